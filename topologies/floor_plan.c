@@ -107,9 +107,7 @@ static void floor_plan_widen(fab_floor_shape *shape, uint32_t i, uint32_t low, u
 /* Server racks below every switch, tier by tier upwards. */
 static void find_spans(const fab_fabric *f, const fab_floor *floor, fab_floor_shape *shape) {
     uint32_t base = f->first[FAB_NODE_SWITCH];
-    for (uint32_t i = 0; i < fab_n_switches(f); i++) {
-        shape->low[i] = UINT32_MAX;
-    }
+    memset(shape->low, 0xff, fab_n_switches(f) * sizeof *shape->low); /* UINT32_MAX */
     for (fab_node_id v = base; v < f->n_nodes; v++) {
         fab_node_id first_alike = f->first_of_tier[fab_tier_of(f, v)];
         for (uint32_t k = f->out_first[v]; k < f->out_first[v + 1]; k++) {

@@ -10,16 +10,11 @@ static const char *const TYPES[] = {
     [FAB_GRAPH_STRING] = "string", [FAB_GRAPH_INTEGER] = "integer", [FAB_GRAPH_DOUBLE] = "double"};
 
 static void put_declarations(fab_graph_writer *w, const char *class, const fab_graph_attribute *attributes, size_t n) {
-    fab_xml_write_start(&w->xml, "attributes");
-    fab_xml_write_attribute(&w->xml, "class", class);
+    FAB_XML_START(&w->xml, "attributes", "class", class);
     for (size_t i = 0; i < n; i++) {
         char id[24];
         (void)snprintf(id, sizeof id, "%zu", i);
-        fab_xml_write_start(&w->xml, "attribute");
-        fab_xml_write_attribute(&w->xml, "id", id);
-        fab_xml_write_attribute(&w->xml, "title", attributes[i].name);
-        fab_xml_write_attribute(&w->xml, "type", TYPES[attributes[i].type]);
-        fab_xml_write_end(&w->xml);
+        FAB_XML_EMPTY(&w->xml, "attribute", "id", id, "title", attributes[i].name, "type", TYPES[attributes[i].type]);
     }
     fab_xml_write_end(&w->xml);
 }
@@ -33,13 +28,10 @@ static void gexf_describe(fab_graph_writer *w, size_t i, const fab_graph_attribu
 }
 
 static void gexf_begin(fab_graph_writer *w) {
-    fab_xml_write_start(&w->xml, "gexf");
-    fab_xml_write_attribute(&w->xml, "xmlns", "http://www.gexf.net/1.2draft");
-    fab_xml_write_attribute(&w->xml, "xmlns:viz", "http://www.gexf.net/1.2draft/viz");
-    fab_xml_write_attribute(&w->xml, "xmlns:xsi", "http://www.w3.org/2001/XMLSchema-instance");
-    fab_xml_write_attribute(&w->xml, "xsi:schemaLocation",
-                            "http://www.gexf.net/1.2draft http://www.gexf.net/1.2draft/gexf.xsd");
-    fab_xml_write_attribute(&w->xml, "version", "1.2");
+    FAB_XML_START(&w->xml, "gexf", "xmlns", "http://www.gexf.net/1.2draft", "xmlns:viz",
+                  "http://www.gexf.net/1.2draft/viz", "xmlns:xsi", "http://www.w3.org/2001/XMLSchema-instance",
+                  "xsi:schemaLocation", "http://www.gexf.net/1.2draft http://www.gexf.net/1.2draft/gexf.xsd", "version",
+                  "1.2");
     fab_xml_write_start(&w->xml, "meta");
     fab_xml_write_start(&w->xml, "creator");
     fab_xml_write_text(&w->xml, "fabriscope");
@@ -48,9 +40,7 @@ static void gexf_begin(fab_graph_writer *w) {
     fab_graph_each_own(w, gexf_describe);
     fab_xml_write_end(&w->xml);
     fab_xml_write_end(&w->xml);
-    fab_xml_write_start(&w->xml, "graph");
-    fab_xml_write_attribute(&w->xml, "mode", "static");
-    fab_xml_write_attribute(&w->xml, "defaultedgetype", "undirected");
+    FAB_XML_START(&w->xml, "graph", "mode", "static", "defaultedgetype", "undirected");
     put_declarations(w, "node", w->attributes->node, w->attributes->n_node);
     put_declarations(w, "edge", w->attributes->edge, w->attributes->n_edge);
     fab_xml_write_start(&w->xml, "nodes");

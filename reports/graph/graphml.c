@@ -10,12 +10,8 @@ static const char *const TYPES[] = {
 
 static void put_keys(fab_graph_writer *w, const char *domain, const fab_graph_attribute *attributes, size_t n) {
     for (size_t i = 0; i < n; i++) {
-        fab_xml_write_start(&w->xml, "key");
-        fab_xml_write_attribute(&w->xml, "id", attributes[i].id);
-        fab_xml_write_attribute(&w->xml, "for", domain);
-        fab_xml_write_attribute(&w->xml, "attr.name", attributes[i].name);
-        fab_xml_write_attribute(&w->xml, "attr.type", TYPES[attributes[i].type]);
-        fab_xml_write_end(&w->xml);
+        FAB_XML_EMPTY(&w->xml, "key", "id", attributes[i].id, "for", domain, "attr.name", attributes[i].name,
+                      "attr.type", TYPES[attributes[i].type]);
     }
 }
 
@@ -33,8 +29,7 @@ static void graphml_put_data(fab_graph_writer *w, size_t i, const fab_graph_attr
 static void graphml_put_own(fab_graph_writer *w, size_t i, const fab_graph_attribute *attribute,
                             const fab_graph_value *value) {
     (void)i;
-    fab_xml_write_start(&w->xml, "data");
-    fab_xml_write_attribute(&w->xml, "key", attribute->id);
+    FAB_XML_START(&w->xml, "data", "key", attribute->id);
     fab_xml_write_text(&w->xml, value->text);
     fab_xml_write_end(&w->xml);
 }
@@ -47,9 +42,7 @@ void fab_graphml_put_keys(fab_graph_writer *w) {
 }
 
 void fab_graphml_begin_graph(fab_graph_writer *w) {
-    fab_xml_write_start(&w->xml, "graph");
-    fab_xml_write_attribute(&w->xml, "id", "fabric");
-    fab_xml_write_attribute(&w->xml, "edgedefault", "undirected");
+    FAB_XML_START(&w->xml, "graph", "id", "fabric", "edgedefault", "undirected");
     fab_graph_each_own(w, graphml_put_own);
 }
 
@@ -66,12 +59,9 @@ void fab_graphml_begin_edge(fab_graph_writer *w, const fab_graph_edge *edge) {
 }
 
 static void graphml_begin(fab_graph_writer *w) {
-    fab_xml_write_start(&w->xml, "graphml");
-    fab_xml_write_attribute(&w->xml, "xmlns", "http://graphml.graphdrawing.org/xmlns");
-    fab_xml_write_attribute(&w->xml, "xmlns:xsi", "http://www.w3.org/2001/XMLSchema-instance");
-    fab_xml_write_attribute(
-        &w->xml, "xsi:schemaLocation",
-        "http://graphml.graphdrawing.org/xmlns http://graphml.graphdrawing.org/xmlns/1.1/graphml.xsd");
+    FAB_XML_START(&w->xml, "graphml", "xmlns", "http://graphml.graphdrawing.org/xmlns", "xmlns:xsi",
+                  "http://www.w3.org/2001/XMLSchema-instance", "xsi:schemaLocation",
+                  "http://graphml.graphdrawing.org/xmlns http://graphml.graphdrawing.org/xmlns/1.1/graphml.xsd");
     fab_graphml_put_keys(w);
     fab_graphml_begin_graph(w);
 }

@@ -6,13 +6,10 @@
 #include <math.h>
 
 static void yed_begin(fab_graph_writer *w) {
-    fab_xml_write_start(&w->xml, "graphml");
-    fab_xml_write_attribute(&w->xml, "xmlns", "http://graphml.graphdrawing.org/xmlns");
-    fab_xml_write_attribute(&w->xml, "xmlns:y", "http://www.yworks.com/xml/graphml");
-    fab_xml_write_attribute(&w->xml, "xmlns:xsi", "http://www.w3.org/2001/XMLSchema-instance");
-    fab_xml_write_attribute(
-        &w->xml, "xsi:schemaLocation",
-        "http://graphml.graphdrawing.org/xmlns http://www.yworks.com/xml/schema/graphml/1.1/ygraphml.xsd");
+    FAB_XML_START(&w->xml, "graphml", "xmlns", "http://graphml.graphdrawing.org/xmlns", "xmlns:y",
+                  "http://www.yworks.com/xml/graphml", "xmlns:xsi", "http://www.w3.org/2001/XMLSchema-instance",
+                  "xsi:schemaLocation",
+                  "http://graphml.graphdrawing.org/xmlns http://www.yworks.com/xml/schema/graphml/1.1/ygraphml.xsd");
     fab_graphml_put_keys(w);
     fab_graph_put(w, "\n  <key id=\"n_graphics\" for=\"node\" yfiles.type=\"nodegraphics\"/>"
                      "\n  <key id=\"e_graphics\" for=\"edge\" yfiles.type=\"edgegraphics\"/>");

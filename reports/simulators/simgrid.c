@@ -33,25 +33,17 @@ static uint32_t n_pads(const fab_fabric *f, fab_link_id link) {
     return kind == FAB_LINK_SCALEUP ? f->n_tiers : kind == FAB_LINK_PCIE ? f->n_tiers + 1 : 0;
 }
 
-/* "leaf-3" is unique as it is. */
-static void put_name(writer *w, const char *attribute, fab_node_id v) {
-    char name[32];
-    fab_xml_write_attribute(&w->xml, attribute, fab_node_name(w->f, v, name));
-}
-
 /* Of a bundle: the name of its first cable. */
-static void put_cable(writer *w, const char *attribute, fab_link_id link) {
-    char name[32];
-    (void)snprintf(name, sizeof name, "cable-%" PRIu32, link >> 1);
-    fab_xml_write_attribute(&w->xml, attribute, name);
+static const char *cable_name(fab_link_id link, char out[32]) {
+    (void)snprintf(out, 32, "cable-%" PRIu32, link >> 1);
+    return out;
 }
 
-static void put_quantity(writer *w, const char *attribute, double value, const char *unit) {
+static const char *quantity(double value, const char *unit, char out[40]) {
     char number[32];
-    char text[40];
     fab_format_double(number, value);
-    (void)snprintf(text, sizeof text, "%s%s", number, unit);
-    fab_xml_write_attribute(&w->xml, attribute, text);
+    (void)snprintf(out, 40, "%s%s", number, unit);
+    return out;
 }
 
 static void put_hosts(writer *w, bool alone) {
@@ -60,22 +52,14 @@ static void put_hosts(writer *w, bool alone) {
         if (alone && !is_host) {
             continue;
         }
-        fab_xml_write_start(&w->xml, is_host ? "host" : "router");
-        put_name(w, "id", v);
-        if (is_host) {
-            fab_xml_write_attribute(&w->xml, "speed", "1Gf"); /* the format wants one; nothing computes */
-        }
-        fab_xml_write_end(&w->xml);
+        char name[32];
+        (void)fab_node_name(w->f, v, name); /* "leaf-3" is unique as it is; a speed is wanted, but nothing computes */
+        FAB_XML_EMPTY(&w->xml, is_host ? "host" : "router", "id", name, is_host ? "speed" : NULL, "1Gf");
     }
 }
 
 static void put_pad(writer *w) {
-    fab_xml_write_start(&w->xml, "link");
-    fab_xml_write_attribute(&w->xml, "id", PAD);
-    put_quantity(w, "bandwidth", 1e18, "Bps");
-    put_quantity(w, "latency", 0, "s");
-    fab_xml_write_attribute(&w->xml, "sharing_policy", "FATPIPE");
-    fab_xml_write_end(&w->xml);
+    FAB_XML_EMPTY(&w->xml, "link", "id", PAD, "bandwidth", "1e+18Bps", "latency", "0s", "sharing_policy", "FATPIPE");
 }
 
 /* Cables of one bundle, from one of their ends: in the order of the heads, so that they follow one another. */
@@ -97,9 +81,7 @@ static void each_bundle(writer *w, fab_node_id v, uint32_t (*pairs)[2], visit_bu
             pairs[n++][1] = f->out_link[i];
         }
     }
-    if (n > 1) {
-        qsort(pairs, n, sizeof pairs[0], by_head);
-    }
+    FAB_SORT(pairs, n, by_head);
     for (uint32_t i = 0; i < n;) {
         uint32_t first = i;
         double bps = 0;
@@ -111,27 +93,29 @@ static void each_bundle(writer *w, fab_node_id v, uint32_t (*pairs)[2], visit_bu
 }
 
 static void simgrid_put_link(writer *w, fab_link_id first, double bps) {
-    fab_xml_write_start(&w->xml, "link");
-    put_cable(w, "id", first);
-    put_quantity(w, "bandwidth", bps / 8, "Bps");
-    put_quantity(w, "latency", fab_class_of(w->f, first)->latency_s, "s");
-    fab_xml_write_attribute(&w->xml, "sharing_policy", "SPLITDUPLEX");
-    fab_xml_write_end(&w->xml);
+    char name[32];
+    char room[2][40];
+    FAB_XML_EMPTY(&w->xml, "link", "id", cable_name(first, name), "bandwidth", quantity(bps / 8, "Bps", room[0]),
+                  "latency", quantity(fab_class_of(w->f, first)->latency_s, "s", room[1]), "sharing_policy",
+                  "SPLITDUPLEX");
+}
+
+static void begin_route(writer *w, fab_node_id from, fab_node_id to) {
+    char name[2][32];
+    FAB_XML_START(&w->xml, "route", "src", fab_node_name(w->f, from, name[0]), "dst", fab_node_name(w->f, to, name[1]),
+                  "symmetrical", "NO");
+}
+
+static void put_crossing(writer *w, fab_link_id link, bool up) {
+    char name[32];
+    FAB_XML_EMPTY(&w->xml, "link_ctn", "id", cable_name(link, name), "direction", up ? "UP" : "DOWN");
 }
 
 static void put_route(writer *w, fab_link_id link, bool up) {
-    fab_xml_write_start(&w->xml, "route");
-    put_name(w, "src", up ? fab_tail(w->f, link) : fab_head(w->f, link));
-    put_name(w, "dst", up ? fab_head(w->f, link) : fab_tail(w->f, link));
-    fab_xml_write_attribute(&w->xml, "symmetrical", "NO");
-    fab_xml_write_start(&w->xml, "link_ctn");
-    put_cable(w, "id", link);
-    fab_xml_write_attribute(&w->xml, "direction", up ? "UP" : "DOWN");
-    fab_xml_write_end(&w->xml);
+    begin_route(w, fab_tail(w->f, link), fab_head(w->f, link));
+    put_crossing(w, link, up);
     for (uint32_t i = 0; i < n_pads(w->f, link); i++) {
-        fab_xml_write_start(&w->xml, "link_ctn");
-        fab_xml_write_attribute(&w->xml, "id", PAD);
-        fab_xml_write_end(&w->xml);
+        FAB_XML_EMPTY(&w->xml, "link_ctn", "id", PAD);
     }
     fab_xml_write_end(&w->xml);
 }
@@ -139,7 +123,7 @@ static void put_route(writer *w, fab_link_id link, bool up) {
 static void put_routes(writer *w, fab_link_id first, double bps) {
     (void)bps;
     put_route(w, first, true);
-    put_route(w, first, false);
+    put_route(w, first ^ 1U, false);
 }
 
 static const char DOCTYPE[] = "\n<!DOCTYPE platform SYSTEM \"https://simgrid.org/simgrid.dtd\">";
@@ -154,22 +138,16 @@ static void put_config(writer *w) {
                                                 {"surf/precision", "1e-15"}};
     fab_xml_write_start(&w->xml, "config");
     for (size_t i = 0; i < sizeof PROPERTIES / sizeof PROPERTIES[0]; i++) {
-        fab_xml_write_start(&w->xml, "prop");
-        fab_xml_write_attribute(&w->xml, "id", PROPERTIES[i][0]);
-        fab_xml_write_attribute(&w->xml, "value", PROPERTIES[i][1]);
-        fab_xml_write_end(&w->xml);
+        FAB_XML_EMPTY(&w->xml, "prop", "id", PROPERTIES[i][0], "value", PROPERTIES[i][1]);
     }
     fab_xml_write_end(&w->xml);
 }
 
 static void simgrid_begin(writer *w, const char *routing) {
     fab_xml_write_raw(&w->xml, DOCTYPE, sizeof DOCTYPE - 1);
-    fab_xml_write_start(&w->xml, "platform");
-    fab_xml_write_attribute(&w->xml, "version", "4.1");
+    FAB_XML_START(&w->xml, "platform", "version", "4.1");
     put_config(w);
-    fab_xml_write_start(&w->xml, "zone");
-    fab_xml_write_attribute(&w->xml, "id", "fabric");
-    fab_xml_write_attribute(&w->xml, "routing", routing);
+    FAB_XML_START(&w->xml, "zone", "id", "fabric", "routing", routing);
 }
 
 static fab_status simgrid_print(writer *w, fab_error *err) {
@@ -248,15 +226,9 @@ static fab_status sort_flows(const fab_engine_result *e, routed *out, fab_error 
 }
 
 static void put_route_of(writer *w, const fab_engine_result *e, const routed *r) {
-    fab_xml_write_start(&w->xml, "route");
-    put_name(w, "src", r->src);
-    put_name(w, "dst", r->dst);
-    fab_xml_write_attribute(&w->xml, "symmetrical", "NO");
+    begin_route(w, r->src, r->dst);
     for (uint64_t i = e->route_first[r->flow]; i < e->route_first[r->flow + 1]; i++) {
-        fab_xml_write_start(&w->xml, "link_ctn");
-        put_cable(w, "id", e->route[i]);
-        fab_xml_write_attribute(&w->xml, "direction", (e->route[i] & 1) == 0 ? "UP" : "DOWN");
-        fab_xml_write_end(&w->xml);
+        put_crossing(w, e->route[i], (e->route[i] & 1) == 0);
     }
     fab_xml_write_end(&w->xml);
 }

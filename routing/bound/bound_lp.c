@@ -17,6 +17,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define MOST_STEPS 30000 /* of the simplex method, before the approximation is asked instead */
 
@@ -83,9 +84,7 @@ static fab_status find_trunks(program *p, fab_error *err) {
     FAB_TRY(FAB_NEW(to, n_switches, err));
     FAB_TRY(FAB_NEW(p->trunk_of, job->fabric->n_links, err));
     FAB_TRY(FAB_NEW_ALL(job->n_links, err, p->head, p->tail, p->capacity, p->fixed, p->trunk_row));
-    for (uint32_t l = 0; l < job->fabric->n_links; l++) {
-        p->trunk_of[l] = FAB_NONE;
-    }
+    memset(p->trunk_of, 0xff, job->fabric->n_links * sizeof *p->trunk_of); /* FAB_NONE */
     for (uint32_t i = 0; i < job->n_links; i++) {
         p->trunk_of[job->link[i]] = 0;
         p->trunk_row[i] = FAB_NONE;

@@ -7,7 +7,7 @@
 
 #include "fab/fabric.h"
 #include "fab/status.h"
-#include "id_table.h"
+#include "fab/id_table.h"
 
 #include <stddef.h>
 

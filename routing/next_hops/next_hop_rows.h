@@ -5,7 +5,7 @@
 #pragma once
 
 #include "fab/next_hops.h"
-#include "id_table.h"
+#include "fab/id_table.h"
 
 #define FAB_CHUNK_LEAVES 64
 #define FAB_CHUNK_WORDS  (FAB_CHUNK_LEAVES / 2)

@@ -8,6 +8,7 @@
 #include "leaf_sets.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #define MOST_ROUNDS 32 /* a fabric that needs more is no tree, and has little to share */
 
@@ -205,9 +206,7 @@ static fab_status bundle_links(search *s, uint32_t v, bool *out_alike, fab_error
 /* *out_alike false: not equitable after all. */
 static fab_status classes_find_links(search *s, bool *out_alike, fab_error *err) {
     fab_switch_classes *t = s->classes;
-    for (uint32_t l = 0; l < s->f->n_links; l++) {
-        t->link_first[l] = FAB_NONE;
-    }
+    memset(t->link_first, 0xff, s->f->n_links * sizeof *t->link_first); /* FAB_NONE */
     *out_alike = true;
     for (uint32_t v = 0; v < s->n_switches && *out_alike; v++) {
         FAB_PASS(bundle_links(s, v, out_alike, err));

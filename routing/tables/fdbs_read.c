@@ -49,11 +49,10 @@ static fab_status fdb_read_head(fdb_reader *r, fab_error *err) {
     bool is_switch = fab_text_take(r->in, "Switch ");
     fab_token t = fab_text_token(r->in);
     if (!is_switch || !fab_token_guid(t, &guid)) {
-        return fab_text_refuse(r->in, t, FAB_EINPUT, err,
-                               "where a switch was expected, as in Switch 0x0002c9030068ec10");
+        return fab_text_refuse(r->in, t, err, "where a switch was expected, as in Switch 0x0002c9030068ec10");
     }
     if (fab_text_rest(r->in).length > 0 && fab_text_token(r->in).length > 0) {
-        return fab_text_refuse(r->in, t, FAB_EUNSUPPORTED, err, "has a table of another kind: one per switch is read");
+        return fab_text_unable(r->in, t, err, "has a table of another kind: one per switch is read");
     }
     r->v = fab_ib_find_guid(r->f, guid, &port);
     r->is_open = true;
@@ -61,11 +60,11 @@ static fab_status fdb_read_head(fdb_reader *r, fab_error *err) {
         return FAB_OK;
     }
     if (r->v == FAB_NONE || fab_kind_of(r->f, r->v) != FAB_NODE_SWITCH) {
-        return fab_text_refuse(r->in, t, FAB_EINPUT, err, "is the GUID of no switch of this fabric");
+        return fab_text_refuse(r->in, t, err, "is the GUID of no switch of this fabric");
     }
     size_t *line = &r->head_line[r->v - r->f->first[FAB_NODE_SWITCH]];
     if (*line != 0 && *line != r->in->line) {
-        return fab_text_refuse(r->in, t, FAB_EINPUT, err, "has a table in line %zu already", *line);
+        return fab_text_refuse(r->in, t, err, "has a table in line %zu already", *line);
     }
     *line = r->in->line;
     return FAB_OK;
@@ -77,8 +76,7 @@ static fab_status fdb_read_entry(const fdb_reader *r, fdb_entry *out, fab_error 
     uint64_t hops = 0;
     out->lid_text = fab_text_token(r->in);
     if (!fab_token_guid(out->lid_text, &lid) || lid == 0 || lid > FAB_IB_LIDS) {
-        return fab_text_refuse(r->in, out->lid_text, FAB_EINPUT, err, "is no unicast LID: they are 0x0001 to 0x%04x",
-                               FAB_IB_LIDS);
+        return fab_text_refuse(r->in, out->lid_text, err, "is no unicast LID: they are 0x0001 to 0x%04x", FAB_IB_LIDS);
     }
     out->lid = (uint32_t)lid;
     bool has_colon = fab_text_take(r->in, ":");
@@ -92,7 +90,7 @@ static fab_status fdb_read_entry(const fdb_reader *r, fdb_entry *out, fab_error 
         is_good = is_good && (fab_token_is(is_best, "yes") || fab_token_is(is_best, "no"));
     }
     if (!is_good || fab_text_token(r->in).length > 0) {
-        return fab_text_refuse(r->in, out->lid_text, FAB_EINPUT, err,
+        return fab_text_refuse(r->in, out->lid_text, err,
                                "is not followed by ': PORT : HOPS : yes' (or no), or ': UNREACHABLE'");
     }
     return FAB_OK;
@@ -139,9 +137,9 @@ static fab_status find_owner(fdb_reader *r, const fdb_entry *e, fab_error *err) 
     fab_link_id link = e->port > 0 && e->port <= UINT16_MAX ? fab_link_at_port(f, r->v, (uint32_t)e->port) : FAB_NONE;
     if (e->port == 0) {
         *owner = *owner == 0 ? SWITCH : *owner;
-        return *owner == SWITCH ? FAB_OK
-                                : fab_text_refuse(r->in, e->lid_text, FAB_EINPUT, err,
-                                                  "is the LID of this switch, and of a NIC of another");
+        return *owner == SWITCH
+                   ? FAB_OK
+                   : fab_text_refuse(r->in, e->lid_text, err, "is the LID of this switch, and of a NIC of another");
     }
     if (link == FAB_NONE || fab_class_of(f, link)->kind != FAB_LINK_ACCESS) {
         return FAB_OK; /* the way there, or somebody whom import has left out */
@@ -149,10 +147,10 @@ static fab_status find_owner(fdb_reader *r, const fdb_entry *e, fab_error *err) 
     uint32_t leaf = r->router->next_hops->leaf_index[r->v - f->first[FAB_NODE_SWITCH]];
     uint32_t d = leaf * r->router->port_stride + (uint32_t)e->port - 1;
     if (*owner != 0 && *owner != d + 1) {
-        return fab_text_refuse(r->in, e->lid_text, FAB_EINPUT, err, "is delivered to two NIC ports");
+        return fab_text_refuse(r->in, e->lid_text, err, "is delivered to two NIC ports");
     }
     if (r->lid[d] != 0 && r->lid[d] != e->lid) {
-        return fab_text_refuse(r->in, e->lid_text, FAB_EUNSUPPORTED, err,
+        return fab_text_unable(r->in, e->lid_text, err,
                                "is a second LID of its port beside 0x%04" PRIx32
                                ": several LIDs per port (LMC above 0) are not read",
                                r->lid[d]);
@@ -175,7 +173,7 @@ static fab_status set_hop(fdb_reader *r, const fdb_entry *e, fab_error *err) {
         return FAB_OK; /* at its own leaf */
     }
     if (fab_forwarding_get(f, r->out, r->v, owner - 1) != FAB_NONE) {
-        return fab_text_refuse(r->in, e->lid_text, FAB_EINPUT, err, "stands in this table twice");
+        return fab_text_refuse(r->in, e->lid_text, err, "stands in this table twice");
     }
     FAB_PASS(fab_text_next_hop(r->in, f, e->port_text, link, err));
     fab_forwarding_set(f, r->out, owner - 1, link);
@@ -198,7 +196,7 @@ static fab_status each_entry(fdb_reader *r, fab_status (*visit)(fdb_reader *r, c
             continue; /* the names of the columns */
         }
         if (!r->is_open) {
-            return fab_text_refuse(r->in, fab_text_token(r->in), FAB_EINPUT, err, "where '" HEAD "' was expected");
+            return fab_text_refuse(r->in, fab_text_token(r->in), err, "where '" HEAD "' was expected");
         }
         FAB_PASS(fdb_read_entry(r, &e, err));
         FAB_PASS(e.is_route && r->v != FAB_NONE ? visit(r, &e, err) : FAB_OK);
@@ -220,7 +218,7 @@ static fab_status check_loops(fdb_reader *r, fab_error *err) {
         uint64_t lid = 0;
         is_there = r->in->line > head && fab_token_guid(fab_text_token(r->in), &lid) && lid == r->lid[loop.destination];
     }
-    return fab_text_refuse(r->in, (fab_token){0}, FAB_EINPUT, err, "%s", loop.text);
+    return fab_text_fail(r->in, err, "%s", loop.text);
 }
 
 fab_status fab_fdbs_read(const fab_router *router, fab_text *in, fab_forwarding *out, fab_error *err) {

@@ -6,7 +6,7 @@
 
 #include "engines/router.h"
 #include "fab/routing.h"
-#include "next_hops/id_table.h"
+#include "fab/id_table.h"
 
 typedef struct fab_group_builder {
     const fab_fabric *f;

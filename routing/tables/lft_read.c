@@ -18,8 +18,8 @@ fab_status fab_text_port(const fab_text *text, const fab_fabric *f, fab_node_id 
     if (link == FAB_NONE) {
         uint32_t behind = f->out_first[v + 1];
         uint32_t last = behind > f->out_first[v] ? f->port[f->out_link[behind - 1]] : 0;
-        return fab_text_refuse(text, t, FAB_EINPUT, err, "is no port in use of %s, whose last is %u",
-                               fab_node_name(f, v, name), last);
+        return fab_text_refuse(text, t, err, "is no port in use of %s, whose last is %u", fab_node_name(f, v, name),
+                               last);
     }
     *out = link;
     return FAB_OK;
@@ -29,7 +29,7 @@ fab_status fab_text_next_hop(const fab_text *text, const fab_fabric *f, fab_toke
     char name[FAB_NODE_NAME_SIZE];
     return fab_class_of(f, link)->kind == FAB_LINK_FABRIC
                ? FAB_OK
-               : fab_text_refuse(text, t, FAB_EINPUT, err, "leads to %s; a next hop is a switch",
+               : fab_text_refuse(text, t, err, "leads to %s; a next hop is a switch",
                                  fab_node_name(f, fab_head(f, link), name));
 }
 
@@ -109,14 +109,14 @@ static fab_status find_node(const reader *r, named *n, fab_node_kind kind, fab_n
     uint64_t guid = 0;
     uint32_t port = 0;
     if (!fab_token_hexadecimal(n->guid, &guid)) {
-        return fab_text_refuse(r->in, n->guid, FAB_EINPUT, err, "%s",
+        return fab_text_refuse(r->in, n->guid, err, "%s",
                                n->guid.length > 0 ? "is no GUID of up to 16 hexadecimal digits" : "expected a GUID");
     }
     fab_node_id by_name = fab_ib_find_description(f, n->description.text, n->description.length);
     fab_node_id by_guid = fab_ib_find_guid(f, guid, &port);
     if (by_name != FAB_NONE && by_guid != FAB_NONE && by_name != by_guid) {
         char name[FAB_IB_DESCRIPTION];
-        return fab_text_refuse(r->in, n->description, FAB_EINPUT, err, "has the GUID of %s, 0x%016" PRIx64,
+        return fab_text_refuse(r->in, n->description, err, "has the GUID of %s, 0x%016" PRIx64,
                                fab_ib_description(f, by_guid, name), guid);
     }
     fab_node_id v = by_name != FAB_NONE ? by_name : by_guid;
@@ -125,7 +125,7 @@ static fab_status find_node(const reader *r, named *n, fab_node_kind kind, fab_n
         return FAB_OK;
     }
     if (v == FAB_NONE || fab_kind_of(f, v) != kind) {
-        return fab_text_refuse(r->in, n->description, FAB_EINPUT, err,
+        return fab_text_refuse(r->in, n->description, err,
                                "names no %s of this fabric, nor does the GUID 0x%016" PRIx64,
                                kind == FAB_NODE_SWITCH ? "switch" : "NIC", guid);
     }
@@ -155,7 +155,7 @@ static fab_status read_head(reader *r, fab_error *err) {
     FAB_PASS(find_node(r, &n, FAB_NODE_SWITCH, &v, err));
     size_t *line = v != FAB_NONE ? &r->head_line[v - r->f->first[FAB_NODE_SWITCH]] : NULL;
     if (line != NULL && *line != 0) {
-        return fab_text_refuse(r->in, n.description, FAB_EINPUT, err, "has a table in line %zu already", *line);
+        return fab_text_refuse(r->in, n.description, err, "has a table in line %zu already", *line);
     }
     if (line != NULL) {
         *line = r->in->line;
@@ -181,7 +181,7 @@ static fab_status read_owner(reader *r, const char *tail, entry *out, fab_error 
         is_switch = true;
     } else if (fab_text_take(r->in, "Router ")) {
         kind.length = strlen("Router");
-        return fab_text_refuse(r->in, kind, FAB_EUNSUPPORTED, err, "to other subnets: this fabric has none");
+        return fab_text_unable(r->in, kind, err, "to other subnets: this fabric has none");
     } else if (!fab_text_take(r->in, "Channel Adapter portguid 0x")) {
         return fab_text_expected(r->in, "'Channel Adapter portguid 0x' or 'Switch portguid 0x'", err);
     }
@@ -208,17 +208,16 @@ static fab_status read_entry(reader *r, entry *out, fab_error *err) {
     digits.text += 2; /* 0x */
     digits.length -= 2;
     if (!fab_token_hexadecimal(digits, &lid) || lid == 0 || lid > FAB_IB_LIDS) {
-        return fab_text_refuse(r->in, out->lid_text, FAB_EINPUT, err, "is no unicast LID: they are 0x0001 to 0x%04x",
-                               FAB_IB_LIDS);
+        return fab_text_refuse(r->in, out->lid_text, err, "is no unicast LID: they are 0x0001 to 0x%04x", FAB_IB_LIDS);
     }
     if (lid <= r->last_lid) {
-        return fab_text_refuse(r->in, out->lid_text, FAB_EINPUT, err, "does not ascend: the LID before is 0x%04" PRIx32,
+        return fab_text_refuse(r->in, out->lid_text, err, "does not ascend: the LID before is 0x%04" PRIx32,
                                r->last_lid);
     }
     out->lid = r->last_lid = (uint32_t)lid;
     out->port_text = fab_text_token(r->in);
     if (!fab_token_number(out->port_text, &out->port)) {
-        return fab_text_refuse(r->in, out->port_text, FAB_EINPUT, err, "%s",
+        return fab_text_refuse(r->in, out->port_text, err, "%s",
                                out->port_text.length > 0 ? "is no port number" : "expected a port number");
     }
     if (fab_text_take(r->in, "# ")) {
@@ -235,7 +234,7 @@ static fab_status read_entry(reader *r, entry *out, fab_error *err) {
 static fab_status check_switch_entry(const reader *r, const entry *e, fab_error *err) {
     fab_link_id link = FAB_NONE;
     if ((e->port == 0) != (e->node == r->v)) {
-        return fab_text_refuse(r->in, e->port_text, FAB_EINPUT, err, "%s",
+        return fab_text_refuse(r->in, e->port_text, err, "%s",
                                e->port == 0 ? "is the switch itself, and the LID is of another"
                                             : "is a port, and the LID is of the switch itself");
     }
@@ -254,12 +253,12 @@ static fab_status check_lid(reader *r, const entry *e, uint32_t destination, boo
         return FAB_OK;
     }
     if (is_set) {
-        return fab_text_refuse(r->in, e->lid_text, FAB_EUNSUPPORTED, err,
+        return fab_text_unable(r->in, e->lid_text, err,
                                "is a second LID of its port beside 0x%04" PRIx32
                                ": several LIDs per port (LMC above 0) are not read",
                                *lid);
     }
-    return fab_text_refuse(r->in, e->lid_text, FAB_EINPUT, err,
+    return fab_text_refuse(r->in, e->lid_text, err,
                            "is the LID of a port that has 0x%04" PRIx32 " in the table of another switch", *lid);
 }
 
@@ -283,27 +282,25 @@ static fab_status set_entry(reader *r, const entry *e, fab_error *err) {
     fab_link_id link = FAB_NONE;
     uint32_t d = destination_of(r, e->node, &up);
     if (up == FAB_NONE) {
-        return fab_text_refuse(r->in, e->node_text, FAB_EINPUT, err, "has no cable on the plane of this switch");
+        return fab_text_refuse(r->in, e->node_text, err, "has no cable on the plane of this switch");
     }
     fab_node_id leaf = fab_head(f, up);
     if (e->nic_port != 0 && e->nic_port != fab_ib_port(f, up)) {
-        return fab_text_refuse(r->in, e->node_text, FAB_EINPUT, err,
+        return fab_text_refuse(r->in, e->node_text, err,
                                "has the GUID of its port %" PRIu32 "; on this plane it has port %" PRIu32, e->nic_port,
                                fab_ib_port(f, up));
     }
     bool is_set = r->v == leaf ? r->reached[d] != 0 : fab_forwarding_get(f, r->out, r->v, d) != FAB_NONE;
     FAB_PASS(check_lid(r, e, d, is_set, err));
     if (e->port == 0) {
-        return fab_text_refuse(r->in, e->port_text, FAB_EINPUT, err,
-                               "is the switch itself, and the LID is of an adapter");
+        return fab_text_refuse(r->in, e->port_text, err, "is the switch itself, and the LID is of an adapter");
     }
     FAB_PASS(fab_text_port(r->in, f, r->v, e->port_text, e->port, &link, err));
     if (r->v == leaf) {
         if (link != (up ^ 1U)) {
             char name[FAB_NODE_NAME_SIZE];
-            return fab_text_refuse(r->in, e->port_text, FAB_EINPUT, err,
-                                   "is not where it is plugged in: that is port %u of %s", f->port[up ^ 1U],
-                                   fab_node_name(f, leaf, name));
+            return fab_text_refuse(r->in, e->port_text, err, "is not where it is plugged in: that is port %u of %s",
+                                   f->port[up ^ 1U], fab_node_name(f, leaf, name));
         }
         r->reached[d] = 1;
         return FAB_OK;
@@ -318,14 +315,14 @@ static fab_status lft_read_count(reader *r, fab_error *err) {
     fab_token count = fab_text_token(r->in);
     uint64_t n = 0;
     if (!fab_token_number(count, &n)) {
-        return fab_text_refuse(r->in, count, FAB_EINPUT, err, "begins no line of a table of LIDs");
+        return fab_text_refuse(r->in, count, err, "begins no line of a table of LIDs");
     }
     bool valid = fab_text_take(r->in, "valid ");
     if (!fab_text_take(r->in, "lids dumped") || fab_text_token(r->in).length > 0) {
         return fab_text_expected(r->in, "'lids dumped'", err);
     }
     if (valid ? n != r->n_entries : n < r->n_entries) {
-        return fab_text_refuse(r->in, count, FAB_EINPUT, err, "LIDs, but %" PRIu64 " lines were read", r->n_entries);
+        return fab_text_refuse(r->in, count, err, "LIDs, but %" PRIu64 " lines were read", r->n_entries);
     }
     r->is_open = false;
     return FAB_OK;
@@ -390,7 +387,7 @@ static fab_status check_loops(reader *r, fab_error *err) {
         return FAB_OK;
     }
     FAB_PASS(go_to(r, loop.v, loop.destination, err));
-    return fab_text_refuse(r->in, (fab_token){0}, FAB_EINPUT, err, "%s", loop.text);
+    return fab_text_fail(r->in, err, "%s", loop.text);
 }
 
 fab_status fab_lft_drop_unreached(const fab_router *router, const uint8_t *reached, fab_forwarding *out,
@@ -432,8 +429,7 @@ fab_status fab_lft_read(const fab_router *router, fab_text *in, fab_forwarding *
         FAB_TRY(lft_read_line(&r, err));
     }
     if (r.is_open) {
-        status = fab_text_refuse(in, (fab_token){0}, FAB_EINPUT, err,
-                                 "the file is cut off: there is no line 'N lids dumped'");
+        status = fab_text_fail(in, err, "the file is cut off: there is no line 'N lids dumped'");
         goto done;
     }
     FAB_TRY(check_loops(&r, err));

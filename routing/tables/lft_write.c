@@ -27,9 +27,7 @@ static void find_ways(writer *w, uint32_t d) {
     uint32_t n = fab_n_switches(f);
     uint32_t n_queued = 0;
     uint8_t *port = w->to_switch + (size_t)d * n;
-    for (uint32_t v = 0; v < n; v++) {
-        w->distance[v] = FAB_NONE;
-    }
+    memset(w->distance, 0xff, n * sizeof *w->distance); /* FAB_NONE */
     w->distance[d] = 0;
     w->queue[n_queued++] = d;
     for (uint32_t i = 0; i < n_queued; i++) {

@@ -17,8 +17,6 @@
 #define MOST_BYTES ((size_t)1 << 30)
 #define LENGTHS    129
 
-#define EACH(json, i, list) (uint32_t i = (json)->values[list].first; i != FAB_JSON_NONE; i = (json)->values[i].next)
-
 typedef struct prefix {
     unsigned char bits[16];
     bool is_6;
@@ -148,8 +146,7 @@ static fab_status read_hops(routes_reader *r, const fab_json *json, uint32_t ent
     uint32_t n = 0;
     char name[FAB_NODE_NAME_SIZE];
     FAB_TRY(FAB_NEW(hops, (size_t)most + 1, err));
-    for (uint32_t i = list != FAB_JSON_NONE ? json->values[list].first : FAB_JSON_NONE; i != FAB_JSON_NONE;
-         i = json->values[i].next) {
+    FAB_JSON_EACH(json, i, list) {
         const char *interface = fab_json_text_of(json, i, "interfaceName", NULL);
         bool is_used = fab_json_number_of(json, i, "fib", 0) > 0;
         if (!is_used || interface == NULL) {
@@ -236,9 +233,7 @@ static fab_status add_route(routes_reader *r, const fab_json *json, uint32_t ent
     }
     if (strcmp(fab_json_text_of(json, entry, "protocol", ""), "connected") == 0) {
         uint32_t list = fab_json_member(json, entry, "nexthops");
-        const char *interface = list != FAB_JSON_NONE && json->values[list].first != FAB_JSON_NONE
-                                    ? fab_json_text_of(json, json->values[list].first, "interfaceName", "")
-                                    : "";
+        const char *interface = fab_json_text_of(json, fab_json_first(json, list), "interfaceName", "");
         fab_link_id link = link_of(r->f, v, interface);
         bool is_hosts = link != FAB_NONE ? leads_to_nic(r, link) : is_subnet(interface);
         return is_hosts && leaf != FAB_NONE && !is_link_local(&made.to) ? add_owned(r, leaf, &made.to, err) : FAB_OK;
@@ -268,20 +263,18 @@ static fab_status read_switch_routes(routes_reader *r, const fab_json *json, uin
         return fab_fail(err, FAB_EINPUT, r->path, "the routes of %s stand there twice", fab_node_name(r->f, v, name));
     }
     r->is_told[i_switch] = true;
-    for
-        EACH(json, i, object) {
-            if (json->values[i].kind != FAB_JSON_ARRAY) {
-                return fab_fail(err, FAB_EINPUT, r->path, "'%.60s' has no list of routes, as show ip route json prints",
-                                json->values[i].key != NULL ? json->values[i].key : "");
-            }
-            for
-                EACH(json, k, i) {
-                    if (fab_json_number_of(json, k, "selected", 0) > 0) {
-                        FAB_PASS(add_route(r, json, k, v, json->values[i].key, err));
-                        break;
-                    }
-                }
+    FAB_JSON_EACH(json, i, object) {
+        if (json->values[i].kind != FAB_JSON_ARRAY) {
+            return fab_fail(err, FAB_EINPUT, r->path, "'%.60s' has no list of routes, as show ip route json prints",
+                            json->values[i].key != NULL ? json->values[i].key : "");
         }
+        FAB_JSON_EACH(json, k, i) {
+            if (fab_json_number_of(json, k, "selected", 0) > 0) {
+                FAB_PASS(add_route(r, json, k, v, json->values[i].key, err));
+                break;
+            }
+        }
+    }
     return FAB_OK;
 }
 
@@ -300,8 +293,9 @@ static fab_status find_switch(const routes_reader *r, const char *name, size_t n
 }
 
 /* Routes of the switch that the file is called by, or of those that it names. */
-static fab_status read_routes_file(routes_reader *r, const char *path, fab_error *err) {
+static fab_status read_routes_file(void *context, const char *path, fab_error *err) {
     fab_status status = FAB_OK;
+    routes_reader *r = context;
     fab_str bytes = FAB_STR_INIT;
     fab_json json = {.n = 0};
     fab_node_id v = FAB_NONE;
@@ -319,33 +313,16 @@ static fab_status read_routes_file(routes_reader *r, const char *path, fab_error
         FAB_TRY(v != FAB_NONE ? read_switch_routes(r, &json, 0, v, err) : FAB_OK);
         goto done;
     }
-    for
-        EACH(&json, i, 0) {
-            FAB_TRY(find_switch(r, json.values[i].key, strlen(json.values[i].key), &v, err));
-            if (json.values[i].kind != FAB_JSON_OBJECT) {
-                FAB_FAIL(err, FAB_EINPUT, path, "'%.60s' has no routes", json.values[i].key);
-            }
-            FAB_TRY(v != FAB_NONE ? read_switch_routes(r, &json, i, v, err) : FAB_OK);
+    FAB_JSON_EACH(&json, i, 0) {
+        FAB_TRY(find_switch(r, json.values[i].key, strlen(json.values[i].key), &v, err));
+        if (json.values[i].kind != FAB_JSON_OBJECT) {
+            FAB_FAIL(err, FAB_EINPUT, path, "'%.60s' has no routes", json.values[i].key);
         }
+        FAB_TRY(v != FAB_NONE ? read_switch_routes(r, &json, i, v, err) : FAB_OK);
+    }
 done:
     fab_json_release(&json);
     fab_str_release(&bytes);
-    return status;
-}
-
-static fab_status read_all_files(routes_reader *r, const char *path, fab_error *err) {
-    fab_status status = FAB_OK;
-    char **paths = NULL;
-    size_t n = 0;
-    if (!fab_is_folder(path)) {
-        return read_routes_file(r, path, err);
-    }
-    FAB_TRY(fab_folder_list(path, &paths, &n, err));
-    for (size_t i = 0; i < n; i++) {
-        FAB_TRY(read_routes_file(r, paths[i], err));
-    }
-done:
-    fab_folder_release(paths, n);
     return status;
 }
 
@@ -433,13 +410,11 @@ fab_status fab_routes_read(const fab_router *router, const char *path, fab_weigh
     FAB_TRY(FAB_NEW(r.is_told, n_switches, err));
     FAB_TRY(FAB_NEW(r.first, (size_t)n_switches + 1, err));
     FAB_TRY(FAB_NEW_ALL(most + 1, err, r.links, r.weight));
-    FAB_TRY(read_all_files(&r, path, err));
-    if (r.n_routes > 0) {
-        qsort(r.route, r.n_routes, sizeof *r.route, routes_by_prefix);
-    }
-    if (r.n_owned > 0) {
-        qsort(r.owned, r.n_owned, sizeof *r.owned, owned_by_leaf);
-    }
+    FAB_TRY(fab_folder_each(
+        path, &(fab_folder_visit){.read = read_routes_file, .context = &r, .most_depth = 1, .may_be_empty = true},
+        err));
+    FAB_SORT(r.route, r.n_routes, routes_by_prefix);
+    FAB_SORT(r.owned, r.n_owned, owned_by_leaf);
     for (size_t i = 0; i < r.n_routes; i++) {
         r.first[r.route[i].v + 1]++;
     }

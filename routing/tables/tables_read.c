@@ -47,22 +47,17 @@ static fab_status read_switch(const reader *r, fab_token t, fab_node_id *out, fa
             return FAB_OK;
         }
     }
-    return fab_text_refuse(&r->in, t, FAB_EINPUT, err, "%s",
+    return fab_text_refuse(&r->in, t, err, "%s",
                            t.length > 0 ? "is no switch of this fabric" : "expected the name of a switch");
 }
 
 static fab_status expect_line(reader *r, const char *text, fab_error *err) {
-    char what[160];
-    if (fab_text_next(&r->in) && (size_t)(r->in.behind - r->in.at) == strlen(text) &&
-        memcmp(r->in.at, text, strlen(text)) == 0) {
-        return FAB_OK;
-    }
-    fab_token found = {.text = r->in.at, .length = (size_t)(r->in.behind - r->in.at)};
-    (void)snprintf(what, sizeof what, "where '%s' was expected", text);
-    if (found.length == 0) {
-        (void)snprintf(what, sizeof what, "ends where '%s' was expected", text);
-    }
-    return fab_text_wrong(&r->in, 1, FAB_EINPUT, what, found, err);
+    bool is_there = fab_text_next(&r->in);
+    fab_token found = fab_text_rest(&r->in);
+    found.column = 1;
+    return is_there && fab_token_is(found, text) ? FAB_OK
+                                                 : fab_text_refuse(&r->in, found, err, "%swhere '%s' was expected",
+                                                                   found.length > 0 ? "" : "ends ", text);
 }
 
 /* The next hop behind a port. */
@@ -70,7 +65,7 @@ static fab_status read_port(const reader *r, fab_node_id v, fab_token t, fab_lin
     uint64_t port = 0;
     fab_link_id link = FAB_NONE;
     if (!fab_token_number(t, &port)) {
-        return fab_text_refuse(&r->in, t, FAB_EINPUT, err, "%s",
+        return fab_text_refuse(&r->in, t, err, "%s",
                                t.length > 0 ? "is neither a port number nor -" : "expected a port number");
     }
     FAB_PASS(fab_text_port(&r->in, r->f, v, t, port, &link, err));
@@ -100,8 +95,7 @@ static fab_status read_entries(reader *r, fab_node_id v, uint32_t leaf, fab_erro
         }
         if (t.length == 0) {
             char name[FAB_NODE_NAME_SIZE];
-            return fab_text_refuse(&r->in, t, FAB_EINPUT, err, "no entry for port %u of %s", port,
-                                   fab_node_name(f, to, name));
+            return fab_text_refuse(&r->in, t, err, "no entry for port %u of %s", port, fab_node_name(f, to, name));
         }
         if (!is_no_route(t)) {
             FAB_PASS(read_port(r, v, t, &link, err));
@@ -110,7 +104,7 @@ static fab_status read_entries(reader *r, fab_node_id v, uint32_t leaf, fab_erro
         t = shared ? t : fab_text_token(&r->in);
     }
     if (!shared && t.length > 0) {
-        return fab_text_refuse(&r->in, t, FAB_EINPUT, err, "is more than the leaf has NIC ports");
+        return fab_text_refuse(&r->in, t, err, "is more than the leaf has NIC ports");
     }
     return FAB_OK;
 }
@@ -124,20 +118,17 @@ static fab_status read_weight(const reader *r, fab_token t, double *out, fab_err
     char *stop = NULL;
     double weight = n == t.length && n > 0 ? strtod(t.text, &stop) : 0;
     if (stop != t.text + t.length || !(weight > 0) || !isfinite(weight)) {
-        return fab_text_refuse(&r->in, t, FAB_EINPUT, err, "%s",
-                               t.length > 0 ? "is no weight above 0" : "expected a weight");
+        return fab_text_refuse(&r->in, t, err, "%s", t.length > 0 ? "is no weight above 0" : "expected a weight");
     }
     if (r->weights == FAB_WEIGHTS_NONE) {
-        char what[128];
-        (void)snprintf(what, sizeof what, "is a weight; engine %s sets its own shares, engine file splits by weights",
-                       r->router->engine->name);
-        return fab_text_wrong(&r->in, t.column, FAB_EUNSUPPORTED, what, t, err);
+        return fab_text_unable(&r->in, t, err,
+                               "is a weight; engine %s sets its own shares, engine file splits by weights",
+                               r->router->engine->name);
     }
     if (r->weights == FAB_WEIGHTS_WHOLE && (weight > FAB_WEIGHTS_MOST || weight != floor(weight))) {
-        char what[128];
-        (void)snprintf(what, sizeof what, "is no whole number up to %u, as a hash needs; engine file splits by weights",
-                       FAB_WEIGHTS_MOST);
-        return fab_text_wrong(&r->in, t.column, FAB_EUNSUPPORTED, what, t, err);
+        return fab_text_unable(&r->in, t, err,
+                               "is no whole number up to %u, as a hash needs; engine file splits by weights",
+                               FAB_WEIGHTS_MOST);
     }
     *out = weight;
     return FAB_OK;
@@ -152,8 +143,7 @@ static fab_status read_member(reader *r, fab_node_id v, fab_token t, uint32_t i,
     FAB_PASS(FAB_GROW(r->weight, r->weight_capacity, (size_t)i + 1, err));
     FAB_PASS(read_port(r, v, port, &r->links[i], err));
     if (i > 0 && r->f->port[r->links[i - 1]] >= r->f->port[r->links[i]]) {
-        return fab_text_refuse(&r->in, port, FAB_EINPUT, err,
-                               "does not ascend: the ports of a group do, each stands once");
+        return fab_text_refuse(&r->in, port, err, "does not ascend: the ports of a group do, each stands once");
     }
     if (star != NULL) {
         fab_token weight = {
@@ -163,8 +153,7 @@ static fab_status read_member(reader *r, fab_node_id v, fab_token t, uint32_t i,
         r->weight[i] = 0;
     }
     if (i > 0 && (r->weight[i - 1] > 0) != (r->weight[i] > 0)) {
-        return fab_text_refuse(&r->in, t, FAB_EINPUT, err,
-                               "differs from the member before: all of a group have a weight, or none");
+        return fab_text_refuse(&r->in, t, err, "differs from the member before: all of a group have a weight, or none");
     }
     return FAB_OK;
 }
@@ -175,11 +164,10 @@ static fab_status check_sum(const reader *r, fab_token t, uint32_t count, fab_er
         sum += r->weight[i];
     }
     if (r->weights == FAB_WEIGHTS_WHOLE && sum > FAB_WEIGHTS_MOST) {
-        char what[96];
-        (void)snprintf(what, sizeof what, "has weights of %.0f together; a hash takes up to %u", sum, FAB_WEIGHTS_MOST);
-        return fab_text_wrong(&r->in, t.column, FAB_EUNSUPPORTED, what, t, err);
+        return fab_text_unable(&r->in, t, err, "has weights of %.0f together; a hash takes up to %u", sum,
+                               FAB_WEIGHTS_MOST);
     }
-    return isfinite(sum) ? FAB_OK : fab_text_refuse(&r->in, t, FAB_EINPUT, err, "has weights without a finite sum");
+    return isfinite(sum) ? FAB_OK : fab_text_refuse(&r->in, t, err, "has weights without a finite sum");
 }
 
 /* The group of switch v for all NIC ports of a leaf. */
@@ -188,15 +176,14 @@ static fab_status read_group(reader *r, fab_node_id v, uint32_t leaf, fab_error 
     fab_token more = fab_text_token(&r->in);
     uint32_t count = 0;
     if (t.length == 0) {
-        return fab_text_refuse(&r->in, t, FAB_EINPUT, err, "expected a group of ports");
+        return fab_text_refuse(&r->in, t, err, "expected a group of ports");
     }
     if (more.length > 0) {
         return r->first_group != 0
-                   ? fab_text_refuse(&r->in, more, FAB_EINPUT, err,
+                   ? fab_text_refuse(&r->in, more, err,
                                      "is a second entry, but line %zu has a group, which serves a whole leaf",
                                      r->first_group)
-                   : fab_text_refuse(&r->in, more, FAB_EINPUT, err,
-                                     "is a second entry; groups serve all NIC ports of a leaf");
+                   : fab_text_refuse(&r->in, more, err, "is a second entry; groups serve all NIC ports of a leaf");
     }
     if (is_no_route(t)) {
         return FAB_OK;
@@ -231,15 +218,15 @@ static fab_status tables_read_line(reader *r, fab_token first, fab_error *err) {
     FAB_PASS(read_switch(r, second, &to, err));
     uint32_t leaf = t->leaf_index[to - base];
     if (leaf == FAB_NONE) {
-        return fab_text_refuse(&r->in, second, FAB_EINPUT, err, "has no NIC, so it is no destination");
+        return fab_text_refuse(&r->in, second, err, "has no NIC, so it is no destination");
     }
     if (v == to) {
-        return fab_text_refuse(&r->in, second, FAB_EINPUT, err, "is the switch itself");
+        return fab_text_refuse(&r->in, second, err, "is the switch itself");
     }
     uint32_t *line = &r->line_of[(size_t)(v - base) * t->n_leaves + leaf];
     if (*line != 0) {
         first.length = (size_t)(second.text + second.length - first.text);
-        return fab_text_refuse(&r->in, first, FAB_EINPUT, err, "stands in line %u already", *line);
+        return fab_text_refuse(&r->in, first, err, "stands in line %u already", *line);
     }
     *line = r->in.line < UINT32_MAX ? (uint32_t)r->in.line : UINT32_MAX;
     r->n_entries++;
@@ -251,13 +238,13 @@ static fab_status read_end(reader *r, fab_error *err) {
     uint64_t n = 0;
     fab_token count = fab_text_token(&r->in);
     if (!fab_token_number(count, &n) || n != r->n_entries) {
-        return fab_text_refuse(&r->in, count, FAB_EINPUT, err, "is not the number of lines read, %llu",
+        return fab_text_refuse(&r->in, count, err, "is not the number of lines read, %llu",
                                (unsigned long long)r->n_entries);
     }
     fab_token more = fab_text_token(&r->in);
     if (more.length > 0 || fab_text_next(&r->in)) {
         more = more.length > 0 ? more : fab_text_token(&r->in);
-        return fab_text_refuse(&r->in, more, FAB_EINPUT, err, "stands behind the end");
+        return fab_text_refuse(&r->in, more, err, "stands behind the end");
     }
     return FAB_OK;
 }
@@ -285,7 +272,8 @@ static fab_status wrong_line(reader *r, uint32_t v, uint32_t leaf, fab_status co
     if (r->in.line == 0) { /* routes, which have no lines */
         return fab_fail(err, code, r->in.path, "%s", what);
     }
-    return fab_text_wrong(&r->in, 1, code, what, (fab_token){0}, err);
+    return code == FAB_EINPUT ? fab_text_fail(&r->in, err, "%s", what)
+                              : fab_text_unable(&r->in, (fab_token){0}, err, "%s", what);
 }
 
 static fab_status check_loops(reader *r, fab_error *err) {
@@ -388,8 +376,7 @@ static fab_status read_tables(reader *r, fab_error *err) {
     FAB_PASS(expect_line(r, fab_tables_fabric_line(r->f, header), err));
     for (;;) {
         if (!fab_text_next(&r->in)) {
-            return fab_text_refuse(&r->in, (fab_token){0}, FAB_EINPUT, err,
-                                   "the file is cut off: there is no line 'end N'");
+            return fab_text_fail(&r->in, err, "the file is cut off: there is no line 'end N'");
         }
         fab_token first = fab_text_token(&r->in);
         if (first.length == 3 && memcmp(first.text, "end", 3) == 0) {
@@ -405,7 +392,7 @@ static fab_status read_tables(reader *r, fab_error *err) {
 static fab_status read_lft(reader *r, fab_forwarding *single, fab_error *err) {
     if (single == NULL) {
         (void)fab_text_next(&r->in);
-        return fab_text_refuse(&r->in, (fab_token){0}, FAB_EUNSUPPORTED, err,
+        return fab_text_unable(&r->in, (fab_token){0}, err,
                                "tables of a subnet manager name one port per destination, and engine %s chooses among "
                                "groups; engine file reads them",
                                r->router->engine->name);

@@ -273,9 +273,7 @@ static fab_status sum_flows(explainer *e, fab_error *err) {
         }
     }
     phase->choice.values_here = count_distinct(values, n);
-    if (phase->n_flows > 0) {
-        qsort(phase->flow, phase->n_flows, sizeof *phase->flow, by_load);
-    }
+    FAB_SORT(phase->flow, phase->n_flows, by_load);
 done:
     FAB_FREE_ALL(comms, values);
     return status;

@@ -85,9 +85,7 @@ static void max_flow_release(network *g) {
 /* One edge of each pair of nodes, by tail and head. */
 static size_t merge(uint64_t (*edges)[2], size_t n) {
     size_t merged = 0;
-    if (n > 0) {
-        qsort(edges, n, sizeof *edges, fab_order_u64);
-    }
+    FAB_SORT(edges, n, fab_order_u64);
     for (size_t i = 0; i < n; i++) {
         if (merged > 0 && edges[merged - 1][0] == edges[i][0]) {
             edges[merged - 1][1] += edges[i][1];

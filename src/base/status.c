@@ -17,12 +17,15 @@ fab_status fab_fail(fab_error *err, fab_status code, const char *where, const ch
 
 fab_status fab_fail_in_file(fab_error *err, const char *path, size_t line, size_t column, const char *fmt, ...) {
     char where[192];
-    char text[320];
+    char text[sizeof err->text];
     va_list args;
     va_start(args, fmt);
     (void)vsnprintf(text, sizeof text, fmt, args);
     va_end(args);
-    (void)snprintf(where, sizeof where, "%.160s:%zu:%zu", path, line, column);
+    int n = snprintf(where, sizeof where, "%.160s:%zu", path, line);
+    if (column > 0 && n > 0) {
+        (void)snprintf(where + n, sizeof where - (size_t)n, ":%zu", column);
+    }
     return fab_fail(err, FAB_EINPUT, where, "%s", text);
 }
 

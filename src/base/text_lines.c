@@ -11,6 +11,7 @@
 #define MAX_BYTES ((size_t)1 << 31)
 #define MAX_LINE  ((size_t)1 << 26)
 #define WINDOW    ((size_t)1 << 18)
+#define NO_TEXT   "a zero byte: this is no text file"
 
 struct fab_text_stream {
     fab_source *in;
@@ -30,8 +31,7 @@ fab_status fab_text_check(fab_text *text, fab_error *err) {
         start = *c == '\n' ? c + 1 : start;
         text->line += *c == '\n';
     }
-    return fab_text_wrong(text, (size_t)(nul - start) + 1, FAB_EINPUT, "a zero byte: this is no text file",
-                          (fab_token){0}, err);
+    return fab_text_refuse(text, (fab_token){.column = (size_t)(nul - start) + 1}, err, NO_TEXT);
 }
 
 fab_status fab_text_open(const char *path, fab_text *out, fab_error *err) {
@@ -72,7 +72,7 @@ static bool refill(fab_text *text) {
     }
     if (left >= MAX_LINE) {
         text->line++;
-        s->status = fab_text_wrong(text, 1, FAB_EINPUT, "a line of more than 64 MiB", (fab_token){0}, &s->error);
+        s->status = fab_text_fail(text, &s->error, "a line of more than 64 MiB");
         return false;
     }
     memmove(text->file.data, text->next_line, left);
@@ -98,7 +98,7 @@ static bool refill(fab_text *text) {
     s->status = fab_source_read(s->in, to, wanted, &n, &inner);
     if (s->status == FAB_EINPUT) {
         text->line += 1; /* within the line that is left */
-        s->status = fab_text_wrong(text, left + 1, FAB_EINPUT, inner.text, (fab_token){0}, &s->error);
+        s->status = fab_text_refuse(text, (fab_token){.column = left + 1}, &s->error, "%s", inner.text);
     } else if (s->status != FAB_OK) {
         s->status = fab_fail(&s->error, s->status, inner.where, "%s", inner.text);
     }
@@ -129,9 +129,8 @@ static bool find_line(fab_text *text, const char **out_stop) {
 static bool refuse_zero_in_line(fab_text *text) {
     const char *zero = memchr(text->line_start, '\0', (size_t)(text->behind - text->line_start));
     if (zero != NULL) {
-        text->stream->status =
-            fab_text_wrong(text, (size_t)(zero - text->line_start) + 1, FAB_EINPUT, "a zero byte: this is no text file",
-                           (fab_token){0}, &text->stream->error);
+        fab_token at = {.column = (size_t)(zero - text->line_start) + 1};
+        text->stream->status = fab_text_refuse(text, at, &text->stream->error, NO_TEXT);
     }
     return zero != NULL;
 }
@@ -150,9 +149,8 @@ fab_status fab_text_stream_open(const char *path, fab_text *out, fab_error *err)
     const char *head = out->file.data;
     if (strncmp(head, "\xff\xfe", 2) == 0 || strncmp(head, "\xfe\xff", 2) == 0) {
         out->line = 1;
-        FAB_TRY(fab_text_wrong(out, 1, FAB_EINPUT,
-                               "begins with the byte order mark of UTF-16; expected UTF-8 (iconv -f UTF-16 -t UTF-8)",
-                               (fab_token){0}, err));
+        FAB_TRY(fab_text_fail(out, err,
+                              "begins with the byte order mark of UTF-16; expected UTF-8 (iconv -f UTF-16 -t UTF-8)"));
     }
     out->next_line += strncmp(head, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
 done:
@@ -237,37 +235,52 @@ bool fab_token_number(fab_token t, uint64_t *out) {
     return t.length > 0;
 }
 
-fab_status fab_text_wrong(const fab_text *text, size_t column, fab_status code, const char *what, fab_token t,
-                          fab_error *err) {
+static fab_status text_wrong(const fab_text *text, fab_token t, fab_status code, fab_error *err, const char *fmt,
+                             va_list arguments) {
+    char what[sizeof err->text];
     char where[sizeof err->where];
-    (void)snprintf(where, sizeof where, "%.150s:%zu:%zu", text->path, text->line, column);
     char shown[48] = "";
+    (void)vsnprintf(what, sizeof what, fmt, arguments);
+    (void)snprintf(where, sizeof where, "%.150s:%zu:%zu", text->path, text->line, t.column > 0 ? t.column : 1);
     for (size_t i = 0; i < t.length && i < sizeof shown - 1; i++) {
         shown[i] = t.text[i] >= ' ' && t.text[i] < 127 ? t.text[i] : '?';
     }
     return t.length > 0 ? fab_fail(err, code, where, "'%s' %s", shown, what) : fab_fail(err, code, where, "%s", what);
 }
 
-fab_status fab_text_refuse(const fab_text *text, fab_token t, fab_status code, fab_error *err, const char *fmt, ...) {
-    char what[sizeof err->text];
+fab_status fab_text_refuse(const fab_text *text, fab_token t, fab_error *err, const char *fmt, ...) {
     va_list arguments;
     va_start(arguments, fmt);
-    (void)vsnprintf(what, sizeof what, fmt, arguments);
+    fab_status status = text_wrong(text, t, FAB_EINPUT, err, fmt, arguments);
     va_end(arguments);
-    return fab_text_wrong(text, t.column > 0 ? t.column : 1, code, what, t, err);
+    return status;
+}
+
+fab_status fab_text_unable(const fab_text *text, fab_token t, fab_error *err, const char *fmt, ...) {
+    va_list arguments;
+    va_start(arguments, fmt);
+    fab_status status = text_wrong(text, t, FAB_EUNSUPPORTED, err, fmt, arguments);
+    va_end(arguments);
+    return status;
+}
+
+fab_status fab_text_fail(const fab_text *text, fab_error *err, const char *fmt, ...) {
+    va_list arguments;
+    va_start(arguments, fmt);
+    fab_status status = text_wrong(text, (fab_token){0}, FAB_EINPUT, err, fmt, arguments);
+    va_end(arguments);
+    return status;
 }
 
 fab_status fab_text_expected(const fab_text *text, const char *what, fab_error *err) {
     fab_token rest = fab_text_rest(text);
-    return fab_text_refuse(text, rest, FAB_EINPUT, err, rest.length > 0 ? "where %s was expected" : "expected %s",
-                           what);
+    return fab_text_refuse(text, rest, err, rest.length > 0 ? "where %s was expected" : "expected %s", what);
 }
 
 fab_status fab_text_expect_end(fab_text *text, fab_error *err) {
     fab_token more = fab_text_token(text);
-    return more.length == 0
-               ? FAB_OK
-               : fab_text_refuse(text, more, FAB_EINPUT, err, "stands where the end of the line was expected");
+    return more.length == 0 ? FAB_OK
+                            : fab_text_refuse(text, more, err, "stands where the end of the line was expected");
 }
 
 bool fab_token_hexadecimal(fab_token t, uint64_t *out) {
@@ -300,6 +313,30 @@ fab_token fab_token_trim(fab_token t, const char *set) {
         t.length--;
     }
     return t;
+}
+
+bool fab_token_begins(fab_token t, const char *word) {
+    return t.length >= strlen(word) && memcmp(t.text, word, strlen(word)) == 0;
+}
+
+fab_token fab_token_range(const char *from, const char *behind) {
+    return (fab_token){.text = from, .length = (size_t)(behind - from)};
+}
+
+fab_token fab_token_split(fab_token *t, char stop) {
+    fab_token before = *t;
+    const char *at = t->length > 0 ? memchr(t->text, stop, t->length) : NULL;
+    before.length = at != NULL ? (size_t)(at - t->text) : t->length;
+    *t = at != NULL ? (fab_token){at + 1, t->length - before.length - 1, t->column + before.length + 1}
+                    : (fab_token){.text = NULL};
+    return before;
+}
+
+const char *fab_token_last(fab_token t, char c) {
+    while (t.length > 0 && t.text[t.length - 1] != c) {
+        t.length--;
+    }
+    return t.length > 0 ? t.text + t.length - 1 : NULL;
 }
 
 const char *fab_token_find(fab_token t, const char *word) {

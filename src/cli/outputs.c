@@ -2,6 +2,7 @@
 #define _DEFAULT_SOURCE /* for realpath */ // NOLINT(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp)
 #include "cli.h"
 #include "fab/memory.h"
+#include "fab/order.h"
 #include "fab/str.h"
 
 #include <errno.h>
@@ -116,9 +117,7 @@ fab_status cli_check_outputs(const cli_options *options, fab_error *err) {
     fab_status status = FAB_OK;
     outputs o = {.n = 0};
     FAB_TRY(add_all(options, &o, err));
-    if (o.n > 1) {
-        qsort(o.list, o.n, sizeof *o.list, by_path);
-    }
+    FAB_SORT(o.list, o.n, by_path);
     for (size_t i = 1; i < o.n; i++) {
         const output *a = &o.list[i - 1];
         const output *b = &o.list[i];

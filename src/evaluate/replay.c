@@ -3,6 +3,7 @@
 #include "fab/design.h"
 #include "fab/evaluate.h"
 #include "fab/memory.h"
+#include "fab/order.h"
 #include "fab/parallel.h"
 #include "fab/iterate.h"
 #include "fab/replay.h"
@@ -230,9 +231,7 @@ static fab_status list_items(run *c, fab_error *err) {
             }
         }
     }
-    if (c->n_items > 1) {
-        qsort(c->items, c->n_items, sizeof *c->items, fab_item_order);
-    }
+    FAB_SORT(c->items, c->n_items, fab_item_order);
     return FAB_NEW(c->figures, c->n_items, err);
 }
 

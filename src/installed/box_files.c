@@ -47,9 +47,7 @@ fab_status fab_folder_list(const char *path, char ***out, size_t *out_n, fab_err
         FAB_TRY(paths[n] != NULL ? FAB_OK : FAB_ENOMEM);
         n++;
     }
-    if (n > 0) {
-        qsort((void *)paths, n, sizeof *paths, fab_order_text);
-    }
+    FAB_SORT(paths, n, fab_order_text);
     *out = paths;
     *out_n = n;
     paths = NULL;
@@ -58,6 +56,32 @@ done:
     fab_folder_release(paths, n);
     (void)closedir(dir);
     return status;
+}
+
+static fab_status each_below(const char *path, int depth, const fab_folder_visit *v, fab_error *err) {
+    fab_status status = FAB_OK;
+    char **paths = NULL;
+    size_t n = 0;
+    if (!fab_is_folder(path)) {
+        return v->read(v->context, path, err);
+    }
+    if (depth == v->most_depth) {
+        return fab_fail(err, FAB_EINPUT, path, "folders within folders: at most %d", v->most_depth);
+    }
+    FAB_TRY(fab_folder_list(path, &paths, &n, err));
+    for (size_t i = 0; i < n; i++) {
+        FAB_TRY(each_below(paths[i], depth + 1, v, err));
+    }
+    if (n == 0 && !v->may_be_empty) {
+        FAB_FAIL(err, FAB_EINPUT, path, "the folder is empty");
+    }
+done:
+    fab_folder_release(paths, n);
+    return status;
+}
+
+fab_status fab_folder_each(const char *path, const fab_folder_visit *visit, fab_error *err) {
+    return each_below(path, 0, visit, err);
 }
 
 size_t fab_path_box(const char *path, const char **out) {

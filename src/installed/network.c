@@ -1,6 +1,7 @@
 #include "network_internal.h"
 
 #include "fab/fnv.h"
+#include "fab/id_table.h"
 #include "fab/memory.h"
 #include "fab/str.h"
 
@@ -22,23 +23,10 @@ typedef struct chunk {
     char bytes[];
 } chunk;
 
-/* The hash stands beside the index, so that a text is looked at only where it is equal, and none when the table grows:
- * each look would miss the cache. */
-typedef struct slot {
-    uint32_t index; /* + 1; 0: free */
-    uint32_t hash;
-} slot;
-
-/* Open addressing. */
-typedef struct table {
-    slot *slots;
-    size_t n_slots; /* a power of two, or 0 */
-} table;
-
 struct fab_network_memory {
     chunk *chunks;
-    table nodes; /* by name */
-    table ends;  /* by node and port: 2 * cable + end */
+    fab_id_table nodes; /* by name */
+    fab_id_table ends;  /* by node and port: 2 * cable + end */
     size_t node_capacity, cable_capacity, group_capacity, note_capacity, member_capacity;
 };
 
@@ -75,31 +63,6 @@ static uint32_t hash_end(uint32_t node, const char *port) {
     return fold(fab_fnv(FAB_FNV_BEGIN ^ (node * UINT64_C(0x9e3779b97f4a7c15)), port, strlen(port)));
 }
 
-static void network_put(table *t, uint32_t hash, uint32_t index) {
-    size_t at = hash & (t->n_slots - 1);
-    while (t->slots[at].index != 0) {
-        at = (at + 1) & (t->n_slots - 1);
-    }
-    t->slots[at] = (slot){index + 1, hash};
-}
-
-/* Room for two more at three quarters of the slots. */
-static fab_status reserve(table *t, size_t n_used, fab_error *err) {
-    if (4 * (n_used + 2) <= 3 * t->n_slots) {
-        return FAB_OK;
-    }
-    table wider = {.n_slots = t->n_slots > 0 ? 2 * t->n_slots : 256};
-    FAB_PASS(FAB_NEW(wider.slots, wider.n_slots, err));
-    for (size_t i = 0; i < t->n_slots; i++) {
-        if (t->slots[i].index != 0) {
-            network_put(&wider, t->slots[i].hash, t->slots[i].index - 1);
-        }
-    }
-    free(t->slots);
-    *t = wider;
-    return FAB_OK;
-}
-
 static const fab_network_end *end_of(const fab_network *net, uint32_t end) {
     return &net->cables[end >> 1].end[end & 1];
 }
@@ -124,7 +87,7 @@ fab_status fab_network_expect(const fab_network *net, uint64_t nodes, uint64_t c
     char count[32];
     double n_nodes = (double)(net->n_nodes + nodes);
     double n_cables = (double)(net->n_cables + cables);
-    double bytes = fab_grown(n_nodes) * (double)(sizeof *net->nodes + 2 * sizeof(slot)) + n_nodes * BYTES_OF_NAME +
+    double bytes = fab_grown(n_nodes) * (double)(sizeof *net->nodes + 4 * sizeof(uint64_t)) + n_nodes * BYTES_OF_NAME +
                    fab_grown(n_cables) * (double)sizeof *net->cables;
     (void)snprintf(what, sizeof what, "%.160s: its %s boxes", net->path, fab_format_count(count, (uint64_t)n_nodes));
     return fab_memory_check(what, bytes, net->max_bytes, err);
@@ -141,23 +104,17 @@ void fab_network_free(fab_network *net) {
         m->chunks = next;
     }
     if (m != NULL) {
-        FAB_FREE_ALL(m->nodes.slots, m->ends.slots);
+        fab_id_table_release(&m->nodes);
+        fab_id_table_release(&m->ends);
     }
     FAB_FREE_ALL(m, net->nodes, net->cables, net->groups, net->member, net->notes, net);
 }
 
 static uint32_t find_node(const fab_network *net, uint32_t hash, const char *name, size_t n) {
-    const table *t = &net->memory->nodes;
-    for (size_t at = hash; t->n_slots > 0; at++) {
-        const slot *s = &t->slots[at & (t->n_slots - 1)];
-        if (s->index == 0) {
-            break;
-        }
-        if (s->hash == hash) {
-            const char *other = net->nodes[s->index - 1].name;
-            if (strncmp(other, name, n) == 0 && other[n] == '\0') {
-                return s->index - 1;
-            }
+    size_t probe = 0;
+    for (uint32_t id; (id = fab_id_table_next(&net->memory->nodes, hash, &probe)) != UINT32_MAX;) {
+        if (strncmp(net->nodes[id].name, name, n) == 0 && net->nodes[id].name[n] == '\0') {
+            return id;
         }
     }
     return FAB_NETWORK_NONE;
@@ -180,12 +137,11 @@ fab_status fab_network_add_node(fab_network *net, const char *name, size_t n, si
         return fab_fail(err, FAB_EUNSUPPORTED, net->path, "more than %" PRIu32 " nodes", MOST_NODES);
     }
     FAB_PASS(FAB_GROW(net->nodes, m->node_capacity, net->n_nodes + 1, err));
-    FAB_PASS(reserve(&m->nodes, net->n_nodes, err));
     fab_network_node *node = &net->nodes[net->n_nodes];
     *node = (fab_network_node){.rank = FAB_NETWORK_NONE, .line = line};
     FAB_PASS(fab_network_text(net, name, n, &node->name, err));
     node->label = node->name;
-    network_put(&m->nodes, hash, net->n_nodes);
+    FAB_PASS(fab_id_table_add(&m->nodes, hash, err));
     *out = net->n_nodes++;
     return FAB_OK;
 }
@@ -194,17 +150,10 @@ fab_status fab_network_add_node(fab_network *net, const char *name, size_t n, si
 
 /* 2 * cable + end at a port, FAB_NETWORK_NONE where nothing is plugged in. */
 static uint32_t find_end(const fab_network *net, uint32_t hash, uint32_t node, const char *port) {
-    const table *t = &net->memory->ends;
-    for (size_t at = hash; t->n_slots > 0; at++) {
-        const slot *s = &t->slots[at & (t->n_slots - 1)];
-        if (s->index == 0) {
-            break;
-        }
-        if (s->hash == hash) {
-            const fab_network_end *end = end_of(net, s->index - 1);
-            if (end->node == node && strcmp(end->port, port) == 0) {
-                return s->index - 1;
-            }
+    size_t probe = 0;
+    for (uint32_t id; (id = fab_id_table_next(&net->memory->ends, hash, &probe)) != UINT32_MAX;) {
+        if (end_of(net, id)->node == node && strcmp(end_of(net, id)->port, port) == 0) {
+            return id;
         }
     }
     return FAB_NETWORK_NONE;
@@ -217,14 +166,11 @@ static fab_status taken(fab_network *net, const fab_network_cable *cable, uint32
     const fab_network_node *node = &net->nodes[end->node];
     size_t old = end_of(net, by)->line != 0 ? end_of(net, by)->line : there->line;
     size_t line = end->line != 0 ? end->line : cable->end[i ^ 1].line;
-    char where[sizeof err->where];
-    if (net->keeps_contradictions) {
-        return fab_network_add_note(net, line, err, "port %s of '%.60s' has two cables; line %zu joins it to '%.60s'",
-                                    end->port, node->label, old, net->nodes[there->node].label);
-    }
-    (void)snprintf(where, sizeof where, "%.150s:%zu", net->path, line);
-    return fab_fail(err, FAB_EINPUT, where, "port %s of '%.60s' has two cables; line %zu joins it to '%.60s'",
-                    end->port, node->label, old, net->nodes[there->node].label);
+    char text[sizeof err->text];
+    (void)snprintf(text, sizeof text, "port %s of '%.60s' has two cables; line %zu joins it to '%.60s'", end->port,
+                   node->label, old, net->nodes[there->node].label);
+    return net->keeps_contradictions ? fab_network_add_note(net, line, err, "%s", text)
+                                     : fab_fail_in_file(err, net->path, line, 0, "%s", text);
 }
 
 /* What the second report knows and the first did not. */
@@ -266,38 +212,36 @@ fab_status fab_network_add_cable(fab_network *net, const fab_network_cable *cabl
         }
     }
     if (e[0].node == e[1].node && e[0].port != NULL && e[1].port != NULL && strcmp(e[0].port, e[1].port) == 0) {
-        char where[sizeof err->where];
-        (void)snprintf(where, sizeof where, "%.150s:%zu", net->path, e[0].line);
-        return fab_fail(err, FAB_EINPUT, where, "port %s of '%.60s' is joined to itself", e[0].port,
-                        net->nodes[e[0].node].label);
+        return fab_fail_in_file(err, net->path, e[0].line, 0, "port %s of '%.60s' is joined to itself", e[0].port,
+                                net->nodes[e[0].node].label);
     }
     FAB_PASS(FAB_GROW(net->cables, m->cable_capacity, net->n_cables + 1, err));
-    FAB_PASS(reserve(&m->ends, 2 * (size_t)net->n_cables, err));
     uint32_t index = net->n_cables++;
     net->cables[index] = *cable;
     for (uint32_t i = 0; i < 2; i++) {
         fab_network_end *end = &net->cables[index].end[i];
         if (end->port != NULL) {
             FAB_PASS(fab_network_text(net, end->port, strlen(end->port), &end->port, err));
-            network_put(&m->ends, hash[i], 2 * index + i);
+            FAB_PASS(fab_id_table_add_as(&m->ends, hash[i], 2 * index + i, err));
         }
     }
     return FAB_OK;
 }
 
 fab_status fab_network_drop_nodes(fab_network *net, const bool *drop, fab_error *err) {
+    fab_status status = FAB_OK;
     struct fab_network_memory *m = net->memory;
     uint32_t *place = NULL; /* of what stays */
     uint32_t n = 0;
     uint32_t n_cables = 0;
     uint32_t n_members = 0;
     FAB_PASS(FAB_NEW(place, (size_t)net->n_nodes + 1, err));
-    memset(m->nodes.slots, 0, m->nodes.n_slots * sizeof *m->nodes.slots);
+    fab_id_table_clear(&m->nodes);
     for (uint32_t i = 0; i < net->n_nodes; i++) {
         place[i] = n;
         if (!drop[i]) {
             net->nodes[n] = net->nodes[i];
-            network_put(&m->nodes, hash_name(net->nodes[n].name, strlen(net->nodes[n].name)), n);
+            FAB_TRY(fab_id_table_add_as(&m->nodes, hash_name(net->nodes[n].name, strlen(net->nodes[n].name)), n, err));
             n++;
         }
     }
@@ -323,10 +267,10 @@ fab_status fab_network_drop_nodes(fab_network *net, const bool *drop, fab_error 
     net->n_nodes = n;
     net->n_cables = n_cables;
     net->n_members = n_members;
-    free(m->ends.slots);
-    m->ends = (table){.n_slots = 0};
+    fab_id_table_release(&m->ends);
+done:
     free(place);
-    return FAB_OK;
+    return status;
 }
 
 void fab_network_drop_cables(fab_network *net, const bool *drop) {
@@ -337,8 +281,7 @@ void fab_network_drop_cables(fab_network *net, const bool *drop) {
         }
     }
     net->n_cables = n;
-    free(net->memory->ends.slots);
-    net->memory->ends = (table){.n_slots = 0};
+    fab_id_table_release(&net->memory->ends);
 }
 
 /* --- groups and notes --------------------------------------------------------------------------------------------- */
@@ -370,5 +313,11 @@ fab_status fab_network_add_note(fab_network *net, size_t line, fab_error *err, c
     *note = (fab_network_note){.line = line};
     FAB_PASS(fab_network_text(net, text, strlen(text), &note->text, err));
     net->n_notes++;
+    return FAB_OK;
+}
+
+fab_status fab_network_leave_out(fab_network *net, uint64_t n, const char *what) {
+    net->n_left_out += n;
+    net->left_out = n > 0 ? what : net->left_out;
     return FAB_OK;
 }

@@ -10,6 +10,9 @@
 /** "SW", "CA" or "RT", maybe with "-SM" behind. */
 bool fab_network_ib_kind(fab_token t, fab_network_kind *out);
 
+/** Counts what a reader passes over, and says what that is. FAB_OK. */
+fab_status fab_network_leave_out(fab_network *net, uint64_t n, const char *what);
+
 /** Whether a port has a cable already. O(1) expected. */
 bool fab_network_is_plugged(const fab_network *net, uint32_t node, const char *port);
 

@@ -110,8 +110,7 @@ uint32_t fab_json_member(const fab_json *json, uint32_t object, const char *key)
 
 size_t fab_json_count(const fab_json *json, uint32_t list) {
     size_t n = 0;
-    for (uint32_t i = list < json->n ? json->values[list].first : FAB_JSON_NONE; i != FAB_JSON_NONE;
-         i = json->values[i].next) {
+    FAB_JSON_EACH(json, i, list) {
         n++;
     }
     return n;

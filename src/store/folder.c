@@ -126,9 +126,7 @@ fab_status folder_shards(const char *folder, shard_name **out, size_t *out_n, fa
             list[n++] = shard;
         }
     }
-    if (n > 0) {
-        qsort(list, n, sizeof *list, folder_by_number);
-    }
+    FAB_SORT(list, n, folder_by_number);
     *out = list;
     *out_n = n;
     list = NULL;

@@ -92,9 +92,7 @@ static fab_status list_blocks(gathering *g, bool partial, fab_gathered *out, fab
             FAB_TRY(partial ? FAB_OK : busy(g, g->listed, &holder, err));
         }
     }
-    if (g->n_entries > 0) {
-        qsort(g->entry, g->n_entries, sizeof *g->entry, by_block);
-    }
+    FAB_SORT(g->entry, g->n_entries, by_block);
 done:
     return status;
 }

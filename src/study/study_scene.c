@@ -28,9 +28,7 @@ FAB_ORDER_THREE(by_component, fab_component, kind, id, fraction);
 
 static size_t sort_unique(fab_component *c, size_t n) {
     size_t kept = 0;
-    if (n > 0) {
-        qsort(c, n, sizeof *c, by_component);
-    }
+    FAB_SORT(c, n, by_component);
     for (size_t i = 0; i < n; i++) {
         if (i == 0 || by_component(&c[i], &c[kept - 1]) != 0) {
             c[kept++] = c[i];
@@ -416,9 +414,7 @@ static fab_status find_components(study_worker *w, size_t *out_n, fab_error *err
         }
         w->component[i] = (uint32_t)(found - scene->component);
     }
-    if (n > 0) {
-        qsort(w->component, n, sizeof *w->component, fab_order_u32);
-    }
+    FAB_SORT(w->component, n, fab_order_u32);
     for (size_t i = 0; i < n; i++) {
         if (i == 0 || w->component[i] != w->component[kept - 1]) {
             w->component[kept++] = w->component[i];

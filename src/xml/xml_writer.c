@@ -157,6 +157,16 @@ void fab_xml_write_end(fab_xml_writer *writer) {
     writer->has_text = false;
 }
 
+void fab_xml_write_tag(fab_xml_writer *writer, const char *const *words, bool is_empty) {
+    fab_xml_write_start(writer, words[0]);
+    for (size_t i = 1; words[i] != NULL; i += 2) {
+        fab_xml_write_attribute(writer, words[i], words[i + 1]);
+    }
+    if (is_empty) {
+        fab_xml_write_end(writer);
+    }
+}
+
 void fab_xml_write_raw(fab_xml_writer *writer, const char *bytes, size_t n) {
     close_tag(writer);
     if (writer->depth > 0) {

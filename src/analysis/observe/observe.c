@@ -55,9 +55,7 @@ static fab_status list_loads(observation *o, fab_error *err) {
         const fab_observed_link *load = &out->loads[i];
         out->unpredicted_links += load->predicted_bytes <= 0 && load->measured_bytes > UNPREDICTED * usual;
     }
-    if (out->n_loads > 0) {
-        qsort(out->loads, out->n_loads, sizeof *out->loads, load_order);
-    }
+    FAB_SORT(out->loads, out->n_loads, load_order);
     free(numbers);
     return FAB_OK;
 }
@@ -78,7 +76,9 @@ static fab_status observe_begin(observation *o, const fab_observe_request *reque
 
 /* Of a snapshot that has been read. */
 static double snapshot_bytes(const fab_counters *c) {
-    return c == NULL ? 0 : (double)(c->capacity * sizeof *c->ports + c->text_capacity + c->n_slots * sizeof *c->slots);
+    return c == NULL
+               ? 0
+               : (double)(c->capacity * sizeof *c->ports + c->text_capacity + c->table.size * sizeof *c->table.slot);
 }
 
 /* Before anything more is allocated: snapshots, tables, paths of the phases, and what is kept of every link and draw.

@@ -240,9 +240,7 @@ fab_status observe_evidence(observation *o, fab_error *err) {
     for (uint32_t i = 0; i < out->n_suspects; i++) {
         observe_name_ranks(o, &out->suspects[i]);
     }
-    if (out->n_suspects > 0) {
-        qsort(out->suspects, out->n_suspects, sizeof *out->suspects, suspect_order);
-    }
+    FAB_SORT(out->suspects, out->n_suspects, suspect_order);
 done:
     free(waits);
     return status;

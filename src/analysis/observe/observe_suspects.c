@@ -104,9 +104,7 @@ static fab_status find_candidates(search *s, fab_error *err) {
             s->candidates[s->n++] = (candidate){.link = FAB_NONE, .server = i, .score = INFINITY};
         }
     }
-    if (s->n > 0) {
-        qsort(s->candidates, s->n, sizeof *s->candidates, surest_first);
-    }
+    FAB_SORT(s->candidates, s->n, surest_first);
     s->n = s->n < CANDIDATES ? s->n : CANDIDATES;
     for (size_t i = 0; i < s->n; i++) {
         const candidate *c = &s->candidates[i];

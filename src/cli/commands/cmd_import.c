@@ -80,14 +80,11 @@ static fab_status write_design(const void *context, FILE *out, fab_error *err) {
     char source[400];
     FAB_TRY(fab_xml_writer_init(&xml, out, err));
     (void)snprintf(source, sizeof source, "Imported from %.200s (%s).", in->path, in->net->net->format);
-    fab_xml_write_start(&xml, "design");
-    fab_xml_write_attribute(&xml, "name", "installed");
+    FAB_XML_START(&xml, "design", "name", "installed");
     fab_xml_write_start(&xml, "source");
     fab_xml_write_text(&xml, source);
     fab_xml_write_end(&xml);
-    fab_xml_write_start(&xml, "fabric");
-    fab_xml_write_attribute(&xml, "family", "installed");
-    fab_xml_write_attribute(&xml, "file", w->path);
+    FAB_XML_START(&xml, "fabric", "family", "installed", "file", w->path);
     const char *asked = w->options->input_format; /* with its keys */
     fab_xml_write_attribute(&xml, "format", asked != NULL && strchr(asked, ',') != NULL ? asked : in->net->net->format);
     fab_xml_write_attribute(&xml, "digest", in->spec->digest);

@@ -191,9 +191,7 @@ static int by_impact(const void *x, const void *y) {
 }
 
 void fab_audit_sort(fab_audit *audit) {
-    if (audit->n_findings > 0) {
-        qsort(audit->findings, audit->n_findings, sizeof *audit->findings, by_impact);
-    }
+    FAB_SORT(audit->findings, audit->n_findings, by_impact);
 }
 
 /* --- where boxes stand -------------------------------------------------------------------------------------------- */

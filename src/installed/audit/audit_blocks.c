@@ -55,9 +55,7 @@ static fab_status list_trunks(finding_blocks *f, fab_error *err) {
             b->trunk[b->n_trunks++] = (audit_trunk){lower, upper, 1};
         }
     }
-    if (b->n_trunks > 0) {
-        qsort(b->trunk, b->n_trunks, sizeof *b->trunk, by_ends);
-    }
+    FAB_SORT(b->trunk, b->n_trunks, by_ends);
     uint32_t n = 0;
     for (uint32_t i = 0; i < b->n_trunks; i++) {
         if (n > 0 && by_ends(&b->trunk[i], &b->trunk[n - 1]) == 0) {
@@ -311,9 +309,7 @@ static fab_status find_rules(finding_blocks *f, fab_error *err) {
             n++;
         }
     }
-    if (n > 0) {
-        qsort(sizes, n, sizeof *sizes, by_block_and_size);
-    }
+    FAB_SORT(sizes, n, by_block_and_size);
     uint32_t usual = 0; /* in most trunks of the boundary */
     uint32_t most = 0;
     for (uint32_t size = 1; size <= 64; size++) {

@@ -26,9 +26,7 @@ static uint32_t ports_towards(const auditor *a, uint32_t box, uint32_t to, uint6
         n += fab_network_far(a->net, a->shape->side[k])->node == to &&
              port_of(fab_network_near(a->net, a->shape->side[k]), &out[n]);
     }
-    if (n > 0) {
-        qsort(out, n, sizeof *out, fab_order_u64);
-    }
+    FAB_SORT(out, n, fab_order_u64);
     return n;
 }
 

@@ -83,9 +83,7 @@ static fab_status list_tier(sideways *s, fab_error *err) {
             s->degree[w]++;
         }
     }
-    if (s->n > 0) {
-        qsort(s->list, s->n, sizeof *s->list, by_switches);
-    }
+    FAB_SORT(s->list, s->n, by_switches);
     return FAB_OK;
 }
 

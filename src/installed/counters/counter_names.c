@@ -83,13 +83,13 @@ static bool find_pause(const char *at, size_t n, fab_counter *out) {
     return true;
 }
 
-bool fab_counter_find(const char *name, size_t n, fab_counter *out, uint8_t *out_scale) {
+bool fab_counter_find(fab_token name, fab_counter *out, uint8_t *out_scale) {
     static const char *const PREFIXES[] = {"nodeinfiniband",    "nodenetwork", "infinibandswitchport",
                                            "infinibandhcaport", "infiniband",  "saiportstat"};
     char letters[NAME];
     size_t length = 0;
-    for (size_t i = 0; i < n && length < NAME; i++) {
-        char c = name[i] >= 'A' && name[i] <= 'Z' ? (char)(name[i] - 'A' + 'a') : name[i];
+    for (size_t i = 0; i < name.length && length < NAME; i++) {
+        char c = name.text[i] >= 'A' && name.text[i] <= 'Z' ? (char)(name.text[i] - 'A' + 'a') : name.text[i];
         if ((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9')) {
             letters[length++] = c;
         }

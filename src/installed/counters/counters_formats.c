@@ -7,7 +7,6 @@
 #include <string.h>
 
 #define MOST_BYTES ((size_t)1 << 31)
-#define MOST_DEPTH 12
 
 const fab_counters_format *const fab_counters_formats[] = {&fab_counters_sysfs,
                                                            &fab_counters_perfquery,
@@ -43,8 +42,15 @@ static fab_status counters_choose(const char *path, const char *bytes, const cha
                             list_counters_formats(list, sizeof list));
 }
 
-static fab_status read_one(const char *path, const char *format, fab_counters *c, fab_error *err) {
+typedef struct reading {
+    const char *format; /* NULL: by content */
+    fab_counters *out;
+} reading;
+
+static fab_status read_one(void *context, const char *path, fab_error *err) {
     fab_status status = FAB_OK;
+    const reading *r = context;
+    fab_counters *c = r->out;
     const fab_counters_format *f = NULL;
     fab_str bytes = FAB_STR_INIT;
     size_t line = 1;
@@ -61,7 +67,7 @@ static fab_status read_one(const char *path, const char *format, fab_counters *c
         status = fab_fail_in_file(err, path, 1, 1, "the file is empty");
         goto done;
     }
-    FAB_TRY(counters_choose(path, text, format, &f, err));
+    FAB_TRY(counters_choose(path, text, r->format, &f, err));
     FAB_TRY(f->read(path, text, c, err));
     c->format = c->format != NULL ? c->format : f->name;
     c->n_files++;
@@ -70,34 +76,15 @@ done:
     return status;
 }
 
-static fab_status read_any(const char *path, const char *format, size_t depth, fab_counters *c, fab_error *err);
-
-static fab_status read_folder(const char *path, const char *format, size_t depth, fab_counters *c, fab_error *err) {
-    fab_status status = FAB_OK;
-    char **paths = NULL;
-    size_t n = 0;
-    FAB_TRY(fab_folder_list(path, &paths, &n, err));
-    for (size_t i = 0; i < n; i++) {
-        FAB_TRY(read_any(paths[i], format, depth + 1, c, err));
-    }
-done:
-    fab_folder_release(paths, n);
-    return status;
-}
-
-static fab_status read_any(const char *path, const char *format, size_t depth, fab_counters *c, fab_error *err) {
-    if (!fab_is_folder(path)) {
-        return read_one(path, format, c, err); /* which says what is wrong with it */
-    }
-    return depth < MOST_DEPTH ? read_folder(path, format, depth, c, err)
-                              : fab_fail(err, FAB_EINPUT, path, "folders within folders: at most %d", MOST_DEPTH);
-}
-
 fab_status fab_counters_read(const char *path, const char *format, fab_counters **out, fab_error *err) {
     fab_status status = FAB_OK;
     fab_counters *c = NULL;
     FAB_TRY(FAB_NEW(c, 1, err));
-    FAB_TRY(read_any(path, format, 0, c, err));
+    reading r = {.format = format, .out = c};
+    FAB_TRY(fab_folder_each(
+        path,
+        &(fab_folder_visit){.read = read_one, .context = &r, .most_depth = FAB_FOLDER_DEPTH, .may_be_empty = true},
+        err));
     if (c->n_ports == 0) {
         FAB_FAIL(err, FAB_EINPUT, path, "holds no counters that are known here");
     }

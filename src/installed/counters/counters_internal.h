@@ -6,11 +6,13 @@
 
 #include "fab/box_files.h"
 #include "fab/counters.h"
+#include "fab/text.h"
+
+#include <string.h>
 
 /** What tells a port. NULL and 0: not known. */
 typedef struct counted_key {
-    const char *box, *port;
-    size_t n_box, n_port;
+    fab_token box, port;
     uint64_t guid;
     uint32_t lid;
     const char *file;
@@ -20,8 +22,8 @@ typedef struct counted_key {
 /** The port of a key, added where it is new. O(1) expected. */
 fab_status fab_counters_port(fab_counters *c, const counted_key *key, uint32_t *out, fab_error *err) FAB_MUST_USE;
 
-/** What a name of n bytes counts, in any tool's spelling; false: nothing that is of use here. */
-bool fab_counter_find(const char *name, size_t n, fab_counter *out, uint8_t *out_scale);
+/** What a name counts, in any tool's spelling; false: nothing that is of use here. */
+bool fab_counter_find(fab_token name, fab_counter *out, uint8_t *out_scale);
 
 /** Sets a counter of a port; those that are counted by priority add up. */
 void fab_counters_set(fab_counters *c, uint32_t port, fab_counter counter, uint8_t scale, uint64_t value);
@@ -33,16 +35,24 @@ typedef struct counted_lines {
 } counted_lines;
 
 /** The next line without its end; false behind the last. */
-bool fab_counter_line(counted_lines *lines, const char **out, size_t *out_n);
+bool fab_counter_line(counted_lines *lines, fab_token *out);
 
-/** Moves behind blanks. */
-void fab_counter_trim(const char **at, size_t *n);
+static inline fab_token fab_token_of(const char *text) {
+    return (fab_token){.text = text, .length = text != NULL ? strlen(text) : 0};
+}
 
 /** Decimal digits, thousands with commas too, or 0x and hexadecimal ones; false where it is none. */
-bool fab_counter_number(const char *text, size_t n, uint64_t *out);
+bool fab_counter_number(fab_token t, uint64_t *out);
 
 /** 16 hexadecimal digits that follow "0x" or stand alone in a name, such as perfquery-0x506b4b03005c2740.txt. */
-bool fab_counter_guid(const char *text, size_t n, uint64_t *out);
+bool fab_counter_guid(fab_token t, uint64_t *out);
+
+/** The box that the name of a file tells. */
+static inline fab_token fab_counter_file(const char *path) {
+    fab_token box = {.text = NULL};
+    box.length = fab_path_box(path, &box.text);
+    return box;
+}
 
 typedef enum counted_kind {
     COLUMN_OTHER,
@@ -70,10 +80,10 @@ typedef struct counted_table {
 } counted_table;
 
 /** The names of the columns; false where none is of ports, or none of counters. */
-bool fab_counted_head(counted_table *t, const char *text, size_t n);
+bool fab_counted_head(counted_table *t, fab_token line);
 
 /** A port: what the line says of it in place of `key`, and its counters. */
-fab_status fab_counted_row(const counted_table *t, const char *text, size_t n, counted_key key, fab_counters *out,
+fab_status fab_counted_row(const counted_table *t, fab_token line, counted_key key, fab_counters *out,
                            fab_error *err) FAB_MUST_USE;
 
 extern const fab_counters_format fab_counters_perfquery, fab_counters_ibdiagnet, fab_counters_prometheus,

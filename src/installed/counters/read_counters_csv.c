@@ -23,44 +23,42 @@ static char separator_of(const char *bytes) {
 }
 
 /* The next cell, without the quotes around it. */
-static const char *csv_cell(const char **at, const char *behind, char separator, size_t *out_n) {
-    const char *cell = *at;
-    const char *end = memchr(cell, separator, (size_t)(behind - cell));
-    if (cell < behind && *cell == '"') {
-        const char *quote = memchr(cell + 1, '"', (size_t)(behind - cell - 1));
-        end = quote != NULL ? memchr(quote, separator, (size_t)(behind - quote)) : end;
+static fab_token csv_cell(fab_token *line, char separator) {
+    fab_token rest = *line;
+    fab_token quoted = {.text = NULL};
+    if (rest.length > 0 && *rest.text == '"') {
+        rest = fab_token_range(rest.text + 1, rest.text + rest.length);
+        quoted = fab_token_split(&rest, '"');
     }
-    end = end != NULL ? end : behind;
-    *at = end < behind ? end + 1 : behind + 1;
-    *out_n = (size_t)(end - cell);
-    fab_counter_trim(&cell, out_n);
-    if (*out_n > 1 && cell[0] == '"' && cell[*out_n - 1] == '"') {
-        cell++;
-        *out_n -= 2;
+    bool is_quoted = quoted.text != NULL && rest.text != NULL;
+    fab_token cell = fab_token_split(is_quoted ? &rest : line, separator);
+    if (is_quoted) {
+        cell = fab_token_range(quoted.text - 1, cell.text + cell.length);
+        *line = rest;
     }
-    return cell;
+    cell = fab_token_trim(cell, " \t");
+    bool has_quotes = cell.length > 1 && cell.text[0] == '"' && cell.text[cell.length - 1] == '"';
+    return has_quotes ? fab_token_range(cell.text + 1, cell.text + cell.length - 1) : cell;
 }
 
-static bool is_name(const char *cell, size_t n, const char *names) {
+static bool is_name(fab_token cell, const char *names) {
     char word[24];
-    (void)snprintf(word, sizeof word, " %.*s ", (int)(n < 20 ? n : 20), cell);
-    return n > 0 && n < 20 && memchr(cell, ' ', n) == NULL && strstr(names, word) != NULL;
+    (void)snprintf(word, sizeof word, " %.*s ", (int)(cell.length < 20 ? cell.length : 20), cell.text);
+    return cell.length > 0 && cell.length < 20 && fab_token_find(cell, " ") == NULL && strstr(names, word) != NULL;
 }
 
-bool fab_counted_head(counted_table *t, const char *text, size_t n) {
-    const char *at = text;
+bool fab_counted_head(counted_table *t, fab_token line) {
     bool has_port = false;
     bool has_counter = false;
     t->n = 0;
-    while (at <= text + n && t->n < COUNTED_COLUMNS) {
-        size_t length = 0;
-        const char *cell = csv_cell(&at, text + n, t->separator, &length);
+    while (line.text != NULL && t->n < COUNTED_COLUMNS) {
+        fab_token cell = csv_cell(&line, t->separator);
         counted_column *c = &t->columns[t->n++];
         *c = (counted_column){.kind = COLUMN_OTHER, .scale = 1};
         for (counted_kind kind = COLUMN_NODE; kind < COLUMN_COUNTER; kind++) {
-            c->kind = is_name(cell, length, NAMES[kind]) ? kind : c->kind;
+            c->kind = is_name(cell, NAMES[kind]) ? kind : c->kind;
         }
-        if (c->kind == COLUMN_OTHER && fab_counter_find(cell, length, &c->counter, &c->scale)) {
+        if (c->kind == COLUMN_OTHER && fab_counter_find(cell, &c->counter, &c->scale)) {
             c->kind = COLUMN_COUNTER;
         }
         has_port = has_port || c->kind == COLUMN_PORT;
@@ -72,68 +70,57 @@ bool fab_counted_head(counted_table *t, const char *text, size_t n) {
 static bool csv_recognise(const char *path, const char *bytes) {
     counted_table table = {.separator = separator_of(bytes)};
     (void)path;
-    return table.separator != '\0' && fab_counted_head(&table, bytes, strcspn(bytes, "\r\n"));
+    return table.separator != '\0' && fab_counted_head(&table, fab_token_range(bytes, bytes + strcspn(bytes, "\r\n")));
 }
 
-static bool read_time(const char *cell, size_t n, double *out) {
-    char word[40] = "";
+static bool read_time(fab_token cell, double *out) {
+    char word[40];
     char *end = NULL;
-    if (n == 0 || n >= sizeof word) {
-        return false;
-    }
-    memcpy(word, cell, n);
+    (void)snprintf(word, sizeof word, "%.*s", (int)(cell.length < 40 ? cell.length : 0), cell.text);
     *out = strtod(word, &end);
-    return *end == '\0' && *out >= 0 && strspn(word, "0123456789.eE+") == n;
+    return cell.length > 0 && *end == '\0' && *out >= 0 && strspn(word, "0123456789.eE+") == cell.length;
 }
 
-static fab_status read_key(const counted_table *t, const char *text, size_t n, counted_key *key, double *time_s,
-                           fab_error *err) {
-    const counted_column *columns = t->columns;
-    const char *at = text;
-    for (size_t i = 0; i < t->n && at <= text + n; i++) {
-        size_t length = 0;
-        const char *cell = csv_cell(&at, text + n, t->separator, &length);
-        bool is_wrong = false;
-        if (columns[i].kind == COLUMN_NODE && length > 0) {
+static fab_status wrong_cell(const counted_key *key, size_t column, fab_token cell, const char *what, fab_error *err) {
+    return fab_fail_in_file(err, key->file, key->line, 1, "column %zu: '%.*s' is no %s", column,
+                            (int)(cell.length < 40 ? cell.length : 40), cell.text, what);
+}
+
+static fab_status read_key(const counted_table *t, fab_token line, counted_key *key, double *time_s, fab_error *err) {
+    for (size_t i = 0; i < t->n && line.text != NULL; i++) {
+        counted_kind kind = t->columns[i].kind;
+        fab_token cell = csv_cell(&line, t->separator);
+        if (kind == COLUMN_PORT) {
+            key->port = cell.length > 0 ? cell : (fab_token){.text = NULL};
+        } else if (kind == COLUMN_NODE && cell.length > 0) {
             key->box = cell;
-            key->n_box = length;
-        } else if (columns[i].kind == COLUMN_GUID && length > 0) {
-            is_wrong = !fab_counter_guid(cell, length, &key->guid);
-        } else if (columns[i].kind == COLUMN_PORT) {
-            key->port = length > 0 ? cell : NULL;
-            key->n_port = length;
-        } else if (columns[i].kind == COLUMN_TIME && length > 0) {
-            is_wrong = !read_time(cell, length, time_s);
-        }
-        if (is_wrong) {
-            return fab_fail_in_file(err, key->file, key->line, 1, "column %zu: '%.*s' is no %s", i + 1,
-                                    (int)(length < 40 ? length : 40), cell,
-                                    columns[i].kind == COLUMN_GUID ? "GUID" : "time in seconds");
+        } else if (kind == COLUMN_GUID && cell.length > 0 && !fab_counter_guid(cell, &key->guid)) {
+            return wrong_cell(key, i + 1, cell, "GUID", err);
+        } else if (kind == COLUMN_TIME && cell.length > 0 && !read_time(cell, time_s)) {
+            return wrong_cell(key, i + 1, cell, "time in seconds", err);
         }
     }
-    const char *missing = key->box == NULL && key->guid == 0 ? "node and no GUID" : key->port == NULL ? "port" : NULL;
+    const char *missing = key->box.text == NULL && key->guid == 0 ? "node and no GUID"
+                          : key->port.text == NULL                ? "port"
+                                                                  : NULL;
     return missing == NULL ? FAB_OK : fab_fail_in_file(err, key->file, key->line, 1, "names no %s", missing);
 }
 
-fab_status fab_counted_row(const counted_table *t, const char *text, size_t n, counted_key key, fab_counters *out,
-                           fab_error *err) {
+fab_status fab_counted_row(const counted_table *t, fab_token line, counted_key key, fab_counters *out, fab_error *err) {
     double time_s = -1;
     uint32_t port = 0;
-    FAB_PASS(read_key(t, text, n, &key, &time_s, err));
+    FAB_PASS(read_key(t, line, &key, &time_s, err));
     FAB_PASS(fab_counters_port(out, &key, &port, err));
-    const char *at = text;
-    for (size_t i = 0; i < t->n && at <= text + n; i++) {
-        size_t length = 0;
+    for (size_t i = 0; i < t->n && line.text != NULL; i++) {
         uint64_t value = 0;
-        const char *cell = csv_cell(&at, text + n, t->separator, &length);
-        if (t->columns[i].kind != COLUMN_COUNTER || length == 0) {
+        fab_token cell = csv_cell(&line, t->separator);
+        if (t->columns[i].kind != COLUMN_COUNTER || cell.length == 0) {
             continue;
         }
-        if (fab_counter_number(cell, length, &value)) {
+        if (fab_counter_number(cell, &value)) {
             fab_counters_set(out, port, t->columns[i].counter, t->columns[i].scale, value);
         } else if (!t->skips_words) {
-            return fab_fail_in_file(err, key.file, key.line, 1, "column %zu: '%.*s' is no count", i + 1,
-                                    (int)(length < 40 ? length : 40), cell);
+            return wrong_cell(&key, i + 1, cell, "count", err);
         }
     }
     out->ports[port].time_s = time_s >= 0 ? time_s : out->ports[port].time_s;
@@ -143,17 +130,16 @@ fab_status fab_counted_row(const counted_table *t, const char *text, size_t n, c
 static fab_status csv_read(const char *path, const char *bytes, fab_counters *out, fab_error *err) {
     counted_lines lines = {.at = bytes};
     counted_table table = {.separator = separator_of(bytes)};
-    const char *text = NULL;
-    size_t n = 0;
-    while (fab_counter_line(&lines, &text, &n)) {
+    fab_token line;
+    while (fab_counter_line(&lines, &line)) {
         const counted_key key = {.file = path, .line = lines.line};
-        if (n == 0 || text[0] == '#') {
+        if (line.length == 0 || line.text[0] == '#') {
             continue;
         }
         if (table.n == 0) {
-            (void)fab_counted_head(&table, text, n);
+            (void)fab_counted_head(&table, line);
         } else {
-            FAB_PASS(fab_counted_row(&table, text, n, key, out, err));
+            FAB_PASS(fab_counted_row(&table, line, key, out, err));
         }
     }
     return FAB_OK;

@@ -11,10 +11,8 @@
 
 typedef struct counters_json {
     const fab_json *json;
-    const char *path;
     fab_counters *out;
-    const char *box;
-    size_t n_box;
+    counted_key key; /* of the file: its box */
 } counters_json;
 
 static bool json_recognise(const char *path, const char *bytes) {
@@ -30,7 +28,7 @@ static bool count_of(const fab_json_value *v, uint64_t *out) {
         *out = (uint64_t)v->number;
         return true;
     }
-    return v->kind == FAB_JSON_STRING && fab_counter_number(v->text, strlen(v->text), out);
+    return v->kind == FAB_JSON_STRING && fab_counter_number(fab_token_of(v->text), out);
 }
 
 /* The last step of a path, without a module before it: "/a/b/openconfig:out-octets". */
@@ -48,7 +46,7 @@ static fab_status add_count(const counters_json *r, const counted_key *key, cons
     uint64_t value = 0;
     uint32_t port = 0;
     name = last_step(name);
-    if (!fab_counter_find(name, strlen(name), &counter, &scale) || !count_of(v, &value)) {
+    if (!fab_counter_find(fab_token_of(name), &counter, &scale) || !count_of(v, &value)) {
         return FAB_OK;
     }
     FAB_PASS(fab_counters_port(r->out, key, &port, err));
@@ -88,14 +86,10 @@ static fab_status read_sonic(const counters_json *r, uint32_t map, fab_error *er
         }
         (void)snprintf(name, sizeof name, "COUNTERS:%.100s", port->text);
         uint32_t counts = fab_json_member(j, 0, name);
-        counts = counts == FAB_JSON_NONE && tables != FAB_JSON_NONE ? fab_json_member(j, tables, port->text) : counts;
+        counts = counts == FAB_JSON_NONE ? fab_json_member(j, tables, port->text) : counts;
         if (counts != FAB_JSON_NONE) {
-            const counted_key key = {.box = r->box,
-                                     .n_box = r->n_box,
-                                     .port = port->key,
-                                     .n_port = strlen(port->key),
-                                     .file = r->path,
-                                     .line = 1};
+            counted_key key = r->key;
+            key.port = fab_token_of(port->key);
             FAB_PASS(add_counts(r, &key, hash_of(j, counts), 0, err));
         }
     }
@@ -105,23 +99,20 @@ static fab_status read_sonic(const counters_json *r, uint32_t map, fab_error *er
 /* --- gNMI --------------------------------------------------------------------------------------------------------- */
 
 /* interfaces/interface[name=Ethernet1]/state/counters: the name. */
-static const char *interface_of(const char *path, size_t *out_n) {
-    const char *at = path != NULL ? strstr(path, "interface[name=") : NULL;
-    if (at == NULL) {
-        return NULL;
-    }
-    at += sizeof "interface[name=" - 1;
-    *out_n = strcspn(at, "]");
-    return at;
+static fab_token interface_of(const char *path) {
+    static const char WORD[] = "interface[name=";
+    const char *at = path != NULL ? strstr(path, WORD) : NULL;
+    fab_token rest = fab_token_of(at != NULL ? at + sizeof WORD - 1 : NULL);
+    return fab_token_split(&rest, ']');
 }
 
+/* "leaf-0:57400" is the box leaf-0. */
 static counted_key source_key(const counters_json *r, const char *source) {
-    counted_key key = {.box = r->box, .n_box = r->n_box, .file = r->path, .line = 1};
+    counted_key key = r->key;
     if (source != NULL && source[0] != '\0') {
         const char *colon = strrchr(source, ':');
-        key.box = source;
-        key.n_box = colon != NULL && strspn(colon + 1, "0123456789") == strlen(colon + 1) ? (size_t)(colon - source)
-                                                                                          : strlen(source);
+        bool has_service = colon != NULL && strspn(colon + 1, "0123456789") == strlen(colon + 1);
+        key.box = has_service ? fab_token_range(source, colon) : fab_token_of(source);
     }
     return key;
 }
@@ -130,14 +121,11 @@ static fab_status read_update(const counters_json *r, uint32_t update, counted_k
     const fab_json *j = r->json;
     const char *path = fab_json_text_of(j, update, "Path", fab_json_text_of(j, update, "path", NULL));
     uint32_t values = fab_json_member(j, update, "values");
-    if (values == FAB_JSON_NONE) {
-        return FAB_OK;
-    }
     FAB_JSON_EACH(j, i, values) {
         const fab_json_value *v = &j->values[i];
-        key.port = interface_of(v->key, &key.n_port);
-        key.port = key.port != NULL ? key.port : interface_of(path, &key.n_port);
-        if (key.port == NULL) {
+        key.port = interface_of(v->key);
+        key.port = key.port.text != NULL ? key.port : interface_of(path);
+        if (key.port.text == NULL) {
             continue;
         }
         FAB_PASS(v->kind == FAB_JSON_OBJECT ? add_counts(r, &key, i, time_s, err)
@@ -160,8 +148,7 @@ static fab_status read_notice(const counters_json *r, uint32_t notice, fab_error
         }
     } else if (tags != FAB_JSON_NONE && values != FAB_JSON_NONE) {
         counted_key key = source_key(r, fab_json_text_of(j, tags, "source", NULL));
-        key.port = fab_json_text_of(j, tags, "interface_name", NULL);
-        key.n_port = key.port != NULL ? strlen(key.port) : 0;
+        key.port = fab_token_of(fab_json_text_of(j, tags, "interface_name", NULL));
         return add_counts(r, &key, values, time_s, err);
     }
     return FAB_OK;
@@ -174,10 +161,10 @@ static fab_status read_tree(const counters_json *r, uint32_t at, fab_error *err)
     const fab_json *j = r->json;
     const char *name = fab_json_text_of(j, at, "name", NULL);
     uint32_t state = fab_json_member(j, at, "state");
-    uint32_t counts = state != FAB_JSON_NONE ? fab_json_member(j, state, "counters") : FAB_JSON_NONE;
+    uint32_t counts = fab_json_member(j, state, "counters");
     if (name != NULL && counts != FAB_JSON_NONE) {
-        const counted_key key = {
-            .box = r->box, .n_box = r->n_box, .port = name, .n_port = strlen(name), .file = r->path, .line = 1};
+        counted_key key = r->key;
+        key.port = fab_token_of(name);
         return add_counts(r, &key, counts, 0, err);
     }
     FAB_JSON_EACH(j, i, at) { /* at most as deep as Jansson's text was read */
@@ -192,8 +179,7 @@ static fab_status json_read(const char *path, const char *bytes, fab_counters *o
     fab_status status = FAB_OK;
     fab_json json = {.values = NULL};
     size_t n_before = out->n_ports;
-    counters_json r = {.json = &json, .path = path, .out = out};
-    r.n_box = fab_path_box(path, &r.box);
+    counters_json r = {.json = &json, .out = out, .key = {.box = fab_counter_file(path), .file = path, .line = 1}};
     FAB_TRY(fab_json_parse(bytes + (strncmp(bytes, "\xef\xbb\xbf", 3) == 0 ? 3 : 0), path, &json, err));
     uint32_t map = fab_json_member(&json, 0, "COUNTERS_PORT_NAME_MAP");
     if (map != FAB_JSON_NONE) {

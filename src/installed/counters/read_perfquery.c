@@ -5,22 +5,17 @@
 
 #include <string.h>
 
-static bool begins(const char *text, size_t n, const char *word) {
-    return n >= strlen(word) && memcmp(text, word, strlen(word)) == 0;
-}
-
-static bool is_heading(const char *text, size_t n) {
-    return begins(text, n, "# Port extended counters:") || begins(text, n, "# Port counters:") ||
-           begins(text, n, "# Port Extended Speeds Counters");
+static bool is_heading(fab_token line) {
+    return fab_token_begins(line, "# Port extended counters:") || fab_token_begins(line, "# Port counters:") ||
+           fab_token_begins(line, "# Port Extended Speeds Counters");
 }
 
 static bool perfquery_recognise(const char *path, const char *bytes) {
     counted_lines lines = {.at = bytes};
-    const char *text = NULL;
-    size_t n = 0;
+    fab_token line;
     (void)path;
-    for (int i = 0; i < 20 && fab_counter_line(&lines, &text, &n); i++) { /* a prompt, warnings */
-        if (is_heading(text, n)) {
+    for (int i = 0; i < 20 && fab_counter_line(&lines, &line); i++) { /* a prompt, warnings */
+        if (is_heading(line)) {
             return true;
         }
     }
@@ -28,33 +23,25 @@ static bool perfquery_recognise(const char *path, const char *bytes) {
 }
 
 /* The number behind a word of the heading: "Lid 2052". */
-static bool heading_number(const char *text, size_t n, const char *word, const char **out, size_t *out_n) {
-    size_t length = strlen(word);
-    for (size_t i = 0; i + length < n; i++) {
-        if (memcmp(text + i, word, length) == 0) {
-            *out = text + i + length;
-            *out_n = 0;
-            while (i + length + *out_n < n && (*out)[*out_n] >= '0' && (*out)[*out_n] <= '9') {
-                (*out_n)++;
-            }
-            return *out_n > 0;
-        }
-    }
-    return false;
+static bool heading_number(fab_token line, const char *word, fab_token *out) {
+    const char *at = fab_token_find(line, word);
+    const char *behind = line.text + line.length;
+    *out = at != NULL ? fab_token_range(at + strlen(word), behind) : (fab_token){.text = NULL};
+    size_t n = out->length > 0 ? strspn(out->text, "0123456789") : 0;
+    out->length = n < out->length ? n : out->length;
+    return out->length > 0;
 }
 
-static fab_status read_heading(const char *text, size_t n, const counted_key *of_file, fab_counters *out,
-                               uint32_t *out_port, fab_error *err) {
-    const char *lid = NULL;
-    size_t n_lid = 0;
+static fab_status read_heading(fab_token line, const counted_key *of_file, fab_counters *out, uint32_t *out_port,
+                               fab_error *err) {
+    fab_token lid;
     uint64_t number = 0;
     counted_key key = *of_file;
-    if (!heading_number(text, n, " port ", &key.port, &key.n_port)) {
+    if (!heading_number(line, " port ", &key.port)) {
         return fab_fail_in_file(err, key.file, key.line, 1, "where 'Lid N port N' was expected");
     }
     if (key.guid == 0) {
-        if (!heading_number(text, n, "Lid ", &lid, &n_lid) || !fab_counter_number(lid, n_lid, &number) ||
-            number > UINT16_MAX) {
+        if (!heading_number(line, "Lid ", &lid) || !fab_counter_number(lid, &number) || number > UINT16_MAX) {
             return fab_fail_in_file(err, key.file, key.line, 1,
                                     "no LID up to 65535, and no GUID in the name of the file, to tell the box by");
         }
@@ -65,35 +52,31 @@ static fab_status read_heading(const char *text, size_t n, const counted_key *of
 
 static fab_status perfquery_read(const char *path, const char *bytes, fab_counters *out, fab_error *err) {
     counted_lines lines = {.at = bytes};
-    const char *text = NULL;
-    const char *box = NULL;
-    size_t n = 0;
+    fab_token line;
     uint32_t port = FAB_COUNTERS_NONE;
     counted_key key = {.file = path};
-    size_t n_box = fab_path_box(path, &box);
-    (void)fab_counter_guid(box, n_box, &key.guid);
-    while (fab_counter_line(&lines, &text, &n)) {
-        const char *colon = memchr(text, ':', n);
+    (void)fab_counter_guid(fab_counter_file(path), &key.guid);
+    while (fab_counter_line(&lines, &line)) {
+        fab_token number = line;
+        fab_token name = fab_token_split(&number, ':');
         fab_counter counter = FAB_COUNTER_N;
         uint8_t scale = 1;
         uint64_t value = 0;
         key.line = lines.line;
-        if (is_heading(text, n)) {
-            FAB_PASS(read_heading(text, n, &key, out, &port, err));
+        if (is_heading(line)) {
+            FAB_PASS(read_heading(line, &key, out, &port, err));
             continue;
         }
-        if (port == FAB_COUNTERS_NONE || colon == NULL || n == 0 || text[0] == '#') {
+        if (port == FAB_COUNTERS_NONE || number.text == NULL || line.text[0] == '#' ||
+            !fab_counter_find(name, &counter, &scale)) {
             continue;
         }
-        if (!fab_counter_find(text, (size_t)(colon - text), &counter, &scale)) {
-            continue;
+        while (number.length > 0 && (*number.text == '.' || *number.text == ' ')) {
+            number = fab_token_range(number.text + 1, number.text + number.length);
         }
-        const char *number = colon + 1;
-        while (number < text + n && (*number == '.' || *number == ' ')) {
-            number++;
-        }
-        if (!fab_counter_number(number, (size_t)(text + n - number), &value)) {
-            return fab_fail_in_file(err, path, lines.line, 1, "'%.40s' is no count%s", number < text + n ? number : "",
+        if (!fab_counter_number(number, &value)) {
+            return fab_fail_in_file(err, path, lines.line, 1, "'%.40s' is no count%s",
+                                    number.length > 0 ? number.text : "",
                                     *lines.at == '\0' ? ": the file ends within a line" : "");
         }
         fab_counters_set(out, port, counter, scale, value);

@@ -21,7 +21,7 @@ typedef struct sample_labels {
     char guid[VALUE], name[VALUE], device[VALUE], port[VALUE], host[VALUE];
 } sample_labels;
 
-static char *label_place(sample_labels *out, const char *name, size_t n) {
+static char *label_place(sample_labels *out, fab_token name) {
     static const struct {
         const char *name;
         size_t at;
@@ -35,7 +35,7 @@ static char *label_place(sample_labels *out, const char *name, size_t n) {
                   {"hostname", offsetof(sample_labels, host)},       {"node", offsetof(sample_labels, host)},
                   {"source", offsetof(sample_labels, host)}};
     for (size_t i = 0; i < sizeof LABELS / sizeof LABELS[0]; i++) {
-        if (strlen(LABELS[i].name) == n && memcmp(LABELS[i].name, name, n) == 0) {
+        if (fab_token_is(name, LABELS[i].name)) {
             return (char *)out + LABELS[i].at;
         }
     }
@@ -49,13 +49,11 @@ static const char *read_labels(const char *at, const char *behind, sample_labels
         while (at < behind && *at != '=') {
             at++;
         }
-        size_t n_name = (size_t)(at - name);
-        fab_counter_trim(&name, &n_name);
+        char *place = label_place(out, fab_token_trim(fab_token_range(name, at), " \t"));
         at += at < behind; /* = */
         if (at >= behind || *at != '"') {
             return NULL;
         }
-        char *place = label_place(out, name, n_name);
         size_t n = 0;
         for (at++; at < behind && *at != '"'; at++) {
             bool escapes = *at == '\\' && at + 1 < behind;
@@ -85,74 +83,64 @@ static void drop_service(char *host) {
 static fab_status sample_port(sample_labels *l, bool is_adapter, counted_key key, fab_counters *out, uint32_t *out_port,
                               fab_error *err) {
     char box[2 * VALUE + 2];
-    const char *of_file = NULL;
-    size_t n_file = fab_path_box(key.file, &of_file);
-    if (l->guid[0] != '\0' && !fab_counter_guid(l->guid, strlen(l->guid), &key.guid)) {
+    fab_token file = fab_counter_file(key.file);
+    int n_file = (int)(file.length < VALUE ? file.length : VALUE);
+    if (l->guid[0] != '\0' && !fab_counter_guid(fab_token_of(l->guid), &key.guid)) {
         return fab_fail_in_file(err, key.file, key.line, 1, "label guid: '%.60s' is no GUID", l->guid);
     }
     drop_service(l->host);
     if (l->device[0] != '\0' && !is_adapter) {
         bool has_port = l->port[0] != '\0'; /* mlx5_0 has one; eth0 is one */
-        key.n_box = (size_t)snprintf(box, sizeof box, "%s%.*s%s%s", l->host,
-                                     l->host[0] == '\0' ? (int)(n_file < VALUE ? n_file : VALUE) : 0, of_file,
-                                     has_port ? " " : "", has_port ? l->device : "");
+        (void)snprintf(box, sizeof box, "%s%.*s%s%s", l->host, l->host[0] == '\0' ? n_file : 0, file.text,
+                       has_port ? " " : "", has_port ? l->device : "");
         if (!has_port) {
             memcpy(l->port, l->device, VALUE);
         }
     } else {
         const char *name = is_adapter && l->device[0] != '\0' ? l->device : l->name[0] != '\0' ? l->name : l->host;
-        key.n_box =
-            (size_t)snprintf(box, sizeof box, "%s%.*s", name,
-                             name[0] == '\0' && key.guid == 0 ? (int)(n_file < VALUE ? n_file : VALUE) : 0, of_file);
+        (void)snprintf(box, sizeof box, "%s%.*s", name, name[0] == '\0' && key.guid == 0 ? n_file : 0, file.text);
     }
-    key.box = key.n_box > 0 ? box : NULL;
-    key.port = l->port[0] != '\0' ? l->port : NULL;
-    key.n_port = strlen(l->port);
+    key.box = fab_token_of(box[0] != '\0' ? box : NULL);
+    key.port = fab_token_of(l->port[0] != '\0' ? l->port : NULL);
     return fab_counters_port(out, &key, out_port, err);
 }
 
 /* Counts are printed as reals. */
-static bool read_real(const char *at, const char *behind, double *out, const char **out_end) {
+static bool read_real(fab_token *rest, double *out) {
     char word[64];
     char *end = NULL;
-    size_t n = 0;
-    while (at < behind && (*at == ' ' || *at == '\t')) {
-        at++;
-    }
-    while (at + n < behind && at[n] != ' ' && at[n] != '\t' && n + 1 < sizeof word) {
-        word[n] = at[n];
-        n++;
-    }
-    word[n] = '\0';
+    *rest = fab_token_trim(*rest, " \t");
+    size_t n = strcspn(rest->text, " \t\r\n");
+    n = n < rest->length ? n : rest->length;
+    (void)snprintf(word, sizeof word, "%.*s", (int)(n < sizeof word ? n : 0), rest->text);
+    *rest = fab_token_range(rest->text + n, rest->text + rest->length);
     *out = strtod(word, &end);
-    *out_end = at + n;
     return n > 0 && *end == '\0' && strspn(word, "0123456789.eE+-") == n;
 }
 
-static fab_status prometheus_sample(const char *text, size_t n, const counted_key *key, fab_counters *out,
-                                    fab_error *err) {
-    static const char ADAPTER[] = "infiniband_hca_";
-    const char *behind = text + n;
-    size_t n_name = strcspn(text, "{ \t\n");
+static fab_status prometheus_sample(fab_token line, const counted_key *key, fab_counters *out, fab_error *err) {
+    const char *behind = line.text + line.length;
+    size_t n_name = strcspn(line.text, "{ \t\n");
+    const char *at = line.text + n_name;
     fab_counter counter = FAB_COUNTER_N;
     uint8_t scale = 1;
     sample_labels labels = {.guid = ""};
     double value = 0;
     double time_ms = 0;
     uint32_t port = 0;
-    if (n_name >= n || !fab_counter_find(text, n_name, &counter, &scale)) {
+    if (n_name >= line.length || !fab_counter_find(fab_token_range(line.text, at), &counter, &scale)) {
         return FAB_OK; /* of something else */
     }
-    const char *at = text + n_name;
     if (*at == '{' && (at = read_labels(at + 1, behind, &labels)) == NULL) {
         return fab_fail_in_file(err, key->file, key->line, 1, "the labels have no end");
     }
-    if (!read_real(at, behind, &value, &at) || !(value >= 0) || value >= 18446744073709551615.0) {
+    fab_token rest = fab_token_range(at, behind);
+    if (!read_real(&rest, &value) || !(value >= 0) || value >= 18446744073709551615.0) {
         return fab_fail_in_file(err, key->file, key->line, 1, "where a count was expected");
     }
-    FAB_PASS(sample_port(&labels, strncmp(text, ADAPTER, sizeof ADAPTER - 1) == 0, *key, out, &port, err));
+    FAB_PASS(sample_port(&labels, fab_token_begins(line, "infiniband_hca_"), *key, out, &port, err));
     fab_counters_set(out, port, counter, scale, (uint64_t)value);
-    if (read_real(at, behind, &time_ms, &at)) {
+    if (read_real(&rest, &time_ms)) {
         out->ports[port].time_s = time_ms / 1e3;
     }
     return FAB_OK;
@@ -160,12 +148,11 @@ static fab_status prometheus_sample(const char *text, size_t n, const counted_ke
 
 static fab_status prometheus_read(const char *path, const char *bytes, fab_counters *out, fab_error *err) {
     counted_lines lines = {.at = bytes};
-    const char *text = NULL;
-    size_t n = 0;
-    while (fab_counter_line(&lines, &text, &n)) {
+    fab_token line;
+    while (fab_counter_line(&lines, &line)) {
         const counted_key key = {.file = path, .line = lines.line};
-        if (n > 0 && text[0] != '#') {
-            FAB_PASS(prometheus_sample(text, n, &key, out, err));
+        if (line.length > 0 && line.text[0] != '#') {
+            FAB_PASS(prometheus_sample(line, &key, out, err));
         }
     }
     return FAB_OK;

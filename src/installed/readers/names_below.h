@@ -1,28 +1,38 @@
 /**
  * @file names_below.h
- * Trees of names in YAML: which switches and hosts are below a switch, as schedulers are told it.
+ * Trees of names: which switches and hosts are below a switch, as schedulers are told it.
  */
 #pragma once
 
 #include "network_json.h"
 
 typedef struct fab_names_below {
-    const fab_network_json *from;
+    fab_network *net;
+    const char *path;
+    size_t line;           /**< at hand */
     uint32_t node;         /**< the switch at hand */
     fab_network_kind kind; /**< of what is below it */
     uint32_t *members;     /**< of the list that was read last */
-    size_t n_members, capacity;
+    uint32_t *joined;      /**< [n_joined]: of a node the switch that it was last below, + 1 */
+    size_t n_members, capacity, n_joined, joined_capacity;
     bool has_parts; /**< what is below a switch may be told in several lists */
 } fab_names_below;
 
 void fab_names_below_release(fab_names_below *below);
 
-/** Reads the names of a member, a text or a list of texts such as "node[01-08]", into `members`. */
-fab_status fab_names_below_read(fab_names_below *below, uint32_t list, fab_error *err) FAB_MUST_USE;
-
 /**
- * Joins what `list` names to a switch.
- * @retval FAB_EINPUT  a name is a switch here and a host elsewhere, or a list of hosts is malformed
+ * Adds the names of a list such as "node[01-08]" to `members`.
+ * @retval FAB_EINPUT  a name is a switch here and a host elsewhere, or the list is malformed
  */
-fab_status fab_names_below_join(fab_names_below *below, const char *name, fab_network_kind kind, uint32_t list,
+fab_status fab_names_below_add(fab_names_below *below, const char *text, size_t n, fab_error *err) FAB_MUST_USE;
+
+/** Joins the members to the switch; a name that is there twice is below it once. */
+fab_status fab_names_below_put(fab_names_below *below, fab_error *err) FAB_MUST_USE;
+
+/** Reads the names of a member of JSON, a list or a list of lists, into `members`. */
+fab_status fab_names_below_read(fab_names_below *below, const fab_json *json, uint32_t list,
                                 fab_error *err) FAB_MUST_USE;
+
+/** Joins what a member of JSON names to a switch. */
+fab_status fab_names_below_join(fab_names_below *below, const fab_json *json, const char *name, fab_network_kind kind,
+                                uint32_t list, fab_error *err) FAB_MUST_USE;

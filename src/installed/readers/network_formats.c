@@ -47,11 +47,11 @@ const fab_network_format *const fab_network_formats[] = {&fab_network_ibnet,
 
 static fab_status read_head(const char *path, char *head, size_t *out_n, fab_error *err) {
     fab_error inner = {0};
-    char where[sizeof err->where];
     fab_status status = fab_source_head(path, head, HEAD, out_n, &inner);
-    (void)snprintf(where, sizeof where, "%.180s:1", path); /* what is packed is damaged within these lines */
-    return status == FAB_OK ? status
-                            : fab_fail(err, status, status == FAB_EINPUT ? where : inner.where, "%s", inner.text);
+    if (status == FAB_EINPUT) { /* what is packed is damaged within these lines */
+        return fab_fail_in_file(err, path, 1, 0, "%s", inner.text);
+    }
+    return status == FAB_OK ? status : fab_fail(err, status, inner.where, "%s", inner.text);
 }
 
 /* " a, b, c" */
@@ -144,10 +144,8 @@ static fab_status find_format_below(const char *path, const char *head, fab_erro
             bool fits = false;
             FAB_PASS(formats_match(fab_network_formats[i], at, &fits, err));
             if (fits) {
-                char where[sizeof err->where];
-                (void)snprintf(where, sizeof where, "%.180s:1", path);
-                return fab_fail(
-                    err, FAB_EINPUT, where,
+                return fab_fail_in_file(
+                    err, path, 1, 0,
                     "begins with '%.*s'; from line %zu on it is of the format %s: remove what stands before",
                     (int)(strcspn(head, "\r\n") < 60 ? strcspn(head, "\r\n") : 60), head, line,
                     fab_network_formats[i]->name);
@@ -161,18 +159,16 @@ static fab_status formats_choose(const char *path, const char *format, const fab
     fab_status status = FAB_OK;
     char *head = NULL;
     char list[256];
-    char where[sizeof err->where];
     size_t n = 0;
     size_t start = 0;
     FAB_TRY(FAB_NEW(head, HEAD + 1, err));
-    (void)snprintf(where, sizeof where, "%.180s:1", path);
     if (format == NULL) {
         FAB_TRY(read_head(path, head, &n, err));
         if (n == 0) {
-            FAB_FAIL(err, FAB_EINPUT, where, "the file is empty");
+            FAB_TRY(fab_fail_in_file(err, path, 1, 0, "the file is empty"));
         }
         if (n > 1 && (memcmp(head, "\xff\xfe", 2) == 0 || memcmp(head, "\xfe\xff", 2) == 0)) {
-            FAB_FAIL(err, FAB_EINPUT, where, UTF16);
+            FAB_TRY(fab_fail_in_file(err, path, 1, 0, UTF16));
         }
         start = n > 2 && memcmp(head, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
     }
@@ -191,13 +187,13 @@ static fab_status formats_choose(const char *path, const char *format, const fab
     }
     const char *other = seems_to_be(head, head + start, n);
     if (other != NULL) {
-        FAB_FAIL(err, FAB_EINPUT, where, "is %s", other);
+        FAB_TRY(fab_fail_in_file(err, path, 1, 0, "is %s", other));
     }
     FAB_TRY(find_format_below(path, head + start, err));
-    FAB_FAIL(err, FAB_EINPUT, where,
-             "looks like none of %s; a list of cables begins with the names of its columns: "
-             "A-node,A-port,Z-node,Z-port,rate",
-             list);
+    status = fab_fail_in_file(err, path, 1, 0,
+                              "looks like none of %s; a list of cables begins with the names of its columns: "
+                              "A-node,A-port,Z-node,Z-port,rate",
+                              list);
 done:
     free(head);
     return status;
@@ -239,32 +235,18 @@ static fab_status read_file(const fab_network_format *f, const char *path, fab_n
     return status;
 }
 
-/* A file of each box, all of one network: what several of them tell is one cable. */
-static fab_status read_into(const char *path, const char *format, size_t depth, fab_network *net, fab_error *err) {
-    fab_status status = FAB_OK;
-    char **paths = NULL;
-    size_t n = 0;
+typedef struct reading {
+    const char *format; /* NULL: by content */
+    fab_network *net;
+} reading;
+
+static fab_status read_into(void *context, const char *path, fab_error *err) {
+    const reading *r = context;
     const fab_network_format *f = fab_network_formats[0];
-    if (!fab_is_folder(path)) {
-        FAB_PASS(formats_choose(path, format, &f, err));
-        net->columns = format;
-        net->format = net->format != NULL ? net->format : f->name;
-        return say_truncated(path, read_file(f, path, net, err), err);
-    }
-    if (depth == FAB_FOLDER_DEPTH) {
-        return fab_fail(err, FAB_EINPUT, path, "folders within folders: at most %d", FAB_FOLDER_DEPTH);
-    }
-    net->keeps_contradictions = true;
-    FAB_TRY(fab_folder_list(path, &paths, &n, err));
-    for (size_t i = 0; i < n; i++) {
-        FAB_TRY(read_into(paths[i], format, depth + 1, net, err));
-    }
-    if (n == 0) {
-        FAB_FAIL(err, FAB_EINPUT, path, "the folder is empty");
-    }
-done:
-    fab_folder_release(paths, n);
-    return status;
+    FAB_PASS(formats_choose(path, r->format, &f, err));
+    r->net->columns = r->format;
+    r->net->format = r->net->format != NULL ? r->net->format : f->name;
+    return say_truncated(path, read_file(f, path, r->net, err), err);
 }
 
 /* Of a box that was not asked nothing is missing: its ends are told where the other end tells them. */
@@ -292,7 +274,10 @@ fab_status fab_network_read(const char *path, const char *format, uint64_t max_b
     net->max_bytes = max_bytes;
     FAB_TRY(format != NULL ? fab_network_format_check(format, NULL, err) : FAB_OK);
     bool is_auto = format != NULL && strncmp(format, "auto", strcspn(format, ",")) == 0 && strcspn(format, ",") == 4;
-    FAB_TRY(read_into(path, is_auto ? NULL : format, 0, net, err));
+    reading r = {.format = is_auto ? NULL : format, .net = net};
+    net->keeps_contradictions = fab_is_folder(path); /* a file of each box: what several of them tell is one cable */
+    FAB_TRY(fab_folder_each(path, &(fab_folder_visit){.read = read_into, .context = &r, .most_depth = FAB_FOLDER_DEPTH},
+                            err));
     FAB_TRY(format != NULL ? fab_network_exclude(net, format, err) : FAB_OK);
     FAB_TRY(net->tells_neighbors ? tell_silent_ends(net, err) : FAB_OK);
     net->columns = NULL;

@@ -45,5 +45,7 @@ fab_status fab_network_plug_in(fab_network *net, const fab_network_plug *a, cons
 fab_status fab_network_hear(fab_network *net, const fab_network_plug *own, const fab_network_plug *neighbor,
                             size_t line, fab_error *err) FAB_MUST_USE;
 
-/** Text of a member of a member ...: {"a": {"b": "x"}} by {"a", "b", NULL}; NULL where it is none. */
+/** Text of a member of a member ...: {"a": {"b": "x"}} by FAB_JSON_TEXT(json, object, "a", "b"); NULL where it is none.
+ */
+#define FAB_JSON_TEXT(json, object, ...) fab_network_json_text(json, object, (const char *const[]){__VA_ARGS__, NULL})
 const char *fab_network_json_text(const fab_json *json, uint32_t object, const char *const *keys);

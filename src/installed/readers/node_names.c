@@ -42,7 +42,7 @@ static fab_status read_name(fab_text *in, fab_network *net, const guid_node *all
     }
     fab_token digits = {.text = t.text + 2, .length = t.length > 2 ? t.length - 2 : 0};
     if (digits.length == 0 || memcmp(t.text, "0x", 2) != 0 || !fab_token_hexadecimal(digits, &guid)) {
-        return fab_text_refuse(in, t, FAB_EINPUT, err, "is no GUID such as 0x2c5eab0300b87b40");
+        return fab_text_refuse(in, t, err, "is no GUID such as 0x2c5eab0300b87b40");
     }
     (void)fab_text_take(in, "");
     fab_token name = fab_text_rest(in);
@@ -54,7 +54,7 @@ static fab_status read_name(fab_text *in, fab_network *net, const guid_node *all
         name.length--;
     }
     if (name.length == 0) {
-        return fab_text_refuse(in, t, FAB_EINPUT, err, "has no name behind it");
+        return fab_text_refuse(in, t, err, "has no name behind it");
     }
     return name_node(net, all, n, guid, name, err);
 }

@@ -9,7 +9,7 @@
 
 /* "speed": "400000", in Mb/s. */
 static double speed_of(const fab_json *json, uint32_t ports, const char *name) {
-    const char *speed = fab_network_json_text(json, ports, (const char *const[]){name, "speed", NULL});
+    const char *speed = FAB_JSON_TEXT(json, ports, name, "speed");
     size_t n = speed != NULL ? strspn(speed, "0123456789") : 0;
     return n > 0 && n < 10 && speed[n] == '\0' ? strtod(speed, NULL) * MEGABIT : 0;
 }
@@ -18,8 +18,7 @@ static fab_status config_db_neighbors(const fab_network_json *r, fab_error *err)
     const fab_json *json = &r->json;
     uint32_t neighbors = fab_json_member(json, 0, "DEVICE_NEIGHBOR");
     uint32_t ports = fab_json_member(json, 0, "PORT");
-    fab_network_plug local = {
-        .box = fab_network_json_text(json, 0, (const char *const[]){"DEVICE_METADATA", "localhost", "hostname", NULL})};
+    fab_network_plug local = {.box = FAB_JSON_TEXT(json, 0, "DEVICE_METADATA", "localhost", "hostname")};
     if (local.box == NULL) {
         local.n_box = fab_path_box(r->path, &local.box);
     }
@@ -27,8 +26,7 @@ static fab_status config_db_neighbors(const fab_network_json *r, fab_error *err)
         return fab_fail_in_file(err, r->path, 1, 1, "has no table DEVICE_NEIGHBOR, which says what is plugged where");
     }
     FAB_JSON_EACH(json, i, neighbors) {
-        fab_network_plug other = {.box = fab_network_json_text(json, i, (const char *const[]){"name", NULL}),
-                                  .port = fab_network_json_text(json, i, (const char *const[]){"port", NULL})};
+        fab_network_plug other = {.box = FAB_JSON_TEXT(json, i, "name"), .port = FAB_JSON_TEXT(json, i, "port")};
         local.port = json->values[i].key;
         if (other.box == NULL || other.port == NULL || local.port == NULL) {
             return fab_fail_in_file(err, r->path, 1, 1, "DEVICE_NEIGHBOR: '%.60s' has no name or no port",

@@ -15,8 +15,8 @@ static bool lab_plug(const fab_json *json, uint32_t end, fab_network_plug *out) 
                                   .port = colon != NULL ? colon + 1 : NULL};
         return colon != NULL && colon != v->text && colon[1] != '\0';
     }
-    out->box = fab_network_json_text(json, end, (const char *const[]){"node", NULL});
-    out->port = fab_network_json_text(json, end, (const char *const[]){"interface", NULL});
+    out->box = FAB_JSON_TEXT(json, end, "node");
+    out->port = FAB_JSON_TEXT(json, end, "interface");
     return out->box != NULL && out->port != NULL;
 }
 
@@ -38,9 +38,7 @@ static fab_status lab_link(const fab_network_json *r, uint32_t link, fab_error *
     const char *type = fab_json_text_of(json, link, "type", "veth");
     fab_network_plug plugs[2] = {{.box = NULL}};
     if (strcmp(type, "veth") != 0) {
-        r->net->n_left_out++;
-        r->net->left_out = "links that lead out of the lab";
-        return FAB_OK;
+        return fab_network_leave_out(r->net, 1, "links that lead out of the lab");
     }
     if (ends == FAB_JSON_NONE || fab_json_count(json, ends) != 2) {
         return fab_fail_in_file(err, r->path, 1, 1, "a link without two endpoints");
@@ -50,9 +48,7 @@ static fab_status lab_link(const fab_network_json *r, uint32_t link, fab_error *
         return fab_fail_in_file(err, r->path, 1, 1, "an endpoint that is not 'node:interface'");
     }
     if (is_outside(&plugs[0]) || is_outside(&plugs[1])) {
-        r->net->n_left_out++;
-        r->net->left_out = "links that lead out of the lab";
-        return FAB_OK;
+        return fab_network_leave_out(r->net, 1, "links that lead out of the lab");
     }
     for (int i = 0; i < 2; i++) {
         size_t n = plugs[i].n_box > 0 ? plugs[i].n_box : strlen(plugs[i].box);
@@ -67,8 +63,8 @@ static fab_status lab_link(const fab_network_json *r, uint32_t link, fab_error *
 static fab_status lab_links(const fab_network_json *r, fab_error *err) {
     const fab_json *json = &r->json;
     uint32_t topology = fab_json_member(json, 0, "topology");
-    uint32_t nodes = topology != FAB_JSON_NONE ? fab_json_member(json, topology, "nodes") : FAB_JSON_NONE;
-    uint32_t links = topology != FAB_JSON_NONE ? fab_json_member(json, topology, "links") : FAB_JSON_NONE;
+    uint32_t nodes = fab_json_member(json, topology, "nodes");
+    uint32_t links = fab_json_member(json, topology, "links");
     if (nodes == FAB_JSON_NONE || links == FAB_JSON_NONE) {
         return fab_fail_in_file(err, r->path, 1, 1, "has no topology with nodes and links");
     }
@@ -86,11 +82,7 @@ static fab_status lab_links(const fab_network_json *r, fab_error *err) {
     return FAB_OK;
 }
 
-/* Keys at the begin of lines, behind comments. */
-static bool is_lab(const char *head) {
-    const char *topology = strstr(head, "topology:");
-    return topology != NULL && (topology == head || topology[-1] == '\n') && strstr(topology, "nodes:") != NULL;
-}
-
-const fab_network_format fab_network_lab = {
-    .name = "containerlab", .summary = "topology of containerlab, YAML", .recognise = is_lab, .yaml = lab_links};
+const fab_network_format fab_network_lab = {.name = "containerlab",
+                                            .summary = "topology of containerlab, YAML",
+                                            .begins = "(.*\n)?topology:.*nodes:",
+                                            .yaml = lab_links};

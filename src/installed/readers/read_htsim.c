@@ -10,7 +10,6 @@
 #include "fab/text.h"
 
 #include <inttypes.h>
-#include <stdarg.h>
 #include <string.h>
 #include <strings.h>
 
@@ -18,7 +17,6 @@
 #define MOST_CABLES (UINT64_C(1) << 24)
 #define MOST_NODES  (UINT64_C(1) << 24)
 #define MOST        (UINT64_C(1) << 20) /* of any other figure: three of them multiplied fit 64 bits */
-#define WHERE       192
 
 enum { NODES, N_TIERS, PODSIZE, N_HEADER };
 enum { SPEED, UP, DOWN, OVERSUBSCRIBED, BUNDLE, SWITCH_LATENCY, LINK_LATENCY, N_KEYS };
@@ -57,17 +55,16 @@ static fab_status read_figure(const reader *r, fab_token key, uint64_t least, ui
     fab_token more = fab_text_token(r->in);
     uint64_t value = 0;
     if (t.length == 0) {
-        return fab_text_refuse(r->in, key, FAB_EINPUT, err, "has no value; a whole number was expected");
+        return fab_text_refuse(r->in, key, err, "has no value; a whole number was expected");
     }
     if (!fab_token_number(t, &value) || value < least || value > most) {
-        return fab_text_refuse(r->in, t, FAB_EINPUT, err, "is no whole number from %" PRIu64 " to %" PRIu64, least,
-                               most);
+        return fab_text_refuse(r->in, t, err, "is no whole number from %" PRIu64 " to %" PRIu64, least, most);
     }
     if (more.length > 0) {
-        return fab_text_refuse(r->in, more, FAB_EINPUT, err, "stands where the end of the line was expected");
+        return fab_text_refuse(r->in, more, err, "stands where the end of the line was expected");
     }
     if (out->line > 0) {
-        return fab_text_refuse(r->in, key, FAB_EINPUT, err, "is given twice; line %zu has it already", out->line);
+        return fab_text_refuse(r->in, key, err, "is given twice; line %zu has it already", out->line);
     }
     *out = (figure){value, r->in->line, t.column};
     return FAB_OK;
@@ -75,24 +72,17 @@ static fab_status read_figure(const reader *r, fab_token key, uint64_t least, ui
 
 /* The line that begins with `key`; `tier` is that of the section, or TIERS in the header. */
 static fab_status read_key(reader *r, fab_token key, uint64_t tier, fab_error *err) {
-    for (size_t i = 0; i < N_HEADER && tier == TIERS; i++) {
-        if (htsim_is_word(key, HEADER_KEYS[i])) {
-            return read_figure(r, key, 1, MOST_NODES, &r->header[i], err);
-        }
-    }
-    for (size_t i = 0; i < N_KEYS && tier < TIERS; i++) {
-        if (htsim_is_word(key, TIER_KEYS[i])) {
-            return read_figure(r, key, i == SWITCH_LATENCY ? 0 : 1, MOST, &r->tier[tier][i], err);
-        }
-    }
+    bool in_header = tier == TIERS;
     for (size_t i = 0; i < N_HEADER; i++) {
         if (htsim_is_word(key, HEADER_KEYS[i])) {
-            return fab_text_refuse(r->in, key, FAB_EINPUT, err, "stands behind the first Tier; it belongs before");
+            return in_header ? read_figure(r, key, 1, MOST_NODES, &r->header[i], err)
+                             : fab_text_refuse(r->in, key, err, "stands behind the first Tier; it belongs before");
         }
     }
-    for (size_t i = 0; i < N_KEYS && tier == TIERS; i++) {
+    for (size_t i = 0; i < N_KEYS; i++) {
         if (htsim_is_word(key, TIER_KEYS[i])) {
-            return fab_text_refuse(r->in, key, FAB_EINPUT, err, "stands before the first Tier; it belongs to one");
+            return in_header ? fab_text_refuse(r->in, key, err, "stands before the first Tier; it belongs to one")
+                             : read_figure(r, key, i == SWITCH_LATENCY ? 0 : 1, MOST, &r->tier[tier][i], err);
         }
     }
     /* Queue sizes and the like, which htsim itself passes over where it does not know them. */
@@ -112,7 +102,7 @@ static fab_status read_lines(reader *r, fab_error *err) {
         FAB_PASS(read_figure(r, key, 0, TIERS - 1, &number, err));
         tier = number.value;
         if (r->section[tier].line > 0) {
-            FAB_PASS(fab_text_refuse(r->in, (fab_token){.column = key.column}, FAB_EINPUT, err,
+            FAB_PASS(fab_text_refuse(r->in, (fab_token){.column = key.column}, err,
                                      "Tier %" PRIu64 " is given twice; line %zu begins it already", tier,
                                      r->section[tier].line));
         }
@@ -123,40 +113,28 @@ static fab_status read_lines(reader *r, fab_error *err) {
 
 /* --- do the figures fit? ------------------------------------------------------------------------------------------ */
 
-static fab_status wrong_at(const reader *r, const figure *f, fab_error *err, const char *fmt, ...) FAB_PRINTF(4, 5);
-
-static fab_status wrong_at(const reader *r, const figure *f, fab_error *err, const char *fmt, ...) {
-    char text[256];
-    char where[WHERE];
-    va_list arguments;
-    va_start(arguments, fmt);
-    (void)vsnprintf(text, sizeof text, fmt, arguments);
-    va_end(arguments);
-    (void)snprintf(where, sizeof where, "%.150s:%zu:%zu", r->in->path, f->line, f->column);
-    return fab_fail(err, FAB_EINPUT, where, "%s", text);
-}
-
 static fab_status check_given(reader *r, fab_error *err) {
     for (size_t i = 0; i < N_HEADER; i++) {
         if (r->header[i].line == 0) {
-            return fab_text_refuse(r->in, (fab_token){0}, FAB_EINPUT, err, "the file ends without %s", HEADER_KEYS[i]);
+            return fab_text_fail(r->in, err, "the file ends without %s", HEADER_KEYS[i]);
         }
     }
     uint64_t n = r->header[N_TIERS].value;
     if (n < 2 || n > TIERS) {
-        return wrong_at(r, &r->header[N_TIERS], err, "Tiers is %" PRIu64 "; htsim has 2 or 3", n);
+        return fab_fail_in_file(err, r->in->path, r->header[N_TIERS].line, r->header[N_TIERS].column,
+                                "Tiers is %" PRIu64 "; htsim has 2 or 3", n);
     }
     for (size_t t = 0; t < TIERS; t++) {
         bool is_top = t + 1 == n;
         if (t >= n && r->section[t].line > 0) {
-            return wrong_at(r, &r->section[t], err, "Tier %zu; there are %" PRIu64, t, n);
+            return fab_fail_in_file(err, r->in->path, r->section[t].line, r->section[t].column,
+                                    "Tier %zu; there are %" PRIu64, t, n);
         }
         for (size_t key = 0; key < N_KEYS && t < n; key++) {
             figure *f = &r->tier[t][key];
             bool needed = key == SPEED || key == DOWN || key == LINK_LATENCY || (key == UP && !is_top);
             if (needed && f->line == 0) {
-                return fab_text_refuse(r->in, (fab_token){0}, FAB_EINPUT, err, "the file ends without %s of Tier %zu",
-                                       TIER_KEYS[key], t);
+                return fab_text_fail(r->in, err, "the file ends without %s of Tier %zu", TIER_KEYS[key], t);
             }
             if (f->line == 0 && (key == BUNDLE || key == OVERSUBSCRIBED)) {
                 f->value = 1;
@@ -172,10 +150,10 @@ static fab_status check_taper(const reader *r, size_t tier, fab_error *err) {
     uint64_t down = f[DOWN].value * f[SPEED].value;
     uint64_t up = f[UP].value * r->tier[tier + 1][SPEED].value;
     if (down != f[OVERSUBSCRIBED].value * up) {
-        return wrong_at(r, &f[UP], err,
-                        "Radix_Up %" PRIu64 ": %" PRIu64 " Gb/s down and %" PRIu64 " up are not %" PRIu64
-                        ":1, as Oversubscribed says",
-                        f[UP].value, down, up, f[OVERSUBSCRIBED].value);
+        return fab_fail_in_file(err, r->in->path, f[UP].line, f[UP].column,
+                                "Radix_Up %" PRIu64 ": %" PRIu64 " Gb/s down and %" PRIu64 " up are not %" PRIu64
+                                ":1, as Oversubscribed says",
+                                f[UP].value, down, up, f[OVERSUBSCRIBED].value);
     }
     return FAB_OK;
 }
@@ -191,10 +169,10 @@ static fab_status plan_spines(const reader *r, plan *p, fab_error *err) {
     uint64_t bundle = divisor(&agg[BUNDLE]);
     p->spines = up / bundle;
     if (up % bundle != 0 || p->leaves * bundle != agg[DOWN].value) {
-        return wrong_at(r, &agg[DOWN], err,
-                        "Radix_Down %" PRIu64 ": the %" PRIu64 " leaves of a pod, %" PRIu64
-                        " uplinks each, in bundles of %" PRIu64 ", need %" PRIu64,
-                        agg[DOWN].value, p->leaves, up, bundle, p->leaves * bundle);
+        return fab_fail_in_file(err, r->in->path, agg[DOWN].line, agg[DOWN].column,
+                                "Radix_Down %" PRIu64 ": the %" PRIu64 " leaves of a pod, %" PRIu64
+                                " uplinks each, in bundles of %" PRIu64 ", need %" PRIu64,
+                                agg[DOWN].value, p->leaves, up, bundle, p->leaves * bundle);
     }
     return check_taper(r, 0, err);
 }
@@ -204,10 +182,10 @@ static fab_status plan_cores(const reader *r, plan *p, fab_error *err) {
     uint64_t up = r->tier[1][UP].value;
     uint64_t bundle = divisor(&core[BUNDLE]);
     if (up % bundle != 0 || p->pods * bundle != core[DOWN].value) {
-        return wrong_at(r, &core[DOWN], err,
-                        "Radix_Down %" PRIu64 ": %" PRIu64 " pods, %" PRIu64
-                        " uplinks of a spine, in bundles of %" PRIu64 ", need %" PRIu64,
-                        core[DOWN].value, p->pods, up, bundle, p->pods * bundle);
+        return fab_fail_in_file(err, r->in->path, core[DOWN].line, core[DOWN].column,
+                                "Radix_Down %" PRIu64 ": %" PRIu64 " pods, %" PRIu64
+                                " uplinks of a spine, in bundles of %" PRIu64 ", need %" PRIu64,
+                                core[DOWN].value, p->pods, up, bundle, p->pods * bundle);
     }
     p->cores = p->spines * (up / bundle);
     return check_taper(r, 1, err);
@@ -220,20 +198,21 @@ static fab_status make_plan(const reader *r, plan *out, fab_error *err) {
     uint64_t pod = divisor(&r->header[PODSIZE]);
     plan p = {.tiers = r->header[N_TIERS].value, .hosts = r->header[NODES].value};
     if (p.hosts % pod != 0) {
-        return wrong_at(r, &r->header[PODSIZE], err, "Podsize %" PRIu64 " does not divide %" PRIu64 " nodes", pod,
-                        p.hosts);
+        return fab_fail_in_file(err, r->in->path, r->header[PODSIZE].line, r->header[PODSIZE].column,
+                                "Podsize %" PRIu64 " does not divide %" PRIu64 " nodes", pod, p.hosts);
     }
     p.pods = p.hosts / pod;
     if (p.tiers == 2 && p.pods != 1) {
-        return wrong_at(r, &r->header[PODSIZE], err,
-                        "Podsize %" PRIu64 "; with 2 tiers all %" PRIu64 " nodes are one pod", pod, p.hosts);
+        return fab_fail_in_file(err, r->in->path, r->header[PODSIZE].line, r->header[PODSIZE].column,
+                                "Podsize %" PRIu64 "; with 2 tiers all %" PRIu64 " nodes are one pod", pod, p.hosts);
     }
     if (pod % divisor(&tor[DOWN]) != 0) {
-        return wrong_at(r, &tor[DOWN], err, "Radix_Down %" PRIu64 " does not divide a pod of %" PRIu64, tor[DOWN].value,
-                        pod);
+        return fab_fail_in_file(err, r->in->path, tor[DOWN].line, tor[DOWN].column,
+                                "Radix_Down %" PRIu64 " does not divide a pod of %" PRIu64, tor[DOWN].value, pod);
     }
     if (tor[BUNDLE].value != 1) {
-        return wrong_at(r, &tor[BUNDLE], err, "Bundle %" PRIu64 " in tier 0; hosts have one cable", tor[BUNDLE].value);
+        return fab_fail_in_file(err, r->in->path, tor[BUNDLE].line, tor[BUNDLE].column,
+                                "Bundle %" PRIu64 " in tier 0; hosts have one cable", tor[BUNDLE].value);
     }
     p.leaves = pod / divisor(&tor[DOWN]);
     FAB_PASS(plan_spines(r, &p, err));
@@ -242,10 +221,9 @@ static fab_status make_plan(const reader *r, plan *out, fab_error *err) {
     }
     p.cables = p.hosts + p.pods * p.leaves * tor[UP].value + (p.tiers == 3 ? p.pods * p.spines * agg[UP].value : 0);
     if (p.cables > MOST_CABLES) {
-        char where[WHERE];
-        (void)snprintf(where, sizeof where, "%.150s:%zu:1", r->in->path, r->header[NODES].line);
-        return fab_fail(err, FAB_EUNSUPPORTED, where, "%" PRIu64 " cables; the limit is %" PRIu64, p.cables,
-                        MOST_CABLES);
+        r->in->line = r->header[NODES].line;
+        return fab_text_unable(r->in, (fab_token){.column = 1}, err, "%" PRIu64 " cables; the limit is %" PRIu64,
+                               p.cables, MOST_CABLES);
     }
     *out = p;
     return FAB_OK;

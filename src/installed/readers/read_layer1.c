@@ -4,8 +4,8 @@
 
 static fab_status layer1_plug(const fab_network_json *r, uint32_t edge, const char *end, fab_network_plug *out,
                               fab_error *err) {
-    out->box = fab_network_json_text(&r->json, edge, (const char *const[]){end, "hostname", NULL});
-    out->port = fab_network_json_text(&r->json, edge, (const char *const[]){end, "interfaceName", NULL});
+    out->box = FAB_JSON_TEXT(&r->json, edge, end, "hostname");
+    out->port = FAB_JSON_TEXT(&r->json, edge, end, "interfaceName");
     return out->box != NULL && out->port != NULL
                ? FAB_OK
                : fab_fail_in_file(err, r->path, 1, 1, "an edge whose %s has no hostname or no interfaceName", end);

@@ -75,8 +75,7 @@ static bool is_management(const char *port) {
 static fab_status lldp_add(lldp_reader *r, const char *local, const char *box, const char *port, fab_error *err) {
     const fab_network_plug ends[2] = {{.box = r->box, .port = local}, {.box = box, .port = port}};
     if (local[0] == '\0' || box[0] == '\0' || port[0] == '\0') {
-        return fab_text_refuse(r->in, (fab_token){.column = 1}, FAB_EINPUT, err,
-                               "a neighbor without a name, its port or ours");
+        return fab_text_fail(r->in, err, "a neighbor without a name, its port or ours");
     }
     if (is_management(local) || (port[0] != 'e' && is_management(port))) { /* em0 of a host may be any port */
         r->n_management++;
@@ -99,36 +98,24 @@ static fab_status end_neighbor(lldp_reader *r, fab_error *err) {
 
 /* The text behind "Key   : ", its quotes taken off; false where the line is of another key. */
 static bool value_of(fab_token line, const char *key, const char **out, size_t *out_n) {
-    size_t n = strlen(key);
-    if (line.length < n || memcmp(line.text, key, n) != 0) {
-        return false;
-    }
-    fab_token rest = {.text = line.text + n, .length = line.length - n};
-    rest = fab_token_trim(rest, " \t\r");
-    if (rest.length == 0 || *rest.text != ':') {
-        return false;
-    }
-    rest = fab_token_trim((fab_token){.text = rest.text + 1, .length = rest.length - 1}, " \"\r");
-    *out = rest.text;
-    *out_n = rest.length;
-    return *out_n > 0;
+    fab_token before = fab_token_trim(fab_token_split(&line, ':'), " \t\r");
+    line = fab_token_trim(line, " \"\r");
+    *out = line.text;
+    *out_n = line.length;
+    return fab_token_is(before, key) && line.length > 0;
 }
 
 /* Lines of EOS: Interface Ethernet1 detected 1 LLDP neighbors:; and of both: keys with a colon. */
 static fab_status read_detail(lldp_reader *r, fab_token line, bool *out_is, fab_error *err) {
     const char *at = NULL;
     size_t n = 0;
-    static const char INTERFACE[] = "Interface ";
     *out_is = true;
-    if (line.length > 2 && memcmp(line.text, "- ", 2) == 0) {
-        line.text += 2;
-        line.length -= 2;
-    }
+    line = fab_token_begins(line, "- ") ? fab_token_range(line.text + 2, line.text + line.length) : line;
     const char *detected = fab_token_find(line, " detected");
-    if (line.length > 10 && memcmp(line.text, INTERFACE, 10) == 0 && detected != NULL) {
+    if (fab_token_begins(line, "Interface ") && detected != NULL && detected >= line.text + 10) {
         FAB_PASS(end_neighbor(r, err));
         keep_port(r->local, line.text + 10, (size_t)(detected - line.text) - 10);
-    } else if (line.length > 9 && memcmp(line.text, "Neighbor ", 9) == 0) {
+    } else if (fab_token_begins(line, "Neighbor ")) {
         FAB_PASS(end_neighbor(r, err));
     } else if (value_of(line, "Chassis id", &at, &n)) { /* NX-OS: the first line of a neighbor */
         FAB_PASS(end_neighbor(r, err));
@@ -155,11 +142,8 @@ static fab_status read_detail(lldp_reader *r, fab_token line, bool *out_is, fab_
 static size_t words_of(fab_text *in, fab_token *out) {
     size_t n = 0;
     for (fab_token t = fab_text_token(in); t.length > 0; t = fab_text_token(in)) {
-        if (n < WORDS) {
-            out[n++] = t;
-        } else {
-            out[WORDS - 1] = t;
-        }
+        n += n < WORDS ? 1 : 0;
+        out[n - 1] = t;
     }
     return n;
 }
@@ -173,11 +157,7 @@ static fab_status add_words(lldp_reader *r, fab_token local, fab_token box, fab_
 }
 
 static bool is_interface(fab_token t) {
-    size_t digits = 0;
-    for (size_t i = 0; i < t.length; i++) {
-        digits += isdigit((unsigned char)t.text[i]) != 0;
-    }
-    return t.length > 2 && isalpha((unsigned char)t.text[0]) && digits > 0;
+    return t.length > 2 && isalpha((unsigned char)t.text[0]) && strcspn(t.text, "0123456789\n") < t.length;
 }
 
 static bool is_number(fab_token t) {
@@ -284,7 +264,6 @@ static fab_status lldp_line(lldp_reader *r, fab_error *err) {
 static fab_status lldp_read(fab_text *in, fab_network *net, fab_error *err) {
     const char *box = NULL;
     lldp_reader r = {.in = in, .net = net};
-    keep(r.box, "", 0);
     size_t n = fab_path_box(in->path, &box);
     keep_box(r.box, box, n);
     while (fab_text_next(in)) {
@@ -292,29 +271,13 @@ static fab_status lldp_read(fab_text *in, fab_network *net, fab_error *err) {
     }
     FAB_PASS(fab_text_end(in, err));
     FAB_PASS(end_neighbor(&r, err));
-    if (r.n_management > 0) {
-        net->n_left_out += r.n_management;
-        net->left_out = "neighbors on management ports";
-    }
-    return net->n_cables > 0
-               ? FAB_OK
-               : fab_text_refuse(in, (fab_token){.column = 1}, FAB_EINPUT, err, "holds no neighbor with its port");
-}
-
-static bool is_lldp(const char *head) {
-    static const char *const WORDS_OF[] = {
-        "Neighbor Device ID", "Local Intf      Hold-time", "Local Interface    Parent", " detected ", "Local Port id:",
-        "RemoteHost"};
-    for (size_t i = 0; i < sizeof WORDS_OF / sizeof WORDS_OF[0]; i++) {
-        if (strstr(head, WORDS_OF[i]) != NULL && (i != 3 || strstr(head, "LLDP neighbors") != NULL)) {
-            return true;
-        }
-    }
-    return false;
+    (void)fab_network_leave_out(net, r.n_management, "neighbors on management ports");
+    return net->n_cables > 0 ? FAB_OK : fab_text_fail(in, err, "holds no neighbor with its port");
 }
 
 const fab_network_format fab_network_lldp = {
     .name = "lldp",
     .summary = "show lldp neighbors, or detail, of EOS, NX-OS, Junos, Cumulus: captures with their prompts",
-    .recognise = is_lldp,
+    .begins = ".*(Neighbor Device ID|Local Intf      Hold-time|Local Interface    Parent|Local Port id:|RemoteHost|"
+              " detected .*LLDP neighbors|LLDP neighbors.* detected )",
     .text = lldp_read};

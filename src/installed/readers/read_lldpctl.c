@@ -7,8 +7,8 @@
 
 /* {"spine-0": {...}} by its key; {"id": {...}} has no name: its address. */
 static const char *chassis_name(const fab_json *json, uint32_t chassis) {
-    const char *id = fab_network_json_text(json, chassis, (const char *const[]){"id", "value", NULL});
-    uint32_t first = chassis != FAB_JSON_NONE ? json->values[chassis].first : FAB_JSON_NONE;
+    const char *id = FAB_JSON_TEXT(json, chassis, "id", "value");
+    uint32_t first = fab_json_first(json, chassis);
     return id != NULL || first == FAB_JSON_NONE ? id : json->values[first].key;
 }
 
@@ -16,17 +16,15 @@ static fab_status read_neighbor(const fab_network_json *r, const fab_network_plu
                                 fab_error *err) {
     const fab_json *json = &r->json;
     uint32_t port = fab_json_member(json, heard, "port");
-    const char *kind = fab_network_json_text(json, port, (const char *const[]){"id", "type", NULL});
+    const char *kind = FAB_JSON_TEXT(json, port, "id", "type");
     fab_network_plug other = {.box = chassis_name(json, fab_json_member(json, heard, "chassis")),
-                              .port = fab_network_json_text(json, port, (const char *const[]){"id", "value", NULL})};
-    const char *description = fab_network_json_text(json, port, (const char *const[]){"descr", NULL});
+                              .port = FAB_JSON_TEXT(json, port, "id", "value")};
+    const char *description = FAB_JSON_TEXT(json, port, "descr");
     if (kind != NULL && strcmp(kind, "mac") == 0 && description != NULL) {
         other.port = description; /* hosts number their ports by address and describe them by name */
     }
     if (other.box == NULL || other.port == NULL) {
-        r->net->n_left_out++;
-        r->net->left_out = "neighbors without a name or a port";
-        return FAB_OK;
+        return fab_network_leave_out(r->net, 1, "neighbors without a name or a port");
     }
     return fab_network_hear(r->net, local, &other, 1, err);
 }
@@ -45,10 +43,7 @@ static fab_status read_interfaces(const fab_network_json *r, fab_network_plug lo
 
 static fab_status read_host(const fab_network_json *r, const fab_network_plug *local, uint32_t lldp, fab_error *err) {
     uint32_t list = fab_json_member(&r->json, lldp, "interface");
-    if (list == FAB_JSON_NONE) {
-        return FAB_OK; /* nobody is heard */
-    }
-    if (r->json.values[list].kind == FAB_JSON_OBJECT) {
+    if (list != FAB_JSON_NONE && r->json.values[list].kind == FAB_JSON_OBJECT) {
         return read_interfaces(r, *local, list, err);
     }
     FAB_JSON_EACH(&r->json, i, list) {

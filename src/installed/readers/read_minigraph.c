@@ -63,9 +63,7 @@ static fab_status end_link(minigraph_reader *r, const fab_xml_stream *at, fab_er
     bool is_speed = digits > 0 && digits < 10 && speed[digits] == '\0';
     r->in_link = false;
     if (type[0] != '\0' && strcmp(type, "DeviceInterfaceLink") != 0 && strcmp(type, "UnderlayInterfaceLink") != 0) {
-        r->net->n_left_out++;
-        r->net->left_out = "links of consoles and management ports";
-        return FAB_OK;
+        return fab_network_leave_out(r->net, 1, "links of consoles and management ports");
     }
     for (uint32_t i = 0; i < 2; i++) {
         if (ends[i].box[0] == '\0' || ends[i].port[0] == '\0') {

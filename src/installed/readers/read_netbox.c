@@ -15,7 +15,7 @@ static double length_of(const fab_json *json, uint32_t cable) {
         double m;
     } UNITS[] = {{"m", METRE}, {"cm", 0.01}, {"km", 1000}, {"ft", 0.3048}, {"in", 0.0254}, {"mi", 1609.344}};
     double length = fab_json_number_of(json, cable, "length", 0);
-    const char *unit = fab_network_json_text(json, cable, (const char *const[]){"length_unit", "value", NULL});
+    const char *unit = FAB_JSON_TEXT(json, cable, "length_unit", "value");
     unit = unit != NULL ? unit : fab_json_text_of(json, cable, "length_unit", "");
     for (size_t i = 0; i < sizeof UNITS / sizeof UNITS[0]; i++) {
         if (strcmp(UNITS[i].unit, unit) == 0 && length > 0) {
@@ -32,13 +32,13 @@ static bool termination(const fab_json *json, uint32_t cable, const char *list_k
     uint32_t object = fab_json_member(json, cable, key);
     if (list != FAB_JSON_NONE) {
         uint32_t first = fab_json_count(json, list) == 1 ? json->values[list].first : FAB_JSON_NONE;
-        object = first != FAB_JSON_NONE ? fab_json_member(json, first, "object") : FAB_JSON_NONE;
+        object = fab_json_member(json, first, "object");
     }
     if (object == FAB_JSON_NONE) {
         return false;
     }
-    out->box = fab_network_json_text(json, object, (const char *const[]){"device", "name", NULL});
-    out->port = fab_network_json_text(json, object, (const char *const[]){"name", NULL});
+    out->box = FAB_JSON_TEXT(json, object, "device", "name");
+    out->port = FAB_JSON_TEXT(json, object, "name");
     return out->box != NULL && out->port != NULL;
 }
 
@@ -62,11 +62,7 @@ static fab_status netbox_cables(const fab_network_json *r, fab_error *err) {
             r->net->cables[before].length_m = length_of(json, i);
         }
     }
-    if (n_left > 0) {
-        r->net->n_left_out += n_left;
-        r->net->left_out = "cables that do not lead from one port of a device to another";
-    }
-    return FAB_OK;
+    return fab_network_leave_out(r->net, n_left, "cables that do not lead from one port of a device to another");
 }
 
 const fab_network_format fab_network_netbox = {.name = "netbox",

@@ -51,8 +51,8 @@ static fab_status node_link_links(const fab_network_json *r, fab_error *err) {
         fab_network_plug ends[2] = {{.box = name_of(json, i, "source", room[0], sizeof room[0])},
                                     {.box = name_of(json, i, "target", room[1], sizeof room[1])}};
         double rate = fab_json_number_of(json, i, "rate_bps", 0);
-        ends[0].port = fab_network_json_text(json, i, (const char *const[]){"source_port", NULL});
-        ends[1].port = fab_network_json_text(json, i, (const char *const[]){"target_port", NULL});
+        ends[0].port = FAB_JSON_TEXT(json, i, "source_port");
+        ends[1].port = FAB_JSON_TEXT(json, i, "target_port");
         for (int k = 0; k < 2; k++) {
             if (ends[k].box == NULL || fab_network_find(r->net, ends[k].box, strlen(ends[k].box)) == FAB_NETWORK_NONE) {
                 return fab_fail_in_file(err, r->path, 1, 1, "a link whose %s is no node", k == 0 ? "source" : "target");

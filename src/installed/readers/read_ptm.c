@@ -27,17 +27,13 @@ typedef struct reader {
 static fab_status ptm_wrong(const reader *r, const token *at, const char *what, fab_error *err) {
     fab_text place = *r->in;
     place.line = at->line;
-    return fab_text_wrong(&place, at->column, FAB_EINPUT, what,
-                          (fab_token){.text = at->text, .length = strlen(at->text)}, err);
+    fab_token t = {.text = at->text, .length = strlen(at->text), .column = at->column};
+    return fab_text_refuse(&place, t, err, "%s", what);
 }
 
 static fab_status ptm_expected(const reader *r, const char *what, fab_error *err) {
     char text[128];
-    if (r->next.mark == END) {
-        (void)snprintf(text, sizeof text, "the file ends where %s was expected", what);
-    } else {
-        (void)snprintf(text, sizeof text, "where %s was expected", what);
-    }
+    (void)snprintf(text, sizeof text, "%swhere %s was expected", r->next.mark == END ? "the file ends " : "", what);
     return ptm_wrong(r, &r->next, text, err);
 }
 

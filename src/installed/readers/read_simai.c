@@ -94,8 +94,7 @@ static fab_status simai_read_number(const reader *r, const char *what, uint64_t 
                                     fab_error *err) {
     fab_token t = fab_text_token(r->in);
     if (!fab_token_number(t, out) || *out < least || *out > most) {
-        return fab_text_refuse(r->in, t, FAB_EINPUT, err,
-                               "%s %s: a whole number from %" PRIu64 " to %" PRIu64 " was expected",
+        return fab_text_refuse(r->in, t, err, "%s %s: a whole number from %" PRIu64 " to %" PRIu64 " was expected",
                                t.length > 0 ? "is no" : "the line ends before the", what, least, most);
     }
     return FAB_OK;
@@ -116,16 +115,16 @@ static fab_status simai_read_header(reader *r, fab_error *err) {
     if (!fab_text_next(r->in)) {
         FAB_PASS(fab_text_end(r->in, err));
         r->in->line = r->in->line > 0 ? r->in->line : 1;
-        FAB_PASS(fab_text_refuse(r->in, (fab_token){0}, FAB_EINPUT, err, "is empty"));
+        return fab_text_fail(r->in, err, "is empty");
     }
     size_t n = count_tokens(r->in);
     r->is_old = n == N_FORM_OLD;
     if (n != N_FORM_OLD && n != N_FORM_NEW) {
         FAB_PASS(
-            fab_text_refuse(r->in, (fab_token){0}, FAB_EINPUT, err,
-                            "%zu columns; expected nodes, GPUs per server, NVSwitches, switches, links, GPU, or nodes, "
-                            "switches, links",
-                            n));
+            fab_text_fail(r->in, err,
+                          "%zu columns; expected nodes, GPUs per server, NVSwitches, switches, links, GPU, or nodes, "
+                          "switches, links",
+                          n));
     }
     /* A node that is joined to anything takes some bytes: the file bounds what is reserved. */
     size_t length = r->in->n_bytes;
@@ -145,15 +144,15 @@ static fab_status read_switches(reader *r, fab_error *err) {
     }
     if (!fab_text_next(r->in)) {
         FAB_PASS(fab_text_end(r->in, err));
-        FAB_PASS(fab_text_refuse(r->in, (fab_token){0}, FAB_EINPUT, err, "the file ends before the list of switches"));
+        return fab_text_fail(r->in, err, "the file ends before the list of switches");
     }
     for (uint64_t i = 0; i < n; i++) {
         uint64_t id = 0;
         fab_token t = fab_text_rest(r->in);
         FAB_PASS(simai_read_number(r, "number of a switch", 0, r->nodes - 1, &id, err));
         if (r->role[id] != ROLE_GPU) {
-            FAB_PASS(fab_text_refuse(r->in, (fab_token){.column = t.column}, FAB_EINPUT, err,
-                                     "node %" PRIu64 " is in the list of switches twice", id));
+            return fab_text_refuse(r->in, (fab_token){.column = t.column}, err,
+                                   "node %" PRIu64 " is in the list of switches twice", id);
         }
         r->role[id] = i < r->nvswitches ? ROLE_NVSWITCH : ROLE_SWITCH;
     }
@@ -206,8 +205,7 @@ static fab_status simai_join(reader *r, const uint64_t id[2], double bps, double
     if (a == ROLE_NVSWITCH || b == ROLE_NVSWITCH) {
         int gpu = a == ROLE_NVSWITCH ? 1 : 0;
         if (r->role[id[gpu]] != ROLE_GPU) {
-            return fab_text_refuse(r->in, (fab_token){0}, FAB_EUNSUPPORTED, err,
-                                   "an NVSwitch is joined to what is no GPU");
+            return fab_text_unable(r->in, (fab_token){0}, err, "an NVSwitch is joined to what is no GPU");
         }
         uint32_t *first = &r->nvswitch[id[gpu]];
         *first = *first == FAB_NETWORK_NONE ? (uint32_t)id[1 - gpu] : *first;
@@ -215,7 +213,7 @@ static fab_status simai_join(reader *r, const uint64_t id[2], double bps, double
         return FAB_OK;
     }
     if (a == ROLE_GPU && b == ROLE_GPU) {
-        return fab_text_refuse(r->in, (fab_token){0}, FAB_EUNSUPPORTED, err, "two GPUs are joined without a switch");
+        return fab_text_unable(r->in, (fab_token){0}, err, "two GPUs are joined without a switch");
     }
     const fab_network_cable cable = {
         .end = {{.node = r->node[id[0]], .line = line}, {.node = r->node[id[1]], .line = line}},
@@ -233,23 +231,22 @@ static fab_status read_link(reader *r, fab_error *err) {
     FAB_PASS(simai_read_number(r, "node", 0, r->nodes - 1, &id[0], err));
     FAB_PASS(simai_read_number(r, "node", 0, r->nodes - 1, &id[1], err));
     if (id[0] == id[1]) {
-        FAB_PASS(fab_text_refuse(r->in, (fab_token){0}, FAB_EINPUT, err, "a node is joined to itself"));
+        return fab_text_fail(r->in, err, "a node is joined to itself");
     }
     fab_token t = fab_text_token(r->in);
     if (!parse_rate(t, &bps)) {
-        FAB_PASS(fab_text_refuse(r->in, t, FAB_EINPUT, err, "%s",
-                                 t.length > 0 ? "is no rate such as 400Gbps" : "the line ends before the rate"));
+        return fab_text_refuse(r->in, t, err, "%s",
+                               t.length > 0 ? "is no rate such as 400Gbps" : "the line ends before the rate");
     }
     t = fab_text_token(r->in);
     if (!parse_time(t, &latency_s)) {
-        FAB_PASS(fab_text_refuse(r->in, t, FAB_EINPUT, err, "%s",
-                                 t.length > 0 ? "is no time such as 0.0005ms" : "the line ends before the delay"));
+        return fab_text_refuse(r->in, t, err, "%s",
+                               t.length > 0 ? "is no time such as 0.0005ms" : "the line ends before the delay");
     }
     t = fab_text_token(r->in);
     if (!simai_split(t, &errors, unit, sizeof unit) || unit[0] != '\0' || errors > 1) {
-        FAB_PASS(
-            fab_text_refuse(r->in, t, FAB_EINPUT, err, "%s",
-                            t.length > 0 ? "is no error rate from 0 to 1" : "the line ends before the error rate"));
+        return fab_text_refuse(r->in, t, err, "%s",
+                               t.length > 0 ? "is no error rate from 0 to 1" : "the line ends before the error rate");
     }
     if (errors > 0) {
         FAB_PASS(fab_network_add_note(r->net, r->in->line, err, "an error rate of %g is not kept", errors));
@@ -262,14 +259,13 @@ static fab_status read_links(reader *r, fab_error *err) {
     uint64_t n = 0;
     while (fab_text_next(r->in)) {
         if (n++ == r->links) {
-            FAB_PASS(fab_text_refuse(r->in, (fab_token){0}, FAB_EINPUT, err, "a link more than the first line says"));
+            return fab_text_fail(r->in, err, "a link more than the first line says");
         }
         FAB_PASS(read_link(r, err));
     }
     FAB_PASS(fab_text_end(r->in, err));
     if (n < r->links) {
-        FAB_PASS(fab_text_refuse(r->in, (fab_token){0}, FAB_EINPUT, err,
-                                 "the file ends after %" PRIu64 " of %" PRIu64 " links", n, r->links));
+        return fab_text_fail(r->in, err, "the file ends after %" PRIu64 " of %" PRIu64 " links", n, r->links);
     }
     return FAB_OK;
 }

@@ -4,42 +4,40 @@
 
 #include <string.h>
 
-static fab_status yaml_tree(fab_names_below *b, uint32_t tree, fab_error *err) {
-    const fab_json *json = &b->from->json;
+static fab_status yaml_tree(fab_names_below *b, const fab_json *json, uint32_t tree, fab_error *err) {
     uint32_t switches = fab_json_member(json, tree, "switches");
     if (switches == FAB_JSON_NONE) {
-        return fab_fail_in_file(err, b->from->path, 1, 1, "a tree without switches");
+        return fab_fail_in_file(err, b->path, 1, 1, "a tree without switches");
     }
     FAB_JSON_EACH(json, i, switches) {
         uint32_t children = fab_json_member(json, i, "children");
         uint32_t nodes = fab_json_member(json, i, "nodes");
         bool has_children = children != FAB_JSON_NONE && json->values[children].kind != FAB_JSON_NULL;
         if (!has_children && (nodes == FAB_JSON_NONE || json->values[nodes].kind == FAB_JSON_NULL)) {
-            return fab_fail_in_file(err, b->from->path, 1, 1, "switch '%.60s' has neither children nor nodes",
+            return fab_fail_in_file(err, b->path, 1, 1, "switch '%.60s' has neither children nor nodes",
                                     fab_json_text_of(json, i, "switch", ""));
         }
-        FAB_PASS(fab_names_below_join(b, fab_json_text_of(json, i, "switch", NULL),
+        FAB_PASS(fab_names_below_join(b, json, fab_json_text_of(json, i, "switch", NULL),
                                       has_children ? FAB_NETWORK_SWITCH : FAB_NETWORK_HOST,
                                       has_children ? children : nodes, err));
     }
     return FAB_OK;
 }
 
-static fab_status yaml_blocks(fab_names_below *b, uint32_t block, fab_error *err) {
-    const fab_json *json = &b->from->json;
+static fab_status yaml_blocks(fab_names_below *b, const fab_json *json, uint32_t block, fab_error *err) {
     uint32_t blocks = fab_json_member(json, block, "blocks");
     if (blocks == FAB_JSON_NONE) {
-        return fab_fail_in_file(err, b->from->path, 1, 1, "a block topology without blocks");
+        return fab_fail_in_file(err, b->path, 1, 1, "a block topology without blocks");
     }
     b->kind = FAB_NETWORK_HOST;
     FAB_JSON_EACH(json, i, blocks) {
         uint32_t nodes = fab_json_member(json, i, "nodes");
         const char *name = fab_json_text_of(json, i, "block", NULL);
         if (nodes == FAB_JSON_NONE || name == NULL) {
-            return fab_fail_in_file(err, b->from->path, 1, 1, "a block without a name or without nodes");
+            return fab_fail_in_file(err, b->path, 1, 1, "a block without a name or without nodes");
         }
-        FAB_PASS(fab_names_below_read(b, nodes, err));
-        FAB_PASS(fab_network_add_group(b->from->net, name, strlen(name), b->members, (uint32_t)b->n_members, err));
+        FAB_PASS(fab_names_below_read(b, json, nodes, err));
+        FAB_PASS(fab_network_add_group(b->net, name, strlen(name), b->members, (uint32_t)b->n_members, err));
     }
     return FAB_OK;
 }
@@ -59,7 +57,7 @@ static uint32_t choose_topology(const fab_json *json) {
 static fab_status yaml_topologies(const fab_network_json *r, fab_error *err) {
     fab_status status = FAB_OK;
     const fab_json *json = &r->json;
-    fab_names_below b = {.from = r};
+    fab_names_below b = {.net = r->net, .path = r->path, .line = 1};
     uint32_t one = json->values[0].kind == FAB_JSON_ARRAY ? choose_topology(json) : FAB_JSON_NONE;
     r->net->is_tree_of_names = true;
     if (one == FAB_JSON_NONE) {
@@ -71,25 +69,14 @@ static fab_status yaml_topologies(const fab_network_json *r, fab_error *err) {
         return fab_fail_in_file(err, r->path, 1, 1, "topology '%.60s' is neither a tree nor of blocks",
                                 fab_json_text_of(json, one, "topology", ""));
     }
-    FAB_TRY(tree != FAB_JSON_NONE ? yaml_tree(&b, tree, err) : yaml_blocks(&b, block, err));
-    for (uint32_t i = 0; i < r->net->n_nodes; i++) {
-        r->net->nodes[i].n_ports = 0;
-    }
-    if (fab_json_count(json, 0) > 1) {
-        r->net->n_left_out += fab_json_count(json, 0) - 1;
-        r->net->left_out = "topologies beside the default";
-    }
+    FAB_TRY(tree != FAB_JSON_NONE ? yaml_tree(&b, json, tree, err) : yaml_blocks(&b, json, block, err));
+    (void)fab_network_leave_out(r->net, fab_json_count(json, 0) - 1, "topologies beside the default");
 done:
     fab_names_below_release(&b);
     return status;
 }
 
-static bool is_slurm_yaml(const char *head) {
-    const char *at = strstr(head, "- topology:");
-    return at != NULL && (at == head || at[-1] == '\n');
-}
-
 const fab_network_format fab_network_slurm_yaml = {.name = "slurm-yaml",
                                                    .summary = "Slurm's topology.yaml (tree, block)",
-                                                   .recognise = is_slurm_yaml,
+                                                   .begins = "(.*\n)?- topology:",
                                                    .yaml = yaml_topologies};

@@ -91,35 +91,21 @@ static bool snmp_column(fab_token t, column *out, fab_token *out_index) {
 /* "0.5.1" to three numbers, "5" to one; how many there are, 0 where it is no index. */
 static size_t index_of(fab_token t, uint64_t out[3]) {
     size_t n = 0;
-    const char *behind = t.text + t.length;
-    for (const char *at = t.text; at <= behind && n < 3;) {
-        const char *dot = memchr(at, '.', (size_t)(behind - at));
-        const char *end = dot != NULL ? dot : behind;
-        if (!fab_token_number((fab_token){.text = at, .length = (size_t)(end - at)}, &out[n])) {
-            return 0;
-        }
+    while (n < 3 && t.text != NULL && fab_token_number(fab_token_split(&t, '.'), &out[n])) {
         n++;
-        if (dot == NULL) {
-            return n;
-        }
-        at = dot + 1;
     }
-    return 0;
+    return t.text == NULL ? n : 0;
 }
 
 /* "STRING: \"spine-0\"", "INTEGER: 5", "INTEGER: interfaceName(5)", "Hex-STRING: 2C C2 60", or the text alone (-Oq). */
 static fab_token value_of(fab_token rest) {
     static const char *const KINDS[] = {"STRING: ", "INTEGER: ", "Hex-STRING: "};
-    const char *behind = rest.text + rest.length;
-    const char *at = fab_token_trim(rest, " ").text;
+    rest = fab_token_range(fab_token_trim(rest, " ").text, rest.text + rest.length);
     for (size_t i = 0; i < sizeof KINDS / sizeof KINDS[0]; i++) {
-        size_t n = strlen(KINDS[i]);
-        if ((size_t)(behind - at) >= n && memcmp(at, KINDS[i], n) == 0) {
-            at += n;
-            break;
+        if (fab_token_begins(rest, KINDS[i])) {
+            return fab_token_trim(fab_token_range(rest.text + strlen(KINDS[i]), rest.text + rest.length), " \"");
         }
     }
-    rest = (fab_token){.text = at, .length = (size_t)(behind - at)};
     return fab_token_trim(rest, " \"");
 }
 
@@ -153,13 +139,11 @@ static fab_status snmp_line(snmp_reader *r, fab_error *err) {
     (void)fab_text_take(r->in, "=");
     fab_token value = fab_text_rest(r->in);
     if (value.length == 0) {
-        return fab_text_refuse(r->in, (fab_token){.column = index.column}, FAB_EINPUT, err,
-                               "the line ends before its value");
+        return fab_text_refuse(r->in, (fab_token){.column = index.column}, err, "the line ends before its value");
     }
     value = value_of(value);
     if (value.length >= NAME) {
-        return fab_text_refuse(r->in, (fab_token){.column = index.column}, FAB_EINPUT, err,
-                               "a text of more than 255 bytes");
+        return fab_text_refuse(r->in, (fab_token){.column = index.column}, err, "a text of more than 255 bytes");
     }
     if (what == OWN_NAME) {
         return r->own == NULL ? fab_network_text(r->net, value.text, value.length, &r->own, err) : FAB_OK;
@@ -167,7 +151,7 @@ static fab_status snmp_line(snmp_reader *r, fab_error *err) {
     bool is_neighbor = what <= REM_NAME;
     size_t n = index_of(index, at);
     if (n != (is_neighbor ? 3U : 1U)) {
-        return fab_text_refuse(r->in, index, FAB_EINPUT, err, "is no index; expected %s",
+        return fab_text_refuse(r->in, index, err, "is no index; expected %s",
                                is_neighbor ? "time mark, port and neighbor, as in 0.5.1" : "the number of a port");
     }
     if (!is_neighbor) {
@@ -206,9 +190,7 @@ static fab_status snmp_neighbor(snmp_reader *r, const snmp_row *row, fab_error *
         ends[0].port = told != NULL && told[0] != '\0' ? told : ends[0].port;
     }
     if (ends[1].box == NULL || ends[1].box[0] == '\0' || ends[1].port == NULL || ends[1].port[0] == '\0') {
-        r->net->n_left_out++;
-        r->net->left_out = "neighbors without a name or a port";
-        return FAB_OK;
+        return fab_network_leave_out(r->net, 1, "neighbors without a name or a port");
     }
     const char *dot = strchr(ends[1].box, '.');
     ends[1].n_box = dot != NULL && isalpha((unsigned char)ends[1].box[0]) ? (size_t)(dot - ends[1].box) : 0;
@@ -234,26 +216,15 @@ static fab_status snmp_read(fab_text *in, fab_network *net, fab_error *err) {
         FAB_TRY(r.rows[i].is_neighbor ? snmp_neighbor(&r, &r.rows[i], err) : FAB_OK);
     }
     if (net->n_cables == n_before && n_before == 0) {
-        status = fab_text_refuse(in, (fab_token){.column = 1}, FAB_EINPUT, err, "holds no neighbor with its port");
+        status = fab_text_fail(in, err, "holds no neighbor with its port");
     }
 done:
     free(r.rows);
     return status;
 }
 
-static bool is_snmp(const char *head) {
-    static const char *const WORDS[] = {"lldpRem", "lldpLoc", ".0.8802.1.1.2.1."};
-    for (size_t i = 0; i < sizeof WORDS / sizeof WORDS[0]; i++) {
-        const char *at = strstr(head, WORDS[i]);
-        if (at != NULL && strchr(at, '=') != NULL) {
-            return true;
-        }
-    }
-    return false;
-}
-
 const fab_network_format fab_network_snmp = {
     .name = "snmp",
     .summary = "neighbors by SNMP, snmpwalk of lldpRemTable: a file or a folder of switches",
-    .recognise = is_snmp,
+    .begins = ".*(lldpRem|lldpLoc|\\.0\\.8802\\.1\\.1\\.2\\.1\\.).*=",
     .text = snmp_read};

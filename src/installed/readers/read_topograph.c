@@ -4,18 +4,17 @@
 
 #include <string.h>
 
-static fab_status model_block(fab_names_below *b, uint32_t block, fab_error *err) {
-    const fab_json *json = &b->from->json;
+static fab_status model_block(fab_names_below *b, const fab_json *json, uint32_t block, fab_error *err) {
     uint32_t nodes = fab_json_member(json, block, "nodes");
     const char *name = fab_json_text_of(json, block, "switch", NULL);
     if (nodes == FAB_JSON_NONE) {
-        return fab_fail_in_file(err, b->from->path, 1, 1, "a block without nodes");
+        return fab_fail_in_file(err, b->path, 1, 1, "a block without nodes");
     }
     if (name == NULL) {
         b->kind = FAB_NETWORK_HOST;
-        return fab_names_below_read(b, nodes, err);
+        return fab_names_below_read(b, json, nodes, err);
     }
-    return fab_names_below_join(b, name, FAB_NETWORK_HOST, nodes, err);
+    return fab_names_below_join(b, json, name, FAB_NETWORK_HOST, nodes, err);
 }
 
 /* The smaller of the domains that the annotations of a block name is one of its own. */
@@ -23,8 +22,7 @@ static const char *domain_of(const fab_json *json, uint32_t block) {
     static const char END[] = "/sub-domain";
     uint32_t notes = fab_json_member(json, block, "annotations");
     const char *found = fab_json_text_of(json, block, "nvl", NULL);
-    for (uint32_t i = notes != FAB_JSON_NONE ? json->values[notes].first : FAB_JSON_NONE; i != FAB_JSON_NONE;
-         i = json->values[i].next) {
+    FAB_JSON_EACH(json, i, notes) {
         const fab_json_value *v = &json->values[i];
         size_t n = v->key != NULL ? strlen(v->key) : 0;
         bool is_smaller = n >= sizeof END - 1 && strcmp(v->key + n - (sizeof END - 1), END) == 0;
@@ -41,42 +39,32 @@ static fab_status model_read(const fab_network_json *r, fab_error *err) {
     const fab_json *json = &r->json;
     uint32_t switches = fab_json_member(json, 0, "switches");
     uint32_t blocks = fab_json_member(json, 0, "blocks");
-    fab_names_below b = {.from = r};
+    fab_names_below b = {.net = r->net, .path = r->path, .line = 1};
     r->net->is_tree_of_names = true;
     if (blocks == FAB_JSON_NONE || json->values[blocks].kind != FAB_JSON_ARRAY) {
         return fab_fail_in_file(err, r->path, 1, 1, "has no list of blocks");
     }
-    for (uint32_t i = switches != FAB_JSON_NONE ? json->values[switches].first : FAB_JSON_NONE; i != FAB_JSON_NONE;
-         i = json->values[i].next) {
+    FAB_JSON_EACH(json, i, switches) {
         uint32_t below = fab_json_member(json, i, "switches");
         if (below != FAB_JSON_NONE && json->values[i].key != NULL) {
-            FAB_TRY(fab_names_below_join(&b, json->values[i].key, FAB_NETWORK_SWITCH, below, err));
+            FAB_TRY(fab_names_below_join(&b, json, json->values[i].key, FAB_NETWORK_SWITCH, below, err));
         }
     }
     FAB_JSON_EACH(json, i, blocks) {
         const char *domain = domain_of(json, i);
         b.has_parts = true; /* blocks of several domains */
-        FAB_TRY(model_block(&b, i, err));
+        FAB_TRY(model_block(&b, json, i, err));
         FAB_TRY(domain != NULL
                     ? fab_network_add_group(r->net, domain, strlen(domain), b.members, (uint32_t)b.n_members, err)
                     : FAB_OK);
-    }
-    for (uint32_t i = 0; i < r->net->n_nodes; i++) {
-        r->net->nodes[i].n_ports = 0;
     }
 done:
     fab_names_below_release(&b);
     return status;
 }
 
-static bool begins_line(const char *head, const char *word) {
-    const char *at = strstr(head, word);
-    return at != NULL && (at == head || at[-1] == '\n');
-}
-
-static bool is_model(const char *head) {
-    return begins_line(head, "switches:") && (strstr(head, "    switches:") != NULL || begins_line(head, "blocks:"));
-}
-
 const fab_network_format fab_network_topograph = {
-    .name = "topograph", .summary = "model of topograph, YAML", .recognise = is_model, .yaml = model_read};
+    .name = "topograph",
+    .summary = "model of topograph, YAML",
+    .begins = "(.*\n)?(switches:.*(    switches:|\nblocks:)|blocks:.*\nswitches:)",
+    .yaml = model_read};

@@ -41,9 +41,7 @@ done:
 }
 
 fab_status fab_names_check(const char **names, uint32_t n, const char *what, const char *path, fab_error *err) {
-    if (n > 0) {
-        qsort(names, n, sizeof *names, fab_order_text);
-    }
+    FAB_SORT(names, n, fab_order_text);
     for (uint32_t i = 1; i < n; i++) {
         if (strcmp(names[i - 1], names[i]) == 0) {
             return fab_fail(err, FAB_EUNSUPPORTED, path, "two %s would be called '%.100s'", what, names[i]);

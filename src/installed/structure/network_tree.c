@@ -60,9 +60,7 @@ FAB_ORDER_TWO(tree_by_key, pair, key, box);
 /* Joins the switches of every host; leaf[host] is one of them. */
 static fab_status join_leaves(maker *m, uint32_t *leaf, fab_error *err) {
     const fab_network *net = m->shape->net;
-    for (uint32_t i = 0; i < m->boxes->n; i++) {
-        leaf[i] = FAB_NETWORK_NONE;
-    }
+    memset(leaf, 0xff, m->boxes->n * sizeof *leaf); /* FAB_NETWORK_NONE */
     for (uint32_t c = 0; c < net->n_cables; c++) {
         for (uint32_t k = 0; k < 2; k++) {
             uint32_t host = 0;
@@ -347,9 +345,7 @@ fab_status fab_network_tree_find(const fab_shape *shape, const fab_boxes *boxes,
     fab_status status = FAB_OK;
     maker m = {.shape = shape, .boxes = boxes};
     FAB_TRY(FAB_NEW_ALL(boxes->n, err, m.set, m.unit, m.n_switches, m.a_switch));
-    for (uint32_t i = 0; i < boxes->n; i++) {
-        m.unit[i] = FAB_NETWORK_NONE;
-    }
+    memset(m.unit, 0xff, boxes->n * sizeof *m.unit); /* FAB_NETWORK_NONE */
     FAB_TRY(shape->net->is_tree_of_names && shape->net->n_cables > 0 ? make_of_names(&m, err) : make_of_graph(&m, err));
     FAB_TRY(check_names(&m, err));
     FAB_TRY(put_in_order(&m, err));

@@ -54,9 +54,7 @@ static fab_status tiers_open(tiers *t, fab_error *err) {
             fab_box_name_read(net->nodes[v].label, &t->all[t->n++].name);
         }
     }
-    if (t->n > 0) {
-        qsort(t->all, t->n, sizeof *t->all, by_role);
-    }
+    FAB_SORT(t->all, t->n, by_role);
     for (uint32_t i = 0; i < t->n; i++) {
         bool same = i > 0 && fab_box_role_compare(&t->all[i].name, &t->all[i - 1].name) == 0;
         t->role[t->all[i].node] = same ? t->role[t->all[i - 1].node] : i;

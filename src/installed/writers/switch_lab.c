@@ -80,9 +80,7 @@ static fab_status lab_put_hosts(const fab_switch_plan *plan, fab_str *out, fab_e
             list[n++] = (host_port){plan->port[i].far_box, i};
         }
     }
-    if (n > 0) {
-        qsort(list, n, sizeof *list, lab_by_host);
-    }
+    FAB_SORT(list, n, lab_by_host);
     for (uint32_t i = 0; i < n; i++) {
         const fab_switch_port *p = &plan->port[list[i].port];
         if (i == 0 || list[i].box != list[i - 1].box) {

@@ -103,9 +103,7 @@ static fab_status plan_ports(fab_switch_plan *plan, fab_error *err) {
         cable_end[i] = plan->port[i].far;
         plan->port[i].number = i;
     }
-    if (plan->n_ports > 0) {
-        qsort(plan->port, plan->n_ports, sizeof *plan->port, ports_by_name);
-    }
+    FAB_SORT(plan->port, plan->n_ports, ports_by_name);
     for (uint32_t i = 0; i < plan->n_ports; i++) {
         moved[plan->port[i].number] = i;
         plan->first[plan->port[i].box + 1]++;

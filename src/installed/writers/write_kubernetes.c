@@ -31,9 +31,7 @@ static fab_status open_nodes(const fab_shape *shape, node_tree *t, fab_error *er
     FAB_PASS(fab_network_tree_find(shape, &t->boxes, &t->tree, err));
     FAB_PASS(FAB_NEW_ALL(t->boxes.n, err, t->unit, t->domain));
     FAB_PASS(FAB_NEW(t->names, (size_t)t->boxes.n + t->tree.n, err));
-    for (uint32_t i = 0; i < t->boxes.n; i++) {
-        t->unit[i] = FAB_NETWORK_NONE;
-    }
+    memset(t->unit, 0xff, t->boxes.n * sizeof *t->unit); /* FAB_NETWORK_NONE */
     for (uint32_t i = 0; i < t->tree.n; i++) {
         const fab_tree_unit *unit = &t->tree.unit[i];
         t->top = unit->level > t->top ? unit->level : t->top;

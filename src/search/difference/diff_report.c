@@ -16,8 +16,7 @@ static double mean_of(const fab_json *json, uint32_t object, const char *key) {
 
 /* A list that is a member of an object: its first element. */
 static uint32_t first_of(const fab_json *json, uint32_t object, const char *key) {
-    uint32_t list = fab_json_member(json, object, key);
-    return list != FAB_JSON_NONE ? json->values[list].first : FAB_JSON_NONE;
+    return fab_json_first(json, fab_json_member(json, object, key));
 }
 
 static uint32_t whole_of(const fab_json *json, uint32_t object, const char *key) {

@@ -147,9 +147,7 @@ static fab_status list_near(fab_assessor *a, fab_error *err) {
             h->near[h->n_near++] = h->down[i];
         }
     }
-    if (h->n_near > 0) {
-        qsort(h->near, h->n_near, sizeof *h->near, by_kind_and_id);
-    }
+    FAB_SORT(h->near, h->n_near, by_kind_and_id);
     return FAB_OK;
 }
 

@@ -1,14 +1,14 @@
-/* A table of keys and values in open addressing. */
+/* A table of keys and values. */
 #include "assess_memo.h"
 
+#include "fab/id_table.h"
 #include "fab/memory.h"
 #include "fab/rng.h"
 
 #include <pthread.h>
 #include <string.h>
 
-#define EMPTY       UINT32_MAX
-#define FIRST_SLOTS 256
+#define EMPTY UINT32_MAX
 
 typedef struct memo_entry {
     uint64_t hash;
@@ -18,11 +18,10 @@ typedef struct memo_entry {
 struct assess_memo {
     pthread_mutex_t lock;
     size_t value_size, most_bytes;
-    uint32_t *slot; /* [n_slots], a power of two: entry, or EMPTY */
-    size_t n_slots;
-    memo_entry *entry; /* [n] */
-    uint8_t *value;    /* [n][value_size] */
-    uint64_t *word;    /* [n_words] */
+    fab_id_table table; /* of the entries */
+    memo_entry *entry;  /* [n] */
+    uint8_t *value;     /* [n][value_size] */
+    uint64_t *word;     /* [n_words] */
     size_t n, n_words, entry_capacity, value_capacity, word_capacity;
 };
 
@@ -38,23 +37,6 @@ fab_status assess_key_add_double(assess_key *key, double value, fab_error *err) 
     return assess_key_add(key, word, err);
 }
 
-static fab_status memo_renew_slots(assess_memo *m, size_t n_slots, fab_error *err) {
-    uint32_t *slot = NULL;
-    FAB_PASS(FAB_NEW(slot, n_slots, err));
-    memset(slot, 0xff, n_slots * sizeof *slot);
-    for (size_t i = 0; i < m->n; i++) {
-        size_t at = m->entry[i].hash & (n_slots - 1);
-        while (slot[at] != EMPTY) {
-            at = (at + 1) & (n_slots - 1);
-        }
-        slot[at] = (uint32_t)i;
-    }
-    FAB_FREE_ALL(m->slot);
-    m->slot = slot;
-    m->n_slots = n_slots;
-    return FAB_OK;
-}
-
 fab_status assess_memo_new(size_t value_size, size_t most_bytes, assess_memo **out, fab_error *err) {
     fab_status status = FAB_OK;
     assess_memo *m = NULL;
@@ -62,7 +44,6 @@ fab_status assess_memo_new(size_t value_size, size_t most_bytes, assess_memo **o
     (void)pthread_mutex_init(&m->lock, NULL);
     m->value_size = value_size;
     m->most_bytes = most_bytes;
-    FAB_TRY(memo_renew_slots(m, FIRST_SLOTS, err));
     *out = m;
     m = NULL;
 done:
@@ -73,7 +54,8 @@ done:
 void assess_memo_free(assess_memo *m) {
     if (m != NULL) {
         (void)pthread_mutex_destroy(&m->lock);
-        FAB_FREE_ALL(m->slot, m->entry, m->value, m->word, m);
+        fab_id_table_release(&m->table);
+        FAB_FREE_ALL(m->entry, m->value, m->word, m);
     }
 }
 
@@ -85,27 +67,26 @@ static uint64_t memo_hash(const assess_key *key) {
     return hash;
 }
 
-/* Entry of a key, or EMPTY; and the slot where it is, or belongs. */
-static uint32_t memo_find(const assess_memo *m, const assess_key *key, uint64_t hash, size_t *out_at) {
-    size_t at = hash & (m->n_slots - 1);
-    for (; m->slot[at] != EMPTY; at = (at + 1) & (m->n_slots - 1)) {
-        const memo_entry *e = &m->entry[m->slot[at]];
+/* Entry of a key, or EMPTY. */
+static uint32_t memo_find(const assess_memo *m, const assess_key *key, uint64_t hash) {
+    size_t probe = 0;
+    uint32_t id = EMPTY;
+    while ((id = fab_id_table_next(&m->table, (uint32_t)hash, &probe)) != EMPTY) {
+        const memo_entry *e = &m->entry[id];
         if (e->hash == hash && e->n == key->n && memcmp(m->word + e->first, key->word, e->n * sizeof *key->word) == 0) {
             break;
         }
     }
-    *out_at = at;
-    return m->slot[at];
+    return id;
 }
 
 bool assess_memo_get(assess_memo *m, const assess_key *key, void *out) {
-    size_t at = 0;
     if (m == NULL) {
         return false;
     }
     const uint64_t hash = memo_hash(key);
     (void)pthread_mutex_lock(&m->lock);
-    const uint32_t entry = memo_find(m, key, hash, &at);
+    const uint32_t entry = memo_find(m, key, hash);
     if (entry != EMPTY) {
         memcpy(out, m->value + entry * m->value_size, m->value_size);
     }
@@ -114,21 +95,18 @@ bool assess_memo_get(assess_memo *m, const assess_key *key, void *out) {
 }
 
 static size_t memo_bytes(const assess_memo *m) {
-    return m->n * (m->value_size + sizeof *m->entry) + m->n_words * sizeof *m->word + m->n_slots * sizeof *m->slot;
+    return m->n * (m->value_size + sizeof *m->entry) + m->n_words * sizeof *m->word +
+           m->table.size * sizeof *m->table.slot;
 }
 
 static fab_status memo_add(assess_memo *m, const assess_key *key, const void *value, fab_error *err) {
     const uint64_t hash = memo_hash(key);
-    size_t at = 0;
-    if (memo_find(m, key, hash, &at) != EMPTY) {
+    if (memo_find(m, key, hash) != EMPTY) {
         return FAB_OK;
     }
     if (memo_bytes(m) + m->value_size + key->n * sizeof *key->word > m->most_bytes) {
         m->n = m->n_words = 0;
-        memset(m->slot, 0xff, m->n_slots * sizeof *m->slot);
-    }
-    if (2 * (m->n + 1) > m->n_slots) {
-        FAB_PASS(memo_renew_slots(m, 2 * m->n_slots, err));
+        fab_id_table_clear(&m->table);
     }
     FAB_PASS(FAB_GROW(m->entry, m->entry_capacity, m->n + 1, err));
     FAB_PASS(FAB_GROW(m->value, m->value_capacity, (m->n + 1) * m->value_size, err));
@@ -138,8 +116,8 @@ static fab_status memo_add(assess_memo *m, const assess_key *key, const void *va
         memcpy(m->word + m->n_words, key->word, key->n * sizeof *key->word);
     }
     memcpy(m->value + m->n * m->value_size, value, m->value_size);
-    (void)memo_find(m, key, hash, &at); /* slots may be others now */
-    m->slot[at] = (uint32_t)m->n++;
+    FAB_PASS(fab_id_table_add(&m->table, (uint32_t)hash, err));
+    m->n++;
     m->n_words += key->n;
     return FAB_OK;
 }

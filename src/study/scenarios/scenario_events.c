@@ -301,9 +301,7 @@ static fab_status events_bundle(const event_source *e, fab_error *err) {
             list[n++] = (laid){a < b ? a : b, a < b ? b : a, link / 2};
         }
     }
-    if (n > 0) {
-        qsort(list, n, sizeof *list, by_places);
-    }
+    FAB_SORT(list, n, by_places);
     for (uint32_t i = 0, end = 0; i < n; i = end) {
         for (end = i; end < n && list[end].a == list[i].a && list[end].b == list[i].b;) {
             end++;

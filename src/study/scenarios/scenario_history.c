@@ -143,8 +143,6 @@ fab_status scenario_history(const fab_scenarios *s, uint64_t i, fab_scenario *ou
     for (fab_failure_class c = 0; c < FAB_FAILURE_N; c++) {
         FAB_PASS(fail_class(s, i, c, out, err));
     }
-    if (out->n_events > 0) {
-        qsort(out->event, out->n_events, sizeof *out->event, by_time);
-    }
+    FAB_SORT(out->event, out->n_events, by_time);
     return FAB_OK;
 }

@@ -141,8 +141,6 @@ fab_status summary_find_classes(const fab_summariser *s, size_t variant, fab_stu
         }
     }
     out->n_classes = kept;
-    if (kept > 0) {
-        qsort(out->classes, kept, sizeof *out->classes, by_class_impact);
-    }
+    FAB_SORT(out->classes, kept, by_class_impact);
     return FAB_OK;
 }

@@ -131,9 +131,7 @@ static fab_status add_interaction(fab_summariser *s, const double *ceiling, size
 /* With how many there are of that impact and above. */
 static void sort_interactions(set_list *l) {
     uint64_t n = 0;
-    if (l->n_entries > 0) {
-        qsort(l->interaction, l->n_entries, sizeof *l->interaction, by_impact_of);
-    }
+    FAB_SORT(l->interaction, l->n_entries, by_impact_of);
     for (size_t i = l->n_entries; i-- > 0;) {
         n += l->interaction[i].n;
         l->interaction[i].n = n;

@@ -107,9 +107,7 @@ static fab_status list_pairs(scene_graph *g, fab_error *err) {
         }
     }
     FAB_PASS(FAB_NEW(g->pair, g->n_records + 1, err));
-    if (g->n_records > 0) {
-        qsort(g->record, g->n_records, sizeof *g->record, by_pair);
-    }
+    FAB_SORT(g->record, g->n_records, by_pair);
     for (size_t i = 0; i < g->n_records; i++) {
         const flow_record *r = &g->record[i];
         if (i == 0 || r->src != r[-1].src || r->dst != r[-1].dst) {
@@ -117,9 +115,7 @@ static fab_status list_pairs(scene_graph *g, fab_error *err) {
         }
         g->pair[g->n_pairs - 1].n++;
     }
-    if (g->n_pairs > 0) {
-        qsort(g->pair, g->n_pairs, sizeof *g->pair, by_content);
-    }
+    FAB_SORT(g->pair, g->n_pairs, by_content);
     for (size_t i = 0; i < g->n_pairs; i++) {
         g->n_colours += i == 0 || by_content(&g->pair[i - 1], &g->pair[i]) != 0 ? 2 : 0; /* from and to */
         g->pair[i].colour = g->n_colours - 2;

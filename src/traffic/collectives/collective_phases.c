@@ -80,9 +80,7 @@ static int collective_compare(const void *a, const void *b) {
 
 /* Edges of one pair in one part carry equal bytes, so that their order does not matter. */
 static void merge_records(flow_sink *s) {
-    if (s->n_records > 0) {
-        qsort(s->records, s->n_records, sizeof *s->records, collective_compare);
-    }
+    FAB_SORT(s->records, s->n_records, collective_compare);
     for (size_t i = 0; i < s->n_records;) {
         record sum = s->records[i];
         for (i++; i < s->n_records && collective_compare(&s->records[i], &sum) == 0; i++) {

@@ -28,36 +28,26 @@ const char *fab_traffic_file_name(const char *path) {
     return slash != NULL ? slash + 1 : path;
 }
 
+typedef struct folder {
+    fab_str *text;
+    fab_flight *flight;
+} folder;
+
 /* A file: a flight recorder's dump by itself, all others one behind the other. */
-static fab_status read_one(const char *path, fab_str *out, fab_flight *flight, fab_error *err) {
+static fab_status read_one(void *context, const char *path, fab_error *err) {
     fab_status status = FAB_OK;
+    fab_str *out = ((folder *)context)->text;
     fab_str one = FAB_STR_INIT;
     FAB_TRY(fab_read_file(path, MAX_FILE_BYTES - out->length, &one, err));
     if (fab_flight_is_dump(&one)) {
-        FAB_TRY(fab_flight_add(flight, path, &one, err));
+        FAB_TRY(fab_flight_add(((folder *)context)->flight, path, &one, err));
     } else {
         fab_str_append(out, one.data != NULL ? one.data : "", one.length);
         fab_str_add(out, "\n");
+        FAB_TRY(fab_str_status(out, err));
     }
 done:
     fab_str_release(&one);
-    return status;
-}
-
-static fab_status read_files(const char *path, fab_str *out, fab_flight *flight, fab_error *err) {
-    fab_status status = FAB_OK;
-    char **paths = NULL;
-    size_t n = 0;
-    FAB_TRY(fab_folder_list(path, &paths, &n, err));
-    for (size_t i = 0; i < n; i++) {
-        FAB_TRY(read_one(paths[i], out, flight, err));
-    }
-    if (n == 0) {
-        FAB_FAIL(err, FAB_EINPUT, path, "the folder is empty");
-    }
-    FAB_TRY(fab_str_status(out, err));
-done:
-    fab_folder_release(paths, n);
     return status;
 }
 
@@ -70,7 +60,8 @@ fab_status fab_traffic_read(const char *path, const fab_fabric *fabric, fab_traf
         FAB_FAIL(err, FAB_EINPUT, NULL, "traffic 'file:' names no file; write file:PATH");
     }
     if (fab_is_folder(path)) {
-        FAB_TRY(read_files(path, &text.file, &flight, err));
+        folder all = {&text.file, &flight};
+        FAB_TRY(fab_folder_each(path, &(fab_folder_visit){.read = read_one, .context = &all, .most_depth = 1}, err));
     } else {
         FAB_TRY(fab_read_file(path, MAX_FILE_BYTES, &text.file, err));
         if (fab_flight_is_dump(&text.file)) {

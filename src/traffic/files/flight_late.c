@@ -84,9 +84,7 @@ FAB_ORDER_THREE(lateness_order, lateness, rank, group, s);
 
 /* Of every rank what it is late by in the group where that is most, of either kind. */
 static void sum_up(late_reader *r) {
-    if (r->n > 0) {
-        qsort(r->all, r->n, sizeof *r->all, lateness_order);
-    }
+    FAB_SORT(r->all, r->n, lateness_order);
     for (size_t first = 0, behind = 0; first < r->n; first = behind) {
         const lateness *l = &r->all[first];
         double sum = 0;

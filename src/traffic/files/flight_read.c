@@ -75,12 +75,8 @@ static fab_status add_member(fab_flight *f, uint64_t rank, fab_error *err) {
 /* "[0, 1]", or a list of numbers. */
 static fab_status read_members(dump *d, uint32_t group, fab_error *err) {
     uint32_t list = fab_json_member(&d->json, group, "ranks");
-    if (list == FAB_JSON_NONE) {
-        return FAB_OK;
-    }
-    const fab_json_value *v = &d->json.values[list];
-    if (v->kind == FAB_JSON_STRING) {
-        for (const char *at = v->text; *at != '\0';) {
+    if (list != FAB_JSON_NONE && d->json.values[list].kind == FAB_JSON_STRING) {
+        for (const char *at = d->json.values[list].text; *at != '\0';) {
             size_t n = strspn(at, "0123456789");
             FAB_PASS(n > 0 ? add_member(d->out, strtoull(at, NULL, 10), err) : FAB_OK);
             at += n > 0 ? n : 1;
@@ -190,12 +186,9 @@ static fab_status tensor_bytes(const dump *d, uint32_t entry, bool is_input, dou
     const fab_json *json = &d->json;
     uint32_t sizes = fab_json_member(json, entry, is_input ? "input_sizes" : "output_sizes");
     uint32_t types = fab_json_member(json, entry, is_input ? "input_dtypes" : "output_dtypes");
-    uint32_t type = types != FAB_JSON_NONE ? json->values[types].first : FAB_JSON_NONE;
+    uint32_t type = fab_json_first(json, types);
     const char *name = "Float";
     *out = 0;
-    if (sizes == FAB_JSON_NONE) {
-        return FAB_OK;
-    }
     FAB_JSON_EACH(json, tensor, sizes) {
         if (type != FAB_JSON_NONE) {
             name = json->values[type].kind == FAB_JSON_STRING ? json->values[type].text : "";
@@ -224,7 +217,7 @@ static double time_of(const fab_json *json, uint32_t entry, const char *key, dou
 
 static fab_status find_group(const dump *d, uint32_t entry, uint32_t *out, fab_error *err) {
     uint32_t list = fab_json_member(&d->json, entry, "process_group");
-    uint32_t first = list != FAB_JSON_NONE ? d->json.values[list].first : FAB_JSON_NONE;
+    uint32_t first = fab_json_first(&d->json, list);
     const char *key =
         first != FAB_JSON_NONE && d->json.values[first].kind == FAB_JSON_STRING ? d->json.values[first].text : "";
     for (size_t i = 0; i < d->n_groups; i++) {
@@ -275,9 +268,6 @@ static fab_status read_dump(dump *d, fab_error *err) {
     }
     FAB_JSON_EACH(&d->json, i, groups) {
         FAB_PASS(add_group(d, i, err));
-    }
-    if (entries == FAB_JSON_NONE) {
-        return FAB_OK; /* nothing was recorded */
     }
     FAB_JSON_EACH(&d->json, i, entries) {
         FAB_PASS(add_entry(d, i, err));
@@ -333,7 +323,5 @@ static int entry_order(const void *x, const void *y) {
 }
 
 void fab_flight_sort(fab_flight *flight) {
-    if (flight->n_entries > 0) {
-        qsort(flight->entries, flight->n_entries, sizeof *flight->entries, entry_order);
-    }
+    FAB_SORT(flight->entries, flight->n_entries, entry_order);
 }

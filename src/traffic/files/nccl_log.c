@@ -93,7 +93,7 @@ static fab_status read_member(fab_nccl_log *r, const fab_nccl_thread *by, fab_to
     if (!number_behind(rest, "comm ", 16, &m.pointer) || !number_behind(rest, " rank ", 10, &rank) ||
         !number_behind(rest, " nranks ", 10, &n_ranks) || n_ranks == 0 || n_ranks > MOST_RANKS || rank >= n_ranks ||
         (!number_behind(rest, " nvmlDev ", 10, &device) && !number_behind(rest, " cudaDev ", 10, &device))) {
-        return fab_text_refuse(r->in, rest, FAB_EINPUT, err,
+        return fab_text_refuse(r->in, rest, err,
                                "does not say communicator, rank, nranks and cudaDev, as 'comm 0x55d0 rank 0 nranks 4 "
                                "cudaDev 0'");
     }
@@ -190,7 +190,7 @@ static fab_status read_call(fab_nccl_log *r, const fab_nccl_thread *by, fab_toke
     if (!number_behind(rest, " count ", 10, &count) || !number_behind(rest, " datatype ", 10, &type) ||
         !number_behind(rest, " comm ", 16, &made.pointer) || !number_behind(rest, "[nranks=", 10, &n_ranks) ||
         type >= sizeof SIZES / sizeof SIZES[0]) {
-        return fab_text_refuse(r->in, rest, FAB_EINPUT, err, "does not say count, datatype, comm and nranks");
+        return fab_text_refuse(r->in, rest, err, "does not say count, datatype, comm and nranks");
     }
     if (fab_token_find(rest, "Recv:") == rest.text) {
         return FAB_OK; /* told by who sends */
@@ -301,12 +301,11 @@ static fab_status place_member(fab_nccl_log *r, fab_nccl_member *m, fab_error *e
     fab_token host = {.text = m->by.host, .length = m->by.n_host, .column = 1};
     uint32_t server = server_of(r->f, m->by.host, m->by.n_host);
     if (server == FAB_NONE) {
-        return fab_text_refuse(r->in, host, FAB_EINPUT, err, "is no server of this fabric");
+        return fab_text_refuse(r->in, host, err, "is no server of this fabric");
     }
     if (m->device >= r->f->gpus_per_server) {
-        return fab_text_refuse(r->in, host, FAB_EINPUT, err,
-                               "has a GPU %" PRIu32 " here, and servers of this fabric have %u", m->device,
-                               r->f->gpus_per_server);
+        return fab_text_refuse(r->in, host, err, "has a GPU %" PRIu32 " here, and servers of this fabric have %u",
+                               m->device, r->f->gpus_per_server);
     }
     m->gpu = server * r->f->gpus_per_server + m->device;
     return FAB_OK;
@@ -317,7 +316,7 @@ static fab_status find_communicators(fab_nccl_log *r, fab_error *err) {
     const fab_token none = {.column = 1};
     if (r->n_members == 0 || r->members == NULL) {
         return fab_text_refuse(
-            r->in, none, FAB_EINPUT, err,
+            r->in, none, err,
             "the log names no rank: a line 'comm 0x.. rank 0 nranks 4 cudaDev 0 ... - Init COMPLETE' "
             "is printed with NCCL_DEBUG=INFO");
     }
@@ -331,13 +330,13 @@ static fab_status find_communicators(fab_nccl_log *r, fab_error *err) {
         FAB_PASS(place_member(r, m, err));
         if (is_new && before != NULL && before->rank + 1 != before->n_ranks) {
             r->in->line = before->by.line;
-            return fab_text_refuse(r->in, none, FAB_EINPUT, err,
+            return fab_text_refuse(r->in, none, err,
                                    "rank %" PRIu32 " of %" PRIu32
                                    " is not in the log; put those of all processes together",
                                    before->rank + 1, before->n_ranks);
         }
         if (m->rank != wanted) {
-            return fab_text_refuse(r->in, none, FAB_EINPUT, err,
+            return fab_text_refuse(r->in, none, err,
                                    m->rank < wanted
                                        ? "rank %" PRIu32 " of %" PRIu32
                                          " is there twice: communicators that have no commId cannot be told apart"
@@ -353,7 +352,7 @@ static fab_status find_communicators(fab_nccl_log *r, fab_error *err) {
     }
     const fab_nccl_member *last = &members[r->n_members - 1];
     if (last->rank + 1 != last->n_ranks) {
-        return fab_text_refuse(r->in, none, FAB_EINPUT, err,
+        return fab_text_refuse(r->in, none, err,
                                "rank %" PRIu32 " of %" PRIu32 " is not in the log; put those of all processes together",
                                last->rank + 1, last->n_ranks);
     }
@@ -372,11 +371,11 @@ static fab_status check_devices(fab_nccl_log *r, fab_error *err) {
             uint32_t server = m[i].gpu / r->f->gpus_per_server;
             if (rank_on[m[i].gpu] != 0) {
                 r->in->line = m[i].by.line;
-                status = fab_text_refuse(r->in, (fab_token){.column = 1}, FAB_EINPUT, err,
-                                         "ranks %" PRIu32 " and %" PRIu32
-                                         " would be on one GPU: without nvmlDev, cudaDev must be "
-                                         "the number among all GPUs of the host",
-                                         rank_on[m[i].gpu] - 1, i);
+                status = fab_text_fail(r->in, err,
+                                       "ranks %" PRIu32 " and %" PRIu32
+                                       " would be on one GPU: without nvmlDev, cudaDev must be "
+                                       "the number among all GPUs of the host",
+                                       rank_on[m[i].gpu] - 1, i);
                 goto done;
             }
             rank_on[m[i].gpu] = i + 1;
@@ -401,9 +400,7 @@ static fab_status assign_notes(fab_nccl_log *r, fab_error *err) {
         ends[i] = (fab_nccl_note){.by = r->members[i].by, .comm = r->members[i].comm};
     }
     qsort(ends, r->n_members, sizeof *ends, notes_by_thread);
-    if (r->n_notes > 0) {
-        qsort(r->notes, r->n_notes, sizeof *r->notes, notes_by_thread);
-    }
+    FAB_SORT(r->notes, r->n_notes, notes_by_thread);
     size_t e = 0;
     for (size_t i = 0; i < r->n_notes; i++) {
         fab_nccl_note *n = &r->notes[i];

@@ -120,9 +120,7 @@ static fab_status flight_list_kinds(flight_reader *r, fab_error *err) {
         FAB_TRY(FAB_GROW(r->kinds, r->kind_capacity, r->n_kinds + 1, err));
         r->kinds[r->n_kinds++] = made;
     }
-    if (r->n_kinds > 0) {
-        qsort(r->kinds, r->n_kinds, sizeof *r->kinds, kind_order);
-    }
+    FAB_SORT(r->kinds, r->n_kinds, kind_order);
     for (size_t i = 0; i < r->n_kinds; i++) {
         if (n > 0 && kind_order(&r->kinds[n - 1], &r->kinds[i]) == 0) {
             r->kinds[n - 1].executions++;

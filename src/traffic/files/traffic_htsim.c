@@ -39,8 +39,7 @@ static fab_status htsim_read_number(reader *r, const char *what, uint64_t least,
                                     fab_error *err) {
     fab_token t = fab_text_token(r->in);
     if (!fab_token_number(t, out) || *out < least || *out > most) {
-        return fab_text_refuse(r->in, t, FAB_EINPUT, err,
-                               "%s %s: a whole number from %" PRIu64 " to %" PRIu64 " was expected",
+        return fab_text_refuse(r->in, t, err, "%s %s: a whole number from %" PRIu64 " to %" PRIu64 " was expected",
                                t.length > 0 ? "is no value of" : "the line ends behind", what, least, most);
     }
     return FAB_OK;
@@ -49,14 +48,14 @@ static fab_status htsim_read_number(reader *r, const char *what, uint64_t least,
 static fab_status htsim_read_count(reader *r, fab_token key, int which, fab_error *err) {
     uint64_t most = which == NODES ? r->n_gpus : UINT32_MAX - 1;
     if (r->line[which] > 0) {
-        return fab_text_refuse(r->in, key, FAB_EINPUT, err, "is given twice");
+        return fab_text_refuse(r->in, key, err, "is given twice");
     }
     FAB_PASS(htsim_read_number(r, COUNTS[which], which == NODES ? 1 : 0, most, &r->count[which], err));
     r->line[which] = r->in->line;
     if ((which == TRIGGERS || which == FAILURES) && r->count[which] > 0) {
-        FAB_PASS(fab_text_refuse(r->in, key, FAB_EUNSUPPORTED, err, "%s",
-                                 which == TRIGGERS ? "are not supported: all flows of a phase start together"
-                                                   : "are not supported here: name them with --fail or in scenarios"));
+        return fab_text_unable(r->in, key, err, "%s",
+                               which == TRIGGERS ? "are not supported: all flows of a phase start together"
+                                                 : "are not supported here: name them with --fail or in scenarios");
     }
     return FAB_OK;
 }
@@ -68,7 +67,7 @@ static fab_status read_pair(const reader *r, fab_token t, uint64_t *src, uint64_
         arrow = t.text[i] == '-' && t.text[i + 1] == '>' ? t.text + i : NULL;
     }
     if (arrow == NULL) {
-        return fab_text_refuse(r->in, t, FAB_EINPUT, err, "stands where SOURCE->DESTINATION was expected");
+        return fab_text_refuse(r->in, t, err, "stands where SOURCE->DESTINATION was expected");
     }
     fab_token ends[2] = {{.text = t.text, .length = (size_t)(arrow - t.text), .column = t.column},
                          {.text = arrow + 2,
@@ -79,11 +78,11 @@ static fab_status read_pair(const reader *r, fab_token t, uint64_t *src, uint64_
         if (!fab_token_number(ends[i], out[i]) || *out[i] >= r->count[NODES]) {
             char text[80];
             (void)snprintf(text, sizeof text, "is no node from 0 to %" PRIu64, r->count[NODES] - 1);
-            return ends[i].length > 0 ? fab_text_refuse(r->in, ends[i], FAB_EINPUT, err, "%s", text)
-                                      : fab_text_refuse(r->in, t, FAB_EINPUT, err, "has no node at one end");
+            return ends[i].length > 0 ? fab_text_refuse(r->in, ends[i], err, "%s", text)
+                                      : fab_text_refuse(r->in, t, err, "has no node at one end");
         }
     }
-    return *src != *dst ? FAB_OK : fab_text_refuse(r->in, t, FAB_EINPUT, err, "is a node that sends to itself");
+    return *src != *dst ? FAB_OK : fab_text_refuse(r->in, t, err, "is a node that sends to itself");
 }
 
 static fab_status read_start(reader *r, fab_error *err) {
@@ -94,10 +93,10 @@ static fab_status read_start(reader *r, fab_error *err) {
                    t.text);
     double start = strtod(number, &end);
     if (t.length == 0 || end == number || *end != '\0' || t.length >= sizeof number || !(start >= 0 && start < 1e300)) {
-        return fab_text_refuse(r->in, t, FAB_EINPUT, err, "%s", t.length > 0 ? "is no time" : "start has no time");
+        return fab_text_refuse(r->in, t, err, "%s", t.length > 0 ? "is no time" : "start has no time");
     }
     if (r->n > 0 && start != r->start) {
-        return fab_text_refuse(r->in, t, FAB_EUNSUPPORTED, err,
+        return fab_text_unable(r->in, t, err,
                                "is another start than that of the first flow: a phase is what is in the "
                                "network together");
     }
@@ -126,9 +125,9 @@ static fab_status read_connection(reader *r, fab_token pair, fab_error *err) {
     for (fab_token t = fab_text_token(r->in); t.length > 0; t = fab_text_token(r->in)) {
         for (size_t i = 0; i < sizeof WAITS / sizeof WAITS[0]; i++) {
             if (fab_token_is(t, WAITS[i])) {
-                FAB_PASS(fab_text_refuse(
-                    r->in, t, FAB_EUNSUPPORTED, err,
-                    "is not supported: flows that wait for others are no phase of flows that start together"));
+                return fab_text_unable(
+                    r->in, t, err,
+                    "is not supported: flows that wait for others are no phase of flows that start together");
             }
         }
         if (fab_token_is(t, "start") && !has_start) {
@@ -137,8 +136,7 @@ static fab_status read_connection(reader *r, fab_token pair, fab_error *err) {
         } else if (fab_token_is(t, "size") && !has_size) {
             FAB_PASS(htsim_read_number(r, "size", 0, (uint64_t)1 << 50, &size, err));
             if (size == 0) {
-                FAB_PASS(fab_text_refuse(r->in, t, FAB_EUNSUPPORTED, err,
-                                         "0 is a flow without an end; sizes are at least 1 byte"));
+                FAB_PASS(fab_text_unable(r->in, t, err, "0 is a flow without an end; sizes are at least 1 byte"));
             }
             has_size = true;
         } else if (fab_token_is(t, "id")) {
@@ -146,15 +144,15 @@ static fab_status read_connection(reader *r, fab_token pair, fab_error *err) {
         } else if (fab_token_is(t, "prio")) { /* of scheduling: does not move bytes */
             FAB_PASS(htsim_read_number(r, "prio", 0, UINT32_MAX, &ignored, err));
         } else {
-            FAB_PASS(fab_text_refuse(r->in, t, FAB_EINPUT, err, "stands where start, size, id or prio was expected"));
+            return fab_text_refuse(r->in, t, err, "stands where start, size, id or prio was expected");
         }
     }
     if (!has_start || !has_size) {
-        FAB_PASS(fab_text_refuse(r->in, pair, FAB_EINPUT, err, "%s", has_start ? "has no size" : "has no start"));
+        return fab_text_refuse(r->in, pair, err, "%s", has_start ? "has no size" : "has no start");
     }
     r->n++;
     if (r->n > r->count[CONNECTIONS]) {
-        FAB_PASS(fab_text_refuse(r->in, pair, FAB_EINPUT, err, "is one more than Connections says"));
+        return fab_text_refuse(r->in, pair, err, "is one more than Connections says");
     }
     fab_phase_add(&r->builder, (uint32_t)src, (uint32_t)dst, size, 0);
     return FAB_OK;
@@ -166,7 +164,7 @@ static fab_status begin_body(reader *r, fab_token t, fab_error *err) {
     }
     for (int i = NODES; i <= CONNECTIONS; i++) {
         if (r->line[i] == 0) {
-            return fab_text_refuse(r->in, t, FAB_EINPUT, err, "stands before %s, the number of them", COUNTS[i]);
+            return fab_text_refuse(r->in, t, err, "stands before %s, the number of them", COUNTS[i]);
         }
     }
     /* Every connection takes a line: the file bounds what is reserved. */
@@ -186,8 +184,7 @@ static fab_status htsim_read_line(reader *r, fab_error *err) {
         }
     }
     if (fab_token_is(t, "trigger") || fab_token_is(t, "failure")) {
-        FAB_PASS(fab_text_refuse(r->in, t, FAB_EUNSUPPORTED, err,
-                                 "is not supported: all flows of a phase start together and none fails"));
+        return fab_text_unable(r->in, t, err, "is not supported: all flows of a phase start together and none fails");
     }
     FAB_PASS(begin_body(r, t, err));
     return read_connection(r, t, err);
@@ -196,19 +193,16 @@ static fab_status htsim_read_line(reader *r, fab_error *err) {
 static fab_status check_end(reader *r, fab_error *err) {
     const fab_token none = {0};
     if (!r->in_body) {
-        return fab_text_refuse(r->in, none, FAB_EINPUT, err, "the file ends before the first connection");
+        return fab_text_refuse(r->in, none, err, "the file ends before the first connection");
     }
     if (r->n != r->count[CONNECTIONS]) {
-        return fab_text_refuse(r->in, none, FAB_EINPUT, err,
-                               "the file ends after %" PRIu64 " connections; line %zu says %" PRIu64, r->n,
-                               r->line[CONNECTIONS], r->count[CONNECTIONS]);
+        return fab_text_refuse(r->in, none, err, "the file ends after %" PRIu64 " connections; line %zu says %" PRIu64,
+                               r->n, r->line[CONNECTIONS], r->count[CONNECTIONS]);
     }
-    if (r->n_ids > 1) {
-        qsort(r->ids, r->n_ids, sizeof *r->ids, fab_order_u64);
-    }
+    FAB_SORT(r->ids, r->n_ids, fab_order_u64);
     for (size_t i = 1; i < r->n_ids; i++) {
         if (r->ids[i] == r->ids[i - 1]) {
-            return fab_text_refuse(r->in, none, FAB_EINPUT, err, "two connections have the id %" PRIu64, r->ids[i]);
+            return fab_text_refuse(r->in, none, err, "two connections have the id %" PRIu64, r->ids[i]);
         }
     }
     return FAB_OK;

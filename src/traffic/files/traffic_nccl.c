@@ -68,9 +68,7 @@ static fab_status count_bytes(ring_reader *r, fab_error *err) {
         callers[i] = (caller){&m->by, m->pointer, m->comm, m->rank};
     }
     qsort(callers, log->n_members, sizeof *callers, compare_callers);
-    for (size_t c = 0; c < log->n_comms; c++) {
-        teller[c] = FAB_NONE;
-    }
+    memset(teller, 0xff, log->n_comms * sizeof *teller); /* FAB_NONE */
     for (int pass = 0; pass < 2; pass++) {
         for (size_t i = 0; i < log->n_calls; i++) {
             const fab_nccl_call *call = &log->calls[i];
@@ -219,9 +217,9 @@ static fab_status put_rings(ring_reader *r, uint32_t c, const fab_nccl_note *not
             }
             if (!is_circle(r->next, comm->n)) {
                 r->log->in->line = notes[first].by.line;
-                return fab_text_refuse(r->log->in, (fab_token){.column = 1}, FAB_EINPUT, err,
-                                       "channel %" PRIu32 " is no ring of the %" PRIu32 " ranks of its communicator",
-                                       notes[first].channel, comm->n);
+                return fab_text_fail(r->log->in, err,
+                                     "channel %" PRIu32 " is no ring of the %" PRIu32 " ranks of its communicator",
+                                     notes[first].channel, comm->n);
             }
             n_rings++;
             FAB_PASS(pass == 1 ? put_ring(r, c, comm->edge_bytes / r->log->comms[c].n_channels, err) : FAB_OK);
@@ -231,11 +229,11 @@ static fab_status put_rings(ring_reader *r, uint32_t c, const fab_nccl_note *not
     }
     if (comm->n_channels == 0 && comm->edge_bytes > 0 && comm->n > 1) {
         r->log->in->line = r->log->members[comm->first].by.line;
-        return fab_text_refuse(r->log->in, (fab_token){.column = 1}, FAB_EINPUT, err,
-                               "the rings of this communicator of %" PRIu32
-                               " ranks are not in the log: 'Channel 00/02 : 0 1 ...' of "
-                               "rank 0, or 'Ring 00 : 3 -> 0 -> 1' of all ranks (add GRAPH to NCCL_DEBUG_SUBSYS)",
-                               comm->n);
+        return fab_text_fail(r->log->in, err,
+                             "the rings of this communicator of %" PRIu32
+                             " ranks are not in the log: 'Channel 00/02 : 0 1 ...' of "
+                             "rank 0, or 'Ring 00 : 3 -> 0 -> 1' of all ranks (add GRAPH to NCCL_DEBUG_SUBSYS)",
+                             comm->n);
     }
     return FAB_OK;
 }
@@ -244,9 +242,7 @@ static fab_status put_all_rings(ring_reader *r, fab_error *err) {
     fab_nccl_log *log = r->log;
     uint32_t most = 1;
     size_t at = 0;
-    if (log->n_notes > 0) {
-        qsort(log->notes, log->n_notes, sizeof *log->notes, notes_by_channel);
-    }
+    FAB_SORT(log->notes, log->n_notes, notes_by_channel);
     for (size_t c = 0; c < log->n_comms; c++) {
         most = log->comms[c].n > most ? log->comms[c].n : most;
     }

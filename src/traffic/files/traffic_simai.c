@@ -56,7 +56,7 @@ static fab_status traffic_simai_read_number(const reader *r, const char *what, u
                                             fab_error *err) {
     fab_token t = fab_text_token(r->in);
     if (!fab_token_number(t, out) || *out < least) {
-        return fab_text_refuse(r->in, t, FAB_EINPUT, err, "%s %s: a whole number from %" PRIu64 " on was expected",
+        return fab_text_refuse(r->in, t, err, "%s %s: a whole number from %" PRIu64 " on was expected",
                                t.length > 0 ? "is no value of" : "the line ends before the", what, least);
     }
     return FAB_OK;
@@ -81,51 +81,42 @@ static const struct {
 #define N_POLICIES (sizeof POLICIES / sizeof POLICIES[0])
 
 static fab_status read_key(reader *r, fab_token key, fab_error *err) {
+    static const char COMM[] =
+        "is above 0, but the file does not say how often stages send that; write 0 to leave it out";
+    static const char AGAIN[] = "repeats forward passes, which is not supported; list their collectives instead";
+    uint64_t value = 0;
     const struct {
-        const char *name;
+        const char *name, *what;
         uint64_t *value;
         uint64_t least;
-    } KEYS[] = {{"model_parallel_NPU_group:", &r->tp, 0},
-                {"ep:", &r->ep, 1},
-                {"pp:", &r->pp, 1},
-                {"all_gpus:", &r->n_gpus, 1},
-                {"ga:", &r->ga, 0}};
-    uint64_t value = 0;
+        const char *refusal; /* where it is above 0 */
+    } KEYS[] = {{"model_parallel_NPU_group:", "model_parallel_NPU_group:", &r->tp, 0, NULL},
+                {"ep:", "ep:", &r->ep, 1, NULL},
+                {"pp:", "pp:", &r->pp, 1, NULL},
+                {"all_gpus:", "all_gpus:", &r->n_gpus, 1, NULL},
+                {"ga:", "ga:", &r->ga, 0, NULL},
+                {"vpp:", "vpp:", &value, 0, NULL}, /* of SimAI's bubbles: sends nothing */
+                {"pp_comm", "pp_comm", &value, 0, COMM},
+                {"pp_comm:", "pp_comm", &value, 0, COMM},
+                {"checkpoints:", "checkpoints", &value, 0, AGAIN},
+                {"checkpoint_initiates:", "checkpoints", &value, 0, AGAIN}};
     for (size_t i = 0; i < sizeof KEYS / sizeof KEYS[0]; i++) {
         if (fab_token_is(key, KEYS[i].name)) {
-            FAB_PASS(traffic_simai_read_number(r, KEYS[i].name, KEYS[i].least, KEYS[i].value, err));
-            return FAB_OK;
+            FAB_PASS(traffic_simai_read_number(r, KEYS[i].what, KEYS[i].least, KEYS[i].value, err));
+            return KEYS[i].refusal == NULL || value == 0 ? FAB_OK
+                                                         : fab_text_unable(r->in, key, err, "%s", KEYS[i].refusal);
         }
     }
-    if (fab_token_is(key, "vpp:")) { /* of SimAI's bubbles: sends nothing */
-        FAB_PASS(traffic_simai_read_number(r, "vpp:", 0, &value, err));
-    } else if (fab_token_is(key, "pp_comm") || fab_token_is(key, "pp_comm:")) {
-        FAB_PASS(traffic_simai_read_number(r, "pp_comm", 0, &value, err));
-        if (value > 0) {
-            FAB_PASS(fab_text_refuse(
-                r->in, key, FAB_EUNSUPPORTED, err,
-                "is above 0, but the file does not say how often stages send that; write 0 to leave it out"));
-        }
-    } else if (fab_token_is(key, "checkpoints:") || fab_token_is(key, "checkpoint_initiates:")) {
-        FAB_PASS(traffic_simai_read_number(r, "checkpoints", 0, &value, err));
-        if (value > 0) {
-            FAB_PASS(fab_text_refuse(r->in, key, FAB_EUNSUPPORTED, err,
-                                     "repeats forward passes, which is not supported; list their collectives instead"));
-        }
-    } else {
-        FAB_PASS(fab_text_refuse(
-            r->in, key, FAB_EINPUT, err,
-            "stands where model_parallel_NPU_group:, ep:, pp:, vpp:, ga:, all_gpus:, pp_comm:, checkpoints: or "
-            "checkpoint_initiates: was expected"));
-    }
-    return FAB_OK;
+    return fab_text_refuse(r->in, key, err,
+                           "stands where model_parallel_NPU_group:, ep:, pp:, vpp:, ga:, all_gpus:, pp_comm:, "
+                           "checkpoints: or checkpoint_initiates: was expected");
 }
 
 static fab_status check_sizes(reader *r, fab_token first, fab_error *err) {
     uint32_t most = fab_n_gpus(r->fabric);
     if (r->n_gpus > most) {
-        return fab_text_refuse(r->in, first, FAB_EINPUT, err,
-                               "asks for %" PRIu64 " GPUs (all_gpus); the fabric has %" PRIu32, r->n_gpus, most);
+        return fab_text_refuse(r->in, first, err, "asks for %" PRIu64 " GPUs (all_gpus); the fabric has %" PRIu32,
+                               r->n_gpus, most);
     }
     r->n_gpus = r->n_gpus > 0 ? r->n_gpus : most;
     if (r->policy != POLICY_TRANSFORMER) { /* all GPUs take part in all collectives */
@@ -138,7 +129,7 @@ static fab_status check_sizes(reader *r, fab_token first, fab_error *err) {
     bool fits = r->tp <= r->n_gpus && r->pp <= r->n_gpus && r->ep <= r->n_gpus && r->n_gpus % (r->tp * r->pp) == 0 &&
                 r->n_gpus / (r->tp * r->pp) % r->ep == 0;
     if (!fits) {
-        return fab_text_refuse(r->in, first, FAB_EINPUT, err,
+        return fab_text_refuse(r->in, first, err,
                                "needs tp %" PRIu64 " x pp %" PRIu64 " to divide %" PRIu64 " GPUs, and ep %" PRIu64
                                " the data-parallel size that is left",
                                r->tp, r->pp, r->n_gpus, r->ep);
@@ -155,16 +146,16 @@ static fab_status simai_job_header(reader *r, fab_error *err) {
     }
     r->policy = which < N_POLICIES ? POLICIES[which].policy : POLICY_NONE;
     if (r->policy == POLICY_NONE) {
-        FAB_PASS(
-            fab_text_refuse(r->in, first, FAB_EUNSUPPORTED, err,
-                            "spreads collectives over the dimensions of ASTRA-sim's topology, which is not supported"));
+        return fab_text_unable(
+            r->in, first, err,
+            "spreads collectives over the dimensions of ASTRA-sim's topology, which is not supported");
     }
     for (fab_token key = fab_text_token(r->in); key.length > 0; key = fab_text_token(r->in)) {
         FAB_PASS(read_key(r, key, err));
     }
     FAB_PASS(check_sizes(r, first, err));
     if (!fab_text_next(r->in)) {
-        FAB_PASS(fab_text_refuse(r->in, (fab_token){0}, FAB_EINPUT, err, "the file ends before the number of layers"));
+        return fab_text_fail(r->in, err, "the file ends before the number of layers");
     }
     FAB_PASS(traffic_simai_read_number(r, "number of layers", 1, &r->layers, err));
     return fab_text_expect_end(r->in, err);
@@ -203,7 +194,7 @@ static fab_status read_collective(const reader *r, fab_token t, int pass, kind *
         }
     }
     return fab_text_refuse(
-        r->in, t, FAB_EINPUT, err,
+        r->in, t, err,
         "stands where NONE, ALLREDUCE, ALLGATHER, REDUCESCATTER or ALLTOALL (of a transformer with _EP or _DP_EP) "
         "was expected");
 }
@@ -212,7 +203,7 @@ static fab_status add_kind(reader *r, fab_token t, const kind *one, fab_error *e
     size_t i = 0;
     bool in_use = r->policy == POLICY_TRANSFORMER || (r->policy == POLICY_DATA) == (one->pass == WEIGHT_GRADIENT);
     if (!in_use) {
-        return fab_text_refuse(r->in, t, FAB_EINPUT, err, "%s",
+        return fab_text_refuse(r->in, t, err, "%s",
                                r->policy == POLICY_DATA
                                    ? "stands in a pass that sends nothing: data parallelism has collectives of "
                                      "weight gradients alone"
@@ -224,8 +215,7 @@ static fab_status add_kind(reader *r, fab_token t, const kind *one, fab_error *e
         i++;
     }
     if (i == MOST_KINDS) {
-        return fab_text_refuse(r->in, t, FAB_EUNSUPPORTED, err,
-                               "is of the 513th size or kind of collective; the limit is 512");
+        return fab_text_unable(r->in, t, err, "is of the 513th size or kind of collective; the limit is 512");
     }
     if (i == r->n_kinds) {
         FAB_PASS(FAB_GROW(r->kinds, r->kinds_capacity, r->n_kinds + 1, err));
@@ -241,8 +231,7 @@ static fab_status read_layer(reader *r, fab_error *err) {
     (void)fab_text_token(r->in); /* its name */
     fab_token dependency = fab_text_token(r->in);
     if (dependency.length == 0) {
-        FAB_PASS(
-            fab_text_refuse(r->in, dependency, FAB_EINPUT, err, "the line ends before the dependency of the layer"));
+        return fab_text_refuse(r->in, dependency, err, "the line ends before the dependency of the layer");
     }
     for (int pass = 0; pass < N_PASSES; pass++) {
         uint64_t ns = 0;
@@ -253,7 +242,7 @@ static fab_status read_layer(reader *r, fab_error *err) {
         FAB_PASS(read_collective(r, t, pass, &one, &none, err));
         FAB_PASS(traffic_simai_read_number(r, "size", 0, &one.bytes, err));
         if (ns > UINT64_MAX / 2 - r->compute_ns[pass]) {
-            FAB_PASS(fab_text_refuse(r->in, t, FAB_EINPUT, err, "follows a time that makes the sum too large"));
+            return fab_text_refuse(r->in, t, err, "follows a time that makes the sum too large");
         }
         r->compute_ns[pass] += ns;
         if (!none && one.bytes > 0) {
@@ -263,7 +252,7 @@ static fab_status read_layer(reader *r, fab_error *err) {
     FAB_PASS(traffic_simai_read_number(r, "update time", 0, &update, err));
     fab_token more = fab_text_token(r->in);
     if (more.length > 0) {
-        FAB_PASS(fab_text_refuse(r->in, more, FAB_EINPUT, err, "stands behind the twelve columns of a layer"));
+        return fab_text_refuse(r->in, more, err, "stands behind the twelve columns of a layer");
     }
     return FAB_OK;
 }
@@ -272,15 +261,13 @@ static fab_status read_layers(reader *r, fab_error *err) {
     uint64_t n = 0;
     while (fab_text_next(r->in)) {
         if (n == r->layers) {
-            FAB_PASS(fab_text_refuse(r->in, fab_text_token(r->in), FAB_EINPUT, err,
-                                     "is a layer more than the second line says"));
+            return fab_text_refuse(r->in, fab_text_token(r->in), err, "is a layer more than the second line says");
         }
         FAB_PASS(read_layer(r, err));
         n++;
     }
     if (n < r->layers) {
-        return fab_text_refuse(r->in, (fab_token){0}, FAB_EINPUT, err,
-                               "the file ends after %" PRIu64 " of %" PRIu64 " layers", n, r->layers);
+        return fab_text_fail(r->in, err, "the file ends after %" PRIu64 " of %" PRIu64 " layers", n, r->layers);
     }
     return FAB_OK;
 }

@@ -45,9 +45,7 @@ fab_status fab_job_place(const fab_job *job, const fab_fabric *fabric, fab_traff
     uint32_t n_gpus = fab_n_gpus(fabric);
     FAB_TRY(FAB_NEW(gpu_of_rank, job->n_gpus, err));
     FAB_TRY(FAB_NEW(rank_of_gpu, n_gpus, err));
-    for (uint32_t gpu = 0; gpu < n_gpus; gpu++) {
-        rank_of_gpu[gpu] = FAB_NONE;
-    }
+    memset(rank_of_gpu, 0xff, n_gpus * sizeof *rank_of_gpu); /* FAB_NONE */
     uint32_t rank = 0;
     for (uint32_t i = 0; i < job->n_servers; i++) {
         uint32_t first = job->servers[i] * fabric->gpus_per_server;

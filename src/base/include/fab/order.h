@@ -4,6 +4,8 @@
  */
 #pragma once
 
+#include <stddef.h>
+
 /** Below 0, 0, above 0: a comes before b, beside it, behind it. */
 #define FAB_ORDER(a, b) (((a) > (b)) - ((a) < (b)))
 
@@ -36,6 +38,10 @@
         return FAB_ORDER(a->third, b->third);                                                                          \
     }                                                                                                                  \
     struct fab_order
+
+/** qsort() of an array that may be empty, or NULL where it is. */
+#define FAB_SORT(array, n, order) fab_sort((void *)(array), (n), sizeof *(array), order)
+void fab_sort(void *array, size_t n, size_t size, int (*order)(const void *, const void *));
 
 /** Ascending, of elements that are, or begin with, a number of this kind or a text. */
 int fab_order_u32(const void *a, const void *b);

@@ -80,6 +80,18 @@ bool fab_token_guid(fab_token t, uint64_t *out);
 
 bool fab_token_is(fab_token t, const char *word);
 
+/** Whether a token begins with a word. */
+bool fab_token_begins(fab_token t, const char *word);
+
+/** The token between two places of a text. */
+fab_token fab_token_range(const char *from, const char *behind);
+
+/** Takes what stands before the first `stop`, or all, off a token, and the `stop`. Of NULL there is no more. */
+fab_token fab_token_split(fab_token *t, char stop);
+
+/** The last place of a character; NULL. */
+const char *fab_token_last(fab_token t, char c);
+
 /** Without the characters of `set`, none of which is NUL, at its ends. */
 fab_token fab_token_trim(fab_token t, const char *set);
 
@@ -92,10 +104,12 @@ fab_status fab_text_expected(const fab_text *text, const char *what, fab_error *
 /** FAB_EINPUT where the line has another word. */
 fab_status fab_text_expect_end(fab_text *text, fab_error *err) FAB_MUST_USE;
 
-/** "'TOKEN' ", where it is not empty, and what printf makes of the rest: at the column of the token, or 1. */
-fab_status fab_text_refuse(const fab_text *text, fab_token t, fab_status code, fab_error *err, const char *fmt, ...)
-    FAB_PRINTF(5, 6);
+/** FAB_EINPUT: "'TOKEN' ", where it is not empty, and what printf makes of the rest; at the column of the token, or 1.
+ */
+fab_status fab_text_refuse(const fab_text *text, fab_token t, fab_error *err, const char *fmt, ...) FAB_PRINTF(4, 5);
 
-/** "'TOKEN' WHAT" at a column of the line; of an empty token "WHAT". */
-fab_status fab_text_wrong(const fab_text *text, size_t column, fab_status code, const char *what, fab_token t,
-                          fab_error *err);
+/** The same with FAB_EUNSUPPORTED. */
+fab_status fab_text_unable(const fab_text *text, fab_token t, fab_error *err, const char *fmt, ...) FAB_PRINTF(4, 5);
+
+/** FAB_EINPUT of the line, with no token. */
+fab_status fab_text_fail(const fab_text *text, fab_error *err, const char *fmt, ...) FAB_PRINTF(3, 4);

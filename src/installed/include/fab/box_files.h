@@ -18,5 +18,19 @@ bool fab_is_folder(const char *path);
 fab_status fab_folder_list(const char *path, char ***out, size_t *out_n, fab_error *err) FAB_MUST_USE;
 void fab_folder_release(char **paths, size_t n);
 
+/** What is done with every file below a path. */
+typedef struct fab_folder_visit {
+    fab_status (*read)(void *context, const char *path, fab_error *err);
+    void *context;
+    int most_depth; /**< of folders within folders */
+    bool may_be_empty;
+} fab_folder_visit;
+
+/**
+ * Visits a file, or those of a folder and of the folders in it, in the order of their names.
+ * @retval FAB_EINPUT  folders below `most_depth`, one that is empty; or what `read` says
+ */
+fab_status fab_folder_each(const char *path, const fab_folder_visit *visit, fab_error *err) FAB_MUST_USE;
+
 /** The box that a path names: its file's name without its ending. Returns its length. */
 size_t fab_path_box(const char *path, const char **out);

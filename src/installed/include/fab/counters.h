@@ -4,6 +4,7 @@
  */
 #pragma once
 
+#include "fab/id_table.h"
 #include "fab/status.h"
 
 #include <stdbool.h>
@@ -61,8 +62,7 @@ typedef struct fab_counters {
     fab_counted_port *ports;
     size_t n_ports, capacity;
     size_t n_files;
-    uint32_t *slots; /**< of a hash table of the ports */
-    size_t n_slots;
+    fab_id_table table; /**< of the ports, by their keys */
 } fab_counters;
 
 void fab_counters_free(fab_counters *counters);

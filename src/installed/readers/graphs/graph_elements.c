@@ -390,12 +390,10 @@ done:
 fab_status fab_graph_read(const char *path, const fab_xml_visitor *visitor, fab_network *net, fab_error *err) {
     fab_status status = FAB_OK;
     reader r = {.net = net, .names_ports = true, .last_server = FAB_NETWORK_NONE};
-    char where[sizeof err->where];
     FAB_TRY(fab_network_new(path, &r.inside, err));
     FAB_TRY(fab_xml_stream_read(path, visitor, &r, err));
     if (!r.has_graph) {
-        (void)snprintf(where, sizeof where, "%.180s:1", path);
-        FAB_FAIL(err, FAB_EINPUT, where, "there is no <graph> in it");
+        FAB_TRY(fab_fail_in_file(err, path, 1, 0, "there is no <graph> in it"));
     }
     FAB_TRY(r.n_one_way > 0 ? join_ways(&r, err) : FAB_OK);
     FAB_TRY(r.is_ours && r.inside->n_nodes > 0 ? add_domains(&r, err) : FAB_OK);

@@ -114,16 +114,12 @@ fab_status fab_network_ib_host(fab_network *net, uint32_t index, fab_error *err)
     return fab_network_text(net, node->label, (size_t)(blank - node->label), &node->host, err);
 }
 
-static bool token_begins(fab_token t, const char *word) {
-    return t.length >= strlen(word) && memcmp(t.text, word, strlen(word)) == 0;
-}
-
 /* Warnings of libibmad and libibumad, and prompts: "[root@head ~]# ibnetdiscover", "admin@head:~$ ". */
 bool fab_network_is_chatter(const fab_text *in) {
     static const char *const WORDS[] = {"ibwarn:", "ibpanic:", "iberror:", "src/", "ibnetdiscover"};
     fab_token line = fab_token_trim(fab_text_rest(in), " \t");
     for (size_t i = 0; i < sizeof WORDS / sizeof WORDS[0]; i++) {
-        if (token_begins(line, WORDS[i])) {
+        if (fab_token_begins(line, WORDS[i])) {
             return true;
         }
     }
@@ -134,8 +130,9 @@ bool fab_network_is_chatter(const fab_text *in) {
             continue;
         }
         fab_token rest = fab_token_trim((fab_token){.text = line.text + i + 1, .length = line.length - i - 1}, " \t");
-        if (rest.length == 0 || token_begins(rest, "ibnetdiscover") || token_begins(rest, "sudo ibnetdiscover") ||
-            token_begins(rest, "scontrol ")) { /* behind the end of a prompt */
+        if (rest.length == 0 || fab_token_begins(rest, "ibnetdiscover") ||
+            fab_token_begins(rest, "sudo ibnetdiscover") ||
+            fab_token_begins(rest, "scontrol ")) { /* behind the end of a prompt */
             return true;
         }
     }

@@ -33,23 +33,15 @@ typedef struct link_reader {
 } link_reader;
 
 static fab_token trimmed(const char *from, const char *behind) {
-    return fab_token_trim((fab_token){.text = from, .length = (size_t)(behind - from)}, " \r");
+    return fab_token_trim(fab_token_range(from, behind), " \r");
 }
 
 static const char *find_text(const char *from, const char *behind, const char *word) {
-    return fab_token_find((fab_token){.text = from, .length = (size_t)(behind - from)}, word);
-}
-
-static const char *find_last(const char *from, const char *behind, char c) {
-    const char *found = NULL;
-    for (const char *at = from; at < behind; at++) {
-        found = *at == c ? at : found;
-    }
-    return found;
+    return fab_token_find(fab_token_range(from, behind), word);
 }
 
 static fab_status link_wrong(const link_reader *r, const char *at, const char *what, fab_error *err) {
-    return fab_text_wrong(r->in, (size_t)(at - r->in->line_start) + 1, FAB_EINPUT, what, (fab_token){0}, err);
+    return fab_text_refuse(r->in, (fab_token){.column = (size_t)(at - r->in->line_start) + 1}, err, "%s", what);
 }
 
 /* --- boxes -------------------------------------------------------------------------------------------------------- */
@@ -93,9 +85,8 @@ static fab_status add_side(link_reader *r, const side *s, bool is_local, uint32_
     (void)snprintf(label, sizeof label, "%.*s", (int)(s->label.length < N_LABEL - 1 ? s->label.length : N_LABEL - 1),
                    s->label.text);
     if (s->lid == 0 && s->guid == 0) {
-        return fab_text_refuse(
-            r->in, (fab_token){.column = 1}, FAB_EINPUT, err,
-            "the other end has LID 0, so no subnet manager has named it; iblinkinfo --line tells its GUID");
+        return fab_text_fail(
+            r->in, err, "the other end has LID 0, so no subnet manager has named it; iblinkinfo --line tells its GUID");
     }
     uint32_t node = s->lid > 0 ? r->by_lid[s->lid] : FAB_NETWORK_NONE;
     bool is_new = node == FAB_NETWORK_NONE;
@@ -124,7 +115,7 @@ static bool take_block(link_reader *r, fab_token line) {
     for (size_t i = 0; i < sizeof KINDS / sizeof KINDS[0]; i++) {
         size_t n = strlen(KINDS[i].word);
         fab_token rest = trimmed(line.text, line.text + line.length);
-        if (rest.length <= n || memcmp(rest.text, KINDS[i].word, n) != 0 || rest.text[rest.length - 1] != ':') {
+        if (rest.length <= n || !fab_token_begins(rest, KINDS[i].word) || rest.text[rest.length - 1] != ':') {
             continue;
         }
         const char *at = rest.text + n;
@@ -143,24 +134,22 @@ static bool take_block(link_reader *r, fab_token line) {
     return false;
 }
 
+/* The words between two places of the line. */
+static fab_text part_of(const link_reader *r, const char *at, const char *behind) {
+    fab_text part = *r->in;
+    part.at = at;
+    part.behind = behind;
+    return part;
+}
+
 /* "0x7cfe9003009ce5b0  5  16[  ]": all but the description. */
 static fab_status read_end(const link_reader *r, const char *at, const char *behind, side *out, fab_error *err) {
     const char *bracket = find_text(at, behind, "[");
+    fab_text part = part_of(r, at, bracket != NULL ? bracket : at);
     fab_token words[4];
     size_t n = 0;
-    for (const char *word = at; bracket != NULL && n < 4; n++) {
-        while (word < bracket && *word == ' ') {
-            word++;
-        }
-        const char *end = word;
-        while (end < bracket && *end != ' ') {
-            end++;
-        }
-        if (end == word) {
-            break;
-        }
-        words[n] = (fab_token){.text = word, .length = (size_t)(end - word)};
-        word = end;
+    while (n < 4 && (words[n] = fab_text_token(&part)).length > 0) {
+        n++;
     }
     bool has_guid = n == 3 && fab_token_guid(words[0], &out->guid);
     if (n != (has_guid ? 3 : 2) || !fab_token_number(words[n - 2], &out->lid) || out->lid >= N_LIDS ||
@@ -171,22 +160,13 @@ static fab_status read_end(const link_reader *r, const char *at, const char *beh
 }
 
 /* " 4X  25.78125 Gbps Active/  LinkUp"; with "(FDR10)" behind the speed. */
-static void read_rate(const char *at, const char *behind, fab_network_cable *cable) {
-    fab_token words[2] = {{.text = "", .length = 0}, {.text = "", .length = 0}};
-    for (size_t i = 0; i < 2; i++) {
-        while (at < behind && *at == ' ') {
-            at++;
-        }
-        words[i].text = at;
-        while (at < behind && *at != ' ') {
-            at++;
-        }
-        words[i].length = (size_t)(at - words[i].text);
+static void read_rate(fab_text part, fab_network_cable *cable) {
+    fab_token width = fab_text_token(&part);
+    fab_token speed = fab_text_token(&part);
+    if (fab_token_find(fab_text_rest(&part), "(FDR10)") != NULL) {
+        speed = (fab_token){.text = "FDR10", .length = 5};
     }
-    if (find_text(at, behind, "(FDR10)") != NULL) {
-        words[1] = (fab_token){.text = "FDR10", .length = 5};
-    }
-    (void)fab_network_ib_speed(words[0], words[1], &cable->width, &cable->rate_bps);
+    (void)fab_network_ib_speed(width, speed, &cable->width, &cable->rate_bps);
 }
 
 static fab_status read_link(link_reader *r, fab_token line, const char *arrow, fab_error *err) {
@@ -196,16 +176,16 @@ static fab_status read_link(link_reader *r, fab_token line, const char *arrow, f
     side sides[2] = {{.label = {.text = r->block, .length = strlen(r->block)}}, {0}};
     char ports[2][8];
     fab_network_cable cable = {.end = {{.port = ports[0], .line = r->in->line}, {.port = ports[1]}}};
-    if (end == NULL || find_last(end, behind, ')') == NULL) {
+    if (end == NULL || fab_token_last(fab_token_range(end, behind), ')') == NULL) {
         return link_wrong(r, behind, "the line ends within a link", err);
     }
     const char *open = find_text(end, behind, "\"");
-    const char *close = open != NULL ? find_last(open + 1, behind, '"') : NULL;
+    const char *close = open != NULL ? fab_token_last(fab_token_range(open + 1, behind), '"') : NULL;
     if (close == NULL) {
         return link_wrong(r, end, "expected the description of the other end in quotes", err);
     }
     if (quote != NULL) { /* --line: 0xGUID "description" LID port[] */
-        const char *last = find_last(quote + 1, arrow, '"');
+        const char *last = fab_token_last(fab_token_range(quote + 1, arrow), '"');
         uint64_t guid = 0;
         fab_token word = trimmed(line.text, quote);
         if (last == NULL || !fab_token_guid(word, &guid)) {
@@ -231,7 +211,7 @@ static fab_status read_link(link_reader *r, fab_token line, const char *arrow, f
     FAB_PASS(read_end(r, end + 4, open, &sides[1], err));
     sides[1].label = trimmed(open + 1, close);
     FAB_PASS(add_side(r, &sides[1], false, &cable.end[1].node, err));
-    read_rate(arrow + 3, end, &cable);
+    read_rate(part_of(r, arrow + 3, end), &cable);
     (void)snprintf(ports[0], sizeof ports[0], "%u", (unsigned)sides[0].port);
     (void)snprintf(ports[1], sizeof ports[1], "%u", (unsigned)sides[1].port);
     return fab_network_add_cable(r->net, &cable, NULL, err);
@@ -255,7 +235,7 @@ static fab_status iblinkinfo_read(fab_text *in, fab_network *net, fab_error *err
     }
     FAB_TRY(fab_text_end(in, err));
     if (net->n_cables == n_before) {
-        status = fab_text_refuse(in, (fab_token){.column = 1}, FAB_EINPUT, err, "holds no link");
+        status = fab_text_fail(in, err, "holds no link");
     }
     net->has_ports = true;
     net->reports_both_ends = r.tells_hosts; /* else switches alone were asked */
@@ -264,11 +244,7 @@ done:
     return status;
 }
 
-static bool is_iblinkinfo(const char *head) {
-    return strstr(head, " ==(") != NULL && strstr(head, ")==>") != NULL;
-}
-
 const fab_network_format fab_network_iblinkinfo = {.name = "iblinkinfo",
                                                    .summary = "links of an InfiniBand subnet, iblinkinfo, also --line",
-                                                   .recognise = is_iblinkinfo,
+                                                   .begins = ".* ==\\(.*\\)==>",
                                                    .text = iblinkinfo_read};

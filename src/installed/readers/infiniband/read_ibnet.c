@@ -16,10 +16,6 @@ typedef struct reader {
     uint64_t device, system_guid, guid;
 } reader;
 
-static void ibnet_skip_blanks(fab_text *in) {
-    (void)fab_text_take(in, "");
-}
-
 /* "0x2c9", "0x2c5eab0300b87b40(2c5eab0300b87b40)" */
 static fab_status read_value(const reader *r, uint64_t *out, fab_error *err) {
     fab_token t = fab_text_token(r->in);
@@ -30,7 +26,7 @@ static fab_status read_value(const reader *r, uint64_t *out, fab_error *err) {
         digits.length = (bracket != NULL ? (size_t)(bracket - t.text) : t.length) - 2;
     }
     if (digits.length == t.length || !fab_token_hexadecimal(digits, out)) {
-        return fab_text_refuse(r->in, t, FAB_EINPUT, err, "is no hexadecimal number such as 0x2c9");
+        return fab_text_refuse(r->in, t, err, "is no hexadecimal number such as 0x2c9");
     }
     return FAB_OK;
 }
@@ -73,12 +69,8 @@ static fab_status read_name(const reader *r, fab_token *out, fab_error *err) {
 static fab_token quoted_rest(const reader *r) {
     fab_token t = fab_text_rest(r->in);
     const char *first = memchr(t.text, '"', t.length);
-    const char *last = first;
-    for (const char *at = first; at != NULL && at < t.text + t.length; at++) {
-        last = *at == '"' ? at : last;
-    }
-    return first == last ? (fab_token){.text = "", .length = 0}
-                         : (fab_token){.text = first + 1, .length = (size_t)(last - first) - 1};
+    const char *last = fab_token_last(t, '"');
+    return first == last ? (fab_token){.text = "", .length = 0} : fab_token_range(first + 1, last);
 }
 
 /* Switch<TAB>65 "S-..."<TAB># "description" ... */
@@ -87,13 +79,13 @@ static fab_status ibnet_read_header(reader *r, fab_network_kind kind, fab_error 
     fab_token name = {0};
     fab_token t = fab_text_token(r->in);
     if (!fab_token_number(t, &n_ports) || n_ports == 0 || n_ports > MOST_PORTS) {
-        return fab_text_refuse(r->in, t, FAB_EINPUT, err, "is no number of ports, 1 to 254");
+        return fab_text_refuse(r->in, t, err, "is no number of ports, 1 to 254");
     }
     FAB_PASS(read_name(r, &name, err));
     FAB_PASS(fab_network_add_node(r->net, name.text, name.length, r->in->line, &r->node, err));
     fab_network_node *node = &r->net->nodes[r->node];
     if (node->n_ports > 0) {
-        return fab_text_refuse(r->in, name, FAB_EINPUT, err, "has a record on line %zu already", node->line);
+        return fab_text_refuse(r->in, name, err, "has a record on line %zu already", node->line);
     }
     node->line = r->in->line;
     node->n_ports = (uint32_t)n_ports;
@@ -109,12 +101,11 @@ static fab_status ibnet_read_header(reader *r, fab_network_kind kind, fab_error 
 
 /* "4xNDR" at the end of a line, or ibsim's "w=12"; a rate that nobody knows is none. */
 static void read_rate(const reader *r, fab_network_cable *cable) {
-    fab_token rest = fab_text_rest(r->in);
-    size_t from = rest.length;
-    while (from > 0 && rest.text[from - 1] != ' ' && rest.text[from - 1] != '\t') {
-        from--;
+    fab_token word = {.length = 0};
+    for (fab_token t = fab_text_token(r->in); t.length > 0; t = fab_text_token(r->in)) {
+        word = t;
     }
-    fab_network_ib_rate(rest.text + from, rest.length - from, &cable->width, &cable->rate_bps);
+    fab_network_ib_rate(word.text, word.length, &cable->width, &cable->rate_bps);
 }
 
 /* [17]["[ext 3]"]<TAB>"H-..."[1](portguid) # "remote description" lid D 4xNDR */
@@ -144,7 +135,7 @@ static const struct {
                {"Rt", FAB_NETWORK_SWITCH}};
 
 static fab_status ibnet_read_line(reader *r, fab_error *err) {
-    ibnet_skip_blanks(r->in);
+    (void)fab_text_take(r->in, ""); /* blanks */
     if (fab_network_is_chatter(r->in)) {
         return FAB_OK;
     }

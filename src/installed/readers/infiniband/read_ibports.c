@@ -18,20 +18,20 @@ static fab_status read_side(const fab_network_lines *r, side *out, fab_error *er
     uint64_t number = 0;
     out->kind_text = fab_text_token(r->in);
     if (!fab_network_ib_kind(out->kind_text, &out->kind)) {
-        return fab_text_refuse(r->in, out->kind_text, FAB_EINPUT, err, "where SW, CA or RT was expected");
+        return fab_text_refuse(r->in, out->kind_text, err, "where SW, CA or RT was expected");
     }
     fab_token lid = fab_text_token(r->in);
     if (!fab_token_number(lid, &number) || number > 0xffff) {
-        return fab_text_refuse(r->in, lid, FAB_EINPUT, err, "is no LID");
+        return fab_text_refuse(r->in, lid, err, "is no LID");
     }
     fab_token port = fab_text_token(r->in);
     if (!fab_token_number(port, &number) || number > 254) {
-        return fab_text_refuse(r->in, port, FAB_EINPUT, err, "is no port, 0 to 254");
+        return fab_text_refuse(r->in, port, err, "is no port, 0 to 254");
     }
     (void)snprintf(out->port, sizeof out->port, "%u", (unsigned)number);
     out->guid = fab_text_token(r->in);
     if (out->guid.length < 3 || memcmp(out->guid.text, "0x", 2) != 0) {
-        return fab_text_refuse(r->in, out->guid, FAB_EINPUT, err, "is no GUID such as 0x7cfe9003009ce5b0");
+        return fab_text_refuse(r->in, out->guid, err, "is no GUID such as 0x7cfe9003009ce5b0");
     }
     return FAB_OK;
 }
@@ -49,17 +49,14 @@ static fab_token take_quoted(fab_text *in, const char *stop) {
     if (open == NULL) {
         return (fab_token){.text = "", .length = 0};
     }
-    const char *close = fab_token_find((fab_token){.text = open + 1, .length = (size_t)(in->behind - open) - 1}, stop);
-    if (close == NULL) { /* the last one of the line */
-        for (const char *at = open + 1; at < in->behind; at++) {
-            close = *at == '\'' ? at : close;
-        }
-    }
+    fab_token rest = fab_token_range(open + 1, in->behind);
+    const char *close = fab_token_find(rest, stop);
+    close = close != NULL ? close : fab_token_last(rest, '\''); /* of the line */
     if (close == NULL) {
         return (fab_token){.text = "", .length = 0};
     }
     in->at = close + 1;
-    return (fab_token){.text = open + 1, .length = (size_t)(close - open) - 1};
+    return fab_token_range(open + 1, close);
 }
 
 static fab_status ibports_read_line(const fab_network_lines *r, fab_error *err) {
@@ -79,7 +76,7 @@ static fab_status ibports_read_line(const fab_network_lines *r, fab_error *err) 
         return FAB_OK;
     }
     if (!is_known) {
-        return fab_text_refuse(r->in, width, FAB_EINPUT, err, "is no width and speed such as 4x EDR");
+        return fab_text_refuse(r->in, width, err, "is no width and speed such as 4x EDR");
     }
     FAB_PASS(read_side(r, &there, err));
     fab_token label = take_quoted(r->in, "' - '");

@@ -59,49 +59,34 @@ static fab_status net_dump_block(dump_reader *r, fab_error *err) {
     const char *behind = line.text + line.length;
     const char *close = NULL;
     uint64_t guid = 0;
-    size_t digits = 0;
     for (const char *at = line.text + 1; at + 5 < behind; at++) {
         close = memcmp(at, "\", ", 3) == 0 ? at : close;
     }
-    const char *at = close != NULL ? memchr(close + 3, ',', (size_t)(behind - close - 3)) : NULL;
-    while (at != NULL && at < behind && (*at == ',' || *at == ' ')) {
-        at++;
-    }
-    while (at != NULL && at + 2 + digits < behind && at[2 + digits] != ',') {
-        digits++;
-    }
-    bool is_block = at != NULL && at + 2 + digits < behind &&
-                    fab_token_guid((fab_token){.text = at, .length = digits + 2}, &guid) && guid != 0;
-    if (!is_block) {
-        return fab_text_refuse(r->in, (fab_token){.column = line.column}, FAB_EINPUT, err,
+    fab_token rest = close != NULL ? fab_token_range(close + 3, behind) : (fab_token){.length = 0};
+    (void)fab_token_split(&rest, ',');
+    fab_token word = fab_token_trim(fab_token_split(&rest, ','), " ");
+    if (rest.text == NULL || !fab_token_guid(word, &guid) || guid == 0) {
+        return fab_text_refuse(r->in, (fab_token){.column = line.column}, err,
                                "expected a switch, as in \"leaf-0\", Mellanox, 0x1070fd03001adeb4, LID 17");
     }
-    return net_dump_switch(r, guid, (fab_token){.text = line.text + 1, .length = (size_t)(close - line.text) - 1}, err);
+    return net_dump_switch(r, guid, fab_token_range(line.text + 1, close), err);
 }
 
 /* Twelve columns and the rest, blanks at their ends taken off. */
 static size_t columns_of(fab_token line, fab_token out[COLUMNS]) {
-    const char *at = line.text;
-    const char *behind = line.text + line.length;
     size_t n = 0;
-    while (n < COLUMNS) {
-        const char *colon = n + 1 < COLUMNS ? memchr(at, ':', (size_t)(behind - at)) : NULL;
-        const char *end = colon != NULL ? colon : behind;
-        out[n++] = fab_token_trim(
-            (fab_token){.text = at, .length = (size_t)(end - at), .column = line.column + (size_t)(at - line.text)},
-            " ");
-        if (colon == NULL) {
-            break;
-        }
-        at = colon + 1;
+    while (n + 1 < COLUMNS && line.text != NULL) {
+        out[n++] = fab_token_trim(fab_token_split(&line, ':'), " ");
+    }
+    if (line.text != NULL) {
+        out[n++] = fab_token_trim(line, " ");
     }
     return n;
 }
 
 static fab_status keep_text(const dump_reader *r, fab_token t, const char **out, fab_error *err) {
     if (t.length >= NAME) {
-        return fab_text_refuse(r->in, (fab_token){.column = t.column}, FAB_EINPUT, err,
-                               "a text of more than 255 bytes");
+        return fab_text_refuse(r->in, (fab_token){.column = t.column}, err, "a text of more than 255 bytes");
     }
     return fab_network_text(r->net, t.text, t.length, out, err);
 }
@@ -111,25 +96,25 @@ static fab_status net_dump_port(dump_reader *r, fab_error *err) {
     fab_token line = fab_text_rest(r->in);
     uint64_t number = 0;
     if (columns_of(line, c) < COLUMNS || r->node == FAB_NETWORK_NONE) {
-        return fab_text_refuse(r->in, (fab_token){.column = line.column}, FAB_EINPUT, err,
+        return fab_text_refuse(r->in, (fab_token){.column = line.column}, err,
                                r->node == FAB_NETWORK_NONE ? "a port before the first switch"
                                                            : "expected a port of 13 columns with colons between");
     }
     if (!fab_token_number(c[NUMBER], &number) || number > 254) {
-        return fab_text_refuse(r->in, c[NUMBER], FAB_EINPUT, err, "is no port, 0 to 254");
+        return fab_text_refuse(r->in, c[NUMBER], err, "is no port, 0 to 254");
     }
     port_row row = {.node = r->node, .line = r->in->line};
     fab_token guid = c[OTHER_GUID];
     if (guid.length > 2 && memcmp(guid.text, "0x", 2) == 0) {
         if (!fab_token_guid(guid, &row.other)) {
-            return fab_text_refuse(r->in, c[OTHER_GUID], FAB_EINPUT, err, "is no GUID such as 0x7cfe9003009ce5b0");
+            return fab_text_refuse(r->in, c[OTHER_GUID], err, "is no GUID such as 0x7cfe9003009ce5b0");
         }
     } else if (fab_token_is(c[STATE], "ACT")) {
-        return fab_text_refuse(r->in, c[OTHER_GUID], FAB_EINPUT, err, "where the GUID of the other end was expected");
+        return fab_text_refuse(r->in, c[OTHER_GUID], err, "where the GUID of the other end was expected");
     }
     fab_token label = c[OTHER_LABEL];
     if (row.other != 0 && (label.length < 2 || label.text[0] != '"' || label.text[label.length - 1] != '"')) {
-        return fab_text_refuse(r->in, (fab_token){.column = label.column}, FAB_EINPUT, err,
+        return fab_text_refuse(r->in, (fab_token){.column = label.column}, err,
                                "expected the description of the other end in quotes");
     }
     label = row.other != 0 ? (fab_token){.text = label.text + 1, .length = label.length - 2} : (fab_token){.text = ""};
@@ -189,7 +174,7 @@ static fab_status net_dump_read(fab_text *in, fab_network *net, fab_error *err) 
         FAB_TRY(r.rows[i].other != 0 ? net_dump_cable(&r, &r.rows[i], err) : FAB_OK);
     }
     if (net->n_cables == n_before) {
-        status = fab_text_refuse(in, (fab_token){.column = 1}, FAB_EINPUT, err, "holds no port that leads anywhere");
+        status = fab_text_fail(in, err, "holds no port that leads anywhere");
     }
     net->has_ports = true; /* switches alone tell their cables */
 done:
@@ -197,11 +182,7 @@ done:
     return status;
 }
 
-static bool is_net_dump(const char *head) {
-    return strstr(head, "Neighbor Guid") != NULL && strstr(head, "NLID") != NULL && strstr(head, "IB#") != NULL;
-}
-
 const fab_network_format fab_network_net_dump = {.name = "ibdiagnet",
                                                  .summary = "ports of all InfiniBand switches, ibdiagnet2.net_dump",
-                                                 .recognise = is_net_dump,
+                                                 .begins = ".*IB#.*Neighbor Guid.*NLID",
                                                  .text = net_dump_read};

@@ -25,7 +25,7 @@ static fab_status read_field(const fab_network_lines *r, const char *key, uint64
     FAB_PASS(subnet_take(r, key, err));
     fab_token t = fab_text_token(r->in);
     if (!fab_token_hexadecimal(t, out)) {
-        return fab_text_refuse(r->in, t, FAB_EINPUT, err, "is no hexadecimal number");
+        return fab_text_refuse(r->in, t, err, "is no hexadecimal number");
     }
     return FAB_OK;
 }
@@ -68,7 +68,7 @@ static fab_status read_side(const fab_network_lines *r, side *out, fab_error *er
     FAB_PASS(subnet_take(r, "{", err));
     fab_token kind = fab_text_token(r->in);
     if (!fab_network_ib_kind(kind, &out->kind)) {
-        return fab_text_refuse(r->in, kind, FAB_EINPUT, err, "where SW, CA or RT was expected");
+        return fab_text_refuse(r->in, kind, err, "where SW, CA or RT was expected");
     }
     FAB_PASS(read_field(r, "Ports:", &out->n_ports, err));
     FAB_PASS(read_field(r, "SystemGUID:", &out->system_guid, err));
@@ -82,9 +82,8 @@ static fab_status read_side(const fab_network_lines *r, side *out, fab_error *er
     FAB_PASS(read_field(r, "PN:", &out->port, err));
     FAB_PASS(subnet_take(r, "}", err));
     if (out->port > MOST_PORTS || out->n_ports == 0 || out->n_ports > MOST_PORTS) {
-        return fab_text_refuse(r->in, (fab_token){.column = kind.column}, FAB_EINPUT, err,
-                               "port %llX of %llX; a node has 1 to FE", (unsigned long long)out->port,
-                               (unsigned long long)out->n_ports);
+        return fab_text_refuse(r->in, (fab_token){.column = kind.column}, err, "port %llX of %llX; a node has 1 to FE",
+                               (unsigned long long)out->port, (unsigned long long)out->n_ports);
     }
     return FAB_OK;
 }

@@ -58,9 +58,14 @@ void fab_yaml_release(void *document);
 /** Member of an object; FAB_JSON_NONE: it has none of this name, or `object` is no object. O(members). */
 uint32_t fab_json_member(const fab_json *json, uint32_t object, const char *key);
 
+/** The first of them; FAB_JSON_NONE: there is none, or no list. */
+static inline uint32_t fab_json_first(const fab_json *json, uint32_t list) {
+    return list < json->n ? json->values[list].first : FAB_JSON_NONE;
+}
+
 /** Loops over the elements of a list, or the members of an object: FAB_JSON_EACH(json, i, list) { ... } */
 #define FAB_JSON_EACH(json, i, list)                                                                                   \
-    for (uint32_t i = (json)->values[list].first; i != FAB_JSON_NONE; i = (json)->values[i].next)
+    for (uint32_t i = fab_json_first(json, list); i != FAB_JSON_NONE; i = (json)->values[i].next)
 
 /** Elements of a list, members of an object. O(elements). */
 size_t fab_json_count(const fab_json *json, uint32_t list);

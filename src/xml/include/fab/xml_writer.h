@@ -38,6 +38,10 @@ void fab_xml_writer_release(fab_xml_writer *writer);
 void fab_xml_write_start(fab_xml_writer *writer, const char *name);
 /** Adds an attribute to the element just opened; only before its content. */
 void fab_xml_write_attribute(fab_xml_writer *writer, const char *name, const char *value);
+/** Opens an element with attributes: FAB_XML_START(xml, "key", "id", id, "for", domain); _EMPTY closes it, too. */
+#define FAB_XML_START(writer, ...) fab_xml_write_tag(writer, (const char *const[]){__VA_ARGS__, NULL}, false)
+#define FAB_XML_EMPTY(writer, ...) fab_xml_write_tag(writer, (const char *const[]){__VA_ARGS__, NULL}, true)
+void fab_xml_write_tag(fab_xml_writer *writer, const char *const *words, bool is_empty);
 void fab_xml_write_text(fab_xml_writer *writer, const char *text);
 void fab_xml_write_end(fab_xml_writer *writer);
 

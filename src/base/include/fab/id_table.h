@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/** Ids 0 ... n - 1. Zero-initialised is empty. */
+/** n ids, 0 ... n - 1 where none was given. Zero-initialised is empty. */
 typedef struct fab_id_table {
     uint64_t *slot; /**< shape [size], a power of two: tag in the upper half, id + 1 in the lower; 0 = free */
     size_t size;
@@ -32,8 +32,9 @@ static inline uint32_t fab_id_table_next(const fab_id_table *table, uint32_t tag
     }
 }
 
-/** Adds content that is not in the table, as id n. */
+/** Adds content that is not in the table, as id n; or under another id. */
 fab_status fab_id_table_add(fab_id_table *table, uint32_t tag, fab_error *err) FAB_MUST_USE;
+fab_status fab_id_table_add_as(fab_id_table *table, uint32_t tag, uint32_t id, fab_error *err) FAB_MUST_USE;
 
 /** Forgets all ids and keeps the memory. */
 void fab_id_table_clear(fab_id_table *table);

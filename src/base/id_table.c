@@ -1,5 +1,5 @@
 /* Open addressing with linear probing, at most half full. */
-#include "id_table.h"
+#include "fab/id_table.h"
 #include "fab/memory.h"
 
 #include <stdlib.h>
@@ -14,6 +14,10 @@ static void id_table_put(uint64_t *slot, size_t size, uint64_t value) {
 }
 
 fab_status fab_id_table_add(fab_id_table *table, uint32_t tag, fab_error *err) {
+    return fab_id_table_add_as(table, tag, table->n, err);
+}
+
+fab_status fab_id_table_add_as(fab_id_table *table, uint32_t tag, uint32_t id, fab_error *err) {
     if (2 * ((size_t)table->n + 1) > table->size) {
         size_t size = table->size > 0 ? 2 * table->size : 1024;
         uint64_t *slot = NULL;
@@ -27,7 +31,7 @@ fab_status fab_id_table_add(fab_id_table *table, uint32_t tag, fab_error *err) {
         table->slot = slot;
         table->size = size;
     }
-    id_table_put(table->slot, table->size, (uint64_t)tag << 32 | (table->n + 1));
+    id_table_put(table->slot, table->size, (uint64_t)tag << 32 | (id + 1));
     table->n++;
     return FAB_OK;
 }
