@@ -108,11 +108,17 @@ static const fab_alternative *best_alternative(const fab_run_verdict *v, bool ne
     return best;
 }
 
-/* "--engine ecmp,qp=16: 6.51 s, saves 146 ms (2.2 %)" */
-static void advice_add_alternative(const fab_run_verdict *v, const fab_alternative *t, char *out) {
-    char room[2][32];
+/* "--engine ecmp,qp=16 saves 146 ms, 2.2 %" */
+static void advice_add_alternative(const fab_result *r, const fab_run_verdict *v, const fab_alternative *t, char *out) {
+    char room[4][32];
+    const fab_serving *now = v->engine < r->n_serving ? &r->serving[v->engine] : NULL;
     fab_append(out, FAB_VERDICT_TEXT, "--engine %s saves %s, %.1f %%", t->engine,
                verdict_seconds(room[0], gain_of(v, t)), 100 * gain_of(v, t) / v->compared_s);
+    if (now != NULL) {
+        fab_append(out, FAB_VERDICT_TEXT, " of a batch (first token %s instead of %s, per token %s instead of %s)",
+                   verdict_seconds(room[0], t->first_token_s), verdict_seconds(room[1], now->first_token_s),
+                   verdict_seconds(room[2], t->token_s), verdict_seconds(room[3], now->token_s));
+    }
 }
 
 /* Of the boundary that is offered most whatever the routing, else under ideal spraying, over the phases. */
@@ -154,13 +160,15 @@ static bool leaves_something(const fab_run_verdict *v, const fab_alternative *se
     return v->n_alternatives > 0 && v->compared_s - won_s - v->least_s > FAB_VERDICT_LITTLE * v->compared_s;
 }
 
+#define KEEP "keep the routing: " /* where none is named before */
+
 /* Those that won nothing, or by luck, and what no routing can win. */
-static void advice_of_trials(const fab_run_verdict *v, const fab_phase_result *tapered, bool wins, bool leaves,
-                             char *out) {
+static void advice_of_trials(const fab_run_verdict *v, const fab_phase_result *tapered, bool is_sprayed, bool wins,
+                             bool leaves, char *out) {
     char room[32];
     const char *between = wins ? "; " : "";
     if (!wins && v->n_alternatives > 0) {
-        fab_append(out, FAB_VERDICT_TEXT, "%s", out[0] != '\0' ? "beside it " : "keep the routing: ");
+        fab_append(out, FAB_VERDICT_TEXT, "%s", out[0] != '\0' ? "beside it " : KEEP);
         if (add_engines(v, false, out)) {
             fab_append(out, FAB_VERDICT_TEXT, " save less than 0.1 %%");
             between = "; ";
@@ -179,8 +187,9 @@ static void advice_of_trials(const fab_run_verdict *v, const fab_phase_result *t
     }
     if (v->n_untried > 0) {
         char flows[32];
-        fab_append(out, FAB_VERDICT_TEXT, " (none tried for %s flows: --engine or route --advise does)",
-                   fab_format_count(flows, v->n_untried));
+        fab_append(out, FAB_VERDICT_TEXT, "; none was tried for %s flows: try %s, or route --advise",
+                   fab_format_count(flows, v->n_untried),
+                   is_sprayed ? "another --engine" : "--engine spray where switches can, or --engine ecmp,qp=16");
     } else if (leaves) {
         fab_append(out, FAB_VERDICT_TEXT, "%sroute --advise tries more", between);
     }
@@ -197,27 +206,28 @@ static void advice_of_routing(const fab_result *r, const fab_run_verdict *v, cha
     bool builds = gain_of(v, built) > fmax(gain_of(v, set), 0) + FAB_VERDICT_LITTLE * v->compared_s;
     double most_s = v->compared_s - v->least_s; /* that any routing can save */
     if (sets) {
-        advice_add_alternative(v, set, out);
+        advice_add_alternative(r, v, set, out);
     }
     if (builds) {
         fab_append(out, FAB_VERDICT_TEXT, "%s", sets ? "; where switches can, " : "where switches can, ");
-        advice_add_alternative(v, built, out);
+        advice_add_alternative(r, v, built, out);
     }
     if (worst == NULL) {
         fab_append(out, FAB_VERDICT_TEXT, "nothing between switches: no routing and no uplink changes these times");
     } else if (v->compared_s > 0 && most_s <= VERDICT_SAME * v->compared_s) {
         fab_append(out, FAB_VERDICT_TEXT, "%severy phase takes the least that any routing needs",
-                   out[0] != '\0' ? "" : "keep the routing: ");
+                   out[0] != '\0' ? "" : KEEP);
     } else if (v->compared_s > 0 && most_s <= FAB_VERDICT_LITTLE * v->compared_s) {
-        fab_append(out, FAB_VERDICT_TEXT, "keep the routing: no other saves more than %s",
+        fab_append(out, FAB_VERDICT_TEXT, "%sno other routing saves more than %s", out[0] != '\0' ? "" : KEEP,
                    verdict_seconds(room, most_s));
     } else if (v->compared_s > 0) {
-        advice_of_trials(v, tapered, sets || builds, leaves_something(v, set, built), out);
+        const bool is_sprayed = strncmp(worst->engines[v->engine].label, "spray", strlen("spray")) == 0;
+        advice_of_trials(v, tapered, is_sprayed, sets || builds, leaves_something(v, set, built), out);
     } else if (worst != NULL && worst->engines[v->engine].max_collision_factor.mean > VERDICT_FULL) {
         fab_append(out, FAB_VERDICT_TEXT, "more queue pairs or spraying win at most x%.2f in %s, its hash factor",
                    fmax(worst->engines[v->engine].max_hash_factor.mean, 1), worst->name);
     } else {
-        fab_append(out, FAB_VERDICT_TEXT, "keep the routing: nothing collides");
+        fab_append(out, FAB_VERDICT_TEXT, "%snothing collides", out[0] != '\0' ? "" : KEEP);
     }
 }
 
@@ -347,7 +357,8 @@ static void advice_of_taper(const fab_result *r, char *out) {
         return;
     }
     if (p->max_cut_factor > VERDICT_FULL) {
-        fab_append(out, FAB_VERDICT_TEXT, "; only more uplinks win the taper, x%.2f in %s", p->max_cut_factor, p->name);
+        fab_append(out, FAB_VERDICT_TEXT, "; only more uplinks win the taper: links are offered x%.2f in %s",
+                   p->max_cut_factor, p->name);
     } else if (p->max_taper_factor > VERDICT_FULL) {
         fab_append(out, FAB_VERDICT_TEXT, "; equal shares give x%.2f in %s, where other routes may do better",
                    p->max_taper_factor, p->name);
@@ -451,7 +462,7 @@ void verdict_put_advice(const fab_result *r, fab_run_verdict *v) {
     } else {
         advice_of_routing(r, v, v->advice);
     }
-    if (r->contention == NULL) { /* else it costs all of them together something */
+    if (r->contention == NULL && r->other_jobs == 0) { /* else it costs all of them together something */
         advice_of_taper(r, v->advice);
     }
     if (v->plan_s > 0) {

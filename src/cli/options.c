@@ -119,7 +119,8 @@ const cli_option cli_option_job = {
     .list = offsetof(cli_options, jobs)};
 const cli_option cli_option_traffic = {
     "traffic", "TEXT",
-    "job, job:PHASE[,comm=K], pattern:NAME[,key=value] (see 'list patterns') or file:PATH; default job",
+    "job, job:PHASE[,comm=K], pattern:NAME[,key=value] (see 'list patterns') or file:PATH[,rows=servers]; "
+    "default job",
     .text = offsetof(cli_options, traffic)};
 const cli_option cli_option_transport = {"transport", "NAME[,k=v]",
                                          "how flows share links: fluid, pfc (packets in lossless queues), dcqcn or "
