@@ -8,7 +8,8 @@
 
 /* --- engines ------------------------------------------------------------------------------------------------------ */
 
-/* Seconds that are compared: of an iteration, of a batch that is served, else of all phases one after the other. NAN: not known. */
+/* Seconds that are compared: of an iteration, of a batch that is served, else of all phases one after the other. NAN:
+ * not known. */
 static double verdict_time(const fab_result *r, size_t engine) {
     double sum = 0;
     if (r->n_iterations > 0) {
@@ -339,7 +340,7 @@ static void verdict_put_bound(const fab_result *r, fab_run_verdict *v) {
     if (r->contention != NULL && v->engine < r->contention->n_engines) {
         bound_of_jobs(r->contention, v->engine, v->bound);
     } else if (r->placed != NULL && r->placed->note[0] != '\0') {
-        fab_append(v->bound, FAB_VERDICT_TEXT, "%s. So far: ", r->placed->note);
+        fab_append(v->bound, FAB_VERDICT_TEXT, "%s. As GPUs: ", r->placed->note);
     } else if (r->other_jobs > 0) {
         fab_append(v->bound, FAB_VERDICT_TEXT, "of job %s alone, the other %zu left out: ", r->job.id, r->other_jobs);
     }

@@ -74,8 +74,8 @@ typedef struct all_exchanges {
 
 static all_exchanges all_exchanges_of(const fab_result *result, size_t engine, changed_phases changed) {
     return (all_exchanges){.prefill = exchanges_of(result, engine, changed, "prefill"),
-                    .decode = exchanges_of(result, engine, changed, "decode"),
-                    .kv = exchanges_of(result, engine, changed, "kv-transfer")};
+                           .decode = exchanges_of(result, engine, changed, "decode"),
+                           .kv = exchanges_of(result, engine, changed, "kv-transfer")};
 }
 
 /* What stays the same for prompts and tokens. */
@@ -252,10 +252,12 @@ static void serve_alone(const server *s, const fab_result *result, const all_exc
     const double microbatches = (double)s->traffic->microbatches;
     const uint64_t sequences = job->batch / fab_serving_replicas(job, true);
     out->first_token_s = prompt_s(s, &p->prefill, job->microbatch);
-    out->first_token_network_s = exchange_s(s, &p->prefill, microbatches, job->microbatch, job->microbatch, job->prompt);
+    out->first_token_network_s =
+        exchange_s(s, &p->prefill, microbatches, job->microbatch, job->microbatch, job->prompt);
     out->token_s = token_s(s, &p->decode, sequences, sequences);
     out->token_network_s = exchange_s(s, &p->decode, (double)job->tokens, sequences, sequences, 1);
-    out->all_reduce_s = p->decode.domains > 0 ? all_reduce_s(s, &p->decode, (double)job->tokens, sequences, sequences, 1) : 0;
+    out->all_reduce_s =
+        p->decode.domains > 0 ? all_reduce_s(s, &p->decode, (double)job->tokens, sequences, sequences, 1) : 0;
     out->kv_transfer_s = (p->kv.transfer_s + p->kv.latency_s) / microbatches;
     out->cache_s = s->layers * cache_s(s);
     const double weights = s->traffic->memory.weights_bytes / (double)job->parameter_bytes;

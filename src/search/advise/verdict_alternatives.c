@@ -36,8 +36,8 @@ static void take_means(alternatives *t) {
     }
 }
 
-/* Of an iteration with these transfers, of a batch that is served, or of the phases one after the other. `paces`: NULL, nothing travels beside
- * anything else. */
+/* Of an iteration with these transfers, of a batch that is served, or of the phases one after the other. `paces`: NULL,
+ * nothing travels beside anything else. */
 static fab_status total_time(const alternatives *t, fab_paces *paces, double *out, fab_error *err) {
     const size_t engine = t->verdict->engine;
     if (t->verdict->of_iteration) {

@@ -21,7 +21,7 @@ typedef struct cursor {
     const char *path;
     const char *at, *end; /* *end is NUL */
     const char *line_start;
-    uint64_t line; /* from 1 */
+    uint64_t line;            /* from 1 */
     uint32_t n_gpus;          /* servers, where these are named */
     uint32_t gpus_per_server; /* 1: rows are GPUs; else the bytes of a server are those of its GPUs, evenly */
     uint32_t n_named;         /* the largest that is named, and one */
@@ -195,7 +195,8 @@ static fab_status read_end(cursor *c, const char *name, uint64_t *out, fab_error
     const size_t n = strlen(NAMES[by_servers]);
     c->at += strncasecmp(c->at, NAMES[by_servers], n) == 0 ? n : 0;
     if (!by_servers && strncasecmp(c->at, NAMES[1], strlen(NAMES[1])) == 0) {
-        return matrix_fail_at(c, c->at, FAB_EINPUT, err, "a server where GPUs are read; write ,rows=servers behind the file");
+        return matrix_fail_at(c, c->at, FAB_EINPUT, err,
+                              "a server where GPUs are read; write ,rows=servers behind the file");
     }
     return matrix_read_count(c, name, 0, c->n_gpus - 1, out, err);
 }
@@ -303,7 +304,7 @@ static fab_status read_row(cursor *c, uint32_t row, uint32_t columns, fab_phase_
         if (column >= c->n_gpus || column >= columns) {
             char text[96];
             (void)snprintf(text, sizeof text, "number %" PRIu32 " of a row, where %s %" PRIu32, column + 1,
-                           column >= columns              ? "the first has"
+                           column >= columns        ? "the first has"
                            : c->gpus_per_server > 1 ? "servers of the fabric are"
                                                     : "GPUs of the fabric are",
                            column >= columns ? columns : c->n_gpus);

@@ -20,10 +20,11 @@ typedef struct fab_serving {
     double first_token_network_s; /**< of that, exchanges and hops */
     double token_s;               /**< one more token of all sequences of a replica */
     double token_network_s;       /**< of that */
-    double weights_s;             /**< of token_s: reading the weights of a GPU, over all stages, as wide as they are computed with */
-    double cache_s;               /**< of token_s: reading keys and values */
-    double batch_s;               /**< all prompts read, all tokens generated */
-    double tokens_per_s;          /**< generated, of the whole job */
+    double
+        weights_s;  /**< of token_s: reading the weights of a GPU, over all stages, as wide as they are computed with */
+    double cache_s; /**< of token_s: reading keys and values */
+    double batch_s; /**< all prompts read, all tokens generated */
+    double tokens_per_s; /**< generated, of the whole job */
     double requests_per_s;
     double usd_per_1e6_tokens; /**< GPU hours, and capital and energy of the job's share of the network */
     double all_reduce_s;       /**< one tensor-parallel all-reduce of a pass that generates tokens; 0: there is none */
