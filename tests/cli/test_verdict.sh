@@ -89,7 +89,7 @@ import json
 plan = json.load(open("all.json"))["plan"]
 best = json.load(open("fewer.json"))["iteration"][0]["tokens_per_s"] / plan["plans"][0]["tokens_per_s"]
 assert plan["fewer_servers"] == 36 and plan["fewer_gpus"] == 288, plan
-assert 1.05 < plan["fewer_gain_ratio"] <= best * (1 + 1e-9), (plan["fewer_gain_ratio"], best)
+assert plan["fewer_gain_ratio"] > 1.05 and abs(best / plan["fewer_gain_ratio"] - 1) < 0.005, (plan["fewer_gain_ratio"], best)
 PYTHON
 says "leave GPUs idle: few sizes divide 296, on 288 of them (--job n-servers=36) the job does x1.1 the tokens" run clos:gpus=296,radix=64 --job model=llama3-70b --engine spray
 "$program" compare clos:gpus=296,radix=64 clos:gpus=320,radix=64 --job model=llama3-70b --engine spray --quiet >out
@@ -129,4 +129,4 @@ PYTHON
 # One thing is said of the routing.
 "$program" run clos:gpus=256 --job model=llama3-8b --engine ecmp,qp=1 --engine spray --quiet | tr -s ' \n' ' ' >out
 grep 'to do take \[2\] spray; ' out >/dev/null && ! grep 'take .*keep the routing' out >/dev/null || fail "both another routing and the same: $(head -c 900 out)"
-exit 0
+exit $((failures > 0))

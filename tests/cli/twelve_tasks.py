@@ -18,7 +18,7 @@ def fail(task, why, screen):
 
 def ask(task, arguments, *wanted, code=0):
     """The first screen, whatever its lines; it has to match all that is wanted. Returns the groups of the matches."""
-    done = subprocess.run([PROGRAM, *arguments.split(), "--quiet"], capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run([PROGRAM, *arguments.split(), "--quiet"], capture_output=True, text=True, timeout=300, check=False)
     screen = "\n".join((done.stdout + done.stderr).strip().splitlines()[:SCREEN])
     flat = re.sub(r"\s+", " ", screen)
     if done.returncode != code:
