@@ -355,8 +355,8 @@ static void advice_of_taper(const fab_result *r, char *out) {
         return;
     }
     if (p->max_cut_factor > VERDICT_FULL) {
-        fab_append(out, FAB_VERDICT_TEXT, "; only more uplinks win the taper: links are offered x%.2f in %s",
-                   p->max_cut_factor, p->name);
+        fab_append(out, FAB_VERDICT_TEXT, "; only more uplinks win the taper, load x%.2f in %s", p->max_cut_factor,
+                   p->name);
     } else if (p->max_taper_factor > VERDICT_FULL) {
         fab_append(out, FAB_VERDICT_TEXT, "; equal shares give x%.2f in %s, where other routes may do better",
                    p->max_taper_factor, p->name);
