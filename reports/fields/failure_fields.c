@@ -383,6 +383,8 @@ GIVES(size_t, count_jobs, contention_of(at)->n_jobs);
 static const fab_field CONTENTION_ENGINES[] = {
     FIELD_OF(engine, label, "The engine with its options."),
     FIELD_OF(seeds, n_seeds, "Seeds that the figures are taken over."),
+    FIGURE(all_jobs_s, "s", "Iteration, else phase, of all jobs together, mean over their GPUs.", FILLED,
+           .formula = "sum of gpus * together / sum of gpus"),
     FIELD(lost_ratio, "Part of the GPUs' time that jobs take longer beside each other.",
           .formula = "sum of gpus * (1 - alone / together) / sum of gpus"),
     FIELD_OF(links_of_several_jobs, n_shared, "Network links that several jobs share, of the first seed."),

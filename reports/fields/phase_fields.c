@@ -384,6 +384,9 @@ static const fab_field PHASE_FIELDS[] = {
               "No routing carries the bytes of the phase in less: bytes over capacity of every link that no switch "
               "chooses, and of all fabric links of a leaf together.",
               .formula = "max over those cuts of bytes * 8 / capacity_bps", .source = TIMES, .labels = "lower bound"),
+    FIGURE_OF(hosts_time_s, hosts_s, "s",
+              "Of that, the links of hosts alone: without what leaves have too few links for.",
+              .formula = "max over links of hosts of bytes * 8 / capacity_bps", .source = TIMES),
     FIGURE(relay_s, "s",
            "Part of the time in which data that changes rails is first relayed as a whole inside the scale-up domains "
            "(forwarding=sequential).",

@@ -9,6 +9,7 @@
 #define SWEEPS     "0029-sweeps.md"
 #define PLACEMENTS "0078-placements.md"
 #define COLLIDING  "0009-collisions.md"
+#define JOBS       "0030-several-jobs-and-degraded-parts.md"
 #define COST       "0013-cost-model.md"
 #define OWNERSHIP  "0077-cost-of-ownership.md"
 
@@ -130,6 +131,8 @@ static const fab_field SWEEP_ENGINES[] = {
               "GPU hours, and capital and energy of the network, per 1e9 tokens.", FILLED, .source = ITERATION),
     FIELD_OF(goodput_ratio, goodput.mean, "Useful part of the time under failures, mean.", IF(has_goodput)),
     FIELD_OF(goodput_ci95_ratio, goodput.ci95, "Half width of its 95 % confidence interval.", IF(has_goodput)),
+    FIGURE(all_jobs_s, "s", "Iteration, else phase, of all jobs of the design together, mean over their GPUs.", FILLED,
+           .source = JOBS, .formula = "sum of gpus x together / sum of gpus"),
     FIELD(is_drawn, "Whether another seed gives another time: some phase hashes.", IF(has_time)),
     FIELD_OF(draws, n_seeds, "Seeds that times, and what goes by them, are means of.", IF(is_drawn)),
     FIELD(ci95_ratio, "Half width of the 95 % interval of the mean time, over that mean; of several phases at most.",
@@ -186,6 +189,8 @@ static const fab_field SWEEP_POINTS[] = {
     FIELD_OF(design_digest, digest, "Digest of the design.", IF(is_built)),
     FIELD(family, "Topology family.", IF(is_built)),
     FIELD(traffic, "What is replayed.", IF(is_built), FILLED),
+    FIELD(job, "Of a design with several jobs, the one that times and prices are of.", FILLED),
+    FIELD(other_jobs, "Jobs of the design that are left out there.", FILLED),
     FIELD(batch, "Sequences of an iteration of the training job.", FILLED),
     FIELD(tokens, "Tokens of an iteration of the training job.", FILLED, .formula = "batch x sequence length"),
     FIGURE(gpu_hour_usd, "USD", "Price of a GPU for an hour, of the job.", FILLED),

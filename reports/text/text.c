@@ -116,6 +116,7 @@ static void put_result(fab_page *page, const fab_result *result) {
     }
     if (result->busbw != NULL) {
         fab_text_design(page, &result->fabrics[0]);
+        put_warnings(page, result);
         fab_text_busbw(page, result->busbw);
         put_origin(page, result);
         return;

@@ -213,8 +213,40 @@ static void answer_put_job(fab_page *page, const fab_sweep *s, const fab_sweep_p
                    is_same ? "" : "; other points run it otherwise");
 }
 
+static const char *jobs_point(fab_page *page, const fab_sweep *s, const fab_sweep_point *p) {
+    return s->compares_designs ? fab_show(page, "[%zu]", (size_t)(p - s->points) + 1) : answer_point(page, s, p);
+}
+
+/* Of several jobs: what points make of all of them, before what they make of the first. */
+void fab_text_all_jobs(fab_page *page, const fab_sweep *s, size_t e) {
+    const fab_sweep_point *best = NULL;
+    const fab_sweep_point *worst = NULL;
+    for (size_t i = 0; i < s->n_points; i++) {
+        const fab_sweep_point *p = &s->points[i];
+        if (e < p->n_engines && p->engines[e].all_jobs_s > 0) {
+            best = best == NULL || p->engines[e].all_jobs_s < best->engines[e].all_jobs_s ? p : best;
+            worst = worst == NULL || p->engines[e].all_jobs_s > worst->engines[e].all_jobs_s ? p : worst;
+        }
+    }
+    if (best == NULL) {
+        return;
+    }
+    const double least_s = best->engines[e].all_jobs_s;
+    const double ratio = worst->engines[e].all_jobs_s / least_s;
+    fab_page_say(page, "All %zu jobs together under %s: ", best->other_jobs + 1,
+                 fab_text_routing(page, best->engines[e].label));
+    if (ratio > 1 + SAME) {
+        fab_page_say(page, "%s is fastest: %s, mean over their GPUs; %s is slowest: x%.3f as long.",
+                     jobs_point(page, s, best), fab_show_time(page, least_s), jobs_point(page, s, worst), ratio);
+    } else {
+        fab_page_say(page, "all take the same, %s, mean over their GPUs.", fab_show_time(page, least_s));
+    }
+    fab_page_paragraph(page, FAB_INK_BOLD, 2, 2);
+}
+
 void fab_text_sweep_answer(fab_page *page, const fab_sweep *s, const fab_sweep_point *first) {
     for (size_t e = 0; e < first->n_engines; e++) {
+        fab_text_all_jobs(page, s, e);
         answer_put_engine(page, s, e);
     }
     answer_put_job(page, s, first);

@@ -172,6 +172,11 @@ void fab_text_audit(fab_page *page, const char *path, const fab_audit *a) {
         fab_page_wrap(page, FAB_INK_GOOD, 2, 2,
                       a->n_ruled < a->n_cables ? "Nothing departs from the rules, where there are rules."
                                                : "Nothing departs from the structure.");
+        if (!a->has_plan) {
+            fab_page_wrap(page, FAB_INK_PLAIN, 2, 2,
+                          "The last switch of a tier, gone with all its cables, leaves no gap that shows: a plan tells "
+                          "(--against).");
+        }
     } else if (a->n_cables == 0) {
         fab_page_wrapf(page, FAB_INK_BOLD, 2, 2,
                        "This is no network: no cable joins its %" PRIu32 " adapter%s and %" PRIu32

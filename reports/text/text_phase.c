@@ -197,8 +197,11 @@ static void phase_put_boundary(fab_page *page, const fab_phase_result *p, const 
                          "more than x%.2f: another routing may do better",
                          utilisation, p->drawn_per_seed ? " (first seed)" : "", p->cut_by_tier[tier]);
         } else if (is_over) {
-            fab_page_say(page, "x%.2f: this phase runs %.2f times slower whatever the routing%s", utilisation,
-                         utilisation, p->drawn_per_seed ? " (first seed)" : "");
+            fab_page_say(page, "its links are offered x%.2f what they carry, whatever the routing%s", utilisation,
+                         p->drawn_per_seed ? " (first seed)" : "");
+            if (tier == 2 && p->hosts_s > 0) {
+                fab_page_say(page, ": bytes take x%.2f what those of the hosts do", fmax(p->least_s / p->hosts_s, 1));
+            }
         } else {
             fab_page_say(page, "utilisation under ideal spraying %.2f%s", utilisation,
                          taper > FAB_FULL_LOAD ? ": the taper (oversubscription) costs nothing here" : "");

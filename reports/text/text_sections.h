@@ -81,6 +81,8 @@ const char *fab_text_short_path(const char *path);
 void fab_text_algorithms(fab_page *page, const fab_sweep *sweep, size_t engine);
 /** What they come to, in a sentence for each engine, and what is replayed; `first`: a point that was built. */
 void fab_text_sweep_answer(fab_page *page, const fab_sweep *sweep, const fab_sweep_point *first);
+/** What points make of all jobs of a design with several, under an engine; of other designs nothing. */
+void fab_text_all_jobs(fab_page *page, const fab_sweep *sweep, size_t engine);
 /** Two states side by side: the answer, why, and what it rests on. */
 void fab_text_difference(fab_page *page, const struct fab_difference *difference);
 /** Fabrics under a training and a ranking job, and which serves both best. */

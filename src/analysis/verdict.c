@@ -8,11 +8,15 @@
 
 /* --- engines ------------------------------------------------------------------------------------------------------ */
 
-/* Seconds that are compared: of an iteration, else of all phases one after the other. NAN: not known. */
+/* Seconds that are compared: of an iteration, of a batch that is served, else of all phases one after the other. NAN:
+ * not known. */
 double verdict_time(const fab_result *r, size_t engine) {
     double sum = 0;
     if (r->n_iterations > 0) {
         return r->iterations[engine].time_s;
+    }
+    if (r->n_serving > engine) {
+        return r->serving[engine].batch_s;
     }
     for (size_t p = 0; p < r->n_phases; p++) {
         const fab_engine_result *e = &r->phases[p].engines[engine];
@@ -108,14 +112,22 @@ static int longer_part(const void *a, const void *b) {
     return (x->seconds < y->seconds) - (x->seconds > y->seconds);
 }
 
-/* What holds most flows of a phase. */
-static const char *limit_of_phase(const fab_phase_result *p, const fab_engine_result *e) {
+/* What holds most flows of a phase; of taper and hash, which multiply, the larger factor. */
+static const char *limit_of_phase(const fab_phase_result *p, const fab_engine_result *e, char room[VERDICT_NAME]) {
+    const double hash = p->max_cut_factor > 0 ? e->max_collision_factor.mean / p->max_cut_factor : 0;
     double nic = 0;
     double fabric = 0;
     for (size_t i = 0; i < e->n_tiers; i++) {
         *(e->tiers[i].tier == 1 ? &nic : &fabric) += e->tiers[i].bottlenecked_flows;
     }
     if (e->max_collision_factor.mean > VERDICT_FULL && p->fabric_flows > 0) {
+        if (p->max_cut_factor > VERDICT_FULL && hash > 1 + VERDICT_MARGIN) {
+            const bool is_hash = hash > p->max_cut_factor;
+            (void)snprintf(room, VERDICT_NAME, "%s x%.2f (%s x%.2f)", is_hash ? "hash collisions" : "taper",
+                           is_hash ? hash : p->max_cut_factor, is_hash ? "taper" : "hash collisions",
+                           is_hash ? p->max_cut_factor : hash);
+            return room;
+        }
         return p->max_cut_factor > VERDICT_FULL     ? "taper"
                : p->max_taper_factor > VERDICT_FULL ? "taper under equal shares" /* no bound: see max_cut_factor */
                                                     : "collisions";
@@ -214,6 +226,7 @@ static void bound_of_phases(const fab_result *r, const fab_run_verdict *v, char 
     double sum = 0;
     double most = 0;
     char room[32];
+    char limit[VERDICT_NAME];
     for (size_t p = 0; p < r->n_phases; p++) {
         const fab_engine_result *e = &r->phases[p].engines[v->engine];
         double seconds = v->has_time ? e->time_s.mean : e->busiest_link_s.mean;
@@ -227,7 +240,7 @@ static void bound_of_phases(const fab_result *r, const fab_run_verdict *v, char 
         fab_append(out, FAB_VERDICT_TEXT, "nothing: no bytes travel");
         return;
     }
-    fab_append(out, FAB_VERDICT_TEXT, "%s, in %s: %s%s", limit_of_phase(longest, &longest->engines[v->engine]),
+    fab_append(out, FAB_VERDICT_TEXT, "%s, in %s: %s%s", limit_of_phase(longest, &longest->engines[v->engine], limit),
                longest->name, v->has_time ? "" : "its fullest link needs ", verdict_seconds(room, most));
     if (r->n_phases > 1 && !longest->alternative) {
         fab_append(out, FAB_VERDICT_TEXT, " of %s for all phases", verdict_seconds(room, sum));
@@ -336,6 +349,10 @@ static void verdict_put_bound(const fab_result *r, fab_run_verdict *v) {
     const uint64_t deadlocked = verdict_deadlocks(r, v->engine, &phase);
     if (r->contention != NULL && v->engine < r->contention->n_engines) {
         bound_of_jobs(r->contention, v->engine, v->bound);
+    } else if (r->placed != NULL && r->placed->note[0] != '\0') {
+        fab_append(v->bound, FAB_VERDICT_TEXT, "%s. As GPUs: ", r->placed->note);
+    } else if (r->other_jobs > 0) {
+        fab_append(v->bound, FAB_VERDICT_TEXT, "of job %s alone, the other %zu left out: ", r->job.id, r->other_jobs);
     }
     if (r->memory.total_bytes > 0 && !r->memory.fits && r->n_iterations == 0) {
         fab_append(v->bound, FAB_VERDICT_TEXT, "memory: the job does not fit, %.4g GB of %.4g GB per GPU. Then ",

@@ -1,11 +1,9 @@
-/* What to do about it, and how sure that is: of what was computed only. */
+/* What to do about it: of what was computed only. */
 #include "fab/advice.h"
 #include "fab/contention.h"
 #include "fab/degradation.h"
 #include "fab/failures.h"
-#include "fab/imported.h"
 #include "fab/plans.h"
-#include "fab/published.h"
 #include "verdict_lines.h"
 
 #include <inttypes.h>
@@ -113,11 +111,17 @@ static const fab_alternative *best_alternative(const fab_run_verdict *v, bool ne
     return best;
 }
 
-/* "--engine ecmp,qp=16: 6.51 s, saves 146 ms (2.2 %)" */
-static void advice_add_alternative(const fab_run_verdict *v, const fab_alternative *t, char *out) {
-    char room[2][32];
+/* "--engine ecmp,qp=16 saves 146 ms, 2.2 %" */
+static void advice_add_alternative(const fab_result *r, const fab_run_verdict *v, const fab_alternative *t, char *out) {
+    char room[4][32];
+    const fab_serving *now = v->engine < r->n_serving ? &r->serving[v->engine] : NULL;
     fab_append(out, FAB_VERDICT_TEXT, "--engine %s saves %s, %.1f %%", t->engine,
                verdict_seconds(room[0], gain_of(v, t)), 100 * gain_of(v, t) / v->compared_s);
+    if (now != NULL) {
+        fab_append(out, FAB_VERDICT_TEXT, " of a batch (first token %s instead of %s, per token %s instead of %s)",
+                   verdict_seconds(room[0], t->first_token_s), verdict_seconds(room[1], now->first_token_s),
+                   verdict_seconds(room[2], t->token_s), verdict_seconds(room[3], now->token_s));
+    }
 }
 
 /* Of the boundary that is offered most whatever the routing, else under ideal spraying, over the phases. */
@@ -159,13 +163,15 @@ static bool leaves_something(const fab_run_verdict *v, const fab_alternative *se
     return v->n_alternatives > 0 && v->compared_s - won_s - v->least_s > FAB_VERDICT_LITTLE * v->compared_s;
 }
 
+#define KEEP "keep the routing: " /* where none is named before */
+
 /* Those that won nothing, or by luck, and what no routing can win. */
-static void advice_of_trials(const fab_run_verdict *v, const fab_phase_result *tapered, bool wins, bool leaves,
-                             char *out) {
+static void advice_of_trials(const fab_run_verdict *v, const fab_phase_result *tapered, bool is_sprayed, bool wins,
+                             bool leaves, char *out) {
     char room[32];
     const char *between = wins ? "; " : "";
     if (!wins && v->n_alternatives > 0) {
-        fab_append(out, FAB_VERDICT_TEXT, "%s", out[0] != '\0' ? "beside it " : "keep the routing: ");
+        fab_append(out, FAB_VERDICT_TEXT, "%s", out[0] != '\0' ? "beside it " : KEEP);
         if (add_engines(v, false, out)) {
             fab_append(out, FAB_VERDICT_TEXT, " save less than 0.1 %%");
             between = "; ";
@@ -184,8 +190,9 @@ static void advice_of_trials(const fab_run_verdict *v, const fab_phase_result *t
     }
     if (v->n_untried > 0) {
         char flows[32];
-        fab_append(out, FAB_VERDICT_TEXT, " (none tried for %s flows: --engine or route --advise does)",
-                   fab_format_count(flows, v->n_untried));
+        fab_append(out, FAB_VERDICT_TEXT, "; none was tried for %s flows: try %s, or route --advise",
+                   fab_format_count(flows, v->n_untried),
+                   is_sprayed ? "another --engine" : "--engine spray where switches can, or --engine ecmp,qp=16");
     } else if (leaves) {
         fab_append(out, FAB_VERDICT_TEXT, "%sroute --advise tries more", between);
     }
@@ -202,27 +209,28 @@ static void advice_of_routing(const fab_result *r, const fab_run_verdict *v, cha
     bool builds = gain_of(v, built) > fmax(gain_of(v, set), 0) + FAB_VERDICT_LITTLE * v->compared_s;
     double most_s = v->compared_s - v->least_s; /* that any routing can save */
     if (sets) {
-        advice_add_alternative(v, set, out);
+        advice_add_alternative(r, v, set, out);
     }
     if (builds) {
         fab_append(out, FAB_VERDICT_TEXT, "%s", sets ? "; where switches can, " : "where switches can, ");
-        advice_add_alternative(v, built, out);
+        advice_add_alternative(r, v, built, out);
     }
     if (worst == NULL) {
         fab_append(out, FAB_VERDICT_TEXT, "nothing between switches: no routing and no uplink changes these times");
     } else if (v->compared_s > 0 && most_s <= VERDICT_SAME * v->compared_s) {
         fab_append(out, FAB_VERDICT_TEXT, "%severy phase takes the least that any routing needs",
-                   out[0] != '\0' ? "" : "keep the routing: ");
+                   out[0] != '\0' ? "" : KEEP);
     } else if (v->compared_s > 0 && most_s <= FAB_VERDICT_LITTLE * v->compared_s) {
-        fab_append(out, FAB_VERDICT_TEXT, "keep the routing: no other saves more than %s",
+        fab_append(out, FAB_VERDICT_TEXT, "%sno other routing saves more than %s", out[0] != '\0' ? "" : KEEP,
                    verdict_seconds(room, most_s));
     } else if (v->compared_s > 0) {
-        advice_of_trials(v, tapered, sets || builds, leaves_something(v, set, built), out);
+        const bool is_sprayed = strncmp(worst->engines[v->engine].label, "spray", strlen("spray")) == 0;
+        advice_of_trials(v, tapered, is_sprayed, sets || builds, leaves_something(v, set, built), out);
     } else if (worst != NULL && worst->engines[v->engine].max_collision_factor.mean > VERDICT_FULL) {
         fab_append(out, FAB_VERDICT_TEXT, "more queue pairs or spraying win at most x%.2f in %s, its hash factor",
                    fmax(worst->engines[v->engine].max_hash_factor.mean, 1), worst->name);
     } else {
-        fab_append(out, FAB_VERDICT_TEXT, "keep the routing: nothing collides");
+        fab_append(out, FAB_VERDICT_TEXT, "%snothing collides", out[0] != '\0' ? "" : KEEP);
     }
 }
 
@@ -360,7 +368,8 @@ static void advice_of_taper(const fab_result *r, char *out) {
         return;
     }
     if (p->max_cut_factor > VERDICT_FULL) {
-        fab_append(out, FAB_VERDICT_TEXT, "; only more uplinks win the taper, x%.2f in %s", p->max_cut_factor, p->name);
+        fab_append(out, FAB_VERDICT_TEXT, "; only more uplinks win the taper, load x%.2f in %s", p->max_cut_factor,
+                   p->name);
     } else if (p->max_taper_factor > VERDICT_FULL) {
         fab_append(out, FAB_VERDICT_TEXT, "; equal shares give x%.2f in %s, where other routes may do better",
                    p->max_taper_factor, p->name);
@@ -474,7 +483,7 @@ void verdict_put_advice(const fab_result *r, fab_run_verdict *v) {
     } else {
         advice_of_routing(r, v, v->advice);
     }
-    if (r->contention == NULL) { /* else it costs all of them together something */
+    if (r->contention == NULL && r->other_jobs == 0) { /* else it costs all of them together something */
         advice_of_taper(r, v->advice);
     }
     if (v->plan_s > 0) {
@@ -487,144 +496,5 @@ void verdict_put_advice(const fab_result *r, fab_run_verdict *v) {
                r->fabrics[0].spec.transport.kind != FAB_TRANSPORT_FLUID) {
         fab_append(v->advice, FAB_VERDICT_TEXT,
                    "; a better plan was not looked for with packets (fabriscope plan, or run with --transport fluid)");
-    }
-}
-
-/* --- how sure ----------------------------------------------------------------------------------------------------- */
-
-/* Whether the engine drew anything that a figure depends on, and whether its times bound those of lossless queues. */
-static void certainty_of_engine(const fab_result *r, size_t engine, bool *out_drawn, bool *out_is_bound) {
-    *out_drawn = *out_is_bound = false;
-    for (size_t i = 0; i < r->n_phases; i++) {
-        const fab_engine_result *e = &r->phases[i].engines[engine];
-        *out_drawn = *out_drawn || (e->seeded && r->phases[i].fabric_flows > 0);
-        *out_is_bound = *out_is_bound || e->blocks_elsewhere;
-    }
-    for (size_t j = 0; r->contention != NULL && !*out_drawn && j < r->contention->n_jobs; j++) {
-        const fab_contending_job *job = &r->contention->jobs[j];
-        *out_drawn = job->phase[0] != '\0' && r->phases[0].engines[engine].seeded;
-    }
-}
-
-static void certainty_of_published(const fab_result *r, char *out) {
-    const fab_published *p = r->published;
-    const fab_published_row *furthest = NULL;
-    if (p == NULL || p->n_rows == 0) {
-        if (r->n_iterations > 0) {
-            fab_append(out, FAB_VERDICT_TEXT, "; no published run of this design and job");
-        }
-        return;
-    }
-    const fab_published_counts n = fab_published_count(p->rows, p->n_rows);
-    for (size_t i = 0; i < p->n_rows; i++) {
-        double deviation = fab_published_deviation(&p->rows[i]);
-        if (!isnan(deviation) && (furthest == NULL || fabs(deviation) > fabs(fab_published_deviation(furthest)))) {
-            furthest = &p->rows[i];
-        }
-    }
-    fab_append(out, FAB_VERDICT_TEXT, "; %" PRIu64 " of %zu published figures met", n.met, p->n_rows);
-    if (furthest != NULL) {
-        char deviation[32];
-        fab_append(out, FAB_VERDICT_TEXT, ", the furthest %s",
-                   fab_change_format(deviation, fab_published_deviation(furthest), 1));
-    }
-}
-
-/* The rates of DCQCN are those of packets; where flows move as larger cells, times are rough: ADR 68. */
-static bool is_rough(const fab_result *r, size_t engine) {
-    const fab_transport_spec *t = &r->fabrics[0].spec.transport;
-    bool has_cells = false;
-    for (size_t i = 0; t->kind == FAB_TRANSPORT_DCQCN && i < r->n_phases; i++) {
-        const fab_engine_result *e = &r->phases[i].engines[engine];
-        has_cells = has_cells || (e->has_pauses && e->pauses.cell_bytes > 2 * t->mtu_bytes);
-    }
-    return has_cells;
-}
-
-/* Whether another seed might give other figures; of several jobs, of any of them. */
-static void add_draws(const fab_result *r, const fab_run_verdict *v, size_t engine, bool is_drawn, char *out) {
-    const double part = fab_estimated_ratio(r, engine);
-    if (part > 0) {
-        fab_append(out, FAB_VERDICT_TEXT,
-                   "an estimate: so many flows are not followed one by one; in all but one draw in a thousand at most "
-                   "%.2g %% longer%s",
-                   100 * part, is_drawn ? "; the rest " : "");
-    }
-    if (!is_drawn && part > 0) {
-        return;
-    }
-    if (!is_drawn) {
-        fab_append(out, FAB_VERDICT_TEXT, "every seed gives the same");
-    } else if (r->n_seeds > 1) {
-        const fab_iteration *it = v->of_iteration ? &r->iterations[engine] : NULL;
-        fab_append(out, FAB_VERDICT_TEXT, "%" PRIu64 " seeds", r->n_seeds);
-        if (it != NULL && it->seeds.n_seeds > 0 && it->time_s > 0) {
-            fab_append(out, FAB_VERDICT_TEXT, ", mean time +-%.2g %%", 100 * it->seeds.time_s.ci95 / it->time_s);
-        }
-    } else {
-        fab_append(out, FAB_VERDICT_TEXT, "one draw (--seeds 20 has the spread)");
-    }
-}
-
-static void certainty_of_draws(const fab_result *r, const fab_run_verdict *v, bool is_drawn, char *out) {
-    char name[VERDICT_NAME];
-    bool is_worst_drawn = false;
-    bool ignored = false;
-    certainty_of_engine(r, v->slowest, &is_worst_drawn, &ignored);
-    const bool is_alike = (fab_estimated_ratio(r, v->engine) > 0) == (fab_estimated_ratio(r, v->slowest) > 0);
-    if (is_drawn == is_worst_drawn && is_alike) {
-        add_draws(r, v, v->engine, is_drawn, out);
-        return;
-    }
-    fab_append(out, FAB_VERDICT_TEXT, "%s: ", verdict_engine(r, v->engine, name));
-    add_draws(r, v, v->engine, is_drawn, out);
-    fab_append(out, FAB_VERDICT_TEXT, "; %s: ", verdict_engine(r, v->slowest, name));
-    add_draws(r, v, v->slowest, is_worst_drawn, out);
-}
-
-/* Requests arrive at random, whatever the network draws. */
-static void certainty_of_arrivals(const fab_serving *s, char *out) {
-    if (s->arrivals_per_s > 0) {
-        char room[32];
-        fab_append(out, FAB_VERDICT_TEXT, "; percentiles of %s of random arrivals, drawn once",
-                   verdict_seconds(room, s->window_s));
-        if (s->load_ratio > FAB_SERVING_HIGH) {
-            fab_append(out, FAB_VERDICT_TEXT, ": at %.1f %% of the most they are of this window, and grow with it",
-                       100 * s->load_ratio);
-        }
-    }
-}
-
-void verdict_put_certainty(const fab_result *r, fab_run_verdict *v) {
-    bool is_drawn = false;
-    bool is_bound = false;
-    const fab_transport transport = r->n_fabrics > 0 ? r->fabrics[0].spec.transport.kind : FAB_TRANSPORT_FLUID;
-    certainty_of_engine(r, v->engine, &is_drawn, &is_bound);
-    certainty_of_draws(r, v, is_drawn, v->certainty);
-    if (r->n_serving > v->engine) {
-        certainty_of_arrivals(&r->serving[v->engine], v->certainty);
-    }
-    if (transport != FAB_TRANSPORT_FLUID) {
-        fab_append(v->certainty, FAB_VERDICT_TEXT, "; packets %s",
-                   transport == FAB_TRANSPORT_SPRAY_ACK ? "over many paths, with a window by acknowledgements"
-                                                        : "in lossless queues, as they stop each other");
-        if (is_rough(r, v->engine)) {
-            fab_append(v->certainty, FAB_VERDICT_TEXT,
-                       ", in cells, for which the rates of DCQCN are rough (15 phases were 28 %% off on average)");
-        }
-    } else if (is_bound) {
-        fab_append(v->certainty, FAB_VERDICT_TEXT,
-                   "; lower bounds on lossless RoCE and InfiniBand, where flows collide (--transport pfc)");
-    }
-    certainty_of_published(r, v->certainty);
-    if (r->ranks > 0 && r->job.placement == FAB_PLACEMENT_RANDOM) {
-        fab_append(v->certainty, FAB_VERDICT_TEXT, "; one random placement");
-    }
-    char gaps[FAB_ASSUMED_SIZE];
-    if (r->n_fabrics > 0 && fab_imported_gaps(&r->fabrics[0].spec, gaps, sizeof gaps)) {
-        fab_append(v->certainty, FAB_VERDICT_TEXT, "; the file of the network does not say, so assumed: %s", gaps);
-    }
-    if (strncmp(r->traffic, "default job", 11) == 0) {
-        fab_append(v->certainty, FAB_VERDICT_TEXT, "; the job is the default one");
     }
 }

@@ -147,9 +147,20 @@ static fab_status look_at_domain(fab_result *result, uint64_t tp, uint64_t domai
                                                      tp, domain);
 }
 
+/* Of several jobs the first alone is judged; run judges all of them. */
+static fab_status look_at_others(fab_result *result, const char *job, size_t n_others, fab_error *err) {
+    return n_others == 0 || result->contention != NULL
+               ? FAB_OK
+               : add_warning(result, err,
+                             "times, prices and advice are of job %s alone: the other %zu job%s of the design %s left "
+                             "out (run judges all together)",
+                             job, n_others, n_others == 1 ? "" : "s", n_others == 1 ? "is" : "are");
+}
+
 /* Sizes of a job that leave out what its kind is known for. */
 static fab_status look_at_job(fab_result *result, const fab_fabric_spec *spec, fab_error *err) {
     const fab_job_spec *job = &result->job;
+    FAB_PASS(look_at_others(result, job->id, result->other_jobs, err));
     FAB_PASS(look_at_domain(result, job->tp, spec->domain, err));
     FAB_PASS(look_at_rails(result, spec->family, fab_experts_keep_rails(job, spec->domain), err));
     if (job->kind == FAB_JOB_TRAINING && job->experts > 1 && job->ep == 1) {
@@ -174,6 +185,7 @@ static fab_status look_at_fabric(fab_result *result, const fab_fabric_result *f,
 
 static fab_status look_at_point(fab_result *result, const fab_sweep_point *p, fab_error *err) {
     char of[24] = "";
+    FAB_PASS(look_at_others(result, p->job, p->other_jobs, err));
     FAB_PASS(look_at_experts(result, p->n_kept_experts, err));
     FAB_PASS(look_at_domain(result, p->tp, p->domain, err));
     FAB_PASS(look_at_rails(result, p->family, p->keeps_rails, err));
@@ -210,6 +222,9 @@ fab_status fab_find_warnings(fab_result *result, fab_error *err) {
     }
     for (size_t i = 0; result->mix != NULL && i < result->mix->n_designs; i++) {
         FAB_PASS(look_at_experts(result, result->mix->designs[i].job[0].n_kept_experts, err));
+    }
+    if (result->placed != NULL && result->placed->note[0] != '\0') {
+        FAB_PASS(add_warning(result, err, "%s", result->placed->note));
     }
     const fab_fabric_spec *spec = result->n_fabrics > 0 ? &result->fabrics[0].spec : NULL;
     return spec != NULL && result->ranks > 0 ? look_at_job(result, spec, err) : FAB_OK;

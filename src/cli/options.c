@@ -119,7 +119,8 @@ const cli_option cli_option_job = {
     .list = offsetof(cli_options, jobs)};
 const cli_option cli_option_traffic = {
     "traffic", "TEXT",
-    "job, job:PHASE[,comm=K], pattern:NAME[,key=value] (see 'list patterns') or file:PATH; default job",
+    "job, job:PHASE[,comm=K], pattern:NAME[,key=value] (see 'list patterns') or file:PATH[,rows=servers]; "
+    "default job",
     .text = offsetof(cli_options, traffic)};
 const cli_option cli_option_transport = {"transport", "NAME[,k=v]",
                                          "how flows share links: fluid, pfc (packets in lossless queues), dcqcn or "
@@ -219,14 +220,18 @@ static const char *place_of_field(const cli_command *command, const char *word, 
     field_search search = {.name = word + strspn(word, "-")};
     bool may_set = false;
     bool has_job = false;
+    bool routes = false;
     for (const cli_option *const *o = command->options; *o != NULL; o++) {
         may_set = may_set || *o == &cli_option_set;
         has_job = has_job || *o == &cli_option_job;
+        routes = routes || *o == &cli_option_engine;
     }
     fab_design_each_field(match_field, &search);
     text[0] = '\0';
     if (may_set && search.is_of_design) {
         (void)snprintf(text, 128, "; it is a key of the design: --set %.40s=VALUE", search.name);
+    } else if (routes && strcmp(search.name, "qp") == 0) {
+        (void)snprintf(text, 128, "; it is a key of engines: --engine ecmp,qp=4");
     } else if (has_job && search.is_of_job) {
         (void)snprintf(text, 128, "; it is a key of the job: --job %.40s=VALUE", search.name);
     }

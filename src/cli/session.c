@@ -393,6 +393,7 @@ static fab_status open_replay(cli_session *s, fab_error *err) {
     FAB_PASS(fab_fabric_measure(s->design, &s->result.fabrics[0], &s->graph, err));
     FAB_PASS(fab_view_check(s->graph, s->options->view, err));
     s->result.graph = s->graph;
+    s->result.other_jobs = fab_design_other_jobs(s->design, s->traffic);
     s->result.engine = s->design->n_engines == 1 ? &s->design->engines[0] : NULL;
     FAB_PASS(s->context == NULL ? open_context(s, err) : FAB_OK);
     if (s->hosts != NULL) {

@@ -197,6 +197,7 @@ static fab_status sweep_evaluate(const fab_sweep_request *request, const fab_des
     if (request->looks_for_plan && progress->before == 0) {
         FAB_TRY(look_for_better(request, design, graph, &result.job, &kept, err));
     }
+    FAB_TRY(fab_sweep_keep_jobs(&replay, &result, &kept, err));
     FAB_TRY(fab_sweep_keep_goodput(request, fab_context_what(context)->design, replayed, &kept, err));
     *out = kept;
     kept = (fab_sweep_point){.n_phases = 0};

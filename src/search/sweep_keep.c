@@ -2,6 +2,7 @@
 #include "sweep_internal.h"
 
 #include "fab/assess.h"
+#include "fab/contend.h"
 #include "fab/design.h"
 #include "fab/goodput_run.h"
 #include "fab/routing.h"
@@ -207,6 +208,25 @@ fab_status fab_sweep_keep_job(const fab_context *context, const fab_design *desi
         out->tokens = (double)traffic->job.batch * (double)traffic->job.seq;
     }
     return FAB_OK;
+}
+
+/* All jobs of the design together, where they can be replayed so. */
+fab_status fab_sweep_keep_jobs(const fab_replay *replay, const fab_result *result, fab_sweep_point *out,
+                               fab_error *err) {
+    const fab_context_request *what = fab_context_what(replay->context);
+    fab_error why = {.code = FAB_OK};
+    fab_contention *all = NULL;
+    out->other_jobs = fab_design_other_jobs(what->design, what->traffic);
+    if (out->other_jobs == 0) {
+        return FAB_OK;
+    }
+    (void)snprintf(out->job, sizeof out->job, "%s", what->design->jobs[0].id);
+    fab_status status = strcmp(what->traffic, "job") == 0 ? fab_contend(replay, result, false, &all, &why) : FAB_OK;
+    for (size_t e = 0; all != NULL && e < all->n_engines && e < out->n_engines; e++) {
+        out->engines[e].all_jobs_s = all->engines[e].all_jobs_s;
+    }
+    fab_contention_free(all);
+    return status == FAB_OK || fab_is_refusal(status) ? FAB_OK : fab_fail(err, status, why.where, "%s", why.text);
 }
 
 /* What failures leave, where they are asked for. */

@@ -281,7 +281,7 @@ static void tell_origin(const fab_plan *plan, const fab_design *design, fab_stud
     bool is_named = plan->name[0] != '\0';
     (void)snprintf(out->design, sizeof out->design, "%s", is_named ? plan->name : plan->origin);
     (void)snprintf(out->digest, sizeof out->digest, "%s", plan->digest);
-    if (design->n_jobs > 1 && strncmp(plan->traffic, "job", 3) == 0) { /* a study is of the first one */
+    if (fab_design_other_jobs(design, plan->traffic) > 0) { /* a study is of the first one */
         (void)snprintf(out->traffic, sizeof out->traffic, "%s (%s; the other %s left out)", plan->traffic,
                        design->jobs[0].id, design->n_jobs == 2 ? "job of the design is" : "jobs of the design are");
     } else {

@@ -165,6 +165,6 @@ fab_status fab_front_end_make(const fab_job *job, const fab_fabric *fabric, cons
                               fab_error *err) FAB_MUST_USE;
 fab_status fab_pattern_make(const char *text, const fab_design *design, const fab_fabric *fabric, uint64_t seed,
                             fab_traffic *traffic, fab_error *err) FAB_MUST_USE;
-/* A matrix in the bytes of a file. */
-fab_status fab_matrix_read(const char *path, const fab_str *text, const fab_fabric *fabric, fab_traffic *traffic,
-                           fab_error *err) FAB_MUST_USE;
+/* A matrix in the bytes of a file, over GPUs or over servers. */
+fab_status fab_matrix_read(const char *path, const fab_str *text, const fab_fabric *fabric, bool by_servers,
+                           fab_traffic *traffic, fab_error *err) FAB_MUST_USE;

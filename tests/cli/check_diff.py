@@ -94,6 +94,8 @@ def check_pair(draw):
                 factor = link["after" if link["is_new"] else "before"]["factor"]
                 assert near(of[link["link"]], factor), (states, link["link"])
     assert found["new_links"] == len(new) and found["gone_links"] == len(gone)
+    if "that did not" in report["verdict"]:  # both, or neither
+        assert (f"that did not, {len(gone)} no more" in report["verdict"]) == bool(gone), (report["verdict"], gone)
     assert {link["link"] for link in found["links"]} <= new | gone
     check_servers(report, *[list(map(int, s.split(","))) for s in states])
     check_undone(report, design, job, common, *[list(map(int, s.split(","))) for s in states])

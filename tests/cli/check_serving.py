@@ -3,6 +3,7 @@
 Usage: check_serving.py PROGRAM. Nothing is known here of tiles and small kernels, so that a GPU takes at least as long.
 """
 import json
+import re
 import subprocess
 import sys
 
@@ -141,3 +142,19 @@ assert rows[0]["replicas_left"] == 6 and {r["replicas_left"] for r in rows[1:]} 
 row = run(program, "run", "rail-spine:gpus=32", "--engine", "spray", "--job", "kind=serving,model=mixtral-8x7b,tp=4,ep=4,batch=64,tokens=16",
           "--fail", "server-1")["failures"]["engines"][0]["policies"][0]["serving"]
 assert (row["replicas"], row["replicas_left"]) == (8, 4), row
+
+# --- narrow weights and experts: parts of a token do not overlap; what another engine saves is told in tokens ---
+report = run(program, "run", "clos:gpus=64,radix=16", "--engine", "ecmp", "--job",
+             "kind=serving,model=deepseek-v3,tp=8,ep=8,batch=512,precision=fp8")
+s = report["serving"][0]
+parts = s["weights_s"] + s["cache_s"] + s["token_network_s"]
+assert parts <= s["token_s"] * (1 + 1e-9), (parts, s["token_s"])
+shares = [int(n) for n in re.findall(r"(\d+) %", report["verdict"]["bound_by"].split("; first token")[0])]
+assert 98 <= sum(shares) <= 102, report["verdict"]["bound_by"]
+assert abs(report["verdict"]["compared_s"] / s["batch_s"] - 1) < 1e-9
+other = next(a for a in report["verdict"]["alternatives"] if a["engine"] == "ecmp,qp=16")
+alone = run(program, "run", "clos:gpus=64,radix=16", "--engine", "ecmp,qp=16", "--job",
+            "kind=serving,model=deepseek-v3,tp=8,ep=8,batch=512,precision=fp8")["serving"][0]
+for key, of in (("time_s", "batch_s"), ("first_token_s", "first_token_s"), ("token_s", "token_s")):
+    assert abs(other[key] / alone[of] - 1) < 1e-6, (key, other[key], alone[of])
+assert other["time_s"] < s["batch_s"] and "of a batch (first token " in report["verdict"]["to_do"], report["verdict"]["to_do"]

@@ -29,6 +29,10 @@ done
 $python "$root/tests/cli/ports_of_dump.py" perfect.net >dump.ports
 "$program" audit dump.ports --quiet >out || fail "audit as text"
 grep -q 'Nothing departs from the structure' out || fail "a whole subnet is not called so: $(<out)"
+unseen='The last switch of a tier, gone with all its cables, leaves no gap that shows'
+grep -q "$unseen" out || fail "what cannot be seen without a plan is not said: $(<out)"
+"$program" audit dump.ports --against perfect.net --quiet >out || fail "audit against the plan"
+grep -q 'Nothing departs from the structure' out && ! grep -q "$unseen" out || fail "with a plan it is seen: $(<out)"
 
 refuse() { # refuse LINE PLACE PATTERN: exit code 3, and where and why
   local code=0

@@ -192,6 +192,8 @@ check "traffic" 'design\.xml:2:[0-9]+' "'400'" traffic design.xml
 check "route" 'design\.xml:2:[0-9]+' "'400'" route design.xml
 check "one-line form without a unit" '.+' "'400'" build clos:gpus=64,nic=400
 check "one-line form, unknown key" '.+' "gpuss" build clos:gpuss=64
+check "one-line form, thousands" ".+" "gpus: .2k. is not a whole number .*: write 2000 or 2048" build clos:gpus=2k
+check "sizes beyond the servers" ".+" "= 256 ranks, but the job has 64 GPUs; dp=8 takes all of them; they need 32 servers, and it has 8" run clos:gpus=64 --job model=llama3-8b,tp=8,pp=1,dp=32
 check "one-line form, no GPUs" '.+' "gpus" build clos:radix=64
 check "--set without a unit" '.*--set.*' "'400'" build clos:gpus=64 --set fabric.nic=400
 check "--set of nothing" '.*--set.*' "nicc" build clos:gpus=64 --set fabric.nicc=400Gb/s

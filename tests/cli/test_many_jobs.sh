@@ -37,9 +37,40 @@ runs 0 study 20.xml --scenarios switches:1@2 --store store
 runs 0 run 20.xml --fail leaf-1
 runs 0 run 20.xml --interference
 grep -E '^  j0 and 19 more +16 +2 .*tp 8 pp 1 dp 2$' out >/dev/null || fail "jobs that are alike in one row"
-[[ $(sed -n '/^SEVERAL JOBS/,/^FABRIC/p' out | grep -cE '^  j[0-9]+ +16 .* x[0-9.]+ +dp +x[0-9.]+ +j[0-9]+') == 20 ]] || fail "a table of what 20 jobs lose"
+[[ $(sed -n '/^SEVERAL JOBS/,/^FABRIC/p' out | grep -cE '^  j[0-9]+ +16 .* x[0-9.]+ +dp +x[0-9.]+') == 20 ]] || fail "a table of what 20 jobs lose"
 grep -A3 'pairs of jobs' out | grep -E 'j[0-9]+ +dp +j[0-9]+ +dp' >/dev/null || fail "the worst pairs of 20 jobs"
 [[ $(sed -n '/^SEVERAL JOBS/,/^FABRIC/p' out | awk '{ if (length($0) > w) w = length($0) } END { print w }') -le 80 ]] || fail "wider than 80 columns"
+
+# What judges the first job alone says so, and sweeps what all of them make of the points: as run at each of these.
+runs 0 sweep 20.xml --vary taper.1=1,2,4 --seeds 1 --json
+cp out sweep.json
+for taper in 1 2 4; do
+  runs 0 run 20.xml --set taper.1=$taper --json
+  cp out run.$taper.json
+done
+python3 - <<'PYTHON' || fail "20 jobs over tapers"
+import json
+found = []
+for point, taper in zip(json.load(open("sweep.json"))["sweep"]["points"], (1, 2, 4)):
+    c = json.load(open(f"run.{taper}.json"))["contention"]
+    gpus = {j["job"]: j["gpus"] for j in c["jobs"]}
+    times = [(gpus[j["job"]], j["iteration_together_s"]) for j in c["engines"][0]["jobs"]]
+    mean = sum(n * s for n, s in times) / sum(n for n, _ in times)
+    assert len(times) == 20 and point["job"] == "j0" and point["other_jobs"] == 19
+    for figure in point["engines"][0]["all_jobs_s"], c["engines"][0]["all_jobs_s"]:
+        assert abs(figure / mean - 1) < 1e-9, (taper, figure, mean)
+    found.append(mean)
+assert found[2] > 1.05 * found[0], found
+PYTHON
+for command in "sweep 20.xml --vary taper.1=1,2" "compare 20.xml 20.xml" "route 20.xml --advise"; do
+  # shellcheck disable=SC2086 # words of a command
+  runs 0 $command
+  tr -s ' \n' ' ' <out | grep 'of job j0 alone: the other 19 jobs of the design are left out' >/dev/null || fail "$command: who is judged"
+done
+tr -s ' \n' ' ' <out | grep '^bound by of job j0 alone, the other 19 left out: ' >/dev/null || fail "route: the verdict does not say whom it is of"
+grep 'taper costs nothing' out >/dev/null && fail "route: a taper that costs other jobs time costs nothing"
+runs 0 run 20.xml
+grep 'left out' out >/dev/null && fail "run judges all jobs, and says that it leaves some out"
 
 runs 0 run 256.xml --out report --json
 cp out 256.json
@@ -47,7 +78,7 @@ cp out 256.json
 grep -v '"threads"' 256.json | cmp - one.json || fail "256 jobs: other bytes on one thread"
 "$program" schema report >report.xsd
 xmllint --noout --schema report.xsd report/report.xml 2>log || { cat log; fail "the XML report does not validate"; }
-grep 'and 224 more: --json has all' report/report.md >/dev/null || fail "the text does not say how many it leaves out"
+grep -E 'and 224 more, slowed by x[0-9.]+ at most: --json has all' report/report.md >/dev/null || fail "the text does not say how many it leaves out"
 python3 - <<'PYTHON' || fail "256 jobs in JSON"
 import json
 c = json.load(open("256.json"))["contention"]

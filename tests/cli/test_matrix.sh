@@ -21,6 +21,34 @@ for header in source,destination source,dst,packets s,dst,bytes; do
   "$program" traffic clos:gpus=32 --traffic file:synonyms.csv --quiet >out 2>err && fail "header $header is taken"
   grep -E 'synonyms.csv:1:[0-9]+: expected the header src,dst,bytes \(or source,destination,size; from,to,bytes\)' err >/dev/null || fail "header $header: $(<err)"
 done
+# Rows that are servers: GPU k to GPU k of the other, bytes evenly; names of either kind, ';' and units are read.
+printf 'src;dst;bytes\nserver-0;server-2;1GB\n3;1;17\n' >servers.csv
+"$program" traffic clos:gpus=32 --traffic file:servers.csv,rows=servers --export - --quiet >out || fail "rows=servers"
+python3 - out <<'PYTHON' || fail "bytes of servers: $(<out)"
+import sys
+rows = [tuple(map(int, line.split(","))) for line in open(sys.argv[1]).read().splitlines()[1:]]
+assert sorted(rows) == sorted([(k, 16 + k, 125_000_000) for k in range(8)] + [(24 + k, 8 + k, 2 + (k == 0)) for k in range(8)]), rows
+PYTHON
+printf 'src,dst,bytes\ngpu-0,GPU-9,1.5KiB\n' >named.csv
+"$program" traffic clos:gpus=32 --traffic file:named.csv --export - --quiet | grep -x '0,9,1536' >/dev/null || fail "names of GPUs, units"
+refuses() { # refuses TEXT FILE
+  local code=0
+  "$program" traffic clos:gpus=32 --traffic "file:$2" --quiet >out 2>err || code=$?
+  [[ $code == 3 ]] && grep -F "$1" err >/dev/null || fail "$2: exit code $code, $(<err)"
+}
+refuses 'servers.csv:2:1: a server where GPUs are read; write ,rows=servers behind the file' servers.csv
+refuses "rows: 'racks' is none of gpus, servers" servers.csv,rows=racks
+printf 'src,dst,bytes\n0,4,1\n' >beyond.csv
+refuses 'beyond.csv:2:3: destination server 4 is outside 0 to 3' beyond.csv,rows=servers
+printf 'src,dst,bytes\n2,2,1\n' >itself.csv
+refuses 'itself.csv:2:1: a server sends to itself' itself.csv,rows=servers
+# As many rows as servers are likely these; the verdict says it, and what to write.
+printf '0 5 5 5\n5 0 5 5\n5 5 0 5\n5 5 5 0\n' >square.csv
+likely='the matrix names GPUs 0 to 3 of 32, as many as there are servers: if its rows are servers, write --traffic file:square.csv,rows=servers'
+"$program" route clos:gpus=32 --traffic file:square.csv --quiet | tr -s ' \n' ' ' >out
+[[ $(grep -oF "$likely" out | wc -l) -eq 2 && $(<out) == "bound by $likely"* ]] || fail "a matrix of servers: $(<out)"
+"$program" route clos:gpus=32 --traffic file:square.csv,rows=servers --quiet >out
+grep -F 'as many as' out >/dev/null && fail "rows=servers is doubted"
 sed -i '2s/[0-9]*$/3/' matrices/0.from-csv.csv
 ! python3 "$check" same matrices 2>err || fail "another entry passes for the same"
 exit $((failures > 0))

@@ -140,6 +140,8 @@ const fault_case fault_cases[] = {
     AFTER("traffic-file-csv", "traffic " CLOS RING " --export m.csv", "traffic " CLOS " --traffic file:m.csv"),
     AFTER("traffic-file-matrix-market", "traffic " CLOS RING " --export m.mtx",
           "traffic " CLOS " --traffic file:m.mtx --quiet"),
+    READS("traffic-file-servers", "faults/servers.csv",
+          "traffic " CLOS " --traffic file:servers.csv,rows=servers --quiet"),
     READS("traffic-file-htsim-cm", "faults/two.cm", "traffic " CLOS " --traffic file:two.cm --quiet"),
     READS("traffic-file-nccl-log", "faults/nccl.log", "traffic " CLOS " --traffic file:nccl.log --quiet"),
     READS("traffic-file-flight-recorder", "faults/rank_1", "traffic " CLOS " --traffic file:rank_1 --quiet"),

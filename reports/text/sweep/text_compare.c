@@ -100,6 +100,7 @@ static void compare_put_sprayed(fab_page *page, const fab_sweep *s, const fab_ve
 
 static void compare_put_verdict(fab_page *page, const fab_sweep *s, size_t e) {
     const fab_verdict *v = &s->verdicts[e];
+    fab_text_all_jobs(page, s, e);
     if (!v->is_known) {
         return;
     }

@@ -2,6 +2,7 @@
 
 #include "fab/busbw_run.h"
 #include "fab/design.h"
+#include "fab/warnings.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -96,6 +97,7 @@ static fab_status busbw_run(const cli_options *options, FILE *out, fab_error *er
     FAB_TRY(status);
     result.graph = graph;
     result.busbw = busbw;
+    FAB_TRY(fab_find_warnings(&result, err));
     FAB_TRY(cli_report(options, &result, out, err));
     if (busbw->n_short > 0) {
         FAB_FAIL(err, FAB_ETHRESHOLD, busbw->measured,

@@ -37,15 +37,20 @@ static uint32_t domains_of(const fab_result *result, const fab_phase_result *pha
                                                       : 0;
 }
 
-/* `slower`: shape [n_phases], by how much each takes longer; NULL: as it is. */
-static exchanges exchanges_of(const fab_result *result, size_t engine, const double *slower, const char *part) {
+/* By how much each phase takes longer, or what its transfer takes instead: shape [n_phases]; NULL: as it is. */
+typedef struct changed_phases {
+    const double *slower, *transfer_s;
+} changed_phases;
+
+static exchanges exchanges_of(const fab_result *result, size_t engine, changed_phases changed, const char *part) {
     exchanges found = {.transfer_s = 0};
     for (size_t i = 0; i < result->n_phases; i++) {
         const fab_phase_result *phase = &result->phases[i];
         const fab_engine_result *r = &phase->engines[engine];
         const fab_compute_model *c = &fab_compute_default;
-        const double factor = slower != NULL ? slower[i] : 1;
-        double s = factor * r->transfer_s.mean / (phase->network_flows > 0 ? c->nic_ratio : c->scale_up_ratio);
+        const double factor = changed.slower != NULL ? changed.slower[i] : 1;
+        const double transfer_s = changed.transfer_s != NULL ? changed.transfer_s[i] : r->transfer_s.mean;
+        double s = factor * transfer_s / (phase->network_flows > 0 ? c->nic_ratio : c->scale_up_ratio);
         if (strncmp(phase->name, part, strlen(part)) != 0) {
             continue;
         }
@@ -61,6 +66,16 @@ static exchanges exchanges_of(const fab_result *result, size_t engine, const dou
         }
     }
     return found;
+}
+
+typedef struct all_exchanges {
+    exchanges prefill, decode, kv;
+} all_exchanges;
+
+static all_exchanges all_exchanges_of(const fab_result *result, size_t engine, changed_phases changed) {
+    return (all_exchanges){.prefill = exchanges_of(result, engine, changed, "prefill"),
+                           .decode = exchanges_of(result, engine, changed, "decode"),
+                           .kv = exchanges_of(result, engine, changed, "kv-transfer")};
 }
 
 /* What stays the same for prompts and tokens. */
@@ -192,19 +207,19 @@ static fab_status find_waits(const server *s, const fab_serving_queue *q, uint64
     return FAB_OK;
 }
 
-static fab_status queue_up(const server *s, const exchanges *prefill, const exchanges *decode, uint64_t sequences,
-                           uint64_t seed, fab_serving *out, fab_error *err) {
+static fab_status queue_up(const server *s, const all_exchanges *p, uint64_t seed, fab_serving *out, fab_error *err) {
     fab_status status = FAB_OK;
     const fab_job_spec *job = s->job;
+    const uint64_t sequences = job->batch / fab_serving_replicas(job, true);
     double *prompts = NULL;
     double *tokens = NULL;
     FAB_TRY(FAB_NEW(prompts, job->microbatch + 1, err));
     FAB_TRY(FAB_NEW(tokens, sequences + 1, err));
     for (uint64_t n = 1; n <= job->microbatch; n++) {
-        prompts[n] = prompt_s(s, prefill, n);
+        prompts[n] = prompt_s(s, &p->prefill, n);
     }
     for (uint64_t n = 1; n <= sequences; n++) {
-        tokens[n] = token_s(s, decode, sequences, n);
+        tokens[n] = token_s(s, &p->decode, sequences, n);
     }
     const fab_serving_queue queue = {.replicas = (uint32_t)s->generators,
                                      .readers = (uint32_t)s->readers,
@@ -231,32 +246,47 @@ double iteration_usd_per_s(const fab_traffic *traffic, const fab_result *result)
     return (double)result->ranks * traffic->job.gpu_hour_usd / 3600 + network_usd / SECONDS_PER_YEAR;
 }
 
-static fab_status serve(const server *s, const fab_result *result, size_t engine, fab_serving *out, fab_error *err) {
+/* All but the queue. */
+static void serve_alone(const server *s, const fab_result *result, const all_exchanges *p, fab_serving *out) {
     const fab_job_spec *job = s->job;
     const double microbatches = (double)s->traffic->microbatches;
     const uint64_t sequences = job->batch / fab_serving_replicas(job, true);
-    const exchanges prefill = exchanges_of(result, engine, NULL, "prefill");
-    const exchanges decode = exchanges_of(result, engine, NULL, "decode");
-    const exchanges kv = exchanges_of(result, engine, NULL, "kv-transfer");
-    out->first_token_s = prompt_s(s, &prefill, job->microbatch);
-    out->first_token_network_s = exchange_s(s, &prefill, microbatches, job->microbatch, job->microbatch, job->prompt);
-    out->token_s = token_s(s, &decode, sequences, sequences);
-    out->token_network_s = exchange_s(s, &decode, (double)job->tokens, sequences, sequences, 1);
-    out->all_reduce_s = decode.domains > 0 ? all_reduce_s(s, &decode, (double)job->tokens, sequences, sequences, 1) : 0;
-    out->kv_transfer_s = (kv.transfer_s + kv.latency_s) / microbatches;
+    out->first_token_s = prompt_s(s, &p->prefill, job->microbatch);
+    out->first_token_network_s =
+        exchange_s(s, &p->prefill, microbatches, job->microbatch, job->microbatch, job->prompt);
+    out->token_s = token_s(s, &p->decode, sequences, sequences);
+    out->token_network_s = exchange_s(s, &p->decode, (double)job->tokens, sequences, sequences, 1);
+    out->all_reduce_s =
+        p->decode.domains > 0 ? all_reduce_s(s, &p->decode, (double)job->tokens, sequences, sequences, 1) : 0;
+    out->kv_transfer_s = (p->kv.transfer_s + p->kv.latency_s) / microbatches;
     out->cache_s = s->layers * cache_s(s);
-    out->weights_s = fab_memory_s(&fab_compute_default, &job->accelerator,
-                                  s->traffic->memory.weights_bytes * s->layers / s->most_layers);
+    const double weights = s->traffic->memory.weights_bytes / (double)job->parameter_bytes;
+    const double read_s = fab_memory_s(&fab_compute_default, &job->accelerator,
+                                       weights * fab_precision_bytes(job->precision) * s->layers / s->most_layers);
+    out->weights_s = fmin(read_s, out->token_s - out->token_network_s - out->cache_s);
     const double stage_s =
         s->most_layers / s->layers * /* of the fullest, which the next microbatch waits for */
-        (out->first_token_s - head_s(s, job->microbatch) - prefill.hops_s * ((double)job->pp - 1) / microbatches);
+        (out->first_token_s - head_s(s, job->microbatch) - p->prefill.hops_s * ((double)job->pp - 1) / microbatches);
     out->batch_s =
         out->first_token_s + (microbatches - 1) * stage_s + out->kv_transfer_s + (double)job->tokens * out->token_s;
     out->requests_per_s = (double)job->batch / out->batch_s;
     out->tokens_per_s = out->requests_per_s * (double)job->tokens;
     const double usd_per_s = iteration_usd_per_s(s->traffic, result);
     out->usd_per_1e6_tokens = s->traffic->memory.fits ? usd_per_s / out->tokens_per_s * 1e6 : 0;
-    return queue_up(s, &prefill, &decode, sequences, result->seed, out, err);
+}
+
+static fab_status serve(const server *s, const fab_result *result, size_t engine, fab_serving *out, fab_error *err) {
+    const all_exchanges p = all_exchanges_of(result, engine, (changed_phases){.slower = NULL});
+    serve_alone(s, result, &p, out);
+    return queue_up(s, &p, result->seed, out, err);
+}
+
+void fab_serve_with(const fab_traffic *traffic, const fab_result *result, size_t engine, const double *transfer_s,
+                    fab_serving *out) {
+    const server s = server_of(traffic, result);
+    const all_exchanges p = all_exchanges_of(result, engine, (changed_phases){.transfer_s = transfer_s});
+    *out = (fab_serving){.first_token_s = 0};
+    serve_alone(&s, result, &p, out);
 }
 
 static bool is_timed(const fab_traffic *traffic, const fab_result *result, const char *text) {
@@ -293,12 +323,10 @@ fab_status fab_serve(const fab_traffic *traffic, fab_result *result, const char 
 fab_status fab_serve_left(const fab_traffic *traffic, const fab_result *result, size_t engine,
                           const fab_serving_left *left, fab_serving *out, fab_error *err) {
     server s = server_of(traffic, result);
-    const exchanges prefill = exchanges_of(result, engine, left->slower, "prefill");
-    const exchanges decode = exchanges_of(result, engine, left->slower, "decode");
-    const exchanges kv = exchanges_of(result, engine, left->slower, "kv-transfer");
-    *out = (fab_serving){.kv_transfer_s = (kv.transfer_s + kv.latency_s) / (double)traffic->microbatches};
+    const all_exchanges p = all_exchanges_of(result, engine, (changed_phases){.slower = left->slower});
+    *out = (fab_serving){.kv_transfer_s = (p.kv.transfer_s + p.kv.latency_s) / (double)traffic->microbatches};
     s.readers = left->readers;
     s.generators = left->generators;
     s.arrivals_per_s = left->arrivals_per_s;
-    return queue_up(&s, &prefill, &decode, s.job->batch / fab_serving_replicas(s.job, true), result->seed, out, err);
+    return queue_up(&s, &p, result->seed, out, err);
 }

@@ -318,6 +318,7 @@ fab_status fab_measure_phase(const fab_prepared_phase *s, const fab_bound *bound
     out->executions = phase->executions;
     out->communicators = phase->n_comms;
     out->least_s = s->least_s;
+    out->hosts_s = s->hosts_s;
     out->relay_s = s->relay_s;
     count_network_flows(s, out);
     for (uint32_t l = 0; l < f->n_links; l++) {

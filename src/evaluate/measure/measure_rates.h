@@ -117,6 +117,6 @@ fab_status fab_trace_paths(const fab_engine_run *run, const fab_routes *routes, 
                            fab_error *err) FAB_MUST_USE;
 fab_status fab_trace_split(const fab_engine_run *run, const fab_split *split, fab_error *err) FAB_MUST_USE;
 
-/** Seconds that no routing stays below: bytes over capacity of the links that no switch chooses, and of all fabric
- * links of a leaf together. */
-fab_status fab_least_time(const fab_prepared_phase *prepared, double *out_s, fab_error *err) FAB_MUST_USE;
+/** Fills least_s and hosts_s: bytes over capacity of the links that no switch chooses, and of all fabric links of a
+ * leaf together; its fabric, next hops and demand are there. */
+fab_status fab_least_time(fab_prepared_phase *prepared, fab_error *err) FAB_MUST_USE;

@@ -10,16 +10,20 @@
 
 #define BITS 8.0
 
-fab_status fab_least_time(const fab_prepared_phase *s, double *out_s, fab_error *err) {
+fab_status fab_least_time(fab_prepared_phase *s, fab_error *err) {
     fab_status status = FAB_OK;
     const fab_fabric *f = s->fabric;
     const fab_demand *d = s->demand;
     double *sent = NULL;
     double *received = NULL;
     double least = 0;
+    double hosts = 0;
     FAB_TRY(FAB_NEW_ALL(d->n_leaves, err, sent, received));
     for (uint32_t l = 0; l < f->n_links; l++) {
-        least = fmax(least, d->segment_bytes[l] * BITS / fab_class_of(f, l)->usable_bps);
+        const fab_link_class *c = fab_class_of(f, l);
+        const double s_of_link = d->segment_bytes[l] * BITS / c->usable_bps;
+        least = fmax(least, s_of_link);
+        hosts = c->kind == FAB_LINK_FABRIC ? hosts : fmax(hosts, s_of_link);
     }
     for (uint32_t dst = 0; dst < d->n_leaves; dst++) {
         for (uint32_t i = d->first[dst]; i < d->first[dst + 1]; i++) {
@@ -37,7 +41,8 @@ fab_status fab_least_time(const fab_prepared_phase *s, double *out_s, fab_error 
         double most = fmax(sent[leaf], received[leaf]) * BITS;
         least = most > 0 && capacity > 0 ? fmax(least, most / capacity) : least;
     }
-    *out_s = least;
+    s->least_s = least;
+    s->hosts_s = hosts;
 done:
     FAB_FREE_ALL(sent, received);
     return status;
@@ -61,7 +66,7 @@ fab_status fab_prepared_init(const fab_context *context, size_t phase, fab_prepa
     FAB_TRY(fab_split_load(s.dag, fab_split_even(), s.demand, s.demand->rate, s.spray, err));
     FAB_TRY(fab_check_conservation(f, s.spray, err));
     fab_to_utilisation(f, s.spray);
-    FAB_TRY(fab_least_time(&s, &s.least_s, err));
+    FAB_TRY(fab_least_time(&s, err));
     FAB_TRY(fab_relay_find(&s, &s.relay, &s.relay_s, err));
     *out = s;
     s = (fab_prepared_phase){0};

@@ -507,6 +507,7 @@ fab_status fab_audit_against(const fab_shape *shape, const fab_shape *plan, fab_
                                  err)); /* of what is absent; what is there stands below */
     FAB_TRY(fab_audit_find_tiers(c.a.out, c.a.shape, c.a.names, err));
     fab_audit_sort(c.a.out);
+    c.a.out->has_plan = true;
     *out = c.a.out;
     c.a.out = NULL;
 done:

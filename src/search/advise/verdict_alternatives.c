@@ -36,8 +36,8 @@ static void take_means(alternatives *t) {
     }
 }
 
-/* Of an iteration with these transfers, or of the phases one after the other. `paces`: NULL, nothing travels beside
- * anything else. */
+/* Of an iteration with these transfers, of a batch that is served, or of the phases one after the other. `paces`: NULL,
+ * nothing travels beside anything else. */
 static fab_status total_time(const alternatives *t, fab_paces *paces, double *out, fab_error *err) {
     const size_t engine = t->verdict->engine;
     if (t->verdict->of_iteration) {
@@ -50,6 +50,12 @@ static fab_status total_time(const alternatives *t, fab_paces *paces, double *ou
         return FAB_OK;
     }
     *out = 0;
+    if (t->result->n_serving > engine) {
+        fab_serving served;
+        fab_serve_with(t->traffic, t->result, engine, t->transfer_s, &served);
+        *out = served.batch_s;
+        return FAB_OK;
+    }
     for (size_t p = 0; p < t->result->n_phases; p++) {
         *out += t->transfer_s[p] + t->result->phases[p].engines[engine].latency_s;
     }
@@ -150,6 +156,12 @@ static fab_status take_alternative(alternatives *t, const fab_result *found, fab
         FAB_PASS(t->result->paces != NULL ? take_loads(t, e, phase, like, err) : FAB_OK);
     }
     FAB_PASS(find_paces(t, err));
+    if (t->result->n_serving > t->verdict->engine) {
+        fab_serving served;
+        fab_serve_with(t->traffic, t->result, t->verdict->engine, t->transfer_s, &served);
+        out->first_token_s = served.first_token_s;
+        out->token_s = served.token_s;
+    }
     return total_time(t, t->result->paces != NULL ? t->paces : NULL, &out->time_s, err);
 }
 

@@ -219,6 +219,9 @@ static void say_times(const fab_difference *out, fab_str *text) {
         fab_str_printf(text, "; %s%" PRIu64 " link%s collide%s that did not",
                        e->n_draws > 1 ? "in the first draw " : "", e->n_new, e->n_new == 1 ? "" : "s",
                        e->n_new == 1 ? "s" : "");
+        if (e->n_gone > 0) {
+            fab_str_printf(text, ", %" PRIu64 " no more", e->n_gone);
+        }
     }
 }
 

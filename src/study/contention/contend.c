@@ -133,10 +133,12 @@ fab_status contend_iterate(contender *c, fab_error *err) {
             if (c->out->jobs[job].phase[0] != '\0') {
                 FAB_PASS(iterate_job(c, job, e, err));
                 gpus += c->out->jobs[job].n_gpus;
+                engine->all_jobs_s += c->out->jobs[job].n_gpus * fab_contended_s(&engine->jobs[job], true);
                 engine->lost_ratio += c->out->jobs[job].n_gpus * (1 - 1 / fab_contended_factor(&engine->jobs[job]));
             }
         }
         engine->lost_ratio /= gpus > 0 ? gpus : 1;
+        engine->all_jobs_s /= gpus > 0 ? gpus : 1;
     }
     return FAB_OK;
 }

@@ -4,8 +4,10 @@
 #include "flight.h"
 
 #include "fab/box_files.h"
+#include "fab/memory.h"
 #include "fab/str.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #define MAX_FILE_BYTES ((size_t)1 << 30)
@@ -51,11 +53,31 @@ done:
     return status;
 }
 
-fab_status fab_traffic_read(const char *path, const fab_fabric *fabric, fab_traffic *traffic, fab_error *err) {
+/* Cuts ",rows=servers" off the path, which may have commas of its own. */
+static fab_status cut_rows(char *path, bool *out_by_servers, fab_error *err) {
+    static const char KEY[] = ",rows=";
+    char *key = strrchr(path, ',');
+    if (key == NULL || strncmp(key, KEY, strlen(KEY)) != 0) {
+        return FAB_OK;
+    }
+    *out_by_servers = strcmp(key + strlen(KEY), "servers") == 0;
+    if (!*out_by_servers && strcmp(key + strlen(KEY), "gpus") != 0) {
+        return fab_fail(err, FAB_EINPUT, path, "rows: '%.40s' is none of gpus, servers", key + strlen(KEY));
+    }
+    *key = '\0';
+    return FAB_OK;
+}
+
+fab_status fab_traffic_read(const char *given, const fab_fabric *fabric, fab_traffic *traffic, fab_error *err) {
     fab_status status = FAB_OK;
-    fab_text text = {.path = path};
+    bool by_servers = false;
+    char *path = NULL;
+    fab_text text = {.path = NULL};
     const fab_traffic_format *format = NULL;
     fab_flight flight = {.n_ranks = 0};
+    path = fab_strdup(given, err);
+    FAB_TRY(path != NULL ? cut_rows(path, &by_servers, err) : FAB_ENOMEM);
+    text.path = path;
     if (path[0] == '\0') {
         FAB_FAIL(err, FAB_EINPUT, NULL, "traffic 'file:' names no file; write file:PATH");
     }
@@ -69,18 +91,21 @@ fab_status fab_traffic_read(const char *path, const fab_fabric *fabric, fab_traf
             fab_str_release(&text.file);
         }
     }
+    for (size_t i = 0; i < sizeof FORMATS / sizeof FORMATS[0] && format == NULL && flight.n_ranks == 0; i++) {
+        fab_text_rewind(&text);
+        format = FORMATS[i]->recognise(&text) ? FORMATS[i] : NULL;
+    }
+    if (by_servers && (flight.n_ranks > 0 || format != NULL)) {
+        FAB_FAIL(err, FAB_EINPUT, path, "rows=servers is of matrices alone, and this file is none");
+    }
     if (flight.n_ranks > 0) {
         fab_text_rewind(&text);
         FAB_TRY(text.file.length > 0 ? fab_text_check(&text, err) : FAB_OK);
         FAB_TRY(fab_flight_traffic(&flight, &text, fabric, traffic, err));
         goto done;
     }
-    for (size_t i = 0; i < sizeof FORMATS / sizeof FORMATS[0] && format == NULL; i++) {
-        fab_text_rewind(&text);
-        format = FORMATS[i]->recognise(&text) ? FORMATS[i] : NULL;
-    }
     if (format == NULL) {
-        FAB_TRY(fab_matrix_read(path, &text.file, fabric, traffic, err));
+        FAB_TRY(fab_matrix_read(path, &text.file, fabric, by_servers, traffic, err));
         goto done;
     }
     fab_text_rewind(&text);
@@ -89,5 +114,6 @@ fab_status fab_traffic_read(const char *path, const fab_fabric *fabric, fab_traf
 done:
     fab_flight_release(&flight);
     fab_text_release(&text);
+    free(path);
     return status;
 }

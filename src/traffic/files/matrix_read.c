@@ -21,8 +21,10 @@ typedef struct cursor {
     const char *path;
     const char *at, *end; /* *end is NUL */
     const char *line_start;
-    uint64_t line; /* from 1 */
-    uint32_t n_gpus;
+    uint64_t line;            /* from 1 */
+    uint32_t n_gpus;          /* servers, where these are named */
+    uint32_t gpus_per_server; /* 1: rows are GPUs; else the bytes of a server are those of its GPUs, evenly */
+    uint32_t n_named;         /* the largest that is named, and one */
 } cursor;
 
 /* Records "path:line:column" (the end of a long path) and the text. */
@@ -124,7 +126,24 @@ static fab_status matrix_read_count(cursor *c, const char *name, uint64_t min, u
     return FAB_OK;
 }
 
-/* Whole or decimal number of bytes, at least 0. */
+/* "1GB", "2.5MiB": with a unit. */
+static bool read_sized(cursor *c, uint64_t *out) {
+    char text[48];
+    double value = 0;
+    const size_t n = strcspn(c->at, ",; \t\r\n");
+    if (n >= sizeof text || strpbrk(c->at, "Bb") == NULL || strpbrk(c->at, "Bb") >= c->at + n) {
+        return false;
+    }
+    (void)snprintf(text, sizeof text, "%.*s", (int)n, c->at);
+    if (fab_quantity_parse(text, FAB_UNIT_BYTES, &value, NULL) != FAB_OK || !(value < 9.2e18)) {
+        return false;
+    }
+    c->at += n;
+    *out = (uint64_t)(value + 0.5);
+    return true;
+}
+
+/* Whole or decimal number of bytes, or one with its unit, at least 0. */
 static fab_status read_bytes(cursor *c, uint64_t *out, fab_error *err) {
     const char *start = c->at;
     bool negative = *start == '-';
@@ -132,6 +151,9 @@ static fab_status read_bytes(cursor *c, uint64_t *out, fab_error *err) {
     char behind = start[digits];
     bool decimal = (digits > 0 && (behind == '.' || behind == 'e' || behind == 'E')) ||
                    (behind == '.' && start[1] >= '0' && start[1] <= '9');
+    if (digits > 0 && read_sized(c, out)) {
+        return FAB_OK;
+    }
     if (!decimal && digits > 0) {
         return matrix_read_count(c, "bytes", 0, INT64_MAX, out, err);
     }
@@ -149,24 +171,42 @@ static fab_status read_bytes(cursor *c, uint64_t *out, fab_error *err) {
 }
 
 /* Checks one entry that starts at `start` and adds it. */
-static fab_status matrix_add_entry(const cursor *c, const char *start, uint64_t src, uint64_t dst, uint64_t bytes,
+static fab_status matrix_add_entry(cursor *c, const char *start, uint64_t src, uint64_t dst, uint64_t bytes,
                                    fab_phase_builder *builder, fab_error *err) {
+    const uint32_t n = c->gpus_per_server;
     if (src == dst) {
-        return matrix_fail_at(c, start, FAB_EINPUT, err, "a GPU sends to itself");
+        return matrix_fail_at(c, start, FAB_EINPUT, err, n > 1 ? "a server sends to itself" : "a GPU sends to itself");
     }
     if (bytes > (uint64_t)INT64_MAX - builder->phase.total_bytes) {
         return matrix_fail_at(c, start, FAB_EINPUT, err, "the bytes of all entries add up to more than 2^63");
     }
-    fab_phase_add(builder, (uint32_t)src, (uint32_t)dst, bytes, 0);
+    for (uint32_t k = 0; k < n; k++) { /* GPU k to GPU k, which keeps rails */
+        fab_phase_add(builder, (uint32_t)src * n + k, (uint32_t)dst * n + k, bytes / n + (k < bytes % n), 0);
+    }
+    c->n_named = src >= c->n_named ? (uint32_t)src + 1 : c->n_named;
+    c->n_named = dst >= c->n_named ? (uint32_t)dst + 1 : c->n_named;
     return FAB_OK;
+}
+
+/* "3", "gpu-3", or of servers "server-3"; digits are looked at from `c`. */
+static fab_status read_end(cursor *c, const char *name, uint64_t *out, fab_error *err) {
+    static const char *const NAMES[] = {"gpu-", "server-"};
+    const bool by_servers = c->gpus_per_server > 1;
+    const size_t n = strlen(NAMES[by_servers]);
+    c->at += strncasecmp(c->at, NAMES[by_servers], n) == 0 ? n : 0;
+    if (!by_servers && strncasecmp(c->at, NAMES[1], strlen(NAMES[1])) == 0) {
+        return matrix_fail_at(c, c->at, FAB_EINPUT, err,
+                              "a server where GPUs are read; write ,rows=servers behind the file");
+    }
+    return matrix_read_count(c, name, 0, c->n_gpus - 1, out, err);
 }
 
 /* --- CSV ---------------------------------------------------------------------------------------------------------- */
 
 static fab_status read_comma(cursor *c, fab_error *err) {
     matrix_skip_blanks(c);
-    if (*c->at != ',') {
-        return unexpected(c, "','", err);
+    if (*c->at != ',' && *c->at != ';') {
+        return unexpected(c, "',' or ';'", err);
     }
     c->at++;
     matrix_skip_blanks(c);
@@ -182,7 +222,7 @@ static fab_status read_csv_header(cursor *c, fab_error *err) {
     for (size_t i = 0; i < 3; i++) {
         size_t k = 0;
         matrix_skip_blanks(c);
-        const size_t n = strcspn(c->at, ", \t\r\n");
+        const size_t n = strcspn(c->at, ",; \t\r\n");
         while (FIELDS[i][k] != NULL && (strncasecmp(c->at, FIELDS[i][k], n) != 0 || FIELDS[i][k][n] != '\0')) {
             k++;
         }
@@ -191,7 +231,7 @@ static fab_status read_csv_header(cursor *c, fab_error *err) {
         }
         c->at += n;
         matrix_skip_blanks(c);
-        if (i < 2 && *c->at != ',') {
+        if (i < 2 && *c->at != ',' && *c->at != ';') {
             return unexpected(c, EXPECTED, err);
         }
         c->at += i < 2 ? 1 : 0;
@@ -207,9 +247,9 @@ static fab_status matrix_read_csv(cursor *c, fab_phase_builder *builder, fab_err
         uint64_t src = 0;
         uint64_t dst = 0;
         uint64_t bytes = 0;
-        FAB_PASS(matrix_read_count(c, "source GPU", 0, c->n_gpus - 1, &src, err));
+        FAB_PASS(read_end(c, c->gpus_per_server > 1 ? "source server" : "source GPU", &src, err));
         FAB_PASS(read_comma(c, err));
-        FAB_PASS(matrix_read_count(c, "destination GPU", 0, c->n_gpus - 1, &dst, err));
+        FAB_PASS(read_end(c, c->gpus_per_server > 1 ? "destination server" : "destination GPU", &dst, err));
         FAB_PASS(read_comma(c, err));
         FAB_PASS(read_bytes(c, &bytes, err));
         FAB_PASS(matrix_add_entry(c, start, src, dst, bytes, builder, err));
@@ -264,8 +304,10 @@ static fab_status read_row(cursor *c, uint32_t row, uint32_t columns, fab_phase_
         if (column >= c->n_gpus || column >= columns) {
             char text[96];
             (void)snprintf(text, sizeof text, "number %" PRIu32 " of a row, where %s %" PRIu32, column + 1,
-                           column >= c->n_gpus ? "GPUs of the fabric are" : "the first has",
-                           column >= c->n_gpus ? c->n_gpus : columns);
+                           column >= columns        ? "the first has"
+                           : c->gpus_per_server > 1 ? "servers of the fabric are"
+                                                    : "GPUs of the fabric are",
+                           column >= columns ? columns : c->n_gpus);
             return matrix_fail_at(c, start, FAB_EINPUT, err, text);
         }
         if (bytes > 0) {
@@ -389,21 +431,33 @@ static size_t max_entries(const fab_str *text, bool square) {
     return n < text->length / 6 + 1 ? n : text->length / 6 + 1;
 }
 
-static void matrix_summarize(const char *path, const fab_phase *phase, fab_traffic *traffic) {
+static void matrix_summarize(const cursor *c, const fab_fabric *f, const fab_phase *phase, fab_traffic *traffic) {
     char flows[32];
     char amount[40];
-    (void)snprintf(traffic->summary, sizeof traffic->summary, "matrix %.60s: %s flow%s, %s",
-                   fab_traffic_file_name(path), fab_format_count(flows, phase->n_flows), phase->n_flows == 1 ? "" : "s",
+    const char *name = fab_traffic_file_name(c->path);
+    (void)snprintf(traffic->summary, sizeof traffic->summary, "matrix %.60s%s: %s flow%s, %s", name,
+                   c->gpus_per_server > 1 ? " of servers" : "", fab_format_count(flows, phase->n_flows),
+                   phase->n_flows == 1 ? "" : "s",
                    fab_quantity_format(amount, (double)phase->total_bytes, FAB_UNIT_BYTES));
+    if (c->gpus_per_server == 1 && c->n_named == f->n_servers && f->n_servers < c->n_gpus) {
+        (void)snprintf(traffic->note, sizeof traffic->note,
+                       "the matrix names GPUs 0 to %" PRIu32 " of %" PRIu32 ", as many as there are servers: if its "
+                       "rows are servers, write --traffic file:%.60s,rows=servers",
+                       c->n_named - 1, c->n_gpus, name);
+    }
 }
 
-fab_status fab_matrix_read(const char *path, const fab_str *text, const fab_fabric *fabric, fab_traffic *traffic,
-                           fab_error *err) {
+fab_status fab_matrix_read(const char *path, const fab_str *text, const fab_fabric *fabric, bool by_servers,
+                           fab_traffic *traffic, fab_error *err) {
     fab_status status = FAB_OK;
     fab_phase_builder builder = {.capacity = 0};
-    cursor c = {path, text->data, text->data + text->length, text->data, 1, fab_n_gpus(fabric)};
+    cursor c = {path, text->data, text->data + text->length, text->data, 1, fab_n_gpus(fabric), 1, 0};
+    if (by_servers) {
+        c.gpus_per_server = fabric->gpus_per_server;
+        c.n_gpus = fabric->n_servers;
+    }
     const bool square = is_square(c);
-    FAB_TRY(fab_phase_open(&builder, "matrix", "matrix", max_entries(text, square), err));
+    FAB_TRY(fab_phase_open(&builder, "matrix", "matrix", max_entries(text, square) * c.gpus_per_server, err));
     if (strncasecmp(text->data, MARKET_BANNER, strlen(MARKET_BANNER)) == 0) {
         FAB_TRY(read_market(&c, &builder, err));
     } else if (square) {
@@ -412,7 +466,7 @@ fab_status fab_matrix_read(const char *path, const fab_str *text, const fab_fabr
         FAB_TRY(matrix_read_csv(&c, &builder, err));
     }
     FAB_TRY(FAB_NEW(traffic->phases, 1, err));
-    matrix_summarize(path, &builder.phase, traffic);
+    matrix_summarize(&c, fabric, &builder.phase, traffic);
     fab_traffic_take(traffic, &builder);
 done:
     fab_phase_release(&builder.phase);

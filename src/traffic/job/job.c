@@ -123,9 +123,14 @@ static fab_status fail_product(const fab_job *job, fab_error *err) {
                         "tp %" PRIu64 " x %spp %" PRIu64 " does not divide the job's %" PRIu32 " GPUs%s", s->tp, cp,
                         s->pp, job->n_gpus, possible);
     }
-    char fitting[48] = "";
+    char fitting[96] = "";
     if (product <= job->n_gpus && fmod(job->n_gpus, product) == 0) {
         (void)snprintf(fitting, sizeof fitting, "; dp=%.0f takes all of them", job->n_gpus / product);
+    }
+    const double per_server = job->n_servers > 0 ? (double)job->n_gpus / job->n_servers : 0;
+    if (per_server > 0 && product * (double)s->dp > job->n_gpus) {
+        fab_append(fitting, sizeof fitting, "; they need %.0f servers, and it has %" PRIu32,
+                   ceil(product * (double)s->dp / per_server), job->n_servers);
     }
     return fab_fail(err, FAB_EINPUT, job->where,
                     "tp %" PRIu64 " x %spp %" PRIu64 " x dp %" PRIu64 " = %.15g ranks, but the job has %" PRIu32

@@ -83,6 +83,7 @@ typedef struct fab_contention_engine {
     fab_contended_phase *jobs; /**< shape [n_jobs]; zero where a job has no phase here; owned */
     fab_shared_tier tiers[2 * FAB_MAX_TIERS];
     size_t n_tiers;
+    double all_jobs_s;                       /**< iteration, else phase, of the jobs together: mean over their GPUs */
     double lost_ratio;                       /**< part of the GPUs' time that jobs take longer beside each other */
     uint64_t n_shared;                       /**< over the tiers */
     fab_shared_link worst[FAB_SHARED_LINKS]; /**< the shared links that need longest for their bytes */

@@ -56,6 +56,7 @@ typedef struct fab_sweep_engine {
     double owned_usd_per_1e9_tokens; /**< of the cost of ownership; 0: not known */
     bool has_goodput;                /**< failures were asked for, and every history is known: */
     fab_stat goodput;                /**< useful part of the time, over the histories */
+    double all_jobs_s;               /**< of a design with several jobs: that of fab_contention_engine; 0: not known */
     bool is_drawn;                   /**< some phase hashes: another seed gives another time */
     uint64_t n_seeds;                /**< that times and prices are means of, where something is drawn */
     double ci95_ratio;      /**< 95 % interval of the mean time over the seeds, over the mean; 0: one, or not known */
@@ -106,6 +107,8 @@ typedef struct fab_sweep_point {
     bool has_ownership; /**< there is a job */
     fab_ownership ownership;
     char traffic[sizeof(((fab_result *)0)->traffic)];
+    char job[FAB_NAME_SIZE]; /**< of several, the one that times and prices are of; empty: there is one */
+    size_t other_jobs;       /**< fab_design_other_jobs() */
     uint64_t batch;          /**< sequences of an iteration; 0: no training job */
     double tokens;           /**< of an iteration */
     uint64_t job_gpus;       /**< that an iteration is of; 0: no training job */

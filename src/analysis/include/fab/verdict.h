@@ -17,10 +17,11 @@
 /** What another routing would make of the same traffic on the same fabric, as computed. */
 typedef struct fab_alternative {
     char engine[FAB_ENGINE_TEXT_SIZE];
-    bool needs_switch_support;   /**< no matter of configuration */
-    bool is_possible;            /**< the next two are known */
-    double time_s;               /**< of an iteration, or of the phases one after the other */
-    double max_collision_factor; /**< largest of the phases that were routed anew, mean over the seeds */
+    bool needs_switch_support; /**< no matter of configuration */
+    bool is_possible;          /**< the next two are known */
+    double time_s;             /**< of an iteration, of a batch that is served, or of the phases one after the other */
+    double first_token_s, token_s; /**< of a job that serves, without a queue */
+    double max_collision_factor;   /**< largest of the phases that were routed anew, mean over the seeds */
     bool is_checked;    /**< it saves something here, and drew its paths: the next two are over several seeds */
     bool is_confirmed;  /**< clearly faster there too: by more than its 95 % interval */
     double seeds_ratio; /**< part of the time of the fullest links that it saves there */

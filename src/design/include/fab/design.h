@@ -18,6 +18,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #define FAB_LISTS_SIZE 65536 /* of all lists of servers of a design */
 
@@ -41,6 +42,11 @@ typedef struct fab_design {
     fab_job_spec jobs[FAB_MAX_JOBS]; /**< n_jobs in use */
     char lists[FAB_LISTS_SIZE];      /**< texts that lists of the jobs refer to, each ended by a NUL */
 } fab_design;
+
+/** Jobs of the design that a traffic leaves out, as it is that of the first alone; 0: there is one, or it has none. */
+static inline size_t fab_design_other_jobs(const fab_design *design, const char *traffic) {
+    return design->n_jobs > 1 && strncmp(traffic, "job", 3) == 0 ? design->n_jobs - 1 : 0;
+}
 
 /**
  * Reads a design from `text`: `preset:NAME`, a one-line form `FAMILY:key=value,...`, or the path of an XML file ("-" is

@@ -322,6 +322,8 @@ typedef struct fab_phase_result {
     uint64_t steps, executions, communicators;
     uint64_t crossing_flows[FAB_MAX_TIERS + 1]; /**< [t], t >= 2: flows whose minimal routes cross boundary t */
     double least_s; /**< no routing carries the bytes in less: links that no switch chooses, and all links of a leaf */
+    double
+        hosts_s; /**< the same without links between switches: least_s is longer where leaves have too few of these */
     double relay_s; /**< of its time: bytes between rails are first relayed as a whole inside scale-up domains */
     double max_taper_factor;                 /**< over fabric links, ideal spray: what the design itself causes */
     double taper_by_tier[FAB_MAX_TIERS + 1]; /**< [t], t >= 2: the same by boundary */
@@ -411,6 +413,7 @@ typedef struct fab_result {
     fab_job_spec job;         /**< as resolved; meaningful where ranks > 0 */
     fab_job_memory memory;    /**< of a job on the fullest GPU; total_bytes 0: no job */
     uint64_t ranks;           /**< of the job */
+    size_t other_jobs;        /**< of the design, which are not replayed: fab_design_other_jobs() */
     fab_growth_step *growth;  /**< of cost with steps; the last step is fabrics[0] */
     size_t n_growth;
     const fab_fabric *graph;                   /**< borrowed; NULL for cost */

@@ -20,10 +20,11 @@ typedef struct fab_serving {
     double first_token_network_s; /**< of that, exchanges and hops */
     double token_s;               /**< one more token of all sequences of a replica */
     double token_network_s;       /**< of that */
-    double weights_s;             /**< of token_s: what reading the weights of a GPU takes at least, over all stages */
-    double cache_s;               /**< of token_s: reading keys and values */
-    double batch_s;               /**< all prompts read, all tokens generated */
-    double tokens_per_s;          /**< generated, of the whole job */
+    double
+        weights_s;  /**< of token_s: reading the weights of a GPU, over all stages, as wide as they are computed with */
+    double cache_s; /**< of token_s: reading keys and values */
+    double batch_s; /**< all prompts read, all tokens generated */
+    double tokens_per_s; /**< generated, of the whole job */
     double requests_per_s;
     double usd_per_1e6_tokens; /**< GPU hours, and capital and energy of the job's share of the network */
     double all_reduce_s;       /**< one tensor-parallel all-reduce of a pass that generates tokens; 0: there is none */
@@ -71,6 +72,13 @@ typedef struct fab_ranking_batch {
  *     batch   = lookup + dense + exchange + (1 - dp-overlap) reduction
  */
 fab_status fab_serve(const fab_traffic *traffic, fab_result *result, const char *text, fab_error *err) FAB_MUST_USE;
+
+/**
+ * The same of a serving job whose transfers take as long as is given, without a queue.
+ * @param[in] transfer_s  Shape [n_phases].
+ */
+void fab_serve_with(const fab_traffic *traffic, const fab_result *result, size_t engine, const double *transfer_s,
+                    fab_serving *out);
 
 /** Replicas of a serving job that are left. */
 typedef struct fab_serving_left {

@@ -104,6 +104,7 @@ typedef struct fab_audit {
     uint32_t n_cables, n_ruled;               /**< between boxes; and those that some rule speaks of */
     uint32_t n_ruled_hosts, n_ruled_switches; /**< adapters and switches with such a cable */
     bool has_rails;
+    bool has_plan;           /**< from fab_audit_against() */
     uint32_t n_renamed;      /**< boxes that the plan calls otherwise: the same by GUID, or by what is plugged where */
     char first_renamed[200]; /**< one of them, by both names */
     uint32_t n_lacks;        /**< without a plan alone */

@@ -124,6 +124,7 @@ typedef struct fab_traffic {
     uint64_t microbatches;   /**< per pipeline and iteration (serving: of the prompts) */
     double parameters;       /**< of the model, 0 without a job */
     double checkpoint_bytes; /**< of all ranks together; 0: a job that learns nothing */
+    char note[224];          /**< what a reader should know of a matrix before its figures, or empty */
     char summary[384];       /**< one line for people: "llama3-405b: tp 8, pp 16, dp 192, ..." */
 } fab_traffic;
 
@@ -139,10 +140,10 @@ void fab_traffic_release(fab_traffic *traffic);
  *                                    algorithm is a run of phases, steps with the same peers in one; algorithm=all
  *                                    makes a run of each that is defined there, auto the one of least time by
  *                                    fab_collective_time()
- *     file:PATH                      CSV (src,dst,bytes), a square of bytes or MatrixMarket coordinate matrix over
- * GPUs; entries of the same pair stay separate flows, entries of 0 bytes are dropped. Or connections of htsim, a
- * workload of SimAI (ADR 0043), a log of NCCL or a folder of them (rings as logged), dumps of flight recorders:
- * recognised by content
+ *     file:PATH[,rows=servers]       CSV (src,dst,bytes), a square of bytes or MatrixMarket coordinate matrix over
+ * GPUs, or over servers, whose GPUs k send each other what servers do, evenly; entries of the same pair stay separate
+ * flows, entries of 0 bytes are dropped. Or connections of htsim, a workload of SimAI (ADR 0043), a log of NCCL or a
+ * folder of them (rings as logged), dumps of flight recorders: recognised by content
  *
  * The collectives of a job run by tp-collective and dp-collective; phases of one collective are named dp-1, dp-2, ...
  * where it has several. Ring collectives run in one channel per member that a server (or the scale-up domain, where
