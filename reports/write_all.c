@@ -1,7 +1,6 @@
 /* Reports into a folder: all temporary files first, then all renames. */
 #include "fab/memory.h"
 #include "fab/save.h"
-#include "fab/str.h"
 #include "report_formats.h"
 
 #include <errno.h>

@@ -4,7 +4,6 @@
 #include "fab/fabric_builder.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 typedef struct build {
     const fab_fabric_spec *spec;

@@ -5,7 +5,6 @@
 #include "fab/memory.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #define MOST_LENGTHS 32           /* more than there are standard lengths */
 #define TOO_LONG     MOST_LENGTHS /* in place of one */

@@ -5,7 +5,6 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define MAX_LENGTHS 64 /* more than there are standard lengths */
 

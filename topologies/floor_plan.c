@@ -2,7 +2,6 @@
  * Positions. Groups are the places where switches get network racks: the middle of a row (for leaves), the middle of a
  * hall. Racks of servers come first, as if alone; then the network racks are counted and pushed into the middle.
  */
-#include "fab/floor_plan.h"
 #include "floor_place.h"
 #include "fab/memory.h"
 #include "fab/str.h"
@@ -11,7 +10,6 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 #define IN_SERVER_RACK FAB_NONE /* as a group */
 

@@ -1,8 +1,6 @@
 /* The table of families, and the check that graph and closed form agree. */
-#include "fab/topologies.h"
 #include "fab/design.h"
 #include "fab/choices.h"
-#include "fab/floor_plan.h"
 #include "fab/memory.h"
 #include "fab/order.h"
 #include "families.h"

@@ -6,7 +6,6 @@
 #include "report_formats.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 typedef struct writer {
     const fab_fabric *f;

@@ -1,5 +1,4 @@
 /* Text report: the cheapest design of a catalog, its rivals, and why they lost. */
-#include "fab/optimum.h"
 #include "text_sections.h"
 
 #include <inttypes.h>

@@ -4,7 +4,6 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <string.h>
 
 static const char *plan_show_part(fab_page *page, double part) {
     return part > 0 ? fab_show(page, "%.1f", 100 * part) : "-";

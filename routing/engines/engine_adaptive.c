@@ -16,7 +16,6 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <string.h>
 
 #define MOST_PATHS   (UINT64_C(1) << 24) /* each is placed and kept on its own */
 #define AT_ONCE      32                  /* parts under way, view=local */

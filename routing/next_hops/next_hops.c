@@ -5,11 +5,9 @@
  * their first leaf, so that switches with the same view have equal rows, and their next hops are positions among the
  * links of the switch, so that switches of a kind have the same lists; a row is cut into chunks of 64 leaves, because
  * what tells switches apart is mostly a few chunks. */
-#include "fab/next_hops.h"
 #include "next_hop_rows.h"
 #include "fab/memory.h"
 #include "fab/rng.h"
-#include "leaf_sets.h"
 #include "port_patterns.h"
 
 #include <string.h>

@@ -1,6 +1,5 @@
 /* A phase on the healthy fabric: routes, loads, and who crosses which link. */
 #include "baseline.h"
-#include "engines/router.h"
 #include "fab/memory.h"
 #include "fab/ranked.h"
 

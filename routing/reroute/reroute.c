@@ -5,7 +5,6 @@
  * leaves concerned, or, where the switches are no transit, all paths to the leaf, which begin there. Paths that are
  * looked at for nothing keep their route. */
 #include "baseline.h"
-#include "engines/router.h"
 #include "fab/memory.h"
 
 #include <stdlib.h>

@@ -6,7 +6,6 @@
  * else too: then everything is computed again. */
 #include "engines/engines.h"
 #include "fab/memory.h"
-#include "walk/host_segments.h"
 #include "baseline.h"
 
 #include <math.h>

@@ -2,8 +2,6 @@
 #include "baseline.h"
 #include "engines/engines.h"
 #include "fab/memory.h"
-#include "next_hops/masked.h"
-#include "walk/host_segments.h"
 
 static fab_link_id next_any(fab_reroute *r, uint32_t v, uint32_t column, const fab_hop_key *key) {
     const fab_router *router = &r->masked;

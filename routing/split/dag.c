@@ -5,7 +5,6 @@
  * distance t - 1: distances come out of the tables without another search. Entries whose groups lead to the same
  * switches over the same capacities form a run: what they pass on is summed first and handed to the next hops once. */
 #include "dag.h"
-#include "next_hops/next_hop_rows.h"
 #include "fab/memory.h"
 #include "fab/rng.h"
 

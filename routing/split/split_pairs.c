@@ -3,10 +3,7 @@
 #include "fab/split_pairs.h"
 #include "dag.h"
 #include "split_rule.h"
-#include "next_hops/next_hop_rows.h"
 #include "fab/memory.h"
-
-#include <math.h>
 
 struct fab_pair_walk {
     const fab_fabric *fabric;

@@ -1,5 +1,4 @@
 #include "group_builder.h"
-#include "engines/router.h"
 #include "fab/memory.h"
 #include "fab/rng.h"
 

@@ -4,7 +4,6 @@
  * the system on the data of the process, so that an allocation fails in an orderly way where the machine would start to
  * swap or kill. Time is a timer: what is not finished then is not written. */
 #include "cli.h"
-#include "fab/units.h"
 
 #ifdef __GLIBC__
 #include <malloc.h>

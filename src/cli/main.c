@@ -1,6 +1,5 @@
 #include "cli.h"
 
-#include "fab/units.h"
 #include "fab/utf8.h"
 
 #include <errno.h>

@@ -3,9 +3,7 @@
 #include "fab/design.h"
 #include "fab/memory.h"
 #include "fab/parallel.h"
-#include "fab/units.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

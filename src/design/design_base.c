@@ -1,7 +1,6 @@
 /*
  * Designs in files and presets, and the designs that they stand on.
  */
-#include "fab/builtin.h"
 #include "fab/xml_reader.h"
 #include "fields.h"
 

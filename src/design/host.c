@@ -2,8 +2,6 @@
 #include "book.h"
 #include "fields.h"
 
-#include "fab/design.h"
-
 #include <string.h>
 
 #define PACKET_NIC_S 585e-9 /* what the times of a packet simulator have in common: src/doc/packets.md */

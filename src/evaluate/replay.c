@@ -8,7 +8,6 @@
 #include "fab/replay.h"
 #include "fab/replay_memory.h"
 #include "context/context_parts.h"
-#include "measure/measure.h"
 #include "replay_items.h"
 
 #include <math.h>

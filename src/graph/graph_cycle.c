@@ -4,8 +4,6 @@
 #include "fab/memory.h"
 #include "igraph_calls.h"
 
-#include <stdbool.h>
-
 typedef struct edges {
     size_t n;
     const uint32_t *from, *to;

@@ -5,7 +5,6 @@
 #include "fab/rng.h"
 #include "spray.h"
 
-#include <math.h>
 #include <stdlib.h>
 
 #define ROUNDING 1e-6 /* bytes: what sums of cells that came and left are off by */

@@ -2,7 +2,6 @@
 #include "fab/memory.h"
 #include "spray.h"
 
-#include <math.h>
 #include <stdlib.h>
 
 #define BITS           8.0

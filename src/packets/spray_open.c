@@ -2,7 +2,6 @@
 #include "spray.h"
 #include "fab/memory.h"
 
-#include <math.h>
 #include <string.h>
 
 #define BITS           8.0

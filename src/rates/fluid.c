@@ -1,7 +1,6 @@
 /* All transfers begin together; when they end. Where sizes are in proportion to the weights, the flows of the highest
  * level end first, and what a flow leaves behind is of no use to those whose bottleneck it does not cross: rates never
  * change. */
-#include "fab/fluid.h"
 #include "fab/memory.h"
 #include "fab/order.h"
 #include "fluid_state.h"

@@ -1,12 +1,8 @@
 /* Whole solutions: the input is checked, filled, and the result held against the definition. */
-#include "fab/max_min.h"
 #include "fab/multiversion.h"
-#include "fill.h"
 #include "solver.h"
 
 #include <math.h>
-#include <stdbool.h>
-#include <stddef.h>
 
 #define TOLERANCE 1e-9 /* of the check */
 #define NAMED     256  /* flows whose links are named at once */

@@ -3,7 +3,6 @@
 #include "fab/design.h"
 #include "fab/plan_run.h"
 #include "fab/prices.h"
-#include "fab/sweep_run.h"
 #include "fab/topologies.h"
 #include "fab/traffic.h"
 #include "fab/verdict.h"
@@ -11,7 +10,6 @@
 #include "sweep_internal.h"
 
 #include "fab/memory.h"
-#include "fab/str.h"
 
 #include <math.h>
 #include <stdio.h>

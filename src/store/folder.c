@@ -4,7 +4,6 @@
 #include "fab/memory.h"
 #include "fab/order.h"
 #include "fab/save.h"
-#include "fab/shard.h"
 
 #include <dirent.h>
 #include <errno.h>

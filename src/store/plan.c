@@ -8,7 +8,6 @@
 #include "fab/fnv.h"
 #include "fab/memory.h"
 #include "fab/save.h"
-#include "fab/shard.h"
 
 #include <errno.h>
 #include <inttypes.h>

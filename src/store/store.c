@@ -7,7 +7,6 @@
 
 #include "fab/memory.h"
 #include "fab/rng.h"
-#include "fab/shard.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,13 +1,11 @@
 /* Where phases come from: a job, a pattern or a file. */
 #include "files/file_formats.h"
 #include "fab/sharding.h"
-#include "traffic_internal.h"
 
 #include "fab/design.h"
 #include "fab/choices.h"
 #include "fab/job_sharing.h"
 #include "fab/memory.h"
-#include "fab/str.h"
 #include "fab/units.h"
 
 #include <inttypes.h>

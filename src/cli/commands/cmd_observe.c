@@ -5,7 +5,6 @@
 #include "fab/observe.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 #define DRAWS 16 /* of an engine that draws, unless --seeds asks for more */
 

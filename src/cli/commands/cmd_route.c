@@ -4,7 +4,6 @@
 #include "fab/context.h"
 #include "fab/tables.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 static bool to_stdout(const cli_options *options) {

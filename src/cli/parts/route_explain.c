@@ -5,8 +5,6 @@
 #include "fab/explanation.h"
 #include "fab/fabric_parse.h"
 
-#include <stdlib.h>
-
 fab_status cli_check_explain(const cli_options *options, fab_error *err) {
     if (options->dump != NULL || options->out != NULL || options->bound || options->advise.on ||
         options->advise.has_budget || options->weak_parts.n > 0 || options->failed_parts.n > 0 ||

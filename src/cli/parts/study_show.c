@@ -5,7 +5,6 @@
 #include "fab/study_results.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <string.h>
 
 const cli_option cli_option_top = {"top",

@@ -9,7 +9,6 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define SECONDS_PER_YEAR (365.0 * 24 * 3600)
 

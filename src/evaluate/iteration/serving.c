@@ -1,5 +1,4 @@
 /* Serving: a roofline of kernels, and what phases add to it. */
-#include "fab/serving.h"
 
 #include "batches.h"
 #include "durations.h"

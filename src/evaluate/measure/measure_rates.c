@@ -1,7 +1,5 @@
 /* From routes to rates and seconds. What a solver calls a flow is a path here (the paths of a flow share its weight and
  * its bytes evenly), or under a split a whole flow with the share of each link. */
-#include "measure_rates.h"
-#include "fab/fluid.h"
 #include "fab/memory.h"
 #include "times/relay.h"
 #include "link_classes.h"

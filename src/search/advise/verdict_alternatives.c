@@ -1,7 +1,6 @@
 /* What other engines would make of the phases that collide: the base of what a report says is to be done. */
 #include "fab/verdict_alternatives.h"
 #include "advise_internal.h"
-#include "fab/advise.h"
 #include "fab/design.h"
 #include "fab/iterate.h"
 #include "fab/memory.h"

@@ -6,7 +6,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 /* Of several seeds the mean. */
 static double mean_of(const fab_json *json, uint32_t object, const char *key) {

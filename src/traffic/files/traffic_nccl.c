@@ -8,7 +8,6 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define RING_BYTES 1e9 /* over every edge of the rings together, where the log has no collective */
 

@@ -2,7 +2,6 @@
 #include "traffic_internal.h"
 
 #include "fab/design.h"
-#include "fab/choices.h"
 #include "fab/gcd.h"
 #include "fab/memory.h"
 #include "fab/sharding.h"

@@ -18,7 +18,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 static uint64_t rounded(double bytes) {
     return (uint64_t)(bytes + 0.5);

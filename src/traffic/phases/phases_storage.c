@@ -14,7 +14,6 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 typedef double rank_bytes(const fab_job *job, uint32_t rank);
 

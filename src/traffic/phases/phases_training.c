@@ -23,9 +23,7 @@
 #include "fab/sharding.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 fab_status fab_check_comm(const training *t, const char *name, uint32_t n_comms, fab_error *err) {
     if (only_one(t) && t->wanted->comm >= n_comms) {
