@@ -107,9 +107,8 @@ static fab_status find_patterns(maker *m, uint32_t v, uint32_t block, const uint
 }
 
 static fab_status add_group(maker *m, uint32_t v, uint32_t list, fab_error *err) {
-    if (m->n_groups == UINT16_MAX) {
-        return fab_fail(err, FAB_EINPUT, NULL, "a switch has more than %u groups of next hops", UINT16_MAX);
-    }
+    FAB_REFUSE_IF(m->n_groups == UINT16_MAX, err, FAB_EINPUT, NULL, "a switch has more than %u groups of next hops",
+                  UINT16_MAX);
     fab_port_list *l = &m->patterns.list[list];
     FAB_PASS(FAB_GROW(m->t->group, m->group_capacity, m->n_kept_groups + 1, err));
     m->t->group[m->n_kept_groups++] = (fab_next_hop_group){l->first, l->count};

@@ -102,15 +102,11 @@ static fab_status check_alike(const fab_mix *mix, const fab_mix_design *a, const
             same_model(p, q)) { /* each runs it in its own way */
             continue;
         }
-        if (summary_length(q) != n || strncmp(p->traffic, q->traffic, n) != 0) {
-            return fab_fail(err, FAB_EINPUT, b->name,
-                            "its %s job is '%.*s', and that of the first design '%.*s': only the same jobs compare",
-                            fab_mix_units[mix->kind[j]].job, (int)summary_length(q), q->traffic, (int)n, p->traffic);
-        }
-        if (p->n_engines != q->n_engines) {
-            return fab_fail(err, FAB_EINPUT, b->name, "has %zu engines and the first design %zu: give --engine",
-                            q->n_engines, p->n_engines);
-        }
+        FAB_REFUSE_IF(summary_length(q) != n || strncmp(p->traffic, q->traffic, n) != 0, err, FAB_EINPUT, b->name,
+                      "its %s job is '%.*s', and that of the first design '%.*s': only the same jobs compare",
+                      fab_mix_units[mix->kind[j]].job, (int)summary_length(q), q->traffic, (int)n, p->traffic);
+        FAB_REFUSE_IF(p->n_engines != q->n_engines, err, FAB_EINPUT, b->name,
+                      "has %zu engines and the first design %zu: give --engine", q->n_engines, p->n_engines);
     }
     return FAB_OK;
 }

@@ -422,11 +422,8 @@ static fab_status choose_model(const fab_sweep_request *r, size_t n, fab_design 
         }
         status = FAB_OK;
     }
-    if (r->compares_designs && models.named_differ) {
-        FAB_FAIL(err, FAB_EINPUT, NULL,
-                 "the designs train different models, %s among them; give all the same: --job model=NAME",
-                 models.named);
-    }
+    FAB_FAIL_IF(r->compares_designs && models.named_differ, err, FAB_EINPUT, NULL,
+                "the designs train different models, %s among them; give all the same: --job model=NAME", models.named);
     if (models.named != NULL && !models.named_differ && models.has_defaults) {
         *out = models.named;
         models.named = NULL;
@@ -461,11 +458,9 @@ static fab_status choose_prices(const fab_sweep_request *r, size_t n, fab_design
     if (differs == n) {
         return FAB_OK;
     }
-    if (n_files < n_read) {
-        return fab_fail(err, FAB_EINPUT, r->values[0][differs],
-                        "another design has other prices: costs by two books do not compare, unless each design names "
-                        "a file of its own; --prices NAME holds for all");
-    }
+    FAB_REFUSE_IF(n_files < n_read, err, FAB_EINPUT, r->values[0][differs],
+                  "another design has other prices: costs by two books do not compare, unless each design names "
+                  "a file of its own; --prices NAME holds for all");
     out[0] = '\0';
     return FAB_OK;
 }
@@ -531,10 +526,9 @@ void fab_sweep_rank(fab_sweep *sweep) {
 static fab_status sweep_check_request(const fab_sweep_request *r, size_t *out_n, fab_error *err) {
     size_t n = 1;
     for (size_t k = 0; k < r->n_paths; k++) {
-        if (r->n_values[k] == 0 || r->n_values[k] > FAB_SWEEP_POINTS / n) {
-            return fab_fail(err, FAB_EUSAGE, NULL, "a sweep has 1 to %d points; these are %s", FAB_SWEEP_POINTS,
-                            r->n_values[k] == 0 ? "none" : "more");
-        }
+        FAB_REFUSE_IF(r->n_values[k] == 0 || r->n_values[k] > FAB_SWEEP_POINTS / n, err, FAB_EUSAGE, NULL,
+                      "a sweep has 1 to %d points; these are %s", FAB_SWEEP_POINTS,
+                      r->n_values[k] == 0 ? "none" : "more");
         n *= r->n_values[k];
     }
     *out_n = n;

@@ -4,6 +4,7 @@
 #include "fab/memory.h"
 #include "fab/parallel.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

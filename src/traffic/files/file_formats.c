@@ -51,9 +51,7 @@ static fab_status read_files(const char *path, fab_str *out, fab_flight *flight,
     for (size_t i = 0; i < n; i++) {
         FAB_TRY(read_one(paths[i], out, flight, err));
     }
-    if (n == 0) {
-        FAB_FAIL(err, FAB_EINPUT, path, "the folder is empty");
-    }
+    FAB_FAIL_IF(n == 0, err, FAB_EINPUT, path, "the folder is empty");
     FAB_TRY(fab_str_status(out, err));
 done:
     fab_folder_release(paths, n);
@@ -65,9 +63,7 @@ fab_status fab_traffic_read(const char *path, const fab_fabric *fabric, fab_traf
     fab_text text = {.path = path};
     const fab_traffic_format *format = NULL;
     fab_flight flight = {.n_ranks = 0};
-    if (path[0] == '\0') {
-        FAB_FAIL(err, FAB_EINPUT, NULL, "traffic 'file:' names no file; write file:PATH");
-    }
+    FAB_FAIL_IF(path[0] == '\0', err, FAB_EINPUT, NULL, "traffic 'file:' names no file; write file:PATH");
     if (fab_is_folder(path)) {
         FAB_TRY(read_files(path, &text.file, &flight, err));
     } else {
