@@ -253,6 +253,9 @@ void cli_tell_left_cables(const cli_options *options, const struct fab_network *
 /** Reads a design and lays --set, --job, --engine and --prices over it. */
 fab_status cli_read_design(const cli_options *options, const char *text, fab_design *out, fab_error *err) FAB_MUST_USE;
 
+/** Says of an error of --set that it is of another option, whose value the override has behind `skip` bytes. */
+void cli_name_option(const char *option, size_t skip, const char *const *overrides, size_t n, fab_error *err);
+
 /** The same into memory of its own, for free(). */
 fab_status cli_open_design(const cli_options *options, const char *text, fab_design **out, fab_error *err) FAB_MUST_USE;
 

@@ -128,13 +128,12 @@ static fab_status list_overrides(const cli_options *options, fab_str *room, cons
     return FAB_OK;
 }
 
-/* What --transport gives is set like what --set does, but was typed elsewhere. */
-static void name_transport(const char *const *overrides, size_t n, fab_error *err) {
+void cli_name_option(const char *option, size_t skip, const char *const *overrides, size_t n, fab_error *err) {
     static const char SET[] = "--set ";
     size_t length = sizeof SET - 1;
     for (size_t i = 0; err != NULL && strncmp(err->where, SET, length) == 0 && i < n; i++) {
         if (strcmp(err->where + length, overrides[i]) == 0) {
-            (void)snprintf(err->where, sizeof err->where, "--transport %.160s", overrides[i] + strlen("fabric."));
+            (void)snprintf(err->where, sizeof err->where, "%s %.160s", option, overrides[i] + skip);
         }
     }
 }
@@ -146,7 +145,7 @@ static fab_status read_with_overrides(const cli_options *options, const char *te
     fab_status status = list_overrides(options, &room, &overrides, &n, err);
     if (status == FAB_OK) {
         status = fab_design_read_within(text, overrides, n, options->max_memory, out, err);
-        name_transport(overrides, n - options->overrides.n, err);
+        cli_name_option("--transport", strlen("fabric."), overrides, n - options->overrides.n, err);
     }
     free(overrides);
     fab_str_release(&room);

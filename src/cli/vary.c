@@ -131,17 +131,6 @@ static fab_status set_again(fab_design *design, const char *override, fab_error 
     return strchr(key, '.') != NULL ? FAB_OK : fab_design_set_job(design, 0, key, override + n + 1, "--vary", err);
 }
 
-/* A varied value is set like those of --set, but was typed elsewhere. */
-static void name_option(const char *const *overrides, size_t n, fab_error *err) {
-    static const char SET[] = "--set ";
-    size_t length = sizeof SET - 1;
-    for (size_t i = 0; err != NULL && strncmp(err->where, SET, length) == 0 && i < n; i++) {
-        if (strcmp(err->where + length, overrides[i]) == 0) {
-            (void)snprintf(err->where, sizeof err->where, "--vary %.160s", overrides[i]);
-        }
-    }
-}
-
 static fab_status read_point(const void *context, const char *const *overrides, size_t n, fab_design *out,
                              fab_error *err) {
     fab_status status = FAB_OK;
@@ -160,7 +149,7 @@ static fab_status read_point(const void *context, const char *const *overrides, 
         FAB_TRY(set_again(out, overrides[i], err));
     }
 done:
-    name_option(overrides, n, err);
+    cli_name_option("--vary", 0, overrides, n, err);
     free(with.overrides.items);
     return status;
 }

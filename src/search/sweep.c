@@ -211,18 +211,22 @@ done:
 
 fab_status fab_sweep_evaluate(const fab_sweep_request *request, const fab_design *design, fab_sweep_point *out,
                               fab_error *err) {
-    point_progress progress = {.request = request, .n_points = 1};
+    point_progress progress = {
+        .request = request, .before = request->n_before, .n_points = request->n_all > 0 ? request->n_all : 1};
     return sweep_evaluate(request, design, NULL, &progress, out, err);
 }
 
-bool fab_sweep_keep_error(fab_status status, const fab_error *error, fab_sweep_point *point) {
+fab_status fab_sweep_keep_error(fab_status status, const fab_error *error, fab_sweep_point *point, fab_error *err) {
     if (!fab_is_refusal(status)) {
-        return false;
+        if (error->code != FAB_OK && err != NULL) {
+            *err = *error;
+        }
+        return status;
     }
     point->over_limit = status == FAB_ELIMIT;
     (void)snprintf(point->error, sizeof point->error, "%s%s%s", error->where, error->where[0] != '\0' ? ": " : "",
                    error->text);
-    return true;
+    return FAB_OK;
 }
 
 #define MOST_SPRAYED_GPUS 16384 /* of all points: of more nobody waits for what he did not ask for */
@@ -338,12 +342,7 @@ static fab_status run_point(const fab_sweep_request *r, size_t i, const shared_j
     if (status == FAB_OK) {
         FAB_TRY(evaluate_sprayed(r, design, value, progress, &found, err));
     }
-    if (!fab_sweep_keep_error(status, inner, &found)) {
-        if (inner->code != FAB_OK && err != NULL) {
-            *err = *inner;
-        }
-        FAB_TRY(status);
-    }
+    FAB_TRY(fab_sweep_keep_error(status, inner, &found, err));
     for (size_t k = 0; k < r->n_paths; k++) {
         FAB_TRY((found.value[k] = fab_strdup(value[k], err)) != NULL ? FAB_OK : FAB_ENOMEM);
     }
@@ -479,16 +478,12 @@ static bool dominates(const fab_sweep_point *p, const fab_sweep_point *q, size_t
            (p->total_usd < q->total_usd * (1 - SAME) || p_s < q_s * (1 - same));
 }
 
-static bool has_time(const fab_sweep_point *p, size_t e) {
-    return p->is_built && e < p->n_engines && p->engines[e].has_time;
-}
-
 /* Iterations of different numbers of tokens are compared by the time for as many as the first point has. */
 static void set_compared(fab_sweep *sweep, size_t e) {
     double tokens = 0;
     for (size_t i = 0; i < sweep->n_points; i++) {
         fab_sweep_point *p = &sweep->points[i];
-        if (!has_time(p, e)) {
+        if (!fab_sweep_has_time(p, e)) {
             continue;
         }
         tokens = tokens > 0 ? tokens : p->tokens;
@@ -501,18 +496,19 @@ static void rank_engine(fab_sweep *sweep, size_t e) {
     double least_s = INFINITY;
     set_compared(sweep, e);
     for (size_t i = 0; i < sweep->n_points; i++) {
-        least_s = has_time(&sweep->points[i], e) ? fmin(least_s, sweep->points[i].engines[e].compared_s) : least_s;
+        least_s =
+            fab_sweep_has_time(&sweep->points[i], e) ? fmin(least_s, sweep->points[i].engines[e].compared_s) : least_s;
     }
     for (size_t i = 0; i < sweep->n_points; i++) {
         fab_sweep_point *q = &sweep->points[i];
-        if (!has_time(q, e)) {
+        if (!fab_sweep_has_time(q, e)) {
             continue;
         }
         q->engines[e].slowdown = least_s > 0 ? q->engines[e].compared_s / least_s : 1;
         q->engines[e].is_on_front = true;
         for (size_t k = 0; k < sweep->n_points && q->engines[e].is_on_front; k++) {
             const fab_sweep_point *p = &sweep->points[k];
-            q->engines[e].is_on_front = !(has_time(p, e) && dominates(p, q, e));
+            q->engines[e].is_on_front = !(fab_sweep_has_time(p, e) && dominates(p, q, e));
         }
     }
 }

@@ -13,8 +13,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#define SECONDS_PER_YEAR (365.0 * 24 * 3600)
-
 #define REQUESTS     10000 /* of the queue that is simulated */
 #define PART_OF_MOST 0.7   /* of the requests that can be served, where nobody says how many come */
 
@@ -227,7 +225,7 @@ double iteration_usd_per_s(const fab_traffic *traffic, const fab_result *result)
     const double gpus = (double)(fabric->counts.gpus - fabric->spec.spares * fabric->spec.gpus_per_server);
     const double network_usd =
         fmin((double)result->ranks / gpus, 1) * (fabric->cost.capital_usd_per_year + fabric->cost.energy_usd_per_year);
-    return (double)result->ranks * traffic->job.gpu_hour_usd / 3600 + network_usd / SECONDS_PER_YEAR;
+    return (double)result->ranks * traffic->job.gpu_hour_usd / 3600 + network_usd / FAB_SECONDS_PER_YEAR;
 }
 
 static fab_status serve(const server *s, const fab_result *result, size_t engine, fab_serving *out, fab_error *err) {
