@@ -14,6 +14,7 @@ import os
 import subprocess
 import sys
 import tempfile
+from xml.etree import ElementTree
 
 BEGIN, END = "<!-- begin: scripts/busbw_table.py -->", "<!-- end -->"
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
@@ -30,6 +31,9 @@ DESIGNS = {
     "h100-64-sharp": ["rail-spine:gpus=64,reduction=switch", "--job", "gpu=h100-80gb"],
 }
 LINKS = {"b200-1node": 900, "b200-4node": 400}  # GB/s of bus bandwidth that links or NICs have in print
+GPUS = os.path.join(ROOT, "topologies", "gpus")
+MOST_FITTED = 4
+OF_NCCL = {"ll128": "what NCCL counts LL128 as, of a ring (src/graph/tuning.cc)"}
 MISSES = {("b200-1node", 67108864), ("b200-4node", 131072)}
 
 
@@ -101,6 +105,28 @@ def table(program, problems):
     return [f"{n_within} of {n_all} within the bounds; 2 more are of a first call.", ""] + lines
 
 
+def fitted(problems):
+    """Constants of each generation: those that a GPU's file calls fitted, four at most, and where the others are from."""
+    groups = {}
+    for name in sorted(os.listdir(GPUS)):
+        nccl = ElementTree.parse(os.path.join(GPUS, name)).getroot().find("nccl")
+        if nccl is not None:
+            key = tuple(sorted(nccl.attrib.items()))
+            groups.setdefault(key, []).append(name.removesuffix(".xml"))
+    lines = ["| GPUs | fitted | constants | from elsewhere |", "|---|---:|---|---|"]
+    for key, names in groups.items():
+        values = dict(key)
+        source = values.pop("source")
+        names_of_fit = [word.strip() for word in source.split(": fitted")[0].split(",")]
+        if ": fitted" not in source or len(names_of_fit) > MOST_FITTED or not set(names_of_fit) <= set(values):
+            problems.append(f"{', '.join(names)}: '{source}' does not name {MOST_FITTED} fitted constants at most")
+        others = sorted(set(values) - set(names_of_fit))
+        if any(other not in source.split(": fitted")[1] and other not in OF_NCCL for other in others):
+            problems.append(f"{', '.join(names)}: nothing says where {', '.join(others)} are from")
+        lines.append(f"| {', '.join(names)} | {len(names_of_fit)} | {', '.join(f'{name} {values[name]}' for name in names_of_fit)} | {', '.join(others)} |")
+    return lines
+
+
 def summary(name, errors):
     within = [sum(abs(e) <= most for e in errors) for most in (0.1, 0.2)]
     return (f"{name}: of {len(errors)} rows {within[0]} are within 10 %, {within[1]} within 20 %; mean {100 * sum(map(abs, errors)) / len(errors):.1f} %, "
@@ -130,7 +156,7 @@ def beside_p5(program):
 
 def main(program, mode=None, page=None):
     problems = []
-    text = "\n".join(["### Measured", ""] + table(program, problems) + ["", "### nccl-tests on 2 to 16 p5.48xlarge", ""] + beside_p5(program)) + "\n"
+    text = "\n".join(["### Measured", ""] + table(program, problems) + ["", "### Constants", ""] + fitted(problems) + ["", "### nccl-tests on 2 to 16 p5.48xlarge", ""] + beside_p5(program)) + "\n"
     print(text, end="")
     if mode is not None:
         with open(page, encoding="utf-8") as file:

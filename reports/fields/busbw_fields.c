@@ -36,6 +36,13 @@ static const fab_field ROWS[] = {
               "Bus bandwidth, comparable with link rates. nccl-tests print the same in GB/s: divide by 8e9.",
               .scale = 8,
               .formula = "algbw_bps * 2 (n - 1) / n of an all-reduce, * (n - 1) / n, or of a broadcast * 1"),
+    FIGURE_OF(best_busbw_bps, best_busbw, "bit/s",
+              "Where busbw_bps is more than 5 % below that of the size before: what the fastest way gives "
+              "(--algorithm best), which the library's model may not take.",
+              IF(best_busbw), .scale = 8),
+    NAMED_OF(best_algorithm, best_algorithm, fab_nccl_algorithms, FAB_NCCL_N_ALGORITHMS, "Its algorithm.",
+             IF(best_busbw)),
+    NAMED_OF(best_protocol, best_protocol, fab_nccl_protocols, FAB_NCCL_N_PROTOCOLS, "Its protocol.", IF(best_busbw)),
     FIELD_OF(least_busbw_bps, least_busbw,
              "Of the slowest of several draws (--seeds); busbw_bps is of their mean time.", IF(is_drawn),
              .unit = "bit/s", .scale = 8),

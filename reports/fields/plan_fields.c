@@ -31,7 +31,7 @@ static const fab_field PLANNED[] = {
     FIELD_OF(estimated_ratio, iteration.estimated_ratio,
              "Phases whose hash is estimated take at most this part longer, but in one draw in a thousand.", FILLED),
     FIGURE(memory_bytes, "byte", "What the job keeps on its fullest GPU."),
-    FIELD(slower_ratio, "By how much it is slower than the best.",
+    FIELD(slower_ratio, "By how much it is slower than the best.", SIGNED,
           .formula = "mean_s, else time_s, / the same of the best - 1"),
     FIGURE_OF(compute_s, iteration.compute_s, "s", "Computation alone on the busiest pipeline stage."),
     FIGURE_OF(bubble_s, iteration.bubble_s, "s", "That stage idle though transfers cost nothing."),
@@ -76,7 +76,8 @@ static const fab_field SEARCHED[] = {
     FIELD_OF(space, n_plans, "Plans of the space.", .formula = "evaluated + unfit + bounded + untimed"),
     FIELD_OF(evaluated, n_evaluated, "Plans that were evaluated."),
     FIELD_OF(unfit, n_unfit,
-             "Plans that were found not to fit the memory of the GPU; what a bound rules out is not looked at."),
+             "Plans that were found to need more of the GPU's memory than memory-headroom leaves; what a bound rules "
+             "out is not looked at."),
     FIELD_OF(bounded, n_bounded, "Plans whose lower bound is not below what was found."),
     FIELD_OF(untimed, n_untimed, "Plans that have no time."),
     FIELD(untimed_note, "Why these have none.", FILLED),
@@ -84,6 +85,8 @@ static const fab_field SEARCHED[] = {
          "The fastest plan of its sizes each, fastest first; before all others those with means."),
     LIST(front, "plan", front, n_front, &PLAN,
          "The fastest plans within less and less memory; each has at most seven tenths of the one before.", FILLED),
+    LIST(tight, "plan", tight, n_tight, &PLAN,
+         "A plan that is faster, in memory that memory-headroom keeps free; slower_ratio is below 0.", FILLED),
 };
 const fab_fields fab_plan_fields =
     TABLE("plan", SEARCHED, PLANS,

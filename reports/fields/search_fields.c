@@ -221,6 +221,8 @@ static const fab_field BEST[] = {
     FIELD(command, "The whole command line."),
     GROUP(figures, &FIGURES),
     GROUP(gain, &GAIN),
+    FIGURE(base_iteration_s, "s", "Mean iteration of the job as it is.", FILLED),
+    FIGURE(iteration_s, "s", "The same with the changes.", FILLED),
     NAMED(check_verdict, check.verdict, VERDICTS, VERDICT_TEXT " On seeds that chose nothing, as the next three."),
     FIGURE_OF(check_gain_s, check.gain_s, "s", "The gain on seeds that chose nothing: what can be expected.", SIGNED,
               .formula = "time_s of the base - time_s of the change"),

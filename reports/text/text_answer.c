@@ -31,7 +31,7 @@ void fab_text_put_estimate(fab_page *page, double estimated_ratio) {
     if (estimated_ratio > 0) {
         fab_page_wrapf(
             page, FAB_INK_BOLD, 2, 2,
-            "An estimate: hashes of so many flows are not walked; no phase takes more than %.2g %% longer than "
+            "An estimate: so many flows are not followed one by one; no phase takes more than %.2g %% longer than "
             "it says, but in one draw in a thousand.",
             100 * estimated_ratio);
     }

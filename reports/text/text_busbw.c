@@ -65,6 +65,31 @@ static void busbw_put_rows(fab_page *page, const fab_busbw *b, const char *engin
     fab_table_end(&table, 2, NULL, NULL);
 }
 
+/* Why a size has less than the one before. */
+static void put_dips(fab_page *page, const fab_busbw *b, const char *engine) {
+    for (size_t i = 1; i < b->n_rows; i++) {
+        const fab_busbw_row *row = &b->rows[i];
+        if (row->engine != engine || !(row->best_busbw > 0)) {
+            continue;
+        }
+        const bool is_same = row->algorithm == row[-1].algorithm && row->protocol == row[-1].protocol;
+        const char *cause = is_same ? fab_show(page, "stays with %s %s", fab_nccl_algorithms[row->algorithm],
+                                               fab_nccl_protocols[row->protocol])
+                                    : fab_show(page, "goes from %s %s to %s %s", fab_nccl_algorithms[row[-1].algorithm],
+                                               fab_nccl_protocols[row[-1].protocol],
+                                               fab_nccl_algorithms[row->algorithm], fab_nccl_protocols[row->protocol]);
+        const bool is_best = row->best_busbw <= row->busbw * (1 + 1e-9);
+        const char *better =
+            is_best ? "nothing is faster"
+                    : fab_show(page, "--algorithm best takes %s %s, %s GB/s", fab_nccl_algorithms[row->best_algorithm],
+                               fab_nccl_protocols[row->best_protocol], show_bandwidth(page, row->best_busbw));
+        fab_page_wrapf(page, FAB_INK_BOLD, 2, 4, "%s falls %.0f %% below %s: %s %s there; %s.",
+                       show_size(page, row->bytes), 100 * (1 - row->busbw / row[-1].busbw),
+                       show_size(page, row[-1].bytes), strcmp(b->choice, "nccl") == 0 ? "NCCL's model" : "the choice",
+                       cause, better);
+    }
+}
+
 void fab_text_busbw(fab_page *page, const fab_busbw *b) {
     char remark[160];
     (void)snprintf(remark, sizeof remark, "%s of %" PRIu64 " ranks in %" PRIu64 " scale-up domain%s, algorithm %s",
@@ -82,6 +107,7 @@ void fab_text_busbw(fab_page *page, const fab_busbw *b) {
             fab_text_heading(page, "ENGINE", b->engines[e].label);
         }
         busbw_put_rows(page, b, b->engines[e].label);
+        put_dips(page, b, b->engines[e].label);
         const fab_busbw_row *last = &b->rows[(e + 1) * (b->n_rows / b->n_engines) - 1];
         if (last->is_drawn) {
             fab_page_wrapf(page, FAB_INK_PLAIN, 2, 4, "Over the draws the last size has %.2f to %.2f GB/s.",

@@ -340,8 +340,8 @@ static void times_put_sum(fab_page *page, const fab_engine_result *e) {
     if (e->longest_s > 0) {
         fab_page_say(
             page,
-            " An estimate, as what is said of links and collisions: so many flows are not walked. Draws of the "
-            "hash lie between %s and %s, but for one in a thousand.",
+            " An estimate, as what is said of links and collisions: so many flows are not followed one by one. "
+            "Between %s and %s, but for one draw of a hash in a thousand.",
             fab_show_time(page, e->shortest_s), fab_show_time(page, e->longest_s));
     }
     fab_page_paragraph(page, FAB_INK_PLAIN, 4, 4);

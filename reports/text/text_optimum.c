@@ -187,12 +187,14 @@ static void put_token_proof(fab_page *page, const fab_optimum *o) {
                        fab_show_count(page, t->n_replayed));
     } else {
         fab_page_wrapf(page, FAB_INK_BAD, 2, 4,
-                       "Not proven: %s replayed, %s others might have cheaper tokens, by at most %.2f %%: none costs "
-                       "less than %s. %s tell.",
-                       fab_show_count(page, t->n_replayed), fab_show_count(page, t->n_open),
-                       100 * (1 - 1 / (1 + t->gap_ratio)), fab_show_money(page, t->lower_bound_usd_per_1e9_tokens),
-                       t->is_late ? "The time limit struck, also for other plans of these: more time and --replays"
-                                  : "More --replays");
+                       "Not proven: %s others might have cheaper tokens, by at most %.2f %%: none costs less than %s. "
+                       "%s. %s were replayed to the end.",
+                       fab_show_count(page, t->n_open), 100 * (1 - 1 / (1 + t->gap_ratio)),
+                       fab_show_money(page, t->lower_bound_usd_per_1e9_tokens),
+                       t->is_late ? "The time limit struck, also for other plans of these: more time tells"
+                                  : fab_show(page, "%s designs were looked at, the limit of --replays: more tell",
+                                             fab_show_count(page, t->most_replays)),
+                       fab_show_count(page, t->n_replayed));
     }
     if (t->n_refused > 0) {
         fab_page_wrapf(page, FAB_INK_BAD, 2, 4, "%s designs cannot be replayed and take no part: %s",
@@ -243,13 +245,15 @@ static void put_tokens(fab_page *page, const fab_optimum *o) {
     put_token_proof(page, o);
     fab_page_end_line(page);
     put_token_points(page, o);
-    fab_text_notef(page,
-                   "Best first. Owned: GPUs, servers, racks, network and energy over the years of the price book %s, "
-                   "some of them assumed (compare has them by part). Bound: no network makes an iteration shorter than "
-                   "%s, which is what NICs and scale-up links need; designs are replayed by the cost that leaves. %s "
-                   "designs, of which %s were replayed or bounded.",
-                   o->prices, fab_show_time(page, o->tokens.floor_s), fab_show_count(page, o->n_candidates),
-                   fab_show_count(page, o->tokens.n_replayed + o->tokens.n_bounded));
+    fab_text_notef(
+        page,
+        "Best first, of each family at least the best that was replayed: others of it cost no less than WHY "
+        "THE OTHERS LOST says. Owned: GPUs, servers, racks, network and energy over the years of the price book %s, "
+        "some of them assumed (compare has them by part). Bound: no network makes an iteration shorter than "
+        "%s, which is what NICs and scale-up links need; designs are replayed by the cost that leaves. %s "
+        "designs, of which %s were replayed or bounded.",
+        o->prices, fab_show_time(page, o->tokens.floor_s), fab_show_count(page, o->n_candidates),
+        fab_show_count(page, o->tokens.n_replayed + o->tokens.n_bounded));
     fab_text_notef(page, "to see it: fabriscope run DESIGN %s", o->tokens.options);
     fab_text_notef(page, "its plan: %s", o->winner.plan);
 }
@@ -269,7 +273,7 @@ static void put_network(fab_page *page, const fab_optimum *o) {
 }
 
 void fab_text_optimum(fab_page *page, const fab_optimum *o) {
-    fab_text_heading(page, "OPTIMUM", NULL);
+    fab_text_heading(page, o->is_proven ? "OPTIMUM" : "BEST FOUND", o->is_proven ? NULL : "not proven to be the best");
     optimum_put_limits(page, o);
     fab_page_end_line(page);
     fab_page_shell(page, FAB_INK_BOLD, 2, o->winner.design);

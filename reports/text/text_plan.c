@@ -94,6 +94,13 @@ static const char *first_seed(fab_page *page, const fab_plans *p) {
                           short_plan(page, &least->plan), fab_show_time(page, least->iteration.time_s));
 }
 
+/* " of plans that leave 10 % of a GPU's memory free", or nothing */
+static const char *kept_free(fab_page *page, const fab_plans *p) {
+    return p->room_bytes < p->capacity_bytes ? fab_show(page, " of plans that leave %.3g %% of a GPU's memory free",
+                                                        100 * (1 - p->room_bytes / p->capacity_bytes))
+                                             : "";
+}
+
 void fab_text_plan_proof(fab_page *page, const fab_plans *p) {
     const fab_planned *best = &p->plans[0];
     char text[192];
@@ -103,15 +110,24 @@ void fab_text_plan_proof(fab_page *page, const fab_plans *p) {
                    fab_job_plan_text(&best->plan, text), fab_show_time(page, fab_planned_s(best)), even_plans(page, p));
     fab_page_wrapf(
         page, FAB_INK_PLAIN, 2, 4,
-        "%s%s: of %s ways to run it %s were found not to fit, %s cannot be faster than %s, %s evaluated%s%s.",
+        "%s%s%s: of %s ways to run it %s were found to need more memory, %s cannot be faster than %s, %s "
+        "evaluated%s%s.",
         !p->is_proven      ? "Best that a short search finds"
         : p->n_untimed > 0 ? "Best of those that can be timed"
                            : "Proven best",
-        first_seed(page, p), fab_show_count(page, p->n_plans), fab_show_count(page, p->n_unfit),
+        kept_free(page, p), first_seed(page, p), fab_show_count(page, p->n_plans), fab_show_count(page, p->n_unfit),
         fab_show_count(page, p->n_bounded), fab_show_time(page, p->lower_bound_s), fab_show_count(page, p->n_evaluated),
         p->n_untimed > 0 ? fab_show(page, ", %s could not be: %s", fab_show_count(page, p->n_untimed), p->untimed_note)
                          : "",
         p->is_proven ? "" : "; plan=auto looks at all");
+    for (size_t i = 0; i < p->n_tight; i++) {
+        fab_page_wrapf(
+            page, FAB_INK_BOLD, 2, 4,
+            "Faster in memory that is to stay free: %s: %s, %.2g %% less, with %.3g of %.3g GB on a GPU; --job "
+            "memory-headroom=0 lets it be chosen.",
+            fab_job_plan_text(&p->tight[i].plan, text), fab_show_time(page, fab_planned_s(&p->tight[i])),
+            -100 * p->tight[i].slower_ratio, p->tight[i].memory_bytes * 1e-9, p->capacity_bytes * 1e-9);
+    }
     fab_text_put_estimate(page, best->iteration.estimated_ratio);
 }
 

@@ -10,8 +10,8 @@
 #include <string.h>
 
 void fab_demand_release(fab_demand *demand) {
-    FAB_FREE_ALL(demand->first, demand->src, demand->rate, demand->bytes, demand->parts, demand->pair_of,
-                 demand->segment_rate, demand->segment_bytes, demand->n_left, demand->is_lost);
+    FAB_FREE_ALL(demand->first, demand->src, demand->rate, demand->bytes, demand->squares, demand->parts,
+                 demand->pair_of, demand->segment_rate, demand->segment_bytes, demand->n_left, demand->is_lost);
     *demand = (fab_demand){0};
 }
 
@@ -154,7 +154,9 @@ static fab_status demand_add_pairs(const fab_demand_source *s, const uint32_t *o
         }
         const uint32_t n_left = d->n_left != NULL ? d->n_left[flow] : d->n_parts;
         d->rate[pair] += s->offer->rate[flow] / n_left;
-        d->bytes[pair] += (double)s->phase->bytes[flow] / n_left;
+        const double bytes = (double)s->phase->bytes[flow];
+        d->bytes[pair] += bytes / n_left;
+        d->squares[pair] += bytes * bytes / n_left;
         d->parts[pair]++;
         pair_of[part] = pair;
     }
@@ -192,12 +194,13 @@ done:
 static fab_status add_each(const fab_demand_source *s, fab_demand *d, fab_error *err) {
     fab_status status = FAB_OK;
     double *rate = NULL;  /* [destination][source] */
-    double *whole = NULL; /* likewise: flows, by what the parts carry of them */
+    double *whole = NULL; /* likewise: bytes, and squares of those of flows; by what the parts carry of them */
+    double *squares = NULL;
     uint64_t *parts = NULL;
     uint8_t *is_lost = NULL; /* [part] */
     size_t n = (size_t)d->n_leaves * d->n_leaves;
     uint64_t n_pairs = 0;
-    FAB_TRY(FAB_NEW_ALL(n, err, rate, whole, parts));
+    FAB_TRY(FAB_NEW_ALL(n, err, rate, whole, squares, parts));
     FAB_TRY(FAB_NEW(is_lost, d->n_parts, err));
     for (uint64_t i = 0; i < s->phase->n_flows; i++) {
         fab_flow flow = fab_phase_flow(s->phase, i);
@@ -216,7 +219,8 @@ static fab_status add_each(const fab_demand_source *s, fab_demand *d, fab_error 
                 n_pairs += parts[at] == 0;
                 parts[at]++;
                 rate[at] += flow_rate / n_left;
-                whole[at] += 1.0 / n_left;
+                whole[at] += (double)flow.bytes / n_left;
+                squares[at] += (double)flow.bytes * (double)flow.bytes / n_left;
             }
         }
     }
@@ -225,16 +229,14 @@ static fab_status add_each(const fab_demand_source *s, fab_demand *d, fab_error 
         for (uint32_t src = 0; src < d->n_leaves; src++) {
             size_t at = (size_t)dst * d->n_leaves + src;
             if (parts[at] > 0) {
-                fab_demand_add(d, src, parts[at], rate[at], (double)s->phase->all.bytes);
-                if (d->n_lost > 0) {
-                    d->bytes[d->n_pairs - 1] = whole[at] * (double)s->phase->all.bytes;
-                }
+                d->squares[d->n_pairs] = squares[at];
+                fab_demand_add(d, src, parts[at], rate[at], whole[at]);
             }
         }
         d->first[dst + 1] = d->n_pairs;
     }
 done:
-    FAB_FREE_ALL(rate, whole, parts, is_lost);
+    FAB_FREE_ALL(rate, whole, squares, parts, is_lost);
     return status;
 }
 
@@ -243,7 +245,7 @@ done:
 fab_status fab_demand_reserve(fab_demand *d, uint64_t n_pairs, fab_error *err) {
     FAB_REFUSE_IF(n_pairs >= UINT32_MAX, err, FAB_EUNSUPPORTED, NULL, "%llu pairs of leaves exceed the limit of %u",
                   (unsigned long long)n_pairs, UINT32_MAX - 1);
-    return FAB_NEW_ALL(n_pairs, err, d->src, d->rate, d->bytes, d->parts);
+    return FAB_NEW_ALL(n_pairs, err, d->src, d->rate, d->bytes, d->squares, d->parts);
 }
 
 /* Whether some flow has lost some of its parts. */

@@ -21,26 +21,13 @@ bool fab_part_has_way(const fab_demand_source *s, const fab_flow *flow, uint32_t
 /** Room for this many pairs. Pages that are not written cost nothing. */
 fab_status fab_demand_reserve(fab_demand *d, uint64_t n_pairs, fab_error *err) FAB_MUST_USE;
 
-/** Appends a pair of the destination at hand. `bytes`: of a flow. */
+/** Appends a pair of the destination at hand. */
 static inline void fab_demand_add(fab_demand *d, uint32_t src, uint64_t parts, double rate, double bytes) {
     d->src[d->n_pairs] = src;
     d->parts[d->n_pairs] = parts;
     d->rate[d->n_pairs] = rate;
-    d->bytes[d->n_pairs++] = (double)parts * (bytes / d->n_parts);
+    d->bytes[d->n_pairs++] = bytes;
 }
 
 /** An all-to-all in a fabric whose flows keep their rail. */
 fab_status fab_demand_count_all(const fab_demand_source *s, fab_demand *d, fab_error *err) FAB_MUST_USE;
-
-/** GPUs of the all-to-all in the scale-up domain of `gpu`, itself included. */
-static inline uint32_t fab_all_in_domain(const fab_fabric *f, const fab_ports *ports, const fab_all_to_all *all,
-                                         uint32_t gpu) {
-    if (ports->gpu_scaleup[gpu] == FAB_NONE) {
-        return 1;
-    }
-    uint32_t from = fab_domain_of(f, gpu) * f->gpus_per_domain;
-    uint32_t to = from + f->gpus_per_domain;
-    from = from > all->first ? from : all->first;
-    to = to < all->first + all->n ? to : all->first + all->n;
-    return to - from;
-}

@@ -1,54 +1,56 @@
 /* Demands of an all-to-all, counted.
  *
- * A combination is one of the NICs of a GPU and a plane: a flow has a part for each, between the leaves that its GPUs
- * have there. GPUs on the same leaf that have the same bytes to send (a NIC that several share has more) form a class.
- * Of the parts between two classes there are as many as pairs of members, less those of a scale-up domain, and all have
- * the same rate: bytes * NIC rate / the larger of what the two ends send, which is also what they receive. */
+ * Flow i -> j of a group carries out[i] * in[j] bytes, and asks for that times the rate of a NIC over the larger of
+ * S[i], what the fullest NIC of i sends, and R[j], what that of j receives. What j gets from GPUs that are sorted by S
+ * is in[j] (sum of out over those with S <= R[j], over R[j], and the sum of out/S of the others): sums that are found
+ * once for those of a group on a leaf, in every combination of a NIC of a GPU and a plane, less those of j's own
+ * scale-up domain. GPUs on one leaf with the same R are looked at together. */
 #include "demand.h"
 #include "next_hops/next_hop_rows.h"
 #include "fab/memory.h"
+#include "fab/order.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-/* Members of a class in a domain. */
-typedef struct share {
-    uint32_t other; /* class, or domain */
-    uint32_t n;
-} share;
+/* A GPU as a source or as a destination. */
+typedef struct end {
+    uint32_t major, minor, gpu;
+    double most, weight; /* S and out, or R and in */
+    double below, above; /* sum of weight as far as here; of weight / most from here on */
+} end;
 
+/* Ends in a row with the same major and minor. */
+typedef struct ends {
+    const end *of;
+    uint32_t n;
+    double weight, squares;
+} ends;
+
+/* Of one NIC of every GPU and one plane: sources and destinations, sorted. */
 typedef struct combination {
-    uint32_t n_classes;
-    uint32_t *leaf, *key;    /* [class]: by leaf */
-    uint32_t *size;          /* [class] */
-    uint32_t *class_of_leaf; /* [leaf + 1]: its classes */
-    uint32_t n_leaves;       /* that have one */
-    uint32_t *domain_first;  /* [domain + 1] into domain_share: classes */
-    share *domain_share;
-    uint32_t *class_first; /* [class + 1] into class_share: domains */
-    share *class_share;
+    uint32_t *leaf; /* [gpu] */
+    end *order[2];
+    ends *run[2];
+    uint32_t n_runs[2];
+    uint32_t *first_run; /* [group + 1]: of sources, by leaf */
+    uint32_t next;       /* run of destinations */
 } combination;
 
 typedef struct counter {
     const fab_demand_source *s;
     fab_demand *d;
-    uint32_t first, n; /* GPUs */
-    uint32_t n_domains;
-    uint32_t *domain;     /* [gpu]: number of its domain, ascending */
-    uint32_t *key;        /* [gpu]: index into sent */
-    double *sent;         /* [key]: bytes that the fullest NIC of such a GPU sends */
-    uint64_t *n_keyed;    /* [key]: GPUs */
-    uint64_t *keyed_here; /* [key]: of the domain at hand */
-    double *rate;         /* [key][key]: of a part */
-    size_t n_keys, sent_capacity;
+    const fab_all_to_all *all;
+    uint32_t n, size, n_groups;
+    end *source, *target;      /* [gpu] */
     combination *combinations; /* [n_parts] */
-    uint64_t *parts, *own;     /* [leaf], [class]: of the destination at hand */
-    double *rates;             /* [leaf] */
+    uint64_t *parts;           /* [leaf], of the destination at hand; the next three alike */
+    double *rates, *bytes, *squares;
 } counter;
 
 static uint32_t nic_of(const counter *c, uint32_t gpu, uint32_t nic) {
     const fab_ports *ports = c->s->ports;
-    fab_link_id link = ports->gpu_nic[(size_t)(c->first + gpu) * ports->nics_per_gpu + nic];
+    fab_link_id link = ports->gpu_nic[(size_t)(c->all->first + gpu) * ports->nics_per_gpu + nic];
     return fab_head(c->s->fabric, link) - c->s->fabric->first[FAB_NODE_NIC];
 }
 
@@ -63,203 +65,213 @@ static uint32_t all_to_all_leaf_of(const counter *c, uint32_t gpu, uint32_t part
     return c->s->next_hops->leaf_index[fab_head(f, access_of(c, gpu, part)) - f->first[FAB_NODE_SWITCH]];
 }
 
-/* Domains, and the distinct amounts that GPUs send: few. */
-static fab_status find_keys(counter *c, fab_error *err) {
-    const fab_offer *offer = c->s->offer;
-    uint32_t recent = 0;
+static fab_gpu_range own_domain(const counter *c, uint32_t gpu) {
+    fab_gpu_range own = fab_exchanged_in_domain(c->s->fabric, c->s->ports, c->all, c->all->first + gpu);
+    own.first -= c->all->first;
+    return own;
+}
+
+static void find_ends(counter *c) {
+    const fab_all_to_all *all = c->all;
     for (uint32_t g = 0; g < c->n; g++) {
-        uint32_t gpu = c->first + g;
-        bool same = g > 0 && c->s->ports->gpu_scaleup[gpu] != FAB_NONE &&
-                    fab_domain_of(c->s->fabric, gpu) == fab_domain_of(c->s->fabric, gpu - 1);
-        c->n_domains += !same;
-        c->domain[g] = c->n_domains - 1;
-        double most = 0;
+        end *from = &c->source[g];
+        end *to = &c->target[g];
+        *from = (end){.gpu = g, .weight = all->by_receiver ? 1 : (double)fab_all_bytes(all, g % c->size, 0)};
+        *to = (end){.gpu = g, .weight = all->by_receiver ? (double)fab_all_bytes(all, 0, g % c->size) : 1};
         for (uint32_t i = 0; i < c->s->ports->nics_per_gpu; i++) {
-            most = fmax(most, fmax(offer->sent[nic_of(c, g, i)], offer->received[nic_of(c, g, i)]));
-        }
-        if (c->n_keys == 0 || c->sent[recent] != most) {
-            for (recent = 0; recent < c->n_keys && c->sent[recent] != most; recent++) {
-            }
-        }
-        if (recent == c->n_keys) {
-            FAB_PASS(FAB_GROW(c->sent, c->sent_capacity, c->n_keys + 1, err));
-            c->sent[c->n_keys++] = most;
-        }
-        c->key[g] = recent;
-    }
-    FAB_PASS(FAB_NEW_ALL(c->n_keys, err, c->n_keyed, c->keyed_here));
-    FAB_PASS(FAB_NEW(c->rate, c->n_keys * c->n_keys, err));
-    for (uint32_t g = 0; g < c->n; g++) {
-        c->n_keyed[c->key[g]]++;
-    }
-    for (size_t a = 0; a < c->n_keys; a++) {
-        for (size_t b = 0; b < c->n_keys; b++) {
-            double most = fmax(c->sent[a], c->sent[b]);
-            double bytes = (double)c->s->phase->all.bytes;
-            c->rate[a * c->n_keys + b] = most > 0 ? bytes * offer->line_bps / most / c->d->n_parts : 0;
+            from->most = fmax(from->most, c->s->offer->sent[nic_of(c, g, i)]);
+            to->most = fmax(to->most, c->s->offer->received[nic_of(c, g, i)]);
         }
     }
-    return FAB_OK;
+}
+
+/* --- sums --------------------------------------------------------------------------------------------------------- */
+
+static int by_place(const void *a, const void *b) {
+    const end *x = a;
+    const end *y = b;
+    FAB_ORDER_BY(x->major, y->major);
+    FAB_ORDER_BY(x->minor, y->minor);
+    FAB_ORDER_BY(x->most, y->most);
+    return FAB_ORDER(x->gpu, y->gpu);
+}
+
+/* Sorts, and sums up every run. */
+static void add_up(end *of, uint32_t n, ends *runs, uint32_t *n_runs) {
+    qsort(of, n, sizeof *of, by_place);
+    *n_runs = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        const bool same = i > 0 && of[i].major == of[i - 1].major && of[i].minor == of[i - 1].minor;
+        if (!same) {
+            runs[(*n_runs)++] = (ends){.of = &of[i]};
+        }
+        ends *run = &runs[*n_runs - 1];
+        run->n++;
+        run->weight += of[i].weight;
+        run->squares += of[i].weight * of[i].weight;
+        of[i].below = run->weight;
+    }
+    for (uint32_t i = n; i > 0; i--) {
+        const end *next = i < n && of[i].major == of[i - 1].major && of[i].minor == of[i - 1].minor ? &of[i] : NULL;
+        of[i - 1].above =
+            (of[i - 1].most > 0 ? of[i - 1].weight / of[i - 1].most : 0) + (next != NULL ? next->above : 0);
+    }
+}
+
+static double over(double bits, double a, double b) {
+    const double most = fmax(a, b);
+    return most > 0 ? bits / most : 0;
+}
+
+/* Sum of weight * scale / max(most, x). */
+static double sum_over(const ends *run, double x, double scale) {
+    uint32_t low = 0;
+    for (uint32_t high = run->n; low < high;) {
+        const uint32_t middle = low + (high - low) / 2;
+        if (run->of[middle].most <= x) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return (low > 0 && x > 0 ? run->of[low - 1].below * scale / x : 0) +
+           (low < run->n ? run->of[low].above * scale : 0);
 }
 
 /* --- host segments ------------------------------------------------------------------------------------------------ */
 
-static void add_both(const counter *c, fab_link_id link, double rate, double bytes) {
+static void add_segment(const counter *c, fab_link_id link, double rate, double bytes) {
     c->d->segment_rate[link] += rate;
     c->d->segment_bytes[link] += bytes;
-    c->d->segment_rate[link ^ 1U] += rate;
-    c->d->segment_bytes[link ^ 1U] += bytes;
 }
 
-/* As much goes in as out, at the same rates. */
-static void add_gpu_segments(const counter *c, uint32_t gpu, uint64_t n_here) {
+/* What a GPU sends to its group, or gets from it: `all` of them, in their order, and sorted. */
+static void add_one_way(const counter *c, const end *gpu, const ends *to, const end *all, uint32_t reverse) {
     const fab_ports *ports = c->s->ports;
-    double bytes = (double)c->s->phase->all.bytes;
-    double rate = 0;
-    for (size_t key = 0; key < c->n_keys; key++) {
-        rate += (double)(c->n_keyed[key] - c->keyed_here[key]) * c->rate[c->key[gpu] * c->n_keys + key];
+    const fab_gpu_range own = own_domain(c, gpu->gpu);
+    const double scale = gpu->weight * c->s->offer->line_bps;
+    double rate = own.n < c->size ? sum_over(to, gpu->most, scale) : 0;
+    double inside = 0;
+    for (uint32_t i = own.first; i < own.first + own.n; i++) {
+        inside += all[i].weight;
+        rate -= own.n < c->size ? over(all[i].weight * scale, gpu->most, all[i].most) : 0;
     }
-    double part = (double)(c->n - n_here) * (bytes / c->d->n_parts);
+    const double bytes = gpu->weight * (to->weight - inside) / c->d->n_parts;
+    rate = bytes > 0 ? rate / c->d->n_parts : 0;
     for (uint32_t i = 0; i < c->d->n_parts; i++) {
-        add_both(c, access_of(c, gpu, i), rate, part);
-        add_both(c, ports->gpu_nic[(size_t)(c->first + gpu) * ports->nics_per_gpu + i % ports->nics_per_gpu], rate,
-                 part);
+        fab_link_id pcie =
+            ports->gpu_nic[(size_t)(c->all->first + gpu->gpu) * ports->nics_per_gpu + i % ports->nics_per_gpu];
+        add_segment(c, access_of(c, gpu->gpu, i) ^ reverse, rate, bytes);
+        add_segment(c, pcie ^ reverse, rate, bytes);
     }
-    if (n_here > 1) {
-        add_both(c, ports->gpu_scaleup[c->first + gpu], 0, (double)(n_here - 1) * bytes);
-    }
-}
-
-static void add_segments(counter *c) {
-    for (uint32_t from = 0; from < c->n;) {
-        uint32_t to = from;
-        for (; to < c->n && c->domain[to] == c->domain[from]; to++) {
-            c->keyed_here[c->key[to]]++;
-        }
-        for (uint32_t g = from; g < to; g++) {
-            add_gpu_segments(c, g, to - from);
-        }
-        for (; from < to; from++) {
-            c->keyed_here[c->key[from]] = 0;
-        }
+    if (own.n > 1) {
+        add_segment(c, ports->gpu_scaleup[c->all->first + gpu->gpu] ^ reverse, 0,
+                    gpu->weight * (inside - all[gpu->gpu].weight));
     }
 }
 
-/* --- classes ------------------------------------------------------------------------------------------------------ */
-
-/* Classes by leaf and key. class_of: [gpu] */
-static fab_status find_classes(const counter *c, uint32_t part, combination *k, uint32_t *class_of, fab_error *err) {
-    fab_status status = FAB_OK;
-    uint32_t n_leaves = c->d->n_leaves;
-    uint32_t *count = NULL; /* [leaf][key], then the number of the class */
-    FAB_TRY(FAB_NEW(count, n_leaves * c->n_keys, err));
+/* Groups as a whole, in the room of a combination. */
+static void add_segments(const counter *c, combination *k) {
     for (uint32_t g = 0; g < c->n; g++) {
-        class_of[g] = (uint32_t)(all_to_all_leaf_of(c, g, part) * c->n_keys) + c->key[g];
-        k->n_classes += count[class_of[g]]++ == 0;
+        k->order[0][g] = c->source[g];
+        k->order[1][g] = c->target[g];
+        k->order[0][g].major = k->order[1][g].major = g / c->size;
     }
-    FAB_TRY(FAB_NEW_ALL(k->n_classes, err, k->leaf, k->key, k->size));
-    FAB_TRY(FAB_NEW(k->class_of_leaf, (size_t)n_leaves + 1, err));
-    uint32_t n = 0;
-    for (uint32_t leaf = 0; leaf < n_leaves; leaf++) {
-        for (uint32_t key = 0; key < c->n_keys; key++) {
-            uint32_t *at = &count[leaf * c->n_keys + key];
-            if (*at > 0) {
-                k->leaf[n] = leaf;
-                k->key[n] = key;
-                k->size[n] = *at;
-                *at = n++;
-            }
-        }
-        k->class_of_leaf[leaf + 1] = n;
-        k->n_leaves += n > k->class_of_leaf[leaf];
+    for (uint32_t way = 0; way < 2; way++) {
+        add_up(k->order[way], c->n, k->run[way], &k->n_runs[way]);
     }
     for (uint32_t g = 0; g < c->n; g++) {
-        class_of[g] = count[class_of[g]];
+        add_one_way(c, &c->source[g], &k->run[1][g / c->size], c->target, 0);
+        add_one_way(c, &c->target[g], &k->run[0][g / c->size], c->source, 1);
     }
-done:
-    free(count);
-    return status;
-}
-
-/* Who shares a domain. Without scale-up domains nobody does. */
-static fab_status find_shares(const counter *c, combination *k, const uint32_t *class_of, fab_error *err) {
-    fab_status status = FAB_OK;
-    uint32_t *seen = NULL; /* [class]: where its share stands, if this belongs to the domain at hand */
-    uint32_t n = 0;
-    FAB_TRY(FAB_NEW(k->domain_first, (size_t)c->n_domains + 1, err));
-    FAB_TRY(FAB_NEW(k->domain_share, c->n, err));
-    FAB_TRY(FAB_NEW(k->class_first, (size_t)k->n_classes + 2, err));
-    FAB_TRY(FAB_NEW(seen, k->n_classes, err));
-    for (uint32_t g = 0; g < c->n; g++) {
-        uint32_t domain = c->domain[g];
-        uint32_t at = seen[class_of[g]];
-        if (g == 0 || domain != c->domain[g - 1]) {
-            k->domain_first[domain] = n;
-        }
-        if (at < k->domain_first[domain] || at >= n || k->domain_share[at].other != class_of[g]) {
-            at = seen[class_of[g]] = n;
-            k->domain_share[n++] = (share){class_of[g], 0};
-            k->class_first[class_of[g] + 2]++;
-        }
-        k->domain_share[at].n++;
-    }
-    k->domain_first[c->n_domains] = n;
-    FAB_TRY(FAB_NEW(k->class_share, n, err));
-    for (uint32_t i = 0; i < k->n_classes; i++) {
-        k->class_first[i + 2] += k->class_first[i + 1];
-    }
-    for (uint32_t domain = 0; domain < c->n_domains; domain++) {
-        for (uint32_t i = k->domain_first[domain]; i < k->domain_first[domain + 1]; i++) {
-            k->class_share[k->class_first[k->domain_share[i].other + 1]++] = (share){domain, k->domain_share[i].n};
-        }
-    }
-done:
-    free(seen);
-    return status;
 }
 
 /* --- pairs -------------------------------------------------------------------------------------------------------- */
 
-/* Adds what class `to` of a combination receives. */
-static void add_class(const counter *c, const combination *k, uint32_t to) {
-    const double *rate = c->rate + k->key[to] * c->n_keys;
-    for (uint32_t i = k->class_first[to]; i < k->class_first[to + 1]; i++) {
-        uint32_t domain = k->class_share[i].other;
-        for (uint32_t j = k->domain_first[domain]; j < k->domain_first[domain + 1]; j++) {
-            c->own[k->domain_share[j].other] += (uint64_t)k->class_share[i].n * k->domain_share[j].n;
+/* Sources by group and leaf, destinations by leaf and group. */
+static void sort_ends(const counter *c, uint32_t part, combination *k) {
+    for (uint32_t g = 0; g < c->n; g++) {
+        k->leaf[g] = all_to_all_leaf_of(c, g, part);
+        k->order[0][g] = c->source[g];
+        k->order[1][g] = c->target[g];
+        k->order[0][g].minor = k->order[1][g].major = k->leaf[g];
+        k->order[0][g].major = k->order[1][g].minor = g / c->size;
+    }
+    for (uint32_t way = 0; way < 2; way++) {
+        add_up(k->order[way], c->n, k->run[way], &k->n_runs[way]);
+    }
+    uint32_t at = 0;
+    for (uint32_t group = 0; group <= c->n_groups; group++) {
+        while (at < k->n_runs[0] && k->run[0][at].of->major < group) {
+            at++;
+        }
+        k->first_run[group] = at;
+    }
+}
+
+/* What n GPUs with the same R and group receive. */
+static void add_targets(const counter *c, const combination *k, const end *to, uint32_t n) {
+    double weight = 0;
+    double squares = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        weight += to[i].weight;
+        squares += to[i].weight * to[i].weight;
+    }
+    for (uint32_t r = k->first_run[to->minor]; r < k->first_run[to->minor + 1]; r++) {
+        const ends *run = &k->run[0][r];
+        const uint32_t leaf = run->of->minor;
+        c->parts[leaf] += (uint64_t)run->n * n;
+        c->bytes[leaf] += run->weight * weight;
+        c->squares[leaf] += run->squares * squares;
+        c->rates[leaf] += sum_over(run, to->most, weight * c->s->offer->line_bps);
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        const fab_gpu_range own = own_domain(c, to[i].gpu);
+        for (uint32_t g = own.first; g < own.first + own.n; g++) {
+            const end *from = &c->source[g];
+            const double bytes = from->weight * to[i].weight;
+            c->parts[k->leaf[g]]--;
+            c->bytes[k->leaf[g]] -= bytes;
+            c->squares[k->leaf[g]] -= bytes * bytes;
+            c->rates[k->leaf[g]] -= over(bytes * c->s->offer->line_bps, from->most, to[i].most);
         }
     }
-    for (uint32_t from = 0; from < k->n_classes; from++) {
-        uint64_t n = (uint64_t)k->size[from] * k->size[to] - c->own[from];
-        c->own[from] = 0;
-        c->parts[k->leaf[from]] += n;
-        c->rates[k->leaf[from]] += (double)n * rate[k->key[from]];
+}
+
+/* Destinations on leaf dst. */
+static bool add_leaf(const counter *c, uint32_t dst, combination *k) {
+    bool any = false;
+    for (; k->next < k->n_runs[1] && k->run[1][k->next].of->major == dst; k->next++) {
+        const ends *run = &k->run[1][k->next];
+        for (uint32_t i = 0; i < run->n;) {
+            uint32_t n = 1;
+            while (i + n < run->n && run->of[i + n].most <= run->of[i].most) {
+                n++;
+            }
+            add_targets(c, k, &run->of[i], n);
+            i += n;
+        }
+        any = true;
     }
+    return any;
 }
 
 static fab_status all_to_all_add_pairs(const counter *c, fab_error *err) {
     fab_demand *d = c->d;
-    uint64_t most = 0; /* pairs */
-    for (uint32_t part = 0; part < d->n_parts; part++) {
-        most += (uint64_t)c->combinations[part].n_leaves * c->combinations[part].n_leaves;
-    }
-    uint64_t all = (uint64_t)d->n_leaves * d->n_leaves;
-    FAB_PASS(fab_demand_reserve(d, most < all ? most : all, err));
+    FAB_PASS(fab_demand_reserve(d, (uint64_t)d->n_leaves * d->n_leaves, err));
     for (uint32_t dst = 0; dst < d->n_leaves; dst++) {
         bool any = false;
         for (uint32_t part = 0; part < d->n_parts; part++) {
-            const combination *k = &c->combinations[part];
-            for (uint32_t to = k->class_of_leaf[dst]; to < k->class_of_leaf[dst + 1]; to++) {
-                add_class(c, k, to);
-                any = true;
-            }
+            any = add_leaf(c, dst, &c->combinations[part]) || any;
         }
         for (uint32_t src = 0; any && src < d->n_leaves; src++) {
             if (c->parts[src] > 0 && src != dst) {
-                fab_demand_add(d, src, c->parts[src], c->rates[src], (double)c->s->phase->all.bytes);
+                d->squares[d->n_pairs] = fmax(c->squares[src], 0) / d->n_parts;
+                const double rate = c->bytes[src] > 0 ? c->rates[src] / d->n_parts : 0; /* bytes are exact */
+                fab_demand_add(d, src, c->parts[src], rate, c->bytes[src] / d->n_parts);
             }
             c->parts[src] = 0;
-            c->rates[src] = 0;
+            c->rates[src] = c->bytes[src] = c->squares[src] = 0;
         }
         d->first[dst + 1] = d->n_pairs;
     }
@@ -269,33 +281,32 @@ static fab_status all_to_all_add_pairs(const counter *c, fab_error *err) {
 static void all_to_all_release(counter *c) {
     for (uint32_t part = 0; c->combinations != NULL && part < c->d->n_parts; part++) {
         combination *k = &c->combinations[part];
-        FAB_FREE_ALL(k->leaf, k->key, k->size, k->class_of_leaf, k->domain_first, k->domain_share, k->class_first,
-                     k->class_share);
+        FAB_FREE_ALL(k->leaf, k->order[0], k->order[1], k->run[0], k->run[1], k->first_run);
     }
-    FAB_FREE_ALL(c->combinations, c->domain, c->key, c->sent, c->n_keyed, c->keyed_here, c->rate, c->parts, c->own,
-                 c->rates);
+    FAB_FREE_ALL(c->combinations, c->source, c->target, c->parts, c->rates, c->bytes, c->squares);
 }
 
 fab_status fab_demand_count_all(const fab_demand_source *s, fab_demand *d, fab_error *err) {
     fab_status status = FAB_OK;
-    counter c = {.s = s, .d = d, .first = s->phase->all.first, .n = s->phase->all.n};
-    uint32_t *class_of = NULL;
-    uint32_t most_classes = 0;
-    FAB_TRY(FAB_NEW_ALL(c.n, err, c.domain, c.key, class_of));
+    const fab_all_to_all *all = &s->phase->all;
+    counter c = {.s = s, .d = d, .all = all, .n = all->n, .size = fab_all_group(all)};
+    c.n_groups = c.n / c.size;
+    FAB_TRY(FAB_NEW_ALL(c.n, err, c.source, c.target));
     FAB_TRY(FAB_NEW(c.combinations, d->n_parts, err));
-    FAB_TRY(find_keys(&c, err));
-    add_segments(&c);
+    FAB_TRY(FAB_NEW(c.parts, d->n_leaves, err));
+    FAB_TRY(FAB_NEW_ALL(d->n_leaves, err, c.rates, c.bytes, c.squares));
+    find_ends(&c);
     for (uint32_t part = 0; part < d->n_parts; part++) {
         combination *k = &c.combinations[part];
-        FAB_TRY(find_classes(&c, part, k, class_of, err));
-        FAB_TRY(find_shares(&c, k, class_of, err));
-        most_classes = k->n_classes > most_classes ? k->n_classes : most_classes;
+        FAB_TRY(FAB_NEW_ALL(c.n, err, k->leaf, k->order[0], k->order[1], k->run[0], k->run[1]));
+        FAB_TRY(FAB_NEW(k->first_run, (size_t)c.n_groups + 1, err));
+        if (part == 0) {
+            add_segments(&c, k);
+        }
+        sort_ends(&c, part, k);
     }
-    FAB_TRY(FAB_NEW(c.own, most_classes, err));
-    FAB_TRY(FAB_NEW_ALL(d->n_leaves, err, c.parts, c.rates));
     FAB_TRY(all_to_all_add_pairs(&c, err));
 done:
-    free(class_of);
     all_to_all_release(&c);
     return status;
 }

@@ -5,6 +5,18 @@
 #include <math.h>
 #include <stdlib.h>
 
+uint64_t fab_all_leaving(const fab_fabric *f, const fab_ports *ports, const fab_all_to_all *all, uint64_t *out_bytes) {
+    const uint32_t size = fab_all_group(all);
+    uint64_t flows = 0;
+    *out_bytes = 0;
+    for (uint32_t i = 0; i < all->n; i++) { /* from or to each, by whose shares they are */
+        const uint64_t n = size - fab_exchanged_in_domain(f, ports, all, all->first + i).n;
+        flows += n;
+        *out_bytes += n * fab_all_bytes(all, i % size, i % size);
+    }
+    return flows;
+}
+
 double fab_nic_rate(const fab_fabric *f) {
     double rate = 0;
     for (uint32_t c = 0; c < f->n_classes; c++) {
@@ -77,7 +89,7 @@ static void fill_rows(const fab_offer *offer, const fab_all_to_all *all, uint64_
 }
 
 void fab_offer_chunk(const fab_offer *offer, const fab_phase *phase, uint64_t first, uint32_t n, double *out) {
-    if (phase->all.n > 0 && offer->ports->nics_per_gpu == 1 && !offer->fabric->forwards_in_domain) {
+    if (fab_all_is_plain(&phase->all) && offer->ports->nics_per_gpu == 1 && !offer->fabric->forwards_in_domain) {
         fill_rows(offer, &phase->all, first, n, out);
         return;
     }
@@ -86,16 +98,28 @@ void fab_offer_chunk(const fab_offer *offer, const fab_phase *phase, uint64_t fi
     }
 }
 
-/* What an all-to-all puts on the NICs where no flow changes rails: as much goes in as out. */
+/* What an all-to-all puts on the NICs where no flow changes rails: as much goes in as out, but for shares. */
 static void count_all(const fab_offer *offer, const fab_all_to_all *all) {
     const fab_ports *ports = offer->ports;
-    for (uint32_t gpu = all->first; gpu < all->first + all->n; gpu++) {
-        uint32_t others = all->n - fab_all_in_domain(offer->fabric, ports, all, gpu);
+    const uint32_t size = fab_all_group(all);
+    const uint32_t first = all->first;
+    double whole = 0;
+    for (uint32_t i = 0; i < size; i++) {
+        whole += (double)fab_all_bytes(all, i, i);
+    }
+    for (uint32_t gpu = first; gpu < first + all->n; gpu++) {
+        const fab_gpu_range own = fab_exchanged_in_domain(offer->fabric, ports, all, gpu);
+        double others = whole; /* a flow from or to each that is elsewhere, by the shares of those */
+        for (uint32_t i = own.first; i < own.first + own.n; i++) {
+            others -= (double)fab_all_bytes(all, (i - first) % size, (i - first) % size);
+        }
+        const uint32_t place = (gpu - first) % size;
+        const double mine = (size - own.n) * (double)fab_all_bytes(all, place, place);
         for (uint32_t i = 0; i < ports->nics_per_gpu; i++) {
             fab_node_id node = fab_head(offer->fabric, ports->gpu_nic[(size_t)gpu * ports->nics_per_gpu + i]);
             uint32_t nic = node - offer->fabric->first[FAB_NODE_NIC];
-            offer->sent[nic] += others * ((double)all->bytes / ports->nics_per_gpu);
-            offer->received[nic] = offer->sent[nic];
+            offer->sent[nic] += (all->by_receiver ? others : mine) / ports->nics_per_gpu;
+            offer->received[nic] += (all->by_receiver ? mine : others) / ports->nics_per_gpu;
         }
     }
 }

@@ -221,7 +221,7 @@ fab_status fab_route_flows(const fab_router *router, const fab_phase *phase, uin
         return router->engine->route(router, phase, rate, seed, routes, err);
     }
     FAB_PASS(FAB_GROW(routes->flow_first, routes->flow_capacity, (size_t)n_flows + 1, err));
-    if (phase->all.n > 0 && routes->between_switches && router->end != NULL) {
+    if (fab_all_is_plain(&phase->all) && routes->between_switches && router->end != NULL) {
         return add_rows(&w, phase, first, n_flows, err);
     }
     for (uint32_t i = 0; i < n_flows; i++) {

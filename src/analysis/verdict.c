@@ -9,7 +9,7 @@
 /* --- engines ------------------------------------------------------------------------------------------------------ */
 
 /* Seconds that are compared: of an iteration, else of all phases one after the other. NAN: not known. */
-static double verdict_time(const fab_result *r, size_t engine) {
+double verdict_time(const fab_result *r, size_t engine) {
     double sum = 0;
     if (r->n_iterations > 0) {
         return r->iterations[engine].time_s;
@@ -70,6 +70,16 @@ void fab_verdict_begin(const fab_result *r, fab_run_verdict *out) {
     out->time_s = n > 0 ? verdict_time(r, out->engine) : NAN;
     out->has_time = !isnan(out->time_s);
     out->time_s = out->has_time ? out->time_s : 0;
+}
+
+size_t verdict_thrifty(const fab_result *r, const fab_run_verdict *v) {
+    size_t least = v->engine;
+    for (size_t e = 0; e < r->phases[0].n_engines; e++) {
+        if (verdict_time(r, e) <= v->time_s * (1 + VERDICT_PAIRS) && fewer_queue_pairs(r, e, least) > 0) {
+            least = e;
+        }
+    }
+    return least;
 }
 
 bool fab_verdict_is_lossy(const fab_phase_result *p, size_t engine) {

@@ -262,7 +262,7 @@ static void add_easiest(const fab_advice *a, char *out) {
             return;
         }
         if (is_easy && row->gain.verdict == FAB_ADVICE_FASTER && !row->needs_switch_support) {
-            fab_append(out, FAB_VERDICT_TEXT, "; by queue pairs or hashes alone, %s saves %.1f %%",
+            fab_append(out, FAB_VERDICT_TEXT, "; by queue pairs or hashes alone, %s saves %.1f %% of that",
                        name_change(row->change), 100 * row->gain.ratio);
             add_needs(row->kind, row->change, out);
             return;
@@ -314,8 +314,16 @@ static void advice_of_search(const fab_advice *a, char *out) {
         fab_append(out, FAB_VERDICT_TEXT, "nothing that is confirmed: other seeds do not have the gain of %s",
                    name_change(b->change));
     } else {
-        fab_append(out, FAB_VERDICT_TEXT, "%s saves %.1f %% of %s, the most of %" PRIu64 " configurations",
-                   name_change(b->change), 100 * b->gain.ratio, of, a->n_evaluated);
+        fab_append(out, FAB_VERDICT_TEXT, "%s", name_change(b->change));
+        if (b->iteration_s > 0) {
+            char room[2][32];
+            fab_append(out, FAB_VERDICT_TEXT, " takes an iteration of %s instead of %s, %.1f %% %s, and",
+                       verdict_seconds(room[0], b->iteration_s), verdict_seconds(room[1], b->base_iteration_s),
+                       100 * fabs(1 - b->iteration_s / b->base_iteration_s),
+                       b->iteration_s <= b->base_iteration_s ? "less" : "more");
+        }
+        fab_append(out, FAB_VERDICT_TEXT, " saves %.1f %% of %s, the most of %" PRIu64 " configurations",
+                   100 * b->gain.ratio, of, a->n_evaluated);
         if (b->n_changes == 1) {
             add_needs(b->kinds[0], b->change, out);
         }
@@ -323,8 +331,8 @@ static void advice_of_search(const fab_advice *a, char *out) {
         add_easiest(a, out);
     }
     if (built != NULL) {
-        fab_append(out, FAB_VERDICT_TEXT, "; where switches can, %s saves %.1f %%", name_change(built->change),
-                   100 * built->gain.ratio);
+        fab_append(out, FAB_VERDICT_TEXT, "; where switches can, %s saves %.1f %% of %s", name_change(built->change),
+                   100 * built->gain.ratio, b->n_changes > 0 ? "it" : of);
     }
 }
 
@@ -423,8 +431,18 @@ static void advice_of_jobs(const fab_contention *c, bool is_one_draw, char *out)
     }
 }
 
+/* Of those that are given. */
+static void advice_of_engines(const fab_result *r, const fab_run_verdict *v, char *out) {
+    char name[2][VERDICT_NAME];
+    const size_t e = verdict_thrifty(r, v);
+    fab_append(out, FAB_VERDICT_TEXT, "take %s; ", verdict_engine(r, e, name[0]));
+    if (e != v->engine) {
+        fab_append(out, FAB_VERDICT_TEXT, "more queue pairs save %.2g %% at most (%s); beside that one: ",
+                   100 * (1 - v->time_s / verdict_time(r, e)), verdict_engine(r, v->engine, name[1]));
+    }
+}
+
 void verdict_put_advice(const fab_result *r, fab_run_verdict *v) {
-    char name[VERDICT_NAME];
     if (r->failures != NULL && v->engine < r->failures->n_engines) {
         advice_of_failures(r->failures, v->engine, v->advice);
     }
@@ -442,7 +460,7 @@ void verdict_put_advice(const fab_result *r, fab_run_verdict *v) {
                    r->plans->gpus, r->plans->fewer_gpus, r->plans->fewer_servers, r->plans->fewer_gain);
     }
     if (verdict_margin(r, v) >= VERDICT_MARGIN) {
-        fab_append(v->advice, FAB_VERDICT_TEXT, "take %s; ", verdict_engine(r, v->engine, name));
+        advice_of_engines(r, v, v->advice);
     }
     if (r->contention != NULL) {
         advice_of_jobs(r->contention, r->n_seeds == 1 && r->phases[0].engines[v->engine].seeded, v->advice);
@@ -523,7 +541,7 @@ static void add_draws(const fab_result *r, const fab_run_verdict *v, size_t engi
     const double part = fab_estimated_ratio(r, engine);
     if (part > 0) {
         fab_append(out, FAB_VERDICT_TEXT,
-                   "an estimate: the hash of so many flows is not walked; in all but one draw in a thousand at most "
+                   "an estimate: so many flows are not followed one by one; in all but one draw in a thousand at most "
                    "%.2g %% longer%s",
                    100 * part, is_drawn ? "; the rest " : "");
     }

@@ -16,7 +16,10 @@
 #define VERDICT_FULL   (1 + 1e-9) /* above it links collide */
 #define VERDICT_SAME   1e-9
 #define VERDICT_MARGIN 0.0005 /* by which engines differ */
-#define VERDICT_NAME   (FAB_ENGINE_SHORT_SIZE + 24)
+#define VERDICT_PAIRS                                                                                                  \
+    0.0125 /* of its time that more queue pairs must save to be advised: they cost NICs their state                    \
+            */
+#define VERDICT_NAME (FAB_ENGINE_SHORT_SIZE + 24)
 
 static inline const char *verdict_seconds(char room[32], double seconds) {
     return fab_quantity_format(room, seconds, FAB_UNIT_TIME);
@@ -27,6 +30,12 @@ const char *verdict_engine(const fab_result *r, size_t engine, char room[VERDICT
 
 /** How much longer the slowest engine takes than the fastest; 0: they take the same; NAN: one of them has no time. */
 double verdict_margin(const fab_result *r, const fab_run_verdict *v);
+
+/** Of the iteration, else of the phases one after the other; NAN: not known. */
+double verdict_time(const fab_result *r, size_t engine);
+
+/** The engine with the fewest queue pairs that takes hardly longer than the fastest, which is the same but for them. */
+size_t verdict_thrifty(const fab_result *r, const fab_run_verdict *v);
 
 /** The phase that collisions cost most under an engine; NULL: no flow crosses a link between switches. */
 const fab_phase_result *verdict_worst_phase(const fab_result *r, size_t engine);

@@ -8,6 +8,7 @@
 #include "fab/replay.h"
 #include "fab/replay_memory.h"
 #include "context/context_parts.h"
+#include "measure/measure_rates.h"
 #include "replay_items.h"
 
 #include <math.h>
@@ -321,14 +322,12 @@ static bool is_whole_collective(const fab_traffic *t, size_t phase) {
 
 static void gather_bandwidths(const fab_phase *p, const fab_figures *s, double *values, fab_engine_result *r) {
     double bytes = p->result_bytes * (double)p->executions;
-    double factor = fab_phase_bus_factor(p);
     for (size_t i = 0; i < r->n_seeds; i++) {
-        double time_s = s[i].transfer_s + r->latency_s;
-        values[i] = time_s > 0 ? bytes / time_s : 0;
+        values[i] = s[i].transfer_s + r->latency_s > 0 ? bytes / (s[i].transfer_s + r->latency_s) : 0;
     }
     fab_stat_of(values, r->n_seeds, &r->algbw);
     for (size_t i = 0; i < r->n_seeds; i++) {
-        values[i] *= factor;
+        values[i] *= fab_phase_bus_factor(p);
     }
     fab_stat_of(values, r->n_seeds, &r->busbw);
 }
@@ -338,10 +337,8 @@ static void gather_times(const run *c, size_t phase, const fab_figures *s, doubl
     const fab_phase *p = &c->traffic->phases[phase];
     r->has_time = r->has_rates = c->replay->rates;
     r->has_pauses = c->replay->rates && s[0].fluid_s > 0;
-    double longest_s = 0; /* of any draw: the first alone may be below the mean */
     r->deadlocked_seeds = 0;
     for (size_t i = 0; i < r->n_seeds; i++) {
-        longest_s = fmax(longest_s, s[i].longest_s);
         r->deadlocked_seeds += s[i].deadlocks > 0;
         r->has_time = r->has_time && !isnan(s[i].transfer_s);
         r->has_rates = r->has_rates && !isnan(s[i].mean_rate);
@@ -350,13 +347,17 @@ static void gather_times(const run *c, size_t phase, const fab_figures *s, doubl
         return;
     }
     r->latency_s = fab_phase_latency_s(c->what->fabric, p, r->paths.n_flows > 0, r->paths.latency_s.max);
-    const fab_router_facts *facts = fab_router_facts_of(c->routers[r - c->phases[phase].engines]);
+    const fab_router *router = c->routers[r - c->phases[phase].engines];
+    const fab_router_facts *facts = fab_router_facts_of(router);
     r->blocks_elsewhere = !sends_packets(c) && !facts->splits && !facts->reorders && r->collided_flows.max > 0;
     r->host_s = r->paths.n_flows > 0 ? fab_phase_host_s(c->what->fabric, p) : 0;
     r->copy_s = r->paths.n_flows > 0 ? fab_phase_copy_s(c->what->fabric, p) : 0;
-    r->shortest_s = s[0].longest_s > 0 ? s[0].shortest_s + r->latency_s : 0;
-    r->longest_s = longest_s > 0 ? longest_s + r->latency_s : 0;
-    r->seeded = r->seeded && (c->traffic->depends_on_seed || !(r->longest_s > 0)); /* an estimate is no draw */
+    fab_stat range[2];
+    replay_gather(s, r->n_seeds, offsetof(fab_figures, shortest_s), values, &range[0]);
+    replay_gather(s, r->n_seeds, offsetof(fab_figures, longest_s), values, &range[1]);
+    r->shortest_s = range[1].max > 0 ? range[0].min + r->latency_s : 0;
+    r->longest_s = range[1].max > 0 ? range[1].max + r->latency_s : 0;
+    r->seeded = r->seeded && (c->traffic->depends_on_seed || !fab_is_estimated(router, p));
     replay_gather(s, r->n_seeds, offsetof(fab_figures, transfer_s), values, &r->transfer_s);
     replay_gather(s, r->n_seeds, offsetof(fab_figures, fluid_s), values, &r->fluid_s);
     for (size_t i = 0; i < r->n_seeds; i++) {

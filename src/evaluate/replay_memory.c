@@ -64,16 +64,6 @@ double fab_path_links(const fab_design *design, const fab_fabric *f) {
     return f->wiring == FAB_WIRING_DRAGONFLY || f->wiring == FAB_WIRING_GRAPH ? n + 3 : n;
 }
 
-/* With unequal bytes rates change while flows end. */
-static bool is_even(const fab_phase *phase) {
-    for (uint64_t i = 1; phase->all.n == 0 && i < phase->n_flows; i++) {
-        if (phase->bytes[i] != phase->bytes[0]) {
-            return false;
-        }
-    }
-    return true;
-}
-
 /* Flows that stay in a scale-up domain have one path of two links. */
 static double count_in_domain(const fab_fabric *f, const fab_phase *phase) {
     uint64_t n = 0;
@@ -101,7 +91,9 @@ static double rates_bytes(const fab_replay *replay, const fab_phase *phase, uint
     double sent = fab_packets_bytes(&fab_context_what(replay->context)->design->fabric.transport, size->n_flows,
                                     n_senders, size->n_links, size->n_entries);
     bytes += size->n_flows > FAB_MANY_PATHS ? fmax(solved, sent) : solved + sent;
-    return !replay->rates ? 0 : is_even(phase) ? bytes : bytes + fab_fluid_bytes(size);
+    bool is_even = true; /* else rates change while flows end */
+    (void)fab_phase_largest(phase, &is_even);
+    return !replay->rates ? 0 : is_even ? bytes : bytes + fab_fluid_bytes(size);
 }
 
 /* Next hops that were used, and dependencies; of the first draw alone. */
@@ -239,6 +231,7 @@ fab_status fab_replay_trial_flows(const fab_replay *replay, uint64_t *out, fab_e
 typedef struct total {
     double traffic, prepared_phases, results, most_run, sum_runs, most_detail, n_details, n_items;
     uint64_t n_flows; /* of the run that takes most */
+    bool is_placed;   /* its engine looks at all of them at once */
 } total;
 
 static void memory_add_item(const fab_replay *replay, const fab_replay_sizes *s, const fab_traffic *traffic,
@@ -248,6 +241,7 @@ static void memory_add_item(const fab_replay *replay, const fab_replay_sizes *s,
     double draws = is_drawn ? (double)replay->n_seeds : 1;
     t->results += results_bytes(replay, s, phase, is_drawn);
     t->n_flows = bytes > t->most_run ? phase->n_flows : t->n_flows;
+    t->is_placed = bytes > t->most_run ? fab_router_facts_of(router)->takes_phases : t->is_placed;
     t->most_run = fmax(t->most_run, bytes);
     t->sum_runs += bytes * draws;
     t->most_detail = fmax(t->most_detail, !fab_router_facts_of(router)->splits ? detail_bytes(s, router) : 0);
@@ -284,7 +278,7 @@ fab_status fab_replay_check_paths(const fab_replay *replay, fab_error *err) {
     const fab_traffic *traffic = NULL;
     const fab_router *router = NULL;
     total t = {0};
-    char more[96];
+    char more[160];
     char flows[32];
     FAB_PASS(fab_context_sizes(context, &s, err));
     FAB_PASS(fab_context_traffic(context, &traffic, err));
@@ -299,6 +293,7 @@ fab_status fab_replay_check_paths(const fab_replay *replay, fab_error *err) {
     }
     double bytes = fixed_bytes(s) + fab_routers_bytes(what, s) + t.traffic + t.prepared_phases + t.results +
                    workers_bytes(replay, traffic, &t) + (double)replay->trial_flows * TRIAL_BYTES;
-    (void)snprintf(more, sizeof more, " with the paths of %s flows", fab_format_count(flows, t.n_flows));
+    (void)snprintf(more, sizeof more, " with the paths of %s flows%s", fab_format_count(flows, t.n_flows),
+                   t.is_placed ? ", which this engine places at once (spray needs no paths)" : "");
     return fab_context_check(what, bytes, more, err);
 }

@@ -97,8 +97,9 @@ static void note_draws(const fab_sweep_engine *engine, fab_verdict *v) {
     v->n_draws = v->is_one_draw ? 0 : engine->is_drawn ? engine->n_seeds : v->n_draws;
 }
 
-static double compared_of(const fab_sweep *sweep, size_t i, size_t e) {
-    return sweep->points[i].engines[e].compared_s;
+static double compared_of(const fab_sweep *sweep, size_t i, const measure *m) {
+    const fab_sweep_engine *e = &sweep->points[i].engines[m->engine];
+    return m->has_failures ? fab_with_failures(e, e->compared_s) : e->compared_s;
 }
 
 static fab_verdict judge(const fab_sweep *sweep, size_t e) {
@@ -125,7 +126,7 @@ static fab_verdict judge(const fab_sweep *sweep, size_t e) {
             v.next = i;
         }
         note_draws(&p->engines[e], &v);
-        v.fastest = compared_of(sweep, i, e) < compared_of(sweep, v.fastest, e) ? i : v.fastest;
+        v.fastest = compared_of(sweep, i, &m) < compared_of(sweep, v.fastest, &m) ? i : v.fastest;
         v.cheapest = p->total_usd < sweep->points[v.cheapest].total_usd ? i : v.cheapest;
     }
     v.behind = v.best;

@@ -478,17 +478,19 @@ static bool dominates(const fab_sweep_point *p, const fab_sweep_point *q, size_t
            (p->total_usd < q->total_usd * (1 - SAME) || p_s < q_s * (1 - same));
 }
 
-/* Iterations of different numbers of tokens are compared by the time for as many as the first point has. */
+/* Iterations of different numbers of tokens are compared by the time for as many as the first point has; of designs,
+ * also on as many GPUs. */
 static void set_compared(fab_sweep *sweep, size_t e) {
-    double tokens = 0;
+    const bool is_per_gpu = fab_sweep_is_per_gpu(sweep);
+    const fab_sweep_point *first = NULL;
     for (size_t i = 0; i < sweep->n_points; i++) {
         fab_sweep_point *p = &sweep->points[i];
-        if (!fab_sweep_has_time(p, e)) {
-            continue;
+        if (fab_sweep_has_time(p, e)) {
+            first = first != NULL ? first : p;
+            const bool scales = p->engines[e].has_iteration && p->tokens > 0;
+            const double gpus_ratio = is_per_gpu ? (double)p->job_gpus / (double)first->job_gpus : 1;
+            p->engines[e].compared_s = p->engines[e].time_s * (scales ? first->tokens / p->tokens * gpus_ratio : 1);
         }
-        tokens = tokens > 0 ? tokens : p->tokens;
-        bool scales = p->engines[e].has_iteration && p->tokens > 0 && p->tokens != tokens;
-        p->engines[e].compared_s = scales ? p->engines[e].time_s * (tokens / p->tokens) : p->engines[e].time_s;
     }
 }
 
@@ -544,6 +546,7 @@ fab_status fab_sweep_run(const fab_sweep_request *request, fab_sweep **out, fab_
     FAB_TRY(FAB_NEW(design, 1, err));
     FAB_TRY(FAB_NEW(sweep->points, n, err));
     sweep->n_points = n;
+    sweep->compares_designs = request->compares_designs;
     sweep->n_paths = request->n_paths;
     for (size_t k = 0; k < request->n_paths; k++) {
         FAB_TRY((sweep->path[k] = fab_strdup(request->path[k], err)) != NULL ? FAB_OK : FAB_ENOMEM);
@@ -571,7 +574,6 @@ fab_status fab_sweep_run(const fab_sweep_request *request, fab_sweep **out, fab_
         goto done;
     }
     fab_sweep_rank(sweep);
-    sweep->compares_designs = request->compares_designs;
     if (request->scenarios != NULL) {
         (void)snprintf(sweep->scenarios, sizeof sweep->scenarios, "%s", request->scenarios);
         (void)snprintf(sweep->policy, sizeof sweep->policy, "%s", fab_policies[request->policy]);

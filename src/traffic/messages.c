@@ -6,14 +6,13 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* The first message inside the scale-up domain and the first outside are part of the step. */
 static uint64_t further_of(const fab_fabric *f, const fab_all_to_all *all, uint32_t gpu) {
-    uint32_t size = f->gpus_per_domain;
-    uint32_t first = gpu / size * size;
-    uint32_t end = first + size < all->first + all->n ? first + size : all->first + all->n;
-    uint32_t inside = end - (first > all->first ? first : all->first);
-    return (uint64_t)all->n - 1 - (inside > 1) - (inside < all->n);
+    const uint32_t size = fab_all_group(all);
+    const uint32_t inside = fab_all_in_domain(f, all, gpu).n;
+    return (uint64_t)size - 1 - (inside > 1) - (inside < size);
 }
 
 static double message_bytes(const fab_phase *p, uint64_t bytes) {
@@ -25,8 +24,11 @@ static void count_in_all(const fab_fabric *f, fab_phase *p) {
         uint64_t further = further_of(f, &p->all, gpu);
         p->further_messages = further > p->further_messages ? further : p->further_messages;
     }
-    bool leaves = fab_domain_of(f, p->all.first) != fab_domain_of(f, p->all.first + p->all.n - 1);
-    p->message_bytes = leaves ? message_bytes(p, p->all.bytes) : 0;
+    bool leaves = false;
+    for (uint32_t gpu = p->all.first; gpu < p->all.first + p->all.n && !leaves; gpu++) {
+        leaves = fab_all_in_domain(f, &p->all, gpu).n < fab_all_group(&p->all);
+    }
+    p->message_bytes = leaves ? message_bytes(p, fab_phase_largest(p, NULL)) : 0;
 }
 
 fab_status fab_phase_count_messages(const fab_fabric *f, fab_phase *p, fab_error *err) {
@@ -55,6 +57,120 @@ fab_status fab_phase_count_messages(const fab_fabric *f, fab_phase *p, fab_error
     }
 done:
     FAB_FREE_ALL(sent[0], sent[1]);
+    return status;
+}
+
+/* --- copies of relays ----------------------------------------------------------------------------------------------
+ */
+
+/* Who has which rail, and what goes through whom, of one NIC of every GPU. */
+typedef struct relays {
+    const fab_fabric *f;
+    uint32_t *rail;   /* [gpu] */
+    uint32_t *gpu_on; /* [domain][rail]; FAB_NONE: nobody */
+    double *out, *in; /* [rail]: what members of a group there send to each GPU, or get from each; the next two alike */
+    double *own_out, *own_in;
+    double *copied; /* [gpu] */
+} relays;
+
+static void find_rails(relays *r, uint32_t nic) {
+    const fab_fabric *f = r->f;
+    memset(r->gpu_on, 0xff, (fab_n_gpus(f) / f->gpus_per_domain + (size_t)1) * f->n_rails * sizeof *r->gpu_on);
+    for (uint32_t gpu = 0; gpu < fab_n_gpus(f); gpu++) {
+        const fab_node_id v = f->first[FAB_NODE_GPU] + gpu;
+        uint32_t seen = 0;
+        for (uint32_t k = f->out_first[v]; k < f->out_first[v + 1] && seen <= nic; k++) {
+            if (fab_class_of(f, f->out_link[k])->kind == FAB_LINK_PCIE && seen++ == nic) {
+                r->rail[gpu] = (fab_head(f, f->out_link[k]) - f->first[FAB_NODE_NIC]) % f->n_rails;
+            }
+        }
+        uint32_t *on = &r->gpu_on[(size_t)fab_domain_of(f, gpu) * f->n_rails + r->rail[gpu]];
+        *on = *on == FAB_NONE ? gpu : *on;
+    }
+}
+
+static void copy_at(const relays *r, uint32_t domain, uint32_t rail, double bytes) {
+    const uint32_t gpu = r->gpu_on[(size_t)domain * r->f->n_rails + rail];
+    if (gpu != FAB_NONE) {
+        r->copied[gpu] += bytes;
+    }
+}
+
+/* As flows go, see routing/walk/host_segments.c: through the source's domain, or the destination's. */
+static void copy_listed(const relays *r, const fab_phase *p, double part) {
+    for (uint64_t i = 0; i < p->n_flows; i++) {
+        const uint32_t from = fab_domain_of(r->f, p->src[i]);
+        const uint32_t to = fab_domain_of(r->f, p->dst[i]);
+        if (from != to && r->rail[p->src[i]] != r->rail[p->dst[i]]) {
+            const bool is_late = r->f->forwards_at_destination;
+            copy_at(r, is_late ? to : from, r->rail[is_late ? p->src[i] : p->dst[i]], (double)p->bytes[i] * part);
+        }
+    }
+}
+
+typedef struct ends {
+    double out, in;
+} ends;
+
+/* What GPUs send to each other one, and get from each: by rail, and in all. */
+static ends sum_up(const relays *r, const fab_all_to_all *all, fab_gpu_range of, double part, double *out, double *in) {
+    ends sum = {0, 0};
+    memset(out, 0, r->f->n_rails * sizeof *out);
+    memset(in, 0, r->f->n_rails * sizeof *in);
+    for (uint32_t gpu = of.first; gpu < of.first + of.n; gpu++) {
+        const uint32_t place = (gpu - all->first) % fab_all_group(all);
+        const double bytes = (double)fab_all_bytes(all, place, place) * part;
+        out[r->rail[gpu]] += all->by_receiver ? 1 : bytes;
+        in[r->rail[gpu]] += all->by_receiver ? bytes : 1;
+        sum.out += all->by_receiver ? 1 : bytes;
+        sum.in += all->by_receiver ? bytes : 1;
+    }
+    return sum;
+}
+
+/* What the others of a domain send to the GPUs of a rail elsewhere in the group; or get from there. */
+static void copy_of_group(const relays *r, const fab_all_to_all *all, fab_gpu_range group, double part) {
+    (void)sum_up(r, all, group, part, r->out, r->in);
+    for (uint32_t gpu = group.first; gpu < group.first + group.n;) {
+        const fab_gpu_range own = fab_all_in_domain(r->f, all, gpu);
+        const ends sum = sum_up(r, all, own, part, r->own_out, r->own_in);
+        for (uint32_t rail = 0; rail < r->f->n_rails; rail++) {
+            const double early = (sum.out - r->own_out[rail]) * (r->in[rail] - r->own_in[rail]);
+            const double late = (r->out[rail] - r->own_out[rail]) * (sum.in - r->own_in[rail]);
+            copy_at(r, fab_domain_of(r->f, gpu), rail, r->f->forwards_at_destination ? late : early);
+        }
+        gpu = own.first + own.n;
+    }
+}
+
+fab_status fab_phase_count_copies(const fab_fabric *f, fab_phase *p, fab_error *err) {
+    fab_status status = FAB_OK;
+    relays r = {.f = f};
+    const uint32_t n_nics =
+        f->gpus_per_server > 0 && f->nics_per_server > f->gpus_per_server ? f->nics_per_server / f->gpus_per_server : 1;
+    double most = 0;
+    if (!f->forwards_in_domain || p->copied_bytes > 0) {
+        return FAB_OK;
+    }
+    FAB_TRY(FAB_NEW(r.rail, fab_n_gpus(f), err));
+    FAB_TRY(FAB_NEW(r.gpu_on, (fab_n_gpus(f) / f->gpus_per_domain + (size_t)1) * f->n_rails, err));
+    FAB_TRY(FAB_NEW_ALL(f->n_rails, err, r.out, r.in, r.own_out, r.own_in));
+    FAB_TRY(FAB_NEW(r.copied, fab_n_gpus(f), err));
+    for (uint32_t nic = 0; nic < n_nics; nic++) {
+        find_rails(&r, nic);
+        if (p->all.n == 0) {
+            copy_listed(&r, p, 1.0 / n_nics);
+        }
+        for (uint32_t first = p->all.first; first < p->all.first + p->all.n; first += fab_all_group(&p->all)) {
+            copy_of_group(&r, &p->all, (fab_gpu_range){first, fab_all_group(&p->all)}, 1.0 / n_nics);
+        }
+    }
+    for (uint32_t gpu = 0; gpu < fab_n_gpus(f); gpu++) {
+        most = fmax(most, r.copied[gpu]);
+    }
+    p->copied_bytes = most;
+done:
+    FAB_FREE_ALL(r.rail, r.gpu_on, r.out, r.in, r.own_out, r.own_in, r.copied);
     return status;
 }
 

@@ -10,7 +10,7 @@
 #include <string.h>
 
 void fab_phase_release(fab_phase *phase) {
-    FAB_FREE_ALL(phase->src, phase->dst, phase->bytes, phase->comm, phase->ordinal);
+    FAB_FREE_ALL(phase->src, phase->dst, phase->bytes, phase->comm, phase->ordinal, phase->all.share);
     *phase = (fab_phase){.n_flows = 0};
 }
 
@@ -165,9 +165,29 @@ static bool are_equal(const void *a, const void *b, size_t bytes) {
     return a == NULL || b == NULL ? a == b : memcmp(a, b, bytes) == 0;
 }
 
+uint64_t fab_phase_largest(const fab_phase *phase, bool *out_even) {
+    const uint64_t n = phase->all.n == 0 ? phase->n_flows : phase->all.share != NULL ? fab_all_group(&phase->all) : 1;
+    const uint64_t *bytes = phase->all.n == 0          ? phase->bytes
+                            : phase->all.share != NULL ? phase->all.share
+                                                       : &phase->all.bytes;
+    uint64_t most = 0;
+    uint64_t least = UINT64_MAX;
+    for (uint64_t i = 0; i < n; i++) {
+        most = bytes[i] > most ? bytes[i] : most;
+        least = bytes[i] < least ? bytes[i] : least;
+    }
+    if (out_even != NULL) {
+        *out_even = n == 0 || most == least;
+    }
+    return most;
+}
+
 bool fab_phase_is_like(const fab_phase *a, const fab_phase *b) {
-    return a->n_flows == b->n_flows && a->all.first == b->all.first && a->all.n == b->all.n &&
-           a->all.bytes == b->all.bytes && a->first_comm == b->first_comm &&
+    const fab_all_to_all *x = &a->all;
+    const fab_all_to_all *y = &b->all;
+    return a->n_flows == b->n_flows && x->first == y->first && x->n == y->n && x->bytes == y->bytes &&
+           fab_all_group(x) == fab_all_group(y) && x->by_receiver == y->by_receiver &&
+           are_equal(x->share, y->share, fab_all_group(x) * sizeof *x->share) && a->first_comm == b->first_comm &&
            are_equal(a->src, b->src, a->n_flows * sizeof *a->src) &&
            are_equal(a->dst, b->dst, a->n_flows * sizeof *a->dst) &&
            are_equal(a->bytes, b->bytes, a->n_flows * sizeof *a->bytes) &&

@@ -218,6 +218,13 @@ static fab_status unknown_traffic(const char *text, fab_error *err) {
                     text, meant);
 }
 
+static fab_status find_copy_rate(const fab_design *design, double *out_bps, fab_error *err) {
+    fab_gpu gpu;
+    FAB_PASS(fab_traffic_gpu(design, "traffic", &gpu, err));
+    *out_bps = gpu.nccl.copy_bps;
+    return FAB_OK;
+}
+
 fab_status fab_traffic_make(const char *text, const fab_design *design, const fab_fabric *fabric, uint64_t seed,
                             fab_traffic *out, fab_error *err) {
     fab_status status = FAB_OK;
@@ -241,6 +248,8 @@ fab_status fab_traffic_make(const char *text, const fab_design *design, const fa
         FAB_TRY(fab_phase_number(&traffic.phases[i], err));
         fab_phase *p = &traffic.phases[i];
         FAB_TRY(fab_phase_count_messages(fabric, p, err));
+        FAB_TRY(fab_phase_count_copies(fabric, p, err));
+        FAB_TRY(p->copied_bytes > 0 && p->copy_bps == 0 ? find_copy_rate(design, &p->copy_bps, err) : FAB_OK);
         bool is_part = i > 0 && p->run == p[-1].run && p->algorithm[0] != '\0';
         p->is_continued = is_part && (p[-1].is_continued || p[-1].message_bytes > 0);
     }

@@ -1,6 +1,7 @@
 /* What the files of this module share. */
 #pragma once
 
+#include "fab/gpu.h"
 #include "fab/job_shares.h"
 #include "fab/stages.h"
 #include "stages_internal.h"
@@ -50,6 +51,12 @@ static inline void fab_phase_add(fab_phase_builder *builder, uint32_t src, uint3
 
 /* Fills phase->ordinal, once all flows are there, if a pair of GPUs has more than one. */
 fab_status fab_phase_number(fab_phase *phase, fab_error *err) FAB_MUST_USE;
+
+/* The GPU of the design's first job, or the default one. */
+fab_status fab_traffic_gpu(const fab_design *design, const char *where, fab_gpu *out, fab_error *err) FAB_MUST_USE;
+
+/* Fills copied_bytes, where GPUs of a domain relay between rails; unless the collective says what they copy. */
+fab_status fab_phase_count_copies(const fab_fabric *fabric, fab_phase *phase, fab_error *err) FAB_MUST_USE;
 
 /* Fills further_messages and message_bytes, once all flows are there. */
 fab_status fab_phase_count_messages(const fab_fabric *fabric, fab_phase *phase, fab_error *err) FAB_MUST_USE;

@@ -41,7 +41,8 @@ elif best is None:
 elif len(best["change"]) > 240:
     assert "the best change below" in to_do, to_do
 else:
-    assert to_do.startswith(f"{best['change']} saves {100 * best['gain_ratio']:.1f} % of" if confirmed else "nothing that is confirmed"), (to_do, best)
+    assert to_do.startswith(f"{best['change']} " if confirmed else "nothing that is confirmed"), (to_do, best)
+    assert not confirmed or f" saves {100 * best['gain_ratio']:.1f} % of" in to_do, (to_do, best)
     assert best["change"] in to_do, to_do
 can = [c for c in advice["candidates"] if c["needs_switch_support"] and c["verdict"] == "faster"
        and c["time_s"] < (best or base)["time_s"] * (1 - 1e-9)]
@@ -53,6 +54,10 @@ if "best" in advice:
     out = subprocess.run([sys.argv[1], *words[1:], "--json", "--quiet"], capture_output=True, check=True).stdout
     again = json.loads(out)
     assert abs(time_of(again["phases"]) / advice["best"]["time_s"] - 1) < 1e-9, "the command gives another time"
+    assert ("iteration_s" in best) == ("base_iteration_s" in best) == ("iteration" in result), best
+    for report, figure in ((result, "base_iteration_s"), (again, "iteration_s")):
+        if "iteration" in report:
+            assert abs(report["iteration"][0]["time_s"] / best[figure] - 1) < 1e-9, (figure, best)
 PYTHON
 }
 

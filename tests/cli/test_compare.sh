@@ -96,6 +96,22 @@ says '[1]: GPUs pass traffic between rails on as it comes' compare rail-only:gpu
 silent 'GPUs pass traffic' compare rail-only:gpus=64,forwarding=sequential rail-spine:gpus=64,radix=16 "${experts[@]}"
 silent 'GPUs pass traffic' compare rail-only:gpus=64 rail-spine:gpus=64,radix=16 "${quick[@]}"
 
+# --- with failures the fastest is what they leave most tokens per second ---
+says 'Fastest with failures: [2]' compare clos:gpus=256 clos:gpus=256,spares=2 --scenarios time:90d@200 --job model=llama3-8b --quiet
+
+# --- jobs on unlike numbers of GPUs are compared per GPU ---
+unlike=(compare preset:dgx-a100-4node preset:alvis-a100 preset:dgx-h100-superpod-1su --quiet)
+says 'Fastest per GPU: [3]' "${unlike[@]}"
+says 'The jobs run on 16, 128 and 16 GPUs' "${unlike[@]}"
+silent 'per GPU' compare clos:gpus=64 clos:gpus=64,taper=2 --job model=gpt-1.7b --quiet
+"$program" "${unlike[@]}" --json >unlike.json
+python3 - <<'PYTHON' || fail "jobs on unlike numbers of GPUs"
+import json
+engines = [p["engines"][0] for p in json.load(open("unlike.json"))["sweep"]["points"]]
+work = [e["compared_s"] * e["tokens_per_s"] / gpus for e, gpus in zip(engines, (16, 128, 16))]
+assert all(abs(w / work[0] - 1) < 1e-9 for w in work), work
+PYTHON
+
 # --- queue pairs are an option of an engine ---
 "$program" sweep clos:gpus=64,radix=16 --job model=gpt-1.7b --vary qp=1,4 --quiet >pairs.txt || fail "sweep of qp"
 "$program" sweep clos:gpus=64,radix=16 --job model=gpt-1.7b --vary engine=ecmp,qp=1,4 --quiet | cmp - pairs.txt || fail "qp is no alias"

@@ -110,6 +110,27 @@ done
 # --- dollars per token: the servers of the job are those that are asked for ---
 expect 0 'gpt-7.5b on 64 GPUs' --gpus 128 --family clos --objective tokens --job model=gpt-7.5b,servers=0-7 --quiet
 
+# --- dollars per token: more families are never dearer than one of them, and no bound of all is above one's best ---
+for job in "64 llama3-8b" "256 gpt-18.4b" "512 llama3-8b"; do
+  read -r gpus model <<<"$job"
+  for family in clos,fat-tree,rail-spine,rail-only clos fat-tree rail-spine rail-only; do
+    "$program" optimize --gpus "$gpus" --family $family --objective tokens --job "model=$model" --json --quiet >"by-$family.json"
+  done
+  python3 - <<'PYTHON' || fail "dollars per token of families on $gpus GPUs"
+import json
+def read(family): return json.load(open(f"by-{family}.json"))["optimize"]
+names = ["clos", "fat-tree", "rail-spine", "rail-only"]
+o = read(",".join(names))
+usd = o["winner"]["usd_per_1e9_tokens"]
+for name in names:
+    one = read(name)["winner"]["usd_per_1e9_tokens"]
+    assert usd <= one * (1 + 1e-9), (name, usd, one)
+    assert o["tokens"]["lower_bound_usd_per_1e9_tokens"] <= one * (1 + 1e-9), name
+listed = {p["family"] for p in [o["winner"]] + o["runners_up"]}
+assert listed == set(names), listed
+PYTHON
+done
+
 # --- dollars per token: what is printed costs that in a comparison, and the bound is kept ---
 tokens=(--gpus 256 --family clos,rail-spine --domain 8 --objective tokens --job model=gpt-18.4b --quiet)
 "$program" optimize "${tokens[@]}" --replays 40 --json >tokens.json

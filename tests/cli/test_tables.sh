@@ -82,6 +82,7 @@ check run $small --job model=gpt-1.7b,tp=auto,zero=1 --engine spray
 check compare clos:gpus=16,radix=16 clos:gpus=16,radix=16,taper=2 --job model=gpt-1.7b,plan=auto,recompute=full --engine spray
 check busbw clos:gpus=8,gpus-per-server=4,radix=8,tiers=2,taper=2 --job gpu=h200-141gb --engine ecmp --measured "$root/tests/data/busbw/h200.log"
 check busbw clos:gpus=8,gpus-per-server=1,radix=4,tiers=2,taper=2 --job gpu=h200-141gb --engine ecmp --seeds 2
+check busbw preset:dgx-h100-superpod
 check validate deepseek
 check run preset:dgx-h100-superpod-1su --engine spray
 study() { # study STORE SCENARIOS [OPTIONS]: planned, run, gathered and checked

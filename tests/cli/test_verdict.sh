@@ -30,6 +30,15 @@ says "[1] spray: every seed gives the same; [2] ecmp: one draw" run clos:gpus=64
 says "[2] spray: every seed gives the same; [1] ecmp: 3 seeds, mean time +-" run clos:gpus=64,radix=16 --job tp=8 --engine ecmp --engine spray --seeds 3
 says "Best [2] ecmp,qp=64; worst [1] ecmp,qp=1:" run clos:gpus=64,radix=16 --job tp=8 --engine ecmp,qp=1 --engine ecmp,qp=64
 grep -qE '^  \[1\] qp=1 ' out && grep -qE '^  \[2\] qp=64 ' out || fail "a table of engines that differ in an option"
+# Queue pairs: the fewest that are about 1 % behind the best.
+pairs=(run clos:gpus=512,taper=2 --job model=gpt-18.4b,tp=8 --engine ecmp,qp=1 --engine ecmp,qp=4 --engine ecmp,qp=16 --engine ecmp,qp=64)
+says "take [3] ecmp,qp=16; more queue pairs save 1 % at most ([4] ecmp,qp=64)" "${pairs[@]}"
+"$program" "${pairs[@]}" --json --quiet >out
+/usr/bin/python3 - <<'PYTHON' || fail "queue pairs"
+import json
+s = [e["time_s"] for e in json.load(open("out"))["iteration"]]
+assert min(s) == s[3] and s[2] / s[3] < 1.0125 < s[1] / s[3] and round(100 * (1 - s[3] / s[2])) == 1, s
+PYTHON
 # Serving: too many requests, nearly as many, and fewer.
 served=(run rail-spine:gpus=64 --engine spray --job)
 says "overload: 20 requests/s cannot be served, at most 14.908" "${served[@]}" kind=serving,model=llama3-70b,tp=8,batch=64,request-rate=20

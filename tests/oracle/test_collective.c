@@ -368,6 +368,60 @@ Test(collective, jobs) {
     fab_fabric_free(fabric);
 }
 
+/* What is sent on for others in a fabric without links between rails, by counting flows: GPU i is on rail i % 8. */
+static double counted_copies(const fab_phase *p, bool at_destination) {
+    double copied[256] = {0};
+    double most = 0;
+    for (uint64_t i = 0; i < p->n_flows; i++) {
+        const fab_flow flow = fab_phase_flow(p, i);
+        if (flow.src / 8 != flow.dst / 8 && flow.src % 8 != flow.dst % 8) {
+            copied[at_destination ? flow.dst / 8 * 8 + flow.src % 8 : flow.src / 8 * 8 + flow.dst % 8] +=
+                (double)flow.bytes;
+        }
+    }
+    for (size_t i = 0; i < 256; i++) {
+        most = copied[i] > most ? copied[i] : most;
+    }
+    return most;
+}
+
+Test(collective, relays_between_rails_copy_what_they_send_on) {
+    static const struct {
+        const char *traffic, *group, *placement;
+    } ROWS[] = {{"pattern:all-to-all,bytes=1MB", NULL, NULL},
+                {"pattern:all-to-all,bytes=1MB,gpus=3-38", NULL, NULL},
+                {"pattern:permutation,bytes=1MB", NULL, NULL},
+                {"job", "16", "order"},
+                {"job", "4", "order"},
+                {"job", "32", "random"}};
+    for (size_t i = 0; i < 2 * sizeof ROWS / sizeof ROWS[0]; i++) {
+        const char *const traffic = ROWS[i / 2].traffic;
+        fab_design *design = calloc(1, sizeof *design);
+        fab_fabric *fabric = fixture_build("rail-only:gpus=64,radix=8", design, NULL);
+        fabric->forwards_at_destination = i % 2 == 1;
+        if (ROWS[i / 2].group != NULL) {
+            cr_assert_eq(fab_design_set_job(design, 0, "kind", "ranking", "test", NULL), FAB_OK);
+            cr_assert_eq(fab_design_set_job(design, 0, "memory-check", "off", "test", NULL), FAB_OK);
+            cr_assert_eq(fab_design_set_job(design, 0, "table-sharding", "tables", "test", NULL), FAB_OK);
+            cr_assert_eq(fab_design_set_job(design, 0, "table-group", ROWS[i / 2].group, "test", NULL), FAB_OK);
+            cr_assert_eq(fab_design_set_job(design, 0, "placement", ROWS[i / 2].placement, "test", NULL), FAB_OK);
+        }
+        fab_traffic t = traffic_made(traffic, design, fabric, 1);
+        for (size_t p = 0; p < t.n_phases; p++) {
+            const double counted = counted_copies(&t.phases[p], i % 2 == 1);
+            cr_assert_float_eq(t.phases[p].copied_bytes, counted, 1e-9 * counted, "%zu %s: %.17g, not %.17g", i,
+                               t.phases[p].name, t.phases[p].copied_bytes, counted);
+        }
+        if (i < 2) { /* the others of its domain, to each of its rail elsewhere; by half the 3,350 GB/s of an H100 */
+            cr_assert(t.phases[0].copied_bytes == 7 * 7 * 1e6);
+            cr_assert_float_eq(fab_phase_copy_s(fabric, &t.phases[0]), 49e6 * 2 / 3350e9, 1e-12);
+        }
+        fab_traffic_release(&t);
+        fab_fabric_free(fabric);
+        free(design);
+    }
+}
+
 Test(collective, rail_aligned_moves_everything_once_over_its_rail) {
     fab_fabric *fabric = fixture_build("rail-spine:gpus=32", NULL, NULL);
     fab_traffic t = traffic_made("pattern:all-to-all,algorithm=rail-aligned,bytes=1MB", NULL, fabric, 1);

@@ -102,9 +102,10 @@ static void compare_put_verdict(fab_page *page, const fab_sweep *s, size_t e) {
     }
     const char *label = s->points[v->best].engines[e].label;
     const char *seeds = fab_text_draws(page, v->is_one_draw, v->n_draws, v->is_estimated);
-    fab_page_wrapf(page, FAB_INK_GOOD, 2, 2, "Under %s%s%s %s%s%s Fastest: [%zu]; %s.",
+    fab_page_wrapf(page, FAB_INK_GOOD, 2, 2, "Under %s%s%s %s%s%s Fastest%s%s: [%zu]; %s.",
                    s->n_verdicts > 1 ? label : fab_text_routing(page, label), seeds, seeds[0] != '\0' ? "," : "",
-                   verdict_show(page, s, v, e), turning_show(page, s, v), bought_show(page, s, v, e), v->fastest + 1,
+                   verdict_show(page, s, v, e), turning_show(page, s, v), bought_show(page, s, v, e),
+                   fab_sweep_is_per_gpu(s) ? " per GPU" : "", v->has_failures ? " with failures" : "", v->fastest + 1,
                    cheapest_show(page, s, v));
     compare_put_sprayed(page, s, v);
 }
@@ -196,10 +197,29 @@ static void compare_put_relays(fab_page *page, const fab_sweep *s) {
     }
 }
 
+/* More GPUs are faster whatever their network is. */
+static void compare_put_gpus(fab_page *page, const fab_sweep *s) {
+    const char *gpus = "";
+    for (size_t i = 0; i < s->n_points; i++) {
+        gpus = fab_show(page, "%s%s%s", gpus,
+                        i == 0                ? ""
+                        : i + 1 < s->n_points ? ", "
+                                              : " and ",
+                        s->points[i].job_gpus > 0 ? fab_show_count(page, s->points[i].job_gpus) : "-");
+    }
+    if (fab_sweep_is_per_gpu(s)) {
+        fab_page_wrapf(page, FAB_INK_BAD, 2, 2,
+                       "The jobs run on %s GPUs: what is fastest, bars and * go by tokens per second of a GPU. Jobs on "
+                       "as many (--job servers=) compare by their iterations.",
+                       gpus);
+    }
+}
+
 void fab_text_compare(fab_page *page, const fab_sweep *s) {
     for (size_t e = 0; e < s->n_verdicts; e++) {
         compare_put_verdict(page, s, e);
     }
+    compare_put_gpus(page, s);
     fab_text_fewer_of_points(page, s);
     compare_put_relays(page, s);
     compare_put_network(page, s);

@@ -537,7 +537,7 @@ void fab_text_sweep(fab_page *page, const fab_sweep *s) {
                                           "here is without them."
                    : same_fabric(s) ? ""
                                     : ".");
-    if (!same_tokens(s)) {
+    if (!same_tokens(s) && !fab_sweep_is_per_gpu(s)) {
         fab_text_note(page, "Iterations have unlike numbers of tokens: bars and * go by tokens per second.");
     }
     if (!all_times(s)) {

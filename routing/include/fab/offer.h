@@ -19,6 +19,16 @@ typedef struct fab_offer {
     double *rate;            /**< shape [n_flows]: offered rates; NULL for an all-to-all, see fab_offer_rate() */
 } fab_offer;
 
+/** As fab_all_in_domain(), where a GPU may have no way into its domain. */
+static inline fab_gpu_range fab_exchanged_in_domain(const fab_fabric *f, const fab_ports *ports,
+                                                    const fab_all_to_all *all, uint32_t gpu) {
+    return ports->gpu_scaleup[gpu] == FAB_NONE ? (fab_gpu_range){gpu, 1} : fab_all_in_domain(f, all, gpu);
+}
+
+/** Flows of an all-to-all between scale-up domains, and their bytes. */
+uint64_t fab_all_leaving(const fab_fabric *fabric, const fab_ports *ports, const fab_all_to_all *all,
+                         uint64_t *out_bytes);
+
 /** Rate of one NIC over all its ports. */
 double fab_nic_rate(const fab_fabric *fabric);
 
@@ -49,6 +59,7 @@ typedef struct fab_demand {
     uint32_t *src;   /**< shape [n_pairs]: column of the source leaf, ascending within a destination, never d itself */
     double *rate;    /**< shape [n_pairs]: offered, bit/s */
     double *bytes;   /**< shape [n_pairs] */
+    double *squares; /**< shape [n_pairs]: of the bytes of flows, by the part of each that is carried here */
     uint64_t *parts; /**< shape [n_pairs]: parts of flows */
     uint32_t *pair_of; /**< shape [n_flows][n_parts]: pair of a part, FAB_NONE where it crosses no fabric link; NULL for
                           an all-to-all */
@@ -61,8 +72,8 @@ typedef struct fab_demand {
 /**
  * @retval FAB_EUNREACHABLE  rails differ and no GPU of either domain has the other's rail
  * @retval FAB_EUNSUPPORTED  more than 2^32 - 1 parts of listed flows, or pairs of leaves
- * Complexity: O(flows * parts + leaves). An all-to-all where flows do not change rails: O(GPUs * parts + leaves^2 *
- * parts); where they do, O(flows * parts) time and O(leaves^2) memory.
+ * Complexity: O(flows * parts + leaves). An all-to-all where flows do not change rails: O(GPUs * parts * (domain +
+ * log(GPUs)) + rates of a leaf * leaves^2 * parts); where they do, O(flows * parts) time and O(leaves^2) memory.
  */
 fab_status fab_demand_init(const fab_fabric *fabric, const fab_ports *ports, const fab_next_hops *next_hops,
                            const fab_phase *phase, const fab_offer *offer, fab_demand *out,

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define REPLAYS 32 /* of designs for their tokens, unless given */
+#define REPLAYS 64 /* of designs for their tokens, unless given */
 
 /* --- options ------------------------------------------------------------------------------------------------------ */
 
@@ -111,7 +111,7 @@ static const cli_option OPTION_OBJECTIVE = {
 static const cli_option OPTION_REPLAYS = {
     "replays",
     "N",
-    "designs that are replayed at most for their tokens; default 32: the rest has a bound",
+    "designs that are built and looked at, at most, for their tokens; default 64: the rest has a bound",
     .count = offsetof(cli_options, search.replays),
     .min = 1,
     .max = 1000000};

@@ -41,7 +41,7 @@ static fab_status plan_run(const cli_options *options, FILE *out, fab_error *err
     cli_progress_end(shows);
     fab_blame_design(design, status, err);
     FAB_TRY(status);
-    FAB_TRY(fab_plan_fewer(&request, plans, err));
+    FAB_TRY(fab_plan_beside(&request, plans, err));
     result.graph = graph;
     result.plans = plans;
     FAB_TRY(cli_report(options, &result, out, err));

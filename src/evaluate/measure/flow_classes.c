@@ -10,12 +10,13 @@
 /* Flows of an all-to-all that are looked at one by one where GPUs relay between rails. */
 #define MAX_RELAYED (UINT64_C(1) << 26)
 
-/* GPUs of an all-to-all by the leaves that their ports are on. */
+/* GPUs that exchange with each other, by the leaves that their ports are on. */
 typedef struct grouping {
     uint32_t n_groups;
     uint32_t *group; /* [GPU - first] */
     uint32_t *size;  /* [group] */
     uint32_t *leaf;  /* [group][part]: column */
+    uint32_t *apart; /* [group]: number of the group that exchanges; all of one follow one another */
 } grouping;
 
 static uint32_t classes_leaf_of(const fab_prepared_phase *s, uint32_t gpu, uint32_t part) {
@@ -35,7 +36,7 @@ static fab_status group_gpus(const fab_prepared_phase *s, grouping *out, fab_err
     grouping g = {0};
     uint32_t *head = NULL;
     uint32_t *next = NULL;
-    FAB_TRY(FAB_NEW_ALL(all->n, err, g.group, g.size, next));
+    FAB_TRY(FAB_NEW_ALL(all->n, err, g.group, g.size, g.apart, next));
     FAB_TRY(FAB_NEW(g.leaf, (size_t)all->n * n_parts, err));
     FAB_TRY(FAB_NEW(head, fab_next_hops_n_leaves(s->next_hops), err));
     for (uint32_t i = 0; i < all->n; i++) {
@@ -43,12 +44,15 @@ static fab_status group_gpus(const fab_prepared_phase *s, grouping *out, fab_err
         for (uint32_t p = 0; p < n_parts; p++) {
             mine[p] = classes_leaf_of(s, all->first + i, p);
         }
+        const uint32_t apart = i / fab_all_group(all);
         uint32_t known = head[mine[0]]; /* group + 1 */
-        while (known != 0 && memcmp(g.leaf + (size_t)(known - 1) * n_parts, mine, n_parts * sizeof *mine) != 0) {
+        while (known != 0 && g.apart[known - 1] == apart &&
+               memcmp(g.leaf + (size_t)(known - 1) * n_parts, mine, n_parts * sizeof *mine) != 0) {
             known = next[known - 1];
         }
-        if (known == 0) {
+        if (known == 0 || g.apart[known - 1] != apart) { /* the latest come first */
             known = ++g.n_groups;
+            g.apart[known - 1] = apart;
             next[known - 1] = head[mine[0]];
             head[mine[0]] = known;
         }
@@ -58,7 +62,7 @@ static fab_status group_gpus(const fab_prepared_phase *s, grouping *out, fab_err
     *out = g;
     g = (grouping){0};
 done:
-    FAB_FREE_ALL(head, next, g.group, g.size, g.leaf);
+    FAB_FREE_ALL(head, next, g.group, g.size, g.leaf, g.apart);
     return status;
 }
 
@@ -67,14 +71,10 @@ done:
 static void count_own(const fab_prepared_phase *s, const grouping *g, uint32_t to, const uint32_t *by_group,
                       const uint32_t *first_of, uint64_t *own) {
     const fab_all_to_all *all = &s->phase->all;
-    uint32_t per_domain = s->ports->gpu_scaleup[all->first] != FAB_NONE ? s->fabric->gpus_per_domain : 1;
     for (uint32_t k = first_of[to]; k < first_of[to + 1]; k++) {
-        uint32_t gpu = all->first + by_group[k];
-        uint32_t first = gpu / per_domain * per_domain;
-        for (uint32_t other = first; other < first + per_domain; other++) {
-            if (other >= all->first && other < all->first + all->n) {
-                own[g->group[other - all->first]]++;
-            }
+        const fab_gpu_range mine = fab_exchanged_in_domain(s->fabric, s->ports, all, all->first + by_group[k]);
+        for (uint32_t other = mine.first; other < mine.first + mine.n; other++) {
+            own[g->group[other - all->first]]++;
         }
     }
 }
@@ -84,11 +84,17 @@ static fab_status classes_of_groups(const fab_prepared_phase *s, const grouping 
     fab_status status = FAB_OK;
     uint32_t n_parts = s->demand->n_parts;
     uint32_t n = s->phase->all.n;
-    size_t n_classes = (size_t)g->n_groups * g->n_groups;
+    size_t n_classes = 0;
+    uint32_t low = 0; /* groups of one exchange */
+    uint32_t high = 0;
     fab_flow_classes c = {.n_parts = n_parts};
     uint32_t *by_group = NULL;
     uint32_t *first_of = NULL;
     uint64_t *own = NULL;
+    for (uint32_t k = 0; k < g->n_groups; k++) {
+        low = g->apart[k] != g->apart[low] ? k : low;
+        n_classes += 2 * (size_t)(k - low) + 1;
+    }
     FAB_TRY(FAB_NEW(c.own_pair, n_classes * n_parts, err));
     FAB_TRY(FAB_NEW(c.own_count, n_classes, err));
     FAB_TRY(FAB_NEW(by_group, n, err));
@@ -104,9 +110,13 @@ static fab_status classes_of_groups(const fab_prepared_phase *s, const grouping 
         by_group[first_of[g->group[i] + 1]++] = i;
     }
     for (uint32_t to = 0; to < g->n_groups; to++) {
-        memset(own, 0, g->n_groups * sizeof *own);
+        low = to < high ? low : to;
+        for (high = to < high ? high : to; high < g->n_groups && g->apart[high] == g->apart[low];) {
+            high++;
+        }
+        memset(own + low, 0, (high - low) * sizeof *own);
         count_own(s, g, to, by_group, first_of, own);
-        for (uint32_t from = 0; from < g->n_groups; from++) {
+        for (uint32_t from = low; from < high; from++) {
             uint64_t count = (uint64_t)g->size[from] * g->size[to] - own[from];
             if (count == 0) {
                 continue;
@@ -134,7 +144,8 @@ static fab_status classes_one_by_one(const fab_prepared_phase *s, fab_flow_class
     uint32_t n_parts = s->demand->n_parts;
     fab_flow_classes c = {.n_parts = n_parts};
     FAB_FAIL_IF(s->phase->n_flows > MAX_RELAYED, err, FAB_EUNSUPPORTED, NULL,
-                "an all-to-all of %" PRIu64 " flows over GPUs that relay between rails; the limit is %" PRIu64,
+                "an all-to-all of %" PRIu64 " flows over GPUs that relay between rails; the limit is %" PRIu64
+                "; choose fewer GPUs or, of a ranking job, a smaller table-group",
                 s->phase->n_flows, MAX_RELAYED);
     FAB_TRY(FAB_NEW(c.own_pair, s->phase->n_flows * n_parts, err));
     for (uint64_t flow = 0; flow < s->phase->n_flows; flow++) {
@@ -164,7 +175,7 @@ fab_status fab_flow_classes_init(const fab_prepared_phase *s, fab_flow_classes *
         FAB_TRY(classes_of_groups(s, &groups, out, err));
     }
 done:
-    FAB_FREE_ALL(groups.group, groups.size, groups.leaf);
+    FAB_FREE_ALL(groups.group, groups.size, groups.leaf, groups.apart);
     return status;
 }
 
@@ -189,15 +200,7 @@ static void count_network_flows(const fab_prepared_phase *s, fab_phase_result *o
         }
         return;
     }
-    uint32_t last = phase->all.first + phase->all.n - 1;
-    out->network_flows = phase->n_flows;
-    for (uint32_t gpu = phase->all.first; s->ports->gpu_scaleup[phase->all.first] != FAB_NONE && gpu <= last;) {
-        uint32_t behind = (fab_domain_of(s->fabric, gpu) + 1) * s->fabric->gpus_per_domain;
-        uint64_t n = (behind <= last ? behind : last + 1) - gpu;
-        out->network_flows -= n * (n - 1);
-        gpu = behind;
-    }
-    out->network_bytes = out->network_flows * phase->all.bytes;
+    out->network_flows = fab_all_leaving(s->fabric, s->ports, &phase->all, &out->network_bytes);
 }
 
 /* Flows whose minimal routes cross a boundary. */

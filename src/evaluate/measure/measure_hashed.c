@@ -1,7 +1,8 @@
-/* A hash of more flows than are walked. Every flow of an all-to-all is as long as any other, and switches choose for
- * the path of each of its queue pairs by itself and evenly: a link carries N paths on average, those of an even split,
- * and its variance is at most N. So the fullest of L such links carries about N + g sqrt(N), g the mean of the largest
- * of L normal deviates, and none more than Bernstein's bound, but once in a thousand draws. See
+/* A hash of more flows than are walked. Switches choose for the path of each queue pair of an all-to-all by itself and
+ * evenly: a link carries B bytes on average, those of an even split, with a variance of V at most, the squares of the
+ * bytes of paths by the part of each that an even split puts there. So the fullest of L such links carries about
+ * B + g sqrt(V), g the mean of the largest of L normal deviates, and none more than Bernstein's bound, but once in a
+ * thousand draws. B^2 / V is how many paths of equal bytes would spread as much. See
  * src/doc/adr/0111-hashes-of-many-flows.md. */
 #include "fab/memory.h"
 #include "measure_rates.h"
@@ -11,6 +12,7 @@
 #include <string.h>
 
 #define MOST_WALKED (UINT64_C(1) << 29) /* half a minute */
+#define MOST_IN_JOB (UINT64_C(1) << 24) /* of groups, or unequal flows, of which walks have no ends either: seconds */
 #define RARE        1e-3                /* that a link carries more than it is said to */
 #define BYTE_BITS   8.0
 #define FOUR_PI     12.566370614359172
@@ -37,12 +39,14 @@ static bool hashes_evenly(const char *label) {
 bool fab_is_estimated(const fab_router *router, const fab_phase *phase) {
     const char *label = fab_router_facts_of(router)->label;
     const bool is_asked = strstr(label, ",flows=estimated") != NULL;
-    const bool is_much = phase->n_flows > MOST_WALKED && strstr(label, ",flows=walked") == NULL;
+    const uint64_t most = fab_all_is_plain(&phase->all) ? MOST_WALKED : MOST_IN_JOB;
+    const bool is_much = phase->n_flows > most && strstr(label, ",flows=walked") == NULL;
     return phase->all.n > 0 && (is_much || is_asked) && hashes_evenly(label) && fab_router_dag(router, NULL) == NULL;
 }
 
 typedef struct spread {
     double largest, rare; /* of L links: g; ln (L / RARE) */
+    double latest;        /* fab_latest_end() */
 } spread;
 
 static spread spread_of(double links) {
@@ -55,8 +59,10 @@ static double most_expected(const spread *s, double n) {
     return 1 + fmax(s->largest, 0) / sqrt(n);
 }
 
-static double most_possible(const spread *s, double n) {
-    return 1 + (s->rare / 3 + sqrt(s->rare * s->rare / 9 + 2 * n * s->rare)) / n;
+/* `largest`: path, over what the link carries on average. */
+static double most_possible(const spread *s, double n, double largest) {
+    const double x = largest * s->rare / 3;
+    return 1 + x + sqrt(x * x + 2 * s->rare / n);
 }
 
 /* The part of draws in which a link of that mean utilisation is offered more than it has. */
@@ -64,17 +70,23 @@ static double collided_part(double use, double n) {
     return 0.5 * erfc((1 / use - 1) * sqrt(n) / ROOT_OF_TWO);
 }
 
-static void take_link(const fab_engine_run *run, const spread *s, uint32_t link, double use, double bytes, double paths,
+/* What a link carries on average, and of how many and how large paths. */
+typedef struct mean_load {
+    double use, bytes, paths, largest;
+} mean_load;
+
+static void take_link(const fab_engine_run *run, const spread *s, uint32_t link, const mean_load *on,
                       fab_figures *out) {
-    const double factor = most_expected(s, paths);
-    const double full_s = bytes * BYTE_BITS / fab_prepared_capacity(run->prepared, link);
+    const double factor = fmax(most_expected(s, on->paths), on->largest);
+    const double full_s = on->bytes * BYTE_BITS / fab_prepared_capacity(run->prepared, link);
     const double before_s = run->prepared->relay_s;
-    out->max_collision = fmax(out->max_collision, use * factor);
-    out->max_hash = fmax(out->max_hash, fab_hash_factor(use * factor, run->prepared->spray[link]));
+    out->max_collision = fmax(out->max_collision, on->use * factor);
+    out->max_hash = fmax(out->max_hash, fab_hash_factor(on->use * factor, run->prepared->spray[link]));
     out->busiest_link_s = fmax(out->busiest_link_s, full_s * factor);
     if (run->rates) {
+        const double most = fmax(most_possible(s, on->paths, on->largest), factor);
         out->transfer_s = fmax(out->transfer_s, before_s + full_s * factor);
-        out->longest_s = fmax(out->longest_s, before_s + full_s * most_possible(s, paths));
+        out->longest_s = fmax(out->longest_s, before_s + full_s * most * s->latest);
     }
 }
 
@@ -127,47 +139,68 @@ done:
     return status;
 }
 
+/* Variances of the bytes of links, of which `alike` paths go one way. */
+static fab_status find_variances(const fab_engine_run *run, const fab_dag *dag, const double *bytes, double alike,
+                                 double *out, fab_error *err) {
+    const fab_prepared_phase *p = run->prepared;
+    const double scale = alike / fab_router_facts_of(run->router)->paths_per_flow;
+    if (p->phase->all.share != NULL) {
+        FAB_PASS(fab_split_load(dag, fab_split_even(), p->demand, p->demand->squares, out, err));
+    }
+    for (uint32_t l = 0; l < p->fabric->n_links; l++) {
+        out[l] = scale * (p->phase->all.share != NULL ? out[l] : bytes[l] * (double)p->phase->all.bytes);
+    }
+    return FAB_OK;
+}
+
 fab_status fab_estimate_hash(const fab_engine_run *run, const fab_dag *dag, const double *use, const double *bytes,
                              fab_figures *out, fab_error *err) {
     fab_status status = FAB_OK;
     const fab_prepared_phase *p = run->prepared;
     const fab_fabric *f = p->fabric;
     double links = 0;
-    double path_bytes = 0; /* of all paths that go one way */
+    double alike = 0;
     double collided[2 * FAB_MAX_TIERS] = {0};
     double *hazard = NULL;
-    FAB_TRY(FAB_NEW(hazard, f->n_links, err));
-    FAB_TRY(count_alike(p, &path_bytes, err));
-    path_bytes *= (double)p->phase->all.bytes / fab_router_facts_of(run->router)->paths_per_flow;
+    double *variance = NULL;
+    bool is_even = true;
+    const double largest = (double)fab_phase_largest(p->phase, &is_even);
+    FAB_TRY(FAB_NEW_ALL(f->n_links, err, hazard, variance));
+    FAB_TRY(count_alike(p, &alike, err));
+    FAB_TRY(find_variances(run, dag, bytes, alike, variance, err));
     for (uint32_t l = 0; l < f->n_links; l++) {
         links += fab_class_of(f, l)->kind == FAB_LINK_FABRIC && bytes[l] > 0;
     }
-    const spread s = spread_of(links);
+    spread s = spread_of(links);
+    s.latest = fab_latest_end(p->phase);
     out->shortest_s = out->transfer_s;
-    out->longest_s = out->transfer_s;
+    out->longest_s = p->relay_s + (out->transfer_s - p->relay_s) * s.latest;
     out->collided_links = 0;
     for (uint32_t l = 0; l < f->n_links; l++) {
         const fab_link_class *k = fab_class_of(f, l);
-        const double paths = bytes[l] / path_bytes;
         if (k->kind != FAB_LINK_FABRIC || bytes[l] <= 0) {
             continue;
         }
-        const double part = collided_part(use[l], paths);
+        const mean_load on = {.use = use[l],
+                              .bytes = bytes[l],
+                              .paths = bytes[l] * bytes[l] / variance[l],
+                              .largest = largest * alike / fab_router_facts_of(run->router)->paths_per_flow / bytes[l]};
+        const double part = collided_part(use[l], on.paths);
         const size_t tier = 2 * (k->tier - 1) + (fab_is_up(l) ? 0 : 1);
-        take_link(run, &s, l, use[l], bytes[l], paths, out);
+        take_link(run, &s, l, &on, out);
         hazard[l] = -log1p(-fmin(part, 1 - RARE));
         collided[tier] += part;
         out->collided_links += part;
         if (run->detail != NULL) {
             fab_tier_load *row = &run->detail->tiers[tier];
-            row->max_utilisation = fmax(row->max_utilisation, use[l] * most_expected(&s, paths));
+            row->max_utilisation = fmax(row->max_utilisation, use[l] * fmax(most_expected(&s, on.paths), on.largest));
         }
     }
     out->collided_links = floor(out->collided_links + 0.5);
     out->max_utilisation = fmax(out->max_utilisation, out->max_collision);
     out->throughput = 1 / out->max_utilisation;
-    if (out->transfer_s > p->relay_s) {
-        out->min_rate = (double)p->phase->all.bytes * BYTE_BITS / (out->transfer_s - p->relay_s);
+    if (is_even && out->transfer_s > p->relay_s) {
+        out->min_rate = largest * BYTE_BITS / (out->transfer_s - p->relay_s);
     }
     FAB_TRY(count_collided(run, dag, hazard, out, err));
     FAB_TRY(fab_sample_bound(run, true, out, err));
@@ -178,6 +211,6 @@ fab_status fab_estimate_hash(const fab_engine_run *run, const fab_dag *dag, cons
         }
     }
 done:
-    free(hazard);
+    FAB_FREE_ALL(hazard, variance);
     return status;
 }

@@ -555,15 +555,6 @@ done:
 
 /* --- what is too large -------------------------------------------------------------------------------------------- */
 
-static bool equal_bytes(const fab_phase *phase) {
-    for (uint64_t i = 1; phase->all.n == 0 && i < phase->n_flows; i++) {
-        if (phase->bytes[i] != phase->bytes[0]) {
-            return false;
-        }
-    }
-    return phase->n_flows > 0;
-}
-
 /* Whether no window is below this rate: no path of a tree is longer than up and down through links of every class. */
 static bool windows_allow(const fab_engine_run *run, double rate_bps) {
     const fab_fabric *f = run->prepared->fabric;
@@ -576,6 +567,15 @@ static bool windows_allow(const fab_engine_run *run, double rate_bps) {
     return !fab_router_facts_of(run->router)->reorders || (fab_is_tree(f) && rate_bps < limit_bps);
 }
 
+/* Of phases of unequal flows whose ends were found one by one none ended more than 17 % after it: ADR 111. */
+#define LATEST_END 1.25
+
+double fab_latest_end(const fab_phase *phase) {
+    bool is_even = true;
+    (void)fab_phase_largest(phase, &is_even);
+    return is_even ? 1 : LATEST_END;
+}
+
 /* With equal bytes the slowest flow is one over the fullest link, and it is done when that link is: unless its window
  * holds it back. */
 fab_status fab_rate_loads(const fab_engine_run *run, const double *bytes, fab_figures *out, fab_error *err) {
@@ -583,12 +583,14 @@ fab_status fab_rate_loads(const fab_engine_run *run, const double *bytes, fab_fi
     out->min_rate = NAN;
     out->mean_rate = NAN;
     out->transfer_s = NAN;
-    const bool is_even = equal_bytes(phase);
-    const double fullest_s = is_even ? fullest_link_s(run->prepared, bytes, run->prepared->relay) : 0;
-    const double rate_bps = fullest_s > 0 ? (double)fab_phase_flow(phase, 0).bytes * BITS / fullest_s : 0;
-    if (is_even && windows_allow(run, rate_bps)) {
+    const double fullest_s = fullest_link_s(run->prepared, bytes, run->prepared->relay);
+    const double rate_bps = fullest_s > 0 ? (double)fab_phase_largest(phase, NULL) * BITS / fullest_s : 0;
+    if (phase->n_flows > 0 && windows_allow(run, rate_bps)) {
+        const double latest = fab_latest_end(phase);
         out->transfer_s = fullest_s + run->prepared->relay_s;
-        out->min_rate = rate_bps;
+        out->min_rate = latest > 1 ? NAN : rate_bps;
+        out->shortest_s = latest > 1 ? out->transfer_s : 0;
+        out->longest_s = latest > 1 ? fullest_s * latest + run->prepared->relay_s : 0;
         return check_bound(run, bytes, out, err);
     }
     return FAB_OK;

@@ -34,6 +34,10 @@ bool fab_is_estimated(const fab_router *router, const fab_phase *phase);
 fab_status fab_estimate_hash(const fab_engine_run *run, const fab_dag *dag, const double *use, const double *bytes,
                              fab_figures *out, fab_error *err) FAB_MUST_USE;
 
+/** By what a phase of more flows than have their rates found may end after its fullest link: 1 where flows are equal.
+ */
+double fab_latest_end(const fab_phase *phase);
+
 /** Of a collision factor what the design does not cause. */
 double fab_hash_factor(double factor, double taper_factor);
 
@@ -100,7 +104,8 @@ fab_status fab_finish_lossless(const fab_fabric *fabric, const fab_transport_spe
 /** The same under a split. `bytes`: shape [n_links], all that the links carry. */
 fab_status fab_rate_split(const fab_engine_run *run, const fab_split *split, const double *bytes, fab_figures *out,
                           fab_error *err) FAB_MUST_USE;
-/** The same of what is too large to be solved: flows of equal bytes need as long as the fullest link. */
+/** The same of what is too large to be solved: flows of equal bytes need as long as the fullest link, others may need
+ * more, by fab_latest_end() at most. */
 fab_status fab_rate_loads(const fab_engine_run *run, const double *bytes, fab_figures *out,
                           fab_error *err) FAB_MUST_USE;
 

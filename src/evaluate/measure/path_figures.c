@@ -1,5 +1,6 @@
 /* Lengths and latencies of paths, and the limit that a reorder window sets. */
 #include "fab/path_figures.h"
+#include "measure.h"
 #include "fab/memory.h"
 
 #include <math.h>
@@ -203,7 +204,10 @@ static void add_listed(fab_path_tally *t, const pair_paths *pairs, const fab_dem
             double segment_s = 0;
             double hops = measure_segments(t->router, &flow, part, &segment_s);
             fab_path_range latency_s = {segment_s, segment_s, segment_s};
-            uint32_t pair = demand->pair_of[i * demand->n_parts + part];
+            uint32_t pair = demand->pair_of != NULL
+                                ? demand->pair_of[i * demand->n_parts + part]
+                                : fab_demand_pair(demand, fab_router_fabric(t->router), fab_router_ports(t->router),
+                                                  fab_router_next_hops(t->router), phase, i, part);
             if (pair != FAB_NONE) {
                 hops += pairs->hops[pair];
                 latency_s.min += pairs->shortest_s[pair];
@@ -283,7 +287,7 @@ static fab_status measure_all_segments(const fab_router *router, const fab_phase
     const fab_fabric *f = fab_router_fabric(router);
     const fab_next_hops *t = fab_router_next_hops(router);
     uint32_t n_planes = fab_router_ports(router)->n_planes;
-    double part_bytes = (double)phase->all.bytes / fab_router_ports(router)->nics_per_gpu;
+    uint64_t all_bytes = 0;
     double sent = 0;
     double weighted_s = 0;
     double least_bytes = INFINITY;
@@ -305,8 +309,14 @@ static fab_status measure_all_segments(const fab_router *router, const fab_phase
         least_bytes = bytes > 0 ? fmin(least_bytes, fmax(offer->sent[nic], offer->received[nic])) : least_bytes;
     }
     out->mean_s = sent > 0 ? weighted_s / sent : 0;
-    out->n_parts = part_bytes > 0 ? sent / part_bytes * n_planes : 0;
+    out->n_parts = (double)fab_all_leaving(f, fab_router_ports(router), &phase->all, &all_bytes) *
+                   fab_router_ports(router)->nics_per_gpu * n_planes;
     out->largest_rate = sent > 0 ? (double)phase->all.bytes * offer->line_bps / least_bytes : 0;
+    for (uint32_t gpu = phase->all.first; phase->all.share != NULL && gpu < phase->all.first + phase->all.n; gpu++) {
+        const uint32_t own = fab_exchanged_in_domain(f, fab_router_ports(router), &phase->all, gpu).n;
+        const double others = fmax(fab_all_group(&phase->all) - own, 1);
+        out->largest_rate = fmax(out->largest_rate, offer->line_bps * fab_router_ports(router)->nics_per_gpu / others);
+    }
     return FAB_OK;
 }
 
@@ -404,7 +414,9 @@ static fab_status add_unlisted(fab_path_tally *t, const pair_paths *pairs, const
                                               pairs->expected_s[i],
                                               pairs->longest_s[i] + both_ends(from->far, to->far, 1)},
                                 .spread_s = pairs->longest_s[i] - pairs->shortest_s[i]};
-            add_all(t, &segments, paths, demand->rate[i] / parts * n_parts, parts / n_parts);
+            const double rate_bps =
+                phase->all.share != NULL ? segments.largest_rate : demand->rate[i] / parts * n_parts;
+            add_all(t, &segments, paths, rate_bps, parts / n_parts);
             own_leaf -= parts;
         }
     }
@@ -424,7 +436,8 @@ fab_status fab_path_figures_of_split(const fab_router *router, const fab_dag *da
     pair_paths pairs = {0};
     FAB_TRY(fab_path_tally_init(router, &tally, err));
     FAB_TRY(fold_pairs(fab_router_fabric(router), dag, split, demand, &pairs, err));
-    if (demand->pair_of != NULL) {
+    const bool is_skewed = phase->all.share != NULL && phase->n_flows <= FAB_MOST_LISTED;
+    if (demand->pair_of != NULL || is_skewed) { /* the rates of a pair differ */
         add_listed(&tally, &pairs, demand, phase, offer);
     } else {
         FAB_TRY(add_unlisted(&tally, &pairs, demand, phase, offer, err));

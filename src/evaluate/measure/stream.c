@@ -19,8 +19,9 @@ static fab_status load_flows(const fab_stream *s, uint64_t first, uint32_t n, fa
         fab_offer_chunk(prepared->offer, prepared->phase, first, n, scratch->rate);
     }
     for (uint32_t i = 0; i < n; i++) {
-        bool listed = prepared->phase->all.n == 0;
-        scratch->volume[i] = (double)(listed ? prepared->phase->bytes[first + i] : prepared->phase->all.bytes);
+        const fab_all_to_all *all = &prepared->phase->all;
+        scratch->volume[i] =
+            (double)(fab_all_is_plain(all) ? all->bytes : fab_phase_flow(prepared->phase, first + i).bytes);
     }
     *out = (fab_chunk){.first = first,
                        .rate = prepared->offer->rate != NULL ? prepared->offer->rate + first : scratch->rate,
@@ -197,8 +198,8 @@ fab_status fab_stream_open(const fab_engine_run *run, fab_stream *s, fab_error *
     if (all_at_once || phase->n_flows <= limit / per_flow) {
         return open_whole(s, err);
     }
-    bool alike = fab_router_facts_of(router)->is_by_destination && phase->all.n > 0 && prepared->demand->n_parts == 1 &&
-                 !prepared->fabric->forwards_in_domain;
+    bool alike = fab_router_facts_of(router)->is_by_destination && fab_all_is_plain(&phase->all) &&
+                 prepared->demand->n_parts == 1 && !prepared->fabric->forwards_in_domain;
     if (alike) {
         return open_bundles(s, err);
     }

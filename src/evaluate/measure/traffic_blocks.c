@@ -21,13 +21,16 @@ static uint64_t overlap(uint64_t first, uint64_t n, uint64_t from, uint64_t to) 
     return high > low ? high - low : 0;
 }
 
-/* Every member of a block sends the same to every other GPU of the exchange. */
-static void add_all_to_all(const fab_all_to_all *all, uint64_t gpus_per_block, uint32_t n_blocks, double *out) {
-    for (uint32_t a = 0; a < n_blocks; a++) {
-        double from = (double)overlap(all->first, all->n, a * gpus_per_block, (a + 1) * gpus_per_block);
-        for (uint32_t b = 0; b < n_blocks; b++) {
-            double to = (double)overlap(all->first, all->n, b * gpus_per_block, (b + 1) * gpus_per_block);
-            out[(size_t)a * n_blocks + b] += from * (a == b ? to - (to > 0 ? 1 : 0) : to) * (double)all->bytes;
+/* Each GPU with all blocks that its group lies in. */
+static void add_groups(const fab_all_to_all *all, uint64_t gpus_per_block, uint32_t n_blocks, double *out) {
+    const uint32_t size = fab_all_group(all);
+    for (uint32_t i = 0; i < all->n; i++) {
+        const uint64_t first = all->first + i - i % size;
+        const uint64_t mine = (all->first + i) / gpus_per_block;
+        const double bytes = (double)fab_all_bytes(all, i % size, i % size);
+        for (uint64_t b = first / gpus_per_block; b <= (first + size - 1) / gpus_per_block; b++) {
+            const double n = (double)overlap(first, size, b * gpus_per_block, (b + 1) * gpus_per_block) - (b == mine);
+            out[all->by_receiver ? b * n_blocks + mine : mine * n_blocks + b] += n * bytes;
         }
     }
 }
@@ -39,11 +42,8 @@ fab_status fab_block_bytes(const fab_fabric *fabric, const fab_phase *phase, fab
     FAB_PASS(FAB_NEW(out->block_bytes, (size_t)n * n, err));
     out->n_blocks = n;
     out->servers_per_block = size;
-    if (phase->all.n > 1) {
-        add_all_to_all(&phase->all, gpus_per_block, n, out->block_bytes);
-        return FAB_OK;
-    }
-    for (uint64_t i = 0; i < phase->n_flows; i++) {
+    add_groups(&phase->all, gpus_per_block, n, out->block_bytes);
+    for (uint64_t i = 0; phase->all.n == 0 && i < phase->n_flows; i++) {
         uint64_t a = phase->src[i] / gpus_per_block;
         uint64_t b = phase->dst[i] / gpus_per_block;
         out->block_bytes[a * n + b] += (double)phase->bytes[i];

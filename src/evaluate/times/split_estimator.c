@@ -92,18 +92,6 @@ static double capacity_of(const attempt *a, fab_link_id link) {
     return is_pcie && bps >= a->q->offer->line_bps * (1 - 1e-12) ? (double)INFINITY : bps;
 }
 
-/* Bits of the largest flow, and whether all are as large. */
-static double largest_flow(const fab_phase *phase, bool *out_even) {
-    double most = (double)fab_phase_flow(phase, 0).bytes * BITS;
-    *out_even = true;
-    for (uint64_t i = 1; phase->all.n == 0 && i < phase->n_flows; i++) {
-        double bits = (double)phase->bytes[i] * BITS;
-        *out_even = *out_even && bits == most;
-        most = fmax(most, bits);
-    }
-    return most;
-}
-
 /* The fullest link; what is relayed before takes no part. */
 static double least_s(const attempt *a) {
     double most = 0;
@@ -212,7 +200,7 @@ fab_status fab_split_seconds(const fab_split_seconds_request *request, fab_phase
     bool is_even = true;
     FAB_TRY(open_attempt(&a, err));
     FAB_TRY(fab_path_figures_of_split(a.router, a.dag, a.split, &a.demand, phase, request->offer, &paths, err));
-    double bits = largest_flow(phase, &is_even);
+    double bits = (double)fab_phase_largest(phase, &is_even) * BITS;
     double low_s = least_s(&a);
     double high_s = low_s;
     if (!is_even) {

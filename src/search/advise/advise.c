@@ -87,7 +87,7 @@ static fab_status lay_over(advisor *a, const advise_config *config, const fab_de
 }
 
 /* The advisor's context with a configuration in place of its own: what that leaves alone is shared. */
-static fab_status replay_config(advisor *a, const advise_config *config, uint64_t seed, fab_result *out,
+static fab_status replay_config(advisor *a, const advise_config *config, uint64_t seed, bool rates, fab_result *out,
                                 fab_error *err) {
     fab_status status = FAB_OK;
     fab_engine_spec engine = {.where = "--engine"};
@@ -99,7 +99,7 @@ static fab_status replay_config(advisor *a, const advise_config *config, uint64_
     const fab_replay replay = {.context = context,
                                .n_seeds = a->n_seeds,
                                .n_threads = a->request->n_threads,
-                               .rates = a->has_packets,
+                               .rates = rates,
                                .keep_draws = true};
     FAB_TRY(fab_replay_run(&replay, out, err));
 done:
@@ -111,7 +111,7 @@ fab_status advise_evaluate(advisor *a, const advise_config *config, uint64_t see
                            fab_error *err) {
     fab_error inner = {0};
     fab_result result = {0};
-    fab_status status = replay_config(a, config, seed, &result, &inner);
+    fab_status status = replay_config(a, config, seed, a->has_packets, &result, &inner);
     status = status == FAB_OK ? advise_add_up(a, &result, out, &inner) : status;
     out->is_possible = status == FAB_OK;
     if (fab_is_refusal(status)) {
@@ -359,6 +359,24 @@ done:
     return status;
 }
 
+/* The mean over the seeds; 0: the traffic has none, or it is not known. */
+static fab_status find_iteration(advisor *a, const advise_config *config, double *out_s, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_error why = {.code = FAB_OK};
+    fab_fabric_result *about = NULL;
+    FAB_PASS(FAB_NEW(about, 1, err));
+    fab_result result = {.n_fabrics = 1, .fabrics = about};
+    about->spec = a->what->design->fabric;
+    about->counts.gpus = fab_n_gpus(a->what->fabric); /* prices are not asked for */
+    status = replay_config(a, config, a->what->seed, true, &result, &why);
+    *out_s = status == FAB_OK && result.n_iterations > 0 ? result.iterations[0].time_s : 0;
+    result.fabrics = NULL;
+    result.n_fabrics = 0;
+    fab_result_release(&result);
+    free(about);
+    return status == FAB_OK || fab_is_refusal(status) ? FAB_OK : fab_fail(err, status, why.where, "%s", why.text);
+}
+
 static fab_status write_best(const advisor *a, const stack *s, fab_error *err) {
     fab_status status = FAB_OK;
     fab_str command = FAB_STR_INIT;
@@ -397,6 +415,8 @@ static fab_status find_best(advisor *a, const advise_list *list, fab_error *err)
         FAB_TRY(advise_compare(a, &a->at_base, &s->outcome, &b->gain, err));
         FAB_TRY(check_best(a, s, err));
         FAB_TRY(write_best(a, s, err));
+        FAB_TRY(find_iteration(a, &a->base, &b->base_iteration_s, err));
+        FAB_TRY(find_iteration(a, &s->config, &b->iteration_s, err));
     }
 done:
     for (int i = 0; stacks != NULL && i < 2; i++) {

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define DIP            0.05 /* of the bandwidth of the size before */
 #define GIB            1073741824.0
 #define MIB            1048576.0
 #define SAME_RATIO     0.03 /* of busbw over algbw: what was printed is rounded */
@@ -142,6 +143,17 @@ static fab_status fill_row(const fab_busbw_request *r, const fab_nccl_case *c, c
     return FAB_OK;
 }
 
+/* Where bandwidth falls although there is more to send, as the library's model takes another way there. */
+static void explain_dip(const fab_nccl_case *c, fab_busbw_row *row) {
+    fab_nccl_time t;
+    if (row->bytes > row[-1].bytes && row->busbw < row[-1].busbw * (1 - DIP) &&
+        fab_nccl_choose(c, FAB_NCCL_BEST, FAB_NCCL_N_ALGORITHMS, row->bytes, &row->best_algorithm,
+                        &row->best_protocol)) {
+        fab_nccl_time_of(c, row->best_algorithm, row->best_protocol, row->bytes, &t);
+        row->best_busbw = row->bytes / t.time_s * fab_bus_factor(c->operation, c->ranks);
+    }
+}
+
 static fab_status fill_engine(const fab_busbw_request *r, size_t e, const busbw_network *networks, fab_busbw *b,
                               fab_error *err) {
     const size_t n_sizes = count_sizes(r);
@@ -159,6 +171,9 @@ static fab_status fill_engine(const fab_busbw_request *r, size_t e, const busbw_
         fab_busbw_row *row = &b->rows[e * n_sizes + i];
         row->engine = b->engines[e].label;
         FAB_PASS(fill_row(r, &c, networks, i, row, err));
+        if (i > 0) {
+            explain_dip(&c, row);
+        }
         b->engines[e].n_short += row->falls_short;
         b->n_short += row->falls_short;
     }

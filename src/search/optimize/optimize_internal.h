@@ -25,10 +25,11 @@ typedef enum goal { GOAL_TAPER, GOAL_BISECTION, GOAL_POWER, GOAL_COST, N_GOALS }
 typedef struct candidate {
     double asked[FAB_MAX_TIERS], built[FAB_MAX_TIERS]; /**< tapers; 1 and 0 from the top tier on */
     uint64_t n_switches, n_cables;
-    double value[N_GOALS]; /**< smaller is better: the bisection is negated. bit/s over bit/s, W, USD */
-    double owned_usd;      /**< by tokens: cost of ownership */
-    double token_usd;      /**< by tokens: lower bound of what 1e9 of them cost, or that; INFINITY: refused */
-    bool is_replayed;      /**< it is that */
+    uint64_t n_leaves, n_leaf_cables; /**< upwards */
+    double value[N_GOALS];            /**< smaller is better: the bisection is negated. bit/s over bit/s, W, USD */
+    double owned_usd;                 /**< by tokens: cost of ownership */
+    double token_usd; /**< by tokens: lower bound of what 1e9 of them cost, or that; INFINITY: refused */
+    bool is_replayed; /**< it is that */
 } candidate;
 
 /** What choices with the same servers and NICs begin with, or why there is none. */

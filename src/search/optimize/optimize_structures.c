@@ -104,6 +104,8 @@ static fab_status add_candidate(const search *s, structure *x, sample *m, fab_er
     candidate *c = &x->candidates[x->n_candidates++];
     *c = (candidate){.n_switches = counts->switches,
                      .n_cables = counts->cables,
+                     .n_leaves = counts->switches_by_tier[0],
+                     .n_leaf_cables = x->n_tiers > 1 ? counts->cables_by_tier[1] : 0,
                      .value = {[GOAL_BISECTION] = -fab_bisection_ratio(&m->f.spec, counts, m->tree.bisection_bps),
                                [GOAL_POWER] = m->f.cost.power_w,
                                [GOAL_COST] = m->f.cost.total_usd}};

@@ -3,8 +3,9 @@
  * costs is known in closed form; what it does is not, and building and replaying it takes seconds. So designs are taken
  * by a lower bound of their tokens: no network makes an iteration shorter than the schedule whose phases take what NICs
  * and scale-up links need. The bound is the same time for all designs with the same NICs and domains, so that their
- * order is that of their cost. A replay looks only for plans that would bring the design into the list. Failures leave
- * a part of the time, so that bounds without them hold with them.
+ * order is that of their cost; the cheapest of every family comes first. A replay looks only for plans that would bring
+ * the design into the list. Where it ends without a route, by what NICs and leaves let through, that is a bound of all
+ * designs with the same leaves. Failures leave a part of the time, so that bounds without them hold with them.
  */
 #include "optimize_internal.h"
 
@@ -32,16 +33,18 @@ typedef struct token_floor {
     double nic_bps;
     double iteration_s, tokens_per_iteration, share;
     bool is_refused;
+    bool is_tried; /* one of them was looked at */
 } token_floor;
 
 typedef struct ranked {
     structure *structure;
     candidate *candidate;
-    const token_floor *floor;
+    token_floor *floor;
     fab_optimum_point *point; /* of a replay; NULL: none, or no better than the list */
     fab_job_plan plan;        /* of that replay */
     double open_usd; /* what other plans might bring it to, where time ran out before all were looked at; else 0 */
     size_t order;    /* of the search */
+    uint64_t n;      /* designs whose tapers round to this fabric */
     bool is_tried;
 } ranked;
 
@@ -85,6 +88,11 @@ static fab_status tokens_open(token_search *t, const ranked *r, fab_optimum_poin
 static double token_price(const token_search *t, const ranked *r, double share, double tokens_per_s) {
     const fab_ownership o = {.years = t->s->years, .total_usd = r->candidate->owned_usd};
     return fab_ownership_per_1e9_tokens(&o, share, tokens_per_s);
+}
+
+/* Under the bound, or where an iteration takes so long. */
+static double price_of(const token_search *t, const ranked *r, double iteration_s) {
+    return token_price(t, r, r->floor->share, r->floor->tokens_per_iteration / iteration_s);
 }
 
 static bool is_late(const void *context) {
@@ -187,6 +195,24 @@ static int by_token_price(const void *a, const void *b) {
     return (x->order > y->order) - (x->order < y->order);
 }
 
+/* That of tapers which round to the same fabric as those of a candidate; NULL: none before it. */
+static ranked *find_equal(const token_search *t, const structure *x, const candidate *c) {
+    for (size_t i = t->n; i > 0 && t->all[i - 1].structure == x; i--) {
+        const candidate *other = t->all[i - 1].candidate;
+        bool is_equal = other->n_switches == c->n_switches && other->n_cables == c->n_cables;
+        for (size_t k = 0; k < FAB_MAX_TIERS; k++) {
+            is_equal = is_equal && other->built[k] == c->built[k];
+        }
+        for (goal g = 0; g < N_GOALS; g++) {
+            is_equal = is_equal && other->value[g] == c->value[g];
+        }
+        if (is_equal) {
+            return &t->all[i - 1];
+        }
+    }
+    return NULL;
+}
+
 /* All that keep the limits, with their bounds. */
 static fab_status list_candidates(token_search *t, fab_error *err) {
     t->most = (size_t)t->s->request->most_replays;
@@ -194,25 +220,25 @@ static fab_status list_candidates(token_search *t, fab_error *err) {
         structure *x = &t->s->structures[i];
         for (size_t k = 0; k < x->n_candidates; k++) {
             size_t floor = 0;
-            ranked added = {.structure = x, .candidate = &x->candidates[k], .order = t->n};
-            if (!optimize_keeps_limits(t->s, added.candidate)) {
-                continue;
+            ranked added = {.structure = x, .candidate = &x->candidates[k], .order = t->n, .n = 1};
+            ranked *equal = find_equal(t, x, added.candidate);
+            if (equal != NULL) {
+                equal->n++;
+            } else if (optimize_keeps_limits(t->s, added.candidate)) {
+                FAB_PASS(find_floor(t, &added, &floor, err));
+                FAB_PASS(FAB_GROW(t->all, t->capacity, t->n + 1, err));
+                t->all[t->n++] = added;
             }
-            FAB_PASS(find_floor(t, &added, &floor, err));
-            const token_floor *f = &t->floors[floor];
-            added.candidate->token_usd =
-                f->is_refused ? INFINITY : token_price(t, &added, f->share, f->tokens_per_iteration / f->iteration_s);
-            t->out->tokens.n_refused += f->is_refused;
-            FAB_PASS(FAB_GROW(t->all, t->capacity, t->n + 1, err));
-            t->all[t->n++] = added;
         }
     }
     for (size_t i = 0; i < t->n; i++) { /* the list of floors stands still now */
         size_t floor = 0;
-        FAB_PASS(find_floor(t, &t->all[i], &floor, err));
-        t->all[i].floor = &t->floors[floor];
+        ranked *r = &t->all[i];
+        FAB_PASS(find_floor(t, r, &floor, err));
+        r->floor = &t->floors[floor];
+        r->candidate->token_usd = r->floor->is_refused ? INFINITY : price_of(t, r, r->floor->iteration_s);
+        t->out->tokens.n_refused += r->floor->is_refused ? r->n : 0;
     }
-    qsort(t->all, t->n, sizeof *t->all, by_token_price);
     return FAB_OK;
 }
 
@@ -221,18 +247,6 @@ static fab_status list_candidates(token_search *t, fab_error *err) {
 /* What a design must be below to enter the list. */
 static double worst_listed(const token_search *t) {
     return t->n_best <= FAB_RUNNERS_UP ? INFINITY : t->best[FAB_RUNNERS_UP]->candidate->token_usd;
-}
-
-/* Tapers that round to the same fabric give the same figures: one of them is listed. */
-static bool is_listed(const token_search *t, const ranked *r) {
-    for (size_t i = 0; i < t->n_best; i++) {
-        const candidate *c = t->best[i]->candidate;
-        if (t->best[i]->structure == r->structure && c->token_usd == r->candidate->token_usd &&
-            c->value[GOAL_COST] == r->candidate->value[GOAL_COST]) {
-            return true;
-        }
-    }
-    return false;
 }
 
 static void enter_list(token_search *t, ranked *r) {
@@ -304,7 +318,32 @@ static fab_status keep_replay(token_search *t, ranked *r, const fab_planned *pla
 static void refuse(token_search *t, ranked *r, const fab_error *why) {
     note_refusal(t, why);
     r->candidate->token_usd = INFINITY;
-    t->out->tokens.n_refused++;
+    t->out->tokens.n_refused += r->n;
+}
+
+/* NICs and what lets them out of their leaves are the same. */
+static bool has_same_leaves(const ranked *a, const ranked *b) {
+    const tier_option *x = &a->structure->tier[0];
+    const tier_option *y = &b->structure->tier[0];
+    return a->floor == b->floor && a->structure->n_tiers == b->structure->n_tiers && x->model == y->model &&
+           x->breakout == y->breakout && x->breakout_up == y->breakout_up &&
+           a->candidate->asked[0] == b->candidate->asked[0] && a->candidate->built[0] == b->candidate->built[0] &&
+           a->candidate->n_leaves == b->candidate->n_leaves &&
+           a->candidate->n_leaf_cables == b->candidate->n_leaf_cables;
+}
+
+/* After a search in which no plan was cheap enough. */
+static void raise_bounds(token_search *t, ranked *r, const fab_plans *plans, double below_usd) {
+    if (!plans->is_proven) {
+        return;
+    }
+    r->candidate->token_usd = fmax(r->candidate->token_usd, below_usd);
+    for (size_t i = 0; plans->n_networks == 0 && isfinite(plans->lower_bound_s) && i < t->n; i++) {
+        ranked *other = &t->all[i];
+        if (!other->is_tried && has_same_leaves(r, other)) {
+            other->candidate->token_usd = fmax(other->candidate->token_usd, price_of(t, other, plans->lower_bound_s));
+        }
+    }
 }
 
 /* Looks whether the design has a place in the list. */
@@ -315,15 +354,13 @@ static fab_status replay(token_search *t, ranked *r, double below_usd, fab_error
     fab_optimum_point *point = NULL;
     fab_error why = {.code = FAB_OK};
     fab_stat goodput;
-    const token_floor *f = r->floor;
     FAB_TRY(FAB_NEW(point, 1, err));
     FAB_TRY(tokens_open(t, r, point, &fabric, err));
     fab_plan_request request = plan_request(t, fabric);
     /* Above the rounding, so that a design as cheap as the last of the list is not left out for it. What the first seed
      * says of drawn paths leaves none out. */
-    request.below_s = isfinite(below_usd) && !t->out->tokens.is_drawn
-                          ? below_usd * (1 + ROUNDING) / r->candidate->token_usd * f->iteration_s
-                          : 0;
+    request.below_s =
+        isfinite(below_usd) && !t->out->tokens.is_drawn ? below_usd * (1 + ROUNDING) / price_of(t, r, 1) : 0;
     status = fab_plan_search(&request, &plans, &why);
     if (fab_is_refusal(status)) {
         refuse(t, r, &why);
@@ -332,7 +369,7 @@ static fab_status replay(token_search *t, ranked *r, double below_usd, fab_error
     }
     FAB_TRY(status == FAB_OK ? FAB_OK : fab_fail(err, status, why.where, "%s", why.text));
     if (plans->n_plans_listed == 0) { /* no plan is that fast, or none was found in time */
-        r->candidate->token_usd = plans->is_proven ? fmax(r->candidate->token_usd, below_usd) : r->candidate->token_usd;
+        raise_bounds(t, r, plans, below_usd);
         goto done;
     }
     status = find_goodput(t, fabric, &plans->plans[0].plan, &goodput, &why);
@@ -346,9 +383,7 @@ static fab_status replay(token_search *t, ranked *r, double below_usd, fab_error
     FAB_TRY(keep_replay(t, r, &plans->plans[0], &goodput, point, err));
     r->point = point;
     point = NULL;
-    if (!is_listed(t, r)) {
-        enter_list(t, r);
-    }
+    enter_list(t, r);
 done:
     fab_plans_free(plans);
     fab_fabric_free(fabric);
@@ -367,44 +402,58 @@ static ranked *cheapest_network(token_search *t) {
     return least;
 }
 
-/* The cheapest of those with tapers up to `taper` that might enter the list and have not been looked at. */
-static ranked *cheapest_within(token_search *t, double taper) {
-    for (size_t i = 0; i < t->n; i++) { /* those that are left stand in the order of their bounds */
-        const ranked *r = &t->all[i];
-        if (!r->is_tried && !(r->candidate->token_usd < worst_listed(t))) {
-            break;
-        }
-        if (!r->is_tried && r->candidate->value[GOAL_TAPER] <= taper * (1 + ROUNDING)) {
-            return &t->all[i];
+/* The least bound of a family (NULL: of any) and tapers up to `taper`, of those that might enter the list. */
+static ranked *least_open(token_search *t, const char *family, double taper) {
+    ranked *least = NULL;
+    for (size_t i = 0; i < t->n; i++) {
+        ranked *r = &t->all[i];
+        if (!r->is_tried && r->candidate->token_usd < worst_listed(t) &&
+            (family == NULL || r->structure->family == family) &&
+            r->candidate->value[GOAL_TAPER] <= taper * (1 + ROUNDING) &&
+            (least == NULL || by_token_price(r, least) < 0)) {
+            least = r;
         }
     }
-    return NULL;
+    return least;
 }
 
-/* The cheapest network, then the cheapest design within each taper: what the bound knows nothing of. Then by bound. */
-static ranked *next_ranked(token_search *t, uint64_t n_tried, size_t *taper) {
-    const fab_catalog *c = t->s->request->catalog;
-    ranked *next = n_tried == 0 ? cheapest_network(t) : NULL;
-    while (next == NULL && *taper < c->n_tapers) {
-        next = cheapest_within(t, c->tapers[(*taper)++]);
+/* Nothing where one of the family has been looked at. */
+static ranked *first_of_family(token_search *t, const char *family) {
+    for (size_t i = 0; i < t->n_floors; i++) {
+        if (t->floors[i].family == family && t->floors[i].is_tried) {
+            return NULL;
+        }
     }
-    return next != NULL ? next : cheapest_within(t, INFINITY);
+    return least_open(t, family, INFINITY);
+}
+
+/* The cheapest network, the cheapest design of each family and within each taper: what the bound knows nothing of. Then
+ * by bound. */
+static ranked *next_ranked(token_search *t, size_t *step) {
+    const fab_catalog *c = t->s->request->catalog;
+    ranked *next = NULL;
+    for (; next == NULL && *step <= t->n_floors + c->n_tapers; (*step)++) {
+        next = *step == 0             ? cheapest_network(t)
+               : *step <= t->n_floors ? first_of_family(t, t->floors[*step - 1].family)
+                                      : least_open(t, NULL, c->tapers[*step - 1 - t->n_floors]);
+    }
+    return next != NULL ? next : least_open(t, NULL, INFINITY);
 }
 
 static fab_status replay_all(token_search *t, const ranked **out_cheapest, fab_error *err) {
     search *s = t->s;
     const fab_optimize_request *q = s->request;
     const uint64_t most = q->most_replays > 0 ? q->most_replays : UINT64_MAX;
-    size_t taper = 0;
+    size_t step = 0;
     ranked *next = NULL;
     t->most = (size_t)(most < t->n ? most : t->n);
     *out_cheapest = cheapest_network(t);
-    for (uint64_t n_tried = 0; n_tried < most && (next = next_ranked(t, n_tried, &taper)) != NULL; n_tried++) {
+    for (uint64_t n_tried = 0; n_tried < most && (next = next_ranked(t, &step)) != NULL; n_tried++) {
         s->timed_out = s->timed_out || optimize_now_s() > s->deadline_s;
         if (s->timed_out && t->n_best > 0) {
             break;
         }
-        next->is_tried = true;
+        next->is_tried = next->floor->is_tried = true;
         FAB_PASS(isfinite(next->candidate->token_usd) ? replay(t, next, worst_listed(t), err) : FAB_OK);
         t->n_tried = n_tried + 1;
         if (q->progress != NULL) {
@@ -416,6 +465,40 @@ static fab_status replay_all(token_search *t, const ranked **out_cheapest, fab_e
 
 /* --- result ------------------------------------------------------------------------------------------------------- */
 
+static bool lists_family(const token_search *t, size_t n, const char *family) {
+    for (size_t i = 0; i < n; i++) {
+        if (t->best[i]->structure->family == family) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The best replayed of each family takes the place of the dearest whose family has a cheaper one. */
+static void list_families(token_search *t) {
+    for (;;) {
+        ranked *added = NULL;
+        size_t at = t->n_best - 1;
+        for (size_t i = 0; i < t->n; i++) {
+            ranked *r = &t->all[i];
+            if (r->point != NULL && !lists_family(t, t->n_best, r->structure->family) &&
+                (added == NULL || by_token_price(r, added) < 0)) {
+                added = r;
+            }
+        }
+        while (at > 0 && !lists_family(t, at, t->best[at]->structure->family)) {
+            at--;
+        }
+        if (added == NULL || at == 0) {
+            return;
+        }
+        for (; at + 1 < t->n_best; at++) {
+            t->best[at] = t->best[at + 1];
+        }
+        t->best[at] = added; /* dearer than all: it was not among them */
+    }
+}
+
 static void count_proofs(token_search *t) {
     fab_token_search *o = &t->out->tokens;
     const double winner_usd = t->best[0]->candidate->token_usd;
@@ -423,8 +506,10 @@ static void count_proofs(token_search *t) {
     for (size_t i = 0; i < t->n; i++) {
         const candidate *c = t->all[i].candidate;
         const bool is_known = c->is_replayed || !isfinite(c->token_usd);
-        o->n_bounded += !is_known && c->token_usd >= winner_usd;
-        o->n_open += !is_known && c->token_usd < winner_usd;
+        o->n_bounded += is_known                     ? (uint64_t)c->is_replayed * (t->all[i].n - 1)
+                        : c->token_usd >= winner_usd ? t->all[i].n
+                                                     : 0;
+        o->n_open += !is_known && c->token_usd < winner_usd ? t->all[i].n : 0;
         o->is_late = o->is_late || t->all[i].open_usd > 0;
         least = fmin(least, t->all[i].open_usd > 0 ? t->all[i].open_usd : c->token_usd);
         structure *x = t->all[i].structure; /* its best is that of the other objective */
@@ -487,6 +572,7 @@ fab_status optimize_by_tokens(search *s, fab_optimum *out, fab_error *err) {
                  out->tokens.refused_note);
     }
     count_proofs(&t);
+    list_families(&t);
     out->tokens.most_replays = s->request->most_replays;
     if (s->request->scenarios != NULL) {
         (void)snprintf(out->tokens.scenarios, sizeof out->tokens.scenarios, "%s", s->request->scenarios);

@@ -73,7 +73,7 @@ fab_status fab_plan_choose(const fab_plan_request *request, fab_design *design, 
     if (status != FAB_OK) {
         FAB_FAIL(err, status, why.where, "%s", why.text);
     }
-    FAB_TRY(out != NULL ? fab_plan_fewer(request, plans, err) : FAB_OK);
+    FAB_TRY(out != NULL ? fab_plan_beside(request, plans, err) : FAB_OK);
     FAB_TRY(fab_job_space_new(design, request->fabric, &space, err));
     fab_job_plan_apply(space, &plans->plans[0].plan, &design->jobs[0]);
     if (out != NULL) {

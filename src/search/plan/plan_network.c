@@ -76,10 +76,13 @@ static fab_status open_plan(plan_network *n, const fab_job_plan *plan, bool chec
 /* --- bounds ------------------------------------------------------------------------------------------------------- */
 
 static bool leaves_domains(const fab_fabric *fabric, const fab_phase *phase) {
-    if (phase->all.n > 1) {
-        return fab_domain_of(fabric, phase->all.first) != fab_domain_of(fabric, phase->all.first + phase->all.n - 1);
+    const uint32_t size = fab_all_group(&phase->all);
+    for (uint32_t first = phase->all.first; first < phase->all.first + phase->all.n; first += size) {
+        if (fab_domain_of(fabric, first) != fab_domain_of(fabric, first + size - 1)) {
+            return true;
+        }
     }
-    for (uint64_t i = 0; i < phase->n_flows; i++) {
+    for (uint64_t i = 0; phase->all.n == 0 && i < phase->n_flows; i++) {
         if (fab_domain_of(fabric, phase->src[i]) != fab_domain_of(fabric, phase->dst[i])) {
             return true;
         }

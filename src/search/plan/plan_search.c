@@ -22,7 +22,7 @@
 
 void fab_plans_free(fab_plans *plans) {
     if (plans != NULL) {
-        FAB_FREE_ALL(plans->plans, plans->front, plans);
+        FAB_FREE_ALL(plans->plans, plans->front, plans->tight, plans);
     }
 }
 

@@ -61,13 +61,15 @@ static void mark_flow(fab_relocator *r, uint32_t src, uint32_t dst) {
     }
 }
 
-/* An all-to-all has too many flows to look at: each GPU against the ends of the range, which are far apart, and those
+/* An all-to-all has too many flows to look at: each GPU against the ends of its group, which are far apart, and those
  * beside it. */
 static void mark_all(fab_relocator *r, const fab_all_to_all *all) {
-    const uint32_t last = all->first + all->n - 1;
-    for (uint32_t gpu = all->first; gpu <= last; gpu++) {
-        if (gpu != all->first) {
-            mark_flow(r, gpu, all->first);
+    const uint32_t size = fab_all_group(all);
+    for (uint32_t gpu = all->first; gpu < all->first + all->n; gpu++) {
+        const uint32_t first = gpu - (gpu - all->first) % size;
+        const uint32_t last = first + size - 1;
+        if (gpu != first) {
+            mark_flow(r, gpu, first);
         }
         if (gpu != last) {
             mark_flow(r, gpu, last);

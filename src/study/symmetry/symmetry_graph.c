@@ -93,9 +93,9 @@ static fab_status list_phase(scene_graph *g, uint32_t p, fab_error *err) {
     return FAB_OK;
 }
 
-/* GPUs of an all-to-all are told by their colour alone, unless relays make its flows unequal. */
+/* GPUs of one all-to-all of equal flows are told by their colour alone, unless relays make them unequal. */
 static bool is_coloured(const scene_graph *g, const fab_phase *phase) {
-    return phase->all.n > 1 && !g->f->forwards_in_domain;
+    return phase->all.n > 1 && fab_all_is_plain(&phase->all) && !g->f->forwards_in_domain;
 }
 
 static fab_status list_pairs(scene_graph *g, fab_error *err) {

@@ -105,6 +105,7 @@ fab_status fab_collective_time(const fab_fabric *fabric, const fab_phase *phases
         ends e = {.port_out = NULL};
         status = ends_init(&e, fabric, err);
         status = status == FAB_OK ? fab_phase_count_messages(fabric, &with_messages, err) : status;
+        status = status == FAB_OK ? fab_phase_count_copies(fabric, &with_messages, err) : status;
         if (status == FAB_OK && phase->all.n > 0) {
             add_all(&e, &phase->all);
         }

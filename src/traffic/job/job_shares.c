@@ -239,23 +239,37 @@ static fab_status cut_tables(const fab_embedding_table *tables, size_t n, uint32
     return status;
 }
 
-static uint32_t idlest(const fab_table_share *shares, uint32_t n) {
-    uint32_t least = 0;
-    for (uint32_t i = 1; i < n; i++) {
-        bool is_less = shares[i].lookups < shares[least].lookups ||
-                       (shares[i].lookups <= shares[least].lookups && shares[i].columns < shares[least].columns);
-        least = is_less ? i : least;
+static bool is_idler(const fab_table_share *shares, uint32_t a, uint32_t b) {
+    const fab_table_share *x = &shares[a];
+    const fab_table_share *y = &shares[b];
+    return x->lookups != y->lookups   ? x->lookups < y->lookups
+           : x->columns != y->columns ? x->columns < y->columns
+                                      : a < b;
+}
+
+/* Restores a heap whose first GPU, the idlest, got more from `at` on. */
+static void sink_down(const fab_table_share *shares, uint32_t *heap, uint32_t n, uint32_t at) {
+    for (uint32_t child = 2 * at + 1; child < n; child = 2 * at + 1) {
+        child += child + 1 < n && is_idler(shares, heap[child + 1], heap[child]);
+        if (!is_idler(shares, heap[child], heap[at])) {
+            return;
+        }
+        const uint32_t moved = heap[at];
+        heap[at] = heap[child];
+        heap[child] = moved;
+        at = child;
     }
-    return least;
 }
 
 fab_status fab_job_table_shares(const fab_embedding_table *tables, size_t n, uint32_t n_gpus, const char *where,
                                 fab_table_share *out, fab_error *err) {
     fab_status status = FAB_OK;
     piece *pieces = NULL;
+    uint32_t *heap = NULL;
     size_t m = 0;
     double columns = 0;
     double lookups = 0;
+    FAB_TRY(FAB_NEW(heap, n_gpus, err));
     FAB_TRY(cut_tables(tables, n, n_gpus, &pieces, &m, err));
     FAB_FAIL_IF(m < n_gpus, err, FAB_EINPUT, where,
                 "tables: %zu pieces of at least %d columns do not give each of %" PRIu32
@@ -265,18 +279,25 @@ fab_status fab_job_table_shares(const fab_embedding_table *tables, size_t n, uin
         out[i] = (fab_table_share){0, 0};
     }
     for (size_t i = 0; i < m; i++) {
-        fab_table_share *to = &out[i < n_gpus ? i : idlest(out, n_gpus)]; /* one each before any gets two */
+        for (uint32_t k = n_gpus; i == n_gpus && k > 0; k--) { /* one each before any gets two */
+            heap[k - 1] = k - 1;
+            sink_down(out, heap, n_gpus, k - 1);
+        }
+        fab_table_share *to = &out[i < n_gpus ? i : heap[0]];
         to->columns += pieces[i].columns;
         to->lookups += lookups_of(&pieces[i]);
         columns += pieces[i].columns;
         lookups += lookups_of(&pieces[i]);
+        if (i >= n_gpus) {
+            sink_down(out, heap, n_gpus, 0);
+        }
     }
     for (uint32_t i = 0; i < n_gpus; i++) {
         out[i].columns *= n_gpus / columns;
         out[i].lookups *= n_gpus / lookups;
     }
 done:
-    free(pieces);
+    FAB_FREE_ALL(pieces, heap);
     return status;
 }
 

@@ -146,10 +146,9 @@ static fab_status add_all(const fab_collective_set *set, fab_traffic *traffic, c
     return FAB_OK;
 }
 
-/* Of the design's first job, or the default one. */
-static fab_status find_library(const fab_pattern *p, fab_gpu *out, fab_error *err) {
-    bool is_given = p->design != NULL && p->design->n_jobs > 0 && p->design->jobs[0].gpu[0] != '\0';
-    return fab_gpu_read(is_given ? p->design->jobs[0].gpu : FAB_DEFAULT_GPU, p->text, out, err);
+fab_status fab_traffic_gpu(const fab_design *design, const char *where, fab_gpu *out, fab_error *err) {
+    bool is_given = design != NULL && design->n_jobs > 0 && design->jobs[0].gpu[0] != '\0';
+    return fab_gpu_read(is_given ? design->jobs[0].gpu : FAB_DEFAULT_GPU, where, out, err);
 }
 
 fab_status fab_pattern_collective(fab_pattern *p, fab_traffic *traffic, fab_error *err) {
@@ -158,7 +157,7 @@ fab_status fab_pattern_collective(fab_pattern *p, fab_traffic *traffic, fab_erro
     fab_gpu gpu;
     char note[192] = "";
     const char *name = p->algorithm;
-    FAB_TRY(find_library(p, &gpu, err));
+    FAB_TRY(fab_traffic_gpu(p->design, p->text, &gpu, err));
     FAB_TRY(pattern_init(p, &g, err));
     const fab_collective_set set = {.where = p->text,
                                     .fabric = p->fabric,

@@ -309,24 +309,58 @@ done:
     return status;
 }
 
-/* Groups of GPUs in a row hold all tables, and exchange for their own samples. */
-static fab_status emit_tables(training *t, bool is_back, double bytes, fab_phase_builder *builder, fab_error *err) {
-    fab_status status = FAB_OK;
+/* Groups of GPUs that do not stand in a row, or one of them alone. */
+static void emit_tables(training *t, uint64_t bytes, const uint64_t *shares, bool is_back, fab_phase_builder *builder) {
     const uint32_t size = (uint32_t)t->job->spec.table_group;
-    double *columns = NULL;
-    if (fab_job_is_skewed(&t->job->spec)) {
-        FAB_TRY(find_columns(t, &columns, err));
-    }
+    const fab_all_to_all all = {.bytes = bytes, .share = (uint64_t *)shares, .by_receiver = is_back};
     for (uint32_t comm = 0; comm < t->job->n_gpus / size; comm++) {
         const uint32_t *members = t->gpu_of_rank + (size_t)comm * size;
-        if (is_wanted(t, comm) && columns != NULL) {
-            emit_all_to_all_v(members, size, bytes, is_back ? NULL : columns, is_back ? columns : NULL, comm, builder);
-        } else if (is_wanted(t, comm)) {
-            emit_all_to_all(members, size, rounded(bytes) > 0 ? rounded(bytes) : 1, comm, builder);
+        for (uint32_t i = 0; i < size && is_wanted(t, comm); i++) {
+            for (uint32_t j = 0; j < size; j++) {
+                if (i != j) {
+                    fab_phase_add(builder, members[i], members[j], fab_all_bytes(&all, i, j), comm);
+                }
+            }
         }
     }
+}
+
+/* Groups of GPUs in a row hold all tables, and exchange for their own samples. */
+static fab_status make_table_flows(training *t, const char *name, double bytes, fab_phase_builder *builder,
+                                   fab_error *err) {
+    fab_status status = FAB_OK;
+    const uint32_t n = t->job->n_gpus;
+    const uint32_t size = (uint32_t)t->job->spec.table_group;
+    const bool is_back = strstr(name, "grad") != NULL;
+    const uint64_t mean = rounded(bytes) > 0 ? rounded(bytes) : 1;
+    double *columns = NULL;
+    uint64_t *shares = NULL;
+    uint64_t sum = mean * size;
+    if (fab_job_is_skewed(&t->job->spec)) {
+        FAB_TRY(find_columns(t, &columns, err));
+        FAB_TRY(FAB_NEW(shares, size, err));
+        sum = 0;
+        for (uint32_t i = 0; i < size; i++) {
+            shares[i] = rounded(bytes * columns[i]);
+            sum += shares[i];
+        }
+    }
+    if (!only_one(t) && is_one_range(t, n) && bytes * n * (size - 1) < FAB_PHASE_MAX_BYTES) {
+        *builder = fab_phase_of_all(name, "all-to-all", t->gpu_of_rank[0], n, mean);
+        fab_phase *phase = &builder->phase;
+        phase->n_flows = (uint64_t)n * (size - 1);
+        phase->total_bytes = sum * (size - 1) * (n / size);
+        phase->n_comms = n / size;
+        phase->all.group = size;
+        phase->all.share = shares;
+        phase->all.by_receiver = is_back;
+        shares = NULL;
+    } else {
+        FAB_TRY(fab_open_phase(t, builder, name, "all-to-all", (uint64_t)n * (size - 1), n / size, 0, err));
+        emit_tables(t, mean, shares, is_back, builder);
+    }
 done:
-    free(columns);
+    FAB_FREE_ALL(columns, shares);
     return status;
 }
 
@@ -341,13 +375,8 @@ fab_status fab_make_embedding(training *t, const char *name, fab_phase_builder *
     const double expected = vectors * (size - 1) / size / (only_one(t) ? n_groups : 1);
     const double bytes = vectors / n / size;
     FAB_PASS(fab_check_comm(t, name, n_groups, err));
-    if (!is_placed && n_groups == 1 && is_one_range(t, n) && bytes * n * (n - 1) < FAB_PHASE_MAX_BYTES) {
-        *builder = fab_phase_of_all(name, "all-to-all", t->gpu_of_rank[0], n, rounded(bytes) > 0 ? rounded(bytes) : 1);
-        builder->phase.expected_bytes = expected;
-    } else {
-        FAB_PASS(fab_open_phase(t, builder, name, "all-to-all", (uint64_t)n * (size - 1), n_groups, expected, err));
-        FAB_PASS(emit_tables(t, strstr(name, "grad") != NULL, bytes, builder, err));
-    }
+    FAB_PASS(make_table_flows(t, name, bytes, builder, err));
+    builder->phase.expected_bytes = expected;
     builder->phase.executions = (uint64_t)times;
     (void)snprintf(builder->phase.formula, sizeof builder->phase.formula,
                    "%sB x %.0f columns of %" PRIu64 " tables x %" PRIu64 " bytes x (n-1)/n%s%s", is_placed ? "" : "2 ",

@@ -76,6 +76,7 @@ static void compare_demands(const setup *s, const fab_demand *a, const fab_deman
         cr_assert_eq(a->parts[pair], b->parts[pair], "%s: pair %u", text, pair);
         expect_near(a->bytes[pair], b->bytes[pair], "bytes of pair", text, pair);
         expect_near(a->rate[pair], b->rate[pair], "rate of pair", text, pair);
+        expect_near(a->squares[pair], b->squares[pair], "squares of pair", text, pair);
     }
     for (uint32_t l = 0; l < s->fabric->n_links; l++) {
         expect_near(a->segment_bytes[l], b->segment_bytes[l], "bytes of link", text, l);
@@ -83,8 +84,8 @@ static void compare_demands(const setup *s, const fab_demand *a, const fab_deman
     }
 }
 
-static void check_all(const setup *s, uint32_t first, uint32_t n, const char *text) {
-    fab_phase all = {.all = {.first = first, .n = n, .bytes = 1000003}, .n_flows = (uint64_t)n * (n - 1)};
+static void check_phase(const setup *s, const fab_phase phase, const char *text) {
+    fab_phase all = phase;
     fab_phase listed = fixture_list(&all);
     fab_offer offer_all = {0};
     fab_offer offer_listed = {0};
@@ -105,6 +106,33 @@ static void check_all(const setup *s, uint32_t first, uint32_t n, const char *te
     fab_offer_release(&offer_all);
     fab_offer_release(&offer_listed);
     fixture_list_release(&listed);
+}
+
+static void check_all(const setup *s, uint32_t first, uint32_t n, const char *text) {
+    const fab_phase all = {.all = {.first = first, .n = n, .bytes = 1000003}, .n_flows = (uint64_t)n * (n - 1)};
+    check_phase(s, all, text);
+}
+
+/* Groups in a row, by shares of those who send or receive. */
+static void check_groups(const setup *s, fab_rng *rng, const char *text) {
+    const uint32_t n_gpus = fab_n_gpus(s->fabric);
+    const uint32_t size = (uint32_t)random_between(rng, 2, n_gpus);
+    const uint32_t n = size * (uint32_t)random_between(rng, 1, n_gpus / size);
+    uint64_t *share = calloc(size, sizeof *share);
+    for (uint32_t i = 0; i < size; i++) {
+        share[i] = random_between(rng, 0, 5) * 1000003;
+    }
+    for (uint32_t way = 0; way < 3; way++) {
+        const fab_phase all = {.all = {.first = (uint32_t)random_between(rng, 0, n_gpus - n),
+                                       .n = n,
+                                       .bytes = 7,
+                                       .group = size,
+                                       .share = way < 2 ? share : NULL,
+                                       .by_receiver = way == 1},
+                               .n_flows = (uint64_t)n * (size - 1)};
+        check_phase(s, all, text);
+    }
+    free(share);
 }
 
 Test(demand, all_to_all_is_counted_as_listed) {
@@ -133,6 +161,7 @@ Test(demand, all_to_all_on_random_fabrics) {
         if (n_gpus > 1) {
             uint32_t n = (uint32_t)random_between(&rng, 2, n_gpus);
             check_all(&s, (uint32_t)random_between(&rng, 0, n_gpus - n), n, d.text);
+            check_groups(&s, &rng, d.text);
             n_checked++;
         }
         discard(&s);

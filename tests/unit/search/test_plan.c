@@ -7,6 +7,7 @@
 #include "fab/verdict.h"
 
 #include <criterion/criterion.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -213,6 +214,28 @@ Test(plan, short_search) {
     fab_plans_free(plans[1]);
     fab_fabric_free(fabric);
     free(design);
+}
+
+/* What is faster in the memory that is kept free is the best plan where none is; where none is, nothing is. */
+Test(plan, faster_in_memory_that_is_kept_free) {
+    fab_plans *plans[2] = {NULL};
+    for (size_t i = 0; i < 2; i++) {
+        fab_design *design =
+            design_of("clos:gpus=64,radix=16", KEYS("model", "llama3-8b", "memory-headroom", i == 0 ? "0.1" : "0"));
+        (void)snprintf(design->engines[0].text, sizeof design->engines[0].text, "spray");
+        fab_fabric *fabric = fabric_of(design);
+        const fab_plan_request request = {.design = design, .fabric = fabric, .seed = 1, .n_threads = 1};
+        cr_assert_eq(fab_plan_choose(&request, design, &plans[i], NULL), FAB_OK);
+        fab_fabric_free(fabric);
+        free(design);
+    }
+    const fab_planned *tight = plans[0]->tight;
+    cr_assert(plans[0]->n_tight == 1 && plans[1]->n_tight == 0);
+    cr_expect(tight->memory_bytes > plans[0]->room_bytes && tight->memory_bytes <= plans[0]->capacity_bytes);
+    cr_expect(fabs(tight->iteration.time_s / plans[1]->plans[0].iteration.time_s - 1) < 1e-12);
+    cr_expect(tight->slower_ratio < 0 && tight->iteration.time_s < plans[0]->plans[0].iteration.time_s);
+    fab_plans_free(plans[0]);
+    fab_plans_free(plans[1]);
 }
 
 /* A better plan is named where there is one. */

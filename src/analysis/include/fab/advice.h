@@ -69,7 +69,8 @@ typedef struct fab_advice_best {
     char *command; /**< the whole command line; owned */
     fab_advice_figures figures;
     fab_advice_gain gain;
-    fab_advice_gain check; /**< the same comparison on seeds that chose nothing */
+    fab_advice_gain check;                /**< the same comparison on seeds that chose nothing */
+    double base_iteration_s, iteration_s; /**< means of the job's iteration without and with them; 0: it has none */
 } fab_advice_best;
 
 /** A list of servers that the search tried; time_s is NAN where the fabric refuses it. */

@@ -22,7 +22,11 @@ typedef struct fab_busbw_row {
     double collision, hash; /**< largest collision factor that the algorithm meets, and what the routing adds to tapers;
                                0: no network */
     double algbw, busbw;    /**< B/s */
-    bool is_drawn;          /**< the next two are known: several draws */
+    double best_busbw; /**< where busbw falls by more than 5 % from the size before: that of the fastest, the next two;
+                          else 0 */
+    fab_nccl_algorithm best_algorithm;
+    fab_nccl_protocol best_protocol;
+    bool is_drawn;                  /**< the next two are known: several draws */
     double least_busbw, most_busbw; /**< of the slowest and the fastest draw */
     bool is_measured;               /**< the next three are known */
     double measured_time_s;         /**< as printed; 0: it was not */

@@ -42,6 +42,8 @@ typedef struct fab_plans {
     size_t n_plans_listed;
     fab_planned *front; /**< fastest within less and less memory, each with at most seven tenths of the one before */
     size_t n_front;
+    fab_planned *tight; /**< faster than all by more than FAB_VERDICT_LITTLE, in memory that is to stay free */
+    size_t n_tight;     /**< 1, or 0: none */
     uint32_t
         fewer_servers;   /**< where few sizes divide the GPUs: on so many of the servers the job is faster; 0: none */
     uint64_t fewer_gpus; /**< of these */

@@ -63,7 +63,8 @@ typedef struct fab_sweep_engine {
     double least_s, most_s; /**< of an iteration, or the only phase, over the seeds; 0: one seed, or not known */
     bool has_time;
     double time_s;     /**< of the iteration, or of a batch that is served, else phases_s */
-    double compared_s; /**< what the front goes by: time_s, or that for as many tokens as the first point's iteration */
+    double compared_s; /**< what the front goes by: time_s, or that for as many tokens as the first point's iteration,
+                          and of compared designs on as many GPUs: fab_sweep_is_per_gpu() */
     double slowdown;   /**< compared_s over the least of this engine in the sweep; 0 without a time */
     bool is_on_front;  /**< no other point costs less and is as fast under this engine, or is faster and costs as much;
                           with failures where they were asked for, and then only what the histories tell apart */
@@ -107,6 +108,7 @@ typedef struct fab_sweep_point {
     char traffic[sizeof(((fab_result *)0)->traffic)];
     uint64_t batch;          /**< sequences of an iteration; 0: no training job */
     double tokens;           /**< of an iteration */
+    uint64_t job_gpus;       /**< that an iteration is of; 0: no training job */
     fab_job_kind kind;       /**< of the job, meaningful with has_ownership */
     double work;             /**< tokens of an iteration, samples ranked, or tokens generated, in time_s; 0: no job */
     double gpu_ratio;        /**< GPUs of the job over those that are there for all */
@@ -149,7 +151,7 @@ typedef struct fab_verdict {
     bool is_one_draw;
     bool is_estimated;        /**< some figure is of a hash that is not walked */
     size_t best, next;        /**< points; the same where only one has a figure */
-    size_t fastest, cheapest; /**< least compared_s, least price of the network */
+    size_t fastest, cheapest; /**< least compared_s, with failures in it too; least price of the network */
     double margin_ratio;      /**< figure of `next` over that of `best`, less 1 */
     double uncertainty_ratio; /**< what seeds alone make of it: fab_sweep_uncertainty() */
     size_t behind;            /**< the best of those that are not even with `best`; that one where all are */
@@ -203,3 +205,16 @@ typedef struct fab_sweep {
     size_t n_searches;
     size_t n_over_limit; /**< points that were not evaluated for want of memory */
 } fab_sweep;
+
+/** Whether compared designs have jobs on unlike numbers of GPUs, so that only what a GPU does compares. */
+static inline bool fab_sweep_is_per_gpu(const fab_sweep *sweep) {
+    uint64_t gpus = 0;
+    for (size_t i = 0; sweep->compares_designs && i < sweep->n_points; i++) {
+        const uint64_t its = sweep->points[i].job_gpus;
+        if (gpus > 0 && its > 0 && its != gpus) {
+            return true;
+        }
+        gpus = gpus > 0 ? gpus : its;
+    }
+    return false;
+}

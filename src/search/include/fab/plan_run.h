@@ -46,12 +46,13 @@ bool fab_plan_is_wanted(const fab_design *design, const char *traffic);
 fab_status fab_plan_search(const fab_plan_request *request, fab_plans **out, fab_error *err) FAB_MUST_USE;
 
 /**
- * Where the job takes all servers because nobody said otherwise, and a prime factor of its GPUs is in no usual size:
+ * Beside what the search found: a plan that is faster in the memory that memory-headroom keeps free (`tight`), and
+ * where the job takes all servers because nobody said otherwise, and a prime factor of its GPUs is in no usual size:
  * searches on up to three smaller numbers of servers, and writes the one with the most tokens per second into
  * fewer_servers, fewer_gpus and fewer_gain, if it is more than a twentieth better.
  * @param[in,out] plans  What the search found for all.
  */
-fab_status fab_plan_fewer(const fab_plan_request *request, fab_plans *plans, fab_error *err) FAB_MUST_USE;
+fab_status fab_plan_beside(const fab_plan_request *request, fab_plans *plans, fab_error *err) FAB_MUST_USE;
 
 /**
  * What no plan of the space is below on any fabric with the NICs and the scale-up domains of this one: lower_bound_s of

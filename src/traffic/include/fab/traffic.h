@@ -16,12 +16,44 @@
 
 typedef struct fab_design fab_design;
 
-/** GPUs first ... first + n - 1 that all send to each other; flow i is from first + i / (n - 1), to the others in turn.
- */
+/** GPUs first ... first + n - 1 in groups of so many in a row, all of which send to each other; flow i is from
+ * first + i / (group - 1), to the others of its group in turn. */
 typedef struct fab_all_to_all {
     uint32_t first, n; /**< n = 0: the flows are listed */
     uint64_t bytes;    /**< of each flow */
+    uint32_t group;    /**< 0: all n; else a divisor of n */
+    uint64_t *share;   /**< owned, shape [group]: bytes of every flow of whoever stands there in its group, instead of
+                          `bytes`; NULL: all are equal */
+    bool by_receiver;  /**< whoever receives it, not who sends it */
 } fab_all_to_all;
+
+static inline uint32_t fab_all_group(const fab_all_to_all *all) {
+    return all->group > 0 ? all->group : all->n;
+}
+
+/** Of a flow between two places of a group. */
+static inline uint64_t fab_all_bytes(const fab_all_to_all *all, uint32_t from, uint32_t to) {
+    return all->share == NULL ? all->bytes : all->share[all->by_receiver ? to : from];
+}
+
+/** One group, and equal flows. */
+static inline bool fab_all_is_plain(const fab_all_to_all *all) {
+    return all->n > 0 && all->share == NULL && fab_all_group(all) == all->n;
+}
+
+typedef struct fab_gpu_range {
+    uint32_t first, n;
+} fab_gpu_range;
+
+/** GPUs of its group that stand in the scale-up domain of `gpu`, itself included. */
+static inline fab_gpu_range fab_all_in_domain(const fab_fabric *f, const fab_all_to_all *all, uint32_t gpu) {
+    const uint32_t size = fab_all_group(all);
+    const uint32_t first = gpu - (gpu - all->first) % size;
+    const uint32_t domain = gpu / f->gpus_per_domain * f->gpus_per_domain;
+    const uint32_t from = domain > first ? domain : first;
+    const uint32_t to = domain + f->gpus_per_domain < first + size ? domain + f->gpus_per_domain : first + size;
+    return (fab_gpu_range){from, to - from};
+}
 
 /** Flows that are in the network together. GPUs are node ids of the fabric. Read flows through fab_phase_flow(). */
 typedef struct fab_phase {
@@ -64,12 +96,15 @@ typedef struct fab_flow {
 /** Flow i < n_flows. */
 static inline fab_flow fab_phase_flow(const fab_phase *p, uint64_t i) {
     if (p->all.n > 1) {
-        uint32_t from = (uint32_t)(i / (p->all.n - 1));
-        uint32_t to = (uint32_t)(i % (p->all.n - 1));
-        return (fab_flow){.src = p->all.first + from,
-                          .dst = p->all.first + to + (to >= from),
-                          .comm = p->first_comm,
-                          .bytes = p->all.bytes};
+        uint32_t size = fab_all_group(&p->all);
+        uint32_t group = (uint32_t)(i / (size - 1) / size);
+        uint32_t from = (uint32_t)(i / (size - 1) % size);
+        uint32_t to = (uint32_t)(i % (size - 1));
+        to += to >= from;
+        return (fab_flow){.src = p->all.first + group * size + from,
+                          .dst = p->all.first + group * size + to,
+                          .comm = p->first_comm + group,
+                          .bytes = fab_all_bytes(&p->all, from, to)};
     }
     return (fab_flow){p->src[i], p->dst[i], p->comm[i], p->ordinal != NULL ? p->ordinal[i] : 0, p->bytes[i]};
 }
@@ -149,6 +184,9 @@ fab_status fab_traffic_front_end(const char *text, const fab_design *design, con
 
 /** Bus bandwidth over algorithm bandwidth; a reduce-scatter and an all-gather make an all-reduce. */
 double fab_phase_bus_factor(const fab_phase *phase);
+
+/** Bytes of the largest flow. `out_even`: whether all are as large; may be NULL. */
+uint64_t fab_phase_largest(const fab_phase *phase, bool *out_even);
 
 /** The same flows in the same order, with the same bytes and communicators. */
 bool fab_phase_is_like(const fab_phase *a, const fab_phase *b);

@@ -1,4 +1,5 @@
-/* GPUs in a number that sizes do not divide well: whether the job is faster on fewer of its servers. */
+/* Beside the best plan: whether one that leaves less memory free is faster, and, of GPUs in a number that sizes do not
+ * divide well, whether the job is faster on fewer of its servers. */
 #include "fab/analysis.h"
 #include "fab/memory.h"
 #include "fab/plan_run.h"
@@ -54,7 +55,28 @@ static fab_status try_fewer(const fab_plan_request *request, uint32_t n_servers,
     return status == FAB_OK || fab_is_refusal(status) ? FAB_OK : fab_fail(err, status, why.where, "%s", why.text);
 }
 
-fab_status fab_plan_fewer(const fab_plan_request *request, fab_plans *plans, fab_error *err) {
+/* The same job with no memory to be kept free. */
+static fab_status find_tight(const fab_plan_request *request, fab_plans *plans, fab_error *err) {
+    fab_plans *found = NULL;
+    fab_error why = {.code = FAB_OK};
+    fab_plan_request within = *request;
+    const double best_s = fab_planned_s(&plans->plans[0]);
+    if (plans->n_unfit == 0 || !(plans->room_bytes < plans->capacity_bytes)) {
+        return FAB_OK;
+    }
+    within.below_s = best_s * (1 - FAB_VERDICT_LITTLE);
+    fab_status status = fab_plan_search(&within, &found, &why);
+    if (status == FAB_OK && found->n_plans_listed > 0 && fab_planned_s(&found->plans[0]) < within.below_s) {
+        plans->tight = found->plans;
+        plans->n_tight = 1;
+        plans->tight[0].slower_ratio = fab_planned_s(&plans->tight[0]) / best_s - 1;
+        found->plans = NULL;
+    }
+    fab_plans_free(found);
+    return status == FAB_OK || fab_is_refusal(status) ? FAB_OK : fab_fail(err, status, why.where, "%s", why.text);
+}
+
+fab_status fab_plan_beside(const fab_plan_request *request, fab_plans *plans, fab_error *err) {
     static const uint32_t STEPS[] = {8, 32, 128};
     fab_status status = FAB_OK;
     fab_design *design = NULL;
@@ -65,9 +87,6 @@ fab_status fab_plan_fewer(const fab_plan_request *request, fab_plans *plans, fab
     const fab_job_spec *job = request->design->n_jobs > 0 ? &request->design->jobs[0] : NULL;
     const bool is_given =
         job != NULL && (job->gpus > 0 || job->n_servers > 0 || job->servers.length > 0 || job->dp > 0);
-    if (is_given || n_all < 2 || plans->gpus % gpus_per_server != 0 || largest_factor(plans->gpus) <= USUAL_FACTOR) {
-        return FAB_OK;
-    }
     FAB_TRY(FAB_NEW(design, 1, err));
     *design = *request->design;
     if (design->n_jobs == 0) {
@@ -81,6 +100,13 @@ fab_status fab_plan_fewer(const fab_plan_request *request, fab_plans *plans, fab
     within.draws_leaders = true;
     within.progress = NULL;
     within.most_routed = MOST_ROUTED;
+    const double headroom = design->jobs[0].memory_headroom;
+    design->jobs[0].memory_headroom = 0;
+    FAB_TRY(find_tight(&within, plans, err));
+    design->jobs[0].memory_headroom = headroom;
+    if (is_given || n_all < 2 || plans->gpus % gpus_per_server != 0 || largest_factor(plans->gpus) <= USUAL_FACTOR) {
+        goto done;
+    }
     within.below_s = fab_planned_s(&plans->plans[0]);
     for (size_t i = 0; i < sizeof STEPS / sizeof STEPS[0]; i++) {
         const uint32_t n = fewer_servers(n_all, gpus_per_server, STEPS[i]);
