@@ -188,7 +188,7 @@ static const fab_fields PHASE_NAME = TABLE("phase_left_out", PHASE_NAMES, MIGRAT
 #define T fab_failures
 static const fab_field FAILURES[] = {
     FIELD_OF(spares, n_spares, "Servers without ranks that have not failed."),
-    FIELD(seed, "Seed of the draw that is shown."),
+    FIELD(seed, "Seed of the draw that is shown; with several seeds times are means over them."),
     FIELD_OF(of_iteration, iterates, "Whether times are those of an iteration."),
     LIST(failed, "component", failed, n_failed, &FAILED_NAME, "What has failed."),
     LIST(lost, "server", lost, n_lost, &LOST_SERVER, "Servers with ranks that are dead or cut off."),

@@ -138,9 +138,9 @@ static const fab_field CAUSES[] = {
     FIELD_OF(impact_ratio, impact, "Impact of one of them.", SIGNED),
     FIELD_OF(impact_ci95_ratio, ci95, "Half width of the 95 % interval of that."),
     FIELD_OF(share_ratio, share,
-             "Part of all impact that failures of a class have in histories: by least squares, without a constant, of "
-             "the impact over how often each class fails.",
-             SIGNED, .formula = "failures * impact_ratio of one / mean impact_ratio"),
+             "Part of what failures cost in histories, written checkpoints left out, that failures of a class have: by "
+             "least squares, without a constant, over how often each class fails. A cost below 0 counts as none.",
+             .formula = "failures * impact_ratio of one, over the sum of those above 0"),
 };
 static const fab_fields CAUSE = TABLE("cause", CAUSES, SUMMARY);
 

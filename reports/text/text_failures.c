@@ -341,8 +341,9 @@ void fab_text_failures(fab_page *page, const fab_failures *f) {
         "cut flows: of which no path is left by any NIC and plane, in all phases; collisions: network links that are "
         "offered more than their residual capacity, in all phases; fullest: what the fullest link is offered; time: "
         "of %s; moves: from server > to server (* from a healthy one), or how many; offered rates are those of the "
-        "healthy fabric; of the first seed",
-        f->iterates ? "an iteration" : "all phases, one after the other");
+        "healthy fabric; of the first seed%s",
+        f->iterates ? "an iteration" : "all phases, one after the other",
+        f->n_seeds > 1 ? fab_show(page, ", but for times: means over %" PRIu64, f->n_seeds) : "");
     if (has_requests) {
         fab_text_note(
             page,

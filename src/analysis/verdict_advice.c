@@ -68,6 +68,11 @@ static void changes_of_failures(const fab_failures *f, size_t engine, char *out)
             fab_append(out, FAB_VERDICT_TEXT, " under %s, x%.3f under %s", best->policy,
                        slowest->state.time_s / before_s, slowest->policy);
         }
+        if (f->n_seeds > 1) {
+            const bool is_told = fabs(best->state.time_s - before_s) > best->added_ci95_s;
+            fab_append(out, FAB_VERDICT_TEXT, " (mean of %" PRIu64 " seeds%s)", f->n_seeds,
+                       is_told ? "" : ", not told apart");
+        }
     }
 }
 

@@ -1,6 +1,7 @@
 /* What a sweep keeps of the run of a point. */
 #include "sweep_internal.h"
 
+#include "fab/assess.h"
 #include "fab/design.h"
 #include "fab/goodput_run.h"
 #include "fab/routing.h"
@@ -13,10 +14,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-
-/* Paths (flows times queue pairs) times seeds of a point, and of all: of more a point is one draw, and says so. */
-#define MOST_OF_POINT (1U << 22)
-#define MOST_OF_ALL   (1U << 24)
 
 static void keep_fabric(const fab_fabric_result *f, fab_sweep_point *out) {
     (void)snprintf(out->digest, sizeof out->digest, "%s", f->digest);
@@ -33,31 +30,6 @@ static void keep_fabric(const fab_fabric_result *f, fab_sweep_point *out) {
     out->power_w = f->cost.power_w;
     out->capital_usd_per_year = f->cost.capital_usd_per_year;
     out->energy_usd_per_year = f->cost.energy_usd_per_year;
-}
-
-/* Most paths of a flow under an engine; one that is refused says so when it replays. */
-static uint64_t most_paths(const fab_context *context) {
-    uint64_t most = 1;
-    for (size_t e = 0; e < fab_context_what(context)->n_engines; e++) {
-        const fab_router *router = NULL;
-        if (fab_context_router(context, e, &router, NULL) == FAB_OK) {
-            const fab_router_facts *facts = fab_router_facts_of(router);
-            most = facts->is_seeded && facts->paths_per_flow > most ? facts->paths_per_flow : most;
-        }
-    }
-    return most;
-}
-
-fab_status fab_unasked_seeds(const fab_context *context, uint64_t n_points, uint64_t *out, fab_error *err) {
-    const fab_traffic *traffic = NULL;
-    uint64_t flows = 0;
-    FAB_PASS(fab_context_traffic(context, &traffic, err));
-    for (size_t p = 0; p < traffic->n_phases; p++) {
-        flows += traffic->phases[p].n_flows;
-    }
-    const uint64_t most = MOST_OF_ALL / n_points < MOST_OF_POINT ? MOST_OF_ALL / n_points : MOST_OF_POINT;
-    *out = flows * most_paths(context) <= most / FAB_VERDICT_SEEDS ? FAB_VERDICT_SEEDS : 1;
-    return FAB_OK;
 }
 
 fab_status fab_sweep_seeds(const fab_sweep_request *request, const fab_context *context, uint64_t *out,

@@ -174,6 +174,10 @@ static fab_status put_summary(certifier *c, fab_error *err) {
         fab_certificate_omit(c->out, "the rows and all that follows from them: each stands for many, by symmetry");
         return FAB_OK;
     }
+    if (c->summary->n_seeds > 1 && plan->span_s <= 0) {
+        fab_certificate_omit(c->out, "the rows and all that follows from them: means over several seeds");
+        return FAB_OK;
+    }
     if (c->summary->n_done * plan->n_variants > ROWS_MOST) {
         fab_certificate_omit(c->out, "the rows and all that follows from them: %" PRIu64 " are too many to be listed",
                              c->summary->n_done * plan->n_variants);
@@ -198,6 +202,11 @@ static fab_status put_states(const certifier *c, const study_scene *scene, fab_e
     size_t n_states = 0;
     if (!fab_assess_has_proof(scene->assessment, shown)) {
         fab_certificate_omit(c->out, "loads after failures under %s, which splits flows", v->engine);
+        return FAB_OK;
+    }
+    if (scene->n_draws > 1) {
+        fab_certificate_omit(c->out, "impact of parts, and loads after failures, which are means over %zu seeds",
+                             (size_t)scene->n_draws);
         return FAB_OK;
     }
     FAB_TRY(study_worker_init(scene, &worker, err));

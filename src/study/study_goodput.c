@@ -10,13 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST_DRAWS 64
-
 typedef struct goodput_run {
     study_worker *workers;
     size_t n_variants;
-    size_t draw, n_draws; /* its histories are those whose number has this rest */
-    fab_outcome *rows;    /* [history][variant], kept over the draws */
+    size_t n_draws;
+    fab_outcome *rows; /* [history][variant] */
 } goodput_run;
 
 bool fab_goodput_has_time(const char *scenarios) {
@@ -27,13 +25,12 @@ static fab_status assess_history(void *context, size_t item, size_t worker, fab_
     const goodput_run *run = context;
     const uint32_t *component = NULL;
     size_t n = 0;
-    item = item * run->n_draws + run->draw;
     return study_worker_assess(&run->workers[worker], item, &run->rows[item * run->n_variants], &component, &n, err);
 }
 
 /* Half width of the interval of the mean, from the means of the draws. */
 static double spread_of_draws(const goodput_run *run, const double *sample, size_t n_histories) {
-    double means[MOST_DRAWS];
+    double means[FAB_ASSESS_DRAWS];
     fab_stat stat;
     for (size_t k = 0; k < run->n_draws; k++) {
         double sum = 0;
@@ -72,59 +69,47 @@ static fab_status goodput_assess(const fab_goodput_request *q, study_scene *scen
     fab_status status = FAB_OK;
     const size_t n_histories = (size_t)fab_scenarios_count(scene->scenarios);
     size_t n = 0;
-    FAB_TRY(
-        fab_assessment_settle(scene->assessment, fab_scenarios_span_s(scene->scenarios), &scene->request.rates, err));
+    FAB_TRY(study_scene_settle(scene, err));
     FAB_TRY(FAB_NEW(run->workers, q->n_threads, err));
     for (; n < q->n_threads; n++) {
         FAB_TRY(study_worker_init(scene, &run->workers[n], err));
     }
-    FAB_TRY(fab_parallel_for((n_histories - run->draw + run->n_draws - 1) / run->n_draws, q->n_threads, assess_history,
-                             run, err));
+    FAB_TRY(fab_parallel_for(n_histories, q->n_threads, assess_history, run, err));
 done:
     for (size_t i = 0; i < n; i++) {
         study_worker_release(&run->workers[i]);
     }
     free(run->workers);
-    run->workers = NULL;
     return status;
-}
-
-/* Each draw has two histories at least. */
-static size_t draws_of(uint64_t asked, size_t n_histories) {
-    const size_t most = n_histories / 2 < MOST_DRAWS ? n_histories / 2 : MOST_DRAWS;
-    return most < 1 ? 1 : asked < 2 ? 1 : asked < most ? (size_t)asked : most;
 }
 
 fab_status fab_goodput_find(const fab_goodput_request *q, fab_stat *out, fab_error *err) {
     fab_status status = FAB_OK;
-    goodput_run run = {.n_draws = 1};
-    size_t n_histories = 0;
-    fab_context_request what = {
-        .design = q->design, .traffic = q->traffic, .engines = q->design->engines, .n_engines = q->design->n_engines};
+    study_scene scene = {.fabric = NULL};
+    goodput_run run = {.workers = NULL};
+    const fab_context_request what = {.design = q->design,
+                                      .traffic = q->traffic,
+                                      .engines = q->design->engines,
+                                      .n_engines = q->design->n_engines,
+                                      .seed = q->seed};
     const fab_assessment_request request = {.policies = &q->policy,
                                             .n_policies = 1,
                                             .n_threads = q->n_threads,
+                                            .n_draws = q->n_draws > 0 ? q->n_draws : 1,
                                             .times = true,
                                             .rates = fab_failure_rates_of(&q->design->failures)};
     if (!fab_goodput_has_time(q->scenarios)) {
         return fab_fail(err, FAB_EINPUT, NULL, "'%.60s' has no time; goodput is of histories", q->scenarios);
     }
-    for (run.draw = 0; run.draw < run.n_draws; run.draw++) {
-        study_scene scene = {.fabric = NULL};
-        what.seed = q->seed + run.draw;
-        FAB_TRY(study_scene_init(&what, &request, q->scenarios, q->seed, &scene, err));
-        if (run.rows == NULL) {
-            n_histories = (size_t)fab_scenarios_count(scene.scenarios);
-            run.n_variants = fab_assessment_variants(scene.assessment);
-            run.n_draws = draws_of(q->n_draws, n_histories);
-            status = FAB_NEW(run.rows, n_histories * run.n_variants, err);
-        }
-        status = status == FAB_OK ? goodput_assess(q, &scene, &run, err) : status;
-        study_scene_release(&scene);
-        FAB_TRY(status);
-    }
+    FAB_TRY(study_scene_init(&what, &request, q->scenarios, q->seed, &scene, err));
+    const size_t n_histories = (size_t)fab_scenarios_count(scene.scenarios);
+    run.n_variants = fab_assessment_variants(scene.assessment);
+    run.n_draws = scene.n_draws;
+    FAB_TRY(FAB_NEW(run.rows, n_histories * run.n_variants, err));
+    FAB_TRY(goodput_assess(q, &scene, &run, err));
     FAB_TRY(goodput_gather(&run, n_histories, out, err));
 done:
+    study_scene_release(&scene);
     free(run.rows);
     return status;
 }

@@ -95,16 +95,19 @@ done:
     return status;
 }
 
-static fab_status describe_rates(const fab_failure_rates *rates, fab_plan *plan, fab_error *err) {
+static fab_status describe_rates(const fab_failure_rates *rates, bool is_drawn, uint64_t n_draws, fab_plan *plan,
+                                 fab_error *err) {
     fab_status status = FAB_OK;
-    FAB_TRY(FAB_NEW(plan->rates, STUDY_RATE_ROWS, err));
+    FAB_TRY(FAB_NEW(plan->rates, STUDY_RATE_ROWS + 1, err));
     for (size_t i = 0; i < STUDY_RATE_ROWS; i++) {
         const study_rate_row row = study_rate_row_of((fab_failure_rates *)rates, i);
         plan->rates[i].name = plan_keep(row.name, &status, err);
         plan->rates[i].per_s = row.per_s != NULL ? *row.per_s : 0;
         plan->rates[i].repair_s = *row.repair_s;
     }
-    plan->n_rates = STUDY_RATE_ROWS;
+    plan->rates[STUDY_RATE_ROWS].name = plan_keep(STUDY_SEEDS, &status, err);
+    plan->rates[STUDY_RATE_ROWS].per_s = is_drawn ? (double)n_draws : 0;
+    plan->n_rates = STUDY_RATE_ROWS + 1;
     plan->checkpoint_s = rates->checkpoint_s;
     plan->restart_s = rates->restart_s;
 done:
@@ -130,7 +133,7 @@ static fab_status plan_describe(const fab_study_request *r, const study_scene *s
     plan->figures = r->figures;
     FAB_TRY(status);
     FAB_TRY(describe_variants(r, scene, plan, err));
-    FAB_TRY(describe_rates(&scene->request.rates, plan, err));
+    FAB_TRY(describe_rates(&scene->request.rates, scene->is_drawn, scene->n_draws, plan, err));
     FAB_TRY(study_scene_describe(scene, plan, err));
     FAB_TRY(add_files(r, plan, err));
     fab_plan_seal(plan);
@@ -197,6 +200,7 @@ fab_status fab_study_plan(const fab_study_request *request, const char *folder, 
                                       .seed = request->seed};
     const fab_assessment_request assessment = {.policies = request->policies,
                                                .n_policies = request->n_policies,
+                                               .n_draws = request->n_seeds,
                                                .times = request->figures != FAB_FIGURES_LOADS,
                                                .p99 = request->figures == FAB_FIGURES_P99,
                                                .rates = fab_failure_rates_of(&request->design->failures)};
@@ -212,8 +216,7 @@ fab_status fab_study_plan(const fab_study_request *request, const char *folder, 
         FAB_FAIL(err, FAB_EINPUT, "--figures", "p99 is of sets of failures; histories have times");
     }
     if (fab_scenarios_span_s(scene.scenarios) > 0) {
-        FAB_TRY(
-            fab_assessment_settle(scene.assessment, fab_scenarios_span_s(scene.scenarios), &scene.request.rates, err));
+        FAB_TRY(study_scene_settle(&scene, err));
     }
     FAB_TRY(plan_describe(request, &scene, &planned.plan, err));
     FAB_TRY(try_scenarios(&scene, request->sample_s, &planned, err));

@@ -289,6 +289,7 @@ static void tell_origin(const fab_plan *plan, const fab_design *design, fab_stud
     }
     (void)snprintf(out->scenarios, sizeof out->scenarios, "%s", plan->scenarios);
     out->seed = plan->seed;
+    (void)study_seeds_of(plan, &out->n_seeds);
 }
 
 fab_status fab_study_summarise(const fab_study_results *r, size_t top, bool keep_impact, fab_study_summary **out,

@@ -161,12 +161,16 @@ fab_status study_scene_restore(const char *folder, const fab_plan *plan, const c
                                size_t n_threads, study_scene *out, fab_error *err) {
     fab_status status = FAB_OK;
     study_restored *made = NULL;
+    uint64_t n_draws = 1;
     *out = (study_scene){.fabric = NULL};
     if (strcmp(plan->program, program) != 0) {
         FAB_FAIL(err, FAB_EINPUT, folder,
                  "was planned by fabriscope %.30s; this is %.30s, whose rows might differ: run that version, or plan "
                  "again",
                  plan->program, program);
+    }
+    if (!study_seeds_of(plan, &n_draws)) {
+        FAB_FAIL(err, FAB_EINPUT, folder, "the plan is damaged: it has no number of seeds up to %d", FAB_ASSESS_DRAWS);
     }
     FAB_TRY(FAB_NEW(made, 1, err));
     FAB_TRY(study_restore(folder, plan, made, err));
@@ -179,6 +183,7 @@ fab_status study_scene_restore(const char *folder, const fab_plan *plan, const c
     const fab_assessment_request assessment = {.policies = made->policies,
                                                .n_policies = made->n_policies,
                                                .n_threads = n_threads,
+                                               .n_draws = n_draws > 0 ? n_draws : 1,
                                                .times = plan->figures != FAB_FIGURES_LOADS,
                                                .p99 = plan->figures == FAB_FIGURES_P99,
                                                .rates = study_rates_of(plan)};

@@ -14,6 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define USUAL_THREADS 8 /* for which there is memory, or a study that is not told its seeds has one */
+
 /* --- components --------------------------------------------------------------------------------------------------- */
 
 /* A cable has two links: one name is enough. */
@@ -169,6 +171,52 @@ static fab_status choose_policies(study_scene *s, const char *scenarios, fab_err
     return FAB_OK;
 }
 
+static void close_draws(study_scene *s) {
+    for (size_t k = 0; k < s->n_draws; k++) {
+        fab_assessment_free(s->assessments != NULL ? s->assessments[k] : NULL);
+        fab_context_free(s->contexts != NULL && k > 0 ? s->contexts[k] : NULL); /* the first is their base */
+    }
+    FAB_FREE_ALL(s->assessments, s->contexts);
+    s->assessments = NULL;
+    s->contexts = NULL;
+    s->assessment = NULL;
+}
+
+static fab_status open_so_many(study_scene *s, uint64_t n_draws, fab_error *err) {
+    s->n_draws = s->request.n_draws = n_draws;
+    FAB_PASS(fab_allocate(n_draws, sizeof(fab_context *), &s->contexts, err));
+    FAB_PASS(fab_allocate(n_draws, sizeof(fab_assessment *), &s->assessments, err));
+    for (size_t k = 0; k < n_draws; k++) {
+        const fab_context_request drawn = {.base = s->context, .draw = k};
+        s->contexts[k] = s->context;
+        FAB_PASS(k > 0 ? fab_context_new(&drawn, &s->contexts[k], err) : FAB_OK);
+        s->request.context = s->contexts[k];
+        FAB_PASS(fab_assessment_new(&s->request, &s->assessments[k], err));
+    }
+    s->assessment = s->assessments[0];
+    s->request.context = s->context;
+    return fab_assessment_pool(s->assessments, n_draws, err);
+}
+
+/* Of equal sets one is looked at, which are equal under one seed. */
+static fab_status open_draws(study_scene *s, fab_error *err) {
+    const uint64_t asked = s->scenarios->source == SOURCE_CLASSES ? 1 : s->request.n_draws;
+    uint64_t n = 0;
+    fab_error why = {.code = FAB_OK};
+    FAB_PASS(fab_assess_draws(s->context, asked, fab_scenarios_count(s->scenarios), s->request.histories, &n,
+                              &s->is_drawn, err));
+    const size_t n_threads = s->request.n_threads;
+    const bool is_free = asked == 0 && n > 1;
+    s->request.n_threads = is_free && n_threads < USUAL_THREADS ? USUAL_THREADS : n_threads;
+    fab_status status = open_so_many(s, n, &why);
+    if (status == FAB_ELIMIT && is_free) { /* they take more memory than may be taken */
+        close_draws(s);
+        s->request.n_threads = n_threads;
+        return open_so_many(s, 1, err);
+    }
+    return status == FAB_OK ? FAB_OK : fab_fail(err, status, why.where, "%s", why.text);
+}
+
 fab_status study_scene_init(const fab_context_request *what, const fab_assessment_request *request,
                             const char *scenarios, uint64_t seed, study_scene *out, fab_error *err) {
     fab_status status = FAB_OK;
@@ -187,11 +235,10 @@ fab_status study_scene_init(const fab_context_request *what, const fab_assessmen
     FAB_TRY(study_find_classes(s.context, s.request.policies, s.request.n_policies, request->times, s.scenarios, err));
     *out = s;
     s = (study_scene){.fabric = NULL};
-    out->request.context = out->context;
     out->request.histories = fab_scenarios_span_s(out->scenarios) > 0;
     out->request.is_hot = out->is_hot;
     out->request.racks = out->floor != NULL ? &out->racks : NULL;
-    status = fab_assessment_new(&out->request, &out->assessment, err);
+    status = open_draws(out, err);
     if (status == FAB_OK) {
         status = collect_components(out, err);
     }
@@ -212,7 +259,7 @@ void study_restored_free(study_restored *r) {
 
 void study_scene_release(study_scene *scene) {
     free(scene->component);
-    fab_assessment_free(scene->assessment);
+    close_draws(scene);
     fab_context_free(scene->context);
     fab_scenarios_free(scene->scenarios);
     fab_floor_free(scene->floor);
@@ -220,6 +267,12 @@ void study_scene_release(study_scene *scene) {
     fab_fabric_free(scene->fabric);
     study_restored_free(scene->restored);
     *scene = (study_scene){.fabric = NULL};
+}
+
+fab_status study_scene_settle(study_scene *scene, fab_error *err) {
+    FAB_PASS(
+        fab_assessment_settle(scene->assessment, fab_scenarios_span_s(scene->scenarios), &scene->request.rates, err));
+    return fab_assessment_pool(scene->assessments, scene->n_draws, err);
 }
 
 static fab_status describe_components(const study_scene *scene, fab_plan *plan, fab_error *err) {
@@ -254,6 +307,21 @@ done:
     return status;
 }
 
+static fab_status describe_healthy(const study_scene *scene, fab_plan *plan, fab_error *err) {
+    const size_t n = plan->n_variants;
+    fab_outcome *rows = NULL;
+    FAB_PASS(FAB_NEW(rows, (scene->n_draws + 1) * n, err));
+    for (size_t i = 0; i < scene->n_draws * n; i++) {
+        rows[i] = fab_assessment_healthy(scene->assessments[i / n], (uint32_t)(i % n));
+    }
+    fab_assessment_mean(scene->assessments, rows, scene->n_draws, 1, &rows[scene->n_draws * n]);
+    for (size_t v = 0; v < n; v++) {
+        plan->variants[v].healthy = rows[scene->n_draws * n + v];
+    }
+    free(rows);
+    return FAB_OK;
+}
+
 fab_status study_scene_describe(const study_scene *scene, fab_plan *plan, fab_error *err) {
     plan->n_scenarios = fab_scenarios_count(scene->scenarios);
     plan->block = fab_plan_block(plan->n_scenarios);
@@ -262,9 +330,7 @@ fab_status study_scene_describe(const study_scene *scene, fab_plan *plan, fab_er
         return fab_fail(err, FAB_EINTERNAL, NULL, "%zu variants are planned, %zu assessed", plan->n_variants,
                         fab_assessment_variants(scene->assessment));
     }
-    for (size_t v = 0; v < plan->n_variants; v++) {
-        plan->variants[v].healthy = fab_assessment_healthy(scene->assessment, (uint32_t)v);
-    }
+    FAB_PASS(describe_healthy(scene, plan, err));
     FAB_PASS(describe_components(scene, plan, err));
     return describe_scenarios(scene, plan, err);
 }
@@ -302,17 +368,37 @@ fab_failure_rates study_rates_of(const fab_plan *plan) {
     return rates;
 }
 
+bool study_seeds_of(const fab_plan *plan, uint64_t *out) {
+    double n = 1;
+    for (size_t i = 0; i < plan->n_rates; i++) {
+        n = strcmp(plan->rates[i].name, STUDY_SEEDS) == 0 ? plan->rates[i].per_s : n;
+    }
+    *out = n >= 0 && n <= FAB_ASSESS_DRAWS ? (uint64_t)n : 0;
+    return n >= 0 && n <= FAB_ASSESS_DRAWS;
+}
+
 /* --- one scenario ------------------------------------------------------------------------------------------------- */
 
 fab_status study_worker_init(const study_scene *scene, study_worker *out, fab_error *err) {
+    fab_status status = FAB_OK;
     *out = (study_worker){.scene = scene};
-    return fab_assessor_new(scene->assessment, &out->assessor, err);
+    FAB_TRY(fab_allocate(scene->n_draws, sizeof(fab_assessor *), &out->assessors, err));
+    FAB_TRY(FAB_NEW(out->of_draw, scene->n_draws * fab_assessment_variants(scene->assessment), err));
+    FAB_TRY(fab_assessor_new(scene->assessment, &out->assessors[0], err));
+    out->assessor = out->assessors[0];
+done:
+    if (status != FAB_OK) {
+        study_worker_release(out);
+    }
+    return status;
 }
 
 void study_worker_release(study_worker *worker) {
-    fab_assessor_free(worker->assessor);
+    for (size_t k = 0; worker->assessors != NULL && k < worker->scene->n_draws; k++) {
+        fab_assessor_free(worker->assessors[k]);
+    }
     fab_scenario_release(&worker->scenario);
-    free(worker->component);
+    FAB_FREE_ALL(worker->assessors, worker->of_draw, worker->component);
     *worker = (study_worker){.scene = NULL};
 }
 
@@ -342,6 +428,23 @@ static fab_status find_components(study_worker *w, size_t *out_n, fab_error *err
     return FAB_OK;
 }
 
+/* Histories are dealt to the seeds in turn; a set is looked at under all of them. */
+static fab_status assess_drawn(study_worker *w, uint64_t number, fab_outcome *out, fab_error *err) {
+    const study_scene *scene = w->scene;
+    const double span_s = fab_scenarios_span_s(scene->scenarios);
+    const size_t n_variants = fab_assessment_variants(scene->assessment);
+    const bool all = !(span_s > 0) && scene->n_draws > 1;
+    for (size_t k = all ? 0 : number % scene->n_draws, i = 0; i < (all ? scene->n_draws : 1); i++, k++) {
+        FAB_PASS(w->assessors[k] == NULL ? fab_assessor_new(scene->assessments[k], &w->assessors[k], err) : FAB_OK);
+        FAB_PASS(
+            fab_assess(w->assessors[k], number, &w->scenario, span_s, all ? w->of_draw + k * n_variants : out, err));
+    }
+    if (all) {
+        fab_assessment_mean(scene->assessments, w->of_draw, scene->n_draws, fab_scenarios_count(scene->scenarios), out);
+    }
+    return FAB_OK;
+}
+
 fab_status study_worker_assess(study_worker *worker, uint64_t scenario, fab_outcome *out,
                                const uint32_t **out_component, size_t *out_n, fab_error *err) {
     fab_status status = FAB_OK;
@@ -349,8 +452,7 @@ fab_status study_worker_assess(study_worker *worker, uint64_t scenario, fab_outc
     const study_scene *scene = worker->scene;
     FAB_TRY(fab_scenarios_get(scene->scenarios, scenario, &worker->scenario, &inner));
     FAB_TRY(find_components(worker, out_n, &inner)); /* before an assessment makes them others */
-    FAB_TRY(
-        fab_assess(worker->assessor, scenario, &worker->scenario, fab_scenarios_span_s(scene->scenarios), out, &inner));
+    FAB_TRY(assess_drawn(worker, scenario, out, &inner));
     *out_component = worker->component;
 done:
     if (status != FAB_OK) {

@@ -34,7 +34,11 @@ typedef struct study_scene {
     fab_assessment_request request; /* policies, times, rates: borrowed */
     fab_fabric_spec spec;           /* as built */
     fab_fabric *fabric;
-    fab_context *context;
+    fab_context *context;         /* the first of those of draws, as assessment is */
+    fab_context **contexts;       /* shape [n_draws]: the paths under each seed */
+    fab_assessment **assessments; /* likewise */
+    uint64_t n_draws;
+    bool is_drawn;    /* figures depend on the seed */
     fab_floor *floor; /* NULL: none */
     fab_racks racks;
     uint8_t *is_hot; /* [server]: in a hall where GPUs are throttled; NULL: all are */
@@ -47,12 +51,16 @@ typedef struct study_scene {
 
 /**
  * @param[in] what     Without the fabric, which is built.
- * @param[in] request  Without context and racks.
- * @param[in] seed     Of the scenarios; paths are drawn by that of `what`.
+ * @param[in] request  Without context and racks. n_draws: seeds of paths, from that of `what` on; 0: as many as
+ *                     fab_assess_draws() says, or one where those do not fit.
+ * @param[in] seed     Of the scenarios.
  */
 fab_status study_scene_init(const fab_context_request *what, const fab_assessment_request *request,
                             const char *scenarios, uint64_t seed, study_scene *out, fab_error *err) FAB_MUST_USE;
 void study_scene_release(study_scene *scene);
+
+/** fab_assessment_settle() under the first seed; all have its rates. */
+fab_status study_scene_settle(study_scene *scene, fab_error *err) FAB_MUST_USE;
 
 /**
  * The scene of a planned study, from its folder alone.
@@ -74,6 +82,11 @@ typedef struct study_rate_row {
     double *repair_s; /**< time */
 } study_rate_row;
 
+#define STUDY_SEEDS "seeds of paths" /**< a row that says how many; 0: nothing is drawn */
+
+/** Seeds of paths of a plan; of one that does not say 1. False: it is damaged. */
+bool study_seeds_of(const fab_plan *plan, uint64_t *out);
+
 /** Where row i of a plan goes. */
 study_rate_row study_rate_row_of(fab_failure_rates *rates, size_t i);
 
@@ -90,7 +103,9 @@ fab_status study_restore_design(const char *folder, const fab_plan *plan, fab_de
 /** Scratch of one thread. */
 typedef struct study_worker {
     const study_scene *scene;
-    fab_assessor *assessor;
+    fab_assessor *assessor;   /* the first of those of draws */
+    fab_assessor **assessors; /* shape [n_draws]; NULL before a draw is asked for */
+    fab_outcome *of_draw;     /* shape [n_draws][variants] */
     fab_scenario scenario;
     uint32_t *component;
     size_t capacity;

@@ -88,6 +88,11 @@ class Store:
         self.history = history
         self.times = all(v["whole_time_s"] is not None for v in self.variants)
 
+    def blame(self, row):
+        """What a part has of it: none, where seeds do not tell its time from that of the healthy fabric."""
+        whole = self.variants[row["variant"]]["whole_time_s"]
+        return 0 if not self.history and row["state"] == 0 and whole is not None and row["time_s"] == whole else self.damage(row)
+
     def damage(self, row):
         """None: not known."""
         if self.history:
@@ -137,7 +142,7 @@ def check_bins(store, study, variant, rows):
 def credits(store, rows):
     """By component the rows in which it fails, and the damages that are credited to it (study_summary.h)."""
     by_scenario = {row["scenario"]: row for row in rows}
-    damage = {s: store.damage(row) for s, row in by_scenario.items()}
+    damage = {s: store.blame(row) for s, row in by_scenario.items()}
     ceiling = {}
     for name, scenarios in store.parts.items():
         known = sorted(max(0, damage[s]) for s in scenarios if damage.get(s) is not None)

@@ -37,7 +37,7 @@ PY
 grep -A2 '^ROLLING UPDATE' update.txt | grep 'costs least' >/dev/null || fail "no way costs least"
 
 says() { # says SCENARIOS TEXT
-  "$fabriscope" study "${fabric[@]}" --scenarios "$1" --store "${1/:/-}" --variant 1 --quiet >out.txt || fail "$1: exit $?"
+  "$fabriscope" study "${fabric[@]}" --scenarios "$1" --seeds 1 --store "${1/:/-}" --variant 1 --quiet >out.txt || fail "$1: exit $?"
   tr '\n' ' ' <out.txt | tr -s ' ' | grep -F "$2" >/dev/null || fail "$1: $(head -40 out.txt)"
   "$fabriscope" study show --store "${1/:/-}" --variant 1 --format html --quiet | grep -F "${2%%:*}" >/dev/null || fail "$1: not on the page"
 }

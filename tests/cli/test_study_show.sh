@@ -53,7 +53,7 @@ says() { # says STORE TEXT: however the text is wrapped
 study links clos:gpus=64,gpus-per-server=4,radix=8 --scenarios links:1
 check links
 says links "The job stops in 64 of 192 scenarios (33.3 %)"
-says links "Highest impact: any of the 64 nic-leaf links (the job stops); then"
+says links "Highest impact: any of the 64 nic-leaf links (the job stops)."
 says links "single-homed. One link is 1/4 of the server's bandwidth (25 %)."
 show links --out files --top 1000 >/dev/null || fail "--out"
 show links --out files --top 1000 >/dev/null || fail "--out again into its own folder"

@@ -214,7 +214,8 @@ const fault_case fault_cases[] = {
     /* studies */
     STUDY("study-plan", NULL, NULL, PLAN),
     STUDY("study-plan-times", NULL, NULL,
-          "study plan " SPARE SMALL " --scenarios servers:1 --policy none,first-spare --store st --seed 3 --quiet"),
+          "study plan " SPARE SMALL
+          " --scenarios servers:1 --policy none,first-spare --store st --seeds 2 --seed 3 --quiet"),
     {"study-plan-list",
      {NULL},
      "study plan " SPARE RING " --scenarios file:losses.csv --figures loads --store st --quiet",

@@ -241,12 +241,11 @@ static void check_causes(size_t which, const oracle_study *s, const fab_study_va
     double products[FAB_FAILURE_N][FAB_FAILURE_N] = {{0}};
     double left_squares = 0;
     size_t n = is->n_causes;
-    double all = 0;
     double at_angle[FAB_FAILURE_N] = {0};
     double sums[FAB_FAILURE_N] = {0};
     for (size_t i = 0; i < s->n; i++) {
-        double residual = oracle_impact(s, &s->rows[i]);
-        all += residual;
+        const fab_outcome *r = &s->rows[i]; /* what failures cost: without written checkpoints */
+        double residual = r->restart_ratio + r->redo_ratio + r->slow_ratio + r->wait_ratio;
         for (size_t j = 0; j < n; j++) {
             counts[i][j] = count_of(s, s->rows[i].scenario, is->causes[j].name);
             residual -= counts[i][j] * is->causes[j].impact;
@@ -261,6 +260,10 @@ static void check_causes(size_t which, const oracle_study *s, const fab_study_va
         }
     }
     double healthy = determinant(n, products);
+    double all = 0;
+    for (size_t j = 0; j < n; j++) {
+        all += is->causes[j].impact > 0 ? is->causes[j].impact * sums[j] : 0;
+    }
     for (size_t j = 0; j < n; j++) {
         double minor[FAB_FAILURE_N][FAB_FAILURE_N];
         for (size_t a = 0, to = 0; a < n; a++) {
@@ -275,8 +278,17 @@ static void check_causes(size_t which, const oracle_study *s, const fab_study_va
         cr_expect_leq(fabs(at_angle[j]), 1e-9 * sums[j], "case %zu: %s", which, is->causes[j].name);
         cr_expect_leq(fabs(is->causes[j].ci95 - fab_student_t(s->n - n) * error), 1e-9 * error);
         EXPECT_CLOSE(is->causes[j].failures, sums[j] / (double)s->n);
-        EXPECT_CLOSE(is->causes[j].share, is->causes[j].impact * sums[j] / all);
+        EXPECT_CLOSE(is->causes[j].share, is->causes[j].impact > 0 ? is->causes[j].impact * sums[j] / all : 0);
+        cr_expect(is->causes[j].share >= 0 && is->causes[j].share <= 1);
         cr_expect(j == 0 || is->causes[j].share <= is->causes[j - 1].share);
+        const double less = is->causes[0].impact * sums[0] - is->causes[j].impact * sums[j];
+        const double apart = hypot(is->causes[0].ci95 * sums[0], is->causes[j].ci95 * sums[j]);
+        if (j < is->n_first_causes) { /* in the order of what they cost, none is told from the first */
+            cr_expect(is->causes[j].impact > 0 && (j == 0 || less <= apart * (1 + 1e-9)));
+        } else if (j == is->n_first_causes) {
+            cr_expect(j == 0 ? is->causes[0].impact <= is->causes[0].ci95
+                             : is->causes[j].impact <= 0 || less > apart * (1 - 1e-9));
+        }
     }
 }
 

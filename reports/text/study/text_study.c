@@ -149,6 +149,9 @@ static void study_put_answer(fab_page *page, const fab_study_summary *s) {
         const char *name = study_show_name(page, s, s->shown);
         fab_page_say(page, best == s->shown ? "%s does best of %zu. " : "%s of %zu. ", name, s->n_variants);
     }
+    if (s->n_seeds == 1) {
+        fab_page_say(page, "By one draw of the paths%s. ", s->n_looked_at > 0 ? "" : " (--seeds 8 for more)");
+    }
     if (s->span_s > 0) {
         study_say_goodput(page, s, v);
     } else {
@@ -227,6 +230,12 @@ static void study_put_state(fab_page *page, const fab_study_summary *s) {
                      s->traffic);
     } else {
         fab_page_say(page, "Engine %s, policy %s, traffic %s.", v->engine, v->policy, s->traffic);
+    }
+    if (s->n_seeds > 1 && s->span_s > 0) {
+        fab_page_say(page, " Histories are dealt to %s of paths.", fab_show_counted(page, s->n_seeds, "seed", "seeds"));
+    } else if (s->n_seeds > 1) {
+        fab_page_say(page, " Means over %s of paths; what these do not tell from chance is no part's impact.",
+                     fab_show_counted(page, s->n_seeds, "seed", "seeds"));
     }
     if (s->untried[0] != '\0' && (s->span_s > 0 || v->n_stopped > 0 || v->n_moved > 0)) {
         fab_page_say(page, " Not tried (--policy): %s.", s->untried);

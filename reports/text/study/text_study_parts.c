@@ -8,6 +8,7 @@
 #define MOST_NAMED 8    /* components behind the name of a scenario */
 #define MOST_TIED  3    /* of parts that have the same impact */
 #define LITTLE     1e-3 /* impact that nobody notices */
+#define NO_IMPACT  "Not told apart: the draw of the paths decides which loss costs most."
 
 static const fab_study_variant *shown(const fab_study_summary *s) {
     return &s->variants[s->shown];
@@ -58,7 +59,8 @@ static void study_put_single_highest(fab_page *page, const fab_study_summary *s)
     const fab_critical_class *first = worst_class(shown(s), INFINITY);
     const fab_critical_class *second = first != NULL ? worst_class(shown(s), first->worst_impact) : NULL;
     if (first == NULL) {
-        fab_page_wrap(page, FAB_INK_GOOD, 2, 2, "No impact: no loss that was looked at costs anything.");
+        fab_page_wrap(page, FAB_INK_GOOD, 2, 2,
+                      s->n_seeds > 1 ? NO_IMPACT : "No impact: no loss that was looked at costs anything.");
         return;
     }
     if (first->worst_impact < LITTLE) {
@@ -119,6 +121,11 @@ static void study_put_clear_highest(fab_page *page, const fab_study_summary *s) 
     const fab_critical_class *c = clear_class(v);
     const char *parts = fab_show_counted(page, s->n_parts, "part", "parts");
     const fab_study_case *worst = v->n_stopped_shown > 0 ? v->stopped : v->n_worst > 0 ? v->worst : NULL;
+    if (worst != NULL && worst->name[0] != '\0' && s->n_seeds > 1 && !worst->is_stopped &&
+        worst->time_s == v->healthy_time_s) {
+        fab_page_wrap(page, FAB_INK_PLAIN, 2, 2, NO_IMPACT);
+        return;
+    }
     if (worst != NULL && worst->name[0] != '\0') { /* scenarios of a list are what is asked about */
         fab_page_say(page, "Worst: %s (%s).", worst->name,
                      worst->is_stopped ? "the job stops"
@@ -154,11 +161,18 @@ static void study_put_cause_highest(fab_page *page, const fab_study_summary *s) 
     if (v->n_causes == 0) {
         return;
     }
-    fab_page_say(
-        page, "Highest impact: %s; %.3g of them fail, which costs %s of the span each and makes %s of all that is lost",
-        first->name, first->failures, study_show_percent(page, first->impact), study_show_percent(page, first->share));
-    if (v->n_causes > 1 && v->causes[1].share > 0) {
-        fab_page_say(page, "; then %s (%s)", v->causes[1].name, study_show_percent(page, v->causes[1].share));
+    if (v->n_first_causes == 0) {
+        fab_page_say(page, "So many histories tell no class of failures from costing nothing");
+    } else {
+        fab_page_say(page,
+                     "Highest impact: %s; %.3g of them fail, which costs %s of the span each and makes %s of what "
+                     "failures cost",
+                     first->name, first->failures, study_show_percent(page, first->impact),
+                     study_show_percent(page, first->share));
+    }
+    for (size_t i = 1; i < v->n_first_causes; i++) {
+        fab_page_say(page, "%s %s (%s)", i == 1 ? "; not told apart from" : " and", v->causes[i].name,
+                     study_show_percent(page, v->causes[i].share));
     }
     fab_page_say(page, ".");
     fab_page_paragraph(page, FAB_INK_PLAIN, 2, 2);
@@ -179,7 +193,7 @@ void study_put_highest(fab_page *page, const fab_study_summary *s) {
 void study_put_causes(fab_page *page, const fab_study_summary *s) {
     static const fab_column COLUMNS[] = {COLUMN("class", text), COLUMN("failures", about),
                                          SHOWN("cost of one", study_show_percent), SHOWN("+-", study_show_percent),
-                                         MARKED("of all that is lost", study_show_percent, FAB_INK_BOLD, -INFINITY)};
+                                         MARKED("of what failures cost", study_show_percent, FAB_INK_BOLD, -INFINITY)};
     const fab_study_variant *v = shown(s);
     fab_table table;
     if (v->n_causes == 0) {
@@ -193,8 +207,8 @@ void study_put_causes(fab_page *page, const fab_study_summary *s) {
         fab_table_row(&table, FAB_INK_PLAIN, c->name, figures);
     }
     fab_table_end(&table, 2, NULL, NULL);
-    fab_text_note(page, "failures: in a span, mean; cost: of the span, by least squares over the histories; +-: half "
-                        "of its 95 % interval");
+    fab_text_note(page, "failures: in a span, mean; cost: of the span, by least squares over the histories, written "
+                        "checkpoints left out; +-: half of its 95 % interval; below 0 it counts as none");
 }
 
 static void study_put_single_classes(fab_page *page, const fab_study_summary *s, const fab_study_variant *v) {

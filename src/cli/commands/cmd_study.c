@@ -2,6 +2,7 @@
 #include "cli.h"
 #include "world.h"
 
+#include "fab/assess.h"
 #include "fab/design.h"
 #include "fab/memory.h"
 #include "fab/plan_run.h"
@@ -64,6 +65,13 @@ static const cli_option OPTION_FIGURES = {
     .choice = offsetof(cli_options, figures), .choices = FIGURES};
 static const cli_option OPTION_SHARD = {
     "shard", "I/N", "the share of worker I of N, from 0; default 0/1. Changes no result", .apply = apply_shard};
+static const cli_option OPTION_SEEDS = {"seeds",
+                                        "N",
+                                        "draws of the paths: histories are dealt to them, sets have means over them. "
+                                        "Default 8, or 1 where there are too many paths and sets, or nothing is drawn",
+                                        .count = offsetof(cli_options, n_seeds),
+                                        .min = 1,
+                                        .max = FAB_ASSESS_DRAWS};
 static const cli_option OPTION_PARTIAL = {"partial", NULL, "gather what is there, though scenarios are missing",
                                           .flag = offsetof(cli_options, partial)};
 
@@ -117,6 +125,7 @@ static fab_status run_plan(const cli_options *options, FILE *out, fab_error *err
                                        .policies = policies,
                                        .n_policies = n_policies,
                                        .seed = options->seed,
+                                       .n_seeds = cli_is_given(options, &OPTION_SEEDS) ? options->n_seeds : 0,
                                        .figures = options->figures == CLI_TIMES ? FAB_FIGURES_TIMES
                                                   : options->figures == CLI_P99 ? FAB_FIGURES_P99
                                                                                 : FAB_FIGURES_LOADS,
@@ -302,10 +311,19 @@ static const char *const RUN_EXAMPLES[] = {"fabriscope study run --store every-l
 static const char *const GATHER_EXAMPLES[] = {"fabriscope study gather --store every-link",
                                               "fabriscope study gather --store every-link --partial", NULL};
 
-static const cli_option *const PLAN_OPTIONS[] = {&OPTION_SCENARIOS,     &cli_option_store,   &cli_option_policy,
-                                                 &OPTION_FIGURES,       &cli_option_set,     &cli_option_job,
-                                                 &cli_option_transport, &cli_option_traffic, &cli_option_engine,
-                                                 &cli_option_seed,      &cli_option_quiet,   NULL};
+static const cli_option *const PLAN_OPTIONS[] = {&OPTION_SCENARIOS,
+                                                 &cli_option_store,
+                                                 &cli_option_policy,
+                                                 &OPTION_FIGURES,
+                                                 &cli_option_set,
+                                                 &cli_option_job,
+                                                 &cli_option_transport,
+                                                 &cli_option_traffic,
+                                                 &cli_option_engine,
+                                                 &OPTION_SEEDS,
+                                                 &cli_option_seed,
+                                                 &cli_option_quiet,
+                                                 NULL};
 static const cli_option *const RUN_OPTIONS[] = {&cli_option_store, &OPTION_SHARD, &cli_option_threads,
                                                 &cli_option_quiet, NULL};
 static const cli_option *const GATHER_OPTIONS[] = {&cli_option_store, &OPTION_PARTIAL, &cli_option_quiet, NULL};
@@ -370,6 +388,7 @@ static const cli_option *const OPTIONS[] = {&cli_option_store,
                                             &cli_option_transport,
                                             &cli_option_traffic,
                                             &cli_option_engine,
+                                            &OPTION_SEEDS,
                                             &cli_option_seed,
                                             &cli_option_threads,
                                             &cli_option_top,

@@ -102,6 +102,7 @@ static fab_status fail(const cli_options *options, const fab_replay *base, fab_r
     fab_policy policies[FAB_POLICY_N];
     const fab_failures *answer = NULL;
     fab_failures_request request = {.context = base->context,
+                                    .n_seeds = base->n_seeds,
                                     .failed = options->failed_parts.items,
                                     .n_failed = options->failed_parts.n,
                                     .policies = policies};

@@ -118,7 +118,7 @@ static fab_status show_report(const cli_options *options, const fab_study_result
     result.overlay = &overlay;
     result.study = summary;
     result.seed = plan->seed;
-    result.n_seeds = 1;
+    result.n_seeds = summary->n_seeds > 1 ? summary->n_seeds : 1;
     (void)snprintf(result.traffic, sizeof result.traffic, "%s", summary->traffic);
     const certified what = {options, results, summary};
     FAB_TRY(cli_certify_with(options, certify_study, &what, err));

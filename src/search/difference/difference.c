@@ -1,9 +1,9 @@
 /* Two states side by side: times of phases and iterations, and the answer in a sentence. */
 #include "diff_internal.h"
 
+#include "fab/assess.h"
 #include "fab/memory.h"
 #include "fab/plan_run.h"
-#include "fab/sweep_run.h"
 #include "fab/units.h"
 
 #include <inttypes.h>

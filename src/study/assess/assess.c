@@ -244,7 +244,7 @@ void fab_assessment_free(fab_assessment *d) {
     assess_memo_free(d->states);
     assess_memo_free(d->times);
     FAB_FREE_ALL(d->parts, d->routers, d->duplicate, d->in_network, d->taken, d->is_timed, d->per_bps, d->paces,
-                 d->chosen, d->healthy, d);
+                 d->chosen, d->healthy, d->pace, d);
 }
 
 size_t fab_assessment_variants(const fab_assessment *assessment) {

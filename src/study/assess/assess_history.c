@@ -220,6 +220,14 @@ static fab_status find_state(fab_assessor *a, size_t engine, assess_state *out, 
     return FAB_OK;
 }
 
+/* In parts of that of the healthy fabric: 1 there, under every seed. Elsewhere what a draw has more or less than the
+ * healthy one counts in the mean speed of all seeds, so that the luck of paths drawn anew cancels over them: means of
+ * ratios would not (ADR 108). */
+static double history_speed(const fab_assessment *d, size_t variant, double time_s) {
+    const double ratio = d->healthy[variant].time_s / time_s;
+    return d->pace == NULL ? ratio : fmax(1 + d->pace[variant] * (ratio - 1), ratio / 2);
+}
+
 /* Whether the job runs where it is, and how fast. */
 static fab_status history_look(fab_assessor *a, size_t variant, bool *out_runs, double *out_speed, fab_error *err) {
     const fab_assessment *d = a->assessment;
@@ -234,7 +242,7 @@ static fab_status history_look(fab_assessor *a, size_t variant, bool *out_runs, 
         FAB_PASS(assess_memo_put(states, &h->key, &state, err));
     }
     *out_runs = state.runs;
-    *out_speed = state.time_s > 0 ? d->healthy[variant].time_s / state.time_s : 1;
+    *out_speed = state.time_s > 0 ? history_speed(d, variant, state.time_s) : 1;
     if (h->n_out > 0 && (d->request.rates.shrunk_batch != 0 || !(state.time_s > 0) || !d->iterates)) {
         double n = (double)assess_shrink_replicas(d);
         *out_speed *= d->serves ? assess_serving_part(d, h->is_out) : (n - (double)h->n_out) / n;

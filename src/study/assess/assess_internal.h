@@ -8,7 +8,7 @@
 
 #include "fab/assess.h"
 #include "fab/evaluate.h"
-#include "fab/failures.h"
+#include "fab/failures_run.h"
 #include "fab/iteration.h"
 
 /* A phase under an engine on the healthy fabric. */
@@ -42,6 +42,7 @@ struct fab_assessment {
     double offered_bps;     /* all that is offered in all phases */
     fab_outcome *healthy;   /* [variant] */
     bool has_healthy;
+    double *pace;        /* [variant]: its healthy speed, in that of all draws; NULL: there is one draw */
     assess_memo *states; /* of histories, under every engine; threads share it, and the next */
     assess_memo *times;  /* iterations by the times of their phases */
 };
@@ -182,6 +183,10 @@ uint64_t assess_shrink_replicas(const fab_assessment *assessment);
 
 /* Replicas that have a rank on a server that `to` finds no place for. */
 void assess_shrink_find(const fab_assessor *a, const fab_relocation *to, uint8_t *is_out, uint64_t *out_n);
+
+/* fab_failures_run() under the seed of a context, which is that of the request or has it as base. */
+fab_status failures_run_draw(const fab_failures_request *request, const fab_context *context, fab_failures **out,
+                             fab_error *err) FAB_MUST_USE;
 
 /* Name and ranks of a server. */
 fab_status failures_name_ranks(const fab_fabric *fabric, const fab_traffic *traffic, uint32_t server,

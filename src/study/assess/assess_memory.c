@@ -102,5 +102,7 @@ fab_status assessment_check_memory(const fab_assessment *d, fab_error *err) {
     (void)snprintf(what, sizeof what, "a study of failures of %s GPUs on %.0f threads",
                    fab_format_count(gpus, fab_n_gpus(d->fabric)), n_threads);
     double shared = shared_bytes(d, &sizes, &kept);
-    return fab_memory_check(what, kept + fmax(n_threads * scratch, shared), d->what->design->fabric.max_bytes, err);
+    const double n_draws = q->n_draws > 0 ? (double)q->n_draws : 1;
+    return fab_memory_check(what, n_draws * (kept + fmax(n_threads * scratch, shared)),
+                            d->what->design->fabric.max_bytes, err);
 }

@@ -296,6 +296,7 @@ static void turn_to(fab_what_if *x, size_t engine) {
 /* `given`: the phases, where they are not all that there are. */
 static fab_status open_engine(fab_what_if *x, const fab_traffic *given, fab_error *err) {
     const fab_context_request request = {.base = x->context,
+                                         .draw = x->what->draw,
                                          .engines = &x->what->engines[x->engine],
                                          .n_engines = 1,
                                          .traffic = given != NULL ? x->what->traffic : NULL,
@@ -493,10 +494,11 @@ static void what_if_release(fab_what_if *x) {
     fab_failures_free(x->out);
 }
 
-fab_status fab_failures_run(const fab_failures_request *request, fab_failures **out, fab_error *err) {
+fab_status failures_run_draw(const fab_failures_request *request, const fab_context *context, fab_failures **out,
+                             fab_error *err) {
     fab_status status = FAB_OK;
-    const fab_context_request *what = fab_context_what(request->context);
-    fab_what_if x = {.context = request->context, .what = what, .f = what->fabric};
+    const fab_context_request *what = fab_context_what(context);
+    fab_what_if x = {.context = context, .what = what, .f = what->fabric};
     FAB_TRY(what_if_prepare(&x, err));
     FAB_TRY(choose_policies(&x, request, err));
     FAB_TRY(begin_answer(&x, request->failed, request->n_failed, what->n_engines, err));

@@ -99,6 +99,12 @@ static fab_status find_spread(tally *t, bool less_is_worse, fab_spread *out, fab
     return FAB_OK;
 }
 
+/* Whether seeds tell a row from the healthy fabric: else it has its time. */
+static bool is_told(const fab_summariser *s, const fab_outcome *row) {
+    return s->request.span_s > 0 || row->state != FAB_OUTCOME_RUNS || isnan(row->time_s) ||
+           row->time_s != s->request.healthy[row->variant].time_s;
+}
+
 double summary_impact(const fab_summariser *s, const fab_outcome *row) {
     if (s->request.span_s > 0) {
         return 1 - row->goodput;
@@ -315,7 +321,7 @@ static fab_status summarise_add_row(fab_summariser *s, const fab_outcome *row, b
         v->squares += (double)n * (impact * impact);
         v->n_impacts += n;
         if (s->request.span_s > 0) {
-            summary_add_causes(s, impact, &v->causes);
+            summary_add_causes(s, impact - part_written(row), &v->causes);
         }
         if (!stands) {
             count_bin(&v->out, impact, n);
@@ -325,7 +331,7 @@ static fab_status summarise_add_row(fab_summariser *s, const fab_outcome *row, b
         }
     }
     if (is_access) {
-        count_access(s, v, row, impact);
+        count_access(s, v, row, is_told(s, row) ? impact : 0);
     }
     return FAB_OK;
 }
@@ -417,12 +423,15 @@ fab_status fab_summariser_add(fab_summariser *s, const fab_outcome *rows, const 
     for (size_t v = 0; v < s->n_variants; v++) {
         s->impact[v] = summary_impact(s, &rows[v]);
         FAB_PASS(summarise_add_row(s, &rows[v], is_access, err));
-        summary_count_components(s, &rows[v], s->impact[v], component, n, classes, n_sets);
     }
-    FAB_PASS(is_history ? FAB_OK : summary_keep_set(s, rows[0].scenario, component, n, err));
     for (size_t e = 0; e < s->request.n_engines && s->request.n_policies > 1; e++) {
         compare_policies(s, &s->choices[e], rows);
     }
+    for (size_t v = 0; v < s->n_variants; v++) { /* parts are blamed for what is no chance */
+        s->impact[v] = is_told(s, &rows[v]) ? s->impact[v] : 0;
+        summary_count_components(s, &rows[v], s->impact[v], component, n, classes, n_sets);
+    }
+    FAB_PASS(is_history ? FAB_OK : summary_keep_set(s, rows[0].scenario, component, n, err));
     s->next = rows[0].scenario + 1;
     s->n_done += n_sets;
     s->n_looked_at++;

@@ -35,7 +35,6 @@ void summary_add_causes(const fab_summariser *s, double impact, cause_sums *sums
         }
     }
     sums->yy += impact * impact;
-    sums->y += impact;
     sums->n++;
 }
 
@@ -69,14 +68,30 @@ static bool invert(double a[CLASSES][CLASSES], size_t n, double out[CLASSES][CLA
     return true;
 }
 
-static void sort_causes(fab_cause *cause, size_t n) {
-    for (size_t i = 1; i < n; i++) {
+static double cost_of(const fab_cause *c) {
+    return c->failures * c->impact;
+}
+
+/* Most cost first; shares; and which the intervals do not tell from the first. */
+static void rank_causes(fab_study_variant *out) {
+    fab_cause *cause = out->causes;
+    double sum = 0;
+    for (size_t i = 0; i < out->n_causes; i++) {
         fab_cause moved = cause[i];
         size_t at = i;
-        for (; at > 0 && cause[at - 1].share < moved.share; at--) {
+        for (; at > 0 && cost_of(&cause[at - 1]) < cost_of(&moved); at--) {
             cause[at] = cause[at - 1];
         }
         cause[at] = moved;
+        sum += fmax(cost_of(&moved), 0);
+    }
+    bool is_first = cause[0].impact > cause[0].ci95;
+    for (size_t i = 0; i < out->n_causes; i++) {
+        const double less = cost_of(&cause[0]) - cost_of(&cause[i]);
+        const double ci95 = hypot(cause[0].failures * cause[0].ci95, cause[i].failures * cause[i].ci95);
+        cause[i].share = sum > 0 ? fmax(cost_of(&cause[i]), 0) / sum : 0;
+        is_first = is_first && cause[i].impact > 0 && (i == 0 || less <= ci95);
+        out->n_first_causes += is_first;
     }
 }
 
@@ -114,10 +129,9 @@ void summary_find_causes(const cause_sums *sums, fab_study_variant *out) {
         fab_cause *c = &out->causes[i];
         *c = (fab_cause){.failures = sums->x[class[i]] / (double)sums->n,
                          .impact = each[i],
-                         .ci95 = fab_student_t((size_t)sums->n - n) * sqrt(variance * inverse[i][i]),
-                         .share = sums->y > 0 ? each[i] * sums->x[class[i]] / sums->y : 0};
+                         .ci95 = fab_student_t((size_t)sums->n - n) * sqrt(variance * inverse[i][i])};
         (void)snprintf(c->name, sizeof c->name, "%s", fab_failure_classes[class[i]]);
     }
     out->n_causes = n;
-    sort_causes(out->causes, n);
+    rank_causes(out);
 }

@@ -48,7 +48,7 @@ typedef struct candidate {
 
 /** For least squares of impact over failures by class. */
 typedef struct cause_sums {
-    double xx[FAB_FAILURE_N][FAB_FAILURE_N], xy[FAB_FAILURE_N], x[FAB_FAILURE_N], yy, y;
+    double xx[FAB_FAILURE_N][FAB_FAILURE_N], xy[FAB_FAILURE_N], x[FAB_FAILURE_N], yy;
     uint64_t n;
 } cause_sums;
 
@@ -127,7 +127,7 @@ struct fab_summariser {
     variant_sums *variants;    /* shape [n_variants] */
     fab_study_choice *choices; /* shape [n_engines]: sums */
     bool *differ;              /* shape [n_variants * n_policies]: from a policy of the engine in some scenario */
-    double *impact;            /* shape [n_variants]: of the scenario */
+    double *impact; /* shape [n_variants]: of the scenario; for parts 0 where seeds do not tell it from none */
 };
 
 /** Impact of an outcome, NAN where nothing is known of it. */

@@ -70,6 +70,7 @@ typedef struct fab_failed_policy {
     uint32_t *unplaced; /**< shape [n_unplaced]: lost servers that no spare was left for; owned */
     size_t n_unplaced;
     fab_failed_state state; /**< of serving: of the replicas that are left */
+    double added_ci95_s;    /**< half the 95 % interval, over the seeds, of what it takes longer; 0: of one */
     fab_failed_serving serving;
     uint64_t n_tried; /**< placements evaluated; 0: the policy does not look */
     bool is_optimal;  /**< proved: no assignment of the spares does better */
@@ -99,6 +100,7 @@ typedef struct fab_failures {
     size_t n_engines, n_policies;
     bool iterates;       /**< times are those of an iteration */
     uint64_t seed;       /**< of the draw that is shown */
+    uint64_t n_seeds;    /**< times of iterations and phases are means over; all else is of the first. 0 is 1 */
     double *residual;    /**< shape [n_links]: fraction of the capacity; owned, as the next */
     uint64_t *dead_node; /**< bit set over nodes */
     fab_overlay overlay; /**< of these two: what has failed, for exports of the graph */

@@ -97,7 +97,8 @@ typedef struct fab_cause {
     char name[16];
     double failures;     /**< of a span, mean */
     double impact, ci95; /**< of one, and half the width of its 95 % interval */
-    double share;        /**< of all impact: failures x impact over its mean; all together make about 1 */
+    double share; /**< of what failures cost, which checkpoints are no part of: failures x impact, over the sum of
+                     those that are above 0; 0 below */
 } fab_cause;
 
 /** A scenario by what it does; figures as in fab_outcome, NAN where not known. */
@@ -157,9 +158,11 @@ typedef struct fab_study_variant {
     size_t n_stopped_shown;
     fab_ranking critical, links; /**< all components, of sets of several and histories those that are clear; the links
                                     among them */
-    fab_cause causes[FAB_STUDY_CAUSES]; /**< most share first */
-    size_t n_causes;                    /**< of histories; 0: too few to tell, or classes cannot be told apart */
-    fab_critical_class *classes;        /**< shape [n_classes]: most scenario_impact first, then by name */
+    fab_cause causes[FAB_STUDY_CAUSES]; /**< most failures x impact first */
+    size_t
+        n_first_causes; /**< of them: not told apart from the first, by the intervals; 0: the first is not from none */
+    size_t n_causes;    /**< of histories; 0: too few to tell, or classes cannot be told apart */
+    fab_critical_class *classes; /**< shape [n_classes]: most scenario_impact first, then by name */
     size_t n_classes;
     fab_rollout *rollouts; /**< shape [n_rollouts]: fewest stops first, then least lost, then fewer steps */
     size_t n_rollouts;
@@ -222,9 +225,11 @@ typedef struct fab_failure_model {
 
 typedef struct fab_study_summary {
     char design[512], digest[17], traffic[384], scenarios[256];
-    uint64_t seed, n_scenarios, n_done; /**< planned; looked at under every variant */
-    uint64_t n_looked_at;               /**< of them, where one of each class of equal ones was; else 0 */
-    double span_s;                      /**< of a history; 0: sets */
+    uint64_t seed, n_seeds; /**< n_seeds of paths: histories are dealt to them, figures of sets are their means, or
+                               those of the healthy fabric where they do not tell both apart; 0: nothing is drawn */
+    uint64_t n_scenarios, n_done; /**< planned; looked at under every variant */
+    uint64_t n_looked_at;         /**< of them, where one of each class of equal ones was; else 0 */
+    double span_s;                /**< of a history; 0: sets */
     bool has_times;
     bool is_p99;    /**< times are those within which 99 % of the requests are answered */
     bool is_single; /**< every scenario is the loss of one component: impact in rankings is its own */

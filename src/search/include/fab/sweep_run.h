@@ -60,12 +60,6 @@ fab_status fab_sweep_evaluate(const fab_sweep_request *request, const fab_design
 /** What an engine's part of a result comes to; phases that are alternatives of each other have no sum. */
 void fab_sweep_keep_engine(const fab_result *result, size_t e, fab_sweep_engine *out);
 
-/**
- * Seeds under which a design is replayed where nobody asked for a number: FAB_VERDICT_SEEDS, or one, where flows, paths
- * and seeds of it, or of `n_points` like it, are too many.
- */
-fab_status fab_unasked_seeds(const fab_context *context, uint64_t n_points, uint64_t *out, fab_error *err) FAB_MUST_USE;
-
 /** Keeps a refusal (fab_is_refusal()) in the point, which is FAB_OK then; another error goes to `err` and is returned.
  */
 fab_status fab_sweep_keep_error(fab_status status, const fab_error *error, fab_sweep_point *point, fab_error *err);

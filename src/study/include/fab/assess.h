@@ -18,6 +18,7 @@ typedef struct fab_assessment_request {
     const fab_policy *policies;
     size_t n_policies;
     size_t n_threads;        /**< that will assess at the same time, for the estimate of memory; 0 counts as 1 */
+    uint64_t n_draws;        /**< of which this is one, likewise */
     bool histories;          /**< some are to be assessed: what they remember is part of the estimate */
     bool times;              /**< find times; else loads and the worst link alone, as fast as routing is */
     bool p99;                /**< with times: those within which 99 % of requests are answered (failures.h) */
@@ -56,6 +57,44 @@ bool fab_assessment_iterates(const fab_assessment *assessment);
 
 /** An engine with all its options, as reports name it. Lives as long as the assessment. */
 const char *fab_assessment_engine(const fab_assessment *assessment, size_t engine);
+
+/* --- draws of the paths ------------------------------------------------------------------------------------------- */
+
+#define FAB_ASSESS_DRAWS 64 /**< at most */
+
+/**
+ * Seeds under which a design is replayed where nobody asked for a number: FAB_VERDICT_SEEDS, or one, where flows, paths
+ * and seeds of it, or of `n_points` like it, are too many.
+ */
+fab_status fab_unasked_seeds(const fab_context *context, uint64_t n_points, uint64_t *out, fab_error *err) FAB_MUST_USE;
+
+/**
+ * Seeds of a study: `asked` (0: FAB_VERDICT_SEEDS, half as many of a large design, or one where paths, seeds and sets
+ * are too many), and no more than half of its histories. One where nothing is drawn, and for sets where each seed
+ * places ranks elsewhere.
+ * @param[out] out_is_drawn  Figures depend on the seed.
+ */
+fab_status fab_assess_draws(const fab_context *context, uint64_t asked, uint64_t n_scenarios, bool histories,
+                            uint64_t *out, bool *out_is_drawn, fab_error *err) FAB_MUST_USE;
+
+/**
+ * Assessments under n seeds become one study: all have the failure rates of the first, and the speed of a state in a
+ * history is its speed less that of the healthy fabric under the same seed, over the mean of the latter: 1 where
+ * nothing failed, and over the seeds no less or more than it is.
+ */
+fab_status fab_assessment_pool(fab_assessment *const *draw, size_t n, fab_error *err) FAB_MUST_USE;
+
+/**
+ * A set under n seeds, also nothing at all: means. Where what the failure adds, seed by seed, is within its 95 %
+ * interval, time_s is that of the healthy fabric, which tells so; without times worst_ratio is. Of many sets chance
+ * takes some out of their intervals, which are wider by half for every tenfold, to FAB_CLEAR_ERRORS standard errors. A
+ * set that stops the job under a seed is the outcome of that seed. worst_link: where all agree.
+ * @param[in]  of_draw  Shape [n][variants].
+ * @param[in]  n_sets   Of the study.
+ * @param[out] out      Shape [variants].
+ */
+void fab_assessment_mean(fab_assessment *const *draw, const fab_outcome *of_draw, size_t n, uint64_t n_sets,
+                         fab_outcome *out);
 
 /** The healthy fabric under a variant: slowdown 1. */
 fab_outcome fab_assessment_healthy(const fab_assessment *assessment, uint32_t variant);

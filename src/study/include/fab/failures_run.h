@@ -10,6 +10,7 @@
 
 typedef struct fab_failures_request {
     const fab_context *context; /**< design, fabric, traffic, engines and the first seed */
+    uint64_t n_seeds;           /**< that times are means over; 0 is 1. What is held open (what_if.h) has one */
     const char *const *failed;  /**< shape [n_failed]: as fab_component_parse() reads them */
     size_t n_failed;
     const fab_policy *policies; /**< shape [n_policies]; n_policies = 0: all that the design allows */
@@ -21,7 +22,7 @@ typedef struct fab_failures_request {
  * that it spreads over planes has lost one) has a note instead. Phases of more than 2^23 paths are left out, and named.
  * @retval FAB_EINPUT        no such component
  * @retval FAB_EUNSUPPORTED  same-rack without a floor plan; a scale-up domain is to fail as one
- * Complexity: a baseline per phase and engine; policies as fab_relocate().
+ * Complexity: by seed, a baseline per phase and engine; policies as fab_relocate().
  */
 fab_status fab_failures_run(const fab_failures_request *request, fab_failures **out, fab_error *err) FAB_MUST_USE;
 

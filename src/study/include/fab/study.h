@@ -18,7 +18,7 @@ typedef struct fab_study_request {
     const char *scenarios;    /**< as for fab_scenarios_new() */
     const fab_policy *policies;
     size_t n_policies; /**< 0: those of fab_assess_policies(); none alone of classes of equal sets and of updates */
-    uint64_t seed;
+    uint64_t seed, n_seeds; /**< n_seeds of paths: 0: as many as fab_assess_draws() says */
     fab_study_figures figures;
     double sample_s; /**< how long to try scenarios for an estimate; at least one is tried */
 } fab_study_request;
