@@ -377,26 +377,11 @@ static const char *const EXAMPLES[] = {
     NULL};
 
 /* Those of all subcommands. */
-static const cli_option *const OPTIONS[] = {&cli_option_store,
-                                            &OPTION_SCENARIOS,
-                                            &cli_option_policy,
-                                            &OPTION_FIGURES,
-                                            &OPTION_SHARD,
-                                            &OPTION_PARTIAL,
-                                            &cli_option_set,
-                                            &cli_option_job,
-                                            &cli_option_transport,
-                                            &cli_option_traffic,
-                                            &cli_option_engine,
-                                            &OPTION_SEEDS,
-                                            &cli_option_seed,
-                                            &cli_option_threads,
-                                            &cli_option_top,
-                                            &cli_option_variant,
-                                            CLI_GRAPH_OPTIONS,
-                                            &cli_option_certificate,
-                                            CLI_REPORT_OPTIONS,
-                                            NULL};
+static const cli_option *const OPTIONS[] = {
+    &cli_option_store,   &OPTION_SCENARIOS, &cli_option_policy,      &OPTION_FIGURES,       &OPTION_SHARD,
+    &OPTION_PARTIAL,     &cli_option_set,   &cli_option_job,         &cli_option_transport, &cli_option_traffic,
+    &cli_option_engine,  &OPTION_SEEDS,     &cli_option_seed,        &cli_option_threads,   &cli_option_top,
+    &cli_option_variant, CLI_GRAPH_OPTIONS, &cli_option_certificate, CLI_REPORT_OPTIONS,    NULL};
 
 const cli_command cli_command_study = {
     .name = "study",
