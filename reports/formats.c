@@ -56,10 +56,9 @@ fab_status fab_report_write(const fab_report_format *format, const fab_result *r
                             FILE *out, fab_error *err) {
     fab_status status = FAB_OK;
     fab_str text = FAB_STR_INIT;
-    if (format->needs_graph && result->graph == NULL && !(format->shows_audit && result->audit != NULL)) {
-        FAB_FAIL(err, FAB_EUNSUPPORTED, NULL, "%s shows a fabric that was built, and this command builds none",
-                 format->shows_graph ? "a graph" : format->name);
-    }
+    FAB_FAIL_IF(format->needs_graph && result->graph == NULL && !(format->shows_audit && result->audit != NULL), err,
+                FAB_EUNSUPPORTED, NULL, "%s shows a fabric that was built, and this command builds none",
+                format->shows_graph ? "a graph" : format->name);
     FAB_TRY(fab_result_check(result, err));
     errno = 0;
     if (format->make != NULL) {
@@ -69,9 +68,8 @@ fab_status fab_report_write(const fab_report_format *format, const fab_result *r
     } else {
         FAB_TRY(format->print(result, style, out, err));
     }
-    if (fflush(out) != 0 || ferror(out)) {
-        FAB_FAIL(err, FAB_EIO, NULL, "cannot write the report: %s", errno != 0 ? strerror(errno) : "a write failed");
-    }
+    FAB_FAIL_IF(fflush(out) != 0 || ferror(out), err, FAB_EIO, NULL, "cannot write the report: %s",
+                errno != 0 ? strerror(errno) : "a write failed");
 done:
     fab_str_release(&text);
     return status;

@@ -1,7 +1,6 @@
 /* Reports into a folder: all temporary files first, then all renames. */
 #include "fab/memory.h"
 #include "fab/save.h"
-#include "fab/str.h"
 #include "report_formats.h"
 
 #include <errno.h>
@@ -31,9 +30,7 @@ static fab_status make_folder(const char *folder, size_t *first_new, fab_error *
         path.data[i] = i < path.length ? '/' : '\0';
     }
     struct stat info;
-    if (stat(folder, &info) != 0 || !S_ISDIR(info.st_mode)) {
-        FAB_FAIL(err, FAB_EIO, folder, "is not a folder");
-    }
+    FAB_FAIL_IF(stat(folder, &info) != 0 || !S_ISDIR(info.st_mode), err, FAB_EIO, folder, "is not a folder");
 done:
     fab_str_release(&path);
     return status;
@@ -98,9 +95,7 @@ fab_status fab_reports_write_all(const fab_result *result, const char *folder, b
     fab_status status = FAB_OK;
     outputs out = {.n = 0};
     size_t first_new = 0;
-    if (folder[0] == '\0') {
-        FAB_FAIL(err, FAB_EIO, NULL, "the name of the folder for the reports is empty");
-    }
+    FAB_FAIL_IF(folder[0] == '\0', err, FAB_EIO, NULL, "the name of the folder for the reports is empty");
     FAB_TRY(plan(result, folder, force, false, &out, err));
     size_t n_written = out.n;
     FAB_TRY(force ? plan(result, folder, force, true, &out, err) : FAB_OK);

@@ -4,7 +4,6 @@
 #include "fab/fabric_builder.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 typedef struct build {
     const fab_fabric_spec *spec;
@@ -169,11 +168,9 @@ static uint64_t total_cables(const fab_clos_plan *plan) {
 static fab_status check_limits(const fab_fabric_spec *spec, const fab_clos_plan *plan, fab_error *err) {
     for (uint32_t t = 1; t <= plan->n_tiers; t++) {
         uint64_t ports = fab_tier_last_port(&plan->tier[t]);
-        if (ports > UINT16_MAX) {
-            return fab_fail(err, FAB_EINPUT, fab_tier_name(FAB_WIRING_TREE, t),
-                            "a %s has %" PRIu64 " ports; the limit is %u", fab_tier_name(FAB_WIRING_TREE, t), ports,
-                            UINT16_MAX);
-        }
+        FAB_REFUSE_IF(ports > UINT16_MAX, err, FAB_EINPUT, fab_tier_name(FAB_WIRING_TREE, t),
+                      "a %s has %" PRIu64 " ports; the limit is %u", fab_tier_name(FAB_WIRING_TREE, t), ports,
+                      UINT16_MAX);
     }
     return fab_ends_check(spec, &plan->ends, err);
 }
@@ -189,10 +186,8 @@ fab_status fab_clos_build(const fab_fabric_spec *spec, const fab_clos_plan *plan
                                .n_cables = total_cables(plan)};
     for (uint32_t t = 1; t <= plan->n_tiers; t++) {
         uint64_t n = plan->attach.n_networks * plan->ends.planes * plan->tier[t].blocks * plan->tier[t].block_switches;
-        if (n > UINT32_MAX / 4) {
-            FAB_FAIL(err, FAB_EINPUT, fab_tier_name(FAB_WIRING_TREE, t), "%" PRIu64 " switches exceed the limit of %u",
-                     n, UINT32_MAX / 4);
-        }
+        FAB_FAIL_IF(n > UINT32_MAX / 4, err, FAB_EINPUT, fab_tier_name(FAB_WIRING_TREE, t),
+                    "%" PRIu64 " switches exceed the limit of %u", n, UINT32_MAX / 4);
         sizes.n_switches[t] = (uint32_t)n;
     }
     FAB_TRY(fab_builder_new(&sizes, &b.builder, err));

@@ -5,7 +5,6 @@
 #include "fab/memory.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #define MOST_LENGTHS 32           /* more than there are standard lengths */
 #define TOO_LONG     MOST_LENGTHS /* in place of one */
@@ -426,9 +425,7 @@ static fab_status count_lengths(walk *w, fab_counts *c, fab_error *err) {
         } else {
             count_uplinks(w, t, &sum);
         }
-        if (sum.count[TOO_LONG] > 0) {
-            return fab_fail(err, FAB_EINPUT, "floor", "a cable is longer than any that is made");
-        }
+        FAB_REFUSE_IF(sum.count[TOO_LONG] > 0, err, FAB_EINPUT, "floor", "a cable is longer than any that is made");
         for (uint8_t i = next_length(w, &sum, 0); i != TOO_LONG; i = next_length(w, &sum, w->length_m[i])) {
             c->kinds[c->n_kinds++] = (fab_cable_kind){t, cable_bps, w->length_m[i], sum.count[i]};
         }

@@ -69,18 +69,15 @@ static fab_status size_leaf(fab_clos_plan *plan, uint32_t n_tiers, uint64_t size
     const fab_clos_attach *attach = &plan->attach;
     fab_clos_tier *leaf = &plan->tier[1];
     uint64_t most = most_downlinks(leaf, n_tiers == 1);
-    if (most < attach->granule || most == 0) {
-        return fab_fail(err, FAB_EINPUT, "leaf",
-                        "a leaf needs %" PRIu64 " ports for %" PRIu64
-                        " NICs that must share it and their uplinks; its radix is %" PRIu64,
-                        ports_needed(leaf, attach->granule, n_tiers == 1), attach->granule, leaf->radix);
-    }
+    FAB_REFUSE_IF(most < attach->granule || most == 0, err, FAB_EINPUT, "leaf",
+                  "a leaf needs %" PRIu64 " ports for %" PRIu64
+                  " NICs that must share it and their uplinks; its radix is %" PRIu64,
+                  ports_needed(leaf, attach->granule, n_tiers == 1), attach->granule, leaf->radix);
     most = attach->rack_ports != 0 && attach->rack_ports < most ? attach->rack_ports : most;
     most -= most % attach->granule;
-    if (n_tiers == 1 && (attach->n_columns > 1 || most < attach->column_ports)) {
-        return fab_fail(err, FAB_EINPUT, "leaf", "one tier needs a switch of %" PRIu64 " ports; its radix is %" PRIu64,
-                        attach->n_columns * attach->column_ports, leaf->radix);
-    }
+    FAB_REFUSE_IF(n_tiers == 1 && (attach->n_columns > 1 || most < attach->column_ports), err, FAB_EINPUT, "leaf",
+                  "one tier needs a switch of %" PRIu64 " ports; its radix is %" PRIu64,
+                  attach->n_columns * attach->column_ports, leaf->radix);
     *out_n = clos_even_sizes(attach->column_ports, most, attach->granule, sizes);
     if (leaf->most_down != 0) { /* is what was asked for */
         sizes[0] = sizes[*out_n - 1];
@@ -103,9 +100,7 @@ static fab_status leaves_of_pod(const fab_fabric_spec *spec, const fab_clos_plan
     const fab_clos_attach *attach = &plan->attach;
     uint64_t granule =
         attach->by_rail ? plan->ends.rails / spec->nics_per_server * spec->gpus_per_server : spec->gpus_per_server;
-    if (granule == 0) {
-        return fab_fail(err, FAB_EINTERNAL, NULL, "a rail group of no GPUs");
-    }
+    FAB_REFUSE_IF(granule == 0, err, FAB_EINTERNAL, NULL, "a rail group of no GPUs");
     uint64_t ports = spec->pod / granule * (attach->by_rail ? 1 : spec->nics_per_server);
     uint64_t down = plan->tier[1].down;
     if (ports == 0 || down == 0 || spec->pod % granule != 0 || (ports % down != 0 && ports < attach->column_ports)) {
@@ -128,10 +123,8 @@ static fab_status size_block(const fab_fabric_spec *spec, const fab_clos_plan *p
     if (t == 2 && spec->pod != 0) {
         uint64_t leaves = 0;
         FAB_PASS(leaves_of_pod(spec, plan, &leaves, err));
-        if (top && leaves < below->blocks) {
-            return fab_fail(err, FAB_EINPUT, "spine", "pods of %" PRIu64 " leaves need a tier above the spines",
-                            leaves);
-        }
+        FAB_REFUSE_IF(top && leaves < below->blocks, err, FAB_EINPUT, "spine",
+                      "pods of %" PRIu64 " leaves need a tier above the spines", leaves);
         sizes[0] = leaves < below->blocks ? leaves : below->blocks;
     } else if (!top) {
         *out_n = clos_even_sizes(below->blocks, most_downlinks(&plan->tier[t], top), 1, sizes);
@@ -146,15 +139,13 @@ static fab_status fill_block(fab_clos_plan *plan, uint32_t t, uint32_t n_tiers, 
     bool top = t == n_tiers;
     uint64_t most = most_downlinks(tier, top);
     below->parents = children == 0 ? 0 : fewest_parents(below->up, children, most);
-    if (below->parents == 0) {
-        return fab_fail(err, FAB_EINPUT, fab_tier_name(FAB_WIRING_TREE, t),
-                        "radix %" PRIu64 " is too small: a %s has %" PRIu64
-                        " ports for what is below, and must reach %" PRIu64 " %s",
-                        tier->radix, fab_tier_name(FAB_WIRING_TREE, t), most, children == 0 ? 1 : children,
-                        t == 2   ? "leaves"
-                        : t == 3 ? "pods"
-                                 : "groups of pods");
-    }
+    FAB_REFUSE_IF(below->parents == 0, err, FAB_EINPUT, fab_tier_name(FAB_WIRING_TREE, t),
+                  "radix %" PRIu64 " is too small: a %s has %" PRIu64
+                  " ports for what is below, and must reach %" PRIu64 " %s",
+                  tier->radix, fab_tier_name(FAB_WIRING_TREE, t), most, children == 0 ? 1 : children,
+                  t == 2   ? "leaves"
+                  : t == 3 ? "pods"
+                           : "groups of pods");
     below->trunk = below->up / below->parents;
     tier->children = children;
     tier->blocks = fab_ceil_div(below->blocks, children);
@@ -236,10 +227,9 @@ static fab_status size_above(const fab_fabric_spec *spec, fab_clos_plan *plan, u
 
 static fab_status size_alike(const fab_fabric_spec *spec, fab_clos_plan *plan, fab_error *err) {
     if (spec->tiers != 0) {
-        if (spec->tiers < plan->attach.min_tiers) {
-            return fab_fail(err, FAB_EINPUT, NULL, "%s has at least %" PRIu64 " tiers, not %" PRIu64, spec->family,
-                            plan->attach.min_tiers, spec->tiers);
-        }
+        FAB_REFUSE_IF(spec->tiers < plan->attach.min_tiers, err, FAB_EINPUT, NULL,
+                      "%s has at least %" PRIu64 " tiers, not %" PRIu64, spec->family, plan->attach.min_tiers,
+                      spec->tiers);
         fab_clos_rates(spec, plan, (uint32_t)spec->tiers);
         return size_above(spec, plan, 1, (uint32_t)spec->tiers, err);
     }

@@ -89,10 +89,8 @@ fab_status fab_clos_tree(const fab_fabric_spec *spec, const fab_clos_plan *plan,
     fab_tree tree = {.n_tiers = plan->n_tiers};
     side *block = NULL;
     size_t n_leaves = (size_t)plan->tier[1].blocks;
-    if (plan->spares.n > 0 || plan->spares.dropped > 0) {
-        return fab_fail(err, FAB_EUNSUPPORTED, NULL,
-                        "spare servers for which leaves give up uplinks: no closed form of the bisection");
-    }
+    FAB_REFUSE_IF(plan->spares.n > 0 || plan->spares.dropped > 0, err, FAB_EUNSUPPORTED, NULL,
+                  "spare servers for which leaves give up uplinks: no closed form of the bisection");
     for (uint32_t t = 1; t <= plan->n_tiers; t++) {
         const fab_clos_tier *tier = &plan->tier[t];
         tree.tier[t - 1] = (fab_tree_tier){tier->down, tier->up, tier->parents, tier->blocks, tier->block_switches};
@@ -111,9 +109,7 @@ done:
 
 fab_status fab_topology_tree(fab_fabric_spec *spec, fab_counts *out_counts, fab_tree *out, fab_error *err) {
     const fab_family *family = fab_family_find(spec->family);
-    if (family == NULL || family->tree == NULL) {
-        return fab_fail(err, family == NULL ? FAB_EINPUT : FAB_EUNSUPPORTED, NULL, "%s %s",
-                        family == NULL ? "unknown family" : "not a tree of tiers:", spec->family);
-    }
+    FAB_REFUSE_IF(family == NULL || family->tree == NULL, err, family == NULL ? FAB_EINPUT : FAB_EUNSUPPORTED, NULL,
+                  "%s %s", family == NULL ? "unknown family" : "not a tree of tiers:", spec->family);
     return family->tree(spec, out_counts, out, err);
 }

@@ -4,20 +4,14 @@
 
 fab_status fab_direct_init(const fab_fabric_spec *spec, fab_wiring wiring, fab_direct_plan *plan, fab_error *err) {
     fab_clos_plan rates = {.n_tiers = 1};
-    if (spec->tiers > 1) {
-        return fab_fail(err, FAB_EINPUT, NULL, "a %s has one tier of switches, not %" PRIu64, spec->family,
-                        spec->tiers);
-    }
+    FAB_REFUSE_IF(spec->tiers > 1, err, FAB_EINPUT, NULL, "a %s has one tier of switches, not %" PRIu64, spec->family,
+                  spec->tiers);
     for (size_t i = 0; i < FAB_MAX_TIERS; i++) {
-        if (spec->tier[i].taper != 1) {
-            return fab_fail(err, FAB_EINPUT, NULL, "taper: a %s has no tier above its switches that could be tapered",
-                            spec->family);
-        }
+        FAB_REFUSE_IF(spec->tier[i].taper != 1, err, FAB_EINPUT, NULL,
+                      "taper: a %s has no tier above its switches that could be tapered", spec->family);
     }
-    if (spec->pod != 0) {
-        return fab_fail(err, FAB_EINPUT, NULL, "pod: the shape of a %s decides which switches stand together",
-                        spec->family);
-    }
+    FAB_REFUSE_IF(spec->pod != 0, err, FAB_EINPUT, NULL, "pod: the shape of a %s decides which switches stand together",
+                  spec->family);
     fab_clos_rates(spec, &rates, 1);
     plan->wiring = wiring;
     plan->tier = rates.tier[1];
@@ -35,22 +29,16 @@ fab_status fab_direct_check(const fab_fabric_spec *spec, fab_direct_plan *plan, 
             tier->radix *= 2;
         }
     }
-    if (plan->ends.nics > plan->switches * tier->down) {
-        return fab_fail(err, FAB_EINPUT, NULL,
-                        "%" PRIu64 " switches with %" PRIu64 " NIC ports each hold %" PRIu64 " NICs, not %" PRIu64,
-                        plan->switches, tier->down, plan->switches * tier->down, plan->ends.nics);
-    }
-    if (fab_tier_ports(tier) > tier->radix) {
-        return fab_fail(err, FAB_EINPUT, "switch",
-                        "a switch needs %" PRIu64 " ports for %" PRIu64 " NICs and %" PRIu64
-                        " cables to other switches; its radix is %" PRIu64,
-                        fab_tier_ports(tier), tier->down, tier->up, tier->radix);
-    }
-    if (fab_tier_last_port(tier) > UINT16_MAX || plan->switches * plan->ends.planes > UINT32_MAX / 4) {
-        return fab_fail(err, FAB_EINPUT, "switch",
-                        "%" PRIu64 " switches of %" PRIu64 " ports: the limits are %u and %u",
-                        plan->switches * plan->ends.planes, fab_tier_last_port(tier), UINT32_MAX / 4, UINT16_MAX);
-    }
+    FAB_REFUSE_IF(plan->ends.nics > plan->switches * tier->down, err, FAB_EINPUT, NULL,
+                  "%" PRIu64 " switches with %" PRIu64 " NIC ports each hold %" PRIu64 " NICs, not %" PRIu64,
+                  plan->switches, tier->down, plan->switches * tier->down, plan->ends.nics);
+    FAB_REFUSE_IF(fab_tier_ports(tier) > tier->radix, err, FAB_EINPUT, "switch",
+                  "a switch needs %" PRIu64 " ports for %" PRIu64 " NICs and %" PRIu64
+                  " cables to other switches; its radix is %" PRIu64,
+                  fab_tier_ports(tier), tier->down, tier->up, tier->radix);
+    FAB_REFUSE_IF(fab_tier_last_port(tier) > UINT16_MAX || plan->switches * plan->ends.planes > UINT32_MAX / 4, err,
+                  FAB_EINPUT, "switch", "%" PRIu64 " switches of %" PRIu64 " ports: the limits are %u and %u",
+                  plan->switches * plan->ends.planes, fab_tier_last_port(tier), UINT32_MAX / 4, UINT16_MAX);
     return fab_ends_check(spec, &plan->ends, err);
 }
 

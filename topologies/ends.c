@@ -8,23 +8,18 @@ fab_status fab_ends_count(const fab_fabric_spec *spec, fab_ends *out, fab_error 
     fab_ends ends = {.planes = spec->planes};
     uint64_t g = spec->gpus_per_server;
     uint64_t n = spec->nics_per_server;
-    if (g == 0 || n == 0 || (n % g != 0 && g % n != 0)) {
-        return fab_fail(err, FAB_EINPUT, NULL,
-                        "%" PRIu64 " NICs do not divide evenly over %" PRIu64 " GPUs of a server", n, g);
-    }
-    if (spec->gpus == 0 || spec->gpus % g != 0) {
-        return fab_fail(err, FAB_EINPUT, NULL, "%" PRIu64 " GPUs do not fill servers of %" PRIu64, spec->gpus, g);
-    }
+    FAB_REFUSE_IF(g == 0 || n == 0 || (n % g != 0 && g % n != 0), err, FAB_EINPUT, NULL,
+                  "%" PRIu64 " NICs do not divide evenly over %" PRIu64 " GPUs of a server", n, g);
+    FAB_REFUSE_IF(spec->gpus == 0 || spec->gpus % g != 0, err, FAB_EINPUT, NULL,
+                  "%" PRIu64 " GPUs do not fill servers of %" PRIu64, spec->gpus, g);
     ends.servers = spec->gpus / g + spec->spares;
     ends.gpus = ends.servers * g;
     ends.nics = ends.servers * n;
     ends.domains = spec->domain > 1 ? fab_ceil_div(ends.gpus, spec->domain) : 0;
     uint64_t unit =
         spec->domain > g ? spec->domain : g; /* rails are counted inside a domain, or a server where it is larger */
-    if (unit % g != 0) {
-        return fab_fail(err, FAB_EINPUT, NULL,
-                        "a scale-up domain of %" PRIu64 " GPUs is not a whole number of servers of %" PRIu64, unit, g);
-    }
+    FAB_REFUSE_IF(unit % g != 0, err, FAB_EINPUT, NULL,
+                  "a scale-up domain of %" PRIu64 " GPUs is not a whole number of servers of %" PRIu64, unit, g);
     ends.units = fab_ceil_div(ends.gpus, unit);
     ends.active_units = fab_ceil_div(spec->gpus, unit);
     ends.rails = unit / g * n;
@@ -51,21 +46,17 @@ uint64_t fab_ends_behind(const fab_fabric_spec *spec, uint64_t nic_ports) {
 }
 
 fab_status fab_ends_check(const fab_fabric_spec *spec, const fab_ends *ends, fab_error *err) {
-    if (ends->gpus > FAB_MAX_GPUS || ends->nics > FAB_MAX_GPUS) {
-        return fab_fail(err, FAB_EINPUT, NULL, "%" PRIu64 " GPUs and %" PRIu64 " NICs; the limit of either is %u",
-                        ends->gpus, ends->nics, FAB_MAX_GPUS);
-    }
-    if (spec->domain > UINT16_MAX || ends->rails >= UINT16_MAX) {
-        return fab_fail(err, FAB_EINPUT, NULL, "domain %" PRIu64 ", %" PRIu64 " rails: both must stay below %u",
-                        spec->domain, ends->rails, UINT16_MAX);
-    }
+    FAB_REFUSE_IF(ends->gpus > FAB_MAX_GPUS || ends->nics > FAB_MAX_GPUS, err, FAB_EINPUT, NULL,
+                  "%" PRIu64 " GPUs and %" PRIu64 " NICs; the limit of either is %u", ends->gpus, ends->nics,
+                  FAB_MAX_GPUS);
+    FAB_REFUSE_IF(spec->domain > UINT16_MAX || ends->rails >= UINT16_MAX, err, FAB_EINPUT, NULL,
+                  "domain %" PRIu64 ", %" PRIu64 " rails: both must stay below %u", spec->domain, ends->rails,
+                  UINT16_MAX);
     uint64_t nic_ports = spec->gpus_per_server / spec->nics_per_server + 1 + spec->planes;
     uint64_t gpu_ports = spec->nics_per_server / spec->gpus_per_server + 2;
-    if (nic_ports > UINT16_MAX || gpu_ports > UINT16_MAX) {
-        return fab_fail(err, FAB_EINPUT, NULL,
-                        "a NIC with %" PRIu64 " ports or a GPU with %" PRIu64 "; the limit of either is %u", nic_ports,
-                        gpu_ports, UINT16_MAX);
-    }
+    FAB_REFUSE_IF(nic_ports > UINT16_MAX || gpu_ports > UINT16_MAX, err, FAB_EINPUT, NULL,
+                  "a NIC with %" PRIu64 " ports or a GPU with %" PRIu64 "; the limit of either is %u", nic_ports,
+                  gpu_ports, UINT16_MAX);
     return FAB_OK;
 }
 

@@ -39,19 +39,14 @@ static fab_clos_attach one_by_one(const fab_fabric_spec *spec, uint64_t nics) {
 /* Sizes are given, not derived; only the filling and the ports are checked. */
 static fab_status plan_xgft(fab_fabric_spec *spec, fab_clos_plan *plan, fab_error *err) {
     const fab_xgft *x = &spec->xgft;
-    if (x->w[1] != 1 || x->p[1] != 1) {
-        return fab_fail(err, FAB_EUNSUPPORTED, NULL,
-                        "xgft: w1 = %" PRIu64 ", p1 = %" PRIu64 ": a NIC port has one cable; use planes", x->w[1],
-                        x->p[1]);
-    }
+    FAB_REFUSE_IF(x->w[1] != 1 || x->p[1] != 1, err, FAB_EUNSUPPORTED, NULL,
+                  "xgft: w1 = %" PRIu64 ", p1 = %" PRIu64 ": a NIC port has one cable; use planes", x->w[1], x->p[1]);
     if (spec->gpus == 0) {
         spec->gpus = fab_ends_behind(spec, x->ports);
     }
     FAB_PASS(fab_ends_count(spec, &plan->ends, err));
-    if (plan->ends.nics > x->ports) {
-        return fab_fail(err, FAB_EINPUT, NULL, "xgft: %" PRIu64 " NICs, but only %" PRIu64 " ports", plan->ends.nics,
-                        x->ports);
-    }
+    FAB_REFUSE_IF(plan->ends.nics > x->ports, err, FAB_EINPUT, NULL,
+                  "xgft: %" PRIu64 " NICs, but only %" PRIu64 " ports", plan->ends.nics, x->ports);
     plan->attach = one_by_one(spec, plan->ends.nics);
     fab_clos_rates(spec, plan, x->height);
     uint64_t blocks = plan->ends.nics;
@@ -67,11 +62,9 @@ static fab_status plan_xgft(fab_fabric_spec *spec, fab_clos_plan *plan, fab_erro
         tier->blocks = blocks;
         tier->block_switches = t == 1 ? 1 : plan->tier[t - 1].block_switches * x->w[t];
         uint64_t need = fab_tier_ports(tier);
-        if (need > tier->radix) {
-            return fab_fail(err, FAB_EINPUT, fab_tier_name(FAB_WIRING_TREE, t),
-                            "a %s needs %" PRIu64 " ports; its radix is %" PRIu64, fab_tier_name(FAB_WIRING_TREE, t),
-                            need, tier->radix);
-        }
+        FAB_REFUSE_IF(need > tier->radix, err, FAB_EINPUT, fab_tier_name(FAB_WIRING_TREE, t),
+                      "a %s needs %" PRIu64 " ports; its radix is %" PRIu64, fab_tier_name(FAB_WIRING_TREE, t), need,
+                      tier->radix);
     }
     return FAB_OK;
 }
@@ -81,9 +74,8 @@ static fab_status plan_fat_tree(fab_fabric_spec *spec, fab_clos_plan *plan, fab_
         return plan_xgft(spec, plan, err);
     }
     if (spec->k != 0) {
-        if (spec->k % 2 != 0 || spec->k < 2) {
-            return fab_fail(err, FAB_EINPUT, NULL, "a fat-tree needs an even k of at least 2, not %" PRIu64, spec->k);
-        }
+        FAB_REFUSE_IF(spec->k % 2 != 0 || spec->k < 2, err, FAB_EINPUT, NULL,
+                      "a fat-tree needs an even k of at least 2, not %" PRIu64, spec->k);
         for (uint32_t t = 0; t < FAB_MAX_TIERS; t++) {
             spec->tier[t].radix = spec->k;
         }

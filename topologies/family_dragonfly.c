@@ -27,20 +27,16 @@ static fab_status balance(const fab_fabric_spec *spec, const fab_direct_plan *pl
         }
         p = n;
     }
-    if (p == 0) {
-        return fab_fail(err, FAB_EINPUT, "switch",
-                        "the smallest balanced dragonfly needs 3 ports per switch; the radix is %" PRIu64, tier.radix);
-    }
+    FAB_REFUSE_IF(p == 0, err, FAB_EINPUT, "switch",
+                  "the smallest balanced dragonfly needs 3 ports per switch; the radix is %" PRIu64, tier.radix);
     fab_dragonfly d = {.p = p, .a = 2 * p, .h = p, .trunk = 1};
     uint64_t nics = spec->tier[0].down != 0 && spec->tier[0].down < p ? spec->tier[0].down : p;
     uint64_t most = d.a * d.h + 1;
     d.g = fab_ceil_div(plan->ends.nics, nics * d.a);
-    if (d.g > most) {
-        return fab_fail(err, FAB_EINPUT, "switch",
-                        "switches of radix %" PRIu64 " make at most %" PRIu64 " groups of %" PRIu64
-                        " switches with %" PRIu64 " NICs each: %" PRIu64 " NICs, not %" PRIu64,
-                        tier.radix, most, d.a, nics, most * d.a * nics, plan->ends.nics);
-    }
+    FAB_REFUSE_IF(d.g > most, err, FAB_EINPUT, "switch",
+                  "switches of radix %" PRIu64 " make at most %" PRIu64 " groups of %" PRIu64 " switches with %" PRIu64
+                  " NICs each: %" PRIu64 " NICs, not %" PRIu64,
+                  tier.radix, most, d.a, nics, most * d.a * nics, plan->ends.nics);
     *out = d;
     return FAB_OK;
 }

@@ -75,10 +75,8 @@ static fab_status number_ports(fab_installed_build *b, uint32_t index, fab_error
     last = plain ? last : n;
     uint64_t radix = v->n_ports > 0 ? v->n_ports : b->spec->tier[v->tier - 1].radix;
     radix = radix > v->n_used ? radix : v->n_used;
-    if (radix > UINT16_MAX || last > UINT16_MAX) {
-        return fab_fail(err, FAB_EUNSUPPORTED, b->net->net->nodes[v->node].label,
-                        "a switch of %" PRIu64 " ports; the limit is %u", radix > last ? radix : last, UINT16_MAX);
-    }
+    FAB_REFUSE_IF(radix > UINT16_MAX || last > UINT16_MAX, err, FAB_EUNSUPPORTED, b->net->net->nodes[v->node].label,
+                  "a switch of %" PRIu64 " ports; the limit is %u", radix > last ? radix : last, UINT16_MAX);
     b->f->switch_radix[index] = (uint16_t)radix;
     b->f->switch_ports[index] = (uint16_t)(radix > last ? radix : last);
     return FAB_OK;

@@ -25,10 +25,8 @@ static fab_status plan_rail_only(fab_fabric_spec *spec, fab_clos_plan *plan, fab
         ports = spec->tier[0].down;
     }
     uint64_t sharing = spec->rails_per_switch;
-    if (sharing != 0 && plan->ends.rails % sharing != 0) {
-        return fab_fail(err, FAB_EINPUT, NULL, "rails-per-switch %" PRIu64 " does not divide the %" PRIu64 " rails",
-                        sharing, plan->ends.rails);
-    }
+    FAB_REFUSE_IF(sharing != 0 && plan->ends.rails % sharing != 0, err, FAB_EINPUT, NULL,
+                  "rails-per-switch %" PRIu64 " does not divide the %" PRIu64 " rails", sharing, plan->ends.rails);
     if (sharing == 0) {
         sharing = spec->tiers <= 1 && plan->ends.units > 0 ? ports / plan->ends.units : 1;
     }

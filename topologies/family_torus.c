@@ -13,10 +13,8 @@ static uint64_t degree(uint64_t size) {
 
 static fab_status plan_torus(const fab_fabric_spec *spec, fab_direct_plan *plan, fab_error *err) {
     const fab_torus *t = &spec->torus;
-    if (t->n_dimensions == 0) {
-        return fab_fail(err, FAB_EINPUT, NULL,
-                        "a torus needs torus=, its switches in each dimension, such as torus=4,4,8");
-    }
+    FAB_REFUSE_IF(t->n_dimensions == 0, err, FAB_EINPUT, NULL,
+                  "a torus needs torus=, its switches in each dimension, such as torus=4,4,8");
     FAB_PASS(fab_direct_init(spec, FAB_WIRING_TORUS, plan, err));
     FAB_PASS(fab_ends_count(spec, &plan->ends, err));
     plan->switches = t->switches;

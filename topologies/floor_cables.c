@@ -5,7 +5,6 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define MAX_LENGTHS 64 /* more than there are standard lengths */
 
@@ -92,10 +91,8 @@ static fab_status make_classes(const fab_fabric_spec *spec, const fab_fabric *f,
             n_network += fab_is_network(&f->classes[k]);
         }
     }
-    if (n_network > FAB_MAX_CABLE_KINDS) {
-        FAB_FAIL(err, FAB_EINPUT, "floor", "%" PRIu32 " kinds of cable by tier, rate and length; the limit is %d",
-                 n_network, FAB_MAX_CABLE_KINDS);
-    }
+    FAB_FAIL_IF(n_network > FAB_MAX_CABLE_KINDS, err, FAB_EINPUT, "floor",
+                "%" PRIu32 " kinds of cable by tier, rate and length; the limit is %d", n_network, FAB_MAX_CABLE_KINDS);
     *out = classes;
     *out_n = (uint16_t)n;
     classes = NULL;
@@ -112,10 +109,8 @@ fab_status fab_floor_apply(const fab_fabric_spec *spec, const fab_floor *floor, 
     fab_link_class *classes = NULL;
     uint16_t n_classes = 0;
     size_t n = (size_t)f->n_classes * MAX_LENGTHS;
-    if (n > UINT16_MAX) {
-        FAB_FAIL(err, FAB_EINPUT, "floor", "%u kinds of links before their lengths; the limit is %d", f->n_classes,
-                 UINT16_MAX / MAX_LENGTHS);
-    }
+    FAB_FAIL_IF(n > UINT16_MAX, err, FAB_EINPUT, "floor", "%u kinds of links before their lengths; the limit is %d",
+                f->n_classes, UINT16_MAX / MAX_LENGTHS);
     FAB_TRY(FAB_NEW_ALL(n, err, used, number));
     FAB_TRY(find_lengths(spec, floor, f, &l, err));
     for (uint32_t cable = 0; cable < f->n_cables; cable++) {

@@ -2,7 +2,6 @@
  * Positions. Groups are the places where switches get network racks: the middle of a row (for leaves), the middle of a
  * hall. Racks of servers come first, as if alone; then the network racks are counted and pushed into the middle.
  */
-#include "fab/floor_plan.h"
 #include "floor_place.h"
 #include "fab/memory.h"
 #include "fab/str.h"
@@ -11,7 +10,6 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 #define IN_SERVER_RACK FAB_NONE /* as a group */
 
@@ -62,9 +60,8 @@ static uint32_t hall_group(const layout *l, uint32_t hall) {
 }
 
 fab_status fab_floor_size(const fab_floor_spec *s, uint32_t n_servers, fab_floor *floor, fab_error *err) {
-    if (s->servers_per_rack == 0 || s->racks_per_row == 0 || s->switches_per_rack == 0) {
-        return fab_fail(err, FAB_EINTERNAL, NULL, "a floor plan with racks or rows of no size");
-    }
+    FAB_REFUSE_IF(s->servers_per_rack == 0 || s->racks_per_row == 0 || s->switches_per_rack == 0, err, FAB_EINTERNAL,
+                  NULL, "a floor plan with racks or rows of no size");
     floor->servers_per_rack = (uint32_t)s->servers_per_rack;
     floor->n_server_racks = ceil_div(n_servers, floor->servers_per_rack);
     if (s->racks > floor->n_server_racks && s->racks <= n_servers) { /* filled evenly, they are as many */

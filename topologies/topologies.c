@@ -1,8 +1,6 @@
 /* The table of families, and the check that graph and closed form agree. */
-#include "fab/topologies.h"
 #include "fab/design.h"
 #include "fab/choices.h"
-#include "fab/floor_plan.h"
 #include "fab/memory.h"
 #include "fab/order.h"
 #include "families.h"
@@ -47,10 +45,8 @@ static bool takes_key(const fab_family *family, const char *key) {
 static fab_status check_keys(const fab_fabric_spec *spec, const fab_family *family, fab_error *err) {
     for (const fab_family *const *other = fab_families; *other != NULL; other++) {
         for (const char *const *key = (*other)->keys; key != NULL && *key != NULL; key++) {
-            if (!takes_key(family, *key) && !fab_design_is_default(spec, *key)) {
-                return fab_fail(err, FAB_EINPUT, NULL, "%s is a key of %s; the family is %s", *key, (*other)->name,
-                                spec->family);
-            }
+            FAB_REFUSE_IF(!takes_key(family, *key) && !fab_design_is_default(spec, *key), err, FAB_EINPUT, NULL,
+                          "%s is a key of %s; the family is %s", *key, (*other)->name, spec->family);
         }
     }
     return FAB_OK;
@@ -171,10 +167,8 @@ static fab_status topologies_compare(const fab_counts *predicted, const fab_coun
         {"pods", predicted->pods, built->pods},       {"switches", predicted->switches, built->switches},
         {"cables", predicted->cables, built->cables}, {"ports", predicted->ports, built->ports}};
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        if (rows[i].a != rows[i].b) {
-            return fab_fail(err, FAB_EINTERNAL, NULL, "closed form says %" PRIu64 " %s, the graph has %" PRIu64,
-                            rows[i].a, rows[i].name, rows[i].b);
-        }
+        FAB_REFUSE_IF(rows[i].a != rows[i].b, err, FAB_EINTERNAL, NULL,
+                      "closed form says %" PRIu64 " %s, the graph has %" PRIu64, rows[i].a, rows[i].name, rows[i].b);
     }
     for (uint32_t t = 0; t < predicted->n_boundaries; t++) {
         if (predicted->switches_by_tier[t] != built->switches_by_tier[t] ||
@@ -187,11 +181,9 @@ static fab_status topologies_compare(const fab_counts *predicted, const fab_coun
                             built->switches_by_tier[t], built->cables_by_tier[t], built->built_taper[t]);
         }
     }
-    if (predicted->floor.racks > 0 && predicted->floor.racks != built->floor.racks) {
-        return fab_fail(err, FAB_EINTERNAL, "floor",
-                        "closed form says %" PRIu64 " racks, the floor plan of the graph has %" PRIu64,
-                        predicted->floor.racks, built->floor.racks);
-    }
+    FAB_REFUSE_IF(predicted->floor.racks > 0 && predicted->floor.racks != built->floor.racks, err, FAB_EINTERNAL,
+                  "floor", "closed form says %" PRIu64 " racks, the floor plan of the graph has %" PRIu64,
+                  predicted->floor.racks, built->floor.racks);
     for (size_t i = 0; predicted->knows_lengths && i < predicted->n_kinds; i++) {
         const fab_cable_kind *a = &predicted->kinds[i];
         const fab_cable_kind *b = &built->kinds[i];

@@ -64,9 +64,8 @@ static fab_status no_table(const fab_result_tables *tables, const char *name, fa
         fab_str_printf(&known, "%s%s", i > 0 ? ", " : "", fab_rt_text(tables, tables->tables[i].name));
     }
     FAB_TRY(fab_str_status(&known, err));
-    if (name == NULL) {
-        FAB_FAIL(err, FAB_EUSAGE, NULL, "csv is one table of this report; choose with --table: %s", known.data);
-    }
+    FAB_FAIL_IF(name == NULL, err, FAB_EUSAGE, NULL, "csv is one table of this report; choose with --table: %s",
+                known.data);
     FAB_FAIL(err, FAB_EUSAGE, NULL, "option --table: this report has no table '%.60s', but %s", name, known.data);
 done:
     fab_str_release(&known);

@@ -49,15 +49,12 @@ static fab_status print_flows(const fab_result *result, const fab_report_style *
     fab_status status = FAB_OK;
     fab_str text = FAB_STR_INIT;
     (void)style;
-    if (result->graph == NULL || result->n_phases == 0) {
-        FAB_FAIL(err, FAB_EUNSUPPORTED, NULL, "this command routes no flows: format flows needs run or route");
-    }
+    FAB_FAIL_IF(result->graph == NULL || result->n_phases == 0, err, FAB_EUNSUPPORTED, NULL,
+                "this command routes no flows: format flows needs run or route");
     const fab_phase_result *missing = phase_without_flows(result);
-    if (missing != NULL) {
-        FAB_FAIL(err, FAB_EUNSUPPORTED, NULL,
-                 "phase %s has %" PRIu64 " flows: too many for the rate of each, which format flows would list",
-                 missing->name, missing->flows);
-    }
+    FAB_FAIL_IF(missing != NULL, err, FAB_EUNSUPPORTED, NULL,
+                "phase %s has %" PRIu64 " flows: too many for the rate of each, which format flows would list",
+                missing->name, missing->flows);
     fab_str_add(&text, HEADER);
     for (size_t p = 0; p < result->n_phases; p++) {
         const fab_phase_result *phase = &result->phases[p];

@@ -1,5 +1,4 @@
 /* The whole result as one JSON object: the form that other programs read. Schema: fields/schema_json.c. */
-#include "fab/str.h"
 #include "fab/utf8.h"
 #include "json_text.h"
 #include "report_formats.h"

@@ -376,9 +376,8 @@ fab_status fab_result_figure(const fab_result *result, const char *path, double 
     const char *unit = NULL;
     double value = 0;
     FAB_PASS(fab_result_check(result, err));
-    if (!find_figure(&at, &fab_result_fields, path, &value, &unit)) {
-        return fab_fail(err, FAB_EINPUT, NULL, "the result has no figure '%.90s'", path);
-    }
+    FAB_REFUSE_IF(!find_figure(&at, &fab_result_fields, path, &value, &unit), err, FAB_EINPUT, NULL,
+                  "the result has no figure '%.90s'", path);
     *out = value;
     *out_unit = unit;
     return FAB_OK;

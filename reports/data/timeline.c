@@ -64,10 +64,8 @@ static fab_status take_row(trace *t, uint32_t stage, int track, int64_t start_ns
     while (row < ROWS && t->free_ns[place][row] > start_ns) {
         row++;
     }
-    if (row == ROWS) {
-        return fab_fail(err, FAB_EINTERNAL, NULL, "more than %d %s of stage %u are under way at %g s", ROWS,
-                        TRACKS[track], stage, (double)start_ns * 1e-9);
-    }
+    FAB_REFUSE_IF(row == ROWS, err, FAB_EINTERNAL, NULL, "more than %d %s of stage %u are under way at %g s", ROWS,
+                  TRACKS[track], stage, (double)start_ns * 1e-9);
     *out_tid = place * ROWS + row + 1;
     if (t->free_ns[place][row] == 0) {
         char name[80];
@@ -178,16 +176,13 @@ done:
 
 static fab_status check_schedules(const fab_result *result, fab_error *err) {
     for (size_t i = 0; i < result->n_iterations; i++) {
-        if (result->iterations[i].schedule == NULL) {
-            return fab_fail(err, FAB_EUNSUPPORTED, NULL, "the iteration under %s has no timeline: %s",
-                            result->iterations[i].engine, result->iterations[i].schedule_note);
-        }
+        FAB_REFUSE_IF(result->iterations[i].schedule == NULL, err, FAB_EUNSUPPORTED, NULL,
+                      "the iteration under %s has no timeline: %s", result->iterations[i].engine,
+                      result->iterations[i].schedule_note);
     }
-    if (result->n_iterations == 0) {
-        return fab_fail(err, FAB_EUNSUPPORTED, NULL,
-                        "a timeline shows the iteration of a training job, and none was timed%s%s",
-                        result->iteration_note[0] != '\0' ? ": " : "", result->iteration_note);
-    }
+    FAB_REFUSE_IF(result->n_iterations == 0, err, FAB_EUNSUPPORTED, NULL,
+                  "a timeline shows the iteration of a training job, and none was timed%s%s",
+                  result->iteration_note[0] != '\0' ? ": " : "", result->iteration_note);
     return FAB_OK;
 }
 

@@ -3,8 +3,6 @@
 #include "fab/definitions.h"
 #include "result_field.h"
 
-#include <string.h>
-
 typedef struct schema {
     fab_str *out;
     int indent;

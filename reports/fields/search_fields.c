@@ -4,8 +4,6 @@
 #include "field_rows.h"
 #include "field_tables.h"
 
-#include <math.h>
-
 #define OPTIMISE  "0014-optimise.md"
 #define ADVICE    "0022-advice.md"
 #define ITERATION "0025-iteration-time.md"

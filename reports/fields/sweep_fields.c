@@ -99,10 +99,7 @@ static const fab_fields ALGORITHM = TABLE("sweep_algorithm", ALGORITHMS, SWEEPS)
 
 #undef T
 #define T fab_sweep_engine
-static double exposed(const fab_at *at) {
-    const fab_iteration *it = &((const T *)at->row)->iteration;
-    return it->exposed_tp_s + it->exposed_cp_s + it->exposed_pp_s + it->exposed_ep_s + it->exposed_dp_s;
-}
+GIVES(double, exposed, fab_iteration_exposed_s(&here->iteration));
 
 static const fab_field SWEEP_ENGINES[] = {
     FIELD(label, "The engine with its options."),

@@ -1,7 +1,6 @@
 /* The fabric for Graphviz: a rank per level, so that `dot` draws tiers as rows; with places, so that `neato -n` draws
  * the same picture as the other formats at once. */
 #include "graph_export.h"
-#include "report_formats.h"
 #include "fab/utf8.h"
 
 #include <inttypes.h>

@@ -1,7 +1,6 @@
 /* The fabric as GEXF 1.2 for Gephi and its kin, with places and colours. The namespaces are those that Gephi writes and
  * readers know ("1.2draft"). y grows upwards there. */
 #include "graph_export.h"
-#include "report_formats.h"
 
 #include <inttypes.h>
 #include <stdio.h>

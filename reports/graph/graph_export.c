@@ -153,9 +153,7 @@ static fab_status export_finish(fab_graph_writer *w, bool is_xml, fab_error *err
     if (is_xml) {
         return fab_xml_writer_finish(&w->xml, err);
     }
-    if (fflush(w->out) != 0 || ferror(w->out)) {
-        return fab_fail(err, FAB_EIO, NULL, "cannot write: %s", strerror(errno));
-    }
+    FAB_REFUSE_IF(fflush(w->out) != 0 || ferror(w->out), err, FAB_EIO, NULL, "cannot write: %s", strerror(errno));
     return FAB_OK;
 }
 
@@ -177,12 +175,9 @@ fab_status fab_graph_export(const fab_graph_dialect *dialect, void *context, con
     errno = 0;
     export_walk(&w, dialect);
     FAB_TRY(export_finish(&w, dialect->is_xml, err));
-    if (w.has_failed) {
-        FAB_FAIL(err, FAB_ENOMEM, NULL, "cannot allocate a text of the graph");
-    }
-    if (w.has_bad_number) {
-        FAB_FAIL(err, FAB_EINTERNAL, "graph", "a figure of a node or link is infinite or not a number");
-    }
+    FAB_FAIL_IF(w.has_failed, err, FAB_ENOMEM, NULL, "cannot allocate a text of the graph");
+    FAB_FAIL_IF(w.has_bad_number, err, FAB_EINTERNAL, "graph",
+                "a figure of a node or link is infinite or not a number");
 done:
     fab_xml_writer_release(&w.xml);
     free(w.numbers);

@@ -278,28 +278,20 @@ static void find_failures(fab_graph_view *view) {
 }
 
 fab_status fab_view_check(const fab_fabric *fabric, fab_view view, fab_error *err) {
-    if (view == FAB_VIEW_POD && fabric->n_pods == 0) {
-        return fab_fail(err, FAB_EUNSUPPORTED, NULL,
-                        "view pod: the fabric has no pods; rail, plane, tier, leaf and server have what to show");
-    }
-    if (view == FAB_VIEW_RAIL && fabric->n_rails == 0) {
-        return fab_fail(err, FAB_EUNSUPPORTED, NULL, "view rail: the fabric has no rails");
-    }
-    if (view >= FAB_VIEW_N) {
-        return fab_fail(err, FAB_EINTERNAL, NULL, "no view %d of a graph", (int)view);
-    }
+    FAB_REFUSE_IF(view == FAB_VIEW_POD && fabric->n_pods == 0, err, FAB_EUNSUPPORTED, NULL,
+                  "view pod: the fabric has no pods; rail, plane, tier, leaf and server have what to show");
+    FAB_REFUSE_IF(view == FAB_VIEW_RAIL && fabric->n_rails == 0, err, FAB_EUNSUPPORTED, NULL,
+                  "view rail: the fabric has no rails");
+    FAB_REFUSE_IF(view >= FAB_VIEW_N, err, FAB_EINTERNAL, NULL, "no view %d of a graph", (int)view);
     return FAB_OK;
 }
 
 fab_status fab_graph_view_init(const fab_result *result, fab_view kind, fab_graph_view *out, fab_error *err) {
     fab_status status = FAB_OK;
     fab_graph_view view = {.result = result, .fabric = result->graph, .kind = kind};
-    if (result->graph == NULL) {
-        FAB_FAIL(err, FAB_EUNSUPPORTED, NULL, "a graph shows a fabric that was built, and this command builds none");
-    }
-    if (kind == FAB_VIEW_AUTO) {
-        FAB_FAIL(err, FAB_EINTERNAL, NULL, "a view of a graph was left open");
-    }
+    FAB_FAIL_IF(result->graph == NULL, err, FAB_EUNSUPPORTED, NULL,
+                "a graph shows a fabric that was built, and this command builds none");
+    FAB_FAIL_IF(kind == FAB_VIEW_AUTO, err, FAB_EINTERNAL, NULL, "a view of a graph was left open");
     FAB_TRY(fab_view_check(view.fabric, kind, err));
     FAB_TRY(price_classes(&view, err));
     find_engines(&view);

@@ -1,7 +1,6 @@
 /* The fabric as GraphML, in the dialect that every reader takes: default namespace, all keys first, NMTOKEN ids, the
  * name in `label`, no ports, no defaults, one edge per cable. */
 #include "graph_export.h"
-#include "report_formats.h"
 
 #include <inttypes.h>
 

@@ -374,9 +374,8 @@ fab_status fab_graph_layout_choose_view(const fab_result *result, float width, u
     fab_status status = FAB_OK;
     fab_graph_view view = {.kind = FAB_VIEW_AUTO};
     fab_graph_layout layout = {.n_nodes = 0};
-    if (result->graph == NULL) {
-        FAB_FAIL(err, FAB_EUNSUPPORTED, NULL, "a graph shows a fabric that was built, and this command builds none");
-    }
+    FAB_FAIL_IF(result->graph == NULL, err, FAB_EUNSUPPORTED, NULL,
+                "a graph shows a fabric that was built, and this command builds none");
     for (fab_view kind = FAB_VIEW_WHOLE; kind < FAB_VIEW_TIER; kind++) {
         if (!may_fit(result->graph, kind, width)) {
             continue;

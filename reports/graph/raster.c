@@ -35,24 +35,19 @@ static fab_status convert(const char *format, FILE *from, FILE *to, fab_error *e
     pid_t child = 0;
     int state = 0;
     (void)snprintf(kind, sizeof kind, "%s", format);
-    if (posix_spawn_file_actions_init(&files) != 0) {
-        return fab_fail(err, FAB_ENOMEM, NULL, "out of memory");
-    }
+    FAB_REFUSE_IF(posix_spawn_file_actions_init(&files) != 0, err, FAB_ENOMEM, NULL, "out of memory");
     int failed = posix_spawn_file_actions_adddup2(&files, fileno(from), 0);
     failed = failed != 0 ? failed : posix_spawn_file_actions_adddup2(&files, fileno(to), 1);
     failed = failed != 0 || setenv("SOURCE_DATE_EPOCH", "0", 0) == 0 ? failed : ENOMEM;
     failed = failed != 0 ? failed : posix_spawnp(&child, CONVERTER, &files, NULL, words, environ);
     (void)posix_spawn_file_actions_destroy(&files);
-    if (failed != 0) {
-        return fab_fail(err, failed == ENOENT ? FAB_EUNSUPPORTED : FAB_EIO, NULL, "format %s: cannot start %s%s: %s",
-                        format, CONVERTER, failed == ENOENT ? " (Debian: librsvg2-bin); format svg needs nothing" : "",
-                        strerror(failed));
-    }
+    FAB_REFUSE_IF(failed != 0, err, failed == ENOENT ? FAB_EUNSUPPORTED : FAB_EIO, NULL,
+                  "format %s: cannot start %s%s: %s", format, CONVERTER,
+                  failed == ENOENT ? " (Debian: librsvg2-bin); format svg needs nothing" : "", strerror(failed));
     while (waitpid(child, &state, 0) < 0 && errno == EINTR) {
     }
-    if (!WIFEXITED(state) || WEXITSTATUS(state) != 0) {
-        return fab_fail(err, FAB_EIO, NULL, "format %s: %s could not draw the picture", format, CONVERTER);
-    }
+    FAB_REFUSE_IF(!WIFEXITED(state) || WEXITSTATUS(state) != 0, err, FAB_EIO, NULL,
+                  "format %s: %s could not draw the picture", format, CONVERTER);
     return FAB_OK;
 }
 #else
@@ -78,13 +73,11 @@ static fab_status print_raster(const char *format, const fab_result *result, con
     fab_status status = FAB_OK;
     FILE *drawing = tmpfile();
     FILE *picture = tmpfile();
-    if (drawing == NULL || picture == NULL) {
-        FAB_FAIL(err, FAB_EIO, NULL, "format %s: cannot make a temporary file: %s", format, strerror(errno));
-    }
+    FAB_FAIL_IF(drawing == NULL || picture == NULL, err, FAB_EIO, NULL, "format %s: cannot make a temporary file: %s",
+                format, strerror(errno));
     FAB_TRY(fab_report_svg.print(result, style, drawing, err));
-    if (fflush(drawing) != 0 || lseek(fileno(drawing), 0, SEEK_SET) != 0) {
-        FAB_FAIL(err, FAB_EIO, NULL, "format %s: cannot keep the drawing: %s", format, strerror(errno));
-    }
+    FAB_FAIL_IF(fflush(drawing) != 0 || lseek(fileno(drawing), 0, SEEK_SET) != 0, err, FAB_EIO, NULL,
+                "format %s: cannot keep the drawing: %s", format, strerror(errno));
     FAB_TRY(convert(format, drawing, picture, err));
     FAB_TRY(copy(picture, out, err));
 done:

@@ -472,16 +472,13 @@ static void svg_end(fab_graph_writer *w) {
 static fab_status choose_shown(const fab_report_style *style, fab_result *shown, fab_error *err) {
     const fab_overlay *overlay = shown->overlay;
     size_t p = 0;
-    if (style->picture == FAB_PICTURE_FAILURES && overlay == NULL) {
-        return fab_fail(err, FAB_EUNSUPPORTED, NULL,
-                        "picture failures: nothing has failed here; --fail or study do that");
-    }
-    if (style->picture == FAB_PICTURE_COST && (shown->n_fabrics == 0 || !(shown->fabrics[0].cost.total_usd > 0))) {
-        return fab_fail(err, FAB_EUNSUPPORTED, NULL, "picture cost: nothing has a price here");
-    }
-    if (style->picture == FAB_PICTURE_LOAD && shown->n_phases == 0) {
-        return fab_fail(err, FAB_EUNSUPPORTED, NULL, "picture load: no traffic was replayed; run and route do that");
-    }
+    FAB_REFUSE_IF(style->picture == FAB_PICTURE_FAILURES && overlay == NULL, err, FAB_EUNSUPPORTED, NULL,
+                  "picture failures: nothing has failed here; --fail or study do that");
+    FAB_REFUSE_IF(style->picture == FAB_PICTURE_COST &&
+                      (shown->n_fabrics == 0 || !(shown->fabrics[0].cost.total_usd > 0)),
+                  err, FAB_EUNSUPPORTED, NULL, "picture cost: nothing has a price here");
+    FAB_REFUSE_IF(style->picture == FAB_PICTURE_LOAD && shown->n_phases == 0, err, FAB_EUNSUPPORTED, NULL,
+                  "picture load: no traffic was replayed; run and route do that");
     while (style->picture_phase != NULL && p < shown->n_phases &&
            strcmp(shown->phases[p].name, style->picture_phase) != 0) {
         p++;
@@ -509,14 +506,12 @@ static fab_status print_svg(const fab_result *result, const fab_report_style *st
     fab_svg svg = {.worst = NAN, .picture = chosen.picture};
     fab_result shown = *result; /* borrows */
     if (result->audit != NULL) {
-        if (chosen.picture != FAB_PICTURE_AUTO && chosen.picture != FAB_PICTURE_AUDIT) {
-            return fab_fail(err, FAB_EUNSUPPORTED, NULL, "an audit replays nothing: its picture is audit");
-        }
+        FAB_REFUSE_IF(chosen.picture != FAB_PICTURE_AUTO && chosen.picture != FAB_PICTURE_AUDIT, err, FAB_EUNSUPPORTED,
+                      NULL, "an audit replays nothing: its picture is audit");
         return fab_svg_audit(result, out, err);
     }
-    if (chosen.picture == FAB_PICTURE_AUDIT) {
-        return fab_fail(err, FAB_EUNSUPPORTED, NULL, "picture audit: nothing was audited; the command audit does that");
-    }
+    FAB_REFUSE_IF(chosen.picture == FAB_PICTURE_AUDIT, err, FAB_EUNSUPPORTED, NULL,
+                  "picture audit: nothing was audited; the command audit does that");
     FAB_PASS(choose_shown(&chosen, &shown, err));
     if (chosen.view == FAB_VIEW_AUTO) {
         FAB_PASS(fab_graph_layout_choose_view(&shown, FAB_SVG_WIDTH, FAB_SVG_EDGES, &chosen.view, err));

@@ -1,7 +1,6 @@
 /* The fabric in yEd's dialect of GraphML: everything the portable one says, and a shape with a place for every node and
  * a line for every edge. Order and spelling of the parts follow http://www.yworks.com/xml/schema/graphml/1.1/. */
 #include "graph_export.h"
-#include "report_formats.h"
 
 #include <math.h>
 

@@ -65,13 +65,9 @@ static fab_status put_audit(const fab_result *result, fab_str *out, fab_error *e
     char *drawing = NULL;
     size_t size = 0;
     FILE *stream = open_memstream(&drawing, &size);
-    if (stream == NULL) {
-        FAB_FAIL(err, FAB_ENOMEM, NULL, "cannot allocate the drawing of an audit");
-    }
+    FAB_FAIL_IF(stream == NULL, err, FAB_ENOMEM, NULL, "cannot allocate the drawing of an audit");
     FAB_TRY(fab_svg_audit(result, stream, err));
-    if (fflush(stream) != 0) {
-        FAB_FAIL(err, FAB_ENOMEM, NULL, "cannot allocate the drawing of an audit");
-    }
+    FAB_FAIL_IF(fflush(stream) != 0, err, FAB_ENOMEM, NULL, "cannot allocate the drawing of an audit");
     fab_str_add(out, ",\"audit_picture\":");
     fab_json_string(out, drawing);
 done:
@@ -145,9 +141,7 @@ static fab_status fill_page(const char *name, const fab_result *result, fab_str 
         at += strcspn(at, "@") + 1;
     }
     fab_str_add(page, at);
-    if (asset == NULL || asset->size < 10) {
-        FAB_FAIL(err, FAB_EINTERNAL, name, "is not in this program");
-    }
+    FAB_FAIL_IF(asset == NULL || asset->size < 10, err, FAB_EINTERNAL, name, "is not in this program");
 done:
     fab_str_release(&json);
     return status;

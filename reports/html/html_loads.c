@@ -61,9 +61,8 @@ static fab_status put_series(const figures *from, order *o, const char *key, fab
     fab_code_table table = {0};
     for (size_t i = 0; i < o->n; i++) {
         o->values[i] = figure_of(from, o->link[i]);
-        if (!isfinite(o->values[i]) || o->values[i] < 0) {
-            FAB_FAIL(err, FAB_EINTERNAL, key, "the load of a link is negative, infinite or not a number");
-        }
+        FAB_FAIL_IF(!isfinite(o->values[i]) || o->values[i] < 0, err, FAB_EINTERNAL, key,
+                    "the load of a link is negative, infinite or not a number");
     }
     FAB_TRY(fab_code_table_init(o->values, o->n, &table, err));
     fab_str_printf(out, "\"%s\":{\"step\":", key);

@@ -62,9 +62,7 @@ static fab_status put_view(const fab_result *result, fab_view kind, bool *is_fir
     if (status == FAB_EUNSUPPORTED) {
         return FAB_OK; /* the fabric has no pods, rails or planes to merge by */
     }
-    if (status != FAB_OK) {
-        FAB_FAIL(err, status, inner.where, "%s", inner.text);
-    }
+    FAB_FAIL_IF(status != FAB_OK, err, status, inner.where, "%s", inner.text);
     FAB_TRY(fab_graph_layout_make(&view, FAB_LAYOUT_COMPACT, &layout, err));
     fab_str_printf(out, "%s{\"name\":\"%s\",", *is_first ? "" : ",", fab_view_names[kind]);
     *is_first = false;

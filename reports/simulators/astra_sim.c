@@ -38,31 +38,26 @@ static fab_status find_class(const fab_fabric *f, fab_link_kind kind, const fab_
         if (k->kind != kind) {
             continue;
         }
-        if (*out != NULL && (k->usable_bps != (*out)->usable_bps || k->latency_s != (*out)->latency_s)) {
-            return fab_fail(err, FAB_EUNSUPPORTED, NULL,
-                            "links of one dimension of ASTRA-sim are alike; here are %g and %g Gb/s, %g and %g m "
-                            "(--set floor.lengths=tier gives them one length)",
-                            (*out)->usable_bps / 1e9, k->usable_bps / 1e9, (*out)->length_m, k->length_m);
-        }
+        FAB_REFUSE_IF(*out != NULL && (k->usable_bps != (*out)->usable_bps || k->latency_s != (*out)->latency_s), err,
+                      FAB_EUNSUPPORTED, NULL,
+                      "links of one dimension of ASTRA-sim are alike; here are %g and %g Gb/s, %g and %g m "
+                      "(--set floor.lengths=tier gives them one length)",
+                      (*out)->usable_bps / 1e9, k->usable_bps / 1e9, (*out)->length_m, k->length_m);
         *out = k;
     }
     return FAB_OK;
 }
 
 static fab_status check_server(const fab_fabric *f, const fab_link_class *access, fab_error *err) {
-    if (f->gpus_per_server != f->nics_per_server || f->n_planes > 1) {
-        return fab_fail(err, FAB_EUNSUPPORTED, NULL,
-                        "an NPU of ASTRA-sim has one link into a dimension; here are %" PRIu32 " GPUs and %" PRIu32
-                        " NICs of %" PRIu32 " ports in a server",
-                        f->gpus_per_server, f->nics_per_server, f->n_planes);
-    }
+    FAB_REFUSE_IF(f->gpus_per_server != f->nics_per_server || f->n_planes > 1, err, FAB_EUNSUPPORTED, NULL,
+                  "an NPU of ASTRA-sim has one link into a dimension; here are %" PRIu32 " GPUs and %" PRIu32
+                  " NICs of %" PRIu32 " ports in a server",
+                  f->gpus_per_server, f->nics_per_server, f->n_planes);
     for (uint32_t c = 0; c < f->n_cables; c++) {
         const fab_link_class *k = fab_class_of(f, 2 * c);
-        if (k->kind == FAB_LINK_PCIE && k->usable_bps < access->usable_bps) {
-            return fab_fail(err, FAB_EUNSUPPORTED, NULL,
-                            "ASTRA-sim's network has no PCIe; here it has %g Gb/s, less than the %g Gb/s of a NIC",
-                            k->usable_bps / 1e9, access->usable_bps / 1e9);
-        }
+        FAB_REFUSE_IF(k->kind == FAB_LINK_PCIE && k->usable_bps < access->usable_bps, err, FAB_EUNSUPPORTED, NULL,
+                      "ASTRA-sim's network has no PCIe; here it has %g Gb/s, less than the %g Gb/s of a NIC",
+                      k->usable_bps / 1e9, access->usable_bps / 1e9);
     }
     return FAB_OK;
 }
@@ -106,21 +101,17 @@ static fab_status astra_describe(network *w, fab_error *err) {
     const fab_link_class *scale_up = NULL;
     FAB_PASS(find_class(f, FAB_LINK_ACCESS, &access, err));
     FAB_PASS(find_class(f, FAB_LINK_SCALEUP, &scale_up, err));
-    if (access == NULL || !fab_is_tree(f)) {
-        return fab_fail(
-            err, FAB_EUNSUPPORTED, NULL,
-            "a Ring or FullyConnected of ASTRA-sim joins NPUs by links of their own; in a %s they share one NIC and "
-            "the links of its switch",
-            fab_wiring_name(f->wiring));
-    }
+    FAB_REFUSE_IF(
+        access == NULL || !fab_is_tree(f), err, FAB_EUNSUPPORTED, NULL,
+        "a Ring or FullyConnected of ASTRA-sim joins NPUs by links of their own; in a %s they share one NIC and "
+        "the links of its switch",
+        fab_wiring_name(f->wiring));
     FAB_PASS(check_server(f, access, err));
     if (scale_up != NULL && f->gpus_per_domain > 1) {
         astra_add(w, "Switch", f->gpus_per_domain, scale_up->usable_bps, scale_up->latency_s);
     }
     FAB_PASS(add_leaves(w, access, err));
-    if (w->n == 0) {
-        return fab_fail(err, FAB_EUNSUPPORTED, NULL, "one GPU alone is no dimension of ASTRA-sim");
-    }
+    FAB_REFUSE_IF(w->n == 0, err, FAB_EUNSUPPORTED, NULL, "one GPU alone is no dimension of ASTRA-sim");
     return FAB_OK;
 }
 

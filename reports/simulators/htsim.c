@@ -11,7 +11,6 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define TIERS 3
 
@@ -38,20 +37,14 @@ static uint32_t htsim_count_cables(const fab_fabric *f, fab_node_id v, bool up) 
 }
 
 static fab_status check_family(const fab_fabric *f, fab_error *err) {
-    if (!fab_is_tree(f) || f->n_tiers < 2 || f->n_tiers > TIERS) {
-        return fab_fail(err, FAB_EUNSUPPORTED, NULL,
-                        "htsim describes trees of 2 or 3 switch tiers; this fabric is a %s of %" PRIu32,
-                        fab_wiring_name(f->wiring), f->n_tiers);
-    }
-    if (f->n_planes > 1) {
-        return fab_fail(err, FAB_EUNSUPPORTED, NULL,
-                        "hosts of htsim have one port; NICs have %" PRIu32 " here (planes)", f->n_planes);
-    }
-    if (f->gpus_per_server != f->nics_per_server) {
-        return fab_fail(err, FAB_EUNSUPPORTED, NULL,
-                        "nodes of htsim have one port; here are %" PRIu32 " GPUs and %" PRIu32 " NICs in a server",
-                        f->gpus_per_server, f->nics_per_server);
-    }
+    FAB_REFUSE_IF(!fab_is_tree(f) || f->n_tiers < 2 || f->n_tiers > TIERS, err, FAB_EUNSUPPORTED, NULL,
+                  "htsim describes trees of 2 or 3 switch tiers; this fabric is a %s of %" PRIu32,
+                  fab_wiring_name(f->wiring), f->n_tiers);
+    FAB_REFUSE_IF(f->n_planes > 1, err, FAB_EUNSUPPORTED, NULL,
+                  "hosts of htsim have one port; NICs have %" PRIu32 " here (planes)", f->n_planes);
+    FAB_REFUSE_IF(f->gpus_per_server != f->nics_per_server, err, FAB_EUNSUPPORTED, NULL,
+                  "nodes of htsim have one port; here are %" PRIu32 " GPUs and %" PRIu32 " NICs in a server",
+                  f->gpus_per_server, f->nics_per_server);
     return FAB_OK;
 }
 
@@ -65,28 +58,22 @@ static fab_status htsim_find_links(figures *g, fab_error *err) {
         }
         const fab_link_class **seen = &g->link[k->tier - 1];
         *seen = *seen != NULL ? *seen : k;
-        if (k->usable_bps != (*seen)->usable_bps || k->latency_s != (*seen)->latency_s) {
-            return fab_fail(
-                err, FAB_EUNSUPPORTED, NULL,
-                "cables %s have different rates or lengths (%g and %g Gb/s, %g and %g m); htsim has one rate "
-                "and latency for a tier (--set floor.lengths=tier gives them one length)",
-                fab_boundary_name(f->wiring, k->tier), (*seen)->usable_bps / 1e9, k->usable_bps / 1e9,
-                (*seen)->length_m, k->length_m);
-        }
+        FAB_REFUSE_IF(k->usable_bps != (*seen)->usable_bps || k->latency_s != (*seen)->latency_s, err, FAB_EUNSUPPORTED,
+                      NULL,
+                      "cables %s have different rates or lengths (%g and %g Gb/s, %g and %g m); htsim has one rate "
+                      "and latency for a tier (--set floor.lengths=tier gives them one length)",
+                      fab_boundary_name(f->wiring, k->tier), (*seen)->usable_bps / 1e9, k->usable_bps / 1e9,
+                      (*seen)->length_m, k->length_m);
     }
     for (uint32_t t = 0; t < f->n_tiers; t++) {
-        if (g->link[t] == NULL) {
-            return fab_fail(err, FAB_EUNSUPPORTED, NULL, "there is no cable %s; htsim has some at every tier",
-                            fab_boundary_name(f->wiring, t + 1));
-        }
+        FAB_REFUSE_IF(g->link[t] == NULL, err, FAB_EUNSUPPORTED, NULL,
+                      "there is no cable %s; htsim has some at every tier", fab_boundary_name(f->wiring, t + 1));
         double gbps = g->link[t]->usable_bps / 1e9;
         double ns = round(g->link[t]->latency_s * 1e9);
         g->gbps[t] = (uint64_t)gbps;
         g->ns[t] = ns >= 1 ? (uint64_t)ns : 1; /* htsim takes 0 for missing */
-        if ((double)g->gbps[t] != gbps || g->gbps[t] == 0) {
-            return fab_fail(err, FAB_EUNSUPPORTED, NULL, "cables %s have %.9g Gb/s; htsim takes whole Gb/s",
-                            fab_boundary_name(f->wiring, t + 1), gbps);
-        }
+        FAB_REFUSE_IF((double)g->gbps[t] != gbps || g->gbps[t] == 0, err, FAB_EUNSUPPORTED, NULL,
+                      "cables %s have %.9g Gb/s; htsim takes whole Gb/s", fab_boundary_name(f->wiring, t + 1), gbps);
     }
     return FAB_OK;
 }
@@ -226,12 +213,10 @@ static fab_status find_tapers(figures *g, fab_error *err) {
         uint64_t down = g->down[t] * g->gbps[t];
         uint64_t up = g->up[t] * g->gbps[t + 1];
         g->over[t] = down / up;
-        if (g->over[t] == 0 || down % up != 0) {
-            return fab_fail(err, FAB_EUNSUPPORTED, NULL,
-                            "%s switches have %" PRIu64 " Gb/s down and %" PRIu64
-                            " up, %.4g:1; htsim takes whole oversubscription",
-                            fab_tier_name(g->f->wiring, t + 1), down, up, (double)down / (double)up);
-        }
+        FAB_REFUSE_IF(g->over[t] == 0 || down % up != 0, err, FAB_EUNSUPPORTED, NULL,
+                      "%s switches have %" PRIu64 " Gb/s down and %" PRIu64
+                      " up, %.4g:1; htsim takes whole oversubscription",
+                      fab_tier_name(g->f->wiring, t + 1), down, up, (double)down / (double)up);
     }
     return FAB_OK;
 }

@@ -6,7 +6,6 @@
 #include "report_formats.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 typedef struct writer {
     const fab_fabric *f;
@@ -15,16 +14,12 @@ typedef struct writer {
 } writer;
 
 static fab_status simai_check(const fab_fabric *f, fab_error *err) {
-    if (f->gpus_per_server != f->nics_per_server) {
-        return fab_fail(err, FAB_EUNSUPPORTED, NULL,
-                        "SimAI joins every GPU to the network by itself; here are %" PRIu32 " GPUs and %" PRIu32
-                        " NICs in a server",
-                        f->gpus_per_server, f->nics_per_server);
-    }
-    if (f->gpus_per_domain == 1) {
-        return fab_fail(err, FAB_EUNSUPPORTED, NULL,
-                        "SimAI crashes on servers of 1 GPU; it needs at least 2 in a scale-up domain");
-    }
+    FAB_REFUSE_IF(f->gpus_per_server != f->nics_per_server, err, FAB_EUNSUPPORTED, NULL,
+                  "SimAI joins every GPU to the network by itself; here are %" PRIu32 " GPUs and %" PRIu32
+                  " NICs in a server",
+                  f->gpus_per_server, f->nics_per_server);
+    FAB_REFUSE_IF(f->gpus_per_domain == 1, err, FAB_EUNSUPPORTED, NULL,
+                  "SimAI crashes on servers of 1 GPU; it needs at least 2 in a scale-up domain");
     for (fab_node_id nic = f->first[FAB_NODE_NIC]; nic < f->first[FAB_NODE_DOMAIN]; nic++) {
         double pcie_bps = 0;
         double network_bps = 0;
@@ -32,12 +27,9 @@ static fab_status simai_check(const fab_fabric *f, fab_error *err) {
             const fab_link_class *k = fab_class_of(f, f->out_link[i]);
             *(k->kind == FAB_LINK_PCIE ? &pcie_bps : &network_bps) += k->usable_bps;
         }
-        if (pcie_bps < network_bps) {
-            return fab_fail(err, FAB_EUNSUPPORTED, NULL,
-                            "SimAI has no PCIe; that of nic-%" PRIu32
-                            " has %g Gb/s, less than its %g Gb/s into the network",
-                            nic - f->first[FAB_NODE_NIC], pcie_bps / 1e9, network_bps / 1e9);
-        }
+        FAB_REFUSE_IF(pcie_bps < network_bps, err, FAB_EUNSUPPORTED, NULL,
+                      "SimAI has no PCIe; that of nic-%" PRIu32 " has %g Gb/s, less than its %g Gb/s into the network",
+                      nic - f->first[FAB_NODE_NIC], pcie_bps / 1e9, network_bps / 1e9);
     }
     return FAB_OK;
 }

@@ -188,17 +188,12 @@ FAB_ORDER_THREE(by_pair, routed, src, dst, flow);
 
 static fab_status simgrid_find_engine(const fab_result *result, const fab_engine_result **out, fab_error *err) {
     const fab_phase_result *phase = &result->phases[0];
-    if (result->n_phases != 1 || phase->n_engines != 1) {
-        return fab_fail(err, FAB_EUNSUPPORTED, NULL,
-                        "a platform has the routes of one phase under one engine; here are %zu phases, %zu engines",
-                        result->n_phases, phase->n_engines);
-    }
-    if (phase->engines[0].route_first == NULL) {
-        return fab_fail(
-            err, FAB_EUNSUPPORTED, NULL,
-            "SimGrid has one route for a pair; '%s' splits flows, or there are too many to keep their routes",
-            phase->engines[0].engine);
-    }
+    FAB_REFUSE_IF(result->n_phases != 1 || phase->n_engines != 1, err, FAB_EUNSUPPORTED, NULL,
+                  "a platform has the routes of one phase under one engine; here are %zu phases, %zu engines",
+                  result->n_phases, phase->n_engines);
+    FAB_REFUSE_IF(phase->engines[0].route_first == NULL, err, FAB_EUNSUPPORTED, NULL,
+                  "SimGrid has one route for a pair; '%s' splits flows, or there are too many to keep their routes",
+                  phase->engines[0].engine);
     *out = &phase->engines[0];
     return FAB_OK;
 }
@@ -215,12 +210,10 @@ static fab_status sort_flows(const fab_engine_result *e, routed *out, fab_error 
         uint64_t n = e->route_first[a + 1] - e->route_first[a];
         bool same = n == e->route_first[b + 1] - e->route_first[b] &&
                     memcmp(e->route + e->route_first[a], e->route + e->route_first[b], n * sizeof *e->route) == 0;
-        if (out[i].src == out[i - 1].src && out[i].dst == out[i - 1].dst && !same) {
-            return fab_fail(err, FAB_EUNSUPPORTED, NULL,
-                            "SimGrid has one route for a pair; flows from gpu-%" PRIu32 " to gpu-%" PRIu32
-                            " take different ones",
-                            out[i].src, out[i].dst);
-        }
+        FAB_REFUSE_IF(
+            out[i].src == out[i - 1].src && out[i].dst == out[i - 1].dst && !same, err, FAB_EUNSUPPORTED, NULL,
+            "SimGrid has one route for a pair; flows from gpu-%" PRIu32 " to gpu-%" PRIu32 " take different ones",
+            out[i].src, out[i].dst);
     }
     return FAB_OK;
 }

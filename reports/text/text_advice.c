@@ -1,5 +1,4 @@
 /* Text report: what every change buys, and the best of them together. */
-#include "fab/advice.h"
 #include "text_sections.h"
 
 #include <inttypes.h>

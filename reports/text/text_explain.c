@@ -1,5 +1,4 @@
 /* Text report: who contends for a link, and the decisions that brought them there. */
-#include "fab/explanation.h"
 #include "text_sections.h"
 
 #include <inttypes.h>

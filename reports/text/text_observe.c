@@ -3,7 +3,6 @@
 #include "text_sections.h"
 
 #include <inttypes.h>
-#include <math.h>
 
 #define MANY_OFF   0.1 /* of the links: no fault makes so many deviate */
 #define MOST_LOADS 10  /* of links; all of them are in JSON and CSV */

@@ -1,5 +1,4 @@
 /* Text report: the cheapest design of a catalog, its rivals, and why they lost. */
-#include "fab/optimum.h"
 #include "text_sections.h"
 
 #include <inttypes.h>
@@ -66,37 +65,52 @@ static void optimum_put_legend(fab_page *page, const legend *l) {
     }
 }
 
-static void optimum_add_point(fab_table *table, legend *switches, const fab_optimum_point *p, fab_ink ink) {
+/* Of a list of columns: the figures of a point, of which the taper is a text. */
+typedef void optimum_figures(const fab_optimum_point *p, double *out);
+
+static void figures_of_network(const fab_optimum_point *p, double *out) {
     const double figures[] = {(double)p->tiers, (double)p->planes, FAB_TABLE_BLANK,    p->bisection_ratio,
                               p->power_w,       p->total_usd,      p->difference_ratio};
-    fab_table_row(table, ink, p->family, figures);
-    fab_table_set(table, 3, ink, "%s", fab_show_tapers(table->page, p->tiers, p->built_taper));
-    if (!table->failed) {
-        add_to_legend(switches, table->n_rows - 1, p->switches);
-    }
+    memcpy(out, figures, sizeof figures);
 }
 
-/* A winner may stand above the rows; NULL: none. */
-static void optimum_put_points(fab_page *page, const fab_optimum_point *winner, const fab_optimum_point *points,
-                               size_t n) {
-    static const fab_column COLUMNS[] = {COLUMN("family", text),        COLUMN("tiers", integer),
-                                         COLUMN("planes", integer),     COLUMN("taper", text),
-                                         COLUMN("bisection", 3_digits), COLUMN("power", power),
-                                         COLUMN("cost", money),         SHOWN("difference", fab_show_change)};
+static void figures_of_tokens(const fab_optimum_point *p, double *out) {
+    const double figures[] = {(double)p->tiers, FAB_TABLE_BLANK, p->total_usd,          p->owned_usd,
+                              p->tokens_per_s,  p->iteration_s,  p->usd_per_1e9_tokens, p->token_difference_ratio};
+    memcpy(out, figures, sizeof figures);
+}
+
+/* A winner may stand above the rows; NULL: none. `taper`: its column. */
+static void optimum_put_rows(fab_page *page, const fab_column *columns, size_t n_columns, optimum_figures *figures_of,
+                             size_t taper, const fab_optimum_point *winner, const fab_optimum_point *points, size_t n) {
     legend switches = {.n = 0};
     fab_table table;
-    fab_table_begin(&table, page, FAB_COLUMNS(COLUMNS));
-    if (winner != NULL) {
-        optimum_add_point(&table, &switches, winner, FAB_INK_GOOD);
-    }
-    for (size_t i = 0; i < n && i < MAX_FRONT_ROWS; i++) {
-        optimum_add_point(&table, &switches, &points[i], FAB_INK_PLAIN);
+    fab_table_begin(&table, page, columns, n_columns);
+    for (size_t i = winner == NULL; i <= n && i <= MAX_FRONT_ROWS; i++) {
+        const fab_optimum_point *p = i == 0 ? winner : &points[i - 1];
+        const fab_ink ink = i == 0 ? FAB_INK_GOOD : FAB_INK_PLAIN;
+        double figures[FAB_TABLE_COLUMNS];
+        figures_of(p, figures);
+        fab_table_row(&table, ink, p->family, figures);
+        fab_table_set(&table, taper, ink, "%s", fab_show_tapers(page, p->tiers, p->built_taper));
+        if (!table.failed) {
+            add_to_legend(&switches, table.n_rows - 1, p->switches);
+        }
     }
     fab_table_end(&table, 2, optimum_put_letter, &switches);
     optimum_put_legend(page, &switches);
     if (n > MAX_FRONT_ROWS) {
         fab_page_line(page, FAB_INK_DIM, "  and %zu more (see --json)", n - MAX_FRONT_ROWS);
     }
+}
+
+static void optimum_put_points(fab_page *page, const fab_optimum_point *winner, const fab_optimum_point *points,
+                               size_t n) {
+    static const fab_column COLUMNS[] = {COLUMN("family", text),        COLUMN("tiers", integer),
+                                         COLUMN("planes", integer),     COLUMN("taper", text),
+                                         COLUMN("bisection", 3_digits), COLUMN("power", power),
+                                         COLUMN("cost", money),         SHOWN("difference", fab_show_change)};
+    optimum_put_rows(page, FAB_COLUMNS(COLUMNS), figures_of_network, 3, winner, points, n);
 }
 
 static double figure_of(const fab_optimum *o, const fab_optimum_loser *l) {
@@ -149,30 +163,12 @@ static void optimum_put_losers(fab_page *page, const fab_optimum *o) {
 
 /* --- by tokens ---------------------------------------------------------------------------------------------------- */
 
-static void put_token_point(fab_table *table, legend *switches, const fab_optimum_point *p, fab_ink ink) {
-    const double figures[] = {(double)p->tiers, FAB_TABLE_BLANK, p->total_usd,          p->owned_usd,
-                              p->tokens_per_s,  p->iteration_s,  p->usd_per_1e9_tokens, p->token_difference_ratio};
-    fab_table_row(table, ink, p->family, figures);
-    fab_table_set(table, 2, ink, "%s", fab_show_tapers(table->page, p->tiers, p->built_taper));
-    if (!table->failed) {
-        add_to_legend(switches, table->n_rows - 1, p->switches);
-    }
-}
-
 static void put_token_points(fab_page *page, const fab_optimum *o) {
     static const fab_column COLUMNS[] = {
         COLUMN("family", text),    COLUMN("tiers", integer), COLUMN("taper", text),
         COLUMN("network", money),  COLUMN("owned", money),   COLUMN("tokens/s", integer),
         COLUMN("iteration", time), COLUMN("per 1e9", money), SHOWN("difference", fab_show_change)};
-    legend switches = {.n = 0};
-    fab_table table;
-    fab_table_begin(&table, page, FAB_COLUMNS(COLUMNS));
-    put_token_point(&table, &switches, &o->winner, FAB_INK_GOOD);
-    for (size_t i = 0; i < o->n_runners_up; i++) {
-        put_token_point(&table, &switches, &o->runners_up[i], FAB_INK_PLAIN);
-    }
-    fab_table_end(&table, 2, optimum_put_letter, &switches);
-    optimum_put_legend(page, &switches);
+    optimum_put_rows(page, FAB_COLUMNS(COLUMNS), figures_of_tokens, 2, &o->winner, o->runners_up, o->n_runners_up);
 }
 
 /* How sure the answer is, and what the cheapest network would be. */

@@ -1,5 +1,4 @@
 /* Text report: the best and the worst placement that a search found. */
-#include "fab/job_spec.h"
 #include "text_sections.h"
 
 #include <inttypes.h>

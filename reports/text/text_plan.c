@@ -4,14 +4,9 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <string.h>
 
 static const char *plan_show_part(fab_page *page, double part) {
     return part > 0 ? fab_show(page, "%.1f", 100 * part) : "-";
-}
-
-static double exposed_s(const fab_iteration *it) {
-    return it->exposed_tp_s + it->exposed_cp_s + it->exposed_ep_s + it->exposed_pp_s + it->exposed_dp_s;
 }
 
 /* What takes most beside computation: "tp 11.9 %". */
@@ -42,7 +37,7 @@ static void plan_add_row(fab_table *table, size_t i, const fab_planned *p) {
                               p->draws_s.mean > 0 ? p->draws_s.mean : NAN,
                               p->memory_bytes,
                               it->compute_s / it->time_s,
-                              exposed_s(it) / it->time_s,
+                              fab_iteration_exposed_s(it) / it->time_s,
                               FAB_TABLE_BLANK};
     fab_table_row(table, i == 0 ? FAB_INK_GOOD : FAB_INK_PLAIN, short_plan(table->page, &p->plan), figures);
     fab_table_set(table, 1, FAB_INK_PLAIN, "%" PRIu64 " %" PRIu64 " %.1s %d", p->plan.interleave, p->plan.microbatch,

@@ -52,8 +52,9 @@ void fab_text_fewer_of_points(fab_page *page, const fab_sweep *sweep);
 /** A plan that beats the sizes that are given, at the first point. */
 void fab_text_better(fab_page *page, const fab_sweep *sweep);
 
-/** The first point that was built. */
+/** The first point that was built; whether all others that were are like it. */
 const fab_sweep_point *fab_text_first_built(const fab_sweep *sweep);
+bool fab_text_all_alike(const fab_sweep *sweep, bool (*alike)(const fab_sweep_point *p, const fab_sweep_point *first));
 
 /** Compared designs: what comes of them under every engine, what the network has of it, and what differs. */
 void fab_text_compare(fab_page *page, const fab_sweep *sweep);

@@ -1,7 +1,6 @@
 /* Tables of the text report. */
 #include "text_markdown.h"
 #include "fab/memory.h"
-#include "fab/utf8.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -135,9 +135,8 @@ fab_status fab_patch_write(const fab_patch *patch, FILE *out, fab_error *err) {
     make_tails(&w);
     find_first_up(&w);
     FAB_TRY(patch_csv_put_rows(&w, err));
-    if (fflush(out) != 0 || ferror(out)) {
-        FAB_FAIL(err, FAB_EIO, NULL, "cannot write the patch plan: %s", strerror(errno));
-    }
+    FAB_FAIL_IF(fflush(out) != 0 || ferror(out), err, FAB_EIO, NULL, "cannot write the patch plan: %s",
+                strerror(errno));
 done:
     for (uint32_t i = 0; w.tail != NULL && i < patch->fabric->n_classes; i++) {
         fab_str_release(&w.tail[i]);

@@ -143,15 +143,12 @@ fab_status fab_bound_find(const fab_fabric *fabric, const fab_dag *dag, const fa
     fab_status status = FAB_OK;
     fab_bound bound = {0};
     fab_bound_job job = {.fabric = fabric, .dag = dag, .next_hops = next_hops, .demand = demand};
-    if (method != FAB_BOUND_TRIVIAL && method != FAB_BOUND_LP && method != FAB_BOUND_WEIGHTS) {
-        FAB_FAIL(err, FAB_EINPUT, NULL, "%d is no method to ask for", (int)method);
-    }
+    FAB_FAIL_IF(method != FAB_BOUND_TRIVIAL && method != FAB_BOUND_LP && method != FAB_BOUND_WEIGHTS, err, FAB_EINPUT,
+                NULL, "%d is no method to ask for", (int)method);
     FAB_TRY(bound_init(&job, err));
     FAB_TRY(bound_solve(&job, method, &bound, err));
-    if (job.lower > bound.upper * (1 + FAB_BOUND_EXACT)) {
-        FAB_FAIL(err, FAB_EINTERNAL, NULL, "a routing reaches %.17g, below the certified bound %.17g", bound.upper,
-                 job.lower);
-    }
+    FAB_FAIL_IF(job.lower > bound.upper * (1 + FAB_BOUND_EXACT), err, FAB_EINTERNAL, NULL,
+                "a routing reaches %.17g, below the certified bound %.17g", bound.upper, job.lower);
     bound.lower = fmin(job.lower, bound.upper); /* equal but for rounding */
     bound.segment = fullest_segment(fabric, demand);
     bound.length = job.length;

@@ -352,9 +352,8 @@ static fab_status lp_run(program *p, fab_bound_job *job, bool insist, fab_bound 
     FAB_TRY(FAB_NEW(x, p->n_columns, err));
     FAB_TRY(FAB_NEW(dual, p->n_rows, err));
     FAB_TRY(fab_solve(&made, &limits, x, dual, &solution, err));
-    if (solution.outcome != FAB_SOLVE_OPTIMAL) {
-        FAB_FAIL(err, FAB_ENOSOLUTION, NULL, "the solver stopped without an optimum after %u steps", limits.steps);
-    }
+    FAB_FAIL_IF(solution.outcome != FAB_SOLVE_OPTIMAL, err, FAB_ENOSOLUTION, NULL,
+                "the solver stopped without an optimum after %u steps", limits.steps);
     FAB_TRY(answer(p, job, x, dual, bound, out_exact, err));
 done:
     FAB_FREE_ALL(x, dual);
@@ -368,10 +367,8 @@ fab_status fab_bound_by_program(fab_bound_job *job, bool insist, fab_bound *boun
     size_t n_shares = (size_t)job->demand->n_leaves * job->fabric->n_links;
     *out_done = false;
     if (n_shares > FAB_BOUND_LP_SHARES) {
-        if (insist) {
-            FAB_FAIL(err, FAB_EUNSUPPORTED, NULL, "the program's answer is %zu shares of links, the limit is %zu",
-                     n_shares, FAB_BOUND_LP_SHARES);
-        }
+        FAB_FAIL_IF(insist, err, FAB_EUNSUPPORTED, NULL,
+                    "the program's answer is %zu shares of links, the limit is %zu", n_shares, FAB_BOUND_LP_SHARES);
         goto done;
     }
     FAB_TRY(lp_build(&p, insist ? SIZE_MAX : FAB_BOUND_LP_COLUMNS, err));
@@ -384,9 +381,8 @@ fab_status fab_bound_by_program(fab_bound_job *job, bool insist, fab_bound *boun
     if (status == FAB_OK && *out_done) {
         goto done;
     }
-    if (insist || (status != FAB_OK && status != FAB_ENOSOLUTION && status != FAB_EINTERNAL)) {
-        FAB_FAIL(err, status != FAB_OK ? status : inner.code, inner.where, "%s", inner.text);
-    }
+    FAB_FAIL_IF(insist || (status != FAB_OK && status != FAB_ENOSOLUTION && status != FAB_EINTERNAL), err,
+                status != FAB_OK ? status : inner.code, inner.where, "%s", inner.text);
     status = FAB_OK; /* the solver gave up: the caller takes the approximation, and says so */
     bound->columns = bound->rows = 0;
 done:

@@ -116,11 +116,9 @@ static fab_status climb_init(const fab_bound_job *job, climb *c, fab_error *err)
 static fab_status improve(fab_bound_job *job, climb *c, const fab_split *split, fab_bound *bound, fab_error *err) {
     while (gap_of(job, bound) > FAB_BOUND_GAP) {
         double most = 0;
-        if (bound->rounds == MAX_ROUNDS) {
-            return fab_fail(err, FAB_ENOSOLUTION, NULL,
-                            "after %d rounds the optimum lies between %.6g and %.6g: a gap of %.2f %%, above %g %%",
-                            MAX_ROUNDS, job->lower, bound->upper, 100 * gap_of(job, bound), 100 * FAB_BOUND_GAP);
-        }
+        FAB_REFUSE_IF(bound->rounds == MAX_ROUNDS, err, FAB_ENOSOLUTION, NULL,
+                      "after %d rounds the optimum lies between %.6g and %.6g: a gap of %.2f %%, above %g %%",
+                      MAX_ROUNDS, job->lower, bound->upper, 100 * gap_of(job, bound), 100 * FAB_BOUND_GAP);
         step_up(job, c);
         set_weights(job, c->price, split->weight);
         FAB_PASS(fab_bound_measure(job, split, &most, err));

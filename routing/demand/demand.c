@@ -173,10 +173,9 @@ static fab_status add_listed(const fab_demand_source *s, fab_demand *d, fab_erro
     uint32_t *order = NULL;
     uint32_t *first = NULL;
     uint32_t crossing = 0;
-    if (s->phase->n_flows > UINT32_MAX / d->n_parts) {
-        FAB_FAIL(err, FAB_EUNSUPPORTED, NULL, "%llu flows of %u parts exceed the limit of %u parts",
-                 (unsigned long long)s->phase->n_flows, d->n_parts, UINT32_MAX);
-    }
+    FAB_FAIL_IF(s->phase->n_flows > UINT32_MAX / d->n_parts, err, FAB_EUNSUPPORTED, NULL,
+                "%llu flows of %u parts exceed the limit of %u parts", (unsigned long long)s->phase->n_flows,
+                d->n_parts, UINT32_MAX);
     uint32_t n = (uint32_t)s->phase->n_flows * d->n_parts;
     FAB_TRY(FAB_NEW_ALL(n, err, d->pair_of, dst));
     FAB_TRY(place_flows(s, d, d->pair_of, dst, &crossing, err));
@@ -244,10 +243,8 @@ done:
 /* --- both --------------------------------------------------------------------------------------------------------- */
 
 fab_status fab_demand_reserve(fab_demand *d, uint64_t n_pairs, fab_error *err) {
-    if (n_pairs >= UINT32_MAX) {
-        return fab_fail(err, FAB_EUNSUPPORTED, NULL, "%llu pairs of leaves exceed the limit of %u",
-                        (unsigned long long)n_pairs, UINT32_MAX - 1);
-    }
+    FAB_REFUSE_IF(n_pairs >= UINT32_MAX, err, FAB_EUNSUPPORTED, NULL, "%llu pairs of leaves exceed the limit of %u",
+                  (unsigned long long)n_pairs, UINT32_MAX - 1);
     return FAB_NEW_ALL(n_pairs, err, d->src, d->rate, d->bytes, d->squares, d->parts);
 }
 

@@ -1,5 +1,4 @@
 /* Offered rates: what flows ask of the network. */
-#include "fab/offer.h"
 #include "demand.h"
 #include "fab/memory.h"
 

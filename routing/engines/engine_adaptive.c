@@ -16,7 +16,6 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <string.h>
 
 #define MOST_PATHS   (UINT64_C(1) << 24) /* each is placed and kept on its own */
 #define AT_ONCE      32                  /* parts under way, view=local */
@@ -34,12 +33,10 @@ static bool looks_downstream(const fab_router *router) {
 static fab_status check_reordering(const fab_router *router, fab_error *err) {
     const fab_engine_option *options = router->engine->options;
     for (size_t i = ADAPTIVE_WINDOW; i <= ADAPTIVE_QUEUEING; i++) {
-        if (!router->facts.reorders && router->option[i].given) {
-            return fab_fail(err, FAB_EINPUT, NULL,
-                            "option %s needs granularity=packet; under granularity=%s packets "
-                            "stay in order",
-                            options[i].key, router->option[ADAPTIVE_GRANULARITY].text);
-        }
+        FAB_REFUSE_IF(!router->facts.reorders && router->option[i].given, err, FAB_EINPUT, NULL,
+                      "option %s needs granularity=packet; under granularity=%s packets "
+                      "stay in order",
+                      options[i].key, router->option[ADAPTIVE_GRANULARITY].text);
     }
     return FAB_OK;
 }
@@ -49,11 +46,10 @@ static fab_status adaptive_prepare(fab_router *router, fab_error *err) {
     const uint64_t granularity = router->option[ADAPTIVE_GRANULARITY].number;
     const uint64_t asked = router->option[ADAPTIVE_PARTS].number;
     uint64_t parts = asked > 0 ? asked : PARTS[granularity];
-    if (parts * router->queue_pairs > MOST_PATHS / router->ports.n_planes / router->ports.nics_per_gpu) {
-        return fab_fail(err, FAB_EUNSUPPORTED, NULL,
-                        "%" PRIu32 " queue pairs in %" PRIu64 " parts exceed the limit of %" PRIu64 " paths",
-                        router->queue_pairs, parts, MOST_PATHS);
-    }
+    FAB_REFUSE_IF(parts * router->queue_pairs > MOST_PATHS / router->ports.n_planes / router->ports.nics_per_gpu, err,
+                  FAB_EUNSUPPORTED, NULL,
+                  "%" PRIu32 " queue pairs in %" PRIu64 " parts exceed the limit of %" PRIu64 " paths",
+                  router->queue_pairs, parts, MOST_PATHS);
     router->queue_pairs *= (uint32_t)parts;
     router->facts.reorders = granularity == BY_PACKET;
     return check_reordering(router, err);

@@ -77,11 +77,9 @@ static fab_status read_fields(const char *item, uint64_t *out, fab_error *err) {
                 found = NAMES[i].fields;
             }
         }
-        if (found == 0) {
-            return fab_fail(err, FAB_EINPUT, NULL,
-                            "unknown field '%.*s'; 5tuple, ips, srcip, dstip, proto, sport, dport, dqp, joined by '+'",
-                            (int)length, name);
-        }
+        FAB_REFUSE_IF(found == 0, err, FAB_EINPUT, NULL,
+                      "unknown field '%.*s'; 5tuple, ips, srcip, dstip, proto, sport, dport, dqp, joined by '+'",
+                      (int)length, name);
         fields |= found;
         name = plus != NULL ? plus + 1 : NULL;
     }
@@ -165,9 +163,8 @@ static fab_status ecmp_prepare(fab_router *router, fab_error *err) {
                                .seed = (uint32_t)given[ECMP_SEED].tier[t],
                                .offset = (uint32_t)given[ECMP_OFFSET].tier[t]};
         if (tier->family == FAB_HASH_IDEAL) {
-            if (tier->fields != FAB_FIELD_5TUPLE) {
-                return fab_fail(err, FAB_EINPUT, NULL, "an ideal hash is drawn: it reads no fields (tier %u)", t);
-            }
+            FAB_REFUSE_IF(tier->fields != FAB_FIELD_5TUPLE, err, FAB_EINPUT, NULL,
+                          "an ideal hash is drawn: it reads no fields (tier %u)", t);
             continue;
         }
         facts->hashes_queue_pairs =

@@ -13,10 +13,8 @@ enum { FILE_PATH }; /* options, as in the table */
 static fab_status file_prepare(fab_router *router, fab_error *err) {
     fab_forwarding *tables = router->state;
     const char *path = router->option[FILE_PATH].text;
-    if (path[0] == '\0') {
-        return fab_fail(err, FAB_EINPUT, NULL,
-                        "needs path=FILE, as 'fabriscope route --dump FILE' or opensm writes it");
-    }
+    FAB_REFUSE_IF(path[0] == '\0', err, FAB_EINPUT, NULL,
+                  "needs path=FILE, as 'fabriscope route --dump FILE' or opensm writes it");
     FAB_PASS(fab_tables_read(router, path, FAB_WEIGHTS_SPLIT, tables, &router->groups, err));
     if (router->groups.next_hops != NULL) {
         router->next_hops = router->groups.next_hops;

@@ -166,13 +166,11 @@ static fab_status set_option(const fab_engine_spec *spec, fab_router *router, si
 /* Of any engine: one that draws nothing just does not use it. */
 static fab_status set_seed(const fab_engine_spec *spec, fab_router *router, const char *value, fab_error *err) {
     fab_error inner = {0};
-    if (router->has_seed) {
-        return fab_fail(err, FAB_EINPUT, spec->where, "engine %s: option 'seed' is given twice", router->engine->name);
-    }
+    FAB_REFUSE_IF(router->has_seed, err, FAB_EINPUT, spec->where, "engine %s: option 'seed' is given twice",
+                  router->engine->name);
     router->has_seed = true;
-    if (fab_count_parse(value, 0, UINT64_MAX / 2, &router->seed, &inner) != FAB_OK) {
-        return fab_fail(err, FAB_EINPUT, spec->where, "engine %s, option seed: %s", router->engine->name, inner.text);
-    }
+    FAB_REFUSE_IF(fab_count_parse(value, 0, UINT64_MAX / 2, &router->seed, &inner) != FAB_OK, err, FAB_EINPUT,
+                  spec->where, "engine %s, option seed: %s", router->engine->name, inner.text);
     return FAB_OK;
 }
 
@@ -192,9 +190,8 @@ static fab_status unknown_option(const fab_engine_spec *spec, const fab_router *
 /* Sets what `item`, a "key=value", says. */
 static fab_status apply_item(const fab_engine_spec *spec, fab_router *router, char *item, fab_error *err) {
     char *value = strchr(item, '=');
-    if (value == NULL) {
-        return fab_fail(err, FAB_EINPUT, spec->where, "engine %s: '%s' is not key=value", router->engine->name, item);
-    }
+    FAB_REFUSE_IF(value == NULL, err, FAB_EINPUT, spec->where, "engine %s: '%s' is not key=value", router->engine->name,
+                  item);
     *value++ = '\0';
     if (strcmp(item, "seed") == 0) {
         return set_seed(spec, router, value, err);
@@ -203,15 +200,11 @@ static fab_status apply_item(const fab_engine_spec *spec, fab_router *router, ch
     if (router->engine->options[i].key == NULL) {
         return unknown_option(spec, router, item, err);
     }
-    if (router->option[i].given) {
-        return fab_fail(err, FAB_EINPUT, spec->where, "engine %s: option '%s' is given twice", router->engine->name,
-                        item);
-    }
+    FAB_REFUSE_IF(router->option[i].given, err, FAB_EINPUT, spec->where, "engine %s: option '%s' is given twice",
+                  router->engine->name, item);
     FAB_PASS(set_option(spec, router, i, value, err));
-    if (value[0] == '\0') {
-        return fab_fail(err, FAB_EINPUT, spec->where, "engine %s, option %s: the value is empty", router->engine->name,
-                        item);
-    }
+    FAB_REFUSE_IF(value[0] == '\0', err, FAB_EINPUT, spec->where, "engine %s, option %s: the value is empty",
+                  router->engine->name, item);
     router->option[i].given = true;
     return FAB_OK;
 }
@@ -449,10 +442,9 @@ fab_status fab_router_init(const fab_engine_spec *spec, const fab_fabric *fabric
         status = unknown_engine(spec, router.text, err);
         goto done;
     }
-    if (router.engine->needs_tree && !fab_is_tree(fabric)) {
-        FAB_FAIL(err, FAB_EUNSUPPORTED, spec->where, "engine %s chooses among the uplinks of a tree; a %s has none",
-                 router.engine->name, fab_wiring_name(fabric->wiring));
-    }
+    FAB_FAIL_IF(router.engine->needs_tree && !fab_is_tree(fabric), err, FAB_EUNSUPPORTED, spec->where,
+                "engine %s chooses among the uplinks of a tree; a %s has none", router.engine->name,
+                fab_wiring_name(fabric->wiring));
     begin_facts(&router);
     FAB_TRY(fab_allocate(1, router.engine->state_size, &router.state, err));
     FAB_TRY(apply_options(spec, &router, options, err));

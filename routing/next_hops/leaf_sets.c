@@ -57,10 +57,8 @@ static fab_status intern(fab_leaf_sets *out, const fab_leaf_set *set, uint32_t h
         }
     }
     size_t n = out->table.n;
-    if (n >= FAB_NONE - 1) {
-        return fab_fail(err, FAB_EUNSUPPORTED, NULL, "the fabric is too large: more than %u sets of leaves",
-                        FAB_NONE - 1);
-    }
+    FAB_REFUSE_IF(n >= FAB_NONE - 1, err, FAB_EUNSUPPORTED, NULL,
+                  "the fabric is too large: more than %u sets of leaves", FAB_NONE - 1);
     FAB_PASS(FAB_GROW(out->set, out->set_capacity, n + 1, err));
     FAB_PASS(FAB_GROW(out->hops, out->hops_capacity, n + 1, err));
     FAB_PASS(FAB_GROW(out->nearer, out->nearer_capacity, n + 1, err));

@@ -12,7 +12,6 @@
  * What is gone is listed at the tails of the links, so that a look-up need not ask every head. Not at tails where no
  * path begins and that have lost the same leaves themselves: nobody who goes there comes by. */
 #include "masked.h"
-#include "next_hop_rows.h"
 #include "fab/memory.h"
 #include "leaf_sets.h"
 
@@ -123,9 +122,8 @@ fab_status fab_hops_index_init(const fab_fabric *f, const fab_next_hops *next_ho
     fab_status status = FAB_OK;
     fab_hops_index x = {.fabric = f, .next_hops = next_hops};
     const uint32_t base = f->first[FAB_NODE_SWITCH];
-    if (next_hops->dead_link != NULL) {
-        FAB_FAIL(err, FAB_EUNSUPPORTED, NULL, "masks start from the next hops of a healthy fabric");
-    }
+    FAB_FAIL_IF(next_hops->dead_link != NULL, err, FAB_EUNSUPPORTED, NULL,
+                "masks start from the next hops of a healthy fabric");
     FAB_TRY(FAB_NEW(x.place, f->n_links, err));
     FAB_TRY(FAB_NEW_ALL(next_hops->n_switches, err, x.n_before_exits, x.n_exits, x.transit, x.feeds_ends));
     FAB_TRY(FAB_NEW_ALL((size_t)f->out_first[f->n_nodes] - f->out_first[base], err, x.exit, x.back_slot));
@@ -224,10 +222,8 @@ static inline void remove_slot(fab_masked_hops *m, uint32_t v, uint32_t slot, ui
 static fab_status begin_row(fab_masked_hops *m, uint32_t v, fab_error *err) {
     const size_t size = 1 + 2 * (size_t)m->n_words;
     const size_t at = 2 * (size_t)m->n_words + m->n_lost * size;
-    if (at + size > UINT32_MAX) {
-        return fab_fail(err, FAB_EUNSUPPORTED, NULL, "%u switches have lost leaves, of which %u are too many to note",
-                        m->n_lost + 1, m->t->n_leaves);
-    }
+    FAB_REFUSE_IF(at + size > UINT32_MAX, err, FAB_EUNSUPPORTED, NULL,
+                  "%u switches have lost leaves, of which %u are too many to note", m->n_lost + 1, m->t->n_leaves);
     FAB_PASS(FAB_GROW(m->row, m->row_capacity, at + size, err));
     memset(m->row + at, 0, size * sizeof *m->row);
     m->row[at] = m->n_lost;

@@ -5,11 +5,9 @@
  * their first leaf, so that switches with the same view have equal rows, and their next hops are positions among the
  * links of the switch, so that switches of a kind have the same lists; a row is cut into chunks of 64 leaves, because
  * what tells switches apart is mostly a few chunks. */
-#include "fab/next_hops.h"
 #include "next_hop_rows.h"
 #include "fab/memory.h"
 #include "fab/rng.h"
-#include "leaf_sets.h"
 #include "port_patterns.h"
 
 #include <string.h>
@@ -109,9 +107,8 @@ static fab_status find_patterns(maker *m, uint32_t v, uint32_t block, const uint
 }
 
 static fab_status add_group(maker *m, uint32_t v, uint32_t list, fab_error *err) {
-    if (m->n_groups == UINT16_MAX) {
-        return fab_fail(err, FAB_EINPUT, NULL, "a switch has more than %u groups of next hops", UINT16_MAX);
-    }
+    FAB_REFUSE_IF(m->n_groups == UINT16_MAX, err, FAB_EINPUT, NULL, "a switch has more than %u groups of next hops",
+                  UINT16_MAX);
     fab_port_list *l = &m->patterns.list[list];
     FAB_PASS(FAB_GROW(m->t->group, m->group_capacity, m->n_kept_groups + 1, err));
     m->t->group[m->n_kept_groups++] = (fab_next_hop_group){l->first, l->count};

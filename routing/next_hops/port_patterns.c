@@ -106,10 +106,8 @@ static fab_status patterns_add_list(fab_port_patterns *p, const uint64_t *mask, 
     for (uint32_t w = 0; w < p->n_words; w++) {
         count += (uint32_t)__builtin_popcountll(mask[w]);
     }
-    if (p->n_list_slots + count > UINT32_MAX) {
-        return fab_fail(err, FAB_EUNSUPPORTED, NULL, "the fabric is too large: lists of more than %u next hops",
-                        UINT32_MAX);
-    }
+    FAB_REFUSE_IF(p->n_list_slots + count > UINT32_MAX, err, FAB_EUNSUPPORTED, NULL,
+                  "the fabric is too large: lists of more than %u next hops", UINT32_MAX);
     p->list[list] = (fab_port_list){.first = (uint32_t)p->n_list_slots, .count = count};
     p->n_list_slots += count;
     *out = list;

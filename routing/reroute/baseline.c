@@ -1,6 +1,5 @@
 /* A phase on the healthy fabric: routes, loads, and who crosses which link. */
 #include "baseline.h"
-#include "engines/router.h"
 #include "fab/memory.h"
 #include "fab/ranked.h"
 
@@ -166,9 +165,8 @@ static fab_status route(fab_baseline *b, fab_error *err) {
     }
     FAB_TRY(fab_route_flows(b->router, q->phase, 0, b->n_flows, rate, q->seed, &b->routes, err));
     b->n_paths = b->routes.flow_first[b->n_flows];
-    if (b->n_paths >= MOST_PATHS) {
-        FAB_FAIL(err, FAB_EUNSUPPORTED, NULL, "%u paths exceed the limit of %u", b->n_paths, MOST_PATHS);
-    }
+    FAB_FAIL_IF(b->n_paths >= MOST_PATHS, err, FAB_EUNSUPPORTED, NULL, "%u paths exceed the limit of %u", b->n_paths,
+                MOST_PATHS);
     for (uint32_t flow = 0; flow < b->n_flows; flow++) {
         uint32_t first = b->routes.flow_first[flow];
         uint32_t last = b->routes.flow_first[flow + 1];
@@ -241,14 +239,10 @@ fab_status fab_baseline_new(const fab_baseline_request *request, fab_baseline **
     fab_status status = FAB_OK;
     fab_baseline *b = NULL;
     const fab_fabric *f = request->router->fabric;
-    if (request->phase->n_flows >= MOST_PATHS) {
-        FAB_FAIL(err, FAB_EUNSUPPORTED, NULL, "%llu flows exceed the limit of %u",
-                 (unsigned long long)request->phase->n_flows, MOST_PATHS);
-    }
-    if (request->router->next_hops->n_leaves >= FAB_NO_COLUMN) {
-        FAB_FAIL(err, FAB_EUNSUPPORTED, NULL, "%u leaves exceed the limit of %u", request->router->next_hops->n_leaves,
-                 FAB_NO_COLUMN - 1);
-    }
+    FAB_FAIL_IF(request->phase->n_flows >= MOST_PATHS, err, FAB_EUNSUPPORTED, NULL, "%llu flows exceed the limit of %u",
+                (unsigned long long)request->phase->n_flows, MOST_PATHS);
+    FAB_FAIL_IF(request->router->next_hops->n_leaves >= FAB_NO_COLUMN, err, FAB_EUNSUPPORTED, NULL,
+                "%u leaves exceed the limit of %u", request->router->next_hops->n_leaves, FAB_NO_COLUMN - 1);
     FAB_TRY(FAB_NEW(b, 1, err));
     b->request = *request;
     b->router = request->router;

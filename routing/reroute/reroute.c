@@ -5,7 +5,6 @@
  * leaves concerned, or, where the switches are no transit, all paths to the leaf, which begin there. Paths that are
  * looked at for nothing keep their route. */
 #include "baseline.h"
-#include "engines/router.h"
 #include "fab/memory.h"
 
 #include <stdlib.h>
@@ -152,11 +151,9 @@ fab_status fab_reroute_begin(fab_reroute *r, const fab_mask *mask, fab_reroute_w
         r->cuts_segments =
             r->cuts_segments || (mask->residual[link] == 0 && fab_class_of(b->fabric, link)->kind != FAB_LINK_FABRIC);
     }
-    if (b->router->facts.splits && plan.on_loss == FAB_LOSS_NONE && plan.any_dead) {
-        return fab_fail(err, FAB_EUNSUPPORTED, NULL,
-                        "engine %s splits flows: what a link that dies takes along is not known",
-                        b->router->engine->name);
-    }
+    FAB_REFUSE_IF(b->router->facts.splits && plan.on_loss == FAB_LOSS_NONE && plan.any_dead, err, FAB_EUNSUPPORTED,
+                  NULL, "engine %s splits flows: what a link that dies takes along is not known",
+                  b->router->engine->name);
     *out = plan;
     return FAB_OK;
 }

@@ -25,10 +25,8 @@ fab_status fab_phase_list(const fab_phase *whole, const uint8_t *gone, const uin
     p.src = p.dst = p.comm = p.ordinal = NULL;
     p.bytes = NULL;
     p.n_flows = p.total_bytes = 0;
-    if (n_flows >= UINT32_MAX) {
-        FAB_FAIL(err, FAB_EUNSUPPORTED, NULL, "phase '%s' has %" PRIu64 " flows, too many to be listed", whole->name,
-                 n_flows);
-    }
+    FAB_FAIL_IF(n_flows >= UINT32_MAX, err, FAB_EUNSUPPORTED, NULL,
+                "phase '%s' has %" PRIu64 " flows, too many to be listed", whole->name, n_flows);
     FAB_TRY(FAB_NEW_ALL((size_t)n_flows, err, p.src, p.dst, p.bytes, p.comm, p.ordinal));
     for (uint64_t i = 0; i < n_flows; i++) {
         if (gone != NULL && gone[i] != 0) {
@@ -262,10 +260,8 @@ static fab_status number_paths(fab_reroute *r, fab_error *err) {
         m->flow_first[i] = (uint32_t)n_paths;
         m->part[i] = m->offer.rate[i] / (router->facts.splits ? 1 : count);
         n_paths += count;
-        if (n_paths > UINT32_MAX) {
-            return fab_fail(err, FAB_EUNSUPPORTED, NULL, "%u flows of %u queue pairs exceed the limit of %u paths", n,
-                            per_flow, UINT32_MAX);
-        }
+        FAB_REFUSE_IF(n_paths > UINT32_MAX, err, FAB_EUNSUPPORTED, NULL,
+                      "%u flows of %u queue pairs exceed the limit of %u paths", n, per_flow, UINT32_MAX);
     }
     m->flow_first[n] = (uint32_t)n_paths;
     r->what.phase = &m->phase;

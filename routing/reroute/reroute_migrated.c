@@ -6,7 +6,6 @@
  * else too: then everything is computed again. */
 #include "engines/engines.h"
 #include "fab/memory.h"
-#include "walk/host_segments.h"
 #include "baseline.h"
 
 #include <math.h>
@@ -72,13 +71,11 @@ static fab_status migrated_list_flows(fab_reroute *r, const uint32_t *moved, siz
     for (size_t i = 0; i < n_moved; i++) {
         uint32_t gpu = moved[i];
         uint32_t to = gpu < n_gpus ? m->new_gpu[gpu] : gpu;
-        if (gpu >= n_gpus || to >= n_gpus) {
-            return fab_fail(err, FAB_EINPUT, NULL, "a rank moves from gpu-%u to gpu-%u: they are numbered 0 to %u", gpu,
-                            to, n_gpus - 1);
-        }
-        if (m->gpu_stamp[to] == m->stamp || (m->new_gpu[to] == to && to != gpu && x->first[to] < x->first[to + 1])) {
-            return fab_fail(err, FAB_EINPUT, NULL, "gpu-%u cannot take the rank of gpu-%u: it has one", to, gpu);
-        }
+        FAB_REFUSE_IF(gpu >= n_gpus || to >= n_gpus, err, FAB_EINPUT, NULL,
+                      "a rank moves from gpu-%u to gpu-%u: they are numbered 0 to %u", gpu, to, n_gpus - 1);
+        FAB_REFUSE_IF(m->gpu_stamp[to] == m->stamp ||
+                          (m->new_gpu[to] == to && to != gpu && x->first[to] < x->first[to + 1]),
+                      err, FAB_EINPUT, NULL, "gpu-%u cannot take the rank of gpu-%u: it has one", to, gpu);
         m->gpu_stamp[to] = m->stamp;
         list_flows_of(r, gpu);
     }
@@ -297,10 +294,8 @@ bool fab_baseline_is_separable(const fab_baseline *b) {
 fab_status fab_reroute_lift(fab_reroute *r, const fab_mask *mask, const uint32_t *gpu, size_t n, fab_rerouted *out,
                             fab_error *err) {
     fab_reroute_plan plan;
-    if (!fab_baseline_is_separable(r->b)) {
-        return fab_fail(err, FAB_EUNSUPPORTED, NULL, "engine %s decides on all flows at once: none can be lifted alone",
-                        r->b->router->engine->name);
-    }
+    FAB_REFUSE_IF(!fab_baseline_is_separable(r->b), err, FAB_EUNSUPPORTED, NULL,
+                  "engine %s decides on all flows at once: none can be lifted alone", r->b->router->engine->name);
     FAB_PASS(next_stamp(r, err));
     for (size_t i = 0; i < n; i++) {
         list_flows_of(r, gpu[i]);

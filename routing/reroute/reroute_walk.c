@@ -2,8 +2,6 @@
 #include "baseline.h"
 #include "engines/engines.h"
 #include "fab/memory.h"
-#include "next_hops/masked.h"
-#include "walk/host_segments.h"
 
 static fab_link_id next_any(fab_reroute *r, uint32_t v, uint32_t column, const fab_hop_key *key) {
     const fab_router *router = &r->masked;
@@ -36,10 +34,8 @@ static fab_status reroute_walk_path(fab_reroute *r, uint32_t v, uint32_t dst, ui
             return FAB_OK;
         }
         if (*n >= r->link_capacity) { /* the way to see that a walk does not end, at no cost to those that do */
-            if (*n - first > router->next_hops->n_switches) {
-                return fab_fail(err, FAB_EINTERNAL, NULL, "a path of more than %u switches goes in circles",
-                                router->next_hops->n_switches);
-            }
+            FAB_REFUSE_IF(*n - first > router->next_hops->n_switches, err, FAB_EINTERNAL, NULL,
+                          "a path of more than %u switches goes in circles", router->next_hops->n_switches);
             FAB_PASS(FAB_GROW(r->link, r->link_capacity, *n + 1, err));
         }
         r->link[(*n)++] = link;

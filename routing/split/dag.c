@@ -5,7 +5,6 @@
  * distance t - 1: distances come out of the tables without another search. Entries whose groups lead to the same
  * switches over the same capacities form a run: what they pass on is summed first and handed to the next hops once. */
 #include "dag.h"
-#include "next_hops/next_hop_rows.h"
 #include "fab/memory.h"
 #include "fab/rng.h"
 
@@ -63,10 +62,8 @@ static fab_status number_targets(fab_dag *dag, targets *t, fab_error *err) {
         t->n_capacities += rank == t->n_capacities;
         t->class_rank[c] = rank;
     }
-    if ((uint64_t)dag->n_switches * t->n_capacities > UINT32_MAX) {
-        return fab_fail(err, FAB_EUNSUPPORTED, NULL, "%u switches and %u capacities are too many", dag->n_switches,
-                        t->n_capacities);
-    }
+    FAB_REFUSE_IF((uint64_t)dag->n_switches * t->n_capacities > UINT32_MAX, err, FAB_EUNSUPPORTED, NULL,
+                  "%u switches and %u capacities are too many", dag->n_switches, t->n_capacities);
     size_t n = (size_t)dag->n_switches * t->n_capacities;
     const fab_link_id *link = f->out_link + f->out_first[dag->base];
     uint32_t n_ports = f->out_first[f->n_nodes] - f->out_first[dag->base];
@@ -284,10 +281,8 @@ static uint32_t take_level(compiler *c, uint32_t *out_n_runs) {
 /* Appends what take_level found, run by run. */
 static fab_status append_runs(compiler *c, uint32_t level, uint32_t n, uint32_t n_runs, fab_error *err) {
     fab_dag *dag = c->dag;
-    if (dag->n_entries + n >= UINT32_MAX) {
-        return fab_fail(err, FAB_EUNSUPPORTED, NULL, "the shortest paths of all destinations need more than %u entries",
-                        UINT32_MAX);
-    }
+    FAB_REFUSE_IF(dag->n_entries + n >= UINT32_MAX, err, FAB_EUNSUPPORTED, NULL,
+                  "the shortest paths of all destinations need more than %u entries", UINT32_MAX);
     FAB_PASS(FAB_GROW(dag->entry, dag->entry_capacity, dag->n_entries + n, err));
     FAB_PASS(FAB_GROW(dag->run, dag->run_capacity, dag->n_runs + n_runs + 1, err));
     for (uint32_t i = 0, at = (uint32_t)dag->n_entries; i < n_runs; i++) {
@@ -318,9 +313,7 @@ static fab_status compile_block(compiler *c, uint32_t block, fab_error *err) {
         uint32_t n_runs = 0;
         memset(c->far, 0, dag->n_switches * sizeof *c->far);
         uint32_t n = take_level(c, &n_runs);
-        if (n == 0) {
-            return fab_fail(err, FAB_EINTERNAL, NULL, "next hops that lead nowhere");
-        }
+        FAB_REFUSE_IF(n == 0, err, FAB_EINTERNAL, NULL, "next hops that lead nowhere");
         FAB_PASS(append_runs(c, level, n, n_runs, err));
         for (uint32_t d = 0; d < dag->n_leaves; d++) {
             reach[d] |= c->far[dag->leaf[d]];

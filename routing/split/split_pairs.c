@@ -3,10 +3,7 @@
 #include "fab/split_pairs.h"
 #include "dag.h"
 #include "split_rule.h"
-#include "next_hops/next_hop_rows.h"
 #include "fab/memory.h"
-
-#include <math.h>
 
 struct fab_pair_walk {
     const fab_fabric *fabric;
@@ -139,9 +136,8 @@ static fab_status share_out(fab_pair_walk *w, const fab_next_hop_list *list, dou
         for (uint32_t i = 0; i < list->count; i++) {
             sum = split_pairs_add(sum, through(w, fab_next_hop(list, i)));
         }
-        if (!(sum.mantissa > 0)) {
-            return fab_fail(err, FAB_EINPUT, NULL, "the next hops of a switch have no weight between them");
-        }
+        FAB_REFUSE_IF(!(sum.mantissa > 0), err, FAB_EINPUT, NULL,
+                      "the next hops of a switch have no weight between them");
         for (uint32_t i = 0; i < list->count; i++) {
             out[i] = scaled(through(w, fab_next_hop(list, i)), sum.exponent) / sum.mantissa;
         }

@@ -4,13 +4,11 @@
  * without links between them, are subnets of their own, each with its own LIDs; their dumps follow each other. Source:
  * ibutils, and dumps that the tools reading them cite. */
 #include "tables_read.h"
-#include "engines/router.h"
 #include "fab/ib_names.h"
 #include "fab/memory.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define HEAD   "osm_ucast_mgr_dump_ucast_routes:"
 #define SWITCH UINT32_MAX /* owner of the LID of a switch itself */

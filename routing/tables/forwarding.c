@@ -1,5 +1,4 @@
 #include "forwarding.h"
-#include "engines/router.h"
 #include "fab/memory.h"
 #include "fab/str.h"
 

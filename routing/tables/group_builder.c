@@ -1,5 +1,4 @@
 #include "group_builder.h"
-#include "engines/router.h"
 #include "fab/memory.h"
 #include "fab/rng.h"
 
@@ -57,9 +56,8 @@ fab_status fab_group_builder_add(fab_group_builder *b, const fab_link_id *links,
             return FAB_OK;
         }
     }
-    if (b->n_members + count > UINT32_MAX) {
-        return fab_fail(err, FAB_EUNSUPPORTED, NULL, "groups of next hops have more than %u members", UINT32_MAX);
-    }
+    FAB_REFUSE_IF(b->n_members + count > UINT32_MAX, err, FAB_EUNSUPPORTED, NULL,
+                  "groups of next hops have more than %u members", UINT32_MAX);
     FAB_PASS(FAB_GROW(b->group_link, b->group_capacity, (size_t)b->table.n + 2, err));
     FAB_PASS(FAB_GROW(b->member, b->member_capacity, b->n_members + count, err));
     FAB_PASS(FAB_GROW(b->weight, b->weight_capacity, b->n_members + count, err));
@@ -103,9 +101,8 @@ static fab_status number_group(assembly *a, uint32_t v, uint32_t group, uint16_t
     const fab_group_builder *b = a->b;
     fab_next_hops *t = a->t;
     if (a->number[group] == 0) {
-        if (a->n_groups - t->group_first[v] == UINT16_MAX) {
-            return fab_fail(err, FAB_EUNSUPPORTED, NULL, "a switch has more than %u groups of next hops", UINT16_MAX);
-        }
+        FAB_REFUSE_IF(a->n_groups - t->group_first[v] == UINT16_MAX, err, FAB_EUNSUPPORTED, NULL,
+                      "a switch has more than %u groups of next hops", UINT16_MAX);
         uint32_t first = b->group_link[group];
         uint32_t count = b->group_link[group + 1] - first;
         group_find_slots(t, v, b->member + first, count, t->slot + a->n_members);

@@ -1,7 +1,6 @@
 /* Forwarding tables of a subnet manager. A packet carries a LID; which port that is, every line says beside it, so that
  * subnets may be read one after the other although each counts its LIDs from 1. */
 #include "tables_read.h"
-#include "engines/router.h"
 #include "fab/ib_names.h"
 #include "fab/memory.h"
 

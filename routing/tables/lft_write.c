@@ -110,11 +110,9 @@ fab_status fab_tables_write_lft(const fab_router *router, FILE *out, fab_error *
     writer w = {.router = router, .f = f, .out = out};
     size_t n = fab_n_switches(f);
     uint32_t n_nics = fab_n_of(f, FAB_NODE_NIC);
-    if (!router->engine->by_destination || router->facts.splits) {
-        FAB_FAIL(err, FAB_EUNSUPPORTED, NULL,
-                 "engine %s does not choose by the destination alone; a subnet manager's table has one port for each",
-                 router->engine->name);
-    }
+    FAB_FAIL_IF(!router->engine->by_destination || router->facts.splits, err, FAB_EUNSUPPORTED, NULL,
+                "engine %s does not choose by the destination alone; a subnet manager's table has one port for each",
+                router->engine->name);
     FAB_TRY(fab_ib_check(f, err));
     FAB_TRY(FAB_NEW(w.port, n * router->next_hops->n_leaves * router->port_stride, err));
     FAB_TRY(FAB_NEW(w.to_switch, n * n, err));
@@ -130,9 +128,8 @@ fab_status fab_tables_write_lft(const fab_router *router, FILE *out, fab_error *
     for (uint32_t v = 0; v < n && !ferror(out); v++) {
         put_table(&w, v);
     }
-    if (fflush(out) != 0 || ferror(out)) {
-        FAB_FAIL(err, FAB_EIO, NULL, "cannot write the forwarding tables: %s", strerror(errno));
-    }
+    FAB_FAIL_IF(fflush(out) != 0 || ferror(out), err, FAB_EIO, NULL, "cannot write the forwarding tables: %s",
+                strerror(errno));
 done:
     FAB_FREE_ALL(w.port, w.to_switch, w.queue, w.distance, w.description);
     return status;

@@ -156,21 +156,17 @@ static fab_status read_hops(routes_reader *r, const fab_json *json, uint32_t ent
         if (link == FAB_NONE && f->names != NULL) {
             continue;
         }
-        if (link == FAB_NONE) {
-            FAB_FAIL(err, FAB_EINPUT, r->path,
-                     "%s of %s: '%.40s' is no port of this switch; import the fabric where its ports have names", to,
-                     fab_node_name(f, v, name), interface);
-        }
-        if (n == most) {
-            FAB_FAIL(err, FAB_EINPUT, r->path, "%s of %s: more next hops than ports", to, fab_node_name(f, v, name));
-        }
+        FAB_FAIL_IF(link == FAB_NONE, err, FAB_EINPUT, r->path,
+                    "%s of %s: '%.40s' is no port of this switch; import the fabric where its ports have names", to,
+                    fab_node_name(f, v, name), interface);
+        FAB_FAIL_IF(n == most, err, FAB_EINPUT, r->path, "%s of %s: more next hops than ports", to,
+                    fab_node_name(f, v, name));
         hops[n++] = (hop){f->port[link], link, fab_json_number_of(json, i, "weight", 1)};
     }
     qsort(hops, n, sizeof *hops, fab_order_u32);
     for (uint32_t i = 0; i < n; i++) {
-        if (i > 0 && hops[i].port == hops[i - 1].port) {
-            FAB_FAIL(err, FAB_EINPUT, r->path, "%s of %s: a port stands there twice", to, fab_node_name(f, v, name));
-        }
+        FAB_FAIL_IF(i > 0 && hops[i].port == hops[i - 1].port, err, FAB_EINPUT, r->path,
+                    "%s of %s: a port stands there twice", to, fab_node_name(f, v, name));
         r->links[i] = hops[i].link;
         r->weight[i] = hops[i].weight;
     }
@@ -188,16 +184,12 @@ static fab_status choose_weights(const routes_reader *r, uint32_t n, const char 
     for (uint32_t i = 0; i < n; i++) {
         is_equal = is_equal && r->weight[i] == r->weight[0];
         sum += r->weight[i];
-        if (!(r->weight[i] > 0 && r->weight[i] <= FAB_WEIGHTS_MOST)) {
-            return fab_fail(err, FAB_EINPUT, r->path, "%s: a weight of %g; it is above 0 and up to %u", to,
-                            r->weight[i], FAB_WEIGHTS_MOST);
-        }
+        FAB_REFUSE_IF(!(r->weight[i] > 0 && r->weight[i] <= FAB_WEIGHTS_MOST), err, FAB_EINPUT, r->path,
+                      "%s: a weight of %g; it is above 0 and up to %u", to, r->weight[i], FAB_WEIGHTS_MOST);
     }
     *out = is_equal ? NULL : r->weight;
-    if (!is_equal && (r->weights == FAB_WEIGHTS_NONE || sum > FAB_WEIGHTS_MOST)) {
-        return fab_fail(err, FAB_EUNSUPPORTED, r->path,
-                        "%s: weights differ; engine ecmp hashes over them and engine file splits by them", to);
-    }
+    FAB_REFUSE_IF(!is_equal && (r->weights == FAB_WEIGHTS_NONE || sum > FAB_WEIGHTS_MOST), err, FAB_EUNSUPPORTED,
+                  r->path, "%s: weights differ; engine ecmp hashes over them and engine file splits by them", to);
     return FAB_OK;
 }
 
@@ -228,9 +220,8 @@ static fab_status add_route(routes_reader *r, const fab_json *json, uint32_t ent
     route made = {.v = i_switch};
     uint32_t n = 0;
     const double *weight = NULL;
-    if (!read_prefix(text, &made.to)) {
-        return fab_fail(err, FAB_EINPUT, r->path, "'%.60s' is no prefix, as 10.0.0.0/24 is", text);
-    }
+    FAB_REFUSE_IF(!read_prefix(text, &made.to), err, FAB_EINPUT, r->path, "'%.60s' is no prefix, as 10.0.0.0/24 is",
+                  text);
     if (strcmp(fab_json_text_of(json, entry, "protocol", ""), "connected") == 0) {
         uint32_t list = fab_json_member(json, entry, "nexthops");
         const char *interface = fab_json_text_of(json, fab_json_first(json, list), "interfaceName", "");
@@ -240,10 +231,8 @@ static fab_status add_route(routes_reader *r, const fab_json *json, uint32_t ent
     }
     FAB_PASS(read_hops(r, json, entry, v, text, &n, err));
     for (uint32_t i = 0; i < n; i++) {
-        if (leads_to_nic(r, r->links[i])) {
-            return fab_fail(err, FAB_EUNSUPPORTED, r->path,
-                            "%.60s leads to a NIC: hosts that announce routes are not read", text);
-        }
+        FAB_REFUSE_IF(leads_to_nic(r, r->links[i]), err, FAB_EUNSUPPORTED, r->path,
+                      "%.60s leads to a NIC: hosts that announce routes are not read", text);
     }
     FAB_PASS(choose_weights(r, n, text, &weight, err));
     FAB_PASS(n > 0 ? fab_group_builder_add(r->groups, r->links, weight, n, &made.group, err) : FAB_OK);
@@ -259,9 +248,8 @@ static fab_status read_switch_routes(routes_reader *r, const fab_json *json, uin
                                      fab_error *err) {
     uint32_t i_switch = v - r->f->first[FAB_NODE_SWITCH];
     char name[FAB_NODE_NAME_SIZE];
-    if (r->is_told[i_switch]) {
-        return fab_fail(err, FAB_EINPUT, r->path, "the routes of %s stand there twice", fab_node_name(r->f, v, name));
-    }
+    FAB_REFUSE_IF(r->is_told[i_switch], err, FAB_EINPUT, r->path, "the routes of %s stand there twice",
+                  fab_node_name(r->f, v, name));
     r->is_told[i_switch] = true;
     FAB_JSON_EACH(json, i, object) {
         if (json->values[i].kind != FAB_JSON_ARRAY) {
@@ -303,9 +291,8 @@ static fab_status read_routes_file(void *context, const char *path, fab_error *e
     r->path = path;
     FAB_TRY(fab_read_file(path, MOST_BYTES, &bytes, err));
     FAB_TRY(fab_json_parse(bytes.data != NULL ? bytes.data : "", path, &json, err));
-    if (json.values[0].kind != FAB_JSON_OBJECT) {
-        FAB_FAIL(err, FAB_EINPUT, path, "is no object of routes, as show ip route json prints");
-    }
+    FAB_FAIL_IF(json.values[0].kind != FAB_JSON_OBJECT, err, FAB_EINPUT, path,
+                "is no object of routes, as show ip route json prints");
     uint32_t first = json.values[0].first;
     if (first == FAB_JSON_NONE || strchr(json.values[first].key, '/') != NULL) {
         size_t n = fab_path_box(path, &name);
@@ -351,11 +338,9 @@ static fab_status check_told(const routes_reader *r, const char *path, fab_error
         while (k < r->n_owned && r->owned[k].leaf < leaf) {
             k++;
         }
-        if (k == r->n_owned || r->owned[k].leaf != leaf) {
-            return fab_fail(err, FAB_EINPUT, path,
-                            "%s has no prefix that is connected at a port of a NIC, or at a Vlan",
-                            fab_node_name(r->f, t->leaf_node[leaf], name));
-        }
+        FAB_REFUSE_IF(k == r->n_owned || r->owned[k].leaf != leaf, err, FAB_EINPUT, path,
+                      "%s has no prefix that is connected at a port of a NIC, or at a Vlan",
+                      fab_node_name(r->f, t->leaf_node[leaf], name));
     }
     return FAB_OK;
 }

@@ -71,9 +71,8 @@ fab_status fab_tables_fill(const fab_router *router, uint16_t *out_port, fab_err
     access_ports a = {0};
     uint32_t n_leaves = router->next_hops->n_leaves;
     size_t per_switch = (size_t)n_leaves * router->port_stride;
-    if (!router->engine->by_destination) {
-        FAB_FAIL(err, FAB_EUNSUPPORTED, NULL, "engine %s looks at more than the destination", router->engine->name);
-    }
+    FAB_FAIL_IF(!router->engine->by_destination, err, FAB_EUNSUPPORTED, NULL,
+                "engine %s looks at more than the destination", router->engine->name);
     FAB_TRY(list_ports(router, &a, err));
     memset(out_port, 0, fab_n_switches(router->fabric) * per_switch * sizeof *out_port);
     for (uint32_t v = 0; v < fab_n_switches(router->fabric); v++) {

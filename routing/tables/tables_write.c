@@ -83,9 +83,8 @@ static fab_status sum_paths(writer *w, fab_error *err) {
     for (uint32_t leaf = 0; leaf < t->n_leaves; leaf++) {
         double *through = w->through + leaf * n;
         uint32_t loop = 0;
-        if (!fab_hop_order_find(f, t, leaf, &order, &loop)) {
-            FAB_FAIL(err, FAB_EINTERNAL, NULL, "next hops run in a circle");
-        }
+        FAB_FAIL_IF(!fab_hop_order_find(f, t, leaf, &order, &loop), err, FAB_EINTERNAL, NULL,
+                    "next hops run in a circle");
         through[t->leaf_node[leaf] - f->first[FAB_NODE_SWITCH]] = w->split->rule == FAB_SPLIT_CAPACITY ? INFINITY : 1;
         for (uint32_t i = 0; i < order.n; i++) {
             fab_next_hop_list next = fab_next_hops_look(t, order.order[i], leaf);
@@ -234,9 +233,8 @@ fab_status fab_tables_write(const fab_router *router, const fab_split *split, FI
     }
     (void)fprintf(w.out, "end %" PRIu64 "\n", n_lines);
     FAB_TRY(fab_str_status(&w.text, err));
-    if (fflush(w.out) != 0 || ferror(w.out)) {
-        FAB_FAIL(err, FAB_EIO, NULL, "cannot write the forwarding tables: %s", strerror(errno));
-    }
+    FAB_FAIL_IF(fflush(w.out) != 0 || ferror(w.out), err, FAB_EIO, NULL, "cannot write the forwarding tables: %s",
+                strerror(errno));
 done:
     fab_str_release(&w.text);
     FAB_FREE_ALL(w.weight, w.through);

@@ -84,9 +84,8 @@ fab_status fab_explain_path(const fab_router *router, const fab_flow *flow, uint
     fab_host_segments segments = {0};
     fab_hop_key key = {.ordinal = flow->ordinal, .queue_pair = path / ports->nics_per_gpu};
     out->n_links = out->n_decisions = 0;
-    if (router->engine->route != NULL || router->facts.splits) {
-        return fab_fail(err, FAB_EUNSUPPORTED, NULL, "engine %s does not decide path by path", router->engine->name);
-    }
+    FAB_REFUSE_IF(router->engine->route != NULL || router->facts.splits, err, FAB_EUNSUPPORTED, NULL,
+                  "engine %s does not decide path by path", router->engine->name);
     out->queue_pair = key.queue_pair;
     out->plane = fab_plane_of(router, flow, key.queue_pair, seed);
     FAB_PASS(fab_host_segments_of(router->fabric, ports, flow->src, flow->dst, path % ports->nics_per_gpu, out->plane,

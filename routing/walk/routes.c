@@ -213,11 +213,8 @@ fab_status fab_route_flows(const fab_router *router, const fab_phase *phase, uin
     writer w = {.router = router, .seed = seed, .routes = routes};
     size_t n_paths = 0;
     routes->n_flows = 0;
-    if (router->facts.splits) {
-        return fab_fail(err, FAB_EUNSUPPORTED, NULL,
-                        "engine %s splits flows at every switch: a flow has no routes of its own",
-                        router->engine->name);
-    }
+    FAB_REFUSE_IF(router->facts.splits, err, FAB_EUNSUPPORTED, NULL,
+                  "engine %s splits flows at every switch: a flow has no routes of its own", router->engine->name);
     FAB_PASS(fab_ports_check(f, &router->ports, phase, err));
     FAB_PASS(start_groups(router, routes, err));
     if (router->engine->route != NULL) {
@@ -234,10 +231,8 @@ fab_status fab_route_flows(const fab_router *router, const fab_phase *phase, uin
         size_t count = in_domain ? 1 : paths_per_flow; /* queue pairs differ only where switches choose */
         routes->flow_first[i] = (uint32_t)n_paths;
         n_paths += count;
-        if (n_paths > UINT32_MAX) {
-            return fab_fail(err, FAB_EUNSUPPORTED, NULL, "%u flows of %u queue pairs exceed the limit of %u paths",
-                            n_flows, paths_per_flow, UINT32_MAX);
-        }
+        FAB_REFUSE_IF(n_paths > UINT32_MAX, err, FAB_EUNSUPPORTED, NULL,
+                      "%u flows of %u queue pairs exceed the limit of %u paths", n_flows, paths_per_flow, UINT32_MAX);
         for (size_t path = 0; path < count; path++) {
             FAB_PASS(routes_add_path(&w, &flow, (uint32_t)path, err));
         }

@@ -1,6 +1,5 @@
 /* Walks many paths a hop at a time through the next-hop tables; the engine decides at each switch. */
 #include "walk.h"
-#include "engines/router.h"
 #include "engines/engines.h"
 #include "fab/multiversion.h"
 

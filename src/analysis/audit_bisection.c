@@ -173,9 +173,8 @@ static fab_status import(fab_network **net, const char *whose, fab_structure **o
     fab_error inner = {0};
     char why[sizeof b->why];
     fab_status status = fab_structure_of(net, &AS_IT_IS, out, &inner);
-    if (status != FAB_OK && status != FAB_EINPUT && status != FAB_EUNSUPPORTED) {
-        return fab_fail(err, status, inner.where, "%s", inner.text);
-    }
+    FAB_REFUSE_IF(status != FAB_OK && status != FAB_EINPUT && status != FAB_EUNSUPPORTED, err, status, inner.where,
+                  "%s", inner.text);
     const char *reason = status == FAB_OK ? obstacle(*out) : inner.text;
     if (reason != NULL) {
         (void)snprintf(why, sizeof why, "%s: %.200s", whose, reason);

@@ -147,10 +147,9 @@ static fab_status add_boundary(bill *b, uint32_t t, fab_error *err) {
                        fab_quantity_format(rate, kind->rate_bps, FAB_UNIT_RATE), kind->length_m);
         n_cables += kind->count;
     }
-    if (n_cables != b->counts->cables_by_tier[t - 1]) {
-        return fab_fail(err, FAB_EINTERNAL, fab_boundary_name(b->counts->wiring, t),
-                        "%" PRIu64 " cables by kind, %" PRIu64 " counted", n_cables, b->counts->cables_by_tier[t - 1]);
-    }
+    FAB_REFUSE_IF(n_cables != b->counts->cables_by_tier[t - 1], err, FAB_EINTERNAL,
+                  fab_boundary_name(b->counts->wiring, t), "%" PRIu64 " cables by kind, %" PRIu64 " counted", n_cables,
+                  b->counts->cables_by_tier[t - 1]);
     return FAB_OK;
 }
 

@@ -113,11 +113,8 @@ static fab_status keep_path(explainer *e, const fab_flow *flow, uint32_t path, c
     } else {
         FAB_PASS(fab_explain_path(router, flow, path, fab_context_seed(e->context, router), &e->path, err));
     }
-    if (e->path.n_links != n || memcmp(e->path.link, link, n * sizeof *link) != 0) {
-        return fab_fail(err, FAB_EINTERNAL, NULL,
-                        "path %u from gpu-%u to gpu-%u is routed one way and explained another", path, flow->src,
-                        flow->dst);
-    }
+    FAB_REFUSE_IF(e->path.n_links != n || memcmp(e->path.link, link, n * sizeof *link) != 0, err, FAB_EINTERNAL, NULL,
+                  "path %u from gpu-%u to gpu-%u is routed one way and explained another", path, flow->src, flow->dst);
     FAB_PASS(FAB_NEW(out->decision, e->path.n_decisions, err));
     if (e->path.n_decisions > 0) {
         memcpy(out->decision, e->path.decision, e->path.n_decisions * sizeof *out->decision);
@@ -174,11 +171,9 @@ static fab_status scan_routes(explainer *e, fab_error *err) {
     const fab_router *router = e->router;
     uint64_t n_flows = e->phase->n_flows;
     uint64_t chunk = fab_router_facts_of(router)->takes_phases ? n_flows : CHUNK;
-    if (chunk > UINT32_MAX) {
-        return fab_fail(err, FAB_EUNSUPPORTED, NULL,
-                        "engine %s routes all flows at once, and phase %s has more than %u",
-                        fab_router_facts_of(router)->engine, e->phase->name, UINT32_MAX);
-    }
+    FAB_REFUSE_IF(chunk > UINT32_MAX, err, FAB_EUNSUPPORTED, NULL,
+                  "engine %s routes all flows at once, and phase %s has more than %u",
+                  fab_router_facts_of(router)->engine, e->phase->name, UINT32_MAX);
     for (uint64_t first = 0; first < n_flows; first += chunk) {
         uint32_t n = (uint32_t)(n_flows - first < chunk ? n_flows - first : chunk);
         const fab_routes *at_once = &e->routes;

@@ -6,7 +6,6 @@
 #include "fab/order.h"
 
 #include <math.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -7,13 +7,10 @@
 #include <string.h>
 
 fab_status fab_allocate(size_t n, size_t size, void *out, fab_error *err) {
-    if (size != 0 && n > SIZE_MAX / size) {
-        return fab_fail(err, FAB_ENOMEM, NULL, "%zu elements of %zu bytes exceed the address space", n, size);
-    }
+    FAB_REFUSE_IF(size != 0 && n > SIZE_MAX / size, err, FAB_ENOMEM, NULL,
+                  "%zu elements of %zu bytes exceed the address space", n, size);
     void *block = calloc(n != 0 ? n : 1, size != 0 ? size : 1);
-    if (block == NULL) {
-        return fab_fail(err, FAB_ENOMEM, NULL, "cannot allocate %zu bytes", n * size);
-    }
+    FAB_REFUSE_IF(block == NULL, err, FAB_ENOMEM, NULL, "cannot allocate %zu bytes", n * size);
     memcpy(out, &block, sizeof block);
     return FAB_OK;
 }
@@ -31,14 +28,11 @@ fab_status fab_grow(void *array, size_t *capacity, size_t need, size_t size, fab
     }
     size_t wanted = *capacity < 16 ? 16 : *capacity;
     while (wanted < need) {
-        if (wanted > SIZE_MAX / 2) {
-            return fab_fail(err, FAB_ENOMEM, NULL, "%zu elements exceed the address space", need);
-        }
+        FAB_REFUSE_IF(wanted > SIZE_MAX / 2, err, FAB_ENOMEM, NULL, "%zu elements exceed the address space", need);
         wanted *= 2;
     }
-    if (wanted > SIZE_MAX / size) {
-        return fab_fail(err, FAB_ENOMEM, NULL, "%zu elements of %zu bytes exceed the address space", wanted, size);
-    }
+    FAB_REFUSE_IF(wanted > SIZE_MAX / size, err, FAB_ENOMEM, NULL, "%zu elements of %zu bytes exceed the address space",
+                  wanted, size);
     void *block = NULL;
     memcpy(&block, array, sizeof block);
     block = realloc(block, wanted * size);

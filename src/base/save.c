@@ -58,16 +58,12 @@ fab_status fab_save_begin(fab_saved_file *file, bool force, fab_error *err) {
     struct stat info;
     const char *path = file->final.data;
     file->is_new = lstat(path, &info) != 0; /* a dangling link is something */
-    if (!file->is_new && !force) {
-        return fab_fail(err, FAB_EIO, path, "exists already; give --force to overwrite it");
-    }
-    if (stat(path, &info) == 0 && !S_ISREG(info.st_mode)) {
-        return fab_fail(err, FAB_EIO, path, "is a %s and is not replaced",
-                        S_ISDIR(info.st_mode)    ? "folder"
-                        : S_ISFIFO(info.st_mode) ? "pipe"
-                        : S_ISSOCK(info.st_mode) ? "socket"
-                                                 : "device");
-    }
+    FAB_REFUSE_IF(!file->is_new && !force, err, FAB_EIO, path, "exists already; give --force to overwrite it");
+    FAB_REFUSE_IF(stat(path, &info) == 0 && !S_ISREG(info.st_mode), err, FAB_EIO, path, "is a %s and is not replaced",
+                  S_ISDIR(info.st_mode)    ? "folder"
+                  : S_ISFIFO(info.st_mode) ? "pipe"
+                  : S_ISSOCK(info.st_mode) ? "socket"
+                                           : "device");
     return FAB_OK;
 }
 
@@ -137,9 +133,7 @@ fab_status fab_save_write(fab_saved_file *file, fab_save_writer *write_to, const
         FAB_TRY(fab_str_status(&file->temporary, err));
         fd = open_temporary(file);
     }
-    if (fd < 0 || (out = fdopen(fd, "wb")) == NULL) {
-        FAB_FAIL(err, FAB_EIO, final, "cannot write: %s", strerror(errno));
-    }
+    FAB_FAIL_IF(fd < 0 || (out = fdopen(fd, "wb")) == NULL, err, FAB_EIO, final, "cannot write: %s", strerror(errno));
     fd = -1;
     status = write_to(context, out, &inner);
     if (status != FAB_OK) { /* a failed write names the file; anything else keeps the place it was found at */
@@ -149,9 +143,8 @@ fab_status fab_save_write(fab_saved_file *file, fab_save_writer *write_to, const
     FILE *closing = out;
     out = NULL;
     int number = errno;
-    if (fclose(closing) != 0 || failed) {
-        FAB_FAIL(err, FAB_EIO, final, "cannot write: %s", strerror(failed ? number : errno));
-    }
+    FAB_FAIL_IF(fclose(closing) != 0 || failed, err, FAB_EIO, final, "cannot write: %s",
+                strerror(failed ? number : errno));
 done:
     if (out != NULL) {
         (void)fclose(out);

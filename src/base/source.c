@@ -57,24 +57,18 @@ static fab_status keep_input(fab_error *err) {
         return read_failed("-", err);
     }
     block = malloc(BLOCK);
-    if (block == NULL) {
-        FAB_FAIL(err, FAB_ENOMEM, "-", "no memory to read standard input");
-    }
+    FAB_FAIL_IF(block == NULL, err, FAB_ENOMEM, "-", "no memory to read standard input");
     file = tmpfile();
-    if (file == NULL) {
-        FAB_FAIL(err, FAB_EIO, "-", "no temporary file to keep standard input in: %s", strerror(errno));
-    }
+    FAB_FAIL_IF(file == NULL, err, FAB_EIO, "-", "no temporary file to keep standard input in: %s", strerror(errno));
     while ((n = read(STDIN_FILENO, block, BLOCK)) > 0) {
-        if (fwrite(block, 1, (size_t)n, file) != (size_t)n) {
-            FAB_FAIL(err, FAB_EIO, "-", "standard input cannot be kept: %s", strerror(errno));
-        }
+        FAB_FAIL_IF(fwrite(block, 1, (size_t)n, file) != (size_t)n, err, FAB_EIO, "-",
+                    "standard input cannot be kept: %s", strerror(errno));
     }
     if (n < 0) {
         FAB_TRY(read_failed("-", err));
     }
-    if (fflush(file) != 0 || lseek(fileno(file), 0, SEEK_SET) != 0 || dup2(fileno(file), STDIN_FILENO) < 0) {
-        FAB_FAIL(err, FAB_EIO, "-", "standard input cannot be kept: %s", strerror(errno));
-    }
+    FAB_FAIL_IF(fflush(file) != 0 || lseek(fileno(file), 0, SEEK_SET) != 0 || dup2(fileno(file), STDIN_FILENO) < 0, err,
+                FAB_EIO, "-", "standard input cannot be kept: %s", strerror(errno));
 done:
     free(block);
     if (file != NULL) {
@@ -177,9 +171,8 @@ static fab_status step_xz(fab_source *s, unsigned char *to, size_t n, size_t *ou
     if (code == LZMA_MEM_ERROR) {
         return no_memory(s, err);
     }
-    if (code == LZMA_MEMLIMIT_ERROR) {
-        return fab_fail(err, FAB_EINPUT, s->path, "xz needs more than 128 MiB to unpack it: pack it by xz -9 or less");
-    }
+    FAB_REFUSE_IF(code == LZMA_MEMLIMIT_ERROR, err, FAB_EINPUT, s->path,
+                  "xz needs more than 128 MiB to unpack it: pack it by xz -9 or less");
     return code == LZMA_OK || code == LZMA_BUF_ERROR || s->is_done ? FAB_OK : damaged(s, err);
 }
 
@@ -196,11 +189,9 @@ static fab_status read_packed(fab_source *s, unsigned char *to, size_t n, size_t
         }
         got += more;
         s->n_out += more;
-        if (s->n_out > FREE_BYTES && s->n_out / MOST_RATIO > s->n_in) {
-            return fab_fail(err, FAB_EINPUT, s->path,
-                            "its text is more than 64 MiB and more than %d times what %s has packed", MOST_RATIO,
-                            packer_of(s));
-        }
+        FAB_REFUSE_IF(s->n_out > FREE_BYTES && s->n_out / MOST_RATIO > s->n_in, err, FAB_EINPUT, s->path,
+                      "its text is more than 64 MiB and more than %d times what %s has packed", MOST_RATIO,
+                      packer_of(s));
     }
     *out_n = got;
     return FAB_OK;
@@ -255,9 +246,7 @@ static packing packing_of(const unsigned char *head, size_t n) {
 fab_status fab_source_open(const char *path, fab_source **out, fab_error *err) {
     fab_status status = FAB_OK;
     fab_source *s = calloc(1, sizeof *s);
-    if (s == NULL) {
-        FAB_FAIL(err, FAB_ENOMEM, path, "no memory to read it");
-    }
+    FAB_FAIL_IF(s == NULL, err, FAB_ENOMEM, path, "no memory to read it");
     s->path = path;
     errno = 0;
     if (strcmp(path, "-") == 0) {

@@ -139,9 +139,7 @@ const char *fab_format_count(char *out, uint64_t value) {
 /* `size` bytes are known to come. The system does not enforce RLIMIT_RSS; it says what the process is to take. */
 static fab_status check_file_size(const char *path, uint64_t size, size_t limit, fab_error *err) {
     struct rlimit most;
-    if (size > limit) {
-        return fab_fail(err, FAB_EINPUT, path, "file is larger than the limit of %zu bytes", limit);
-    }
+    FAB_REFUSE_IF(size > limit, err, FAB_EINPUT, path, "file is larger than the limit of %zu bytes", limit);
     if (size < SMALL_FILE || getrlimit(RLIMIT_RSS, &most) != 0 || most.rlim_cur == RLIM_INFINITY) {
         return FAB_OK;
     }
@@ -184,9 +182,7 @@ fab_status fab_read_file(const char *path, size_t limit, fab_str *out, fab_error
         }
         fab_str_append(&text, block, n);
     }
-    if (text.length > limit) {
-        FAB_FAIL(err, FAB_EINPUT, path, "file is larger than the limit of %zu bytes", limit);
-    }
+    FAB_FAIL_IF(text.length > limit, err, FAB_EINPUT, path, "file is larger than the limit of %zu bytes", limit);
     fab_str_append(&text, "", 0);
     FAB_TRY(fab_str_status(&text, err));
     *out = text;

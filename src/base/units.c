@@ -83,10 +83,8 @@ static void plain_unit(const char *text, char *out, size_t size) {
 
 static fab_status unknown_unit(const char *text, const char *end, fab_unit unit, fab_error *err) {
     bool is_prefix = end[0] != '\0' && end[1] == '\0' && strchr("kMGT", end[0]) != NULL;
-    if (unit == FAB_UNIT_RATE && is_prefix) {
-        return fab_fail(err, FAB_EINPUT, NULL, "'%.60s' has the unit '%s'; write %.40sb/s for bits, %.40sB/s for bytes",
-                        text, end, text, text);
-    }
+    FAB_REFUSE_IF(unit == FAB_UNIT_RATE && is_prefix, err, FAB_EINPUT, NULL,
+                  "'%.60s' has the unit '%s'; write %.40sb/s for bits, %.40sB/s for bytes", text, end, text, text);
     return fab_fail(err, FAB_EINPUT, NULL, "'%.60s' has the unknown unit '%.20s' (such as %s)", text, end,
                     fab_unit_example(unit));
 }
@@ -99,13 +97,10 @@ static fab_status parse_ratio(const char *text, double *out_value, fab_error *er
     if (good && *end == ':') {
         good = parse_decimal(end + 1, &b, &end);
     }
-    if (!good || *end != '\0' || !(a > 0) || !(b > 0)) {
-        return fab_fail(err, FAB_EINPUT, NULL, "'%.60s' is not a ratio above 0 (such as %s)", text,
-                        fab_unit_example(FAB_UNIT_RATIO));
-    }
-    if (!(a / b > 0) || !isfinite(a / b)) {
-        return fab_fail(err, FAB_EINPUT, NULL, "'%.60s' is a ratio that no number holds", text);
-    }
+    FAB_REFUSE_IF(!good || *end != '\0' || !(a > 0) || !(b > 0), err, FAB_EINPUT, NULL,
+                  "'%.60s' is not a ratio above 0 (such as %s)", text, fab_unit_example(FAB_UNIT_RATIO));
+    FAB_REFUSE_IF(!(a / b > 0) || !isfinite(a / b), err, FAB_EINPUT, NULL, "'%.60s' is a ratio that no number holds",
+                  text);
     *out_value = a / b;
     return FAB_OK;
 }
@@ -124,22 +119,17 @@ fab_status fab_quantity_parse(const char *text, fab_unit unit, double *out_value
     }
     const char *end = NULL;
     double number = 0;
-    if (!parse_decimal(text, &number, &end)) {
-        return fab_fail(err, FAB_EINPUT, NULL, "'%.60s' is not a quantity of at least 0 with its unit (such as %s)",
-                        text, fab_unit_example(unit));
-    }
-    if (*end == '\0') {
-        return fab_fail(err, FAB_EINPUT, NULL, "'%.60s' has no unit; write it with one (such as %s)", text,
-                        fab_unit_example(unit));
-    }
+    FAB_REFUSE_IF(!parse_decimal(text, &number, &end), err, FAB_EINPUT, NULL,
+                  "'%.60s' is not a quantity of at least 0 with its unit (such as %s)", text, fab_unit_example(unit));
+    FAB_REFUSE_IF(*end == '\0', err, FAB_EINPUT, NULL, "'%.60s' has no unit; write it with one (such as %s)", text,
+                  fab_unit_example(unit));
     char plain[16];
     plain_unit(end, plain, sizeof plain);
     for (const suffix *s = suffixes_of(unit); s->text != NULL; s++) {
         if (strcmp(plain, s->text) == 0) {
             number = s->divisor > 0 ? number / s->divisor : number * s->factor;
-            if (!isfinite(number)) {
-                return fab_fail(err, FAB_EINPUT, NULL, "'%.60s' is more than a number holds (1.8e308)", text);
-            }
+            FAB_REFUSE_IF(!isfinite(number), err, FAB_EINPUT, NULL, "'%.60s' is more than a number holds (1.8e308)",
+                          text);
             *out_value = number;
             return FAB_OK;
         }
@@ -161,9 +151,8 @@ fab_status fab_count_parse(const char *text, uint64_t min, uint64_t max, uint64_
     }
     errno = 0;
     uint64_t value = strtoull(text, NULL, 10);
-    if (errno == ERANGE || value < min || value > max) {
-        return fab_fail(err, FAB_EINPUT, NULL, "'%.60s' is outside %" PRIu64 " to %" PRIu64, text, min, max);
-    }
+    FAB_REFUSE_IF(errno == ERANGE || value < min || value > max, err, FAB_EINPUT, NULL,
+                  "'%.60s' is outside %" PRIu64 " to %" PRIu64, text, min, max);
     *out_value = value;
     return FAB_OK;
 }

@@ -135,6 +135,9 @@ typedef struct cli_option {
     fab_status (*apply)(cli_options *options, const char *value, fab_error *err); /**< everything else */
 } cli_option;
 
+/** What the usage line calls the operands of a command, and the least and most of them. */
+#define CLI_OPERANDS(text, least, most) .operands = (text), .min_operands = (least), .max_operands = (most)
+
 struct cli_command {
     const char *name;
     const char *operands; /**< as in the usage line, "" for none */
@@ -143,7 +146,7 @@ struct cli_command {
     const char *details;                   /**< a paragraph for the command's help, or "" */
     const char *const *examples;           /**< arguments that work as they stand; ended by NULL */
     const cli_option *const *options;      /**< ended by NULL */
-    bool tells_usage;                      /**< ends with a line about time and memory on stderr */
+    bool hides_usage;                      /**< ends without the line about time and memory on stderr */
     const cli_command *const *subcommands; /**< ended by NULL; their names begin with this one's. NULL: none */
     /** Writes the whole output to `out`, which reaches stdout only if this succeeds. Beside subcommands: of a design in
      * their place; NULL where there is no such thing. */
@@ -179,6 +182,9 @@ extern const cli_option cli_option_set, cli_option_job, cli_option_traffic, cli_
 /** What a job is replayed under: part of the table of commands that do. */
 #define CLI_REPLAY_OPTIONS                                                                                             \
     &cli_option_engine, &cli_option_seeds, &cli_option_seed, &cli_option_prices, &cli_option_threads
+
+/** Files of a graph and its picture. */
+#define CLI_GRAPH_OPTIONS &cli_option_export, &cli_option_view, &cli_option_picture
 
 /** Where a report goes and how it looks: part of the table of most commands. */
 #define CLI_REPORT_OPTIONS                                                                                             \
@@ -246,6 +252,9 @@ void cli_tell_left_cables(const cli_options *options, const struct fab_network *
 
 /** Reads a design and lays --set, --job, --engine and --prices over it. */
 fab_status cli_read_design(const cli_options *options, const char *text, fab_design *out, fab_error *err) FAB_MUST_USE;
+
+/** Says of an error of --set that it is of another option, whose value the override has behind `skip` bytes. */
+void cli_name_option(const char *option, size_t skip, const char *const *overrides, size_t n, fab_error *err);
 
 /** The same into memory of its own, for free(). */
 fab_status cli_open_design(const cli_options *options, const char *text, fab_design **out, fab_error *err) FAB_MUST_USE;

@@ -4,7 +4,6 @@
 #include "fab/builtin.h"
 #include "fab/definitions.h"
 #include "fab/design.h"
-#include "fab/relocate.h"
 #include "fab/routing.h"
 #include "fab/traffic.h"
 

@@ -34,9 +34,8 @@ static fab_status apply_export(cli_options *options, const char *value, fab_erro
         return fab_fail(err, FAB_EUSAGE, NULL, "option --export: '%.60s' ends in none of %s", value, known);
     }
     for (size_t i = 0; i < options->exports.n; i++) {
-        if (strcmp(options->exports.items[i], value) == 0) {
-            return fab_fail(err, FAB_EUSAGE, NULL, "option --export: '%.60s' is given twice", value);
-        }
+        FAB_REFUSE_IF(strcmp(options->exports.items[i], value) == 0, err, FAB_EUSAGE, NULL,
+                      "option --export: '%.60s' is given twice", value);
     }
     options->exports.items[options->exports.n++] = value;
     return FAB_OK;
@@ -128,9 +127,7 @@ fab_status cli_mark_failed(const cli_options *options, fab_result *result, cli_f
     for (size_t i = 0; i < n; i++) {
         fab_error inner = {0};
         status = fab_component_parse(result->graph, &racks, options->failed_parts.items[i], &parts[i], &inner);
-        if (status != FAB_OK) {
-            FAB_FAIL(err, status, "--fail", "%s", inner.text);
-        }
+        FAB_FAIL_IF(status != FAB_OK, err, status, "--fail", "%s", inner.text);
     }
     FAB_TRY(fab_mask_init(result->graph, &racks, &out->mask, err));
     FAB_TRY(fab_mask_set(&out->mask, parts, n, err));
@@ -162,11 +159,9 @@ fab_status cli_check_exports(const cli_options *options, fab_error *err) {
     }
     bool has_view = options->view != FAB_VIEW_AUTO;
     bool marks = options->failed_parts.n > 0 && options->command == &cli_command_build; /* others route around */
-    if ((has_view || marks) && !has_graph) {
-        return fab_fail(err, FAB_EUSAGE, NULL,
-                        "option --%s: neither --format nor --export asks for a graph (svg, graphml, yed, gexf, dot)",
-                        has_view ? "view" : "fail");
-    }
+    FAB_REFUSE_IF((has_view || marks) && !has_graph, err, FAB_EUSAGE, NULL,
+                  "option --%s: neither --format nor --export asks for a graph (svg, graphml, yed, gexf, dot)",
+                  has_view ? "view" : "fail");
     return FAB_OK;
 }
 

@@ -4,7 +4,6 @@
  * the system on the data of the process, so that an allocation fails in an orderly way where the machine would start to
  * swap or kill. Time is a timer: what is not finished then is not written. */
 #include "cli.h"
-#include "fab/units.h"
 
 #ifdef __GLIBC__
 #include <malloc.h>
@@ -32,15 +31,11 @@
 static fab_status apply_max_memory(cli_options *options, const char *value, fab_error *err) {
     double bytes = 0;
     fab_error inner = {0};
-    if (options->max_memory_given) {
-        return fab_fail(err, FAB_EUSAGE, NULL, "option --max-memory is given twice");
-    }
-    if (fab_quantity_parse(value, FAB_UNIT_BYTES, &bytes, &inner) != FAB_OK) {
-        return fab_fail(err, FAB_EUSAGE, NULL, "option --max-memory: %s", inner.text);
-    }
-    if (!(bytes >= 1 && bytes < 0x1p63)) {
-        return fab_fail(err, FAB_EUSAGE, NULL, "option --max-memory: '%.40s' is outside 1B to 8388607TiB", value);
-    }
+    FAB_REFUSE_IF(options->max_memory_given, err, FAB_EUSAGE, NULL, "option --max-memory is given twice");
+    FAB_REFUSE_IF(fab_quantity_parse(value, FAB_UNIT_BYTES, &bytes, &inner) != FAB_OK, err, FAB_EUSAGE, NULL,
+                  "option --max-memory: %s", inner.text);
+    FAB_REFUSE_IF(!(bytes >= 1 && bytes < 0x1p63), err, FAB_EUSAGE, NULL,
+                  "option --max-memory: '%.40s' is outside 1B to 8388607TiB", value);
     options->max_memory = (uint64_t)bytes;
     options->max_memory_given = true;
     return FAB_OK;
@@ -49,15 +44,11 @@ static fab_status apply_max_memory(cli_options *options, const char *value, fab_
 static fab_status apply_max_time(cli_options *options, const char *value, fab_error *err) {
     double seconds = 0;
     fab_error inner = {0};
-    if (options->max_time_s > 0) {
-        return fab_fail(err, FAB_EUSAGE, NULL, "option --max-time is given twice");
-    }
-    if (fab_quantity_parse(value, FAB_UNIT_TIME, &seconds, &inner) != FAB_OK) {
-        return fab_fail(err, FAB_EUSAGE, NULL, "option --max-time: %s", inner.text);
-    }
-    if (!(seconds >= 1e-3 && seconds <= MOST_SECONDS)) {
-        return fab_fail(err, FAB_EUSAGE, NULL, "option --max-time: '%.40s' is outside 1ms to %gs", value, MOST_SECONDS);
-    }
+    FAB_REFUSE_IF(options->max_time_s > 0, err, FAB_EUSAGE, NULL, "option --max-time is given twice");
+    FAB_REFUSE_IF(fab_quantity_parse(value, FAB_UNIT_TIME, &seconds, &inner) != FAB_OK, err, FAB_EUSAGE, NULL,
+                  "option --max-time: %s", inner.text);
+    FAB_REFUSE_IF(!(seconds >= 1e-3 && seconds <= MOST_SECONDS), err, FAB_EUSAGE, NULL,
+                  "option --max-time: '%.40s' is outside 1ms to %gs", value, MOST_SECONDS);
     options->max_time_s = seconds;
     return FAB_OK;
 }

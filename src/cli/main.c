@@ -1,6 +1,5 @@
 #include "cli.h"
 
-#include "fab/units.h"
 #include "fab/utf8.h"
 
 #include <errno.h>
@@ -27,11 +26,9 @@ const char *cli_subcommand_name(const cli_command *command, const cli_command *s
 }
 
 fab_status cli_find_subcommand(const cli_command *command, const char *name, const cli_command **out, fab_error *err) {
-    if (name[0] == '-') {
-        return fab_fail(err, FAB_EUSAGE, NULL,
-                        "command %s: '%.60s' stands where the subcommand is due; options stand behind it",
-                        command->name, name);
-    }
+    FAB_REFUSE_IF(name[0] == '-', err, FAB_EUSAGE, NULL,
+                  "command %s: '%.60s' stands where the subcommand is due; options stand behind it", command->name,
+                  name);
     fab_choices near;
     char hint[FAB_CHOICES_TEXT];
     fab_choices_init(&near, name);
@@ -98,25 +95,20 @@ static fab_status write_stdout(const char *bytes, size_t n, fab_error *err) {
     if (fwrite(bytes, 1, n, stdout) == n && fflush(stdout) == 0) {
         return FAB_OK;
     }
-    if (errno == EPIPE) {
-        return fab_fail(err, FAB_EIO, NULL, "%s", "");
-    }
+    FAB_REFUSE_IF(errno == EPIPE, err, FAB_EIO, NULL, "%s", "");
     return fab_fail(err, FAB_EIO, NULL, "cannot write to standard output: %s", strerror(errno));
 }
 
 /* Prints a finished file. */
 static fab_status copy_to_stdout(FILE *file, fab_error *err) {
     char block[16384];
-    if (fflush(file) != 0 || ferror(file) || fseek(file, 0, SEEK_SET) != 0) {
-        return fab_fail(err, FAB_EIO, NULL, "cannot keep the output in a temporary file: %s", strerror(errno));
-    }
+    FAB_REFUSE_IF(fflush(file) != 0 || ferror(file) || fseek(file, 0, SEEK_SET) != 0, err, FAB_EIO, NULL,
+                  "cannot keep the output in a temporary file: %s", strerror(errno));
     for (size_t n = 1; n > 0;) {
         n = fread(block, 1, sizeof block, file);
         FAB_PASS(n > 0 ? write_stdout(block, n, err) : FAB_OK);
     }
-    if (ferror(file)) {
-        return fab_fail(err, FAB_EIO, NULL, "cannot read the output back: %s", strerror(errno));
-    }
+    FAB_REFUSE_IF(ferror(file), err, FAB_EIO, NULL, "cannot read the output back: %s", strerror(errno));
     return FAB_OK;
 }
 
@@ -163,10 +155,8 @@ static fab_status run_command(const cli_options *options, fab_error *err) {
     fab_status status = FAB_OK;
     fab_status ran = FAB_OK;
     FILE *out = open_spool();
-    if (out == NULL) {
-        FAB_FAIL(err, errno == ENOMEM ? FAB_ENOMEM : FAB_EIO, NULL,
-                 "cannot keep the output in a temporary file, nor in shared memory: %s", strerror(errno));
-    }
+    FAB_FAIL_IF(out == NULL, err, errno == ENOMEM ? FAB_ENOMEM : FAB_EIO, NULL,
+                "cannot keep the output in a temporary file, nor in shared memory: %s", strerror(errno));
     if (options->help) {
         cli_print_command_help(options->command, out);
     } else {
@@ -186,10 +176,8 @@ done:
 }
 
 fab_status cli_unknown_command(const char *name, fab_error *err) {
-    if (name[0] == '-') {
-        return fab_fail(err, FAB_EUSAGE, NULL, "'%.60s' stands where the command is due; options stand behind it",
-                        name);
-    }
+    FAB_REFUSE_IF(name[0] == '-', err, FAB_EUSAGE, NULL,
+                  "'%.60s' stands where the command is due; options stand behind it", name);
     fab_choices near;
     char hint[FAB_CHOICES_TEXT];
     fab_choices_init(&near, name);
@@ -257,7 +245,7 @@ int main(int argc, char **argv) {
     FAB_TRY(cli_options_parse(command, argc - n_words, argv + n_words, &options, &err));
     FAB_TRY(cli_limits_begin(&options, &err));
     FAB_TRY(run_command(&options, &err));
-    if (command->tells_usage && !options.quiet && !options.help) {
+    if (!command->hides_usage && !options.quiet && !options.help) {
         cli_print_usage_line(cli_now_s() - started_s, options.n_threads);
     }
 done:

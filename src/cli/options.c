@@ -3,9 +3,7 @@
 #include "fab/design.h"
 #include "fab/memory.h"
 #include "fab/parallel.h"
-#include "fab/units.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,9 +13,8 @@ static void options_push(cli_list *list, const char *text) {
 
 static fab_status options_read_quantity(const cli_option *option, const char *value, double *out, fab_error *err) {
     fab_error inner = {0};
-    if (fab_quantity_parse(value, option->unit, out, &inner) != FAB_OK) {
-        return fab_fail(err, FAB_EUSAGE, NULL, "option --%s: %s", option->name, inner.text);
-    }
+    FAB_REFUSE_IF(fab_quantity_parse(value, option->unit, out, &inner) != FAB_OK, err, FAB_EUSAGE, NULL,
+                  "option --%s: %s", option->name, inner.text);
     return *out > 0 ? FAB_OK
                     : fab_fail(err, FAB_EUSAGE, NULL, "option --%s: '%.60s' is not above 0", option->name, value);
 }
@@ -45,9 +42,8 @@ static fab_status apply(const cli_option *option, const char *value, cli_options
     if (option->apply != NULL) {
         return option->apply(out, value, err);
     }
-    if (option->names != NULL && value[0] == '\0') {
-        return fab_fail(err, FAB_EUSAGE, NULL, "option --%s: the %s's name is empty", option->name, option->names);
-    }
+    FAB_REFUSE_IF(option->names != NULL && value[0] == '\0', err, FAB_EUSAGE, NULL,
+                  "option --%s: the %s's name is empty", option->name, option->names);
     if (option->flag > 0) {
         *(bool *)(base + option->flag) = true;
     } else if (option->text > 0) {
@@ -66,27 +62,23 @@ static fab_status apply(const cli_option *option, const char *value, cli_options
 }
 
 static fab_status apply_set(cli_options *options, const char *value, fab_error *err) {
-    if (strchr(value, '=') == NULL) {
-        return fab_fail(err, FAB_EUSAGE, NULL, "option --set: '%.60s' is not path=value (see 'fabriscope list fields')",
-                        value);
-    }
+    FAB_REFUSE_IF(strchr(value, '=') == NULL, err, FAB_EUSAGE, NULL,
+                  "option --set: '%.60s' is not path=value (see 'fabriscope list fields')", value);
     options_push(&options->overrides, value);
     return FAB_OK;
 }
 
 static fab_status apply_engine(cli_options *options, const char *value, fab_error *err) {
-    if (options->engines.n == FAB_MAX_ENGINES) {
-        return fab_fail(err, FAB_EUSAGE, NULL, "option --engine: given more than %d times", FAB_MAX_ENGINES);
-    }
+    FAB_REFUSE_IF(options->engines.n == FAB_MAX_ENGINES, err, FAB_EUSAGE, NULL,
+                  "option --engine: given more than %d times", FAB_MAX_ENGINES);
     options_push(&options->engines, value);
     return FAB_OK;
 }
 
 /* --json and --format, in either order. */
 static fab_status set_format(cli_options *options, const char *name, fab_error *err) {
-    if (options->format != NULL) {
-        return fab_fail(err, FAB_EUSAGE, NULL, "option --json is short for --format json: give one of the two");
-    }
+    FAB_REFUSE_IF(options->format != NULL, err, FAB_EUSAGE, NULL,
+                  "option --json is short for --format json: give one of the two");
     options->format = name;
     return FAB_OK;
 }
@@ -252,10 +244,8 @@ static fab_status unknown_option(const cli_command *command, const char *argumen
     }
     const char *name = word + strspn(word, "-");
     for (const cli_option *const *o = command->options; strlen(name) == 1 && *o != NULL; o++) {
-        if ((*o)->name[0] == name[0]) {
-            return fab_fail(err, FAB_EUSAGE, NULL, "command %s: unknown option '%s'; did you mean '--%s'?",
-                            command->name, word, (*o)->name);
-        }
+        FAB_REFUSE_IF((*o)->name[0] == name[0], err, FAB_EUSAGE, NULL,
+                      "command %s: unknown option '%s'; did you mean '--%s'?", command->name, word, (*o)->name);
     }
     if (place_of_field(command, word, hint)[0] == '\0') {
         (void)fab_choices_hint(&near, hint);
@@ -278,22 +268,17 @@ static fab_status parse_option(int argc, char **argv, int *at, cli_options *out,
     }
     for (size_t i = 0; out->command->options[i] != NULL; i++) {
         if (out->command->options[i] == option && option->list == 0 && !option->is_repeatable) {
-            if ((out->given >> i & 1) != 0) {
-                return fab_fail(err, FAB_EUSAGE, NULL, "option --%s is given twice", option->name);
-            }
+            FAB_REFUSE_IF((out->given >> i & 1) != 0, err, FAB_EUSAGE, NULL, "option --%s is given twice",
+                          option->name);
             out->given |= UINT64_C(1) << i;
         }
     }
     const char *value = argument[length] == '=' ? argument + length + 1 : NULL;
     if (option->argument == NULL) {
-        if (value != NULL) {
-            return fab_fail(err, FAB_EUSAGE, NULL, "option --%s takes no value", option->name);
-        }
+        FAB_REFUSE_IF(value != NULL, err, FAB_EUSAGE, NULL, "option --%s takes no value", option->name);
     } else if (value == NULL) {
-        if (*at + 1 >= argc) {
-            return fab_fail(err, FAB_EUSAGE, NULL, "option --%s needs a value: --%s %s", option->name, option->name,
-                            option->argument);
-        }
+        FAB_REFUSE_IF(*at + 1 >= argc, err, FAB_EUSAGE, NULL, "option --%s needs a value: --%s %s", option->name,
+                      option->name, option->argument);
         value = argv[++*at];
     }
     return apply(option, value, out, err);
@@ -332,19 +317,16 @@ fab_status cli_options_parse(const cli_command *command, int argc, char **argv, 
     if (out->help) {
         goto done;
     }
-    if (out->table != NULL && !cli_writes(out, "csv")) {
-        FAB_FAIL(err, FAB_EUSAGE, NULL, "option --table: neither --format nor --export asks for csv");
-    }
-    if (out->operands.n < command->min_operands) {
-        FAB_FAIL(err, FAB_EUSAGE, NULL, "command %s needs %s", command->name, command->operands);
-    }
-    if (out->operands.n > command->max_operands) {
-        FAB_FAIL(err, FAB_EUSAGE, NULL, "command %s: '%.60s' is one operand too many%s", command->name,
-                 out->operands.items[command->max_operands],
-                 command->max_operands > 0                  ? ""
-                 : strncmp(command->name, "study ", 6) == 0 ? "; the folder of the study is named by --store"
-                                                            : "; it takes options alone");
-    }
+    FAB_FAIL_IF(out->table != NULL && !cli_writes(out, "csv"), err, FAB_EUSAGE, NULL,
+                "option --table: neither --format nor --export asks for csv");
+    FAB_FAIL_IF(out->operands.n < command->min_operands, err, FAB_EUSAGE, NULL, "command %s needs %s", command->name,
+                command->operands);
+    FAB_FAIL_IF(out->operands.n > command->max_operands, err, FAB_EUSAGE, NULL,
+                "command %s: '%.60s' is one operand too many%s", command->name,
+                out->operands.items[command->max_operands],
+                command->max_operands > 0                  ? ""
+                : strncmp(command->name, "study ", 6) == 0 ? "; the folder of the study is named by --store"
+                                                           : "; it takes options alone");
 done:
     return status;
 }
@@ -359,13 +341,11 @@ static fab_status add_policy(const char *name, size_t length, fab_policy *out, s
     fab_policy policy = FAB_POLICY_NONE;
     fab_error inner = {0};
     (void)snprintf(text, sizeof text, "%.*s", (int)(length < sizeof text ? length : sizeof text - 1), name);
-    if (fab_policy_parse(text, &policy, &inner) != FAB_OK) {
-        return fab_fail(err, FAB_EUSAGE, NULL, "option --policy: %s", inner.text);
-    }
+    FAB_REFUSE_IF(fab_policy_parse(text, &policy, &inner) != FAB_OK, err, FAB_EUSAGE, NULL, "option --policy: %s",
+                  inner.text);
     for (size_t i = 0; i < *n; i++) {
-        if (out[i] == policy) {
-            return fab_fail(err, FAB_EUSAGE, NULL, "option --policy: '%s' is given twice", fab_policies[policy]);
-        }
+        FAB_REFUSE_IF(out[i] == policy, err, FAB_EUSAGE, NULL, "option --policy: '%s' is given twice",
+                      fab_policies[policy]);
     }
     out[(*n)++] = policy; /* no more than there are, since none is there twice */
     return FAB_OK;

@@ -6,7 +6,6 @@
 #include "fab/str.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -32,9 +31,7 @@ static fab_status resolve(const char *path, char **out, fab_error *err) {
     const size_t length = strlen(path);
     size_t end = length;
     char *whole = realpath(path, NULL);
-    if (whole == NULL && errno == ENOMEM) {
-        FAB_FAIL(err, FAB_ENOMEM, NULL, "cannot resolve '%.200s'", path);
-    }
+    FAB_FAIL_IF(whole == NULL && errno == ENOMEM, err, FAB_ENOMEM, NULL, "cannot resolve '%.200s'", path);
     if (whole == NULL) {
         while (end > 0 && path[end - 1] == '/') {
             end--;
@@ -121,10 +118,9 @@ fab_status cli_check_outputs(const cli_options *options, fab_error *err) {
     for (size_t i = 1; i < o.n; i++) {
         const output *a = &o.list[i - 1];
         const output *b = &o.list[i];
-        if (strcmp(a->path, b->path) == 0) {
-            FAB_FAIL(err, FAB_EINPUT, NULL, "options %s and %s write the same file: '%.200s' and '%.200s'", a->option,
-                     b->option, a->given, b->given);
-        }
+        FAB_FAIL_IF(strcmp(a->path, b->path) == 0, err, FAB_EINPUT, NULL,
+                    "options %s and %s write the same file: '%.200s' and '%.200s'", a->option, b->option, a->given,
+                    b->given);
     }
 done:
     for (size_t i = 0; i < o.n; i++) {

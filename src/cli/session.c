@@ -1,14 +1,11 @@
 #include "cli.h"
 #include "fab/prices.h"
 #include "fab/design.h"
-#include "fab/published.h"
-#include "fab/advice.h"
 #include "fab/verdict.h"
 #include "fab/job_remedies.h"
 #include "fab/verdict_alternatives.h"
 
 #include "fab/advise.h"
-#include "fab/analysis.h"
 #include "fab/memory.h"
 #include "fab/best_run.h"
 #include "fab/plan_run.h"
@@ -47,10 +44,8 @@ fab_status cli_set_job(fab_design *design, const char *text, const char *option,
         FAB_TRY(FAB_NEW(piece, n + 1, err));
         memcpy(piece, at, n);
         char *value = strchr(piece, '=');
-        if (value == NULL || value == piece) {
-            FAB_FAIL(err, FAB_EUSAGE, NULL, "option %s: '%.60s' is not key=value (such as model=llama3-70b,tp=8)",
-                     option, piece);
-        }
+        FAB_FAIL_IF(value == NULL || value == piece, err, FAB_EUSAGE, NULL,
+                    "option %s: '%.60s' is not key=value (such as model=llama3-70b,tp=8)", option, piece);
         *value++ = '\0';
         FAB_TRY(fab_design_set_job(design, 0, piece, value, option, err));
         at += n + (at[n] == ',' ? 1 : 0);
@@ -107,20 +102,16 @@ static fab_status list_overrides(const cli_options *options, fab_str *room, cons
         bool known = n == 0 && key == length && length > 0;
         for (size_t i = 0; n > 0 && i < sizeof KEYS / sizeof *KEYS; i++) {
             bool is_it = strlen(KEYS[i].name) == key && strncmp(at, KEYS[i].name, key) == 0 && key < length;
-            if (is_it && (KEYS[i].of & 1U << kind) == 0) {
-                return fab_fail(err, FAB_EUSAGE, NULL, "option --transport: %s has no %s; %s has", TRANSPORTS[kind],
-                                KEYS[i].name,
-                                TRANSPORTS[KEYS[i].of == SPRAYED  ? 3
-                                           : KEYS[i].of == MARKED ? 2
-                                                                  : 1]);
-            }
+            FAB_REFUSE_IF(is_it && (KEYS[i].of & 1U << kind) == 0, err, FAB_EUSAGE, NULL,
+                          "option --transport: %s has no %s; %s has", TRANSPORTS[kind], KEYS[i].name,
+                          TRANSPORTS[KEYS[i].of == SPRAYED  ? 3
+                                     : KEYS[i].of == MARKED ? 2
+                                                            : 1]);
             known = known || is_it;
         }
-        if (!known) {
-            return fab_fail(err, FAB_EUSAGE, NULL, "option --transport: '%.*s' is not %s", (int)length, at,
-                            n == 0 ? "a name: fluid, pfc, dcqcn or spray-ack"
-                                   : "a key of transports and a value, such as mtu=4096 or xoff=60kB: list fields");
-        }
+        FAB_REFUSE_IF(!known, err, FAB_EUSAGE, NULL, "option --transport: '%.*s' is not %s", (int)length, at,
+                      n == 0 ? "a name: fluid, pfc, dcqcn or spray-ack"
+                             : "a key of transports and a value, such as mtu=4096 or xoff=60kB: list fields");
         fab_str_printf(room, "fabric.%s%.*s%c", n == 0 ? "transport=" : "", (int)length, at, '\0');
         at += length + (at[length] == ',');
     }
@@ -137,13 +128,12 @@ static fab_status list_overrides(const cli_options *options, fab_str *room, cons
     return FAB_OK;
 }
 
-/* What --transport gives is set like what --set does, but was typed elsewhere. */
-static void name_transport(const char *const *overrides, size_t n, fab_error *err) {
+void cli_name_option(const char *option, size_t skip, const char *const *overrides, size_t n, fab_error *err) {
     static const char SET[] = "--set ";
     size_t length = sizeof SET - 1;
     for (size_t i = 0; err != NULL && strncmp(err->where, SET, length) == 0 && i < n; i++) {
         if (strcmp(err->where + length, overrides[i]) == 0) {
-            (void)snprintf(err->where, sizeof err->where, "--transport %.160s", overrides[i] + strlen("fabric."));
+            (void)snprintf(err->where, sizeof err->where, "%s %.160s", option, overrides[i] + skip);
         }
     }
 }
@@ -155,7 +145,7 @@ static fab_status read_with_overrides(const cli_options *options, const char *te
     fab_status status = list_overrides(options, &room, &overrides, &n, err);
     if (status == FAB_OK) {
         status = fab_design_read_within(text, overrides, n, options->max_memory, out, err);
-        name_transport(overrides, n - options->overrides.n, err);
+        cli_name_option("--transport", strlen("fabric."), overrides, n - options->overrides.n, err);
     }
     free(overrides);
     fab_str_release(&room);
@@ -166,10 +156,8 @@ static fab_status set_engines(const cli_options *options, fab_design *design, fa
     for (size_t i = 0; i < options->engines.n; i++) {
         fab_engine_spec *engine = &design->engines[i];
         const char *text = options->engines.items[i];
-        if (strlen(text) >= sizeof engine->text) {
-            return fab_fail(err, FAB_EINPUT, "--engine", "'%.40s...' is longer than %zu characters", text,
-                            sizeof engine->text - 1);
-        }
+        FAB_REFUSE_IF(strlen(text) >= sizeof engine->text, err, FAB_EINPUT, "--engine",
+                      "'%.40s...' is longer than %zu characters", text, sizeof engine->text - 1);
         (void)snprintf(engine->text, sizeof engine->text, "%s", text);
         (void)snprintf(engine->where, sizeof engine->where, "--engine");
     }
@@ -188,10 +176,8 @@ fab_status cli_read_design(const cli_options *options, const char *text, fab_des
     }
     FAB_PASS(set_engines(options, out, err));
     if (options->prices != NULL) {
-        if (strlen(options->prices) >= sizeof out->prices) {
-            return fab_fail(err, FAB_EINPUT, "--prices", "'%.40s...' is longer than %zu characters", options->prices,
-                            sizeof out->prices - 1);
-        }
+        FAB_REFUSE_IF(strlen(options->prices) >= sizeof out->prices, err, FAB_EINPUT, "--prices",
+                      "'%.40s...' is longer than %zu characters", options->prices, sizeof out->prices - 1);
         (void)snprintf(out->prices, sizeof out->prices, "%s", options->prices);
         (void)snprintf(out->prices_where, sizeof out->prices_where, "--prices %s", options->prices);
     } else if (out->prices[0] == '\0') {
@@ -494,10 +480,8 @@ static fab_status session_check_memory(const cli_options *options, const fab_fab
 fab_status cli_report(const cli_options *options, const fab_result *result, FILE *out, fab_error *err) {
     const fab_report_format *format = fab_report_format_find(options->format != NULL ? options->format : "text");
     fab_report_style style = cli_style(options);
-    if (format == NULL) {
-        return fab_fail(err, FAB_EINTERNAL, NULL, "no report format '%s'",
-                        options->format != NULL ? options->format : "text");
-    }
+    FAB_REFUSE_IF(format == NULL, err, FAB_EINTERNAL, NULL, "no report format '%s'",
+                  options->format != NULL ? options->format : "text");
     if (options->take != NULL) {
         return options->take(options->take_context, result, err);
     }
@@ -540,9 +524,7 @@ static fab_status session_check_new(const cli_options *options, const char *path
     if (path == NULL || stat(path, &about) != 0) {
         return FAB_OK;
     }
-    if (!force) {
-        return fab_fail(err, FAB_EIO, path, "exists already; give --force to overwrite it");
-    }
+    FAB_REFUSE_IF(!force, err, FAB_EIO, path, "exists already; give --force to overwrite it");
     return session_reads(options, path, &about)
                ? fab_fail(err, FAB_EIO, path, "is read by this run and is not overwritten")
                : FAB_OK;
@@ -569,12 +551,9 @@ fab_status cli_check_out(const cli_options *options, fab_error *err) {
     if (options->out == NULL || stat(options->out, &about) != 0) {
         return FAB_OK; /* a folder that is not there is made when the report is written */
     }
-    if (!S_ISDIR(about.st_mode)) {
-        return fab_fail(err, FAB_EIO, options->out, "is not a folder");
-    }
-    if (access(options->out, W_OK | X_OK) != 0) {
-        return fab_fail(err, FAB_EIO, options->out, "cannot write into the folder: %s", strerror(errno));
-    }
+    FAB_REFUSE_IF(!S_ISDIR(about.st_mode), err, FAB_EIO, options->out, "is not a folder");
+    FAB_REFUSE_IF(access(options->out, W_OK | X_OK) != 0, err, FAB_EIO, options->out,
+                  "cannot write into the folder: %s", strerror(errno));
     for (size_t i = 0; fab_report_formats[i] != NULL; i++) {
         char path[4096];
         const char *name = fab_report_formats[i]->file_name;

@@ -14,9 +14,8 @@
 #include <string.h>
 
 static fab_status apply_vary(cli_options *options, const char *value, fab_error *err) {
-    if (options->n_vary == FAB_SWEEP_PATHS) {
-        return fab_fail(err, FAB_EUSAGE, NULL, "option --vary: given more than %d times", FAB_SWEEP_PATHS);
-    }
+    FAB_REFUSE_IF(options->n_vary == FAB_SWEEP_PATHS, err, FAB_EUSAGE, NULL, "option --vary: given more than %d times",
+                  FAB_SWEEP_PATHS);
     options->vary[options->n_vary++] = value;
     return FAB_OK;
 }
@@ -91,19 +90,16 @@ fab_status cli_vary_parse(const char *text, cli_vary *out, fab_error *err) {
     FAB_TRY((v.text = fab_strdup(text, err)) != NULL ? FAB_OK : FAB_ENOMEM);
     v.path = v.text;
     char *at = strchr(v.text, '=');
-    if (at == NULL || at == v.text) {
-        FAB_FAIL(err, FAB_EUSAGE, NULL, "option --vary: '%.60s' is not path=v1,v2,... (see 'fabriscope list fields')",
-                 text);
-    }
+    FAB_FAIL_IF(at == NULL || at == v.text, err, FAB_EUSAGE, NULL,
+                "option --vary: '%.60s' is not path=v1,v2,... (see 'fabriscope list fields')", text);
     *at++ = '\0';
     const char *between = strchr(at, '|') != NULL || numbered.length > 0 ? "|" : ",";
     for (bool more = true; more;) {
         char *end = at + strcspn(at, between);
         more = *end != '\0';
         *end = '\0';
-        if (*at == '\0') {
-            FAB_FAIL(err, FAB_EUSAGE, NULL, "option --vary: a value of %.40s is empty in '%.60s'", v.path, text);
-        }
+        FAB_FAIL_IF(*at == '\0', err, FAB_EUSAGE, NULL, "option --vary: a value of %.40s is empty in '%.60s'", v.path,
+                    text);
         FAB_TRY(FAB_GROW(v.values, capacity, v.n_values + 1, err));
         v.values[v.n_values++] = at;
         at = end + 1;
@@ -135,17 +131,6 @@ static fab_status set_again(fab_design *design, const char *override, fab_error 
     return strchr(key, '.') != NULL ? FAB_OK : fab_design_set_job(design, 0, key, override + n + 1, "--vary", err);
 }
 
-/* A varied value is set like those of --set, but was typed elsewhere. */
-static void name_option(const char *const *overrides, size_t n, fab_error *err) {
-    static const char SET[] = "--set ";
-    size_t length = sizeof SET - 1;
-    for (size_t i = 0; err != NULL && strncmp(err->where, SET, length) == 0 && i < n; i++) {
-        if (strcmp(err->where + length, overrides[i]) == 0) {
-            (void)snprintf(err->where, sizeof err->where, "--vary %.160s", overrides[i]);
-        }
-    }
-}
-
 static fab_status read_point(const void *context, const char *const *overrides, size_t n, fab_design *out,
                              fab_error *err) {
     fab_status status = FAB_OK;
@@ -164,7 +149,7 @@ static fab_status read_point(const void *context, const char *const *overrides, 
         FAB_TRY(set_again(out, overrides[i], err));
     }
 done:
-    name_option(overrides, n, err);
+    cli_name_option("--vary", 0, overrides, n, err);
     free(with.overrides.items);
     return status;
 }
@@ -215,9 +200,8 @@ static fab_status check_engine_path(const cli_vary *vary, fab_error *err) {
         const bool is_it = strcmp(e.name, head) == 0;
         (void)snprintf(why, sizeof why, "%.60s is no path of a design%s", vary->path,
                        is_it && dot == NULL ? ", but an engine" : ": engines are varied as a whole");
-        if (is_it && dot == NULL) {
-            return fab_fail(err, FAB_EUSAGE, NULL, "option --vary: %s; write --vary engine=%s,...", why, e.name);
-        }
+        FAB_REFUSE_IF(is_it && dot == NULL, err, FAB_EUSAGE, NULL, "option --vary: %s; write --vary engine=%s,...", why,
+                      e.name);
         if (has_option(e, key) && (is_it || strcmp(head, "engine") == 0 || strcmp(head, "job") == 0)) {
             return fail_engine(vary, has_option(named, key) && !is_it ? named.name : e.name, key, why, err);
         }
@@ -265,18 +249,13 @@ static fab_status check_vary(const cli_options *options, const cli_vary *vary, s
                                     : FAB_OK);
         FAB_PASS(check_engine_path(&vary[k], err));
         bool engine = is_path(vary[k].path, "engine") && options->engines.n > 0;
-        if (engine || (is_path(vary[k].path, "prices") && options->prices != NULL)) {
-            return fab_fail(err, FAB_EUSAGE, NULL, "option --%s would replace what is varied: %.60s",
-                            engine ? "engine" : "prices", vary[k].path);
-        }
+        FAB_REFUSE_IF(engine || (is_path(vary[k].path, "prices") && options->prices != NULL), err, FAB_EUSAGE, NULL,
+                      "option --%s would replace what is varied: %.60s", engine ? "engine" : "prices", vary[k].path);
         bool of_pattern = options->traffic != NULL && strncmp(options->traffic, "pattern:", 8) == 0;
-        if (is_path(vary[k].path, "traffic") && !of_pattern) {
-            return fab_fail(err, FAB_EUSAGE, NULL, "option --vary: %.60s is a key of a pattern: --traffic pattern:NAME",
-                            vary[k].path);
-        }
-        if (k > 0 && strcmp(vary[k].path, vary[0].path) == 0) {
-            return fab_fail(err, FAB_EUSAGE, NULL, "option --vary: %.60s is given twice", vary[k].path);
-        }
+        FAB_REFUSE_IF(is_path(vary[k].path, "traffic") && !of_pattern, err, FAB_EUSAGE, NULL,
+                      "option --vary: %.60s is a key of a pattern: --traffic pattern:NAME", vary[k].path);
+        FAB_REFUSE_IF(k > 0 && strcmp(vary[k].path, vary[0].path) == 0, err, FAB_EUSAGE, NULL,
+                      "option --vary: %.60s is given twice", vary[k].path);
     }
     return FAB_OK;
 }
@@ -286,17 +265,12 @@ fab_status cli_read_histories(const cli_options *options, fab_policy *policy, fa
     fab_policy given[FAB_POLICY_N];
     size_t n = 0;
     FAB_PASS(cli_read_policies(options, given, &n, err));
-    if (options->scenarios == NULL && n > 0) {
-        return fab_fail(err, FAB_EUSAGE, NULL, "option --policy: nothing fails; give --scenarios time:30d@100");
-    }
-    if (options->scenarios != NULL && !fab_goodput_has_time(options->scenarios)) {
-        return fab_fail(err, FAB_EUSAGE, NULL,
-                        "option --scenarios: '%.60s' has no time; goodput is of histories, such as time:30d@100",
-                        options->scenarios);
-    }
-    if (n > 1) {
-        return fab_fail(err, FAB_EUSAGE, NULL, "option --policy: points are compared under one, and %zu are given", n);
-    }
+    FAB_REFUSE_IF(options->scenarios == NULL && n > 0, err, FAB_EUSAGE, NULL,
+                  "option --policy: nothing fails; give --scenarios time:30d@100");
+    FAB_REFUSE_IF(options->scenarios != NULL && !fab_goodput_has_time(options->scenarios), err, FAB_EUSAGE, NULL,
+                  "option --scenarios: '%.60s' has no time; goodput is of histories, such as time:30d@100",
+                  options->scenarios);
+    FAB_REFUSE_IF(n > 1, err, FAB_EUSAGE, NULL, "option --policy: points are compared under one, and %zu are given", n);
     *policy = n > 0 ? given[0] : *policy;
     return FAB_OK;
 }

@@ -73,13 +73,9 @@ static const number_list LISTS[] = {
 static fab_status next_item(const char *key, const char *list, size_t n, const char **at, char item[FAB_NAME_SIZE],
                             const char *where, fab_error *err) {
     const char *end = field_item_end(*at);
-    if (end == *at || end - *at >= FAB_NAME_SIZE) {
-        return fab_fail(err, FAB_EINPUT, where, "%s: '%.60s' has an item that is %s", key, list,
-                        end == *at ? "empty" : "too long");
-    }
-    if (n == FAB_CATALOG_ITEMS) {
-        return fab_fail(err, FAB_EINPUT, where, "%s: more than %d items", key, FAB_CATALOG_ITEMS);
-    }
+    FAB_REFUSE_IF(end == *at || end - *at >= FAB_NAME_SIZE, err, FAB_EINPUT, where,
+                  "%s: '%.60s' has an item that is %s", key, list, end == *at ? "empty" : "too long");
+    FAB_REFUSE_IF(n == FAB_CATALOG_ITEMS, err, FAB_EINPUT, where, "%s: more than %d items", key, FAB_CATALOG_ITEMS);
     (void)snprintf(item, FAB_NAME_SIZE, "%.*s", (int)(end - *at), *at);
     *at = *end == '/' ? end + 1 : NULL;
     return FAB_OK;
@@ -95,16 +91,11 @@ static fab_status read_numbers(reading_catalog *r, const number_list *list, cons
         fab_error inner = {0};
         double last = value;
         FAB_PASS(next_item(list->key, text, n, &at, item, where, err));
-        if (fab_quantity_parse(item, list->unit, &value, &inner) != FAB_OK) {
-            return fab_fail(err, FAB_EINPUT, where, "%s: %s", list->key, inner.text);
-        }
-        if (value < list->min || value > list->max) {
-            return fab_fail(err, FAB_EINPUT, where, "%s: '%s' is outside %g to %g", list->key, item, list->min,
-                            list->max);
-        }
-        if (n > 0 && value <= last) {
-            return fab_fail(err, FAB_EINPUT, where, "%s: '%s' does not ascend", list->key, item);
-        }
+        FAB_REFUSE_IF(fab_quantity_parse(item, list->unit, &value, &inner) != FAB_OK, err, FAB_EINPUT, where, "%s: %s",
+                      list->key, inner.text);
+        FAB_REFUSE_IF(value < list->min || value > list->max, err, FAB_EINPUT, where, "%s: '%s' is outside %g to %g",
+                      list->key, item, list->min, list->max);
+        FAB_REFUSE_IF(n > 0 && value <= last, err, FAB_EINPUT, where, "%s: '%s' does not ascend", list->key, item);
         if (list->unit == FAB_UNIT_COUNT) {
             ((uint64_t *)values)[n] = (uint64_t)value;
         } else {
@@ -121,13 +112,10 @@ static fab_status read_families(reading_catalog *r, const char *where, fab_error
     (void)snprintf(c->families_where, sizeof c->families_where, "%s", where);
     for (const char *at = r->families; at != NULL; c->n_families++) {
         FAB_PASS(next_item("families", r->families, c->n_families, &at, item, where, err));
-        if (!field_is_word(item)) {
-            return fab_fail(err, FAB_EINPUT, where, "families: '%s' is not the name of a family", item);
-        }
+        FAB_REFUSE_IF(!field_is_word(item), err, FAB_EINPUT, where, "families: '%s' is not the name of a family", item);
         for (size_t j = 0; j < c->n_families; j++) {
-            if (strcmp(c->families[j], item) == 0) {
-                return fab_fail(err, FAB_EINPUT, where, "families: '%s' is given twice", item);
-            }
+            FAB_REFUSE_IF(strcmp(c->families[j], item) == 0, err, FAB_EINPUT, where, "families: '%s' is given twice",
+                          item);
         }
         (void)snprintf(c->families[c->n_families], sizeof c->families[0], "%s", item);
     }

@@ -1,7 +1,6 @@
 /*
  * Designs in files and presets, and the designs that they stand on.
  */
-#include "fab/builtin.h"
 #include "fab/xml_reader.h"
 #include "fields.h"
 
@@ -29,14 +28,11 @@ static fab_status check_chain(const document *d, const char *where, fab_error *e
     size_t n_bases = 0;
     for (const document *above = d->derived; above != NULL; above = above->derived) {
         n_bases++;
-        if (design_base_is_same(above, d)) {
-            return fab_fail(err, FAB_EINPUT, where, "base: '%.120s' stands on itself%s", d->file,
-                            n_bases > 1 ? ", through its bases" : "");
-        }
+        FAB_REFUSE_IF(design_base_is_same(above, d), err, FAB_EINPUT, where, "base: '%.120s' stands on itself%s",
+                      d->file, n_bases > 1 ? ", through its bases" : "");
     }
-    if (n_bases > MAX_BASES) {
-        return fab_fail(err, FAB_EINPUT, where, "base: more than %d designs stand on one another", MAX_BASES);
-    }
+    FAB_REFUSE_IF(n_bases > MAX_BASES, err, FAB_EINPUT, where, "base: more than %d designs stand on one another",
+                  MAX_BASES);
     return FAB_OK;
 }
 
@@ -44,9 +40,8 @@ static fab_status no_such_file(const char *path, fab_error *err) {
     fab_choices near;
     fab_choices_init(&near, path);
     fab_builtin_offer(fab_builtin_presets, &near);
-    if (near.best[0] != '\0') {
-        return fab_fail(err, FAB_EIO, path, "there is no such file; did you mean " PRESET_PREFIX "%s?", near.best);
-    }
+    FAB_REFUSE_IF(near.best[0] != '\0', err, FAB_EIO, path, "there is no such file; did you mean " PRESET_PREFIX "%s?",
+                  near.best);
     return fab_fail(err, FAB_EIO, path,
                     "there is no such file (a preset is preset:NAME, a one-line design FAMILY:key=value,... such as "
                     "clos:gpus=1024)");
@@ -100,9 +95,7 @@ fab_status reading_file(reading *r, const char *path, const document *derived, c
     bool is_stdin = derived == NULL && strcmp(path, "-") == 0;
     bool exists = is_stdin || stat(path, &info) == 0;
     document d = {.file = is_stdin ? "stdin" : path, .derived = derived, .is_file = exists && !is_stdin};
-    if (!exists && derived != NULL) {
-        FAB_FAIL(err, FAB_EINPUT, where, "base: there is no file '%.160s'", path);
-    }
+    FAB_FAIL_IF(!exists && derived != NULL, err, FAB_EINPUT, where, "base: there is no file '%.160s'", path);
     if (!exists) {
         FAB_TRY(no_such_file(path, err));
     }
@@ -126,10 +119,9 @@ fab_status reading_base(reading *r, const char *base, const document *d, const c
     if (is_preset_text(base)) {
         FAB_TRY(reading_preset(r, base, d, where, err));
     } else {
-        if (d->preset != NULL || base[0] == '\0' || strcmp(base, "-") == 0) {
-            FAB_FAIL(err, FAB_EINPUT, where, "base: '%.60s' is not " PRESET_PREFIX "NAME%s", base,
-                     d->preset != NULL ? ", and a preset has no files beside it" : " or a file");
-        }
+        FAB_FAIL_IF(d->preset != NULL || base[0] == '\0' || strcmp(base, "-") == 0, err, FAB_EINPUT, where,
+                    "base: '%.60s' is not " PRESET_PREFIX "NAME%s", base,
+                    d->preset != NULL ? ", and a preset has no files beside it" : " or a file");
         bool is_beside = base[0] != '/' && slash != NULL; /* the path is meant from the folder of the file */
         fab_str_printf(&path, "%.*s%s", is_beside ? (int)(slash + 1 - d->file) : 0, d->file, base);
         FAB_TRY(fab_str_status(&path, err));

@@ -67,17 +67,13 @@ static fab_status check_front_end(const reading *r, fab_error *err) {
     if (!d->has_front_end) {
         return FAB_OK;
     }
-    if (!field_is_word(f->family)) {
-        return fab_fail(err, FAB_EINPUT, where, "front-end: family is required: the name of a topology family");
-    }
-    if (strcmp(f->family, "installed") == 0 || f->file[0] != '\0') {
-        return fab_fail(err, FAB_EINPUT, where, "front-end: what is installed cannot be the front-end of a design");
-    }
-    if (f->gpus != 0 || f->gpus_per_server != 0 || f->domain != 0 || f->spares != 0) {
-        return fab_fail(err, FAB_EINPUT, where,
-                        "front-end: its hosts are the servers of the fabric and the storage servers; it has no gpus, "
-                        "gpus-per-server, domain or spares of its own");
-    }
+    FAB_REFUSE_IF(!field_is_word(f->family), err, FAB_EINPUT, where,
+                  "front-end: family is required: the name of a topology family");
+    FAB_REFUSE_IF(strcmp(f->family, "installed") == 0 || f->file[0] != '\0', err, FAB_EINPUT, where,
+                  "front-end: what is installed cannot be the front-end of a design");
+    FAB_REFUSE_IF(f->gpus != 0 || f->gpus_per_server != 0 || f->domain != 0 || f->spares != 0, err, FAB_EINPUT, where,
+                  "front-end: its hosts are the servers of the fabric and the storage servers; it has no gpus, "
+                  "gpus-per-server, domain or spares of its own");
     return FAB_OK;
 }
 
@@ -89,35 +85,26 @@ static fab_status check_servers(const reading *r, fab_error *err) {
     const fab_fabric_spec *f = &r->design.fabric;
     char a[32];
     char b[32];
-    if (f->gpus % f->gpus_per_server != 0) {
-        return fab_fail(err, FAB_EINPUT, reading_where(r, "gpus", "gpus-per-server", NULL),
-                        "%s GPUs do not fill servers of %s: the last one would hold %" PRIu64 "; %" PRIu64
-                        " GPUs fill them, or gpus-per-server says how many they hold",
-                        fab_format_count(a, f->gpus), fab_format_count(b, f->gpus_per_server),
-                        f->gpus % f->gpus_per_server, next_multiple(f->gpus, f->gpus_per_server));
-    }
-    if (f->domain % f->gpus_per_server != 0 && f->gpus_per_server % f->domain != 0) {
-        return fab_fail(err, FAB_EINPUT, reading_where(r, "domain", "gpus-per-server", NULL),
-                        "scale-up domains of %s GPUs and servers of %s do not fit: one must divide the other",
-                        fab_format_count(a, f->domain), fab_format_count(b, f->gpus_per_server));
-    }
-    if (f->gpus % f->domain != 0) {
-        return fab_fail(err, FAB_EINPUT, reading_where(r, "gpus", "domain", NULL),
-                        "%s GPUs do not fill scale-up domains of %s: the last one would hold %" PRIu64 "; %" PRIu64
-                        " GPUs fill them",
-                        fab_format_count(a, f->gpus), fab_format_count(b, f->domain), f->gpus % f->domain,
-                        next_multiple(f->gpus, f->domain));
-    }
-    if (f->pod % f->gpus_per_server != 0) {
-        return fab_fail(err, FAB_EINPUT, reading_where(r, "pod", "gpus-per-server", NULL),
-                        "a pod of %s GPUs does not hold whole servers of %s", fab_format_count(a, f->pod),
-                        fab_format_count(b, f->gpus_per_server));
-    }
-    if (f->gpus > 0 && f->spares >= f->gpus / f->gpus_per_server) {
-        return fab_fail(err, FAB_EINPUT, reading_where(r, "spares", NULL, NULL),
-                        "%s spare servers of %s leave none to work", fab_format_count(a, f->spares),
-                        fab_format_count(b, f->gpus / f->gpus_per_server));
-    }
+    FAB_REFUSE_IF(f->gpus % f->gpus_per_server != 0, err, FAB_EINPUT, reading_where(r, "gpus", "gpus-per-server", NULL),
+                  "%s GPUs do not fill servers of %s: the last one would hold %" PRIu64 "; %" PRIu64
+                  " GPUs fill them, or gpus-per-server says how many they hold",
+                  fab_format_count(a, f->gpus), fab_format_count(b, f->gpus_per_server), f->gpus % f->gpus_per_server,
+                  next_multiple(f->gpus, f->gpus_per_server));
+    FAB_REFUSE_IF(f->domain % f->gpus_per_server != 0 && f->gpus_per_server % f->domain != 0, err, FAB_EINPUT,
+                  reading_where(r, "domain", "gpus-per-server", NULL),
+                  "scale-up domains of %s GPUs and servers of %s do not fit: one must divide the other",
+                  fab_format_count(a, f->domain), fab_format_count(b, f->gpus_per_server));
+    FAB_REFUSE_IF(f->gpus % f->domain != 0, err, FAB_EINPUT, reading_where(r, "gpus", "domain", NULL),
+                  "%s GPUs do not fill scale-up domains of %s: the last one would hold %" PRIu64 "; %" PRIu64
+                  " GPUs fill them",
+                  fab_format_count(a, f->gpus), fab_format_count(b, f->domain), f->gpus % f->domain,
+                  next_multiple(f->gpus, f->domain));
+    FAB_REFUSE_IF(f->pod % f->gpus_per_server != 0, err, FAB_EINPUT, reading_where(r, "pod", "gpus-per-server", NULL),
+                  "a pod of %s GPUs does not hold whole servers of %s", fab_format_count(a, f->pod),
+                  fab_format_count(b, f->gpus_per_server));
+    FAB_REFUSE_IF(f->gpus > 0 && f->spares >= f->gpus / f->gpus_per_server, err, FAB_EINPUT,
+                  reading_where(r, "spares", NULL, NULL), "%s spare servers of %s leave none to work",
+                  fab_format_count(a, f->spares), fab_format_count(b, f->gpus / f->gpus_per_server));
     return FAB_OK;
 }
 
@@ -133,11 +120,10 @@ static fab_status check_transport(const reading *r, fab_error *err) {
                         fab_quantity_format(xoff, (double)t->xoff_bytes, FAB_UNIT_BYTES));
     }
     bool is_lossless = t->kind == FAB_TRANSPORT_PFC || t->kind == FAB_TRANSPORT_DCQCN;
-    if (is_lossless && t->buffer_alpha > 0 && t->buffer_bytes <= 0) {
-        return fab_fail(err, FAB_EINPUT, reading_where(r, "buffer-alpha", "buffer", NULL),
-                        "buffer-alpha is a part of what is free of a switch's buffer: buffer=BYTES says how much that "
-                        "has");
-    }
+    FAB_REFUSE_IF(is_lossless && t->buffer_alpha > 0 && t->buffer_bytes <= 0, err, FAB_EINPUT,
+                  reading_where(r, "buffer-alpha", "buffer", NULL),
+                  "buffer-alpha is a part of what is free of a switch's buffer: buffer=BYTES says how much that "
+                  "has");
     if (t->kind == FAB_TRANSPORT_DCQCN && t->kmin_bytes >= t->kmax_bytes) {
         char kmin[32];
         char kmax[32];
@@ -151,25 +137,19 @@ static fab_status check_transport(const reading *r, fab_error *err) {
 
 static fab_status check_fabric(const reading *r, fab_error *err) {
     const fab_fabric_spec *f = &r->design.fabric;
-    if (!field_is_word(f->family)) {
-        return fab_fail(err, FAB_EINPUT, r->origin_where, "family is required: the name of a topology family");
-    }
-    if (f->k % 2 != 0) {
-        return fab_fail(err, FAB_EINPUT, reading_where(r, "k", NULL, NULL),
-                        "k: %" PRIu64 " is odd; a k-ary fat-tree needs an even k", f->k);
-    }
-    if (f->gpus == 0 && ports_of_shape(f) == 0) {
-        return fab_fail(err, FAB_EINPUT, r->origin_where, "gpus is required%s",
-                        is_fat_tree(f)    ? ", unless k or xgft is given"
-                        : is_dragonfly(f) ? ", unless dragonfly is given"
-                                          : "");
-    }
+    FAB_REFUSE_IF(!field_is_word(f->family), err, FAB_EINPUT, r->origin_where,
+                  "family is required: the name of a topology family");
+    FAB_REFUSE_IF(f->k % 2 != 0, err, FAB_EINPUT, reading_where(r, "k", NULL, NULL),
+                  "k: %" PRIu64 " is odd; a k-ary fat-tree needs an even k", f->k);
+    FAB_REFUSE_IF(f->gpus == 0 && ports_of_shape(f) == 0, err, FAB_EINPUT, r->origin_where, "gpus is required%s",
+                  is_fat_tree(f)    ? ", unless k or xgft is given"
+                  : is_dragonfly(f) ? ", unless dragonfly is given"
+                                    : "");
     for (size_t i = 0; i < FAB_MAX_TIERS; i++) {
-        if (f->tier[i].radix * f->tier[i].breakout > 65535) {
-            return fab_fail(err, FAB_EINPUT, reading_where(r, "radix", "breakout", NULL),
-                            "radix %" PRIu64 " times breakout %" PRIu64 " of tier %zu is more than 65,535 ports",
-                            f->tier[i].radix, f->tier[i].breakout, i + 1);
-        }
+        FAB_REFUSE_IF(f->tier[i].radix * f->tier[i].breakout > 65535, err, FAB_EINPUT,
+                      reading_where(r, "radix", "breakout", NULL),
+                      "radix %" PRIu64 " times breakout %" PRIu64 " of tier %zu is more than 65,535 ports",
+                      f->tier[i].radix, f->tier[i].breakout, i + 1);
     }
     FAB_PASS(check_transport(r, err));
     return check_servers(r, err);
@@ -177,13 +157,11 @@ static fab_status check_fabric(const reading *r, fab_error *err) {
 
 static fab_status check_jobs(const fab_design *design, const char *where, fab_error *err) {
     for (size_t i = 0; i < design->n_jobs; i++) {
-        if (design->jobs[i].id[0] == '\0') {
-            return fab_fail(err, FAB_EINPUT, where, "the id of job %zu is empty: a job needs a name", i + 1);
-        }
+        FAB_REFUSE_IF(design->jobs[i].id[0] == '\0', err, FAB_EINPUT, where,
+                      "the id of job %zu is empty: a job needs a name", i + 1);
         for (size_t j = 0; j < i; j++) {
-            if (strcmp(design->jobs[i].id, design->jobs[j].id) == 0) {
-                return fab_fail(err, FAB_EINPUT, where, "two jobs have the id '%s'", design->jobs[i].id);
-            }
+            FAB_REFUSE_IF(strcmp(design->jobs[i].id, design->jobs[j].id) == 0, err, FAB_EINPUT, where,
+                          "two jobs have the id '%s'", design->jobs[i].id);
         }
     }
     return FAB_OK;

@@ -24,10 +24,8 @@ static fab_status check_limit(const reading *r, const char *key, double limit_w,
         return FAB_OK;
     }
     fab_quantity_format(b, limit_w, FAB_UNIT_POWER);
-    if (f->servers_per_rack == 1) {
-        return fab_fail(err, FAB_EINPUT, where, "%s: a server draws %s, more than the limit of %s", key,
-                        fab_quantity_format(a, f->server_w, FAB_UNIT_POWER), b);
-    }
+    FAB_REFUSE_IF(f->servers_per_rack == 1, err, FAB_EINPUT, where, "%s: a server draws %s, more than the limit of %s",
+                  key, fab_quantity_format(a, f->server_w, FAB_UNIT_POWER), b);
     return fab_fail(err, FAB_EINPUT, where, "%s: servers-per-rack %" PRIu64 " of %s each are more than the limit of %s",
                     key, f->servers_per_rack, fab_quantity_format(a, f->server_w, FAB_UNIT_POWER), b);
 }
@@ -47,17 +45,14 @@ static fab_status fill_racks(const reading *r, fab_floor_spec *f, fab_error *err
     const fab_fabric_spec *fabric = &r->design.fabric;
     uint64_t servers = fabric->gpus / fabric->gpus_per_server + fabric->spares;
     const char *where = reading_where(r, "racks", "servers-per-rack", NULL);
-    if (fabric->gpus == 0 || f->racks > servers) {
-        return fab_fail(err, FAB_EINPUT, where, "racks: %" PRIu64 " of them are more than the %" PRIu64 " servers%s",
-                        f->racks, servers, fabric->gpus == 0 ? "; say how many gpus there are" : "");
-    }
+    FAB_REFUSE_IF(fabric->gpus == 0 || f->racks > servers, err, FAB_EINPUT, where,
+                  "racks: %" PRIu64 " of them are more than the %" PRIu64 " servers%s", f->racks, servers,
+                  fabric->gpus == 0 ? "; say how many gpus there are" : "");
     uint64_t most = (servers + f->racks - 1) / f->racks;
-    if (f->servers_per_rack != 0 && f->servers_per_rack != most) {
-        return fab_fail(err, FAB_EINPUT, where,
-                        "%" PRIu64 " servers evenly in %" PRIu64 " racks are at most %" PRIu64
-                        " in one, not servers-per-rack %" PRIu64,
-                        servers, f->racks, most, f->servers_per_rack);
-    }
+    FAB_REFUSE_IF(f->servers_per_rack != 0 && f->servers_per_rack != most, err, FAB_EINPUT, where,
+                  "%" PRIu64 " servers evenly in %" PRIu64 " racks are at most %" PRIu64
+                  " in one, not servers-per-rack %" PRIu64,
+                  servers, f->racks, most, f->servers_per_rack);
     f->servers_per_rack = most;
     return FAB_OK;
 }

@@ -32,16 +32,13 @@ static fab_status check_digest(reading *r, fab_error *err) {
     char digest[17];
     fab_error inner = {0};
     fab_status status = fab_network_digest(f->file, digest, &inner);
-    if (status != FAB_OK) {
-        return fab_fail(err, status, reading_where(r, "file", NULL, NULL), "file: '%.160s' %s", f->file, inner.text);
-    }
-    if (f->digest[0] != '\0' && strcmp(f->digest, digest) != 0) {
-        return fab_fail(
-            err, FAB_EINPUT, reading_where(r, "digest", NULL, NULL),
-            "digest: '%.160s' is not the file that the design was made for: its digest is %s, not %s; import it "
-            "again, or leave digest out",
-            f->file, digest, f->digest);
-    }
+    FAB_REFUSE_IF(status != FAB_OK, err, status, reading_where(r, "file", NULL, NULL), "file: '%.160s' %s", f->file,
+                  inner.text);
+    FAB_REFUSE_IF(f->digest[0] != '\0' && strcmp(f->digest, digest) != 0, err, FAB_EINPUT,
+                  reading_where(r, "digest", NULL, NULL),
+                  "digest: '%.160s' is not the file that the design was made for: its digest is %s, not %s; import it "
+                  "again, or leave digest out",
+                  f->file, digest, f->digest);
     (void)snprintf(f->digest, sizeof f->digest, "%s", digest);
     return FAB_OK;
 }
@@ -54,19 +51,15 @@ static fab_status check_given(const reading *r, fab_error *err) {
         bool given;
     } keys[] = {{"tiers", f->tiers != 0}, {"pod", f->pod != 0}, {"planes", f->planes != 1}};
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
-        if (keys[i].given) {
-            return fab_fail(err, FAB_EINPUT, reading_where(r, keys[i].key, NULL, NULL),
-                            "%s: the file of an installed fabric decides that; leave it out", keys[i].key);
-        }
+        FAB_REFUSE_IF(keys[i].given, err, FAB_EINPUT, reading_where(r, keys[i].key, NULL, NULL),
+                      "%s: the file of an installed fabric decides that; leave it out", keys[i].key);
     }
     for (size_t i = 0; i < FAB_MAX_TIERS; i++) {
         const fab_tier_spec *t = &f->tier[i];
-        if (t->taper != 1 || t->breakout != 1 || t->breakout_up != 0 || t->down != 0) {
-            return fab_fail(
-                err, FAB_EINPUT, reading_where(r, "file", NULL, NULL),
-                "taper, down, breakout and breakout-up: the file of an installed fabric decides that; leave "
-                "them out");
-        }
+        FAB_REFUSE_IF(t->taper != 1 || t->breakout != 1 || t->breakout_up != 0 || t->down != 0, err, FAB_EINPUT,
+                      reading_where(r, "file", NULL, NULL),
+                      "taper, down, breakout and breakout-up: the file of an installed fabric decides that; leave "
+                      "them out");
     }
     return FAB_OK;
 }
@@ -100,17 +93,13 @@ static fab_status take_counts(reading *r, const fab_structure *net, fab_error *e
         f->tier[t].port_bps = bps > 0 ? bps : f->tier[t].port_bps;
         f->tier[t].port_bps = f->tier[t].port_bps > 0 ? f->tier[t].port_bps : f->nic_bps / net->n_planes;
     }
-    if (f->spares >= net->n_complete) {
-        return fab_fail(err, FAB_EINPUT, reading_where(r, "spares", NULL, NULL),
-                        "%" PRIu64 " spare servers of %" PRIu32 " leave none to work", f->spares, net->n_complete);
-    }
+    FAB_REFUSE_IF(f->spares >= net->n_complete, err, FAB_EINPUT, reading_where(r, "spares", NULL, NULL),
+                  "%" PRIu64 " spare servers of %" PRIu32 " leave none to work", f->spares, net->n_complete);
     uint64_t gpus = (net->n_servers - f->spares) * f->gpus_per_server;
-    if (f->gpus != 0 && f->gpus != gpus) {
-        return fab_fail(err, FAB_EINPUT, reading_where(r, "gpus", NULL, NULL),
-                        "gpus: the file has %" PRIu64 " of them, in %" PRIu64 " servers of %" PRIu64 ", not %" PRIu64
-                        "; a job may take fewer (job.gpus)",
-                        gpus, net->n_servers - f->spares, f->gpus_per_server, f->gpus);
-    }
+    FAB_REFUSE_IF(f->gpus != 0 && f->gpus != gpus, err, FAB_EINPUT, reading_where(r, "gpus", NULL, NULL),
+                  "gpus: the file has %" PRIu64 " of them, in %" PRIu64 " servers of %" PRIu64 ", not %" PRIu64
+                  "; a job may take fewer (job.gpus)",
+                  gpus, net->n_servers - f->spares, f->gpus_per_server, f->gpus);
     f->gpus = gpus;
     return FAB_OK;
 }
@@ -121,17 +110,14 @@ fab_status reading_finish_installed(reading *r, fab_error *err) {
     fab_structure *net = NULL;
     fab_structure_options options;
     if (strcmp(f->family, FAMILY) != 0) {
-        if (has_keys(r)) {
-            FAB_FAIL(err, FAB_EINPUT, reading_where(r, "file", NULL, NULL),
-                     "file, format, digest, host-order, hosts-per-switch and cables are keys of " FAMILY
-                     "; the family is %s",
-                     f->family);
-        }
+        FAB_FAIL_IF(has_keys(r), err, FAB_EINPUT, reading_where(r, "file", NULL, NULL),
+                    "file, format, digest, host-order, hosts-per-switch and cables are keys of " FAMILY
+                    "; the family is %s",
+                    f->family);
         goto done;
     }
-    if (f->file[0] == '\0') {
-        FAB_FAIL(err, FAB_EINPUT, r->origin_where, "file is required: what says what is installed (see import)");
-    }
+    FAB_FAIL_IF(f->file[0] == '\0', err, FAB_EINPUT, r->origin_where,
+                "file is required: what says what is installed (see import)");
     FAB_TRY(check_given(r, err));
     FAB_TRY(check_digest(r, err));
     options = fab_design_installed_options(f);

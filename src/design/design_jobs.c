@@ -35,17 +35,13 @@ static void drop_list(fab_design *design, fab_list_ref *list) {
 fab_status fab_design_set_list(fab_design *design, fab_list_ref *list, const char *key, const char *text,
                                const char *where, fab_error *err) {
     size_t length = strlen(text);
-    if (length >= FAB_SERVERS_SIZE) {
-        return fab_fail(err, FAB_EINPUT, where, "%s: %zu bytes are more than the limit of %d", key, length,
-                        FAB_SERVERS_SIZE - 1);
-    }
+    FAB_REFUSE_IF(length >= FAB_SERVERS_SIZE, err, FAB_EINPUT, where, "%s: %zu bytes are more than the limit of %d",
+                  key, length, FAB_SERVERS_SIZE - 1);
     size_t gone = list->length > 0 ? (size_t)list->length + 1 : 0;
-    if (design->lists_used - gone + length + 1 > sizeof design->lists) {
-        return fab_fail(err, FAB_EUNSUPPORTED, where,
-                        "%s: the lists of servers of all jobs together have more than %d characters; ranges with a "
-                        "stride (0-62:2) are shorter",
-                        key, FAB_LISTS_SIZE);
-    }
+    FAB_REFUSE_IF(design->lists_used - gone + length + 1 > sizeof design->lists, err, FAB_EUNSUPPORTED, where,
+                  "%s: the lists of servers of all jobs together have more than %d characters; ranges with a "
+                  "stride (0-62:2) are shorter",
+                  key, FAB_LISTS_SIZE);
     drop_list(design, list);
     if (length > 0) {
         memcpy(design->lists + design->lists_used, text, length + 1);
@@ -165,9 +161,7 @@ fab_status fab_design_default_job(fab_job_spec *out, fab_error *err) {
 }
 
 fab_status reading_add_job(fab_design *design, const char *where, fab_error *err) {
-    if (design->n_jobs >= FAB_MAX_JOBS) {
-        return fab_fail(err, FAB_EINPUT, where, "more than %d jobs", FAB_MAX_JOBS);
-    }
+    FAB_REFUSE_IF(design->n_jobs >= FAB_MAX_JOBS, err, FAB_EINPUT, where, "more than %d jobs", FAB_MAX_JOBS);
     fab_job_spec *job = &design->jobs[design->n_jobs];
     fab_status status = fab_design_default_job(job, err);
     if (status == FAB_OK) {
@@ -189,9 +183,7 @@ fab_status fab_design_set_job(fab_design *design, size_t job, const char *key, c
     if (f == NULL) {
         return fail_unknown("job key", key, &SCOPE, 1, where, err);
     }
-    if (job > design->n_jobs) {
-        return fab_fail(err, FAB_EINTERNAL, where, "job %zu of %zu", job, design->n_jobs);
-    }
+    FAB_REFUSE_IF(job > design->n_jobs, err, FAB_EINTERNAL, where, "job %zu of %zu", job, design->n_jobs);
     size_t n_jobs = design->n_jobs;
     if (job == n_jobs) {
         FAB_PASS(reading_add_job(design, where, err));

@@ -47,28 +47,21 @@ static fab_status set_pair(reading *r, const char *line, const char *pair, size_
         (void)snprintf(value, sizeof value, "%.*s", (int)(length < sizeof value ? length : sizeof value - 1), pair);
         return reading_set(r, &t, value, where, err);
     }
-    if (n_key >= length || n_key == 0) {
-        return fab_fail(err, FAB_EINPUT, where, "'%.*s' is not key=value%s", (int)(length < 60 ? length : 60), pair,
-                        strspn(pair, "0123456789") == length ? "; in a number write no commas" : "");
-    }
+    FAB_REFUSE_IF(n_key >= length || n_key == 0, err, FAB_EINPUT, where, "'%.*s' is not key=value%s",
+                  (int)(length < 60 ? length : 60), pair,
+                  strspn(pair, "0123456789") == length ? "; in a number write no commas" : "");
     size_t n_value = length - n_key - 1;
-    if (n_key >= sizeof key || n_value >= sizeof value) {
-        return fab_fail(err, FAB_EINPUT, where, "'%.60s' is too long", pair);
-    }
+    FAB_REFUSE_IF(n_key >= sizeof key || n_value >= sizeof value, err, FAB_EINPUT, where, "'%.60s' is too long", pair);
     (void)snprintf(key, sizeof key, "%.*s", (int)n_key, pair);
     (void)snprintf(value, sizeof value, "%.*s", (int)n_value, pair + n_key + 1);
     if (strcmp(key, "server") == 0) {
         return reading_set_server(r, value, where, err);
     }
     FAB_PASS(reading_find(r, key, true, &t, where, err));
-    if (strcmp(t.field->key, "family") == 0) {
-        return fab_fail(err, FAB_EINPUT, where, "the family stands before the colon");
-    }
+    FAB_REFUSE_IF(strcmp(t.field->key, "family") == 0, err, FAB_EINPUT, where, "the family stands before the colon");
     bool *mark =
         &seen[design_field_index(t.field)][t.all_tiers || t.field->scope != SCOPE_TIER ? FAB_MAX_TIERS : t.index];
-    if (*mark) {
-        return fab_fail(err, FAB_EINPUT, where, "'%s' is given twice", key);
-    }
+    FAB_REFUSE_IF(*mark, err, FAB_EINPUT, where, "'%s' is given twice", key);
     *mark = true;
     (void)fab_xml_place(where, line, 1, column + (uint32_t)n_key + 1);
     return reading_set(r, &t, value, where, err);
@@ -82,11 +75,8 @@ static fab_status read_one_line(reading *r, const char *text, fab_error *err) {
     if (n_family < sizeof family) {
         (void)snprintf(family, sizeof family, "%.*s", (int)n_family, text);
     }
-    if (!field_is_word(family)) {
-        return fab_fail(err, FAB_EINPUT, r->origin_where,
-                        "neither a file nor a one-line form: '%.40s' before the colon is not the name of a family",
-                        text);
-    }
+    FAB_REFUSE_IF(!field_is_word(family), err, FAB_EINPUT, r->origin_where,
+                  "neither a file nor a one-line form: '%.40s' before the colon is not the name of a family", text);
     target t = {.field = design_field_find(SCOPE_FABRIC, "family")};
     FAB_PASS(reading_set(r, &t, family, r->origin_where, err));
     for (const char *at = text + n_family + 1; *at != '\0';) {
@@ -111,10 +101,8 @@ static fab_status read_text(reading *r, const char *text, fab_error *err) {
         return reading_preset(r, text, NULL, text, err);
     }
     if (strchr(text, ':') != NULL && stat(text, &info) != 0) {
-        if (strlen(text) > MAX_ONE_LINE) {
-            return fab_fail(err, FAB_EINPUT, NULL, "a one-line design of %zu characters; the limit is %d", strlen(text),
-                            MAX_ONE_LINE);
-        }
+        FAB_REFUSE_IF(strlen(text) > MAX_ONE_LINE, err, FAB_EINPUT, NULL,
+                      "a one-line design of %zu characters; the limit is %d", strlen(text), MAX_ONE_LINE);
         return read_one_line(r, text, err);
     }
     return reading_file(r, text, NULL, text, err);
@@ -126,9 +114,8 @@ static fab_status override(reading *r, const char *text, fab_error *err) {
     target t;
     size_t n = strcspn(text, "=");
     (void)snprintf(where, sizeof where, "--set %s", text);
-    if (text[n] != '=' || n == 0 || n >= sizeof path) {
-        return fab_fail(err, FAB_EINPUT, where, "'%.60s' is not path=value", text);
-    }
+    FAB_REFUSE_IF(text[n] != '=' || n == 0 || n >= sizeof path, err, FAB_EINPUT, where, "'%.60s' is not path=value",
+                  text);
     (void)snprintf(path, sizeof path, "%.*s", (int)n, text);
     if (strcmp(path, "server") == 0 || strcmp(path, "fabric.server") == 0) {
         return reading_set_server(r, text + n + 1, where, err);

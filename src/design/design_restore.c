@@ -19,18 +19,14 @@ static void find_in_job(const reading *r, const char *key, target *out) {
 static fab_status set_line(reading *r, char *line, fab_error *err) {
     target t = {.field = NULL};
     char *value = strchr(line, '=');
-    if (value == NULL) {
-        return fab_fail(err, FAB_EINPUT, WHERE, "'%.60s' is not path=value", line);
-    }
+    FAB_REFUSE_IF(value == NULL, err, FAB_EINPUT, WHERE, "'%.60s' is not path=value", line);
     *value++ = '\0';
     if (strncmp(line, "job.", 4) == 0) {
         find_in_job(r, line + 4, &t);
     } else {
         FAB_PASS(reading_find(r, line, false, &t, WHERE, err));
     }
-    if (t.field == NULL) {
-        return fab_fail(err, FAB_EINPUT, WHERE, "there is no field '%.60s'", line);
-    }
+    FAB_REFUSE_IF(t.field == NULL, err, FAB_EINPUT, WHERE, "there is no field '%.60s'", line);
     return value[0] != '\0' ? reading_set(r, &t, value, WHERE, err) : FAB_OK;
 }
 

@@ -93,13 +93,9 @@ static fab_status read_tier(const source *s, const fab_xml_element *element, boo
         return fab_xml_fail_at(s->file, element, err, "a tier needs its level: 1 = leaf", "");
     }
     (void)place_value(s, attribute, where);
-    if (fab_count_parse(attribute->value, 1, FAB_MAX_TIERS, &level, NULL) != FAB_OK) {
-        return fab_fail(err, FAB_EINPUT, where, "level: '%.60s' is not a number from 1 to %d", attribute->value,
-                        FAB_MAX_TIERS);
-    }
-    if (seen[level - 1]) {
-        return fab_fail(err, FAB_EINPUT, where, "level: tier %.20s is given twice", attribute->value);
-    }
+    FAB_REFUSE_IF(fab_count_parse(attribute->value, 1, FAB_MAX_TIERS, &level, NULL) != FAB_OK, err, FAB_EINPUT, where,
+                  "level: '%.60s' is not a number from 1 to %d", attribute->value, FAB_MAX_TIERS);
+    FAB_REFUSE_IF(seen[level - 1], err, FAB_EINPUT, where, "level: tier %.20s is given twice", attribute->value);
     seen[level - 1] = true;
     return design_read_attributes(s, element, SCOPE_TIER, (size_t)level - 1, front_end, err);
 }
@@ -186,10 +182,8 @@ static fab_status read_part(const source *s, const fab_xml_element *element, boo
     while (part < N_PARTS && strcmp(PARTS[part], element->name) != 0) {
         part++;
     }
-    if (part < N_SINGLE_PARTS && seen[part]) {
-        return fab_fail(err, FAB_EINPUT, place(s, element, where), "a design has one <%s>, this is another",
-                        element->name);
-    }
+    FAB_REFUSE_IF(part < N_SINGLE_PARTS && seen[part], err, FAB_EINPUT, place(s, element, where),
+                  "a design has one <%s>, this is another", element->name);
     if (part < N_PARTS) {
         seen[part] = true;
     }

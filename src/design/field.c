@@ -121,9 +121,8 @@ static fab_status set_shape(const field *f, void *to, const char *text, const ch
     if (strlen(text) > field_most_characters(f)) {
         return fail_length(f, strlen(text), where, err);
     }
-    if (text[0] != '\0' && f->shape->parse(text, to, &inner) != FAB_OK) {
-        return fab_fail(err, FAB_EINPUT, where, "%s", inner.text);
-    }
+    FAB_REFUSE_IF(text[0] != '\0' && f->shape->parse(text, to, &inner) != FAB_OK, err, FAB_EINPUT, where, "%s",
+                  inner.text);
     if (text[0] == '\0') {
         memset(to, 0, f->size);
     }
@@ -179,9 +178,8 @@ static fab_status set_double(const field *f, void *to, const char *text, const c
 static fab_status set_count(const field *f, void *to, const char *text, const char *where, fab_error *err) {
     uint64_t count = 0;
     fab_error inner = {0};
-    if (fab_count_parse(text, (uint64_t)f->min, (uint64_t)f->max, &count, &inner) != FAB_OK) {
-        return fab_fail(err, FAB_EINPUT, where, "%s: %s%s", f->key, inner.text, f->automatic ? ", or auto" : "");
-    }
+    FAB_REFUSE_IF(fab_count_parse(text, (uint64_t)f->min, (uint64_t)f->max, &count, &inner) != FAB_OK, err, FAB_EINPUT,
+                  where, "%s: %s%s", f->key, inner.text, f->automatic ? ", or auto" : "");
     memcpy(to, &count, sizeof count);
     return FAB_OK;
 }

@@ -2,7 +2,6 @@
 #include "fab/sizes.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #define NUMBER "([0-9]+\\.?[0-9]*|\\.[0-9]+)([eE][+\\-]?[0-9]+)?"
 

@@ -107,10 +107,8 @@ fab_status fab_gpu_resolve(const fab_gpu *gpu, fab_precision wanted, const char 
                            fab_error *err) {
     char has[192];
     fab_precision found = wanted != FAB_PRECISION_AUTO ? wanted : fab_gpu_wide(gpu, FAB_FP8);
-    if (gpu->flops[found] <= 0) {
-        return fab_fail(err, FAB_EINPUT, where, "precision: %s has no %s; it has %s", gpu->name, fab_precisions[found],
-                        fab_gpu_precisions(gpu, true, has));
-    }
+    FAB_REFUSE_IF(gpu->flops[found] <= 0, err, FAB_EINPUT, where, "precision: %s has no %s; it has %s", gpu->name,
+                  fab_precisions[found], fab_gpu_precisions(gpu, true, has));
     *out = found;
     return FAB_OK;
 }

@@ -2,8 +2,6 @@
 #include "book.h"
 #include "fields.h"
 
-#include "fab/design.h"
-
 #include <string.h>
 
 #define PACKET_NIC_S 585e-9 /* what the times of a packet simulator have in common: src/doc/packets.md */
@@ -64,10 +62,9 @@ fab_status fab_design_check_host(const fab_fabric_spec *spec, fab_error *err) {
         "message-overhead and nic-efficiency";
     const fab_host_spec *host = &spec->host;
     const char generation = KINDS[host->kind].generation;
-    if (host->kind == FAB_HOST_NCCL && kind_of(host) == FAB_HOST_NCCL) {
-        return fab_fail(err, FAB_EINPUT, spec->where, "host=nccl: no hosts of %s were measured: %s",
-                        host->gpu[0] != '\0' ? host->gpu : "a fabric without a job, whose GPU would tell,", MEASURED);
-    }
+    FAB_REFUSE_IF(host->kind == FAB_HOST_NCCL && kind_of(host) == FAB_HOST_NCCL, err, FAB_EINPUT, spec->where,
+                  "host=nccl: no hosts of %s were measured: %s",
+                  host->gpu[0] != '\0' ? host->gpu : "a fabric without a job, whose GPU would tell,", MEASURED);
     if (generation != '\0' && host->gpu[0] != '\0' && !book_is_file(host->gpu) && /* a file's may have any host */
         generation != host->gpu[host->gpu[0] == 'g']) {
         return fab_fail(err, FAB_EINPUT, spec->where,

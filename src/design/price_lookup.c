@@ -110,10 +110,8 @@ fab_status fab_prices_nic(const fab_prices *prices, double rate_bps, fab_price *
         lookup_add_item(list,
                         row->rate_bps != 0 ? fab_quantity_format(rate, row->rate_bps, FAB_UNIT_RATE) : "any rate");
     }
-    if (best == NULL) {
-        return fab_fail(err, FAB_EINPUT, prices->origin, "no price for a NIC of %s; the book has %s",
-                        fab_quantity_format(rate, rate_bps, FAB_UNIT_RATE), list);
-    }
+    FAB_REFUSE_IF(best == NULL, err, FAB_EINPUT, prices->origin, "no price for a NIC of %s; the book has %s",
+                  fab_quantity_format(rate, rate_bps, FAB_UNIT_RATE), list);
     *out = (fab_price){best->usd + best->usd_per_gbps * (rate_bps / GBPS),
                        best->power_w + best->w_per_gbps * (rate_bps / GBPS)};
     return FAB_OK;
@@ -193,10 +191,9 @@ static fab_status fail_cable(const fab_prices *prices, double rate_bps, double l
     char list[LIST_SIZE] = "";
     (void)fab_quantity_format(rate, rate_bps, FAB_UNIT_RATE);
     (void)snprintf(length, sizeof length, "%.6g m", length_m);
-    if (bare != NULL) {
-        return fab_fail(err, FAB_EINPUT, prices->origin, "no price for a transceiver of %s over %s, which %s needs",
-                        rate, length, bare->medium[0] != '\0' ? bare->medium : "a cable");
-    }
+    FAB_REFUSE_IF(bare != NULL, err, FAB_EINPUT, prices->origin,
+                  "no price for a transceiver of %s over %s, which %s needs", rate, length,
+                  bare->medium[0] != '\0' ? bare->medium : "a cable");
     for (size_t i = 0; i < prices->n_cables; i++) {
         const fab_price_cable *row = &prices->cables[i];
         char item[FAB_NAME_SIZE + 80];

@@ -22,14 +22,10 @@ fab_status reading_set_server(reading *r, const char *path, const char *where, f
     fab_status status = FAB_OK;
     fab_server_shape *s = NULL;
     char number[24];
-    if (path[0] == '\0') {
-        return fab_fail(err, FAB_EINPUT, where, "server: names no file");
-    }
+    FAB_REFUSE_IF(path[0] == '\0', err, FAB_EINPUT, where, "server: names no file");
     FAB_TRY(FAB_NEW(s, 1, err));
     FAB_TRY(fab_server_read(path, s, err));
-    if (!s->is_even) {
-        FAB_FAIL(err, FAB_EUNSUPPORTED, where, "server %.60s: %s", path, s->uneven);
-    }
+    FAB_FAIL_IF(!s->is_even, err, FAB_EUNSUPPORTED, where, "server %.60s: %s", path, s->uneven);
     (void)snprintf(number, sizeof number, "%" PRIu32, s->n_gpus);
     FAB_TRY(server_set(r, "gpus-per-server", number, where, err));
     (void)snprintf(number, sizeof number, "%" PRIu32, s->n_nics);

@@ -23,13 +23,10 @@ fab_status fail_unknown(const char *what, const char *word, const field_scope *s
     bool has_job = false;
     fab_choices near;
     for (size_t i = 0; i < sizeof OF_ENGINES / sizeof *OF_ENGINES; i++) {
-        if (strcmp(word, OF_ENGINES[i]) == 0) {
-            return fab_fail(
-                err, FAB_EINPUT, where,
-                "unknown %s '%s': it is an option of an engine: --engine ecmp,%s=VALUE, or in a sweep --vary "
-                "engine=ecmp,%s=V1|ecmp,%s=V2",
-                what, word, word, word, word);
-        }
+        FAB_REFUSE_IF(strcmp(word, OF_ENGINES[i]) == 0, err, FAB_EINPUT, where,
+                      "unknown %s '%s': it is an option of an engine: --engine ecmp,%s=VALUE, or in a sweep --vary "
+                      "engine=ecmp,%s=V1|ecmp,%s=V2",
+                      what, word, word, word, word);
     }
     fab_choices_init(&near, word);
     for (size_t i = 0; i < n_scopes; i++) {
@@ -85,9 +82,8 @@ fab_status design_set_tiers(const field *f, fab_tier_spec *tiers, const char *li
     for (size_t tier = 0; tier < FAB_MAX_TIERS; tier++) {
         if (at != NULL) {
             const char *end = field_item_end(at);
-            if ((size_t)(end - at) >= sizeof item) {
-                return fab_fail(err, FAB_EINPUT, where, "%s: '%.60s' is too long", f->key, at);
-            }
+            FAB_REFUSE_IF((size_t)(end - at) >= sizeof item, err, FAB_EINPUT, where, "%s: '%.60s' is too long", f->key,
+                          at);
             (void)snprintf(item, sizeof item, "%.*s", (int)(end - at), at);
             at = *end == '/' ? end + 1 : NULL;
         } else if (!repeats(f)) {
@@ -95,10 +91,8 @@ fab_status design_set_tiers(const field *f, fab_tier_spec *tiers, const char *li
         }
         FAB_PASS(field_set(f, &tiers[tier], item, where, err));
     }
-    if (at != NULL) {
-        return fab_fail(err, FAB_EINPUT, where, "%s: '%.60s' has more than %d values, one per tier", f->key, list,
-                        FAB_MAX_TIERS);
-    }
+    FAB_REFUSE_IF(at != NULL, err, FAB_EINPUT, where, "%s: '%.60s' has more than %d values, one per tier", f->key, list,
+                  FAB_MAX_TIERS);
     return FAB_OK;
 }
 
@@ -145,9 +139,8 @@ static bool is_at(const path *p, size_t i, const char *word) {
 static fab_status find_number(const char *what, const char *text, size_t max, size_t *out, const char *where,
                               fab_error *err) {
     uint64_t number = 0;
-    if (fab_count_parse(text, 1, max, &number, NULL) != FAB_OK) {
-        return fab_fail(err, FAB_EINPUT, where, "%s '%.40s' is not a number from 1 to %zu", what, text, max);
-    }
+    FAB_REFUSE_IF(fab_count_parse(text, 1, max, &number, NULL) != FAB_OK, err, FAB_EINPUT, where,
+                  "%s '%.40s' is not a number from 1 to %zu", what, text, max);
     *out = (size_t)number - 1;
     return FAB_OK;
 }
@@ -171,14 +164,12 @@ static fab_status find_in_fabric(const path *p, size_t i, bool front_end, target
     out->field = design_field_find(SCOPE_TIER, key);
     if (out->field == NULL) {
         size_t skip = tier != NULL ? 1 : 0;
-        if (design_field_find(SCOPE_FABRIC, key) != NULL) {
-            return fab_fail(err, FAB_EINPUT, where, "'%s' has one value for the entire fabric, none per tier", key);
-        }
+        FAB_REFUSE_IF(design_field_find(SCOPE_FABRIC, key) != NULL, err, FAB_EINPUT, where,
+                      "'%s' has one value for the entire fabric, none per tier", key);
         return fail_unknown(tier != NULL ? "tier key" : "fabric key", key, SCOPES + skip, 2 - skip, where, err);
     }
-    if (n > (long_form ? 3U : 2U)) {
-        return fab_fail(err, FAB_EINPUT, where, "'%.40s' takes one tier number, as in %s.2", key, key);
-    }
+    FAB_REFUSE_IF(n > (long_form ? 3U : 2U), err, FAB_EINPUT, where, "'%.40s' takes one tier number, as in %s.2", key,
+                  key);
     out->all_tiers = tier == NULL;
     if (tier != NULL) {
         FAB_PASS(find_number("tier", tier, FAB_MAX_TIERS, &out->index, where, err));
@@ -188,9 +179,7 @@ static fab_status find_in_fabric(const path *p, size_t i, bool front_end, target
 
 static fab_status find_in_job(const reading *r, const path *p, target *out, const char *where, fab_error *err) {
     static const field_scope SCOPE = SCOPE_JOB;
-    if (p->n != 2 && p->n != 3) {
-        return fab_fail(err, FAB_EINPUT, where, "write job.KEY or job.ID.KEY");
-    }
+    FAB_REFUSE_IF(p->n != 2 && p->n != 3, err, FAB_EINPUT, where, "write job.KEY or job.ID.KEY");
     const char *key = p->part[p->n - 1];
     out->field = design_field_find(SCOPE_JOB, key);
     if (out->field == NULL) {
@@ -200,9 +189,8 @@ static fab_status find_in_job(const reading *r, const path *p, target *out, cons
         while (out->index < r->design.n_jobs && strcmp(r->design.jobs[out->index].id, p->part[1]) != 0) {
             out->index++;
         }
-        if (out->index == r->design.n_jobs) {
-            return fab_fail(err, FAB_EINPUT, where, "the design has no job '%.40s'", p->part[1]);
-        }
+        FAB_REFUSE_IF(out->index == r->design.n_jobs, err, FAB_EINPUT, where, "the design has no job '%.40s'",
+                      p->part[1]);
     }
     return FAB_OK;
 }
@@ -210,9 +198,7 @@ static fab_status find_in_job(const reading *r, const path *p, target *out, cons
 /* "floor.KEY", "failures.KEY" */
 static fab_status find_in_part(const path *p, field_scope scope, target *out, const char *where, fab_error *err) {
     char what[48];
-    if (p->n != 2) {
-        return fab_fail(err, FAB_EINPUT, where, "write %.20s.KEY", p->part[0]);
-    }
+    FAB_REFUSE_IF(p->n != 2, err, FAB_EINPUT, where, "write %.20s.KEY", p->part[0]);
     (void)snprintf(what, sizeof what, "%.20s key", p->part[0]);
     out->field = design_field_find(scope, p->part[1]);
     return out->field != NULL ? FAB_OK : fail_unknown(what, p->part[1], &scope, 1, where, err);
@@ -227,9 +213,8 @@ static fab_status find_by_key(const path *p, target *out, const char *where, fab
         return FAB_OK;
     }
     bool of_fabric = design_field_find(SCOPE_FABRIC, key) != NULL || design_field_find(SCOPE_TIER, key) != NULL;
-    if (p->n == 1 && !of_fabric && design_field_find(SCOPE_JOB, key) != NULL) {
-        return fab_fail(err, FAB_EINPUT, where, "'%s' is a key of a job: write job.%s", key, key);
-    }
+    FAB_REFUSE_IF(p->n == 1 && !of_fabric && design_field_find(SCOPE_JOB, key) != NULL, err, FAB_EINPUT, where,
+                  "'%s' is a key of a job: write job.%s", key, key);
     if (p->n == 1 && !of_fabric) {
         return fail_unknown("path", key, SCOPES, 3, where, err);
     }
@@ -240,10 +225,8 @@ fab_status reading_find(const reading *r, const char *text, bool fabric_only, ta
                         fab_error *err) {
     path p;
     target found = {.field = NULL};
-    if (!settings_split(text, &p)) {
-        return fab_fail(err, FAB_EINPUT, where, "path '%.60s' has more than %d parts or %d characters", text, MAX_PARTS,
-                        MAX_PATH - 1);
-    }
+    FAB_REFUSE_IF(!settings_split(text, &p), err, FAB_EINPUT, where,
+                  "path '%.60s' has more than %d parts or %d characters", text, MAX_PARTS, MAX_PATH - 1);
     bool is_floor = is_at(&p, 0, "floor");
     if (is_floor || is_at(&p, 0, "failures")) {
         FAB_PASS(find_in_part(&p, is_floor ? SCOPE_FLOOR : SCOPE_FAILURES, &found, where, err));
@@ -273,16 +256,13 @@ fab_status reading_find(const reading *r, const char *text, bool fabric_only, ta
 
 static fab_status set_engine(fab_design *design, const target *t, const char *value, const char *where,
                              fab_error *err) {
-    if (t->index > design->n_engines || t->index >= FAB_MAX_ENGINES) {
-        return fab_fail(err, FAB_EINPUT, where, "engine %zu: the design has %zu, at most %d are allowed", t->index + 1,
-                        design->n_engines, FAB_MAX_ENGINES);
-    }
+    FAB_REFUSE_IF(t->index > design->n_engines || t->index >= FAB_MAX_ENGINES, err, FAB_EINPUT, where,
+                  "engine %zu: the design has %zu, at most %d are allowed", t->index + 1, design->n_engines,
+                  FAB_MAX_ENGINES);
     fab_engine_spec *engine = &design->engines[t->index];
     fab_status status = field_set(t->field, engine, value, where, err);
-    if (status == FAB_OK && engine->text[0] == '\0') {
-        return fab_fail(err, FAB_EINPUT, where, "engine %zu has no name; fabriscope list engines shows them",
-                        t->index + 1);
-    }
+    FAB_REFUSE_IF(status == FAB_OK && engine->text[0] == '\0', err, FAB_EINPUT, where,
+                  "engine %zu has no name; fabriscope list engines shows them", t->index + 1);
     if (status == FAB_OK) {
         (void)snprintf(engine->where, sizeof engine->where, "%s", where);
         design->n_engines += t->index == design->n_engines;

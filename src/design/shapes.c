@@ -18,13 +18,10 @@ static fab_status read_numbers(const char *what, const char *text, uint32_t most
         char item[24];
         fab_error inner = {0};
         size_t length = strcspn(at, ",");
-        if (n == most) {
-            return fab_fail(err, FAB_EINPUT, NULL, "%s: '%.60s' has more than %u numbers", what, text, most);
-        }
+        FAB_REFUSE_IF(n == most, err, FAB_EINPUT, NULL, "%s: '%.60s' has more than %u numbers", what, text, most);
         (void)snprintf(item, sizeof item, "%.*s", (int)(length < sizeof item ? length : sizeof item - 1), at);
-        if (fab_count_parse(item, 1, 65535, &out[n], &inner) != FAB_OK) {
-            return fab_fail(err, FAB_EINPUT, NULL, "%s: '%.60s': number %u: %s", what, text, n + 1, inner.text);
-        }
+        FAB_REFUSE_IF(fab_count_parse(item, 1, 65535, &out[n], &inner) != FAB_OK, err, FAB_EINPUT, NULL,
+                      "%s: '%.60s': number %u: %s", what, text, n + 1, inner.text);
         more = at[length] == ',';
         at += length + (more ? 1 : 0);
     }
@@ -36,25 +33,20 @@ static fab_status parse_dragonfly(const char *text, void *out, fab_error *err) {
     uint64_t number[5] = {0};
     uint32_t n = 0;
     FAB_PASS(read_numbers("dragonfly", text, 5, number, &n, err));
-    if (n < 3) {
-        return fab_fail(err, FAB_EINPUT, NULL,
-                        "dragonfly: '%.60s' is not p,a,h[,g[,t]]: NICs per switch, switches per group, global cables "
-                        "per switch, groups, cables between two switches of a group",
-                        text);
-    }
+    FAB_REFUSE_IF(n < 3, err, FAB_EINPUT, NULL,
+                  "dragonfly: '%.60s' is not p,a,h[,g[,t]]: NICs per switch, switches per group, global cables "
+                  "per switch, groups, cables between two switches of a group",
+                  text);
     fab_dragonfly d = {.p = number[0], .a = number[1], .h = number[2]};
     uint64_t most = d.a * d.h + 1;
     d.g = n > 3 ? number[3] : most;
     d.trunk = n > 4 ? number[4] : 1;
-    if (d.g > most) {
-        return fab_fail(err, FAB_EINPUT, NULL,
-                        "dragonfly: %" PRIu64 " groups; %" PRIu64 " switches of %" PRIu64
-                        " global cables can join at most %" PRIu64,
-                        d.g, d.a, d.h, most);
-    }
-    if (d.g > MAX_PORTS || d.p * d.a > MAX_PORTS || d.p * d.a * d.g > MAX_PORTS) {
-        return fab_fail(err, FAB_EINPUT, NULL, "dragonfly: '%.60s' has more than %u NIC ports", text, MAX_PORTS);
-    }
+    FAB_REFUSE_IF(d.g > most, err, FAB_EINPUT, NULL,
+                  "dragonfly: %" PRIu64 " groups; %" PRIu64 " switches of %" PRIu64
+                  " global cables can join at most %" PRIu64,
+                  d.g, d.a, d.h, most);
+    FAB_REFUSE_IF(d.g > MAX_PORTS || d.p * d.a > MAX_PORTS || d.p * d.a * d.g > MAX_PORTS, err, FAB_EINPUT, NULL,
+                  "dragonfly: '%.60s' has more than %u NIC ports", text, MAX_PORTS);
     *(fab_dragonfly *)out = d;
     return FAB_OK;
 }
@@ -74,9 +66,8 @@ static fab_status parse_torus(const char *text, void *out, fab_error *err) {
     FAB_PASS(read_numbers("torus", text, FAB_MAX_DIMENSIONS, t.size, &t.n_dimensions, err));
     for (uint32_t i = 0; i < t.n_dimensions; i++) {
         t.switches *= t.size[i];
-        if (t.switches > MAX_PORTS) {
-            return fab_fail(err, FAB_EINPUT, NULL, "torus: '%.60s' has more than %u switches", text, MAX_PORTS);
-        }
+        FAB_REFUSE_IF(t.switches > MAX_PORTS, err, FAB_EINPUT, NULL, "torus: '%.60s' has more than %u switches", text,
+                      MAX_PORTS);
     }
     *(fab_torus *)out = t;
     return FAB_OK;
@@ -112,22 +103,16 @@ static fab_status parse_xgft(const char *text, void *out, fab_error *err) {
         } else {
             FAB_PASS(read_numbers("xgft", part, (uint32_t)height, groups[n_groups - 1] + 1, &count, err));
         }
-        if (count < height && n_groups > 0) {
-            return fab_fail(err, FAB_EINPUT, NULL, "xgft: a group has %" PRIu32 " of %" PRIu64 " numbers", count,
-                            height);
-        }
+        FAB_REFUSE_IF(count < height && n_groups > 0, err, FAB_EINPUT, NULL,
+                      "xgft: a group has %" PRIu32 " of %" PRIu64 " numbers", count, height);
         at = at[n] == ';' ? at + n + 1 : NULL;
     }
-    if (n_groups < 3) {
-        return fab_fail(err, FAB_EINPUT, NULL, "xgft: '%.60s' has no group of %s", text,
-                        n_groups < 2 ? "children" : "parents");
-    }
+    FAB_REFUSE_IF(n_groups < 3, err, FAB_EINPUT, NULL, "xgft: '%.60s' has no group of %s", text,
+                  n_groups < 2 ? "children" : "parents");
     x.height = (uint32_t)height;
     for (uint32_t i = 1; i <= x.height; i++) {
         x.ports *= x.m[i];
-        if (x.ports > MAX_PORTS) {
-            return fab_fail(err, FAB_EINPUT, NULL, "xgft: more than 100,000,000 NIC ports");
-        }
+        FAB_REFUSE_IF(x.ports > MAX_PORTS, err, FAB_EINPUT, NULL, "xgft: more than 100,000,000 NIC ports");
     }
     *(fab_xgft *)out = x;
     return FAB_OK;

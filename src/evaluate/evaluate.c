@@ -169,10 +169,8 @@ fab_status fab_evaluate_flows(fab_workspace *w, const fab_case *at, fab_state_fl
     const fab_rerouted *loads = NULL;
     fab_estimator_reader *reader = NULL;
     FAB_PASS(fab_context_router(w->context, at->engine, &router, err));
-    if (fab_router_facts_of(router)->splits) {
-        return fab_fail(err, FAB_EUNSUPPORTED, NULL, "engine %s spreads every flow over all its paths",
-                        fab_router_facts_of(router)->engine);
-    }
+    FAB_REFUSE_IF(fab_router_facts_of(router)->splits, err, FAB_EUNSUPPORTED, NULL,
+                  "engine %s spreads every flow over all its paths", fab_router_facts_of(router)->engine);
     FAB_PASS(fab_state_key_take(&w->key, at->state, err));
     FAB_PASS(find_reader(w, at, at->state, &loads, &reader, err));
     return fab_estimator_flows(reader, at->state->mask, loads, out, err);
@@ -197,10 +195,8 @@ static fab_status find_time(fab_workspace *w, const fab_case *at, const fab_stat
         FAB_PASS(ends_s != NULL ? fab_estimator_ends(reader, state->mask, loads, has_moved, ends_s, out, err)
                                 : fab_estimator_read(reader, state->mask, loads, has_moved, out, err));
     }
-    if (isnan(out->transfer_s)) {
-        return fab_fail(err, FAB_EUNSUPPORTED, NULL, "phase %s is too large for its time to be computed",
-                        traffic->phases[at->phase].name);
-    }
+    FAB_REFUSE_IF(isnan(out->transfer_s), err, FAB_EUNSUPPORTED, NULL,
+                  "phase %s is too large for its time to be computed", traffic->phases[at->phase].name);
     return FAB_OK;
 }
 
@@ -268,10 +264,8 @@ static fab_status find_figures(fab_workspace *w, const fab_case *at, const fab_n
                           .proof = needs->proof,
                           .transport = needs->fluid ? NULL : transport_of(w),
                           .repeats = needs->repeats};
-    if (!is_healthy(state)) {
-        return fab_fail(err, FAB_EUNSUPPORTED, NULL,
-                        "collisions and rates of flows are found on the healthy fabric; ask for loads and times");
-    }
+    FAB_REFUSE_IF(!is_healthy(state), err, FAB_EUNSUPPORTED, NULL,
+                  "collisions and rates of flows are found on the healthy fabric; ask for loads and times");
     FAB_PASS(fab_context_prepared(w->context, at->phase, &run.prepared, err));
     FAB_PASS(fab_context_router(w->context, at->engine, &run.router, err));
     if ((needs->what & FAB_NEED_GAP) != 0) {
@@ -282,11 +276,10 @@ static fab_status find_figures(fab_workspace *w, const fab_case *at, const fab_n
         fab_trace_clear(needs->trace, run.prepared->fabric, run.prepared->phase);
     }
     FAB_PASS(fab_measure_run(&run, &out->figures, err));
-    if (needs->trace != NULL && isnan(out->figures.mean_rate)) {
-        return fab_fail(err, FAB_EUNSUPPORTED, fab_router_facts_of(run.router)->label,
-                        "phase %s of %" PRIu64 " flows has too many paths for their rates to be found",
-                        run.prepared->phase->name, run.prepared->phase->n_flows);
-    }
+    FAB_REFUSE_IF(needs->trace != NULL && isnan(out->figures.mean_rate), err, FAB_EUNSUPPORTED,
+                  fab_router_facts_of(run.router)->label,
+                  "phase %s of %" PRIu64 " flows has too many paths for their rates to be found",
+                  run.prepared->phase->name, run.prepared->phase->n_flows);
     out->bytes = w->scratch.bytes;
     out->utilisation = w->scratch.use;
     return FAB_OK;

@@ -1,5 +1,4 @@
 /* A phase under an engine, followed flow by flow: what a run of measure.h fills on its way. */
-#include "fab/trace.h"
 #include "fab/memory.h"
 #include "measure/measure_rates.h"
 

@@ -25,30 +25,21 @@ fab_status fab_weak_part_parse(const char *text, fab_weak_part *out, fab_error *
     while (n > 0 && text[n - 1] == ' ') {
         n--;
     }
-    if (n == 0) {
-        return fab_fail(err, FAB_EINPUT, OPTION, "'%.80s' is not NAME=FRACTION (such as nic-3=0.5)", text);
-    }
-    if (n >= sizeof part.name) {
-        return fab_fail(err, FAB_EINPUT, OPTION, "'%.40s...' is longer than %zu characters", text,
-                        sizeof part.name - 1);
-    }
+    FAB_REFUSE_IF(n == 0, err, FAB_EINPUT, OPTION, "'%.80s' is not NAME=FRACTION (such as nic-3=0.5)", text);
+    FAB_REFUSE_IF(n >= sizeof part.name, err, FAB_EINPUT, OPTION, "'%.40s...' is longer than %zu characters", text,
+                  sizeof part.name - 1);
     (void)snprintf(part.name, sizeof part.name, "%.*s", (int)n, text);
     const char *fraction = equals + 1 + strspn(equals + 1, " ");
-    if (fraction[0] != '\0' && strspn(fraction, "0.") == strlen(fraction)) {
-        return fab_fail(err, FAB_EINPUT, OPTION,
-                        "%s: a part at 0 of its speed has failed, and is not degraded: flows would have to go around "
-                        "it; give a fraction above 0",
-                        part.name);
-    }
-    if (fab_quantity_parse(fraction, FAB_UNIT_RATIO, &part.ratio, NULL) != FAB_OK) {
-        return fab_fail(err, FAB_EINPUT, OPTION, "%s: '%.60s' is not a fraction from 0.001 to 1, such as 0.5 for half",
-                        part.name, fraction);
-    }
+    FAB_REFUSE_IF(fraction[0] != '\0' && strspn(fraction, "0.") == strlen(fraction), err, FAB_EINPUT, OPTION,
+                  "%s: a part at 0 of its speed has failed, and is not degraded: flows would have to go around "
+                  "it; give a fraction above 0",
+                  part.name);
+    FAB_REFUSE_IF(fab_quantity_parse(fraction, FAB_UNIT_RATIO, &part.ratio, NULL) != FAB_OK, err, FAB_EINPUT, OPTION,
+                  "%s: '%.60s' is not a fraction from 0.001 to 1, such as 0.5 for half", part.name, fraction);
     double steps = part.ratio * FAB_PART_STEPS;
-    if (!(part.ratio <= HEALTHY) || fabs(steps - nearbyint(steps)) > ROUNDING || nearbyint(steps) < 1) {
-        return fab_fail(err, FAB_EINPUT, OPTION, "%s: %.20s is not a fraction from 0.001 to 1, in steps of 0.001",
-                        part.name, fraction);
-    }
+    FAB_REFUSE_IF(!(part.ratio <= HEALTHY) || fabs(steps - nearbyint(steps)) > ROUNDING || nearbyint(steps) < 1, err,
+                  FAB_EINPUT, OPTION, "%s: %.20s is not a fraction from 0.001 to 1, in steps of 0.001", part.name,
+                  fraction);
     part.ratio = nearbyint(steps) / FAB_PART_STEPS;
     *out = part;
     return FAB_OK;
@@ -126,9 +117,7 @@ static fab_status weaken(const weakening *w, const fab_weak_part *part, fab_erro
     }
     status =
         is_link ? fab_link_parse(w->f, part->name, &link, &inner) : fab_node_parse(w->f, part->name, &node, &inner);
-    if (status != FAB_OK) {
-        return fab_fail(err, status, OPTION, "%s", inner.text);
-    }
+    FAB_REFUSE_IF(status != FAB_OK, err, status, OPTION, "%s", inner.text);
     if (is_link) {
         w->cable[link >> 1] = fmin(w->cable[link >> 1], part->ratio);
     } else {
@@ -140,9 +129,8 @@ static fab_status weaken(const weakening *w, const fab_weak_part *part, fab_erro
 static fab_status refuse_twice(const fab_weak_part *parts, size_t n, fab_error *err) {
     for (size_t i = 0; i < n; i++) {
         for (size_t j = 0; j < i; j++) {
-            if (strcmp(parts[i].name, parts[j].name) == 0) {
-                return fab_fail(err, FAB_EINPUT, OPTION, "%s is given twice", parts[i].name);
-            }
+            FAB_REFUSE_IF(strcmp(parts[i].name, parts[j].name) == 0, err, FAB_EINPUT, OPTION, "%s is given twice",
+                          parts[i].name);
         }
     }
     return FAB_OK;

@@ -5,7 +5,6 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
 struct fab_builder {
     fab_fabric *fabric;
@@ -21,11 +20,9 @@ fab_status fab_builder_new(const fab_builder_sizes *sizes, fab_builder **out, fa
         n_switches += sizes->n_switches[t];
     }
     uint64_t n_nodes = (uint64_t)sizes->n_gpus + sizes->n_nics + sizes->n_domains + n_switches;
-    if (n_nodes > UINT32_MAX / 2 || sizes->n_cables > UINT32_MAX / 2 - 1) {
-        return fab_fail(err, FAB_EINPUT, NULL,
-                        "a fabric of %" PRIu64 " nodes and %" PRIu64 " cables exceeds the limit of %u of either",
-                        n_nodes, sizes->n_cables, UINT32_MAX / 2 - 1);
-    }
+    FAB_REFUSE_IF(n_nodes > UINT32_MAX / 2 || sizes->n_cables > UINT32_MAX / 2 - 1, err, FAB_EINPUT, NULL,
+                  "a fabric of %" PRIu64 " nodes and %" PRIu64 " cables exceeds the limit of %u of either", n_nodes,
+                  sizes->n_cables, UINT32_MAX / 2 - 1);
     FAB_TRY(FAB_NEW(builder, 1, err));
     FAB_TRY(FAB_NEW(builder->fabric, 1, err));
     fab_fabric *f = builder->fabric;
@@ -79,9 +76,7 @@ fab_status fab_class_add(fab_fabric *f, const fab_link_class *link_class, uint16
             return FAB_OK;
         }
     }
-    if (f->n_classes == UINT16_MAX) {
-        return fab_fail(err, FAB_EINPUT, NULL, "more than %u kinds of links", UINT16_MAX);
-    }
+    FAB_REFUSE_IF(f->n_classes == UINT16_MAX, err, FAB_EINPUT, NULL, "more than %u kinds of links", UINT16_MAX);
     FAB_PASS(FAB_GROW(f->classes, *capacity, (size_t)f->n_classes + 1, err));
     f->classes[f->n_classes] = wanted;
     *out_class = f->n_classes++;
@@ -129,13 +124,12 @@ static fab_status order_ports(fab_fabric *f, fab_node_id v, uint64_t **scratch, 
     char name[FAB_NODE_NAME_SIZE];
     for (uint32_t i = 0; i < n; i++) {
         uint32_t port = f->port[links[i]];
-        if (i > 0 && f->port[links[i - 1]] == port) {
-            return fab_fail(err, FAB_EINTERNAL, fab_node_name(f, v, name), "port %u holds two cables", port);
-        }
-        if (v >= f->first[FAB_NODE_SWITCH] && (port == 0 || port > f->switch_ports[v - f->first[FAB_NODE_SWITCH]])) {
-            return fab_fail(err, FAB_EINTERNAL, fab_node_name(f, v, name), "port %u lies beyond the last, %u", port,
-                            f->switch_ports[v - f->first[FAB_NODE_SWITCH]]);
-        }
+        FAB_REFUSE_IF(i > 0 && f->port[links[i - 1]] == port, err, FAB_EINTERNAL, fab_node_name(f, v, name),
+                      "port %u holds two cables", port);
+        FAB_REFUSE_IF(v >= f->first[FAB_NODE_SWITCH] &&
+                          (port == 0 || port > f->switch_ports[v - f->first[FAB_NODE_SWITCH]]),
+                      err, FAB_EINTERNAL, fab_node_name(f, v, name), "port %u lies beyond the last, %u", port,
+                      f->switch_ports[v - f->first[FAB_NODE_SWITCH]]);
     }
     return FAB_OK;
 }
@@ -149,9 +143,8 @@ static fab_status make_adjacency(fab_fabric *f, fab_error *err) {
     FAB_TRY(FAB_NEW(f->out_link, f->n_links, err));
     FAB_TRY(FAB_NEW(next, f->n_nodes, err));
     for (uint32_t l = 0; l < f->n_links; l++) {
-        if (f->end[l] >= f->n_nodes) {
-            FAB_FAIL(err, FAB_EINTERNAL, NULL, "cable %u ends at node %u of %u", l / 2, f->end[l], f->n_nodes);
-        }
+        FAB_FAIL_IF(f->end[l] >= f->n_nodes, err, FAB_EINTERNAL, NULL, "cable %u ends at node %u of %u", l / 2,
+                    f->end[l], f->n_nodes);
         f->out_first[f->end[l] + 1]++;
     }
     for (uint32_t v = 0; v < f->n_nodes; v++) {
@@ -172,9 +165,8 @@ done:
 fab_status fab_builder_freeze(fab_builder **builder, fab_fabric **out, fab_error *err) {
     fab_builder *b = *builder;
     fab_fabric *f = b->fabric;
-    if (b->n_added != f->n_cables) {
-        return fab_fail(err, FAB_EINTERNAL, NULL, "%u cables were added, %u announced", b->n_added, f->n_cables);
-    }
+    FAB_REFUSE_IF(b->n_added != f->n_cables, err, FAB_EINTERNAL, NULL, "%u cables were added, %u announced", b->n_added,
+                  f->n_cables);
     for (uint32_t i = 0; i < fab_n_switches(f); i++) {
         if (f->switch_ports[i] == 0) { /* no breakout */
             f->switch_ports[i] = f->switch_radix[i];

@@ -54,10 +54,8 @@ static fab_status parse_node(const fab_fabric *f, const char *text, size_t n, fa
         return fab_fail(err, FAB_EINPUT, NULL, "'%.*s' names no node; names are such as %s", (int)n, text,
                         fab_node_name(f, f->n_nodes - 1, last));
     }
-    if (number >= behind - first) {
-        return fab_fail(err, FAB_EINPUT, NULL, "there is no %.*s: they are numbered 0 to %" PRIu32, (int)n, text,
-                        behind - first - 1);
-    }
+    FAB_REFUSE_IF(number >= behind - first, err, FAB_EINPUT, NULL, "there is no %.*s: they are numbered 0 to %" PRIu32,
+                  (int)n, text, behind - first - 1);
     *out = first + number;
     return FAB_OK;
 }
@@ -97,9 +95,8 @@ static fab_status parse_end(const fab_fabric *f, const char *text, size_t n, fab
         return parse_node(f, text, n, out_node, err);
     }
     *out_port = (port){text + colon, n - colon};
-    if (f->names == NULL && !fabric_read_number(text + colon, n - colon, &number)) {
-        return fab_fail(err, FAB_EINPUT, NULL, "'%.*s' is not a port number", (int)(n - colon), text + colon);
-    }
+    FAB_REFUSE_IF(f->names == NULL && !fabric_read_number(text + colon, n - colon, &number), err, FAB_EINPUT, NULL,
+                  "'%.*s' is not a port number", (int)(n - colon), text + colon);
     return parse_node(f, text, colon - 1, out_node, err);
 }
 
@@ -146,10 +143,8 @@ fab_status fab_link_parse(const fab_fabric *f, const char *text, fab_link_id *ou
     size_t n = strlen(text);
     const char *arrow = strchr(text, '>');
     if (looks_like_number(text)) {
-        if (!fabric_read_number(text, n, &number) || number >= f->n_links) {
-            return fab_fail(err, FAB_EINPUT, NULL, "there is no link %.40s: they are numbered 0 to %" PRIu32, text,
-                            f->n_links - 1);
-        }
+        FAB_REFUSE_IF(!fabric_read_number(text, n, &number) || number >= f->n_links, err, FAB_EINPUT, NULL,
+                      "there is no link %.40s: they are numbered 0 to %" PRIu32, text, f->n_links - 1);
         *out = number;
         return FAB_OK;
     }
@@ -163,10 +158,8 @@ fab_status fab_link_parse(const fab_fabric *f, const char *text, fab_link_id *ou
         return fab_fail(err, FAB_EINPUT, NULL, "no link is '%.80s'; %s has %" PRIu32 " of them", text,
                         fab_node_name(f, tail, name), f->out_first[tail + 1] - f->out_first[tail]);
     }
-    if (fits.n > 1) {
-        return fab_fail(err, FAB_EINPUT, NULL, "'%.80s' may be %" PRIu32 " links: %.300s%s", text, fits.n, fits.names,
-                        fits.n > 3 ? ", ..." : "");
-    }
+    FAB_REFUSE_IF(fits.n > 1, err, FAB_EINPUT, NULL, "'%.80s' may be %" PRIu32 " links: %.300s%s", text, fits.n,
+                  fits.names, fits.n > 3 ? ", ..." : "");
     *out = fits.link;
     return FAB_OK;
 }

@@ -14,11 +14,8 @@
 
 fab_status fab_ib_check(const fab_fabric *f, fab_error *err) {
     uint64_t n_lids = (uint64_t)fab_n_of(f, FAB_NODE_NIC) + fab_n_switches(f);
-    if (n_lids > FAB_IB_LIDS) {
-        return fab_fail(err, FAB_EUNSUPPORTED, NULL,
-                        "%" PRIu64 " NICs and switches; the LIDs of an InfiniBand subnet end at %u", n_lids,
-                        FAB_IB_LIDS);
-    }
+    FAB_REFUSE_IF(n_lids > FAB_IB_LIDS, err, FAB_EUNSUPPORTED, NULL,
+                  "%" PRIu64 " NICs and switches; the LIDs of an InfiniBand subnet end at %u", n_lids, FAB_IB_LIDS);
     for (fab_node_id v = f->first[FAB_NODE_SWITCH]; v < f->n_nodes; v++) {
         if (fab_ib_n_ports(f, v) > FAB_IB_PORTS) {
             char name[FAB_NODE_NAME_SIZE];

@@ -43,30 +43,24 @@ static fab_status check_id(const fab_fabric *f, const fab_racks *racks, fab_comp
                            fab_error *err) {
     uint32_t n = fab_component_count(f, racks, kind);
     const char *name = kind_name(kind);
-    if (n == 0) {
-        return fab_fail(err, FAB_EINPUT, NULL, "there is no %s-%" PRIu64 ": %s", name, id,
-                        kind == FAB_COMPONENT_RACK ? "racks are not known without a floor plan" : "there are none");
-    }
+    FAB_REFUSE_IF(n == 0, err, FAB_EINPUT, NULL, "there is no %s-%" PRIu64 ": %s", name, id,
+                  kind == FAB_COMPONENT_RACK ? "racks are not known without a floor plan" : "there are none");
     return id < n ? FAB_OK
                   : fab_fail(err, FAB_EINPUT, NULL, "there is no %s-%" PRIu64 ": they are numbered 0 to %" PRIu32, name,
                              id, n - 1);
 }
 
 fab_status fab_component_check(const fab_fabric *f, const fab_racks *racks, const fab_component *c, fab_error *err) {
-    if ((uint32_t)c->kind >= FAB_COMPONENT_N_KINDS) {
-        return fab_fail(err, FAB_EINPUT, NULL, "component of unknown kind %d", (int)c->kind);
-    }
-    if (!(c->fraction >= 0 && c->fraction < 1)) {
-        return fab_fail(err, FAB_EINPUT, NULL, "%g of a %s is left: from 0 (dead) to below 1 is a failure", c->fraction,
-                        fab_component_kinds[c->kind]);
-    }
+    FAB_REFUSE_IF((uint32_t)c->kind >= FAB_COMPONENT_N_KINDS, err, FAB_EINPUT, NULL, "component of unknown kind %d",
+                  (int)c->kind);
+    FAB_REFUSE_IF(!(c->fraction >= 0 && c->fraction < 1), err, FAB_EINPUT, NULL,
+                  "%g of a %s is left: from 0 (dead) to below 1 is a failure", c->fraction,
+                  fab_component_kinds[c->kind]);
     if (c->kind != FAB_COMPONENT_LINK && c->kind != FAB_COMPONENT_PORT) {
         return check_id(f, racks, c->kind, c->id, err);
     }
-    if (c->id >= f->n_links) {
-        return fab_fail(err, FAB_EINPUT, NULL, "there is no link %" PRIu32 ": they are numbered 0 to %" PRIu32, c->id,
-                        f->n_links - 1);
-    }
+    FAB_REFUSE_IF(c->id >= f->n_links, err, FAB_EINPUT, NULL,
+                  "there is no link %" PRIu32 ": they are numbered 0 to %" PRIu32, c->id, f->n_links - 1);
     if (!fab_is_network(fab_class_of(f, c->id))) {
         char name[FAB_LINK_NAME_SIZE];
         return fab_fail(err, FAB_EINPUT, NULL,
@@ -117,10 +111,9 @@ static fab_status set_node(const fab_fabric *f, fab_node_id node, fab_component 
 static fab_status parse_fraction(const char *text, double *out, fab_error *err) {
     char *end = NULL;
     *out = strtod(text, &end);
-    if (text[strspn(text, "0123456789.eE-")] != '\0' || end == text || *end != '\0' || !(*out >= 0 && *out < 1)) {
-        return fab_fail(err, FAB_EINPUT, NULL, "'%.40s' is not what may be left of a component: 0 (dead) to below 1",
-                        text);
-    }
+    FAB_REFUSE_IF(text[strspn(text, "0123456789.eE-")] != '\0' || end == text || *end != '\0' ||
+                      !(*out >= 0 && *out < 1),
+                  err, FAB_EINPUT, NULL, "'%.40s' is not what may be left of a component: 0 (dead) to below 1", text);
     return FAB_OK;
 }
 
@@ -132,10 +125,8 @@ fab_status fab_component_parse(const fab_fabric *f, const fab_racks *racks, cons
     fab_node_id node = 0;
     const char *times = strrchr(text, '*');
     size_t n = times != NULL ? (size_t)(times - text) : strlen(text);
-    if (n == 0 || n >= sizeof name) {
-        return fab_fail(err, FAB_EINPUT, NULL,
-                        "'%.60s' names no component; as leaf-3, nic-7, leaf-0:17 > spine-0:1, server-4", text);
-    }
+    FAB_REFUSE_IF(n == 0 || n >= sizeof name, err, FAB_EINPUT, NULL,
+                  "'%.60s' names no component; as leaf-3, nic-7, leaf-0:17 > spine-0:1, server-4", text);
     memcpy(name, text, n);
     name[n] = '\0';
     if (times != NULL) {

@@ -56,12 +56,10 @@ static void put_plain(char *to, const char *name) {
 
 fab_status fab_names_set(fab_names *names, uint32_t *out_slot, const char *name, size_t most, fab_error *err) {
     size_t n = strlen(name);
-    if (n > most) {
-        return fab_fail(err, FAB_EINPUT, NULL, "the name '%.60s...' has %zu bytes; the limit is %zu", name, n, most);
-    }
-    if (names->n_text + n + 1 >= FAB_NAME_NONE) {
-        return fab_fail(err, FAB_EUNSUPPORTED, NULL, "more than %u bytes of names", FAB_NAME_NONE);
-    }
+    FAB_REFUSE_IF(n > most, err, FAB_EINPUT, NULL, "the name '%.60s...' has %zu bytes; the limit is %zu", name, n,
+                  most);
+    FAB_REFUSE_IF(names->n_text + n + 1 >= FAB_NAME_NONE, err, FAB_EUNSUPPORTED, NULL, "more than %u bytes of names",
+                  FAB_NAME_NONE);
     FAB_PASS(FAB_GROW(names->text, names->capacity, names->n_text + n + 1, err));
     *out_slot = (uint32_t)names->n_text;
     put_plain(names->text + names->n_text, name);
@@ -97,9 +95,8 @@ static fab_status sort_names(const fab_names *names, const uint32_t *slot, uint3
     }
     qsort(all, count, sizeof *all, names_by_name);
     for (uint32_t i = 0; i < count; i++) {
-        if (i > 0 && strcmp(all[i].name, all[i - 1].name) == 0) {
-            FAB_FAIL(err, FAB_EINPUT, NULL, "two %s are called '%.90s'", what, all[i].name);
-        }
+        FAB_FAIL_IF(i > 0 && strcmp(all[i].name, all[i - 1].name) == 0, err, FAB_EINPUT, NULL,
+                    "two %s are called '%.90s'", what, all[i].name);
         sorted[i] = all[i].id;
     }
     free(*out);
@@ -134,10 +131,9 @@ static fab_status sort_guids(fab_names *names, fab_error *err) {
     }
     qsort(all, n, sizeof *all, by_guid);
     for (uint32_t i = 0; i < n; i++) {
-        if (i > 0 && all[i].guid == all[i - 1].guid) {
-            FAB_FAIL(err, FAB_EINPUT, NULL, "'%.90s' and '%.90s' have the same GUID, 0x%016" PRIx64,
-                     names->text + names->node[all[i - 1].id], names->text + names->node[all[i].id], all[i].guid);
-        }
+        FAB_FAIL_IF(i > 0 && all[i].guid == all[i - 1].guid, err, FAB_EINPUT, NULL,
+                    "'%.90s' and '%.90s' have the same GUID, 0x%016" PRIx64, names->text + names->node[all[i - 1].id],
+                    names->text + names->node[all[i].id], all[i].guid);
         names->by_guid[i] = all[i].id;
     }
     names->n_by_guid = n;
@@ -150,9 +146,8 @@ fab_status fab_names_finish(fab_names *names, fab_error *err) {
     uint32_t n = 0;
     FAB_PASS(sort_names(names, names->node, names->n_nodes, "boxes", &names->sorted, &names->n_sorted, err));
     FAB_PASS(sort_names(names, names->server, names->n_servers, "servers", &names->sorted_server, &n, err));
-    if (n != 0 && n != names->n_servers) {
-        return fab_fail(err, FAB_EINTERNAL, NULL, "%u of %u servers have a name", n, names->n_servers);
-    }
+    FAB_REFUSE_IF(n != 0 && n != names->n_servers, err, FAB_EINTERNAL, NULL, "%u of %u servers have a name", n,
+                  names->n_servers);
     return sort_guids(names, err);
 }
 

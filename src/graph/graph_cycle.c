@@ -4,8 +4,6 @@
 #include "fab/memory.h"
 #include "igraph_calls.h"
 
-#include <stdbool.h>
-
 typedef struct edges {
     size_t n;
     const uint32_t *from, *to;
@@ -26,9 +24,8 @@ static fab_status find_root(const igraph_t *graph, const edges *e, uint32_t *out
     for (size_t i = 0; i < e->n; i++) {
         root = e->from[i] == e->to[i] && (igraph_integer_t)e->from[i] < root ? (igraph_integer_t)e->from[i] : root;
     }
-    if (root == igraph_vcount(graph)) {
-        FAB_FAIL(err, FAB_EINTERNAL, NULL, "igraph finds a cycle but no component that holds it");
-    }
+    FAB_FAIL_IF(root == igraph_vcount(graph), err, FAB_EINTERNAL, NULL,
+                "igraph finds a cycle but no component that holds it");
     *out = (uint32_t)root;
 done:
     igraph_vector_int_destroy(&component);
@@ -61,9 +58,8 @@ static fab_status close_cycle(const igraph_t *graph, const edges *e, uint32_t ro
     }
     FAB_TRY(FAB_NEW(cycle, length, err));
     for (uint32_t i = length; i-- > 0; last = VECTOR(parent)[last]) {
-        if (last < 0) {
-            FAB_FAIL(err, FAB_EINTERNAL, NULL, "igraph finds vertex %u on a cycle but no way back to it", root);
-        }
+        FAB_FAIL_IF(last < 0, err, FAB_EINTERNAL, NULL, "igraph finds vertex %u on a cycle but no way back to it",
+                    root);
         cycle[i] = (uint32_t)last;
     }
     *out_cycle = cycle;

@@ -3,7 +3,6 @@
 #include "igraph_calls.h"
 
 #include <math.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -51,9 +51,8 @@ static fab_status json_list_add(json_list *list, const char *key, const json_t *
         [JSON_FALSE] = FAB_JSON_BOOL,     [JSON_NULL] = FAB_JSON_NULL,
     };
     bool holds = json_is_array(value) || json_is_object(value);
-    if (holds && depth >= DEPTH) {
-        return fab_fail(err, FAB_EINPUT, list->where, "lists within lists: at most %d levels", DEPTH);
-    }
+    FAB_REFUSE_IF(holds && depth >= DEPTH, err, FAB_EINPUT, list->where, "lists within lists: at most %d levels",
+                  DEPTH);
     FAB_PASS(FAB_GROW(list->json.values, list->capacity, (size_t)list->json.n + 1, err));
     uint32_t index = list->json.n++;
     list->json.values[index] = (fab_json_value){.kind = KINDS[json_typeof(value)],
@@ -72,9 +71,7 @@ fab_status fab_json_parse(const char *text, const char *where, fab_json *out, fa
     json_starved = false;
     json_set_alloc_funcs(json_allocate, free);
     json_t *root = json_loads(text, JSON_DECODE_ANY | JSON_DECODE_INT_AS_REAL | JSON_REJECT_DUPLICATES, &wrong);
-    if (root == NULL && json_starved) {
-        return fab_fail(err, FAB_ENOMEM, where, "out of memory");
-    }
+    FAB_REFUSE_IF(root == NULL && json_starved, err, FAB_ENOMEM, where, "out of memory");
     if (root == NULL) {
         char place[192];
         (void)snprintf(place, sizeof place, "%.150s:%d:%d", where, wrong.line, wrong.column);

@@ -107,9 +107,7 @@ fab_status fab_yaml_parse(const char *text, const char *where, fab_json *out, fa
     size_t n = strlen(text);
     yaml_list list = {.where = where, .most = n < MOST / PER_BYTE ? (uint32_t)n * PER_BYTE + PER_BYTE : MOST};
     uint32_t last = FAB_JSON_NONE;
-    if (yaml_parser_initialize(&parser) == 0) {
-        return fab_fail(err, FAB_ENOMEM, where, "out of memory");
-    }
+    FAB_REFUSE_IF(yaml_parser_initialize(&parser) == 0, err, FAB_ENOMEM, where, "out of memory");
     FAB_TRY(FAB_NEW(document, 1, err));
     yaml_parser_set_input_string(&parser, (const unsigned char *)text, n);
     loaded = yaml_parser_load(&parser, document) != 0;

@@ -5,7 +5,6 @@
 #include "fab/rng.h"
 #include "spray.h"
 
-#include <math.h>
 #include <stdlib.h>
 
 #define ROUNDING 1e-6 /* bytes: what sums of cells that came and left are off by */
@@ -29,9 +28,8 @@ FAB_INLINE fab_status take_cell(const features has, fab_lossless_state *s, uint3
         s->free_cell = s->cells[*out].next;
         return FAB_OK;
     }
-    if (s->n_cells + 1 >= FAB_MOST_NUMBERS) {
-        return fab_fail(err, FAB_EUNSUPPORTED, NULL, "more than %u cells are under way", FAB_MOST_NUMBERS);
-    }
+    FAB_REFUSE_IF(s->n_cells + 1 >= FAB_MOST_NUMBERS, err, FAB_EUNSUPPORTED, NULL, "more than %u cells are under way",
+                  FAB_MOST_NUMBERS);
     FAB_PASS(FAB_GROW(s->cells, s->cells_capacity, s->n_cells + 1, err));
     *out = (uint32_t)s->n_cells++;
     return has == MORE && s->rates != NULL ? FAB_GROW(s->marked, s->marked_capacity, s->n_cells, err) : FAB_OK;

@@ -2,7 +2,6 @@
 #include "fab/memory.h"
 #include "spray.h"
 
-#include <math.h>
 #include <stdlib.h>
 
 #define BITS           8.0
@@ -211,28 +210,19 @@ done:
 }
 
 static fab_status lossless_check(const fab_lossless *t, const fab_lossless_phase *phase, fab_error *err) {
-    if (phase->n_links >= FAB_MOST_NUMBERS / (t->n_classes > 1 ? t->n_classes : 1)) {
-        return fab_fail(err, FAB_EUNSUPPORTED, NULL,
-                        "a fabric of %u links has too many for packets: of links times priorities %u fit",
-                        phase->n_links, FAB_MOST_NUMBERS - 1);
-    }
-    if (!(t->mtu_bytes > 0) || !(t->header_bytes >= 0) || !(t->ack_bytes >= 0)) {
-        return fab_fail(err, FAB_EINPUT, NULL, "packets of %g + %g bytes, acknowledged by %g", t->mtu_bytes,
-                        t->header_bytes, t->ack_bytes);
-    }
-    if (!(t->xon_bytes >= 0) || !(t->xon_bytes < t->xoff_bytes)) {
-        return fab_fail(err, FAB_EINPUT, NULL, "xon of %g bytes is not below xoff of %g", t->xon_bytes, t->xoff_bytes);
-    }
-    if (t->adapts && (t->dcqcn != NULL || t->spray != NULL)) {
-        return fab_fail(err, FAB_EUNSUPPORTED, "transport",
-                        "switches choose queues only where nobody is told of marks");
-    }
+    FAB_REFUSE_IF(phase->n_links >= FAB_MOST_NUMBERS / (t->n_classes > 1 ? t->n_classes : 1), err, FAB_EUNSUPPORTED,
+                  NULL, "a fabric of %u links has too many for packets: of links times priorities %u fit",
+                  phase->n_links, FAB_MOST_NUMBERS - 1);
+    FAB_REFUSE_IF(!(t->mtu_bytes > 0) || !(t->header_bytes >= 0) || !(t->ack_bytes >= 0), err, FAB_EINPUT, NULL,
+                  "packets of %g + %g bytes, acknowledged by %g", t->mtu_bytes, t->header_bytes, t->ack_bytes);
+    FAB_REFUSE_IF(!(t->xon_bytes >= 0) || !(t->xon_bytes < t->xoff_bytes), err, FAB_EINPUT, NULL,
+                  "xon of %g bytes is not below xoff of %g", t->xon_bytes, t->xoff_bytes);
+    FAB_REFUSE_IF(t->adapts && (t->dcqcn != NULL || t->spray != NULL), err, FAB_EUNSUPPORTED, "transport",
+                  "switches choose queues only where nobody is told of marks");
     const fab_dcqcn *d = t->dcqcn;
-    if (d != NULL && (!(d->kmin_bytes < d->kmax_bytes) || !(d->gain > 0 && d->gain < 1))) {
-        return fab_fail(err, FAB_EINPUT, "transport",
-                        "kmin of %g bytes is not below kmax of %g, or a gain of %g not in (0, 1)", d->kmin_bytes,
-                        d->kmax_bytes, d->gain);
-    }
+    FAB_REFUSE_IF(d != NULL && (!(d->kmin_bytes < d->kmax_bytes) || !(d->gain > 0 && d->gain < 1)), err, FAB_EINPUT,
+                  "transport", "kmin of %g bytes is not below kmax of %g, or a gain of %g not in (0, 1)", d->kmin_bytes,
+                  d->kmax_bytes, d->gain);
     return FAB_OK;
 }
 

@@ -4,7 +4,6 @@
 #include "fab/multiversion.h"
 #include "fab/rng.h"
 
-#include <math.h>
 #include <string.h>
 
 #define MOST_SKIPS  15

@@ -2,7 +2,6 @@
 #include "spray.h"
 #include "fab/memory.h"
 
-#include <math.h>
 #include <string.h>
 
 #define BITS           8.0
@@ -27,10 +26,8 @@ static fab_status add_sender(fab_lossless_state *s, uint32_t from, uint32_t past
     fab_spray_state *spray = s->spray;
     const uint32_t number = spray->n_senders;
     const uint32_t link = first_link(p, from);
-    if (number + 1 >= FAB_SPRAY_SENDERS) {
-        return fab_fail(err, FAB_EUNSUPPORTED, NULL, "more senders than %u are too many for sprayed packets",
-                        FAB_SPRAY_SENDERS - 1);
-    }
+    FAB_REFUSE_IF(number + 1 >= FAB_SPRAY_SENDERS, err, FAB_EUNSUPPORTED, NULL,
+                  "more senders than %u are too many for sprayed packets", FAB_SPRAY_SENDERS - 1);
     FAB_PASS(FAB_GROW(spray->senders, spray->senders_capacity, (size_t)number + 1, err));
     FAB_PASS(FAB_GROW(spray->origin, spray->origin_capacity, (size_t)number + 1, err));
     fab_spray_sender *x = &spray->senders[number];

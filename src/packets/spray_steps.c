@@ -4,7 +4,6 @@
 #include "fab/rng.h"
 #include "spray.h"
 
-#include <math.h>
 #include <stdlib.h>
 
 #define SHORTEST    0.125 /* step, in round trips; the longest is one, because windows follow what they cause */

@@ -26,9 +26,8 @@ static fab_status solver_grow(void *array, size_t *capacity, size_t need, size_t
     }
     void *block = NULL;
     size_t wanted = need + need / 4 + 16;
-    if (wanted < need || wanted > (SIZE_MAX - HUGE_PAGE) / size) {
-        return fab_fail(err, FAB_ENOMEM, NULL, "%zu elements of %zu bytes exceed the address space", need, size);
-    }
+    FAB_REFUSE_IF(wanted < need || wanted > (SIZE_MAX - HUGE_PAGE) / size, err, FAB_ENOMEM, NULL,
+                  "%zu elements of %zu bytes exceed the address space", need, size);
     memcpy(&block, array, sizeof block);
     free(block);
     block = NULL;
@@ -39,9 +38,7 @@ static fab_status solver_grow(void *array, size_t *capacity, size_t need, size_t
     } else if (posix_memalign(&block, HUGE_PAGE, wanted * size) != 0) {
         block = NULL;
     }
-    if (block == NULL) {
-        return fab_fail(err, FAB_ENOMEM, NULL, "cannot allocate %zu bytes", wanted * size);
-    }
+    FAB_REFUSE_IF(block == NULL, err, FAB_ENOMEM, NULL, "cannot allocate %zu bytes", wanted * size);
 #ifdef MADV_HUGEPAGE
     if (wanted * size >= HUGE_PAGE) {
         (void)madvise(block, wanted * size, MADV_HUGEPAGE); /* a hint: without it everything works, more slowly */
@@ -75,12 +72,9 @@ fab_status solver_reserve_check(fab_max_min *m, fab_error *err) {
 fab_status solver_reserve(fab_max_min *m, const fab_sharing *s, bool general, uint32_t n_buckets, fab_error *err) {
     size_t n_ids = (size_t)s->n_links + 1 + (s->limit != NULL ? s->n_flows : 0);
     size_t n_entries = (size_t)(s->first[s->n_flows] - s->first[0]);
-    if (n_ids >= NO_LINK || n_entries >= UINT32_MAX) {
-        return fab_fail(
-            err, FAB_EUNSUPPORTED, NULL,
-            "%zu links and limits, %zu crossings of flows and links; at most %u of each can be solved at once",
-            n_ids - 1, n_entries, NO_LINK - 2);
-    }
+    FAB_REFUSE_IF(n_ids >= NO_LINK || n_entries >= UINT32_MAX, err, FAB_EUNSUPPORTED, NULL,
+                  "%zu links and limits, %zu crossings of flows and links; at most %u of each can be solved at once",
+                  n_ids - 1, n_entries, NO_LINK - 2);
     FAB_PASS(SOLVER_GROW(m->links, m->links_capacity, n_ids, err));
     FAB_PASS(SOLVER_GROW(m->first, m->first_capacity, (size_t)s->n_links + 1, err));
     FAB_PASS(SOLVER_GROW(m->levels, m->levels_capacity, n_ids + 1, err));
@@ -131,10 +125,8 @@ double fab_max_min_bytes(const fab_sharing_size *size) {
 fab_status solver_check_links(const fab_sharing *s, fab_error *err) {
     for (uint32_t f = 0; f < s->n_flows; f++) {
         for (uint64_t e = s->first[f]; e < s->first[f + 1]; e++) {
-            if (s->link[e] >= s->n_links) {
-                return fab_fail(err, FAB_EINPUT, NULL, "flow %u crosses link %u; there are %u", f, s->link[e],
-                                s->n_links);
-            }
+            FAB_REFUSE_IF(s->link[e] >= s->n_links, err, FAB_EINPUT, NULL, "flow %u crosses link %u; there are %u", f,
+                          s->link[e], s->n_links);
         }
     }
     return FAB_OK;
@@ -144,9 +136,8 @@ static fab_status name_twice(fab_max_min *m, const fab_sharing *s, fab_error *er
     memset(m->ends, 0, (size_t)s->n_links * sizeof *m->ends);
     for (uint32_t f = 0; f < s->n_flows; f++) {
         for (uint64_t e = s->first[f]; e < s->first[f + 1]; e++) {
-            if (m->ends[s->link[e]].next == f + 1) {
-                return fab_fail(err, FAB_EINPUT, NULL, "flow %u names link %u twice; once is enough", f, s->link[e]);
-            }
+            FAB_REFUSE_IF(m->ends[s->link[e]].next == f + 1, err, FAB_EINPUT, NULL,
+                          "flow %u names link %u twice; once is enough", f, s->link[e]);
             m->ends[s->link[e]].next = f + 1;
         }
     }

@@ -1,7 +1,6 @@
 /* All transfers begin together; when they end. Where sizes are in proportion to the weights, the flows of the highest
  * level end first, and what a flow leaves behind is of no use to those whose bottleneck it does not cross: rates never
  * change. */
-#include "fab/fluid.h"
 #include "fab/memory.h"
 #include "fab/order.h"
 #include "fluid_state.h"
@@ -60,10 +59,8 @@ static fab_status copy_routes(fab_fluid *fluid, fab_error *err) {
         for (uint64_t e = s->first[f]; e < s->first[f + 1]; e++) {
             if (counts_link(fluid, s->link[e], own)) {
                 fluid_link *link = &fluid->links[s->link[e]];
-                if (link->mark == f + 1) {
-                    return fab_fail(err, FAB_EINPUT, NULL, "flow %u names link %u twice; once is enough", f,
-                                    s->link[e]);
-                }
+                FAB_REFUSE_IF(link->mark == f + 1, err, FAB_EINPUT, NULL, "flow %u names link %u twice; once is enough",
+                              f, s->link[e]);
                 link->mark = f + 1;
                 if (s->share != NULL) {
                     fluid->share[n_hops] = s->share[e];
@@ -197,9 +194,8 @@ static fab_status simulate(const fab_sharing *sharing, const double *bits, doubl
     }
     FAB_TRY(fluid_settle(fluid, err));
     while (fluid->n_events > 0) {
-        if (fluid->events[0].ends == INFINITY) {
-            FAB_FAIL(err, FAB_EINTERNAL, NULL, "flow %u never ends", fluid->events[0].flow);
-        }
+        FAB_FAIL_IF(fluid->events[0].ends == INFINITY, err, FAB_EINTERNAL, NULL, "flow %u never ends",
+                    fluid->events[0].flow);
         take_ended(fluid, out_finish_s);
         FAB_TRY(fluid_settle(fluid, err));
     }
@@ -210,10 +206,8 @@ done:
 
 static fab_status check_bits(const fab_sharing *s, const double *bits, fab_error *err) {
     for (uint32_t f = 0; f < s->n_flows; f++) {
-        if (!(bits[f] >= 0) || !isfinite(bits[f])) {
-            return fab_fail(err, FAB_EINPUT, NULL, "flow %u has %g bits; they must be finite and not below 0", f,
-                            bits[f]);
-        }
+        FAB_REFUSE_IF(!(bits[f] >= 0) || !isfinite(bits[f]), err, FAB_EINPUT, NULL,
+                      "flow %u has %g bits; they must be finite and not below 0", f, bits[f]);
     }
     return FAB_OK;
 }

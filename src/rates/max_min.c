@@ -1,12 +1,8 @@
 /* Whole solutions: the input is checked, filled, and the result held against the definition. */
-#include "fab/max_min.h"
 #include "fab/multiversion.h"
-#include "fill.h"
 #include "solver.h"
 
 #include <math.h>
-#include <stdbool.h>
-#include <stddef.h>
 
 #define TOLERANCE 1e-9 /* of the check */
 #define NAMED     256  /* flows whose links are named at once */
@@ -17,28 +13,20 @@ static bool is_positive(double x) {
 
 fab_status check_sharing(const fab_sharing *s, fab_error *err) {
     for (uint32_t l = 0; l < s->n_links; l++) {
-        if (!(s->capacity[l] > 0)) {
-            return fab_fail(err, FAB_EINPUT, NULL, "link %u has the capacity %g; it must be above 0", l,
-                            s->capacity[l]);
-        }
+        FAB_REFUSE_IF(!(s->capacity[l] > 0), err, FAB_EINPUT, NULL, "link %u has the capacity %g; it must be above 0",
+                      l, s->capacity[l]);
     }
     for (uint32_t f = 0; f < s->n_flows; f++) {
-        if (s->first[f] > s->first[f + 1]) {
-            return fab_fail(err, FAB_EINPUT, NULL, "the links of flow %u end before they begin", f);
-        }
-        if (s->weight != NULL && !is_positive(s->weight[f])) {
-            return fab_fail(err, FAB_EINPUT, NULL, "flow %u has the weight %g; it must be finite and above 0", f,
-                            s->weight[f]);
-        }
-        if (s->limit != NULL && !(s->limit[f] > 0)) {
-            return fab_fail(err, FAB_EINPUT, NULL, "flow %u has the limit %g; it must be above 0", f, s->limit[f]);
-        }
+        FAB_REFUSE_IF(s->first[f] > s->first[f + 1], err, FAB_EINPUT, NULL,
+                      "the links of flow %u end before they begin", f);
+        FAB_REFUSE_IF(s->weight != NULL && !is_positive(s->weight[f]), err, FAB_EINPUT, NULL,
+                      "flow %u has the weight %g; it must be finite and above 0", f, s->weight[f]);
+        FAB_REFUSE_IF(s->limit != NULL && !(s->limit[f] > 0), err, FAB_EINPUT, NULL,
+                      "flow %u has the limit %g; it must be above 0", f, s->limit[f]);
     }
     for (uint64_t e = s->first[0]; s->share != NULL && e < s->first[s->n_flows]; e++) {
-        if (!is_positive(s->share[e])) {
-            return fab_fail(err, FAB_EINPUT, NULL, "entry %llu has the share %g; it must be finite and above 0",
-                            (unsigned long long)e, s->share[e]);
-        }
+        FAB_REFUSE_IF(!is_positive(s->share[e]), err, FAB_EINPUT, NULL,
+                      "entry %llu has the share %g; it must be finite and above 0", (unsigned long long)e, s->share[e]);
     }
     return FAB_OK;
 }
@@ -141,10 +129,8 @@ static fab_status check_links(const fab_max_min *m, const fab_sharing *s, bool *
     for (uint32_t l = 0; l < m->n_kept; l++) {
         const link_check *c = &m->check[l];
         double capacity = s->capacity[m->number[l]];
-        if (c->load > capacity * (1 + TOLERANCE)) {
-            return fab_fail(err, FAB_EINTERNAL, NULL, "link %u carries %.17g bit/s; its capacity is %.17g",
-                            m->number[l], c->load, capacity);
-        }
+        FAB_REFUSE_IF(c->load > capacity * (1 + TOLERANCE), err, FAB_EINTERNAL, NULL,
+                      "link %u carries %.17g bit/s; its capacity is %.17g", m->number[l], c->load, capacity);
         *out_holds = *out_holds && (c->level == INFINITY || c->load >= capacity * (1 - 2 * FILL_SLACK));
     }
     return FAB_OK;
@@ -193,14 +179,11 @@ static fab_status certify(fab_max_min *m, const fab_sharing *s, double *out_rate
     find_tops(m, s);
     for (uint32_t f = 0; f < s->n_flows; f++) {
         uint32_t bottleneck = FAB_NO_BOTTLENECK;
-        if (s->limit != NULL && out_rate[f] > s->limit[f]) {
-            return fab_fail(err, FAB_EINTERNAL, NULL, "flow %u has %.17g bit/s; its limit is %.17g", f, out_rate[f],
-                            s->limit[f]);
-        }
-        if (!find_holder(m, s, f, FILL_SLACK, &bottleneck) && !find_holder(m, s, f, TOLERANCE, &bottleneck)) {
-            return fab_fail(err, FAB_EINTERNAL, NULL, "flow %u could have more than %.17g bit/s: it has no bottleneck",
-                            f, out_rate[f]);
-        }
+        FAB_REFUSE_IF(s->limit != NULL && out_rate[f] > s->limit[f], err, FAB_EINTERNAL, NULL,
+                      "flow %u has %.17g bit/s; its limit is %.17g", f, out_rate[f], s->limit[f]);
+        FAB_REFUSE_IF(!find_holder(m, s, f, FILL_SLACK, &bottleneck) && !find_holder(m, s, f, TOLERANCE, &bottleneck),
+                      err, FAB_EINTERNAL, NULL, "flow %u could have more than %.17g bit/s: it has no bottleneck", f,
+                      out_rate[f]);
         if (out_bottleneck != NULL) {
             out_bottleneck[f] = bottleneck;
         }

@@ -76,22 +76,16 @@ static fab_status check_memory(const fab_pipeline *p, fab_pipeline_needs needs, 
 }
 
 static fab_status check_pipeline(const fab_pipeline *p, fab_pipeline_needs needs, fab_error *err) {
-    if (p->n_stages == 0 || p->n_chunks == 0 || p->n_microbatches == 0 || p->n_chunks > UINT16_MAX) {
-        return fab_fail(err, FAB_EINPUT, NULL, "a pipeline of %u stages, %u chunks and %u microbatches", p->n_stages,
-                        p->n_chunks, p->n_microbatches);
-    }
-    if (p->order == FAB_ORDER_ZERO_BUBBLE && p->n_chunks > 1) {
-        return fab_fail(err, FAB_EINPUT, NULL, "the order zero-bubble is of one chunk per stage, not of %u",
-                        p->n_chunks);
-    }
-    if (p->n_chunks > 1 && p->n_microbatches % p->n_stages != 0) {
-        return fab_fail(err, FAB_EINPUT, NULL, "%u microbatches over several chunks of %u stages do not divide",
-                        p->n_microbatches, p->n_stages);
-    }
-    if (!(p->send_overlap >= 0 && p->send_overlap <= 1 && p->replica_overlap >= 0 && p->replica_overlap <= 1)) {
-        return fab_fail(err, FAB_EINPUT, NULL, "overlaps of %g and %g are outside 0 to 1", p->send_overlap,
-                        p->replica_overlap);
-    }
+    FAB_REFUSE_IF(p->n_stages == 0 || p->n_chunks == 0 || p->n_microbatches == 0 || p->n_chunks > UINT16_MAX, err,
+                  FAB_EINPUT, NULL, "a pipeline of %u stages, %u chunks and %u microbatches", p->n_stages, p->n_chunks,
+                  p->n_microbatches);
+    FAB_REFUSE_IF(p->order == FAB_ORDER_ZERO_BUBBLE && p->n_chunks > 1, err, FAB_EINPUT, NULL,
+                  "the order zero-bubble is of one chunk per stage, not of %u", p->n_chunks);
+    FAB_REFUSE_IF(p->n_chunks > 1 && p->n_microbatches % p->n_stages != 0, err, FAB_EINPUT, NULL,
+                  "%u microbatches over several chunks of %u stages do not divide", p->n_microbatches, p->n_stages);
+    FAB_REFUSE_IF(!(p->send_overlap >= 0 && p->send_overlap <= 1 && p->replica_overlap >= 0 && p->replica_overlap <= 1),
+                  err, FAB_EINPUT, NULL, "overlaps of %g and %g are outside 0 to 1", p->send_overlap,
+                  p->replica_overlap);
     FAB_PASS(check_memory(p, needs, err)); /* before what would be looked at */
     for (size_t i = 0; i < (size_t)p->n_stages * p->n_chunks; i++) {
         const fab_chunk_times *t = &p->chunk[i];
@@ -116,9 +110,8 @@ static fab_status check_pipeline(const fab_pipeline *p, fab_pipeline_needs needs
                                 t->gather_latency_s,
                                 t->reduce_latency_s};
         for (size_t k = 0; k < sizeof takes / sizeof takes[0]; k++) {
-            if (!(takes[k] >= 0) || isinf(takes[k])) {
-                return fab_fail(err, FAB_EINPUT, NULL, "an operation of a pipeline takes %g s", takes[k]);
-            }
+            FAB_REFUSE_IF(!(takes[k] >= 0) || isinf(takes[k]), err, FAB_EINPUT, NULL,
+                          "an operation of a pipeline takes %g s", takes[k]);
         }
     }
     return FAB_OK;

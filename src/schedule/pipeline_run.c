@@ -443,10 +443,8 @@ fab_status run_once(run *r, run_with with, fab_op *op, double *out_s, fab_error 
         look_again(r, stage);
     }
     for (uint32_t stage = 0; stage < p->n_stages; stage++) {
-        if (r->next[stage] < r->n_steps || r->closing[stage] > 0 || r->waits[stage]) {
-            return fab_fail(err, FAB_EINTERNAL, NULL, "stage %u waits after %zu of %zu steps of a pipeline", stage,
-                            r->next[stage], r->n_steps);
-        }
+        FAB_REFUSE_IF(r->next[stage] < r->n_steps || r->closing[stage] > 0 || r->waits[stage], err, FAB_EINTERNAL, NULL,
+                      "stage %u waits after %zu of %zu steps of a pipeline", stage, r->next[stage], r->n_steps);
     }
     *out_s = finish(r);
     return FAB_OK;

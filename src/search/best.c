@@ -176,9 +176,8 @@ static fab_status settle_key(const fab_best_request *r, fab_design *design, bool
         }
         *key = (fab_job_collective)i;
         fab_status status = trial_run(r, design, r->traffic, &t, &why);
-        if (status != FAB_OK && status != FAB_EINPUT && status != FAB_EUNSUPPORTED) {
-            return fab_fail(err, status, why.where, "%s", why.text);
-        }
+        FAB_REFUSE_IF(status != FAB_OK && status != FAB_EINPUT && status != FAB_EUNSUPPORTED, err, status, why.where,
+                      "%s", why.text);
         first = first.code == FAB_OK ? why : first;
         double time_s = status == FAB_OK ? time_of_phases(&t->result, of_tensor) : NAN;
         if (!isnan(time_s)) {
@@ -188,9 +187,7 @@ static fab_status settle_key(const fab_best_request *r, fab_design *design, bool
         trial_free(t);
     }
     *key = winner;
-    if (found.name[0][0] == '\0' && first.code != FAB_OK) {
-        return fab_fail(err, first.code, first.where, "%s", first.text);
-    }
+    FAB_REFUSE_IF(found.name[0][0] == '\0' && first.code != FAB_OK, err, first.code, first.where, "%s", first.text);
     FAB_PASS(check_race(&found, job->where, err));
     if (found.time_s[0] > 0) { /* else the job has no such collective */
         race_tell(&found, of_tensor ? "tp-collective " : "dp-collective ", design);

@@ -8,13 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SECONDS_PER_YEAR (365.0 * 24 * 3600)
-
 /* --- verdict ------------------------------------------------------------------------------------------------------ */
-
-static bool compare_takes_part(const fab_sweep_point *p, size_t e) {
-    return p->is_built && e < p->n_engines && p->engines[e].has_time;
-}
 
 /* What designs are judged by: with failures where all that take part have them. */
 typedef struct measure {
@@ -32,7 +26,7 @@ static measure choose_measure(const fab_sweep *sweep, size_t engine) {
     measure m = {.engine = engine, .by_price = true, .has_failures = true};
     for (size_t i = 0; i < sweep->n_points; i++) {
         const fab_sweep_point *p = &sweep->points[i];
-        if (compare_takes_part(p, engine)) {
+        if (fab_sweep_has_time(p, engine)) {
             m.by_price = m.by_price && p->engines[engine].iteration.usd_per_1e9_tokens > 0;
             m.has_failures = m.has_failures && p->engines[engine].has_goodput;
         }
@@ -44,7 +38,7 @@ static measure choose_measure(const fab_sweep *sweep, size_t engine) {
 static double turning(const fab_sweep_point *p, const measure *m, double usd) {
     const fab_iteration *it = &p->engines[m->engine].iteration;
     double goodput = m->has_failures ? p->engines[m->engine].goodput.mean : 1;
-    double excess = (figure_of(p, m) - usd) * it->tokens_per_s * goodput / 1e9 * SECONDS_PER_YEAR;
+    double excess = (figure_of(p, m) - usd) * it->tokens_per_s * goodput / 1e9 * FAB_SECONDS_PER_YEAR;
     double network = it->network_share_ratio * (p->capital_usd_per_year + p->energy_usd_per_year);
     return network > 0 ? excess / network : INFINITY;
 }
@@ -56,7 +50,7 @@ static void judge_ownership(const fab_sweep *sweep, const measure *m, fab_verdic
     v->is_owned = v->is_known;
     for (size_t i = 0; i < sweep->n_points; i++) {
         const fab_sweep_point *p = &sweep->points[i];
-        if (!compare_takes_part(p, m->engine)) {
+        if (!fab_sweep_has_time(p, m->engine)) {
             continue;
         }
         double usd = p->engines[m->engine].owned_usd_per_1e9_tokens;
@@ -87,7 +81,7 @@ static double uncertainty_of(const fab_sweep *sweep, const measure *m, size_t a,
 static void find_behind(const fab_sweep *sweep, const measure *m, double least, fab_verdict *v) {
     for (size_t i = 0; least > 0 && i < sweep->n_points; i++) {
         const fab_sweep_point *p = &sweep->points[i];
-        double ratio = compare_takes_part(p, m->engine) ? figure_of(p, m) / least - 1 : 0;
+        double ratio = fab_sweep_has_time(p, m->engine) ? figure_of(p, m) / least - 1 : 0;
         double even_ratio = ratio > 0 ? uncertainty_of(sweep, m, v->best, i) : 0;
         if (ratio >= fmax(FAB_EVEN_RATIO, even_ratio) && (v->behind == v->best || ratio < v->behind_ratio)) {
             v->behind = i;
@@ -113,7 +107,7 @@ static fab_verdict judge(const fab_sweep *sweep, size_t e) {
     fab_verdict v = {.by_price = m.by_price};
     for (size_t i = 0; i < sweep->n_points; i++) {
         const fab_sweep_point *p = &sweep->points[i];
-        if (!compare_takes_part(p, e)) {
+        if (!fab_sweep_has_time(p, e)) {
             continue;
         }
         double mine = figure_of(p, &m);
@@ -154,7 +148,7 @@ static void judge_sprayed(fab_sweep *sweep, fab_verdict *v) {
     bool has_all = sprayed.is_known && v->next != v->best;
     for (size_t i = 0; i < sweep->n_points; i++) {
         const fab_sweep_point *p = &sweep->points[i];
-        has_all = has_all && (!compare_takes_part(p, 0) || (p->is_sprayed && compare_takes_part(p, 1)));
+        has_all = has_all && (!fab_sweep_has_time(p, 0) || (p->is_sprayed && fab_sweep_has_time(p, 1)));
     }
     if (has_all) {
         v->is_sprayed = true;

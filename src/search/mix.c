@@ -11,8 +11,6 @@
 
 #define SAME 1e-9
 
-#define SECONDS_PER_YEAR (365.0 * 24 * 3600)
-
 const fab_mix_unit fab_mix_units[FAB_MIX_JOBS] = {[FAB_JOB_TRAINING] = {"training", "tokens", "1e9 tokens", 1e9},
                                                   [FAB_JOB_RANKING] = {"ranking", "samples", "1e6 samples", 1e6},
                                                   [FAB_JOB_SERVING] = {"serving", "tokens", "1e6 tokens", 1e6}};
@@ -32,39 +30,22 @@ void fab_mix_free(fab_mix *mix) {
 
 /* --- replays ------------------------------------------------------------------------------------------------------ */
 
-typedef struct mix_progress {
-    const fab_mix_request *request;
-    size_t before;
-} mix_progress;
-
-static void mix_tell(void *context, double done, size_t total) {
-    const mix_progress *p = context;
-    (void)total;
-    p->request->progress(p->request->progress_context, (double)p->before + done,
-                         p->request->n_designs * p->request->n_jobs);
-}
-
 static fab_status run_job(const fab_mix_request *r, size_t i, size_t job, fab_design *design, fab_sweep_point *out,
                           fab_error *inner, fab_error *err) {
-    mix_progress progress = {.request = r, .before = i * r->n_jobs + job};
     const fab_sweep_request request = {.traffic = "job",
                                        .seed = r->seed,
                                        .n_seeds = r->n_seeds,
                                        .n_threads = r->n_threads,
-                                       .progress = r->progress != NULL ? mix_tell : NULL,
-                                       .progress_context = &progress};
+                                       .n_before = i * r->n_jobs + job,
+                                       .n_all = r->n_designs * r->n_jobs,
+                                       .progress = r->progress,
+                                       .progress_context = r->progress_context};
     *inner = (fab_error){.code = FAB_OK};
     fab_status status = r->read(r->read_context, i, r->kinds[job], design, inner);
     if (status == FAB_OK) {
         status = fab_sweep_evaluate(&request, design, out, inner);
     }
-    if (fab_sweep_keep_error(status, inner, out)) {
-        return FAB_OK;
-    }
-    if (status != FAB_OK && err != NULL) {
-        *err = *inner;
-    }
-    return status;
+    return fab_sweep_keep_error(status, inner, out, err);
 }
 
 /* --- comparison --------------------------------------------------------------------------------------------------- */
@@ -102,15 +83,11 @@ static fab_status check_alike(const fab_mix *mix, const fab_mix_design *a, const
             same_model(p, q)) { /* each runs it in its own way */
             continue;
         }
-        if (summary_length(q) != n || strncmp(p->traffic, q->traffic, n) != 0) {
-            return fab_fail(err, FAB_EINPUT, b->name,
-                            "its %s job is '%.*s', and that of the first design '%.*s': only the same jobs compare",
-                            fab_mix_units[mix->kind[j]].job, (int)summary_length(q), q->traffic, (int)n, p->traffic);
-        }
-        if (p->n_engines != q->n_engines) {
-            return fab_fail(err, FAB_EINPUT, b->name, "has %zu engines and the first design %zu: give --engine",
-                            q->n_engines, p->n_engines);
-        }
+        FAB_REFUSE_IF(summary_length(q) != n || strncmp(p->traffic, q->traffic, n) != 0, err, FAB_EINPUT, b->name,
+                      "its %s job is '%.*s', and that of the first design '%.*s': only the same jobs compare",
+                      fab_mix_units[mix->kind[j]].job, (int)summary_length(q), q->traffic, (int)n, p->traffic);
+        FAB_REFUSE_IF(p->n_engines != q->n_engines, err, FAB_EINPUT, b->name,
+                      "has %zu engines and the first design %zu: give --engine", q->n_engines, p->n_engines);
     }
     return FAB_OK;
 }
@@ -163,7 +140,7 @@ static void measure_units(const fab_mix *mix, const fab_mix_design *d, size_t e,
     fab_mix_engine *engine = &d->engines[e];
     const double usd = mix->by_ownership ? p->ownership.total_usd * p->gpu_ratio : 0;
     engine->rate[j] = p->engines[e].time_s > 0 ? p->work / p->engines[e].time_s : 0;
-    engine->per_usd[j] = usd > 0 ? engine->rate[j] * p->ownership.years * SECONDS_PER_YEAR / usd : 0;
+    engine->per_usd[j] = usd > 0 ? engine->rate[j] * p->ownership.years * FAB_SECONDS_PER_YEAR / usd : 0;
 }
 
 static void mark_least(const fab_mix *mix, size_t e, size_t j) {

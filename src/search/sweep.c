@@ -3,7 +3,6 @@
 #include "fab/design.h"
 #include "fab/plan_run.h"
 #include "fab/prices.h"
-#include "fab/sweep_run.h"
 #include "fab/topologies.h"
 #include "fab/traffic.h"
 #include "fab/verdict.h"
@@ -11,7 +10,6 @@
 #include "sweep_internal.h"
 
 #include "fab/memory.h"
-#include "fab/str.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -214,18 +212,22 @@ done:
 
 fab_status fab_sweep_evaluate(const fab_sweep_request *request, const fab_design *design, fab_sweep_point *out,
                               fab_error *err) {
-    point_progress progress = {.request = request, .n_points = 1};
+    point_progress progress = {
+        .request = request, .before = request->n_before, .n_points = request->n_all > 0 ? request->n_all : 1};
     return sweep_evaluate(request, design, NULL, &progress, out, err);
 }
 
-bool fab_sweep_keep_error(fab_status status, const fab_error *error, fab_sweep_point *point) {
+fab_status fab_sweep_keep_error(fab_status status, const fab_error *error, fab_sweep_point *point, fab_error *err) {
     if (!fab_is_refusal(status)) {
-        return false;
+        if (error->code != FAB_OK && err != NULL) {
+            *err = *error;
+        }
+        return status;
     }
     point->over_limit = status == FAB_ELIMIT;
     (void)snprintf(point->error, sizeof point->error, "%s%s%s", error->where, error->where[0] != '\0' ? ": " : "",
                    error->text);
-    return true;
+    return FAB_OK;
 }
 
 #define MOST_SPRAYED_GPUS 16384 /* of all points: of more nobody waits for what he did not ask for */
@@ -341,12 +343,7 @@ static fab_status run_point(const fab_sweep_request *r, size_t i, const shared_j
     if (status == FAB_OK) {
         FAB_TRY(evaluate_sprayed(r, design, value, progress, &found, err));
     }
-    if (!fab_sweep_keep_error(status, inner, &found)) {
-        if (inner->code != FAB_OK && err != NULL) {
-            *err = *inner;
-        }
-        FAB_TRY(status);
-    }
+    FAB_TRY(fab_sweep_keep_error(status, inner, &found, err));
     for (size_t k = 0; k < r->n_paths; k++) {
         FAB_TRY((found.value[k] = fab_strdup(value[k], err)) != NULL ? FAB_OK : FAB_ENOMEM);
     }
@@ -425,11 +422,8 @@ static fab_status choose_model(const fab_sweep_request *r, size_t n, fab_design 
         }
         status = FAB_OK;
     }
-    if (r->compares_designs && models.named_differ) {
-        FAB_FAIL(err, FAB_EINPUT, NULL,
-                 "the designs train different models, %s among them; give all the same: --job model=NAME",
-                 models.named);
-    }
+    FAB_FAIL_IF(r->compares_designs && models.named_differ, err, FAB_EINPUT, NULL,
+                "the designs train different models, %s among them; give all the same: --job model=NAME", models.named);
     if (models.named != NULL && !models.named_differ && models.has_defaults) {
         *out = models.named;
         models.named = NULL;
@@ -464,11 +458,9 @@ static fab_status choose_prices(const fab_sweep_request *r, size_t n, fab_design
     if (differs == n) {
         return FAB_OK;
     }
-    if (n_files < n_read) {
-        return fab_fail(err, FAB_EINPUT, r->values[0][differs],
-                        "another design has other prices: costs by two books do not compare, unless each design names "
-                        "a file of its own; --prices NAME holds for all");
-    }
+    FAB_REFUSE_IF(n_files < n_read, err, FAB_EINPUT, r->values[0][differs],
+                  "another design has other prices: costs by two books do not compare, unless each design names "
+                  "a file of its own; --prices NAME holds for all");
     out[0] = '\0';
     return FAB_OK;
 }
@@ -487,10 +479,6 @@ static bool dominates(const fab_sweep_point *p, const fab_sweep_point *q, size_t
            (p->total_usd < q->total_usd * (1 - SAME) || p_s < q_s * (1 - same));
 }
 
-static bool has_time(const fab_sweep_point *p, size_t e) {
-    return p->is_built && e < p->n_engines && p->engines[e].has_time;
-}
-
 /* Iterations of different numbers of tokens are compared by the time for as many as the first point has; of designs,
  * also on as many GPUs. */
 static void set_compared(fab_sweep *sweep, size_t e) {
@@ -498,7 +486,7 @@ static void set_compared(fab_sweep *sweep, size_t e) {
     const fab_sweep_point *first = NULL;
     for (size_t i = 0; i < sweep->n_points; i++) {
         fab_sweep_point *p = &sweep->points[i];
-        if (has_time(p, e)) {
+        if (fab_sweep_has_time(p, e)) {
             first = first != NULL ? first : p;
             const bool scales = p->engines[e].has_iteration && p->tokens > 0;
             const double gpus_ratio = is_per_gpu ? (double)p->job_gpus / (double)first->job_gpus : 1;
@@ -511,18 +499,19 @@ static void rank_engine(fab_sweep *sweep, size_t e) {
     double least_s = INFINITY;
     set_compared(sweep, e);
     for (size_t i = 0; i < sweep->n_points; i++) {
-        least_s = has_time(&sweep->points[i], e) ? fmin(least_s, sweep->points[i].engines[e].compared_s) : least_s;
+        least_s =
+            fab_sweep_has_time(&sweep->points[i], e) ? fmin(least_s, sweep->points[i].engines[e].compared_s) : least_s;
     }
     for (size_t i = 0; i < sweep->n_points; i++) {
         fab_sweep_point *q = &sweep->points[i];
-        if (!has_time(q, e)) {
+        if (!fab_sweep_has_time(q, e)) {
             continue;
         }
         q->engines[e].slowdown = least_s > 0 ? q->engines[e].compared_s / least_s : 1;
         q->engines[e].is_on_front = true;
         for (size_t k = 0; k < sweep->n_points && q->engines[e].is_on_front; k++) {
             const fab_sweep_point *p = &sweep->points[k];
-            q->engines[e].is_on_front = !(has_time(p, e) && dominates(p, q, e));
+            q->engines[e].is_on_front = !(fab_sweep_has_time(p, e) && dominates(p, q, e));
         }
     }
 }
@@ -536,10 +525,9 @@ void fab_sweep_rank(fab_sweep *sweep) {
 static fab_status sweep_check_request(const fab_sweep_request *r, size_t *out_n, fab_error *err) {
     size_t n = 1;
     for (size_t k = 0; k < r->n_paths; k++) {
-        if (r->n_values[k] == 0 || r->n_values[k] > FAB_SWEEP_POINTS / n) {
-            return fab_fail(err, FAB_EUSAGE, NULL, "a sweep has 1 to %d points; these are %s", FAB_SWEEP_POINTS,
-                            r->n_values[k] == 0 ? "none" : "more");
-        }
+        FAB_REFUSE_IF(r->n_values[k] == 0 || r->n_values[k] > FAB_SWEEP_POINTS / n, err, FAB_EUSAGE, NULL,
+                      "a sweep has 1 to %d points; these are %s", FAB_SWEEP_POINTS,
+                      r->n_values[k] == 0 ? "none" : "more");
         n *= r->n_values[k];
     }
     *out_n = n;

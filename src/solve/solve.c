@@ -58,20 +58,17 @@ static fab_status check_entries(const fab_program *p, fab_error *err) {
     FAB_TRY(FAB_NEW(sorted, p->n_entries, err));
     for (size_t i = 0; i < p->n_entries; i++) {
         const fab_entry *e = &p->entries[i];
-        if (e->row >= p->n_rows || e->column >= p->n_columns) {
-            FAB_FAIL(err, FAB_EINPUT, NULL, "entry %zu at row %u, column %u is outside %zu rows and %zu columns", i,
-                     e->row, e->column, p->n_rows, p->n_columns);
-        }
-        if (!isfinite(e->value)) {
-            FAB_FAIL(err, FAB_EINPUT, NULL, "entry %zu at row %u, column %u is %g", i, e->row, e->column, e->value);
-        }
+        FAB_FAIL_IF(e->row >= p->n_rows || e->column >= p->n_columns, err, FAB_EINPUT, NULL,
+                    "entry %zu at row %u, column %u is outside %zu rows and %zu columns", i, e->row, e->column,
+                    p->n_rows, p->n_columns);
+        FAB_FAIL_IF(!isfinite(e->value), err, FAB_EINPUT, NULL, "entry %zu at row %u, column %u is %g", i, e->row,
+                    e->column, e->value);
         sorted[i] = *e;
     }
     qsort(sorted, p->n_entries, sizeof *sorted, by_place);
     for (size_t i = 1; i < p->n_entries; i++) {
-        if (by_place(&sorted[i - 1], &sorted[i]) == 0) {
-            FAB_FAIL(err, FAB_EINPUT, NULL, "row %u has column %u twice", sorted[i].row, sorted[i].column);
-        }
+        FAB_FAIL_IF(by_place(&sorted[i - 1], &sorted[i]) == 0, err, FAB_EINPUT, NULL, "row %u has column %u twice",
+                    sorted[i].row, sorted[i].column);
     }
 done:
     free(sorted);
@@ -79,22 +76,17 @@ done:
 }
 
 static fab_status solve_check(const fab_program *p, fab_error *err) {
-    if (p->n_columns == 0 || p->n_columns > INT_MAX / 4 || p->n_rows > INT_MAX / 4 || p->n_entries > INT_MAX / 4) {
-        return fab_fail(err, FAB_EINPUT, NULL, "a program of %zu columns, %zu rows and %zu entries", p->n_columns,
-                        p->n_rows, p->n_entries);
-    }
+    FAB_REFUSE_IF(
+        p->n_columns == 0 || p->n_columns > INT_MAX / 4 || p->n_rows > INT_MAX / 4 || p->n_entries > INT_MAX / 4, err,
+        FAB_EINPUT, NULL, "a program of %zu columns, %zu rows and %zu entries", p->n_columns, p->n_rows, p->n_entries);
     for (size_t i = 0; i < p->n_columns; i++) {
         const fab_column *c = &p->columns[i];
-        if (bad_bounds(c->lower, c->upper) || !isfinite(c->cost)) {
-            return fab_fail(err, FAB_EINPUT, NULL, "column %zu has the bounds %g and %g and the cost %g", i, c->lower,
-                            c->upper, c->cost);
-        }
+        FAB_REFUSE_IF(bad_bounds(c->lower, c->upper) || !isfinite(c->cost), err, FAB_EINPUT, NULL,
+                      "column %zu has the bounds %g and %g and the cost %g", i, c->lower, c->upper, c->cost);
     }
     for (size_t i = 0; i < p->n_rows; i++) {
-        if (bad_bounds(p->rows[i].lower, p->rows[i].upper)) {
-            return fab_fail(err, FAB_EINPUT, NULL, "row %zu has the bounds %g and %g", i, p->rows[i].lower,
-                            p->rows[i].upper);
-        }
+        FAB_REFUSE_IF(bad_bounds(p->rows[i].lower, p->rows[i].upper), err, FAB_EINPUT, NULL,
+                      "row %zu has the bounds %g and %g", i, p->rows[i].lower, p->rows[i].upper);
     }
     return check_entries(p, err);
 }
@@ -281,9 +273,8 @@ fab_status fab_solve(const fab_program *program, const fab_solve_limits *limits,
                      fab_solution *out, fab_error *err) {
     fab_status status = FAB_OK;
     call *c = NULL;
-    if (row_dual != NULL && has_integers(program)) {
-        FAB_FAIL(err, FAB_EINPUT, NULL, "a program with integer columns has no prices");
-    }
+    FAB_FAIL_IF(row_dual != NULL && has_integers(program), err, FAB_EINPUT, NULL,
+                "a program with integer columns has no prices");
     FAB_TRY(solve_check(program, err));
     FAB_TRY(FAB_NEW(c, 1, err));
     c->program = program;
@@ -295,10 +286,8 @@ fab_status fab_solve(const fab_program *program, const fab_solve_limits *limits,
     } else {
         run_guarded(c, x, row_dual);
     }
-    if (c->status != FAB_OK) {
-        FAB_FAIL(err, c->status, NULL, "the solver gave up on %zu columns and %zu rows%s%s", program->n_columns,
-                 program->n_rows, c->said[0] != '\0' ? ": " : "", c->said);
-    }
+    FAB_FAIL_IF(c->status != FAB_OK, err, c->status, NULL, "the solver gave up on %zu columns and %zu rows%s%s",
+                program->n_columns, program->n_rows, c->said[0] != '\0' ? ": " : "", c->said);
     *out = c->solution;
 done:
     if (c != NULL) {

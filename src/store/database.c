@@ -45,19 +45,15 @@ fab_status database_fail(const database *db, int code, fab_error *err) {
     case SQLITE_PROTOCOL: return fab_fail(err, FAB_EIO, path, "another process uses it");
     case SQLITE_NOTADB: return fab_fail(err, FAB_EINPUT, path, "is no store of a study: not an SQLite database");
     case SQLITE_CORRUPT:
-        if (cannot_be_read(db, &number)) {
-            return fab_fail(err, FAB_EIO, path, "cannot be read: %s", strerror(number));
-        }
+        FAB_REFUSE_IF(cannot_be_read(db, &number), err, FAB_EIO, path, "cannot be read: %s", strerror(number));
         return fab_fail(err, FAB_EINPUT, path, "is damaged: %s", sqlite3_errmsg(db->handle));
     case SQLITE_IOERR:
     case SQLITE_CANTOPEN:
     case SQLITE_READONLY:
     case SQLITE_PERM:
     case SQLITE_NOLFS:
-        if (database_has_moved(db)) {
-            return fab_fail(err, FAB_EIO, path,
-                            "was moved or deleted while it was used: what it held is lost to this run");
-        }
+        FAB_REFUSE_IF(database_has_moved(db), err, FAB_EIO, path,
+                      "was moved or deleted while it was used: what it held is lost to this run");
         return fab_fail(err, FAB_EIO, path, "%s: %s; what was stored before is intact", sqlite3_errstr(code),
                         system_reason(db));
     case SQLITE_ERROR:
@@ -77,9 +73,7 @@ static fab_status immutable_uri(const char *path, char *out, size_t size, fab_er
     for (const char *c = path; *c != '\0'; c++) {
         bool plain = (*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z') || (*c >= '0' && *c <= '9') ||
                      strchr("/._-", *c) != NULL;
-        if (n + 24 > size) {
-            return fab_fail(err, FAB_EINPUT, NULL, "'%.40s...' is too long for a path", path);
-        }
+        FAB_REFUSE_IF(n + 24 > size, err, FAB_EINPUT, NULL, "'%.40s...' is too long for a path", path);
         n += (size_t)snprintf(out + n, size - n, plain ? "%c" : "%%%02X", (unsigned char)*c);
     }
     (void)snprintf(out + n, size - n, "?immutable=1");
@@ -121,13 +115,10 @@ fab_status database_open(database *db, const char *path, database_mode mode, fab
         name = uri;
     }
     int code = sqlite3_open_v2(name, &db->handle, flags, NULL);
-    if (code != SQLITE_OK && lstat(resolved, &about) == 0 && S_ISLNK(about.st_mode)) {
-        return fab_fail(err, FAB_EINPUT, path, "is a link: files of a store are not followed elsewhere");
-    }
-    if (code != SQLITE_OK) {
-        return fab_fail(err, (code & 0xff) == SQLITE_NOMEM ? FAB_ENOMEM : FAB_EIO, path, "cannot open: %s: %s",
-                        sqlite3_errstr(code), system_reason(db));
-    }
+    FAB_REFUSE_IF(code != SQLITE_OK && lstat(resolved, &about) == 0 && S_ISLNK(about.st_mode), err, FAB_EINPUT, path,
+                  "is a link: files of a store are not followed elsewhere");
+    FAB_REFUSE_IF(code != SQLITE_OK, err, (code & 0xff) == SQLITE_NOMEM ? FAB_ENOMEM : FAB_EIO, path,
+                  "cannot open: %s: %s", sqlite3_errstr(code), system_reason(db));
     (void)sqlite3_busy_timeout(db->handle, BUSY_MS);
     /* A file from elsewhere may hold anything: nothing in it is run, and nothing that looks wrong is believed. */
     (void)sqlite3_db_config(db->handle, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
@@ -237,10 +228,8 @@ fab_status database_check_brand(database *db, bool *out_empty, fab_error *err) {
     FAB_PASS(database_integer(db, "SELECT count(*) FROM sqlite_schema", &n_tables, err));
     *out_empty = id == 0 && version == 0 && n_tables == 0;
     db->is_foreign = !*out_empty && id != STORE_APPLICATION_ID;
-    if (db->is_foreign) {
-        return fab_fail(err, FAB_EINPUT, db->path, "is no store of a study: its application id is %" PRId64 ", not %d",
-                        id, STORE_APPLICATION_ID);
-    }
+    FAB_REFUSE_IF(db->is_foreign, err, FAB_EINPUT, db->path,
+                  "is no store of a study: its application id is %" PRId64 ", not %d", id, STORE_APPLICATION_ID);
     if (version > STORE_SCHEMA) {
         db->is_foreign = true;
         return fab_fail(err, FAB_EINPUT, db->path,

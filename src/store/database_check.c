@@ -31,9 +31,8 @@ fab_status database_check_schema(const database *db, const char *schema, fab_err
     FAB_TRY(database_run(&model, schema, err));
     FAB_TRY(check_add_schema(&model, &expected, err));
     FAB_TRY(check_add_schema(db, &found, err));
-    if (strcmp(expected.data, found.data != NULL ? found.data : "") != 0) {
-        FAB_FAIL(err, FAB_EINPUT, db->path, "is damaged, or of another schema: its tables are not those of a study");
-    }
+    FAB_FAIL_IF(strcmp(expected.data, found.data != NULL ? found.data : "") != 0, err, FAB_EINPUT, db->path,
+                "is damaged, or of another schema: its tables are not those of a study");
 done:
     database_close(&model);
     fab_str_release(&expected);

@@ -4,7 +4,6 @@
 #include "fab/memory.h"
 #include "fab/order.h"
 #include "fab/save.h"
-#include "fab/shard.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -40,9 +39,7 @@ void folder_remove(const char *path) {
 
 fab_status folder_move(const char *folder, const char *from, const char *to, fab_error *err) {
     FAB_PASS(fab_save_sync(from, err));
-    if (rename(from, to) != 0) {
-        return fab_fail(err, FAB_EIO, to, "cannot be written: %s", strerror(errno));
-    }
+    FAB_REFUSE_IF(rename(from, to) != 0, err, FAB_EIO, to, "cannot be written: %s", strerror(errno));
     return fab_save_sync(folder, err);
 }
 
@@ -53,27 +50,19 @@ fab_status folder_copy(const char *from, const char *to, uint64_t *out_digest, f
     FILE *in = NULL;
     FILE *out = NULL;
     size_t n = 0;
-    if ((in = fopen(from, "rb")) == NULL) {
-        FAB_FAIL(err, FAB_EIO, from, "cannot be read: %s", strerror(errno));
-    }
-    if (to != NULL && (out = fopen(to, "wb")) == NULL) {
-        FAB_FAIL(err, FAB_EIO, to, "cannot be written: %s", strerror(errno));
-    }
+    FAB_FAIL_IF((in = fopen(from, "rb")) == NULL, err, FAB_EIO, from, "cannot be read: %s", strerror(errno));
+    FAB_FAIL_IF(to != NULL && (out = fopen(to, "wb")) == NULL, err, FAB_EIO, to, "cannot be written: %s",
+                strerror(errno));
     while ((n = fread(bytes, 1, sizeof bytes, in)) > 0) {
         hash = fab_fnv(hash, bytes, n);
-        if (out != NULL && fwrite(bytes, 1, n, out) != n) {
-            FAB_FAIL(err, FAB_EIO, to, "cannot be written: %s", strerror(errno));
-        }
+        FAB_FAIL_IF(out != NULL && fwrite(bytes, 1, n, out) != n, err, FAB_EIO, to, "cannot be written: %s",
+                    strerror(errno));
     }
-    if (ferror(in) != 0) {
-        FAB_FAIL(err, FAB_EIO, from, "cannot be read: %s", strerror(errno));
-    }
+    FAB_FAIL_IF(ferror(in) != 0, err, FAB_EIO, from, "cannot be read: %s", strerror(errno));
     if (out != NULL) {
         FILE *closing = out;
         out = NULL;
-        if (fclose(closing) != 0) {
-            FAB_FAIL(err, FAB_EIO, to, "cannot be written: %s", strerror(errno));
-        }
+        FAB_FAIL_IF(fclose(closing) != 0, err, FAB_EIO, to, "cannot be written: %s", strerror(errno));
     }
     *out_digest = hash;
 done:
@@ -117,9 +106,7 @@ fab_status folder_shards(const char *folder, shard_name **out, size_t *out_n, fa
     size_t n = 0;
     size_t capacity = 0;
     shard_name shard;
-    if ((dir = opendir(folder)) == NULL) {
-        FAB_FAIL(err, FAB_EIO, folder, "cannot be read: %s", strerror(errno));
-    }
+    FAB_FAIL_IF((dir = opendir(folder)) == NULL, err, FAB_EIO, folder, "cannot be read: %s", strerror(errno));
     for (const struct dirent *entry = readdir(dir); entry != NULL; entry = readdir(dir)) {
         if (parse_shard(entry->d_name, &shard)) {
             FAB_TRY(FAB_GROW(list, capacity, n + 1, err));
@@ -156,18 +143,14 @@ fab_status folder_check_free(const char *folder, fab_error *err) {
         ".", "..", STORE_FILES, STORE_PLAN ".new", STORE_PLAN ".new-journal", STORE_PLAN ".lock"};
     fab_status status = FAB_OK;
     DIR *dir = NULL;
-    if ((dir = opendir(folder)) == NULL) {
-        FAB_FAIL(err, FAB_EIO, folder, "cannot be read: %s", strerror(errno));
-    }
+    FAB_FAIL_IF((dir = opendir(folder)) == NULL, err, FAB_EIO, folder, "cannot be read: %s", strerror(errno));
     for (const struct dirent *entry = readdir(dir); entry != NULL; entry = readdir(dir)) {
         bool ours = false;
         for (size_t i = 0; i < sizeof OURS / sizeof OURS[0]; i++) {
             ours = ours || strcmp(entry->d_name, OURS[i]) == 0;
         }
-        if (!ours) {
-            FAB_FAIL(err, FAB_EIO, folder, "holds '%.60s' and no plan; a store is made in a new or empty folder",
-                     entry->d_name);
-        }
+        FAB_FAIL_IF(!ours, err, FAB_EIO, folder, "holds '%.60s' and no plan; a store is made in a new or empty folder",
+                    entry->d_name);
     }
 done:
     if (dir != NULL) {

@@ -275,16 +275,12 @@ fab_status fab_store_gather(const char *folder, const fab_plan *plan, bool parti
     }
     FAB_TRY(folder_path(folder, STORE_RESULTS, path, err));
     FAB_TRY(store_lock_take(path, false, &lock, &taken, &holder, err));
-    if (!taken) {
-        FAB_FAIL(err, FAB_EIO, path, "is being written by %s", holder.text);
-    }
+    FAB_FAIL_IF(!taken, err, FAB_EIO, path, "is being written by %s", holder.text);
     FAB_TRY(list_blocks(g, partial, &found, err));
     found.n_done = count_done(g);
-    if (found.n_done < plan->n_scenarios && !partial) {
-        FAB_FAIL(err, FAB_EINPUT, folder,
-                 "%" PRIu64 " of %" PRIu64 " scenarios are missing: run again, or gather what is there with --partial",
-                 plan->n_scenarios - found.n_done, plan->n_scenarios);
-    }
+    FAB_FAIL_IF(found.n_done < plan->n_scenarios && !partial, err, FAB_EINPUT, folder,
+                "%" PRIu64 " of %" PRIu64 " scenarios are missing: run again, or gather what is there with --partial",
+                plan->n_scenarios - found.n_done, plan->n_scenarios);
     FAB_TRY(write_results(g, progress, progress_context, &found, err));
     *out = found;
 done:

@@ -94,9 +94,8 @@ fab_status store_lock_take(const char *file, bool shared, store_lock *out, bool 
                            fab_error *err) {
     store_lock lock = {.fd = -1, .shared = shared};
     int n = snprintf(lock.path, sizeof lock.path, "%s.lock", file);
-    if (n < 0 || (size_t)n >= sizeof lock.path) {
-        return fab_fail(err, FAB_EINPUT, NULL, "'%.40s...' is too long for a path", file);
-    }
+    FAB_REFUSE_IF(n < 0 || (size_t)n >= sizeof lock.path, err, FAB_EINPUT, NULL, "'%.40s...' is too long for a path",
+                  file);
     *out = (store_lock)STORE_LOCK_NONE;
     *out_taken = false;
     for (int waited_ms = 0;; waited_ms += STEP_MS) {
@@ -116,20 +115,15 @@ fab_status store_lock_take(const char *file, bool shared, store_lock *out, bool 
         if (result == WRITTEN) {
             return FAB_OK;
         }
-        if (result == FAILED && lock.fd < 0 && number == ELOOP) {
-            return fab_fail(err, FAB_EINPUT, lock.path, "is a link: files of a store are not followed elsewhere");
-        }
+        FAB_REFUSE_IF(result == FAILED && lock.fd < 0 && number == ELOOP, err, FAB_EINPUT, lock.path,
+                      "is a link: files of a store are not followed elsewhere");
         if (result == FAILED && shared && lock.fd < 0 && (number == EROFS || number == EACCES)) {
             *out_taken = true; /* nobody writes here */
             return FAB_OK;
         }
-        if (result == FAILED) {
-            return fab_fail(err, FAB_EIO, lock.path, "cannot be locked: %s", strerror(number));
-        }
-        if (waited_ms >= WAIT_MS) {
-            return fab_fail(err, FAB_EIO, file, "another process has read it for %d s and has not ended",
-                            WAIT_MS / 1000);
-        }
+        FAB_REFUSE_IF(result == FAILED, err, FAB_EIO, lock.path, "cannot be locked: %s", strerror(number));
+        FAB_REFUSE_IF(waited_ms >= WAIT_MS, err, FAB_EIO, file,
+                      "another process has read it for %d s and has not ended", WAIT_MS / 1000);
         struct timespec step = {.tv_nsec = STEP_MS * 1000000L};
         (void)nanosleep(&step, NULL);
     }

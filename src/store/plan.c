@@ -8,7 +8,6 @@
 #include "fab/fnv.h"
 #include "fab/memory.h"
 #include "fab/save.h"
-#include "fab/shard.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -147,9 +146,7 @@ fab_status fab_plan_read(const char *folder, fab_plan *out, fab_error *err) {
     }
     FAB_TRY(database_open(&db, path, DATABASE_READ, err));
     FAB_TRY(database_check_brand(&db, &empty, err));
-    if (empty) {
-        FAB_FAIL(err, FAB_EINPUT, path, "is no store of a study: an empty database");
-    }
+    FAB_FAIL_IF(empty, err, FAB_EINPUT, path, "is no store of a study: an empty database");
     FAB_TRY(database_check_schema(&db, SCHEMA_PLAN, err));
     FAB_TRY(plan_tables_get(&db, &plan, err));
     *out = plan;
@@ -204,11 +201,9 @@ fab_status fab_plan_check_files(const char *folder, const fab_plan *plan, fab_er
     for (size_t i = 0; i < plan->n_files; i++) {
         FAB_PASS(folder_path(files, plan->files[i].name, path, err));
         FAB_PASS(digest_file(path, NULL, digest, err));
-        if (strcmp(digest, plan->files[i].digest) != 0) {
-            return fab_fail(err, FAB_EINPUT, path,
-                            "is not the copy of '%.100s' that was planned with: digest %s, not %s",
-                            plan->files[i].given, digest, plan->files[i].digest);
-        }
+        FAB_REFUSE_IF(strcmp(digest, plan->files[i].digest) != 0, err, FAB_EINPUT, path,
+                      "is not the copy of '%.100s' that was planned with: digest %s, not %s", plan->files[i].given,
+                      digest, plan->files[i].digest);
     }
     return FAB_OK;
 }
@@ -232,9 +227,7 @@ static fab_status copy_files(const char *folder, const fab_plan *plan, fab_error
         (void)snprintf(temporary, sizeof temporary, "%s.new", path);
         made = true;
         FAB_TRY(digest_file(file->given, temporary, digest, err));
-        if (strcmp(digest, file->digest) != 0) {
-            FAB_FAIL(err, FAB_EIO, file->given, "changes while it is read");
-        }
+        FAB_FAIL_IF(strcmp(digest, file->digest) != 0, err, FAB_EIO, file->given, "changes while it is read");
         FAB_TRY(folder_move(files, temporary, path, err));
         made = false;
     }
@@ -274,9 +267,7 @@ fab_status fab_plan_write(const char *folder, const fab_plan *plan, bool *out_wa
     FAB_TRY(folder_path(folder, STORE_PLAN, path, err));
     FAB_TRY(make_folder(folder, err));
     FAB_TRY(store_lock_take(path, false, &lock, &taken, &holder, err));
-    if (!taken) {
-        FAB_FAIL(err, FAB_EIO, path, "is being written by %s", holder.text);
-    }
+    FAB_FAIL_IF(!taken, err, FAB_EIO, path, "is being written by %s", holder.text);
     *out_was_there = folder_size_of(path) >= 0;
     if (*out_was_there) {
         FAB_TRY(plan_compare(folder, plan, err));

@@ -66,9 +66,7 @@ static fab_status get_plan_row(const database *db, fab_plan *out, fab_error *err
     fab_plan *plans = NULL;
     size_t n = 0;
     FAB_TRY(table_get_rows(db, &PLAN, &plans, &n, err));
-    if (n != 1) {
-        FAB_FAIL(err, FAB_EINPUT, db->path, "is damaged: there is no plan in it");
-    }
+    FAB_FAIL_IF(n != 1, err, FAB_EINPUT, db->path, "is damaged: there is no plan in it");
     if (plans->block == 0 || plans->block > UINT32_MAX || plans->n_scenarios == 0 ||
         plans->n_scenarios > INT64_MAX / 2) {
         FAB_FAIL(err, FAB_EINPUT, db->path, "is damaged: %" PRIu64 " scenarios in blocks of %" PRIu64,
@@ -89,9 +87,7 @@ static fab_status get_names(const database *db, fab_plan *out, fab_error *err) {
     char **names = NULL;
     size_t n = 0;
     FAB_TRY(table_get_rows(db, &SCENARIO, &names, &n, err));
-    if (n > 0 && n != out->n_scenarios) {
-        FAB_FAIL(err, FAB_EINPUT, db->path, "is damaged: rows are missing");
-    }
+    FAB_FAIL_IF(n > 0 && n != out->n_scenarios, err, FAB_EINPUT, db->path, "is damaged: rows are missing");
     out->scenario_names = names;
     names = NULL;
 done:

@@ -167,10 +167,7 @@ fab_status row_reader_get(row_reader *r, uint64_t number, uint64_t digest, row_b
     FAB_PASS(get_rows(r, number, out, err));
     FAB_PASS(get_failed(r, number, out, err));
     out->block = (fab_block){number, n, out->outcome, out->first, out->component};
-    if (out->has_more || block_digest(r->plan, &out->block) != digest) {
-        return fab_fail(err, FAB_EINPUT, r->db->path,
-                        "is damaged: scenarios %" PRIu64 " to %" PRIu64 " are not what was stored", first,
-                        first + n - 1);
-    }
+    FAB_REFUSE_IF(out->has_more || block_digest(r->plan, &out->block) != digest, err, FAB_EINPUT, r->db->path,
+                  "is damaged: scenarios %" PRIu64 " to %" PRIu64 " are not what was stored", first, first + n - 1);
     return FAB_OK;
 }

@@ -71,10 +71,9 @@ fab_status fab_shard_open(const char *folder, const fab_plan *plan, uint32_t ind
     store_holder holder = {.text = ""};
     char path[STORE_PATH_SIZE];
     bool taken = false;
-    if (n < 1 || n > FAB_SHARDS_MOST || index >= n) {
-        FAB_FAIL(err, FAB_EINPUT, NULL, "there is no shard %" PRIu32 " of %" PRIu32 "; the first is 0, the limit is %d",
-                 index, n, FAB_SHARDS_MOST);
-    }
+    FAB_FAIL_IF(n < 1 || n > FAB_SHARDS_MOST || index >= n, err, FAB_EINPUT, NULL,
+                "there is no shard %" PRIu32 " of %" PRIu32 "; the first is 0, the limit is %d", index, n,
+                FAB_SHARDS_MOST);
     FAB_TRY(folder_shard_path(folder, (shard_name){index, n}, path, err)); /* long folders end here */
     FAB_TRY(FAB_NEW(s, 1, err));
     s->lock = (store_lock)STORE_LOCK_NONE;
@@ -82,9 +81,7 @@ fab_status fab_shard_open(const char *folder, const fab_plan *plan, uint32_t ind
     s->name = (shard_name){index, n};
     (void)snprintf(s->folder, sizeof s->folder, "%s", folder);
     FAB_TRY(store_lock_take(path, false, &s->lock, &taken, &holder, err));
-    if (!taken) {
-        FAB_FAIL(err, FAB_EIO, path, "is being written by %s; a shard has one writer", holder.text);
-    }
+    FAB_FAIL_IF(!taken, err, FAB_EIO, path, "is being written by %s; a shard has one writer", holder.text);
     FAB_TRY(open_database(s, path, err));
     *out = s;
     s = NULL;

@@ -20,19 +20,14 @@ fab_status shard_check(database *db, const fab_plan *plan, shard_name name, bool
     FAB_TRY(database_check_schema(db, SCHEMA_SHARD, err));
     FAB_TRY(database_prepare(db, "SELECT plan, shard, n_shards FROM shard", &s, err));
     FAB_TRY(database_step(db, s, &row, err));
-    if (!row) {
-        FAB_FAIL(err, FAB_EINPUT, db->path, "is damaged: it does not say which shard it is");
-    }
+    FAB_FAIL_IF(!row, err, FAB_EINPUT, db->path, "is damaged: it does not say which shard it is");
     db->is_foreign = true;
-    if (strcmp(column_text(s, 0), plan->id) != 0) {
-        FAB_FAIL(err, FAB_EINPUT, db->path,
-                 "belongs to another plan: %.20s, not %s (design %.40s %s, seed %" PRIu64 ") of this folder",
-                 column_text(s, 0), plan->id, plan->name, plan->digest, plan->seed);
-    }
-    if (sqlite3_column_int64(s, 1) != name.index || sqlite3_column_int64(s, 2) != name.n) {
-        FAB_FAIL(err, FAB_EINPUT, db->path, "was renamed: it is shard %lld of %lld",
-                 (long long)sqlite3_column_int64(s, 1), (long long)sqlite3_column_int64(s, 2));
-    }
+    FAB_FAIL_IF(strcmp(column_text(s, 0), plan->id) != 0, err, FAB_EINPUT, db->path,
+                "belongs to another plan: %.20s, not %s (design %.40s %s, seed %" PRIu64 ") of this folder",
+                column_text(s, 0), plan->id, plan->name, plan->digest, plan->seed);
+    FAB_FAIL_IF(sqlite3_column_int64(s, 1) != name.index || sqlite3_column_int64(s, 2) != name.n, err, FAB_EINPUT,
+                db->path, "was renamed: it is shard %lld of %lld", (long long)sqlite3_column_int64(s, 1),
+                (long long)sqlite3_column_int64(s, 2));
     db->is_foreign = false;
 done:
     (void)sqlite3_finalize(s);
@@ -51,9 +46,8 @@ fab_status shard_each_block(const database *db, const fab_plan *plan, take_block
             break;
         }
         int64_t block = sqlite3_column_int64(s, 0);
-        if (block < 0 || (uint64_t)block >= n_blocks) {
-            FAB_FAIL(err, FAB_EINPUT, db->path, "is damaged: block %" PRId64 " of %" PRIu64, block, n_blocks);
-        }
+        FAB_FAIL_IF(block < 0 || (uint64_t)block >= n_blocks, err, FAB_EINPUT, db->path,
+                    "is damaged: block %" PRId64 " of %" PRIu64, block, n_blocks);
         FAB_TRY(take(context, (uint64_t)block, (uint64_t)sqlite3_column_int64(s, 1), err));
     }
 done:

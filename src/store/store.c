@@ -7,7 +7,6 @@
 
 #include "fab/memory.h"
 #include "fab/rng.h"
-#include "fab/shard.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -66,9 +65,7 @@ static fab_status open_results(const char *folder, fab_store *store, fab_error *
     }
     FAB_PASS(database_open(&store->db, path, DATABASE_READ, err));
     FAB_PASS(database_check_brand(&store->db, &empty, err));
-    if (empty) {
-        return fab_fail(err, FAB_EINPUT, path, "is no store of a study: an empty database");
-    }
+    FAB_REFUSE_IF(empty, err, FAB_EINPUT, path, "is no store of a study: an empty database");
     FAB_PASS(database_run(&store->db, "PRAGMA cache_size = -65536", err));
     FAB_PASS(check_digest(store, err));
     FAB_PASS(plan_tables_get(&store->db, &store->plan, err));

@@ -19,10 +19,8 @@ fab_status fab_phase_open(fab_phase_builder *builder, const char *name, const ch
     fab_status status = FAB_OK;
     fab_phase_builder made = {.phase = {.n_comms = 1, .steps = 1, .executions = 1}};
     fab_phase *phase = &made.phase;
-    if (capacity >= UINT32_MAX) {
-        FAB_FAIL(err, FAB_EUNSUPPORTED, NULL, "phase '%s' may have %" PRIu64 " flows; the limit is %" PRIu32, name,
-                 capacity, UINT32_MAX - 1);
-    }
+    FAB_FAIL_IF(capacity >= UINT32_MAX, err, FAB_EUNSUPPORTED, NULL,
+                "phase '%s' may have %" PRIu64 " flows; the limit is %" PRIu32, name, capacity, UINT32_MAX - 1);
     made.capacity = (size_t)capacity;
     (void)snprintf(phase->name, sizeof phase->name, "%s", name);
     (void)snprintf(phase->collective, sizeof phase->collective, "%s", collective);
@@ -37,10 +35,9 @@ done:
 fab_status fab_phase_reserve(fab_phase_builder *builder, uint64_t capacity, fab_error *err) {
     fab_phase *phase = &builder->phase;
     size_t grown[4] = {builder->capacity, builder->capacity, builder->capacity, builder->capacity};
-    if (capacity >= UINT32_MAX) {
-        return fab_fail(err, FAB_EUNSUPPORTED, NULL, "phase '%s' may have %" PRIu64 " flows; the limit is %" PRIu32,
-                        phase->name, capacity, UINT32_MAX - 1);
-    }
+    FAB_REFUSE_IF(capacity >= UINT32_MAX, err, FAB_EUNSUPPORTED, NULL,
+                  "phase '%s' may have %" PRIu64 " flows; the limit is %" PRIu32, phase->name, capacity,
+                  UINT32_MAX - 1);
     FAB_PASS(FAB_GROW(phase->src, grown[0], (size_t)capacity, err));
     FAB_PASS(FAB_GROW(phase->dst, grown[1], (size_t)capacity, err));
     FAB_PASS(FAB_GROW(phase->bytes, grown[2], (size_t)capacity, err));
@@ -158,11 +155,9 @@ fab_status fab_phase_check(const fab_phase *phase, fab_error *err) {
     /* Every member of a ring, or every pair, is rounded to whole bytes once. */
     double allowed = 1e-6 * phase->expected_bytes + (double)phase->n_flows;
     double total = (double)phase->total_bytes;
-    if (!(fabs(total - phase->expected_bytes) <= allowed)) {
-        return fab_fail(err, FAB_EINTERNAL, phase->name,
-                        "flows of phase '%s' carry %.17g bytes, the formula gives %.17g", phase->name, total,
-                        phase->expected_bytes);
-    }
+    FAB_REFUSE_IF(!(fabs(total - phase->expected_bytes) <= allowed), err, FAB_EINTERNAL, phase->name,
+                  "flows of phase '%s' carry %.17g bytes, the formula gives %.17g", phase->name, total,
+                  phase->expected_bytes);
     return FAB_OK;
 }
 

@@ -1,13 +1,11 @@
 /* Where phases come from: a job, a pattern or a file. */
 #include "files/file_formats.h"
 #include "fab/sharding.h"
-#include "traffic_internal.h"
 
 #include "fab/design.h"
 #include "fab/choices.h"
 #include "fab/job_sharing.h"
 #include "fab/memory.h"
-#include "fab/str.h"
 #include "fab/units.h"
 
 #include <inttypes.h>
@@ -185,18 +183,14 @@ static fab_status make_phase_of_job(const char *text, const fab_design *design, 
     if (name[n] == ',') {
         const char *key = name + n + 1;
         size_t length = strcspn(key, "=");
-        if (length != strlen("comm") || strncmp(key, "comm", length) != 0) {
-            return fab_fail(err, FAB_EINPUT, text, "a phase of a job has no key '%.*s'; allowed: comm",
-                            (int)(length < 40 ? length : 40), key);
-        }
-        if (key[length] == '\0') {
-            return fab_fail(err, FAB_EINPUT, text, "key 'comm' has no value; write comm=K, a communicator from 0");
-        }
+        FAB_REFUSE_IF(length != strlen("comm") || strncmp(key, "comm", length) != 0, err, FAB_EINPUT, text,
+                      "a phase of a job has no key '%.*s'; allowed: comm", (int)(length < 40 ? length : 40), key);
+        FAB_REFUSE_IF(key[length] == '\0', err, FAB_EINPUT, text,
+                      "key 'comm' has no value; write comm=K, a communicator from 0");
         uint64_t comm = 0;
         fab_error inner = {.code = FAB_OK};
-        if (fab_count_parse(key + length + 1, 0, FAB_NONE - 1, &comm, &inner) != FAB_OK) {
-            return fab_fail(err, inner.code, text, "comm: %s", inner.text);
-        }
+        FAB_REFUSE_IF(fab_count_parse(key + length + 1, 0, FAB_NONE - 1, &comm, &inner) != FAB_OK, err, inner.code,
+                      text, "comm: %s", inner.text);
         wanted.comm = (uint32_t)comm;
     }
     return make_job(&wanted, design, fabric, traffic, err);
@@ -274,17 +268,13 @@ fab_status fab_traffic_front_end(const char *text, const fab_design *design, con
     uint64_t n_storage = design->front_end.storage;
     bool one = strncmp(text, "job:", 4) == 0;
     const fab_wanted wanted = {.text = text, .phase = one ? text + 4 : NULL, .comm = FAB_NONE};
-    if (!one && strcmp(text, "job") != 0) {
-        FAB_FAIL(err, FAB_EINPUT, NULL, "traffic '%.60s' of the front-end is none of job, job:checkpoint, job:ingest",
-                 text);
-    }
-    if (!design->has_front_end || n_storage == 0) {
-        FAB_FAIL(err, FAB_EINPUT, design->front_end.where, "the design has no front-end with storage servers");
-    }
-    if (fab_n_gpus(front_end) != fabric->n_servers + n_storage) {
-        FAB_FAIL(err, FAB_EINTERNAL, NULL, "a front-end of %" PRIu32 " hosts is not that of %" PRIu32 " servers",
-                 fab_n_gpus(front_end), fabric->n_servers);
-    }
+    FAB_FAIL_IF(!one && strcmp(text, "job") != 0, err, FAB_EINPUT, NULL,
+                "traffic '%.60s' of the front-end is none of job, job:checkpoint, job:ingest", text);
+    FAB_FAIL_IF(!design->has_front_end || n_storage == 0, err, FAB_EINPUT, design->front_end.where,
+                "the design has no front-end with storage servers");
+    FAB_FAIL_IF(fab_n_gpus(front_end) != fabric->n_servers + n_storage, err, FAB_EINTERNAL, NULL,
+                "a front-end of %" PRIu32 " hosts is not that of %" PRIu32 " servers", fab_n_gpus(front_end),
+                fabric->n_servers);
     FAB_TRY(FAB_NEW(job, 1, err));
     FAB_TRY(resolve_first(design, fabric, job, err));
     describe_job(job, &traffic);

@@ -113,9 +113,8 @@ static fab_status check_attributes(const char *data, size_t size, const char *fi
 }
 
 fab_status xml_text_check(const char *data, size_t size, const char *file, fab_error *err) {
-    if (size > FAB_XML_MAX_BYTES) {
-        return fab_fail(err, FAB_EINPUT, file, "%zu bytes are more than the limit of %zu", size, FAB_XML_MAX_BYTES);
-    }
+    FAB_REFUSE_IF(size > FAB_XML_MAX_BYTES, err, FAB_EINPUT, file, "%zu bytes are more than the limit of %zu", size,
+                  FAB_XML_MAX_BYTES);
     if (size == 0 || (size == 3 && memcmp(data, "\xEF\xBB\xBF", 3) == 0)) {
         FAB_PASS(text_fail_at(data, 0, file, err, "the file is empty"));
     }

@@ -186,14 +186,11 @@ void fab_xml_write_integer(fab_xml_writer *writer, uint64_t value) {
 }
 
 fab_status fab_xml_writer_finish(fab_xml_writer *writer, fab_error *err) {
-    if (writer->depth != 0 || writer->misused) {
-        return fab_fail(err, FAB_EINTERNAL, NULL, "XML elements are not nested properly: %zu are open at the end",
-                        writer->depth);
-    }
+    FAB_REFUSE_IF(writer->depth != 0 || writer->misused, err, FAB_EINTERNAL, NULL,
+                  "XML elements are not nested properly: %zu are open at the end", writer->depth);
     writer_put(writer, "\n", 1);
     flush_buffer(writer);
-    if (writer->error != 0 || fflush(writer->out) != 0 || ferror(writer->out)) {
-        return fab_fail(err, FAB_EIO, NULL, "cannot write: %s", strerror(writer->error != 0 ? writer->error : errno));
-    }
+    FAB_REFUSE_IF(writer->error != 0 || fflush(writer->out) != 0 || ferror(writer->out), err, FAB_EIO, NULL,
+                  "cannot write: %s", strerror(writer->error != 0 ? writer->error : errno));
     return FAB_OK;
 }

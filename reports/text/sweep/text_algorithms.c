@@ -2,8 +2,6 @@
 #include "fab/sweep.h"
 #include "text/text_sections.h"
 
-#include <string.h>
-
 /* Parts of an algorithm's time. */
 enum { LATENCY, ROUTING, BYTES, N_PARTS };
 

@@ -1,11 +1,8 @@
 /* Text report: designs side by side: which is best, and what they cost by GPU hours and bought. */
 #include "text/text_sections.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <string.h>
-
-#define SECONDS_PER_YEAR (365.0 * 24 * 3600)
 
 /* --- designs compared --------------------------------------------------------------------------------------------- */
 
@@ -114,17 +111,12 @@ static void compare_put_verdict(fab_page *page, const fab_sweep *s, size_t e) {
     compare_put_sprayed(page, s, v);
 }
 
-static bool same_traffic(const fab_sweep *s) {
-    for (size_t i = 0; i < s->n_points; i++) {
-        if (s->points[i].is_built && strcmp(s->points[i].traffic, fab_text_first_built(s)->traffic) != 0) {
-            return false;
-        }
-    }
-    return true;
+static bool equal_traffic(const fab_sweep_point *p, const fab_sweep_point *first) {
+    return strcmp(p->traffic, first->traffic) == 0;
 }
 
 static void compare_put_designs(fab_page *page, const fab_sweep *s) {
-    bool once = same_traffic(s);
+    bool once = fab_text_all_alike(s, equal_traffic);
     if (once) {
         fab_page_wrapf(page, FAB_INK_PLAIN, 2, 2, "%s", fab_text_first_built(s)->traffic);
     }
@@ -171,10 +163,8 @@ static void compare_put_network(fab_page *page, const fab_sweep *s) {
             if (!p->engines[e].has_iteration || !(it->usd_per_1e9_tokens > 0)) {
                 continue;
             }
-            double exposed_s =
-                it->exposed_tp_s + it->exposed_cp_s + it->exposed_pp_s + it->exposed_ep_s + it->exposed_dp_s;
-            double usd_per_year = it->usd_per_1e9_tokens * it->tokens_per_s / 1e9 * SECONDS_PER_YEAR;
-            part_widen(&time, exposed_s, it->time_s);
+            double usd_per_year = it->usd_per_1e9_tokens * it->tokens_per_s / 1e9 * FAB_SECONDS_PER_YEAR;
+            part_widen(&time, fab_iteration_exposed_s(it), it->time_s);
             part_widen(&hours, it->network_share_ratio * (p->capital_usd_per_year + p->energy_usd_per_year),
                        usd_per_year);
             part_widen(&owned, p->ownership.network_usd, p->ownership.total_usd);
@@ -254,7 +244,7 @@ static void compare_put_hours(fab_page *page, const fab_sweep *s, size_t e) {
             continue;
         }
         const fab_iteration *it = &p->engines[e].iteration;
-        double total = it->usd_per_1e9_tokens * it->tokens_per_s / 1e9 * SECONDS_PER_YEAR;
+        double total = it->usd_per_1e9_tokens * it->tokens_per_s / 1e9 * FAB_SECONDS_PER_YEAR;
         double capital = it->network_share_ratio * p->capital_usd_per_year;
         double energy = it->network_share_ratio * p->energy_usd_per_year;
         const double figures[] = {total - capital - energy, capital, energy, total, p->power_w};

@@ -75,16 +75,18 @@ static bool equal_fabrics(const fab_sweep_point *p, const fab_sweep_point *q) {
     return equal;
 }
 
+bool fab_text_all_alike(const fab_sweep *s, bool (*alike)(const fab_sweep_point *p, const fab_sweep_point *first)) {
+    const fab_sweep_point *first = fab_text_first_built(s);
+    bool all = true;
+    for (size_t i = 0; i < s->n_points; i++) {
+        all = all && (!s->points[i].is_built || alike(&s->points[i], first));
+    }
+    return all;
+}
+
 /* One fabric for all points: as where the job alone is varied. */
 static bool same_fabric(const fab_sweep *s) {
-    const fab_sweep_point *first = fab_text_first_built(s);
-    for (size_t i = 0; i < s->n_points; i++) {
-        const fab_sweep_point *p = &s->points[i];
-        if (p->is_built && !equal_fabrics(p, first)) {
-            return false;
-        }
-    }
-    return true;
+    return fab_text_all_alike(s, equal_fabrics);
 }
 
 static const char *sweep_show_bisection(fab_page *page, double ratio) {
@@ -92,14 +94,13 @@ static const char *sweep_show_bisection(fab_page *page, double ratio) {
     return fab_show(page, "%s", fab_part_format(text, ratio, 3));
 }
 
+static bool equal_gpus(const fab_sweep_point *p, const fab_sweep_point *first) {
+    return p->counts.gpus == first->counts.gpus;
+}
+
 /* Numbers of GPUs differ, and are not themselves what is varied. */
 static bool shows_gpus(const fab_sweep *s) {
-    for (size_t i = 0; i < s->n_points; i++) {
-        if (s->points[i].is_built && s->points[i].counts.gpus != fab_text_first_built(s)->counts.gpus) {
-            return strcmp(fab_text_short_path(s->path[0]), "gpus") != 0;
-        }
-    }
-    return false;
+    return !fab_text_all_alike(s, equal_gpus) && strcmp(fab_text_short_path(s->path[0]), "gpus") != 0;
 }
 
 static void sweep_put_fabrics(fab_page *page, const fab_sweep *s) {
@@ -292,14 +293,13 @@ static void sweep_put_tail(fab_page *page, size_t row, const void *context) {
     }
 }
 
+static bool equal_tokens(const fab_sweep_point *p, const fab_sweep_point *first) {
+    return p->tokens == first->tokens;
+}
+
 /* Of all iterations. */
 static bool same_tokens(const fab_sweep *s) {
-    for (size_t i = 0; i < s->n_points; i++) {
-        if (s->points[i].is_built && s->points[i].tokens != fab_text_first_built(s)->tokens) {
-            return false;
-        }
-    }
-    return true;
+    return fab_text_all_alike(s, equal_tokens);
 }
 
 static bool shows_tokens(const fab_sweep *s) {

@@ -71,19 +71,14 @@ static fab_status find_scale(observation *o, fab_error *err) {
     }
     o->scale = observe_median(ratios, n);
     free(ratios);
-    if (!(o->scale > 0) && o->out->reset_ports > 0) {
-        return fab_fail(err, FAB_EINPUT, o->out->after,
-                        "the counters run backwards, of %zu ports, the first %s, and no other port that the job uses "
-                        "is known: is the order of the snapshots right, the earlier one first?",
-                        (size_t)o->out->reset_ports, o->out->first_reset);
-    }
-    if (n == 0) {
-        return fab_fail(
-            err, FAB_EINPUT, o->out->after,
-            "none of the %zu links that the job uses has a port in both snapshots: they have %zu links of the "
-            "fabric",
-            n_used, (size_t)o->out->measured_links);
-    }
+    FAB_REFUSE_IF(!(o->scale > 0) && o->out->reset_ports > 0, err, FAB_EINPUT, o->out->after,
+                  "the counters run backwards, of %zu ports, the first %s, and no other port that the job uses "
+                  "is known: is the order of the snapshots right, the earlier one first?",
+                  (size_t)o->out->reset_ports, o->out->first_reset);
+    FAB_REFUSE_IF(n == 0, err, FAB_EINPUT, o->out->after,
+                  "none of the %zu links that the job uses has a port in both snapshots: they have %zu links of the "
+                  "fabric",
+                  n_used, (size_t)o->out->measured_links);
     return o->scale > 0 ? FAB_OK
                         : fab_fail(err, FAB_EINPUT, o->out->after,
                                    "most ports that the job uses have sent and received nothing since the first "
@@ -128,10 +123,8 @@ fab_status observe_predict(observation *o, fab_error *err) {
     double tolerance = 0;
     fab_observed *out = o->out;
     for (size_t p = 0; p < o->traffic->n_phases; p++) {
-        if (o->traffic->phases[p].alternative) {
-            return fab_fail(err, FAB_EUNSUPPORTED, "--traffic",
-                            "its phases are ways to do the same, side by side; counters are of one of them");
-        }
+        FAB_REFUSE_IF(o->traffic->phases[p].alternative, err, FAB_EUNSUPPORTED, "--traffic",
+                      "its phases are ways to do the same, side by side; counters are of one of them");
     }
     FAB_PASS(draw_all(o, err));
     FAB_PASS(find_scale(o, err));

@@ -131,9 +131,7 @@ static const cli_option *const OPTIONS[] = {&OPTION_AGAINST,
 
 const cli_command cli_command_audit = {
     .name = "audit",
-    .operands = "FILE",
-    .min_operands = 1,
-    .max_operands = 1,
+    CLI_OPERANDS("FILE", 1, 1),
     .summary = "what is wrong with an installed fabric: missing cables, swapped rails, ...",
     .details =
         "Reads what is installed (ibnetdiscover, OpenSM's list, a list of cables as CSV, PTM, Slurm, GraphML) "
@@ -143,6 +141,5 @@ const cli_command cli_command_audit = {
         "single points of failure, and the bisection that they cost. Worst first, with the boxes and ports to walk to.",
     .examples = EXAMPLES,
     .options = OPTIONS,
-    .tells_usage = true,
     .run = audit_run,
 };

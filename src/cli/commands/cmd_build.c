@@ -23,9 +23,8 @@ static fab_status check_patch(const cli_options *options, fab_error *err) {
     if (path == NULL || !is_stdout(path)) {
         return cli_check_new_file(options, path, err);
     }
-    if (options->format != NULL) {
-        return fab_fail(err, FAB_EUSAGE, NULL, "option --patch -: the plan and --format both want standard output");
-    }
+    FAB_REFUSE_IF(options->format != NULL, err, FAB_EUSAGE, NULL,
+                  "option --patch -: the plan and --format both want standard output");
     return FAB_OK;
 }
 
@@ -68,10 +67,8 @@ static const cli_option OPTION_VERIFY = {"verify", NULL,
 static fab_status verify(const fab_fabric_result *fabric, const fab_fabric *graph, fab_error *err) {
     fab_graph_facts facts = {0};
     FAB_PASS(fab_graph_check(graph, &facts, err));
-    if (facts.components != 1) {
-        return fab_fail(err, FAB_EUNREACHABLE, NULL, "the fabric falls into %u parts that cannot reach each other",
-                        facts.components);
-    }
+    FAB_REFUSE_IF(facts.components != 1, err, FAB_EUNREACHABLE, NULL,
+                  "the fabric falls into %u parts that cannot reach each other", facts.components);
     if (fabs(facts.bisection_bps - fabric->bisection_bps) >
         1e-9 * fabric->bisection_bps) { /* igraph adds up in doubles */
         return fab_fail(err, FAB_EINTERNAL, NULL, "igraph cuts %.17g bit/s, the report says %.17g", facts.bisection_bps,
@@ -138,31 +135,13 @@ static const char *const EXAMPLES[] = {
     "fabriscope build clos:gpus=256,floor.rack-power=20.4kW --patch plan.csv",
     NULL};
 
-static const cli_option *const OPTIONS[] = {&OPTION_VERIFY,
-                                            &cli_option_set,
-                                            &cli_option_prices,
-                                            &cli_option_out,
-                                            &OPTION_PATCH,
-                                            &cli_option_export,
-                                            &cli_option_view,
-                                            &cli_option_picture,
-                                            &cli_option_failed,
-                                            &cli_option_force,
-                                            &cli_option_format,
-                                            &cli_option_table,
-                                            &cli_option_json,
-                                            &cli_option_color,
-                                            &cli_option_conventions,
-                                            &cli_option_quiet,
-                                            &cli_option_seed,
-                                            &cli_option_threads,
-                                            NULL};
+static const cli_option *const OPTIONS[] = {
+    &OPTION_VERIFY,     &cli_option_set,     &OPTION_PATCH,     &cli_option_failed, &cli_option_seed,
+    &cli_option_prices, &cli_option_threads, CLI_GRAPH_OPTIONS, CLI_REPORT_OPTIONS, NULL};
 
 const cli_command cli_command_build = {
     .name = "build",
-    .operands = "DESIGN",
-    .min_operands = 1,
-    .max_operands = 1,
+    CLI_OPERANDS("DESIGN", 1, 1),
     .summary = "the fabric: counts, bisection, cost, export",
     .details = "Builds the fabric, checks the graph against the closed form of its family, and reports what it is "
                "made of. --format graphml prints the graph itself, --format ibnet the same as a file that ibsim "
@@ -172,6 +151,5 @@ const cli_command cli_command_build = {
                "floor of the design (--set floor.rack-power=40kW); without one the racks are empty.",
     .examples = EXAMPLES,
     .options = OPTIONS,
-    .tells_usage = true,
     .run = build_run,
 };

@@ -41,12 +41,10 @@ static const cli_option OPTION_TOLERANCE = {
     .quantity = offsetof(cli_options, tolerance), .unit = FAB_UNIT_RATIO};
 
 static fab_status check_options(const cli_options *options, fab_error *err) {
-    if (options->tolerance > 0 && options->busbw.measured == NULL) {
-        return fab_fail(err, FAB_EUSAGE, NULL, "option --tolerance: there is nothing to compare without --measured");
-    }
-    if (options->busbw.bytes > 0 && options->busbw.measured != NULL) {
-        return fab_fail(err, FAB_EUSAGE, NULL, "option --bytes: the sizes are those of --measured");
-    }
+    FAB_REFUSE_IF(options->tolerance > 0 && options->busbw.measured == NULL, err, FAB_EUSAGE, NULL,
+                  "option --tolerance: there is nothing to compare without --measured");
+    FAB_REFUSE_IF(options->busbw.bytes > 0 && options->busbw.measured != NULL, err, FAB_EUSAGE, NULL,
+                  "option --bytes: the sizes are those of --measured");
     return options->tolerance < 1
                ? FAB_OK
                : fab_fail(err, FAB_EUSAGE, NULL, "option --tolerance: %g is not below 1", options->tolerance);
@@ -99,10 +97,8 @@ static fab_status busbw_run(const cli_options *options, FILE *out, fab_error *er
     result.busbw = busbw;
     FAB_TRY(fab_find_warnings(&result, err));
     FAB_TRY(cli_report(options, &result, out, err));
-    if (busbw->n_short > 0) {
-        FAB_FAIL(err, FAB_ETHRESHOLD, busbw->measured,
-                 "%" PRIu64 " of %zu sizes fall short of what this fabric should give", busbw->n_short, busbw->n_rows);
-    }
+    FAB_FAIL_IF(busbw->n_short > 0, err, FAB_ETHRESHOLD, busbw->measured,
+                "%" PRIu64 " of %zu sizes fall short of what this fabric should give", busbw->n_short, busbw->n_rows);
 done:
     fab_result_release(&result);
     fab_busbw_free(busbw);
@@ -128,9 +124,7 @@ static const cli_option *const OPTIONS[] = {&OPTION_COLLECTIVE, &OPTION_ALGORITH
 
 const cli_command cli_command_busbw = {
     .name = "busbw",
-    .operands = "DESIGN",
-    .min_operands = 1,
-    .max_operands = 1,
+    CLI_OPERANDS("DESIGN", 1, 1),
     .summary = "what nccl-tests should print here, size by size, beside what they printed",
     .details = "Time, algorithm and bus bandwidth of a collective from 32 KiB to 16 GiB, by the algorithm and protocol "
                "that NCCL would choose, and what bounds them. What leaves the scale-up domains is replayed on this "
@@ -138,6 +132,5 @@ const cli_command cli_command_busbw = {
                "that fall short are marked, and the exit code is 1.",
     .examples = EXAMPLES,
     .options = OPTIONS,
-    .tells_usage = true,
     .run = busbw_run,
 };

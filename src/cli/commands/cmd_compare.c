@@ -17,9 +17,7 @@ static const cli_option *const OPTIONS[] = {&cli_option_set,       &cli_option_j
 
 const cli_command cli_command_compare = {
     .name = "compare",
-    .operands = "DESIGN DESIGN...",
-    .min_operands = 2,
-    .max_operands = FAB_SWEEP_POINTS,
+    CLI_OPERANDS("DESIGN DESIGN...", 2, FAB_SWEEP_POINTS),
     .summary = "designs side by side under one job: cost, power, speed, dollars per token; which is best, and what "
                "would turn it",
     .details = "Builds and prices every design and replays the same job on each. Says which costs the least per token, "
@@ -31,6 +29,5 @@ const cli_command cli_command_compare = {
                "token that was not computed in vain. --set and --job hold for all. Patterns are compared by time.",
     .examples = EXAMPLES,
     .options = OPTIONS,
-    .tells_usage = true,
     .run = compare_run,
 };

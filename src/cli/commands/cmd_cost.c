@@ -60,9 +60,8 @@ static fab_status grow(const cli_options *options, fab_result *result, fab_error
     fab_fabric_result *before = NULL;
     size_t n = count_steps(options->steps);
     const char *at = options->steps;
-    if (options->operands.n != 1) {
-        FAB_FAIL(err, FAB_EUSAGE, NULL, "option --steps: one design grows, not %zu", options->operands.n);
-    }
+    FAB_FAIL_IF(options->operands.n != 1, err, FAB_EUSAGE, NULL, "option --steps: one design grows, not %zu",
+                options->operands.n);
     FAB_TRY(FAB_NEW(result->growth, n, err));
     FAB_TRY(FAB_NEW(before, 1, err));
     for (size_t i = 0; i < n; i++) {
@@ -73,10 +72,8 @@ static fab_status grow(const cli_options *options, fab_result *result, fab_error
         free(result->fabrics[0].front_end);
         memset(&result->fabrics[0], 0, sizeof result->fabrics[0]);
         FAB_TRY(measure_step(options, gpus, &result->fabrics[0], &graph, err));
-        if (i > 0 && result->fabrics[0].counts.gpus <= before->counts.gpus) {
-            FAB_FAIL(err, FAB_EUSAGE, NULL,
-                     "option --steps: %.20s does not grow: a step has more GPUs than the one before", gpus);
-        }
+        FAB_FAIL_IF(i > 0 && result->fabrics[0].counts.gpus <= before->counts.gpus, err, FAB_EUSAGE, NULL,
+                    "option --steps: %.20s does not grow: a step has more GPUs than the one before", gpus);
         FAB_TRY(fab_growth_step_of(i > 0 ? before : NULL, before_graph, &result->fabrics[0], graph, &result->growth[i],
                                    err));
         result->n_growth++;
@@ -125,9 +122,7 @@ static const cli_option *const OPTIONS[] = {
 
 const cli_command cli_command_cost = {
     .name = "cost",
-    .operands = "DESIGN...",
-    .min_operands = 1,
-    .max_operands = SIZE_MAX,
+    CLI_OPERANDS("DESIGN...", 1, SIZE_MAX),
     .summary = "bill of materials, price and power; several designs side by side",
     .details =
         "The first design is the baseline of the others' reduction. With --steps, one design is built from day 1 "
@@ -135,4 +130,5 @@ const cli_command cli_command_cost = {
     .examples = EXAMPLES,
     .options = OPTIONS,
     .run = cost_run,
+    .hides_usage = true,
 };

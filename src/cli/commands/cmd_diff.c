@@ -101,10 +101,8 @@ static fab_status take_state(side *s, const char *option, const char *text, size
     size_t key = strcspn(text, "=");
     const char *value = text + key + 1;
     cli_options *o = &s->options;
-    if (text[key] == '\0' || key == 0 || *value == '\0') {
-        return fab_fail(err, FAB_EUSAGE, NULL, "option --%s: '%.60s' is not key=value (such as servers=0-3)", option,
-                        text);
-    }
+    FAB_REFUSE_IF(text[key] == '\0' || key == 0 || *value == '\0', err, FAB_EUSAGE, NULL,
+                  "option --%s: '%.60s' is not key=value (such as servers=0-3)", option, text);
     if (strncmp(text, "fail=", 5) == 0) {
         s->failed[s->n_failed++] = value;
     } else if (strncmp(text, "degrade=", 8) == 0) {
@@ -238,9 +236,8 @@ static fab_status diff_run(const cli_options *options, FILE *out, fab_error *err
                                 .tolerance = options->tolerance};
     FAB_TRY(FAB_NEW(sides, 2, err));
     FAB_TRY(cli_check_out(options, err));
-    if (cli_is_front_end(request.traffic)) {
-        FAB_FAIL(err, FAB_EUNSUPPORTED, NULL, "traffic of the front-end: diff knows the first network only");
-    }
+    FAB_FAIL_IF(cli_is_front_end(request.traffic), err, FAB_EUNSUPPORTED, NULL,
+                "traffic of the front-end: diff knows the first network only");
     FAB_TRY(cli_result_init(options, FAB_COMMAND_DIFF, 0, &result, err));
     for (int i = 0; i < 2; i++) {
         FAB_TRY(name_state(options, i == 1, &names[i], err));
@@ -254,10 +251,8 @@ static fab_status diff_run(const cli_options *options, FILE *out, fab_error *err
     FAB_TRY(fab_diff_run(&request, &difference, err));
     result.difference = difference;
     FAB_TRY(cli_report(options, &result, out, err));
-    if (difference->is_beyond) {
-        FAB_FAIL(err, FAB_ETHRESHOLD, NULL, "%s: beyond the tolerance of x%g", difference->verdict,
-                 difference->tolerance);
-    }
+    FAB_FAIL_IF(difference->is_beyond, err, FAB_ETHRESHOLD, NULL, "%s: beyond the tolerance of x%g",
+                difference->verdict, difference->tolerance);
 done:
     for (int i = 0; sides != NULL && i < 2; i++) {
         side_release(&sides[i]);
@@ -293,9 +288,7 @@ static const cli_option *const OPTIONS[] = {&OPTION_BEFORE,
 
 const cli_command cli_command_diff = {
     .name = "diff",
-    .operands = "BEFORE [AFTER]",
-    .min_operands = 1,
-    .max_operands = 2,
+    CLI_OPERANDS("BEFORE [AFTER]", 1, 2),
     .summary = "why it is slower than before: two states of a network and its job, what changed and what that does",
     .details = "A state is a design, a dump or list that 'import' reads, or a report that 'run' or 'route' wrote with "
                "--json; --before and --after say what holds for one of them. Says what changed, which links collide "
@@ -305,6 +298,5 @@ const cli_command cli_command_diff = {
                "they hold is compared.",
     .examples = EXAMPLES,
     .options = OPTIONS,
-    .tells_usage = true,
     .run = diff_run,
 };

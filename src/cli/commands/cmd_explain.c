@@ -139,8 +139,7 @@ static const cli_option *const OPTIONS[] = {NULL};
 
 const cli_command cli_command_explain = {
     .name = "explain",
-    .operands = "[FIELD]",
-    .max_operands = 1,
+    CLI_OPERANDS("[FIELD]", 0, 1),
     .summary = "what a figure of a report means: definition, unit, formula, source",
     .details = "Fields are named as in JSON and XML reports, or as text reports print them: MFU, bubble, 'hash "
                "factor'. Without a "
@@ -152,4 +151,5 @@ const cli_command cli_command_explain = {
     .examples = EXAMPLES,
     .options = OPTIONS,
     .run = explain_run,
+    .hides_usage = true,
 };

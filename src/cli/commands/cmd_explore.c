@@ -20,10 +20,8 @@ static fab_status carry_file(const char *name, fab_asked *asked, char **text, fa
     }
     FAB_PASS(FAB_NEW(*text, MOST_DESIGN + 1, err));
     FAB_PASS(fab_source_head(name, *text, MOST_DESIGN, &n, err));
-    if (n == MOST_DESIGN || memchr(*text, '\0', n) != NULL) {
-        return fab_fail(err, FAB_ELIMIT, name, "is no text of less than %zu bytes, which a page can carry",
-                        MOST_DESIGN);
-    }
+    FAB_REFUSE_IF(n == MOST_DESIGN || memchr(*text, '\0', n) != NULL, err, FAB_ELIMIT, name,
+                  "is no text of less than %zu bytes, which a page can carry", MOST_DESIGN);
     asked->file = name;
     asked->base = folder != NULL ? folder + 1 : name;
     asked->text = *text;
@@ -83,9 +81,8 @@ static fab_status explore_design(const cli_options *options, FILE *out, fab_erro
     if (options->operands.n == 0) {
         return fab_report_explore_empty(out, err);
     }
-    if (strcmp(options->operands.items[0], "-") == 0) {
-        return fab_fail(err, FAB_EUSAGE, NULL, "command explore: the page reads the design again: give it as a file");
-    }
+    FAB_REFUSE_IF(strcmp(options->operands.items[0], "-") == 0, err, FAB_EUSAGE, NULL,
+                  "command explore: the page reads the design again: give it as a file");
     FAB_TRY(carry_file(options->operands.items[0], &asked, &text, err));
     FAB_TRY(open_job(&as_page, err));
     asked.has_rest = held.is_told;
@@ -104,25 +101,13 @@ static const char *const EXAMPLES[] = {"fabriscope explore clos:gpus=1024,taper=
                                        "fabriscope explore preset:llama3-24k-roce > llama3.html",
                                        "fabriscope explore > explore.html", NULL};
 
-static const cli_option *const OPTIONS[] = {&cli_option_fail,
-                                            &cli_option_policies,
-                                            &cli_option_degrade,
-                                            &cli_option_set,
-                                            &cli_option_job,
-                                            &cli_option_transport,
-                                            &cli_option_engine,
-                                            &cli_option_seeds,
-                                            &cli_option_seed,
-                                            &cli_option_prices,
-                                            &cli_option_threads,
-                                            &cli_option_quiet,
-                                            NULL};
+static const cli_option *const OPTIONS[] = {&cli_option_fail,   &cli_option_policies, &cli_option_degrade,
+                                            &cli_option_set,    &cli_option_job,      &cli_option_transport,
+                                            CLI_REPLAY_OPTIONS, &cli_option_quiet,    NULL};
 
 const cli_command cli_command_explore = {
     .name = "explore",
-    .operands = "[DESIGN]",
-    .min_operands = 0,
-    .max_operands = 1,
+    CLI_OPERANDS("[DESIGN]", 0, 1),
     .summary = "a page in which every knob can be turned, without this program and offline",
     .details =
         "Prints the page of 'run --format html' with the program itself in it, compiled to WebAssembly: taper, "
@@ -132,6 +117,5 @@ const cli_command cli_command_explore = {
         "empty line.",
     .examples = EXAMPLES,
     .options = OPTIONS,
-    .tells_usage = true,
     .run = explore_design,
 };

@@ -14,9 +14,8 @@ static const char *const EXAMPLES[] = {"fabriscope help run", "fabriscope help r
 
 static fab_status run_help(const cli_options *options, FILE *out, fab_error *err) {
     if (options->completion != NULL) {
-        if (options->man || options->operands.n > 0) {
-            return fab_fail(err, FAB_EUSAGE, NULL, "option --completion stands alone");
-        }
+        FAB_REFUSE_IF(options->man || options->operands.n > 0, err, FAB_EUSAGE, NULL,
+                      "option --completion stands alone");
         return cli_print_completion(options->completion, out, err);
     }
     if (options->operands.n == 0) {
@@ -52,22 +51,22 @@ static fab_status run_version(const cli_options *options, FILE *out, fab_error *
 
 const cli_command cli_command_help = {
     .name = "help",
-    .operands = "[COMMAND [SUBCOMMAND]]",
-    .max_operands = 2,
+    CLI_OPERANDS("[COMMAND [SUBCOMMAND]]", 0, 2),
     .summary = "what a command does, its options and examples",
     .details = "",
     .examples = EXAMPLES,
     .options = OPTIONS,
     .run = run_help,
+    .hides_usage = true,
 };
 
 const cli_command cli_command_version = {
     .name = "version",
-    .operands = "",
-    .max_operands = 0,
+    CLI_OPERANDS("", 0, 0),
     .summary = "the program's version",
     .details = "",
     .examples = NO_EXAMPLES,
     .options = NO_OPTIONS,
     .run = run_version,
+    .hides_usage = true,
 };

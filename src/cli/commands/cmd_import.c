@@ -19,9 +19,8 @@ static fab_status apply_input_format(cli_options *options, const char *value, fa
     char hint[FAB_CHOICES_TEXT];
     size_t n = 0;
     fab_error inner = {0};
-    if (fab_network_format_check(value, &n, &inner) != FAB_OK) {
-        return fab_fail(err, FAB_EUSAGE, NULL, "option --input-format: %s", inner.text);
-    }
+    FAB_REFUSE_IF(fab_network_format_check(value, &n, &inner) != FAB_OK, err, FAB_EUSAGE, NULL,
+                  "option --input-format: %s", inner.text);
     fab_choices_init(&near, value);
     fab_choices_offer(&near, "auto");
     if (n == 4 && strncmp(value, "auto", n) == 0) {
@@ -108,9 +107,8 @@ static fab_status path_from(const char *output, const char *file, fab_str *out, 
         fab_str_add(out, file[0] == '/' ? file : file + n);
         return fab_str_status(out, err);
     }
-    if (getcwd(here, sizeof here) == NULL) {
-        return fab_fail(err, FAB_EIO, file, "the working folder is not known: %s", strerror(errno));
-    }
+    FAB_REFUSE_IF(getcwd(here, sizeof here) == NULL, err, FAB_EIO, file, "the working folder is not known: %s",
+                  strerror(errno));
     fab_str_printf(out, "%s/%s", here, file);
     return fab_str_status(out, err);
 }
@@ -120,9 +118,8 @@ static fab_status check_overrides(const cli_options *options, fab_error *err) {
     for (size_t i = 0; i < options->overrides.n; i++) {
         const char *text = options->overrides.items[i];
         const char *from = strncmp(text, "fabric.", 7) == 0 ? text + 7 : text;
-        if (memchr(from, '.', strcspn(from, "=")) != NULL) {
-            return fab_fail(err, FAB_EUSAGE, NULL, "option --set: import takes keys of the fabric, not '%.60s'", text);
-        }
+        FAB_REFUSE_IF(memchr(from, '.', strcspn(from, "=")) != NULL, err, FAB_EUSAGE, NULL,
+                      "option --set: import takes keys of the fabric, not '%.60s'", text);
     }
     return FAB_OK;
 }
@@ -186,9 +183,8 @@ static fab_status import_run(const cli_options *options, FILE *out, fab_error *e
     FAB_TRY(cli_check_new_file(options, options->output, err));
     FAB_TRY(check_overrides(options, err));
     bool is_input = strcmp(options->operands.items[0], "-") == 0;
-    if (is_input && options->output != NULL) {
-        FAB_FAIL(err, FAB_EUSAGE, NULL, "option --output: a design names its file, and standard input has no name");
-    }
+    FAB_FAIL_IF(is_input && options->output != NULL, err, FAB_EUSAGE, NULL,
+                "option --output: a design names its file, and standard input has no name");
     if (!is_input && access(options->operands.items[0], R_OK) != 0) { /* else named by the override that it becomes */
         FAB_FAIL(err, FAB_EIO, options->operands.items[0], "cannot be read: %s", strerror(errno));
     }
@@ -225,9 +221,7 @@ static const cli_option *const OPTIONS[] = {&cli_option_input_format, &OPTION_OU
 
 const cli_command cli_command_import = {
     .name = "import",
-    .operands = "FILE",
-    .min_operands = 1,
-    .max_operands = 1,
+    CLI_OPERANDS("FILE", 1, 1),
     .summary = "make a design of what is installed: ibnetdiscover, cable lists, Slurm, ...",
     .details =
         "Recognises the format, finds tiers, servers, rails and planes in the graph, and says what it found, what "
@@ -235,6 +229,5 @@ const cli_command cli_command_import = {
         "ports as they are installed: with the design that --output writes, or as installed:FILE.",
     .examples = EXAMPLES,
     .options = OPTIONS,
-    .tells_usage = true,
     .run = import_run,
 };

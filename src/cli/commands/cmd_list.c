@@ -370,10 +370,8 @@ static fab_status keep_rows(cli_table *table, const char *topic, const char *nam
             table->cells[row + i] = cell;
         }
     }
-    if (n_kept == 0) {
-        return fab_fail(err, FAB_EUSAGE, NULL, "command list %s: nothing is called '%.60s'%s", topic, name,
-                        fab_choices_hint(&near, hint));
-    }
+    FAB_REFUSE_IF(n_kept == 0, err, FAB_EUSAGE, NULL, "command list %s: nothing is called '%.60s'%s", topic, name,
+                  fab_choices_hint(&near, hint));
     cli_table_cut(table, n_kept);
     return FAB_OK;
 }
@@ -398,11 +396,9 @@ static fab_status list_print_file(const list_topic *topic, const cli_list *words
     const fab_builtin *file = files != NULL && words->n > 1 ? fab_builtin_find(files, words->items[1]) : NULL;
     fab_choices near;
     char hint[FAB_CHOICES_TEXT];
-    if (files == NULL || words->n < 2) {
-        return fab_fail(err, FAB_EUSAGE, NULL,
-                        "option --file: needs presets, gpus, prices or catalogs, and a NAME of it: list prices "
-                        "today-400g --file");
-    }
+    FAB_REFUSE_IF(files == NULL || words->n < 2, err, FAB_EUSAGE, NULL,
+                  "option --file: needs presets, gpus, prices or catalogs, and a NAME of it: list prices "
+                  "today-400g --file");
     if (file == NULL) {
         fab_choices_init(&near, words->items[1]);
         fab_builtin_offer(files, &near);
@@ -459,8 +455,7 @@ static const cli_option *const OPTIONS[] = {&FILE_OPTION, &cli_option_json, NULL
 
 const cli_command cli_command_list = {
     .name = "list",
-    .operands = "[WHAT [NAME]]",
-    .max_operands = 2,
+    CLI_OPERANDS("[WHAT [NAME]]", 0, 2),
     .summary = "what there is: presets, models, gpus, families, engines, patterns, prices, catalogs, published, "
                "fields, formats",
     .details = "Without WHAT: what can be listed. With NAME: that row alone, and all of its source; of fields also a "
@@ -468,4 +463,5 @@ const cli_command cli_command_list = {
     .examples = EXAMPLES,
     .options = OPTIONS,
     .run = list_run,
+    .hides_usage = true,
 };

@@ -11,9 +11,8 @@ static fab_status apply_share(cli_options *options, const char *value, fab_error
     char *end = NULL;
     bool is_plain = value[0] != '\0' && strspn(value, "0123456789.") == strlen(value);
     options->share = is_plain ? strtod(value, &end) : -1;
-    if (!is_plain || *end != '\0' || !(options->share > 0 && options->share < 1)) {
-        return fab_fail(err, FAB_EUSAGE, NULL, "option --share: '%.40s' is not a number between 0 and 1", value);
-    }
+    FAB_REFUSE_IF(!is_plain || *end != '\0' || !(options->share > 0 && options->share < 1), err, FAB_EUSAGE, NULL,
+                  "option --share: '%.40s' is not a number between 0 and 1", value);
     return FAB_OK;
 }
 
@@ -110,9 +109,7 @@ static const cli_option *const OPTIONS[] = {&OPTION_RANKING,    &OPTION_SERVING,
 
 const cli_command cli_command_mix = {
     .name = "mix",
-    .operands = "DESIGN...",
-    .min_operands = 1,
-    .max_operands = SIZE_MAX,
+    CLI_OPERANDS("DESIGN...", 1, SIZE_MAX),
     .summary = "several fabrics under training, ranking and serving: which serves them best",
     .details = "Replays the design's training job, and a ranking model (embeddings exchanged all to all) on the same "
                "servers, on every fabric; with --serving a model that reads prompts and generates tokens. A network "
@@ -121,6 +118,5 @@ const cli_command cli_command_mix = {
                "speeds, weighted by --share. Beside it every job in its own units, per second and per dollar.",
     .examples = EXAMPLES,
     .options = OPTIONS,
-    .tells_usage = true,
     .run = mix_run,
 };

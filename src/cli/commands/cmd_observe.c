@@ -5,7 +5,6 @@
 #include "fab/observe.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 #define DRAWS 16 /* of an engine that draws, unless --seeds asks for more */
 
@@ -23,12 +22,10 @@ static const cli_option OPTION_INTERVAL = {
 static fab_status find_snapshots(const cli_options *options, const char **out, fab_error *err) {
     const cli_list *given = &options->counters;
     size_t n_behind = options->operands.n - 1;
-    if (given->n == 0 || given->n + n_behind > 2) {
-        return fab_fail(err, FAB_EUSAGE, NULL,
-                        "option --counters: two snapshots are wanted (--counters A B), or one since "
-                        "they were cleared; there are %zu",
-                        given->n + n_behind);
-    }
+    FAB_REFUSE_IF(given->n == 0 || given->n + n_behind > 2, err, FAB_EUSAGE, NULL,
+                  "option --counters: two snapshots are wanted (--counters A B), or one since "
+                  "they were cleared; there are %zu",
+                  given->n + n_behind);
     if (given->n + n_behind == 1) {
         out[1] = given->items[0];
         return FAB_OK;
@@ -42,10 +39,8 @@ static fab_status observe_open(cli_session *s, fab_error *err) {
     const cli_options *options = s->options;
     FAB_PASS(
         cli_session_open(options, FAB_COMMAND_OBSERVE, options->traffic != NULL ? options->traffic : "job", s, err));
-    if (s->design->n_engines > 1) {
-        return fab_fail(err, FAB_EUSAGE, NULL, "option --engine: the network has one; there are %zu",
-                        s->design->n_engines);
-    }
+    FAB_REFUSE_IF(s->design->n_engines > 1, err, FAB_EUSAGE, NULL,
+                  "option --engine: the network has one; there are %zu", s->design->n_engines);
     FAB_PASS(cli_session_build(s, err));
     FAB_PASS(fab_fabric_measure(s->design, &s->result.fabrics[0], &s->graph, err));
     s->result.graph = s->graph;
@@ -95,9 +90,7 @@ static const cli_option *const OPTIONS[] = {&OPTION_COUNTERS,    &OPTION_INTERVA
 
 const cli_command cli_command_observe = {
     .name = "observe",
-    .operands = "DESIGN",
-    .min_operands = 1,
-    .max_operands = 2,
+    CLI_OPERANDS("DESIGN", 1, 2),
     .summary = "what ports have counted, over what the job should do: slow links, late hosts",
     .details =
         "Subtracts two snapshots of counters (perfquery -x, ibdiagnet, exporters of Prometheus, SONiC, gNMI, sysfs, a "
@@ -107,6 +100,5 @@ const cli_command cli_command_observe = {
         "deviation that this pair can show.",
     .examples = EXAMPLES,
     .options = OPTIONS,
-    .tells_usage = true,
     .run = observe_run,
 };

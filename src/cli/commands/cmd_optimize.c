@@ -22,10 +22,9 @@ static fab_status optimize_read_number(const char *name, const char *value, doub
     if (value[0] != '\0' && strspn(value, "0123456789.eE+") == strlen(value) && value[0] != '+') {
         number = strtod(value, &end);
     }
-    if (end == NULL || *end != '\0' || end == value || !(number >= min && number <= max)) {
-        return fab_fail(err, FAB_EUSAGE, NULL, "option --%s: '%.60s' is not a plain number from %g to %g, such as %s",
-                        name, value, min, max, max > 1 ? "25e6" : "0.5 for half");
-    }
+    FAB_REFUSE_IF(end == NULL || *end != '\0' || end == value || !(number >= min && number <= max), err, FAB_EUSAGE,
+                  NULL, "option --%s: '%.60s' is not a plain number from %g to %g, such as %s", name, value, min, max,
+                  max > 1 ? "25e6" : "0.5 for half");
     *out = number;
     return FAB_OK;
 }
@@ -56,10 +55,8 @@ static fab_status keep_families(fab_catalog *catalog, const char *names, fab_err
             is_kept[i] = is_kept[i] || strcmp(catalog->families[i], name) == 0;
             found = found || strcmp(catalog->families[i], name) == 0;
         }
-        if (!found) {
-            return fab_fail(err, FAB_EUSAGE, NULL, "option --family: '%.40s' is no family of the catalog%s", name,
-                            fab_choices_list(&near, "it has:", list));
-        }
+        FAB_REFUSE_IF(!found, err, FAB_EUSAGE, NULL, "option --family: '%.40s' is no family of the catalog%s", name,
+                      fab_choices_list(&near, "it has:", list));
         at = at[n] == ',' ? at + n + 1 : NULL;
     }
     size_t n_kept = 0;
@@ -142,12 +139,10 @@ static fab_status read_replayed(const cli_options *options, const char *profile,
                                          : "judge designs by tokens of a job: --job model=NAME (see 'list models')")
                      : FAB_OK;
     }
-    if (options->certificate != NULL) {
-        return fab_fail(err, FAB_EUSAGE, NULL, "there is no certificate of --objective tokens: its replays have none");
-    }
-    if (options->jobs.n == 0) {
-        return fab_fail(err, FAB_EUSAGE, NULL, "--objective tokens needs a job: --job model=NAME (see 'list models')");
-    }
+    FAB_REFUSE_IF(options->certificate != NULL, err, FAB_EUSAGE, NULL,
+                  "there is no certificate of --objective tokens: its replays have none");
+    FAB_REFUSE_IF(options->jobs.n == 0, err, FAB_EUSAGE, NULL,
+                  "--objective tokens needs a job: --job model=NAME (see 'list models')");
     (void)snprintf(line, sizeof line, "clos:gpus=%" PRIu64 ",gpus-per-server=1,domain=1", options->search.gpus);
     FAB_TRY(cli_open_design(options, line, &design, err)); /* of which the job, the engine and the prices count */
     FAB_TRY(fab_design_set_job(design, 0, "plan", "auto", "plan", err));
@@ -225,9 +220,7 @@ static fab_status optimize_run(const cli_options *options, FILE *out, fab_error 
     fab_design *replayed = NULL;
     fab_str replay_options = FAB_STR_INIT;
     fab_result result = {0};
-    if (options->search.gpus == 0) {
-        FAB_FAIL(err, FAB_EUSAGE, NULL, "command optimize needs --gpus N");
-    }
+    FAB_FAIL_IF(options->search.gpus == 0, err, FAB_EUSAGE, NULL, "command optimize needs --gpus N");
     cli_keep_freed_memory();
     FAB_TRY(cli_check_out(options, err));
     FAB_TRY(cli_check_new_file(options, options->certificate, err));
@@ -292,9 +285,7 @@ static const cli_option *const OPTIONS[] = {&OPTION_GPUS,
 
 const cli_command cli_command_optimize = {
     .name = "optimize",
-    .operands = "",
-    .min_operands = 0,
-    .max_operands = 0,
+    CLI_OPERANDS("", 0, 0),
     .summary = "the cheapest fabric that meets the targets",
     .details = "Tries the families, tiers, switches, breakouts, planes and tapers of a catalog. Prints the cheapest "
                "design that keeps every limit, in a form that 'fabriscope run' takes, the runners-up, what bisection "
@@ -306,4 +297,5 @@ const cli_command cli_command_optimize = {
     .examples = EXAMPLES,
     .options = OPTIONS,
     .run = optimize_run,
+    .hides_usage = true,
 };

@@ -33,9 +33,7 @@ static const cli_option *const OPTIONS[] = {
 
 const cli_command cli_command_place = {
     .name = "place",
-    .operands = "DESIGN",
-    .min_operands = 1,
-    .max_operands = 1,
+    CLI_OPERANDS("DESIGN", 1, 1),
     .summary = "the best and the worst placement of a job or a pattern, beside the named ones",
     .details =
         "Compares the servers in their order, packed into the fewest pods or leaf groups (where there are no pods), "
@@ -44,6 +42,5 @@ const cli_command cli_command_place = {
         "all placements that differ where the budget allows (proven), else by exchanging servers from several starts.",
     .examples = EXAMPLES,
     .options = OPTIONS,
-    .tells_usage = true,
     .run = place_run,
 };

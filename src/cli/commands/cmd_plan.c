@@ -64,9 +64,7 @@ static const cli_option *const OPTIONS[] = {&cli_option_set,     &cli_option_job
 
 const cli_command cli_command_plan = {
     .name = "plan",
-    .operands = "DESIGN",
-    .min_operands = 1,
-    .max_operands = 1,
+    CLI_OPERANDS("DESIGN", 1, 1),
     .summary = "how to run a model on this fabric: the fastest sizes that fit, and the proof that nothing is faster",
     .details = "Searches every tp, cp, pp, dp, ep, interleave, microbatch, recompute and zero that --job does not give "
                "for the shortest iteration under the first engine that fits the memory of a GPU. Lower bounds leave "
@@ -75,6 +73,5 @@ const cli_command cli_command_plan = {
                "be typed as they are; run, sweep, compare and mix choose them themselves with --job plan=auto.",
     .examples = EXAMPLES,
     .options = OPTIONS,
-    .tells_usage = true,
     .run = plan_run,
 };

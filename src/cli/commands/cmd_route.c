@@ -4,7 +4,6 @@
 #include "fab/context.h"
 #include "fab/tables.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 static bool to_stdout(const cli_options *options) {
@@ -58,12 +57,10 @@ static fab_status find_phase(cli_session *s, tables *out, fab_error *err) {
         return FAB_OK;
     }
     FAB_PASS(fab_context_traffic(s->context, &traffic, err));
-    if (traffic->n_phases != 1) {
-        return fab_fail(err, FAB_EUSAGE, NULL,
-                        "option --dump: the tables of engine %s hold for one phase, and %s has %zu; name one with "
-                        "--traffic",
-                        fab_router_facts_of(out->router)->engine, s->traffic, traffic->n_phases);
-    }
+    FAB_REFUSE_IF(traffic->n_phases != 1, err, FAB_EUSAGE, NULL,
+                  "option --dump: the tables of engine %s hold for one phase, and %s has %zu; name one with "
+                  "--traffic",
+                  fab_router_facts_of(out->router)->engine, s->traffic, traffic->n_phases);
     out->phase = &traffic->phases[0];
     return s->options->bound ? fab_context_bound(s->context, 0, &out->known, err) : FAB_OK;
 }
@@ -71,11 +68,9 @@ static fab_status find_phase(cli_session *s, tables *out, fab_error *err) {
 static fab_status dump(cli_session *s, FILE *out, fab_error *err) {
     fab_status status = FAB_OK;
     tables t = {.as_lft = s->options->dump_format == CLI_DUMP_LFT};
-    if (s->design->n_engines != 1) {
-        FAB_FAIL(err, FAB_EUSAGE, NULL,
-                 "option --dump writes the tables of one engine; there are %zu: give one --engine",
-                 s->design->n_engines);
-    }
+    FAB_FAIL_IF(s->design->n_engines != 1, err, FAB_EUSAGE, NULL,
+                "option --dump writes the tables of one engine; there are %zu: give one --engine",
+                s->design->n_engines);
     FAB_TRY(cli_session_build(s, err));
     status = fab_context_router(s->context, 0, &t.router, err);
     fab_blame_design(s->design, status, err);
@@ -90,22 +85,17 @@ static fab_status route_run(const cli_options *options, FILE *out, fab_error *er
     fab_status status = FAB_OK;
     cli_session session = {.options = NULL};
     bool more = options->advise.on || options->certificate != NULL || options->dump != NULL || options->explain != NULL;
-    if (cli_is_front_end(options->traffic) && more) {
-        FAB_FAIL(err, FAB_EUNSUPPORTED, NULL,
-                 "traffic of the front-end: --advise, --certificate, --dump and --explain know the first network only");
-    }
+    FAB_FAIL_IF(cli_is_front_end(options->traffic) && more, err, FAB_EUNSUPPORTED, NULL,
+                "traffic of the front-end: --advise, --certificate, --dump and --explain know the first network only");
     if (options->explain != NULL) {
         FAB_TRY(cli_check_explain(options, err));
     }
-    if (options->weak_parts.n > 0 && options->dump != NULL && to_stdout(options)) {
-        FAB_FAIL(err, FAB_EUSAGE, NULL, "option --degrade: --dump - takes the place of the report that compares");
-    }
-    if (options->failed_parts.n > 0 && options->dump != NULL && to_stdout(options)) {
-        FAB_FAIL(err, FAB_EUSAGE, NULL, "option --fail: --dump - takes the place of the report");
-    }
-    if (options->dump == NULL && options->dump_format == CLI_DUMP_LFT) {
-        FAB_FAIL(err, FAB_EUSAGE, NULL, "option --dump-format: there is no --dump FILE");
-    }
+    FAB_FAIL_IF(options->weak_parts.n > 0 && options->dump != NULL && to_stdout(options), err, FAB_EUSAGE, NULL,
+                "option --degrade: --dump - takes the place of the report that compares");
+    FAB_FAIL_IF(options->failed_parts.n > 0 && options->dump != NULL && to_stdout(options), err, FAB_EUSAGE, NULL,
+                "option --fail: --dump - takes the place of the report");
+    FAB_FAIL_IF(options->dump == NULL && options->dump_format == CLI_DUMP_LFT, err, FAB_EUSAGE, NULL,
+                "option --dump-format: there is no --dump FILE");
     if (options->dump != NULL) {
         FAB_TRY(check_dump(options, err));
     }
@@ -167,43 +157,16 @@ static const char *const EXAMPLES[] = {
     "fabriscope route preset:llama3-talk-racks --engine pinned --fail server-3 --policy first-spare,collision-aware",
     NULL};
 
-static const cli_option *const OPTIONS[] = {&cli_option_traffic,
-                                            &cli_option_transport,
-                                            &cli_option_engine,
-                                            &OPTION_BOUND,
-                                            &cli_option_certificate,
-                                            &OPTION_DUMP,
-                                            &OPTION_DUMP_FORMAT,
-                                            &OPTION_EXPLAIN,
-                                            &cli_option_degrade,
-                                            &cli_option_fail,
-                                            &cli_option_policies,
-                                            &cli_option_advise,
-                                            &cli_option_advise_budget,
-                                            &cli_option_seeds,
-                                            &cli_option_seed,
-                                            &cli_option_set,
-                                            &cli_option_job,
-                                            &cli_option_prices,
-                                            &cli_option_out,
-                                            &cli_option_export,
-                                            &cli_option_view,
-                                            &cli_option_picture,
-                                            &cli_option_force,
-                                            &cli_option_format,
-                                            &cli_option_table,
-                                            &cli_option_json,
-                                            &cli_option_color,
-                                            &cli_option_conventions,
-                                            &cli_option_quiet,
-                                            &cli_option_threads,
-                                            NULL};
+static const cli_option *const OPTIONS[] = {&cli_option_traffic,     &cli_option_transport, &OPTION_BOUND,
+                                            &cli_option_certificate, &OPTION_DUMP,          &OPTION_DUMP_FORMAT,
+                                            &OPTION_EXPLAIN,         &cli_option_degrade,   &cli_option_fail,
+                                            &cli_option_policies,    &cli_option_advise,    &cli_option_advise_budget,
+                                            &cli_option_set,         &cli_option_job,       CLI_REPLAY_OPTIONS,
+                                            CLI_GRAPH_OPTIONS,       CLI_REPORT_OPTIONS,    NULL};
 
 const cli_command cli_command_route = {
     .name = "route",
-    .operands = "DESIGN",
-    .min_operands = 1,
-    .max_operands = 1,
+    CLI_OPERANDS("DESIGN", 1, 1),
     .summary = "one phase, pattern or matrix under one or more engines",
     .details = "Routes traffic over the fabric and reports the loads of the links, which of them collide, and the "
                "flows that contend for the worst ones. To judge the tables of a subnet manager, give --engine "
@@ -212,6 +175,5 @@ const cli_command cli_command_route = {
                "--format ibnet', which ibsim simulates; a map of node names gives those of a real subnet.",
     .examples = EXAMPLES,
     .options = OPTIONS,
-    .tells_usage = true,
     .run = route_run,
 };

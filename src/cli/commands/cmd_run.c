@@ -21,25 +21,23 @@ static const char *const EXAMPLES[] = {
     "fabriscope run rail-spine:gpus=1024,taper=2 --job tp=8,pp=4 --engine ecmp,qp=16 --engine dmodk",
     NULL};
 
-static const cli_option *const OPTIONS[] = {&cli_option_interference, &cli_option_degrade,
-                                            &cli_option_fail,         &cli_option_policies,
-                                            &cli_option_set,          &cli_option_job,
-                                            &cli_option_transport,    &cli_option_engine,
-                                            &cli_option_seeds,        &cli_option_seed,
-                                            &cli_option_prices,       &cli_option_threads,
-                                            &cli_option_out,          &cli_option_export,
-                                            &cli_option_view,         &cli_option_picture,
-                                            &cli_option_timeline,     &cli_option_certificate,
-                                            &cli_option_force,        &cli_option_format,
-                                            &cli_option_table,        &cli_option_json,
-                                            &cli_option_color,        &cli_option_conventions,
-                                            &cli_option_quiet,        NULL};
+static const cli_option *const OPTIONS[] = {&cli_option_interference,
+                                            &cli_option_degrade,
+                                            &cli_option_fail,
+                                            &cli_option_policies,
+                                            &cli_option_set,
+                                            &cli_option_job,
+                                            &cli_option_transport,
+                                            CLI_REPLAY_OPTIONS,
+                                            CLI_GRAPH_OPTIONS,
+                                            &cli_option_timeline,
+                                            &cli_option_certificate,
+                                            CLI_REPORT_OPTIONS,
+                                            NULL};
 
 const cli_command cli_command_run = {
     .name = "run",
-    .operands = "DESIGN",
-    .min_operands = 1,
-    .max_operands = 1,
+    CLI_OPERANDS("DESIGN", 1, 1),
     .summary = "everything: fabric, cost, the job's phases under every engine",
     .details = "Builds the fabric, prices it, replays one iteration of the design's training job phase by phase under "
                "every engine, and reports loads, collisions and what tapering (oversubscription) does to each phase. "
@@ -49,6 +47,5 @@ const cli_command cli_command_run = {
                "key contends) start together, and the report tells each job's slowdown and the links that they share.",
     .examples = EXAMPLES,
     .options = OPTIONS,
-    .tells_usage = true,
     .run = run_design,
 };

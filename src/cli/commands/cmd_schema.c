@@ -51,9 +51,7 @@ static const cli_option *const OPTIONS[] = {NULL};
 
 const cli_command cli_command_schema = {
     .name = "schema",
-    .operands = "SCHEMA",
-    .min_operands = 1,
-    .max_operands = 1,
+    CLI_OPERANDS("SCHEMA", 1, 1),
     .summary =
         "the schema of design files, price books, catalogs, GPUs, published figures, JSON results or XML reports",
     .details =
@@ -61,4 +59,5 @@ const cli_command cli_command_schema = {
     .examples = EXAMPLES,
     .options = OPTIONS,
     .run = schema_run,
+    .hides_usage = true,
 };

@@ -33,9 +33,8 @@ static fab_status apply_shard(cli_options *options, const char *value, fab_error
     fab_error inner = {0};
     char index[16];
     size_t n = strcspn(value, "/");
-    if (value[n] != '/' || n >= sizeof index) {
-        return fab_fail(err, FAB_EUSAGE, NULL, "option --shard: '%.40s' is not I/N, as 0/8", value);
-    }
+    FAB_REFUSE_IF(value[n] != '/' || n >= sizeof index, err, FAB_EUSAGE, NULL,
+                  "option --shard: '%.40s' is not I/N, as 0/8", value);
     (void)snprintf(index, sizeof index, "%.*s", (int)n, value);
     if (fab_count_parse(value + n + 1, 1, FAB_SHARDS_MOST, &options->n_shards, &inner) != FAB_OK ||
         fab_count_parse(index, 0, options->n_shards - 1, &options->shard, &inner) != FAB_OK) {
@@ -112,9 +111,7 @@ static fab_status run_plan(const cli_options *options, FILE *out, fab_error *err
     size_t n_policies = 0;
     fab_study_planned planned = {.was_there = false};
     FAB_TRY(need_store(options, err));
-    if (options->scenarios == NULL) {
-        FAB_FAIL(err, FAB_EUSAGE, NULL, "command study plan needs --scenarios SPEC");
-    }
+    FAB_FAIL_IF(options->scenarios == NULL, err, FAB_EUSAGE, NULL, "command study plan needs --scenarios SPEC");
     FAB_TRY(cli_read_policies(options, policies, &n_policies, err));
     FAB_TRY(FAB_NEW(design, 1, err));
     FAB_TRY(cli_read_design(options, options->operands.items[0], design, err));
@@ -181,9 +178,8 @@ static fab_status run_run(const cli_options *options, FILE *out, fab_error *err)
     FAB_TRY(need_store(options, err));
     FAB_TRY(cli_world_enter(&world, err));
     in_world = true;
-    if (world.size > 1 && options->n_shards > 1) {
-        FAB_FAIL(err, FAB_EUSAGE, NULL, "option --shard: under MPI every process has a share by its rank");
-    }
+    FAB_FAIL_IF(world.size > 1 && options->n_shards > 1, err, FAB_EUSAGE, NULL,
+                "option --shard: under MPI every process has a share by its rank");
     uint64_t shard = world.size > 1 ? world.rank : options->shard;
     uint64_t n_shards = world.size > 1 ? world.size : options->n_shards;
     const fab_study_job job = {.folder = options->store,
@@ -278,14 +274,10 @@ static fab_status run_all(const cli_options *options, FILE *out, fab_error *err)
     fab_status status = FAB_OK;
     fab_str store = FAB_STR_INIT;
     cli_options with = *options;
-    if (options->n_shards > 1 || options->partial) {
-        FAB_FAIL(err, FAB_EUSAGE, NULL,
-                 "option --%s: shares of a study are run by 'study run' and gathered by 'study gather'",
-                 options->partial ? "partial" : "shard");
-    }
-    if (options->scenarios == NULL) {
-        FAB_FAIL(err, FAB_EUSAGE, NULL, "command study DESIGN needs --scenarios SPEC");
-    }
+    FAB_FAIL_IF(options->n_shards > 1 || options->partial, err, FAB_EUSAGE, NULL,
+                "option --%s: shares of a study are run by 'study run' and gathered by 'study gather'",
+                options->partial ? "partial" : "shard");
+    FAB_FAIL_IF(options->scenarios == NULL, err, FAB_EUSAGE, NULL, "command study DESIGN needs --scenarios SPEC");
     FAB_TRY(cli_check_study_show(options, err));
     if (options->store == NULL) {
         FAB_TRY(make_store(&store, err));
@@ -338,9 +330,7 @@ static const cli_option *const GATHER_OPTIONS[] = {&cli_option_store, &OPTION_PA
 
 static const cli_command PLAN = {
     .name = "study plan",
-    .operands = "DESIGN",
-    .min_operands = 1,
-    .max_operands = 1,
+    CLI_OPERANDS("DESIGN", 1, 1),
     .summary = "numbers the scenarios and makes the folder of the study",
     .details =
         "Checks everything that a run will need, tries a few scenarios for an estimate, and writes the plan, with "
@@ -348,13 +338,12 @@ static const cli_command PLAN = {
         "and i alone. Planning the same once more changes nothing; a folder with another plan is refused.",
     .examples = PLAN_EXAMPLES,
     .options = PLAN_OPTIONS,
-    .tells_usage = true,
     .run = run_plan,
 };
 
 static const cli_command RUN = {
     .name = "study run",
-    .operands = "",
+    CLI_OPERANDS("", 0, 0),
     .summary = "computes the scenarios, or a share of them, and goes on where it was",
     .details = "Every worker writes a file of its own: several processes, on several machines, take --shard 0/N to "
                "N-1/N of the same folder. Whatever ends a worker, what it had stored stays, and the same command goes "
@@ -362,20 +351,18 @@ static const cli_command RUN = {
                "computed; a second one at once.",
     .examples = RUN_EXAMPLES,
     .options = RUN_OPTIONS,
-    .tells_usage = true,
     .run = run_run,
 };
 
 static const cli_command GATHER = {
     .name = "study gather",
-    .operands = "",
+    CLI_OPERANDS("", 0, 0),
     .summary = "merges what the workers have written into results.db",
     .details = "The same bytes, however the scenarios were shared out. Fails where scenarios are missing, unless "
                "--partial is given. results.db is an SQLite database; its tables are described in "
                "src/doc/study-store.md.",
     .examples = GATHER_EXAMPLES,
     .options = GATHER_OPTIONS,
-    .tells_usage = true,
     .run = run_gather,
 };
 
@@ -390,41 +377,15 @@ static const char *const EXAMPLES[] = {
     NULL};
 
 /* Those of all subcommands. */
-static const cli_option *const OPTIONS[] = {&cli_option_store,
-                                            &OPTION_SCENARIOS,
-                                            &cli_option_policy,
-                                            &OPTION_FIGURES,
-                                            &OPTION_SHARD,
-                                            &OPTION_PARTIAL,
-                                            &cli_option_set,
-                                            &cli_option_job,
-                                            &cli_option_transport,
-                                            &cli_option_traffic,
-                                            &cli_option_engine,
-                                            &OPTION_SEEDS,
-                                            &cli_option_seed,
-                                            &cli_option_threads,
-                                            &cli_option_top,
-                                            &cli_option_variant,
-                                            &cli_option_format,
-                                            &cli_option_table,
-                                            &cli_option_json,
-                                            &cli_option_out,
-                                            &cli_option_export,
-                                            &cli_option_view,
-                                            &cli_option_picture,
-                                            &cli_option_certificate,
-                                            &cli_option_force,
-                                            &cli_option_color,
-                                            &cli_option_conventions,
-                                            &cli_option_quiet,
-                                            NULL};
+static const cli_option *const OPTIONS[] = {
+    &cli_option_store,   &OPTION_SCENARIOS, &cli_option_policy,      &OPTION_FIGURES,       &OPTION_SHARD,
+    &OPTION_PARTIAL,     &cli_option_set,   &cli_option_job,         &cli_option_transport, &cli_option_traffic,
+    &cli_option_engine,  &OPTION_SEEDS,     &cli_option_seed,        &cli_option_threads,   &cli_option_top,
+    &cli_option_variant, CLI_GRAPH_OPTIONS, &cli_option_certificate, CLI_REPORT_OPTIONS,    NULL};
 
 const cli_command cli_command_study = {
     .name = "study",
-    .operands = "DESIGN | STEP",
-    .min_operands = 1,
-    .max_operands = 1,
+    CLI_OPERANDS("DESIGN | STEP", 1, 1),
     .summary = "failure scenarios: at once, or plan, run, gather, show",
     .details =
         "What failures do to a job, scenario by scenario: collisions, times, lost bandwidth, and which policy for "
@@ -434,7 +395,6 @@ const cli_command cli_command_study = {
         "Killed at any moment and started again, no scenario is lost or counted twice.",
     .examples = EXAMPLES,
     .options = OPTIONS,
-    .tells_usage = true,
     .subcommands = SUBCOMMANDS,
     .run = run_all,
 };

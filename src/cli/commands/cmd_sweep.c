@@ -3,9 +3,8 @@
 static fab_status sweep_run(const cli_options *options, FILE *out, fab_error *err) {
     fab_status status = FAB_OK;
     cli_vary vary[FAB_SWEEP_PATHS] = {{.n_values = 0}};
-    if (options->n_vary == 0) {
-        FAB_FAIL(err, FAB_EUSAGE, NULL, "command sweep needs --vary path=v1,v2,... (see 'fabriscope list fields')");
-    }
+    FAB_FAIL_IF(options->n_vary == 0, err, FAB_EUSAGE, NULL,
+                "command sweep needs --vary path=v1,v2,... (see 'fabriscope list fields')");
     for (size_t i = 0; i < options->n_vary; i++) {
         FAB_TRY(cli_vary_parse(options->vary[i], &vary[i], err));
     }
@@ -38,9 +37,7 @@ static const cli_option *const OPTIONS[] = {&cli_option_vary,
 
 const cli_command cli_command_sweep = {
     .name = "sweep",
-    .operands = "DESIGN",
-    .min_operands = 1,
-    .max_operands = 1,
+    CLI_OPERANDS("DESIGN", 1, 1),
     .summary = "one or two parameters over a range: times, cost, Pareto front",
     .details =
         "Builds, prices and replays the design at every value. Shows phase times, iteration time and dollars per "
@@ -52,6 +49,5 @@ const cli_command cli_command_sweep = {
         "failures leave at each value: what a key of failures.* is worth.",
     .examples = EXAMPLES,
     .options = OPTIONS,
-    .tells_usage = true,
     .run = sweep_run,
 };

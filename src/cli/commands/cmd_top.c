@@ -5,15 +5,12 @@
 #include <string.h>
 
 static fab_status run_top(const cli_options *options, FILE *out, fab_error *err) {
-    if (!cli_has_terminal()) {
-        return fab_fail(err, FAB_EUSAGE, NULL,
-                        "command top needs a terminal for input and output; without one, "
-                        "'fabriscope run %.200s --fail COMPONENT' tells what a failure does",
-                        options->operands.items[0]);
-    }
-    if (strcmp(options->operands.items[0], "-") == 0) {
-        return fab_fail(err, FAB_EUSAGE, NULL, "command top: keys come from standard input: give the design as a file");
-    }
+    FAB_REFUSE_IF(!cli_has_terminal(), err, FAB_EUSAGE, NULL,
+                  "command top needs a terminal for input and output; without one, "
+                  "'fabriscope run %.200s --fail COMPONENT' tells what a failure does",
+                  options->operands.items[0]);
+    FAB_REFUSE_IF(strcmp(options->operands.items[0], "-") == 0, err, FAB_EUSAGE, NULL,
+                  "command top: keys come from standard input: give the design as a file");
     return top_screen_run(options, out, err);
 }
 
@@ -28,9 +25,7 @@ static const cli_option *const OPTIONS[] = {&cli_option_fail,  &cli_option_polic
 
 const cli_command cli_command_top = {
     .name = "top",
-    .operands = "DESIGN",
-    .min_operands = 1,
-    .max_operands = 1,
+    CLI_OPERANDS("DESIGN", 1, 1),
     .summary = "in the terminal: from phases to links to flows; parts break, seconds change",
     .details =
         "Opens the job of the design on the whole terminal. Phases lead to their links by load, a link to the flows on "
@@ -41,4 +36,5 @@ const cli_command cli_command_top = {
     .examples = EXAMPLES,
     .options = OPTIONS,
     .run = run_top,
+    .hides_usage = true,
 };

@@ -116,13 +116,12 @@ static const cli_option *const OPTIONS[] = {
 
 const cli_command cli_command_traffic = {
     .name = "traffic",
-    .operands = "DESIGN",
-    .min_operands = 1,
-    .max_operands = 1,
+    CLI_OPERANDS("DESIGN", 1, 1),
     .summary = "the phases of the job or a pattern: list, matrix export",
     .details = "Lists what is in the network together: flows and bytes of every phase of one training iteration, with "
                "the closed form that gives the bytes.",
     .examples = EXAMPLES,
     .options = OPTIONS,
     .run = traffic_run,
+    .hides_usage = true,
 };

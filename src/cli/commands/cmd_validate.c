@@ -38,9 +38,8 @@ static fab_status typed_parse(const char *text, typed_command *out, fab_error *e
         at = blank;
     }
     const cli_command *command = n > 0 ? cli_find_command(typed.words[0]) : NULL;
-    if (command == NULL || command->run == NULL || command == &cli_command_validate) {
-        FAB_FAIL(err, FAB_EINPUT, NULL, "'%.60s' is no command whose result has figures", text);
-    }
+    FAB_FAIL_IF(command == NULL || command->run == NULL || command == &cli_command_validate, err, FAB_EINPUT, NULL,
+                "'%.60s' is no command whose result has figures", text);
     FAB_TRY(cli_options_parse(command, n - 1, typed.words + 1, &typed.options, err));
     *out = typed;
     return FAB_OK;
@@ -70,10 +69,9 @@ static fab_status take_figures(void *context, const fab_result *result, fab_erro
         fab_published_row *row = &rows->first[i];
         if (row->field[0] != '\0') {
             FAB_PASS(fab_result_figure(result, row->field, &row->predicted, &row->unit, err));
-            if (row->given_unit != NULL && (row->unit == NULL || strcmp(row->given_unit, row->unit) != 0)) {
-                return fab_fail(err, FAB_EINPUT, row->where, "the value is in %s, and %s is %s%s", row->given_unit,
-                                row->field, row->unit != NULL ? "in " : "a number", row->unit != NULL ? row->unit : "");
-            }
+            FAB_REFUSE_IF(row->given_unit != NULL && (row->unit == NULL || strcmp(row->given_unit, row->unit) != 0),
+                          err, FAB_EINPUT, row->where, "the value is in %s, and %s is %s%s", row->given_unit,
+                          row->field, row->unit != NULL ? "in " : "a number", row->unit != NULL ? row->unit : "");
         }
     }
     return FAB_OK;
@@ -140,8 +138,7 @@ static const cli_option *const OPTIONS[] = {&cli_option_threads, CLI_REPORT_OPTI
 
 const cli_command cli_command_validate = {
     .name = "validate",
-    .operands = "[SOURCE]",
-    .max_operands = 1,
+    CLI_OPERANDS("[SOURCE]", 0, 1),
     .summary = "published figures beside what this program gives for them",
     .details = "Runs the command of every figure that papers, benchmarks and reference architectures have published, "
                "and shows theirs, ours and the deviation; what is off by more than is allowed is called a miss, and "
@@ -149,7 +146,6 @@ const cli_command cli_command_validate = {
                "shown too.",
     .examples = EXAMPLES,
     .options = OPTIONS,
-    .tells_usage = true,
     .run = validate_run,
 };
 

@@ -123,9 +123,7 @@ fab_status cli_certify_optimum(const cli_options *options, const fab_result *res
 }
 
 static fab_status apply_certificate(cli_options *options, const char *value, fab_error *err) {
-    if (value[0] == '\0') {
-        return fab_fail(err, FAB_EUSAGE, NULL, "option --certificate: the file's name is empty");
-    }
+    FAB_REFUSE_IF(value[0] == '\0', err, FAB_EUSAGE, NULL, "option --certificate: the file's name is empty");
     options->certificate = value;
     return FAB_OK;
 }

@@ -16,9 +16,7 @@ bool cli_is_front_end(const char *traffic) {
 
 fab_status cli_front_end_open(cli_session *s, fab_error *err) {
     fab_fabric_spec spec;
-    if (!s->design->has_front_end) {
-        return fab_fail(err, FAB_EINPUT, NULL, "the design has no front-end");
-    }
+    FAB_REFUSE_IF(!s->design->has_front_end, err, FAB_EINPUT, NULL, "the design has no front-end");
     fab_design_front_end(s->design, s->graph->n_servers, &spec);
     FAB_PASS(fab_topology_build(&spec, &s->hosts, NULL, err));
     (void)snprintf(s->text, sizeof s->text, "job%.40s", s->traffic + strlen(FRONT_END));

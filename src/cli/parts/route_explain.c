@@ -5,8 +5,6 @@
 #include "fab/explanation.h"
 #include "fab/fabric_parse.h"
 
-#include <stdlib.h>
-
 fab_status cli_check_explain(const cli_options *options, fab_error *err) {
     if (options->dump != NULL || options->out != NULL || options->bound || options->advise.on ||
         options->advise.has_budget || options->weak_parts.n > 0 || options->failed_parts.n > 0 ||
@@ -15,9 +13,8 @@ fab_status cli_check_explain(const cli_options *options, fab_error *err) {
                         "option --explain takes the place of the report: it goes with none of --dump, --out, --export, "
                         "--bound, --advise, --degrade, --fail and formats of graphs");
     }
-    if (options->n_seeds > 1) {
-        return fab_fail(err, FAB_EUSAGE, NULL, "option --explain shows one draw: give --seed, not --seeds");
-    }
+    FAB_REFUSE_IF(options->n_seeds > 1, err, FAB_EUSAGE, NULL,
+                  "option --explain shows one draw: give --seed, not --seeds");
     return FAB_OK;
 }
 
@@ -31,10 +28,8 @@ fab_status cli_explain(cli_session *s, FILE *out, fab_error *err) {
     fab_status status = FAB_OK;
     fab_explanation explanation = {0};
     fab_link_id link = FAB_NONE;
-    if (s->design->n_engines != 1) {
-        FAB_FAIL(err, FAB_EUSAGE, NULL, "option --explain is about one engine; there are %zu: give one --engine",
-                 s->design->n_engines);
-    }
+    FAB_FAIL_IF(s->design->n_engines != 1, err, FAB_EUSAGE, NULL,
+                "option --explain is about one engine; there are %zu: give one --engine", s->design->n_engines);
     FAB_TRY(cli_session_build(s, err));
     FAB_TRY(fab_fabric_name(s->design, &s->result.fabrics[0], err));
     FAB_TRY(find_link(s->options, s->graph, &link, err));

@@ -5,7 +5,6 @@
 #include "fab/study_results.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <string.h>
 
 const cli_option cli_option_top = {"top",
@@ -43,9 +42,8 @@ static fab_status check_rows_path(const cli_options *options, fab_error *err) {
     if (options->out == NULL) {
         return FAB_OK;
     }
-    if (rows_path(options, path, sizeof path) == NULL) {
-        return fab_fail(err, FAB_EUSAGE, NULL, "option --out: the folder's name is too long");
-    }
+    FAB_REFUSE_IF(rows_path(options, path, sizeof path) == NULL, err, FAB_EUSAGE, NULL,
+                  "option --out: the folder's name is too long");
     return cli_check_out_file(options, path, err);
 }
 
@@ -87,10 +85,8 @@ static fab_overlay overlay_of(const fab_study_summary *summary, const fab_fabric
 }
 
 static fab_status choose_variant(const cli_options *options, fab_study_summary *summary, fab_error *err) {
-    if (options->variant > summary->n_variants) {
-        return fab_fail(err, FAB_EUSAGE, NULL, "option --variant: %" PRIu64 " of a study with %zu", options->variant,
-                        summary->n_variants);
-    }
+    FAB_REFUSE_IF(options->variant > summary->n_variants, err, FAB_EUSAGE, NULL,
+                  "option --variant: %" PRIu64 " of a study with %zu", options->variant, summary->n_variants);
     summary->shown = options->variant > 0 ? (size_t)options->variant - 1 : summary->shown;
     return FAB_OK;
 }
@@ -144,9 +140,7 @@ fab_status cli_check_study_show(const cli_options *options, fab_error *err) {
 static fab_status show_run(const cli_options *options, FILE *out, fab_error *err) {
     fab_status status = FAB_OK;
     fab_study_results *results = NULL;
-    if (options->store == NULL) {
-        FAB_FAIL(err, FAB_EUSAGE, NULL, "command %s needs --store DIR", options->command->name);
-    }
+    FAB_FAIL_IF(options->store == NULL, err, FAB_EUSAGE, NULL, "command %s needs --store DIR", options->command->name);
     FAB_TRY(cli_check_study_show(options, err));
     FAB_TRY(fab_study_results_open(options->store, &results, err));
     if (wants_rows(options) && options->out == NULL && options->exports.n == 0 && options->certificate == NULL) {
@@ -173,7 +167,7 @@ static const cli_option *const OPTIONS[] = {
 
 const cli_command cli_command_study_show = {
     .name = "study show",
-    .operands = "",
+    CLI_OPERANDS("", 0, 0),
     .summary = "what the scenarios say together: how bad it is, and what has the highest impact",
     .details =
         "Distribution of slowdowns, scenarios in which the job stops, parts and links by the impact of their "
@@ -183,6 +177,5 @@ const cli_command cli_command_study_show = {
         "asked in SQL: src/doc/study-store.md.",
     .examples = EXAMPLES,
     .options = OPTIONS,
-    .tells_usage = true,
     .run = show_run,
 };

@@ -12,9 +12,7 @@ static void complain(top_app *a, const char *text) {
 
 /* Errors of a change are told, and the state is as before; without memory nothing goes on. */
 static fab_status take_error(top_app *a, fab_status status, const fab_error *inner, fab_error *err) {
-    if (status == FAB_ENOMEM || status == FAB_EINTERNAL) {
-        return fab_fail(err, status, inner->where, "%s", inner->text);
-    }
+    FAB_REFUSE_IF(status == FAB_ENOMEM || status == FAB_EINTERNAL, err, status, inner->where, "%s", inner->text);
     if (status != FAB_OK) {
         complain(a, inner->text);
     }

@@ -215,9 +215,7 @@ fab_status top_model_parse(const top_model *m, const char *text, fab_component *
     fab_error inner = {0};
     fab_status status =
         fab_component_parse(fab_what_if_fabric(m->what_if), fab_what_if_racks(m->what_if), text, out, &inner);
-    if (status != FAB_OK) {
-        return fab_fail(err, status, "--fail", "%s", inner.text);
-    }
+    FAB_REFUSE_IF(status != FAB_OK, err, status, "--fail", "%s", inner.text);
     out->id = out->kind == FAB_COMPONENT_LINK ? out->id & ~1U : out->id;
     return FAB_OK;
 }

@@ -2,7 +2,6 @@
 #include "top_view.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define NAME_SIZE ((size_t)2 * FAB_LINK_NAME_SIZE)

@@ -136,11 +136,9 @@ static fab_status open_screen(top_screen *s, const cli_options *options, fab_err
     s->ascii = style.ascii;
     cli_keep_modes(true);
     s->screen = newterm(NULL, stdout, stdin);
-    if (s->screen == NULL || cursor_address == NULL) {
-        return fab_fail(
-            err, FAB_EUSAGE, NULL,
-            "command top: the terminal (TERM) cannot move its cursor; 'run DESIGN --fail COMPONENT' tells the same");
-    }
+    FAB_REFUSE_IF(
+        s->screen == NULL || cursor_address == NULL, err, FAB_EUSAGE, NULL,
+        "command top: the terminal (TERM) cannot move its cursor; 'run DESIGN --fail COMPONENT' tells the same");
     (void)cbreak();
     (void)noecho();
     (void)keypad(stdscr, TRUE);

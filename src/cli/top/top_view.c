@@ -164,9 +164,7 @@ static fab_status find_flows(const top_model *m, top_view *v, fab_error *err) {
         (void)snprintf(v->note, sizeof v->note, "%.200s; 'route --explain' tells their shares", inner.text);
         return FAB_OK;
     }
-    if (status != FAB_OK) {
-        return fab_fail(err, status, inner.where, "%s", inner.text);
-    }
+    FAB_REFUSE_IF(status != FAB_OK, err, status, inner.where, "%s", inner.text);
     FAB_PASS(FAB_NEW(v->crossing, v->flows.n_flows, err));
     for (uint32_t flow = 0; flow < v->flows.n_flows; flow++) {
         for (uint64_t i = v->flows.path_first[v->flows.flow_first[flow]];

@@ -38,9 +38,7 @@ static fab_status build_part(const fab_context *context, size_t phase, int part,
                              context_phase **out, fab_error *err) {
     const fab_traffic *traffic = NULL;
     FAB_PASS(fab_context_traffic(context, &traffic, err));
-    if (phase >= traffic->n_phases) {
-        return fab_fail(err, FAB_EINTERNAL, NULL, "phase %zu of %zu", phase, traffic->n_phases);
-    }
+    FAB_REFUSE_IF(phase >= traffic->n_phases, err, FAB_EINTERNAL, NULL, "phase %zu of %zu", phase, traffic->n_phases);
     fab_context *owner = (fab_context *)context->parts->owner;
     *out = &owner->parts->phases[phase];
     return fab_once_run(&(*out)->once[part], build, owner, phase, err);

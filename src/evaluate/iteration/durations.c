@@ -196,10 +196,8 @@ fab_status iteration_pipeline_make(const iteration_plan *p, const iteration_cand
     iteration_pipeline made = {.layer = fab_layer_time(p->compute, p->gpu, &shape),
                                .head = fab_head_time(p->compute, p->gpu, &shape)};
     double most = 0;
-    if (c->microbatches > UINT32_MAX) {
-        FAB_FAIL(err, FAB_EUNSUPPORTED, job->where, "%.0f microbatches are too many for a schedule",
-                 (double)c->microbatches);
-    }
+    FAB_FAIL_IF(c->microbatches > UINT32_MAX, err, FAB_EUNSUPPORTED, job->where,
+                "%.0f microbatches are too many for a schedule", (double)c->microbatches);
     FAB_TRY(FAB_NEW(made.chunk, job->pp * c->interleave, err));
     FAB_TRY(FAB_NEW(made.optimizer_s, job->pp, err));
     made.pipeline = (fab_pipeline){.order = (fab_pipeline_order)job->schedule,

@@ -31,12 +31,12 @@ static fab_status iterate_gather(const fab_result *result, size_t engine, const 
         const fab_phase_result *phase = &result->phases[i];
         const fab_engine_result *mine = &phase->engines[engine];
         double s = transfer_s != NULL ? transfer_s[i] : mine->transfer_s.mean;
-        if (fab_iterate_add(phase->name, s, mine->latency_s, phase->network_flows > 0, out) && !mine->has_time) {
-            return fab_fail(err, FAB_EUNSUPPORTED, NULL,
-                            mine->deadlocked_seeds > 0 ? "phase %s ends in a deadlock"
-                                                       : "phase %s is too large for its time to be computed",
-                            phase->name);
-        }
+        FAB_REFUSE_IF(fab_iterate_add(phase->name, s, mine->latency_s, phase->network_flows > 0, out) &&
+                          !mine->has_time,
+                      err, FAB_EUNSUPPORTED, NULL,
+                      mine->deadlocked_seeds > 0 ? "phase %s ends in a deadlock"
+                                                 : "phase %s is too large for its time to be computed",
+                      phase->name);
     }
     out->paces = result->paces != NULL ? &result->paces[engine] : NULL;
     return FAB_OK;

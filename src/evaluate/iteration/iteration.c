@@ -9,9 +9,6 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
-
-#define SECONDS_PER_YEAR (365.0 * 24 * 3600)
 
 /* The model of a resolved job; one of the user's own has the shape of a GPT. */
 static fab_model model_of(const fab_job_spec *job) {
@@ -88,9 +85,8 @@ static fab_status check_job(const fab_job_spec *job, fab_error *err) {
         {"interleave", job->interleave},
     };
     for (size_t i = 0; i < sizeof SIZES / sizeof SIZES[0]; i++) {
-        if (SIZES[i].value == 0) {
-            return fab_fail(err, FAB_EINTERNAL, job->where, "%s is 0: the job is not resolved", SIZES[i].key);
-        }
+        FAB_REFUSE_IF(SIZES[i].value == 0, err, FAB_EINTERNAL, job->where, "%s is 0: the job is not resolved",
+                      SIZES[i].key);
     }
     return FAB_OK;
 }
@@ -122,7 +118,7 @@ static void rate(const iteration_plan *p, const fab_kernel_time *layer, const fa
     it->tflops_per_gpu = executed / (gpus * it->time_s) * 1e-12;
     it->mfu_ratio = model_flops / (gpus * it->time_s * p->gpu->flops[p->shape.precision]);
     it->tokens_per_s = tokens / it->time_s;
-    double usd_per_s = gpus * job->gpu_hour_usd / 3600 + p->request->network_usd_per_year / SECONDS_PER_YEAR;
+    double usd_per_s = gpus * job->gpu_hour_usd / 3600 + p->request->network_usd_per_year / FAB_SECONDS_PER_YEAR;
     it->usd_per_1e9_tokens = usd_per_s / it->tokens_per_s * 1e9;
 }
 
@@ -238,9 +234,7 @@ static fab_status choose(const iteration_plan *p, bounded_candidate *candidate, 
         fab_iteration it = {.time_s = INFINITY};
         fab_error too_large = {0};
         fab_status status = iteration_evaluate(p, &candidate[i].is, FAB_PIPELINE_TIME, &it, &too_large);
-        if (status != FAB_OK && status != FAB_ELIMIT) {
-            return fab_fail(err, status, too_large.where, "%s", too_large.text);
-        }
+        FAB_REFUSE_IF(status != FAB_OK && status != FAB_ELIMIT, err, status, too_large.where, "%s", too_large.text);
         if (it.time_s < best_s || (it.time_s <= best_s && candidate[i].index < best->index)) {
             best = &candidate[i];
             best_s = it.time_s;
@@ -259,9 +253,8 @@ static fab_status open_plan(const fab_iteration_request *request, iteration_plan
                         .compute = request->compute != NULL ? request->compute : &fab_compute_default,
                         .gpu = &job->accelerator,
                         .model = model_of(job)};
-    if (p.gpu->name[0] == '\0') {
-        return fab_fail(err, FAB_EINTERNAL, job->where, "there is no GPU '%s': the job is not resolved", job->gpu);
-    }
+    FAB_REFUSE_IF(p.gpu->name[0] == '\0', err, FAB_EINTERNAL, job->where,
+                  "there is no GPU '%s': the job is not resolved", job->gpu);
     p.shape = iteration_shape(job, &p.model);
     FAB_PASS(fab_gpu_resolve(p.gpu, job->precision, job->where, &p.shape.precision, err));
     for (uint64_t stage = 0; stage < job->pp; stage++) {
@@ -295,10 +288,8 @@ fab_status fab_iteration_bound(const fab_iteration_request *request, uint64_t mi
     FAB_TRY(open_plan(request, &p, err));
     const uint64_t chunks = how == FAB_BOUND_STAGE ? 1 : interleave;
     const iteration_candidate c = {microbatch, chunks, microbatches(&p, microbatch, chunks)};
-    if (c.microbatches == 0) {
-        FAB_FAIL(err, FAB_EINTERNAL, p.job->where, "batch %" PRIu64 " has no microbatches of %" PRIu64, p.job->batch,
-                 microbatch);
-    }
+    FAB_FAIL_IF(c.microbatches == 0, err, FAB_EINTERNAL, p.job->where,
+                "batch %" PRIu64 " has no microbatches of %" PRIu64, p.job->batch, microbatch);
     FAB_TRY(iteration_pipeline_make(&p, &c, &run, err));
     if (how == FAB_BOUND_SCHEDULE) {
         run.pipeline.paces = NULL;
@@ -328,12 +319,10 @@ fab_status fab_iteration_time(const fab_iteration_request *request, fab_iteratio
     for (size_t i = 0; request->choose_microbatch && i < N_MICROBATCHES; i++) {
         FAB_TRY(add_candidates(&p, MICROBATCHES[i], candidate, &n, err));
     }
-    if (n == 0) {
-        FAB_FAIL(err, FAB_ENOSOLUTION, job->where,
-                 "no microbatch %s both divides batch %" PRIu64 " over dp %" PRIu64 " and fits the %.0f GB of a %s",
-                 request->choose_microbatch ? "of 1, 2, 4 or 8 sequences" : "of the size asked for", job->batch,
-                 job->dp, p.gpu->memory_bytes * 1e-9, p.gpu->name);
-    }
+    FAB_FAIL_IF(n == 0, err, FAB_ENOSOLUTION, job->where,
+                "no microbatch %s both divides batch %" PRIu64 " over dp %" PRIu64 " and fits the %.0f GB of a %s",
+                request->choose_microbatch ? "of 1, 2, 4 or 8 sequences" : "of the size asked for", job->batch, job->dp,
+                p.gpu->memory_bytes * 1e-9, p.gpu->name);
     FAB_TRY(choose(&p, candidate, n, &best, err));
     FAB_TRY(iteration_evaluate(&p, &best, request->time_only ? FAB_PIPELINE_TIME : FAB_PIPELINE_USE, out, err));
     if (request->schedule != NULL) {

@@ -280,10 +280,8 @@ fab_status fab_schedule_new(const fab_pipeline *p, fab_schedule **out, fab_error
     double *optimizer_s = NULL;
     size_t n_chunks = (size_t)p->n_stages * p->n_chunks;
     double passes = 2 * (double)n_chunks * p->n_microbatches;
-    if (passes > FAB_SCHEDULE_PASSES) {
-        FAB_FAIL(err, FAB_EUNSUPPORTED, NULL, "its schedule has %.0f passes, and up to %d are kept", passes,
-                 FAB_SCHEDULE_PASSES);
-    }
+    FAB_FAIL_IF(passes > FAB_SCHEDULE_PASSES, err, FAB_EUNSUPPORTED, NULL,
+                "its schedule has %.0f passes, and up to %d are kept", passes, FAB_SCHEDULE_PASSES);
     FAB_TRY(FAB_NEW(s, 1, err));
     FAB_TRY(FAB_NEW(chunk, n_chunks, err));
     s->pipeline = *p;

@@ -1,5 +1,4 @@
 /* Serving: a roofline of kernels, and what phases add to it. */
-#include "fab/serving.h"
 
 #include "batches.h"
 #include "durations.h"
@@ -13,8 +12,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-
-#define SECONDS_PER_YEAR (365.0 * 24 * 3600)
 
 #define REQUESTS     10000 /* of the queue that is simulated */
 #define PART_OF_MOST 0.7   /* of the requests that can be served, where nobody says how many come */
@@ -243,7 +240,7 @@ double iteration_usd_per_s(const fab_traffic *traffic, const fab_result *result)
     const double gpus = (double)(fabric->counts.gpus - fabric->spec.spares * fabric->spec.gpus_per_server);
     const double network_usd =
         fmin((double)result->ranks / gpus, 1) * (fabric->cost.capital_usd_per_year + fabric->cost.energy_usd_per_year);
-    return (double)result->ranks * traffic->job.gpu_hour_usd / 3600 + network_usd / SECONDS_PER_YEAR;
+    return (double)result->ranks * traffic->job.gpu_hour_usd / 3600 + network_usd / FAB_SECONDS_PER_YEAR;
 }
 
 /* All but the queue. */

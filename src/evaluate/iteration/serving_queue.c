@@ -184,10 +184,8 @@ fab_status fab_serving_wait(const fab_serving_queue *q, fab_serving_waits *out, 
     double now_s = 0;
     fab_rng rng = fab_rng_make(q->seed, 0x7365727665);
     const double most = fab_serving_most(q);
-    if (!(q->arrivals_per_s > 0 && q->arrivals_per_s < most)) {
-        FAB_FAIL(err, FAB_EINPUT, NULL, "%.4g requests/s are not below the %.4g that can be served", q->arrivals_per_s,
-                 most);
-    }
+    FAB_FAIL_IF(!(q->arrivals_per_s > 0 && q->arrivals_per_s < most), err, FAB_EINPUT, NULL,
+                "%.4g requests/s are not below the %.4g that can be served", q->arrivals_per_s, most);
     FAB_TRY(FAB_NEW(of, q->requests, err));
     for (uint32_t i = 0; i < q->requests; i++) {
         now_s -= log(draw(&rng)) / q->arrivals_per_s;

@@ -143,12 +143,10 @@ static fab_status classes_one_by_one(const fab_prepared_phase *s, fab_flow_class
     fab_status status = FAB_OK;
     uint32_t n_parts = s->demand->n_parts;
     fab_flow_classes c = {.n_parts = n_parts};
-    if (s->phase->n_flows > MAX_RELAYED) {
-        FAB_FAIL(err, FAB_EUNSUPPORTED, NULL,
-                 "an all-to-all of %" PRIu64 " flows over GPUs that relay between rails; the limit is %" PRIu64
-                 "; choose fewer GPUs or, of a ranking job, a smaller table-group",
-                 s->phase->n_flows, MAX_RELAYED);
-    }
+    FAB_FAIL_IF(s->phase->n_flows > MAX_RELAYED, err, FAB_EUNSUPPORTED, NULL,
+                "an all-to-all of %" PRIu64 " flows over GPUs that relay between rails; the limit is %" PRIu64
+                "; choose fewer GPUs or, of a ranking job, a smaller table-group",
+                s->phase->n_flows, MAX_RELAYED);
     FAB_TRY(FAB_NEW(c.own_pair, s->phase->n_flows * n_parts, err));
     for (uint64_t flow = 0; flow < s->phase->n_flows; flow++) {
         for (uint32_t p = 0; p < n_parts; p++) {

@@ -24,8 +24,7 @@ fab_status fab_check_conservation(const fab_fabric *f, const double *load, fab_e
             return fab_fail(err, FAB_EINTERNAL, fab_node_name(f, v, name), "receives %.17g but sends %.17g", in, out);
         }
     }
-    if (fabs(entered - left) > 1e-9 * fmax(entered, left)) {
-        return fab_fail(err, FAB_EINTERNAL, NULL, "%.17g enters the network but %.17g leaves it", entered, left);
-    }
+    FAB_REFUSE_IF(fabs(entered - left) > 1e-9 * fmax(entered, left), err, FAB_EINTERNAL, NULL,
+                  "%.17g enters the network but %.17g leaves it", entered, left);
     return FAB_OK;
 }

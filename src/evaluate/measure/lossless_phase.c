@@ -1,7 +1,6 @@
 /* A phase as packets in lossless queues, over the paths that its flows have. See src/doc/adr/0067-lossless-queues.md.
  */
 #include "fab/design.h"
-#include "fab/lossless.h"
 #include "fab/memory.h"
 #include "fab/units.h"
 #include "measure_rates.h"
@@ -23,23 +22,19 @@ bool fab_is_lossless(const fab_transport_spec *transport) {
 
 fab_status fab_check_lossless(const fab_router *router, const fab_transport_spec *transport, fab_error *err) {
     const fab_router_facts *facts = fab_router_facts_of(router);
-    if (facts->splits) {
-        return fab_fail(
-            err, FAB_EUNSUPPORTED, "transport",
-            "%s divides every flow like a fluid, which no packet can follow; transports of packets need an engine that "
-            "gives flows paths: spray-ack sprays packets over those of ecmp (entropies=1024), pfc and dcqcn know ecmp "
-            "or dmodk",
-            facts->label);
-    }
+    FAB_REFUSE_IF(
+        facts->splits, err, FAB_EUNSUPPORTED, "transport",
+        "%s divides every flow like a fluid, which no packet can follow; transports of packets need an engine that "
+        "gives flows paths: spray-ack sprays packets over those of ecmp (entropies=1024), pfc and dcqcn know ecmp "
+        "or dmodk",
+        facts->label);
     bool takes_any_order = transport->kind == FAB_TRANSPORT_SPRAY_ACK ||
                            (transport->kind == FAB_TRANSPORT_PFC && transport->wire == FAB_WIRE_INFINIBAND);
-    if (facts->reorders && !takes_any_order) {
-        return fab_fail(err, FAB_EUNSUPPORTED, "transport",
-                        "%s sends packets of a flow over several paths, and receivers of pfc and dcqcn take one that "
-                        "overtakes for a loss (RoCE goes back to the gap); pfc,wire=infiniband and spray-ack take any "
-                        "order, ecmp and dmodk keep it",
-                        facts->label);
-    }
+    FAB_REFUSE_IF(facts->reorders && !takes_any_order, err, FAB_EUNSUPPORTED, "transport",
+                  "%s sends packets of a flow over several paths, and receivers of pfc and dcqcn take one that "
+                  "overtakes for a loss (RoCE goes back to the gap); pfc,wire=infiniband and spray-ack take any "
+                  "order, ecmp and dmodk keep it",
+                  facts->label);
     return FAB_OK;
 }
 

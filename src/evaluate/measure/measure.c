@@ -85,10 +85,8 @@ fab_status fab_sample_bound(const fab_engine_run *run, bool is_minimal, fab_figu
     }
     double bound = fab_least_utilisation(run->bound);
     double gap = bound > 0 ? out->max_utilisation / bound - 1 : 0;
-    if (gap < -BELOW_IT) {
-        return fab_fail(err, FAB_EINTERNAL, fab_router_facts_of(run->router)->label,
-                        "the largest utilisation %.17g beats its lower bound %.17g", out->max_utilisation, bound);
-    }
+    FAB_REFUSE_IF(gap < -BELOW_IT, err, FAB_EINTERNAL, fab_router_facts_of(run->router)->label,
+                  "the largest utilisation %.17g beats its lower bound %.17g", out->max_utilisation, bound);
     out->gap = fmax(gap, 0);
     return FAB_OK;
 }

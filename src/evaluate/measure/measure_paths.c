@@ -384,11 +384,9 @@ static fab_status mark_hot(draw *d, fab_error *err) {
 
 static fab_status measure_rates(draw *d, fab_figures *out, fab_error *err) {
     const double *bytes = d->shards[0].bytes;
-    if (d->stream.whole == NULL && fab_is_lossless(d->run->transport)) {
-        return fab_fail(err, FAB_EUNSUPPORTED, "transport",
-                        "phase %s of %" PRIu64 " flows has too many paths for packets; take transport fluid for it",
-                        d->run->prepared->phase->name, d->run->prepared->phase->n_flows);
-    }
+    FAB_REFUSE_IF(d->stream.whole == NULL && fab_is_lossless(d->run->transport), err, FAB_EUNSUPPORTED, "transport",
+                  "phase %s of %" PRIu64 " flows has too many paths for packets; take transport fluid for it",
+                  d->run->prepared->phase->name, d->run->prepared->phase->n_flows);
     if (d->stream.whole == NULL) {
         return fab_rate_loads(d->run, bytes, out, err);
     }

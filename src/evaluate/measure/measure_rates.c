@@ -1,7 +1,5 @@
 /* From routes to rates and seconds. What a solver calls a flow is a path here (the paths of a flow share its weight and
  * its bytes evenly), or under a split a whole flow with the share of each link. */
-#include "measure_rates.h"
-#include "fab/fluid.h"
 #include "fab/memory.h"
 #include "times/relay.h"
 #include "link_classes.h"
@@ -68,10 +66,9 @@ static double least_possible_s(const fab_engine_run *run, const double *bytes) {
 static fab_status check_bound(const fab_engine_run *run, const double *bytes, const fab_figures *sample,
                               fab_error *err) {
     double least_s = least_possible_s(run, bytes);
-    if (sample->transfer_s < least_s * (1 - BELOW_IT)) {
-        return fab_fail(err, FAB_EINTERNAL, fab_router_facts_of(run->router)->label,
-                        "the phase takes %.17g s and beats its lower bound %.17g s", sample->transfer_s, least_s);
-    }
+    FAB_REFUSE_IF(sample->transfer_s < least_s * (1 - BELOW_IT), err, FAB_EINTERNAL,
+                  fab_router_facts_of(run->router)->label, "the phase takes %.17g s and beats its lower bound %.17g s",
+                  sample->transfer_s, least_s);
     return FAB_OK;
 }
 

@@ -174,11 +174,9 @@ static fab_status open_whole(fab_stream *s, fab_error *err) {
     const fab_engine_run *run = s->run;
     const fab_phase *phase = run->prepared->phase;
     fab_chunk chunk;
-    if (phase->n_flows > MOST_AT_ONCE) {
-        return fab_fail(err, FAB_EUNSUPPORTED, NULL,
-                        "engine %s takes all flows of a phase at once; %" PRIu64 " exceed the limit of %u",
-                        fab_router_facts_of(run->router)->engine, phase->n_flows, MOST_AT_ONCE);
-    }
+    FAB_REFUSE_IF(phase->n_flows > MOST_AT_ONCE, err, FAB_EUNSUPPORTED, NULL,
+                  "engine %s takes all flows of a phase at once; %" PRIu64 " exceed the limit of %u",
+                  fab_router_facts_of(run->router)->engine, phase->n_flows, MOST_AT_ONCE);
     s->per_chunk = phase->n_flows;
     s->n_chunks = 1;
     FAB_PASS(load_flows(s, 0, (uint32_t)phase->n_flows, run->scratch, &chunk, err));

@@ -255,11 +255,9 @@ fab_status fab_estimator_new(const fab_estimator_request *request, fab_estimator
     fab_status status = FAB_OK;
     fab_estimator *c = NULL;
     const fab_fabric *f = request->fabric;
-    if (fab_router_facts_of(request->router)->n_rounds > 1) {
-        FAB_FAIL(err, FAB_EUNSUPPORTED, NULL,
-                 "engine %s: queue pairs that take turns have no times under failures; spread=split has",
-                 fab_router_facts_of(request->router)->label);
-    }
+    FAB_FAIL_IF(fab_router_facts_of(request->router)->n_rounds > 1, err, FAB_EUNSUPPORTED, NULL,
+                "engine %s: queue pairs that take turns have no times under failures; spread=split has",
+                fab_router_facts_of(request->router)->label);
     FAB_TRY(FAB_NEW(c, 1, err));
     c->request = *request;
     c->n_paths = request->routes->flow_first[request->routes->n_flows];

@@ -38,9 +38,8 @@ static fab_status advise_add_up(const advisor *a, const fab_result *result, advi
             draw.max_collision_factor = fmax(draw.max_collision_factor, of_phase->max_collision_factor);
             draw.collided_flows += of_phase->collided_flows;
         }
-        if (isnan(draw.busiest_link_s)) {
-            return fab_fail(err, FAB_EUNSUPPORTED, "transport", "its packets end in a deadlock, or are too many");
-        }
+        FAB_REFUSE_IF(isnan(draw.busiest_link_s), err, FAB_EUNSUPPORTED, "transport",
+                      "its packets end in a deadlock, or are too many");
         out->draws[s] = draw;
         sum.time_s += draw.busiest_link_s;
         sum.max_collision_factor += draw.max_collision_factor;
@@ -442,10 +441,8 @@ static fab_status evaluate_base(advisor *a, fab_error *err) {
     }
     FAB_PASS(advise_outcome_init(a, &a->at_base, err));
     FAB_PASS(advise_evaluate(a, &a->base, q->seed, &a->at_base, err));
-    if (!a->at_base.is_possible) {
-        return fab_fail(err, a->advice->n_over_limit > 0 ? FAB_ELIMIT : FAB_EINPUT, q->engines[0].where, "%s",
-                        a->at_base.reason);
-    }
+    FAB_REFUSE_IF(!a->at_base.is_possible, err, a->advice->n_over_limit > 0 ? FAB_ELIMIT : FAB_EINPUT,
+                  q->engines[0].where, "%s", a->at_base.reason);
     a->advice->base = a->at_base.figures;
     (void)snprintf(a->advice->engine, sizeof a->advice->engine, "%s", a->at_base.label);
     return FAB_OK;

@@ -6,7 +6,6 @@
 #include "fab/memory.h"
 #include "fab/verdict.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,6 @@
 /* What other engines would make of the phases that collide: the base of what a report says is to be done. */
 #include "fab/verdict_alternatives.h"
 #include "advise_internal.h"
-#include "fab/advise.h"
 #include "fab/design.h"
 #include "fab/iterate.h"
 #include "fab/memory.h"
@@ -148,9 +147,7 @@ static fab_status take_alternative(alternatives *t, const fab_result *found, fab
         const size_t like = t->of_subset[t->like[i]];
         const fab_engine_result *e = &found->phases[t->like[i]].engines[0];
         const double like_s = t->result->phases[like].engines[t->verdict->engine].transfer_s.mean;
-        if (!e->has_time) {
-            return fab_fail(err, FAB_EUNSUPPORTED, NULL, "its times are not known");
-        }
+        FAB_REFUSE_IF(!e->has_time, err, FAB_EUNSUPPORTED, NULL, "its times are not known");
         t->transfer_s[phase] *= e->transfer_s.mean / like_s;
         out->max_collision_factor = fmax(out->max_collision_factor, e->max_collision_factor.mean);
         FAB_PASS(t->result->paces != NULL ? take_loads(t, e, phase, like, err) : FAB_OK);

@@ -45,20 +45,13 @@ static fab_status find_ranks(const fab_busbw_request *r, const fab_fabric *f, fa
     const uint64_t of_file = r->measured != NULL ? r->measured->ranks : 0;
     const uint64_t n = r->ranks > 0 ? r->ranks : of_file > 0 ? of_file : fab_n_gpus(f);
     const uint64_t size = f->gpus_per_domain;
-    if (r->ranks > 0 && of_file > 0 && of_file != r->ranks) {
-        return fab_fail(err, FAB_EINPUT, r->measured->path, "is of %" PRIu64 " ranks, and --ranks says %" PRIu64,
-                        of_file, r->ranks);
-    }
-    if (n < 2 || n > fab_n_gpus(f)) {
-        return fab_fail(err, FAB_EINPUT, "--ranks", "%" PRIu64 " ranks are not within 2 to %" PRIu32 ", the GPUs", n,
-                        fab_n_gpus(f));
-    }
-    if (n > size && n % size != 0) {
-        return fab_fail(err, FAB_EUNSUPPORTED, "--ranks",
-                        "%" PRIu64 " ranks do not fill scale-up domains of %" PRIu64
-                        " GPUs equally: give a multiple of that",
-                        n, size);
-    }
+    FAB_REFUSE_IF(r->ranks > 0 && of_file > 0 && of_file != r->ranks, err, FAB_EINPUT, r->measured->path,
+                  "is of %" PRIu64 " ranks, and --ranks says %" PRIu64, of_file, r->ranks);
+    FAB_REFUSE_IF(n < 2 || n > fab_n_gpus(f), err, FAB_EINPUT, "--ranks",
+                  "%" PRIu64 " ranks are not within 2 to %" PRIu32 ", the GPUs", n, fab_n_gpus(f));
+    FAB_REFUSE_IF(n > size && n % size != 0, err, FAB_EUNSUPPORTED, "--ranks",
+                  "%" PRIu64 " ranks do not fill scale-up domains of %" PRIu64 " GPUs equally: give a multiple of that",
+                  n, size);
     out->ranks = n;
     out->domains = n > size ? n / size : 1;
     return FAB_OK;
@@ -68,10 +61,8 @@ static fab_status find_ranks(const fab_busbw_request *r, const fab_fabric *f, fa
 static fab_status check_measured(const fab_busbw_request *r, const fab_busbw *b, fab_error *err) {
     const fab_nccl_tests *m = r->measured;
     const double factor = fab_bus_factor(r->operation, b->ranks);
-    if (m->test[0] != '\0' && strcmp(m->test, TESTS[r->operation]) != 0) {
-        return fab_fail(err, FAB_EINPUT, m->path, "is of %s, and not of %s: give its --collective", m->test,
-                        TESTS[r->operation]);
-    }
+    FAB_REFUSE_IF(m->test[0] != '\0' && strcmp(m->test, TESTS[r->operation]) != 0, err, FAB_EINPUT, m->path,
+                  "is of %s, and not of %s: give its --collective", m->test, TESTS[r->operation]);
     for (size_t i = 0; i < m->n_rows; i++) {
         const fab_nccl_tests_row *row = &m->rows[i];
         double ratio = row->algbw > RATIO_IS_CLEAR ? row->busbw / row->algbw : factor;
@@ -86,10 +77,8 @@ static fab_status check_measured(const fab_busbw_request *r, const fab_busbw *b,
 }
 
 static fab_status check_request(const fab_busbw_request *r, const fab_context_request *what, fab_error *err) {
-    if (what->design->fabric.transport.kind != FAB_TRANSPORT_FLUID) {
-        return fab_fail(err, FAB_EUNSUPPORTED, "fabric.transport",
-                        "one replay stands for all sizes, which holds for transport fluid alone");
-    }
+    FAB_REFUSE_IF(what->design->fabric.transport.kind != FAB_TRANSPORT_FLUID, err, FAB_EUNSUPPORTED, "fabric.transport",
+                  "one replay stands for all sizes, which holds for transport fluid alone");
     return r->operation != FAB_REDUCE
                ? FAB_OK
                : fab_fail(err, FAB_EUNSUPPORTED, "--collective", "a reduce is not among the collectives of busbw");
@@ -131,12 +120,11 @@ static fab_status fill_row(const fab_busbw_request *r, const fab_nccl_case *c, c
                          : r->measured != NULL ? r->measured->rows[i].bytes
                                                : ldexp(FAB_BUSBW_FIRST, (int)i);
     fab_busbw_row made = {.engine = row->engine, .bytes = bytes};
-    if (!fab_nccl_choose(c, r->choice, r->only, bytes, &made.algorithm, &made.protocol)) {
-        return fab_fail(err, FAB_EUNSUPPORTED, "--algorithm",
-                        "%s is not possible in %s of %" PRIu32 " ranks in %" PRIu32 " scale-up domains of this fabric",
-                        r->only < FAB_NCCL_N_ALGORITHMS ? fab_nccl_algorithms[r->only] : "any algorithm",
-                        fab_operation_name(r->operation), c->ranks, c->domains);
-    }
+    FAB_REFUSE_IF(!fab_nccl_choose(c, r->choice, r->only, bytes, &made.algorithm, &made.protocol), err,
+                  FAB_EUNSUPPORTED, "--algorithm",
+                  "%s is not possible in %s of %" PRIu32 " ranks in %" PRIu32 " scale-up domains of this fabric",
+                  r->only < FAB_NCCL_N_ALGORITHMS ? fab_nccl_algorithms[r->only] : "any algorithm",
+                  fab_operation_name(r->operation), c->ranks, c->domains);
     fab_nccl_time_of(c, made.algorithm, made.protocol, bytes, &made.time);
     made.channels = fab_nccl_channels(c, made.algorithm);
     made.collision = c->domains > 1 ? networks[made.algorithm].collision : 0;

@@ -79,10 +79,8 @@ static void drop_empty(fab_traffic *t) {
 static fab_status add_phase(const fab_phase *p, const fab_engine_result *e, double bytes, busbw_network *out,
                             fab_error *err) {
     fab_nccl_network *n = &out->network;
-    if (!e->has_time) {
-        return fab_fail(err, FAB_EUNSUPPORTED, NULL, "the time of %s under %s is not known: too many flows", p->name,
-                        e->label);
-    }
+    FAB_REFUSE_IF(!e->has_time, err, FAB_EUNSUPPORTED, NULL, "the time of %s under %s is not known: too many flows",
+                  p->name, e->label);
     n->s_per_byte += e->transfer_s.mean / bytes;
     out->least_s += e->transfer_s.min / bytes;
     out->most_s += e->transfer_s.max / bytes;

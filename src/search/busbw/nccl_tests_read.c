@@ -198,9 +198,7 @@ fab_status fab_nccl_tests_read(const char *path, fab_nccl_tests *out, fab_error 
         FAB_TRY(take_line(&r, at, line_end));
         at = line_end + 1;
     }
-    if (read.n_rows == 0) {
-        FAB_FAIL(err, FAB_EINPUT, path, "no row of nccl-tests: size, time, algbw and busbw of a test");
-    }
+    FAB_FAIL_IF(read.n_rows == 0, err, FAB_EINPUT, path, "no row of nccl-tests: size, time, algbw and busbw of a test");
     *out = read;
     read = (fab_nccl_tests){.path = NULL};
 done:

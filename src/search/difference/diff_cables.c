@@ -6,7 +6,6 @@
 #include "fab/names.h"
 #include "fab/units.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

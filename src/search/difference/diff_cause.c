@@ -114,9 +114,7 @@ static fab_status undo_servers(const diff *d, const bool *undone, fab_design *de
             continue;
         }
         uint32_t back = at < n && at < n_then ? diff_server_after(d, then[at]) : FAB_NONE;
-        if (back == FAB_NONE) {
-            FAB_FAIL(err, FAB_EUNSUPPORTED, NULL, "the server of before is not there");
-        }
+        FAB_FAIL_IF(back == FAB_NONE, err, FAB_EUNSUPPORTED, NULL, "the server of before is not there");
         for (size_t k = 0; k < n; k++) {
             now[k] = k != at && now[k] == back ? now[at] : now[k];
         }

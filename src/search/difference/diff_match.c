@@ -5,7 +5,6 @@
 #include "fab/memory.h"
 #include "fab/names.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* Node of a name made by formula: equal kind, tier and number. */

@@ -6,7 +6,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 /* Of several seeds the mean. */
 static double mean_of(const fab_json *json, uint32_t object, const char *key) {
@@ -73,10 +72,9 @@ fab_status diff_read_report(const fab_diff_state *state, fab_result *out, fab_er
     FAB_TRY(fab_json_parse(state->report, state->name, &json, err));
     uint32_t phases = fab_json_member(&json, 0, "phases");
     size_t n_iterations = fab_json_count(&json, fab_json_member(&json, 0, "iteration"));
-    if (phases == FAB_JSON_NONE || first_of(&json, json.values[phases].first, "engines") == FAB_JSON_NONE) {
-        FAB_FAIL(err, FAB_EINPUT, state->name,
-                 "no phases with engines: no report that 'fabriscope run' or 'route' wrote with --json");
-    }
+    FAB_FAIL_IF(phases == FAB_JSON_NONE || first_of(&json, json.values[phases].first, "engines") == FAB_JSON_NONE, err,
+                FAB_EINPUT, state->name,
+                "no phases with engines: no report that 'fabriscope run' or 'route' wrote with --json");
     FAB_TRY(FAB_NEW(out->phases, fab_json_count(&json, phases) + 1, err));
     for (uint32_t i = json.values[phases].first; i != FAB_JSON_NONE; i = json.values[i].next) {
         FAB_TRY(read_phase(&json, i, &out->phases[out->n_phases++], err));

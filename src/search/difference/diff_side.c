@@ -60,9 +60,7 @@ static fab_status read_failed(const diff_variant *v, diff_side *s, fab_error *er
         fab_error inner = {0};
         fab_status status =
             fab_component_parse(s->f, &s->racks, v->failed[s->n_components], &s->component[s->n_components], &inner);
-        if (status != FAB_OK) {
-            return fab_fail(err, status, "fail", "%s", inner.text);
-        }
+        FAB_REFUSE_IF(status != FAB_OK, err, status, "fail", "%s", inner.text);
     }
     FAB_PASS(fab_mask_init(s->f, &s->racks, &s->mask, err));
     s->has_mask = true;
@@ -140,9 +138,7 @@ static fab_status hurt_draw(diff_side *s, uint64_t draw, size_t engine, size_t p
     needs.what = FAB_NEED_TIME;
     fab_status status = fab_evaluate(s->workspace, &at, &needs, &found, &inner);
     r->has_time = status == FAB_OK;
-    if (status != FAB_OK && status != FAB_EUNSUPPORTED) {
-        return fab_fail(err, status, inner.where, "%s", inner.text);
-    }
+    FAB_REFUSE_IF(status != FAB_OK && status != FAB_EUNSUPPORTED, err, status, inner.where, "%s", inner.text);
     if (r->has_time) {
         r->latency_s = found.time.latency_s;
         *out_s = found.time.transfer_s;
@@ -344,10 +340,8 @@ fab_status diff_set_servers(fab_design *design, const uint32_t *servers, size_t 
         int size = length > 1 ? snprintf(piece, sizeof piece, "%s%u-%u", i > 0 ? "," : "", (unsigned)servers[i],
                                          (unsigned)servers[i + length - 1])
                               : snprintf(piece, sizeof piece, "%s%u", i > 0 ? "," : "", (unsigned)servers[i]);
-        if (used + (size_t)size >= sizeof list) {
-            return fab_fail(err, FAB_EUNSUPPORTED, "servers", "the list takes more than %zu characters",
-                            sizeof list - 1);
-        }
+        FAB_REFUSE_IF(used + (size_t)size >= sizeof list, err, FAB_EUNSUPPORTED, "servers",
+                      "the list takes more than %zu characters", sizeof list - 1);
         memcpy(list + used, piece, (size_t)size + 1);
         used += (size_t)size;
         i += length;
@@ -374,12 +368,10 @@ static fab_status take_host(void *context, const char *name, size_t n, fab_error
         (void)fab_server_name(h->f, s, own);
         server = strlen(own) == n && memcmp(own, name, n) == 0 ? s : FAB_NONE;
     }
-    if (server == FAB_NONE || h->used[server]) {
-        return fab_fail(err, FAB_EINPUT, h->where,
-                        server == FAB_NONE ? "'%.*s' is no server of the fabric (there is %s)"
-                                           : "server '%.*s' is listed twice",
-                        n < 120 ? (int)n : 120, name, fab_server_name(h->f, 0, own));
-    }
+    FAB_REFUSE_IF(server == FAB_NONE || h->used[server], err, FAB_EINPUT, h->where,
+                  server == FAB_NONE ? "'%.*s' is no server of the fabric (there is %s)"
+                                     : "server '%.*s' is listed twice",
+                  n < 120 ? (int)n : 120, name, fab_server_name(h->f, 0, own));
     h->used[server] = true;
     h->servers[h->n++] = server;
     return FAB_OK;

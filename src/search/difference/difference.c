@@ -333,10 +333,8 @@ static const char *kind_of(const fab_diff_request *q) {
 static fab_status diff_prepare(diff *d, fab_error *err) {
     fab_difference *out = d->out;
     bool reads = d->q->before.design == NULL || d->q->after.design == NULL;
-    if (reads && d->q->before.n_failed + d->q->after.n_failed > 0) {
-        return fab_fail(err, FAB_EUNSUPPORTED, NULL,
-                        "a report has no loads to compare with what has failed; compare two designs");
-    }
+    FAB_REFUSE_IF(reads && d->q->before.n_failed + d->q->after.n_failed > 0, err, FAB_EUNSUPPORTED, NULL,
+                  "a report has no loads to compare with what has failed; compare two designs");
     out->kind = kind_of(d->q);
     out->tolerance = d->q->tolerance;
     out->before = fab_strdup(d->q->before.name, err);
@@ -345,9 +343,8 @@ static fab_status diff_prepare(diff *d, fab_error *err) {
     FAB_PASS(open_state(d, 0, err));
     FAB_PASS(open_state(d, 1, err));
     FAB_PASS(evaluate_both(d, err));
-    if (d->side[0].stopped.length > 0) {
-        return fab_fail(err, FAB_EINPUT, d->q->before.name, "the job does not run before: %s", d->side[0].stopped.data);
-    }
+    FAB_REFUSE_IF(d->side[0].stopped.length > 0, err, FAB_EINPUT, d->q->before.name, "the job does not run before: %s",
+                  d->side[0].stopped.data);
     if (d->side[1].stopped.length > 0) {
         out->stopped = fab_strdup(d->side[1].stopped.data, err);
         FAB_PASS(out->stopped != NULL ? FAB_OK : FAB_ENOMEM);

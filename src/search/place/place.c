@@ -111,9 +111,8 @@ static fab_status place_evaluate(search *s, const uint32_t *list, uint64_t seed,
     replay.context = chosen != NULL ? chosen : context;
     FAB_TRY(fab_replay_run(&replay, &result, err));
     fab_sweep_keep_engine(&result, 0, &found);
-    if (!found.has_time) {
-        FAB_FAIL(err, FAB_EUNSUPPORTED, s->engine->text, "the time of all phases together is not known");
-    }
+    FAB_FAIL_IF(!found.has_time, err, FAB_EUNSUPPORTED, s->engine->text,
+                "the time of all phases together is not known");
     *out_s = found.time_s;
     *out_draws = 1;
     for (size_t i = 0; i < result.n_phases; i++) {

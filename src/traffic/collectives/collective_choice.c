@@ -71,10 +71,8 @@ fab_status fab_collective_add_fastest(const fab_collective_set *set, fab_traffic
             FAB_PASS(compare_times(set, traffic, first, start, now, &best, &second, err));
         }
     }
-    if (best.algorithm == NULL) {
-        return fab_fail(err, FAB_EUNSUPPORTED, set->where, "no algorithm of %s can be listed here",
-                        fab_operation_name(set->operation));
-    }
+    FAB_REFUSE_IF(best.algorithm == NULL, err, FAB_EUNSUPPORTED, set->where, "no algorithm of %s can be listed here",
+                  fab_operation_name(set->operation));
     for (size_t i = first; i < traffic->n_phases; i++) {
         traffic->phases[i].run = first > 0 ? traffic->phases[first - 1].run + 1 : 0;
     }
@@ -146,9 +144,8 @@ fab_status fab_collective_add_nccl(const fab_collective_set *set, fab_traffic *t
     FAB_TRY(fab_layout_init(&layout, set->fabric, set->r, err));
     fab_layout_set(&layout, set->members, set->r);
     const fab_nccl_case c = case_of(set, &layout);
-    if (!fab_nccl_choose(&c, FAB_NCCL_AS_NCCL, FAB_NCCL_N_ALGORITHMS, fmax(bytes, 1), &algorithm, &protocol)) {
-        FAB_FAIL(err, FAB_EUNSUPPORTED, set->where, "NCCL has no %s", fab_operation_name(set->operation));
-    }
+    FAB_FAIL_IF(!fab_nccl_choose(&c, FAB_NCCL_AS_NCCL, FAB_NCCL_N_ALGORITHMS, fmax(bytes, 1), &algorithm, &protocol),
+                err, FAB_EUNSUPPORTED, set->where, "NCCL has no %s", fab_operation_name(set->operation));
     const char *name = name_of(&c, algorithm, layout.domain.k > 1 && layout.domain.n_groups > 1 && layout.aligned);
     FAB_TRY(fab_collective_add(set, fab_algorithm_find(set->operation, name), traffic, err));
     (void)snprintf(out_note, note_size, "nccl takes %s (%s) for %s", name, fab_nccl_protocols[protocol],

@@ -14,12 +14,10 @@
 #include <string.h>
 
 static fab_status exchange_check(const fab_collective *c, fab_error *err) {
-    if ((c->r & (c->r - 1)) != 0) {
-        return fab_fail(err, FAB_EINPUT, NULL,
-                        "recursive %s needs a power of two of ranks in a group, not %" PRIu32
-                        "; choose algorithm=ring or algorithm=%s",
-                        c->algorithm->name, c->r, c->operation == FAB_ALL_REDUCE ? "tree" : "mesh");
-    }
+    FAB_REFUSE_IF((c->r & (c->r - 1)) != 0, err, FAB_EINPUT, NULL,
+                  "recursive %s needs a power of two of ranks in a group, not %" PRIu32
+                  "; choose algorithm=ring or algorithm=%s",
+                  c->algorithm->name, c->r, c->operation == FAB_ALL_REDUCE ? "tree" : "mesh");
     return FAB_OK;
 }
 

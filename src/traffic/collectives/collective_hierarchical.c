@@ -40,33 +40,24 @@ static const char *instead(const fab_collective *c) {
 static fab_status check_domains(const fab_collective *c, uint32_t least, fab_error *err) {
     const fab_grouping *domain = &c->layout->domain;
     const char *name = c->algorithm->name;
-    if (domain->n_groups < 2) {
-        return fab_fail(err, FAB_EINPUT, NULL,
-                        "%s needs members in several scale-up domains, and all %" PRIu32
-                        " are in one; choose algorithm=%s",
-                        name, c->r, instead(c));
-    }
-    if (domain->k == 0) {
-        return fab_fail(err, FAB_EINPUT, NULL,
-                        "%s needs equally many members in each scale-up domain, and %" PRIu32 " domains hold %" PRIu32
-                        " differently; choose algorithm=%s",
-                        name, domain->n_groups, c->r, instead(c));
-    }
-    if (domain->k < least) {
-        return fab_fail(err, FAB_EINPUT, NULL,
-                        "%s needs members that share a scale-up domain, and each of the %" PRIu32
-                        " is in one of its own; choose algorithm=%s",
-                        name, c->r, instead(c));
-    }
+    FAB_REFUSE_IF(domain->n_groups < 2, err, FAB_EINPUT, NULL,
+                  "%s needs members in several scale-up domains, and all %" PRIu32 " are in one; choose algorithm=%s",
+                  name, c->r, instead(c));
+    FAB_REFUSE_IF(domain->k == 0, err, FAB_EINPUT, NULL,
+                  "%s needs equally many members in each scale-up domain, and %" PRIu32 " domains hold %" PRIu32
+                  " differently; choose algorithm=%s",
+                  name, domain->n_groups, c->r, instead(c));
+    FAB_REFUSE_IF(domain->k < least, err, FAB_EINPUT, NULL,
+                  "%s needs members that share a scale-up domain, and each of the %" PRIu32
+                  " is in one of its own; choose algorithm=%s",
+                  name, c->r, instead(c));
     return FAB_OK;
 }
 
 static fab_status check_aligned(const fab_collective *c, fab_error *err) {
-    if (!c->layout->aligned) {
-        return fab_fail(err, FAB_EINPUT, NULL,
-                        "%s needs members at the same places (rails) of every scale-up domain; choose algorithm=%s",
-                        c->algorithm->name, instead(c));
-    }
+    FAB_REFUSE_IF(!c->layout->aligned, err, FAB_EINPUT, NULL,
+                  "%s needs members at the same places (rails) of every scale-up domain; choose algorithm=%s",
+                  c->algorithm->name, instead(c));
     return FAB_OK;
 }
 
@@ -161,12 +152,10 @@ static fab_status check_rail_aligned(const fab_collective *c, fab_error *err) {
     FAB_PASS(check_domains(c, 2, err));
     FAB_PASS(check_aligned(c, err));
     uint64_t n_flows = (uint64_t)c->r * (m_of(c) - 1);
-    if (n_flows > FAB_MAX_LISTED_FLOWS) {
-        return fab_fail(err, FAB_EUNSUPPORTED, NULL,
-                        "%s over %" PRIu32 " ranks has %" PRIu64 " flows between domains, above the limit of %" PRIu64
-                        "; choose fewer GPUs, or algorithm=mesh",
-                        c->algorithm->name, c->r, n_flows, FAB_MAX_LISTED_FLOWS);
-    }
+    FAB_REFUSE_IF(n_flows > FAB_MAX_LISTED_FLOWS, err, FAB_EUNSUPPORTED, NULL,
+                  "%s over %" PRIu32 " ranks has %" PRIu64 " flows between domains, above the limit of %" PRIu64
+                  "; choose fewer GPUs, or algorithm=mesh",
+                  c->algorithm->name, c->r, n_flows, FAB_MAX_LISTED_FLOWS);
     return FAB_OK;
 }
 
@@ -238,16 +227,12 @@ const struct fab_algorithm_rules fab_rules_pxn = {
 /* --- in-network --------------------------------------------------------------------------------------------------- */
 
 static fab_status check_in_network(const fab_collective *c, fab_error *err) {
-    if (!c->fabric->reduces_in_switches) {
-        return fab_fail(err, FAB_EUNSUPPORTED, NULL,
-                        "the switches of this fabric do not reduce; set reduction=switch where they do, or choose "
-                        "algorithm=ring");
-    }
-    if (!fab_is_tree(c->fabric)) {
-        return fab_fail(err, FAB_EUNSUPPORTED, NULL,
-                        "a %s has no switch above all members to reduce at; choose algorithm=ring",
-                        fab_wiring_name(c->fabric->wiring));
-    }
+    FAB_REFUSE_IF(!c->fabric->reduces_in_switches, err, FAB_EUNSUPPORTED, NULL,
+                  "the switches of this fabric do not reduce; set reduction=switch where they do, or choose "
+                  "algorithm=ring");
+    FAB_REFUSE_IF(!fab_is_tree(c->fabric), err, FAB_EUNSUPPORTED, NULL,
+                  "a %s has no switch above all members to reduce at; choose algorithm=ring",
+                  fab_wiring_name(c->fabric->wiring));
     FAB_PASS(check_domains(c, 1, err));
     return check_aligned(c, err);
 }

@@ -26,17 +26,13 @@ static uint32_t nvls_m(const fab_collective *c) {
 
 static fab_status check_switches(const fab_collective *c, fab_error *err) {
     const char *name = c->algorithm->name;
-    if (c->layout->library == NULL || c->layout->library->nvls_ratio <= 0) {
-        return fab_fail(err, FAB_EUNSUPPORTED, NULL,
-                        "%s needs scale-up switches that reduce, and those of these GPUs are not known to; choose "
-                        "algorithm=ring, or the GPU of the job",
-                        name);
-    }
-    if (nvls_k(c) < 2) {
-        return fab_fail(err, FAB_EINPUT, NULL,
-                        "%s needs several members in each scale-up domain, equally many of them; choose algorithm=ring",
-                        name);
-    }
+    FAB_REFUSE_IF(c->layout->library == NULL || c->layout->library->nvls_ratio <= 0, err, FAB_EUNSUPPORTED, NULL,
+                  "%s needs scale-up switches that reduce, and those of these GPUs are not known to; choose "
+                  "algorithm=ring, or the GPU of the job",
+                  name);
+    FAB_REFUSE_IF(nvls_k(c) < 2, err, FAB_EINPUT, NULL,
+                  "%s needs several members in each scale-up domain, equally many of them; choose algorithm=ring",
+                  name);
     return FAB_OK;
 }
 

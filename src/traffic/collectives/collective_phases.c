@@ -10,7 +10,6 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
 typedef struct record {
     uint32_t part, from, to; /* ranks */
@@ -103,19 +102,17 @@ static bool is_in_a_row(const fab_collective_set *set) {
 
 static fab_status check_mesh(const fab_collective_set *set, const fab_algorithm *algorithm, fab_error *err) {
     uint64_t n = (uint64_t)set->n_comms * set->r * (set->r - 1);
-    if (algorithm->rules == &fab_rules_mesh && !is_in_a_row(set) && n > FAB_MAX_LISTED_FLOWS) {
-        return fab_fail(err, FAB_EUNSUPPORTED, set->where,
-                        "a mesh in %" PRIu32 " groups of %" PRIu32 " ranks has %" PRIu64
-                        " flows, above the limit of %" PRIu64 "; choose fewer GPUs with gpus=A-B, or one block of them",
-                        set->n_comms, set->r, n, FAB_MAX_LISTED_FLOWS);
-    }
+    FAB_REFUSE_IF(algorithm->rules == &fab_rules_mesh && !is_in_a_row(set) && n > FAB_MAX_LISTED_FLOWS, err,
+                  FAB_EUNSUPPORTED, set->where,
+                  "a mesh in %" PRIu32 " groups of %" PRIu32 " ranks has %" PRIu64 " flows, above the limit of %" PRIu64
+                  "; choose fewer GPUs with gpus=A-B, or one block of them",
+                  set->n_comms, set->r, n, FAB_MAX_LISTED_FLOWS);
     uint64_t steps = (uint64_t)set->n_comms * set->r * (set->r - 1);
-    if (algorithm->rules == &fab_rules_shifted && steps > FAB_MAX_LISTED_FLOWS) {
-        return fab_fail(err, FAB_EUNSUPPORTED, set->where,
-                        "shifts in %" PRIu32 " groups of %" PRIu32 " ranks have %" PRIu64
-                        " flows, above the limit of %" PRIu64 "; choose fewer GPUs, or algorithm=mesh",
-                        set->n_comms, set->r, steps, FAB_MAX_LISTED_FLOWS);
-    }
+    FAB_REFUSE_IF(algorithm->rules == &fab_rules_shifted && steps > FAB_MAX_LISTED_FLOWS, err, FAB_EUNSUPPORTED,
+                  set->where,
+                  "shifts in %" PRIu32 " groups of %" PRIu32 " ranks have %" PRIu64
+                  " flows, above the limit of %" PRIu64 "; choose fewer GPUs, or algorithm=mesh",
+                  set->n_comms, set->r, steps, FAB_MAX_LISTED_FLOWS);
     return FAB_OK;
 }
 
@@ -149,10 +146,9 @@ static fab_status open_part(const run *r, const fab_collective *c, uint32_t part
     fab_part shape = {.copied = 0};
     r->algorithm->rules->part(c, part, &shape);
     name_phase(r, part, name);
-    if (shape.copies * r->sum > FAB_PHASE_MAX_BYTES) {
-        return fab_fail(err, FAB_EINPUT, set->where, "phase '%s' carries %.4g bytes, above the limit of %.2g", name,
-                        shape.copies * r->sum, FAB_PHASE_MAX_BYTES);
-    }
+    FAB_REFUSE_IF(shape.copies * r->sum > FAB_PHASE_MAX_BYTES, err, FAB_EINPUT, set->where,
+                  "phase '%s' carries %.4g bytes, above the limit of %.2g", name, shape.copies * r->sum,
+                  FAB_PHASE_MAX_BYTES);
     if (r->algorithm->rules == &fab_rules_mesh && is_in_a_row(set)) {
         *builder = fab_phase_of_all(name, fab_operation_name(set->operation), set->members[0], set->r,
                                     (uint64_t)(set->bytes[0] / set->r + 0.5));
@@ -233,12 +229,10 @@ fab_status fab_collective_add(const fab_collective_set *set, const fab_algorithm
     sink.builders = builders;
     for (uint32_t i = 0; i < set->n_comms; i++) {
         FAB_TRY(init_communicator(set, algorithm, &layout, i, &c, err));
-        if (fab_collective_parts(&c) != r.n_parts) {
-            FAB_FAIL(err, FAB_EINPUT, set->where,
-                     "%s needs communicators that scale-up domains hold alike: number %" PRIu32
-                     " has other phases than the first; choose algorithm=ring",
-                     algorithm->name, i);
-        }
+        FAB_FAIL_IF(fab_collective_parts(&c) != r.n_parts, err, FAB_EINPUT, set->where,
+                    "%s needs communicators that scale-up domains hold alike: number %" PRIu32
+                    " has other phases than the first; choose algorithm=ring",
+                    algorithm->name, i);
         sink.id = set->id != NULL ? set->id[i] : i;
         if (builders[0].phase.all.n == 0) { /* else nothing is listed */
             algorithm->rules->emit(&c, &sink.base);

@@ -114,12 +114,10 @@ static uint32_t tree_channels(const fab_collective *c) {
 }
 
 static fab_status check_tree(const fab_collective *c, fab_error *err) {
-    if (c->n_channels > 1 && c->n_channels != c->layout->unit.k) {
-        return fab_fail(err, FAB_EINPUT, NULL,
-                        "a tree has one channel, or one for each of the %" PRIu32
-                        " members that a server or scale-up domain holds, not %" PRIu32,
-                        c->layout->unit.k, c->n_channels);
-    }
+    FAB_REFUSE_IF(c->n_channels > 1 && c->n_channels != c->layout->unit.k, err, FAB_EINPUT, NULL,
+                  "a tree has one channel, or one for each of the %" PRIu32
+                  " members that a server or scale-up domain holds, not %" PRIu32,
+                  c->layout->unit.k, c->n_channels);
     return FAB_OK;
 }
 

@@ -82,13 +82,11 @@ static fab_status count_channels(fab_collective *c, fab_error *err) {
         return FAB_OK;
     }
     uint32_t most = c->algorithm->rules->n_channels(c);
-    if (c->channels > most) {
-        return fab_fail(err, FAB_EINPUT, NULL,
-                        "channels=%" PRIu32 " is above %" PRIu32
-                        ": one per member of a communicator that a server or scale-up domain holds, where it has "
-                        "equally many in each of several",
-                        c->channels, most);
-    }
+    FAB_REFUSE_IF(c->channels > most, err, FAB_EINPUT, NULL,
+                  "channels=%" PRIu32 " is above %" PRIu32
+                  ": one per member of a communicator that a server or scale-up domain holds, where it has "
+                  "equally many in each of several",
+                  c->channels, most);
     c->n_channels = c->channels > 0 ? c->channels : most;
     return FAB_OK;
 }
@@ -104,9 +102,7 @@ fab_status fab_collective_init(const fab_algorithm *algorithm, const fab_layout 
                         .channels = communicator->channels,
                         .chunks = 1,
                         .bytes = communicator->bytes};
-    if (c.r < 2) {
-        return fab_fail(err, FAB_EINPUT, NULL, "a collective needs at least 2 ranks, not %" PRIu32, c.r);
-    }
+    FAB_REFUSE_IF(c.r < 2, err, FAB_EINPUT, NULL, "a collective needs at least 2 ranks, not %" PRIu32, c.r);
     FAB_PASS(count_channels(&c, err));
     if (algorithm->rules->check != NULL) {
         FAB_PASS(algorithm->rules->check(&c, err));

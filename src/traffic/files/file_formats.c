@@ -1,5 +1,4 @@
 /* Which format a traffic file has. */
-#include "file_formats.h"
 
 #include "flight.h"
 

@@ -58,10 +58,8 @@ static fab_status rank_of_file(const char *path, uint32_t *out, fab_error *err) 
     while (at > 0 && isdigit((unsigned char)name[at - 1])) {
         at--;
     }
-    if (at == behind || behind - at > 8) {
-        return fab_fail(err, FAB_EINPUT, path,
-                        "the name of a flight recorder's dump ends with its rank, as nccl_trace_rank_7.json");
-    }
+    FAB_REFUSE_IF(at == behind || behind - at > 8, err, FAB_EINPUT, path,
+                  "the name of a flight recorder's dump ends with its rank, as nccl_trace_rank_7.json");
     *out = (uint32_t)strtoul(name + at, NULL, 10);
     return FAB_OK;
 }
@@ -105,9 +103,8 @@ static fab_status add_group(dump *d, uint32_t config, fab_error *err) {
     const char *key = d->json.values[config].key;
     fab_flight_group made = {.first = (uint32_t)f->n_members};
     uint32_t found = 0;
-    if (d->n_groups == MOST_GROUPS) {
-        return fab_fail(err, FAB_EUNSUPPORTED, d->path, "more than %d process groups of one rank", MOST_GROUPS);
-    }
+    FAB_REFUSE_IF(d->n_groups == MOST_GROUPS, err, FAB_EUNSUPPORTED, d->path, "more than %d process groups of one rank",
+                  MOST_GROUPS);
     FAB_PASS(read_members(d, config, err));
     made.n = (uint32_t)f->n_members - made.first;
     (void)snprintf(made.name, sizeof made.name, "%.63s", key);
@@ -117,10 +114,8 @@ static fab_status add_group(dump *d, uint32_t config, fab_error *err) {
     for (uint32_t i = 0; i < made.n; i++) {
         last = members[i] >= MOST_RANKS ? members[i] : last == MOST_RANKS ? 0 : last;
     }
-    if (made.n == 0 || last == MOST_RANKS) {
-        return fab_fail(err, FAB_EINPUT, d->path, "process group '%.60s' has no list of ranks below %" PRIu32, key,
-                        MOST_RANKS);
-    }
+    FAB_REFUSE_IF(made.n == 0 || last == MOST_RANKS, err, FAB_EINPUT, d->path,
+                  "process group '%.60s' has no list of ranks below %" PRIu32, key, MOST_RANKS);
     made.hash = fab_fnv(fab_fnv(FAB_FNV_BEGIN, made.name, strlen(made.name)), members, made.n * sizeof *members);
     while (found < f->n_groups &&
            (f->groups[found].hash != made.hash || f->groups[found].n != made.n ||
@@ -195,18 +190,14 @@ static fab_status tensor_bytes(const dump *d, uint32_t entry, bool is_input, dou
             type = json->values[type].next;
         }
         double bytes = size_of_type(name);
-        if (bytes == 0) {
-            return fab_fail(err, FAB_EUNSUPPORTED, d->path, "a tensor of '%.40s', of which the size is not known",
-                            name);
-        }
+        FAB_REFUSE_IF(bytes == 0, err, FAB_EUNSUPPORTED, d->path, "a tensor of '%.40s', of which the size is not known",
+                      name);
         FAB_JSON_EACH(json, i, tensor) {
             bytes *= json->values[i].number;
         }
         *out += bytes;
     }
-    if (!(*out >= 0 && *out < 1e15)) {
-        return fab_fail(err, FAB_EINPUT, d->path, "tensors of %g bytes", *out);
-    }
+    FAB_REFUSE_IF(!(*out >= 0 && *out < 1e15), err, FAB_EINPUT, d->path, "tensors of %g bytes", *out);
     return FAB_OK;
 }
 
@@ -244,9 +235,8 @@ static fab_status add_entry(dump *d, uint32_t at, fab_error *err) {
                           .done_s = time_of(json, at, "time_discovered_completed_ns", NS),
                           .duration_s = time_of(json, at, "duration_ms", MS)};
     double sequence = fab_json_number_of(json, at, is_own ? "p2p_seq_id" : "collective_seq_id", -1);
-    if (!(sequence >= 0 && sequence < 1e15) || name[0] == '\0') {
-        return fab_fail(err, FAB_EINPUT, d->path, "an entry without collective_seq_id or profiling_name");
-    }
+    FAB_REFUSE_IF(!(sequence >= 0 && sequence < 1e15) || name[0] == '\0', err, FAB_EINPUT, d->path,
+                  "an entry without collective_seq_id or profiling_name");
     e.sequence = (uint64_t)sequence;
     FAB_PASS(find_group(d, at, &e.group, err));
     FAB_PASS(tensor_bytes(d, at, e.operation != FAB_ALL_GATHER, &e.bytes, err));
@@ -262,10 +252,8 @@ static fab_status add_entry(dump *d, uint32_t at, fab_error *err) {
 static fab_status read_dump(dump *d, fab_error *err) {
     uint32_t groups = fab_json_member(&d->json, 0, "pg_config");
     uint32_t entries = fab_json_member(&d->json, 0, "entries");
-    if (groups == FAB_JSON_NONE || d->json.values[groups].kind != FAB_JSON_OBJECT) {
-        return fab_fail(err, FAB_EINPUT, d->path,
-                        "no dump of PyTorch's flight recorder of version 2 or later: it has no pg_config");
-    }
+    FAB_REFUSE_IF(groups == FAB_JSON_NONE || d->json.values[groups].kind != FAB_JSON_OBJECT, err, FAB_EINPUT, d->path,
+                  "no dump of PyTorch's flight recorder of version 2 or later: it has no pg_config");
     FAB_JSON_EACH(&d->json, i, groups) {
         FAB_PASS(add_group(d, i, err));
     }
@@ -278,22 +266,16 @@ static fab_status read_dump(dump *d, fab_error *err) {
 fab_status fab_flight_add(fab_flight *flight, const char *path, const fab_str *file, fab_error *err) {
     fab_status status = FAB_OK;
     dump *d = NULL;
-    if ((uint8_t)file->data[0] == 0x80) {
-        return fab_fail(err, FAB_EUNSUPPORTED, path,
-                        "a pickle, which is a program for Python; write JSON: json.dump(pickle.load(...)), or "
-                        "torch._C._distributed_c10d._dump_nccl_trace_json()");
-    }
-    if (strlen(file->data) != file->length) {
-        return fab_fail(err, FAB_EINPUT, path, "a zero byte: this is no text");
-    }
+    FAB_REFUSE_IF((uint8_t)file->data[0] == 0x80, err, FAB_EUNSUPPORTED, path,
+                  "a pickle, which is a program for Python; write JSON: json.dump(pickle.load(...)), or "
+                  "torch._C._distributed_c10d._dump_nccl_trace_json()");
+    FAB_REFUSE_IF(strlen(file->data) != file->length, err, FAB_EINPUT, path, "a zero byte: this is no text");
     FAB_TRY(FAB_NEW(d, 1, err));
     d->out = flight;
     d->path = path;
     FAB_TRY(rank_of_file(path, &d->rank, err));
     for (size_t i = 0; i < flight->n_ranks; i++) {
-        if (flight->ranks[i] == d->rank) {
-            FAB_FAIL(err, FAB_EINPUT, path, "rank %" PRIu32 " has two dumps", d->rank);
-        }
+        FAB_FAIL_IF(flight->ranks[i] == d->rank, err, FAB_EINPUT, path, "rank %" PRIu32 " has two dumps", d->rank);
     }
     FAB_TRY(fab_json_parse(file->data, path, &d->json, err));
     FAB_TRY(read_dump(d, err));

@@ -103,16 +103,14 @@ static uint32_t highest_gpu(const fab_phase *phase) {
 fab_status fab_matrix_write(const fab_phase *phase, uint32_t n_gpus, fab_matrix_format format, FILE *out,
                             fab_error *err) {
     uint32_t highest = highest_gpu(phase);
-    if (phase->n_flows > 0 && highest >= n_gpus) {
-        return fab_fail(err, FAB_EINTERNAL, phase->name, "a flow names GPU %" PRIu32 " of %" PRIu32, highest, n_gpus);
-    }
+    FAB_REFUSE_IF(phase->n_flows > 0 && highest >= n_gpus, err, FAB_EINTERNAL, phase->name,
+                  "a flow names GPU %" PRIu32 " of %" PRIu32, highest, n_gpus);
     if (phase->all.n > 0) {
         write_all(phase, n_gpus, format, out);
     } else {
         FAB_PASS(write_listed(phase, n_gpus, format, out, err));
     }
-    if (fflush(out) != 0 || ferror(out)) {
-        return fab_fail(err, FAB_EIO, NULL, "cannot write the traffic matrix: %s", strerror(errno));
-    }
+    FAB_REFUSE_IF(fflush(out) != 0 || ferror(out), err, FAB_EIO, NULL, "cannot write the traffic matrix: %s",
+                  strerror(errno));
     return FAB_OK;
 }

@@ -63,10 +63,8 @@ static uint32_t count_ranks(const fab_flight *flight) {
 static fab_status assume_places(const flight_reader *r, const char *path, fab_error *err) {
     fab_ranks *out = &r->traffic->logged;
     uint32_t n = count_ranks(r->flight);
-    if (n > fab_n_gpus(r->f)) {
-        return fab_fail(err, FAB_EINPUT, path, "the dumps are of %" PRIu32 " ranks, and the fabric has %u GPUs", n,
-                        fab_n_gpus(r->f));
-    }
+    FAB_REFUSE_IF(n > fab_n_gpus(r->f), err, FAB_EINPUT, path,
+                  "the dumps are of %" PRIu32 " ranks, and the fabric has %u GPUs", n, fab_n_gpus(r->f));
     FAB_PASS(FAB_NEW(out->gpu, n, err));
     FAB_PASS(FAB_NEW(out->of_gpu, fab_n_gpus(r->f), err));
     out->n = n;
@@ -280,11 +278,9 @@ fab_status fab_flight_traffic(fab_flight *flight, fab_text *log_text, const fab_
     if (has_log) {
         FAB_TRY(fab_nccl_log_read(&log, err));
         FAB_TRY(fab_nccl_place(&log, &traffic->logged, err));
-        if (traffic->logged.n != count_ranks(flight)) {
-            FAB_FAIL(err, FAB_EINPUT, log_text->path,
-                     "the widest communicator of the log has %" PRIu32 " ranks, the dumps are of %" PRIu32,
-                     traffic->logged.n, count_ranks(flight));
-        }
+        FAB_FAIL_IF(traffic->logged.n != count_ranks(flight), err, FAB_EINPUT, log_text->path,
+                    "the widest communicator of the log has %" PRIu32 " ranks, the dumps are of %" PRIu32,
+                    traffic->logged.n, count_ranks(flight));
     } else {
         FAB_TRY(assume_places(&r, log_text->path, err));
     }

@@ -17,7 +17,6 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { NODES, CONNECTIONS, TRIGGERS, FAILURES, N_COUNTS };
 static const char *const COUNTS[N_COUNTS] = {"Nodes", "Connections", "Triggers", "Failures"};

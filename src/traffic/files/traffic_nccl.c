@@ -8,7 +8,6 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define RING_BYTES 1e9 /* over every edge of the rings together, where the log has no collective */
 
@@ -44,10 +43,8 @@ static fab_status add_flow(ring_reader *r, uint32_t from, uint32_t to, double by
     if (bytes < 0.5 || from == to) {
         return FAB_OK;
     }
-    if (bytes > 1e15 || (double)b->phase.total_bytes + bytes > FAB_PHASE_MAX_BYTES) {
-        return fab_fail(err, FAB_EINPUT, r->log->in->path, "a flow of %g bytes, or all of them together: too much",
-                        bytes);
-    }
+    FAB_REFUSE_IF(bytes > 1e15 || (double)b->phase.total_bytes + bytes > FAB_PHASE_MAX_BYTES, err, FAB_EINPUT,
+                  r->log->in->path, "a flow of %g bytes, or all of them together: too much", bytes);
     if (b->phase.n_flows == b->capacity) {
         FAB_PASS(fab_phase_reserve(b, 2 * (uint64_t)b->capacity + 64, err));
     }
@@ -110,13 +107,10 @@ static fab_status assume_bytes(ring_reader *r, fab_error *err) {
     if (is_called || r->bytes != NULL) {
         return FAB_OK;
     }
-    if (n_wide > 1) {
-        return fab_fail(
-            err, FAB_EINPUT, log->in->path,
-            "%zu communicators reach over several servers, and what each moves is not in the log: add COLL to "
-            "NCCL_DEBUG_SUBSYS",
-            n_wide);
-    }
+    FAB_REFUSE_IF(n_wide > 1, err, FAB_EINPUT, log->in->path,
+                  "%zu communicators reach over several servers, and what each moves is not in the log: add COLL to "
+                  "NCCL_DEBUG_SUBSYS",
+                  n_wide);
     for (size_t c = 0; c < log->n_comms; c++) {
         log->comms[c].edge_bytes = n_wide == 0 || log->comms[c].n_servers > 1 ? RING_BYTES : 0;
     }

@@ -384,9 +384,7 @@ static fab_status read_simai(fab_text *text, const fab_fabric *fabric, fab_traff
     for (size_t i = 0; i < r.n_kinds; i++) {
         FAB_TRY(add_phase(&r, i, traffic, err));
     }
-    if (traffic->n_phases == 0) {
-        FAB_FAIL(err, FAB_EINPUT, text->path, "no layer has a collective between two GPUs");
-    }
+    FAB_FAIL_IF(traffic->n_phases == 0, err, FAB_EINPUT, text->path, "no layer has a collective between two GPUs");
     FAB_TRY(simai_summarize(&r, traffic, err));
 done:
     free(r.kinds);

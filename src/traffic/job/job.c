@@ -2,7 +2,6 @@
 #include "traffic_internal.h"
 
 #include "fab/design.h"
-#include "fab/choices.h"
 #include "fab/gcd.h"
 #include "fab/memory.h"
 #include "fab/sharding.h"
@@ -61,10 +60,8 @@ static fab_status check_sizes(const fab_job *job, fab_error *err) {
         {"optimizer-bytes", s->optimizer_bytes},
     };
     for (size_t i = 0; i < sizeof SIZES / sizeof SIZES[0]; i++) {
-        if (SIZES[i].value > MAX_SIZE) {
-            return fab_fail(err, FAB_EINPUT, job->where, "%s %" PRIu64 " is above the limit of %" PRIu64, SIZES[i].key,
-                            SIZES[i].value, MAX_SIZE);
-        }
+        FAB_REFUSE_IF(SIZES[i].value > MAX_SIZE, err, FAB_EINPUT, job->where,
+                      "%s %" PRIu64 " is above the limit of %" PRIu64, SIZES[i].key, SIZES[i].value, MAX_SIZE);
     }
     return FAB_OK;
 }
@@ -144,30 +141,21 @@ static fab_status check_experts(const fab_job *job, fab_error *err) {
     if (s->ep == 1) {
         return FAB_OK;
     }
-    if (s->experts <= 1) {
-        return fab_fail(err, FAB_EINPUT, job->where, "ep %" PRIu64 " needs experts, and model %s has none", s->ep,
-                        s->model);
-    }
-    if (s->experts % s->ep != 0) {
-        return fab_fail(err, FAB_EINPUT, job->where, "experts %" PRIu64 " does not divide by ep %" PRIu64, s->experts,
-                        s->ep);
-    }
-    if (s->dp * s->cp % s->ep != 0) {
-        return fab_fail(err, FAB_EINPUT, job->where, "dp %" PRIu64 " x cp %" PRIu64 " does not divide by ep %" PRIu64,
-                        s->dp, s->cp, s->ep);
-    }
+    FAB_REFUSE_IF(s->experts <= 1, err, FAB_EINPUT, job->where, "ep %" PRIu64 " needs experts, and model %s has none",
+                  s->ep, s->model);
+    FAB_REFUSE_IF(s->experts % s->ep != 0, err, FAB_EINPUT, job->where,
+                  "experts %" PRIu64 " does not divide by ep %" PRIu64, s->experts, s->ep);
+    FAB_REFUSE_IF(s->dp * s->cp % s->ep != 0, err, FAB_EINPUT, job->where,
+                  "dp %" PRIu64 " x cp %" PRIu64 " does not divide by ep %" PRIu64, s->dp, s->cp, s->ep);
     return FAB_OK;
 }
 
 static fab_status check_divisors(const fab_job *job, fab_error *err) {
     const fab_job_spec *s = &job->spec;
-    if (s->heads % s->tp != 0) {
-        return fab_fail(err, FAB_EINPUT, job->where, "heads %" PRIu64 " does not divide by tp %" PRIu64, s->heads,
-                        s->tp);
-    }
-    if (s->seq % s->cp != 0) {
-        return fab_fail(err, FAB_EINPUT, job->where, "seq %" PRIu64 " does not divide by cp %" PRIu64, s->seq, s->cp);
-    }
+    FAB_REFUSE_IF(s->heads % s->tp != 0, err, FAB_EINPUT, job->where,
+                  "heads %" PRIu64 " does not divide by tp %" PRIu64, s->heads, s->tp);
+    FAB_REFUSE_IF(s->seq % s->cp != 0, err, FAB_EINPUT, job->where, "seq %" PRIu64 " does not divide by cp %" PRIu64,
+                  s->seq, s->cp);
     return check_experts(job, err);
 }
 
@@ -220,26 +208,20 @@ static fab_status resolve_ranking(fab_job *job, fab_error *err) {
     } ONES[] = {{"tp", &s->tp}, {"cp", &s->cp}, {"pp", &s->pp}, {"ep", &s->ep}, {"interleave", &s->interleave}};
     for (size_t i = 0; i < sizeof ONES / sizeof ONES[0]; i++) {
         set_default(ONES[i].value, 1);
-        if (*ONES[i].value != 1) {
-            return fab_fail(err, FAB_EINPUT, job->where,
-                            "%s %" PRIu64 ": a ranking job spreads its tables over all GPUs and has no %s", ONES[i].key,
-                            *ONES[i].value, ONES[i].key);
-        }
+        FAB_REFUSE_IF(*ONES[i].value != 1, err, FAB_EINPUT, job->where,
+                      "%s %" PRIu64 ": a ranking job spreads its tables over all GPUs and has no %s", ONES[i].key,
+                      *ONES[i].value, ONES[i].key);
     }
     set_default(&s->dp, job->n_gpus);
     set_default(&s->table_group, job->n_gpus);
     if (s->dp != job->n_gpus) {
         return fail_product(job, err);
     }
-    if (s->dp % s->table_group != 0 || s->table_group < 2) {
-        return fab_fail(err, FAB_EINPUT, job->where,
-                        "table-group %" PRIu64 " is no divisor of the job's %" PRIu64 " GPUs, or a single one",
-                        s->table_group, s->dp);
-    }
-    if (s->batch % s->dp != 0) {
-        return fab_fail(err, FAB_EINPUT, job->where, "batch %" PRIu64 " does not divide by the job's %" PRIu64 " GPUs",
-                        s->batch, s->dp);
-    }
+    FAB_REFUSE_IF(s->dp % s->table_group != 0 || s->table_group < 2, err, FAB_EINPUT, job->where,
+                  "table-group %" PRIu64 " is no divisor of the job's %" PRIu64 " GPUs, or a single one",
+                  s->table_group, s->dp);
+    FAB_REFUSE_IF(s->batch % s->dp != 0, err, FAB_EINPUT, job->where,
+                  "batch %" PRIu64 " does not divide by the job's %" PRIu64 " GPUs", s->batch, s->dp);
     for (int dim = 0; dim < FAB_N_DIMS; dim++) {
         job->size[dim] = dim == FAB_DIM_DP ? job->n_gpus : 1;
     }
@@ -267,9 +249,8 @@ static fab_status resolve_batch(fab_job *job, uint64_t model_batch, fab_error *e
     const bool has_pools = s->kind == FAB_JOB_SERVING && s->prefill_replicas > 0 && s->prefill_replicas < s->dp;
     uint64_t group = has_pools ? share_of_pools(s) : s->microbatch * s->dp;
     uint64_t whole = s->interleave > 1 ? group * s->pp : group; /* the interleaved schedule works in rounds of pp */
-    if (group == 0 || whole == 0) {
-        return fab_fail(err, FAB_EINTERNAL, job->where, "microbatch, pp or dp is 0 after the defaults");
-    }
+    FAB_REFUSE_IF(group == 0 || whole == 0, err, FAB_EINTERNAL, job->where,
+                  "microbatch, pp or dp is 0 after the defaults");
     if (s->batch == 0) {
         /* Stages that nobody gave may have chunks, which are chosen later. */
         uint64_t unit = s->pp_auto && model_batch >= group * s->pp ? group * s->pp : whole;
@@ -278,17 +259,13 @@ static fab_status resolve_batch(fab_job *job, uint64_t model_batch, fab_error *e
         s->batch = most > 0 ? most : unit;
         s->batch_unrounded = s->kind == FAB_JOB_TRAINING && s->batch != model_batch ? model_batch : 0;
     }
-    if (s->batch % group != 0 && !has_pools) {
-        return fab_fail(err, FAB_EINPUT, job->where,
-                        "batch %" PRIu64 " is not a multiple of microbatch %" PRIu64 " x dp %" PRIu64 " = %" PRIu64,
-                        s->batch, s->microbatch, s->dp, group);
-    }
-    if (s->batch % whole != 0 && !has_pools) {
-        return fab_fail(err, FAB_EINPUT, job->where,
-                        "batch %" PRIu64 " gives %" PRIu64 " microbatches per pipeline; interleave %" PRIu64
-                        " needs a multiple of pp %" PRIu64,
-                        s->batch, s->batch / group, s->interleave, s->pp);
-    }
+    FAB_REFUSE_IF(s->batch % group != 0 && !has_pools, err, FAB_EINPUT, job->where,
+                  "batch %" PRIu64 " is not a multiple of microbatch %" PRIu64 " x dp %" PRIu64 " = %" PRIu64, s->batch,
+                  s->microbatch, s->dp, group);
+    FAB_REFUSE_IF(s->batch % whole != 0 && !has_pools, err, FAB_EINPUT, job->where,
+                  "batch %" PRIu64 " gives %" PRIu64 " microbatches per pipeline; interleave %" PRIu64
+                  " needs a multiple of pp %" PRIu64,
+                  s->batch, s->batch / group, s->interleave, s->pp);
     job->microbatches = s->batch / group;
     return FAB_OK;
 }
@@ -298,9 +275,8 @@ static fab_status resolve_serving(fab_job *job, fab_error *err) {
     fab_job_spec *s = &job->spec;
     set_default(&s->prompt, 1024);
     set_default(&s->tokens, 256);
-    if (s->cp > 1) {
-        return fab_fail(err, FAB_EUNSUPPORTED, job->where, "cp %" PRIu64 ": serving is modelled with cp 1 only", s->cp);
-    }
+    FAB_REFUSE_IF(s->cp > 1, err, FAB_EUNSUPPORTED, job->where, "cp %" PRIu64 ": serving is modelled with cp 1 only",
+                  s->cp);
     s->seq = s->prompt; /* the model keeps its own: a GPT has learned that many positions */
     return FAB_OK;
 }
@@ -312,23 +288,17 @@ static fab_status resolve_pools(fab_job *job, fab_error *err) {
     if (s->kind != FAB_JOB_SERVING || reads == 0) {
         return FAB_OK;
     }
-    if (reads >= s->dp) {
-        return fab_fail(err, FAB_EINPUT, job->where,
-                        "prefill-replicas %" PRIu64 " of dp %" PRIu64 " leave no replica that generates tokens", reads,
-                        s->dp);
-    }
+    FAB_REFUSE_IF(reads >= s->dp, err, FAB_EINPUT, job->where,
+                  "prefill-replicas %" PRIu64 " of dp %" PRIu64 " leave no replica that generates tokens", reads,
+                  s->dp);
     const uint64_t generates = s->dp - reads;
-    if (s->batch % (s->microbatch * reads) != 0 || s->batch % generates != 0) {
-        return fab_fail(err, FAB_EINPUT, job->where,
-                        "batch %" PRIu64 " is not a multiple of microbatch %" PRIu64 " x %" PRIu64
-                        " replicas that read, and of the %" PRIu64 " that generate",
-                        s->batch, s->microbatch, reads, generates);
-    }
-    if (s->ep > 1 && (reads % s->ep != 0 || generates % s->ep != 0)) {
-        return fab_fail(err, FAB_EINPUT, job->where,
-                        "ep %" PRIu64 " divides not both %" PRIu64 " replicas that read and %" PRIu64 " that generate",
-                        s->ep, reads, generates);
-    }
+    FAB_REFUSE_IF(s->batch % (s->microbatch * reads) != 0 || s->batch % generates != 0, err, FAB_EINPUT, job->where,
+                  "batch %" PRIu64 " is not a multiple of microbatch %" PRIu64 " x %" PRIu64
+                  " replicas that read, and of the %" PRIu64 " that generate",
+                  s->batch, s->microbatch, reads, generates);
+    FAB_REFUSE_IF(s->ep > 1 && (reads % s->ep != 0 || generates % s->ep != 0), err, FAB_EINPUT, job->where,
+                  "ep %" PRIu64 " divides not both %" PRIu64 " replicas that read and %" PRIu64 " that generate", s->ep,
+                  reads, generates);
     job->microbatches = s->batch / (s->microbatch * reads);
     return FAB_OK;
 }
@@ -362,10 +332,8 @@ fab_status fab_job_share(fab_job *job, const fab_fabric *fabric, fab_error *err)
     if (!has_shard_group(s)) {
         return FAB_OK;
     }
-    if (s->zero == FAB_ZERO_0) {
-        return fab_fail(err, FAB_EINPUT, job->where, "shard-over %s: zero 0 shares nothing; give zero=1, 2 or 3",
-                        s->shard_over);
-    }
+    FAB_REFUSE_IF(s->zero == FAB_ZERO_0, err, FAB_EINPUT, job->where,
+                  "shard-over %s: zero 0 shares nothing; give zero=1, 2 or 3", s->shard_over);
     if (domain) {
         s->shard_group = copies_in_domain(job, fabric->gpus_per_domain);
     } else if (strspn(s->shard_over, "0123456789") != strlen(s->shard_over) ||
@@ -373,21 +341,18 @@ fab_status fab_job_share(fab_job *job, const fab_fabric *fabric, fab_error *err)
         return fab_fail(err, FAB_EINPUT, job->where, "shard-over: '%s' is neither all, domain nor a number of copies",
                         s->shard_over);
     }
-    if (s->shard_group < 2 || copies % s->shard_group != 0 || s->shard_group % s->ep != 0) {
-        return fab_fail(err, FAB_EINPUT, job->where,
-                        "shard-over %s%s%" PRIu64 ": it must be 2 or more, divide the %" PRIu64
-                        " copies (dp x cp), and be a multiple of ep %" PRIu64,
-                        domain ? "domain" : "", domain ? " = " : "", s->shard_group, copies, s->ep);
-    }
+    FAB_REFUSE_IF(s->shard_group < 2 || copies % s->shard_group != 0 || s->shard_group % s->ep != 0, err, FAB_EINPUT,
+                  job->where,
+                  "shard-over %s%s%" PRIu64 ": it must be 2 or more, divide the %" PRIu64
+                  " copies (dp x cp), and be a multiple of ep %" PRIu64,
+                  domain ? "domain" : "", domain ? " = " : "", s->shard_group, copies, s->ep);
     s->shard_group = s->shard_group == copies ? 0 : s->shard_group;
     return FAB_OK;
 }
 
 static fab_status check_adapters(const fab_job *job, fab_error *err) {
-    if (job->spec.lora_rank > 0 && job->model.latent != NULL) {
-        return fab_fail(err, FAB_EUNSUPPORTED, job->where, "lora-rank: the attention of %s has other matrices",
-                        job->spec.model);
-    }
+    FAB_REFUSE_IF(job->spec.lora_rank > 0 && job->model.latent != NULL, err, FAB_EUNSUPPORTED, job->where,
+                  "lora-rank: the attention of %s has other matrices", job->spec.model);
     return FAB_OK;
 }
 
@@ -401,10 +366,8 @@ static fab_status resolve_sharding(fab_job *job, const fab_fabric *fabric, fab_e
                        : s->lora_rank > 0               ? "lora-rank"
                        : has_shard_group(s)             ? "shard-over"
                                                         : NULL;
-    if (!training && only != NULL) {
-        return fab_fail(err, FAB_EUNSUPPORTED, job->where, "%s is modelled in training only, not in %s", only,
-                        fab_job_kinds[s->kind]);
-    }
+    FAB_REFUSE_IF(!training && only != NULL, err, FAB_EUNSUPPORTED, job->where,
+                  "%s is modelled in training only, not in %s", only, fab_job_kinds[s->kind]);
     FAB_PASS(check_adapters(job, err));
     return training ? fab_job_share(job, fabric, err) : FAB_OK;
 }
@@ -436,10 +399,8 @@ static fab_status resolve_machine(fab_job *job, fab_error *err) {
     if (strcmp(s->accelerator.name, gpu) != 0) { /* a file, or a spec that no design was read for */
         FAB_PASS(fab_gpu_read(gpu, job->where, &s->accelerator, err));
     }
-    if (s->kind == FAB_JOB_TRAINING && s->precision >= FAB_INT8) {
-        return fab_fail(err, FAB_EINPUT, job->where, "precision: %s is for serving; nobody trains in it",
-                        fab_precisions[s->precision]);
-    }
+    FAB_REFUSE_IF(s->kind == FAB_JOB_TRAINING && s->precision >= FAB_INT8, err, FAB_EINPUT, job->where,
+                  "precision: %s is for serving; nobody trains in it", fab_precisions[s->precision]);
     if (strcmp(fab_job_collectives[s->dp_collective], "default") == 0) {
         const bool is_ranking = s->kind == FAB_JOB_RANKING && !s->sharded && s->zero <= FAB_ZERO_0;
         s->dp_collective = !is_ranking                        ? FAB_COLLECTIVE_RING
@@ -528,9 +489,7 @@ static fab_status choose_stages(fab_job *job, const fab_fabric *fabric, fab_erro
     if (chooses && !job->memory.fits && (status == FAB_OK || asks_for_stages)) {
         add_stages(&space[0], fabric, &space[1], job);
     }
-    if (status != FAB_OK && !job->memory.fits) {
-        FAB_FAIL(err, status, one_stage.where, "%s", one_stage.text);
-    }
+    FAB_FAIL_IF(status != FAB_OK && !job->memory.fits, err, status, one_stage.where, "%s", one_stage.text);
     status = FAB_OK;
     if (!chooses || job->memory.fits) {
         goto done;
@@ -557,13 +516,11 @@ done:
 static fab_status check_planned(const fab_job *job, fab_error *err) {
     unsigned open = fab_job_plan_open(&job->spec);
     for (size_t i = 0; i < FAB_N_PLAN_KEYS; i++) {
-        if ((open & 1U << i) != 0) {
-            return fab_fail(err, FAB_EUNSUPPORTED, job->where,
-                            "%s is to be chosen, which run, route, traffic, sweep, compare, mix, place, diff and study "
-                            "do for a job that is alone; type here what "
-                            "'fabriscope plan' finds",
-                            fab_plan_keys[i]);
-        }
+        FAB_REFUSE_IF((open & 1U << i) != 0, err, FAB_EUNSUPPORTED, job->where,
+                      "%s is to be chosen, which run, route, traffic, sweep, compare, mix, place, diff and study "
+                      "do for a job that is alone; type here what "
+                      "'fabriscope plan' finds",
+                      fab_plan_keys[i]);
     }
     return FAB_OK;
 }

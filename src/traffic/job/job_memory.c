@@ -5,7 +5,6 @@
 #include "traffic_internal.h"
 
 #include <math.h>
-#include <string.h>
 
 /* Data sheets say GB and mean 2^30 bytes: an H100 of "80 GB" reports 81,559 MiB. */
 #define MEMORY_UNIT (1073741824.0 / 1e9)

@@ -49,11 +49,8 @@ static fab_status own_model(fab_job *job, fab_error *err) {
                           : s->vocab == 0  ? "vocab"
                           : s->batch == 0  ? "batch"
                                            : NULL;
-    if (missing != NULL) {
-        return fab_fail(err, FAB_EINPUT, job->where,
-                        "without a model, layers, hidden, heads, seq, vocab and batch must be given: %s is missing",
-                        missing);
-    }
+    FAB_REFUSE_IF(missing != NULL, err, FAB_EINPUT, job->where,
+                  "without a model, layers, hidden, heads, seq, vocab and batch must be given: %s is missing", missing);
     job->model = (fab_model){.name = "custom", .gated = false, .tied = true, .source = "the design"};
     return FAB_OK;
 }
@@ -127,23 +124,15 @@ static fab_status resolve_model(fab_job *job, fab_error *err) {
 
 static fab_status check_model(const fab_job *job, fab_error *err) {
     const fab_job_spec *s = &job->spec;
-    if (s->hidden % s->heads != 0) {
-        return fab_fail(err, FAB_EINPUT, job->where, "hidden %" PRIu64 " does not divide by heads %" PRIu64, s->hidden,
-                        s->heads);
-    }
-    if (s->kv_heads > s->heads || s->heads % s->kv_heads != 0) {
-        return fab_fail(err, FAB_EINPUT, job->where, "heads %" PRIu64 " does not divide by kv-heads %" PRIu64, s->heads,
-                        s->kv_heads);
-    }
-    if (s->experts > 1 && s->top_k > s->experts) {
-        return fab_fail(err, FAB_EINPUT, job->where,
-                        "top-k %" PRIu64 " is above the %" PRIu64 " experts that a layer has", s->top_k, s->experts);
-    }
+    FAB_REFUSE_IF(s->hidden % s->heads != 0, err, FAB_EINPUT, job->where,
+                  "hidden %" PRIu64 " does not divide by heads %" PRIu64, s->hidden, s->heads);
+    FAB_REFUSE_IF(s->kv_heads > s->heads || s->heads % s->kv_heads != 0, err, FAB_EINPUT, job->where,
+                  "heads %" PRIu64 " does not divide by kv-heads %" PRIu64, s->heads, s->kv_heads);
+    FAB_REFUSE_IF(s->experts > 1 && s->top_k > s->experts, err, FAB_EINPUT, job->where,
+                  "top-k %" PRIu64 " is above the %" PRIu64 " experts that a layer has", s->top_k, s->experts);
     double parameters = fab_model_parameters(&job->model);
-    if (parameters > MAX_PARAMETERS) {
-        return fab_fail(err, FAB_EINPUT, job->where, "a model of %.3g parameters is above the limit of %.0e",
-                        parameters, MAX_PARAMETERS);
-    }
+    FAB_REFUSE_IF(parameters > MAX_PARAMETERS, err, FAB_EINPUT, job->where,
+                  "a model of %.3g parameters is above the limit of %.0e", parameters, MAX_PARAMETERS);
     return FAB_OK;
 }
 
@@ -162,17 +151,12 @@ static fab_status check_ranking(const fab_job *job, fab_error *err) {
                           : s->dense_parameters == 0 ? "dense-parameters"
                           : s->batch == 0            ? "batch"
                                                      : NULL;
-    if (missing != NULL) {
-        return fab_fail(
-            err, FAB_EINPUT, job->where,
-            "without a model, tables, rows, embedding, dense-parameters and batch must be given: %s is missing",
-            missing);
-    }
+    FAB_REFUSE_IF(missing != NULL, err, FAB_EINPUT, job->where,
+                  "without a model, tables, rows, embedding, dense-parameters and batch must be given: %s is missing",
+                  missing);
     double parameters = (double)s->rows * (double)s->embedding + (double)s->dense_parameters;
-    if (parameters > MAX_PARAMETERS) {
-        return fab_fail(err, FAB_EINPUT, job->where, "a model of %.3g parameters is above the limit of %.0e",
-                        parameters, MAX_PARAMETERS);
-    }
+    FAB_REFUSE_IF(parameters > MAX_PARAMETERS, err, FAB_EINPUT, job->where,
+                  "a model of %.3g parameters is above the limit of %.0e", parameters, MAX_PARAMETERS);
     return FAB_OK;
 }
 

@@ -34,10 +34,8 @@ typedef struct server_list {
 /* Reads a number at *text and moves behind it. */
 static fab_status servers_read_number(const server_list *list, const char **text, uint64_t *out, fab_error *err) {
     size_t n = strspn(*text, "0123456789");
-    if (n == 0) {
-        return fab_fail(err, FAB_EINPUT, list->where, "%s '%s': expected a server number at '%.20s' (such as 0-15,20)",
-                        list->key, list->text, *text);
-    }
+    FAB_REFUSE_IF(n == 0, err, FAB_EINPUT, list->where,
+                  "%s '%s': expected a server number at '%.20s' (such as 0-15,20)", list->key, list->text, *text);
     *out = n > 10 ? UINT64_MAX : strtoull(*text, NULL, 10);
     *text += n;
     return FAB_OK;
@@ -59,15 +57,11 @@ static fab_status read_server(const server_list *list, const char **text, uint32
 
 /* Appends the servers first, first + stride, ... last. */
 static fab_status add_servers(server_list *list, uint32_t first, uint32_t last, uint64_t stride, fab_error *err) {
-    if (first > last) {
-        return fab_fail(err, FAB_EINPUT, list->where, "%s '%s': the range %" PRIu32 "-%" PRIu32 " runs backwards",
-                        list->key, list->text, first, last);
-    }
+    FAB_REFUSE_IF(first > last, err, FAB_EINPUT, list->where,
+                  "%s '%s': the range %" PRIu32 "-%" PRIu32 " runs backwards", list->key, list->text, first, last);
     for (uint64_t server = first; server <= last; server += stride) {
-        if (list->used[server]) {
-            return fab_fail(err, FAB_EINPUT, list->where, "%s '%s': server %" PRIu64 " is listed twice", list->key,
-                            list->text, server);
-        }
+        FAB_REFUSE_IF(list->used[server], err, FAB_EINPUT, list->where, "%s '%s': server %" PRIu64 " is listed twice",
+                      list->key, list->text, server);
         list->used[server] = true;
         list->servers[list->n++] = (uint32_t)server;
     }
@@ -88,10 +82,8 @@ static fab_status read_range(server_list *list, const char **text, fab_error *er
             FAB_PASS(servers_read_number(list, text, &stride, err));
         }
     }
-    if (stride == 0 || stride > UINT32_MAX) {
-        return fab_fail(err, FAB_EINPUT, list->where, "%s '%s': a stride is at least 1 and at most %" PRIu32, list->key,
-                        list->text, UINT32_MAX);
-    }
+    FAB_REFUSE_IF(stride == 0 || stride > UINT32_MAX, err, FAB_EINPUT, list->where,
+                  "%s '%s': a stride is at least 1 and at most %" PRIu32, list->key, list->text, UINT32_MAX);
     return add_servers(list, first, last, stride, err);
 }
 
@@ -102,10 +94,8 @@ static fab_status read_list(server_list *list, fab_error *err) {
         if (*text == '\0') {
             break;
         }
-        if (*text != ',') {
-            return fab_fail(err, FAB_EINPUT, list->where, "%s '%s': expected ',' at '%.20s'", list->key, list->text,
-                            text);
-        }
+        FAB_REFUSE_IF(*text != ',', err, FAB_EINPUT, list->where, "%s '%s': expected ',' at '%.20s'", list->key,
+                      list->text, text);
         text++;
     }
     return FAB_OK;
@@ -227,22 +217,15 @@ static fab_status count_wanted(const fab_job *job, const fab_fabric *fabric, uin
     uint64_t wanted = s->n_servers;
     if (s->gpus != 0) {
         uint64_t servers = s->gpus / fabric->gpus_per_server;
-        if (s->gpus % fabric->gpus_per_server != 0) {
-            return fab_fail(err, FAB_EINPUT, job->where, "gpus %" PRIu64 " do not fill servers of %" PRIu32, s->gpus,
-                            fabric->gpus_per_server);
-        }
-        if (wanted != 0 && wanted != servers) {
-            return fab_fail(err, FAB_EINPUT, job->where,
-                            "gpus %" PRIu64 " are %" PRIu64 " servers of %" PRIu32 ", not n-servers %" PRIu64, s->gpus,
-                            servers, fabric->gpus_per_server, wanted);
-        }
+        FAB_REFUSE_IF(s->gpus % fabric->gpus_per_server != 0, err, FAB_EINPUT, job->where,
+                      "gpus %" PRIu64 " do not fill servers of %" PRIu32, s->gpus, fabric->gpus_per_server);
+        FAB_REFUSE_IF(wanted != 0 && wanted != servers, err, FAB_EINPUT, job->where,
+                      "gpus %" PRIu64 " are %" PRIu64 " servers of %" PRIu32 ", not n-servers %" PRIu64, s->gpus,
+                      servers, fabric->gpus_per_server, wanted);
         wanted = servers;
     }
-    if (wanted > job->n_servers) {
-        return fab_fail(err, FAB_EINPUT, job->where,
-                        "%" PRIu64 " servers are wanted, but the job may run on %" PRIu32 " only", wanted,
-                        job->n_servers);
-    }
+    FAB_REFUSE_IF(wanted > job->n_servers, err, FAB_EINPUT, job->where,
+                  "%" PRIu64 " servers are wanted, but the job may run on %" PRIu32 " only", wanted, job->n_servers);
     *out = wanted == 0 ? job->n_servers : (uint32_t)wanted;
     return FAB_OK;
 }
@@ -264,10 +247,8 @@ static fab_status read_storage(fab_job *job, const fab_design *design, const fab
     FAB_PASS(read_list(&list, err));
     job->n_storage = list.n;
     for (uint32_t i = 0; i < list.n; i++) {
-        if (fab_gpus_of_server(fabric, job->storage[i]) == 0) {
-            return fab_fail(err, FAB_EINPUT, job->where, "storage-servers: server %" PRIu32 " is empty",
-                            job->storage[i]);
-        }
+        FAB_REFUSE_IF(fab_gpus_of_server(fabric, job->storage[i]) == 0, err, FAB_EINPUT, job->where,
+                      "storage-servers: server %" PRIu32 " is empty", job->storage[i]);
     }
     return FAB_OK;
 }
@@ -284,10 +265,8 @@ static fab_status read_candidates(fab_job *job, const fab_design *design, const 
         FAB_PASS(read_list(&list, err));
         job->n_servers = list.n;
         for (uint32_t i = 0; i < job->n_storage; i++) {
-            if (used[job->storage[i]]) {
-                return fab_fail(err, FAB_EINPUT, job->where,
-                                "server %" PRIu32 " is both in servers and in storage-servers", job->storage[i]);
-            }
+            FAB_REFUSE_IF(used[job->storage[i]], err, FAB_EINPUT, job->where,
+                          "server %" PRIu32 " is both in servers and in storage-servers", job->storage[i]);
         }
     } else if (spares >= fab_n_complete_servers(fabric)) {
         return fab_fail(err, FAB_EINPUT, job->where, "%" PRIu64 " spare servers of %" PRIu32 " leave none for the job",
@@ -314,9 +293,7 @@ fab_status fab_job_find_servers(fab_job *job, const fab_design *design, const fa
     for (uint32_t i = 0; i < job->n_servers; i++) {
         job->n_gpus += fab_gpus_of_server(fabric, job->servers[i]);
     }
-    if (job->n_gpus == 0) {
-        FAB_FAIL(err, FAB_EINPUT, job->where, "the job's servers have no GPU");
-    }
+    FAB_FAIL_IF(job->n_gpus == 0, err, FAB_EINPUT, job->where, "the job's servers have no GPU");
 done:
     free(used);
     return status;

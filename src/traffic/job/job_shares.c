@@ -78,10 +78,8 @@ static fab_status find_loads(const fab_job_spec *s, const char *where, double *l
     const uint64_t n = s->experts;
     if (s->expert_loads[0] != '\0') {
         FAB_TRY(read_shares(s->expert_loads, NAMES, 1, &file, err));
-        if (file.n != n) {
-            FAB_FAIL(err, FAB_EINPUT, where, "expert-loads: %.160s has %zu lines for %" PRIu64 " experts",
-                     s->expert_loads, file.n, n);
-        }
+        FAB_FAIL_IF(file.n != n, err, FAB_EINPUT, where, "expert-loads: %.160s has %zu lines for %" PRIu64 " experts",
+                    s->expert_loads, file.n, n);
         memcpy(loads, file.values, n * sizeof *loads);
     } else {
         fab_rng rng = fab_rng_make(1, n);
@@ -141,10 +139,8 @@ fab_status fab_job_expert_shares(const fab_job_spec *s, const char *where, doubl
     }
     FAB_TRY(FAB_NEW(loads, s->experts, err));
     FAB_TRY(find_loads(s, where, loads, err));
-    if (!limit_loads(loads, s->experts, 1 / (double)s->top_k)) {
-        FAB_FAIL(err, FAB_EINPUT, where,
-                 "expert-loads: fewer than %" PRIu64 " experts have a load, and a token visits as many", s->top_k);
-    }
+    FAB_FAIL_IF(!limit_loads(loads, s->experts, 1 / (double)s->top_k), err, FAB_EINPUT, where,
+                "expert-loads: fewer than %" PRIu64 " experts have a load, and a token visits as many", s->top_k);
     for (uint64_t i = 0; i < s->experts; i++) {
         out[i / per_rank] += loads[i] * (double)s->ep;
     }
@@ -185,19 +181,15 @@ fab_status fab_job_find_tables(const fab_job_spec *s, const char *where, fab_emb
         FAB_TRY(read_shares(s->tables_file, NAMES, 3, &file, err));
         n = file.n / 3;
     }
-    if (n == 0 || n > MOST_TABLES) {
-        FAB_FAIL(err, FAB_EINPUT, where, "tables: %zu are outside 1 to %d", n, MOST_TABLES);
-    }
+    FAB_FAIL_IF(n == 0 || n > MOST_TABLES, err, FAB_EINPUT, where, "tables: %zu are outside 1 to %d", n, MOST_TABLES);
     FAB_TRY(FAB_NEW(tables, n, err));
     for (size_t i = 0; i < n; i++) {
         const double *line = file.values != NULL ? file.values + 3 * i : NULL;
         tables[i] = line != NULL        ? (fab_embedding_table){line[0], line[1], line[2]}
                     : published != NULL ? published[i]
                                         : (fab_embedding_table){(double)s->rows / (double)n, (double)s->embedding, 1};
-        if (tables[i].rows < 1 || tables[i].columns < 1 || tables[i].pooling <= 0) {
-            FAB_FAIL(err, FAB_EINPUT, where, "tables-file: table %zu needs a row, a column and a pooling above 0",
-                     i + 1);
-        }
+        FAB_FAIL_IF(tables[i].rows < 1 || tables[i].columns < 1 || tables[i].pooling <= 0, err, FAB_EINPUT, where,
+                    "tables-file: table %zu needs a row, a column and a pooling above 0", i + 1);
     }
     *out = tables;
     *out_n = n;
@@ -279,12 +271,10 @@ fab_status fab_job_table_shares(const fab_embedding_table *tables, size_t n, uin
     double lookups = 0;
     FAB_TRY(FAB_NEW(heap, n_gpus, err));
     FAB_TRY(cut_tables(tables, n, n_gpus, &pieces, &m, err));
-    if (m < n_gpus) {
-        FAB_FAIL(err, FAB_EINPUT, where,
-                 "tables: %zu pieces of at least %d columns do not give each of %" PRIu32
-                 " GPUs one; table-group= says how many GPUs hold all tables together",
-                 m, LEAST_COLUMNS, n_gpus);
-    }
+    FAB_FAIL_IF(m < n_gpus, err, FAB_EINPUT, where,
+                "tables: %zu pieces of at least %d columns do not give each of %" PRIu32
+                " GPUs one; table-group= says how many GPUs hold all tables together",
+                m, LEAST_COLUMNS, n_gpus);
     for (uint32_t i = 0; i < n_gpus; i++) {
         out[i] = (fab_table_share){0, 0};
     }

@@ -100,12 +100,10 @@ static fab_status list_free(const sharing *s, size_t job, uint64_t wanted, uint3
                         ? snprintf(list + used, sizeof list - used, "%s%" PRIu32 "-%" PRIu32, used > 0 ? "," : "",
                                    server, last)
                         : snprintf(list + used, sizeof list - used, "%s%" PRIu32, used > 0 ? "," : "", server);
-            if (n < 0 || used + (size_t)n >= sizeof list) {
-                return fab_fail(err, FAB_EUNSUPPORTED, spec->where,
-                                "the servers that other jobs leave to job '%s' are more than %zu characters; give it "
-                                "servers",
-                                spec->id, sizeof list - 1);
-            }
+            FAB_REFUSE_IF(n < 0 || used + (size_t)n >= sizeof list, err, FAB_EUNSUPPORTED, spec->where,
+                          "the servers that other jobs leave to job '%s' are more than %zu characters; give it "
+                          "servers",
+                          spec->id, sizeof list - 1);
             used += (size_t)n;
         }
         *out_n += last - server + 1;
@@ -133,18 +131,14 @@ static fab_status place_open(const sharing *s, size_t job, bool is_last, fab_err
     uint64_t wanted = spec->gpus / s->fabric->gpus_per_server;
     wanted = spec->n_servers > wanted ? spec->n_servers : wanted;
     FAB_PASS(list_free(s, job, wanted, &n_free, err));
-    if (spec->gpus == 0 && spec->n_servers == 0 && !is_last) {
-        return fab_fail(
-            err, FAB_EINPUT, spec->where,
-            "job '%s' leaves open how many servers it takes, and others follow; give it servers, n-servers, gpus, "
-            "or tp and dp",
-            spec->id);
-    }
-    if (n_free == 0 || wanted > n_free) {
-        return fab_fail(err, FAB_EINPUT, spec->where,
-                        "job '%s' needs %" PRIu64 " server%s, and the other jobs leave %" PRIu32 " of %" PRIu32,
-                        spec->id, wanted > 0 ? wanted : 1, wanted > 1 ? "s" : "", n_free, s->n_in_order);
-    }
+    FAB_REFUSE_IF(
+        spec->gpus == 0 && spec->n_servers == 0 && !is_last, err, FAB_EINPUT, spec->where,
+        "job '%s' leaves open how many servers it takes, and others follow; give it servers, n-servers, gpus, "
+        "or tp and dp",
+        spec->id);
+    FAB_REFUSE_IF(n_free == 0 || wanted > n_free, err, FAB_EINPUT, spec->where,
+                  "job '%s' needs %" PRIu64 " server%s, and the other jobs leave %" PRIu32 " of %" PRIu32, spec->id,
+                  wanted > 0 ? wanted : 1, wanted > 1 ? "s" : "", n_free, s->n_in_order);
     return place_given(s, job, err);
 }
 

@@ -115,14 +115,10 @@ static fab_status open_job(const fab_design *design, const fab_fabric *fabric, f
                               .zero = fab_job_zero(spec),
                               .sequence_parallel = spec->sequence_parallel};
     s->fabric = fabric;
-    if (design->n_jobs > 1) {
-        return fab_fail(err, FAB_EUNSUPPORTED, s->job.where,
-                        "a plan is of a job alone, and the design has %zu: give each its sizes", design->n_jobs);
-    }
-    if (spec->kind != FAB_JOB_TRAINING) {
-        return fab_fail(err, FAB_EUNSUPPORTED, s->job.where, "plans are of training, not of %s",
-                        fab_job_kinds[spec->kind]);
-    }
+    FAB_REFUSE_IF(design->n_jobs > 1, err, FAB_EUNSUPPORTED, s->job.where,
+                  "a plan is of a job alone, and the design has %zu: give each its sizes", design->n_jobs);
+    FAB_REFUSE_IF(spec->kind != FAB_JOB_TRAINING, err, FAB_EUNSUPPORTED, s->job.where,
+                  "plans are of training, not of %s", fab_job_kinds[spec->kind]);
     FAB_PASS(fab_job_find_servers(&s->job, design, fabric, err));
     return fab_job_open(&s->job, err);
 }
@@ -138,12 +134,10 @@ fab_status fab_job_space_new(const fab_design *design, const fab_fabric *fabric,
     }
     s->job.model.batch = s->job.spec.batch;
     FAB_TRY(list_shapes(s, err));
-    if (s->n_shapes == 0) {
-        FAB_FAIL(err, FAB_ENOSOLUTION, s->job.where,
-                 "no tp, cp, pp, dp and ep that go with what is given have the job's %" PRIu32
-                 " GPUs as product (heads %" PRIu64 ", seq %" PRIu64 ", layers %" PRIu64 ", experts %" PRIu64 ")",
-                 s->job.n_gpus, s->job.spec.heads, s->job.spec.seq, s->job.spec.layers, s->job.spec.experts);
-    }
+    FAB_FAIL_IF(s->n_shapes == 0, err, FAB_ENOSOLUTION, s->job.where,
+                "no tp, cp, pp, dp and ep that go with what is given have the job's %" PRIu32
+                " GPUs as product (heads %" PRIu64 ", seq %" PRIu64 ", layers %" PRIu64 ", experts %" PRIu64 ")",
+                s->job.n_gpus, s->job.spec.heads, s->job.spec.seq, s->job.spec.layers, s->job.spec.experts);
     *out = s;
     s = NULL;
 done:

@@ -112,47 +112,34 @@ static fab_status check_listed(const fab_job_spec *s, const char *where, fab_err
         sum += layers < s->layers ? layers : s->layers;
         at += strcspn(at, STAGE_LIST_SEPARATORS);
         n++;
-        if (layers == 0) {
-            return fab_fail(err, FAB_EINPUT, where, "stage-layers %.60s: stage %" PRIu64 " has no layer",
-                            s->stage_layers, n - 1);
-        }
+        FAB_REFUSE_IF(layers == 0, err, FAB_EINPUT, where, "stage-layers %.60s: stage %" PRIu64 " has no layer",
+                      s->stage_layers, n - 1);
     }
-    if (n != s->pp || sum != s->layers || s->embedding_as_layer) {
-        return fab_fail(err, FAB_EINPUT, where,
-                        "stage-layers %.60s lists %" PRIu64 " stages of %" PRIu64 " layers; pp is %" PRIu64
-                        ", the model has %" PRIu64 "%s",
-                        s->stage_layers, n, sum, s->pp, s->layers,
-                        s->embedding_as_layer ? ", and embedding-as-layer spreads them itself" : "");
-    }
+    FAB_REFUSE_IF(n != s->pp || sum != s->layers || s->embedding_as_layer, err, FAB_EINPUT, where,
+                  "stage-layers %.60s lists %" PRIu64 " stages of %" PRIu64 " layers; pp is %" PRIu64
+                  ", the model has %" PRIu64 "%s",
+                  s->stage_layers, n, sum, s->pp, s->layers,
+                  s->embedding_as_layer ? ", and embedding-as-layer spreads them itself" : "");
     return FAB_OK;
 }
 
 fab_status fab_job_check_stages(const fab_job_spec *s, const char *where, fab_error *err) {
-    if (s->interleave > 1 && s->pp == 1) {
-        return fab_fail(err, FAB_EINPUT, where, "interleave %" PRIu64 " needs pp of at least 2, not 1", s->interleave);
-    }
-    if (s->interleave > 1 && s->kind == FAB_JOB_SERVING) {
-        return fab_fail(err, FAB_EUNSUPPORTED, where,
-                        "interleave %" PRIu64 ": serving is modelled with one chunk per stage only", s->interleave);
-    }
-    if (s->interleave > 1 && s->schedule == FAB_SCHEDULE_ZERO_BUBBLE) {
-        return fab_fail(err, FAB_EINPUT, where, "interleave %" PRIu64 ": schedule zero-bubble has one chunk per stage",
-                        s->interleave);
-    }
+    FAB_REFUSE_IF(s->interleave > 1 && s->pp == 1, err, FAB_EINPUT, where,
+                  "interleave %" PRIu64 " needs pp of at least 2, not 1", s->interleave);
+    FAB_REFUSE_IF(s->interleave > 1 && s->kind == FAB_JOB_SERVING, err, FAB_EUNSUPPORTED, where,
+                  "interleave %" PRIu64 ": serving is modelled with one chunk per stage only", s->interleave);
+    FAB_REFUSE_IF(s->interleave > 1 && s->schedule == FAB_SCHEDULE_ZERO_BUBBLE, err, FAB_EINPUT, where,
+                  "interleave %" PRIu64 ": schedule zero-bubble has one chunk per stage", s->interleave);
     uint64_t units = s->layers + (s->embedding_as_layer ? 2 : 0);
-    if (s->interleave > units || s->pp * s->interleave > units) {
-        return fab_fail(err, FAB_EINPUT, where,
-                        "pp %" PRIu64 " x interleave %" PRIu64 " needs as many layers, the model has %" PRIu64, s->pp,
-                        s->interleave, units);
-    }
+    FAB_REFUSE_IF(s->interleave > units || s->pp * s->interleave > units, err, FAB_EINPUT, where,
+                  "pp %" PRIu64 " x interleave %" PRIu64 " needs as many layers, the model has %" PRIu64, s->pp,
+                  s->interleave, units);
     if (s->stage_layers[0] != '\0') {
         FAB_PASS(check_listed(s, where, err));
     }
-    if (s->interleave > fab_most_chunks(s)) {
-        return fab_fail(err, FAB_EINPUT, where,
-                        "interleave %" PRIu64 " leaves chunks empty: a stage has %" PRIu64 " layers", s->interleave,
-                        fab_most_chunks(s));
-    }
+    FAB_REFUSE_IF(s->interleave > fab_most_chunks(s), err, FAB_EINPUT, where,
+                  "interleave %" PRIu64 " leaves chunks empty: a stage has %" PRIu64 " layers", s->interleave,
+                  fab_most_chunks(s));
     return FAB_OK;
 }
 

@@ -44,15 +44,10 @@ static bool is_cut(fab_operation operation) {
 
 static fab_status check_groups(const fab_pattern *p, fab_error *err) {
     uint32_t n = fab_pattern_size(p);
-    if (n % p->groups != 0 || n / p->groups < 2) {
-        return fab_fail(err, FAB_EINPUT, p->text,
-                        "groups=%" PRIu64 " does not cut %" PRIu32 " GPUs into equal groups of at least 2", p->groups,
-                        n);
-    }
-    if (p->comm != FAB_NONE && p->comm >= p->groups) {
-        return fab_fail(err, FAB_EINPUT, p->text, "comm=%" PRIu64 " is outside 0 to %" PRIu64 ", the groups", p->comm,
-                        p->groups - 1);
-    }
+    FAB_REFUSE_IF(n % p->groups != 0 || n / p->groups < 2, err, FAB_EINPUT, p->text,
+                  "groups=%" PRIu64 " does not cut %" PRIu32 " GPUs into equal groups of at least 2", p->groups, n);
+    FAB_REFUSE_IF(p->comm != FAB_NONE && p->comm >= p->groups, err, FAB_EINPUT, p->text,
+                  "comm=%" PRIu64 " is outside 0 to %" PRIu64 ", the groups", p->comm, p->groups - 1);
     return FAB_OK;
 }
 
@@ -77,17 +72,14 @@ static fab_status pattern_init(const fab_pattern *p, groups *out, fab_error *err
     g.ranks = fab_pattern_size(p) / g.n_groups;
     g.only = p->comm == FAB_NONE ? FAB_NONE : (uint32_t)p->comm;
     g.result = is_cut(p->operation) ? p->bytes / g.ranks * g.ranks : p->bytes;
-    if (g.result == 0) {
-        FAB_FAIL(err, FAB_EINPUT, p->text,
-                 "bytes=%" PRIu64 "B leaves each of the %" PRIu32 " ranks of a group less than 1 byte", p->bytes,
-                 g.ranks);
-    }
+    FAB_FAIL_IF(g.result == 0, err, FAB_EINPUT, p->text,
+                "bytes=%" PRIu64 "B leaves each of the %" PRIu32 " ranks of a group less than 1 byte", p->bytes,
+                g.ranks);
     if (p->operation == FAB_ALL_TO_ALL) {
         double sum = (double)p->bytes * g.ranks;
-        if (sum > FAB_PHASE_MAX_BYTES) {
-            FAB_FAIL(err, FAB_EINPUT, p->text, "%" PRIu32 " messages of %" PRIu64 " bytes are above the limit of %.2g",
-                     g.ranks, p->bytes, FAB_PHASE_MAX_BYTES);
-        }
+        FAB_FAIL_IF(sum > FAB_PHASE_MAX_BYTES, err, FAB_EINPUT, p->text,
+                    "%" PRIu32 " messages of %" PRIu64 " bytes are above the limit of %.2g", g.ranks, p->bytes,
+                    FAB_PHASE_MAX_BYTES);
         g.result = p->bytes * g.ranks;
     }
     FAB_TRY(pattern_list_members(&g, err));
@@ -146,10 +138,8 @@ static fab_status add_all(const fab_collective_set *set, fab_traffic *traffic, c
         bool added = false;
         FAB_PASS(fab_collective_try(set, list[i], traffic, &added, excluded, sizeof excluded, err));
     }
-    if (traffic->n_phases == 0) {
-        return fab_fail(err, FAB_EUNSUPPORTED, set->where, "no algorithm of %s can be listed here: %s",
-                        fab_operation_name(set->operation), excluded);
-    }
+    FAB_REFUSE_IF(traffic->n_phases == 0, err, FAB_EUNSUPPORTED, set->where,
+                  "no algorithm of %s can be listed here: %s", fab_operation_name(set->operation), excluded);
     if (excluded[0] != '\0') {
         (void)snprintf(note, note_size, "not possible here: %s", excluded);
     }
@@ -190,9 +180,8 @@ fab_status fab_pattern_collective(fab_pattern *p, fab_traffic *traffic, fab_erro
         FAB_TRY(fab_collective_add_nccl(&set, traffic, note, sizeof note, err));
     } else {
         const fab_algorithm *algorithm = fab_algorithm_find(p->operation, name);
-        if (p->channels > 0 && algorithm->rules->n_channels == NULL) {
-            FAB_FAIL(err, FAB_EINPUT, p->text, "channels=%" PRIu64 ": algorithm=%s has no channels", p->channels, name);
-        }
+        FAB_FAIL_IF(p->channels > 0 && algorithm->rules->n_channels == NULL, err, FAB_EINPUT, p->text,
+                    "channels=%" PRIu64 ": algorithm=%s has no channels", p->channels, name);
         FAB_TRY(fab_collective_add(&set, algorithm, traffic, err));
     }
     pattern_summarize(&g, note, traffic);

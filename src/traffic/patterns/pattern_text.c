@@ -19,9 +19,7 @@ static fab_status parse_range(const char *value, uint32_t n_gpus, uint64_t *out_
     uint64_t b = 0;
     FAB_PASS(fab_count_parse(first, 0, n_gpus - 1, &a, err));
     FAB_PASS(fab_count_parse(last, 0, n_gpus - 1, &b, err));
-    if (a > b) {
-        return fab_fail(err, FAB_EINPUT, NULL, "'%.60s' runs backwards", value);
-    }
+    FAB_REFUSE_IF(a > b, err, FAB_EINPUT, NULL, "'%.60s' runs backwards", value);
     *out_first = a;
     *out_last = b;
     return FAB_OK;
@@ -30,9 +28,8 @@ static fab_status parse_range(const char *value, uint32_t n_gpus, uint64_t *out_
 static fab_status parse_amount(const char *value, uint64_t *out, fab_error *err) {
     double bytes = 0;
     FAB_PASS(fab_quantity_parse(value, FAB_UNIT_BYTES, &bytes, err));
-    if (!(bytes >= 1 && bytes <= 9007199254740992.0)) {
-        return fab_fail(err, FAB_EINPUT, NULL, "'%.60s' is outside 1B to 9007TB", value);
-    }
+    FAB_REFUSE_IF(!(bytes >= 1 && bytes <= 9007199254740992.0), err, FAB_EINPUT, NULL,
+                  "'%.60s' is outside 1B to 9007TB", value);
     *out = (uint64_t)(bytes + 0.5);
     return FAB_OK;
 }
@@ -40,9 +37,7 @@ static fab_status parse_amount(const char *value, uint64_t *out, fab_error *err)
 static fab_status parse_fraction(const char *value, double *out, fab_error *err) {
     double fraction = 0;
     FAB_PASS(fab_quantity_parse(value, FAB_UNIT_RATIO, &fraction, err));
-    if (fraction > 1) {
-        return fab_fail(err, FAB_EINPUT, NULL, "'%.60s' is above 1", value);
-    }
+    FAB_REFUSE_IF(fraction > 1, err, FAB_EINPUT, NULL, "'%.60s' is above 1", value);
     *out = fraction;
     return FAB_OK;
 }
@@ -98,9 +93,8 @@ static fab_status set_collective(fab_pattern *p, const char *key, const char *va
 
 /* "0-15+20": '+' in place of the commas of a job's list. */
 static fab_status set_servers(fab_pattern *p, const char *value, fab_error *err) {
-    if (value[0] == '\0' || strlen(value) >= sizeof p->servers) {
-        return fab_fail(err, FAB_EINPUT, NULL, "a list has 1 to %zu characters", sizeof p->servers - 1);
-    }
+    FAB_REFUSE_IF(value[0] == '\0' || strlen(value) >= sizeof p->servers, err, FAB_EINPUT, NULL,
+                  "a list has 1 to %zu characters", sizeof p->servers - 1);
     (void)snprintf(p->servers, sizeof p->servers, "%s", value);
     for (char *at = strchr(p->servers, '+'); at != NULL; at = strchr(at, '+')) {
         *at = ',';
@@ -170,17 +164,11 @@ static fab_status set_item(fab_pattern *p, size_t which, const char *key, const 
     if (!known || strchr(key, ' ') != NULL) {
         return unknown_key(p, which, key, err);
     }
-    if (value == NULL) {
-        return fab_fail(err, FAB_EINPUT, p->text, "key '%.40s' has no value; write %.40s=VALUE", key, key);
-    }
-    if (strstr(p->seen, padded) != NULL) {
-        return fab_fail(err, FAB_EINPUT, p->text, "key '%s' is given twice", key);
-    }
+    FAB_REFUSE_IF(value == NULL, err, FAB_EINPUT, p->text, "key '%.40s' has no value; write %.40s=VALUE", key, key);
+    FAB_REFUSE_IF(strstr(p->seen, padded) != NULL, err, FAB_EINPUT, p->text, "key '%s' is given twice", key);
     fab_append(p->seen, sizeof p->seen, "%s", padded);
     fab_error inner = {.code = FAB_OK};
-    if (set_value(p, key, value, &inner) != FAB_OK) {
-        return fab_fail(err, inner.code, p->text, "%s: %s", key, inner.text);
-    }
+    FAB_REFUSE_IF(set_value(p, key, value, &inner) != FAB_OK, err, inner.code, p->text, "%s: %s", key, inner.text);
     return FAB_OK;
 }
 

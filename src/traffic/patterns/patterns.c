@@ -33,11 +33,9 @@ static fab_status random_order(const fab_pattern *p, uint64_t stream, uint32_t n
 
 /* Refuses a phase whose bytes do not fit. */
 static fab_status check_bytes(const fab_pattern *p, uint64_t n_flows, fab_error *err) {
-    if ((double)n_flows * (double)p->bytes > FAB_PHASE_MAX_BYTES) {
-        return fab_fail(err, FAB_EINPUT, p->text,
-                        "%" PRIu64 " flows of %" PRIu64 " bytes are above the limit of %.2g bytes in a phase", n_flows,
-                        p->bytes, FAB_PHASE_MAX_BYTES);
-    }
+    FAB_REFUSE_IF((double)n_flows * (double)p->bytes > FAB_PHASE_MAX_BYTES, err, FAB_EINPUT, p->text,
+                  "%" PRIu64 " flows of %" PRIu64 " bytes are above the limit of %.2g bytes in a phase", n_flows,
+                  p->bytes, FAB_PHASE_MAX_BYTES);
     return FAB_OK;
 }
 
@@ -77,18 +75,13 @@ static fab_status add_shift(fab_pattern *p, fab_phase_builder *builder, fab_erro
     uint32_t n = fab_pattern_size(p);
     uint64_t from = p->from_first == FAB_NONE ? p->first : p->from_first;
     uint64_t until = p->from_first == FAB_NONE ? p->last : p->from_last;
-    if (p->by == FAB_NONE) {
-        return fab_fail(err, FAB_EINPUT, p->text, "pattern 'shift' needs the distance: by=N, such as by=8");
-    }
-    if (p->by % n == 0) {
-        return fab_fail(err, FAB_EINPUT, p->text, "by=%" PRIu64 " over %" PRIu32 " GPUs sends every GPU to itself",
-                        p->by, n);
-    }
-    if (from < p->first || until > p->last) {
-        return fab_fail(err, FAB_EINPUT, p->text,
-                        "from=%" PRIu64 "-%" PRIu64 " is outside the GPUs %" PRIu64 "-%" PRIu64 " of the pattern", from,
-                        until, p->first, p->last);
-    }
+    FAB_REFUSE_IF(p->by == FAB_NONE, err, FAB_EINPUT, p->text,
+                  "pattern 'shift' needs the distance: by=N, such as by=8");
+    FAB_REFUSE_IF(p->by % n == 0, err, FAB_EINPUT, p->text,
+                  "by=%" PRIu64 " over %" PRIu32 " GPUs sends every GPU to itself", p->by, n);
+    FAB_REFUSE_IF(from < p->first || until > p->last, err, FAB_EINPUT, p->text,
+                  "from=%" PRIu64 "-%" PRIu64 " is outside the GPUs %" PRIu64 "-%" PRIu64 " of the pattern", from,
+                  until, p->first, p->last);
     for (uint64_t gpu = from; gpu <= until; gpu++) {
         uint64_t i = gpu - p->first;
         patterns_add(p, builder, (uint32_t)i, (uint32_t)((i + p->by % n) % n), (uint32_t)builder->phase.n_flows);
@@ -147,11 +140,8 @@ static fab_status make_all_to_all(fab_pattern *p, fab_traffic *traffic, fab_erro
 /* Number within the pattern of the GPU named by to=. */
 static fab_status target(fab_pattern *p, uint32_t *out, fab_error *err) {
     uint64_t to = p->to == FAB_NONE ? p->first : p->to;
-    if (to < p->first || to > p->last) {
-        return fab_fail(err, FAB_EINPUT, p->text,
-                        "to=%" PRIu64 " is outside the GPUs %" PRIu64 "-%" PRIu64 " of the pattern", to, p->first,
-                        p->last);
-    }
+    FAB_REFUSE_IF(to < p->first || to > p->last, err, FAB_EINPUT, p->text,
+                  "to=%" PRIu64 " is outside the GPUs %" PRIu64 "-%" PRIu64 " of the pattern", to, p->first, p->last);
     *out = (uint32_t)(to - p->first);
     return FAB_OK;
 }
@@ -162,10 +152,8 @@ static fab_status add_incast(fab_pattern *p, fab_phase_builder *builder, fab_err
     uint32_t n = fab_pattern_size(p);
     FAB_PASS(target(p, &to, err));
     uint64_t fanin = p->fanin == FAB_NONE ? n - 1 : p->fanin;
-    if (fanin < 1 || fanin > n - 1) {
-        return fab_fail(err, FAB_EINPUT, p->text, "fanin=%" PRIu64 " is outside 1 to %" PRIu32 ", the other GPUs",
-                        fanin, n - 1);
-    }
+    FAB_REFUSE_IF(fanin < 1 || fanin > n - 1, err, FAB_EINPUT, p->text,
+                  "fanin=%" PRIu64 " is outside 1 to %" PRIu32 ", the other GPUs", fanin, n - 1);
     for (uint32_t i = 1; i <= fanin; i++) {
         patterns_add(p, builder, (uint32_t)(((uint64_t)to + i) % n), to, 0);
     }
@@ -285,10 +273,8 @@ static fab_status place_all(const fab_pattern *p, const fab_job *list, fab_phase
         gpus[i] = gpu_on(p, list, phase->all.first + i);
     }
     qsort(gpus, n, sizeof *gpus, fab_order_u32);
-    if (gpus[n - 1] - gpus[0] != n - 1) {
-        FAB_FAIL(err, FAB_EUNSUPPORTED, p->text,
-                 "an all-to-all by algorithm=mesh is over GPUs in a row; algorithm=shifted takes any servers");
-    }
+    FAB_FAIL_IF(gpus[n - 1] - gpus[0] != n - 1, err, FAB_EUNSUPPORTED, p->text,
+                "an all-to-all by algorithm=mesh is over GPUs in a row; algorithm=shifted takes any servers");
     phase->all.first = gpus[0];
 done:
     free(gpus);
@@ -307,9 +293,8 @@ static fab_status find_pattern_servers(const fab_pattern *p, fab_job *out, fab_e
     out->spec.placement = p->placement;
     out->spec.placement_seed = p->seed;
     FAB_PASS(fab_job_find_servers(out, NULL, p->fabric, err));
-    if (out->n_gpus != out->n_servers * p->fabric->gpus_per_server) {
-        return fab_fail(err, FAB_EINPUT, p->text, "servers: one has fewer GPUs than the others");
-    }
+    FAB_REFUSE_IF(out->n_gpus != out->n_servers * p->fabric->gpus_per_server, err, FAB_EINPUT, p->text,
+                  "servers: one has fewer GPUs than the others");
     return FAB_OK;
 }
 
@@ -337,10 +322,8 @@ static fab_status begin_placed(fab_pattern *p, size_t which, fab_job *list, fab_
         return fab_fail(err, FAB_EUNSUPPORTED, p->text,
                         "a collective takes servers and placement only where each server is a scale-up domain");
     }
-    if (has_gpus && p->last >= list->n_gpus) {
-        return fab_fail(err, FAB_EINPUT, p->text, "gpus up to %" PRIu64 " are wanted of servers with %" PRIu32, p->last,
-                        list->n_gpus);
-    }
+    FAB_REFUSE_IF(has_gpus && p->last >= list->n_gpus, err, FAB_EINPUT, p->text,
+                  "gpus up to %" PRIu64 " are wanted of servers with %" PRIu32, p->last, list->n_gpus);
     p->last = has_gpus ? p->last : list->n_gpus - 1;
     return FAB_OK;
 }
@@ -365,9 +348,7 @@ fab_status fab_pattern_make(const char *text, const fab_design *design, const fa
                      .fraction = 0.1,
                      .groups = 1,
                      .comm = FAB_NONE};
-    if (fab_n_gpus(fabric) == 0) {
-        FAB_FAIL(err, FAB_EINPUT, text, "the fabric has no GPU");
-    }
+    FAB_FAIL_IF(fab_n_gpus(fabric) == 0, err, FAB_EINPUT, text, "the fabric has no GPU");
     list = fab_strdup(text + strlen("pattern:"), err);
     if (list == NULL) {
         status = FAB_ENOMEM;
@@ -378,10 +359,8 @@ fab_status fab_pattern_make(const char *text, const fab_design *design, const fa
         FAB_TRY(FAB_NEW(placed, 1, err));
         FAB_TRY(begin_placed(&p, which, placed, err));
     }
-    if (fab_pattern_size(&p) < 2) {
-        FAB_FAIL(err, FAB_EINPUT, text, "pattern '%s' needs at least 2 GPUs, not %" PRIu32, fab_patterns[which].name,
-                 fab_pattern_size(&p));
-    }
+    FAB_FAIL_IF(fab_pattern_size(&p) < 2, err, FAB_EINPUT, text, "pattern '%s' needs at least 2 GPUs, not %" PRIu32,
+                fab_patterns[which].name, fab_pattern_size(&p));
     if (fab_pattern_rows[which].make != NULL) {
         FAB_TRY(fab_pattern_rows[which].make(&p, traffic, err));
     } else {

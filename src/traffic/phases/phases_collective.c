@@ -55,11 +55,9 @@ static fab_status check_sum(const fab_comm_list *list, fab_operation operation, 
     for (uint32_t i = 0; i < list->n_comms; i++) {
         sum += list->bytes[i] * fab_bus_factor(operation, list->r) * list->r;
     }
-    if (!(fabs(sum - phase->expected_bytes) <= 1e-6 * phase->expected_bytes)) {
-        return fab_fail(err, FAB_EINTERNAL, phase->name,
-                        "communicators of phase '%s' would send %.17g bytes by rings, the formula gives %.17g",
-                        phase->name, sum, phase->expected_bytes);
-    }
+    FAB_REFUSE_IF(!(fabs(sum - phase->expected_bytes) <= 1e-6 * phase->expected_bytes), err, FAB_EINTERNAL, phase->name,
+                  "communicators of phase '%s' would send %.17g bytes by rings, the formula gives %.17g", phase->name,
+                  sum, phase->expected_bytes);
     return FAB_OK;
 }
 
@@ -94,10 +92,8 @@ fab_status fab_training_collective(fab_comm_list *list, const fab_fabric *fabric
         fab_append(traffic->summary, sizeof traffic->summary, "; %s: %s", phase->name, note);
     } else {
         const fab_algorithm *algorithm = find_algorithm(operation, phase->algorithm);
-        if (algorithm == NULL) {
-            FAB_FAIL(&why, FAB_EINPUT, where, "there is no %s by %s; choose ring or hierarchical", phase->collective,
-                     phase->algorithm);
-        }
+        FAB_FAIL_IF(algorithm == NULL, &why, FAB_EINPUT, where, "there is no %s by %s; choose ring or hierarchical",
+                    phase->collective, phase->algorithm);
         FAB_TRY(fab_collective_add(&set, algorithm, traffic, &why));
     }
 done:

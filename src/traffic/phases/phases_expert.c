@@ -18,7 +18,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 static uint64_t rounded(double bytes) {
     return (uint64_t)(bytes + 0.5);
@@ -132,22 +131,18 @@ static fab_status find_visits(training *t, uint32_t n, visits *out, fab_error *e
     const fab_job_spec *s = &t->job->spec;
     fab_layout_set(&t->layout, t->members, n);
     const fab_grouping *domain = &t->layout.domain;
-    if (domain->k == 0 || !t->layout.aligned || fab_job_is_skewed(s)) {
-        return fab_fail(err, FAB_EUNSUPPORTED, t->job->where,
-                        "expert-exchange hierarchical needs the %" PRIu32
-                        " GPUs of an expert group at the same places of every scale-up domain, and experts that are "
-                        "equally popular; choose direct",
-                        n);
-    }
+    FAB_REFUSE_IF(domain->k == 0 || !t->layout.aligned || fab_job_is_skewed(s), err, FAB_EUNSUPPORTED, t->job->where,
+                  "expert-exchange hierarchical needs the %" PRIu32
+                  " GPUs of an expert group at the same places of every scale-up domain, and experts that are "
+                  "equally popular; choose direct",
+                  n);
     const uint32_t m = domain->n_groups;
     const double groups = s->expert_groups > 0 && s->expert_groups < m ? (double)s->expert_groups : m;
     const double of_gpu = (double)s->experts / n;
     const double drawn_from = groups * of_gpu * domain->k;
-    if (drawn_from < (double)s->top_k) {
-        return fab_fail(err, FAB_EINPUT, t->job->where,
-                        "expert-groups %" PRIu64 " hold %.0f experts, fewer than the %" PRIu64 " of a token",
-                        s->expert_groups, drawn_from, s->top_k);
-    }
+    FAB_REFUSE_IF(drawn_from < (double)s->top_k, err, FAB_EINPUT, t->job->where,
+                  "expert-groups %" PRIu64 " hold %.0f experts, fewer than the %" PRIu64 " of a token",
+                  s->expert_groups, drawn_from, s->top_k);
     *out = (visits){.m = m,
                     .k = domain->k,
                     .domain = groups / m * (1 - miss(drawn_from, of_gpu * domain->k, s->top_k)),

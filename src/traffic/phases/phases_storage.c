@@ -14,7 +14,6 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 typedef double rank_bytes(const fab_job *job, uint32_t rank);
 
@@ -113,10 +112,8 @@ static fab_status make_hosts(const fab_job *job, const fab_fabric *fabric, const
     uint32_t rank = 0;
     double expected = reads ? all_of_ingest(job) : fab_checkpoint_bytes(job);
     const char *name = reads ? "ingest" : "checkpoint";
-    if (expected > FAB_PHASE_MAX_BYTES) {
-        return fab_fail(err, FAB_EINPUT, name, "phase '%s' carries %.3g bytes, above the limit of %.2g", name, expected,
-                        FAB_PHASE_MAX_BYTES);
-    }
+    FAB_REFUSE_IF(expected > FAB_PHASE_MAX_BYTES, err, FAB_EINPUT, name,
+                  "phase '%s' carries %.3g bytes, above the limit of %.2g", name, expected, FAB_PHASE_MAX_BYTES);
     FAB_PASS(fab_phase_open(builder, name, "send-recv", job->n_servers, err));
     for (uint32_t i = 0; i < job->n_servers; i++) {
         double bytes = 0;
@@ -144,10 +141,8 @@ fab_status fab_front_end_make(const fab_job *job, const fab_fabric *fabric, cons
             fab_traffic_take(traffic, &builder);
         }
     }
-    if (traffic->n_phases == 0) {
-        FAB_FAIL(err, FAB_EINPUT, job->where, "the front-end has no phase '%.40s'; it has checkpoint, ingest",
-                 wanted->phase);
-    }
+    FAB_FAIL_IF(traffic->n_phases == 0, err, FAB_EINPUT, job->where,
+                "the front-end has no phase '%.40s'; it has checkpoint, ingest", wanted->phase);
 done:
     fab_phase_release(&builder.phase);
     return status;

@@ -23,26 +23,20 @@
 #include "fab/sharding.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 fab_status fab_check_comm(const training *t, const char *name, uint32_t n_comms, fab_error *err) {
-    if (only_one(t) && t->wanted->comm >= n_comms) {
-        return fab_fail(err, FAB_EINPUT, t->wanted->text,
-                        "comm=%" PRIu32 " is outside 0 to %" PRIu32 ", the communicators of phase '%s'",
-                        t->wanted->comm, n_comms - 1, name);
-    }
+    FAB_REFUSE_IF(only_one(t) && t->wanted->comm >= n_comms, err, FAB_EINPUT, t->wanted->text,
+                  "comm=%" PRIu32 " is outside 0 to %" PRIu32 ", the communicators of phase '%s'", t->wanted->comm,
+                  n_comms - 1, name);
     return FAB_OK;
 }
 
 fab_status fab_open_phase(const training *t, fab_phase_builder *builder, const char *name, const char *collective,
                           uint64_t capacity, uint32_t n_comms, double expected_bytes, fab_error *err) {
-    if (expected_bytes > FAB_PHASE_MAX_BYTES) {
-        return fab_fail(err, FAB_EINPUT, name,
-                        "phase '%s' carries %.3g bytes in one iteration, above the limit of %.2g", name, expected_bytes,
-                        FAB_PHASE_MAX_BYTES);
-    }
+    FAB_REFUSE_IF(expected_bytes > FAB_PHASE_MAX_BYTES, err, FAB_EINPUT, name,
+                  "phase '%s' carries %.3g bytes in one iteration, above the limit of %.2g", name, expected_bytes,
+                  FAB_PHASE_MAX_BYTES);
     FAB_PASS(fab_phase_open(builder, name, collective, capacity, err));
     builder->phase.expected_bytes = expected_bytes;
     builder->phase.n_comms = only_one(t) ? 1 : n_comms;
@@ -75,11 +69,9 @@ static fab_status make_tp(training *t, const char *name, fab_phase_builder *buil
     double activation = (double)s->activation_bytes;
     double reductions = 4 + 2 * repeated(s); /* all-reduces of a layer and microbatch */
     FAB_PASS(fab_check_comm(t, name, n_pp * n_dp, err));
-    if (s->sequence_parallel && s->tp_collective != FAB_COLLECTIVE_RING) {
-        return fab_fail(err, FAB_EUNSUPPORTED, t->job->where,
-                        "tp-collective %s: sequence parallelism reduces and gathers by rings only",
-                        fab_job_collectives[s->tp_collective]);
-    }
+    FAB_REFUSE_IF(s->sequence_parallel && s->tp_collective != FAB_COLLECTIVE_RING, err, FAB_EUNSUPPORTED, t->job->where,
+                  "tp-collective %s: sequence parallelism reduces and gathers by rings only",
+                  fab_job_collectives[s->tp_collective]);
     double counted_layers = (double)s->layers;
     if (only_one(t)) { /* those of its stage, for its part of the batch */
         counted_layers = (double)fab_stage_layers(s, t->wanted->comm % n_pp) / n_dp;

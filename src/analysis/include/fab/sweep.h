@@ -141,6 +141,11 @@ typedef struct fab_sweep_point {
     size_t n_engines;
 } fab_sweep_point;
 
+/** Whether the point takes part in what is said of engine e. */
+static inline bool fab_sweep_has_time(const fab_sweep_point *p, size_t e) {
+    return p->is_built && e < p->n_engines && p->engines[e].has_time;
+}
+
 /** What compared designs come to under an engine: by dollars per token where all have a price, else by time. */
 typedef struct fab_verdict {
     bool is_known, by_price;

@@ -62,9 +62,25 @@ const char *fab_status_name(fab_status status);
         }                                                                                                              \
     } while (0)
 
+/** A check: where `condition` holds, returns fab_fail() of what follows; nothing is there to release. */
+#define FAB_REFUSE_IF(condition, ...)                                                                                  \
+    do {                                                                                                               \
+        if (condition) {                                                                                               \
+            return fab_fail(__VA_ARGS__);                                                                              \
+        }                                                                                                              \
+    } while (0)
+
 /** Like FAB_TRY, for an error that is found here. */
 #define FAB_FAIL(...)                                                                                                  \
     do {                                                                                                               \
         status = fab_fail(__VA_ARGS__);                                                                                \
         goto done;                                                                                                     \
+    } while (0)
+
+/** A check like FAB_REFUSE_IF() in a function that leaves through `done:`. */
+#define FAB_FAIL_IF(condition, ...)                                                                                    \
+    do {                                                                                                               \
+        if (condition) {                                                                                               \
+            FAB_FAIL(__VA_ARGS__);                                                                                     \
+        }                                                                                                              \
     } while (0)

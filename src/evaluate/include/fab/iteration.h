@@ -14,6 +14,8 @@
 
 #include <stdbool.h>
 
+#define FAB_SECONDS_PER_YEAR (365.0 * 24 * 3600)
+
 /** How long the network needs for what one iteration asks of it, for one phase of the job under one engine. */
 typedef struct fab_phase_time {
     double transfer_s; /**< all bytes of the iteration over it at full link rate, without latency */
@@ -103,6 +105,11 @@ typedef struct fab_iteration {
     fab_schedule *schedule;         /**< filled by the caller, who owns it, from mean times; NULL: not kept */
     char schedule_note[128];        /**< why not; empty: not asked for */
 } fab_iteration;
+
+/** Communication of all dimensions that no computation hides. */
+static inline double fab_iteration_exposed_s(const fab_iteration *it) {
+    return it->exposed_tp_s + it->exposed_cp_s + it->exposed_pp_s + it->exposed_ep_s + it->exposed_dp_s;
+}
 
 /** What no iteration is shorter than. */
 typedef enum fab_iteration_bounds {

@@ -28,11 +28,12 @@ typedef struct fab_sweep_request {
     uint64_t seed;
     uint64_t n_seeds; /**< 0: FAB_VERDICT_SEEDS where paths are drawn, few enough of them; else one */
     size_t n_threads;
-    bool places_pattern;   /**< the traffic is a pattern, and goes by the placement of the design's job */
-    const char *scenarios; /**< histories of failures, for goodput (goodput_run.h); NULL: none */
-    fab_policy policy;     /**< in them */
-    bool compares_designs; /**< values are designs: also verdicts, and what differs between them */
-    bool looks_for_plan;   /**< whether sizes that are given are slower than a plan, at the first point */
+    bool places_pattern;    /**< the traffic is a pattern, and goes by the placement of the design's job */
+    const char *scenarios;  /**< histories of failures, for goodput (goodput_run.h); NULL: none */
+    fab_policy policy;      /**< in them */
+    bool compares_designs;  /**< values are designs: also verdicts, and what differs between them */
+    bool looks_for_plan;    /**< whether sizes that are given are slower than a plan, at the first point */
+    size_t n_before, n_all; /**< of one point: those before it, and all; 0: there is no other */
     void (*progress)(void *context, double done, size_t total); /**< in points; may be NULL */
     void *progress_context;
 } fab_sweep_request;
@@ -59,8 +60,9 @@ fab_status fab_sweep_evaluate(const fab_sweep_request *request, const fab_design
 /** What an engine's part of a result comes to; phases that are alternatives of each other have no sum. */
 void fab_sweep_keep_engine(const fab_result *result, size_t e, fab_sweep_engine *out);
 
-/** Keeps a refusal (fab_is_refusal()) in the point. False for other errors, and for FAB_OK. */
-bool fab_sweep_keep_error(fab_status status, const fab_error *error, fab_sweep_point *point);
+/** Keeps a refusal (fab_is_refusal()) in the point, which is FAB_OK then; another error goes to `err` and is returned.
+ */
+fab_status fab_sweep_keep_error(fab_status status, const fab_error *error, fab_sweep_point *point, fab_error *err);
 
 void fab_sweep_point_release(fab_sweep_point *point);
 
