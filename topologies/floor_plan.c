@@ -10,6 +10,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #define IN_SERVER_RACK FAB_NONE /* as a group */
 
