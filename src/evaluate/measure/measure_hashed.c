@@ -161,6 +161,26 @@ done:
     return status;
 }
 
+/* A path takes one of the uplinks of a leaf, or of those down to it: where it takes this link with p, its bytes have a
+ * variance of p (1 - p). Further up p is small. */
+static fab_status take_few(const fab_prepared_phase *p, const double *bytes, double *variance, fab_error *err) {
+    const fab_fabric *f = p->fabric;
+    double *sum = NULL; /* [switch][way] */
+    FAB_PASS(FAB_NEW(sum, 2 * (size_t)fab_n_switches(f), err));
+    for (uint32_t pass = 0; pass < 2 && fab_is_tree(f); pass++) {
+        for (uint32_t l = 0; l < f->n_links; l++) {
+            const fab_link_class *k = fab_class_of(f, l);
+            if (k->kind == FAB_LINK_FABRIC && k->tier == 2 && bytes[l] > 0) {
+                double *of = &sum[2 * (fab_tail(f, l & ~1U) - f->first[FAB_NODE_SWITCH]) + (l & 1U)];
+                *of += pass == 0 ? bytes[l] : 0;
+                variance[l] *= pass == 0 ? 1 : fmax(1 - bytes[l] / *of / p->demand->n_parts, RARE);
+            }
+        }
+    }
+    free(sum);
+    return FAB_OK;
+}
+
 /* Variances of the bytes of links, of which `alike` paths go one way. */
 static fab_status find_variances(const fab_engine_run *run, const fab_dag *dag, const double *bytes, double alike,
                                  double *out, fab_error *err) {
@@ -172,7 +192,7 @@ static fab_status find_variances(const fab_engine_run *run, const fab_dag *dag, 
     for (uint32_t l = 0; l < p->fabric->n_links; l++) {
         out[l] = scale * (p->phase->all.share != NULL ? out[l] : bytes[l] * (double)p->phase->all.bytes);
     }
-    return FAB_OK;
+    return take_few(p, bytes, out, err);
 }
 
 fab_status fab_estimate_hash(const fab_engine_run *run, const fab_dag *dag, const double *use, const double *bytes,
