@@ -151,7 +151,7 @@ marked() { # marked TEXT ARGUMENTS...
   "$program" "${@:2}" "${estimated[@]}" | tr -s ' \n' '  ' | grep -F -- "$1" >/dev/null || fail "${*:2}: no '$1'"
 }
 marked 'by an estimate, taper=1 is fastest' sweep clos:gpus=64,radix=16 --vary taper=1,3 --traffic pattern:all-to-all
-marked 'no phase takes more than 30 % longer' sweep clos:gpus=64,radix=16 --vary taper=1,3 --traffic pattern:all-to-all
+marked 'no phase takes more than 27 % longer' sweep clos:gpus=64,radix=16 --vary taper=1,3 --traffic pattern:all-to-all
 marked 'estimate, [' compare "${small[@]}" "${mesh[@]}"
 marked 'An estimate: so many flows' plan "${small[0]}" "${mesh[@]}"
 marked 'estimate, [' mix "${small[@]}" "${mesh[@]}" --ranking batch=65536
