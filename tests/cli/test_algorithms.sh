@@ -126,6 +126,10 @@ import json
 phases = [p for p in json.load(open("huge.json"))["phases"] if p["name"].startswith("embedding")]
 assert len(phases) == 2 and all(e["shortest_time_s"] <= e["time_s"] < e["longest_time_s"] for p in phases for e in p["engines"]), phases
 END
+"$program" run rail-only:gpus=65536 --job kind=ranking --quiet >relayed || fail "an all-to-all of 65,536 GPUs that relay"
+grep -q "how sure    an estimate" relayed || fail "an estimate over relays that does not say so: $(head -8 relayed)"
+refused=$("$program" run rail-only:gpus=65536,forward=destination --job kind=ranking --quiet 2>&1) && fail "4.3e9 flows looked at"
+[[ $refused == *"the limit is 67108864"*"forward=source"* ]] || fail "$refused"
 refused=$("$program" "${huge[@]}" kind=ranking,table-sharding=tables,table-group=1024,memory-check=off 2>&1) && fail "832 pieces for 1,024 GPUs"
 [[ $refused == *"832 pieces of at least 4 columns do not give each of 1024 GPUs one; table-group= says"* ]] || fail "$refused"
 # Whoever compares times says that some are estimates, and how far they may be off.
