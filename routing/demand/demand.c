@@ -1,12 +1,13 @@
 /* Demands between leaves: the flows of a phase, parts of a pair of leaves added up.
  *
- * Listed flows are taken one by one. An all-to-all is counted where no flow changes rails: of the GPUs behind each leaf
- * and of those that they share a scale-up domain with, see demand_all.c. */
+ * Listed flows are taken one by one. An all-to-all is counted: of the GPUs behind each leaf and of those that they
+ * share a scale-up domain with, see demand_all.c. */
 #include "demand.h"
 #include "next_hops/next_hop_rows.h"
 #include "fab/memory.h"
 #include "walk/host_segments.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 void fab_demand_release(fab_demand *demand) {
@@ -271,6 +272,7 @@ fab_status fab_demand_init_left(const fab_fabric *fabric, const fab_ports *ports
                                 const fab_phase *phase, const fab_offer *offer, const uint64_t *dead_link,
                                 fab_demand *out, fab_error *err) {
     fab_status status = FAB_OK;
+    fab_sent *sent = NULL;
     fab_demand_source s = {fabric, ports, next_hops, phase, offer, dead_link};
     fab_demand d = {.n_leaves = next_hops->n_leaves, .n_parts = ports->nics_per_gpu * ports->n_planes};
     FAB_TRY(FAB_NEW(d.first, (size_t)d.n_leaves + 1, err));
@@ -282,10 +284,9 @@ fab_status fab_demand_init_left(const fab_fabric *fabric, const fab_ports *ports
     }
     if (phase->all.n == 0) {
         FAB_TRY(add_listed(&s, &d, err));
-    } else if (fabric->forwards_in_domain || s.dead_link != NULL) {
-        FAB_TRY(add_each(&s, &d, err));
     } else {
-        FAB_TRY(fab_demand_count_all(&s, &d, err));
+        FAB_TRY(s.dead_link == NULL ? fab_relay_sent(fabric, ports, &phase->all, &sent, err) : FAB_OK);
+        FAB_TRY(sent != NULL ? fab_demand_count_all(&s, sent, &d, err) : add_each(&s, &d, err));
     }
     if (d.n_lost == 0) {
         FAB_FREE_ALL(d.n_left, d.is_lost);
@@ -295,6 +296,7 @@ fab_status fab_demand_init_left(const fab_fabric *fabric, const fab_ports *ports
     *out = d;
     d = (fab_demand){0};
 done:
+    free(sent);
     fab_demand_release(&d);
     return status;
 }

@@ -29,5 +29,6 @@ static inline void fab_demand_add(fab_demand *d, uint32_t src, uint64_t parts, d
     d->bytes[d->n_pairs++] = bytes;
 }
 
-/** An all-to-all in a fabric whose flows keep their rail. */
-fab_status fab_demand_count_all(const fab_demand_source *s, fab_demand *d, fab_error *err) FAB_MUST_USE;
+/** @param[in] sent  Of fab_relay_sent(). */
+fab_status fab_demand_count_all(const fab_demand_source *s, const fab_sent *sent, fab_demand *d,
+                                fab_error *err) FAB_MUST_USE;

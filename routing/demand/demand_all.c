@@ -4,7 +4,10 @@
  * S[i], what the fullest NIC of i sends, and R[j], what that of j receives. What j gets from GPUs that are sorted by S
  * is in[j] (sum of out over those with S <= R[j], over R[j], and the sum of out/S of the others): sums that are found
  * once for those of a group on a leaf, in every combination of a NIC of a GPU and a plane, less those of j's own
- * scale-up domain. GPUs on one leaf with the same R are looked at together. */
+ * scale-up domain. GPUs on one leaf with the same R are looked at together.
+ *
+ * Where GPUs relay between rails, out[i] of a NIC has what the others of its domain send through it, and a flow stays
+ * on one rail: groups are those of a rail. */
 #include "demand.h"
 #include "next_hops/next_hop_rows.h"
 #include "fab/memory.h"
@@ -16,15 +19,16 @@
 /* A GPU as a source or as a destination. */
 typedef struct end {
     uint32_t major, minor, gpu;
-    double most, weight; /* S and out, or R and in */
-    double below, above; /* sum of weight as far as here; of weight / most from here on */
+    double most, weight;        /* S and out, or R and in */
+    double own, squares, flows; /* own: without what it relays; squares, flows: of weight */
+    double below, above;        /* sum of weight as far as here; of weight / most from here on */
 } end;
 
 /* Ends in a row with the same major and minor. */
 typedef struct ends {
     const end *of;
     uint32_t n;
-    double weight, squares;
+    double weight, squares, flows;
 } ends;
 
 /* Of one NIC of every GPU and one plane: sources and destinations, sorted. */
@@ -41,10 +45,13 @@ typedef struct counter {
     const fab_demand_source *s;
     fab_demand *d;
     const fab_all_to_all *all;
-    uint32_t n, size, n_groups;
-    end *source, *target;      /* [gpu] */
-    combination *combinations; /* [n_parts] */
-    uint64_t *parts;           /* [leaf], of the destination at hand; the next three alike */
+    uint32_t n, size, n_groups; /* groups: by rail */
+    const fab_sent *sent;
+    uint32_t *group;                /* [gpu] */
+    double *rate_each, *bytes_each; /* [gpu]: of its NIC, per unit of out */
+    end *source, *target;           /* [gpu] */
+    combination *combinations;      /* [n_parts] */
+    uint64_t *parts;                /* [leaf], of the destination at hand; the next three alike */
     double *rates, *bytes, *squares;
 } counter;
 
@@ -73,11 +80,16 @@ static fab_gpu_range own_domain(const counter *c, uint32_t gpu) {
 
 static void find_ends(counter *c) {
     const fab_all_to_all *all = c->all;
+    const uint32_t n_rails = c->n_groups / (c->n / c->size);
     for (uint32_t g = 0; g < c->n; g++) {
         end *from = &c->source[g];
         end *to = &c->target[g];
-        *from = (end){.gpu = g, .weight = all->by_receiver ? 1 : (double)fab_all_bytes(all, g % c->size, 0)};
-        *to = (end){.gpu = g, .weight = all->by_receiver ? (double)fab_all_bytes(all, 0, g % c->size) : 1};
+        const double out = all->by_receiver ? 1 : (double)fab_all_bytes(all, g % c->size, 0);
+        const double in = all->by_receiver ? (double)fab_all_bytes(all, 0, g % c->size) : 1;
+        const fab_sent *sent = &c->sent[g];
+        *from = (end){.gpu = g, .weight = sent->bytes, .own = out, .squares = sent->squares, .flows = sent->flows};
+        *to = (end){.gpu = g, .weight = in, .own = in, .squares = in * in, .flows = 1};
+        c->group[g] = g / c->size * n_rails + fab_relay_rail(c->s->fabric, c->s->ports, all->first + g);
         for (uint32_t i = 0; i < c->s->ports->nics_per_gpu; i++) {
             from->most = fmax(from->most, c->s->offer->sent[nic_of(c, g, i)]);
             to->most = fmax(to->most, c->s->offer->received[nic_of(c, g, i)]);
@@ -108,7 +120,8 @@ static void add_up(end *of, uint32_t n, ends *runs, uint32_t *n_runs) {
         ends *run = &runs[*n_runs - 1];
         run->n++;
         run->weight += of[i].weight;
-        run->squares += of[i].weight * of[i].weight;
+        run->squares += of[i].squares;
+        run->flows += of[i].flows;
         of[i].below = run->weight;
     }
     for (uint32_t i = n; i > 0; i--) {
@@ -149,25 +162,63 @@ static void add_segment(const counter *c, fab_link_id link, double rate, double 
 static void add_one_way(const counter *c, const end *gpu, const ends *to, const end *all, uint32_t reverse) {
     const fab_ports *ports = c->s->ports;
     const fab_gpu_range own = own_domain(c, gpu->gpu);
-    const double scale = gpu->weight * c->s->offer->line_bps;
-    double rate = own.n < c->size ? sum_over(to, gpu->most, scale) : 0;
+    const double line_bps = c->s->offer->line_bps;
+    double rate = own.n < c->size ? sum_over(to, gpu->most, line_bps) : 0;
     double inside = 0;
+    double near = 0; /* inside, on its rail */
     for (uint32_t i = own.first; i < own.first + own.n; i++) {
-        inside += all[i].weight;
-        rate -= own.n < c->size ? over(all[i].weight * scale, gpu->most, all[i].most) : 0;
+        const bool is_near = c->group[i] == c->group[gpu->gpu];
+        inside += all[i].own;
+        near += is_near ? all[i].weight : 0;
+        rate -= own.n < c->size && is_near ? over(all[i].weight * line_bps, gpu->most, all[i].most) : 0;
     }
-    const double bytes = gpu->weight * (to->weight - inside) / c->d->n_parts;
-    rate = bytes > 0 ? rate / c->d->n_parts : 0;
+    const double bytes = to->weight - near;
+    rate = bytes > 0 ? rate : 0;
     for (uint32_t i = 0; i < c->d->n_parts; i++) {
         fab_link_id pcie =
             ports->gpu_nic[(size_t)(c->all->first + gpu->gpu) * ports->nics_per_gpu + i % ports->nics_per_gpu];
-        add_segment(c, access_of(c, gpu->gpu, i) ^ reverse, rate, bytes);
-        add_segment(c, pcie ^ reverse, rate, bytes);
+        const double part = gpu->weight / c->d->n_parts;
+        add_segment(c, access_of(c, gpu->gpu, i) ^ reverse, rate * part, bytes * part);
+        add_segment(c, pcie ^ reverse, rate * part, bytes * part);
     }
     if (own.n > 1) {
         add_segment(c, ports->gpu_scaleup[c->all->first + gpu->gpu] ^ reverse, 0,
-                    gpu->weight * (inside - all[gpu->gpu].weight));
+                    gpu->own * (inside - all[gpu->gpu].own));
     }
+    if (reverse == 0) {
+        c->rate_each[gpu->gpu] = rate;
+        c->bytes_each[gpu->gpu] = bytes;
+    }
+}
+
+/* From a GPU to the others of its domain on the rails of the receivers, and on. */
+static void add_relayed(const counter *c, uint32_t gpu) {
+    const fab_ports *ports = c->s->ports;
+    const fab_gpu_range own = own_domain(c, gpu);
+    const end *from = &c->source[gpu];
+    const double others = from->weight - from->own;
+    const fab_link_id up = ports->gpu_scaleup[c->all->first + gpu];
+    if (others > 0) {
+        add_segment(c, up ^ 1U, others * c->rate_each[gpu], others * c->bytes_each[gpu]);
+    }
+    for (uint32_t rail = 0; own.n < c->size && rail < c->s->fabric->n_rails; rail++) {
+        const uint32_t relay =
+            ports
+                ->gpu_on_rail[(size_t)fab_domain_of(c->s->fabric, c->all->first + gpu) * c->s->fabric->n_rails + rail] -
+            c->all->first;
+        if (c->group[relay] != c->group[gpu]) {
+            add_segment(c, up, from->own * c->rate_each[relay], from->own * c->bytes_each[relay]);
+        }
+    }
+}
+
+static const ends *run_of(const combination *k, uint32_t way, uint32_t group) {
+    uint32_t low = 0;
+    for (uint32_t high = k->n_runs[way]; high - low > 1;) {
+        const uint32_t middle = low + (high - low) / 2;
+        *(k->run[way][middle].of->major <= group ? &low : &high) = middle;
+    }
+    return &k->run[way][low];
 }
 
 /* Groups as a whole, in the room of a combination. */
@@ -175,14 +226,17 @@ static void add_segments(const counter *c, combination *k) {
     for (uint32_t g = 0; g < c->n; g++) {
         k->order[0][g] = c->source[g];
         k->order[1][g] = c->target[g];
-        k->order[0][g].major = k->order[1][g].major = g / c->size;
+        k->order[0][g].major = k->order[1][g].major = c->group[g];
     }
     for (uint32_t way = 0; way < 2; way++) {
         add_up(k->order[way], c->n, k->run[way], &k->n_runs[way]);
     }
     for (uint32_t g = 0; g < c->n; g++) {
-        add_one_way(c, &c->source[g], &k->run[1][g / c->size], c->target, 0);
-        add_one_way(c, &c->target[g], &k->run[0][g / c->size], c->source, 1);
+        add_one_way(c, &c->source[g], run_of(k, 1, c->group[g]), c->target, 0);
+        add_one_way(c, &c->target[g], run_of(k, 0, c->group[g]), c->source, 1);
+    }
+    for (uint32_t g = 0; c->s->fabric->forwards_in_domain && g < c->n; g++) {
+        add_relayed(c, g);
     }
 }
 
@@ -195,7 +249,7 @@ static void sort_ends(const counter *c, uint32_t part, combination *k) {
         k->order[0][g] = c->source[g];
         k->order[1][g] = c->target[g];
         k->order[0][g].minor = k->order[1][g].major = k->leaf[g];
-        k->order[0][g].major = k->order[1][g].minor = g / c->size;
+        k->order[0][g].major = k->order[1][g].minor = c->group[g];
     }
     for (uint32_t way = 0; way < 2; way++) {
         add_up(k->order[way], c->n, k->run[way], &k->n_runs[way]);
@@ -215,12 +269,12 @@ static void add_targets(const counter *c, const combination *k, const end *to, u
     double squares = 0;
     for (uint32_t i = 0; i < n; i++) {
         weight += to[i].weight;
-        squares += to[i].weight * to[i].weight;
+        squares += to[i].squares;
     }
     for (uint32_t r = k->first_run[to->minor]; r < k->first_run[to->minor + 1]; r++) {
         const ends *run = &k->run[0][r];
         const uint32_t leaf = run->of->minor;
-        c->parts[leaf] += (uint64_t)run->n * n;
+        c->parts[leaf] += (uint64_t)run->flows * n;
         c->bytes[leaf] += run->weight * weight;
         c->squares[leaf] += run->squares * squares;
         c->rates[leaf] += sum_over(run, to->most, weight * c->s->offer->line_bps);
@@ -230,9 +284,12 @@ static void add_targets(const counter *c, const combination *k, const end *to, u
         for (uint32_t g = own.first; g < own.first + own.n; g++) {
             const end *from = &c->source[g];
             const double bytes = from->weight * to[i].weight;
-            c->parts[k->leaf[g]]--;
+            if (c->group[g] != to->minor) {
+                continue;
+            }
+            c->parts[k->leaf[g]] -= (uint64_t)from->flows;
             c->bytes[k->leaf[g]] -= bytes;
-            c->squares[k->leaf[g]] -= bytes * bytes;
+            c->squares[k->leaf[g]] -= from->squares * to[i].squares;
             c->rates[k->leaf[g]] -= over(bytes * c->s->offer->line_bps, from->most, to[i].most);
         }
     }
@@ -283,15 +340,17 @@ static void all_to_all_release(counter *c) {
         combination *k = &c->combinations[part];
         FAB_FREE_ALL(k->leaf, k->order[0], k->order[1], k->run[0], k->run[1], k->first_run);
     }
-    FAB_FREE_ALL(c->combinations, c->source, c->target, c->parts, c->rates, c->bytes, c->squares);
+    FAB_FREE_ALL(c->combinations, c->source, c->target, c->parts, c->rates, c->bytes, c->squares, c->group,
+                 c->rate_each, c->bytes_each);
 }
 
-fab_status fab_demand_count_all(const fab_demand_source *s, fab_demand *d, fab_error *err) {
+fab_status fab_demand_count_all(const fab_demand_source *s, const fab_sent *sent, fab_demand *d, fab_error *err) {
     fab_status status = FAB_OK;
     const fab_all_to_all *all = &s->phase->all;
-    counter c = {.s = s, .d = d, .all = all, .n = all->n, .size = fab_all_group(all)};
-    c.n_groups = c.n / c.size;
-    FAB_TRY(FAB_NEW_ALL(c.n, err, c.source, c.target));
+    counter c = {.s = s, .d = d, .all = all, .n = all->n, .size = fab_all_group(all), .sent = sent};
+    c.n_groups = c.n / c.size * (s->fabric->forwards_in_domain ? s->fabric->n_rails : 1);
+    FAB_TRY(FAB_NEW_ALL(c.n, err, c.source, c.target, c.group));
+    FAB_TRY(FAB_NEW_ALL(c.n, err, c.rate_each, c.bytes_each));
     FAB_TRY(FAB_NEW(c.combinations, d->n_parts, err));
     FAB_TRY(FAB_NEW(c.parts, d->n_leaves, err));
     FAB_TRY(FAB_NEW_ALL(d->n_leaves, err, c.rates, c.bytes, c.squares));

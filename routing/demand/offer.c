@@ -2,8 +2,10 @@
 #include "demand.h"
 #include "fab/memory.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 uint64_t fab_all_leaving(const fab_fabric *f, const fab_ports *ports, const fab_all_to_all *all, uint64_t *out_bytes) {
     const uint32_t size = fab_all_group(all);
@@ -98,30 +100,121 @@ void fab_offer_chunk(const fab_offer *offer, const fab_phase *phase, uint64_t fi
     }
 }
 
-/* What an all-to-all puts on the NICs where no flow changes rails: as much goes in as out, but for shares. */
-static void count_all(const fab_offer *offer, const fab_all_to_all *all) {
+uint32_t fab_relay_rail(const fab_fabric *f, const fab_ports *ports, uint32_t gpu) {
+    const uint32_t nic = fab_head(f, ports->gpu_nic[(size_t)gpu * ports->nics_per_gpu]) - f->first[FAB_NODE_NIC];
+    return f->forwards_in_domain ? nic % f->n_rails : 0;
+}
+
+static void add_sent(fab_sent *to, const fab_sent *of, double sign) {
+    to->bytes += sign * of->bytes;
+    to->squares += sign * of->squares;
+    to->flows += sign * of->flows;
+}
+
+/* The GPUs of a domain in one group. False where one of them does not relay to a rail. */
+static bool count_sent(const fab_fabric *f, const fab_ports *ports, const fab_all_to_all *all, fab_gpu_range own,
+                       fab_sent *by_rail, fab_sent *sent) {
+    fab_sent whole = {0};
+    memset(by_rail, 0, ((size_t)f->n_rails + 1) * sizeof *by_rail);
+    for (uint32_t gpu = own.first; gpu < own.first + own.n; gpu++) {
+        const double bytes =
+            all->by_receiver ? 1 : (double)fab_all_bytes(all, (gpu - all->first) % fab_all_group(all), 0);
+        const fab_sent one = {bytes, bytes * bytes, 1};
+        add_sent(&sent[gpu - all->first], &one, 1);
+        add_sent(&by_rail[fab_relay_rail(f, ports, gpu)], &one, 1);
+        add_sent(&whole, &one, 1);
+    }
+    for (uint32_t rail = 0; f->forwards_in_domain && own.n < fab_all_group(all) && rail < f->n_rails; rail++) {
+        const uint32_t relay = ports->gpu_on_rail[(size_t)fab_domain_of(f, own.first) * f->n_rails + rail];
+        if (relay < own.first || relay >= own.first + own.n) { /* FAB_NONE as well */
+            return false;
+        }
+        add_sent(&sent[relay - all->first], &whole, 1);
+        add_sent(&sent[relay - all->first], &by_rail[rail], -1);
+    }
+    return true;
+}
+
+fab_status fab_relay_sent(const fab_fabric *f, const fab_ports *ports, const fab_all_to_all *all, fab_sent **out,
+                          fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_sent *sent = NULL;
+    fab_sent *by_rail = NULL;
+    bool is_known = all->n > 0 && (!f->forwards_in_domain || (ports->nics_per_gpu == 1 && !f->forwards_at_destination &&
+                                                              !f->stores_and_forwards));
+    FAB_TRY(FAB_NEW(sent, all->n, err));
+    FAB_TRY(FAB_NEW(by_rail, (size_t)f->n_rails + 1, err));
+    for (uint32_t gpu = all->first; is_known && gpu < all->first + all->n;) {
+        const fab_gpu_range own = fab_exchanged_in_domain(f, ports, all, gpu);
+        is_known = count_sent(f, ports, all, own, by_rail, sent);
+        gpu = own.first + own.n;
+    }
+    *out = is_known ? sent : NULL;
+    sent = is_known ? NULL : sent;
+done:
+    FAB_FREE_ALL(sent, by_rail);
+    return status;
+}
+
+/* What a group puts on the NICs: those that send do so on their rails. */
+static void count_group(const fab_offer *offer, const fab_all_to_all *all, const fab_sent *sent, uint32_t first,
+                        double *by_rail) {
+    const fab_fabric *f = offer->fabric;
     const fab_ports *ports = offer->ports;
     const uint32_t size = fab_all_group(all);
-    const uint32_t first = all->first;
     double whole = 0;
+    memset(by_rail, 0, ((size_t)f->n_rails + 1) * sizeof *by_rail);
     for (uint32_t i = 0; i < size; i++) {
-        whole += (double)fab_all_bytes(all, i, i);
+        whole += all->by_receiver ? 1 : (double)fab_all_bytes(all, i, 0);
+        by_rail[fab_relay_rail(f, ports, first + i)] += all->by_receiver ? (double)fab_all_bytes(all, 0, i) : 1;
     }
-    for (uint32_t gpu = first; gpu < first + all->n; gpu++) {
-        const fab_gpu_range own = fab_exchanged_in_domain(offer->fabric, ports, all, gpu);
-        double others = whole; /* a flow from or to each that is elsewhere, by the shares of those */
+    for (uint32_t gpu = first; gpu < first + size; gpu++) {
+        const fab_gpu_range own = fab_exchanged_in_domain(f, ports, all, gpu);
+        const uint32_t rail = fab_relay_rail(f, ports, gpu);
+        double others = whole;
+        double receivers = by_rail[rail];
         for (uint32_t i = own.first; i < own.first + own.n; i++) {
-            others -= (double)fab_all_bytes(all, (i - first) % size, (i - first) % size);
+            others -= all->by_receiver ? 1 : (double)fab_all_bytes(all, i - first, 0);
+            if (fab_relay_rail(f, ports, i) == rail) {
+                receivers -= all->by_receiver ? (double)fab_all_bytes(all, 0, i - first) : 1;
+            }
         }
-        const uint32_t place = (gpu - first) % size;
-        const double mine = (size - own.n) * (double)fab_all_bytes(all, place, place);
+        const double mine = all->by_receiver ? (double)fab_all_bytes(all, 0, gpu - first) : 1;
         for (uint32_t i = 0; i < ports->nics_per_gpu; i++) {
-            fab_node_id node = fab_head(offer->fabric, ports->gpu_nic[(size_t)gpu * ports->nics_per_gpu + i]);
-            uint32_t nic = node - offer->fabric->first[FAB_NODE_NIC];
-            offer->sent[nic] += (all->by_receiver ? others : mine) / ports->nics_per_gpu;
-            offer->received[nic] += (all->by_receiver ? mine : others) / ports->nics_per_gpu;
+            const fab_link_id pcie = ports->gpu_nic[(size_t)gpu * ports->nics_per_gpu + i];
+            const uint32_t nic = fab_head(f, pcie) - f->first[FAB_NODE_NIC];
+            offer->sent[nic] += sent[gpu - all->first].bytes * receivers / ports->nics_per_gpu;
+            offer->received[nic] += mine * others / ports->nics_per_gpu;
         }
     }
+}
+
+/* Flows of an all-to-all that are looked at one by one where GPUs relay between rails. */
+#define MAX_RELAYED (UINT64_C(1) << 26)
+
+/* *out_counted: false where flows must be looked at. */
+static fab_status count_all(const fab_offer *offer, const fab_phase *phase, bool *out_counted, fab_error *err) {
+    fab_status status = FAB_OK;
+    const fab_all_to_all *all = &phase->all;
+    fab_sent *sent = NULL;
+    double *by_rail = NULL;
+    FAB_TRY(FAB_NEW(by_rail, (size_t)offer->fabric->n_rails + 1, err));
+    FAB_TRY(fab_relay_sent(offer->fabric, offer->ports, all, &sent, err));
+    *out_counted = sent != NULL;
+    if (sent == NULL && phase->n_flows > MAX_RELAYED) {
+        FAB_FAIL(err, FAB_EUNSUPPORTED, NULL,
+                 "an all-to-all of %" PRIu64 " flows over GPUs that relay between rails; the limit is %" PRIu64
+                 ", but where the sender's domain has a GPU in the same group on every rail, one NIC a GPU, and "
+                 "forward=source, forwarding=pipelined: choose so, or fewer GPUs, or of a ranking job a smaller "
+                 "table-group",
+                 phase->n_flows, MAX_RELAYED);
+    }
+    for (uint32_t first = all->first; sent != NULL && first < all->first + all->n; first += fab_all_group(all)) {
+        count_group(offer, all, sent, first, by_rail);
+    }
+done:
+    FAB_FREE_ALL(sent, by_rail);
+    return status;
 }
 
 fab_status fab_offer_init(const fab_fabric *fabric, const fab_ports *ports, const fab_phase *phase, fab_offer *out,
@@ -132,10 +225,8 @@ fab_status fab_offer_init(const fab_fabric *fabric, const fab_ports *ports, cons
     uint32_t n_nics = fab_n_of(fabric, FAB_NODE_NIC);
     FAB_TRY(fab_ports_check(fabric, ports, phase, err));
     FAB_TRY(FAB_NEW_ALL(n_nics, err, offer.sent, offer.received));
-    bool counted = phase->all.n > 0 && !fabric->forwards_in_domain;
-    if (counted) {
-        count_all(&offer, &phase->all);
-    }
+    bool counted = false;
+    FAB_TRY(phase->all.n > 0 ? count_all(&offer, phase, &counted, err) : FAB_OK);
     for (uint64_t i = 0; !counted && i < phase->n_flows; i++) {
         fab_flow flow = fab_phase_flow(phase, i);
         double most = 0;

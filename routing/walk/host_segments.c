@@ -3,9 +3,30 @@
 #include "fab/offer.h"
 #include "next_hops/next_hop_rows.h"
 
+#include <string.h>
+
 /* Plane of an access link, the `next` of its NIC: where cables are missing, the switch tells. */
 static uint32_t plane_of(const fab_fabric *f, fab_link_id link, uint32_t next) {
     return f->names != NULL ? f->switch_plane[fab_head(f, link) - f->first[FAB_NODE_SWITCH]] : next;
+}
+
+static uint32_t segments_rail_of(const fab_fabric *f, uint32_t nic) {
+    return nic % f->n_rails;
+}
+
+/* The first of its domain. */
+static fab_status find_relays(const fab_fabric *f, fab_ports *ports, fab_error *err) {
+    const size_t n = ((size_t)fab_n_gpus(f) / f->gpus_per_domain + 1) * ports->nics_per_gpu * f->n_rails;
+    FAB_PASS(FAB_NEW(ports->gpu_on_rail, n, err));
+    memset(ports->gpu_on_rail, 0xff, n * sizeof *ports->gpu_on_rail);
+    for (uint32_t gpu = fab_n_gpus(f); gpu-- > 0;) {
+        for (uint32_t i = 0; i < ports->nics_per_gpu; i++) {
+            const fab_link_id pcie = ports->gpu_nic[(size_t)gpu * ports->nics_per_gpu + i];
+            const uint32_t rail = segments_rail_of(f, fab_head(f, pcie) - f->first[FAB_NODE_NIC]);
+            ports->gpu_on_rail[((size_t)fab_domain_of(f, gpu) * ports->nics_per_gpu + i) * f->n_rails + rail] = gpu;
+        }
+    }
+    return FAB_OK;
 }
 
 fab_status fab_ports_init(const fab_fabric *f, fab_ports *out, fab_error *err) {
@@ -45,6 +66,7 @@ fab_status fab_ports_init(const fab_fabric *f, fab_ports *out, fab_error *err) {
         }
         ports.n_cut -= plane;
     }
+    FAB_TRY(f->forwards_in_domain ? find_relays(f, &ports, err) : FAB_OK);
     *out = ports;
     ports = (fab_ports){0};
 done:
@@ -53,7 +75,7 @@ done:
 }
 
 void fab_ports_release(fab_ports *ports) {
-    FAB_FREE_ALL(ports->gpu_scaleup, ports->gpu_nic, ports->nic_access);
+    FAB_FREE_ALL(ports->gpu_scaleup, ports->gpu_nic, ports->nic_access, ports->gpu_on_rail);
     *ports = (fab_ports){0};
 }
 
@@ -93,20 +115,9 @@ fab_status fab_ports_check(const fab_fabric *f, const fab_ports *ports, const fa
     return status;
 }
 
-static uint32_t segments_rail_of(const fab_fabric *f, uint32_t nic) {
-    return nic % f->n_rails;
-}
-
 /* GPU of `gpu`'s domain whose NIC number `nic` lies on `rail`, or FAB_NONE. */
 static uint32_t gpu_on_rail(const fab_fabric *f, const fab_ports *ports, uint32_t gpu, uint32_t rail, uint32_t nic) {
-    uint32_t first = fab_domain_of(f, gpu) * f->gpus_per_domain;
-    for (uint32_t g = first; g < first + f->gpus_per_domain && g < fab_n_gpus(f); g++) {
-        fab_node_id node = fab_head(f, ports->gpu_nic[(size_t)g * ports->nics_per_gpu + nic]);
-        if (segments_rail_of(f, node - f->first[FAB_NODE_NIC]) == rail) {
-            return g;
-        }
-    }
-    return FAB_NONE;
+    return ports->gpu_on_rail[((size_t)fab_domain_of(f, gpu) * ports->nics_per_gpu + nic) * f->n_rails + rail];
 }
 
 fab_status fab_host_segments_of(const fab_fabric *f, const fab_ports *ports, uint32_t src, uint32_t dst, uint32_t nic,

@@ -34,6 +34,7 @@ RUNS = [
     Run("sprayed packets, 16,384 flows, 1 thread", 2, 512, 16384, "flow", "route clos:gpus=16384,radix=64,tiers=3 --traffic pattern:permutation,bytes=10MiB --transport spray-ack --threads 1"),
     Run("sprayed packets, 131,072 flows, 1 thread", 20, 4096, 131072, "flow", "route clos:gpus=131072,radix=128,tiers=3 --traffic pattern:permutation,bytes=10MiB --transport spray-ack --threads 1"),
     Run("all-to-all 65,536, spray", None, 1024, 4294901760, "flow", f"route {LARGE} --traffic pattern:all-to-all --engine spray"),
+    Run("ranking 65,536, rail-only, ecmp", 8, 1024, 65536, "GPU", "run rail-only:gpus=65536 --job kind=ranking,table-sharding=tables,table-group=512,memory-check=off --engine ecmp"),
 ]
 
 # Parts of a run, alone; processor time of one thread: target (None: none) and what it limits (s, ns per unit, or the MiB

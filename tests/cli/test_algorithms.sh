@@ -93,7 +93,7 @@ done
 "$program" route rail-spine:gpus=65536,radix=128 --job kind=ranking --traffic job --quiet >many || fail "an all-to-all of 65,536 GPUs by a hash"
 grep -q "how sure    an estimate" many && tr -s " \n" "  " <many | grep -q "Between .* and .*, but for one draw of a hash in a thousand" || fail "an estimate that does not say so: $(head -8 many)"
 "$program" route clos:gpus=256,radix=16 --traffic pattern:all-to-all --engine ecmp,offset=0,flows=estimated --json --quiet | grep -q shortest_time_s && fail "a hash that polarizes is estimated"
-# Of unequal flows, in groups: draws lie in the range; few uplinks spread less than is said. None ends a quarter after its fullest link.
+# Of unequal flows, in groups: draws lie in the range. None ends a quarter after its fullest link.
 for fabric in clos:gpus=64,radix=16 clos:gpus=128,radix=16,taper=2 rail-spine:gpus=64,radix=32; do
  for pairs in 1 4; do
   "$program" run $fabric --job kind=ranking,table-sharding=tables,table-group=64,memory-check=off --engine ecmp,qp=$pairs --engine ecmp,qp=$pairs,flows=estimated --engine spray --seeds 6 --json --quiet >uneven.json || fail "unequal flows on $fabric"
@@ -107,7 +107,7 @@ assert len(phases) == 2
 for phase in phases:
     walked, guess, spray = phase["engines"]
     assert guess["shortest_time_s"] <= least(walked["time_s"]) and most(walked["time_s"]) <= guess["longest_time_s"], (walked["time_s"], guess)
-    assert 0.9 < mean(walked["time_s"]) / mean(guess["time_s"]) < 1.03, (walked["time_s"], guess["time_s"])
+    assert 0.95 < mean(walked["time_s"]) / mean(guess["time_s"]) < 1.05, (walked["time_s"], guess["time_s"])
     for engine in (walked, spray):
         assert 1 - 1e-9 <= mean(engine["transfer_s"]) / mean(engine["busiest_link_s"]) < 1.25, (engine["engine"], engine["transfer_s"], engine["busiest_link_s"])
 END
@@ -126,6 +126,10 @@ import json
 phases = [p for p in json.load(open("huge.json"))["phases"] if p["name"].startswith("embedding")]
 assert len(phases) == 2 and all(e["shortest_time_s"] <= e["time_s"] < e["longest_time_s"] for p in phases for e in p["engines"]), phases
 END
+"$program" run rail-only:gpus=65536 --job kind=ranking --quiet >relayed || fail "an all-to-all of 65,536 GPUs that relay"
+grep -q "how sure    an estimate" relayed || fail "an estimate over relays that does not say so: $(head -8 relayed)"
+refused=$("$program" run rail-only:gpus=65536,forward=destination --job kind=ranking --quiet 2>&1) && fail "4.3e9 flows looked at"
+[[ $refused == *"the limit is 67108864"*"forward=source"* ]] || fail "$refused"
 refused=$("$program" "${huge[@]}" kind=ranking,table-sharding=tables,table-group=1024,memory-check=off 2>&1) && fail "832 pieces for 1,024 GPUs"
 [[ $refused == *"832 pieces of at least 4 columns do not give each of 1024 GPUs one; table-group= says"* ]] || fail "$refused"
 # Whoever compares times says that some are estimates, and how far they may be off.
@@ -151,7 +155,7 @@ marked() { # marked TEXT ARGUMENTS...
   "$program" "${@:2}" "${estimated[@]}" | tr -s ' \n' '  ' | grep -F -- "$1" >/dev/null || fail "${*:2}: no '$1'"
 }
 marked 'by an estimate, taper=1 is fastest' sweep clos:gpus=64,radix=16 --vary taper=1,3 --traffic pattern:all-to-all
-marked 'no phase takes more than 30 % longer' sweep clos:gpus=64,radix=16 --vary taper=1,3 --traffic pattern:all-to-all
+marked 'no phase takes more than 27 % longer' sweep clos:gpus=64,radix=16 --vary taper=1,3 --traffic pattern:all-to-all
 marked 'estimate, [' compare "${small[@]}" "${mesh[@]}"
 marked 'An estimate: so many flows' plan "${small[0]}" "${mesh[@]}"
 marked 'estimate, [' mix "${small[@]}" "${mesh[@]}" --ranking batch=65536

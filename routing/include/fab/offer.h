@@ -29,6 +29,22 @@ static inline fab_gpu_range fab_exchanged_in_domain(const fab_fabric *f, const f
 uint64_t fab_all_leaving(const fab_fabric *fabric, const fab_ports *ports, const fab_all_to_all *all,
                          uint64_t *out_bytes);
 
+/** What a GPU's NICs send to each of a group elsewhere on their rail, where each takes one byte, or one share: its own
+ * and, where GPUs relay, that of the others of its domain. */
+typedef struct fab_sent {
+    double bytes, squares, flows; /**< squares: of the bytes of flows */
+} fab_sent;
+
+/** 0 where no flow changes rails. */
+uint32_t fab_relay_rail(const fab_fabric *fabric, const fab_ports *ports, uint32_t gpu);
+
+/**
+ * @param[out] out  shape [all->n]; NULL where GPUs relay so that flows must be looked at one by one: several NICs a
+ * GPU, at the destination, as a whole, or in a domain without a GPU of the group on a rail.
+ */
+fab_status fab_relay_sent(const fab_fabric *fabric, const fab_ports *ports, const fab_all_to_all *all, fab_sent **out,
+                          fab_error *err) FAB_MUST_USE;
+
 /** Rate of one NIC over all its ports. */
 double fab_nic_rate(const fab_fabric *fabric);
 
@@ -72,8 +88,8 @@ typedef struct fab_demand {
 /**
  * @retval FAB_EUNREACHABLE  rails differ and no GPU of either domain has the other's rail
  * @retval FAB_EUNSUPPORTED  more than 2^32 - 1 parts of listed flows, or pairs of leaves
- * Complexity: O(flows * parts + leaves). An all-to-all where flows do not change rails: O(GPUs * parts * (domain +
- * log(GPUs)) + rates of a leaf * leaves^2 * parts); where they do, O(flows * parts) time and O(leaves^2) memory.
+ * Complexity: O(flows * parts + leaves). An all-to-all that fab_relay_sent() knows: O(GPUs * parts * (domain +
+ * log(GPUs)) + rates of a leaf * leaves^2 * parts); another O(flows * parts) time and O(leaves^2) memory.
  */
 fab_status fab_demand_init(const fab_fabric *fabric, const fab_ports *ports, const fab_next_hops *next_hops,
                            const fab_phase *phase, const fab_offer *offer, fab_demand *out,

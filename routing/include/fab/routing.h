@@ -47,6 +47,7 @@ typedef struct fab_ports {
     fab_link_id *gpu_scaleup; /**< shape [n_gpus]: GPU -> domain, FAB_NONE without one */
     fab_link_id *gpu_nic;     /**< shape [n_gpus][nics_per_gpu]: GPU -> NIC */
     fab_link_id *nic_access;  /**< shape [n_nics][n_planes]: NIC -> leaf; FAB_NONE where no cable is */
+    uint32_t *gpu_on_rail;    /**< shape [n_domains][nics_per_gpu][n_rails]: who relays to it, the first; or FAB_NONE */
     uint32_t n_cut;           /**< entries of nic_access without a cable: of installed fabrics alone */
 } fab_ports;
 

@@ -2,21 +2,18 @@
 #include "fab/memory.h"
 #include "measure.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-
-/* Flows of an all-to-all that are looked at one by one where GPUs relay between rails. */
-#define MAX_RELAYED (UINT64_C(1) << 26)
 
 /* GPUs that exchange with each other, by the leaves that their ports are on. */
 typedef struct grouping {
     uint32_t n_groups;
     uint32_t *group; /* [GPU - first] */
     uint32_t *size;  /* [group] */
+    double *flows;   /* [group]: that its NICs send to each GPU */
     uint32_t *leaf;  /* [group][part]: column */
-    uint32_t *apart; /* [group]: number of the group that exchanges; all of one follow one another */
+    uint32_t *apart; /* [group]: which exchange on one rail; all of one follow one another */
 } grouping;
 
 static uint32_t classes_leaf_of(const fab_prepared_phase *s, uint32_t gpu, uint32_t part) {
@@ -29,58 +26,71 @@ static uint32_t classes_leaf_of(const fab_prepared_phase *s, uint32_t gpu, uint3
 }
 
 /* Groups with the same first leaf hang in a list: few, most often one. */
-static fab_status group_gpus(const fab_prepared_phase *s, grouping *out, fab_error *err) {
+static void put_gpu(grouping *g, const fab_prepared_phase *s, const fab_sent *sent, uint32_t i, uint32_t apart,
+                    uint32_t *head, uint32_t *next) {
+    const uint32_t n_parts = s->demand->n_parts;
+    uint32_t *mine = g->leaf + (size_t)g->n_groups * n_parts;
+    for (uint32_t p = 0; p < n_parts; p++) {
+        mine[p] = classes_leaf_of(s, s->phase->all.first + i, p);
+    }
+    uint32_t known = head[mine[0]]; /* group + 1 */
+    while (known != 0 && g->apart[known - 1] == apart &&
+           memcmp(g->leaf + (size_t)(known - 1) * n_parts, mine, n_parts * sizeof *mine) != 0) {
+        known = next[known - 1];
+    }
+    if (known == 0 || g->apart[known - 1] != apart) { /* the latest come first */
+        known = ++g->n_groups;
+        g->apart[known - 1] = apart;
+        next[known - 1] = head[mine[0]];
+        head[mine[0]] = known;
+    }
+    g->group[i] = known - 1;
+    g->size[known - 1]++;
+    g->flows[known - 1] += sent[i].flows;
+}
+
+static fab_status group_gpus(const fab_prepared_phase *s, const fab_sent *sent, grouping *out, fab_error *err) {
     fab_status status = FAB_OK;
     const fab_all_to_all *all = &s->phase->all;
-    uint32_t n_parts = s->demand->n_parts;
+    const uint32_t size = fab_all_group(all);
+    const uint32_t n_rails = s->fabric->forwards_in_domain ? s->fabric->n_rails : 1;
     grouping g = {0};
     uint32_t *head = NULL;
     uint32_t *next = NULL;
     FAB_TRY(FAB_NEW_ALL(all->n, err, g.group, g.size, g.apart, next));
-    FAB_TRY(FAB_NEW(g.leaf, (size_t)all->n * n_parts, err));
+    FAB_TRY(FAB_NEW(g.flows, all->n, err));
+    FAB_TRY(FAB_NEW(g.leaf, (size_t)all->n * s->demand->n_parts, err));
     FAB_TRY(FAB_NEW(head, fab_next_hops_n_leaves(s->next_hops), err));
-    for (uint32_t i = 0; i < all->n; i++) {
-        uint32_t *mine = g.leaf + (size_t)g.n_groups * n_parts;
-        for (uint32_t p = 0; p < n_parts; p++) {
-            mine[p] = classes_leaf_of(s, all->first + i, p);
+    for (uint32_t apart = 0; apart < all->n / size * n_rails; apart++) {
+        for (uint32_t i = apart / n_rails * size; i < (apart / n_rails + 1) * size; i++) {
+            if (fab_relay_rail(s->fabric, s->ports, all->first + i) == apart % n_rails) {
+                put_gpu(&g, s, sent, i, apart, head, next);
+            }
         }
-        const uint32_t apart = i / fab_all_group(all);
-        uint32_t known = head[mine[0]]; /* group + 1 */
-        while (known != 0 && g.apart[known - 1] == apart &&
-               memcmp(g.leaf + (size_t)(known - 1) * n_parts, mine, n_parts * sizeof *mine) != 0) {
-            known = next[known - 1];
-        }
-        if (known == 0 || g.apart[known - 1] != apart) { /* the latest come first */
-            known = ++g.n_groups;
-            g.apart[known - 1] = apart;
-            next[known - 1] = head[mine[0]];
-            head[mine[0]] = known;
-        }
-        g.group[i] = known - 1;
-        g.size[known - 1]++;
     }
     *out = g;
     g = (grouping){0};
 done:
-    FAB_FREE_ALL(head, next, g.group, g.size, g.leaf, g.apart);
+    FAB_FREE_ALL(head, next, g.group, g.size, g.leaf, g.apart, g.flows);
     return status;
 }
 
 /* Flows between two groups: all pairs of their GPUs but those of the same GPU or scale-up domain. `own` is the number
  * of the latter by source group, for one destination group. */
-static void count_own(const fab_prepared_phase *s, const grouping *g, uint32_t to, const uint32_t *by_group,
-                      const uint32_t *first_of, uint64_t *own) {
+static void count_own(const fab_prepared_phase *s, const fab_sent *sent, const grouping *g, uint32_t to,
+                      const uint32_t *by_group, const uint32_t *first_of, uint64_t *own) {
     const fab_all_to_all *all = &s->phase->all;
     for (uint32_t k = first_of[to]; k < first_of[to + 1]; k++) {
         const fab_gpu_range mine = fab_exchanged_in_domain(s->fabric, s->ports, all, all->first + by_group[k]);
         for (uint32_t other = mine.first; other < mine.first + mine.n; other++) {
-            own[g->group[other - all->first]]++;
+            const uint32_t i = other - all->first;
+            own[g->group[i]] += (uint64_t)sent[i].flows; /* on another rail: not looked at */
         }
     }
 }
 
-static fab_status classes_of_groups(const fab_prepared_phase *s, const grouping *g, fab_flow_classes *out,
-                                    fab_error *err) {
+static fab_status classes_of_groups(const fab_prepared_phase *s, const fab_sent *sent, const grouping *g,
+                                    fab_flow_classes *out, fab_error *err) {
     fab_status status = FAB_OK;
     uint32_t n_parts = s->demand->n_parts;
     uint32_t n = s->phase->all.n;
@@ -115,9 +125,9 @@ static fab_status classes_of_groups(const fab_prepared_phase *s, const grouping 
             high++;
         }
         memset(own + low, 0, (high - low) * sizeof *own);
-        count_own(s, g, to, by_group, first_of, own);
+        count_own(s, sent, g, to, by_group, first_of, own);
         for (uint32_t from = low; from < high; from++) {
-            uint64_t count = (uint64_t)g->size[from] * g->size[to] - own[from];
+            uint64_t count = (uint64_t)g->flows[from] * g->size[to] - own[from];
             if (count == 0) {
                 continue;
             }
@@ -143,10 +153,6 @@ static fab_status classes_one_by_one(const fab_prepared_phase *s, fab_flow_class
     fab_status status = FAB_OK;
     uint32_t n_parts = s->demand->n_parts;
     fab_flow_classes c = {.n_parts = n_parts};
-    FAB_FAIL_IF(s->phase->n_flows > MAX_RELAYED, err, FAB_EUNSUPPORTED, NULL,
-                "an all-to-all of %" PRIu64 " flows over GPUs that relay between rails; the limit is %" PRIu64
-                "; choose fewer GPUs or, of a ranking job, a smaller table-group",
-                s->phase->n_flows, MAX_RELAYED);
     FAB_TRY(FAB_NEW(c.own_pair, s->phase->n_flows * n_parts, err));
     for (uint64_t flow = 0; flow < s->phase->n_flows; flow++) {
         for (uint32_t p = 0; p < n_parts; p++) {
@@ -166,16 +172,20 @@ done:
 fab_status fab_flow_classes_init(const fab_prepared_phase *s, fab_flow_classes *out, fab_error *err) {
     fab_status status = FAB_OK;
     grouping groups = {0};
+    fab_sent *sent = NULL;
     if (s->phase->all.n == 0) {
         *out = (fab_flow_classes){.n = s->phase->n_flows, .n_parts = s->demand->n_parts, .pair = s->demand->pair_of};
-    } else if (s->fabric->forwards_in_domain) {
+        return FAB_OK;
+    }
+    FAB_TRY(fab_relay_sent(s->fabric, s->ports, &s->phase->all, &sent, err));
+    if (sent == NULL) {
         FAB_TRY(classes_one_by_one(s, out, err));
     } else {
-        FAB_TRY(group_gpus(s, &groups, err));
-        FAB_TRY(classes_of_groups(s, &groups, out, err));
+        FAB_TRY(group_gpus(s, sent, &groups, err));
+        FAB_TRY(classes_of_groups(s, sent, &groups, out, err));
     }
 done:
-    FAB_FREE_ALL(groups.group, groups.size, groups.leaf, groups.apart);
+    FAB_FREE_ALL(groups.group, groups.size, groups.leaf, groups.apart, groups.flows, sent);
     return status;
 }
 

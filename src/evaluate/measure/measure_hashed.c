@@ -15,7 +15,6 @@
 #define MOST_IN_JOB (UINT64_C(1) << 24) /* of groups, or unequal flows, of which walks have no ends either: seconds */
 #define RARE        1e-3                /* that a link carries more than it is said to */
 #define BYTE_BITS   8.0
-#define FOUR_PI     12.566370614359172
 #define ROOT_OF_TWO 1.4142135623730951
 
 /* A hash of all fields whose tiers choose by other bits of it: it does not polarize. */
@@ -49,9 +48,32 @@ typedef struct spread {
     double latest;        /* fab_latest_end() */
 } spread;
 
-static spread spread_of(double links) {
-    double root = sqrt(2 * log(fmax(links, 2)));
-    return (spread){.largest = root - (log(root * root / 2) + log(FOUR_PI)) / (2 * root), .rare = log(links / RARE)};
+/* So many of L links are above the mean of the largest of them: exp(-0.5772), where they are many (Gumbel). */
+#define ABOVE_MEAN 0.5614594835668851
+
+/* The mean of the largest of links that carry on average what they do: the number of deviations that none is above.
+ * Links of less weigh less. `mean_s`: 0 on those that are none; `paths`: how many would spread as much. */
+static double deviations_of(const double *mean_s, const double *paths, uint32_t n) {
+    double low = 0;
+    double high = 0;
+    double deviations = INFINITY;
+    for (uint32_t l = 0; l < n; l++) {
+        low = fmax(low, mean_s[l]);
+        high = mean_s[l] > 0 ? fmax(high, mean_s[l] * (1 + 9 / sqrt(paths[l]))) : high;
+    }
+    for (uint32_t step = 0; step < 40; step++) {
+        const double middle = low + (high - low) / 2;
+        double above = 0;
+        for (uint32_t l = 0; l < n; l++) {
+            const double z = mean_s[l] > 0 ? (middle / mean_s[l] - 1) * sqrt(paths[l]) : INFINITY;
+            above += z < 9 ? 0.5 * erfc(z / ROOT_OF_TWO) : 0;
+        }
+        *(above > ABOVE_MEAN ? &low : &high) = middle;
+    }
+    for (uint32_t l = 0; l < n; l++) {
+        deviations = mean_s[l] > 0 ? fmin(deviations, (low / mean_s[l] - 1) * sqrt(paths[l])) : deviations;
+    }
+    return isfinite(deviations) ? deviations : 0;
 }
 
 /* What the fullest link carries over what it carries on average. */
@@ -139,6 +161,26 @@ done:
     return status;
 }
 
+/* A path takes one of the uplinks of a leaf, or of those down to it: where it takes this link with p, its bytes have a
+ * variance of p (1 - p). Further up p is small. */
+static fab_status take_few(const fab_prepared_phase *p, const double *bytes, double *variance, fab_error *err) {
+    const fab_fabric *f = p->fabric;
+    double *sum = NULL; /* [switch][way] */
+    FAB_PASS(FAB_NEW(sum, 2 * (size_t)fab_n_switches(f), err));
+    for (uint32_t pass = 0; pass < 2 && fab_is_tree(f); pass++) {
+        for (uint32_t l = 0; l < f->n_links; l++) {
+            const fab_link_class *k = fab_class_of(f, l);
+            if (k->kind == FAB_LINK_FABRIC && k->tier == 2 && bytes[l] > 0) {
+                double *of = &sum[2 * (fab_tail(f, l & ~1U) - f->first[FAB_NODE_SWITCH]) + (l & 1U)];
+                *of += pass == 0 ? bytes[l] : 0;
+                variance[l] *= pass == 0 ? 1 : fmax(1 - bytes[l] / *of / p->demand->n_parts, RARE);
+            }
+        }
+    }
+    free(sum);
+    return FAB_OK;
+}
+
 /* Variances of the bytes of links, of which `alike` paths go one way. */
 static fab_status find_variances(const fab_engine_run *run, const fab_dag *dag, const double *bytes, double alike,
                                  double *out, fab_error *err) {
@@ -150,7 +192,7 @@ static fab_status find_variances(const fab_engine_run *run, const fab_dag *dag, 
     for (uint32_t l = 0; l < p->fabric->n_links; l++) {
         out[l] = scale * (p->phase->all.share != NULL ? out[l] : bytes[l] * (double)p->phase->all.bytes);
     }
-    return FAB_OK;
+    return take_few(p, bytes, out, err);
 }
 
 fab_status fab_estimate_hash(const fab_engine_run *run, const fab_dag *dag, const double *use, const double *bytes,
@@ -163,16 +205,22 @@ fab_status fab_estimate_hash(const fab_engine_run *run, const fab_dag *dag, cons
     double collided[2 * FAB_MAX_TIERS] = {0};
     double *hazard = NULL;
     double *variance = NULL;
+    double *mean_s = NULL;
     bool is_even = true;
     const double largest = (double)fab_phase_largest(p->phase, &is_even);
-    FAB_TRY(FAB_NEW_ALL(f->n_links, err, hazard, variance));
+    FAB_TRY(FAB_NEW_ALL(f->n_links, err, hazard, variance, mean_s));
     FAB_TRY(count_alike(p, &alike, err));
     FAB_TRY(find_variances(run, dag, bytes, alike, variance, err));
     for (uint32_t l = 0; l < f->n_links; l++) {
-        links += fab_class_of(f, l)->kind == FAB_LINK_FABRIC && bytes[l] > 0;
+        if (fab_class_of(f, l)->kind == FAB_LINK_FABRIC && bytes[l] > 0) {
+            links++;
+            mean_s[l] = bytes[l] * BYTE_BITS / fab_prepared_capacity(p, l);
+            hazard[l] = bytes[l] * bytes[l] / variance[l]; /* paths, for now */
+        }
     }
-    spread s = spread_of(links);
-    s.latest = fab_latest_end(p->phase);
+    const spread s = {.largest = deviations_of(mean_s, hazard, f->n_links),
+                      .rare = log(links / RARE),
+                      .latest = fab_latest_end(p->phase)};
     out->shortest_s = out->transfer_s;
     out->longest_s = p->relay_s + (out->transfer_s - p->relay_s) * s.latest;
     out->collided_links = 0;
@@ -211,6 +259,6 @@ fab_status fab_estimate_hash(const fab_engine_run *run, const fab_dag *dag, cons
         }
     }
 done:
-    FAB_FREE_ALL(hazard, variance);
+    FAB_FREE_ALL(hazard, variance, mean_s);
     return status;
 }

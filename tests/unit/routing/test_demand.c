@@ -169,6 +169,46 @@ Test(demand, all_to_all_on_random_fabrics) {
     cr_assert_gt(n_checked, 150, "%u", n_checked);
 }
 
+/* GPUs that relay for the others of their domain: groups of whole domains are counted, and of more flows than are
+ * looked at; where groups cut domains they are looked at, and more of them are refused. */
+Test(demand, relays_are_counted_as_listed) {
+    static const char *const RAILS[] = {"rail-only:gpus=96,radix=16", "rail-only:gpus=64,radix=16,taper=2",
+                                        "rail-only:gpus=128,radix=16,domain=32",
+                                        "rail-only:gpus=64,radix=16,forward=destination"};
+    fab_rng rng = fab_rng_make(31, 1);
+    for (size_t i = 0; i < sizeof RAILS / sizeof RAILS[0]; i++) {
+        setup s;
+        cr_assert(make(RAILS[i], &s), "%s", RAILS[i]);
+        const uint32_t n = fab_n_gpus(s.fabric);
+        fab_sent *sent = NULL;
+        fab_error err = {0};
+        const fab_all_to_all whole = {.n = n, .bytes = 7};
+        cr_assert_eq(fab_relay_sent(s.fabric, &s.ports, &whole, &sent, &err), FAB_OK, "%s", err.text);
+        cr_assert_eq(sent != NULL, !s.fabric->forwards_at_destination, "%s", RAILS[i]);
+        free(sent);
+        for (uint32_t size = s.fabric->gpus_per_domain; size <= n; size *= 2) {
+            uint64_t *share = calloc(size, sizeof *share);
+            for (uint32_t k = 0; k < size; k++) {
+                share[k] = random_between(&rng, 0, 5) * 1000003;
+            }
+            for (uint32_t way = 0; way < 3; way++) {
+                const uint32_t all = n / size * size;
+                check_phase(&s,
+                            (fab_phase){.all = {.n = all,
+                                                .bytes = 7,
+                                                .group = size,
+                                                .share = way < 2 ? share : NULL,
+                                                .by_receiver = way == 1},
+                                        .n_flows = (uint64_t)all * (size - 1)},
+                            RAILS[i]);
+            }
+            free(share);
+        }
+        check_groups(&s, &rng, RAILS[i]);
+        discard(&s);
+    }
+}
+
 /* Pairs of a listed phase: who is in which, and what they add up to. */
 Test(demand, pairs_of_listed_flows) {
     fab_rng rng = fab_rng_make(29, 1);
