@@ -142,7 +142,7 @@ static fab_status put_variant(certifier *c, size_t variant, fab_error *err) {
     const bool is_shown = variant == c->summary->shown;
     FILE *out = c->out;
     (void)fprintf(out, "variant %zu %zu %d", variant, c->summary->n_policies, c->plan->span_s > 0);
-    put_known(v->healthy_time_s, out);
+    put_known(c->summary->n_seeds > 1 ? (double)NAN : v->healthy_time_s, out); /* a history's is that of its seed */
     put_known(v->healthy_ratio, out);
     (void)fprintf(out, " %" PRIu64 " %s %s\n", v->healthy_collisions, v->policy, v->engine);
     for (size_t i = 0; i < c->plan->n_components; i++) {

@@ -30,7 +30,7 @@ static size_t look_at(const fab_design *design, const char *traffic, const fab_e
     const fab_context_request asked = {
         .design = design, .traffic = traffic, .engines = engine, .n_engines = 1, .seed = 3};
     const fab_assessment_request request = {
-        .policies = &NOBODY_MOVES, .n_policies = 1, .times = times, .rates = fab_failure_rates_default()};
+        .policies = &NOBODY_MOVES, .n_policies = 1, .times = times, .n_draws = 1, .rates = fab_failure_rates_default()};
     study_scene scene = {.fabric = NULL};
     study_worker worker = {.scene = NULL};
     fab_error err = {0};

@@ -4,6 +4,7 @@
 
 #include "fab/fluid.h"
 #include "fab/path_figures.h"
+#include "fab/traffic.h"
 #include "split/split_rule.h"
 #include "fab/split_pairs.h"
 
@@ -29,6 +30,7 @@ typedef struct problem {
     uint32_t n;
     size_t n_links;
     double latency_s;
+    double copy_s; /* of relays */
 } problem;
 
 static problem open_problem(const fab_fabric *f, const fab_mask *mask, size_t n_flows, size_t n_links) {
@@ -114,7 +116,8 @@ static fab_phase_seconds finish(problem *p, const fab_phase *phase, double *ends
     for (uint32_t i = 0; ends_s != NULL && i < p->n; i++) {
         ends_s[p->flow_of[i]] = fmax(ends_s[p->flow_of[i]], finish_s[i] + relay_s);
     }
-    out.latency_s = phase->n_flows > 0 ? (double)phase->steps * (double)phase->executions * p->latency_s : 0;
+    out.latency_s =
+        phase->n_flows > 0 ? (double)phase->steps * (double)phase->executions * p->latency_s + p->copy_s : 0;
     free(finish_s);
     free(p->capacity);
     free(p->relayed);
@@ -171,6 +174,7 @@ fab_phase_seconds oracle_ends_of_routes(const fab_fabric *f, const fab_router *r
         slowest_s = leaves ? fmax(slowest_s, longest_s) : slowest_s;
     }
     p.latency_s = slowest_s >= 0 ? slowest_s : p.latency_s;
+    p.copy_s = slowest_s >= 0 ? fab_phase_copy_s(f, phase) : 0;
     return finish(&p, phase, ends_s);
 }
 
@@ -263,6 +267,7 @@ fab_phase_seconds oracle_ends_of_split(const fab_fabric *f, const fab_router *ro
         slowest_s = leaves ? fmax(slowest_s, longest_s) : slowest_s;
     }
     p.latency_s = slowest_s >= 0 ? slowest_s : p.latency_s;
+    p.copy_s = slowest_s >= 0 ? fab_phase_copy_s(f, phase) : 0;
     free(longest);
     free(latency);
     fab_pair_walk_free(walk);
