@@ -223,7 +223,7 @@ compared=(clos:gpus=64,radix=16 clos:gpus=64,radix=16,spares=1)
 "$program" compare "${compared[@]}" "${failing[@]}" "${histories[@]}" --seeds 1 --threads 1 --json | grep -v '"threads"' >one.json
 grep -v '"threads"' failing.json | cmp - one.json || fail "goodput depends on the threads"
 for i in 0 1; do
-  "$program" study "${compared[i]}" "${failing[@]}" "${histories[@]}" --policy first-spare --store "store-$i" --json >"study-$i.json" || fail "study $i"
+  "$program" study "${compared[i]}" "${failing[@]}" "${histories[@]}" --seeds 1 --policy first-spare --store "store-$i" --json >"study-$i.json" || fail "study $i"
 done
 says 'with failures' compare "${compared[@]}" "${failing[@]}" "${histories[@]}"
 says 'So few histories leave' compare "${compared[@]}" "${failing[@]}" "${histories[@]}" --seeds 1

@@ -367,14 +367,17 @@ Test(job, numbers_that_do_not_fit_are_refused) {
     } ROWS[] = {
         {{SET(tp, 8), SET(pp, 16), SET(dp, 12)},
          FAB_EINPUT,
-         "tp 8 x pp 16 x dp 12 = 1536 ranks, but the job has 1024 GPUs; dp=8 takes all of them"},
+         "tp 8 x pp 16 x dp 12 = 1536 ranks, but the job has 1024 GPUs; dp=8 takes all of them; they need "
+         "192 servers, and it has 128"},
         {{SET(tp, 8), SET(pp, 3)},
          FAB_EINPUT,
          "tp 8 x pp 3 does not divide the job's 1024 GPUs; pp may be 1, 2, 4, 8, 16, 32"},
         {{SET(tp, 2048)}, FAB_EINPUT, "tp 2048 x pp 1 does not divide the job's 1024 GPUs; tp x cp must divide 1024"},
         {{SET(tp, 1), SET(dp, 4294967296)},
          FAB_EINPUT,
-         "tp 1 x pp 1 x dp 4294967296 = 4294967296 ranks, but the job has 1024 GPUs; dp=1024 takes all of them"},
+         "tp 1 x pp 1 x dp 4294967296 = 4294967296 ranks, but the job has 1024 GPUs; dp=1024 takes all of them; they "
+         "need "
+         "536870912 servers, and it has 128"},
         {{SET(dp, 2)},
          FAB_EINPUT,
          "tp 8 x pp 1 x dp 2 = 16 ranks, but the job has 1024 GPUs; dp=128 takes all of them"},

@@ -237,7 +237,7 @@ static const struct {
     {"src,dst,bytes\n0,4,5\n", FAB_EINPUT, "2:3", "destination GPU 4 is outside 0 to 3"},
     {"src,dst,bytes\n\n-1,3,5\n", FAB_EINPUT, "3:1", "expected source GPU (a whole number), found '-1'"},
     {"src,dst,bytes\n0,1,5\n1,2,-5\n", FAB_EINPUT, "3:5", "expected a number of bytes of at least 0, found '-5'"},
-    {"src,dst,bytes\n0,1\n", FAB_EINPUT, "2:4", "expected ',', found the end of the line"},
+    {"src,dst,bytes\n0,1\n", FAB_EINPUT, "2:4", "expected ',' or ';', found the end of the line"},
     {"src,dst,bytes\n0,1,", FAB_EINPUT, "2:5", "expected a number of bytes, found the end of the file"},
     {"src,dst,bytes\n0,1,many\n", FAB_EINPUT, "2:5", "expected a number of bytes, found 'many'"},
     {"src,dst,bytes\n0,1,5x\n", FAB_EINPUT, "2:6", "expected the end of the line, found 'x'"},
@@ -250,7 +250,7 @@ static const struct {
     {"src,dst,bytes\n0,1,9223372036854775807\n1,0,1\n", FAB_EINPUT, "3:1",
      "the bytes of all entries add up to more than 2^63"},
     {"src,dst,bytes\n  2,2,5\n", FAB_EINPUT, "2:3", "a GPU sends to itself"},
-    {"src,dst,bytes\n0;1;5\n", FAB_EINPUT, "2:2", "expected ',', found ';1;5'"},
+    {"src,dst,bytes\n0:1:5\n", FAB_EINPUT, "2:2", "expected ',' or ';', found ':1:5'"},
     {"src,dst,bytes\n\x80\n", FAB_EINPUT, "2:1",
      "expected source GPU (a whole number), found byte 0x80: not a text file"},
     {"\x7f"
