@@ -104,8 +104,8 @@ GIVES(double, exposed, fab_iteration_exposed_s(&here->iteration));
 static const fab_field SWEEP_ENGINES[] = {
     FIELD(label, "The engine with its options."),
     FIGURE(time_s, "s", "Of the iteration, or of a batch that is served, else phases_s.", IF(has_time)),
-    FIGURE(compared_s, "s", "Time for as many tokens as the first point has, and of designs, on as many GPUs.",
-           FILLED, .formula = "time_s x tokens of the first point / tokens (x GPUs / GPUs of the first point)"),
+    FIGURE(compared_s, "s", "Time for as many tokens as the first point has, and of designs, on as many GPUs.", FILLED,
+           .formula = "time_s x tokens of the first point / tokens (x GPUs / GPUs of the first point)"),
     FIELD_OF(slowdown_ratio, slowdown, "Time over the least of this engine in the sweep; missing in a mix.", FILLED,
              .formula = "compared_s / least compared_s"),
     FIELD_OF(pareto, is_on_front,
