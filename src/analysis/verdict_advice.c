@@ -115,8 +115,9 @@ static const fab_alternative *best_alternative(const fab_run_verdict *v, bool ne
 static void advice_add_alternative(const fab_result *r, const fab_run_verdict *v, const fab_alternative *t, char *out) {
     char room[4][32];
     const fab_serving *now = v->engine < r->n_serving ? &r->serving[v->engine] : NULL;
-    fab_append(out, FAB_VERDICT_TEXT, "--engine %s saves %s, %.1f %%", t->engine,
-               verdict_seconds(room[0], gain_of(v, t)), 100 * gain_of(v, t) / v->compared_s);
+    const double gain_s = v->compared_s - t->time_s;
+    fab_append(out, FAB_VERDICT_TEXT, "--engine %s saves %s, %.1f %%", t->engine, verdict_seconds(room[0], gain_s),
+               100 * gain_s / v->compared_s);
     if (now != NULL) {
         fab_append(out, FAB_VERDICT_TEXT, " of a batch (first token %s instead of %s, per token %s instead of %s)",
                    verdict_seconds(room[0], t->first_token_s), verdict_seconds(room[1], now->first_token_s),
@@ -205,8 +206,8 @@ static void advice_of_routing(const fab_result *r, const fab_run_verdict *v, cha
     const fab_phase_result *worst = verdict_worst_phase(r, v->engine);
     const fab_phase_result *tapered = most_tapered(r);
     char room[32];
-    bool sets = set != NULL && gain_of(v, set) > FAB_VERDICT_LITTLE * v->compared_s;
-    bool builds = built != NULL && gain_of(v, built) > fmax(gain_of(v, set), 0) + FAB_VERDICT_LITTLE * v->compared_s;
+    bool sets = gain_of(v, set) > FAB_VERDICT_LITTLE * v->compared_s;
+    bool builds = gain_of(v, built) > fmax(gain_of(v, set), 0) + FAB_VERDICT_LITTLE * v->compared_s;
     double most_s = v->compared_s - v->least_s; /* that any routing can save */
     if (sets) {
         advice_add_alternative(r, v, set, out);
