@@ -33,6 +33,17 @@ for design in clos:gpus=128,radix=16,spares={1,2} clos:gpus=256,radix={32,64},sp
   [[ $(findings lost.csv) == "missing-cable ${lost%%,*} ${lost##*\*}" ]] || fail "$design without a cable: $(findings lost.csv)"
 done
 
+# --- one box all of whose cables are slow is told once; two of them are another type ---
+"$program" build rail-spine:gpus=128,radix=32 --format cables --quiet >perfect.csv
+for box in leaf-0:'^leaf-0,[0-9]+,spine':16 server-3:'^server-3 ':8 spine-0:',spine-0,':32; do
+  IFS=: read -r name lines n <<<"$box"
+  sed -E "/$lines/s/400Gb/100Gb/" perfect.csv >slow.csv
+  [[ $(findings slow.csv) == "wrong-speed $name " ]] || fail "all cables of $name: $(findings slow.csv)"
+  grep -q "\"cables\": $n\b" audit.json || fail "all $n cables of $name: $(<audit.json)"
+done
+sed -E '/^server-[34] /s/400Gb/100Gb/' perfect.csv >slow.csv
+[[ -z $(findings slow.csv) ]] || fail "two servers of another type: $(findings slow.csv)"
+
 # --- broken in one place ---
 "$program" build rail-spine:gpus=256,radix=32 --format ibnet --quiet >perfect.net
 mkdir cases

@@ -1,6 +1,6 @@
 /* Cables by themselves: their speed, who reports them, and what the file says twice. Speeds are compared within one
  * kind of device: hosts of one kind of name, switches of one role and tier. A box all of whose cables run at another
- * rate than those of its kind is a device of another type. */
+ * rate than those of its kind may be of another type: one alone is told, several are one. */
 #include "audit_internal.h"
 
 #include "../structure/box_names.h"
@@ -11,6 +11,8 @@
 
 #include <stdlib.h>
 #include <string.h>
+
+#define NONE FAB_NETWORK_NONE
 
 /* Rates of the cables of a boundary that the plan has as well. */
 typedef struct boundary_rates {
@@ -73,11 +75,49 @@ static bool is_type(const auditor *a, uint32_t v, uint32_t boundary, double bps)
     return n > 2;
 }
 
+/* One box alone whose cables of a kind all run at another rate: of another type, or its ports are set so. NONE: there
+ * are several such boxes. A server stands for its adapters. */
+static uint32_t only_box(const auditor *a, const kind_of_cable *list, uint32_t n, uint32_t boundary) {
+    uint32_t found = NONE;
+    for (int i = 0; i < 2 && found == NONE; i++) {
+        uint32_t first = a->net->cables[list[0].cable].end[i].node;
+        bool same = is_type(a, first, boundary, list[0].bps);
+        for (uint32_t k = 1; k < n && same; k++) {
+            uint32_t v = a->net->cables[list[k].cable].end[i].node;
+            same = v == first || (a->shape->server[v] != NONE && a->shape->server[v] == a->shape->server[first]);
+        }
+        found = same ? first : NONE;
+    }
+    return found;
+}
+
+static fab_status tell_box(auditor *a, const kind_of_cable *list, uint32_t n, double usual_bps, fab_error *err) {
+    const fab_network_cable *c = &a->net->cables[list[0].cable];
+    uint32_t box = only_box(a, list, n, fab_audit_boundary_of(a, list[0].cable));
+    if (box == NONE) {
+        return FAB_OK;
+    }
+    fab_finding f = fab_audit_boxes(a, FAB_FINDING_SPEED, box, NONE);
+    if (a->shape->server[box] != NONE) {
+        f.node = a->shape->server_name[a->shape->server[box]];
+        f.guid = 0;
+    }
+    f.confidence = 0.5;
+    f.cables = n;
+    f.damage_bps = usual_bps > list[0].bps ? n * (usual_bps - list[0].bps) : 0;
+    f.line = c->end[0].line != 0 ? c->end[0].line : c->end[1].line;
+    return fab_audit_tell(a, &f, err,
+                          "all %u cables of this box run at %g Gb/s, those of its peers at %g Gb/s" FAB_AUDIT_WORK
+                          "See whether %s is of another type; if not, look at the settings of its ports.",
+                          n, list[0].bps / 1e9, usual_bps / 1e9, f.node);
+}
+
 /* The rate that each cable's kind has; 0: its kind has no rule, or the box is of another type. */
 static fab_status find_usual(auditor *a, double *usual, double *confidence, fab_error *err) {
+    fab_status status = FAB_OK;
     kind_of_cable *list = NULL;
     uint32_t n = 0;
-    FAB_PASS(FAB_NEW(list, (size_t)a->net->n_cables + 1, err));
+    FAB_TRY(FAB_NEW(list, (size_t)a->net->n_cables + 1, err));
     for (uint32_t c = 0; c < a->net->n_cables; c++) {
         const fab_network_end *end = a->net->cables[c].end;
         uint32_t t = fab_audit_boundary_of(a, c);
@@ -107,9 +147,16 @@ static fab_status find_usual(auditor *a, double *usual, double *confidence, fab_
             usual[list[k].cable] = other ? 0 : best;
             confidence[list[k].cable] = fab_audit_confidence(most, next - i);
         }
+        for (uint32_t k = i, end = i; k < next; k = end) {
+            for (end = k + 1; end < next && list[end].bps == list[k].bps; end++) {
+            }
+            bool is_other = list[k].bps != best && next - i > 2 && most >= FAB_AUDIT_NEARLY * (next - i);
+            FAB_TRY(is_other ? tell_box(a, list + k, end - k, best, err) : FAB_OK);
+        }
     }
+done:
     free(list);
-    return FAB_OK;
+    return status;
 }
 
 /* --- speed -------------------------------------------------------------------------------------------------------- */
