@@ -412,7 +412,7 @@ static void advice_of_failures(const fab_failures *f, size_t engine, char *out) 
 }
 
 /* What all jobs gain: of changes that save as much the easiest, then those that save more. */
-static void advice_of_jobs(const fab_contention *c, bool is_one_draw, char *out) {
+static void advice_of_jobs(const fab_contention *c, bool is_one_draw, bool collides, char *out) {
     double most = 0;
     for (size_t i = 0; i < c->n_remedies; i++) {
         const fab_job_remedy *m = &c->remedies[i];
@@ -438,7 +438,9 @@ static void advice_of_jobs(const fab_contention *c, bool is_one_draw, char *out)
             "or move jobs that share links apart (servers), or add uplinks",
             fab_format_count(flows, c->n_untried));
     } else if (!(c->engines[c->remedied].lost_ratio > FAB_VERDICT_LITTLE)) {
-        fab_append(out, FAB_VERDICT_TEXT, "nothing: the jobs hardly cost each other time");
+        fab_append(out, FAB_VERDICT_TEXT, "nothing to move: the jobs hardly cost each other time%s",
+                   collides ? "; flows of each collide with its own: --engine ecmp,qp=16, or spray where switches can"
+                            : "");
     } else if (!(most > 0)) {
         fab_append(out, FAB_VERDICT_TEXT,
                    "nothing that was tried helps all jobs together: move jobs that share links apart (servers), or add "
@@ -478,11 +480,16 @@ void verdict_put_advice(const fab_result *r, fab_run_verdict *v) {
         advice_of_engines(r, v, v->advice);
     }
     if (r->contention != NULL) {
-        advice_of_jobs(r->contention, r->n_seeds == 1 && r->phases[0].engines[v->engine].seeded, v->advice);
+        const fab_phase_result *worst = verdict_worst_phase(r, v->engine);
+        advice_of_jobs(r->contention, r->n_seeds == 1 && r->phases[0].engines[v->engine].seeded,
+                       worst != NULL && worst->engines[v->engine].max_hash_factor.mean > VERDICT_FULL, v->advice);
     } else if (r->advice != NULL) {
         advice_of_search(r->advice, v->advice);
     } else {
         advice_of_routing(r, v, v->advice);
+        if (r->plans != NULL && v->n_alternatives > 0) { /* a command with another engine searches again */
+            fab_append(v->advice, FAB_VERDICT_TEXT, " under this plan; planned for another --engine it may save more");
+        }
     }
     if (r->contention == NULL && r->other_jobs == 0) { /* else it costs all of them together something */
         advice_of_taper(r, v->advice);

@@ -292,8 +292,9 @@ static fab_status check_alternative(const alternatives *t, fab_alternative *a, c
     }
     fab_stat_of(difference_s, SEEDS, &saved);
     a->is_checked = draws;
-    a->is_confirmed = saved.mean > saved.ci95 && saved.mean > 0;
     a->seeds_ratio = before_s > 0 ? saved.mean / before_s : 0;
+    a->is_confirmed =
+        saved.mean > 0 && (saved.mean > saved.ci95 || (saved.min >= 0 && a->seeds_ratio > FAB_VERDICT_LITTLE));
     return FAB_OK;
 }
 
