@@ -385,7 +385,7 @@ static const fab_field CONTENTION_ENGINES[] = {
     FIELD_OF(seeds, n_seeds, "Seeds that the figures are taken over."),
     FIGURE(all_jobs_s, "s", "Iteration, else phase, of all jobs together, mean over their GPUs.", FILLED,
            .formula = "sum of gpus * together / sum of gpus"),
-    FIELD(lost_ratio, "Part of the GPUs' time that jobs take longer beside each other.",
+    FIELD(lost_ratio, "Part of the GPUs' time that jobs take longer beside each other.", SIGNED,
           .formula = "sum of gpus * (1 - alone / together) / sum of gpus"),
     FIELD_OF(links_of_several_jobs, n_shared, "Network links that several jobs share, of the first seed."),
     LIST_OF(jobs, "job", jobs, count_jobs, &MEETING, "Jobs whose phase contends."),
@@ -448,7 +448,7 @@ static const fab_fields PAIR = TABLE("interference", PAIRS, JOBS);
 static const fab_field REMEDIES[] = {
     FIELD(what, "An engine; `in order`: servers, one job after the other (n-servers in place of servers)."),
     FIELD(needs_switch_support, "True: switches must be able to do it."),
-    FIELD(saved_ratio, "Part of the jobs' time that it saves, a job weighs as its GPUs.",
+    FIELD(saved_ratio, "Part of the jobs' time that it saves, a job weighs as its GPUs.", SIGNED,
           .formula = "sum of gpus * (1 - time under it / time together) / sum of gpus"),
     FIELD_OF(jobs_faster, n_faster, "Jobs that gain more than 0.1 %."),
     FIELD_OF(jobs_slower, n_slower, "Jobs that lose more than 0.1 %."),

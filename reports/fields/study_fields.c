@@ -179,12 +179,8 @@ GIVES(bool, has_span, study_of(at)->span_s > 0);
 GIVES(bool, interacts, here->n_interactions > 0);
 GIVES(bool, has_tokens, here->tokens_per_s > 0);
 
-static const fab_study_summary *study_around(const fab_at *at) { /* of a variant */
-    return at->up->row;
-}
-
-GIVES(bool, is_same, &study_around(at)->variants[here->same_as] != here);
-GIVES(const char *, same_policy, study_around(at)->variants[here->same_as].policy);
+GIVES(bool, is_same, &study_of(at)->variants[here->same_as] != here);
+GIVES(const char *, same_policy, study_of(at)->variants[here->same_as].policy);
 
 #define OF_HISTORIES                       .only = has_span, KNOWN, .source = OUTCOMES
 #define SPREAD_OF(key, member, unit_, ...) OBJECT(key, member, &SPREAD, __VA_ARGS__, IF(member.n), .unit = unit_)

@@ -352,7 +352,7 @@ static void verdict_put_bound(const fab_result *r, fab_run_verdict *v) {
     } else if (r->placed != NULL && r->placed->note[0] != '\0') {
         fab_append(v->bound, FAB_VERDICT_TEXT, "%s. As GPUs: ", r->placed->note);
     } else if (r->other_jobs > 0) {
-        fab_append(v->bound, FAB_VERDICT_TEXT, "of job %s alone, the other %zu left out: ", r->job.id, r->other_jobs);
+        fab_append(v->bound, FAB_VERDICT_TEXT, "for job %s alone (%zu others left out): ", r->job.id, r->other_jobs);
     }
     if (r->memory.total_bytes > 0 && !r->memory.fits && r->n_iterations == 0) {
         fab_append(v->bound, FAB_VERDICT_TEXT, "memory: the job does not fit, %.4g GB of %.4g GB per GPU. Then ",

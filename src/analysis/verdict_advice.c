@@ -329,7 +329,7 @@ static void advice_of_search(const fab_advice *a, char *out) {
                    name_change(b->change));
     } else {
         fab_append(out, FAB_VERDICT_TEXT, "%s", name_change(b->change));
-        if (b->iteration_s > 0) {
+        if (b->iteration_s > 0 && b->base_iteration_s > 0) {
             char room[2][32];
             fab_append(out, FAB_VERDICT_TEXT, " takes an iteration of %s instead of %s, %.1f %% %s, and",
                        verdict_seconds(room[0], b->iteration_s), verdict_seconds(room[1], b->base_iteration_s),
@@ -434,8 +434,8 @@ static void advice_of_jobs(const fab_contention *c, bool is_one_draw, bool colli
         char flows[32];
         fab_append(
             out, FAB_VERDICT_TEXT,
-            "nothing was tried for all jobs' %s flows, but every --engine that is given is: ecmp,qp=16 or spray; "
-            "or move jobs that share links apart (servers), or add uplinks",
+            "changes were not tried: %s flows are too many; give --engine ecmp,qp=16 or spray to compare them, move "
+            "jobs that share links apart (servers), or add uplinks",
             fab_format_count(flows, c->n_untried));
     } else if (!(c->engines[c->remedied].lost_ratio > FAB_VERDICT_LITTLE)) {
         fab_append(out, FAB_VERDICT_TEXT, "nothing to move: the jobs hardly cost each other time%s",
@@ -488,7 +488,8 @@ void verdict_put_advice(const fab_result *r, fab_run_verdict *v) {
     } else {
         advice_of_routing(r, v, v->advice);
         if (r->plans != NULL && v->n_alternatives > 0) { /* a command with another engine searches again */
-            fab_append(v->advice, FAB_VERDICT_TEXT, " under this plan; planned for another --engine it may save more");
+            fab_append(v->advice, FAB_VERDICT_TEXT,
+                       "; all under this plan, and with another --engine a faster one may be found");
         }
     }
     if (r->contention == NULL && r->other_jobs == 0) { /* else it costs all of them together something */

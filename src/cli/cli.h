@@ -471,6 +471,7 @@ bool cli_has_terminal(void);
 /** Progress on stderr: one line that is written over in a terminal, else whole lines, ever more rarely. */
 typedef struct cli_progress {
     double started_s, shown_s, every_s;
+    double began; /* of what is done, where the part of the work that runs began */
     size_t total; /* of the last step; 0: none */
     bool in_terminal;
     const char *unit; /* what is counted: "points"; may be NULL */

@@ -513,7 +513,11 @@ static bool session_reads(const cli_options *options, const char *path, const st
         struct stat input;
         const char *text = i < options->operands.n ? options->operands.items[i] : texts[i - options->operands.n];
         const char *colon = text != NULL ? strchr(text, ':') : NULL;
-        bool found = text != NULL && (stat(text, &input) == 0 || (colon != NULL && stat(colon + 1, &input) == 0));
+        char of_colon[4096] = "";
+        if (colon != NULL) {
+            (void)snprintf(of_colon, sizeof of_colon, "%.*s", (int)fab_traffic_path_length(colon + 1), colon + 1);
+        }
+        bool found = text != NULL && (stat(text, &input) == 0 || (colon != NULL && stat(of_colon, &input) == 0));
         same = found && input.st_dev == output->st_dev && input.st_ino == output->st_ino;
     }
     return same;

@@ -106,6 +106,7 @@ void cli_progress_step(void *context, double done, size_t total) {
     double now_s = cli_now_s();
     if (total != progress->total) { /* another part of the work, at a rate of its own */
         progress->started_s = progress->total > 0 ? now_s : progress->started_s;
+        progress->began = progress->total > 0 ? done : 0;
         progress->total = total;
     }
     const double ran_s = now_s - progress->started_s;
@@ -114,13 +115,14 @@ void cli_progress_step(void *context, double done, size_t total) {
     }
     progress->shown_s = now_s;
     const double part = done / (double)total;
-    const double per_s = done / ran_s;
-    const double left_s = part > 0 ? ran_s * (1 - part) / part : INFINITY;
+    const double new = done - progress->began; /* since this part began */
+    const double per_s = ran_s > 0 ? new / ran_s : 0;
+    const double left_s = per_s > 0 ? ((double)total - done) / per_s : INFINITY;
     const char *hint = progress->hint != NULL ? progress->hint : "";
     const char *begin = progress->in_terminal ? "\r" : "fabriscope: ";
     const char *end = progress->in_terminal ? "\033[K" : "\n";
     char tail[64]; /* how fast it goes says little at first */
-    (void)(part < LEAST_GUESS ? snprintf(tail, sizeof tail, "%.0f s so far", ran_s)
+    (void)(part < LEAST_GUESS || !(per_s > 0) ? snprintf(tail, sizeof tail, "%.0f s so far", ran_s)
            : part < LEAST_KNOWN
                ? snprintf(tail, sizeof tail, "%.0f s so far, roughly %.0f s left", ran_s, one_digit(left_s))
                : snprintf(tail, sizeof tail, "%.3g per second, %.0f s left", per_s, left_s));

@@ -197,7 +197,7 @@ static fab_status check_engine_path(const cli_vary *vary, fab_error *err) {
                    vary->path);
     for (size_t i = 0; fab_engine_at(i).name != NULL; i++) {
         const fab_engine_about e = fab_engine_at(i);
-        const bool is_it = strcmp(e.name, head) == 0;
+        const bool is_it = strcmp(e.name, head) == 0 && strcmp(head, "file") != 0; /* also a key of fabrics */
         (void)snprintf(why, sizeof why, "%.60s is no path of a design%s", vary->path,
                        is_it && dot == NULL ? ", but an engine" : ": engines are varied as a whole");
         FAB_REFUSE_IF(is_it && dot == NULL, err, FAB_EUSAGE, NULL, "option --vary: %s; write --vary engine=%s,...", why,

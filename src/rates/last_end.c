@@ -309,6 +309,11 @@ fab_status fab_fluid_last(const fab_sharing *sharing, const double *bits, const 
     last_search t = {.s = sharing, .bits = bits, .after_s = after_s};
     double last_s = -1;
     *out = (fab_last_end){.is_known = false};
+    for (uint32_t f = 0; f < sharing->n_flows; f++) {
+        if (!(bits[f] >= 0) || !isfinite(bits[f])) {
+            return FAB_OK; /* fab_fluid_finish() refuses it */
+        }
+    }
     FAB_TRY(FAB_NEW_ALL(sharing->n_links, err, t.links, t.share, t.latest_s, t.is_exact, t.is_open, t.is_late));
     FAB_TRY(FAB_NEW(t.ends_s, sharing->n_flows, err));
     bound_flows(&t);
@@ -324,6 +329,7 @@ fab_status fab_fluid_last(const fab_sharing *sharing, const double *bits, const 
             }
         }
     }
+    out->is_known = out->is_known && last_s >= 0;
 done:
     FAB_FREE_ALL(t.links, t.share, t.latest_s, t.is_exact, t.is_open, t.is_late, t.ends_s, t.runners);
     return status;

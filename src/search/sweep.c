@@ -487,9 +487,10 @@ static void set_compared(fab_sweep *sweep, size_t e) {
     for (size_t i = 0; i < sweep->n_points; i++) {
         fab_sweep_point *p = &sweep->points[i];
         if (fab_sweep_has_time(p, e)) {
-            first = first != NULL ? first : p;
             const bool scales = p->engines[e].has_iteration && p->tokens > 0;
-            const double gpus_ratio = is_per_gpu ? (double)p->job_gpus / (double)first->job_gpus : 1;
+            first = first == NULL && scales ? p : first;
+            const bool per_gpu = scales && is_per_gpu && p->job_gpus > 0 && first->job_gpus > 0;
+            const double gpus_ratio = per_gpu ? (double)p->job_gpus / (double)first->job_gpus : 1;
             p->engines[e].compared_s = p->engines[e].time_s * (scales ? first->tokens / p->tokens * gpus_ratio : 1);
         }
     }

@@ -61,7 +61,7 @@ static fab_status add_files(const fab_study_request *r, fab_plan *plan, fab_erro
     size_t at = 0;
     size_t n = 0;
     if (strncmp(r->traffic, "file:", 5) == 0) {
-        FAB_PASS(add_file(plan, r->traffic + 5, strlen(r->traffic + 5), err));
+        FAB_PASS(add_file(plan, r->traffic + 5, fab_traffic_path_length(r->traffic + 5), err));
     }
     if (strncmp(r->scenarios, "file:", 5) == 0) {
         FAB_PASS(add_file(plan, r->scenarios + 5, strlen(r->scenarios + 5), err));

@@ -18,7 +18,9 @@ static fab_status restore_text(const char *folder, const fab_plan *plan, const c
     fab_str copy = FAB_STR_INIT;
     if (strncmp(text, "file:", 5) == 0) {
         fab_str_add(&copy, "file:");
-        FAB_TRY(study_copy_of(folder, plan, text + 5, strlen(text + 5), &copy, err));
+        const size_t length = fab_traffic_path_length(text + 5);
+        FAB_TRY(study_copy_of(folder, plan, text + 5, length, &copy, err));
+        fab_str_add(&copy, text + 5 + length);
     } else {
         fab_str_add(&copy, text);
     }

@@ -186,7 +186,7 @@ static fab_status open_so_many(study_scene *s, uint64_t n_draws, fab_error *err)
     FAB_PASS(fab_allocate(n_draws, sizeof(fab_assessment *), &s->assessments, err));
     for (size_t k = 0; k < n_draws; k++) {
         const fab_context_request drawn = {.base = s->context, .draw = k};
-        s->contexts[k] = s->context;
+        s->contexts[k] = k == 0 ? s->context : NULL;
         FAB_PASS(k > 0 ? fab_context_new(&drawn, &s->contexts[k], err) : FAB_OK);
         s->request.context = s->contexts[k];
         FAB_PASS(fab_assessment_new(&s->request, &s->assessments[k], err));

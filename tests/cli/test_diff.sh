@@ -179,4 +179,12 @@ code=0
 "$program" diff clos:gpus=128,radix=16,spares=4 --engine spray --before servers=0-15 --after servers=0-14 --job model=llama3-8b --tolerance 1.03 --quiet >out || code=$?
 [[ $code == 1 ]] && tr -s ' \n' ' ' <out | grep -F '(x1.067 for as many tokens), and one has 93.75 % of the tokens.' >/dev/null ||
   fail "a smaller batch is not told, exit code $code: $(head -3 out)"
+# reports of unlike batches are compared by tokens, as designs are
+for batch in 512 256; do "$program" run clos:gpus=64,radix=16 --job model=llama3-8b,tp=1,pp=1,batch=$batch --engine spray --json --quiet >batch-$batch; done
+"$program" diff batch-512 batch-256 --json --quiet >out || fail "reports of unlike batches"
+python3 - <<'PY' || fail "reports of unlike batches: $(head -c 300 out)"
+import json
+e = json.load(open("out"))["diff"]["engines"][0]
+assert e["tokens_ratio"] == 2 and abs(e["time_ratio"] - 2 * e["after_s"] / e["before_s"]) < 1e-12 and e["after_s"] < 0.7 * e["before_s"], e
+PY
 exit $((failures > 0))

@@ -67,7 +67,7 @@ for command in "sweep 20.xml --vary taper.1=1,2" "compare 20.xml 20.xml" "route 
   runs 0 $command
   tr -s ' \n' ' ' <out | grep 'of job j0 alone: the other 19 jobs of the design are left out' >/dev/null || fail "$command: who is judged"
 done
-tr -s ' \n' ' ' <out | grep '^bound by of job j0 alone, the other 19 left out: ' >/dev/null || fail "route: the verdict does not say whom it is of"
+tr -s ' \n' ' ' <out | grep '^bound by for job j0 alone (19 others left out): ' >/dev/null || fail "route: the verdict does not say whom it is of"
 grep 'taper costs nothing' out >/dev/null && fail "route: a taper that costs other jobs time costs nothing"
 runs 0 run 20.xml
 grep 'left out' out >/dev/null && fail "run judges all jobs, and says that it leaves some out"

@@ -44,11 +44,20 @@ printf 'src,dst,bytes\n2,2,1\n' >itself.csv
 refuses 'itself.csv:2:1: a server sends to itself' itself.csv,rows=servers
 # As many rows as servers are likely these; the verdict says it, and what to write.
 printf '0 5 5 5\n5 0 5 5\n5 5 0 5\n5 5 5 0\n' >square.csv
-likely='the matrix names GPUs 0 to 3 of 32, as many as there are servers: if its rows are servers, write --traffic file:square.csv,rows=servers'
+likely='the matrix names GPUs 0 to 3 of 32, as many as there are servers: if its rows are servers, write ,rows=servers behind the file'
 "$program" route clos:gpus=32 --traffic file:square.csv --quiet | tr -s ' \n' ' ' >out
 [[ $(grep -oF "$likely" out | wc -l) -eq 2 && $(<out) == "bound by $likely"* ]] || fail "a matrix of servers: $(<out)"
 "$program" route clos:gpus=32 --traffic file:square.csv,rows=servers --quiet >out
 grep -F 'as many as' out >/dev/null && fail "rows=servers is doubted"
+# A run does not replace it, a study takes a copy along, and a server of one GPU is a server.
+cp square.csv kept.csv
+"$program" route clos:gpus=32 --traffic file:kept.csv,rows=servers --export kept.csv --force --quiet >out 2>err && fail "the matrix that is read is replaced"
+cmp -s square.csv kept.csv || fail "the matrix that is read has changed: $(<err)"
+"$program" study plan clos:gpus=32 --traffic file:kept.csv,rows=servers --scenarios access-links:1 --store matrix --quiet >/dev/null || fail "a study of a matrix of servers"
+rm kept.csv
+"$program" study run --store matrix --quiet >out 2>&1 || fail "the copy of a matrix of servers: $(<out)"
+printf 'src,dst,bytes\nserver-0,server-1,1GB\n' >single.csv
+"$program" traffic clos:gpus=8,gpus-per-server=1,domain=1 --traffic file:single.csv,rows=servers --quiet >out 2>&1 || fail "servers of one GPU: $(<out)"
 sed -i '2s/[0-9]*$/3/' matrices/0.from-csv.csv
 ! python3 "$check" same matrices 2>err || fail "another entry passes for the same"
 exit $((failures > 0))

@@ -65,13 +65,15 @@ static const cli_option OPTION_FIGURES = {
     .choice = offsetof(cli_options, figures), .choices = FIGURES};
 static const cli_option OPTION_SHARD = {
     "shard", "I/N", "the share of worker I of N, from 0; default 0/1. Changes no result", .apply = apply_shard};
-static const cli_option OPTION_SEEDS = {"seeds",
-                                        "N",
-                                        "draws of the paths: histories are dealt to them, sets have means over them. "
-                                        "Default 8, or 1 where there are too many paths and sets, or nothing is drawn",
-                                        .count = offsetof(cli_options, n_seeds),
-                                        .min = 1,
-                                        .max = FAB_ASSESS_DRAWS};
+static const cli_option OPTION_SEEDS = {
+    "seeds",
+    "N",
+    "draws of the paths: histories are dealt to them, sets have means over them. "
+    "Default 8, 4 of large designs, or 1 where there are too many paths and sets, or "
+    "nothing is drawn; at most half of the histories",
+    .count = offsetof(cli_options, n_seeds),
+    .min = 1,
+    .max = FAB_ASSESS_DRAWS};
 static const cli_option OPTION_PARTIAL = {"partial", NULL, "gather what is there, though scenarios are missing",
                                           .flag = offsetof(cli_options, partial)};
 

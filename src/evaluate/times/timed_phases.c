@@ -48,8 +48,8 @@ static bool is_like(const fab_timed_phase *t, const fab_phase *phase) {
     const fab_phase *of = &t->of;
     const size_t n = phase->all.n > 0 ? 0 : (size_t)phase->n_flows;
     bool like = of->n_flows == phase->n_flows && of->all.n == phase->all.n && of->all.first == phase->all.first &&
-                phase->all.share == NULL && of->all.group == phase->all.group && of->total_bytes > 0 &&
-                same_array(of->src, phase->src, n) && same_array(of->dst, phase->dst, n) &&
+                phase->all.share == NULL && of->all.share == NULL && of->all.group == phase->all.group &&
+                of->total_bytes > 0 && same_array(of->src, phase->src, n) && same_array(of->dst, phase->dst, n) &&
                 same_array(of->ordinal, phase->ordinal, n);
     const double ratio = like ? ratio_of(t, phase) : 1;
     for (size_t i = 0; i < n && like; i++) {

@@ -1,9 +1,10 @@
-/* Hosts that are not there: a number left out between two others, once, and fewer cables where these are plugged in
+/* Hosts that are not there: a number left out between two others, and fewer cables where these are plugged in
  * than at their peers. Names that leave out more are numbered so. */
 #include "audit_plugs.h"
 
 #include "../structure/box_names.h"
 
+#include "fab/fnv.h"
 #include "fab/memory.h"
 #include "fab/order.h"
 
@@ -12,7 +13,7 @@
 #include <string.h>
 
 #define LEAST_HOSTS   8  /* of a row of numbers that one may be missing of */
-#define HOSTS_PER_GAP 16 /* fewer than one number in so many is left out */
+#define HOSTS_PER_GAP 16 /* one number may be left out, and one more for so many hosts */
 
 typedef struct numbered_host {
     const char *label;
@@ -37,11 +38,7 @@ static bool read_number(const char *label, numbered_host *out) {
     if (place == end || end - place > 9) {
         return false;
     }
-    uint64_t row = UINT64_C(14695981039346656037); /* FNV-1a of all but the number */
-    for (const char *at = label; *at != '\0'; at++) {
-        bool is_number = at >= label + place && at < label + end;
-        row = is_number ? row : (row ^ (unsigned char)*at) * UINT64_C(1099511628211);
-    }
+    const uint64_t row = fab_fnv(fab_fnv(FAB_FNV_BEGIN, label, place), label + end, strlen(label + end));
     *out = (numbered_host){.label = label,
                            .row = row,
                            .number = strtoull(label + place, NULL, 10),

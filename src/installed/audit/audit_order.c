@@ -132,7 +132,7 @@ static uint32_t leaf_by_name(const sequence *s, uint32_t i, bool is_alone) {
     return one == s->at[i].leaf || two == s->at[i].leaf ? s->at[i].leaf : one != NONE ? one : two;
 }
 
-/* Whether a port is where two or more of its server are, and no other of the server is elsewhere. */
+/* Whether a port is where two or more others of its server are, and no other of the server is elsewhere. */
 static bool is_with_its_server(const audit_plugs *p, const audit_plug *x) {
     uint32_t n = p->first[x->server + 1] - p->first[x->server];
     for (uint32_t i = p->first[x->server]; i < p->first[x->server + 1]; i++) {

@@ -91,10 +91,12 @@ static bool snmp_column(fab_token t, column *out, fab_token *out_index) {
 /* "0.5.1" to three numbers, "5" to one; how many there are, 0 where it is no index. */
 static size_t index_of(fab_token t, uint64_t out[3]) {
     size_t n = 0;
-    while (n < 3 && t.text != NULL && fab_token_number(fab_token_split(&t, '.'), &out[n])) {
-        n++;
+    while (t.text != NULL) {
+        if (n == 3 || !fab_token_number(fab_token_split(&t, '.'), &out[n++])) {
+            return 0;
+        }
     }
-    return t.text == NULL ? n : 0;
+    return n;
 }
 
 /* "STRING: \"spine-0\"", "INTEGER: 5", "INTEGER: interfaceName(5)", "Hex-STRING: 2C C2 60", or the text alone (-Oq). */

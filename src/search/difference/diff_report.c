@@ -84,6 +84,7 @@ fab_status diff_read_report(const fab_diff_state *state, fab_result *out, fab_er
         const uint32_t seeds = fab_json_member(&json, i, "seeds");
         fab_iteration *it = &out->iterations[out->n_iterations++];
         it->time_s = mean_of(&json, i, "time_s");
+        it->tokens_per_s = mean_of(&json, i, "tokens_per_s");
         it->seeds.n_seeds = seeds != FAB_JSON_NONE ? whole_of(&json, seeds, "seeds") : 0;
         if (it->seeds.n_seeds > 1) {
             it->seeds.time_s.ci95 = fab_json_number_of(&json, fab_json_member(&json, seeds, "time_s"), "ci95", 0);

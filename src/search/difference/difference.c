@@ -119,10 +119,10 @@ static fab_status fill_engine(diff *d, size_t e, fab_error *err) {
         (void)snprintf(out->label, sizeof out->label, "%s", b->phases[0].engines[e].label);
     }
     out->iterates = e < a->n_iterations && e < b->n_iterations;
-    out->ci95_s = interval_of(a, e) + interval_of(b, e);
     out->before_s = diff_time_of(a, e);
     out->after_s = diff_time_of(b, e);
     out->work_ratio = work_ratio(a, b, e);
+    out->ci95_s = interval_of(a, e) + interval_of(b, e) * out->work_ratio;
     out->ratio = out->before_s > 0  ? out->after_s * out->work_ratio / out->before_s
                  : out->after_s > 0 ? (double)NAN
                                     : 1;

@@ -94,6 +94,9 @@ fab_status fab_plan_beside(const fab_plan_request *request, fab_plans *plans, fa
         design->n_jobs = 1;
     }
     (void)snprintf(design->jobs[0].model, sizeof design->jobs[0].model, "%s", plans->model);
+    if (plans->order[0] != '\0' && !(plans->other_order_s > 0)) { /* that of the plans that are listed */
+        (void)snprintf(design->jobs[0].order, sizeof design->jobs[0].order, "%s", plans->order);
+    }
     within.design = design;
     within.n_best = 0;
     within.wants_front = false;

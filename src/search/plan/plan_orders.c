@@ -52,6 +52,9 @@ static fab_status list_order(const fab_plan_request *request, const char *order,
     within.wants_orders = false;
     (void)snprintf(design->jobs[0].order, sizeof design->jobs[0].order, "%s", order);
     FAB_PASS(fab_plan_search(&within, out, err));
+    /* `usual` has counted this order already */
+    (*out)->n_plans = (*out)->n_evaluated = (*out)->n_unfit = (*out)->n_bounded = (*out)->n_untimed = 0;
+    (*out)->n_networks = 0;
     add_space(usual, *out);
     (*out)->usual_order_s = usual->usual_order_s;
     (*out)->n_orders = usual->n_orders;

@@ -47,11 +47,14 @@ static void end_draws(fab_failures *mean) {
 fab_status fab_failures_run(const fab_failures_request *request, fab_failures **out, fab_error *err) {
     fab_status status = FAB_OK;
     fab_failures *mean = NULL;
+    const fab_traffic *traffic = NULL;
     uint64_t n = 1;
     bool is_drawn = false;
     FAB_TRY(failures_run_draw(request, request->context, &mean, err));
     FAB_TRY(fab_assess_draws(request->context, 1, 2, true, &n, &is_drawn, err));
-    mean->n_seeds = is_drawn && request->n_seeds > 1 ? request->n_seeds : 1;
+    FAB_TRY(fab_context_traffic(request->context, &traffic, err));
+    /* ranks of another draw would be lost with other parts */
+    mean->n_seeds = is_drawn && !traffic->depends_on_seed && request->n_seeds > 1 ? request->n_seeds : 1;
     add_draw(mean, mean);
     for (uint64_t k = 1; k < mean->n_seeds; k++) {
         const fab_context_request drawn = {.base = request->context, .draw = k};

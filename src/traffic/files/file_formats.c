@@ -52,16 +52,22 @@ done:
     return status;
 }
 
+#define ROWS ",rows="
+
+size_t fab_traffic_path_length(const char *text) {
+    const char *key = strrchr(text, ',');
+    return key != NULL && strncmp(key, ROWS, strlen(ROWS)) == 0 ? (size_t)(key - text) : strlen(text);
+}
+
 /* Cuts ",rows=servers" off the path, which may have commas of its own. */
 static fab_status cut_rows(char *path, bool *out_by_servers, fab_error *err) {
-    static const char KEY[] = ",rows=";
-    char *key = strrchr(path, ',');
-    if (key == NULL || strncmp(key, KEY, strlen(KEY)) != 0) {
+    char *key = path + fab_traffic_path_length(path);
+    if (*key == '\0') {
         return FAB_OK;
     }
-    *out_by_servers = strcmp(key + strlen(KEY), "servers") == 0;
-    if (!*out_by_servers && strcmp(key + strlen(KEY), "gpus") != 0) {
-        return fab_fail(err, FAB_EINPUT, path, "rows: '%.40s' is none of gpus, servers", key + strlen(KEY));
+    *out_by_servers = strcmp(key + strlen(ROWS), "servers") == 0;
+    if (!*out_by_servers && strcmp(key + strlen(ROWS), "gpus") != 0) {
+        return fab_fail(err, FAB_EINPUT, path, "rows: '%.40s' is none of gpus, servers", key + strlen(ROWS));
     }
     *key = '\0';
     return FAB_OK;

@@ -23,7 +23,8 @@ typedef struct cursor {
     const char *line_start;
     uint64_t line;            /* from 1 */
     uint32_t n_gpus;          /* servers, where these are named */
-    uint32_t gpus_per_server; /* 1: rows are GPUs; else the bytes of a server are those of its GPUs, evenly */
+    bool by_servers;          /* rows are servers, whose bytes are those of their GPUs, evenly */
+    uint32_t gpus_per_server; /* 1 where rows are GPUs */
     uint32_t n_named;         /* the largest that is named, and one */
 } cursor;
 
@@ -175,7 +176,8 @@ static fab_status matrix_add_entry(cursor *c, const char *start, uint64_t src, u
                                    fab_phase_builder *builder, fab_error *err) {
     const uint32_t n = c->gpus_per_server;
     if (src == dst) {
-        return matrix_fail_at(c, start, FAB_EINPUT, err, n > 1 ? "a server sends to itself" : "a GPU sends to itself");
+        return matrix_fail_at(c, start, FAB_EINPUT, err,
+                              c->by_servers ? "a server sends to itself" : "a GPU sends to itself");
     }
     if (bytes > (uint64_t)INT64_MAX - builder->phase.total_bytes) {
         return matrix_fail_at(c, start, FAB_EINPUT, err, "the bytes of all entries add up to more than 2^63");
@@ -191,10 +193,9 @@ static fab_status matrix_add_entry(cursor *c, const char *start, uint64_t src, u
 /* "3", "gpu-3", or of servers "server-3"; digits are looked at from `c`. */
 static fab_status read_end(cursor *c, const char *name, uint64_t *out, fab_error *err) {
     static const char *const NAMES[] = {"gpu-", "server-"};
-    const bool by_servers = c->gpus_per_server > 1;
-    const size_t n = strlen(NAMES[by_servers]);
-    c->at += strncasecmp(c->at, NAMES[by_servers], n) == 0 ? n : 0;
-    if (!by_servers && strncasecmp(c->at, NAMES[1], strlen(NAMES[1])) == 0) {
+    const size_t n = strlen(NAMES[c->by_servers]);
+    c->at += strncasecmp(c->at, NAMES[c->by_servers], n) == 0 ? n : 0;
+    if (!c->by_servers && strncasecmp(c->at, NAMES[1], strlen(NAMES[1])) == 0) {
         return matrix_fail_at(c, c->at, FAB_EINPUT, err,
                               "a server where GPUs are read; write ,rows=servers behind the file");
     }
@@ -247,9 +248,9 @@ static fab_status matrix_read_csv(cursor *c, fab_phase_builder *builder, fab_err
         uint64_t src = 0;
         uint64_t dst = 0;
         uint64_t bytes = 0;
-        FAB_PASS(read_end(c, c->gpus_per_server > 1 ? "source server" : "source GPU", &src, err));
+        FAB_PASS(read_end(c, c->by_servers ? "source server" : "source GPU", &src, err));
         FAB_PASS(read_comma(c, err));
-        FAB_PASS(read_end(c, c->gpus_per_server > 1 ? "destination server" : "destination GPU", &dst, err));
+        FAB_PASS(read_end(c, c->by_servers ? "destination server" : "destination GPU", &dst, err));
         FAB_PASS(read_comma(c, err));
         FAB_PASS(read_bytes(c, &bytes, err));
         FAB_PASS(matrix_add_entry(c, start, src, dst, bytes, builder, err));
@@ -304,9 +305,9 @@ static fab_status read_row(cursor *c, uint32_t row, uint32_t columns, fab_phase_
         if (column >= c->n_gpus || column >= columns) {
             char text[96];
             (void)snprintf(text, sizeof text, "number %" PRIu32 " of a row, where %s %" PRIu32, column + 1,
-                           column >= columns        ? "the first has"
-                           : c->gpus_per_server > 1 ? "servers of the fabric are"
-                                                    : "GPUs of the fabric are",
+                           column >= columns ? "the first has"
+                           : c->by_servers   ? "servers of the fabric are"
+                                             : "GPUs of the fabric are",
                            column >= columns ? columns : c->n_gpus);
             return matrix_fail_at(c, start, FAB_EINPUT, err, text);
         }
@@ -378,9 +379,9 @@ static fab_status read_market(cursor *c, fab_phase_builder *builder, fab_error *
     uint64_t n_entries = 0;
     FAB_PASS(read_market_header(c, err));
     skip_empty_lines(c, '%');
-    FAB_PASS(matrix_read_count(c, "rows (GPUs)", 1, c->n_gpus, &rows, err));
+    FAB_PASS(matrix_read_count(c, c->by_servers ? "rows (servers)" : "rows (GPUs)", 1, c->n_gpus, &rows, err));
     matrix_skip_blanks(c);
-    FAB_PASS(matrix_read_count(c, "columns (GPUs)", 1, c->n_gpus, &columns, err));
+    FAB_PASS(matrix_read_count(c, c->by_servers ? "columns (servers)" : "columns (GPUs)", 1, c->n_gpus, &columns, err));
     matrix_skip_blanks(c);
     FAB_PASS(matrix_read_count(c, "entries", 0, UINT32_MAX, &n_entries, err));
     FAB_PASS(expect_line_end(c, err));
@@ -436,14 +437,14 @@ static void matrix_summarize(const cursor *c, const fab_fabric *f, const fab_pha
     char amount[40];
     const char *name = fab_traffic_file_name(c->path);
     (void)snprintf(traffic->summary, sizeof traffic->summary, "matrix %.60s%s: %s flow%s, %s", name,
-                   c->gpus_per_server > 1 ? " of servers" : "", fab_format_count(flows, phase->n_flows),
+                   c->by_servers ? " of servers" : "", fab_format_count(flows, phase->n_flows),
                    phase->n_flows == 1 ? "" : "s",
                    fab_quantity_format(amount, (double)phase->total_bytes, FAB_UNIT_BYTES));
-    if (c->gpus_per_server == 1 && c->n_named == f->n_servers && f->n_servers < c->n_gpus) {
+    if (!c->by_servers && c->n_named == f->n_servers && f->n_servers < c->n_gpus) {
         (void)snprintf(traffic->note, sizeof traffic->note,
                        "the matrix names GPUs 0 to %" PRIu32 " of %" PRIu32 ", as many as there are servers: if its "
-                       "rows are servers, write --traffic file:%.60s,rows=servers",
-                       c->n_named - 1, c->n_gpus, name);
+                       "rows are servers, write ,rows=servers behind the file",
+                       c->n_named - 1, c->n_gpus);
     }
 }
 
@@ -451,11 +452,14 @@ fab_status fab_matrix_read(const char *path, const fab_str *text, const fab_fabr
                            fab_traffic *traffic, fab_error *err) {
     fab_status status = FAB_OK;
     fab_phase_builder builder = {.capacity = 0};
-    cursor c = {path, text->data, text->data + text->length, text->data, 1, fab_n_gpus(fabric), 1, 0};
-    if (by_servers) {
-        c.gpus_per_server = fabric->gpus_per_server;
-        c.n_gpus = fabric->n_servers;
-    }
+    cursor c = {.path = path,
+                .at = text->data,
+                .end = text->data + text->length,
+                .line_start = text->data,
+                .line = 1,
+                .n_gpus = by_servers ? fabric->n_servers : fab_n_gpus(fabric),
+                .by_servers = by_servers,
+                .gpus_per_server = by_servers ? fabric->gpus_per_server : 1};
     const bool square = is_square(c);
     FAB_TRY(fab_phase_open(&builder, "matrix", "matrix", max_entries(text, square) * c.gpus_per_server, err));
     if (strncasecmp(text->data, MARKET_BANNER, strlen(MARKET_BANNER)) == 0) {

@@ -326,8 +326,8 @@ static void emit_tables(training *t, uint64_t bytes, const uint64_t *shares, boo
 }
 
 /* Groups of GPUs in a row hold all tables, and exchange for their own samples. */
-static fab_status make_table_flows(training *t, const char *name, double bytes, fab_phase_builder *builder,
-                                   fab_error *err) {
+static fab_status make_table_flows(training *t, const char *name, double bytes, double expected,
+                                   fab_phase_builder *builder, fab_error *err) {
     fab_status status = FAB_OK;
     const uint32_t n = t->job->n_gpus;
     const uint32_t size = (uint32_t)t->job->spec.table_group;
@@ -356,7 +356,7 @@ static fab_status make_table_flows(training *t, const char *name, double bytes, 
         phase->all.by_receiver = is_back;
         shares = NULL;
     } else {
-        FAB_TRY(fab_open_phase(t, builder, name, "all-to-all", (uint64_t)n * (size - 1), n / size, 0, err));
+        FAB_TRY(fab_open_phase(t, builder, name, "all-to-all", (uint64_t)n * (size - 1), n / size, expected, err));
         emit_tables(t, mean, shares, is_back, builder);
     }
 done:
@@ -375,7 +375,7 @@ fab_status fab_make_embedding(training *t, const char *name, fab_phase_builder *
     const double expected = vectors * (size - 1) / size / (only_one(t) ? n_groups : 1);
     const double bytes = vectors / n / size;
     FAB_PASS(fab_check_comm(t, name, n_groups, err));
-    FAB_PASS(make_table_flows(t, name, bytes, builder, err));
+    FAB_PASS(make_table_flows(t, name, bytes, expected, builder, err));
     builder->phase.expected_bytes = expected;
     builder->phase.executions = (uint64_t)times;
     (void)snprintf(builder->phase.formula, sizeof builder->phase.formula,

@@ -217,5 +217,7 @@ fab_status fab_matrix_write(const fab_phase *phase, uint32_t n_gpus, fab_matrix_
 typedef struct fab_pattern_info {
     const char *name, *summary;
 } fab_pattern_info;
-extern const fab_pattern_info fab_patterns[];      /**< ended by an entry whose name is NULL */
+extern const fab_pattern_info fab_patterns[]; /**< ended by an entry whose name is NULL */
+/** Length of the path in what stands behind "file:", without ",rows=servers". */
+size_t fab_traffic_path_length(const char *text);
 extern const fab_pattern_info fab_traffic_files[]; /**< what file:PATH takes; ended likewise */
