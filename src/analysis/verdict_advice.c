@@ -228,8 +228,9 @@ static void advice_of_routing(const fab_result *r, const fab_run_verdict *v, cha
         const bool is_sprayed = strncmp(worst->engines[v->engine].label, "spray", strlen("spray")) == 0;
         advice_of_trials(v, tapered, is_sprayed, sets || builds, leaves_something(v, set, built), out);
     } else if (worst != NULL && worst->engines[v->engine].max_collision_factor.mean > VERDICT_FULL) {
-        fab_append(out, FAB_VERDICT_TEXT, "more queue pairs or spraying win at most x%.2f in %s, its hash factor",
-                   fmax(worst->engines[v->engine].max_hash_factor.mean, 1), worst->name);
+        const fab_engine_result *e = &worst->engines[v->engine];
+        fab_append(out, FAB_VERDICT_TEXT, "more queue pairs or spraying win at most x%.2f in %s",
+                   fmax(e->has_time ? e->lower_bound_ratio.mean : e->max_hash_factor.mean, 1), worst->name);
     } else {
         fab_append(out, FAB_VERDICT_TEXT, "%snothing collides", out[0] != '\0' ? "" : KEEP);
     }
@@ -442,9 +443,8 @@ static void advice_of_jobs(const fab_contention *c, bool is_one_draw, bool colli
                    collides ? "; flows of each collide with its own: --engine ecmp,qp=16, or spray where switches can"
                             : "");
     } else if (!(most > 0)) {
-        fab_append(out, FAB_VERDICT_TEXT,
-                   "nothing that was tried helps all jobs together: move jobs that share links apart (servers), or add "
-                   "uplinks");
+        fab_append(out, FAB_VERDICT_TEXT, "%smove jobs that share links apart (servers), or add uplinks",
+                   c->has_tried ? "nothing that was tried helps all jobs together: " : "");
     }
 }
 

@@ -8,6 +8,7 @@
 #define MOST_NAMED 8    /* components behind the name of a scenario */
 #define MOST_TIED  3    /* of parts that have the same impact */
 #define LITTLE     1e-3 /* impact that nobody notices */
+#define NOTHING    5e-6 /* that is printed as 0 % */
 #define NO_IMPACT  "Not told apart: the draw of the paths decides which loss costs most."
 
 static const fab_study_variant *shown(const fab_study_summary *s) {
@@ -61,6 +62,10 @@ static void study_put_single_highest(fab_page *page, const fab_study_summary *s)
     if (first == NULL) {
         fab_page_wrap(page, FAB_INK_GOOD, 2, 2,
                       s->n_seeds > 1 ? NO_IMPACT : "No impact: no loss that was looked at costs anything.");
+        return;
+    }
+    if (s->n_seeds > 1 && first->worst_impact < NOTHING) {
+        fab_page_wrap(page, FAB_INK_GOOD, 2, 2, NO_IMPACT);
         return;
     }
     if (first->worst_impact < LITTLE) {
@@ -229,8 +234,8 @@ static void study_put_single_classes(fab_page *page, const fab_study_summary *s,
     fab_table_end(&table, 2, NULL, NULL);
     fab_text_notef(page,
                    "parts: of the fabric; failed: of them, in some scenario; job stops: at whose loss it does; "
-                   "impact: %s, mean over those that failed; worst: of a part",
-                   s->criterion);
+                   "impact: %s, mean over those that failed; worst: of a part%s",
+                   s->criterion, s->n_seeds > 1 ? "; 0 where the seeds do not tell it from chance" : "");
 }
 
 void study_put_classes(fab_page *page, const fab_study_summary *s) {

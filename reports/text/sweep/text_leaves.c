@@ -46,6 +46,10 @@ static void leaf_list(fab_page *page, const fab_sweep *s, uint64_t least, char o
         const char *before = is_said ? "" : fab_show(page, "%s%s at ", out[0] != '\0' ? "; " : "", mine);
         for (size_t k = i; k < s->n_points && !is_said; k++) {
             if (strcmp(leaf_text(&s->points[k], least, its), mine) == 0) {
+                if (strlen(out) + MOST_ONE > MOST_TEXT - FAB_NAME_SIZE) { /* no room for one more: the JSON has all */
+                    fab_append(out, MOST_TEXT, ", ...");
+                    return;
+                }
                 fab_append(out, MOST_TEXT, "%s%s", before, fab_text_sweep_point(page, s, &s->points[k]));
                 before = ", ";
             }

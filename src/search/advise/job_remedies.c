@@ -131,6 +131,7 @@ fab_status fab_job_remedies_try(const fab_replay *base, const fab_result *first,
     const uint64_t n_flows = count_flows(contention) * base->n_seeds;
     job_trial t = {.base = base, .first = first, .c = contention, .engine = what->engines[engine]};
     contention->remedied = engine;
+    contention->has_tried = true;
     if (contention->n_remedies > 0 || !(contention->engines[engine].lost_ratio > FAB_VERDICT_LITTLE)) {
         return FAB_OK; /* they are known, or there is nothing to be saved */
     }

@@ -121,6 +121,7 @@ typedef struct fab_contention {
     size_t remedied;                           /**< engine that remedies are compared with */
     fab_job_remedy remedies[FAB_JOB_REMEDIES]; /**< the easiest first */
     size_t n_remedies;
+    bool has_tried;     /**< remedies were asked for */
     uint64_t n_untried; /**< flows, too many for remedies to be tried; 0: they were */
 } fab_contention;
 
