@@ -70,8 +70,8 @@ if command -v zsh >/dev/null; then
 zmodload zsh/zpty
 zpty shell zsh -f -i
 typeset all= part
-await() { # await PATTERN: reads what the shell prints until it is there, 20 s at most
-  repeat 200; do
+await() { # await PATTERN: reads what the shell prints until it is there, a minute at most
+  repeat 600; do
     while zpty -r -t shell part; do all+=$part; done
     [[ $all == *$~1* ]] && return 0
     sleep 0.1

@@ -19,7 +19,7 @@ cmp alone/results.db many/results.db || fail "another store than of one process"
 
 "$program" study plan "${study[@]}" --store killed --quiet >/dev/null
 mpirun -n 4 --oversubscribe "$FABRISCOPE_MPI" study run --store killed --quiet >/dev/null &
-for ((i = 0; i < 2000; i++)); do # killed as soon as a shard has rows: the whole study takes seconds
+for ((i = 0; i < 12000; i++)); do # killed as soon as a shard has rows: the whole study takes seconds
   [[ -s killed/shard-0-of-4.db-wal ]] && break
   sleep 0.005
 done
@@ -31,7 +31,7 @@ cmp alone/results.db killed/results.db || fail "another store after a kill"
 # one process is told to end: it stores what it has computed, mpirun tells the others, and they do so too
 "$program" study plan "${study[@]}" --store ended --quiet >/dev/null
 mpirun -n 4 --oversubscribe "$FABRISCOPE_MPI" study run --store ended --quiet >/dev/null 2>err &
-for ((i = 0; i < 2000; i++)); do
+for ((i = 0; i < 12000; i++)); do
   [[ -s ended/shard-0-of-4.db-wal ]] && break
   sleep 0.005
 done

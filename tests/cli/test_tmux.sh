@@ -129,7 +129,7 @@ echo "exit \$?"
 END
 tmux -L fab new-session -d -s long -x 80 -y 24 "env LC_ALL=C.UTF-8 TERM=screen sh -c '. ./long.sh; sleep 60'"
 seen=
-for _ in {1..300}; do
+for _ in {1..1800}; do
   tmux -L fab capture-pane -p -t long >screen
   if grep -q '^exit' screen; then break; fi
   if grep -qE '^[0-9]+ of 4000 \([0-9]+ %\), .* per second, [0-9]+ s left' screen; then seen=1; fi
@@ -150,7 +150,7 @@ top_starts() {
 }
 # top_shows NAME PATTERN: until the pane has such a line, which is then in `screen`
 top_shows() {
-  for _ in {1..100}; do
+  for _ in {1..1200}; do
     tmux -L fab capture-pane -p -t "$1" | sed 's/ *$//' >screen
     if grep -qE "$2" screen; then return 0; fi
     sleep 0.05
