@@ -280,7 +280,9 @@ fab_status cli_sweep_and_report(const cli_options *options, const cli_vary *vary
     fab_status status = FAB_OK;
     fab_sweep *sweep = NULL;
     fab_result result = {0};
-    cli_progress progress = {.unit = vary[0].are_designs ? "designs" : "points"};
+    cli_progress progress = {.unit = vary[0].are_designs            ? "designs"
+                                     : command == FAB_COMMAND_PLACE ? "placements"
+                                                                    : "points"};
     bool shows = cli_progress_wanted(options);
     fab_sweep_request request = {.n_paths = n_vary,
                                  .read = vary[0].are_designs ? read_compared : read_point,
