@@ -86,6 +86,27 @@ test('five knobs give the figures of the command line', async () => {
   await context.close();
 });
 
+test('what takes long says how far it is', async () => {
+  const { page, context } = await open(browser, make('long', 'clos:gpus=2048,taper=2', '--job', 'model=llama3-8b,tp=8', '--seeds', '20'));
+  await unpacked(page);
+  await page.evaluate(() => {
+    const status = document.getElementById('explore-status');
+    window.said = [];
+    new MutationObserver(() => window.said.push(status.textContent)).observe(status, { childList: true });
+  });
+  await page.locator('#explore').getByLabel('Routing', { exact: true }).selectOption('adaptive');
+  await answered(page, 1);
+  const said = await page.evaluate(() => window.said);
+  const { phases, meta } = await agrees(page, 'what took long');
+  const all = phases.filter((p) => p.engines.length > 0).length * meta.seeds;
+  const steps = said.map((text) => /^Counting: phases and engines, (\d+) of (\d+) \(/.exec(text)).filter(Boolean).map(([, n, of]) => [Number(n), Number(of)]);
+  assert.ok(steps.length >= 2, said.join('\n'));
+  assert.ok(steps.every(([n, of], i) => of === all && n <= of && (i === 0 || n > steps[i - 1][0])), said.join('\n'));
+  assert.equal(said[0], 'Counting.');
+  assert.match(said.at(-1), /^Answered in /);
+  await context.close();
+});
+
 test('what is broken, in the picture and by its name', async () => {
   const file = make('broken', 'rail-spine:gpus=64,radix=16,taper=2', '--job', 'model=llama3-8b,tp=8', '--engine', 'ecmp');
   const { page, context, complaints } = await open(browser, file, { colorScheme: 'dark' });
@@ -208,6 +229,8 @@ test('two designs stand side by side: heat, seconds, bills, what is newly collid
   for (const p of now.report.phases) assert.equal(times.get(p.name), p.engines[0].time_s);
   assert.equal(times.get('iteration'), now.report.iteration[0].time_s);
   const heat = () => page.locator('#versus-heat canvas').evaluateAll((all) => all.map((c) => c.toDataURL()));
+  await page.locator('#versus-heat').scrollIntoViewIfNeeded(); // what is not in the window is not drawn
+  await page.waitForFunction(() => [...document.querySelectorAll('#versus-heat canvas')].every((canvas) => canvas.style.height));
   const before = await heat();
   assert.equal(new Set(before).size, 2, 'two pictures that differ');
   await page.locator('#versus').screenshot({ path: join(pictures, 'versus-light.png') });
