@@ -66,8 +66,9 @@ export async function find(page, pattern) {
   }, pattern.source);
 }
 
-/** Everything drawn when it comes into sight is drawn. */
+/** Everything drawn when it comes into sight is drawn, and laid out from then on. */
 export const drawAll = (page) => page.evaluate(async () => {
+  for (const part of document.querySelectorAll('.part')) part.style.contentVisibility = 'visible';
   for (let y = 0; y < document.documentElement.scrollHeight; y += 700) {
     scrollTo({ top: y, behavior: 'instant' });
     await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));

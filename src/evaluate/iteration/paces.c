@@ -229,16 +229,20 @@ fab_status fab_iterate_link_use(const fab_fabric *fabric, const fab_traffic *tra
     const size_t n = 2 * ((size_t)fabric->n_boundaries + 2); /* scale-up, PCIe, tiers; from GPUs, to them */
     fab_link_use *use = NULL;
     uint64_t *n_used = NULL;
+    fab_travel *travel = NULL;
     FAB_TRY(FAB_NEW_ALL(n, err, use, n_used));
+    FAB_TRY(FAB_NEW(travel, traffic->n_phases, err));
+    for (size_t p = 0; p < traffic->n_phases; p++) {
+        travel[p] = fab_iterate_travel(traffic->phases[p].name);
+    }
     for (fab_link_id link = 0; link < fabric->n_links; link++) {
         const fab_link_class *class = fab_class_of(fabric, link);
         size_t place = class->kind == FAB_LINK_SCALEUP ? 0 : class->kind == FAB_LINK_PCIE ? 1 : class->tier + 1;
         size_t of = 2 * place + (fab_is_up(link) ? 0 : 1);
         bool used = false;
         for (size_t p = 0; p < traffic->n_phases; p++) {
-            const iterate_role *role = iterate_role_of(traffic->phases[p].name);
-            if (role != NULL && bytes[p][link] > 0) {
-                use[of].busy_s[role->travel] += bytes[p][link] * 8 / class->usable_bps;
+            if (travel[p] < FAB_TRAVEL_N && bytes[p][link] > 0) {
+                use[of].busy_s[travel[p]] += bytes[p][link] * 8 / class->usable_bps;
                 used = true;
             }
         }
@@ -255,6 +259,6 @@ fab_status fab_iterate_link_use(const fab_fabric *fabric, const fab_traffic *tra
     *out = use;
     use = NULL;
 done:
-    FAB_FREE_ALL(use, n_used);
+    FAB_FREE_ALL(use, n_used, travel);
     return status;
 }
