@@ -74,13 +74,38 @@ static int busy_order(const void *a, const void *b) {
     return memcmp(a, b, sizeof(busy_link));
 }
 
+/* Whether what the other link does not let through this one does not either. */
+static bool covers(const busy_link *link, const busy_link *other) {
+    bool is_above = true;
+    for (fab_travel k = 0; k < FAB_TRAVEL_N && is_above; k++) {
+        is_above = link->part[k] >= other->part[k];
+    }
+    return is_above;
+}
+
+#define LOOKED_AT 64
+
+/* Puts a link in place of one that it covers, if none of the first ones covers it. */
+static bool is_covered(const busy_link *link, busy_link *first, size_t n) {
+    for (size_t i = 0; i < n && i < LOOKED_AT; i++) {
+        if (covers(&first[i], link)) {
+            return true;
+        }
+        if (covers(link, &first[i])) {
+            first[i] = *link;
+            return true;
+        }
+    }
+    return false;
+}
+
 /* The phases of an iteration. */
 typedef struct shared_phase {
     fab_travel travel;
     const double *bytes; /* [link] */
 } shared_phase;
 
-/* Links that are too small for a set of travels, one of those that are alike. */
+/* Links that are too small for a set of travels, but for most that another covers. */
 static fab_status find_busy(const fab_fabric *fabric, const shared_phase *phase, size_t n_phases, const double *all_s,
                             busy_link **out, uint32_t *out_n, fab_error *err) {
     size_t capacity = 0;
@@ -93,7 +118,7 @@ static fab_status find_busy(const fab_fabric *fabric, const shared_phase *phase,
             double *part = &busy.part[phase[p].travel];
             *part = bits > 0 ? fmin(*part + bits / (capacity_bps * all_s[phase[p].travel]), 1) : *part;
         }
-        if (may_bind(&busy) && (n == 0 || busy_order(&(*out)[n - 1], &busy) != 0)) {
+        if (may_bind(&busy) && !is_covered(&busy, *out, n)) {
             FAB_PASS(FAB_GROW(*out, capacity, n + 1, err));
             (*out)[n++] = busy;
         }
