@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { find, launch, open } from './browser.mjs';
 import { Model } from '../../reports/web/src/model.js';
+import { WARM } from '../../reports/web/src/warm.js';
 
 const [program, folder, pictures] = process.argv.slice(2);
 const browser = await launch();
@@ -239,6 +240,19 @@ test('two designs stand side by side: heat, seconds, bills, what is newly collid
   await page.getByRole('button', { name: 'Keep these to compare' }).click();
   assert.equal(await page.locator('#versus').count(), 0);
   assert.deepEqual(complaints.filter((c) => !c.startsWith('asks for blob:')), []); // its own worker
+  await context.close();
+});
+
+test('what warms the core is what the program answers', () => {
+  for (const [command, ...words] of WARM.filter(([first]) => first !== 'hold')) assert.match(run(command, ...words), /"phases"/);
+});
+
+test('what is not in the window is drawn when it is printed', async () => {
+  const { page, context } = await open(browser, make('print', 'clos:gpus=64,radix=16', '--job', 'model=llama3-8b,tp=8', '--engine', 'ecmp', '--engine', 'spray'), { viewport: { width: 1280, height: 300 } });
+  const drawn = () => page.locator('canvas').evaluateAll((all) => all.map((canvas) => canvas.style.height !== '' || canvas.closest('.u-wrap') !== null));
+  assert.ok((await drawn()).includes(false), 'all is drawn, though not seen');
+  await page.pdf();
+  assert.ok(!(await drawn()).includes(false), 'a canvas is empty');
   await context.close();
 });
 
