@@ -6,14 +6,15 @@
 // fabriscope-ready). pan-GPUS: milliseconds that the page works for one move of the pointer that drags the fabric, 1.69
 // times as wide as its place, until a pixel of it can be read; 95 % of 120; longest-GPUS: the longest, which draws beyond
 // the edges. ask-GPUS: seconds from breaking a part by its name until the page shows the answer, once its job is open.
-// answer-GPUS: processor seconds of that answer alone, by the same WebAssembly under node; open-GPUS: of opening the job
-// before it; taper-GPUS, radix-GPUS, ...: of the answer to another value of this knob after it.
+// answer-GPUS: processor seconds of that answer alone, by the same WebAssembly under node; open-GPUS: of what a page asks
+// before it, and opens its job with; taper-GPUS, radix-GPUS, ...: of the answer to another value of this knob after it.
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
-import { launch, open } from '../web/browser.mjs';
+import { launch, open, toFabric } from '../web/browser.mjs';
+import { WARM } from '../../reports/web/src/warm.js';
 
 const [program, folder, runs, ...rows] = process.argv.slice(2);
 const DESIGNS = { 1024: ['clos:gpus=1024,taper=2', '--job', 'model=llama3-8b,tp=8', '--engine', 'ecmp'], 24576: ['preset:llama3-24k-roce'] };
@@ -39,7 +40,7 @@ async function view(gpus) {
 
 async function moves(gpus) {
   const { page: tab, context } = await open(browser, page('run', gpus));
-  await tab.locator('canvas.fabric').first().scrollIntoViewIfNeeded();
+  await toFabric(tab);
   const sorted = await tab.evaluate(() => {
     const canvas = document.querySelector('canvas.fabric');
     const box = canvas.getBoundingClientRect();
@@ -78,7 +79,8 @@ async function work(gpus) {
   });
   module.FS.close(module.FS.getStream(1));
   module.FS.open('/tmp/answer', 'w'); // as the page's worker
-  const spent = (...questions) => {
+  const spent = async (...questions) => {
+    await new Promise((done) => setTimeout(done, 500)); // what was asked before is compiled better meanwhile, as while somebody reads
     const start = process.cpuUsage();
     const codes = questions.map((words) => module.callMain(words));
     const { user, system } = process.cpuUsage(start);
@@ -86,7 +88,9 @@ async function work(gpus) {
   };
   const words = (...more) => ['explore', ...DESIGNS[gpus], ...more, '--threads', '1', '--quiet'];
   const knobs = rows.map((row) => row.split('-')).filter(([knob, n]) => KNOBS[knob] && n === gpus);
-  return { open: spent(words(), ['hold']), answer: spent(words('--fail', 'spine-0')), ...Object.fromEntries(knobs.map(([knob]) => [knob, spent(words(...KNOBS[knob]))])) };
+  const out = { open: await spent(...WARM, words(), ['hold']), answer: await spent(words('--fail', 'spine-0')) };
+  for (const [knob] of knobs) out[knob] = await spent(words(...KNOBS[knob]));
+  return out;
 }
 
 async function ask(gpus) {

@@ -42,9 +42,15 @@ async function putBack(context, page) {
   idle = context;
 }
 
+/** Scrolls to the fabric, which is drawn when it comes into the window. */
+export async function toFabric(page) {
+  await page.locator('canvas.fabric').first().scrollIntoViewIfNeeded();
+  await page.waitForFunction(() => document.querySelector('canvas.fabric').style.height);
+}
+
 /** Moves over the canvas until its tip says what is looked for; the place in the window, or null. */
 export async function find(page, pattern) {
-  await page.locator('canvas.fabric').first().scrollIntoViewIfNeeded();
+  await toFabric(page);
   return page.evaluate((source) => {
     const looked = new RegExp(source);
     const canvas = document.querySelector('canvas.fabric');
@@ -60,8 +66,9 @@ export async function find(page, pattern) {
   }, pattern.source);
 }
 
-/** Everything drawn when it comes into sight is drawn. */
+/** Everything drawn when it comes into sight is drawn, and laid out from then on. */
 export const drawAll = (page) => page.evaluate(async () => {
+  for (const part of document.querySelectorAll('.part')) part.style.contentVisibility = 'visible';
   for (let y = 0; y < document.documentElement.scrollHeight; y += 700) {
     scrollTo({ top: y, behavior: 'instant' });
     await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));

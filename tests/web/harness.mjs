@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { launch } from './browser.mjs';
+import { launch, toFabric } from './browser.mjs';
 import { readJson } from './page.mjs';
 
 export const [artefacts, root, only = ''] = process.argv.slice(2);
@@ -42,7 +42,10 @@ export function same(text, value, what) {
 }
 
 export const cells = (page, id) => page.evaluate((table) => [...document.querySelectorAll(`#${table} tbody tr`)].map((row) => [...row.cells].map((cell) => cell.textContent)), id);
-export const pixels = (page) => page.evaluate(() => document.querySelector('canvas.fabric').toDataURL());
+export const pixels = async (page) => {
+  await toFabric(page);
+  return page.evaluate(() => document.querySelector('canvas.fabric').toDataURL());
+};
 export const text = (page, selector) => page.locator(selector).first().textContent();
 
 /** Runs them all, and ends the program. */

@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { find, launch, open } from './browser.mjs';
 import { Model } from '../../reports/web/src/model.js';
+import { WARM } from '../../reports/web/src/warm.js';
 
 const [program, folder, pictures] = process.argv.slice(2);
 const browser = await launch();
@@ -83,6 +84,27 @@ test('five knobs give the figures of the command line', async () => {
   await answered(other, 1);
   assert.equal((await agrees(other, 'by its address')).fabric.nic_bps, 2e11);
   assert.deepEqual(complaints.filter((c) => !c.startsWith('asks for blob:')), []); // its own worker
+  await context.close();
+});
+
+test('what takes long says how far it is', async () => {
+  const { page, context } = await open(browser, make('long', 'clos:gpus=2048,taper=2', '--job', 'model=llama3-8b,tp=8', '--seeds', '20'));
+  await unpacked(page);
+  await page.evaluate(() => {
+    const status = document.getElementById('explore-status');
+    window.said = [];
+    new MutationObserver(() => window.said.push(status.textContent)).observe(status, { childList: true });
+  });
+  await page.locator('#explore').getByLabel('Routing', { exact: true }).selectOption('adaptive');
+  await answered(page, 1);
+  const said = await page.evaluate(() => window.said);
+  const { phases, meta } = await agrees(page, 'what took long');
+  const all = phases.filter((p) => p.engines.length > 0).length * meta.seeds;
+  const steps = said.map((text) => /^Counting: phases and engines, (\d+) of (\d+) \(/.exec(text)).filter(Boolean).map(([, n, of]) => [Number(n), Number(of)]);
+  assert.ok(steps.length >= 2, said.join('\n'));
+  assert.ok(steps.every(([n, of], i) => of === all && n <= of && (i === 0 || n > steps[i - 1][0])), said.join('\n'));
+  assert.equal(said[0], 'Counting.');
+  assert.match(said.at(-1), /^Answered in /);
   await context.close();
 });
 
@@ -208,6 +230,8 @@ test('two designs stand side by side: heat, seconds, bills, what is newly collid
   for (const p of now.report.phases) assert.equal(times.get(p.name), p.engines[0].time_s);
   assert.equal(times.get('iteration'), now.report.iteration[0].time_s);
   const heat = () => page.locator('#versus-heat canvas').evaluateAll((all) => all.map((c) => c.toDataURL()));
+  await page.locator('#versus-heat').scrollIntoViewIfNeeded(); // what is not in the window is not drawn
+  await page.waitForFunction(() => [...document.querySelectorAll('#versus-heat canvas')].every((canvas) => canvas.style.height));
   const before = await heat();
   assert.equal(new Set(before).size, 2, 'two pictures that differ');
   await page.locator('#versus').screenshot({ path: join(pictures, 'versus-light.png') });
@@ -216,6 +240,19 @@ test('two designs stand side by side: heat, seconds, bills, what is newly collid
   await page.getByRole('button', { name: 'Keep these to compare' }).click();
   assert.equal(await page.locator('#versus').count(), 0);
   assert.deepEqual(complaints.filter((c) => !c.startsWith('asks for blob:')), []); // its own worker
+  await context.close();
+});
+
+test('what warms the core is what the program answers', () => {
+  for (const [command, ...words] of WARM.filter(([first]) => first !== 'hold')) assert.match(run(command, ...words), /"phases"/);
+});
+
+test('what is not in the window is drawn when it is printed', async () => {
+  const { page, context } = await open(browser, make('print', 'clos:gpus=64,radix=16', '--job', 'model=llama3-8b,tp=8', '--engine', 'ecmp', '--engine', 'spray'), { viewport: { width: 1280, height: 300 } });
+  const drawn = () => page.locator('canvas').evaluateAll((all) => all.map((canvas) => canvas.style.height !== '' || canvas.closest('.u-wrap') !== null));
+  assert.ok((await drawn()).includes(false), 'all is drawn, though not seen');
+  await page.pdf();
+  assert.ok(!(await drawn()).includes(false), 'a canvas is empty');
   await context.close();
 });
 

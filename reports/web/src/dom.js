@@ -87,6 +87,16 @@ export function whenSeen(element, draw) {
   waiting.set(element, draw);
   sight.observe(element);
 }
+
+const sized = new ResizeObserver((entries) => entries.forEach(({ target }) => target.draw()));
+
+/** Draws when the element first has a size, which it has not before it comes near the window, has another, or is printed. */
+export function whenSized(element, draw) {
+  element.draw = draw;
+  element.classList.add('sized');
+  sized.observe(element);
+}
+addEventListener('beforeprint', () => document.querySelectorAll('.sized').forEach((element) => element.draw()));
 addEventListener('beforeprint', () => [...waiting.keys()].forEach((element) => element.isConnected && show(element)));
 
 /** A choice with its label. Options: [value, text]. */

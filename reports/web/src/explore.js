@@ -4,6 +4,7 @@ import { readAddress, writeAddress } from './address.js';
 import { completed } from './complete.js';
 import { h, replace, select } from './dom.js';
 import { against } from './versus.js';
+import { WARM } from './warm.js';
 import * as f from './format.js';
 
 const UNTOUCHED = 'as it is';
@@ -149,10 +150,9 @@ export function explore(first, show) {
   const ask = startCore(async () => {
     if (q.design && !now) turn({});
     [fields, families] = [await learn('fields'), await learn('families')];
-    if (newest > 0) return;
-    if (q.design) ask(questionWords(q), files); // opens the job that the page shows
-    if (q.design) status.textContent = 'Turn a knob, or break something in the picture.';
-    else status.textContent = 'Write a design: a family, a colon and keys, such as clos:gpus=1024,taper=2.';
+    if (newest === 0) status.textContent = q.design ? 'Turn a knob, or break something in the picture.' : 'Write a design: a family, a colon and keys, such as clos:gpus=1024,taper=2.';
+    for (const words of WARM) if (newest === 0) await ask(words, {});
+    if (newest === 0 && q.design) ask(questionWords(q), files); // opens the job that the page shows
   }, () => { status.dataset.open = String(newest); }, (text) => { if (newest > 0) status.textContent = `Counting: phases and engines, ${text}.`; });
 
   const present = () => show(now, kept === now ? null : kept);

@@ -1,11 +1,10 @@
 // Heat matrices: who sends how much to whom, and how full the links between two tiers are.
 import { BINS, binOf } from './model.js';
-import { h, replace, section, select, table, whenSeen } from './dom.js';
+import { h, replace, section, select, table, whenSeen, whenSized } from './dom.js';
 import { onTheme, palette } from './colour.js';
 import * as f from './format.js';
 
-const resized = new ResizeObserver((entries) => entries.forEach(({ target }) => target.draw()));
-onTheme(() => document.querySelectorAll('.heat').forEach((place) => place.draw()));
+onTheme(() => document.querySelectorAll('.heat.sized').forEach((place) => place.draw()));
 
 const LABEL = 12; // pixels of a label
 const MARGIN = { left: 92, top: 8, right: 8, bottom: 26 };
@@ -70,8 +69,7 @@ function heat({ rows, columns, cells, colour, rowName, columnName, label, tell, 
     readout.textContent = tell(row, column, value.get(row * columns + column));
   });
   const place = h('div', { class: 'heat' }, canvas);
-  place.draw = draw;
-  whenSeen(place, () => resized.observe(place));
+  whenSeen(place, () => whenSized(place, draw));
   return h('div', null, place, readout);
 }
 

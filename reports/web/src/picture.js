@@ -1,6 +1,6 @@
 // The fabric on a canvas, tier over tier. Boxes open on a click: pods, planes and rails into switches, a switch into its
 // cables. tree.js is the same for the keyboard, detail.js tells what is selected.
-import { h, replace, section, select } from './dom.js';
+import { h, replace, section, select, whenSized } from './dom.js';
 import { onTheme, palette } from './colour.js';
 import { COLOURS, CRITICALITY, DIRECTIONS, Metric, PAUSES } from './metric.js';
 import { detail } from './detail.js';
@@ -150,7 +150,14 @@ export class Picture extends Painted {
     return { x: this.at(box.x, size), y, width, height };
   }
 
+  /** Its place has a size: from now on what changes is drawn. */
+  show() {
+    this.isShown = true;
+    this.draw();
+  }
+
   draw() {
+    if (!this.isShown) return;
     const size = this.size();
     if (size.width <= 0) return;
     this.strips = null;
@@ -303,6 +310,7 @@ export class Picture extends Painted {
   }
 
   hover(x, y) {
+    if (!this.isShown) return;
     const box = this.boxAt(x, y);
     const bundle = box < 0 ? this.bundleAt(x, y) : null;
     this.tip.hidden = box < 0 && !bundle;
@@ -381,7 +389,7 @@ export function picture(model, state, views) {
   hot.disabled = !shown.metric.known;
   const place = h('div', { class: 'canvas' }, shown.canvas, shown.tip);
   const full = document.fullscreenEnabled && h('button', { type: 'button', onclick: () => (document.fullscreenElement ? document.exitFullscreen() : part.requestFullscreen()) }, 'Full screen');
-  new ResizeObserver(() => shown.draw()).observe(place);
+  whenSized(place, () => shown.show());
   const part = section('fabric', 'The fabric',
     'Click a box to open it, a switch or a cable for what it carries; a wide band stands for many cables, striped by how many of them are how full. Ctrl and the wheel zoom: from groups to their switches, and to the ports of these.',
     h('div', { class: 'filters' },

@@ -1,6 +1,6 @@
 // The iteration moment by moment: a row for every stage of a pipeline. A cursor in it lights the links that are in use
 // then (metric.js), a click on a bar selects the way of the slowest flow of its phase.
-import { h, keyOf, replace, section, table } from './dom.js';
+import { h, keyOf, replace, section, table, whenSized } from './dom.js';
 import { onTheme, palette, token } from './colour.js';
 import { isPass, KINDS } from './schedule.js';
 import * as f from './format.js';
@@ -355,7 +355,7 @@ export function timeline(model, state) {
       line.draw();
     }
   });
-  new ResizeObserver(() => line.draw()).observe(place);
+  whenSized(place, () => line.draw());
   clear.disabled = state.time === null;
   take();
   return section('timeline', 'The iteration, moment by moment', 'One pipeline; the others do the same at the same time. A click on a bar shows in the picture which way the slowest flow of its phase takes, and who is in its way. Ctrl and the wheel zoom, dragging moves.',

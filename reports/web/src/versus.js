@@ -1,6 +1,6 @@
 // Two designs or two states side by side: figures with their change, bills, heat, and which links collide in one alone.
 import { isCollided, Model, State } from './model.js';
-import { h, replace, section, select, table } from './dom.js';
+import { h, replace, section, select, table, whenSized } from './dom.js';
 import { collidedOf, heatNote, heatOf, heatPair } from './heat.js';
 import { Picture } from './picture.js';
 import { pointName } from './sweep.js';
@@ -101,7 +101,7 @@ export function versus(model, state, other, names) {
     const mine = new State({ ...state, listeners: [], time: null, under: null, selected: null, open: null, openRest: false });
     const shown = new Picture(m, mine, data.views);
     const place = h('div', { class: 'canvas' }, shown.canvas, shown.tip);
-    new ResizeObserver(() => shown.draw()).observe(place);
+    whenSized(place, () => shown.show());
     heat.append(h('figure', { class: 'figure' }, h('figcaption', null, `${name}: ${f.count(m.report.fabric.switches)} switches${m.report.cost ? `, ${f.money(m.report.cost.total_usd)}` : ''}`), place));
     own.push([m, mine]);
   }

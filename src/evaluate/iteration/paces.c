@@ -74,13 +74,38 @@ static int busy_order(const void *a, const void *b) {
     return memcmp(a, b, sizeof(busy_link));
 }
 
+/* Whether what the other link does not let through this one does not either. */
+static bool covers(const busy_link *link, const busy_link *other) {
+    bool is_above = true;
+    for (fab_travel k = 0; k < FAB_TRAVEL_N && is_above; k++) {
+        is_above = link->part[k] >= other->part[k];
+    }
+    return is_above;
+}
+
+#define LOOKED_AT 64
+
+/* Puts a link in place of one that it covers, if none of the first ones covers it. */
+static bool is_covered(const busy_link *link, busy_link *first, size_t n) {
+    for (size_t i = 0; i < n && i < LOOKED_AT; i++) {
+        if (covers(&first[i], link)) {
+            return true;
+        }
+        if (covers(link, &first[i])) {
+            first[i] = *link;
+            return true;
+        }
+    }
+    return false;
+}
+
 /* The phases of an iteration. */
 typedef struct shared_phase {
     fab_travel travel;
     const double *bytes; /* [link] */
 } shared_phase;
 
-/* Links that are too small for a set of travels, one of those that are alike. */
+/* Links that are too small for a set of travels, but for most that another covers. */
 static fab_status find_busy(const fab_fabric *fabric, const shared_phase *phase, size_t n_phases, const double *all_s,
                             busy_link **out, uint32_t *out_n, fab_error *err) {
     size_t capacity = 0;
@@ -93,7 +118,7 @@ static fab_status find_busy(const fab_fabric *fabric, const shared_phase *phase,
             double *part = &busy.part[phase[p].travel];
             *part = bits > 0 ? fmin(*part + bits / (capacity_bps * all_s[phase[p].travel]), 1) : *part;
         }
-        if (may_bind(&busy) && (n == 0 || busy_order(&(*out)[n - 1], &busy) != 0)) {
+        if (may_bind(&busy) && !is_covered(&busy, *out, n)) {
             FAB_PASS(FAB_GROW(*out, capacity, n + 1, err));
             (*out)[n++] = busy;
         }
@@ -229,16 +254,20 @@ fab_status fab_iterate_link_use(const fab_fabric *fabric, const fab_traffic *tra
     const size_t n = 2 * ((size_t)fabric->n_boundaries + 2); /* scale-up, PCIe, tiers; from GPUs, to them */
     fab_link_use *use = NULL;
     uint64_t *n_used = NULL;
+    fab_travel *travel = NULL;
     FAB_TRY(FAB_NEW_ALL(n, err, use, n_used));
+    FAB_TRY(FAB_NEW(travel, traffic->n_phases, err));
+    for (size_t p = 0; p < traffic->n_phases; p++) {
+        travel[p] = fab_iterate_travel(traffic->phases[p].name);
+    }
     for (fab_link_id link = 0; link < fabric->n_links; link++) {
         const fab_link_class *class = fab_class_of(fabric, link);
         size_t place = class->kind == FAB_LINK_SCALEUP ? 0 : class->kind == FAB_LINK_PCIE ? 1 : class->tier + 1;
         size_t of = 2 * place + (fab_is_up(link) ? 0 : 1);
         bool used = false;
         for (size_t p = 0; p < traffic->n_phases; p++) {
-            const iterate_role *role = iterate_role_of(traffic->phases[p].name);
-            if (role != NULL && bytes[p][link] > 0) {
-                use[of].busy_s[role->travel] += bytes[p][link] * 8 / class->usable_bps;
+            if (travel[p] < FAB_TRAVEL_N && bytes[p][link] > 0) {
+                use[of].busy_s[travel[p]] += bytes[p][link] * 8 / class->usable_bps;
                 used = true;
             }
         }
@@ -255,6 +284,6 @@ fab_status fab_iterate_link_use(const fab_fabric *fabric, const fab_traffic *tra
     *out = use;
     use = NULL;
 done:
-    FAB_FREE_ALL(use, n_used);
+    FAB_FREE_ALL(use, n_used, travel);
     return status;
 }

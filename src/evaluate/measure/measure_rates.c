@@ -48,7 +48,8 @@ static double fullest_link_s(const fab_prepared_phase *s, const double *bytes, c
     double most = 0;
     for (uint32_t l = 0; l < s->fabric->n_links; l++) {
         double mine = bytes[l] - (without != NULL ? without[l] : 0);
-        most = fmax(most, mine * BITS / fab_prepared_capacity(s, l));
+        const double own_s = mine > 0 ? mine * BITS / fab_prepared_capacity(s, l) : 0;
+        most = own_s > most ? own_s : most;
     }
     return most;
 }
