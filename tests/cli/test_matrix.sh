@@ -89,7 +89,7 @@ grep -F "$refuses_here" err >/dev/null || fail "hosts as GPUs: $(<err)"
 printf '0 5 5 5\n5 0 5 5\n5 5 0 5\n5 5 5 0\n' >square.csv
 likely='the matrix names GPUs 0 to 3 of 32, as many as there are servers: if its rows are servers, write ,rows=servers behind the file'
 "$program" route clos:gpus=32 --traffic file:square.csv --quiet | tr -s ' \n' ' ' >out
-[[ $(grep -oF "$likely" out | wc -l) -eq 2 && $(<out) == "bound by $likely"* ]] || fail "a matrix of servers: $(<out)"
+[[ $(grep -oF "$likely" out | wc -l) -eq 2 && $(<out) == *"how sure every seed gives the same; $likely clos:gpus=32"* ]] || fail "a matrix of servers: $(<out)"
 "$program" route clos:gpus=32 --traffic file:square.csv,rows=servers --quiet >out
 grep -F 'as many as' out >/dev/null && fail "rows=servers is doubted"
 # A run does not replace it, a study takes a copy along, and a server of one GPU is a server.
