@@ -23,7 +23,7 @@ static void contention_put_jobs(fab_page *page, const fab_contention *c) {
     fab_table table;
     size_t n_rows = 0;
     fab_table_begin(&table, page, FAB_COLUMNS(COLUMNS));
-    for (size_t i = 0; i < c->n_jobs && n_rows < MOST_ROWS; i++) {
+    for (size_t i = 0; i < c->n_jobs && n_rows <= MOST_ROWS; i++) {
         const fab_contending_job *j = &c->jobs[i];
         const double figures[] = {j->n_gpus, j->n_servers, NAN, NAN};
         size_t first = 0;
@@ -34,8 +34,7 @@ static void contention_put_jobs(fab_page *page, const fab_contention *c) {
         for (size_t k = i; k < c->n_jobs; k++) {
             n_like += is_like(&c->jobs[k], j);
         }
-        if (first == i) {
-            n_rows++;
+        if (first == i && ++n_rows <= MOST_ROWS) {
             fab_table_row(&table, FAB_INK_PLAIN,
                           n_like > 1 ? fab_show(page, "%.24s and %zu more", j->id, n_like - 1)
                                      : fab_show(page, "%.24s", j->id),
@@ -45,7 +44,7 @@ static void contention_put_jobs(fab_page *page, const fab_contention *c) {
         }
     }
     fab_table_end(&table, 2, NULL, NULL);
-    if (n_rows == MOST_ROWS) {
+    if (n_rows > MOST_ROWS) {
         fab_page_line(page, FAB_INK_DIM, "  all in --json");
     }
 }

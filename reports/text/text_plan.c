@@ -154,10 +154,10 @@ void fab_text_plans(fab_page *page, const fab_plans *p) {
                        p->order, fab_show_time(page, p->other_order_s));
     } else if (p->order[0] != '\0') {
         fab_page_wrapf(page, FAB_INK_BOLD, 2, 4,
-                       "Order of the ranks: --job order=%s; tp-cp-pp-dp takes %s, %.2g %% more. All six with tp "
-                       "innermost are searched.",
+                       "Order of the ranks: --job order=%s; tp-cp-pp-dp takes %s, %.2g %% more. All %" PRIu64
+                       " with tp innermost are searched.",
                        p->order, fab_show_time(page, p->usual_order_s),
-                       100 * (p->usual_order_s / fab_planned_s(best) - 1));
+                       100 * (p->usual_order_s / fab_planned_s(best) - 1), p->n_orders + 1);
     } else if (p->n_orders > 0) {
         fab_page_wrapf(page, FAB_INK_PLAIN, 2, 4,
                        "Order of the ranks: tp-cp-pp-dp; none of the %" PRIu64

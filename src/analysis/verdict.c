@@ -349,8 +349,6 @@ static void verdict_put_bound(const fab_result *r, fab_run_verdict *v) {
     const uint64_t deadlocked = verdict_deadlocks(r, v->engine, &phase);
     if (r->contention != NULL && v->engine < r->contention->n_engines) {
         bound_of_jobs(r->contention, v->engine, v->bound);
-    } else if (r->placed != NULL && r->placed->note[0] != '\0') {
-        fab_append(v->bound, FAB_VERDICT_TEXT, "%s. As GPUs: ", r->placed->note);
     } else if (r->other_jobs > 0) {
         fab_append(v->bound, FAB_VERDICT_TEXT, "for job %s alone (%zu others left out): ", r->job.id, r->other_jobs);
     }

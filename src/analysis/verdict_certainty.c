@@ -140,6 +140,9 @@ void verdict_put_certainty(const fab_result *r, fab_run_verdict *v) {
     if (r->n_fabrics > 0 && fab_imported_gaps(&r->fabrics[0].spec, gaps, sizeof gaps)) {
         fab_append(v->certainty, FAB_VERDICT_TEXT, "; the file of the network does not say, so assumed: %s", gaps);
     }
+    if (r->placed != NULL && r->placed->note[0] != '\0') {
+        fab_append(v->certainty, FAB_VERDICT_TEXT, "; %s", r->placed->note);
+    }
     if (strncmp(r->traffic, "default job", 11) == 0) {
         fab_append(v->certainty, FAB_VERDICT_TEXT, "; the job is the default one");
     }

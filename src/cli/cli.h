@@ -200,6 +200,9 @@ bool cli_is_given(const cli_options *options, const cli_option *option);
 /** Options of a command, then those of all; NULL behind them. */
 const cli_option *cli_option_at(const cli_command *command, size_t i);
 
+/** FAB_EUSAGE where something that the command cannot do without is not given, with an example that has it. */
+fab_status cli_needs(const cli_command *command, bool is_given, const char *what, fab_error *err) FAB_MUST_USE;
+
 /** Reads the arguments behind the command's name. `out` keeps pointers into argv. */
 fab_status cli_options_parse(const cli_command *command, int argc, char **argv, cli_options *out,
                              fab_error *err) FAB_MUST_USE;

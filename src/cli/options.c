@@ -3,6 +3,7 @@
 #include "fab/design.h"
 #include "fab/memory.h"
 #include "fab/parallel.h"
+#include "fab/str.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -230,6 +231,18 @@ static const char *place_of_field(const cli_command *command, const char *word, 
     return text;
 }
 
+/* The commands that have an option which this one has not, or "". `text`: 128 bytes. */
+static const char *who_has(const char *name, char *text) {
+    size_t n = 0;
+    text[0] = '\0';
+    for (size_t i = 0; CLI_COMMANDS[i] != NULL && n < 4; i++) {
+        if (find_option(CLI_COMMANDS[i], name, strlen(name)) != NULL) {
+            fab_append(text, 128, "%s%s", n++ == 0 ? "; commands that have it: " : ", ", CLI_COMMANDS[i]->name);
+        }
+    }
+    return text;
+}
+
 static fab_status unknown_option(const cli_command *command, const char *argument, size_t length, fab_error *err) {
     char word[64];
     (void)snprintf(word, sizeof word, "%.*s", (int)(length < sizeof word ? length : sizeof word - 1), argument);
@@ -247,7 +260,7 @@ static fab_status unknown_option(const cli_command *command, const char *argumen
         FAB_REFUSE_IF((*o)->name[0] == name[0], err, FAB_EUSAGE, NULL,
                       "command %s: unknown option '%s'; did you mean '--%s'?", command->name, word, (*o)->name);
     }
-    if (place_of_field(command, word, hint)[0] == '\0') {
+    if (place_of_field(command, word, hint)[0] == '\0' && who_has(name, hint)[0] == '\0') {
         (void)fab_choices_hint(&near, hint);
     }
     return fab_fail(err, FAB_EUSAGE, NULL, "command %s: unknown option '%s'%s", command->name, word, hint);
@@ -282,6 +295,20 @@ static fab_status parse_option(int argc, char **argv, int *at, cli_options *out,
         value = argv[++*at];
     }
     return apply(option, value, out, err);
+}
+
+fab_status cli_needs(const cli_command *command, bool is_given, const char *what, fab_error *err) {
+    const char *example = command->examples[0];
+    char word[32];
+    (void)snprintf(word, sizeof word, "%.*s", (int)strcspn(what, " "), what);
+    for (size_t i = 0; what[0] == '-' && command->examples[i] != NULL; i++) {
+        if (strstr(command->examples[i], word) != NULL) {
+            example = command->examples[i];
+            break;
+        }
+    }
+    return is_given ? FAB_OK
+                    : fab_fail(err, FAB_EUSAGE, NULL, "command %s needs %s, as in: %s", command->name, what, example);
 }
 
 fab_status cli_options_parse(const cli_command *command, int argc, char **argv, cli_options *out, fab_error *err) {
@@ -319,12 +346,13 @@ fab_status cli_options_parse(const cli_command *command, int argc, char **argv, 
     }
     FAB_FAIL_IF(out->table != NULL && !cli_writes(out, "csv"), err, FAB_EUSAGE, NULL,
                 "option --table: neither --format nor --export asks for csv");
-    FAB_FAIL_IF(out->operands.n < command->min_operands, err, FAB_EUSAGE, NULL, "command %s needs %s", command->name,
-                command->operands);
+    FAB_TRY(cli_needs(command, out->operands.n >= command->min_operands, command->operands, err));
     FAB_FAIL_IF(out->operands.n > command->max_operands, err, FAB_EUSAGE, NULL,
                 "command %s: '%.60s' is one operand too many%s", command->name,
                 out->operands.items[command->max_operands],
-                command->max_operands > 0                  ? ""
+                strchr(out->operands.items[command->max_operands], '=') != NULL
+                    ? "; settings stand behind a comma, as in clos:gpus=64,radix=16"
+                : command->max_operands > 0                ? ""
                 : strncmp(command->name, "study ", 6) == 0 ? "; the folder of the study is named by --store"
                                                            : "; it takes options alone");
 done:

@@ -27,7 +27,7 @@ const cli_option cli_option_vary = {"vary", "path=v1,v2",
 
 const cli_option cli_option_histories = {
     "scenarios", "time:T@N",
-    "also what failures leave: goodput over N histories of a time T, time:30d@100; compare judges with it",
+    "also what failures leave: goodput over N histories of a time T, time:30d@100; compare and optimize judge with it",
     .text = offsetof(cli_options, scenarios)};
 
 const cli_option cli_option_history_policy = {

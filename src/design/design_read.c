@@ -1,13 +1,16 @@
+#include "fab/gpu.h"
 #include "fab/memory.h"
 #include "fab/xml_reader.h"
 #include "fields.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #define MAX_ONE_LINE 4096
+#define MOST_GPUS    16777216
 
 /* --- one-line form: FAMILY:key=value,... -------------------------------------------------------------------------- */
 
@@ -31,6 +34,33 @@ static size_t setting_length(const char *text) {
     return n;
 }
 
+/* What a fabric has in place of a number of servers. */
+static fab_status refuse_servers(const reading *r, const char *key, const char *value, const char *where,
+                                 fab_error *err) {
+    static const char *const WORDS[] = {"servers", "server-count", "n-servers", "hosts", "nodes"};
+    uint64_t n = 0;
+    for (size_t i = 0; i < sizeof WORDS / sizeof *WORDS; i++) {
+        const uint64_t per = r->design.fabric.gpus_per_server > 0 ? r->design.fabric.gpus_per_server : 8;
+        const bool is_number = fab_count_parse(value, 1, MOST_GPUS / per, &n, NULL) == FAB_OK;
+        FAB_REFUSE_IF(strcmp(key, WORDS[i]) == 0, err, FAB_EINPUT, where,
+                      "unknown fabric key '%s': a fabric has gpus; gpus=%" PRIu64 " is %" PRIu64 " servers of %" PRIu64,
+                      key, is_number ? n * per : 7 * per, is_number ? n : 7, per);
+    }
+    return FAB_OK;
+}
+
+/* A GPU by its name, which is a key of the job. */
+static fab_status refuse_gpu(const char *key, const char *value, const char *where, fab_error *err) {
+    fab_gpu gpu;
+    fab_error why = {.code = FAB_OK};
+    if (strcmp(key, "gpu") != 0 || strspn(value, "0123456789") == strlen(value)) {
+        return FAB_OK; /* a number: of gpus, more likely */
+    }
+    const bool is_known = fab_gpu_read(value, NULL, &gpu, &why) == FAB_OK;
+    return fab_fail(err, FAB_EINPUT, where, "unknown fabric key 'gpu': it is a key of the job: --job gpu=%.60s%s%s",
+                    value, is_known ? "" : "; ", is_known ? "" : why.text);
+}
+
 static fab_status set_pair(reading *r, const char *line, const char *pair, size_t length,
                            bool (*seen)[FAB_MAX_TIERS + 1], fab_error *err) {
     char key[64];
@@ -49,7 +79,9 @@ static fab_status set_pair(reading *r, const char *line, const char *pair, size_
     }
     FAB_REFUSE_IF(n_key >= length || n_key == 0, err, FAB_EINPUT, where, "'%.*s' is not key=value%s",
                   (int)(length < 60 ? length : 60), pair,
-                  strspn(pair, "0123456789") == length ? "; in a number write no commas" : "");
+                  pair[-1] == ':'                        ? ", such as gpus=1024 (a preset is preset:NAME)"
+                  : strspn(pair, "0123456789") == length ? "; in a number write no commas"
+                                                         : "");
     size_t n_value = length - n_key - 1;
     FAB_REFUSE_IF(n_key >= sizeof key || n_value >= sizeof value, err, FAB_EINPUT, where, "'%.60s' is too long", pair);
     (void)snprintf(key, sizeof key, "%.*s", (int)n_key, pair);
@@ -57,6 +89,8 @@ static fab_status set_pair(reading *r, const char *line, const char *pair, size_
     if (strcmp(key, "server") == 0) {
         return reading_set_server(r, value, where, err);
     }
+    FAB_PASS(refuse_servers(r, key, value, where, err));
+    FAB_PASS(refuse_gpu(key, value, where, err));
     FAB_PASS(reading_find(r, key, true, &t, where, err));
     FAB_REFUSE_IF(strcmp(t.field->key, "family") == 0, err, FAB_EINPUT, where, "the family stands before the colon");
     bool *mark =

@@ -39,9 +39,8 @@ fab_status fail_unknown(const char *what, const char *word, const field_scope *s
     }
     if (!has_job && design_field_find(SCOPE_JOB, word) != NULL) {
         const char *meant = near.distance <= 1 ? fab_choices_hint(&near, hint) : ";"; /* gpu: gpus, more likely */
-        const char *of_gpus = " (a fabric has gpus: gpus=56 is 7 servers of 8)";
-        return fab_fail(err, FAB_EINPUT, where, "unknown %s '%.40s'%s '%.40s' is a key of the job: --job %.40s=VALUE%s",
-                        what, word, meant, word, word, strcmp(word, "servers") == 0 ? of_gpus : "");
+        return fab_fail(err, FAB_EINPUT, where, "unknown %s '%.40s'%s '%.40s' is a key of the job: --job %.40s=VALUE",
+                        what, word, meant, word, word);
     }
     return fab_fail(err, FAB_EINPUT, where, "unknown %s '%.40s'%s", what, word,
                     fab_choices_list(&near, "allowed:", hint));

@@ -222,7 +222,9 @@ assert (a["bisection_bps"], a["planned_bisection_bps"]) == (89.2e12, 96e12), a["
 kinds = {}
 for f in a["findings"]:
     kinds.setdefault(f["finding"], []).append(f)
-assert set(kinds) == {"absent-switch", "missing-cable", "swapped-rails"}, kinds.keys()
+assert set(kinds) == {"absent-switch", "missing-cable", "swapped-rails", "absent-host"}, kinds.keys()
+host, = kinds["absent-host"]  # eight of nine are there, and a port between those of c04 and c06 is free on all leaves
+assert host["node"] == "b07-p1-dgx-07-c05" and host["is_choice"] and host["confidence"] > 0.9, host
 assert [f["node"] for f in kinds["absent-switch"]] == ["IBLEAF-03-01"]
 assert sum(f["cables"] for f in kinds["missing-cable"]) == 26
 swap, = kinds["swapped-rails"]

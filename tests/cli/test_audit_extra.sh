@@ -228,6 +228,23 @@ for file in all last rows full; do
   ! found $file.csv | grep absent-host || fail "$file.csv: a host that was never there"
 done
 [[ $(found gap.csv) == "absent-host gpu-057 "* ]] || fail "gpu-057 is missing: $(found gap.csv)"
+# Of few hosts: between their ports one is free on every leaf, as between no others, or a leaf has none. A host at an end
+# leaves no gap of numbers; where the ports are closed up, or every second one is free, a number says nothing.
+for design in clos:gpus=64 clos:gpus=64,radix=16 rail-spine:gpus=64 rail-only:gpus=64 fat-tree:gpus=64; do
+  "$program" build "$design" --format cables --quiet >small.csv
+  for host in 1 3 6; do
+    sed "/^server-$host /d" small.csv >gone.csv
+    leaf=leaf-0
+    [[ $design == *radix=16 ]] && leaf=leaf-$host
+    [[ $(found gone.csv) == "absent-host server-$host - $leaf - "* ]] || fail "$design without server-$host: $(found gone.csv)"
+  done
+  for host in 0 7; do
+    sed "/^server-$host /d" small.csv >gone.csv
+    [[ -z $(found gone.csv) ]] || fail "$design without server-$host: $(found gone.csv)"
+  done
+  sed -E 's/^server-7 /server-8 /; s/^server-6 /server-7 /; s/^server-5 /server-6 /; s/^server-4 /server-5 /; s/^server-3 /server-4 /' small.csv >renamed.csv
+  [[ -z $(found renamed.csv) ]] || fail "$design with other numbers: $(found renamed.csv)"
+done
 "$program" audit gap.csv --quiet | grep '0 findings, 1 that may be meant so' >/dev/null || fail "a gap of names is a fault"
 "$program" audit escape.csv --json --quiet >escape.json
 python3 - <<'PYTHON' || fail "a separator in a name cuts a text: $(<escape.json)"

@@ -232,7 +232,14 @@ grep -q '^fabriscope: missing.out: cannot be read: No such file' err || fail "im
 # --- words of the field, and where a word belongs ---
 check meant-family rail-optimized:gpus=64:1:1 "did you mean 'rail-spine'" build rail-optimized:gpus=64
 check meant-key clos:gpus=64,oversubscription=2:1:14 "did you mean 'taper'" build clos:gpus=64,oversubscription=2
-check meant-job-key clos:gpus=64,gpu=h100-80gb:1:14 "a key of the job: --job gpu=VALUE" build clos:gpus=64,gpu=h100-80gb
+check meant-job-key clos:gpus=64,gpu=h100-80gb:1:14 "it is a key of the job: --job gpu=h100-80gb" build clos:gpus=64,gpu=h100-80gb
+check meant-gpu clos:gpus=64,gpu=gb200:1:14 "did you mean 'gb200-186gb'. known: a100-40gb" build clos:gpus=64,gpu=gb200
+check meant-model-key clos:gpus=64,model=gpt-1t:1:14 "'model' is a key of the job: --job model=VALUE" build clos:gpus=64,model=gpt-1t
+check meant-servers clos:servers=13:1:6 "a fabric has gpus; gpus=104 is 13 servers of 8" build clos:servers=13
+check meant-nodes clos:gpus-per-server=4,nodes=13:1:24 "a fabric has gpus; gpus=52 is 13 servers of 4" build clos:gpus-per-server=4,nodes=13
+check meant-hosts clos:hosts=many:1:6 "a fabric has gpus; gpus=56 is 7 servers of 8" build clos:hosts=many
+check meant-port clos:gpus=64,speed=400:1:14 "did you mean 'port'" build clos:gpus=64,speed=400
+check meant-count clos:64:1:6 "'64' is not key=value, such as gpus=1024 .a preset is preset:NAME." build clos:64
 check meant-engine --engine "did you mean 'ecmp'" route clos:gpus=64 --engine ECMP
 check meant-engine-option --engine "did you mean 'qp'" route clos:gpus=64 --engine ecmp,qps=4
 check meant-model --job "did you mean 'llama2-70b'" run clos:gpus=64 --job model=llama-70b

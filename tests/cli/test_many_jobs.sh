@@ -13,6 +13,10 @@ write("20.xml", 20, 512)
 write("65.xml", 65, 2048)
 write("256.xml", 256, 4096)
 write("257.xml", 257, 8192)
+for n in (32, 33):  # no two are alike, so that each has a row
+    job = lambda i: (f'<job id="j{i}" model="gpt-1.7b" tp="8" dp="{i + 1}" batch="{64 * (i + 1)}" memory-check="off" '
+                     f'servers="{i * (i + 1) // 2}-{(i + 1) * (i + 2) // 2 - 1}"/>')
+    open(f"unlike{n}.xml", "w").write('<design><fabric family="clos" gpus="4608"/>' + "".join(map(job, range(n))) + '<engine use="spray"/></design>')
 PYTHON
 runs() { # runs CODE ARGUMENTS...
   local code=0
@@ -40,6 +44,10 @@ grep -E '^  j0 and 19 more +16 +2 .*tp 8 pp 1 dp 2$' out >/dev/null || fail "job
 [[ $(sed -n '/^SEVERAL JOBS/,/^FABRIC/p' out | grep -cE '^  j[0-9]+ +16 .* x[0-9.]+ +dp +x[0-9.]+') == 20 ]] || fail "a table of what 20 jobs lose"
 grep -A3 'pairs of jobs' out | grep -E 'j[0-9]+ +dp +j[0-9]+ +dp' >/dev/null || fail "the worst pairs of 20 jobs"
 [[ $(sed -n '/^SEVERAL JOBS/,/^FABRIC/p' out | awk '{ if (length($0) > w) w = length($0) } END { print w }') -le 80 ]] || fail "wider than 80 columns"
+for n in 32 33; do
+  runs 0 run unlike$n.xml
+  [[ $(grep -c 'all in --json' out) == $((n - 32)) ]] || fail "$n jobs of which 32 have a row: $(grep -c 'all in --json' out) say that some are left out"
+done
 
 # What judges the first job alone says so, and sweeps what all of them make of the points: as run at each of these.
 runs 0 sweep 20.xml --vary taper.1=1,2,4 --seeds 1 --json

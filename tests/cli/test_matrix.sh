@@ -42,11 +42,54 @@ printf 'src,dst,bytes\n0,4,1\n' >beyond.csv
 refuses 'beyond.csv:2:3: destination server 4 is outside 0 to 3' beyond.csv,rows=servers
 printf 'src,dst,bytes\n2,2,1\n' >itself.csv
 refuses 'itself.csv:2:1: a server sends to itself' itself.csv,rows=servers
+# Names above the columns and before the rows: in any order, in quotes, with a word or nothing in the corner, or without
+# rows' names. They are those of the fabric, and both sides have the same.
+named() { # named EXPECTED SUFFIX LINE...
+  printf '%b\n' "${@:3}" >names.csv
+  "$program" traffic clos:gpus=32 --traffic "file:names.csv$2" --export - --quiet 2>err | sed 1d | sort | tr '\n' ' ' >out
+  [[ $(<out) == "$1 " ]] || fail "${*:3}: $(<out) $(<err)"
+}
+between='1,3,16 3,1,8'
+named "$between" '' ',gpu-3,gpu-1' 'gpu-3,0,8' 'gpu-1,16,0'
+named "$between" '' ',gpu-1,gpu-3\r' 'gpu-3,8,0\r' 'gpu-1,0,16\r'
+named "$between" '' '"";"rank3";"rank1"' '"rank1";16;0' '"rank3";0;8'
+named "$between" '' '# bytes' ',3,1' '3,0,8' '' '1,16,0'
+named "$between" '' 'from/to\tGPU3\tGPU-1' 'GPU3 0 8' 'GPU-1 16 0'
+named "$between" '' 'gpu-3,gpu-1' '0,8' '16,0'
+servers=$(for k in {8..15}; do echo "$k,$((k + 16)),2"; done; for k in {24..31}; do echo "$k,$((k - 16)),1"; done)
+named "$(sort <<<"$servers" | tr '\n' ' ' | sed 's/ $//')" ,rows=servers ',server-3,server-1' 'server-3,0,8' 'server-1,16,0'
+while IFS='|' read -r suffix text lines; do
+  printf '%b' "$lines" >names.csv
+  refuses "names.csv:$text" "names.csv$suffix"
+done <<'CASES'
+|1:2: a server where GPUs are read; write ,rows=servers behind the file|,server-0,server-1\nserver-0,0,8\nserver-1,1,0\n
+|1:12: GPU 40 is outside 0 to 31|,gpu-0,gpu-40\ngpu-0,0,8\n
+|1:8: no GPU of the fabric is called 'foo': they are gpu-0 to gpu-31|,gpu-0,foo\ngpu-0,0,8\n
+,rows=servers|2:1: no server of the fabric is called 'foo': they are server-0 to server-3|,server-0\nfoo,8\n
+|1:8: a second column of the same name|,gpu-0,gpu-0\ngpu-0,0,8\n
+|3:1: a second row of the same name|,gpu-0,gpu-1\ngpu-0,0,8\ngpu-0,0,8\n
+|3:1: a row of a name that no column has|,gpu-0,gpu-1\ngpu-0,0,8\ngpu-2,0,8\n
+|3:1: expected as many rows as columns, found the end of the file|,gpu-0,gpu-1\ngpu-0,0,8\n
+|2:11: number 3 of a row, where the first has 2|,gpu-0,gpu-1\ngpu-0,0,8,1\n
+|2:6: expected ',', ';' or a blank behind the name, found '"'|,gpu-0,gpu-1\ngpu-0",0,8,1\n
+|2:7: a GPU sends to itself|,gpu-0,gpu-1\ngpu-0,3,8\n
+CASES
+# Hosts of an installed network go by their names, in lines as well.
+"$program" build clos:gpus=32 --format cables --quiet | sed -E 's/^server-([0-9]+) /node\1x /' >hosts.csv
+printf ',node3x,node1x\nnode3x,0,8\nnode1x,16,0\n' >names.csv
+printf 'src,dst,bytes\nnode3x,node1x,8\nnode1x,node3x,16\n' >lines.csv
+for file in names lines; do
+  "$program" traffic installed:hosts.csv,gpus-per-server=8 --traffic file:$file.csv,rows=servers --export - --quiet 2>err | sed 1d | sort >out
+  [[ $(<out) == "$(sort <<<"$servers")" ]] || fail "hosts by name, $file: $(head -n 3 out) $(<err)"
+done
+refuses_here="names.csv:1:2: a server where GPUs are read"
+! "$program" traffic installed:hosts.csv,gpus-per-server=8 --traffic file:names.csv --quiet 2>err || fail "hosts are GPUs"
+grep -F "$refuses_here" err >/dev/null || fail "hosts as GPUs: $(<err)"
 # As many rows as servers are likely these; the verdict says it, and what to write.
 printf '0 5 5 5\n5 0 5 5\n5 5 0 5\n5 5 5 0\n' >square.csv
 likely='the matrix names GPUs 0 to 3 of 32, as many as there are servers: if its rows are servers, write ,rows=servers behind the file'
 "$program" route clos:gpus=32 --traffic file:square.csv --quiet | tr -s ' \n' ' ' >out
-[[ $(grep -oF "$likely" out | wc -l) -eq 2 && $(<out) == "bound by $likely"* ]] || fail "a matrix of servers: $(<out)"
+[[ $(grep -oF "$likely" out | wc -l) -eq 2 && $(<out) == *"how sure every seed gives the same; $likely clos:gpus=32"* ]] || fail "a matrix of servers: $(<out)"
 "$program" route clos:gpus=32 --traffic file:square.csv,rows=servers --quiet >out
 grep -F 'as many as' out >/dev/null && fail "rows=servers is doubted"
 # A run does not replace it, a study takes a copy along, and a server of one GPU is a server.

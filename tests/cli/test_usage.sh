@@ -36,7 +36,13 @@ expect 2 "did you mean '--seeds'" route $small --sedes 3
 expect 2 "did you mean 'engines'" list engine
 expect 2 "did you mean 'json'" build $small --format jsn
 expect 2 'unknown option .--seeds' build $small --seeds 3
-expect 2 'needs DESIGN' run
+expect 2 'needs DESIGN, as in: fabriscope run preset:' run
+expect 2 'needs --gpus N, as in: fabriscope optimize --gpus 16384 ' optimize
+expect 2 'needs --scenarios SPEC .list scenarios., as in: fabriscope study rail-spine:gpus=128,radix=16 --scenarios switches:1' study $small
+expect 2 'needs --vary path=v1,v2,... .list fields., as in: fabriscope sweep ' sweep $small
+expect 2 "unknown option '--traffic'; commands that have it: traffic, route, sweep, compare" run $small --traffic job
+expect 2 'settings stand behind a comma, as in clos:gpus=64,radix=16' run $small radix=32
+expect 2 'options --file and --json: --file prints the XML file as it is' list prices today-400g --file --json
 expect 2 'one operand too many' run $small $small
 expect 2 'needs a value' route $small --seed
 expect 2 'takes no value' route $small --json=yes

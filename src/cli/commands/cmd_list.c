@@ -417,6 +417,8 @@ static fab_status list_run(const cli_options *options, FILE *out, fab_error *err
         FAB_TRY(find_topic(options->operands.items[0], &topic, err));
     }
     if (options->prints_file) {
+        FAB_FAIL_IF(options->format != NULL, err, FAB_EUSAGE, NULL,
+                    "options --file and --json: --file prints the XML file as it is; leave out one of the two");
         return list_print_file(topic, &options->operands, out, err);
     }
     table.columns = topic->columns;

@@ -220,7 +220,7 @@ static fab_status optimize_run(const cli_options *options, FILE *out, fab_error 
     fab_design *replayed = NULL;
     fab_str replay_options = FAB_STR_INIT;
     fab_result result = {0};
-    FAB_FAIL_IF(options->search.gpus == 0, err, FAB_EUSAGE, NULL, "command optimize needs --gpus N");
+    FAB_TRY(cli_needs(options->command, options->search.gpus > 0, "--gpus N", err));
     cli_keep_freed_memory();
     FAB_TRY(cli_check_out(options, err));
     FAB_TRY(cli_check_new_file(options, options->certificate, err));

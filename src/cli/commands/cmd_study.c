@@ -77,12 +77,6 @@ static const cli_option OPTION_SEEDS = {
 static const cli_option OPTION_PARTIAL = {"partial", NULL, "gather what is there, though scenarios are missing",
                                           .flag = offsetof(cli_options, partial)};
 
-static fab_status need_store(const cli_options *options, fab_error *err) {
-    return options->store != NULL
-               ? FAB_OK
-               : fab_fail(err, FAB_EUSAGE, NULL, "command %s needs --store DIR", options->command->name);
-}
-
 /* --- plan --------------------------------------------------------------------------------------------------------- */
 
 static void print_planned(const cli_options *options, const fab_study_planned *planned, FILE *out) {
@@ -112,8 +106,8 @@ static fab_status run_plan(const cli_options *options, FILE *out, fab_error *err
     fab_policy policies[FAB_POLICY_N];
     size_t n_policies = 0;
     fab_study_planned planned = {.was_there = false};
-    FAB_TRY(need_store(options, err));
-    FAB_FAIL_IF(options->scenarios == NULL, err, FAB_EUSAGE, NULL, "command study plan needs --scenarios SPEC");
+    FAB_TRY(cli_needs(options->command, options->store != NULL, "--store DIR", err));
+    FAB_TRY(cli_needs(options->command, options->scenarios != NULL, "--scenarios SPEC", err));
     FAB_TRY(cli_read_policies(options, policies, &n_policies, err));
     FAB_TRY(FAB_NEW(design, 1, err));
     FAB_TRY(cli_read_design(options, options->operands.items[0], design, err));
@@ -177,7 +171,7 @@ static fab_status run_run(const cli_options *options, FILE *out, fab_error *err)
     char text[3][32];
     cli_world world = {0, 1};
     bool in_world = false;
-    FAB_TRY(need_store(options, err));
+    FAB_TRY(cli_needs(options->command, options->store != NULL, "--store DIR", err));
     FAB_TRY(cli_world_enter(&world, err));
     in_world = true;
     FAB_FAIL_IF(world.size > 1 && options->n_shards > 1, err, FAB_EUSAGE, NULL,
@@ -229,7 +223,7 @@ static fab_status run_gather(const cli_options *options, FILE *out, fab_error *e
     cli_progress progress = {.unit = "scenarios"};
     bool shows = cli_progress_wanted(options);
     char text[3][32];
-    FAB_TRY(need_store(options, err));
+    FAB_TRY(cli_needs(options->command, options->store != NULL, "--store DIR", err));
     FAB_TRY(fab_plan_read(options->store, &plan, err));
     cli_progress_start(&progress);
     status = fab_store_gather(options->store, &plan, options->partial, shows ? cli_progress_step : NULL, &progress,
@@ -279,7 +273,7 @@ static fab_status run_all(const cli_options *options, FILE *out, fab_error *err)
     FAB_FAIL_IF(options->n_shards > 1 || options->partial, err, FAB_EUSAGE, NULL,
                 "option --%s: shares of a study are run by 'study run' and gathered by 'study gather'",
                 options->partial ? "partial" : "shard");
-    FAB_FAIL_IF(options->scenarios == NULL, err, FAB_EUSAGE, NULL, "command study DESIGN needs --scenarios SPEC");
+    FAB_TRY(cli_needs(options->command, options->scenarios != NULL, "--scenarios SPEC (list scenarios)", err));
     FAB_TRY(cli_check_study_show(options, err));
     if (options->store == NULL) {
         FAB_TRY(make_store(&store, err));

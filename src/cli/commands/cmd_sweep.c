@@ -3,8 +3,7 @@
 static fab_status sweep_run(const cli_options *options, FILE *out, fab_error *err) {
     fab_status status = FAB_OK;
     cli_vary vary[FAB_SWEEP_PATHS] = {{.n_values = 0}};
-    FAB_FAIL_IF(options->n_vary == 0, err, FAB_EUSAGE, NULL,
-                "command sweep needs --vary path=v1,v2,... (see 'fabriscope list fields')");
+    FAB_TRY(cli_needs(options->command, options->n_vary > 0, "--vary path=v1,v2,... (list fields)", err));
     for (size_t i = 0; i < options->n_vary; i++) {
         FAB_TRY(cli_vary_parse(options->vary[i], &vary[i], err));
     }

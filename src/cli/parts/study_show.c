@@ -140,7 +140,7 @@ fab_status cli_check_study_show(const cli_options *options, fab_error *err) {
 static fab_status show_run(const cli_options *options, FILE *out, fab_error *err) {
     fab_status status = FAB_OK;
     fab_study_results *results = NULL;
-    FAB_FAIL_IF(options->store == NULL, err, FAB_EUSAGE, NULL, "command %s needs --store DIR", options->command->name);
+    FAB_TRY(cli_needs(options->command, options->store != NULL, "--store DIR", err));
     FAB_TRY(cli_check_study_show(options, err));
     FAB_TRY(fab_study_results_open(options->store, &results, err));
     if (wants_rows(options) && options->out == NULL && options->exports.n == 0 && options->certificate == NULL) {

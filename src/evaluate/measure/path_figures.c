@@ -5,6 +5,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Of the paths of one flow. */
 typedef struct span {
@@ -349,42 +350,46 @@ static void add_own_leaf(fab_path_tally *t, const all_segments *segments, double
     }
 }
 
+/* NICs of some GPUs, by rail. */
+static void count_rails(const fab_router *router, fab_gpu_range gpus, double *out) {
+    const fab_fabric *f = fab_router_fabric(router);
+    const fab_ports *ports = fab_router_ports(router);
+    const fab_link_id *pcie = &ports->gpu_nic[(size_t)gpus.first * ports->nics_per_gpu];
+    memset(out, 0, f->n_rails * sizeof *out);
+    for (size_t i = 0; i < (size_t)gpus.n * ports->nics_per_gpu; i++) {
+        out[(fab_head(f, pcie[i]) - f->first[FAB_NODE_NIC]) % f->n_rails]++;
+    }
+}
+
 /* Part of the flows between domains that change rails. They cross either domain as well: no longer than twice over any
  * scale-up link. */
 static fab_status changing_rails(const fab_router *router, const fab_all_to_all *all, double *out_ratio,
                                  fab_error *err) {
     fab_status status = FAB_OK;
     const fab_fabric *f = fab_router_fabric(router);
-    const fab_ports *ports = fab_router_ports(router);
-    uint32_t n_domains = fab_domain_of(f, fab_n_gpus(f) - 1) + 1;
-    double *of_rail = NULL;   /* [rail]: NICs of the phase's GPUs */
-    double *of_domain = NULL; /* [domain] */
-    double *of_both = NULL;   /* [domain][rail] */
+    const double nics = fab_router_ports(router)->nics_per_gpu;
+    const uint32_t size = fab_all_group(all);
+    double *of_group = NULL; /* [rail] */
+    double *own = NULL;      /* [rail]: of those in one domain */
     double flows = 0;
     double same = 0;
-    double n = (double)all->n * ports->nics_per_gpu;
-    FAB_TRY(FAB_NEW(of_rail, f->n_rails, err));
-    FAB_TRY(FAB_NEW(of_domain, n_domains, err));
-    FAB_TRY(FAB_NEW(of_both, (size_t)n_domains * f->n_rails, err));
-    for (uint32_t gpu = all->first; gpu < all->first + all->n; gpu++) {
-        for (uint32_t i = 0; i < ports->nics_per_gpu; i++) {
-            uint32_t nic = fab_head(f, ports->gpu_nic[(size_t)gpu * ports->nics_per_gpu + i]) - f->first[FAB_NODE_NIC];
-            of_rail[nic % f->n_rails]++;
-            of_domain[fab_domain_of(f, gpu)]++;
-            of_both[(size_t)fab_domain_of(f, gpu) * f->n_rails + nic % f->n_rails]++;
+    FAB_TRY(FAB_NEW_ALL(f->n_rails, err, of_group, own));
+    for (uint32_t gpu = all->first; gpu < all->first + all->n;) {
+        const fab_gpu_range near = fab_all_in_domain(f, all, gpu);
+        if ((gpu - all->first) % size == 0) {
+            count_rails(router, (fab_gpu_range){gpu, size}, of_group);
         }
-    }
-    for (uint32_t d = 0; d < n_domains; d++) {
-        flows += of_domain[d] * (n - of_domain[d]);
+        count_rails(router, near, own);
+        flows += nics * near.n * nics * (size - near.n);
         for (uint32_t r = 0; r < f->n_rails; r++) {
-            double own = of_both[(size_t)d * f->n_rails + r];
-            same += own * (of_rail[r] - own);
+            same += own[r] * (of_group[r] - own[r]);
         }
+        gpu = near.first + near.n;
     }
     /* a flow goes from a GPU's i-th NIC to the other's i-th: their rails are those of the i-th alone */
-    *out_ratio = flows > 0 ? 1 - fmin(same * ports->nics_per_gpu / flows, 1) : 0;
+    *out_ratio = flows > 0 ? 1 - fmin(same * nics / flows, 1) : 0;
 done:
-    FAB_FREE_ALL(of_rail, of_domain, of_both);
+    FAB_FREE_ALL(of_group, own);
     return status;
 }
 

@@ -40,6 +40,26 @@ static uint32_t far_end_of(const auditor *a, uint32_t box, uint64_t wanted) {
     return NONE;
 }
 
+static bool is_free_between(const auditor *a, uint32_t box, uint64_t low, uint64_t high) {
+    for (uint64_t port = low + 1; low + 1 > low && port < high && port < low + 256; port++) {
+        if (far_end_of(a, box, port) == NONE) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool fab_audit_leaves_port(const auditor *a, uint32_t side_one, uint32_t side_two, bool *out_is_free) {
+    uint64_t one = 0;
+    uint64_t two = 0;
+    const fab_network_end *end = fab_network_far(a->net, side_one);
+    if (!port_of(end, &one) || !port_of(fab_network_far(a->net, side_two), &two)) {
+        return false;
+    }
+    *out_is_free = is_free_between(a, end->node, one < two ? one : two, one < two ? two : one);
+    return true;
+}
+
 /* Whether a box leaves ports free between those of two switches; `before` NONE: just before those of `behind`. */
 static bool box_leaves_ports(const auditor *a, uint32_t box, uint32_t before, uint32_t behind) {
     uint64_t one[MOST_PORTS];
@@ -53,10 +73,7 @@ static bool box_leaves_ports(const auditor *a, uint32_t box, uint32_t before, ui
         if (before == NONE && (two[i] < 2 || (i > 0 && two[i] == two[i - 1] + 1))) {
             is_free = two[i] >= 2; /* its own ports stand in a row: the first one tells */
         }
-        for (uint64_t port = low + 1; !is_free && low + 1 > low && port < high && port < low + 256; port++) {
-            is_free = far_end_of(a, box, port) == NONE;
-        }
-        if (!is_free) {
+        if (!is_free && !is_free_between(a, box, low, high)) {
             return false;
         }
     }

@@ -155,6 +155,11 @@ bool fab_audit_slots_lack(const auditor *a, uint32_t before, uint32_t behind);
  * those of the two, or before those of one. */
 bool fab_audit_ports_are_free(const auditor *a, uint32_t before, uint32_t behind);
 
+/** Whether the box that two cable ends lead to leaves a port free between those of the two. False: they have no
+ * numbers.
+ */
+bool fab_audit_leaves_port(const auditor *a, uint32_t side_one, uint32_t side_two, bool *out_is_free);
+
 /** Counts the cables and boxes of which some rule speaks, when all rules were asked. */
 fab_status fab_audit_cover(auditor *a, fab_error *err) FAB_MUST_USE;
 

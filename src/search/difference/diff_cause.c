@@ -96,6 +96,14 @@ done:
     return status;
 }
 
+static bool is_undone_place(const diff *d, const bool *undone, size_t at) {
+    bool is = false;
+    for (size_t i = 0; i < d->out->n_changes && !is; i++) {
+        is = undone[i] && d->out->changes[i].kind == FAB_CHANGE_SERVER && diff_is_at(d, d->place[i], at);
+    }
+    return is;
+}
+
 /* The job's servers, with those that are undone as they were; who stands there now takes the place that is left. */
 static fab_status undo_servers(const diff *d, const bool *undone, fab_design *design, fab_error *err) {
     fab_status status = FAB_OK;
@@ -108,9 +116,8 @@ static fab_status undo_servers(const diff *d, const bool *undone, fab_design *de
     }
     FAB_TRY(diff_servers_of(&d->side[1], &now, &n, err));
     FAB_TRY(diff_servers_of(&d->side[0], &then, &n_then, err));
-    for (size_t i = 0; i < d->out->n_changes; i++) {
-        uint32_t at = d->place[i];
-        if (!undone[i] || d->out->changes[i].kind != FAB_CHANGE_SERVER) {
+    for (size_t at = 0; at < (n > n_then ? n : n_then); at++) {
+        if (!is_undone_place(d, undone, at)) {
             continue;
         }
         uint32_t back = at < n && at < n_then ? diff_server_after(d, then[at]) : FAB_NONE;
@@ -367,10 +374,15 @@ static fab_status add_hidden(search *s, fab_error *err) {
 
 /* --- in words ----------------------------------------------------------------------------------------------------- */
 
-static void say_change(const fab_change *c, fab_str *out) {
+static void say_change(const diff *d, size_t change, fab_str *out) {
+    const fab_change *c = &d->out->changes[change];
     bool came = c->before[0] == '\0';
     switch (c->kind) {
     case FAB_CHANGE_SERVER:
+        if (diff_cycle_length(d, d->place[change]) > 0) {
+            fab_str_printf(out, "%s: %s run where %s ran", c->what, c->after, c->before);
+            return;
+        }
         fab_str_printf(out, "%s run on %s%s%s", c->what, c->after[0] != '\0' ? c->after : "no server",
                        came ? "" : " in place of ", c->before);
         return;
@@ -396,12 +408,11 @@ static void say_change(const fab_change *c, fab_str *out) {
 }
 
 static void say_changes(const search *s, uint32_t set, fab_str *out) {
-    const fab_difference *d = s->d->out;
     size_t n = 0;
-    for (size_t i = 0; i < d->n_changes; i++) {
+    for (size_t i = 0; i < s->d->out->n_changes; i++) {
         if (has(set, i) && n++ < MOST_NAMED) {
             fab_str_add(out, n > 1 ? "; " : "");
-            say_change(&d->changes[i], out);
+            say_change(s->d, i, out);
         }
     }
     if (n > MOST_NAMED) {

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define PLACES_NAMED 3 /* of servers that have changed among themselves */
+
 const char *const fab_change_kinds[FAB_CHANGE_N] = {"setting", "engine", "server", "failure", "cable", "box"};
 
 fab_status diff_add_change(diff *d, fab_change_kind kind, const char *what, const char *before, const char *after,
@@ -138,27 +140,105 @@ done:
     return status;
 }
 
+/* Places whose servers have changed among themselves: of each of a cycle the first, of all others FAB_NONE. */
+static fab_status find_cycles(diff *d, const uint32_t *then, size_t n_then, const uint32_t *now, size_t n_now,
+                              fab_error *err) {
+    fab_status status = FAB_OK;
+    uint32_t *place = NULL; /* [servers of the first state]: where it is now */
+    FAB_TRY(FAB_NEW(place, (size_t)d->side[0].f->n_servers + 1, err));
+    FAB_TRY(FAB_NEW(d->cycle, n_now + 1, err));
+    memset(place, 0xff, d->side[0].f->n_servers * sizeof *place);
+    memset(d->cycle, 0xff, n_now * sizeof *d->cycle);
+    for (uint32_t i = 0; i < n_now; i++) {
+        uint32_t before = diff_server_before(d, now[i]);
+        if (before != FAB_NONE) {
+            place[before] = i;
+        }
+    }
+    for (uint32_t i = 0; i < n_now && i < n_then; i++) {
+        uint32_t last = place[then[i]];
+        if (d->cycle[i] != FAB_NONE || last == i) {
+            continue;
+        }
+        while (last != FAB_NONE && last != i) { /* a chain ends at a server that has gone, a cycle where it began */
+            last = last < n_then ? place[then[last]] : FAB_NONE;
+        }
+        for (uint32_t k = i; last == i && d->cycle[k] == FAB_NONE; k = place[then[k]]) {
+            d->cycle[k] = i;
+        }
+    }
+done:
+    free(place);
+    return status;
+}
+
+/* The servers of one state at the places of a change, or without a state the ranks. */
+static void name_places(const diff *d, uint32_t place, const fab_fabric *f, const uint32_t *servers, size_t n,
+                        fab_str *out) {
+    size_t n_named = 0;
+    for (size_t i = place; i < n; i++) {
+        char name[FAB_NODE_NAME_SIZE];
+        uint32_t per = d->side[1].f->gpus_per_server;
+        if (!diff_is_at(d, place, i) || n_named++ >= PLACES_NAMED) {
+            continue;
+        }
+        fab_str_add(out, n_named > 1 ? ", " : "");
+        if (servers != NULL) {
+            fab_str_add(out, fab_server_name(f, servers[i], name));
+        } else {
+            fab_str_printf(out, "%zu-%zu", i * per, (i + 1) * per - 1);
+        }
+    }
+    if (n_named > PLACES_NAMED) {
+        fab_str_printf(out, " and %zu more", n_named - PLACES_NAMED);
+    }
+}
+
+static fab_status add_servers(diff *d, uint32_t place, uint32_t *const servers[2], const size_t n[2], fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_str what = FAB_STR_INIT;
+    fab_str text[2] = {FAB_STR_INIT, FAB_STR_INIT};
+    const size_t length = diff_cycle_length(d, place);
+    fab_str_add(&what, length == 0 ? "ranks " : length == 2 ? "exchange of ranks " : "rotation of ranks ");
+    name_places(d, place, NULL, NULL, n[0] > n[1] ? n[0] : n[1], &what);
+    FAB_TRY(fab_str_status(&what, err));
+    for (int k = 0; k < 2; k++) {
+        fab_str_add(&text[k], "");
+        name_places(d, place, d->side[k].f, servers[k], n[k], &text[k]);
+        FAB_TRY(fab_str_status(&text[k], err));
+    }
+    FAB_TRY(diff_add_change(d, FAB_CHANGE_SERVER, what.data, text[0].data, text[1].data, NULL, place, err));
+done:
+    fab_str_release(&what);
+    fab_str_release(&text[0]);
+    fab_str_release(&text[1]);
+    return status;
+}
+
+bool diff_is_at(const diff *d, uint32_t place, size_t at) {
+    return at == place || (at < d->n_places && d->cycle[at] == place);
+}
+
+size_t diff_cycle_length(const diff *d, uint32_t place) {
+    size_t n = 0;
+    for (size_t i = place; i < d->n_places; i++) {
+        n += d->cycle[i] == place;
+    }
+    return n;
+}
+
 static fab_status compare_servers(diff *d, fab_error *err) {
     fab_status status = FAB_OK;
     uint32_t *servers[2] = {NULL, NULL};
     size_t n[2] = {0, 0};
     FAB_TRY(diff_servers_of(&d->side[0], &servers[0], &n[0], err));
     FAB_TRY(diff_servers_of(&d->side[1], &servers[1], &n[1], err));
-    for (size_t i = 0; i < (n[0] > n[1] ? n[0] : n[1]); i++) {
-        char name[2][FAB_NODE_NAME_SIZE] = {"", ""};
-        char what[64];
-        uint32_t per = d->side[1].f->gpus_per_server;
+    FAB_TRY(find_cycles(d, servers[0], n[0], servers[1], n[1], err));
+    d->n_places = n[1];
+    for (uint32_t i = 0; i < (n[0] > n[1] ? n[0] : n[1]); i++) {
         bool same = i < n[0] && i < n[1] && diff_server_before(d, servers[1][i]) == servers[0][i];
-        if (same) {
-            continue;
-        }
-        for (int k = 0; k < 2; k++) {
-            if (i < n[k]) {
-                (void)fab_server_name(d->side[k].f, servers[k][i], name[k]);
-            }
-        }
-        (void)snprintf(what, sizeof what, "ranks %zu-%zu", i * per, (i + 1) * per - 1);
-        FAB_TRY(diff_add_change(d, FAB_CHANGE_SERVER, what, name[0], name[1], NULL, (uint32_t)i, err));
+        bool is_told = i < n[1] && d->cycle[i] != FAB_NONE && d->cycle[i] != i;
+        FAB_TRY(same || is_told ? FAB_OK : add_servers(d, i, servers, n, err));
     }
 done:
     FAB_FREE_ALL(servers[0], servers[1]);

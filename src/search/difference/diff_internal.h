@@ -56,7 +56,9 @@ typedef struct diff {
     fab_link_id *back;     /* [links of the first state]: the link in the second */
     fab_node_id *node;     /* [nodes of the second state]: in the first */
     char **undo;           /* [changes]: the line of the second design that is as before, or NULL */
-    uint32_t *place;       /* [changes]: of servers, the first rank; of cables, the number of the group */
+    uint32_t *place;       /* [changes]: of servers, the first place; of cables, the number of the group */
+    uint32_t *cycle;       /* [n_places]: the first of the places whose servers changed among themselves, or FAB_NONE */
+    size_t n_places;       /* servers of the job in the second state */
     bool *is_changed;      /* [cables of the second state]: not as in the first */
     uint32_t *group;       /* [cables of the second, then of the first]: which change they belong to, or FAB_NONE */
     fab_link_id hot;       /* the worst link that collides now alone; FAB_NONE */
@@ -111,6 +113,10 @@ fab_status diff_add_change(diff *d, fab_change_kind kind, const char *what, cons
 fab_status diff_find_changes(diff *d, fab_error *err) FAB_MUST_USE;
 /* The servers of a state in the order of the ranks, [*out_n]; the caller frees them. */
 fab_status diff_servers_of(const diff_side *side, uint32_t **out, size_t *out_n, fab_error *err) FAB_MUST_USE;
+
+/* Whether place `at` belongs to the change of servers that is kept under `place`; how many do of a cycle, else 0. */
+bool diff_is_at(const diff *d, uint32_t place, size_t at);
+size_t diff_cycle_length(const diff *d, uint32_t place);
 
 /* --- diff_cables.c --- */
 

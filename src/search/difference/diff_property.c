@@ -125,7 +125,7 @@ done:
     return status;
 }
 
-/* The one change that is the cause is of a server. */
+/* The one change that is the cause is of a server, and not that several change places. */
 static fab_status open_property(property *x, bool *out_is_there, fab_error *err) {
     fab_status status = FAB_OK;
     const fab_difference *out = x->d->out;
@@ -137,8 +137,9 @@ static fab_status open_property(property *x, bool *out_is_there, fab_error *err)
     for (size_t i = 0; i < out->n_changes; i++) {
         n_causes += out->changes[i].is_cause;
         x->at = out->changes[i].is_cause ? x->d->place[i] : x->at;
-        if (out->changes[i].is_cause && out->changes[i].kind != FAB_CHANGE_SERVER) {
-            return FAB_OK;
+        if (out->changes[i].is_cause &&
+            (out->changes[i].kind != FAB_CHANGE_SERVER || diff_cycle_length(x->d, x->d->place[i]) > 0)) {
+            return FAB_OK; /* who ran there still runs elsewhere: another server in the place is another job */
         }
     }
     if (n_causes != 1 || x->d->hot == FAB_NONE) {

@@ -14,7 +14,7 @@
 static const fab_traffic_format *const FORMATS[] = {&fab_traffic_htsim, &fab_traffic_simai, &fab_traffic_nccl};
 
 const fab_pattern_info fab_traffic_files[] = {
-    {"csv", "traffic: lines under the header src,dst,bytes, or a square of bytes"},
+    {"csv", "traffic: lines under the header src,dst,bytes, or a square of bytes, with names or without"},
     {"matrix-market", "traffic: a coordinate matrix, bytes from row to column"},
     {"htsim-cm", "traffic: connections of htsim that start together"},
     {"simai-workload", "traffic: collectives of the layers of SimAI's and ASTRA-sim 1's workloads"},

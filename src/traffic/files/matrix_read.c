@@ -1,14 +1,16 @@
 /*
  * Traffic matrices in: CSV with the header src,dst,bytes or its synonyms (GPUs from 0), MatrixMarket coordinate general
- * (from 1), or a square of numbers, row i and column j what GPU i sends to GPU j, between commas, semicolons or blanks.
+ * (from 1), or a square of numbers, row i and column j what GPU i sends to GPU j, between commas, semicolons or blanks;
+ * where the columns have names above them, and the rows before them, what these say.
  *
  * Bytes are whole or decimal numbers, rounded to whole bytes; entries of zero are dropped. Entries of the same pair
  * stay separate flows. Lines end in LF or CRLF; empty lines and comments (# in CSV, % in MatrixMarket) may stand
  * anywhere.
  */
-#include "file_formats.h"
+#include "matrix_cursor.h"
 
 #include "fab/memory.h"
+#include "fab/names.h"
 #include "fab/str.h"
 #include "fab/units.h"
 
@@ -17,19 +19,7 @@
 #include <string.h>
 #include <strings.h>
 
-typedef struct cursor {
-    const char *path;
-    const char *at, *end; /* *end is NUL */
-    const char *line_start;
-    uint64_t line;            /* from 1 */
-    uint32_t n_gpus;          /* servers, where these are named */
-    bool by_servers;          /* rows are servers, whose bytes are those of their GPUs, evenly */
-    uint32_t gpus_per_server; /* 1 where rows are GPUs */
-    uint32_t n_named;         /* the largest that is named, and one */
-} cursor;
-
-/* Records "path:line:column" (the end of a long path) and the text. */
-static fab_status matrix_fail_at(const cursor *c, const char *at, fab_status code, fab_error *err, const char *what) {
+fab_status matrix_fail_at(const matrix_cursor *c, const char *at, fab_status code, fab_error *err, const char *what) {
     char where[192];
     char place[48];
     (void)snprintf(place, sizeof place, ":%" PRIu64 ":%zu", c->line, (size_t)(at - c->line_start) + 1);
@@ -39,8 +29,7 @@ static fab_status matrix_fail_at(const cursor *c, const char *at, fab_status cod
     return fab_fail(err, code, where, "%s", what);
 }
 
-/* "expected X, found 'y'" or what else there is. */
-static fab_status unexpected(const cursor *c, const char *expected, fab_error *err) {
+fab_status matrix_unexpected(const matrix_cursor *c, const char *expected, fab_error *err) {
     char text[256];
     unsigned char byte = (unsigned char)*c->at;
     if (c->at == c->end) {
@@ -57,17 +46,17 @@ static fab_status unexpected(const cursor *c, const char *expected, fab_error *e
     return matrix_fail_at(c, c->at, FAB_EINPUT, err, text);
 }
 
-static void matrix_skip_blanks(cursor *c) {
+void matrix_skip_blanks(matrix_cursor *c) {
     while (*c->at == ' ' || *c->at == '\t') {
         c->at++;
     }
 }
 
-static bool at_line_end(const cursor *c) {
+static bool at_line_end(const matrix_cursor *c) {
     return c->at == c->end || *c->at == '\n' || (*c->at == '\r' && c->at[1] == '\n');
 }
 
-static void next_line(cursor *c) {
+static void next_line(matrix_cursor *c) {
     if (*c->at == '\r') {
         c->at++;
     }
@@ -78,8 +67,7 @@ static void next_line(cursor *c) {
     }
 }
 
-/* Moves to the first byte that is neither blank nor comment. */
-static void skip_empty_lines(cursor *c, char comment) {
+void matrix_skip_lines(matrix_cursor *c, char comment) {
     for (;;) {
         matrix_skip_blanks(c);
         if (*c->at == comment) {
@@ -93,18 +81,17 @@ static void skip_empty_lines(cursor *c, char comment) {
     }
 }
 
-static fab_status expect_line_end(cursor *c, fab_error *err) {
+fab_status matrix_expect_end(matrix_cursor *c, fab_error *err) {
     matrix_skip_blanks(c);
     if (!at_line_end(c)) {
-        return unexpected(c, "the end of the line", err);
+        return matrix_unexpected(c, "the end of the line", err);
     }
     next_line(c);
     return FAB_OK;
 }
 
-/* Whole number within [min, max]; `name` is what it stands for. */
-static fab_status matrix_read_count(cursor *c, const char *name, uint64_t min, uint64_t max, uint64_t *out,
-                                    fab_error *err) {
+fab_status matrix_read_count(matrix_cursor *c, const char *name, uint64_t min, uint64_t max, uint64_t *out,
+                             fab_error *err) {
     const char *start = c->at;
     uint64_t value = 0;
     bool overflow = false;
@@ -116,7 +103,7 @@ static fab_status matrix_read_count(cursor *c, const char *name, uint64_t min, u
     char text[160];
     if (c->at == start) {
         (void)snprintf(text, sizeof text, "%s (a whole number)", name);
-        return unexpected(c, text, err);
+        return matrix_unexpected(c, text, err);
     }
     if (overflow || value < min || value > max) {
         (void)snprintf(text, sizeof text, "%s %.*s is outside %" PRIu64 " to %" PRIu64, name,
@@ -128,7 +115,7 @@ static fab_status matrix_read_count(cursor *c, const char *name, uint64_t min, u
 }
 
 /* "1GB", "2.5MiB": with a unit. */
-static bool read_sized(cursor *c, uint64_t *out) {
+static bool read_sized(matrix_cursor *c, uint64_t *out) {
     char text[48];
     double value = 0;
     const size_t n = strcspn(c->at, ",; \t\r\n");
@@ -144,8 +131,7 @@ static bool read_sized(cursor *c, uint64_t *out) {
     return true;
 }
 
-/* Whole or decimal number of bytes, or one with its unit, at least 0. */
-static fab_status read_bytes(cursor *c, uint64_t *out, fab_error *err) {
+fab_status matrix_read_bytes(matrix_cursor *c, uint64_t *out, fab_error *err) {
     const char *start = c->at;
     bool negative = *start == '-';
     size_t digits = strspn(start, "0123456789");
@@ -159,7 +145,7 @@ static fab_status read_bytes(cursor *c, uint64_t *out, fab_error *err) {
         return matrix_read_count(c, "bytes", 0, INT64_MAX, out, err);
     }
     if (!decimal) {
-        return unexpected(c, negative ? "a number of bytes of at least 0" : "a number of bytes", err);
+        return matrix_unexpected(c, negative ? "a number of bytes of at least 0" : "a number of bytes", err);
     }
     char *stop = NULL;
     double value = strtod(start, &stop);
@@ -171,9 +157,8 @@ static fab_status read_bytes(cursor *c, uint64_t *out, fab_error *err) {
     return FAB_OK;
 }
 
-/* Checks one entry that starts at `start` and adds it. */
-static fab_status matrix_add_entry(cursor *c, const char *start, uint64_t src, uint64_t dst, uint64_t bytes,
-                                   fab_phase_builder *builder, fab_error *err) {
+fab_status matrix_add_entry(matrix_cursor *c, const char *start, uint64_t src, uint64_t dst, uint64_t bytes,
+                            fab_phase_builder *builder, fab_error *err) {
     const uint32_t n = c->gpus_per_server;
     if (src == dst) {
         return matrix_fail_at(c, start, FAB_EINPUT, err,
@@ -190,36 +175,69 @@ static fab_status matrix_add_entry(cursor *c, const char *start, uint64_t src, u
     return FAB_OK;
 }
 
-/* "3", "gpu-3", or of servers "server-3"; digits are looked at from `c`. */
-static fab_status read_end(cursor *c, const char *name, uint64_t *out, fab_error *err) {
-    static const char *const NAMES[] = {"gpu-", "server-"};
-    const size_t n = strlen(NAMES[c->by_servers]);
-    c->at += strncasecmp(c->at, NAMES[c->by_servers], n) == 0 ? n : 0;
-    if (!c->by_servers && strncasecmp(c->at, NAMES[1], strlen(NAMES[1])) == 0) {
+/* Length of a name that ends at a separator or a quote. */
+static size_t name_length(const char *at) {
+    return strcspn(at, ",;\" \t\r\n");
+}
+
+/* What stands in front of a number: of GPUs, where rank i is GPU i, and of servers. */
+static size_t prefix_length(bool by_servers, const char *at) {
+    static const char *const NAMES[2][4] = {{"gpu-", "gpu", "rank-", "rank"}, {"server-", "server"}};
+    for (size_t i = 0; i < 4 && NAMES[by_servers][i] != NULL; i++) {
+        const size_t n = strlen(NAMES[by_servers][i]);
+        if (strncasecmp(at, NAMES[by_servers][i], n) == 0 && at[n] >= '0' && at[n] <= '9') {
+            return n;
+        }
+    }
+    return 0;
+}
+
+/* A server by the name that it has in an installed network; FAB_NONE: it is none, or a number. */
+static uint32_t host_at(const matrix_cursor *c) {
+    const size_t n = name_length(c->at);
+    return strspn(c->at, "0123456789") < n ? fab_names_find_server(c->fabric->names, c->at, n) : FAB_NONE;
+}
+
+static bool is_name(const matrix_cursor *c) {
+    const size_t digits = strspn(c->at, "0123456789");
+    return prefix_length(false, c->at) + prefix_length(true, c->at) > 0 || host_at(c) != FAB_NONE ||
+           (digits > 0 && digits == name_length(c->at));
+}
+
+/* "3", "gpu-3", "rank3", or of servers "server-3" or a host's name; digits are looked at from `c`. */
+static fab_status read_end(matrix_cursor *c, const char *name, uint64_t *out, fab_error *err) {
+    const uint32_t host = host_at(c);
+    if (c->by_servers && host != FAB_NONE) {
+        c->at += name_length(c->at);
+        *out = host;
+        return FAB_OK;
+    }
+    if (!c->by_servers && (host != FAB_NONE || prefix_length(true, c->at) > 0)) {
         return matrix_fail_at(c, c->at, FAB_EINPUT, err,
                               "a server where GPUs are read; write ,rows=servers behind the file");
     }
+    c->at += prefix_length(c->by_servers, c->at);
     return matrix_read_count(c, name, 0, c->n_gpus - 1, out, err);
 }
 
 /* --- CSV ---------------------------------------------------------------------------------------------------------- */
 
-static fab_status read_comma(cursor *c, fab_error *err) {
+static fab_status read_comma(matrix_cursor *c, fab_error *err) {
     matrix_skip_blanks(c);
     if (*c->at != ',' && *c->at != ';') {
-        return unexpected(c, "',' or ';'", err);
+        return matrix_unexpected(c, "',' or ';'", err);
     }
     c->at++;
     matrix_skip_blanks(c);
     return FAB_OK;
 }
 
-static fab_status read_csv_header(cursor *c, fab_error *err) {
+static fab_status read_csv_header(matrix_cursor *c, fab_error *err) {
     static const char *const FIELDS[3][6] = {{"src", "source", "from", "sender"},
                                              {"dst", "dest", "destination", "to", "receiver"},
                                              {"bytes", "size", "size_bytes", "num_bytes"}};
     static const char EXPECTED[] = "the header src,dst,bytes (or source,destination,size; from,to,bytes), or a square "
-                                   "of numbers";
+                                   "of numbers, with names of its rows and columns or without";
     for (size_t i = 0; i < 3; i++) {
         size_t k = 0;
         matrix_skip_blanks(c);
@@ -228,22 +246,22 @@ static fab_status read_csv_header(cursor *c, fab_error *err) {
             k++;
         }
         if (FIELDS[i][k] == NULL) {
-            return unexpected(c, EXPECTED, err);
+            return matrix_unexpected(c, EXPECTED, err);
         }
         c->at += n;
         matrix_skip_blanks(c);
         if (i < 2 && *c->at != ',' && *c->at != ';') {
-            return unexpected(c, EXPECTED, err);
+            return matrix_unexpected(c, EXPECTED, err);
         }
         c->at += i < 2 ? 1 : 0;
     }
-    return expect_line_end(c, err);
+    return matrix_expect_end(c, err);
 }
 
-static fab_status matrix_read_csv(cursor *c, fab_phase_builder *builder, fab_error *err) {
-    skip_empty_lines(c, '#');
+static fab_status matrix_read_csv(matrix_cursor *c, fab_phase_builder *builder, fab_error *err) {
+    matrix_skip_lines(c, '#');
     FAB_PASS(read_csv_header(c, err));
-    for (skip_empty_lines(c, '#'); c->at != c->end; skip_empty_lines(c, '#')) {
+    for (matrix_skip_lines(c, '#'); c->at != c->end; matrix_skip_lines(c, '#')) {
         const char *start = c->at;
         uint64_t src = 0;
         uint64_t dst = 0;
@@ -252,35 +270,40 @@ static fab_status matrix_read_csv(cursor *c, fab_phase_builder *builder, fab_err
         FAB_PASS(read_comma(c, err));
         FAB_PASS(read_end(c, c->by_servers ? "destination server" : "destination GPU", &dst, err));
         FAB_PASS(read_comma(c, err));
-        FAB_PASS(read_bytes(c, &bytes, err));
+        FAB_PASS(matrix_read_bytes(c, &bytes, err));
         FAB_PASS(matrix_add_entry(c, start, src, dst, bytes, builder, err));
-        FAB_PASS(expect_line_end(c, err));
+        FAB_PASS(matrix_expect_end(c, err));
     }
     return FAB_OK;
 }
 
 /* --- a square ----------------------------------------------------------------------------------------------------- */
 
-static bool is_square(cursor c) {
-    skip_empty_lines(&c, '#');
+static bool is_square(matrix_cursor c) {
+    matrix_skip_lines(&c, '#');
     return (*c.at >= '0' && *c.at <= '9') || *c.at == '.';
 }
 
-/* A number, and what stands between it and the next one. */
-static fab_status read_cell(cursor *c, uint64_t *bytes, fab_error *err) {
-    FAB_PASS(read_bytes(c, bytes, err));
-    if (!at_line_end(c) && strchr(" \t,;", *c->at) == NULL) {
-        return unexpected(c, "',', ';' or a blank behind the number", err);
-    }
+/* A separator, or blanks. */
+static void pass_separator(matrix_cursor *c) {
     matrix_skip_blanks(c);
     if (*c->at == ',' || *c->at == ';') {
         c->at++;
         matrix_skip_blanks(c);
     }
+}
+
+/* A number, and what stands between it and the next one. */
+static fab_status read_cell(matrix_cursor *c, uint64_t *bytes, fab_error *err) {
+    FAB_PASS(matrix_read_bytes(c, bytes, err));
+    if (!at_line_end(c) && strchr(" \t,;", *c->at) == NULL) {
+        return matrix_unexpected(c, "',', ';' or a blank behind the number", err);
+    }
+    pass_separator(c);
     return FAB_OK;
 }
 
-static fab_status count_columns(cursor c, uint32_t *out, fab_error *err) {
+static fab_status count_columns(matrix_cursor c, uint32_t *out, fab_error *err) {
     const char *first = c.at;
     uint32_t n = 0;
     for (uint64_t bytes = 0; !at_line_end(&c); n++) {
@@ -296,121 +319,145 @@ static fab_status count_columns(cursor c, uint32_t *out, fab_error *err) {
     return FAB_OK;
 }
 
-static fab_status read_row(cursor *c, uint32_t row, uint32_t columns, fab_phase_builder *builder, fab_error *err) {
-    uint32_t column = 0;
-    for (; !at_line_end(c); column++) {
+static fab_status no_such_name(const matrix_cursor *c, fab_error *err) {
+    char text[3 * FAB_NODE_NAME_SIZE];
+    char last[FAB_NODE_NAME_SIZE];
+    char first[FAB_NODE_NAME_SIZE] = "gpu-0";
+    (void)snprintf(last, sizeof last, "gpu-%" PRIu32, c->n_gpus - 1);
+    if (c->by_servers) {
+        (void)fab_server_name(c->fabric, 0, first);
+        (void)fab_server_name(c->fabric, c->n_gpus - 1, last);
+    }
+    (void)snprintf(text, sizeof text, "no %s of the fabric is called '%.*s': they are %s to %s",
+                   c->by_servers ? "server" : "GPU", (int)(name_length(c->at) < 64 ? name_length(c->at) : 64), c->at,
+                   first, last);
+    return matrix_fail_at(c, c->at, FAB_EINPUT, err, text);
+}
+
+/* The name of a column, or that of a row, which a column has; perhaps in quotes. No two have the same. */
+static fab_status read_name(matrix_cursor *c, bool of_row, bool *const seen[2], uint32_t *out, fab_error *err) {
+    static const char *const WHAT[] = {"GPU", "server"};
+    const bool is_quoted = *c->at == '"';
+    uint64_t end = 0;
+    const char *start = c->at += is_quoted;
+    if (!is_name(c)) {
+        return no_such_name(c, err);
+    }
+    FAB_PASS(read_end(c, WHAT[c->by_servers], &end, err));
+    if (seen[of_row][end] || (of_row && !seen[0][end])) {
+        return matrix_fail_at(c, start, FAB_EINPUT, err,
+                              !seen[of_row][end] ? "a row of a name that no column has"
+                              : of_row           ? "a second row of the same name"
+                                                 : "a second column of the same name");
+    }
+    if (is_quoted && *c->at != '"') {
+        return matrix_unexpected(c, "'\"'", err);
+    }
+    c->at += is_quoted;
+    if (!at_line_end(c) && strchr(" \t,;", *c->at) == NULL) {
+        return matrix_unexpected(c, "',', ';' or a blank behind the name", err);
+    }
+    pass_separator(c);
+    seen[of_row][end] = true;
+    *out = (uint32_t)end;
+    return FAB_OK;
+}
+
+/* Passes what stands above the names of rows. */
+static void pass_corner(matrix_cursor *c) {
+    c->at += *c->at == '"';
+    c->at += name_length(c->at);
+    c->at += *c->at == '"';
+    pass_separator(c);
+}
+
+/* Whether the first line has the names of columns, and in front of them something above those of rows. */
+static bool is_named(matrix_cursor c, bool *out_has_corner) {
+    matrix_skip_lines(&c, '#');
+    *out_has_corner = *c.at == ',' || *c.at == ';' || strncmp(c.at, "\"\"", 2) == 0;
+    if (*out_has_corner) {
+        return true;
+    }
+    c.at += *c.at == '"';
+    if (is_name(&c)) {
+        return true;
+    }
+    *out_has_corner = true; /* a word above the names of rows */
+    pass_corner(&c);
+    c.at += *c.at == '"';
+    return is_name(&c);
+}
+
+/* The names of the columns, in the order of the file. */
+static fab_status read_column_names(matrix_cursor *c, bool has_corner, bool *const seen[2], uint32_t *column,
+                                    uint32_t *out_n, fab_error *err) {
+    if (has_corner) {
+        pass_corner(c);
+    }
+    for (*out_n = 0; !at_line_end(c); (*out_n)++) {
+        FAB_PASS(read_name(c, false, seen, &column[*out_n < c->n_gpus ? *out_n : 0], err));
+    }
+    next_line(c);
+    matrix_skip_lines(c, '#');
+    return FAB_OK;
+}
+
+/* column: what the columns are; NULL: the first is 0, the next 1, ... */
+static fab_status read_row(matrix_cursor *c, uint32_t row, const uint32_t *column, uint32_t columns,
+                           fab_phase_builder *builder, fab_error *err) {
+    uint32_t i = 0;
+    for (; !at_line_end(c); i++) {
         const char *start = c->at;
         uint64_t bytes = 0;
         FAB_PASS(read_cell(c, &bytes, err));
-        if (column >= c->n_gpus || column >= columns) {
+        if (i >= c->n_gpus || i >= columns) {
             char text[96];
-            (void)snprintf(text, sizeof text, "number %" PRIu32 " of a row, where %s %" PRIu32, column + 1,
-                           column >= columns ? "the first has"
-                           : c->by_servers   ? "servers of the fabric are"
-                                             : "GPUs of the fabric are",
-                           column >= columns ? columns : c->n_gpus);
+            (void)snprintf(text, sizeof text, "number %" PRIu32 " of a row, where %s %" PRIu32, i + 1,
+                           i >= columns    ? "the first has"
+                           : c->by_servers ? "servers of the fabric are"
+                                           : "GPUs of the fabric are",
+                           i >= columns ? columns : c->n_gpus);
             return matrix_fail_at(c, start, FAB_EINPUT, err, text);
         }
         if (bytes > 0) {
-            FAB_PASS(matrix_add_entry(c, start, row, column, bytes, builder, err));
+            FAB_PASS(matrix_add_entry(c, start, row, column != NULL ? column[i] : i, bytes, builder, err));
         }
     }
-    if (column < columns) {
-        return unexpected(c, "as many numbers as in the first row", err);
+    if (i < columns) {
+        return matrix_unexpected(c, "as many numbers as in the first row", err);
     }
     next_line(c);
     return FAB_OK;
 }
 
-static fab_status read_square(cursor *c, fab_phase_builder *builder, fab_error *err) {
+static fab_status read_square(matrix_cursor *c, bool is_named, bool has_corner, fab_phase_builder *builder,
+                              fab_error *err) {
+    fab_status status = FAB_OK;
     uint32_t columns = 0;
-    uint32_t row = 0;
-    skip_empty_lines(c, '#');
-    FAB_PASS(count_columns(*c, &columns, err));
-    for (; c->at != c->end; skip_empty_lines(c, '#')) {
-        if (row == columns) {
-            return unexpected(c, "the end of the file after as many rows as columns", err);
+    uint32_t *column = NULL;
+    bool *seen[2] = {NULL, NULL}; /* names of columns, of rows */
+    matrix_skip_lines(c, '#');
+    if (is_named) {
+        FAB_TRY(FAB_NEW(column, c->n_gpus, err));
+        FAB_TRY(FAB_NEW_ALL(c->n_gpus, err, seen[0], seen[1]));
+        FAB_TRY(read_column_names(c, has_corner, seen, column, &columns, err));
+        has_corner = has_corner || (!is_square(*c) && c->at != c->end);
+    } else {
+        FAB_TRY(count_columns(*c, &columns, err));
+    }
+    uint32_t n_rows = 0;
+    for (; c->at != c->end; matrix_skip_lines(c, '#')) {
+        uint32_t row = is_named ? column[n_rows < columns ? n_rows : 0] : n_rows;
+        if (n_rows++ == columns) {
+            FAB_TRY(matrix_unexpected(c, "the end of the file after as many rows as columns", err));
         }
-        FAB_PASS(read_row(c, row++, columns, builder, err));
+        FAB_TRY(has_corner ? read_name(c, true, seen, &row, err) : FAB_OK);
+        FAB_TRY(read_row(c, row, column, columns, builder, err));
     }
-    return row == columns ? FAB_OK : unexpected(c, "as many rows as columns", err);
-}
-
-/* --- MatrixMarket ------------------------------------------------------------------------------------------------- */
-
-static const char MARKET_BANNER[] = "%%MatrixMarket";
-
-/* Word of the header line: one of the first `n_good` of `words` is fine, the others are known but not supported. */
-static fab_status read_word(cursor *c, const char *const *words, size_t n_good, fab_error *err) {
-    matrix_skip_blanks(c);
-    size_t n = strcspn(c->at, " \t\r\n");
-    for (size_t i = 0; words[i] != NULL; i++) {
-        if (strlen(words[i]) == n && strncasecmp(c->at, words[i], n) == 0) {
-            if (i >= n_good) {
-                char text[160];
-                (void)snprintf(text, sizeof text, "'%s' matrices are not supported; write '%s'", words[i], words[0]);
-                return matrix_fail_at(c, c->at, FAB_EUNSUPPORTED, err, text);
-            }
-            c->at += n;
-            return FAB_OK;
-        }
-    }
-    char text[48];
-    (void)snprintf(text, sizeof text, "'%s'", words[0]);
-    return unexpected(c, text, err);
-}
-
-static fab_status read_market_header(cursor *c, fab_error *err) {
-    static const char *const OBJECT[] = {"matrix", "vector", NULL};
-    static const char *const LAYOUT[] = {"coordinate", "array", NULL};
-    static const char *const FIELD[] = {"integer", "real", "complex", "pattern", NULL};
-    static const char *const SYMMETRY[] = {"general", "symmetric", "skew-symmetric", "hermitian", NULL};
-    c->at += strlen(MARKET_BANNER);
-    FAB_PASS(read_word(c, OBJECT, 1, err));
-    FAB_PASS(read_word(c, LAYOUT, 1, err));
-    FAB_PASS(read_word(c, FIELD, 2, err));
-    FAB_PASS(read_word(c, SYMMETRY, 1, err));
-    return expect_line_end(c, err);
-}
-
-static fab_status read_market(cursor *c, fab_phase_builder *builder, fab_error *err) {
-    uint64_t rows = 0;
-    uint64_t columns = 0;
-    uint64_t n_entries = 0;
-    FAB_PASS(read_market_header(c, err));
-    skip_empty_lines(c, '%');
-    FAB_PASS(matrix_read_count(c, c->by_servers ? "rows (servers)" : "rows (GPUs)", 1, c->n_gpus, &rows, err));
-    matrix_skip_blanks(c);
-    FAB_PASS(matrix_read_count(c, c->by_servers ? "columns (servers)" : "columns (GPUs)", 1, c->n_gpus, &columns, err));
-    matrix_skip_blanks(c);
-    FAB_PASS(matrix_read_count(c, "entries", 0, UINT32_MAX, &n_entries, err));
-    FAB_PASS(expect_line_end(c, err));
-    for (uint64_t i = 0; i < n_entries; i++) {
-        uint64_t src = 0;
-        uint64_t dst = 0;
-        uint64_t bytes = 0;
-        skip_empty_lines(c, '%');
-        const char *start = c->at;
-        if (c->at == c->end) {
-            char text[96];
-            (void)snprintf(text, sizeof text, "entry %" PRIu64 " of %" PRIu64, i + 1, n_entries);
-            FAB_PASS(unexpected(c, text, err));
-        }
-        FAB_PASS(matrix_read_count(c, "row", 1, rows, &src, err));
-        matrix_skip_blanks(c);
-        FAB_PASS(matrix_read_count(c, "column", 1, columns, &dst, err));
-        matrix_skip_blanks(c);
-        FAB_PASS(read_bytes(c, &bytes, err));
-        FAB_PASS(matrix_add_entry(c, start, src - 1, dst - 1, bytes, builder, err));
-        FAB_PASS(expect_line_end(c, err));
-    }
-    skip_empty_lines(c, '%');
-    if (c->at != c->end) {
-        char text[96];
-        (void)snprintf(text, sizeof text, "the end of the file after %" PRIu64 " entries", n_entries);
-        FAB_PASS(unexpected(c, text, err));
-    }
-    return FAB_OK;
+    FAB_TRY(n_rows == columns ? FAB_OK : matrix_unexpected(c, "as many rows as columns", err));
+done:
+    FAB_FREE_ALL(column, seen[0], seen[1]);
+    return status;
 }
 
 /* --- file --------------------------------------------------------------------------------------------------------- */
@@ -419,20 +466,14 @@ static fab_status read_market(cursor *c, fab_phase_builder *builder, fab_error *
  */
 static size_t max_entries(const fab_str *text, bool square) {
     size_t n = 1;
-    const char *end = text->data + text->length;
-    if (square) {
-        for (const char *at = text->data; at < end; at++) {
-            n += *at == ',' || *at == ';' || *at == ' ' || *at == '\t' || *at == '\n';
-        }
-        return n;
+    for (const char *at = text->data; at < text->data + text->length; at++) {
+        n += *at == '\n' || (square && strchr(",; \t", *at) != NULL);
     }
-    for (const char *at = text->data; (at = memchr(at, '\n', (size_t)(end - at))) != NULL; at++) {
-        n++;
-    }
-    return n < text->length / 6 + 1 ? n : text->length / 6 + 1;
+    return square || n < text->length / 6 + 1 ? n : text->length / 6 + 1;
 }
 
-static void matrix_summarize(const cursor *c, const fab_fabric *f, const fab_phase *phase, fab_traffic *traffic) {
+static void matrix_summarize(const matrix_cursor *c, const fab_fabric *f, const fab_phase *phase,
+                             fab_traffic *traffic) {
     char flows[32];
     char amount[40];
     const char *name = fab_traffic_file_name(c->path);
@@ -452,20 +493,24 @@ fab_status fab_matrix_read(const char *path, const fab_str *text, const fab_fabr
                            fab_traffic *traffic, fab_error *err) {
     fab_status status = FAB_OK;
     fab_phase_builder builder = {.capacity = 0};
-    cursor c = {.path = path,
-                .at = text->data,
-                .end = text->data + text->length,
-                .line_start = text->data,
-                .line = 1,
-                .n_gpus = by_servers ? fabric->n_servers : fab_n_gpus(fabric),
-                .by_servers = by_servers,
-                .gpus_per_server = by_servers ? fabric->gpus_per_server : 1};
-    const bool square = is_square(c);
+    matrix_cursor c = {.path = path,
+                       .fabric = fabric,
+                       .at = text->data,
+                       .end = text->data + text->length,
+                       .line_start = text->data,
+                       .line = 1,
+                       .n_gpus = by_servers ? fabric->n_servers : fab_n_gpus(fabric),
+                       .by_servers = by_servers,
+                       .gpus_per_server = by_servers ? fabric->gpus_per_server : 1};
+    const bool market = strncasecmp(text->data, MATRIX_BANNER, strlen(MATRIX_BANNER)) == 0;
+    bool has_corner = false;
+    const bool named = !market && !is_square(c) && is_named(c, &has_corner);
+    const bool square = named || is_square(c);
     FAB_TRY(fab_phase_open(&builder, "matrix", "matrix", max_entries(text, square) * c.gpus_per_server, err));
-    if (strncasecmp(text->data, MARKET_BANNER, strlen(MARKET_BANNER)) == 0) {
-        FAB_TRY(read_market(&c, &builder, err));
+    if (market) {
+        FAB_TRY(matrix_read_market(&c, &builder, err));
     } else if (square) {
-        FAB_TRY(read_square(&c, &builder, err));
+        FAB_TRY(read_square(&c, named, has_corner, &builder, err));
     } else {
         FAB_TRY(matrix_read_csv(&c, &builder, err));
     }

@@ -363,6 +363,16 @@ Test(path_figures, bundles_count_their_flows) {
     discard(&s);
 }
 
+/* What is told of all flows together and of each; the ends of ranges are bounds. */
+static void expect_sum(const fab_path_figures *all, const fab_path_figures *one_by_one, const char *design) {
+    cr_expect_eq(all->n_flows, one_by_one->n_flows, "%s", design);
+    expect_close(all->hops.mean, one_by_one->hops.mean, "mean hops", design);
+    expect_close(all->latency_s.mean, one_by_one->latency_s.mean, "mean latency", design);
+    cr_expect_leq(all->latency_s.min, one_by_one->latency_s.min * (1 + 1e-9), "%s", design);
+    cr_expect_geq(all->latency_s.max, one_by_one->latency_s.max * (1 - 1e-9), "%s", design);
+    cr_expect_leq(all->min_limit_bps, one_by_one->min_limit_bps * (1 + 1e-9), "%s", design);
+}
+
 Test(path_figures, all_to_all_is_the_sum_of_its_flows) {
     for (size_t i = 0; i < N_DESIGNS; i++) {
         for (int plan = 0; plan < 2; plan++) { /* without a floor plan the cables of a boundary are alike */
@@ -375,12 +385,7 @@ Test(path_figures, all_to_all_is_the_sum_of_its_flows) {
             s.phase = &listed;
             ask(&s);
             fab_path_figures one_by_one = of_split(&s);
-            cr_expect_eq(all.n_flows, one_by_one.n_flows, "%s", DESIGNS[i]);
-            expect_close(all.hops.mean, one_by_one.hops.mean, "mean hops", DESIGNS[i]);
-            expect_close(all.latency_s.mean, one_by_one.latency_s.mean, "mean latency", DESIGNS[i]);
-            cr_expect_leq(all.latency_s.min, one_by_one.latency_s.min * (1 + 1e-9), "%s", DESIGNS[i]);
-            cr_expect_geq(all.latency_s.max, one_by_one.latency_s.max * (1 - 1e-9), "%s", DESIGNS[i]);
-            cr_expect_leq(all.min_limit_bps, one_by_one.min_limit_bps * (1 + 1e-9), "%s", DESIGNS[i]);
+            expect_sum(&all, &one_by_one, DESIGNS[i]);
             if (!plan) {
                 expect_same(&all, &one_by_one, DESIGNS[i]);
             }
@@ -392,6 +397,37 @@ Test(path_figures, all_to_all_is_the_sum_of_its_flows) {
             discard(&s);
         }
     }
+}
+
+/* Flows stay in groups, of whole domains, of parts of them, and across them; rails change within a group alone. */
+Test(path_figures, groups_are_the_sum_of_their_flows) {
+    static const uint32_t SIZES[] = {2, 3, 4, 6, 8, 12, 16, 24, 48};
+    size_t n_counted = 0;
+    for (size_t i = 0; i < N_DESIGNS * sizeof SIZES / sizeof *SIZES; i++) {
+        const char *design = DESIGNS[i / (sizeof SIZES / sizeof *SIZES)];
+        setup s = make(design, NULL, "pattern:all-to-all,gpus=0-47", "spray,window=6KiB");
+        fab_phase *unlisted = s.phase;
+        s.phase->all.group = SIZES[i % (sizeof SIZES / sizeof *SIZES)];
+        s.phase->n_flows = (uint64_t)s.phase->all.n * (s.phase->all.group - 1);
+        ask(&s);
+        const fab_path_figures all = of_split(&s);
+        n_counted += s.demand.pair_of == NULL;
+        fab_phase listed = fixture_list(s.phase);
+        forget(&s);
+        s.phase = &listed;
+        ask(&s);
+        const fab_path_figures one_by_one = of_split(&s);
+        char name[96];
+        (void)snprintf(name, sizeof name, "%s, groups of %d", design, (int)unlisted->all.group);
+        expect_sum(&all, &one_by_one, name);
+        free(listed.src);
+        free(listed.dst);
+        free(listed.bytes);
+        free(listed.comm);
+        s.phase = unlisted;
+        discard(&s);
+    }
+    cr_expect_geq(n_counted, 40, "%zu without a list", n_counted);
 }
 
 /* Llama 3's RoCE cluster in two halls: 2 km between them take more than the window holds at 400 Gb/s, 20 m do not. */

@@ -213,8 +213,9 @@ static const struct {
     const char *place, *message;
 } MALFORMED[] = {
     {"", FAB_EINPUT, "1:1",
-     "expected the header src,dst,bytes (or source,destination,size; from,to,bytes), or a square of numbers, found the "
-     "end of the file"},
+     "expected the header src,dst,bytes (or source,destination,size; from,to,bytes), or a square of numbers, with "
+     "names of "
+     "its rows and columns or without, found the end of the file"},
     {"0,1,5\n", FAB_EINPUT, "1:1",
      "three numbers without a header: for flows write src,dst,bytes above them, for three GPUs a fourth row and column "
      "of zeros"},
@@ -231,8 +232,9 @@ static const struct {
     {"0 1\nx 0\n", FAB_EINPUT, "2:1", "expected a number of bytes, found 'x'"},
     {"0,,1\n", FAB_EINPUT, "1:3", "expected a number of bytes, found ','"},
     {"src,dst\n", FAB_EINPUT, "1:8",
-     "expected the header src,dst,bytes (or source,destination,size; from,to,bytes), or a square of numbers, found the "
-     "end of the line"},
+     "expected the header src,dst,bytes (or source,destination,size; from,to,bytes), or a square of numbers, with "
+     "names of "
+     "its rows and columns or without, found the end of the line"},
     {"src,dst,bytes,comm\n", FAB_EINPUT, "1:14", "expected the end of the line, found ','"},
     {"src,dst,bytes\n0,4,5\n", FAB_EINPUT, "2:3", "destination GPU 4 is outside 0 to 3"},
     {"src,dst,bytes\n\n-1,3,5\n", FAB_EINPUT, "3:1", "expected source GPU (a whole number), found '-1'"},
@@ -256,8 +258,9 @@ static const struct {
     {"\x7f"
      "ELF",
      FAB_EINPUT, "1:1",
-     "expected the header src,dst,bytes (or source,destination,size; from,to,bytes), or a square of numbers, found "
-     "byte 0x7f: not a text file"},
+     "expected the header src,dst,bytes (or source,destination,size; from,to,bytes), or a square of numbers, with "
+     "names of "
+     "its rows and columns or without, found byte 0x7f: not a text file"},
     {"%%MatrixMarket matrix\n", FAB_EINPUT, "1:22", "expected 'coordinate', found the end of the line"},
     {"%%MatrixMarket matrix array real general\n", FAB_EUNSUPPORTED, "1:23",
      "'array' matrices are not supported; write 'coordinate'"},

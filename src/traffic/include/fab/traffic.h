@@ -142,8 +142,9 @@ void fab_traffic_release(fab_traffic *traffic);
  *                                    fab_collective_time()
  *     file:PATH[,rows=servers]       CSV (src,dst,bytes), a square of bytes or MatrixMarket coordinate matrix over
  * GPUs, or over servers, whose GPUs k send each other what servers do, evenly; entries of the same pair stay separate
- * flows, entries of 0 bytes are dropped. Or connections of htsim, a workload of SimAI (ADR 0043), a log of NCCL or a
- * folder of them (rings as logged), dumps of flight recorders: recognised by content
+ * flows, entries of 0 bytes are dropped. Names: gpu-3, rank-3 (GPU 3), server-3, or a host's. Or connections of htsim,
+ * a workload of SimAI (ADR 0043), a log of NCCL or a folder of them (rings as logged), dumps of flight recorders:
+ * recognised by content
  *
  * The collectives of a job run by tp-collective and dp-collective; phases of one collective are named dp-1, dp-2, ...
  * where it has several. Ring collectives run in one channel per member that a server (or the scale-up domain, where
