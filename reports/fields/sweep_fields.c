@@ -139,9 +139,9 @@ static const fab_field SWEEP_ENGINES[] = {
           .source = "0111-hashes-of-many-flows.md"),
     FIGURE(least_s, "s", "Least time of an iteration, or of the only phase, over the seeds.", IF(most_s)),
     FIGURE(most_s, "s", "Longest time of it over the seeds.", FILLED),
-    FIGURE(owned_usd_per_1e9_tokens, "USD", "Cost of ownership of the job's part of the cluster, per 1e9 tokens.",
-           FILLED, .source = OWNERSHIP,
-           .formula = "ownership.total_usd x part of the GPUs / (tokens_per_s x years x 31,536,000) x 1e9"),
+    FIGURE_OF(owned_usd_per_1e9_tokens, iteration.owned_usd_per_1e9_tokens, "USD",
+              "Cost of ownership of the job's part of the cluster, per 1e9 tokens.", FILLED, .source = OWNERSHIP,
+              .formula = "ownership.total_usd x part of the GPUs / (tokens_per_s x years x 31,536,000) x 1e9"),
 };
 static const fab_fields SWEEP_ENGINE = TABLE("sweep_engine", SWEEP_ENGINES, SWEEPS);
 
@@ -164,7 +164,7 @@ static const fab_field OWNERSHIPS[] = {
     FIGURE(total_usd, "USD", "Cost of ownership over the years.", IF(years),
            .formula = "gpu_usd + server_usd + rack_usd + network_usd + energy_usd"),
 };
-static const fab_fields OWNERSHIP_FIELDS = TABLE("ownership", OWNERSHIPS, OWNERSHIP);
+const fab_fields fab_ownership_fields = TABLE("ownership", OWNERSHIPS, OWNERSHIP);
 
 #undef T
 #define T fab_sweep_point
@@ -223,7 +223,7 @@ static const fab_field SWEEP_POINTS[] = {
     LIST(algorithms, "algorithm", algorithms, n_algorithms, &ALGORITHM,
          "Of a collective that is replayed by all its algorithms.", IF(n_algorithms)),
     LIST(engines, "engine", engines, n_engines, &SWEEP_ENGINE, "All phases together under every engine."),
-    OBJECT(ownership, ownership, &OWNERSHIP_FIELDS, "What the cluster costs to buy and run for the job.",
+    OBJECT(ownership, ownership, &fab_ownership_fields, "What the cluster costs to buy and run for the job.",
            IF(has_ownership)),
 };
 const fab_fields fab_sweep_point_fields =

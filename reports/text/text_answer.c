@@ -27,6 +27,13 @@ const char *fab_text_draws(fab_page *page, bool is_one_draw, uint64_t n_seeds, b
     return is_estimated ? fab_show(page, "%s%s", draws, joined) : draws;
 }
 
+void fab_text_see(fab_page *page, const char *command, bool has_failures) {
+    if (command != NULL) {
+        fab_page_line(page, FAB_INK_DIM, "  to see it%s:", has_failures ? ", without failures" : "");
+        fab_page_shell(page, FAB_INK_PLAIN, 4, command);
+    }
+}
+
 void fab_text_put_estimate(fab_page *page, double estimated_ratio) {
     if (estimated_ratio > 0) {
         fab_page_wrapf(
@@ -62,10 +69,10 @@ static double answer_price(const fab_sweep_engine *e) {
                : INFINITY;
 }
 
-/* Where all is bought and run: spares cost what they cost, which hours of a job's GPUs leave out. */
 static double answer_owned(const fab_sweep_engine *e) {
-    return e->has_iteration && e->owned_usd_per_1e9_tokens > 0 ? fab_with_failures(e, e->owned_usd_per_1e9_tokens)
-                                                               : INFINITY;
+    return e->has_iteration && e->iteration.owned_usd_per_1e9_tokens > 0
+               ? fab_with_failures(e, e->iteration.owned_usd_per_1e9_tokens)
+               : INFINITY;
 }
 
 /* Points with a figure: least, most, and others that are as good as the least, within what chance makes. */
@@ -149,27 +156,23 @@ static void answer_put_begin(fab_page *page, const fab_sweep *s, const extremes 
     }
 }
 
-static void answer_put_dollars(fab_page *page, const fab_sweep *s, size_t e) {
-    const bool buys = s->scenarios[0] != '\0';
-    double (*const figure)(const fab_sweep_engine *) = buys ? answer_owned : answer_price;
+/* Of one way to count them, which is named. */
+static void answer_put_dollars(fab_page *page, const fab_sweep *s, size_t e, double figure(const fab_sweep_engine *),
+                               const char *counted) {
     const extremes x = answer_find(s, e, figure);
     if (x.n < 2 || s->compares_placements) {
         return;
     }
     const double least_usd = figure(&x.best->engines[e]);
-    const char *usd =
-        buys
-            ? fab_show(page, least_usd < 1000 ? "$%.4g per 1e9 tokens, all bought" : "$%.0f per 1e9 tokens, all bought",
-                       least_usd)
-            : fab_show(page, "$%s per 1e9 tokens", fab_show_whole(page, least_usd + 0.5));
+    const char *usd = fab_show_price(page, least_usd);
     if (figure(&x.worst->engines[e]) <= least_usd * (1 + SAME)) {
         return;
     }
     if (x.n_even + 1 == x.n) {
-        fab_page_say(page, "; so are dollars: %s", usd);
+        fab_page_say(page, "; so are dollars %s: %s per 1e9 tokens", counted, usd);
     } else {
-        fab_page_say(page, "; %s has the fewest dollars%s: %s", answer_point(page, s, x.best), answer_even(page, s, &x),
-                     usd);
+        fab_page_say(page, "; %s has the fewest dollars %s%s: %s per 1e9 tokens", answer_point(page, s, x.best),
+                     counted, answer_even(page, s, &x), usd);
     }
 }
 
@@ -193,7 +196,10 @@ static void answer_put_engine(fab_page *page, const fab_sweep *s, size_t e) {
                      answer_even(page, s, &x), answer_speed(page, fast), answer_point(page, s, x.worst), margin,
                      fast->has_iteration ? " per token" : "");
     }
-    answer_put_dollars(page, s, e);
+    if (s->scenarios[0] == '\0') { /* hours of a job's GPUs leave out those of spares */
+        answer_put_dollars(page, s, e, answer_price, "by GPU hours");
+    }
+    answer_put_dollars(page, s, e, answer_owned, "bought and run");
     fab_page_say(page, ".");
     fab_page_paragraph(page, FAB_INK_BOLD, 2, 2);
 }

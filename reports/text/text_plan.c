@@ -143,10 +143,11 @@ static const char *batch_source(fab_page *page, const fab_plans *p) {
                : " (by default)";
 }
 
-void fab_text_plans(fab_page *page, const fab_plans *p) {
+void fab_text_plans(fab_page *page, const fab_plans *p, const char *see) {
     const fab_planned *best = &p->plans[0];
     fab_text_heading(page, "PLAN", NULL);
     fab_text_plan_proof(page, p);
+    fab_text_see(page, see, false);
     if (p->other_order_s > 0) {
         fab_page_wrapf(page, FAB_INK_BOLD, 2, 4,
                        "Order of the ranks: under the first seed --job order=%s takes %s, less than any plan of "

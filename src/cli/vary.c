@@ -275,6 +275,33 @@ fab_status cli_read_histories(const cli_options *options, fab_policy *policy, fa
     return FAB_OK;
 }
 
+/* The point that the answer names, alone. */
+static fab_status see_best(const cli_options *options, const fab_sweep *s, fab_result *result, fab_error *err) {
+    const fab_sweep_point *best = NULL;
+    for (size_t i = 0; i < s->n_points; i++) {
+        const fab_sweep_point *p = &s->points[i];
+        best = fab_sweep_has_time(p, 0) &&
+                       (best == NULL || fab_with_failures(&p->engines[0], p->engines[0].compared_s) <
+                                            fab_with_failures(&best->engines[0], best->engines[0].compared_s))
+                   ? p
+                   : best;
+    }
+    best = s->n_verdicts > 0 && s->verdicts[0].is_known ? &s->points[s->verdicts[0].best] : best;
+    for (size_t k = 0; k < s->n_paths; k++) {
+        best = is_path(s->path[k], "traffic") ? NULL : best;
+    }
+    if (best == NULL) {
+        return FAB_OK;
+    }
+    cli_shown shown = {.design = s->compares_designs ? best->value[0] : options->operands.items[0],
+                       .path = (const char *const *)s->path,
+                       .value = best->value,
+                       .n_values = s->compares_designs ? 0 : s->n_paths,
+                       .model = s->model,
+                       .prices = s->prices};
+    return cli_see_point(options, best, &shown, result, err);
+}
+
 fab_status cli_sweep_and_report(const cli_options *options, const cli_vary *vary, size_t n_vary, fab_command command,
                                 FILE *out, fab_error *err) {
     fab_status status = FAB_OK;
@@ -320,6 +347,7 @@ fab_status cli_sweep_and_report(const cli_options *options, const cli_vary *vary
     (void)snprintf(sweep->design, sizeof sweep->design, "%s", vary[0].are_designs ? "" : options->operands.items[0]);
     result.sweep = sweep;
     result.n_over_limit = sweep->n_over_limit;
+    FAB_TRY(command != FAB_COMMAND_PLACE ? see_best(options, sweep, &result, err) : FAB_OK);
     FAB_TRY(fab_find_warnings(&result, err));
     FAB_TRY(cli_report(options, &result, out, err));
 done:

@@ -53,7 +53,7 @@ static void judge_ownership(const fab_sweep *sweep, const measure *m, fab_verdic
         if (!fab_sweep_has_time(p, m->engine)) {
             continue;
         }
-        double usd = p->engines[m->engine].owned_usd_per_1e9_tokens;
+        double usd = p->engines[m->engine].iteration.owned_usd_per_1e9_tokens;
         v->is_owned = v->is_owned && usd > 0;
         usd = m->has_failures ? fab_with_failures(&p->engines[m->engine], usd) : usd;
         if (usd < least) {

@@ -134,11 +134,7 @@ fab_status fab_sweep_keep(const fab_result *result, bool is_asked, size_t n_engi
     out->n_engines = n_engines;
     for (size_t e = 0; e < n_engines; e++) {
         fab_sweep_keep_engine(result, e, &out->engines[e]);
-        const fab_iteration *it = &out->engines[e].iteration;
-        if (out->ownership.years > 0 && out->engines[e].has_iteration) {
-            out->engines[e].owned_usd_per_1e9_tokens =
-                fab_ownership_per_1e9_tokens(&out->ownership, it->network_share_ratio, it->tokens_per_s);
-        }
+        fab_ownership_price(&out->ownership, &out->engines[e].iteration);
     }
     out->is_built = true;
     return FAB_OK;

@@ -16,12 +16,13 @@ static const char *verdict_show(fab_page *page, const fab_sweep *s, const fab_ve
     const fab_sweep_engine *engine = &best->engines[e];
     double value = v->by_price ? engine->iteration.usd_per_1e9_tokens : engine->compared_s;
     value = v->has_failures ? fab_with_failures(engine, value) : value;
-    const char *figure = v->by_price ? fab_show(page, "$%s per 1e9 tokens", fab_show_whole(page, value + 0.5))
-                                     : fab_show_time(page, value);
+    const char *figure =
+        v->by_price ? fab_show(page, "%s per 1e9 tokens", fab_show_price(page, value)) : fab_show_time(page, value);
     figure = v->has_failures ? fab_show(page, "%s with failures", figure) : figure;
-    const char *what = v->by_price ? "costs least" : "is fastest";
+    const char *what = v->by_price ? "costs least by GPU hours" : "is fastest";
     if (v->next == v->best) {
-        return fab_show(page, "[%zu] is the only one with a figure: %s.", v->best + 1, figure);
+        return fab_show(page, "[%zu] is the only one with a figure: %s%s.", v->best + 1, figure,
+                        v->by_price ? " by GPU hours" : "");
     }
     if (is_even(v)) {
         const char *behind = v->behind == v->best
@@ -30,8 +31,8 @@ static const char *verdict_show(fab_page *page, const fab_sweep *s, const fab_ve
         const char *why = v->margin_ratio < FAB_EVEN_RATIO
                               ? "less than the model is exact"
                               : fab_show(page, "less than seeds make, %.2g %%", 100 * v->uncertainty_ratio);
-        return fab_show(page, "[%zu] and [%zu] are even: %s, %.2g %% apart, %s%s.", v->best + 1, v->next + 1, figure,
-                        100 * v->margin_ratio, why, behind);
+        return fab_show(page, "[%zu] and [%zu] are even%s: %s, %.2g %% apart, %s%s.", v->best + 1, v->next + 1,
+                        v->by_price ? " by GPU hours" : "", figure, 100 * v->margin_ratio, why, behind);
     }
     return fab_show(page, "[%zu] %s: %s, [%zu] %s.", v->best + 1, what, figure, v->next + 1,
                     fab_show_more(page, v->margin_ratio));
@@ -52,9 +53,9 @@ static const char *bought_show(fab_page *page, const fab_sweep *s, const fab_ver
         return "";
     }
     const fab_sweep_engine *engine = &s->points[v->owned_best].engines[e];
-    double usd = engine->owned_usd_per_1e9_tokens;
+    double usd = engine->iteration.owned_usd_per_1e9_tokens;
     usd = v->has_failures ? fab_with_failures(engine, usd) : usd;
-    const char *figure = fab_show(page, "$%.4g per 1e9 tokens", usd);
+    const char *figure = fab_show(page, "%s per 1e9 tokens", fab_show_price(page, usd));
     const double seeds_ratio = fab_sweep_uncertainty(engine, &s->points[v->owned_next].engines[e]);
     return v->owned_margin_ratio < fmax(FAB_EVEN_RATIO, seeds_ratio)
                ? fab_show(page, " Bought for %.3g years, [%zu] and [%zu] are even: %s.",
@@ -267,16 +268,17 @@ static const fab_ownership *any_ownership(const fab_sweep *s) {
 }
 
 static void ownership_put_table(fab_page *page, const fab_sweep *s, size_t e) {
-    static const fab_column COLUMNS[] = {COLUMN("bought", text), COLUMN("GPUs", money),      COLUMN("servers", money),
-                                         COLUMN("racks", money), COLUMN("network", money),   COLUMN("energy", money),
-                                         COLUMN("total", money), COLUMN("1e9 tokens", money)};
+    static const fab_column COLUMNS[] = {COLUMN("bought", text),   COLUMN("GPUs", money),
+                                         COLUMN("servers", money), COLUMN("racks", money),
+                                         COLUMN("network", money), COLUMN("energy", money),
+                                         COLUMN("total", money),   SHOWN("1e9 tokens", fab_show_price)};
     fab_table table;
     fab_table_begin(&table, page, FAB_COLUMNS(COLUMNS));
     for (size_t i = 0; i < s->n_points; i++) {
         const fab_sweep_point *p = &s->points[i];
         const fab_ownership *o = &p->ownership;
         if (o->years > 0 && e < p->n_engines) {
-            double tokens_usd = p->engines[e].owned_usd_per_1e9_tokens;
+            double tokens_usd = p->engines[e].iteration.owned_usd_per_1e9_tokens;
             const double figures[] = {o->gpu_usd,
                                       o->server_usd,
                                       o->rack_usd,
@@ -357,8 +359,8 @@ void fab_text_failures_of_points(fab_page *page, const fab_sweep *s, size_t e) {
                             COLUMN("goodput", text),
                             COLUMN("95 %", text),
                             COLUMN("tokens/s", whole),
-                            COLUMN("$ per 1e9", money),
-                            COLUMN("bought", money)};
+                            SHOWN("$ per 1e9", fab_show_price),
+                            SHOWN("bought", fab_show_price)};
     fab_table table;
     fab_text_heading(page, "WITH FAILURES", fab_show(page, "%s, policy %s", s->scenarios, s->policy));
     fab_table_begin(&table, page, FAB_COLUMNS(columns));
@@ -370,7 +372,7 @@ void fab_text_failures_of_points(fab_page *page, const fab_sweep *s, size_t e) {
         }
         const fab_iteration *it = &engine->iteration;
         bool has_tokens = engine->has_goodput && engine->has_iteration;
-        double owned_usd = engine->owned_usd_per_1e9_tokens;
+        double owned_usd = engine->iteration.owned_usd_per_1e9_tokens;
         const double figures[] = {
             NAN, NAN, has_tokens ? it->tokens_per_s * engine->goodput.mean : NAN,
             has_tokens && it->usd_per_1e9_tokens > 0 ? fab_with_failures(engine, it->usd_per_1e9_tokens) : NAN,

@@ -47,21 +47,20 @@ typedef struct fab_sweep_algorithm {
 /** All phases together under an engine. */
 typedef struct fab_sweep_engine {
     char label[FAB_ENGINE_LABEL_SIZE];
-    bool has_phases;                 /**< every phase has a time, and they follow each other */
-    double phases_s;                 /**< their sum, nothing overlapped; mean over the seeds */
-    bool has_iteration;              /**< the traffic is a training job whose iteration is modelled */
-    fab_iteration iteration;         /**< meaningful with has_iteration */
-    bool has_serving;                /**< the traffic is a serving job that is timed */
-    fab_serving serving;             /**< meaningful with has_serving */
-    double owned_usd_per_1e9_tokens; /**< of the cost of ownership; 0: not known */
-    bool has_goodput;                /**< failures were asked for, and every history is known: */
-    fab_stat goodput;                /**< useful part of the time, over the histories */
-    double all_jobs_s;               /**< of a design with several jobs: that of fab_contention_engine; 0: not known */
-    bool is_drawn;                   /**< some phase hashes: another seed gives another time */
-    uint64_t n_seeds;                /**< that times and prices are means of, where something is drawn */
-    double ci95_ratio;      /**< 95 % interval of the mean time over the seeds, over the mean; 0: one, or not known */
-    double estimated_ratio; /**< fab_estimated_ratio() */
-    double least_s, most_s; /**< of an iteration, or the only phase, over the seeds; 0: one seed, or not known */
+    bool has_phases;         /**< every phase has a time, and they follow each other */
+    double phases_s;         /**< their sum, nothing overlapped; mean over the seeds */
+    bool has_iteration;      /**< the traffic is a training job whose iteration is modelled */
+    fab_iteration iteration; /**< meaningful with has_iteration */
+    bool has_serving;        /**< the traffic is a serving job that is timed */
+    fab_serving serving;     /**< meaningful with has_serving */
+    bool has_goodput;        /**< failures were asked for, and every history is known: */
+    fab_stat goodput;        /**< useful part of the time, over the histories */
+    double all_jobs_s;       /**< of a design with several jobs: that of fab_contention_engine; 0: not known */
+    bool is_drawn;           /**< some phase hashes: another seed gives another time */
+    uint64_t n_seeds;        /**< that times and prices are means of, where something is drawn */
+    double ci95_ratio;       /**< 95 % interval of the mean time over the seeds, over the mean; 0: one, or not known */
+    double estimated_ratio;  /**< fab_estimated_ratio() */
+    double least_s, most_s;  /**< of an iteration, or the only phase, over the seeds; 0: one seed, or not known */
     bool has_time;
     double time_s;     /**< of the iteration, or of a batch that is served, else phases_s */
     double compared_s; /**< what the front goes by: time_s, or that for as many tokens as the first point's iteration,

@@ -96,6 +96,7 @@ typedef struct fab_iteration {
     double usd_per_1e9_tokens;  /**< GPU hours and network; fab_iterate(): 0 where the
                                    job does not fit, unless that is let pass
                                    (memory-check=off) */
+    double owned_usd_per_1e9_tokens; /**< filled by the caller: of the cost of ownership (ownership.h); 0: not known */
     double pipeline_bisection_bytes_per_s,
         data_bisection_bytes_per_s; /**< filled by the caller, see below; 0: no such phase */
     fab_job_memory memory;          /**< filled by the caller: with this microbatch and these chunks */
