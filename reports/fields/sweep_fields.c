@@ -128,6 +128,8 @@ static const fab_field SWEEP_ENGINES[] = {
               "GPU hours, and capital and energy of the network, per 1e9 tokens.", FILLED, .source = ITERATION),
     FIELD_OF(goodput_ratio, goodput.mean, "Useful part of the time under failures, mean.", IF(has_goodput)),
     FIELD_OF(goodput_ci95_ratio, goodput.ci95, "Half width of its 95 % confidence interval.", IF(has_goodput)),
+    FIELD_OF(shrink_goodput_ratio, shrunk.mean, "What goodput_ratio is under policy shrink, where no policy was given.",
+             FILLED),
     FIGURE(all_jobs_s, "s", "Iteration, else phase, of all jobs of the design together, mean over their GPUs.", FILLED,
            .source = JOBS, .formula = "sum of gpus x together / sum of gpus"),
     FIELD(is_drawn, "Whether another seed gives another time: some phase hashes.", IF(has_time)),

@@ -176,6 +176,36 @@ static void answer_put_dollars(fab_page *page, const fab_sweep *s, size_t e, dou
     }
 }
 
+static const char *jobs_point(fab_page *page, const fab_sweep *s, const fab_sweep_point *p) {
+    return s->compares_designs ? fab_show(page, "[%zu]", (size_t)(p - s->points) + 1) : answer_point(page, s, p);
+}
+
+static double answer_shrunk(const fab_sweep_engine *e) {
+    const double usd = e->iteration.owned_usd_per_1e9_tokens;
+    return e->has_iteration && usd > 0 && e->shrunk.mean > 0 ? usd / e->shrunk.mean : INFINITY;
+}
+
+/* Whether spares pay turns with what becomes of ranks that have none. */
+void fab_text_policies(fab_page *page, const fab_sweep *s, size_t e) {
+    const extremes owned = answer_find(s, e, answer_owned);
+    const extremes shrunk = answer_find(s, e, answer_shrunk);
+    if (s->scenarios[0] == '\0') {
+        return;
+    }
+    fab_page_say(page, "With failures: %s; where servers are lost, policy %s.", s->scenarios, s->policy);
+    if (shrunk.n > 1 && shrunk.n == owned.n && shrunk.best != owned.best) {
+        fab_page_say(page,
+                     " Policy shrink (the job goes on with fewer replicas) answers otherwise: %s has the fewest "
+                     "dollars bought and run, %s per 1e9 tokens; %s has %s.",
+                     jobs_point(page, s, shrunk.best), fab_show_price(page, answer_shrunk(&shrunk.best->engines[e])),
+                     jobs_point(page, s, owned.best), fab_show_price(page, answer_shrunk(&owned.best->engines[e])));
+    } else if (shrunk.n > 1 && shrunk.n == owned.n) {
+        fab_page_say(page, " Under policy shrink %s has the fewest dollars bought and run too.",
+                     jobs_point(page, s, shrunk.best));
+    }
+    fab_page_paragraph(page, FAB_INK_BOLD, 2, 2);
+}
+
 static void answer_put_engine(fab_page *page, const fab_sweep *s, size_t e) {
     const extremes x = answer_find(s, e, answer_time);
     if (x.n < 2) {
@@ -219,10 +249,6 @@ static void answer_put_job(fab_page *page, const fab_sweep *s, const fab_sweep_p
                    is_same ? "" : "; other points run it otherwise");
 }
 
-static const char *jobs_point(fab_page *page, const fab_sweep *s, const fab_sweep_point *p) {
-    return s->compares_designs ? fab_show(page, "[%zu]", (size_t)(p - s->points) + 1) : answer_point(page, s, p);
-}
-
 /* Of several jobs: what points make of all of them, before what they make of the first. */
 void fab_text_all_jobs(fab_page *page, const fab_sweep *s, size_t e) {
     const fab_sweep_point *best = NULL;
@@ -254,6 +280,7 @@ void fab_text_sweep_answer(fab_page *page, const fab_sweep *s, const fab_sweep_p
     for (size_t e = 0; e < first->n_engines; e++) {
         fab_text_all_jobs(page, s, e);
         answer_put_engine(page, s, e);
+        fab_text_policies(page, s, e);
     }
     answer_put_job(page, s, first);
 }

@@ -31,6 +31,8 @@ void fab_text_floor(fab_page *page, const fab_fabric_result *fabric);
 void fab_text_cost(fab_page *page, const fab_fabric_result *fabric, const char *title);
 /** Profile, convention and source of every price book in use; belongs behind the last fab_text_cost(). */
 void fab_text_prices(fab_page *page, const fab_result *result);
+/** Of points with failures: the policy, and what another one would answer. */
+void fab_text_policies(fab_page *page, const fab_sweep *sweep, size_t engine);
 /** "to see it: fabriscope run ..."; nothing where there is no such command (fab_result.see). */
 void fab_text_see(fab_page *page, const char *command, bool has_failures);
 /** Winner, runners-up, fronts and why the others lost. */

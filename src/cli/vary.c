@@ -315,6 +315,7 @@ fab_status cli_sweep_and_report(const cli_options *options, const cli_vary *vary
                                  .looks_for_plan = command != FAB_COMMAND_PLACE,
                                  .scenarios = options->scenarios,
                                  .policy = FAB_POLICY_FIRST_SPARE,
+                                 .shrinks_too = options->policies.n == 0,
                                  .read_context = options,
                                  .traffic = options->traffic != NULL ? options->traffic : "job",
                                  .places_pattern = command == FAB_COMMAND_PLACE && options->traffic != NULL &&

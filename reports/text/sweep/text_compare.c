@@ -110,6 +110,7 @@ static void compare_put_verdict(fab_page *page, const fab_sweep *s, size_t e) {
                    fab_sweep_is_per_gpu(s) ? " per GPU" : "", v->has_failures ? " with failures" : "", v->fastest + 1,
                    cheapest_show(page, s, v));
     compare_put_sprayed(page, s, v);
+    fab_text_policies(page, s, e);
 }
 
 static bool equal_traffic(const fab_sweep_point *p, const fab_sweep_point *first) {

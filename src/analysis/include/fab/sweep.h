@@ -55,6 +55,7 @@ typedef struct fab_sweep_engine {
     fab_serving serving;     /**< meaningful with has_serving */
     bool has_goodput;        /**< failures were asked for, and every history is known: */
     fab_stat goodput;        /**< useful part of the time, over the histories */
+    fab_stat shrunk;         /**< the same under policy shrink, where none was given; mean 0: not known */
     double all_jobs_s;       /**< of a design with several jobs: that of fab_contention_engine; 0: not known */
     bool is_drawn;           /**< some phase hashes: another seed gives another time */
     uint64_t n_seeds;        /**< that times and prices are means of, where something is drawn */
