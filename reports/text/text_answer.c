@@ -185,6 +185,14 @@ static double answer_shrunk(const fab_sweep_engine *e) {
     return e->has_iteration && usd > 0 && e->shrunk.mean > 0 ? usd / e->shrunk.mean : INFINITY;
 }
 
+/* Whether the best under shrink is another one, by more than the histories leave open. */
+static bool answer_turns(const fab_sweep_point *best, const fab_sweep_point *other, size_t e) {
+    const fab_sweep_engine *a = &best->engines[e];
+    const fab_sweep_engine *b = &other->engines[e];
+    const double chance = hypot(a->shrunk.ci95 / a->shrunk.mean, b->shrunk.ci95 / b->shrunk.mean);
+    return answer_shrunk(b) > answer_shrunk(a) * (1 + chance);
+}
+
 /* Whether spares pay turns with what becomes of ranks that have none. */
 void fab_text_policies(fab_page *page, const fab_sweep *s, size_t e) {
     const extremes owned = answer_find(s, e, answer_owned);
@@ -193,7 +201,8 @@ void fab_text_policies(fab_page *page, const fab_sweep *s, size_t e) {
         return;
     }
     fab_page_say(page, "With failures: %s; where servers are lost, policy %s.", s->scenarios, s->policy);
-    if (shrunk.n > 1 && shrunk.n == owned.n && shrunk.best != owned.best) {
+    const bool is_other = shrunk.n > 1 && shrunk.n == owned.n && answer_turns(shrunk.best, owned.best, e);
+    if (is_other) {
         fab_page_say(page,
                      " Policy shrink (the job goes on with fewer replicas) answers otherwise: %s has the fewest "
                      "dollars bought and run, %s per 1e9 tokens; %s has %s.",

@@ -363,15 +363,29 @@ static bool crosses_taper(const fab_result *r) {
     return crosses;
 }
 
+static bool has_taper(const fab_fabric_spec *spec) {
+    bool has = false;
+    for (size_t t = 0; t + 1 < spec->tiers && t + 1 < FAB_MAX_TIERS; t++) {
+        has = has || spec->tier[t].taper > 1;
+    }
+    return has;
+}
+
 /* What uplinks may win: no routing wins it. */
-static void advice_of_taper(const fab_result *r, char *out) {
+static void advice_of_taper(const fab_result *r, const fab_run_verdict *v, char *out) {
     const fab_phase_result *p = most_tapered(r);
+    char room[32];
     if (p == NULL) {
         return;
     }
     if (p->max_cut_factor > VERDICT_FULL) {
         fab_append(out, FAB_VERDICT_TEXT, "; only more uplinks win the taper, load x%.2f in %s", p->max_cut_factor,
                    p->name);
+        if (v->uplinks_s > 0 && v->compared_s > 0) {
+            fab_append(out, FAB_VERDICT_TEXT, ": %s at least, %.2g %% less at most",
+                       verdict_seconds(room, v->uplinks_s), 100 * fmax(1 - v->uplinks_s / v->compared_s, 0));
+        }
+        fab_append(out, FAB_VERDICT_TEXT, "%s", has_taper(&r->fabrics[0].spec) ? " (--set taper=1 tells)" : "");
     } else if (p->max_taper_factor > VERDICT_FULL) {
         fab_append(out, FAB_VERDICT_TEXT, "; equal shares give x%.2f in %s, where other routes may do better",
                    p->max_taper_factor, p->name);
@@ -493,7 +507,7 @@ void verdict_put_advice(const fab_result *r, fab_run_verdict *v) {
         }
     }
     if (r->contention == NULL && r->other_jobs == 0) { /* else it costs all of them together something */
-        advice_of_taper(r, v->advice);
+        advice_of_taper(r, v, v->advice);
     }
     if (v->plan_s > 0) {
         char room[32];

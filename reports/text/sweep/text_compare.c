@@ -82,11 +82,14 @@ static void compare_put_sprayed(fab_page *page, const fab_sweep *s, const fab_ve
     if (s->n_verdicts > 1 || v->next == v->best || strncmp(s->points[v->best].engines[0].label, "spray", 5) == 0) {
         return;
     }
+    if (!v->is_sprayed) {
+        fab_page_wrap(page, FAB_INK_BOLD, 2, 2,
+                      "Spraying was not replayed, and routing may decide more than the designs (--engine spray).");
+        return;
+    }
     const char *what = fab_show(page, "[%zu] is best too, [%zu] %s", v->sprayed_best + 1, v->sprayed_next + 1,
                                 fab_show_more(page, v->sprayed_ratio));
-    if (!v->is_sprayed) {
-        what = "it was not replayed: the routing may decide more than the designs";
-    } else if (v->sprayed_ratio < FAB_EVEN_RATIO) {
+    if (v->sprayed_ratio < FAB_EVEN_RATIO) {
         what = fab_show(page, "[%zu] and [%zu] are even, %.2g %% apart%s", v->sprayed_best + 1, v->sprayed_next + 1,
                         100 * v->sprayed_ratio, is_even(v) ? "" : ": the routing decides more than the designs");
     } else if (v->sprayed_best != v->best) {
