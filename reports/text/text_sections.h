@@ -50,8 +50,8 @@ void fab_text_advice(fab_page *page, const fab_advice *advice);
 void fab_text_sweep(fab_page *page, const fab_sweep *sweep, const char *see);
 /** Plans and algorithms, where each point has its own. */
 void fab_text_choices(fab_page *page, const fab_sweep *sweep);
-/* "few sizes divide its GPUs: on 960 of them (--job n-servers=160) the job does x2.19 the tokens" */
-const char *fab_text_fewer(fab_page *page, uint64_t fewer_gpus, uint32_t fewer_servers, double gain);
+/** "few sizes divide its GPUs: on 960 of them the job does x2.19 the tokens: --job n-servers=160,..." */
+const char *fab_text_fewer(fab_page *page, const fab_fewer *fewer);
 void fab_text_fewer_of_points(fab_page *page, const fab_sweep *sweep);
 /** A plan that beats the sizes that are given, at the first point. */
 void fab_text_better(fab_page *page, const fab_sweep *sweep);

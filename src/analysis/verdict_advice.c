@@ -365,7 +365,7 @@ static bool crosses_taper(const fab_result *r) {
 
 static bool has_taper(const fab_fabric_spec *spec) {
     bool has = false;
-    for (size_t t = 0; t + 1 < spec->tiers && t + 1 < FAB_MAX_TIERS; t++) {
+    for (size_t t = 0; t < FAB_MAX_TIERS; t++) {
         has = has || spec->tier[t].taper > 1;
     }
     return has;
@@ -484,11 +484,11 @@ void verdict_put_advice(const fab_result *r, fab_run_verdict *v) {
                    "send fewer than %.5g requests/s, or have more than %.2f times the replicas; ",
                    floor(most / last_digit) * last_digit, ceil(r->job.request_rate / most * 100) / 100);
     }
-    if (r->plans != NULL && r->plans->fewer_servers > 0) {
+    if (r->plans != NULL && r->plans->fewer.servers > 0) {
         fab_append(v->advice, FAB_VERDICT_TEXT,
-                   "leave GPUs idle: few sizes divide %" PRIu64 ", on %" PRIu64 " of them (--job n-servers=%" PRIu32
-                   ") the job does x%.3g the tokens; ",
-                   r->plans->gpus, r->plans->fewer_gpus, r->plans->fewer_servers, r->plans->fewer_gain);
+                   "leave GPUs idle: few sizes divide %" PRIu64 ", on %" PRIu64
+                   " of them the job does x%.3g the tokens: --job %s; ",
+                   r->plans->gpus, r->plans->fewer.gpus, r->plans->fewer.gain, r->plans->fewer.job);
     }
     if (verdict_margin(r, v) >= VERDICT_MARGIN) {
         advice_of_engines(r, v, v->advice);

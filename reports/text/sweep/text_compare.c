@@ -39,7 +39,7 @@ static const char *verdict_show(fab_page *page, const fab_sweep *s, const fab_ve
 }
 
 static const char *turning_show(fab_page *page, const fab_sweep *s, const fab_verdict *v) {
-    if (!v->by_price || is_even(v) || s->points[v->next].fewer_servers > 0) {
+    if (!v->by_price || is_even(v) || s->points[v->next].fewer.servers > 0) {
         return "";
     }
     return v->turning_ratio > 1

@@ -119,11 +119,9 @@ typedef struct fab_sweep_point {
     uint64_t n_kept_experts; /**< that every GPU keeps, so that none are exchanged with; 0: none */
     bool has_plan;           /**< the job left open how it is run: */
     fab_job_plan plan;       /**< the fastest under the first engine */
-    uint32_t fewer_servers;  /**< of fab_plans, with fewer_gpus and fewer_gain */
-    uint64_t fewer_gpus;
-    double fewer_gain;
-    double plan_bound_s;                  /**< no other plan is below it */
-    bool plan_is_proven;                  /**< it is the fastest; else the best that a short search finds */
+    fab_fewer fewer;         /**< of fab_plans */
+    double plan_bound_s;     /**< no other plan is below it */
+    bool plan_is_proven;     /**< it is the fastest; else the best that a short search finds */
     char collective_note[FAB_WHERE_SIZE]; /**< what replays chose in place of algorithm=best, or empty */
     double gpu_hour_usd;                  /**< what the job pays for a GPU, 0: there is none */
     char gpu_hour_source[FAB_WHERE_SIZE]; /**< where that price is from */
