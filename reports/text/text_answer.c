@@ -276,7 +276,10 @@ void fab_text_all_jobs(fab_page *page, const fab_sweep *s, size_t e) {
     const double ratio = worst->engines[e].all_jobs_s / least_s;
     fab_page_say(page, "All %zu jobs together under %s: ", best->other_jobs + 1,
                  fab_text_routing(page, best->engines[e].label));
-    if (ratio > 1 + SAME) {
+    if (ratio > 1 + SAME && ratio < 1 + FAB_EVEN_RATIO) {
+        fab_page_say(page, "all are even, %s, mean over their GPUs; %.2g %% apart, less than the model is exact.",
+                     fab_show_time(page, least_s), 100 * (ratio - 1));
+    } else if (ratio > 1 + SAME) {
         fab_page_say(page, "%s is fastest: %s, mean over their GPUs; %s is slowest: x%.3f as long.",
                      jobs_point(page, s, best), fab_show_time(page, least_s), jobs_point(page, s, worst), ratio);
     } else {

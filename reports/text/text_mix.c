@@ -172,8 +172,10 @@ static void put_fungible(fab_page *page, const fab_mix *m, size_t e) {
             worst = engine->slowdown[j] > engine->slowdown[worst] ? j : worst;
         }
         if (engine->serves_all) {
-            fab_page_wrapf(page, FAB_INK_GOOD, 2, 6, "[%zu] serves all jobs: none takes more than x%.2f.", i + 1,
-                           engine->slowdown[worst]);
+            fab_page_wrapf(page, FAB_INK_GOOD, 2, 6, "[%zu] serves all jobs: %s.", i + 1,
+                           engine->slowdown[worst] < 1.005
+                               ? "each as fast as on any design here"
+                               : fab_show(page, "none takes more than x%.2f", engine->slowdown[worst]));
         } else if (engine->is_overloaded) {
             fab_page_wrapf(page, FAB_INK_BAD, 2, 6,
                            "[%zu] does not serve all: more requests come than it can serve (request-rate).", i + 1);

@@ -189,9 +189,11 @@ static void put_token_proof(fab_page *page, const fab_optimum *o) {
                        fab_show_count(page, t->n_replayed));
     } else {
         fab_page_wrapf(page, FAB_INK_BAD, 2, 4,
-                       "Not proven: %s others might have cheaper tokens, by at most %.2f %%: none costs less than %s. "
+                       "Not proven: %s might have cheaper tokens, by %s: none costs less than %s. "
                        "%s. %s were replayed to the end.",
-                       fab_show_count(page, t->n_open), 100 * (1 - 1 / (1 + t->gap_ratio)),
+                       fab_show_counted(page, t->n_open, "other", "others"),
+                       t->gap_ratio < 1e-4 ? "less than 0.01 %"
+                                           : fab_show(page, "at most %.2g %%", 100 * (1 - 1 / (1 + t->gap_ratio))),
                        fab_show_price(page, t->lower_bound_usd_per_1e9_tokens),
                        t->is_late ? "The time limit struck, also for other plans of these: more time tells"
                                   : fab_show(page, "%s designs were looked at, the limit of --replays: more tell",
