@@ -460,13 +460,13 @@ static const fab_fields REMEDY = TABLE("job_remedy", REMEDIES, JOBS);
 #undef T
 #define T fab_contention
 static const fab_field CONTENTION[] = {
+    FIELD_OF(remedied_engine, remedied, "Place in `engines` of that which `remedies` are compared with, from 0.",
+             IF(has_tried)),
+    FIELD_OF(untried_flows, n_untried, "Flows, too many for remedies to be tried.", FILLED),
     LIST(jobs, "job", jobs, n_jobs, &CONTENDING_JOB, "The jobs."),
     LIST(engines, "engine", engines, n_engines, &CONTENTION_ENGINE, "The jobs together under every engine."),
     LIST(interference, "pair", interference, n_interference, &PAIR,
          "With --interference: every network phase of a job against every one of another.", FILLED),
-    FIELD_OF(remedied_engine, remedied, "Place in `engines` of that which `remedies` are compared with, from 0.",
-             IF(has_tried)),
-    FIELD_OF(untried_flows, n_untried, "Flows, too many for remedies to be tried.", FILLED),
     ARRAY(remedies, "remedy", remedies, n_remedies, &REMEDY, "Changes for all jobs at once, the easiest first.",
           FILLED),
 };

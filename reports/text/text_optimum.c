@@ -193,7 +193,7 @@ static void put_token_proof(fab_page *page, const fab_optimum *o) {
                        "%s. %s were replayed to the end.",
                        fab_show_counted(page, t->n_open, "other", "others"),
                        t->gap_ratio < 1e-4 ? "less than 0.01 %"
-                                           : fab_show(page, "at most %.2g %%", 100 * (1 - 1 / (1 + t->gap_ratio))),
+                                           : fab_show(page, "at most %.3g %%", 100 * (1 - 1 / (1 + t->gap_ratio))),
                        fab_show_price(page, t->lower_bound_usd_per_1e9_tokens),
                        t->is_late ? "The time limit struck, also for other plans of these: more time tells"
                                   : fab_show(page, "%s designs were looked at, the limit of --replays: more tell",
