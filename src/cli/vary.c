@@ -10,6 +10,7 @@
 #include "fab/sweep_run.h"
 #include "fab/warnings.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -275,16 +276,23 @@ fab_status cli_read_histories(const cli_options *options, fab_policy *policy, fa
     return FAB_OK;
 }
 
+/* Whether a point is faster than another under the first engine, or of equal time has cheaper tokens or network. */
+static bool is_ahead(const fab_sweep_point *p, const fab_sweep_point *other) {
+    const fab_sweep_engine *a = &p->engines[0];
+    const fab_sweep_engine *b = &other->engines[0];
+    const double a_s = fab_with_failures(a, a->compared_s);
+    const double b_s = fab_with_failures(b, b->compared_s);
+    const double a_usd = a->iteration.usd_per_1e9_tokens > 0 ? a->iteration.usd_per_1e9_tokens : p->total_usd;
+    const double b_usd = b->iteration.usd_per_1e9_tokens > 0 ? b->iteration.usd_per_1e9_tokens : other->total_usd;
+    return fabs(a_s - b_s) > 1e-9 * b_s ? a_s < b_s : a_usd < b_usd;
+}
+
 /* The point that the answer names, alone. */
 static fab_status see_best(const cli_options *options, const fab_sweep *s, fab_result *result, fab_error *err) {
     const fab_sweep_point *best = NULL;
     for (size_t i = 0; i < s->n_points; i++) {
-        const fab_sweep_point *p = &s->points[i];
-        best = fab_sweep_has_time(p, 0) &&
-                       (best == NULL || fab_with_failures(&p->engines[0], p->engines[0].compared_s) <
-                                            fab_with_failures(&best->engines[0], best->engines[0].compared_s))
-                   ? p
-                   : best;
+        const bool is_best = fab_sweep_has_time(&s->points[i], 0) && (best == NULL || is_ahead(&s->points[i], best));
+        best = is_best ? &s->points[i] : best;
     }
     best = s->n_verdicts > 0 && s->verdicts[0].is_known ? &s->points[s->verdicts[0].best] : best;
     for (size_t k = 0; k < s->n_paths; k++) {

@@ -393,23 +393,6 @@ done:
     return status;
 }
 
-/* Times of unlike jobs say nothing about fabrics: compared designs run jobs of one kind, those that name a model the
- * same. `first`: the design before that has jobs. */
-static fab_status check_alike(const fab_sweep_request *r, const fab_design *design, size_t i, const fab_design *first,
-                              fab_error *err) {
-    for (size_t k = 0; k < design->n_jobs && k < first->n_jobs; k++) {
-        const fab_job_spec *a = &first->jobs[k];
-        const fab_job_spec *b = &design->jobs[k];
-        const bool differs = a->model[0] != '\0' && b->model[0] != '\0' && strcmp(a->model, b->model) != 0;
-        FAB_REFUSE_IF(a->kind != b->kind || differs, err, FAB_EINPUT, r->values[0][i],
-                      "its job %zu is %s %.60s, that of another design %s %.60s: times of unlike jobs do not compare; "
-                      "give all the same, the first by --job kind=%s,model=NAME",
-                      k + 1, fab_job_kinds[b->kind], b->model, fab_job_kinds[a->kind], a->model,
-                      fab_job_kinds[b->kind]);
-    }
-    return FAB_OK;
-}
-
 /* The model of points that name none: what others name, or where their defaults differ the smallest of these, since
  * times of different models say nothing about fabrics. NULL: every point has its own. Of compared designs also the job
  * of the first that has one: it is that of all that have none. A point that is refused here is refused again when it is
@@ -428,7 +411,7 @@ static fab_status choose_model(const fab_sweep_request *r, size_t n, fab_design 
             fab_design_copy_alone(design, 0, *out_job);
             fab_design_copy(design, first);
         } else if (status == FAB_OK && r->compares_designs && first != NULL) {
-            FAB_TRY(check_alike(r, design, i, first, err));
+            FAB_TRY(sweep_check_alike(r->values[0][i], design, first, err));
         }
         if (status == FAB_OK && trains(design)) {
             status = names_model(design) ? note_named(design->jobs[0].model, &models, &inner)

@@ -32,7 +32,8 @@ def winner(r, command):
     if command in ('compare', 'sweep'):
         points = [p for p in r['sweep']['points'] if p.get('engines')]
         at = r['sweep']['verdicts'][0]['best'] - 1 if command == 'compare' else \
-            min(range(len(points)), key=lambda i: points[i]['engines'][0]['compared_s'])
+            min(range(len(points)), key=lambda i: (round(points[i]['engines'][0]['compared_s'], 12),
+                                                   points[i]['engines'][0].get('usd_per_1e9_tokens', 0)))
         engine = points[at]['engines'][0]
     elif command == 'mix':
         best = next(d['engines'][0] for d in r['mix']['designs'] if d['engines'][0].get('best'))
