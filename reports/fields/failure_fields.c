@@ -130,6 +130,7 @@ static const fab_field POLICY_FIELDS[] = {
     REAL_BY(slowdown_ratio, slowdown, NULL, "Time over that where nothing has failed.", .only = has_slowdown,
             .formula = "time_s / time_s of `healthy`", .labels = "slowdown"),
     FIELD_OF(placements_tried, n_tried, "Placements that the policy evaluated.", FILLED),
+    FIGURE(added_ci95_s, "s", "Half the 95 % interval, over the seeds, of what it takes longer.", FILLED),
     FIELD_OF(optimal, is_optimal, "Proved: no assignment of the spares to the lost servers does better.", IF(n_tried)),
     OBJECT(serving, serving, &SERVES, "A serving job on the replicas that are left.", .only = is_serving),
     LIST(moves, "move", moves, n_moves, &MOVE, "Servers whose ranks move."),
@@ -189,6 +190,7 @@ static const fab_fields PHASE_NAME = TABLE("phase_left_out", PHASE_NAMES, MIGRAT
 static const fab_field FAILURES[] = {
     FIELD_OF(spares, n_spares, "Servers without ranks that have not failed."),
     FIELD(seed, "Seed of the draw that is shown; with several seeds times are means over them."),
+    FIELD_OF(seeds, n_seeds, "Times of iterations and phases are means over so many seeds.", FILLED),
     FIELD_OF(of_iteration, iterates, "Whether times are those of an iteration."),
     LIST(failed, "component", failed, n_failed, &FAILED_NAME, "What has failed."),
     LIST(lost, "server", lost, n_lost, &LOST_SERVER, "Servers with ranks that are dead or cut off."),
@@ -458,6 +460,9 @@ static const fab_fields REMEDY = TABLE("job_remedy", REMEDIES, JOBS);
 #undef T
 #define T fab_contention
 static const fab_field CONTENTION[] = {
+    FIELD_OF(remedied_engine, remedied, "Place in `engines` of that which `remedies` are compared with, from 0.",
+             IF(has_tried)),
+    FIELD_OF(untried_flows, n_untried, "Flows, too many for remedies to be tried.", FILLED),
     LIST(jobs, "job", jobs, n_jobs, &CONTENDING_JOB, "The jobs."),
     LIST(engines, "engine", engines, n_engines, &CONTENTION_ENGINE, "The jobs together under every engine."),
     LIST(interference, "pair", interference, n_interference, &PAIR,

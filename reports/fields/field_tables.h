@@ -23,7 +23,8 @@ extern const fab_fields fab_published_fields;
 /* verdict_fields.c */
 extern const fab_fields fab_verdict_fields;
 /* search_fields.c, sweep_fields.c, mix_fields.c */
-extern const fab_fields fab_optimum_fields, fab_advice_fields, fab_sweep_fields, fab_mix_fields, fab_sweep_point_fields;
+extern const fab_fields fab_optimum_fields, fab_advice_fields, fab_sweep_fields, fab_mix_fields, fab_sweep_point_fields,
+    fab_ownership_fields;
 /* busbw_fields.c */
 extern const fab_fields fab_busbw_fields;
 /* plan_fields.c */

@@ -89,6 +89,7 @@ static const fab_field META[] = {
     TEXT_BY(threads, threads, "The result is the same for any number of threads.", ONE_OF(ANY)),
     SCALARS_BY(histogram_edges, NULL, const double, histogram_edges, NULL,
                "Utilisations between which histogram counts the links of a class.", EXACTLY(FAB_HISTOGRAM - 1)),
+    FIELD(see, "Command that shows the winner alone, with the same figures.", FILLED),
     SCALARS_BY(warnings, "warning", const char *, warnings, count_warnings, "What a reviewer would stop.",
                IF(n_warnings)),
     SCALARS_BY(conventions, "convention", const char *, conventions, count_conventions,
@@ -153,6 +154,7 @@ static const fab_field RESULT[] = {
             .only = is_validation),
     POINTED(published, published, &fab_published_fields, "Published figures of this design and job beside those above.",
             .only = is_run),
+    POINTED(ownership, ownership, &fab_ownership_fields, "What the cluster costs to buy and run for the job."),
     POINTED(verdict, verdict, &fab_verdict_fields, "What the report comes to."),
     SAME_ROW(meta, &META_DATA, "Which program, design, seed and conventions the report is of."),
 };

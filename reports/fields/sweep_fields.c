@@ -128,6 +128,8 @@ static const fab_field SWEEP_ENGINES[] = {
               "GPU hours, and capital and energy of the network, per 1e9 tokens.", FILLED, .source = ITERATION),
     FIELD_OF(goodput_ratio, goodput.mean, "Useful part of the time under failures, mean.", IF(has_goodput)),
     FIELD_OF(goodput_ci95_ratio, goodput.ci95, "Half width of its 95 % confidence interval.", IF(has_goodput)),
+    FIELD_OF(shrink_goodput_ratio, shrunk.mean, "What goodput_ratio is under policy shrink, where no policy was given.",
+             FILLED),
     FIGURE(all_jobs_s, "s", "Iteration, else phase, of all jobs of the design together, mean over their GPUs.", FILLED,
            .source = JOBS, .formula = "sum of gpus x together / sum of gpus"),
     FIELD(is_drawn, "Whether another seed gives another time: some phase hashes.", IF(has_time)),
@@ -139,9 +141,9 @@ static const fab_field SWEEP_ENGINES[] = {
           .source = "0111-hashes-of-many-flows.md"),
     FIGURE(least_s, "s", "Least time of an iteration, or of the only phase, over the seeds.", IF(most_s)),
     FIGURE(most_s, "s", "Longest time of it over the seeds.", FILLED),
-    FIGURE(owned_usd_per_1e9_tokens, "USD", "Cost of ownership of the job's part of the cluster, per 1e9 tokens.",
-           FILLED, .source = OWNERSHIP,
-           .formula = "ownership.total_usd x part of the GPUs / (tokens_per_s x years x 31,536,000) x 1e9"),
+    FIGURE_OF(owned_usd_per_1e9_tokens, iteration.owned_usd_per_1e9_tokens, "USD",
+              "Cost of ownership of the job's part of the cluster, per 1e9 tokens.", FILLED, .source = OWNERSHIP,
+              .formula = "ownership.total_usd x part of the GPUs / (tokens_per_s x years x 31,536,000) x 1e9"),
 };
 static const fab_fields SWEEP_ENGINE = TABLE("sweep_engine", SWEEP_ENGINES, SWEEPS);
 
@@ -164,7 +166,7 @@ static const fab_field OWNERSHIPS[] = {
     FIGURE(total_usd, "USD", "Cost of ownership over the years.", IF(years),
            .formula = "gpu_usd + server_usd + rack_usd + network_usd + energy_usd"),
 };
-static const fab_fields OWNERSHIP_FIELDS = TABLE("ownership", OWNERSHIPS, OWNERSHIP);
+const fab_fields fab_ownership_fields = TABLE("ownership", OWNERSHIPS, OWNERSHIP);
 
 #undef T
 #define T fab_sweep_point
@@ -196,9 +198,11 @@ static const fab_field SWEEP_POINTS[] = {
     FIELD(relays, "GPUs pass traffic between rails on as it comes.", IF(relays)),
     FIGURE_OF(better_plan_s, better_s, "s", "Of the first point: time with a plan that beats given sizes.", FILLED),
     FIELD_OF(better_plan, better, "That plan, as keys of the job.", FILLED),
-    FIELD(fewer_servers, "Few sizes divide the GPUs: on so many of the servers the job is faster.", FILLED),
-    FIELD(fewer_gpus, "GPUs of these.", FILLED),
-    FIELD_OF(fewer_gain_ratio, fewer_gain, "Tokens per second there, over those on all.", FILLED),
+    FIELD_OF(fewer_servers, fewer.servers, "Few sizes divide the GPUs: on so many of the servers the job is faster.",
+             FILLED),
+    FIELD_OF(fewer_gpus, fewer.gpus, "GPUs of these.", FILLED),
+    FIELD_OF(fewer_gain_ratio, fewer.gain, "Tokens per second there, over those on all.", FILLED),
+    FIELD_OF(fewer_job, fewer.job, "What runs the job so, as --job takes it.", FILLED),
     FIELD(plan_is_proven, "Whether nothing is faster; else it is the best that a short search finds.", IF(has_plan)),
     FIELD(settings, "Of compared designs, what differs in this one: key=value; ...", FILLED),
     FIELD_OF(gpus, counts.gpus, "GPUs.", IF(is_built)),
@@ -223,7 +227,7 @@ static const fab_field SWEEP_POINTS[] = {
     LIST(algorithms, "algorithm", algorithms, n_algorithms, &ALGORITHM,
          "Of a collective that is replayed by all its algorithms.", IF(n_algorithms)),
     LIST(engines, "engine", engines, n_engines, &SWEEP_ENGINE, "All phases together under every engine."),
-    OBJECT(ownership, ownership, &OWNERSHIP_FIELDS, "What the cluster costs to buy and run for the job.",
+    OBJECT(ownership, ownership, &fab_ownership_fields, "What the cluster costs to buy and run for the job.",
            IF(has_ownership)),
 };
 const fab_fields fab_sweep_point_fields =

@@ -35,6 +35,8 @@ static const fab_field VERDICTS[] = {
              "other."),
     FIGURE(compared_s, "s", "Time under the fastest engine, of the mean times of its phases.", FILLED),
     FIGURE(least_s, "s", "The same if every phase took the least that any routing needs.", FILLED),
+    FIGURE(uplinks_s, "s", "No number of uplinks makes it shorter, whatever the routing.", FILLED,
+           .formula = "that of phases whose least time is divided by max_cut_factor"),
     FIELD_OF(untried_flows, n_untried, "Flows of phases that take longer than they must and are too many to be tried.",
              FILLED),
     FIGURE(plan_s, "s", "Time with a plan that is faster by more than a twentieth.", FILLED),

@@ -109,7 +109,7 @@ static void put_result(fab_page *page, const fab_result *result) {
     }
     if (result->command == FAB_COMMAND_PLAN) {
         fab_text_design(page, &result->fabrics[0]);
-        fab_text_plans(page, result->plans);
+        fab_text_plans(page, result->plans, result->see);
         put_origin(page, result);
         return;
     }
@@ -131,10 +131,10 @@ static void put_result(fab_page *page, const fab_result *result) {
         put_warnings(page, result);
     }
     if (result->sweep != NULL) {
-        fab_text_sweep(page, result->sweep);
+        fab_text_sweep(page, result->sweep, result->see);
     }
     if (result->mix != NULL) {
-        fab_text_mix(page, result->mix);
+        fab_text_mix(page, result->mix, result->see);
     }
     bool compares = result->command == FAB_COMMAND_COST && result->n_fabrics > 1;
     if (compares) {
@@ -149,7 +149,7 @@ static void put_result(fab_page *page, const fab_result *result) {
     } else if (result->n_fabrics > 0) {
         const fab_fabric_result *f = &result->fabrics[0];
         if (result->optimum != NULL) {
-            fab_text_optimum(page, result->optimum);
+            fab_text_optimum(page, result->optimum, result->see);
         }
         fab_text_design(page, f);
         put_warnings(page, result);

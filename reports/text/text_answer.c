@@ -27,6 +27,13 @@ const char *fab_text_draws(fab_page *page, bool is_one_draw, uint64_t n_seeds, b
     return is_estimated ? fab_show(page, "%s%s", draws, joined) : draws;
 }
 
+void fab_text_see(fab_page *page, const char *command, bool has_failures) {
+    if (command != NULL) {
+        fab_page_line(page, FAB_INK_DIM, "  to see it%s:", has_failures ? ", without failures" : "");
+        fab_page_shell(page, FAB_INK_PLAIN, 4, command);
+    }
+}
+
 void fab_text_put_estimate(fab_page *page, double estimated_ratio) {
     if (estimated_ratio > 0) {
         fab_page_wrapf(
@@ -62,10 +69,10 @@ static double answer_price(const fab_sweep_engine *e) {
                : INFINITY;
 }
 
-/* Where all is bought and run: spares cost what they cost, which hours of a job's GPUs leave out. */
 static double answer_owned(const fab_sweep_engine *e) {
-    return e->has_iteration && e->owned_usd_per_1e9_tokens > 0 ? fab_with_failures(e, e->owned_usd_per_1e9_tokens)
-                                                               : INFINITY;
+    return e->has_iteration && e->iteration.owned_usd_per_1e9_tokens > 0
+               ? fab_with_failures(e, e->iteration.owned_usd_per_1e9_tokens)
+               : INFINITY;
 }
 
 /* Points with a figure: least, most, and others that are as good as the least, within what chance makes. */
@@ -149,28 +156,63 @@ static void answer_put_begin(fab_page *page, const fab_sweep *s, const extremes 
     }
 }
 
-static void answer_put_dollars(fab_page *page, const fab_sweep *s, size_t e) {
-    const bool buys = s->scenarios[0] != '\0';
-    double (*const figure)(const fab_sweep_engine *) = buys ? answer_owned : answer_price;
+/* Of one way to count them, which is named. */
+static void answer_put_dollars(fab_page *page, const fab_sweep *s, size_t e, double figure(const fab_sweep_engine *),
+                               const char *counted) {
     const extremes x = answer_find(s, e, figure);
     if (x.n < 2 || s->compares_placements) {
         return;
     }
     const double least_usd = figure(&x.best->engines[e]);
-    const char *usd =
-        buys
-            ? fab_show(page, least_usd < 1000 ? "$%.4g per 1e9 tokens, all bought" : "$%.0f per 1e9 tokens, all bought",
-                       least_usd)
-            : fab_show(page, "$%s per 1e9 tokens", fab_show_whole(page, least_usd + 0.5));
+    const char *usd = fab_show_price(page, least_usd);
     if (figure(&x.worst->engines[e]) <= least_usd * (1 + SAME)) {
         return;
     }
     if (x.n_even + 1 == x.n) {
-        fab_page_say(page, "; so are dollars: %s", usd);
+        fab_page_say(page, "; so are dollars %s: %s per 1e9 tokens", counted, usd);
     } else {
-        fab_page_say(page, "; %s has the fewest dollars%s: %s", answer_point(page, s, x.best), answer_even(page, s, &x),
-                     usd);
+        fab_page_say(page, "; %s has the fewest dollars %s%s: %s per 1e9 tokens", answer_point(page, s, x.best),
+                     counted, answer_even(page, s, &x), usd);
     }
+}
+
+static const char *jobs_point(fab_page *page, const fab_sweep *s, const fab_sweep_point *p) {
+    return s->compares_designs ? fab_show(page, "[%zu]", (size_t)(p - s->points) + 1) : answer_point(page, s, p);
+}
+
+static double answer_shrunk(const fab_sweep_engine *e) {
+    const double usd = e->iteration.owned_usd_per_1e9_tokens;
+    return e->has_iteration && usd > 0 && e->shrunk.mean > 0 ? usd / e->shrunk.mean : INFINITY;
+}
+
+/* Whether the best under shrink is another one, by more than the histories leave open. */
+static bool answer_turns(const fab_sweep_point *best, const fab_sweep_point *other, size_t e) {
+    const fab_sweep_engine *a = &best->engines[e];
+    const fab_sweep_engine *b = &other->engines[e];
+    const double chance = hypot(a->shrunk.ci95 / a->shrunk.mean, b->shrunk.ci95 / b->shrunk.mean);
+    return answer_shrunk(b) > answer_shrunk(a) * (1 + chance);
+}
+
+/* Whether spares pay turns with what becomes of ranks that have none. */
+void fab_text_policies(fab_page *page, const fab_sweep *s, size_t e) {
+    const extremes owned = answer_find(s, e, answer_owned);
+    const extremes shrunk = answer_find(s, e, answer_shrunk);
+    if (s->scenarios[0] == '\0') {
+        return;
+    }
+    fab_page_say(page, "With failures: %s; where servers are lost, policy %s.", s->scenarios, s->policy);
+    const bool is_other = shrunk.n > 1 && shrunk.n == owned.n && answer_turns(shrunk.best, owned.best, e);
+    if (is_other) {
+        fab_page_say(page,
+                     " Policy shrink (the job goes on with fewer replicas) answers otherwise: %s has the fewest "
+                     "dollars bought and run, %s per 1e9 tokens; %s has %s.",
+                     jobs_point(page, s, shrunk.best), fab_show_price(page, answer_shrunk(&shrunk.best->engines[e])),
+                     jobs_point(page, s, owned.best), fab_show_price(page, answer_shrunk(&owned.best->engines[e])));
+    } else if (shrunk.n > 1 && shrunk.n == owned.n) {
+        fab_page_say(page, " Under policy shrink %s has the fewest dollars bought and run too.",
+                     jobs_point(page, s, shrunk.best));
+    }
+    fab_page_paragraph(page, FAB_INK_BOLD, 2, 2);
 }
 
 static void answer_put_engine(fab_page *page, const fab_sweep *s, size_t e) {
@@ -193,7 +235,10 @@ static void answer_put_engine(fab_page *page, const fab_sweep *s, size_t e) {
                      answer_even(page, s, &x), answer_speed(page, fast), answer_point(page, s, x.worst), margin,
                      fast->has_iteration ? " per token" : "");
     }
-    answer_put_dollars(page, s, e);
+    if (s->scenarios[0] == '\0') { /* hours of a job's GPUs leave out those of spares */
+        answer_put_dollars(page, s, e, answer_price, "by GPU hours");
+    }
+    answer_put_dollars(page, s, e, answer_owned, "bought and run");
     fab_page_say(page, ".");
     fab_page_paragraph(page, FAB_INK_BOLD, 2, 2);
 }
@@ -211,10 +256,6 @@ static void answer_put_job(fab_page *page, const fab_sweep *s, const fab_sweep_p
                    s->n_points, s->n_built,
                    is_same ? "" : fab_show(page, "at %s: ", fab_text_sweep_point(page, s, first)), first->traffic,
                    is_same ? "" : "; other points run it otherwise");
-}
-
-static const char *jobs_point(fab_page *page, const fab_sweep *s, const fab_sweep_point *p) {
-    return s->compares_designs ? fab_show(page, "[%zu]", (size_t)(p - s->points) + 1) : answer_point(page, s, p);
 }
 
 /* Of several jobs: what points make of all of them, before what they make of the first. */
@@ -235,7 +276,10 @@ void fab_text_all_jobs(fab_page *page, const fab_sweep *s, size_t e) {
     const double ratio = worst->engines[e].all_jobs_s / least_s;
     fab_page_say(page, "All %zu jobs together under %s: ", best->other_jobs + 1,
                  fab_text_routing(page, best->engines[e].label));
-    if (ratio > 1 + SAME) {
+    if (ratio > 1 + SAME && ratio < 1 + FAB_EVEN_RATIO) {
+        fab_page_say(page, "all are even, %s, mean over their GPUs; %.2g %% apart, less than the model is exact.",
+                     fab_show_time(page, least_s), 100 * (ratio - 1));
+    } else if (ratio > 1 + SAME) {
         fab_page_say(page, "%s is fastest: %s, mean over their GPUs; %s is slowest: x%.3f as long.",
                      jobs_point(page, s, best), fab_show_time(page, least_s), jobs_point(page, s, worst), ratio);
     } else {
@@ -248,6 +292,7 @@ void fab_text_sweep_answer(fab_page *page, const fab_sweep *s, const fab_sweep_p
     for (size_t e = 0; e < first->n_engines; e++) {
         fab_text_all_jobs(page, s, e);
         answer_put_engine(page, s, e);
+        fab_text_policies(page, s, e);
     }
     answer_put_job(page, s, first);
 }

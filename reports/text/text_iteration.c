@@ -74,9 +74,12 @@ static const char *iteration_label(fab_page *page, size_t i, bool is_one) {
 }
 
 /* Of a job that does not fit, and is not asked for in spite of that, there is no price. */
-static const char *iteration_price(fab_page *page, double usd_per_1e9_tokens) {
-    return usd_per_1e9_tokens > 0 ? fab_show(page, "$%s per 1e9 tokens", iteration_count(page, usd_per_1e9_tokens))
-                                  : "not priced, as the job does not fit (memory-check=off prices it)";
+static const char *iteration_price(fab_page *page, const fab_iteration *it) {
+    const double owned_usd = it->owned_usd_per_1e9_tokens;
+    const char *owned = owned_usd > 0 ? fab_show(page, ", %s bought and run", fab_show_price(page, owned_usd)) : "";
+    return it->usd_per_1e9_tokens > 0
+               ? fab_show(page, "1e9 tokens %s by GPU hours%s", fab_show_price(page, it->usd_per_1e9_tokens), owned)
+               : "not priced, as the job does not fit (memory-check=off prices it)";
 }
 
 /* How much of it is chance. */
@@ -115,8 +118,8 @@ static void iteration_put_yield(fab_page *page, const fab_result *result) {
         const char *which = iteration_label(page, i, result->n_iterations == 1);
         fab_page_wrapf(page, FAB_INK_PLAIN, 2, 2,
                        "%s%s tokens/s, %s; microbatch %" PRIu64 ", %" PRIu64 " chunk%s per GPU", which,
-                       iteration_count(page, it->tokens_per_s), iteration_price(page, it->usd_per_1e9_tokens),
-                       it->microbatch, it->interleave, fab_plural(it->interleave));
+                       iteration_count(page, it->tokens_per_s), iteration_price(page, it), it->microbatch,
+                       it->interleave, fab_plural(it->interleave));
         if (it->training.tokens > 0) {
             fab_page_wrapf(page, FAB_INK_PLAIN, 2, 2,
                            "%s%.3g tokens: %s days, %s%s, without failures (%s days by %d T P / (n X))", which,

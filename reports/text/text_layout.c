@@ -379,6 +379,10 @@ const char *fab_show_power(fab_page *page, double w) {
     return fab_quantity_format(next_figure(page), w, FAB_UNIT_POWER);
 }
 
+const char *fab_show_price(fab_page *page, double usd) {
+    return fab_price_format(next_figure(page), usd);
+}
+
 const char *fab_show_money(fab_page *page, double usd) {
     return fab_money_format(next_figure(page), usd);
 }

@@ -72,7 +72,7 @@ static void put_price(fab_page *page, fab_table *table, const fab_mix *m, const 
     if (per_usd > 0) {
         fab_table_set(table, 2 * j + 2, is_best ? FAB_INK_GOOD : FAB_INK_PLAIN, "%s%s",
                       m->kind[j] == FAB_JOB_RANKING ? fab_show_whole(page, per_usd)
-                                                    : fab_show(page, "$%.2f", fab_mix_units[m->kind[j]].n / per_usd),
+                                                    : fab_show_price(page, fab_mix_units[m->kind[j]].n / per_usd),
                       is_best ? " *" : "");
     }
 }
@@ -172,8 +172,10 @@ static void put_fungible(fab_page *page, const fab_mix *m, size_t e) {
             worst = engine->slowdown[j] > engine->slowdown[worst] ? j : worst;
         }
         if (engine->serves_all) {
-            fab_page_wrapf(page, FAB_INK_GOOD, 2, 6, "[%zu] serves all jobs: none takes more than x%.2f.", i + 1,
-                           engine->slowdown[worst]);
+            fab_page_wrapf(page, FAB_INK_GOOD, 2, 6, "[%zu] serves all jobs: %s.", i + 1,
+                           engine->slowdown[worst] < 1.005
+                               ? "each as fast as on any design here"
+                               : fab_show(page, "none takes more than x%.2f", engine->slowdown[worst]));
         } else if (engine->is_overloaded) {
             fab_page_wrapf(page, FAB_INK_BAD, 2, 6,
                            "[%zu] does not serve all: more requests come than it can serve (request-rate).", i + 1);
@@ -187,7 +189,7 @@ static void put_fungible(fab_page *page, const fab_mix *m, size_t e) {
     }
 }
 
-void fab_text_mix(fab_page *page, const fab_mix *m) {
+void fab_text_mix(fab_page *page, const fab_mix *m, const char *see) {
     const fab_mix_design *first = NULL;
     for (size_t i = m->n_designs; i-- > 0;) {
         first = m->designs[i].n_engines > 0 ? &m->designs[i] : first;
@@ -197,6 +199,7 @@ void fab_text_mix(fab_page *page, const fab_mix *m) {
         mix_put_answer(page, m, first, e);
         put_fungible(page, m, e);
     }
+    fab_text_see(page, see, false);
     for (size_t j = 0; first != NULL && j < m->n_jobs; j++) {
         fab_page_wrapf(page, FAB_INK_PLAIN, 2, 4, "%.3g %% %s: %s", 100 * m->share[j], fab_mix_units[m->kind[j]].job,
                        first->job[j].traffic);

@@ -9,11 +9,13 @@
 
 static void optimum_put_limits(fab_page *page, const fab_optimum *o) {
     const fab_limits *l = &o->limits;
-    fab_page_say(page, "%s; %s GPUs, catalog %s",
-                 o->objective == FAB_OBJECTIVE_TOKENS
-                     ? "By dollars per 1e9 tokens of the job (--objective network looks at the network alone)"
-                     : "By the price of the network",
-                 fab_show_count(page, o->gpus), o->catalog);
+    fab_page_say(
+        page, "%s; %s GPUs, catalog %s",
+        o->objective == FAB_OBJECTIVE_TOKENS
+            ? "By dollars of ownership (GPUs, servers, racks, network and energy, bought and run) per 1e9 tokens of "
+              "the job (--objective network looks at the network alone)"
+            : "By the price of the network",
+        fab_show_count(page, o->gpus), o->catalog);
     if (l->has_bisection) {
         fab_page_say(page, "; bisection at least %.4g of full", l->min_bisection_ratio);
     }
@@ -165,9 +167,9 @@ static void optimum_put_losers(fab_page *page, const fab_optimum *o) {
 
 static void put_token_points(fab_page *page, const fab_optimum *o) {
     static const fab_column COLUMNS[] = {
-        COLUMN("family", text),    COLUMN("tiers", integer), COLUMN("taper", text),
-        COLUMN("network", money),  COLUMN("owned", money),   COLUMN("tokens/s", integer),
-        COLUMN("iteration", time), COLUMN("per 1e9", money), SHOWN("difference", fab_show_change)};
+        COLUMN("family", text),    COLUMN("tiers", integer),         COLUMN("taper", text),
+        COLUMN("network", money),  COLUMN("owned", money),           COLUMN("tokens/s", integer),
+        COLUMN("iteration", time), SHOWN("per 1e9", fab_show_price), SHOWN("difference", fab_show_change)};
     optimum_put_rows(page, FAB_COLUMNS(COLUMNS), figures_of_tokens, 2, &o->winner, o->runners_up, o->n_runners_up);
 }
 
@@ -178,7 +180,7 @@ static void put_token_proof(fab_page *page, const fab_optimum *o) {
     if (c->usd_per_1e9_tokens > 0 && c->token_difference_ratio > 0) {
         fab_page_wrapf(page, FAB_INK_PLAIN, 2, 4, "The cheapest network (%s, %+.1f %%) has tokens for %s: %+.2f %%.",
                        fab_show_money(page, c->total_usd), 100 * c->difference_ratio,
-                       fab_show_money(page, c->usd_per_1e9_tokens), 100 * c->token_difference_ratio);
+                       fab_show_price(page, c->usd_per_1e9_tokens), 100 * c->token_difference_ratio);
     } else if (c->usd_per_1e9_tokens > 0) {
         fab_page_wrap(page, FAB_INK_PLAIN, 2, 4, "It is also the cheapest network.");
     }
@@ -187,10 +189,12 @@ static void put_token_proof(fab_page *page, const fab_optimum *o) {
                        fab_show_count(page, t->n_replayed));
     } else {
         fab_page_wrapf(page, FAB_INK_BAD, 2, 4,
-                       "Not proven: %s others might have cheaper tokens, by at most %.2f %%: none costs less than %s. "
+                       "Not proven: %s might have cheaper tokens, by %s: none costs less than %s. "
                        "%s. %s were replayed to the end.",
-                       fab_show_count(page, t->n_open), 100 * (1 - 1 / (1 + t->gap_ratio)),
-                       fab_show_money(page, t->lower_bound_usd_per_1e9_tokens),
+                       fab_show_counted(page, t->n_open, "other", "others"),
+                       t->gap_ratio < 1e-4 ? "less than 0.01 %"
+                                           : fab_show(page, "at most %.3g %%", 100 * (1 - 1 / (1 + t->gap_ratio))),
+                       fab_show_price(page, t->lower_bound_usd_per_1e9_tokens),
                        t->is_late ? "The time limit struck, also for other plans of these: more time tells"
                                   : fab_show(page, "%s designs were looked at, the limit of --replays: more tell",
                                              fab_show_count(page, t->most_replays)),
@@ -238,9 +242,13 @@ static void put_token_failures(fab_page *page, const fab_optimum *o) {
     }
 }
 
-static void put_tokens(fab_page *page, const fab_optimum *o) {
-    fab_page_wrapf(page, FAB_INK_PLAIN, 2, 4, "%s; judged under %s: another --engine may choose another.",
-                   o->tokens.job, fab_text_routing(page, o->tokens.engine));
+static void put_tokens(fab_page *page, const fab_optimum *o, const char *see) {
+    fab_page_wrapf(page, FAB_INK_BOLD, 2, 4,
+                   "%s: 1e9 tokens cost %s of ownership, an iteration takes %s under %s; another --engine may choose "
+                   "another design.",
+                   o->tokens.job, fab_show_price(page, o->winner.usd_per_1e9_tokens),
+                   fab_show_time(page, o->winner.iteration_s), fab_text_routing(page, o->tokens.engine));
+    fab_text_see(page, see, o->tokens.scenarios[0] != '\0');
     put_token_failures(page, o);
     put_token_proof(page, o);
     fab_page_end_line(page);
@@ -254,8 +262,6 @@ static void put_tokens(fab_page *page, const fab_optimum *o) {
         "designs, of which %s were replayed or bounded.",
         o->prices, fab_show_time(page, o->tokens.floor_s), fab_show_count(page, o->n_candidates),
         fab_show_count(page, o->tokens.n_replayed + o->tokens.n_bounded));
-    fab_text_notef(page, "to see it: fabriscope run DESIGN %s", o->tokens.options);
-    fab_text_notef(page, "its plan: %s", o->winner.plan);
 }
 
 static void put_network(fab_page *page, const fab_optimum *o) {
@@ -272,7 +278,7 @@ static void put_network(fab_page *page, const fab_optimum *o) {
     }
 }
 
-void fab_text_optimum(fab_page *page, const fab_optimum *o) {
+void fab_text_optimum(fab_page *page, const fab_optimum *o, const char *see) {
     fab_text_heading(page, o->is_proven ? "OPTIMUM" : "BEST FOUND", o->is_proven ? NULL : "not proven to be the best");
     optimum_put_limits(page, o);
     fab_page_end_line(page);
@@ -281,7 +287,7 @@ void fab_text_optimum(fab_page *page, const fab_optimum *o) {
     fab_text_rail_only(page, o->winner.family, "rail-only");
     fab_page_end_line(page);
     if (o->objective == FAB_OBJECTIVE_TOKENS) {
-        put_tokens(page, o);
+        put_tokens(page, o, see);
     } else {
         put_network(page, o);
     }

@@ -22,6 +22,10 @@ static void place_put_list(fab_page *page, const fab_place_search *s, const char
     fab_page_shell(page, FAB_INK_PLAIN, 6, list);
 }
 
+static bool place_differs(const fab_place_search *s) {
+    return s->worst.time_s > s->best.time_s * (1 + SAME);
+}
+
 /* "All 35 placements that differ, lengths of cables apart, were evaluated: proven." */
 static void place_put_proof(fab_page *page, const fab_place_search *s) {
     if (s->is_proven) {
@@ -38,7 +42,8 @@ static void place_put_proof(fab_page *page, const fab_place_search *s) {
                      fab_show_time(page, s->least_s));
     }
     fab_page_say(page, " Times are of %s.", s->by_iteration ? "an iteration" : "all phases one after the other");
-    if (s->check_seeds > 0 && s->best.check_s >= s->listed.check_s) {
+    if (s->check_seeds > 0 && place_differs(s) && s->best.time_s < s->listed.time_s * (1 - SAME) &&
+        s->best.check_s >= s->listed.check_s) {
         fab_page_say(page, " The best of these seeds is no better than the listed order on others: its gain is luck.");
     }
     fab_page_paragraph(page, FAB_INK_DIM, 2, 2);
@@ -53,9 +58,10 @@ static void place_put_search(fab_page *page, const fab_place_search *s, bool is_
         return;
     }
     double gain = s->listed.time_s / s->best.time_s;
-    if (s->worst.time_s <= s->best.time_s * (1 + SAME)) {
-        fab_page_wrapf(page, FAB_INK_BOLD, 2, 2, "Under %s placements do not differ: all %s take %s.", label,
-                       s->is_proven ? "of them" : "that were evaluated", fab_show_time(page, s->best.time_s));
+    if (!place_differs(s)) {
+        fab_page_wrapf(page, FAB_INK_BOLD, 2, 2, "Under %s placements do not differ: all %s take %s%s.", label,
+                       s->is_proven ? "of them" : "that were evaluated", fab_show_time(page, s->best.time_s),
+                       s->check_seeds > 0 ? " under the first seed" : "");
     } else {
         fab_page_say(page, "Under %s the worst placement takes x%.3f as long as the best", label,
                      s->worst.time_s / s->best.time_s);
@@ -71,9 +77,11 @@ static void place_put_search(fab_page *page, const fab_place_search *s, bool is_
             fab_page_say(page, "takes x%.3f.", gain);
         }
         fab_page_paragraph(page, FAB_INK_BOLD, 2, 2);
-        place_put_list(page, s, "best", &s->best, FAB_INK_GOOD);
+        place_put_list(page, s, "best", gain <= 1 + SAME ? &s->listed : &s->best, FAB_INK_GOOD);
         place_put_list(page, s, "worst", &s->worst, FAB_INK_BAD);
-        place_put_list(page, s, "listed", &s->listed, FAB_INK_PLAIN);
+        if (gain > 1 + SAME) {
+            place_put_list(page, s, "listed", &s->listed, FAB_INK_PLAIN);
+        }
     }
     place_put_proof(page, s);
 }

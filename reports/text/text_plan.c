@@ -131,10 +131,9 @@ void fab_text_plan_proof(fab_page *page, const fab_plans *p) {
     fab_text_put_estimate(page, best->iteration.estimated_ratio);
 }
 
-const char *fab_text_fewer(fab_page *page, uint64_t fewer_gpus, uint32_t fewer_servers, double gain) {
-    return fab_show(page,
-                    "few sizes divide its GPUs: on %s of them (--job n-servers=%" PRIu32 ") the job does %s the tokens",
-                    fab_show_count(page, fewer_gpus), fewer_servers, fab_show_factor(page, gain));
+const char *fab_text_fewer(fab_page *page, const fab_fewer *fewer) {
+    return fab_show(page, "few sizes divide its GPUs: on %s of them the job does %s the tokens: --job %s",
+                    fab_show_count(page, fewer->gpus), fab_show_factor(page, fewer->gain), fewer->job);
 }
 
 static const char *batch_source(fab_page *page, const fab_plans *p) {
@@ -143,10 +142,11 @@ static const char *batch_source(fab_page *page, const fab_plans *p) {
                : " (by default)";
 }
 
-void fab_text_plans(fab_page *page, const fab_plans *p) {
+void fab_text_plans(fab_page *page, const fab_plans *p, const char *see) {
     const fab_planned *best = &p->plans[0];
     fab_text_heading(page, "PLAN", NULL);
     fab_text_plan_proof(page, p);
+    fab_text_see(page, see, false);
     if (p->other_order_s > 0) {
         fab_page_wrapf(page, FAB_INK_BOLD, 2, 4,
                        "Order of the ranks: under the first seed --job order=%s takes %s, less than any plan of "
@@ -164,9 +164,8 @@ void fab_text_plans(fab_page *page, const fab_plans *p) {
                        " others with tp innermost is faster by a thousandth; their plans are counted here.",
                        p->n_orders);
     }
-    if (p->fewer_servers > 0) {
-        fab_page_wrapf(page, FAB_INK_BOLD, 2, 4, "Leave GPUs idle: %s.",
-                       fab_text_fewer(page, p->fewer_gpus, p->fewer_servers, p->fewer_gain));
+    if (p->fewer.servers > 0) {
+        fab_page_wrapf(page, FAB_INK_BOLD, 2, 4, "Leave GPUs idle: %s.", fab_text_fewer(page, &p->fewer));
     }
     fab_page_wrapf(
         page, FAB_INK_PLAIN, 2, 4,

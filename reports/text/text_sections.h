@@ -31,11 +31,15 @@ void fab_text_floor(fab_page *page, const fab_fabric_result *fabric);
 void fab_text_cost(fab_page *page, const fab_fabric_result *fabric, const char *title);
 /** Profile, convention and source of every price book in use; belongs behind the last fab_text_cost(). */
 void fab_text_prices(fab_page *page, const fab_result *result);
+/** Of points with failures: the policy, and what another one would answer. */
+void fab_text_policies(fab_page *page, const fab_sweep *sweep, size_t engine);
+/** "to see it: fabriscope run ..."; nothing where there is no such command (fab_result.see). */
+void fab_text_see(fab_page *page, const char *command, bool has_failures);
 /** Winner, runners-up, fronts and why the others lost. */
-void fab_text_optimum(fab_page *page, const fab_optimum *optimum);
+void fab_text_optimum(fab_page *page, const fab_optimum *optimum, const char *see);
 struct fab_plans;
 /** How a job is best run: plans of other sizes, and time against memory. */
-void fab_text_plans(fab_page *page, const struct fab_plans *plans);
+void fab_text_plans(fab_page *page, const struct fab_plans *plans, const char *see);
 /** The best of them, and why nothing is faster. */
 void fab_text_plan_proof(fab_page *page, const struct fab_plans *plans);
 /** Who contends for a link and why. */
@@ -43,11 +47,11 @@ void fab_text_explanation(fab_page *page, const fab_explanation *explanation);
 /** What every change buys, and the best of them together. */
 void fab_text_advice(fab_page *page, const fab_advice *advice);
 /** Points of a sweep: what they are made of, what crosses their boundaries, times and fronts. */
-void fab_text_sweep(fab_page *page, const fab_sweep *sweep);
+void fab_text_sweep(fab_page *page, const fab_sweep *sweep, const char *see);
 /** Plans and algorithms, where each point has its own. */
 void fab_text_choices(fab_page *page, const fab_sweep *sweep);
-/* "few sizes divide its GPUs: on 960 of them (--job n-servers=160) the job does x2.19 the tokens" */
-const char *fab_text_fewer(fab_page *page, uint64_t fewer_gpus, uint32_t fewer_servers, double gain);
+/** "few sizes divide its GPUs: on 960 of them the job does x2.19 the tokens: --job n-servers=160,..." */
+const char *fab_text_fewer(fab_page *page, const fab_fewer *fewer);
 void fab_text_fewer_of_points(fab_page *page, const fab_sweep *sweep);
 /** A plan that beats the sizes that are given, at the first point. */
 void fab_text_better(fab_page *page, const fab_sweep *sweep);
@@ -87,7 +91,7 @@ void fab_text_all_jobs(fab_page *page, const fab_sweep *sweep, size_t engine);
 /** Two states side by side: the answer, why, and what it rests on. */
 void fab_text_difference(fab_page *page, const struct fab_difference *difference);
 /** Fabrics under a training and a ranking job, and which serves both best. */
-void fab_text_mix(fab_page *page, const fab_mix *mix);
+void fab_text_mix(fab_page *page, const fab_mix *mix, const char *see);
 struct fab_busbw;
 /** What nccl-tests should print under each engine, beside what they printed. */
 void fab_text_busbw(fab_page *page, const struct fab_busbw *busbw);

@@ -86,6 +86,12 @@ done:
     return status;
 }
 
+void fab_ownership_price(const fab_ownership *o, fab_iteration *it) {
+    it->owned_usd_per_1e9_tokens = o->years > 0 && it->usd_per_1e9_tokens > 0
+                                       ? fab_ownership_per_1e9_tokens(o, it->network_share_ratio, it->tokens_per_s)
+                                       : 0;
+}
+
 double fab_ownership_per_1e9_tokens(const fab_ownership *o, double share, double tokens_per_s) {
     double tokens = tokens_per_s * o->years * HOURS_PER_YEAR * 3600;
     return tokens > 0 ? share * o->total_usd / tokens * 1e9 : 0;

@@ -1,5 +1,6 @@
 /* The five lines with which a report begins. Every figure in them stands in the result too. */
 #include "fab/contention.h"
+#include "fab/ownership.h"
 #include "verdict_lines.h"
 
 #include <math.h>
@@ -404,7 +405,8 @@ static void collisions_of_jobs(const fab_result *r, size_t engine, char *out) {
         return;
     }
     const fab_contention_engine *e = &c->engines[engine];
-    fab_append(out, FAB_VERDICT_TEXT, "%s network links carry several jobs", fab_format_count(room, e->n_shared));
+    fab_append(out, FAB_VERDICT_TEXT, "%s network link%s several jobs",
+               e->n_shared > 0 ? fab_format_count(room, e->n_shared) : "no", e->n_shared > 1 ? "s carry" : " carries");
     if (e->n_worst > 0) {
         const fab_shared_link *l = &e->worst[0];
         fab_append(out, FAB_VERDICT_TEXT, "; the busiest, %s, those of %s and %s", l->name, c->jobs[l->parts[0].job].id,
@@ -484,19 +486,26 @@ static void verdict_put_cost(const fab_result *r, fab_run_verdict *v) {
                fab_money_format(each, f->cost.per_gpu_usd),
                fab_quantity_format(power, f->cost.power_w, FAB_UNIT_POWER));
     if (r->contention != NULL && v->engine < r->contention->n_engines) {
-        fab_append(v->cost, FAB_VERDICT_TEXT, "; of the GPUs' time the jobs lose %.2g %% to each other",
-                   100 * r->contention->engines[v->engine].lost_ratio);
+        const double lost = r->contention->engines[v->engine].lost_ratio;
+        fab_append(v->cost, FAB_VERDICT_TEXT,
+                   lost > VERDICT_SAME ? "; of the GPUs' time the jobs lose %.2g %% to each other"
+                                       : "; the jobs lose no time to each other",
+                   100 * lost);
     } else if (v->of_iteration && r->iterations[v->engine].usd_per_1e9_tokens > 0) {
         const fab_iteration *it = &r->iterations[v->engine];
-        fab_append(v->cost, FAB_VERDICT_TEXT, "; %s per 1e9 tokens at ",
-                   fab_money_format(money, it->usd_per_1e9_tokens));
-        fab_append(v->cost, FAB_VERDICT_TEXT, "%s tokens/s of %s",
+        fab_append(v->cost, FAB_VERDICT_TEXT, "; 1e9 tokens: %s by GPU hours at $%.2f",
+                   fab_price_format(money, it->usd_per_1e9_tokens), r->job.gpu_hour_usd);
+        if (it->owned_usd_per_1e9_tokens > 0) {
+            fab_append(v->cost, FAB_VERDICT_TEXT, ", %s bought and run for %.3g years",
+                       fab_price_format(money, it->owned_usd_per_1e9_tokens), r->ownership->years);
+        }
+        fab_append(v->cost, FAB_VERDICT_TEXT, "; %s tokens/s of %s",
                    fab_format_count(money, (uint64_t)(it->tokens_per_s + 0.5)), r->job.accelerator.name);
     }
     if (r->n_serving > v->engine && r->serving[v->engine].usd_per_1e6_tokens > 0) {
         const fab_serving *s = &r->serving[v->engine];
-        fab_append(v->cost, FAB_VERDICT_TEXT, "; %s per 1e6 tokens at ",
-                   fab_money_format(money, s->usd_per_1e6_tokens));
+        fab_append(v->cost, FAB_VERDICT_TEXT, "; 1e6 tokens: %s by GPU hours at $%.2f; ",
+                   fab_price_format(money, s->usd_per_1e6_tokens), r->job.gpu_hour_usd);
         fab_append(v->cost, FAB_VERDICT_TEXT, "%s tokens/s of %s",
                    fab_format_count(money, (uint64_t)(s->tokens_per_s + 0.5)), r->job.accelerator.name);
     }

@@ -294,7 +294,7 @@ static void add_ties(const fab_advice *a, char *out) {
     for (size_t i = 0; i < a->n_rows; i++) {
         const fab_advice_row *row = &a->rows[i];
         if (row->gain.verdict == FAB_ADVICE_FASTER && strcmp(row->change, b->change) != 0 &&
-            row->figures.time_s <= b->figures.time_s * (1 + VERDICT_SAME)) {
+            fabs(row->figures.time_s - b->figures.time_s) <= VERDICT_SAME * b->figures.time_s) {
             n[row->needs_switch_support]++;
             if (!row->needs_switch_support && n[0] <= MOST_TIES) {
                 fab_append(out, FAB_VERDICT_TEXT, "%s%s", n[0] > 1 ? ", " : "; as much by ", name_change(row->change));
@@ -308,6 +308,22 @@ static void add_ties(const fab_advice *a, char *out) {
         fab_append(out, FAB_VERDICT_TEXT, "%s%zu that need%s switch support", n[0] > 0 ? ", and " : "; as much by ",
                    n[1], n[1] == 1 ? "s" : "");
     }
+}
+
+/* That it saves most, or as much as more queue pairs within what seeds make. */
+static void add_rank(const fab_advice *a, char *out) {
+    const fab_advice_best *b = &a->best;
+    const bool is_pairs = b->n_changes == 1 && b->kinds[0] == FAB_ADVICE_QUEUE_PAIRS;
+    for (size_t i = 0; i < a->n_rows && is_pairs; i++) { /* most gain first */
+        const fab_advice_row *row = &a->rows[i];
+        if (row->kind == FAB_ADVICE_QUEUE_PAIRS && row->gain.verdict == FAB_ADVICE_FASTER &&
+            row->figures.time_s < b->figures.time_s * (1 - VERDICT_SAME)) {
+            fab_append(out, FAB_VERDICT_TEXT, ", and these seeds do not tell %s, %.1f %%, from it", row->change,
+                       100 * row->gain.ratio);
+            return;
+        }
+    }
+    fab_append(out, FAB_VERDICT_TEXT, ", the most of %" PRIu64 " configurations", a->n_evaluated);
 }
 
 /* Where changes were searched and ranked, the verdict is what came of that, by the same measure. */
@@ -337,8 +353,8 @@ static void advice_of_search(const fab_advice *a, char *out) {
                        100 * fabs(1 - b->iteration_s / b->base_iteration_s),
                        b->iteration_s <= b->base_iteration_s ? "less" : "more");
         }
-        fab_append(out, FAB_VERDICT_TEXT, " saves %.1f %% of %s, the most of %" PRIu64 " configurations",
-                   100 * b->gain.ratio, of, a->n_evaluated);
+        fab_append(out, FAB_VERDICT_TEXT, " saves %.1f %% of %s", 100 * b->gain.ratio, of);
+        add_rank(a, out);
         if (b->n_changes == 1) {
             add_needs(b->kinds[0], b->change, out);
         }
@@ -363,15 +379,29 @@ static bool crosses_taper(const fab_result *r) {
     return crosses;
 }
 
+static bool has_taper(const fab_fabric_spec *spec) {
+    bool has = false;
+    for (size_t t = 0; t < FAB_MAX_TIERS; t++) {
+        has = has || spec->tier[t].taper > 1;
+    }
+    return has;
+}
+
 /* What uplinks may win: no routing wins it. */
-static void advice_of_taper(const fab_result *r, char *out) {
+static void advice_of_taper(const fab_result *r, const fab_run_verdict *v, char *out) {
     const fab_phase_result *p = most_tapered(r);
+    char room[32];
     if (p == NULL) {
         return;
     }
     if (p->max_cut_factor > VERDICT_FULL) {
         fab_append(out, FAB_VERDICT_TEXT, "; only more uplinks win the taper, load x%.2f in %s", p->max_cut_factor,
                    p->name);
+        if (v->uplinks_s > 0 && v->compared_s > 0) {
+            fab_append(out, FAB_VERDICT_TEXT, ": %s at least, %.2g %% less at most",
+                       verdict_seconds(room, v->uplinks_s), 100 * fmax(1 - v->uplinks_s / v->compared_s, 0));
+        }
+        fab_append(out, FAB_VERDICT_TEXT, "%s", has_taper(&r->fabrics[0].spec) ? " (--set taper=1 tells)" : "");
     } else if (p->max_taper_factor > VERDICT_FULL) {
         fab_append(out, FAB_VERDICT_TEXT, "; equal shares give x%.2f in %s, where other routes may do better",
                    p->max_taper_factor, p->name);
@@ -470,11 +500,11 @@ void verdict_put_advice(const fab_result *r, fab_run_verdict *v) {
                    "send fewer than %.5g requests/s, or have more than %.2f times the replicas; ",
                    floor(most / last_digit) * last_digit, ceil(r->job.request_rate / most * 100) / 100);
     }
-    if (r->plans != NULL && r->plans->fewer_servers > 0) {
+    if (r->plans != NULL && r->plans->fewer.servers > 0) {
         fab_append(v->advice, FAB_VERDICT_TEXT,
-                   "leave GPUs idle: few sizes divide %" PRIu64 ", on %" PRIu64 " of them (--job n-servers=%" PRIu32
-                   ") the job does x%.3g the tokens; ",
-                   r->plans->gpus, r->plans->fewer_gpus, r->plans->fewer_servers, r->plans->fewer_gain);
+                   "leave GPUs idle: few sizes divide %" PRIu64 ", on %" PRIu64
+                   " of them the job does x%.3g the tokens: --job %s; ",
+                   r->plans->gpus, r->plans->fewer.gpus, r->plans->fewer.gain, r->plans->fewer.job);
     }
     if (verdict_margin(r, v) >= VERDICT_MARGIN) {
         advice_of_engines(r, v, v->advice);
@@ -493,7 +523,7 @@ void verdict_put_advice(const fab_result *r, fab_run_verdict *v) {
         }
     }
     if (r->contention == NULL && r->other_jobs == 0) { /* else it costs all of them together something */
-        advice_of_taper(r, v->advice);
+        advice_of_taper(r, v, v->advice);
     }
     if (v->plan_s > 0) {
         char room[32];

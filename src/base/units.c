@@ -224,6 +224,16 @@ const char *fab_money_format(char *out, double usd) {
     return out;
 }
 
+const char *fab_price_format(char *out, double usd) {
+    char number[32];
+    if (usd < 999.95 || usd > 1e15) {
+        (void)snprintf(out, 32, "$%.4g", usd);
+    } else {
+        (void)snprintf(out, 32, "$%s", fab_format_count(number, (uint64_t)(usd + 0.5)));
+    }
+    return out;
+}
+
 #define MOST_PERCENT (1 + 5e-4) /* as a ratio: what prints as 100 */
 
 const char *fab_part_format(char *out, double ratio, int digits) {

@@ -243,6 +243,30 @@ fab_status cli_print_completion(const char *shell, FILE *out, fab_error *err) FA
 /** Names of what can be listed, ended by NULL: for completion. */
 const char *cli_topic_name(size_t i);
 
+/* --- see.c ---------------------------------------------------------------------------------------------------------
+ */
+
+typedef struct fab_str fab_str;
+/** "fabriscope COMMAND DESIGN" with what the user typed that decides the outcome, without the engines and --seeds. */
+void cli_write_command(const cli_options *options, const char *command, const char *design, fab_str *out);
+
+/** What is shown alone: NULL and 0 where the options say it already. */
+typedef struct cli_shown {
+    const char *design;
+    const char *const *path; /**< shape [n_values], as the next */
+    char *const *value;
+    size_t n_values;
+    const char *model, *order, *prices, *engine;
+    const fab_job_plan *plan;
+    uint64_t n_seeds;
+} cli_shown;
+
+/** Writes into result->see the `run` (of other traffic than the job: `route`) that has the same figures. */
+fab_status cli_see(const cli_options *options, const cli_shown *shown, fab_result *result, fab_error *err) FAB_MUST_USE;
+/** The same of a point: with its plan and its seeds. */
+fab_status cli_see_point(const cli_options *options, const fab_sweep_point *p, cli_shown *shown, fab_result *result,
+                         fab_error *err) FAB_MUST_USE;
+
 /* --- cmd_import.c ------------------------------------------------------------------------------------------------- */
 
 extern const cli_option cli_option_input_format;
@@ -295,6 +319,7 @@ typedef struct cli_session {
     struct fab_plans *plans; /**< NULL: the job says how it is run */
     fab_result result;
     bool is_replayed; /**< the result has all but what goes further */
+    fab_ownership ownership;
     bool has_published;
     fab_published published; /**< figures beside those of the job; what parts that break do to it has none */
     cli_further further;

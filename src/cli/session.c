@@ -396,6 +396,13 @@ static fab_status run_replay(cli_session *s, fab_replay *replay, fab_error *err)
     FAB_PASS(plan_trials(replay, err));
     FAB_PASS(fab_replay_run(replay, &s->result, err));
     FAB_PASS(fab_context_traffic(s->context, &s->result.placed, err));
+    if (s->result.n_iterations > 0) {
+        FAB_PASS(fab_ownership_of(s->design, s->result.fabrics, &s->result.job.accelerator, &s->ownership, err));
+        s->result.ownership = &s->ownership;
+    }
+    for (size_t i = 0; i < s->result.n_iterations; i++) {
+        fab_ownership_price(&s->ownership, &s->result.iterations[i]);
+    }
     s->is_replayed = true;
     return FAB_OK;
 }

@@ -10,6 +10,7 @@
 #include "fab/sweep_run.h"
 #include "fab/warnings.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -275,6 +276,40 @@ fab_status cli_read_histories(const cli_options *options, fab_policy *policy, fa
     return FAB_OK;
 }
 
+/* Whether a point is faster than another under the first engine, or of equal time has cheaper tokens or network. */
+static bool is_ahead(const fab_sweep_point *p, const fab_sweep_point *other) {
+    const fab_sweep_engine *a = &p->engines[0];
+    const fab_sweep_engine *b = &other->engines[0];
+    const double a_s = fab_with_failures(a, a->compared_s);
+    const double b_s = fab_with_failures(b, b->compared_s);
+    const double a_usd = a->iteration.usd_per_1e9_tokens > 0 ? a->iteration.usd_per_1e9_tokens : p->total_usd;
+    const double b_usd = b->iteration.usd_per_1e9_tokens > 0 ? b->iteration.usd_per_1e9_tokens : other->total_usd;
+    return fabs(a_s - b_s) > 1e-9 * b_s ? a_s < b_s : a_usd < b_usd;
+}
+
+/* The point that the answer names, alone. */
+static fab_status see_best(const cli_options *options, const fab_sweep *s, fab_result *result, fab_error *err) {
+    const fab_sweep_point *best = NULL;
+    for (size_t i = 0; i < s->n_points; i++) {
+        const bool is_best = fab_sweep_has_time(&s->points[i], 0) && (best == NULL || is_ahead(&s->points[i], best));
+        best = is_best ? &s->points[i] : best;
+    }
+    best = s->n_verdicts > 0 && s->verdicts[0].is_known ? &s->points[s->verdicts[0].best] : best;
+    for (size_t k = 0; k < s->n_paths; k++) {
+        best = is_path(s->path[k], "traffic") ? NULL : best;
+    }
+    if (best == NULL) {
+        return FAB_OK;
+    }
+    cli_shown shown = {.design = s->compares_designs ? best->value[0] : options->operands.items[0],
+                       .path = (const char *const *)s->path,
+                       .value = best->value,
+                       .n_values = s->compares_designs ? 0 : s->n_paths,
+                       .model = s->model,
+                       .prices = s->prices};
+    return cli_see_point(options, best, &shown, result, err);
+}
+
 fab_status cli_sweep_and_report(const cli_options *options, const cli_vary *vary, size_t n_vary, fab_command command,
                                 FILE *out, fab_error *err) {
     fab_status status = FAB_OK;
@@ -290,6 +325,7 @@ fab_status cli_sweep_and_report(const cli_options *options, const cli_vary *vary
                                  .looks_for_plan = command != FAB_COMMAND_PLACE,
                                  .scenarios = options->scenarios,
                                  .policy = FAB_POLICY_FIRST_SPARE,
+                                 .shrinks_too = options->policies.n == 0,
                                  .read_context = options,
                                  .traffic = options->traffic != NULL ? options->traffic : "job",
                                  .places_pattern = command == FAB_COMMAND_PLACE && options->traffic != NULL &&
@@ -322,6 +358,7 @@ fab_status cli_sweep_and_report(const cli_options *options, const cli_vary *vary
     (void)snprintf(sweep->design, sizeof sweep->design, "%s", vary[0].are_designs ? "" : options->operands.items[0]);
     result.sweep = sweep;
     result.n_over_limit = sweep->n_over_limit;
+    FAB_TRY(command != FAB_COMMAND_PLACE ? see_best(options, sweep, &result, err) : FAB_OK);
     FAB_TRY(fab_find_warnings(&result, err));
     FAB_TRY(cli_report(options, &result, out, err));
 done:

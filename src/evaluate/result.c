@@ -46,6 +46,8 @@ void fab_result_release(fab_result *result) {
         free(result->warnings[i]);
     }
     free((void *)result->warnings);
+    free(result->see);
+    result->see = NULL;
     result->warnings = NULL;
     result->n_warnings = 0;
     FAB_FREE_ALL(result->fabrics, result->growth, result->iterations, result->serving, result->ranking, result->paces);

@@ -1,5 +1,8 @@
 /* Designs side by side: which is best, by how much, what would turn it, and what differs between them. */
 #include "fab/sweep_run.h"
+#include "sweep_internal.h"
+
+#include "fab/design.h"
 
 #include "fab/memory.h"
 #include "fab/str.h"
@@ -53,7 +56,7 @@ static void judge_ownership(const fab_sweep *sweep, const measure *m, fab_verdic
         if (!fab_sweep_has_time(p, m->engine)) {
             continue;
         }
-        double usd = p->engines[m->engine].owned_usd_per_1e9_tokens;
+        double usd = p->engines[m->engine].iteration.owned_usd_per_1e9_tokens;
         v->is_owned = v->is_owned && usd > 0;
         usd = m->has_failures ? fab_with_failures(&p->engines[m->engine], usd) : usd;
         if (usd < least) {
@@ -157,6 +160,22 @@ static void judge_sprayed(fab_sweep *sweep, fab_verdict *v) {
         double least = figure_of(&sweep->points[v->sprayed_best], &m);
         v->sprayed_ratio = least > 0 ? figure_of(&sweep->points[v->sprayed_next], &m) / least - 1 : 0;
     }
+}
+
+/* --- unlike jobs ------------------------------------------------------------------------------------------------- */
+
+fab_status sweep_check_alike(const char *name, const fab_design *design, const fab_design *first, fab_error *err) {
+    for (size_t k = 0; k < design->n_jobs && k < first->n_jobs; k++) {
+        const fab_job_spec *a = &first->jobs[k];
+        const fab_job_spec *b = &design->jobs[k];
+        const bool differs = a->model[0] != '\0' && b->model[0] != '\0' && strcmp(a->model, b->model) != 0;
+        FAB_REFUSE_IF(a->kind != b->kind || differs, err, FAB_EINPUT, name,
+                      "its job %zu is %s %.60s, that of another design %s %.60s: times of unlike jobs do not compare; "
+                      "give all the same, the first by --job kind=%s,model=NAME",
+                      k + 1, fab_job_kinds[b->kind], b->model, fab_job_kinds[a->kind], a->model,
+                      fab_job_kinds[b->kind]);
+    }
+    return FAB_OK;
 }
 
 /* --- what differs ------------------------------------------------------------------------------------------------- */

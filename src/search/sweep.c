@@ -99,9 +99,7 @@ static fab_status choose_for_point(const fab_sweep_request *request, const fab_d
         kept->plan = plans->plans[0].plan;
         kept->plan_bound_s = plans->lower_bound_s;
         kept->plan_is_proven = plans->is_proven;
-        kept->fewer_servers = plans->fewer_servers;
-        kept->fewer_gpus = plans->fewer_gpus;
-        kept->fewer_gain = plans->fewer_gain;
+        kept->fewer = plans->fewer;
     }
     (void)snprintf(kept->collective_note, sizeof kept->collective_note, "%s", chosen->collective_note);
     *out = chosen;
@@ -403,12 +401,17 @@ static fab_status choose_model(const fab_sweep_request *r, size_t n, fab_design 
                                fab_design **out_job, fab_error *err) {
     fab_status status = FAB_OK;
     sweep_models models = {.named = NULL};
+    fab_design *first = NULL;
     for (size_t i = 0; i < n && strncmp(r->traffic, "job", 3) == 0; i++) {
         fab_error inner = {.code = FAB_OK};
         status = read_point(r, i, design, &inner, err);
         if (status == FAB_OK && r->compares_designs && design->n_jobs > 0 && *out_job == NULL) {
             FAB_TRY(FAB_NEW(*out_job, 1, err));
+            FAB_TRY(FAB_NEW(first, 1, err));
             fab_design_copy_alone(design, 0, *out_job);
+            fab_design_copy(design, first);
+        } else if (status == FAB_OK && r->compares_designs && first != NULL) {
+            FAB_TRY(sweep_check_alike(r->values[0][i], design, first, err));
         }
         if (status == FAB_OK && trains(design)) {
             status = names_model(design) ? note_named(design->jobs[0].model, &models, &inner)
@@ -432,6 +435,7 @@ static fab_status choose_model(const fab_sweep_request *r, size_t n, fab_design 
     }
 done:
     free(models.named);
+    free(first);
     return status;
 }
 

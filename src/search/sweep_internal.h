@@ -26,3 +26,9 @@ fab_status fab_sweep_keep_jobs(const fab_replay *replay, const fab_result *resul
                                fab_error *err);
 fab_status fab_sweep_keep_goodput(const fab_sweep_request *request, const fab_design *design, const char *traffic,
                                   fab_sweep_point *out, fab_error *err);
+
+/** Times of unlike jobs say nothing about fabrics: compared designs run jobs of one kind, and those that name a model
+ * the same. FAB_EINPUT, with the name of the design, where one does not. `first`: the design before it that has jobs.
+ */
+fab_status sweep_check_alike(const char *name, const fab_design *design, const fab_design *first,
+                             fab_error *err) FAB_MUST_USE;

@@ -134,11 +134,7 @@ fab_status fab_sweep_keep(const fab_result *result, bool is_asked, size_t n_engi
     out->n_engines = n_engines;
     for (size_t e = 0; e < n_engines; e++) {
         fab_sweep_keep_engine(result, e, &out->engines[e]);
-        const fab_iteration *it = &out->engines[e].iteration;
-        if (out->ownership.years > 0 && out->engines[e].has_iteration) {
-            out->engines[e].owned_usd_per_1e9_tokens =
-                fab_ownership_per_1e9_tokens(&out->ownership, it->network_share_ratio, it->tokens_per_s);
-        }
+        fab_ownership_price(&out->ownership, &out->engines[e].iteration);
     }
     out->is_built = true;
     return FAB_OK;
@@ -237,13 +233,14 @@ fab_status fab_sweep_keep_goodput(const fab_sweep_request *request, const fab_de
     for (size_t e = 0; e < out->n_engines; e++) {
         n_draws = out->engines[e].is_drawn && out->engines[e].n_seeds > n_draws ? out->engines[e].n_seeds : n_draws;
     }
-    const fab_goodput_request what = {.design = design,
-                                      .traffic = traffic,
-                                      .scenarios = request->scenarios,
-                                      .policy = request->policy,
-                                      .seed = request->seed,
-                                      .n_draws = n_draws,
-                                      .n_threads = request->n_threads};
+    fab_error why = {.code = FAB_OK};
+    fab_goodput_request what = {.design = design,
+                                .traffic = traffic,
+                                .scenarios = request->scenarios,
+                                .policy = request->policy,
+                                .seed = request->seed,
+                                .n_draws = n_draws,
+                                .n_threads = request->n_threads};
     if (request->scenarios == NULL) {
         return FAB_OK;
     }
@@ -252,5 +249,10 @@ fab_status fab_sweep_keep_goodput(const fab_sweep_request *request, const fab_de
         out->engines[e].has_goodput = found[e].mean > 0;
         out->engines[e].goodput = found[e];
     }
-    return FAB_OK;
+    what.policy = FAB_POLICY_SHRINK;
+    fab_status status = request->shrinks_too ? fab_goodput_find(&what, found, &why) : FAB_EUNSUPPORTED;
+    for (size_t e = 0; status == FAB_OK && e < out->n_engines; e++) {
+        out->engines[e].shrunk = found[e].mean > 0 ? found[e] : (fab_stat){.mean = 0};
+    }
+    return status == FAB_OK || fab_is_refusal(status) ? FAB_OK : fab_fail(err, status, why.where, "%s", why.text);
 }

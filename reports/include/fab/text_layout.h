@@ -97,6 +97,7 @@ const char *fab_show_bytes(fab_page *page, double bytes);
 const char *fab_show_length(fab_page *page, double m);
 const char *fab_show_power(fab_page *page, double w);
 const char *fab_show_money(fab_page *page, double usd);
+const char *fab_show_price(fab_page *page, double usd);      /**< fab_price_format() */
 const char *fab_show_2_digits(fab_page *page, double value); /**< "1.25" */
 const char *fab_show_3_digits(fab_page *page, double value); /**< "1.250" */
 const char *fab_show_factor(fab_page *page, double factor);  /**< "x1.250" */

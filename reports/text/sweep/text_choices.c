@@ -50,10 +50,9 @@ void fab_text_choices(fab_page *page, const fab_sweep *sweep) {
 void fab_text_fewer_of_points(fab_page *page, const fab_sweep *s) {
     for (size_t i = 0; i < s->n_points; i++) {
         const fab_sweep_point *at = &s->points[i];
-        if (at->fewer_servers > 0) {
+        if (at->fewer.servers > 0) {
             fab_page_wrapf(page, FAB_INK_BOLD, 2, 2, "%s: %s; all that is said of it here is of all its GPUs.",
-                           fab_text_sweep_point(page, s, at),
-                           fab_text_fewer(page, at->fewer_gpus, at->fewer_servers, at->fewer_gain));
+                           fab_text_sweep_point(page, s, at), fab_text_fewer(page, &at->fewer));
         }
     }
 }

@@ -11,34 +11,64 @@ static bool is_even(const fab_verdict *v) {
     return v->next == v->best || v->margin_ratio < FAB_EVEN_RATIO || v->margin_ratio <= v->uncertainty_ratio;
 }
 
+#define FLAT 5e-5 /* part of a figure that its digits do not show */
+
+static double verdict_figure(const fab_verdict *v, const fab_sweep_engine *engine) {
+    const double value = v->by_price ? engine->iteration.usd_per_1e9_tokens : engine->compared_s;
+    return v->has_failures ? fab_with_failures(engine, value) : value;
+}
+
+/* "[1] and [2] are even by GPU hours: $1,134 per 1e9 tokens, 0.52 % apart, less than the model is exact; [3] ..." */
+static const char *even_show(fab_page *page, const fab_sweep *s, const fab_verdict *v, size_t e, const char *figure) {
+    const double least = verdict_figure(v, &s->points[v->best].engines[e]);
+    double ratio = v->margin_ratio;
+    size_t n = 0;
+    for (size_t i = 0; i < s->n_points; i++) {
+        if (fab_sweep_has_time(&s->points[i], e)) {
+            n++;
+            ratio = v->behind == v->best ? fmax(ratio, verdict_figure(v, &s->points[i].engines[e]) / least - 1) : ratio;
+        }
+    }
+    const char *which = v->behind == v->best && n > 2 ? fab_show(page, "all %zu", n)
+                                                      : fab_show(page, "[%zu] and [%zu]", v->best + 1, v->next + 1);
+    const char *apart =
+        ratio < FAB_EVEN_RATIO
+            ? fab_show(page, ", %.2g %% apart, less than the model is exact", 100 * ratio)
+            : fab_show(page, ", %.2g %% apart, less than seeds make, %.2g %%", 100 * ratio, 100 * v->uncertainty_ratio);
+    const char *behind =
+        v->behind == v->best ? "" : fab_show(page, "; [%zu] %s", v->behind + 1, fab_show_more(page, v->behind_ratio));
+    return fab_show(page, "%s are %s%s: %s%s%s.", which, ratio < FLAT ? "the same" : "even",
+                    v->by_price ? " by GPU hours" : "", figure, ratio < FLAT ? "" : apart, behind);
+}
+
 static const char *verdict_show(fab_page *page, const fab_sweep *s, const fab_verdict *v, size_t e) {
-    const fab_sweep_point *best = &s->points[v->best];
-    const fab_sweep_engine *engine = &best->engines[e];
-    double value = v->by_price ? engine->iteration.usd_per_1e9_tokens : engine->compared_s;
-    value = v->has_failures ? fab_with_failures(engine, value) : value;
-    const char *figure = v->by_price ? fab_show(page, "$%s per 1e9 tokens", fab_show_whole(page, value + 0.5))
-                                     : fab_show_time(page, value);
+    const double value = verdict_figure(v, &s->points[v->best].engines[e]);
+    const char *figure =
+        v->by_price ? fab_show(page, "%s per 1e9 tokens", fab_show_price(page, value)) : fab_show_time(page, value);
     figure = v->has_failures ? fab_show(page, "%s with failures", figure) : figure;
-    const char *what = v->by_price ? "costs least" : "is fastest";
     if (v->next == v->best) {
-        return fab_show(page, "[%zu] is the only one with a figure: %s.", v->best + 1, figure);
+        return fab_show(page, "[%zu] is the only one with a figure: %s%s.", v->best + 1, figure,
+                        v->by_price ? " by GPU hours" : "");
     }
-    if (is_even(v)) {
-        const char *behind = v->behind == v->best
-                                 ? ""
-                                 : fab_show(page, "; [%zu] %s", v->behind + 1, fab_show_more(page, v->behind_ratio));
-        const char *why = v->margin_ratio < FAB_EVEN_RATIO
-                              ? "less than the model is exact"
-                              : fab_show(page, "less than seeds make, %.2g %%", 100 * v->uncertainty_ratio);
-        return fab_show(page, "[%zu] and [%zu] are even: %s, %.2g %% apart, %s%s.", v->best + 1, v->next + 1, figure,
-                        100 * v->margin_ratio, why, behind);
+    return is_even(v) ? even_show(page, s, v, e, figure)
+                      : fab_show(page, "[%zu] %s: %s, [%zu] %s.", v->best + 1,
+                                 v->by_price ? "costs least by GPU hours" : "is fastest", figure, v->next + 1,
+                                 fab_show_more(page, v->margin_ratio));
+}
+
+/* "[2]", or "all alike" where no time is another. */
+static const char *fastest_show(fab_page *page, const fab_sweep *s, const fab_verdict *v, size_t e) {
+    const double least_s = s->points[v->fastest].engines[e].compared_s;
+    bool alike = !v->has_failures && v->next != v->best;
+    for (size_t i = 0; i < s->n_points; i++) {
+        alike = alike &&
+                (!fab_sweep_has_time(&s->points[i], e) || s->points[i].engines[e].compared_s <= least_s * (1 + FLAT));
     }
-    return fab_show(page, "[%zu] %s: %s, [%zu] %s.", v->best + 1, what, figure, v->next + 1,
-                    fab_show_more(page, v->margin_ratio));
+    return alike ? "all alike" : fab_show(page, "[%zu]", v->fastest + 1);
 }
 
 static const char *turning_show(fab_page *page, const fab_sweep *s, const fab_verdict *v) {
-    if (!v->by_price || is_even(v) || s->points[v->next].fewer_servers > 0) {
+    if (!v->by_price || is_even(v) || s->points[v->next].fewer.servers > 0) {
         return "";
     }
     return v->turning_ratio > 1
@@ -52,9 +82,9 @@ static const char *bought_show(fab_page *page, const fab_sweep *s, const fab_ver
         return "";
     }
     const fab_sweep_engine *engine = &s->points[v->owned_best].engines[e];
-    double usd = engine->owned_usd_per_1e9_tokens;
+    double usd = engine->iteration.owned_usd_per_1e9_tokens;
     usd = v->has_failures ? fab_with_failures(engine, usd) : usd;
-    const char *figure = fab_show(page, "$%.4g per 1e9 tokens", usd);
+    const char *figure = fab_show(page, "%s per 1e9 tokens", fab_show_price(page, usd));
     const double seeds_ratio = fab_sweep_uncertainty(engine, &s->points[v->owned_next].engines[e]);
     return v->owned_margin_ratio < fmax(FAB_EVEN_RATIO, seeds_ratio)
                ? fab_show(page, " Bought for %.3g years, [%zu] and [%zu] are even: %s.",
@@ -81,13 +111,18 @@ static void compare_put_sprayed(fab_page *page, const fab_sweep *s, const fab_ve
     if (s->n_verdicts > 1 || v->next == v->best || strncmp(s->points[v->best].engines[0].label, "spray", 5) == 0) {
         return;
     }
+    if (!v->is_sprayed) {
+        fab_page_wrap(page, FAB_INK_BOLD, 2, 2,
+                      "Spraying was not replayed, and routing may decide more than the designs (--engine spray).");
+        return;
+    }
     const char *what = fab_show(page, "[%zu] is best too, [%zu] %s", v->sprayed_best + 1, v->sprayed_next + 1,
                                 fab_show_more(page, v->sprayed_ratio));
-    if (!v->is_sprayed) {
-        what = "it was not replayed: the routing may decide more than the designs";
-    } else if (v->sprayed_ratio < FAB_EVEN_RATIO) {
-        what = fab_show(page, "[%zu] and [%zu] are even, %.2g %% apart%s", v->sprayed_best + 1, v->sprayed_next + 1,
-                        100 * v->sprayed_ratio, is_even(v) ? "" : ": the routing decides more than the designs");
+    if (v->sprayed_ratio < FAB_EVEN_RATIO) {
+        what = fab_show(page, "[%zu] and [%zu] are %s%s", v->sprayed_best + 1, v->sprayed_next + 1,
+                        v->sprayed_ratio < FLAT ? "the same"
+                                                : fab_show(page, "even, %.2g %% apart", 100 * v->sprayed_ratio),
+                        is_even(v) ? "" : ": the routing decides more than the designs");
     } else if (v->sprayed_best != v->best) {
         what = fab_show(page, "[%zu] is best, [%zu] %s: the routing turns it", v->sprayed_best + 1, v->sprayed_next + 1,
                         fab_show_more(page, v->sprayed_ratio));
@@ -103,12 +138,13 @@ static void compare_put_verdict(fab_page *page, const fab_sweep *s, size_t e) {
     }
     const char *label = s->points[v->best].engines[e].label;
     const char *seeds = fab_text_draws(page, v->is_one_draw, v->n_draws, v->is_estimated);
-    fab_page_wrapf(page, FAB_INK_GOOD, 2, 2, "Under %s%s%s %s%s%s Fastest%s%s: [%zu]; %s.",
+    fab_page_wrapf(page, FAB_INK_GOOD, 2, 2, "Under %s%s%s %s%s%s Fastest%s%s: %s; %s.",
                    s->n_verdicts > 1 ? label : fab_text_routing(page, label), seeds, seeds[0] != '\0' ? "," : "",
                    verdict_show(page, s, v, e), turning_show(page, s, v), bought_show(page, s, v, e),
-                   fab_sweep_is_per_gpu(s) ? " per GPU" : "", v->has_failures ? " with failures" : "", v->fastest + 1,
-                   cheapest_show(page, s, v));
+                   fab_sweep_is_per_gpu(s) ? " per GPU" : "", v->has_failures ? " with failures" : "",
+                   fastest_show(page, s, v, e), cheapest_show(page, s, v));
     compare_put_sprayed(page, s, v);
+    fab_text_policies(page, s, e);
 }
 
 static bool equal_traffic(const fab_sweep_point *p, const fab_sweep_point *first) {
@@ -267,16 +303,17 @@ static const fab_ownership *any_ownership(const fab_sweep *s) {
 }
 
 static void ownership_put_table(fab_page *page, const fab_sweep *s, size_t e) {
-    static const fab_column COLUMNS[] = {COLUMN("bought", text), COLUMN("GPUs", money),      COLUMN("servers", money),
-                                         COLUMN("racks", money), COLUMN("network", money),   COLUMN("energy", money),
-                                         COLUMN("total", money), COLUMN("1e9 tokens", money)};
+    static const fab_column COLUMNS[] = {COLUMN("bought", text),   COLUMN("GPUs", money),
+                                         COLUMN("servers", money), COLUMN("racks", money),
+                                         COLUMN("network", money), COLUMN("energy", money),
+                                         COLUMN("total", money),   SHOWN("1e9 tokens", fab_show_price)};
     fab_table table;
     fab_table_begin(&table, page, FAB_COLUMNS(COLUMNS));
     for (size_t i = 0; i < s->n_points; i++) {
         const fab_sweep_point *p = &s->points[i];
         const fab_ownership *o = &p->ownership;
         if (o->years > 0 && e < p->n_engines) {
-            double tokens_usd = p->engines[e].owned_usd_per_1e9_tokens;
+            double tokens_usd = p->engines[e].iteration.owned_usd_per_1e9_tokens;
             const double figures[] = {o->gpu_usd,
                                       o->server_usd,
                                       o->rack_usd,
@@ -357,8 +394,8 @@ void fab_text_failures_of_points(fab_page *page, const fab_sweep *s, size_t e) {
                             COLUMN("goodput", text),
                             COLUMN("95 %", text),
                             COLUMN("tokens/s", whole),
-                            COLUMN("$ per 1e9", money),
-                            COLUMN("bought", money)};
+                            SHOWN("$ per 1e9", fab_show_price),
+                            SHOWN("bought", fab_show_price)};
     fab_table table;
     fab_text_heading(page, "WITH FAILURES", fab_show(page, "%s, policy %s", s->scenarios, s->policy));
     fab_table_begin(&table, page, FAB_COLUMNS(columns));
@@ -370,7 +407,7 @@ void fab_text_failures_of_points(fab_page *page, const fab_sweep *s, size_t e) {
         }
         const fab_iteration *it = &engine->iteration;
         bool has_tokens = engine->has_goodput && engine->has_iteration;
-        double owned_usd = engine->owned_usd_per_1e9_tokens;
+        double owned_usd = engine->iteration.owned_usd_per_1e9_tokens;
         const double figures[] = {
             NAN, NAN, has_tokens ? it->tokens_per_s * engine->goodput.mean : NAN,
             has_tokens && it->usd_per_1e9_tokens > 0 ? fab_with_failures(engine, it->usd_per_1e9_tokens) : NAN,

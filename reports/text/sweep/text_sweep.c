@@ -482,7 +482,7 @@ static void sweep_put_draws(fab_page *page, const fab_sweep *s) {
     }
 }
 
-void fab_text_sweep(fab_page *page, const fab_sweep *s) {
+void fab_text_sweep(fab_page *page, const fab_sweep *s, const char *see) {
     const fab_sweep_point *first = fab_text_first_built(s);
     if (s->compares_designs) {
         fab_text_heading(page, "COMPARISON", NULL);
@@ -493,6 +493,7 @@ void fab_text_sweep(fab_page *page, const fab_sweep *s) {
         fab_text_sweep_answer(page, s, first);
         fab_text_fewer_of_points(page, s);
     }
+    fab_text_see(page, see, s->scenarios[0] != '\0');
     fab_text_better(page, s);
     fab_text_leaves_of_points(page, s);
     sweep_put_draws(page, s);

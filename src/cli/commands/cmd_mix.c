@@ -91,6 +91,13 @@ static fab_status mix_run(const cli_options *options, FILE *out, fab_error *err)
     FAB_TRY(status);
     result.mix = mix;
     result.n_over_limit = mix->n_over_limit;
+    for (size_t i = 0; i < mix->n_designs && result.see == NULL; i++) {
+        const fab_mix_design *d = &mix->designs[i];
+        if (d->n_engines > 0 && d->engines[0].is_best) {
+            cli_shown shown = {.design = options->operands.items[i]};
+            FAB_TRY(cli_see_point(options, &d->job[0], &shown, &result, err));
+        }
+    }
     FAB_TRY(fab_find_warnings(&result, err));
     FAB_TRY(cli_report(options, &result, out, err));
 done:

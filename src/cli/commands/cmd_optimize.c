@@ -238,6 +238,13 @@ static fab_status optimize_run(const cli_options *options, FILE *out, fab_error 
     FAB_TRY(measure_winner(options, optimum, profile, &result.fabrics[0], &graph, err));
     result.graph = graph;
     result.optimum = optimum;
+    if (replayed != NULL) {
+        const cli_shown shown = {.design = optimum->winner.design,
+                                 .plan = &optimum->tokens.plan,
+                                 .engine = replayed->engines[0].text,
+                                 .n_seeds = optimum->winner.draws};
+        FAB_TRY(cli_see(options, &shown, &result, err));
+    }
     FAB_TRY(cli_certify_optimum(options, &result, err));
     FAB_TRY(cli_report(options, &result, out, err));
 done:

@@ -44,6 +44,11 @@ static fab_status plan_run(const cli_options *options, FILE *out, fab_error *err
     FAB_TRY(fab_plan_beside(&request, plans, err));
     result.graph = graph;
     result.plans = plans;
+    const cli_shown shown = {.design = options->operands.items[0],
+                             .plan = &plans->plans[0].plan,
+                             .order = plans->other_order_s > 0 ? NULL : plans->order,
+                             .n_seeds = plans->draws};
+    FAB_TRY(cli_see(options, &shown, &result, err));
     FAB_TRY(cli_report(options, &result, out, err));
 done:
     fab_result_release(&result);

@@ -28,39 +28,6 @@ const cli_option cli_option_advise_budget = {
     "placements that --advise may try; default 200, or fewer where one takes long; 0 leaves the servers as they are",
     .apply = apply_budget};
 
-static void add_word(fab_str *out, const char *word) {
-    fab_str_add(out, " ");
-    fab_str_add_shell(out, word);
-}
-
-static void add_options(fab_str *out, const char *name, const cli_list *values) {
-    for (size_t i = 0; i < values->n; i++) {
-        fab_str_printf(out, " --%s", name);
-        add_word(out, values->items[i]);
-    }
-}
-
-/* What the user typed that decides the outcome, without the engines. */
-static void write_command(const cli_options *options, const fab_replay *base, fab_str *out) {
-    fab_str_add(out, "fabriscope route");
-    add_word(out, options->operands.items[0]);
-    add_options(out, "set", &options->overrides);
-    add_options(out, "job", &options->jobs);
-    if (options->transport != NULL) {
-        fab_str_add(out, " --transport");
-        add_word(out, options->transport);
-    }
-    if (options->traffic != NULL) {
-        fab_str_add(out, " --traffic");
-        add_word(out, options->traffic);
-    }
-    fab_str_printf(out, " --seeds %" PRIu64, base->n_seeds);
-    const uint64_t seed = fab_context_what(base->context)->seed;
-    if (seed != 1) {
-        fab_str_printf(out, " --seed %" PRIu64, seed);
-    }
-}
-
 fab_status cli_advise_begin(const cli_options *options, fab_replay *replay, fab_error *err) {
     if (!options->advise.on) {
         return options->advise.has_budget ? fab_fail(err, FAB_EUSAGE, NULL, "option --advise-budget needs --advise")
@@ -76,7 +43,8 @@ fab_status cli_advise(const cli_options *options, const fab_replay *base, fab_re
         return FAB_OK;
     }
     fab_str command = FAB_STR_INIT;
-    write_command(options, base, &command);
+    cli_write_command(options, "route", options->operands.items[0], &command);
+    fab_str_printf(&command, " --seeds %" PRIu64, base->n_seeds);
     fab_status status = fab_str_status(&command, err);
     const fab_advise_request request = {.context = base->context,
                                         .n_seeds = base->n_seeds,

@@ -325,9 +325,33 @@ static fab_status find_next(advisor *a, stack *s, const advise_list *list, size_
     return FAB_OK;
 }
 
+/* Queue pairs cost NICs their state: in place of so many the fewest that the seeds do not tell from them. */
+static fab_status spare_pairs(advisor *a, stack *s, const advise_list *list, size_t *io_change, fab_error *err) {
+    const size_t most = *io_change;
+    advise_config config;
+    fab_advice_gain gain;
+    if (most == list->n || list->items[most].kind != FAB_ADVICE_QUEUE_PAIRS) {
+        return FAB_OK;
+    }
+    (void)advise_apply(&list->items[most], &s->config, false, false, &config);
+    FAB_PASS(advise_evaluate(a, &config, a->what->seed, &s->outcome, err));
+    for (size_t i = 0; i < most && *io_change == most; i++) { /* fewer pairs stand before more */
+        const advise_change *fewer = &list->items[i];
+        if (fewer->kind == FAB_ADVICE_QUEUE_PAIRS && fewer->alone.verdict == FAB_ADVICE_FASTER &&
+            advise_apply(fewer, &s->config, false, false, &config)) {
+            FAB_PASS(advise_evaluate(a, &config, a->what->seed, &s->run, err));
+            FAB_PASS(advise_compare(a, &s->run, &s->outcome, &gain, err));
+            *io_change = gain.verdict != FAB_ADVICE_FASTER ? i : most;
+        }
+    }
+    return FAB_OK;
+}
+
 static fab_status combine(advisor *a, stack *s, const advise_list *list, bool replaces, fab_error *err) {
     s->config = a->base;
-    for (size_t next = find_first(a, list, replaces); next < list->n;) {
+    size_t next = find_first(a, list, replaces);
+    FAB_PASS(spare_pairs(a, s, list, &next, err));
+    while (next < list->n) {
         const advise_change *change = &list->items[next];
         advise_config config;
         (void)advise_apply(change, &s->config, s->engine_taken, s->engine_replaced, &config);

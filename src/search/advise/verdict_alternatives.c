@@ -99,6 +99,27 @@ static fab_status find_lossy(alternatives *t, fab_error *err) {
     return FAB_OK;
 }
 
+/* Where more uplinks carry what crosses a cut, equal flows take its factor less at most: NICs hold them then. */
+static fab_status find_uplinks(alternatives *t, fab_error *err) {
+    const fab_result *r = t->result;
+    bool is_tapered = false;
+    for (size_t p = 0; p < r->n_phases; p++) {
+        const fab_phase_result *phase = &r->phases[p];
+        bool is_even = true;
+        if (phase->fabric_flows > 0 && phase->max_cut_factor > 1) {
+            (void)fab_phase_largest(&t->traffic->phases[p], &is_even);
+            is_tapered = true;
+            t->transfer_s[p] =
+                r->phases[p].engines[t->verdict->engine].transfer_s.mean /
+                (r->phases[p].engines[t->verdict->engine].lower_bound_ratio.mean * phase->max_cut_factor);
+            if (!is_even) {
+                return FAB_OK;
+            }
+        }
+    }
+    return is_tapered ? total_time(t, NULL, &t->verdict->uplinks_s, err) : FAB_OK;
+}
+
 /* The times that alternatives are compared with. */
 static fab_status find_limits(alternatives *t, fab_error *err) {
     take_means(t);
@@ -107,7 +128,8 @@ static fab_status find_limits(alternatives *t, fab_error *err) {
         const fab_engine_result *e = &t->result->phases[t->lossy[i]].engines[t->verdict->engine];
         t->transfer_s[t->lossy[i]] /= e->lower_bound_ratio.mean;
     }
-    return total_time(t, NULL, &t->verdict->least_s, err);
+    FAB_PASS(total_time(t, NULL, &t->verdict->least_s, err));
+    return find_uplinks(t, err);
 }
 
 /* Loads of a phase that is like one that was routed: the same flows with bytes in proportion. */

@@ -240,7 +240,7 @@ static void explain_tokens(const candidate *best, double winner_usd, fab_optimum
                    best->is_replayed ? ""
                    : is_open         ? "not replayed; at least "
                                      : "at least ",
-                   fab_money_format(money, best->token_usd), 100 * (best->token_usd / winner_usd - 1));
+                   fab_price_format(money, best->token_usd), 100 * (best->token_usd / winner_usd - 1));
 }
 
 static fab_optimum_loser describe_loser(const structure *x, const fab_optimum *o) {

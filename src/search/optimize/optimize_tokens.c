@@ -547,7 +547,7 @@ static fab_status check_tokens(token_search *t, const fab_optimum_point *p, fab_
     FAB_TRY(tokens_open(t, t->best[0], again, &fabric, err));
     FAB_TRY(set_plan(t, fabric, &t->best[0]->plan, err));
     FAB_TRY(fab_sweep_evaluate(&request, t->design, &evaluated, err));
-    double usd = evaluated.n_engines > 0 ? evaluated.engines[0].owned_usd_per_1e9_tokens : 0;
+    double usd = evaluated.n_engines > 0 ? evaluated.engines[0].iteration.owned_usd_per_1e9_tokens : 0;
     usd = q->scenarios != NULL ? fab_with_failures(&evaluated.engines[0], usd) : usd;
     if (fabs(usd - p->usd_per_1e9_tokens) > 1e-6 * p->usd_per_1e9_tokens) {
         FAB_FAIL(err, FAB_EINTERNAL, p->design, "1e9 tokens cost %.10g USD in the search and %.10g in a run",
@@ -578,6 +578,7 @@ fab_status optimize_by_tokens(search *s, fab_optimum *out, fab_error *err) {
         (void)snprintf(out->tokens.scenarios, sizeof out->tokens.scenarios, "%s", s->request->scenarios);
         (void)snprintf(out->tokens.policy, sizeof out->tokens.policy, "%s", fab_policies[s->request->policy]);
     }
+    out->tokens.plan = t.best[0]->plan;
     (void)snprintf(out->tokens.options, sizeof out->tokens.options, "%s", s->request->replay_options);
     for (size_t i = 0; i < t.n_best; i++) {
         list_point(t.best[0]->point, t.best[i]->point, i == 0 ? &out->winner : &out->runners_up[i - 1]);

@@ -171,6 +171,9 @@ Test(units, text_for_people) {
     cr_assert_str_eq(fab_quantity_format(text, 24576, FAB_UNIT_COUNT), "24,576");
     cr_assert_str_eq(fab_money_format(text, 374), "$374");
     cr_assert_str_eq(fab_money_format(text, 61.3e6), "$61.3M");
+    cr_assert_str_eq(fab_price_format(text, 100.64), "$100.6");
+    cr_assert_str_eq(fab_price_format(text, 999.96), "$1,000");
+    cr_assert_str_eq(fab_price_format(text, 22613.6), "$22,614");
     cr_assert_str_eq(fab_format_count(text, 999), "999");
     cr_assert_str_eq(fab_format_count(text, 16777216), "16,777,216");
 }

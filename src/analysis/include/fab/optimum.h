@@ -5,6 +5,7 @@
 #pragma once
 
 #include "fab/sizes.h"
+#include "fab/job_space.h"
 #include "fab/routing.h"
 
 #include <stdbool.h>
@@ -75,6 +76,7 @@ typedef struct fab_optimum_loser {
 typedef struct fab_token_search {
     char job[224], engine[FAB_ENGINE_LABEL_SIZE];
     char options[512];      /**< to be typed behind `run DESIGN` */
+    fab_job_plan plan;      /**< the winner's */
     uint64_t n_replayed;    /**< under their best plans */
     uint64_t n_bounded;     /**< their tokens cost no less than the winner's, whatever their switches are */
     uint64_t n_refused;     /**< cannot be replayed */

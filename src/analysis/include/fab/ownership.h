@@ -39,3 +39,6 @@ void fab_ownership_add_up(const fab_prices *prices, const fab_fabric_result *fab
 
 /** Dollars of ownership per 1e9 tokens of a job that has `share` of the cluster. */
 double fab_ownership_per_1e9_tokens(const fab_ownership *o, double share, double tokens_per_s);
+
+/** The same of an iteration, into it; nothing where it has no price, or the book knows no more. */
+void fab_ownership_price(const fab_ownership *o, fab_iteration *it);

@@ -22,6 +22,14 @@ static inline double fab_planned_s(const fab_planned *planned) {
     return planned->draws_s.mean > 0 ? planned->draws_s.mean : planned->iteration.time_s;
 }
 
+/** Where few sizes divide the GPUs: on so many of the servers the job is faster. */
+typedef struct fab_fewer {
+    uint32_t servers; /**< 0: it is not */
+    uint64_t gpus;
+    double gain;   /**< tokens per second there, over those of the best plan on all */
+    char job[320]; /**< what is of them, as --job takes it: "n-servers=42,tp=2,..." */
+} fab_fewer;
+
 /**
  * What the search found. Every plan of the space is either evaluated, or does not fit, or has a lower bound of its time
  * that is not below the time of the best (where the search went to its end): n_plans = n_evaluated + n_unfit +
@@ -44,10 +52,7 @@ typedef struct fab_plans {
     size_t n_front;
     fab_planned *tight; /**< faster than all by more than FAB_VERDICT_LITTLE, in memory that is to stay free */
     size_t n_tight;     /**< 1, or 0: none */
-    uint32_t
-        fewer_servers;   /**< where few sizes divide the GPUs: on so many of the servers the job is faster; 0: none */
-    uint64_t fewer_gpus; /**< of these */
-    double fewer_gain;   /**< tokens per second there, over those on all */
+    fab_fewer fewer;
     char order[FAB_NAME_SIZE]; /**< of the dimensions, where another than the usual one is faster; else empty */
     double other_order_s;      /**< of `order` under the first seed, where it is only named; else 0 */
     double usual_order_s;      /**< time of the best plan in the usual order; meaningful with n_orders */

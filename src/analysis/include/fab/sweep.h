@@ -47,21 +47,21 @@ typedef struct fab_sweep_algorithm {
 /** All phases together under an engine. */
 typedef struct fab_sweep_engine {
     char label[FAB_ENGINE_LABEL_SIZE];
-    bool has_phases;                 /**< every phase has a time, and they follow each other */
-    double phases_s;                 /**< their sum, nothing overlapped; mean over the seeds */
-    bool has_iteration;              /**< the traffic is a training job whose iteration is modelled */
-    fab_iteration iteration;         /**< meaningful with has_iteration */
-    bool has_serving;                /**< the traffic is a serving job that is timed */
-    fab_serving serving;             /**< meaningful with has_serving */
-    double owned_usd_per_1e9_tokens; /**< of the cost of ownership; 0: not known */
-    bool has_goodput;                /**< failures were asked for, and every history is known: */
-    fab_stat goodput;                /**< useful part of the time, over the histories */
-    double all_jobs_s;               /**< of a design with several jobs: that of fab_contention_engine; 0: not known */
-    bool is_drawn;                   /**< some phase hashes: another seed gives another time */
-    uint64_t n_seeds;                /**< that times and prices are means of, where something is drawn */
-    double ci95_ratio;      /**< 95 % interval of the mean time over the seeds, over the mean; 0: one, or not known */
-    double estimated_ratio; /**< fab_estimated_ratio() */
-    double least_s, most_s; /**< of an iteration, or the only phase, over the seeds; 0: one seed, or not known */
+    bool has_phases;         /**< every phase has a time, and they follow each other */
+    double phases_s;         /**< their sum, nothing overlapped; mean over the seeds */
+    bool has_iteration;      /**< the traffic is a training job whose iteration is modelled */
+    fab_iteration iteration; /**< meaningful with has_iteration */
+    bool has_serving;        /**< the traffic is a serving job that is timed */
+    fab_serving serving;     /**< meaningful with has_serving */
+    bool has_goodput;        /**< failures were asked for, and every history is known: */
+    fab_stat goodput;        /**< useful part of the time, over the histories */
+    fab_stat shrunk;         /**< the same under policy shrink, where none was given; mean 0: not known */
+    double all_jobs_s;       /**< of a design with several jobs: that of fab_contention_engine; 0: not known */
+    bool is_drawn;           /**< some phase hashes: another seed gives another time */
+    uint64_t n_seeds;        /**< that times and prices are means of, where something is drawn */
+    double ci95_ratio;       /**< 95 % interval of the mean time over the seeds, over the mean; 0: one, or not known */
+    double estimated_ratio;  /**< fab_estimated_ratio() */
+    double least_s, most_s;  /**< of an iteration, or the only phase, over the seeds; 0: one seed, or not known */
     bool has_time;
     double time_s;     /**< of the iteration, or of a batch that is served, else phases_s */
     double compared_s; /**< what the front goes by: time_s, or that for as many tokens as the first point's iteration,
@@ -119,11 +119,9 @@ typedef struct fab_sweep_point {
     uint64_t n_kept_experts; /**< that every GPU keeps, so that none are exchanged with; 0: none */
     bool has_plan;           /**< the job left open how it is run: */
     fab_job_plan plan;       /**< the fastest under the first engine */
-    uint32_t fewer_servers;  /**< of fab_plans, with fewer_gpus and fewer_gain */
-    uint64_t fewer_gpus;
-    double fewer_gain;
-    double plan_bound_s;                  /**< no other plan is below it */
-    bool plan_is_proven;                  /**< it is the fastest; else the best that a short search finds */
+    fab_fewer fewer;         /**< of fab_plans */
+    double plan_bound_s;     /**< no other plan is below it */
+    bool plan_is_proven;     /**< it is the fastest; else the best that a short search finds */
     char collective_note[FAB_WHERE_SIZE]; /**< what replays chose in place of algorithm=best, or empty */
     double gpu_hour_usd;                  /**< what the job pays for a GPU, 0: there is none */
     char gpu_hour_source[FAB_WHERE_SIZE]; /**< where that price is from */

@@ -37,6 +37,7 @@ typedef struct fab_run_verdict {
     double time_s;      /**< under the fastest engine */
     double compared_s;  /**< the same with the mean times of phases, as alternatives and the next have; 0: not known */
     double least_s;     /**< if every phase took the least that any routing needs */
+    double uplinks_s;   /**< no number of uplinks makes it shorter, whatever the routing; 0: not known, or no taper */
     uint64_t n_untried; /**< flows of phases that are too many to be tried; 0: none are */
     fab_alternative alternatives[FAB_VERDICT_ALTERNATIVES];
     size_t n_alternatives;

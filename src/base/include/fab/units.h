@@ -47,6 +47,9 @@ const char *fab_quantity_exact(char *out, double value, fab_unit unit);
 /** Dollars for people: "$374", "$61.3M". `out` holds at least 32 bytes. Returns out. */
 const char *fab_money_format(char *out, double usd);
 
+/** Dollars of so many tokens, four digits or all before the point: "$100.6", "$22,614". As fab_money_format(). */
+const char *fab_price_format(char *out, double usd);
+
 /* Percentages end at 100: what is more is a factor. `out` holds at least 32 bytes; all return it. */
 
 /** Part of something: "12.3 %", "x2.3"; below 0 likewise: "-12.3 %", "-x2.3". */

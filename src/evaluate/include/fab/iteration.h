@@ -92,10 +92,11 @@ typedef struct fab_iteration {
     double tflops_per_gpu;                           /**< executed, recomputation included */
     double mfu_ratio;                                /**< model FLOPs alone over the peak of the job's precision */
     double tokens_per_s;                             /**< of the whole job */
-    double network_share_ratio; /**< filled by the caller: the part of the network's price that the job bears */
-    double usd_per_1e9_tokens;  /**< GPU hours and network; fab_iterate(): 0 where the
-                                   job does not fit, unless that is let pass
-                                   (memory-check=off) */
+    double network_share_ratio;      /**< filled by the caller: the part of the network's price that the job bears */
+    double usd_per_1e9_tokens;       /**< GPU hours and network; fab_iterate(): 0 where the
+                                        job does not fit, unless that is let pass
+                                        (memory-check=off) */
+    double owned_usd_per_1e9_tokens; /**< filled by the caller: of the cost of ownership (ownership.h); 0: not known */
     double pipeline_bisection_bytes_per_s,
         data_bisection_bytes_per_s; /**< filled by the caller, see below; 0: no such phase */
     fab_job_memory memory;          /**< filled by the caller: with this microbatch and these chunks */

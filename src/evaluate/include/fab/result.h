@@ -442,7 +442,9 @@ typedef struct fab_result {
     const struct fab_degradation *degradation; /**< borrowed; NULL unless asked for (degradation.h) */
     const struct fab_failures *failures;       /**< borrowed; NULL unless asked for (failures.h) */
     const struct fab_published *published; /**< borrowed; figures beside ours; NULL where none is known (published.h) */
+    const struct fab_ownership *ownership; /**< borrowed; NULL unless of a training job (ownership.h) */
     const struct fab_run_verdict *verdict; /**< borrowed; NULL of commands that replay nothing (verdict.h) */
+    char *see;       /**< the command that shows alone what was found; owned; NULL: there is none */
     char **warnings; /**< shape [n_warnings]: what a reviewer would stop; owned, as each (warnings.h) */
     size_t n_warnings;
     uint64_t n_over_limit; /**< candidates of a search that need more memory than the run may take: not evaluated */

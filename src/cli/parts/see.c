@@ -1,0 +1,99 @@
+/* The command that shows alone what another one found. */
+#include "cli.h"
+
+#include "fab/plans.h"
+#include "fab/str.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void see_add(fab_str *out, const char *option, const char *value) {
+    fab_str_printf(out, " --%s ", option);
+    fab_str_add_shell(out, value);
+}
+
+static void see_add_list(fab_str *out, const char *option, const cli_list *values) {
+    for (size_t i = 0; i < values->n; i++) {
+        see_add(out, option, values->items[i]);
+    }
+}
+
+void cli_write_command(const cli_options *options, const char *command, const char *design, fab_str *out) {
+    fab_str_printf(out, "fabriscope %s ", command);
+    fab_str_add_shell(out, design);
+    see_add_list(out, "set", &options->overrides);
+    see_add_list(out, "job", &options->jobs);
+    if (options->transport != NULL) {
+        see_add(out, "transport", options->transport);
+    }
+    if (options->traffic != NULL) {
+        see_add(out, "traffic", options->traffic);
+    }
+    if (options->prices != NULL) {
+        see_add(out, "prices", options->prices);
+    }
+    if (options->seed != 1) {
+        fab_str_printf(out, " --seed %" PRIu64, options->seed);
+    }
+}
+
+/* The value that a point has of what is varied. */
+static void see_add_value(const char *path, const char *value, fab_str *out) {
+    const bool is_job = strncmp(path, "job.", 4) == 0 && strchr(path + 4, '.') == NULL;
+    const bool is_option = strcmp(path, "engine") == 0 || strcmp(path, "prices") == 0;
+    fab_str text = FAB_STR_INIT;
+    fab_str_printf(&text, "%s%s%s", is_option ? "" : is_job ? path + 4 : path, is_option ? "" : "=", value);
+    see_add(out, is_option ? path : is_job ? "job" : "set", text.data != NULL ? text.data : "");
+    fab_str_release(&text);
+}
+
+static fab_status see_end(fab_str *text, fab_result *result, fab_error *err) {
+    fab_status status = fab_str_status(text, err);
+    if (status == FAB_OK) {
+        result->see = text->data;
+        *text = (fab_str)FAB_STR_INIT;
+    }
+    fab_str_release(text);
+    return status;
+}
+
+fab_status cli_see(const cli_options *options, const cli_shown *shown, fab_result *result, fab_error *err) {
+    char plan[192];
+    fab_str text = FAB_STR_INIT;
+    const bool is_job = options->traffic == NULL || strcmp(options->traffic, "job") == 0;
+    cli_write_command(options, is_job ? "run" : "route", shown->design, &text);
+    for (size_t i = 0; i < shown->n_values; i++) {
+        see_add_value(shown->path[i], shown->value[i], &text);
+    }
+    if (shown->model != NULL) {
+        fab_str_printf(&text, " --job model=%s", shown->model);
+    }
+    if (shown->plan != NULL) {
+        see_add(&text, "job", fab_job_plan_text(shown->plan, plan));
+    }
+    if (shown->order != NULL && shown->order[0] != '\0') {
+        fab_str_printf(&text, ",order=%s", shown->order);
+    }
+    if (shown->prices != NULL && shown->prices[0] != '\0' && options->prices == NULL) {
+        see_add(&text, "prices", shown->prices);
+    }
+    see_add_list(&text, "engine", &options->engines);
+    if (shown->engine != NULL && options->engines.n == 0) {
+        see_add(&text, "engine", shown->engine);
+    }
+    if (shown->n_seeds > 1) {
+        fab_str_printf(&text, " --seeds %" PRIu64, shown->n_seeds);
+    }
+    return see_end(&text, result, err);
+}
+
+fab_status cli_see_point(const cli_options *options, const fab_sweep_point *p, cli_shown *shown, fab_result *result,
+                         fab_error *err) {
+    shown->plan = p->has_plan ? &p->plan : NULL;
+    for (size_t e = 0; e < p->n_engines; e++) {
+        const fab_sweep_engine *engine = &p->engines[e];
+        shown->n_seeds = engine->is_drawn && engine->n_seeds > shown->n_seeds ? engine->n_seeds : shown->n_seeds;
+    }
+    return cli_see(options, shown, result, err);
+}

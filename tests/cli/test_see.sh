@@ -1,0 +1,87 @@
+#!/usr/bin/env bash
+# What a search prints to see its winner alone gives the same figures; dollars say what they are counted by.
+source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+python3 "$root/tests/cli/check_see.py" "$program" || fail "printed commands"
+
+# Hours and ownership are far apart: 12 of 13 dollars of an hour are no GPU.
+design=rail-only:gpus=256,nic=400Gb/s,tiers=1,radix=64,port=400Gb/s,prices=today-800g
+job=(--job model=gpt-18.4b --engine spray --quiet)
+says() { # says TEXT ARGUMENTS...: whatever the lines
+  "$program" "${@:2}" >out 2>err || { fail "${*:2}: exit code $?: $(<err)"; return; }
+  tr -s ' \n' '  ' <out | grep -F -- "$1" >/dev/null || fail "${*:2}: no '$1'"
+}
+says '1e9 tokens: $1,134 by GPU hours at $12.50, $100.6 bought and run for 5 years;' run $design "${job[@]}"
+says '1e9 tokens cost $100.6 of ownership' optimize --gpus 256 --family rail-only "${job[@]}"
+says 'even by GPU hours: $1,134 per 1e9 tokens' compare $design clos:gpus=256,prices=today-800g "${job[@]}"
+says 'by GPU hours at $12.50; 789,348' run ${design/today-800g/deepseek-2025} "${job[@]}"
+
+# --- spares pay or not by what becomes of ranks without one: the policy is named, and another that answers otherwise ---
+spares=(sweep clos:gpus=256 --vary spares=0,1,2 --job model=gpt-3.6b,tp=4 --engine spray --scenarios time:30d@20 --quiet)
+says 'where servers are lost, policy first-spare. Policy shrink (the job goes on with fewer replicas) answers otherwise: spares=0 has the fewest' "${spares[@]}"
+"$program" "${spares[@]}" --json >spares.json
+"$program" "${spares[@]}" --policy shrink --json >shrink.json
+python3 - <<'PYTHON' || fail "what policy shrink answers"
+import json
+first, shrink = ([p["engines"][0] for p in json.load(open(f"{n}.json"))["sweep"]["points"]] for n in ("spares", "shrink"))
+assert [e["shrink_goodput_ratio"] for e in first] == [e["goodput_ratio"] for e in shrink]
+assert all("shrink_goodput_ratio" not in e for e in shrink)
+owned = [[e["owned_usd_per_1e9_tokens"] / e["goodput_ratio"] for e in engines] for engines in (first, shrink)]
+assert [usd.index(min(usd)) for usd in owned] == [1, 0], owned
+PYTHON
+
+# --- what uplinks may win: no run with more of them is faster, and a full bisection takes just that ---
+for taper in 1 3 7; do
+  "$program" run rail-spine:gpus=512,radix=32,taper=$taper --job model=gpt-18.4b,tp=8,pp=1,placement=random --engine spray --json --quiet >taper$taper.json
+done
+python3 - <<'PYTHON' || fail "what uplinks win"
+import json
+full, *tapered = (json.load(open(f"taper{t}.json")) for t in (1, 3, 7))
+time_s = full["iteration"][0]["time_s"]
+assert "uplinks_s" not in full["verdict"]
+for r in tapered:
+    v = r["verdict"]
+    assert 0.9999 * time_s < v["uplinks_s"] <= time_s < 0.9 * v["compared_s"], (v["uplinks_s"], time_s)
+    assert "2.695 s at least" in v["to_do"] and "--set taper=1 tells" in v["to_do"], v["to_do"]
+PYTHON
+
+# --- fewer servers: the gain is that of the two commands which are printed ---
+"$program" plan clos:gpus=344 --job model=gpt-18.4b --json --quiet >plan.json
+python3 - "$program" <<'PYTHON' || fail "the gain of fewer servers"
+import json, shlex, subprocess, sys
+found = json.load(open("plan.json"))
+plan = found["plan"]
+assert plan["fewer_servers"] == 42 and plan["fewer_job"].startswith("n-servers=42,tp="), plan
+few = ["run", "clos:gpus=344", "--job", "model=gpt-18.4b," + plan["fewer_job"], "--seeds", str(plan["draws"])]
+tokens = [json.loads(subprocess.run([sys.argv[1], *words, "--json", "--quiet"], check=True, capture_output=True).stdout)
+          ["iteration"][0]["tokens_per_s"] for words in (shlex.split(found["meta"]["see"])[1:], few)]
+assert abs(tokens[1] / tokens[0] / plan["fewer_gain_ratio"] - 1) < 1e-9 and plan["fewer_gain_ratio"] > 1.1, (tokens, plan)
+PYTHON
+
+# --- unlike jobs are refused, of whatever kind and place ---
+design() { # design FILE JOBS
+  echo "<design><fabric family='clos' gpus='64' radix='16'/>$2</design>" >"$1.xml"
+}
+two='<job id="a" model="gpt-3.6b" tp="4" n-servers="4"/><job id="b" tp="4" n-servers="4" model='
+design a "$two'gpt-3.6b'/>"
+design b "$two'gpt-7.5b'/>"
+design c '<job kind="serving" model="llama3-8b" tp="4"/>'
+design d '<job kind="serving" model="llama3-70b" tp="4"/>'
+unlike() { # unlike TEXT DESIGN DESIGN
+  local code=0
+  "$program" compare "$2" "$3" --quiet >out 2>err || code=$?
+  [[ $code == 3 ]] && grep -F -- "$1" err >/dev/null || fail "$2 $3: $code $(<err)"
+}
+unlike 'b.xml: its job 2 is training gpt-7.5b, that of another design training gpt-3.6b: times of unlike jobs do not compare' a.xml b.xml
+unlike 'its job 1 is serving llama3-70b, that of another design serving llama3-8b' c.xml d.xml
+unlike 'its job 1 is serving llama3-8b, that of another design training gpt-3.6b' a.xml c.xml
+says 'are the same: ' compare c.xml d.xml --job model=llama3-8b --quiet
+
+# --- queue pairs that seeds do not tell apart: the fewest ---
+says '--engine ecmp,qp=16 saves 9.6 % of the time of the fullest links, and these seeds do not tell --engine ecmp,qp=32, 10.4 %, from it' \
+  route clos:gpus=64,radix=16,taper=3 --traffic pattern:all-to-all --engine ecmp --advise --advise-budget 0 --quiet
+
+# --- leaves: those of a family with each other ---
+says 'than 32 (40 at 2, clos), which' sweep clos:gpus=256 --vary taper=1,2 --vary fabric.family=clos,rail-spine --job model=gpt-3.6b,tp=4 --engine spray --quiet
+"$program" compare rail-spine:gpus=256,radix=32 clos:gpus=256,radix=64,taper=3 --job model=gpt-3.6b,tp=4 --engine spray --quiet >out
+! grep 'Not the taper alone' out || fail "leaves of two families are compared"
+exit $((failures > 0))
