@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 void fab_routes_release(fab_routes *routes) {
-    FAB_FREE_ALL(routes->flow_first, routes->path_first, routes->link, routes->group);
+    FAB_FREE_ALL(routes->flow_first, routes->path_first, routes->link, routes->group, routes->part);
     *routes = (fab_routes){0};
 }
 
@@ -213,6 +213,9 @@ fab_status fab_route_flows(const fab_router *router, const fab_phase *phase, uin
     writer w = {.router = router, .seed = seed, .routes = routes};
     size_t n_paths = 0;
     routes->n_flows = 0;
+    free(routes->part);
+    routes->part = NULL;
+    routes->part_capacity = 0;
     FAB_REFUSE_IF(router->facts.splits, err, FAB_EUNSUPPORTED, NULL,
                   "engine %s splits flows at every switch: a flow has no routes of its own", router->engine->name);
     FAB_PASS(fab_ports_check(f, &router->ports, phase, err));

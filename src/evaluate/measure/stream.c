@@ -2,6 +2,7 @@
 #include "stream.h"
 #include "fab/memory.h"
 #include "fab/order.h"
+#include "measure_rates.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -181,6 +182,8 @@ static fab_status open_whole(fab_stream *s, fab_error *err) {
     s->n_chunks = 1;
     FAB_PASS(load_flows(s, 0, (uint32_t)phase->n_flows, run->scratch, &chunk, err));
     run->scratch->routes.between_switches = false;
+    run->scratch->routes.merges = fab_router_facts_of(run->router)->is_minimal && run->trace == NULL &&
+                                  run->proof == NULL && !fab_is_lossless(run->transport);
     FAB_PASS(fab_route_flows(run->router, phase, 0, (uint32_t)phase->n_flows, chunk.rate, run->seed,
                              &run->scratch->routes, err));
     s->whole = &run->scratch->routes;
