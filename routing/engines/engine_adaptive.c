@@ -319,7 +319,7 @@ static uint32_t switch_behind(const placing *p, fab_link_id link) {
 }
 
 /* A part before it is placed. */
-static arrival arrive(const placing *p, uint32_t path, const fab_routes *routes) {
+static inline arrival arrive(const placing *p, uint32_t path, const fab_routes *routes) {
     const record *t = &p->records[p->record_of[path]];
     return (arrival){.record = t,
                      .stamp = path + 1,
