@@ -16,7 +16,6 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define MOST_PATHS   (UINT64_C(1) << 24) /* each is placed and kept on its own */
@@ -533,61 +532,6 @@ static void place_by_paths(placing *p, fab_routes *routes) {
     }
 }
 
-/* The first of paths first ... n - 1 with the links of path n, or n. `place`: an open table of paths, + 1; of those
- * below `first` it knows nothing. */
-static uint32_t find_equal(const fab_routes *r, uint32_t first, uint32_t n, uint32_t *place, uint32_t mask) {
-    const fab_link_id *links = r->link + r->path_first[n];
-    const size_t n_links = r->path_first[n + 1] - r->path_first[n];
-    uint64_t hash = 0;
-    for (size_t i = 0; i < n_links; i++) {
-        hash = (hash ^ links[i]) * UINT64_C(0x9e3779b97f4a7c15);
-    }
-    uint32_t at = (uint32_t)(hash >> 40) & mask;
-    for (; place[at] > first; at = (at + 1) & mask) {
-        const uint32_t known = place[at] - 1;
-        const fab_link_id *its = r->link + r->path_first[known];
-        if (r->path_first[known + 1] - r->path_first[known] == n_links &&
-            memcmp(its, links, n_links * sizeof *its) == 0) {
-            return known;
-        }
-    }
-    place[at] = n + 1;
-    return n;
-}
-
-/* Of equal paths of a flow one stays, with the parts of all. */
-static fab_status merge_paths(const placing *p, uint64_t n_flows, fab_routes *r, fab_error *err) {
-    uint32_t *place = NULL;
-    uint32_t mask = 1;
-    uint32_t n = 0;
-    size_t begin = 0; /* of the links of `path`, which have moved ahead by as many as were dropped */
-    while (mask < 2 * p->router->facts.paths_per_flow) {
-        mask = 2 * mask + 1;
-    }
-    FAB_PASS(FAB_GROW(r->part, r->part_capacity, p->n_paths, err));
-    FAB_PASS(FAB_NEW(place, (size_t)mask + 1, err));
-    for (uint64_t flow = 0, path = 0; flow < n_flows; flow++) {
-        const uint32_t first = n;
-        const uint32_t last = r->flow_first[flow + 1];
-        const double n_parts = (double)(last - path);
-        for (; path < last; path++) {
-            const size_t end = r->path_first[path + 1];
-            memmove(r->link + r->path_first[n], r->link + begin, (end - begin) * sizeof *r->link);
-            r->path_first[n + 1] = r->path_first[n] + (end - begin);
-            begin = end;
-            const uint32_t known = find_equal(r, first, n, place, mask);
-            r->part[known] = known < n ? r->part[known] + 1 : 1;
-            n += known == n;
-        }
-        for (uint32_t i = first; i < n; i++) {
-            r->part[i] /= n_parts;
-        }
-        r->flow_first[flow + 1] = n;
-    }
-    free(place);
-    return FAB_OK;
-}
-
 /* Complexity: O(parts * next hops on a path), with view=downstream O(parts * links on all minimal paths). */
 static fab_status route(const fab_router *router, const fab_phase *phase, const double *rate, uint64_t seed,
                         fab_routes *routes, fab_error *err) {
@@ -600,9 +544,6 @@ static fab_status route(const fab_router *router, const fab_phase *phase, const 
         place_by_paths(&p, routes);
     } else {
         place_by_ports(&p, routes);
-    }
-    if (routes->merges && p.n_paths > phase->n_flows) {
-        FAB_TRY(merge_paths(&p, phase->n_flows, routes, err));
     }
     routes->n_flows = (uint32_t)phase->n_flows;
 done:
