@@ -23,7 +23,7 @@
 #define FLOW_RUN    28.0 /* rate, volume, limit; first path */
 #define PATH_SOLVED 52.0 /* first hop, bits, weight, rate, end, bottleneck, latency */
 #define LINK_PAUSED 53.0 /* latency, pauses, causes; roots while they are looked for */
-#define PATH_PLACED 12.0 /* of engines that take all flows at once */
+#define PATH_PLACED 20.0 /* of engines that take all flows at once */
 #define PAIR_FOLDED 64.0 /* worst, shares, hops and latencies of a pair under a split */
 #define GROUP_USED  49.0
 #define ITEM_BYTES  32 /* of the list of draws, which doubles, and a value that is sorted */
