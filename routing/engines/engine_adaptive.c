@@ -16,9 +16,9 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <string.h>
 
 #define MOST_PATHS   (UINT64_C(1) << 24) /* each is placed and kept on its own */
-#define AT_ONCE      32                  /* parts under way, view=local */
 #define ORDER_STREAM 0x616461U           /* of the arrivals */
 
 /* Options, as in the table. */
@@ -77,6 +77,11 @@ typedef struct prospect {
     double value;
 } prospect;
 
+/* A part at a switch: its place in the order of arrivals, and its path. */
+typedef struct waiting {
+    uint32_t turn, path;
+} waiting;
+
 /* A part under way. */
 typedef struct arrival {
     const record *record;
@@ -99,10 +104,21 @@ typedef struct placing {
     uint32_t *order;             /* shape [n_paths]: paths as they arrive */
     size_t n_paths;
     prospect *prospects; /* shape [n_switches]; view=downstream */
+    uint32_t *at;        /* shape [n_paths]: switch index by order, n_switches once it is there; view=local, as below */
+    waiting *queue;      /* shape [n_paths]: switch by switch, in order */
+    size_t *queue_first; /* shape [n_switches + 2] */
+    uint8_t *is_choice;  /* shape [n_links]: some part may take this link or another one */
+    struct {
+        fab_next_hop_list of; /* these next hops */
+        double bps, least;    /* utilisation with a part of this size */
+        fab_link_id *link;    /* shape [n]: those with the least; room for those of any switch */
+        uint32_t n;
+    } tied; /* as the last part at this switch has left them; n is 0 where they are not known */
 } placing;
 
 static void release_placing(placing *p) {
-    FAB_FREE_ALL(p->ports, p->records, p->segments, p->hops, p->is_lost, p->record_of, p->order, p->prospects);
+    FAB_FREE_ALL(p->ports, p->records, p->segments, p->hops, p->is_lost, p->record_of, p->order, p->prospects, p->at,
+                 p->queue, p->queue_first, p->is_choice, p->tied.link);
 }
 
 static fab_status count_paths(const fab_router *router, const fab_phase *phase, size_t *out, fab_error *err) {
@@ -121,6 +137,22 @@ static fab_status count_paths(const fab_router *router, const fab_phase *phase, 
                                             phase->name, phase->n_flows, per_flow, MOST_PATHS);
 }
 
+/* Returns the size of the largest group. */
+static uint32_t mark_choices(placing *p) {
+    uint32_t most = 1;
+    const fab_next_hops *t = p->router->next_hops;
+    for (uint32_t v = 0; v < t->n_switches; v++) {
+        for (uint32_t number = t->group_first[v]; number < t->group_first[v + 1]; number++) {
+            fab_next_hop_list next = fab_next_hops_of_group(t, v, number);
+            for (uint32_t i = 0; i < next.count && next.count > 1; i++) {
+                p->is_choice[fab_next_hop(&next, i)] = 1;
+            }
+            most = next.count > most ? next.count : most;
+        }
+    }
+    return most;
+}
+
 static fab_status init_placing(placing *p, const fab_phase *phase, fab_error *err) {
     const fab_fabric *f = p->router->fabric;
     size_t n_records = (size_t)p->router->ports.n_planes * p->router->ports.nics_per_gpu;
@@ -131,7 +163,13 @@ static fab_status init_placing(placing *p, const fab_phase *phase, fab_error *er
     FAB_PASS(FAB_NEW_ALL(p->n_paths, err, p->record_of, p->order));
     if (looks_downstream(p->router)) {
         FAB_PASS(FAB_NEW(p->prospects, fab_n_switches(f), err));
+    } else {
+        FAB_PASS(FAB_NEW(p->at, p->n_paths, err));
+        FAB_PASS(FAB_NEW(p->queue, p->n_paths, err));
+        FAB_PASS(FAB_NEW(p->queue_first, (size_t)fab_n_switches(f) + 2, err));
     }
+    FAB_PASS(FAB_NEW(p->is_choice, f->n_links, err));
+    FAB_PASS(FAB_NEW(p->tied.link, mark_choices(p), err));
     for (fab_link_id link = 0; link < f->n_links; link++) {
         p->ports[link].per_bps = 1 / fab_class_of(f, link)->capacity_bps;
     }
@@ -280,7 +318,7 @@ static uint32_t switch_behind(const placing *p, fab_link_id link) {
 }
 
 /* A part before it is placed. */
-static arrival arrive(const placing *p, uint32_t path, const fab_routes *routes) {
+static inline arrival arrive(const placing *p, uint32_t path, const fab_routes *routes) {
     const record *t = &p->records[p->record_of[path]];
     return (arrival){.record = t,
                      .stamp = path + 1,
@@ -308,54 +346,115 @@ static double utilisation(const placing *p, const arrival *part, fab_link_id lin
     return (p->ports[link].load_bps + part->record->part_bps) * p->ports[link].per_bps;
 }
 
-/* Two passes that do not branch on loads: this engine makes them nearly equal, so that no branch could be foreseen. */
-static fab_link_id pick_local(const placing *p, const arrival *part) {
+/* The next hops with the least utilisation. */
+static void find_tied(placing *p, const arrival *part) {
     double least = INFINITY;
-    uint32_t first = 0;
-    fab_link_id best = FAB_NONE;
+    p->tied.n = 0;
     for (uint32_t i = 0; i < part->next.count; i++) {
-        fab_link_id link = fab_next_hop(&part->next, i);
-        double own = utilisation(p, part, link);
-        first = own < least ? i : first;
-        best = own < least ? link : best;
+        double own = utilisation(p, part, fab_next_hop(&part->next, i));
         least = own < least ? own : least;
     }
-    uint64_t lowest = tie(part, best);
-    for (uint32_t i = first + 1; i < part->next.count; i++) {
+    for (uint32_t i = 0; i < part->next.count; i++) { /* no branch on loads: this engine makes them nearly equal */
         fab_link_id link = fab_next_hop(&part->next, i);
-        uint64_t draw = tie(part, link) | -(uint64_t)(utilisation(p, part, link) > least);
-        best = draw < lowest ? link : best;
+        p->tied.link[p->tied.n] = link;
+        p->tied.n += utilisation(p, part, link) == least;
+    }
+    p->tied.of = part->next;
+    p->tied.bps = part->record->part_bps;
+    p->tied.least = least;
+}
+
+/* Place in p->tied of the next hop that a part takes. Equal parts that come to a switch one after the other go round
+ * the same next hops: they are looked through once, and each takes one away. */
+static uint32_t pick_tied(placing *p, const arrival *part) {
+    if (p->tied.n == 0 || p->tied.of.slot != part->next.slot || p->tied.of.link != part->next.link ||
+        p->tied.of.count != part->next.count || p->tied.bps != part->record->part_bps) {
+        find_tied(p, part);
+    }
+    uint32_t best = 0;
+    uint64_t lowest = tie(part, p->tied.link[0]);
+    for (uint32_t i = 1; i < p->tied.n; i++) {
+        uint64_t draw = tie(part, p->tied.link[i]);
+        best = draw < lowest ? i : best;
         lowest = draw < lowest ? draw : lowest;
     }
     return best;
 }
 
-/* AT_ONCE parts are under way together and go hop by hop, in the order of their arrival: a port counts those that came
- * to it before, and the look-ups of one part do not wait for those of another. */
-static void place_by_ports(placing *p, fab_routes *routes) {
-    arrival parts[AT_ONCE];
-    uint32_t under_way[AT_ONCE];
-    for (size_t first = 0; first < p->n_paths; first += AT_ONCE) {
-        uint32_t n = p->n_paths - first < AT_ONCE ? (uint32_t)(p->n_paths - first) : AT_ONCE;
-        uint32_t n_under_way = 0;
-        for (uint32_t i = 0; i < n; i++) {
-            parts[i] = arrive(p, p->order[first + i], routes);
-            under_way[n_under_way] = i;
-            n_under_way += parts[i].at != parts[i].record->dst;
+/* A part takes the next hop that is least used, or the only one. */
+static void take_least(placing *p, arrival *part) {
+    if (part->next.count == 1) {
+        p->tied.n = 0;
+        adaptive_take(p, part, fab_next_hop(&part->next, 0));
+        return;
+    }
+    uint32_t i = pick_tied(p, part);
+    fab_link_id link = p->tied.link[i];
+    adaptive_take(p, part, link);
+    if (utilisation(p, part, link) > p->tied.least) {
+        p->tied.link[i] = p->tied.link[--p->tied.n];
+    }
+}
+
+/* Takes the links that are left where nobody chooses: their loads are not looked at. False, and nothing taken, where
+ * somebody does. */
+static bool take_rest(const placing *p, arrival *part) {
+    arrival rest = *part;
+    while (rest.at != rest.record->dst) {
+        look_up(p, &rest);
+        fab_link_id link = fab_next_hop(&rest.next, 0);
+        if (rest.next.count > 1 || p->is_choice[link] != 0) {
+            return false;
         }
-        while (n_under_way > 0) {
-            uint32_t n_left = 0;
-            for (uint32_t k = 0; k < n_under_way; k++) {
-                look_up(p, &parts[under_way[k]]);
+        *rest.out++ = link;
+        rest.at = switch_behind(p, link);
+    }
+    *part = rest;
+    return true;
+}
+
+/* Parts that are under way, by their switches and there in order. Returns how many there are. */
+static size_t queue_up(placing *p) {
+    const uint32_t n_switches = fab_n_switches(p->router->fabric);
+    size_t *end = p->queue_first + 1; /* of a switch's parts, as they are put there */
+    memset(p->queue_first, 0, (n_switches + (size_t)2) * sizeof *p->queue_first);
+    for (size_t i = 0; i < p->n_paths; i++) {
+        p->queue_first[p->at[i] + 1]++;
+    }
+    size_t n = 0;
+    for (uint32_t v = 0; v <= n_switches; v++) {
+        size_t mine = end[v];
+        end[v] = n;
+        n += mine;
+    }
+    n = end[n_switches];
+    for (uint32_t i = 0; i < p->n_paths; i++) {
+        if (p->at[i] < n_switches) {
+            p->queue[end[p->at[i]]++] = (waiting){.turn = i, .path = p->order[i]};
+        }
+    }
+    return n;
+}
+
+/* All parts go hop by hop, at every switch in the order of their arrival. A switch sees nothing but its ports: so one
+ * after the other does all of a hop at once, while its parts and ports are at hand. */
+static void place_by_ports(placing *p, fab_routes *routes) {
+    const uint32_t n_switches = fab_n_switches(p->router->fabric);
+    for (size_t i = 0; i < p->n_paths; i++) {
+        const record *t = &p->records[p->record_of[p->order[i]]];
+        p->at[i] = t->src != t->dst ? t->src : n_switches;
+    }
+    for (uint32_t hop = 0; queue_up(p) > 0; hop++) {
+        size_t k = 0;
+        for (uint32_t v = 0; v < n_switches; v++) {
+            for (; k < p->queue_first[v + 1]; k++) {
+                arrival part = arrive(p, p->queue[k].path, routes);
+                part.at = v;
+                part.out += hop;
+                look_up(p, &part);
+                take_least(p, &part);
+                p->at[p->queue[k].turn] = take_rest(p, &part) ? n_switches : part.at;
             }
-            for (uint32_t k = 0; k < n_under_way; k++) {
-                uint32_t i = under_way[k];
-                adaptive_take(p, &parts[i],
-                              parts[i].next.count == 1 ? fab_next_hop(&parts[i].next, 0) : pick_local(p, &parts[i]));
-                under_way[n_left] = i;
-                n_left += parts[i].at != parts[i].record->dst;
-            }
-            n_under_way = n_left;
         }
     }
 }
@@ -398,7 +497,8 @@ static double survey(placing *p, const arrival *part, uint32_t v, double floor, 
 
 /* Begins with the best port: mostly something behind it is no worse than itself, and that cannot be beaten. */
 static fab_link_id pick_downstream(placing *p, const arrival *part) {
-    fab_link_id best = pick_local(p, part);
+    find_tied(p, part);
+    fab_link_id best = p->tied.link[pick_tied(p, part)];
     double least_own = utilisation(p, part, best);
     double least = fmax(least_own, survey(p, part, switch_behind(p, best), least_own, INFINITY));
     if (least == least_own) {

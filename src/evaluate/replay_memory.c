@@ -23,7 +23,7 @@
 #define FLOW_RUN    28.0 /* rate, volume, limit; first path */
 #define PATH_SOLVED 52.0 /* first hop, bits, weight, rate, end, bottleneck, latency */
 #define LINK_PAUSED 53.0 /* latency, pauses, causes; roots while they are looked for */
-#define PATH_PLACED 12.0 /* of engines that take all flows at once */
+#define PATH_PLACED 20.0 /* of engines that take all flows at once */
 #define PAIR_FOLDED 64.0 /* worst, shares, hops and latencies of a pair under a split */
 #define GROUP_USED  49.0
 #define ITEM_BYTES  32 /* of the list of draws, which doubles, and a value that is sorted */
@@ -111,6 +111,25 @@ static double chunks_bytes(const fab_replay_sizes *s, const fab_router *router, 
     return SHARDS * (shard + chunk);
 }
 
+/* Different minimal paths between two leaves, at most: in a tree a path makes one choice per boundary and direction. */
+static double count_different(const fab_fabric *f, const fab_router *router) {
+    const fab_next_hops *t = fab_router_next_hops(router);
+    double most[FAB_FABRIC_TIERS + 2][2] = {{0}};
+    double n = 1;
+    for (uint32_t v = 0; v < fab_n_switches(f); v++) {
+        for (uint32_t group = fab_next_hops_first_group(t, v); group < fab_next_hops_first_group(t, v + 1); group++) {
+            const fab_next_hop_list next = fab_next_hops_members(t, v, group);
+            const fab_link_id link = fab_next_hop(&next, 0);
+            double *at = &most[fab_class_of(f, link)->tier][fab_is_up(link)];
+            *at = fmax(*at, next.count);
+        }
+    }
+    for (size_t tier = 0; tier < FAB_FABRIC_TIERS + 2; tier++) {
+        n *= fmax(most[tier][0], 1) * fmax(most[tier][1], 1);
+    }
+    return fab_is_tree(f) && fab_router_facts_of(router)->is_minimal ? n : INFINITY;
+}
+
 static double paths_bytes(const fab_replay *replay, const fab_replay_sizes *s, const fab_phase *phase,
                           const fab_router *router) {
     double flows = (double)phase->n_flows;
@@ -123,9 +142,14 @@ static double paths_bytes(const fab_replay *replay, const fab_replay_sizes *s, c
         flows * fab_router_facts_of(router)->paths_per_flow > (double)FAB_KEPT_PATHS) {
         return chunks_bytes(s, router, hops);
     }
-    fab_sharing_size size = {.n_flows = paths,
+    const bool is_fluid = fab_context_what(replay->context)->design->fabric.transport.kind == FAB_TRANSPORT_FLUID;
+    double merged = 1; /* as many of all paths, where equal ones are one */
+    if (fab_router_facts_of(router)->takes_phases && is_fluid) {
+        merged = fmin(1, count_different(s->fabric, router) / fab_router_facts_of(router)->paths_per_flow);
+    }
+    fab_sharing_size size = {.n_flows = in_domain + across * merged,
                              .n_links = s->n_links,
-                             .n_entries = all_hops,
+                             .n_entries = all_hops * merged,
                              .limits = fab_router_facts_of(router)->reorders};
     bool by_groups = !fab_router_facts_of(router)->takes_phases &&
                      !fab_router_facts_of(router)->has_tables; /* these are noted, too */

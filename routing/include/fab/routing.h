@@ -11,20 +11,28 @@
 #include "fab/traffic.h"
 
 /**
- * Routes of a phase: every flow is split over paths of equal weight (its queue pairs). Reusable: routing again keeps
- * the memory. A path holds all directed links from GPU to GPU, scale-up and PCIe included.
+ * Routes of a phase: every flow is split over paths, mostly of equal weight (its queue pairs). Reusable: routing again
+ * keeps the memory. A path holds all directed links from GPU to GPU, scale-up and PCIe included.
  */
 typedef struct fab_routes {
     uint32_t n_flows;
     uint32_t *flow_first;  /**< shape [n_flows + 1]: paths of flow f */
     bool between_switches; /**< set by the caller: only fabric links are kept */
+    bool merges;           /**< set by the caller: of an engine that takes whole phases, paths of a flow that are equal
+                              are one, with `part` */
     bool wants_groups;     /**< set by the caller: `group` is to be filled, where it can be */
     size_t *path_first;    /**< shape [n_paths + 1]: links of path p are link[path_first[p] ... ) */
     fab_link_id *link;     /**< shape [path_first[n_paths]] */
     uint32_t *group; /**< the same shape: group of next_hops, by its number, that the link was chosen from; of modulo
                         engines in a tree, between switches only, where it is wanted, else NULL */
-    size_t flow_capacity, path_capacity, link_capacity, group_capacity;
+    double *part;    /**< shape [n_paths]: of its flow; NULL: paths of a flow have equal parts */
+    size_t flow_capacity, path_capacity, link_capacity, group_capacity, part_capacity;
 } fab_routes;
+
+/** Part of a flow that a path of it carries. */
+static inline double fab_path_part(const fab_routes *routes, uint32_t flow, uint32_t path) {
+    return routes->part != NULL ? routes->part[path] : 1.0 / (routes->flow_first[flow + 1] - routes->flow_first[flow]);
+}
 
 void fab_routes_release(fab_routes *routes);
 

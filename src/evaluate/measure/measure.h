@@ -76,9 +76,10 @@ typedef struct fab_transport_spec fab_transport_spec;
 /** Memory that runs reuse. Zero-initialised; release with fab_scratch_release(). */
 typedef struct fab_scratch {
     fab_routes routes, round;
-    double *use;   /**< shape [n_links]: utilisation */
-    double *bytes; /**< shape [n_links] */
-    double *rate;  /**< of the flows of a chunk; the next two alike */
+    uint64_t routed[2]; /**< hash of what `routes` were found for, a whole phase; 0: not known */
+    double *use;        /**< shape [n_links]: utilisation */
+    double *bytes;      /**< shape [n_links] */
+    double *rate;       /**< of the flows of a chunk; the next two alike */
     double *volume;
     uint64_t *count;
     uint32_t *members, *to_nic, *source, *to; /**< of bundles, see stream.c */

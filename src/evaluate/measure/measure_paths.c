@@ -45,23 +45,27 @@ typedef struct draw {
 static void add_loads(const fab_chunk *c, double *use, double *bytes) {
     const fab_routes *r = c->routes;
     for (uint32_t flow = 0; flow < r->n_flows; flow++) {
-        uint32_t n_paths = r->flow_first[flow + 1] - r->flow_first[flow];
-        double rate = n_paths == 1 ? c->rate[flow] : c->rate[flow] / n_paths;
-        double volume = n_paths == 1 ? c->volume[flow] : c->volume[flow] / n_paths;
-        size_t last = r->path_first[r->flow_first[flow + 1]];
-        for (size_t i = r->path_first[r->flow_first[flow]]; i < last; i++) {
-            use[r->link[i]] += rate;
-            bytes[r->link[i]] += volume;
+        const uint32_t first = r->flow_first[flow];
+        const uint32_t n_paths = r->flow_first[flow + 1] - first;
+        for (uint32_t k = 0; k < (r->part != NULL ? n_paths : 1); k++) {
+            const size_t last = r->path_first[r->part != NULL ? first + k + 1 : first + n_paths];
+            double rate = r->part != NULL ? c->rate[flow] * r->part[first + k] : c->rate[flow] / n_paths;
+            double volume = r->part != NULL ? c->volume[flow] * r->part[first + k] : c->volume[flow] / n_paths;
+            for (size_t i = r->path_first[first + k]; i < last; i++) {
+                use[r->link[i]] += rate;
+                bytes[r->link[i]] += volume;
+            }
         }
     }
 }
 
 static void add_counts(const fab_routes *r, double *count) {
     for (uint32_t flow = 0; flow < r->n_flows; flow++) {
-        double part = 1.0 / (r->flow_first[flow + 1] - r->flow_first[flow]);
-        size_t last = r->path_first[r->flow_first[flow + 1]];
-        for (size_t i = r->path_first[r->flow_first[flow]]; i < last; i++) {
-            count[r->link[i]] += part;
+        for (uint32_t path = r->flow_first[flow]; path < r->flow_first[flow + 1]; path++) {
+            double part = fab_path_part(r, flow, path);
+            for (size_t i = r->path_first[path]; i < r->path_first[path + 1]; i++) {
+                count[r->link[i]] += part;
+            }
         }
     }
 }
@@ -197,13 +201,14 @@ static void add_crossing_flow(const draw *d, const fab_chunk *c, uint32_t flow, 
     const fab_routes *r = c->routes;
     double share[FAB_HOT_LINKS] = {0};
     uint32_t touched = 0;
-    uint32_t n_paths = r->flow_first[flow + 1] - r->flow_first[flow];
-    size_t last = r->path_first[r->flow_first[flow + 1]];
-    for (size_t i = r->path_first[r->flow_first[flow]]; i < last; i++) {
-        uint8_t hot = d->hot_of[r->link[i]];
-        if (hot != 0) {
-            share[hot - 1] += 1.0 / n_paths;
-            touched |= 1U << (hot - 1);
+    for (uint32_t path = r->flow_first[flow]; path < r->flow_first[flow + 1]; path++) {
+        double part = fab_path_part(r, flow, path);
+        for (size_t i = r->path_first[path]; i < r->path_first[path + 1]; i++) {
+            uint8_t hot = d->hot_of[r->link[i]];
+            if (hot != 0) {
+                share[hot - 1] += part;
+                touched |= 1U << (hot - 1);
+            }
         }
     }
     for (uint32_t k = 0; touched >> k != 0; k++) {

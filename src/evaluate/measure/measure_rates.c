@@ -240,14 +240,16 @@ static void follow_last(const fab_engine_run *run, const fab_routes *r, uint32_t
     memcpy(last->path, r->link + r->path_first[path], n * sizeof *last->path);
     last->held.link = held_at;
     for (uint32_t flow = 0; held_at != FAB_NO_BOTTLENECK && flow < r->n_flows; flow++) {
-        uint64_t crossings = 0;
-        for (size_t i = r->path_first[r->flow_first[flow]]; i < r->path_first[r->flow_first[flow + 1]]; i++) {
-            crossings += r->link[i] == held_at;
+        double crosses = 0;
+        for (uint32_t k = r->flow_first[flow]; k < r->flow_first[flow + 1]; k++) {
+            for (size_t i = r->path_first[k]; i < r->path_first[k + 1]; i++) {
+                crosses += r->link[i] == held_at ? (r->part != NULL ? r->part[k] : 1) : 0;
+            }
         }
-        if (crossings > 0) {
+        if (crosses > 0) {
             last->held.n_flows++;
-            fab_detail_add_flow(run->prepared, flow,
-                                (double)crossings / (r->flow_first[flow + 1] - r->flow_first[flow]), &last->held);
+            crosses /= r->part != NULL ? 1 : r->flow_first[flow + 1] - r->flow_first[flow];
+            fab_detail_add_flow(run->prepared, flow, crosses, &last->held);
         }
     }
 }
@@ -279,7 +281,7 @@ static fab_status keep_flows(const fab_engine_run *run, uint64_t n_flows, const 
 /* The paths of flows that take one each. */
 static fab_status keep_routes(const fab_engine_run *run, const fab_routes *r, fab_error *err) {
     fab_engine_result *out = run->detail;
-    if (r->flow_first[r->n_flows] != r->n_flows) {
+    if (r->flow_first[r->n_flows] != r->n_flows || r->part != NULL) {
         return FAB_OK;
     }
     FAB_PASS(FAB_NEW(out->route_first, (size_t)r->n_flows + 1, err));
@@ -291,9 +293,9 @@ static fab_status keep_routes(const fab_engine_run *run, const fab_routes *r, fa
     return FAB_OK;
 }
 
-/* Of flows, each the paths first[i] ... first[i + 1] - 1 of the solver; first NULL: one each. Gives the path that ends
- * last, for a run with a detail. */
-static uint32_t rates_take(const fab_engine_run *run, uint64_t n_flows, const uint32_t *first, fab_figures *out) {
+/* Of flows by their paths; r NULL: one each. Gives the path that ends last, for a run with a detail. */
+static uint32_t rates_take(const fab_engine_run *run, uint64_t n_flows, const fab_routes *r, fab_figures *out) {
+    const uint32_t *first = r != NULL ? r->flow_first : NULL;
     const fab_rate_scratch *s = run->scratch->rates;
     double sum = 0;
     double least = INFINITY;
@@ -320,7 +322,7 @@ static uint32_t rates_take(const fab_engine_run *run, uint64_t n_flows, const ui
                 last_path = i;
             }
             if (run->detail != NULL) {
-                count_bottleneck(run, s->bottleneck[i], 1.0 / (to - from));
+                count_bottleneck(run, s->bottleneck[i], r != NULL ? fab_path_part(r, (uint32_t)flow, i) : 1);
             }
         }
         sum += rate;
@@ -367,7 +369,7 @@ static bool halves_alike(const fab_routes *r) {
             return false;
         }
     }
-    return (n & (n - 1)) == 0;
+    return (n & (n - 1)) == 0 && r->part == NULL;
 }
 
 fab_status fab_rate_paths(const fab_engine_run *run, const fab_routes *r, const double *volume, const double *bytes,
@@ -398,8 +400,8 @@ fab_status fab_rate_paths(const fab_engine_run *run, const fab_routes *r, const 
         p.limit = s->limit;
     }
     for (uint32_t flow = 0; flow < r->n_flows; flow++) {
-        double part = 1.0 / (r->flow_first[flow + 1] - r->flow_first[flow]);
         for (uint32_t i = r->flow_first[flow]; i < r->flow_first[flow + 1]; i++) {
+            const double part = fab_path_part(r, flow, i);
             if (!is_plain) {
                 s->weight[i] = part;
             }
@@ -420,7 +422,7 @@ fab_status fab_rate_paths(const fab_engine_run *run, const fab_routes *r, const 
         }
         FAB_PASS(fab_rate_lossless(run, r, &p, least_possible_s(run, bytes), out, err));
     }
-    const uint32_t last_path = rates_take(run, r->n_flows, r->flow_first, out);
+    const uint32_t last_path = rates_take(run, r->n_flows, r, out);
     if (run->detail != NULL && r->n_flows > 0) {
         follow_last(run, r, last_path);
     }

@@ -20,9 +20,9 @@ static fab_path_range figures_widen(fab_path_range a, fab_path_range b, double c
 
 static const span NOTHING = {.hops = {INFINITY, 0, 0}, .latency_s = {INFINITY, 0, 0}};
 
-static void figures_add_path(span *to, double hops, double latency_s) {
-    to->hops = figures_widen(to->hops, (fab_path_range){hops, hops, hops}, 1);
-    to->latency_s = figures_widen(to->latency_s, (fab_path_range){latency_s, latency_s, latency_s}, 1);
+static void figures_add_path(span *to, double hops, double latency_s, double count) {
+    to->hops = figures_widen(to->hops, (fab_path_range){hops, hops, hops}, count);
+    to->latency_s = figures_widen(to->latency_s, (fab_path_range){latency_s, latency_s, latency_s}, count);
 }
 
 static void finish_span(span *of, double n) {
@@ -130,9 +130,9 @@ static void measure_flow(fab_path_tally *t, const fab_path_chunk *chunk, uint32_
             hops += t->segment_hops[part];
             latency_s += t->segment_s[part];
         }
-        figures_add_path(out, hops, latency_s);
+        figures_add_path(out, hops, latency_s, r->part != NULL ? r->part[path] : 1);
     }
-    finish_span(out, n_paths);
+    finish_span(out, r->part != NULL ? 1 : n_paths);
 }
 
 void fab_path_tally_add(fab_path_tally *tally, const fab_path_chunk *chunk) {

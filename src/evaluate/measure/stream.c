@@ -2,10 +2,12 @@
 #include "stream.h"
 #include "fab/memory.h"
 #include "fab/order.h"
+#include "measure_rates.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define CHUNK_PATHS  65536
 #define MOST_AT_ONCE (1U << 26) /* flows: rates, bytes and places of more would fill the memory */
@@ -170,7 +172,24 @@ static fab_status open_bundles(fab_stream *s, fab_error *err) {
     return FAB_OK;
 }
 
-static fab_status open_whole(fab_stream *s, fab_error *err) {
+/* All that the routes of listed flows depend on where an engine takes all of them at once, on this fabric. Shape of
+ * out: [2]; 0 of others. */
+static void hash_request(const fab_engine_run *run, const double *rate, bool merges, uint64_t *out) {
+    const fab_phase *phase = run->prepared->phase;
+    const fab_router_facts *facts = fab_router_facts_of(run->router);
+    const size_t n = phase->all.n > 0 || !facts->takes_phases ? 0 : (size_t)phase->n_flows;
+    out[0] = n > 0 ? run->seed : 0;
+    out[1] = n > 0 ? 2 * phase->n_flows + merges : 0;
+    if (n > 0) {
+        fab_hash_words(facts->label, strlen(facts->label), out);
+        fab_hash_words(phase->src, n * sizeof *phase->src, out);
+        fab_hash_words(phase->dst, n * sizeof *phase->dst, out);
+        fab_hash_words(phase->ordinal, phase->ordinal != NULL ? n * sizeof *phase->ordinal : 0, out);
+        fab_hash_words(rate, n * sizeof *rate, out);
+    }
+}
+
+static fab_status open_whole(fab_stream *s, const uint64_t *known, fab_error *err) {
     const fab_engine_run *run = s->run;
     const fab_phase *phase = run->prepared->phase;
     fab_chunk chunk;
@@ -180,10 +199,17 @@ static fab_status open_whole(fab_stream *s, fab_error *err) {
     s->per_chunk = phase->n_flows;
     s->n_chunks = 1;
     FAB_PASS(load_flows(s, 0, (uint32_t)phase->n_flows, run->scratch, &chunk, err));
-    run->scratch->routes.between_switches = false;
-    FAB_PASS(fab_route_flows(run->router, phase, 0, (uint32_t)phase->n_flows, chunk.rate, run->seed,
-                             &run->scratch->routes, err));
-    s->whole = &run->scratch->routes;
+    fab_routes *routes = &run->scratch->routes;
+    uint64_t asked[2] = {0};
+    routes->between_switches = false;
+    routes->merges = fab_router_facts_of(run->router)->is_minimal && run->trace == NULL && run->proof == NULL &&
+                     !fab_is_lossless(run->transport);
+    hash_request(run, chunk.rate, routes->merges, asked);
+    if (asked[1] == 0 || memcmp(asked, known, sizeof asked) != 0) { /* a gather has the flows of its reduction */
+        FAB_PASS(fab_route_flows(run->router, phase, 0, (uint32_t)phase->n_flows, chunk.rate, run->seed, routes, err));
+    }
+    memcpy(run->scratch->routed, asked, sizeof asked);
+    s->whole = routes;
     return FAB_OK;
 }
 
@@ -193,10 +219,12 @@ fab_status fab_stream_open(const fab_engine_run *run, fab_stream *s, fab_error *
     const fab_phase *phase = prepared->phase;
     uint64_t limit = run->kept_paths > 0 ? run->kept_paths : FAB_KEPT_PATHS;
     uint64_t per_flow = fab_router_facts_of(router)->paths_per_flow;
+    const uint64_t known[2] = {run->scratch->routed[0], run->scratch->routed[1]};
     *s = (fab_stream){.run = run};
+    memset(run->scratch->routed, 0, sizeof run->scratch->routed); /* until they are others */
     bool all_at_once = fab_router_facts_of(router)->takes_phases || fab_router_facts_of(router)->n_rounds > 1;
     if (all_at_once || phase->n_flows <= limit / per_flow) {
-        return open_whole(s, err);
+        return open_whole(s, known, err);
     }
     bool alike = fab_router_facts_of(router)->is_by_destination && fab_all_is_plain(&phase->all) &&
                  prepared->demand->n_parts == 1 && !prepared->fabric->forwards_in_domain;

@@ -12,7 +12,7 @@
 /* What paths offer to a link. */
 typedef struct estimator_load {
     double bits;
-    double weight; /* of a path: 1 / paths of its flow */
+    double weight; /* of a path: its part of its flow */
     double most;   /* largest bits / weight of a path, or more */
     double limit;  /* with less than these bits, a little less than estimator.heavy_s takes, it is none of the heavy */
 } estimator_load;
@@ -103,9 +103,9 @@ static inline double estimator_shares_s(const estimator_load *load, double capac
 /* Latency of a path that leaves its scale-up domain; below 0 of one that does not. */
 double estimator_latency(const fab_fabric *f, const fab_link_id *link, size_t n);
 
-/* Adds (or takes away, sign -1) a path of a flow. */
+/* Adds (or takes away, sign -1) a path of a flow, which goes over these links. */
 void estimator_add_path(const fab_estimator *estimator, estimator_load *load, double *relayed, uint32_t flow,
-                        const fab_link_id *link, size_t n, double sign);
+                        uint32_t path, const fab_link_id *link, size_t n, double sign);
 
 /* What windows let flows have at the moment; NULL: as much as they like. */
 static inline const double *estimator_limits(const fab_estimator_reader *t) {

@@ -173,8 +173,8 @@ static fab_status apply_changes(fab_estimator_reader *t, const fab_rerouted *r, 
         }
         FAB_PASS(note_changes(t, from, n_from, err));
         FAB_PASS(note_changes(t, to, n_to, err));
-        estimator_add_path(c, t->load, t->relayed, flow, from, n_from, -1);
-        estimator_add_path(c, t->load, t->relayed, flow, to, n_to, 1);
+        estimator_add_path(c, t->load, t->relayed, flow, r->path[i], from, n_from, -1);
+        estimator_add_path(c, t->load, t->relayed, flow, r->path[i], to, n_to, 1);
     }
     return FAB_OK;
 }
@@ -189,7 +189,7 @@ static fab_status apply_renewed(fab_estimator_reader *t, const fab_rerouted *r, 
     }
     for (uint32_t path = 0; path < c->n_paths; path++) {
         size_t first = t->routes.path_first[path];
-        estimator_add_path(c, t->load, t->relayed, c->flow_of[path], t->routes.link + first,
+        estimator_add_path(c, t->load, t->relayed, c->flow_of[path], path, t->routes.link + first,
                            t->routes.path_first[path + 1] - first, 1);
     }
     return FAB_OK;

@@ -104,7 +104,6 @@ static bool add_open(run *s) {
 static fab_status add_runner(run *s, uint32_t path, const fab_link_id *link, size_t n, fab_error *err) {
     fab_estimator_reader *t = s->t;
     const fab_estimator *c = t->estimator;
-    const fab_routes *before = c->request.routes;
     uint32_t flow = c->flow_of[path];
     estimator_runner runner = {.residual = c->bits[flow],
                                .done = c->bits[flow] * DONE,
@@ -112,7 +111,7 @@ static fab_status add_runner(run *s, uint32_t path, const fab_link_id *link, siz
                                .first = (uint32_t)s->n_at,
                                .link = link,
                                .n_links = (uint32_t)n};
-    runner.weight = 1.0 / (before->flow_first[flow + 1] - before->flow_first[flow]);
+    runner.weight = fab_path_part(c->request.routes, flow, path);
     for (size_t i = 0; i < n; i++) {
         if (t->candidate[link[i]] != FAB_NONE) {
             FAB_PASS(FAB_GROW(s->at, s->at_capacity, s->n_at + 1, err));

@@ -67,7 +67,7 @@ static void estimator_prepare(fab_estimator_reader *t, const fab_mask *mask) {
         memmove(r->link + to, r->link + r->path_first[path], n * sizeof *r->link);
         t->path_first[path] = to;
         to += fab_relay_drop(f, r->link + to, n);
-        t->part[path] = 1.0 / (r->flow_first[flow + 1] - r->flow_first[flow]);
+        t->part[path] = fab_path_part(c->request.routes, flow, path);
         t->path_bits[path] = c->bits[flow] * t->part[path];
         if (t->limit != NULL) {
             t->limit[path] = estimator_limits(t)[flow] * t->part[path];

@@ -26,12 +26,10 @@ double estimator_latency(const fab_fabric *f, const fab_link_id *link, size_t n)
     return leaves ? sum_s : -1;
 }
 
-void estimator_add_path(const fab_estimator *c, estimator_load *load, double *relayed, uint32_t flow,
+void estimator_add_path(const fab_estimator *c, estimator_load *load, double *relayed, uint32_t flow, uint32_t path,
                         const fab_link_id *link, size_t n, double sign) {
     const fab_fabric *f = c->request.fabric;
-    const fab_routes *r = c->request.routes;
-    double part = 1.0 / (r->flow_first[flow + 1] - r->flow_first[flow]);
-    double weight = sign * part;
+    double weight = sign * fab_path_part(c->request.routes, flow, path);
     double bits = weight * c->bits[flow];
     double most = c->bits[flow];
     bool drops = f->stores_and_forwards && estimator_latency(f, link, n) >= 0;
@@ -72,7 +70,7 @@ static fab_status add_paths(fab_estimator *c, fab_error *err) {
         c->is_even = c->is_even && c->bits[flow] == c->bits[0];
         for (uint32_t path = r->flow_first[flow]; path < r->flow_first[flow + 1]; path++) {
             c->flow_of[path] = flow;
-            estimator_add_path(c, c->load, c->relayed, flow, r->link + r->path_first[path],
+            estimator_add_path(c, c->load, c->relayed, flow, path, r->link + r->path_first[path],
                                r->path_first[path + 1] - r->path_first[path], 1);
         }
     }

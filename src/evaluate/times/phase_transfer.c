@@ -46,6 +46,7 @@ static fab_status route_phase(const fab_context *context, const fab_router *rout
     }
     s->routes.between_switches = false;
     s->routes.wants_groups = false;
+    s->routes.merges = true;
     return fab_route_flows(router, phase, 0, n, rate, fab_context_seed(context, router), &s->routes, err);
 }
 
@@ -56,8 +57,9 @@ static void add_paths(const fab_fabric *fabric, const fab_phase *phase, const fa
     out->path_s = -1;
     for (uint32_t flow = 0; flow < r->n_flows; flow++) {
         const uint32_t n_paths = r->flow_first[flow + 1] - r->flow_first[flow];
-        const double part = (double)fab_phase_flow(phase, flow).bytes / n_paths;
+        const double all = (double)fab_phase_flow(phase, flow).bytes;
         for (uint32_t path = r->flow_first[flow]; path < r->flow_first[flow + 1]; path++) {
+            const double part = r->part != NULL ? all * r->part[path] : all / n_paths;
             const size_t n = r->path_first[path + 1] - r->path_first[path];
             const fab_link_id *link = r->link + r->path_first[path];
             for (size_t i = 0; i < n; i++) {

@@ -75,9 +75,9 @@ static void step(state *s, traveller *t, int downstream) {
     t->at = s->f->end[best ^ 1];
 }
 
-/* Parts set out in this order: one after the other arrives, or 32 at a time go hop by hop. */
+/* Parts set out in this order: one after the other arrives, or all go hop by hop. */
 static void run(state *s, traveller *travellers, const uint32_t *order, uint32_t n, int downstream) {
-    uint32_t together = downstream ? 1 : 32;
+    uint32_t together = downstream ? 1 : n;
     for (uint32_t first = 0; first < n; first += together) {
         for (int moved = 1; moved;) {
             moved = 0;

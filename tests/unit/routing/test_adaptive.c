@@ -274,6 +274,65 @@ Test(adaptive, routes_are_walks_and_the_same_again) {
     }
 }
 
+static bool same_path(const fab_routes *a, uint32_t i, const fab_routes *b, uint32_t k) {
+    const size_t n = a->path_first[i + 1] - a->path_first[i];
+    return b->path_first[k + 1] - b->path_first[k] == n &&
+           memcmp(a->link + a->path_first[i], b->link + b->path_first[k], n * sizeof *a->link) == 0;
+}
+
+/* Every path of `merged` is another one, and has as much of its flow as the equal ones of `all` have. */
+static uint32_t compare_merged(const fab_routes *all, const fab_routes *merged, const char *design) {
+    uint32_t n_merged = 0;
+    for (uint32_t flow = 0; flow < all->n_flows; flow++) {
+        double sum = 0;
+        for (uint32_t k = merged->flow_first[flow]; k < merged->flow_first[flow + 1]; k++) {
+            double part = 0;
+            for (uint32_t i = all->flow_first[flow]; i < all->flow_first[flow + 1]; i++) {
+                part += same_path(all, i, merged, k) ? fab_path_part(all, flow, i) : 0;
+            }
+            for (uint32_t i = merged->flow_first[flow]; i < k; i++) {
+                cr_assert_not(same_path(merged, i, merged, k), "%s", design);
+            }
+            cr_assert_gt(part, 0, "%s: a path that no part takes", design);
+            cr_assert_float_eq(fab_path_part(merged, flow, k), part, 1e-12, "%s", design);
+            sum += fab_path_part(merged, flow, k);
+        }
+        cr_assert_float_eq(sum, 1, 1e-12, "%s", design);
+        n_merged += merged->flow_first[flow + 1] - merged->flow_first[flow];
+    }
+    return n_merged;
+}
+
+Test(adaptive, equal_paths_are_one_where_asked) {
+    static const char *const DESIGNS[] = {"rail-spine:gpus=64,gpus-per-server=4,radix=16",
+                                          "clos:gpus=128,gpus-per-server=4,radix=16,tiers=3,taper=2",
+                                          "clos:gpus=64,gpus-per-server=4,nics-per-server=8,planes=2,radix=16",
+                                          "torus:gpus=64,gpus-per-server=4,torus=4,4,2,radix=8"};
+    static const char *const ENGINES[] = {"adaptive", "adaptive,parts=12,view=downstream", "adaptive,granularity=flow"};
+    for (size_t i = 0; i < sizeof DESIGNS / sizeof DESIGNS[0]; i++) {
+        for (size_t e = 0; e < sizeof ENGINES / sizeof ENGINES[0]; e++) {
+            setup s = make(DESIGNS[i], "pattern:permutation", 3, NULL);
+            fab_router router = make_router(&s, ENGINES[e]);
+            fab_routes all = {0};
+            fab_routes merged = {.merges = true};
+            cr_assert_eq(fab_route_phase(&router, &s.traffic.phases[0], 3, &all, NULL), FAB_OK);
+            cr_assert_eq(fab_route_phase(&router, &s.traffic.phases[0], 3, &merged, NULL), FAB_OK);
+            const uint32_t n_paths = all.flow_first[all.n_flows];
+            cr_assert_null(all.part);
+            cr_assert_eq((merged.part != NULL), (n_paths > all.n_flows), "%s, %s", DESIGNS[i], ENGINES[e]);
+            const uint32_t n_merged = compare_merged(&all, &merged, DESIGNS[i]);
+            cr_assert(e > 0 || n_merged < n_paths / 2, "%s: %u of %u", DESIGNS[i], n_merged, n_paths);
+            merged.merges = false; /* asked again without */
+            cr_assert_eq(fab_route_phase(&router, &s.traffic.phases[0], 3, &merged, NULL), FAB_OK);
+            cr_assert(same_routes(&all, &merged) && merged.part == NULL);
+            fab_routes_release(&all);
+            fab_routes_release(&merged);
+            fab_router_release(&router);
+            discard(&s);
+        }
+    }
+}
+
 Test(adaptive, all_to_all_up_to_a_limit) {
     setup s = make("clos:gpus=128,gpus-per-server=4,radix=16", "pattern:all-to-all", 1, NULL);
     fab_router router = make_router(&s, "adaptive,granularity=flow");
