@@ -14,3 +14,11 @@ fail() {
   echo "FAIL: $1"
   failures=$((failures + 1))
 }
+some() { # some WORD...: one in FABRISCOPE_TEST_SHARE of the words, at least one of them, others for every commit
+  local every=$((FABRISCOPE_TEST_SHARE < $# ? FABRISCOPE_TEST_SHARE : $#)) at
+  at=$((16#$(sha256sum <<<"$FABRISCOPE_TEST_SEED" | cut -c1-7)))
+  for ((; $# > 0; at++)); do
+    ((at % every != 0)) || printf '%s\n' "$1"
+    shift
+  done
+}
