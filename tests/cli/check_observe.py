@@ -5,6 +5,7 @@ import resource
 import subprocess
 import sys
 
+from drawn import drawn
 from observe_pairs import Fabric, Job, snapshots, write_csv, write_prometheus
 
 PROGRAM = sys.argv[1]
@@ -58,7 +59,7 @@ def seeds():
         links = [l for l in job.used() if engine != "ecmp" or " HCA-" in l[0]]
         fabric_links = [l for l in links if " HCA-" not in l[0]] or links
         servers = sorted({server for server, _, _ in job.flows})
-        for seed in range(12):
+        for seed in drawn(range(12), lambda seed: f"{design} {engine} {seed}"):
             draw = random.Random(f"{design} {engine} {seed}")
             noise = {"skew": draw.choice((0, 0.001, 0.004)), "noise": draw.choice((0, 0.0005, 0.001)),
                      "tails": seed % 3 == 0}
@@ -78,7 +79,7 @@ def seeds():
             pairs += 1
     print(f"{pairs} clean pairs: {clean} without a suspect, {false} suspects; {pairs} slow links: {hit['link']} found; "
           f"{pairs} late hosts: {hit['host']} found; {extra} suspects beside them")
-    assert false == 0 and clean == pairs
+    assert false == 0 and clean == pairs > 0
     assert hit["link"] == pairs and hit["host"] == pairs and extra == 0
 
 
@@ -89,19 +90,18 @@ def large():
     job = Job(fabric, engine, traffic, 1)
     link = random.Random(4).choice([l for l in job.used() if " HCA-" not in l[0]])
     spent = []
-    for seed in range(2):
-        for what in ({}, {"slow": {link: 0.95}, "late": {"server-300": 0.97}}):
-            before, after = snapshots(job, seed, **what)
-            write_prometheus("before.prom", before)
-            write_prometheus("after.prom", after)
-            start = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
-            found = observe(design, engine, traffic, "before.prom", "after.prom")
-            spent.append(resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - start)
-            if not what:
-                assert not found["suspects"], found["suspects"][:3]
-                continue
-            assert len(found["suspects"]) == 2 and has_link(found, fabric, link), found["suspects"][:4]
-            assert any(s["name"] == "server-300" for s in found["suspects"])
+    for what in ({}, {"slow": {link: 0.95}, "late": {"server-300": 0.97}}):
+        before, after = snapshots(job, 0, **what)
+        write_prometheus("before.prom", before)
+        write_prometheus("after.prom", after)
+        start = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
+        found = observe(design, engine, traffic, "before.prom", "after.prom")
+        spent.append(resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - start)
+        if not what:
+            assert not found["suspects"], found["suspects"][:3]
+            continue
+        assert len(found["suspects"]) == 2 and has_link(found, fabric, link), found["suspects"][:4]
+        assert any(s["name"] == "server-300" for s in found["suspects"])
     print(f"4,096 GPUs: {max(spent):.2f} s of processor time")
     assert max(spent) < 5
 

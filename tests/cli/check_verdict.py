@@ -6,6 +6,8 @@ import re
 import subprocess
 import sys
 
+from drawn import SHARE
+
 program = sys.argv[1]
 LINES = ["bound by", "collisions", "cost", "to do", "how sure"]
 SMALL = "clos:gpus=64,radix=16"
@@ -166,7 +168,7 @@ check_cuts()
 check_engines()
 check_parts()
 check_cases()
-check_advice(80)
+check_advice(80 // SHARE)
 
 
 def check_width():

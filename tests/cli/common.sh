@@ -11,6 +11,14 @@ failures=0
 export FABRISCOPE_TEST_SHARE=${FABRISCOPE_TEST_SHARE:-4}
 export FABRISCOPE_TEST_SEED=${FABRISCOPE_TEST_SEED:-$(git -C "$root" rev-parse --short HEAD 2>/dev/null || echo 0)}
 fail() {
-  echo "FAIL: $1"
+  echo "FAIL: $1 (FABRISCOPE_TEST_SEED=$FABRISCOPE_TEST_SEED)"
   failures=$((failures + 1))
+}
+some() { # some WORD...: one in FABRISCOPE_TEST_SHARE of the words, at least one of them, others for every commit
+  local every=$((FABRISCOPE_TEST_SHARE < $# ? FABRISCOPE_TEST_SHARE : $#)) at
+  at=$((16#$(sha256sum <<<"$FABRISCOPE_TEST_SEED" | cut -c1-7)))
+  for ((; $# > 0; at++)); do
+    ((at % every != 0)) || printf '%s\n' "$1"
+    shift
+  done
 }

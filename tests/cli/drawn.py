@@ -2,8 +2,8 @@
 import hashlib
 import os
 
-SHARE = int(os.environ["FABRISCOPE_TEST_SHARE"])
-SEED = os.environ["FABRISCOPE_TEST_SEED"]
+SHARE = int(os.environ.get("FABRISCOPE_TEST_SHARE", "1"))
+SEED = os.environ.get("FABRISCOPE_TEST_SEED", "")
 
 
 def drawn(cases, key=str):

@@ -1,10 +1,12 @@
 """Bytes that are no UTF-8 and hidden characters in the names of every reader's file: refused with a place, or escaped in
-whatever is written. Usage: hidden_names.py PROGRAM SITES"""
+whatever is written; of a share of them (drawn.py). Usage: hidden_names.py PROGRAM SITES"""
 
 import os
 import re
 import subprocess
 import sys
+
+from drawn import drawn
 
 PROGRAM, SITES = sys.argv[1:3]
 UNFIT = [b"\xff", b"\xc3(", b"\xed\xa0\x80", b"\xe2\x80\xae", b"\xc2\x85", b"\x1b"]
@@ -33,14 +35,13 @@ def check(name, bad):
             fail(name, bad, run, "no place:", text)
 
 
-for site in sorted(os.listdir(SITES)):
+for site, unfit in drawn([(site, unfit) for site in sorted(os.listdir(SITES)) for unfit in UNFIT]):
     with open(os.path.join(SITES, site), "rb") as file:
         valid = file.read()
     word = next(w for w in NAMES if w in valid)
-    for unfit in UNFIT:
-        with open("bad", "wb") as file:
-            file.write(valid.replace(word, word[:2] + unfit + word[2:]))
-        check(site, unfit)
+    with open("bad", "wb") as file:
+        file.write(valid.replace(word, word[:2] + unfit + word[2:]))
+    check(site, unfit)
 # What is wrong is told by name: a trunk that lacks a cable, and a slow one.
 for unfit in UNFIT:
     with open("bad", "wb") as file:

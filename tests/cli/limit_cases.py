@@ -188,8 +188,8 @@ def product_cases():
     yield ["build", "dragonfly:dragonfly=64,128,64,8193"]
     yield ["route", "rail-spine:gpus=1048576,radix=64", "--traffic", "pattern:all-to-all", "--engine", "spray"]
     yield ["route", "rail-spine:gpus=65536,radix=64", "--traffic", "pattern:permutation", "--engine", "ecmp,qp=256"]
-    yield ["study", "plan", "rail-spine:gpus=16384,radix=64", "--scenarios", "links:8", "--store", "s"]
-    yield ["study", "plan", "rail-spine:gpus=16384,radix=64", "--scenarios", "links:3", "--store", "s"]
+    yield ["study", "plan", "rail-spine:gpus=16384,radix=64", "--scenarios", "links:8", "--traffic", "pattern:ring", "--store", "s"]
+    yield ["study", "plan", "rail-spine:gpus=16384,radix=64", "--scenarios", "links:3", "--traffic", "pattern:ring", "--store", "s"]
     yield ["run", "rail-spine:gpus=4096,radix=64", "--job", "layers=65535,hidden=1000000,heads=1000,seq=16777216,vocab=16777216,batch=16777216"]
 
 

@@ -68,10 +68,8 @@ check 'fat-tree:xgft=2;4,4;1,4' --traffic pattern:permutation --engine ecmp
 check clos:gpus=8 --engine ecmp
 
 # many small designs: the verdict names what the search found, whatever that is
-for family in clos:gpus=64,radix=16 clos:gpus=64,radix=16,taper=2 rail-spine:gpus=64,radix=8 rail-spine:gpus=64,radix=8,taper=2 rail-only:gpus=64,radix=16; do
-  for engine in ecmp ecmp,qp=4 dmodk pinned; do
-    check "$family" --engine "$engine" --traffic pattern:shift,by=9 --advise-budget 6
-  done
+for of in $(some {clos:gpus=64\,radix=16,clos:gpus=64\,radix=16\,taper=2,rail-spine:gpus=64\,radix=8,rail-spine:gpus=64\,radix=8\,taper=2,rail-only:gpus=64\,radix=16}/{ecmp,ecmp\,qp=4,dmodk,pinned}); do
+  check "${of%/*}" --engine "${of#*/}" --traffic pattern:shift,by=9 --advise-budget 6
 done
 
 # what is printed can be pasted, however long it is, and no line is wider than 80 columns

@@ -3,14 +3,11 @@
 # own, its parts add up, and a key that is varied replaces the one that is given.
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 design=clos:gpus=32,gpus-per-server=4,radix=8,taper=3
-sizes=2kB,300kB,40MB
-"$program" sweep $design --set host=nccl-efa-h100 --traffic pattern:all-reduce,bytes=7MB,algorithm=all --vary traffic.bytes=$sizes \
+"$program" sweep $design --set host=nccl-efa-h100 --traffic pattern:all-reduce,bytes=7MB,algorithm=all --vary traffic.bytes=2kB,300kB,40MB \
   --engine ecmp --engine spray --seeds 3 --json --quiet >"$work/sweep.json"
-for size in ${sizes//,/ }; do
-  for algorithm in ring doubling halving-doubling tree mesh hierarchical; do
-    "$program" route $design --set host=nccl-efa-h100 --traffic pattern:all-reduce,bytes="$size",algorithm=$algorithm \
-      --engine ecmp --engine spray --seeds 3 --json --quiet >"$work/$size-$algorithm.json"
-  done
+for of in $(some {2kB,300kB,40MB}-{ring,doubling,halving-doubling,tree,mesh,hierarchical}); do
+  "$program" route $design --set host=nccl-efa-h100 --traffic pattern:all-reduce,bytes="${of%%-*}",algorithm="${of#*-}" \
+    --engine ecmp --engine spray --seeds 3 --json --quiet >"$work/$of.json"
 done
 python3 - "$work" <<'PYTHON'
 import json, math, pathlib, sys
@@ -35,7 +32,7 @@ for point in json.load(open(work / "sweep.json"))["sweep"]["points"]:
             assert math.isclose(engine["max_collision_factor"], max(factors), rel_tol=1e-9)
             assert math.isclose(engine["min_collision_factor"], min(factors), rel_tol=1e-9)
             compared += 1
-assert compared >= 3 * 5 * 2, compared
+assert compared >= 3 * 2, compared
 PYTHON
 expect_failure() { # expect_failure CODE TEXT ARGUMENT...
   local code=$1 text=$2 got=0
@@ -74,9 +71,8 @@ END
 
 # Hashes of many flows are estimated: all draws that are walked lie in the range, their mean near the estimate; 65,536 GPUs end in seconds.
 # Every queue pair hashes by itself, flows of one pair of NICs alike; what relays store first takes its time before.
-for fabric in clos:gpus=512,radix=16 rail-spine:gpus=256,radix=32 clos:gpus=256,radix=16,planes=2 rail-only:gpus=256,radix=8,forwarding=sequential clos:gpus=256,radix=16,nics-per-server=4; do
- for pairs in 1 4; do
-  [[ $fabric,$pairs == *gpus=512*,4 ]] && continue
+for of in $(some clos:gpus=512,radix=16/1 {rail-spine:gpus=256\,radix=32,clos:gpus=256\,radix=16\,planes=2,rail-only:gpus=256\,radix=8\,forwarding=sequential,clos:gpus=256\,radix=16\,nics-per-server=4}/{1,4}); do
+  fabric=${of%/*} pairs=${of#*/}
   "$program" route $fabric --traffic pattern:all-to-all,bytes=1MB --engine ecmp,qp=$pairs --engine ecmp,qp=$pairs,flows=estimated --engine spray --seeds 10 --json --quiet >hashed.json || fail "an estimate on $fabric"
   python3 - $fabric $pairs <<'END' || fail "an estimate on $fabric with $pairs queue pairs"
 import json, sys
@@ -88,15 +84,14 @@ assert abs(time["mean"] / guess - 1) < 0.03 and abs(walked["max_collision_factor
 few = "rail-only" in sys.argv[1] or sys.argv[2] == "4" # uplinks of a leaf, or links that collide
 assert (0.6 if few else 0.95) < walked["collided_flows"]["mean"] / estimated["collided_flows"]["mean"] < 1.05 and not estimated.get("hot_links")
 END
- done
 done
 "$program" route rail-spine:gpus=65536,radix=128 --job kind=ranking --traffic job --quiet >many || fail "an all-to-all of 65,536 GPUs by a hash"
 grep -q "how sure    an estimate" many && tr -s " \n" "  " <many >line && grep -q "Between .* and .*, but for one draw of a hash in a thousand" line || fail "an estimate that does not say so: $(head -8 many)"
 "$program" route clos:gpus=256,radix=16 --traffic pattern:all-to-all --engine ecmp,offset=0,flows=estimated --json --quiet >polarized || fail "a hash that polarizes"
 grep -q shortest_time_s polarized && fail "a hash that polarizes is estimated"
 # Of unequal flows, in groups: draws lie in the range. None ends a quarter after its fullest link.
-for fabric in clos:gpus=64,radix=16 clos:gpus=128,radix=16,taper=2 rail-spine:gpus=64,radix=32; do
- for pairs in 1 4; do
+for of in $(some {clos:gpus=64\,radix=16,clos:gpus=128\,radix=16\,taper=2,rail-spine:gpus=64\,radix=32}/{1,4}); do
+  fabric=${of%/*} pairs=${of#*/}
   "$program" run $fabric --job kind=ranking,table-sharding=tables,table-group=64,memory-check=off --engine ecmp,qp=$pairs --engine ecmp,qp=$pairs,flows=estimated --engine spray --seeds 6 --json --quiet >uneven.json || fail "unequal flows on $fabric"
   python3 - <<'END' || fail "an estimate of unequal flows on $fabric with $pairs queue pairs"
 import json
@@ -112,7 +107,6 @@ for phase in phases:
     for engine in (walked, spray):
         assert 1 - 1e-9 <= mean(engine["transfer_s"]) / mean(engine["busiest_link_s"]) < 1.25, (engine["engine"], engine["transfer_s"], engine["busiest_link_s"])
 END
- done
 done
 "$program" run clos:gpus=128,radix=16,tiers=3,taper=1.5 --job kind=ranking,table-sharding=tables,table-group=64,memory-check=off --engine spray --json --quiet >late.json
 python3 -c '

@@ -2,13 +2,19 @@
 # Compared designs are priced by one book, sweeps say what a taper changes besides, and how far seeds lie apart.
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 quick=(--job model=gpt-7.5b,tp=8 --engine ecmp,qp=4 --quiet)
+printed() { # printed ARGUMENTS...: as one line in out; the same command runs once
+  local last
+  last=said-$(cksum <<<"$*" | tr ' ' -)
+  [[ -e $last ]] || "$program" "$@" >"$last" 2>err || fail "$*: exit code $?: $(<err)"
+  tr -s ' \n' '  ' <"$last" >out
+}
 says() { # says TEXT ARGUMENTS...: whatever the lines
-  "$program" "${@:2}" >out 2>err || { fail "${*:2}: exit code $?: $(<err)"; return; }
-  tr -s ' \n' '  ' <out | grep -F -- "$1" >/dev/null || fail "${*:2}: no '$1'"
+  printed "${@:2}"
+  grep -F -- "$1" out >/dev/null || fail "${*:2}: no '$1'"
 }
 silent() { # silent TEXT ARGUMENTS...
-  "$program" "${@:2}" >out 2>err || { fail "${*:2}: exit code $?: $(<err)"; return; }
-  if tr -s ' \n' '  ' <out | grep -F -- "$1" >/dev/null; then fail "${*:2}: says '$1'"; fi
+  printed "${@:2}"
+  ! grep -F -- "$1" out >/dev/null || fail "${*:2}: says '$1'"
 }
 
 # --- one price book ---

@@ -57,7 +57,7 @@ draw no base.xml tight.xml
 # A harmless swap under an engine that hashes: over several seeds nothing is told apart, whatever the first is; one draw
 # is called one, also where it is as fast.
 swap=(clos:gpus=256 --job model=llama3-8b,n-servers=16 --before servers=0-15 --after servers=0-14,20 --tolerance 1.001)
-for seed in 1 2 3 4; do
+for seed in $(some 1 2 3 4); do
   "$program" diff "${swap[@]}" --seed $seed --quiet >out || fail "seed $seed: chance is beyond the tolerance"
   grep -E '^(Not told apart|As fast as before) over 8 seeds: ' out >/dev/null || fail "seed $seed: chance is told apart"
   grep -F 'ause' out >/dev/null && fail "seed $seed: a cause of chance"
@@ -180,7 +180,7 @@ code=0
 [[ $code == 1 ]] && tr -s ' \n' ' ' <out | grep -F '(x1.067 for as many tokens), and one has 93.75 % of the tokens.' >/dev/null ||
   fail "a smaller batch is not told, exit code $code: $(head -3 out)"
 # reports of unlike batches are compared by tokens, as designs are
-for batch in 512 256; do "$program" run clos:gpus=64,radix=16 --job model=llama3-8b,tp=1,pp=1,zero=1,batch=$batch --engine spray --json --quiet >batch-$batch; done
+for batch in 512 256; do "$program" run clos:gpus=64,radix=16 --job model=llama3-8b,tp=1,pp=1,batch=$batch,memory-check=off --engine spray --json --quiet >batch-$batch; done
 "$program" diff batch-512 batch-256 --json --quiet >out || fail "reports of unlike batches"
 python3 - <<'PY' || fail "reports of unlike batches: $(head -c 300 out)"
 import json

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Runs every cases/NAME.case and compares exit code, stdout (NAME.out) and stderr (NAME.err, empty when missing).
 # A case is one line of arguments and one line "exit N"; lines that begin with # say what it is for.
-# UPDATE=1 bash tests/cli/test_golden.sh PROGRAM rewrites the expected files.
+# UPDATE=1 bash tests/cli/test_golden.sh PROGRAM rewrites the expected files. GOLDEN_SHARE=N: one case in N, others for every commit.
 set -euo pipefail
 program=$(realpath "$1")
 cd "$(dirname "${BASH_SOURCE[0]}")/cases"
@@ -9,6 +9,8 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 failures=0
 count=0
+share=${GOLDEN_SHARE:-1}
+at=$((16#$(sha256sum <<<"${FABRISCOPE_TEST_SEED-}" | cut -c1-7)))
 fail() {
   echo "FAIL $1"
   failures=$((failures + 1))
@@ -31,6 +33,7 @@ compare() { # compare CASE KIND ACTUAL
 for file in *.case; do
   [[ -e $file ]] || continue
   name=${file%.case}
+  (((at += 1) % share == 0)) || continue
   count=$((count + 1))
   mapfile -t lines < <(grep -v '^#' "$file")
   eval "arguments=(${lines[0]})"

@@ -17,7 +17,7 @@ torus=torus:gpus=16384,gpus-per-server=4,radix=64,torus=16,16,16
 refuses 3 "routing on 16,384 GPUs would take about" route $torus --traffic pattern:permutation --max-memory 60MB
 refuses 3 "with the tables of the engines would take about" route rail-spine:gpus=65536,radix=64 --engine updn --max-memory 300MB
 refuses 3 "with the paths of 4,094 flows would take about 225" route $design --traffic pattern:permutation --seeds 1000000 --max-memory 100MB
-"$program" study plan $design --scenarios links:1@10 --store estimated --quiet >out
+"$program" study plan $design --traffic pattern:ring --scenarios links:1@10 --store estimated --quiet >out
 refuses 3 "a study of failures of 4,096 GPUs on 4 threads would take about" study run --store estimated --threads 4 --max-memory 30MB
 refuses 3 "with the paths of 4,094 flows would take about" route $design --traffic pattern:permutation --engine ecmp,qp=64 --max-memory 60MB
 refuses 3 "the schedule of 8 stages, 1 chunks and 2000000 microbatches would take about 528 MB of memory, above the limit of 400 MB" run rail-spine:gpus=64 --job model=gpt-76.1b,tp=8,pp=8,dp=1,batch=2000000,microbatch=1,interleave=1 --max-memory 400MB --quiet
@@ -30,7 +30,7 @@ refuses 3 "too many for the rate of each" route rail-spine:gpus=4096,radix=64 --
 
 # The text of a file is held against the limit before it is read, that of a pipe as it comes.
 truncate -s 700M big
-for file in "route $design --traffic pattern:permutation --engine file,path=big" "route $design --traffic file:big" "study plan $design --store big-study --scenarios file:big"; do
+for file in "route $design --traffic pattern:permutation --engine file,path=big" "route $design --traffic file:big" "study plan $design --traffic pattern:ring --store big-study --scenarios file:big"; do
   read -ra words <<<"$file"
   [[ $file != study* ]] || truncate -s 250M big
   /usr/bin/time -f "%M" -o peak timeout 200 "$program" "${words[@]}" --max-memory 100MB --quiet >out 2>err && fail "$file: taken"

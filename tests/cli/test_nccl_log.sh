@@ -15,23 +15,17 @@ for pair in wanted:
     assert abs(found[pair] - wanted[pair]) <= n[pair], (pair, found[pair], wanted[pair])
 PY
 }
-seed=0
-for kind in coll one cut files nics; do
-  for design in clos:gpus=32,gpus-per-server=4,radix=16 rail-spine:gpus=64,gpus-per-server=8,radix=16 clos:gpus=6,gpus-per-server=2,radix=8; do
-    for _ in 1 2 3; do
-      seed=$((seed + 1))
-      per=$(sed -E 's/.*per-server=([0-9]+).*/\1/' <<<"$design")
-      gpus=$(sed -E 's/.*:gpus=([0-9]+).*/\1/' <<<"$design")
-      python3 "$root/tests/cli/nccl_logs.py" $kind.$seed $((gpus / per)) $per $seed $kind
-      same "$design" $kind.$seed
-    done
-  done
+for of in coll/clos:gpus=32,gpus-per-server=4,radix=16/1 \
+  $(some {coll,one,cut,files,nics}/{clos:gpus=32\,gpus-per-server=4\,radix=16,rail-spine:gpus=64\,gpus-per-server=8\,radix=16,clos:gpus=6\,gpus-per-server=2\,radix=8}/{2,3,4}); do
+  IFS=/ read -r kind design seed <<<"$of"
+  per=$(sed -E 's/.*per-server=([0-9]+).*/\1/' <<<"$design")
+  gpus=$(sed -E 's/.*:gpus=([0-9]+).*/\1/' <<<"$design")
+  python3 "$root/tests/cli/nccl_logs.py" $kind.$seed $((gpus / per)) $per $seed $kind
+  same "$design" $kind.$seed
 done
 # What is installed is known by its names.
 "$program" build rail-spine:gpus=64,gpus-per-server=8,radix=16 --format cables --quiet | sed 's/server-/gpu-node-/g' >site.csv
 python3 "$root/tests/cli/nccl_logs.py" site 8 8 99 coll && sed -i 's/server-\([0-9]*\):/gpu-node-\1.cluster.example:/' site
-python3 - <<'PY' # servers in the order of their names are 0, 1, ..., as here
-PY
 same installed:site.csv site
 refused() { # refused PATTERN SED
   local code=0

@@ -54,7 +54,8 @@ judge() {
   local name=$1 design=$2 by=$3 engine
   "$program" build "$design" --format ibnet --quiet >"$name.net" || { fail "$name: no export"; return; }
   look=yes
-  for engine in $4; do
+  # shellcheck disable=SC2086
+  for engine in $(some $4); do
     manage "$name.net" "$name-$engine" "$engine"
     for dump in opensm-lfts.dump dump_lfts; do
       [[ $dump == opensm-lfts.dump || $look == yes ]] || continue

@@ -111,8 +111,8 @@ done
 expect 0 'gpt-7.5b on 64 GPUs' --gpus 128 --family clos --objective tokens --job model=gpt-7.5b,servers=0-7 --quiet
 
 # --- dollars per token: more families are never dearer than one of them, and no bound of all is above one's best ---
-for job in "64 llama3-8b" "256 gpt-18.4b" "512 llama3-8b"; do
-  read -r gpus model <<<"$job"
+some "64 llama3-8b" "256 gpt-18.4b" "512 llama3-8b" >jobs
+while read -r gpus model; do
   for family in clos,fat-tree,rail-spine,rail-only clos fat-tree rail-spine rail-only; do
     "$program" optimize --gpus "$gpus" --family $family --objective tokens --job "model=$model" --json --quiet >"by-$family.json"
   done
@@ -129,7 +129,7 @@ for name in names:
 listed = {p["family"] for p in [o["winner"]] + o["runners_up"]}
 assert listed == set(names), listed
 PYTHON
-done
+done <jobs
 
 # --- dollars per token: what is printed costs that in a comparison, and the bound is kept ---
 tokens=(--gpus 256 --family clos,rail-spine --domain 8 --objective tokens --job model=gpt-18.4b --quiet)

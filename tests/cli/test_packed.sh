@@ -32,13 +32,13 @@ refused() {
   [[ $code -eq $wanted ]] && grep -qE "$pattern" err || fail "$*: $code: $(<err)"
 }
 n=0
-for site in "$root"/tests/data/sites/*; do
+for site in $(some "$root"/tests/data/sites/*); do
   [[ -f $site ]] || continue
   cp "$site" plain/
   same "$(basename "$site")" audit "$(basename "$site")" --json --quiet
   n=$((n + 1))
 done
-[[ $n -ge 20 ]] || fail "$n sites"
+[[ $n -ge 4 ]] || fail "$n sites"
 cp "$root/tests/data/two_jobs.xml" plain/design.xml
 same design.xml build design.xml --json --quiet
 "$program" route fat-tree:k=4 --engine dmodk --dump plain/tables --quiet >log
@@ -85,14 +85,14 @@ for packed in two.gz two.xz; do
   { cat $packed && echo more; } >tail
   refused 3 'damaged|truncated' audit tail
 done
-# A bomb: 256 MiB of comments in 40 kB.
+# A bomb: 80 MiB of comments in a few kB.
 python3 - <<'PY'
 import gzip, lzma
 block = (b"#" * 1023 + b"\n") * 1024
 for name, pack in (("bomb.xz", lzma.open), ("bomb.gz", gzip.open)):
     with pack(name, "wb") as out:
         out.write(b"A-node,A-port,Z-node,Z-port\n")
-        for _ in range(256):
+        for _ in range(80):
             out.write(block)
 PY
 refused 3 'bomb.xz:[0-9]+:.*more than 64 MiB and more than 1000 times' audit bomb.xz --input-format cables

@@ -2,11 +2,11 @@
 # Failures, studies and advice with lossless queues: times are those of packets, a change that touches nothing gives the time of before, and threads change no byte.
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 small=clos:gpus=64,gpus-per-server=4,radix=16,floor.lengths=tier
-job=model=llama3-8b,tp=4,pp=2,memory-check=off
+job=layers=2,hidden=512,heads=4,seq=512,vocab=1000,batch=64,tp=4,pp=2,memory-check=off # whose packets take milliseconds
 
 "$program" run $small --job $job --transport pfc,xoff=20kB --fail spine-0 --degrade leaf-1=0.5 --json --quiet >failed || fail "--fail"
 "$program" run $small --job $job --fail spine-0 --degrade leaf-1=0.5 --json --quiet >fluid || fail "--fail, fluid"
-"$program" study plan $small,transport=pfc,xoff=20kB --job $job --scenarios fabric-links:1@16 --store one --quiet >/dev/null || fail "plan"
+"$program" study plan $small,transport=pfc,xoff=20kB --job $job --scenarios fabric-links:1@6 --store one --quiet >/dev/null || fail "plan"
 cp -r one two
 "$program" study run --store one --threads 1 --quiet >/dev/null || fail "run"
 "$program" study run --store two --threads 2 --quiet >/dev/null || fail "run on two threads"
@@ -15,7 +15,7 @@ for store in one two; do
   "$program" study show --store $store --json --quiet >$store.json || fail "show"
 done
 cmp one.json two.json || fail "two threads give something else than one"
-"$program" study plan $small --job $job --transport pfc,xoff=20kB --scenarios fabric-links:1@16 --store three --quiet >/dev/null || fail "plan with the option"
+"$program" study plan $small --job $job --transport pfc,xoff=20kB --scenarios fabric-links:1@6 --store three --quiet >/dev/null || fail "plan with the option"
 "$program" route $small --traffic pattern:permutation --transport pfc,xoff=20kB --advise --json --quiet >advice || fail "--advise"
 sprayed=(route $small --traffic pattern:permutation,bytes=1MiB --transport spray-ack,entropies=16 --seeds 8 --quiet --json)
 "$program" "${sprayed[@]}" --advise >sprayed || fail "--advise of sprays"

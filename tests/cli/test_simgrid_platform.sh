@@ -4,8 +4,8 @@
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 # --- every box and bundle once ---
-for design in fat-tree:k=4 rail-spine:gpus=64,radix=64 clos:gpus=64,radix=32,planes=2 torus:torus=2,3,gpus=24,gpus-per-server=4 \
-  dragonfly:dragonfly=2,4,2,gpus-per-server=2 clos:gpus=64,radix=32,taper=3,gpus-per-server=4,nics-per-server=2; do
+for design in $(some fat-tree:k=4 rail-spine:gpus=64,radix=64 clos:gpus=64,radix=32,planes=2 torus:torus=2,3,gpus=24,gpus-per-server=4 \
+  dragonfly:dragonfly=2,4,2,gpus-per-server=2 clos:gpus=64,radix=32,taper=3,gpus-per-server=4,nics-per-server=2); do
   "$program" build "$design" --format simgrid --quiet >platform.xml 2>err || { fail "$design: $(<err)"; continue; }
   "$program" build "$design" --format graphml --quiet >fabric.graphml
   python3 - <<'PY' 2>err || fail "$design: $(tail -n 1 err)"

@@ -32,13 +32,12 @@ assert some["done"] == each["done"] == each["scenarios"] and 0 < some["looked_at
 PYTHON
 }
 fabric=rail-spine:gpus=64,radix=16,gpus-per-server=4
-for traffic in pattern:all-to-all job pattern:shift,by=24; do
-  for sets in links:1 links:2 switches:2; do
-    name=${traffic//[:,=]/-}-${sets/:/-}
-    study "$name-each" "$sets" $fabric --traffic "$traffic" --engine spray
-    study "$name-some" "$sets@classes" $fabric --traffic "$traffic" --engine spray
-    compare "$name"
-  done
+for of in job/links:2 $(some {pattern:all-to-all,pattern:shift\,by=24}/{links:1,links:2,switches:2} job/{links:1,switches:2}); do
+  traffic=${of%/*} sets=${of#*/}
+  name=${traffic//[:,=]/-}-${sets/:/-}
+  study "$name-each" "$sets" $fabric --traffic "$traffic" --engine spray
+  study "$name-some" "$sets@classes" $fabric --traffic "$traffic" --engine spray
+  compare "$name"
 done
 study unused-each links:2 $fabric --traffic pattern:shift,by=4,gpus=0-15 --engine ecmp
 study unused-some links:2@classes $fabric --traffic pattern:shift,by=4,gpus=0-15 --engine ecmp

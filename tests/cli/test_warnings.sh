@@ -54,7 +54,8 @@ warns 0 "" route "installed:$root/tests/data/sites/ibnetdiscover" "${ring[@]}"
 "$program" route "$slurm" "${ring[@]}" --quiet | grep -A9 '^how sure' | tr -s ' \n' ' ' |
   grep 'the file of the network does not say, so assumed: 1 cable from a switch up' >/dev/null ||
   fail "the verdict does not say on which cables it rests"
-for preset in $("$program" list presets --json | python3 -c "import json, sys; print(*[p['name'] for p in json.load(sys.stdin)])"); do
+# shellcheck disable=SC2046
+for preset in $(some $("$program" list presets --json | python3 -c "import json, sys; print(*[p['name'] for p in json.load(sys.stdin)])")); do
   warns 0 "" build "preset:$preset"
 done
 

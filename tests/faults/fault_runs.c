@@ -1,5 +1,5 @@
 /* Processes and folders. */
-#define _GNU_SOURCE /* F_SETPIPE_SZ, syscall() */
+#define _GNU_SOURCE /* F_SETPIPE_SZ, memfd_create(), syscall() */
 #include "fault_cases.h"
 
 #include <dirent.h>
@@ -18,13 +18,12 @@
 #include <time.h>
 #include <unistd.h>
 
-#define MOST_WORDS   64
-#define PATIENCE_S   120 /* a run that takes longer hangs */
-#define MOST_PATH    512
-#define MOST_FILES   256
-#define PIPE_BYTES   65536
-#define FIRST_BYTES  64 /* that a reader waits for before it leaves */
-#define LOG_TEMPLATE "/tmp/fault-XXXXXX"
+#define MOST_WORDS  64
+#define PATIENCE_S  120 /* a run that takes longer hangs */
+#define MOST_PATH   512
+#define MOST_FILES  256
+#define PIPE_BYTES  65536
+#define FIRST_BYTES 64 /* that a reader waits for before it leaves */
 
 int fabriscope_main(int argc, char **argv); /* main.c of the program, under another name */
 
@@ -36,21 +35,16 @@ void fault_need(bool holds, const char *what, const char *name) {
 }
 
 fault_log *fault_log_new(void) {
-    char path[] = LOG_TEMPLATE;
-    int fd = mkstemp(path);
-    fault_need(fd >= 0 && unlink(path) == 0 && ftruncate(fd, sizeof(fault_log)) == 0, "no file", path);
-    void *log = mmap(NULL, sizeof(fault_log), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-    fault_need(log != MAP_FAILED, "not mapped", path);
-    (void)close(fd);
+    void *log = mmap(NULL, sizeof(fault_log), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    fault_need(log != MAP_FAILED, "not mapped", "log");
     return log;
 }
 
 /* --- processes --------------------------------------------------------------------------------------------------- */
 
 static int new_file(void) {
-    char path[] = LOG_TEMPLATE;
-    int fd = mkstemp(path);
-    fault_need(fd >= 0 && unlink(path) == 0, "no file", path);
+    int fd = memfd_create("output", 0);
+    fault_need(fd >= 0, "no file", "output");
     return fd;
 }
 

@@ -9,8 +9,9 @@
  * Each run must end by itself with a code and a reason that fit, or give what an undisturbed run gives; print nothing
  * else; and leave every file as it was or complete. Points are the first calls of every stack of callers; a draw of
  * them unless FAULTS=all, or as many as FAULTS says, or those with a call within a call that no earlier one had where
- * FAULTS=calls. All runs of a command whose names begin with CASE, where that ends in '-'. Built with AddressSanitizer,
- * what is not given back is a finding too. */
+ * FAULTS=calls. All runs of a command whose names begin with CASE, where that ends in '-'. Where neither is said, one
+ * run in SHARE, others for every FABRISCOPE_TEST_SEED, and all where FABRISCOPE_TEST_SHARE=1. Built with
+ * AddressSanitizer, what is not given back is a finding too. */
 #include "fault_cases.h"
 
 #include <errno.h>
@@ -24,9 +25,9 @@
 #ifdef FAULTS_FEW /* under a sanitizer, where a run takes ten times as long */
 #define MOST_MEMORY 2
 #define MOST_FILE   2
-#define EVERY       2 /* and of the runs every other one: one half in one mode, one half in the other */
+#define SHARE       8
 #else
-#define EVERY       1
+#define SHARE       3
 #define MOST_MEMORY 5
 #define MOST_FILE   4
 #endif
@@ -321,7 +322,7 @@ static bool has_all_points(const context *x) {
 static void strike_points(context *x, fault_kind kind, const fault_action *actions, size_t n_actions, uint32_t most) {
     static const int SIGNALS[] = {SIGTERM, SIGINT, SIGHUP};
     point *points = NULL;
-    bool thorough = kind == FAULT_MEMORY && actions[0] == FAULT_ONCE && EVERY == 1 && has_all_points(x);
+    bool thorough = kind == FAULT_MEMORY && actions[0] == FAULT_ONCE && SHARE < 8 && has_all_points(x);
     bool few_are_enough = kind == FAULT_MEMORY && actions[0] == FAULT_SIGNAL && x->most > MOST_SIGNALS;
     uint32_t n = draw_points(x, kind,
                              few_are_enough            ? MOST_SIGNALS
@@ -469,11 +470,25 @@ static void check_cover(context *x) {
     fault_end_release(&end);
 }
 
+/* By a hash (FNV-1a) of the seed, the mode and the name. */
+static bool is_drawn(const context *x) {
+    const char *const seed = getenv("FABRISCOPE_TEST_SEED");
+    const char *const share = getenv("FABRISCOPE_TEST_SHARE");
+    const char *const words[] = {seed != NULL ? seed : "", x->mode, x->c->name};
+    uint64_t hash = 14695981039346656037U;
+    for (size_t i = 0; i < 3; i++) {
+        for (const char *c = words[i]; *c != '\0'; c++) {
+            hash = (hash ^ (unsigned char)*c) * 1099511628211U;
+        }
+    }
+    return (share != NULL && strcmp(share, "1") == 0) || (hash >> 32) % SHARE == 0;
+}
+
 static bool is_asked_for(int argc, char **argv, const context *x) {
     const char *name = x->c->name;
     size_t n = argc > 2 ? strlen(argv[2]) : 0;
     if (n == 0 && x->most == 0 && !x->by_calls) {
-        return ((x->c - fault_cases) + (strcmp(x->mode, "files") == 0 ? 1 : 0)) % EVERY == 0;
+        return is_drawn(x);
     }
     return n == 0 || strcmp(argv[2], name) == 0 || (argv[2][n - 1] == '-' && strncmp(argv[2], name, n) == 0);
 }
