@@ -415,12 +415,11 @@ static fab_status installed_begin(fab_installed_build *b, fab_error *err) {
     spec.planes = net->n_planes;
     FAB_PASS(fab_ends_count(&spec, &b->ends, err));
     FAB_PASS(fab_ends_check(&spec, &b->ends, err));
-    if (b->ends.nics != (uint64_t)net->n_servers * net->nics_per_server) { /* Slurm: a cable stands for several */
-        return fab_fail(err, FAB_EINPUT, spec.file,
-                        "some hosts are below one switch and some below several: say how many NICs each has "
-                        "(nics-per-server=%" PRIu32 ")",
-                        net->nics_per_server);
-    }
+    /* Slurm: a cable stands for several */
+    FAB_REFUSE_IF(b->ends.nics != (uint64_t)net->n_servers * net->nics_per_server, err, FAB_EINPUT, spec.file,
+                  "some hosts are below one switch and some below several: say how many NICs each has "
+                  "(nics-per-server=%" PRIu32 ")",
+                  net->nics_per_server);
     b->n_cables = count_access(net) + net->n_trunks;
     fab_builder_sizes sizes = {.n_gpus = (uint32_t)b->ends.gpus,
                                .n_nics = (uint32_t)b->ends.nics,

@@ -171,15 +171,14 @@ static fab_status topologies_compare(const fab_counts *predicted, const fab_coun
                       "closed form says %" PRIu64 " %s, the graph has %" PRIu64, rows[i].a, rows[i].name, rows[i].b);
     }
     for (uint32_t t = 0; t < predicted->n_boundaries; t++) {
-        if (predicted->switches_by_tier[t] != built->switches_by_tier[t] ||
-            predicted->cables_by_tier[t] != built->cables_by_tier[t] ||
-            fabs(predicted->built_taper[t] - built->built_taper[t]) > 1e-9 * predicted->built_taper[t]) {
-            return fab_fail(err, FAB_EINTERNAL, fab_boundary_name(predicted->wiring, t + 1),
-                            "closed form says %" PRIu64 " switches, %" PRIu64
-                            " cables below, taper %g; the graph has %" PRIu64 ", %" PRIu64 ", %g",
-                            predicted->switches_by_tier[t], predicted->cables_by_tier[t], predicted->built_taper[t],
-                            built->switches_by_tier[t], built->cables_by_tier[t], built->built_taper[t]);
-        }
+        FAB_REFUSE_IF(predicted->switches_by_tier[t] != built->switches_by_tier[t] ||
+                          predicted->cables_by_tier[t] != built->cables_by_tier[t] ||
+                          fabs(predicted->built_taper[t] - built->built_taper[t]) > 1e-9 * predicted->built_taper[t],
+                      err, FAB_EINTERNAL, fab_boundary_name(predicted->wiring, t + 1),
+                      "closed form says %" PRIu64 " switches, %" PRIu64
+                      " cables below, taper %g; the graph has %" PRIu64 ", %" PRIu64 ", %g",
+                      predicted->switches_by_tier[t], predicted->cables_by_tier[t], predicted->built_taper[t],
+                      built->switches_by_tier[t], built->cables_by_tier[t], built->built_taper[t]);
     }
     FAB_REFUSE_IF(predicted->floor.racks > 0 && predicted->floor.racks != built->floor.racks, err, FAB_EINTERNAL,
                   "floor", "closed form says %" PRIu64 " racks, the floor plan of the graph has %" PRIu64,
@@ -187,12 +186,11 @@ static fab_status topologies_compare(const fab_counts *predicted, const fab_coun
     for (size_t i = 0; predicted->knows_lengths && i < predicted->n_kinds; i++) {
         const fab_cable_kind *a = &predicted->kinds[i];
         const fab_cable_kind *b = &built->kinds[i];
-        if (built->n_kinds != predicted->n_kinds || a->tier != b->tier || a->rate_bps != b->rate_bps ||
-            a->length_m != b->length_m || a->count != b->count) {
-            return fab_fail(err, FAB_EINTERNAL, fab_boundary_name(predicted->wiring, a->tier),
-                            "closed form says %" PRIu64 " cables of %g m, the graph has %" PRIu64 " of %g m", a->count,
-                            a->length_m, b->count, b->length_m);
-        }
+        FAB_REFUSE_IF(built->n_kinds != predicted->n_kinds || a->tier != b->tier || a->rate_bps != b->rate_bps ||
+                          a->length_m != b->length_m || a->count != b->count,
+                      err, FAB_EINTERNAL, fab_boundary_name(predicted->wiring, a->tier),
+                      "closed form says %" PRIu64 " cables of %g m, the graph has %" PRIu64 " of %g m", a->count,
+                      a->length_m, b->count, b->length_m);
     }
     return FAB_OK;
 }

@@ -197,9 +197,7 @@ static fab_status apply_item(const fab_engine_spec *spec, fab_router *router, ch
         return set_seed(spec, router, value, err);
     }
     const size_t i = find_option(router->engine, item, strlen(item));
-    if (router->engine->options[i].key == NULL) {
-        return unknown_option(spec, router, item, err);
-    }
+    FAB_RETURN_IF(router->engine->options[i].key == NULL, unknown_option(spec, router, item, err));
     FAB_REFUSE_IF(router->option[i].given, err, FAB_EINPUT, spec->where, "engine %s: option '%s' is given twice",
                   router->engine->name, item);
     FAB_PASS(set_option(spec, router, i, value, err));

@@ -198,9 +198,8 @@ static fab_status place_pairs(fab_pass *p, const fab_demand *demand, const doubl
                 if (amount != NULL && amount[at[k]] == 0) {
                     continue;
                 }
-                if ((reach[src] >> k & 1) == 0) {
-                    return fab_dag_no_route(dag->fabric, dag->next_hops, src, (uint32_t)fab_first_leaf(p) + k, err);
-                }
+                FAB_RETURN_IF((reach[src] >> k & 1) == 0,
+                              fab_dag_no_route(dag->fabric, dag->next_hops, src, (uint32_t)fab_first_leaf(p) + k, err));
                 p->active[v] |= UINT64_C(1) << k;
                 if (amount != NULL) {
                     p->held[(size_t)v * FAB_ROW + k] = amount[at[k]];

@@ -36,9 +36,7 @@ static fab_status write_rest(writer *w, uint32_t i, fab_error *err) {
     uint32_t base = f->first[FAB_NODE_SWITCH];
     for (fab_node_id v = w->walk.at[i] + base; v != w->walk.target[i] + base;) {
         fab_link_id link = fab_router_next(w->router, w->seed, v, w->walk.leaf[i], &w->walk.key[i]);
-        if (link == FAB_NONE) {
-            return fab_walk_unreachable(&w->walk, w->router, i, err);
-        }
+        FAB_RETURN_IF(link == FAB_NONE, fab_walk_unreachable(&w->walk, w->router, i, err));
         FAB_PASS(routes_append(w->routes, &w->n_links, &link, 1, err));
         v = fab_head(f, link);
     }

@@ -263,9 +263,7 @@ static fab_status parse_option(int argc, char **argv, int *at, cli_options *out,
     } else if (strcmp(argument, "-h") == 0) {
         option = &cli_option_help;
     }
-    if (option == NULL) {
-        return unknown_option(out->command, argument, length, err);
-    }
+    FAB_RETURN_IF(option == NULL, unknown_option(out->command, argument, length, err));
     for (size_t i = 0; out->command->options[i] != NULL; i++) {
         if (out->command->options[i] == option && option->list == 0 && !option->is_repeatable) {
             FAB_REFUSE_IF((out->given >> i & 1) != 0, err, FAB_EUSAGE, NULL, "option --%s is given twice",

@@ -4,7 +4,6 @@
 #include "fab/xml_reader.h"
 #include "fields.h"
 
-#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 

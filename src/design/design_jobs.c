@@ -180,9 +180,7 @@ fab_status fab_design_set_job(fab_design *design, size_t job, const char *key, c
                               fab_error *err) {
     static const field_scope SCOPE = SCOPE_JOB;
     const field *f = design_field_find(SCOPE_JOB, key);
-    if (f == NULL) {
-        return fail_unknown("job key", key, &SCOPE, 1, where, err);
-    }
+    FAB_RETURN_IF(f == NULL, fail_unknown("job key", key, &SCOPE, 1, where, err));
     FAB_REFUSE_IF(job > design->n_jobs, err, FAB_EINTERNAL, where, "job %zu of %zu", job, design->n_jobs);
     size_t n_jobs = design->n_jobs;
     if (job == n_jobs) {

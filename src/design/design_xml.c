@@ -22,12 +22,10 @@ static const char *place_value(const source *s, const fab_xml_attribute *attribu
 
 /* An element that holds neither elements nor text. */
 static fab_status check_empty(const source *s, const fab_xml_element *element, fab_error *err) {
-    if (element->first_child != NULL) {
-        return fab_xml_fail_at(s->file, element->first_child, err, "no element may stand inside ", element->name);
-    }
-    if (element->text[0] != '\0') {
-        return fab_xml_fail_at(s->file, element, err, "unexpected text inside ", element->name);
-    }
+    FAB_RETURN_IF(element->first_child != NULL,
+                  fab_xml_fail_at(s->file, element->first_child, err, "no element may stand inside ", element->name));
+    FAB_RETURN_IF(element->text[0] != '\0',
+                  fab_xml_fail_at(s->file, element, err, "unexpected text inside ", element->name));
     return FAB_OK;
 }
 
@@ -85,13 +83,10 @@ static fab_status read_tier(const source *s, const fab_xml_element *element, boo
     char where[FAB_XML_PLACE_SIZE];
     uint64_t level = 0;
     const fab_xml_attribute *attribute = fab_xml_find(element, "level");
-    if (strcmp(element->name, "tier") != 0) {
-        return fab_xml_fail_at(s->file, element, err, "only <tier> may stand inside <fabric>, not ", element->name);
-    }
+    FAB_RETURN_IF(strcmp(element->name, "tier") != 0,
+                  fab_xml_fail_at(s->file, element, err, "only <tier> may stand inside <fabric>, not ", element->name));
     FAB_PASS(check_empty(s, element, err));
-    if (attribute == NULL) {
-        return fab_xml_fail_at(s->file, element, err, "a tier needs its level: 1 = leaf", "");
-    }
+    FAB_RETURN_IF(attribute == NULL, fab_xml_fail_at(s->file, element, err, "a tier needs its level: 1 = leaf", ""));
     (void)place_value(s, attribute, where);
     FAB_REFUSE_IF(fab_count_parse(attribute->value, 1, FAB_MAX_TIERS, &level, NULL) != FAB_OK, err, FAB_EINPUT, where,
                   "level: '%.60s' is not a number from 1 to %d", attribute->value, FAB_MAX_TIERS);
@@ -102,9 +97,8 @@ static fab_status read_tier(const source *s, const fab_xml_element *element, boo
 
 static fab_status read_fabric(const source *s, const fab_xml_element *element, bool front_end, fab_error *err) {
     bool seen[FAB_MAX_TIERS] = {false};
-    if (element->text[0] != '\0') {
-        return fab_xml_fail_at(s->file, element, err, "unexpected text inside ", element->name);
-    }
+    FAB_RETURN_IF(element->text[0] != '\0',
+                  fab_xml_fail_at(s->file, element, err, "unexpected text inside ", element->name));
     (void)place(s, element, front_end ? s->reading->front_end_where : s->reading->origin_where);
     FAB_PASS(design_read_attributes(s, element, SCOPE_FABRIC, 0, front_end, err));
     for (const fab_xml_element *child = element->first_child; child != NULL; child = child->next) {
@@ -133,12 +127,10 @@ static fab_status read_job(const source *s, const fab_xml_element *element, fab_
 static fab_status read_source(const source *s, const fab_xml_element *element, fab_error *err) {
     char where[FAB_XML_PLACE_SIZE];
     target t = {.field = design_field_find(SCOPE_DESIGN, "source")};
-    if (element->first_child != NULL) {
-        return fab_xml_fail_at(s->file, element->first_child, err, "no element may stand inside ", element->name);
-    }
-    if (element->n_attributes > 0) {
-        return fab_xml_fail_at(s->file, element, err, "<source> has no attribute ", element->attributes[0].name);
-    }
+    FAB_RETURN_IF(element->first_child != NULL,
+                  fab_xml_fail_at(s->file, element->first_child, err, "no element may stand inside ", element->name));
+    FAB_RETURN_IF(element->n_attributes > 0,
+                  fab_xml_fail_at(s->file, element, err, "<source> has no attribute ", element->attributes[0].name));
     return reading_set(s->reading, &t, element->text, place(s, element, where), err);
 }
 
@@ -147,9 +139,8 @@ static fab_status read_single(const source *s, const fab_xml_element *element, f
                               const char *required, fab_error *err) {
     FAB_PASS(check_empty(s, element, err));
     FAB_PASS(design_read_attributes(s, element, scope, index, false, err));
-    if (fab_xml_find(element, required) == NULL) {
-        return fab_xml_fail_at(s->file, element, err, "missing attribute: ", required);
-    }
+    FAB_RETURN_IF(fab_xml_find(element, required) == NULL,
+                  fab_xml_fail_at(s->file, element, err, "missing attribute: ", required));
     return FAB_OK;
 }
 

@@ -51,14 +51,12 @@ static fab_status read_pcie(const server_reader *r, const fab_xml_element *e, do
     if (speed == NULL || width == NULL || speed->value[0] == '\0' || strncmp(speed->value, "Unknown", 7) == 0) {
         return FAB_OK;
     }
-    if (!server_parse_number(speed->value, " GT/s", 1000, &gt) &&
-        !server_parse_number(speed->value, " GT/s PCIe", 1000, &gt) &&
-        !server_parse_number(speed->value, "GT/s", 1000, &gt)) {
-        return server_wrong_value(r, speed, "speed such as \"16 GT/s\"", err);
-    }
-    if (!server_parse_number(width->value, "", 64, &lanes) || lanes != floor(lanes)) {
-        return server_wrong_value(r, width, "number of lanes up to 64", err);
-    }
+    FAB_RETURN_IF(!server_parse_number(speed->value, " GT/s", 1000, &gt) &&
+                      !server_parse_number(speed->value, " GT/s PCIe", 1000, &gt) &&
+                      !server_parse_number(speed->value, "GT/s", 1000, &gt),
+                  server_wrong_value(r, speed, "speed such as \"16 GT/s\"", err));
+    FAB_RETURN_IF(!server_parse_number(width->value, "", 64, &lanes) || lanes != floor(lanes),
+                  server_wrong_value(r, width, "number of lanes up to 64", err));
     double share = gt <= 5 ? 0.8 : gt <= 32 ? 128.0 / 130 : 242.0 / 256;
     *out_bps = floor(gt * 1e3 * lanes * share) * 1e6; /* whole Mb/s: what follows can be written down */
     return FAB_OK;
@@ -82,9 +80,7 @@ static fab_status read_nvlinks(const server_reader *r, const fab_xml_element *gp
         if (strcmp(e->name, "nvlink") != 0) {
             continue;
         }
-        if (count == NULL) {
-            return server_wrong(r, e->line, e->column, FAB_EINPUT, "an nvlink without a count", err);
-        }
+        FAB_RETURN_IF(count == NULL, server_wrong(r, e->line, e->column, FAB_EINPUT, "an nvlink without a count", err));
         if (!server_parse_number(count->value, "", 1000, &n)) {
             FAB_PASS(server_wrong_value(r, count, "number of links up to 1000", err));
         }
@@ -164,9 +160,8 @@ static fab_status describe_nic(const server_reader *r, const fab_xml_element *ni
 
 static fab_status check_bus(const server_reader *r, const fab_xml_element *pci, fab_error *err) {
     const fab_xml_attribute *bus = fab_xml_find(pci, server_bus_key(r));
-    if (bus == NULL || bus->value[0] == '\0') {
-        return server_wrong(r, pci->line, pci->column, FAB_EINPUT, "a GPU or NIC without a busid", err);
-    }
+    FAB_RETURN_IF(bus == NULL || bus->value[0] == '\0',
+                  server_wrong(r, pci->line, pci->column, FAB_EINPUT, "a GPU or NIC without a busid", err));
     const fab_xml_element *const *lists[] = {r->gpu, r->nic};
     const uint32_t n[] = {r->shape->n_gpus, r->shape->n_nics};
     for (int kind = 0; kind < 2; kind++) {

@@ -182,9 +182,7 @@ static fab_status find_in_job(const reading *r, const path *p, target *out, cons
     FAB_REFUSE_IF(p->n != 2 && p->n != 3, err, FAB_EINPUT, where, "write job.KEY or job.ID.KEY");
     const char *key = p->part[p->n - 1];
     out->field = design_field_find(SCOPE_JOB, key);
-    if (out->field == NULL) {
-        return fail_unknown("job key", key, &SCOPE, 1, where, err);
-    }
+    FAB_RETURN_IF(out->field == NULL, fail_unknown("job key", key, &SCOPE, 1, where, err));
     if (p->n == 3) {
         while (out->index < r->design.n_jobs && strcmp(r->design.jobs[out->index].id, p->part[1]) != 0) {
             out->index++;
@@ -215,9 +213,7 @@ static fab_status find_by_key(const path *p, target *out, const char *where, fab
     bool of_fabric = design_field_find(SCOPE_FABRIC, key) != NULL || design_field_find(SCOPE_TIER, key) != NULL;
     FAB_REFUSE_IF(p->n == 1 && !of_fabric && design_field_find(SCOPE_JOB, key) != NULL, err, FAB_EINPUT, where,
                   "'%s' is a key of a job: write job.%s", key, key);
-    if (p->n == 1 && !of_fabric) {
-        return fail_unknown("path", key, SCOPES, 3, where, err);
-    }
+    FAB_RETURN_IF(p->n == 1 && !of_fabric, fail_unknown("path", key, SCOPES, 3, where, err));
     return find_in_fabric(p, 0, false, out, where, err);
 }
 

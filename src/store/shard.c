@@ -103,11 +103,10 @@ void fab_shard_close(fab_shard *shard) {
 
 fab_status fab_shard_put(fab_shard *shard, const fab_block *block, fab_error *err) {
     int code = SQLITE_OK;
-    if (block->number >= fab_plan_n_blocks(shard->plan) ||
-        block->n_scenarios != fab_plan_block_size(shard->plan, block->number)) {
-        return fab_fail(err, FAB_EINTERNAL, shard->db.path, "block %" PRIu64 " of %" PRIu64 " scenarios", block->number,
-                        block->n_scenarios);
-    }
+    FAB_REFUSE_IF(block->number >= fab_plan_n_blocks(shard->plan) ||
+                      block->n_scenarios != fab_plan_block_size(shard->plan, block->number),
+                  err, FAB_EINTERNAL, shard->db.path, "block %" PRIu64 " of %" PRIu64 " scenarios", block->number,
+                  block->n_scenarios);
     if (!shard->is_open) {
         FAB_PASS(database_run(&shard->db, "BEGIN IMMEDIATE", err));
         shard->is_open = true;

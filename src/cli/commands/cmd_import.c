@@ -185,9 +185,9 @@ static fab_status import_run(const cli_options *options, FILE *out, fab_error *e
     bool is_input = strcmp(options->operands.items[0], "-") == 0;
     FAB_FAIL_IF(is_input && options->output != NULL, err, FAB_EUSAGE, NULL,
                 "option --output: a design names its file, and standard input has no name");
-    if (!is_input && access(options->operands.items[0], R_OK) != 0) { /* else named by the override that it becomes */
-        FAB_FAIL(err, FAB_EIO, options->operands.items[0], "cannot be read: %s", strerror(errno));
-    }
+    /* else named by the override that it becomes */
+    FAB_FAIL_IF(!is_input && access(options->operands.items[0], R_OK) != 0, err, FAB_EIO, options->operands.items[0],
+                "cannot be read: %s", strerror(errno));
     FAB_TRY(cli_result_init(options, FAB_COMMAND_IMPORT, 0, &result, err));
     FAB_TRY(read_design(options, design, err));
     FAB_TRY(fab_topology_build(&design->fabric, &fabric, NULL, err));

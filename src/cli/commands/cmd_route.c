@@ -15,12 +15,11 @@ static fab_status check_dump(const cli_options *options, fab_error *err) {
     if (!to_stdout(options)) {
         return cli_check_new_file(options, options->dump, err);
     }
-    if (options->format != NULL || options->out != NULL || options->exports.n > 0 || options->advise.on ||
-        (options->bound && options->certificate == NULL)) {
-        return fab_fail(err, FAB_EUSAGE, NULL,
-                        "option --dump -: the tables take the place of the report; "
-                        "--format, --json, --out, --export, --advise and --bound need it");
-    }
+    FAB_REFUSE_IF(options->format != NULL || options->out != NULL || options->exports.n > 0 || options->advise.on ||
+                      (options->bound && options->certificate == NULL),
+                  err, FAB_EUSAGE, NULL,
+                  "option --dump -: the tables take the place of the report; "
+                  "--format, --json, --out, --export, --advise and --bound need it");
     return FAB_OK;
 }
 

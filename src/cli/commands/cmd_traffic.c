@@ -2,7 +2,6 @@
 
 #include "fab/memory.h"
 #include "fab/design.h"
-#include "fab/units.h"
 
 #include <string.h>
 

@@ -145,8 +145,7 @@ static int by_name(const void *x, const void *y) {
 static fab_status rank_nodes(auditor *a, named_node **out, fab_error *err) {
     uint32_t n = a->net->n_nodes;
     FAB_PASS(fab_network_names(a->net, &a->names, err));
-    FAB_PASS(FAB_NEW(a->rank, (size_t)n + 1, err));
-    FAB_PASS(FAB_NEW(*out, (size_t)n + 1, err));
+    FAB_PASS(FAB_NEW_ALL((size_t)n + 1, err, a->rank, *out));
     for (uint32_t v = 0; v < n; v++) {
         (*out)[v] = (named_node){a->net->nodes[v].label, v};
     }

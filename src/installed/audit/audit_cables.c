@@ -237,8 +237,7 @@ fab_status fab_audit_cables(auditor *a, fab_error *err) {
     double *usual = NULL;
     double *confidence = NULL;
     boundary_rates rates[FAB_AUDIT_BOUNDARIES + 1] = {{0}};
-    FAB_TRY(FAB_NEW(usual, (size_t)a->net->n_cables + 1, err));
-    FAB_TRY(FAB_NEW(confidence, (size_t)a->net->n_cables + 1, err));
+    FAB_TRY(FAB_NEW_ALL((size_t)a->net->n_cables + 1, err, usual, confidence));
     for (uint32_t t = 1; t <= FAB_AUDIT_BOUNDARIES && a->planned_bps != NULL; t++) {
         FAB_TRY(look_at_boundary(a, t, &rates[t], err));
     }

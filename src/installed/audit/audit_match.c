@@ -184,8 +184,7 @@ fab_status audit_match_find(audit_match *m, fab_error *err) {
     audit_numbering_find(here, &m->ports.numbering[0]);
     audit_numbering_find(plan, &m->ports.numbering[1]);
     FAB_TRY(FAB_NEW(m->there, (size_t)plan->n_nodes + 1, err));
-    FAB_TRY(FAB_NEW(m->meant, (size_t)here->n_nodes + 1, err));
-    FAB_TRY(FAB_NEW(one, (size_t)here->n_nodes + 1, err));
+    FAB_TRY(FAB_NEW_ALL((size_t)here->n_nodes + 1, err, m->meant, one));
     FAB_TRY(FAB_NEW(two, (size_t)plan->n_nodes + 1, err));
     FAB_TRY(FAB_NEW(queue, (size_t)here->n_nodes + 1, err));
     memset(m->there, 0xff, plan->n_nodes * sizeof *m->there);

@@ -329,10 +329,7 @@ fab_status audit_plugs_order(audit_plugs *p, fab_error *err) {
     standing *all = NULL;
     uint32_t n = 0;
     sequence s = {.p = p};
-    FAB_TRY(FAB_NEW(all, (size_t)p->n + 1, err));
-    FAB_TRY(FAB_NEW(s.tail, (size_t)p->n + 1, err));
-    FAB_TRY(FAB_NEW(s.before, (size_t)p->n + 1, err));
-    FAB_TRY(FAB_NEW(s.is_out, (size_t)p->n + 1, err));
+    FAB_TRY(FAB_NEW_ALL((size_t)p->n + 1, err, all, s.tail, s.before, s.is_out));
     for (uint32_t i = 0; i < p->n; i++) {
         const audit_plug *x = &p->plug[i];
         const char *port = fab_network_far(a->net, x->side)->port;

@@ -82,9 +82,7 @@ static int by_name(const void *x, const void *y) {
 static fab_status rank_servers(audit_plugs *p, fab_error *err) {
     const fab_shape *s = p->a->shape;
     named_server *all = NULL;
-    FAB_PASS(FAB_NEW(p->rank, (size_t)s->n_servers + 1, err));
-    FAB_PASS(FAB_NEW(p->pattern, (size_t)s->n_servers + 1, err));
-    FAB_PASS(FAB_NEW(all, (size_t)s->n_servers + 1, err));
+    FAB_PASS(FAB_NEW_ALL((size_t)s->n_servers + 1, err, p->rank, p->pattern, all));
     for (uint32_t i = 0; i < s->n_servers; i++) {
         all[i] = (named_server){s->server_name[i], i};
         p->pattern[i] = fab_name_pattern(s->server_name[i]);
@@ -238,8 +236,7 @@ static fab_status find_templates(audit_plugs *p, bool with_leaves, uint32_t *tem
     uint32_t n = p->a->shape->n_servers;
     signed_server *list = NULL;
     signed_server *kinds = NULL; /* by pattern of names, of a kind those of the most frequent spread first */
-    FAB_TRY(FAB_NEW(list, (size_t)n + 1, err));
-    FAB_TRY(FAB_NEW(kinds, (size_t)n + 1, err));
+    FAB_TRY(FAB_NEW_ALL((size_t)n + 1, err, list, kinds));
     for (uint32_t i = 0; i < n; i++) {
         list[i] = (signed_server){.server = i, .rank = p->rank[i], .signature = spread_of(p, i, with_leaves)};
         template_[i] = NONE;
@@ -355,11 +352,7 @@ fab_status audit_plugs_compare(audit_plugs *p, fab_error *err) {
     uint32_t n = p->a->shape->n_servers;
     uint32_t *spread = NULL;
     uint32_t *n_like = NULL;
-    FAB_TRY(FAB_NEW(spread, (size_t)n + 1, err));
-    FAB_TRY(FAB_NEW(n_like, (size_t)n + 1, err));
-    FAB_TRY(FAB_NEW(p->template_, (size_t)n + 1, err));
-    FAB_TRY(FAB_NEW(p->n_peers, (size_t)n + 1, err));
-    FAB_TRY(FAB_NEW(p->n_kind, (size_t)n + 1, err));
+    FAB_TRY(FAB_NEW_ALL((size_t)n + 1, err, spread, n_like, p->template_, p->n_peers, p->n_kind));
     FAB_TRY(find_templates(p, true, spread, n_like, p->n_kind, err));
     FAB_TRY(find_templates(p, false, p->template_, p->n_peers, p->n_kind, err));
     for (uint32_t s = 0; s < n; s++) {

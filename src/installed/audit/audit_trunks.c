@@ -578,10 +578,7 @@ fab_status fab_audit_trunks(auditor *a, fab_error *err) {
     if (a->net->is_tree_of_names) { /* one line for a trunk of any width */
         return FAB_OK;
     }
-    FAB_TRY(FAB_NEW(t.mark, (size_t)a->net->n_nodes + 1, err));
-    FAB_TRY(FAB_NEW(t.even, (size_t)a->net->n_nodes + 1, err));
-    FAB_TRY(FAB_NEW(t.other, (size_t)a->net->n_nodes + 1, err));
-    FAB_TRY(FAB_NEW(t.up, (size_t)a->net->n_nodes + 1, err));
+    FAB_TRY(FAB_NEW_ALL((size_t)a->net->n_nodes + 1, err, t.mark, t.even, t.other, t.up));
     for (t.tier = 1; t.tier < a->n_tiers; t.tier++) {
         t.b = &a->boundary[t.tier];
         FAB_TRY(look_at_boundary(&t, err));

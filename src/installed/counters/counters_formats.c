@@ -34,10 +34,8 @@ static fab_status counters_choose(const char *path, const char *bytes, const cha
             return FAB_OK;
         }
     }
-    if (format != NULL) {
-        return fab_fail(err, FAB_EINPUT, path, "there is no format of counters '%.40s', but %s", format,
-                        list_counters_formats(list, sizeof list));
-    }
+    FAB_REFUSE_IF(format != NULL, err, FAB_EINPUT, path, "there is no format of counters '%.40s', but %s", format,
+                  list_counters_formats(list, sizeof list));
     return fab_fail_in_file(err, path, 1, 1, "looks like none of the formats of counters: %s",
                             list_counters_formats(list, sizeof list));
 }
@@ -85,9 +83,7 @@ fab_status fab_counters_read(const char *path, const char *format, fab_counters 
         path,
         &(fab_folder_visit){.read = read_one, .context = &r, .most_depth = FAB_FOLDER_DEPTH, .may_be_empty = true},
         err));
-    if (c->n_ports == 0) {
-        FAB_FAIL(err, FAB_EINPUT, path, "holds no counters that are known here");
-    }
+    FAB_FAIL_IF(c->n_ports == 0, err, FAB_EINPUT, path, "holds no counters that are known here");
     *out = c;
     c = NULL;
 done:

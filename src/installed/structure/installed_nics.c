@@ -260,10 +260,8 @@ fab_status installed_place_nics(making *m, fab_error *err) {
     ranked *list = NULL;
     uint32_t *place = NULL;
     uint32_t usual = usual_nics(m);
-    if (m->options->nics_per_server > MOST_NICS) {
-        FAB_FAIL(err, FAB_EINPUT, NULL, "nics-per-server: %" PRIu64 "; the limit is %d", m->options->nics_per_server,
-                 MOST_NICS);
-    }
+    FAB_FAIL_IF(m->options->nics_per_server > MOST_NICS, err, FAB_EINPUT, NULL,
+                "nics-per-server: %" PRIu64 "; the limit is %d", m->options->nics_per_server, MOST_NICS);
     out->nics_per_server = m->options->nics_per_server > 0 ? (uint32_t)m->options->nics_per_server : usual;
     if (usual == 0) {
         bool has_switches_alone = m->net->n_cables > 0;
@@ -277,10 +275,8 @@ fab_status installed_place_nics(making *m, fab_error *err) {
     FAB_TRY(find_groups(m, err));
     FAB_TRY(order_servers(m, &list, err));
     find_domains(m, list);
-    if (out->n_complete == 0) {
-        FAB_FAIL(err, FAB_EINPUT, m->net->path, "no host has %" PRIu32 " NICs; most have %" PRIu32,
-                 out->nics_per_server, usual);
-    }
+    FAB_FAIL_IF(out->n_complete == 0, err, FAB_EINPUT, m->net->path, "no host has %" PRIu32 " NICs; most have %" PRIu32,
+                out->nics_per_server, usual);
     size_t n_nics = (size_t)out->n_servers * out->nics_per_server;
     FAB_TRY(FAB_NEW(place, MOST_SLOTS, err));
     FAB_TRY(FAB_NEW(out->server_name, out->n_servers, err));

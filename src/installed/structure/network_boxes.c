@@ -43,9 +43,8 @@ done:
 fab_status fab_names_check(const char **names, uint32_t n, const char *what, const char *path, fab_error *err) {
     FAB_SORT(names, n, fab_order_text);
     for (uint32_t i = 1; i < n; i++) {
-        if (strcmp(names[i - 1], names[i]) == 0) {
-            return fab_fail(err, FAB_EUNSUPPORTED, path, "two %s would be called '%.100s'", what, names[i]);
-        }
+        FAB_REFUSE_IF(strcmp(names[i - 1], names[i]) == 0, err, FAB_EUNSUPPORTED, path,
+                      "two %s would be called '%.100s'", what, names[i]);
     }
     return FAB_OK;
 }
@@ -178,18 +177,14 @@ static fab_status name_port(const fab_boxes *boxes, const fab_network *net, uint
         (void)snprintf(out, FAB_BOX_PORT, "eth%" PRIu32, boxes->adapter_port[side]);
         return FAB_OK;
     }
-    if (end->port == NULL) {
-        return fab_fail(err, FAB_EUNSUPPORTED, net->path,
-                        "the format names both ports of a cable, and one at '%.80s' has no name", node->label);
-    }
+    FAB_REFUSE_IF(end->port == NULL, err, FAB_EUNSUPPORTED, net->path,
+                  "the format names both ports of a cable, and one at '%.80s' has no name", node->label);
     bool is_number = end->port[strspn(end->port, "0123456789")] == '\0';
     int n = snprintf(out, FAB_BOX_PORT, "%s%s", is_number ? prefix : "", end->port);
-    if (n < 0 || n >= FAB_BOX_PORT || out[strcspn(out, " \"\\:")] != '\0') {
-        return fab_fail(err, FAB_EUNSUPPORTED, net->path,
-                        "port '%.40s' of '%.80s' is no name of a network device: up to 15 bytes, no blank, quote or "
-                        "colon",
-                        end->port, node->label);
-    }
+    FAB_REFUSE_IF(n < 0 || n >= FAB_BOX_PORT || out[strcspn(out, " \"\\:")] != '\0', err, FAB_EUNSUPPORTED, net->path,
+                  "port '%.40s' of '%.80s' is no name of a network device: up to 15 bytes, no blank, quote or "
+                  "colon",
+                  end->port, node->label);
     return FAB_OK;
 }
 

@@ -82,10 +82,7 @@ static fab_status place_phase(alternatives *t, size_t phase, size_t *out, fab_er
 
 static fab_status find_lossy(alternatives *t, fab_error *err) {
     const size_t n = t->result->n_phases;
-    FAB_PASS(FAB_NEW(t->lossy, n + 1, err));
-    FAB_PASS(FAB_NEW(t->like, n + 1, err));
-    FAB_PASS(FAB_NEW(t->of_subset, n + 1, err));
-    FAB_PASS(FAB_NEW(t->transfer_s, n + 1, err));
+    FAB_PASS(FAB_NEW_ALL(n + 1, err, t->lossy, t->like, t->of_subset, t->transfer_s));
     FAB_PASS(fab_allocate(n + 1, sizeof *t->bytes, &t->bytes, err));
     FAB_PASS(FAB_NEW(t->scaled, n + 1, err));
     FAB_PASS(FAB_NEW(t->paces, t->what->n_engines, err));

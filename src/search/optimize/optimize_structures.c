@@ -15,7 +15,6 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 #define MAX_TIERS_TRIED 4
@@ -33,12 +32,10 @@ static fab_status read_base(const search *s, uint64_t domain, double nic_bps, fa
     fab_error inner = {0};
     uint64_t g = q->gpus_per_server != 0 ? q->gpus_per_server : c->gpus_per_server;
     uint64_t n = g * c->nics_per_server / c->gpus_per_server;
-    if (n * c->gpus_per_server != g * c->nics_per_server) {
-        return fab_fail(err, FAB_EINPUT, "optimize",
-                        "servers of %" PRIu64 " GPUs get no whole number of NICs: the catalog has %" PRIu64
-                        " for %" PRIu64 " GPUs",
-                        g, c->nics_per_server, c->gpus_per_server);
-    }
+    FAB_REFUSE_IF(n * c->gpus_per_server != g * c->nics_per_server, err, FAB_EINPUT, "optimize",
+                  "servers of %" PRIu64 " GPUs get no whole number of NICs: the catalog has %" PRIu64 " for %" PRIu64
+                  " GPUs",
+                  g, c->nics_per_server, c->gpus_per_server);
     (void)snprintf(text, sizeof text,
                    "clos:gpus=%" PRIu64 ",gpus-per-server=%" PRIu64 ",nics-per-server=%" PRIu64 ",domain=%" PRIu64
                    ",nic=%s",
@@ -344,11 +341,10 @@ static fab_status add_families(search *s, structure *rest, fab_error *err) {
     const fab_catalog *c = s->request->catalog;
     for (size_t f = 0; f < c->n_families; f++) {
         const fab_family *family = fab_family_find(c->families[f]);
-        if (family == NULL || family->tree == NULL) {
-            return fab_fail(err, FAB_EINPUT, c->families_where, "families: '%s' is %s", c->families[f],
-                            family == NULL ? "no family (see 'fabriscope list families')"
-                                           : "not a tree of tiers and cannot be optimised");
-        }
+        FAB_REFUSE_IF(family == NULL || family->tree == NULL, err, FAB_EINPUT, c->families_where,
+                      "families: '%s' is %s", c->families[f],
+                      family == NULL ? "no family (see 'fabriscope list families')"
+                                     : "not a tree of tiers and cannot be optimised");
         rest->family = family->name;
         for (size_t t = 0; t < c->n_tiers; t++) {
             rest->n_tiers = (uint32_t)c->tiers[t];
@@ -410,15 +406,11 @@ fab_status optimize_enumerate(search *s, fab_error *err) {
                           .nic_bps = q->nic_bps > 0 ? q->nic_bps : c->nics_bps[i / n_domains],
                           .domain = q->domain != 0 ? q->domain : c->domains[i % n_domains]};
         base->status = read_base(s, rest.domain, rest.nic_bps, &base->spec, &base->why);
-        if (base->status == FAB_ENOMEM) {
-            FAB_FAIL(err, FAB_ENOMEM, NULL, "cannot allocate what reads a design");
-        }
+        FAB_FAIL_IF(base->status == FAB_ENOMEM, err, FAB_ENOMEM, NULL, "cannot allocate what reads a design");
         n_fitting += base->status == FAB_OK;
         FAB_TRY(add_families(s, &rest, err));
     }
-    if (n_fitting == 0) {
-        FAB_FAIL(err, s->bases[0].why.code, s->bases[0].why.where, "%s", s->bases[0].why.text);
-    }
+    FAB_FAIL_IF(n_fitting == 0, err, s->bases[0].why.code, s->bases[0].why.where, "%s", s->bases[0].why.text);
     atomic_init(&e.n_done, 0);
     FAB_TRY(FAB_NEW(e.samples, n_threads, err));
     FAB_TRY(fab_parallel_for(s->n_structures, n_threads, finish_one, &e, err));

@@ -141,9 +141,7 @@ static fab_status measure_floor(token_search *t, const ranked *r, token_floor *o
     FAB_TRY(tokens_open(t, r, point, &fabric, err));
     const fab_plan_request request = plan_request(t, fabric);
     status = fab_plan_floor(&request, &plans, &why);
-    if (status != FAB_OK && !fab_is_refusal(status)) {
-        FAB_FAIL(err, status, why.where, "%s", why.text);
-    }
+    FAB_FAIL_IF(status != FAB_OK && !fab_is_refusal(status), err, status, why.where, "%s", why.text);
     *out = (token_floor){.family = r->structure->family,
                          .planes = r->structure->planes,
                          .domain = r->structure->domain,
@@ -296,10 +294,8 @@ static fab_status keep_replay(token_search *t, ranked *r, const fab_planned *pla
         point->goodput_ratio = goodput->mean;
         point->goodput_ci95 = goodput->ci95;
     }
-    if (usd < bound_usd * (1 - ROUNDING)) {
-        return fab_fail(err, FAB_EINTERNAL, point->design, "1e9 tokens cost %.17g USD, less than their bound of %.17g",
-                        usd, bound_usd);
-    }
+    FAB_REFUSE_IF(usd < bound_usd * (1 - ROUNDING), err, FAB_EINTERNAL, point->design,
+                  "1e9 tokens cost %.17g USD, less than their bound of %.17g", usd, bound_usd);
     point->owned_usd = r->candidate->owned_usd;
     point->usd_per_1e9_tokens = usd;
     point->tokens_per_s = tokens_per_s;
@@ -549,10 +545,8 @@ static fab_status check_tokens(token_search *t, const fab_optimum_point *p, fab_
     FAB_TRY(fab_sweep_evaluate(&request, t->design, &evaluated, err));
     double usd = evaluated.n_engines > 0 ? evaluated.engines[0].owned_usd_per_1e9_tokens : 0;
     usd = q->scenarios != NULL ? fab_with_failures(&evaluated.engines[0], usd) : usd;
-    if (fabs(usd - p->usd_per_1e9_tokens) > 1e-6 * p->usd_per_1e9_tokens) {
-        FAB_FAIL(err, FAB_EINTERNAL, p->design, "1e9 tokens cost %.10g USD in the search and %.10g in a run",
-                 p->usd_per_1e9_tokens, usd);
-    }
+    FAB_FAIL_IF(fabs(usd - p->usd_per_1e9_tokens) > 1e-6 * p->usd_per_1e9_tokens, err, FAB_EINTERNAL, p->design,
+                "1e9 tokens cost %.10g USD in the search and %.10g in a run", p->usd_per_1e9_tokens, usd);
 done:
     fab_sweep_point_release(&evaluated);
     fab_fabric_free(fabric);
@@ -567,10 +561,8 @@ fab_status optimize_by_tokens(search *s, fab_optimum *out, fab_error *err) {
     FAB_TRY(FAB_NEW(t.design, 1, err));
     FAB_TRY(list_candidates(&t, err));
     FAB_TRY(replay_all(&t, &cheapest, err));
-    if (t.n_best == 0) {
-        FAB_FAIL(err, FAB_EUNSUPPORTED, "optimize", "no design of the catalog can be replayed: %s",
-                 out->tokens.refused_note);
-    }
+    FAB_FAIL_IF(t.n_best == 0, err, FAB_EUNSUPPORTED, "optimize", "no design of the catalog can be replayed: %s",
+                out->tokens.refused_note);
     count_proofs(&t);
     list_families(&t);
     out->tokens.most_replays = s->request->most_replays;

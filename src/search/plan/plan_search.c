@@ -302,10 +302,9 @@ static fab_status tighten(search *s, plan_node *node, fab_error *err) {
         node->state = HAS_LINKS; /* nothing more is known before its time */
     } else {
         fab_status status = plan_bound(&s->network, &node->plan, NEXT[from].depth, NEXT[from].how, &bound_s, &why);
-        if (status != FAB_OK && (!fab_is_refusal(status) ||
-                                 s->network.is_too_large)) { /* what is refused has no bound, and no time later */
-            return fab_fail(err, status, why.where, "%s", why.text);
-        }
+        /* what is refused has no bound, and no time later */
+        FAB_REFUSE_IF(status != FAB_OK && (!fab_is_refusal(status) || s->network.is_too_large), err, status, why.where,
+                      "%s", why.text);
     }
     node->bound_s = fmax(node->bound_s, bound_s);
     return heap_push(s, node, err);
@@ -481,15 +480,11 @@ static fab_status order_by_draws(search *s, size_t n_asked, fab_error *err) {
 static fab_status fail_memory(const search *s, fab_error *err) {
     char text[192];
     const fab_plans *f = s->found;
-    if (f->n_plans == 0) {
-        return fab_fail(err, FAB_ENOSOLUTION, "plan",
-                        "no microbatches and stages go with batch %" PRIu64 " of %s on %" PRIu64 " GPUs", f->batch,
-                        f->model, f->gpus);
-    }
-    if (f->n_unfit < f->n_plans) {
-        return fab_fail(err, FAB_EUNSUPPORTED, "plan", "none of %" PRIu64 " plans can be timed: %s", f->n_plans,
-                        f->untimed_note);
-    }
+    FAB_REFUSE_IF(f->n_plans == 0, err, FAB_ENOSOLUTION, "plan",
+                  "no microbatches and stages go with batch %" PRIu64 " of %s on %" PRIu64 " GPUs", f->batch, f->model,
+                  f->gpus);
+    FAB_REFUSE_IF(f->n_unfit < f->n_plans, err, FAB_EUNSUPPORTED, "plan", "none of %" PRIu64 " plans can be timed: %s",
+                  f->n_plans, f->untimed_note);
     return fab_fail(err, FAB_ENOSOLUTION, "plan",
                     "none of %" PRIu64 " ways to run %s on %" PRIu64
                     " GPUs fits: the leanest needs %.4g GB of the %.4g GB of a %s, of which %.4g GB are to stay free "

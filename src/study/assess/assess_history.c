@@ -211,9 +211,8 @@ static fab_status find_state(fab_assessor *a, size_t engine, assess_state *out, 
     }
     fab_error why = {.code = FAB_OK};
     fab_status status = find_time(a, engine, out, &why);
-    if (status != FAB_OK && (status != FAB_ENOSOLUTION || h->n_out == 0)) {
-        return fab_fail(err, status, why.where, "%s", why.text);
-    }
+    FAB_REFUSE_IF(status != FAB_OK && (status != FAB_ENOSOLUTION || h->n_out == 0), err, status, why.where, "%s",
+                  why.text);
     out->runs = out->runs && status == FAB_OK; /* what is shared by fewer replicas does not fit */
     return FAB_OK;
 }

@@ -436,9 +436,7 @@ fab_status relocate_search_exactly(relocate_search *s, fab_error *err) {
     if (!x.is_too_large) {
         FAB_TRY(group_links(&x, err));
     }
-    if (x.status != FAB_OK) {
-        FAB_FAIL(err, x.status, NULL, "out of memory for %zu terms", x.n_terms);
-    }
+    FAB_FAIL_IF(x.status != FAB_OK, err, x.status, NULL, "out of memory for %zu terms", x.n_terms);
     if (!x.is_too_large && s->best_score.n_cut <= rest.n_cut && !s->best_score.is_late) {
         FAB_TRY(prove(&x, err));
     }

@@ -95,9 +95,7 @@ static fab_status refuse(const event_source *e, const char *event, const char *c
 /* --- power and cooling -------------------------------------------------------------------------------------------- */
 
 static fab_status events_power(const event_source *e, fab_error *err) {
-    if (strcmp(e->argument, "rack") != 0) {
-        return refuse(e, "power", "power:rack", err);
-    }
+    FAB_RETURN_IF(strcmp(e->argument, "rack") != 0, refuse(e, "power", "power:rack", err));
     FAB_PASS(need_floor(e, "power", err));
     for (uint32_t rack = 0; rack < e->s->racks.n_racks; rack++) {
         char name[FAB_SCENARIO_NAME_SIZE];
@@ -188,9 +186,8 @@ static fab_status events_cooling(const event_source *e, fab_error *err) {
         }
         return FAB_OK;
     }
-    if (!by_row && strcmp(e->argument, "hall") != 0) {
-        return refuse(e, "cooling", "cooling:row, cooling:hall or cooling:pod", err);
-    }
+    FAB_RETURN_IF(!by_row && strcmp(e->argument, "hall") != 0,
+                  refuse(e, "cooling", "cooling:row, cooling:hall or cooling:pod", err));
     FAB_PASS(need_floor(e, "cooling", err));
     for (uint32_t hall = 0; hall < e->floor->n_halls; hall++) {
         for (uint32_t row = 0; row < (by_row ? e->floor->n_rows : 1); row++) {
@@ -235,9 +232,8 @@ static fab_status fail_card(const event_source *e, uint32_t v, uint32_t card, ui
 static fab_status events_card(const event_source *e, fab_error *err) {
     uint64_t n_ports = 0;
     fab_error inner = {0};
-    if (fab_count_parse(e->argument, 1, UINT16_MAX, &n_ports, &inner) != FAB_OK) {
-        return fab_fail(err, FAB_EINPUT, "--scenarios", "ports of a line card, as line-card:16: %s", inner.text);
-    }
+    FAB_REFUSE_IF(fab_count_parse(e->argument, 1, UINT16_MAX, &n_ports, &inner) != FAB_OK, err, FAB_EINPUT,
+                  "--scenarios", "ports of a line card, as line-card:16: %s", inner.text);
     for (uint32_t v = 0; v < fab_n_switches(e->f); v++) {
         const uint32_t n = (uint32_t)n_ports;
         for (uint32_t card = 0; card * n_ports < e->f->switch_ports[v]; card++) {
@@ -288,9 +284,8 @@ static fab_status events_bundle(const event_source *e, fab_error *err) {
     const bool by_rack = strcmp(e->argument, "racks") == 0;
     laid *list = NULL;
     uint32_t n = 0;
-    if (!by_rack && strcmp(e->argument, "switches") != 0) {
-        return refuse(e, "bundle", "bundle:racks or bundle:switches", err);
-    }
+    FAB_RETURN_IF(!by_rack && strcmp(e->argument, "switches") != 0,
+                  refuse(e, "bundle", "bundle:racks or bundle:switches", err));
     FAB_PASS(by_rack ? need_floor(e, "bundle", err) : FAB_OK);
     FAB_TRY(FAB_NEW(list, e->s->n_links + 1, err));
     for (uint32_t i = 0; i < e->s->n_links; i++) {
@@ -369,15 +364,13 @@ static fab_status events_update(const event_source *e, fab_error *err) {
     while (tier <= f->n_tiers && strcmp(fab_tier_name(f->wiring, tier), word) != 0) {
         tier++;
     }
-    if (tier > f->n_tiers) {
-        return fab_fail(err, FAB_EINPUT, "--scenarios", "update:%s: the fabric has no such tier; it has %s to %s", word,
-                        fab_tier_name(f->wiring, 1), fab_tier_name(f->wiring, f->n_tiers));
-    }
+    FAB_REFUSE_IF(tier > f->n_tiers, err, FAB_EINPUT, "--scenarios",
+                  "update:%s: the fabric has no such tier; it has %s to %s", word, fab_tier_name(f->wiring, 1),
+                  fab_tier_name(f->wiring, f->n_tiers));
     const uint32_t first = fab_is_tree(f) ? f->first_of_tier[tier] - f->first[FAB_NODE_SWITCH] : 0;
     const uint32_t n = fab_is_tree(f) ? f->first_of_tier[tier + 1] - f->first_of_tier[tier] : fab_n_switches(f);
-    if (comma != NULL && fab_count_parse(comma + 1, 1, n, &k, &inner) != FAB_OK) {
-        return fab_fail(err, FAB_EINPUT, "--scenarios", "switches that are updated at a time: %s", inner.text);
-    }
+    FAB_REFUSE_IF(comma != NULL && fab_count_parse(comma + 1, 1, n, &k, &inner) != FAB_OK, err, FAB_EINPUT,
+                  "--scenarios", "switches that are updated at a time: %s", inner.text);
     if (k > 0) {
         return update_all(e, first, n, (uint32_t)k, err);
     }

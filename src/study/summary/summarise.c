@@ -1,7 +1,7 @@
 /* Rows to a summary: sums and figures of every variant, policies against each other. Components: summarise_rank.c. */
 #include "summarise_internal.h"
-#include "fab/analysis.h"
 
+#include "fab/analysis.h"
 #include "fab/memory.h"
 #include "fab/order.h"
 
@@ -122,10 +122,9 @@ double summary_impact(const fab_summariser *s, const fab_outcome *row) {
 /* --- life --------------------------------------------------------------------------------------------------------- */
 
 static fab_status summarise_check_request(const fab_summary_request *r, fab_error *err) {
-    if (r->n_engines == 0 || r->n_policies == 0 || r->top == 0 || r->top > FAB_STUDY_TOP_MOST) {
-        return fab_fail(err, FAB_EINTERNAL, NULL, "a summary of %zu engines, %zu policies and %zu names", r->n_engines,
-                        r->n_policies, r->top);
-    }
+    FAB_REFUSE_IF(r->n_engines == 0 || r->n_policies == 0 || r->top == 0 || r->top > FAB_STUDY_TOP_MOST, err,
+                  FAB_EINTERNAL, NULL, "a summary of %zu engines, %zu policies and %zu names", r->n_engines,
+                  r->n_policies, r->top);
     return FAB_OK;
 }
 
@@ -218,20 +217,15 @@ static fab_status check_row(const fab_summariser *s, const fab_outcome *row, siz
                    {"redo_ratio", row->redo_ratio, 0, 1 + 1e-9},
                    {"slow_ratio", row->slow_ratio, -1e300, 1 + 1e-9},
                    {"wait_ratio", row->wait_ratio, 0, 1 + 1e-9}};
-    if (row->variant != variant || row->scenario < s->next || row->scenario >= s->request.n_scenarios) {
-        return fab_fail(err, FAB_EINPUT, NULL, "scenario %" PRIu64 ", variant %" PRIu32 ": not the row that is due",
-                        row->scenario, row->variant);
-    }
-    if (row->state >= FAB_OUTCOME_N_STATES) {
-        return fab_fail(err, FAB_EINPUT, NULL, "scenario %" PRIu64 ", variant %" PRIu32 ": state %" PRIu32,
-                        row->scenario, row->variant, row->state);
-    }
+    FAB_REFUSE_IF(row->variant != variant || row->scenario < s->next || row->scenario >= s->request.n_scenarios, err,
+                  FAB_EINPUT, NULL, "scenario %" PRIu64 ", variant %" PRIu32 ": not the row that is due", row->scenario,
+                  row->variant);
+    FAB_REFUSE_IF(row->state >= FAB_OUTCOME_N_STATES, err, FAB_EINPUT, NULL,
+                  "scenario %" PRIu64 ", variant %" PRIu32 ": state %" PRIu32, row->scenario, row->variant, row->state);
     for (size_t i = 0; i < sizeof FIGURES / sizeof FIGURES[0]; i++) {
-        if (FIGURES[i].value < FIGURES[i].least || FIGURES[i].value > FIGURES[i].most) {
-            return fab_fail(err, FAB_EINPUT, NULL,
-                            "scenario %" PRIu64 ", variant %" PRIu32 ": %s is %g, which cannot be", row->scenario,
-                            row->variant, FIGURES[i].name, FIGURES[i].value);
-        }
+        FAB_REFUSE_IF(FIGURES[i].value < FIGURES[i].least || FIGURES[i].value > FIGURES[i].most, err, FAB_EINPUT, NULL,
+                      "scenario %" PRIu64 ", variant %" PRIu32 ": %s is %g, which cannot be", row->scenario,
+                      row->variant, FIGURES[i].name, FIGURES[i].value);
     }
     return FAB_OK;
 }
@@ -391,16 +385,13 @@ static fab_status check_scenario(fab_summariser *s, const fab_outcome *rows, con
                                  fab_error *err) {
     for (size_t v = 0; v < s->n_variants; v++) {
         FAB_PASS(check_row(s, &rows[v], v, err));
-        if (rows[v].scenario != rows[0].scenario) {
-            return fab_fail(err, FAB_EINPUT, NULL, "scenario %" PRIu64 " has no row of variant %zu", rows[0].scenario,
-                            v);
-        }
+        FAB_REFUSE_IF(rows[v].scenario != rows[0].scenario, err, FAB_EINPUT, NULL,
+                      "scenario %" PRIu64 " has no row of variant %zu", rows[0].scenario, v);
     }
     for (size_t i = 0; i < n; i++) {
-        if (component[i] >= s->request.n_components || (i > 0 && component[i] <= component[i - 1])) {
-            return fab_fail(err, FAB_EINPUT, NULL, "scenario %" PRIu64 " fails component %" PRIu32 ", which cannot be",
-                            rows[0].scenario, component[i]);
-        }
+        FAB_REFUSE_IF(component[i] >= s->request.n_components || (i > 0 && component[i] <= component[i - 1]), err,
+                      FAB_EINPUT, NULL, "scenario %" PRIu64 " fails component %" PRIu32 ", which cannot be",
+                      rows[0].scenario, component[i]);
     }
     return FAB_OK;
 }

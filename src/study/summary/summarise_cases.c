@@ -34,10 +34,8 @@ static fab_status name_set(const fab_summary_request *r, fab_study_case *out, fa
     size_t length = 0;
     FAB_PASS(r->failed(r->failed_context, out->scenario, &component, &n, err));
     for (size_t i = 0; i < n; i++) {
-        if (component[i] >= r->n_components) {
-            return fab_fail(err, FAB_EINPUT, NULL, "scenario %" PRIu64 " fails component %" PRIu32 ", which cannot be",
-                            out->scenario, component[i]);
-        }
+        FAB_REFUSE_IF(component[i] >= r->n_components, err, FAB_EINPUT, NULL,
+                      "scenario %" PRIu64 " fails component %" PRIu32 ", which cannot be", out->scenario, component[i]);
         cases_add_item(out->failed, sizeof out->failed, &length, i, n,
                        fab_component_name(r->fabric, &r->components[component[i]], name));
     }

@@ -34,9 +34,7 @@ fab_status summary_class_of(component_table *t, const fab_fabric *f, const fab_c
     while (k < t->n_classes && strcmp(t->class_name[k], name) != 0) {
         k++;
     }
-    if (k == CLASSES_MOST) {
-        return fab_fail(err, FAB_EINTERNAL, NULL, "more than %d classes of components", CLASSES_MOST);
-    }
+    FAB_REFUSE_IF(k == CLASSES_MOST, err, FAB_EINTERNAL, NULL, "more than %d classes of components", CLASSES_MOST);
     if (k == t->n_classes) {
         memcpy(t->class_name[k], name, sizeof name);
         t->n_classes++;

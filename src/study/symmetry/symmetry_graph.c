@@ -77,10 +77,8 @@ static int by_content(const void *a, const void *b) {
 
 static fab_status list_phase(scene_graph *g, uint32_t p, fab_error *err) {
     const fab_phase *phase = &g->traffic->phases[p];
-    if (phase->n_flows > 4 * (uint64_t)MOST_VERTICES) {
-        return fab_fail(err, FAB_EUNSUPPORTED, NULL, "phase %s has %" PRIu64 " flows, too many to find equal failures",
-                        phase->name, phase->n_flows);
-    }
+    FAB_REFUSE_IF(phase->n_flows > 4 * (uint64_t)MOST_VERTICES, err, FAB_EUNSUPPORTED, NULL,
+                  "phase %s has %" PRIu64 " flows, too many to find equal failures", phase->name, phase->n_flows);
     for (uint64_t i = 0; i < phase->n_flows; i++) {
         const fab_flow flow = fab_phase_flow(phase, i);
         const uint32_t domain = fab_domain_of(g->f, flow.src);
@@ -253,12 +251,10 @@ static fab_status join_flows(scene_graph *g, fab_error *err) {
 static fab_status draw_graph(scene_graph *g, fab_error *err) {
     FAB_PASS(list_pairs(g, err));
     const uint64_t n = (uint64_t)g->f->n_nodes + g->f->n_cables + g->f->n_servers + 2 * g->n_pairs;
-    if (n > MOST_VERTICES) {
-        return fab_fail(err, FAB_EUNSUPPORTED, NULL,
-                        "equal failures are found in a graph of up to %" PRIu32 " vertices; fabric and flows make "
-                        "%" PRIu64 "; one phase alone (--traffic job:NAME) has fewer",
-                        MOST_VERTICES, n);
-    }
+    FAB_REFUSE_IF(n > MOST_VERTICES, err, FAB_EUNSUPPORTED, NULL,
+                  "equal failures are found in a graph of up to %" PRIu32 " vertices; fabric and flows make "
+                  "%" PRIu64 "; one phase alone (--traffic job:NAME) has fewer",
+                  MOST_VERTICES, n);
     g->n_vertices = (uint32_t)n;
     FAB_PASS(FAB_NEW(g->colour, g->n_vertices, err));
     FAB_PASS(join_fabric(g, err));

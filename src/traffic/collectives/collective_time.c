@@ -17,8 +17,7 @@ static void ends_release(ends *e) {
 
 static fab_status ends_init(ends *e, const fab_fabric *fabric, fab_error *err) {
     e->fabric = fabric;
-    FAB_PASS(FAB_NEW(e->port_out, fab_n_gpus(fabric), err));
-    FAB_PASS(FAB_NEW(e->port_in, fab_n_gpus(fabric), err));
+    FAB_PASS(FAB_NEW_ALL(fab_n_gpus(fabric), err, e->port_out, e->port_in));
     FAB_PASS(FAB_NEW(e->nic_out, fab_n_of(fabric, FAB_NODE_NIC), err));
     return FAB_NEW(e->nic_in, fab_n_of(fabric, FAB_NODE_NIC), err);
 }

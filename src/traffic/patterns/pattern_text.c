@@ -57,11 +57,9 @@ static fab_status parse_word(const char *value, const char *const *words, uint32
 
 static fab_status set_algorithm(fab_pattern *p, const char *value, fab_error *err) {
     bool known = strcmp(value, "auto") == 0 || strcmp(value, "nccl") == 0 || strcmp(value, "all") == 0;
-    if (strcmp(value, "best") == 0) { /* whoever replays has put the algorithm in its place */
-        return fab_fail(
-            err, FAB_EUNSUPPORTED, NULL,
-            "best is found by replays, of run, route, sweep, compare, mix and optimize; choose auto or nccl");
-    }
+    /* whoever replays has put the algorithm in its place */
+    FAB_REFUSE_IF(strcmp(value, "best") == 0, err, FAB_EUNSUPPORTED, NULL,
+                  "best is found by replays, of run, route, sweep, compare, mix and optimize; choose auto or nccl");
     if (!known && fab_algorithm_find(p->operation, value) == NULL) {
         char names[128];
         fab_pattern_algorithms(p->operation, names, sizeof names);

@@ -18,18 +18,16 @@ typedef fab_graph_element element;
 fab_status fab_graph_copy(const fab_xml_stream *at, char to[FAB_GRAPH_ID], const char *from, const char *what,
                           fab_error *err) {
     size_t n = strlen(from);
-    if (n >= FAB_GRAPH_ID) {
-        return fab_xml_stream_wrong(at, err, "'%.40s...': %s of more than 255 bytes", from, what);
-    }
+    FAB_RETURN_IF(n >= FAB_GRAPH_ID,
+                  fab_xml_stream_wrong(at, err, "'%.40s...': %s of more than 255 bytes", from, what));
     memcpy(to, from, n + 1);
     return FAB_OK;
 }
 
 fab_status fab_graph_attribute(const fab_xml_stream *at, char to[FAB_GRAPH_ID], const char *name, fab_error *err) {
     const char *value = fab_xml_stream_attribute(at, name);
-    if (value == NULL || value[0] == '\0') {
-        return fab_xml_stream_wrong(at, err, "attribute '%s' is missing or empty", name);
-    }
+    FAB_RETURN_IF(value == NULL || value[0] == '\0',
+                  fab_xml_stream_wrong(at, err, "attribute '%s' is missing or empty", name));
     return fab_graph_copy(at, to, value, name, err);
 }
 
@@ -233,9 +231,7 @@ void fab_graph_begin(reader *r, const fab_xml_stream *at, fab_graph_scope what) 
 
 fab_status fab_graph_start(reader *r, const fab_xml_stream *at, const char *edges, fab_error *err) {
     const char *direction = fab_xml_stream_attribute(at, edges);
-    if (r->has_graph) {
-        return fab_xml_stream_wrong(at, err, "a second graph is not read");
-    }
+    FAB_RETURN_IF(r->has_graph, fab_xml_stream_wrong(at, err, "a second graph is not read"));
     fab_graph_begin(r, at, FAB_GRAPH_GRAPH);
     r->directed = direction != NULL && strcmp(direction, "directed") == 0;
     r->has_graph = true;
@@ -246,12 +242,8 @@ fab_status fab_graph_start(reader *r, const fab_xml_stream *at, const char *edge
 
 fab_status fab_graph_add_key(reader *r, const fab_xml_stream *at, const char *domain, const char *id, const char *title,
                              fab_error *err) {
-    if (r->n_keys == FAB_GRAPH_KEYS) {
-        return fab_xml_stream_wrong(at, err, "more than %d keys", FAB_GRAPH_KEYS);
-    }
-    if (fab_graph_find_key(r, id) != NULL) {
-        return fab_xml_stream_wrong(at, err, "key '%.60s' is there already", id);
-    }
+    FAB_RETURN_IF(r->n_keys == FAB_GRAPH_KEYS, fab_xml_stream_wrong(at, err, "more than %d keys", FAB_GRAPH_KEYS));
+    FAB_RETURN_IF(fab_graph_find_key(r, id) != NULL, fab_xml_stream_wrong(at, err, "key '%.60s' is there already", id));
     FAB_PASS(FAB_GROW(r->keys, r->key_capacity, r->n_keys + 1, err));
     fab_graph_key *k = &r->keys[r->n_keys];
     *k = (fab_graph_key){.meaning = fab_graphml_meaning_of(domain, title)};
