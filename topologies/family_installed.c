@@ -242,12 +242,7 @@ typedef struct labelled {
     uint32_t node;
 } labelled;
 
-static int names_by_label(const void *x, const void *y) {
-    const labelled *a = x;
-    const labelled *b = y;
-    int order = strcmp(a->label, b->label);
-    return order != 0 ? order : FAB_ORDER(a->node, b->node);
-}
+FAB_ORDER_KEYS(names_by_label, labelled, strcmp(a->label, b->label), FAB_ORDER(a->node, b->node));
 
 /* Marks the boxes whose description others have too. */
 static fab_status find_duplicates(const fab_network *net, bool **out, fab_error *err) {

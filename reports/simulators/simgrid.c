@@ -63,11 +63,7 @@ static void put_pad(writer *w) {
 }
 
 /* Cables of one bundle, from one of their ends: in the order of the heads, so that they follow one another. */
-static int by_head(const void *a, const void *b) {
-    const uint32_t *x = a;
-    const uint32_t *y = b;
-    return x[0] != y[0] ? FAB_ORDER(x[0], y[0]) : FAB_ORDER(x[1], y[1]);
-}
+FAB_ORDER_KEYS(by_head, uint32_t, FAB_ORDER(a[0], b[0]), FAB_ORDER(a[1], b[1]));
 
 typedef void visit_bundle(writer *w, fab_link_id first, double bps);
 

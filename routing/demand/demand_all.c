@@ -99,14 +99,8 @@ static void find_ends(counter *c) {
 
 /* --- sums --------------------------------------------------------------------------------------------------------- */
 
-static int by_place(const void *a, const void *b) {
-    const end *x = a;
-    const end *y = b;
-    FAB_ORDER_BY(x->major, y->major);
-    FAB_ORDER_BY(x->minor, y->minor);
-    FAB_ORDER_BY(x->most, y->most);
-    return FAB_ORDER(x->gpu, y->gpu);
-}
+FAB_ORDER_KEYS(by_place, end, FAB_ORDER(a->major, b->major), FAB_ORDER(a->minor, b->minor), FAB_ORDER(a->most, b->most),
+               FAB_ORDER(a->gpu, b->gpu));
 
 /* Sorts, and sums up every run. */
 static void add_up(end *of, uint32_t n, ends *runs, uint32_t *n_runs) {

@@ -85,12 +85,7 @@ static int compare_prefixes(const prefix *a, const prefix *b) {
     return memcmp(a->bits, b->bits, sizeof a->bits);
 }
 
-static int routes_by_prefix(const void *x, const void *y) {
-    const route *a = x;
-    const route *b = y;
-    FAB_ORDER_BY(a->v, b->v);
-    return compare_prefixes(&a->to, &b->to);
-}
+FAB_ORDER_KEYS(routes_by_prefix, route, FAB_ORDER(a->v, b->v), compare_prefixes(&a->to, &b->to));
 
 /* The longest route of a switch that covers `to`; NULL: none. `has`: lengths that its routes have. */
 static const route *longest_match(const routes_reader *r, uint32_t v, prefix to, const bool *has) {
@@ -313,12 +308,7 @@ done:
 
 /* --- from prefixes to leaves -------------------------------------------------------------------------------------- */
 
-static int owned_by_leaf(const void *x, const void *y) {
-    const owned *a = x;
-    const owned *b = y;
-    FAB_ORDER_BY(a->leaf, b->leaf);
-    return compare_prefixes(&a->to, &b->to);
-}
+FAB_ORDER_KEYS(owned_by_leaf, owned, FAB_ORDER(a->leaf, b->leaf), compare_prefixes(&a->to, &b->to));
 
 /* Every leaf that others may send to owns a prefix, and every switch that may send has told its routes. */
 static fab_status check_told(const routes_reader *r, const char *path, fab_error *err) {

@@ -117,11 +117,7 @@ fab_status fab_stream_load(const fab_stream *s, uint64_t chunk, fab_pass_kind pa
     return FAB_OK;
 }
 
-static int by_leaf_and_sent(const void *a, const void *b) {
-    const fab_source *x = a;
-    const fab_source *y = b;
-    return x->leaf != y->leaf ? FAB_ORDER(x->leaf, y->leaf) : FAB_ORDER(x->sent, y->sent);
-}
+FAB_ORDER_KEYS(by_leaf_and_sent, fab_source, FAB_ORDER(a->leaf, b->leaf), FAB_ORDER(a->sent, b->sent));
 
 static fab_source source_of_gpu(const fab_prepared_phase *s, uint32_t gpu) {
     uint32_t nic = nic_of(s, gpu);

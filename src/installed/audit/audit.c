@@ -135,12 +135,7 @@ typedef struct named_node {
     uint32_t node;
 } named_node;
 
-static int by_name(const void *x, const void *y) {
-    const named_node *a = x;
-    const named_node *b = y;
-    int order = fab_compare_names(a->name, b->name);
-    return order != 0 ? order : FAB_ORDER(a->node, b->node);
-}
+FAB_ORDER_KEYS(by_name, named_node, fab_compare_names(a->name, b->name), FAB_ORDER(a->node, b->node));
 
 static fab_status rank_nodes(auditor *a, named_node **out, fab_error *err) {
     uint32_t n = a->net->n_nodes;

@@ -20,13 +20,7 @@ typedef struct keyed {
     uint32_t node;
 } keyed;
 
-static int by_key(const void *x, const void *y) {
-    const keyed *a = x;
-    const keyed *b = y;
-    FAB_ORDER_BY(a->key, b->key);
-    int order = strcmp(a->label, b->label);
-    return order != 0 ? order : FAB_ORDER(a->node, b->node);
-}
+FAB_ORDER_KEYS(by_key, keyed, FAB_ORDER(a->key, b->key), strcmp(a->label, b->label), FAB_ORDER(a->node, b->node));
 
 static bool same_key(const keyed *a, const keyed *b) {
     return a->key == b->key && strcmp(a->label, b->label) == 0;

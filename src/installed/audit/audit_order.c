@@ -36,14 +36,8 @@ typedef struct sequence {
 
 FAB_ORDER_THREE(by_leaf_and_rank, standing, kind, leaf, rank);
 
-static int by_place(const void *x, const void *y) {
-    const standing *a = x;
-    const standing *b = y;
-    FAB_ORDER_BY(a->leaf_rank, b->leaf_rank);
-    FAB_ORDER_BY(a->leaf, b->leaf);
-    FAB_ORDER_BY(a->port, b->port);
-    return FAB_ORDER(a->rank, b->rank);
-}
+FAB_ORDER_KEYS(by_place, standing, FAB_ORDER(a->leaf_rank, b->leaf_rank), FAB_ORDER(a->leaf, b->leaf),
+               FAB_ORDER(a->port, b->port), FAB_ORDER(a->rank, b->rank));
 
 /* Marks what is not in a longest rising sequence; returns how many. [Fredman 1975] */
 static uint32_t mark_out(sequence *s) {

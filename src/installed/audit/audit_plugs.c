@@ -72,12 +72,7 @@ typedef struct named_server {
     uint32_t server;
 } named_server;
 
-static int by_name(const void *x, const void *y) {
-    const named_server *a = x;
-    const named_server *b = y;
-    int order = fab_compare_names(a->name, b->name);
-    return order != 0 ? order : FAB_ORDER(a->server, b->server);
-}
+FAB_ORDER_KEYS(by_name, named_server, fab_compare_names(a->name, b->name), FAB_ORDER(a->server, b->server));
 
 static fab_status rank_servers(audit_plugs *p, fab_error *err) {
     const fab_shape *s = p->a->shape;
@@ -104,13 +99,8 @@ typedef struct signed_server {
 
 FAB_ORDER_TWO(by_signature, signed_server, signature, rank);
 
-static int by_frequency(const void *x, const void *y) {
-    const signed_server *a = x;
-    const signed_server *b = y;
-    FAB_ORDER_BY(b->n_same, a->n_same);
-    FAB_ORDER_BY(a->signature, b->signature);
-    return FAB_ORDER(a->rank, b->rank);
-}
+FAB_ORDER_KEYS(by_frequency, signed_server, FAB_ORDER(b->n_same, a->n_same), FAB_ORDER(a->signature, b->signature),
+               FAB_ORDER(a->rank, b->rank));
 
 static void count_same(signed_server *list, uint32_t n) {
     qsort(list, n, sizeof *list, by_signature);

@@ -106,12 +106,8 @@ typedef struct ordered {
     nic_unit unit;
 } ordered;
 
-static int nics_by_label(const void *x, const void *y) {
-    const ordered *a = x;
-    const ordered *b = y;
-    int order = installed_compare(a->net, a->unit.node, b->unit.node);
-    return order != 0 ? order : FAB_ORDER(a->unit.side[0], b->unit.side[0]);
-}
+FAB_ORDER_KEYS(nics_by_label, ordered, installed_compare(a->net, a->unit.node, b->unit.node),
+               FAB_ORDER(a->unit.side[0], b->unit.side[0]));
 
 static void set_nic(fab_structure *out, size_t nic, const nic_unit *unit) {
     out->nic_node[nic] = unit->node;

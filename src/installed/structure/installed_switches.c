@@ -259,14 +259,8 @@ typedef struct laid {
     const char *port;
 } laid;
 
-static int by_lower(const void *x, const void *y) {
-    const laid *a = x;
-    const laid *b = y;
-    FAB_ORDER_BY(a->tier, b->tier);
-    FAB_ORDER_BY(a->lower, b->lower);
-    int order = fab_compare_names(a->port, b->port);
-    return order != 0 ? order : FAB_ORDER(a->cable, b->cable);
-}
+FAB_ORDER_KEYS(by_lower, laid, FAB_ORDER(a->tier, b->tier), FAB_ORDER(a->lower, b->lower),
+               fab_compare_names(a->port, b->port), FAB_ORDER(a->cable, b->cable));
 
 static fab_status list_trunks(making *m, fab_error *err) {
     fab_status status = FAB_OK;

@@ -119,14 +119,8 @@ typedef struct adapter_end {
     uint32_t side;
 } adapter_end;
 
-static int by_place(const void *x, const void *y) {
-    const adapter_end *a = x;
-    const adapter_end *b = y;
-    FAB_ORDER_BY(a->box, b->box);
-    FAB_ORDER_BY(a->slot, b->slot);
-    FAB_ORDER_BY(a->node, b->node);
-    return FAB_ORDER(a->order, b->order);
-}
+FAB_ORDER_KEYS(by_place, adapter_end, FAB_ORDER(a->box, b->box), FAB_ORDER(a->slot, b->slot),
+               FAB_ORDER(a->node, b->node), FAB_ORDER(a->order, b->order));
 
 static fab_status number_ports(const fab_shape *s, fab_boxes *b, fab_error *err) {
     fab_status status = FAB_OK;

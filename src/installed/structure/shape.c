@@ -113,12 +113,7 @@ typedef struct named {
     uint32_t node;
 } named;
 
-static int by_host(const void *x, const void *y) {
-    const named *a = x;
-    const named *b = y;
-    int differ = strcmp(a->host, b->host);
-    return differ != 0 ? differ : FAB_ORDER(a->node, b->node);
-}
+FAB_ORDER_KEYS(by_host, named, strcmp(a->host, b->host), FAB_ORDER(a->node, b->node));
 
 /* Adapters of one host name are a server; a host is one by itself. Numbered by name. */
 static fab_status find_servers(fab_shape *s, fab_error *err) {

@@ -41,13 +41,8 @@ static void plan_add_port(const fab_box_cable *c, void *context) {
     }
 }
 
-static int ports_by_name(const void *x, const void *y) {
-    const fab_switch_port *a = x;
-    const fab_switch_port *b = y;
-    FAB_ORDER_BY(a->box, b->box);
-    int order = fab_compare_names(a->name, b->name);
-    return order != 0 ? order : FAB_ORDER(a->far_box, b->far_box);
-}
+FAB_ORDER_KEYS(ports_by_name, fab_switch_port, FAB_ORDER(a->box, b->box), fab_compare_names(a->name, b->name),
+               FAB_ORDER(a->far_box, b->far_box));
 
 /* The number in "swp17" or "Ethernet17"; 0: another name. */
 static uint32_t number_in(const char *name, const char *prefix) {

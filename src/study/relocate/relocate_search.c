@@ -222,12 +222,7 @@ typedef struct option {
     relocate_score score;
 } option;
 
-static int best_first(const void *x, const void *y) {
-    const option *a = x;
-    const option *b = y;
-    int order = relocate_compare(&a->score, &b->score);
-    return order != 0 ? order : FAB_ORDER(a->to, b->to);
-}
+FAB_ORDER_KEYS(best_first, option, relocate_compare(&a->score, &b->score), FAB_ORDER(a->to, b->to));
 
 /* The spares for lost server i that may still lead to something better, the best first. Flows that are put on only add
  * to what there is: a part of an assignment that is as bad as the best of all cannot become better. */

@@ -89,12 +89,8 @@ static void add_to_class(fab_critical_class *k, const fab_summary_request *r, co
     }
 }
 
-static int by_class_impact(const void *a, const void *b) {
-    const fab_critical_class *x = a;
-    const fab_critical_class *y = b;
-    FAB_ORDER_BY(y->scenario_impact, x->scenario_impact);
-    return strcmp(x->name, y->name);
-}
+FAB_ORDER_KEYS(by_class_impact, fab_critical_class, FAB_ORDER(b->scenario_impact, a->scenario_impact),
+               strcmp(a->name, b->name));
 
 const record *summary_class_record(const fab_summariser *s, size_t variant, size_t class) {
     return s->sets.class != NULL ? &s->sets.class[class] : &s->table.class_record[class * s->n_variants + variant];

@@ -54,14 +54,8 @@ static uint32_t vertex_of_server(const scene_graph *g, uint32_t server) {
 
 /* --- flows -------------------------------------------------------------------------------------------------------- */
 
-static int by_pair(const void *a, const void *b) {
-    const flow_record *x = a;
-    const flow_record *y = b;
-    FAB_ORDER_BY(x->src, y->src);
-    FAB_ORDER_BY(x->dst, y->dst);
-    FAB_ORDER_BY(x->phase, y->phase);
-    return FAB_ORDER(x->bytes, y->bytes);
-}
+FAB_ORDER_KEYS(by_pair, flow_record, FAB_ORDER(a->src, b->src), FAB_ORDER(a->dst, b->dst),
+               FAB_ORDER(a->phase, b->phase), FAB_ORDER(a->bytes, b->bytes));
 
 /* What a pair sends, whoever it is. */
 static int by_content(const void *a, const void *b) {

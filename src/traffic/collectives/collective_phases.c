@@ -69,13 +69,8 @@ static void take_ring(fab_sink *sink, uint32_t part, double bytes) {
     }
 }
 
-static int collective_compare(const void *a, const void *b) {
-    const record *x = a;
-    const record *y = b;
-    FAB_ORDER_BY(x->part, y->part);
-    FAB_ORDER_BY(x->from, y->from);
-    return FAB_ORDER(x->to, y->to);
-}
+FAB_ORDER_KEYS(collective_compare, record, FAB_ORDER(a->part, b->part), FAB_ORDER(a->from, b->from),
+               FAB_ORDER(a->to, b->to));
 
 /* Edges of one pair in one part carry equal bytes, so that their order does not matter. */
 static void merge_records(flow_sink *s) {

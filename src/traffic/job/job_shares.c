@@ -160,13 +160,8 @@ static double lookups_of(const piece *p) {
     return p->columns * p->pooling;
 }
 
-static int most_work_first(const void *a, const void *b) {
-    const piece *x = a;
-    const piece *y = b;
-    FAB_ORDER_BY(lookups_of(y), lookups_of(x));
-    FAB_ORDER_BY(y->columns, x->columns);
-    return FAB_ORDER(x->table, y->table);
-}
+FAB_ORDER_KEYS(most_work_first, piece, FAB_ORDER(lookups_of(b), lookups_of(a)), FAB_ORDER(b->columns, a->columns),
+               FAB_ORDER(a->table, b->table));
 
 fab_status fab_job_find_tables(const fab_job_spec *s, const char *where, fab_embedding_table **out, size_t *out_n,
                                fab_error *err) {
