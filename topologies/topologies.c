@@ -232,17 +232,13 @@ fab_status fab_topology_build(fab_fabric_spec *spec, fab_fabric **out, fab_count
     fabric->reduces_in_switches = spec->reduction == FAB_REDUCTION_IN_SWITCH;
     if (spec->floor.given) {
         FAB_TRY(fab_floor_make(spec, fabric, &floor, err));
-        if (spec->floor.lengths != FAB_LENGTHS_OF_TIER) {
-            FAB_TRY(fab_floor_apply(spec, floor, fabric, err));
-        }
+        FAB_TRY(spec->floor.lengths != FAB_LENGTHS_OF_TIER ? fab_floor_apply(spec, floor, fabric, err) : FAB_OK);
         FAB_TRY(fab_floor_count(spec, floor, fabric, &on_floor, err));
     }
     fab_fabric_count(fabric, &built);
     built.floor = on_floor;
     built.knows_lengths = spec->floor.given;
-    if (family->predict != NULL) {
-        FAB_TRY(topologies_compare(&predicted, &built, err));
-    }
+    FAB_TRY(family->predict != NULL ? topologies_compare(&predicted, &built, err) : FAB_OK);
     if (out_counts != NULL) {
         *out_counts = built;
     }

@@ -139,9 +139,7 @@ static fab_status put_taper(const fab_result *result, order *o, fab_str *out, fa
     for (size_t p = 0; p < result->n_phases; p++) {
         figures taper = {.near = result->phases[p].taper_ratio};
         fab_str_add(out, p > 0 ? ",{" : "{");
-        if (taper.near != NULL) {
-            FAB_PASS(put_series(&taper, o, "ratio", out, err));
-        }
+        FAB_PASS(taper.near != NULL ? put_series(&taper, o, "ratio", out, err) : FAB_OK);
         fab_str_add(out, "}");
     }
     fab_str_add(out, "],");

@@ -250,9 +250,7 @@ static fab_status print_simgrid(const fab_result *result, const fab_report_style
     writer w = {.f = result->graph};
     (void)style;
     const fab_engine_result *routes = NULL;
-    if (result->n_phases > 0) {
-        FAB_TRY(simgrid_find_engine(result, &routes, err));
-    }
+    FAB_TRY(result->n_phases > 0 ? simgrid_find_engine(result, &routes, err) : FAB_OK);
     FAB_TRY(fab_xml_writer_init(&w.xml, out, err));
     FAB_TRY(routes != NULL ? print_routes(&w, routes, err) : simgrid_print(&w, err));
 done:

@@ -129,9 +129,7 @@ static fab_status init_placing(placing *p, const fab_phase *phase, fab_error *er
     FAB_PASS(FAB_NEW(p->records, n_records * phase->n_flows, err));
     FAB_PASS(FAB_NEW_ALL(n_records, err, p->segments, p->hops, p->is_lost));
     FAB_PASS(FAB_NEW_ALL(p->n_paths, err, p->record_of, p->order));
-    if (looks_downstream(p->router)) {
-        FAB_PASS(FAB_NEW(p->prospects, fab_n_switches(f), err));
-    }
+    FAB_PASS(looks_downstream(p->router) ? FAB_NEW(p->prospects, fab_n_switches(f), err) : FAB_OK);
     for (fab_link_id link = 0; link < f->n_links; link++) {
         p->ports[link].per_bps = 1 / fab_class_of(f, link)->capacity_bps;
     }
@@ -258,9 +256,7 @@ static fab_status add_flows(placing *p, const fab_phase *phase, const double *ra
                             fab_error *err) {
     fab_status status = FAB_OK;
     fab_offer offer = {0};
-    if (rate == NULL) {
-        FAB_TRY(fab_offer_init(p->router->fabric, &p->router->ports, phase, &offer, err));
-    }
+    FAB_TRY(rate == NULL ? fab_offer_init(p->router->fabric, &p->router->ports, phase, &offer, err) : FAB_OK);
     FAB_TRY(FAB_GROW(routes->flow_first, routes->flow_capacity, phase->n_flows + 1, err));
     FAB_TRY(FAB_GROW(routes->path_first, routes->path_capacity, p->n_paths + 1, err));
     routes->flow_first[0] = 0;

@@ -380,9 +380,7 @@ static fab_status engines_prepare(const fab_engine_spec *spec, fab_router *route
                                 &router->groups, &inner));
         router->next_hops = router->groups.next_hops;
     }
-    if (router->engine->prepare != NULL) {
-        FAB_TRY(router->engine->prepare(router, &inner));
-    }
+    FAB_TRY(router->engine->prepare != NULL ? router->engine->prepare(router, &inner) : FAB_OK);
     if (router->facts.splits && router->groups.next_hops != NULL) {
         FAB_TRY(fab_dag_new(router->fabric, router->next_hops, &router->groups.dag, &inner));
     }
@@ -454,9 +452,7 @@ fab_status fab_router_init(const fab_engine_spec *spec, const fab_fabric *fabric
         router.switch_tier[i] = (uint8_t)fab_tier_of(fabric, fabric->first[FAB_NODE_SWITCH] + i);
     }
     FAB_TRY(engines_prepare(spec, &router, err));
-    if (router.is_modulo) {
-        FAB_TRY(pack_steps(&router, err));
-    }
+    FAB_TRY(router.is_modulo ? pack_steps(&router, err) : FAB_OK);
     finish_facts(&router);
     *out = router;
     router = (fab_router){0};

@@ -403,10 +403,7 @@ fab_status fab_lft_read(const fab_router *router, fab_text *in, fab_forwarding *
     while (fab_text_next(in)) {
         FAB_TRY(lft_read_line(&r, err));
     }
-    if (r.is_open) {
-        status = fab_text_fail(in, err, "the file is cut off: there is no line 'N lids dumped'");
-        goto done;
-    }
+    FAB_TRY(r.is_open ? fab_text_fail(in, err, "the file is cut off: there is no line 'N lids dumped'") : FAB_OK);
     FAB_TRY(check_loops(&r, err));
     FAB_TRY(fab_lft_drop_unreached(router, r.reached, &read, err));
     *out = read;

@@ -79,9 +79,7 @@ static fab_status write_paths(writer *w, fab_error *err) {
         for (uint32_t k = 0; k < walk->n_hops[i]; k++) {
             routes->link[w->n_links++] = walk->hop[k][i];
         }
-        if (walk->at[i] != walk->target[i]) {
-            FAB_PASS(write_rest(w, i, err));
-        }
+        FAB_PASS(walk->at[i] != walk->target[i] ? write_rest(w, i, err) : FAB_OK);
         if (segments) {
             FAB_PASS(routes_append(routes, &w->n_links, walk->segments[i].tail, walk->segments[i].n_tail, err));
         }
@@ -153,9 +151,7 @@ static fab_status add_rows(writer *w, const fab_phase *phase, uint64_t first, ui
             n_paths += count;
             for (uint32_t qp = 0; qp < count; qp++) {
                 fab_walk_add_ends(&w->walk, source, in_domain ? source : &end[to], 0, qp);
-                if (w->walk.n == FAB_WALK_PATHS) {
-                    FAB_PASS(routes_flush(w, err));
-                }
+                FAB_PASS(w->walk.n == FAB_WALK_PATHS ? routes_flush(w, err) : FAB_OK);
             }
         }
     }
@@ -267,9 +263,7 @@ fab_status fab_route_to_ports(const fab_router *router, uint32_t n, const fab_no
         const fab_hop_key key = {.src_nic = sender_on(f, src_leaf[i], dst_nic[i]), .dst_nic = dst_nic[i]};
         routes->flow_first[i] = i;
         fab_walk_add(&w.walk, router, &segments, &key);
-        if (w.walk.n == FAB_WALK_PATHS) {
-            FAB_PASS(routes_flush(&w, err));
-        }
+        FAB_PASS(w.walk.n == FAB_WALK_PATHS ? routes_flush(&w, err) : FAB_OK);
     }
     FAB_PASS(routes_flush(&w, err));
     routes->flow_first[n] = n;

@@ -250,9 +250,7 @@ fab_status fab_audit_bisect(fab_network **net, fab_network **plan, fab_audit *au
     capacities c = {.lacks_rates = false};
     bool has_plan = *plan != NULL;
     FAB_TRY(import(net, "the file", &in, b, err));
-    if (in != NULL && has_plan) {
-        FAB_TRY(import(plan, "the plan", &meant, b, err));
-    }
+    FAB_TRY(in != NULL && has_plan ? import(plan, "the plan", &meant, b, err) : FAB_OK);
     if (in == NULL) {
         goto done;
     }

@@ -220,9 +220,7 @@ fab_status fab_cost_of(const fab_fabric_spec *spec, const fab_counts *counts, co
     (void)snprintf(cost->source, sizeof cost->source, "%s", prices->source);
     FAB_TRY(add_nics(&b, err));
     for (uint32_t t = 1; t <= counts->n_boundaries; t++) {
-        if (t <= counts->tiers) {
-            FAB_TRY(add_switches(&b, t, err));
-        }
+        FAB_TRY(t <= counts->tiers ? add_switches(&b, t, err) : FAB_OK);
         FAB_TRY(add_boundary(&b, t, err));
     }
     add_installation(&b);

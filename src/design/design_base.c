@@ -95,9 +95,7 @@ fab_status reading_file(reading *r, const char *path, const document *derived, c
     bool exists = is_stdin || stat(path, &info) == 0;
     document d = {.file = is_stdin ? "stdin" : path, .derived = derived, .is_file = exists && !is_stdin};
     FAB_FAIL_IF(!exists && derived != NULL, err, FAB_EINPUT, where, "base: there is no file '%.160s'", path);
-    if (!exists) {
-        FAB_TRY(no_such_file(path, err));
-    }
+    FAB_TRY(!exists ? no_such_file(path, err) : FAB_OK);
     if (d.is_file) {
         d.device = (uint64_t)info.st_dev;
         d.inode = (uint64_t)info.st_ino;

@@ -236,15 +236,12 @@ fab_status reading_xml(reading *r, const char *data, size_t size, const document
     const fab_xml_element *root = fab_xml_root(xml);
     const fab_xml_element *foreign = find_namespace(root);
     const fab_xml_attribute *base = fab_xml_find(root, "base");
-    if (strcmp(root->name, "design") != 0) {
-        FAB_TRY(fab_xml_fail_at(s.file, root, err, "a design file begins with <design>, not with ", root->name));
-    }
-    if (foreign != NULL) {
-        FAB_TRY(fab_xml_fail_at(s.file, foreign, err, "a design uses no namespace; found ", foreign->uri));
-    }
-    if (root->text[0] != '\0') {
-        FAB_TRY(fab_xml_fail_at(s.file, root, err, "unexpected text inside ", root->name));
-    }
+    FAB_TRY(strcmp(root->name, "design") != 0
+                ? fab_xml_fail_at(s.file, root, err, "a design file begins with <design>, not with ", root->name)
+                : FAB_OK);
+    FAB_TRY(foreign != NULL ? fab_xml_fail_at(s.file, foreign, err, "a design uses no namespace; found ", foreign->uri)
+                            : FAB_OK);
+    FAB_TRY(root->text[0] != '\0' ? fab_xml_fail_at(s.file, root, err, "unexpected text inside ", root->name) : FAB_OK);
     if (base != NULL) {
         FAB_TRY(reading_base(r, base->value, d, place_value(&s, base, where), err));
         drop_replaced(&r->design, root);
@@ -253,9 +250,9 @@ fab_status reading_xml(reading *r, const char *data, size_t size, const document
     for (const fab_xml_element *child = root->first_child; child != NULL; child = child->next) {
         FAB_TRY(read_part(&s, child, seen, err));
     }
-    if (!seen[PART_FABRIC] && base == NULL) {
-        FAB_TRY(fab_xml_fail_at(s.file, root, err, "the design has no <fabric> and no base", ""));
-    }
+    FAB_TRY(!seen[PART_FABRIC] && base == NULL
+                ? fab_xml_fail_at(s.file, root, err, "the design has no <fabric> and no base", "")
+                : FAB_OK);
 done:
     fab_xml_free(xml);
     return status;

@@ -61,9 +61,7 @@ const char *reading_where(const reading *r, const char *first, const char *secon
 
 fab_status design_set_defaults(field_scope scope, void *base, fab_error *err) {
     for (const field *f = design_fields; f->key != NULL; f++) {
-        if (f->scope == scope && f->initial != NULL) {
-            FAB_PASS(field_set(f, base, f->initial, "default", err));
-        }
+        FAB_PASS(f->scope == scope && f->initial != NULL ? field_set(f, base, f->initial, "default", err) : FAB_OK);
     }
     return FAB_OK;
 }
@@ -171,9 +169,7 @@ static fab_status find_in_fabric(const path *p, size_t i, bool front_end, target
     FAB_REFUSE_IF(n > (long_form ? 3U : 2U), err, FAB_EINPUT, where, "'%.40s' takes one tier number, as in %s.2", key,
                   key);
     out->all_tiers = tier == NULL;
-    if (tier != NULL) {
-        FAB_PASS(find_number("tier", tier, FAB_MAX_TIERS, &out->index, where, err));
-    }
+    FAB_PASS(tier != NULL ? find_number("tier", tier, FAB_MAX_TIERS, &out->index, where, err) : FAB_OK);
     return FAB_OK;
 }
 
@@ -240,9 +236,7 @@ fab_status reading_find(const reading *r, const char *text, bool fabric_only, ta
         found.field = design_field_find(SCOPE_PRICES, "convention");
     } else if (is_at(&p, 0, "engine") && p.n <= 2) {
         found.field = design_field_find(SCOPE_ENGINE, "use");
-        if (p.n == 2) {
-            FAB_PASS(find_number("engine", p.part[1], FAB_MAX_ENGINES, &found.index, where, err));
-        }
+        FAB_PASS(p.n == 2 ? find_number("engine", p.part[1], FAB_MAX_ENGINES, &found.index, where, err) : FAB_OK);
     } else {
         FAB_PASS(find_by_key(&p, &found, where, err));
     }
@@ -279,9 +273,7 @@ fab_status reading_set(reading *r, const target *t, const char *value, const cha
     case SCOPE_DESIGN: FAB_PASS(field_set(t->field, &r->design, value, where, err)); break;
     case SCOPE_ENGINE: FAB_PASS(set_engine(&r->design, t, value, where, err)); break;
     case SCOPE_JOB:
-        if (t->index == r->design.n_jobs) {
-            FAB_PASS(reading_add_job(&r->design, where, err));
-        }
+        FAB_PASS(t->index == r->design.n_jobs ? reading_add_job(&r->design, where, err) : FAB_OK);
         FAB_PASS(design_set_job_field(t->field, &r->design, t->index, value, where, err));
         break;
     case SCOPE_TIER:

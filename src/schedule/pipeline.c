@@ -160,9 +160,7 @@ fab_status fab_pipeline_run(const fab_pipeline *p, fab_pipeline_needs needs, fab
     double span_s[3];
     FAB_TRY(check_pipeline(p, needs, err));
     FAB_TRY(run_open(&r, p, err));
-    if (needs == FAB_PIPELINE_OPS) {
-        FAB_TRY(FAB_NEW(found.op, (size_t)most_ops(p), err));
-    }
+    FAB_TRY(needs == FAB_PIPELINE_OPS ? FAB_NEW(found.op, (size_t)most_ops(p), err) : FAB_OK);
     FAB_TRY(run_once(&r, (run_with){true, true}, found.op, &span_s[2], err));
     found.n_ops = r.n_ops;
     found.time_s = span_s[2];

@@ -57,9 +57,7 @@ static fab_status open_database(fab_shard *s, const char *path, fab_error *err) 
         FAB_PASS(database_run(&s->db, "PRAGMA journal_mode = MEMORY", err));
     }
     FAB_PASS(database_run(&s->db, SETTINGS, err));
-    if (empty) {
-        FAB_PASS(make_tables(&s->db, s->plan, s->name, err));
-    }
+    FAB_PASS(empty ? make_tables(&s->db, s->plan, s->name, err) : FAB_OK);
     FAB_PASS(row_writer_init(&s->rows, &s->db, err));
     return database_prepare(&s->db, "INSERT INTO block VALUES (?, ?)", &s->put_block, err);
 }

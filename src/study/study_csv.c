@@ -166,9 +166,7 @@ fab_status fab_study_write_csv(const fab_study_results *results, FILE *out, fab_
             FAB_TRY(add_failed(&c, &rows, err));
             fab_str_append(&c.text, "\n", 1);
         }
-        if (c.text.length >= FLUSH_AT) {
-            FAB_TRY(study_flush(&c, err));
-        }
+        FAB_TRY(c.text.length >= FLUSH_AT ? study_flush(&c, err) : FAB_OK);
         FAB_TRY(study_rows_next(&rows, &more, err));
     }
     FAB_TRY(study_flush(&c, err));

@@ -209,9 +209,7 @@ fab_status fab_study_plan(const fab_study_request *request, const char *folder, 
     }
     FAB_FAIL_IF(fab_scenarios_span_s(scene.scenarios) > 0 && request->figures == FAB_FIGURES_P99, err, FAB_EINPUT,
                 "--figures", "p99 is of sets of failures; histories have times");
-    if (fab_scenarios_span_s(scene.scenarios) > 0) {
-        FAB_TRY(study_scene_settle(&scene, err));
-    }
+    FAB_TRY(fab_scenarios_span_s(scene.scenarios) > 0 ? study_scene_settle(&scene, err) : FAB_OK);
     FAB_TRY(plan_describe(request, &scene, &planned.plan, err));
     FAB_TRY(try_scenarios(&scene, request->sample_s, &planned, err));
     FAB_TRY(fab_plan_write(folder, &planned.plan, &planned.was_there, err));

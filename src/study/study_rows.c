@@ -59,8 +59,6 @@ fab_status study_rows_next(study_rows *rows, bool *out_more, fab_error *err) {
                       rows->row[0].scenario, v);
         FAB_PASS(fab_query_next(rows->outcomes, &rows->more_outcomes, err));
     }
-    if (rows->failed != NULL) {
-        FAB_PASS(read_failed(rows, rows->row[0].scenario, err));
-    }
+    FAB_PASS(rows->failed != NULL ? read_failed(rows, rows->row[0].scenario, err) : FAB_OK);
     return FAB_OK;
 }

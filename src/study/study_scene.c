@@ -215,9 +215,7 @@ fab_status study_scene_init(const fab_context_request *what, const fab_assessmen
     fab_context_request placed = *what;
     study_scene s = {.request = *request, .spec = what->design->fabric};
     FAB_TRY(fab_topology_build(&s.spec, &s.fabric, NULL, err));
-    if (fab_floor_is_said(&s.spec)) {
-        FAB_TRY(fab_floor_make(&s.spec, s.fabric, &s.floor, err));
-    }
+    FAB_TRY(fab_floor_is_said(&s.spec) ? fab_floor_make(&s.spec, s.fabric, &s.floor, err) : FAB_OK);
     FAB_TRY(fab_scenarios_new(scenarios, s.fabric, s.floor, &request->rates, seed, &s.scenarios, err));
     s.racks = s.scenarios->racks;
     FAB_TRY(find_hot(what->design->failures.throttle_halls, &s, err));

@@ -199,9 +199,7 @@ static fab_status import_run(const cli_options *options, FILE *out, fab_error *e
     cli_tell_left_cables(options, net->net);
     imported.format = summary_of(net->net->format);
     result.imported = &imported;
-    if (options->output != NULL) {
-        FAB_TRY(save(options, &imported, err));
-    }
+    FAB_TRY(options->output != NULL ? save(options, &imported, err) : FAB_OK);
     FAB_TRY(cli_report(options, &result, out, err));
 done:
     fab_result_release(&result);

@@ -100,11 +100,10 @@ static fab_status fill_ranking(cli_table *table, fab_error *err) {
 }
 
 static fab_status fill_gpus(cli_table *table, fab_error *err) {
-    fab_status status = FAB_OK;
     for (const fab_builtin *b = fab_builtin_gpus; b->name != NULL; b++) {
         char text[192];
         fab_gpu g = {.power_w = 0};
-        FAB_TRY(fab_gpu_read(stem(text, FAB_NAME_SIZE, b->name), NULL, &g, err));
+        FAB_PASS(fab_gpu_read(stem(text, FAB_NAME_SIZE, b->name), NULL, &g, err));
         cli_table_add(table, "%s", g.name);
         cli_table_add(table, "%s", fab_gpu_precisions(&g, false, text));
         cli_table_add(table, "%.0f GiB", g.memory_bytes / 1e9); /* data sheets say GB, and mean that */
@@ -114,9 +113,7 @@ static fab_status fill_gpus(cli_table *table, fab_error *err) {
         cli_table_add(table, "$%.2f", g.hour_usd);
         cli_table_add(table, "%s. Price: %s", g.source, g.price_source);
     }
-    FAB_TRY(cli_table_status(table, err));
-done:
-    return status;
+    return cli_table_status(table, err);
 }
 
 /* A row of two to four texts. */
@@ -187,20 +184,17 @@ static fab_status fill_published(cli_table *table, fab_error *err) {
 }
 
 static fab_status fill_prices(cli_table *table, fab_error *err) {
-    fab_status status = FAB_OK;
     for (const fab_builtin *b = fab_builtin_prices; b->name != NULL; b++) {
         char name[FAB_NAME_SIZE];
         fab_prices prices = {0};
-        FAB_TRY(fab_prices_read(stem(name, sizeof name, b->name), &prices, err));
+        FAB_PASS(fab_prices_read(stem(name, sizeof name, b->name), &prices, err));
         cli_table_add(table, "%s", name);
         cli_table_add(table, "%s", fab_count_rules[prices.convention].name);
         list_add_switch(table, &prices, 400e9);
         list_add_switch(table, &prices, 800e9);
         cli_table_add(table, "%s", prices.source);
     }
-    FAB_TRY(cli_table_status(table, err));
-done:
-    return status;
+    return cli_table_status(table, err);
 }
 
 static void list_add_field(void *table, const char *path, const char *unit_example, const char *initial,
@@ -413,9 +407,7 @@ static fab_status list_run(const cli_options *options, FILE *out, fab_error *err
     fab_status status = FAB_OK;
     const list_topic *topic = &ALL_TOPICS;
     cli_table table = {0};
-    if (options->operands.n > 0) {
-        FAB_TRY(find_topic(options->operands.items[0], &topic, err));
-    }
+    FAB_TRY(options->operands.n > 0 ? find_topic(options->operands.items[0], &topic, err) : FAB_OK);
     if (options->prints_file) {
         return list_print_file(topic, &options->operands, out, err);
     }
@@ -425,9 +417,7 @@ static fab_status list_run(const cli_options *options, FILE *out, fab_error *err
     }
     FAB_TRY(topic->fill(&table, err));
     bool is_one = options->operands.n > 1;
-    if (is_one) {
-        FAB_TRY(keep_rows(&table, topic->name, options->operands.items[1], err));
-    }
+    FAB_TRY(is_one ? keep_rows(&table, topic->name, options->operands.items[1], err) : FAB_OK);
     if (options->format != NULL) {
         cli_table_json(&table, out);
         (void)fputc('\n', out);

@@ -227,9 +227,7 @@ static fab_status optimize_run(const cli_options *options, FILE *out, fab_error 
     FAB_TRY(FAB_NEW_ALL(1, err, catalog, prices));
     FAB_TRY(fab_catalog_read(options->search.catalog != NULL ? options->search.catalog : FAB_DEFAULT_CATALOG, catalog,
                              err));
-    if (options->search.families != NULL) {
-        FAB_TRY(keep_families(catalog, options->search.families, err));
-    }
+    FAB_TRY(options->search.families != NULL ? keep_families(catalog, options->search.families, err) : FAB_OK);
     const char *profile = options->prices != NULL ? options->prices : catalog->prices;
     FAB_TRY(fab_prices_read(profile, prices, err));
     FAB_TRY(read_replayed(options, profile, &replayed, &replay_options, err));

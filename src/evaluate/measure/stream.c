@@ -105,9 +105,7 @@ fab_status fab_stream_load(const fab_stream *s, uint64_t chunk, fab_pass_kind pa
     uint64_t left = phase->n_flows - first;
     uint32_t n = (uint32_t)(left < s->per_chunk ? left : s->per_chunk);
     *out = (fab_chunk){.first = first};
-    if (pass == FAB_PASS_LOADS) {
-        FAB_PASS(load_flows(s, first, n, scratch, out, err));
-    }
+    FAB_PASS(pass == FAB_PASS_LOADS ? load_flows(s, first, n, scratch, out, err) : FAB_OK);
     out->routes = s->whole;
     if (s->whole == NULL) {
         scratch->routes.between_switches = phase->all.n > 0;

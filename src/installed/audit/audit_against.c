@@ -68,9 +68,7 @@ static fab_status match(comparison *c, const fab_shape *here, const fab_shape *p
     m.plan = &c->shape_copy;
     m.ports.cables = c->cables;
     FAB_TRY(audit_match_find(&m, err));
-    if (m.lacks_servers) {
-        FAB_TRY(match_boxes(c, here, plan, &m, err));
-    }
+    FAB_TRY(m.lacks_servers ? match_boxes(c, here, plan, &m, err) : FAB_OK);
     FAB_FAIL_IF(m.lacks_boxes, err, FAB_EINPUT, c->a.net->path,
                 "only %u of the %u boxes of the plan are known here, by GUID, name or port (the plan has '%.40s', here "
                 "is '%.40s'): a comparison needs the same names, or a map of them, --node-name-map",

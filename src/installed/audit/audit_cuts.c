@@ -54,9 +54,7 @@ static fab_status find_cuts(const auditor *a, cuts *c, fab_error *err) {
     for (uint32_t i = 0; i < a->net->n_cables; i++) {
         uint32_t v = c->vertex[a->net->cables[i].end[0].node];
         uint32_t w = c->vertex[a->net->cables[i].end[1].node];
-        if (v != FAB_NETWORK_NONE && w != FAB_NETWORK_NONE && v != w) {
-            FAB_TRY(fab_edges_add(&edges, v, w, err));
-        }
+        FAB_TRY(v != FAB_NETWORK_NONE && w != FAB_NETWORK_NONE && v != w ? fab_edges_add(&edges, v, w, err) : FAB_OK);
     }
     FAB_TRY(fab_graph_cuts(c->n_vertices, &edges, c->is_host, c->root, c->cut, err));
 done:
@@ -140,9 +138,7 @@ static fab_status report(auditor *a, const cuts *c, fab_error *err) {
         n_equal += part[v] == largest && largest > 0;
     }
     for (uint32_t v = 0; v < c->n_vertices && n_equal == 1; v++) {
-        if (part[v] > 0 && part[v] < largest) {
-            FAB_TRY(report_parts(a, c, v, part[v], all, err));
-        }
+        FAB_TRY(part[v] > 0 && part[v] < largest ? report_parts(a, c, v, part[v], all, err) : FAB_OK);
     }
     FAB_TRY(report_points(a, c, err));
 done:

@@ -563,9 +563,7 @@ static fab_status look_at_boundary(trunks *t, fab_error *err) {
     }
     FAB_PASS(look_for_foreign(t, err));
     for (uint32_t k = 0; k < b->n_blocks; k++) {
-        if (b->block[k].usual == 0) {
-            FAB_PASS(look_at_degrees(t, k, err));
-        }
+        FAB_PASS(b->block[k].usual == 0 ? look_at_degrees(t, k, err) : FAB_OK);
     }
     FAB_PASS(look_at_uplinks(t, err));
     mark_ruled(t);

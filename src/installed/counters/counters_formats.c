@@ -57,14 +57,9 @@ static fab_status read_one(void *context, const char *path, fab_error *err) {
     for (const char *at = text; *at != '\0'; at++) {
         line += *at == '\n';
     }
-    if (strlen(text) != bytes.length) {
-        status = fab_fail_in_file(err, path, line, 1, "a zero byte: this is no text");
-        goto done;
-    }
-    if (bytes.length == 0) {
-        status = fab_fail_in_file(err, path, 1, 1, "the file is empty");
-        goto done;
-    }
+    FAB_TRY(strlen(text) != bytes.length ? fab_fail_in_file(err, path, line, 1, "a zero byte: this is no text")
+                                         : FAB_OK);
+    FAB_TRY(bytes.length == 0 ? fab_fail_in_file(err, path, 1, 1, "the file is empty") : FAB_OK);
     FAB_TRY(counters_choose(path, text, r->format, &f, err));
     FAB_TRY(f->read(path, text, c, err));
     c->format = c->format != NULL ? c->format : f->name;

@@ -147,9 +147,7 @@ static fab_status prometheus_read(const char *path, const char *bytes, fab_count
     fab_token line;
     while (fab_counter_line(&lines, &line)) {
         const counted_key key = {.file = path, .line = lines.line};
-        if (line.length > 0 && line.text[0] != '#') {
-            FAB_PASS(prometheus_sample(line, &key, out, err));
-        }
+        FAB_PASS(line.length > 0 && line.text[0] != '#' ? prometheus_sample(line, &key, out, err) : FAB_OK);
     }
     return FAB_OK;
 }

@@ -158,12 +158,10 @@ static fab_status formats_choose(const char *path, const char *format, const fab
     FAB_TRY(FAB_NEW(head, HEAD + 1, err));
     if (format == NULL) {
         FAB_TRY(read_head(path, head, &n, err));
-        if (n == 0) {
-            FAB_TRY(fab_fail_in_file(err, path, 1, 0, "the file is empty"));
-        }
-        if (n > 1 && (memcmp(head, "\xff\xfe", 2) == 0 || memcmp(head, "\xfe\xff", 2) == 0)) {
-            FAB_TRY(fab_fail_in_file(err, path, 1, 0, UTF16));
-        }
+        FAB_TRY(n == 0 ? fab_fail_in_file(err, path, 1, 0, "the file is empty") : FAB_OK);
+        FAB_TRY(n > 1 && (memcmp(head, "\xff\xfe", 2) == 0 || memcmp(head, "\xfe\xff", 2) == 0)
+                    ? fab_fail_in_file(err, path, 1, 0, UTF16)
+                    : FAB_OK);
         start = n > 2 && memcmp(head, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
     }
     for (size_t i = 0; fab_network_formats[i] != NULL; i++) {
@@ -178,9 +176,7 @@ static fab_status formats_choose(const char *path, const char *format, const fab
     (void)list_formats(list, sizeof list);
     FAB_FAIL_IF(format != NULL, err, FAB_EINPUT, path, "there is no format '%.40s', but %s", format, list);
     const char *other = seems_to_be(head, head + start, n);
-    if (other != NULL) {
-        FAB_TRY(fab_fail_in_file(err, path, 1, 0, "is %s", other));
-    }
+    FAB_TRY(other != NULL ? fab_fail_in_file(err, path, 1, 0, "is %s", other) : FAB_OK);
     FAB_TRY(find_format_below(path, head + start, err));
     status = fab_fail_in_file(err, path, 1, 0,
                               "looks like none of %s; a list of cables begins with the names of its columns: "

@@ -95,11 +95,10 @@ static fab_status read_lines(reader *r, fab_error *err) {
         figure number = {0};
         FAB_PASS(read_figure(r, key, 0, TIERS - 1, &number, err));
         tier = number.value;
-        if (r->section[tier].line > 0) {
-            FAB_PASS(fab_text_refuse(r->in, (fab_token){.column = key.column}, err,
-                                     "Tier %" PRIu64 " is given twice; line %zu begins it already", tier,
-                                     r->section[tier].line));
-        }
+        FAB_RETURN_IF(r->section[tier].line > 0,
+                      fab_text_refuse(r->in, (fab_token){.column = key.column}, err,
+                                      "Tier %" PRIu64 " is given twice; line %zu begins it already", tier,
+                                      r->section[tier].line));
         r->section[tier] = number;
     }
     return FAB_OK;
@@ -199,9 +198,7 @@ static fab_status make_plan(const reader *r, plan *out, fab_error *err) {
                                    "Bundle %" PRIu64 " in tier 0; hosts have one cable", tor[BUNDLE].value));
     p.leaves = pod / divisor(&tor[DOWN]);
     FAB_PASS(plan_spines(r, &p, err));
-    if (p.tiers == 3) {
-        FAB_PASS(plan_cores(r, &p, err));
-    }
+    FAB_PASS(p.tiers == 3 ? plan_cores(r, &p, err) : FAB_OK);
     p.cables = p.hosts + p.pods * p.leaves * tor[UP].value + (p.tiers == 3 ? p.pods * p.spines * agg[UP].value : 0);
     if (p.cables > MOST_CABLES) {
         r->in->line = r->header[NODES].line;

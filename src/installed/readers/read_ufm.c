@@ -121,9 +121,7 @@ static fab_status ufm_system(const fab_network_json *r, uint32_t system, fab_err
         if (node->kind == FAB_NETWORK_UNKNOWN && (is_host || strcmp(type, "switch") == 0)) {
             node->kind = is_host ? FAB_NETWORK_ADAPTER : FAB_NETWORK_SWITCH;
         }
-        if (is_host && node->host == NULL) {
-            FAB_PASS(fab_network_text(net, name, strlen(name), &node->host, err));
-        }
+        FAB_PASS(is_host && node->host == NULL ? fab_network_text(net, name, strlen(name), &node->host, err) : FAB_OK);
     }
     return FAB_OK;
 }

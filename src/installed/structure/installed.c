@@ -153,9 +153,7 @@ fab_status fab_structure_of(fab_network **net, const fab_structure_options *opti
     FAB_TRY(FAB_NEW(m.out, 1, err));
     m.out->net = *net;
     *net = NULL;
-    if (options->hosts_per_switch > 0) {
-        FAB_TRY(add_hosts(m.out, options->hosts_per_switch, err));
-    }
+    FAB_TRY(options->hosts_per_switch > 0 ? add_hosts(m.out, options->hosts_per_switch, err) : FAB_OK);
     FAB_TRY(fab_shape_find(m.out->net, &m.out->shape, err));
     m.net = m.out->net;
     FAB_TRY(installed_make(&m, err));

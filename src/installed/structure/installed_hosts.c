@@ -67,9 +67,7 @@ static fab_status join_adapters(const making *m, fab_edges *joined, fab_error *e
     }
     qsort(all, n, sizeof *all, by_guid);
     for (uint32_t i = 1; i < n; i++) {
-        if (all[i].guid == all[i - 1].guid) {
-            FAB_TRY(fab_edges_add(joined, all[i].node, all[i - 1].node, err));
-        }
+        FAB_TRY(all[i].guid == all[i - 1].guid ? fab_edges_add(joined, all[i].node, all[i - 1].node, err) : FAB_OK);
     }
 done:
     free(all);

@@ -70,9 +70,7 @@ static fab_status join_leaves(maker *m, uint32_t *leaf, fab_error *err) {
             if (h == NULL || o == NULL || !h->is_host || o->is_host) {
                 continue;
             }
-            if (leaf[host] != FAB_NETWORK_NONE) {
-                FAB_PASS(fab_edges_add(&m->joined, leaf[host], other, err));
-            }
+            FAB_PASS(leaf[host] != FAB_NETWORK_NONE ? fab_edges_add(&m->joined, leaf[host], other, err) : FAB_OK);
             leaf[host] = other;
         }
     }

@@ -322,9 +322,7 @@ fab_status advise_search_servers(advisor *a, advise_change *out, bool *out_found
     }
     a->n_total += s.budget + 1;
     FAB_TRY(placement_init(&s, err));
-    if (s.n_all >= 2) {
-        FAB_TRY(placement_run(&s, out, out_found, err));
-    }
+    FAB_TRY(s.n_all >= 2 ? placement_run(&s, out, out_found, err) : FAB_OK);
 done:
     placement_release(&s);
     return status;

@@ -196,25 +196,24 @@ static fab_status most_gpus(const search *s, const structure *x, uint64_t unit, 
 
 /* "64x400G holds 2,048 GPUs in 2 tiers; needs 3 tiers" */
 static fab_status explain_unbuildable(const search *s, structure *x, const fab_error *why, fab_error *err) {
-    fab_status status = FAB_OK;
     uint64_t most = 0;
     bool fits = false;
     char switches[160];
     char count[32];
     uint64_t g = s->request->gpus_per_server != 0 ? s->request->gpus_per_server : s->request->catalog->gpus_per_server;
     if (why->code == FAB_EINPUT) {
-        FAB_TRY(most_gpus(s, x, x->domain > g ? x->domain : g, &most, err));
-        FAB_TRY(can_build(s, x, s->request->gpus, &fits, err));
+        FAB_PASS(most_gpus(s, x, x->domain > g ? x->domain : g, &most, err));
+        FAB_PASS(can_build(s, x, s->request->gpus, &fits, err));
     }
     if (most == 0 || fits) { /* not a question of size */
         (void)snprintf(x->reason, sizeof x->reason, "%.200s", why->text);
-        goto done;
+        return FAB_OK;
     }
     structure taller = *x;
     while (!fits && taller.n_tiers < MAX_TIERS_TRIED) {
         taller.tier[taller.n_tiers] = taller.tier[taller.n_tiers - 1];
         taller.n_tiers++;
-        FAB_TRY(can_build(s, &taller, s->request->gpus, &fits, err));
+        FAB_PASS(can_build(s, &taller, s->request->gpus, &fits, err));
     }
     optimize_switch_text(x, switches, sizeof switches);
     int n = snprintf(x->reason, sizeof x->reason, "%.100s holds %s GPUs in %u tier%s", switches,
@@ -222,8 +221,7 @@ static fab_status explain_unbuildable(const search *s, structure *x, const fab_e
     if (n > 0 && fits) {
         (void)snprintf(x->reason + n, sizeof x->reason - (size_t)n, "; needs %u tiers", taller.n_tiers);
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 /* --- enumeration -------------------------------------------------------------------------------------------------- */
@@ -308,9 +306,7 @@ static fab_status structures_finish(const search *s, structure *x, sample *m, fa
                        fab_quantity_format(b, nic_port_bps, FAB_UNIT_RATE));
     } else {
         FAB_PASS(add_candidates(s, x, m, &why, err));
-        if (x->n_candidates == 0) {
-            FAB_PASS(explain_unbuildable(s, x, &why, err));
-        }
+        FAB_PASS(x->n_candidates == 0 ? explain_unbuildable(s, x, &why, err) : FAB_OK);
     }
     x->loss = x->n_candidates == 0 ? FAB_LOSS_UNBUILDABLE : FAB_LOSS_COST;
     return FAB_OK;
@@ -375,9 +371,7 @@ static fab_status finish_one(void *context, size_t i, size_t worker, fab_error *
     enumeration *e = context;
     const fab_optimize_request *q = e->s->request;
     structure *x = &e->s->structures[i];
-    if (optimize_now_s() <= e->s->deadline_s) {
-        FAB_PASS(structures_finish(e->s, x, &e->samples[worker], err));
-    }
+    FAB_PASS(optimize_now_s() <= e->s->deadline_s ? structures_finish(e->s, x, &e->samples[worker], err) : FAB_OK);
     if (optimize_now_s() > e->s->deadline_s) {
         leave_unseen(x);
         return FAB_OK;

@@ -453,18 +453,17 @@ static const char *place_refusal(const placer *p) {
 }
 
 static fab_status placer_init(placer *p, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_sweep_request *r = p->request;
     static const char *const LISTED[] = {"job.placement=order"};
-    FAB_TRY(FAB_NEW_ALL(1, err, p->design, p->scratch, p->measured));
-    FAB_TRY(r->read(r->read_context, LISTED, 1, p->design, err));
-    FAB_TRY(fab_fabric_measure(p->design, p->measured, &p->fabric, err));
+    FAB_PASS(FAB_NEW_ALL(1, err, p->design, p->scratch, p->measured));
+    FAB_PASS(r->read(r->read_context, LISTED, 1, p->design, err));
+    FAB_PASS(fab_fabric_measure(p->design, p->measured, &p->fabric, err));
     p->of_pattern = strncmp(r->traffic, "pattern:", 8) == 0;
     if (fab_plan_is_wanted(p->design, r->traffic)) { /* the plan of the listed order */
         const fab_plan_request what = {
             .design = p->design, .fabric = p->fabric, .seed = r->seed, .n_threads = r->n_threads};
         *p->scratch = *p->design;
-        FAB_TRY(fab_plan_choose(&what, p->scratch, NULL, err));
+        FAB_PASS(fab_plan_choose(&what, p->scratch, NULL, err));
         *p->design = *p->scratch;
     }
     const fab_context_request what = {.design = p->design,
@@ -473,10 +472,8 @@ static fab_status placer_init(placer *p, fab_error *err) {
                                       .engines = p->design->engines,
                                       .n_engines = p->design->n_engines,
                                       .seed = r->seed};
-    FAB_TRY(fab_context_new(&what, &p->context, err));
-    FAB_TRY(fab_context_traffic(p->context, &p->traffic, err));
-done:
-    return status;
+    FAB_PASS(fab_context_new(&what, &p->context, err));
+    return fab_context_traffic(p->context, &p->traffic, err);
 }
 
 static void placer_release(placer *p) {

@@ -198,9 +198,7 @@ static fab_status walk_all(walk *w, uint64_t limit, place_visit *visit, void *co
                 group = next_choice(w, 0);
                 continue;
             }
-            if (++*out_n <= limit && visit != NULL) {
-                FAB_PASS(visit(context, w->list, err));
-            }
+            FAB_PASS(++*out_n <= limit && visit != NULL ? visit(context, w->list, err) : FAB_OK);
         }
         if (at == 0) {
             break;

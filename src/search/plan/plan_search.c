@@ -127,9 +127,7 @@ static fab_status each_plan(search *s, const plan_node *group, visit_plan *visit
         plan.zero = zero[i];
         for (plan.interleave = 0;
              (plan.interleave = fab_job_space_next_interleave(s->space, &plan, plan.interleave)) > 0;) {
-            if (fab_job_space_take(s->space, &plan, &microbatches) != NULL) {
-                FAB_PASS(visit(s, group, &plan, err));
-            }
+            FAB_PASS(fab_job_space_take(s->space, &plan, &microbatches) != NULL ? visit(s, group, &plan, err) : FAB_OK);
         }
     }
     return FAB_OK;

@@ -67,9 +67,7 @@ static fab_status find_hits(void *context, size_t index, size_t worker, fab_erro
     const fab_trace trace = {.n_groups = 1, .marked = c->weak.link, .crosses = crosses};
     const fab_case at = {.phase = index / c->out->n_engines, .engine = index % c->out->n_engines};
     const fab_needs needs = {.what = FAB_NEED_FIGURES | FAB_NEED_RATES, .trace = &trace};
-    if (c->workers[worker] == NULL) {
-        FAB_TRY(fab_workspace_new(c->context, &c->workers[worker], err));
-    }
+    FAB_TRY(c->workers[worker] == NULL ? fab_workspace_new(c->context, &c->workers[worker], err) : FAB_OK);
     FAB_TRY(fab_evaluate(c->workers[worker], &at, &needs, &found, err));
     FAB_TRY(count_hits(c->traffic, phase, crosses, out, err));
 done:

@@ -448,9 +448,7 @@ static fab_status answer_engine(fab_what_if *x, fab_error *err) {
     }
     FAB_TRY(take_whole(x, out, err));
     FAB_TRY(fab_mask_set(&x->at->assessor->mask, x->components, x->n_failed, err));
-    if (x->engine == 0) {
-        FAB_TRY(list_lost(x, err));
-    }
+    FAB_TRY(x->engine == 0 ? list_lost(x, err) : FAB_OK);
     FAB_TRY(FAB_NEW(out->policies, x->n_policies, err));
     for (size_t i = 0; i < x->n_policies && status == FAB_OK; i++) {
         const fab_failed_policy *before = i > 0 ? &out->policies[i - 1] : NULL;

@@ -264,9 +264,7 @@ fab_status fab_contend(const fab_replay *base, const fab_result *first, bool int
     }
     FAB_TRY(contend_phases(&c, err));
     FAB_TRY(contend_iterate(&c, err));
-    if (interference) {
-        FAB_TRY(contend_interfere(&c, err));
-    }
+    FAB_TRY(interference ? contend_interfere(&c, err) : FAB_OK);
     *out = c.out;
     c.out = NULL;
 done:

@@ -137,9 +137,7 @@ static fab_status run_item(void *context, size_t index, size_t worker, fab_error
         const fab_trace trace = {.n_groups = 1, .last_s = &m->alone_s[index * m->n + i]};
         FAB_TRY(contend_trace(&m->single[i], it->engine, it->draw, &trace, err));
     }
-    if (it->draw == 0) {
-        FAB_TRY(FAB_NEW(bytes, (size_t)m->n * c->what->fabric->n_links, err));
-    }
+    FAB_TRY(it->draw == 0 ? FAB_NEW(bytes, (size_t)m->n * c->what->fabric->n_links, err) : FAB_OK);
     const fab_trace trace = {
         .group = m->all.group, .n_groups = m->n, .last_s = &m->together_s[index * m->n], .bytes = bytes};
     FAB_TRY(contend_trace(&m->all, it->engine, it->draw, &trace, err));

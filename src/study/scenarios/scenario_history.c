@@ -74,9 +74,7 @@ static fab_status add_repairs(const fab_scenarios *s, size_t first, fab_scenario
         fab_event event = out->event[k];
         event.time_s += event.away_s;
         event.is_repair = true;
-        if (event.time_s < s->span_s) {
-            FAB_PASS(history_add(out, &event, err));
-        }
+        FAB_PASS(event.time_s < s->span_s ? history_add(out, &event, err) : FAB_OK);
     }
     return FAB_OK;
 }

@@ -235,9 +235,7 @@ static fab_status add_figures(const fab_summariser *s, variant_sums *v, const fa
     const uint64_t n = summary_weight(s, i);
     FAB_PASS(tally_add(&v->tallies[TALLY_LOST], row->lost_ratio, false, i, n, err));
     FAB_PASS(tally_add(&v->tallies[TALLY_MOVED], row->n_moved, false, i, n, err));
-    if (s->request.span_s > 0) {
-        FAB_PASS(tally_add(&v->tallies[TALLY_GOODPUT], row->goodput, true, i, n, err));
-    }
+    FAB_PASS(s->request.span_s > 0 ? tally_add(&v->tallies[TALLY_GOODPUT], row->goodput, true, i, n, err) : FAB_OK);
     if (row->state == FAB_OUTCOME_RUNS) {
         FAB_PASS(tally_add(&v->tallies[TALLY_SLOWDOWN], row->slowdown, false, i, n, err));
         FAB_PASS(tally_add(&v->tallies[TALLY_TIME], row->time_s, false, i, n, err));

@@ -27,9 +27,7 @@ fab_status summary_class_of(component_table *t, const fab_fabric *f, const fab_c
                             uint8_t *out, fab_error *err) {
     char name[CLASS_NAME];
     size_t k = 0;
-    if (t->class_record == NULL) {
-        FAB_PASS(FAB_NEW(t->class_record, CLASSES_MOST * n_variants, err));
-    }
+    FAB_PASS(t->class_record == NULL ? FAB_NEW(t->class_record, CLASSES_MOST * n_variants, err) : FAB_OK);
     name_class(f, c, name, sizeof name);
     while (k < t->n_classes && strcmp(t->class_name[k], name) != 0) {
         k++;

@@ -344,8 +344,6 @@ fab_status summary_rank(const fab_summariser *s, size_t variant, fab_study_varia
     FAB_PASS(rank_components(s, variant, false, &out->critical, err));
     FAB_PASS(rank_components(s, variant, true, &out->links, err));
     FAB_PASS(summary_find_classes(s, variant, out, err));
-    if (s->request.keep_impact) {
-        FAB_PASS(find_impact(s, variant, out, err));
-    }
+    FAB_PASS(s->request.keep_impact ? find_impact(s, variant, out, err) : FAB_OK);
     return FAB_OK;
 }

@@ -68,9 +68,7 @@ fab_status symmetry_find(const symmetry_request *r, fab_permutations *out, fab_e
         all_hash = all_hash && stays_minimal(facts);
         odd = odd == NULL && !splits_evenly(facts) && !stays_minimal(facts) ? facts : odd;
     }
-    if (!all_split) {
-        FAB_PASS(has_no_choice(r->context, &has_one_way, err));
-    }
+    FAB_PASS(!all_split ? has_no_choice(r->context, &has_one_way, err) : FAB_OK);
     if (all_split || (has_one_way && odd == NULL)) {
         return symmetry_of_graph(r, out, err);
     }

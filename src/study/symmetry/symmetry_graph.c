@@ -94,9 +94,7 @@ static fab_status list_pairs(scene_graph *g, fab_error *err) {
     for (uint32_t p = 0; p < g->traffic->n_phases; p++) {
         size_t first = 0;
         FAB_PASS(fab_context_duplicate(g->request->context, p, &first, err)); /* proportional: keeps what it keeps */
-        if (first == p && !is_coloured(g, &g->traffic->phases[p])) {
-            FAB_PASS(list_phase(g, p, err));
-        }
+        FAB_PASS(first == p && !is_coloured(g, &g->traffic->phases[p]) ? list_phase(g, p, err) : FAB_OK);
     }
     FAB_PASS(FAB_NEW(g->pair, g->n_records + 1, err));
     FAB_SORT(g->record, g->n_records, by_pair);

@@ -188,9 +188,7 @@ static fab_status init_communicator(const fab_collective_set *set, const fab_alg
 static fab_status take_parts(const run *r, fab_phase_builder *builders, fab_traffic *traffic, fab_error *err) {
     FAB_PASS(fab_traffic_reserve(traffic, r->n_parts, err));
     for (uint32_t part = 0; part < r->n_parts; part++) {
-        if (r->set->by_source) {
-            FAB_PASS(fab_phase_sort(&builders[part].phase, fab_n_gpus(r->set->fabric), err));
-        }
+        FAB_PASS(r->set->by_source ? fab_phase_sort(&builders[part].phase, fab_n_gpus(r->set->fabric), err) : FAB_OK);
         FAB_PASS(fab_phase_check(&builders[part].phase, err));
     }
     for (uint32_t part = 0; part < r->n_parts; part++) {

@@ -411,9 +411,7 @@ static fab_status resolve_shape(fab_job *job, const fab_fabric *fabric, fab_erro
     if (job->spec.kind == FAB_JOB_RANKING) {
         FAB_PASS(resolve_ranking(job, err));
     } else {
-        if (job->spec.kind == FAB_JOB_SERVING) {
-            FAB_PASS(resolve_serving(job, err));
-        }
+        FAB_PASS(job->spec.kind == FAB_JOB_SERVING ? resolve_serving(job, err) : FAB_OK);
         FAB_PASS(resolve_dimensions(job, fabric, err));
         job->batch_is_open = job->spec.kind == FAB_JOB_SERVING && job->spec.batch == 0;
         FAB_PASS(resolve_batch(job, job->spec.kind == FAB_JOB_SERVING ? 1 : job->model.batch, err));

@@ -53,11 +53,10 @@ static fab_status read_shares(const char *path, const char *const *names, size_t
         for (size_t i = 0; i < n_columns; i++) {
             const fab_token t = fab_text_token(&text);
             double value = 0;
-            if (!share_number(t, &value)) {
-                status = fab_fail_in_file(err, path, text.line, t.column, "'%.*s' is no %s: a number from 0 to 1e12",
-                                          (int)(t.length < 40 ? t.length : 40), t.text, names[i]);
-                goto done;
-            }
+            FAB_TRY(!share_number(t, &value)
+                        ? fab_fail_in_file(err, path, text.line, t.column, "'%.*s' is no %s: a number from 0 to 1e12",
+                                           (int)(t.length < 40 ? t.length : 40), t.text, names[i])
+                        : FAB_OK);
             FAB_TRY(FAB_GROW(out->values, out->capacity, out->n + 1, err));
             out->values[out->n++] = value;
         }

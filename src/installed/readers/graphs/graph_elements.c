@@ -160,9 +160,7 @@ static fab_status end_node(reader *r, const fab_xml_stream *at, fab_error *err) 
         FAB_PASS(name_adapter(r, node, server, err));
         return FAB_OK;
     }
-    if (e->label[0] != '\0') {
-        FAB_PASS(fab_network_text(r->net, e->label, strlen(e->label), &node->label, err));
-    }
+    FAB_PASS(e->label[0] != '\0' ? fab_network_text(r->net, e->label, strlen(e->label), &node->label, err) : FAB_OK);
     FAB_PASS(fab_network_ib_host(r->net, index, err));
     if (node->kind == FAB_NETWORK_ADAPTER && e->server[0] != '\0' && node->host == NULL) {
         FAB_PASS(fab_network_text(r->net, e->server, strlen(e->server), &node->host, err));
@@ -191,10 +189,10 @@ static fab_status end_edge(reader *r, const fab_xml_stream *at, fab_error *err) 
         cable.end[i] = (fab_network_end){.node = fab_network_find(r->net, ids[i], strlen(ids[i])), .line = e->line};
         inside[i] = fab_network_find(r->inside, ids[i], strlen(ids[i]));
         n_inside += inside[i] != FAB_NETWORK_NONE;
-        if (cable.end[i].node == FAB_NETWORK_NONE && inside[i] == FAB_NETWORK_NONE) {
-            FAB_PASS(fab_xml_stream_wrong(at, err, "the %s of an edge, '%.60s', is no node that was declared before it",
-                                          i == 0 ? "source" : "target", ids[i]));
-        }
+        FAB_RETURN_IF(cable.end[i].node == FAB_NETWORK_NONE && inside[i] == FAB_NETWORK_NONE,
+                      fab_xml_stream_wrong(at, err,
+                                           "the %s of an edge, '%.60s', is no node that was declared before it",
+                                           i == 0 ? "source" : "target", ids[i]));
     }
     if (n_inside == 2) { /* a GPU and its scale-up domain */
         const fab_network_cable link = {.end = {{.node = inside[0]}, {.node = inside[1]}}};
@@ -209,9 +207,7 @@ static fab_status end_edge(reader *r, const fab_xml_stream *at, fab_error *err) 
     }
     bool has_ports = cable.end[0].port != NULL && cable.end[1].port != NULL;
     FAB_PASS(fab_network_add_cable(r->net, &cable, &was_there, err));
-    if (was_there && !e->is_directed) {
-        FAB_PASS(fab_xml_stream_wrong(at, err, "this cable stands in the file twice"));
-    }
+    FAB_RETURN_IF(was_there && !e->is_directed, fab_xml_stream_wrong(at, err, "this cable stands in the file twice"));
     if (e->is_directed && !has_ports) {
         FAB_PASS(FAB_GROW(r->one_way, r->one_way_capacity, r->n_one_way + 1, err));
         r->one_way[r->n_one_way++] = r->net->n_cables - 1;
@@ -370,9 +366,7 @@ static fab_status add_domains(reader *r, fab_error *err) {
             members[n++] = behind;
         }
         int length = snprintf(name, sizeof name, "domain-%" PRIu32, n_domains++);
-        if (several) {
-            FAB_TRY(fab_network_add_group(r->net, name, (size_t)length, members, n, err));
-        }
+        FAB_TRY(several ? fab_network_add_group(r->net, name, (size_t)length, members, n, err) : FAB_OK);
     }
 done:
     FAB_FREE_ALL(domain_of, members);
@@ -384,9 +378,7 @@ fab_status fab_graph_read(const char *path, const fab_xml_visitor *visitor, fab_
     reader r = {.net = net, .names_ports = true, .last_server = FAB_NETWORK_NONE};
     FAB_TRY(fab_network_new(path, &r.inside, err));
     FAB_TRY(fab_xml_stream_read(path, visitor, &r, err));
-    if (!r.has_graph) {
-        FAB_TRY(fab_fail_in_file(err, path, 1, 0, "there is no <graph> in it"));
-    }
+    FAB_TRY(!r.has_graph ? fab_fail_in_file(err, path, 1, 0, "there is no <graph> in it") : FAB_OK);
     FAB_TRY(r.n_one_way > 0 ? join_ways(&r, err) : FAB_OK);
     FAB_TRY(r.is_ours && r.inside->n_nodes > 0 ? add_domains(&r, err) : FAB_OK);
     net->has_ports = r.names_ports && net->n_cables > 0;

@@ -89,9 +89,7 @@ static fab_status add_side(link_reader *r, const side *s, bool is_local, uint32_
                       "the other end has LID 0, so no subnet manager has named it; iblinkinfo --line tells its GUID"));
     uint32_t node = s->lid > 0 ? r->by_lid[s->lid] : FAB_NETWORK_NONE;
     bool is_new = node == FAB_NETWORK_NONE;
-    if (is_new) {
-        FAB_PASS(name_box(r, s, label, &node, err));
-    }
+    FAB_PASS(is_new ? name_box(r, s, label, &node, err) : FAB_OK);
     r->by_lid[s->lid] = s->lid > 0 ? node : FAB_NETWORK_NONE;
     fab_network_kind kind = kind_of(r, s, is_local, label);
     fab_network_node *box = &r->net->nodes[node];
