@@ -57,14 +57,11 @@ static fab_status topologies_find(const fab_fabric_spec *spec, const fab_family 
     if (*out != NULL) {
         return check_keys(spec, *out, err);
     }
-    char list[FAB_CHOICES_TEXT];
-    fab_choices near;
-    fab_choices_init(&near, spec->family);
+    fab_choices near = fab_choices_of(spec->family);
     for (const fab_family *const *family = fab_families; *family != NULL; family++) {
         fab_choices_offer(&near, (*family)->name);
     }
-    return fab_fail(err, FAB_EINPUT, NULL, "unknown family '%s'%s", spec->family,
-                    fab_choices_list(&near, "one of", list));
+    return fab_fail(err, FAB_EINPUT, NULL, "unknown family '%s'%s", spec->family, fab_choices_list(&near, "one of"));
 }
 
 fab_status fab_topology_predict(fab_fabric_spec *spec, fab_counts *out, fab_error *err) {

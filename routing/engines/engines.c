@@ -55,14 +55,11 @@ fab_engine_about fab_engine_of(const fab_engine_spec *spec) {
 }
 
 static fab_status unknown_engine(const fab_engine_spec *spec, const char *name, fab_error *err) {
-    char list[FAB_CHOICES_TEXT];
-    fab_choices near;
-    fab_choices_init(&near, name);
+    fab_choices near = fab_choices_of(name);
     for (const fab_engine *const *engine = fab_engines; *engine != NULL; engine++) {
         fab_choices_offer(&near, (*engine)->name);
     }
-    return fab_fail(err, FAB_EINPUT, spec->where, "unknown engine '%.40s'%s", name,
-                    fab_choices_list(&near, "one of", list));
+    return fab_fail(err, FAB_EINPUT, spec->where, "unknown engine '%.40s'%s", name, fab_choices_list(&near, "one of"));
 }
 
 /* Place of an option in its table; that of the end where there is none of this name. */
@@ -176,15 +173,13 @@ static fab_status set_seed(const fab_engine_spec *spec, fab_router *router, cons
 
 static fab_status unknown_option(const fab_engine_spec *spec, const fab_router *router, const char *key,
                                  fab_error *err) {
-    char list[FAB_CHOICES_TEXT];
-    fab_choices near;
-    fab_choices_init(&near, key);
+    fab_choices near = fab_choices_of(key);
     for (const fab_engine_option *o = router->engine->options; o->key != NULL; o++) {
         fab_choices_offer(&near, o->key);
     }
     fab_choices_offer(&near, "seed");
     return fab_fail(err, FAB_EINPUT, spec->where, "engine %s has no option '%.40s'%s", router->engine->name, key,
-                    fab_choices_list(&near, "it has:", list));
+                    fab_choices_list(&near, "it has:"));
 }
 
 /* Sets what `item`, a "key=value", says. */

@@ -191,14 +191,8 @@ static fab_status scan_routes(explainer *e, fab_error *err) {
 
 /* --- figures ------------------------------------------------------------------------------------------------------ */
 
-static int by_load(const void *a, const void *b) {
-    const fab_crossing_flow *x = a;
-    const fab_crossing_flow *y = b;
-    double x_bps = x->rate_bps * x->share;
-    double y_bps = y->rate_bps * y->share;
-    FAB_ORDER_BY(y_bps, x_bps);
-    return FAB_ORDER(x->flow, y->flow);
-}
+FAB_ORDER_KEYS(by_load, fab_crossing_flow, FAB_ORDER(b->rate_bps * b->share, a->rate_bps * a->share),
+               FAB_ORDER(a->flow, b->flow));
 
 static uint64_t count_distinct(uint64_t *values, size_t n) {
     uint64_t distinct = 0;

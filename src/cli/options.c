@@ -87,14 +87,12 @@ static fab_status apply_format(cli_options *options, const char *value, fab_erro
     if (fab_report_format_find(value) != NULL) {
         return set_format(options, value, err);
     }
-    fab_choices near;
-    char hint[FAB_CHOICES_TEXT];
-    fab_choices_init(&near, value);
+    fab_choices near = fab_choices_of(value);
     for (size_t i = 0; fab_report_formats[i] != NULL; i++) {
         fab_choices_offer(&near, fab_report_formats[i]->name);
     }
     return fab_fail(err, FAB_EUSAGE, NULL, "option --format: unknown format '%.40s'%s", value,
-                    fab_choices_list(&near, "one of", hint));
+                    fab_choices_list(&near, "one of"));
 }
 
 static fab_status apply_json(cli_options *options, const char *value, fab_error *err) {
@@ -233,9 +231,7 @@ static const char *place_of_field(const cli_command *command, const char *word, 
 static fab_status unknown_option(const cli_command *command, const char *argument, size_t length, fab_error *err) {
     char word[64];
     (void)snprintf(word, sizeof word, "%.*s", (int)(length < sizeof word ? length : sizeof word - 1), argument);
-    fab_choices near;
-    char hint[FAB_CHOICES_TEXT];
-    fab_choices_init(&near, word);
+    fab_choices near = fab_choices_of(word);
     const cli_option *option = NULL;
     for (size_t i = 0; (option = cli_option_at(command, i)) != NULL; i++) {
         char candidate[64];
@@ -247,10 +243,9 @@ static fab_status unknown_option(const cli_command *command, const char *argumen
         FAB_REFUSE_IF((*o)->name[0] == name[0], err, FAB_EUSAGE, NULL,
                       "command %s: unknown option '%s'; did you mean '--%s'?", command->name, word, (*o)->name);
     }
-    if (place_of_field(command, word, hint)[0] == '\0') {
-        (void)fab_choices_hint(&near, hint);
-    }
-    return fab_fail(err, FAB_EUSAGE, NULL, "command %s: unknown option '%s'%s", command->name, word, hint);
+    char place[FAB_CHOICES_TEXT];
+    return fab_fail(err, FAB_EUSAGE, NULL, "command %s: unknown option '%s'%s", command->name, word,
+                    place_of_field(command, word, place)[0] != '\0' ? place : fab_choices_hint(&near));
 }
 
 /* Reads the option at argv[*at] and moves *at to its last word. */

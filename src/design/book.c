@@ -27,10 +27,8 @@ static fab_status fail_element(const book_reader *r, const fab_xml_element *at, 
 static fab_status set_attribute(const book_reader *r, const book_element *e, const fab_xml_attribute *given, void *row,
                                 fab_error *err) {
     char where[FAB_XML_PLACE_SIZE];
-    char hint[FAB_CHOICES_TEXT];
-    fab_choices near;
     (void)fab_xml_place(where, r->file, given->line, given->column);
-    fab_choices_init(&near, given->name);
+    fab_choices near = fab_choices_of(given->name);
     for (const book_field *f = e->fields; f != NULL && f->field.key != NULL && !e->is_text; f++) {
         if (strcmp(f->field.key, given->name) == 0) {
             return field_set(&f->field, row, given->value, where, err);
@@ -38,7 +36,7 @@ static fab_status set_attribute(const book_reader *r, const book_element *e, con
         fab_choices_offer(&near, f->field.key);
     }
     return fab_fail(err, FAB_EINPUT, where, "unknown attribute of %.40s '%.40s'%s", e->name, given->name,
-                    fab_choices_list(&near, "allowed:", hint));
+                    fab_choices_list(&near, "allowed:"));
 }
 
 /* What is left out has its default, or must not be left out. */
@@ -169,12 +167,10 @@ fab_status book_read(const book_kind *kind, const char *text, const char *where,
     }
     const fab_builtin *builtin = text[0] != '\0' ? fab_builtin_find(kind->builtins, text) : NULL;
     if (builtin == NULL) {
-        char hint[FAB_CHOICES_TEXT];
-        fab_choices near;
-        fab_choices_init(&near, text);
+        fab_choices near = fab_choices_of(text);
         fab_builtin_offer(kind->builtins, &near);
         return fab_fail(err, kind->unknown_status, where, "%s '%.60s'%s (or a file: with '/' or ending in .xml)",
-                        kind->unknown, text, fab_choices_list(&near, "known:", hint));
+                        kind->unknown, text, fab_choices_list(&near, "known:"));
     }
     char file[FAB_XML_PLACE_SIZE];
     (void)snprintf(file, sizeof file, "%s%.60s", kind->prefix, text);

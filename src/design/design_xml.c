@@ -194,14 +194,12 @@ static fab_status read_part(const source *s, const fab_xml_element *element, boo
     case PART_JOB: FAB_PASS(read_job(s, element, err)); break;
     case PART_ENGINE: FAB_PASS(read_single(s, element, SCOPE_ENGINE, s->reading->design.n_engines, "use", err)); break;
     default: {
-        char hint[FAB_CHOICES_TEXT];
-        fab_choices near;
-        fab_choices_init(&near, element->name);
+        fab_choices near = fab_choices_of(element->name);
         for (size_t i = 0; i < N_PARTS; i++) {
             fab_choices_offer(&near, PARTS[i]);
         }
-        (void)fab_choices_list(&near, "allowed:", hint);
-        return fab_fail(err, FAB_EINPUT, place(s, element, where), "unknown element <%.40s>%s", element->name, hint);
+        return fab_fail(err, FAB_EINPUT, place(s, element, where), "unknown element <%.40s>%s", element->name,
+                        fab_choices_list(&near, "allowed:"));
     }
     }
     return FAB_OK;

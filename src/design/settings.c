@@ -19,16 +19,14 @@ typedef struct path {
 fab_status fail_unknown(const char *what, const char *word, const field_scope *scopes, size_t n_scopes,
                         const char *where, fab_error *err) {
     static const char *const OF_ENGINES[] = {"qp", "hash", "offset", "fields", "weights", "view"};
-    char hint[FAB_CHOICES_TEXT];
     bool has_job = false;
-    fab_choices near;
     for (size_t i = 0; i < sizeof OF_ENGINES / sizeof *OF_ENGINES; i++) {
         FAB_REFUSE_IF(strcmp(word, OF_ENGINES[i]) == 0, err, FAB_EINPUT, where,
                       "unknown %s '%s': it is an option of an engine: --engine ecmp,%s=VALUE, or in a sweep --vary "
                       "engine=ecmp,%s=V1|ecmp,%s=V2",
                       what, word, word, word, word);
     }
-    fab_choices_init(&near, word);
+    fab_choices near = fab_choices_of(word);
     for (size_t i = 0; i < n_scopes; i++) {
         has_job = has_job || scopes[i] == SCOPE_JOB;
         for (const field *f = design_fields; f->key != NULL; f++) {
@@ -38,13 +36,12 @@ fab_status fail_unknown(const char *what, const char *word, const field_scope *s
         }
     }
     if (!has_job && design_field_find(SCOPE_JOB, word) != NULL) {
-        const char *meant = near.distance <= 1 ? fab_choices_hint(&near, hint) : ";"; /* gpu: gpus, more likely */
+        const char *meant = near.distance <= 1 ? fab_choices_hint(&near) : ";"; /* gpu: gpus, more likely */
         const char *of_gpus = " (a fabric has gpus: gpus=56 is 7 servers of 8)";
         return fab_fail(err, FAB_EINPUT, where, "unknown %s '%.40s'%s '%.40s' is a key of the job: --job %.40s=VALUE%s",
                         what, word, meant, word, word, strcmp(word, "servers") == 0 ? of_gpus : "");
     }
-    return fab_fail(err, FAB_EINPUT, where, "unknown %s '%.40s'%s", what, word,
-                    fab_choices_list(&near, "allowed:", hint));
+    return fab_fail(err, FAB_EINPUT, where, "unknown %s '%.40s'%s", what, word, fab_choices_list(&near, "allowed:"));
 }
 
 const char *reading_where(const reading *r, const char *first, const char *second, const char *third) {

@@ -108,11 +108,7 @@ typedef struct numbered {
     uint32_t id;
 } numbered;
 
-static int by_guid(const void *a, const void *b) {
-    const numbered *x = a;
-    const numbered *y = b;
-    return x->guid != y->guid ? (x->guid > y->guid ? 1 : -1) : FAB_ORDER(x->id, y->id);
-}
+FAB_ORDER_KEYS(by_guid, numbered, FAB_ORDER(a->guid, b->guid), FAB_ORDER(a->id, b->id));
 
 static fab_status sort_guids(fab_names *names, fab_error *err) {
     fab_status status = FAB_OK;

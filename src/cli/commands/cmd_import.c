@@ -15,13 +15,11 @@
 #include <unistd.h>
 
 static fab_status apply_input_format(cli_options *options, const char *value, fab_error *err) {
-    fab_choices near;
-    char hint[FAB_CHOICES_TEXT];
     size_t n = 0;
     fab_error inner = {0};
     FAB_REFUSE_IF(fab_network_format_check(value, &n, &inner) != FAB_OK, err, FAB_EUSAGE, NULL,
                   "option --input-format: %s", inner.text);
-    fab_choices_init(&near, value);
+    fab_choices near = fab_choices_of(value);
     fab_choices_offer(&near, "auto");
     if (n == 4 && strncmp(value, "auto", n) == 0) {
         options->input_format = value;
@@ -35,7 +33,7 @@ static fab_status apply_input_format(cli_options *options, const char *value, fa
         }
     }
     return fab_fail(err, FAB_EUSAGE, NULL, "option --input-format: unknown format '%.40s'%s", value,
-                    fab_choices_hint(&near, hint));
+                    fab_choices_hint(&near));
 }
 
 void cli_tell_left_cables(const cli_options *options, const struct fab_network *net) {

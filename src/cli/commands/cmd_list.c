@@ -327,9 +327,7 @@ static const list_topic ALL_TOPICS = {
     "topics", "", {{"What", "name", false}, {"Summary", "summary", false}}, fill_topics};
 
 static fab_status find_topic(const char *name, const list_topic **out, fab_error *err) {
-    fab_choices near;
-    char hint[FAB_CHOICES_TEXT];
-    fab_choices_init(&near, name);
+    fab_choices near = fab_choices_of(name);
     for (size_t i = 0; i < N_TOPICS; i++) {
         fab_choices_offer(&near, TOPICS[i].name);
         if (strcmp(TOPICS[i].name, name) == 0) {
@@ -338,7 +336,7 @@ static fab_status find_topic(const char *name, const list_topic **out, fab_error
         }
     }
     return fab_fail(err, FAB_EUSAGE, NULL, "command list: nothing is called '%.40s'%s", name,
-                    fab_choices_list(&near, "one of", hint));
+                    fab_choices_list(&near, "one of"));
 }
 
 /* A row of this name; of fields also all of a part ("job"), and a key in any part ("servers"). */
@@ -351,9 +349,7 @@ static bool is_row_of(const char *cell, const char *name, bool are_paths) {
 
 /* Keeps the rows of `name`. */
 static fab_status keep_rows(cli_table *table, const char *topic, const char *name, fab_error *err) {
-    fab_choices near;
-    char hint[FAB_CHOICES_TEXT];
-    fab_choices_init(&near, name);
+    fab_choices near = fab_choices_of(name);
     size_t n_kept = 0;
     for (size_t row = 0; row + table->n_columns <= table->n_cells; row += table->n_columns) {
         fab_choices_offer(&near, table->cells[row]);
@@ -365,7 +361,7 @@ static fab_status keep_rows(cli_table *table, const char *topic, const char *nam
         }
     }
     FAB_REFUSE_IF(n_kept == 0, err, FAB_EUSAGE, NULL, "command list %s: nothing is called '%.60s'%s", topic, name,
-                  fab_choices_hint(&near, hint));
+                  fab_choices_hint(&near));
     cli_table_cut(table, n_kept);
     return FAB_OK;
 }
@@ -388,16 +384,14 @@ static fab_status list_print_file(const list_topic *topic, const cli_list *words
                                : topic->fill == fill_catalogs ? fab_builtin_catalogs
                                                               : NULL;
     const fab_builtin *file = files != NULL && words->n > 1 ? fab_builtin_find(files, words->items[1]) : NULL;
-    fab_choices near;
-    char hint[FAB_CHOICES_TEXT];
     FAB_REFUSE_IF(files == NULL || words->n < 2, err, FAB_EUSAGE, NULL,
                   "option --file: needs presets, gpus, prices or catalogs, and a NAME of it: list prices "
                   "today-400g --file");
     if (file == NULL) {
-        fab_choices_init(&near, words->items[1]);
+        fab_choices near = fab_choices_of(words->items[1]);
         fab_builtin_offer(files, &near);
         return fab_fail(err, FAB_EUSAGE, NULL, "command list %s: nothing is called '%.60s'%s", topic->name,
-                        words->items[1], fab_choices_list(&near, "one of", hint));
+                        words->items[1], fab_choices_list(&near, "one of"));
     }
     (void)fwrite(file->data, 1, file->size, out);
     return FAB_OK;

@@ -44,19 +44,17 @@ static fab_status keep_families(fab_catalog *catalog, const char *names, fab_err
     bool is_kept[FAB_CATALOG_ITEMS] = {false};
     for (const char *at = names; at != NULL;) {
         char name[FAB_NAME_SIZE];
-        char list[FAB_CHOICES_TEXT];
         size_t n = strcspn(at, ",");
         bool found = false;
-        fab_choices near;
         (void)snprintf(name, sizeof name, "%.*s", (int)(n < sizeof name ? n : sizeof name - 1), at);
-        fab_choices_init(&near, name);
+        fab_choices near = fab_choices_of(name);
         for (size_t i = 0; i < catalog->n_families; i++) {
             fab_choices_offer(&near, catalog->families[i]);
             is_kept[i] = is_kept[i] || strcmp(catalog->families[i], name) == 0;
             found = found || strcmp(catalog->families[i], name) == 0;
         }
         FAB_REFUSE_IF(!found, err, FAB_EUSAGE, NULL, "option --family: '%.40s' is no family of the catalog%s", name,
-                      fab_choices_list(&near, "it has:", list));
+                      fab_choices_list(&near, "it has:"));
         at = at[n] == ',' ? at + n + 1 : NULL;
     }
     size_t n_kept = 0;

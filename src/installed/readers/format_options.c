@@ -59,14 +59,12 @@ fab_status fab_network_format_check(const char *format, size_t *out_n, fab_error
             k++;
         }
         if (k == N_KEYS) {
-            char hint[FAB_CHOICES_TEXT];
-            fab_choices near;
-            fab_choices_init(&near, word);
+            fab_choices near = fab_choices_of(word);
             for (size_t i = 0; i < N_KEYS; i++) {
                 fab_choices_offer(&near, KEYS[i]);
             }
             return fab_fail(err, FAB_EINPUT, NULL, "format '%.80s' has no key '%s'%s", format, word,
-                            fab_choices_hint(&near, hint));
+                            fab_choices_hint(&near));
         }
         FAB_REFUSE_IF(n == 0 || n >= PATTERN, err, FAB_EINPUT, NULL,
                       "format '%.80s': '%s' has no value of up to 255 bytes", format, word);

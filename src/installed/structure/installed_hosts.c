@@ -16,15 +16,7 @@ typedef struct keyed {
     uint32_t slot, node;
 } keyed;
 
-static int by_host(const void *x, const void *y) {
-    const keyed *a = x;
-    const keyed *b = y;
-    int order = strcmp(a->host, b->host);
-    if (order == 0 && a->slot != b->slot) {
-        order = a->slot > b->slot ? 1 : -1;
-    }
-    return order != 0 ? order : FAB_ORDER(a->node, b->node);
-}
+FAB_ORDER_KEYS(by_host, keyed, strcmp(a->host, b->host), FAB_ORDER(a->slot, b->slot), FAB_ORDER(a->node, b->node));
 
 FAB_ORDER_TWO(by_guid, keyed, guid, node);
 

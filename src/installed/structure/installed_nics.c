@@ -60,11 +60,7 @@ typedef struct slot_use {
     uint32_t slot, n;
 } slot_use;
 
-static int by_use(const void *x, const void *y) {
-    const slot_use *a = x;
-    const slot_use *b = y;
-    return a->n != b->n ? (a->n < b->n) - (a->n > b->n) : FAB_ORDER(a->slot, b->slot);
-}
+FAB_ORDER_KEYS(by_use, slot_use, FAB_ORDER(b->n, a->n), FAB_ORDER(a->slot, b->slot));
 
 /* The numbers that the NICs of servers have most often, ascending: place[slot] of each, + 1. 0 where names have none.
  */

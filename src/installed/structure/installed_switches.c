@@ -148,13 +148,8 @@ typedef struct standing {
     uint32_t node;
 } standing;
 
-static int by_tier(const void *x, const void *y) {
-    const standing *a = x;
-    const standing *b = y;
-    uint32_t s = a->m->tier[a->node];
-    uint32_t t = a->m->tier[b->node];
-    return s != t ? FAB_ORDER(s, t) : installed_compare(a->m->net, a->node, b->node);
-}
+FAB_ORDER_KEYS(by_tier, standing, FAB_ORDER(a->m->tier[a->node], a->m->tier[b->node]),
+               installed_compare(a->m->net, a->node, b->node));
 
 static void count_ports(const making *m, fab_structure_switch *v) {
     const fab_shape *s = &m->out->shape;

@@ -13,6 +13,7 @@
 #include "fab/design.h"
 #include "fab/goodput_run.h"
 #include "fab/memory.h"
+#include "fab/order.h"
 #include "fab/ownership.h"
 #include "fab/plan_run.h"
 #include "fab/prices.h"
@@ -184,14 +185,8 @@ static fab_status find_floor(token_search *t, const ranked *r, size_t *out, fab_
     return FAB_OK;
 }
 
-static int by_token_price(const void *a, const void *b) {
-    const ranked *x = a;
-    const ranked *y = b;
-    if (x->candidate->token_usd != y->candidate->token_usd) {
-        return x->candidate->token_usd < y->candidate->token_usd ? -1 : 1;
-    }
-    return (x->order > y->order) - (x->order < y->order);
-}
+FAB_ORDER_KEYS(by_token_price, ranked, FAB_ORDER(a->candidate->token_usd, b->candidate->token_usd),
+               FAB_ORDER(a->order, b->order));
 
 /* That of tapers which round to the same fabric as those of a candidate; NULL: none before it. */
 static ranked *find_equal(const token_search *t, const structure *x, const candidate *c) {

@@ -19,7 +19,6 @@ typedef struct plan_phases {
     bool repeats;
     plan_depth depth;
     fab_job_times times[PLAN_DEPTHS];
-    double ends_pp_s; /* of the exchange between stages, at PLAN_ENDS */
 } plan_phases;
 
 fab_status plan_network_open(const fab_plan_request *request, fab_job_space *space, plan_network *out, fab_error *err) {

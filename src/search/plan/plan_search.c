@@ -4,6 +4,7 @@
 
 #include "fab/analysis.h"
 #include "fab/memory.h"
+#include "fab/order.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -215,16 +216,10 @@ static bool same_plan(const fab_job_plan *a, const fab_job_plan *b) {
            a->zero == b->zero && a->sequence_parallel == b->sequence_parallel;
 }
 
-static int by_time(const void *a, const void *b) {
-    const double x = *(const double *)a;
-    const double y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* Sizes that are slower than so many others need not be looked at. */
 static void set_limit(search *s) {
     memcpy(s->order, s->best_s, s->n_shapes * sizeof *s->order);
-    qsort(s->order, s->n_shapes, sizeof *s->order, by_time);
+    qsort(s->order, s->n_shapes, sizeof *s->order, fab_order_double);
     s->limit_s = fmin(s->n_best <= s->n_shapes ? s->order[s->n_best - 1] : INFINITY, s->below_s);
 }
 
@@ -367,7 +362,7 @@ static fab_status run_search(search *s, fab_error *err) {
 /* --- result ------------------------------------------------------------------------------------------------------- */
 
 static int by_planned_time(const void *a, const void *b) {
-    return by_time(&((const fab_planned *)a)->iteration.time_s, &((const fab_planned *)b)->iteration.time_s);
+    return fab_order_double(&((const fab_planned *)a)->iteration.time_s, &((const fab_planned *)b)->iteration.time_s);
 }
 
 static fab_status keep_best(search *s, fab_error *err) {

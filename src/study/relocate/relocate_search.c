@@ -319,12 +319,7 @@ typedef struct contender {
     uint32_t server, n;
 } contender;
 
-static int most_first(const void *x, const void *y) {
-    const contender *a = x;
-    const contender *b = y;
-    FAB_ORDER_BY(b->n, a->n);
-    return a->server < b->server ? -1 : 1;
-}
+FAB_ORDER_KEYS(most_first, contender, FAB_ORDER(b->n, a->n), FAB_ORDER(a->server, b->server));
 
 /* The best exchange of a lost server with one of a list; `out` is empty where none helps enough. */
 static fab_status best_exchange(relocate_search *s, const contender *list, uint32_t n, relocate_change *out,
@@ -345,7 +340,7 @@ static fab_status best_exchange(relocate_search *s, const contender *list, uint3
             FAB_PASS(search_evaluate(s, change, 2, &score, err));
             bool helps = score.n_cut < s->score.n_cut || (score.n_cut == s->score.n_cut && !score.is_late &&
                                                           score.n_collisions < s->score.n_collisions);
-            if ((helps || r->request.exchanges_freely) && relocate_compare(&score, &best) < 0) {
+            if (helps && relocate_compare(&score, &best) < 0) {
                 best = score;
                 memcpy(out, change, sizeof change);
                 *out_found = true;

@@ -16,12 +16,7 @@ static void count_healthy(const relocate_eval *e, relocate_view *v) {
     }
 }
 
-static int fullest_first(const void *x, const void *y) {
-    const full_link *a = x;
-    const full_link *b = y;
-    FAB_ORDER_BY(b->ratio, a->ratio);
-    return a->link < b->link ? -1 : 1;
-}
+FAB_ORDER_KEYS(fullest_first, full_link, FAB_ORDER(b->ratio, a->ratio), FAB_ORDER(a->link, b->link));
 
 /* Keeps the fullest of what it is offered. */
 static void offer_top(relocate_view *v, full_link x) {

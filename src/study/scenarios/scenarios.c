@@ -181,10 +181,8 @@ static void keep_links(fab_scenarios *s, unsigned kinds) {
 
 static fab_status find_class(const char *text, size_t n, fab_scenarios *s, fab_error *err) {
     char word[48];
-    char hint[FAB_CHOICES_TEXT];
-    fab_choices near;
     (void)snprintf(word, sizeof word, "%.*s", (int)(n < 40 ? n : 40), text);
-    fab_choices_init(&near, word);
+    fab_choices near = fab_choices_of(word);
     for (size_t i = 0; i < N_CLASSES; i++) {
         fab_choices_offer(&near, CLASSES[i].name);
         if (strlen(CLASSES[i].name) == n && memcmp(CLASSES[i].name, text, n) == 0) {
@@ -202,7 +200,7 @@ static fab_status find_class(const char *text, size_t n, fab_scenarios *s, fab_e
         "access-links, fabric-links, "
         "switches, nics, gpus, servers, racks or planes, time:30d@N, power:rack, cooling:row, line-card:16, "
         "bundle:switches, update:spine, file:PATH",
-        word, near.best[0] != '\0' ? fab_choices_hint(&near, hint) : ":");
+        word, near.best[0] != '\0' ? fab_choices_hint(&near) : ":");
 }
 
 /* "@N" or "@classes" behind K or T: cut off, N or 0 stored. */

@@ -115,24 +115,20 @@ static fab_status list_pairs(scene_graph *g, fab_error *err) {
 
 /* --- colours ------------------------------------------------------------------------------------------------------ */
 
-static int by_number(const void *a, const void *b) {
-    return fab_order_u32(a, b);
-}
-
 /* Numbers without gaps, in the same order. */
 static fab_status compact_colours(scene_graph *g, fab_error *err) {
     uint32_t *sorted = NULL;
     size_t n = 0;
     FAB_PASS(FAB_NEW(sorted, g->n_vertices, err));
     memcpy(sorted, g->colour, g->n_vertices * sizeof *sorted);
-    qsort(sorted, g->n_vertices, sizeof *sorted, by_number);
+    qsort(sorted, g->n_vertices, sizeof *sorted, fab_order_u32);
     for (uint32_t v = 0; v < g->n_vertices; v++) {
         if (v == 0 || sorted[v] != sorted[n - 1]) {
             sorted[n++] = sorted[v];
         }
     }
     for (uint32_t v = 0; v < g->n_vertices; v++) {
-        const uint32_t *at = bsearch(&g->colour[v], sorted, n, sizeof *sorted, by_number);
+        const uint32_t *at = bsearch(&g->colour[v], sorted, n, sizeof *sorted, fab_order_u32);
         g->colour[v] = at != NULL ? (uint32_t)(at - sorted) : 0;
     }
     g->n_colours = (uint32_t)n;
