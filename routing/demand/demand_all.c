@@ -343,11 +343,9 @@ fab_status fab_demand_count_all(const fab_demand_source *s, const fab_sent *sent
     const fab_all_to_all *all = &s->phase->all;
     counter c = {.s = s, .d = d, .all = all, .n = all->n, .size = fab_all_group(all), .sent = sent};
     c.n_groups = c.n / c.size * (s->fabric->forwards_in_domain ? s->fabric->n_rails : 1);
-    FAB_TRY(FAB_NEW_ALL(c.n, err, c.source, c.target, c.group));
-    FAB_TRY(FAB_NEW_ALL(c.n, err, c.rate_each, c.bytes_each));
+    FAB_TRY(FAB_NEW_ALL(c.n, err, c.source, c.target, c.group, c.rate_each, c.bytes_each));
     FAB_TRY(FAB_NEW(c.combinations, d->n_parts, err));
-    FAB_TRY(FAB_NEW(c.parts, d->n_leaves, err));
-    FAB_TRY(FAB_NEW_ALL(d->n_leaves, err, c.rates, c.bytes, c.squares));
+    FAB_TRY(FAB_NEW_ALL(d->n_leaves, err, c.parts, c.rates, c.bytes, c.squares));
     find_ends(&c);
     for (uint32_t part = 0; part < d->n_parts; part++) {
         combination *k = &c.combinations[part];

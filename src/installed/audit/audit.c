@@ -195,10 +195,6 @@ typedef struct box {
     uint32_t tier;
 } box;
 
-static int by_box_name(const void *x, const void *y) {
-    return strcmp(((const box *)x)->name, ((const box *)y)->name);
-}
-
 fab_status fab_audit_find_tiers(fab_audit *audit, const fab_shape *shape, const char *const *names, fab_error *err) {
     box *boxes = NULL;
     uint32_t n_nodes = shape->net->n_nodes;
@@ -210,11 +206,11 @@ fab_status fab_audit_find_tiers(fab_audit *audit, const fab_shape *shape, const 
     for (uint32_t s = 0; s < shape->n_servers; s++) {
         boxes[n_nodes + s] = (box){shape->server_name[s], 0};
     }
-    qsort(boxes, n, sizeof *boxes, by_box_name);
+    qsort(boxes, n, sizeof *boxes, fab_order_text);
     for (uint32_t i = 0; i < 2 * audit->n_findings; i++) {
         fab_finding *f = &audit->findings[i / 2];
         const box wanted = {.name = i % 2 == 0 ? f->node : f->other};
-        const box *found = bsearch(&wanted, boxes, n, sizeof *boxes, by_box_name);
+        const box *found = bsearch(&wanted, boxes, n, sizeof *boxes, fab_order_text);
         f->at[i % 2].tier = found != NULL ? found->tier : f->at[i % 2].tier;
     }
     free(boxes);

@@ -49,9 +49,8 @@ static bool is_member(const cells *s, uint32_t v) {
 }
 
 static fab_status list_cells(cells *s, fab_error *err) {
-    FAB_PASS(FAB_NEW(s->count, s->n_cells, err));
+    FAB_PASS(FAB_NEW_ALL(s->n_cells, err, s->count, s->size, s->first));
     FAB_PASS(FAB_NEW(s->place, s->a->net->n_nodes, err));
-    FAB_PASS(FAB_NEW_ALL(s->n_cells, err, s->size, s->first));
     for (uint32_t i = 0; i < n_switches(s); i++) {
         uint32_t v = switch_at(s, i);
         if (s->of[v] != NONE) {

@@ -147,12 +147,8 @@ static fab_status find_homes(audit_plugs *p, fab_error *err) {
     uint32_t *claim = NULL;
     uint32_t *votes = NULL;
     uint32_t *by_rank = NULL; /* home by the place of the name */
-    FAB_TRY(FAB_NEW(list, (size_t)n + 1, err));
+    FAB_TRY(FAB_NEW_ALL((size_t)n + 1, err, list, votes, by_rank, p->home, p->home_of));
     FAB_TRY(FAB_NEW(claim, (size_t)p->n_keys + 1, err));
-    FAB_TRY(FAB_NEW(votes, (size_t)n + 1, err));
-    FAB_TRY(FAB_NEW(by_rank, (size_t)n + 1, err));
-    FAB_TRY(FAB_NEW(p->home, (size_t)n + 1, err));
-    FAB_TRY(FAB_NEW(p->home_of, (size_t)n + 1, err));
     memset(claim, 0xff, p->n_keys * sizeof *claim);
     memset(p->home_of, 0xff, n * sizeof *p->home_of);
     memset(by_rank, 0xff, n * sizeof *by_rank);

@@ -266,9 +266,8 @@ static fab_status add_groups(const reader *r, fab_error *err) {
     uint32_t *members = NULL;
     uint32_t *first = NULL; /* of an NVSwitch, by counting sort */
     double *rate = NULL;
-    FAB_TRY(FAB_NEW(members, r->nodes, err));
+    FAB_TRY(FAB_NEW_ALL(r->nodes, err, members, rate));
     FAB_TRY(FAB_NEW(first, r->nodes + 2, err));
-    FAB_TRY(FAB_NEW(rate, r->nodes, err));
     for (uint64_t id = 0; id < r->nodes; id++) {
         if (r->nvswitch[id] != FAB_NETWORK_NONE) {
             first[r->nvswitch[id] + 2]++;

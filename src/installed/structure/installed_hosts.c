@@ -20,14 +20,10 @@ FAB_ORDER_KEYS(by_host, keyed, strcmp(a->host, b->host), FAB_ORDER(a->slot, b->s
 
 FAB_ORDER_TWO(by_guid, keyed, guid, node);
 
-static bool same_host(const keyed *a, const keyed *b) {
-    return strcmp(a->host, b->host) == 0;
-}
-
 static fab_status join_names(const keyed *all, uint32_t n, fab_edges *joined, fab_error *err) {
     for (uint32_t i = 0, next = 0; i < n; i = next) {
         bool is_clear = true;
-        for (next = i + 1; next < n && same_host(&all[i], &all[next]); next++) {
+        for (next = i + 1; next < n && strcmp(all[i].host, all[next].host) == 0; next++) {
             is_clear = is_clear && (all[next].slot == FAB_NETWORK_NONE || all[next].slot != all[next - 1].slot);
         }
         for (uint32_t k = i + 1; is_clear && k < next; k++) {

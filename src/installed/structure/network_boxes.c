@@ -15,10 +15,6 @@ typedef struct label {
     uint32_t node;
 } label;
 
-static int labels_by_label(const void *x, const void *y) {
-    return strcmp(((const label *)x)->text, ((const label *)y)->text);
-}
-
 fab_status fab_network_names(const fab_network *net, const char ***out, fab_error *err) {
     fab_status status = FAB_OK;
     label *all = NULL;
@@ -27,7 +23,7 @@ fab_status fab_network_names(const fab_network *net, const char ***out, fab_erro
     for (uint32_t v = 0; v < net->n_nodes; v++) {
         all[v] = (label){net->nodes[v].label, v};
     }
-    qsort(all, net->n_nodes, sizeof *all, labels_by_label);
+    qsort(all, net->n_nodes, sizeof *all, fab_order_text);
     for (uint32_t i = 0; i < net->n_nodes; i++) {
         bool shared = (i > 0 && strcmp(all[i].text, all[i - 1].text) == 0) ||
                       (i + 1 < net->n_nodes && strcmp(all[i].text, all[i + 1].text) == 0);

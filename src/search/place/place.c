@@ -311,8 +311,7 @@ static fab_status search_engine(placer *p, const fab_engine_spec *engine, uint64
     FAB_TRY(place_groups_init(p->fabric, p->usable, sees_links_only(p, engine), &s.groups, err));
     FAB_TRY(FAB_NEW_ALL(p->n_all, err, s.list, s.best, s.worst));
     FAB_TRY(FAB_NEW(s.scratch, 2 * (size_t)s.groups.n, err));
-    FAB_TRY(FAB_NEW(s.seen, budget + 1, err));
-    FAB_TRY(FAB_NEW(s.seen_s, budget + 1, err));
+    FAB_TRY(FAB_NEW_ALL(budget + 1, err, s.seen, s.seen_s));
     out->budget = budget;
     double listed_s = 0;
     bool is_new = false;

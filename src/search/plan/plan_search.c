@@ -500,9 +500,7 @@ static fab_status open_search(search *s, fab_error *err) {
         s->n_best = LEADERS;
     }
     FAB_PASS(list_groups(s, err));
-    FAB_PASS(FAB_NEW(s->best_s, s->n_shapes, err));
-    FAB_PASS(FAB_NEW(s->best, s->n_shapes, err));
-    FAB_PASS(FAB_NEW(s->order, s->n_shapes, err));
+    FAB_PASS(FAB_NEW_ALL(s->n_shapes, err, s->best_s, s->best, s->order));
     fab_plans *found = s->found;
     found->lower_bound_s = INFINITY;
     found->is_proven = true;

@@ -141,9 +141,8 @@ static fab_status open_degradation(comparison *c, size_t n_phases, const fab_wea
     memcpy(c->out->parts, parts, n_parts * sizeof *parts);
     c->out->n_parts = n_parts;
     FAB_PASS(FAB_NEW(c->out->names, n_phases, err));
-    FAB_PASS(FAB_NEW(c->out->labels, n_engines, err));
+    FAB_PASS(FAB_NEW_ALL(n_engines, err, c->out->labels, c->out->worst));
     FAB_PASS(FAB_NEW(c->out->phases, n_phases * n_engines, err));
-    FAB_PASS(FAB_NEW(c->out->worst, n_engines, err));
     c->out->n_seeds = c->base->n_seeds;
     c->out->n_phases = n_phases;
     c->out->n_engines = n_engines;

@@ -230,10 +230,6 @@ typedef struct program {
     double *x;
 } program;
 
-static void program_release(program *p) {
-    FAB_FREE_ALL(p->columns, p->rows, p->entries, p->x);
-}
-
 static void exact_put(program *p, size_t row, size_t column, double value) {
     p->entries[p->n_entries++] = (fab_entry){(uint32_t)row, (uint32_t)column, value};
 }
@@ -364,7 +360,7 @@ static fab_status exact_solve(exact *x, double most_collisions, fab_solution *ou
     }
     FAB_TRY(out->has_point ? relocate_search_set(s, s->r->to, err) : FAB_OK);
 done:
-    program_release(&p);
+    FAB_FREE_ALL(p.columns, p.rows, p.entries, p.x);
     return status;
 }
 

@@ -51,10 +51,6 @@ typedef struct weighted {
     uint64_t n;
 } weighted;
 
-static int by_value(const void *a, const void *b) {
-    return fab_order_double(&((const weighted *)a)->value, &((const weighted *)b)->value);
-}
-
 /* As fab_quantiles(), of values that stand for several: the smallest that so many do not exceed, from either end. */
 static fab_status weighted_quantiles(const tally *t, bool falling, const double *q, size_t n_q, double *out,
                                      fab_error *err) {
@@ -63,7 +59,7 @@ static fab_status weighted_quantiles(const tally *t, bool falling, const double 
     for (size_t i = 0; i < t->n_values; i++) {
         list[i] = (weighted){t->value[i], t->weight[i]};
     }
-    qsort(list, t->n_values, sizeof *list, by_value);
+    qsort(list, t->n_values, sizeof *list, fab_order_double);
     for (size_t k = 0; k < n_q; k++) {
         const double rank = fmax(ceil(q[k] * (double)t->n - 1e-9), 1);
         double seen = 0;
