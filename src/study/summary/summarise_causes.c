@@ -2,6 +2,8 @@
  * often each class fails in the span. */
 #include "summarise_internal.h"
 
+#include "fab/analysis.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
