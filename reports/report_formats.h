@@ -5,7 +5,6 @@
 #pragma once
 
 #include "fab/reports.h"
-#include "fab/str.h"
 
 extern const fab_report_format fab_report_text;
 extern const fab_report_format fab_report_json;

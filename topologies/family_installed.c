@@ -242,12 +242,7 @@ typedef struct labelled {
     uint32_t node;
 } labelled;
 
-static int names_by_label(const void *x, const void *y) {
-    const labelled *a = x;
-    const labelled *b = y;
-    int order = strcmp(a->label, b->label);
-    return order != 0 ? order : FAB_ORDER(a->node, b->node);
-}
+FAB_ORDER_KEYS(names_by_label, labelled, strcmp(a->label, b->label), FAB_ORDER(a->node, b->node));
 
 /* Marks the boxes whose description others have too. */
 static fab_status find_duplicates(const fab_network *net, bool **out, fab_error *err) {
@@ -415,12 +410,11 @@ static fab_status installed_begin(fab_installed_build *b, fab_error *err) {
     spec.planes = net->n_planes;
     FAB_PASS(fab_ends_count(&spec, &b->ends, err));
     FAB_PASS(fab_ends_check(&spec, &b->ends, err));
-    if (b->ends.nics != (uint64_t)net->n_servers * net->nics_per_server) { /* Slurm: a cable stands for several */
-        return fab_fail(err, FAB_EINPUT, spec.file,
-                        "some hosts are below one switch and some below several: say how many NICs each has "
-                        "(nics-per-server=%" PRIu32 ")",
-                        net->nics_per_server);
-    }
+    /* Slurm: a cable stands for several */
+    FAB_REFUSE_IF(b->ends.nics != (uint64_t)net->n_servers * net->nics_per_server, err, FAB_EINPUT, spec.file,
+                  "some hosts are below one switch and some below several: say how many NICs each has "
+                  "(nics-per-server=%" PRIu32 ")",
+                  net->nics_per_server);
     b->n_cables = count_access(net) + net->n_trunks;
     fab_builder_sizes sizes = {.n_gpus = (uint32_t)b->ends.gpus,
                                .n_nics = (uint32_t)b->ends.nics,

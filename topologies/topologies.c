@@ -57,14 +57,11 @@ static fab_status topologies_find(const fab_fabric_spec *spec, const fab_family 
     if (*out != NULL) {
         return check_keys(spec, *out, err);
     }
-    char list[FAB_CHOICES_TEXT];
-    fab_choices near;
-    fab_choices_init(&near, spec->family);
+    fab_choices near = fab_choices_of(spec->family);
     for (const fab_family *const *family = fab_families; *family != NULL; family++) {
         fab_choices_offer(&near, (*family)->name);
     }
-    return fab_fail(err, FAB_EINPUT, NULL, "unknown family '%s'%s", spec->family,
-                    fab_choices_list(&near, "one of", list));
+    return fab_fail(err, FAB_EINPUT, NULL, "unknown family '%s'%s", spec->family, fab_choices_list(&near, "one of"));
 }
 
 fab_status fab_topology_predict(fab_fabric_spec *spec, fab_counts *out, fab_error *err) {
@@ -171,15 +168,14 @@ static fab_status topologies_compare(const fab_counts *predicted, const fab_coun
                       "closed form says %" PRIu64 " %s, the graph has %" PRIu64, rows[i].a, rows[i].name, rows[i].b);
     }
     for (uint32_t t = 0; t < predicted->n_boundaries; t++) {
-        if (predicted->switches_by_tier[t] != built->switches_by_tier[t] ||
-            predicted->cables_by_tier[t] != built->cables_by_tier[t] ||
-            fabs(predicted->built_taper[t] - built->built_taper[t]) > 1e-9 * predicted->built_taper[t]) {
-            return fab_fail(err, FAB_EINTERNAL, fab_boundary_name(predicted->wiring, t + 1),
-                            "closed form says %" PRIu64 " switches, %" PRIu64
-                            " cables below, taper %g; the graph has %" PRIu64 ", %" PRIu64 ", %g",
-                            predicted->switches_by_tier[t], predicted->cables_by_tier[t], predicted->built_taper[t],
-                            built->switches_by_tier[t], built->cables_by_tier[t], built->built_taper[t]);
-        }
+        FAB_REFUSE_IF(predicted->switches_by_tier[t] != built->switches_by_tier[t] ||
+                          predicted->cables_by_tier[t] != built->cables_by_tier[t] ||
+                          fabs(predicted->built_taper[t] - built->built_taper[t]) > 1e-9 * predicted->built_taper[t],
+                      err, FAB_EINTERNAL, fab_boundary_name(predicted->wiring, t + 1),
+                      "closed form says %" PRIu64 " switches, %" PRIu64
+                      " cables below, taper %g; the graph has %" PRIu64 ", %" PRIu64 ", %g",
+                      predicted->switches_by_tier[t], predicted->cables_by_tier[t], predicted->built_taper[t],
+                      built->switches_by_tier[t], built->cables_by_tier[t], built->built_taper[t]);
     }
     FAB_REFUSE_IF(predicted->floor.racks > 0 && predicted->floor.racks != built->floor.racks, err, FAB_EINTERNAL,
                   "floor", "closed form says %" PRIu64 " racks, the floor plan of the graph has %" PRIu64,
@@ -187,12 +183,11 @@ static fab_status topologies_compare(const fab_counts *predicted, const fab_coun
     for (size_t i = 0; predicted->knows_lengths && i < predicted->n_kinds; i++) {
         const fab_cable_kind *a = &predicted->kinds[i];
         const fab_cable_kind *b = &built->kinds[i];
-        if (built->n_kinds != predicted->n_kinds || a->tier != b->tier || a->rate_bps != b->rate_bps ||
-            a->length_m != b->length_m || a->count != b->count) {
-            return fab_fail(err, FAB_EINTERNAL, fab_boundary_name(predicted->wiring, a->tier),
-                            "closed form says %" PRIu64 " cables of %g m, the graph has %" PRIu64 " of %g m", a->count,
-                            a->length_m, b->count, b->length_m);
-        }
+        FAB_REFUSE_IF(built->n_kinds != predicted->n_kinds || a->tier != b->tier || a->rate_bps != b->rate_bps ||
+                          a->length_m != b->length_m || a->count != b->count,
+                      err, FAB_EINTERNAL, fab_boundary_name(predicted->wiring, a->tier),
+                      "closed form says %" PRIu64 " cables of %g m, the graph has %" PRIu64 " of %g m", a->count,
+                      a->length_m, b->count, b->length_m);
     }
     return FAB_OK;
 }
@@ -234,17 +229,13 @@ fab_status fab_topology_build(fab_fabric_spec *spec, fab_fabric **out, fab_count
     fabric->reduces_in_switches = spec->reduction == FAB_REDUCTION_IN_SWITCH;
     if (spec->floor.given) {
         FAB_TRY(fab_floor_make(spec, fabric, &floor, err));
-        if (spec->floor.lengths != FAB_LENGTHS_OF_TIER) {
-            FAB_TRY(fab_floor_apply(spec, floor, fabric, err));
-        }
+        FAB_TRY(spec->floor.lengths != FAB_LENGTHS_OF_TIER ? fab_floor_apply(spec, floor, fabric, err) : FAB_OK);
         FAB_TRY(fab_floor_count(spec, floor, fabric, &on_floor, err));
     }
     fab_fabric_count(fabric, &built);
     built.floor = on_floor;
     built.knows_lengths = spec->floor.given;
-    if (family->predict != NULL) {
-        FAB_TRY(topologies_compare(&predicted, &built, err));
-    }
+    FAB_TRY(family->predict != NULL ? topologies_compare(&predicted, &built, err) : FAB_OK);
     if (out_counts != NULL) {
         *out_counts = built;
     }

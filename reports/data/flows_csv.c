@@ -61,9 +61,7 @@ static fab_status print_flows(const fab_result *result, const fab_report_style *
         for (size_t e = 0; e < phase->n_engines; e++) {
             for (uint64_t i = 0; i < phase->engines[e].n_flows; i++) {
                 flows_csv_add_flow(result, phase, e, i, &text);
-                if (text.length > AT_ONCE) {
-                    FAB_TRY(flows_csv_flush(&text, out, err));
-                }
+                FAB_TRY(text.length > AT_ONCE ? flows_csv_flush(&text, out, err) : FAB_OK);
             }
         }
     }

@@ -86,9 +86,8 @@ void fab_definitions_visit(fab_definition_visitor *visit, void *context) {
 /* But for case, blanks, dashes and underscores. */
 static bool is_same_word(const char *label, size_t length, const char *word) {
     char text[64];
-    fab_choices same;
     (void)snprintf(text, sizeof text, "%.*s", (int)length, label);
-    fab_choices_init(&same, word);
+    fab_choices same = fab_choices_of(word);
     fab_choices_offer(&same, text);
     return same.distance == 0;
 }

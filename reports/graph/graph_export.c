@@ -169,9 +169,7 @@ fab_status fab_graph_export(const fab_graph_dialect *dialect, void *context, con
     FAB_TRY(fab_graph_layout_make(&view, dialect->density, &layout, err));
     fab_graph_attributes_list(&view, !dialect->has_places, &attributes);
     FAB_TRY(FAB_NEW(w.numbers, (size_t)1 << CACHE_BITS, err));
-    if (dialect->is_xml) {
-        FAB_TRY(fab_xml_writer_init(&w.xml, out, err));
-    }
+    FAB_TRY(dialect->is_xml ? fab_xml_writer_init(&w.xml, out, err) : FAB_OK);
     errno = 0;
     export_walk(&w, dialect);
     FAB_TRY(export_finish(&w, dialect->is_xml, err));

@@ -92,9 +92,7 @@ static fab_status make_data(const fab_result *result, fab_str *out, fab_error *e
             return fab_str_status(out, err);
         }
     }
-    if (result->audit != NULL) {
-        FAB_PASS(put_audit(result, out, err));
-    }
+    FAB_PASS(result->audit != NULL ? put_audit(result, out, err) : FAB_OK);
     FAB_PASS(fab_html_graph(result, out, err));
     FAB_PASS(fab_html_views(result, out, err));
     FAB_PASS(fab_html_loads(result, out, err));

@@ -23,8 +23,7 @@ typedef struct order {
 } order;
 
 static fab_status order_init(const fab_fabric *f, order *out, fab_error *err) {
-    FAB_PASS(FAB_NEW(out->link, f->n_links, err));
-    FAB_PASS(FAB_NEW(out->values, f->n_links, err));
+    FAB_PASS(FAB_NEW_ALL(f->n_links, err, out->link, out->values));
     for (uint32_t b = 1; b <= f->n_boundaries && b <= FAB_FABRIC_TIERS; b++) {
         for (uint32_t back = 0; back < 2; back++) {
             for (uint32_t c = 0; c < f->n_cables; c++) {
@@ -140,9 +139,7 @@ static fab_status put_taper(const fab_result *result, order *o, fab_str *out, fa
     for (size_t p = 0; p < result->n_phases; p++) {
         figures taper = {.near = result->phases[p].taper_ratio};
         fab_str_add(out, p > 0 ? ",{" : "{");
-        if (taper.near != NULL) {
-            FAB_PASS(put_series(&taper, o, "ratio", out, err));
-        }
+        FAB_PASS(taper.near != NULL ? put_series(&taper, o, "ratio", out, err) : FAB_OK);
         fab_str_add(out, "}");
     }
     fab_str_add(out, "],");

@@ -43,15 +43,9 @@ static int by_track(const void *a, const void *b) {
 }
 
 /* Differences along the rows of a kind take few characters. */
-static int by_kind(const void *a, const void *b) {
-    const op_row *x = a;
-    const op_row *y = b;
-    FAB_ORDER_BY(x->stage, y->stage);
-    FAB_ORDER_BY(x->kind, y->kind);
-    FAB_ORDER_BY(x->start_s, y->start_s);
-    FAB_ORDER_BY(x->chunk, y->chunk);
-    return FAB_ORDER(x->microbatch, y->microbatch);
-}
+FAB_ORDER_KEYS(by_kind, op_row, FAB_ORDER(a->stage, b->stage), FAB_ORDER(a->kind, b->kind),
+               FAB_ORDER(a->start_s, b->start_s), FAB_ORDER(a->chunk, b->chunk),
+               FAB_ORDER(a->microbatch, b->microbatch));
 
 static fab_status rows_of(const fab_schedule *s, op_row **out, fab_error *err) {
     FAB_PASS(FAB_NEW(*out, s->timeline.n_ops + 1, err));

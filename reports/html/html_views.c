@@ -96,9 +96,7 @@ fab_status fab_html_views(const fab_result *result, fab_str *out, fab_error *err
     }
     fab_str_add(out, ",\"views\":[");
     for (size_t i = 0; i < sizeof VIEWS / sizeof VIEWS[0]; i++) {
-        if (divides(result->graph, VIEWS[i])) {
-            FAB_PASS(put_view(result, VIEWS[i], &is_first, out, err));
-        }
+        FAB_PASS(divides(result->graph, VIEWS[i]) ? put_view(result, VIEWS[i], &is_first, out, err) : FAB_OK);
     }
     fab_str_add(out, "]");
     return FAB_OK;

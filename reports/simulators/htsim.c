@@ -102,12 +102,11 @@ static fab_status htsim_count_switches(figures *g, fab_error *err) {
     g->pods = f->n_tiers == 3 && f->n_pods > 0 ? f->n_pods : 1;
     g->leaves = n_of_tier(f, 1) / g->pods;
     g->spines = n_of_tier(f, 2) / g->pods;
-    if (g->leaves * g->pods != n_of_tier(f, 1) || g->spines * g->pods != n_of_tier(f, 2) || g->spines == 0 ||
-        g->down[0] == 0) {
-        return fab_fail(err, FAB_EUNSUPPORTED, NULL,
-                        "%" PRIu32 " leaves and %" PRIu32 " spines are no equal pods; there are %" PRIu32,
-                        n_of_tier(f, 1), n_of_tier(f, 2), g->pods);
-    }
+    FAB_REFUSE_IF(g->leaves * g->pods != n_of_tier(f, 1) || g->spines * g->pods != n_of_tier(f, 2) || g->spines == 0 ||
+                      g->down[0] == 0,
+                  err, FAB_EUNSUPPORTED, NULL,
+                  "%" PRIu32 " leaves and %" PRIu32 " spines are no equal pods; there are %" PRIu32, n_of_tier(f, 1),
+                  n_of_tier(f, 2), g->pods);
     return FAB_OK;
 }
 

@@ -63,11 +63,7 @@ static void put_pad(writer *w) {
 }
 
 /* Cables of one bundle, from one of their ends: in the order of the heads, so that they follow one another. */
-static int by_head(const void *a, const void *b) {
-    const uint32_t *x = a;
-    const uint32_t *y = b;
-    return x[0] != y[0] ? FAB_ORDER(x[0], y[0]) : FAB_ORDER(x[1], y[1]);
-}
+FAB_ORDER_KEYS(by_head, uint32_t, FAB_ORDER(a[0], b[0]), FAB_ORDER(a[1], b[1]));
 
 typedef void visit_bundle(writer *w, fab_link_id first, double bps);
 
@@ -254,9 +250,7 @@ static fab_status print_simgrid(const fab_result *result, const fab_report_style
     writer w = {.f = result->graph};
     (void)style;
     const fab_engine_result *routes = NULL;
-    if (result->n_phases > 0) {
-        FAB_TRY(simgrid_find_engine(result, &routes, err));
-    }
+    FAB_TRY(result->n_phases > 0 ? simgrid_find_engine(result, &routes, err) : FAB_OK);
     FAB_TRY(fab_xml_writer_init(&w.xml, out, err));
     FAB_TRY(routes != NULL ? print_routes(&w, routes, err) : simgrid_print(&w, err));
 done:

@@ -14,10 +14,6 @@ void fab_bound_release(fab_bound *bound) {
     *bound = (fab_bound){0};
 }
 
-static void bound_release(fab_bound_job *job) {
-    FAB_FREE_ALL(job->link, job->capacity, job->load, job->candidate, job->distance, job->length);
-}
-
 /* Links that are a next hop of some switch: no other carries anything. */
 static fab_status bound_find_links(fab_bound_job *job, fab_error *err) {
     fab_status status = FAB_OK;
@@ -156,7 +152,7 @@ fab_status fab_bound_find(const fab_fabric *fabric, const fab_dag *dag, const fa
     *out = bound;
     bound = (fab_bound){0};
 done:
-    bound_release(&job);
+    FAB_FREE_ALL(job.link, job.capacity, job.load, job.candidate, job.distance, job.length);
     fab_bound_release(&bound);
     return status;
 }

@@ -127,9 +127,7 @@ static fab_status improve(fab_bound_job *job, climb *c, const fab_split *split, 
             bound->upper = most;
             memcpy(c->best, c->price, job->n_links * sizeof *c->best);
         }
-        if (gap_of(job, bound) > FAB_BOUND_GAP) {
-            FAB_PASS(certify(job, c, bound->rounds, most, err));
-        }
+        FAB_PASS(gap_of(job, bound) > FAB_BOUND_GAP ? certify(job, c, bound->rounds, most, err) : FAB_OK);
         if (bound->rounds % PATIENCE == 0) {
             lose_patience(job, bound, c);
         }

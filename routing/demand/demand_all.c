@@ -99,14 +99,8 @@ static void find_ends(counter *c) {
 
 /* --- sums --------------------------------------------------------------------------------------------------------- */
 
-static int by_place(const void *a, const void *b) {
-    const end *x = a;
-    const end *y = b;
-    FAB_ORDER_BY(x->major, y->major);
-    FAB_ORDER_BY(x->minor, y->minor);
-    FAB_ORDER_BY(x->most, y->most);
-    return FAB_ORDER(x->gpu, y->gpu);
-}
+FAB_ORDER_KEYS(by_place, end, FAB_ORDER(a->major, b->major), FAB_ORDER(a->minor, b->minor), FAB_ORDER(a->most, b->most),
+               FAB_ORDER(a->gpu, b->gpu));
 
 /* Sorts, and sums up every run. */
 static void add_up(end *of, uint32_t n, ends *runs, uint32_t *n_runs) {
@@ -349,11 +343,9 @@ fab_status fab_demand_count_all(const fab_demand_source *s, const fab_sent *sent
     const fab_all_to_all *all = &s->phase->all;
     counter c = {.s = s, .d = d, .all = all, .n = all->n, .size = fab_all_group(all), .sent = sent};
     c.n_groups = c.n / c.size * (s->fabric->forwards_in_domain ? s->fabric->n_rails : 1);
-    FAB_TRY(FAB_NEW_ALL(c.n, err, c.source, c.target, c.group));
-    FAB_TRY(FAB_NEW_ALL(c.n, err, c.rate_each, c.bytes_each));
+    FAB_TRY(FAB_NEW_ALL(c.n, err, c.source, c.target, c.group, c.rate_each, c.bytes_each));
     FAB_TRY(FAB_NEW(c.combinations, d->n_parts, err));
-    FAB_TRY(FAB_NEW(c.parts, d->n_leaves, err));
-    FAB_TRY(FAB_NEW_ALL(d->n_leaves, err, c.rates, c.bytes, c.squares));
+    FAB_TRY(FAB_NEW_ALL(d->n_leaves, err, c.parts, c.rates, c.bytes, c.squares));
     find_ends(&c);
     for (uint32_t part = 0; part < d->n_parts; part++) {
         combination *k = &c.combinations[part];

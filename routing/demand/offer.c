@@ -201,14 +201,12 @@ static fab_status count_all(const fab_offer *offer, const fab_phase *phase, bool
     FAB_TRY(FAB_NEW(by_rail, (size_t)offer->fabric->n_rails + 1, err));
     FAB_TRY(fab_relay_sent(offer->fabric, offer->ports, all, &sent, err));
     *out_counted = sent != NULL;
-    if (sent == NULL && phase->n_flows > MAX_RELAYED) {
-        FAB_FAIL(err, FAB_EUNSUPPORTED, NULL,
-                 "an all-to-all of %" PRIu64 " flows over GPUs that relay between rails; the limit is %" PRIu64
-                 ", but where the sender's domain has a GPU in the same group on every rail, one NIC a GPU, and "
-                 "forward=source, forwarding=pipelined: choose so, or fewer GPUs, or of a ranking job a smaller "
-                 "table-group",
-                 phase->n_flows, MAX_RELAYED);
-    }
+    FAB_FAIL_IF(sent == NULL && phase->n_flows > MAX_RELAYED, err, FAB_EUNSUPPORTED, NULL,
+                "an all-to-all of %" PRIu64 " flows over GPUs that relay between rails; the limit is %" PRIu64
+                ", but where the sender's domain has a GPU in the same group on every rail, one NIC a GPU, and "
+                "forward=source, forwarding=pipelined: choose so, or fewer GPUs, or of a ranking job a smaller "
+                "table-group",
+                phase->n_flows, MAX_RELAYED);
     for (uint32_t first = all->first; sent != NULL && first < all->first + all->n; first += fab_all_group(all)) {
         count_group(offer, all, sent, first, by_rail);
     }

@@ -296,9 +296,7 @@ static fab_status add_flows(placing *p, const fab_phase *phase, const double *ra
                             fab_error *err) {
     fab_status status = FAB_OK;
     fab_offer offer = {0};
-    if (rate == NULL) {
-        FAB_TRY(fab_offer_init(p->router->fabric, &p->router->ports, phase, &offer, err));
-    }
+    FAB_TRY(rate == NULL ? fab_offer_init(p->router->fabric, &p->router->ports, phase, &offer, err) : FAB_OK);
     FAB_TRY(FAB_GROW(routes->flow_first, routes->flow_capacity, phase->n_flows + 1, err));
     FAB_TRY(FAB_GROW(routes->path_first, routes->path_capacity, p->n_paths + 1, err));
     routes->flow_first[0] = 0;

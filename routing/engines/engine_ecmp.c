@@ -46,9 +46,7 @@ typedef struct options {
 /* --- options ------------------------------------------------------------------------------------------------------ */
 
 static fab_status read_family(const char *item, uint64_t *out, fab_error *err) {
-    char list[FAB_CHOICES_TEXT];
-    fab_choices near;
-    fab_choices_init(&near, item);
+    fab_choices near = fab_choices_of(item);
     for (uint64_t family = 0; family < FAB_HASH_N; family++) {
         if (strcmp(item, fab_hash_names[family]) == 0) {
             *out = family;
@@ -56,7 +54,7 @@ static fab_status read_family(const char *item, uint64_t *out, fab_error *err) {
         }
         fab_choices_offer(&near, fab_hash_names[family]);
     }
-    return fab_fail(err, FAB_EINPUT, NULL, "unknown hash '%.40s'%s", item, fab_choices_list(&near, "one of", list));
+    return fab_fail(err, FAB_EINPUT, NULL, "unknown hash '%.40s'%s", item, fab_choices_list(&near, "one of"));
 }
 
 static fab_status read_fields(const char *item, uint64_t *out, fab_error *err) {

@@ -80,12 +80,7 @@ typedef struct candidate {
     uint32_t cables, node;
 } candidate;
 
-static int by_cables(const void *a, const void *b) {
-    const candidate *x = a;
-    const candidate *y = b;
-    FAB_ORDER_BY(y->cables, x->cables);
-    return x->node < y->node ? -1 : 1;
-}
+FAB_ORDER_KEYS(by_cables, candidate, FAB_ORDER(b->cables, a->cables), FAB_ORDER(a->node, b->node));
 
 static fab_status rank_switches(search *s, fab_error *err) {
     fab_status status = FAB_OK;

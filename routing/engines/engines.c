@@ -55,14 +55,11 @@ fab_engine_about fab_engine_of(const fab_engine_spec *spec) {
 }
 
 static fab_status unknown_engine(const fab_engine_spec *spec, const char *name, fab_error *err) {
-    char list[FAB_CHOICES_TEXT];
-    fab_choices near;
-    fab_choices_init(&near, name);
+    fab_choices near = fab_choices_of(name);
     for (const fab_engine *const *engine = fab_engines; *engine != NULL; engine++) {
         fab_choices_offer(&near, (*engine)->name);
     }
-    return fab_fail(err, FAB_EINPUT, spec->where, "unknown engine '%.40s'%s", name,
-                    fab_choices_list(&near, "one of", list));
+    return fab_fail(err, FAB_EINPUT, spec->where, "unknown engine '%.40s'%s", name, fab_choices_list(&near, "one of"));
 }
 
 /* Place of an option in its table; that of the end where there is none of this name. */
@@ -176,15 +173,13 @@ static fab_status set_seed(const fab_engine_spec *spec, fab_router *router, cons
 
 static fab_status unknown_option(const fab_engine_spec *spec, const fab_router *router, const char *key,
                                  fab_error *err) {
-    char list[FAB_CHOICES_TEXT];
-    fab_choices near;
-    fab_choices_init(&near, key);
+    fab_choices near = fab_choices_of(key);
     for (const fab_engine_option *o = router->engine->options; o->key != NULL; o++) {
         fab_choices_offer(&near, o->key);
     }
     fab_choices_offer(&near, "seed");
     return fab_fail(err, FAB_EINPUT, spec->where, "engine %s has no option '%.40s'%s", router->engine->name, key,
-                    fab_choices_list(&near, "it has:", list));
+                    fab_choices_list(&near, "it has:"));
 }
 
 /* Sets what `item`, a "key=value", says. */
@@ -197,9 +192,7 @@ static fab_status apply_item(const fab_engine_spec *spec, fab_router *router, ch
         return set_seed(spec, router, value, err);
     }
     const size_t i = find_option(router->engine, item, strlen(item));
-    if (router->engine->options[i].key == NULL) {
-        return unknown_option(spec, router, item, err);
-    }
+    FAB_RETURN_IF(router->engine->options[i].key == NULL, unknown_option(spec, router, item, err));
     FAB_REFUSE_IF(router->option[i].given, err, FAB_EINPUT, spec->where, "engine %s: option '%s' is given twice",
                   router->engine->name, item);
     FAB_PASS(set_option(spec, router, i, value, err));
@@ -382,9 +375,7 @@ static fab_status engines_prepare(const fab_engine_spec *spec, fab_router *route
                                 &router->groups, &inner));
         router->next_hops = router->groups.next_hops;
     }
-    if (router->engine->prepare != NULL) {
-        FAB_TRY(router->engine->prepare(router, &inner));
-    }
+    FAB_TRY(router->engine->prepare != NULL ? router->engine->prepare(router, &inner) : FAB_OK);
     if (router->facts.splits && router->groups.next_hops != NULL) {
         FAB_TRY(fab_dag_new(router->fabric, router->next_hops, &router->groups.dag, &inner));
     }
@@ -456,9 +447,7 @@ fab_status fab_router_init(const fab_engine_spec *spec, const fab_fabric *fabric
         router.switch_tier[i] = (uint8_t)fab_tier_of(fabric, fabric->first[FAB_NODE_SWITCH] + i);
     }
     FAB_TRY(engines_prepare(spec, &router, err));
-    if (router.is_modulo) {
-        FAB_TRY(pack_steps(&router, err));
-    }
+    FAB_TRY(router.is_modulo ? pack_steps(&router, err) : FAB_OK);
     finish_facts(&router);
     *out = router;
     router = (fab_router){0};

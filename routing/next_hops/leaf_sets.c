@@ -119,9 +119,7 @@ static fab_status leaf_sets_step(search *s, fab_leaf_sets *out, uint32_t block, 
         }
         s->next[v] = (fab_leaf_set){0};
         s->touched[v] = false;
-        if (any != 0) {
-            FAB_PASS(leaf_sets_keep(out, s, v, block, hops, &set, err));
-        }
+        FAB_PASS(any != 0 ? leaf_sets_keep(out, s, v, block, hops, &set, err) : FAB_OK);
     }
     return FAB_OK;
 }

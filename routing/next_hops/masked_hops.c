@@ -235,9 +235,7 @@ static fab_status begin_row(fab_masked_hops *m, uint32_t v, fab_error *err) {
 static fab_status lose(fab_masked_hops *m, uint32_t v, uint32_t leaf, fab_error *err) {
     const uint32_t word = leaf / 64;
     const uint64_t bit = UINT64_C(1) << (leaf % 64);
-    if (m->row_of[v] == FAB_NO_LEAF) {
-        FAB_PASS(begin_row(m, v, err));
-    }
+    FAB_PASS(m->row_of[v] == FAB_NO_LEAF ? begin_row(m, v, err) : FAB_OK);
     uint64_t *row = m->row + m->row_of[v];
     fab_loser *lost = &m->lost[row[-1]];
     if (lost->fresh_first > lost->fresh_last) {
@@ -298,9 +296,7 @@ static fab_status lose_some(fab_masked_hops *m, uint32_t v, uint32_t word, uint6
     uint32_t whole = 0;
     for (; leaves != 0; leaves &= leaves - 1) {
         uint32_t leaf = word * 64 + (uint32_t)__builtin_ctzll(leaves);
-        if (has_no_next_hop(m, v, leaf, &whole)) {
-            FAB_PASS(lose(m, v, leaf, err));
-        }
+        FAB_PASS(has_no_next_hop(m, v, leaf, &whole) ? lose(m, v, leaf, err) : FAB_OK);
     }
     return FAB_OK;
 }
@@ -320,9 +316,7 @@ static fab_status spread(fab_masked_hops *m, fab_error *err) {
                 const uint32_t v = x->before[k];
                 const uint64_t rest = leaves & ~m->row[m->row_of[v] + w];
                 m->near[v] = m->stamp;
-                if (rest != 0) {
-                    FAB_PASS(lose_some(m, v, w, rest, err));
-                }
+                FAB_PASS(rest != 0 ? lose_some(m, v, w, rest, err) : FAB_OK);
             }
             m->row[fresh] = 0;
         }

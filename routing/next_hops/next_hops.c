@@ -148,9 +148,7 @@ static fab_status make_chunk(maker *m, uint32_t v, fab_port_pattern *pattern, ui
     for (uint32_t c = 0; c < pattern->n_classes; c++) {
         uint32_t id = m->patterns.class_list[pattern->first_class + c];
         const fab_port_list *list = &m->patterns.list[id];
-        if (list->owner != v + 1) {
-            FAB_PASS(add_group(m, v, id, err));
-        }
+        FAB_PASS(list->owner != v + 1 ? add_group(m, v, id, err) : FAB_OK);
         same = same && number[c] == list->number;
         number[c] = list->number;
         number_of[c + 1] = list->number;

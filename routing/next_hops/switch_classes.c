@@ -256,9 +256,7 @@ fab_status fab_switch_classes_find(const fab_fabric *fabric, const fab_next_hops
     }
     FAB_TRY(FAB_NEW(s.colour, s.n_switches, err));
     FAB_TRY(FAB_NEW(s.order, s.n_switches - s.n_leaves, err));
-    if (find_colours(&s)) {
-        FAB_TRY(classes_make(&s, out, err));
-    }
+    FAB_TRY(find_colours(&s) ? classes_make(&s, out, err) : FAB_OK);
 done:
     FAB_FREE_ALL(s.colour, s.order, s.ends, s.bundle, s.first_bundle);
     fab_switch_classes_free(s.classes);

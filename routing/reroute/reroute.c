@@ -121,16 +121,12 @@ static fab_status route_touched(fab_reroute *r, fab_on_loss on_loss, fab_error *
         uint32_t residual = r->n_touched - i;
         uint32_t count = residual < FAB_REROUTE_PATHS ? residual : FAB_REROUTE_PATHS;
         fetch_records(r, i + FAB_REROUTE_PATHS);
-        if (at_once) {
-            FAB_PASS(fab_reroute_paths(r, r->path + i, count, &n, r->path_first + i, err));
-        }
+        FAB_PASS(at_once ? fab_reroute_paths(r, r->path + i, count, &n, r->path_first + i, err) : FAB_OK);
         for (uint32_t k = i; k < i + count && !at_once; k++) {
             uint32_t from = 0;
             (void)fab_reroute_take(r, r->path[k], &from);
             r->path_first[k] = n;
-            if (on_loss != FAB_LOSS_NONE) {
-                FAB_PASS(fab_reroute_path(r, r->path[k], from, &n, err));
-            }
+            FAB_PASS(on_loss != FAB_LOSS_NONE ? fab_reroute_path(r, r->path[k], from, &n, err) : FAB_OK);
             FAB_PASS(fab_reroute_shift(r, r->path[k], r->link + r->path_first[k], n - r->path_first[k], err));
         }
         r->path_first[i + count] = n;

@@ -252,9 +252,7 @@ static fab_status number_paths(fab_reroute *r, fab_error *err) {
     const uint32_t per_flow = router->facts.paths_per_flow;
     const uint32_t n = r->b->n_flows;
     uint64_t n_paths = 0;
-    if (m->flow_first == NULL) {
-        FAB_PASS(FAB_NEW(m->flow_first, (size_t)n + 1, err));
-    }
+    FAB_PASS(m->flow_first == NULL ? FAB_NEW(m->flow_first, (size_t)n + 1, err) : FAB_OK);
     for (uint32_t i = 0; i < n; i++) {
         uint32_t count = fab_in_domain(r->b->fabric, &router->ports, m->phase.src[i], m->phase.dst[i]) ? 1 : per_flow;
         m->flow_first[i] = (uint32_t)n_paths;

@@ -41,9 +41,7 @@ void fab_migration_free(fab_migration *m) {
 }
 
 static fab_status next_stamp(fab_reroute *r, fab_error *err) {
-    if (r->migration == NULL) {
-        FAB_PASS(migration_new(r->b, &r->migration, err));
-    }
+    FAB_PASS(r->migration == NULL ? migration_new(r->b, &r->migration, err) : FAB_OK);
     if (++r->migration->stamp == 0) { /* after 2^32 calls */
         memset(r->migration->flow_stamp, 0, r->b->n_flows * sizeof *r->migration->flow_stamp);
         memset(r->migration->gpu_stamp, 0, fab_n_gpus(r->b->fabric) * sizeof *r->migration->gpu_stamp);

@@ -253,9 +253,7 @@ fab_status fab_reroute_paths(fab_reroute *r, const uint32_t *path, uint32_t n, s
     for (; i < n && is_walked(&r->walkers[i]); i++) {
         shift_hops(r, path[i], &r->walkers[i], r->link + first[i]);
     }
-    if (i < n) {
-        FAB_PASS(write_again(r, path, i, n, first, err));
-    }
+    FAB_PASS(i < n ? write_again(r, path, i, n, first, err) : FAB_OK);
     *n_links = first[n];
     return FAB_OK;
 }

@@ -46,9 +46,7 @@ static fab_status reroute_walk_path(fab_reroute *r, uint32_t v, uint32_t dst, ui
 }
 
 static fab_status reroute_append(fab_reroute *r, size_t *n, const fab_link_id *link, uint32_t count, fab_error *err) {
-    if (*n + count > r->link_capacity) {
-        FAB_PASS(FAB_GROW(r->link, r->link_capacity, *n + count, err));
-    }
+    FAB_PASS(*n + count > r->link_capacity ? FAB_GROW(r->link, r->link_capacity, *n + count, err) : FAB_OK);
     for (uint32_t i = 0; i < count; i++) {
         r->link[(*n)++] = link[i];
     }

@@ -388,9 +388,7 @@ fab_status fab_dag_new(const fab_fabric *fabric, const fab_next_hops *next_hops,
     fab_switch_classes *classes = NULL;
     fab_dag *dag = NULL;
     fab_dag_whole *whole = NULL;
-    if (next_hops->all_minimal) {
-        FAB_TRY(fab_switch_classes_find(fabric, next_hops, &classes, err));
-    }
+    FAB_TRY(next_hops->all_minimal ? fab_switch_classes_find(fabric, next_hops, &classes, err) : FAB_OK);
     if (classes != NULL) {
         FAB_TRY(FAB_NEW(whole, 1, err));
         if (pthread_mutex_init(&whole->mutex, NULL) != 0) {

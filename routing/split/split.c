@@ -98,9 +98,7 @@ static fab_status split_prepare(const fab_dag *dag, const fab_split *split, work
     FAB_PASS(FAB_NEW(p->active, dag->n_switches, err));
     FAB_PASS(FAB_NEW(p->even, dag->longest, err));
     FAB_PASS(FAB_NEW_ALL((size_t)dag->widest + FAB_STEP, err, p->row, p->factor));
-    if (split->rule == FAB_SPLIT_WEIGHT) {
-        FAB_PASS(take_weights(p, err));
-    }
+    FAB_PASS(split->rule == FAB_SPLIT_WEIGHT ? take_weights(p, err) : FAB_OK);
     return FAB_OK;
 }
 
@@ -198,9 +196,8 @@ static fab_status place_pairs(fab_pass *p, const fab_demand *demand, const doubl
                 if (amount != NULL && amount[at[k]] == 0) {
                     continue;
                 }
-                if ((reach[src] >> k & 1) == 0) {
-                    return fab_dag_no_route(dag->fabric, dag->next_hops, src, (uint32_t)fab_first_leaf(p) + k, err);
-                }
+                FAB_RETURN_IF((reach[src] >> k & 1) == 0,
+                              fab_dag_no_route(dag->fabric, dag->next_hops, src, (uint32_t)fab_first_leaf(p) + k, err));
                 p->active[v] |= UINT64_C(1) << k;
                 if (amount != NULL) {
                     p->held[(size_t)v * FAB_ROW + k] = amount[at[k]];
@@ -236,9 +233,7 @@ static fab_status load_block(fab_pass *p, uint64_t *holding, fab_error *err) {
         memcpy(holding, p->active, size);
         fab_pass_mark(p);
         in_range = fab_pass_prepare(p);
-        if (!in_range) {
-            FAB_PASS(fab_pass_share_wide(p, err));
-        }
+        FAB_PASS(!in_range ? fab_pass_share_wide(p, err) : FAB_OK);
         memcpy(p->active, holding, size);
     }
     if (!in_range) {
@@ -277,9 +272,7 @@ fab_status fab_split_load(const fab_dag *dag, const fab_split *split, const fab_
             }
         }
     }
-    if (dag->classes != NULL) {
-        FAB_TRY(spread_load(dag, p->link_load, err));
-    }
+    FAB_TRY(dag->classes != NULL ? spread_load(dag, p->link_load, err) : FAB_OK);
     for (uint32_t l = 0; l < dag->fabric->n_links; l++) {
         out_load[l] += p->link_load[l];
     }

@@ -199,9 +199,8 @@ fab_status fab_pair_walk_get(fab_pair_walk *w, uint32_t src, uint32_t dst, fab_p
     w->front[0] = w->next_hops->leaf_node[src] - w->base;
     w->held[w->front[0]] = 1;
     w->reached[w->front[0]] = w->met_round;
-    if (fab_next_hops_group(w->next_hops, w->front[0], dst) == 0) {
-        return fab_dag_no_route(w->fabric, w->next_hops, src, dst, err);
-    }
+    FAB_RETURN_IF(fab_next_hops_group(w->next_hops, w->front[0], dst) == 0,
+                  fab_dag_no_route(w->fabric, w->next_hops, src, dst, err));
     while (n_front > 0 && w->front[0] != target) { /* all paths are equally long: they arrive together */
         uint32_t n_next = 0;
         for (uint32_t i = 0; i < n_front; i++) {

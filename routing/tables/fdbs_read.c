@@ -46,24 +46,20 @@ static fab_status fdb_read_head(fdb_reader *r, fab_error *err) {
     (void)fab_text_take(r->in, HEAD);
     bool is_switch = fab_text_take(r->in, "Switch ");
     fab_token t = fab_text_token(r->in);
-    if (!is_switch || !fab_token_guid(t, &guid)) {
-        return fab_text_refuse(r->in, t, err, "where a switch was expected, as in Switch 0x0002c9030068ec10");
-    }
-    if (fab_text_rest(r->in).length > 0 && fab_text_token(r->in).length > 0) {
-        return fab_text_unable(r->in, t, err, "has a table of another kind: one per switch is read");
-    }
+    FAB_RETURN_IF(!is_switch || !fab_token_guid(t, &guid),
+                  fab_text_refuse(r->in, t, err, "where a switch was expected, as in Switch 0x0002c9030068ec10"));
+    FAB_RETURN_IF(fab_text_rest(r->in).length > 0 && fab_text_token(r->in).length > 0,
+                  fab_text_unable(r->in, t, err, "has a table of another kind: one per switch is read"));
     r->v = fab_ib_find_guid(r->f, guid, &port);
     r->is_open = true;
     if (r->v == FAB_NONE && r->f->names != NULL) {
         return FAB_OK;
     }
-    if (r->v == FAB_NONE || fab_kind_of(r->f, r->v) != FAB_NODE_SWITCH) {
-        return fab_text_refuse(r->in, t, err, "is the GUID of no switch of this fabric");
-    }
+    FAB_RETURN_IF(r->v == FAB_NONE || fab_kind_of(r->f, r->v) != FAB_NODE_SWITCH,
+                  fab_text_refuse(r->in, t, err, "is the GUID of no switch of this fabric"));
     size_t *line = &r->head_line[r->v - r->f->first[FAB_NODE_SWITCH]];
-    if (*line != 0 && *line != r->in->line) {
-        return fab_text_refuse(r->in, t, err, "has a table in line %zu already", *line);
-    }
+    FAB_RETURN_IF(*line != 0 && *line != r->in->line,
+                  fab_text_refuse(r->in, t, err, "has a table in line %zu already", *line));
     *line = r->in->line;
     return FAB_OK;
 }
@@ -73,9 +69,9 @@ static fab_status fdb_read_entry(const fdb_reader *r, fdb_entry *out, fab_error 
     uint64_t lid = 0;
     uint64_t hops = 0;
     out->lid_text = fab_text_token(r->in);
-    if (!fab_token_guid(out->lid_text, &lid) || lid == 0 || lid > FAB_IB_LIDS) {
-        return fab_text_refuse(r->in, out->lid_text, err, "is no unicast LID: they are 0x0001 to 0x%04x", FAB_IB_LIDS);
-    }
+    FAB_RETURN_IF(
+        !fab_token_guid(out->lid_text, &lid) || lid == 0 || lid > FAB_IB_LIDS,
+        fab_text_refuse(r->in, out->lid_text, err, "is no unicast LID: they are 0x0001 to 0x%04x", FAB_IB_LIDS));
     out->lid = (uint32_t)lid;
     bool has_colon = fab_text_take(r->in, ":");
     out->port_text = fab_text_token(r->in);
@@ -87,10 +83,9 @@ static fab_status fdb_read_entry(const fdb_reader *r, fdb_entry *out, fab_error 
         fab_token is_best = fab_text_token(r->in);
         is_good = is_good && (fab_token_is(is_best, "yes") || fab_token_is(is_best, "no"));
     }
-    if (!is_good || fab_text_token(r->in).length > 0) {
-        return fab_text_refuse(r->in, out->lid_text, err,
-                               "is not followed by ': PORT : HOPS : yes' (or no), or ': UNREACHABLE'");
-    }
+    FAB_RETURN_IF(!is_good || fab_text_token(r->in).length > 0,
+                  fab_text_refuse(r->in, out->lid_text, err,
+                                  "is not followed by ': PORT : HOPS : yes' (or no), or ': UNREACHABLE'"));
     return FAB_OK;
 }
 
@@ -144,15 +139,13 @@ static fab_status find_owner(fdb_reader *r, const fdb_entry *e, fab_error *err) 
     }
     uint32_t leaf = r->router->next_hops->leaf_index[r->v - f->first[FAB_NODE_SWITCH]];
     uint32_t d = leaf * r->router->port_stride + (uint32_t)e->port - 1;
-    if (*owner != 0 && *owner != d + 1) {
-        return fab_text_refuse(r->in, e->lid_text, err, "is delivered to two NIC ports");
-    }
-    if (r->lid[d] != 0 && r->lid[d] != e->lid) {
-        return fab_text_unable(r->in, e->lid_text, err,
-                               "is a second LID of its port beside 0x%04" PRIx32
-                               ": several LIDs per port (LMC above 0) are not read",
-                               r->lid[d]);
-    }
+    FAB_RETURN_IF(*owner != 0 && *owner != d + 1,
+                  fab_text_refuse(r->in, e->lid_text, err, "is delivered to two NIC ports"));
+    FAB_RETURN_IF(r->lid[d] != 0 && r->lid[d] != e->lid,
+                  fab_text_unable(r->in, e->lid_text, err,
+                                  "is a second LID of its port beside 0x%04" PRIx32
+                                  ": several LIDs per port (LMC above 0) are not read",
+                                  r->lid[d]));
     *owner = d + 1;
     r->lid[d] = e->lid;
     r->reached[d] = 1;
@@ -170,9 +163,8 @@ static fab_status set_hop(fdb_reader *r, const fdb_entry *e, fab_error *err) {
     if (fab_class_of(f, link)->kind == FAB_LINK_ACCESS) {
         return FAB_OK; /* at its own leaf */
     }
-    if (fab_forwarding_get(f, r->out, r->v, owner - 1) != FAB_NONE) {
-        return fab_text_refuse(r->in, e->lid_text, err, "stands in this table twice");
-    }
+    FAB_RETURN_IF(fab_forwarding_get(f, r->out, r->v, owner - 1) != FAB_NONE,
+                  fab_text_refuse(r->in, e->lid_text, err, "stands in this table twice"));
     FAB_PASS(fab_text_next_hop(r->in, f, e->port_text, link, err));
     fab_forwarding_set(f, r->out, owner - 1, link);
     return FAB_OK;
@@ -193,9 +185,7 @@ static fab_status each_entry(fdb_reader *r, fab_status (*visit)(fdb_reader *r, c
         if (fab_text_take(&ahead, "LID ")) {
             continue; /* the names of the columns */
         }
-        if (!r->is_open) {
-            return fab_text_refuse(r->in, fab_text_token(r->in), err, "where '" HEAD "' was expected");
-        }
+        FAB_RETURN_IF(!r->is_open, fab_text_refuse(r->in, fab_text_token(r->in), err, "where '" HEAD "' was expected"));
         FAB_PASS(fdb_read_entry(r, &e, err));
         FAB_PASS(e.is_route && r->v != FAB_NONE ? visit(r, &e, err) : FAB_OK);
     }

@@ -124,9 +124,7 @@ static fab_status group_add_switch(assembly *a, uint32_t v, fab_error *err) {
         uint16_t groups[FAB_CHUNK_LEAVES] = {0};
         for (uint32_t i = 0; i < FAB_CHUNK_LEAVES && p * FAB_CHUNK_LEAVES + i < t->n_leaves; i++) {
             uint32_t group = group_of[p * FAB_CHUNK_LEAVES + i];
-            if (group != 0) {
-                FAB_PASS(number_group(a, v, group - 1, &groups[i], err));
-            }
+            FAB_PASS(group != 0 ? number_group(a, v, group - 1, &groups[i], err) : FAB_OK);
         }
         FAB_PASS(fab_chunk_share(t, &a->chunks, groups, &t->chunk_of[(size_t)p * t->n_switches + v], err));
     }

@@ -107,10 +107,10 @@ static fab_status find_node(const reader *r, named *n, fab_node_kind kind, fab_n
     const fab_fabric *f = r->f;
     uint64_t guid = 0;
     uint32_t port = 0;
-    if (!fab_token_hexadecimal(n->guid, &guid)) {
-        return fab_text_refuse(r->in, n->guid, err, "%s",
-                               n->guid.length > 0 ? "is no GUID of up to 16 hexadecimal digits" : "expected a GUID");
-    }
+    FAB_RETURN_IF(
+        !fab_token_hexadecimal(n->guid, &guid),
+        fab_text_refuse(r->in, n->guid, err, "%s",
+                        n->guid.length > 0 ? "is no GUID of up to 16 hexadecimal digits" : "expected a GUID"));
     fab_node_id by_name = fab_ib_find_description(f, n->description.text, n->description.length);
     fab_node_id by_guid = fab_ib_find_guid(f, guid, &port);
     if (by_name != FAB_NONE && by_guid != FAB_NONE && by_name != by_guid) {
@@ -123,11 +123,10 @@ static fab_status find_node(const reader *r, named *n, fab_node_kind kind, fab_n
         *out = FAB_NONE;
         return FAB_OK;
     }
-    if (v == FAB_NONE || fab_kind_of(f, v) != kind) {
-        return fab_text_refuse(r->in, n->description, err,
-                               "names no %s of this fabric, nor does the GUID 0x%016" PRIx64,
-                               kind == FAB_NODE_SWITCH ? "switch" : "NIC", guid);
-    }
+    FAB_RETURN_IF(v == FAB_NONE || fab_kind_of(f, v) != kind,
+                  fab_text_refuse(r->in, n->description, err,
+                                  "names no %s of this fabric, nor does the GUID 0x%016" PRIx64,
+                                  kind == FAB_NODE_SWITCH ? "switch" : "NIC", guid));
     n->guid_port = by_guid != FAB_NONE ? port : 0;
     *out = v;
     return FAB_OK;
@@ -138,24 +137,16 @@ static fab_status read_head(reader *r, fab_error *err) {
     fab_token skipped = {0};
     named n = {0};
     fab_node_id v = FAB_NONE;
-    if (r->is_open) {
-        return fab_text_expected(r->in, "the line 'N lids dumped' of the table before", err);
-    }
+    FAB_RETURN_IF(r->is_open, fab_text_expected(r->in, "the line 'N lids dumped' of the table before", err));
     (void)fab_text_take(r->in, "Unicast lids");
-    if (!take_until(r->in, " of switch ", &skipped)) {
-        return fab_text_expected(r->in, "'of switch'", err);
-    }
-    if (!take_until(r->in, "guid 0x", &skipped)) {
-        return fab_text_expected(r->in, "'guid 0x'", err);
-    }
-    if (!take_until(r->in, " (", &n.guid) || !take_description(r->in, "):", &n.description)) {
-        return fab_text_expected(r->in, "a GUID, a description in brackets and a colon", err);
-    }
+    FAB_RETURN_IF(!take_until(r->in, " of switch ", &skipped), fab_text_expected(r->in, "'of switch'", err));
+    FAB_RETURN_IF(!take_until(r->in, "guid 0x", &skipped), fab_text_expected(r->in, "'guid 0x'", err));
+    FAB_RETURN_IF(!take_until(r->in, " (", &n.guid) || !take_description(r->in, "):", &n.description),
+                  fab_text_expected(r->in, "a GUID, a description in brackets and a colon", err));
     FAB_PASS(find_node(r, &n, FAB_NODE_SWITCH, &v, err));
     size_t *line = v != FAB_NONE ? &r->head_line[v - r->f->first[FAB_NODE_SWITCH]] : NULL;
-    if (line != NULL && *line != 0) {
-        return fab_text_refuse(r->in, n.description, err, "has a table in line %zu already", *line);
-    }
+    FAB_RETURN_IF(line != NULL && *line != 0,
+                  fab_text_refuse(r->in, n.description, err, "has a table in line %zu already", *line));
     if (line != NULL) {
         *line = r->in->line;
     }
@@ -184,9 +175,8 @@ static fab_status read_owner(reader *r, const char *tail, entry *out, fab_error 
     } else if (!fab_text_take(r->in, "Channel Adapter portguid 0x")) {
         return fab_text_expected(r->in, "'Channel Adapter portguid 0x' or 'Switch portguid 0x'", err);
     }
-    if (!take_until(r->in, ": ", &n.guid) || !take_description(r->in, tail, &n.description)) {
-        return fab_text_expected(r->in, "a GUID, a colon and a description in quotes", err);
-    }
+    FAB_RETURN_IF(!take_until(r->in, ": ", &n.guid) || !take_description(r->in, tail, &n.description),
+                  fab_text_expected(r->in, "a GUID, a colon and a description in quotes", err));
     static const char IN_SWITCH[] = "Aggregation Node"; /* adapters inside switches, which no NIC stands for */
     size_t size = sizeof IN_SWITCH - 1;
     fab_token d = n.description;
@@ -206,19 +196,16 @@ static fab_status read_entry(reader *r, entry *out, fab_error *err) {
     fab_token digits = out->lid_text;
     digits.text += 2; /* 0x */
     digits.length -= 2;
-    if (!fab_token_hexadecimal(digits, &lid) || lid == 0 || lid > FAB_IB_LIDS) {
-        return fab_text_refuse(r->in, out->lid_text, err, "is no unicast LID: they are 0x0001 to 0x%04x", FAB_IB_LIDS);
-    }
-    if (lid <= r->last_lid) {
-        return fab_text_refuse(r->in, out->lid_text, err, "does not ascend: the LID before is 0x%04" PRIx32,
-                               r->last_lid);
-    }
+    FAB_RETURN_IF(
+        !fab_token_hexadecimal(digits, &lid) || lid == 0 || lid > FAB_IB_LIDS,
+        fab_text_refuse(r->in, out->lid_text, err, "is no unicast LID: they are 0x0001 to 0x%04x", FAB_IB_LIDS));
+    FAB_RETURN_IF(lid <= r->last_lid, fab_text_refuse(r->in, out->lid_text, err,
+                                                      "does not ascend: the LID before is 0x%04" PRIx32, r->last_lid));
     out->lid = r->last_lid = (uint32_t)lid;
     out->port_text = fab_text_token(r->in);
-    if (!fab_token_number(out->port_text, &out->port)) {
-        return fab_text_refuse(r->in, out->port_text, err, "%s",
-                               out->port_text.length > 0 ? "is no port number" : "expected a port number");
-    }
+    FAB_RETURN_IF(!fab_token_number(out->port_text, &out->port),
+                  fab_text_refuse(r->in, out->port_text, err, "%s",
+                                  out->port_text.length > 0 ? "is no port number" : "expected a port number"));
     if (fab_text_take(r->in, "# ")) {
         FAB_PASS(read_owner(r, "", out, err));
     } else if (fab_text_take(r->in, ": (")) {
@@ -232,11 +219,10 @@ static fab_status read_entry(reader *r, entry *out, fab_error *err) {
 /* A line for a switch carries no traffic of ours; it is only held against the fabric. */
 static fab_status check_switch_entry(const reader *r, const entry *e, fab_error *err) {
     fab_link_id link = FAB_NONE;
-    if ((e->port == 0) != (e->node == r->v)) {
-        return fab_text_refuse(r->in, e->port_text, err, "%s",
-                               e->port == 0 ? "is the switch itself, and the LID is of another"
-                                            : "is a port, and the LID is of the switch itself");
-    }
+    FAB_RETURN_IF((e->port == 0) != (e->node == r->v),
+                  fab_text_refuse(r->in, e->port_text, err, "%s",
+                                  e->port == 0 ? "is the switch itself, and the LID is of another"
+                                               : "is a port, and the LID is of the switch itself"));
     if (e->port != 0) {
         FAB_PASS(fab_text_port(r->in, r->f, r->v, e->port_text, e->port, &link, err));
         FAB_PASS(fab_text_next_hop(r->in, r->f, e->port_text, link, err));
@@ -251,12 +237,10 @@ static fab_status check_lid(reader *r, const entry *e, uint32_t destination, boo
         *lid = e->lid;
         return FAB_OK;
     }
-    if (is_set) {
-        return fab_text_unable(r->in, e->lid_text, err,
-                               "is a second LID of its port beside 0x%04" PRIx32
-                               ": several LIDs per port (LMC above 0) are not read",
-                               *lid);
-    }
+    FAB_RETURN_IF(is_set, fab_text_unable(r->in, e->lid_text, err,
+                                          "is a second LID of its port beside 0x%04" PRIx32
+                                          ": several LIDs per port (LMC above 0) are not read",
+                                          *lid));
     return fab_text_refuse(r->in, e->lid_text, err,
                            "is the LID of a port that has 0x%04" PRIx32 " in the table of another switch", *lid);
 }
@@ -280,20 +264,17 @@ static fab_status set_entry(reader *r, const entry *e, fab_error *err) {
     fab_link_id up = FAB_NONE;
     fab_link_id link = FAB_NONE;
     uint32_t d = destination_of(r, e->node, &up);
-    if (up == FAB_NONE) {
-        return fab_text_refuse(r->in, e->node_text, err, "has no cable on the plane of this switch");
-    }
+    FAB_RETURN_IF(up == FAB_NONE,
+                  fab_text_refuse(r->in, e->node_text, err, "has no cable on the plane of this switch"));
     fab_node_id leaf = fab_head(f, up);
-    if (e->nic_port != 0 && e->nic_port != fab_ib_port(f, up)) {
-        return fab_text_refuse(r->in, e->node_text, err,
-                               "has the GUID of its port %" PRIu32 "; on this plane it has port %" PRIu32, e->nic_port,
-                               fab_ib_port(f, up));
-    }
+    FAB_RETURN_IF(e->nic_port != 0 && e->nic_port != fab_ib_port(f, up),
+                  fab_text_refuse(r->in, e->node_text, err,
+                                  "has the GUID of its port %" PRIu32 "; on this plane it has port %" PRIu32,
+                                  e->nic_port, fab_ib_port(f, up)));
     bool is_set = r->v == leaf ? r->reached[d] != 0 : fab_forwarding_get(f, r->out, r->v, d) != FAB_NONE;
     FAB_PASS(check_lid(r, e, d, is_set, err));
-    if (e->port == 0) {
-        return fab_text_refuse(r->in, e->port_text, err, "is the switch itself, and the LID is of an adapter");
-    }
+    FAB_RETURN_IF(e->port == 0,
+                  fab_text_refuse(r->in, e->port_text, err, "is the switch itself, and the LID is of an adapter"));
     FAB_PASS(fab_text_port(r->in, f, r->v, e->port_text, e->port, &link, err));
     if (r->v == leaf) {
         if (link != (up ^ 1U)) {
@@ -313,16 +294,13 @@ static fab_status set_entry(reader *r, const entry *e, fab_error *err) {
 static fab_status lft_read_count(reader *r, fab_error *err) {
     fab_token count = fab_text_token(r->in);
     uint64_t n = 0;
-    if (!fab_token_number(count, &n)) {
-        return fab_text_refuse(r->in, count, err, "begins no line of a table of LIDs");
-    }
+    FAB_RETURN_IF(!fab_token_number(count, &n),
+                  fab_text_refuse(r->in, count, err, "begins no line of a table of LIDs"));
     bool valid = fab_text_take(r->in, "valid ");
-    if (!fab_text_take(r->in, "lids dumped") || fab_text_token(r->in).length > 0) {
-        return fab_text_expected(r->in, "'lids dumped'", err);
-    }
-    if (valid ? n != r->n_entries : n < r->n_entries) {
-        return fab_text_refuse(r->in, count, err, "LIDs, but %" PRIu64 " lines were read", r->n_entries);
-    }
+    FAB_RETURN_IF(!fab_text_take(r->in, "lids dumped") || fab_text_token(r->in).length > 0,
+                  fab_text_expected(r->in, "'lids dumped'", err));
+    FAB_RETURN_IF(valid ? n != r->n_entries : n < r->n_entries,
+                  fab_text_refuse(r->in, count, err, "LIDs, but %" PRIu64 " lines were read", r->n_entries));
     r->is_open = false;
     return FAB_OK;
 }
@@ -342,9 +320,7 @@ static fab_status lft_read_line(reader *r, fab_error *err) {
     if (is_heading(r->in)) {
         return FAB_OK;
     }
-    if (!r->is_open) {
-        return fab_text_expected(r->in, "'Unicast lids ...', the head of a table,", err);
-    }
+    FAB_RETURN_IF(!r->is_open, fab_text_expected(r->in, "'Unicast lids ...', the head of a table,", err));
     if (!fab_text_take(&ahead, "0x")) {
         return lft_read_count(r, err);
     }
@@ -427,10 +403,7 @@ fab_status fab_lft_read(const fab_router *router, fab_text *in, fab_forwarding *
     while (fab_text_next(in)) {
         FAB_TRY(lft_read_line(&r, err));
     }
-    if (r.is_open) {
-        status = fab_text_fail(in, err, "the file is cut off: there is no line 'N lids dumped'");
-        goto done;
-    }
+    FAB_TRY(r.is_open ? fab_text_fail(in, err, "the file is cut off: there is no line 'N lids dumped'") : FAB_OK);
     FAB_TRY(check_loops(&r, err));
     FAB_TRY(fab_lft_drop_unreached(router, r.reached, &read, err));
     *out = read;

@@ -85,12 +85,7 @@ static int compare_prefixes(const prefix *a, const prefix *b) {
     return memcmp(a->bits, b->bits, sizeof a->bits);
 }
 
-static int routes_by_prefix(const void *x, const void *y) {
-    const route *a = x;
-    const route *b = y;
-    FAB_ORDER_BY(a->v, b->v);
-    return compare_prefixes(&a->to, &b->to);
-}
+FAB_ORDER_KEYS(routes_by_prefix, route, FAB_ORDER(a->v, b->v), compare_prefixes(&a->to, &b->to));
 
 /* The longest route of a switch that covers `to`; NULL: none. `has`: lengths that its routes have. */
 static const route *longest_match(const routes_reader *r, uint32_t v, prefix to, const bool *has) {
@@ -252,10 +247,9 @@ static fab_status read_switch_routes(routes_reader *r, const fab_json *json, uin
                   fab_node_name(r->f, v, name));
     r->is_told[i_switch] = true;
     FAB_JSON_EACH(json, i, object) {
-        if (json->values[i].kind != FAB_JSON_ARRAY) {
-            return fab_fail(err, FAB_EINPUT, r->path, "'%.60s' has no list of routes, as show ip route json prints",
-                            json->values[i].key != NULL ? json->values[i].key : "");
-        }
+        FAB_REFUSE_IF(json->values[i].kind != FAB_JSON_ARRAY, err, FAB_EINPUT, r->path,
+                      "'%.60s' has no list of routes, as show ip route json prints",
+                      json->values[i].key != NULL ? json->values[i].key : "");
         FAB_JSON_EACH(json, k, i) {
             if (fab_json_number_of(json, k, "selected", 0) > 0) {
                 FAB_PASS(add_route(r, json, k, v, json->values[i].key, err));
@@ -302,9 +296,8 @@ static fab_status read_routes_file(void *context, const char *path, fab_error *e
     }
     FAB_JSON_EACH(&json, i, 0) {
         FAB_TRY(find_switch(r, json.values[i].key, strlen(json.values[i].key), &v, err));
-        if (json.values[i].kind != FAB_JSON_OBJECT) {
-            FAB_FAIL(err, FAB_EINPUT, path, "'%.60s' has no routes", json.values[i].key);
-        }
+        FAB_FAIL_IF(json.values[i].kind != FAB_JSON_OBJECT, err, FAB_EINPUT, path, "'%.60s' has no routes",
+                    json.values[i].key);
         FAB_TRY(v != FAB_NONE ? read_switch_routes(r, &json, i, v, err) : FAB_OK);
     }
 done:
@@ -315,12 +308,7 @@ done:
 
 /* --- from prefixes to leaves -------------------------------------------------------------------------------------- */
 
-static int owned_by_leaf(const void *x, const void *y) {
-    const owned *a = x;
-    const owned *b = y;
-    FAB_ORDER_BY(a->leaf, b->leaf);
-    return compare_prefixes(&a->to, &b->to);
-}
+FAB_ORDER_KEYS(owned_by_leaf, owned, FAB_ORDER(a->leaf, b->leaf), compare_prefixes(&a->to, &b->to));
 
 /* Every leaf that others may send to owns a prefix, and every switch that may send has told its routes. */
 static fab_status check_told(const routes_reader *r, const char *path, fab_error *err) {
@@ -328,11 +316,10 @@ static fab_status check_told(const routes_reader *r, const char *path, fab_error
     char name[FAB_NODE_NAME_SIZE];
     size_t k = 0;
     for (uint32_t i = 0; i < fab_n_switches(r->f); i++) {
-        if (!r->is_told[i] &&
-            r->f->out_first[r->f->first[FAB_NODE_SWITCH] + i] < r->f->out_first[r->f->first[FAB_NODE_SWITCH] + i + 1]) {
-            return fab_fail(err, FAB_EINPUT, path, "has no routes of %s",
-                            fab_node_name(r->f, r->f->first[FAB_NODE_SWITCH] + i, name));
-        }
+        FAB_REFUSE_IF(!r->is_told[i] && r->f->out_first[r->f->first[FAB_NODE_SWITCH] + i] <
+                                            r->f->out_first[r->f->first[FAB_NODE_SWITCH] + i + 1],
+                      err, FAB_EINPUT, path, "has no routes of %s",
+                      fab_node_name(r->f, r->f->first[FAB_NODE_SWITCH] + i, name));
     }
     for (uint32_t leaf = 0; leaf < t->n_leaves; leaf++) {
         while (k < r->n_owned && r->owned[k].leaf < leaf) {

@@ -12,10 +12,6 @@ typedef struct access_ports {
     fab_hop_key *key;      /* of a packet to there */
 } access_ports;
 
-static void tables_release(access_ports *a) {
-    FAB_FREE_ALL(a->first, a->destination, a->key);
-}
-
 static fab_status list_ports(const fab_router *router, access_ports *out, fab_error *err) {
     const fab_fabric *f = router->fabric;
     const fab_next_hops *t = router->next_hops;
@@ -90,6 +86,6 @@ fab_status fab_tables_fill(const fab_router *router, uint16_t *out_port, fab_err
         }
     }
 done:
-    tables_release(&a);
+    FAB_FREE_ALL(a.first, a.destination, a.key);
     return status;
 }

@@ -64,10 +64,9 @@ static fab_status expect_line(reader *r, const char *text, fab_error *err) {
 static fab_status read_port(const reader *r, fab_node_id v, fab_token t, fab_link_id *out, fab_error *err) {
     uint64_t port = 0;
     fab_link_id link = FAB_NONE;
-    if (!fab_token_number(t, &port)) {
-        return fab_text_refuse(&r->in, t, err, "%s",
-                               t.length > 0 ? "is neither a port number nor -" : "expected a port number");
-    }
+    FAB_RETURN_IF(!fab_token_number(t, &port),
+                  fab_text_refuse(&r->in, t, err, "%s",
+                                  t.length > 0 ? "is neither a port number nor -" : "expected a port number"));
     FAB_PASS(fab_text_port(&r->in, r->f, v, t, port, &link, err));
     FAB_PASS(fab_text_next_hop(&r->in, r->f, t, link, err));
     *out = link;
@@ -103,9 +102,7 @@ static fab_status read_entries(reader *r, fab_node_id v, uint32_t leaf, fab_erro
         }
         t = shared ? t : fab_text_token(&r->in);
     }
-    if (!shared && t.length > 0) {
-        return fab_text_refuse(&r->in, t, err, "is more than the leaf has NIC ports");
-    }
+    FAB_RETURN_IF(!shared && t.length > 0, fab_text_refuse(&r->in, t, err, "is more than the leaf has NIC ports"));
     return FAB_OK;
 }
 
@@ -117,19 +114,16 @@ static fab_status read_weight(const reader *r, fab_token t, double *out, fab_err
     }
     char *stop = NULL;
     double weight = n == t.length && n > 0 ? strtod(t.text, &stop) : 0;
-    if (stop != t.text + t.length || !(weight > 0) || !isfinite(weight)) {
-        return fab_text_refuse(&r->in, t, err, "%s", t.length > 0 ? "is no weight above 0" : "expected a weight");
-    }
-    if (r->weights == FAB_WEIGHTS_NONE) {
-        return fab_text_unable(&r->in, t, err,
-                               "is a weight; engine %s sets its own shares, engine file splits by weights",
-                               r->router->engine->name);
-    }
-    if (r->weights == FAB_WEIGHTS_WHOLE && (weight > FAB_WEIGHTS_MOST || weight != floor(weight))) {
-        return fab_text_unable(&r->in, t, err,
-                               "is no whole number up to %u, as a hash needs; engine file splits by weights",
-                               FAB_WEIGHTS_MOST);
-    }
+    FAB_RETURN_IF(stop != t.text + t.length || !(weight > 0) || !isfinite(weight),
+                  fab_text_refuse(&r->in, t, err, "%s", t.length > 0 ? "is no weight above 0" : "expected a weight"));
+    FAB_RETURN_IF(r->weights == FAB_WEIGHTS_NONE,
+                  fab_text_unable(&r->in, t, err,
+                                  "is a weight; engine %s sets its own shares, engine file splits by weights",
+                                  r->router->engine->name));
+    FAB_RETURN_IF(r->weights == FAB_WEIGHTS_WHOLE && (weight > FAB_WEIGHTS_MOST || weight != floor(weight)),
+                  fab_text_unable(&r->in, t, err,
+                                  "is no whole number up to %u, as a hash needs; engine file splits by weights",
+                                  FAB_WEIGHTS_MOST));
     *out = weight;
     return FAB_OK;
 }
@@ -142,9 +136,8 @@ static fab_status read_member(reader *r, fab_node_id v, fab_token t, uint32_t i,
     FAB_PASS(FAB_GROW(r->links, r->links_capacity, (size_t)i + 1, err));
     FAB_PASS(FAB_GROW(r->weight, r->weight_capacity, (size_t)i + 1, err));
     FAB_PASS(read_port(r, v, port, &r->links[i], err));
-    if (i > 0 && r->f->port[r->links[i - 1]] >= r->f->port[r->links[i]]) {
-        return fab_text_refuse(&r->in, port, err, "does not ascend: the ports of a group do, each stands once");
-    }
+    FAB_RETURN_IF(i > 0 && r->f->port[r->links[i - 1]] >= r->f->port[r->links[i]],
+                  fab_text_refuse(&r->in, port, err, "does not ascend: the ports of a group do, each stands once"));
     if (star != NULL) {
         fab_token weight = {
             .text = star + 1, .length = t.length - port.length - 1, .column = t.column + port.length + 1};
@@ -152,9 +145,9 @@ static fab_status read_member(reader *r, fab_node_id v, fab_token t, uint32_t i,
     } else {
         r->weight[i] = 0;
     }
-    if (i > 0 && (r->weight[i - 1] > 0) != (r->weight[i] > 0)) {
-        return fab_text_refuse(&r->in, t, err, "differs from the member before: all of a group have a weight, or none");
-    }
+    FAB_RETURN_IF(
+        i > 0 && (r->weight[i - 1] > 0) != (r->weight[i] > 0),
+        fab_text_refuse(&r->in, t, err, "differs from the member before: all of a group have a weight, or none"));
     return FAB_OK;
 }
 
@@ -163,10 +156,9 @@ static fab_status check_sum(const reader *r, fab_token t, uint32_t count, fab_er
     for (uint32_t i = 0; i < count; i++) {
         sum += r->weight[i];
     }
-    if (r->weights == FAB_WEIGHTS_WHOLE && sum > FAB_WEIGHTS_MOST) {
-        return fab_text_unable(&r->in, t, err, "has weights of %.0f together; a hash takes up to %u", sum,
-                               FAB_WEIGHTS_MOST);
-    }
+    FAB_RETURN_IF(
+        r->weights == FAB_WEIGHTS_WHOLE && sum > FAB_WEIGHTS_MOST,
+        fab_text_unable(&r->in, t, err, "has weights of %.0f together; a hash takes up to %u", sum, FAB_WEIGHTS_MOST));
     return isfinite(sum) ? FAB_OK : fab_text_refuse(&r->in, t, err, "has weights without a finite sum");
 }
 
@@ -175,9 +167,7 @@ static fab_status read_group(reader *r, fab_node_id v, uint32_t leaf, fab_error 
     fab_token t = fab_text_token(&r->in);
     fab_token more = fab_text_token(&r->in);
     uint32_t count = 0;
-    if (t.length == 0) {
-        return fab_text_refuse(&r->in, t, err, "expected a group of ports");
-    }
+    FAB_RETURN_IF(t.length == 0, fab_text_refuse(&r->in, t, err, "expected a group of ports"));
     if (more.length > 0) {
         return r->first_group != 0
                    ? fab_text_refuse(&r->in, more, err,
@@ -217,12 +207,8 @@ static fab_status tables_read_line(reader *r, fab_token first, fab_error *err) {
     fab_token second = fab_text_token(&r->in);
     FAB_PASS(read_switch(r, second, &to, err));
     uint32_t leaf = t->leaf_index[to - base];
-    if (leaf == FAB_NONE) {
-        return fab_text_refuse(&r->in, second, err, "has no NIC, so it is no destination");
-    }
-    if (v == to) {
-        return fab_text_refuse(&r->in, second, err, "is the switch itself");
-    }
+    FAB_RETURN_IF(leaf == FAB_NONE, fab_text_refuse(&r->in, second, err, "has no NIC, so it is no destination"));
+    FAB_RETURN_IF(v == to, fab_text_refuse(&r->in, second, err, "is the switch itself"));
     uint32_t *line = &r->line_of[(size_t)(v - base) * t->n_leaves + leaf];
     if (*line != 0) {
         first.length = (size_t)(second.text + second.length - first.text);
@@ -237,10 +223,9 @@ static fab_status tables_read_line(reader *r, fab_token first, fab_error *err) {
 static fab_status read_end(reader *r, fab_error *err) {
     uint64_t n = 0;
     fab_token count = fab_text_token(&r->in);
-    if (!fab_token_number(count, &n) || n != r->n_entries) {
-        return fab_text_refuse(&r->in, count, err, "is not the number of lines read, %llu",
-                               (unsigned long long)r->n_entries);
-    }
+    FAB_RETURN_IF(
+        !fab_token_number(count, &n) || n != r->n_entries,
+        fab_text_refuse(&r->in, count, err, "is not the number of lines read, %llu", (unsigned long long)r->n_entries));
     fab_token more = fab_text_token(&r->in);
     if (more.length > 0 || fab_text_next(&r->in)) {
         more = more.length > 0 ? more : fab_text_token(&r->in);
@@ -269,9 +254,8 @@ static fab_status check_complete(const reader *r, fab_error *err) {
 /* Blames the line of a switch, by index, and a leaf. */
 static fab_status wrong_line(reader *r, uint32_t v, uint32_t leaf, fab_status code, const char *what, fab_error *err) {
     r->in.line = r->line_of[(size_t)v * r->t->n_leaves + leaf];
-    if (r->in.line == 0) { /* routes, which have no lines */
-        return fab_fail(err, code, r->in.path, "%s", what);
-    }
+    /* routes, which have no lines */
+    FAB_REFUSE_IF(r->in.line == 0, err, code, r->in.path, "%s", what);
     return code == FAB_EINPUT ? fab_text_fail(&r->in, err, "%s", what)
                               : fab_text_unable(&r->in, (fab_token){0}, err, "%s", what);
 }
@@ -375,9 +359,8 @@ static fab_status read_tables(reader *r, fab_error *err) {
     FAB_PASS(expect_line(r, FAB_TABLES_MAGIC, err));
     FAB_PASS(expect_line(r, fab_tables_fabric_line(r->f, header), err));
     for (;;) {
-        if (!fab_text_next(&r->in)) {
-            return fab_text_fail(&r->in, err, "the file is cut off: there is no line 'end N'");
-        }
+        FAB_RETURN_IF(!fab_text_next(&r->in),
+                      fab_text_fail(&r->in, err, "the file is cut off: there is no line 'end N'"));
         fab_token first = fab_text_token(&r->in);
         if (first.length == 3 && memcmp(first.text, "end", 3) == 0) {
             break;

@@ -252,9 +252,7 @@ fab_status fab_tables_write_phase(const fab_router *router, const fab_phase *pha
     if (!router->facts.splits) {
         return fab_tables_write(router, NULL, out, err);
     }
-    if (router->groups.dag == NULL) {
-        FAB_TRY(fab_dag_new(f, router->next_hops, &dag, err));
-    }
+    FAB_TRY(router->groups.dag == NULL ? fab_dag_new(f, router->next_hops, &dag, err) : FAB_OK);
     if (router->engine->by_demand) {
         FAB_TRY(fab_offer_init(f, &router->ports, phase, &offer, err));
         FAB_TRY(fab_demand_init(f, &router->ports, router->next_hops, phase, &offer, &demand, err));

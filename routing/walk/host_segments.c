@@ -91,9 +91,8 @@ static fab_status check_gpu(const fab_fabric *f, const fab_ports *ports, uint32_
     for (uint32_t i = 0; i < ports->nics_per_gpu; i++) {
         uint32_t nic = fab_head(f, ports->gpu_nic[(size_t)gpu * ports->nics_per_gpu + i]) - f->first[FAB_NODE_NIC];
         for (uint32_t plane = 0; plane < ports->n_planes; plane++) {
-            if (ports->nic_access[(size_t)nic * ports->n_planes + plane] == FAB_NONE) {
-                return fail_cut(f, gpu, nic, err);
-            }
+            FAB_RETURN_IF(ports->nic_access[(size_t)nic * ports->n_planes + plane] == FAB_NONE,
+                          fail_cut(f, gpu, nic, err));
         }
     }
     return FAB_OK;
@@ -166,10 +165,9 @@ fab_status fab_host_segments_of(const fab_fabric *f, const fab_ports *ports, uin
     segments.dst_nic = fab_head(f, in_pcie) - f->first[FAB_NODE_NIC];
     fab_link_id up = ports->nic_access[(size_t)segments.src_nic * ports->n_planes + plane];
     fab_link_id down = ports->nic_access[(size_t)segments.dst_nic * ports->n_planes + plane];
-    if (up == FAB_NONE || down == FAB_NONE) {
-        return fail_cut(f, up == FAB_NONE ? out_gpu : in_gpu, up == FAB_NONE ? segments.src_nic : segments.dst_nic,
-                        err);
-    }
+    FAB_RETURN_IF(
+        up == FAB_NONE || down == FAB_NONE,
+        fail_cut(f, up == FAB_NONE ? out_gpu : in_gpu, up == FAB_NONE ? segments.src_nic : segments.dst_nic, err));
     down ^= 1U;
     segments.head[segments.n_head++] = out_pcie;
     segments.head[segments.n_head++] = up;

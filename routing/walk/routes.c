@@ -37,9 +37,7 @@ static fab_status write_rest(writer *w, uint32_t i, fab_error *err) {
     uint32_t base = f->first[FAB_NODE_SWITCH];
     for (fab_node_id v = w->walk.at[i] + base; v != w->walk.target[i] + base;) {
         fab_link_id link = fab_router_next(w->router, w->seed, v, w->walk.leaf[i], &w->walk.key[i]);
-        if (link == FAB_NONE) {
-            return fab_walk_unreachable(&w->walk, w->router, i, err);
-        }
+        FAB_RETURN_IF(link == FAB_NONE, fab_walk_unreachable(&w->walk, w->router, i, err));
         FAB_PASS(routes_append(w->routes, &w->n_links, &link, 1, err));
         v = fab_head(f, link);
     }
@@ -82,9 +80,7 @@ static fab_status write_paths(writer *w, fab_error *err) {
         for (uint32_t k = 0; k < walk->n_hops[i]; k++) {
             routes->link[w->n_links++] = walk->hop[k][i];
         }
-        if (walk->at[i] != walk->target[i]) {
-            FAB_PASS(write_rest(w, i, err));
-        }
+        FAB_PASS(walk->at[i] != walk->target[i] ? write_rest(w, i, err) : FAB_OK);
         if (segments) {
             FAB_PASS(routes_append(routes, &w->n_links, walk->segments[i].tail, walk->segments[i].n_tail, err));
         }
@@ -156,9 +152,7 @@ static fab_status add_rows(writer *w, const fab_phase *phase, uint64_t first, ui
             n_paths += count;
             for (uint32_t qp = 0; qp < count; qp++) {
                 fab_walk_add_ends(&w->walk, source, in_domain ? source : &end[to], 0, qp);
-                if (w->walk.n == FAB_WALK_PATHS) {
-                    FAB_PASS(routes_flush(w, err));
-                }
+                FAB_PASS(w->walk.n == FAB_WALK_PATHS ? routes_flush(w, err) : FAB_OK);
             }
         }
     }
@@ -330,9 +324,7 @@ fab_status fab_route_to_ports(const fab_router *router, uint32_t n, const fab_no
         const fab_hop_key key = {.src_nic = sender_on(f, src_leaf[i], dst_nic[i]), .dst_nic = dst_nic[i]};
         routes->flow_first[i] = i;
         fab_walk_add(&w.walk, router, &segments, &key);
-        if (w.walk.n == FAB_WALK_PATHS) {
-            FAB_PASS(routes_flush(&w, err));
-        }
+        FAB_PASS(w.walk.n == FAB_WALK_PATHS ? routes_flush(&w, err) : FAB_OK);
     }
     FAB_PASS(routes_flush(&w, err));
     routes->flow_first[n] = n;

@@ -245,9 +245,7 @@ fab_status fab_walk_run(fab_walk *walk, const fab_router *router, uint64_t seed,
     for (uint32_t i = 0; i < walk->n; i++) {
         walk->n_hops[i] = 0;
         left += walk->at[i] != walk->target[i];
-        if (is_refused_at_once(walk, router, i)) {
-            return fab_walk_unreachable(walk, router, i, err);
-        }
+        FAB_RETURN_IF(is_refused_at_once(walk, router, i), fab_walk_unreachable(walk, router, i, err));
     }
     walk->n_steps = 0;
     while (left > 0 && left != FAB_NONE && walk->n_steps < FAB_WALK_HOPS) { /* all have begun together */

@@ -4,6 +4,7 @@
 
 #include "fab/installed.h"
 #include "fab/memory.h"
+#include "fab/order.h"
 #include "fab/str.h"
 #include "max_flow.h"
 
@@ -52,10 +53,6 @@ typedef struct placed {
     uint8_t half;
 } placed;
 
-static int by_placed_name(const void *x, const void *y) {
-    return strcmp(((const placed *)x)->name, ((const placed *)y)->name);
-}
-
 /* The half in which the plan has a server of that name; servers that are not planned are in none. */
 static fab_status halve_as(const fab_structure *plan, const halves *planned, const fab_structure *in, halves *out,
                            fab_error *err) {
@@ -65,10 +62,10 @@ static fab_status halve_as(const fab_structure *plan, const halves *planned, con
     for (uint32_t i = 0; i < plan->n_servers; i++) {
         names[i] = (placed){plan->server_name[i], planned->of[i]};
     }
-    qsort(names, plan->n_servers, sizeof *names, by_placed_name);
+    qsort(names, plan->n_servers, sizeof *names, fab_order_text);
     for (uint32_t i = 0; i < in->n_servers; i++) {
         const placed wanted = {in->server_name[i], HALF_NONE};
-        const placed *found = bsearch(&wanted, names, plan->n_servers, sizeof *names, by_placed_name);
+        const placed *found = bsearch(&wanted, names, plan->n_servers, sizeof *names, fab_order_text);
         out->of[i] = found != NULL ? found->half : (uint8_t)HALF_NONE;
     }
 done:
@@ -250,9 +247,7 @@ fab_status fab_audit_bisect(fab_network **net, fab_network **plan, fab_audit *au
     capacities c = {.lacks_rates = false};
     bool has_plan = *plan != NULL;
     FAB_TRY(import(net, "the file", &in, b, err));
-    if (in != NULL && has_plan) {
-        FAB_TRY(import(plan, "the plan", &meant, b, err));
-    }
+    FAB_TRY(in != NULL && has_plan ? import(plan, "the plan", &meant, b, err) : FAB_OK);
     if (in == NULL) {
         goto done;
     }

@@ -126,7 +126,6 @@ static fab_status keep_path(explainer *e, const fab_flow *flow, uint32_t path, c
 }
 
 static fab_status scan_flow(explainer *e, const fab_routes *routes, uint32_t i, uint64_t index, fab_error *err) {
-    fab_status status = FAB_OK;
     fab_flow flow = fab_phase_flow(e->phase, index);
     uint32_t first = routes->flow_first[i];
     uint32_t n_paths = routes->flow_first[i + 1] - first;
@@ -146,10 +145,10 @@ static fab_status scan_flow(explainer *e, const fab_routes *routes, uint32_t i, 
     }
     e->out->choice.flows += chooses;
     if (n_here == 0) {
-        goto done;
+        return FAB_OK;
     }
-    FAB_TRY(add_flow(e, index, (double)n_here / n_paths, &crossing, err));
-    FAB_TRY(FAB_NEW(crossing->path, n_here, err));
+    FAB_PASS(add_flow(e, index, (double)n_here / n_paths, &crossing, err));
+    FAB_PASS(FAB_NEW(crossing->path, n_here, err));
     crossing->n_paths_at_once = n_paths;
     for (uint32_t path = 0; path < n_paths; path++) {
         const fab_link_id *link = routes->link + routes->path_first[first + path];
@@ -160,11 +159,10 @@ static fab_status scan_flow(explainer *e, const fab_routes *routes, uint32_t i, 
         }
         if (k < n) {
             crossing->n_paths++;
-            FAB_TRY(keep_path(e, &flow, path, link, n, &crossing->path[crossing->n_paths - 1], err));
+            FAB_PASS(keep_path(e, &flow, path, link, n, &crossing->path[crossing->n_paths - 1], err));
         }
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 static fab_status scan_routes(explainer *e, fab_error *err) {
@@ -193,14 +191,8 @@ static fab_status scan_routes(explainer *e, fab_error *err) {
 
 /* --- figures ------------------------------------------------------------------------------------------------------ */
 
-static int by_load(const void *a, const void *b) {
-    const fab_crossing_flow *x = a;
-    const fab_crossing_flow *y = b;
-    double x_bps = x->rate_bps * x->share;
-    double y_bps = y->rate_bps * y->share;
-    FAB_ORDER_BY(y_bps, x_bps);
-    return FAB_ORDER(x->flow, y->flow);
-}
+FAB_ORDER_KEYS(by_load, fab_crossing_flow, FAB_ORDER(b->rate_bps * b->share, a->rate_bps * a->share),
+               FAB_ORDER(a->flow, b->flow));
 
 static uint64_t count_distinct(uint64_t *values, size_t n) {
     uint64_t distinct = 0;
@@ -323,9 +315,7 @@ static fab_status add_shares(explainer *e, fab_error *err) {
     FAB_TRY(fab_split_fold(dag, split, FAB_FOLD_EXPECTED, x, e->demand, share, err));
     for (uint64_t flow = 0; flow < e->phase->n_flows; flow++) {
         double part = share_of(e, flow, share, is_segment);
-        if (part > 0) {
-            FAB_TRY(add_flow(e, flow, part, &crossing, err));
-        }
+        FAB_TRY(part > 0 ? add_flow(e, flow, part, &crossing, err) : FAB_OK);
     }
 done:
     fab_split_free(split);

@@ -33,9 +33,7 @@ static fab_status measure_network(const fab_prices *prices, fab_fabric_result *o
                                   fab_error *err) {
     fab_status status = FAB_OK;
     fab_fabric *built = NULL;
-    if (*out_graph == NULL) {
-        FAB_TRY(fab_topology_build(&out->spec, &built, &out->counts, err));
-    }
+    FAB_TRY(*out_graph == NULL ? fab_topology_build(&out->spec, &built, &out->counts, err) : FAB_OK);
     const fab_fabric *graph = built != NULL ? built : *out_graph;
     FAB_TRY(fab_cost_of(&out->spec, &out->counts, prices, &out->cost, err));
     FAB_TRY(fab_spares_measure(&out->spec, prices, &out->spares, err));
@@ -90,9 +88,7 @@ fab_status fab_fabric_measure(const fab_design *design, fab_fabric_result *out, 
         out->spec = design->fabric;
     }
     FAB_TRY(measure_network(&prices, out, &network, err));
-    if (design->has_front_end) {
-        FAB_TRY(measure_front_end(design, &prices, out, err));
-    }
+    FAB_TRY(design->has_front_end ? measure_front_end(design, &prices, out, err) : FAB_OK);
     FAB_TRY(fab_fabric_name(design, out, err));
     *graph = network;
 done:

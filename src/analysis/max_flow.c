@@ -77,10 +77,6 @@ static uint64_t augment(network *g, uint32_t source, uint32_t sink) {
     return amount;
 }
 
-static void max_flow_release(network *g) {
-    FAB_FREE_ALL(g->first, g->arcs, g->level, g->queue, g->cursor, g->path);
-}
-
 /* One edge of each pair of nodes, by tail and head. */
 static size_t merge(uint64_t (*edges)[2], size_t n) {
     size_t merged = 0;
@@ -190,7 +186,7 @@ fab_status fab_max_flow(fab_flow_edges *edges, uint32_t source, double *out_bps,
     *out_bps = ldexp((double)total, -shift);
     FAB_TRY(proof != NULL ? flow_prove(&g, (const uint64_t(*)[2])directed, n, shift, proof, err) : FAB_OK);
 done:
-    max_flow_release(&g);
+    FAB_FREE_ALL(g.first, g.arcs, g.level, g.queue, g.cursor, g.path);
     free(directed);
     return status;
 }

@@ -3,8 +3,6 @@
 #include "fab/memory.h"
 #include "fab/topologies.h"
 
-#include <stdlib.h>
-
 /* Switches, cables and cost of a fabric in closed form. False: it cannot be built or priced so. */
 static bool spares_price(fab_fabric_spec spec, const fab_prices *prices, fab_counts *counts, fab_cost *cost) {
     return fab_topology_predict(&spec, counts, NULL) == FAB_OK &&

@@ -213,9 +213,7 @@ fab_status fab_find_warnings(fab_result *result, fab_error *err) {
                                  "%s",
                                  gaps));
         }
-        if (strcmp(f->family, "installed") != 0) {
-            FAB_PASS(look_at_fabric(result, f, err));
-        }
+        FAB_PASS(strcmp(f->family, "installed") != 0 ? look_at_fabric(result, f, err) : FAB_OK);
     }
     for (size_t i = 0; result->sweep != NULL && i < result->sweep->n_points; i++) {
         FAB_PASS(look_at_point(result, &result->sweep->points[i], err));

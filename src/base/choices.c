@@ -180,8 +180,8 @@ static size_t distance(const char *word, const char *name) {
     return is_near ? d : TOO_FAR;
 }
 
-void fab_choices_init(fab_choices *choices, const char *word) {
-    *choices = (fab_choices){.word = word, .distance = TOO_FAR};
+fab_choices fab_choices_of(const char *word) {
+    return (fab_choices){.word = word, .distance = TOO_FAR};
 }
 
 void fab_choices_offer(fab_choices *c, const char *name) {
@@ -198,12 +198,10 @@ void fab_choices_offer(fab_choices *c, const char *name) {
     }
 }
 
-const char *fab_choices_hint(const fab_choices *c, char *out) {
-    out[0] = '\0';
-    if (c->best[0] != '\0') {
-        (void)snprintf(out, FAB_CHOICES_TEXT, "; did you mean '%s'?", c->best);
-    }
-    return out;
+const char *fab_choices_hint(fab_choices *c) {
+    bool is_near = c->best[0] != '\0';
+    (void)snprintf(c->text, sizeof c->text, "%s%s%s", is_near ? "; did you mean '" : "", c->best, is_near ? "'?" : "");
+    return c->text;
 }
 
 /* A list that is too long ends with a whole word and dots. */
@@ -218,12 +216,11 @@ static void end_at_a_word(char *text) {
     memcpy(end, DOTS, sizeof DOTS);
 }
 
-const char *fab_choices_list(const fab_choices *c, const char *label, char *out) {
-    (void)fab_choices_hint(c, out);
-    size_t used = strlen(out);
-    int n = snprintf(out + used, FAB_CHOICES_TEXT - used, "%s %s %s", used > 0 ? "" : ";", label, c->all);
-    if (c->is_cut || (n >= 0 && (size_t)n >= FAB_CHOICES_TEXT - used)) {
-        end_at_a_word(out);
+const char *fab_choices_list(fab_choices *c, const char *label) {
+    size_t used = strlen(fab_choices_hint(c));
+    int n = snprintf(c->text + used, sizeof c->text - used, "%s %s %s", used > 0 ? "" : ";", label, c->all);
+    if (c->is_cut || (n >= 0 && (size_t)n >= sizeof c->text - used)) {
+        end_at_a_word(c->text);
     }
-    return out;
+    return c->text;
 }

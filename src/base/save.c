@@ -136,9 +136,8 @@ fab_status fab_save_write(fab_saved_file *file, fab_save_writer *write_to, const
     FAB_FAIL_IF(fd < 0 || (out = fdopen(fd, "wb")) == NULL, err, FAB_EIO, final, "cannot write: %s", strerror(errno));
     fd = -1;
     status = write_to(context, out, &inner);
-    if (status != FAB_OK) { /* a failed write names the file; anything else keeps the place it was found at */
-        FAB_FAIL(err, status, status == FAB_EIO ? final : inner.where, "%s", inner.text);
-    }
+    /* a failed write names the file; anything else keeps the place it was found at */
+    FAB_FAIL_IF(status != FAB_OK, err, status, status == FAB_EIO ? final : inner.where, "%s", inner.text);
     bool failed = fflush(out) != 0 || !save_sync_fd(fileno(out));
     FILE *closing = out;
     out = NULL;

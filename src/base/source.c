@@ -64,9 +64,7 @@ static fab_status keep_input(fab_error *err) {
         FAB_FAIL_IF(fwrite(block, 1, (size_t)n, file) != (size_t)n, err, FAB_EIO, "-",
                     "standard input cannot be kept: %s", strerror(errno));
     }
-    if (n < 0) {
-        FAB_TRY(read_failed("-", err));
-    }
+    FAB_TRY(n < 0 ? read_failed("-", err) : FAB_OK);
     FAB_FAIL_IF(fflush(file) != 0 || lseek(fileno(file), 0, SEEK_SET) != 0 || dup2(fileno(file), STDIN_FILENO) < 0, err,
                 FAB_EIO, "-", "standard input cannot be kept: %s", strerror(errno));
 done:

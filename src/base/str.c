@@ -167,9 +167,7 @@ fab_status fab_read_file(const char *path, size_t limit, fab_str *out, fab_error
     fab_source *source = NULL;
     size_t n = sizeof block;
     FAB_TRY(fab_source_open(path, &source, err));
-    if (fab_source_size(source) != SIZE_MAX) {
-        FAB_TRY(check_file_size(path, fab_source_size(source), limit, err));
-    }
+    FAB_TRY(fab_source_size(source) != SIZE_MAX ? check_file_size(path, fab_source_size(source), limit, err) : FAB_OK);
     while (n == sizeof block && !text.failed) {
         fab_error inner = {0};
         status = fab_source_read(source, block, sizeof block, &n, &inner);

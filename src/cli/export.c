@@ -54,9 +54,7 @@ const cli_option cli_option_timeline = {
     .text = offsetof(cli_options, timeline), .names = "file"};
 
 static fab_status apply_view(cli_options *options, const char *value, fab_error *err) {
-    fab_choices near;
-    char hint[FAB_CHOICES_TEXT];
-    fab_choices_init(&near, value);
+    fab_choices near = fab_choices_of(value);
     for (fab_view view = FAB_VIEW_AUTO; view < FAB_VIEW_N; view++) {
         if (strcmp(fab_view_names[view], value) == 0) {
             options->view = view;
@@ -64,8 +62,7 @@ static fab_status apply_view(cli_options *options, const char *value, fab_error 
         }
         fab_choices_offer(&near, fab_view_names[view]);
     }
-    return fab_fail(err, FAB_EUSAGE, NULL, "option --view: unknown view '%.40s'%s", value,
-                    fab_choices_hint(&near, hint));
+    return fab_fail(err, FAB_EUSAGE, NULL, "option --view: unknown view '%.40s'%s", value, fab_choices_hint(&near));
 }
 
 const cli_option cli_option_view = {

@@ -219,10 +219,9 @@ static fab_status limit_time(double seconds, fab_error *err) {
     timer_t timer;
     when.it_value.tv_nsec = (long)((seconds - floor(seconds)) * 1e9);
     (void)sigemptyset(&action.sa_mask);
-    if (sigaction(SIGALRM, &action, NULL) != 0 || timer_create(CLOCK_MONOTONIC, &event, &timer) != 0 ||
-        timer_settime(timer, 0, &when, NULL) != 0) {
-        return fab_fail(err, FAB_EINTERNAL, NULL, "option --max-time: no timer could be set");
-    }
+    FAB_REFUSE_IF(sigaction(SIGALRM, &action, NULL) != 0 || timer_create(CLOCK_MONOTONIC, &event, &timer) != 0 ||
+                      timer_settime(timer, 0, &when, NULL) != 0,
+                  err, FAB_EINTERNAL, NULL, "option --max-time: no timer could be set");
     return FAB_OK;
 }
 #else

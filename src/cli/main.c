@@ -29,9 +29,7 @@ fab_status cli_find_subcommand(const cli_command *command, const char *name, con
     FAB_REFUSE_IF(name[0] == '-', err, FAB_EUSAGE, NULL,
                   "command %s: '%.60s' stands where the subcommand is due; options stand behind it", command->name,
                   name);
-    fab_choices near;
-    char hint[FAB_CHOICES_TEXT];
-    fab_choices_init(&near, name);
+    fab_choices near = fab_choices_of(name);
     for (const cli_command *const *c = command->subcommands; c != NULL && *c != NULL; c++) {
         const char *candidate = cli_subcommand_name(command, *c);
         if (strcmp(candidate, name) == 0) {
@@ -41,7 +39,7 @@ fab_status cli_find_subcommand(const cli_command *command, const char *name, con
         fab_choices_offer(&near, candidate);
     }
     return fab_fail(err, FAB_EUSAGE, NULL, "command %s has no subcommand '%.60s'%s", command->name, name,
-                    fab_choices_hint(&near, hint));
+                    fab_choices_hint(&near));
 }
 
 static int exit_code(fab_status status) {
@@ -178,13 +176,11 @@ done:
 fab_status cli_unknown_command(const char *name, fab_error *err) {
     FAB_REFUSE_IF(name[0] == '-', err, FAB_EUSAGE, NULL,
                   "'%.60s' stands where the command is due; options stand behind it", name);
-    fab_choices near;
-    char hint[FAB_CHOICES_TEXT];
-    fab_choices_init(&near, name);
+    fab_choices near = fab_choices_of(name);
     for (const cli_command *const *c = CLI_COMMANDS; *c != NULL; c++) {
         fab_choices_offer(&near, (*c)->name);
     }
-    return fab_fail(err, FAB_EUSAGE, NULL, "unknown command '%.60s'%s", name, fab_choices_hint(&near, hint));
+    return fab_fail(err, FAB_EUSAGE, NULL, "unknown command '%.60s'%s", name, fab_choices_hint(&near));
 }
 
 /* A stream that is closed would be reopened by the next file: put something in its place that fails or stays empty. */

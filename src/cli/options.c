@@ -88,14 +88,12 @@ static fab_status apply_format(cli_options *options, const char *value, fab_erro
     if (fab_report_format_find(value) != NULL) {
         return set_format(options, value, err);
     }
-    fab_choices near;
-    char hint[FAB_CHOICES_TEXT];
-    fab_choices_init(&near, value);
+    fab_choices near = fab_choices_of(value);
     for (size_t i = 0; fab_report_formats[i] != NULL; i++) {
         fab_choices_offer(&near, fab_report_formats[i]->name);
     }
     return fab_fail(err, FAB_EUSAGE, NULL, "option --format: unknown format '%.40s'%s", value,
-                    fab_choices_list(&near, "one of", hint));
+                    fab_choices_list(&near, "one of"));
 }
 
 static fab_status apply_json(cli_options *options, const char *value, fab_error *err) {
@@ -246,9 +244,8 @@ static const char *who_has(const char *name, char *text) {
 static fab_status unknown_option(const cli_command *command, const char *argument, size_t length, fab_error *err) {
     char word[64];
     (void)snprintf(word, sizeof word, "%.*s", (int)(length < sizeof word ? length : sizeof word - 1), argument);
-    fab_choices near;
     char hint[FAB_CHOICES_TEXT];
-    fab_choices_init(&near, word);
+    fab_choices near = fab_choices_of(word);
     const cli_option *option = NULL;
     for (size_t i = 0; (option = cli_option_at(command, i)) != NULL; i++) {
         char candidate[64];
@@ -261,7 +258,7 @@ static fab_status unknown_option(const cli_command *command, const char *argumen
                       "command %s: unknown option '%s'; did you mean '--%s'?", command->name, word, (*o)->name);
     }
     if (place_of_field(command, word, hint)[0] == '\0' && who_has(name, hint)[0] == '\0') {
-        (void)fab_choices_hint(&near, hint);
+        (void)snprintf(hint, sizeof hint, "%s", fab_choices_hint(&near));
     }
     return fab_fail(err, FAB_EUSAGE, NULL, "command %s: unknown option '%s'%s", command->name, word, hint);
 }
@@ -276,9 +273,7 @@ static fab_status parse_option(int argc, char **argv, int *at, cli_options *out,
     } else if (strcmp(argument, "-h") == 0) {
         option = &cli_option_help;
     }
-    if (option == NULL) {
-        return unknown_option(out->command, argument, length, err);
-    }
+    FAB_RETURN_IF(option == NULL, unknown_option(out->command, argument, length, err));
     for (size_t i = 0; out->command->options[i] != NULL; i++) {
         if (out->command->options[i] == option && option->list == 0 && !option->is_repeatable) {
             FAB_REFUSE_IF((out->given >> i & 1) != 0, err, FAB_EUSAGE, NULL, "option --%s is given twice",
@@ -312,13 +307,12 @@ fab_status cli_needs(const cli_command *command, bool is_given, const char *what
 }
 
 fab_status cli_options_parse(const cli_command *command, int argc, char **argv, cli_options *out, fab_error *err) {
-    fab_status status = FAB_OK;
     *out = (cli_options){.command = command, .seed = 1, .n_seeds = 1, .n_threads = fab_n_processors(), .n_shards = 1};
     size_t n = (size_t)argc;
     out->words = argv;
     out->n_words = n;
     const char **room = NULL; /* each of the eleven lists holds at most every word */
-    FAB_TRY(FAB_NEW(room, 11 * n + 11, err));
+    FAB_PASS(FAB_NEW(room, 11 * n + 11, err));
     out->operands.items = room;
     out->overrides.items = room + n;
     out->jobs.items = room + 2 * n;
@@ -338,25 +332,24 @@ fab_status cli_options_parse(const cli_command *command, int argc, char **argv, 
         } else if (strcmp(argument, "--") == 0) {
             only_operands = true;
         } else {
-            FAB_TRY(parse_option(argc, argv, &i, out, err));
+            FAB_PASS(parse_option(argc, argv, &i, out, err));
         }
     }
     if (out->help) {
-        goto done;
+        return FAB_OK;
     }
-    FAB_FAIL_IF(out->table != NULL && !cli_writes(out, "csv"), err, FAB_EUSAGE, NULL,
-                "option --table: neither --format nor --export asks for csv");
-    FAB_TRY(cli_needs(command, out->operands.n >= command->min_operands, command->operands, err));
-    FAB_FAIL_IF(out->operands.n > command->max_operands, err, FAB_EUSAGE, NULL,
-                "command %s: '%.60s' is one operand too many%s", command->name,
-                out->operands.items[command->max_operands],
-                strchr(out->operands.items[command->max_operands], '=') != NULL
-                    ? "; settings stand behind a comma, as in clos:gpus=64,radix=16"
-                : command->max_operands > 0                ? ""
-                : strncmp(command->name, "study ", 6) == 0 ? "; the folder of the study is named by --store"
-                                                           : "; it takes options alone");
-done:
-    return status;
+    FAB_REFUSE_IF(out->table != NULL && !cli_writes(out, "csv"), err, FAB_EUSAGE, NULL,
+                  "option --table: neither --format nor --export asks for csv");
+    FAB_PASS(cli_needs(command, out->operands.n >= command->min_operands, command->operands, err));
+    FAB_REFUSE_IF(out->operands.n > command->max_operands, err, FAB_EUSAGE, NULL,
+                  "command %s: '%.60s' is one operand too many%s", command->name,
+                  out->operands.items[command->max_operands],
+                  strchr(out->operands.items[command->max_operands], '=') != NULL
+                      ? "; settings stand behind a comma, as in clos:gpus=64,radix=16"
+                  : command->max_operands > 0                ? ""
+                  : strncmp(command->name, "study ", 6) == 0 ? "; the folder of the study is named by --store"
+                                                             : "; it takes options alone");
+    return FAB_OK;
 }
 
 void cli_options_release(cli_options *options) {

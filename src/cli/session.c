@@ -263,9 +263,7 @@ static fab_status choose_open(cli_session *s, fab_error *err) {
 
 static fab_status open_context(cli_session *s, fab_error *err) {
     FAB_PASS(choose_open(s, err));
-    if (cli_is_front_end(s->traffic)) {
-        FAB_PASS(cli_front_end_open(s, err));
-    }
+    FAB_PASS(cli_is_front_end(s->traffic) ? cli_front_end_open(s, err) : FAB_OK);
     const fab_context_request what = {.design = s->design,
                                       .fabric = s->hosts != NULL ? s->hosts : s->graph,
                                       .gpus = s->hosts != NULL ? s->graph : NULL,

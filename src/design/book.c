@@ -27,10 +27,8 @@ static fab_status fail_element(const book_reader *r, const fab_xml_element *at, 
 static fab_status set_attribute(const book_reader *r, const book_element *e, const fab_xml_attribute *given, void *row,
                                 fab_error *err) {
     char where[FAB_XML_PLACE_SIZE];
-    char hint[FAB_CHOICES_TEXT];
-    fab_choices near;
     (void)fab_xml_place(where, r->file, given->line, given->column);
-    fab_choices_init(&near, given->name);
+    fab_choices near = fab_choices_of(given->name);
     for (const book_field *f = e->fields; f != NULL && f->field.key != NULL && !e->is_text; f++) {
         if (strcmp(f->field.key, given->name) == 0) {
             return field_set(&f->field, row, given->value, where, err);
@@ -38,7 +36,7 @@ static fab_status set_attribute(const book_reader *r, const book_element *e, con
         fab_choices_offer(&near, f->field.key);
     }
     return fab_fail(err, FAB_EINPUT, where, "unknown attribute of %.40s '%.40s'%s", e->name, given->name,
-                    fab_choices_list(&near, "allowed:", hint));
+                    fab_choices_list(&near, "allowed:"));
 }
 
 /* What is left out has its default, or must not be left out. */
@@ -71,9 +69,8 @@ static fab_status check_needs(const book_reader *r, const book_element *e, const
 static fab_status book_take_text(const book_reader *r, const book_element *e, const fab_xml_element *at, void *row,
                                  fab_error *err) {
     char where[FAB_XML_PLACE_SIZE];
-    if (e->fields[0].need == BOOK_REQUIRED && at->text[0] == '\0') {
-        return fail_element(r, at, "the", " lacks the text of the element ", e->name, err);
-    }
+    FAB_RETURN_IF(e->fields[0].need == BOOK_REQUIRED && at->text[0] == '\0',
+                  fail_element(r, at, "the", " lacks the text of the element ", e->name, err));
     (void)fab_xml_place(where, r->file, at->line, at->column);
     return field_set(&e->fields[0].field, row, at->text, where, err);
 }
@@ -113,18 +110,14 @@ static fab_status book_read_children(book_reader *r, const book_element *outer, 
         while (e < end && (!book_stands_in(e, outer) || strcmp(e->name, child->name) != 0)) {
             e++;
         }
-        if (!has_inner) {
-            return fab_xml_fail_at(r->file, child, err, "no element may stand inside ", outer->name);
-        }
-        if (e == end || child->uri != NULL) {
-            return fail_element(r, child, "unknown element of a", ": ", child->name, err);
-        }
+        FAB_RETURN_IF(!has_inner, fab_xml_fail_at(r->file, child, err, "no element may stand inside ", outer->name));
+        FAB_RETURN_IF(e == end || child->uri != NULL,
+                      fail_element(r, child, "unknown element of a", ": ", child->name, err));
         FAB_PASS(book_read_element(r, e, child, err)); /* NOLINT(misc-no-recursion): as deep as the table */
     }
     for (const book_element *e = r->kind->elements; e < end; e++) {
-        if (book_stands_in(e, outer) && !e->may_miss && r->n_seen[e - r->kind->elements] == 0) {
-            return fail_element(r, at, "the", " has no element ", e->name, err);
-        }
+        FAB_RETURN_IF(book_stands_in(e, outer) && !e->may_miss && r->n_seen[e - r->kind->elements] == 0,
+                      fail_element(r, at, "the", " has no element ", e->name, err));
     }
     return FAB_OK;
 }
@@ -132,9 +125,8 @@ static fab_status book_read_children(book_reader *r, const book_element *outer, 
 /* NOLINTNEXTLINE(misc-no-recursion): as deep as the table */
 static fab_status book_read_element(book_reader *r, const book_element *e, const fab_xml_element *at, fab_error *err) {
     void *row = NULL;
-    if (!e->is_text && at->text[0] != '\0') {
-        return fab_xml_fail_at(r->file, at, err, "unexpected text inside ", at->name);
-    }
+    FAB_RETURN_IF(!e->is_text && at->text[0] != '\0',
+                  fab_xml_fail_at(r->file, at, err, "unexpected text inside ", at->name));
     FAB_PASS(book_add_row(r, e, at, &row, err));
     for (size_t i = 0; i < at->n_attributes; i++) {
         FAB_PASS(set_attribute(r, e, &at->attributes[i], row, err));
@@ -175,12 +167,10 @@ fab_status book_read(const book_kind *kind, const char *text, const char *where,
     }
     const fab_builtin *builtin = text[0] != '\0' ? fab_builtin_find(kind->builtins, text) : NULL;
     if (builtin == NULL) {
-        char hint[FAB_CHOICES_TEXT];
-        fab_choices near;
-        fab_choices_init(&near, text);
+        fab_choices near = fab_choices_of(text);
         fab_builtin_offer(kind->builtins, &near);
         return fab_fail(err, kind->unknown_status, where, "%s '%.60s'%s (or a file: with '/' or ending in .xml)",
-                        kind->unknown, text, fab_choices_list(&near, "known:", hint));
+                        kind->unknown, text, fab_choices_list(&near, "known:"));
     }
     char file[FAB_XML_PLACE_SIZE];
     (void)snprintf(file, sizeof file, "%s%.60s", kind->prefix, text);

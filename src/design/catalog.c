@@ -147,16 +147,12 @@ static fab_status finish_switch(void *book, const char *file, const fab_xml_elem
     fab_catalog *c = &r->catalog;
     FAB_PASS(finish_lists(book, file, at, err));
     for (size_t i = 0; i < c->n_switches; i++) {
-        if (strcmp(c->switches[i].name, r->item.name) == 0) {
-            return fab_xml_fail_at(file, at, err, "two switches have the name ", r->item.name);
-        }
+        FAB_RETURN_IF(strcmp(c->switches[i].name, r->item.name) == 0,
+                      fab_xml_fail_at(file, at, err, "two switches have the name ", r->item.name));
     }
-    if (r->item.name[0] == '\0') {
-        return fab_xml_fail_at(file, at, err, "a switch needs a name", "");
-    }
-    if (r->item.radix * r->item.breakouts[r->item.n_breakouts - 1] > 65535) {
-        return fab_xml_fail_at(file, at, err, "radix times breakout is more than 65,535 ports: ", r->item.name);
-    }
+    FAB_RETURN_IF(r->item.name[0] == '\0', fab_xml_fail_at(file, at, err, "a switch needs a name", ""));
+    FAB_RETURN_IF(r->item.radix * r->item.breakouts[r->item.n_breakouts - 1] > 65535,
+                  fab_xml_fail_at(file, at, err, "radix times breakout is more than 65,535 ports: ", r->item.name));
     c->switches[c->n_switches++] = r->item;
     return FAB_OK;
 }

@@ -4,7 +4,6 @@
 #include "fab/xml_reader.h"
 #include "fields.h"
 
-#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -37,8 +36,7 @@ static fab_status check_chain(const document *d, const char *where, fab_error *e
 }
 
 static fab_status no_such_file(const char *path, fab_error *err) {
-    fab_choices near;
-    fab_choices_init(&near, path);
+    fab_choices near = fab_choices_of(path);
     fab_builtin_offer(fab_builtin_presets, &near);
     FAB_REFUSE_IF(near.best[0] != '\0', err, FAB_EIO, path, "there is no such file; did you mean " PRESET_PREFIX "%s?",
                   near.best);
@@ -48,12 +46,9 @@ static fab_status no_such_file(const char *path, fab_error *err) {
 }
 
 static fab_status unknown_preset(const char *name, const char *where, fab_error *err) {
-    char hint[FAB_CHOICES_TEXT];
-    fab_choices near;
-    fab_choices_init(&near, name);
+    fab_choices near = fab_choices_of(name);
     fab_builtin_offer(fab_builtin_presets, &near);
-    return fab_fail(err, FAB_EINPUT, where, "unknown preset '%.40s'%s", name,
-                    fab_choices_list(&near, "allowed:", hint));
+    return fab_fail(err, FAB_EINPUT, where, "unknown preset '%.40s'%s", name, fab_choices_list(&near, "allowed:"));
 }
 
 fab_status reading_preset(reading *r, const char *text, const document *derived, const char *where, fab_error *err) {
@@ -96,9 +91,7 @@ fab_status reading_file(reading *r, const char *path, const document *derived, c
     bool exists = is_stdin || stat(path, &info) == 0;
     document d = {.file = is_stdin ? "stdin" : path, .derived = derived, .is_file = exists && !is_stdin};
     FAB_FAIL_IF(!exists && derived != NULL, err, FAB_EINPUT, where, "base: there is no file '%.160s'", path);
-    if (!exists) {
-        FAB_TRY(no_such_file(path, err));
-    }
+    FAB_TRY(!exists ? no_such_file(path, err) : FAB_OK);
     if (d.is_file) {
         d.device = (uint64_t)info.st_dev;
         d.inode = (uint64_t)info.st_ino;

@@ -133,9 +133,7 @@ fab_status design_set_job_field(const field *f, fab_design *design, size_t job, 
     FAB_PASS(field_set(f, &changed, value, where, err));
     changed.interleave_given = changed.interleave_given || strcmp(f->key, "interleave") == 0;
     note_plan(f, value, &changed);
-    if (strcmp(f->key, "gpu") == 0) {
-        FAB_PASS(fab_gpu_read(changed.gpu, where, &changed.accelerator, err));
-    }
+    FAB_PASS(strcmp(f->key, "gpu") == 0 ? fab_gpu_read(changed.gpu, where, &changed.accelerator, err) : FAB_OK);
     design->jobs[job] = changed;
     return FAB_OK;
 }
@@ -180,14 +178,10 @@ fab_status fab_design_set_job(fab_design *design, size_t job, const char *key, c
                               fab_error *err) {
     static const field_scope SCOPE = SCOPE_JOB;
     const field *f = design_field_find(SCOPE_JOB, key);
-    if (f == NULL) {
-        return fail_unknown("job key", key, &SCOPE, 1, where, err);
-    }
+    FAB_RETURN_IF(f == NULL, fail_unknown("job key", key, &SCOPE, 1, where, err));
     FAB_REFUSE_IF(job > design->n_jobs, err, FAB_EINTERNAL, where, "job %zu of %zu", job, design->n_jobs);
     size_t n_jobs = design->n_jobs;
-    if (job == n_jobs) {
-        FAB_PASS(reading_add_job(design, where, err));
-    }
+    FAB_PASS(job == n_jobs ? reading_add_job(design, where, err) : FAB_OK);
     fab_status status = design_set_job_field(f, design, job, value, where, err);
     if (status == FAB_OK) {
         design_follow_gpu(design);

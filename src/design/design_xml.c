@@ -22,12 +22,10 @@ static const char *place_value(const source *s, const fab_xml_attribute *attribu
 
 /* An element that holds neither elements nor text. */
 static fab_status check_empty(const source *s, const fab_xml_element *element, fab_error *err) {
-    if (element->first_child != NULL) {
-        return fab_xml_fail_at(s->file, element->first_child, err, "no element may stand inside ", element->name);
-    }
-    if (element->text[0] != '\0') {
-        return fab_xml_fail_at(s->file, element, err, "unexpected text inside ", element->name);
-    }
+    FAB_RETURN_IF(element->first_child != NULL,
+                  fab_xml_fail_at(s->file, element->first_child, err, "no element may stand inside ", element->name));
+    FAB_RETURN_IF(element->text[0] != '\0',
+                  fab_xml_fail_at(s->file, element, err, "unexpected text inside ", element->name));
     return FAB_OK;
 }
 
@@ -85,13 +83,10 @@ static fab_status read_tier(const source *s, const fab_xml_element *element, boo
     char where[FAB_XML_PLACE_SIZE];
     uint64_t level = 0;
     const fab_xml_attribute *attribute = fab_xml_find(element, "level");
-    if (strcmp(element->name, "tier") != 0) {
-        return fab_xml_fail_at(s->file, element, err, "only <tier> may stand inside <fabric>, not ", element->name);
-    }
+    FAB_RETURN_IF(strcmp(element->name, "tier") != 0,
+                  fab_xml_fail_at(s->file, element, err, "only <tier> may stand inside <fabric>, not ", element->name));
     FAB_PASS(check_empty(s, element, err));
-    if (attribute == NULL) {
-        return fab_xml_fail_at(s->file, element, err, "a tier needs its level: 1 = leaf", "");
-    }
+    FAB_RETURN_IF(attribute == NULL, fab_xml_fail_at(s->file, element, err, "a tier needs its level: 1 = leaf", ""));
     (void)place_value(s, attribute, where);
     FAB_REFUSE_IF(fab_count_parse(attribute->value, 1, FAB_MAX_TIERS, &level, NULL) != FAB_OK, err, FAB_EINPUT, where,
                   "level: '%.60s' is not a number from 1 to %d", attribute->value, FAB_MAX_TIERS);
@@ -102,9 +97,8 @@ static fab_status read_tier(const source *s, const fab_xml_element *element, boo
 
 static fab_status read_fabric(const source *s, const fab_xml_element *element, bool front_end, fab_error *err) {
     bool seen[FAB_MAX_TIERS] = {false};
-    if (element->text[0] != '\0') {
-        return fab_xml_fail_at(s->file, element, err, "unexpected text inside ", element->name);
-    }
+    FAB_RETURN_IF(element->text[0] != '\0',
+                  fab_xml_fail_at(s->file, element, err, "unexpected text inside ", element->name));
     (void)place(s, element, front_end ? s->reading->front_end_where : s->reading->origin_where);
     FAB_PASS(design_read_attributes(s, element, SCOPE_FABRIC, 0, front_end, err));
     for (const fab_xml_element *child = element->first_child; child != NULL; child = child->next) {
@@ -133,12 +127,10 @@ static fab_status read_job(const source *s, const fab_xml_element *element, fab_
 static fab_status read_source(const source *s, const fab_xml_element *element, fab_error *err) {
     char where[FAB_XML_PLACE_SIZE];
     target t = {.field = design_field_find(SCOPE_DESIGN, "source")};
-    if (element->first_child != NULL) {
-        return fab_xml_fail_at(s->file, element->first_child, err, "no element may stand inside ", element->name);
-    }
-    if (element->n_attributes > 0) {
-        return fab_xml_fail_at(s->file, element, err, "<source> has no attribute ", element->attributes[0].name);
-    }
+    FAB_RETURN_IF(element->first_child != NULL,
+                  fab_xml_fail_at(s->file, element->first_child, err, "no element may stand inside ", element->name));
+    FAB_RETURN_IF(element->n_attributes > 0,
+                  fab_xml_fail_at(s->file, element, err, "<source> has no attribute ", element->attributes[0].name));
     return reading_set(s->reading, &t, element->text, place(s, element, where), err);
 }
 
@@ -147,9 +139,8 @@ static fab_status read_single(const source *s, const fab_xml_element *element, f
                               const char *required, fab_error *err) {
     FAB_PASS(check_empty(s, element, err));
     FAB_PASS(design_read_attributes(s, element, scope, index, false, err));
-    if (fab_xml_find(element, required) == NULL) {
-        return fab_xml_fail_at(s->file, element, err, "missing attribute: ", required);
-    }
+    FAB_RETURN_IF(fab_xml_find(element, required) == NULL,
+                  fab_xml_fail_at(s->file, element, err, "missing attribute: ", required));
     return FAB_OK;
 }
 
@@ -203,14 +194,12 @@ static fab_status read_part(const source *s, const fab_xml_element *element, boo
     case PART_JOB: FAB_PASS(read_job(s, element, err)); break;
     case PART_ENGINE: FAB_PASS(read_single(s, element, SCOPE_ENGINE, s->reading->design.n_engines, "use", err)); break;
     default: {
-        char hint[FAB_CHOICES_TEXT];
-        fab_choices near;
-        fab_choices_init(&near, element->name);
+        fab_choices near = fab_choices_of(element->name);
         for (size_t i = 0; i < N_PARTS; i++) {
             fab_choices_offer(&near, PARTS[i]);
         }
-        (void)fab_choices_list(&near, "allowed:", hint);
-        return fab_fail(err, FAB_EINPUT, place(s, element, where), "unknown element <%.40s>%s", element->name, hint);
+        return fab_fail(err, FAB_EINPUT, place(s, element, where), "unknown element <%.40s>%s", element->name,
+                        fab_choices_list(&near, "allowed:"));
     }
     }
     return FAB_OK;
@@ -245,15 +234,12 @@ fab_status reading_xml(reading *r, const char *data, size_t size, const document
     const fab_xml_element *root = fab_xml_root(xml);
     const fab_xml_element *foreign = find_namespace(root);
     const fab_xml_attribute *base = fab_xml_find(root, "base");
-    if (strcmp(root->name, "design") != 0) {
-        FAB_TRY(fab_xml_fail_at(s.file, root, err, "a design file begins with <design>, not with ", root->name));
-    }
-    if (foreign != NULL) {
-        FAB_TRY(fab_xml_fail_at(s.file, foreign, err, "a design uses no namespace; found ", foreign->uri));
-    }
-    if (root->text[0] != '\0') {
-        FAB_TRY(fab_xml_fail_at(s.file, root, err, "unexpected text inside ", root->name));
-    }
+    FAB_TRY(strcmp(root->name, "design") != 0
+                ? fab_xml_fail_at(s.file, root, err, "a design file begins with <design>, not with ", root->name)
+                : FAB_OK);
+    FAB_TRY(foreign != NULL ? fab_xml_fail_at(s.file, foreign, err, "a design uses no namespace; found ", foreign->uri)
+                            : FAB_OK);
+    FAB_TRY(root->text[0] != '\0' ? fab_xml_fail_at(s.file, root, err, "unexpected text inside ", root->name) : FAB_OK);
     if (base != NULL) {
         FAB_TRY(reading_base(r, base->value, d, place_value(&s, base, where), err));
         drop_replaced(&r->design, root);
@@ -262,9 +248,9 @@ fab_status reading_xml(reading *r, const char *data, size_t size, const document
     for (const fab_xml_element *child = root->first_child; child != NULL; child = child->next) {
         FAB_TRY(read_part(&s, child, seen, err));
     }
-    if (!seen[PART_FABRIC] && base == NULL) {
-        FAB_TRY(fab_xml_fail_at(s.file, root, err, "the design has no <fabric> and no base", ""));
-    }
+    FAB_TRY(!seen[PART_FABRIC] && base == NULL
+                ? fab_xml_fail_at(s.file, root, err, "the design has no <fabric> and no base", "")
+                : FAB_OK);
 done:
     fab_xml_free(xml);
     return status;

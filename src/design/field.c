@@ -107,17 +107,15 @@ static fab_status set_string(const field *f, char *to, const char *text, const c
     bool good = f->kind == FIELD_WORD   ? text[0] == '\0' || field_is_word(text)
                 : f->kind == FIELD_LIST ? is_list(text)
                                         : true;
-    if (text[0] == '\0' && f->initial != NULL && f->initial[0] != '\0') { /* it would come back as the default */
-        return fab_fail(err, FAB_EINPUT, where, "%s is empty; without the key it is %s", f->key, f->initial);
-    }
+    /* it would come back as the default */
+    FAB_REFUSE_IF(text[0] == '\0' && f->initial != NULL && f->initial[0] != '\0', err, FAB_EINPUT, where,
+                  "%s is empty; without the key it is %s", f->key, f->initial);
     return good ? set_text(f, to, text, where, err) : bad_value(f, text, where, err);
 }
 
 static fab_status set_shape(const field *f, void *to, const char *text, const char *where, fab_error *err) {
     fab_error inner = {0};
-    if (!is_list(text)) {
-        return bad_value(f, text, where, err);
-    }
+    FAB_RETURN_IF(!is_list(text), bad_value(f, text, where, err));
     if (strlen(text) > field_most_characters(f)) {
         return fail_length(f, strlen(text), where, err);
     }
@@ -134,9 +132,7 @@ static fab_status set_choice(const field *f, void *to, const char *text, const c
     while (f->choices[i] != NULL && (text[0] == '\0' || strcmp(f->choices[i], text) != 0)) {
         i++;
     }
-    if (f->choices[i] == NULL) {
-        return bad_value(f, text, where, err);
-    }
+    FAB_RETURN_IF(f->choices[i] == NULL, bad_value(f, text, where, err));
     memcpy(to, &i, sizeof i);
     return FAB_OK;
 }
@@ -145,14 +141,11 @@ static fab_status set_choice(const field *f, void *to, const char *text, const c
 static fab_status parse_decimal(const field *f, const char *text, double *out, const char *where, fab_error *err) {
     char with_unit[72];
     size_t length = strlen(text);
-    if (length == 0 || length > 60 || strspn(text, "0123456789.eE+-") != length) {
-        return bad_value(f, text, where, err);
-    }
+    FAB_RETURN_IF(length == 0 || length > 60 || strspn(text, "0123456789.eE+-") != length,
+                  bad_value(f, text, where, err));
     bool negative = f->min < 0 && text[0] == '-';
     (void)snprintf(with_unit, sizeof with_unit, "%sW", text + (negative ? 1 : 0));
-    if (fab_quantity_parse(with_unit, FAB_UNIT_POWER, out, NULL) != FAB_OK) {
-        return bad_value(f, text, where, err);
-    }
+    FAB_RETURN_IF(fab_quantity_parse(with_unit, FAB_UNIT_POWER, out, NULL) != FAB_OK, bad_value(f, text, where, err));
     *out = negative ? -*out : *out;
     return FAB_OK;
 }
@@ -186,9 +179,7 @@ static fab_status set_count(const field *f, void *to, const char *text, const ch
 
 static fab_status set_flag(const field *f, void *to, const char *text, const char *where, fab_error *err) {
     bool yes = strcmp(text, "yes") == 0 || strcmp(text, "true") == 0;
-    if (!yes && strcmp(text, "no") != 0 && strcmp(text, "false") != 0) {
-        return bad_value(f, text, where, err);
-    }
+    FAB_RETURN_IF(!yes && strcmp(text, "no") != 0 && strcmp(text, "false") != 0, bad_value(f, text, where, err));
     memcpy(to, &yes, sizeof yes);
     return FAB_OK;
 }

@@ -54,9 +54,8 @@ static const book_field NCCL[] = {
 static fab_status finish_precision(void *book, const char *file, const fab_xml_element *at, fab_error *err) {
     gpu_file *g = book;
     unsigned p = g->precision + 1;
-    if (g->gpu.flops[p] > 0) {
-        return fab_xml_fail_at(file, at, err, "the GPU has this precision already: ", fab_precisions[p]);
-    }
+    FAB_RETURN_IF(g->gpu.flops[p] > 0,
+                  fab_xml_fail_at(file, at, err, "the GPU has this precision already: ", fab_precisions[p]));
     g->gpu.flops[p] = g->tflops * 1e12;
     g->gpu.matrix_ratio[p] = g->ratio;
     return FAB_OK;

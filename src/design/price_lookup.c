@@ -90,10 +90,9 @@ fab_status fab_prices_switch(const fab_prices *prices, double ports, double rate
     double gbps = ports * (rate_bps / GBPS);
     fab_price price = {best->usd + ports * best->usd_per_port + gbps * best->usd_per_port_gbps,
                        best->power_w + ports * best->w_per_port + gbps * best->w_per_port_gbps};
-    if (price.usd < 0) { /* a fit with a negative constant, used outside its range */
-        return fab_fail(err, FAB_EINPUT, prices->origin, "a switch of %.6g ports at %s comes to %.0f $", ports, rate,
-                        price.usd);
-    }
+    /* a fit with a negative constant, used outside its range */
+    FAB_REFUSE_IF(price.usd < 0, err, FAB_EINPUT, prices->origin, "a switch of %.6g ports at %s comes to %.0f $", ports,
+                  rate, price.usd);
     *out = price;
     return FAB_OK;
 }

@@ -138,14 +138,12 @@ static const book_kind PRICE_BOOK = {"price book", "Price book: what the parts o
 static fab_status check_unlike_hosts(const fab_prices *p, const char *file, const fab_xml_element *at, fab_error *err) {
     bool is_gpu = strcmp(at->name, "gpu") == 0;
     for (size_t i = 0; is_gpu && i + 1 < p->n_gpus; i++) {
-        if (strcmp(p->gpus[i].name, p->gpus[p->n_gpus - 1].name) == 0) {
-            return fab_xml_fail_at(file, at, err, "the name is that of another ", at->name);
-        }
+        FAB_RETURN_IF(strcmp(p->gpus[i].name, p->gpus[p->n_gpus - 1].name) == 0,
+                      fab_xml_fail_at(file, at, err, "the name is that of another ", at->name));
     }
     for (size_t i = 0; !is_gpu && i + 1 < p->n_servers; i++) {
-        if (p->servers[i].gpus == p->servers[p->n_servers - 1].gpus) {
-            return fab_xml_fail_at(file, at, err, "the number of GPUs is that of another ", at->name);
-        }
+        FAB_RETURN_IF(p->servers[i].gpus == p->servers[p->n_servers - 1].gpus,
+                      fab_xml_fail_at(file, at, err, "the number of GPUs is that of another ", at->name));
     }
     return FAB_OK;
 }
@@ -159,14 +157,12 @@ static fab_status check_unlike(void *book, const char *file, const fab_xml_eleme
     bool is_switch = strcmp(at->name, "switch") == 0;
     for (size_t i = 0; is_switch && i + 1 < p->n_switches; i++) {
         const fab_price_switch *last = &p->switches[p->n_switches - 1];
-        if (p->switches[i].radix == last->radix && p->switches[i].rate_bps == last->rate_bps) {
-            return fab_xml_fail_at(file, at, err, "radix and rate are those of another ", at->name);
-        }
+        FAB_RETURN_IF(p->switches[i].radix == last->radix && p->switches[i].rate_bps == last->rate_bps,
+                      fab_xml_fail_at(file, at, err, "radix and rate are those of another ", at->name));
     }
     for (size_t i = 0; !is_switch && i + 1 < p->n_nics; i++) {
-        if (p->nics[i].rate_bps == p->nics[p->n_nics - 1].rate_bps) {
-            return fab_xml_fail_at(file, at, err, "the rate is that of another ", at->name);
-        }
+        FAB_RETURN_IF(p->nics[i].rate_bps == p->nics[p->n_nics - 1].rate_bps,
+                      fab_xml_fail_at(file, at, err, "the rate is that of another ", at->name));
     }
     return FAB_OK;
 }

@@ -54,9 +54,8 @@ static fab_status finish_figure(void *book, const char *file, const fab_xml_elem
     fab_published *out = f->out;
     (void)fab_xml_place(f->row.where, file, at->line, at->column);
     FAB_PASS(read_figure_value(f, err));
-    if (f->row.field[0] == '\0' && f->row.note[0] == '\0') {
-        return fab_xml_fail_at(file, at, err, "a figure without a field needs a note that says why", "");
-    }
+    FAB_RETURN_IF(f->row.field[0] == '\0' && f->row.note[0] == '\0',
+                  fab_xml_fail_at(file, at, err, "a figure without a field needs a note that says why", ""));
     f->row.tolerance_ratio = f->tolerance_percent / 100;
     f->row.predicted = NAN;
     f->row.source = out->n_sources;

@@ -56,9 +56,8 @@ static bool is_rdma(const fab_xml_element *pci) {
 fab_status server_hwloc_pcie(const server_reader *r, const fab_xml_element *e, double *out_bps, fab_error *err) {
     const fab_xml_attribute *speed = fab_xml_find(e, "pci_link_speed");
     double gbytes = 0;
-    if (speed != NULL && !server_parse_number(speed->value, "", 10000, &gbytes)) {
-        return server_wrong_value(r, speed, "speed in GB/s", err);
-    }
+    FAB_RETURN_IF(speed != NULL && !server_parse_number(speed->value, "", 10000, &gbytes),
+                  server_wrong_value(r, speed, "speed in GB/s", err));
     *out_bps = floor(gbytes * 8e3) * 1e6; /* whole Mb/s, as from NCCL's file */
     return FAB_OK;
 }
@@ -171,20 +170,17 @@ static fab_status read_matrix(server_reader *r, const fab_xml_element *matrix, f
     words value = {.at = matrix->first_child, .name = "u64values"};
     while (next_word(&index, word)) {
         const char *colon = strchr(word, ':');
-        if (n == MOST_LINKED) {
-            return server_wrong(r, matrix->line, matrix->column, FAB_EUNSUPPORTED,
-                                "a matrix of bandwidths with more than 1024 indexes", err);
-        }
+        FAB_RETURN_IF(n == MOST_LINKED, server_wrong(r, matrix->line, matrix->column, FAB_EUNSUPPORTED,
+                                                     "a matrix of bandwidths with more than 1024 indexes", err));
         gpu[n++] = gpu_of(r, colon != NULL ? colon + 1 : word);
     }
     for (uint32_t k = 0; k < n * n; k++) {
         double mbytes = 0;
-        if (!next_word(&value, word) || !server_parse_number(word, "", 1e12, &mbytes)) {
-            return server_wrong(r, matrix->line, matrix->column, FAB_EINPUT,
-                                "a matrix of bandwidths with fewer numbers than its indexes ask for, or one that is "
-                                "none",
-                                err);
-        }
+        FAB_RETURN_IF(!next_word(&value, word) || !server_parse_number(word, "", 1e12, &mbytes),
+                      server_wrong(r, matrix->line, matrix->column, FAB_EINPUT,
+                                   "a matrix of bandwidths with fewer numbers than its indexes ask for, or one that is "
+                                   "none",
+                                   err));
         if (gpu[k / n] < FAB_SERVER_GPUS && k / n != k % n) {
             r->shape->gpu[gpu[k / n]].nvlink_bps += mbytes * 8e6;
         }

@@ -51,14 +51,12 @@ static fab_status read_pcie(const server_reader *r, const fab_xml_element *e, do
     if (speed == NULL || width == NULL || speed->value[0] == '\0' || strncmp(speed->value, "Unknown", 7) == 0) {
         return FAB_OK;
     }
-    if (!server_parse_number(speed->value, " GT/s", 1000, &gt) &&
-        !server_parse_number(speed->value, " GT/s PCIe", 1000, &gt) &&
-        !server_parse_number(speed->value, "GT/s", 1000, &gt)) {
-        return server_wrong_value(r, speed, "speed such as \"16 GT/s\"", err);
-    }
-    if (!server_parse_number(width->value, "", 64, &lanes) || lanes != floor(lanes)) {
-        return server_wrong_value(r, width, "number of lanes up to 64", err);
-    }
+    FAB_RETURN_IF(!server_parse_number(speed->value, " GT/s", 1000, &gt) &&
+                      !server_parse_number(speed->value, " GT/s PCIe", 1000, &gt) &&
+                      !server_parse_number(speed->value, "GT/s", 1000, &gt),
+                  server_wrong_value(r, speed, "speed such as \"16 GT/s\"", err));
+    FAB_RETURN_IF(!server_parse_number(width->value, "", 64, &lanes) || lanes != floor(lanes),
+                  server_wrong_value(r, width, "number of lanes up to 64", err));
     double share = gt <= 5 ? 0.8 : gt <= 32 ? 128.0 / 130 : 242.0 / 256;
     *out_bps = floor(gt * 1e3 * lanes * share) * 1e6; /* whole Mb/s: what follows can be written down */
     return FAB_OK;
@@ -82,17 +80,13 @@ static fab_status read_nvlinks(const server_reader *r, const fab_xml_element *gp
         if (strcmp(e->name, "nvlink") != 0) {
             continue;
         }
-        if (count == NULL) {
-            return server_wrong(r, e->line, e->column, FAB_EINPUT, "an nvlink without a count", err);
-        }
-        if (!server_parse_number(count->value, "", 1000, &n)) {
-            FAB_PASS(server_wrong_value(r, count, "number of links up to 1000", err));
-        }
+        FAB_RETURN_IF(count == NULL, server_wrong(r, e->line, e->column, FAB_EINPUT, "an nvlink without a count", err));
+        FAB_RETURN_IF(!server_parse_number(count->value, "", 1000, &n),
+                      server_wrong_value(r, count, "number of links up to 1000", err));
         links += n;
     }
-    if (links > 0 && sm != NULL && !server_parse_number(sm->value, "", 1e6, &capability)) {
-        FAB_PASS(server_wrong_value(r, sm, "compute capability such as 90", err));
-    }
+    FAB_RETURN_IF(links > 0 && sm != NULL && !server_parse_number(sm->value, "", 1e6, &capability),
+                  server_wrong_value(r, sm, "compute capability such as 90", err));
     *out_bps = links * nvlink_rate(capability);
     return FAB_OK;
 }
@@ -151,9 +145,8 @@ static fab_status describe_nic(const server_reader *r, const fab_xml_element *ni
         if (strcmp(net->name, r->is_hwloc ? "object" : "net") != 0) {
             continue;
         }
-        if (speed != NULL && !server_parse_number(speed->value, "", 1e9, &mbps)) {
-            FAB_PASS(server_wrong_value(r, speed, "speed in Mb/s", err));
-        }
+        FAB_RETURN_IF(speed != NULL && !server_parse_number(speed->value, "", 1e9, &mbps),
+                      server_wrong_value(r, speed, "speed in Mb/s", err));
         out->bps += mbps * 1e6;
         if (server_value(net, "name")[0] != '\0') {
             server_copy_name(out->name, server_value(net, "name"));
@@ -164,9 +157,8 @@ static fab_status describe_nic(const server_reader *r, const fab_xml_element *ni
 
 static fab_status check_bus(const server_reader *r, const fab_xml_element *pci, fab_error *err) {
     const fab_xml_attribute *bus = fab_xml_find(pci, server_bus_key(r));
-    if (bus == NULL || bus->value[0] == '\0') {
-        return server_wrong(r, pci->line, pci->column, FAB_EINPUT, "a GPU or NIC without a busid", err);
-    }
+    FAB_RETURN_IF(bus == NULL || bus->value[0] == '\0',
+                  server_wrong(r, pci->line, pci->column, FAB_EINPUT, "a GPU or NIC without a busid", err));
     const fab_xml_element *const *lists[] = {r->gpu, r->nic};
     const uint32_t n[] = {r->shape->n_gpus, r->shape->n_nics};
     for (int kind = 0; kind < 2; kind++) {
@@ -195,9 +187,7 @@ fab_status server_add(server_reader *r, const fab_xml_element *pci, bool gpu, fa
         server_copy_name(g->name, server_value(pci, server_bus_key(r)));
         find_numa(r, pci, g->numa);
         const fab_xml_element *inner = child(pci, "gpu");
-        if (inner != NULL) {
-            FAB_PASS(read_nvlinks(r, inner, &g->nvlink_bps, err));
-        }
+        FAB_PASS(inner != NULL ? read_nvlinks(r, inner, &g->nvlink_bps, err) : FAB_OK);
     } else {
         fab_server_nic *n = &s->nic[s->n_nics];
         r->nic[s->n_nics++] = pci;
@@ -347,22 +337,22 @@ fab_status fab_server_read(const char *path, fab_server_shape *out, fab_error *e
     FAB_TRY(fab_xml_read(path, &xml, err));
     const fab_xml_element *root = fab_xml_root(xml);
     r.is_hwloc = strcmp(root->name, "topology") == 0;
-    if (strcmp(root->name, "system") != 0 && !r.is_hwloc) {
-        FAB_TRY(server_wrong(&r, root->line, root->column, FAB_EINPUT,
-                             "expected NCCL's <system>, or hwloc's <topology>", err));
-    }
+    FAB_TRY(strcmp(root->name, "system") != 0 && !r.is_hwloc
+                ? server_wrong(&r, root->line, root->column, FAB_EINPUT,
+                               "expected NCCL's <system>, or hwloc's <topology>", err)
+                : FAB_OK);
     FAB_TRY(r.is_hwloc ? server_hwloc_walk(&r, root, err) : server_walk(&r, root, err));
     FAB_TRY(take_loose(&r, err));
-    if (shape->n_gpus == 0 || shape->n_nics == 0) {
-        FAB_TRY(server_wrong(
-            &r, root->line, root->column, FAB_EINPUT,
-            r.is_hwloc           ? shape->n_gpus == 0 ? "no GPU in it: lstopo keeps devices with --whole-io or "
+    FAB_TRY(shape->n_gpus == 0 || shape->n_nics == 0
+                ? server_wrong(
+                      &r, root->line, root->column, FAB_EINPUT,
+                      r.is_hwloc ? shape->n_gpus == 0 ? "no GPU in it: lstopo keeps devices with --whole-io or "
                                                         "--filter io:important"
                                                       : "no NIC in it: lstopo keeps devices with --filter io:important"
-            : shape->n_gpus == 0 ? "no GPU in it: expected <gpu>, or a <pci> of class 0x03.... or 0x12...."
-                                 : "no NIC in it: expected <nic>, or a <pci> of class 0x02....",
-            err));
-    }
+                      : shape->n_gpus == 0 ? "no GPU in it: expected <gpu>, or a <pci> of class 0x03.... or 0x12...."
+                                           : "no NIC in it: expected <nic>, or a <pci> of class 0x02....",
+                      err)
+                : FAB_OK);
     for (uint32_t i = 0; i < shape->n_gpus; i++) {
         FAB_TRY(find_nearest(&r, i, err));
     }

@@ -19,16 +19,14 @@ typedef struct path {
 fab_status fail_unknown(const char *what, const char *word, const field_scope *scopes, size_t n_scopes,
                         const char *where, fab_error *err) {
     static const char *const OF_ENGINES[] = {"qp", "hash", "offset", "fields", "weights", "view"};
-    char hint[FAB_CHOICES_TEXT];
     bool has_job = false;
-    fab_choices near;
     for (size_t i = 0; i < sizeof OF_ENGINES / sizeof *OF_ENGINES; i++) {
         FAB_REFUSE_IF(strcmp(word, OF_ENGINES[i]) == 0, err, FAB_EINPUT, where,
                       "unknown %s '%s': it is an option of an engine: --engine ecmp,%s=VALUE, or in a sweep --vary "
                       "engine=ecmp,%s=V1|ecmp,%s=V2",
                       what, word, word, word, word);
     }
-    fab_choices_init(&near, word);
+    fab_choices near = fab_choices_of(word);
     for (size_t i = 0; i < n_scopes; i++) {
         has_job = has_job || scopes[i] == SCOPE_JOB;
         for (const field *f = design_fields; f->key != NULL; f++) {
@@ -38,12 +36,11 @@ fab_status fail_unknown(const char *what, const char *word, const field_scope *s
         }
     }
     if (!has_job && design_field_find(SCOPE_JOB, word) != NULL) {
-        const char *meant = near.distance <= 1 ? fab_choices_hint(&near, hint) : ";"; /* gpu: gpus, more likely */
+        const char *meant = near.distance <= 1 ? fab_choices_hint(&near) : ";"; /* gpu: gpus, more likely */
         return fab_fail(err, FAB_EINPUT, where, "unknown %s '%.40s'%s '%.40s' is a key of the job: --job %.40s=VALUE",
                         what, word, meant, word, word);
     }
-    return fab_fail(err, FAB_EINPUT, where, "unknown %s '%.40s'%s", what, word,
-                    fab_choices_list(&near, "allowed:", hint));
+    return fab_fail(err, FAB_EINPUT, where, "unknown %s '%.40s'%s", what, word, fab_choices_list(&near, "allowed:"));
 }
 
 const char *reading_where(const reading *r, const char *first, const char *second, const char *third) {
@@ -60,9 +57,7 @@ const char *reading_where(const reading *r, const char *first, const char *secon
 
 fab_status design_set_defaults(field_scope scope, void *base, fab_error *err) {
     for (const field *f = design_fields; f->key != NULL; f++) {
-        if (f->scope == scope && f->initial != NULL) {
-            FAB_PASS(field_set(f, base, f->initial, "default", err));
-        }
+        FAB_PASS(f->scope == scope && f->initial != NULL ? field_set(f, base, f->initial, "default", err) : FAB_OK);
     }
     return FAB_OK;
 }
@@ -170,9 +165,7 @@ static fab_status find_in_fabric(const path *p, size_t i, bool front_end, target
     FAB_REFUSE_IF(n > (long_form ? 3U : 2U), err, FAB_EINPUT, where, "'%.40s' takes one tier number, as in %s.2", key,
                   key);
     out->all_tiers = tier == NULL;
-    if (tier != NULL) {
-        FAB_PASS(find_number("tier", tier, FAB_MAX_TIERS, &out->index, where, err));
-    }
+    FAB_PASS(tier != NULL ? find_number("tier", tier, FAB_MAX_TIERS, &out->index, where, err) : FAB_OK);
     return FAB_OK;
 }
 
@@ -181,9 +174,7 @@ static fab_status find_in_job(const reading *r, const path *p, target *out, cons
     FAB_REFUSE_IF(p->n != 2 && p->n != 3, err, FAB_EINPUT, where, "write job.KEY or job.ID.KEY");
     const char *key = p->part[p->n - 1];
     out->field = design_field_find(SCOPE_JOB, key);
-    if (out->field == NULL) {
-        return fail_unknown("job key", key, &SCOPE, 1, where, err);
-    }
+    FAB_RETURN_IF(out->field == NULL, fail_unknown("job key", key, &SCOPE, 1, where, err));
     if (p->n == 3) {
         while (out->index < r->design.n_jobs && strcmp(r->design.jobs[out->index].id, p->part[1]) != 0) {
             out->index++;
@@ -214,9 +205,7 @@ static fab_status find_by_key(const path *p, target *out, const char *where, fab
     bool of_fabric = design_field_find(SCOPE_FABRIC, key) != NULL || design_field_find(SCOPE_TIER, key) != NULL;
     FAB_REFUSE_IF(p->n == 1 && !of_fabric && design_field_find(SCOPE_JOB, key) != NULL, err, FAB_EINPUT, where,
                   "'%s' is a key of a job: write job.%s", key, key);
-    if (p->n == 1 && !of_fabric) {
-        return fail_unknown("path", key, SCOPES, 3, where, err);
-    }
+    FAB_RETURN_IF(p->n == 1 && !of_fabric, fail_unknown("path", key, SCOPES, 3, where, err));
     return find_in_fabric(p, 0, false, out, where, err);
 }
 
@@ -243,9 +232,7 @@ fab_status reading_find(const reading *r, const char *text, bool fabric_only, ta
         found.field = design_field_find(SCOPE_PRICES, "convention");
     } else if (is_at(&p, 0, "engine") && p.n <= 2) {
         found.field = design_field_find(SCOPE_ENGINE, "use");
-        if (p.n == 2) {
-            FAB_PASS(find_number("engine", p.part[1], FAB_MAX_ENGINES, &found.index, where, err));
-        }
+        FAB_PASS(p.n == 2 ? find_number("engine", p.part[1], FAB_MAX_ENGINES, &found.index, where, err) : FAB_OK);
     } else {
         FAB_PASS(find_by_key(&p, &found, where, err));
     }
@@ -282,9 +269,7 @@ fab_status reading_set(reading *r, const target *t, const char *value, const cha
     case SCOPE_DESIGN: FAB_PASS(field_set(t->field, &r->design, value, where, err)); break;
     case SCOPE_ENGINE: FAB_PASS(set_engine(&r->design, t, value, where, err)); break;
     case SCOPE_JOB:
-        if (t->index == r->design.n_jobs) {
-            FAB_PASS(reading_add_job(&r->design, where, err));
-        }
+        FAB_PASS(t->index == r->design.n_jobs ? reading_add_job(&r->design, where, err) : FAB_OK);
         FAB_PASS(design_set_job_field(t->field, &r->design, t->index, value, where, err));
         break;
     case SCOPE_TIER:

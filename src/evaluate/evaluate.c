@@ -88,9 +88,7 @@ static fab_status find_loads(fab_workspace *w, const fab_case *at, const fab_sta
     FAB_PASS(fab_context_duplicate(w->context, at->phase, &phase, err));
     FAB_PASS(fab_context_baseline(w->context, at->engine, phase, &baseline, err));
     FAB_PASS(find_place(w, at, phase, &place, err));
-    if (place->reroute == NULL) {
-        FAB_PASS(fab_reroute_new(baseline, &place->reroute, err));
-    }
+    FAB_PASS(place->reroute == NULL ? fab_reroute_new(baseline, &place->reroute, err) : FAB_OK);
     if (place->version != w->key.version) {
         place->version = 0;
         FAB_PASS(state->n_moved > 0 ? fab_reroute_migrated(place->reroute, state->mask, state->moved, state->n_moved,
@@ -157,9 +155,7 @@ static fab_status find_reader(fab_workspace *w, const fab_case *at, const fab_st
     FAB_PASS(find_loads(w, at, state, loads, err));
     FAB_PASS(fab_context_estimator(w->context, at->engine, at->phase, &estimator, err));
     FAB_PASS(find_place(w, at, at->phase, &place, err));
-    if (place->reader == NULL) {
-        FAB_PASS(fab_estimator_reader_new(estimator, &place->reader, err));
-    }
+    FAB_PASS(place->reader == NULL ? fab_estimator_reader_new(estimator, &place->reader, err) : FAB_OK);
     *out = place->reader;
     return FAB_OK;
 }
@@ -184,9 +180,7 @@ static fab_status find_time(fab_workspace *w, const fab_case *at, const fab_stat
     const fab_traffic *traffic = NULL;
     FAB_PASS(fab_context_router(w->context, at->engine, &router, err));
     FAB_PASS(fab_context_traffic(w->context, &traffic, err));
-    if (fab_is_lossless(transport_of(w))) {
-        FAB_PASS(fab_check_lossless(router, transport_of(w), err));
-    }
+    FAB_PASS(fab_is_lossless(transport_of(w)) ? fab_check_lossless(router, transport_of(w), err) : FAB_OK);
     if (fab_router_facts_of(router)->splits) {
         FAB_PASS(time_split(w, at, router, state, ends_s, out, err));
     } else {
@@ -268,9 +262,7 @@ static fab_status find_figures(fab_workspace *w, const fab_case *at, const fab_n
                   "collisions and rates of flows are found on the healthy fabric; ask for loads and times");
     FAB_PASS(fab_context_prepared(w->context, at->phase, &run.prepared, err));
     FAB_PASS(fab_context_router(w->context, at->engine, &run.router, err));
-    if ((needs->what & FAB_NEED_GAP) != 0) {
-        FAB_PASS(fab_context_bound(w->context, at->phase, &run.bound, err));
-    }
+    FAB_PASS((needs->what & FAB_NEED_GAP) != 0 ? fab_context_bound(w->context, at->phase, &run.bound, err) : FAB_OK);
     run.seed = fab_context_seed(w->context, run.router);
     if (needs->trace != NULL) {
         fab_trace_clear(needs->trace, run.prepared->fabric, run.prepared->phase);
@@ -330,16 +322,12 @@ fab_status fab_evaluate(fab_workspace *w, const fab_case *at, const fab_needs *n
         state.mask = &w->nothing;
     }
     FAB_PASS(fab_state_key_take(&w->key, &state, err));
-    if ((needs->what & FAB_NEED_LOADS) != 0) {
-        FAB_PASS(find_loads(w, at, &state, &found.loads, err));
-    }
+    FAB_PASS((needs->what & FAB_NEED_LOADS) != 0 ? find_loads(w, at, &state, &found.loads, err) : FAB_OK);
     if ((needs->what & FAB_NEED_TIME) != 0) {
         double *ends_s = (needs->what & FAB_NEED_ENDS) != 0 ? needs->ends_s : NULL;
         FAB_PASS(find_time(w, at, &state, ends_s, &found.time, err));
     }
-    if ((needs->what & FAB_NEED_FIGURES) != 0) {
-        FAB_PASS(find_figures(w, at, needs, &state, &found, err));
-    }
+    FAB_PASS((needs->what & FAB_NEED_FIGURES) != 0 ? find_figures(w, at, needs, &state, &found, err) : FAB_OK);
     *out = found;
     return FAB_OK;
 }

@@ -98,9 +98,7 @@ static fab_status prepare_phase(void *argument, size_t phase, size_t worker, fab
     fab_phase_result *out = &c->phases[phase];
     (void)worker;
     FAB_PASS(fab_context_prepared(context, phase, &prepared, err));
-    if (c->replay->bound) {
-        FAB_PASS(fab_context_bound(context, phase, &bound, err));
-    }
+    FAB_PASS(c->replay->bound ? fab_context_bound(context, phase, &bound, err) : FAB_OK);
     FAB_PASS(fab_measure_phase(prepared, bound, out, err));
     out->drawn_per_seed = is_drawn_per_seed(c);
     if (c->replay->keep_seeds > 0) {
@@ -183,12 +181,8 @@ static fab_status run_alone(run *c, size_t index, size_t worker, fab_error *err)
         .advance = advance_item,
         .advance_context = &progress};
     atomic_init(&progress.done, 0);
-    if (it->draw == 0 && !replay->times_only) {
-        FAB_PASS(fab_dependencies_init(c->what->fabric, dependencies, err));
-    }
-    if (c->workers[worker] == NULL) {
-        FAB_PASS(fab_workspace_new(replay->context, &c->workers[worker], err));
-    }
+    FAB_PASS(it->draw == 0 && !replay->times_only ? fab_dependencies_init(c->what->fabric, dependencies, err) : FAB_OK);
+    FAB_PASS(c->workers[worker] == NULL ? fab_workspace_new(replay->context, &c->workers[worker], err) : FAB_OK);
     FAB_PASS(fab_evaluate(c->workers[worker], &at, &needs, &found, err));
     c->figures[it->place] = found.figures;
     FAB_PASS(keep_item(c, it, &found, err));

@@ -150,9 +150,7 @@ fab_status fab_trace_split(const fab_engine_run *run, const fab_split *split, fa
     for (uint32_t g = 0; trace->bytes != NULL && g < trace->n_groups; g++) {
         FAB_TRY(add_split_bytes(run, split, g, of_pair, err));
     }
-    if (trace->crosses != NULL && trace->marked != NULL) {
-        FAB_TRY(find_crossings(run, split, of_pair, err));
-    }
+    FAB_TRY(trace->crosses != NULL && trace->marked != NULL ? find_crossings(run, split, of_pair, err) : FAB_OK);
 done:
     FAB_FREE_ALL(last_s, of_pair);
     return status;

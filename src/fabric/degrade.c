@@ -83,11 +83,10 @@ static fab_status weaken_server(const weakening *w, const fab_weak_part *part, u
     const fab_fabric *f = w->f;
     uint64_t server = named;
     fab_error inner = {.code = FAB_OK};
-    if (named == FAB_NONE &&
-        fab_count_parse(part->name + strlen(A_SERVER), 0, f->n_servers - 1, &server, &inner) != FAB_OK) {
-        return fab_fail(err, FAB_EINPUT, OPTION, "there is no %s: servers are numbered 0 to %" PRIu32, part->name,
-                        f->n_servers - 1);
-    }
+    FAB_REFUSE_IF(named == FAB_NONE &&
+                      fab_count_parse(part->name + strlen(A_SERVER), 0, f->n_servers - 1, &server, &inner) != FAB_OK,
+                  err, FAB_EINPUT, OPTION, "there is no %s: servers are numbered 0 to %" PRIu32, part->name,
+                  f->n_servers - 1);
     for (uint64_t i = 0; i < f->gpus_per_server; i++) {
         uint64_t gpu = server * f->gpus_per_server + i;
         if (gpu < fab_n_gpus(f)) {

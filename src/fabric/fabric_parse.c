@@ -149,9 +149,7 @@ fab_status fab_link_parse(const fab_fabric *f, const char *text, fab_link_id *ou
         return FAB_OK;
     }
     FAB_PASS(parse_end(f, text, arrow != NULL ? (size_t)(arrow - text) : n, &tail, &tail_port, err));
-    if (arrow != NULL) {
-        FAB_PASS(parse_end(f, arrow + 1, strlen(arrow + 1), &head, &head_port, err));
-    }
+    FAB_PASS(arrow != NULL ? parse_end(f, arrow + 1, strlen(arrow + 1), &head, &head_port, err) : FAB_OK);
     fabric_look(f, tail, tail_port, head, head_port, &fits);
     if (fits.n == 0) {
         char name[FAB_NODE_NAME_SIZE];

@@ -129,9 +129,7 @@ fab_status fab_component_parse(const fab_fabric *f, const fab_racks *racks, cons
                   "'%.60s' names no component; as leaf-3, nic-7, leaf-0:17 > spine-0:1, server-4", text);
     memcpy(name, text, n);
     name[n] = '\0';
-    if (times != NULL) {
-        FAB_PASS(parse_fraction(times + 1, &c.fraction, err));
-    }
+    FAB_PASS(times != NULL ? parse_fraction(times + 1, &c.fraction, err) : FAB_OK);
     bool is_installed = fab_names_find_node(f->names, name, n) != FAB_NONE; /* its name may look like a port's */
     bool is_group = !is_installed && parse_group(f, name, &c.kind, &id);
     if (!is_installed && (strchr(name, '>') != NULL || (strchr(name, ':') != NULL && !is_group))) {

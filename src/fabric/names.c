@@ -74,12 +74,7 @@ typedef struct named {
     uint32_t id;
 } named;
 
-static int names_by_name(const void *a, const void *b) {
-    const named *x = a;
-    const named *y = b;
-    int order = strcmp(x->name, y->name);
-    return order != 0 ? order : FAB_ORDER(x->id, y->id);
-}
+FAB_ORDER_KEYS(names_by_name, named, strcmp(a->name, b->name), FAB_ORDER(a->id, b->id));
 
 static fab_status sort_names(const fab_names *names, const uint32_t *slot, uint32_t n, const char *what, uint32_t **out,
                              uint32_t *out_n, fab_error *err) {
@@ -113,11 +108,7 @@ typedef struct numbered {
     uint32_t id;
 } numbered;
 
-static int by_guid(const void *a, const void *b) {
-    const numbered *x = a;
-    const numbered *y = b;
-    return x->guid != y->guid ? (x->guid > y->guid ? 1 : -1) : FAB_ORDER(x->id, y->id);
-}
+FAB_ORDER_KEYS(by_guid, numbered, FAB_ORDER(a->guid, b->guid), FAB_ORDER(a->id, b->id));
 
 static fab_status sort_guids(fab_names *names, fab_error *err) {
     fab_status status = FAB_OK;

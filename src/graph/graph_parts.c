@@ -143,9 +143,7 @@ fab_status fab_graph_cuts(uint32_t n_vertices, const fab_edges *edges, const uin
     FAB_TRY(find_roots(n_vertices, edges, weight, out_root, err));
     for (uint32_t v = 0; v < n_vertices; v++) {
         out_cut[v] = 0;
-        if (out_root[v] == v) {
-            FAB_TRY(fab_edges_add(&joints, n_vertices + n_blocks, v, err));
-        }
+        FAB_TRY(out_root[v] == v ? fab_edges_add(&joints, n_vertices + n_blocks, v, err) : FAB_OK);
     }
     FAB_TRY(sum_cuts(n_vertices, n_vertices + n_blocks + 1, &joints, weight, out_cut, err));
 done:

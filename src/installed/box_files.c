@@ -31,17 +31,14 @@ fab_status fab_folder_list(const char *path, char ***out, size_t *out_n, fab_err
     size_t capacity = 0;
     struct dirent *entry = NULL;
     DIR *dir = opendir(path);
-    if (dir == NULL) {
-        return fab_fail(err, FAB_EIO, path, "cannot be read: %s", strerror(errno));
-    }
+    FAB_REFUSE_IF(dir == NULL, err, FAB_EIO, path, "cannot be read: %s", strerror(errno));
     while ((entry = readdir(dir)) != NULL) {
         char file[PATH];
         if (entry->d_name[0] == '.') {
             continue;
         }
-        if ((size_t)snprintf(file, sizeof file, "%s/%s", path, entry->d_name) >= sizeof file) {
-            FAB_FAIL(err, FAB_EIO, path, "a path of more than %d bytes", PATH - 1);
-        }
+        FAB_FAIL_IF((size_t)snprintf(file, sizeof file, "%s/%s", path, entry->d_name) >= sizeof file, err, FAB_EIO,
+                    path, "a path of more than %d bytes", PATH - 1);
         FAB_TRY(FAB_GROW(paths, capacity, n + 1, err));
         paths[n] = fab_strdup(file, err);
         FAB_TRY(paths[n] != NULL ? FAB_OK : FAB_ENOMEM);
@@ -65,16 +62,12 @@ static fab_status each_below(const char *path, int depth, const fab_folder_visit
     if (!fab_is_folder(path)) {
         return v->read(v->context, path, err);
     }
-    if (depth == v->most_depth) {
-        return fab_fail(err, FAB_EINPUT, path, "folders within folders: at most %d", v->most_depth);
-    }
+    FAB_REFUSE_IF(depth == v->most_depth, err, FAB_EINPUT, path, "folders within folders: at most %d", v->most_depth);
     FAB_TRY(fab_folder_list(path, &paths, &n, err));
     for (size_t i = 0; i < n; i++) {
         FAB_TRY(each_below(paths[i], depth + 1, v, err));
     }
-    if (n == 0 && !v->may_be_empty) {
-        FAB_FAIL(err, FAB_EINPUT, path, "the folder is empty");
-    }
+    FAB_FAIL_IF(n == 0 && !v->may_be_empty, err, FAB_EINPUT, path, "the folder is empty");
 done:
     fab_folder_release(paths, n);
     return status;

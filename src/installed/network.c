@@ -133,9 +133,8 @@ fab_status fab_network_add_node(fab_network *net, const char *name, size_t n, si
         *out = found;
         return FAB_OK;
     }
-    if (net->n_nodes == MOST_NODES) {
-        return fab_fail(err, FAB_EUNSUPPORTED, net->path, "more than %" PRIu32 " nodes", MOST_NODES);
-    }
+    FAB_REFUSE_IF(net->n_nodes == MOST_NODES, err, FAB_EUNSUPPORTED, net->path, "more than %" PRIu32 " nodes",
+                  MOST_NODES);
     FAB_PASS(FAB_GROW(net->nodes, m->node_capacity, net->n_nodes + 1, err));
     fab_network_node *node = &net->nodes[net->n_nodes];
     *node = (fab_network_node){.rank = FAB_NETWORK_NONE, .line = line};
@@ -211,10 +210,9 @@ fab_status fab_network_add_cable(fab_network *net, const fab_network_cable *cabl
             return taken(net, cable, i, at[i], err);
         }
     }
-    if (e[0].node == e[1].node && e[0].port != NULL && e[1].port != NULL && strcmp(e[0].port, e[1].port) == 0) {
-        return fab_fail_in_file(err, net->path, e[0].line, 0, "port %s of '%.60s' is joined to itself", e[0].port,
-                                net->nodes[e[0].node].label);
-    }
+    FAB_RETURN_IF(e[0].node == e[1].node && e[0].port != NULL && e[1].port != NULL && strcmp(e[0].port, e[1].port) == 0,
+                  fab_fail_in_file(err, net->path, e[0].line, 0, "port %s of '%.60s' is joined to itself", e[0].port,
+                                   net->nodes[e[0].node].label));
     FAB_PASS(FAB_GROW(net->cables, m->cable_capacity, net->n_cables + 1, err));
     uint32_t index = net->n_cables++;
     net->cables[index] = *cable;

@@ -91,9 +91,9 @@ static fab_status yaml_add(yaml_list *list, const char *key, yaml_node_t *node, 
 /* Why libyaml has no document. */
 static fab_status yaml_wrong(const yaml_parser_t *parser, const char *where, fab_error *err) {
     char place[PLACE_SIZE];
-    if (parser->error == YAML_MEMORY_ERROR || parser->problem == NULL) { /* the loader does not say so itself */
-        return fab_fail(err, FAB_ENOMEM, where, "out of memory");
-    }
+    /* the loader does not say so itself */
+    FAB_REFUSE_IF(parser->error == YAML_MEMORY_ERROR || parser->problem == NULL, err, FAB_ENOMEM, where,
+                  "out of memory");
     (void)snprintf(place, sizeof place, "%.150s:%zu:%zu", where, parser->problem_mark.line + 1,
                    parser->problem_mark.column + 1);
     return fab_fail(err, FAB_EINPUT, place, "%s", parser->problem);

@@ -7,7 +7,6 @@
 
 #include <math.h>
 #include <stdbool.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define NO_CHUNK UINT32_MAX
@@ -79,9 +78,7 @@ static fab_status new_chunk(fab_event_queue *q, fab_event_day *day, size_t size,
 
 FAB_INLINE fab_status push_in_sight(fab_event_queue *q, const char *e, uint64_t number, size_t size, fab_error *err) {
     fab_event_day *day = &q->day[number & (2 * q->n_days - 1)];
-    if (day->newest == NO_CHUNK || day->n == FAB_EVENTS_PER_CHUNK) {
-        FAB_PASS(new_chunk(q, day, size, err));
-    }
+    FAB_PASS(day->newest == NO_CHUNK || day->n == FAB_EVENTS_PER_CHUNK ? new_chunk(q, day, size, err) : FAB_OK);
     memcpy(chunk_of(q, day->newest, size) + size * day->n++, e, size);
     q->n_in_sight++;
     return FAB_OK;

@@ -155,9 +155,7 @@ FAB_INLINE fab_status send_of(const features has, fab_lossless_state *s, uint32_
         return FAB_OK;
     }
     bool from_source = at->has_sources && (at->head == FAB_NO_CELL || at->turn_of_source);
-    if (from_source) {
-        FAB_PASS(find_source(has, s, link, now_s, &from_source, err));
-    }
+    FAB_PASS(from_source ? find_source(has, s, link, now_s, &from_source, err) : FAB_OK);
     if (from_source) {
         FAB_PASS(source_cell(has, s, link, &at->sending, err));
     } else if (at->head != FAB_NO_CELL) {
@@ -435,9 +433,7 @@ FAB_INLINE fab_status take_events(const features has, fab_lossless_state *s, fab
     for (uint32_t queue = 0; queue < s->n_queues; queue++) {
         FAB_PASS(send_next(has, s, queue, 0, err));
     }
-    if (q->n_now == 0 && s->out->n_cells > 0) {
-        FAB_PASS(fab_event_next_day(q, err));
-    }
+    FAB_PASS(q->n_now == 0 && s->out->n_cells > 0 ? fab_event_next_day(q, err) : FAB_OK);
     while (q->n_now > 0) {
         while (q->next < q->n_now) {
             fab_event e = ((const fab_event *)(const void *)q->now)[q->next++];

@@ -164,9 +164,7 @@ static fab_status open_ports(fab_lossless_state *s, fab_error *err) {
 
 static fab_status open_rates(fab_lossless_state *s, fab_error *err) {
     const fab_lossless_phase *p = s->phase;
-    if (s->lead != NULL) {
-        FAB_PASS(FAB_NEW(s->waiting_bytes, s->n_queues, err));
-    }
+    FAB_PASS(s->lead != NULL ? FAB_NEW(s->waiting_bytes, s->n_queues, err) : FAB_OK);
     if (s->transport->dcqcn == NULL) {
         return FAB_OK;
     }
@@ -278,9 +276,7 @@ static fab_status open_choices(fab_lossless_state *s, fab_error *err) {
 /* What classes and pools share. */
 static fab_status open_shared(fab_lossless_state *s, fab_error *err) {
     const fab_lossless_phase *p = s->phase;
-    if (s->n_queues > p->n_links) {
-        FAB_PASS(FAB_NEW(s->lines, p->n_links, err));
-    }
+    FAB_PASS(s->n_queues > p->n_links ? FAB_NEW(s->lines, p->n_links, err) : FAB_OK);
     if (s->transport->alpha > 0) {
         FAB_PASS(FAB_NEW(s->left_bytes, (size_t)p->n_pools + 1, err));
         for (uint32_t i = 0; i < p->n_pools; i++) {

@@ -266,13 +266,9 @@ FAB_INLINE void fetch(const fab_lossless_state *s, const fab_spray_event *e) {
 fab_status fab_spray_events(fab_lossless_state *s, fab_error *err) {
     fab_event_queue *q = &s->events;
     for (uint32_t l = 0; l < s->phase->n_links; l++) {
-        if (s->spray->ports[l].has_senders) {
-            FAB_PASS(send_next(s, l, 0, err));
-        }
+        FAB_PASS(s->spray->ports[l].has_senders ? send_next(s, l, 0, err) : FAB_OK);
     }
-    if (q->n_now == 0 && s->out->n_cells > 0) {
-        FAB_PASS(fab_event_next_day(q, err));
-    }
+    FAB_PASS(q->n_now == 0 && s->out->n_cells > 0 ? fab_event_next_day(q, err) : FAB_OK);
     while (q->n_now > 0) {
         while (q->next < q->n_now) {
             fab_spray_event *now = (void *)q->now;

@@ -58,9 +58,7 @@ static fab_status find_senders(fab_lossless_state *s, fab_error *err) {
             while (first_link(p, before) != first_link(p, i)) {
                 before++;
             }
-            if (before == i) {
-                FAB_PASS(add_sender(s, i, p->sprayed[k + 1], &n, err));
-            }
+            FAB_PASS(before == i ? add_sender(s, i, p->sprayed[k + 1], &n, err) : FAB_OK);
         }
     }
     return FAB_OK;

@@ -262,12 +262,7 @@ static bool next_bucket(filling *q) {
 }
 
 /* Links of equal levels by their numbers, so that the order is the same everywhere. */
-static int fill_by_level(const void *a, const void *b) {
-    const queued *x = a;
-    const queued *y = b;
-    FAB_ORDER_BY(x->level, y->level);
-    return FAB_ORDER(x->link, y->link);
-}
+FAB_ORDER_KEYS(fill_by_level, queued, FAB_ORDER(a->level, b->level), FAB_ORDER(a->link, b->link));
 
 static void take_turns(filling *q, size_t n) {
     fab_max_min *m = q->m;

@@ -6,8 +6,6 @@
 
 #include "fab/max_min.h"
 
-#include <stdbool.h>
-
 /** Levels (rate per weight) closer than this, relatively, are one level: symmetric flows get the same bytes. */
 #define FILL_TIE 1e-12
 /** A link this close to its capacity, relatively, is full: ties leave that much on it. */

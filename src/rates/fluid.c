@@ -50,9 +50,7 @@ static fab_status copy_routes(fab_fluid *fluid, fab_error *err) {
     FAB_PASS(FAB_NEW(fluid->first, (size_t)s->n_flows + 1, err));
     FAB_PASS(FAB_NEW(fluid->listed, (size_t)s->n_links + 1, err));
     FAB_PASS(FAB_NEW(fluid->hops, (size_t)(s->first[s->n_flows] - s->first[0]), err));
-    if (s->share != NULL) {
-        FAB_PASS(FAB_NEW(fluid->share, (size_t)(s->first[s->n_flows] - s->first[0]), err));
-    }
+    FAB_PASS(s->share != NULL ? FAB_NEW(fluid->share, (size_t)(s->first[s->n_flows] - s->first[0]), err) : FAB_OK);
     count_routes(fluid);
     for (uint32_t f = 0; f < s->n_flows; f++) {
         uint32_t own = own_link(fluid, f);

@@ -144,14 +144,8 @@ static void account(const fab_pipeline *p, const double *span_s, fab_timeline *o
     }
 }
 
-static int op_order(const void *a, const void *b) {
-    const fab_op *x = a;
-    const fab_op *y = b;
-    FAB_ORDER_BY(x->start_s, y->start_s);
-    FAB_ORDER_BY(x->stage, y->stage);
-    FAB_ORDER_BY(x->kind, y->kind);
-    return (x->chunk > y->chunk) - (x->chunk < y->chunk);
-}
+FAB_ORDER_KEYS(op_order, fab_op, FAB_ORDER(a->start_s, b->start_s), FAB_ORDER(a->stage, b->stage),
+               FAB_ORDER(a->kind, b->kind), (a->chunk > b->chunk) - (a->chunk < b->chunk));
 
 void fab_timeline_release(fab_timeline *timeline) {
     free(timeline->use);
@@ -166,9 +160,7 @@ fab_status fab_pipeline_run(const fab_pipeline *p, fab_pipeline_needs needs, fab
     double span_s[3];
     FAB_TRY(check_pipeline(p, needs, err));
     FAB_TRY(run_open(&r, p, err));
-    if (needs == FAB_PIPELINE_OPS) {
-        FAB_TRY(FAB_NEW(found.op, (size_t)most_ops(p), err));
-    }
+    FAB_TRY(needs == FAB_PIPELINE_OPS ? FAB_NEW(found.op, (size_t)most_ops(p), err) : FAB_OK);
     FAB_TRY(run_once(&r, (run_with){true, true}, found.op, &span_s[2], err));
     found.n_ops = r.n_ops;
     found.time_s = span_s[2];

@@ -229,9 +229,7 @@ fab_status fab_sweep_compare(fab_sweep *sweep, fab_error *err) {
         const fab_sweep_point *p = &sweep->points[i];
         n_engines = p->n_engines > n_engines ? p->n_engines : n_engines;
         is_sprayed = is_sprayed || p->is_sprayed;
-        if (p->settings != NULL) {
-            FAB_TRY(differences(sweep, p->settings, &found[i], err));
-        }
+        FAB_TRY(p->settings != NULL ? differences(sweep, p->settings, &found[i], err) : FAB_OK);
     }
     for (size_t i = 0; i < sweep->n_points; i++) {
         free(sweep->points[i].settings);

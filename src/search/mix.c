@@ -206,8 +206,7 @@ fab_status fab_mix_run(const fab_mix_request *request, fab_mix **out, fab_error 
     fab_mix *mix = NULL;
     fab_design *design = NULL;
     fab_error first = {.code = FAB_OK};
-    FAB_TRY(FAB_NEW(mix, 1, err));
-    FAB_TRY(FAB_NEW(design, 1, err));
+    FAB_TRY(FAB_NEW_ALL(1, err, mix, design));
     FAB_TRY(FAB_NEW(mix->designs, request->n_designs, err));
     mix->n_designs = request->n_designs;
     mix->n_jobs = request->n_jobs;

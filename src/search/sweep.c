@@ -548,8 +548,7 @@ fab_status fab_sweep_run(const fab_sweep_request *request, fab_sweep **out, fab_
     fab_error first = {.code = FAB_OK};
     size_t n = 0;
     FAB_TRY(sweep_check_request(request, &n, err));
-    FAB_TRY(FAB_NEW(sweep, 1, err));
-    FAB_TRY(FAB_NEW(design, 1, err));
+    FAB_TRY(FAB_NEW_ALL(1, err, sweep, design));
     FAB_TRY(FAB_NEW(sweep->points, n, err));
     sweep->n_points = n;
     sweep->compares_designs = request->compares_designs;

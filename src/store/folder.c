@@ -17,9 +17,9 @@
 
 fab_status folder_path(const char *folder, const char *name, char *out, fab_error *err) {
     int n = snprintf(out, STORE_PATH_SIZE, "%s/%s", folder, name);
-    if (n < 0 || n >= STORE_PATH_SIZE - 16) { /* suffixes of SQLite and locks */
-        return fab_fail(err, FAB_EINPUT, NULL, "'%.40s...' is too long for a path", folder);
-    }
+    /* suffixes of SQLite and locks */
+    FAB_REFUSE_IF(n < 0 || n >= STORE_PATH_SIZE - 16, err, FAB_EINPUT, NULL, "'%.40s...' is too long for a path",
+                  folder);
     return FAB_OK;
 }
 

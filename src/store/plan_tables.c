@@ -67,11 +67,10 @@ static fab_status get_plan_row(const database *db, fab_plan *out, fab_error *err
     size_t n = 0;
     FAB_TRY(table_get_rows(db, &PLAN, &plans, &n, err));
     FAB_FAIL_IF(n != 1, err, FAB_EINPUT, db->path, "is damaged: there is no plan in it");
-    if (plans->block == 0 || plans->block > UINT32_MAX || plans->n_scenarios == 0 ||
-        plans->n_scenarios > INT64_MAX / 2) {
-        FAB_FAIL(err, FAB_EINPUT, db->path, "is damaged: %" PRIu64 " scenarios in blocks of %" PRIu64,
-                 plans->n_scenarios, plans->block);
-    }
+    FAB_FAIL_IF(plans->block == 0 || plans->block > UINT32_MAX || plans->n_scenarios == 0 ||
+                    plans->n_scenarios > INT64_MAX / 2,
+                err, FAB_EINPUT, db->path, "is damaged: %" PRIu64 " scenarios in blocks of %" PRIu64,
+                plans->n_scenarios, plans->block);
     *out = *plans;
     n = 0;
 done:

@@ -57,9 +57,7 @@ static fab_status open_database(fab_shard *s, const char *path, fab_error *err) 
         FAB_PASS(database_run(&s->db, "PRAGMA journal_mode = MEMORY", err));
     }
     FAB_PASS(database_run(&s->db, SETTINGS, err));
-    if (empty) {
-        FAB_PASS(make_tables(&s->db, s->plan, s->name, err));
-    }
+    FAB_PASS(empty ? make_tables(&s->db, s->plan, s->name, err) : FAB_OK);
     FAB_PASS(row_writer_init(&s->rows, &s->db, err));
     return database_prepare(&s->db, "INSERT INTO block VALUES (?, ?)", &s->put_block, err);
 }
@@ -103,11 +101,10 @@ void fab_shard_close(fab_shard *shard) {
 
 fab_status fab_shard_put(fab_shard *shard, const fab_block *block, fab_error *err) {
     int code = SQLITE_OK;
-    if (block->number >= fab_plan_n_blocks(shard->plan) ||
-        block->n_scenarios != fab_plan_block_size(shard->plan, block->number)) {
-        return fab_fail(err, FAB_EINTERNAL, shard->db.path, "block %" PRIu64 " of %" PRIu64 " scenarios", block->number,
-                        block->n_scenarios);
-    }
+    FAB_REFUSE_IF(block->number >= fab_plan_n_blocks(shard->plan) ||
+                      block->n_scenarios != fab_plan_block_size(shard->plan, block->number),
+                  err, FAB_EINTERNAL, shard->db.path, "block %" PRIu64 " of %" PRIu64 " scenarios", block->number,
+                  block->n_scenarios);
     if (!shard->is_open) {
         FAB_PASS(database_run(&shard->db, "BEGIN IMMEDIATE", err));
         shard->is_open = true;

@@ -109,9 +109,7 @@ static fab_status try_open(const char *path, const fab_plan *plan, shard_name na
         FAB_PASS(shard_check(&out->db, plan, name, &empty, err));
         *out_open = !empty;
     }
-    if (*out_open) {
-        FAB_PASS(row_reader_init(&out->rows, &out->db, plan, err));
-    }
+    FAB_PASS(*out_open ? row_reader_init(&out->rows, &out->db, plan, err) : FAB_OK);
     return FAB_OK;
 }
 

@@ -248,9 +248,7 @@ fab_status fab_study_certify(const char *folder, const fab_study_results *result
     fab_certificate_begin("study", c.plan->digest, c.plan->seed, scene.fabric, out);
     FAB_TRY(fab_certificate_phases(scene.context, false, out, err));
     FAB_TRY(put_summary(&c, err));
-    if (c.n_named > 0 && c.plan->span_s <= 0) {
-        FAB_TRY(put_states(&c, &scene, err));
-    }
+    FAB_TRY(c.n_named > 0 && c.plan->span_s <= 0 ? put_states(&c, &scene, err) : FAB_OK);
     omit_rest(&c, out);
     FAB_TRY(fab_certificate_end(out, err));
 done:

@@ -84,12 +84,9 @@ static fab_status add_failed(csv *c, const study_rows *rows, fab_error *err) {
     }
     fab_str_append(&c->text, ",", 1);
     for (size_t i = 0; i < rows->n_components; i++) {
-        if (rows->component[i] >= plan->n_components) {
-            return fab_fail(err, FAB_EINPUT, NULL,
-                            "the store is damaged: scenario %" PRIu64 " fails component %" PRIu32
-                            ", which is not there",
-                            scenario, rows->component[i]);
-        }
+        FAB_REFUSE_IF(rows->component[i] >= plan->n_components, err, FAB_EINPUT, NULL,
+                      "the store is damaged: scenario %" PRIu64 " fails component %" PRIu32 ", which is not there",
+                      scenario, rows->component[i]);
         const fab_str *name = &c->component[rows->component[i]];
         fab_str_add(&c->text, i > 0 ? " + " : "");
         fab_str_append(&c->text, name->data, name->length);
@@ -107,10 +104,8 @@ static fab_status add_failed(csv *c, const study_rows *rows, fab_error *err) {
 static fab_status study_flush(csv *c, fab_error *err) {
     FAB_PASS(fab_str_status(&c->text, err));
     errno = 0;
-    if (c->text.length > 0 && fwrite(c->text.data, 1, c->text.length, c->out) != c->text.length) {
-        return fab_fail(err, FAB_EIO, NULL, "cannot write the rows: %s",
-                        errno != 0 ? strerror(errno) : "a write failed");
-    }
+    FAB_REFUSE_IF(c->text.length > 0 && fwrite(c->text.data, 1, c->text.length, c->out) != c->text.length, err, FAB_EIO,
+                  NULL, "cannot write the rows: %s", errno != 0 ? strerror(errno) : "a write failed");
     c->text.length = 0;
     return FAB_OK;
 }
@@ -171,9 +166,7 @@ fab_status fab_study_write_csv(const fab_study_results *results, FILE *out, fab_
             FAB_TRY(add_failed(&c, &rows, err));
             fab_str_append(&c.text, "\n", 1);
         }
-        if (c.text.length >= FLUSH_AT) {
-            FAB_TRY(study_flush(&c, err));
-        }
+        FAB_TRY(c.text.length >= FLUSH_AT ? study_flush(&c, err) : FAB_OK);
         FAB_TRY(study_rows_next(&rows, &more, err));
     }
     FAB_TRY(study_flush(&c, err));

@@ -98,9 +98,8 @@ fab_status fab_goodput_find(const fab_goodput_request *q, fab_stat *out, fab_err
                                             .n_draws = q->n_draws > 0 ? q->n_draws : 1,
                                             .times = true,
                                             .rates = fab_failure_rates_of(&q->design->failures)};
-    if (!fab_goodput_has_time(q->scenarios)) {
-        return fab_fail(err, FAB_EINPUT, NULL, "'%.60s' has no time; goodput is of histories", q->scenarios);
-    }
+    FAB_REFUSE_IF(!fab_goodput_has_time(q->scenarios), err, FAB_EINPUT, NULL,
+                  "'%.60s' has no time; goodput is of histories", q->scenarios);
     FAB_TRY(study_scene_init(&what, &request, q->scenarios, q->seed, &scene, err));
     const size_t n_histories = (size_t)fab_scenarios_count(scene.scenarios);
     run.n_variants = fab_assessment_variants(scene.assessment);

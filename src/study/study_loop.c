@@ -83,9 +83,7 @@ static fab_status store(loop *l, const fab_block *block, fab_error *err) {
     l->is_broken = status != FAB_OK;
     FAB_PASS(status);
     l->n_put += block->n_scenarios;
-    if (now_s() - l->committed_s > l->pause_s) {
-        FAB_PASS(commit(l, err));
-    }
+    FAB_PASS(now_s() - l->committed_s > l->pause_s ? commit(l, err) : FAB_OK);
     if (l->job->progress != NULL) {
         l->job->progress(l->job->progress_context, (double)l->n_put, (size_t)(l->tally->n_share - l->tally->n_before));
     }

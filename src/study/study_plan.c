@@ -178,12 +178,9 @@ done:
 
 static fab_status plan_check_request(const fab_study_request *r, fab_error *err) {
     static const char FRONT_END[] = "front-end";
-    if (r->design->n_engines == 0) {
-        return fab_fail(err, FAB_EINPUT, NULL, "a study needs an engine");
-    }
-    if (strncmp(r->traffic, FRONT_END, sizeof FRONT_END - 1) == 0) {
-        return fab_fail(err, FAB_EUNSUPPORTED, "--traffic", "failures of the front-end are not studied");
-    }
+    FAB_REFUSE_IF(r->design->n_engines == 0, err, FAB_EINPUT, NULL, "a study needs an engine");
+    FAB_REFUSE_IF(strncmp(r->traffic, FRONT_END, sizeof FRONT_END - 1) == 0, err, FAB_EUNSUPPORTED, "--traffic",
+                  "failures of the front-end are not studied");
     return FAB_OK;
 }
 
@@ -206,18 +203,13 @@ fab_status fab_study_plan(const fab_study_request *request, const char *folder, 
                                                .rates = fab_failure_rates_of(&request->design->failures)};
     FAB_TRY(study_scene_init(&what, &assessment, request->scenarios, what.seed, &scene, err));
     for (size_t i = 0; i < request->n_policies && !(fab_scenarios_span_s(scene.scenarios) > 0); i++) {
-        if (request->policies[i] == FAB_POLICY_SHRINK) {
-            FAB_FAIL(err, FAB_EUNSUPPORTED, "--policy",
-                     "shrink is what a job does in time: --scenarios %.60s has none; give histories (time:90d@100)",
-                     request->scenarios);
-        }
+        FAB_FAIL_IF(request->policies[i] == FAB_POLICY_SHRINK, err, FAB_EUNSUPPORTED, "--policy",
+                    "shrink is what a job does in time: --scenarios %.60s has none; give histories (time:90d@100)",
+                    request->scenarios);
     }
-    if (fab_scenarios_span_s(scene.scenarios) > 0 && request->figures == FAB_FIGURES_P99) {
-        FAB_FAIL(err, FAB_EINPUT, "--figures", "p99 is of sets of failures; histories have times");
-    }
-    if (fab_scenarios_span_s(scene.scenarios) > 0) {
-        FAB_TRY(study_scene_settle(&scene, err));
-    }
+    FAB_FAIL_IF(fab_scenarios_span_s(scene.scenarios) > 0 && request->figures == FAB_FIGURES_P99, err, FAB_EINPUT,
+                "--figures", "p99 is of sets of failures; histories have times");
+    FAB_TRY(fab_scenarios_span_s(scene.scenarios) > 0 ? study_scene_settle(&scene, err) : FAB_OK);
     FAB_TRY(plan_describe(request, &scene, &planned.plan, err));
     FAB_TRY(try_scenarios(&scene, request->sample_s, &planned, err));
     FAB_TRY(fab_plan_write(folder, &planned.plan, &planned.was_there, err));

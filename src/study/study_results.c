@@ -48,10 +48,10 @@ static fab_status open_histories(fab_study_results *r, fab_error *err) {
         fab_traffic_release(&traffic);
     }
     FAB_PASS(fab_scenarios_new(plan->scenarios, r->fabric, r->floor, &rates, plan->seed, &r->histories, err));
-    if (fab_scenarios_count(r->histories) != plan->n_scenarios || fab_scenarios_span_s(r->histories) != plan->span_s) {
-        return fab_fail(err, FAB_EINPUT, NULL, "the store is damaged: '%.60s' are not %" PRIu64 " histories of %g s",
-                        plan->scenarios, plan->n_scenarios, plan->span_s);
-    }
+    FAB_REFUSE_IF(fab_scenarios_count(r->histories) != plan->n_scenarios ||
+                      fab_scenarios_span_s(r->histories) != plan->span_s,
+                  err, FAB_EINPUT, NULL, "the store is damaged: '%.60s' are not %" PRIu64 " histories of %g s",
+                  plan->scenarios, plan->n_scenarios, plan->span_s);
     return FAB_OK;
 }
 
@@ -76,12 +76,10 @@ static fab_status open_classes(const char *folder, fab_study_results *r, fab_err
     FAB_TRY(fab_scenarios_new(plan->scenarios, r->fabric, r->floor, NULL, plan->seed, &r->classes, err));
     FAB_TRY(study_find_classes(context, restored->policies, restored->n_policies, plan->figures != FAB_FIGURES_LOADS,
                                r->classes, err));
-    if (r->classes->count != plan->n_scenarios || r->classes->n != plan->n_components) {
-        FAB_FAIL(err, FAB_EINPUT, NULL,
-                 "the store is damaged, or was planned by another program: %" PRIu64 " classes of %" PRIu32
-                 " parts, not %" PRIu64 " of %zu",
-                 r->classes->count, r->classes->n, plan->n_scenarios, plan->n_components);
-    }
+    FAB_FAIL_IF(r->classes->count != plan->n_scenarios || r->classes->n != plan->n_components, err, FAB_EINPUT, NULL,
+                "the store is damaged, or was planned by another program: %" PRIu64 " classes of %" PRIu32
+                " parts, not %" PRIu64 " of %zu",
+                r->classes->count, r->classes->n, plan->n_scenarios, plan->n_components);
 done:
     fab_context_free(context);
     study_restored_free(restored);
@@ -191,9 +189,7 @@ static fab_status split_variants(const fab_plan *plan, const char **labels, cons
         healthy = strcmp(plan->variants[i].label, labels[i / n_policies]) == 0 &&
                   strcmp(plan->variants[i].policy, policies[i % n_policies]) == 0;
     }
-    if (!healthy) {
-        return fab_fail(err, FAB_EINPUT, NULL, "the store is damaged: %zu variants are not engines by policies", n);
-    }
+    FAB_REFUSE_IF(!healthy, err, FAB_EINPUT, NULL, "the store is damaged: %zu variants are not engines by policies", n);
     out->engines = labels;
     out->n_engines = n / n_policies;
     out->policies = policies;

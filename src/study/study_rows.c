@@ -37,11 +37,9 @@ static fab_status read_failed(study_rows *rows, uint64_t scenario, fab_error *er
             component >= 0 && component < UINT32_MAX ? (uint32_t)component : UINT32_MAX; /* which no study has */
         FAB_PASS(fab_query_next(rows->failed, &rows->more_failed, err));
     }
-    if (rows->more_failed && (uint64_t)fab_query_integer(rows->failed, 0) < scenario) {
-        return fab_fail(err, FAB_EINPUT, NULL,
-                        "the store is damaged: scenario %" PRId64 " fails components and has no outcome",
-                        fab_query_integer(rows->failed, 0));
-    }
+    FAB_REFUSE_IF(rows->more_failed && (uint64_t)fab_query_integer(rows->failed, 0) < scenario, err, FAB_EINPUT, NULL,
+                  "the store is damaged: scenario %" PRId64 " fails components and has no outcome",
+                  fab_query_integer(rows->failed, 0));
     return FAB_OK;
 }
 
@@ -55,15 +53,12 @@ fab_status study_rows_next(study_rows *rows, bool *out_more, fab_error *err) {
         if (rows->more_outcomes) {
             fab_query_outcome(rows->outcomes, &rows->row[v]);
         }
-        if (!rows->more_outcomes || rows->row[v].scenario != rows->row[0].scenario || rows->row[v].variant != v) {
-            return fab_fail(err, FAB_EINPUT, NULL,
-                            "the store is damaged: scenario %" PRIu64 " has no outcome of variant %zu",
-                            rows->row[0].scenario, v);
-        }
+        FAB_REFUSE_IF(!rows->more_outcomes || rows->row[v].scenario != rows->row[0].scenario ||
+                          rows->row[v].variant != v,
+                      err, FAB_EINPUT, NULL, "the store is damaged: scenario %" PRIu64 " has no outcome of variant %zu",
+                      rows->row[0].scenario, v);
         FAB_PASS(fab_query_next(rows->outcomes, &rows->more_outcomes, err));
     }
-    if (rows->failed != NULL) {
-        FAB_PASS(read_failed(rows, rows->row[0].scenario, err));
-    }
+    FAB_PASS(rows->failed != NULL ? read_failed(rows, rows->row[0].scenario, err) : FAB_OK);
     return FAB_OK;
 }

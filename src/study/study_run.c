@@ -39,17 +39,15 @@ static fab_status restore_engine(const char *folder, const fab_plan *plan, fab_e
     if (!fab_engine_path(engine->text, &at, &n)) {
         return FAB_OK;
     }
-    if (strchr(folder, ',') != NULL) {
-        FAB_FAIL(err, FAB_EINPUT, folder, "has a comma in its name, which the path in an engine's option cannot have");
-    }
+    FAB_FAIL_IF(strchr(folder, ',') != NULL, err, FAB_EINPUT, folder,
+                "has a comma in its name, which the path in an engine's option cannot have");
     fab_str_append(&text, engine->text, at);
     FAB_TRY(study_copy_of(folder, plan, engine->text + at, n, &text, err));
     fab_str_add(&text, engine->text + at + n);
     FAB_TRY(fab_str_status(&text, err));
-    if (text.length >= sizeof engine->text) {
-        FAB_FAIL(err, FAB_EINPUT, folder, "is too long a name: engine '%.40s...' has room for %zu characters",
-                 text.data, sizeof engine->text - 1);
-    }
+    FAB_FAIL_IF(text.length >= sizeof engine->text, err, FAB_EINPUT, folder,
+                "is too long a name: engine '%.40s...' has room for %zu characters", text.data,
+                sizeof engine->text - 1);
     memcpy(engine->text, text.data, text.length + 1);
 done:
     fab_str_release(&text);
@@ -63,10 +61,8 @@ static fab_status restore_design(const char *folder, const fab_plan *plan, fab_d
     char digest[17];
     fab_design_text_digest(plan->design, digest);
     FAB_PASS(study_restore_design(folder, plan, out, err));
-    if (strcmp(digest, plan->digest) != 0) {
-        return fab_fail(err, FAB_EINPUT, NULL, "the plan is damaged: its design has digest %s, not %s", digest,
-                        plan->digest);
-    }
+    FAB_REFUSE_IF(strcmp(digest, plan->digest) != 0, err, FAB_EINPUT, NULL,
+                  "the plan is damaged: its design has digest %s, not %s", digest, plan->digest);
     (void)snprintf(out->origin, sizeof out->origin, "%s", plan->origin);
     return FAB_OK;
 }
@@ -74,10 +70,8 @@ static fab_status restore_design(const char *folder, const fab_plan *plan, fab_d
 static fab_status restore_policies(const fab_plan *plan, study_restored *out, fab_error *err) {
     size_t n_engines = out->design->n_engines;
     size_t n = n_engines > 0 ? plan->n_variants / n_engines : 0;
-    if (n == 0 || n * n_engines != plan->n_variants) {
-        return fab_fail(err, FAB_EINPUT, NULL, "the plan is damaged: %zu variants of %zu engines", plan->n_variants,
-                        n_engines);
-    }
+    FAB_REFUSE_IF(n == 0 || n * n_engines != plan->n_variants, err, FAB_EINPUT, NULL,
+                  "the plan is damaged: %zu variants of %zu engines", plan->n_variants, n_engines);
     FAB_PASS(FAB_NEW(out->policies, n, err));
     out->n_policies = n;
     for (size_t i = 0; i < n; i++) {
@@ -165,15 +159,12 @@ fab_status study_scene_restore(const char *folder, const fab_plan *plan, const c
     study_restored *made = NULL;
     uint64_t n_draws = 1;
     *out = (study_scene){.fabric = NULL};
-    if (strcmp(plan->program, program) != 0) {
-        FAB_FAIL(err, FAB_EINPUT, folder,
-                 "was planned by fabriscope %.30s; this is %.30s, whose rows might differ: run that version, or plan "
-                 "again",
-                 plan->program, program);
-    }
-    if (!study_seeds_of(plan, &n_draws)) {
-        FAB_FAIL(err, FAB_EINPUT, folder, "the plan is damaged: it has no number of seeds up to %d", FAB_ASSESS_DRAWS);
-    }
+    FAB_FAIL_IF(strcmp(plan->program, program) != 0, err, FAB_EINPUT, folder,
+                "was planned by fabriscope %.30s; this is %.30s, whose rows might differ: run that version, or plan "
+                "again",
+                plan->program, program);
+    FAB_FAIL_IF(!study_seeds_of(plan, &n_draws), err, FAB_EINPUT, folder,
+                "the plan is damaged: it has no number of seeds up to %d", FAB_ASSESS_DRAWS);
     FAB_TRY(FAB_NEW(made, 1, err));
     FAB_TRY(study_restore(folder, plan, made, err));
     made->design->fabric.max_bytes = max_bytes;

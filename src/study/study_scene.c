@@ -110,11 +110,9 @@ done:
 
 /* Servers of halls `first` to `last`. */
 static fab_status heat_halls(study_scene *s, uint64_t first, uint64_t last, fab_error *err) {
-    if (first > last || last >= s->floor->n_halls) {
-        return fab_fail(err, FAB_EINPUT, "failures.throttle-halls",
-                        "halls %" PRIu64 " to %" PRIu64 ": the floor plan has %" PRIu32 ", from 0", first, last,
-                        s->floor->n_halls);
-    }
+    FAB_REFUSE_IF(first > last || last >= s->floor->n_halls, err, FAB_EINPUT, "failures.throttle-halls",
+                  "halls %" PRIu64 " to %" PRIu64 ": the floor plan has %" PRIu32 ", from 0", first, last,
+                  s->floor->n_halls);
     for (uint32_t server = 0; server < s->fabric->n_servers; server++) {
         const uint32_t hall = s->floor->rack[fab_racks_of_server(&s->racks, server)].hall;
         s->is_hot[server] |= hall >= first && hall <= last;
@@ -128,10 +126,8 @@ static fab_status find_hot(const char *halls, study_scene *s, fab_error *err) {
     if (halls[0] == '\0') {
         return FAB_OK;
     }
-    if (s->floor == NULL) {
-        return fab_fail(err, FAB_EINPUT, "failures.throttle-halls",
-                        "halls %.60s: they are not known without a floor plan", halls);
-    }
+    FAB_REFUSE_IF(s->floor == NULL, err, FAB_EINPUT, "failures.throttle-halls",
+                  "halls %.60s: they are not known without a floor plan", halls);
     FAB_PASS(FAB_NEW(s->is_hot, s->fabric->n_servers, err));
     do {
         char *end = NULL;
@@ -143,10 +139,8 @@ static fab_status find_hot(const char *halls, study_scene *s, fab_error *err) {
             last = strtoull(at, &end, 10);
             is_number = end != at;
         }
-        if (!is_number || (*end != '\0' && *end != ',')) {
-            return fab_fail(err, FAB_EINPUT, "failures.throttle-halls", "'%.60s' is no list of halls, such as 0,2-3",
-                            halls);
-        }
+        FAB_REFUSE_IF(!is_number || (*end != '\0' && *end != ','), err, FAB_EINPUT, "failures.throttle-halls",
+                      "'%.60s' is no list of halls, such as 0,2-3", halls);
         FAB_PASS(heat_halls(s, first, last, err));
         at = *end == ',' ? end + 1 : end;
     } while (*at != '\0');
@@ -221,9 +215,7 @@ fab_status study_scene_init(const fab_context_request *what, const fab_assessmen
     fab_context_request placed = *what;
     study_scene s = {.request = *request, .spec = what->design->fabric};
     FAB_TRY(fab_topology_build(&s.spec, &s.fabric, NULL, err));
-    if (fab_floor_is_said(&s.spec)) {
-        FAB_TRY(fab_floor_make(&s.spec, s.fabric, &s.floor, err));
-    }
+    FAB_TRY(fab_floor_is_said(&s.spec) ? fab_floor_make(&s.spec, s.fabric, &s.floor, err) : FAB_OK);
     FAB_TRY(fab_scenarios_new(scenarios, s.fabric, s.floor, &request->rates, seed, &s.scenarios, err));
     s.racks = s.scenarios->racks;
     FAB_TRY(find_hot(what->design->failures.throttle_halls, &s, err));
@@ -324,10 +316,9 @@ fab_status study_scene_describe(const study_scene *scene, fab_plan *plan, fab_er
     plan->n_scenarios = fab_scenarios_count(scene->scenarios);
     plan->block = fab_plan_block(plan->n_scenarios);
     plan->span_s = fab_scenarios_span_s(scene->scenarios);
-    if (plan->n_variants != fab_assessment_variants(scene->assessment)) {
-        return fab_fail(err, FAB_EINTERNAL, NULL, "%zu variants are planned, %zu assessed", plan->n_variants,
-                        fab_assessment_variants(scene->assessment));
-    }
+    FAB_REFUSE_IF(plan->n_variants != fab_assessment_variants(scene->assessment), err, FAB_EINTERNAL, NULL,
+                  "%zu variants are planned, %zu assessed", plan->n_variants,
+                  fab_assessment_variants(scene->assessment));
     FAB_PASS(describe_healthy(scene, plan, err));
     FAB_PASS(describe_components(scene, plan, err));
     return describe_scenarios(scene, plan, err);
@@ -409,9 +400,7 @@ static fab_status find_components(study_worker *w, size_t *out_n, fab_error *err
     for (size_t i = 0; i < n; i++) {
         const fab_component c = normal(w->scenario.component[i]);
         const fab_component *found = bsearch(&c, scene->component, scene->n_components, sizeof c, by_component);
-        if (found == NULL) {
-            return fab_fail(err, FAB_EINTERNAL, NULL, "a component that is not in the plan");
-        }
+        FAB_REFUSE_IF(found == NULL, err, FAB_EINTERNAL, NULL, "a component that is not in the plan");
         w->component[i] = (uint32_t)(found - scene->component);
     }
     FAB_SORT(w->component, n, fab_order_u32);

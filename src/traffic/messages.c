@@ -5,7 +5,6 @@
 #include "fab/memory.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* The first message inside the scale-up domain and the first outside are part of the step. */
@@ -152,10 +151,9 @@ fab_status fab_phase_count_copies(const fab_fabric *f, fab_phase *p, fab_error *
     if (!f->forwards_in_domain || p->copied_bytes > 0) {
         return FAB_OK;
     }
-    FAB_TRY(FAB_NEW(r.rail, fab_n_gpus(f), err));
+    FAB_TRY(FAB_NEW_ALL(fab_n_gpus(f), err, r.rail, r.copied));
     FAB_TRY(FAB_NEW(r.gpu_on, (fab_n_gpus(f) / f->gpus_per_domain + (size_t)1) * f->n_rails, err));
     FAB_TRY(FAB_NEW_ALL(f->n_rails, err, r.out, r.in, r.own_out, r.own_in));
-    FAB_TRY(FAB_NEW(r.copied, fab_n_gpus(f), err));
     for (uint32_t nic = 0; nic < n_nics; nic++) {
         find_rails(&r, nic);
         if (p->all.n == 0) {

@@ -199,9 +199,8 @@ static fab_status make_phase_of_job(const char *text, const fab_design *design, 
 static fab_status unknown_traffic(const char *text, fab_error *err) {
     char word[64];
     char meant[96] = "";
-    fab_choices near;
     (void)snprintf(word, sizeof word, "%.*s", (int)strcspn(text, ",:"), text);
-    fab_choices_init(&near, word);
+    fab_choices near = fab_choices_of(word);
     fab_choices_offer(&near, "job");
     for (const fab_pattern_info *info = fab_patterns; info->name != NULL; info++) {
         fab_choices_offer(&near, info->name);

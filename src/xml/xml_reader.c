@@ -428,9 +428,7 @@ fab_status fab_xml_root_called(const fab_xml *xml, const char *file, const char 
         (void)snprintf(text, sizeof text, "%s, not with ", begins);
         return fab_xml_fail_at(file, root, err, text, root->name);
     }
-    if (root->text[0] != '\0') {
-        return fab_xml_fail_at(file, root, err, "unexpected text inside ", root->name);
-    }
+    FAB_RETURN_IF(root->text[0] != '\0', fab_xml_fail_at(file, root, err, "unexpected text inside ", root->name));
     *out = root;
     return FAB_OK;
 }

@@ -7,7 +7,6 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #define MUCH_WAIT 3.0 /* times the median of its peers */
@@ -206,17 +205,9 @@ static double job_part(const observation *o, const fab_suspect *s) {
     return all > 0 ? own / all : 0;
 }
 
-static int suspect_order(const void *a, const void *b) {
-    const fab_suspect *x = a;
-    const fab_suspect *y = b;
-    bool x_errs = x->kind == FAB_SUSPECT_ERRORS;
-    bool y_errs = y->kind == FAB_SUSPECT_ERRORS;
-    FAB_ORDER_BY(x_errs, y_errs);
-    FAB_ORDER_BY(y->score, x->score);
-    FAB_ORDER_BY(y->errors, x->errors);
-    FAB_ORDER_BY(x->link, y->link);
-    return FAB_ORDER(x->server, y->server);
-}
+FAB_ORDER_KEYS(suspect_order, fab_suspect, FAB_ORDER(a->kind == FAB_SUSPECT_ERRORS, b->kind == FAB_SUSPECT_ERRORS),
+               FAB_ORDER(b->score, a->score), FAB_ORDER(b->errors, a->errors), FAB_ORDER(a->link, b->link),
+               FAB_ORDER(a->server, b->server));
 
 fab_status observe_evidence(observation *o, fab_error *err) {
     fab_status status = FAB_OK;

@@ -122,9 +122,8 @@ fab_status observe_judge(observation *o, fab_error *err) {
     const fab_fabric *f = o->fabric;
     double *numbers = NULL;
     uint64_t n_tests = 1;
-    FAB_TRY(FAB_NEW(o->deviation, f->n_links, err));
+    FAB_TRY(FAB_NEW_ALL(f->n_links, err, o->deviation, numbers));
     FAB_TRY(FAB_NEW(o->spread_of, observe_n_classes(f), err));
-    FAB_TRY(FAB_NEW(numbers, f->n_links, err));
     for (fab_link_id l = 0; l < f->n_links; l++) {
         o->deviation[l] = is_judged(o, l) ? o->measured[l] / (o->scale * o->predicted[l]) - 1 : NAN;
         n_tests += isfinite(o->deviation[l]);

@@ -76,14 +76,8 @@ fab_suspect *observe_add(observation *o, fab_suspect_kind kind) {
 
 /* --- candidates --------------------------------------------------------------------------------------------------- */
 
-static int surest_first(const void *a, const void *b) {
-    const candidate *x = a;
-    const candidate *y = b;
-    FAB_ORDER_BY(y->score, x->score);
-    FAB_ORDER_BY(x->link, y->link);
-    FAB_ORDER_BY(x->server, y->server);
-    return FAB_ORDER(x->alone, y->alone);
-}
+FAB_ORDER_KEYS(surest_first, candidate, FAB_ORDER(b->score, a->score), FAB_ORDER(a->link, b->link),
+               FAB_ORDER(a->server, b->server), FAB_ORDER(a->alone, b->alone));
 
 static fab_status find_candidates(search *s, fab_error *err) {
     const observation *o = s->o;

@@ -79,15 +79,11 @@ static fab_status audit_run(const cli_options *options, FILE *out, fab_error *er
     FAB_TRY(fab_network_read(path, options->input_format, options->max_memory, &net, err));
     cli_tell_left_cables(options, net);
     FAB_TRY(audit_check_memory(options, net, err));
-    if (options->node_name_map != NULL) {
-        FAB_TRY(fab_network_rename(net, options->node_name_map, err));
-    }
+    FAB_TRY(options->node_name_map != NULL ? fab_network_rename(net, options->node_name_map, err) : FAB_OK);
     FAB_TRY(fab_shape_find(net, &shape, err));
     if (options->against != NULL) {
         FAB_TRY(read_plan(options, &plan, &at, err));
-        if (options->node_name_map != NULL) {
-            FAB_TRY(fab_network_rename(plan, options->node_name_map, err));
-        }
+        FAB_TRY(options->node_name_map != NULL ? fab_network_rename(plan, options->node_name_map, err) : FAB_OK);
         FAB_TRY(fab_shape_find(plan, &planned, err));
         FAB_TRY(fab_audit_against(&shape, &planned, &audit, err));
     } else {

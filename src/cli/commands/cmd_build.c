@@ -39,9 +39,7 @@ static fab_status write_patch(const cli_options *options, const fab_design *desi
     fab_prices *prices = NULL;
     FAB_TRY(FAB_NEW(prices, 1, err));
     FAB_TRY(fab_prices_read(design->prices, prices, err));
-    if (fab_floor_is_said(&fabric->spec)) {
-        FAB_TRY(fab_floor_make(&fabric->spec, graph, &floor, err));
-    }
+    FAB_TRY(fab_floor_is_said(&fabric->spec) ? fab_floor_make(&fabric->spec, graph, &floor, err) : FAB_OK);
     fab_patch patch = {.spec = &fabric->spec, .fabric = graph, .floor = floor, .prices = prices};
     if (is_stdout(options->patch)) {
         FAB_TRY(fab_patch_write(&patch, out, err));
@@ -69,11 +67,9 @@ static fab_status verify(const fab_fabric_result *fabric, const fab_fabric *grap
     FAB_PASS(fab_graph_check(graph, &facts, err));
     FAB_REFUSE_IF(facts.components != 1, err, FAB_EUNREACHABLE, NULL,
                   "the fabric falls into %u parts that cannot reach each other", facts.components);
-    if (fabs(facts.bisection_bps - fabric->bisection_bps) >
-        1e-9 * fabric->bisection_bps) { /* igraph adds up in doubles */
-        return fab_fail(err, FAB_EINTERNAL, NULL, "igraph cuts %.17g bit/s, the report says %.17g", facts.bisection_bps,
-                        fabric->bisection_bps);
-    }
+    /* igraph adds up in doubles */
+    FAB_REFUSE_IF(fabs(facts.bisection_bps - fabric->bisection_bps) > 1e-9 * fabric->bisection_bps, err, FAB_EINTERNAL,
+                  NULL, "igraph cuts %.17g bit/s, the report says %.17g", facts.bisection_bps, fabric->bisection_bps);
     (void)fprintf(stderr,
                   "fabriscope: igraph agrees: connected, %u network%s, diameter %u cables between switches, the same "
                   "bisection\n",
@@ -105,12 +101,8 @@ static fab_status build_run(const cli_options *options, FILE *out, fab_error *er
     result.graph = graph;
     result.engine = design->n_engines == 1 ? &design->engines[0] : NULL;
     FAB_TRY(cli_mark_failed(options, &result, &failed, err));
-    if (options->verify) {
-        FAB_TRY(verify(&result.fabrics[0], graph, err));
-    }
-    if (options->patch != NULL) {
-        FAB_TRY(write_patch(options, design, &result.fabrics[0], graph, out, err));
-    }
+    FAB_TRY(options->verify ? verify(&result.fabrics[0], graph, err) : FAB_OK);
+    FAB_TRY(options->patch != NULL ? write_patch(options, design, &result.fabrics[0], graph, out, err) : FAB_OK);
     FAB_TRY(fab_find_warnings(&result, err));
     FAB_TRY(build_report(options, &result, out, err));
 done:

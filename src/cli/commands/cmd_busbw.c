@@ -76,9 +76,7 @@ static fab_status busbw_run(const cli_options *options, FILE *out, fab_error *er
     fab_result result = {0};
     FAB_TRY(check_options(options, err));
     FAB_TRY(cli_check_out(options, err));
-    if (options->busbw.measured != NULL) {
-        FAB_TRY(fab_nccl_tests_read(options->busbw.measured, &measured, err));
-    }
+    FAB_TRY(options->busbw.measured != NULL ? fab_nccl_tests_read(options->busbw.measured, &measured, err) : FAB_OK);
     FAB_TRY(cli_open_design(options, options->operands.items[0], &design, err));
     FAB_TRY(cli_result_init(options, FAB_COMMAND_BUSBW, 1, &result, err));
     FAB_TRY(fab_fabric_measure(design, &result.fabrics[0], &graph, err));

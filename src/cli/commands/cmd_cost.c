@@ -94,9 +94,7 @@ static fab_status cost_run(const cli_options *options, FILE *out, fab_error *err
     fab_result result = {0};
     FAB_TRY(cli_check_out(options, err));
     FAB_TRY(cli_result_init(options, FAB_COMMAND_COST, options->operands.n, &result, err));
-    if (options->steps != NULL) {
-        FAB_TRY(grow(options, &result, err));
-    }
+    FAB_TRY(options->steps != NULL ? grow(options, &result, err) : FAB_OK);
     for (size_t i = 0; options->steps == NULL && i < result.n_fabrics; i++) {
         fab_fabric_result *fabric = &result.fabrics[i];
         FAB_TRY(cost_measure(options, options->operands.items[i], fabric, err));

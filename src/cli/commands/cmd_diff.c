@@ -90,9 +90,9 @@ static fab_status read_hosts(side *s, const char *option, const char *value, fab
     if (stat(value, &about) == 0) {
         return fab_read_file(value, MOST_BYTES, &s->hosts, err);
     }
-    if (strchr(value, '/') != NULL || (end != NULL && strcmp(end, ".txt") == 0)) { /* no host has such a name */
-        return fab_fail(err, FAB_EIO, value, "the list of servers of --%s cannot be read: %s", option, strerror(errno));
-    }
+    /* no host has such a name */
+    FAB_REFUSE_IF(strchr(value, '/') != NULL || (end != NULL && strcmp(end, ".txt") == 0), err, FAB_EIO, value,
+                  "the list of servers of --%s cannot be read: %s", option, strerror(errno));
     fab_str_add(&s->hosts, value);
     return fab_str_status(&s->hosts, err);
 }
@@ -244,10 +244,9 @@ static fab_status diff_run(const cli_options *options, FILE *out, fab_error *err
         FAB_TRY(side_open(options, i == 1, &sides[i], err));
         *(i == 0 ? &request.before : &request.after) = state_of(&sides[i], names[i].data);
     }
-    if (request.before.design == NULL && request.after.design == NULL &&
-        options->overrides.n + options->jobs.n + options->engines.n > 0) {
-        FAB_FAIL(err, FAB_EUSAGE, NULL, "--set, --job and --engine are of designs, and both states are reports");
-    }
+    FAB_FAIL_IF(request.before.design == NULL && request.after.design == NULL &&
+                    options->overrides.n + options->jobs.n + options->engines.n > 0,
+                err, FAB_EUSAGE, NULL, "--set, --job and --engine are of designs, and both states are reports");
     FAB_TRY(fab_diff_run(&request, &difference, err));
     result.difference = difference;
     FAB_TRY(cli_report(options, &result, out, err));

@@ -106,7 +106,7 @@ static bool explain_look_at(const fab_definition *d, void *context) {
 /* Prints what is called so, and fails where nothing is. */
 static fab_status explain_metric(const char *word, FILE *out, fab_error *err) {
     lookup l = {.word = word};
-    fab_choices_init(&l.near, word);
+    l.near = fab_choices_of(word);
     fab_definitions_visit(explain_look_at, &l);
     l.by_label = l.n_found == 0;
     l.n_found = 0;
@@ -114,9 +114,7 @@ static fab_status explain_metric(const char *word, FILE *out, fab_error *err) {
     l.out = out;
     fab_definitions_visit(explain_look_at, &l);
     if (l.n_found == 0) {
-        char hint[FAB_CHOICES_TEXT];
-        return fab_fail(err, FAB_EUSAGE, NULL, "no report has a field '%.60s'%s", word,
-                        fab_choices_hint(&l.near, hint));
+        return fab_fail(err, FAB_EUSAGE, NULL, "no report has a field '%.60s'%s", word, fab_choices_hint(&l.near));
     }
     return FAB_OK;
 }

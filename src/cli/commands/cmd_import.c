@@ -15,13 +15,11 @@
 #include <unistd.h>
 
 static fab_status apply_input_format(cli_options *options, const char *value, fab_error *err) {
-    fab_choices near;
-    char hint[FAB_CHOICES_TEXT];
     size_t n = 0;
     fab_error inner = {0};
     FAB_REFUSE_IF(fab_network_format_check(value, &n, &inner) != FAB_OK, err, FAB_EUSAGE, NULL,
                   "option --input-format: %s", inner.text);
-    fab_choices_init(&near, value);
+    fab_choices near = fab_choices_of(value);
     fab_choices_offer(&near, "auto");
     if (n == 4 && strncmp(value, "auto", n) == 0) {
         options->input_format = value;
@@ -35,7 +33,7 @@ static fab_status apply_input_format(cli_options *options, const char *value, fa
         }
     }
     return fab_fail(err, FAB_EUSAGE, NULL, "option --input-format: unknown format '%.40s'%s", value,
-                    fab_choices_hint(&near, hint));
+                    fab_choices_hint(&near));
 }
 
 void cli_tell_left_cables(const cli_options *options, const struct fab_network *net) {
@@ -185,9 +183,9 @@ static fab_status import_run(const cli_options *options, FILE *out, fab_error *e
     bool is_input = strcmp(options->operands.items[0], "-") == 0;
     FAB_FAIL_IF(is_input && options->output != NULL, err, FAB_EUSAGE, NULL,
                 "option --output: a design names its file, and standard input has no name");
-    if (!is_input && access(options->operands.items[0], R_OK) != 0) { /* else named by the override that it becomes */
-        FAB_FAIL(err, FAB_EIO, options->operands.items[0], "cannot be read: %s", strerror(errno));
-    }
+    /* else named by the override that it becomes */
+    FAB_FAIL_IF(!is_input && access(options->operands.items[0], R_OK) != 0, err, FAB_EIO, options->operands.items[0],
+                "cannot be read: %s", strerror(errno));
     FAB_TRY(cli_result_init(options, FAB_COMMAND_IMPORT, 0, &result, err));
     FAB_TRY(read_design(options, design, err));
     FAB_TRY(fab_topology_build(&design->fabric, &fabric, NULL, err));
@@ -199,9 +197,7 @@ static fab_status import_run(const cli_options *options, FILE *out, fab_error *e
     cli_tell_left_cables(options, net->net);
     imported.format = summary_of(net->net->format);
     result.imported = &imported;
-    if (options->output != NULL) {
-        FAB_TRY(save(options, &imported, err));
-    }
+    FAB_TRY(options->output != NULL ? save(options, &imported, err) : FAB_OK);
     FAB_TRY(cli_report(options, &result, out, err));
 done:
     fab_result_release(&result);

@@ -100,11 +100,10 @@ static fab_status fill_ranking(cli_table *table, fab_error *err) {
 }
 
 static fab_status fill_gpus(cli_table *table, fab_error *err) {
-    fab_status status = FAB_OK;
     for (const fab_builtin *b = fab_builtin_gpus; b->name != NULL; b++) {
         char text[192];
         fab_gpu g = {.power_w = 0};
-        FAB_TRY(fab_gpu_read(stem(text, FAB_NAME_SIZE, b->name), NULL, &g, err));
+        FAB_PASS(fab_gpu_read(stem(text, FAB_NAME_SIZE, b->name), NULL, &g, err));
         cli_table_add(table, "%s", g.name);
         cli_table_add(table, "%s", fab_gpu_precisions(&g, false, text));
         cli_table_add(table, "%.0f GiB", g.memory_bytes / 1e9); /* data sheets say GB, and mean that */
@@ -114,9 +113,7 @@ static fab_status fill_gpus(cli_table *table, fab_error *err) {
         cli_table_add(table, "$%.2f", g.hour_usd);
         cli_table_add(table, "%s. Price: %s", g.source, g.price_source);
     }
-    FAB_TRY(cli_table_status(table, err));
-done:
-    return status;
+    return cli_table_status(table, err);
 }
 
 /* A row of two to four texts. */
@@ -187,20 +184,17 @@ static fab_status fill_published(cli_table *table, fab_error *err) {
 }
 
 static fab_status fill_prices(cli_table *table, fab_error *err) {
-    fab_status status = FAB_OK;
     for (const fab_builtin *b = fab_builtin_prices; b->name != NULL; b++) {
         char name[FAB_NAME_SIZE];
         fab_prices prices = {0};
-        FAB_TRY(fab_prices_read(stem(name, sizeof name, b->name), &prices, err));
+        FAB_PASS(fab_prices_read(stem(name, sizeof name, b->name), &prices, err));
         cli_table_add(table, "%s", name);
         cli_table_add(table, "%s", fab_count_rules[prices.convention].name);
         list_add_switch(table, &prices, 400e9);
         list_add_switch(table, &prices, 800e9);
         cli_table_add(table, "%s", prices.source);
     }
-    FAB_TRY(cli_table_status(table, err));
-done:
-    return status;
+    return cli_table_status(table, err);
 }
 
 static void list_add_field(void *table, const char *path, const char *unit_example, const char *initial,
@@ -333,9 +327,7 @@ static const list_topic ALL_TOPICS = {
     "topics", "", {{"What", "name", false}, {"Summary", "summary", false}}, fill_topics};
 
 static fab_status find_topic(const char *name, const list_topic **out, fab_error *err) {
-    fab_choices near;
-    char hint[FAB_CHOICES_TEXT];
-    fab_choices_init(&near, name);
+    fab_choices near = fab_choices_of(name);
     for (size_t i = 0; i < N_TOPICS; i++) {
         fab_choices_offer(&near, TOPICS[i].name);
         if (strcmp(TOPICS[i].name, name) == 0) {
@@ -344,7 +336,7 @@ static fab_status find_topic(const char *name, const list_topic **out, fab_error
         }
     }
     return fab_fail(err, FAB_EUSAGE, NULL, "command list: nothing is called '%.40s'%s", name,
-                    fab_choices_list(&near, "one of", hint));
+                    fab_choices_list(&near, "one of"));
 }
 
 /* A row of this name; of fields also all of a part ("job"), and a key in any part ("servers"). */
@@ -357,9 +349,7 @@ static bool is_row_of(const char *cell, const char *name, bool are_paths) {
 
 /* Keeps the rows of `name`. */
 static fab_status keep_rows(cli_table *table, const char *topic, const char *name, fab_error *err) {
-    fab_choices near;
-    char hint[FAB_CHOICES_TEXT];
-    fab_choices_init(&near, name);
+    fab_choices near = fab_choices_of(name);
     size_t n_kept = 0;
     for (size_t row = 0; row + table->n_columns <= table->n_cells; row += table->n_columns) {
         fab_choices_offer(&near, table->cells[row]);
@@ -371,7 +361,7 @@ static fab_status keep_rows(cli_table *table, const char *topic, const char *nam
         }
     }
     FAB_REFUSE_IF(n_kept == 0, err, FAB_EUSAGE, NULL, "command list %s: nothing is called '%.60s'%s", topic, name,
-                  fab_choices_hint(&near, hint));
+                  fab_choices_hint(&near));
     cli_table_cut(table, n_kept);
     return FAB_OK;
 }
@@ -394,16 +384,14 @@ static fab_status list_print_file(const list_topic *topic, const cli_list *words
                                : topic->fill == fill_catalogs ? fab_builtin_catalogs
                                                               : NULL;
     const fab_builtin *file = files != NULL && words->n > 1 ? fab_builtin_find(files, words->items[1]) : NULL;
-    fab_choices near;
-    char hint[FAB_CHOICES_TEXT];
     FAB_REFUSE_IF(files == NULL || words->n < 2, err, FAB_EUSAGE, NULL,
                   "option --file: needs presets, gpus, prices or catalogs, and a NAME of it: list prices "
                   "today-400g --file");
     if (file == NULL) {
-        fab_choices_init(&near, words->items[1]);
+        fab_choices near = fab_choices_of(words->items[1]);
         fab_builtin_offer(files, &near);
         return fab_fail(err, FAB_EUSAGE, NULL, "command list %s: nothing is called '%.60s'%s", topic->name,
-                        words->items[1], fab_choices_list(&near, "one of", hint));
+                        words->items[1], fab_choices_list(&near, "one of"));
     }
     (void)fwrite(file->data, 1, file->size, out);
     return FAB_OK;
@@ -413,9 +401,7 @@ static fab_status list_run(const cli_options *options, FILE *out, fab_error *err
     fab_status status = FAB_OK;
     const list_topic *topic = &ALL_TOPICS;
     cli_table table = {0};
-    if (options->operands.n > 0) {
-        FAB_TRY(find_topic(options->operands.items[0], &topic, err));
-    }
+    FAB_TRY(options->operands.n > 0 ? find_topic(options->operands.items[0], &topic, err) : FAB_OK);
     if (options->prints_file) {
         FAB_FAIL_IF(options->format != NULL, err, FAB_EUSAGE, NULL,
                     "options --file and --json: --file prints the XML file as it is; leave out one of the two");
@@ -427,9 +413,7 @@ static fab_status list_run(const cli_options *options, FILE *out, fab_error *err
     }
     FAB_TRY(topic->fill(&table, err));
     bool is_one = options->operands.n > 1;
-    if (is_one) {
-        FAB_TRY(keep_rows(&table, topic->name, options->operands.items[1], err));
-    }
+    FAB_TRY(is_one ? keep_rows(&table, topic->name, options->operands.items[1], err) : FAB_OK);
     if (options->format != NULL) {
         cli_table_json(&table, out);
         (void)fputc('\n', out);

@@ -44,19 +44,17 @@ static fab_status keep_families(fab_catalog *catalog, const char *names, fab_err
     bool is_kept[FAB_CATALOG_ITEMS] = {false};
     for (const char *at = names; at != NULL;) {
         char name[FAB_NAME_SIZE];
-        char list[FAB_CHOICES_TEXT];
         size_t n = strcspn(at, ",");
         bool found = false;
-        fab_choices near;
         (void)snprintf(name, sizeof name, "%.*s", (int)(n < sizeof name ? n : sizeof name - 1), at);
-        fab_choices_init(&near, name);
+        fab_choices near = fab_choices_of(name);
         for (size_t i = 0; i < catalog->n_families; i++) {
             fab_choices_offer(&near, catalog->families[i]);
             is_kept[i] = is_kept[i] || strcmp(catalog->families[i], name) == 0;
             found = found || strcmp(catalog->families[i], name) == 0;
         }
         FAB_REFUSE_IF(!found, err, FAB_EUSAGE, NULL, "option --family: '%.40s' is no family of the catalog%s", name,
-                      fab_choices_list(&near, "it has:", list));
+                      fab_choices_list(&near, "it has:"));
         at = at[n] == ',' ? at + n + 1 : NULL;
     }
     size_t n_kept = 0;
@@ -227,9 +225,7 @@ static fab_status optimize_run(const cli_options *options, FILE *out, fab_error 
     FAB_TRY(FAB_NEW_ALL(1, err, catalog, prices));
     FAB_TRY(fab_catalog_read(options->search.catalog != NULL ? options->search.catalog : FAB_DEFAULT_CATALOG, catalog,
                              err));
-    if (options->search.families != NULL) {
-        FAB_TRY(keep_families(catalog, options->search.families, err));
-    }
+    FAB_TRY(options->search.families != NULL ? keep_families(catalog, options->search.families, err) : FAB_OK);
     const char *profile = options->prices != NULL ? options->prices : catalog->prices;
     FAB_TRY(fab_prices_read(profile, prices, err));
     FAB_TRY(read_replayed(options, profile, &replayed, &replay_options, err));

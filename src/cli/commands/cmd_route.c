@@ -15,12 +15,11 @@ static fab_status check_dump(const cli_options *options, fab_error *err) {
     if (!to_stdout(options)) {
         return cli_check_new_file(options, options->dump, err);
     }
-    if (options->format != NULL || options->out != NULL || options->exports.n > 0 || options->advise.on ||
-        (options->bound && options->certificate == NULL)) {
-        return fab_fail(err, FAB_EUSAGE, NULL,
-                        "option --dump -: the tables take the place of the report; "
-                        "--format, --json, --out, --export, --advise and --bound need it");
-    }
+    FAB_REFUSE_IF(options->format != NULL || options->out != NULL || options->exports.n > 0 || options->advise.on ||
+                      (options->bound && options->certificate == NULL),
+                  err, FAB_EUSAGE, NULL,
+                  "option --dump -: the tables take the place of the report; "
+                  "--format, --json, --out, --export, --advise and --bound need it");
     return FAB_OK;
 }
 
@@ -87,18 +86,14 @@ static fab_status route_run(const cli_options *options, FILE *out, fab_error *er
     bool more = options->advise.on || options->certificate != NULL || options->dump != NULL || options->explain != NULL;
     FAB_FAIL_IF(cli_is_front_end(options->traffic) && more, err, FAB_EUNSUPPORTED, NULL,
                 "traffic of the front-end: --advise, --certificate, --dump and --explain know the first network only");
-    if (options->explain != NULL) {
-        FAB_TRY(cli_check_explain(options, err));
-    }
+    FAB_TRY(options->explain != NULL ? cli_check_explain(options, err) : FAB_OK);
     FAB_FAIL_IF(options->weak_parts.n > 0 && options->dump != NULL && to_stdout(options), err, FAB_EUSAGE, NULL,
                 "option --degrade: --dump - takes the place of the report that compares");
     FAB_FAIL_IF(options->failed_parts.n > 0 && options->dump != NULL && to_stdout(options), err, FAB_EUSAGE, NULL,
                 "option --fail: --dump - takes the place of the report");
     FAB_FAIL_IF(options->dump == NULL && options->dump_format == CLI_DUMP_LFT, err, FAB_EUSAGE, NULL,
                 "option --dump-format: there is no --dump FILE");
-    if (options->dump != NULL) {
-        FAB_TRY(check_dump(options, err));
-    }
+    FAB_TRY(options->dump != NULL ? check_dump(options, err) : FAB_OK);
     FAB_TRY(cli_check_new_file(options, options->certificate, err));
     FAB_TRY(cli_check_out(options, err));
     FAB_TRY(cli_check_exports(options, err));
@@ -108,9 +103,7 @@ static fab_status route_run(const cli_options *options, FILE *out, fab_error *er
         FAB_TRY(cli_explain(&session, out, err));
         goto done;
     }
-    if (options->dump != NULL) {
-        FAB_TRY(dump(&session, out, err));
-    }
+    FAB_TRY(options->dump != NULL ? dump(&session, out, err) : FAB_OK);
     if (options->dump == NULL || !to_stdout(options)) {
         FAB_TRY(cli_session_report(&session, out, err));
     } else if (options->certificate != NULL) {

@@ -31,9 +31,7 @@ static const topic TOPICS[] = {{"design", fab_design_schema},       {"prices", f
 
 static fab_status schema_run(const cli_options *options, FILE *out, fab_error *err) {
     const char *name = options->operands.items[0];
-    fab_choices near;
-    char hint[FAB_CHOICES_TEXT];
-    fab_choices_init(&near, name);
+    fab_choices near = fab_choices_of(name);
     for (size_t i = 0; i < sizeof TOPICS / sizeof TOPICS[0]; i++) {
         if (strcmp(name, TOPICS[i].name) == 0) {
             return schema_print(TOPICS[i].schema, out, err);
@@ -42,7 +40,7 @@ static fab_status schema_run(const cli_options *options, FILE *out, fab_error *e
     }
     return fab_fail(err, FAB_EUSAGE, NULL,
                     "command schema: '%.40s' is not design, prices, catalog, gpu, published, result or report%s", name,
-                    fab_choices_hint(&near, hint));
+                    fab_choices_hint(&near));
 }
 
 static const char *const EXAMPLES[] = {"fabriscope schema design", "fabriscope schema prices",

@@ -2,7 +2,6 @@
 
 #include "fab/memory.h"
 #include "fab/design.h"
-#include "fab/units.h"
 
 #include <string.h>
 
@@ -77,9 +76,7 @@ static fab_status traffic_run(const cli_options *options, FILE *out, fab_error *
     const fab_traffic *traffic = NULL;
     fab_matrix_format format = FAB_MATRIX_CSV;
     FAB_TRY(cli_check_out(options, err));
-    if (options->export_path != NULL) {
-        FAB_TRY(check_export(options, &format, err));
-    }
+    FAB_TRY(options->export_path != NULL ? check_export(options, &format, err) : FAB_OK);
     FAB_TRY(cli_session_open(options, FAB_COMMAND_TRAFFIC, options->traffic != NULL ? options->traffic : "job",
                              &session, err));
     FAB_TRY(cli_session_build(&session, err));

@@ -20,20 +20,18 @@ static const struct {
 static fab_status find_model(const char *name, double *parameters, const char **source, fab_error *err) {
     const fab_model *model = fab_model_find(name);
     char *end = NULL;
-    char hint[FAB_CHOICES_TEXT];
-    fab_choices near;
     *parameters = model != NULL ? fab_model_parameters(model) : strtod(name, &end);
     *source = model != NULL ? model->source : NULL;
     if (model != NULL || (end != name && *end == '\0' && *parameters >= 1 && *parameters <= 1e18)) {
         return FAB_OK;
     }
-    fab_choices_init(&near, name);
+    fab_choices near = fab_choices_of(name);
     for (const fab_model *m = fab_models; m->name != NULL; m++) {
         fab_choices_offer(&near, m->name);
     }
     return fab_fail(err, FAB_EUSAGE, NULL,
                     "command explain: '%.60s' is neither a model nor a number of parameters from 1 to 1e18%s", name,
-                    fab_choices_list(&near, "known:", hint));
+                    fab_choices_list(&near, "known:"));
 }
 
 static void fill(double parameters, const fab_gpu *gpu, cli_table *table) {

@@ -6,13 +6,13 @@
 #include "fab/fabric_parse.h"
 
 fab_status cli_check_explain(const cli_options *options, fab_error *err) {
-    if (options->dump != NULL || options->out != NULL || options->bound || options->advise.on ||
-        options->advise.has_budget || options->weak_parts.n > 0 || options->failed_parts.n > 0 ||
-        options->exports.n > 0 || (options->format != NULL && fab_report_format_find(options->format)->shows_graph)) {
-        return fab_fail(err, FAB_EUSAGE, NULL,
-                        "option --explain takes the place of the report: it goes with none of --dump, --out, --export, "
-                        "--bound, --advise, --degrade, --fail and formats of graphs");
-    }
+    FAB_REFUSE_IF(options->dump != NULL || options->out != NULL || options->bound || options->advise.on ||
+                      options->advise.has_budget || options->weak_parts.n > 0 || options->failed_parts.n > 0 ||
+                      options->exports.n > 0 ||
+                      (options->format != NULL && fab_report_format_find(options->format)->shows_graph),
+                  err, FAB_EUSAGE, NULL,
+                  "option --explain takes the place of the report: it goes with none of --dump, --out, --export, "
+                  "--bound, --advise, --degrade, --fail and formats of graphs");
     FAB_REFUSE_IF(options->n_seeds > 1, err, FAB_EUSAGE, NULL,
                   "option --explain shows one draw: give --seed, not --seeds");
     return FAB_OK;

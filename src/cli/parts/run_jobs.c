@@ -136,11 +136,7 @@ fab_status cli_look_further(const cli_options *options, const fab_replay *base, 
         FAB_PASS(fab_contend(base, result, options->interference, &out->contention, err));
         result->contention = out->contention;
     }
-    if (options->weak_parts.n > 0 && out->degradation == NULL) {
-        FAB_PASS(degrade(options, base, result, out, err));
-    }
-    if (options->failed_parts.n > 0) {
-        FAB_PASS(fail(options, base, result, out, err));
-    }
+    FAB_PASS(options->weak_parts.n > 0 && out->degradation == NULL ? degrade(options, base, result, out, err) : FAB_OK);
+    FAB_PASS(options->failed_parts.n > 0 ? fail(options, base, result, out, err) : FAB_OK);
     return FAB_OK;
 }

@@ -7,10 +7,9 @@
 fab_status cli_world_enter(cli_world *out, fab_error *err) {
     int rank = 0;
     int size = 1;
-    if (MPI_Init(NULL, NULL) != MPI_SUCCESS || MPI_Comm_rank(MPI_COMM_WORLD, &rank) != MPI_SUCCESS ||
-        MPI_Comm_size(MPI_COMM_WORLD, &size) != MPI_SUCCESS) {
-        return fab_fail(err, FAB_EIO, "MPI", "cannot join the other processes");
-    }
+    FAB_REFUSE_IF(MPI_Init(NULL, NULL) != MPI_SUCCESS || MPI_Comm_rank(MPI_COMM_WORLD, &rank) != MPI_SUCCESS ||
+                      MPI_Comm_size(MPI_COMM_WORLD, &size) != MPI_SUCCESS,
+                  err, FAB_EIO, "MPI", "cannot join the other processes");
     *out = (cli_world){(uint64_t)rank, (uint64_t)size};
     return FAB_OK;
 }

@@ -113,9 +113,7 @@ done:
 static fab_status turn_to(top_model *m, top_state *next, bool keeps, fab_error *err) {
     fab_status status = FAB_OK;
     const double started_s = cli_now_s();
-    if (keeps) {
-        FAB_TRY(FAB_GROW(m->before, m->capacity, m->n_before + 1, err));
-    }
+    FAB_TRY(keeps ? FAB_GROW(m->before, m->capacity, m->n_before + 1, err) : FAB_OK);
     if (next->engine != m->now.engine || next->seed != m->now.seed) {
         FAB_TRY(reopen(m, next, err));
     } else if ((status = ask(m->what_if, next, &m->answer, err)) != FAB_OK) {

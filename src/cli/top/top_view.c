@@ -228,9 +228,7 @@ fab_status top_view_refresh(const top_model *m, top_view *v, fab_error *err) {
         (void)snprintf(v->note, sizeof v->note, "%.64s has too many paths under this engine", v->phase_name);
         return FAB_OK;
     }
-    if (v->kind == TOP_FLOWS) {
-        FAB_TRY(find_flows(m, v, err));
-    }
+    FAB_TRY(v->kind == TOP_FLOWS ? find_flows(m, v, err) : FAB_OK);
     FAB_TRY(FAB_NEW(list, (size_t)f->n_links + f->n_nodes + f->n_servers + m->now.n + v->flows.n_flows, err));
     if (v->kind == TOP_PHASES) {
         n = rank_phases(m, v, list);

@@ -49,9 +49,7 @@ static fab_status build_baseline(void *context, size_t place, fab_error *err) {
     FAB_PASS(fab_context_router(c, place / n_phases, &request.router, err));
     FAB_PASS(fab_context_offer(c, place % n_phases, &request.offer, err));
     FAB_PASS(fab_context_index(c, place / n_phases, &request.index, err));
-    if (fab_router_facts_of(request.router)->splits) {
-        FAB_PASS(fab_context_dag(c, &request.dag, err));
-    }
+    FAB_PASS(fab_router_facts_of(request.router)->splits ? fab_context_dag(c, &request.dag, err) : FAB_OK);
     request.seed = fab_context_seed(c, request.router);
     return fab_baseline_new(&request, &c->parts->baselines[place].baseline, err);
 }

@@ -1,7 +1,6 @@
 /* What the tables of a context take, from counts: see replay_memory.c for how the formulas are made. */
 #include "fab/context_memory.h"
 #include "fab/design.h"
-#include "fab/units.h"
 
 #include "fab/memory.h"
 

@@ -313,9 +313,7 @@ fab_status fab_iteration_time(const fab_iteration_request *request, fab_iteratio
     size_t n = 0;
     FAB_TRY(open_plan(request, &p, err));
     FAB_TRY(FAB_NEW(candidate, N_MICROBATCHES * (request->choose_interleave ? p.most_chunks : 1), err));
-    if (!request->choose_microbatch) {
-        FAB_TRY(add_candidates(&p, job->microbatch, candidate, &n, err));
-    }
+    FAB_TRY(!request->choose_microbatch ? add_candidates(&p, job->microbatch, candidate, &n, err) : FAB_OK);
     for (size_t i = 0; request->choose_microbatch && i < N_MICROBATCHES; i++) {
         FAB_TRY(add_candidates(&p, MICROBATCHES[i], candidate, &n, err));
     }
@@ -325,9 +323,7 @@ fab_status fab_iteration_time(const fab_iteration_request *request, fab_iteratio
                 p.gpu->memory_bytes * 1e-9, p.gpu->name);
     FAB_TRY(choose(&p, candidate, n, &best, err));
     FAB_TRY(iteration_evaluate(&p, &best, request->time_only ? FAB_PIPELINE_TIME : FAB_PIPELINE_USE, out, err));
-    if (request->schedule != NULL) {
-        FAB_TRY(keep_schedule(&p, &best, request->schedule, err));
-    }
+    FAB_TRY(request->schedule != NULL ? keep_schedule(&p, &best, request->schedule, err) : FAB_OK);
 done:
     free(candidate);
     return status;

@@ -4,8 +4,6 @@
  */
 #pragma once
 
-#include "fab/iteration.h"
-
 #include <stddef.h>
 
 typedef struct iterate_role {

@@ -29,13 +29,8 @@ static double whole_ns(double s) {
     return round(s * 1e9) * 1e-9;
 }
 
-static int edge_order(const void *a, const void *b) {
-    const edge *x = a;
-    const edge *y = b;
-    FAB_ORDER_BY(x->stage, y->stage);
-    FAB_ORDER_BY(x->at_s, y->at_s);
-    return x->change - y->change; /* ends first */
-}
+/* Ends first. */
+FAB_ORDER_KEYS(edge_order, edge, FAB_ORDER(a->stage, b->stage), FAB_ORDER(a->at_s, b->at_s), a->change - b->change);
 
 FAB_ORDER_TWO(span_order, fab_span, start_s, stage);
 

@@ -191,9 +191,7 @@ fab_status fab_serving_wait(const fab_serving_queue *q, fab_serving_waits *out, 
         now_s -= log(draw(&rng)) / q->arrivals_per_s;
         of[i].arrival_s = of[i].ready_s = now_s;
     }
-    if (q->readers > 0) {
-        FAB_TRY(run_readers(q, of, err));
-    }
+    FAB_TRY(q->readers > 0 ? run_readers(q, of, err) : FAB_OK);
     FAB_TRY(run_replicas(q, of, err));
     FAB_TRY(measure_waits(q, of, out, err));
     out->window_s = now_s;

@@ -57,8 +57,7 @@ static fab_status group_gpus(const fab_prepared_phase *s, const fab_sent *sent, 
     grouping g = {0};
     uint32_t *head = NULL;
     uint32_t *next = NULL;
-    FAB_TRY(FAB_NEW_ALL(all->n, err, g.group, g.size, g.apart, next));
-    FAB_TRY(FAB_NEW(g.flows, all->n, err));
+    FAB_TRY(FAB_NEW_ALL(all->n, err, g.group, g.size, g.apart, next, g.flows));
     FAB_TRY(FAB_NEW(g.leaf, (size_t)all->n * s->demand->n_parts, err));
     FAB_TRY(FAB_NEW(head, fab_next_hops_n_leaves(s->next_hops), err));
     for (uint32_t apart = 0; apart < all->n / size * n_rails; apart++) {

@@ -64,15 +64,8 @@ static fab_status hash_pairs(search *t, fab_error *err) {
     return FAB_OK;
 }
 
-static int by_class(const void *a, const void *b) {
-    const used_link *x = a;
-    const used_link *y = b;
-    FAB_ORDER_BY(x->key, y->key);
-    if (x->capacity < y->capacity || x->capacity > y->capacity) {
-        return x->capacity < y->capacity ? -1 : 1;
-    }
-    return FAB_ORDER(x->link, y->link);
-}
+FAB_ORDER_KEYS(by_class, used_link, FAB_ORDER(a->key, b->key), FAB_ORDER(a->capacity, b->capacity),
+               FAB_ORDER(a->link, b->link));
 
 static fab_status classify(search *t, uint32_t n_links, double *capacity, fab_error *err) {
     fab_status status = FAB_OK;

@@ -358,9 +358,7 @@ fab_status fab_finish_lossless(const fab_fabric *f, const fab_transport_spec *sp
     phase.latency_s = latency_s;
     uint32_t n_sent = 0;
     FAB_TRY(leave_domains(f, &phase, capacity, &bits, copies, &n_sent, err));
-    if (n_sent > 0) {
-        FAB_TRY(fab_lossless_run(&transport, &phase, out, err));
-    }
+    FAB_TRY(n_sent > 0 ? fab_lossless_run(&transport, &phase, out, err) : FAB_OK);
     for (uint32_t i = 0; i < phase.n_flows; i++) { /* what is copied is not there sooner than by fair shares */
         out->finish_s[i] = copies[i] ? fmax(out->finish_s[i], fluid_s[i]) : out->finish_s[i];
     }

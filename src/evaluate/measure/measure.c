@@ -103,12 +103,8 @@ fab_status fab_measure_run(const fab_engine_run *run, fab_figures *out, fab_erro
     fab_figures sample = {0};
     fab_scratch *s = run->scratch;
     uint32_t n_links = run->prepared->fabric->n_links;
-    if (s->use == NULL) {
-        FAB_PASS(FAB_NEW(s->use, n_links, err));
-    }
-    if (s->bytes == NULL) {
-        FAB_PASS(FAB_NEW(s->bytes, n_links, err));
-    }
+    FAB_PASS(s->use == NULL ? FAB_NEW(s->use, n_links, err) : FAB_OK);
+    FAB_PASS(s->bytes == NULL ? FAB_NEW(s->bytes, n_links, err) : FAB_OK);
     if (run->rates && fab_is_lossless(run->transport)) {
         FAB_PASS(fab_check_lossless(run->router, run->transport, err));
     }

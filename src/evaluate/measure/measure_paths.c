@@ -325,14 +325,10 @@ static fab_status open_shards(draw *d, fab_error *err) {
     }
     for (size_t i = 0; i < d->n_shards; i++) {
         shard *s = &d->shards[i];
-        if (i > 0) {
-            FAB_PASS(FAB_NEW_ALL(n_links, err, s->own.use, s->own.bytes));
-        }
+        FAB_PASS(i > 0 ? FAB_NEW_ALL(n_links, err, s->own.use, s->own.bytes) : FAB_OK);
         s->use = s->scratch->use;
         s->bytes = s->scratch->bytes;
-        if (prepared->bisection) {
-            FAB_PASS(FAB_NEW(s->count, n_links, err));
-        }
+        FAB_PASS(prepared->bisection ? FAB_NEW(s->count, n_links, err) : FAB_OK);
         if (d->detail) {
             FAB_PASS(fab_next_hop_use_new(prepared->fabric, run->router, &s->next_hops, err));
             FAB_PASS(run->dependencies != NULL ? fab_dependencies_init(prepared->fabric, &s->dependencies, err)
@@ -428,13 +424,9 @@ static fab_status paths_measure(draw *d, fab_figures *out, fab_error *err) {
     }
     FAB_TRY(d->once ? FAB_OK : fab_parallel_for(d->n_shards, run->n_threads, visit_shard, d, err));
     join_flows(d, out);
-    if (!is_minimal && run->bound != NULL && d->stream.whole != NULL) {
-        FAB_TRY(find_minimal(d, &is_minimal, err));
-    }
+    FAB_TRY(!is_minimal && run->bound != NULL && d->stream.whole != NULL ? find_minimal(d, &is_minimal, err) : FAB_OK);
     FAB_TRY(fab_sample_bound(run, is_minimal, out, err));
-    if (run->rates) {
-        FAB_TRY(measure_rates(d, out, err));
-    }
+    FAB_TRY(run->rates ? measure_rates(d, out, err) : FAB_OK);
 done:
     close_shards(d);
     return status;

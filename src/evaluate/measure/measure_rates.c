@@ -427,15 +427,9 @@ fab_status fab_rate_paths(const fab_engine_run *run, const fab_routes *r, const 
         follow_last(run, r, last_path);
     }
     out->transfer_s = isinf(out->transfer_s) ? NAN : out->transfer_s; /* a deadlock */
-    if (run->detail != NULL && run->keep_flows) {
-        FAB_PASS(keep_flows(run, r->n_flows, r->flow_first, err));
-    }
-    if (run->detail != NULL && run->keep_routes) {
-        FAB_PASS(keep_routes(run, r, err));
-    }
-    if (run->trace != NULL) {
-        FAB_PASS(fab_trace_paths(run, r, volume, err));
-    }
+    FAB_PASS(run->detail != NULL && run->keep_flows ? keep_flows(run, r->n_flows, r->flow_first, err) : FAB_OK);
+    FAB_PASS(run->detail != NULL && run->keep_routes ? keep_routes(run, r, err) : FAB_OK);
+    FAB_PASS(run->trace != NULL ? fab_trace_paths(run, r, volume, err) : FAB_OK);
     if (run->proof != NULL) {
         fab_proof_paths(run, r);
     }
@@ -541,15 +535,9 @@ fab_status fab_rate_split(const fab_engine_run *run, const fab_split *split, con
     }
     FAB_TRY(rates_solve(run, &p, phase->n_flows, NULL, err));
     rates_take(run, phase->n_flows, NULL, out);
-    if (run->detail != NULL && run->keep_flows) {
-        FAB_TRY(keep_flows(run, phase->n_flows, NULL, err));
-    }
-    if (run->trace != NULL) {
-        FAB_TRY(fab_trace_split(run, split, err));
-    }
-    if (run->proof != NULL) {
-        FAB_TRY(fab_proof_split(run, split, err));
-    }
+    FAB_TRY(run->detail != NULL && run->keep_flows ? keep_flows(run, phase->n_flows, NULL, err) : FAB_OK);
+    FAB_TRY(run->trace != NULL ? fab_trace_split(run, split, err) : FAB_OK);
+    FAB_TRY(run->proof != NULL ? fab_proof_split(run, split, err) : FAB_OK);
     FAB_TRY(check_bound(run, bytes, out, err));
 done:
     fab_link_classes_release(&classes);

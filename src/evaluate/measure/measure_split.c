@@ -137,9 +137,7 @@ fab_status fab_measure_split(const fab_engine_run *run, fab_figures *out, fab_er
         split = own;
     }
     FAB_TRY(FAB_GROW(scratch->worst, scratch->worst_capacity, s->demand->n_pairs, err));
-    if (s->bisection) {
-        FAB_TRY(effective_bisection(run, split, &out->effective_bisection, err));
-    }
+    FAB_TRY(s->bisection ? effective_bisection(run, split, &out->effective_bisection, err) : FAB_OK);
     memcpy(scratch->use, s->demand->segment_rate, size);
     memcpy(scratch->bytes, s->demand->segment_bytes, size);
     FAB_TRY(fab_split_load(dag, split, s->demand, s->demand->rate, scratch->use, err));
@@ -155,9 +153,7 @@ fab_status fab_measure_split(const fab_engine_run *run, fab_figures *out, fab_er
         FAB_TRY(own != NULL ? fab_rate_split(run, split, scratch->bytes, out, err)
                             : fab_rate_loads(run, scratch->bytes, out, err));
     }
-    if (own == NULL) {
-        FAB_TRY(fab_estimate_hash(run, dag, scratch->use, scratch->bytes, out, err));
-    }
+    FAB_TRY(own == NULL ? fab_estimate_hash(run, dag, scratch->use, scratch->bytes, out, err) : FAB_OK);
     if (run->detail != NULL) {
         FAB_TRY(add_crossing_flows(run, split, err));
         FAB_TRY(fab_path_figures_of_split(run->router, dag, split, s->demand, s->phase, s->offer, &run->detail->paths,

@@ -171,10 +171,6 @@ typedef struct pair_paths {
     double *hops, *shortest_s, *expected_s, *longest_s; /* shape [n_pairs] */
 } pair_paths;
 
-static void release_pairs(pair_paths *p) {
-    FAB_FREE_ALL(p->hops, p->shortest_s, p->expected_s, p->longest_s);
-}
-
 static fab_status fold_pairs(const fab_fabric *f, const fab_dag *dag, const fab_split *split, const fab_demand *demand,
                              pair_paths *out, fab_error *err) {
     fab_status status = FAB_OK;
@@ -449,7 +445,7 @@ fab_status fab_path_figures_of_split(const fab_router *router, const fab_dag *da
     }
     *out = fab_path_tally_finish(&tally);
 done:
-    release_pairs(&pairs);
+    FAB_FREE_ALL(pairs.hops, pairs.shortest_s, pairs.expected_s, pairs.longest_s);
     fab_path_tally_release(&tally);
     return status;
 }

@@ -5,7 +5,6 @@
 #include "times/relay.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define BITS 8.0

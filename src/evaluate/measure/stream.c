@@ -107,9 +107,7 @@ fab_status fab_stream_load(const fab_stream *s, uint64_t chunk, fab_pass_kind pa
     uint64_t left = phase->n_flows - first;
     uint32_t n = (uint32_t)(left < s->per_chunk ? left : s->per_chunk);
     *out = (fab_chunk){.first = first};
-    if (pass == FAB_PASS_LOADS) {
-        FAB_PASS(load_flows(s, first, n, scratch, out, err));
-    }
+    FAB_PASS(pass == FAB_PASS_LOADS ? load_flows(s, first, n, scratch, out, err) : FAB_OK);
     out->routes = s->whole;
     if (s->whole == NULL) {
         scratch->routes.between_switches = phase->all.n > 0;
@@ -119,11 +117,7 @@ fab_status fab_stream_load(const fab_stream *s, uint64_t chunk, fab_pass_kind pa
     return FAB_OK;
 }
 
-static int by_leaf_and_sent(const void *a, const void *b) {
-    const fab_source *x = a;
-    const fab_source *y = b;
-    return x->leaf != y->leaf ? FAB_ORDER(x->leaf, y->leaf) : FAB_ORDER(x->sent, y->sent);
-}
+FAB_ORDER_KEYS(by_leaf_and_sent, fab_source, FAB_ORDER(a->leaf, b->leaf), FAB_ORDER(a->sent, b->sent));
 
 static fab_source source_of_gpu(const fab_prepared_phase *s, uint32_t gpu) {
     uint32_t nic = nic_of(s, gpu);

@@ -51,9 +51,7 @@ fab_status estimator_shift(fab_estimator_reader *t, uint32_t flow, const fab_lin
         to->bits += weight * most;
         to->weight += weight;
         to->most = to->most > most ? to->most : most;
-        if (before > to->limit || load_most(to) > to->limit) {
-            FAB_PASS(estimator_weigh(t, link[i], err));
-        }
+        FAB_PASS(before > to->limit || load_most(to) > to->limit ? estimator_weigh(t, link[i], err) : FAB_OK);
     }
     return FAB_OK;
 }
@@ -65,9 +63,7 @@ fab_status estimator_clear(fab_estimator_reader *t, fab_error *err) {
     for (uint32_t l = 0; l < n_links; l++) {
         n += is_heavy(t, l);
     }
-    if (t->heavy.at == NULL && n <= MOST_HEAVY) {
-        FAB_PASS(FAB_NEW(t->heavy.at, n_links, err));
-    }
+    FAB_PASS(t->heavy.at == NULL && n <= MOST_HEAVY ? FAB_NEW(t->heavy.at, n_links, err) : FAB_OK);
     if (t->heavy.at != NULL) {
         memset(t->heavy.at, 0, n_links * sizeof *t->heavy.at);
     }

@@ -319,9 +319,7 @@ static bool is_same_place(const fab_incremental *m, const fab_state *state) {
 static fab_status incremental_follow(fab_incremental *m, const fab_state *state, fab_error *err) {
     const fab_state place = {.moved = state->moved, .n_moved = state->n_moved, .new_gpu = state->new_gpu};
     incremental_todo todo = {.state = state, .fits = true};
-    if (!m->is_open || m->stamp == UINT32_MAX) {
-        FAB_PASS(incremental_clear(m, err));
-    }
+    FAB_PASS(!m->is_open || m->stamp == UINT32_MAX ? incremental_clear(m, err) : FAB_OK);
     m->is_open = false;
     m->stamp++;
     FAB_PASS(fab_state_key_take(&m->place, &place, err));

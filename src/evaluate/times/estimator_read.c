@@ -38,12 +38,8 @@ void fab_estimator_reader_free(fab_estimator_reader *t) {
 static fab_status estimator_restore(fab_estimator_reader *t, fab_error *err) {
     const fab_estimator *c = t->estimator;
     size_t n_links = c->request.fabric->n_links;
-    if (t->load == NULL) {
-        FAB_PASS(FAB_NEW(t->load, n_links, err));
-    }
-    if (t->relayed == NULL && c->relayed != NULL) {
-        FAB_PASS(FAB_NEW(t->relayed, n_links, err));
-    }
+    FAB_PASS(t->load == NULL ? FAB_NEW(t->load, n_links, err) : FAB_OK);
+    FAB_PASS(t->relayed == NULL && c->relayed != NULL ? FAB_NEW(t->relayed, n_links, err) : FAB_OK);
     if (t->is_dirty) {
         memcpy(t->load, c->load, n_links * sizeof *t->load);
     }
@@ -103,9 +99,7 @@ static fab_status slowest_path(fab_estimator_reader *t, const fab_rerouted *r, b
         }
         double before_s = estimator_latency(c->request.fabric, before->link + first, n_before);
         most_s = fmax(most_s, estimator_latency(c->request.fabric, r->link + r->path_first[i], n));
-        if (before_s >= 0) {
-            FAB_TRY(lose_latency(t, before_s, err));
-        }
+        FAB_TRY(before_s >= 0 ? lose_latency(t, before_s, err) : FAB_OK);
     }
     for (uint32_t i = 0; i < c->latencies.n && c->latencies.s[i] > most_s; i++) {
         most_s = t->gone[i] < c->latencies.n_with[i] ? c->latencies.s[i] : most_s;
@@ -269,9 +263,7 @@ static double relay_s(const fab_estimator_reader *t, const fab_mask *mask, bool 
 fab_status estimator_renew_limits(fab_estimator_reader *t, fab_error *err) {
     const fab_estimator *c = t->estimator;
     const fab_path_chunk chunk = {.routes = &t->routes, .phase = c->request.phase};
-    if (t->limit_bps == NULL) {
-        FAB_PASS(FAB_NEW(t->limit_bps, c->request.routes->n_flows, err));
-    }
+    FAB_PASS(t->limit_bps == NULL ? FAB_NEW(t->limit_bps, c->request.routes->n_flows, err) : FAB_OK);
     FAB_PASS(fab_flow_latencies_of_routes(c->request.router, &chunk, t->limit_bps, err));
     fab_flow_limits(c->request.router, t->limit_bps, c->request.routes->n_flows, t->limit_bps);
     t->is_renewed = true;
@@ -321,14 +313,10 @@ static fab_status read_loads(fab_estimator_reader *t, const fab_mask *mask, cons
     FAB_PASS(bound_windows(t, &b, err));
     bool is_followed = ends_s != NULL || fab_is_lossless(c->request.transport);
     bool agree = !is_followed && b.most_s <= b.least_s * (1 + ESTIMATOR_CLOSE);
-    if (!agree && !is_followed) {
-        FAB_PASS(estimator_settle(t, mask, r, b.least_s, &agree, err));
-    }
+    FAB_PASS(!agree && !is_followed ? estimator_settle(t, mask, r, b.least_s, &agree, err) : FAB_OK);
     out->transfer_s = b.least_s;
     if (!agree) {
-        if (!t->is_renewed) {
-            FAB_PASS(estimator_assemble(t, r, err));
-        }
+        FAB_PASS(!t->is_renewed ? estimator_assemble(t, r, err) : FAB_OK);
         FAB_PASS(estimator_simulate(t, mask, b.least_s, &out->transfer_s, err));
         out->is_simulated = true;
     }

@@ -49,9 +49,7 @@ static fab_status open_arrays(fab_estimator_reader *t, fab_error *err) {
     }
     FAB_PASS(FAB_NEW(t->capacity, c->request.fabric->n_links, err));
     FAB_PASS(FAB_NEW_ALL(c->n_paths, err, t->part, t->path_bits, t->finish_s));
-    if (c->limit_bps != NULL) {
-        FAB_PASS(FAB_NEW(t->limit, c->n_paths, err));
-    }
+    FAB_PASS(c->limit_bps != NULL ? FAB_NEW(t->limit, c->n_paths, err) : FAB_OK);
     return FAB_NEW(t->path_first, (size_t)c->n_paths + 1, err);
 }
 
@@ -133,9 +131,7 @@ fab_status estimator_simulate(fab_estimator_reader *t, const fab_mask *mask, dou
     estimator_prepare(t, mask);
     const fab_sharing sharing = estimator_sharing(t);
     FAB_PASS(fab_fluid_finish(&sharing, t->path_bits, t->finish_s, err));
-    if (fab_is_lossless(c->request.transport)) {
-        FAB_PASS(simulate_packets(t, least_s, err));
-    }
+    FAB_PASS(fab_is_lossless(c->request.transport) ? simulate_packets(t, least_s, err) : FAB_OK);
     for (uint32_t path = 0; path < c->n_paths; path++) {
         last_s = fmax(last_s, t->finish_s[path]);
     }

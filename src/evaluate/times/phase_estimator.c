@@ -61,9 +61,7 @@ static fab_status add_paths(fab_estimator *c, fab_error *err) {
     FAB_PASS(FAB_NEW(c->flow_of, c->n_paths, err));
     FAB_PASS(FAB_NEW(c->bits, r->n_flows, err));
     FAB_PASS(FAB_NEW(c->load, f->n_links, err));
-    if (f->stores_and_forwards) {
-        FAB_PASS(FAB_NEW(c->relayed, f->n_links, err));
-    }
+    FAB_PASS(f->stores_and_forwards ? FAB_NEW(c->relayed, f->n_links, err) : FAB_OK);
     c->is_even = true;
     for (uint32_t flow = 0; flow < r->n_flows; flow++) {
         c->bits[flow] = (double)fab_phase_flow(c->request.phase, flow).bytes * BITS;

@@ -106,9 +106,7 @@ fab_status fab_phase_transfer(const fab_context *context, size_t engine, size_t 
     FAB_PASS(route_phase(context, request.router, request.phase, request.offer, scratch, err));
     add_paths(request.fabric, request.phase, &scratch->routes, bytes, &found);
     request.routes = &scratch->routes;
-    if (wants_time) {
-        FAB_PASS(estimate(&request, &found.transfer_s, err));
-    }
+    FAB_PASS(wants_time ? estimate(&request, &found.transfer_s, err) : FAB_OK);
     *out = found;
     return FAB_OK;
 }

@@ -203,9 +203,7 @@ static fab_status add_flow(server_moves *m, moves_block *block, uint32_t server,
     uint32_t *first = block->first + m->path[at];
     fab_walked walked = {.n_paths = 0};
     const bool is_away = m->other[at] == block->place && block->place != server;
-    if (!is_away) {
-        FAB_PASS(fab_reroute_walk(m->clean, &m->flow[at], 1, m->new_gpu, &walked, err));
-    }
+    FAB_PASS(!is_away ? fab_reroute_walk(m->clean, &m->flow[at], 1, m->new_gpu, &walked, err) : FAB_OK);
     for (uint32_t i = 0; i < n; i++) {
         const size_t n_links = is_away ? 0 : walked.first[i + 1] - walked.first[i];
         const fab_link_id *link = is_away ? NULL : walked.link + walked.first[i];
@@ -507,9 +505,7 @@ static bool moves_cut_off(const server_moves *m, const fab_mask *mask) {
 }
 
 static fab_status follow(server_moves *m, const fab_state *state, fab_error *err) {
-    if (!m->is_open || m->stamp == UINT32_MAX) {
-        FAB_PASS(moves_clear(m, err));
-    }
+    FAB_PASS(!m->is_open || m->stamp == UINT32_MAX ? moves_clear(m, err) : FAB_OK);
     m->is_open = false;
     m->stamp++;
     if (m->block_bytes > BLOCK_BYTES) {

@@ -43,9 +43,7 @@ static fab_status open_attempt(attempt *a, fab_error *err) {
         any_dead = any_dead || q->mask->residual[q->mask->link[i]] == 0;
     }
     a->dag = fab_router_dag(q->router, NULL);
-    if (any_dead) {
-        FAB_PASS(fab_next_hops_new(q->fabric, q->mask->dead_link, &a->next_hops, err));
-    }
+    FAB_PASS(any_dead ? fab_next_hops_new(q->fabric, q->mask->dead_link, &a->next_hops, err) : FAB_OK);
     FAB_PASS(fab_router_over(q->router, a->next_hops, &a->router, err));
     if (a->dag == NULL && !any_dead) {
         a->dag = q->dag;
@@ -203,9 +201,7 @@ fab_status fab_split_seconds(const fab_split_seconds_request *request, fab_phase
     double bits = (double)fab_phase_largest(phase, &is_even) * BITS;
     double low_s = least_s(&a);
     double high_s = low_s;
-    if (!is_even) {
-        FAB_TRY(most_s(&a, &high_s, err));
-    }
+    FAB_TRY(!is_even ? most_s(&a, &high_s, err) : FAB_OK);
     if (fab_router_facts_of(a.router)->reorders && paths.n_flows > 0 && bits / paths.min_limit_bps > low_s) {
         double relay_s = 0;
         FAB_TRY(window_s(&a, &relay_s, err));

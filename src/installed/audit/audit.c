@@ -135,18 +135,12 @@ typedef struct named_node {
     uint32_t node;
 } named_node;
 
-static int by_name(const void *x, const void *y) {
-    const named_node *a = x;
-    const named_node *b = y;
-    int order = fab_compare_names(a->name, b->name);
-    return order != 0 ? order : FAB_ORDER(a->node, b->node);
-}
+FAB_ORDER_KEYS(by_name, named_node, fab_compare_names(a->name, b->name), FAB_ORDER(a->node, b->node));
 
 static fab_status rank_nodes(auditor *a, named_node **out, fab_error *err) {
     uint32_t n = a->net->n_nodes;
     FAB_PASS(fab_network_names(a->net, &a->names, err));
-    FAB_PASS(FAB_NEW(a->rank, (size_t)n + 1, err));
-    FAB_PASS(FAB_NEW(*out, (size_t)n + 1, err));
+    FAB_PASS(FAB_NEW_ALL((size_t)n + 1, err, a->rank, *out));
     for (uint32_t v = 0; v < n; v++) {
         (*out)[v] = (named_node){a->net->nodes[v].label, v};
     }
@@ -201,10 +195,6 @@ typedef struct box {
     uint32_t tier;
 } box;
 
-static int by_box_name(const void *x, const void *y) {
-    return strcmp(((const box *)x)->name, ((const box *)y)->name);
-}
-
 fab_status fab_audit_find_tiers(fab_audit *audit, const fab_shape *shape, const char *const *names, fab_error *err) {
     box *boxes = NULL;
     uint32_t n_nodes = shape->net->n_nodes;
@@ -216,11 +206,11 @@ fab_status fab_audit_find_tiers(fab_audit *audit, const fab_shape *shape, const 
     for (uint32_t s = 0; s < shape->n_servers; s++) {
         boxes[n_nodes + s] = (box){shape->server_name[s], 0};
     }
-    qsort(boxes, n, sizeof *boxes, by_box_name);
+    qsort(boxes, n, sizeof *boxes, fab_order_text);
     for (uint32_t i = 0; i < 2 * audit->n_findings; i++) {
         fab_finding *f = &audit->findings[i / 2];
         const box wanted = {.name = i % 2 == 0 ? f->node : f->other};
-        const box *found = bsearch(&wanted, boxes, n, sizeof *boxes, by_box_name);
+        const box *found = bsearch(&wanted, boxes, n, sizeof *boxes, fab_order_text);
         f->at[i % 2].tier = found != NULL ? found->tier : f->at[i % 2].tier;
     }
     free(boxes);

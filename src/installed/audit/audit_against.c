@@ -68,25 +68,19 @@ static fab_status match(comparison *c, const fab_shape *here, const fab_shape *p
     m.plan = &c->shape_copy;
     m.ports.cables = c->cables;
     FAB_TRY(audit_match_find(&m, err));
-    if (m.lacks_servers) {
-        FAB_TRY(match_boxes(c, here, plan, &m, err));
-    }
-    if (m.lacks_boxes) {
-        FAB_FAIL(
-            err, FAB_EINPUT, c->a.net->path,
-            "only %u of the %u boxes of the plan are known here, by GUID, name or port (the plan has '%.40s', here "
-            "is '%.40s'): a comparison needs the same names, or a map of them, --node-name-map",
-            (unsigned)m.n_same, (unsigned)c->plan->n_nodes, c->plan->n_nodes > 0 ? c->plan->nodes[0].label : "nothing",
-            c->a.net->n_nodes > 0 ? c->a.net->nodes[0].label : "nothing");
-    }
+    FAB_TRY(m.lacks_servers ? match_boxes(c, here, plan, &m, err) : FAB_OK);
+    FAB_FAIL_IF(m.lacks_boxes, err, FAB_EINPUT, c->a.net->path,
+                "only %u of the %u boxes of the plan are known here, by GUID, name or port (the plan has '%.40s', here "
+                "is '%.40s'): a comparison needs the same names, or a map of them, --node-name-map",
+                (unsigned)m.n_same, (unsigned)c->plan->n_nodes,
+                c->plan->n_nodes > 0 ? c->plan->nodes[0].label : "nothing",
+                c->a.net->n_nodes > 0 ? c->a.net->nodes[0].label : "nothing");
     c->a.plan = c->plan;
     c->plan_shape = &c->shape_copy;
     c->there = m.there;
     c->meant = m.meant;
     m.there = m.meant = NULL;
-    FAB_TRY(FAB_NEW(c->found, (size_t)c->a.net->n_cables + 1, err));
-    FAB_TRY(FAB_NEW(c->planned_bps, (size_t)c->a.net->n_cables + 1, err));
-    FAB_TRY(FAB_NEW(c->is_meant_one_sided, (size_t)c->a.net->n_cables + 1, err));
+    FAB_TRY(FAB_NEW_ALL((size_t)c->a.net->n_cables + 1, err, c->found, c->planned_bps, c->is_meant_one_sided));
     c->a.planned_bps = c->planned_bps;
     c->a.is_meant_one_sided = c->is_meant_one_sided;
 done:

@@ -31,13 +31,8 @@ FAB_ORDER_TWO(by_ends, audit_trunk, lower, upper);
 
 FAB_ORDER_TWO(by_signature, lower_switch, signature, rank);
 
-static int by_frequency(const void *x, const void *y) {
-    const lower_switch *a = x;
-    const lower_switch *b = y;
-    FAB_ORDER_BY(b->n_same, a->n_same);
-    FAB_ORDER_BY(a->signature, b->signature);
-    return FAB_ORDER(a->rank, b->rank);
-}
+FAB_ORDER_KEYS(by_frequency, lower_switch, FAB_ORDER(b->n_same, a->n_same), FAB_ORDER(a->signature, b->signature),
+               FAB_ORDER(a->rank, b->rank));
 
 /* Cables between the two tiers as trunks. */
 static fab_status list_trunks(finding_blocks *f, fab_error *err) {

@@ -237,8 +237,7 @@ fab_status fab_audit_cables(auditor *a, fab_error *err) {
     double *usual = NULL;
     double *confidence = NULL;
     boundary_rates rates[FAB_AUDIT_BOUNDARIES + 1] = {{0}};
-    FAB_TRY(FAB_NEW(usual, (size_t)a->net->n_cables + 1, err));
-    FAB_TRY(FAB_NEW(confidence, (size_t)a->net->n_cables + 1, err));
+    FAB_TRY(FAB_NEW_ALL((size_t)a->net->n_cables + 1, err, usual, confidence));
     for (uint32_t t = 1; t <= FAB_AUDIT_BOUNDARIES && a->planned_bps != NULL; t++) {
         FAB_TRY(look_at_boundary(a, t, &rates[t], err));
     }
@@ -249,9 +248,7 @@ fab_status fab_audit_cables(auditor *a, fab_error *err) {
         const fab_network_cable *c = &a->net->cables[cable];
         uint32_t t = fab_audit_boundary_of(a, cable);
         bool is_told = t <= FAB_AUDIT_BOUNDARIES && rates[t].is_uniform && is_planned(a, cable);
-        if (c->rate_bps > 0 && !is_told) {
-            FAB_TRY(look_at_speed(a, cable, usual[cable], confidence[cable], err));
-        }
+        FAB_TRY(c->rate_bps > 0 && !is_told ? look_at_speed(a, cable, usual[cable], confidence[cable], err) : FAB_OK);
         bool is_meant = a->is_meant_one_sided != NULL && a->is_meant_one_sided[cable];
         for (int i = 0; i < 2; i++) { /* told once for all of them */
             is_meant = is_meant || (c->end[i].line == 0 && a->net->nodes[c->end[i].node].lacks_record);

@@ -49,10 +49,8 @@ static bool is_member(const cells *s, uint32_t v) {
 }
 
 static fab_status list_cells(cells *s, fab_error *err) {
-    FAB_PASS(FAB_NEW(s->count, s->n_cells, err));
+    FAB_PASS(FAB_NEW_ALL(s->n_cells, err, s->count, s->size, s->first));
     FAB_PASS(FAB_NEW(s->place, s->a->net->n_nodes, err));
-    FAB_PASS(FAB_NEW(s->size, s->n_cells, err));
-    FAB_PASS(FAB_NEW(s->first, s->n_cells, err));
     for (uint32_t i = 0; i < n_switches(s); i++) {
         uint32_t v = switch_at(s, i);
         if (s->of[v] != NONE) {
@@ -156,8 +154,7 @@ static fab_status learn_rule(cells *s, fab_error *err) {
         s->most = same > n_most ? s->size[cell] : s->most;
         n_most = same > n_most ? same : n_most;
     }
-    FAB_TRY(FAB_NEW(s->rule, (size_t)s->most * s->n_cells, err));
-    FAB_TRY(FAB_NEW(votes, (size_t)s->most * s->n_cells, err));
+    FAB_TRY(FAB_NEW_ALL((size_t)s->most * s->n_cells, err, s->rule, votes));
     for (int kind = 0; kind < 2 && part < LEARNED; kind++) {
         s->by_distance = kind == 0;
         part = n_most >= FAB_AUDIT_NEARLY * s->n_cells ? learn(s, votes) : 0;

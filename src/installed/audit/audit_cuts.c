@@ -21,8 +21,7 @@ static fab_status audit_cuts_number(const auditor *a, cuts *c, fab_error *err) {
     fab_status status = FAB_OK;
     const fab_network *net = a->net;
     uint32_t *of_server = NULL;
-    FAB_TRY(FAB_NEW(c->vertex, net->n_nodes, err));
-    FAB_TRY(FAB_NEW(c->node, net->n_nodes, err));
+    FAB_TRY(FAB_NEW_ALL(net->n_nodes, err, c->vertex, c->node));
     FAB_TRY(FAB_NEW(of_server, (size_t)a->shape->n_servers + 1, err));
     for (uint32_t v = 0; v < net->n_nodes; v++) {
         uint32_t server = a->shape->server[v];
@@ -48,18 +47,14 @@ done:
 static fab_status find_cuts(const auditor *a, cuts *c, fab_error *err) {
     fab_status status = FAB_OK;
     fab_edges edges = {.n = 0};
-    FAB_TRY(FAB_NEW(c->is_host, c->n_vertices, err));
-    FAB_TRY(FAB_NEW(c->root, c->n_vertices, err));
-    FAB_TRY(FAB_NEW(c->cut, c->n_vertices, err));
+    FAB_TRY(FAB_NEW_ALL(c->n_vertices, err, c->is_host, c->root, c->cut));
     for (uint32_t v = 0; v < c->n_vertices; v++) {
         c->is_host[v] = fab_network_is_host(a->net, c->node[v]);
     }
     for (uint32_t i = 0; i < a->net->n_cables; i++) {
         uint32_t v = c->vertex[a->net->cables[i].end[0].node];
         uint32_t w = c->vertex[a->net->cables[i].end[1].node];
-        if (v != FAB_NETWORK_NONE && w != FAB_NETWORK_NONE && v != w) {
-            FAB_TRY(fab_edges_add(&edges, v, w, err));
-        }
+        FAB_TRY(v != FAB_NETWORK_NONE && w != FAB_NETWORK_NONE && v != w ? fab_edges_add(&edges, v, w, err) : FAB_OK);
     }
     FAB_TRY(fab_graph_cuts(c->n_vertices, &edges, c->is_host, c->root, c->cut, err));
 done:
@@ -143,9 +138,7 @@ static fab_status report(auditor *a, const cuts *c, fab_error *err) {
         n_equal += part[v] == largest && largest > 0;
     }
     for (uint32_t v = 0; v < c->n_vertices && n_equal == 1; v++) {
-        if (part[v] > 0 && part[v] < largest) {
-            FAB_TRY(report_parts(a, c, v, part[v], all, err));
-        }
+        FAB_TRY(part[v] > 0 && part[v] < largest ? report_parts(a, c, v, part[v], all, err) : FAB_OK);
     }
     FAB_TRY(report_points(a, c, err));
 done:

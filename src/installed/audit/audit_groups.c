@@ -4,7 +4,6 @@
 
 #include "fab/memory.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #define NONE       FAB_NETWORK_NONE
@@ -154,11 +153,8 @@ fab_status fab_audit_groups(const auditor *a, uint32_t tier, uint32_t *of, uint3
     const uint32_t *nodes = a->in_tier + a->tier_first[tier];
     uint32_t n = a->tier_first[tier + 1] - a->tier_first[tier];
     uint32_t n_alone = 0;
-    FAB_TRY(FAB_NEW(g.mark, (size_t)a->net->n_nodes + 1, err));
-    FAB_TRY(FAB_NEW(g.second, (size_t)a->net->n_nodes + 1, err));
-    FAB_TRY(FAB_NEW(g.list, (size_t)a->net->n_nodes + 1, err));
-    FAB_TRY(FAB_NEW(g.size, (size_t)n + 1, err));
-    FAB_TRY(FAB_NEW(g.votes, (size_t)n + 1, err));
+    FAB_TRY(FAB_NEW_ALL((size_t)a->net->n_nodes + 1, err, g.mark, g.second, g.list));
+    FAB_TRY(FAB_NEW_ALL((size_t)n + 1, err, g.size, g.votes));
     memset(of, 0xff, a->net->n_nodes * sizeof *of);
     for (uint32_t i = 0; i < n; i++) {
         if (of[nodes[i]] == NONE) {

@@ -278,9 +278,7 @@ fab_status fab_audit_hosts(auditor *a, fab_error *err) {
     FAB_TRY(FAB_NEW(told, (size_t)a->shape->n_servers + 1, err));
     FAB_TRY(tell_exchanges(&p, err));
     for (uint32_t s = 0; s < a->shape->n_servers; s++) {
-        if (p.template_[s] != NONE && p.template_[s] != s) {
-            FAB_TRY(look_for_missing(&p, s, told, err));
-        }
+        FAB_TRY(p.template_[s] != NONE && p.template_[s] != s ? look_for_missing(&p, s, told, err) : FAB_OK);
     }
     FAB_TRY(audit_plugs_order(&p, err));
     FAB_TRY(audit_plugs_gaps(&p, err));

@@ -20,13 +20,7 @@ typedef struct keyed {
     uint32_t node;
 } keyed;
 
-static int by_key(const void *x, const void *y) {
-    const keyed *a = x;
-    const keyed *b = y;
-    FAB_ORDER_BY(a->key, b->key);
-    int order = strcmp(a->label, b->label);
-    return order != 0 ? order : FAB_ORDER(a->node, b->node);
-}
+FAB_ORDER_KEYS(by_key, keyed, FAB_ORDER(a->key, b->key), strcmp(a->label, b->label), FAB_ORDER(a->node, b->node));
 
 static bool same_key(const keyed *a, const keyed *b) {
     return a->key == b->key && strcmp(a->label, b->label) == 0;
@@ -183,11 +177,8 @@ fab_status audit_match_find(audit_match *m, fab_error *err) {
     m->ports.plan = m->plan;
     audit_numbering_find(here, &m->ports.numbering[0]);
     audit_numbering_find(plan, &m->ports.numbering[1]);
-    FAB_TRY(FAB_NEW(m->there, (size_t)plan->n_nodes + 1, err));
-    FAB_TRY(FAB_NEW(m->meant, (size_t)here->n_nodes + 1, err));
-    FAB_TRY(FAB_NEW(one, (size_t)here->n_nodes + 1, err));
-    FAB_TRY(FAB_NEW(two, (size_t)plan->n_nodes + 1, err));
-    FAB_TRY(FAB_NEW(queue, (size_t)here->n_nodes + 1, err));
+    FAB_TRY(FAB_NEW_ALL((size_t)plan->n_nodes + 1, err, m->there, two));
+    FAB_TRY(FAB_NEW_ALL((size_t)here->n_nodes + 1, err, m->meant, one, queue));
     memset(m->there, 0xff, plan->n_nodes * sizeof *m->there);
     memset(m->meant, 0xff, here->n_nodes * sizeof *m->meant);
     for (int by = BY_GUID; by <= BY_NAME; by++) {

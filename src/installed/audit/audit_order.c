@@ -36,14 +36,8 @@ typedef struct sequence {
 
 FAB_ORDER_THREE(by_leaf_and_rank, standing, kind, leaf, rank);
 
-static int by_place(const void *x, const void *y) {
-    const standing *a = x;
-    const standing *b = y;
-    FAB_ORDER_BY(a->leaf_rank, b->leaf_rank);
-    FAB_ORDER_BY(a->leaf, b->leaf);
-    FAB_ORDER_BY(a->port, b->port);
-    return FAB_ORDER(a->rank, b->rank);
-}
+FAB_ORDER_KEYS(by_place, standing, FAB_ORDER(a->leaf_rank, b->leaf_rank), FAB_ORDER(a->leaf, b->leaf),
+               FAB_ORDER(a->port, b->port), FAB_ORDER(a->rank, b->rank));
 
 /* Marks what is not in a longest rising sequence; returns how many. [Fredman 1975] */
 static uint32_t mark_out(sequence *s) {
@@ -329,10 +323,7 @@ fab_status audit_plugs_order(audit_plugs *p, fab_error *err) {
     standing *all = NULL;
     uint32_t n = 0;
     sequence s = {.p = p};
-    FAB_TRY(FAB_NEW(all, (size_t)p->n + 1, err));
-    FAB_TRY(FAB_NEW(s.tail, (size_t)p->n + 1, err));
-    FAB_TRY(FAB_NEW(s.before, (size_t)p->n + 1, err));
-    FAB_TRY(FAB_NEW(s.is_out, (size_t)p->n + 1, err));
+    FAB_TRY(FAB_NEW_ALL((size_t)p->n + 1, err, all, s.tail, s.before, s.is_out));
     for (uint32_t i = 0; i < p->n; i++) {
         const audit_plug *x = &p->plug[i];
         const char *port = fab_network_far(a->net, x->side)->port;

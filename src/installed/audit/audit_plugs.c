@@ -72,19 +72,12 @@ typedef struct named_server {
     uint32_t server;
 } named_server;
 
-static int by_name(const void *x, const void *y) {
-    const named_server *a = x;
-    const named_server *b = y;
-    int order = fab_compare_names(a->name, b->name);
-    return order != 0 ? order : FAB_ORDER(a->server, b->server);
-}
+FAB_ORDER_KEYS(by_name, named_server, fab_compare_names(a->name, b->name), FAB_ORDER(a->server, b->server));
 
 static fab_status rank_servers(audit_plugs *p, fab_error *err) {
     const fab_shape *s = p->a->shape;
     named_server *all = NULL;
-    FAB_PASS(FAB_NEW(p->rank, (size_t)s->n_servers + 1, err));
-    FAB_PASS(FAB_NEW(p->pattern, (size_t)s->n_servers + 1, err));
-    FAB_PASS(FAB_NEW(all, (size_t)s->n_servers + 1, err));
+    FAB_PASS(FAB_NEW_ALL((size_t)s->n_servers + 1, err, p->rank, p->pattern, all));
     for (uint32_t i = 0; i < s->n_servers; i++) {
         all[i] = (named_server){s->server_name[i], i};
         p->pattern[i] = fab_name_pattern(s->server_name[i]);
@@ -106,13 +99,8 @@ typedef struct signed_server {
 
 FAB_ORDER_TWO(by_signature, signed_server, signature, rank);
 
-static int by_frequency(const void *x, const void *y) {
-    const signed_server *a = x;
-    const signed_server *b = y;
-    FAB_ORDER_BY(b->n_same, a->n_same);
-    FAB_ORDER_BY(a->signature, b->signature);
-    return FAB_ORDER(a->rank, b->rank);
-}
+FAB_ORDER_KEYS(by_frequency, signed_server, FAB_ORDER(b->n_same, a->n_same), FAB_ORDER(a->signature, b->signature),
+               FAB_ORDER(a->rank, b->rank));
 
 static void count_same(signed_server *list, uint32_t n) {
     qsort(list, n, sizeof *list, by_signature);
@@ -159,12 +147,8 @@ static fab_status find_homes(audit_plugs *p, fab_error *err) {
     uint32_t *claim = NULL;
     uint32_t *votes = NULL;
     uint32_t *by_rank = NULL; /* home by the place of the name */
-    FAB_TRY(FAB_NEW(list, (size_t)n + 1, err));
+    FAB_TRY(FAB_NEW_ALL((size_t)n + 1, err, list, votes, by_rank, p->home, p->home_of));
     FAB_TRY(FAB_NEW(claim, (size_t)p->n_keys + 1, err));
-    FAB_TRY(FAB_NEW(votes, (size_t)n + 1, err));
-    FAB_TRY(FAB_NEW(by_rank, (size_t)n + 1, err));
-    FAB_TRY(FAB_NEW(p->home, (size_t)n + 1, err));
-    FAB_TRY(FAB_NEW(p->home_of, (size_t)n + 1, err));
     memset(claim, 0xff, p->n_keys * sizeof *claim);
     memset(p->home_of, 0xff, n * sizeof *p->home_of);
     memset(by_rank, 0xff, n * sizeof *by_rank);
@@ -238,8 +222,7 @@ static fab_status find_templates(audit_plugs *p, bool with_leaves, uint32_t *tem
     uint32_t n = p->a->shape->n_servers;
     signed_server *list = NULL;
     signed_server *kinds = NULL; /* by pattern of names, of a kind those of the most frequent spread first */
-    FAB_TRY(FAB_NEW(list, (size_t)n + 1, err));
-    FAB_TRY(FAB_NEW(kinds, (size_t)n + 1, err));
+    FAB_TRY(FAB_NEW_ALL((size_t)n + 1, err, list, kinds));
     for (uint32_t i = 0; i < n; i++) {
         list[i] = (signed_server){.server = i, .rank = p->rank[i], .signature = spread_of(p, i, with_leaves)};
         template_[i] = NONE;
@@ -355,11 +338,7 @@ fab_status audit_plugs_compare(audit_plugs *p, fab_error *err) {
     uint32_t n = p->a->shape->n_servers;
     uint32_t *spread = NULL;
     uint32_t *n_like = NULL;
-    FAB_TRY(FAB_NEW(spread, (size_t)n + 1, err));
-    FAB_TRY(FAB_NEW(n_like, (size_t)n + 1, err));
-    FAB_TRY(FAB_NEW(p->template_, (size_t)n + 1, err));
-    FAB_TRY(FAB_NEW(p->n_peers, (size_t)n + 1, err));
-    FAB_TRY(FAB_NEW(p->n_kind, (size_t)n + 1, err));
+    FAB_TRY(FAB_NEW_ALL((size_t)n + 1, err, spread, n_like, p->template_, p->n_peers, p->n_kind));
     FAB_TRY(find_templates(p, true, spread, n_like, p->n_kind, err));
     FAB_TRY(find_templates(p, false, p->template_, p->n_peers, p->n_kind, err));
     for (uint32_t s = 0; s < n; s++) {

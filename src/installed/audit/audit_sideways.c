@@ -224,8 +224,7 @@ fab_status fab_audit_sideways(auditor *a, fab_error *err) {
     fab_status status = FAB_OK;
     sideways s = {.a = a};
     FAB_TRY(look_at_single_cables(a, err));
-    FAB_TRY(FAB_NEW(s.degree, a->net->n_nodes, err));
-    FAB_TRY(FAB_NEW(s.should, a->net->n_nodes, err));
+    FAB_TRY(FAB_NEW_ALL(a->net->n_nodes, err, s.degree, s.should));
     memset(s.should, 0xff, a->net->n_nodes * sizeof *s.should);
     FAB_TRY(FAB_NEW(s.list, a->net->n_cables, err));
     for (s.tier = 1; s.tier <= a->n_tiers; s.tier++) {

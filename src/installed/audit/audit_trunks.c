@@ -563,9 +563,7 @@ static fab_status look_at_boundary(trunks *t, fab_error *err) {
     }
     FAB_PASS(look_for_foreign(t, err));
     for (uint32_t k = 0; k < b->n_blocks; k++) {
-        if (b->block[k].usual == 0) {
-            FAB_PASS(look_at_degrees(t, k, err));
-        }
+        FAB_PASS(b->block[k].usual == 0 ? look_at_degrees(t, k, err) : FAB_OK);
     }
     FAB_PASS(look_at_uplinks(t, err));
     mark_ruled(t);
@@ -578,10 +576,7 @@ fab_status fab_audit_trunks(auditor *a, fab_error *err) {
     if (a->net->is_tree_of_names) { /* one line for a trunk of any width */
         return FAB_OK;
     }
-    FAB_TRY(FAB_NEW(t.mark, (size_t)a->net->n_nodes + 1, err));
-    FAB_TRY(FAB_NEW(t.even, (size_t)a->net->n_nodes + 1, err));
-    FAB_TRY(FAB_NEW(t.other, (size_t)a->net->n_nodes + 1, err));
-    FAB_TRY(FAB_NEW(t.up, (size_t)a->net->n_nodes + 1, err));
+    FAB_TRY(FAB_NEW_ALL((size_t)a->net->n_nodes + 1, err, t.mark, t.even, t.other, t.up));
     for (t.tier = 1; t.tier < a->n_tiers; t.tier++) {
         t.b = &a->boundary[t.tier];
         FAB_TRY(look_at_boundary(&t, err));

@@ -20,16 +20,8 @@ typedef struct counted {
 FAB_ORDER_THREE(by_uplinks, counted, up, down, node);
 
 /* "storage-leaf-1" and "leaf-1" are of one role, and of two kinds. */
-static int by_kind(const void *x, const void *y) {
-    const counted *a = x;
-    const counted *b = y;
-    int order = fab_box_role_compare(&a->name, &b->name);
-    if (order != 0) {
-        return order;
-    }
-    FAB_ORDER_BY(a->name.before, b->name.before);
-    return by_uplinks(x, y);
-}
+FAB_ORDER_KEYS(by_kind, counted, fab_box_role_compare(&a->name, &b->name), FAB_ORDER(a->name.before, b->name.before),
+               by_uplinks(x, y));
 
 static bool is_same(const counted *a, const counted *b, bool is_kind) {
     return fab_box_role_compare(&a->name, &b->name) == 0 && (!is_kind || a->name.before == b->name.before);

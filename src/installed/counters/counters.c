@@ -6,7 +6,6 @@
 
 #include <ctype.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define GUID_DIGITS 16
@@ -25,9 +24,7 @@ static fab_status counters_keep(fab_counters *c, fab_token t, uint32_t *out, fab
     if (t.text == NULL) {
         return FAB_OK;
     }
-    if (c->n_text + t.length + 1 >= UINT32_MAX) {
-        return fab_fail(err, FAB_EUNSUPPORTED, NULL, "names of more than 4 GiB");
-    }
+    FAB_REFUSE_IF(c->n_text + t.length + 1 >= UINT32_MAX, err, FAB_EUNSUPPORTED, NULL, "names of more than 4 GiB");
     FAB_PASS(FAB_GROW(c->text, c->text_capacity, c->n_text + t.length + 1, err));
     *out = (uint32_t)c->n_text;
     memcpy(c->text + c->n_text, t.text, t.length);
@@ -67,9 +64,7 @@ fab_status fab_counters_port(fab_counters *c, const counted_key *key, uint32_t *
             return FAB_OK;
         }
     }
-    if (c->n_ports >= UINT32_MAX / 4) {
-        return fab_fail(err, FAB_EUNSUPPORTED, key->file, "more than 2^30 ports");
-    }
+    FAB_REFUSE_IF(c->n_ports >= UINT32_MAX / 4, err, FAB_EUNSUPPORTED, key->file, "more than 2^30 ports");
     FAB_PASS(FAB_GROW(c->ports, c->capacity, c->n_ports + 1, err));
     fab_counted_port *p = &c->ports[c->n_ports];
     *p = (fab_counted_port){.guid = key->guid, .lid = key->lid, .line = key->line, .time_s = NAN};

@@ -34,10 +34,8 @@ static fab_status counters_choose(const char *path, const char *bytes, const cha
             return FAB_OK;
         }
     }
-    if (format != NULL) {
-        return fab_fail(err, FAB_EINPUT, path, "there is no format of counters '%.40s', but %s", format,
-                        list_counters_formats(list, sizeof list));
-    }
+    FAB_REFUSE_IF(format != NULL, err, FAB_EINPUT, path, "there is no format of counters '%.40s', but %s", format,
+                  list_counters_formats(list, sizeof list));
     return fab_fail_in_file(err, path, 1, 1, "looks like none of the formats of counters: %s",
                             list_counters_formats(list, sizeof list));
 }
@@ -59,14 +57,9 @@ static fab_status read_one(void *context, const char *path, fab_error *err) {
     for (const char *at = text; *at != '\0'; at++) {
         line += *at == '\n';
     }
-    if (strlen(text) != bytes.length) {
-        status = fab_fail_in_file(err, path, line, 1, "a zero byte: this is no text");
-        goto done;
-    }
-    if (bytes.length == 0) {
-        status = fab_fail_in_file(err, path, 1, 1, "the file is empty");
-        goto done;
-    }
+    FAB_TRY(strlen(text) != bytes.length ? fab_fail_in_file(err, path, line, 1, "a zero byte: this is no text")
+                                         : FAB_OK);
+    FAB_TRY(bytes.length == 0 ? fab_fail_in_file(err, path, 1, 1, "the file is empty") : FAB_OK);
     FAB_TRY(counters_choose(path, text, r->format, &f, err));
     FAB_TRY(f->read(path, text, c, err));
     c->format = c->format != NULL ? c->format : f->name;
@@ -85,9 +78,7 @@ fab_status fab_counters_read(const char *path, const char *format, fab_counters 
         path,
         &(fab_folder_visit){.read = read_one, .context = &r, .most_depth = FAB_FOLDER_DEPTH, .may_be_empty = true},
         err));
-    if (c->n_ports == 0) {
-        FAB_FAIL(err, FAB_EINPUT, path, "holds no counters that are known here");
-    }
+    FAB_FAIL_IF(c->n_ports == 0, err, FAB_EINPUT, path, "holds no counters that are known here");
     *out = c;
     c = NULL;
 done:

@@ -191,9 +191,7 @@ static fab_status json_read(const char *path, const char *bytes, fab_counters *o
     } else {
         FAB_TRY(read_notice(&r, 0, err));
     }
-    if (out->n_ports == n_before) {
-        FAB_TRY(read_tree(&r, 0, err));
-    }
+    FAB_TRY(out->n_ports == n_before ? read_tree(&r, 0, err) : FAB_OK);
     if (out->n_ports == n_before) {
         status = fab_fail_in_file(err, path, 1, 1,
                                   "holds no counters of SONiC (COUNTERS_PORT_NAME_MAP), gNMI (updates, or tags and "

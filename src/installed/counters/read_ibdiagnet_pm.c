@@ -27,10 +27,9 @@ static bool field_of(fab_token line, const char *key, fab_token *out) {
 static fab_status read_port_line(fab_token line, counted_key key, fab_counters *out, uint32_t *out_port,
                                  fab_error *err) {
     fab_token word;
-    if (!field_of(line, "Port=", &key.port) || !field_of(line, "GUID=", &word) ||
-        !fab_counter_number(word, &key.guid)) {
-        return fab_fail_in_file(err, key.file, key.line, 1, "where 'Port=N ... GUID=0x...' was expected");
-    }
+    FAB_RETURN_IF(!field_of(line, "Port=", &key.port) || !field_of(line, "GUID=", &word) ||
+                      !fab_counter_number(word, &key.guid),
+                  fab_fail_in_file(err, key.file, key.line, 1, "where 'Port=N ... GUID=0x...' was expected"));
     return fab_counters_port(out, &key, out_port, err);
 }
 

@@ -37,14 +37,12 @@ static fab_status read_heading(fab_token line, const counted_key *of_file, fab_c
     fab_token lid;
     uint64_t number = 0;
     counted_key key = *of_file;
-    if (!heading_number(line, " port ", &key.port)) {
-        return fab_fail_in_file(err, key.file, key.line, 1, "where 'Lid N port N' was expected");
-    }
+    FAB_RETURN_IF(!heading_number(line, " port ", &key.port),
+                  fab_fail_in_file(err, key.file, key.line, 1, "where 'Lid N port N' was expected"));
     if (key.guid == 0) {
-        if (!heading_number(line, "Lid ", &lid) || !fab_counter_number(lid, &number) || number > UINT16_MAX) {
-            return fab_fail_in_file(err, key.file, key.line, 1,
-                                    "no LID up to 65535, and no GUID in the name of the file, to tell the box by");
-        }
+        FAB_RETURN_IF(!heading_number(line, "Lid ", &lid) || !fab_counter_number(lid, &number) || number > UINT16_MAX,
+                      fab_fail_in_file(err, key.file, key.line, 1,
+                                       "no LID up to 65535, and no GUID in the name of the file, to tell the box by"));
         key.lid = (uint32_t)number;
     }
     return fab_counters_port(out, &key, out_port, err);
@@ -74,11 +72,10 @@ static fab_status perfquery_read(const char *path, const char *bytes, fab_counte
         while (number.length > 0 && (*number.text == '.' || *number.text == ' ')) {
             number = fab_token_range(number.text + 1, number.text + number.length);
         }
-        if (!fab_counter_number(number, &value)) {
-            return fab_fail_in_file(err, path, lines.line, 1, "'%.40s' is no count%s",
-                                    number.length > 0 ? number.text : "",
-                                    *lines.at == '\0' ? ": the file ends within a line" : "");
-        }
+        FAB_RETURN_IF(!fab_counter_number(number, &value),
+                      fab_fail_in_file(err, path, lines.line, 1, "'%.40s' is no count%s",
+                                       number.length > 0 ? number.text : "",
+                                       *lines.at == '\0' ? ": the file ends within a line" : ""));
         fab_counters_set(out, port, counter, scale, value);
     }
     return FAB_OK;

@@ -3,7 +3,6 @@
  * host is the label instance or the name of the file). */
 #include "counters_internal.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -85,9 +84,8 @@ static fab_status sample_port(sample_labels *l, bool is_adapter, counted_key key
     char box[2 * VALUE + 2];
     fab_token file = fab_counter_file(key.file);
     int n_file = (int)(file.length < VALUE ? file.length : VALUE);
-    if (l->guid[0] != '\0' && !fab_counter_guid(fab_token_of(l->guid), &key.guid)) {
-        return fab_fail_in_file(err, key.file, key.line, 1, "label guid: '%.60s' is no GUID", l->guid);
-    }
+    FAB_RETURN_IF(l->guid[0] != '\0' && !fab_counter_guid(fab_token_of(l->guid), &key.guid),
+                  fab_fail_in_file(err, key.file, key.line, 1, "label guid: '%.60s' is no GUID", l->guid));
     drop_service(l->host);
     if (l->device[0] != '\0' && !is_adapter) {
         bool has_port = l->port[0] != '\0'; /* mlx5_0 has one; eth0 is one */
@@ -131,13 +129,11 @@ static fab_status prometheus_sample(fab_token line, const counted_key *key, fab_
     if (n_name >= line.length || !fab_counter_find(fab_token_range(line.text, at), &counter, &scale)) {
         return FAB_OK; /* of something else */
     }
-    if (*at == '{' && (at = read_labels(at + 1, behind, &labels)) == NULL) {
-        return fab_fail_in_file(err, key->file, key->line, 1, "the labels have no end");
-    }
+    FAB_RETURN_IF(*at == '{' && (at = read_labels(at + 1, behind, &labels)) == NULL,
+                  fab_fail_in_file(err, key->file, key->line, 1, "the labels have no end"));
     fab_token rest = fab_token_range(at, behind);
-    if (!read_real(&rest, &value) || !(value >= 0) || value >= 18446744073709551615.0) {
-        return fab_fail_in_file(err, key->file, key->line, 1, "where a count was expected");
-    }
+    FAB_RETURN_IF(!read_real(&rest, &value) || !(value >= 0) || value >= 18446744073709551615.0,
+                  fab_fail_in_file(err, key->file, key->line, 1, "where a count was expected"));
     FAB_PASS(sample_port(&labels, fab_token_begins(line, "infiniband_hca_"), *key, out, &port, err));
     fab_counters_set(out, port, counter, scale, (uint64_t)value);
     if (read_real(&rest, &time_ms)) {
@@ -151,9 +147,7 @@ static fab_status prometheus_read(const char *path, const char *bytes, fab_count
     fab_token line;
     while (fab_counter_line(&lines, &line)) {
         const counted_key key = {.file = path, .line = lines.line};
-        if (line.length > 0 && line.text[0] != '#') {
-            FAB_PASS(prometheus_sample(line, &key, out, err));
-        }
+        FAB_PASS(line.length > 0 && line.text[0] != '#' ? prometheus_sample(line, &key, out, err) : FAB_OK);
     }
     return FAB_OK;
 }

@@ -59,10 +59,9 @@ static fab_status sysfs_add(const sysfs_path *p, fab_token number, counted_key k
         return FAB_OK;
     }
     number = fab_token_trim(number, " \t");
-    if (!fab_counter_number(number, &value)) {
-        return fab_fail_in_file(err, key.file, key.line, 1, "'%.*s' is no count",
-                                (int)(number.length < 40 ? number.length : 40), number.text);
-    }
+    FAB_RETURN_IF(!fab_counter_number(number, &value),
+                  fab_fail_in_file(err, key.file, key.line, 1, "'%.*s' is no count",
+                                   (int)(number.length < 40 ? number.length : 40), number.text));
     (void)snprintf(box, sizeof box, "%.*s %.*s", (int)(p->host.length < 255 ? p->host.length : 255), p->host.text,
                    (int)(p->device.length < 200 ? p->device.length : 200), p->device.text);
     key.box = fab_token_of(box);

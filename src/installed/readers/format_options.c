@@ -59,22 +59,17 @@ fab_status fab_network_format_check(const char *format, size_t *out_n, fab_error
             k++;
         }
         if (k == N_KEYS) {
-            char hint[FAB_CHOICES_TEXT];
-            fab_choices near;
-            fab_choices_init(&near, word);
+            fab_choices near = fab_choices_of(word);
             for (size_t i = 0; i < N_KEYS; i++) {
                 fab_choices_offer(&near, KEYS[i]);
             }
             return fab_fail(err, FAB_EINPUT, NULL, "format '%.80s' has no key '%s'%s", format, word,
-                            fab_choices_hint(&near, hint));
+                            fab_choices_hint(&near));
         }
-        if (n == 0 || n >= PATTERN) {
-            return fab_fail(err, FAB_EINPUT, NULL, "format '%.80s': '%s' has no value of up to 255 bytes", format,
-                            word);
-        }
-        if (k > 0 && !is_list) {
-            return fab_fail(err, FAB_EINPUT, NULL, "format '%.80s': columns (%s) are of format " CABLES, format, word);
-        }
+        FAB_REFUSE_IF(n == 0 || n >= PATTERN, err, FAB_EINPUT, NULL,
+                      "format '%.80s': '%s' has no value of up to 255 bytes", format, word);
+        FAB_REFUSE_IF(k > 0 && !is_list, err, FAB_EINPUT, NULL, "format '%.80s': columns (%s) are of format " CABLES,
+                      format, word);
     }
     if (out_n != NULL) {
         *out_n = n_name;
@@ -107,10 +102,8 @@ fab_status fab_network_exclude(fab_network *net, const char *format, fab_error *
             n_dropped += is_named && !drop[i] ? 1 : 0;
             drop[i] = drop[i] || is_named;
         }
-        if (!is_there) {
-            FAB_FAIL(err, FAB_EINPUT, net->path, "format: " EXCLUDE "=%.120s: no box of '%.160s' is called so", pattern,
-                     net->path);
-        }
+        FAB_FAIL_IF(!is_there, err, FAB_EINPUT, net->path,
+                    "format: " EXCLUDE "=%.120s: no box of '%.160s' is called so", pattern, net->path);
     }
     FAB_TRY(fab_network_drop_nodes(net, drop, err));
     net->n_left_out += n_dropped;

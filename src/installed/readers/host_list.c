@@ -22,17 +22,13 @@ static fab_status host_list_wrong(const list *l, const char *what, const char *t
 }
 
 static fab_status host_list_add(list *l, uint64_t n, fab_error *err) {
-    if (l->n_names + n > MOST) {
-        return fab_fail(err, FAB_EINPUT, l->where, "a list of more than %u names", (unsigned)MOST);
-    }
+    FAB_REFUSE_IF(l->n_names + n > MOST, err, FAB_EINPUT, l->where, "a list of more than %u names", (unsigned)MOST);
     l->n_names += (uint32_t)n;
     return FAB_OK;
 }
 
 static fab_status host_list_tell(list *l, size_t length, fab_error *err) {
-    if (length == 0) {
-        return fab_fail(err, FAB_EINPUT, l->where, "an empty name in a list");
-    }
+    FAB_REFUSE_IF(length == 0, err, FAB_EINPUT, l->where, "an empty name in a list");
     FAB_PASS(host_list_add(l, 1, err));
     return l->visit != NULL ? l->visit(l->context, l->name, length, err) : FAB_OK;
 }
@@ -64,15 +60,13 @@ static fab_status expand_range(list *l, const char *range, size_t n, const char 
         size_t more = read_digits(range + digits + 1, n - digits - 1, &last);
         digits = more > 0 ? digits + 1 + more : 0;
     }
-    if (digits != n || last < first || n == 0) {
-        return host_list_wrong(l, "is no range of numbers, such as 001-180", range, n, err);
-    }
+    FAB_RETURN_IF(digits != n || last < first || n == 0,
+                  host_list_wrong(l, "is no range of numbers, such as 001-180", range, n, err));
     uint32_t before = l->n_names;
     for (uint32_t i = l->visit != NULL ? first : last; i <= last; i++) { /* the last one is as long as any */
         int wrote = snprintf(l->name + length, sizeof l->name - length, "%0*u", (int)width, (unsigned)i);
-        if (wrote < 0 || (size_t)wrote >= sizeof l->name - length) {
-            return host_list_wrong(l, "a name of more than 255 bytes", range, n, err);
-        }
+        FAB_RETURN_IF(wrote < 0 || (size_t)wrote >= sizeof l->name - length,
+                      host_list_wrong(l, "a name of more than 255 bytes", range, n, err));
         FAB_PASS(expand(l, rest, n_rest, length + (size_t)wrote, depth + 1, err));
     }
     uint64_t others = l->visit == NULL ? last - first : 0;
@@ -83,19 +77,16 @@ static fab_status expand_range(list *l, const char *range, size_t n, const char 
 static fab_status expand(list *l, const char *text, size_t n, size_t length, uint32_t depth, fab_error *err) {
     const char *open = memchr(text, '[', n);
     size_t plain = open != NULL ? (size_t)(open - text) : n;
-    if (length + plain >= sizeof l->name) {
-        return host_list_wrong(l, "a name of more than 255 bytes", text, n, err);
-    }
+    FAB_RETURN_IF(length + plain >= sizeof l->name, host_list_wrong(l, "a name of more than 255 bytes", text, n, err));
     memcpy(l->name + length, text, plain);
     length += plain;
     if (open == NULL) {
         return host_list_tell(l, length, err);
     }
     const char *close = memchr(open, ']', n - plain);
-    if (close == NULL || depth == BRACKETS) {
-        return host_list_wrong(l, close == NULL ? "a bracket is not closed" : "more than 4 brackets in a name", text, n,
-                               err);
-    }
+    FAB_RETURN_IF(
+        close == NULL || depth == BRACKETS,
+        host_list_wrong(l, close == NULL ? "a bracket is not closed" : "more than 4 brackets in a name", text, n, err));
     const char *rest = close + 1;
     size_t n_rest = n - (size_t)(rest - text);
     for (const char *at = open + 1; at <= close;) {

@@ -4,7 +4,6 @@
 #include "fab/memory.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 void fab_names_below_release(fab_names_below *b) {
@@ -76,13 +75,10 @@ fab_status fab_names_below_read(fab_names_below *b, const fab_json *json, uint32
 
 fab_status fab_names_below_join(fab_names_below *b, const fab_json *json, const char *name, fab_network_kind kind,
                                 uint32_t list, fab_error *err) {
-    if (name == NULL || name[0] == '\0') {
-        return fab_fail_in_file(err, b->path, 1, 1, "a switch without a name");
-    }
+    FAB_RETURN_IF(name == NULL || name[0] == '\0', fab_fail_in_file(err, b->path, 1, 1, "a switch without a name"));
     FAB_PASS(below_node(b, name, strlen(name), FAB_NETWORK_SWITCH, &b->node, err));
-    if (b->net->nodes[b->node].n_ports > 0 && !b->has_parts) {
-        return fab_fail_in_file(err, b->path, 1, 1, "switch '%.60s' stands there twice", name);
-    }
+    FAB_RETURN_IF(b->net->nodes[b->node].n_ports > 0 && !b->has_parts,
+                  fab_fail_in_file(err, b->path, 1, 1, "switch '%.60s' stands there twice", name));
     b->net->nodes[b->node].n_ports = 1;
     b->kind = kind;
     FAB_PASS(fab_names_below_read(b, json, list, err));

@@ -48,9 +48,8 @@ const fab_network_format *const fab_network_formats[] = {&fab_network_ibnet,
 static fab_status read_head(const char *path, char *head, size_t *out_n, fab_error *err) {
     fab_error inner = {0};
     fab_status status = fab_source_head(path, head, HEAD, out_n, &inner);
-    if (status == FAB_EINPUT) { /* what is packed is damaged within these lines */
-        return fab_fail_in_file(err, path, 1, 0, "%s", inner.text);
-    }
+    /* what is packed is damaged within these lines */
+    FAB_RETURN_IF(status == FAB_EINPUT, fab_fail_in_file(err, path, 1, 0, "%s", inner.text));
     return status == FAB_OK ? status : fab_fail(err, status, inner.where, "%s", inner.text);
 }
 
@@ -81,14 +80,10 @@ static fab_status formats_match(const fab_network_format *f, const char *head, b
     begins = pcre2_compile((PCRE2_SPTR)f->begins, PCRE2_ZERO_TERMINATED,
                            PCRE2_ANCHORED | PCRE2_DOTALL | (f->ignores_case ? PCRE2_CASELESS : 0), &code, &at, NULL);
     match = begins != NULL ? pcre2_match_data_create(1, NULL) : NULL;
-    if (match == NULL) {
-        FAB_FAIL(err, FAB_ENOMEM, NULL, "no memory to recognise '%s'", f->name);
-    }
+    FAB_FAIL_IF(match == NULL, err, FAB_ENOMEM, NULL, "no memory to recognise '%s'", f->name);
     code = pcre2_dfa_match(begins, (PCRE2_SPTR)head, strlen(head), 0, PCRE2_DFA_SHORTEST, match, NULL, states, STATES);
     *out = code >= 0;
-    if (code < 0 && code != PCRE2_ERROR_NOMATCH) {
-        FAB_FAIL(err, FAB_ENOMEM, NULL, "no memory to recognise '%s'", f->name);
-    }
+    FAB_FAIL_IF(code < 0 && code != PCRE2_ERROR_NOMATCH, err, FAB_ENOMEM, NULL, "no memory to recognise '%s'", f->name);
 done:
     pcre2_match_data_free(match);
     pcre2_code_free(begins);
@@ -143,13 +138,12 @@ static fab_status find_format_below(const char *path, const char *head, fab_erro
         for (size_t i = 0; fab_network_formats[i] != NULL; i++) {
             bool fits = false;
             FAB_PASS(formats_match(fab_network_formats[i], at, &fits, err));
-            if (fits) {
-                return fab_fail_in_file(
-                    err, path, 1, 0,
-                    "begins with '%.*s'; from line %zu on it is of the format %s: remove what stands before",
-                    (int)(strcspn(head, "\r\n") < 60 ? strcspn(head, "\r\n") : 60), head, line,
-                    fab_network_formats[i]->name);
-            }
+            FAB_RETURN_IF(fits,
+                          fab_fail_in_file(
+                              err, path, 1, 0,
+                              "begins with '%.*s'; from line %zu on it is of the format %s: remove what stands before",
+                              (int)(strcspn(head, "\r\n") < 60 ? strcspn(head, "\r\n") : 60), head, line,
+                              fab_network_formats[i]->name));
         }
     }
     return FAB_OK;
@@ -164,12 +158,10 @@ static fab_status formats_choose(const char *path, const char *format, const fab
     FAB_TRY(FAB_NEW(head, HEAD + 1, err));
     if (format == NULL) {
         FAB_TRY(read_head(path, head, &n, err));
-        if (n == 0) {
-            FAB_TRY(fab_fail_in_file(err, path, 1, 0, "the file is empty"));
-        }
-        if (n > 1 && (memcmp(head, "\xff\xfe", 2) == 0 || memcmp(head, "\xfe\xff", 2) == 0)) {
-            FAB_TRY(fab_fail_in_file(err, path, 1, 0, UTF16));
-        }
+        FAB_TRY(n == 0 ? fab_fail_in_file(err, path, 1, 0, "the file is empty") : FAB_OK);
+        FAB_TRY(n > 1 && (memcmp(head, "\xff\xfe", 2) == 0 || memcmp(head, "\xfe\xff", 2) == 0)
+                    ? fab_fail_in_file(err, path, 1, 0, UTF16)
+                    : FAB_OK);
         start = n > 2 && memcmp(head, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
     }
     for (size_t i = 0; fab_network_formats[i] != NULL; i++) {
@@ -182,13 +174,9 @@ static fab_status formats_choose(const char *path, const char *format, const fab
         }
     }
     (void)list_formats(list, sizeof list);
-    if (format != NULL) {
-        FAB_FAIL(err, FAB_EINPUT, path, "there is no format '%.40s', but %s", format, list);
-    }
+    FAB_FAIL_IF(format != NULL, err, FAB_EINPUT, path, "there is no format '%.40s', but %s", format, list);
     const char *other = seems_to_be(head, head + start, n);
-    if (other != NULL) {
-        FAB_TRY(fab_fail_in_file(err, path, 1, 0, "is %s", other));
-    }
+    FAB_TRY(other != NULL ? fab_fail_in_file(err, path, 1, 0, "is %s", other) : FAB_OK);
     FAB_TRY(find_format_below(path, head + start, err));
     status = fab_fail_in_file(err, path, 1, 0,
                               "looks like none of %s; a list of cables begins with the names of its columns: "

@@ -12,10 +12,8 @@ fab_status fab_network_json_read(const fab_network_format *format, const char *p
     bool is_json = format->json != NULL;
     uint32_t n_before = net->n_cables;
     FAB_TRY(fab_read_file(path, MOST_BYTES, &r.bytes, err));
-    if (strlen(r.bytes.data) != r.bytes.length) {
-        status = fab_fail_in_file(err, r.path, 1, 1, "a zero byte: this is no text");
-        goto done;
-    }
+    FAB_TRY(strlen(r.bytes.data) != r.bytes.length ? fab_fail_in_file(err, r.path, 1, 1, "a zero byte: this is no text")
+                                                   : FAB_OK);
     const char *text = r.bytes.data + (strncmp(r.bytes.data, BOM, 3) == 0 ? 3 : 0);
     FAB_TRY(is_json ? fab_json_parse(text, path, &r.json, err) : fab_yaml_parse(text, path, &r.json, err));
     FAB_TRY(is_json ? format->json(&r, err) : format->yaml(&r, err));

@@ -41,9 +41,8 @@ static fab_status read_name(fab_text *in, fab_network *net, const guid_node *all
         return FAB_OK;
     }
     fab_token digits = {.text = t.text + 2, .length = t.length > 2 ? t.length - 2 : 0};
-    if (digits.length == 0 || memcmp(t.text, "0x", 2) != 0 || !fab_token_hexadecimal(digits, &guid)) {
-        return fab_text_refuse(in, t, err, "is no GUID such as 0x2c5eab0300b87b40");
-    }
+    FAB_RETURN_IF(digits.length == 0 || memcmp(t.text, "0x", 2) != 0 || !fab_token_hexadecimal(digits, &guid),
+                  fab_text_refuse(in, t, err, "is no GUID such as 0x2c5eab0300b87b40"));
     (void)fab_text_take(in, "");
     fab_token name = fab_text_rest(in);
     const char *quote = name.length > 0 && name.text[0] == '"' ? memchr(name.text + 1, '"', name.length - 1) : NULL;
@@ -53,9 +52,7 @@ static fab_status read_name(fab_text *in, fab_network *net, const guid_node *all
     while (name.length > 0 && (name.text[name.length - 1] == ' ' || name.text[name.length - 1] == '\r')) {
         name.length--;
     }
-    if (name.length == 0) {
-        return fab_text_refuse(in, t, err, "has no name behind it");
-    }
+    FAB_RETURN_IF(name.length == 0, fab_text_refuse(in, t, err, "has no name behind it"));
     return name_node(net, all, n, guid, name, err);
 }
 

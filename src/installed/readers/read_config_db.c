@@ -22,16 +22,15 @@ static fab_status config_db_neighbors(const fab_network_json *r, fab_error *err)
     if (local.box == NULL) {
         local.n_box = fab_path_box(r->path, &local.box);
     }
-    if (neighbors == FAB_JSON_NONE) {
-        return fab_fail_in_file(err, r->path, 1, 1, "has no table DEVICE_NEIGHBOR, which says what is plugged where");
-    }
+    FAB_RETURN_IF(
+        neighbors == FAB_JSON_NONE,
+        fab_fail_in_file(err, r->path, 1, 1, "has no table DEVICE_NEIGHBOR, which says what is plugged where"));
     FAB_JSON_EACH(json, i, neighbors) {
         fab_network_plug other = {.box = FAB_JSON_TEXT(json, i, "name"), .port = FAB_JSON_TEXT(json, i, "port")};
         local.port = json->values[i].key;
-        if (other.box == NULL || other.port == NULL || local.port == NULL) {
-            return fab_fail_in_file(err, r->path, 1, 1, "DEVICE_NEIGHBOR: '%.60s' has no name or no port",
-                                    local.port != NULL ? local.port : "");
-        }
+        FAB_RETURN_IF(other.box == NULL || other.port == NULL || local.port == NULL,
+                      fab_fail_in_file(err, r->path, 1, 1, "DEVICE_NEIGHBOR: '%.60s' has no name or no port",
+                                       local.port != NULL ? local.port : ""));
         FAB_PASS(fab_network_plug_in(r->net, &local, &other, speed_of(json, ports, local.port), 1, err));
     }
     return FAB_OK;

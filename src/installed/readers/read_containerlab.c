@@ -40,22 +40,19 @@ static fab_status lab_link(const fab_network_json *r, uint32_t link, fab_error *
     if (strcmp(type, "veth") != 0) {
         return fab_network_leave_out(r->net, 1, "links that lead out of the lab");
     }
-    if (ends == FAB_JSON_NONE || fab_json_count(json, ends) != 2) {
-        return fab_fail_in_file(err, r->path, 1, 1, "a link without two endpoints");
-    }
+    FAB_RETURN_IF(ends == FAB_JSON_NONE || fab_json_count(json, ends) != 2,
+                  fab_fail_in_file(err, r->path, 1, 1, "a link without two endpoints"));
     uint32_t first = json->values[ends].first;
-    if (!lab_plug(json, first, &plugs[0]) || !lab_plug(json, json->values[first].next, &plugs[1])) {
-        return fab_fail_in_file(err, r->path, 1, 1, "an endpoint that is not 'node:interface'");
-    }
+    FAB_RETURN_IF(!lab_plug(json, first, &plugs[0]) || !lab_plug(json, json->values[first].next, &plugs[1]),
+                  fab_fail_in_file(err, r->path, 1, 1, "an endpoint that is not 'node:interface'"));
     if (is_outside(&plugs[0]) || is_outside(&plugs[1])) {
         return fab_network_leave_out(r->net, 1, "links that lead out of the lab");
     }
     for (int i = 0; i < 2; i++) {
         size_t n = plugs[i].n_box > 0 ? plugs[i].n_box : strlen(plugs[i].box);
-        if (fab_network_find(r->net, plugs[i].box, n) == FAB_NETWORK_NONE) {
-            return fab_fail_in_file(err, r->path, 1, 1, "a link to '%.*s', which is no node", (int)(n < 60 ? n : 60),
-                                    plugs[i].box);
-        }
+        FAB_RETURN_IF(fab_network_find(r->net, plugs[i].box, n) == FAB_NETWORK_NONE,
+                      fab_fail_in_file(err, r->path, 1, 1, "a link to '%.*s', which is no node", (int)(n < 60 ? n : 60),
+                                       plugs[i].box));
     }
     return fab_network_plug_in(r->net, &plugs[0], &plugs[1], 0, 1, err);
 }
@@ -65,15 +62,12 @@ static fab_status lab_links(const fab_network_json *r, fab_error *err) {
     uint32_t topology = fab_json_member(json, 0, "topology");
     uint32_t nodes = fab_json_member(json, topology, "nodes");
     uint32_t links = fab_json_member(json, topology, "links");
-    if (nodes == FAB_JSON_NONE || links == FAB_JSON_NONE) {
-        return fab_fail_in_file(err, r->path, 1, 1, "has no topology with nodes and links");
-    }
+    FAB_RETURN_IF(nodes == FAB_JSON_NONE || links == FAB_JSON_NONE,
+                  fab_fail_in_file(err, r->path, 1, 1, "has no topology with nodes and links"));
     FAB_JSON_EACH(json, i, nodes) {
         uint32_t node = 0;
         const char *name = json->values[i].key;
-        if (name == NULL || name[0] == '\0') {
-            return fab_fail_in_file(err, r->path, 1, 1, "a node without a name");
-        }
+        FAB_RETURN_IF(name == NULL || name[0] == '\0', fab_fail_in_file(err, r->path, 1, 1, "a node without a name"));
         FAB_PASS(fab_network_add_node(r->net, name, strlen(name), 1, &node, err));
     }
     FAB_JSON_EACH(json, i, links) {

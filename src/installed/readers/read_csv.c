@@ -91,17 +91,15 @@ static fab_status check_columns(const reader *r, fab_error *err) {
     for (int i = 0; r->net->columns != NULL && i < N_KNOWN; i++) {
         size_t n = 0;
         const char *asked = fab_network_format_value(r->net->columns, KEYS[i], 0, &n);
-        if (asked != NULL && r->at[i] < 0) {
-            return fab_text_fail(r->in, err, "there is no column '%.*s' (%s)", (int)n, asked, KEYS[i]);
-        }
+        FAB_RETURN_IF(asked != NULL && r->at[i] < 0,
+                      fab_text_fail(r->in, err, "there is no column '%.*s' (%s)", (int)n, asked, KEYS[i]));
     }
     return FAB_OK;
 }
 
 static fab_status put_char(const reader *r, cell *to, size_t *n, char c, fab_error *err) {
-    if (*n + 1 >= sizeof to->text) {
-        return fab_text_refuse(r->in, (fab_token){.column = to->column}, err, "a cell is longer than 255 bytes");
-    }
+    FAB_RETURN_IF(*n + 1 >= sizeof to->text,
+                  fab_text_refuse(r->in, (fab_token){.column = to->column}, err, "a cell is longer than 255 bytes"));
     to->text[(*n)++] = c;
     return FAB_OK;
 }
@@ -137,9 +135,8 @@ static fab_status read_cell(const reader *r, cell *to, fab_error *err) {
     if (in->at < in->behind && *in->at == '"') {
         in->at++;
         for (;; in->at++) {
-            if (in->at == in->behind) {
-                return fab_text_refuse(in, (fab_token){.column = to->column}, err, "a quote is not closed on its line");
-            }
+            FAB_RETURN_IF(in->at == in->behind, fab_text_refuse(in, (fab_token){.column = to->column}, err,
+                                                                "a quote is not closed on its line"));
             if (*in->at == '"' && (in->at + 1 == in->behind || in->at[1] != '"')) {
                 break;
             }
@@ -158,12 +155,11 @@ static fab_status read_cell(const reader *r, cell *to, fab_error *err) {
     while (n > 0 && (to->text[n - 1] == ' ' || to->text[n - 1] == '\t')) {
         n--;
     }
-    if (in->at < in->behind && *in->at != r->separator) {
-        return fab_text_refuse(in, fab_text_rest(in), err, "stands where a %s was expected",
-                               r->separator == ','   ? "comma"
-                               : r->separator == ';' ? "semicolon"
-                                                     : "tab");
-    }
+    FAB_RETURN_IF(in->at < in->behind && *in->at != r->separator,
+                  fab_text_refuse(in, fab_text_rest(in), err, "stands where a %s was expected",
+                                  r->separator == ','   ? "comma"
+                                  : r->separator == ';' ? "semicolon"
+                                                        : "tab"));
     to->text[n] = '\0';
     if (to->text[0] == '\'' && fab_is_formula(to->text)) { /* as fab_str_add_csv() writes it */
         memmove(to->text, to->text + 1, n--);
@@ -176,9 +172,7 @@ done:
 static fab_status read_cells(reader *r, size_t *out_n, fab_error *err) {
     size_t n = 0;
     for (;;) {
-        if (n == COLUMNS) {
-            return fab_text_fail(r->in, err, "more than 32 columns");
-        }
+        FAB_RETURN_IF(n == COLUMNS, fab_text_fail(r->in, err, "more than 32 columns"));
         FAB_PASS(read_cell(r, &r->cells[n++], err));
         if (r->in->at == r->in->behind) {
             *out_n = n;
@@ -201,23 +195,20 @@ static fab_status csv_read_header(reader *r, fab_error *err) {
     FAB_PASS(read_cells(r, &r->n_columns, err));
     for (size_t i = 0; i < r->n_columns; i++) {
         int known = column_of(r, r->cells[i].text);
-        if (known >= 0 && r->at[known] >= 0) {
-            return fab_text_refuse(r->in, (fab_token){.column = r->cells[i].column}, err,
-                                   "a second column of that meaning");
-        }
+        FAB_RETURN_IF(known >= 0 && r->at[known] >= 0, fab_text_refuse(r->in, (fab_token){.column = r->cells[i].column},
+                                                                       err, "a second column of that meaning"));
         if (known >= 0) {
             r->is_in_megabits = r->is_in_megabits || strcasecmp(r->cells[i].text, "BandWidth") == 0;
             r->at[known] = (int)i;
         }
     }
     FAB_PASS(check_columns(r, err));
-    if (r->at[A_NODE] < 0 || r->at[Z_NODE] < 0) {
-        return fab_text_fail(r->in, err,
-                             "the first line names no columns A-node and Z-node (and A-port, Z-port, rate, length)");
-    }
-    if ((r->at[A_PORT] < 0) != (r->at[Z_PORT] < 0)) {
-        return fab_text_fail(r->in, err, "ports of one end only: A-port and Z-port go together");
-    }
+    FAB_RETURN_IF(
+        r->at[A_NODE] < 0 || r->at[Z_NODE] < 0,
+        fab_text_fail(r->in, err,
+                      "the first line names no columns A-node and Z-node (and A-port, Z-port, rate, length)"));
+    FAB_RETURN_IF((r->at[A_PORT] < 0) != (r->at[Z_PORT] < 0),
+                  fab_text_fail(r->in, err, "ports of one end only: A-port and Z-port go together"));
     return FAB_OK;
 }
 
@@ -228,9 +219,8 @@ static const cell *cell_of(const reader *r, int known) {
 
 /* "server-0/nic-1" is an adapter of server-0, and so are "server-0 HCA-2" and "server-0 mlx5_1". */
 static fab_status add_node(const reader *r, const cell *from, uint32_t *out, fab_error *err) {
-    if (from->text[0] == '\0') {
-        return fab_text_refuse(r->in, (fab_token){.column = from->column}, err, "a cable without a node at this end");
-    }
+    FAB_RETURN_IF(from->text[0] == '\0', fab_text_refuse(r->in, (fab_token){.column = from->column}, err,
+                                                         "a cable without a node at this end"));
     FAB_PASS(fab_network_add_node(r->net, from->text, strlen(from->text), r->in->line, out, err));
     fab_network_node *node = &r->net->nodes[*out];
     const char *slash = strchr(from->text, '/');
@@ -264,9 +254,9 @@ static fab_status read_quantity(const reader *r, int known, fab_unit unit, doubl
     }
     bool is_bare = unit == FAB_UNIT_LENGTH && fab_quantity_parse(c->text, FAB_UNIT_RATIO, out, NULL) == FAB_OK;
     is_bare = is_bare || (unit == FAB_UNIT_RATE && read_short_rate(c->text, out));
-    if (!is_bare && fab_quantity_parse(c->text, unit, out, &inner) != FAB_OK) { /* length_m has no unit */
-        return fab_text_refuse(r->in, (fab_token){.column = c->column}, err, "%s", inner.text);
-    }
+    /* length_m has no unit */
+    FAB_RETURN_IF(!is_bare && fab_quantity_parse(c->text, unit, out, &inner) != FAB_OK,
+                  fab_text_refuse(r->in, (fab_token){.column = c->column}, err, "%s", inner.text));
     return FAB_OK;
 }
 
@@ -275,9 +265,7 @@ static fab_status read_cable(reader *r, fab_error *err) {
     fab_network_cable cable = {.end = {{.line = r->in->line}, {.line = r->in->line}}};
     bool was_there = false;
     FAB_PASS(read_cells(r, &n, err));
-    if (n != r->n_columns) {
-        return fab_text_fail(r->in, err, "%zu columns; the first line has %zu", n, r->n_columns);
-    }
+    FAB_RETURN_IF(n != r->n_columns, fab_text_fail(r->in, err, "%zu columns; the first line has %zu", n, r->n_columns));
     for (int i = 0; i < 2; i++) {
         const cell *port = cell_of(r, i == 0 ? A_PORT : Z_PORT);
         FAB_PASS(add_node(r, cell_of(r, i == 0 ? A_NODE : Z_NODE), &cable.end[i].node, err));
@@ -286,9 +274,7 @@ static fab_status read_cable(reader *r, fab_error *err) {
     FAB_PASS(read_quantity(r, RATE, FAB_UNIT_RATE, &cable.rate_bps, err));
     FAB_PASS(read_quantity(r, LENGTH, FAB_UNIT_LENGTH, &cable.length_m, err));
     FAB_PASS(fab_network_add_cable(r->net, &cable, &was_there, err));
-    if (was_there) {
-        return fab_text_fail(r->in, err, "this cable stands in the list twice");
-    }
+    FAB_RETURN_IF(was_there, fab_text_fail(r->in, err, "this cable stands in the list twice"));
     return FAB_OK;
 }
 

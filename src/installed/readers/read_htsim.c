@@ -54,18 +54,12 @@ static fab_status read_figure(const reader *r, fab_token key, uint64_t least, ui
     fab_token t = fab_text_token(r->in);
     fab_token more = fab_text_token(r->in);
     uint64_t value = 0;
-    if (t.length == 0) {
-        return fab_text_refuse(r->in, key, err, "has no value; a whole number was expected");
-    }
-    if (!fab_token_number(t, &value) || value < least || value > most) {
-        return fab_text_refuse(r->in, t, err, "is no whole number from %" PRIu64 " to %" PRIu64, least, most);
-    }
-    if (more.length > 0) {
-        return fab_text_refuse(r->in, more, err, "stands where the end of the line was expected");
-    }
-    if (out->line > 0) {
-        return fab_text_refuse(r->in, key, err, "is given twice; line %zu has it already", out->line);
-    }
+    FAB_RETURN_IF(t.length == 0, fab_text_refuse(r->in, key, err, "has no value; a whole number was expected"));
+    FAB_RETURN_IF(!fab_token_number(t, &value) || value < least || value > most,
+                  fab_text_refuse(r->in, t, err, "is no whole number from %" PRIu64 " to %" PRIu64, least, most));
+    FAB_RETURN_IF(more.length > 0, fab_text_refuse(r->in, more, err, "stands where the end of the line was expected"));
+    FAB_RETURN_IF(out->line > 0,
+                  fab_text_refuse(r->in, key, err, "is given twice; line %zu has it already", out->line));
     *out = (figure){value, r->in->line, t.column};
     return FAB_OK;
 }
@@ -101,11 +95,10 @@ static fab_status read_lines(reader *r, fab_error *err) {
         figure number = {0};
         FAB_PASS(read_figure(r, key, 0, TIERS - 1, &number, err));
         tier = number.value;
-        if (r->section[tier].line > 0) {
-            FAB_PASS(fab_text_refuse(r->in, (fab_token){.column = key.column}, err,
-                                     "Tier %" PRIu64 " is given twice; line %zu begins it already", tier,
-                                     r->section[tier].line));
-        }
+        FAB_RETURN_IF(r->section[tier].line > 0,
+                      fab_text_refuse(r->in, (fab_token){.column = key.column}, err,
+                                      "Tier %" PRIu64 " is given twice; line %zu begins it already", tier,
+                                      r->section[tier].line));
         r->section[tier] = number;
     }
     return FAB_OK;
@@ -115,27 +108,22 @@ static fab_status read_lines(reader *r, fab_error *err) {
 
 static fab_status check_given(reader *r, fab_error *err) {
     for (size_t i = 0; i < N_HEADER; i++) {
-        if (r->header[i].line == 0) {
-            return fab_text_fail(r->in, err, "the file ends without %s", HEADER_KEYS[i]);
-        }
+        FAB_RETURN_IF(r->header[i].line == 0, fab_text_fail(r->in, err, "the file ends without %s", HEADER_KEYS[i]));
     }
     uint64_t n = r->header[N_TIERS].value;
-    if (n < 2 || n > TIERS) {
-        return fab_fail_in_file(err, r->in->path, r->header[N_TIERS].line, r->header[N_TIERS].column,
-                                "Tiers is %" PRIu64 "; htsim has 2 or 3", n);
-    }
+    FAB_RETURN_IF(n < 2 || n > TIERS,
+                  fab_fail_in_file(err, r->in->path, r->header[N_TIERS].line, r->header[N_TIERS].column,
+                                   "Tiers is %" PRIu64 "; htsim has 2 or 3", n));
     for (size_t t = 0; t < TIERS; t++) {
         bool is_top = t + 1 == n;
-        if (t >= n && r->section[t].line > 0) {
-            return fab_fail_in_file(err, r->in->path, r->section[t].line, r->section[t].column,
-                                    "Tier %zu; there are %" PRIu64, t, n);
-        }
+        FAB_RETURN_IF(t >= n && r->section[t].line > 0,
+                      fab_fail_in_file(err, r->in->path, r->section[t].line, r->section[t].column,
+                                       "Tier %zu; there are %" PRIu64, t, n));
         for (size_t key = 0; key < N_KEYS && t < n; key++) {
             figure *f = &r->tier[t][key];
             bool needed = key == SPEED || key == DOWN || key == LINK_LATENCY || (key == UP && !is_top);
-            if (needed && f->line == 0) {
-                return fab_text_fail(r->in, err, "the file ends without %s of Tier %zu", TIER_KEYS[key], t);
-            }
+            FAB_RETURN_IF(needed && f->line == 0,
+                          fab_text_fail(r->in, err, "the file ends without %s of Tier %zu", TIER_KEYS[key], t));
             if (f->line == 0 && (key == BUNDLE || key == OVERSUBSCRIBED)) {
                 f->value = 1;
             }
@@ -149,12 +137,11 @@ static fab_status check_taper(const reader *r, size_t tier, fab_error *err) {
     const figure *f = r->tier[tier];
     uint64_t down = f[DOWN].value * f[SPEED].value;
     uint64_t up = f[UP].value * r->tier[tier + 1][SPEED].value;
-    if (down != f[OVERSUBSCRIBED].value * up) {
-        return fab_fail_in_file(err, r->in->path, f[UP].line, f[UP].column,
-                                "Radix_Up %" PRIu64 ": %" PRIu64 " Gb/s down and %" PRIu64 " up are not %" PRIu64
-                                ":1, as Oversubscribed says",
-                                f[UP].value, down, up, f[OVERSUBSCRIBED].value);
-    }
+    FAB_RETURN_IF(down != f[OVERSUBSCRIBED].value * up,
+                  fab_fail_in_file(err, r->in->path, f[UP].line, f[UP].column,
+                                   "Radix_Up %" PRIu64 ": %" PRIu64 " Gb/s down and %" PRIu64 " up are not %" PRIu64
+                                   ":1, as Oversubscribed says",
+                                   f[UP].value, down, up, f[OVERSUBSCRIBED].value));
     return FAB_OK;
 }
 
@@ -168,12 +155,11 @@ static fab_status plan_spines(const reader *r, plan *p, fab_error *err) {
     uint64_t up = r->tier[0][UP].value;
     uint64_t bundle = divisor(&agg[BUNDLE]);
     p->spines = up / bundle;
-    if (up % bundle != 0 || p->leaves * bundle != agg[DOWN].value) {
-        return fab_fail_in_file(err, r->in->path, agg[DOWN].line, agg[DOWN].column,
-                                "Radix_Down %" PRIu64 ": the %" PRIu64 " leaves of a pod, %" PRIu64
-                                " uplinks each, in bundles of %" PRIu64 ", need %" PRIu64,
-                                agg[DOWN].value, p->leaves, up, bundle, p->leaves * bundle);
-    }
+    FAB_RETURN_IF(up % bundle != 0 || p->leaves * bundle != agg[DOWN].value,
+                  fab_fail_in_file(err, r->in->path, agg[DOWN].line, agg[DOWN].column,
+                                   "Radix_Down %" PRIu64 ": the %" PRIu64 " leaves of a pod, %" PRIu64
+                                   " uplinks each, in bundles of %" PRIu64 ", need %" PRIu64,
+                                   agg[DOWN].value, p->leaves, up, bundle, p->leaves * bundle));
     return check_taper(r, 0, err);
 }
 
@@ -181,12 +167,11 @@ static fab_status plan_cores(const reader *r, plan *p, fab_error *err) {
     const figure *core = r->tier[2];
     uint64_t up = r->tier[1][UP].value;
     uint64_t bundle = divisor(&core[BUNDLE]);
-    if (up % bundle != 0 || p->pods * bundle != core[DOWN].value) {
-        return fab_fail_in_file(err, r->in->path, core[DOWN].line, core[DOWN].column,
-                                "Radix_Down %" PRIu64 ": %" PRIu64 " pods, %" PRIu64
-                                " uplinks of a spine, in bundles of %" PRIu64 ", need %" PRIu64,
-                                core[DOWN].value, p->pods, up, bundle, p->pods * bundle);
-    }
+    FAB_RETURN_IF(up % bundle != 0 || p->pods * bundle != core[DOWN].value,
+                  fab_fail_in_file(err, r->in->path, core[DOWN].line, core[DOWN].column,
+                                   "Radix_Down %" PRIu64 ": %" PRIu64 " pods, %" PRIu64
+                                   " uplinks of a spine, in bundles of %" PRIu64 ", need %" PRIu64,
+                                   core[DOWN].value, p->pods, up, bundle, p->pods * bundle));
     p->cores = p->spines * (up / bundle);
     return check_taper(r, 1, err);
 }
@@ -197,28 +182,23 @@ static fab_status make_plan(const reader *r, plan *out, fab_error *err) {
     const figure *agg = r->tier[1];
     uint64_t pod = divisor(&r->header[PODSIZE]);
     plan p = {.tiers = r->header[N_TIERS].value, .hosts = r->header[NODES].value};
-    if (p.hosts % pod != 0) {
-        return fab_fail_in_file(err, r->in->path, r->header[PODSIZE].line, r->header[PODSIZE].column,
-                                "Podsize %" PRIu64 " does not divide %" PRIu64 " nodes", pod, p.hosts);
-    }
+    FAB_RETURN_IF(p.hosts % pod != 0,
+                  fab_fail_in_file(err, r->in->path, r->header[PODSIZE].line, r->header[PODSIZE].column,
+                                   "Podsize %" PRIu64 " does not divide %" PRIu64 " nodes", pod, p.hosts));
     p.pods = p.hosts / pod;
-    if (p.tiers == 2 && p.pods != 1) {
-        return fab_fail_in_file(err, r->in->path, r->header[PODSIZE].line, r->header[PODSIZE].column,
-                                "Podsize %" PRIu64 "; with 2 tiers all %" PRIu64 " nodes are one pod", pod, p.hosts);
-    }
-    if (pod % divisor(&tor[DOWN]) != 0) {
-        return fab_fail_in_file(err, r->in->path, tor[DOWN].line, tor[DOWN].column,
-                                "Radix_Down %" PRIu64 " does not divide a pod of %" PRIu64, tor[DOWN].value, pod);
-    }
-    if (tor[BUNDLE].value != 1) {
-        return fab_fail_in_file(err, r->in->path, tor[BUNDLE].line, tor[BUNDLE].column,
-                                "Bundle %" PRIu64 " in tier 0; hosts have one cable", tor[BUNDLE].value);
-    }
+    FAB_RETURN_IF(p.tiers == 2 && p.pods != 1,
+                  fab_fail_in_file(err, r->in->path, r->header[PODSIZE].line, r->header[PODSIZE].column,
+                                   "Podsize %" PRIu64 "; with 2 tiers all %" PRIu64 " nodes are one pod", pod,
+                                   p.hosts));
+    FAB_RETURN_IF(pod % divisor(&tor[DOWN]) != 0,
+                  fab_fail_in_file(err, r->in->path, tor[DOWN].line, tor[DOWN].column,
+                                   "Radix_Down %" PRIu64 " does not divide a pod of %" PRIu64, tor[DOWN].value, pod));
+    FAB_RETURN_IF(tor[BUNDLE].value != 1,
+                  fab_fail_in_file(err, r->in->path, tor[BUNDLE].line, tor[BUNDLE].column,
+                                   "Bundle %" PRIu64 " in tier 0; hosts have one cable", tor[BUNDLE].value));
     p.leaves = pod / divisor(&tor[DOWN]);
     FAB_PASS(plan_spines(r, &p, err));
-    if (p.tiers == 3) {
-        FAB_PASS(plan_cores(r, &p, err));
-    }
+    FAB_PASS(p.tiers == 3 ? plan_cores(r, &p, err) : FAB_OK);
     p.cables = p.hosts + p.pods * p.leaves * tor[UP].value + (p.tiers == 3 ? p.pods * p.spines * agg[UP].value : 0);
     if (p.cables > MOST_CABLES) {
         r->in->line = r->header[NODES].line;

@@ -13,9 +13,7 @@ static fab_status layer1_plug(const fab_network_json *r, uint32_t edge, const ch
 
 static fab_status layer1_edges(const fab_network_json *r, fab_error *err) {
     uint32_t edges = fab_json_member(&r->json, 0, "edges");
-    if (edges == FAB_JSON_NONE) {
-        return fab_fail_in_file(err, r->path, 1, 1, "has no list edges");
-    }
+    FAB_RETURN_IF(edges == FAB_JSON_NONE, fab_fail_in_file(err, r->path, 1, 1, "has no list edges"));
     FAB_JSON_EACH(&r->json, i, edges) {
         fab_network_plug ends[2] = {{.box = NULL}};
         FAB_PASS(layer1_plug(r, i, "node1", &ends[0], err));

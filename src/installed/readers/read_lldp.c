@@ -74,9 +74,8 @@ static bool is_management(const char *port) {
 
 static fab_status lldp_add(lldp_reader *r, const char *local, const char *box, const char *port, fab_error *err) {
     const fab_network_plug ends[2] = {{.box = r->box, .port = local}, {.box = box, .port = port}};
-    if (local[0] == '\0' || box[0] == '\0' || port[0] == '\0') {
-        return fab_text_fail(r->in, err, "a neighbor without a name, its port or ours");
-    }
+    FAB_RETURN_IF(local[0] == '\0' || box[0] == '\0' || port[0] == '\0',
+                  fab_text_fail(r->in, err, "a neighbor without a name, its port or ours"));
     if (is_management(local) || (port[0] != 'e' && is_management(port))) { /* em0 of a host may be any port */
         r->n_management++;
         return FAB_OK;

@@ -33,9 +33,8 @@ static fab_status read_neighbor(const fab_network_json *r, const fab_network_plu
 static fab_status read_interfaces(const fab_network_json *r, fab_network_plug local, uint32_t object, fab_error *err) {
     FAB_JSON_EACH(&r->json, i, object) {
         local.port = r->json.values[i].key;
-        if (local.port == NULL || r->json.values[i].kind != FAB_JSON_OBJECT) {
-            return fab_fail_in_file(err, r->path, 1, 1, "an interface that has no name");
-        }
+        FAB_RETURN_IF(local.port == NULL || r->json.values[i].kind != FAB_JSON_OBJECT,
+                      fab_fail_in_file(err, r->path, 1, 1, "an interface that has no name"));
         FAB_PASS(read_neighbor(r, &local, i, err));
     }
     return FAB_OK;
@@ -61,9 +60,8 @@ static fab_status lldpctl_hosts(const fab_network_json *r, fab_error *err) {
     }
     FAB_JSON_EACH(&r->json, i, 0) {
         lldp = fab_json_member(&r->json, i, "lldp");
-        if (lldp == FAB_JSON_NONE || r->json.values[i].key == NULL || r->json.values[i].key[0] == '\0') {
-            return fab_fail_in_file(err, r->path, 1, 1, "has no member lldp, nor hosts that have one");
-        }
+        FAB_RETURN_IF(lldp == FAB_JSON_NONE || r->json.values[i].key == NULL || r->json.values[i].key[0] == '\0',
+                      fab_fail_in_file(err, r->path, 1, 1, "has no member lldp, nor hosts that have one"));
         local = (fab_network_plug){.box = r->json.values[i].key};
         FAB_PASS(read_host(r, &local, lldp, err));
     }

@@ -24,9 +24,8 @@ typedef struct minigraph_reader {
 } minigraph_reader;
 
 static fab_status keep_text(const fab_xml_stream *at, char to[NAME], const char *text, fab_error *err) {
-    if (strlen(text) >= NAME) {
-        return fab_xml_stream_wrong(at, err, "'%.40s...': a text of more than 255 bytes", text);
-    }
+    FAB_RETURN_IF(strlen(text) >= NAME,
+                  fab_xml_stream_wrong(at, err, "'%.40s...': a text of more than 255 bytes", text));
     memcpy(to, text, strlen(text) + 1);
     return FAB_OK;
 }
@@ -66,11 +65,10 @@ static fab_status end_link(minigraph_reader *r, const fab_xml_stream *at, fab_er
         return fab_network_leave_out(r->net, 1, "links of consoles and management ports");
     }
     for (uint32_t i = 0; i < 2; i++) {
-        if (ends[i].box[0] == '\0' || ends[i].port[0] == '\0') {
-            return fab_xml_stream_wrong(at, err, "a link without %s or %s",
-                                        FIELD_NAMES[i == 0 ? START_DEVICE : END_DEVICE],
-                                        FIELD_NAMES[i == 0 ? START_PORT : END_PORT]);
-        }
+        FAB_RETURN_IF(ends[i].box[0] == '\0' || ends[i].port[0] == '\0',
+                      fab_xml_stream_wrong(at, err, "a link without %s or %s",
+                                           FIELD_NAMES[i == 0 ? START_DEVICE : END_DEVICE],
+                                           FIELD_NAMES[i == 0 ? START_PORT : END_PORT]));
     }
     return fab_network_plug_in(r->net, &ends[0], &ends[1], is_speed ? strtod(speed, NULL) * MEGABIT : 0,
                                fab_xml_stream_line(at), err);

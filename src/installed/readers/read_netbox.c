@@ -46,9 +46,7 @@ static fab_status netbox_cables(const fab_network_json *r, fab_error *err) {
     const fab_json *json = &r->json;
     uint32_t list = json->values[0].kind == FAB_JSON_ARRAY ? 0 : fab_json_member(json, 0, "results");
     uint64_t n_left = 0;
-    if (list == FAB_JSON_NONE) {
-        return fab_fail_in_file(err, r->path, 1, 1, "has no list of cables, results");
-    }
+    FAB_RETURN_IF(list == FAB_JSON_NONE, fab_fail_in_file(err, r->path, 1, 1, "has no list of cables, results"));
     FAB_JSON_EACH(json, i, list) {
         fab_network_plug ends[2] = {{.box = NULL}};
         if (!termination(json, i, "a_terminations", "termination_a", &ends[0]) ||

@@ -25,9 +25,7 @@ static fab_status node_link_nodes(const fab_network_json *r, uint32_t nodes, fab
         uint32_t node = 0;
         const char *name = name_of(&r->json, i, "id", room, sizeof room);
         const char *label = fab_json_text_of(&r->json, i, "label", fab_json_text_of(&r->json, i, "name", ""));
-        if (name == NULL) {
-            return fab_fail_in_file(err, r->path, 1, 1, "a node without id");
-        }
+        FAB_RETURN_IF(name == NULL, fab_fail_in_file(err, r->path, 1, 1, "a node without id"));
         FAB_PASS(fab_network_add_node(r->net, name, strlen(name), 1, &node, err));
         if (label[0] != '\0') {
             FAB_PASS(fab_network_text(r->net, label, strlen(label), &r->net->nodes[node].label, err));
@@ -42,9 +40,8 @@ static fab_status node_link_links(const fab_network_json *r, fab_error *err) {
     uint32_t nodes = fab_json_member(json, 0, "nodes");
     uint32_t links = fab_json_member(json, 0, "links");
     links = links != FAB_JSON_NONE ? links : fab_json_member(json, 0, "edges");
-    if (nodes == FAB_JSON_NONE || links == FAB_JSON_NONE) {
-        return fab_fail_in_file(err, r->path, 1, 1, "has no lists nodes and links");
-    }
+    FAB_RETURN_IF(nodes == FAB_JSON_NONE || links == FAB_JSON_NONE,
+                  fab_fail_in_file(err, r->path, 1, 1, "has no lists nodes and links"));
     FAB_PASS(node_link_nodes(r, nodes, err));
     FAB_JSON_EACH(json, i, links) {
         char room[2][32];
@@ -54,13 +51,12 @@ static fab_status node_link_links(const fab_network_json *r, fab_error *err) {
         ends[0].port = FAB_JSON_TEXT(json, i, "source_port");
         ends[1].port = FAB_JSON_TEXT(json, i, "target_port");
         for (int k = 0; k < 2; k++) {
-            if (ends[k].box == NULL || fab_network_find(r->net, ends[k].box, strlen(ends[k].box)) == FAB_NETWORK_NONE) {
-                return fab_fail_in_file(err, r->path, 1, 1, "a link whose %s is no node", k == 0 ? "source" : "target");
-            }
+            FAB_RETURN_IF(
+                ends[k].box == NULL || fab_network_find(r->net, ends[k].box, strlen(ends[k].box)) == FAB_NETWORK_NONE,
+                fab_fail_in_file(err, r->path, 1, 1, "a link whose %s is no node", k == 0 ? "source" : "target"));
         }
-        if ((ends[0].port == NULL) != (ends[1].port == NULL)) {
-            return fab_fail_in_file(err, r->path, 1, 1, "a link with a port at one end alone");
-        }
+        FAB_RETURN_IF((ends[0].port == NULL) != (ends[1].port == NULL),
+                      fab_fail_in_file(err, r->path, 1, 1, "a link with a port at one end alone"));
         FAB_PASS(fab_network_plug_in(r->net, &ends[0], &ends[1], rate > 0 ? rate : 0, 1, err));
     }
     return FAB_OK;

@@ -202,9 +202,7 @@ static fab_status ptm_read_attributes(reader *r, uint32_t node, fab_error *err) 
             if (node != FAB_NETWORK_NONE && strcmp(key, "function") == 0) {
                 set_function(&r->net->nodes[node], value);
             }
-            if (is_at(r, ',') || is_at(r, ';')) {
-                FAB_PASS(advance(r, err));
-            }
+            FAB_PASS(is_at(r, ',') || is_at(r, ';') ? advance(r, err) : FAB_OK);
         }
         FAB_PASS(advance(r, err));
     }
@@ -215,9 +213,7 @@ static fab_status ptm_read_attributes(reader *r, uint32_t node, fab_error *err) 
 static fab_status read_end(reader *r, const char *name, char port[ID], fab_network_end *out, fab_error *err) {
     out->line = r->next.line;
     port[0] = '\0';
-    if (name[0] == '\0') {
-        FAB_PASS(ptm_wrong(r, &r->next, "follows a node without a name", err));
-    }
+    FAB_RETURN_IF(name[0] == '\0', ptm_wrong(r, &r->next, "follows a node without a name", err));
     FAB_PASS(fab_network_add_node(r->net, name, strlen(name), r->next.line, &out->node, err));
     if (is_at(r, ':')) {
         FAB_PASS(advance(r, err));
@@ -248,9 +244,7 @@ static fab_status read_edges(reader *r, const token *first, fab_error *err) {
         token place = r->next;
         uint32_t far = near ^ 1;
         FAB_PASS(advance(r, err));
-        if (is_at(r, '{') || ptm_is_word(&r->next, "subgraph")) {
-            FAB_PASS(refuse_subgraph(r, err));
-        }
+        FAB_PASS(is_at(r, '{') || ptm_is_word(&r->next, "subgraph") ? refuse_subgraph(r, err) : FAB_OK);
         FAB_PASS(take_name(r, "the other node of a cable", name, err));
         FAB_PASS(read_end(r, name, ports[far], &cable.end[far], err));
         cable.end[near].line = cable.end[far].line = place.line;
@@ -281,38 +275,25 @@ static fab_status read_statement(reader *r, fab_error *err) {
     } else {
         FAB_PASS(read_edges(r, &first, err));
     }
-    if (is_at(r, ';')) {
-        FAB_PASS(advance(r, err));
-    }
+    FAB_PASS(is_at(r, ';') ? advance(r, err) : FAB_OK);
     return FAB_OK;
 }
 
 static fab_status read_graph(reader *r, fab_error *err) {
     FAB_PASS(advance(r, err));
-    if (ptm_is_word(&r->next, "strict")) {
-        FAB_PASS(advance(r, err));
-    }
-    if (ptm_is_word(&r->next, "digraph")) {
-        FAB_PASS(ptm_wrong(r, &r->next, "has directions; cables have none: expected graph", err));
-    }
-    if (!ptm_is_word(&r->next, "graph")) {
-        FAB_PASS(ptm_expected(r, "graph", err));
-    }
+    FAB_PASS(ptm_is_word(&r->next, "strict") ? advance(r, err) : FAB_OK);
+    FAB_RETURN_IF(ptm_is_word(&r->next, "digraph"),
+                  ptm_wrong(r, &r->next, "has directions; cables have none: expected graph", err));
+    FAB_RETURN_IF(!ptm_is_word(&r->next, "graph"), ptm_expected(r, "graph", err));
     FAB_PASS(advance(r, err));
-    if (r->next.mark == NAME) {
-        FAB_PASS(advance(r, err));
-    }
-    if (!is_at(r, '{')) {
-        FAB_PASS(ptm_expected(r, "{", err));
-    }
+    FAB_PASS(r->next.mark == NAME ? advance(r, err) : FAB_OK);
+    FAB_RETURN_IF(!is_at(r, '{'), ptm_expected(r, "{", err));
     FAB_PASS(advance(r, err));
     while (!is_at(r, '}')) {
         FAB_PASS(read_statement(r, err));
     }
     FAB_PASS(advance(r, err));
-    if (r->next.mark != END) {
-        FAB_PASS(ptm_expected(r, "the end of the file", err));
-    }
+    FAB_RETURN_IF(r->next.mark != END, ptm_expected(r, "the end of the file", err));
     return FAB_OK;
 }
 

@@ -93,10 +93,9 @@ static bool parse_time(fab_token t, double *out_s) {
 static fab_status simai_read_number(const reader *r, const char *what, uint64_t least, uint64_t most, uint64_t *out,
                                     fab_error *err) {
     fab_token t = fab_text_token(r->in);
-    if (!fab_token_number(t, out) || *out < least || *out > most) {
-        return fab_text_refuse(r->in, t, err, "%s %s: a whole number from %" PRIu64 " to %" PRIu64 " was expected",
-                               t.length > 0 ? "is no" : "the line ends before the", what, least, most);
-    }
+    FAB_RETURN_IF(!fab_token_number(t, out) || *out < least || *out > most,
+                  fab_text_refuse(r->in, t, err, "%s %s: a whole number from %" PRIu64 " to %" PRIu64 " was expected",
+                                  t.length > 0 ? "is no" : "the line ends before the", what, least, most));
     return FAB_OK;
 }
 
@@ -150,10 +149,9 @@ static fab_status read_switches(reader *r, fab_error *err) {
         uint64_t id = 0;
         fab_token t = fab_text_rest(r->in);
         FAB_PASS(simai_read_number(r, "number of a switch", 0, r->nodes - 1, &id, err));
-        if (r->role[id] != ROLE_GPU) {
-            return fab_text_refuse(r->in, (fab_token){.column = t.column}, err,
-                                   "node %" PRIu64 " is in the list of switches twice", id);
-        }
+        FAB_RETURN_IF(r->role[id] != ROLE_GPU,
+                      fab_text_refuse(r->in, (fab_token){.column = t.column}, err,
+                                      "node %" PRIu64 " is in the list of switches twice", id));
         r->role[id] = i < r->nvswitches ? ROLE_NVSWITCH : ROLE_SWITCH;
     }
     return fab_text_expect_end(r->in, err);
@@ -204,17 +202,15 @@ static fab_status simai_join(reader *r, const uint64_t id[2], double bps, double
     size_t line = r->in->line;
     if (a == ROLE_NVSWITCH || b == ROLE_NVSWITCH) {
         int gpu = a == ROLE_NVSWITCH ? 1 : 0;
-        if (r->role[id[gpu]] != ROLE_GPU) {
-            return fab_text_unable(r->in, (fab_token){0}, err, "an NVSwitch is joined to what is no GPU");
-        }
+        FAB_RETURN_IF(r->role[id[gpu]] != ROLE_GPU,
+                      fab_text_unable(r->in, (fab_token){0}, err, "an NVSwitch is joined to what is no GPU"));
         uint32_t *first = &r->nvswitch[id[gpu]];
         *first = *first == FAB_NETWORK_NONE ? (uint32_t)id[1 - gpu] : *first;
         r->nvlink_bps[id[gpu]] += bps;
         return FAB_OK;
     }
-    if (a == ROLE_GPU && b == ROLE_GPU) {
-        return fab_text_unable(r->in, (fab_token){0}, err, "two GPUs are joined without a switch");
-    }
+    FAB_RETURN_IF(a == ROLE_GPU && b == ROLE_GPU,
+                  fab_text_unable(r->in, (fab_token){0}, err, "two GPUs are joined without a switch"));
     const fab_network_cable cable = {
         .end = {{.node = r->node[id[0]], .line = line}, {.node = r->node[id[1]], .line = line}},
         .rate_bps = bps,
@@ -230,24 +226,20 @@ static fab_status read_link(reader *r, fab_error *err) {
     char unit[4];
     FAB_PASS(simai_read_number(r, "node", 0, r->nodes - 1, &id[0], err));
     FAB_PASS(simai_read_number(r, "node", 0, r->nodes - 1, &id[1], err));
-    if (id[0] == id[1]) {
-        return fab_text_fail(r->in, err, "a node is joined to itself");
-    }
+    FAB_RETURN_IF(id[0] == id[1], fab_text_fail(r->in, err, "a node is joined to itself"));
     fab_token t = fab_text_token(r->in);
-    if (!parse_rate(t, &bps)) {
-        return fab_text_refuse(r->in, t, err, "%s",
-                               t.length > 0 ? "is no rate such as 400Gbps" : "the line ends before the rate");
-    }
+    FAB_RETURN_IF(!parse_rate(t, &bps),
+                  fab_text_refuse(r->in, t, err, "%s",
+                                  t.length > 0 ? "is no rate such as 400Gbps" : "the line ends before the rate"));
     t = fab_text_token(r->in);
-    if (!parse_time(t, &latency_s)) {
-        return fab_text_refuse(r->in, t, err, "%s",
-                               t.length > 0 ? "is no time such as 0.0005ms" : "the line ends before the delay");
-    }
+    FAB_RETURN_IF(!parse_time(t, &latency_s),
+                  fab_text_refuse(r->in, t, err, "%s",
+                                  t.length > 0 ? "is no time such as 0.0005ms" : "the line ends before the delay"));
     t = fab_text_token(r->in);
-    if (!simai_split(t, &errors, unit, sizeof unit) || unit[0] != '\0' || errors > 1) {
-        return fab_text_refuse(r->in, t, err, "%s",
-                               t.length > 0 ? "is no error rate from 0 to 1" : "the line ends before the error rate");
-    }
+    FAB_RETURN_IF(
+        !simai_split(t, &errors, unit, sizeof unit) || unit[0] != '\0' || errors > 1,
+        fab_text_refuse(r->in, t, err, "%s",
+                        t.length > 0 ? "is no error rate from 0 to 1" : "the line ends before the error rate"));
     if (errors > 0) {
         FAB_PASS(fab_network_add_note(r->net, r->in->line, err, "an error rate of %g is not kept", errors));
     }
@@ -258,15 +250,12 @@ static fab_status read_link(reader *r, fab_error *err) {
 static fab_status read_links(reader *r, fab_error *err) {
     uint64_t n = 0;
     while (fab_text_next(r->in)) {
-        if (n++ == r->links) {
-            return fab_text_fail(r->in, err, "a link more than the first line says");
-        }
+        FAB_RETURN_IF(n++ == r->links, fab_text_fail(r->in, err, "a link more than the first line says"));
         FAB_PASS(read_link(r, err));
     }
     FAB_PASS(fab_text_end(r->in, err));
-    if (n < r->links) {
-        return fab_text_fail(r->in, err, "the file ends after %" PRIu64 " of %" PRIu64 " links", n, r->links);
-    }
+    FAB_RETURN_IF(n < r->links,
+                  fab_text_fail(r->in, err, "the file ends after %" PRIu64 " of %" PRIu64 " links", n, r->links));
     return FAB_OK;
 }
 
@@ -277,9 +266,8 @@ static fab_status add_groups(const reader *r, fab_error *err) {
     uint32_t *members = NULL;
     uint32_t *first = NULL; /* of an NVSwitch, by counting sort */
     double *rate = NULL;
-    FAB_TRY(FAB_NEW(members, r->nodes, err));
+    FAB_TRY(FAB_NEW_ALL(r->nodes, err, members, rate));
     FAB_TRY(FAB_NEW(first, r->nodes + 2, err));
-    FAB_TRY(FAB_NEW(rate, r->nodes, err));
     for (uint64_t id = 0; id < r->nodes; id++) {
         if (r->nvswitch[id] != FAB_NETWORK_NONE) {
             first[r->nvswitch[id] + 2]++;

@@ -26,10 +26,9 @@ static fab_status read_switch(fab_text *in, fab_names_below *b, fab_token name, 
     uint64_t number = 0;
     FAB_PASS(fab_network_add_node(b->net, name.text, name.length, in->line, &b->node, err));
     fab_network_node *node = &b->net->nodes[b->node];
-    if (node->kind == FAB_NETWORK_HOST || (node->kind == FAB_NETWORK_SWITCH && node->n_ports > 0)) {
-        return fab_text_refuse(in, name, err, "%s",
-                               node->kind == FAB_NETWORK_HOST ? "is a node elsewhere" : "has a line already");
-    }
+    FAB_RETURN_IF(node->kind == FAB_NETWORK_HOST || (node->kind == FAB_NETWORK_SWITCH && node->n_ports > 0),
+                  fab_text_refuse(in, name, err, "%s",
+                                  node->kind == FAB_NETWORK_HOST ? "is a node elsewhere" : "has a line already"));
     node->kind = FAB_NETWORK_SWITCH;
     node->n_ports = 1; /* its line was seen; set right by fab_names_below_release() */
     for (fab_token t = fab_text_token(in); t.length > 0; t = fab_text_token(in)) {
@@ -39,9 +38,8 @@ static fab_status read_switch(fab_text *in, fab_names_below *b, fab_token name, 
         } else if (take_key(t, "switches", &value)) {
             switches = value;
         } else if (take_key(t, "level", &value)) {
-            if (!fab_token_number(value, &number) || number > 63) {
-                return fab_text_refuse(in, value, err, "is no level, 0 to 63");
-            }
+            FAB_RETURN_IF(!fab_token_number(value, &number) || number > 63,
+                          fab_text_refuse(in, value, err, "is no level, 0 to 63"));
             node->tier = (uint32_t)number + 1;
         } else if (!take_key(t, "linkspeed", &value)) {
             return fab_text_refuse(in, t, err, "stands where Nodes=, Switches=, Level= or LinkSpeed= was expected");
@@ -50,9 +48,7 @@ static fab_status read_switch(fab_text *in, fab_names_below *b, fab_token name, 
     /* scontrol repeats the nodes below at every level: those of a switch with switches are not its own. */
     fab_token list = is_list(switches) ? switches : nodes;
     b->kind = is_list(switches) ? FAB_NETWORK_SWITCH : FAB_NETWORK_HOST;
-    if (!is_list(list)) {
-        return fab_text_refuse(in, name, err, "has neither Nodes= nor Switches=");
-    }
+    FAB_RETURN_IF(!is_list(list), fab_text_refuse(in, name, err, "has neither Nodes= nor Switches="));
     FAB_PASS(fab_names_below_add(b, list.text, list.length, err));
     return fab_names_below_put(b, err);
 }

@@ -140,22 +140,19 @@ static fab_status snmp_line(snmp_reader *r, fab_error *err) {
     }
     (void)fab_text_take(r->in, "=");
     fab_token value = fab_text_rest(r->in);
-    if (value.length == 0) {
-        return fab_text_refuse(r->in, (fab_token){.column = index.column}, err, "the line ends before its value");
-    }
+    FAB_RETURN_IF(value.length == 0,
+                  fab_text_refuse(r->in, (fab_token){.column = index.column}, err, "the line ends before its value"));
     value = value_of(value);
-    if (value.length >= NAME) {
-        return fab_text_refuse(r->in, (fab_token){.column = index.column}, err, "a text of more than 255 bytes");
-    }
+    FAB_RETURN_IF(value.length >= NAME,
+                  fab_text_refuse(r->in, (fab_token){.column = index.column}, err, "a text of more than 255 bytes"));
     if (what == OWN_NAME) {
         return r->own == NULL ? fab_network_text(r->net, value.text, value.length, &r->own, err) : FAB_OK;
     }
     bool is_neighbor = what <= REM_NAME;
     size_t n = index_of(index, at);
-    if (n != (is_neighbor ? 3U : 1U)) {
-        return fab_text_refuse(r->in, index, err, "is no index; expected %s",
-                               is_neighbor ? "time mark, port and neighbor, as in 0.5.1" : "the number of a port");
-    }
+    FAB_RETURN_IF(n != (is_neighbor ? 3U : 1U),
+                  fab_text_refuse(r->in, index, err, "is no index; expected %s",
+                                  is_neighbor ? "time mark, port and neighbor, as in 0.5.1" : "the number of a port"));
     if (!is_neighbor) {
         at[1] = at[0];
         at[0] = 0;

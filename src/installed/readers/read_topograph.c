@@ -7,9 +7,7 @@
 static fab_status model_block(fab_names_below *b, const fab_json *json, uint32_t block, fab_error *err) {
     uint32_t nodes = fab_json_member(json, block, "nodes");
     const char *name = fab_json_text_of(json, block, "switch", NULL);
-    if (nodes == FAB_JSON_NONE) {
-        return fab_fail_in_file(err, b->path, 1, 1, "a block without nodes");
-    }
+    FAB_RETURN_IF(nodes == FAB_JSON_NONE, fab_fail_in_file(err, b->path, 1, 1, "a block without nodes"));
     if (name == NULL) {
         b->kind = FAB_NETWORK_HOST;
         return fab_names_below_read(b, json, nodes, err);
@@ -41,9 +39,8 @@ static fab_status model_read(const fab_network_json *r, fab_error *err) {
     uint32_t blocks = fab_json_member(json, 0, "blocks");
     fab_names_below b = {.net = r->net, .path = r->path, .line = 1};
     r->net->is_tree_of_names = true;
-    if (blocks == FAB_JSON_NONE || json->values[blocks].kind != FAB_JSON_ARRAY) {
-        return fab_fail_in_file(err, r->path, 1, 1, "has no list of blocks");
-    }
+    FAB_RETURN_IF(blocks == FAB_JSON_NONE || json->values[blocks].kind != FAB_JSON_ARRAY,
+                  fab_fail_in_file(err, r->path, 1, 1, "has no list of blocks"));
     FAB_JSON_EACH(json, i, switches) {
         uint32_t below = fab_json_member(json, i, "switches");
         if (below != FAB_JSON_NONE && json->values[i].key != NULL) {

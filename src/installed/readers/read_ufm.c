@@ -70,11 +70,10 @@ static fab_status ufm_cable(const fab_network_json *r, const ufm_end *ends, doub
     fab_network *net = r->net;
     fab_network_cable cable = {.rate_bps = rate_bps, .end = {{.line = 1}, {.line = 1}}};
     for (uint32_t k = 0; k < 2; k++) {
-        if (ends[k].n_guid == 0 || ends[k].port[0] == '\0' || ends[k].n_guid >= NAME || strlen(ends[k].port) >= NAME ||
-            strlen(ends[k].description) >= NAME) {
-            return fab_fail_in_file(err, r->path, 1, 1, "link %zu: its %s has no GUID or port of up to 255 bytes",
-                                    number, SIDES[k]);
-        }
+        FAB_RETURN_IF(ends[k].n_guid == 0 || ends[k].port[0] == '\0' || ends[k].n_guid >= NAME ||
+                          strlen(ends[k].port) >= NAME || strlen(ends[k].description) >= NAME,
+                      fab_fail_in_file(err, r->path, 1, 1, "link %zu: its %s has no GUID or port of up to 255 bytes",
+                                       number, SIDES[k]));
         FAB_PASS(ufm_add(net, &ends[k], &cable.end[k].node, err));
         cable.end[k].port = ends[k].port;
     }
@@ -108,9 +107,8 @@ static fab_status ufm_system(const fab_network_json *r, uint32_t system, fab_err
     const char *guid = fab_json_text_of(json, system, "guid", "");
     const char *type = fab_json_text_of(json, system, "type", "");
     uint32_t ports = fab_json_member(json, system, "ports");
-    if (name[0] == '\0' || ports == FAB_JSON_NONE || strlen(name) >= NAME) {
-        return fab_fail_in_file(err, r->path, 1, 1, "a system without system_name, of up to 255 bytes, or ports");
-    }
+    FAB_RETURN_IF(name[0] == '\0' || ports == FAB_JSON_NONE || strlen(name) >= NAME,
+                  fab_fail_in_file(err, r->path, 1, 1, "a system without system_name, of up to 255 bytes, or ports"));
     FAB_JSON_EACH(json, i, ports) {
         ufm_end e = end_of_name(json->values[i].kind == FAB_JSON_STRING ? json->values[i].text : "", "");
         uint32_t v = e.n_guid > 0 ? fab_network_find(net, e.guid, e.n_guid) : FAB_NETWORK_NONE;
@@ -123,9 +121,7 @@ static fab_status ufm_system(const fab_network_json *r, uint32_t system, fab_err
         if (node->kind == FAB_NETWORK_UNKNOWN && (is_host || strcmp(type, "switch") == 0)) {
             node->kind = is_host ? FAB_NETWORK_ADAPTER : FAB_NETWORK_SWITCH;
         }
-        if (is_host && node->host == NULL) {
-            FAB_PASS(fab_network_text(net, name, strlen(name), &node->host, err));
-        }
+        FAB_PASS(is_host && node->host == NULL ? fab_network_text(net, name, strlen(name), &node->host, err) : FAB_OK);
     }
     return FAB_OK;
 }
@@ -133,9 +129,8 @@ static fab_status ufm_system(const fab_network_json *r, uint32_t system, fab_err
 static fab_status ufm_rows(const fab_network_json *r, fab_error *err) {
     const fab_json *json = &r->json;
     size_t number = 0;
-    if (json->values[0].kind != FAB_JSON_ARRAY) {
-        return fab_fail_in_file(err, r->path, 1, 1, "has no list of links, ports or systems");
-    }
+    FAB_RETURN_IF(json->values[0].kind != FAB_JSON_ARRAY,
+                  fab_fail_in_file(err, r->path, 1, 1, "has no list of links, ports or systems"));
     r->net->keeps_contradictions = true;
     FAB_JSON_EACH(json, i, 0) {
         number++;

@@ -56,16 +56,12 @@ static fab_status add_hosts(fab_structure *out, uint64_t each, fab_error *err) {
     fab_network *net = out->net;
     fab_str name = FAB_STR_INIT;
     uint32_t n = net->n_nodes;
-    if (each > MOST_HOSTS || each * n > MOST_HOSTS) {
-        FAB_FAIL(err, FAB_EINPUT, net->path,
-                 "hosts-per-switch: %" PRIu64 " for each of %" PRIu32 " switches; the limit is %u hosts", each, n,
-                 MOST_HOSTS);
-    }
+    FAB_FAIL_IF(each > MOST_HOSTS || each * n > MOST_HOSTS, err, FAB_EINPUT, net->path,
+                "hosts-per-switch: %" PRIu64 " for each of %" PRIu32 " switches; the limit is %u hosts", each, n,
+                MOST_HOSTS);
     for (uint32_t v = 0; v < n; v++) {
-        if (fab_network_is_host(net, v)) {
-            FAB_FAIL(err, FAB_EINPUT, net->path, "hosts-per-switch: the file has hosts of its own, such as '%.60s'",
-                     net->nodes[v].label);
-        }
+        FAB_FAIL_IF(fab_network_is_host(net, v), err, FAB_EINPUT, net->path,
+                    "hosts-per-switch: the file has hosts of its own, such as '%.60s'", net->nodes[v].label);
         net->nodes[v].kind = net->nodes[v].kind == FAB_NETWORK_UNKNOWN ? FAB_NETWORK_SWITCH : net->nodes[v].kind;
     }
     for (uint32_t v = 0; v < n; v++) {
@@ -79,9 +75,8 @@ static fab_status add_hosts(fab_structure *out, uint64_t each, fab_error *err) {
             }
             FAB_TRY(fab_str_status(&name, err));
             FAB_TRY(fab_network_add_node(net, name.data, name.length, net->nodes[v].line, &cable.end[0].node, err));
-            if (cable.end[0].node != known) {
-                FAB_FAIL(err, FAB_EINPUT, net->path, "hosts-per-switch: '%.60s' is in the file already", name.data);
-            }
+            FAB_FAIL_IF(cable.end[0].node != known, err, FAB_EINPUT, net->path,
+                        "hosts-per-switch: '%.60s' is in the file already", name.data);
             net->nodes[cable.end[0].node].kind = FAB_NETWORK_HOST;
             FAB_TRY(fab_network_add_cable(net, &cable, NULL, err));
             out->n_added_hosts++;
@@ -158,9 +153,7 @@ fab_status fab_structure_of(fab_network **net, const fab_structure_options *opti
     FAB_TRY(FAB_NEW(m.out, 1, err));
     m.out->net = *net;
     *net = NULL;
-    if (options->hosts_per_switch > 0) {
-        FAB_TRY(add_hosts(m.out, options->hosts_per_switch, err));
-    }
+    FAB_TRY(options->hosts_per_switch > 0 ? add_hosts(m.out, options->hosts_per_switch, err) : FAB_OK);
     FAB_TRY(fab_shape_find(m.out->net, &m.out->shape, err));
     m.net = m.out->net;
     FAB_TRY(installed_make(&m, err));
@@ -207,9 +200,8 @@ static fab_status digest_of(const char *path, size_t depth, uint64_t *hash, fab_
     if (!fab_is_folder(path)) {
         return digest_file(path, hash, err);
     }
-    if (depth == FAB_FOLDER_DEPTH) {
-        return fab_fail(err, FAB_EINPUT, path, "folders within folders: at most %d", FAB_FOLDER_DEPTH);
-    }
+    FAB_REFUSE_IF(depth == FAB_FOLDER_DEPTH, err, FAB_EINPUT, path, "folders within folders: at most %d",
+                  FAB_FOLDER_DEPTH);
     FAB_TRY(fab_folder_list(path, &paths, &n, err));
     for (size_t i = 0; i < n; i++) {
         const char *name = strrchr(paths[i], '/') + 1;

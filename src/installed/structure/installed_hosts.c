@@ -16,26 +16,14 @@ typedef struct keyed {
     uint32_t slot, node;
 } keyed;
 
-static int by_host(const void *x, const void *y) {
-    const keyed *a = x;
-    const keyed *b = y;
-    int order = strcmp(a->host, b->host);
-    if (order == 0 && a->slot != b->slot) {
-        order = a->slot > b->slot ? 1 : -1;
-    }
-    return order != 0 ? order : FAB_ORDER(a->node, b->node);
-}
+FAB_ORDER_KEYS(by_host, keyed, strcmp(a->host, b->host), FAB_ORDER(a->slot, b->slot), FAB_ORDER(a->node, b->node));
 
 FAB_ORDER_TWO(by_guid, keyed, guid, node);
-
-static bool same_host(const keyed *a, const keyed *b) {
-    return strcmp(a->host, b->host) == 0;
-}
 
 static fab_status join_names(const keyed *all, uint32_t n, fab_edges *joined, fab_error *err) {
     for (uint32_t i = 0, next = 0; i < n; i = next) {
         bool is_clear = true;
-        for (next = i + 1; next < n && same_host(&all[i], &all[next]); next++) {
+        for (next = i + 1; next < n && strcmp(all[i].host, all[next].host) == 0; next++) {
             is_clear = is_clear && (all[next].slot == FAB_NETWORK_NONE || all[next].slot != all[next - 1].slot);
         }
         for (uint32_t k = i + 1; is_clear && k < next; k++) {
@@ -67,9 +55,7 @@ static fab_status join_adapters(const making *m, fab_edges *joined, fab_error *e
     }
     qsort(all, n, sizeof *all, by_guid);
     for (uint32_t i = 1; i < n; i++) {
-        if (all[i].guid == all[i - 1].guid) {
-            FAB_TRY(fab_edges_add(joined, all[i].node, all[i - 1].node, err));
-        }
+        FAB_TRY(all[i].guid == all[i - 1].guid ? fab_edges_add(joined, all[i].node, all[i - 1].node, err) : FAB_OK);
     }
 done:
     free(all);

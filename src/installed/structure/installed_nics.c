@@ -60,11 +60,7 @@ typedef struct slot_use {
     uint32_t slot, n;
 } slot_use;
 
-static int by_use(const void *x, const void *y) {
-    const slot_use *a = x;
-    const slot_use *b = y;
-    return a->n != b->n ? (a->n < b->n) - (a->n > b->n) : FAB_ORDER(a->slot, b->slot);
-}
+FAB_ORDER_KEYS(by_use, slot_use, FAB_ORDER(b->n, a->n), FAB_ORDER(a->slot, b->slot));
 
 /* The numbers that the NICs of servers have most often, ascending: place[slot] of each, + 1. 0 where names have none.
  */
@@ -106,12 +102,8 @@ typedef struct ordered {
     nic_unit unit;
 } ordered;
 
-static int nics_by_label(const void *x, const void *y) {
-    const ordered *a = x;
-    const ordered *b = y;
-    int order = installed_compare(a->net, a->unit.node, b->unit.node);
-    return order != 0 ? order : FAB_ORDER(a->unit.side[0], b->unit.side[0]);
-}
+FAB_ORDER_KEYS(nics_by_label, ordered, installed_compare(a->net, a->unit.node, b->unit.node),
+               FAB_ORDER(a->unit.side[0], b->unit.side[0]));
 
 static void set_nic(fab_structure *out, size_t nic, const nic_unit *unit) {
     out->nic_node[nic] = unit->node;
@@ -260,10 +252,8 @@ fab_status installed_place_nics(making *m, fab_error *err) {
     ranked *list = NULL;
     uint32_t *place = NULL;
     uint32_t usual = usual_nics(m);
-    if (m->options->nics_per_server > MOST_NICS) {
-        FAB_FAIL(err, FAB_EINPUT, NULL, "nics-per-server: %" PRIu64 "; the limit is %d", m->options->nics_per_server,
-                 MOST_NICS);
-    }
+    FAB_FAIL_IF(m->options->nics_per_server > MOST_NICS, err, FAB_EINPUT, NULL,
+                "nics-per-server: %" PRIu64 "; the limit is %d", m->options->nics_per_server, MOST_NICS);
     out->nics_per_server = m->options->nics_per_server > 0 ? (uint32_t)m->options->nics_per_server : usual;
     if (usual == 0) {
         bool has_switches_alone = m->net->n_cables > 0;
@@ -277,10 +267,8 @@ fab_status installed_place_nics(making *m, fab_error *err) {
     FAB_TRY(find_groups(m, err));
     FAB_TRY(order_servers(m, &list, err));
     find_domains(m, list);
-    if (out->n_complete == 0) {
-        FAB_FAIL(err, FAB_EINPUT, m->net->path, "no host has %" PRIu32 " NICs; most have %" PRIu32,
-                 out->nics_per_server, usual);
-    }
+    FAB_FAIL_IF(out->n_complete == 0, err, FAB_EINPUT, m->net->path, "no host has %" PRIu32 " NICs; most have %" PRIu32,
+                out->nics_per_server, usual);
     size_t n_nics = (size_t)out->n_servers * out->nics_per_server;
     FAB_TRY(FAB_NEW(place, MOST_SLOTS, err));
     FAB_TRY(FAB_NEW(out->server_name, out->n_servers, err));

@@ -148,13 +148,8 @@ typedef struct standing {
     uint32_t node;
 } standing;
 
-static int by_tier(const void *x, const void *y) {
-    const standing *a = x;
-    const standing *b = y;
-    uint32_t s = a->m->tier[a->node];
-    uint32_t t = a->m->tier[b->node];
-    return s != t ? FAB_ORDER(s, t) : installed_compare(a->m->net, a->node, b->node);
-}
+FAB_ORDER_KEYS(by_tier, standing, FAB_ORDER(a->m->tier[a->node], a->m->tier[b->node]),
+               installed_compare(a->m->net, a->node, b->node));
 
 static void count_ports(const making *m, fab_structure_switch *v) {
     const fab_shape *s = &m->out->shape;
@@ -259,14 +254,8 @@ typedef struct laid {
     const char *port;
 } laid;
 
-static int by_lower(const void *x, const void *y) {
-    const laid *a = x;
-    const laid *b = y;
-    FAB_ORDER_BY(a->tier, b->tier);
-    FAB_ORDER_BY(a->lower, b->lower);
-    int order = fab_compare_names(a->port, b->port);
-    return order != 0 ? order : FAB_ORDER(a->cable, b->cable);
-}
+FAB_ORDER_KEYS(by_lower, laid, FAB_ORDER(a->tier, b->tier), FAB_ORDER(a->lower, b->lower),
+               fab_compare_names(a->port, b->port), FAB_ORDER(a->cable, b->cable));
 
 static fab_status list_trunks(making *m, fab_error *err) {
     fab_status status = FAB_OK;

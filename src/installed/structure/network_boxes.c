@@ -15,10 +15,6 @@ typedef struct label {
     uint32_t node;
 } label;
 
-static int labels_by_label(const void *x, const void *y) {
-    return strcmp(((const label *)x)->text, ((const label *)y)->text);
-}
-
 fab_status fab_network_names(const fab_network *net, const char ***out, fab_error *err) {
     fab_status status = FAB_OK;
     label *all = NULL;
@@ -27,7 +23,7 @@ fab_status fab_network_names(const fab_network *net, const char ***out, fab_erro
     for (uint32_t v = 0; v < net->n_nodes; v++) {
         all[v] = (label){net->nodes[v].label, v};
     }
-    qsort(all, net->n_nodes, sizeof *all, labels_by_label);
+    qsort(all, net->n_nodes, sizeof *all, fab_order_text);
     for (uint32_t i = 0; i < net->n_nodes; i++) {
         bool shared = (i > 0 && strcmp(all[i].text, all[i - 1].text) == 0) ||
                       (i + 1 < net->n_nodes && strcmp(all[i].text, all[i + 1].text) == 0);
@@ -43,9 +39,8 @@ done:
 fab_status fab_names_check(const char **names, uint32_t n, const char *what, const char *path, fab_error *err) {
     FAB_SORT(names, n, fab_order_text);
     for (uint32_t i = 1; i < n; i++) {
-        if (strcmp(names[i - 1], names[i]) == 0) {
-            return fab_fail(err, FAB_EUNSUPPORTED, path, "two %s would be called '%.100s'", what, names[i]);
-        }
+        FAB_REFUSE_IF(strcmp(names[i - 1], names[i]) == 0, err, FAB_EUNSUPPORTED, path,
+                      "two %s would be called '%.100s'", what, names[i]);
     }
     return FAB_OK;
 }
@@ -120,14 +115,8 @@ typedef struct adapter_end {
     uint32_t side;
 } adapter_end;
 
-static int by_place(const void *x, const void *y) {
-    const adapter_end *a = x;
-    const adapter_end *b = y;
-    FAB_ORDER_BY(a->box, b->box);
-    FAB_ORDER_BY(a->slot, b->slot);
-    FAB_ORDER_BY(a->node, b->node);
-    return FAB_ORDER(a->order, b->order);
-}
+FAB_ORDER_KEYS(by_place, adapter_end, FAB_ORDER(a->box, b->box), FAB_ORDER(a->slot, b->slot),
+               FAB_ORDER(a->node, b->node), FAB_ORDER(a->order, b->order));
 
 static fab_status number_ports(const fab_shape *s, fab_boxes *b, fab_error *err) {
     fab_status status = FAB_OK;
@@ -178,18 +167,14 @@ static fab_status name_port(const fab_boxes *boxes, const fab_network *net, uint
         (void)snprintf(out, FAB_BOX_PORT, "eth%" PRIu32, boxes->adapter_port[side]);
         return FAB_OK;
     }
-    if (end->port == NULL) {
-        return fab_fail(err, FAB_EUNSUPPORTED, net->path,
-                        "the format names both ports of a cable, and one at '%.80s' has no name", node->label);
-    }
+    FAB_REFUSE_IF(end->port == NULL, err, FAB_EUNSUPPORTED, net->path,
+                  "the format names both ports of a cable, and one at '%.80s' has no name", node->label);
     bool is_number = end->port[strspn(end->port, "0123456789")] == '\0';
     int n = snprintf(out, FAB_BOX_PORT, "%s%s", is_number ? prefix : "", end->port);
-    if (n < 0 || n >= FAB_BOX_PORT || out[strcspn(out, " \"\\:")] != '\0') {
-        return fab_fail(err, FAB_EUNSUPPORTED, net->path,
-                        "port '%.40s' of '%.80s' is no name of a network device: up to 15 bytes, no blank, quote or "
-                        "colon",
-                        end->port, node->label);
-    }
+    FAB_REFUSE_IF(n < 0 || n >= FAB_BOX_PORT || out[strcspn(out, " \"\\:")] != '\0', err, FAB_EUNSUPPORTED, net->path,
+                  "port '%.40s' of '%.80s' is no name of a network device: up to 15 bytes, no blank, quote or "
+                  "colon",
+                  end->port, node->label);
     return FAB_OK;
 }
 

@@ -70,9 +70,7 @@ static fab_status join_leaves(maker *m, uint32_t *leaf, fab_error *err) {
             if (h == NULL || o == NULL || !h->is_host || o->is_host) {
                 continue;
             }
-            if (leaf[host] != FAB_NETWORK_NONE) {
-                FAB_PASS(fab_edges_add(&m->joined, leaf[host], other, err));
-            }
+            FAB_PASS(leaf[host] != FAB_NETWORK_NONE ? fab_edges_add(&m->joined, leaf[host], other, err) : FAB_OK);
             leaf[host] = other;
         }
     }
@@ -86,15 +84,11 @@ static fab_status list_hosts(maker *m, const uint32_t *leaf, pair *out, uint32_t
         if (!m->boxes->box[i].is_host) {
             continue;
         }
-        if (leaf[i] == FAB_NETWORK_NONE) {
-            return fab_fail(err, FAB_EUNSUPPORTED, m->shape->net->path, "host '%.100s' is on no switch",
-                            m->boxes->box[i].name);
-        }
+        FAB_REFUSE_IF(leaf[i] == FAB_NETWORK_NONE, err, FAB_EUNSUPPORTED, m->shape->net->path,
+                      "host '%.100s' is on no switch", m->boxes->box[i].name);
         out[n++] = (pair){m->set[leaf[i]], i};
     }
-    if (n == 0) {
-        return fab_fail(err, FAB_EUNSUPPORTED, m->shape->net->path, "there is no host to place jobs on");
-    }
+    FAB_REFUSE_IF(n == 0, err, FAB_EUNSUPPORTED, m->shape->net->path, "there is no host to place jobs on");
     qsort(out, n, sizeof *out, tree_by_key);
     *out_n = n;
     return FAB_OK;
@@ -280,9 +274,8 @@ static fab_status make_of_names(maker *m, fab_error *err) {
         }
     }
     for (uint32_t i = 0; i < m->tree.n; i++) {
-        if (m->tree.unit[i].n == 0) {
-            FAB_FAIL(err, FAB_EUNSUPPORTED, net->path, "nothing is below switch '%.100s'", m->tree.unit[i].name);
-        }
+        FAB_FAIL_IF(m->tree.unit[i].n == 0, err, FAB_EUNSUPPORTED, net->path, "nothing is below switch '%.100s'",
+                    m->tree.unit[i].name);
     }
 done:
     FAB_FREE_ALL(unit_of, below);

@@ -113,12 +113,7 @@ typedef struct named {
     uint32_t node;
 } named;
 
-static int by_host(const void *x, const void *y) {
-    const named *a = x;
-    const named *b = y;
-    int differ = strcmp(a->host, b->host);
-    return differ != 0 ? differ : FAB_ORDER(a->node, b->node);
-}
+FAB_ORDER_KEYS(by_host, named, strcmp(a->host, b->host), FAB_ORDER(a->node, b->node));
 
 /* Adapters of one host name are a server; a host is one by itself. Numbered by name. */
 static fab_status find_servers(fab_shape *s, fab_error *err) {
@@ -200,17 +195,8 @@ typedef struct chip {
     uint32_t node;
 } chip;
 
-static int by_box(const void *x, const void *y) {
-    const chip *a = x;
-    const chip *b = y;
-    int differ = strncmp(a->label, b->label, a->n < b->n ? a->n : b->n);
-    if (differ != 0) {
-        return differ;
-    }
-    FAB_ORDER_BY(a->n, b->n);
-    FAB_ORDER_BY(a->guid, b->guid);
-    return FAB_ORDER(a->node, b->node);
-}
+FAB_ORDER_KEYS(by_box, chip, strncmp(a->label, b->label, a->n < b->n ? a->n : b->n), FAB_ORDER(a->n, b->n),
+               FAB_ORDER(a->guid, b->guid), FAB_ORDER(a->node, b->node));
 
 /* Chips of a director have its system GUID, and its name: with their boards behind it, or none of their own. Either
  * alone does not tell: anonymised dumps have one GUID for all, and lists of cables have none. */

@@ -32,12 +32,7 @@ typedef struct tiers {
     uint32_t *list;           /* by tier, as they are found */
 } tiers;
 
-static int by_role(const void *x, const void *y) {
-    const ranked *a = x;
-    const ranked *b = y;
-    int order = fab_box_role_compare(&a->name, &b->name);
-    return order != 0 ? order : FAB_ORDER(a->node, b->node);
-}
+FAB_ORDER_KEYS(by_role, ranked, fab_box_role_compare(&a->name, &b->name), FAB_ORDER(a->node, b->node));
 
 static fab_status tiers_open(tiers *t, fab_error *err) {
     const fab_shape *s = t->s;

@@ -22,9 +22,8 @@ fab_status fab_network_write(const fab_network_writer *writer, fab_network *net,
     FAB_TRY(fab_shape_find(net, &shape, err));
     errno = 0;
     FAB_TRY(writer->write(&shape, out, err));
-    if (fflush(out) != 0 || ferror(out)) {
-        FAB_FAIL(err, FAB_EIO, NULL, "cannot write: %s", errno != 0 ? strerror(errno) : "a write failed");
-    }
+    FAB_FAIL_IF(fflush(out) != 0 || ferror(out), err, FAB_EIO, NULL, "cannot write: %s",
+                errno != 0 ? strerror(errno) : "a write failed");
 done:
     fab_shape_release(&shape);
     return status;

@@ -24,11 +24,9 @@ static fab_status tar_put(FILE *out, const char *path, const fab_str *file, fab_
     char head[BLOCK] = {0};
     unsigned sum = 0;
     FAB_PASS(fab_str_status(file, err));
-    if (strlen(path) > 99 || file->length >= MOST_SIZE) {
-        return fab_fail(err, FAB_EUNSUPPORTED, NULL,
-                        "'%.120s' has %zu bytes of name and %zu of text; tar takes 99 and 8 GiB", path, strlen(path),
-                        file->length);
-    }
+    FAB_REFUSE_IF(strlen(path) > 99 || file->length >= MOST_SIZE, err, FAB_EUNSUPPORTED, NULL,
+                  "'%.120s' has %zu bytes of name and %zu of text; tar takes 99 and 8 GiB", path, strlen(path),
+                  file->length);
     memcpy(head, path, strlen(path));
     (void)snprintf(head + 100, 25, "0000644%c0000000%c0000000", '\0', '\0');
     (void)snprintf(head + 124, 25, "%011zo%c00000000000", file->length, '\0');

@@ -41,13 +41,8 @@ static void plan_add_port(const fab_box_cable *c, void *context) {
     }
 }
 
-static int ports_by_name(const void *x, const void *y) {
-    const fab_switch_port *a = x;
-    const fab_switch_port *b = y;
-    FAB_ORDER_BY(a->box, b->box);
-    int order = fab_compare_names(a->name, b->name);
-    return order != 0 ? order : FAB_ORDER(a->far_box, b->far_box);
-}
+FAB_ORDER_KEYS(ports_by_name, fab_switch_port, FAB_ORDER(a->box, b->box), fab_compare_names(a->name, b->name),
+               FAB_ORDER(a->far_box, b->far_box));
 
 /* The number in "swp17" or "Ethernet17"; 0: another name. */
 static uint32_t number_in(const char *name, const char *prefix) {
@@ -74,10 +69,8 @@ static fab_status number_switch(fab_switch_plan *plan, uint32_t box, fab_error *
     uint32_t before = 0;
     for (uint32_t i = first; i < behind; i++) {
         fab_switch_port *p = &plan->port[i];
-        if (!(p->rate_bps > 0)) {
-            return fab_fail(err, FAB_EUNSUPPORTED, plan->shape->net->path,
-                            "the rate of port '%s' of '%.100s' is not known", p->name, plan->boxes.box[box].name);
-        }
+        FAB_REFUSE_IF(!(p->rate_bps > 0), err, FAB_EUNSUPPORTED, plan->shape->net->path,
+                      "the rate of port '%s' of '%.100s' is not known", p->name, plan->boxes.box[box].name);
         p->number = has_numbers ? number_in(p->name, "swp") : before + 1;
         p->n_lanes = p->rate_bps > LANE_BPS ? (uint32_t)((p->rate_bps + LANE_BPS - 1) / LANE_BPS) : 1;
         lane += (p->number - before - 1) * p->n_lanes;
@@ -140,12 +133,11 @@ static fab_status plan_addresses(fab_switch_plan *plan, fab_error *err) {
     while (((uint64_t)1 << plan->block_bits) < 2 * (uint64_t)most) {
         plan->block_bits++;
     }
-    if (((uint64_t)n_blocks << plan->block_bits) > (uint64_t)1 << HOST_BITS || n_switches > MOST_LOOP) {
-        return fab_fail(err, FAB_EUNSUPPORTED, plan->shape->net->path,
-                        "%" PRIu32 " switches with up to %" PRIu32 " ports for hosts each: more than 10.0.0.0/8 and "
-                        "172.16.0.0/12 have addresses for",
-                        n_switches, most);
-    }
+    FAB_REFUSE_IF(((uint64_t)n_blocks << plan->block_bits) > (uint64_t)1 << HOST_BITS || n_switches > MOST_LOOP, err,
+                  FAB_EUNSUPPORTED, plan->shape->net->path,
+                  "%" PRIu32 " switches with up to %" PRIu32 " ports for hosts each: more than 10.0.0.0/8 and "
+                  "172.16.0.0/12 have addresses for",
+                  n_switches, most);
     uint32_t block = HOSTS;
     uint32_t loopback = LOOPBACKS;
     for (uint32_t i = 0; i < plan->boxes.n; i++) {
@@ -189,10 +181,8 @@ static fab_status plan_systems(fab_switch_plan *plan, fab_error *err) {
     for (uint32_t i = 0; i < boxes->n; i++) {
         plan->asn[i] = FIRST_ASN + (is_tree && boxes->box[i].tier > 0 ? plan->asn[i] : i);
     }
-    if (plan->shape->n_tiers > 0 && (uint64_t)boxes->n * plan->shape->n_tiers > 94967294) {
-        FAB_FAIL(err, FAB_EUNSUPPORTED, plan->shape->net->path,
-                 "%" PRIu32 " boxes: more than there are private systems", boxes->n);
-    }
+    FAB_FAIL_IF(plan->shape->n_tiers > 0 && (uint64_t)boxes->n * plan->shape->n_tiers > 94967294, err, FAB_EUNSUPPORTED,
+                plan->shape->net->path, "%" PRIu32 " boxes: more than there are private systems", boxes->n);
 done:
     fab_edges_release(&edges);
     free(set);

@@ -16,10 +16,8 @@
 static fab_status check_ports(const fab_network *net, const char *const *names, fab_error *err) {
     for (uint32_t i = 0; i < 2 * net->n_cables; i++) {
         const fab_network_end *end = fab_network_near(net, i);
-        if (end->port == NULL) {
-            return fab_fail(err, FAB_EUNSUPPORTED, NULL, "a port of '%.80s' has no name, and NetBox joins interfaces",
-                            names[end->node]);
-        }
+        FAB_REFUSE_IF(end->port == NULL, err, FAB_EUNSUPPORTED, NULL,
+                      "a port of '%.80s' has no name, and NetBox joins interfaces", names[end->node]);
     }
     return FAB_OK;
 }

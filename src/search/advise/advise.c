@@ -503,8 +503,7 @@ fab_status fab_advise(const fab_advise_request *request, fab_advice **out, fab_e
     a->request = request;
     a->what = fab_context_what(request->context);
     a->n_seeds = request->n_seeds > FAB_ADVISE_MIN_SEEDS ? request->n_seeds : FAB_ADVISE_MIN_SEEDS;
-    FAB_TRY(FAB_NEW(a->advice, 1, err));
-    FAB_TRY(FAB_NEW(a->design, 1, err));
+    FAB_TRY(FAB_NEW_ALL(1, err, a->advice, a->design));
     a->has_packets = a->what->design->fabric.transport.kind != FAB_TRANSPORT_FLUID;
     a->advice->transport = a->what->design->fabric.transport.kind;
     a->advice->seed = a->what->seed;

@@ -174,9 +174,7 @@ static fab_status add_priorities(const advisor *a, advise_list *list, fab_error 
     for (size_t i = 0; is_lossless && i < sizeof WAYS / sizeof WAYS[0]; i++) {
         const advise_change change = {
             .kind = FAB_ADVICE_PRIORITIES, .needs_switch_support = true, .packets.priority = WAYS[i].name};
-        if (WAYS[i].is_tried && t->priority != WAYS[i].priority) {
-            FAB_PASS(changes_add(list, &change, err));
-        }
+        FAB_PASS(WAYS[i].is_tried && t->priority != WAYS[i].priority ? changes_add(list, &change, err) : FAB_OK);
     }
     return FAB_OK;
 }
@@ -285,8 +283,6 @@ fab_status advise_list_changes(advisor *a, advise_list *list, fab_error *err) {
     FAB_PASS(add_buffers(a, list, err));
     FAB_PASS(add_priorities(a, list, err));
     FAB_PASS(add_spraying(a, list, err));
-    if (a->is_whole_job) {
-        FAB_PASS(add_orders(a, list, err));
-    }
+    FAB_PASS(a->is_whole_job ? add_orders(a, list, err) : FAB_OK);
     return FAB_OK;
 }

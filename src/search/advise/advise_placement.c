@@ -219,9 +219,7 @@ static fab_status placement_init(search *s, fab_error *err) {
     uint32_t n_gpus = fab_n_gpus(f) / f->gpus_per_server;
     uint32_t n_full = n_gpus < fab_n_complete_servers(f) ? n_gpus : fab_n_complete_servers(f);
     bool *used = NULL;
-    FAB_TRY(FAB_NEW(s->list, f->n_servers, err));
-    FAB_TRY(FAB_NEW(s->best, f->n_servers, err));
-    FAB_TRY(FAB_NEW(used, f->n_servers, err));
+    FAB_TRY(FAB_NEW_ALL(f->n_servers, err, s->list, s->best, used));
     FAB_TRY(advise_outcome_init(a, &s->outcome, err));
     for (uint32_t rank = 0; rank < a->traffic->n_ranks; rank++) {
         uint32_t server = a->traffic->gpu_of_rank[rank] / f->gpus_per_server;
@@ -324,9 +322,7 @@ fab_status advise_search_servers(advisor *a, advise_change *out, bool *out_found
     }
     a->n_total += s.budget + 1;
     FAB_TRY(placement_init(&s, err));
-    if (s.n_all >= 2) {
-        FAB_TRY(placement_run(&s, out, out_found, err));
-    }
+    FAB_TRY(s.n_all >= 2 ? placement_run(&s, out, out_found, err) : FAB_OK);
 done:
     placement_release(&s);
     return status;

@@ -141,9 +141,7 @@ fab_status fab_job_remedies_try(const fab_replay *base, const fab_result *first,
     }
     FAB_TRY(FAB_NEW(t.changed, 1, err));
     fab_design_copy(what->design, t.changed);
-    if (order_servers(&t)) {
-        FAB_TRY(remedy_try(&t, "in order", false, false, err));
-    }
+    FAB_TRY(order_servers(&t) ? remedy_try(&t, "in order", false, false, err) : FAB_OK);
     fab_design_copy(what->design, t.changed);
     FAB_TRY(try_engines(&t, err));
 done:

@@ -82,14 +82,10 @@ static fab_status place_phase(alternatives *t, size_t phase, size_t *out, fab_er
 
 static fab_status find_lossy(alternatives *t, fab_error *err) {
     const size_t n = t->result->n_phases;
-    FAB_PASS(FAB_NEW(t->lossy, n + 1, err));
-    FAB_PASS(FAB_NEW(t->like, n + 1, err));
-    FAB_PASS(FAB_NEW(t->of_subset, n + 1, err));
-    FAB_PASS(FAB_NEW(t->transfer_s, n + 1, err));
+    FAB_PASS(FAB_NEW_ALL(n + 1, err, t->lossy, t->like, t->of_subset, t->transfer_s));
     FAB_PASS(fab_allocate(n + 1, sizeof *t->bytes, &t->bytes, err));
-    FAB_PASS(FAB_NEW(t->scaled, n + 1, err));
+    FAB_PASS(FAB_NEW_ALL(n + 1, err, t->scaled, t->subset.phases));
     FAB_PASS(FAB_NEW(t->paces, t->what->n_engines, err));
-    FAB_PASS(FAB_NEW(t->subset.phases, n + 1, err));
     for (size_t p = 0; p < n; p++) {
         if (fab_verdict_is_lossy(&t->result->phases[p], t->verdict->engine)) {
             FAB_PASS(place_phase(t, p, &t->like[t->n_lossy], err));

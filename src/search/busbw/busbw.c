@@ -66,12 +66,11 @@ static fab_status check_measured(const fab_busbw_request *r, const fab_busbw *b,
     for (size_t i = 0; i < m->n_rows; i++) {
         const fab_nccl_tests_row *row = &m->rows[i];
         double ratio = row->algbw > RATIO_IS_CLEAR ? row->busbw / row->algbw : factor;
-        if (fabs(ratio / factor - 1) > SAME_RATIO) {
-            return fab_fail_in_file(err, m->path, row->line, 1,
-                                    "busbw is %.3g times algbw, and %.3g times in %s of %" PRIu64
-                                    " ranks: --collective and --ranks say what was run",
-                                    ratio, factor, fab_operation_name(r->operation), b->ranks);
-        }
+        FAB_RETURN_IF(fabs(ratio / factor - 1) > SAME_RATIO,
+                      fab_fail_in_file(err, m->path, row->line, 1,
+                                       "busbw is %.3g times algbw, and %.3g times in %s of %" PRIu64
+                                       " ranks: --collective and --ranks say what was run",
+                                       ratio, factor, fab_operation_name(r->operation), b->ranks));
     }
     return FAB_OK;
 }

@@ -2,7 +2,6 @@
 #pragma once
 
 #include "fab/busbw_run.h"
-#include "fab/fabric.h"
 
 /* What the network does to an algorithm under an engine. */
 typedef struct busbw_network {

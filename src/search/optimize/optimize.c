@@ -124,9 +124,8 @@ fab_status optimize_describe(const search *s, const structure *x, const candidat
     }
     add_one_line(&spec, s->request->prices, &text);
     FAB_TRY(fab_str_status(&text, err));
-    if (text.length >= sizeof p.design) {
-        FAB_FAIL(err, FAB_EINTERNAL, NULL, "a one-line form of %zu characters", text.length);
-    }
+    FAB_FAIL_IF(text.length >= sizeof p.design, err, FAB_EINTERNAL, NULL, "a one-line form of %zu characters",
+                text.length);
     (void)snprintf(p.design, sizeof p.design, "%s", text.data);
     (void)snprintf(p.family, sizeof p.family, "%s", x->family);
     optimize_switch_text(x, p.switches, sizeof p.switches);
@@ -149,28 +148,23 @@ static fab_status verify(const search *s, const fab_optimum_point *p, bool build
     fab_cost *cost = NULL;
     fab_fabric *graph = NULL;
     double cut_bps = 0;
-    FAB_TRY(FAB_NEW(design, 1, err));
-    FAB_TRY(FAB_NEW(counts, 1, err));
-    FAB_TRY(FAB_NEW(cost, 1, err));
+    FAB_TRY(FAB_NEW_ALL(1, err, design, counts, cost));
     FAB_TRY(fab_design_read(p->design, NULL, 0, design, err));
     FAB_TRY(fab_topology_predict(&design->fabric, counts, err));
     FAB_TRY(fab_cost_of(&design->fabric, counts, s->request->prices, cost, err));
-    if (counts->switches != p->n_switches || counts->cables != p->n_cables || differ(cost->total_usd, p->total_usd) ||
-        differ(cost->power_w, p->power_w)) {
-        FAB_FAIL(err, FAB_EINTERNAL, p->design,
-                 "the search counts %" PRIu64 " switches, %" PRIu64 " cables, %.10g USD; the design has %" PRIu64
-                 ", %" PRIu64 ", %.10g",
-                 p->n_switches, p->n_cables, p->total_usd, counts->switches, counts->cables, cost->total_usd);
-    }
+    FAB_FAIL_IF(counts->switches != p->n_switches || counts->cables != p->n_cables ||
+                    differ(cost->total_usd, p->total_usd) || differ(cost->power_w, p->power_w),
+                err, FAB_EINTERNAL, p->design,
+                "the search counts %" PRIu64 " switches, %" PRIu64 " cables, %.10g USD; the design has %" PRIu64
+                ", %" PRIu64 ", %.10g",
+                p->n_switches, p->n_cables, p->total_usd, counts->switches, counts->cables, cost->total_usd);
     if (build && optimize_now_s() <= s->deadline_s) {
         design->fabric.max_bytes = s->request->max_bytes;
         FAB_TRY(fab_topology_build(&design->fabric, &graph, NULL, err));
         FAB_TRY(fab_bisection(graph, &cut_bps, err));
         double ratio = fab_bisection_ratio(&design->fabric, counts, cut_bps);
-        if (differ(ratio, p->bisection_ratio)) {
-            FAB_FAIL(err, FAB_EINTERNAL, p->design, "closed form says a bisection of %.10g, the graph has %.10g",
-                     p->bisection_ratio, ratio);
-        }
+        FAB_FAIL_IF(differ(ratio, p->bisection_ratio), err, FAB_EINTERNAL, p->design,
+                    "closed form says a bisection of %.10g, the graph has %.10g", p->bisection_ratio, ratio);
     }
 done:
     fab_fabric_free(graph);
@@ -283,17 +277,13 @@ static bool is_positive(bool given, double value) {
 
 static fab_status optimize_check_request(const fab_optimize_request *q, fab_error *err) {
     const fab_limits *l = &q->limits;
-    if (q->gpus == 0 || q->catalog->n_switches == 0 || q->catalog->n_tapers == 0) {
-        return fab_fail(err, FAB_EINPUT, "optimize", "GPUs, switches and tapers are needed");
-    }
-    if (l->has_bisection && !(l->min_bisection_ratio >= 0 && l->min_bisection_ratio <= 1)) {
-        return fab_fail(err, FAB_EINPUT, "optimize", "a bisection of %g is not between 0 and 1",
-                        l->min_bisection_ratio);
-    }
-    if (!is_positive(l->has_taper, l->max_taper) || !is_positive(l->has_power, l->max_power_w) ||
-        !is_positive(l->has_budget, l->budget_usd) || !is_positive(q->nic_bps != 0, q->nic_bps)) {
-        return fab_fail(err, FAB_EINPUT, "optimize", "taper, power, budget and NIC rate must be above 0");
-    }
+    FAB_REFUSE_IF(q->gpus == 0 || q->catalog->n_switches == 0 || q->catalog->n_tapers == 0, err, FAB_EINPUT, "optimize",
+                  "GPUs, switches and tapers are needed");
+    FAB_REFUSE_IF(l->has_bisection && !(l->min_bisection_ratio >= 0 && l->min_bisection_ratio <= 1), err, FAB_EINPUT,
+                  "optimize", "a bisection of %g is not between 0 and 1", l->min_bisection_ratio);
+    FAB_REFUSE_IF(!is_positive(l->has_taper, l->max_taper) || !is_positive(l->has_power, l->max_power_w) ||
+                      !is_positive(l->has_budget, l->budget_usd) || !is_positive(q->nic_bps != 0, q->nic_bps),
+                  err, FAB_EINPUT, "optimize", "taper, power, budget and NIC rate must be above 0");
     return FAB_OK;
 }
 
@@ -309,10 +299,8 @@ static fab_status open_ownership(search *s, fab_error *err) {
     one->spec.gpus_per_server = q->gpus_per_server != 0 ? q->gpus_per_server : q->catalog->gpus_per_server;
     one->counts.servers = 1;
     fab_ownership_add_up(q->prices, one, &s->gpu, &o);
-    if (o.missing[0] != '\0') {
-        FAB_FAIL(err, FAB_EINPUT, q->prices->name, "tokens have no cost of ownership: the price book has no %s",
-                 o.missing);
-    }
+    FAB_FAIL_IF(o.missing[0] != '\0', err, FAB_EINPUT, q->prices->name,
+                "tokens have no cost of ownership: the price book has no %s", o.missing);
     s->years = q->prices->years;
 done:
     free(one);
@@ -348,10 +336,9 @@ fab_status fab_optimize(const fab_optimize_request *request, fab_optimum **out, 
     FAB_TRY(request->replayed != NULL ? open_ownership(&s, err) : FAB_OK);
     const double bytes = fmax(optimize_bytes(request), SEARCH_BYTES);
     FAB_TRY(fab_memory_check("the search of a catalog", bytes, request->max_bytes, err));
-    if (bytes > MOST_BYTES) { /* counts of choices would not be exact, nor end */
-        FAB_FAIL(err, FAB_ELIMIT, "optimize", "the catalog has choices for %.3g bytes of memory, limit %.3g", bytes,
-                 MOST_BYTES);
-    }
+    /* counts of choices would not be exact, nor end */
+    FAB_FAIL_IF(bytes > MOST_BYTES, err, FAB_ELIMIT, "optimize",
+                "the catalog has choices for %.3g bytes of memory, limit %.3g", bytes, MOST_BYTES);
     FAB_TRY(FAB_NEW(o, 1, err));
     FAB_TRY(optimize_enumerate(&s, err));
     optimize_rank(&s);

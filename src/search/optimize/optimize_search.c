@@ -143,13 +143,9 @@ fab_status optimize_explain_infeasible(search *s, fab_error *err) {
     for (size_t i = 0; i < s->n_structures; i++) {
         any = any || s->structures[i].n_candidates > 0;
     }
-    if (s->timed_out) {
-        FAB_FAIL(err, FAB_ENOSOLUTION, "optimize", "the time limit struck before a design was found");
-    }
-    if (!any) {
-        FAB_FAIL(err, FAB_ENOSOLUTION, "optimize", "the catalog has no fabric for that many GPUs: %s",
-                 s->structures[s->n_structures - 1].reason);
-    }
+    FAB_FAIL_IF(s->timed_out, err, FAB_ENOSOLUTION, "optimize", "the time limit struck before a design was found");
+    FAB_FAIL_IF(!any, err, FAB_ENOSOLUTION, "optimize", "the catalog has no fabric for that many GPUs: %s",
+                s->structures[s->n_structures - 1].reason);
     add_shortfalls(s, true, &text);
     if (text.length == 0) {
         add_shortfalls(s, false, &text);

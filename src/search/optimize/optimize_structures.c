@@ -15,7 +15,6 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 #define MAX_TIERS_TRIED 4
@@ -33,12 +32,10 @@ static fab_status read_base(const search *s, uint64_t domain, double nic_bps, fa
     fab_error inner = {0};
     uint64_t g = q->gpus_per_server != 0 ? q->gpus_per_server : c->gpus_per_server;
     uint64_t n = g * c->nics_per_server / c->gpus_per_server;
-    if (n * c->gpus_per_server != g * c->nics_per_server) {
-        return fab_fail(err, FAB_EINPUT, "optimize",
-                        "servers of %" PRIu64 " GPUs get no whole number of NICs: the catalog has %" PRIu64
-                        " for %" PRIu64 " GPUs",
-                        g, c->nics_per_server, c->gpus_per_server);
-    }
+    FAB_REFUSE_IF(n * c->gpus_per_server != g * c->nics_per_server, err, FAB_EINPUT, "optimize",
+                  "servers of %" PRIu64 " GPUs get no whole number of NICs: the catalog has %" PRIu64 " for %" PRIu64
+                  " GPUs",
+                  g, c->nics_per_server, c->gpus_per_server);
     (void)snprintf(text, sizeof text,
                    "clos:gpus=%" PRIu64 ",gpus-per-server=%" PRIu64 ",nics-per-server=%" PRIu64 ",domain=%" PRIu64
                    ",nic=%s",
@@ -199,25 +196,24 @@ static fab_status most_gpus(const search *s, const structure *x, uint64_t unit, 
 
 /* "64x400G holds 2,048 GPUs in 2 tiers; needs 3 tiers" */
 static fab_status explain_unbuildable(const search *s, structure *x, const fab_error *why, fab_error *err) {
-    fab_status status = FAB_OK;
     uint64_t most = 0;
     bool fits = false;
     char switches[160];
     char count[32];
     uint64_t g = s->request->gpus_per_server != 0 ? s->request->gpus_per_server : s->request->catalog->gpus_per_server;
     if (why->code == FAB_EINPUT) {
-        FAB_TRY(most_gpus(s, x, x->domain > g ? x->domain : g, &most, err));
-        FAB_TRY(can_build(s, x, s->request->gpus, &fits, err));
+        FAB_PASS(most_gpus(s, x, x->domain > g ? x->domain : g, &most, err));
+        FAB_PASS(can_build(s, x, s->request->gpus, &fits, err));
     }
     if (most == 0 || fits) { /* not a question of size */
         (void)snprintf(x->reason, sizeof x->reason, "%.200s", why->text);
-        goto done;
+        return FAB_OK;
     }
     structure taller = *x;
     while (!fits && taller.n_tiers < MAX_TIERS_TRIED) {
         taller.tier[taller.n_tiers] = taller.tier[taller.n_tiers - 1];
         taller.n_tiers++;
-        FAB_TRY(can_build(s, &taller, s->request->gpus, &fits, err));
+        FAB_PASS(can_build(s, &taller, s->request->gpus, &fits, err));
     }
     optimize_switch_text(x, switches, sizeof switches);
     int n = snprintf(x->reason, sizeof x->reason, "%.100s holds %s GPUs in %u tier%s", switches,
@@ -225,8 +221,7 @@ static fab_status explain_unbuildable(const search *s, structure *x, const fab_e
     if (n > 0 && fits) {
         (void)snprintf(x->reason + n, sizeof x->reason - (size_t)n, "; needs %u tiers", taller.n_tiers);
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 /* --- enumeration -------------------------------------------------------------------------------------------------- */
@@ -311,9 +306,7 @@ static fab_status structures_finish(const search *s, structure *x, sample *m, fa
                        fab_quantity_format(b, nic_port_bps, FAB_UNIT_RATE));
     } else {
         FAB_PASS(add_candidates(s, x, m, &why, err));
-        if (x->n_candidates == 0) {
-            FAB_PASS(explain_unbuildable(s, x, &why, err));
-        }
+        FAB_PASS(x->n_candidates == 0 ? explain_unbuildable(s, x, &why, err) : FAB_OK);
     }
     x->loss = x->n_candidates == 0 ? FAB_LOSS_UNBUILDABLE : FAB_LOSS_COST;
     return FAB_OK;
@@ -344,11 +337,10 @@ static fab_status add_families(search *s, structure *rest, fab_error *err) {
     const fab_catalog *c = s->request->catalog;
     for (size_t f = 0; f < c->n_families; f++) {
         const fab_family *family = fab_family_find(c->families[f]);
-        if (family == NULL || family->tree == NULL) {
-            return fab_fail(err, FAB_EINPUT, c->families_where, "families: '%s' is %s", c->families[f],
-                            family == NULL ? "no family (see 'fabriscope list families')"
-                                           : "not a tree of tiers and cannot be optimised");
-        }
+        FAB_REFUSE_IF(family == NULL || family->tree == NULL, err, FAB_EINPUT, c->families_where,
+                      "families: '%s' is %s", c->families[f],
+                      family == NULL ? "no family (see 'fabriscope list families')"
+                                     : "not a tree of tiers and cannot be optimised");
         rest->family = family->name;
         for (size_t t = 0; t < c->n_tiers; t++) {
             rest->n_tiers = (uint32_t)c->tiers[t];
@@ -379,9 +371,7 @@ static fab_status finish_one(void *context, size_t i, size_t worker, fab_error *
     enumeration *e = context;
     const fab_optimize_request *q = e->s->request;
     structure *x = &e->s->structures[i];
-    if (optimize_now_s() <= e->s->deadline_s) {
-        FAB_PASS(structures_finish(e->s, x, &e->samples[worker], err));
-    }
+    FAB_PASS(optimize_now_s() <= e->s->deadline_s ? structures_finish(e->s, x, &e->samples[worker], err) : FAB_OK);
     if (optimize_now_s() > e->s->deadline_s) {
         leave_unseen(x);
         return FAB_OK;
@@ -410,15 +400,11 @@ fab_status optimize_enumerate(search *s, fab_error *err) {
                           .nic_bps = q->nic_bps > 0 ? q->nic_bps : c->nics_bps[i / n_domains],
                           .domain = q->domain != 0 ? q->domain : c->domains[i % n_domains]};
         base->status = read_base(s, rest.domain, rest.nic_bps, &base->spec, &base->why);
-        if (base->status == FAB_ENOMEM) {
-            FAB_FAIL(err, FAB_ENOMEM, NULL, "cannot allocate what reads a design");
-        }
+        FAB_FAIL_IF(base->status == FAB_ENOMEM, err, FAB_ENOMEM, NULL, "cannot allocate what reads a design");
         n_fitting += base->status == FAB_OK;
         FAB_TRY(add_families(s, &rest, err));
     }
-    if (n_fitting == 0) {
-        FAB_FAIL(err, s->bases[0].why.code, s->bases[0].why.where, "%s", s->bases[0].why.text);
-    }
+    FAB_FAIL_IF(n_fitting == 0, err, s->bases[0].why.code, s->bases[0].why.where, "%s", s->bases[0].why.text);
     atomic_init(&e.n_done, 0);
     FAB_TRY(FAB_NEW(e.samples, n_threads, err));
     FAB_TRY(fab_parallel_for(s->n_structures, n_threads, finish_one, &e, err));

@@ -13,6 +13,7 @@
 #include "fab/design.h"
 #include "fab/goodput_run.h"
 #include "fab/memory.h"
+#include "fab/order.h"
 #include "fab/ownership.h"
 #include "fab/plan_run.h"
 #include "fab/prices.h"
@@ -141,9 +142,7 @@ static fab_status measure_floor(token_search *t, const ranked *r, token_floor *o
     FAB_TRY(tokens_open(t, r, point, &fabric, err));
     const fab_plan_request request = plan_request(t, fabric);
     status = fab_plan_floor(&request, &plans, &why);
-    if (status != FAB_OK && !fab_is_refusal(status)) {
-        FAB_FAIL(err, status, why.where, "%s", why.text);
-    }
+    FAB_FAIL_IF(status != FAB_OK && !fab_is_refusal(status), err, status, why.where, "%s", why.text);
     *out = (token_floor){.family = r->structure->family,
                          .planes = r->structure->planes,
                          .domain = r->structure->domain,
@@ -186,14 +185,8 @@ static fab_status find_floor(token_search *t, const ranked *r, size_t *out, fab_
     return FAB_OK;
 }
 
-static int by_token_price(const void *a, const void *b) {
-    const ranked *x = a;
-    const ranked *y = b;
-    if (x->candidate->token_usd != y->candidate->token_usd) {
-        return x->candidate->token_usd < y->candidate->token_usd ? -1 : 1;
-    }
-    return (x->order > y->order) - (x->order < y->order);
-}
+FAB_ORDER_KEYS(by_token_price, ranked, FAB_ORDER(a->candidate->token_usd, b->candidate->token_usd),
+               FAB_ORDER(a->order, b->order));
 
 /* That of tapers which round to the same fabric as those of a candidate; NULL: none before it. */
 static ranked *find_equal(const token_search *t, const structure *x, const candidate *c) {
@@ -296,10 +289,8 @@ static fab_status keep_replay(token_search *t, ranked *r, const fab_planned *pla
         point->goodput_ratio = goodput->mean;
         point->goodput_ci95 = goodput->ci95;
     }
-    if (usd < bound_usd * (1 - ROUNDING)) {
-        return fab_fail(err, FAB_EINTERNAL, point->design, "1e9 tokens cost %.17g USD, less than their bound of %.17g",
-                        usd, bound_usd);
-    }
+    FAB_REFUSE_IF(usd < bound_usd * (1 - ROUNDING), err, FAB_EINTERNAL, point->design,
+                  "1e9 tokens cost %.17g USD, less than their bound of %.17g", usd, bound_usd);
     point->owned_usd = r->candidate->owned_usd;
     point->usd_per_1e9_tokens = usd;
     point->tokens_per_s = tokens_per_s;
@@ -549,10 +540,8 @@ static fab_status check_tokens(token_search *t, const fab_optimum_point *p, fab_
     FAB_TRY(fab_sweep_evaluate(&request, t->design, &evaluated, err));
     double usd = evaluated.n_engines > 0 ? evaluated.engines[0].iteration.owned_usd_per_1e9_tokens : 0;
     usd = q->scenarios != NULL ? fab_with_failures(&evaluated.engines[0], usd) : usd;
-    if (fabs(usd - p->usd_per_1e9_tokens) > 1e-6 * p->usd_per_1e9_tokens) {
-        FAB_FAIL(err, FAB_EINTERNAL, p->design, "1e9 tokens cost %.10g USD in the search and %.10g in a run",
-                 p->usd_per_1e9_tokens, usd);
-    }
+    FAB_FAIL_IF(fabs(usd - p->usd_per_1e9_tokens) > 1e-6 * p->usd_per_1e9_tokens, err, FAB_EINTERNAL, p->design,
+                "1e9 tokens cost %.10g USD in the search and %.10g in a run", p->usd_per_1e9_tokens, usd);
 done:
     fab_sweep_point_release(&evaluated);
     fab_fabric_free(fabric);
@@ -567,10 +556,8 @@ fab_status optimize_by_tokens(search *s, fab_optimum *out, fab_error *err) {
     FAB_TRY(FAB_NEW(t.design, 1, err));
     FAB_TRY(list_candidates(&t, err));
     FAB_TRY(replay_all(&t, &cheapest, err));
-    if (t.n_best == 0) {
-        FAB_FAIL(err, FAB_EUNSUPPORTED, "optimize", "no design of the catalog can be replayed: %s",
-                 out->tokens.refused_note);
-    }
+    FAB_FAIL_IF(t.n_best == 0, err, FAB_EUNSUPPORTED, "optimize", "no design of the catalog can be replayed: %s",
+                out->tokens.refused_note);
     count_proofs(&t);
     list_families(&t);
     out->tokens.most_replays = s->request->most_replays;

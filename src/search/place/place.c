@@ -309,12 +309,9 @@ static fab_status search_engine(placer *p, const fab_engine_spec *engine, uint64
     search s = {
         .p = p, .engine = engine, .out = out, .n_wanted = budget, .rng = fab_rng_make(p->request->seed, 0x706c6163)};
     FAB_TRY(place_groups_init(p->fabric, p->usable, sees_links_only(p, engine), &s.groups, err));
-    FAB_TRY(FAB_NEW(s.list, p->n_all, err));
-    FAB_TRY(FAB_NEW(s.best, p->n_all, err));
-    FAB_TRY(FAB_NEW(s.worst, p->n_all, err));
+    FAB_TRY(FAB_NEW_ALL(p->n_all, err, s.list, s.best, s.worst));
     FAB_TRY(FAB_NEW(s.scratch, 2 * (size_t)s.groups.n, err));
-    FAB_TRY(FAB_NEW(s.seen, budget + 1, err));
-    FAB_TRY(FAB_NEW(s.seen_s, budget + 1, err));
+    FAB_TRY(FAB_NEW_ALL(budget + 1, err, s.seen, s.seen_s));
     out->budget = budget;
     double listed_s = 0;
     bool is_new = false;
@@ -425,8 +422,7 @@ static fab_status find_servers(placer *p, fab_error *err) {
     const fab_fabric *f = p->fabric;
     const fab_job_spec *job = p->of_pattern ? NULL : &p->traffic->job;
     uint64_t kept = p->of_pattern ? 0 : p->design->fabric.spares;
-    FAB_PASS(FAB_NEW(p->start, f->n_servers, err));
-    FAB_PASS(FAB_NEW(p->usable, f->n_servers, err));
+    FAB_PASS(FAB_NEW_ALL(f->n_servers, err, p->start, p->usable));
     find_used(p);
     for (uint32_t i = 0; i < p->n_job; i++) {
         p->usable[p->start[i]] = true;
@@ -456,20 +452,17 @@ static const char *place_refusal(const placer *p) {
 }
 
 static fab_status placer_init(placer *p, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_sweep_request *r = p->request;
     static const char *const LISTED[] = {"job.placement=order"};
-    FAB_TRY(FAB_NEW(p->design, 1, err));
-    FAB_TRY(FAB_NEW(p->scratch, 1, err));
-    FAB_TRY(FAB_NEW(p->measured, 1, err));
-    FAB_TRY(r->read(r->read_context, LISTED, 1, p->design, err));
-    FAB_TRY(fab_fabric_measure(p->design, p->measured, &p->fabric, err));
+    FAB_PASS(FAB_NEW_ALL(1, err, p->design, p->scratch, p->measured));
+    FAB_PASS(r->read(r->read_context, LISTED, 1, p->design, err));
+    FAB_PASS(fab_fabric_measure(p->design, p->measured, &p->fabric, err));
     p->of_pattern = strncmp(r->traffic, "pattern:", 8) == 0;
     if (fab_plan_is_wanted(p->design, r->traffic)) { /* the plan of the listed order */
         const fab_plan_request what = {
             .design = p->design, .fabric = p->fabric, .seed = r->seed, .n_threads = r->n_threads};
         *p->scratch = *p->design;
-        FAB_TRY(fab_plan_choose(&what, p->scratch, NULL, err));
+        FAB_PASS(fab_plan_choose(&what, p->scratch, NULL, err));
         *p->design = *p->scratch;
     }
     const fab_context_request what = {.design = p->design,
@@ -478,10 +471,8 @@ static fab_status placer_init(placer *p, fab_error *err) {
                                       .engines = p->design->engines,
                                       .n_engines = p->design->n_engines,
                                       .seed = r->seed};
-    FAB_TRY(fab_context_new(&what, &p->context, err));
-    FAB_TRY(fab_context_traffic(p->context, &p->traffic, err));
-done:
-    return status;
+    FAB_PASS(fab_context_new(&what, &p->context, err));
+    return fab_context_traffic(p->context, &p->traffic, err);
 }
 
 static void placer_release(placer *p) {

@@ -107,10 +107,7 @@ fab_status place_groups_init(const fab_fabric *fabric, const bool *usable, bool 
     fab_status status = FAB_OK;
     place_groups g = {.n = 0};
     uint32_t *first = NULL;
-    FAB_TRY(FAB_NEW(g.of, fabric->n_servers, err));
-    FAB_TRY(FAB_NEW(g.kind, fabric->n_servers, err));
-    FAB_TRY(FAB_NEW(g.size, fabric->n_servers, err));
-    FAB_TRY(FAB_NEW(first, fabric->n_servers, err));
+    FAB_TRY(FAB_NEW_ALL(fabric->n_servers, err, g.of, g.kind, g.size, first));
     for (uint32_t server = 0; server < fabric->n_servers; server++) {
         uint32_t group = by_links ? 0 : g.n;
         if (!usable[server]) {
@@ -201,9 +198,7 @@ static fab_status walk_all(walk *w, uint64_t limit, place_visit *visit, void *co
                 group = next_choice(w, 0);
                 continue;
             }
-            if (++*out_n <= limit && visit != NULL) {
-                FAB_PASS(visit(context, w->list, err));
-            }
+            FAB_PASS(++*out_n <= limit && visit != NULL ? visit(context, w->list, err) : FAB_OK);
         }
         if (at == 0) {
             break;
@@ -224,8 +219,7 @@ fab_status place_enumerate(const place_groups *groups, const uint32_t *all, uint
     FAB_TRY(FAB_NEW(first, (size_t)groups->n + 1, err));
     FAB_TRY(FAB_NEW(servers, n_all, err));
     FAB_TRY(FAB_NEW(w.used, groups->n, err));
-    FAB_TRY(FAB_NEW(w.list, n, err));
-    FAB_TRY(FAB_NEW(w.choice, n, err));
+    FAB_TRY(FAB_NEW_ALL(n, err, w.list, w.choice));
     for (uint32_t group = 0; group < groups->n; group++) {
         first[group + 1] = first[group] + groups->size[group];
     }

@@ -70,9 +70,7 @@ fab_status fab_plan_choose(const fab_plan_request *request, fab_design *design, 
         status = FAB_OK;
         goto done;
     }
-    if (status != FAB_OK) {
-        FAB_FAIL(err, status, why.where, "%s", why.text);
-    }
+    FAB_FAIL_IF(status != FAB_OK, err, status, why.where, "%s", why.text);
     FAB_TRY(out != NULL ? fab_plan_beside(request, plans, err) : FAB_OK);
     FAB_TRY(fab_job_space_new(design, request->fabric, &space, err));
     fab_job_plan_apply(space, &plans->plans[0].plan, &design->jobs[0]);
@@ -138,9 +136,7 @@ fab_status fab_plan_beat(const fab_plan_request *request, const fab_job_spec *jo
     within.design = design;
     within.most_routed = MOST_ROUTED_TO_BEAT;
     status = fab_plan_search(&within, out, &why);
-    if (status != FAB_OK && !fab_is_refusal(status)) {
-        FAB_FAIL(err, status, why.where, "%s", why.text);
-    }
+    FAB_FAIL_IF(status != FAB_OK && !fab_is_refusal(status), err, status, why.where, "%s", why.text);
     status = FAB_OK;
 done:
     free(design);

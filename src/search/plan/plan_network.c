@@ -12,7 +12,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* Phases of plans that differ in microbatch and chunks alone: of microbatches of 1 and one chunk. */
 typedef struct plan_phases {
@@ -20,14 +19,12 @@ typedef struct plan_phases {
     bool repeats;
     plan_depth depth;
     fab_job_times times[PLAN_DEPTHS];
-    double ends_pp_s; /* of the exchange between stages, at PLAN_ENDS */
 } plan_phases;
 
 fab_status plan_network_open(const fab_plan_request *request, fab_job_space *space, plan_network *out, fab_error *err) {
     const fab_router *router = NULL;
     *out = (plan_network){.request = request, .space = space};
-    FAB_PASS(FAB_NEW(out->design, 1, err));
-    FAB_PASS(FAB_NEW(out->about, 1, err));
+    FAB_PASS(FAB_NEW_ALL(1, err, out->design, out->about));
     *out->design = *request->design;
     if (out->design->n_jobs == 0) {
         FAB_PASS(fab_design_default_job(&out->design->jobs[0], err));
@@ -244,9 +241,7 @@ fab_status plan_bound(plan_network *n, const fab_job_plan *plan, plan_depth dept
     const fab_job_spec *job = fab_job_space_take(n->space, &whole, &microbatches);
     const plan_phases *phases = NULL;
     fab_job_times times = {.tp = {.transfer_s = 0}};
-    if (job == NULL) {
-        return fab_fail(err, FAB_EINTERNAL, NULL, "a plan of the space is none of one chunk");
-    }
+    FAB_REFUSE_IF(job == NULL, err, FAB_EINTERNAL, NULL, "a plan of the space is none of one chunk");
     if (depth == PLAN_FLOOR) {
         plan_floor(&n->rates, n->space, job, microbatches, &times);
     } else {
@@ -273,9 +268,7 @@ static fab_status replay_plan(plan_network *n, const fab_context *context, fab_r
     const fab_replay replay = {
         .context = context, .n_seeds = 1, .n_threads = n->request->n_threads, .rates = true, .times_only = true};
     FAB_PASS(fab_replay_run(&replay, result, err));
-    if (result->n_iterations == 0) {
-        return fab_fail(err, FAB_EUNSUPPORTED, NULL, "%s", result->iteration_note);
-    }
+    FAB_REFUSE_IF(result->n_iterations == 0, err, FAB_EUNSUPPORTED, NULL, "%s", result->iteration_note);
     *out = result->iterations[0];
     return FAB_OK;
 }

@@ -4,6 +4,7 @@
 
 #include "fab/analysis.h"
 #include "fab/memory.h"
+#include "fab/order.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -127,9 +128,7 @@ static fab_status each_plan(search *s, const plan_node *group, visit_plan *visit
         plan.zero = zero[i];
         for (plan.interleave = 0;
              (plan.interleave = fab_job_space_next_interleave(s->space, &plan, plan.interleave)) > 0;) {
-            if (fab_job_space_take(s->space, &plan, &microbatches) != NULL) {
-                FAB_PASS(visit(s, group, &plan, err));
-            }
+            FAB_PASS(fab_job_space_take(s->space, &plan, &microbatches) != NULL ? visit(s, group, &plan, err) : FAB_OK);
         }
     }
     return FAB_OK;
@@ -217,16 +216,10 @@ static bool same_plan(const fab_job_plan *a, const fab_job_plan *b) {
            a->zero == b->zero && a->sequence_parallel == b->sequence_parallel;
 }
 
-static int by_time(const void *a, const void *b) {
-    const double x = *(const double *)a;
-    const double y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* Sizes that are slower than so many others need not be looked at. */
 static void set_limit(search *s) {
     memcpy(s->order, s->best_s, s->n_shapes * sizeof *s->order);
-    qsort(s->order, s->n_shapes, sizeof *s->order, by_time);
+    qsort(s->order, s->n_shapes, sizeof *s->order, fab_order_double);
     s->limit_s = fmin(s->n_best <= s->n_shapes ? s->order[s->n_best - 1] : INFINITY, s->below_s);
 }
 
@@ -302,10 +295,9 @@ static fab_status tighten(search *s, plan_node *node, fab_error *err) {
         node->state = HAS_LINKS; /* nothing more is known before its time */
     } else {
         fab_status status = plan_bound(&s->network, &node->plan, NEXT[from].depth, NEXT[from].how, &bound_s, &why);
-        if (status != FAB_OK && (!fab_is_refusal(status) ||
-                                 s->network.is_too_large)) { /* what is refused has no bound, and no time later */
-            return fab_fail(err, status, why.where, "%s", why.text);
-        }
+        /* what is refused has no bound, and no time later */
+        FAB_REFUSE_IF(status != FAB_OK && (!fab_is_refusal(status) || s->network.is_too_large), err, status, why.where,
+                      "%s", why.text);
     }
     node->bound_s = fmax(node->bound_s, bound_s);
     return heap_push(s, node, err);
@@ -370,7 +362,7 @@ static fab_status run_search(search *s, fab_error *err) {
 /* --- result ------------------------------------------------------------------------------------------------------- */
 
 static int by_planned_time(const void *a, const void *b) {
-    return by_time(&((const fab_planned *)a)->iteration.time_s, &((const fab_planned *)b)->iteration.time_s);
+    return fab_order_double(&((const fab_planned *)a)->iteration.time_s, &((const fab_planned *)b)->iteration.time_s);
 }
 
 static fab_status keep_best(search *s, fab_error *err) {
@@ -481,15 +473,11 @@ static fab_status order_by_draws(search *s, size_t n_asked, fab_error *err) {
 static fab_status fail_memory(const search *s, fab_error *err) {
     char text[192];
     const fab_plans *f = s->found;
-    if (f->n_plans == 0) {
-        return fab_fail(err, FAB_ENOSOLUTION, "plan",
-                        "no microbatches and stages go with batch %" PRIu64 " of %s on %" PRIu64 " GPUs", f->batch,
-                        f->model, f->gpus);
-    }
-    if (f->n_unfit < f->n_plans) {
-        return fab_fail(err, FAB_EUNSUPPORTED, "plan", "none of %" PRIu64 " plans can be timed: %s", f->n_plans,
-                        f->untimed_note);
-    }
+    FAB_REFUSE_IF(f->n_plans == 0, err, FAB_ENOSOLUTION, "plan",
+                  "no microbatches and stages go with batch %" PRIu64 " of %s on %" PRIu64 " GPUs", f->batch, f->model,
+                  f->gpus);
+    FAB_REFUSE_IF(f->n_unfit < f->n_plans, err, FAB_EUNSUPPORTED, "plan", "none of %" PRIu64 " plans can be timed: %s",
+                  f->n_plans, f->untimed_note);
     return fab_fail(err, FAB_ENOSOLUTION, "plan",
                     "none of %" PRIu64 " ways to run %s on %" PRIu64
                     " GPUs fits: the leanest needs %.4g GB of the %.4g GB of a %s, of which %.4g GB are to stay free "
@@ -512,9 +500,7 @@ static fab_status open_search(search *s, fab_error *err) {
         s->n_best = LEADERS;
     }
     FAB_PASS(list_groups(s, err));
-    FAB_PASS(FAB_NEW(s->best_s, s->n_shapes, err));
-    FAB_PASS(FAB_NEW(s->best, s->n_shapes, err));
-    FAB_PASS(FAB_NEW(s->order, s->n_shapes, err));
+    FAB_PASS(FAB_NEW_ALL(s->n_shapes, err, s->best_s, s->best, s->order));
     fab_plans *found = s->found;
     found->lower_bound_s = INFINITY;
     found->is_proven = true;

@@ -7,7 +7,6 @@
 #include "fab/memory.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,15 +25,12 @@ static fab_status check_phase(const fab_assessment *d, size_t p, const fab_route
     const fab_phase *phase = &d->traffic->phases[p];
     bool has_paths = router != NULL && !fab_router_facts_of(router)->splits && d->in_network[p];
     uint64_t per_flow = has_paths ? fab_router_facts_of(router)->paths_per_flow : 1;
-    if (phase->n_flows > (MOST_PATHS - *n_paths) / per_flow) {
-        return fab_fail(err, FAB_EUNSUPPORTED, NULL,
-                        "phase %s has %" PRIu64 " flows of %" PRIu64
-                        " paths%s%s: with what was before it more than the "
-                        "%" PRIu64 " paths that failure studies keep; give one phase (--traffic job:NAME), fewer "
-                        "engines or fewer queue pairs",
-                        phase->name, phase->n_flows, per_flow, router != NULL ? " under " : "",
-                        router != NULL ? fab_router_facts_of(router)->label : "", MOST_PATHS);
-    }
+    FAB_REFUSE_IF(phase->n_flows > (MOST_PATHS - *n_paths) / per_flow, err, FAB_EUNSUPPORTED, NULL,
+                  "phase %s has %" PRIu64 " flows of %" PRIu64 " paths%s%s: with what was before it more than the "
+                  "%" PRIu64 " paths that failure studies keep; give one phase (--traffic job:NAME), fewer "
+                  "engines or fewer queue pairs",
+                  phase->name, phase->n_flows, per_flow, router != NULL ? " under " : "",
+                  router != NULL ? fab_router_facts_of(router)->label : "", MOST_PATHS);
     *n_paths += phase->n_flows * per_flow;
     return FAB_OK;
 }
@@ -68,9 +64,8 @@ static fab_status choose_times(fab_assessment *d, fab_error *err) {
     if (d->request.times && !d->request.p99 && fab_is_whole_training(d->traffic, d->what->traffic)) {
         status =
             fab_iterate_times(d->traffic, &NO_TIMES, NULL, NULL, d->what->design->fabric.max_bytes, &iteration, &why);
-        if (status != FAB_OK && status != FAB_EUNSUPPORTED && status != FAB_ENOSOLUTION) {
-            FAB_FAIL(err, status, why.where, "%s", why.text);
-        }
+        FAB_FAIL_IF(status != FAB_OK && status != FAB_EUNSUPPORTED && status != FAB_ENOSOLUTION, err, status, why.where,
+                    "%s", why.text);
         d->iterates = status == FAB_OK; /* as a run reports a job that cannot be timed: by its phases */
         status = FAB_OK;
     }
@@ -78,22 +73,18 @@ static fab_status choose_times(fab_assessment *d, fab_error *err) {
     for (size_t p = 0; p < d->n_phases && d->request.times; p++) {
         fab_job_times times = {.tp = {.transfer_s = 0}};
         const fab_phase *phase = &d->traffic->phases[p];
-        if (phase->alternative) {
-            FAB_FAIL(err, FAB_EUNSUPPORTED, NULL,
-                     "the phases of %s are ways to do the same, side by side; failures want one of them",
-                     d->what->traffic);
-        }
+        FAB_FAIL_IF(phase->alternative, err, FAB_EUNSUPPORTED, NULL,
+                    "the phases of %s are ways to do the same, side by side; failures want one of them",
+                    d->what->traffic);
         d->is_timed[p] = d->request.p99 ? assess_has_requests(d, p)
                                         : !d->iterates || fab_iterate_add(phase->name, 0, 0, d->in_network[p], &times);
         any = any || d->is_timed[p];
         d->times_are_all = d->times_are_all && d->is_timed[p];
     }
-    if (d->request.p99 && !any) {
-        FAB_FAIL(err, FAB_EUNSUPPORTED, "--figures",
-                 "p99: nobody waits for a phase of %s in the network; serving and all-to-alls (ranking, experts) have "
-                 "requests",
-                 d->what->traffic);
-    }
+    FAB_FAIL_IF(d->request.p99 && !any, err, FAB_EUNSUPPORTED, "--figures",
+                "p99: nobody waits for a phase of %s in the network; serving and all-to-alls (ranking, experts) have "
+                "requests",
+                d->what->traffic);
 done:
     return status;
 }
@@ -156,9 +147,8 @@ done:
 static fab_status check_policies(const fab_assessment *d, fab_error *err) {
     const fab_assessment_request *q = &d->request;
     for (size_t i = 0; i < q->n_policies; i++) {
-        if (q->policies[i] == FAB_POLICY_SAME_RACK && (q->racks == NULL || q->racks->n_racks == 0)) {
-            return fab_fail(err, FAB_EUNSUPPORTED, NULL, "policy same-rack: racks are not known without a floor plan");
-        }
+        FAB_REFUSE_IF(q->policies[i] == FAB_POLICY_SAME_RACK && (q->racks == NULL || q->racks->n_racks == 0), err,
+                      FAB_EUNSUPPORTED, NULL, "policy same-rack: racks are not known without a floor plan");
         FAB_PASS(q->policies[i] == FAB_POLICY_SHRINK ? assess_shrink_check(d->traffic, d->fabric, err) : FAB_OK);
     }
     return FAB_OK;

@@ -211,9 +211,8 @@ static fab_status find_state(fab_assessor *a, size_t engine, assess_state *out, 
     }
     fab_error why = {.code = FAB_OK};
     fab_status status = find_time(a, engine, out, &why);
-    if (status != FAB_OK && (status != FAB_ENOSOLUTION || h->n_out == 0)) {
-        return fab_fail(err, status, why.where, "%s", why.text);
-    }
+    FAB_REFUSE_IF(status != FAB_OK && (status != FAB_ENOSOLUTION || h->n_out == 0), err, status, why.where, "%s",
+                  why.text);
     out->runs = out->runs && status == FAB_OK; /* what is shared by fewer replicas does not fit */
     return FAB_OK;
 }
@@ -287,24 +286,23 @@ static fab_status find_place(fab_assessor *a, size_t variant, fab_relocation *ou
 
 /* The job has stopped: it goes where it can run, if there is such a place. */
 static fab_status place(fab_assessor *a, size_t variant, bool *runs, double *speed, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_assessment_request *q = &a->assessment->request;
     const bool shrinks = a->assessment->serves || q->policies[variant % q->n_policies] == FAB_POLICY_SHRINK;
     assess_history *h = a->history;
     fab_relocation to;
     uint64_t n_out = 0;
     if (*runs && is_placed(h)) {
-        goto done;
+        return FAB_OK;
     }
-    FAB_TRY(note_placed(h, err));
-    FAB_TRY(find_place(a, variant, &to, &n_out, err));
+    FAB_PASS(note_placed(h, err));
+    FAB_PASS(find_place(a, variant, &to, &n_out, err));
     const size_t n_replicas = shrinks ? assess_shrink_replicas(a->assessment) : 0;
     if (!to.is_possible && (!shrinks || n_out == n_replicas)) {
         *runs = false;
-        goto done;
+        return FAB_OK;
     }
     if (*runs && is_same_place(h, &to, n_out, n_replicas)) { /* nothing has changed but that it restarts */
-        goto done;
+        return FAB_OK;
     }
     h->restart_now |= has_newcomer(a, &to) ? FAB_SPAN_JOINS : 0;
     h->restart_now |=
@@ -319,9 +317,7 @@ static fab_status place(fab_assessor *a, size_t variant, bool *runs, double *spe
         h->n_out = n_out;
         assess_shrink_mark(a, h->is_out, 0);
     }
-    FAB_TRY(history_look(a, variant, runs, speed, err));
-done:
-    return status;
+    return history_look(a, variant, runs, speed, err);
 }
 
 /* A repair lets so many replicas back that the job stops for them. */
@@ -370,9 +366,7 @@ static fab_status serving_step(fab_assessor *a, size_t variant, const fab_event 
         return FAB_OK;
     }
     FAB_PASS(history_note_event(h, event, err));
-    if (ran && event->is_repair) {
-        FAB_PASS(grows_back(a, variant, &asks, err));
-    }
+    FAB_PASS(ran && event->is_repair ? grows_back(a, variant, &asks, err) : FAB_OK);
     if (ran && !asks && !history_is_elsewhere(a, &event->component)) {
         *runs = event->is_repair || !history_takes_a_rank(a, &event->component);
         FAB_PASS(*runs ? history_look(a, variant, runs, speed, err) : FAB_OK);

@@ -141,9 +141,7 @@ fab_status fab_assessment_settle(fab_assessment *d, double span_s, fab_failure_r
     double stops_per_s = 0;
     FAB_TRY(fab_assessor_new(d, &a, err));
     FAB_TRY(settle_costs(a, &d->what->design->failures, &r, err));
-    if (r.checkpoint_s == 0 || r.regrow == 0) {
-        FAB_TRY(find_stops(a, &r, span_s, &stops_per_s, err));
-    }
+    FAB_TRY(r.checkpoint_s == 0 || r.regrow == 0 ? find_stops(a, &r, span_s, &stops_per_s, err) : FAB_OK);
     if (r.checkpoint_s == 0) {
         r.checkpoint_s = fab_checkpoint_interval(stops_per_s, r.pause_s, r.lag_s);
     }

@@ -303,9 +303,7 @@ static fab_status assess_under(fab_assessor *a, assessment_case *c, fab_outcome 
             continue; /* nobody has to move */
         }
         FAB_PASS(fab_relocate(relocator, &a->mask, q->policies[p], &to, err));
-        if (to.is_possible && to.n_moves > 0) {
-            FAB_PASS(assess_migrated(a, c, &to, &out[p], err));
-        }
+        FAB_PASS(to.is_possible && to.n_moves > 0 ? assess_migrated(a, c, &to, &out[p], err) : FAB_OK);
     }
     return FAB_OK;
 }

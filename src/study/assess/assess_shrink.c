@@ -48,20 +48,13 @@ fab_status assess_shrink_check(const fab_traffic *t, const fab_fabric *f, fab_er
     if (fab_assess_serves(t, f)) {
         return FAB_OK; /* its replicas go on without each other under every policy */
     }
-    if (!trains || ranks != t->n_ranks) {
-        return fab_fail(err, FAB_EUNSUPPORTED, "--policy",
-                        "shrink: replicas are those of one training job with data parallelism, and there is none");
-    }
-    if (f->forwards_in_domain && f->gpus_per_domain > f->gpus_per_server) {
-        return fab_fail(err, FAB_EUNSUPPORTED, "--policy",
-                        "shrink: servers of one scale-up domain relay for each other, so that no replica is out alone");
-    }
-    if (t->job.ep > 1) {
-        return fab_fail(err, FAB_EUNSUPPORTED, "--policy",
-                        "shrink: the experts of a layer are spread over ep=%" PRIu64
-                        " replicas, which cannot do without one",
-                        t->job.ep);
-    }
+    FAB_REFUSE_IF(!trains || ranks != t->n_ranks, err, FAB_EUNSUPPORTED, "--policy",
+                  "shrink: replicas are those of one training job with data parallelism, and there is none");
+    FAB_REFUSE_IF(f->forwards_in_domain && f->gpus_per_domain > f->gpus_per_server, err, FAB_EUNSUPPORTED, "--policy",
+                  "shrink: servers of one scale-up domain relay for each other, so that no replica is out alone");
+    FAB_REFUSE_IF(t->job.ep > 1, err, FAB_EUNSUPPORTED, "--policy",
+                  "shrink: the experts of a layer are spread over ep=%" PRIu64 " replicas, which cannot do without one",
+                  t->job.ep);
     return FAB_OK;
 }
 

@@ -67,9 +67,7 @@ static fab_status find_hits(void *context, size_t index, size_t worker, fab_erro
     const fab_trace trace = {.n_groups = 1, .marked = c->weak.link, .crosses = crosses};
     const fab_case at = {.phase = index / c->out->n_engines, .engine = index % c->out->n_engines};
     const fab_needs needs = {.what = FAB_NEED_FIGURES | FAB_NEED_RATES, .trace = &trace};
-    if (c->workers[worker] == NULL) {
-        FAB_TRY(fab_workspace_new(c->context, &c->workers[worker], err));
-    }
+    FAB_TRY(c->workers[worker] == NULL ? fab_workspace_new(c->context, &c->workers[worker], err) : FAB_OK);
     FAB_TRY(fab_evaluate(c->workers[worker], &at, &needs, &found, err));
     FAB_TRY(count_hits(c->traffic, phase, crosses, out, err));
 done:
@@ -143,9 +141,8 @@ static fab_status open_degradation(comparison *c, size_t n_phases, const fab_wea
     memcpy(c->out->parts, parts, n_parts * sizeof *parts);
     c->out->n_parts = n_parts;
     FAB_PASS(FAB_NEW(c->out->names, n_phases, err));
-    FAB_PASS(FAB_NEW(c->out->labels, n_engines, err));
+    FAB_PASS(FAB_NEW_ALL(n_engines, err, c->out->labels, c->out->worst));
     FAB_PASS(FAB_NEW(c->out->phases, n_phases * n_engines, err));
-    FAB_PASS(FAB_NEW(c->out->worst, n_engines, err));
     c->out->n_seeds = c->base->n_seeds;
     c->out->n_phases = n_phases;
     c->out->n_engines = n_engines;

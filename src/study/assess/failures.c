@@ -61,9 +61,7 @@ static fab_status read_failed(fab_what_if *x, const char *const *failed, size_t 
     for (size_t i = 0; i < n_failed; i++) {
         fab_error inner = {0};
         status = fab_component_parse(x->f, &x->racks, failed[i], &components[i], &inner);
-        if (status != FAB_OK) {
-            FAB_FAIL(err, status, "--fail", "%s", inner.text);
-        }
+        FAB_FAIL_IF(status != FAB_OK, err, status, "--fail", "%s", inner.text);
         (void)fab_component_name(x->f, &components[i], x->out->failed[i]);
     }
     free(x->components);
@@ -100,14 +98,10 @@ static fab_status choose_policies(fab_what_if *x, const fab_failures_request *q,
     bool is_chosen[FAB_POLICY_N] = {false};
     x->n_policies = 0;
     for (size_t i = 0; i < q->n_policies; i++) {
-        if (q->policies[i] == FAB_POLICY_SAME_RACK && x->floor == NULL) {
-            return fab_fail(err, FAB_EUNSUPPORTED, "--policy", "%s: racks are not known without a floor plan",
-                            fab_policies[q->policies[i]]);
-        }
-        if (q->policies[i] == FAB_POLICY_SHRINK) {
-            return fab_fail(err, FAB_EUNSUPPORTED, "--policy",
-                            "shrink is what a job does in time: study histories (study --scenarios time:90d@100)");
-        }
+        FAB_REFUSE_IF(q->policies[i] == FAB_POLICY_SAME_RACK && x->floor == NULL, err, FAB_EUNSUPPORTED, "--policy",
+                      "%s: racks are not known without a floor plan", fab_policies[q->policies[i]]);
+        FAB_REFUSE_IF(q->policies[i] == FAB_POLICY_SHRINK, err, FAB_EUNSUPPORTED, "--policy",
+                      "shrink is what a job does in time: study histories (study --scenarios time:90d@100)");
         if (!is_chosen[q->policies[i]]) {
             x->policies[x->n_policies++] = q->policies[i];
             is_chosen[q->policies[i]] = true;
@@ -251,9 +245,7 @@ static fab_status find_state(fab_what_if *x, const fab_relocation *to, size_t n_
     assess_put_back(a, to);
     x->has_times = status != FAB_EUNSUPPORTED;
     status = status == FAB_EUNSUPPORTED ? FAB_OK : status;
-    if (status != FAB_OK) {
-        FAB_FAIL(err, status, inner.where, "%s", inner.text);
-    }
+    FAB_FAIL_IF(status != FAB_OK, err, status, inner.where, "%s", inner.text);
 done:
     free(has_collided);
     return status;
@@ -456,9 +448,7 @@ static fab_status answer_engine(fab_what_if *x, fab_error *err) {
     }
     FAB_TRY(take_whole(x, out, err));
     FAB_TRY(fab_mask_set(&x->at->assessor->mask, x->components, x->n_failed, err));
-    if (x->engine == 0) {
-        FAB_TRY(list_lost(x, err));
-    }
+    FAB_TRY(x->engine == 0 ? list_lost(x, err) : FAB_OK);
     FAB_TRY(FAB_NEW(out->policies, x->n_policies, err));
     for (size_t i = 0; i < x->n_policies && status == FAB_OK; i++) {
         const fab_failed_policy *before = i > 0 ? &out->policies[i - 1] : NULL;

@@ -4,8 +4,6 @@
  */
 #pragma once
 
-#include "fab/analysis.h"
-
 /** The same replay without bound, loads, draws, flows and progress. */
 static inline fab_replay replay_for_times(const fab_replay *base) {
     fab_replay replay = *base;

@@ -167,10 +167,8 @@ static fab_status choose_longest(const contender *c, fab_contending_job *j, cons
             j->phase_index = p;
         }
     }
-    if (unknown) {
-        return fab_fail(err, FAB_EUNSUPPORTED, spec->where,
-                        "job '%s' has phases that are too large to be timed: say which one contends", j->id);
-    }
+    FAB_REFUSE_IF(unknown, err, FAB_EUNSUPPORTED, spec->where,
+                  "job '%s' has phases that are too large to be timed: say which one contends", j->id);
     if (most_s >= 0) {
         (void)snprintf(j->phase, sizeof j->phase, "%s", j->phases[j->phase_index]);
     }
@@ -255,9 +253,8 @@ fab_status fab_contend(const fab_replay *base, const fab_result *first, bool int
     fab_design *alone = NULL;
     contender c = {.base = base, .what = fab_context_what(base->context)};
     size_t n_jobs = c.what->design->n_jobs;
-    if (n_jobs < 2) {
-        FAB_FAIL(err, FAB_EINPUT, c.what->design->fabric.where, "the design has no second job to contend with");
-    }
+    FAB_FAIL_IF(n_jobs < 2, err, FAB_EINPUT, c.what->design->fabric.where,
+                "the design has no second job to contend with");
     FAB_TRY(FAB_NEW_ALL(1, err, placed, alone));
     FAB_TRY(fab_jobs_place(c.what->design, c.what->fabric, placed, err));
     FAB_TRY(open_contention(&c, n_jobs, err));
@@ -267,9 +264,7 @@ fab_status fab_contend(const fab_replay *base, const fab_result *first, bool int
     }
     FAB_TRY(contend_phases(&c, err));
     FAB_TRY(contend_iterate(&c, err));
-    if (interference) {
-        FAB_TRY(contend_interfere(&c, err));
-    }
+    FAB_TRY(interference ? contend_interfere(&c, err) : FAB_OK);
     *out = c.out;
     c.out = NULL;
 done:

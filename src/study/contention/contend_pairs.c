@@ -5,7 +5,6 @@
 #include "fab/parallel.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 /* A cell of two tables, that of a job against another and that of the other against it. */
 typedef struct cell {

@@ -2,6 +2,7 @@
 #include "contend_internal.h"
 
 #include "fab/memory.h"
+#include "fab/order.h"
 #include "fab/parallel.h"
 
 #include <math.h>
@@ -62,12 +63,8 @@ static void offer_link(const contended *m, const fab_shared_link *found, uint32_
     (void)fab_link_name(m->c->what->fabric, link, e->worst[at].name);
 }
 
-static int by_busy(const void *a, const void *b) {
-    const fab_link_part *x = a;
-    const fab_link_part *y = b;
-    return x->busy_s != y->busy_s ? (x->busy_s > y->busy_s) - (x->busy_s < y->busy_s)
-                                  : (x->job < y->job) - (x->job > y->job); /* the first job last, as the rival */
-}
+/* The first job last, as the rival. */
+FAB_ORDER_KEYS(by_busy, fab_link_part, FAB_ORDER(a->busy_s, b->busy_s), FAB_ORDER(b->job, a->job));
 
 /* A job's bytes are through a link that jobs share fairly when those of jobs with fewer are, and as many of each of the
  * others: the link where that is latest is where the job loses most, and to whom: src/doc/adr/0030. */
@@ -137,9 +134,7 @@ static fab_status run_item(void *context, size_t index, size_t worker, fab_error
         const fab_trace trace = {.n_groups = 1, .last_s = &m->alone_s[index * m->n + i]};
         FAB_TRY(contend_trace(&m->single[i], it->engine, it->draw, &trace, err));
     }
-    if (it->draw == 0) {
-        FAB_TRY(FAB_NEW(bytes, (size_t)m->n * c->what->fabric->n_links, err));
-    }
+    FAB_TRY(it->draw == 0 ? FAB_NEW(bytes, (size_t)m->n * c->what->fabric->n_links, err) : FAB_OK);
     const fab_trace trace = {
         .group = m->all.group, .n_groups = m->n, .last_s = &m->together_s[index * m->n], .bytes = bytes};
     FAB_TRY(contend_trace(&m->all, it->engine, it->draw, &trace, err));

@@ -51,12 +51,10 @@ fab_status contend_trace(const contend_union *all, size_t engine, uint64_t draw,
     FAB_TRY(fab_workspace_new(all->context, &workspace, err));
     FAB_TRY(fab_evaluate(workspace, &at, &needs, &found, err));
     for (uint32_t g = 0; g < trace->n_groups; g++) {
-        if (isinf(trace->last_s[g])) {
-            FAB_FAIL(err, FAB_EUNSUPPORTED, "transport",
-                     "the phases of several jobs end in a deadlock together: links stop each other for ever, and phase "
-                     "%s has no time; run or route of one job names the links",
-                     all->phase.name);
-        }
+        FAB_FAIL_IF(isinf(trace->last_s[g]), err, FAB_EUNSUPPORTED, "transport",
+                    "the phases of several jobs end in a deadlock together: links stop each other for ever, and phase "
+                    "%s has no time; run or route of one job names the links",
+                    all->phase.name);
     }
 done:
     fab_workspace_free(workspace);
@@ -70,12 +68,10 @@ fab_status contend_union_init(const contender *c, const fab_phase *const *phases
     uint64_t n_flows = 0;
     for (uint32_t i = 0; i < n; i++) {
         n_flows += phases[i]->n_flows;
-        if (phases[i]->n_flows > MOST_FLOWS || n_flows > MOST_FLOWS) {
-            FAB_FAIL(err, FAB_EUNSUPPORTED, NULL,
-                     "phase %s of %" PRIu64 " flows: jobs together may have at most %" PRIu64
-                     "; name another phase in contends, or none",
-                     phases[i]->name, phases[i]->n_flows, MOST_FLOWS);
-        }
+        FAB_FAIL_IF(phases[i]->n_flows > MOST_FLOWS || n_flows > MOST_FLOWS, err, FAB_EUNSUPPORTED, NULL,
+                    "phase %s of %" PRIu64 " flows: jobs together may have at most %" PRIu64
+                    "; name another phase in contends, or none",
+                    phases[i]->name, phases[i]->n_flows, MOST_FLOWS);
     }
     (void)snprintf(all.phase.name, sizeof all.phase.name, "%s", n == 1 ? phases[0]->name : "together");
     FAB_TRY(FAB_NEW_ALL(n_flows, err, all.phase.src, all.phase.dst, all.phase.bytes, all.phase.comm, all.phase.ordinal,

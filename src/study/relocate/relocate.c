@@ -13,9 +13,7 @@ const char *const fab_policies[FAB_POLICY_N] = {"none",       "first-spare",    
                                                 "same-slice", "collision-aware", "shrink"};
 
 fab_status fab_policy_parse(const char *text, fab_policy *out, fab_error *err) {
-    char list[FAB_CHOICES_TEXT];
-    fab_choices near;
-    fab_choices_init(&near, text);
+    fab_choices near = fab_choices_of(text);
     for (int i = 0; i < FAB_POLICY_N; i++) {
         if (strcmp(text, fab_policies[i]) == 0) {
             *out = (fab_policy)i;
@@ -23,7 +21,7 @@ fab_status fab_policy_parse(const char *text, fab_policy *out, fab_error *err) {
         }
         fab_choices_offer(&near, fab_policies[i]);
     }
-    return fab_fail(err, FAB_EINPUT, NULL, "unknown policy '%.40s'%s", text, fab_choices_list(&near, "one of", list));
+    return fab_fail(err, FAB_EINPUT, NULL, "unknown policy '%.40s'%s", text, fab_choices_list(&near, "one of"));
 }
 
 /* --- what stays the same under every mask ------------------------------------------------------------------------- */
@@ -366,9 +364,8 @@ void relocate_next_choice(fab_relocator *r) {
 }
 
 fab_status relocate_by_place(fab_relocator *r, fab_policy policy, fab_error *err) {
-    if (policy == FAB_POLICY_SAME_RACK && !relocate_has_racks(r)) {
-        return fab_fail(err, FAB_EUNSUPPORTED, NULL, "policy same-rack: racks are not known without a floor plan");
-    }
+    FAB_REFUSE_IF(policy == FAB_POLICY_SAME_RACK && !relocate_has_racks(r), err, FAB_EUNSUPPORTED, NULL,
+                  "policy same-rack: racks are not known without a floor plan");
     relocate_next_choice(r);
     for (uint32_t i = 0; i < r->n_lost; i++) {
         r->to[i] = policy == FAB_POLICY_NONE ? FAB_NONE : relocate_choose(r, policy, r->lost[i]);

@@ -88,9 +88,7 @@ fab_status relocate_view_shift(relocate_eval *e, relocate_view *v, size_t n_flow
             if (e->per_bps[link] == 0) {
                 continue;
             }
-            if (v->link_stamp[link] != v->stamp) {
-                FAB_PASS(touch(v, link, err));
-            }
+            FAB_PASS(v->link_stamp[link] != v->stamp ? touch(v, link, err) : FAB_OK);
             v->more[link] += part;
         }
     }

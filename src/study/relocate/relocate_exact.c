@@ -230,10 +230,6 @@ typedef struct program {
     double *x;
 } program;
 
-static void program_release(program *p) {
-    FAB_FREE_ALL(p->columns, p->rows, p->entries, p->x);
-}
-
 static void exact_put(program *p, size_t row, size_t column, double value) {
     p->entries[p->n_entries++] = (fab_entry){(uint32_t)row, (uint32_t)column, value};
 }
@@ -362,11 +358,9 @@ static fab_status exact_solve(exact *x, double most_collisions, fab_solution *ou
             s->r->to[i] = p.x[i * x->n_spares + k] > 0.5 ? s->r->spare[k] : s->r->to[i];
         }
     }
-    if (out->has_point) {
-        FAB_TRY(relocate_search_set(s, s->r->to, err));
-    }
+    FAB_TRY(out->has_point ? relocate_search_set(s, s->r->to, err) : FAB_OK);
 done:
-    program_release(&p);
+    FAB_FREE_ALL(p.columns, p.rows, p.entries, p.x);
     return status;
 }
 
@@ -430,18 +424,10 @@ fab_status relocate_search_exactly(relocate_search *s, fab_error *err) {
         x.view_worst[v] = fmax(relocate_view_worst(s->e, &s->e->views[v]), 1);
     }
     FAB_TRY(add_choices(&x, rest.n_cut, err));
-    if (!x.is_too_large) {
-        FAB_TRY(exact_add_pairs(&x, err));
-    }
-    if (!x.is_too_large) {
-        FAB_TRY(group_links(&x, err));
-    }
-    if (x.status != FAB_OK) {
-        FAB_FAIL(err, x.status, NULL, "out of memory for %zu terms", x.n_terms);
-    }
-    if (!x.is_too_large && s->best_score.n_cut <= rest.n_cut && !s->best_score.is_late) {
-        FAB_TRY(prove(&x, err));
-    }
+    FAB_TRY(!x.is_too_large ? exact_add_pairs(&x, err) : FAB_OK);
+    FAB_TRY(!x.is_too_large ? group_links(&x, err) : FAB_OK);
+    FAB_FAIL_IF(x.status != FAB_OK, err, x.status, NULL, "out of memory for %zu terms", x.n_terms);
+    FAB_TRY(!x.is_too_large && s->best_score.n_cut <= rest.n_cut && !s->best_score.is_late ? prove(&x, err) : FAB_OK);
 done:
     FAB_FREE_ALL(x.is_barred, x.pairs, x.is_pair_barred, x.terms, x.groups, x.view_worst, x.most_of);
     return status;

@@ -93,9 +93,7 @@ static fab_status place_best(relocate_search *s, uint32_t i, bool *out_moved, fa
     relocate_change best = {server, was};
     relocate_score best_score = s->score;
     relocate_score score;
-    if (was != FAB_NONE) {
-        FAB_PASS(relocate_eval_set(s->e, &lift, 1, &score, err));
-    }
+    FAB_PASS(was != FAB_NONE ? relocate_eval_set(s->e, &lift, 1, &score, err) : FAB_OK);
     mark_used(s);
     for (uint32_t k = 0; k < r->n_spares && has_budget(s); k++) {
         const relocate_change change = {server, r->spare[k]};
@@ -170,9 +168,7 @@ static fab_status set_by_place(relocate_search *s, fab_policy policy, bool *out_
     }
     FAB_PASS(relocate_by_place(r, policy, err));
     *out_set = is_complete(r);
-    if (*out_set) {
-        FAB_PASS(relocate_search_set(s, r->to, err));
-    }
+    FAB_PASS(*out_set ? relocate_search_set(s, r->to, err) : FAB_OK);
     return FAB_OK;
 }
 
@@ -222,12 +218,7 @@ typedef struct option {
     relocate_score score;
 } option;
 
-static int best_first(const void *x, const void *y) {
-    const option *a = x;
-    const option *b = y;
-    int order = relocate_compare(&a->score, &b->score);
-    return order != 0 ? order : FAB_ORDER(a->to, b->to);
-}
+FAB_ORDER_KEYS(best_first, option, relocate_compare(&a->score, &b->score), FAB_ORDER(a->to, b->to));
 
 /* The spares for lost server i that may still lead to something better, the best first. Flows that are put on only add
  * to what there is: a part of an assignment that is as bad as the best of all cannot become better. */
@@ -251,7 +242,6 @@ static fab_status list_options(relocate_search *s, uint32_t i, option *list, uin
 
 /* Lost servers before i are somewhere, the others nowhere. `options`: shape [n_lost][n_spares]. */
 static fab_status branch(relocate_search *s, uint32_t i, option *options, fab_error *err) { // NOLINT(misc-no-recursion)
-    fab_status status = FAB_OK;
     const fab_relocator *r = s->r;
     option *list = options + (size_t)i * r->n_spares;
     uint32_t n = 0;
@@ -259,7 +249,7 @@ static fab_status branch(relocate_search *s, uint32_t i, option *options, fab_er
         search_keep(s);
         return FAB_OK;
     }
-    FAB_TRY(list_options(s, i, list, &n, err));
+    FAB_PASS(list_options(s, i, list, &n, err));
     for (uint32_t k = 0; k < n && has_budget(s); k++) {
         const relocate_change set = {r->lost[i], list[k].to};
         const relocate_change lift = {r->lost[i], FAB_NONE};
@@ -267,12 +257,11 @@ static fab_status branch(relocate_search *s, uint32_t i, option *options, fab_er
         if (relocate_compare(&list[k].score, &s->best_score) >= 0) {
             break; /* a better one has been found meanwhile */
         }
-        FAB_TRY(relocate_eval_set(s->e, &set, 1, &s->score, err));
-        FAB_TRY(branch(s, i + 1, options, err));
-        FAB_TRY(relocate_eval_set(s->e, &lift, 1, &score, err));
+        FAB_PASS(relocate_eval_set(s->e, &set, 1, &s->score, err));
+        FAB_PASS(branch(s, i + 1, options, err));
+        FAB_PASS(relocate_eval_set(s->e, &lift, 1, &score, err));
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 /* With half of the budget. Proves the best if it comes to an end. */
@@ -301,9 +290,7 @@ static fab_status search_several(relocate_search *s, fab_error *err) {
     fab_rng rng = fab_rng_make(r->lost[0], 0x72656c6f);
     FAB_PASS(descend(s, err));
     FAB_PASS(relocate_search_exactly(s, err));
-    if (!s->is_optimal && s->e->is_separable) {
-        FAB_PASS(search_all(s, err));
-    }
+    FAB_PASS(!s->is_optimal && s->e->is_separable ? search_all(s, err) : FAB_OK);
     for (int k = 0; k < RESTARTS && !s->is_optimal && has_budget(s); k++) {
         if (draw(s, &rng, r->to)) {
             FAB_PASS(relocate_search_set(s, r->to, err));
@@ -332,12 +319,7 @@ typedef struct contender {
     uint32_t server, n;
 } contender;
 
-static int most_first(const void *x, const void *y) {
-    const contender *a = x;
-    const contender *b = y;
-    FAB_ORDER_BY(b->n, a->n);
-    return a->server < b->server ? -1 : 1;
-}
+FAB_ORDER_KEYS(most_first, contender, FAB_ORDER(b->n, a->n), FAB_ORDER(a->server, b->server));
 
 /* The best exchange of a lost server with one of a list; `out` is empty where none helps enough. */
 static fab_status best_exchange(relocate_search *s, const contender *list, uint32_t n, relocate_change *out,
@@ -358,7 +340,7 @@ static fab_status best_exchange(relocate_search *s, const contender *list, uint3
             FAB_PASS(search_evaluate(s, change, 2, &score, err));
             bool helps = score.n_cut < s->score.n_cut || (score.n_cut == s->score.n_cut && !score.is_late &&
                                                           score.n_collisions < s->score.n_collisions);
-            if ((helps || r->request.exchanges_freely) && relocate_compare(&score, &best) < 0) {
+            if (helps && relocate_compare(&score, &best) < 0) {
                 best = score;
                 memcpy(out, change, sizeof change);
                 *out_found = true;
@@ -387,9 +369,7 @@ static fab_status exchange(relocate_search *s, fab_error *err) {
         }
         qsort(list, n, sizeof *list, most_first);
         FAB_TRY(best_exchange(s, list, n, change, &found, err));
-        if (found) {
-            FAB_TRY(relocate_eval_set(s->e, change, 2, &s->score, err));
-        }
+        FAB_TRY(found ? relocate_eval_set(s->e, change, 2, &s->score, err) : FAB_OK);
     }
 done:
     FAB_FREE_ALL(n_shared_paths, list);
@@ -410,9 +390,7 @@ fab_status relocate_by_search(fab_relocator *r, relocate_found *out, fab_error *
     fab_status status = FAB_OK;
     relocate_search s = {.r = r};
     FAB_TRY(relocate_by_place(r, FAB_POLICY_FIRST_SPARE, err));
-    if (r->eval == NULL) {
-        FAB_TRY(relocate_eval_new(r, &r->eval, err));
-    }
+    FAB_TRY(r->eval == NULL ? relocate_eval_new(r, &r->eval, err) : FAB_OK);
     s.e = r->eval;
     s.budget = budget_of(r, s.e);
     FAB_TRY(relocate_eval_start(s.e, err));

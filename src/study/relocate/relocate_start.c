@@ -16,12 +16,7 @@ static void count_healthy(const relocate_eval *e, relocate_view *v) {
     }
 }
 
-static int fullest_first(const void *x, const void *y) {
-    const full_link *a = x;
-    const full_link *b = y;
-    FAB_ORDER_BY(b->ratio, a->ratio);
-    return a->link < b->link ? -1 : 1;
-}
+FAB_ORDER_KEYS(fullest_first, full_link, FAB_ORDER(b->ratio, a->ratio), FAB_ORDER(a->link, b->link));
 
 /* Keeps the fullest of what it is offered. */
 static void offer_top(relocate_view *v, full_link x) {
@@ -180,9 +175,8 @@ fab_status relocate_eval_new(const fab_relocator *r, relocate_eval **out, fab_er
     e->f = f;
     e->is_separable = true;
     FAB_TRY(FAB_NEW(e->per_bps, f->n_links, err));
-    FAB_TRY(FAB_NEW(e->at, f->n_servers, err));
+    FAB_TRY(FAB_NEW_ALL(f->n_servers, err, e->at, e->away, e->is_away, e->is_lost, e->kept_at));
     FAB_TRY(FAB_NEW_ALL(fab_n_gpus(f), err, e->new_gpu, e->still_gpu, e->gpus));
-    FAB_TRY(FAB_NEW_ALL(f->n_servers, err, e->away, e->is_away, e->is_lost, e->kept_at));
     FAB_TRY(FAB_NEW(e->views, r->request.n_phases, err));
     for (fab_link_id link = 0; link < f->n_links; link++) {
         const fab_link_class *about = fab_class_of(f, link);

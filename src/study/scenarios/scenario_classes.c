@@ -107,10 +107,8 @@ fab_status scenario_fold(fab_scenarios *s, const fab_permutations *alike, fab_er
     classes sets = {.root = NULL};
     classes single = {.root = NULL};
     const uint64_t n_sets = scenario_n_sets(s->n, s->k);
-    if (n_sets > MOST_SETS) {
-        FAB_FAIL(err, FAB_EUNSUPPORTED, "--scenarios", "%" PRIu64 " sets of %" PRIu32 ", the limit is %" PRIu64, n_sets,
-                 s->k, MOST_SETS);
-    }
+    FAB_FAIL_IF(n_sets > MOST_SETS, err, FAB_EUNSUPPORTED, "--scenarios",
+                "%" PRIu64 " sets of %" PRIu32 ", the limit is %" PRIu64, n_sets, s->k, MOST_SETS);
     FAB_TRY(classes_init(&single, s->n, err));
     FAB_TRY(classes_init(&sets, n_sets, err));
     FAB_TRY(join_sets(s, alike, &sets, &single, err));

@@ -8,6 +8,7 @@
 #include "fab/units.h"
 
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,23 +19,6 @@ typedef struct event_source {
     const fab_floor *floor; /* NULL: none */
     const char *argument;
 } event_source;
-
-typedef fab_status make_events(const event_source *e, fab_error *err);
-
-static fab_status events_power(const event_source *e, fab_error *err);
-static fab_status events_cooling(const event_source *e, fab_error *err);
-static fab_status events_card(const event_source *e, fab_error *err);
-static fab_status events_bundle(const event_source *e, fab_error *err);
-static fab_status events_update(const event_source *e, fab_error *err);
-
-static const struct {
-    const char *name;
-    make_events *make;
-} EVENTS[] = {{"power", events_power},
-              {"cooling", events_cooling},
-              {"line-card", events_card},
-              {"bundle", events_bundle},
-              {"update", events_update}};
 
 /* --- names -------------------------------------------------------------------------------------------------------- */
 
@@ -56,15 +40,32 @@ static void say(char *out, size_t size, uint32_t n, const char *noun, bool *is_f
     }
 }
 
-/* "NAME: 4 servers, 1 leaf" */
-static void say_taken(char *out, size_t size, const fab_fabric *f, const taken *t) {
+static fab_status begin_event(const event_source *e, fab_error *err, const char *fmt, ...) FAB_PRINTF(3, 4);
+static fab_status begin_event(const event_source *e, fab_error *err, const char *fmt, ...) {
+    char name[FAB_SCENARIO_NAME_SIZE];
+    va_list arguments;
+    va_start(arguments, fmt);
+    (void)vsnprintf(name, sizeof name, fmt, arguments);
+    va_end(arguments);
+    return scenario_begin(e->s, name, "--scenarios", err);
+}
+
+static fab_status event_add(const event_source *e, fab_component_kind kind, uint32_t id, fab_error *err) {
+    const fab_component c = {.kind = kind, .id = id};
+    return scenario_add(e->s, &c, err);
+}
+
+/* Its name goes on with what it took: "NAME: 4 servers, 1 leaf". */
+static void end_event(const event_source *e, const taken *t) {
+    char *name = e->s->name[e->s->count - 1];
+    const size_t size = sizeof e->s->name[0];
     bool is_first = true;
-    say(out, size, t->n_racks, "rack", &is_first);
-    say(out, size, t->n_servers, "server", &is_first);
+    say(name, size, t->n_racks, "rack", &is_first);
+    say(name, size, t->n_servers, "server", &is_first);
     for (uint32_t tier = 1; tier <= FAB_FABRIC_TIERS; tier++) {
-        say(out, size, t->n_switches[tier], fab_tier_name(f->wiring, tier), &is_first);
+        say(name, size, t->n_switches[tier], fab_tier_name(e->f->wiring, tier), &is_first);
     }
-    say(out, size, t->n_cables, "cable", &is_first);
+    say(name, size, t->n_cables, "cable", &is_first);
 }
 
 static uint32_t tier_of(const fab_fabric *f, uint32_t i) {
@@ -95,52 +96,35 @@ static fab_status refuse(const event_source *e, const char *event, const char *c
 /* --- power and cooling -------------------------------------------------------------------------------------------- */
 
 static fab_status events_power(const event_source *e, fab_error *err) {
-    if (strcmp(e->argument, "rack") != 0) {
-        return refuse(e, "power", "power:rack", err);
-    }
+    FAB_RETURN_IF(strcmp(e->argument, "rack") != 0, refuse(e, "power", "power:rack", err));
     FAB_PASS(need_floor(e, "power", err));
     for (uint32_t rack = 0; rack < e->s->racks.n_racks; rack++) {
-        char name[FAB_SCENARIO_NAME_SIZE];
         taken t = {.n_racks = 0};
-        const fab_component c = {.kind = FAB_COMPONENT_RACK, .id = rack};
         count_rack(e, rack, &t);
-        (void)snprintf(name, sizeof name, "rack-%" PRIu32 " loses power", rack);
-        say_taken(name, sizeof name, e->f, &t);
-        FAB_PASS(scenario_begin(e->s, name, "--scenarios", err));
-        FAB_PASS(scenario_add(e->s, &c, err));
+        FAB_PASS(begin_event(e, err, "rack-%" PRIu32 " loses power", rack));
+        FAB_PASS(event_add(e, FAB_COMPONENT_RACK, rack, err));
+        end_event(e, &t);
     }
     return FAB_OK;
 }
 
-/* All racks of a hall, or of a row in it. */
+/* All racks of a hall, or of a row in it, where it has any. */
 static fab_status cool_racks(const event_source *e, uint32_t hall, uint32_t row, fab_error *err) {
-    char name[FAB_SCENARIO_NAME_SIZE];
     taken t = {.n_racks = 0};
-    for (uint32_t pass = 0; pass < 2; pass++) {
-        for (uint32_t rack = 0; rack < e->s->racks.n_racks; rack++) {
-            const fab_rack *at = &e->floor->rack[rack];
-            const fab_component c = {.kind = FAB_COMPONENT_RACK, .id = rack};
-            if (at->hall != hall || (row != FAB_NONE && at->row != row)) {
-                continue;
-            }
-            t.n_racks += pass == 0;
-            if (pass == 0) {
-                count_rack(e, rack, &t);
-            } else {
-                FAB_PASS(scenario_add(e->s, &c, err));
-            }
+    for (uint32_t rack = 0; rack < e->s->racks.n_racks; rack++) {
+        const fab_rack *at = &e->floor->rack[rack];
+        if (at->hall != hall || (row != FAB_NONE && at->row != row)) {
+            continue;
         }
-        if (t.n_racks == 0) {
-            return FAB_OK; /* no such row in this hall */
+        if (t.n_racks++ == 0) {
+            FAB_PASS(row != FAB_NONE ? begin_event(e, err, "hall-%" PRIu32 "/row-%" PRIu32 " loses cooling", hall, row)
+                                     : begin_event(e, err, "hall-%" PRIu32 " loses cooling", hall));
         }
-        if (pass == 0) {
-            (void)snprintf(name, sizeof name,
-                           row != FAB_NONE ? "hall-%" PRIu32 "/row-%" PRIu32 " loses cooling"
-                                           : "hall-%" PRIu32 " loses cooling",
-                           hall, row);
-            say_taken(name, sizeof name, e->f, &t);
-            FAB_PASS(scenario_begin(e->s, name, "--scenarios", err));
-        }
+        count_rack(e, rack, &t);
+        FAB_PASS(event_add(e, FAB_COMPONENT_RACK, rack, err));
+    }
+    if (t.n_racks > 0) {
+        end_event(e, &t);
     }
     return FAB_OK;
 }
@@ -158,25 +142,21 @@ static uint32_t pod_of_server(const fab_fabric *f, uint32_t server) {
 
 static fab_status cool_pod(const event_source *e, uint32_t pod, fab_error *err) {
     const fab_fabric *f = e->f;
-    char name[FAB_SCENARIO_NAME_SIZE];
     taken t = {.n_racks = 0};
+    FAB_PASS(begin_event(e, err, "pod %" PRIu32 " loses cooling", pod));
     for (uint32_t s = 0; s < f->n_servers; s++) {
-        t.n_servers += pod_of_server(f, s) == pod;
+        if (pod_of_server(f, s) == pod) {
+            t.n_servers++;
+            FAB_PASS(event_add(e, FAB_COMPONENT_SERVER, s, err));
+        }
     }
     for (uint32_t v = 0; v < fab_n_switches(f); v++) {
-        t.n_switches[tier_of(f, v)] += f->switch_pod[v] == pod;
+        if (f->switch_pod[v] == pod) {
+            t.n_switches[tier_of(f, v)]++;
+            FAB_PASS(event_add(e, FAB_COMPONENT_SWITCH, v, err));
+        }
     }
-    (void)snprintf(name, sizeof name, "pod %" PRIu32 " loses cooling", pod);
-    say_taken(name, sizeof name, f, &t);
-    FAB_PASS(scenario_begin(e->s, name, "--scenarios", err));
-    for (uint32_t s = 0; s < f->n_servers; s++) {
-        const fab_component c = {.kind = FAB_COMPONENT_SERVER, .id = s};
-        FAB_PASS(pod_of_server(f, s) == pod ? scenario_add(e->s, &c, err) : FAB_OK);
-    }
-    for (uint32_t v = 0; v < fab_n_switches(f); v++) {
-        const fab_component c = {.kind = FAB_COMPONENT_SWITCH, .id = v};
-        FAB_PASS(f->switch_pod[v] == pod ? scenario_add(e->s, &c, err) : FAB_OK);
-    }
+    end_event(e, &t);
     return FAB_OK;
 }
 
@@ -188,9 +168,8 @@ static fab_status events_cooling(const event_source *e, fab_error *err) {
         }
         return FAB_OK;
     }
-    if (!by_row && strcmp(e->argument, "hall") != 0) {
-        return refuse(e, "cooling", "cooling:row, cooling:hall or cooling:pod", err);
-    }
+    FAB_RETURN_IF(!by_row && strcmp(e->argument, "hall") != 0,
+                  refuse(e, "cooling", "cooling:row, cooling:hall or cooling:pod", err));
     FAB_PASS(need_floor(e, "cooling", err));
     for (uint32_t hall = 0; hall < e->floor->n_halls; hall++) {
         for (uint32_t row = 0; row < (by_row ? e->floor->n_rows : 1); row++) {
@@ -202,32 +181,26 @@ static fab_status events_cooling(const event_source *e, fab_error *err) {
 
 /* --- cables ------------------------------------------------------------------------------------------------------- */
 
-/* Cables of a switch whose ports are first ... last. */
+/* Cables of a switch whose ports are first ... last, where any is plugged in. */
 static fab_status fail_card(const event_source *e, uint32_t v, uint32_t card, uint32_t first, uint32_t last,
                             fab_error *err) {
     const fab_fabric *f = e->f;
     const fab_node_id node = f->first[FAB_NODE_SWITCH] + v;
-    char name[FAB_SCENARIO_NAME_SIZE];
     char own[FAB_NODE_NAME_SIZE];
     taken t = {.n_racks = 0};
-    for (uint32_t pass = 0; pass < 2; pass++) {
-        for (uint32_t k = f->out_first[node]; k < f->out_first[node + 1]; k++) {
-            const fab_link_id link = f->out_link[k];
-            const fab_component c = {.kind = FAB_COMPONENT_LINK, .id = link};
-            if (f->port[link] >= first && f->port[link] <= last) {
-                t.n_cables += pass == 0;
-                FAB_PASS(pass == 1 ? scenario_add(e->s, &c, err) : FAB_OK);
-            }
+    for (uint32_t k = f->out_first[node]; k < f->out_first[node + 1]; k++) {
+        const fab_link_id link = f->out_link[k];
+        if (f->port[link] < first || f->port[link] > last) {
+            continue;
         }
-        if (t.n_cables == 0) {
-            return FAB_OK; /* nothing is plugged in */
+        if (t.n_cables++ == 0) {
+            FAB_PASS(begin_event(e, err, "%s loses line card %" PRIu32 " (ports %" PRIu32 " to %" PRIu32 ")",
+                                 fab_node_name(f, node, own), card, first, last));
         }
-        if (pass == 0) {
-            (void)snprintf(name, sizeof name, "%s loses line card %" PRIu32 " (ports %" PRIu32 " to %" PRIu32 ")",
-                           fab_node_name(f, node, own), card, first, last);
-            say_taken(name, sizeof name, f, &t);
-            FAB_PASS(scenario_begin(e->s, name, "--scenarios", err));
-        }
+        FAB_PASS(event_add(e, FAB_COMPONENT_LINK, link, err));
+    }
+    if (t.n_cables > 0) {
+        end_event(e, &t);
     }
     return FAB_OK;
 }
@@ -235,9 +208,8 @@ static fab_status fail_card(const event_source *e, uint32_t v, uint32_t card, ui
 static fab_status events_card(const event_source *e, fab_error *err) {
     uint64_t n_ports = 0;
     fab_error inner = {0};
-    if (fab_count_parse(e->argument, 1, UINT16_MAX, &n_ports, &inner) != FAB_OK) {
-        return fab_fail(err, FAB_EINPUT, "--scenarios", "ports of a line card, as line-card:16: %s", inner.text);
-    }
+    FAB_REFUSE_IF(fab_count_parse(e->argument, 1, UINT16_MAX, &n_ports, &inner) != FAB_OK, err, FAB_EINPUT,
+                  "--scenarios", "ports of a line card, as line-card:16: %s", inner.text);
     for (uint32_t v = 0; v < fab_n_switches(e->f); v++) {
         const uint32_t n = (uint32_t)n_ports;
         for (uint32_t card = 0; card * n_ports < e->f->switch_ports[v]; card++) {
@@ -261,24 +233,18 @@ static uint32_t place_of(const event_source *e, fab_node_id node, bool by_rack) 
 }
 
 static fab_status cut_bundle(const event_source *e, const laid *cable, uint32_t n, bool by_rack, fab_error *err) {
-    char name[FAB_SCENARIO_NAME_SIZE];
     char a[FAB_NODE_NAME_SIZE];
     char b[FAB_NODE_NAME_SIZE];
-    const taken t = {.n_cables = n};
     if (by_rack) {
-        (void)snprintf(a, sizeof a, "rack-%" PRIu32, cable->a);
-        (void)snprintf(b, sizeof b, "rack-%" PRIu32, cable->b);
+        FAB_PASS(begin_event(e, err, "bundle rack-%" PRIu32 " to rack-%" PRIu32 " is cut", cable->a, cable->b));
     } else {
-        (void)fab_node_name(e->f, cable->a, a);
-        (void)fab_node_name(e->f, cable->b, b);
+        FAB_PASS(begin_event(e, err, "bundle %.100s to %.100s is cut", fab_node_name(e->f, cable->a, a),
+                             fab_node_name(e->f, cable->b, b)));
     }
-    (void)snprintf(name, sizeof name, "bundle %.100s to %.100s is cut", a, b);
-    say_taken(name, sizeof name, e->f, &t);
-    FAB_PASS(scenario_begin(e->s, name, "--scenarios", err));
     for (uint32_t i = 0; i < n; i++) {
-        const fab_component c = {.kind = FAB_COMPONENT_LINK, .id = 2 * cable[i].cable};
-        FAB_PASS(scenario_add(e->s, &c, err));
+        FAB_PASS(event_add(e, FAB_COMPONENT_LINK, 2 * cable[i].cable, err));
     }
+    end_event(e, &(taken){.n_cables = n});
     return FAB_OK;
 }
 
@@ -288,9 +254,8 @@ static fab_status events_bundle(const event_source *e, fab_error *err) {
     const bool by_rack = strcmp(e->argument, "racks") == 0;
     laid *list = NULL;
     uint32_t n = 0;
-    if (!by_rack && strcmp(e->argument, "switches") != 0) {
-        return refuse(e, "bundle", "bundle:racks or bundle:switches", err);
-    }
+    FAB_RETURN_IF(!by_rack && strcmp(e->argument, "switches") != 0,
+                  refuse(e, "bundle", "bundle:racks or bundle:switches", err));
     FAB_PASS(by_rack ? need_floor(e, "bundle", err) : FAB_OK);
     FAB_TRY(FAB_NEW(list, e->s->n_links + 1, err));
     for (uint32_t i = 0; i < e->s->n_links; i++) {
@@ -320,25 +285,19 @@ done:
 static fab_status update_step(const event_source *e, uint32_t first, uint32_t n, uint32_t k, bool spread, uint32_t step,
                               fab_error *err) {
     const uint32_t n_steps = (n + k - 1) / k;
-    char name[FAB_SCENARIO_NAME_SIZE];
     taken t = {.n_racks = 0};
-    for (uint32_t pass = 0; pass < 2; pass++) {
-        for (uint32_t i = 0; i < n; i++) {
-            const bool is_in = spread ? i % n_steps == step : i / k == step;
-            const fab_component c = {.kind = FAB_COMPONENT_SWITCH, .id = first + i};
-            t.n_switches[tier_of(e->f, first)] += pass == 0 && is_in;
-            FAB_PASS(pass == 1 && is_in ? scenario_add(e->s, &c, err) : FAB_OK);
-        }
-        if (pass == 0) {
-            (void)snprintf(name, sizeof name, "update, %" PRIu32 " at a time%s, step %" PRIu32 " of %" PRIu32, k,
-                           k == 1   ? ""
-                           : spread ? " far apart"
-                                    : " side by side",
-                           step + 1, n_steps);
-            say_taken(name, sizeof name, e->f, &t);
-            FAB_PASS(scenario_begin(e->s, name, "--scenarios", err));
+    FAB_PASS(begin_event(e, err, "update, %" PRIu32 " at a time%s, step %" PRIu32 " of %" PRIu32, k,
+                         k == 1   ? ""
+                         : spread ? " far apart"
+                                  : " side by side",
+                         step + 1, n_steps));
+    for (uint32_t i = 0; i < n; i++) {
+        if (spread ? i % n_steps == step : i / k == step) {
+            t.n_switches[tier_of(e->f, first)]++;
+            FAB_PASS(event_add(e, FAB_COMPONENT_SWITCH, first + i, err));
         }
     }
+    end_event(e, &t);
     return FAB_OK;
 }
 
@@ -369,15 +328,13 @@ static fab_status events_update(const event_source *e, fab_error *err) {
     while (tier <= f->n_tiers && strcmp(fab_tier_name(f->wiring, tier), word) != 0) {
         tier++;
     }
-    if (tier > f->n_tiers) {
-        return fab_fail(err, FAB_EINPUT, "--scenarios", "update:%s: the fabric has no such tier; it has %s to %s", word,
-                        fab_tier_name(f->wiring, 1), fab_tier_name(f->wiring, f->n_tiers));
-    }
+    FAB_REFUSE_IF(tier > f->n_tiers, err, FAB_EINPUT, "--scenarios",
+                  "update:%s: the fabric has no such tier; it has %s to %s", word, fab_tier_name(f->wiring, 1),
+                  fab_tier_name(f->wiring, f->n_tiers));
     const uint32_t first = fab_is_tree(f) ? f->first_of_tier[tier] - f->first[FAB_NODE_SWITCH] : 0;
     const uint32_t n = fab_is_tree(f) ? f->first_of_tier[tier + 1] - f->first_of_tier[tier] : fab_n_switches(f);
-    if (comma != NULL && fab_count_parse(comma + 1, 1, n, &k, &inner) != FAB_OK) {
-        return fab_fail(err, FAB_EINPUT, "--scenarios", "switches that are updated at a time: %s", inner.text);
-    }
+    FAB_REFUSE_IF(comma != NULL && fab_count_parse(comma + 1, 1, n, &k, &inner) != FAB_OK, err, FAB_EINPUT,
+                  "--scenarios", "switches that are updated at a time: %s", inner.text);
     if (k > 0) {
         return update_all(e, first, n, (uint32_t)k, err);
     }
@@ -389,22 +346,33 @@ static fab_status events_update(const event_source *e, fab_error *err) {
 
 /* --- the source --------------------------------------------------------------------------------------------------- */
 
-bool scenario_is_event(const char *text, size_t n) {
-    bool found = false;
+typedef fab_status make_events(const event_source *e, fab_error *err);
+
+/* NULL: there is none of this name. */
+static make_events *find_event(const char *text, size_t n) {
+    static const struct {
+        const char *name;
+        make_events *make;
+    } EVENTS[] = {{"power", events_power},
+                  {"cooling", events_cooling},
+                  {"line-card", events_card},
+                  {"bundle", events_bundle},
+                  {"update", events_update}};
+    make_events *found = NULL;
     for (size_t i = 0; i < sizeof EVENTS / sizeof EVENTS[0]; i++) {
-        found = found || (strlen(EVENTS[i].name) == n && memcmp(EVENTS[i].name, text, n) == 0);
+        found = strlen(EVENTS[i].name) == n && memcmp(EVENTS[i].name, text, n) == 0 ? EVENTS[i].make : found;
     }
     return found;
+}
+
+bool scenario_is_event(const char *text, size_t n) {
+    return find_event(text, n) != NULL;
 }
 
 fab_status scenario_make_events(const char *text, size_t n, const fab_floor *floor, fab_scenarios *s, fab_error *err) {
     const event_source e = {.s = s, .f = s->fabric, .floor = floor, .argument = text[n] == ':' ? text + n + 1 : ""};
     s->source = SOURCE_LIST;
-    for (size_t i = 0; i < sizeof EVENTS / sizeof EVENTS[0]; i++) {
-        if (strlen(EVENTS[i].name) == n && memcmp(EVENTS[i].name, text, n) == 0) {
-            FAB_PASS(EVENTS[i].make(&e, err));
-        }
-    }
+    FAB_PASS(find_event(text, n)(&e, err));
     return s->count > 0
                ? FAB_OK
                : fab_fail(err, FAB_EINPUT, "--scenarios", "'%.60s': the fabric has nothing that fails like that", text);

@@ -14,12 +14,10 @@
 #define MOST_BYTES ((size_t)1 << 28)
 
 fab_status scenario_begin(fab_scenarios *s, const char *name, const char *where, fab_error *err) {
-    if (name[0] == '\0' || strlen(name) >= sizeof s->name[0]) {
-        return fab_fail(err, FAB_EINPUT, where, "the name of a scenario has 1 to %zu bytes", sizeof s->name[0] - 1);
-    }
-    if (s->count == FAB_SCENARIOS_MOST) {
-        return fab_fail(err, FAB_EINPUT, where, "more than %" PRIu64 " scenarios", FAB_SCENARIOS_MOST);
-    }
+    FAB_REFUSE_IF(name[0] == '\0' || strlen(name) >= sizeof s->name[0], err, FAB_EINPUT, where,
+                  "the name of a scenario has 1 to %zu bytes", sizeof s->name[0] - 1);
+    FAB_REFUSE_IF(s->count == FAB_SCENARIOS_MOST, err, FAB_EINPUT, where, "more than %" PRIu64 " scenarios",
+                  FAB_SCENARIOS_MOST);
     FAB_PASS(FAB_GROW(s->name, s->name_capacity, (size_t)s->count + 1, err));
     FAB_PASS(FAB_GROW(s->first, s->first_capacity, (size_t)s->count + 2, err));
     memset(s->name[s->count], 0, sizeof s->name[0]);
@@ -45,13 +43,10 @@ static fab_status add_component(fab_scenarios *s, const char *name, const char *
     char text[2 * FAB_COMPONENT_NAME_SIZE];
     bool slow = left != NULL && left[0] != '\0';
     int n = snprintf(text, sizeof text, "%s%s%s", name, slow ? "*" : "", slow ? left : "");
-    if (n < 0 || (size_t)n >= sizeof text) {
-        FAB_FAIL(err, FAB_EINPUT, where, "'%.40s...' is too long for a component", name);
-    }
+    FAB_FAIL_IF(n < 0 || (size_t)n >= sizeof text, err, FAB_EINPUT, where, "'%.40s...' is too long for a component",
+                name);
     status = fab_component_parse(s->fabric, &s->racks, text, &c, &inner);
-    if (status != FAB_OK) {
-        FAB_FAIL(err, status, where, "%s", inner.text);
-    }
+    FAB_FAIL_IF(status != FAB_OK, err, status, where, "%s", inner.text);
     FAB_TRY(scenario_add(s, &c, err));
 done:
     return status;
@@ -85,9 +80,7 @@ static uint32_t cut_line(char *line, char *column[4]) {
 
 static fab_status scenario_read_line(fab_scenarios *s, uint32_t n_columns, char *column[4], uint32_t n,
                                      const char *where, fab_error *err) {
-    if (n != n_columns) {
-        return fab_fail(err, FAB_EINPUT, where, "%" PRIu32 " columns; the header has %" PRIu32, n, n_columns);
-    }
+    FAB_REFUSE_IF(n != n_columns, err, FAB_EINPUT, where, "%" PRIu32 " columns; the header has %" PRIu32, n, n_columns);
     if (s->count == 0 || strcmp(s->name[s->count - 1], column[0]) != 0) {
         FAB_PASS(scenario_begin(s, column[0], where, err));
     }
@@ -107,9 +100,8 @@ static fab_status check_names(const fab_scenarios *s, const char *path, fab_erro
     }
     qsort(sorted, s->count, sizeof *sorted, fab_order_text);
     for (uint64_t i = 1; i < s->count; i++) {
-        if (strcmp(sorted[i], sorted[i - 1]) == 0) {
-            FAB_FAIL(err, FAB_EINPUT, path, "scenario '%.60s' comes twice; its lines stand together", sorted[i]);
-        }
+        FAB_FAIL_IF(strcmp(sorted[i], sorted[i - 1]) == 0, err, FAB_EINPUT, path,
+                    "scenario '%.60s' comes twice; its lines stand together", sorted[i]);
     }
 done:
     free(sorted);
@@ -122,9 +114,7 @@ static fab_status scenario_read_csv(const char *path, char *text, size_t length,
     uint32_t n_columns = 0;
     uint64_t number = 0;
     size_t tail = strlen(path) > 150 ? strlen(path) - 150 : 0;
-    if (strlen(text) != length) {
-        return fab_fail(err, FAB_EINPUT, path, "byte 0 in line 1 or later: not a text file");
-    }
+    FAB_REFUSE_IF(strlen(text) != length, err, FAB_EINPUT, path, "byte 0 in line 1 or later: not a text file");
     for (char *line = text; line != NULL;) {
         char *next = strchr(line, '\n');
         if (next != NULL) {
@@ -142,11 +132,9 @@ static fab_status scenario_read_csv(const char *path, char *text, size_t length,
             continue;
         }
         n_columns = n;
-        if (n < 2 || n > 3 || strcmp(column[0], "scenario") != 0 || strcmp(column[1], "component") != 0 ||
-            (n == 3 && strcmp(column[2], "left") != 0)) {
-            return fab_fail(err, FAB_EINPUT, where,
-                            "expected the header scenario,component or scenario,component,left");
-        }
+        FAB_REFUSE_IF(n < 2 || n > 3 || strcmp(column[0], "scenario") != 0 || strcmp(column[1], "component") != 0 ||
+                          (n == 3 && strcmp(column[2], "left") != 0),
+                      err, FAB_EINPUT, where, "expected the header scenario,component or scenario,component,left");
     }
     return FAB_OK;
 }
@@ -159,15 +147,12 @@ static fab_status check_attributes(const char *path, const fab_xml_element *e, c
     char where[FAB_XML_PLACE_SIZE];
     for (size_t i = 0; i < e->n_attributes; i++) {
         const fab_xml_attribute *at = &e->attributes[i];
-        if (strcmp(at->name, a) != 0 && strcmp(at->name, b) != 0) {
-            return fab_fail(err, FAB_EINPUT, fab_xml_place(where, path, at->line, at->column),
-                            "<%s> has no attribute '%.40s'", e->name, at->name);
-        }
+        FAB_REFUSE_IF(strcmp(at->name, a) != 0 && strcmp(at->name, b) != 0, err, FAB_EINPUT,
+                      fab_xml_place(where, path, at->line, at->column), "<%s> has no attribute '%.40s'", e->name,
+                      at->name);
     }
-    if (a[0] != '\0' && fab_xml_find(e, a) == NULL) {
-        return fab_fail(err, FAB_EINPUT, fab_xml_place(where, path, e->line, e->column), "<%s> needs %s=\"...\"",
-                        e->name, a);
-    }
+    FAB_REFUSE_IF(a[0] != '\0' && fab_xml_find(e, a) == NULL, err, FAB_EINPUT,
+                  fab_xml_place(where, path, e->line, e->column), "<%s> needs %s=\"...\"", e->name, a);
     return FAB_OK;
 }
 
@@ -216,9 +201,7 @@ fab_status scenario_read_file(const char *path, fab_scenarios *s, fab_error *err
     FAB_TRY(begin[0] == '<'
                 ? read_xml(path, text.data, text.length, s, err)
                 : scenario_read_csv(path, text.data != NULL ? text.data : (char[]){""}, text.length, s, err));
-    if (s->count == 0) {
-        FAB_FAIL(err, FAB_EINPUT, path, "the file has no scenario");
-    }
+    FAB_FAIL_IF(s->count == 0, err, FAB_EINPUT, path, "the file has no scenario");
     FAB_TRY(check_names(s, path, err));
 done:
     fab_str_release(&text);

@@ -74,9 +74,7 @@ static fab_status add_repairs(const fab_scenarios *s, size_t first, fab_scenario
         fab_event event = out->event[k];
         event.time_s += event.away_s;
         event.is_repair = true;
-        if (event.time_s < s->span_s) {
-            FAB_PASS(history_add(out, &event, err));
-        }
+        FAB_PASS(event.time_s < s->span_s ? history_add(out, &event, err) : FAB_OK);
     }
     return FAB_OK;
 }
@@ -128,16 +126,9 @@ static fab_status fail_class(const fab_scenarios *s, uint64_t i, fab_failure_cla
     return add_noticed(s, c, first, last, out, err);
 }
 
-static int by_time(const void *a, const void *b) {
-    const fab_event *x = a;
-    const fab_event *y = b;
-    FAB_ORDER_BY(x->time_s, y->time_s);
-    if (x->is_repair != y->is_repair) {
-        return x->is_repair ? 1 : -1; /* a repair in no time comes behind what it repairs */
-    }
-    FAB_ORDER_BY(x->failure, y->failure);
-    return FAB_ORDER(x->component.id, y->component.id);
-}
+/* A repair in no time comes behind what it repairs. */
+FAB_ORDER_KEYS(by_time, fab_event, FAB_ORDER(a->time_s, b->time_s), FAB_ORDER(a->is_repair, b->is_repair),
+               FAB_ORDER(a->failure, b->failure), FAB_ORDER(a->component.id, b->component.id));
 
 fab_status scenario_history(const fab_scenarios *s, uint64_t i, fab_scenario *out, fab_error *err) {
     for (fab_failure_class c = 0; c < FAB_FAILURE_N; c++) {

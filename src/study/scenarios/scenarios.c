@@ -146,9 +146,8 @@ static fab_status get_listed(const fab_scenarios *s, uint64_t i, fab_scenario *o
 }
 
 fab_status fab_scenarios_get(const fab_scenarios *s, uint64_t i, fab_scenario *out, fab_error *err) {
-    if (i >= s->count) {
-        return fab_fail(err, FAB_EINPUT, NULL, "there is no scenario %" PRIu64 "; there are %" PRIu64, i, s->count);
-    }
+    FAB_REFUSE_IF(i >= s->count, err, FAB_EINPUT, NULL, "there is no scenario %" PRIu64 "; there are %" PRIu64, i,
+                  s->count);
     out->name[0] = '\0';
     out->n_components = 0;
     out->n_events = 0;
@@ -182,10 +181,8 @@ static void keep_links(fab_scenarios *s, unsigned kinds) {
 
 static fab_status find_class(const char *text, size_t n, fab_scenarios *s, fab_error *err) {
     char word[48];
-    char hint[FAB_CHOICES_TEXT];
-    fab_choices near;
     (void)snprintf(word, sizeof word, "%.*s", (int)(n < 40 ? n : 40), text);
-    fab_choices_init(&near, word);
+    fab_choices near = fab_choices_of(word);
     for (size_t i = 0; i < N_CLASSES; i++) {
         fab_choices_offer(&near, CLASSES[i].name);
         if (strlen(CLASSES[i].name) == n && memcmp(CLASSES[i].name, text, n) == 0) {
@@ -203,7 +200,7 @@ static fab_status find_class(const char *text, size_t n, fab_scenarios *s, fab_e
         "access-links, fabric-links, "
         "switches, nics, gpus, servers, racks or planes, time:30d@N, power:rack, cooling:row, line-card:16, "
         "bundle:switches, update:spine, file:PATH",
-        word, near.best[0] != '\0' ? fab_choices_hint(&near, hint) : ":");
+        word, near.best[0] != '\0' ? fab_choices_hint(&near) : ":");
 }
 
 /* "@N" or "@classes" behind K or T: cut off, N or 0 stored. */
@@ -231,34 +228,23 @@ static fab_status read_sets(const char *class, size_t n_class, char *rest, fab_s
     FAB_PASS(find_class(class, n_class, s, err));
     FAB_PASS(scenarios_read_count(rest, &s->count, &drawn, err));
     uint64_t most = s->n < FAB_SCENARIO_COMPONENTS ? s->n : FAB_SCENARIO_COMPONENTS;
-    if (s->n == 0) {
-        return fab_fail(err, FAB_EINPUT, "--scenarios", "the fabric has no %.*s%s", (int)n_class, class,
-                        s->kind == FAB_COMPONENT_RACK ? ": a design without a floor plan does not say which" : "");
-    }
-    if (rest[0] == '\0') {
-        return fab_fail(err, FAB_EINPUT, "--scenarios", "'%.*s' does not say how many fail at once; as %.*s:1",
-                        (int)n_class, class, (int)n_class, class);
-    }
-    if (fab_count_parse(rest, 1, most, &k, &inner) != FAB_OK) {
-        return fab_fail(err, FAB_EINPUT, "--scenarios", "how many of %" PRIu32 " %.*s fail: %s", s->n, (int)n_class,
-                        class, inner.text);
-    }
+    FAB_REFUSE_IF(s->n == 0, err, FAB_EINPUT, "--scenarios", "the fabric has no %.*s%s", (int)n_class, class,
+                  s->kind == FAB_COMPONENT_RACK ? ": a design without a floor plan does not say which" : "");
+    FAB_REFUSE_IF(rest[0] == '\0', err, FAB_EINPUT, "--scenarios",
+                  "'%.*s' does not say how many fail at once; as %.*s:1", (int)n_class, class, (int)n_class, class);
+    FAB_REFUSE_IF(fab_count_parse(rest, 1, most, &k, &inner) != FAB_OK, err, FAB_EINPUT, "--scenarios",
+                  "how many of %" PRIu32 " %.*s fail: %s", s->n, (int)n_class, class, inner.text);
     s->k = (uint32_t)k;
     s->source = !drawn ? SOURCE_SETS : s->count > 0 ? SOURCE_DRAWN : SOURCE_CLASSES;
-    if (s->source == SOURCE_CLASSES && k > 2) {
-        return fab_fail(err, FAB_EINPUT, "--scenarios",
-                        "classes are found of sets of 1 and of 2; %.*s:%" PRIu64 "@N draws N sets", (int)n_class, class,
-                        k);
-    }
+    FAB_REFUSE_IF(s->source == SOURCE_CLASSES && k > 2, err, FAB_EINPUT, "--scenarios",
+                  "classes are found of sets of 1 and of 2; %.*s:%" PRIu64 "@N draws N sets", (int)n_class, class, k);
     if (!drawn) {
         s->count = scenario_n_sets(s->n, s->k);
-        if (s->count > FAB_SCENARIOS_MOST) {
-            return fab_fail(err, FAB_EINPUT, "--scenarios",
-                            "%s%" PRIu64 " sets of %" PRIu64 " of %" PRIu32 " %.*s, the limit is %" PRIu64
-                            "; %.*s:%" PRIu64 "@N draws N of them",
-                            s->count == UINT64_MAX ? "more than " : "", s->count, k, s->n, (int)n_class, class,
-                            FAB_SCENARIOS_MOST, (int)n_class, class, k);
-        }
+        FAB_REFUSE_IF(s->count > FAB_SCENARIOS_MOST, err, FAB_EINPUT, "--scenarios",
+                      "%s%" PRIu64 " sets of %" PRIu64 " of %" PRIu32 " %.*s, the limit is %" PRIu64 "; %.*s:%" PRIu64
+                      "@N draws N of them",
+                      s->count == UINT64_MAX ? "more than " : "", s->count, k, s->n, (int)n_class, class,
+                      FAB_SCENARIOS_MOST, (int)n_class, class, k);
     }
     return FAB_OK;
 }
@@ -268,24 +254,18 @@ static fab_status read_histories(char *rest, fab_scenarios *s, fab_error *err) {
     bool given = false;
     double expected = 0;
     FAB_PASS(scenarios_read_count(rest, &s->count, &given, err));
-    if (!given || s->count == 0) {
-        return fab_fail(err, FAB_EINPUT, "--scenarios", "time:%.20s does not say how many histories; as time:30d@1000",
-                        rest);
-    }
-    if (fab_quantity_parse(rest, FAB_UNIT_TIME, &s->span_s, &inner) != FAB_OK) {
-        return fab_fail(err, FAB_EINPUT, "--scenarios", "time of a history: %s", inner.text);
-    }
+    FAB_REFUSE_IF(!given || s->count == 0, err, FAB_EINPUT, "--scenarios",
+                  "time:%.20s does not say how many histories; as time:30d@1000", rest);
+    FAB_REFUSE_IF(fab_quantity_parse(rest, FAB_UNIT_TIME, &s->span_s, &inner) != FAB_OK, err, FAB_EINPUT, "--scenarios",
+                  "time of a history: %s", inner.text);
     for (uint32_t c = 0; c < FAB_FAILURE_N; c++) {
-        if (!(s->rates.per_s[c] >= 0 && s->rates.repair_s[c] >= 0 && s->rates.per_s[c] < 1e9)) {
-            return fab_fail(err, FAB_EINPUT, "--scenarios", "%s fail %g times a second for %g s; both are at least 0",
-                            fab_failure_classes[c], s->rates.per_s[c], s->rates.repair_s[c]);
-        }
+        FAB_REFUSE_IF(!(s->rates.per_s[c] >= 0 && s->rates.repair_s[c] >= 0 && s->rates.per_s[c] < 1e9), err,
+                      FAB_EINPUT, "--scenarios", "%s fail %g times a second for %g s; both are at least 0",
+                      fab_failure_classes[c], s->rates.per_s[c], s->rates.repair_s[c]);
         expected += s->rates.per_s[c] * s->span_s * s->fabric->n_nodes;
     }
-    if (!(s->span_s > 0) || expected > 1e7) {
-        return fab_fail(err, FAB_EINPUT, "--scenarios",
-                        "a history of %g s would have up to %.3g failures; the limit is 1e7", s->span_s, expected);
-    }
+    FAB_REFUSE_IF(!(s->span_s > 0) || expected > 1e7, err, FAB_EINPUT, "--scenarios",
+                  "a history of %g s would have up to %.3g failures; the limit is 1e7", s->span_s, expected);
     s->source = SOURCE_HISTORIES;
     return FAB_OK;
 }
@@ -321,9 +301,8 @@ fab_status fab_scenarios_new(const char *text, const fab_fabric *fabric, const f
         FAB_TRY(scenario_make_events(text, n, floor, s, err));
     } else {
         int length = snprintf(rest, sizeof rest, "%s", colon != NULL ? colon + 1 : "");
-        if (length < 0 || (size_t)length >= sizeof rest) {
-            FAB_FAIL(err, FAB_EINPUT, "--scenarios", "'%.40s...' is too long", text);
-        }
+        FAB_FAIL_IF(length < 0 || (size_t)length >= sizeof rest, err, FAB_EINPUT, "--scenarios",
+                    "'%.40s...' is too long", text);
         FAB_TRY(n == 4 && strncmp(text, "time", 4) == 0 ? read_histories(rest, s, err)
                                                         : read_sets(text, n, rest, s, err));
     }

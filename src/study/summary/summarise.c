@@ -1,7 +1,7 @@
 /* Rows to a summary: sums and figures of every variant, policies against each other. Components: summarise_rank.c. */
 #include "summarise_internal.h"
-#include "fab/analysis.h"
 
+#include "fab/analysis.h"
 #include "fab/memory.h"
 #include "fab/order.h"
 
@@ -51,10 +51,6 @@ typedef struct weighted {
     uint64_t n;
 } weighted;
 
-static int by_value(const void *a, const void *b) {
-    return fab_order_double(&((const weighted *)a)->value, &((const weighted *)b)->value);
-}
-
 /* As fab_quantiles(), of values that stand for several: the smallest that so many do not exceed, from either end. */
 static fab_status weighted_quantiles(const tally *t, bool falling, const double *q, size_t n_q, double *out,
                                      fab_error *err) {
@@ -63,7 +59,7 @@ static fab_status weighted_quantiles(const tally *t, bool falling, const double 
     for (size_t i = 0; i < t->n_values; i++) {
         list[i] = (weighted){t->value[i], t->weight[i]};
     }
-    qsort(list, t->n_values, sizeof *list, by_value);
+    qsort(list, t->n_values, sizeof *list, fab_order_double);
     for (size_t k = 0; k < n_q; k++) {
         const double rank = fmax(ceil(q[k] * (double)t->n - 1e-9), 1);
         double seen = 0;
@@ -122,10 +118,9 @@ double summary_impact(const fab_summariser *s, const fab_outcome *row) {
 /* --- life --------------------------------------------------------------------------------------------------------- */
 
 static fab_status summarise_check_request(const fab_summary_request *r, fab_error *err) {
-    if (r->n_engines == 0 || r->n_policies == 0 || r->top == 0 || r->top > FAB_STUDY_TOP_MOST) {
-        return fab_fail(err, FAB_EINTERNAL, NULL, "a summary of %zu engines, %zu policies and %zu names", r->n_engines,
-                        r->n_policies, r->top);
-    }
+    FAB_REFUSE_IF(r->n_engines == 0 || r->n_policies == 0 || r->top == 0 || r->top > FAB_STUDY_TOP_MOST, err,
+                  FAB_EINTERNAL, NULL, "a summary of %zu engines, %zu policies and %zu names", r->n_engines,
+                  r->n_policies, r->top);
     return FAB_OK;
 }
 
@@ -218,20 +213,15 @@ static fab_status check_row(const fab_summariser *s, const fab_outcome *row, siz
                    {"redo_ratio", row->redo_ratio, 0, 1 + 1e-9},
                    {"slow_ratio", row->slow_ratio, -1e300, 1 + 1e-9},
                    {"wait_ratio", row->wait_ratio, 0, 1 + 1e-9}};
-    if (row->variant != variant || row->scenario < s->next || row->scenario >= s->request.n_scenarios) {
-        return fab_fail(err, FAB_EINPUT, NULL, "scenario %" PRIu64 ", variant %" PRIu32 ": not the row that is due",
-                        row->scenario, row->variant);
-    }
-    if (row->state >= FAB_OUTCOME_N_STATES) {
-        return fab_fail(err, FAB_EINPUT, NULL, "scenario %" PRIu64 ", variant %" PRIu32 ": state %" PRIu32,
-                        row->scenario, row->variant, row->state);
-    }
+    FAB_REFUSE_IF(row->variant != variant || row->scenario < s->next || row->scenario >= s->request.n_scenarios, err,
+                  FAB_EINPUT, NULL, "scenario %" PRIu64 ", variant %" PRIu32 ": not the row that is due", row->scenario,
+                  row->variant);
+    FAB_REFUSE_IF(row->state >= FAB_OUTCOME_N_STATES, err, FAB_EINPUT, NULL,
+                  "scenario %" PRIu64 ", variant %" PRIu32 ": state %" PRIu32, row->scenario, row->variant, row->state);
     for (size_t i = 0; i < sizeof FIGURES / sizeof FIGURES[0]; i++) {
-        if (FIGURES[i].value < FIGURES[i].least || FIGURES[i].value > FIGURES[i].most) {
-            return fab_fail(err, FAB_EINPUT, NULL,
-                            "scenario %" PRIu64 ", variant %" PRIu32 ": %s is %g, which cannot be", row->scenario,
-                            row->variant, FIGURES[i].name, FIGURES[i].value);
-        }
+        FAB_REFUSE_IF(FIGURES[i].value < FIGURES[i].least || FIGURES[i].value > FIGURES[i].most, err, FAB_EINPUT, NULL,
+                      "scenario %" PRIu64 ", variant %" PRIu32 ": %s is %g, which cannot be", row->scenario,
+                      row->variant, FIGURES[i].name, FIGURES[i].value);
     }
     return FAB_OK;
 }
@@ -241,9 +231,7 @@ static fab_status add_figures(const fab_summariser *s, variant_sums *v, const fa
     const uint64_t n = summary_weight(s, i);
     FAB_PASS(tally_add(&v->tallies[TALLY_LOST], row->lost_ratio, false, i, n, err));
     FAB_PASS(tally_add(&v->tallies[TALLY_MOVED], row->n_moved, false, i, n, err));
-    if (s->request.span_s > 0) {
-        FAB_PASS(tally_add(&v->tallies[TALLY_GOODPUT], row->goodput, true, i, n, err));
-    }
+    FAB_PASS(s->request.span_s > 0 ? tally_add(&v->tallies[TALLY_GOODPUT], row->goodput, true, i, n, err) : FAB_OK);
     if (row->state == FAB_OUTCOME_RUNS) {
         FAB_PASS(tally_add(&v->tallies[TALLY_SLOWDOWN], row->slowdown, false, i, n, err));
         FAB_PASS(tally_add(&v->tallies[TALLY_TIME], row->time_s, false, i, n, err));
@@ -391,16 +379,13 @@ static fab_status check_scenario(fab_summariser *s, const fab_outcome *rows, con
                                  fab_error *err) {
     for (size_t v = 0; v < s->n_variants; v++) {
         FAB_PASS(check_row(s, &rows[v], v, err));
-        if (rows[v].scenario != rows[0].scenario) {
-            return fab_fail(err, FAB_EINPUT, NULL, "scenario %" PRIu64 " has no row of variant %zu", rows[0].scenario,
-                            v);
-        }
+        FAB_REFUSE_IF(rows[v].scenario != rows[0].scenario, err, FAB_EINPUT, NULL,
+                      "scenario %" PRIu64 " has no row of variant %zu", rows[0].scenario, v);
     }
     for (size_t i = 0; i < n; i++) {
-        if (component[i] >= s->request.n_components || (i > 0 && component[i] <= component[i - 1])) {
-            return fab_fail(err, FAB_EINPUT, NULL, "scenario %" PRIu64 " fails component %" PRIu32 ", which cannot be",
-                            rows[0].scenario, component[i]);
-        }
+        FAB_REFUSE_IF(component[i] >= s->request.n_components || (i > 0 && component[i] <= component[i - 1]), err,
+                      FAB_EINPUT, NULL, "scenario %" PRIu64 " fails component %" PRIu32 ", which cannot be",
+                      rows[0].scenario, component[i]);
     }
     return FAB_OK;
 }

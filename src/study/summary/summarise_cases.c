@@ -34,10 +34,8 @@ static fab_status name_set(const fab_summary_request *r, fab_study_case *out, fa
     size_t length = 0;
     FAB_PASS(r->failed(r->failed_context, out->scenario, &component, &n, err));
     for (size_t i = 0; i < n; i++) {
-        if (component[i] >= r->n_components) {
-            return fab_fail(err, FAB_EINPUT, NULL, "scenario %" PRIu64 " fails component %" PRIu32 ", which cannot be",
-                            out->scenario, component[i]);
-        }
+        FAB_REFUSE_IF(component[i] >= r->n_components, err, FAB_EINPUT, NULL,
+                      "scenario %" PRIu64 " fails component %" PRIu32 ", which cannot be", out->scenario, component[i]);
         cases_add_item(out->failed, sizeof out->failed, &length, i, n,
                        fab_component_name(r->fabric, &r->components[component[i]], name));
     }
@@ -95,18 +93,11 @@ static fab_status cases_describe(fab_summariser *s, const candidate *from, fab_s
 
 static fab_status describe_all(fab_summariser *s, const candidate *from, size_t n, fab_study_case **out, size_t *out_n,
                                fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_study_case *cases = NULL;
-    FAB_TRY(FAB_NEW(cases, n, err));
-    for (size_t i = 0; i < n; i++) {
-        FAB_TRY(cases_describe(s, &from[i], &cases[i], err));
+    FAB_PASS(FAB_NEW(*out, n, err));
+    for (*out_n = 0; *out_n < n; (*out_n)++) {
+        FAB_PASS(cases_describe(s, &from[*out_n], &(*out)[*out_n], err));
     }
-    *out = cases;
-    *out_n = n;
-    cases = NULL;
-done:
-    free(cases);
-    return status;
+    return FAB_OK;
 }
 
 fab_status summary_cases(fab_summariser *s, size_t variant, fab_study_variant *out, fab_error *err) {

@@ -1,6 +1,7 @@
 /* What a failure of each class costs a history: ordinary least squares, without a constant, of the impact over how
  * often each class fails in the span. */
 #include "summarise_internal.h"
+
 #include "fab/analysis.h"
 
 #include <math.h>

@@ -27,16 +27,12 @@ fab_status summary_class_of(component_table *t, const fab_fabric *f, const fab_c
                             uint8_t *out, fab_error *err) {
     char name[CLASS_NAME];
     size_t k = 0;
-    if (t->class_record == NULL) {
-        FAB_PASS(FAB_NEW(t->class_record, CLASSES_MOST * n_variants, err));
-    }
+    FAB_PASS(t->class_record == NULL ? FAB_NEW(t->class_record, CLASSES_MOST * n_variants, err) : FAB_OK);
     name_class(f, c, name, sizeof name);
     while (k < t->n_classes && strcmp(t->class_name[k], name) != 0) {
         k++;
     }
-    if (k == CLASSES_MOST) {
-        return fab_fail(err, FAB_EINTERNAL, NULL, "more than %d classes of components", CLASSES_MOST);
-    }
+    FAB_REFUSE_IF(k == CLASSES_MOST, err, FAB_EINTERNAL, NULL, "more than %d classes of components", CLASSES_MOST);
     if (k == t->n_classes) {
         memcpy(t->class_name[k], name, sizeof name);
         t->n_classes++;
@@ -91,12 +87,8 @@ static void add_to_class(fab_critical_class *k, const fab_summary_request *r, co
     }
 }
 
-static int by_class_impact(const void *a, const void *b) {
-    const fab_critical_class *x = a;
-    const fab_critical_class *y = b;
-    FAB_ORDER_BY(y->scenario_impact, x->scenario_impact);
-    return strcmp(x->name, y->name);
-}
+FAB_ORDER_KEYS(by_class_impact, fab_critical_class, FAB_ORDER(b->scenario_impact, a->scenario_impact),
+               strcmp(a->name, b->name));
 
 const record *summary_class_record(const fab_summariser *s, size_t variant, size_t class) {
     return s->sets.class != NULL ? &s->sets.class[class] : &s->table.class_record[class * s->n_variants + variant];

@@ -66,10 +66,6 @@ static bool is_due_to(const fab_summariser *s, const double *ceiling, const uint
     return stops || cost_of_others(s, ceiling, component, n, i) <= fmax(FAB_SAME_FACTOR, NEXT_TO_NOTHING * impact);
 }
 
-static int by_impact_of(const void *a, const void *b) {
-    return fab_order_double(&((const interaction *)a)->impact, &((const interaction *)b)->impact);
-}
-
 static fab_status find_ceilings(fab_summariser *s, size_t variant, double *ceiling, fab_error *err) {
     fab_status status = FAB_OK;
     set_list *l = &s->sets;
@@ -87,7 +83,7 @@ static fab_status find_ceilings(fab_summariser *s, size_t variant, double *ceili
             l->ranked[l->n_ranked++] = (interaction){.impact = fmax(impact, 0), .n = k}; /* which, until the end */
         }
     }
-    qsort(l->ranked, l->n_ranked, sizeof *l->ranked, by_impact_of);
+    qsort(l->ranked, l->n_ranked, sizeof *l->ranked, fab_order_double);
     for (int pass = 0; pass < 2; pass++) {
         uint64_t *count = pass == 0 ? n_sets : n_below;
         for (size_t at = 0; at < l->n_ranked; at++) {
@@ -131,7 +127,7 @@ static fab_status add_interaction(fab_summariser *s, const double *ceiling, size
 /* With how many there are of that impact and above. */
 static void sort_interactions(set_list *l) {
     uint64_t n = 0;
-    FAB_SORT(l->interaction, l->n_entries, by_impact_of);
+    FAB_SORT(l->interaction, l->n_entries, fab_order_double);
     for (size_t i = l->n_entries; i-- > 0;) {
         n += l->interaction[i].n;
         l->interaction[i].n = n;

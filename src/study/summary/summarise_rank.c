@@ -189,19 +189,9 @@ double summary_mean_impact(const record *r) {
     return r->n_known == 0 ? NAN : r->least == r->most ? r->least : r->impact / (double)r->n_known;
 }
 
-static int by_impact(const void *a, const void *b) {
-    const ranked *x = a;
-    const ranked *y = b;
-    FAB_ORDER_BY(y->impact, x->impact);
-    return FAB_ORDER(x->component, y->component);
-}
+FAB_ORDER_KEYS(by_impact, ranked, FAB_ORDER(b->impact, a->impact), FAB_ORDER(a->component, b->component));
 
-static int by_impact_and_name(const void *a, const void *b) {
-    const named *x = a;
-    const named *y = b;
-    FAB_ORDER_BY(y->of.impact, x->of.impact);
-    return fab_compare_names(x->name, y->name);
-}
+FAB_ORDER_KEYS(by_impact_and_name, named, FAB_ORDER(b->of.impact, a->of.impact), fab_compare_names(a->name, b->name));
 
 const record *summary_record_of(const fab_summariser *s, size_t variant, size_t component) {
     return s->sets.part != NULL ? &s->sets.part[summary_first(s, (uint32_t)component)]
@@ -354,8 +344,6 @@ fab_status summary_rank(const fab_summariser *s, size_t variant, fab_study_varia
     FAB_PASS(rank_components(s, variant, false, &out->critical, err));
     FAB_PASS(rank_components(s, variant, true, &out->links, err));
     FAB_PASS(summary_find_classes(s, variant, out, err));
-    if (s->request.keep_impact) {
-        FAB_PASS(find_impact(s, variant, out, err));
-    }
+    FAB_PASS(s->request.keep_impact ? find_impact(s, variant, out, err) : FAB_OK);
     return FAB_OK;
 }

@@ -43,17 +43,13 @@ static fab_status has_no_choice(const fab_context *context, bool *out, fab_error
 static fab_status check(const symmetry_request *r, fab_error *err) {
     const fab_context_request *what = fab_context_what(r->context);
     for (size_t i = 0; i < r->n_policies; i++) {
-        if (r->policies[i] != FAB_POLICY_NONE) {
-            return fab_fail(err, FAB_EUNSUPPORTED, "--policy",
-                            "%s takes spares by their number, so that equal failures end differently; @classes wants "
-                            "none",
-                            fab_policies[r->policies[i]]);
-        }
+        FAB_REFUSE_IF(r->policies[i] != FAB_POLICY_NONE, err, FAB_EUNSUPPORTED, "--policy",
+                      "%s takes spares by their number, so that equal failures end differently; @classes wants "
+                      "none",
+                      fab_policies[r->policies[i]]);
     }
-    if (what->design->fabric.transport.kind != FAB_TRANSPORT_FLUID) {
-        return fab_fail(err, FAB_EUNSUPPORTED, "--transport",
-                        "packets of equal failures are not proven to take equal times; @classes wants fluid");
-    }
+    FAB_REFUSE_IF(what->design->fabric.transport.kind != FAB_TRANSPORT_FLUID, err, FAB_EUNSUPPORTED, "--transport",
+                  "packets of equal failures are not proven to take equal times; @classes wants fluid");
     return FAB_OK;
 }
 
@@ -72,9 +68,7 @@ fab_status symmetry_find(const symmetry_request *r, fab_permutations *out, fab_e
         all_hash = all_hash && stays_minimal(facts);
         odd = odd == NULL && !splits_evenly(facts) && !stays_minimal(facts) ? facts : odd;
     }
-    if (!all_split) {
-        FAB_PASS(has_no_choice(r->context, &has_one_way, err));
-    }
+    FAB_PASS(!all_split ? has_no_choice(r->context, &has_one_way, err) : FAB_OK);
     if (all_split || (has_one_way && odd == NULL)) {
         return symmetry_of_graph(r, out, err);
     }

@@ -54,14 +54,8 @@ static uint32_t vertex_of_server(const scene_graph *g, uint32_t server) {
 
 /* --- flows -------------------------------------------------------------------------------------------------------- */
 
-static int by_pair(const void *a, const void *b) {
-    const flow_record *x = a;
-    const flow_record *y = b;
-    FAB_ORDER_BY(x->src, y->src);
-    FAB_ORDER_BY(x->dst, y->dst);
-    FAB_ORDER_BY(x->phase, y->phase);
-    return FAB_ORDER(x->bytes, y->bytes);
-}
+FAB_ORDER_KEYS(by_pair, flow_record, FAB_ORDER(a->src, b->src), FAB_ORDER(a->dst, b->dst),
+               FAB_ORDER(a->phase, b->phase), FAB_ORDER(a->bytes, b->bytes));
 
 /* What a pair sends, whoever it is. */
 static int by_content(const void *a, const void *b) {
@@ -77,10 +71,8 @@ static int by_content(const void *a, const void *b) {
 
 static fab_status list_phase(scene_graph *g, uint32_t p, fab_error *err) {
     const fab_phase *phase = &g->traffic->phases[p];
-    if (phase->n_flows > 4 * (uint64_t)MOST_VERTICES) {
-        return fab_fail(err, FAB_EUNSUPPORTED, NULL, "phase %s has %" PRIu64 " flows, too many to find equal failures",
-                        phase->name, phase->n_flows);
-    }
+    FAB_REFUSE_IF(phase->n_flows > 4 * (uint64_t)MOST_VERTICES, err, FAB_EUNSUPPORTED, NULL,
+                  "phase %s has %" PRIu64 " flows, too many to find equal failures", phase->name, phase->n_flows);
     for (uint64_t i = 0; i < phase->n_flows; i++) {
         const fab_flow flow = fab_phase_flow(phase, i);
         const uint32_t domain = fab_domain_of(g->f, flow.src);
@@ -102,9 +94,7 @@ static fab_status list_pairs(scene_graph *g, fab_error *err) {
     for (uint32_t p = 0; p < g->traffic->n_phases; p++) {
         size_t first = 0;
         FAB_PASS(fab_context_duplicate(g->request->context, p, &first, err)); /* proportional: keeps what it keeps */
-        if (first == p && !is_coloured(g, &g->traffic->phases[p])) {
-            FAB_PASS(list_phase(g, p, err));
-        }
+        FAB_PASS(first == p && !is_coloured(g, &g->traffic->phases[p]) ? list_phase(g, p, err) : FAB_OK);
     }
     FAB_PASS(FAB_NEW(g->pair, g->n_records + 1, err));
     FAB_SORT(g->record, g->n_records, by_pair);
@@ -125,24 +115,20 @@ static fab_status list_pairs(scene_graph *g, fab_error *err) {
 
 /* --- colours ------------------------------------------------------------------------------------------------------ */
 
-static int by_number(const void *a, const void *b) {
-    return fab_order_u32(a, b);
-}
-
 /* Numbers without gaps, in the same order. */
 static fab_status compact_colours(scene_graph *g, fab_error *err) {
     uint32_t *sorted = NULL;
     size_t n = 0;
     FAB_PASS(FAB_NEW(sorted, g->n_vertices, err));
     memcpy(sorted, g->colour, g->n_vertices * sizeof *sorted);
-    qsort(sorted, g->n_vertices, sizeof *sorted, by_number);
+    qsort(sorted, g->n_vertices, sizeof *sorted, fab_order_u32);
     for (uint32_t v = 0; v < g->n_vertices; v++) {
         if (v == 0 || sorted[v] != sorted[n - 1]) {
             sorted[n++] = sorted[v];
         }
     }
     for (uint32_t v = 0; v < g->n_vertices; v++) {
-        const uint32_t *at = bsearch(&g->colour[v], sorted, n, sizeof *sorted, by_number);
+        const uint32_t *at = bsearch(&g->colour[v], sorted, n, sizeof *sorted, fab_order_u32);
         g->colour[v] = at != NULL ? (uint32_t)(at - sorted) : 0;
     }
     g->n_colours = (uint32_t)n;
@@ -253,12 +239,10 @@ static fab_status join_flows(scene_graph *g, fab_error *err) {
 static fab_status draw_graph(scene_graph *g, fab_error *err) {
     FAB_PASS(list_pairs(g, err));
     const uint64_t n = (uint64_t)g->f->n_nodes + g->f->n_cables + g->f->n_servers + 2 * g->n_pairs;
-    if (n > MOST_VERTICES) {
-        return fab_fail(err, FAB_EUNSUPPORTED, NULL,
-                        "equal failures are found in a graph of up to %" PRIu32 " vertices; fabric and flows make "
-                        "%" PRIu64 "; one phase alone (--traffic job:NAME) has fewer",
-                        MOST_VERTICES, n);
-    }
+    FAB_REFUSE_IF(n > MOST_VERTICES, err, FAB_EUNSUPPORTED, NULL,
+                  "equal failures are found in a graph of up to %" PRIu32 " vertices; fabric and flows make "
+                  "%" PRIu64 "; one phase alone (--traffic job:NAME) has fewer",
+                  MOST_VERTICES, n);
     g->n_vertices = (uint32_t)n;
     FAB_PASS(FAB_NEW(g->colour, g->n_vertices, err));
     FAB_PASS(join_fabric(g, err));

@@ -17,10 +17,7 @@ fab_status fab_layout_init(fab_layout *layout, const fab_fabric *fabric, uint32_
     fab_layout made = {.fabric = fabric, .n_most = n_most};
     uint32_t n_slots = fab_n_gpus(fabric) / fabric->gpus_per_domain + 1;
     FAB_TRY(FAB_NEW(made.slot, n_slots, err));
-    FAB_TRY(FAB_NEW(made.count, n_most, err));
-    FAB_TRY(FAB_NEW(made.order, n_most, err));
-    FAB_TRY(FAB_NEW(made.unit.ranks, n_most, err));
-    FAB_TRY(FAB_NEW(made.domain.ranks, n_most, err));
+    FAB_TRY(FAB_NEW_ALL(n_most, err, made.count, made.order, made.unit.ranks, made.domain.ranks));
     for (uint32_t i = 0; i < n_slots; i++) {
         made.slot[i] = FAB_NONE;
     }

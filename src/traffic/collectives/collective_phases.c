@@ -69,13 +69,8 @@ static void take_ring(fab_sink *sink, uint32_t part, double bytes) {
     }
 }
 
-static int collective_compare(const void *a, const void *b) {
-    const record *x = a;
-    const record *y = b;
-    FAB_ORDER_BY(x->part, y->part);
-    FAB_ORDER_BY(x->from, y->from);
-    return FAB_ORDER(x->to, y->to);
-}
+FAB_ORDER_KEYS(collective_compare, record, FAB_ORDER(a->part, b->part), FAB_ORDER(a->from, b->from),
+               FAB_ORDER(a->to, b->to));
 
 /* Edges of one pair in one part carry equal bytes, so that their order does not matter. */
 static void merge_records(flow_sink *s) {
@@ -193,9 +188,7 @@ static fab_status init_communicator(const fab_collective_set *set, const fab_alg
 static fab_status take_parts(const run *r, fab_phase_builder *builders, fab_traffic *traffic, fab_error *err) {
     FAB_PASS(fab_traffic_reserve(traffic, r->n_parts, err));
     for (uint32_t part = 0; part < r->n_parts; part++) {
-        if (r->set->by_source) {
-            FAB_PASS(fab_phase_sort(&builders[part].phase, fab_n_gpus(r->set->fabric), err));
-        }
+        FAB_PASS(r->set->by_source ? fab_phase_sort(&builders[part].phase, fab_n_gpus(r->set->fabric), err) : FAB_OK);
         FAB_PASS(fab_phase_check(&builders[part].phase, err));
     }
     for (uint32_t part = 0; part < r->n_parts; part++) {

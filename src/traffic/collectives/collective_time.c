@@ -11,14 +11,9 @@ typedef struct ends {
     bool leaves;                /* some flow leaves its scale-up domain */
 } ends;
 
-static void ends_release(ends *e) {
-    FAB_FREE_ALL(e->port_out, e->port_in, e->nic_out, e->nic_in);
-}
-
 static fab_status ends_init(ends *e, const fab_fabric *fabric, fab_error *err) {
     e->fabric = fabric;
-    FAB_PASS(FAB_NEW(e->port_out, fab_n_gpus(fabric), err));
-    FAB_PASS(FAB_NEW(e->port_in, fab_n_gpus(fabric), err));
+    FAB_PASS(FAB_NEW_ALL(fab_n_gpus(fabric), err, e->port_out, e->port_in));
     FAB_PASS(FAB_NEW(e->nic_out, fab_n_of(fabric, FAB_NODE_NIC), err));
     return FAB_NEW(e->nic_in, fab_n_of(fabric, FAB_NODE_NIC), err);
 }
@@ -119,7 +114,7 @@ fab_status fab_collective_time(const fab_fabric *fabric, const fab_phase *phases
             sum += e.leaves ? fab_phase_host_s(fabric, phase) : 0;
             has_left = has_left || e.leaves;
         }
-        ends_release(&e);
+        FAB_FREE_ALL(e.port_out, e.port_in, e.nic_out, e.nic_in);
     }
     if (status == FAB_OK) {
         *out_s = sum;

@@ -104,9 +104,7 @@ fab_status fab_collective_init(const fab_algorithm *algorithm, const fab_layout 
                         .bytes = communicator->bytes};
     FAB_REFUSE_IF(c.r < 2, err, FAB_EINPUT, NULL, "a collective needs at least 2 ranks, not %" PRIu32, c.r);
     FAB_PASS(count_channels(&c, err));
-    if (algorithm->rules->check != NULL) {
-        FAB_PASS(algorithm->rules->check(&c, err));
-    }
+    FAB_PASS(algorithm->rules->check != NULL ? algorithm->rules->check(&c, err) : FAB_OK);
     *out = c;
     return FAB_OK;
 }

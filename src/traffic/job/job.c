@@ -183,14 +183,10 @@ static fab_status resolve_dimensions(fab_job *job, const fab_fabric *fabric, fab
     bool fits = s->tp <= n && s->pp <= n && s->cp <= n && s->tp * s->pp <= n && s->tp * s->pp * s->cp <= n;
     uint64_t inner = fits ? s->tp * s->pp * s->cp : 1;
     if (s->dp == 0) {
-        if (!fits || n % inner != 0) {
-            return fail_product(job, err);
-        }
+        FAB_RETURN_IF(!fits || n % inner != 0, fail_product(job, err));
         s->dp = n / inner;
     }
-    if (!fits || s->dp > n || inner * s->dp != n) {
-        return fail_product(job, err);
-    }
+    FAB_RETURN_IF(!fits || s->dp > n || inner * s->dp != n, fail_product(job, err));
     job->size[FAB_DIM_TP] = (uint32_t)s->tp;
     job->size[FAB_DIM_CP] = (uint32_t)s->cp;
     job->size[FAB_DIM_PP] = (uint32_t)s->pp;
@@ -214,9 +210,7 @@ static fab_status resolve_ranking(fab_job *job, fab_error *err) {
     }
     set_default(&s->dp, job->n_gpus);
     set_default(&s->table_group, job->n_gpus);
-    if (s->dp != job->n_gpus) {
-        return fail_product(job, err);
-    }
+    FAB_RETURN_IF(s->dp != job->n_gpus, fail_product(job, err));
     FAB_REFUSE_IF(s->dp % s->table_group != 0 || s->table_group < 2, err, FAB_EINPUT, job->where,
                   "table-group %" PRIu64 " is no divisor of the job's %" PRIu64 " GPUs, or a single one",
                   s->table_group, s->dp);
@@ -417,9 +411,7 @@ static fab_status resolve_shape(fab_job *job, const fab_fabric *fabric, fab_erro
     if (job->spec.kind == FAB_JOB_RANKING) {
         FAB_PASS(resolve_ranking(job, err));
     } else {
-        if (job->spec.kind == FAB_JOB_SERVING) {
-            FAB_PASS(resolve_serving(job, err));
-        }
+        FAB_PASS(job->spec.kind == FAB_JOB_SERVING ? resolve_serving(job, err) : FAB_OK);
         FAB_PASS(resolve_dimensions(job, fabric, err));
         job->batch_is_open = job->spec.kind == FAB_JOB_SERVING && job->spec.batch == 0;
         FAB_PASS(resolve_batch(job, job->spec.kind == FAB_JOB_SERVING ? 1 : job->model.batch, err));

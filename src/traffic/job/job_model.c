@@ -16,14 +16,12 @@ static void set_default(uint64_t *value, uint64_t fallback) {
 }
 
 static fab_status unknown_model(const fab_job *job, fab_error *err) {
-    char list[FAB_CHOICES_TEXT];
-    fab_choices near;
-    fab_choices_init(&near, job->spec.model);
+    fab_choices near = fab_choices_of(job->spec.model);
     for (const fab_model *m = fab_models; m->name != NULL; m++) {
         fab_choices_offer(&near, m->name);
     }
     return fab_fail(err, FAB_EINPUT, job->where, "there is no model '%s'%s", job->spec.model,
-                    fab_choices_list(&near, "known:", list));
+                    fab_choices_list(&near, "known:"));
 }
 
 /* The smallest GPT whose published run used at least as many GPUs as the job has, else the largest; or one that is so

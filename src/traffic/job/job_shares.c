@@ -53,11 +53,10 @@ static fab_status read_shares(const char *path, const char *const *names, size_t
         for (size_t i = 0; i < n_columns; i++) {
             const fab_token t = fab_text_token(&text);
             double value = 0;
-            if (!share_number(t, &value)) {
-                status = fab_fail_in_file(err, path, text.line, t.column, "'%.*s' is no %s: a number from 0 to 1e12",
-                                          (int)(t.length < 40 ? t.length : 40), t.text, names[i]);
-                goto done;
-            }
+            FAB_TRY(!share_number(t, &value)
+                        ? fab_fail_in_file(err, path, text.line, t.column, "'%.*s' is no %s: a number from 0 to 1e12",
+                                           (int)(t.length < 40 ? t.length : 40), t.text, names[i])
+                        : FAB_OK);
             FAB_TRY(FAB_GROW(out->values, out->capacity, out->n + 1, err));
             out->values[out->n++] = value;
         }
@@ -160,13 +159,8 @@ static double lookups_of(const piece *p) {
     return p->columns * p->pooling;
 }
 
-static int most_work_first(const void *a, const void *b) {
-    const piece *x = a;
-    const piece *y = b;
-    FAB_ORDER_BY(lookups_of(y), lookups_of(x));
-    FAB_ORDER_BY(y->columns, x->columns);
-    return FAB_ORDER(x->table, y->table);
-}
+FAB_ORDER_KEYS(most_work_first, piece, FAB_ORDER(lookups_of(b), lookups_of(a)), FAB_ORDER(b->columns, a->columns),
+               FAB_ORDER(a->table, b->table));
 
 fab_status fab_job_find_tables(const fab_job_spec *s, const char *where, fab_embedding_table **out, size_t *out_n,
                                fab_error *err) {

@@ -149,14 +149,10 @@ static fab_status place_all(const sharing *s, const bool *is_open, fab_error *er
         FAB_PASS(claim_storage(s, job, err));
     }
     for (size_t job = 0; job < s->design->n_jobs; job++) {
-        if (!is_open[job]) {
-            FAB_PASS(place_given(s, job, err));
-        }
+        FAB_PASS(!is_open[job] ? place_given(s, job, err) : FAB_OK);
     }
     for (size_t job = 0; job < s->design->n_jobs; job++) {
-        if (is_open[job]) {
-            FAB_PASS(place_open(s, job, job == last_open, err));
-        }
+        FAB_PASS(is_open[job] ? place_open(s, job, job == last_open, err) : FAB_OK);
     }
     return FAB_OK;
 }

@@ -82,9 +82,7 @@ static fab_status list_shapes(fab_job_space *s, fab_error *err) {
             for (p.pp = 1; of_cp > 0 && (p.pp = next_size(s, FAB_PLAN_PP, given->pp, of_cp, stages, p.pp)) > 0;
                  p.pp++) {
                 p.dp = of_cp / p.pp;
-                if (is_open(s, FAB_PLAN_DP) || p.dp == given->dp) {
-                    FAB_PASS(add_experts(s, p, err));
-                }
+                FAB_PASS(is_open(s, FAB_PLAN_DP) || p.dp == given->dp ? add_experts(s, p, err) : FAB_OK);
             }
         }
     }

@@ -134,9 +134,7 @@ fab_status fab_job_check_stages(const fab_job_spec *s, const char *where, fab_er
     FAB_REFUSE_IF(s->interleave > units || s->pp * s->interleave > units, err, FAB_EINPUT, where,
                   "pp %" PRIu64 " x interleave %" PRIu64 " needs as many layers, the model has %" PRIu64, s->pp,
                   s->interleave, units);
-    if (s->stage_layers[0] != '\0') {
-        FAB_PASS(check_listed(s, where, err));
-    }
+    FAB_PASS(s->stage_layers[0] != '\0' ? check_listed(s, where, err) : FAB_OK);
     FAB_REFUSE_IF(s->interleave > fab_most_chunks(s), err, FAB_EINPUT, where,
                   "interleave %" PRIu64 " leaves chunks empty: a stage has %" PRIu64 " layers", s->interleave,
                   fab_most_chunks(s));

@@ -57,11 +57,9 @@ static fab_status parse_word(const char *value, const char *const *words, uint32
 
 static fab_status set_algorithm(fab_pattern *p, const char *value, fab_error *err) {
     bool known = strcmp(value, "auto") == 0 || strcmp(value, "nccl") == 0 || strcmp(value, "all") == 0;
-    if (strcmp(value, "best") == 0) { /* whoever replays has put the algorithm in its place */
-        return fab_fail(
-            err, FAB_EUNSUPPORTED, NULL,
-            "best is found by replays, of run, route, sweep, compare, mix and optimize; choose auto or nccl");
-    }
+    /* whoever replays has put the algorithm in its place */
+    FAB_REFUSE_IF(strcmp(value, "best") == 0, err, FAB_EUNSUPPORTED, NULL,
+                  "best is found by replays, of run, route, sweep, compare, mix and optimize; choose auto or nccl");
     if (!known && fab_algorithm_find(p->operation, value) == NULL) {
         char names[128];
         fab_pattern_algorithms(p->operation, names, sizeof names);
@@ -138,11 +136,9 @@ static fab_status set_value(fab_pattern *p, const char *key, const char *value, 
 }
 
 static fab_status unknown_key(const fab_pattern *p, size_t which, const char *key, fab_error *err) {
-    char hint[FAB_CHOICES_TEXT];
     char keys[160];
-    fab_choices near;
     (void)snprintf(keys, sizeof keys, "%s" COMMON_KEYS, fab_pattern_rows[which].keys);
-    fab_choices_init(&near, key);
+    fab_choices near = fab_choices_of(key);
     for (char *at = keys; *at != '\0';) {
         size_t blanks = strspn(at, " ");
         size_t n = strcspn(at + blanks, " ");
@@ -152,7 +148,7 @@ static fab_status unknown_key(const fab_pattern *p, size_t which, const char *ke
         at += blanks + n;
     }
     return fab_fail(err, FAB_EINPUT, p->text, "pattern '%s' has no key '%.40s'%s allowed:%s" COMMON_KEYS,
-                    fab_patterns[which].name, key, near.best[0] != '\0' ? fab_choices_hint(&near, hint) : ";",
+                    fab_patterns[which].name, key, near.best[0] != '\0' ? fab_choices_hint(&near) : ";",
                     fab_pattern_rows[which].keys);
 }
 
@@ -173,14 +169,11 @@ static fab_status set_item(fab_pattern *p, size_t which, const char *key, const 
 }
 
 static fab_status unknown_pattern(const char *text, const char *name, fab_error *err) {
-    char list[FAB_CHOICES_TEXT];
-    fab_choices near;
-    fab_choices_init(&near, name);
+    fab_choices near = fab_choices_of(name);
     for (const fab_pattern_info *info = fab_patterns; info->name != NULL; info++) {
         fab_choices_offer(&near, info->name);
     }
-    return fab_fail(err, FAB_EINPUT, text, "there is no pattern '%.40s'%s", name,
-                    fab_choices_list(&near, "known:", list));
+    return fab_fail(err, FAB_EINPUT, text, "there is no pattern '%.40s'%s", name, fab_choices_list(&near, "known:"));
 }
 
 fab_status fab_pattern_parse(char *list, fab_pattern *p, size_t *out_which, fab_error *err) {

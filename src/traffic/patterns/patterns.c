@@ -317,11 +317,10 @@ static fab_status place_pattern(const fab_pattern *p, const fab_job *list, fab_t
 static fab_status begin_placed(fab_pattern *p, size_t which, fab_job *list, fab_error *err) {
     FAB_PASS(find_pattern_servers(p, list, err));
     bool has_gpus = strstr(p->seen, " gpus ") != NULL;
-    if (fab_pattern_rows[which].operation != FAB_N_OPERATIONS &&
-        p->fabric->gpus_per_domain > p->fabric->gpus_per_server) {
-        return fab_fail(err, FAB_EUNSUPPORTED, p->text,
-                        "a collective takes servers and placement only where each server is a scale-up domain");
-    }
+    FAB_REFUSE_IF(fab_pattern_rows[which].operation != FAB_N_OPERATIONS &&
+                      p->fabric->gpus_per_domain > p->fabric->gpus_per_server,
+                  err, FAB_EUNSUPPORTED, p->text,
+                  "a collective takes servers and placement only where each server is a scale-up domain");
     FAB_REFUSE_IF(has_gpus && p->last >= list->n_gpus, err, FAB_EINPUT, p->text,
                   "gpus up to %" PRIu64 " are wanted of servers with %" PRIu32, p->last, list->n_gpus);
     p->last = has_gpus ? p->last : list->n_gpus - 1;

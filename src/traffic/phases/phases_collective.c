@@ -81,10 +81,9 @@ fab_status fab_training_collective(fab_comm_list *list, const fab_fabric *fabric
                                     .bytes = list->bytes,
                                     .executions = phase->executions};
     FAB_TRY(check_sum(list, operation, phase, err));
-    if (strcmp(phase->algorithm, "best") == 0) { /* whoever replays has put an algorithm in its place */
-        FAB_FAIL(&why, FAB_EUNSUPPORTED, where,
-                 "best is found by replays, of run, route, sweep, compare, mix and optimize; choose auto or nccl");
-    }
+    /* whoever replays has put an algorithm in its place */
+    FAB_FAIL_IF(strcmp(phase->algorithm, "best") == 0, &why, FAB_EUNSUPPORTED, where,
+                "best is found by replays, of run, route, sweep, compare, mix and optimize; choose auto or nccl");
     bool is_auto = strcmp(phase->algorithm, "auto") == 0;
     if (is_auto || strcmp(phase->algorithm, "nccl") == 0) {
         FAB_TRY(is_auto ? fab_collective_add_fastest(&set, traffic, note, sizeof note, &why)

@@ -449,9 +449,7 @@ fab_status fab_training_make(const fab_job *job, const fab_fabric *fabric, const
         FAB_TRY(fab_traffic_reserve(traffic, 1, err));
         fab_traffic_take(traffic, &builder);
     }
-    if (wanted->phase != NULL && traffic->n_phases == 0) {
-        FAB_TRY(no_such_phase(job, wanted->phase, err));
-    }
+    FAB_TRY(wanted->phase != NULL && traffic->n_phases == 0 ? no_such_phase(job, wanted->phase, err) : FAB_OK);
 done:
     fab_phase_release(&builder.phase);
     fab_comm_list_release(&t.others);

@@ -16,9 +16,10 @@ typedef struct fab_choices {
     char all[512];    /**< every name, ", " between; cut where it is full */
     size_t length;
     bool is_cut;
+    char text[FAB_CHOICES_TEXT]; /**< that was asked for last */
 } fab_choices;
 
-void fab_choices_init(fab_choices *choices, const char *word);
+fab_choices fab_choices_of(const char *word);
 
 /**
  * Takes one name into account. Near are, the nearest first: the same but for case, `-`, `_` and blanks, or what the
@@ -28,8 +29,8 @@ void fab_choices_init(fab_choices *choices, const char *word);
  */
 void fab_choices_offer(fab_choices *choices, const char *name);
 
-/** "; did you mean 'x'?", or "". `out` holds FAB_CHOICES_TEXT bytes. Returns out. */
-const char *fab_choices_hint(const fab_choices *choices, char *out);
+/** "; did you mean 'x'?", or "". It lasts until the next text of these choices. */
+const char *fab_choices_hint(fab_choices *choices);
 
-/** "; did you mean 'x'? allowed: a, b, c" with label "allowed:". `out` holds FAB_CHOICES_TEXT bytes. Returns out. */
-const char *fab_choices_list(const fab_choices *choices, const char *label, char *out);
+/** "; did you mean 'x'? allowed: a, b, c" with label "allowed:", likewise. */
+const char *fab_choices_list(fab_choices *choices, const char *label);

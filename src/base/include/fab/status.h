@@ -70,6 +70,14 @@ const char *fab_status_name(fab_status status);
         }                                                                                                              \
     } while (0)
 
+/** A check like FAB_REFUSE_IF() whose refusal is told by a call that knows the place: a file's line, a table's row. */
+#define FAB_RETURN_IF(condition, call)                                                                                 \
+    do {                                                                                                               \
+        if (condition) {                                                                                               \
+            return (call);                                                                                             \
+        }                                                                                                              \
+    } while (0)
+
 /** Like FAB_TRY, for an error that is found here. */
 #define FAB_FAIL(...)                                                                                                  \
     do {                                                                                                               \

@@ -6,7 +6,6 @@
 #pragma once
 
 #include "fab/job_spec.h"
-#include "fab/status.h"
 #include "fab/traffic.h"
 
 #include <stdbool.h>

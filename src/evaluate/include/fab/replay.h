@@ -7,7 +7,6 @@
 #include "fab/context.h"
 #include "fab/loads.h"
 #include "fab/result.h"
-#include "fab/stat.h"
 
 /** What to replay. */
 typedef struct fab_replay {

@@ -18,18 +18,16 @@ typedef fab_graph_element element;
 fab_status fab_graph_copy(const fab_xml_stream *at, char to[FAB_GRAPH_ID], const char *from, const char *what,
                           fab_error *err) {
     size_t n = strlen(from);
-    if (n >= FAB_GRAPH_ID) {
-        return fab_xml_stream_wrong(at, err, "'%.40s...': %s of more than 255 bytes", from, what);
-    }
+    FAB_RETURN_IF(n >= FAB_GRAPH_ID,
+                  fab_xml_stream_wrong(at, err, "'%.40s...': %s of more than 255 bytes", from, what));
     memcpy(to, from, n + 1);
     return FAB_OK;
 }
 
 fab_status fab_graph_attribute(const fab_xml_stream *at, char to[FAB_GRAPH_ID], const char *name, fab_error *err) {
     const char *value = fab_xml_stream_attribute(at, name);
-    if (value == NULL || value[0] == '\0') {
-        return fab_xml_stream_wrong(at, err, "attribute '%s' is missing or empty", name);
-    }
+    FAB_RETURN_IF(value == NULL || value[0] == '\0',
+                  fab_xml_stream_wrong(at, err, "attribute '%s' is missing or empty", name));
     return fab_graph_copy(at, to, value, name, err);
 }
 
@@ -162,9 +160,7 @@ static fab_status end_node(reader *r, const fab_xml_stream *at, fab_error *err) 
         FAB_PASS(name_adapter(r, node, server, err));
         return FAB_OK;
     }
-    if (e->label[0] != '\0') {
-        FAB_PASS(fab_network_text(r->net, e->label, strlen(e->label), &node->label, err));
-    }
+    FAB_PASS(e->label[0] != '\0' ? fab_network_text(r->net, e->label, strlen(e->label), &node->label, err) : FAB_OK);
     FAB_PASS(fab_network_ib_host(r->net, index, err));
     if (node->kind == FAB_NETWORK_ADAPTER && e->server[0] != '\0' && node->host == NULL) {
         FAB_PASS(fab_network_text(r->net, e->server, strlen(e->server), &node->host, err));
@@ -193,10 +189,10 @@ static fab_status end_edge(reader *r, const fab_xml_stream *at, fab_error *err) 
         cable.end[i] = (fab_network_end){.node = fab_network_find(r->net, ids[i], strlen(ids[i])), .line = e->line};
         inside[i] = fab_network_find(r->inside, ids[i], strlen(ids[i]));
         n_inside += inside[i] != FAB_NETWORK_NONE;
-        if (cable.end[i].node == FAB_NETWORK_NONE && inside[i] == FAB_NETWORK_NONE) {
-            FAB_PASS(fab_xml_stream_wrong(at, err, "the %s of an edge, '%.60s', is no node that was declared before it",
-                                          i == 0 ? "source" : "target", ids[i]));
-        }
+        FAB_RETURN_IF(cable.end[i].node == FAB_NETWORK_NONE && inside[i] == FAB_NETWORK_NONE,
+                      fab_xml_stream_wrong(at, err,
+                                           "the %s of an edge, '%.60s', is no node that was declared before it",
+                                           i == 0 ? "source" : "target", ids[i]));
     }
     if (n_inside == 2) { /* a GPU and its scale-up domain */
         const fab_network_cable link = {.end = {{.node = inside[0]}, {.node = inside[1]}}};
@@ -211,9 +207,7 @@ static fab_status end_edge(reader *r, const fab_xml_stream *at, fab_error *err) 
     }
     bool has_ports = cable.end[0].port != NULL && cable.end[1].port != NULL;
     FAB_PASS(fab_network_add_cable(r->net, &cable, &was_there, err));
-    if (was_there && !e->is_directed) {
-        FAB_PASS(fab_xml_stream_wrong(at, err, "this cable stands in the file twice"));
-    }
+    FAB_RETURN_IF(was_there && !e->is_directed, fab_xml_stream_wrong(at, err, "this cable stands in the file twice"));
     if (e->is_directed && !has_ports) {
         FAB_PASS(FAB_GROW(r->one_way, r->one_way_capacity, r->n_one_way + 1, err));
         r->one_way[r->n_one_way++] = r->net->n_cables - 1;
@@ -233,9 +227,7 @@ void fab_graph_begin(reader *r, const fab_xml_stream *at, fab_graph_scope what) 
 
 fab_status fab_graph_start(reader *r, const fab_xml_stream *at, const char *edges, fab_error *err) {
     const char *direction = fab_xml_stream_attribute(at, edges);
-    if (r->has_graph) {
-        return fab_xml_stream_wrong(at, err, "a second graph is not read");
-    }
+    FAB_RETURN_IF(r->has_graph, fab_xml_stream_wrong(at, err, "a second graph is not read"));
     fab_graph_begin(r, at, FAB_GRAPH_GRAPH);
     r->directed = direction != NULL && strcmp(direction, "directed") == 0;
     r->has_graph = true;
@@ -246,12 +238,8 @@ fab_status fab_graph_start(reader *r, const fab_xml_stream *at, const char *edge
 
 fab_status fab_graph_add_key(reader *r, const fab_xml_stream *at, const char *domain, const char *id, const char *title,
                              fab_error *err) {
-    if (r->n_keys == FAB_GRAPH_KEYS) {
-        return fab_xml_stream_wrong(at, err, "more than %d keys", FAB_GRAPH_KEYS);
-    }
-    if (fab_graph_find_key(r, id) != NULL) {
-        return fab_xml_stream_wrong(at, err, "key '%.60s' is there already", id);
-    }
+    FAB_RETURN_IF(r->n_keys == FAB_GRAPH_KEYS, fab_xml_stream_wrong(at, err, "more than %d keys", FAB_GRAPH_KEYS));
+    FAB_RETURN_IF(fab_graph_find_key(r, id) != NULL, fab_xml_stream_wrong(at, err, "key '%.60s' is there already", id));
     FAB_PASS(FAB_GROW(r->keys, r->key_capacity, r->n_keys + 1, err));
     fab_graph_key *k = &r->keys[r->n_keys];
     *k = (fab_graph_key){.meaning = fab_graphml_meaning_of(domain, title)};
@@ -378,9 +366,7 @@ static fab_status add_domains(reader *r, fab_error *err) {
             members[n++] = behind;
         }
         int length = snprintf(name, sizeof name, "domain-%" PRIu32, n_domains++);
-        if (several) {
-            FAB_TRY(fab_network_add_group(r->net, name, (size_t)length, members, n, err));
-        }
+        FAB_TRY(several ? fab_network_add_group(r->net, name, (size_t)length, members, n, err) : FAB_OK);
     }
 done:
     FAB_FREE_ALL(domain_of, members);
@@ -392,9 +378,7 @@ fab_status fab_graph_read(const char *path, const fab_xml_visitor *visitor, fab_
     reader r = {.net = net, .names_ports = true, .last_server = FAB_NETWORK_NONE};
     FAB_TRY(fab_network_new(path, &r.inside, err));
     FAB_TRY(fab_xml_stream_read(path, visitor, &r, err));
-    if (!r.has_graph) {
-        FAB_TRY(fab_fail_in_file(err, path, 1, 0, "there is no <graph> in it"));
-    }
+    FAB_TRY(!r.has_graph ? fab_fail_in_file(err, path, 1, 0, "there is no <graph> in it") : FAB_OK);
     FAB_TRY(r.n_one_way > 0 ? join_ways(&r, err) : FAB_OK);
     FAB_TRY(r.is_ours && r.inside->n_nodes > 0 ? add_domains(&r, err) : FAB_OK);
     net->has_ports = r.names_ports && net->n_cables > 0;

@@ -5,7 +5,6 @@
 #pragma once
 
 #include <stdbool.h>
-#include <stddef.h>
 
 typedef enum fab_graphml_meaning {
     FAB_GRAPHML_NOTHING,

@@ -9,9 +9,8 @@
 static fab_status gexf_key(const fab_xml_stream *at, const char *class, const char *id, char to[FAB_GRAPH_ID],
                            fab_error *err) {
     char text[2 * FAB_GRAPH_ID];
-    if (id == NULL || id[0] == '\0') {
-        return fab_xml_stream_wrong(at, err, "attribute 'id' of a key is missing or empty");
-    }
+    FAB_RETURN_IF(id == NULL || id[0] == '\0',
+                  fab_xml_stream_wrong(at, err, "attribute 'id' of a key is missing or empty"));
     (void)snprintf(text, sizeof text, "%.8s %.500s", class, id);
     return fab_graph_copy(at, to, text, "a key", err);
 }
@@ -57,10 +56,9 @@ static fab_status start_node(fab_graph_reader *r, const fab_xml_stream *at, fab_
 static fab_status gexf_on_start(void *context, const fab_xml_stream *at, const char *name, fab_error *err) {
     fab_graph_reader *r = context;
     bool is_element = strcmp(name, "node") == 0 || strcmp(name, "edge") == 0;
-    if (is_element && r->scope != FAB_GRAPH_GRAPH) {
-        return fab_xml_stream_wrong(at, err, "a %s %s is not read", name,
-                                    r->has_graph ? "inside another element" : "outside a graph");
-    }
+    FAB_RETURN_IF(is_element && r->scope != FAB_GRAPH_GRAPH,
+                  fab_xml_stream_wrong(at, err, "a %s %s is not read", name,
+                                       r->has_graph ? "inside another element" : "outside a graph"));
     if (is_element) {
         return strcmp(name, "node") == 0 ? start_node(r, at, err) : start_edge(r, at, err);
     }

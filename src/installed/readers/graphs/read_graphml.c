@@ -38,10 +38,10 @@ static fab_status start_edge(reader *r, const fab_xml_stream *at, fab_error *err
 static fab_status start_data(reader *r, const fab_xml_stream *at, fab_error *err) {
     const char *id = fab_xml_stream_attribute(at, "key");
     const fab_graph_key *key = id != NULL ? fab_graph_find_key(r, id) : NULL;
-    if (key == NULL) {
-        return fab_xml_stream_wrong(
-            at, err, id != NULL ? "data of a key '%.60s' that is not declared before" : "data without a key", id);
-    }
+    FAB_RETURN_IF(key == NULL, fab_xml_stream_wrong(at, err,
+                                                    id != NULL ? "data of a key '%.60s' that is not declared before"
+                                                               : "data without a key",
+                                                    id));
     r->data = key->meaning;
     r->in_data = true;
     return FAB_OK;

@@ -91,9 +91,7 @@ fab_status fab_network_ib_describe(fab_network *net, uint32_t index, fab_network
     n = t.length;
     node->kind = kind;
     bool is_known = strlen(node->label) == n && memcmp(node->label, text, n) == 0; /* a port's line repeats it */
-    if (n > 0 && !is_known) {
-        FAB_PASS(fab_network_text(net, text, n, &node->label, err));
-    }
+    FAB_PASS(n > 0 && !is_known ? fab_network_text(net, text, n, &node->label, err) : FAB_OK);
     if (kind == FAB_NETWORK_ADAPTER && strstr(node->label, "Aggregation Node") != NULL) {
         node->kind = FAB_NETWORK_SERVICE;
     }

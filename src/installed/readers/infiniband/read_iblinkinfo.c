@@ -7,7 +7,6 @@
 #include "fab/memory.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define N_LIDS     65536
@@ -84,15 +83,13 @@ static fab_status add_side(link_reader *r, const side *s, bool is_local, uint32_
     char label[N_LABEL];
     (void)snprintf(label, sizeof label, "%.*s", (int)(s->label.length < N_LABEL - 1 ? s->label.length : N_LABEL - 1),
                    s->label.text);
-    if (s->lid == 0 && s->guid == 0) {
-        return fab_text_fail(
-            r->in, err, "the other end has LID 0, so no subnet manager has named it; iblinkinfo --line tells its GUID");
-    }
+    FAB_RETURN_IF(
+        s->lid == 0 && s->guid == 0,
+        fab_text_fail(r->in, err,
+                      "the other end has LID 0, so no subnet manager has named it; iblinkinfo --line tells its GUID"));
     uint32_t node = s->lid > 0 ? r->by_lid[s->lid] : FAB_NETWORK_NONE;
     bool is_new = node == FAB_NETWORK_NONE;
-    if (is_new) {
-        FAB_PASS(name_box(r, s, label, &node, err));
-    }
+    FAB_PASS(is_new ? name_box(r, s, label, &node, err) : FAB_OK);
     r->by_lid[s->lid] = s->lid > 0 ? node : FAB_NETWORK_NONE;
     fab_network_kind kind = kind_of(r, s, is_local, label);
     fab_network_node *box = &r->net->nodes[node];
@@ -152,10 +149,9 @@ static fab_status read_end(const link_reader *r, const char *at, const char *beh
         n++;
     }
     bool has_guid = n == 3 && fab_token_guid(words[0], &out->guid);
-    if (n != (has_guid ? 3 : 2) || !fab_token_number(words[n - 2], &out->lid) || out->lid >= N_LIDS ||
-        !fab_token_number(words[n - 1], &out->port) || out->port == 0 || out->port > MOST_PORTS) {
-        return link_wrong(r, at, "expected the LID and the port of an end, as in 2 17[  ]", err);
-    }
+    FAB_RETURN_IF(n != (has_guid ? 3 : 2) || !fab_token_number(words[n - 2], &out->lid) || out->lid >= N_LIDS ||
+                      !fab_token_number(words[n - 1], &out->port) || out->port == 0 || out->port > MOST_PORTS,
+                  link_wrong(r, at, "expected the LID and the port of an end, as in 2 17[  ]", err));
     return FAB_OK;
 }
 
@@ -176,29 +172,24 @@ static fab_status read_link(link_reader *r, fab_token line, const char *arrow, f
     side sides[2] = {{.label = {.text = r->block, .length = strlen(r->block)}}, {0}};
     char ports[2][8];
     fab_network_cable cable = {.end = {{.port = ports[0], .line = r->in->line}, {.port = ports[1]}}};
-    if (end == NULL || fab_token_last(fab_token_range(end, behind), ')') == NULL) {
-        return link_wrong(r, behind, "the line ends within a link", err);
-    }
+    FAB_RETURN_IF(end == NULL || fab_token_last(fab_token_range(end, behind), ')') == NULL,
+                  link_wrong(r, behind, "the line ends within a link", err));
     const char *open = find_text(end, behind, "\"");
     const char *close = open != NULL ? fab_token_last(fab_token_range(open + 1, behind), '"') : NULL;
-    if (close == NULL) {
-        return link_wrong(r, end, "expected the description of the other end in quotes", err);
-    }
+    FAB_RETURN_IF(close == NULL, link_wrong(r, end, "expected the description of the other end in quotes", err));
     if (quote != NULL) { /* --line: 0xGUID "description" LID port[] */
         const char *last = fab_token_last(fab_token_range(quote + 1, arrow), '"');
         uint64_t guid = 0;
         fab_token word = trimmed(line.text, quote);
-        if (last == NULL || !fab_token_guid(word, &guid)) {
-            return link_wrong(r, line.text, "expected a GUID and a description in quotes", err);
-        }
+        FAB_RETURN_IF(last == NULL || !fab_token_guid(word, &guid),
+                      link_wrong(r, line.text, "expected a GUID and a description in quotes", err));
         FAB_PASS(read_end(r, last + 1, arrow, &sides[0], err));
         sides[0].guid = guid;
         sides[0].label = trimmed(quote + 1, last);
         r->kind = FAB_NETWORK_UNKNOWN;
     } else {
-        if (r->kind == FAB_NETWORK_UNKNOWN) {
-            return link_wrong(r, line.text, "a port before the first line of a box, CA: or Switch:", err);
-        }
+        FAB_RETURN_IF(r->kind == FAB_NETWORK_UNKNOWN,
+                      link_wrong(r, line.text, "a port before the first line of a box, CA: or Switch:", err));
         FAB_PASS(read_end(r, line.text, arrow, &sides[0], err));
         sides[0].guid = sides[0].guid != 0 ? sides[0].guid : r->block_guid;
     }

@@ -25,24 +25,20 @@ static fab_status read_value(const reader *r, uint64_t *out, fab_error *err) {
         digits.text += 2;
         digits.length = (bracket != NULL ? (size_t)(bracket - t.text) : t.length) - 2;
     }
-    if (digits.length == t.length || !fab_token_hexadecimal(digits, out)) {
-        return fab_text_refuse(r->in, t, err, "is no hexadecimal number such as 0x2c9");
-    }
+    FAB_RETURN_IF(digits.length == t.length || !fab_token_hexadecimal(digits, out),
+                  fab_text_refuse(r->in, t, err, "is no hexadecimal number such as 0x2c9"));
     return FAB_OK;
 }
 
 /* "[17]" */
 static fab_status read_port(const reader *r, char out[8], fab_error *err) {
     uint64_t port = 0;
-    if (!fab_text_take(r->in, "[")) {
-        return fab_text_expected(r->in, "a port, such as [17],", err);
-    }
+    FAB_RETURN_IF(!fab_text_take(r->in, "["), fab_text_expected(r->in, "a port, such as [17],", err));
     fab_token t = fab_text_rest(r->in);
     t.length = strspn(t.text, "0123456789") < t.length ? strspn(t.text, "0123456789") : t.length;
-    if (!fab_token_number(t, &port) || port > MOST_PORTS || t.text + t.length == r->in->behind ||
-        t.text[t.length] != ']') {
-        return fab_text_expected(r->in, "a port number up to 254 and ]", err);
-    }
+    FAB_RETURN_IF(!fab_token_number(t, &port) || port > MOST_PORTS || t.text + t.length == r->in->behind ||
+                      t.text[t.length] != ']',
+                  fab_text_expected(r->in, "a port number up to 254 and ]", err));
     r->in->at += t.length + 1;
     (void)snprintf(out, 8, "%u", (unsigned)port);
     return FAB_OK;
@@ -50,14 +46,11 @@ static fab_status read_port(const reader *r, char out[8], fab_error *err) {
 
 /* "S-2c5eab0300b87b40" */
 static fab_status read_name(const reader *r, fab_token *out, fab_error *err) {
-    if (!fab_text_take(r->in, "\"")) {
-        return fab_text_expected(r->in, "a node's name in quotes", err);
-    }
+    FAB_RETURN_IF(!fab_text_take(r->in, "\""), fab_text_expected(r->in, "a node's name in quotes", err));
     fab_token t = fab_text_rest(r->in);
     const char *quote = memchr(t.text, '"', t.length);
-    if (quote == NULL || quote == t.text) {
-        return fab_text_expected(r->in, "a node's name that ends in a quote", err);
-    }
+    FAB_RETURN_IF(quote == NULL || quote == t.text,
+                  fab_text_expected(r->in, "a node's name that ends in a quote", err));
     t.length = (size_t)(quote - t.text);
     r->in->at = quote + 1;
     *out = t;
@@ -78,15 +71,12 @@ static fab_status ibnet_read_header(reader *r, fab_network_kind kind, fab_error 
     uint64_t n_ports = 0;
     fab_token name = {0};
     fab_token t = fab_text_token(r->in);
-    if (!fab_token_number(t, &n_ports) || n_ports == 0 || n_ports > MOST_PORTS) {
-        return fab_text_refuse(r->in, t, err, "is no number of ports, 1 to 254");
-    }
+    FAB_RETURN_IF(!fab_token_number(t, &n_ports) || n_ports == 0 || n_ports > MOST_PORTS,
+                  fab_text_refuse(r->in, t, err, "is no number of ports, 1 to 254"));
     FAB_PASS(read_name(r, &name, err));
     FAB_PASS(fab_network_add_node(r->net, name.text, name.length, r->in->line, &r->node, err));
     fab_network_node *node = &r->net->nodes[r->node];
-    if (node->n_ports > 0) {
-        return fab_text_refuse(r->in, name, err, "has a record on line %zu already", node->line);
-    }
+    FAB_RETURN_IF(node->n_ports > 0, fab_text_refuse(r->in, name, err, "has a record on line %zu already", node->line));
     node->line = r->in->line;
     node->n_ports = (uint32_t)n_ports;
     node->guid = r->guid;

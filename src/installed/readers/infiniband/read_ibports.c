@@ -17,22 +17,17 @@ typedef struct side {
 static fab_status read_side(const fab_network_lines *r, side *out, fab_error *err) {
     uint64_t number = 0;
     out->kind_text = fab_text_token(r->in);
-    if (!fab_network_ib_kind(out->kind_text, &out->kind)) {
-        return fab_text_refuse(r->in, out->kind_text, err, "where SW, CA or RT was expected");
-    }
+    FAB_RETURN_IF(!fab_network_ib_kind(out->kind_text, &out->kind),
+                  fab_text_refuse(r->in, out->kind_text, err, "where SW, CA or RT was expected"));
     fab_token lid = fab_text_token(r->in);
-    if (!fab_token_number(lid, &number) || number > 0xffff) {
-        return fab_text_refuse(r->in, lid, err, "is no LID");
-    }
+    FAB_RETURN_IF(!fab_token_number(lid, &number) || number > 0xffff, fab_text_refuse(r->in, lid, err, "is no LID"));
     fab_token port = fab_text_token(r->in);
-    if (!fab_token_number(port, &number) || number > 254) {
-        return fab_text_refuse(r->in, port, err, "is no port, 0 to 254");
-    }
+    FAB_RETURN_IF(!fab_token_number(port, &number) || number > 254,
+                  fab_text_refuse(r->in, port, err, "is no port, 0 to 254"));
     (void)snprintf(out->port, sizeof out->port, "%u", (unsigned)number);
     out->guid = fab_text_token(r->in);
-    if (out->guid.length < 3 || memcmp(out->guid.text, "0x", 2) != 0) {
-        return fab_text_refuse(r->in, out->guid, err, "is no GUID such as 0x7cfe9003009ce5b0");
-    }
+    FAB_RETURN_IF(out->guid.length < 3 || memcmp(out->guid.text, "0x", 2) != 0,
+                  fab_text_refuse(r->in, out->guid, err, "is no GUID such as 0x7cfe9003009ce5b0"));
     return FAB_OK;
 }
 
@@ -75,9 +70,7 @@ static fab_status ibports_read_line(const fab_network_lines *r, fab_error *err) 
         FAB_PASS(add_side(r, &here, take_quoted(r->in, "'\n"), &node, err));
         return FAB_OK;
     }
-    if (!is_known) {
-        return fab_text_refuse(r->in, width, err, "is no width and speed such as 4x EDR");
-    }
+    FAB_RETURN_IF(!is_known, fab_text_refuse(r->in, width, err, "is no width and speed such as 4x EDR"));
     FAB_PASS(read_side(r, &there, err));
     fab_token label = take_quoted(r->in, "' - '");
     fab_token other = take_quoted(r->in, "' )");

@@ -8,7 +8,6 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define COLUMNS 13
@@ -65,10 +64,9 @@ static fab_status net_dump_block(dump_reader *r, fab_error *err) {
     fab_token rest = close != NULL ? fab_token_range(close + 3, behind) : (fab_token){.length = 0};
     (void)fab_token_split(&rest, ',');
     fab_token word = fab_token_trim(fab_token_split(&rest, ','), " ");
-    if (rest.text == NULL || !fab_token_guid(word, &guid) || guid == 0) {
-        return fab_text_refuse(r->in, (fab_token){.column = line.column}, err,
-                               "expected a switch, as in \"leaf-0\", Mellanox, 0x1070fd03001adeb4, LID 17");
-    }
+    FAB_RETURN_IF(rest.text == NULL || !fab_token_guid(word, &guid) || guid == 0,
+                  fab_text_refuse(r->in, (fab_token){.column = line.column}, err,
+                                  "expected a switch, as in \"leaf-0\", Mellanox, 0x1070fd03001adeb4, LID 17"));
     return net_dump_switch(r, guid, fab_token_range(line.text + 1, close), err);
 }
 
@@ -85,9 +83,8 @@ static size_t columns_of(fab_token line, fab_token out[COLUMNS]) {
 }
 
 static fab_status keep_text(const dump_reader *r, fab_token t, const char **out, fab_error *err) {
-    if (t.length >= NAME) {
-        return fab_text_refuse(r->in, (fab_token){.column = t.column}, err, "a text of more than 255 bytes");
-    }
+    FAB_RETURN_IF(t.length >= NAME,
+                  fab_text_refuse(r->in, (fab_token){.column = t.column}, err, "a text of more than 255 bytes"));
     return fab_network_text(r->net, t.text, t.length, out, err);
 }
 
@@ -95,28 +92,24 @@ static fab_status net_dump_port(dump_reader *r, fab_error *err) {
     fab_token c[COLUMNS];
     fab_token line = fab_text_rest(r->in);
     uint64_t number = 0;
-    if (columns_of(line, c) < COLUMNS || r->node == FAB_NETWORK_NONE) {
-        return fab_text_refuse(r->in, (fab_token){.column = line.column}, err,
-                               r->node == FAB_NETWORK_NONE ? "a port before the first switch"
-                                                           : "expected a port of 13 columns with colons between");
-    }
-    if (!fab_token_number(c[NUMBER], &number) || number > 254) {
-        return fab_text_refuse(r->in, c[NUMBER], err, "is no port, 0 to 254");
-    }
+    FAB_RETURN_IF(columns_of(line, c) < COLUMNS || r->node == FAB_NETWORK_NONE,
+                  fab_text_refuse(r->in, (fab_token){.column = line.column}, err,
+                                  r->node == FAB_NETWORK_NONE ? "a port before the first switch"
+                                                              : "expected a port of 13 columns with colons between"));
+    FAB_RETURN_IF(!fab_token_number(c[NUMBER], &number) || number > 254,
+                  fab_text_refuse(r->in, c[NUMBER], err, "is no port, 0 to 254"));
     port_row row = {.node = r->node, .line = r->in->line};
     fab_token guid = c[OTHER_GUID];
     if (guid.length > 2 && memcmp(guid.text, "0x", 2) == 0) {
-        if (!fab_token_guid(guid, &row.other)) {
-            return fab_text_refuse(r->in, c[OTHER_GUID], err, "is no GUID such as 0x7cfe9003009ce5b0");
-        }
+        FAB_RETURN_IF(!fab_token_guid(guid, &row.other),
+                      fab_text_refuse(r->in, c[OTHER_GUID], err, "is no GUID such as 0x7cfe9003009ce5b0"));
     } else if (fab_token_is(c[STATE], "ACT")) {
         return fab_text_refuse(r->in, c[OTHER_GUID], err, "where the GUID of the other end was expected");
     }
     fab_token label = c[OTHER_LABEL];
-    if (row.other != 0 && (label.length < 2 || label.text[0] != '"' || label.text[label.length - 1] != '"')) {
-        return fab_text_refuse(r->in, (fab_token){.column = label.column}, err,
-                               "expected the description of the other end in quotes");
-    }
+    FAB_RETURN_IF(row.other != 0 && (label.length < 2 || label.text[0] != '"' || label.text[label.length - 1] != '"'),
+                  fab_text_refuse(r->in, (fab_token){.column = label.column}, err,
+                                  "expected the description of the other end in quotes"));
     label = row.other != 0 ? (fab_token){.text = label.text + 1, .length = label.length - 2} : (fab_token){.text = ""};
     (void)fab_network_ib_speed(c[WIDTH], c[SPEED], &row.width, &row.rate_bps);
     FAB_PASS(keep_text(r, c[LABEL], &row.label, err));

@@ -24,9 +24,7 @@ static fab_status subnet_take(const fab_network_lines *r, const char *word, fab_
 static fab_status read_field(const fab_network_lines *r, const char *key, uint64_t *out, fab_error *err) {
     FAB_PASS(subnet_take(r, key, err));
     fab_token t = fab_text_token(r->in);
-    if (!fab_token_hexadecimal(t, out)) {
-        return fab_text_refuse(r->in, t, err, "is no hexadecimal number");
-    }
+    FAB_RETURN_IF(!fab_token_hexadecimal(t, out), fab_text_refuse(r->in, t, err, "is no hexadecimal number"));
     return FAB_OK;
 }
 
@@ -54,9 +52,7 @@ static fab_status read_label(const fab_network_lines *r, fab_token *out, fab_err
     while (at != NULL && !ends_label(at, behind)) {
         at = memchr(at + 1, '}', (size_t)(behind - at - 1));
     }
-    if (at == NULL) {
-        return fab_text_expected(r->in, "a description that ends with '} LID:XXXX PN:XX }'", err);
-    }
+    FAB_RETURN_IF(at == NULL, fab_text_expected(r->in, "a description that ends with '} LID:XXXX PN:XX }'", err));
     *out = (fab_token){.text = from, .length = (size_t)(at - from)};
     r->in->at = at + 1;
     return FAB_OK;
@@ -67,9 +63,8 @@ static fab_status read_side(const fab_network_lines *r, side *out, fab_error *er
     uint64_t other = 0;
     FAB_PASS(subnet_take(r, "{", err));
     fab_token kind = fab_text_token(r->in);
-    if (!fab_network_ib_kind(kind, &out->kind)) {
-        return fab_text_refuse(r->in, kind, err, "where SW, CA or RT was expected");
-    }
+    FAB_RETURN_IF(!fab_network_ib_kind(kind, &out->kind),
+                  fab_text_refuse(r->in, kind, err, "where SW, CA or RT was expected"));
     FAB_PASS(read_field(r, "Ports:", &out->n_ports, err));
     FAB_PASS(read_field(r, "SystemGUID:", &out->system_guid, err));
     FAB_PASS(read_field(r, "NodeGUID:", &out->guid, err));
@@ -81,10 +76,10 @@ static fab_status read_side(const fab_network_lines *r, side *out, fab_error *er
     FAB_PASS(read_field(r, "LID:", &other, err));
     FAB_PASS(read_field(r, "PN:", &out->port, err));
     FAB_PASS(subnet_take(r, "}", err));
-    if (out->port > MOST_PORTS || out->n_ports == 0 || out->n_ports > MOST_PORTS) {
-        return fab_text_refuse(r->in, (fab_token){.column = kind.column}, err, "port %llX of %llX; a node has 1 to FE",
-                               (unsigned long long)out->port, (unsigned long long)out->n_ports);
-    }
+    FAB_RETURN_IF(out->port > MOST_PORTS || out->n_ports == 0 || out->n_ports > MOST_PORTS,
+                  fab_text_refuse(r->in, (fab_token){.column = kind.column}, err,
+                                  "port %llX of %llX; a node has 1 to FE", (unsigned long long)out->port,
+                                  (unsigned long long)out->n_ports));
     return FAB_OK;
 }
 
@@ -118,9 +113,8 @@ static fab_status read_rate(const fab_network_lines *r, fab_network_cable *cable
     fab_token speed = fab_text_token(r->in);
     (void)fab_network_ib_speed(width, speed, &cable->width, &cable->rate_bps);
     cable->rate_bps = fab_token_is(speed, "2.5") ? 0 : cable->rate_bps;
-    if (fab_text_rest(r->in).length > 0 && fab_text_token(r->in).length > 0) {
-        return fab_text_expected(r->in, "the end of the line", err);
-    }
+    FAB_RETURN_IF(fab_text_rest(r->in).length > 0 && fab_text_token(r->in).length > 0,
+                  fab_text_expected(r->in, "the end of the line", err));
     return FAB_OK;
 }
 

@@ -52,7 +52,6 @@ typedef struct fab_relocator_request {
     uint64_t budget; /**< most placements that collision-aware tries; 0: the default */
     uint32_t
         n_exchanges; /**< healthy servers that may change places with lost ones; 0: the default, 1; FAB_NONE: none */
-    bool exchanges_freely; /**< also where that makes only the fullest link less full; else only for fewer collisions */
 } fab_relocator_request;
 
 /** Scratch of one thread. */

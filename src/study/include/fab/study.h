@@ -5,7 +5,6 @@
  */
 #pragma once
 
-#include "fab/engine_spec.h"
 #include "fab/relocate.h"
 #include "fab/shard.h"
 

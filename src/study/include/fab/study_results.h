@@ -4,7 +4,6 @@
  */
 #pragma once
 
-#include "fab/fabric.h"
 #include "fab/status.h"
 #include "fab/store.h"
 #include "fab/study_summary.h"

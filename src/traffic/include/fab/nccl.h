@@ -12,7 +12,6 @@
 #include "fab/host.h"
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 typedef enum fab_nccl_algorithm {
