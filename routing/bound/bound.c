@@ -20,13 +20,12 @@ static void bound_release(fab_bound_job *job) {
 
 /* Links that are a next hop of some switch: no other carries anything. */
 static fab_status bound_find_links(fab_bound_job *job, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_next_hops *t = job->next_hops;
     const fab_fabric *f = job->fabric;
-    uint8_t *used = NULL;
-    FAB_TRY(FAB_NEW(used, f->n_links, err));
+    FAB_OWNED uint8_t *used = NULL;
+    FAB_PASS(FAB_NEW(used, f->n_links, err));
     job->n_links = fab_next_hops_mark(t, used);
-    FAB_TRY(FAB_NEW_ALL(job->n_links, err, job->link, job->capacity));
+    FAB_PASS(FAB_NEW_ALL(job->n_links, err, job->link, job->capacity));
     uint32_t n = 0;
     for (uint32_t l = 0; l < f->n_links; l++) {
         if (used[l] != 0) {
@@ -34,9 +33,7 @@ static fab_status bound_find_links(fab_bound_job *job, fab_error *err) {
             job->capacity[n++] = fab_class_of(f, l)->capacity_bps;
         }
     }
-done:
-    free(used);
-    return status;
+    return FAB_OK;
 }
 
 static fab_status bound_init(fab_bound_job *job, fab_error *err) {
@@ -140,23 +137,20 @@ static fab_status bound_solve(fab_bound_job *job, fab_bound_method method, fab_b
 
 fab_status fab_bound_find(const fab_fabric *fabric, const fab_dag *dag, const fab_next_hops *next_hops,
                           const fab_demand *demand, fab_bound_method method, fab_bound *out, fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_bound bound = {0};
+    FAB_OWNS(fab_bound_release) fab_bound bound = {0};
+    FAB_OWNS(bound_release)
     fab_bound_job job = {.fabric = fabric, .dag = dag, .next_hops = next_hops, .demand = demand};
-    FAB_FAIL_IF(method != FAB_BOUND_TRIVIAL && method != FAB_BOUND_LP && method != FAB_BOUND_WEIGHTS, err, FAB_EINPUT,
-                NULL, "%d is no method to ask for", (int)method);
-    FAB_TRY(bound_init(&job, err));
-    FAB_TRY(bound_solve(&job, method, &bound, err));
-    FAB_FAIL_IF(job.lower > bound.upper * (1 + FAB_BOUND_EXACT), err, FAB_EINTERNAL, NULL,
-                "a routing reaches %.17g, below the certified bound %.17g", bound.upper, job.lower);
+    FAB_REFUSE_IF(method != FAB_BOUND_TRIVIAL && method != FAB_BOUND_LP && method != FAB_BOUND_WEIGHTS, err, FAB_EINPUT,
+                  NULL, "%d is no method to ask for", (int)method);
+    FAB_PASS(bound_init(&job, err));
+    FAB_PASS(bound_solve(&job, method, &bound, err));
+    FAB_REFUSE_IF(job.lower > bound.upper * (1 + FAB_BOUND_EXACT), err, FAB_EINTERNAL, NULL,
+                  "a routing reaches %.17g, below the certified bound %.17g", bound.upper, job.lower);
     bound.lower = fmin(job.lower, bound.upper); /* equal but for rounding */
     bound.segment = fullest_segment(fabric, demand);
     bound.length = job.length;
     job.length = NULL;
     *out = bound;
     bound = (fab_bound){0};
-done:
-    bound_release(&job);
-    fab_bound_release(&bound);
-    return status;
+    return FAB_OK;
 }

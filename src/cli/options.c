@@ -285,13 +285,12 @@ static fab_status parse_option(int argc, char **argv, int *at, cli_options *out,
 }
 
 fab_status cli_options_parse(const cli_command *command, int argc, char **argv, cli_options *out, fab_error *err) {
-    fab_status status = FAB_OK;
     *out = (cli_options){.command = command, .seed = 1, .n_seeds = 1, .n_threads = fab_n_processors(), .n_shards = 1};
     size_t n = (size_t)argc;
     out->words = argv;
     out->n_words = n;
     const char **room = NULL; /* each of the eleven lists holds at most every word */
-    FAB_TRY(FAB_NEW(room, 11 * n + 11, err));
+    FAB_PASS(FAB_NEW(room, 11 * n + 11, err));
     out->operands.items = room;
     out->overrides.items = room + n;
     out->jobs.items = room + 2 * n;
@@ -311,24 +310,23 @@ fab_status cli_options_parse(const cli_command *command, int argc, char **argv, 
         } else if (strcmp(argument, "--") == 0) {
             only_operands = true;
         } else {
-            FAB_TRY(parse_option(argc, argv, &i, out, err));
+            FAB_PASS(parse_option(argc, argv, &i, out, err));
         }
     }
     if (out->help) {
-        goto done;
+        return FAB_OK;
     }
-    FAB_FAIL_IF(out->table != NULL && !cli_writes(out, "csv"), err, FAB_EUSAGE, NULL,
-                "option --table: neither --format nor --export asks for csv");
-    FAB_FAIL_IF(out->operands.n < command->min_operands, err, FAB_EUSAGE, NULL, "command %s needs %s", command->name,
-                command->operands);
-    FAB_FAIL_IF(out->operands.n > command->max_operands, err, FAB_EUSAGE, NULL,
-                "command %s: '%.60s' is one operand too many%s", command->name,
-                out->operands.items[command->max_operands],
-                command->max_operands > 0                  ? ""
-                : strncmp(command->name, "study ", 6) == 0 ? "; the folder of the study is named by --store"
-                                                           : "; it takes options alone");
-done:
-    return status;
+    FAB_REFUSE_IF(out->table != NULL && !cli_writes(out, "csv"), err, FAB_EUSAGE, NULL,
+                  "option --table: neither --format nor --export asks for csv");
+    FAB_REFUSE_IF(out->operands.n < command->min_operands, err, FAB_EUSAGE, NULL, "command %s needs %s", command->name,
+                  command->operands);
+    FAB_REFUSE_IF(out->operands.n > command->max_operands, err, FAB_EUSAGE, NULL,
+                  "command %s: '%.60s' is one operand too many%s", command->name,
+                  out->operands.items[command->max_operands],
+                  command->max_operands > 0                  ? ""
+                  : strncmp(command->name, "study ", 6) == 0 ? "; the folder of the study is named by --store"
+                                                             : "; it takes options alone");
+    return FAB_OK;
 }
 
 void cli_options_release(cli_options *options) {

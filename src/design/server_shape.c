@@ -338,23 +338,22 @@ const char *fab_server_rate(char *out, double bps) {
 }
 
 fab_status fab_server_read(const char *path, fab_server_shape *out, fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_xml *xml = NULL;
-    fab_server_shape *shape = NULL;
+    FAB_OWNS(fab_xml_free_owned) fab_xml *xml = NULL;
+    FAB_OWNED fab_server_shape *shape = NULL;
     server_reader r = {.path = path};
-    FAB_TRY(FAB_NEW(shape, 1, err));
+    FAB_PASS(FAB_NEW(shape, 1, err));
     r.shape = shape;
-    FAB_TRY(fab_xml_read(path, &xml, err));
+    FAB_PASS(fab_xml_read(path, &xml, err));
     const fab_xml_element *root = fab_xml_root(xml);
     r.is_hwloc = strcmp(root->name, "topology") == 0;
     if (strcmp(root->name, "system") != 0 && !r.is_hwloc) {
-        FAB_TRY(server_wrong(&r, root->line, root->column, FAB_EINPUT,
-                             "expected NCCL's <system>, or hwloc's <topology>", err));
+        FAB_PASS(server_wrong(&r, root->line, root->column, FAB_EINPUT,
+                              "expected NCCL's <system>, or hwloc's <topology>", err));
     }
-    FAB_TRY(r.is_hwloc ? server_hwloc_walk(&r, root, err) : server_walk(&r, root, err));
-    FAB_TRY(take_loose(&r, err));
+    FAB_PASS(r.is_hwloc ? server_hwloc_walk(&r, root, err) : server_walk(&r, root, err));
+    FAB_PASS(take_loose(&r, err));
     if (shape->n_gpus == 0 || shape->n_nics == 0) {
-        FAB_TRY(server_wrong(
+        FAB_PASS(server_wrong(
             &r, root->line, root->column, FAB_EINPUT,
             r.is_hwloc           ? shape->n_gpus == 0 ? "no GPU in it: lstopo keeps devices with --whole-io or "
                                                         "--filter io:important"
@@ -364,12 +363,9 @@ fab_status fab_server_read(const char *path, fab_server_shape *out, fab_error *e
             err));
     }
     for (uint32_t i = 0; i < shape->n_gpus; i++) {
-        FAB_TRY(find_nearest(&r, i, err));
+        FAB_PASS(find_nearest(&r, i, err));
     }
     server_sum_up(shape);
     *out = *shape;
-done:
-    free(shape);
-    fab_xml_free(xml);
-    return status;
+    return FAB_OK;
 }

@@ -4,8 +4,6 @@
 #include "fab/rng.h"
 #include "spray.h"
 
-#include <stdlib.h>
-
 #define SHORTEST    0.125 /* step, in round trips; the longest is one, because windows follow what they cause */
 #define VISITS      3e8   /* of paths to links: longer steps where shorter ones would make more */
 #define MOST_ROUNDS 200.0 /* that the fullest link sends for; of longer phases a part is looked at */

@@ -453,7 +453,6 @@ fab_status run_once(run *r, run_with with, fab_op *op, double *out_s, fab_error 
 /* --- memory ------------------------------------------------------------------------------------------------------- */
 
 fab_status run_open(run *r, const fab_pipeline *p, fab_error *err) {
-    fab_status status = FAB_OK;
     size_t n_chunks = (size_t)p->n_stages * p->n_chunks;
     *r = (run){.p = p,
                .n_steps = fab_pipeline_steps(p),
@@ -463,22 +462,21 @@ fab_status run_open(run *r, const fab_pipeline *p, fab_error *err) {
     while (r->n_leaves < p->n_stages) {
         r->n_leaves *= 2;
     }
-    FAB_TRY(FAB_NEW(r->step, p->n_stages * r->n_steps, err));
-    FAB_TRY(FAB_NEW_ALL(p->n_stages, err, r->next, r->free_s));
-    FAB_TRY(FAB_NEW(r->queue, (size_t)p->n_stages * N_CHANNELS, err));
-    FAB_TRY(FAB_NEW_ALL(p->n_stages, err, r->active, r->state, r->waits, r->closing));
-    FAB_TRY(FAB_NEW(r->first, 2 * r->n_leaves, err));
-    FAB_TRY(FAB_NEW_ALL(p->n_stages, err, r->channel_s, r->channel, r->is_stale, r->fetched, r->used));
-    FAB_TRY(FAB_NEW(r->gathered_s, (size_t)p->n_stages * r->n_slots * 2, err));
-    FAB_TRY(FAB_NEW(r->arrived_s, 2 * n_chunks * p->n_microbatches, err));
-    FAB_TRY(FAB_NEW(r->open_passes, n_chunks, err));
+    FAB_PASS(FAB_NEW(r->step, p->n_stages * r->n_steps, err));
+    FAB_PASS(FAB_NEW_ALL(p->n_stages, err, r->next, r->free_s));
+    FAB_PASS(FAB_NEW(r->queue, (size_t)p->n_stages * N_CHANNELS, err));
+    FAB_PASS(FAB_NEW_ALL(p->n_stages, err, r->active, r->state, r->waits, r->closing));
+    FAB_PASS(FAB_NEW(r->first, 2 * r->n_leaves, err));
+    FAB_PASS(FAB_NEW_ALL(p->n_stages, err, r->channel_s, r->channel, r->is_stale, r->fetched, r->used));
+    FAB_PASS(FAB_NEW(r->gathered_s, (size_t)p->n_stages * r->n_slots * 2, err));
+    FAB_PASS(FAB_NEW(r->arrived_s, 2 * n_chunks * p->n_microbatches, err));
+    FAB_PASS(FAB_NEW(r->open_passes, n_chunks, err));
     if (p->order == FAB_ORDER_ZERO_BUBBLE) {
         fab_pipeline_order_zero_bubble(p, r->step);
     } else {
         fab_pipeline_order_1f1b(p, r->step);
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 void run_close(run *r) {

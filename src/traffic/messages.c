@@ -5,7 +5,6 @@
 #include "fab/memory.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* The first message inside the scale-up domain and the first outside are part of the step. */

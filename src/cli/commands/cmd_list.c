@@ -12,7 +12,6 @@
 #include "fab/network.h"
 #include "fab/units.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #define LIST_COLUMNS 10
@@ -41,16 +40,15 @@ static void add_tapers(cli_table *table, const fab_counts *counts) {
 }
 
 static fab_status fill_presets(cli_table *table, fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_design *design = NULL;
-    FAB_TRY(FAB_NEW(design, 1, err));
+    FAB_OWNED fab_design *design = NULL;
+    FAB_PASS(FAB_NEW(design, 1, err));
     for (const fab_builtin *b = fab_builtin_presets; b->name != NULL; b++) {
         char name[FAB_NAME_SIZE];
         char text[FAB_NAME_SIZE + 8];
         fab_counts counts = {0};
         (void)snprintf(text, sizeof text, "preset:%s", stem(name, sizeof name, b->name));
-        FAB_TRY(fab_design_read(text, NULL, 0, design, err));
-        FAB_TRY(fab_topology_predict(&design->fabric, &counts, err));
+        FAB_PASS(fab_design_read(text, NULL, 0, design, err));
+        FAB_PASS(fab_topology_predict(&design->fabric, &counts, err));
         cli_table_add(table, "%s", name);
         cli_table_add(table, "%s", design->fabric.family);
         cli_table_add_number(table, (double)counts.gpus);
@@ -59,10 +57,7 @@ static fab_status fill_presets(cli_table *table, fab_error *err) {
         cli_table_add_number(table, (double)counts.switches);
         cli_table_add(table, "%s", design->source);
     }
-    FAB_TRY(cli_table_status(table, err));
-done:
-    free(design);
-    return status;
+    return cli_table_status(table, err);
 }
 
 static void add_number_or_blank(cli_table *table, double value) {
@@ -100,11 +95,10 @@ static fab_status fill_ranking(cli_table *table, fab_error *err) {
 }
 
 static fab_status fill_gpus(cli_table *table, fab_error *err) {
-    fab_status status = FAB_OK;
     for (const fab_builtin *b = fab_builtin_gpus; b->name != NULL; b++) {
         char text[192];
         fab_gpu g = {.power_w = 0};
-        FAB_TRY(fab_gpu_read(stem(text, FAB_NAME_SIZE, b->name), NULL, &g, err));
+        FAB_PASS(fab_gpu_read(stem(text, FAB_NAME_SIZE, b->name), NULL, &g, err));
         cli_table_add(table, "%s", g.name);
         cli_table_add(table, "%s", fab_gpu_precisions(&g, false, text));
         cli_table_add(table, "%.0f GiB", g.memory_bytes / 1e9); /* data sheets say GB, and mean that */
@@ -114,9 +108,7 @@ static fab_status fill_gpus(cli_table *table, fab_error *err) {
         cli_table_add(table, "$%.2f", g.hour_usd);
         cli_table_add(table, "%s. Price: %s", g.source, g.price_source);
     }
-    FAB_TRY(cli_table_status(table, err));
-done:
-    return status;
+    return cli_table_status(table, err);
 }
 
 /* A row of two to four texts. */
@@ -159,18 +151,14 @@ static void list_add_switch(cli_table *table, const fab_prices *prices, double r
 }
 
 static fab_status fill_catalogs(cli_table *table, fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_catalog *catalog = NULL;
-    FAB_TRY(FAB_NEW(catalog, 1, err));
+    FAB_OWNED fab_catalog *catalog = NULL;
+    FAB_PASS(FAB_NEW(catalog, 1, err));
     for (const fab_builtin *b = fab_builtin_catalogs; b->name != NULL; b++) {
         char name[FAB_NAME_SIZE];
-        FAB_TRY(fab_catalog_read(stem(name, sizeof name, b->name), catalog, err));
+        FAB_PASS(fab_catalog_read(stem(name, sizeof name, b->name), catalog, err));
         add_texts(table, (const char *[]){name, catalog->source});
     }
-    FAB_TRY(cli_table_status(table, err));
-done:
-    free(catalog);
-    return status;
+    return cli_table_status(table, err);
 }
 
 static fab_status fill_published(cli_table *table, fab_error *err) {
@@ -187,20 +175,17 @@ static fab_status fill_published(cli_table *table, fab_error *err) {
 }
 
 static fab_status fill_prices(cli_table *table, fab_error *err) {
-    fab_status status = FAB_OK;
     for (const fab_builtin *b = fab_builtin_prices; b->name != NULL; b++) {
         char name[FAB_NAME_SIZE];
         fab_prices prices = {0};
-        FAB_TRY(fab_prices_read(stem(name, sizeof name, b->name), &prices, err));
+        FAB_PASS(fab_prices_read(stem(name, sizeof name, b->name), &prices, err));
         cli_table_add(table, "%s", name);
         cli_table_add(table, "%s", fab_count_rules[prices.convention].name);
         list_add_switch(table, &prices, 400e9);
         list_add_switch(table, &prices, 800e9);
         cli_table_add(table, "%s", prices.source);
     }
-    FAB_TRY(cli_table_status(table, err));
-done:
-    return status;
+    return cli_table_status(table, err);
 }
 
 static void list_add_field(void *table, const char *path, const char *unit_example, const char *initial,
@@ -410,11 +395,10 @@ static fab_status list_print_file(const list_topic *topic, const cli_list *words
 }
 
 static fab_status list_run(const cli_options *options, FILE *out, fab_error *err) {
-    fab_status status = FAB_OK;
     const list_topic *topic = &ALL_TOPICS;
-    cli_table table = {0};
+    FAB_OWNS(cli_table_release) cli_table table = {0};
     if (options->operands.n > 0) {
-        FAB_TRY(find_topic(options->operands.items[0], &topic, err));
+        FAB_PASS(find_topic(options->operands.items[0], &topic, err));
     }
     if (options->prints_file) {
         return list_print_file(topic, &options->operands, out, err);
@@ -423,10 +407,10 @@ static fab_status list_run(const cli_options *options, FILE *out, fab_error *err
     while (table.n_columns < LIST_COLUMNS && topic->columns[table.n_columns].title != NULL) {
         table.n_columns++;
     }
-    FAB_TRY(topic->fill(&table, err));
+    FAB_PASS(topic->fill(&table, err));
     bool is_one = options->operands.n > 1;
     if (is_one) {
-        FAB_TRY(keep_rows(&table, topic->name, options->operands.items[1], err));
+        FAB_PASS(keep_rows(&table, topic->name, options->operands.items[1], err));
     }
     if (options->format != NULL) {
         cli_table_json(&table, out);
@@ -435,11 +419,9 @@ static fab_status list_run(const cli_options *options, FILE *out, fab_error *err
         if (topic->fill == fill_presets && !is_one) { /* the full source is long: list presets NAME shows it */
             keep_first_sentences(&table);
         }
-        FAB_TRY(cli_table_text(&table, (size_t)cli_style(options).width, out, err));
+        FAB_PASS(cli_table_text(&table, (size_t)cli_style(options).width, out, err));
     }
-done:
-    cli_table_release(&table);
-    return status;
+    return FAB_OK;
 }
 
 static const char *const EXAMPLES[] = {"fabriscope list presets",

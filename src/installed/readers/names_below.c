@@ -4,7 +4,6 @@
 #include "fab/memory.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 void fab_names_below_release(fab_names_below *b) {

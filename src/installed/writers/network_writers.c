@@ -17,15 +17,12 @@ const fab_network_writer *const fab_network_writers[] = {&fab_network_cables,
                                                          NULL};
 
 fab_status fab_network_write(const fab_network_writer *writer, fab_network *net, FILE *out, fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_shape shape = {.net = NULL};
-    FAB_TRY(fab_shape_find(net, &shape, err));
+    FAB_OWNS(fab_shape_release) fab_shape shape = {.net = NULL};
+    FAB_PASS(fab_shape_find(net, &shape, err));
     errno = 0;
-    FAB_TRY(writer->write(&shape, out, err));
+    FAB_PASS(writer->write(&shape, out, err));
     if (fflush(out) != 0 || ferror(out)) {
-        FAB_FAIL(err, FAB_EIO, NULL, "cannot write: %s", errno != 0 ? strerror(errno) : "a write failed");
+        return fab_fail(err, FAB_EIO, NULL, "cannot write: %s", errno != 0 ? strerror(errno) : "a write failed");
     }
-done:
-    fab_shape_release(&shape);
-    return status;
+    return FAB_OK;
 }

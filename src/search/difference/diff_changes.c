@@ -5,7 +5,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 const char *const fab_change_kinds[FAB_CHANGE_N] = {"setting", "engine", "server", "failure", "cable", "box"};

@@ -15,7 +15,6 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 #define MAX_TIERS_TRIED 4
@@ -199,25 +198,24 @@ static fab_status most_gpus(const search *s, const structure *x, uint64_t unit, 
 
 /* "64x400G holds 2,048 GPUs in 2 tiers; needs 3 tiers" */
 static fab_status explain_unbuildable(const search *s, structure *x, const fab_error *why, fab_error *err) {
-    fab_status status = FAB_OK;
     uint64_t most = 0;
     bool fits = false;
     char switches[160];
     char count[32];
     uint64_t g = s->request->gpus_per_server != 0 ? s->request->gpus_per_server : s->request->catalog->gpus_per_server;
     if (why->code == FAB_EINPUT) {
-        FAB_TRY(most_gpus(s, x, x->domain > g ? x->domain : g, &most, err));
-        FAB_TRY(can_build(s, x, s->request->gpus, &fits, err));
+        FAB_PASS(most_gpus(s, x, x->domain > g ? x->domain : g, &most, err));
+        FAB_PASS(can_build(s, x, s->request->gpus, &fits, err));
     }
     if (most == 0 || fits) { /* not a question of size */
         (void)snprintf(x->reason, sizeof x->reason, "%.200s", why->text);
-        goto done;
+        return FAB_OK;
     }
     structure taller = *x;
     while (!fits && taller.n_tiers < MAX_TIERS_TRIED) {
         taller.tier[taller.n_tiers] = taller.tier[taller.n_tiers - 1];
         taller.n_tiers++;
-        FAB_TRY(can_build(s, &taller, s->request->gpus, &fits, err));
+        FAB_PASS(can_build(s, &taller, s->request->gpus, &fits, err));
     }
     optimize_switch_text(x, switches, sizeof switches);
     int n = snprintf(x->reason, sizeof x->reason, "%.100s holds %s GPUs in %u tier%s", switches,
@@ -225,8 +223,7 @@ static fab_status explain_unbuildable(const search *s, structure *x, const fab_e
     if (n > 0 && fits) {
         (void)snprintf(x->reason + n, sizeof x->reason - (size_t)n, "; needs %u tiers", taller.n_tiers);
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 /* --- enumeration -------------------------------------------------------------------------------------------------- */

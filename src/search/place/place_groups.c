@@ -3,8 +3,6 @@
 
 #include "fab/memory.h"
 
-#include <stdlib.h>
-
 /* --- servers of a group ------------------------------------------------------------------------------------------- */
 
 /* Links of the NICs of a server to switches, one after the other; FAB_NONE behind the last. */
@@ -104,13 +102,12 @@ static bool groups_match(const fab_fabric *f, uint32_t a, uint32_t b, uint32_t s
 
 fab_status place_groups_init(const fab_fabric *fabric, const bool *usable, bool by_links, place_groups *out,
                              fab_error *err) {
-    fab_status status = FAB_OK;
-    place_groups g = {.n = 0};
-    uint32_t *first = NULL;
-    FAB_TRY(FAB_NEW(g.of, fabric->n_servers, err));
-    FAB_TRY(FAB_NEW(g.kind, fabric->n_servers, err));
-    FAB_TRY(FAB_NEW(g.size, fabric->n_servers, err));
-    FAB_TRY(FAB_NEW(first, fabric->n_servers, err));
+    FAB_OWNS(place_groups_release) place_groups g = {.n = 0};
+    FAB_OWNED uint32_t *first = NULL;
+    FAB_PASS(FAB_NEW(g.of, fabric->n_servers, err));
+    FAB_PASS(FAB_NEW(g.kind, fabric->n_servers, err));
+    FAB_PASS(FAB_NEW(g.size, fabric->n_servers, err));
+    FAB_PASS(FAB_NEW(first, fabric->n_servers, err));
     for (uint32_t server = 0; server < fabric->n_servers; server++) {
         uint32_t group = by_links ? 0 : g.n;
         if (!usable[server]) {
@@ -136,10 +133,7 @@ fab_status place_groups_init(const fab_fabric *fabric, const bool *usable, bool 
     }
     *out = g;
     g = (place_groups){.n = 0};
-done:
-    free(first);
-    place_groups_release(&g);
-    return status;
+    return FAB_OK;
 }
 
 void place_groups_release(place_groups *groups) {

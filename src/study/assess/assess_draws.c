@@ -8,7 +8,6 @@
 #include "fab/verdict.h"
 
 #include <math.h>
-#include <string.h>
 
 /* Paths (flows times queue pairs) times seeds of a point, and of all: of more a point is one draw, and says so. */
 #define MOST_OF_POINT (1U << 22)

@@ -10,7 +10,6 @@
 #include "fab/order.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 void assess_history_free(assess_history *h) {
@@ -23,25 +22,22 @@ void assess_history_free(assess_history *h) {
 }
 
 static fab_status open_history(fab_assessor *a, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_fabric *f = a->assessment->fabric;
-    assess_history *h = NULL;
+    FAB_OWNS(assess_history_free_owned) assess_history *h = NULL;
     if (a->history != NULL) {
         return FAB_OK;
     }
-    FAB_TRY(FAB_NEW(h, 1, err));
-    FAB_TRY(FAB_NEW(h->moves, f->n_servers, err));
-    FAB_TRY(FAB_NEW_ALL(fab_n_gpus(f), err, h->moved, h->new_gpu));
+    FAB_PASS(FAB_NEW(h, 1, err));
+    FAB_PASS(FAB_NEW(h->moves, f->n_servers, err));
+    FAB_PASS(FAB_NEW_ALL(fab_n_gpus(f), err, h->moved, h->new_gpu));
     for (uint32_t gpu = 0; gpu < fab_n_gpus(f); gpu++) {
         h->new_gpu[gpu] = gpu;
     }
-    FAB_TRY(FAB_NEW_ALL(fab_n_gpus(f), err, h->ring_moved, h->ring_gpu, h->is_gpu_out));
-    FAB_TRY(FAB_NEW_ALL(assess_shrink_replicas(a->assessment) + 1, err, h->is_out, h->will_be_out));
+    FAB_PASS(FAB_NEW_ALL(fab_n_gpus(f), err, h->ring_moved, h->ring_gpu, h->is_gpu_out));
+    FAB_PASS(FAB_NEW_ALL(assess_shrink_replicas(a->assessment) + 1, err, h->is_out, h->will_be_out));
     a->history = h;
     h = NULL;
-done:
-    assess_history_free(h);
-    return status;
+    return FAB_OK;
 }
 
 /* --- where the job is --------------------------------------------------------------------------------------------- */
@@ -287,24 +283,23 @@ static fab_status find_place(fab_assessor *a, size_t variant, fab_relocation *ou
 
 /* The job has stopped: it goes where it can run, if there is such a place. */
 static fab_status place(fab_assessor *a, size_t variant, bool *runs, double *speed, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_assessment_request *q = &a->assessment->request;
     const bool shrinks = a->assessment->serves || q->policies[variant % q->n_policies] == FAB_POLICY_SHRINK;
     assess_history *h = a->history;
     fab_relocation to;
     uint64_t n_out = 0;
     if (*runs && is_placed(h)) {
-        goto done;
+        return FAB_OK;
     }
-    FAB_TRY(note_placed(h, err));
-    FAB_TRY(find_place(a, variant, &to, &n_out, err));
+    FAB_PASS(note_placed(h, err));
+    FAB_PASS(find_place(a, variant, &to, &n_out, err));
     const size_t n_replicas = shrinks ? assess_shrink_replicas(a->assessment) : 0;
     if (!to.is_possible && (!shrinks || n_out == n_replicas)) {
         *runs = false;
-        goto done;
+        return FAB_OK;
     }
     if (*runs && is_same_place(h, &to, n_out, n_replicas)) { /* nothing has changed but that it restarts */
-        goto done;
+        return FAB_OK;
     }
     h->restart_now |= has_newcomer(a, &to) ? FAB_SPAN_JOINS : 0;
     h->restart_now |=
@@ -319,9 +314,7 @@ static fab_status place(fab_assessor *a, size_t variant, bool *runs, double *spe
         h->n_out = n_out;
         assess_shrink_mark(a, h->is_out, 0);
     }
-    FAB_TRY(history_look(a, variant, runs, speed, err));
-done:
-    return status;
+    return history_look(a, variant, runs, speed, err);
 }
 
 /* A repair lets so many replicas back that the job stops for them. */

@@ -330,15 +330,14 @@ static void add_allowed(const exact *x, program *p) {
 
 /* @param[in] most_collisions  Of those that are not certain; below 0: as few as can be. */
 static fab_status exact_solve(exact *x, double most_collisions, fab_solution *out, fab_error *err) {
-    fab_status status = FAB_OK;
     const bool for_ratio = most_collisions >= 0;
     const fab_solve_limits limits = {.steps = MOST_STEPS, .nodes = MOST_NODES};
-    program p = {0};
+    FAB_OWNS(program_release) program p = {0};
     relocate_search *s = x->s;
     const size_t n_columns = (size_t)x->n_choices + x->n_pairs + x->n_groups + x->n_views + 1;
-    FAB_TRY(FAB_NEW_ALL(n_columns, err, p.columns, p.x));
-    FAB_TRY(FAB_NEW(p.rows, x->n_lost + x->n_spares + x->n_pairs + 3 * (size_t)x->n_groups + 2, err));
-    FAB_TRY(
+    FAB_PASS(FAB_NEW_ALL(n_columns, err, p.columns, p.x));
+    FAB_PASS(FAB_NEW(p.rows, x->n_lost + x->n_spares + x->n_pairs + 3 * (size_t)x->n_groups + 2, err));
+    FAB_PASS(
         FAB_NEW(p.entries, 2 * (size_t)x->n_choices + 3 * (size_t)x->n_pairs + 3 * x->n_terms + 6 * n_columns, err));
     add_columns(x, &p, for_ratio);
     add_assignment(x, &p);
@@ -356,18 +355,16 @@ static fab_status exact_solve(exact *x, double most_collisions, fab_solution *ou
                                .n_rows = p.n_rows,
                                .entries = p.entries,
                                .n_entries = p.n_entries};
-    FAB_TRY(fab_solve(&whole, &limits, p.x, NULL, out, err));
+    FAB_PASS(fab_solve(&whole, &limits, p.x, NULL, out, err));
     for (uint32_t i = 0; i < x->n_lost && out->has_point; i++) {
         for (uint32_t k = 0; k < x->n_spares; k++) {
             s->r->to[i] = p.x[i * x->n_spares + k] > 0.5 ? s->r->spare[k] : s->r->to[i];
         }
     }
     if (out->has_point) {
-        FAB_TRY(relocate_search_set(s, s->r->to, err));
+        FAB_PASS(relocate_search_set(s, s->r->to, err));
     }
-done:
-    program_release(&p);
-    return status;
+    return FAB_OK;
 }
 
 /* --- the search --------------------------------------------------------------------------------------------------- */
@@ -401,16 +398,12 @@ static fab_status prove(exact *x, fab_error *err) {
 
 /* All lost servers nowhere. */
 static fab_status lift_all(exact *x, relocate_score *out, fab_error *err) {
-    fab_status status = FAB_OK;
-    relocate_change *changes = NULL;
-    FAB_TRY(FAB_NEW(changes, x->n_lost, err));
+    FAB_OWNED relocate_change *changes = NULL;
+    FAB_PASS(FAB_NEW(changes, x->n_lost, err));
     for (uint32_t i = 0; i < x->n_lost; i++) {
         changes[i] = (relocate_change){x->s->r->lost[i], FAB_NONE};
     }
-    FAB_TRY(relocate_eval_set(x->s->e, changes, x->n_lost, out, err));
-done:
-    free(changes);
-    return status;
+    return relocate_eval_set(x->s->e, changes, x->n_lost, out, err);
 }
 
 fab_status relocate_search_exactly(relocate_search *s, fab_error *err) {

@@ -5,7 +5,6 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* --- what failed -------------------------------------------------------------------------------------------------- */
@@ -95,18 +94,15 @@ static fab_status cases_describe(fab_summariser *s, const candidate *from, fab_s
 
 static fab_status describe_all(fab_summariser *s, const candidate *from, size_t n, fab_study_case **out, size_t *out_n,
                                fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_study_case *cases = NULL;
-    FAB_TRY(FAB_NEW(cases, n, err));
+    FAB_OWNED fab_study_case *cases = NULL;
+    FAB_PASS(FAB_NEW(cases, n, err));
     for (size_t i = 0; i < n; i++) {
-        FAB_TRY(cases_describe(s, &from[i], &cases[i], err));
+        FAB_PASS(cases_describe(s, &from[i], &cases[i], err));
     }
     *out = cases;
     *out_n = n;
     cases = NULL;
-done:
-    free(cases);
-    return status;
+    return FAB_OK;
 }
 
 fab_status summary_cases(fab_summariser *s, size_t variant, fab_study_variant *out, fab_error *err) {

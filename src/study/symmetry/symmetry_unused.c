@@ -155,17 +155,16 @@ static fab_status mark_detours(ways *w, uint32_t k, fab_error *err) {
 }
 
 static fab_status find_ways(const symmetry_request *r, ways *w, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_traffic *traffic = NULL;
     const fab_ports *ports = NULL;
-    FAB_TRY(fab_context_traffic(r->context, &traffic, err));
-    FAB_TRY(fab_context_ports(r->context, &ports, err));
-    FAB_TRY(fab_context_next_hops(r->context, &w->next_hops, err));
+    FAB_PASS(fab_context_traffic(r->context, &traffic, err));
+    FAB_PASS(fab_context_ports(r->context, &ports, err));
+    FAB_PASS(fab_context_next_hops(r->context, &w->next_hops, err));
     w->n_leaves = fab_next_hops_n_leaves(w->next_hops);
-    FAB_TRY(FAB_NEW(w->leads, (size_t)w->n_leaves * w->n_leaves, err));
-    FAB_TRY(FAB_NEW(w->is_used, w->f->n_cables, err));
-    FAB_TRY(FAB_NEW_ALL(fab_n_switches(w->f), err, w->stack, w->stamp, w->by));
-    FAB_TRY(FAB_NEW(w->is_taken, w->f->n_links, err));
+    FAB_PASS(FAB_NEW(w->leads, (size_t)w->n_leaves * w->n_leaves, err));
+    FAB_PASS(FAB_NEW(w->is_used, w->f->n_cables, err));
+    FAB_PASS(FAB_NEW_ALL(fab_n_switches(w->f), err, w->stack, w->stamp, w->by));
+    FAB_PASS(FAB_NEW(w->is_taken, w->f->n_links, err));
     for (size_t p = 0; p < traffic->n_phases; p++) {
         for (uint64_t i = 0; i < traffic->phases[p].n_flows; i++) {
             const fab_flow flow = fab_phase_flow(&traffic->phases[p], i);
@@ -175,9 +174,7 @@ static fab_status find_ways(const symmetry_request *r, ways *w, fab_error *err) 
     for (uint32_t to = 0; to < w->n_leaves; to++) {
         mark_ways(w, to);
     }
-    FAB_TRY(mark_detours(w, r->k, err));
-done:
-    return status;
+    return mark_detours(w, r->k, err);
 }
 
 /* Each changes places with the next: all of them are alike, in any set. */

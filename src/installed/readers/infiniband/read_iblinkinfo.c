@@ -7,7 +7,6 @@
 #include "fab/memory.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define N_LIDS     65536
