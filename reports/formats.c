@@ -54,23 +54,20 @@ const fab_report_format *fab_report_format_find(const char *name) {
 
 fab_status fab_report_write(const fab_report_format *format, const fab_result *result, const fab_report_style *style,
                             FILE *out, fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_str text = FAB_STR_INIT;
-    FAB_FAIL_IF(format->needs_graph && result->graph == NULL && !(format->shows_audit && result->audit != NULL), err,
-                FAB_EUNSUPPORTED, NULL, "%s shows a fabric that was built, and this command builds none",
-                format->shows_graph ? "a graph" : format->name);
-    FAB_TRY(fab_result_check(result, err));
+    FAB_OWNS(fab_str_release) fab_str text = FAB_STR_INIT;
+    FAB_REFUSE_IF(format->needs_graph && result->graph == NULL && !(format->shows_audit && result->audit != NULL), err,
+                  FAB_EUNSUPPORTED, NULL, "%s shows a fabric that was built, and this command builds none",
+                  format->shows_graph ? "a graph" : format->name);
+    FAB_PASS(fab_result_check(result, err));
     errno = 0;
     if (format->make != NULL) {
-        FAB_TRY(format->make(result, style, &text, err));
-        FAB_TRY(fab_str_status(&text, err));
+        FAB_PASS(format->make(result, style, &text, err));
+        FAB_PASS(fab_str_status(&text, err));
         (void)fwrite(text.data, 1, text.length, out);
     } else {
-        FAB_TRY(format->print(result, style, out, err));
+        FAB_PASS(format->print(result, style, out, err));
     }
-    FAB_FAIL_IF(fflush(out) != 0 || ferror(out), err, FAB_EIO, NULL, "cannot write the report: %s",
-                errno != 0 ? strerror(errno) : "a write failed");
-done:
-    fab_str_release(&text);
-    return status;
+    FAB_REFUSE_IF(fflush(out) != 0 || ferror(out), err, FAB_EIO, NULL, "cannot write the report: %s",
+                  errno != 0 ? strerror(errno) : "a write failed");
+    return FAB_OK;
 }

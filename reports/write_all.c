@@ -13,10 +13,9 @@
 
 /* Makes a folder and those above it. `first_new` receives the length of the topmost new one, 0 if none was. */
 static fab_status make_folder(const char *folder, size_t *first_new, fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_str path = FAB_STR_INIT;
+    FAB_OWNS(fab_str_release) fab_str path = FAB_STR_INIT;
     fab_str_add(&path, folder);
-    FAB_TRY(fab_str_status(&path, err));
+    FAB_PASS(fab_str_status(&path, err));
     for (size_t i = 1; i <= path.length; i++) {
         if (i < path.length && path.data[i] != '/') {
             continue;
@@ -25,15 +24,13 @@ static fab_status make_folder(const char *folder, size_t *first_new, fab_error *
         if (fab_save_folder(path.data)) {
             *first_new = *first_new == 0 ? i : *first_new;
         } else if (errno != EEXIST) {
-            FAB_FAIL(err, FAB_EIO, path.data, "cannot make the folder: %s", strerror(errno));
+            return fab_fail(err, FAB_EIO, path.data, "cannot make the folder: %s", strerror(errno));
         }
         path.data[i] = i < path.length ? '/' : '\0';
     }
     struct stat info;
-    FAB_FAIL_IF(stat(folder, &info) != 0 || !S_ISDIR(info.st_mode), err, FAB_EIO, folder, "is not a folder");
-done:
-    fab_str_release(&path);
-    return status;
+    FAB_REFUSE_IF(stat(folder, &info) != 0 || !S_ISDIR(info.st_mode), err, FAB_EIO, folder, "is not a folder");
+    return FAB_OK;
 }
 
 /* Removes the folders that make_folder() made, innermost first, as far as they are empty. */

@@ -178,9 +178,8 @@ static void find_rails(const fab_installed_build *b) {
 
 /* Rails of several networks: how many a network has. 0: they are not apart. */
 static fab_status rails_apart(const fab_installed_build *b, uint32_t *out, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_structure *net = b->net;
-    uint32_t *network = NULL; /* [rail], + 1 */
+    FAB_OWNED uint32_t *network = NULL; /* [rail], + 1 */
     uint32_t n_nics = net->n_servers * net->nics_per_server;
     uint32_t n_rails = b->f->n_rails;
     uint32_t shared = 1; /* rails from the first on that share its network */
@@ -188,12 +187,12 @@ static fab_status rails_apart(const fab_installed_build *b, uint32_t *out, fab_e
     if (net->n_networks < 2 || net->n_planes > 1 || n_rails < 2) {
         return FAB_OK;
     }
-    FAB_TRY(FAB_NEW(network, n_rails, err));
+    FAB_PASS(FAB_NEW(network, n_rails, err));
     for (uint32_t nic = 0; nic < n_nics; nic++) {
         uint32_t leaf = switch_behind(net, nic, 0);
         uint32_t *known = &network[nic % n_rails];
         if (leaf != FAB_NONE && *known != 0 && *known != net->switches[leaf].network + 1) {
-            goto done;
+            return FAB_OK;
         }
         *known = leaf != FAB_NONE ? net->switches[leaf].network + 1 : *known;
     }
@@ -203,13 +202,11 @@ static fab_status rails_apart(const fab_installed_build *b, uint32_t *out, fab_e
     for (uint32_t rail = 0; rail < n_rails; rail++) {
         if (network[rail] == 0 || (rail % shared != 0 && network[rail] != network[rail - 1]) ||
             (rail % shared == 0 && rail > 0 && network[rail] == network[rail - 1])) {
-            goto done;
+            return FAB_OK;
         }
     }
     *out = shared;
-done:
-    free(network);
-    return status;
+    return FAB_OK;
 }
 
 static fab_status installed_describe(const fab_installed_build *b, fab_error *err) {
@@ -246,10 +243,9 @@ FAB_ORDER_KEYS(names_by_label, labelled, strcmp(a->label, b->label), FAB_ORDER(a
 
 /* Marks the boxes whose description others have too. */
 static fab_status find_duplicates(const fab_network *net, bool **out, fab_error *err) {
-    fab_status status = FAB_OK;
-    labelled *list = NULL;
-    bool *duplicate = NULL;
-    FAB_TRY(FAB_NEW_ALL(net->n_nodes, err, list, duplicate));
+    FAB_OWNED labelled *list = NULL;
+    FAB_OWNED bool *duplicate = NULL;
+    FAB_PASS(FAB_NEW_ALL(net->n_nodes, err, list, duplicate));
     for (uint32_t v = 0; v < net->n_nodes; v++) {
         list[v] = (labelled){net->nodes[v].label, v};
     }
@@ -261,16 +257,13 @@ static fab_status find_duplicates(const fab_network *net, bool **out, fab_error 
     }
     *out = duplicate;
     duplicate = NULL;
-done:
-    FAB_FREE_ALL(list, duplicate);
-    return status;
+    return FAB_OK;
 }
 
 /* The description; with the unique name where others have it too. `part`: port of an adapter that is several NICs. */
 static fab_status name_node(const fab_installed_build *b, fab_names *names, fab_node_id v, uint32_t node,
                             bool duplicate, const char *part, fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_str text = FAB_STR_INIT;
+    FAB_OWNS(fab_str_release) fab_str text = FAB_STR_INIT;
     const fab_network_node *n = &b->net->net->nodes[node];
     bool has_other = strcmp(n->name, n->label) != 0;
     fab_str_add(&text, n->label);
@@ -282,12 +275,10 @@ static fab_status name_node(const fab_installed_build *b, fab_names *names, fab_
         text.length = 0;
         fab_str_printf(&text, "%s%s", n->name, part);
     }
-    FAB_TRY(fab_str_status(&text, err));
-    FAB_TRY(fab_names_set(names, &names->node[v], text.data, FAB_NODE_NAME_SIZE - 1, err));
+    FAB_PASS(fab_str_status(&text, err));
+    FAB_PASS(fab_names_set(names, &names->node[v], text.data, FAB_NODE_NAME_SIZE - 1, err));
     names->guid[v] = part[0] == '\0' ? n->guid : 0;
-done:
-    fab_str_release(&text);
-    return status;
+    return FAB_OK;
 }
 
 static fab_status name_nics(const fab_installed_build *b, fab_names *names, const bool *duplicate, fab_error *err) {
@@ -347,10 +338,9 @@ static fab_status name_ports(const fab_installed_build *b, fab_names *names, fab
 
 /* A name that two servers have gets the number of the server. */
 static fab_status name_servers(const fab_installed_build *b, fab_names *names, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_structure *net = b->net;
-    labelled *list = NULL;
-    FAB_TRY(FAB_NEW(list, net->n_servers, err));
+    FAB_OWNED labelled *list = NULL;
+    FAB_PASS(FAB_NEW(list, net->n_servers, err));
     for (uint32_t i = 0; i < net->n_servers; i++) {
         list[i] = (labelled){net->server_name[i], i};
     }
@@ -364,34 +354,28 @@ static fab_status name_servers(const fab_installed_build *b, fab_names *names, f
         if (duplicate) {
             (void)snprintf(text, sizeof text, "%.255s (server %" PRIu32 ")", list[i].label, server);
         }
-        FAB_TRY(fab_names_set(names, &names->server[server], text, FAB_NODE_NAME_SIZE - 1, err));
+        FAB_PASS(fab_names_set(names, &names->server[server], text, FAB_NODE_NAME_SIZE - 1, err));
     }
-done:
-    free(list);
-    return status;
+    return FAB_OK;
 }
 
 static fab_status installed_name(const fab_installed_build *b, fab_names **out, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_fabric *f = b->f;
-    fab_names *names = NULL;
-    bool *duplicate = NULL;
-    FAB_TRY(fab_names_new(f->n_nodes, f->n_links, f->n_servers, &names, err));
-    FAB_TRY(find_duplicates(b->net->net, &duplicate, err));
+    FAB_OWNS(fab_names_free_owned) fab_names *names = NULL;
+    FAB_OWNED bool *duplicate = NULL;
+    FAB_PASS(fab_names_new(f->n_nodes, f->n_links, f->n_servers, &names, err));
+    FAB_PASS(find_duplicates(b->net->net, &duplicate, err));
     for (uint32_t i = 0; i < b->net->n_switches; i++) {
         uint32_t node = b->net->switches[i].node;
-        FAB_TRY(name_node(b, names, f->first[FAB_NODE_SWITCH] + i, node, duplicate[node], "", err));
+        FAB_PASS(name_node(b, names, f->first[FAB_NODE_SWITCH] + i, node, duplicate[node], "", err));
     }
-    FAB_TRY(name_nics(b, names, duplicate, err));
-    FAB_TRY(name_ports(b, names, err));
-    FAB_TRY(name_servers(b, names, err));
-    FAB_TRY(fab_names_finish(names, err));
+    FAB_PASS(name_nics(b, names, duplicate, err));
+    FAB_PASS(name_ports(b, names, err));
+    FAB_PASS(name_servers(b, names, err));
+    FAB_PASS(fab_names_finish(names, err));
     *out = names;
     names = NULL;
-done:
-    fab_names_free(names);
-    free(duplicate);
-    return status;
+    return FAB_OK;
 }
 
 /* --- all together ------------------------------------------------------------------------------------------------- */

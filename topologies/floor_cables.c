@@ -64,8 +64,7 @@ static fab_link_class at_length(const fab_link_class *k, double length_m) {
 /* The classes in use, by old class and length; `number` gives their new numbers. */
 static fab_status make_classes(const fab_fabric_spec *spec, const fab_fabric *f, const lengths *l, const bool *used,
                                fab_link_class **out, uint16_t *number, uint16_t *out_n, fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_link_class *classes = NULL;
+    FAB_OWNED fab_link_class *classes = NULL;
     size_t capacity = 0;
     uint32_t n = 0;
     uint32_t n_network = 0;
@@ -85,47 +84,43 @@ static fab_status make_classes(const fab_fabric_spec *spec, const fab_fabric *f,
                 break;
             }
             last_m = placed ? l->length_m[next] : 0;
-            FAB_TRY(FAB_GROW(classes, capacity, (size_t)n + 1, err));
+            FAB_PASS(FAB_GROW(classes, capacity, (size_t)n + 1, err));
             classes[n] = placed ? at_length(&f->classes[k], last_m) : f->classes[k];
             number[k * MAX_LENGTHS + next] = (uint16_t)n++;
             n_network += fab_is_network(&f->classes[k]);
         }
     }
-    FAB_FAIL_IF(n_network > FAB_MAX_CABLE_KINDS, err, FAB_EINPUT, "floor",
-                "%" PRIu32 " kinds of cable by tier, rate and length; the limit is %d", n_network, FAB_MAX_CABLE_KINDS);
+    FAB_REFUSE_IF(n_network > FAB_MAX_CABLE_KINDS, err, FAB_EINPUT, "floor",
+                  "%" PRIu32 " kinds of cable by tier, rate and length; the limit is %d", n_network,
+                  FAB_MAX_CABLE_KINDS);
     *out = classes;
     *out_n = (uint16_t)n;
     classes = NULL;
-done:
-    free(classes);
-    return status;
+    return FAB_OK;
 }
 
 fab_status fab_floor_apply(const fab_fabric_spec *spec, const fab_floor *floor, fab_fabric *f, fab_error *err) {
-    fab_status status = FAB_OK;
     lengths l = {.n = 0};
-    bool *used = NULL;
-    uint16_t *number = NULL;
+    FAB_OWNED bool *used = NULL;
+    FAB_OWNED uint16_t *number = NULL;
     fab_link_class *classes = NULL;
     uint16_t n_classes = 0;
     size_t n = (size_t)f->n_classes * MAX_LENGTHS;
-    FAB_FAIL_IF(n > UINT16_MAX, err, FAB_EINPUT, "floor", "%u kinds of links before their lengths; the limit is %d",
-                f->n_classes, UINT16_MAX / MAX_LENGTHS);
-    FAB_TRY(FAB_NEW_ALL(n, err, used, number));
-    FAB_TRY(find_lengths(spec, floor, f, &l, err));
+    FAB_REFUSE_IF(n > UINT16_MAX, err, FAB_EINPUT, "floor", "%u kinds of links before their lengths; the limit is %d",
+                  f->n_classes, UINT16_MAX / MAX_LENGTHS);
+    FAB_PASS(FAB_NEW_ALL(n, err, used, number));
+    FAB_PASS(find_lengths(spec, floor, f, &l, err));
     for (uint32_t cable = 0; cable < f->n_cables; cable++) {
         used[f->cable_class[cable]] = true;
     }
-    FAB_TRY(make_classes(spec, f, &l, used, &classes, number, &n_classes, err));
+    FAB_PASS(make_classes(spec, f, &l, used, &classes, number, &n_classes, err));
     for (uint32_t cable = 0; cable < f->n_cables; cable++) {
         f->cable_class[cable] = number[f->cable_class[cable]];
     }
     free(f->classes);
     f->classes = classes;
     f->n_classes = n_classes;
-done:
-    FAB_FREE_ALL(used, number);
-    return status;
+    return FAB_OK;
 }
 
 /* --- for the report ----------------------------------------------------------------------------------------------- */

@@ -211,38 +211,34 @@ static fab_status topologies_check_memory(const fab_fabric_spec *spec, const fab
 }
 
 fab_status fab_topology_build(fab_fabric_spec *spec, fab_fabric **out, fab_counts *out_counts, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_family *family = NULL;
-    fab_fabric *fabric = NULL;
-    fab_floor *floor = NULL;
+    FAB_OWNS(fab_fabric_free_owned) fab_fabric *fabric = NULL;
+    FAB_OWNS(fab_floor_free_owned) fab_floor *floor = NULL;
     fab_floor_counts on_floor = {0};
     fab_counts predicted = {0};
     fab_counts built = {0};
-    FAB_TRY(topologies_find(spec, &family, err));
-    FAB_TRY(fab_design_check_host(spec, err));
+    FAB_PASS(topologies_find(spec, &family, err));
+    FAB_PASS(fab_design_check_host(spec, err));
     if (family->predict != NULL) {
-        FAB_TRY(family->predict(spec, &predicted, err));
-        FAB_TRY(topologies_check_memory(spec, &predicted, err));
+        FAB_PASS(family->predict(spec, &predicted, err));
+        FAB_PASS(topologies_check_memory(spec, &predicted, err));
     }
-    FAB_TRY(family->build(spec, &fabric, err));
+    FAB_PASS(family->build(spec, &fabric, err));
     fabric->host = fab_design_host(spec);
     fabric->reduces_in_switches = spec->reduction == FAB_REDUCTION_IN_SWITCH;
     if (spec->floor.given) {
-        FAB_TRY(fab_floor_make(spec, fabric, &floor, err));
-        FAB_TRY(spec->floor.lengths != FAB_LENGTHS_OF_TIER ? fab_floor_apply(spec, floor, fabric, err) : FAB_OK);
-        FAB_TRY(fab_floor_count(spec, floor, fabric, &on_floor, err));
+        FAB_PASS(fab_floor_make(spec, fabric, &floor, err));
+        FAB_PASS(spec->floor.lengths != FAB_LENGTHS_OF_TIER ? fab_floor_apply(spec, floor, fabric, err) : FAB_OK);
+        FAB_PASS(fab_floor_count(spec, floor, fabric, &on_floor, err));
     }
     fab_fabric_count(fabric, &built);
     built.floor = on_floor;
     built.knows_lengths = spec->floor.given;
-    FAB_TRY(family->predict != NULL ? topologies_compare(&predicted, &built, err) : FAB_OK);
+    FAB_PASS(family->predict != NULL ? topologies_compare(&predicted, &built, err) : FAB_OK);
     if (out_counts != NULL) {
         *out_counts = built;
     }
     *out = fabric;
     fabric = NULL;
-done:
-    fab_floor_free(floor);
-    fab_fabric_free(fabric);
-    return status;
+    return FAB_OK;
 }

@@ -58,40 +58,33 @@ static fab_status csv_add_every(const fab_result_tables *tables, fab_str *out, f
 
 /* Fails with the names that there are. */
 static fab_status no_table(const fab_result_tables *tables, const char *name, fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_str known = FAB_STR_INIT;
+    FAB_OWNS(fab_str_release) fab_str known = FAB_STR_INIT;
     for (size_t i = 0; i < tables->n_tables; i++) {
         fab_str_printf(&known, "%s%s", i > 0 ? ", " : "", fab_rt_text(tables, tables->tables[i].name));
     }
-    FAB_TRY(fab_str_status(&known, err));
-    FAB_FAIL_IF(name == NULL, err, FAB_EUSAGE, NULL, "csv is one table of this report; choose with --table: %s",
-                known.data);
-    FAB_FAIL(err, FAB_EUSAGE, NULL, "option --table: this report has no table '%.60s', but %s", name, known.data);
-done:
-    fab_str_release(&known);
-    return status;
+    FAB_PASS(fab_str_status(&known, err));
+    FAB_REFUSE_IF(name == NULL, err, FAB_EUSAGE, NULL, "csv is one table of this report; choose with --table: %s",
+                  known.data);
+    return fab_fail(err, FAB_EUSAGE, NULL, "option --table: this report has no table '%.60s', but %s", name,
+                    known.data);
 }
 
 static fab_status csv_add_named(const fab_result *result, const char *name, fab_str *out, fab_error *err) {
-    fab_status status = FAB_OK;
-    const char **cells = NULL;
-    fab_result_tables tables = {.texts = FAB_STR_INIT};
-    FAB_TRY(fab_result_tables_make(result, &tables, err));
+    FAB_OWNED const char **cells = NULL;
+    FAB_OWNS(fab_result_tables_release) fab_result_tables tables = {.texts = FAB_STR_INIT};
+    FAB_PASS(fab_result_tables_make(result, &tables, err));
     const fab_rt_table *t = name != NULL ? fab_result_tables_find(&tables, name) : NULL;
     if (name != NULL && strcmp(name, FAB_TABLE_LIST) == 0) {
         csv_add_list(&tables, out);
     } else if (name != NULL && strcmp(name, FAB_TABLE_ALL) == 0) {
-        FAB_TRY(csv_add_every(&tables, out, err));
+        FAB_PASS(csv_add_every(&tables, out, err));
     } else if (t != NULL) {
-        FAB_TRY(fab_rt_cells(&tables, t, &cells, err));
+        FAB_PASS(fab_rt_cells(&tables, t, &cells, err));
         csv_add_table(&tables, t, cells, out);
     } else {
-        status = no_table(&tables, name, err);
+        return no_table(&tables, name, err);
     }
-done:
-    free(cells);
-    fab_result_tables_release(&tables);
-    return status;
+    return FAB_OK;
 }
 
 /* --- points of a sweep -------------------------------------------------------------------------------------------- */

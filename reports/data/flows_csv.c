@@ -46,29 +46,25 @@ static bool lists_all_flows(const fab_result *result) {
 }
 
 static fab_status print_flows(const fab_result *result, const fab_report_style *style, FILE *out, fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_str text = FAB_STR_INIT;
+    FAB_OWNS(fab_str_release) fab_str text = FAB_STR_INIT;
     (void)style;
-    FAB_FAIL_IF(result->graph == NULL || result->n_phases == 0, err, FAB_EUNSUPPORTED, NULL,
-                "this command routes no flows: format flows needs run or route");
+    FAB_REFUSE_IF(result->graph == NULL || result->n_phases == 0, err, FAB_EUNSUPPORTED, NULL,
+                  "this command routes no flows: format flows needs run or route");
     const fab_phase_result *missing = phase_without_flows(result);
-    FAB_FAIL_IF(missing != NULL, err, FAB_EUNSUPPORTED, NULL,
-                "phase %s has %" PRIu64 " flows: too many for the rate of each, which format flows would list",
-                missing->name, missing->flows);
+    FAB_REFUSE_IF(missing != NULL, err, FAB_EUNSUPPORTED, NULL,
+                  "phase %s has %" PRIu64 " flows: too many for the rate of each, which format flows would list",
+                  missing->name, missing->flows);
     fab_str_add(&text, HEADER);
     for (size_t p = 0; p < result->n_phases; p++) {
         const fab_phase_result *phase = &result->phases[p];
         for (size_t e = 0; e < phase->n_engines; e++) {
             for (uint64_t i = 0; i < phase->engines[e].n_flows; i++) {
                 flows_csv_add_flow(result, phase, e, i, &text);
-                FAB_TRY(text.length > AT_ONCE ? flows_csv_flush(&text, out, err) : FAB_OK);
+                FAB_PASS(text.length > AT_ONCE ? flows_csv_flush(&text, out, err) : FAB_OK);
             }
         }
     }
-    FAB_TRY(flows_csv_flush(&text, out, err));
-done:
-    fab_str_release(&text);
-    return status;
+    return flows_csv_flush(&text, out, err);
 }
 
 const fab_report_format fab_report_flows = {

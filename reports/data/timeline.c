@@ -143,13 +143,12 @@ static int change_order(const void *a, const void *b) {
 /* A counter for each class of links, told where it changes. */
 static fab_status put_links(trace *t, fab_error *err) {
     const fab_schedule *s = t->schedule;
-    fab_status status = FAB_OK;
     uint64_t n_active[FAB_OP_N] = {0};
     const size_t n = 2 * s->timeline.n_ops;
-    change *changes = NULL;
-    double *last = NULL;
-    FAB_TRY(FAB_NEW(changes, n, err));
-    FAB_TRY(FAB_NEW(last, s->n_links, err));
+    FAB_OWNED change *changes = NULL;
+    FAB_OWNED double *last = NULL;
+    FAB_PASS(FAB_NEW(changes, n, err));
+    FAB_PASS(FAB_NEW(last, s->n_links, err));
     for (size_t i = 0; i < n; i++) {
         const fab_op *op = &s->timeline.op[i / 2];
         changes[i] = (change){ns_of(i % 2 == 0 ? op->start_s : op->end_s), i % 2 == 0 ? 1 : -1, op->kind};
@@ -169,9 +168,7 @@ static fab_status put_links(trace *t, fab_error *err) {
             }
         }
     }
-done:
-    FAB_FREE_ALL(changes, last);
-    return status;
+    return FAB_OK;
 }
 
 static fab_status check_schedules(const fab_result *result, fab_error *err) {

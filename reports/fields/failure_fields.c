@@ -265,17 +265,11 @@ const fab_fields fab_degradation_fields =
 #define T fab_phase_alone
 GIVES(const fab_contention *, contention_of, fab_at_result(at)->contention);
 
-static const char *alone_phase(const fab_at *at) {
-    const fab_contending_job *job = at->up->row;
-    return job->phases[at->index / contention_of(at)->n_engines];
-}
-
+GIVES(const fab_contending_job *, job_alone, at->up->row);
+GIVES(const char *, alone_phase, job_alone(at)->phases[at->index / contention_of(at)->n_engines]);
 GIVES(const char *, alone_engine, contention_of(at)->engines[at->index % contention_of(at)->n_engines].label);
 
-static uint64_t alone_flows(const fab_at *at) {
-    const fab_contending_job *job = at->up->row;
-    return job->network_flows[at->index / contention_of(at)->n_engines];
-}
+GIVES(uint64_t, alone_flows, job_alone(at)->network_flows[at->index / contention_of(at)->n_engines]);
 
 static const fab_field ALONE[] = {
     TEXT_BY(phase, alone_phase, "Name of the phase."),
@@ -406,15 +400,11 @@ static const fab_contending_job *jobs_of(const fab_at *at, bool is_other) { /* o
     return &contention_of(at)->jobs[is_other ? pair->other : pair->job];
 }
 
-static const char *cell_phase(const fab_at *at) {
-    const fab_interference *pair = at->up->row;
-    return jobs_of(at->up, false)->phases[pair->phase[at->index / pair->n_columns]];
-}
+GIVES(const fab_interference *, pair_of, at->up->row);
+GIVES(const char *, cell_phase, jobs_of(at->up, false)->phases[pair_of(at)->phase[at->index / pair_of(at)->n_columns]]);
 
-static const char *cell_other_phase(const fab_at *at) {
-    const fab_interference *pair = at->up->row;
-    return jobs_of(at->up, true)->phases[pair->other_phase[at->index % pair->n_columns]];
-}
+GIVES(const char *, cell_other_phase,
+      jobs_of(at->up, true)->phases[pair_of(at)->other_phase[at->index % pair_of(at)->n_columns]]);
 
 static const fab_field CELLS[] = {
     TEXT_BY(phase, cell_phase, "Phase of the job that is slowed."),

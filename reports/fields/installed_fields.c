@@ -125,11 +125,8 @@ GIVES(size_t, count_boundaries, here->fabric->n_boundaries);
 GIVES(const char *, boundary_name, fab_boundary_name(here->fabric->wiring, (uint32_t)at->index + 1));
 GIVES(bool, has_switches, at->index < here->fabric->n_tiers);
 
-static uint64_t installed_fields_count_switches(const fab_at *at) {
-    const uint32_t *first = &((const T *)at->row)->fabric->first_of_tier[at->index + 1];
-    return first[1] - first[0];
-}
-
+GIVES(uint64_t, installed_fields_count_switches,
+      here->fabric->first_of_tier[at->index + 2] - here->fabric->first_of_tier[at->index + 1]);
 GIVES(uint64_t, radix_of, here->spec->tier[at->index].radix);
 
 static uint64_t installed_fields_count_cables(const fab_at *at) {

@@ -10,10 +10,7 @@
 /* --- mix ---------------------------------------------------------------------------------------------------------- */
 
 #define T fab_mix_engine
-static const char *mix_label(const fab_at *at) {
-    const fab_mix_design *design = at->up->row;
-    return design->job[0].engines[at->index].label;
-}
+GIVES(const char *, mix_label, ((const fab_mix_design *)at->up->row)->job[0].engines[at->index].label);
 
 #define UNITS      "0092-own-units.md"
 #define OWNED_UNIT "ownership.total_usd x part of the GPUs / (rate x years x 31,536,000) x number"

@@ -37,14 +37,9 @@ static const fab_fields SUSPECT = TABLE("suspect", SUSPECTS, OBSERVING);
 
 #undef T
 #define T fab_observed_boundary
-static const char *observed_boundary(const fab_at *at) {
-    return fab_boundary_name(fab_at_result(at)->graph->wiring, ((const T *)at->row)->tier);
-}
+GIVES(const char *, observed_boundary, fab_boundary_name(fab_at_result(at)->graph->wiring, here->tier));
 
-static const char *observed_direction(const fab_at *at) {
-    const T *here = at->row;
-    return fab_direction_name(fab_at_result(at)->graph->wiring, here->tier, here->up);
-}
+GIVES(const char *, observed_direction, fab_direction_name(fab_at_result(at)->graph->wiring, here->tier, here->up));
 
 static const fab_field OBSERVED_BOUNDARIES[] = {
     TEXT_BY(boundary, observed_boundary, FAB_BOUNDARY_TEXT),

@@ -34,10 +34,7 @@ static const fab_field PATH_FIELDS[] = {
 };
 static const fab_fields PATHS = TABLE("paths", PATH_FIELDS, TIMES);
 
-static bool is_reordering(const fab_at *at) {
-    const fab_path_figures *p = &((const T *)at->row)->paths;
-    return p->n_flows > 0 && p->reorders && isfinite(p->min_limit_bps);
-}
+GIVES(bool, is_reordering, here->paths.n_flows > 0 && here->paths.reorders && isfinite(here->paths.min_limit_bps));
 
 static const fab_field REORDERING_FIELDS[] = {
     FIGURE(window_bytes, "byte",
@@ -65,9 +62,7 @@ static const fab_fields HELD = TABLE("bottlenecked_flows", HELD_FIELDS, RATES);
 
 #undef T
 #define T fab_last_flow
-static size_t count_path(const fab_at *at) {
-    return (size_t)((const T *)at->row)->n_path;
-}
+GIVES(size_t, count_path, here->n_path);
 
 static const fab_field LAST_FLOW_FIELDS[] = {
     FIELD(flow, "Number of the flow in its phase."),
@@ -151,15 +146,9 @@ GIVES(bool, is_lossless, here->has_pauses);
 GIVES(bool, has_fluid_time, here->has_pauses && here->has_time);
 GIVES(bool, is_collective, here->has_time && here->algbw.mean > 0);
 
-static size_t count_cycle(const fab_at *at) {
-    uint32_t n = ((const T *)at->row)->n_cycle;
-    return n < FAB_CYCLE_SHOWN ? n : FAB_CYCLE_SHOWN;
-}
+GIVES(size_t, count_cycle, here->n_cycle < FAB_CYCLE_SHOWN ? here->n_cycle : FAB_CYCLE_SHOWN);
 
-static size_t count_deadlocked(const fab_at *at) {
-    uint32_t n = ((const T *)at->row)->pauses.n_cycle;
-    return n < FAB_PAUSE_CYCLE ? n : FAB_PAUSE_CYCLE;
-}
+GIVES(size_t, count_deadlocked, here->pauses.n_cycle < FAB_PAUSE_CYCLE ? here->pauses.n_cycle : FAB_PAUSE_CYCLE);
 
 static const fab_field ENGINE_FIELDS[] = {
     FIELD(engine, "Name of the routing engine."),

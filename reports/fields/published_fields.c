@@ -6,10 +6,7 @@
 #define VALIDATION "0061-published-figures.md"
 
 #define T fab_published_row
-static const fab_published_source *source_of(const fab_at *at) {
-    return &((const fab_published *)at->up->row)->sources[((const T *)at->row)->source];
-}
-
+GIVES(const fab_published_source *, source_of, &((const fab_published *)at->up->row)->sources[here->source]);
 GIVES(const char *, source_name, source_of(at)->name);
 GIVES(double, deviation, fab_published_deviation(here));
 GIVES(bool, is_met, fab_published_is_met(here));

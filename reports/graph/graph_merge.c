@@ -121,14 +121,13 @@ static void name_node(const fab_graph_view *view, const fab_graph_merge *m, fab_
 
 /* Table of [level][group], the last group being none, to numbers. */
 static fab_status number_nodes(fab_graph_merge *m, const fab_graph_view *whole, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_fabric *f = whole->fabric;
     fab_graph_node one;
-    uint32_t *number = NULL;
+    FAB_OWNED uint32_t *number = NULL;
     size_t columns = (size_t)m->n_groups + 1;
     size_t rows = keeps_switches(m) ? 1 : f->n_tiers + FAB_LEVEL_TIER(1);
-    FAB_TRY(FAB_NEW(number, rows * columns, err));
-    FAB_TRY(FAB_NEW(m->node_of, f->n_nodes, err));
+    FAB_PASS(FAB_NEW(number, rows * columns, err));
+    FAB_PASS(FAB_NEW(m->node_of, f->n_nodes, err));
     for (fab_node_id v = 0; v < f->n_nodes; v++) {
         fab_graph_whole_node(whole, v, &one);
         uint32_t group = graph_merge_group_of(m, f, &one);
@@ -149,9 +148,7 @@ static fab_status number_nodes(fab_graph_merge *m, const fab_graph_view *whole, 
     for (fab_node_id v = 0; v < f->n_nodes; v++) {
         m->node_of[v] = m->node_of[v] == FAB_NONE ? m->n_nodes++ : number[m->node_of[v]];
     }
-done:
-    free(number);
-    return status;
+    return FAB_OK;
 }
 
 static fab_status merge_nodes(fab_graph_merge *m, const fab_graph_view *whole, fab_error *err) {
@@ -273,14 +270,13 @@ static void end_edges(fab_graph_merge *m) {
 }
 
 static fab_status merge_edges(fab_graph_merge *m, const fab_graph_view *whole, fab_error *err) {
-    fab_status status = FAB_OK;
-    uint32_t *edge_of = NULL;
+    FAB_OWNED uint32_t *edge_of = NULL;
     fab_graph_use room[FAB_MAX_ENGINES];
     fab_graph_edge cable;
-    FAB_TRY(FAB_NEW(edge_of, whole->fabric->n_cables, err));
-    FAB_TRY(number_edges(m, whole->fabric, edge_of, err));
-    FAB_TRY(FAB_NEW(m->edge, m->n_edges, err));
-    FAB_TRY(FAB_NEW(m->use, m->n_edges * m->n_engines, err));
+    FAB_PASS(FAB_NEW(edge_of, whole->fabric->n_cables, err));
+    FAB_PASS(number_edges(m, whole->fabric, edge_of, err));
+    FAB_PASS(FAB_NEW(m->edge, m->n_edges, err));
+    FAB_PASS(FAB_NEW(m->use, m->n_edges * m->n_engines, err));
     for (uint32_t i = 0; i < whole->fabric->n_cables; i++) {
         if (edge_of[i] != FAB_NONE) {
             fab_graph_whole_edge(whole, i, room, &cable);
@@ -288,18 +284,15 @@ static fab_status merge_edges(fab_graph_merge *m, const fab_graph_view *whole, f
         }
     }
     end_edges(m);
-done:
-    free(edge_of);
-    return status;
+    return FAB_OK;
 }
 
 /* --- the merged graph --------------------------------------------------------------------------------------------- */
 
 fab_status fab_graph_merge_new(const fab_graph_view *whole, fab_view kind, fab_graph_merge **out, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_fabric *f = whole->fabric;
-    fab_graph_merge *m = NULL;
-    FAB_TRY(FAB_NEW(m, 1, err));
+    FAB_OWNS(fab_graph_merge_free_owned) fab_graph_merge *m = NULL;
+    FAB_PASS(FAB_NEW(m, 1, err));
     m->kind = kind;
     m->n_engines = whole->n_engines;
     switch (kind) {
@@ -307,16 +300,14 @@ fab_status fab_graph_merge_new(const fab_graph_view *whole, fab_view kind, fab_g
     case FAB_VIEW_RAIL: m->n_groups = f->n_rails; break;
     case FAB_VIEW_PLANE: m->n_groups = f->n_planes; break;
     case FAB_VIEW_TIER: m->n_groups = 0; break;
-    default: FAB_TRY(find_units(m, f, err));
+    default: FAB_PASS(find_units(m, f, err));
     }
-    FAB_TRY(number_nodes(m, whole, err));
-    FAB_TRY(merge_nodes(m, whole, err));
-    FAB_TRY(merge_edges(m, whole, err));
+    FAB_PASS(number_nodes(m, whole, err));
+    FAB_PASS(merge_nodes(m, whole, err));
+    FAB_PASS(merge_edges(m, whole, err));
     *out = m;
     m = NULL;
-done:
-    fab_graph_merge_free(m);
-    return status;
+    return FAB_OK;
 }
 
 void fab_graph_merge_free(fab_graph_merge *m) {

@@ -287,31 +287,28 @@ fab_status fab_view_check(const fab_fabric *fabric, fab_view view, fab_error *er
 }
 
 fab_status fab_graph_view_init(const fab_result *result, fab_view kind, fab_graph_view *out, fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_graph_view view = {.result = result, .fabric = result->graph, .kind = kind};
-    FAB_FAIL_IF(result->graph == NULL, err, FAB_EUNSUPPORTED, NULL,
-                "a graph shows a fabric that was built, and this command builds none");
-    FAB_FAIL_IF(kind == FAB_VIEW_AUTO, err, FAB_EINTERNAL, NULL, "a view of a graph was left open");
-    FAB_TRY(fab_view_check(view.fabric, kind, err));
-    FAB_TRY(price_classes(&view, err));
+    FAB_OWNS(fab_graph_view_release) fab_graph_view view = {.result = result, .fabric = result->graph, .kind = kind};
+    FAB_REFUSE_IF(result->graph == NULL, err, FAB_EUNSUPPORTED, NULL,
+                  "a graph shows a fabric that was built, and this command builds none");
+    FAB_REFUSE_IF(kind == FAB_VIEW_AUTO, err, FAB_EINTERNAL, NULL, "a view of a graph was left open");
+    FAB_PASS(fab_view_check(view.fabric, kind, err));
+    FAB_PASS(price_classes(&view, err));
     find_engines(&view);
     find_failures(&view);
     if (result->n_fabrics > 0 && fab_floor_is_said(&result->fabrics[0].spec)) {
-        FAB_TRY(fab_floor_make(&result->fabrics[0].spec, view.fabric, &view.floor, err));
+        FAB_PASS(fab_floor_make(&result->fabrics[0].spec, view.fabric, &view.floor, err));
         view.has_racks = true;
     }
     view.n_nodes = view.fabric->n_nodes;
     view.n_edges = view.fabric->n_cables;
     if (kind != FAB_VIEW_WHOLE) {
-        FAB_TRY(fab_graph_merge_new(&view, kind, &view.merge, err));
+        FAB_PASS(fab_graph_merge_new(&view, kind, &view.merge, err));
         view.n_nodes = view.merge->n_nodes;
         view.n_edges = view.merge->n_edges;
     }
     *out = view;
     view = (fab_graph_view){0};
-done:
-    fab_graph_view_release(&view);
-    return status;
+    return FAB_OK;
 }
 
 void fab_graph_view_release(fab_graph_view *view) {

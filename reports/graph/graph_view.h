@@ -136,6 +136,7 @@ struct fab_graph_merge {
 fab_status fab_graph_merge_new(const fab_graph_view *whole, fab_view kind, fab_graph_merge **out,
                                fab_error *err) FAB_MUST_USE;
 void fab_graph_merge_free(fab_graph_merge *merge);
+FAB_OWNER(fab_graph_merge, fab_graph_merge_free)
 
 /** The node, without names, and the cable as they are in the fabric. */
 void fab_graph_whole_node(const fab_graph_view *view, fab_node_id v, fab_graph_node *out);

@@ -371,28 +371,24 @@ static bool may_fit(const fab_fabric *f, fab_view kind, float width) {
 
 fab_status fab_graph_layout_choose_view(const fab_result *result, float width, uint32_t n_edges, fab_view *out,
                                         fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_graph_view view = {.kind = FAB_VIEW_AUTO};
-    fab_graph_layout layout = {.n_nodes = 0};
-    FAB_FAIL_IF(result->graph == NULL, err, FAB_EUNSUPPORTED, NULL,
-                "a graph shows a fabric that was built, and this command builds none");
+    FAB_OWNS(fab_graph_view_release) fab_graph_view view = {.kind = FAB_VIEW_AUTO};
+    FAB_OWNS(fab_graph_layout_release) fab_graph_layout layout = {.n_nodes = 0};
+    FAB_REFUSE_IF(result->graph == NULL, err, FAB_EUNSUPPORTED, NULL,
+                  "a graph shows a fabric that was built, and this command builds none");
     for (fab_view kind = FAB_VIEW_WHOLE; kind < FAB_VIEW_TIER; kind++) {
         if (!may_fit(result->graph, kind, width)) {
             continue;
         }
-        FAB_TRY(fab_graph_view_init(result, kind, &view, err));
-        FAB_TRY(fab_graph_layout_make(&view, FAB_LAYOUT_COMPACT, &layout, err));
+        FAB_PASS(fab_graph_view_init(result, kind, &view, err));
+        FAB_PASS(fab_graph_layout_make(&view, FAB_LAYOUT_COMPACT, &layout, err));
         bool fits = layout.width <= width && view.n_edges <= n_edges;
         fab_graph_layout_release(&layout);
         fab_graph_view_release(&view);
         if (fits) {
             *out = kind;
-            goto done;
+            return FAB_OK;
         }
     }
     *out = FAB_VIEW_TIER;
-done:
-    fab_graph_layout_release(&layout);
-    fab_graph_view_release(&view);
-    return status;
+    return FAB_OK;
 }

@@ -102,19 +102,18 @@ static uint64_t torus_columns(const fab_torus *t) {
 /* Cells of any graph where igraph has its switches, as far apart as it takes, or nearly. */
 static fab_status find_corners(cells *c, uint32_t n, fab_error *err) {
     const fab_fabric *f = c->view->fabric;
-    fab_status status = FAB_OK;
-    fab_edges edges = {.n = 0};
+    FAB_OWNS(fab_edges_release) fab_edges edges = {.n = 0};
     double least[2] = {HUGE_VAL, HUGE_VAL};
     double most = 0;
     double scale = 0;
-    FAB_TRY(FAB_NEW(c->corner, n, err));
+    FAB_PASS(FAB_NEW(c->corner, n, err));
     for (uint32_t cable = 0; cable < f->n_cables; cable++) {
         if (fab_class_of(f, 2 * cable)->kind == FAB_LINK_FABRIC) {
-            FAB_TRY(fab_edges_add(&edges, fab_tail(f, 2 * cable) - f->first[FAB_NODE_SWITCH],
-                                  fab_head(f, 2 * cable) - f->first[FAB_NODE_SWITCH], err));
+            FAB_PASS(fab_edges_add(&edges, fab_tail(f, 2 * cable) - f->first[FAB_NODE_SWITCH],
+                                   fab_head(f, 2 * cable) - f->first[FAB_NODE_SWITCH], err));
         }
     }
-    FAB_TRY(fab_graph_places(n, &edges, c->corner, err));
+    FAB_PASS(fab_graph_places(n, &edges, c->corner, err));
     for (uint32_t a = 0; a < n; a++) {
         for (uint32_t b = 0; b < a; b++) {
             double dx = fabs(c->corner[a][0] - c->corner[b][0]);
@@ -130,9 +129,7 @@ static fab_status find_corners(cells *c, uint32_t n, fab_error *err) {
         c->corner[a][0] = floor(scale * (c->corner[a][0] - least[0]) + 0.5);
         c->corner[a][1] = floor(scale * (c->corner[a][1] - least[1]) + 0.5);
     }
-done:
-    fab_edges_release(&edges);
-    return status;
+    return FAB_OK;
 }
 
 static uint32_t at_least_one(uint32_t n) {

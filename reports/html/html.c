@@ -114,13 +114,12 @@ static const char *title_of(const fab_result *result) {
 
 /* The asset with everything in its places; `result` NULL: the data are those of no report. */
 static fab_status fill_page(const char *name, const fab_result *result, fab_str *page, fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_str json = FAB_STR_INIT;
+    FAB_OWNS(fab_str_release) fab_str json = FAB_STR_INIT;
     const fab_builtin *asset = fab_builtin_find(fab_builtin_web, name);
     const fab_builtin *core = fab_builtin_find(fab_builtin_web, "core.b64");
     const char *at = asset != NULL ? asset->data : "";
     if (result != NULL) {
-        FAB_TRY(make_data(result, &json, err));
+        FAB_PASS(make_data(result, &json, err));
     } else {
         fab_str_add(&json, "null");
     }
@@ -134,15 +133,13 @@ static fab_status fill_page(const char *name, const fab_result *result, fab_str 
         } else if (strncmp(at, "DATA@", 5) == 0) {
             put_data(page, &json);
         } else {
-            FAB_FAIL(err, FAB_EINTERNAL, name, "has a place for what there is not: %.20s", mark);
+            return fab_fail(err, FAB_EINTERNAL, name, "has a place for what there is not: %.20s", mark);
         }
         at += strcspn(at, "@") + 1;
     }
     fab_str_add(page, at);
-    FAB_FAIL_IF(asset == NULL || asset->size < 10, err, FAB_EINTERNAL, name, "is not in this program");
-done:
-    fab_str_release(&json);
-    return status;
+    FAB_REFUSE_IF(asset == NULL || asset->size < 10, err, FAB_EINTERNAL, name, "is not in this program");
+    return FAB_OK;
 }
 
 static fab_status make_html(const fab_result *result, const fab_report_style *style, fab_str *page, fab_error *err) {

@@ -9,7 +9,6 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
 
 #define PROPORTIONAL 1e-6
 
@@ -56,14 +55,13 @@ static double figure_of(const figures *from, fab_link_id link) {
 
 /* "key":{"values":[...],"step":0,"code":["...", ...]} */
 static fab_status put_series(const figures *from, order *o, const char *key, fab_str *out, fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_code_table table = {0};
+    FAB_OWNS(fab_code_table_release) fab_code_table table = {0};
     for (size_t i = 0; i < o->n; i++) {
         o->values[i] = figure_of(from, o->link[i]);
-        FAB_FAIL_IF(!isfinite(o->values[i]) || o->values[i] < 0, err, FAB_EINTERNAL, key,
-                    "the load of a link is negative, infinite or not a number");
+        FAB_REFUSE_IF(!isfinite(o->values[i]) || o->values[i] < 0, err, FAB_EINTERNAL, key,
+                      "the load of a link is negative, infinite or not a number");
     }
-    FAB_TRY(fab_code_table_init(o->values, o->n, &table, err));
+    FAB_PASS(fab_code_table_init(o->values, o->n, &table, err));
     fab_str_printf(out, "\"%s\":{\"step\":", key);
     fab_json_number(out, table.step);
     fab_str_add(out, ",\"values\":[");
@@ -82,10 +80,7 @@ static fab_status put_series(const figures *from, order *o, const char *key, fab
         fab_str_add(out, "\"");
     }
     fab_str_add(out, "]}");
-    FAB_TRY(fab_str_status(out, err));
-done:
-    fab_code_table_release(&table);
-    return status;
+    return fab_str_status(out, err);
 }
 
 /* Bytes over a link where they are the same multiple of its offered rate everywhere; 0 otherwise. */
@@ -177,23 +172,19 @@ static fab_status put_draws(const fab_result *result, order *o, fab_str *out, fa
 }
 
 fab_status fab_html_loads(const fab_result *result, fab_str *out, fab_error *err) {
-    fab_status status = FAB_OK;
-    order o = {0};
+    FAB_OWNS(order_release) order o = {0};
     if (result->graph == NULL || result->n_phases == 0 || result->graph->n_cables > FAB_HTML_CABLES) {
         return FAB_OK;
     }
-    FAB_TRY(order_init(result->graph, &o, err));
+    FAB_PASS(order_init(result->graph, &o, err));
     if (o.n == 0) {
-        goto done;
+        return FAB_OK;
     }
     fab_str_add(out, ",\"loads\":{");
-    FAB_TRY(put_taper(result, &o, out, err));
-    FAB_TRY(put_draws(result, &o, out, err));
+    FAB_PASS(put_taper(result, &o, out, err));
+    FAB_PASS(put_draws(result, &o, out, err));
     fab_str_add(out, "}");
-    FAB_TRY(fab_str_status(out, err));
-done:
-    order_release(&o);
-    return status;
+    return fab_str_status(out, err);
 }
 
 /* Of every cable: what a study found, else what an overlay says; NULL where neither knows. */
@@ -212,30 +203,25 @@ static const double *criticality_of(const fab_result *result, const char **what)
 
 /* The same for both directions of a cable; 0 also where its loss was not looked at. */
 fab_status fab_html_criticality(const fab_result *result, fab_str *out, fab_error *err) {
-    fab_status status = FAB_OK;
     const char *what = NULL;
-    order o = {0};
-    double *of_link = NULL;
+    FAB_OWNS(order_release) order o = {0};
+    FAB_OWNED double *of_link = NULL;
     const double *of_cable = criticality_of(result, &what);
     const fab_fabric *f = result->graph;
     if (f == NULL || of_cable == NULL || f->n_cables > FAB_HTML_CABLES) {
         return FAB_OK;
     }
-    FAB_TRY(order_init(f, &o, err));
-    FAB_TRY(FAB_NEW(of_link, f->n_links, err));
+    FAB_PASS(order_init(f, &o, err));
+    FAB_PASS(FAB_NEW(of_link, f->n_links, err));
     for (uint32_t l = 0; l < f->n_links; l++) {
         of_link[l] = isnan(of_cable[l >> 1]) ? 0 : of_cable[l >> 1];
     }
     fab_str_add(out, ",\"criticality\":{\"of\":");
     fab_json_string(out, what);
     fab_str_add(out, ",");
-    FAB_TRY(put_series(&(figures){.exact = of_link}, &o, "ratio", out, err));
+    FAB_PASS(put_series(&(figures){.exact = of_link}, &o, "ratio", out, err));
     fab_str_add(out, "}");
-    FAB_TRY(fab_str_status(out, err));
-done:
-    free(of_link);
-    order_release(&o);
-    return status;
+    return fab_str_status(out, err);
 }
 
 /* Most blocks send to few others: [from, to, bytes] of those that do. */

@@ -105,15 +105,14 @@ static size_t merge_rows(const op_row *row, size_t n, size_t per, op_row *out) {
 
 /* At most `most` rows of an engine; null where even one of each kind for every stage is too many. */
 static fab_status put_schedule(const fab_schedule *s, size_t most, fab_str *out, fab_error *err) {
-    fab_status status = FAB_OK;
     const double tick_s = pow(10, ceil(log10(s->timeline.time_s / TICKS)));
     fab_code_rows code = {.out = out, .width = OP_COLUMNS};
-    op_row *rows = NULL;
-    op_row *merged = NULL;
+    FAB_OWNED op_row *rows = NULL;
+    FAB_OWNED op_row *merged = NULL;
     size_t n_ops = s->timeline.n_ops;
     size_t per = 1;
-    FAB_TRY(rows_of(s, &rows, err));
-    FAB_TRY(FAB_NEW(merged, n_ops + 1, err));
+    FAB_PASS(rows_of(s, &rows, err));
+    FAB_PASS(FAB_NEW(merged, n_ops + 1, err));
     size_t n = merge_rows(rows, n_ops, per, merged);
     while (n > most && per < n_ops) {
         per *= 2;
@@ -121,7 +120,7 @@ static fab_status put_schedule(const fab_schedule *s, size_t most, fab_str *out,
     }
     if (n > most) {
         fab_str_add(out, "null");
-        goto done;
+        return FAB_OK;
     }
     fab_str_add(out, "{\"tick_s\":");
     fab_json_number(out, tick_s);
@@ -143,9 +142,7 @@ static fab_status put_schedule(const fab_schedule *s, size_t most, fab_str *out,
     }
     fab_code_rows_end(&code);
     fab_str_add(out, "\"}");
-done:
-    FAB_FREE_ALL(rows, merged);
-    return status;
+    return FAB_OK;
 }
 
 fab_status fab_html_ranks(const fab_result *result, fab_str *out, fab_error *err) {

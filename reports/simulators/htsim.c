@@ -190,20 +190,17 @@ static fab_status check_spines(figures *g, uint32_t *above, uint32_t *of_first, 
 }
 
 static fab_status check_wiring(figures *g, fab_error *err) {
-    fab_status status = FAB_OK;
-    uint32_t *above = NULL;
-    uint32_t *of_first = NULL;
-    uint32_t *owner = NULL;
-    FAB_TRY(FAB_NEW(above, (size_t)g->up[0] + g->up[1] + 1, err));
-    FAB_TRY(check_leaves(g, above, err));
+    FAB_OWNED uint32_t *above = NULL;
+    FAB_OWNED uint32_t *of_first = NULL;
+    FAB_OWNED uint32_t *owner = NULL;
+    FAB_PASS(FAB_NEW(above, (size_t)g->up[0] + g->up[1] + 1, err));
+    FAB_PASS(check_leaves(g, above, err));
     if (g->f->n_tiers == 3) {
-        FAB_TRY(FAB_NEW(of_first, (size_t)g->spines * g->up[1] + 1, err));
-        FAB_TRY(FAB_NEW(owner, n_of_tier(g->f, 3), err));
-        FAB_TRY(check_spines(g, above, of_first, owner, err));
+        FAB_PASS(FAB_NEW(of_first, (size_t)g->spines * g->up[1] + 1, err));
+        FAB_PASS(FAB_NEW(owner, n_of_tier(g->f, 3), err));
+        FAB_PASS(check_spines(g, above, of_first, owner, err));
     }
-done:
-    FAB_FREE_ALL(above, of_first, owner);
-    return status;
+    return FAB_OK;
 }
 
 /* htsim takes a whole number, which the capacities must make exactly. */

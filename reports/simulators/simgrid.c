@@ -223,10 +223,9 @@ static void put_route_of(writer *w, const fab_engine_result *e, const routed *r)
 }
 
 static fab_status print_routes(writer *w, const fab_engine_result *e, fab_error *err) {
-    fab_status status = FAB_OK;
-    routed *flows = NULL;
-    FAB_TRY(FAB_NEW(flows, e->n_flows + 1, err));
-    FAB_TRY(sort_flows(e, flows, err));
+    FAB_OWNED routed *flows = NULL;
+    FAB_PASS(FAB_NEW(flows, e->n_flows + 1, err));
+    FAB_PASS(sort_flows(e, flows, err));
     simgrid_begin(w, "Full");
     put_hosts(w, true);
     for (uint32_t c = 0; c < w->f->n_cables; c++) {
@@ -239,10 +238,7 @@ static fab_status print_routes(writer *w, const fab_engine_result *e, fab_error 
     }
     fab_xml_write_end(&w->xml);
     fab_xml_write_end(&w->xml);
-    FAB_TRY(fab_xml_writer_finish(&w->xml, err));
-done:
-    free(flows);
-    return status;
+    return fab_xml_writer_finish(&w->xml, err);
 }
 
 static fab_status print_simgrid(const fab_result *result, const fab_report_style *style, FILE *out, fab_error *err) {

@@ -6,15 +6,11 @@
 #include "fab/switch_hash.h"
 
 static fab_status write_network(const fab_network_writer *writer, const fab_result *result, FILE *out, fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_network *net = NULL;
+    FAB_OWNS(fab_network_free_owned) fab_network *net = NULL;
     fab_network_hash hash = {.is_resilient = false};
-    FAB_TRY(fab_network_of_fabric(result->graph, &net, err));
+    FAB_PASS(fab_network_of_fabric(result->graph, &net, err));
     net->hash = fab_switch_hash_of(result->engine, &hash) ? &hash : NULL;
-    FAB_TRY(fab_network_write(writer, net, out, err));
-done:
-    fab_network_free(net);
-    return status;
+    return fab_network_write(writer, net, out, err);
 }
 
 /* What a format of an installed network needs to be one of reports: the callback has no context of its own. */

@@ -16,13 +16,12 @@ void fab_bound_release(fab_bound *bound) {
 
 /* Links that are a next hop of some switch: no other carries anything. */
 static fab_status bound_find_links(fab_bound_job *job, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_next_hops *t = job->next_hops;
     const fab_fabric *f = job->fabric;
-    uint8_t *used = NULL;
-    FAB_TRY(FAB_NEW(used, f->n_links, err));
+    FAB_OWNED uint8_t *used = NULL;
+    FAB_PASS(FAB_NEW(used, f->n_links, err));
     job->n_links = fab_next_hops_mark(t, used);
-    FAB_TRY(FAB_NEW_ALL(job->n_links, err, job->link, job->capacity));
+    FAB_PASS(FAB_NEW_ALL(job->n_links, err, job->link, job->capacity));
     uint32_t n = 0;
     for (uint32_t l = 0; l < f->n_links; l++) {
         if (used[l] != 0) {
@@ -30,9 +29,7 @@ static fab_status bound_find_links(fab_bound_job *job, fab_error *err) {
             job->capacity[n++] = fab_class_of(f, l)->capacity_bps;
         }
     }
-done:
-    free(used);
-    return status;
+    return FAB_OK;
 }
 
 static fab_status bound_init(fab_bound_job *job, fab_error *err) {

@@ -16,7 +16,6 @@
 #include "fab/solve.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define MOST_STEPS 30000 /* of the simplex method, before the approximation is asked instead */
@@ -77,13 +76,12 @@ static void number_trunks(program *p, uint32_t v, uint32_t *to) {
 }
 
 static fab_status find_trunks(program *p, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_bound_job *job = p->job;
     uint32_t n_switches = fab_n_switches(job->fabric);
-    uint32_t *to = NULL;
-    FAB_TRY(FAB_NEW(to, n_switches, err));
-    FAB_TRY(FAB_NEW(p->trunk_of, job->fabric->n_links, err));
-    FAB_TRY(FAB_NEW_ALL(job->n_links, err, p->head, p->tail, p->capacity, p->fixed, p->trunk_row));
+    FAB_OWNED uint32_t *to = NULL;
+    FAB_PASS(FAB_NEW(to, n_switches, err));
+    FAB_PASS(FAB_NEW(p->trunk_of, job->fabric->n_links, err));
+    FAB_PASS(FAB_NEW_ALL(job->n_links, err, p->head, p->tail, p->capacity, p->fixed, p->trunk_row));
     memset(p->trunk_of, 0xff, job->fabric->n_links * sizeof *p->trunk_of); /* FAB_NONE */
     for (uint32_t i = 0; i < job->n_links; i++) {
         p->trunk_of[job->link[i]] = 0;
@@ -92,9 +90,7 @@ static fab_status find_trunks(program *p, fab_error *err) {
     for (uint32_t v = 0; v < n_switches; v++) {
         number_trunks(p, v, to);
     }
-done:
-    free(to);
-    return status;
+    return FAB_OK;
 }
 
 /* The trunk that everything at v takes towards the leaf, or FAB_NONE where there is a choice. */
@@ -306,11 +302,10 @@ static void share_chosen(const program *p, uint32_t leaf, const double *x, doubl
 /* Split, certificate, and whether they meet. */
 static fab_status answer(program *p, fab_bound_job *job, const double *x, const double *dual, fab_bound *bound,
                          bool *out_exact, fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_split split = {.rule = FAB_SPLIT_SHARE};
+    FAB_OWNS(fab_split_release) fab_split split = {.rule = FAB_SPLIT_SHARE};
     double most = 0;
     size_t n_links = job->fabric->n_links;
-    FAB_TRY(FAB_NEW(split.share, job->demand->n_leaves * n_links, err));
+    FAB_PASS(FAB_NEW(split.share, job->demand->n_leaves * n_links, err));
     for (uint32_t leaf = 0; leaf < job->demand->n_leaves; leaf++) {
         share_default(p, leaf, split.share + leaf * n_links);
         share_chosen(p, leaf, x, p->supply, split.share + leaf * n_links);
@@ -319,8 +314,8 @@ static fab_status answer(program *p, fab_bound_job *job, const double *x, const 
         uint32_t row = p->trunk_row[p->trunk_of[job->link[i]]];
         job->candidate[job->link[i]] = row != FAB_NONE ? fmax(0, -dual[row]) : 0;
     }
-    FAB_TRY(fab_bound_certify(job, err));
-    FAB_TRY(fab_bound_measure(job, &split, &most, err));
+    FAB_PASS(fab_bound_certify(job, err));
+    FAB_PASS(fab_bound_measure(job, &split, &most, err));
     *out_exact = most <= job->lower * (1 + FAB_BOUND_EXACT);
     if (*out_exact) {
         bound->upper = most;
@@ -331,16 +326,13 @@ static fab_status answer(program *p, fab_bound_job *job, const double *x, const 
         (void)fab_fail(err, FAB_ENOSOLUTION, NULL, "the solver's answer leaves a gap of %g: %.12g to %.12g",
                        most / job->lower - 1, job->lower, most);
     }
-done:
-    fab_split_release(&split);
-    return status;
+    return FAB_OK;
 }
 
 static fab_status lp_run(program *p, fab_bound_job *job, bool insist, fab_bound *bound, bool *out_exact,
                          fab_error *err) {
-    fab_status status = FAB_OK;
-    double *x = NULL;
-    double *dual = NULL;
+    FAB_OWNED double *x = NULL;
+    FAB_OWNED double *dual = NULL;
     fab_solution solution = {0};
     fab_solve_limits limits = {.steps = insist ? 0 : MOST_STEPS};
     fab_program made = {.columns = p->columns,
@@ -349,15 +341,12 @@ static fab_status lp_run(program *p, fab_bound_job *job, bool insist, fab_bound 
                         .n_rows = p->n_rows,
                         .entries = p->entries,
                         .n_entries = p->n_entries};
-    FAB_TRY(FAB_NEW(x, p->n_columns, err));
-    FAB_TRY(FAB_NEW(dual, p->n_rows, err));
-    FAB_TRY(fab_solve(&made, &limits, x, dual, &solution, err));
-    FAB_FAIL_IF(solution.outcome != FAB_SOLVE_OPTIMAL, err, FAB_ENOSOLUTION, NULL,
-                "the solver stopped without an optimum after %u steps", limits.steps);
-    FAB_TRY(answer(p, job, x, dual, bound, out_exact, err));
-done:
-    FAB_FREE_ALL(x, dual);
-    return status;
+    FAB_PASS(FAB_NEW(x, p->n_columns, err));
+    FAB_PASS(FAB_NEW(dual, p->n_rows, err));
+    FAB_PASS(fab_solve(&made, &limits, x, dual, &solution, err));
+    FAB_REFUSE_IF(solution.outcome != FAB_SOLVE_OPTIMAL, err, FAB_ENOSOLUTION, NULL,
+                  "the solver stopped without an optimum after %u steps", limits.steps);
+    return answer(p, job, x, dual, bound, out_exact, err);
 }
 
 fab_status fab_bound_by_program(fab_bound_job *job, bool insist, fab_bound *bound, bool *out_done, fab_error *err) {

@@ -10,13 +10,12 @@ static uint32_t ports_of(const fab_dependencies *d, uint32_t s) {
 }
 
 fab_status fab_dependencies_init(const fab_fabric *f, fab_dependencies *out, fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_dependencies d = {.fabric = f};
+    FAB_OWNS(fab_dependencies_release) fab_dependencies d = {.fabric = f};
     uint32_t n_switches = fab_n_switches(f);
     uint32_t base = f->first[FAB_NODE_SWITCH];
     uint32_t n = 0;
-    FAB_TRY(FAB_NEW_ALL((size_t)n_switches + 1, err, d.first, d.word));
-    FAB_TRY(FAB_NEW_ALL(f->n_links, err, d.place, d.link));
+    FAB_PASS(FAB_NEW_ALL((size_t)n_switches + 1, err, d.first, d.word));
+    FAB_PASS(FAB_NEW_ALL(f->n_links, err, d.place, d.link));
     for (uint32_t l = 0; l < f->n_links; l++) {
         d.place[l] = FAB_NONE;
     }
@@ -31,12 +30,10 @@ fab_status fab_dependencies_init(const fab_fabric *f, fab_dependencies *out, fab
         d.first[s + 1] = n;
         d.word[s + 1] = d.word[s] + ports_of(&d, s) * words_of(ports_of(&d, s));
     }
-    FAB_TRY(FAB_NEW(d.bit, d.word[n_switches], err));
+    FAB_PASS(FAB_NEW(d.bit, d.word[n_switches], err));
     *out = d;
     d = (fab_dependencies){0};
-done:
-    fab_dependencies_release(&d);
-    return status;
+    return FAB_OK;
 }
 
 void fab_dependencies_release(fab_dependencies *d) {

@@ -7,7 +7,6 @@
 #include "fab/memory.h"
 #include "walk/host_segments.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 void fab_demand_release(fab_demand *demand) {
@@ -168,41 +167,37 @@ static fab_status demand_add_pairs(const fab_demand_source *s, const uint32_t *o
 }
 
 static fab_status add_listed(const fab_demand_source *s, fab_demand *d, fab_error *err) {
-    fab_status status = FAB_OK;
-    uint32_t *dst = NULL;
-    uint32_t *by_src = NULL;
-    uint32_t *order = NULL;
-    uint32_t *first = NULL;
+    FAB_OWNED uint32_t *dst = NULL;
+    FAB_OWNED uint32_t *by_src = NULL;
+    FAB_OWNED uint32_t *order = NULL;
+    FAB_OWNED uint32_t *first = NULL;
     uint32_t crossing = 0;
-    FAB_FAIL_IF(s->phase->n_flows > UINT32_MAX / d->n_parts, err, FAB_EUNSUPPORTED, NULL,
-                "%llu flows of %u parts exceed the limit of %u parts", (unsigned long long)s->phase->n_flows,
-                d->n_parts, UINT32_MAX);
+    FAB_REFUSE_IF(s->phase->n_flows > UINT32_MAX / d->n_parts, err, FAB_EUNSUPPORTED, NULL,
+                  "%llu flows of %u parts exceed the limit of %u parts", (unsigned long long)s->phase->n_flows,
+                  d->n_parts, UINT32_MAX);
     uint32_t n = (uint32_t)s->phase->n_flows * d->n_parts;
-    FAB_TRY(FAB_NEW_ALL(n, err, d->pair_of, dst));
-    FAB_TRY(place_flows(s, d, d->pair_of, dst, &crossing, err));
-    FAB_TRY(FAB_NEW_ALL(crossing, err, by_src, order));
-    FAB_TRY(FAB_NEW(first, (size_t)d->n_leaves + 2, err));
+    FAB_PASS(FAB_NEW_ALL(n, err, d->pair_of, dst));
+    FAB_PASS(place_flows(s, d, d->pair_of, dst, &crossing, err));
+    FAB_PASS(FAB_NEW_ALL(crossing, err, by_src, order));
+    FAB_PASS(FAB_NEW(first, (size_t)d->n_leaves + 2, err));
     sort_parts(d->pair_of, NULL, n, d->n_leaves, first, by_src);
     sort_parts(dst, by_src, crossing, d->n_leaves, first, order);
-    FAB_TRY(demand_add_pairs(s, order, crossing, dst, d, err));
-done:
-    FAB_FREE_ALL(dst, by_src, order, first);
-    return status;
+    return demand_add_pairs(s, order, crossing, dst, d, err);
 }
 
 /* --- an all-to-all whose flows change rails, or under failures ---------------------------------------------------- */
 
 static fab_status add_each(const fab_demand_source *s, fab_demand *d, fab_error *err) {
-    fab_status status = FAB_OK;
-    double *rate = NULL;  /* [destination][source] */
-    double *whole = NULL; /* likewise: bytes, and squares of those of flows; by what the parts carry of them */
-    double *squares = NULL;
-    uint64_t *parts = NULL;
-    uint8_t *is_lost = NULL; /* [part] */
+    /* [destination][source]; likewise bytes, and squares of those of flows, by what the parts carry of them */
+    FAB_OWNED double *rate = NULL;
+    FAB_OWNED double *whole = NULL;
+    FAB_OWNED double *squares = NULL;
+    FAB_OWNED uint64_t *parts = NULL;
+    FAB_OWNED uint8_t *is_lost = NULL; /* [part] */
     size_t n = (size_t)d->n_leaves * d->n_leaves;
     uint64_t n_pairs = 0;
-    FAB_TRY(FAB_NEW_ALL(n, err, rate, whole, squares, parts));
-    FAB_TRY(FAB_NEW(is_lost, d->n_parts, err));
+    FAB_PASS(FAB_NEW_ALL(n, err, rate, whole, squares, parts));
+    FAB_PASS(FAB_NEW(is_lost, d->n_parts, err));
     for (uint64_t i = 0; i < s->phase->n_flows; i++) {
         fab_flow flow = fab_phase_flow(s->phase, i);
         double flow_rate = fab_offer_rate(s->offer, s->phase, i);
@@ -214,7 +209,7 @@ static fab_status add_each(const fab_demand_source *s, fab_demand *d, fab_error 
             if (is_lost[part] != 0) {
                 continue;
             }
-            FAB_TRY(place_part(s, &flow, flow_rate, part, n_left, d, &src, &dst, &in_domain, err));
+            FAB_PASS(place_part(s, &flow, flow_rate, part, n_left, d, &src, &dst, &in_domain, err));
             if (src != FAB_NONE) {
                 size_t at = (size_t)dst * d->n_leaves + src;
                 n_pairs += parts[at] == 0;
@@ -225,7 +220,7 @@ static fab_status add_each(const fab_demand_source *s, fab_demand *d, fab_error 
             }
         }
     }
-    FAB_TRY(fab_demand_reserve(d, n_pairs, err));
+    FAB_PASS(fab_demand_reserve(d, n_pairs, err));
     for (uint32_t dst = 0; dst < d->n_leaves; dst++) {
         for (uint32_t src = 0; src < d->n_leaves; src++) {
             size_t at = (size_t)dst * d->n_leaves + src;
@@ -236,9 +231,7 @@ static fab_status add_each(const fab_demand_source *s, fab_demand *d, fab_error 
         }
         d->first[dst + 1] = d->n_pairs;
     }
-done:
-    FAB_FREE_ALL(rate, whole, squares, parts, is_lost);
-    return status;
+    return FAB_OK;
 }
 
 /* --- both --------------------------------------------------------------------------------------------------------- */
@@ -271,22 +264,22 @@ fab_status fab_demand_init(const fab_fabric *fabric, const fab_ports *ports, con
 fab_status fab_demand_init_left(const fab_fabric *fabric, const fab_ports *ports, const fab_next_hops *next_hops,
                                 const fab_phase *phase, const fab_offer *offer, const uint64_t *dead_link,
                                 fab_demand *out, fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_sent *sent = NULL;
+    FAB_OWNED fab_sent *sent = NULL;
     fab_demand_source s = {fabric, ports, next_hops, phase, offer, dead_link};
+    FAB_OWNS(fab_demand_release)
     fab_demand d = {.n_leaves = next_hops->n_leaves, .n_parts = ports->nics_per_gpu * ports->n_planes};
-    FAB_TRY(FAB_NEW(d.first, (size_t)d.n_leaves + 1, err));
-    FAB_TRY(FAB_NEW_ALL(fabric->n_links, err, d.segment_rate, d.segment_bytes));
+    FAB_PASS(FAB_NEW(d.first, (size_t)d.n_leaves + 1, err));
+    FAB_PASS(FAB_NEW_ALL(fabric->n_links, err, d.segment_rate, d.segment_bytes));
     s.dead_link = d.n_parts > 1 && dead_link != NULL && has_lost(&s, d.n_parts) ? dead_link : NULL;
     if (s.dead_link != NULL && phase->all.n == 0) {
-        FAB_TRY(FAB_NEW(d.n_left, phase->n_flows, err));
-        FAB_TRY(FAB_NEW(d.is_lost, phase->n_flows * d.n_parts, err));
+        FAB_PASS(FAB_NEW(d.n_left, phase->n_flows, err));
+        FAB_PASS(FAB_NEW(d.is_lost, phase->n_flows * d.n_parts, err));
     }
     if (phase->all.n == 0) {
-        FAB_TRY(add_listed(&s, &d, err));
+        FAB_PASS(add_listed(&s, &d, err));
     } else {
-        FAB_TRY(s.dead_link == NULL ? fab_relay_sent(fabric, ports, &phase->all, &sent, err) : FAB_OK);
-        FAB_TRY(sent != NULL ? fab_demand_count_all(&s, sent, &d, err) : add_each(&s, &d, err));
+        FAB_PASS(s.dead_link == NULL ? fab_relay_sent(fabric, ports, &phase->all, &sent, err) : FAB_OK);
+        FAB_PASS(sent != NULL ? fab_demand_count_all(&s, sent, &d, err) : add_each(&s, &d, err));
     }
     if (d.n_lost == 0) {
         FAB_FREE_ALL(d.n_left, d.is_lost);
@@ -295,8 +288,5 @@ fab_status fab_demand_init_left(const fab_fabric *fabric, const fab_ports *ports
     }
     *out = d;
     d = (fab_demand){0};
-done:
-    free(sent);
-    fab_demand_release(&d);
-    return status;
+    return FAB_OK;
 }

@@ -339,25 +339,22 @@ static void all_to_all_release(counter *c) {
 }
 
 fab_status fab_demand_count_all(const fab_demand_source *s, const fab_sent *sent, fab_demand *d, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_all_to_all *all = &s->phase->all;
+    FAB_OWNS(all_to_all_release)
     counter c = {.s = s, .d = d, .all = all, .n = all->n, .size = fab_all_group(all), .sent = sent};
     c.n_groups = c.n / c.size * (s->fabric->forwards_in_domain ? s->fabric->n_rails : 1);
-    FAB_TRY(FAB_NEW_ALL(c.n, err, c.source, c.target, c.group, c.rate_each, c.bytes_each));
-    FAB_TRY(FAB_NEW(c.combinations, d->n_parts, err));
-    FAB_TRY(FAB_NEW_ALL(d->n_leaves, err, c.parts, c.rates, c.bytes, c.squares));
+    FAB_PASS(FAB_NEW_ALL(c.n, err, c.source, c.target, c.group, c.rate_each, c.bytes_each));
+    FAB_PASS(FAB_NEW(c.combinations, d->n_parts, err));
+    FAB_PASS(FAB_NEW_ALL(d->n_leaves, err, c.parts, c.rates, c.bytes, c.squares));
     find_ends(&c);
     for (uint32_t part = 0; part < d->n_parts; part++) {
         combination *k = &c.combinations[part];
-        FAB_TRY(FAB_NEW_ALL(c.n, err, k->leaf, k->order[0], k->order[1], k->run[0], k->run[1]));
-        FAB_TRY(FAB_NEW(k->first_run, (size_t)c.n_groups + 1, err));
+        FAB_PASS(FAB_NEW_ALL(c.n, err, k->leaf, k->order[0], k->order[1], k->run[0], k->run[1]));
+        FAB_PASS(FAB_NEW(k->first_run, (size_t)c.n_groups + 1, err));
         if (part == 0) {
             add_segments(&c, k);
         }
         sort_ends(&c, part, k);
     }
-    FAB_TRY(all_to_all_add_pairs(&c, err));
-done:
-    all_to_all_release(&c);
-    return status;
+    return all_to_all_add_pairs(&c, err);
 }

@@ -137,13 +137,12 @@ static bool count_sent(const fab_fabric *f, const fab_ports *ports, const fab_al
 
 fab_status fab_relay_sent(const fab_fabric *f, const fab_ports *ports, const fab_all_to_all *all, fab_sent **out,
                           fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_sent *sent = NULL;
-    fab_sent *by_rail = NULL;
+    FAB_OWNED fab_sent *sent = NULL;
+    FAB_OWNED fab_sent *by_rail = NULL;
     bool is_known = all->n > 0 && (!f->forwards_in_domain || (ports->nics_per_gpu == 1 && !f->forwards_at_destination &&
                                                               !f->stores_and_forwards));
-    FAB_TRY(FAB_NEW(sent, all->n, err));
-    FAB_TRY(FAB_NEW(by_rail, (size_t)f->n_rails + 1, err));
+    FAB_PASS(FAB_NEW(sent, all->n, err));
+    FAB_PASS(FAB_NEW(by_rail, (size_t)f->n_rails + 1, err));
     for (uint32_t gpu = all->first; is_known && gpu < all->first + all->n;) {
         const fab_gpu_range own = fab_exchanged_in_domain(f, ports, all, gpu);
         is_known = count_sent(f, ports, all, own, by_rail, sent);
@@ -151,9 +150,7 @@ fab_status fab_relay_sent(const fab_fabric *f, const fab_ports *ports, const fab
     }
     *out = is_known ? sent : NULL;
     sent = is_known ? NULL : sent;
-done:
-    FAB_FREE_ALL(sent, by_rail);
-    return status;
+    return FAB_OK;
 }
 
 /* What a group puts on the NICs: those that send do so on their rails. */
@@ -194,44 +191,40 @@ static void count_group(const fab_offer *offer, const fab_all_to_all *all, const
 
 /* *out_counted: false where flows must be looked at. */
 static fab_status count_all(const fab_offer *offer, const fab_phase *phase, bool *out_counted, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_all_to_all *all = &phase->all;
-    fab_sent *sent = NULL;
-    double *by_rail = NULL;
-    FAB_TRY(FAB_NEW(by_rail, (size_t)offer->fabric->n_rails + 1, err));
-    FAB_TRY(fab_relay_sent(offer->fabric, offer->ports, all, &sent, err));
+    FAB_OWNED fab_sent *sent = NULL;
+    FAB_OWNED double *by_rail = NULL;
+    FAB_PASS(FAB_NEW(by_rail, (size_t)offer->fabric->n_rails + 1, err));
+    FAB_PASS(fab_relay_sent(offer->fabric, offer->ports, all, &sent, err));
     *out_counted = sent != NULL;
-    FAB_FAIL_IF(sent == NULL && phase->n_flows > MAX_RELAYED, err, FAB_EUNSUPPORTED, NULL,
-                "an all-to-all of %" PRIu64 " flows over GPUs that relay between rails; the limit is %" PRIu64
-                ", but where the sender's domain has a GPU in the same group on every rail, one NIC a GPU, and "
-                "forward=source, forwarding=pipelined: choose so, or fewer GPUs, or of a ranking job a smaller "
-                "table-group",
-                phase->n_flows, MAX_RELAYED);
+    FAB_REFUSE_IF(sent == NULL && phase->n_flows > MAX_RELAYED, err, FAB_EUNSUPPORTED, NULL,
+                  "an all-to-all of %" PRIu64 " flows over GPUs that relay between rails; the limit is %" PRIu64
+                  ", but where the sender's domain has a GPU in the same group on every rail, one NIC a GPU, and "
+                  "forward=source, forwarding=pipelined: choose so, or fewer GPUs, or of a ranking job a smaller "
+                  "table-group",
+                  phase->n_flows, MAX_RELAYED);
     for (uint32_t first = all->first; sent != NULL && first < all->first + all->n; first += fab_all_group(all)) {
         count_group(offer, all, sent, first, by_rail);
     }
-done:
-    FAB_FREE_ALL(sent, by_rail);
-    return status;
+    return FAB_OK;
 }
 
 fab_status fab_offer_init(const fab_fabric *fabric, const fab_ports *ports, const fab_phase *phase, fab_offer *out,
                           fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_offer offer = {.fabric = fabric, .ports = ports, .line_bps = fab_nic_rate(fabric)};
-    double *rate = NULL;
+    FAB_OWNS(fab_offer_release) fab_offer offer = {.fabric = fabric, .ports = ports, .line_bps = fab_nic_rate(fabric)};
+    FAB_OWNED double *rate = NULL;
     uint32_t n_nics = fab_n_of(fabric, FAB_NODE_NIC);
-    FAB_TRY(fab_ports_check(fabric, ports, phase, err));
-    FAB_TRY(FAB_NEW_ALL(n_nics, err, offer.sent, offer.received));
+    FAB_PASS(fab_ports_check(fabric, ports, phase, err));
+    FAB_PASS(FAB_NEW_ALL(n_nics, err, offer.sent, offer.received));
     bool counted = false;
-    FAB_TRY(phase->all.n > 0 ? count_all(&offer, phase, &counted, err) : FAB_OK);
+    FAB_PASS(phase->all.n > 0 ? count_all(&offer, phase, &counted, err) : FAB_OK);
     for (uint64_t i = 0; !counted && i < phase->n_flows; i++) {
         fab_flow flow = fab_phase_flow(phase, i);
         double most = 0;
-        FAB_TRY(visit_nics(&offer, &flow, 0, &most, err));
+        FAB_PASS(visit_nics(&offer, &flow, 0, &most, err));
     }
     if (phase->all.n == 0) {
-        FAB_TRY(FAB_NEW(rate, phase->n_flows, err));
+        FAB_PASS(FAB_NEW(rate, phase->n_flows, err));
         for (uint64_t i = 0; i < phase->n_flows; i++) {
             rate[i] = fab_offer_rate(&offer, phase, i);
         }
@@ -240,10 +233,7 @@ fab_status fab_offer_init(const fab_fabric *fabric, const fab_ports *ports, cons
     }
     *out = offer;
     offer = (fab_offer){0};
-done:
-    free(rate);
-    fab_offer_release(&offer);
-    return status;
+    return FAB_OK;
 }
 
 void fab_offer_release(fab_offer *offer) {

@@ -294,19 +294,17 @@ static fab_status adaptive_add_flow(placing *p, const fab_phase *phase, uint32_t
 
 static fab_status add_flows(placing *p, const fab_phase *phase, const double *rate, fab_routes *routes,
                             fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_offer offer = {0};
-    FAB_TRY(rate == NULL ? fab_offer_init(p->router->fabric, &p->router->ports, phase, &offer, err) : FAB_OK);
-    FAB_TRY(FAB_GROW(routes->flow_first, routes->flow_capacity, phase->n_flows + 1, err));
-    FAB_TRY(FAB_GROW(routes->path_first, routes->path_capacity, p->n_paths + 1, err));
+    FAB_OWNS(fab_offer_release) fab_offer offer = {0};
+    FAB_PASS(rate == NULL ? fab_offer_init(p->router->fabric, &p->router->ports, phase, &offer, err) : FAB_OK);
+    FAB_PASS(FAB_GROW(routes->flow_first, routes->flow_capacity, phase->n_flows + 1, err));
+    FAB_PASS(FAB_GROW(routes->path_first, routes->path_capacity, p->n_paths + 1, err));
     routes->flow_first[0] = 0;
     routes->path_first[0] = 0;
     for (uint32_t i = 0; i < phase->n_flows; i++) {
-        FAB_TRY(adaptive_add_flow(p, phase, i, rate != NULL ? rate[i] : fab_offer_rate(&offer, phase, i), routes, err));
+        FAB_PASS(
+            adaptive_add_flow(p, phase, i, rate != NULL ? rate[i] : fab_offer_rate(&offer, phase, i), routes, err));
     }
-done:
-    fab_offer_release(&offer);
-    return status;
+    return FAB_OK;
 }
 
 /* --- where it goes ------------------------------------------------------------------------------------------------ */
@@ -533,20 +531,17 @@ static void place_by_paths(placing *p, fab_routes *routes) {
 /* Complexity: O(parts * next hops on a path), with view=downstream O(parts * links on all minimal paths). */
 static fab_status route(const fab_router *router, const fab_phase *phase, const double *rate, uint64_t seed,
                         fab_routes *routes, fab_error *err) {
-    fab_status status = FAB_OK;
-    placing p = {.router = router, .seed = seed};
+    FAB_OWNS(release_placing) placing p = {.router = router, .seed = seed};
     routes->n_flows = 0;
-    FAB_TRY(init_placing(&p, phase, err));
-    FAB_TRY(add_flows(&p, phase, rate, routes, err));
+    FAB_PASS(init_placing(&p, phase, err));
+    FAB_PASS(add_flows(&p, phase, rate, routes, err));
     if (looks_downstream(router)) {
         place_by_paths(&p, routes);
     } else {
         place_by_ports(&p, routes);
     }
     routes->n_flows = (uint32_t)phase->n_flows;
-done:
-    release_placing(&p);
-    return status;
+    return FAB_OK;
 }
 
 static const fab_engine_option OPTIONS[] = {

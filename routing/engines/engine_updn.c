@@ -83,15 +83,14 @@ typedef struct candidate {
 FAB_ORDER_KEYS(by_cables, candidate, FAB_ORDER(b->cables, a->cables), FAB_ORDER(a->node, b->node));
 
 static fab_status rank_switches(search *s, fab_error *err) {
-    fab_status status = FAB_OK;
-    candidate *roots = NULL;
+    FAB_OWNED candidate *roots = NULL;
     uint32_t n = 0;
     if (fab_is_tree(s->f)) {
         for (uint32_t v = 0; v < s->n; v++) {
             s->rank[v] = s->f->n_tiers - fab_tier_of(s->f, s->base + v);
         }
     } else {
-        FAB_TRY(FAB_NEW(roots, s->n, err));
+        FAB_PASS(FAB_NEW(roots, s->n, err));
         for (uint32_t v = 0; v < s->n; v++) {
             s->rank[v] = FAR;
             roots[v] = (candidate){cables_of(s, v), v};
@@ -110,9 +109,7 @@ static fab_status rank_switches(search *s, fab_error *err) {
             }
         }
     }
-done:
-    free(roots);
-    return status;
+    return FAB_OK;
 }
 
 /* Lengths of all routes to a leaf. */

@@ -418,7 +418,7 @@ static void finish_facts(fab_router *router) {
 
 fab_status fab_router_init(const fab_engine_spec *spec, const fab_fabric *fabric, const fab_next_hops *next_hops,
                            fab_router *out, fab_error *err) {
-    fab_status status = FAB_OK;
+    FAB_OWNS(fab_router_release)
     fab_router router = {.fabric = fabric, .next_hops = next_hops, .minimal = next_hops, .queue_pairs = 1};
     router.text = fab_strdup(spec->text, err);
     if (router.text == NULL) {
@@ -430,30 +430,27 @@ fab_status fab_router_init(const fab_engine_spec *spec, const fab_fabric *fabric
     }
     router.engine = engines_find_engine(router.text);
     if (router.engine == NULL) {
-        status = unknown_engine(spec, router.text, err);
-        goto done;
+        return unknown_engine(spec, router.text, err);
     }
-    FAB_FAIL_IF(router.engine->needs_tree && !fab_is_tree(fabric), err, FAB_EUNSUPPORTED, spec->where,
-                "engine %s chooses among the uplinks of a tree; a %s has none", router.engine->name,
-                fab_wiring_name(fabric->wiring));
+    FAB_REFUSE_IF(router.engine->needs_tree && !fab_is_tree(fabric), err, FAB_EUNSUPPORTED, spec->where,
+                  "engine %s chooses among the uplinks of a tree; a %s has none", router.engine->name,
+                  fab_wiring_name(fabric->wiring));
     begin_facts(&router);
-    FAB_TRY(fab_allocate(1, router.engine->state_size, &router.state, err));
-    FAB_TRY(apply_options(spec, &router, options, err));
-    FAB_TRY(fab_ports_init(fabric, &router.ports, err));
+    FAB_PASS(fab_allocate(1, router.engine->state_size, &router.state, err));
+    FAB_PASS(apply_options(spec, &router, options, err));
+    FAB_PASS(fab_ports_init(fabric, &router.ports, err));
     measure_digits(fabric, &router);
-    FAB_TRY(find_ends(&router, err));
-    FAB_TRY(FAB_NEW(router.switch_tier, fab_n_switches(fabric), err));
+    FAB_PASS(find_ends(&router, err));
+    FAB_PASS(FAB_NEW(router.switch_tier, fab_n_switches(fabric), err));
     for (uint32_t i = 0; i < fab_n_switches(fabric); i++) {
         router.switch_tier[i] = (uint8_t)fab_tier_of(fabric, fabric->first[FAB_NODE_SWITCH] + i);
     }
-    FAB_TRY(engines_prepare(spec, &router, err));
-    FAB_TRY(router.is_modulo ? pack_steps(&router, err) : FAB_OK);
+    FAB_PASS(engines_prepare(spec, &router, err));
+    FAB_PASS(router.is_modulo ? pack_steps(&router, err) : FAB_OK);
     finish_facts(&router);
     *out = router;
     router = (fab_router){0};
-done:
-    fab_router_release(&router);
-    return status;
+    return FAB_OK;
 }
 
 void fab_router_release(fab_router *router) {

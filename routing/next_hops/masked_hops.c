@@ -69,15 +69,14 @@ static fab_status find_spans(fab_hops_index *x, fab_error *err) {
 }
 
 static fab_status list_neighbours(fab_hops_index *x, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_fabric *f = x->fabric;
     const uint32_t base = f->first[FAB_NODE_SWITCH];
     const uint32_t n_switches = fab_n_switches(f);
-    uint32_t *seen = NULL; /* the switch + 1 at which a neighbour was met last */
+    FAB_OWNED uint32_t *seen = NULL; /* the switch + 1 at which a neighbour was met last */
     uint32_t n = 0;
-    FAB_TRY(FAB_NEW(seen, n_switches, err));
-    FAB_TRY(FAB_NEW(x->before_first, (size_t)n_switches + 1, err));
-    FAB_TRY(FAB_NEW(x->before, (size_t)f->out_first[f->n_nodes] - f->out_first[base], err));
+    FAB_PASS(FAB_NEW(seen, n_switches, err));
+    FAB_PASS(FAB_NEW(x->before_first, (size_t)n_switches + 1, err));
+    FAB_PASS(FAB_NEW(x->before, (size_t)f->out_first[f->n_nodes] - f->out_first[base], err));
     for (uint32_t v = 0; v < n_switches; v++) {
         for (uint32_t k = f->out_first[base + v]; k < f->out_first[base + v + 1]; k++) {
             fab_node_id w = fab_head(f, f->out_link[k]);
@@ -88,9 +87,7 @@ static fab_status list_neighbours(fab_hops_index *x, fab_error *err) {
         }
         x->before_first[v + 1] = n;
     }
-done:
-    free(seen);
-    return status;
+    return FAB_OK;
 }
 
 /* Links of a switch. */
@@ -119,14 +116,13 @@ static void list_exits(fab_hops_index *x, uint32_t v) {
 
 fab_status fab_hops_index_init(const fab_fabric *f, const fab_next_hops *next_hops, fab_hops_index *out,
                                fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_hops_index x = {.fabric = f, .next_hops = next_hops};
+    FAB_OWNS(fab_hops_index_release) fab_hops_index x = {.fabric = f, .next_hops = next_hops};
     const uint32_t base = f->first[FAB_NODE_SWITCH];
-    FAB_FAIL_IF(next_hops->dead_link != NULL, err, FAB_EUNSUPPORTED, NULL,
-                "masks start from the next hops of a healthy fabric");
-    FAB_TRY(FAB_NEW(x.place, f->n_links, err));
-    FAB_TRY(FAB_NEW_ALL(next_hops->n_switches, err, x.n_before_exits, x.n_exits, x.transit, x.feeds_ends));
-    FAB_TRY(FAB_NEW_ALL((size_t)f->out_first[f->n_nodes] - f->out_first[base], err, x.exit, x.back_slot));
+    FAB_REFUSE_IF(next_hops->dead_link != NULL, err, FAB_EUNSUPPORTED, NULL,
+                  "masks start from the next hops of a healthy fabric");
+    FAB_PASS(FAB_NEW(x.place, f->n_links, err));
+    FAB_PASS(FAB_NEW_ALL(next_hops->n_switches, err, x.n_before_exits, x.n_exits, x.transit, x.feeds_ends));
+    FAB_PASS(FAB_NEW_ALL((size_t)f->out_first[f->n_nodes] - f->out_first[base], err, x.exit, x.back_slot));
     for (uint32_t k = 0; k < f->n_links; k++) {
         x.place[f->out_link[k]] = k;
     }
@@ -134,13 +130,11 @@ fab_status fab_hops_index_init(const fab_fabric *f, const fab_next_hops *next_ho
     for (uint32_t v = 0; v < next_hops->n_switches; v++) {
         list_exits(&x, v);
     }
-    FAB_TRY(find_spans(&x, err));
-    FAB_TRY(list_neighbours(&x, err));
+    FAB_PASS(find_spans(&x, err));
+    FAB_PASS(list_neighbours(&x, err));
     *out = x;
     x = (fab_hops_index){0};
-done:
-    fab_hops_index_release(&x);
-    return status;
+    return FAB_OK;
 }
 
 void fab_hops_index_release(fab_hops_index *x) {
@@ -152,33 +146,30 @@ void fab_hops_index_release(fab_hops_index *x) {
 /* --- a mask ------------------------------------------------------------------------------------------------------- */
 
 fab_status fab_masked_hops_new(const fab_hops_index *index, fab_masked_hops **out, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_fabric *f = index->fabric;
     const fab_next_hops *t = index->next_hops;
-    fab_masked_hops *m = NULL;
-    FAB_TRY(FAB_NEW(m, 1, err));
+    FAB_OWNS(fab_masked_hops_free_owned) fab_masked_hops *m = NULL;
+    FAB_PASS(FAB_NEW(m, 1, err));
     m->index = index;
     m->f = f;
     m->t = t;
     m->base = f->first[FAB_NODE_SWITCH];
     m->first_link = f->out_first[m->base];
     m->n_words = (t->n_leaves + 63) / 64;
-    FAB_TRY(FAB_NEW_ALL(t->n_switches, err, m->n_removed, m->listed, m->near, m->lost, m->fifo));
-    FAB_TRY(FAB_NEW(m->removed, (size_t)t->n_switches * FAB_LISTED, err));
-    FAB_TRY(FAB_NEW_ALL((size_t)t->n_switches + 1, err, m->touched, m->row_of));
-    FAB_TRY(FAB_NEW(m->lost_leaf, m->n_words, err));
-    FAB_TRY(FAB_NEW(m->slot, index->degree, err));
-    FAB_TRY(FAB_NEW(m->distance, (size_t)FAB_DETOURS * t->n_switches, err));
-    FAB_TRY(FAB_GROW(m->row, m->row_capacity, 2 * (size_t)m->n_words, err));
+    FAB_PASS(FAB_NEW_ALL(t->n_switches, err, m->n_removed, m->listed, m->near, m->lost, m->fifo));
+    FAB_PASS(FAB_NEW(m->removed, (size_t)t->n_switches * FAB_LISTED, err));
+    FAB_PASS(FAB_NEW_ALL((size_t)t->n_switches + 1, err, m->touched, m->row_of));
+    FAB_PASS(FAB_NEW(m->lost_leaf, m->n_words, err));
+    FAB_PASS(FAB_NEW(m->slot, index->degree, err));
+    FAB_PASS(FAB_NEW(m->distance, (size_t)FAB_DETOURS * t->n_switches, err));
+    FAB_PASS(FAB_GROW(m->row, m->row_capacity, 2 * (size_t)m->n_words, err));
     m->all_leaves = m->n_words;
     memset(m->row, 0, m->n_words * sizeof *m->row);
     memset(m->row + m->all_leaves, 0xff, m->n_words * sizeof *m->row);
     memset(m->detour, 0xff, sizeof m->detour);
     *out = m;
     m = NULL;
-done:
-    fab_masked_hops_free(m);
-    return status;
+    return FAB_OK;
 }
 
 void fab_masked_hops_free(fab_masked_hops *m) {

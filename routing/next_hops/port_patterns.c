@@ -13,18 +13,15 @@
 #define MOST_KEYS     ((size_t)1 << 18) /* of patterns, and of blocks */
 
 fab_status fab_port_patterns_init(uint32_t n_slots, fab_port_patterns *out, fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_port_patterns p = {.n_words = n_slots > 0 ? (n_slots + 63) / 64 : 1};
-    FAB_TRY(FAB_NEW(p.salt, (size_t)64 * p.n_words + 1, err));
-    FAB_TRY(FAB_NEW(p.mask, (size_t)64 * p.n_words, err));
+    FAB_OWNS(fab_port_patterns_release) fab_port_patterns p = {.n_words = n_slots > 0 ? (n_slots + 63) / 64 : 1};
+    FAB_PASS(FAB_NEW(p.salt, (size_t)64 * p.n_words + 1, err));
+    FAB_PASS(FAB_NEW(p.mask, (size_t)64 * p.n_words, err));
     for (uint32_t i = 0; i <= 64 * p.n_words; i++) {
         p.salt[i] = fab_mix64(i) | 1;
     }
     *out = p;
     p = (fab_port_patterns){0};
-done:
-    fab_port_patterns_release(&p);
-    return status;
+    return FAB_OK;
 }
 
 void fab_port_patterns_release(fab_port_patterns *p) {
@@ -39,15 +36,12 @@ void fab_port_patterns_release(fab_port_patterns *p) {
 }
 
 fab_status fab_port_sets_init(uint32_t n, fab_port_sets *out, fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_port_sets sets = {0};
-    FAB_TRY(FAB_NEW(sets.slot, n, err));
-    FAB_TRY(FAB_NEW(sets.set, (size_t)n + 1, err));
+    FAB_OWNS(fab_port_sets_release) fab_port_sets sets = {0};
+    FAB_PASS(FAB_NEW(sets.slot, n, err));
+    FAB_PASS(FAB_NEW(sets.set, (size_t)n + 1, err));
     *out = sets;
     sets = (fab_port_sets){0};
-done:
-    fab_port_sets_release(&sets);
-    return status;
+    return FAB_OK;
 }
 
 void fab_port_sets_release(fab_port_sets *sets) {

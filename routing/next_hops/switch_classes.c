@@ -124,10 +124,9 @@ static bool find_colours(search *s) {
 }
 
 static fab_status number_classes(search *s, fab_error *err) {
-    fab_status status = FAB_OK;
-    uint32_t *first = NULL;
-    uint32_t *size = NULL;
-    FAB_TRY(FAB_NEW_ALL(s->n_colours, err, first, size));
+    FAB_OWNED uint32_t *first = NULL;
+    FAB_OWNED uint32_t *size = NULL;
+    FAB_PASS(FAB_NEW_ALL(s->n_colours, err, first, size));
     for (uint32_t v = s->n_switches; v-- > 0;) {
         first[s->colour[v]] = v;
         size[s->colour[v]]++;
@@ -137,9 +136,7 @@ static fab_status number_classes(search *s, fab_error *err) {
         s->classes->size[v] = size[s->colour[v]];
     }
     s->classes->n_classes = s->n_colours;
-done:
-    FAB_FREE_ALL(first, size);
-    return status;
+    return FAB_OK;
 }
 
 /* --- links -------------------------------------------------------------------------------------------------------- */

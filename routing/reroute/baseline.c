@@ -156,17 +156,16 @@ static bool sums_are_exact(const fab_baseline *b) {
 }
 
 static fab_status route(fab_baseline *b, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_baseline_request *q = &b->request;
-    double *rate = NULL;
-    FAB_TRY(FAB_NEW(rate, b->n_flows, err));
+    FAB_OWNED double *rate = NULL;
+    FAB_PASS(FAB_NEW(rate, b->n_flows, err));
     for (uint32_t i = 0; i < b->n_flows; i++) {
         rate[i] = fab_offer_rate(q->offer, q->phase, i);
     }
-    FAB_TRY(fab_route_flows(b->router, q->phase, 0, b->n_flows, rate, q->seed, &b->routes, err));
+    FAB_PASS(fab_route_flows(b->router, q->phase, 0, b->n_flows, rate, q->seed, &b->routes, err));
     b->n_paths = b->routes.flow_first[b->n_flows];
-    FAB_FAIL_IF(b->n_paths >= MOST_PATHS, err, FAB_EUNSUPPORTED, NULL, "%u paths exceed the limit of %u", b->n_paths,
-                MOST_PATHS);
+    FAB_REFUSE_IF(b->n_paths >= MOST_PATHS, err, FAB_EUNSUPPORTED, NULL, "%u paths exceed the limit of %u", b->n_paths,
+                  MOST_PATHS);
     for (uint32_t flow = 0; flow < b->n_flows; flow++) {
         uint32_t first = b->routes.flow_first[flow];
         uint32_t last = b->routes.flow_first[flow + 1];
@@ -176,20 +175,16 @@ static fab_status route(fab_baseline *b, fab_error *err) {
         }
     }
     b->is_exact = sums_are_exact(b);
-    FAB_TRY(find_choices(b, err));
-    FAB_TRY(find_records(b, err));
-    FAB_TRY(index_links(b, err));
-    FAB_TRY(index_leaves(b, err));
-done:
-    free(rate);
-    return status;
+    FAB_PASS(find_choices(b, err));
+    FAB_PASS(find_records(b, err));
+    FAB_PASS(index_links(b, err));
+    return index_leaves(b, err);
 }
 
 static fab_status rank_links(fab_baseline *b, fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_ranked *list = NULL;
+    FAB_OWNED fab_ranked *list = NULL;
     bool differs = false;
-    FAB_TRY(FAB_NEW_ALL(b->fabric->n_links, err, list, b->order, b->order_ratio));
+    FAB_PASS(FAB_NEW_ALL(b->fabric->n_links, err, list, b->order, b->order_ratio));
     for (uint16_t i = 0; i < b->fabric->n_classes; i++) {
         const fab_link_class *about = &b->fabric->classes[i];
         bool counts = fab_is_network(about);
@@ -205,14 +200,12 @@ static fab_status rank_links(fab_baseline *b, fab_error *err) {
             list[b->n_order++] = (fab_ranked){b->load[l] * fab_per_bps(b, l), l};
         }
     }
-    FAB_TRY(fab_ranked_sort(list, b->n_order, err));
+    FAB_PASS(fab_ranked_sort(list, b->n_order, err));
     for (uint32_t i = 0; i < b->n_order; i++) {
         b->order[i] = list[i].item;
         b->order_ratio[i] = list[i].value;
     }
-done:
-    free(list);
-    return status;
+    return FAB_OK;
 }
 
 /* Of fewer than 2^32 flows. */
@@ -236,42 +229,39 @@ static fab_status index_gpus(const fab_phase *phase, uint32_t n_gpus, fab_gpu_fl
 }
 
 fab_status fab_baseline_new(const fab_baseline_request *request, fab_baseline **out, fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_baseline *b = NULL;
+    FAB_OWNS(fab_baseline_free_owned) fab_baseline *b = NULL;
     const fab_fabric *f = request->router->fabric;
-    FAB_FAIL_IF(request->phase->n_flows >= MOST_PATHS, err, FAB_EUNSUPPORTED, NULL, "%llu flows exceed the limit of %u",
-                (unsigned long long)request->phase->n_flows, MOST_PATHS);
-    FAB_FAIL_IF(request->router->next_hops->n_leaves >= FAB_NO_COLUMN, err, FAB_EUNSUPPORTED, NULL,
-                "%u leaves exceed the limit of %u", request->router->next_hops->n_leaves, FAB_NO_COLUMN - 1);
-    FAB_TRY(FAB_NEW(b, 1, err));
+    FAB_REFUSE_IF(request->phase->n_flows >= MOST_PATHS, err, FAB_EUNSUPPORTED, NULL,
+                  "%llu flows exceed the limit of %u", (unsigned long long)request->phase->n_flows, MOST_PATHS);
+    FAB_REFUSE_IF(request->router->next_hops->n_leaves >= FAB_NO_COLUMN, err, FAB_EUNSUPPORTED, NULL,
+                  "%u leaves exceed the limit of %u", request->router->next_hops->n_leaves, FAB_NO_COLUMN - 1);
+    FAB_PASS(FAB_NEW(b, 1, err));
     b->request = *request;
     b->router = request->router;
     b->fabric = f;
     b->on_loss = request->router->facts.on_loss;
     b->n_flows = (uint32_t)request->phase->n_flows;
-    FAB_TRY(FAB_NEW(b->part, b->n_flows, err));
-    FAB_TRY(FAB_NEW(b->load, f->n_links, err));
-    FAB_TRY(FAB_NEW(b->per_bps, f->n_classes, err));
+    FAB_PASS(FAB_NEW(b->part, b->n_flows, err));
+    FAB_PASS(FAB_NEW(b->load, f->n_links, err));
+    FAB_PASS(FAB_NEW(b->per_bps, f->n_classes, err));
     b->index = request->index;
     if (b->index == NULL) {
-        FAB_TRY(fab_hops_index_init(f, b->router->next_hops, &b->own_index, err));
+        FAB_PASS(fab_hops_index_init(f, b->router->next_hops, &b->own_index, err));
         b->index = &b->own_index;
     }
     if (b->router->facts.splits) {
         for (uint32_t flow = 0; flow < b->n_flows; flow++) {
             b->part[flow] = fab_offer_rate(request->offer, request->phase, flow);
         }
-        FAB_TRY(fab_baseline_split(request, NULL, NULL, b->load, err));
+        FAB_PASS(fab_baseline_split(request, NULL, NULL, b->load, err));
     } else {
-        FAB_TRY(route(b, err));
+        FAB_PASS(route(b, err));
     }
-    FAB_TRY(rank_links(b, err));
-    FAB_TRY(index_gpus(request->phase, fab_n_gpus(f), &b->gpu_flows, err));
+    FAB_PASS(rank_links(b, err));
+    FAB_PASS(index_gpus(request->phase, fab_n_gpus(f), &b->gpu_flows, err));
     *out = b;
     b = NULL;
-done:
-    fab_baseline_free(b);
-    return status;
+    return FAB_OK;
 }
 
 void fab_baseline_free(fab_baseline *b) {

@@ -194,6 +194,7 @@ static inline void fab_reroute_consider(fab_reroute *r, fab_link_id link, double
 }
 
 void fab_migration_free(fab_migration *migration);
+FAB_OWNER(fab_migration, fab_migration_free)
 
 /** A flow has lost a path of `part_bps`. */
 void fab_reroute_lose(fab_reroute *r, uint32_t flow, double part_bps);

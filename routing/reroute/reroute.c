@@ -11,29 +11,26 @@
 #include <string.h>
 
 fab_status fab_reroute_new(const fab_baseline *b, fab_reroute **out, fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_reroute *r = NULL;
+    FAB_OWNS(fab_reroute_free_owned) fab_reroute *r = NULL;
     size_t n_links = b->fabric->n_links;
     size_t n_words = ((size_t)b->router->next_hops->n_leaves + 63) / 64;
-    FAB_TRY(FAB_NEW(r, 1, err));
+    FAB_PASS(FAB_NEW(r, 1, err));
     r->b = b;
     r->masked = *b->router;
     r->masked.healthy = b->router->healthy != NULL ? b->router->healthy : b->router->next_hops;
-    FAB_TRY(fab_masked_hops_new(b->index, &r->hops, err));
-    FAB_TRY(FAB_NEW(r->walkers, FAB_REROUTE_PATHS, err));
-    FAB_TRY(FAB_NEW(r->load, n_links + 1, err));
-    FAB_TRY(FAB_NEW(r->flow_stamp, b->n_flows, err));
-    FAB_TRY(FAB_NEW(r->from, b->n_paths, err));
-    FAB_TRY(FAB_GROW(r->path, r->path_capacity, (size_t)b->n_paths + 1, err));
-    FAB_TRY(FAB_GROW(r->path_first, r->first_capacity, (size_t)b->n_paths + 1, err));
-    FAB_TRY(FAB_NEW(r->disconnected, b->n_flows, err));
-    FAB_TRY(FAB_NEW_ALL(n_words, err, r->changed_leaf, r->whole_leaf));
+    FAB_PASS(fab_masked_hops_new(b->index, &r->hops, err));
+    FAB_PASS(FAB_NEW(r->walkers, FAB_REROUTE_PATHS, err));
+    FAB_PASS(FAB_NEW(r->load, n_links + 1, err));
+    FAB_PASS(FAB_NEW(r->flow_stamp, b->n_flows, err));
+    FAB_PASS(FAB_NEW(r->from, b->n_paths, err));
+    FAB_PASS(FAB_GROW(r->path, r->path_capacity, (size_t)b->n_paths + 1, err));
+    FAB_PASS(FAB_GROW(r->path_first, r->first_capacity, (size_t)b->n_paths + 1, err));
+    FAB_PASS(FAB_NEW(r->disconnected, b->n_flows, err));
+    FAB_PASS(FAB_NEW_ALL(n_words, err, r->changed_leaf, r->whole_leaf));
     r->is_dirty = true;
     *out = r;
     r = NULL;
-done:
-    fab_reroute_free(r);
-    return status;
+    return FAB_OK;
 }
 
 void fab_reroute_free(fab_reroute *r) {

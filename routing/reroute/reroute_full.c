@@ -18,16 +18,15 @@ void fab_phase_list_release(fab_phase *p) {
 
 fab_status fab_phase_list(const fab_phase *whole, const uint8_t *gone, const uint32_t *new_gpu, fab_phase *out,
                           fab_error *err) {
-    fab_status status = FAB_OK;
     const uint64_t n_flows = whole->n_flows;
-    fab_phase p = *whole;
+    FAB_OWNS(fab_phase_list_release) fab_phase p = *whole;
     p.all = (fab_all_to_all){0};
     p.src = p.dst = p.comm = p.ordinal = NULL;
     p.bytes = NULL;
     p.n_flows = p.total_bytes = 0;
-    FAB_FAIL_IF(n_flows >= UINT32_MAX, err, FAB_EUNSUPPORTED, NULL,
-                "phase '%s' has %" PRIu64 " flows, too many to be listed", whole->name, n_flows);
-    FAB_TRY(FAB_NEW_ALL((size_t)n_flows, err, p.src, p.dst, p.bytes, p.comm, p.ordinal));
+    FAB_REFUSE_IF(n_flows >= UINT32_MAX, err, FAB_EUNSUPPORTED, NULL,
+                  "phase '%s' has %" PRIu64 " flows, too many to be listed", whole->name, n_flows);
+    FAB_PASS(FAB_NEW_ALL((size_t)n_flows, err, p.src, p.dst, p.bytes, p.comm, p.ordinal));
     for (uint64_t i = 0; i < n_flows; i++) {
         if (gone != NULL && gone[i] != 0) {
             continue;
@@ -43,9 +42,7 @@ fab_status fab_phase_list(const fab_phase *whole, const uint8_t *gone, const uin
     }
     *out = p;
     p = (fab_phase){0};
-done:
-    fab_phase_list_release(&p);
-    return status;
+    return FAB_OK;
 }
 
 /* What is left of a phase, and what it offers. */
@@ -134,12 +131,11 @@ static fab_status list_path(fab_reroute *r, uint32_t flow, uint32_t path, size_t
 
 /* Of an engine that routes whole phases. Over groups from a file nobody takes notice of what is dead. */
 static fab_status route_phase(fab_reroute *r, const fab_router *router, const uint8_t *gone, fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_phase rest = {.n_flows = 0};
-    double *rate = NULL;
+    FAB_OWNS(fab_phase_list_release) fab_phase rest = {.n_flows = 0};
+    FAB_OWNED double *rate = NULL;
     uint32_t at = 0;
-    FAB_TRY(list_rest(&r->what, gone, &rest, &rate, err));
-    FAB_TRY(fab_route_flows(router, &rest, 0, (uint32_t)rest.n_flows, rate, r->what.seed, &r->routes, err));
+    FAB_PASS(list_rest(&r->what, gone, &rest, &rate, err));
+    FAB_PASS(fab_route_flows(router, &rest, 0, (uint32_t)rest.n_flows, rate, r->what.seed, &r->routes, err));
     for (uint32_t flow = 0; flow < r->b->n_flows; flow++) {
         const bool is_gone = gone != NULL && gone[flow] != 0;
         for (uint32_t path = r->flow_first[flow]; path < r->flow_first[flow + 1]; path++) {
@@ -148,7 +144,7 @@ static fab_status route_phase(fab_reroute *r, const fab_router *router, const ui
                 const size_t *first = r->routes.path_first + r->routes.flow_first[at] + (path - r->flow_first[flow]);
                 const fab_link_id *link = r->routes.link + first[0];
                 const size_t n = first[1] - first[0];
-                FAB_TRY(FAB_GROW(r->link, r->link_capacity, end + n + 1, err));
+                FAB_PASS(FAB_GROW(r->link, r->link_capacity, end + n + 1, err));
                 if (!fab_all_alive(r, link, n)) {
                     fab_reroute_lose(r, flow, r->part[flow]);
                 } else if (n > 0) {
@@ -156,14 +152,11 @@ static fab_status route_phase(fab_reroute *r, const fab_router *router, const ui
                     end += n;
                 }
             }
-            FAB_TRY(list_path(r, flow, path, end, err));
+            FAB_PASS(list_path(r, flow, path, end, err));
         }
         at += !is_gone;
     }
-done:
-    free(rate);
-    fab_phase_list_release(&rest);
-    return status;
+    return FAB_OK;
 }
 
 /* All parts of all flows, between the GPUs where their ranks run. */
@@ -203,13 +196,12 @@ done:
 }
 
 fab_status fab_reroute_in_full(fab_reroute *r, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_baseline *b = r->b;
     const fab_engine *engine = b->router->engine;
-    fab_next_hops *t = NULL;
-    uint8_t *gone = NULL;
+    FAB_OWNS(fab_next_hops_free_owned) fab_next_hops *t = NULL;
+    FAB_OWNED uint8_t *gone = NULL;
     fab_router router = *b->router; /* owns nothing */
-    FAB_TRY(fab_next_hops_new(b->fabric, r->mask->dead_link, &t, err));
+    FAB_PASS(fab_next_hops_new(b->fabric, r->mask->dead_link, &t, err));
     router.next_hops = t;
     router.minimal = t;
     router.dead_link = r->mask->dead_link;
@@ -219,22 +211,19 @@ fab_status fab_reroute_in_full(fab_reroute *r, fab_error *err) {
     memset(r->load, 0, b->fabric->n_links * sizeof *r->load);
     r->path_first[0] = 0;
     if (engine->next != NULL && !router.facts.splits) {
-        FAB_TRY(route_by_tables(r, &router, err));
-        goto done;
+        FAB_PASS(route_by_tables(r, &router, err));
+        return FAB_OK;
     }
-    FAB_TRY(FAB_NEW(gone, b->n_flows, err));
+    FAB_PASS(FAB_NEW(gone, b->n_flows, err));
     find_gone(r, t, gone);
     if (router.facts.splits) {
-        FAB_TRY(fab_baseline_split(&what, gone, r->mask->dead_link, r->load, err));
+        FAB_PASS(fab_baseline_split(&what, gone, r->mask->dead_link, r->load, err));
     } else if (engine->route != NULL) {
-        FAB_TRY(route_phase(r, &router, gone, err));
+        FAB_PASS(route_phase(r, &router, gone, err));
     } else {
-        FAB_FAIL(err, FAB_EINTERNAL, NULL, "engine %s reconverges, and does not say how", engine->name);
+        return fab_fail(err, FAB_EINTERNAL, NULL, "engine %s reconverges, and does not say how", engine->name);
     }
-done:
-    free(gone);
-    fab_next_hops_free(t);
-    return status;
+    return FAB_OK;
 }
 
 /* --- flows that moved: a phase of its own, and what it offers ----------------------------------------------------- */

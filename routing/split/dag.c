@@ -336,6 +336,7 @@ static void free_whole(fab_dag_whole *whole) { // NOLINT(misc-no-recursion): a w
     fab_dag_free(whole->dag);
     free(whole);
 }
+FAB_OWNER(fab_dag_whole, free_whole)
 
 static void release_compiler(compiler *c) {
     FAB_FREE_ALL(c->first_head, c->list_of, c->run_of, c->stamp, c->near, c->far, c->pending, c->found, c->size,
@@ -346,10 +347,9 @@ static void release_compiler(compiler *c) {
 /* With the classes, which become its own. */
 static fab_status compile(const fab_fabric *fabric, const fab_next_hops *next_hops, fab_switch_classes **classes,
                           fab_dag **out, fab_error *err) {
-    fab_status status = FAB_OK;
-    compiler c = {0};
+    FAB_OWNS(release_compiler) compiler c = {0};
     fab_dag *dag = NULL;
-    FAB_TRY(FAB_NEW(dag, 1, err));
+    FAB_PASS(FAB_NEW(dag, 1, err));
     c.dag = dag;
     dag->classes = *classes;
     *classes = NULL;
@@ -360,51 +360,45 @@ static fab_status compile(const fab_fabric *fabric, const fab_next_hops *next_ho
     dag->n_leaves = next_hops->n_leaves;
     dag->n_blocks = (dag->n_leaves + FAB_BLOCK_LEAVES - 1) / FAB_BLOCK_LEAVES;
     dag->n_groups = next_hops->group_first[dag->n_switches];
-    FAB_TRY(FAB_NEW(dag->leaf, dag->n_leaves, err));
-    FAB_TRY(FAB_NEW(dag->reach, (size_t)dag->n_blocks * dag->n_leaves, err));
-    FAB_TRY(FAB_NEW(dag->block_run, (size_t)dag->n_blocks + 1, err));
-    FAB_TRY(FAB_GROW(dag->run, dag->run_capacity, 1, err));
+    FAB_PASS(FAB_NEW(dag->leaf, dag->n_leaves, err));
+    FAB_PASS(FAB_NEW(dag->reach, (size_t)dag->n_blocks * dag->n_leaves, err));
+    FAB_PASS(FAB_NEW(dag->block_run, (size_t)dag->n_blocks + 1, err));
+    FAB_PASS(FAB_GROW(dag->run, dag->run_capacity, 1, err));
     for (uint32_t d = 0; d < dag->n_leaves; d++) {
         dag->leaf[d] = next_hops->leaf_node[d] - dag->base;
     }
-    FAB_TRY(FAB_NEW_ALL(dag->n_groups, err, c.first_head, c.list_of, c.run_of, c.stamp));
-    FAB_TRY(FAB_NEW_ALL(dag->n_switches, err, c.near, c.far));
-    FAB_TRY(FAB_NEW(c.of_chunk, count_chunks(next_hops), err));
-    FAB_TRY(FAB_NEW(c.slot, (size_t)UINT16_MAX + 1, err));
-    FAB_TRY(find_lists(&c, err));
+    FAB_PASS(FAB_NEW_ALL(dag->n_groups, err, c.first_head, c.list_of, c.run_of, c.stamp));
+    FAB_PASS(FAB_NEW_ALL(dag->n_switches, err, c.near, c.far));
+    FAB_PASS(FAB_NEW(c.of_chunk, count_chunks(next_hops), err));
+    FAB_PASS(FAB_NEW(c.slot, (size_t)UINT16_MAX + 1, err));
+    FAB_PASS(find_lists(&c, err));
     for (uint32_t block = 0; block < dag->n_blocks; block++) {
-        FAB_TRY(compile_block(&c, block, err));
+        FAB_PASS(compile_block(&c, block, err));
     }
     dag->run[dag->n_runs].first = (uint32_t)dag->n_entries;
     *out = dag;
     c.dag = NULL;
-done:
-    release_compiler(&c);
-    return status;
+    return FAB_OK;
 }
 
 fab_status fab_dag_new(const fab_fabric *fabric, const fab_next_hops *next_hops, fab_dag **out, fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_switch_classes *classes = NULL;
+    FAB_OWNS(fab_switch_classes_free_owned) fab_switch_classes *classes = NULL;
     fab_dag *dag = NULL;
-    fab_dag_whole *whole = NULL;
-    FAB_TRY(next_hops->all_minimal ? fab_switch_classes_find(fabric, next_hops, &classes, err) : FAB_OK);
+    FAB_OWNS(free_whole_owned) fab_dag_whole *whole = NULL;
+    FAB_PASS(next_hops->all_minimal ? fab_switch_classes_find(fabric, next_hops, &classes, err) : FAB_OK);
     if (classes != NULL) {
-        FAB_TRY(FAB_NEW(whole, 1, err));
+        FAB_PASS(FAB_NEW(whole, 1, err));
         if (pthread_mutex_init(&whole->mutex, NULL) != 0) {
             free(whole);
             whole = NULL;
-            FAB_FAIL(err, FAB_ENOMEM, NULL, "no mutex could be made");
+            return fab_fail(err, FAB_ENOMEM, NULL, "no mutex could be made");
         }
     }
-    FAB_TRY(compile(fabric, next_hops, &classes, &dag, err));
+    FAB_PASS(compile(fabric, next_hops, &classes, &dag, err));
     dag->whole = whole;
     whole = NULL;
     *out = dag;
-done:
-    free_whole(whole);
-    fab_switch_classes_free(classes);
-    return status;
+    return FAB_OK;
 }
 
 fab_status fab_dag_get_whole(const fab_dag *dag, const fab_dag **out, fab_error *err) {

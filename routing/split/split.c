@@ -114,10 +114,9 @@ static fab_status pick_dag(const fab_dag *dag, const fab_split *split, const fab
 
 /* From the links of first switches to all of them. */
 static fab_status spread_load(const fab_dag *dag, double *load, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_switch_classes *t = dag->classes;
-    double *of_class = NULL; /* [link]: of the lowest of a class */
-    FAB_TRY(FAB_NEW(of_class, t->n_links, err));
+    FAB_OWNED double *of_class = NULL; /* [link]: of the lowest of a class */
+    FAB_PASS(FAB_NEW(of_class, t->n_links, err));
     for (uint32_t l = 0; l < t->n_links; l++) {
         if (fab_class_of(dag->fabric, l)->kind == FAB_LINK_FABRIC) {
             uint32_t tail = fab_tail(dag->fabric, l) - dag->base;
@@ -129,21 +128,18 @@ static fab_status spread_load(const fab_dag *dag, double *load, fab_error *err) 
     for (uint32_t l = 0; l < t->n_links; l++) {
         load[l] = of_class[t->link_first[l]];
     }
-done:
-    free(of_class);
-    return status;
+    return FAB_OK;
 }
 
 /* All links of a class carry the same, so that a mean goes by the mean of x over a class, and the largest on any path
  * by the largest: *own, unless x is the same anyway. */
 static fab_status fold_classes(const fab_switch_classes *t, fab_fold fold, const double *x, double **own,
                                fab_error *err) {
-    fab_status status = FAB_OK;
-    double *of_class = NULL;
+    FAB_OWNED double *of_class = NULL;
     if (fab_switch_classes_agree(t, x)) {
         return FAB_OK;
     }
-    FAB_TRY(FAB_NEW(of_class, t->n_links, err));
+    FAB_PASS(FAB_NEW(of_class, t->n_links, err));
     for (uint32_t l = 0; l < t->n_links; l++) {
         double *to = &of_class[t->link_first[l]];
         *to = fold == FAB_FOLD_MAX ? fmax(*to, x[l]) : *to + x[l];
@@ -156,9 +152,7 @@ static fab_status fold_classes(const fab_switch_classes *t, fab_fold fold, const
     }
     *own = of_class;
     of_class = NULL;
-done:
-    free(of_class);
-    return status;
+    return FAB_OK;
 }
 
 /* --- pairs -------------------------------------------------------------------------------------------------------- */
@@ -245,19 +239,18 @@ static fab_status load_block(fab_pass *p, uint64_t *holding, fab_error *err) {
 
 fab_status fab_split_load(const fab_dag *dag, const fab_split *split, const fab_demand *demand, const double *amount,
                           double *out_load, fab_error *err) {
-    fab_status status = FAB_OK;
-    work w = {0};
-    uint64_t *holding = NULL;
+    FAB_OWNS(split_release) work w = {0};
+    FAB_OWNED uint64_t *holding = NULL;
     fab_pass *p = &w.pass;
-    FAB_TRY(pick_dag(dag, split, &dag, err));
-    FAB_TRY(split_prepare(dag, split, &w, err));
-    FAB_TRY(FAB_NEW(p->group_load, dag->n_groups, err));
-    FAB_TRY(FAB_NEW(p->link_load, dag->fabric->n_links, err));
-    FAB_TRY(FAB_NEW(holding, dag->n_switches, err));
+    FAB_PASS(pick_dag(dag, split, &dag, err));
+    FAB_PASS(split_prepare(dag, split, &w, err));
+    FAB_PASS(FAB_NEW(p->group_load, dag->n_groups, err));
+    FAB_PASS(FAB_NEW(p->link_load, dag->fabric->n_links, err));
+    FAB_PASS(FAB_NEW(holding, dag->n_switches, err));
     for (; p->block < dag->n_blocks; p->block++) {
         if (!block_is_empty(p, demand)) {
-            FAB_TRY(place_pairs(p, demand, amount, err));
-            FAB_TRY(load_block(p, holding, err));
+            FAB_PASS(place_pairs(p, demand, amount, err));
+            FAB_PASS(load_block(p, holding, err));
         }
     }
     for (uint32_t v = 0; v < dag->n_switches; v++) {
@@ -272,14 +265,11 @@ fab_status fab_split_load(const fab_dag *dag, const fab_split *split, const fab_
             }
         }
     }
-    FAB_TRY(dag->classes != NULL ? spread_load(dag, p->link_load, err) : FAB_OK);
+    FAB_PASS(dag->classes != NULL ? spread_load(dag, p->link_load, err) : FAB_OK);
     for (uint32_t l = 0; l < dag->fabric->n_links; l++) {
         out_load[l] += p->link_load[l];
     }
-done:
-    free(holding);
-    split_release(&w);
-    return status;
+    return FAB_OK;
 }
 
 /* --- folds -------------------------------------------------------------------------------------------------------- */
@@ -301,24 +291,23 @@ static fab_status fold_block(fab_pass *p, fab_fold fold, fab_error *err) {
 
 fab_status fab_split_fold(const fab_dag *dag, const fab_split *split, fab_fold fold, const double *x,
                           const fab_demand *demand, double *out, fab_error *err) {
-    fab_status status = FAB_OK;
-    work w = {0};
-    double *own = NULL;
+    FAB_OWNS(split_release) work w = {0};
+    FAB_OWNED double *own = NULL;
     fab_pass *p = &w.pass;
-    FAB_TRY(pick_dag(dag, split, &dag, err));
+    FAB_PASS(pick_dag(dag, split, &dag, err));
     if (dag->classes != NULL && (fold == FAB_FOLD_MAX || fold == FAB_FOLD_EXPECTED)) {
-        FAB_TRY(fold_classes(dag->classes, fold, x, &own, err));
+        FAB_PASS(fold_classes(dag->classes, fold, x, &own, err));
     } else if (dag->classes != NULL && !fab_switch_classes_agree(dag->classes, x)) {
-        FAB_TRY(fab_dag_get_whole(dag, &dag, err));
+        FAB_PASS(fab_dag_get_whole(dag, &dag, err));
     }
-    FAB_TRY(split_prepare(dag, split, &w, err));
+    FAB_PASS(split_prepare(dag, split, &w, err));
     p->x = own != NULL ? own : x;
     for (; p->block < dag->n_blocks; p->block++) {
         if (block_is_empty(p, demand)) {
             continue;
         }
-        FAB_TRY(place_pairs(p, demand, NULL, err));
-        FAB_TRY(fold_block(p, fold, err));
+        FAB_PASS(place_pairs(p, demand, NULL, err));
+        FAB_PASS(fold_block(p, fold, err));
         for (uint32_t k = 0; k < n_shards(p); k++) {
             const uint32_t *first = demand->first + fab_first_leaf(p) + k;
             for (uint32_t pair = first[0]; pair < first[1]; pair++) {
@@ -326,8 +315,5 @@ fab_status fab_split_fold(const fab_dag *dag, const fab_split *split, fab_fold f
             }
         }
     }
-done:
-    free(own);
-    split_release(&w);
-    return status;
+    return FAB_OK;
 }

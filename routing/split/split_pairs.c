@@ -28,24 +28,21 @@ struct fab_pair_walk {
 
 fab_status fab_pair_walk_new(const fab_fabric *fabric, const fab_next_hops *next_hops, const fab_split *split,
                              fab_pair_walk **out, fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_pair_walk *w = NULL;
+    FAB_OWNS(fab_pair_walk_free_owned) fab_pair_walk *w = NULL;
     uint32_t n = next_hops->n_switches;
-    FAB_TRY(FAB_NEW(w, 1, err));
+    FAB_PASS(FAB_NEW(w, 1, err));
     *w = (fab_pair_walk){.fabric = fabric,
                          .next_hops = next_hops,
                          .split = split,
                          .base = fabric->first[FAB_NODE_SWITCH],
                          .dst = FAB_NONE};
-    FAB_TRY(FAB_NEW_ALL(n, err, w->reached, w->held, w->front, w->next));
+    FAB_PASS(FAB_NEW_ALL(n, err, w->reached, w->held, w->front, w->next));
     if (split->rule == FAB_SPLIT_CAPACITY || split->rule == FAB_SPLIT_WEIGHT) {
-        FAB_TRY(FAB_NEW_ALL(n, err, w->seen, w->part));
+        FAB_PASS(FAB_NEW_ALL(n, err, w->seen, w->part));
     }
     *out = w;
     w = NULL;
-done:
-    fab_pair_walk_free(w);
-    return status;
+    return FAB_OK;
 }
 
 void fab_pair_walk_free(fab_pair_walk *walk) {

@@ -5,16 +5,13 @@
 #include <string.h>
 
 fab_status fab_group_builder_init(const fab_fabric *fabric, uint32_t n_leaves, fab_group_builder *out, fab_error *err) {
-    fab_group_builder b = {.f = fabric, .n_leaves = n_leaves};
-    fab_status status = FAB_OK;
-    FAB_TRY(FAB_NEW(b.group_of, (size_t)fab_n_switches(fabric) * n_leaves, err));
-    FAB_TRY(FAB_GROW(b.group_link, b.group_capacity, 1, err));
+    FAB_OWNS(fab_group_builder_release) fab_group_builder b = {.f = fabric, .n_leaves = n_leaves};
+    FAB_PASS(FAB_NEW(b.group_of, (size_t)fab_n_switches(fabric) * n_leaves, err));
+    FAB_PASS(FAB_GROW(b.group_link, b.group_capacity, 1, err));
     b.group_link[0] = 0;
     *out = b;
     b = (fab_group_builder){0};
-done:
-    fab_group_builder_release(&b);
-    return status;
+    return FAB_OK;
 }
 
 void fab_group_builder_release(fab_group_builder *b) {

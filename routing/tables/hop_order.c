@@ -8,15 +8,12 @@
 enum { UNSEEN, OPEN, DONE };
 
 fab_status fab_hop_order_init(const fab_fabric *fabric, fab_hop_order *out, fab_error *err) {
-    fab_hop_order order = {0};
-    fab_status status = FAB_OK;
+    FAB_OWNS(fab_hop_order_release) fab_hop_order order = {0};
     uint32_t n = fab_n_switches(fabric);
-    FAB_TRY(FAB_NEW_ALL(n, err, order.order, order.state, order.cursor, order.stack));
+    FAB_PASS(FAB_NEW_ALL(n, err, order.order, order.state, order.cursor, order.stack));
     *out = order;
     order = (fab_hop_order){0};
-done:
-    fab_hop_order_release(&order);
-    return status;
+    return FAB_OK;
 }
 
 void fab_hop_order_release(fab_hop_order *order) {

@@ -133,14 +133,13 @@ typedef struct hop {
 /* Next hops in use, by port. Those through boxes that import has left out are no part of the fabric. */
 static fab_status read_hops(routes_reader *r, const fab_json *json, uint32_t entry, fab_node_id v, const char *to,
                             uint32_t *out_n, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_fabric *f = r->f;
     uint32_t list = fab_json_member(json, entry, "nexthops");
     uint32_t most = f->out_first[v + 1] - f->out_first[v];
-    hop *hops = NULL;
+    FAB_OWNED hop *hops = NULL;
     uint32_t n = 0;
     char name[FAB_NODE_NAME_SIZE];
-    FAB_TRY(FAB_NEW(hops, (size_t)most + 1, err));
+    FAB_PASS(FAB_NEW(hops, (size_t)most + 1, err));
     FAB_JSON_EACH(json, i, list) {
         const char *interface = fab_json_text_of(json, i, "interfaceName", NULL);
         bool is_used = fab_json_number_of(json, i, "fib", 0) > 0;
@@ -151,24 +150,22 @@ static fab_status read_hops(routes_reader *r, const fab_json *json, uint32_t ent
         if (link == FAB_NONE && f->names != NULL) {
             continue;
         }
-        FAB_FAIL_IF(link == FAB_NONE, err, FAB_EINPUT, r->path,
-                    "%s of %s: '%.40s' is no port of this switch; import the fabric where its ports have names", to,
-                    fab_node_name(f, v, name), interface);
-        FAB_FAIL_IF(n == most, err, FAB_EINPUT, r->path, "%s of %s: more next hops than ports", to,
-                    fab_node_name(f, v, name));
+        FAB_REFUSE_IF(link == FAB_NONE, err, FAB_EINPUT, r->path,
+                      "%s of %s: '%.40s' is no port of this switch; import the fabric where its ports have names", to,
+                      fab_node_name(f, v, name), interface);
+        FAB_REFUSE_IF(n == most, err, FAB_EINPUT, r->path, "%s of %s: more next hops than ports", to,
+                      fab_node_name(f, v, name));
         hops[n++] = (hop){f->port[link], link, fab_json_number_of(json, i, "weight", 1)};
     }
     qsort(hops, n, sizeof *hops, fab_order_u32);
     for (uint32_t i = 0; i < n; i++) {
-        FAB_FAIL_IF(i > 0 && hops[i].port == hops[i - 1].port, err, FAB_EINPUT, r->path,
-                    "%s of %s: a port stands there twice", to, fab_node_name(f, v, name));
+        FAB_REFUSE_IF(i > 0 && hops[i].port == hops[i - 1].port, err, FAB_EINPUT, r->path,
+                      "%s of %s: a port stands there twice", to, fab_node_name(f, v, name));
         r->links[i] = hops[i].link;
         r->weight[i] = hops[i].weight;
     }
     *out_n = n;
-done:
-    free(hops);
-    return status;
+    return FAB_OK;
 }
 
 /* Weights that differ are used, as the engine takes them; NULL: all are alike. */
@@ -276,34 +273,30 @@ static fab_status find_switch(const routes_reader *r, const char *name, size_t n
 
 /* Routes of the switch that the file is called by, or of those that it names. */
 static fab_status read_routes_file(void *context, const char *path, fab_error *err) {
-    fab_status status = FAB_OK;
     routes_reader *r = context;
-    fab_str bytes = FAB_STR_INIT;
-    fab_json json = {.n = 0};
+    FAB_OWNS(fab_str_release) fab_str bytes = FAB_STR_INIT;
+    FAB_OWNS(fab_json_release) fab_json json = {.n = 0};
     fab_node_id v = FAB_NONE;
     const char *name = NULL;
     r->path = path;
-    FAB_TRY(fab_read_file(path, MOST_BYTES, &bytes, err));
-    FAB_TRY(fab_json_parse(bytes.data != NULL ? bytes.data : "", path, &json, err));
-    FAB_FAIL_IF(json.values[0].kind != FAB_JSON_OBJECT, err, FAB_EINPUT, path,
-                "is no object of routes, as show ip route json prints");
+    FAB_PASS(fab_read_file(path, MOST_BYTES, &bytes, err));
+    FAB_PASS(fab_json_parse(bytes.data != NULL ? bytes.data : "", path, &json, err));
+    FAB_REFUSE_IF(json.values[0].kind != FAB_JSON_OBJECT, err, FAB_EINPUT, path,
+                  "is no object of routes, as show ip route json prints");
     uint32_t first = json.values[0].first;
     if (first == FAB_JSON_NONE || strchr(json.values[first].key, '/') != NULL) {
         size_t n = fab_path_box(path, &name);
-        FAB_TRY(find_switch(r, name, n, &v, err));
-        FAB_TRY(v != FAB_NONE ? read_switch_routes(r, &json, 0, v, err) : FAB_OK);
-        goto done;
+        FAB_PASS(find_switch(r, name, n, &v, err));
+        FAB_PASS(v != FAB_NONE ? read_switch_routes(r, &json, 0, v, err) : FAB_OK);
+        return FAB_OK;
     }
     FAB_JSON_EACH(&json, i, 0) {
-        FAB_TRY(find_switch(r, json.values[i].key, strlen(json.values[i].key), &v, err));
-        FAB_FAIL_IF(json.values[i].kind != FAB_JSON_OBJECT, err, FAB_EINPUT, path, "'%.60s' has no routes",
-                    json.values[i].key);
-        FAB_TRY(v != FAB_NONE ? read_switch_routes(r, &json, i, v, err) : FAB_OK);
+        FAB_PASS(find_switch(r, json.values[i].key, strlen(json.values[i].key), &v, err));
+        FAB_REFUSE_IF(json.values[i].kind != FAB_JSON_OBJECT, err, FAB_EINPUT, path, "'%.60s' has no routes",
+                      json.values[i].key);
+        FAB_PASS(v != FAB_NONE ? read_switch_routes(r, &json, i, v, err) : FAB_OK);
     }
-done:
-    fab_json_release(&json);
-    fab_str_release(&bytes);
-    return status;
+    return FAB_OK;
 }
 
 /* --- from prefixes to leaves -------------------------------------------------------------------------------------- */

@@ -313,13 +313,12 @@ static bool is_minimal(const reader *r, const fab_next_hops *t, uint32_t v, uint
 }
 
 static fab_status check_groups(reader *r, fab_read_groups *groups, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_next_hops *t = groups->next_hops;
-    fab_hop_order order = {0};
-    uint32_t *hops = NULL;
+    FAB_OWNS(fab_hop_order_release) fab_hop_order order = {0};
+    FAB_OWNED uint32_t *hops = NULL;
     uint32_t v = 0;
-    FAB_TRY(fab_hop_order_init(r->f, &order, err));
-    FAB_TRY(FAB_NEW(hops, fab_n_switches(r->f), err));
+    FAB_PASS(fab_hop_order_init(r->f, &order, err));
+    FAB_PASS(FAB_NEW(hops, fab_n_switches(r->f), err));
     groups->is_minimal = true;
     for (uint32_t leaf = 0; leaf < t->n_leaves; leaf++) {
         if (!fab_hop_order_find(r->f, t, leaf, &order, &v)) {
@@ -329,18 +328,14 @@ static fab_status check_groups(reader *r, fab_read_groups *groups, fab_error *er
             (void)snprintf(what, sizeof what, "packets at %s for %s may run in a circle",
                            fab_node_name(r->f, r->f->first[FAB_NODE_SWITCH] + v, a),
                            fab_node_name(r->f, t->leaf_node[leaf], b));
-            status = wrong_line(r, v, leaf, FAB_EINPUT, what, err);
-            goto done;
+            return wrong_line(r, v, leaf, FAB_EINPUT, what, err);
         }
         for (uint32_t i = 0; i < order.n; i++) {
-            FAB_TRY(check_group(r, t, order.order[i], leaf, hops, err));
+            FAB_PASS(check_group(r, t, order.order[i], leaf, hops, err));
             groups->is_minimal = groups->is_minimal && is_minimal(r, t, order.order[i], leaf);
         }
     }
-done:
-    fab_hop_order_release(&order);
-    free(hops);
-    return status;
+    return FAB_OK;
 }
 
 /* Where a group or a weight stands first. */

@@ -69,10 +69,9 @@ static fab_status sum_paths(writer *w, fab_error *err) {
     const fab_fabric *f = w->f;
     const fab_next_hops *t = w->router->next_hops;
     size_t n = fab_n_switches(f);
-    fab_hop_order order = {0};
-    fab_status status = FAB_OK;
-    FAB_TRY(FAB_NEW(w->through, n * t->n_leaves, err));
-    FAB_TRY(fab_hop_order_init(f, &order, err));
+    FAB_OWNS(fab_hop_order_release) fab_hop_order order = {0};
+    FAB_PASS(FAB_NEW(w->through, n * t->n_leaves, err));
+    FAB_PASS(fab_hop_order_init(f, &order, err));
     if (w->split->rule == FAB_SPLIT_WEIGHT) { /* products along a path stay in range */
         double most = 0;
         for (uint32_t l = 0; l < f->n_links; l++) {
@@ -83,8 +82,8 @@ static fab_status sum_paths(writer *w, fab_error *err) {
     for (uint32_t leaf = 0; leaf < t->n_leaves; leaf++) {
         double *through = w->through + leaf * n;
         uint32_t loop = 0;
-        FAB_FAIL_IF(!fab_hop_order_find(f, t, leaf, &order, &loop), err, FAB_EINTERNAL, NULL,
-                    "next hops run in a circle");
+        FAB_REFUSE_IF(!fab_hop_order_find(f, t, leaf, &order, &loop), err, FAB_EINTERNAL, NULL,
+                      "next hops run in a circle");
         through[t->leaf_node[leaf] - f->first[FAB_NODE_SWITCH]] = w->split->rule == FAB_SPLIT_CAPACITY ? INFINITY : 1;
         for (uint32_t i = 0; i < order.n; i++) {
             fab_next_hop_list next = fab_next_hops_look(t, order.order[i], leaf);
@@ -93,9 +92,7 @@ static fab_status sum_paths(writer *w, fab_error *err) {
             }
         }
     }
-done:
-    fab_hop_order_release(&order);
-    return status;
+    return FAB_OK;
 }
 
 /* Fractions that sum to 1; a switch that never holds anything for the leaf may have none. False where all are equal. */
@@ -243,28 +240,21 @@ done:
 
 fab_status fab_tables_write_phase(const fab_router *router, const fab_phase *phase, const fab_bound *known, FILE *out,
                                   fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_fabric *f = router->fabric;
-    fab_dag *dag = NULL;
-    fab_offer offer = {0};
-    fab_demand demand = {0};
-    fab_split split = {0};
+    FAB_OWNS(fab_dag_free_owned) fab_dag *dag = NULL;
+    FAB_OWNS(fab_offer_release) fab_offer offer = {0};
+    FAB_OWNS(fab_demand_release) fab_demand demand = {0};
+    FAB_OWNS(fab_split_release) fab_split split = {0};
     if (!router->facts.splits) {
         return fab_tables_write(router, NULL, out, err);
     }
-    FAB_TRY(router->groups.dag == NULL ? fab_dag_new(f, router->next_hops, &dag, err) : FAB_OK);
+    FAB_PASS(router->groups.dag == NULL ? fab_dag_new(f, router->next_hops, &dag, err) : FAB_OK);
     if (router->engine->by_demand) {
-        FAB_TRY(fab_offer_init(f, &router->ports, phase, &offer, err));
-        FAB_TRY(fab_demand_init(f, &router->ports, router->next_hops, phase, &offer, &demand, err));
+        FAB_PASS(fab_offer_init(f, &router->ports, phase, &offer, err));
+        FAB_PASS(fab_demand_init(f, &router->ports, router->next_hops, phase, &offer, &demand, err));
     }
-    FAB_TRY(router->engine->split(router, fab_router_dag(router, dag), &demand, known, &split, err));
-    FAB_TRY(fab_tables_write(router, &split, out, err));
-done:
-    fab_split_release(&split);
-    fab_demand_release(&demand);
-    fab_offer_release(&offer);
-    fab_dag_free(dag);
-    return status;
+    FAB_PASS(router->engine->split(router, fab_router_dag(router, dag), &demand, known, &split, err));
+    return fab_tables_write(router, &split, out, err);
 }
 
 const char *fab_tables_fabric_line(const fab_fabric *f, char *out) {

@@ -30,15 +30,14 @@ static fab_status find_relays(const fab_fabric *f, fab_ports *ports, fab_error *
 }
 
 fab_status fab_ports_init(const fab_fabric *f, fab_ports *out, fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_ports ports = {.n_planes = f->n_planes};
+    FAB_OWNS(fab_ports_release) fab_ports ports = {.n_planes = f->n_planes};
     uint32_t n_gpus = fab_n_gpus(f);
     uint32_t n_nics = fab_n_of(f, FAB_NODE_NIC);
     uint32_t first = 0;
     ports.nics_per_gpu = n_gpus > 0 ? fab_nics_of_gpu(f, 0, &first) : 1;
-    FAB_TRY(FAB_NEW(ports.gpu_scaleup, n_gpus, err));
-    FAB_TRY(FAB_NEW(ports.gpu_nic, (size_t)n_gpus * ports.nics_per_gpu, err));
-    FAB_TRY(FAB_NEW(ports.nic_access, (size_t)n_nics * ports.n_planes, err));
+    FAB_PASS(FAB_NEW(ports.gpu_scaleup, n_gpus, err));
+    FAB_PASS(FAB_NEW(ports.gpu_nic, (size_t)n_gpus * ports.nics_per_gpu, err));
+    FAB_PASS(FAB_NEW(ports.nic_access, (size_t)n_nics * ports.n_planes, err));
     for (uint32_t gpu = 0; gpu < n_gpus; gpu++) {
         uint32_t n = 0;
         ports.gpu_scaleup[gpu] = FAB_NONE;
@@ -66,12 +65,10 @@ fab_status fab_ports_init(const fab_fabric *f, fab_ports *out, fab_error *err) {
         }
         ports.n_cut -= plane;
     }
-    FAB_TRY(f->forwards_in_domain ? find_relays(f, &ports, err) : FAB_OK);
+    FAB_PASS(f->forwards_in_domain ? find_relays(f, &ports, err) : FAB_OK);
     *out = ports;
     ports = (fab_ports){0};
-done:
-    fab_ports_release(&ports);
-    return status;
+    return FAB_OK;
 }
 
 void fab_ports_release(fab_ports *ports) {

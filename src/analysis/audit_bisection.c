@@ -56,9 +56,8 @@ typedef struct placed {
 /* The half in which the plan has a server of that name; servers that are not planned are in none. */
 static fab_status halve_as(const fab_structure *plan, const halves *planned, const fab_structure *in, halves *out,
                            fab_error *err) {
-    fab_status status = FAB_OK;
-    placed *names = NULL;
-    FAB_TRY(FAB_NEW(names, (size_t)plan->n_servers + 1, err));
+    FAB_OWNED placed *names = NULL;
+    FAB_PASS(FAB_NEW(names, (size_t)plan->n_servers + 1, err));
     for (uint32_t i = 0; i < plan->n_servers; i++) {
         names[i] = (placed){plan->server_name[i], planned->of[i]};
     }
@@ -68,9 +67,7 @@ static fab_status halve_as(const fab_structure *plan, const halves *planned, con
         const placed *found = bsearch(&wanted, names, plan->n_servers, sizeof *names, fab_order_text);
         out->of[i] = found != NULL ? found->half : (uint8_t)HALF_NONE;
     }
-done:
-    free(names);
-    return status;
+    return FAB_OK;
 }
 
 /* --- capacities --------------------------------------------------------------------------------------------------- */

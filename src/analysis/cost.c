@@ -206,27 +206,25 @@ void fab_cost_set_bisection(fab_cost *cost, double bisection_bps) {
 
 fab_status fab_cost_of(const fab_fabric_spec *spec, const fab_counts *counts, const fab_prices *prices, fab_cost *out,
                        fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_cost *cost = NULL;
-    FAB_TRY(FAB_NEW(cost, 1, err));
+    FAB_OWNED fab_cost *cost = NULL;
+    FAB_PASS(FAB_NEW(cost, 1, err));
     bill b = {spec, counts, prices, &fab_count_rules[prices->convention], cost};
-    FAB_FAIL_IF(counts->n_boundaries > FAB_MAX_TIERS || counts->tiers > counts->n_boundaries ||
-                    counts->n_kinds > FAB_MAX_CABLE_KINDS,
-                err, FAB_EINTERNAL, NULL, "%" PRIu64 " tiers, %" PRIu64 " boundaries, %zu kinds of cables; at most %d",
-                counts->tiers, counts->n_boundaries, counts->n_kinds, FAB_MAX_TIERS);
+    FAB_REFUSE_IF(counts->n_boundaries > FAB_MAX_TIERS || counts->tiers > counts->n_boundaries ||
+                      counts->n_kinds > FAB_MAX_CABLE_KINDS,
+                  err, FAB_EINTERNAL, NULL,
+                  "%" PRIu64 " tiers, %" PRIu64 " boundaries, %zu kinds of cables; at most %d", counts->tiers,
+                  counts->n_boundaries, counts->n_kinds, FAB_MAX_TIERS);
     (void)snprintf(cost->profile, sizeof cost->profile, "%s", prices->name);
     (void)snprintf(cost->convention, sizeof cost->convention, "%s", b.rule->name);
     (void)snprintf(cost->counting, sizeof cost->counting, "%s", b.rule->summary);
     (void)snprintf(cost->source, sizeof cost->source, "%s", prices->source);
-    FAB_TRY(add_nics(&b, err));
+    FAB_PASS(add_nics(&b, err));
     for (uint32_t t = 1; t <= counts->n_boundaries; t++) {
-        FAB_TRY(t <= counts->tiers ? add_switches(&b, t, err) : FAB_OK);
-        FAB_TRY(add_boundary(&b, t, err));
+        FAB_PASS(t <= counts->tiers ? add_switches(&b, t, err) : FAB_OK);
+        FAB_PASS(add_boundary(&b, t, err));
     }
     add_installation(&b);
     cost_add_up(&b);
     *out = *cost;
-done:
-    free(cost);
-    return status;
+    return FAB_OK;
 }

@@ -237,18 +237,17 @@ static fab_status sum_choice(explainer *e, fab_error *err) {
 }
 
 static fab_status sum_flows(explainer *e, fab_error *err) {
-    fab_status status = FAB_OK;
     fab_crossing_phase *phase = e->out;
-    uint64_t *comms = NULL;
-    uint64_t *values = NULL;
+    FAB_OWNED uint64_t *comms = NULL;
+    FAB_OWNED uint64_t *values = NULL;
     size_t n = 0;
-    FAB_TRY(FAB_NEW(comms, phase->n_flows, err));
+    FAB_PASS(FAB_NEW(comms, phase->n_flows, err));
     for (size_t i = 0; i < phase->n_flows; i++) {
         comms[i] = phase->flow[i].comm;
         phase->choice.paths_here += phase->flow[i].n_paths;
     }
     phase->n_comms = count_distinct(comms, phase->n_flows);
-    FAB_TRY(FAB_NEW(values, (size_t)phase->choice.paths_here, err));
+    FAB_PASS(FAB_NEW(values, (size_t)phase->choice.paths_here, err));
     for (size_t i = 0; fab_router_facts_of(e->router)->explains && i < phase->n_flows; i++) {
         for (size_t p = 0; p < phase->flow[i].n_paths; p++) {
             const fab_crossing_path *path = &phase->flow[i].path[p];
@@ -261,24 +260,19 @@ static fab_status sum_flows(explainer *e, fab_error *err) {
     }
     phase->choice.values_here = count_distinct(values, n);
     FAB_SORT(phase->flow, phase->n_flows, by_load);
-done:
-    FAB_FREE_ALL(comms, values);
-    return status;
+    return FAB_OK;
 }
 
 /* What the design itself does to the link. */
 static fab_status find_taper(explainer *e, fab_error *err) {
-    fab_status status = FAB_OK;
-    double *load = NULL;
+    FAB_OWNED double *load = NULL;
     double capacity_bps = fab_class_of(e->f, e->link)->capacity_bps;
-    FAB_TRY(FAB_NEW(load, e->f->n_links, err));
-    FAB_TRY(fab_split_load(e->dag, fab_split_even(), e->demand, e->demand->rate, load, err));
+    FAB_PASS(FAB_NEW(load, e->f->n_links, err));
+    FAB_PASS(fab_split_load(e->dag, fab_split_even(), e->demand, e->demand->rate, load, err));
     e->out->taper_factor = (load[e->link] + e->demand->segment_rate[e->link]) / capacity_bps;
     e->out->utilisation = e->out->load_bps / capacity_bps;
     e->out->hash_factor = e->out->taper_factor > 0 ? e->out->utilisation / e->out->taper_factor : e->out->utilisation;
-done:
-    free(load);
-    return status;
+    return FAB_OK;
 }
 
 /* Under an engine that splits what a switch holds, the share of every flow that crosses a link is the mean of 1 on that
@@ -301,26 +295,22 @@ static double share_of(const explainer *e, uint64_t flow, const double *share, b
 }
 
 static fab_status add_shares(explainer *e, fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_split *split = NULL;
-    double *x = NULL;
-    double *share = NULL;
+    FAB_OWNS(fab_split_free_owned) fab_split *split = NULL;
+    FAB_OWNED double *x = NULL;
+    FAB_OWNED double *share = NULL;
     fab_crossing_flow *crossing = NULL;
     const fab_dag *dag = fab_router_dag(e->router, e->dag);
     bool is_segment = fab_class_of(e->f, e->link)->kind != FAB_LINK_FABRIC;
-    FAB_TRY(fab_router_split(e->router, dag, e->demand, NULL, &split, err));
-    FAB_TRY(FAB_NEW(x, e->f->n_links, err));
-    FAB_TRY(FAB_NEW(share, e->demand->n_pairs, err));
+    FAB_PASS(fab_router_split(e->router, dag, e->demand, NULL, &split, err));
+    FAB_PASS(FAB_NEW(x, e->f->n_links, err));
+    FAB_PASS(FAB_NEW(share, e->demand->n_pairs, err));
     x[e->link] = 1;
-    FAB_TRY(fab_split_fold(dag, split, FAB_FOLD_EXPECTED, x, e->demand, share, err));
+    FAB_PASS(fab_split_fold(dag, split, FAB_FOLD_EXPECTED, x, e->demand, share, err));
     for (uint64_t flow = 0; flow < e->phase->n_flows; flow++) {
         double part = share_of(e, flow, share, is_segment);
-        FAB_TRY(part > 0 ? add_flow(e, flow, part, &crossing, err) : FAB_OK);
+        FAB_PASS(part > 0 ? add_flow(e, flow, part, &crossing, err) : FAB_OK);
     }
-done:
-    fab_split_free(split);
-    FAB_FREE_ALL(x, share);
-    return status;
+    return FAB_OK;
 }
 
 static fab_status explain_phase(explainer *e, size_t index, fab_crossing_phase *out, fab_error *err) {
@@ -370,32 +360,29 @@ static void explain_release(explainer *e) {
 
 fab_status fab_explain_link(const fab_context *context, size_t engine, fab_link_id link, fab_explanation *out,
                             fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_context_request *what = fab_context_what(context);
-    explainer e = {.context = context, .f = what->fabric, .link = link};
+    FAB_OWNS(explain_release) explainer e = {.context = context, .f = what->fabric, .link = link};
+    FAB_OWNS(fab_explanation_release)
     fab_explanation found = {.fabric = what->fabric, .link = link, .seed = what->seed};
     (void)fab_link_name(e.f, found.link, found.name);
     found.capacity_bps = fab_class_of(e.f, found.link)->capacity_bps;
-    FAB_TRY(fab_context_next_hops(context, &e.t, err));
-    FAB_TRY(fab_context_dag(context, &e.dag, err));
-    FAB_TRY(fab_context_router(context, engine, &e.router, err));
-    FAB_TRY(fab_context_traffic(context, &e.traffic, err));
-    FAB_TRY(mark_links(&e, err));
+    FAB_PASS(fab_context_next_hops(context, &e.t, err));
+    FAB_PASS(fab_context_dag(context, &e.dag, err));
+    FAB_PASS(fab_context_router(context, engine, &e.router, err));
+    FAB_PASS(fab_context_traffic(context, &e.traffic, err));
+    FAB_PASS(mark_links(&e, err));
     (void)snprintf(found.engine, sizeof found.engine, "%s", fab_router_facts_of(e.router)->engine);
     (void)snprintf(found.label, sizeof found.label, "%s", fab_router_facts_of(e.router)->label);
     (void)snprintf(found.traffic, sizeof found.traffic, "%s", e.traffic->summary);
     found.splits = fab_router_facts_of(e.router)->splits;
     found.hashes = fab_router_facts_of(e.router)->hashes;
     found.n_rounds = fab_router_facts_of(e.router)->n_rounds;
-    FAB_TRY(FAB_NEW(found.phase, e.traffic->n_phases, err));
+    FAB_PASS(FAB_NEW(found.phase, e.traffic->n_phases, err));
     for (; found.n_phases < e.traffic->n_phases;) {
         found.n_phases++;
-        FAB_TRY(explain_phase(&e, found.n_phases - 1, &found.phase[found.n_phases - 1], err));
+        FAB_PASS(explain_phase(&e, found.n_phases - 1, &found.phase[found.n_phases - 1], err));
     }
     *out = found;
     found = (fab_explanation){0};
-done:
-    fab_explanation_release(&found);
-    explain_release(&e);
-    return status;
+    return FAB_OK;
 }

@@ -31,13 +31,12 @@ void fab_blame_design(const fab_design *design, fab_status status, fab_error *er
 /* Builds out->spec unless *graph is there, and fills counts, cost and bisection. */
 static fab_status measure_network(const fab_prices *prices, fab_fabric_result *out, fab_fabric **out_graph,
                                   fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_fabric *built = NULL;
-    FAB_TRY(*out_graph == NULL ? fab_topology_build(&out->spec, &built, &out->counts, err) : FAB_OK);
+    FAB_OWNS(fab_fabric_free_owned) fab_fabric *built = NULL;
+    FAB_PASS(*out_graph == NULL ? fab_topology_build(&out->spec, &built, &out->counts, err) : FAB_OK);
     const fab_fabric *graph = built != NULL ? built : *out_graph;
-    FAB_TRY(fab_cost_of(&out->spec, &out->counts, prices, &out->cost, err));
-    FAB_TRY(fab_spares_measure(&out->spec, prices, &out->spares, err));
-    FAB_TRY(fab_bisection(graph, &out->bisection_bps, err));
+    FAB_PASS(fab_cost_of(&out->spec, &out->counts, prices, &out->cost, err));
+    FAB_PASS(fab_spares_measure(&out->spec, prices, &out->spares, err));
+    FAB_PASS(fab_bisection(graph, &out->bisection_bps, err));
     fab_cost_set_bisection(&out->cost, out->bisection_bps);
     out->bisection_ratio =
         out->bisection_bps > 0 ? fab_bisection_ratio(&out->spec, &out->counts, out->bisection_bps) : 0;
@@ -45,9 +44,7 @@ static fab_status measure_network(const fab_prices *prices, fab_fabric_result *o
     (void)snprintf(out->family, sizeof out->family, "%s", out->spec.family);
     *out_graph = built != NULL ? built : *out_graph;
     built = NULL;
-done:
-    fab_fabric_free(built);
-    return status;
+    return FAB_OK;
 }
 
 static fab_status measure_front_end(const fab_design *design, const fab_prices *prices, fab_fabric_result *out,

@@ -70,13 +70,12 @@ static fab_status list_pairs(const fab_fabric *f, uint64_t **out, size_t *out_n,
 }
 
 fab_status fab_cables_moved(const fab_fabric *before, const fab_fabric *after, uint64_t *out_moved, fab_error *err) {
-    fab_status status = FAB_OK;
-    uint64_t *a = NULL;
-    uint64_t *b = NULL;
+    FAB_OWNED uint64_t *a = NULL;
+    FAB_OWNED uint64_t *b = NULL;
     size_t n_a = 0;
     size_t n_b = 0;
-    FAB_TRY(list_pairs(before, &a, &n_a, err));
-    FAB_TRY(list_pairs(after, &b, &n_b, err));
+    FAB_PASS(list_pairs(before, &a, &n_a, err));
+    FAB_PASS(list_pairs(after, &b, &n_b, err));
     uint64_t kept = 0;
     for (size_t i = 0, j = 0; i < n_a && j < n_b;) {
         if (a[i] == b[j]) {
@@ -90,9 +89,7 @@ fab_status fab_cables_moved(const fab_fabric *before, const fab_fabric *after, u
         }
     }
     *out_moved = n_a - kept;
-done:
-    FAB_FREE_ALL(a, b);
-    return status;
+    return FAB_OK;
 }
 
 uint64_t fab_free_ports(const fab_fabric *f) {

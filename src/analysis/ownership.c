@@ -65,11 +65,10 @@ void fab_ownership_add_up(const fab_prices *prices, const fab_fabric_result *f, 
 
 fab_status fab_ownership_of(const fab_design *design, const fab_fabric_result *fabric, const fab_gpu *gpu,
                             fab_ownership *out, fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_prices *prices = NULL;
+    FAB_OWNED fab_prices *prices = NULL;
     fab_ownership o = {.years = 0};
-    FAB_TRY(FAB_NEW(prices, 1, err));
-    FAB_TRY(fab_prices_read(design->prices, prices, err));
+    FAB_PASS(FAB_NEW(prices, 1, err));
+    FAB_PASS(fab_prices_read(design->prices, prices, err));
     (void)snprintf(o.profile, sizeof o.profile, "%s", prices->name);
     if (!jobs_share_gpu(design)) {
         lacks(&o, "one kind of GPU for all jobs", "");
@@ -81,9 +80,7 @@ fab_status fab_ownership_of(const fab_design *design, const fab_fabric_result *f
     }
     memcpy(out->missing, o.missing, sizeof o.missing);
     memcpy(out->profile, o.profile, sizeof o.profile);
-done:
-    free(prices);
-    return status;
+    return FAB_OK;
 }
 
 void fab_ownership_price(const fab_ownership *o, fab_iteration *it) {

@@ -242,26 +242,23 @@ static packing packing_of(const unsigned char *head, size_t n) {
 }
 
 fab_status fab_source_open(const char *path, fab_source **out, fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_source *s = calloc(1, sizeof *s);
-    FAB_FAIL_IF(s == NULL, err, FAB_ENOMEM, path, "no memory to read it");
+    FAB_OWNS(fab_source_close_owned) fab_source *s = calloc(1, sizeof *s);
+    FAB_REFUSE_IF(s == NULL, err, FAB_ENOMEM, path, "no memory to read it");
     s->path = path;
     errno = 0;
     if (strcmp(path, "-") == 0) {
-        FAB_TRY(keep_input(err));
+        FAB_PASS(keep_input(err));
         s->at = lseek(STDIN_FILENO, 0, SEEK_CUR);
     } else if ((s->in = fopen(path, "rb")) == NULL) {
-        FAB_FAIL(err, errno == 0 || errno == ENOMEM ? FAB_ENOMEM : FAB_EIO, path, "cannot be read: %s",
-                 strerror(errno != 0 ? errno : ENOMEM));
+        return fab_fail(err, errno == 0 || errno == ENOMEM ? FAB_ENOMEM : FAB_EIO, path, "cannot be read: %s",
+                        strerror(errno != 0 ? errno : ENOMEM));
     }
-    FAB_TRY(fill(s, err));
+    FAB_PASS(fill(s, err));
     s->packing = packing_of(s->block, s->n);
-    FAB_TRY(s->packing != PLAIN ? begin_packed(s, err) : FAB_OK);
+    FAB_PASS(s->packing != PLAIN ? begin_packed(s, err) : FAB_OK);
     *out = s;
     s = NULL;
-done:
-    fab_source_close(s);
-    return status;
+    return FAB_OK;
 }
 
 void fab_source_close(fab_source *source) {

@@ -24,14 +24,13 @@ typedef struct outputs {
 
 /* What is there is resolved, what is not stays behind it as it was given. */
 static fab_status resolve(const char *path, char **out, fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_str parent = FAB_STR_INIT;
-    fab_str text = FAB_STR_INIT;
-    char *known = NULL;
+    FAB_OWNS(fab_str_release) fab_str parent = FAB_STR_INIT;
+    FAB_OWNS(fab_str_release) fab_str text = FAB_STR_INIT;
+    FAB_OWNED char *known = NULL;
     const size_t length = strlen(path);
     size_t end = length;
-    char *whole = realpath(path, NULL);
-    FAB_FAIL_IF(whole == NULL && errno == ENOMEM, err, FAB_ENOMEM, NULL, "cannot resolve '%.200s'", path);
+    FAB_OWNED char *whole = realpath(path, NULL);
+    FAB_REFUSE_IF(whole == NULL && errno == ENOMEM, err, FAB_ENOMEM, NULL, "cannot resolve '%.200s'", path);
     if (whole == NULL) {
         while (end > 0 && path[end - 1] == '/') {
             end--;
@@ -41,39 +40,30 @@ static fab_status resolve(const char *path, char **out, fab_error *err) {
             slash--;
         }
         fab_str_append(&parent, slash > 0 ? path : ".", slash > 1 ? slash - 1 : 1);
-        FAB_TRY(fab_str_status(&parent, err));
+        FAB_PASS(fab_str_status(&parent, err));
         if (end > slash && slash < length && strcmp(parent.data, path) != 0) {
-            FAB_TRY(resolve(parent.data, &known, err));
+            FAB_PASS(resolve(parent.data, &known, err));
         }
         fab_str_printf(&text, "%s/%.*s", known != NULL ? known : "", (int)(end - slash), path + slash);
-        FAB_TRY(fab_str_status(&text, err));
-        FAB_TRY((whole = fab_strdup(text.data, err)) != NULL ? FAB_OK : FAB_ENOMEM);
+        FAB_PASS(fab_str_status(&text, err));
+        FAB_PASS((whole = fab_strdup(text.data, err)) != NULL ? FAB_OK : FAB_ENOMEM);
     }
     *out = whole;
     whole = NULL;
-done:
-    free(whole);
-    free(known);
-    fab_str_release(&parent);
-    fab_str_release(&text);
-    return status;
+    return FAB_OK;
 }
 
 static fab_status add_output(outputs *o, const char *option, const char *folder, const char *name, fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_str path = FAB_STR_INIT;
+    FAB_OWNS(fab_str_release) fab_str path = FAB_STR_INIT;
     if (name == NULL || name[0] == '\0' || (folder == NULL && strcmp(name, "-") == 0)) {
         return FAB_OK;
     }
     fab_str_printf(&path, "%s%s%s", folder != NULL ? folder : "", folder != NULL ? "/" : "", name);
-    FAB_TRY(fab_str_status(&path, err));
+    FAB_PASS(fab_str_status(&path, err));
     output *new = &o->list[o->n++];
     new->option = option;
-    FAB_TRY((new->given = fab_strdup(path.data, err)) != NULL ? FAB_OK : FAB_ENOMEM);
-    FAB_TRY(resolve(path.data, &new->path, err));
-done:
-    fab_str_release(&path);
-    return status;
+    FAB_PASS((new->given = fab_strdup(path.data, err)) != NULL ? FAB_OK : FAB_ENOMEM);
+    return resolve(path.data, &new->path, err);
 }
 
 static int by_path(const void *a, const void *b) {

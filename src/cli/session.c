@@ -35,24 +35,21 @@ static size_t piece_length(const char *text) {
 }
 
 fab_status cli_set_job(fab_design *design, const char *text, const char *option, fab_error *err) {
-    fab_status status = FAB_OK;
-    char *piece = NULL;
+    FAB_OWNED char *piece = NULL;
     for (const char *at = text; *at != '\0';) {
         size_t n = piece_length(at);
         free(piece);
         piece = NULL;
-        FAB_TRY(FAB_NEW(piece, n + 1, err));
+        FAB_PASS(FAB_NEW(piece, n + 1, err));
         memcpy(piece, at, n);
         char *value = strchr(piece, '=');
-        FAB_FAIL_IF(value == NULL || value == piece, err, FAB_EUSAGE, NULL,
-                    "option %s: '%.60s' is not key=value (such as model=llama3-70b,tp=8)", option, piece);
+        FAB_REFUSE_IF(value == NULL || value == piece, err, FAB_EUSAGE, NULL,
+                      "option %s: '%.60s' is not key=value (such as model=llama3-70b,tp=8)", option, piece);
         *value++ = '\0';
-        FAB_TRY(fab_design_set_job(design, 0, piece, value, option, err));
+        FAB_PASS(fab_design_set_job(design, 0, piece, value, option, err));
         at += n + (at[n] == ',' ? 1 : 0);
     }
-done:
-    free(piece);
-    return status;
+    return FAB_OK;
 }
 
 static const char *const TRANSPORTS[] = {"fluid", "pfc", "dcqcn", "spray-ack"};

@@ -72,46 +72,41 @@ static void add_numbered(const char *text, fab_str *out) {
 }
 
 fab_status cli_vary_parse(const char *text, cli_vary *out, fab_error *err) {
-    fab_status status = FAB_OK;
-    cli_vary v = {.n_values = 0};
-    fab_str numbered = FAB_STR_INIT;
-    fab_str of_engine = FAB_STR_INIT;
+    FAB_OWNS(cli_vary_release) cli_vary v = {.n_values = 0};
+    FAB_OWNS(fab_str_release) fab_str numbered = FAB_STR_INIT;
+    FAB_OWNS(fab_str_release) fab_str of_engine = FAB_STR_INIT;
     size_t capacity = 0;
     if (strncmp(text, "qp=", 3) == 0 && strchr(text, '|') == NULL) { /* the engine that most networks have */
         fab_str_printf(&of_engine, "engine=ecmp,%s", text);
-        FAB_TRY(fab_str_status(&of_engine, err));
+        FAB_PASS(fab_str_status(&of_engine, err));
         text = of_engine.data;
         v.is_of_ecmp = true;
     }
     if (strncmp(text, "engine=", 7) == 0 && strchr(text, '|') == NULL) {
         add_numbered(text, &numbered);
-        FAB_TRY(fab_str_status(&numbered, err));
+        FAB_PASS(fab_str_status(&numbered, err));
         text = numbered.data;
     }
-    FAB_TRY((v.text = fab_strdup(text, err)) != NULL ? FAB_OK : FAB_ENOMEM);
+    FAB_PASS((v.text = fab_strdup(text, err)) != NULL ? FAB_OK : FAB_ENOMEM);
     v.path = v.text;
     char *at = strchr(v.text, '=');
-    FAB_FAIL_IF(at == NULL || at == v.text, err, FAB_EUSAGE, NULL,
-                "option --vary: '%.60s' is not path=v1,v2,... (see 'fabriscope list fields')", text);
+    FAB_REFUSE_IF(at == NULL || at == v.text, err, FAB_EUSAGE, NULL,
+                  "option --vary: '%.60s' is not path=v1,v2,... (see 'fabriscope list fields')", text);
     *at++ = '\0';
     const char *between = strchr(at, '|') != NULL || numbered.length > 0 ? "|" : ",";
     for (bool more = true; more;) {
         char *end = at + strcspn(at, between);
         more = *end != '\0';
         *end = '\0';
-        FAB_FAIL_IF(*at == '\0', err, FAB_EUSAGE, NULL, "option --vary: a value of %.40s is empty in '%.60s'", v.path,
-                    text);
-        FAB_TRY(FAB_GROW(v.values, capacity, v.n_values + 1, err));
+        FAB_REFUSE_IF(*at == '\0', err, FAB_EUSAGE, NULL, "option --vary: a value of %.40s is empty in '%.60s'", v.path,
+                      text);
+        FAB_PASS(FAB_GROW(v.values, capacity, v.n_values + 1, err));
         v.values[v.n_values++] = at;
         at = end + 1;
     }
     *out = v;
     v = (cli_vary){.n_values = 0};
-done:
-    fab_str_release(&numbered);
-    fab_str_release(&of_engine);
-    cli_vary_release(&v);
-    return status;
+    return FAB_OK;
 }
 
 void cli_vary_release(cli_vary *vary) {

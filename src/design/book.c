@@ -138,18 +138,14 @@ static fab_status book_read_element(book_reader *r, const book_element *e, const
 
 static fab_status book_parse(const book_kind *kind, const char *data, size_t size, const char *file, void *book,
                              fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_xml *xml = NULL;
+    FAB_OWNS(fab_xml_free_owned) fab_xml *xml = NULL;
     const fab_xml_element *root = NULL;
     book_reader r = {.kind = kind, .file = file, .book = book};
     char begins[64];
     (void)snprintf(begins, sizeof begins, "a %s begins with <%s>", kind->noun, kind->elements[0].name);
-    FAB_TRY(fab_xml_parse(data, size, file, &xml, err));
-    FAB_TRY(fab_xml_root_called(xml, file, kind->elements[0].name, begins, &root, err));
-    FAB_TRY(book_read_element(&r, &kind->elements[0], root, err));
-done:
-    fab_xml_free(xml);
-    return status;
+    FAB_PASS(fab_xml_parse(data, size, file, &xml, err));
+    FAB_PASS(fab_xml_root_called(xml, file, kind->elements[0].name, begins, &root, err));
+    return book_read_element(&r, &kind->elements[0], root, err);
 }
 
 bool book_is_file(const char *text) {

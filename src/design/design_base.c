@@ -84,44 +84,37 @@ static fab_status check_looks_like_xml(const fab_str *data, const document *d, f
 }
 
 fab_status reading_file(reading *r, const char *path, const document *derived, const char *where, fab_error *err) {
-    fab_str data = FAB_STR_INIT;
-    fab_status status = FAB_OK;
+    FAB_OWNS(fab_str_release) fab_str data = FAB_STR_INIT;
     struct stat info;
     bool is_stdin = derived == NULL && strcmp(path, "-") == 0;
     bool exists = is_stdin || stat(path, &info) == 0;
     document d = {.file = is_stdin ? "stdin" : path, .derived = derived, .is_file = exists && !is_stdin};
-    FAB_FAIL_IF(!exists && derived != NULL, err, FAB_EINPUT, where, "base: there is no file '%.160s'", path);
-    FAB_TRY(!exists ? no_such_file(path, err) : FAB_OK);
+    FAB_REFUSE_IF(!exists && derived != NULL, err, FAB_EINPUT, where, "base: there is no file '%.160s'", path);
+    FAB_PASS(!exists ? no_such_file(path, err) : FAB_OK);
     if (d.is_file) {
         d.device = (uint64_t)info.st_dev;
         d.inode = (uint64_t)info.st_ino;
     }
-    FAB_TRY(check_chain(&d, where, err));
-    FAB_TRY(fab_read_file(path, FAB_XML_MAX_BYTES, &data, err));
-    FAB_TRY(check_looks_like_xml(&data, &d, err));
-    FAB_TRY(reading_xml(r, data.data, data.length, &d, err));
-done:
-    fab_str_release(&data);
-    return status;
+    FAB_PASS(check_chain(&d, where, err));
+    FAB_PASS(fab_read_file(path, FAB_XML_MAX_BYTES, &data, err));
+    FAB_PASS(check_looks_like_xml(&data, &d, err));
+    return reading_xml(r, data.data, data.length, &d, err);
 }
 
 fab_status reading_base(reading *r, const char *base, const document *d, const char *where, fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_str path = FAB_STR_INIT;
+    FAB_OWNS(fab_str_release) fab_str path = FAB_STR_INIT;
     const char *slash = strrchr(d->file, '/');
     if (is_preset_text(base)) {
-        FAB_TRY(reading_preset(r, base, d, where, err));
+        FAB_PASS(reading_preset(r, base, d, where, err));
     } else {
-        FAB_FAIL_IF(d->preset != NULL || base[0] == '\0' || strcmp(base, "-") == 0, err, FAB_EINPUT, where,
-                    "base: '%.60s' is not " PRESET_PREFIX "NAME%s", base,
-                    d->preset != NULL ? ", and a preset has no files beside it" : " or a file");
+        FAB_REFUSE_IF(d->preset != NULL || base[0] == '\0' || strcmp(base, "-") == 0, err, FAB_EINPUT, where,
+                      "base: '%.60s' is not " PRESET_PREFIX "NAME%s", base,
+                      d->preset != NULL ? ", and a preset has no files beside it" : " or a file");
         bool is_beside = base[0] != '/' && slash != NULL; /* the path is meant from the folder of the file */
         fab_str_printf(&path, "%.*s%s", is_beside ? (int)(slash + 1 - d->file) : 0, d->file, base);
-        FAB_TRY(fab_str_status(&path, err));
-        FAB_TRY(reading_file(r, path.data, d, where, err));
+        FAB_PASS(fab_str_status(&path, err));
+        FAB_PASS(reading_file(r, path.data, d, where, err));
     }
     r->design.name[0] = '\0'; /* a changed design is another one */
-done:
-    fab_str_release(&path);
-    return status;
+    return FAB_OK;
 }

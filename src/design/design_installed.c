@@ -105,25 +105,21 @@ static fab_status take_counts(reading *r, const fab_structure *net, fab_error *e
 }
 
 fab_status reading_finish_installed(reading *r, fab_error *err) {
-    fab_status status = FAB_OK;
     fab_fabric_spec *f = &r->design.fabric;
-    fab_structure *net = NULL;
+    FAB_OWNS(fab_structure_free_owned) fab_structure *net = NULL;
     fab_structure_options options;
     if (strcmp(f->family, FAMILY) != 0) {
-        FAB_FAIL_IF(has_keys(r), err, FAB_EINPUT, reading_where(r, "file", NULL, NULL),
-                    "file, format, digest, host-order, hosts-per-switch and cables are keys of " FAMILY
-                    "; the family is %s",
-                    f->family);
-        goto done;
+        FAB_REFUSE_IF(has_keys(r), err, FAB_EINPUT, reading_where(r, "file", NULL, NULL),
+                      "file, format, digest, host-order, hosts-per-switch and cables are keys of " FAMILY
+                      "; the family is %s",
+                      f->family);
+        return FAB_OK;
     }
-    FAB_FAIL_IF(f->file[0] == '\0', err, FAB_EINPUT, r->origin_where,
-                "file is required: what says what is installed (see import)");
-    FAB_TRY(check_given(r, err));
-    FAB_TRY(check_digest(r, err));
+    FAB_REFUSE_IF(f->file[0] == '\0', err, FAB_EINPUT, r->origin_where,
+                  "file is required: what says what is installed (see import)");
+    FAB_PASS(check_given(r, err));
+    FAB_PASS(check_digest(r, err));
     options = fab_design_installed_options(f);
-    FAB_TRY(fab_structure_read(f->file, &options, &net, err));
-    FAB_TRY(take_counts(r, net, err));
-done:
-    fab_structure_free(net);
-    return status;
+    FAB_PASS(fab_structure_read(f->file, &options, &net, err));
+    return take_counts(r, net, err);
 }

@@ -1,7 +1,6 @@
 /* Jobs of a design: their fields, their lists of servers, and copies of them. */
 #include "fields.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

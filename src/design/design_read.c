@@ -5,7 +5,6 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -165,18 +164,15 @@ fab_status fab_design_read(const char *text, const char *const *overrides, size_
 
 fab_status fab_design_read_within(const char *text, const char *const *overrides, size_t n_overrides,
                                   uint64_t max_bytes, fab_design *out, fab_error *err) {
-    fab_status status = FAB_OK;
-    reading *r = NULL;
-    FAB_TRY(FAB_NEW(r, 1, err));
-    FAB_TRY(reading_init(r, err));
+    FAB_OWNED reading *r = NULL;
+    FAB_PASS(FAB_NEW(r, 1, err));
+    FAB_PASS(reading_init(r, err));
     r->design.fabric.max_bytes = max_bytes;
-    FAB_TRY(read_text(r, text, err));
+    FAB_PASS(read_text(r, text, err));
     for (size_t i = 0; i < n_overrides; i++) {
-        FAB_TRY(override(r, overrides[i], err));
+        FAB_PASS(override(r, overrides[i], err));
     }
-    FAB_TRY(reading_finish(r, err));
+    FAB_PASS(reading_finish(r, err));
     *out = r->design;
-done:
-    free(r);
-    return status;
+    return FAB_OK;
 }

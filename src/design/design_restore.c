@@ -31,23 +31,20 @@ static fab_status set_line(reading *r, char *line, fab_error *err) {
 }
 
 fab_status fab_design_restore(const char *text, fab_design *out, fab_error *err) {
-    fab_status status = FAB_OK;
-    reading *r = NULL;
-    char *copy = NULL;
-    FAB_TRY((copy = fab_strdup(text, err)) != NULL ? FAB_OK : FAB_ENOMEM);
-    FAB_TRY(FAB_NEW(r, 1, err));
-    FAB_TRY(reading_init(r, err));
+    FAB_OWNED reading *r = NULL;
+    FAB_OWNED char *copy = NULL;
+    FAB_PASS((copy = fab_strdup(text, err)) != NULL ? FAB_OK : FAB_ENOMEM);
+    FAB_PASS(FAB_NEW(r, 1, err));
+    FAB_PASS(reading_init(r, err));
     (void)snprintf(r->origin_where, sizeof r->origin_where, WHERE);
     for (char *line = copy; *line != '\0';) {
         char *end = line + strcspn(line, "\n");
         char *next = *end != '\0' ? end + 1 : end;
         *end = '\0';
-        FAB_TRY(set_line(r, line, err));
+        FAB_PASS(set_line(r, line, err));
         line = next;
     }
-    FAB_TRY(reading_finish(r, err));
+    FAB_PASS(reading_finish(r, err));
     *out = r->design;
-done:
-    FAB_FREE_ALL(copy, r);
-    return status;
+    return FAB_OK;
 }

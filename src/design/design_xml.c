@@ -31,16 +31,12 @@ static fab_status check_empty(const source *s, const fab_xml_element *element, f
 
 /* A path is meant from the folder of the file that names it. */
 static fab_status set_path(const source *s, const target *t, const char *value, const char *where, fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_str path = FAB_STR_INIT;
+    FAB_OWNS(fab_str_release) fab_str path = FAB_STR_INIT;
     const char *slash = strrchr(s->file, '/');
     bool is_beside = value[0] != '/' && value[0] != '\0' && slash != NULL;
     fab_str_printf(&path, "%.*s%s", is_beside ? (int)(slash + 1 - s->file) : 0, s->file, value);
-    FAB_TRY(fab_str_status(&path, err));
-    FAB_TRY(reading_set(s->reading, t, path.data, where, err));
-done:
-    fab_str_release(&path);
-    return status;
+    FAB_PASS(fab_str_status(&path, err));
+    return reading_set(s->reading, t, path.data, where, err);
 }
 
 /* Attributes of an element: fields of `scope` for item `index`; for the fabric also fields of all its tiers. */
@@ -225,33 +221,30 @@ static void drop_replaced(fab_design *design, const fab_xml_element *root) {
 }
 
 fab_status reading_xml(reading *r, const char *data, size_t size, const document *d, fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_xml *xml = NULL;
+    FAB_OWNS(fab_xml_free_owned) fab_xml *xml = NULL;
     bool seen[N_PARTS] = {false};
     source s = {r, d->file};
     char where[FAB_XML_PLACE_SIZE];
-    FAB_TRY(fab_xml_parse(data, size, d->file, &xml, err));
+    FAB_PASS(fab_xml_parse(data, size, d->file, &xml, err));
     const fab_xml_element *root = fab_xml_root(xml);
     const fab_xml_element *foreign = find_namespace(root);
     const fab_xml_attribute *base = fab_xml_find(root, "base");
-    FAB_TRY(strcmp(root->name, "design") != 0
-                ? fab_xml_fail_at(s.file, root, err, "a design file begins with <design>, not with ", root->name)
-                : FAB_OK);
-    FAB_TRY(foreign != NULL ? fab_xml_fail_at(s.file, foreign, err, "a design uses no namespace; found ", foreign->uri)
-                            : FAB_OK);
-    FAB_TRY(root->text[0] != '\0' ? fab_xml_fail_at(s.file, root, err, "unexpected text inside ", root->name) : FAB_OK);
+    FAB_PASS(strcmp(root->name, "design") != 0
+                 ? fab_xml_fail_at(s.file, root, err, "a design file begins with <design>, not with ", root->name)
+                 : FAB_OK);
+    FAB_PASS(foreign != NULL ? fab_xml_fail_at(s.file, foreign, err, "a design uses no namespace; found ", foreign->uri)
+                             : FAB_OK);
+    FAB_PASS(root->text[0] != '\0' ? fab_xml_fail_at(s.file, root, err, "unexpected text inside ", root->name)
+                                   : FAB_OK);
     if (base != NULL) {
-        FAB_TRY(reading_base(r, base->value, d, place_value(&s, base, where), err));
+        FAB_PASS(reading_base(r, base->value, d, place_value(&s, base, where), err));
         drop_replaced(&r->design, root);
     }
-    FAB_TRY(design_read_attributes(&s, root, SCOPE_DESIGN, 0, false, err));
+    FAB_PASS(design_read_attributes(&s, root, SCOPE_DESIGN, 0, false, err));
     for (const fab_xml_element *child = root->first_child; child != NULL; child = child->next) {
-        FAB_TRY(read_part(&s, child, seen, err));
+        FAB_PASS(read_part(&s, child, seen, err));
     }
-    FAB_TRY(!seen[PART_FABRIC] && base == NULL
-                ? fab_xml_fail_at(s.file, root, err, "the design has no <fabric> and no base", "")
-                : FAB_OK);
-done:
-    fab_xml_free(xml);
-    return status;
+    return !seen[PART_FABRIC] && base == NULL
+               ? fab_xml_fail_at(s.file, root, err, "the design has no <fabric> and no base", "")
+               : FAB_OK;
 }

@@ -5,7 +5,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 typedef struct published_file {
@@ -80,22 +79,19 @@ static const book_kind PUBLISHED = {"file of published figures",
                                     sizeof ELEMENTS / sizeof ELEMENTS[0]};
 
 static fab_status read_source(const char *text, fab_published *out, fab_error *err) {
-    fab_status status = FAB_OK;
-    published_file *f = NULL;
+    FAB_OWNED published_file *f = NULL;
     const char *slash = strrchr(text, '/');
     const char *name = slash != NULL ? slash + 1 : text;
     size_t first = out->n_rows;
-    FAB_TRY(FAB_NEW(f, 1, err));
+    FAB_PASS(FAB_NEW(f, 1, err));
     f->out = out;
-    FAB_TRY(book_read(&PUBLISHED, text, NULL, f, err));
+    FAB_PASS(book_read(&PUBLISHED, text, NULL, f, err));
     (void)snprintf(f->source.name, sizeof f->source.name, "%.*s", (int)strcspn(name, "."), name);
     f->source.first = first;
     f->source.n = out->n_rows - first;
-    FAB_TRY(FAB_GROW(out->sources, out->source_capacity, out->n_sources + 1, err));
+    FAB_PASS(FAB_GROW(out->sources, out->source_capacity, out->n_sources + 1, err));
     out->sources[out->n_sources++] = f->source;
-done:
-    free(f);
-    return status;
+    return FAB_OK;
 }
 
 fab_status fab_published_read(const char *source, fab_published *out, fab_error *err) {

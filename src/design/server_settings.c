@@ -5,7 +5,6 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 static fab_status server_set(reading *r, const char *key, const char *value, const char *where, fab_error *err) {
     target t;
@@ -19,22 +18,18 @@ static fab_status set_rate(reading *r, const char *key, double bps, const char *
 }
 
 fab_status reading_set_server(reading *r, const char *path, const char *where, fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_server_shape *s = NULL;
+    FAB_OWNED fab_server_shape *s = NULL;
     char number[24];
     FAB_REFUSE_IF(path[0] == '\0', err, FAB_EINPUT, where, "server: names no file");
-    FAB_TRY(FAB_NEW(s, 1, err));
-    FAB_TRY(fab_server_read(path, s, err));
-    FAB_FAIL_IF(!s->is_even, err, FAB_EUNSUPPORTED, where, "server %.60s: %s", path, s->uneven);
+    FAB_PASS(FAB_NEW(s, 1, err));
+    FAB_PASS(fab_server_read(path, s, err));
+    FAB_REFUSE_IF(!s->is_even, err, FAB_EUNSUPPORTED, where, "server %.60s: %s", path, s->uneven);
     (void)snprintf(number, sizeof number, "%" PRIu32, s->n_gpus);
-    FAB_TRY(server_set(r, "gpus-per-server", number, where, err));
+    FAB_PASS(server_set(r, "gpus-per-server", number, where, err));
     (void)snprintf(number, sizeof number, "%" PRIu32, s->n_nics);
-    FAB_TRY(server_set(r, "nics-per-server", number, where, err));
-    FAB_TRY(server_set(r, "domain", "auto", where, err));
-    FAB_TRY(set_rate(r, "pcie", s->pcie_bps, where, err));
-    FAB_TRY(set_rate(r, "nic", s->nic_bps, where, err));
-    FAB_TRY(set_rate(r, "domain-rate", s->nvlink_bps, where, err));
-done:
-    free(s);
-    return status;
+    FAB_PASS(server_set(r, "nics-per-server", number, where, err));
+    FAB_PASS(server_set(r, "domain", "auto", where, err));
+    FAB_PASS(set_rate(r, "pcie", s->pcie_bps, where, err));
+    FAB_PASS(set_rate(r, "nic", s->nic_bps, where, err));
+    return set_rate(r, "domain-rate", s->nvlink_bps, where, err);
 }

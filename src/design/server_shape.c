@@ -328,38 +328,34 @@ const char *fab_server_rate(char *out, double bps) {
 }
 
 fab_status fab_server_read(const char *path, fab_server_shape *out, fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_xml *xml = NULL;
-    fab_server_shape *shape = NULL;
+    FAB_OWNS(fab_xml_free_owned) fab_xml *xml = NULL;
+    FAB_OWNED fab_server_shape *shape = NULL;
     server_reader r = {.path = path};
-    FAB_TRY(FAB_NEW(shape, 1, err));
+    FAB_PASS(FAB_NEW(shape, 1, err));
     r.shape = shape;
-    FAB_TRY(fab_xml_read(path, &xml, err));
+    FAB_PASS(fab_xml_read(path, &xml, err));
     const fab_xml_element *root = fab_xml_root(xml);
     r.is_hwloc = strcmp(root->name, "topology") == 0;
-    FAB_TRY(strcmp(root->name, "system") != 0 && !r.is_hwloc
-                ? server_wrong(&r, root->line, root->column, FAB_EINPUT,
-                               "expected NCCL's <system>, or hwloc's <topology>", err)
-                : FAB_OK);
-    FAB_TRY(r.is_hwloc ? server_hwloc_walk(&r, root, err) : server_walk(&r, root, err));
-    FAB_TRY(take_loose(&r, err));
-    FAB_TRY(shape->n_gpus == 0 || shape->n_nics == 0
-                ? server_wrong(
-                      &r, root->line, root->column, FAB_EINPUT,
-                      r.is_hwloc ? shape->n_gpus == 0 ? "no GPU in it: lstopo keeps devices with --whole-io or "
-                                                        "--filter io:important"
-                                                      : "no NIC in it: lstopo keeps devices with --filter io:important"
-                      : shape->n_gpus == 0 ? "no GPU in it: expected <gpu>, or a <pci> of class 0x03.... or 0x12...."
-                                           : "no NIC in it: expected <nic>, or a <pci> of class 0x02....",
-                      err)
-                : FAB_OK);
+    FAB_PASS(strcmp(root->name, "system") != 0 && !r.is_hwloc
+                 ? server_wrong(&r, root->line, root->column, FAB_EINPUT,
+                                "expected NCCL's <system>, or hwloc's <topology>", err)
+                 : FAB_OK);
+    FAB_PASS(r.is_hwloc ? server_hwloc_walk(&r, root, err) : server_walk(&r, root, err));
+    FAB_PASS(take_loose(&r, err));
+    FAB_PASS(shape->n_gpus == 0 || shape->n_nics == 0
+                 ? server_wrong(
+                       &r, root->line, root->column, FAB_EINPUT,
+                       r.is_hwloc ? shape->n_gpus == 0 ? "no GPU in it: lstopo keeps devices with --whole-io or "
+                                                         "--filter io:important"
+                                                       : "no NIC in it: lstopo keeps devices with --filter io:important"
+                       : shape->n_gpus == 0 ? "no GPU in it: expected <gpu>, or a <pci> of class 0x03.... or 0x12...."
+                                            : "no NIC in it: expected <nic>, or a <pci> of class 0x02....",
+                       err)
+                 : FAB_OK);
     for (uint32_t i = 0; i < shape->n_gpus; i++) {
-        FAB_TRY(find_nearest(&r, i, err));
+        FAB_PASS(find_nearest(&r, i, err));
     }
     server_sum_up(shape);
     *out = *shape;
-done:
-    free(shape);
-    fab_xml_free(xml);
-    return status;
+    return FAB_OK;
 }

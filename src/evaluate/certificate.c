@@ -89,20 +89,19 @@ static void certificate_put_demand(const fab_next_hops *t, const fab_demand *dem
 
 /* Every link that lies on a minimal path between any leaves: dead ones need not be known to check them. */
 static fab_status certificate_put_bound(const fab_context *context, size_t phase, FILE *out, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_fabric *fabric = fab_context_what(context)->fabric;
     const fab_next_hops *next_hops = NULL;
     const fab_demand *demand = NULL;
     const fab_bound *bound = NULL;
     const fab_dag *dag = NULL;
-    double *load = NULL;
-    uint8_t *used = NULL;
-    FAB_TRY(fab_context_next_hops(context, &next_hops, err));
-    FAB_TRY(fab_context_dag(context, &dag, err));
-    FAB_TRY(fab_context_demand(context, phase, &demand, err));
-    FAB_TRY(fab_context_bound(context, phase, &bound, err));
-    FAB_TRY(FAB_NEW_ALL(fabric->n_links, err, load, used));
-    FAB_TRY(fab_split_load(dag, bound->split, demand, demand->rate, load, err));
+    FAB_OWNED double *load = NULL;
+    FAB_OWNED uint8_t *used = NULL;
+    FAB_PASS(fab_context_next_hops(context, &next_hops, err));
+    FAB_PASS(fab_context_dag(context, &dag, err));
+    FAB_PASS(fab_context_demand(context, phase, &demand, err));
+    FAB_PASS(fab_context_bound(context, phase, &bound, err));
+    FAB_PASS(FAB_NEW_ALL(fabric->n_links, err, load, used));
+    FAB_PASS(fab_split_load(dag, bound->split, demand, demand->rate, load, err));
     (void)fab_next_hops_mark(next_hops, used);
     (void)fprintf(out, "bound %s\n", fab_bound_method_names[bound->method]);
     certificate_put_demand(next_hops, demand, out);
@@ -113,9 +112,7 @@ static fab_status certificate_put_bound(const fab_context *context, size_t phase
     }
     fab_certificate_claim(out, "upper", bound->upper);
     fab_certificate_claim(out, "lower", bound->lower);
-done:
-    FAB_FREE_ALL(load, used);
-    return status;
+    return FAB_OK;
 }
 
 /* --- phases under engines ----------------------------------------------------------------------------------------- */
@@ -207,17 +204,14 @@ static fab_status certificate_put_phase(const fab_context *context, fab_workspac
 }
 
 fab_status fab_certificate_phases(const fab_context *context, bool bound, FILE *out, fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_workspace *workspace = NULL;
+    FAB_OWNS(fab_workspace_free_owned) fab_workspace *workspace = NULL;
     const fab_traffic *traffic = NULL;
-    FAB_TRY(fab_context_traffic(context, &traffic, err));
-    FAB_TRY(fab_workspace_new(context, &workspace, err));
+    FAB_PASS(fab_context_traffic(context, &traffic, err));
+    FAB_PASS(fab_workspace_new(context, &workspace, err));
     for (size_t phase = 0; phase < traffic->n_phases; phase++) {
-        FAB_TRY(certificate_put_phase(context, workspace, phase, bound, out, err));
+        FAB_PASS(certificate_put_phase(context, workspace, phase, bound, out, err));
     }
-done:
-    fab_workspace_free(workspace);
-    return status;
+    return FAB_OK;
 }
 
 /* --- what stands on the phases ------------------------------------------------------------------------------------ */

@@ -5,21 +5,20 @@
 #include "fab/memory.h"
 
 fab_status fab_deadlock_check(const fab_dependencies *d, fab_deadlock *out, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_fabric *f = d->fabric;
     fab_deadlock found = {.dependencies = fab_dependencies_count(d)};
-    uint8_t *core = NULL;
-    uint32_t *vertex = NULL; /* of a link; ascending, so that the smallest link is the smallest vertex */
-    fab_link_id *link = NULL;
-    uint32_t *from = NULL;
-    uint32_t *to = NULL;
-    uint32_t *cycle = NULL;
+    FAB_OWNED uint8_t *core = NULL;
+    FAB_OWNED uint32_t *vertex = NULL; /* of a link; ascending, so that the smallest link is the smallest vertex */
+    FAB_OWNED fab_link_id *link = NULL;
+    FAB_OWNED uint32_t *from = NULL;
+    FAB_OWNED uint32_t *to = NULL;
+    FAB_OWNED uint32_t *cycle = NULL;
     uint32_t n_vertices = 0;
-    FAB_TRY(FAB_NEW(core, f->n_links, err));
-    FAB_TRY(fab_dependencies_core(d, core, err));
+    FAB_PASS(FAB_NEW(core, f->n_links, err));
+    FAB_PASS(fab_dependencies_core(d, core, err));
     size_t n = (size_t)fab_dependencies_list(d, core, NULL, NULL);
-    FAB_TRY(FAB_NEW_ALL(f->n_links, err, vertex, link));
-    FAB_TRY(FAB_NEW_ALL(n, err, from, to));
+    FAB_PASS(FAB_NEW_ALL(f->n_links, err, vertex, link));
+    FAB_PASS(FAB_NEW_ALL(n, err, from, to));
     for (uint32_t l = 0; l < f->n_links; l++) {
         if (core[l] != 0) {
             vertex[l] = n_vertices;
@@ -31,13 +30,11 @@ fab_status fab_deadlock_check(const fab_dependencies *d, fab_deadlock *out, fab_
         from[i] = vertex[from[i]];
         to[i] = vertex[to[i]];
     }
-    FAB_TRY(fab_graph_cycle(n_vertices, n, from, to, &cycle, &found.n_cycle, err));
+    FAB_PASS(fab_graph_cycle(n_vertices, n, from, to, &cycle, &found.n_cycle, err));
     found.free = found.n_cycle == 0;
     for (uint32_t i = 0; i < found.n_cycle && i < FAB_CYCLE_LINKS; i++) {
         found.cycle[i] = link[cycle[i]];
     }
     *out = found;
-done:
-    FAB_FREE_ALL(core, vertex, link, from, to, cycle);
-    return status;
+    return FAB_OK;
 }

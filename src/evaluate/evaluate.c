@@ -123,28 +123,23 @@ static fab_status move_phase(const fab_phase *whole, const fab_state *state, fab
 
 static fab_status time_split(const fab_workspace *w, const fab_case *at, const fab_router *router,
                              const fab_state *state, double *ends_s, fab_phase_seconds *out, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_ports *ports = NULL;
-    fab_phase moved = {.n_flows = 0};
-    fab_offer offer = {0};
+    FAB_OWNS(fab_phase_list_release) fab_phase moved = {.n_flows = 0};
+    FAB_OWNS(fab_offer_release) fab_offer offer = {0};
     fab_split_seconds_request request = {
         .fabric = fab_context_what(w->context)->fabric, .router = router, .mask = state->mask, .ends_s = ends_s};
-    FAB_TRY(fab_context_traffic(w->context, &request.traffic, err));
-    FAB_TRY(fab_context_offer(w->context, at->phase, &request.offer, err));
-    FAB_TRY(fab_context_dag(w->context, &request.dag, err));
+    FAB_PASS(fab_context_traffic(w->context, &request.traffic, err));
+    FAB_PASS(fab_context_offer(w->context, at->phase, &request.offer, err));
+    FAB_PASS(fab_context_dag(w->context, &request.dag, err));
     request.phase = &request.traffic->phases[at->phase];
     if (state->n_moved > 0) {
-        FAB_TRY(fab_context_ports(w->context, &ports, err));
-        FAB_TRY(move_phase(request.phase, state, &moved, err));
-        FAB_TRY(fab_offer_init(request.fabric, ports, &moved, &offer, err));
+        FAB_PASS(fab_context_ports(w->context, &ports, err));
+        FAB_PASS(move_phase(request.phase, state, &moved, err));
+        FAB_PASS(fab_offer_init(request.fabric, ports, &moved, &offer, err));
         request.phase = &moved;
         request.offer = &offer;
     }
-    FAB_TRY(fab_split_seconds(&request, out, err));
-done:
-    fab_phase_list_release(&moved);
-    fab_offer_release(&offer);
-    return status;
+    return fab_split_seconds(&request, out, err);
 }
 
 /* What became of the paths of a phase, and who reads times from that. */
@@ -197,23 +192,19 @@ static fab_status find_time(fab_workspace *w, const fab_case *at, const fab_stat
 /* For a phase and its duplicates. */
 static fab_status open_incremental(const fab_workspace *w, size_t engine, size_t phase, fab_incremental **out,
                                    fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_traffic *traffic = NULL;
     const fab_baseline *baseline = NULL;
-    const fab_estimator **estimators = NULL;
+    FAB_OWNED const fab_estimator **estimators = NULL;
     size_t n = 0;
-    FAB_TRY(fab_context_traffic(w->context, &traffic, err));
-    FAB_TRY(fab_allocate(traffic->n_phases, sizeof(const fab_estimator *), &estimators, err));
-    FAB_TRY(fab_context_baseline(w->context, engine, phase, &baseline, err));
+    FAB_PASS(fab_context_traffic(w->context, &traffic, err));
+    FAB_PASS(fab_allocate(traffic->n_phases, sizeof(const fab_estimator *), &estimators, err));
+    FAB_PASS(fab_context_baseline(w->context, engine, phase, &baseline, err));
     for (size_t p = phase; p < traffic->n_phases; p++) {
         size_t first = 0;
-        FAB_TRY(fab_context_duplicate(w->context, p, &first, err));
-        FAB_TRY(first == phase ? fab_context_estimator(w->context, engine, p, &estimators[n++], err) : FAB_OK);
+        FAB_PASS(fab_context_duplicate(w->context, p, &first, err));
+        FAB_PASS(first == phase ? fab_context_estimator(w->context, engine, p, &estimators[n++], err) : FAB_OK);
     }
-    FAB_TRY(fab_incremental_new(estimators, n, baseline, out, err));
-done:
-    free(estimators);
-    return status;
+    return fab_incremental_new(estimators, n, baseline, out, err);
 }
 
 fab_status fab_evaluate_incremental(fab_workspace *w, const fab_case *at, fab_phase_seconds *out, fab_known *out_answer,

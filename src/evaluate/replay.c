@@ -468,17 +468,16 @@ static fab_status add_transport(const run *c, fab_result *result, size_t engine,
 
 /* The iteration of every seed, where a phase has a draw of its own for each. */
 static fab_status iterate_seeds(const run *c, fab_result *result, size_t engine, fab_iteration *out, fab_error *err) {
-    fab_status status = FAB_OK;
     const uint64_t n_seeds = c->replay->n_seeds;
-    double *transfer_s = NULL;
-    fab_paces *paces = NULL;
+    FAB_OWNED double *transfer_s = NULL;
+    FAB_OWNED fab_paces *paces = NULL;
     size_t first = 0;
     if (n_seeds == 1 || !varies(c, engine)) {
         return FAB_OK;
     }
-    FAB_TRY(FAB_NEW(transfer_s, n_seeds * result->n_phases, err));
+    FAB_PASS(FAB_NEW(transfer_s, n_seeds * result->n_phases, err));
     if (c->shared != NULL) {
-        FAB_TRY(FAB_NEW(paces, n_seeds, err));
+        FAB_PASS(FAB_NEW(paces, n_seeds, err));
         for (uint64_t i = 0; i < n_seeds; i++) {
             paces[i] = c->shared[engine * n_seeds + i].paces;
         }
@@ -491,10 +490,7 @@ static fab_status iterate_seeds(const run *c, fab_result *result, size_t engine,
             first += result->phases[p].engines[e].n_seeds;
         }
     }
-    FAB_TRY(fab_iterate_seeds(c->traffic, result, engine, transfer_s, paces, n_seeds, out, err));
-done:
-    FAB_FREE_ALL(transfer_s, paces);
-    return status;
+    return fab_iterate_seeds(c->traffic, result, engine, transfer_s, paces, n_seeds, out, err);
 }
 
 /* One that is too long is told in its place. */
@@ -570,15 +566,15 @@ static void replay_release(run *c) {
 }
 
 fab_status fab_replay_run(const fab_replay *replay, fab_result *result, fab_error *err) {
-    fab_status status = FAB_OK;
+    FAB_OWNS(replay_release)
     run c = {.replay = replay, .what = fab_context_what(replay->context), .telling = ATOMIC_FLAG_INIT};
     atomic_init(&c.done, 0);
-    FAB_TRY(replay_prepare(&c, err));
-    FAB_TRY(fab_parallel_for(c.traffic->n_phases, replay->n_threads, prepare_phase, &c, err));
-    FAB_TRY(fab_parallel_for(c.n_items, replay->n_threads, run_item, &c, err));
-    FAB_TRY(check_deadlocks(&c, err));
-    FAB_TRY(summarise(&c, err));
-    FAB_TRY(c.shared != NULL ? take_paces(&c, result, err) : FAB_OK);
+    FAB_PASS(replay_prepare(&c, err));
+    FAB_PASS(fab_parallel_for(c.traffic->n_phases, replay->n_threads, prepare_phase, &c, err));
+    FAB_PASS(fab_parallel_for(c.n_items, replay->n_threads, run_item, &c, err));
+    FAB_PASS(check_deadlocks(&c, err));
+    FAB_PASS(summarise(&c, err));
+    FAB_PASS(c.shared != NULL ? take_paces(&c, result, err) : FAB_OK);
     (void)snprintf(result->traffic, sizeof result->traffic, "%s%s", c.traffic->summary,
                    is_drawn_per_seed(&c) ? "; every seed draws its own, figures of the traffic are of the first" : "");
     result->seed = c.what->seed;
@@ -586,8 +582,5 @@ fab_status fab_replay_run(const fab_replay *replay, fab_result *result, fab_erro
     result->phases = c.phases;
     result->n_phases = c.traffic->n_phases;
     c.phases = NULL;
-    FAB_TRY(iterate(&c, result, err));
-done:
-    replay_release(&c);
-    return status;
+    return iterate(&c, result, err);
 }

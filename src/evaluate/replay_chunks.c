@@ -50,34 +50,31 @@ done:
 
 fab_status fab_replay_choose_chunks(const fab_replay *replay, const fab_result *result, fab_design **out_design,
                                     fab_context **out, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_context_request *what = fab_context_what(replay->context);
     const fab_next_hops *next_hops = NULL;
     const fab_dag *dag = NULL;
     const fab_traffic *traffic = NULL;
-    fab_design *design = NULL;
+    FAB_OWNED fab_design *design = NULL;
     uint64_t chunks = 1;
     *out_design = NULL;
     *out = NULL;
-    FAB_TRY(fab_replay_check_tables(replay, err)); /* who is refused is refused in this order */
-    FAB_TRY(fab_context_next_hops(replay->context, &next_hops, err));
-    FAB_TRY(fab_context_dag(replay->context, &dag, err));
-    FAB_TRY(fab_context_traffic(replay->context, &traffic, err));
+    FAB_PASS(fab_replay_check_tables(replay, err)); /* who is refused is refused in this order */
+    FAB_PASS(fab_context_next_hops(replay->context, &next_hops, err));
+    FAB_PASS(fab_context_dag(replay->context, &dag, err));
+    FAB_PASS(fab_context_traffic(replay->context, &traffic, err));
     const fab_job_spec *job = &traffic->job;
     if (replay->rates && what->gpus == NULL && what->given == NULL && fab_iterates(traffic, result, what->traffic) &&
         job->interleave_auto && job->interleave == 1 && job->pp > 1) {
-        FAB_TRY(choose_chunks(replay, result->fabrics, &chunks, err));
+        FAB_PASS(choose_chunks(replay, result->fabrics, &chunks, err));
     }
     if (chunks > 1) {
-        FAB_TRY(FAB_NEW(design, 1, err));
+        FAB_PASS(FAB_NEW(design, 1, err));
         *design = *what->design;
         design->jobs[0].routed_chunks = chunks;
         const fab_context_request request = {.base = replay->context, .design = design};
-        FAB_TRY(fab_context_new(&request, out, err));
+        FAB_PASS(fab_context_new(&request, out, err));
         *out_design = design;
         design = NULL;
     }
-done:
-    free(design);
-    return status;
+    return FAB_OK;
 }

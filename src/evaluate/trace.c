@@ -44,13 +44,12 @@ static void add_round(const fab_trace *trace, const double *last_s, double part)
 }
 
 fab_status fab_trace_paths(const fab_engine_run *run, const fab_routes *r, const double *volume, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_trace *trace = run->trace;
     const double *finish_s = run->scratch->rates->finish_s;
     double part = 1.0 / fab_router_facts_of(run->router)->n_rounds;
     size_t n_links = run->prepared->fabric->n_links;
-    double *last_s = NULL;
-    FAB_TRY(FAB_NEW(last_s, trace->n_groups, err));
+    FAB_OWNED double *last_s = NULL;
+    FAB_PASS(FAB_NEW(last_s, trace->n_groups, err));
     for (uint32_t flow = 0; flow < r->n_flows; flow++) {
         uint32_t first = r->flow_first[flow];
         uint32_t behind = r->flow_first[flow + 1];
@@ -71,9 +70,7 @@ fab_status fab_trace_paths(const fab_engine_run *run, const fab_routes *r, const
         end_flow(trace, flow, end_s, part, last_s);
     }
     add_round(trace, last_s, part);
-done:
-    free(last_s);
-    return status;
+    return FAB_OK;
 }
 
 /* One group's bytes under a split: of its flows' parts, on host segments and between leaves. */
@@ -107,16 +104,15 @@ static fab_status add_split_bytes(const fab_engine_run *run, const fab_split *sp
 /* Share of every pair's packets that cross a marked link between its leaves, then flow by flow with the host segments.
  */
 static fab_status find_crossings(const fab_engine_run *run, const fab_split *split, double *share, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_prepared_phase *s = run->prepared;
     const fab_demand *d = s->demand;
     const fab_trace *trace = run->trace;
-    double *x = NULL;
-    FAB_TRY(FAB_NEW(x, s->fabric->n_links, err));
+    FAB_OWNED double *x = NULL;
+    FAB_PASS(FAB_NEW(x, s->fabric->n_links, err));
     for (uint32_t l = 0; l < s->fabric->n_links; l++) {
         x[l] = trace->marked[l] != 0;
     }
-    FAB_TRY(fab_split_fold(fab_router_dag(run->router, s->dag), split, FAB_FOLD_EXPECTED, x, d, share, err));
+    FAB_PASS(fab_split_fold(fab_router_dag(run->router, s->dag), split, FAB_FOLD_EXPECTED, x, d, share, err));
     for (uint64_t flow = 0; flow < s->phase->n_flows; flow++) {
         fab_flow about = fab_phase_flow(s->phase, flow);
         for (uint32_t part = 0; part < d->n_parts; part++) {
@@ -130,28 +126,22 @@ static fab_status find_crossings(const fab_engine_run *run, const fab_split *spl
             trace->crosses[flow] = (uint8_t)(trace->crosses[flow] | crosses);
         }
     }
-done:
-    free(x);
-    return status;
+    return FAB_OK;
 }
 
 fab_status fab_trace_split(const fab_engine_run *run, const fab_split *split, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_trace *trace = run->trace;
     const double *finish_s = run->scratch->rates->finish_s;
-    double *last_s = NULL;
-    double *of_pair = NULL;
-    FAB_TRY(FAB_NEW(last_s, trace->n_groups, err));
-    FAB_TRY(FAB_NEW(of_pair, run->prepared->demand->n_pairs, err));
+    FAB_OWNED double *last_s = NULL;
+    FAB_OWNED double *of_pair = NULL;
+    FAB_PASS(FAB_NEW(last_s, trace->n_groups, err));
+    FAB_PASS(FAB_NEW(of_pair, run->prepared->demand->n_pairs, err));
     for (uint64_t flow = 0; flow < run->prepared->phase->n_flows; flow++) {
         end_flow(trace, flow, finish_s[flow], 1, last_s);
     }
     add_round(trace, last_s, 1);
     for (uint32_t g = 0; trace->bytes != NULL && g < trace->n_groups; g++) {
-        FAB_TRY(add_split_bytes(run, split, g, of_pair, err));
+        FAB_PASS(add_split_bytes(run, split, g, of_pair, err));
     }
-    FAB_TRY(trace->crosses != NULL && trace->marked != NULL ? find_crossings(run, split, of_pair, err) : FAB_OK);
-done:
-    FAB_FREE_ALL(last_s, of_pair);
-    return status;
+    return trace->crosses != NULL && trace->marked != NULL ? find_crossings(run, split, of_pair, err) : FAB_OK;
 }

@@ -10,7 +10,6 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define OPTION   "--degrade"
@@ -52,6 +51,7 @@ static void free_copy(fab_fabric *copy) {
     }
     fab_fabric_free(copy);
 }
+FAB_OWNER(fab_fabric, free_copy)
 
 void fab_weak_fabric_release(fab_weak_fabric *weak) {
     free_copy(weak->fabric);
@@ -140,17 +140,16 @@ static fab_status refuse_twice(const fab_weak_part *parts, size_t n, fab_error *
 #define COPY(array, n)                                                                                                 \
     do {                                                                                                               \
         size_t count = (n);                                                                                            \
-        FAB_TRY(FAB_NEW(copy->array, count, err));                                                                     \
+        FAB_PASS(FAB_NEW(copy->array, count, err));                                                                    \
         if (count > 0) {                                                                                               \
             memcpy(copy->array, from->array, count * sizeof *copy->array);                                             \
         }                                                                                                              \
     } while (0)
 
 static fab_status copy_fabric(const fab_fabric *from, fab_fabric **out, fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_fabric *copy = NULL;
+    FAB_OWNS(free_copy_owned) fab_fabric *copy = NULL;
     uint32_t n_switches = fab_n_switches(from);
-    FAB_TRY(FAB_NEW(copy, 1, err));
+    FAB_PASS(FAB_NEW(copy, 1, err));
     fab_fabric scalars = *from;
     scalars.classes = NULL;
     scalars.cable_class = scalars.port = scalars.switch_rail = scalars.switch_plane = scalars.switch_radix =
@@ -170,9 +169,7 @@ static fab_status copy_fabric(const fab_fabric *from, fab_fabric **out, fab_erro
     COPY(switch_ports, n_switches);
     *out = copy;
     copy = NULL;
-done:
-    free_copy(copy);
-    return status;
+    return FAB_OK;
 }
 
 /* A cable gets a class of its fraction; the new ones stand behind those that were there. */
@@ -196,13 +193,12 @@ static fab_status degrade_apply(const double *cable, fab_weak_fabric *weak, fab_
 
 fab_status fab_fabric_degrade(const fab_fabric *fabric, const fab_weak_part *parts, size_t n_parts,
                               fab_weak_fabric *out, fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_weak_fabric weak = {.fabric = NULL};
-    double *cable = NULL;
-    FAB_TRY(refuse_twice(parts, n_parts, err));
-    FAB_TRY(FAB_NEW(cable, fabric->n_cables, err));
-    FAB_TRY(FAB_NEW(weak.link, fabric->n_links, err));
-    FAB_TRY(FAB_NEW(weak.gpu_ratio, fab_n_gpus(fabric), err));
+    FAB_OWNS(fab_weak_fabric_release) fab_weak_fabric weak = {.fabric = NULL};
+    FAB_OWNED double *cable = NULL;
+    FAB_PASS(refuse_twice(parts, n_parts, err));
+    FAB_PASS(FAB_NEW(cable, fabric->n_cables, err));
+    FAB_PASS(FAB_NEW(weak.link, fabric->n_links, err));
+    FAB_PASS(FAB_NEW(weak.gpu_ratio, fab_n_gpus(fabric), err));
     for (uint32_t c = 0; c < fabric->n_cables; c++) {
         cable[c] = HEALTHY;
     }
@@ -211,14 +207,11 @@ fab_status fab_fabric_degrade(const fab_fabric *fabric, const fab_weak_part *par
     }
     const weakening w = {.f = fabric, .cable = cable, .gpu = weak.gpu_ratio};
     for (size_t i = 0; i < n_parts; i++) {
-        FAB_TRY(weaken(&w, &parts[i], err));
+        FAB_PASS(weaken(&w, &parts[i], err));
     }
-    FAB_TRY(copy_fabric(fabric, &weak.fabric, err));
-    FAB_TRY(degrade_apply(cable, &weak, err));
+    FAB_PASS(copy_fabric(fabric, &weak.fabric, err));
+    FAB_PASS(degrade_apply(cable, &weak, err));
     *out = weak;
     weak = (fab_weak_fabric){.fabric = NULL};
-done:
-    free(cable);
-    fab_weak_fabric_release(&weak);
-    return status;
+    return FAB_OK;
 }

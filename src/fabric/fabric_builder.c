@@ -13,8 +13,7 @@ struct fab_builder {
 };
 
 fab_status fab_builder_new(const fab_builder_sizes *sizes, fab_builder **out, fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_builder *builder = NULL;
+    FAB_OWNS(fab_builder_free_owned) fab_builder *builder = NULL;
     uint64_t n_switches = 0;
     for (uint32_t t = 1; t <= sizes->n_tiers; t++) {
         n_switches += sizes->n_switches[t];
@@ -23,8 +22,8 @@ fab_status fab_builder_new(const fab_builder_sizes *sizes, fab_builder **out, fa
     FAB_REFUSE_IF(n_nodes > UINT32_MAX / 2 || sizes->n_cables > UINT32_MAX / 2 - 1, err, FAB_EINPUT, NULL,
                   "a fabric of %" PRIu64 " nodes and %" PRIu64 " cables exceeds the limit of %u of either", n_nodes,
                   sizes->n_cables, UINT32_MAX / 2 - 1);
-    FAB_TRY(FAB_NEW(builder, 1, err));
-    FAB_TRY(FAB_NEW(builder->fabric, 1, err));
+    FAB_PASS(FAB_NEW(builder, 1, err));
+    FAB_PASS(FAB_NEW(builder->fabric, 1, err));
     fab_fabric *f = builder->fabric;
     f->n_nodes = (uint32_t)n_nodes;
     f->n_cables = (uint32_t)sizes->n_cables;
@@ -39,15 +38,13 @@ fab_status fab_builder_new(const fab_builder_sizes *sizes, fab_builder **out, fa
     for (uint32_t t = 1; t <= sizes->n_tiers; t++) {
         f->first_of_tier[t + 1] = f->first_of_tier[t] + sizes->n_switches[t];
     }
-    FAB_TRY(FAB_NEW(f->cable_class, f->n_cables, err));
-    FAB_TRY(FAB_NEW_ALL(f->n_links, err, f->end, f->port));
-    FAB_TRY(
+    FAB_PASS(FAB_NEW(f->cable_class, f->n_cables, err));
+    FAB_PASS(FAB_NEW_ALL(f->n_links, err, f->end, f->port));
+    FAB_PASS(
         FAB_NEW_ALL(n_switches, err, f->switch_pod, f->switch_rail, f->switch_plane, f->switch_radix, f->switch_ports));
     *out = builder;
     builder = NULL;
-done:
-    fab_builder_free(builder);
-    return status;
+    return FAB_OK;
 }
 
 void fab_builder_free(fab_builder *builder) {
@@ -135,16 +132,15 @@ static fab_status order_ports(fab_fabric *f, fab_node_id v, uint64_t **scratch, 
 }
 
 static fab_status make_adjacency(fab_fabric *f, fab_error *err) {
-    fab_status status = FAB_OK;
-    uint64_t *scratch = NULL;
+    FAB_OWNED uint64_t *scratch = NULL;
     size_t capacity = 0;
-    uint32_t *next = NULL;
-    FAB_TRY(FAB_NEW(f->out_first, (size_t)f->n_nodes + 1, err));
-    FAB_TRY(FAB_NEW(f->out_link, f->n_links, err));
-    FAB_TRY(FAB_NEW(next, f->n_nodes, err));
+    FAB_OWNED uint32_t *next = NULL;
+    FAB_PASS(FAB_NEW(f->out_first, (size_t)f->n_nodes + 1, err));
+    FAB_PASS(FAB_NEW(f->out_link, f->n_links, err));
+    FAB_PASS(FAB_NEW(next, f->n_nodes, err));
     for (uint32_t l = 0; l < f->n_links; l++) {
-        FAB_FAIL_IF(f->end[l] >= f->n_nodes, err, FAB_EINTERNAL, NULL, "cable %u ends at node %u of %u", l / 2,
-                    f->end[l], f->n_nodes);
+        FAB_REFUSE_IF(f->end[l] >= f->n_nodes, err, FAB_EINTERNAL, NULL, "cable %u ends at node %u of %u", l / 2,
+                      f->end[l], f->n_nodes);
         f->out_first[f->end[l] + 1]++;
     }
     for (uint32_t v = 0; v < f->n_nodes; v++) {
@@ -155,11 +151,9 @@ static fab_status make_adjacency(fab_fabric *f, fab_error *err) {
         f->out_link[next[f->end[l]]++] = l;
     }
     for (uint32_t v = 0; v < f->n_nodes; v++) {
-        FAB_TRY(order_ports(f, v, &scratch, &capacity, err));
+        FAB_PASS(order_ports(f, v, &scratch, &capacity, err));
     }
-done:
-    FAB_FREE_ALL(next, scratch);
-    return status;
+    return FAB_OK;
 }
 
 fab_status fab_builder_freeze(fab_builder **builder, fab_fabric **out, fab_error *err) {

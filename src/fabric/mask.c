@@ -176,21 +176,18 @@ const char *fab_component_name(const fab_fabric *f, const fab_component *c, char
 /* --- masks -------------------------------------------------------------------------------------------------------- */
 
 fab_status fab_mask_init(const fab_fabric *f, const fab_racks *racks, fab_mask *out, fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_mask mask = {.fabric = f, .racks = racks != NULL ? *racks : (fab_racks){0}};
-    FAB_TRY(FAB_NEW(mask.dead_link, (size_t)f->n_links / 64 + 1, err));
-    FAB_TRY(FAB_NEW_ALL(f->n_links, err, mask.residual, mask.link));
-    FAB_TRY(FAB_NEW(mask.dead_node, (size_t)f->n_nodes / 64 + 1, err));
-    FAB_TRY(FAB_NEW(mask.node, f->n_nodes, err));
-    FAB_TRY(FAB_NEW(mask.server, f->n_servers, err));
+    FAB_OWNS(fab_mask_release) fab_mask mask = {.fabric = f, .racks = racks != NULL ? *racks : (fab_racks){0}};
+    FAB_PASS(FAB_NEW(mask.dead_link, (size_t)f->n_links / 64 + 1, err));
+    FAB_PASS(FAB_NEW_ALL(f->n_links, err, mask.residual, mask.link));
+    FAB_PASS(FAB_NEW(mask.dead_node, (size_t)f->n_nodes / 64 + 1, err));
+    FAB_PASS(FAB_NEW(mask.node, f->n_nodes, err));
+    FAB_PASS(FAB_NEW(mask.server, f->n_servers, err));
     for (uint32_t l = 0; l < f->n_links; l++) {
         mask.residual[l] = 1;
     }
     *out = mask;
     mask = (fab_mask){0};
-done:
-    fab_mask_release(&mask);
-    return status;
+    return FAB_OK;
 }
 
 void fab_mask_release(fab_mask *mask) {

@@ -16,23 +16,20 @@ static void fill_none(uint32_t *array, size_t n) {
 }
 
 fab_status fab_names_new(uint32_t n_nodes, uint32_t n_links, uint32_t n_servers, fab_names **out, fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_names *names = NULL;
-    FAB_TRY(FAB_NEW(names, 1, err));
+    FAB_OWNS(fab_names_free_owned) fab_names *names = NULL;
+    FAB_PASS(FAB_NEW(names, 1, err));
     names->n_nodes = n_nodes;
     names->n_links = n_links;
     names->n_servers = n_servers;
-    FAB_TRY(FAB_NEW_ALL(n_nodes, err, names->node, names->guid));
-    FAB_TRY(FAB_NEW(names->port, n_links, err));
-    FAB_TRY(FAB_NEW(names->server, n_servers, err));
+    FAB_PASS(FAB_NEW_ALL(n_nodes, err, names->node, names->guid));
+    FAB_PASS(FAB_NEW(names->port, n_links, err));
+    FAB_PASS(FAB_NEW(names->server, n_servers, err));
     fill_none(names->node, n_nodes);
     fill_none(names->port, n_links);
     fill_none(names->server, n_servers);
     *out = names;
     names = NULL;
-done:
-    fab_names_free(names);
-    return status;
+    return FAB_OK;
 }
 
 void fab_names_free(fab_names *names) {
@@ -78,11 +75,10 @@ FAB_ORDER_KEYS(names_by_name, named, strcmp(a->name, b->name), FAB_ORDER(a->id, 
 
 static fab_status sort_names(const fab_names *names, const uint32_t *slot, uint32_t n, const char *what, uint32_t **out,
                              uint32_t *out_n, fab_error *err) {
-    fab_status status = FAB_OK;
-    named *all = NULL;
-    uint32_t *sorted = NULL;
+    FAB_OWNED named *all = NULL;
+    FAB_OWNED uint32_t *sorted = NULL;
     uint32_t count = 0;
-    FAB_TRY(FAB_NEW_ALL(n, err, all, sorted));
+    FAB_PASS(FAB_NEW_ALL(n, err, all, sorted));
     for (uint32_t i = 0; i < n; i++) {
         if (slot[i] != FAB_NAME_NONE) {
             all[count++] = (named){names->text + slot[i], i};
@@ -90,17 +86,15 @@ static fab_status sort_names(const fab_names *names, const uint32_t *slot, uint3
     }
     qsort(all, count, sizeof *all, names_by_name);
     for (uint32_t i = 0; i < count; i++) {
-        FAB_FAIL_IF(i > 0 && strcmp(all[i].name, all[i - 1].name) == 0, err, FAB_EINPUT, NULL,
-                    "two %s are called '%.90s'", what, all[i].name);
+        FAB_REFUSE_IF(i > 0 && strcmp(all[i].name, all[i - 1].name) == 0, err, FAB_EINPUT, NULL,
+                      "two %s are called '%.90s'", what, all[i].name);
         sorted[i] = all[i].id;
     }
     free(*out);
     *out = sorted;
     *out_n = count;
     sorted = NULL;
-done:
-    FAB_FREE_ALL(all, sorted);
-    return status;
+    return FAB_OK;
 }
 
 typedef struct numbered {
@@ -111,10 +105,9 @@ typedef struct numbered {
 FAB_ORDER_KEYS(by_guid, numbered, FAB_ORDER(a->guid, b->guid), FAB_ORDER(a->id, b->id));
 
 static fab_status sort_guids(fab_names *names, fab_error *err) {
-    fab_status status = FAB_OK;
-    numbered *all = NULL;
+    FAB_OWNED numbered *all = NULL;
     uint32_t n = 0;
-    FAB_TRY(FAB_NEW_ALL(names->n_nodes, err, all, names->by_guid));
+    FAB_PASS(FAB_NEW_ALL(names->n_nodes, err, all, names->by_guid));
     for (uint32_t v = 0; v < names->n_nodes; v++) {
         if (names->guid[v] != 0) {
             all[n++] = (numbered){names->guid[v], v};
@@ -122,15 +115,13 @@ static fab_status sort_guids(fab_names *names, fab_error *err) {
     }
     qsort(all, n, sizeof *all, by_guid);
     for (uint32_t i = 0; i < n; i++) {
-        FAB_FAIL_IF(i > 0 && all[i].guid == all[i - 1].guid, err, FAB_EINPUT, NULL,
-                    "'%.90s' and '%.90s' have the same GUID, 0x%016" PRIx64, names->text + names->node[all[i - 1].id],
-                    names->text + names->node[all[i].id], all[i].guid);
+        FAB_REFUSE_IF(i > 0 && all[i].guid == all[i - 1].guid, err, FAB_EINPUT, NULL,
+                      "'%.90s' and '%.90s' have the same GUID, 0x%016" PRIx64, names->text + names->node[all[i - 1].id],
+                      names->text + names->node[all[i].id], all[i].guid);
         names->by_guid[i] = all[i].id;
     }
     names->n_by_guid = n;
-done:
-    free(all);
-    return status;
+    return FAB_OK;
 }
 
 fab_status fab_names_finish(fab_names *names, fab_error *err) {

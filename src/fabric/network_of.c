@@ -5,7 +5,6 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 static fab_status add_box(const fab_fabric *f, fab_network *net, fab_node_id v, uint32_t *out, fab_error *err) {
@@ -25,8 +24,7 @@ static fab_status add_box(const fab_fabric *f, fab_network *net, fab_node_id v, 
 
 /* Scale-up domains of several servers: schedulers keep jobs within them. */
 static fab_status add_domains(const fab_fabric *f, fab_network *net, fab_error *err) {
-    fab_status status = FAB_OK;
-    uint32_t *members = NULL;
+    FAB_OWNED uint32_t *members = NULL;
     uint32_t n_domains = 0;
     uint32_t n_servers = f->gpus_per_server > 0 ? f->gpus_per_domain / f->gpus_per_server : 0;
     uint32_t n_nics = fab_n_of(f, FAB_NODE_NIC);
@@ -34,7 +32,7 @@ static fab_status add_domains(const fab_fabric *f, fab_network *net, fab_error *
     if (n_servers < 2 || n_each == 0) {
         return FAB_OK;
     }
-    FAB_TRY(FAB_NEW(members, n_each, err));
+    FAB_PASS(FAB_NEW(members, n_each, err));
     for (uint32_t first = 0; first < n_nics; first += n_each) {
         char text[FAB_IB_DESCRIPTION];
         uint32_t n = 0;
@@ -46,17 +44,14 @@ static fab_status add_domains(const fab_fabric *f, fab_network *net, fab_error *
             }
         }
         int length = snprintf(text, sizeof text, "domain-%" PRIu32, n_domains++);
-        FAB_TRY(fab_network_add_group(net, text, (size_t)length, members, n, err));
+        FAB_PASS(fab_network_add_group(net, text, (size_t)length, members, n, err));
     }
-done:
-    free(members);
-    return status;
+    return FAB_OK;
 }
 
 fab_status fab_network_of_fabric(const fab_fabric *f, fab_network **out, fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_network *net = NULL;
-    FAB_TRY(fab_network_new("the design", &net, err));
+    FAB_OWNS(fab_network_free_owned) fab_network *net = NULL;
+    FAB_PASS(fab_network_new("the design", &net, err));
     net->format = "design";
     net->has_ports = true;
     for (uint32_t c = 0; c < f->n_cables; c++) {
@@ -72,15 +67,13 @@ fab_status fab_network_of_fabric(const fab_fabric *f, fab_network **out, fab_err
             } else {
                 (void)snprintf(port[i], sizeof port[i], "%u", fab_ib_port(f, 2 * c + i));
             }
-            FAB_TRY(add_box(f, net, fab_tail(f, 2 * c + i), &cable.end[i].node, err));
+            FAB_PASS(add_box(f, net, fab_tail(f, 2 * c + i), &cable.end[i].node, err));
             cable.end[i].port = port[i];
         }
-        FAB_TRY(fab_network_add_cable(net, &cable, NULL, err));
+        FAB_PASS(fab_network_add_cable(net, &cable, NULL, err));
     }
-    FAB_TRY(add_domains(f, net, err));
+    FAB_PASS(add_domains(f, net, err));
     *out = net;
     net = NULL;
-done:
-    fab_network_free(net);
-    return status;
+    return FAB_OK;
 }

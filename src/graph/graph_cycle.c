@@ -11,9 +11,8 @@ typedef struct edges {
 
 /* The smallest vertex that has a way back to itself; there is one. */
 static fab_status find_root(const igraph_t *graph, const edges *e, uint32_t *out, fab_error *err) {
-    fab_status status = FAB_OK;
-    igraph_vector_int_t component = {0};
-    igraph_vector_int_t size = {0};
+    FAB_OWNS(igraph_vector_int_destroy) igraph_vector_int_t component = {0};
+    FAB_OWNS(igraph_vector_int_destroy) igraph_vector_int_t size = {0};
     igraph_integer_t root = igraph_vcount(graph);
     TRY_IGRAPH(igraph_vector_int_init(&component, 0));
     TRY_IGRAPH(igraph_vector_int_init(&size, 0));
@@ -24,26 +23,22 @@ static fab_status find_root(const igraph_t *graph, const edges *e, uint32_t *out
     for (size_t i = 0; i < e->n; i++) {
         root = e->from[i] == e->to[i] && (igraph_integer_t)e->from[i] < root ? (igraph_integer_t)e->from[i] : root;
     }
-    FAB_FAIL_IF(root == igraph_vcount(graph), err, FAB_EINTERNAL, NULL,
-                "igraph finds a cycle but no component that holds it");
+    FAB_REFUSE_IF(root == igraph_vcount(graph), err, FAB_EINTERNAL, NULL,
+                  "igraph finds a cycle but no component that holds it");
     *out = (uint32_t)root;
-done:
-    igraph_vector_int_destroy(&component);
-    igraph_vector_int_destroy(&size);
-    return status;
+    return FAB_OK;
 }
 
 /* The first vertex of a breadth-first order that has an edge to the root, and the way there. */
 static fab_status close_cycle(const igraph_t *graph, const edges *e, uint32_t root, uint32_t **out_cycle,
                               uint32_t *out_length, fab_error *err) {
-    fab_status status = FAB_OK;
-    igraph_vector_int_t order = {0};
-    igraph_vector_int_t parent = {0};
-    bool *leads_back = NULL;
-    uint32_t *cycle = NULL;
+    FAB_OWNS(igraph_vector_int_destroy) igraph_vector_int_t order = {0};
+    FAB_OWNS(igraph_vector_int_destroy) igraph_vector_int_t parent = {0};
+    FAB_OWNED bool *leads_back = NULL;
+    FAB_OWNED uint32_t *cycle = NULL;
     uint32_t length = 1;
     igraph_integer_t last = -1;
-    FAB_TRY(FAB_NEW(leads_back, (size_t)igraph_vcount(graph), err));
+    FAB_PASS(FAB_NEW(leads_back, (size_t)igraph_vcount(graph), err));
     for (size_t i = 0; i < e->n; i++) {
         leads_back[e->from[i]] = leads_back[e->from[i]] || e->to[i] == root;
     }
@@ -56,45 +51,31 @@ static fab_status close_cycle(const igraph_t *graph, const edges *e, uint32_t ro
     for (igraph_integer_t v = last; v >= 0 && v != (igraph_integer_t)root; v = VECTOR(parent)[v]) {
         length++;
     }
-    FAB_TRY(FAB_NEW(cycle, length, err));
+    FAB_PASS(FAB_NEW(cycle, length, err));
     for (uint32_t i = length; i-- > 0; last = VECTOR(parent)[last]) {
-        FAB_FAIL_IF(last < 0, err, FAB_EINTERNAL, NULL, "igraph finds vertex %u on a cycle but no way back to it",
-                    root);
+        FAB_REFUSE_IF(last < 0, err, FAB_EINTERNAL, NULL, "igraph finds vertex %u on a cycle but no way back to it",
+                      root);
         cycle[i] = (uint32_t)last;
     }
     *out_cycle = cycle;
     *out_length = length;
     cycle = NULL;
-done:
-    igraph_vector_int_destroy(&order);
-    igraph_vector_int_destroy(&parent);
-    FAB_FREE_ALL(leads_back, cycle);
-    return status;
+    return FAB_OK;
 }
 
 fab_status fab_graph_cycle(uint32_t n_vertices, size_t n_edges, const uint32_t *from, const uint32_t *to,
                            uint32_t **out_cycle, uint32_t *out_length, fab_error *err) {
-    fab_status status = FAB_OK;
     const edges e = {n_edges, from, to};
-    igraph_t graph;
-    bool has_graph = false;
+    FAB_OWNS(fab_igraph_close) fab_igraph graph = {.is_made = false};
     igraph_bool_t is_free = true;
     uint32_t root = 0;
-    igraph_error_handler_t *previous = igraph_set_error_handler(fab_igraph_ignore);
-    FAB_TRY(fab_igraph_make(n_vertices, n_edges, from, to, 1, true, &graph, err));
-    has_graph = true;
-    TRY_IGRAPH(igraph_is_dag(&graph, &is_free));
+    FAB_PASS(fab_igraph_open(n_vertices, n_edges, from, to, 1, true, &graph, err));
+    TRY_IGRAPH(igraph_is_dag(&graph.of, &is_free));
     if (is_free) {
         *out_cycle = NULL;
         *out_length = 0;
-    } else {
-        FAB_TRY(find_root(&graph, &e, &root, err));
-        FAB_TRY(close_cycle(&graph, &e, root, out_cycle, out_length, err));
+        return FAB_OK;
     }
-done:
-    if (has_graph) {
-        igraph_destroy(&graph);
-    }
-    (void)igraph_set_error_handler(previous);
-    return status;
+    FAB_PASS(find_root(&graph.of, &e, &root, err));
+    return close_cycle(&graph.of, &e, root, out_cycle, out_length, err);
 }

@@ -21,35 +21,18 @@ void fab_edges_release(fab_edges *edges) {
     *edges = (fab_edges){.n = 0};
 }
 
-/* A graph with the error handler that lets igraph's codes through, until graph_close(). */
-typedef struct graph {
-    igraph_t of;
-    igraph_error_handler_t *previous;
-    bool is_made;
-} graph;
-
-static fab_status graph_open(uint32_t n_vertices, const fab_edges *edges, bool directed, graph *out, fab_error *err) {
-    out->previous = igraph_set_error_handler(fab_igraph_ignore);
-    fab_status status = fab_igraph_make(n_vertices, edges->n, edges->ends, edges->n > 0 ? edges->ends + 1 : NULL, 2,
-                                        directed, &out->of, err);
-    out->is_made = status == FAB_OK;
-    return status;
-}
-
-static void graph_close(graph *g) {
-    if (g->is_made) {
-        igraph_destroy(&g->of);
-    }
-    (void)igraph_set_error_handler(g->previous);
+static fab_status graph_open(uint32_t n_vertices, const fab_edges *edges, bool directed, fab_igraph *out,
+                             fab_error *err) {
+    return fab_igraph_open(n_vertices, edges->n, edges->ends, edges->n > 0 ? edges->ends + 1 : NULL, 2, directed, out,
+                           err);
 }
 
 fab_status fab_graph_components(uint32_t n_vertices, const fab_edges *edges, uint32_t *out_first, fab_error *err) {
-    fab_status status = FAB_OK;
-    graph g = {.is_made = false};
-    igraph_vector_int_t part = {0};
-    uint32_t *first = NULL; /* [part] */
-    FAB_TRY(graph_open(n_vertices, edges, false, &g, err));
-    FAB_TRY(FAB_NEW(first, n_vertices, err));
+    FAB_OWNS(fab_igraph_close) fab_igraph g = {.is_made = false};
+    FAB_OWNS(igraph_vector_int_destroy) igraph_vector_int_t part = {0};
+    FAB_OWNED uint32_t *first = NULL; /* [part] */
+    FAB_PASS(graph_open(n_vertices, edges, false, &g, err));
+    FAB_PASS(FAB_NEW(first, n_vertices, err));
     memset(first, 0xff, n_vertices * sizeof *first);
     TRY_IGRAPH(igraph_vector_int_init(&part, 0));
     TRY_IGRAPH(igraph_connected_components(&g.of, &part, NULL, NULL, IGRAPH_WEAK));
@@ -58,38 +41,31 @@ fab_status fab_graph_components(uint32_t n_vertices, const fab_edges *edges, uin
         *f = *f == NONE ? v : *f;
         out_first[v] = *f;
     }
-done:
-    igraph_vector_int_destroy(&part);
-    free(first);
-    graph_close(&g);
-    return status;
+    return FAB_OK;
 }
 
 /* The block-cut tree: vertex n_vertices + b is joined to the vertices of the b-th block of g. */
-static fab_status list_blocks(uint32_t n_vertices, const graph *g, fab_edges *out, uint32_t *out_n, fab_error *err) {
-    fab_status status = FAB_OK;
-    igraph_vector_int_list_t blocks = {0};
+static fab_status list_blocks(uint32_t n_vertices, const fab_igraph *g, fab_edges *out, uint32_t *out_n,
+                              fab_error *err) {
+    FAB_OWNS(igraph_vector_int_list_destroy) igraph_vector_int_list_t blocks = {0};
     TRY_IGRAPH(igraph_vector_int_list_init(&blocks, 0));
     TRY_IGRAPH(igraph_biconnected_components(&g->of, NULL, NULL, NULL, &blocks, NULL));
     *out_n = (uint32_t)igraph_vector_int_list_size(&blocks);
     for (uint32_t b = 0; b < *out_n; b++) {
         const igraph_vector_int_t *block = igraph_vector_int_list_get_ptr(&blocks, (igraph_integer_t)b);
         for (igraph_integer_t i = 0; i < igraph_vector_int_size(block); i++) {
-            FAB_TRY(fab_edges_add(out, n_vertices + b, (uint32_t)VECTOR(*block)[i], err));
+            FAB_PASS(fab_edges_add(out, n_vertices + b, (uint32_t)VECTOR(*block)[i], err));
         }
     }
-done:
-    igraph_vector_int_list_destroy(&blocks);
-    return status;
+    return FAB_OK;
 }
 
 /* The first vertex of each part that has a weight. */
 static fab_status find_roots(uint32_t n_vertices, const fab_edges *edges, const uint32_t *weight, uint32_t *out_root,
                              fab_error *err) {
-    fab_status status = FAB_OK;
-    uint32_t *root = NULL; /* of a part, by its smallest vertex */
-    FAB_TRY(FAB_NEW(root, n_vertices, err));
-    FAB_TRY(fab_graph_components(n_vertices, edges, out_root, err));
+    FAB_OWNED uint32_t *root = NULL; /* of a part, by its smallest vertex */
+    FAB_PASS(FAB_NEW(root, n_vertices, err));
+    FAB_PASS(fab_graph_components(n_vertices, edges, out_root, err));
     memset(root, 0xff, n_vertices * sizeof *root);
     for (uint32_t v = n_vertices; v-- > 0;) {
         root[out_root[v]] = weight[v] > 0 ? v : root[out_root[v]];
@@ -97,21 +73,18 @@ static fab_status find_roots(uint32_t n_vertices, const fab_edges *edges, const 
     for (uint32_t v = 0; v < n_vertices; v++) {
         out_root[v] = root[out_root[v]];
     }
-done:
-    free(root);
-    return status;
+    return FAB_OK;
 }
 
 /* Sums weights up the block-cut trees, which one more vertex holds together by their roots. */
 static fab_status sum_cuts(uint32_t n_vertices, uint32_t n_all, const fab_edges *joints, const uint32_t *weight,
                            uint32_t *out_cut, fab_error *err) {
-    fab_status status = FAB_OK;
-    graph tree = {.is_made = false};
-    igraph_vector_int_t order = {0};
-    igraph_vector_int_t parents = {0};
-    uint32_t *sum = NULL;
-    FAB_TRY(graph_open(n_all, joints, false, &tree, err));
-    FAB_TRY(FAB_NEW(sum, n_all, err));
+    FAB_OWNS(fab_igraph_close) fab_igraph tree = {.is_made = false};
+    FAB_OWNS(igraph_vector_int_destroy) igraph_vector_int_t order = {0};
+    FAB_OWNS(igraph_vector_int_destroy) igraph_vector_int_t parents = {0};
+    FAB_OWNED uint32_t *sum = NULL;
+    FAB_PASS(graph_open(n_all, joints, false, &tree, err));
+    FAB_PASS(FAB_NEW(sum, n_all, err));
     TRY_IGRAPH(igraph_vector_int_init(&order, 0));
     TRY_IGRAPH(igraph_vector_int_init(&parents, 0));
     TRY_IGRAPH(igraph_bfs_simple(&tree.of, n_all - 1, IGRAPH_ALL, &order, NULL, &parents));
@@ -124,66 +97,51 @@ static fab_status sum_cuts(uint32_t n_vertices, uint32_t n_all, const fab_edges 
             out_cut[up] += sum[v];
         }
     }
-done:
-    igraph_vector_int_destroy(&order);
-    igraph_vector_int_destroy(&parents);
-    free(sum);
-    graph_close(&tree);
-    return status;
+    return FAB_OK;
 }
 
 fab_status fab_graph_cuts(uint32_t n_vertices, const fab_edges *edges, const uint32_t *weight, uint32_t *out_root,
                           uint32_t *out_cut, fab_error *err) {
-    fab_status status = FAB_OK;
-    graph g = {.is_made = false};
-    fab_edges joints = {.n = 0};
+    FAB_OWNS(fab_igraph_close) fab_igraph g = {.is_made = false};
+    FAB_OWNS(fab_edges_release) fab_edges joints = {.n = 0};
     uint32_t n_blocks = 0;
-    FAB_TRY(graph_open(n_vertices, edges, false, &g, err));
-    FAB_TRY(list_blocks(n_vertices, &g, &joints, &n_blocks, err));
-    FAB_TRY(find_roots(n_vertices, edges, weight, out_root, err));
+    FAB_PASS(graph_open(n_vertices, edges, false, &g, err));
+    FAB_PASS(list_blocks(n_vertices, &g, &joints, &n_blocks, err));
+    FAB_PASS(find_roots(n_vertices, edges, weight, out_root, err));
     for (uint32_t v = 0; v < n_vertices; v++) {
         out_cut[v] = 0;
-        FAB_TRY(out_root[v] == v ? fab_edges_add(&joints, n_vertices + n_blocks, v, err) : FAB_OK);
+        if (out_root[v] == v) {
+            FAB_PASS(fab_edges_add(&joints, n_vertices + n_blocks, v, err));
+        }
     }
-    FAB_TRY(sum_cuts(n_vertices, n_vertices + n_blocks + 1, &joints, weight, out_cut, err));
-done:
-    fab_edges_release(&joints);
-    graph_close(&g);
-    return status;
+    return sum_cuts(n_vertices, n_vertices + n_blocks + 1, &joints, weight, out_cut, err);
 }
 
 fab_status fab_graph_diameter(uint32_t n_vertices, const fab_edges *edges, uint32_t *out, fab_error *err) {
-    fab_status status = FAB_OK;
-    graph g = {.is_made = false};
+    FAB_OWNS(fab_igraph_close) fab_igraph g = {.is_made = false};
     igraph_real_t longest = 0;
-    FAB_TRY(graph_open(n_vertices, edges, true, &g, err));
+    FAB_PASS(graph_open(n_vertices, edges, true, &g, err));
     TRY_IGRAPH(igraph_diameter(&g.of, &longest, NULL, NULL, NULL, NULL, IGRAPH_DIRECTED, /* unconn= */ true));
     *out = (uint32_t)longest;
-done:
-    graph_close(&g);
-    return status;
+    return FAB_OK;
 }
 
 fab_status fab_graph_min_cut(uint32_t n_vertices, const fab_edges *edges, const double *capacity, uint32_t source,
                              uint32_t sink, double *out, fab_error *err) {
-    fab_status status = FAB_OK;
-    graph g = {.is_made = false};
+    FAB_OWNS(fab_igraph_close) fab_igraph g = {.is_made = false};
     igraph_vector_t of_edge;
-    FAB_TRY(graph_open(n_vertices, edges, true, &g, err));
+    FAB_PASS(graph_open(n_vertices, edges, true, &g, err));
     (void)igraph_vector_view(&of_edge, capacity, (igraph_integer_t)edges->n);
     TRY_IGRAPH(igraph_maxflow_value(&g.of, out, (igraph_integer_t)source, (igraph_integer_t)sink, &of_edge, NULL));
-done:
-    graph_close(&g);
-    return status;
+    return FAB_OK;
 }
 
 #define MOST_BY_DISTANCE 400 /* vertices: Kamada-Kawai keeps all distances */
 
 fab_status fab_graph_places(uint32_t n_vertices, const fab_edges *edges, double (*out)[2], fab_error *err) {
-    fab_status status = FAB_OK;
-    graph g = {.is_made = false};
-    igraph_matrix_t at = {0};
-    FAB_TRY(graph_open(n_vertices, edges, false, &g, err));
+    FAB_OWNS(fab_igraph_close) fab_igraph g = {.is_made = false};
+    FAB_OWNS(igraph_matrix_destroy) igraph_matrix_t at = {0};
+    FAB_PASS(graph_open(n_vertices, edges, false, &g, err));
     TRY_IGRAPH(igraph_simplify(&g.of, true, true, NULL));
     TRY_IGRAPH(igraph_matrix_init(&at, 0, 0));
     TRY_IGRAPH(igraph_rng_seed(igraph_rng_default(), 1));
@@ -199,8 +157,5 @@ fab_status fab_graph_places(uint32_t n_vertices, const fab_edges *edges, double 
         out[v][0] = MATRIX(at, v, 0);
         out[v][1] = MATRIX(at, v, 1);
     }
-done:
-    igraph_matrix_destroy(&at);
-    graph_close(&g);
-    return status;
+    return FAB_OK;
 }

@@ -93,6 +93,10 @@ typedef struct checked {
     uint8_t *is_hit; /* shape [n] */
 } checked;
 
+static void checked_release(checked *c) {
+    FAB_FREE_ALL(c->by.first, c->by.other, c->image, c->is_hit);
+}
+
 static fab_status take_generator(checked *c, const igraph_vector_int_t *from, fab_permutations *out, fab_error *err) {
     bool is_sound = igraph_vector_int_size(from) == (igraph_integer_t)c->n;
     FAB_PASS(fab_permutation_begin(out, err));
@@ -115,41 +119,28 @@ static fab_status take_generator(checked *c, const igraph_vector_int_t *from, fa
 
 fab_status fab_graph_symmetries(uint32_t n_vertices, const fab_edges *edges, const uint32_t *colour,
                                 fab_permutations *out, fab_error *err) {
-    fab_status status = FAB_OK;
-    igraph_t g;
-    bool is_made = false;
-    igraph_vector_int_t colours = {0};
-    igraph_vector_int_list_t found = {0};
-    checked c = {.n = n_vertices, .colour = colour};
-    fab_permutations made = {.n = 0};
-    igraph_error_handler_t *previous = igraph_set_error_handler(fab_igraph_ignore);
-    FAB_TRY(list_neighbours(n_vertices, edges, &c.by, err));
-    FAB_TRY(FAB_NEW_ALL(n_vertices, err, c.image, c.is_hit));
+    FAB_OWNS(fab_igraph_close) fab_igraph g = {.is_made = false};
+    FAB_OWNS(igraph_vector_int_destroy) igraph_vector_int_t colours = {0};
+    FAB_OWNS(igraph_vector_int_list_destroy) igraph_vector_int_list_t found = {0};
+    FAB_OWNS(checked_release) checked c = {.n = n_vertices, .colour = colour};
+    FAB_OWNS(fab_permutations_release) fab_permutations made = {.n = 0};
+    FAB_PASS(
+        fab_igraph_open(n_vertices, edges->n, edges->ends, edges->n > 0 ? edges->ends + 1 : NULL, 2, false, &g, err));
+    FAB_PASS(list_neighbours(n_vertices, edges, &c.by, err));
+    FAB_PASS(FAB_NEW_ALL(n_vertices, err, c.image, c.is_hit));
     for (uint32_t v = 0; v < n_vertices; v++) {
         c.image[v] = v;
     }
-    FAB_TRY(
-        fab_igraph_make(n_vertices, edges->n, edges->ends, edges->n > 0 ? edges->ends + 1 : NULL, 2, false, &g, err));
-    is_made = true;
     TRY_IGRAPH(igraph_vector_int_init(&colours, (igraph_integer_t)n_vertices));
     for (uint32_t v = 0; v < n_vertices; v++) {
         VECTOR(colours)[v] = (igraph_integer_t)colour[v];
     }
     TRY_IGRAPH(igraph_vector_int_list_init(&found, 0));
-    TRY_IGRAPH(igraph_automorphism_group(&g, &colours, &found, IGRAPH_BLISS_FL, NULL));
+    TRY_IGRAPH(igraph_automorphism_group(&g.of, &colours, &found, IGRAPH_BLISS_FL, NULL));
     for (igraph_integer_t i = 0; i < igraph_vector_int_list_size(&found); i++) {
-        FAB_TRY(take_generator(&c, igraph_vector_int_list_get_ptr(&found, i), &made, err));
+        FAB_PASS(take_generator(&c, igraph_vector_int_list_get_ptr(&found, i), &made, err));
     }
     *out = made;
     made = (fab_permutations){.n = 0};
-done:
-    fab_permutations_release(&made);
-    igraph_vector_int_list_destroy(&found);
-    igraph_vector_int_destroy(&colours);
-    if (is_made) {
-        igraph_destroy(&g);
-    }
-    FAB_FREE_ALL(c.by.first, c.by.other, c.image, c.is_hit);
-    (void)igraph_set_error_handler(previous);
-    return status;
+    return FAB_OK;
 }

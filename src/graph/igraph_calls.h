@@ -11,15 +11,20 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/** Error handler for igraph_set_error_handler(): igraph aborts the program by default; this one lets its codes through.
- */
-igraph_error_handler_t fab_igraph_ignore;
-
 fab_status fab_igraph_status(igraph_error_t code, fab_error *err) FAB_MUST_USE;
 
-/** A graph of the edges from[i * stride] to to[i * stride]; release with igraph_destroy(). */
-fab_status fab_igraph_make(uint32_t n_vertices, size_t n_edges, const uint32_t *from, const uint32_t *to, size_t stride,
-                           bool directed, igraph_t *out, fab_error *err) FAB_MUST_USE;
+/** A graph with an error handler that lets igraph's codes through, where it aborts by default, until it is closed. */
+typedef struct fab_igraph {
+    igraph_t of;
+    igraph_error_handler_t *previous;
+    bool is_made;
+} fab_igraph;
 
-/** FAB_TRY for a call of igraph. */
-#define TRY_IGRAPH(call) FAB_TRY(fab_igraph_status((call), err))
+/** A graph of the edges from[i * stride] to to[i * stride]; close it even where this fails. */
+fab_status fab_igraph_open(uint32_t n_vertices, size_t n_edges, const uint32_t *from, const uint32_t *to, size_t stride,
+                           bool directed, fab_igraph *out, fab_error *err) FAB_MUST_USE;
+
+void fab_igraph_close(fab_igraph *g);
+
+/** FAB_PASS for a call of igraph. */
+#define TRY_IGRAPH(call) FAB_PASS(fab_igraph_status((call), err))

@@ -70,16 +70,13 @@ static const fab_network_end *end_of(const fab_network *net, uint32_t end) {
 /* --- nodes -------------------------------------------------------------------------------------------------------- */
 
 fab_status fab_network_new(const char *path, fab_network **out, fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_network *net = NULL;
-    FAB_TRY(FAB_NEW(net, 1, err));
-    FAB_TRY(FAB_NEW(net->memory, 1, err));
-    FAB_TRY(fab_network_text(net, path, strlen(path), &net->path, err));
+    FAB_OWNS(fab_network_free_owned) fab_network *net = NULL;
+    FAB_PASS(FAB_NEW(net, 1, err));
+    FAB_PASS(FAB_NEW(net->memory, 1, err));
+    FAB_PASS(fab_network_text(net, path, strlen(path), &net->path, err));
     *out = net;
     net = NULL;
-done:
-    fab_network_free(net);
-    return status;
+    return FAB_OK;
 }
 
 fab_status fab_network_expect(const fab_network *net, uint64_t nodes, uint64_t cables, fab_error *err) {
@@ -227,9 +224,8 @@ fab_status fab_network_add_cable(fab_network *net, const fab_network_cable *cabl
 }
 
 fab_status fab_network_drop_nodes(fab_network *net, const bool *drop, fab_error *err) {
-    fab_status status = FAB_OK;
     struct fab_network_memory *m = net->memory;
-    uint32_t *place = NULL; /* of what stays */
+    FAB_OWNED uint32_t *place = NULL; /* of what stays */
     uint32_t n = 0;
     uint32_t n_cables = 0;
     uint32_t n_members = 0;
@@ -239,7 +235,7 @@ fab_status fab_network_drop_nodes(fab_network *net, const bool *drop, fab_error 
         place[i] = n;
         if (!drop[i]) {
             net->nodes[n] = net->nodes[i];
-            FAB_TRY(fab_id_table_add_as(&m->nodes, hash_name(net->nodes[n].name, strlen(net->nodes[n].name)), n, err));
+            FAB_PASS(fab_id_table_add_as(&m->nodes, hash_name(net->nodes[n].name, strlen(net->nodes[n].name)), n, err));
             n++;
         }
     }
@@ -266,9 +262,7 @@ fab_status fab_network_drop_nodes(fab_network *net, const bool *drop, fab_error 
     net->n_cables = n_cables;
     net->n_members = n_members;
     fab_id_table_release(&m->ends);
-done:
-    free(place);
-    return status;
+    return FAB_OK;
 }
 
 void fab_network_drop_cables(fab_network *net, const bool *drop) {

@@ -477,19 +477,16 @@ static void read_ports(fab_lossless_state *s) {
 
 fab_status fab_lossless_run(const fab_lossless *transport, const fab_lossless_phase *phase, fab_lossless_result *out,
                             fab_error *err) {
-    fab_status status = FAB_OK;
     fab_spray_state spray = {.n_senders = 0};
-    fab_lossless_state s = {.transport = transport, .phase = phase, .out = out};
+    FAB_OWNS(fab_lossless_close) fab_lossless_state s = {.transport = transport, .phase = phase, .out = out};
     s.spray = transport->spray != NULL ? &spray : NULL;
-    FAB_TRY(fab_lossless_open(&s, err));
+    FAB_PASS(fab_lossless_open(&s, err));
     if (s.spray != NULL) {
-        FAB_TRY(spray.in_steps ? fab_spray_steps(&s, err) : fab_spray_events(&s, err));
+        FAB_PASS(spray.in_steps ? fab_spray_steps(&s, err) : fab_spray_events(&s, err));
     } else {
-        FAB_TRY(run_events(&s, err));
-        FAB_TRY(name_deadlock(&s, s.now_s, err));
+        FAB_PASS(run_events(&s, err));
+        FAB_PASS(name_deadlock(&s, s.now_s, err));
     }
     read_ports(&s);
-done:
-    fab_lossless_close(&s);
-    return status;
+    return FAB_OK;
 }

@@ -186,9 +186,8 @@ static fab_status open_rates(fab_lossless_state *s, fab_error *err) {
 static fab_status open_events(fab_lossless_state *s, fab_error *err) {
     double busy_s = 0;
     double sight_s = 0;
-    fab_status status = FAB_OK;
-    double *send_s = NULL;
-    FAB_TRY(FAB_NEW(send_s, s->n_queues, err));
+    FAB_OWNED double *send_s = NULL;
+    FAB_PASS(FAB_NEW(send_s, s->n_queues, err));
     for (uint32_t f = 0; f < s->phase->n_flows; f++) {
         for (uint64_t i = s->first[f]; s->link[i] != FAB_NO_LINK; i++) {
             const fab_port *at = &s->ports[s->link[i]];
@@ -199,12 +198,10 @@ static fab_status open_events(fab_lossless_state *s, fab_error *err) {
         }
     }
     if (busy_s > 0) {
-        status = fab_event_queue_init(&s->events, sizeof(fab_event),
-                                      EVENTS_PER_DAY * busy_s / (double)(2 * s->out->n_cells + 1), sight_s, err);
+        return fab_event_queue_init(&s->events, sizeof(fab_event),
+                                    EVENTS_PER_DAY * busy_s / (double)(2 * s->out->n_cells + 1), sight_s, err);
     }
-done:
-    free(send_s);
-    return status;
+    return FAB_OK;
 }
 
 static fab_status lossless_check(const fab_lossless *t, const fab_lossless_phase *phase, fab_error *err) {

@@ -97,24 +97,22 @@ static void fluid_free(fab_fluid *fluid) {
     fab_max_min_free(fluid->solver);
     free(fluid);
 }
+FAB_OWNER(fab_fluid, fluid_free)
 
 static fab_status fluid_new(const fab_sharing *sharing, fab_fluid **out, fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_fluid *fluid = NULL;
-    FAB_TRY(check_sharing(sharing, err));
-    FAB_TRY(solver_check_links(sharing, err));
-    FAB_TRY(FAB_NEW(fluid, 1, err));
+    FAB_OWNS(fluid_free_owned) fab_fluid *fluid = NULL;
+    FAB_PASS(check_sharing(sharing, err));
+    FAB_PASS(solver_check_links(sharing, err));
+    FAB_PASS(FAB_NEW(fluid, 1, err));
     fluid->sharing = sharing;
-    FAB_TRY(FAB_NEW_ALL(sharing->n_flows, err, fluid->flows, fluid->events, fluid->fresh, fluid->ended));
-    FAB_TRY(FAB_NEW_ALL(sharing->n_links, err, fluid->links, fluid->released));
-    FAB_TRY(copy_routes(fluid, err));
-    FAB_TRY(fluid_set_init(fluid, err));
-    FAB_TRY(fab_max_min_new(&fluid->solver, err));
+    FAB_PASS(FAB_NEW_ALL(sharing->n_flows, err, fluid->flows, fluid->events, fluid->fresh, fluid->ended));
+    FAB_PASS(FAB_NEW_ALL(sharing->n_links, err, fluid->links, fluid->released));
+    FAB_PASS(copy_routes(fluid, err));
+    FAB_PASS(fluid_set_init(fluid, err));
+    FAB_PASS(fab_max_min_new(&fluid->solver, err));
     *out = fluid;
     fluid = NULL;
-done:
-    fluid_free(fluid);
-    return status;
+    return FAB_OK;
 }
 
 /* --- beginnings and ends ------------------------------------------------------------------------------------------ */
@@ -184,22 +182,19 @@ static void take_ended(fab_fluid *fluid, double *out_finish_s) {
 }
 
 static fab_status simulate(const fab_sharing *sharing, const double *bits, double *out_finish_s, fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_fluid *fluid = NULL;
-    FAB_TRY(fluid_new(sharing, &fluid, err));
+    FAB_OWNS(fluid_free_owned) fab_fluid *fluid = NULL;
+    FAB_PASS(fluid_new(sharing, &fluid, err));
     for (uint32_t f = 0; f < sharing->n_flows; f++) {
         fluid_start(fluid, f, bits[f]);
     }
-    FAB_TRY(fluid_settle(fluid, err));
+    FAB_PASS(fluid_settle(fluid, err));
     while (fluid->n_events > 0) {
-        FAB_FAIL_IF(fluid->events[0].ends == INFINITY, err, FAB_EINTERNAL, NULL, "flow %u never ends",
-                    fluid->events[0].flow);
+        FAB_REFUSE_IF(fluid->events[0].ends == INFINITY, err, FAB_EINTERNAL, NULL, "flow %u never ends",
+                      fluid->events[0].flow);
         take_ended(fluid, out_finish_s);
-        FAB_TRY(fluid_settle(fluid, err));
+        FAB_PASS(fluid_settle(fluid, err));
     }
-done:
-    fluid_free(fluid);
-    return status;
+    return FAB_OK;
 }
 
 static fab_status check_bits(const fab_sharing *s, const double *bits, fab_error *err) {
@@ -223,16 +218,13 @@ static bool is_proportional(const fab_sharing *s, const double *bits) {
 }
 
 static fab_status solve_once(const fab_sharing *sharing, const double *bits, double *out_finish_s, fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_max_min *solver = NULL;
-    FAB_TRY(fab_max_min_new(&solver, err));
-    FAB_TRY(fab_max_min_solve(solver, sharing, out_finish_s, NULL, err));
+    FAB_OWNS(fab_max_min_free_owned) fab_max_min *solver = NULL;
+    FAB_PASS(fab_max_min_new(&solver, err));
+    FAB_PASS(fab_max_min_solve(solver, sharing, out_finish_s, NULL, err));
     for (uint32_t f = 0; f < sharing->n_flows; f++) {
         out_finish_s[f] = bits[f] / out_finish_s[f];
     }
-done:
-    fab_max_min_free(solver);
-    return status;
+    return FAB_OK;
 }
 
 fab_status fab_fluid_finish(const fab_sharing *sharing, const double *bits, double *out_finish_s, fab_error *err) {

@@ -279,8 +279,7 @@ static bool run_down(last_search *t, double *level) {
 }
 
 static fab_status narrow(last_search *t, bool *out_done, fab_error *err) {
-    fab_status status = FAB_OK;
-    double *level = NULL;
+    FAB_OWNED double *level = NULL;
     uint32_t n_open = 0;
     *out_done = false;
     for (uint32_t i = 0; i < MOST_RUNS; i++) {
@@ -290,17 +289,15 @@ static fab_status narrow(last_search *t, bool *out_done, fab_error *err) {
         if (*out_done || !more) {
             break;
         }
-        FAB_TRY(list_runners(t, err));
+        FAB_PASS(list_runners(t, err));
         free(level);
         level = NULL;
-        FAB_TRY(FAB_NEW(level, t->n_runners, err));
+        FAB_PASS(FAB_NEW(level, t->n_runners, err));
         if (!run_down(t, level)) {
             break;
         }
     }
-done:
-    free(level);
-    return status;
+    return FAB_OK;
 }
 
 fab_status fab_fluid_last(const fab_sharing *sharing, const double *bits, const double *after_s, fab_last_end *out,

@@ -154,20 +154,19 @@ void fab_timeline_release(fab_timeline *timeline) {
 }
 
 fab_status fab_pipeline_run(const fab_pipeline *p, fab_pipeline_needs needs, fab_timeline *out, fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_timeline found = {0};
-    run r = {.p = NULL};
+    FAB_OWNS(fab_timeline_release) fab_timeline found = {0};
+    FAB_OWNS(run_close) run r = {.p = NULL};
     double span_s[3];
-    FAB_TRY(check_pipeline(p, needs, err));
-    FAB_TRY(run_open(&r, p, err));
-    FAB_TRY(needs == FAB_PIPELINE_OPS ? FAB_NEW(found.op, (size_t)most_ops(p), err) : FAB_OK);
-    FAB_TRY(run_once(&r, (run_with){true, true}, found.op, &span_s[2], err));
+    FAB_PASS(check_pipeline(p, needs, err));
+    FAB_PASS(run_open(&r, p, err));
+    FAB_PASS(needs == FAB_PIPELINE_OPS ? FAB_NEW(found.op, (size_t)most_ops(p), err) : FAB_OK);
+    FAB_PASS(run_once(&r, (run_with){true, true}, found.op, &span_s[2], err));
     found.n_ops = r.n_ops;
     found.time_s = span_s[2];
     if (needs != FAB_PIPELINE_TIME) {
-        FAB_TRY(FAB_NEW(found.use, p->n_stages, err));
-        FAB_TRY(run_once(&r, (run_with){false, false}, NULL, &span_s[0], err));
-        FAB_TRY(run_once(&r, (run_with){true, false}, NULL, &span_s[1], err));
+        FAB_PASS(FAB_NEW(found.use, p->n_stages, err));
+        FAB_PASS(run_once(&r, (run_with){false, false}, NULL, &span_s[0], err));
+        FAB_PASS(run_once(&r, (run_with){true, false}, NULL, &span_s[1], err));
         account(p, span_s, &found);
     }
     if (found.op != NULL) {
@@ -175,8 +174,5 @@ fab_status fab_pipeline_run(const fab_pipeline *p, fab_pipeline_needs needs, fab
     }
     *out = found;
     found = (fab_timeline){0};
-done:
-    fab_timeline_release(&found);
-    run_close(&r);
-    return status;
+    return FAB_OK;
 }

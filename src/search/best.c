@@ -59,12 +59,12 @@ static void trial_free(trial *t) {
         free(t);
     }
 }
+FAB_OWNER(trial, trial_free)
 
 static fab_status trial_run(const fab_best_request *r, const fab_design *design, const char *traffic, trial **out,
                             fab_error *err) {
-    fab_status status = FAB_OK;
-    trial *t = NULL;
-    FAB_TRY(FAB_NEW(t, 1, err)); /* too large for a stack */
+    FAB_OWNS(trial_free_owned) trial *t = NULL;
+    FAB_PASS(FAB_NEW(t, 1, err)); /* too large for a stack */
     t->result.n_seeds = 1;
     const fab_context_request what = {.design = design,
                                       .fabric = r->fabric,
@@ -72,15 +72,13 @@ static fab_status trial_run(const fab_best_request *r, const fab_design *design,
                                       .engines = design->engines,
                                       .n_engines = 1,
                                       .seed = r->seed};
-    FAB_TRY(fab_context_new(&what, &t->context, err));
+    FAB_PASS(fab_context_new(&what, &t->context, err));
     const fab_replay replay = {
         .context = t->context, .n_seeds = 1, .n_threads = r->n_threads, .rates = true, .times_only = true};
-    FAB_TRY(fab_replay_run(&replay, &t->result, err));
+    FAB_PASS(fab_replay_run(&replay, &t->result, err));
     *out = t;
     t = NULL;
-done:
-    trial_free(t);
-    return status;
+    return FAB_OK;
 }
 
 static fab_status check_race(const race *r, const char *where, fab_error *err) {
@@ -108,13 +106,12 @@ static fab_status with_algorithm(const char *text, const char *name, char **out,
 }
 
 static fab_status settle_pattern(const fab_best_request *r, fab_design *design, char **out_traffic, fab_error *err) {
-    fab_status status = FAB_OK;
-    char *all = NULL;
-    trial *t = NULL;
+    FAB_OWNED char *all = NULL;
+    FAB_OWNS(trial_free_owned) trial *t = NULL;
     race found = {.time_s = {0}};
     fab_algorithm_run runs[FAB_MAX_ALGORITHMS];
-    FAB_TRY(with_algorithm(r->traffic, "all", &all, err));
-    FAB_TRY(trial_run(r, design, all, &t, err));
+    FAB_PASS(with_algorithm(r->traffic, "all", &all, err));
+    FAB_PASS(trial_run(r, design, all, &t, err));
     size_t n = fab_algorithm_runs(&t->result, runs);
     for (size_t i = 0; i < n; i++) {
         const fab_algorithm_time time = fab_algorithm_time_of(&t->result, &runs[i], 0);
@@ -122,13 +119,10 @@ static fab_status settle_pattern(const fab_best_request *r, fab_design *design, 
             race_enter(&found, runs[i].name, time.time_s);
         }
     }
-    FAB_TRY(check_race(&found, r->traffic, err));
-    FAB_TRY(with_algorithm(r->traffic, found.name[0], out_traffic, err));
+    FAB_PASS(check_race(&found, r->traffic, err));
+    FAB_PASS(with_algorithm(r->traffic, found.name[0], out_traffic, err));
     race_tell(&found, "", design);
-done:
-    trial_free(t);
-    free(all);
-    return status;
+    return FAB_OK;
 }
 
 /* --- a job -------------------------------------------------------------------------------------------------------- */

@@ -77,9 +77,8 @@ static void tell_plan(void *context, double done, size_t total) {
 static fab_status choose_for_point(const fab_sweep_request *request, const fab_design *design, const fab_fabric *fabric,
                                    const char *text, char **traffic, fab_design **out, point_progress *progress,
                                    fab_sweep_point *kept, fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_design *chosen = NULL;
-    fab_plans *plans = NULL;
+    FAB_OWNED fab_design *chosen = NULL;
+    FAB_OWNS(fab_plans_free_owned) fab_plans *plans = NULL;
     const fab_plan_request what = {.design = design,
                                    .fabric = fabric,
                                    .seed = request->seed,
@@ -89,11 +88,11 @@ static fab_status choose_for_point(const fab_sweep_request *request, const fab_d
     if (!fab_plan_is_wanted(design, text) && !fab_best_is_wanted(design, text)) {
         return FAB_OK;
     }
-    FAB_TRY(FAB_NEW(chosen, 1, err));
+    FAB_PASS(FAB_NEW(chosen, 1, err));
     *chosen = *design;
     chosen->collective_note[0] = '\0';
     progress->begin = PLAN_PART;
-    FAB_TRY(fab_choose_open(&what, text, chosen, &plans, traffic, err));
+    FAB_PASS(fab_choose_open(&what, text, chosen, &plans, traffic, err));
     if (plans != NULL) {
         kept->has_plan = true;
         kept->plan = plans->plans[0].plan;
@@ -104,10 +103,7 @@ static fab_status choose_for_point(const fab_sweep_request *request, const fab_d
     (void)snprintf(kept->collective_note, sizeof kept->collective_note, "%s", chosen->collective_note);
     *out = chosen;
     chosen = NULL;
-done:
-    free(chosen);
-    fab_plans_free(plans);
-    return status;
+    return FAB_OK;
 }
 
 /* Seeds that nobody asked for may take no memory that one does not. */
@@ -376,11 +372,10 @@ static fab_status note_named(const char *name, sweep_models *models, fab_error *
 }
 
 static fab_status note_default(fab_design *design, sweep_models *models, fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_fabric *fabric = NULL;
+    FAB_OWNS(fab_fabric_free_owned) fab_fabric *fabric = NULL;
     fab_model model = {.name = NULL};
-    FAB_TRY(fab_topology_build(&design->fabric, &fabric, NULL, err));
-    FAB_TRY(fab_traffic_default_model(design, fabric, &model, err));
+    FAB_PASS(fab_topology_build(&design->fabric, &fabric, NULL, err));
+    FAB_PASS(fab_traffic_default_model(design, fabric, &model, err));
     if (model.name != NULL) {
         bool first = !models->has_defaults;
         models->has_defaults = true;
@@ -388,9 +383,7 @@ static fab_status note_default(fab_design *design, sweep_models *models, fab_err
         bool less = first || fab_model_parameters(&model) < fab_model_parameters(&models->least);
         models->least = less ? model : models->least;
     }
-done:
-    fab_fabric_free(fabric);
-    return status;
+    return FAB_OK;
 }
 
 /* The model of points that name none: what others name, or where their defaults differ the smallest of these, since

@@ -53,26 +53,23 @@ static bool bad_bounds(double lower, double upper) {
 FAB_ORDER_TWO(by_place, fab_entry, row, column);
 
 static fab_status check_entries(const fab_program *p, fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_entry *sorted = NULL;
-    FAB_TRY(FAB_NEW(sorted, p->n_entries, err));
+    FAB_OWNED fab_entry *sorted = NULL;
+    FAB_PASS(FAB_NEW(sorted, p->n_entries, err));
     for (size_t i = 0; i < p->n_entries; i++) {
         const fab_entry *e = &p->entries[i];
-        FAB_FAIL_IF(e->row >= p->n_rows || e->column >= p->n_columns, err, FAB_EINPUT, NULL,
-                    "entry %zu at row %u, column %u is outside %zu rows and %zu columns", i, e->row, e->column,
-                    p->n_rows, p->n_columns);
-        FAB_FAIL_IF(!isfinite(e->value), err, FAB_EINPUT, NULL, "entry %zu at row %u, column %u is %g", i, e->row,
-                    e->column, e->value);
+        FAB_REFUSE_IF(e->row >= p->n_rows || e->column >= p->n_columns, err, FAB_EINPUT, NULL,
+                      "entry %zu at row %u, column %u is outside %zu rows and %zu columns", i, e->row, e->column,
+                      p->n_rows, p->n_columns);
+        FAB_REFUSE_IF(!isfinite(e->value), err, FAB_EINPUT, NULL, "entry %zu at row %u, column %u is %g", i, e->row,
+                      e->column, e->value);
         sorted[i] = *e;
     }
     qsort(sorted, p->n_entries, sizeof *sorted, by_place);
     for (size_t i = 1; i < p->n_entries; i++) {
-        FAB_FAIL_IF(by_place(&sorted[i - 1], &sorted[i]) == 0, err, FAB_EINPUT, NULL, "row %u has column %u twice",
-                    sorted[i].row, sorted[i].column);
+        FAB_REFUSE_IF(by_place(&sorted[i - 1], &sorted[i]) == 0, err, FAB_EINPUT, NULL, "row %u has column %u twice",
+                      sorted[i].row, sorted[i].column);
     }
-done:
-    free(sorted);
-    return status;
+    return FAB_OK;
 }
 
 static fab_status solve_check(const fab_program *p, fab_error *err) {

@@ -84,15 +84,12 @@ fab_status table_put(const database *db, const table *t, sqlite3_stmt *s, size_t
 }
 
 fab_status table_put_rows(const database *db, const table *t, const void *rows, size_t n, fab_error *err) {
-    fab_status status = FAB_OK;
-    sqlite3_stmt *s = NULL;
-    FAB_TRY(table_prepare(db, t, &s, err));
+    FAB_OWNS(sqlite3_finalize_owned) sqlite3_stmt *s = NULL;
+    FAB_PASS(table_prepare(db, t, &s, err));
     for (size_t i = 0; i < n; i++) {
-        FAB_TRY(table_put(db, t, s, i, (const char *)rows + i * t->size, err));
+        FAB_PASS(table_put(db, t, s, i, (const char *)rows + i * t->size, err));
     }
-done:
-    (void)sqlite3_finalize(s);
-    return status;
+    return FAB_OK;
 }
 
 /* --- get ---------------------------------------------------------------------------------------------------------- */
@@ -134,23 +131,20 @@ void table_get_outcome(sqlite3_stmt *s, bool is_history, fab_outcome *out) {
 }
 
 fab_status table_get_rows(const database *db, const table *t, void *out, size_t *n, fab_error *err) {
-    fab_status status = FAB_OK;
-    sqlite3_stmt *s = NULL;
+    FAB_OWNS(sqlite3_finalize_owned) sqlite3_stmt *s = NULL;
     size_t capacity = 0;
     bool more = false;
     char sql[64];
     (void)snprintf(sql, sizeof sql, "SELECT * FROM %s ORDER BY rowid", t->name);
-    FAB_TRY(database_prepare(db, sql, &s, err));
-    FAB_TRY(database_step(db, s, &more, err));
+    FAB_PASS(database_prepare(db, sql, &s, err));
+    FAB_PASS(database_step(db, s, &more, err));
     while (more) {
-        FAB_TRY(fab_grow(out, &capacity, *n + 1, t->size, err));
+        FAB_PASS(fab_grow(out, &capacity, *n + 1, t->size, err));
         char *row = *(char **)out + *n * t->size;
         memset(row, 0, t->size);
         (*n)++;
-        FAB_TRY(get_members(s, t->is_numbered, t->columns, t->n, row, err));
-        FAB_TRY(database_step(db, s, &more, err));
+        FAB_PASS(get_members(s, t->is_numbered, t->columns, t->n, row, err));
+        FAB_PASS(database_step(db, s, &more, err));
     }
-done:
-    (void)sqlite3_finalize(s);
-    return status;
+    return FAB_OK;
 }

@@ -155,15 +155,12 @@ fab_status database_put(const database *db, sqlite3_stmt *statement, int code, f
 }
 
 fab_status database_integer(const database *db, const char *sql, int64_t *out, fab_error *err) {
-    fab_status status = FAB_OK;
-    sqlite3_stmt *statement = NULL;
+    FAB_OWNS(sqlite3_finalize_owned) sqlite3_stmt *statement = NULL;
     bool row = false;
-    FAB_TRY(database_prepare(db, sql, &statement, err));
-    FAB_TRY(database_step(db, statement, &row, err));
+    FAB_PASS(database_prepare(db, sql, &statement, err));
+    FAB_PASS(database_step(db, statement, &row, err));
     *out = row ? sqlite3_column_int64(statement, 0) : 0;
-done:
-    (void)sqlite3_finalize(statement);
-    return status;
+    return FAB_OK;
 }
 
 static void database_keep(int *code, int result) {

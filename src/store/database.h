@@ -14,6 +14,8 @@
 #define STORE_APPLICATION_ID 0x46616253 /* "FabS" */
 #define STORE_SCHEMA         1
 
+FAB_OWNER(sqlite3_stmt, sqlite3_finalize)
+
 typedef struct database {
     sqlite3 *handle;
     char path[STORE_PATH_SIZE];

@@ -7,37 +7,28 @@
 
 /* All that the database says of itself, a line per table. */
 static fab_status check_add_schema(const database *db, fab_str *out, fab_error *err) {
-    fab_status status = FAB_OK;
-    sqlite3_stmt *s = NULL;
+    FAB_OWNS(sqlite3_finalize_owned) sqlite3_stmt *s = NULL;
     bool row = true;
-    FAB_TRY(database_prepare(db,
-                             "SELECT group_concat(line, char(10)) FROM (SELECT type || ' ' || name || ' of ' || "
-                             "tbl_name || ': ' || coalesce(sql, '') AS line FROM sqlite_schema ORDER BY type, name)",
-                             &s, err));
-    FAB_TRY(database_step(db, s, &row, err));
+    FAB_PASS(database_prepare(db,
+                              "SELECT group_concat(line, char(10)) FROM (SELECT type || ' ' || name || ' of ' || "
+                              "tbl_name || ': ' || coalesce(sql, '') AS line FROM sqlite_schema ORDER BY type, name)",
+                              &s, err));
+    FAB_PASS(database_step(db, s, &row, err));
     fab_str_add(out, column_text(s, 0));
-    FAB_TRY(fab_str_status(out, err));
-done:
-    (void)sqlite3_finalize(s);
-    return status;
+    return fab_str_status(out, err);
 }
 
 fab_status database_check_schema(const database *db, const char *schema, fab_error *err) {
-    fab_status status = FAB_OK;
-    database model = {.handle = NULL};
-    fab_str expected = FAB_STR_INIT;
-    fab_str found = FAB_STR_INIT;
-    FAB_TRY(database_open(&model, ":memory:", DATABASE_CREATE, err));
-    FAB_TRY(database_run(&model, schema, err));
-    FAB_TRY(check_add_schema(&model, &expected, err));
-    FAB_TRY(check_add_schema(db, &found, err));
-    FAB_FAIL_IF(strcmp(expected.data, found.data != NULL ? found.data : "") != 0, err, FAB_EINPUT, db->path,
-                "is damaged, or of another schema: its tables are not those of a study");
-done:
-    database_close(&model);
-    fab_str_release(&expected);
-    fab_str_release(&found);
-    return status;
+    FAB_OWNS(database_close) database model = {.handle = NULL};
+    FAB_OWNS(fab_str_release) fab_str expected = FAB_STR_INIT;
+    FAB_OWNS(fab_str_release) fab_str found = FAB_STR_INIT;
+    FAB_PASS(database_open(&model, ":memory:", DATABASE_CREATE, err));
+    FAB_PASS(database_run(&model, schema, err));
+    FAB_PASS(check_add_schema(&model, &expected, err));
+    FAB_PASS(check_add_schema(db, &found, err));
+    FAB_REFUSE_IF(strcmp(expected.data, found.data != NULL ? found.data : "") != 0, err, FAB_EINPUT, db->path,
+                  "is damaged, or of another schema: its tables are not those of a study");
+    return FAB_OK;
 }
 
 static uint64_t check_mix_bytes(uint64_t hash, const void *bytes, size_t n) {
@@ -70,13 +61,12 @@ static uint64_t check_mix_column(uint64_t hash, sqlite3_stmt *s, int column) {
 }
 
 static fab_status check_digest_table(const database *db, const char *sql, uint64_t *hash, fab_error *err) {
-    fab_status status = FAB_OK;
-    sqlite3_stmt *s = NULL;
+    FAB_OWNS(sqlite3_finalize_owned) sqlite3_stmt *s = NULL;
     bool row = true;
-    FAB_TRY(database_prepare(db, sql, &s, err));
+    FAB_PASS(database_prepare(db, sql, &s, err));
     int n = sqlite3_column_count(s);
     for (;;) {
-        FAB_TRY(database_step(db, s, &row, err));
+        FAB_PASS(database_step(db, s, &row, err));
         *hash = fab_mix64(*hash ^ row);
         if (!row) {
             break;
@@ -85,9 +75,7 @@ static fab_status check_digest_table(const database *db, const char *sql, uint64
             *hash = check_mix_column(*hash, s, i);
         }
     }
-done:
-    (void)sqlite3_finalize(s);
-    return status;
+    return FAB_OK;
 }
 
 fab_status database_digest(const database *db, uint64_t *out, fab_error *err) {

@@ -10,7 +10,6 @@
 #include "fab/shard.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define MOST_OPEN 64 /* shards: each takes file descriptors */
@@ -179,25 +178,22 @@ done:
 
 static fab_status put_blocks(gathering *g, const database *db, void (*progress)(void *, double, size_t),
                              void *progress_context, fab_gathered *out, fab_error *err) {
-    fab_status status = FAB_OK;
-    row_writer writer = {.db = NULL};
-    FAB_TRY(row_writer_init(&writer, db, err));
+    FAB_OWNS(row_writer_release) row_writer writer = {.db = NULL};
+    FAB_PASS(row_writer_init(&writer, db, err));
     for (size_t i = 0, next = 0; i < g->n_entries; i = next) {
         for (next = i + 1; next < g->n_entries && g->entry[next].block == g->entry[i].block; next++) {
             if (g->entry[next].digest != g->entry[i].digest) {
-                FAB_TRY(say_difference(g, &g->entry[i], &g->entry[next], err));
+                FAB_PASS(say_difference(g, &g->entry[i], &g->entry[next], err));
             }
         }
         out->n_twice += next > i + 1 ? fab_plan_block_size(g->plan, g->entry[i].block) : 0;
-        FAB_TRY(read_block(g, &g->entry[i], &g->rows, err));
-        FAB_TRY(row_writer_put(&writer, g->plan, &g->rows.block, err));
+        FAB_PASS(read_block(g, &g->entry[i], &g->rows, err));
+        FAB_PASS(row_writer_put(&writer, g->plan, &g->rows.block, err));
         if (progress != NULL) {
             progress(progress_context, (double)next, g->n_entries);
         }
     }
-done:
-    row_writer_release(&writer);
-    return status;
+    return FAB_OK;
 }
 
 /* What scenarios do in which a component fails. */
@@ -206,18 +202,14 @@ static const char SUM_BY_COMPONENT[] =
     "avg(worst_ratio), max(worst_ratio) FROM failed JOIN outcome USING (scenario) GROUP BY variant, component";
 
 static fab_status put_gathered(const database *db, uint64_t n_done, fab_error *err) {
-    fab_status status = FAB_OK;
-    sqlite3_stmt *s = NULL;
+    FAB_OWNS(sqlite3_finalize_owned) sqlite3_stmt *s = NULL;
     int code = SQLITE_OK;
     uint64_t digest = 0;
-    FAB_TRY(database_digest(db, &digest, err));
-    FAB_TRY(database_prepare(db, "INSERT INTO gathered VALUES (?, ?)", &s, err));
+    FAB_PASS(database_digest(db, &digest, err));
+    FAB_PASS(database_prepare(db, "INSERT INTO gathered VALUES (?, ?)", &s, err));
     bind_integer(s, 1, n_done, &code);
     bind_integer(s, 2, fab_mix64(digest ^ n_done), &code);
-    FAB_TRY(database_put(db, s, code, err));
-done:
-    (void)sqlite3_finalize(s);
-    return status;
+    return database_put(db, s, code, err);
 }
 
 static fab_status write_results(gathering *g, void (*progress)(void *, double, size_t), void *progress_context,
@@ -256,35 +248,32 @@ static void gathering_free(gathering *g) {
         FAB_FREE_ALL(g->shards, g->entry, g);
     }
 }
+FAB_OWNER(gathering, gathering_free)
 
 fab_status fab_store_gather(const char *folder, const fab_plan *plan, bool partial,
                             void (*progress)(void *context, double done, size_t total), void *progress_context,
                             fab_gathered *out, fab_error *err) {
-    fab_status status = FAB_OK;
-    gathering *g = NULL;
-    store_lock lock = STORE_LOCK_NONE;
+    FAB_OWNS(store_lock_release) store_lock lock = STORE_LOCK_NONE;
+    FAB_OWNS(gathering_free_owned) gathering *g = NULL;
     store_holder holder = {.text = ""};
     char path[STORE_PATH_SIZE];
     bool taken = false;
     fab_gathered found = {0};
-    FAB_TRY(FAB_NEW(g, 1, err));
+    FAB_PASS(FAB_NEW(g, 1, err));
     g->folder = folder;
     g->plan = plan;
     for (size_t i = 0; i < MOST_OPEN; i++) {
         g->reader_shard[i] = SIZE_MAX;
     }
-    FAB_TRY(folder_path(folder, STORE_RESULTS, path, err));
-    FAB_TRY(store_lock_take(path, false, &lock, &taken, &holder, err));
-    FAB_FAIL_IF(!taken, err, FAB_EIO, path, "is being written by %s", holder.text);
-    FAB_TRY(list_blocks(g, partial, &found, err));
+    FAB_PASS(folder_path(folder, STORE_RESULTS, path, err));
+    FAB_PASS(store_lock_take(path, false, &lock, &taken, &holder, err));
+    FAB_REFUSE_IF(!taken, err, FAB_EIO, path, "is being written by %s", holder.text);
+    FAB_PASS(list_blocks(g, partial, &found, err));
     found.n_done = count_done(g);
-    FAB_FAIL_IF(found.n_done < plan->n_scenarios && !partial, err, FAB_EINPUT, folder,
-                "%" PRIu64 " of %" PRIu64 " scenarios are missing: run again, or gather what is there with --partial",
-                plan->n_scenarios - found.n_done, plan->n_scenarios);
-    FAB_TRY(write_results(g, progress, progress_context, &found, err));
+    FAB_REFUSE_IF(found.n_done < plan->n_scenarios && !partial, err, FAB_EINPUT, folder,
+                  "%" PRIu64 " of %" PRIu64 " scenarios are missing: run again, or gather what is there with --partial",
+                  plan->n_scenarios - found.n_done, plan->n_scenarios);
+    FAB_PASS(write_results(g, progress, progress_context, &found, err));
     *out = found;
-done:
-    gathering_free(g);
-    store_lock_release(&lock);
-    return status;
+    return FAB_OK;
 }

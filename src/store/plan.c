@@ -133,28 +133,24 @@ uint64_t fab_plan_block_size(const fab_plan *plan, uint64_t number) {
 /* --- file --------------------------------------------------------------------------------------------------------- */
 
 fab_status fab_plan_read(const char *folder, fab_plan *out, fab_error *err) {
-    fab_status status = FAB_OK;
-    database db = {.handle = NULL};
-    fab_plan plan = {.program = NULL};
+    FAB_OWNS(database_close) database db = {.handle = NULL};
+    FAB_OWNS(fab_plan_release) fab_plan plan = {.program = NULL};
     char path[STORE_PATH_SIZE];
     bool empty = false;
-    FAB_TRY(folder_path(folder, STORE_PLAN, path, err));
+    FAB_PASS(folder_path(folder, STORE_PLAN, path, err));
     if (folder_size_of(path) < 0) {
         bool missing = folder_size_of(folder) < 0;
-        FAB_FAIL(err, FAB_EINPUT, folder,
-                 missing ? "there is no such folder" : "is no store of a study: it holds no " STORE_PLAN);
+        return fab_fail(err, FAB_EINPUT, folder,
+                        missing ? "there is no such folder" : "is no store of a study: it holds no " STORE_PLAN);
     }
-    FAB_TRY(database_open(&db, path, DATABASE_READ, err));
-    FAB_TRY(database_check_brand(&db, &empty, err));
-    FAB_FAIL_IF(empty, err, FAB_EINPUT, path, "is no store of a study: an empty database");
-    FAB_TRY(database_check_schema(&db, SCHEMA_PLAN, err));
-    FAB_TRY(plan_tables_get(&db, &plan, err));
+    FAB_PASS(database_open(&db, path, DATABASE_READ, err));
+    FAB_PASS(database_check_brand(&db, &empty, err));
+    FAB_REFUSE_IF(empty, err, FAB_EINPUT, path, "is no store of a study: an empty database");
+    FAB_PASS(database_check_schema(&db, SCHEMA_PLAN, err));
+    FAB_PASS(plan_tables_get(&db, &plan, err));
     *out = plan;
     plan = (fab_plan){.program = NULL};
-done:
-    fab_plan_release(&plan);
-    database_close(&db);
-    return status;
+    return FAB_OK;
 }
 
 static fab_status plan_compare(const char *folder, const fab_plan *plan, fab_error *err) {
@@ -259,24 +255,21 @@ done:
 }
 
 fab_status fab_plan_write(const char *folder, const fab_plan *plan, bool *out_was_there, fab_error *err) {
-    fab_status status = FAB_OK;
-    store_lock lock = STORE_LOCK_NONE;
+    FAB_OWNS(store_lock_release) store_lock lock = STORE_LOCK_NONE;
     store_holder holder = {.text = ""};
     char path[STORE_PATH_SIZE];
     bool taken = false;
-    FAB_TRY(folder_path(folder, STORE_PLAN, path, err));
-    FAB_TRY(make_folder(folder, err));
-    FAB_TRY(store_lock_take(path, false, &lock, &taken, &holder, err));
-    FAB_FAIL_IF(!taken, err, FAB_EIO, path, "is being written by %s", holder.text);
+    FAB_PASS(folder_path(folder, STORE_PLAN, path, err));
+    FAB_PASS(make_folder(folder, err));
+    FAB_PASS(store_lock_take(path, false, &lock, &taken, &holder, err));
+    FAB_REFUSE_IF(!taken, err, FAB_EIO, path, "is being written by %s", holder.text);
     *out_was_there = folder_size_of(path) >= 0;
     if (*out_was_there) {
-        FAB_TRY(plan_compare(folder, plan, err));
+        FAB_PASS(plan_compare(folder, plan, err));
     } else {
-        FAB_TRY(folder_check_free(folder, err));
-        FAB_TRY(copy_files(folder, plan, err));
-        FAB_TRY(write_new(folder, plan, err));
+        FAB_PASS(folder_check_free(folder, err));
+        FAB_PASS(copy_files(folder, plan, err));
+        FAB_PASS(write_new(folder, plan, err));
     }
-done:
-    store_lock_release(&lock);
-    return status;
+    return FAB_OK;
 }

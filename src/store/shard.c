@@ -27,21 +27,17 @@ static const char SETTINGS[] = "PRAGMA journal_mode = WAL; PRAGMA synchronous = 
                                "PRAGMA wal_autocheckpoint = 4096; PRAGMA cache_size = -16384";
 
 static fab_status make_tables(const database *db, const fab_plan *plan, shard_name name, fab_error *err) {
-    fab_status status = FAB_OK;
-    sqlite3_stmt *s = NULL;
+    FAB_OWNS(sqlite3_finalize_owned) sqlite3_stmt *s = NULL;
     int code = SQLITE_OK;
-    FAB_TRY(database_run(db, "BEGIN IMMEDIATE", err));
-    FAB_TRY(database_brand(db, err));
-    FAB_TRY(database_run(db, SCHEMA_SHARD, err));
-    FAB_TRY(database_prepare(db, "INSERT INTO shard VALUES (?, ?, ?)", &s, err));
+    FAB_PASS(database_run(db, "BEGIN IMMEDIATE", err));
+    FAB_PASS(database_brand(db, err));
+    FAB_PASS(database_run(db, SCHEMA_SHARD, err));
+    FAB_PASS(database_prepare(db, "INSERT INTO shard VALUES (?, ?, ?)", &s, err));
     bind_text(s, 1, plan->id, &code);
     bind_integer(s, 2, name.index, &code);
     bind_integer(s, 3, name.n, &code);
-    FAB_TRY(database_put(db, s, code, err));
-    FAB_TRY(database_run(db, "COMMIT", err));
-done:
-    (void)sqlite3_finalize(s);
-    return status;
+    FAB_PASS(database_put(db, s, code, err));
+    return database_run(db, "COMMIT", err);
 }
 
 static fab_status open_database(fab_shard *s, const char *path, fab_error *err) {
@@ -64,28 +60,25 @@ static fab_status open_database(fab_shard *s, const char *path, fab_error *err) 
 
 fab_status fab_shard_open(const char *folder, const fab_plan *plan, uint32_t index, uint32_t n, fab_shard **out,
                           fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_shard *s = NULL;
+    FAB_OWNS(fab_shard_close_owned) fab_shard *s = NULL;
     store_holder holder = {.text = ""};
     char path[STORE_PATH_SIZE];
     bool taken = false;
-    FAB_FAIL_IF(n < 1 || n > FAB_SHARDS_MOST || index >= n, err, FAB_EINPUT, NULL,
-                "there is no shard %" PRIu32 " of %" PRIu32 "; the first is 0, the limit is %d", index, n,
-                FAB_SHARDS_MOST);
-    FAB_TRY(folder_shard_path(folder, (shard_name){index, n}, path, err)); /* long folders end here */
-    FAB_TRY(FAB_NEW(s, 1, err));
+    FAB_REFUSE_IF(n < 1 || n > FAB_SHARDS_MOST || index >= n, err, FAB_EINPUT, NULL,
+                  "there is no shard %" PRIu32 " of %" PRIu32 "; the first is 0, the limit is %d", index, n,
+                  FAB_SHARDS_MOST);
+    FAB_PASS(folder_shard_path(folder, (shard_name){index, n}, path, err)); /* long folders end here */
+    FAB_PASS(FAB_NEW(s, 1, err));
     s->lock = (store_lock)STORE_LOCK_NONE;
     s->plan = plan;
     s->name = (shard_name){index, n};
     (void)snprintf(s->folder, sizeof s->folder, "%s", folder);
-    FAB_TRY(store_lock_take(path, false, &s->lock, &taken, &holder, err));
-    FAB_FAIL_IF(!taken, err, FAB_EIO, path, "is being written by %s; a shard has one writer", holder.text);
-    FAB_TRY(open_database(s, path, err));
+    FAB_PASS(store_lock_take(path, false, &s->lock, &taken, &holder, err));
+    FAB_REFUSE_IF(!taken, err, FAB_EIO, path, "is being written by %s; a shard has one writer", holder.text);
+    FAB_PASS(open_database(s, path, err));
     *out = s;
     s = NULL;
-done:
-    fab_shard_close(s);
-    return status;
+    return FAB_OK;
 }
 
 void fab_shard_close(fab_shard *shard) {

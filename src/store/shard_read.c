@@ -10,49 +10,43 @@
 #define TRIES 50 /* of 20 ms, where a writer comes or goes */
 
 fab_status shard_check(database *db, const fab_plan *plan, shard_name name, bool *out_empty, fab_error *err) {
-    fab_status status = FAB_OK;
-    sqlite3_stmt *s = NULL;
+    FAB_OWNS(sqlite3_finalize_owned) sqlite3_stmt *s = NULL;
     bool row = false;
-    FAB_TRY(database_check_brand(db, out_empty, err));
+    FAB_PASS(database_check_brand(db, out_empty, err));
     if (*out_empty) {
-        goto done;
+        return FAB_OK;
     }
-    FAB_TRY(database_check_schema(db, SCHEMA_SHARD, err));
-    FAB_TRY(database_prepare(db, "SELECT plan, shard, n_shards FROM shard", &s, err));
-    FAB_TRY(database_step(db, s, &row, err));
-    FAB_FAIL_IF(!row, err, FAB_EINPUT, db->path, "is damaged: it does not say which shard it is");
+    FAB_PASS(database_check_schema(db, SCHEMA_SHARD, err));
+    FAB_PASS(database_prepare(db, "SELECT plan, shard, n_shards FROM shard", &s, err));
+    FAB_PASS(database_step(db, s, &row, err));
+    FAB_REFUSE_IF(!row, err, FAB_EINPUT, db->path, "is damaged: it does not say which shard it is");
     db->is_foreign = true;
-    FAB_FAIL_IF(strcmp(column_text(s, 0), plan->id) != 0, err, FAB_EINPUT, db->path,
-                "belongs to another plan: %.20s, not %s (design %.40s %s, seed %" PRIu64 ") of this folder",
-                column_text(s, 0), plan->id, plan->name, plan->digest, plan->seed);
-    FAB_FAIL_IF(sqlite3_column_int64(s, 1) != name.index || sqlite3_column_int64(s, 2) != name.n, err, FAB_EINPUT,
-                db->path, "was renamed: it is shard %lld of %lld", (long long)sqlite3_column_int64(s, 1),
-                (long long)sqlite3_column_int64(s, 2));
+    FAB_REFUSE_IF(strcmp(column_text(s, 0), plan->id) != 0, err, FAB_EINPUT, db->path,
+                  "belongs to another plan: %.20s, not %s (design %.40s %s, seed %" PRIu64 ") of this folder",
+                  column_text(s, 0), plan->id, plan->name, plan->digest, plan->seed);
+    FAB_REFUSE_IF(sqlite3_column_int64(s, 1) != name.index || sqlite3_column_int64(s, 2) != name.n, err, FAB_EINPUT,
+                  db->path, "was renamed: it is shard %lld of %lld", (long long)sqlite3_column_int64(s, 1),
+                  (long long)sqlite3_column_int64(s, 2));
     db->is_foreign = false;
-done:
-    (void)sqlite3_finalize(s);
-    return status;
+    return FAB_OK;
 }
 
 fab_status shard_each_block(const database *db, const fab_plan *plan, take_block *take, void *context, fab_error *err) {
-    fab_status status = FAB_OK;
-    sqlite3_stmt *s = NULL;
+    FAB_OWNS(sqlite3_finalize_owned) sqlite3_stmt *s = NULL;
     uint64_t n_blocks = fab_plan_n_blocks(plan);
-    FAB_TRY(database_prepare(db, "SELECT block, digest FROM block ORDER BY block", &s, err));
+    FAB_PASS(database_prepare(db, "SELECT block, digest FROM block ORDER BY block", &s, err));
     for (;;) {
         bool row = false;
-        FAB_TRY(database_step(db, s, &row, err));
+        FAB_PASS(database_step(db, s, &row, err));
         if (!row) {
             break;
         }
         int64_t block = sqlite3_column_int64(s, 0);
-        FAB_FAIL_IF(block < 0 || (uint64_t)block >= n_blocks, err, FAB_EINPUT, db->path,
-                    "is damaged: block %" PRId64 " of %" PRIu64, block, n_blocks);
-        FAB_TRY(take(context, (uint64_t)block, (uint64_t)sqlite3_column_int64(s, 1), err));
+        FAB_REFUSE_IF(block < 0 || (uint64_t)block >= n_blocks, err, FAB_EINPUT, db->path,
+                      "is damaged: block %" PRId64 " of %" PRIu64, block, n_blocks);
+        FAB_PASS(take(context, (uint64_t)block, (uint64_t)sqlite3_column_int64(s, 1), err));
     }
-done:
-    (void)sqlite3_finalize(s);
-    return status;
+    return FAB_OK;
 }
 
 /* Bytes in the log of a writer that has not closed the shard; -1: there is none. */

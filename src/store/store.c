@@ -73,15 +73,12 @@ static fab_status open_results(const char *folder, fab_store *store, fab_error *
 }
 
 fab_status fab_store_open(const char *folder, fab_store **out, fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_store *store = NULL;
-    FAB_TRY(FAB_NEW(store, 1, err));
-    FAB_TRY(open_results(folder, store, err));
+    FAB_OWNS(fab_store_close_owned) fab_store *store = NULL;
+    FAB_PASS(FAB_NEW(store, 1, err));
+    FAB_PASS(open_results(folder, store, err));
     *out = store;
     store = NULL;
-done:
-    fab_store_close(store);
-    return status;
+    return FAB_OK;
 }
 
 void fab_store_close(fab_store *store) {
@@ -98,21 +95,18 @@ const fab_plan *fab_store_plan(const fab_store *store) {
 
 fab_status fab_query_new(const fab_store *store, const char *sql, const int64_t *values, size_t n, fab_query **out,
                          fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_query *query = NULL;
+    FAB_OWNS(fab_query_free_owned) fab_query *query = NULL;
     int code = SQLITE_OK;
-    FAB_TRY(FAB_NEW(query, 1, err));
+    FAB_PASS(FAB_NEW(query, 1, err));
     query->store = store;
-    FAB_TRY(database_prepare(&store->db, sql, &query->statement, err));
+    FAB_PASS(database_prepare(&store->db, sql, &query->statement, err));
     for (size_t i = 0; i < n && code == SQLITE_OK; i++) {
         code = sqlite3_bind_int64(query->statement, (int)i + 1, values[i]);
     }
-    FAB_TRY(code == SQLITE_OK ? FAB_OK : database_fail(&store->db, code, err));
+    FAB_PASS(code == SQLITE_OK ? FAB_OK : database_fail(&store->db, code, err));
     *out = query;
     query = NULL;
-done:
-    fab_query_free(query);
-    return status;
+    return FAB_OK;
 }
 
 void fab_query_free(fab_query *query) {

@@ -55,24 +55,21 @@ static fab_status name_scenario(certifier *c, uint64_t scenario, fab_error *err)
 
 /* The rows of a variant, with what fails. The first scenario that has the median is named. */
 static fab_status put_rows(certifier *c, size_t variant, double median, fab_error *err) {
-    fab_status status = FAB_OK;
-    study_rows rows = {.results = NULL};
+    FAB_OWNS(study_rows_release) study_rows rows = {.results = NULL};
     bool more = false;
-    FAB_TRY(study_rows_init(&rows, c->results, err));
-    FAB_TRY(study_rows_next(&rows, &more, err));
+    FAB_PASS(study_rows_init(&rows, c->results, err));
+    FAB_PASS(study_rows_next(&rows, &more, err));
     while (more) {
         const fab_outcome *row = &rows.row[variant];
         double figure = c->summary->has_times ? row->slowdown : row->worst_ratio;
         put_row(row, &rows, c->out);
         if (row->state == FAB_OUTCOME_RUNS && figure <= median && figure >= median) {
-            FAB_TRY(name_scenario(c, row->scenario, err));
+            FAB_PASS(name_scenario(c, row->scenario, err));
             median = NAN;
         }
-        FAB_TRY(study_rows_next(&rows, &more, err));
+        FAB_PASS(study_rows_next(&rows, &more, err));
     }
-done:
-    study_rows_release(&rows);
-    return status;
+    return FAB_OK;
 }
 
 /* --- what they say together --------------------------------------------------------------------------------------- */
@@ -194,8 +191,7 @@ static fab_status put_summary(certifier *c, fab_error *err) {
 
 /* The healthy fabric, and the scenarios that the report names, under the variant that it shows. */
 static fab_status put_states(const certifier *c, const study_scene *scene, fab_error *err) {
-    fab_status status = FAB_OK;
-    study_worker worker = {.scene = NULL};
+    FAB_OWNS(study_worker_release) study_worker worker = {.scene = NULL};
     const uint32_t shown = (uint32_t)c->summary->shown;
     const fab_study_variant *v = &c->summary->variants[shown];
     const size_t n = c->n_named < STATES_MOST ? c->n_named : STATES_MOST;
@@ -209,10 +205,10 @@ static fab_status put_states(const certifier *c, const study_scene *scene, fab_e
                              (size_t)scene->n_draws);
         return FAB_OK;
     }
-    FAB_TRY(study_worker_init(scene, &worker, err));
+    FAB_PASS(study_worker_init(scene, &worker, err));
     for (size_t i = 0; i < n; i++) {
-        FAB_TRY(fab_scenarios_get(scene->scenarios, c->named[i], &worker.scenario, err));
-        FAB_TRY(fab_assess_prove(worker.assessor, c->named[i], &worker.scenario, shown, c->out, &n_states, err));
+        FAB_PASS(fab_scenarios_get(scene->scenarios, c->named[i], &worker.scenario, err));
+        FAB_PASS(fab_assess_prove(worker.assessor, c->named[i], &worker.scenario, shown, c->out, &n_states, err));
     }
     (void)fprintf(c->out, "states %zu\n", n_states);
     if (c->n_named > n) {
@@ -220,9 +216,7 @@ static fab_status put_states(const certifier *c, const study_scene *scene, fab_e
     }
     fab_certificate_omit(c->out, "loads of scenarios that are not named, and under other variants than %s, %s",
                          v->engine, v->policy);
-done:
-    study_worker_release(&worker);
-    return status;
+    return FAB_OK;
 }
 
 static void omit_rest(const certifier *c, FILE *out) {

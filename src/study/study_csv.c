@@ -153,25 +153,20 @@ static void study_release(csv *c) {
 
 fab_status fab_study_write_csv(const fab_study_results *results, FILE *out, fab_error *err) {
     const fab_plan *plan = fab_store_plan(results->store);
-    fab_status status = FAB_OK;
-    csv c = {.results = results, .out = out};
-    study_rows rows = {.results = NULL};
+    FAB_OWNS(study_release) csv c = {.results = results, .out = out};
+    FAB_OWNS(study_rows_release) study_rows rows = {.results = NULL};
     bool more = false;
-    FAB_TRY(study_prepare(&c, err));
-    FAB_TRY(study_rows_init(&rows, results, err));
-    FAB_TRY(study_rows_next(&rows, &more, err));
+    FAB_PASS(study_prepare(&c, err));
+    FAB_PASS(study_rows_init(&rows, results, err));
+    FAB_PASS(study_rows_next(&rows, &more, err));
     while (more) {
         for (size_t v = 0; v < plan->n_variants; v++) {
             study_add_row(&c, &rows.row[v]);
-            FAB_TRY(add_failed(&c, &rows, err));
+            FAB_PASS(add_failed(&c, &rows, err));
             fab_str_append(&c.text, "\n", 1);
         }
-        FAB_TRY(c.text.length >= FLUSH_AT ? study_flush(&c, err) : FAB_OK);
-        FAB_TRY(study_rows_next(&rows, &more, err));
+        FAB_PASS(c.text.length >= FLUSH_AT ? study_flush(&c, err) : FAB_OK);
+        FAB_PASS(study_rows_next(&rows, &more, err));
     }
-    FAB_TRY(study_flush(&c, err));
-done:
-    study_rows_release(&rows);
-    study_release(&c);
-    return status;
+    return study_flush(&c, err);
 }

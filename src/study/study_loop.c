@@ -6,7 +6,6 @@
 
 #include <math.h>
 #include <pthread.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -113,12 +112,11 @@ static fab_status run_block(void *context, size_t item, size_t worker, fab_error
 }
 
 static fab_status find_todo(loop *l, fab_error *err) {
-    fab_status status = FAB_OK;
     uint64_t n_blocks = fab_plan_n_blocks(l->plan);
-    uint64_t *bits = NULL;
-    FAB_TRY(FAB_NEW(bits, (size_t)(n_blocks / 64 + 1), err));
-    FAB_TRY(fab_shard_done(l->shard, bits, err));
-    FAB_TRY(FAB_NEW(l->todo, (size_t)(n_blocks / l->job->n_shards + 1), err));
+    FAB_OWNED uint64_t *bits = NULL;
+    FAB_PASS(FAB_NEW(bits, (size_t)(n_blocks / 64 + 1), err));
+    FAB_PASS(fab_shard_done(l->shard, bits, err));
+    FAB_PASS(FAB_NEW(l->todo, (size_t)(n_blocks / l->job->n_shards + 1), err));
     for (uint64_t b = l->job->shard; b < n_blocks; b += l->job->n_shards) {
         uint64_t n = fab_plan_block_size(l->plan, b);
         l->tally->n_share += n;
@@ -128,9 +126,7 @@ static fab_status find_todo(loop *l, fab_error *err) {
             l->todo[l->n_todo++] = b;
         }
     }
-done:
-    free(bits);
-    return status;
+    return FAB_OK;
 }
 
 fab_status study_loop_run(const fab_study_job *job, const fab_plan *plan, fab_shard *shard, study_assess *assess,

@@ -147,22 +147,21 @@ done:
 
 /* Scenarios from all over the source, for as long as was asked. */
 static fab_status try_scenarios(const study_scene *scene, double sample_s, fab_study_planned *out, fab_error *err) {
-    fab_status status = FAB_OK;
-    study_worker worker = {.scene = NULL};
-    fab_outcome *outcome = NULL;
+    FAB_OWNS(study_worker_release) study_worker worker = {.scene = NULL};
+    FAB_OWNED fab_outcome *outcome = NULL;
     const fab_plan *plan = &out->plan;
     uint64_t n = 0;
     uint64_t n_components = 0;
     double spent_s = 0;
-    FAB_TRY(study_worker_init(scene, &worker, err));
-    FAB_TRY(FAB_NEW(outcome, plan->n_variants, err));
+    FAB_PASS(study_worker_init(scene, &worker, err));
+    FAB_PASS(FAB_NEW(outcome, plan->n_variants, err));
     clock_t begin = clock();
     do {
         const uint32_t *component = NULL;
         size_t n_failed = 0;
         double place = fmod((double)n * 0.6180339887498949, 1); /* spreads evenly, whatever n will be */
         uint64_t i = (uint64_t)(place * (double)plan->n_scenarios);
-        FAB_TRY(study_worker_assess(&worker, i < plan->n_scenarios ? i : 0, outcome, &component, &n_failed, err));
+        FAB_PASS(study_worker_assess(&worker, i < plan->n_scenarios ? i : 0, outcome, &component, &n_failed, err));
         n++;
         n_components += n_failed;
         spent_s = (double)(clock() - begin) / CLOCKS_PER_SEC;
@@ -170,10 +169,7 @@ static fab_status try_scenarios(const study_scene *scene, double sample_s, fab_s
     out->scenario_s = spent_s / (double)n;
     out->scenario_bytes = (double)plan->n_variants * (OUTCOME_BYTES + (plan->span_s > 0 ? HISTORY_BYTES : 0)) +
                           COMPONENT_BYTES * (double)n_components / (double)n;
-done:
-    study_worker_release(&worker);
-    free(outcome);
-    return status;
+    return FAB_OK;
 }
 
 static fab_status plan_check_request(const fab_study_request *r, fab_error *err) {

@@ -57,33 +57,29 @@ static fab_status open_histories(fab_study_results *r, fab_error *err) {
 
 /* How many sets each scenario stands for follows from the design, as when it was planned. */
 static fab_status open_classes(const char *folder, fab_study_results *r, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_plan *plan = fab_store_plan(r->store);
-    study_restored *restored = NULL;
-    fab_context *context = NULL;
+    FAB_OWNS(study_restored_free_owned) study_restored *restored = NULL;
+    FAB_OWNS(fab_context_free_owned) fab_context *context = NULL;
     if (strstr(plan->scenarios, "@classes") == NULL || strncmp(plan->scenarios, "file:", 5) == 0) {
         return FAB_OK;
     }
-    FAB_TRY(FAB_NEW(restored, 1, err));
-    FAB_TRY(study_restore(folder, plan, restored, err));
+    FAB_PASS(FAB_NEW(restored, 1, err));
+    FAB_PASS(study_restore(folder, plan, restored, err));
     const fab_context_request what = {.design = restored->design,
                                       .fabric = r->fabric,
                                       .traffic = restored->traffic,
                                       .engines = restored->engines,
                                       .n_engines = restored->design->n_engines,
                                       .seed = plan->seed};
-    FAB_TRY(fab_context_new(&what, &context, err));
-    FAB_TRY(fab_scenarios_new(plan->scenarios, r->fabric, r->floor, NULL, plan->seed, &r->classes, err));
-    FAB_TRY(study_find_classes(context, restored->policies, restored->n_policies, plan->figures != FAB_FIGURES_LOADS,
-                               r->classes, err));
-    FAB_FAIL_IF(r->classes->count != plan->n_scenarios || r->classes->n != plan->n_components, err, FAB_EINPUT, NULL,
-                "the store is damaged, or was planned by another program: %" PRIu64 " classes of %" PRIu32
-                " parts, not %" PRIu64 " of %zu",
-                r->classes->count, r->classes->n, plan->n_scenarios, plan->n_components);
-done:
-    fab_context_free(context);
-    study_restored_free(restored);
-    return status;
+    FAB_PASS(fab_context_new(&what, &context, err));
+    FAB_PASS(fab_scenarios_new(plan->scenarios, r->fabric, r->floor, NULL, plan->seed, &r->classes, err));
+    FAB_PASS(study_find_classes(context, restored->policies, restored->n_policies, plan->figures != FAB_FIGURES_LOADS,
+                                r->classes, err));
+    FAB_REFUSE_IF(r->classes->count != plan->n_scenarios || r->classes->n != plan->n_components, err, FAB_EINPUT, NULL,
+                  "the store is damaged, or was planned by another program: %" PRIu64 " classes of %" PRIu32
+                  " parts, not %" PRIu64 " of %zu",
+                  r->classes->count, r->classes->n, plan->n_scenarios, plan->n_components);
+    return FAB_OK;
 }
 
 /* Which way of an update a scenario is a step of follows from the text. */
@@ -100,25 +96,22 @@ static fab_status open_updates(fab_study_results *r, fab_error *err) {
 }
 
 fab_status fab_study_results_open(const char *folder, fab_study_results **out, fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_study_results *r = NULL;
-    FAB_TRY(FAB_NEW(r, 1, err));
-    FAB_TRY(fab_store_open(folder, &r->store, err));
+    FAB_OWNS(fab_study_results_close_owned) fab_study_results *r = NULL;
+    FAB_PASS(FAB_NEW(r, 1, err));
+    FAB_PASS(fab_store_open(folder, &r->store, err));
     const fab_plan *plan = fab_store_plan(r->store);
-    FAB_TRY(study_restore_design(folder, plan, &r->design, err));
+    FAB_PASS(study_restore_design(folder, plan, &r->design, err));
     (void)snprintf(r->design.origin, sizeof r->design.origin, "%s", plan->origin);
-    FAB_TRY(fab_topology_build(&r->design.fabric, &r->fabric, NULL, err));
+    FAB_PASS(fab_topology_build(&r->design.fabric, &r->fabric, NULL, err));
     if (fab_floor_is_said(&r->design.fabric)) {
-        FAB_TRY(fab_floor_make(&r->design.fabric, r->fabric, &r->floor, err));
+        FAB_PASS(fab_floor_make(&r->design.fabric, r->fabric, &r->floor, err));
     }
-    FAB_TRY(plan->span_s > 0 ? open_histories(r, err) : find_components(r, err));
-    FAB_TRY(open_classes(folder, r, err));
-    FAB_TRY(open_updates(r, err));
+    FAB_PASS(plan->span_s > 0 ? open_histories(r, err) : find_components(r, err));
+    FAB_PASS(open_classes(folder, r, err));
+    FAB_PASS(open_updates(r, err));
     *out = r;
     r = NULL;
-done:
-    fab_study_results_close(r);
-    return status;
+    return FAB_OK;
 }
 
 void fab_study_results_close(fab_study_results *r) {
@@ -154,23 +147,20 @@ typedef struct look_up {
 static fab_status find_failed(void *context, uint64_t scenario, const uint32_t **out, size_t *out_n, fab_error *err) {
     static const char FAILED[] = "SELECT component FROM failed WHERE scenario = ? ORDER BY component";
     look_up *l = context;
-    fab_status status = FAB_OK;
-    fab_query *query = NULL;
+    FAB_OWNS(fab_query_free_owned) fab_query *query = NULL;
     int64_t value = (int64_t)scenario;
     size_t n = 0;
     bool more = false;
-    FAB_TRY(fab_query_new(l->store, FAILED, &value, 1, &query, err));
-    FAB_TRY(fab_query_next(query, &more, err));
+    FAB_PASS(fab_query_new(l->store, FAILED, &value, 1, &query, err));
+    FAB_PASS(fab_query_next(query, &more, err));
     while (more) {
-        FAB_TRY(FAB_GROW(l->component, l->capacity, n + 1, err));
+        FAB_PASS(FAB_GROW(l->component, l->capacity, n + 1, err));
         l->component[n++] = (uint32_t)fab_query_integer(query, 0);
-        FAB_TRY(fab_query_next(query, &more, err));
+        FAB_PASS(fab_query_next(query, &more, err));
     }
     *out = l->component;
     *out_n = n;
-done:
-    fab_query_free(query);
-    return status;
+    return FAB_OK;
 }
 
 /* Engines and policies of the variants, which are every one with every other. */
@@ -199,22 +189,17 @@ static fab_status split_variants(const fab_plan *plan, const char **labels, cons
 
 static fab_status results_sum_up(const fab_study_results *r, const fab_summary_request *request,
                                  fab_study_summary **out, fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_summariser *s = NULL;
-    study_rows rows = {.results = NULL};
+    FAB_OWNS(fab_summariser_free_owned) fab_summariser *s = NULL;
+    FAB_OWNS(study_rows_release) study_rows rows = {.results = NULL};
     bool more = false;
-    FAB_TRY(fab_summariser_new(request, &s, err));
-    FAB_TRY(study_rows_init(&rows, r, err));
-    FAB_TRY(study_rows_next(&rows, &more, err));
+    FAB_PASS(fab_summariser_new(request, &s, err));
+    FAB_PASS(study_rows_init(&rows, r, err));
+    FAB_PASS(study_rows_next(&rows, &more, err));
     while (more) {
-        FAB_TRY(fab_summariser_add(s, rows.row, rows.component, rows.n_components, err));
-        FAB_TRY(study_rows_next(&rows, &more, err));
+        FAB_PASS(fab_summariser_add(s, rows.row, rows.component, rows.n_components, err));
+        FAB_PASS(study_rows_next(&rows, &more, err));
     }
-    FAB_TRY(fab_summariser_finish(s, out, err));
-done:
-    study_rows_release(&rows);
-    fab_summariser_free(s);
-    return status;
+    return fab_summariser_finish(s, out, err);
 }
 
 static void tell_model(const fab_study_results *r, fab_failure_model *out) {

@@ -14,44 +14,37 @@
 
 /* "file:PATH" with the copy's path; other texts as they are. */
 static fab_status restore_text(const char *folder, const fab_plan *plan, const char *text, char **out, fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_str copy = FAB_STR_INIT;
+    FAB_OWNS(fab_str_release) fab_str copy = FAB_STR_INIT;
     if (strncmp(text, "file:", 5) == 0) {
         fab_str_add(&copy, "file:");
         const size_t length = fab_traffic_path_length(text + 5);
-        FAB_TRY(study_copy_of(folder, plan, text + 5, length, &copy, err));
+        FAB_PASS(study_copy_of(folder, plan, text + 5, length, &copy, err));
         fab_str_add(&copy, text + 5 + length);
     } else {
         fab_str_add(&copy, text);
     }
-    FAB_TRY(fab_str_status(&copy, err));
-    FAB_TRY((*out = fab_strdup(copy.data != NULL ? copy.data : "", err)) != NULL ? FAB_OK : FAB_ENOMEM);
-done:
-    fab_str_release(&copy);
-    return status;
+    FAB_PASS(fab_str_status(&copy, err));
+    return (*out = fab_strdup(copy.data != NULL ? copy.data : "", err)) != NULL ? FAB_OK : FAB_ENOMEM;
 }
 
 static fab_status restore_engine(const char *folder, const fab_plan *plan, fab_engine_spec *engine, fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_str text = FAB_STR_INIT;
+    FAB_OWNS(fab_str_release) fab_str text = FAB_STR_INIT;
     size_t at = 0;
     size_t n = 0;
     if (!fab_engine_path(engine->text, &at, &n)) {
         return FAB_OK;
     }
-    FAB_FAIL_IF(strchr(folder, ',') != NULL, err, FAB_EINPUT, folder,
-                "has a comma in its name, which the path in an engine's option cannot have");
+    FAB_REFUSE_IF(strchr(folder, ',') != NULL, err, FAB_EINPUT, folder,
+                  "has a comma in its name, which the path in an engine's option cannot have");
     fab_str_append(&text, engine->text, at);
-    FAB_TRY(study_copy_of(folder, plan, engine->text + at, n, &text, err));
+    FAB_PASS(study_copy_of(folder, plan, engine->text + at, n, &text, err));
     fab_str_add(&text, engine->text + at + n);
-    FAB_TRY(fab_str_status(&text, err));
-    FAB_FAIL_IF(text.length >= sizeof engine->text, err, FAB_EINPUT, folder,
-                "is too long a name: engine '%.40s...' has room for %zu characters", text.data,
-                sizeof engine->text - 1);
+    FAB_PASS(fab_str_status(&text, err));
+    FAB_REFUSE_IF(text.length >= sizeof engine->text, err, FAB_EINPUT, folder,
+                  "is too long a name: engine '%.40s...' has room for %zu characters", text.data,
+                  sizeof engine->text - 1);
     memcpy(engine->text, text.data, text.length + 1);
-done:
-    fab_str_release(&text);
-    return status;
+    return FAB_OK;
 }
 
 /* --- from the plan ------------------------------------------------------------------------------------------------ */
@@ -194,15 +187,10 @@ done:
 }
 
 fab_status fab_study_run(const fab_study_job *job, fab_study_tally *out, fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_plan plan = {.program = NULL};
-    study_scene scene = {.fabric = NULL};
+    FAB_OWNS(fab_plan_release) fab_plan plan = {.program = NULL};
+    FAB_OWNS(study_scene_release) study_scene scene = {.fabric = NULL};
     *out = (fab_study_tally){.n_scenarios = 0};
-    FAB_TRY(fab_plan_read(job->folder, &plan, err));
-    FAB_TRY(study_scene_restore(job->folder, &plan, job->program, job->max_bytes, job->n_threads, &scene, err));
-    FAB_TRY(run_scene(job, &plan, &scene, out, err));
-done:
-    study_scene_release(&scene);
-    fab_plan_release(&plan);
-    return status;
+    FAB_PASS(fab_plan_read(job->folder, &plan, err));
+    FAB_PASS(study_scene_restore(job->folder, &plan, job->program, job->max_bytes, job->n_threads, &scene, err));
+    return run_scene(job, &plan, &scene, out, err);
 }

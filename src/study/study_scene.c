@@ -48,14 +48,13 @@ static fab_status collect_class(study_scene *scene, fab_error *err) {
 }
 
 static fab_status collect_used(study_scene *scene, fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_scenario scenario = {.n_components = 0};
-    fab_component *c = NULL;
+    FAB_OWNS(fab_scenario_release) fab_scenario scenario = {.n_components = 0};
+    FAB_OWNED fab_component *c = NULL;
     size_t n = 0;
     size_t capacity = 0;
     for (uint64_t i = 0; i < fab_scenarios_count(scene->scenarios); i++) {
-        FAB_TRY(fab_scenarios_get(scene->scenarios, i, &scenario, err));
-        FAB_TRY(FAB_GROW(c, capacity, n + scenario.n_components + 1, err));
+        FAB_PASS(fab_scenarios_get(scene->scenarios, i, &scenario, err));
+        FAB_PASS(FAB_GROW(c, capacity, n + scenario.n_components + 1, err));
         for (size_t k = 0; k < scenario.n_components; k++) {
             c[n++] = normal(scenario.component[k]);
         }
@@ -63,10 +62,7 @@ static fab_status collect_used(study_scene *scene, fab_error *err) {
     scene->n_components = sort_unique(c, n);
     scene->component = c;
     c = NULL;
-done:
-    free(c);
-    fab_scenario_release(&scenario);
-    return status;
+    return FAB_OK;
 }
 
 /* Of a class all, unless scenarios are so few that they leave most of it alone. */
@@ -81,13 +77,12 @@ static fab_status collect_components(study_scene *scene, fab_error *err) {
 
 fab_status study_find_classes(const fab_context *context, const fab_policy *policies, size_t n_policies, bool times,
                               fab_scenarios *s, fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_permutations alike = {.n = 0};
-    fab_component *part = NULL;
+    FAB_OWNS(fab_permutations_release) fab_permutations alike = {.n = 0};
+    FAB_OWNED fab_component *part = NULL;
     if (s->source != SOURCE_CLASSES) {
         return FAB_OK;
     }
-    FAB_TRY(FAB_NEW(part, s->n, err));
+    FAB_PASS(FAB_NEW(part, s->n, err));
     for (uint32_t j = 0; j < s->n; j++) {
         part[j] = scenario_component(s, s->kind, j);
     }
@@ -98,12 +93,8 @@ fab_status study_find_classes(const fab_context *context, const fab_policy *poli
                                       .n = s->n,
                                       .k = s->k,
                                       .times = times};
-    FAB_TRY(symmetry_find(&request, &alike, err));
-    FAB_TRY(scenario_fold(s, &alike, err));
-done:
-    fab_permutations_release(&alike);
-    free(part);
-    return status;
+    FAB_PASS(symmetry_find(&request, &alike, err));
+    return scenario_fold(s, &alike, err);
 }
 
 /* --- halls -------------------------------------------------------------------------------------------------------- */
@@ -282,19 +273,16 @@ static fab_status describe_components(const study_scene *scene, fab_plan *plan, 
 }
 
 static fab_status describe_scenarios(const study_scene *scene, fab_plan *plan, fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_scenario scenario = {.n_components = 0};
+    FAB_OWNS(fab_scenario_release) fab_scenario scenario = {.n_components = 0};
     if (scene->scenarios->source != SOURCE_LIST) {
         return FAB_OK;
     }
-    FAB_TRY(FAB_NEW(plan->scenario_names, (size_t)plan->n_scenarios, err));
+    FAB_PASS(FAB_NEW(plan->scenario_names, (size_t)plan->n_scenarios, err));
     for (uint64_t i = 0; i < plan->n_scenarios; i++) {
-        FAB_TRY(fab_scenarios_get(scene->scenarios, i, &scenario, err));
-        FAB_TRY((plan->scenario_names[i] = fab_strdup(scenario.name, err)) != NULL ? FAB_OK : FAB_ENOMEM);
+        FAB_PASS(fab_scenarios_get(scene->scenarios, i, &scenario, err));
+        FAB_PASS((plan->scenario_names[i] = fab_strdup(scenario.name, err)) != NULL ? FAB_OK : FAB_ENOMEM);
     }
-done:
-    fab_scenario_release(&scenario);
-    return status;
+    return FAB_OK;
 }
 
 static fab_status describe_healthy(const study_scene *scene, fab_plan *plan, fab_error *err) {
@@ -462,8 +450,7 @@ fab_status study_copy_of(const char *folder, const fab_plan *plan, const char *g
 
 fab_status study_restore_design(const char *folder, const fab_plan *plan, fab_design *out, fab_error *err) {
     static const char KEY[] = "\nfabric.file=";
-    fab_status status = FAB_OK;
-    fab_str text = FAB_STR_INIT;
+    FAB_OWNS(fab_str_release) fab_str text = FAB_STR_INIT;
     const char *line = strstr(plan->design, KEY);
     if (line == NULL) {
         return fab_design_restore(plan->design, out, err);
@@ -471,11 +458,8 @@ fab_status study_restore_design(const char *folder, const fab_plan *plan, fab_de
     const char *given = line + strlen(KEY);
     size_t n = strcspn(given, "\n");
     fab_str_append(&text, plan->design, (size_t)(given - plan->design));
-    FAB_TRY(study_copy_of(folder, plan, given, n, &text, err));
+    FAB_PASS(study_copy_of(folder, plan, given, n, &text, err));
     fab_str_add(&text, given + n);
-    FAB_TRY(fab_str_status(&text, err));
-    FAB_TRY(fab_design_restore(text.data, out, err));
-done:
-    fab_str_release(&text);
-    return status;
+    FAB_PASS(fab_str_status(&text, err));
+    return fab_design_restore(text.data, out, err);
 }

@@ -29,6 +29,7 @@ typedef struct study_restored {
 fab_status study_restore(const char *folder, const fab_plan *plan, study_restored *out, fab_error *err) FAB_MUST_USE;
 /** NULL is fine. */
 void study_restored_free(study_restored *restored);
+FAB_OWNER(study_restored, study_restored_free)
 
 typedef struct study_scene {
     fab_assessment_request request; /* policies, times, rates: borrowed */

@@ -56,10 +56,9 @@ fab_status fab_phase_reserve(fab_phase_builder *builder, uint64_t capacity, fab_
     } while (0)
 
 fab_status fab_phase_sort(fab_phase *phase, uint32_t n_gpus, fab_error *err) {
-    fab_status status = FAB_OK;
-    uint64_t *scratch = NULL;
-    uint32_t *next = NULL;
-    uint32_t *place = NULL;
+    FAB_OWNED uint64_t *scratch = NULL;
+    FAB_OWNED uint32_t *next = NULL;
+    FAB_OWNED uint32_t *place = NULL;
     bool sorted = true;
     for (uint64_t i = 1; phase->all.n == 0 && i < phase->n_flows; i++) {
         sorted = sorted && phase->src[i - 1] <= phase->src[i];
@@ -67,8 +66,8 @@ fab_status fab_phase_sort(fab_phase *phase, uint32_t n_gpus, fab_error *err) {
     if (sorted) {
         return FAB_OK;
     }
-    FAB_TRY(FAB_NEW_ALL(phase->n_flows, err, scratch, place));
-    FAB_TRY(FAB_NEW(next, (size_t)n_gpus + 1, err));
+    FAB_PASS(FAB_NEW_ALL(phase->n_flows, err, scratch, place));
+    FAB_PASS(FAB_NEW(next, (size_t)n_gpus + 1, err));
     for (uint64_t i = 0; i < phase->n_flows; i++) {
         next[phase->src[i] + 1]++;
     }
@@ -83,9 +82,7 @@ fab_status fab_phase_sort(fab_phase *phase, uint32_t n_gpus, fab_error *err) {
     REORDER(phase->src, narrow, place, phase->n_flows);
     REORDER(phase->dst, narrow, place, phase->n_flows);
     REORDER(phase->comm, narrow, place, phase->n_flows);
-done:
-    FAB_FREE_ALL(scratch, next, place);
-    return status;
+    return FAB_OK;
 }
 
 fab_phase_builder fab_phase_of_all(const char *name, const char *collective, uint32_t first, uint32_t n,
@@ -120,8 +117,7 @@ typedef struct pair_count {
 } pair_count;
 
 fab_status fab_phase_number(fab_phase *phase, fab_error *err) {
-    fab_status status = FAB_OK;
-    pair_count *table = NULL;
+    FAB_OWNED pair_count *table = NULL;
     size_t size = 16;
     bool repeats = false;
     if (phase->all.n > 0 || pairs_ascend(phase)) {
@@ -130,8 +126,8 @@ fab_status fab_phase_number(fab_phase *phase, fab_error *err) {
     while (size < 2 * phase->n_flows) {
         size *= 2;
     }
-    FAB_TRY(FAB_NEW(table, size, err));
-    FAB_TRY(FAB_NEW(phase->ordinal, phase->n_flows, err));
+    FAB_PASS(FAB_NEW(table, size, err));
+    FAB_PASS(FAB_NEW(phase->ordinal, phase->n_flows, err));
     for (uint64_t i = 0; i < phase->n_flows; i++) {
         uint64_t pair = (uint64_t)phase->src[i] << 32 | phase->dst[i];
         size_t at = (size_t)fab_mix64(pair) & (size - 1);
@@ -146,9 +142,7 @@ fab_status fab_phase_number(fab_phase *phase, fab_error *err) {
         free(phase->ordinal);
         phase->ordinal = NULL;
     }
-done:
-    free(table);
-    return status;
+    return FAB_OK;
 }
 
 fab_status fab_phase_check(const fab_phase *phase, fab_error *err) {

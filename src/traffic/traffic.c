@@ -130,17 +130,13 @@ static void describe_job(const fab_job *job, fab_traffic *traffic) {
 
 /* The first job, on servers that the others leave it. */
 static fab_status resolve_first(const fab_design *design, const fab_fabric *fabric, fab_job *out, fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_design *placed = NULL;
+    FAB_OWNED fab_design *placed = NULL;
     if (design->n_jobs < 2) {
         return fab_job_resolve(design, fabric, out, err);
     }
-    FAB_TRY(FAB_NEW(placed, 1, err)); /* too large for a thread's stack */
-    FAB_TRY(fab_jobs_place(design, fabric, placed, err));
-    FAB_TRY(fab_job_resolve(placed, fabric, out, err));
-done:
-    free(placed);
-    return status;
+    FAB_PASS(FAB_NEW(placed, 1, err)); /* too large for a thread's stack */
+    FAB_PASS(fab_jobs_place(design, fabric, placed, err));
+    return fab_job_resolve(placed, fabric, out, err);
 }
 
 fab_status fab_traffic_default_model(const fab_design *design, const fab_fabric *fabric, fab_model *out,
@@ -156,20 +152,16 @@ fab_status fab_traffic_default_model(const fab_design *design, const fab_fabric 
 
 static fab_status make_job(const fab_wanted *wanted, const fab_design *design, const fab_fabric *fabric,
                            fab_traffic *traffic, fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_job job = {.servers = NULL};
-    FAB_TRY(resolve_first(design, fabric, &job, err));
-    FAB_TRY(fab_job_place(&job, fabric, traffic, err));
+    FAB_OWNS(fab_job_release) fab_job job = {.servers = NULL};
+    FAB_PASS(resolve_first(design, fabric, &job, err));
+    FAB_PASS(fab_job_place(&job, fabric, traffic, err));
     describe_job(&job, traffic);
-    FAB_TRY(fab_training_make(&job, fabric, wanted, traffic, err));
+    FAB_PASS(fab_training_make(&job, fabric, wanted, traffic, err));
     if (wanted->comm != FAB_NONE) {
         summarize_comm(traffic, wanted->comm);
     }
     /* Last, so that what is wrong in itself is named first. */
-    FAB_TRY(fab_job_check_memory(&job, fabric, err));
-done:
-    fab_job_release(&job);
-    return status;
+    return fab_job_check_memory(&job, fabric, err);
 }
 
 /* job:PHASE[,comm=K] */
@@ -226,37 +218,34 @@ static fab_status find_copy_rate(const fab_design *design, double *out_bps, fab_
 
 fab_status fab_traffic_make(const char *text, const fab_design *design, const fab_fabric *fabric, uint64_t seed,
                             fab_traffic *out, fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_traffic traffic = {.n_phases = 0};
+    FAB_OWNS(fab_traffic_release) fab_traffic traffic = {.n_phases = 0};
     if (strcmp(text, "job") == 0) {
         const fab_wanted all = {.text = text, .phase = NULL, .comm = FAB_NONE};
-        FAB_TRY(make_job(&all, design, fabric, &traffic, err));
+        FAB_PASS(make_job(&all, design, fabric, &traffic, err));
     } else if (strncmp(text, "job:", 4) == 0) {
-        FAB_TRY(make_phase_of_job(text, design, fabric, &traffic, err));
+        FAB_PASS(make_phase_of_job(text, design, fabric, &traffic, err));
     } else if (strncmp(text, "pattern:", 8) == 0) {
-        FAB_TRY(fab_pattern_make(text, design, fabric, seed, &traffic, err));
+        FAB_PASS(fab_pattern_make(text, design, fabric, seed, &traffic, err));
     } else if (strncmp(text, "file:", 5) == 0) {
-        FAB_TRY(fab_traffic_read(text + 5, fabric, &traffic, err));
+        FAB_PASS(fab_traffic_read(text + 5, fabric, &traffic, err));
     } else {
-        FAB_TRY(unknown_traffic(text, err));
+        FAB_PASS(unknown_traffic(text, err));
     }
     if (design != NULL && design->collective_note[0] != '\0') {
         SUMMARIZE(&traffic, "; %s", design->collective_note);
     }
     for (size_t i = 0; i < traffic.n_phases; i++) {
-        FAB_TRY(fab_phase_number(&traffic.phases[i], err));
+        FAB_PASS(fab_phase_number(&traffic.phases[i], err));
         fab_phase *p = &traffic.phases[i];
-        FAB_TRY(fab_phase_count_messages(fabric, p, err));
-        FAB_TRY(fab_phase_count_copies(fabric, p, err));
-        FAB_TRY(p->copied_bytes > 0 && p->copy_bps == 0 ? find_copy_rate(design, &p->copy_bps, err) : FAB_OK);
+        FAB_PASS(fab_phase_count_messages(fabric, p, err));
+        FAB_PASS(fab_phase_count_copies(fabric, p, err));
+        FAB_PASS(p->copied_bytes > 0 && p->copy_bps == 0 ? find_copy_rate(design, &p->copy_bps, err) : FAB_OK);
         bool is_part = i > 0 && p->run == p[-1].run && p->algorithm[0] != '\0';
         p->is_continued = is_part && (p[-1].is_continued || p[-1].message_bytes > 0);
     }
     *out = traffic;
     traffic = (fab_traffic){.n_phases = 0};
-done:
-    fab_traffic_release(&traffic);
-    return status;
+    return FAB_OK;
 }
 
 fab_status fab_traffic_front_end(const char *text, const fab_design *design, const fab_fabric *fabric,

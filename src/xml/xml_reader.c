@@ -388,13 +388,9 @@ done:
 }
 
 fab_status fab_xml_read(const char *path, fab_xml **out, fab_error *err) {
-    fab_str text = FAB_STR_INIT;
-    fab_status status = FAB_OK;
-    FAB_TRY(fab_read_file(path, FAB_XML_MAX_BYTES, &text, err));
-    FAB_TRY(fab_xml_parse(text.data, text.length, strcmp(path, "-") == 0 ? "stdin" : path, out, err));
-done:
-    fab_str_release(&text);
-    return status;
+    FAB_OWNS(fab_str_release) fab_str text = FAB_STR_INIT;
+    FAB_PASS(fab_read_file(path, FAB_XML_MAX_BYTES, &text, err));
+    return fab_xml_parse(text.data, text.length, strcmp(path, "-") == 0 ? "stdin" : path, out, err);
 }
 
 void fab_xml_free(fab_xml *xml) {

@@ -48,6 +48,7 @@ typedef struct fab_masked_hops fab_masked_hops;
 /** @param[in] index  Borrowed, must outlive `out`, as everything there. */
 fab_status fab_masked_hops_new(const fab_hops_index *index, fab_masked_hops **out, fab_error *err) FAB_MUST_USE;
 void fab_masked_hops_free(fab_masked_hops *hops);
+FAB_OWNER(fab_masked_hops, fab_masked_hops_free)
 
 /**
  * Next hops of a switch towards leaf column `leaf`: none where there is no route or the switch is the leaf. Valid until

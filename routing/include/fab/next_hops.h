@@ -38,6 +38,7 @@ static inline fab_link_id fab_next_hop(const fab_next_hop_list *list, uint32_t i
 fab_status fab_next_hops_new(const fab_fabric *fabric, const uint64_t *dead_link, fab_next_hops **out,
                              fab_error *err) FAB_MUST_USE;
 void fab_next_hops_free(fab_next_hops *next_hops);
+FAB_OWNER(fab_next_hops, fab_next_hops_free)
 
 /** Switches with a NIC attached: the destination leaves, columns 0 ... n - 1. */
 uint32_t fab_next_hops_n_leaves(const fab_next_hops *next_hops);
@@ -91,6 +92,7 @@ typedef struct fab_switch_classes {
 fab_status fab_switch_classes_find(const fab_fabric *fabric, const fab_next_hops *next_hops, fab_switch_classes **out,
                                    fab_error *err) FAB_MUST_USE;
 void fab_switch_classes_free(fab_switch_classes *classes);
+FAB_OWNER(fab_switch_classes, fab_switch_classes_free)
 
 /** Whether x is the same for all links of a class. Shape [n_links]. O(links). */
 bool fab_switch_classes_agree(const fab_switch_classes *classes, const double *x);

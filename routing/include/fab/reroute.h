@@ -34,6 +34,7 @@ typedef struct fab_baseline_request {
  */
 fab_status fab_baseline_new(const fab_baseline_request *request, fab_baseline **out, fab_error *err) FAB_MUST_USE;
 void fab_baseline_free(fab_baseline *baseline);
+FAB_OWNER(fab_baseline, fab_baseline_free)
 
 /** Routes and loads of the healthy fabric. Routes are empty where the router splits. Shape of loads: [n_links], bit/s.
  */
@@ -67,6 +68,7 @@ typedef struct fab_reroute fab_reroute;
 /** @param[in] baseline  Borrowed, must outlive `out`. */
 fab_status fab_reroute_new(const fab_baseline *baseline, fab_reroute **out, fab_error *err) FAB_MUST_USE;
 void fab_reroute_free(fab_reroute *reroute);
+FAB_OWNER(fab_reroute, fab_reroute_free)
 
 /** When failures are looked at. */
 typedef enum fab_reroute_when {

@@ -24,12 +24,14 @@ typedef struct fab_dag fab_dag;
 fab_status fab_dag_new(const fab_fabric *fabric, const fab_next_hops *next_hops, fab_dag **out,
                        fab_error *err) FAB_MUST_USE;
 void fab_dag_free(fab_dag *dag);
+FAB_OWNER(fab_dag, fab_dag_free)
 
 /** Its switch classes; NULL: none, or no DAG. Borrowed. */
 const fab_switch_classes *fab_dag_classes(const fab_dag *dag);
 
 /** How switches split what they hold: fab_router_split(). */
 void fab_split_free(fab_split *split);
+FAB_OWNER(fab_split, fab_split_free)
 
 /** Evenly over all minimal next hops. */
 const fab_split *fab_split_even(void);

@@ -20,6 +20,7 @@ typedef struct fab_pair_links {
 fab_status fab_pair_walk_new(const fab_fabric *fabric, const fab_next_hops *next_hops, const fab_split *split,
                              fab_pair_walk **out, fab_error *err) FAB_MUST_USE;
 void fab_pair_walk_free(fab_pair_walk *walk);
+FAB_OWNER(fab_pair_walk, fab_pair_walk_free)
 
 /**
  * From now on links that are alike are taken as one: the lowest, with the share of all of them together.

@@ -210,14 +210,13 @@ FAB_ORDER_KEYS(suspect_order, fab_suspect, FAB_ORDER(a->kind == FAB_SUSPECT_ERRO
                FAB_ORDER(a->server, b->server));
 
 fab_status observe_evidence(observation *o, fab_error *err) {
-    fab_status status = FAB_OK;
     fab_observed *out = o->out;
-    double *waits = NULL;
-    FAB_TRY(FAB_NEW(waits, observe_n_classes(o->fabric), err));
+    FAB_OWNED double *waits = NULL;
+    FAB_PASS(FAB_NEW(waits, observe_n_classes(o->fabric), err));
     add_overloaded(o);
-    FAB_TRY(add_unequal(o, err));
+    FAB_PASS(add_unequal(o, err));
     add_errors(o);
-    FAB_TRY(find_waits(o, waits, err));
+    FAB_PASS(find_waits(o, waits, err));
     for (uint32_t i = 0; i < out->n_suspects; i++) {
         fab_suspect *s = &out->suspects[i];
         if (s->kind == FAB_SUSPECT_HOST) {
@@ -227,12 +226,10 @@ fab_status observe_evidence(observation *o, fab_error *err) {
         }
         s->job_ratio = job_part(o, s);
     }
-    FAB_TRY(observe_ranks(o, err));
+    FAB_PASS(observe_ranks(o, err));
     for (uint32_t i = 0; i < out->n_suspects; i++) {
         observe_name_ranks(o, &out->suspects[i]);
     }
     FAB_SORT(out->suspects, out->n_suspects, suspect_order);
-done:
-    free(waits);
-    return status;
+    return FAB_OK;
 }

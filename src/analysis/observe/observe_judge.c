@@ -118,21 +118,20 @@ static fab_status judge_hosts(observation *o, fab_error *err) {
 }
 
 fab_status observe_judge(observation *o, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_fabric *f = o->fabric;
-    double *numbers = NULL;
+    FAB_OWNED double *numbers = NULL;
     uint64_t n_tests = 1;
-    FAB_TRY(FAB_NEW_ALL(f->n_links, err, o->deviation, numbers));
-    FAB_TRY(FAB_NEW(o->spread_of, observe_n_classes(f), err));
+    FAB_PASS(FAB_NEW_ALL(f->n_links, err, o->deviation, numbers));
+    FAB_PASS(FAB_NEW(o->spread_of, observe_n_classes(f), err));
     for (fab_link_id l = 0; l < f->n_links; l++) {
         o->deviation[l] = is_judged(o, l) ? o->measured[l] / (o->scale * o->predicted[l]) - 1 : NAN;
         n_tests += isfinite(o->deviation[l]);
     }
     for (size_t c = 0; c < observe_n_classes(f); c++) {
-        FAB_TRY(judge_class(o, c, numbers, err));
+        FAB_PASS(judge_class(o, c, numbers, err));
     }
     widen_few(o);
-    FAB_TRY(judge_hosts(o, err));
+    FAB_PASS(judge_hosts(o, err));
     o->sure = observe_sure(n_tests);
     for (size_t c = 0; c < observe_n_classes(f); c++) {
         double limit = observe_limit(o->spread_of[c], o->sure);
@@ -140,9 +139,7 @@ fab_status observe_judge(observation *o, fab_error *err) {
     }
     o->out->least_host = observe_limit(o->host_spread, o->sure);
     o->out->judged_links = n_tests - 1;
-done:
-    free(numbers);
-    return status;
+    return FAB_OK;
 }
 
 /* --- imbalance ---------------------------------------------------------------------------------------------------- */

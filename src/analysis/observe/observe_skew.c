@@ -11,7 +11,6 @@
 #include "fab/memory.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define ROUNDS 4     /* of weights */
@@ -167,12 +166,11 @@ static void join_ends(observation *o, const double *skew) {
 }
 
 fab_status observe_skew(observation *o, fab_error *err) {
-    fab_status status = FAB_OK;
-    double *skew = NULL;
+    FAB_OWNED double *skew = NULL;
     size_t n_boxes = (size_t)fab_n_switches(o->fabric) + o->fabric->n_servers;
-    FAB_TRY(FAB_NEW(skew, n_boxes, err));
-    FAB_TRY(FAB_NEW_ALL(o->fabric->n_links, err, o->measured, o->gap));
-    FAB_TRY(find_skews(o, skew, n_boxes, err));
+    FAB_PASS(FAB_NEW(skew, n_boxes, err));
+    FAB_PASS(FAB_NEW_ALL(o->fabric->n_links, err, o->measured, o->gap));
+    FAB_PASS(find_skews(o, skew, n_boxes, err));
     join_ends(o, skew);
     double middle = 0;
     double *copy = skew; /* no longer needed in its order */
@@ -181,7 +179,5 @@ fab_status observe_skew(observation *o, fab_error *err) {
         copy[i] -= middle;
     }
     o->out->read_skew = o->out->two_ended_links > 0 ? observe_spread(copy, n_boxes) : NAN;
-done:
-    free(skew);
-    return status;
+    return FAB_OK;
 }

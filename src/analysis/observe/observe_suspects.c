@@ -8,7 +8,6 @@
 #include "fab/order.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define CANDIDATES 384               /* the surest links and hosts that are tried */
@@ -158,31 +157,27 @@ static fab_status keep_segments(search *s, const fab_router *router, const fab_p
 }
 
 static fab_status keep_routes(search *s, const fab_router *router, size_t p, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_context *context = s->o->request->context;
     const fab_phase *phase = &s->o->traffic->phases[p];
     uint64_t seed = fab_context_seed(context, router) + s->o->out->fitting_draw;
     const fab_offer *offer = NULL;
-    double *rate = NULL;
-    fab_routes routes = {.n_flows = 0};
-    FAB_TRY(fab_context_offer(context, p, &offer, err));
-    FAB_TRY(FAB_NEW(rate, phase->n_flows, err));
+    FAB_OWNED double *rate = NULL;
+    FAB_OWNS(fab_routes_release) fab_routes routes = {.n_flows = 0};
+    FAB_PASS(fab_context_offer(context, p, &offer, err));
+    FAB_PASS(FAB_NEW(rate, phase->n_flows, err));
     for (uint64_t i = 0; i < phase->n_flows; i++) {
         rate[i] = fab_offer_rate(offer, phase, i);
     }
-    FAB_TRY(fab_route_flows(router, phase, 0, (uint32_t)phase->n_flows, rate, seed, &routes, err));
+    FAB_PASS(fab_route_flows(router, phase, 0, (uint32_t)phase->n_flows, rate, seed, &routes, err));
     for (uint32_t i = 0; i < routes.n_flows; i++) {
         fab_flow flow = fab_phase_flow(phase, i);
         uint32_t n = routes.flow_first[i + 1] - routes.flow_first[i];
         for (uint32_t q = routes.flow_first[i]; q < routes.flow_first[i + 1]; q++) {
-            FAB_TRY(keep_path(s, routes.link + routes.path_first[q], routes.path_first[q + 1] - routes.path_first[q],
-                              flow.src, (double)flow.bytes / n, err));
+            FAB_PASS(keep_path(s, routes.link + routes.path_first[q], routes.path_first[q + 1] - routes.path_first[q],
+                               flow.src, (double)flow.bytes / n, err));
         }
     }
-done:
-    fab_routes_release(&routes);
-    free(rate);
-    return status;
+    return FAB_OK;
 }
 
 static fab_status find_paths(search *s, fab_error *err) {

@@ -34,27 +34,23 @@ static fab_status write_plan(const void *patch, FILE *out, fab_error *err) {
 
 static fab_status write_patch(const cli_options *options, const fab_design *design, const fab_fabric_result *fabric,
                               const fab_fabric *graph, FILE *out, fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_floor *floor = NULL;
-    fab_prices *prices = NULL;
-    FAB_TRY(FAB_NEW(prices, 1, err));
-    FAB_TRY(fab_prices_read(design->prices, prices, err));
-    FAB_TRY(fab_floor_is_said(&fabric->spec) ? fab_floor_make(&fabric->spec, graph, &floor, err) : FAB_OK);
+    FAB_OWNS(fab_floor_free_owned) fab_floor *floor = NULL;
+    FAB_OWNED fab_prices *prices = NULL;
+    FAB_PASS(FAB_NEW(prices, 1, err));
+    FAB_PASS(fab_prices_read(design->prices, prices, err));
+    FAB_PASS(fab_floor_is_said(&fabric->spec) ? fab_floor_make(&fabric->spec, graph, &floor, err) : FAB_OK);
     fab_patch patch = {.spec = &fabric->spec, .fabric = graph, .floor = floor, .prices = prices};
     if (is_stdout(options->patch)) {
-        FAB_TRY(fab_patch_write(&patch, out, err));
-        goto done;
+        FAB_PASS(fab_patch_write(&patch, out, err));
+        return FAB_OK;
     }
-    FAB_TRY(fab_save_file(options->patch, options->force, write_plan, &patch, err));
+    FAB_PASS(fab_save_file(options->patch, options->force, write_plan, &patch, err));
     if (!options->quiet) {
         char count[32];
         (void)fprintf(stderr, "fabriscope: %s cables written to %s%s\n", fab_format_count(count, fabric->counts.cables),
                       options->patch, floor == NULL ? "; racks are empty: the design says nothing of them" : "");
     }
-done:
-    fab_floor_free(floor);
-    free(prices);
-    return status;
+    return FAB_OK;
 }
 
 static const cli_option OPTION_VERIFY = {"verify", NULL,
@@ -86,31 +82,24 @@ static fab_status build_report(const cli_options *options, const fab_result *res
 }
 
 static fab_status build_run(const cli_options *options, FILE *out, fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_design *design = NULL;
-    fab_fabric *graph = NULL;
-    fab_result result = {0};
-    cli_failed failed = {.floor = NULL};
-    FAB_TRY(cli_check_out(options, err));
-    FAB_TRY(cli_check_exports(options, err));
-    FAB_TRY(check_patch(options, err));
-    FAB_TRY(cli_open_design(options, options->operands.items[0], &design, err));
-    FAB_TRY(cli_result_init(options, FAB_COMMAND_BUILD, 1, &result, err));
-    FAB_TRY(fab_fabric_measure(design, &result.fabrics[0], &graph, err));
-    FAB_TRY(fab_view_check(graph, options->view, err));
+    FAB_OWNED fab_design *design = NULL;
+    FAB_OWNS(fab_fabric_free_owned) fab_fabric *graph = NULL;
+    FAB_OWNS(fab_result_release) fab_result result = {0};
+    FAB_OWNS(cli_failed_release) cli_failed failed = {.floor = NULL};
+    FAB_PASS(cli_check_out(options, err));
+    FAB_PASS(cli_check_exports(options, err));
+    FAB_PASS(check_patch(options, err));
+    FAB_PASS(cli_open_design(options, options->operands.items[0], &design, err));
+    FAB_PASS(cli_result_init(options, FAB_COMMAND_BUILD, 1, &result, err));
+    FAB_PASS(fab_fabric_measure(design, &result.fabrics[0], &graph, err));
+    FAB_PASS(fab_view_check(graph, options->view, err));
     result.graph = graph;
     result.engine = design->n_engines == 1 ? &design->engines[0] : NULL;
-    FAB_TRY(cli_mark_failed(options, &result, &failed, err));
-    FAB_TRY(options->verify ? verify(&result.fabrics[0], graph, err) : FAB_OK);
-    FAB_TRY(options->patch != NULL ? write_patch(options, design, &result.fabrics[0], graph, out, err) : FAB_OK);
-    FAB_TRY(fab_find_warnings(&result, err));
-    FAB_TRY(build_report(options, &result, out, err));
-done:
-    fab_result_release(&result);
-    cli_failed_release(&failed);
-    fab_fabric_free(graph);
-    free(design);
-    return status;
+    FAB_PASS(cli_mark_failed(options, &result, &failed, err));
+    FAB_PASS(options->verify ? verify(&result.fabrics[0], graph, err) : FAB_OK);
+    FAB_PASS(options->patch != NULL ? write_patch(options, design, &result.fabrics[0], graph, out, err) : FAB_OK);
+    FAB_PASS(fab_find_warnings(&result, err));
+    return build_report(options, &result, out, err);
 }
 
 static const cli_option OPTION_PATCH = {

@@ -54,16 +54,15 @@ done:
 }
 
 static fab_status grow(const cli_options *options, fab_result *result, fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_fabric *graph = NULL;
-    fab_fabric *before_graph = NULL;
-    fab_fabric_result *before = NULL;
+    FAB_OWNS(fab_fabric_free_owned) fab_fabric *graph = NULL;
+    FAB_OWNS(fab_fabric_free_owned) fab_fabric *before_graph = NULL;
+    FAB_OWNED fab_fabric_result *before = NULL;
     size_t n = count_steps(options->steps);
     const char *at = options->steps;
-    FAB_FAIL_IF(options->operands.n != 1, err, FAB_EUSAGE, NULL, "option --steps: one design grows, not %zu",
-                options->operands.n);
-    FAB_TRY(FAB_NEW(result->growth, n, err));
-    FAB_TRY(FAB_NEW(before, 1, err));
+    FAB_REFUSE_IF(options->operands.n != 1, err, FAB_EUSAGE, NULL, "option --steps: one design grows, not %zu",
+                  options->operands.n);
+    FAB_PASS(FAB_NEW(result->growth, n, err));
+    FAB_PASS(FAB_NEW(before, 1, err));
     for (size_t i = 0; i < n; i++) {
         char gpus[24];
         size_t length = strcspn(at, ",");
@@ -71,41 +70,33 @@ static fab_status grow(const cli_options *options, fab_result *result, fab_error
         at += length + (at[length] == ',');
         free(result->fabrics[0].front_end);
         memset(&result->fabrics[0], 0, sizeof result->fabrics[0]);
-        FAB_TRY(measure_step(options, gpus, &result->fabrics[0], &graph, err));
-        FAB_FAIL_IF(i > 0 && result->fabrics[0].counts.gpus <= before->counts.gpus, err, FAB_EUSAGE, NULL,
-                    "option --steps: %.20s does not grow: a step has more GPUs than the one before", gpus);
-        FAB_TRY(fab_growth_step_of(i > 0 ? before : NULL, before_graph, &result->fabrics[0], graph, &result->growth[i],
-                                   err));
+        FAB_PASS(measure_step(options, gpus, &result->fabrics[0], &graph, err));
+        FAB_REFUSE_IF(i > 0 && result->fabrics[0].counts.gpus <= before->counts.gpus, err, FAB_EUSAGE, NULL,
+                      "option --steps: %.20s does not grow: a step has more GPUs than the one before", gpus);
+        FAB_PASS(fab_growth_step_of(i > 0 ? before : NULL, before_graph, &result->fabrics[0], graph, &result->growth[i],
+                                    err));
         result->n_growth++;
         *before = result->fabrics[0];
         fab_fabric_free(before_graph);
         before_graph = graph;
         graph = NULL;
     }
-done:
-    free(before);
-    fab_fabric_free(before_graph);
-    fab_fabric_free(graph);
-    return status;
+    return FAB_OK;
 }
 
 static fab_status cost_run(const cli_options *options, FILE *out, fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_result result = {0};
-    FAB_TRY(cli_check_out(options, err));
-    FAB_TRY(cli_result_init(options, FAB_COMMAND_COST, options->operands.n, &result, err));
-    FAB_TRY(options->steps != NULL ? grow(options, &result, err) : FAB_OK);
+    FAB_OWNS(fab_result_release) fab_result result = {0};
+    FAB_PASS(cli_check_out(options, err));
+    FAB_PASS(cli_result_init(options, FAB_COMMAND_COST, options->operands.n, &result, err));
+    FAB_PASS(options->steps != NULL ? grow(options, &result, err) : FAB_OK);
     for (size_t i = 0; options->steps == NULL && i < result.n_fabrics; i++) {
         fab_fabric_result *fabric = &result.fabrics[i];
-        FAB_TRY(cost_measure(options, options->operands.items[i], fabric, err));
+        FAB_PASS(cost_measure(options, options->operands.items[i], fabric, err));
         double baseline_usd = result.fabrics[0].cost.total_usd;
         fabric->reduction_ratio = i > 0 && baseline_usd > 0 ? 1 - fabric->cost.total_usd / baseline_usd : 0;
     }
-    FAB_TRY(fab_find_warnings(&result, err));
-    FAB_TRY(cli_report(options, &result, out, err));
-done:
-    fab_result_release(&result);
-    return status;
+    FAB_PASS(fab_find_warnings(&result, err));
+    return cli_report(options, &result, out, err);
 }
 
 static const char *const EXAMPLES[] = {

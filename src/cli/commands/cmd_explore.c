@@ -49,8 +49,7 @@ fab_status cli_explore_hold(fab_error *err) {
 
 /* Opens the job that the words ask for, unless it is the one that is held. */
 static fab_status open_job(const cli_options *options, fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_str words = FAB_STR_INIT;
+    FAB_OWNS(fab_str_release) fab_str words = FAB_STR_INIT;
     for (size_t i = 0; i < options->n_words; i++) {
         if (strcmp(options->words[i], "--fail") == 0) {
             i++;
@@ -58,17 +57,15 @@ static fab_status open_job(const cli_options *options, fab_error *err) {
             fab_str_printf(&words, "%s\n", options->words[i]);
         }
     }
-    FAB_TRY(fab_str_status(&words, err));
+    FAB_PASS(fab_str_status(&words, err));
     if (held.words == NULL || strcmp(held.words, words.data) != 0) {
         let_go();
-        FAB_TRY((held.words = fab_strdup(words.data, err)) != NULL ? FAB_OK : FAB_ENOMEM);
-        FAB_TRY(cli_session_open(options, FAB_COMMAND_RUN, "job", &held.session, err));
+        FAB_PASS((held.words = fab_strdup(words.data, err)) != NULL ? FAB_OK : FAB_ENOMEM);
+        FAB_PASS(cli_session_open(options, FAB_COMMAND_RUN, "job", &held.session, err));
         held.session.further.is_held = CLI_HOLDS;
     }
     held.session.options = options;
-done:
-    fab_str_release(&words);
-    return status;
+    return FAB_OK;
 }
 
 /* The report of `run` as a page that carries the program's own core: see src/cli/core. */

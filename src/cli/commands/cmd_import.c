@@ -126,27 +126,21 @@ static fab_status check_overrides(const cli_options *options, fab_error *err) {
 
 /* "installed:" with file and format as further overrides: paths may hold what a one-line form is cut at. */
 static fab_status read_design(const cli_options *options, fab_design *out, fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_str file = FAB_STR_INIT;
-    fab_str format = FAB_STR_INIT;
-    const char **list = NULL;
+    FAB_OWNS(fab_str_release) fab_str file = FAB_STR_INIT;
+    FAB_OWNS(fab_str_release) fab_str format = FAB_STR_INIT;
+    FAB_OWNED const char **list = NULL;
     size_t n = options->overrides.n;
-    FAB_TRY(FAB_NEW(list, n + 2, err));
+    FAB_PASS(FAB_NEW(list, n + 2, err));
     if (n > 0) {
         memcpy(list, options->overrides.items, n * sizeof *list);
     }
     fab_str_printf(&file, "fabric.file=%s", options->operands.items[0]);
     fab_str_printf(&format, "fabric.format=%s", options->input_format != NULL ? options->input_format : "");
-    FAB_TRY(fab_str_status(&file, err));
-    FAB_TRY(fab_str_status(&format, err));
+    FAB_PASS(fab_str_status(&file, err));
+    FAB_PASS(fab_str_status(&format, err));
     list[n++] = file.data;
     list[n++] = format.data;
-    FAB_TRY(fab_design_read_within("installed:", list, n, options->max_memory, out, err));
-done:
-    free(list);
-    fab_str_release(&file);
-    fab_str_release(&format);
-    return status;
+    return fab_design_read_within("installed:", list, n, options->max_memory, out, err);
 }
 
 static const char *summary_of(const char *format) {
@@ -159,52 +153,41 @@ static const char *summary_of(const char *format) {
 }
 
 static fab_status save(const cli_options *options, const fab_imported *imported, fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_str path = FAB_STR_INIT;
-    FAB_TRY(path_from(options->output, imported->path, &path, err));
+    FAB_OWNS(fab_str_release) fab_str path = FAB_STR_INIT;
+    FAB_PASS(path_from(options->output, imported->path, &path, err));
     const written w = {options, imported, path.data};
-    status = fab_save_file(options->output, options->force, write_design, &w, err);
-done:
-    fab_str_release(&path);
-    return status;
+    return fab_save_file(options->output, options->force, write_design, &w, err);
 }
 
 static fab_status import_run(const cli_options *options, FILE *out, fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_design *design = NULL;
-    fab_fabric *fabric = NULL;
-    fab_structure *net = NULL;
-    fab_result result = {0};
+    FAB_OWNED fab_design *design = NULL;
+    FAB_OWNS(fab_fabric_free_owned) fab_fabric *fabric = NULL;
+    FAB_OWNS(fab_structure_free_owned) fab_structure *net = NULL;
+    FAB_OWNS(fab_result_release) fab_result result = {0};
     fab_imported imported = {.path = options->operands.items[0], .output = options->output};
-    FAB_TRY(FAB_NEW(design, 1, err));
-    FAB_TRY(cli_check_out(options, err));
-    FAB_TRY(cli_check_new_file(options, options->output, err));
-    FAB_TRY(check_overrides(options, err));
+    FAB_PASS(FAB_NEW(design, 1, err));
+    FAB_PASS(cli_check_out(options, err));
+    FAB_PASS(cli_check_new_file(options, options->output, err));
+    FAB_PASS(check_overrides(options, err));
     bool is_input = strcmp(options->operands.items[0], "-") == 0;
-    FAB_FAIL_IF(is_input && options->output != NULL, err, FAB_EUSAGE, NULL,
-                "option --output: a design names its file, and standard input has no name");
+    FAB_REFUSE_IF(is_input && options->output != NULL, err, FAB_EUSAGE, NULL,
+                  "option --output: a design names its file, and standard input has no name");
     /* else named by the override that it becomes */
-    FAB_FAIL_IF(!is_input && access(options->operands.items[0], R_OK) != 0, err, FAB_EIO, options->operands.items[0],
-                "cannot be read: %s", strerror(errno));
-    FAB_TRY(cli_result_init(options, FAB_COMMAND_IMPORT, 0, &result, err));
-    FAB_TRY(read_design(options, design, err));
-    FAB_TRY(fab_topology_build(&design->fabric, &fabric, NULL, err));
+    FAB_REFUSE_IF(!is_input && access(options->operands.items[0], R_OK) != 0, err, FAB_EIO, options->operands.items[0],
+                  "cannot be read: %s", strerror(errno));
+    FAB_PASS(cli_result_init(options, FAB_COMMAND_IMPORT, 0, &result, err));
+    FAB_PASS(read_design(options, design, err));
+    FAB_PASS(fab_topology_build(&design->fabric, &fabric, NULL, err));
     fab_structure_options how = fab_design_installed_options(&design->fabric);
-    FAB_TRY(fab_structure_read(imported.path, &how, &net, err));
+    FAB_PASS(fab_structure_read(imported.path, &how, &net, err));
     imported.net = net;
     imported.spec = &design->fabric;
     imported.fabric = fabric;
     cli_tell_left_cables(options, net->net);
     imported.format = summary_of(net->net->format);
     result.imported = &imported;
-    FAB_TRY(options->output != NULL ? save(options, &imported, err) : FAB_OK);
-    FAB_TRY(cli_report(options, &result, out, err));
-done:
-    fab_result_release(&result);
-    fab_structure_free(net);
-    fab_fabric_free(fabric);
-    free(design);
-    return status;
+    FAB_PASS(options->output != NULL ? save(options, &imported, err) : FAB_OK);
+    return cli_report(options, &result, out, err);
 }
 
 static const char *const EXAMPLES[] = {

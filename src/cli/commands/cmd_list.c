@@ -41,16 +41,15 @@ static void add_tapers(cli_table *table, const fab_counts *counts) {
 }
 
 static fab_status fill_presets(cli_table *table, fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_design *design = NULL;
-    FAB_TRY(FAB_NEW(design, 1, err));
+    FAB_OWNED fab_design *design = NULL;
+    FAB_PASS(FAB_NEW(design, 1, err));
     for (const fab_builtin *b = fab_builtin_presets; b->name != NULL; b++) {
         char name[FAB_NAME_SIZE];
         char text[FAB_NAME_SIZE + 8];
         fab_counts counts = {0};
         (void)snprintf(text, sizeof text, "preset:%s", stem(name, sizeof name, b->name));
-        FAB_TRY(fab_design_read(text, NULL, 0, design, err));
-        FAB_TRY(fab_topology_predict(&design->fabric, &counts, err));
+        FAB_PASS(fab_design_read(text, NULL, 0, design, err));
+        FAB_PASS(fab_topology_predict(&design->fabric, &counts, err));
         cli_table_add(table, "%s", name);
         cli_table_add(table, "%s", design->fabric.family);
         cli_table_add_number(table, (double)counts.gpus);
@@ -59,10 +58,7 @@ static fab_status fill_presets(cli_table *table, fab_error *err) {
         cli_table_add_number(table, (double)counts.switches);
         cli_table_add(table, "%s", design->source);
     }
-    FAB_TRY(cli_table_status(table, err));
-done:
-    free(design);
-    return status;
+    return cli_table_status(table, err);
 }
 
 static void add_number_or_blank(cli_table *table, double value) {
@@ -156,18 +152,14 @@ static void list_add_switch(cli_table *table, const fab_prices *prices, double r
 }
 
 static fab_status fill_catalogs(cli_table *table, fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_catalog *catalog = NULL;
-    FAB_TRY(FAB_NEW(catalog, 1, err));
+    FAB_OWNED fab_catalog *catalog = NULL;
+    FAB_PASS(FAB_NEW(catalog, 1, err));
     for (const fab_builtin *b = fab_builtin_catalogs; b->name != NULL; b++) {
         char name[FAB_NAME_SIZE];
-        FAB_TRY(fab_catalog_read(stem(name, sizeof name, b->name), catalog, err));
+        FAB_PASS(fab_catalog_read(stem(name, sizeof name, b->name), catalog, err));
         add_texts(table, (const char *[]){name, catalog->source});
     }
-    FAB_TRY(cli_table_status(table, err));
-done:
-    free(catalog);
-    return status;
+    return cli_table_status(table, err);
 }
 
 static fab_status fill_published(cli_table *table, fab_error *err) {

@@ -126,8 +126,7 @@ static const cli_option OPTION_TIME_LIMIT = {
 static fab_status read_replayed(const cli_options *options, const char *profile, fab_design **out, fab_str *text,
                                 fab_error *err) {
     char line[128];
-    fab_status status = FAB_OK;
-    fab_design *design = NULL;
+    FAB_OWNED fab_design *design = NULL;
     const bool is_asked = cli_is_given(options, &OPTION_OBJECTIVE);
     const bool has_job = options->jobs.n > 0;
     if (is_asked ? options->search.objective != FAB_OBJECTIVE_TOKENS : !has_job) {
@@ -142,8 +141,8 @@ static fab_status read_replayed(const cli_options *options, const char *profile,
     FAB_REFUSE_IF(options->jobs.n == 0, err, FAB_EUSAGE, NULL,
                   "--objective tokens needs a job: --job model=NAME (see 'list models')");
     (void)snprintf(line, sizeof line, "clos:gpus=%" PRIu64 ",gpus-per-server=1,domain=1", options->search.gpus);
-    FAB_TRY(cli_open_design(options, line, &design, err)); /* of which the job, the engine and the prices count */
-    FAB_TRY(fab_design_set_job(design, 0, "plan", "auto", "plan", err));
+    FAB_PASS(cli_open_design(options, line, &design, err)); /* of which the job, the engine and the prices count */
+    FAB_PASS(fab_design_set_job(design, 0, "plan", "auto", "plan", err));
     (void)snprintf(design->prices, sizeof design->prices, "%s", profile);
     if (options->engines.n == 0) {
         design->engines[0] = (fab_engine_spec){.text = "spray", .where = "default engine"};
@@ -152,12 +151,10 @@ static fab_status read_replayed(const cli_options *options, const char *profile,
         fab_str_printf(text, "%s%s", i == 0 ? "--job " : ",", options->jobs.items[i]);
     }
     fab_str_printf(text, ",plan=auto --engine %s", design->engines[0].text);
-    FAB_TRY(fab_str_status(text, err));
+    FAB_PASS(fab_str_status(text, err));
     *out = design;
     design = NULL;
-done:
-    free(design);
-    return status;
+    return FAB_OK;
 }
 
 static fab_status search(const cli_options *options, const fab_catalog *catalog, const fab_prices *prices,
@@ -196,42 +193,37 @@ static fab_status search(const cli_options *options, const fab_catalog *catalog,
 /* The winner as a fabric of its own, with bill of materials and graph. */
 static fab_status measure_winner(const cli_options *options, const fab_optimum *optimum, const char *prices,
                                  fab_fabric_result *out, fab_fabric **out_graph, fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_design *design = NULL;
-    FAB_TRY(FAB_NEW(design, 1, err));
-    FAB_TRY(fab_design_read(optimum->winner.design, NULL, 0, design, err));
+    FAB_OWNED fab_design *design = NULL;
+    FAB_PASS(FAB_NEW(design, 1, err));
+    FAB_PASS(fab_design_read(optimum->winner.design, NULL, 0, design, err));
     (void)snprintf(design->prices, sizeof design->prices, "%s", prices);
     (void)snprintf(design->name, sizeof design->name, "optimum");
     design->fabric.max_bytes = options->max_memory;
-    FAB_TRY(fab_fabric_measure(design, out, out_graph, err));
-done:
-    free(design);
-    return status;
+    return fab_fabric_measure(design, out, out_graph, err);
 }
 
 static fab_status optimize_run(const cli_options *options, FILE *out, fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_catalog *catalog = NULL;
-    fab_prices *prices = NULL;
-    fab_optimum *optimum = NULL;
-    fab_fabric *graph = NULL;
-    fab_design *replayed = NULL;
-    fab_str replay_options = FAB_STR_INIT;
-    fab_result result = {0};
-    FAB_TRY(cli_needs(options->command, options->search.gpus > 0, "--gpus N", err));
+    FAB_OWNED fab_catalog *catalog = NULL;
+    FAB_OWNED fab_prices *prices = NULL;
+    FAB_OWNS(fab_optimum_free_owned) fab_optimum *optimum = NULL;
+    FAB_OWNS(fab_fabric_free_owned) fab_fabric *graph = NULL;
+    FAB_OWNED fab_design *replayed = NULL;
+    FAB_OWNS(fab_str_release) fab_str replay_options = FAB_STR_INIT;
+    FAB_OWNS(fab_result_release) fab_result result = {0};
+    FAB_PASS(cli_needs(options->command, options->search.gpus > 0, "--gpus N", err));
     cli_keep_freed_memory();
-    FAB_TRY(cli_check_out(options, err));
-    FAB_TRY(cli_check_new_file(options, options->certificate, err));
-    FAB_TRY(FAB_NEW_ALL(1, err, catalog, prices));
-    FAB_TRY(fab_catalog_read(options->search.catalog != NULL ? options->search.catalog : FAB_DEFAULT_CATALOG, catalog,
-                             err));
-    FAB_TRY(options->search.families != NULL ? keep_families(catalog, options->search.families, err) : FAB_OK);
+    FAB_PASS(cli_check_out(options, err));
+    FAB_PASS(cli_check_new_file(options, options->certificate, err));
+    FAB_PASS(FAB_NEW_ALL(1, err, catalog, prices));
+    FAB_PASS(fab_catalog_read(options->search.catalog != NULL ? options->search.catalog : FAB_DEFAULT_CATALOG, catalog,
+                              err));
+    FAB_PASS(options->search.families != NULL ? keep_families(catalog, options->search.families, err) : FAB_OK);
     const char *profile = options->prices != NULL ? options->prices : catalog->prices;
-    FAB_TRY(fab_prices_read(profile, prices, err));
-    FAB_TRY(read_replayed(options, profile, &replayed, &replay_options, err));
-    FAB_TRY(search(options, catalog, prices, replayed, replay_options.data, &optimum, err));
-    FAB_TRY(cli_result_init(options, FAB_COMMAND_OPTIMIZE, 1, &result, err));
-    FAB_TRY(measure_winner(options, optimum, profile, &result.fabrics[0], &graph, err));
+    FAB_PASS(fab_prices_read(profile, prices, err));
+    FAB_PASS(read_replayed(options, profile, &replayed, &replay_options, err));
+    FAB_PASS(search(options, catalog, prices, replayed, replay_options.data, &optimum, err));
+    FAB_PASS(cli_result_init(options, FAB_COMMAND_OPTIMIZE, 1, &result, err));
+    FAB_PASS(measure_winner(options, optimum, profile, &result.fabrics[0], &graph, err));
     result.graph = graph;
     result.optimum = optimum;
     if (replayed != NULL) {
@@ -239,17 +231,10 @@ static fab_status optimize_run(const cli_options *options, FILE *out, fab_error 
                                  .plan = &optimum->tokens.plan,
                                  .engine = replayed->engines[0].text,
                                  .n_seeds = optimum->winner.draws};
-        FAB_TRY(cli_see(options, &shown, &result, err));
+        FAB_PASS(cli_see(options, &shown, &result, err));
     }
-    FAB_TRY(cli_certify_optimum(options, &result, err));
-    FAB_TRY(cli_report(options, &result, out, err));
-done:
-    fab_result_release(&result);
-    fab_fabric_free(graph);
-    fab_optimum_free(optimum);
-    fab_str_release(&replay_options);
-    FAB_FREE_ALL(prices, catalog, replayed);
-    return status;
+    FAB_PASS(cli_certify_optimum(options, &result, err));
+    return cli_report(options, &result, out, err);
 }
 
 static const char *const EXAMPLES[] = {

@@ -81,38 +81,36 @@ done:
 }
 
 static fab_status route_run(const cli_options *options, FILE *out, fab_error *err) {
-    fab_status status = FAB_OK;
-    cli_session session = {.options = NULL};
+    FAB_OWNS(cli_session_release) cli_session session = {.options = NULL};
     bool more = options->advise.on || options->certificate != NULL || options->dump != NULL || options->explain != NULL;
-    FAB_FAIL_IF(cli_is_front_end(options->traffic) && more, err, FAB_EUNSUPPORTED, NULL,
-                "traffic of the front-end: --advise, --certificate, --dump and --explain know the first network only");
-    FAB_TRY(options->explain != NULL ? cli_check_explain(options, err) : FAB_OK);
-    FAB_FAIL_IF(options->weak_parts.n > 0 && options->dump != NULL && to_stdout(options), err, FAB_EUSAGE, NULL,
-                "option --degrade: --dump - takes the place of the report that compares");
-    FAB_FAIL_IF(options->failed_parts.n > 0 && options->dump != NULL && to_stdout(options), err, FAB_EUSAGE, NULL,
-                "option --fail: --dump - takes the place of the report");
-    FAB_FAIL_IF(options->dump == NULL && options->dump_format == CLI_DUMP_LFT, err, FAB_EUSAGE, NULL,
-                "option --dump-format: there is no --dump FILE");
-    FAB_TRY(options->dump != NULL ? check_dump(options, err) : FAB_OK);
-    FAB_TRY(cli_check_new_file(options, options->certificate, err));
-    FAB_TRY(cli_check_out(options, err));
-    FAB_TRY(cli_check_exports(options, err));
-    FAB_TRY(cli_session_open(options, FAB_COMMAND_ROUTE, options->traffic != NULL ? options->traffic : "job", &session,
-                             err));
+    FAB_REFUSE_IF(
+        cli_is_front_end(options->traffic) && more, err, FAB_EUNSUPPORTED, NULL,
+        "traffic of the front-end: --advise, --certificate, --dump and --explain know the first network only");
+    FAB_PASS(options->explain != NULL ? cli_check_explain(options, err) : FAB_OK);
+    FAB_REFUSE_IF(options->weak_parts.n > 0 && options->dump != NULL && to_stdout(options), err, FAB_EUSAGE, NULL,
+                  "option --degrade: --dump - takes the place of the report that compares");
+    FAB_REFUSE_IF(options->failed_parts.n > 0 && options->dump != NULL && to_stdout(options), err, FAB_EUSAGE, NULL,
+                  "option --fail: --dump - takes the place of the report");
+    FAB_REFUSE_IF(options->dump == NULL && options->dump_format == CLI_DUMP_LFT, err, FAB_EUSAGE, NULL,
+                  "option --dump-format: there is no --dump FILE");
+    FAB_PASS(options->dump != NULL ? check_dump(options, err) : FAB_OK);
+    FAB_PASS(cli_check_new_file(options, options->certificate, err));
+    FAB_PASS(cli_check_out(options, err));
+    FAB_PASS(cli_check_exports(options, err));
+    FAB_PASS(cli_session_open(options, FAB_COMMAND_ROUTE, options->traffic != NULL ? options->traffic : "job", &session,
+                              err));
     if (options->explain != NULL) {
-        FAB_TRY(cli_explain(&session, out, err));
-        goto done;
+        FAB_PASS(cli_explain(&session, out, err));
+        return FAB_OK;
     }
-    FAB_TRY(options->dump != NULL ? dump(&session, out, err) : FAB_OK);
+    FAB_PASS(options->dump != NULL ? dump(&session, out, err) : FAB_OK);
     if (options->dump == NULL || !to_stdout(options)) {
-        FAB_TRY(cli_session_report(&session, out, err));
+        FAB_PASS(cli_session_report(&session, out, err));
     } else if (options->certificate != NULL) {
-        FAB_TRY(fab_fabric_measure(session.design, &session.result.fabrics[0], &session.graph, err));
-        FAB_TRY(cli_certify(&session, err));
+        FAB_PASS(fab_fabric_measure(session.design, &session.result.fabrics[0], &session.graph, err));
+        FAB_PASS(cli_certify(&session, err));
     }
-done:
-    cli_session_release(&session);
-    return status;
+    return FAB_OK;
 }
 
 static const cli_option OPTION_DUMP = {"dump", "FILE",

@@ -1,16 +1,12 @@
 #include "cli.h"
 
 static fab_status run_design(const cli_options *options, FILE *out, fab_error *err) {
-    fab_status status = FAB_OK;
-    cli_session session = {.options = NULL};
-    FAB_TRY(cli_check_out(options, err));
-    FAB_TRY(cli_check_exports(options, err));
-    FAB_TRY(cli_check_new_file(options, options->certificate, err));
-    FAB_TRY(cli_session_open(options, FAB_COMMAND_RUN, "job", &session, err));
-    FAB_TRY(cli_session_report(&session, out, err));
-done:
-    cli_session_release(&session);
-    return status;
+    FAB_OWNS(cli_session_release) cli_session session = {.options = NULL};
+    FAB_PASS(cli_check_out(options, err));
+    FAB_PASS(cli_check_exports(options, err));
+    FAB_PASS(cli_check_new_file(options, options->certificate, err));
+    FAB_PASS(cli_session_open(options, FAB_COMMAND_RUN, "job", &session, err));
+    return cli_session_report(&session, out, err);
 }
 
 static const char *const EXAMPLES[] = {

@@ -5,7 +5,6 @@
 #include "fab/memory.h"
 #include "fab/published.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* A command of a source as if it had been typed. */
@@ -22,12 +21,11 @@ static void typed_release(typed_command *typed) {
 
 /* Words are separated by single blanks, and none holds one. */
 static fab_status typed_parse(const char *text, typed_command *out, fab_error *err) {
-    fab_status status = FAB_OK;
-    typed_command typed = {.text = NULL};
+    FAB_OWNS(typed_release) typed_command typed = {.text = NULL};
     size_t length = strlen(text);
     int n = 0;
-    FAB_TRY(FAB_NEW(typed.text, length + 1, err));
-    FAB_TRY(FAB_NEW(typed.words, length / 2 + 2, err));
+    FAB_PASS(FAB_NEW(typed.text, length + 1, err));
+    FAB_PASS(FAB_NEW(typed.words, length / 2 + 2, err));
     memcpy(typed.text, text, length);
     for (char *at = typed.text; at != NULL && *at != '\0';) {
         char *blank = strchr(at, ' ');
@@ -38,14 +36,12 @@ static fab_status typed_parse(const char *text, typed_command *out, fab_error *e
         at = blank;
     }
     const cli_command *command = n > 0 ? cli_find_command(typed.words[0]) : NULL;
-    FAB_FAIL_IF(command == NULL || command->run == NULL || command == &cli_command_validate, err, FAB_EINPUT, NULL,
-                "'%.60s' is no command whose result has figures", text);
-    FAB_TRY(cli_options_parse(command, n - 1, typed.words + 1, &typed.options, err));
+    FAB_REFUSE_IF(command == NULL || command->run == NULL || command == &cli_command_validate, err, FAB_EINPUT, NULL,
+                  "'%.60s' is no command whose result has figures", text);
+    FAB_PASS(cli_options_parse(command, n - 1, typed.words + 1, &typed.options, err));
     *out = typed;
+    typed = (typed_command){.text = NULL};
     return FAB_OK;
-done:
-    typed_release(&typed);
-    return status;
 }
 
 static fab_status fail_in_row(const fab_published_row *row, fab_status status, const fab_error *inner, fab_error *err) {
@@ -160,22 +156,18 @@ static fab_status digest_of_job(fab_design *design, char out[17], fab_error *err
 
 /* Whether a command builds this design and trains its jobs on it. */
 static fab_status is_same_design(const char *command, const char *digest, bool *out, fab_error *err) {
-    fab_status status = FAB_OK;
-    typed_command typed = {.text = NULL};
-    fab_design *design = NULL;
+    FAB_OWNS(typed_release) typed_command typed = {.text = NULL};
+    FAB_OWNED fab_design *design = NULL;
     char other[17];
     *out = false;
     if (strncmp(command, "run ", 4) != 0 && strncmp(command, "build ", 6) != 0) {
         return FAB_OK;
     }
-    FAB_TRY(typed_parse(command, &typed, err));
-    FAB_TRY(cli_open_design(&typed.options, typed.options.operands.items[0], &design, err));
-    FAB_TRY(digest_of_job(design, other, err));
+    FAB_PASS(typed_parse(command, &typed, err));
+    FAB_PASS(cli_open_design(&typed.options, typed.options.operands.items[0], &design, err));
+    FAB_PASS(digest_of_job(design, other, err));
     *out = strcmp(other, digest) == 0;
-done:
-    typed_release(&typed);
-    free(design);
-    return status;
+    return FAB_OK;
 }
 
 /* Keeps the rows that are of this design and that the result has figures for. */
@@ -202,20 +194,17 @@ static fab_status keep_rows_of(const char *digest, const fab_result *result, fab
 
 fab_status cli_find_published(const cli_options *options, const fab_design *design, fab_result *result,
                               fab_published *out, fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_design *copy = NULL;
+    FAB_OWNED fab_design *copy = NULL;
     char digest[17];
     if (result->command != FAB_COMMAND_RUN || options->take != NULL) {
         return FAB_OK;
     }
-    FAB_TRY(FAB_NEW(copy, 1, err));
+    FAB_PASS(FAB_NEW(copy, 1, err));
     *copy = *design;
-    FAB_TRY(digest_of_job(copy, digest, err));
+    FAB_PASS(digest_of_job(copy, digest, err));
     cli_keep_freed_memory(); /* a design is some megabytes, and dozens are read here, one after another */
-    FAB_TRY(fab_published_read(NULL, out, err));
-    FAB_TRY(keep_rows_of(digest, result, out, err));
+    FAB_PASS(fab_published_read(NULL, out, err));
+    FAB_PASS(keep_rows_of(digest, result, out, err));
     result->published = out->n_rows > 0 ? out : NULL;
-done:
-    free(copy);
-    return status;
+    return FAB_OK;
 }

@@ -54,8 +54,7 @@ fab_status cli_explain_model(const char *text, FILE *out, fab_error *err) {
                                          {"Bytes", "bytes", true},
                                          {"GPUs at least", "least_gpus", true},
                                          {"To serve many", "serving_gpus", true}};
-    fab_status status = FAB_OK;
-    cli_table table = {.columns = COLUMNS, .n_columns = sizeof COLUMNS / sizeof COLUMNS[0]};
+    FAB_OWNS(cli_table_release) cli_table table = {.columns = COLUMNS, .n_columns = sizeof COLUMNS / sizeof COLUMNS[0]};
     fab_gpu gpu;
     const char *source = NULL;
     double parameters = 0;
@@ -65,13 +64,13 @@ fab_status cli_explain_model(const char *text, FILE *out, fab_error *err) {
     if (with != NULL) {
         *with = '\0';
     }
-    FAB_TRY(find_model(name, &parameters, &source, err));
-    FAB_TRY(fab_gpu_read(with != NULL ? with + 5 : "h100-80gb", NULL, &gpu, err));
+    FAB_PASS(find_model(name, &parameters, &source, err));
+    FAB_PASS(fab_gpu_read(with != NULL ? with + 5 : "h100-80gb", NULL, &gpu, err));
     fill(parameters, &gpu, &table);
-    FAB_TRY(cli_table_status(&table, err));
+    FAB_PASS(cli_table_status(&table, err));
     (void)fprintf(out, "%s: %.4g billion parameters, on %s of %.0f GB\n\n", name, parameters * 1e-9, gpu.name,
                   gpu.memory_bytes * 1e-9);
-    FAB_TRY(cli_table_text(&table, WIDTH, out, err));
+    FAB_PASS(cli_table_text(&table, WIDTH, out, err));
     (void)fputc('\n', out);
     cli_wrap(
         "At least: parameters x bytes x 1.25 / memory of one, the rule of thumb; in training 18 bytes, of weights, "
@@ -86,7 +85,5 @@ fab_status cli_explain_model(const char *text, FILE *out, fab_error *err) {
         (void)fputs("Source of the model: ", out);
         cli_wrap(source, 21, 0, WIDTH, out);
     }
-done:
-    cli_table_release(&table);
-    return status;
+    return FAB_OK;
 }

@@ -6,7 +6,6 @@
 #include "fab/units.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 
 #define WIDTH 100
 
@@ -53,18 +52,17 @@ fab_status cli_explain_server(const char *path, FILE *out, fab_error *err) {
         {"GPU", "gpu", false},           {"NUMA", "numa", true},          {"PCIe switch", "pcie_switch", false},
         {"Nearest NICs", "nics", false}, {"GPUs there", "sharing", true}, {"PCIe", "pcie_bps", true},
         {"NVLink", "nvlink_bps", true}};
-    fab_status status = FAB_OK;
-    fab_server_shape *s = NULL;
-    cli_table table = {.columns = COLUMNS, .n_columns = sizeof COLUMNS / sizeof COLUMNS[0]};
+    FAB_OWNED fab_server_shape *s = NULL;
+    FAB_OWNS(cli_table_release) cli_table table = {.columns = COLUMNS, .n_columns = sizeof COLUMNS / sizeof COLUMNS[0]};
     char rate[40];
-    FAB_TRY(FAB_NEW(s, 1, err));
-    FAB_TRY(fab_server_read(path, s, err));
+    FAB_PASS(FAB_NEW(s, 1, err));
+    FAB_PASS(fab_server_read(path, s, err));
     server_fill(s, &table);
-    FAB_TRY(cli_table_status(&table, err));
+    FAB_PASS(cli_table_status(&table, err));
     (void)fprintf(out, "%" PRIu32 " GPU%s and %" PRIu32 " NIC%s%s%s in a server\n\n", s->n_gpus,
                   s->n_gpus == 1 ? "" : "s", s->n_nics, s->n_nics == 1 ? "" : "s", s->nic_bps > 0 ? " of " : "",
                   s->nic_bps > 0 ? fab_quantity_format(rate, s->nic_bps, FAB_UNIT_RATE) : "");
-    FAB_TRY(cli_table_text(&table, WIDTH, out, err));
+    FAB_PASS(cli_table_text(&table, WIDTH, out, err));
     (void)fputs(
         "\nPCIe: the slowest link between the GPU and its nearest NICs; NVLink: all links of the GPU; both per\n"
         "direction.\n",
@@ -76,7 +74,7 @@ fab_status cli_explain_server(const char *path, FILE *out, fab_error *err) {
     }
     if (!s->is_even) {
         (void)fprintf(out, "No server of a design: %s.\n", s->uneven);
-        goto done;
+        return FAB_OK;
     }
     (void)fprintf(out,
                   "A design takes it by server=FILE, which is: gpus-per-server=%" PRIu32 ",nics-per-server=%" PRIu32,
@@ -85,8 +83,5 @@ fab_status cli_explain_server(const char *path, FILE *out, fab_error *err) {
     print_setting("nic", s->nic_bps, out);
     print_setting("domain-rate", s->nvlink_bps, out);
     (void)fputc('\n', out);
-done:
-    cli_table_release(&table);
-    free(s);
-    return status;
+    return FAB_OK;
 }

@@ -9,8 +9,6 @@
 #include "fab/memory.h"
 #include "fab/what_if.h"
 
-#include <stdlib.h>
-
 const cli_option cli_option_interference = {
     "interference", NULL,
     "with several jobs: also every network phase of a job against every one of another, and what it slows",
@@ -76,20 +74,17 @@ fab_status cli_check_further(const cli_options *options, const fab_design *desig
 
 static fab_status degrade(const cli_options *options, const fab_replay *base, fab_result *result, cli_further *out,
                           fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_weak_part *parts = NULL;
+    FAB_OWNED fab_weak_part *parts = NULL;
     size_t n = options->weak_parts.n;
-    FAB_TRY(FAB_NEW(parts, n, err));
+    FAB_PASS(FAB_NEW(parts, n, err));
     for (size_t i = 0; i < n; i++) {
-        FAB_TRY(fab_weak_part_parse(options->weak_parts.items[i], &parts[i], err));
+        FAB_PASS(fab_weak_part_parse(options->weak_parts.items[i], &parts[i], err));
     }
-    FAB_TRY(fab_degraded_run(base, result, parts, n, &out->degradation, err));
+    FAB_PASS(fab_degraded_run(base, result, parts, n, &out->degradation, err));
     result->degradation = out->degradation;
     out->overlay = (fab_overlay){.residual = out->degradation->link_residual};
     result->overlay = &out->overlay;
-done:
-    free(parts);
-    return status;
+    return FAB_OK;
 }
 
 fab_status cli_hold_failures(const fab_context *context, cli_further *out, fab_error *err) {

@@ -103,15 +103,15 @@ static fab_status show_print(const cli_options *options, const fab_study_results
 
 static fab_status show_report(const cli_options *options, const fab_study_results *results, FILE *out, fab_error *err) {
     const fab_plan *plan = fab_study_results_plan(results);
-    fab_status status = FAB_OK;
-    fab_study_summary *summary = NULL;
-    fab_fabric *graph = NULL;
-    fab_result result = {0};
+    FAB_OWNS(fab_study_summary_free_owned) fab_study_summary *summary = NULL;
+    FAB_OWNS(fab_fabric_free_owned) fab_fabric *graph = NULL;
+    FAB_OWNS(fab_result_release) fab_result result = {0};
     fab_overlay overlay = {.criticality = NULL};
-    FAB_TRY(fab_study_summarise(results, options->top > 0 ? (size_t)options->top : FAB_STUDY_TOP, true, &summary, err));
-    FAB_TRY(choose_variant(options, summary, err));
-    FAB_TRY(cli_result_init(options, FAB_COMMAND_STUDY, 1, &result, err));
-    FAB_TRY(fab_fabric_measure(fab_study_results_design(results), &result.fabrics[0], &graph, err));
+    FAB_PASS(
+        fab_study_summarise(results, options->top > 0 ? (size_t)options->top : FAB_STUDY_TOP, true, &summary, err));
+    FAB_PASS(choose_variant(options, summary, err));
+    FAB_PASS(cli_result_init(options, FAB_COMMAND_STUDY, 1, &result, err));
+    FAB_PASS(fab_fabric_measure(fab_study_results_design(results), &result.fabrics[0], &graph, err));
     (void)snprintf(result.fabrics[0].digest, sizeof result.fabrics[0].digest, "%s", plan->digest); /* as planned */
     overlay = overlay_of(summary, graph);
     result.graph = graph;
@@ -121,13 +121,8 @@ static fab_status show_report(const cli_options *options, const fab_study_result
     result.n_seeds = summary->n_seeds > 1 ? summary->n_seeds : 1;
     (void)snprintf(result.traffic, sizeof result.traffic, "%s", summary->traffic);
     const certified what = {options, results, summary};
-    FAB_TRY(cli_certify_with(options, certify_study, &what, err));
-    FAB_TRY(show_print(options, results, &result, out, err));
-done:
-    fab_result_release(&result);
-    fab_study_summary_free(summary);
-    fab_fabric_free(graph);
-    return status;
+    FAB_PASS(cli_certify_with(options, certify_study, &what, err));
+    return show_print(options, results, &result, out, err);
 }
 
 fab_status cli_check_study_show(const cli_options *options, fab_error *err) {
@@ -138,20 +133,16 @@ fab_status cli_check_study_show(const cli_options *options, fab_error *err) {
 }
 
 static fab_status show_run(const cli_options *options, FILE *out, fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_study_results *results = NULL;
-    FAB_TRY(cli_needs(options->command, options->store != NULL, "--store DIR", err));
-    FAB_TRY(cli_check_study_show(options, err));
-    FAB_TRY(fab_study_results_open(options->store, &results, err));
+    FAB_OWNS(fab_study_results_close_owned) fab_study_results *results = NULL;
+    FAB_PASS(cli_needs(options->command, options->store != NULL, "--store DIR", err));
+    FAB_PASS(cli_check_study_show(options, err));
+    FAB_PASS(fab_study_results_open(options->store, &results, err));
     if (wants_rows(options) && options->out == NULL && options->exports.n == 0 && options->certificate == NULL) {
-        FAB_TRY(fab_study_write_csv(results, out, err));
-        goto done;
+        FAB_PASS(fab_study_write_csv(results, out, err));
+        return FAB_OK;
     }
-    FAB_TRY(show_report(options, results, out, err));
-    FAB_TRY(save_rows(options, results, err));
-done:
-    fab_study_results_close(results);
-    return status;
+    FAB_PASS(show_report(options, results, out, err));
+    return save_rows(options, results, err);
 }
 
 static const char *const EXAMPLES[] = {

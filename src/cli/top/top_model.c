@@ -78,10 +78,9 @@ done:
 
 /* The job under the engine and seed of a state, in place of what is open. */
 static fab_status reopen(top_model *m, const top_state *state, fab_error *err) {
-    fab_status status = FAB_OK;
     cli_options options = *m->options;
-    cli_session session = {.options = NULL};
-    fab_what_if *what_if = NULL;
+    FAB_OWNS(cli_session_release) cli_session session = {.options = NULL};
+    FAB_OWNS(fab_what_if_close_owned) fab_what_if *what_if = NULL;
     const fab_failures *answer = NULL;
     const char *engine = m->engines[state->engine].text;
     if (m->tell != NULL) {
@@ -93,9 +92,9 @@ static fab_status reopen(top_model *m, const top_state *state, fab_error *err) {
     options.seed = state->seed;
     options.n_seeds = 1;
     options.quiet = true; /* progress would be drawn over the lists */
-    FAB_TRY(open_session(&options, &session, &what_if, err));
+    FAB_PASS(open_session(&options, &session, &what_if, err));
     session.options = m->options;
-    FAB_TRY(ask(what_if, state, &answer, err));
+    FAB_PASS(ask(what_if, state, &answer, err));
     fab_what_if_close(m->what_if);
     cli_session_release(&m->session);
     m->session = session;
@@ -103,10 +102,7 @@ static fab_status reopen(top_model *m, const top_state *state, fab_error *err) {
     m->answer = answer;
     session = (cli_session){.options = NULL};
     what_if = NULL;
-done:
-    fab_what_if_close(what_if);
-    cli_session_release(&session);
-    return status;
+    return FAB_OK;
 }
 
 /* Turns to a state, which is taken over; `now` stays where that fails. `keeps`: for undo. */

@@ -211,8 +211,7 @@ static void select_again(top_view *v) {
 }
 
 fab_status top_view_refresh(const top_model *m, top_view *v, fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_ranked *list = NULL;
+    FAB_OWNED fab_ranked *list = NULL;
     const fab_fabric *f = top_fabric(m);
     size_t n = 0;
     free(v->item);
@@ -228,8 +227,8 @@ fab_status top_view_refresh(const top_model *m, top_view *v, fab_error *err) {
         (void)snprintf(v->note, sizeof v->note, "%.64s has too many paths under this engine", v->phase_name);
         return FAB_OK;
     }
-    FAB_TRY(v->kind == TOP_FLOWS ? find_flows(m, v, err) : FAB_OK);
-    FAB_TRY(FAB_NEW(list, (size_t)f->n_links + f->n_nodes + f->n_servers + m->now.n + v->flows.n_flows, err));
+    FAB_PASS(v->kind == TOP_FLOWS ? find_flows(m, v, err) : FAB_OK);
+    FAB_PASS(FAB_NEW(list, (size_t)f->n_links + f->n_nodes + f->n_servers + m->now.n + v->flows.n_flows, err));
     if (v->kind == TOP_PHASES) {
         n = rank_phases(m, v, list);
     } else if (v->kind == TOP_LINKS) {
@@ -243,8 +242,8 @@ fab_status top_view_refresh(const top_model *m, top_view *v, fab_error *err) {
             list[n] = (fab_ranked){0, (uint32_t)n};
         }
     }
-    FAB_TRY(fab_ranked_sort(list, n, err));
-    FAB_TRY(take_ranked(v, list, n, err));
+    FAB_PASS(fab_ranked_sort(list, n, err));
+    FAB_PASS(take_ranked(v, list, n, err));
     if (n == 0 && v->note[0] == '\0') {
         (void)snprintf(v->note, sizeof v->note, "%s",
                        v->kind == TOP_BROKEN  ? "Nothing is broken: k kills what is selected elsewhere, b what you name"
@@ -252,7 +251,5 @@ fab_status top_view_refresh(const top_model *m, top_view *v, fab_error *err) {
                                               : "Nothing of this phase is in the network");
     }
     select_again(v);
-done:
-    free(list);
-    return status;
+    return FAB_OK;
 }

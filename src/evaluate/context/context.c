@@ -249,21 +249,18 @@ static void fill_from_base(fab_context_request *q) {
 }
 
 fab_status fab_context_new(const fab_context_request *request, fab_context **out, fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_context *c = NULL;
-    FAB_TRY(FAB_NEW(c, 1, err));
+    FAB_OWNS(fab_context_free_owned) fab_context *c = NULL;
+    FAB_PASS(FAB_NEW(c, 1, err));
     c->what = *request;
     if (request->base != NULL) {
         fill_from_base(&c->what);
     }
-    FAB_TRY(FAB_NEW(c->parts, 1, err));
+    FAB_PASS(FAB_NEW(c->parts, 1, err));
     fab_once_init(c->parts->once, PART_N);
-    FAB_TRY(engines_init(c, err));
+    FAB_PASS(engines_init(c, err));
     *out = c;
     c = NULL;
-done:
-    fab_context_free(c);
-    return status;
+    return FAB_OK;
 }
 
 static void parts_free(fab_context *c) {

@@ -6,7 +6,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* Phases of one place follow each other. */
@@ -112,10 +111,9 @@ fab_status fab_iterate_times(const fab_traffic *traffic, const fab_job_times *ti
 
 fab_status fab_iterate_transport(const fab_traffic *traffic, const fab_result *result, size_t engine, double nic_s,
                                  const fab_paces *paces, fab_iteration *out, fab_error *err) {
-    fab_status status = FAB_OK;
     fab_job_times times = {.paces = paces};
-    fab_iteration *fluid = NULL;
-    FAB_TRY(FAB_NEW(fluid, 1, err));
+    FAB_OWNED fab_iteration *fluid = NULL;
+    FAB_PASS(FAB_NEW(fluid, 1, err));
     for (size_t i = 0; i < result->n_phases; i++) {
         const fab_phase *phase = &traffic->phases[i];
         const fab_engine_result *mine = &result->phases[i].engines[engine];
@@ -123,20 +121,18 @@ fab_status fab_iterate_transport(const fab_traffic *traffic, const fab_result *r
         (void)fab_iterate_add(phase->name, mine->fluid_s.mean > 0 ? mine->fluid_s.mean : mine->transfer_s.mean,
                               mine->latency_s - steps * nic_s, result->phases[i].network_flows > 0, &times);
     }
-    FAB_TRY(fab_iterate_times(traffic, &times, NULL, out, result->fabrics[0].spec.max_bytes, fluid, err));
+    FAB_PASS(fab_iterate_times(traffic, &times, NULL, out, result->fabrics[0].spec.max_bytes, fluid, err));
     out->fluid_time_s = fluid->time_s;
     out->transport_s = out->at_means_s - fluid->time_s;
     out->transport_ratio = out->transport_s / fluid->time_s;
-done:
-    free(fluid);
-    return status;
+    return FAB_OK;
 }
 
 fab_status fab_iterate_with(const fab_traffic *given, const fab_result *result, size_t engine, const double *transfer_s,
                             const fab_compute_model *compute, const fab_iteration *chosen, fab_iteration *out,
                             fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_traffic *traffic = NULL; /* as its phases were measured: of chunks that are chosen, the result may have more */
+    /* As its phases were measured: of chunks that are chosen, the result may have more. */
+    FAB_OWNED fab_traffic *traffic = NULL;
     fab_job_times times = {.tp = {.transfer_s = 0}};
     const fab_fabric_result *fabric = &result->fabrics[0];
     uint64_t spare_gpus = fabric->spec.spares * fabric->spec.gpus_per_server; /* are there for all */
@@ -146,11 +142,11 @@ fab_status fab_iterate_with(const fab_traffic *given, const fab_result *result, 
                         .network_usd_per_year = usd_per_year,
                         .chosen = chosen,
                         .max_bytes = fabric->spec.max_bytes};
-    FAB_TRY(FAB_NEW(traffic, 1, err));
+    FAB_PASS(FAB_NEW(traffic, 1, err));
     *traffic = *given;
     traffic->job.interleave = result->ranks > 0 ? result->job.interleave : given->job.interleave;
-    FAB_TRY(iterate_gather(result, engine, transfer_s, &times, err));
-    FAB_TRY(iterate_times(traffic, &times, &how, out, err));
+    FAB_PASS(iterate_gather(result, engine, transfer_s, &times, err));
+    FAB_PASS(iterate_times(traffic, &times, &how, out, err));
     out->at_means_s = out->time_s;
     out->network_share_ratio = share;
     (void)snprintf(out->engine, sizeof out->engine, "%s", result->phases[0].engines[engine].engine);
@@ -162,9 +158,7 @@ fab_status fab_iterate_with(const fab_traffic *given, const fab_result *result, 
         out->training = fab_training_estimate(&traffic->job, out, fab_model_active_parameters(&traffic->model),
                                               traffic->job.train_tokens);
     }
-done:
-    free(traffic);
-    return status;
+    return FAB_OK;
 }
 
 static const size_t PARTS[] = {
@@ -210,21 +204,20 @@ static void iterate_settle(const fab_traffic *traffic, const double *time_s, dou
 fab_status fab_iterate_seeds(const fab_traffic *traffic, const fab_result *result, size_t engine,
                              const double *transfer_s, const fab_paces *paces, uint64_t n_seeds, fab_iteration *out,
                              fab_error *err) {
-    fab_status status = FAB_OK;
-    double *time_s = NULL;
-    double *values = NULL;
+    FAB_OWNED double *time_s = NULL;
+    FAB_OWNED double *values = NULL;
     fab_iteration mean = *out;
     const timing how = {.chosen = out, .max_bytes = result->fabrics[0].spec.max_bytes};
     for (size_t k = 0; k < N_PARTS; k++) {
         *part_of(&mean, k) = 0;
     }
-    FAB_TRY(FAB_NEW_ALL(n_seeds, err, time_s, values));
+    FAB_PASS(FAB_NEW_ALL(n_seeds, err, time_s, values));
     for (uint64_t i = 0; i < n_seeds; i++) {
         fab_job_times times = {.tp = {.transfer_s = 0}};
         fab_iteration it;
-        FAB_TRY(iterate_gather(result, engine, transfer_s + i * result->n_phases, &times, err));
+        FAB_PASS(iterate_gather(result, engine, transfer_s + i * result->n_phases, &times, err));
         times.paces = paces != NULL ? &paces[i] : NULL;
-        FAB_TRY(iterate_times(traffic, &times, &how, &it, err));
+        FAB_PASS(iterate_times(traffic, &times, &how, &it, err));
         time_s[i] = it.time_s;
         for (size_t k = 0; k < N_PARTS; k++) {
             *part_of(&mean, k) += *part_of(&it, k) / (double)n_seeds;
@@ -232,10 +225,7 @@ fab_status fab_iterate_seeds(const fab_traffic *traffic, const fab_result *resul
     }
     iterate_settle(traffic, time_s, out->time_s, n_seeds, values, &mean);
     *out = mean;
-done:
-    free(time_s);
-    free(values);
-    return status;
+    return FAB_OK;
 }
 
 /* What a GPU draws, by what it does; nothing where no data sheet says what it may. */
@@ -248,25 +238,22 @@ static fab_gpu_watts gpu_watts(const fab_job_spec *job) {
 
 fab_status fab_iterate_schedule(const fab_traffic *traffic, const fab_result *result, size_t engine,
                                 fab_iteration *iteration, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_job_spec *job = &traffic->job;
     fab_job_times times = {.tp = {.transfer_s = 0}};
-    fab_schedule *schedule = NULL;
+    FAB_OWNS(fab_schedule_free_owned) fab_schedule *schedule = NULL;
     const timing how = {
         .time_only = true, .chosen = iteration, .max_bytes = result->fabrics[0].spec.max_bytes, .schedule = &schedule};
     fab_iteration it;
-    FAB_TRY(iterate_gather(result, engine, NULL, &times, err));
-    FAB_TRY(iterate_times(traffic, &times, &how, &it, err));
+    FAB_PASS(iterate_gather(result, engine, NULL, &times, err));
+    FAB_PASS(iterate_times(traffic, &times, &how, &it, err));
     if (job->accelerator.power_w > 0) {
         fab_gpu_watts watts = gpu_watts(job);
-        FAB_TRY(fab_schedule_add_power(schedule, &watts, (double)job->tp * (double)job->cp * (double)job->dp,
-                                       iteration->network_share_ratio * result->fabrics[0].cost.power_w, err));
+        FAB_PASS(fab_schedule_add_power(schedule, &watts, (double)job->tp * (double)job->cp * (double)job->dp,
+                                        iteration->network_share_ratio * result->fabrics[0].cost.power_w, err));
     }
     iteration->schedule = schedule;
     schedule = NULL;
-done:
-    fab_schedule_free(schedule);
-    return status;
+    return FAB_OK;
 }
 
 bool fab_is_whole_training(const fab_traffic *traffic, const char *text) {

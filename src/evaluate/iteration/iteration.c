@@ -143,13 +143,12 @@ static fab_shared_slowdown most_shared(const fab_paces *paces) {
 
 static fab_status iteration_evaluate(const iteration_plan *p, const iteration_candidate *c, fab_pipeline_needs needs,
                                      fab_iteration *out, fab_error *err) {
-    fab_status status = FAB_OK;
-    iteration_pipeline run = {.chunk = NULL};
-    fab_timeline timeline = {.use = NULL};
+    FAB_OWNS(iteration_pipeline_release) iteration_pipeline run = {.chunk = NULL};
+    FAB_OWNS(fab_timeline_release) fab_timeline timeline = {.use = NULL};
     fab_iteration it = {
         .microbatch = c->microbatch, .interleave = c->interleave, .shared = most_shared(p->request->times->paces)};
-    FAB_TRY(iteration_pipeline_make(p, c, &run, err));
-    FAB_TRY(fab_pipeline_run(&run.pipeline, needs, &timeline, err));
+    FAB_PASS(iteration_pipeline_make(p, c, &run, err));
+    FAB_PASS(fab_pipeline_run(&run.pipeline, needs, &timeline, err));
     it.time_s = timeline.time_s;
     if (timeline.use != NULL) {
         const fab_stage_use *use = &timeline.use[timeline.busiest];
@@ -167,21 +166,14 @@ static fab_status iteration_evaluate(const iteration_plan *p, const iteration_ca
         rate(p, &run.layer, &run.head, c->microbatches, &it);
     }
     *out = it;
-done:
-    fab_timeline_release(&timeline);
-    iteration_pipeline_release(&run);
-    return status;
+    return FAB_OK;
 }
 
 static fab_status keep_schedule(const iteration_plan *p, const iteration_candidate *c, fab_schedule **out,
                                 fab_error *err) {
-    fab_status status = FAB_OK;
-    iteration_pipeline run = {.chunk = NULL};
-    FAB_TRY(iteration_pipeline_make(p, c, &run, err));
-    FAB_TRY(fab_schedule_new(&run.pipeline, out, err));
-done:
-    iteration_pipeline_release(&run);
-    return status;
+    FAB_OWNS(iteration_pipeline_release) iteration_pipeline run = {.chunk = NULL};
+    FAB_PASS(iteration_pipeline_make(p, c, &run, err));
+    return fab_schedule_new(&run.pipeline, out, err);
 }
 
 /* --- choice ------------------------------------------------------------------------------------------------------- */
@@ -281,52 +273,44 @@ static double busiest_stage_s(const iteration_pipeline *run) {
 
 fab_status fab_iteration_bound(const fab_iteration_request *request, uint64_t microbatch, uint64_t interleave,
                                fab_iteration_bounds how, double *out_s, fab_error *err) {
-    fab_status status = FAB_OK;
     iteration_plan p;
-    iteration_pipeline run = {.chunk = NULL};
-    fab_timeline timeline = {.use = NULL};
-    FAB_TRY(open_plan(request, &p, err));
+    FAB_OWNS(iteration_pipeline_release) iteration_pipeline run = {.chunk = NULL};
+    FAB_OWNS(fab_timeline_release) fab_timeline timeline = {.use = NULL};
+    FAB_PASS(open_plan(request, &p, err));
     const uint64_t chunks = how == FAB_BOUND_STAGE ? 1 : interleave;
     const iteration_candidate c = {microbatch, chunks, microbatches(&p, microbatch, chunks)};
-    FAB_FAIL_IF(c.microbatches == 0, err, FAB_EINTERNAL, p.job->where,
-                "batch %" PRIu64 " has no microbatches of %" PRIu64, p.job->batch, microbatch);
-    FAB_TRY(iteration_pipeline_make(&p, &c, &run, err));
+    FAB_REFUSE_IF(c.microbatches == 0, err, FAB_EINTERNAL, p.job->where,
+                  "batch %" PRIu64 " has no microbatches of %" PRIu64, p.job->batch, microbatch);
+    FAB_PASS(iteration_pipeline_make(&p, &c, &run, err));
     if (how == FAB_BOUND_SCHEDULE) {
         run.pipeline.paces = NULL;
-        FAB_TRY(fab_pipeline_run(&run.pipeline, FAB_PIPELINE_TIME, &timeline, err));
+        FAB_PASS(fab_pipeline_run(&run.pipeline, FAB_PIPELINE_TIME, &timeline, err));
     }
     *out_s = how == FAB_BOUND_STAGE   ? busiest_stage_s(&run)
              : how == FAB_BOUND_CHAIN ? fab_pipeline_lower_bound_s(&run.pipeline)
                                       : timeline.time_s;
-done:
-    fab_timeline_release(&timeline);
-    iteration_pipeline_release(&run);
-    return status;
+    return FAB_OK;
 }
 
 fab_status fab_iteration_time(const fab_iteration_request *request, fab_iteration *out, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_job_spec *job = request->job;
     iteration_candidate best;
     iteration_plan p;
-    bounded_candidate *candidate = NULL;
+    FAB_OWNED bounded_candidate *candidate = NULL;
     size_t n = 0;
-    FAB_TRY(open_plan(request, &p, err));
-    FAB_TRY(FAB_NEW(candidate, N_MICROBATCHES * (request->choose_interleave ? p.most_chunks : 1), err));
-    FAB_TRY(!request->choose_microbatch ? add_candidates(&p, job->microbatch, candidate, &n, err) : FAB_OK);
+    FAB_PASS(open_plan(request, &p, err));
+    FAB_PASS(FAB_NEW(candidate, N_MICROBATCHES * (request->choose_interleave ? p.most_chunks : 1), err));
+    FAB_PASS(!request->choose_microbatch ? add_candidates(&p, job->microbatch, candidate, &n, err) : FAB_OK);
     for (size_t i = 0; request->choose_microbatch && i < N_MICROBATCHES; i++) {
-        FAB_TRY(add_candidates(&p, MICROBATCHES[i], candidate, &n, err));
+        FAB_PASS(add_candidates(&p, MICROBATCHES[i], candidate, &n, err));
     }
-    FAB_FAIL_IF(n == 0, err, FAB_ENOSOLUTION, job->where,
-                "no microbatch %s both divides batch %" PRIu64 " over dp %" PRIu64 " and fits the %.0f GB of a %s",
-                request->choose_microbatch ? "of 1, 2, 4 or 8 sequences" : "of the size asked for", job->batch, job->dp,
-                p.gpu->memory_bytes * 1e-9, p.gpu->name);
-    FAB_TRY(choose(&p, candidate, n, &best, err));
-    FAB_TRY(iteration_evaluate(&p, &best, request->time_only ? FAB_PIPELINE_TIME : FAB_PIPELINE_USE, out, err));
-    FAB_TRY(request->schedule != NULL ? keep_schedule(&p, &best, request->schedule, err) : FAB_OK);
-done:
-    free(candidate);
-    return status;
+    FAB_REFUSE_IF(n == 0, err, FAB_ENOSOLUTION, job->where,
+                  "no microbatch %s both divides batch %" PRIu64 " over dp %" PRIu64 " and fits the %.0f GB of a %s",
+                  request->choose_microbatch ? "of 1, 2, 4 or 8 sequences" : "of the size asked for", job->batch,
+                  job->dp, p.gpu->memory_bytes * 1e-9, p.gpu->name);
+    FAB_PASS(choose(&p, candidate, n, &best, err));
+    FAB_PASS(iteration_evaluate(&p, &best, request->time_only ? FAB_PIPELINE_TIME : FAB_PIPELINE_USE, out, err));
+    return request->schedule != NULL ? keep_schedule(&p, &best, request->schedule, err) : FAB_OK;
 }
 
 /* --- whole runs --------------------------------------------------------------------------------------------------- */

@@ -250,13 +250,12 @@ static void name_links(const fab_fabric *fabric, size_t of, char *out, size_t si
 
 fab_status fab_iterate_link_use(const fab_fabric *fabric, const fab_traffic *traffic, const double *const *bytes,
                                 fab_link_use **out, size_t *out_n, fab_error *err) {
-    fab_status status = FAB_OK;
     const size_t n = 2 * ((size_t)fabric->n_boundaries + 2); /* scale-up, PCIe, tiers; from GPUs, to them */
-    fab_link_use *use = NULL;
-    uint64_t *n_used = NULL;
-    fab_travel *travel = NULL;
-    FAB_TRY(FAB_NEW_ALL(n, err, use, n_used));
-    FAB_TRY(FAB_NEW(travel, traffic->n_phases, err));
+    FAB_OWNED fab_link_use *use = NULL;
+    FAB_OWNED uint64_t *n_used = NULL;
+    FAB_OWNED fab_travel *travel = NULL;
+    FAB_PASS(FAB_NEW_ALL(n, err, use, n_used));
+    FAB_PASS(FAB_NEW(travel, traffic->n_phases, err));
     for (size_t p = 0; p < traffic->n_phases; p++) {
         travel[p] = fab_iterate_travel(traffic->phases[p].name);
     }
@@ -283,7 +282,5 @@ fab_status fab_iterate_link_use(const fab_fabric *fabric, const fab_traffic *tra
     }
     *out = use;
     use = NULL;
-done:
-    FAB_FREE_ALL(use, n_used, travel);
-    return status;
+    return FAB_OK;
 }

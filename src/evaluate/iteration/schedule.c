@@ -96,11 +96,10 @@ static void walk_edges(fab_schedule *s, const edge *edges, size_t n) {
 }
 
 static fab_status find_spans(fab_schedule *s, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_timeline *t = &s->timeline;
-    edge *edges = NULL;
+    FAB_OWNED edge *edges = NULL;
     size_t n = 0;
-    FAB_TRY(FAB_NEW_ALL(2 * t->n_ops + s->pipeline.n_stages, err, edges, s->span));
+    FAB_PASS(FAB_NEW_ALL(2 * t->n_ops + s->pipeline.n_stages, err, edges, s->span));
     for (size_t i = 0; i < t->n_ops; i++) {
         const fab_op *op = &t->op[i];
         edges[n++] = (edge){whole_ns(op->start_s), op->stage, 1, op};
@@ -112,9 +111,7 @@ static fab_status find_spans(fab_schedule *s, fab_error *err) {
     qsort(edges, n, sizeof *edges, edge_order);
     walk_edges(s, edges, n);
     qsort(s->span, s->n_spans, sizeof *s->span, span_order);
-done:
-    free(edges);
-    return status;
+    return FAB_OK;
 }
 
 /* --- stages that are alike ---------------------------------------------------------------------------------------- */
@@ -142,10 +139,9 @@ static fab_status find_stages(fab_schedule *s, fab_error *err) {
     for (size_t i = 0; i < s->timeline.n_ops; i++) {
         s->busy_s[s->timeline.op[i].kind] += s->timeline.op[i].end_s - s->timeline.op[i].start_s;
     }
-    fab_status status = FAB_OK;
     const fab_pipeline *p = &s->pipeline;
-    uint32_t *row = NULL; /* [stage]: shown in it; p->n_stages: in none */
-    FAB_TRY(FAB_NEW_ALL(p->n_stages, err, s->stage, row));
+    FAB_OWNED uint32_t *row = NULL; /* [stage]: shown in it; p->n_stages: in none */
+    FAB_PASS(FAB_NEW_ALL(p->n_stages, err, s->stage, row));
     for (uint32_t i = 0; i < p->n_stages; i++) {
         size_t k = 0;
         while (k < s->n_stages && !are_alike(p, s->stage[k].stage, i)) {
@@ -157,7 +153,7 @@ static fab_status find_stages(fab_schedule *s, fab_error *err) {
         }
         s->stage[k].alike++;
     }
-    FAB_TRY(FAB_NEW(s->shown, s->timeline.n_ops, err));
+    FAB_PASS(FAB_NEW(s->shown, s->timeline.n_ops, err));
     size_t n_shown = 0;
     for (size_t k = 0; k < s->n_stages; k++) {
         fab_schedule_stage *stage = &s->stage[k];
@@ -179,9 +175,7 @@ static fab_status find_stages(fab_schedule *s, fab_error *err) {
             }
         }
     }
-done:
-    free(row);
-    return status;
+    return FAB_OK;
 }
 
 /* --- power -------------------------------------------------------------------------------------------------------- */
@@ -208,12 +202,11 @@ static void add_point(fab_schedule *s, double start_s, double power_w) {
 
 fab_status fab_schedule_add_power(fab_schedule *s, const fab_gpu_watts *watts, double gpus, double network_w,
                                   fab_error *err) {
-    fab_status status = FAB_OK;
     const uint32_t n_stages = s->pipeline.n_stages;
-    double *stage_w = NULL;
+    FAB_OWNED double *stage_w = NULL;
     double energy_j = 0;
-    FAB_TRY(FAB_NEW(stage_w, n_stages, err));
-    FAB_TRY(FAB_NEW(s->profile, s->n_spans, err));
+    FAB_PASS(FAB_NEW(stage_w, n_stages, err));
+    FAB_PASS(FAB_NEW(s->profile, s->n_spans, err));
     s->power = (fab_power){.network_w = network_w, .idle_w = n_stages * gpus * watts->idle_w + network_w};
     for (size_t i = 0; i < s->n_spans;) {
         double start_s = s->span[i].start_s;
@@ -232,9 +225,7 @@ fab_status fab_schedule_add_power(fab_schedule *s, const fab_gpu_watts *watts, d
         s->power.step_w = fmax(s->power.step_w, fabs(s->profile[0].power_w - s->profile[s->n_points - 1].power_w));
         s->power.mean_w = energy_j / whole_ns(s->timeline.time_s);
     }
-done:
-    free(stage_w);
-    return status;
+    return FAB_OK;
 }
 
 /* --- links -------------------------------------------------------------------------------------------------------- */
@@ -269,30 +260,27 @@ void fab_schedule_free(fab_schedule *s) {
 }
 
 fab_status fab_schedule_new(const fab_pipeline *p, fab_schedule **out, fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_schedule *s = NULL;
+    FAB_OWNS(fab_schedule_free_owned) fab_schedule *s = NULL;
     fab_chunk_times *chunk = NULL;
     double *optimizer_s = NULL;
     size_t n_chunks = (size_t)p->n_stages * p->n_chunks;
     double passes = 2 * (double)n_chunks * p->n_microbatches;
-    FAB_FAIL_IF(passes > FAB_SCHEDULE_PASSES, err, FAB_EUNSUPPORTED, NULL,
-                "its schedule has %.0f passes, and up to %d are kept", passes, FAB_SCHEDULE_PASSES);
-    FAB_TRY(FAB_NEW(s, 1, err));
-    FAB_TRY(FAB_NEW(chunk, n_chunks, err));
+    FAB_REFUSE_IF(passes > FAB_SCHEDULE_PASSES, err, FAB_EUNSUPPORTED, NULL,
+                  "its schedule has %.0f passes, and up to %d are kept", passes, FAB_SCHEDULE_PASSES);
+    FAB_PASS(FAB_NEW(s, 1, err));
+    FAB_PASS(FAB_NEW(chunk, n_chunks, err));
     s->pipeline = *p;
     s->pipeline.chunk = chunk;
     s->pipeline.paces = NULL; /* are borrowed, and not asked for again */
     s->pipeline.optimizer_s = NULL;
     memcpy(chunk, p->chunk, n_chunks * sizeof *chunk);
-    FAB_TRY(FAB_NEW(optimizer_s, p->n_stages, err));
+    FAB_PASS(FAB_NEW(optimizer_s, p->n_stages, err));
     s->pipeline.optimizer_s = optimizer_s;
     memcpy(optimizer_s, p->optimizer_s, p->n_stages * sizeof *optimizer_s);
-    FAB_TRY(fab_pipeline_run(p, FAB_PIPELINE_OPS, &s->timeline, err));
-    FAB_TRY(find_spans(s, err));
-    FAB_TRY(find_stages(s, err));
+    FAB_PASS(fab_pipeline_run(p, FAB_PIPELINE_OPS, &s->timeline, err));
+    FAB_PASS(find_spans(s, err));
+    FAB_PASS(find_stages(s, err));
     *out = s;
     s = NULL;
-done:
-    fab_schedule_free(s);
-    return status;
+    return FAB_OK;
 }

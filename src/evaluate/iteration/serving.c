@@ -205,13 +205,12 @@ static fab_status find_waits(const server *s, const fab_serving_queue *q, uint64
 }
 
 static fab_status queue_up(const server *s, const all_exchanges *p, uint64_t seed, fab_serving *out, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_job_spec *job = s->job;
     const uint64_t sequences = job->batch / fab_serving_replicas(job, true);
-    double *prompts = NULL;
-    double *tokens = NULL;
-    FAB_TRY(FAB_NEW(prompts, job->microbatch + 1, err));
-    FAB_TRY(FAB_NEW(tokens, sequences + 1, err));
+    FAB_OWNED double *prompts = NULL;
+    FAB_OWNED double *tokens = NULL;
+    FAB_PASS(FAB_NEW(prompts, job->microbatch + 1, err));
+    FAB_PASS(FAB_NEW(tokens, sequences + 1, err));
     for (uint64_t n = 1; n <= job->microbatch; n++) {
         prompts[n] = prompt_s(s, &p->prefill, n);
     }
@@ -227,10 +226,7 @@ static fab_status queue_up(const server *s, const all_exchanges *p, uint64_t see
                                      .token_s = tokens,
                                      .transfer_s = out->kv_transfer_s,
                                      .requests = REQUESTS};
-    FAB_TRY(find_waits(s, &queue, seed, out, err));
-done:
-    FAB_FREE_ALL(prompts, tokens);
-    return status;
+    return find_waits(s, &queue, seed, out, err);
 }
 
 /* --- all ---------------------------------------------------------------------------------------------------------- */

@@ -179,23 +179,20 @@ static fab_status measure_waits(const fab_serving_queue *q, const request *of, f
 }
 
 fab_status fab_serving_wait(const fab_serving_queue *q, fab_serving_waits *out, fab_error *err) {
-    fab_status status = FAB_OK;
-    request *of = NULL;
+    FAB_OWNED request *of = NULL;
     double now_s = 0;
     fab_rng rng = fab_rng_make(q->seed, 0x7365727665);
     const double most = fab_serving_most(q);
-    FAB_FAIL_IF(!(q->arrivals_per_s > 0 && q->arrivals_per_s < most), err, FAB_EINPUT, NULL,
-                "%.4g requests/s are not below the %.4g that can be served", q->arrivals_per_s, most);
-    FAB_TRY(FAB_NEW(of, q->requests, err));
+    FAB_REFUSE_IF(!(q->arrivals_per_s > 0 && q->arrivals_per_s < most), err, FAB_EINPUT, NULL,
+                  "%.4g requests/s are not below the %.4g that can be served", q->arrivals_per_s, most);
+    FAB_PASS(FAB_NEW(of, q->requests, err));
     for (uint32_t i = 0; i < q->requests; i++) {
         now_s -= log(draw(&rng)) / q->arrivals_per_s;
         of[i].arrival_s = of[i].ready_s = now_s;
     }
-    FAB_TRY(q->readers > 0 ? run_readers(q, of, err) : FAB_OK);
-    FAB_TRY(run_replicas(q, of, err));
-    FAB_TRY(measure_waits(q, of, out, err));
+    FAB_PASS(q->readers > 0 ? run_readers(q, of, err) : FAB_OK);
+    FAB_PASS(run_replicas(q, of, err));
+    FAB_PASS(measure_waits(q, of, out, err));
     out->window_s = now_s;
-done:
-    free(of);
-    return status;
+    return FAB_OK;
 }

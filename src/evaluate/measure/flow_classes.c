@@ -90,25 +90,24 @@ static void count_own(const fab_prepared_phase *s, const fab_sent *sent, const g
 
 static fab_status classes_of_groups(const fab_prepared_phase *s, const fab_sent *sent, const grouping *g,
                                     fab_flow_classes *out, fab_error *err) {
-    fab_status status = FAB_OK;
     uint32_t n_parts = s->demand->n_parts;
     uint32_t n = s->phase->all.n;
     size_t n_classes = 0;
     uint32_t low = 0; /* groups of one exchange */
     uint32_t high = 0;
-    fab_flow_classes c = {.n_parts = n_parts};
-    uint32_t *by_group = NULL;
-    uint32_t *first_of = NULL;
-    uint64_t *own = NULL;
+    FAB_OWNS(fab_flow_classes_release) fab_flow_classes c = {.n_parts = n_parts};
+    FAB_OWNED uint32_t *by_group = NULL;
+    FAB_OWNED uint32_t *first_of = NULL;
+    FAB_OWNED uint64_t *own = NULL;
     for (uint32_t k = 0; k < g->n_groups; k++) {
         low = g->apart[k] != g->apart[low] ? k : low;
         n_classes += 2 * (size_t)(k - low) + 1;
     }
-    FAB_TRY(FAB_NEW(c.own_pair, n_classes * n_parts, err));
-    FAB_TRY(FAB_NEW(c.own_count, n_classes, err));
-    FAB_TRY(FAB_NEW(by_group, n, err));
-    FAB_TRY(FAB_NEW(first_of, (size_t)g->n_groups + 2, err));
-    FAB_TRY(FAB_NEW(own, g->n_groups, err));
+    FAB_PASS(FAB_NEW(c.own_pair, n_classes * n_parts, err));
+    FAB_PASS(FAB_NEW(c.own_count, n_classes, err));
+    FAB_PASS(FAB_NEW(by_group, n, err));
+    FAB_PASS(FAB_NEW(first_of, (size_t)g->n_groups + 2, err));
+    FAB_PASS(FAB_NEW(own, g->n_groups, err));
     for (uint32_t i = 0; i < n; i++) {
         first_of[g->group[i] + 2]++;
     }
@@ -141,18 +140,14 @@ static fab_status classes_of_groups(const fab_prepared_phase *s, const fab_sent 
     c.count = c.own_count;
     *out = c;
     c = (fab_flow_classes){0};
-done:
-    FAB_FREE_ALL(by_group, first_of, own);
-    fab_flow_classes_release(&c);
-    return status;
+    return FAB_OK;
 }
 
 /* GPUs relay between rails, so that the ends of a flow depend on both: one by one. */
 static fab_status classes_one_by_one(const fab_prepared_phase *s, fab_flow_classes *out, fab_error *err) {
-    fab_status status = FAB_OK;
     uint32_t n_parts = s->demand->n_parts;
-    fab_flow_classes c = {.n_parts = n_parts};
-    FAB_TRY(FAB_NEW(c.own_pair, s->phase->n_flows * n_parts, err));
+    FAB_OWNS(fab_flow_classes_release) fab_flow_classes c = {.n_parts = n_parts};
+    FAB_PASS(FAB_NEW(c.own_pair, s->phase->n_flows * n_parts, err));
     for (uint64_t flow = 0; flow < s->phase->n_flows; flow++) {
         for (uint32_t p = 0; p < n_parts; p++) {
             c.own_pair[flow * n_parts + p] =
@@ -163,9 +158,7 @@ static fab_status classes_one_by_one(const fab_prepared_phase *s, fab_flow_class
     c.pair = c.own_pair;
     *out = c;
     c = (fab_flow_classes){0};
-done:
-    fab_flow_classes_release(&c);
-    return status;
+    return FAB_OK;
 }
 
 fab_status fab_flow_classes_init(const fab_prepared_phase *s, fab_flow_classes *out, fab_error *err) {
@@ -214,18 +207,17 @@ static void count_network_flows(const fab_prepared_phase *s, fab_phase_result *o
 
 /* Flows whose minimal routes cross a boundary. */
 static fab_status count_crossings(const fab_prepared_phase *s, fab_phase_result *out, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_flow_classes *c = &s->classes;
-    double *x = NULL;
-    double *crosses = NULL;
-    FAB_TRY(FAB_NEW(x, s->fabric->n_links, err));
-    FAB_TRY(FAB_NEW(crosses, s->demand->n_pairs, err));
+    FAB_OWNED double *x = NULL;
+    FAB_OWNED double *crosses = NULL;
+    FAB_PASS(FAB_NEW(x, s->fabric->n_links, err));
+    FAB_PASS(FAB_NEW(crosses, s->demand->n_pairs, err));
     for (uint32_t t = 1; t <= s->fabric->n_boundaries; t++) { /* 1: any fabric link */
         for (uint32_t l = 0; l < s->fabric->n_links; l++) {
             const fab_link_class *k = fab_class_of(s->fabric, l);
             x[l] = k->kind == FAB_LINK_FABRIC && (t == 1 || k->tier == t) ? 1 : 0;
         }
-        FAB_TRY(fab_split_fold(s->dag, fab_split_even(), FAB_FOLD_MAX, x, s->demand, crosses, err));
+        FAB_PASS(fab_split_fold(s->dag, fab_split_even(), FAB_FOLD_MAX, x, s->demand, crosses, err));
         uint64_t n = 0;
         for (size_t i = 0; i < c->n; i++) {
             bool any = false;
@@ -237,9 +229,7 @@ static fab_status count_crossings(const fab_prepared_phase *s, fab_phase_result 
         }
         *(t == 1 ? &out->fabric_flows : &out->crossing_flows[t]) = n;
     }
-done:
-    FAB_FREE_ALL(x, crosses);
-    return status;
+    return FAB_OK;
 }
 
 /* Switches whose links above carry together what leaves a leaf or a pod. Pods of what is installed are read off its
@@ -277,13 +267,12 @@ static void measure_leaves(const fab_fabric *f, const double *load, double *nics
 
 /* No routing leaves less on the fullest link of a boundary than crosses a cut, over all its links. */
 static fab_status find_cuts(const fab_prepared_phase *s, fab_phase_result *out, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_fabric *f = s->fabric;
     const size_t n_pods = (size_t)(f->n_pods + 1) * (f->n_rails + 1) * (f->n_planes + 1);
     const size_t n = 2 * (n_pods > fab_n_switches(f) ? n_pods : fab_n_switches(f));
-    double *load = NULL;
-    double *capacity = NULL;
-    FAB_TRY(FAB_NEW_ALL(n, err, load, capacity));
+    FAB_OWNED double *load = NULL;
+    FAB_OWNED double *capacity = NULL;
+    FAB_PASS(FAB_NEW_ALL(n, err, load, capacity));
     for (uint32_t t = 2; t <= f->n_tiers && fab_is_tree(f); t++) {
         memset(load, 0, n * sizeof *load);
         memset(capacity, 0, n * sizeof *capacity);
@@ -304,9 +293,7 @@ static fab_status find_cuts(const fab_prepared_phase *s, fab_phase_result *out, 
             measure_leaves(f, load, capacity, out);
         }
     }
-done:
-    FAB_FREE_ALL(load, capacity);
-    return status;
+    return FAB_OK;
 }
 
 fab_status fab_measure_phase(const fab_prepared_phase *s, const fab_bound *bound, fab_phase_result *out,

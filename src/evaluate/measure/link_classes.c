@@ -68,10 +68,9 @@ FAB_ORDER_KEYS(by_class, used_link, FAB_ORDER(a->key, b->key), FAB_ORDER(a->capa
                FAB_ORDER(a->link, b->link));
 
 static fab_status classify(search *t, uint32_t n_links, double *capacity, fab_error *err) {
-    fab_status status = FAB_OK;
-    used_link *used = NULL;
+    FAB_OWNED used_link *used = NULL;
     size_t n = 0;
-    FAB_TRY(FAB_NEW(used, n_links, err));
+    FAB_PASS(FAB_NEW(used, n_links, err));
     for (uint32_t l = 0; l < n_links; l++) {
         t->first[l] = l;
         if (t->key[l] != 0) {
@@ -90,26 +89,23 @@ static fab_status classify(search *t, uint32_t n_links, double *capacity, fab_er
             capacity[used[i].link] = together;
         }
     }
-done:
-    free(used);
-    return status;
+    return FAB_OK;
 }
 
 static fab_status list_pairs(search *t, uint32_t n_links, fab_link_classes *out, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_demand *d = t->demand;
-    uint64_t *at = NULL; /* [link]: place of its class, + 1 */
+    FAB_OWNED uint64_t *at = NULL; /* [link]: place of its class, + 1 */
     size_t link_capacity = 0;
     size_t share_capacity = 0;
     uint64_t n = 0;
-    FAB_TRY(FAB_NEW(at, n_links, err));
-    FAB_TRY(FAB_NEW(out->first, (size_t)d->n_pairs + 1, err));
+    FAB_PASS(FAB_NEW(at, n_links, err));
+    FAB_PASS(FAB_NEW(out->first, (size_t)d->n_pairs + 1, err));
     for (uint32_t dst = 0; dst < d->n_leaves; dst++) {
         for (uint32_t pair = d->first[dst]; pair < d->first[dst + 1]; pair++) {
             fab_pair_links links;
-            FAB_TRY(fab_pair_walk_get(t->walk, d->src[pair], dst, &links, err));
-            FAB_TRY(FAB_GROW(out->link, link_capacity, n + links.n, err));
-            FAB_TRY(FAB_GROW(out->share, share_capacity, n + links.n, err));
+            FAB_PASS(fab_pair_walk_get(t->walk, d->src[pair], dst, &links, err));
+            FAB_PASS(FAB_GROW(out->link, link_capacity, n + links.n, err));
+            FAB_PASS(FAB_GROW(out->share, share_capacity, n + links.n, err));
             for (uint32_t i = 0; i < links.n; i++) {
                 uint32_t first = t->first[links.link[i]];
                 if (at[first] <= out->first[pair]) {
@@ -122,13 +118,11 @@ static fab_status list_pairs(search *t, uint32_t n_links, fab_link_classes *out,
             out->first[pair + 1] = n;
             if (n > MOST_LISTED) {
                 t->too_large = true;
-                goto done;
+                return FAB_OK;
             }
         }
     }
-done:
-    free(at);
-    return status;
+    return FAB_OK;
 }
 
 /* Switch classes of the DAG that the router's next hops make, where links that are alike have the same capacity here

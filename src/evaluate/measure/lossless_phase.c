@@ -92,13 +92,12 @@ static void list_stopped(const fab_fabric *f, const fab_lossless_result *r, cons
 static fab_status find_roots(const fab_engine_run *run, const fab_lossless_result *r, fab_pauses *out,
                              bool *root_of_any, fab_error *err) {
     const fab_fabric *f = run->prepared->fabric;
-    uint64_t *n = NULL;
-    uint32_t *root_of = NULL;
-    double *stopped_s = NULL;
-    fab_status status = FAB_OK;
-    FAB_TRY(FAB_NEW(root_of, f->n_links, err));
+    FAB_OWNED uint64_t *n = NULL;
+    FAB_OWNED uint32_t *root_of = NULL;
+    FAB_OWNED double *stopped_s = NULL;
+    FAB_PASS(FAB_NEW(root_of, f->n_links, err));
     follow_causes(r, f->n_links, root_of);
-    FAB_TRY(FAB_NEW_ALL(f->n_links, err, n, stopped_s));
+    FAB_PASS(FAB_NEW_ALL(f->n_links, err, n, stopped_s));
     for (uint32_t l = 0; l < f->n_links; l++) {
         if (r->paused_s[l] > 0) {
             uint32_t root = root_of[l];
@@ -122,9 +121,7 @@ static fab_status find_roots(const fab_engine_run *run, const fab_lossless_resul
         (void)fab_link_name(f, most, root->link);
         stopped_s[most] = 0;
     }
-done:
-    FAB_FREE_ALL(n, root_of, stopped_s);
-    return status;
+    return FAB_OK;
 }
 
 /* Flows of which a path ends late and is stopped somewhere, though none crosses a root. */
@@ -321,21 +318,20 @@ static void give_priorities(const fab_fabric *f, const fab_transport_spec *spec,
 fab_status fab_finish_lossless(const fab_fabric *f, const fab_transport_spec *spec, const fab_flow_groups *groups,
                                const fab_lossless_phase *fluid, const double *fluid_s, double least_s,
                                fab_lossless_result *out, fab_error *err) {
-    fab_status status = FAB_OK;
     fab_senders senders;
     fab_lossless transport = fab_lossless_of(spec, &senders);
-    double *latency_s = NULL;
-    double *capacity = NULL;
-    double *bits = NULL;
-    bool *copies = NULL;
-    bool *marks = NULL;
-    uint8_t *class_of = NULL;
-    uint32_t *pool = NULL;
-    double *pool_bytes = NULL;
+    FAB_OWNED double *latency_s = NULL;
+    FAB_OWNED double *capacity = NULL;
+    FAB_OWNED double *bits = NULL;
+    FAB_OWNED bool *copies = NULL;
+    FAB_OWNED bool *marks = NULL;
+    FAB_OWNED uint8_t *class_of = NULL;
+    FAB_OWNED uint32_t *pool = NULL;
+    FAB_OWNED double *pool_bytes = NULL;
     fab_lossless_phase phase = *fluid;
-    FAB_TRY(check_buffers(f, spec, &transport, err));
-    FAB_TRY(FAB_NEW_ALL(phase.n_links, err, latency_s, capacity, marks));
-    FAB_TRY(FAB_NEW(copies, phase.n_flows, err));
+    FAB_PASS(check_buffers(f, spec, &transport, err));
+    FAB_PASS(FAB_NEW_ALL(phase.n_links, err, latency_s, capacity, marks));
+    FAB_PASS(FAB_NEW(copies, phase.n_flows, err));
     for (uint32_t l = 0; l < phase.n_links; l++) {
         latency_s[l] = fab_class_of(f, l)->latency_s;
         marks[l] = fab_kind_of(f, fab_tail(f, l)) == FAB_NODE_SWITCH;
@@ -343,13 +339,13 @@ fab_status fab_finish_lossless(const fab_fabric *f, const fab_transport_spec *sp
     phase.marks = marks;
     transport.adapts = groups->reorders && transport.spray == NULL;
     if (transport.n_classes > 1) {
-        FAB_TRY(FAB_NEW(class_of, phase.n_flows, err));
+        FAB_PASS(FAB_NEW(class_of, phase.n_flows, err));
         give_priorities(f, spec, &phase, groups, class_of);
         phase.class_of = class_of;
     }
     if (transport.alpha > 0) {
-        FAB_TRY(FAB_NEW(pool, f->n_links, err));
-        FAB_TRY(FAB_NEW(pool_bytes, f->n_nodes, err));
+        FAB_PASS(FAB_NEW(pool, f->n_links, err));
+        FAB_PASS(FAB_NEW(pool_bytes, f->n_nodes, err));
         share_buffers(f, spec, &transport, pool, pool_bytes);
         phase.pool = pool;
         phase.pool_bytes = pool_bytes;
@@ -357,15 +353,13 @@ fab_status fab_finish_lossless(const fab_fabric *f, const fab_transport_spec *sp
     }
     phase.latency_s = latency_s;
     uint32_t n_sent = 0;
-    FAB_TRY(leave_domains(f, &phase, capacity, &bits, copies, &n_sent, err));
-    FAB_TRY(n_sent > 0 ? fab_lossless_run(&transport, &phase, out, err) : FAB_OK);
+    FAB_PASS(leave_domains(f, &phase, capacity, &bits, copies, &n_sent, err));
+    FAB_PASS(n_sent > 0 ? fab_lossless_run(&transport, &phase, out, err) : FAB_OK);
     for (uint32_t i = 0; i < phase.n_flows; i++) { /* what is copied is not there sooner than by fair shares */
         out->finish_s[i] = copies[i] ? fmax(out->finish_s[i], fluid_s[i]) : out->finish_s[i];
     }
     keep_bound(&phase, least_s, out->finish_s);
-done:
-    FAB_FREE_ALL(latency_s, capacity, bits, copies, marks, class_of, pool, pool_bytes);
-    return status;
+    return FAB_OK;
 }
 
 static fab_status send_packets(const fab_engine_run *run, const fab_routes *routes, const fab_sharing *sharing,

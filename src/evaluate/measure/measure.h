@@ -177,6 +177,7 @@ void fab_next_hop_use_merge(fab_next_hop_use *use, const fab_next_hop_use *other
 /** Fills the rows that fab_detail_loads() has made. Complexity: O(sum of route lengths * next hops of a switch). */
 void fab_next_hop_use_finish(fab_next_hop_use *use, fab_engine_result *out);
 void fab_next_hop_use_free(fab_next_hop_use *use);
+FAB_OWNER(fab_next_hop_use, fab_next_hop_use_free)
 
 /**
  * Bytes from block to block of servers, at most FAB_MAX_BLOCKS blocks of equal size; a block lies in one pod where the

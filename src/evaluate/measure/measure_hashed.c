@@ -115,37 +115,33 @@ static void take_link(const fab_engine_run *run, const spread *s, uint32_t link,
 /* Paths that take the same way, on average: of flows between the same NICs, which their GPUs share or relay through.
  * Each draws its plane by itself. */
 static fab_status count_alike(const fab_prepared_phase *p, double *out, fab_error *err) {
-    fab_status status = FAB_OK;
     const uint32_t n_nics = fab_n_of(p->fabric, FAB_NODE_NIC);
     const uint32_t first = p->phase->all.first;
     const uint32_t last = first + p->phase->all.n - 1;
-    uint32_t *n = NULL; /* [NIC] from it to the last GPU, then from the first GPU to it */
+    FAB_OWNED uint32_t *n = NULL; /* [NIC] from it to the last GPU, then from the first GPU to it */
     double most[2] = {1, 1};
-    FAB_TRY(FAB_NEW(n, 2 * (size_t)n_nics, err));
+    FAB_PASS(FAB_NEW(n, 2 * (size_t)n_nics, err));
     for (uint32_t gpu = first; gpu <= last; gpu++) {
         uint32_t from = FAB_NONE;
         uint32_t to = FAB_NONE;
         uint32_t other = FAB_NONE;
-        FAB_TRY(fab_flow_nics(p->fabric, p->ports, gpu, last, 0, &from, &other, err));
-        FAB_TRY(fab_flow_nics(p->fabric, p->ports, first, gpu, 0, &other, &to, err));
+        FAB_PASS(fab_flow_nics(p->fabric, p->ports, gpu, last, 0, &from, &other, err));
+        FAB_PASS(fab_flow_nics(p->fabric, p->ports, first, gpu, 0, &other, &to, err));
         most[0] = from != FAB_NONE ? fmax(most[0], ++n[from]) : most[0];
         most[1] = to != FAB_NONE ? fmax(most[1], ++n[n_nics + to]) : most[1];
     }
     *out = 1 + (most[0] * most[1] - 1) / p->ports->n_planes;
-done:
-    free(n);
-    return status;
+    return FAB_OK;
 }
 
 /* Flows of a class meet a collided link with 1 - exp(-sum of hazards), over the paths of all their queue pairs. */
 static fab_status count_collided(const fab_engine_run *run, const fab_dag *dag, const double *hazard, fab_figures *out,
                                  fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_flow_classes *c = &run->prepared->classes;
     const double paths_per_part = (double)fab_router_facts_of(run->router)->paths_per_flow / c->n_parts;
-    double *sum = NULL;
-    FAB_TRY(FAB_NEW(sum, run->prepared->demand->n_pairs, err));
-    FAB_TRY(fab_split_fold(dag, fab_split_even(), FAB_FOLD_EXPECTED, hazard, run->prepared->demand, sum, err));
+    FAB_OWNED double *sum = NULL;
+    FAB_PASS(FAB_NEW(sum, run->prepared->demand->n_pairs, err));
+    FAB_PASS(fab_split_fold(dag, fab_split_even(), FAB_FOLD_EXPECTED, hazard, run->prepared->demand, sum, err));
     out->collided_flows = 0;
     for (size_t i = 0; i < c->n; i++) {
         double worst = 0;
@@ -156,9 +152,7 @@ static fab_status count_collided(const fab_engine_run *run, const fab_dag *dag, 
         out->collided_flows += (c->count != NULL ? (double)c->count[i] : 1) * -expm1(-worst * paths_per_part);
     }
     out->collided_flows = floor(out->collided_flows + 0.5);
-done:
-    free(sum);
-    return status;
+    return FAB_OK;
 }
 
 /* A path takes one of the uplinks of a leaf, or of those down to it: where it takes this link with p, its bytes have a
@@ -197,20 +191,19 @@ static fab_status find_variances(const fab_engine_run *run, const fab_dag *dag, 
 
 fab_status fab_estimate_hash(const fab_engine_run *run, const fab_dag *dag, const double *use, const double *bytes,
                              fab_figures *out, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_prepared_phase *p = run->prepared;
     const fab_fabric *f = p->fabric;
     double links = 0;
     double alike = 0;
     double collided[2 * FAB_MAX_TIERS] = {0};
-    double *hazard = NULL;
-    double *variance = NULL;
-    double *mean_s = NULL;
+    FAB_OWNED double *hazard = NULL;
+    FAB_OWNED double *variance = NULL;
+    FAB_OWNED double *mean_s = NULL;
     bool is_even = true;
     const double largest = (double)fab_phase_largest(p->phase, &is_even);
-    FAB_TRY(FAB_NEW_ALL(f->n_links, err, hazard, variance, mean_s));
-    FAB_TRY(count_alike(p, &alike, err));
-    FAB_TRY(find_variances(run, dag, bytes, alike, variance, err));
+    FAB_PASS(FAB_NEW_ALL(f->n_links, err, hazard, variance, mean_s));
+    FAB_PASS(count_alike(p, &alike, err));
+    FAB_PASS(find_variances(run, dag, bytes, alike, variance, err));
     for (uint32_t l = 0; l < f->n_links; l++) {
         if (fab_class_of(f, l)->kind == FAB_LINK_FABRIC && bytes[l] > 0) {
             links++;
@@ -250,15 +243,13 @@ fab_status fab_estimate_hash(const fab_engine_run *run, const fab_dag *dag, cons
     if (is_even && out->transfer_s > p->relay_s) {
         out->min_rate = largest * BYTE_BITS / (out->transfer_s - p->relay_s);
     }
-    FAB_TRY(count_collided(run, dag, hazard, out, err));
-    FAB_TRY(fab_sample_bound(run, true, out, err));
+    FAB_PASS(count_collided(run, dag, hazard, out, err));
+    FAB_PASS(fab_sample_bound(run, true, out, err));
     if (run->detail != NULL) { /* which links are full is not known */
         run->detail->n_hot = 0;
         for (size_t i = 0; i < run->detail->n_tiers; i++) {
             run->detail->tiers[i].collided = (uint64_t)(collided[i] + 0.5);
         }
     }
-done:
-    FAB_FREE_ALL(hazard, variance, mean_s);
-    return status;
+    return FAB_OK;
 }

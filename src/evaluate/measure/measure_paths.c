@@ -281,19 +281,18 @@ static void join_flows(const draw *d, fab_figures *out) {
 /* A path of an engine with its own tables may be longer than need be: then no bound over minimal paths holds. Each path
  * has at least as many hops as a minimal one, so that equal sums mean equal paths. */
 static fab_status find_minimal(const draw *d, bool *is_minimal, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_prepared_phase *s = d->run->prepared;
     const fab_routes *r = d->stream.whole;
-    double *x = NULL;
-    double *hops = NULL;
+    FAB_OWNED double *x = NULL;
+    FAB_OWNED double *hops = NULL;
     double sum = 0;
     double least = 0;
-    FAB_TRY(FAB_NEW(x, s->fabric->n_links, err));
-    FAB_TRY(FAB_NEW(hops, s->demand->n_pairs, err));
+    FAB_PASS(FAB_NEW(x, s->fabric->n_links, err));
+    FAB_PASS(FAB_NEW(hops, s->demand->n_pairs, err));
     for (uint32_t l = 0; l < s->fabric->n_links; l++) {
         x[l] = 1;
     }
-    FAB_TRY(fab_split_fold(s->dag, fab_split_even(), FAB_FOLD_SHORTEST, x, s->demand, hops, err));
+    FAB_PASS(fab_split_fold(s->dag, fab_split_even(), FAB_FOLD_SHORTEST, x, s->demand, hops, err));
     for (uint32_t flow = 0; flow < r->n_flows; flow++) {
         uint32_t n_paths = r->flow_first[flow + 1] - r->flow_first[flow];
         for (size_t i = r->path_first[r->flow_first[flow]]; i < r->path_first[r->flow_first[flow + 1]]; i++) {
@@ -307,9 +306,7 @@ static fab_status find_minimal(const draw *d, bool *is_minimal, fab_error *err) 
         }
     }
     *is_minimal = sum <= least * (1 + 1e-9);
-done:
-    FAB_FREE_ALL(x, hops);
-    return status;
+    return FAB_OK;
 }
 
 /* --- a draw ------------------------------------------------------------------------------------------------------- */
@@ -353,24 +350,21 @@ static void close_shards(draw *d) {
 /* Of the routes where they are kept whole. Else those of all minimal paths, where the engine takes no others: too many
  * flows to follow one by one. */
 static fab_status measure_lengths(const draw *d, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_engine_run *run = d->run;
     const fab_prepared_phase *s = run->prepared;
-    fab_path_tally tally = {0};
+    FAB_OWNS(fab_path_tally_release) fab_path_tally tally = {0};
     if (d->stream.whole != NULL) {
         const fab_path_chunk chunk = {.routes = d->stream.whole,
                                       .phase = s->phase,
                                       .rate = s->offer->rate != NULL ? s->offer->rate : run->scratch->rate};
-        FAB_TRY(fab_path_tally_init(run->router, &tally, err));
+        FAB_PASS(fab_path_tally_init(run->router, &tally, err));
         fab_path_tally_add(&tally, &chunk);
         run->detail->paths = fab_path_tally_finish(&tally);
     } else if (d->takes_minimal) {
-        FAB_TRY(fab_path_figures_of_split(run->router, s->dag, fab_split_even(), s->demand, s->phase, s->offer,
-                                          &run->detail->paths, err));
+        FAB_PASS(fab_path_figures_of_split(run->router, s->dag, fab_split_even(), s->demand, s->phase, s->offer,
+                                           &run->detail->paths, err));
     }
-done:
-    fab_path_tally_release(&tally);
-    return status;
+    return FAB_OK;
 }
 
 static fab_status mark_hot(draw *d, fab_error *err) {

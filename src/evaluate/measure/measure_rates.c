@@ -501,22 +501,21 @@ done:
 
 fab_status fab_rate_split(const fab_engine_run *run, const fab_split *split, const double *bytes, fab_figures *out,
                           fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_prepared_phase *prepared = run->prepared;
     const fab_phase *phase = prepared->phase;
     fab_rate_scratch *s = NULL;
-    fab_link_classes classes = {0};
+    FAB_OWNS(fab_link_classes_release) fab_link_classes classes = {0};
     if (phase->n_flows > FAB_MOST_LISTED) { /* before anything is looked at */
         return fab_rate_loads(run, bytes, out, err);
     }
-    FAB_TRY(open_scratch(run, &s, err));
-    FAB_TRY(fab_link_classes_find(prepared, run->router, split, s->capacity, &classes, err));
+    FAB_PASS(open_scratch(run, &s, err));
+    FAB_PASS(fab_link_classes_find(prepared, run->router, split, s->capacity, &classes, err));
     if (!classes.known) {
-        FAB_TRY(fab_rate_loads(run, bytes, out, err));
-        goto done;
+        FAB_PASS(fab_rate_loads(run, bytes, out, err));
+        return FAB_OK;
     }
     listing list = {.prepared = prepared, .classes = &classes, .s = s};
-    FAB_TRY(rates_list_flows(&list, err));
+    FAB_PASS(rates_list_flows(&list, err));
     fab_sharing p = {.n_flows = (uint32_t)phase->n_flows,
                      .n_links = prepared->fabric->n_links,
                      .capacity = s->capacity,
@@ -524,24 +523,21 @@ fab_status fab_rate_split(const fab_engine_run *run, const fab_split *split, con
                      .link = s->link,
                      .share = s->share};
     if (run->detail != NULL || fab_router_facts_of(run->router)->reorders) {
-        FAB_TRY(FAB_GROW(s->latency_s, s->latency_capacity, phase->n_flows, err));
-        FAB_TRY(fab_flow_latencies_of_split(run->router, fab_router_dag(run->router, prepared->dag), split,
-                                            prepared->demand, phase, s->latency_s, err));
+        FAB_PASS(FAB_GROW(s->latency_s, s->latency_capacity, phase->n_flows, err));
+        FAB_PASS(fab_flow_latencies_of_split(run->router, fab_router_dag(run->router, prepared->dag), split,
+                                             prepared->demand, phase, s->latency_s, err));
     }
     if (fab_router_facts_of(run->router)->reorders) {
-        FAB_TRY(FAB_GROW(s->limit, s->limit_capacity, phase->n_flows, err));
+        FAB_PASS(FAB_GROW(s->limit, s->limit_capacity, phase->n_flows, err));
         fab_flow_limits(run->router, s->latency_s, phase->n_flows, s->limit);
         p.limit = s->limit;
     }
-    FAB_TRY(rates_solve(run, &p, phase->n_flows, NULL, err));
+    FAB_PASS(rates_solve(run, &p, phase->n_flows, NULL, err));
     rates_take(run, phase->n_flows, NULL, out);
-    FAB_TRY(run->detail != NULL && run->keep_flows ? keep_flows(run, phase->n_flows, NULL, err) : FAB_OK);
-    FAB_TRY(run->trace != NULL ? fab_trace_split(run, split, err) : FAB_OK);
-    FAB_TRY(run->proof != NULL ? fab_proof_split(run, split, err) : FAB_OK);
-    FAB_TRY(check_bound(run, bytes, out, err));
-done:
-    fab_link_classes_release(&classes);
-    return status;
+    FAB_PASS(run->detail != NULL && run->keep_flows ? keep_flows(run, phase->n_flows, NULL, err) : FAB_OK);
+    FAB_PASS(run->trace != NULL ? fab_trace_split(run, split, err) : FAB_OK);
+    FAB_PASS(run->proof != NULL ? fab_proof_split(run, split, err) : FAB_OK);
+    return check_bound(run, bytes, out, err);
 }
 
 /* --- what is too large -------------------------------------------------------------------------------------------- */

@@ -43,20 +43,19 @@ static const fab_dag *dag_of(const fab_engine_run *run) {
 }
 
 static fab_status effective_bisection(const fab_engine_run *run, const fab_split *split, double *out, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_prepared_phase *s = run->prepared;
     const fab_dag *dag = dag_of(run);
     const fab_fabric *f = s->fabric;
-    double *count = NULL;
-    double *amount = NULL;
-    double *worst = NULL;
+    FAB_OWNED double *count = NULL;
+    FAB_OWNED double *amount = NULL;
+    FAB_OWNED double *worst = NULL;
     double sum = 0;
-    FAB_TRY(FAB_NEW(count, f->n_links, err));
-    FAB_TRY(FAB_NEW_ALL(s->demand->n_pairs, err, amount, worst));
+    FAB_PASS(FAB_NEW(count, f->n_links, err));
+    FAB_PASS(FAB_NEW_ALL(s->demand->n_pairs, err, amount, worst));
     for (uint32_t i = 0; i < s->demand->n_pairs; i++) {
         amount[i] = (double)s->demand->parts[i] / s->demand->n_parts;
     }
-    FAB_TRY(fab_split_load(dag, split, s->demand, amount, count, err));
+    FAB_PASS(fab_split_load(dag, split, s->demand, amount, count, err));
     for (uint64_t flow = 0; flow < s->phase->n_flows; flow++) {
         fab_flow about = fab_phase_flow(s->phase, flow);
         fab_link_id links[FAB_FLOW_SEGMENT_LINKS];
@@ -70,14 +69,12 @@ static fab_status effective_bisection(const fab_engine_run *run, const fab_split
     for (uint32_t l = 0; l < f->n_links; l++) { /* in place: amounts become multiples of what a link holds */
         run->scratch->use[l] = fab_line_share(s, l, count[l]);
     }
-    FAB_TRY(fab_split_fold(dag, split, FAB_FOLD_MAX, run->scratch->use, s->demand, worst, err));
+    FAB_PASS(fab_split_fold(dag, split, FAB_FOLD_MAX, run->scratch->use, s->demand, worst, err));
     for (uint64_t flow = 0; flow < s->phase->n_flows; flow++) {
         sum += 1 / fmax(worst_of(&s->classes, flow, worst), worst_segment(s, count, flow));
     }
     *out = s->phase->n_flows > 0 ? sum / (double)s->phase->n_flows : 0;
-done:
-    FAB_FREE_ALL(count, amount, worst);
-    return status;
+    return FAB_OK;
 }
 
 /* The first flows of an all-to-all that cross: they are numbered, not listed. */
@@ -101,69 +98,63 @@ static void split_list_flows(const fab_prepared_phase *s, const double *share, f
 }
 
 static fab_status add_crossing_flows(const fab_engine_run *run, const fab_split *split, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_prepared_phase *s = run->prepared;
     const fab_dag *dag = dag_of(run);
     const fab_flow_classes *c = &s->classes;
-    double *x = NULL;
-    double *share = NULL;
-    FAB_TRY(FAB_NEW(x, s->fabric->n_links, err));
-    FAB_TRY(FAB_NEW(share, s->demand->n_pairs, err));
+    FAB_OWNED double *x = NULL;
+    FAB_OWNED double *share = NULL;
+    FAB_PASS(FAB_NEW(x, s->fabric->n_links, err));
+    FAB_PASS(FAB_NEW(share, s->demand->n_pairs, err));
     for (size_t i = 0; i < run->detail->n_hot; i++) {
         fab_hot_link *hot = &run->detail->hot[i];
         x[hot->link] = 1;
-        FAB_TRY(fab_split_fold(dag, split, FAB_FOLD_EXPECTED, x, s->demand, share, err));
+        FAB_PASS(fab_split_fold(dag, split, FAB_FOLD_EXPECTED, x, s->demand, share, err));
         x[hot->link] = 0;
         for (size_t k = 0; k < c->n; k++) {
             hot->n_flows += worst_of(c, k, share) > 0 ? (c->count != NULL ? c->count[k] : 1) : 0;
         }
         split_list_flows(s, share, hot);
     }
-done:
-    FAB_FREE_ALL(x, share);
-    return status;
+    return FAB_OK;
 }
 
 fab_status fab_measure_split(const fab_engine_run *run, fab_figures *out, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_prepared_phase *s = run->prepared;
     const fab_dag *dag = dag_of(run);
     fab_scratch *scratch = run->scratch;
     size_t size = s->fabric->n_links * sizeof *scratch->use;
-    fab_split *own = NULL;
+    FAB_OWNS(fab_split_free_owned) fab_split *own = NULL;
     const fab_split *split = fab_split_even();
     if (fab_router_facts_of(run->router)->splits) {
-        FAB_TRY(fab_router_split(run->router, dag, s->demand, run->bound, &own, err));
+        FAB_PASS(fab_router_split(run->router, dag, s->demand, run->bound, &own, err));
         split = own;
     }
-    FAB_TRY(FAB_GROW(scratch->worst, scratch->worst_capacity, s->demand->n_pairs, err));
-    FAB_TRY(s->bisection ? effective_bisection(run, split, &out->effective_bisection, err) : FAB_OK);
+    FAB_PASS(FAB_GROW(scratch->worst, scratch->worst_capacity, s->demand->n_pairs, err));
+    FAB_PASS(s->bisection ? effective_bisection(run, split, &out->effective_bisection, err) : FAB_OK);
     memcpy(scratch->use, s->demand->segment_rate, size);
     memcpy(scratch->bytes, s->demand->segment_bytes, size);
-    FAB_TRY(fab_split_load(dag, split, s->demand, s->demand->rate, scratch->use, err));
-    FAB_TRY(fab_split_load(dag, split, s->demand, s->demand->bytes, scratch->bytes, err));
-    FAB_TRY(fab_sample_loads(run, scratch->use, scratch->bytes, out, err));
-    FAB_TRY(fab_split_fold(dag, split, FAB_FOLD_MAX, scratch->use, s->demand, scratch->worst, err));
+    FAB_PASS(fab_split_load(dag, split, s->demand, s->demand->rate, scratch->use, err));
+    FAB_PASS(fab_split_load(dag, split, s->demand, s->demand->bytes, scratch->bytes, err));
+    FAB_PASS(fab_sample_loads(run, scratch->use, scratch->bytes, out, err));
+    FAB_PASS(fab_split_fold(dag, split, FAB_FOLD_MAX, scratch->use, s->demand, scratch->worst, err));
     tally_flows(&s->classes, scratch->worst, out);
-    FAB_TRY(fab_sample_bound(run, fab_router_facts_of(run->router)->is_minimal, out, err));
+    FAB_PASS(fab_sample_bound(run, fab_router_facts_of(run->router)->is_minimal, out, err));
     if (run->detail != NULL) {
         fab_detail_loads(run, scratch->use, scratch->bytes);
     }
     if (run->rates) {
-        FAB_TRY(own != NULL ? fab_rate_split(run, split, scratch->bytes, out, err)
-                            : fab_rate_loads(run, scratch->bytes, out, err));
+        FAB_PASS(own != NULL ? fab_rate_split(run, split, scratch->bytes, out, err)
+                             : fab_rate_loads(run, scratch->bytes, out, err));
     }
-    FAB_TRY(own == NULL ? fab_estimate_hash(run, dag, scratch->use, scratch->bytes, out, err) : FAB_OK);
+    FAB_PASS(own == NULL ? fab_estimate_hash(run, dag, scratch->use, scratch->bytes, out, err) : FAB_OK);
     if (run->detail != NULL) {
-        FAB_TRY(add_crossing_flows(run, split, err));
-        FAB_TRY(fab_path_figures_of_split(run->router, dag, split, s->demand, s->phase, s->offer, &run->detail->paths,
-                                          err));
+        FAB_PASS(add_crossing_flows(run, split, err));
+        FAB_PASS(fab_path_figures_of_split(run->router, dag, split, s->demand, s->phase, s->offer, &run->detail->paths,
+                                           err));
     }
     if (run->detail != NULL && run->dependencies != NULL) {
-        FAB_TRY(fab_dependencies_add_minimal(run->dependencies, fab_router_next_hops(run->router),
-                                             fab_phase_switch_classes(s, run->router), s->demand, err));
+        FAB_PASS(fab_dependencies_add_minimal(run->dependencies, fab_router_next_hops(run->router),
+                                              fab_phase_switch_classes(s, run->router), s->demand, err));
     }
-done:
-    fab_split_free(own);
-    return status;
+    return FAB_OK;
 }

@@ -169,18 +169,17 @@ static void judge(fab_tier_load *row, bool hashes) {
 
 fab_status fab_next_hop_use_new(const fab_fabric *fabric, const fab_router *router, fab_next_hop_use **out,
                                 fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_next_hops *t = fab_router_next_hops(router);
-    use *u = NULL;
+    FAB_OWNS(fab_next_hop_use_free_owned) use *u = NULL;
     size_t n_members = 0;
-    FAB_TRY(FAB_NEW(u, 1, err));
+    FAB_PASS(FAB_NEW(u, 1, err));
     *u = (use){.f = fabric,
                .router = router,
                .next_hops = t,
                .hashes_queue_pairs = fab_router_facts_of(router)->hashes_queue_pairs,
                .n_groups = fab_next_hops_n_groups(t)};
-    FAB_TRY(FAB_NEW(u->ways, fab_n_switches(fabric), err));
-    FAB_TRY(FAB_NEW_ALL(u->n_groups, err, u->chooses, u->group));
+    FAB_PASS(FAB_NEW(u->ways, fab_n_switches(fabric), err));
+    FAB_PASS(FAB_NEW_ALL(u->n_groups, err, u->chooses, u->group));
     for (uint32_t v = 0; v < fab_n_switches(u->f); v++) {
         for (uint32_t group = fab_next_hops_first_group(t, v); group < fab_next_hops_first_group(t, v + 1); group++) {
             u->group[group].member = n_members;
@@ -194,12 +193,10 @@ fab_status fab_next_hop_use_new(const fab_fabric *fabric, const fab_router *rout
         }
     }
     u->n_members = n_members;
-    FAB_TRY(FAB_NEW(u->used, n_members, err));
+    FAB_PASS(FAB_NEW(u->used, n_members, err));
     *out = u;
     u = NULL;
-done:
-    fab_next_hop_use_free(u);
-    return status;
+    return FAB_OK;
 }
 
 void fab_next_hop_use_add(fab_next_hop_use *u, const fab_routes *routes, uint64_t first, const uint64_t *weight) {

@@ -77,15 +77,13 @@ static uint32_t measure_segments(const fab_router *router, const fab_flow *flow,
 /* --- from routes -------------------------------------------------------------------------------------------------- */
 
 fab_status fab_path_tally_init(const fab_router *router, fab_path_tally *out, fab_error *err) {
-    fab_status status = FAB_OK;
     size_t n_parts = (size_t)fab_router_ports(router)->nics_per_gpu * fab_router_ports(router)->n_planes;
+    FAB_OWNS(fab_path_tally_release)
     fab_path_tally tally = {.router = router, .sum = {.reorders = fab_router_facts_of(router)->reorders}};
-    FAB_TRY(FAB_NEW_ALL(n_parts, err, tally.segment_s, tally.segment_hops));
+    FAB_PASS(FAB_NEW_ALL(n_parts, err, tally.segment_s, tally.segment_hops));
     *out = tally;
     tally = (fab_path_tally){0};
-done:
-    fab_path_tally_release(&tally);
-    return status;
+    return FAB_OK;
 }
 
 void fab_path_tally_release(fab_path_tally *tally) {
@@ -173,23 +171,19 @@ typedef struct pair_paths {
 
 static fab_status fold_pairs(const fab_fabric *f, const fab_dag *dag, const fab_split *split, const fab_demand *demand,
                              pair_paths *out, fab_error *err) {
-    fab_status status = FAB_OK;
-    double *x = NULL;
-    FAB_TRY(FAB_NEW(x, f->n_links, err));
-    FAB_TRY(FAB_NEW_ALL(demand->n_pairs, err, out->hops, out->shortest_s, out->expected_s, out->longest_s));
+    FAB_OWNED double *x = NULL;
+    FAB_PASS(FAB_NEW(x, f->n_links, err));
+    FAB_PASS(FAB_NEW_ALL(demand->n_pairs, err, out->hops, out->shortest_s, out->expected_s, out->longest_s));
     for (uint32_t l = 0; l < f->n_links; l++) {
         x[l] = 1;
     }
-    FAB_TRY(fab_split_fold(dag, split, FAB_FOLD_LONGEST, x, demand, out->hops, err)); /* the same on all of them */
+    FAB_PASS(fab_split_fold(dag, split, FAB_FOLD_LONGEST, x, demand, out->hops, err)); /* the same on all of them */
     for (uint32_t l = 0; l < f->n_links; l++) {
         x[l] = latency_of(f, l);
     }
-    FAB_TRY(fab_split_fold(dag, split, FAB_FOLD_SHORTEST, x, demand, out->shortest_s, err));
-    FAB_TRY(fab_split_fold(dag, split, FAB_FOLD_EXPECTED, x, demand, out->expected_s, err));
-    FAB_TRY(fab_split_fold(dag, split, FAB_FOLD_LONGEST, x, demand, out->longest_s, err));
-done:
-    free(x);
-    return status;
+    FAB_PASS(fab_split_fold(dag, split, FAB_FOLD_SHORTEST, x, demand, out->shortest_s, err));
+    FAB_PASS(fab_split_fold(dag, split, FAB_FOLD_EXPECTED, x, demand, out->expected_s, err));
+    return fab_split_fold(dag, split, FAB_FOLD_LONGEST, x, demand, out->longest_s, err);
 }
 
 static void add_listed(fab_path_tally *t, const pair_paths *pairs, const fab_demand *demand, const fab_phase *phase,
@@ -361,15 +355,14 @@ static void count_rails(const fab_router *router, fab_gpu_range gpus, double *ou
  * scale-up link. */
 static fab_status changing_rails(const fab_router *router, const fab_all_to_all *all, double *out_ratio,
                                  fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_fabric *f = fab_router_fabric(router);
     const double nics = fab_router_ports(router)->nics_per_gpu;
     const uint32_t size = fab_all_group(all);
-    double *of_group = NULL; /* [rail] */
-    double *own = NULL;      /* [rail]: of those in one domain */
+    FAB_OWNED double *of_group = NULL; /* [rail] */
+    FAB_OWNED double *own = NULL;      /* [rail]: of those in one domain */
     double flows = 0;
     double same = 0;
-    FAB_TRY(FAB_NEW_ALL(f->n_rails, err, of_group, own));
+    FAB_PASS(FAB_NEW_ALL(f->n_rails, err, of_group, own));
     for (uint32_t gpu = all->first; gpu < all->first + all->n;) {
         const fab_gpu_range near = fab_all_in_domain(f, all, gpu);
         if ((gpu - all->first) % size == 0) {
@@ -384,9 +377,7 @@ static fab_status changing_rails(const fab_router *router, const fab_all_to_all 
     }
     /* a flow goes from a GPU's i-th NIC to the other's i-th: their rails are those of the i-th alone */
     *out_ratio = flows > 0 ? 1 - fmin(same * nics / flows, 1) : 0;
-done:
-    FAB_FREE_ALL(of_group, own);
-    return status;
+    return FAB_OK;
 }
 
 static fab_status add_unlisted(fab_path_tally *t, const pair_paths *pairs, const fab_demand *demand,
@@ -468,16 +459,15 @@ fab_status fab_flow_latencies_of_routes(const fab_router *router, const fab_path
 fab_status fab_flow_latencies_of_split(const fab_router *router, const fab_dag *dag, const fab_split *split,
                                        const fab_demand *demand, const fab_phase *phase, double *out_s,
                                        fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_fabric *f = fab_router_fabric(router);
-    double *x = NULL;
-    double *longest_s = NULL;
-    FAB_TRY(FAB_NEW(x, f->n_links, err));
-    FAB_TRY(FAB_NEW(longest_s, demand->n_pairs, err));
+    FAB_OWNED double *x = NULL;
+    FAB_OWNED double *longest_s = NULL;
+    FAB_PASS(FAB_NEW(x, f->n_links, err));
+    FAB_PASS(FAB_NEW(longest_s, demand->n_pairs, err));
     for (uint32_t l = 0; l < f->n_links; l++) {
         x[l] = latency_of(f, l);
     }
-    FAB_TRY(fab_split_fold(dag, split, FAB_FOLD_LONGEST, x, demand, longest_s, err));
+    FAB_PASS(fab_split_fold(dag, split, FAB_FOLD_LONGEST, x, demand, longest_s, err));
     for (uint64_t i = 0; i < phase->n_flows; i++) {
         fab_flow flow = fab_phase_flow(phase, i);
         double most_s = 0;
@@ -491,9 +481,7 @@ fab_status fab_flow_latencies_of_split(const fab_router *router, const fab_dag *
         }
         out_s[i] = hops > 0 ? most_s : -most_s;
     }
-done:
-    FAB_FREE_ALL(x, longest_s);
-    return status;
+    return FAB_OK;
 }
 
 void fab_flow_limits(const fab_router *router, const double *latency_s, uint64_t n_flows, double *out_bps) {

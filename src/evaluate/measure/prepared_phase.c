@@ -10,14 +10,13 @@
 #define BITS 8.0
 
 fab_status fab_least_time(fab_prepared_phase *s, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_fabric *f = s->fabric;
     const fab_demand *d = s->demand;
-    double *sent = NULL;
-    double *received = NULL;
+    FAB_OWNED double *sent = NULL;
+    FAB_OWNED double *received = NULL;
     double least = 0;
     double hosts = 0;
-    FAB_TRY(FAB_NEW_ALL(d->n_leaves, err, sent, received));
+    FAB_PASS(FAB_NEW_ALL(d->n_leaves, err, sent, received));
     for (uint32_t l = 0; l < f->n_links; l++) {
         const fab_link_class *c = fab_class_of(f, l);
         const double s_of_link = d->segment_bytes[l] * BITS / c->usable_bps;
@@ -42,36 +41,31 @@ fab_status fab_least_time(fab_prepared_phase *s, fab_error *err) {
     }
     s->least_s = least;
     s->hosts_s = hosts;
-done:
-    FAB_FREE_ALL(sent, received);
-    return status;
+    return FAB_OK;
 }
 
 fab_status fab_prepared_init(const fab_context *context, size_t phase, fab_prepared_phase *out, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_fabric *f = fab_context_what(context)->fabric;
-    fab_prepared_phase s = {.fabric = f};
-    FAB_TRY(fab_context_traffic(context, &s.traffic, err));
-    FAB_TRY(fab_context_ports(context, &s.ports, err));
-    FAB_TRY(fab_context_next_hops(context, &s.next_hops, err));
-    FAB_TRY(fab_context_dag(context, &s.dag, err));
-    FAB_TRY(fab_context_offer(context, phase, &s.offer, err));
-    FAB_TRY(fab_context_demand(context, phase, &s.demand, err));
+    FAB_OWNS(fab_prepared_release) fab_prepared_phase s = {.fabric = f};
+    FAB_PASS(fab_context_traffic(context, &s.traffic, err));
+    FAB_PASS(fab_context_ports(context, &s.ports, err));
+    FAB_PASS(fab_context_next_hops(context, &s.next_hops, err));
+    FAB_PASS(fab_context_dag(context, &s.dag, err));
+    FAB_PASS(fab_context_offer(context, phase, &s.offer, err));
+    FAB_PASS(fab_context_demand(context, phase, &s.demand, err));
     s.phase = &s.traffic->phases[phase];
     s.bisection = strcmp(s.phase->collective, "bisection") == 0;
-    FAB_TRY(fab_flow_classes_init(&s, &s.classes, err));
-    FAB_TRY(FAB_NEW(s.spray, f->n_links, err));
+    FAB_PASS(fab_flow_classes_init(&s, &s.classes, err));
+    FAB_PASS(FAB_NEW(s.spray, f->n_links, err));
     memcpy(s.spray, s.demand->segment_rate, f->n_links * sizeof *s.spray);
-    FAB_TRY(fab_split_load(s.dag, fab_split_even(), s.demand, s.demand->rate, s.spray, err));
-    FAB_TRY(fab_check_conservation(f, s.spray, err));
+    FAB_PASS(fab_split_load(s.dag, fab_split_even(), s.demand, s.demand->rate, s.spray, err));
+    FAB_PASS(fab_check_conservation(f, s.spray, err));
     fab_to_utilisation(f, s.spray);
-    FAB_TRY(fab_least_time(&s, err));
-    FAB_TRY(fab_relay_find(&s, &s.relay, &s.relay_s, err));
+    FAB_PASS(fab_least_time(&s, err));
+    FAB_PASS(fab_relay_find(&s, &s.relay, &s.relay_s, err));
     *out = s;
     s = (fab_prepared_phase){0};
-done:
-    fab_prepared_release(&s);
-    return status;
+    return FAB_OK;
 }
 
 void fab_prepared_release(fab_prepared_phase *prepared) {

@@ -37,16 +37,15 @@ void fab_proof_paths(const fab_engine_run *run, const fab_routes *r) {
 }
 
 static fab_status proof_put_pairs(const fab_engine_run *run, const fab_split *split, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_prepared_phase *s = run->prepared;
     const fab_demand *d = s->demand;
     const fab_next_hops *next_hops = fab_router_next_hops(run->router);
-    fab_pair_walk *walk = NULL;
-    FAB_TRY(fab_pair_walk_new(s->fabric, next_hops, split, &walk, err));
+    FAB_OWNS(fab_pair_walk_free_owned) fab_pair_walk *walk = NULL;
+    FAB_PASS(fab_pair_walk_new(s->fabric, next_hops, split, &walk, err));
     for (uint32_t dst = 0; dst < d->n_leaves; dst++) {
         for (uint32_t pair = d->first[dst]; pair < d->first[dst + 1]; pair++) {
             fab_pair_links links;
-            FAB_TRY(fab_pair_walk_get(walk, d->src[pair], dst, &links, err));
+            FAB_PASS(fab_pair_walk_get(walk, d->src[pair], dst, &links, err));
             (void)fprintf(run->proof->out, "pair %" PRIu32 " %" PRIu32, fab_next_hops_leaf(next_hops, d->src[pair]),
                           fab_next_hops_leaf(next_hops, dst));
             for (uint32_t i = 0; i < links.n; i++) {
@@ -55,9 +54,7 @@ static fab_status proof_put_pairs(const fab_engine_run *run, const fab_split *sp
             (void)fputc('\n', run->proof->out);
         }
     }
-done:
-    fab_pair_walk_free(walk);
-    return status;
+    return FAB_OK;
 }
 
 fab_status fab_proof_split(const fab_engine_run *run, const fab_split *split, fab_error *err) {

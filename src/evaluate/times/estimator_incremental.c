@@ -8,7 +8,6 @@
 #include "fab/memory.h"
 #include "fab/path_figures.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* Everybody at home, and nothing down. */
@@ -425,16 +424,12 @@ static fab_status read_heavy(fab_incremental *m, fab_estimator_reader *t, const 
 }
 
 static fab_status open_servers(fab_incremental *m, fab_error *err) {
-    fab_status status = FAB_OK;
-    const fab_estimator **estimators = NULL;
-    FAB_TRY(fab_allocate(m->n_readers, sizeof(const fab_estimator *), &estimators, err));
+    FAB_OWNED const fab_estimator **estimators = NULL;
+    FAB_PASS(fab_allocate(m->n_readers, sizeof(const fab_estimator *), &estimators, err));
     for (size_t i = 0; i < m->n_readers; i++) {
         estimators[i] = m->readers[i]->estimator;
     }
-    FAB_TRY(server_moves_new(estimators, m->n_readers, m->baseline, &m->servers, err));
-done:
-    free(estimators);
-    return status;
+    return server_moves_new(estimators, m->n_readers, m->baseline, &m->servers, err);
 }
 
 static void say(const incremental_phase *phase, const incremental_found *found, double path_s, fab_phase_seconds *out) {

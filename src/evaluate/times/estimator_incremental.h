@@ -16,6 +16,7 @@ typedef struct fab_incremental fab_incremental;
 fab_status fab_incremental_new(const fab_estimator *const *estimators, size_t n, const fab_baseline *baseline,
                                fab_incremental **out, fab_error *err) FAB_MUST_USE;
 void fab_incremental_free(fab_incremental *incremental);
+FAB_OWNER(fab_incremental, fab_incremental_free)
 
 /**
  * What fab_estimator_read() gives in a state in which somebody has moved, to the bit.

@@ -11,17 +11,14 @@
 /* --- a reader ----------------------------------------------------------------------------------------------------- */
 
 fab_status fab_estimator_reader_new(const fab_estimator *estimator, fab_estimator_reader **out, fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_estimator_reader *t = NULL;
-    FAB_TRY(FAB_NEW(t, 1, err));
+    FAB_OWNS(fab_estimator_reader_free_owned) fab_estimator_reader *t = NULL;
+    FAB_PASS(FAB_NEW(t, 1, err));
     t->estimator = estimator;
-    FAB_TRY(FAB_NEW(t->gone, estimator->latencies.n, err));
+    FAB_PASS(FAB_NEW(t->gone, estimator->latencies.n, err));
     t->is_dirty = true;
     *out = t;
     t = NULL;
-done:
-    fab_estimator_reader_free(t);
-    return status;
+    return FAB_OK;
 }
 
 void fab_estimator_reader_free(fab_estimator_reader *t) {
@@ -331,25 +328,21 @@ static fab_status read_loads(fab_estimator_reader *t, const fab_mask *mask, cons
 
 fab_status estimator_read_routes(const fab_estimator *c, const fab_mask *mask, const fab_routes *routes, double *ends_s,
                                  fab_state_flows *flows, fab_phase_seconds *out, fab_error *err) {
-    fab_status status = FAB_OK;
     fab_estimator_request request = c->request;
-    fab_estimator *estimator = NULL;
-    fab_estimator_reader *reader = NULL;
+    FAB_OWNS(fab_estimator_free_owned) fab_estimator *estimator = NULL;
+    FAB_OWNS(fab_estimator_reader_free_owned) fab_estimator_reader *reader = NULL;
     static const size_t NO_LINKS = 0;
     const fab_rerouted as_it_is = {.path_first = &NO_LINKS};
     request.routes = routes;
-    FAB_TRY(fab_estimator_new(&request, &estimator, err));
-    FAB_TRY(fab_estimator_reader_new(estimator, &reader, err));
+    FAB_PASS(fab_estimator_new(&request, &estimator, err));
+    FAB_PASS(fab_estimator_reader_new(estimator, &reader, err));
     if (flows != NULL) {
-        FAB_TRY(fab_estimator_flows(reader, mask, &as_it_is, flows, err));
+        FAB_PASS(fab_estimator_flows(reader, mask, &as_it_is, flows, err));
     } else {
-        FAB_TRY(ends_s != NULL ? fab_estimator_ends(reader, mask, &as_it_is, true, ends_s, out, err)
-                               : fab_estimator_read(reader, mask, &as_it_is, true, out, err));
+        FAB_PASS(ends_s != NULL ? fab_estimator_ends(reader, mask, &as_it_is, true, ends_s, out, err)
+                                : fab_estimator_read(reader, mask, &as_it_is, true, out, err));
     }
-done:
-    fab_estimator_reader_free(reader);
-    fab_estimator_free(estimator);
-    return status;
+    return FAB_OK;
 }
 
 /* No path has changed, and no link of one. */

@@ -12,18 +12,17 @@
 #include <string.h>
 
 fab_status estimator_assemble(fab_estimator_reader *t, const fab_rerouted *r, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_estimator *c = t->estimator;
     const fab_routes *before = c->request.routes;
     fab_routes *out = &t->routes;
     size_t n = 0;
-    uint32_t *place = NULL; /* [path]: among those touched, + 1 */
-    FAB_TRY(FAB_NEW(place, c->n_paths, err));
+    FAB_OWNED uint32_t *place = NULL; /* [path]: among those touched, + 1 */
+    FAB_PASS(FAB_NEW(place, c->n_paths, err));
     for (uint32_t i = 0; i < r->n_touched; i++) {
         place[r->path[i]] = i + 1;
     }
-    FAB_TRY(FAB_GROW(out->flow_first, out->flow_capacity, (size_t)before->n_flows + 1, err));
-    FAB_TRY(FAB_GROW(out->path_first, out->path_capacity, (size_t)c->n_paths + 1, err));
+    FAB_PASS(FAB_GROW(out->flow_first, out->flow_capacity, (size_t)before->n_flows + 1, err));
+    FAB_PASS(FAB_GROW(out->path_first, out->path_capacity, (size_t)c->n_paths + 1, err));
     memcpy(out->flow_first, before->flow_first, ((size_t)before->n_flows + 1) * sizeof *out->flow_first);
     out->n_flows = before->n_flows;
     for (uint32_t path = 0; path < c->n_paths; path++) {
@@ -31,15 +30,13 @@ fab_status estimator_assemble(fab_estimator_reader *t, const fab_rerouted *r, fa
         const fab_link_id *link = i > 0 ? r->link + r->path_first[i - 1] : before->link + before->path_first[path];
         size_t n_links =
             i > 0 ? r->path_first[i] - r->path_first[i - 1] : before->path_first[path + 1] - before->path_first[path];
-        FAB_TRY(FAB_GROW(out->link, out->link_capacity, n + n_links, err));
+        FAB_PASS(FAB_GROW(out->link, out->link_capacity, n + n_links, err));
         out->path_first[path] = n;
         memcpy(out->link + n, link, n_links * sizeof *link);
         n += n_links;
     }
     out->path_first[c->n_paths] = n;
-done:
-    free(place);
-    return status;
+    return FAB_OK;
 }
 
 static fab_status open_arrays(fab_estimator_reader *t, fab_error *err) {
@@ -177,29 +174,24 @@ static fab_status take_flows(const fab_estimator_reader *t, const double *rate, 
 
 fab_status fab_estimator_flows(fab_estimator_reader *t, const fab_mask *mask, const fab_rerouted *r,
                                fab_state_flows *out, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_estimator *c = t->estimator;
-    fab_max_min *solver = NULL;
-    double *rate = NULL;
-    uint32_t *bottleneck = NULL;
-    fab_state_flows found = {.n_flows = 0};
+    FAB_OWNS(fab_max_min_free_owned) fab_max_min *solver = NULL;
+    FAB_OWNED double *rate = NULL;
+    FAB_OWNED uint32_t *bottleneck = NULL;
+    FAB_OWNS(fab_state_flows_release) fab_state_flows found = {.n_flows = 0};
     if (r->routes != NULL) {
         return estimator_read_routes(c, mask, r->routes, NULL, out, NULL, err);
     }
-    FAB_TRY(estimator_assemble(t, r, err));
-    FAB_TRY(open_arrays(t, err));
-    FAB_TRY(c->limit_bps != NULL ? estimator_renew_limits(t, err) : FAB_OK);
+    FAB_PASS(estimator_assemble(t, r, err));
+    FAB_PASS(open_arrays(t, err));
+    FAB_PASS(c->limit_bps != NULL ? estimator_renew_limits(t, err) : FAB_OK);
     estimator_prepare(t, mask);
-    FAB_TRY(FAB_NEW_ALL(c->n_paths, err, rate, bottleneck));
-    FAB_TRY(fab_max_min_new(&solver, err));
+    FAB_PASS(FAB_NEW_ALL(c->n_paths, err, rate, bottleneck));
+    FAB_PASS(fab_max_min_new(&solver, err));
     const fab_sharing sharing = estimator_sharing(t);
-    FAB_TRY(fab_max_min_solve(solver, &sharing, rate, bottleneck, err));
-    FAB_TRY(take_flows(t, rate, bottleneck, &found, err));
+    FAB_PASS(fab_max_min_solve(solver, &sharing, rate, bottleneck, err));
+    FAB_PASS(take_flows(t, rate, bottleneck, &found, err));
     *out = found;
     found = (fab_state_flows){.n_flows = 0};
-done:
-    fab_max_min_free(solver);
-    FAB_FREE_ALL(rate, bottleneck);
-    fab_state_flows_release(&found);
-    return status;
+    return FAB_OK;
 }

@@ -54,18 +54,17 @@ static fab_status open_phase(fab_incremental *m, const fab_estimator *c, fab_err
 
 fab_status fab_incremental_new(const fab_estimator *const *estimators, size_t n, const fab_baseline *baseline,
                                fab_incremental **out, fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_incremental *m = NULL;
-    FAB_TRY(FAB_NEW(m, 1, err));
-    FAB_TRY(FAB_NEW_ALL(n, err, m->phase, m->found, m->servers_found));
-    FAB_TRY(fab_allocate(n, sizeof(fab_estimator_reader *), &m->readers, err));
+    FAB_OWNS(fab_incremental_free_owned) fab_incremental *m = NULL;
+    FAB_PASS(FAB_NEW(m, 1, err));
+    FAB_PASS(FAB_NEW_ALL(n, err, m->phase, m->found, m->servers_found));
+    FAB_PASS(fab_allocate(n, sizeof(fab_estimator_reader *), &m->readers, err));
     m->baseline = baseline;
     m->can = fab_baseline_is_separable(baseline);
     for (size_t i = 0; i < n && m->can; i++) {
         const fab_estimator *c = estimators[i];
         m->can = c->relayed == NULL && c->limit_bps == NULL && !fab_is_lossless(c->request.transport) &&
                  c->n_paths == estimators[0]->n_paths && estimator_is_exact(c);
-        FAB_TRY(open_phase(m, c, err));
+        FAB_PASS(open_phase(m, c, err));
     }
     m->reader = n > 0 ? m->readers[0] : NULL;
     m->has_one_way = m->can && fab_router_ports(m->reader->estimator->request.router)->nics_per_gpu == 1 &&
@@ -73,12 +72,10 @@ fab_status fab_incremental_new(const fab_estimator *const *estimators, size_t n,
     m->stays_inside = m->can && incremental_stays_inside(m->reader->estimator);
     m->moves_servers = m->can && m->reader->estimator->request.fabric->gpus_per_domain <=
                                      m->reader->estimator->request.fabric->gpus_per_server;
-    FAB_TRY(m->can ? open_paths(m, err) : FAB_OK);
+    FAB_PASS(m->can ? open_paths(m, err) : FAB_OK);
     *out = m;
     m = NULL;
-done:
-    fab_incremental_free(m);
-    return status;
+    return FAB_OK;
 }
 
 void fab_incremental_free(fab_incremental *m) {

@@ -8,7 +8,6 @@
 
 #include <float.h>
 #include <math.h>
-#include <stdlib.h>
 
 #define BITS 8.0
 #define SAME 1e-12
@@ -101,24 +100,21 @@ static fab_status index_links(fab_estimator *c, fab_error *err) {
 
 static fab_status rank_links(const fab_estimator *c, double (*seconds)(const estimator_load *, double),
                              estimator_order *out, fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_ranked *list = NULL;
-    FAB_TRY(FAB_NEW(list, c->request.fabric->n_links, err));
+    FAB_OWNED fab_ranked *list = NULL;
+    FAB_PASS(FAB_NEW(list, c->request.fabric->n_links, err));
     for (uint32_t l = 0; l < c->request.fabric->n_links; l++) {
         double s = seconds(&c->load[l], c->capacity[l]);
         if (s > 0) {
             list[out->n++] = (fab_ranked){s, l};
         }
     }
-    FAB_TRY(fab_ranked_sort(list, out->n, err));
-    FAB_TRY(FAB_NEW_ALL(out->n, err, out->link, out->s));
+    FAB_PASS(fab_ranked_sort(list, out->n, err));
+    FAB_PASS(FAB_NEW_ALL(out->n, err, out->link, out->s));
     for (uint32_t i = 0; i < out->n; i++) {
         out->link[i] = list[i].item;
         out->s[i] = list[i].value;
     }
-done:
-    free(list);
-    return status;
+    return FAB_OK;
 }
 
 #define N_HEAVY 64U
@@ -224,62 +220,55 @@ static fab_status find_limits(fab_estimator *c, fab_error *err) {
 
 /* With lossless queues every change is simulated; what nothing changes for, once. */
 static fab_status find_packets(fab_estimator *c, fab_error *err) {
-    fab_status status = FAB_OK;
     static const size_t NO_LINKS = 0;
     const fab_rerouted as_it_is = {.path_first = &NO_LINKS};
-    fab_mask nothing = {.n_links = 0};
-    fab_estimator_reader *reader = NULL;
+    FAB_OWNS(fab_mask_release) fab_mask nothing = {.n_links = 0};
+    FAB_OWNS(fab_estimator_reader_free_owned) fab_estimator_reader *reader = NULL;
     fab_phase_seconds out;
     c->packets_s = NAN;
     if (!fab_is_lossless(c->request.transport)) {
         return FAB_OK;
     }
     FAB_PASS(fab_check_lossless(c->request.router, c->request.transport, err));
-    FAB_TRY(fab_mask_init(c->request.fabric, NULL, &nothing, err));
-    FAB_TRY(fab_estimator_reader_new(c, &reader, err));
-    FAB_TRY(fab_estimator_read(reader, &nothing, &as_it_is, false, &out, err));
+    FAB_PASS(fab_mask_init(c->request.fabric, NULL, &nothing, err));
+    FAB_PASS(fab_estimator_reader_new(c, &reader, err));
+    FAB_PASS(fab_estimator_read(reader, &nothing, &as_it_is, false, &out, err));
     c->packets_s = out.transfer_s;
-done:
-    fab_estimator_reader_free(reader);
-    fab_mask_release(&nothing);
-    return status;
+    return FAB_OK;
 }
 
 /* ------------------------------------------------------------------------------------------------------------------ */
 
 fab_status fab_estimator_new(const fab_estimator_request *request, fab_estimator **out, fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_estimator *c = NULL;
+    FAB_OWNS(fab_estimator_free_owned) fab_estimator *c = NULL;
     const fab_fabric *f = request->fabric;
-    FAB_FAIL_IF(fab_router_facts_of(request->router)->n_rounds > 1, err, FAB_EUNSUPPORTED, NULL,
-                "engine %s: queue pairs that take turns have no times under failures; spread=split has",
-                fab_router_facts_of(request->router)->label);
-    FAB_TRY(FAB_NEW(c, 1, err));
+    FAB_REFUSE_IF(fab_router_facts_of(request->router)->n_rounds > 1, err, FAB_EUNSUPPORTED, NULL,
+                  "engine %s: queue pairs that take turns have no times under failures; spread=split has",
+                  fab_router_facts_of(request->router)->label);
+    FAB_PASS(FAB_NEW(c, 1, err));
     c->request = *request;
     c->n_paths = request->routes->flow_first[request->routes->n_flows];
-    FAB_TRY(FAB_NEW(c->capacity, f->n_links, err));
+    FAB_PASS(FAB_NEW(c->capacity, f->n_links, err));
     for (uint32_t l = 0; l < f->n_links; l++) {
         const fab_link_class *k = fab_class_of(f, l);
         bool nic_is_slower = k->kind == FAB_LINK_PCIE && k->capacity_bps >= request->offer->line_bps * (1 - SAME);
         c->capacity[l] = nic_is_slower ? (double)INFINITY : k->usable_bps;
     }
-    FAB_TRY(add_paths(c, err));
-    FAB_TRY(rank_links(c, estimator_bits_s, &c->by_bits, err));
+    FAB_PASS(add_paths(c, err));
+    FAB_PASS(rank_links(c, estimator_bits_s, &c->by_bits, err));
     find_heavy(c);
     if (!c->is_even) {
-        FAB_TRY(rank_links(c, estimator_shares_s, &c->by_shares, err));
-        FAB_TRY(index_links(c, err));
+        FAB_PASS(rank_links(c, estimator_shares_s, &c->by_shares, err));
+        FAB_PASS(index_links(c, err));
     }
-    FAB_TRY(count_latencies(c, err));
-    FAB_TRY(find_limits(c, err));
+    FAB_PASS(count_latencies(c, err));
+    FAB_PASS(find_limits(c, err));
     c->is_flat = is_flat(c);
     find_scale(c);
-    FAB_TRY(find_packets(c, err));
+    FAB_PASS(find_packets(c, err));
     *out = c;
     c = NULL;
-done:
-    fab_estimator_free(c);
-    return status;
+    return FAB_OK;
 }
 
 void fab_estimator_free(fab_estimator *c) {

@@ -75,23 +75,18 @@ static void add_paths(const fab_fabric *fabric, const fab_phase *phase, const fa
 }
 
 static fab_status estimate(const fab_estimator_request *request, double *out_s, fab_error *err) {
-    fab_status status = FAB_OK;
     static const size_t NO_LINKS = 0;
     const fab_rerouted as_it_is = {.path_first = &NO_LINKS, .worst_ratio = NAN};
-    fab_mask nothing = {.n_links = 0};
-    fab_estimator *estimator = NULL;
-    fab_estimator_reader *reader = NULL;
+    FAB_OWNS(fab_mask_release) fab_mask nothing = {.n_links = 0};
+    FAB_OWNS(fab_estimator_free_owned) fab_estimator *estimator = NULL;
+    FAB_OWNS(fab_estimator_reader_free_owned) fab_estimator_reader *reader = NULL;
     fab_phase_seconds found;
-    FAB_TRY(fab_mask_init(request->fabric, NULL, &nothing, err));
-    FAB_TRY(fab_estimator_new(request, &estimator, err));
-    FAB_TRY(fab_estimator_reader_new(estimator, &reader, err));
-    FAB_TRY(fab_estimator_read(reader, &nothing, &as_it_is, true, &found, err)); /* by its bits, not by their ratio */
+    FAB_PASS(fab_mask_init(request->fabric, NULL, &nothing, err));
+    FAB_PASS(fab_estimator_new(request, &estimator, err));
+    FAB_PASS(fab_estimator_reader_new(estimator, &reader, err));
+    FAB_PASS(fab_estimator_read(reader, &nothing, &as_it_is, true, &found, err)); /* by its bits, not by their ratio */
     *out_s = found.transfer_s;
-done:
-    fab_estimator_reader_free(reader);
-    fab_estimator_free(estimator);
-    fab_mask_release(&nothing);
-    return status;
+    return FAB_OK;
 }
 
 fab_status fab_phase_transfer(const fab_context *context, size_t engine, size_t phase, bool wants_time,

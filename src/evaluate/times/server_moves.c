@@ -111,34 +111,31 @@ static fab_status list_flows(server_moves *m, fab_error *err) {
 
 fab_status server_moves_new(const fab_estimator *const *estimators, size_t n, const fab_baseline *baseline,
                             server_moves **out, fab_error *err) {
-    fab_status status = FAB_OK;
-    server_moves *m = NULL;
-    FAB_TRY(FAB_NEW(m, 1, err));
+    FAB_OWNS(server_moves_free_owned) server_moves *m = NULL;
+    FAB_PASS(FAB_NEW(m, 1, err));
     const fab_fabric *f = estimators[0]->request.fabric;
     m->baseline = baseline;
     m->estimator = estimators[0];
-    FAB_TRY(fab_mask_init(f, NULL, &m->nothing, err));
-    FAB_TRY(fab_allocate(n, sizeof(fab_estimator_reader *), &m->readers, err));
+    FAB_PASS(fab_mask_init(f, NULL, &m->nothing, err));
+    FAB_PASS(fab_allocate(n, sizeof(fab_estimator_reader *), &m->readers, err));
     for (; m->n_readers < n; m->n_readers++) {
-        FAB_TRY(fab_estimator_reader_new(estimators[m->n_readers], &m->readers[m->n_readers], err));
-        FAB_TRY(FAB_NEW(m->readers[m->n_readers]->load, f->n_links, err));
+        FAB_PASS(fab_estimator_reader_new(estimators[m->n_readers], &m->readers[m->n_readers], err));
+        FAB_PASS(FAB_NEW(m->readers[m->n_readers]->load, f->n_links, err));
     }
-    FAB_TRY(fab_reroute_new(baseline, &m->clean, err));
-    FAB_TRY(fab_reroute_new(baseline, &m->masked, err));
-    FAB_TRY(fab_reroute_lift(m->clean, &m->nothing, NULL, 0, &m->touched, err));
-    FAB_TRY(list_flows(m, err));
-    FAB_TRY(fab_allocate(f->n_servers, sizeof(moves_block *), &m->blocks, err));
-    FAB_TRY(FAB_NEW_ALL(f->n_servers, err, m->place, m->moved, m->now, m->now_place));
-    FAB_TRY(FAB_NEW(m->flow_stamp, m->estimator->request.routes->n_flows, err));
-    FAB_TRY(FAB_NEW(m->new_gpu, fab_n_gpus(f), err));
+    FAB_PASS(fab_reroute_new(baseline, &m->clean, err));
+    FAB_PASS(fab_reroute_new(baseline, &m->masked, err));
+    FAB_PASS(fab_reroute_lift(m->clean, &m->nothing, NULL, 0, &m->touched, err));
+    FAB_PASS(list_flows(m, err));
+    FAB_PASS(fab_allocate(f->n_servers, sizeof(moves_block *), &m->blocks, err));
+    FAB_PASS(FAB_NEW_ALL(f->n_servers, err, m->place, m->moved, m->now, m->now_place));
+    FAB_PASS(FAB_NEW(m->flow_stamp, m->estimator->request.routes->n_flows, err));
+    FAB_PASS(FAB_NEW(m->new_gpu, fab_n_gpus(f), err));
     for (uint32_t gpu = 0; gpu < fab_n_gpus(f); gpu++) {
         m->new_gpu[gpu] = gpu;
     }
     *out = m;
     m = NULL;
-done:
-    server_moves_free(m);
-    return status;
+    return FAB_OK;
 }
 
 static void drop_blocks(server_moves *m) {

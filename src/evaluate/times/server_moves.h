@@ -16,6 +16,7 @@ typedef struct server_moves server_moves;
 fab_status server_moves_new(const fab_estimator *const *estimators, size_t n, const fab_baseline *baseline,
                             server_moves **out, fab_error *err) FAB_MUST_USE;
 void server_moves_free(server_moves *moves);
+FAB_OWNER(server_moves, server_moves_free)
 
 /**
  * Goes on to another state.

@@ -190,35 +190,32 @@ static fab_status split_solve(attempt *a, double *out_s, fab_error *err) {
 }
 
 fab_status fab_split_seconds(const fab_split_seconds_request *request, fab_phase_seconds *out, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_phase *phase = request->phase;
-    attempt a = {.q = request};
+    FAB_OWNS(close_attempt) attempt a = {.q = request};
     fab_phase_seconds found = {0};
     fab_path_figures paths = {0};
     bool is_even = true;
-    FAB_TRY(open_attempt(&a, err));
-    FAB_TRY(fab_path_figures_of_split(a.router, a.dag, a.split, &a.demand, phase, request->offer, &paths, err));
+    FAB_PASS(open_attempt(&a, err));
+    FAB_PASS(fab_path_figures_of_split(a.router, a.dag, a.split, &a.demand, phase, request->offer, &paths, err));
     double bits = (double)fab_phase_largest(phase, &is_even) * BITS;
     double low_s = least_s(&a);
     double high_s = low_s;
-    FAB_TRY(!is_even ? most_s(&a, &high_s, err) : FAB_OK);
+    FAB_PASS(!is_even ? most_s(&a, &high_s, err) : FAB_OK);
     if (fab_router_facts_of(a.router)->reorders && paths.n_flows > 0 && bits / paths.min_limit_bps > low_s) {
         double relay_s = 0;
-        FAB_TRY(window_s(&a, &relay_s, err));
+        FAB_PASS(window_s(&a, &relay_s, err));
         low_s = fmax(low_s, relay_s);
         high_s = fmax(high_s, relay_s);
     }
     if (request->ends_s == NULL && high_s <= low_s * (1 + MET)) {
         found.transfer_s = low_s + a.prepared.relay_s;
     } else {
-        FAB_TRY(a.demand.n_lost > 0 ? split_unknown(&a, err) : FAB_OK);
-        FAB_TRY(split_solve(&a, &found.transfer_s, err)); /* the relaying is in it */
+        FAB_PASS(a.demand.n_lost > 0 ? split_unknown(&a, err) : FAB_OK);
+        FAB_PASS(split_solve(&a, &found.transfer_s, err)); /* the relaying is in it */
         found.is_simulated = true;
     }
     found.in_network = paths.n_flows > 0;
     found.latency_s = fab_phase_latency_s(request->fabric, phase, found.in_network, paths.latency_s.max);
     *out = found;
-done:
-    close_attempt(&a);
-    return status;
+    return FAB_OK;
 }

@@ -21,6 +21,7 @@ static void timed_free(fab_timed_phase *t) {
         FAB_FREE_ALL(t->of.src, t->of.dst, t->of.bytes, t->of.ordinal, t->bytes, t);
     }
 }
+FAB_OWNER(fab_timed_phase, timed_free)
 
 void fab_timed_memo_release(fab_timed_memo *memo) {
     for (size_t i = 0; i < memo->n; i++) {
@@ -70,22 +71,19 @@ static fab_status copy_array(const void *from, size_t bytes, void *out, fab_erro
 }
 
 static fab_status add_timed(fab_timed_memo *memo, const fab_phase *phase, uint32_t n_links, fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_timed_phase *t = NULL;
+    FAB_OWNS(timed_free_owned) fab_timed_phase *t = NULL;
     const size_t n = phase->all.n > 0 ? 0 : (size_t)phase->n_flows;
-    FAB_TRY(FAB_GROW(memo->timed, memo->capacity, memo->n + 1, err));
-    FAB_TRY(FAB_NEW(t, 1, err));
+    FAB_PASS(FAB_GROW(memo->timed, memo->capacity, memo->n + 1, err));
+    FAB_PASS(FAB_NEW(t, 1, err));
     t->of = (fab_phase){.n_flows = phase->n_flows, .all = phase->all, .total_bytes = phase->total_bytes};
-    FAB_TRY(copy_array(phase->src, n * sizeof *phase->src, &t->of.src, err));
-    FAB_TRY(copy_array(phase->dst, n * sizeof *phase->dst, &t->of.dst, err));
-    FAB_TRY(copy_array(phase->ordinal, n * sizeof *phase->ordinal, &t->of.ordinal, err));
-    FAB_TRY(copy_array(phase->bytes, n * sizeof *phase->bytes, &t->of.bytes, err));
-    FAB_TRY(FAB_NEW(t->bytes, n_links, err));
+    FAB_PASS(copy_array(phase->src, n * sizeof *phase->src, &t->of.src, err));
+    FAB_PASS(copy_array(phase->dst, n * sizeof *phase->dst, &t->of.dst, err));
+    FAB_PASS(copy_array(phase->ordinal, n * sizeof *phase->ordinal, &t->of.ordinal, err));
+    FAB_PASS(copy_array(phase->bytes, n * sizeof *phase->bytes, &t->of.bytes, err));
+    FAB_PASS(FAB_NEW(t->bytes, n_links, err));
     memo->timed[memo->n++].phase = t;
     t = NULL;
-done:
-    timed_free(t);
-    return status;
+    return FAB_OK;
 }
 
 /* Forgets the oldest but for KEPT. */
@@ -191,19 +189,18 @@ static fab_status timed_bytes(const fab_timed_phase *timed, const fab_phase *pha
 /* Phases of which the time is all that is wanted, as a result holds them. */
 static fab_status fill_result(fab_timed_memo *memo, const fab_context *context, size_t n_threads, fab_result *result,
                               double **own, const double **bytes, double *transfer_s, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_traffic *traffic = NULL;
     const fab_router *router = NULL;
-    fab_timed_place *timed = NULL;
+    FAB_OWNED fab_timed_place *timed = NULL;
     const fab_fabric *fabric = fab_context_what(context)->fabric;
-    FAB_TRY(fab_context_traffic(context, &traffic, err));
-    FAB_TRY(fab_context_router(context, 0, &router, err));
-    FAB_TRY(FAB_NEW(timed, traffic->n_phases + 1, err));
-    FAB_TRY(fab_time_phases(memo, context, n_threads, true, timed, err));
+    FAB_PASS(fab_context_traffic(context, &traffic, err));
+    FAB_PASS(fab_context_router(context, 0, &router, err));
+    FAB_PASS(FAB_NEW(timed, traffic->n_phases + 1, err));
+    FAB_PASS(fab_time_phases(memo, context, n_threads, true, timed, err));
     for (size_t i = 0; i < traffic->n_phases; i++) {
         const fab_phase *phase = &traffic->phases[i];
         fab_phase_result *out = &result->phases[i];
-        FAB_TRY(FAB_NEW(out->engines, 1, err));
+        FAB_PASS(FAB_NEW(out->engines, 1, err));
         out->n_engines = 1;
         (void)snprintf(out->name, sizeof out->name, "%s", phase->name);
         (void)snprintf(out->engines[0].engine, sizeof out->engines[0].engine, "%s",
@@ -215,12 +212,10 @@ static fab_status fill_result(fab_timed_memo *memo, const fab_context *context, 
             out->network_flows = path_s >= 0; /* some */
             out->engines[0].transfer_s.mean = transfer_s[i];
             out->engines[0].latency_s = fab_phase_latency_s(fabric, phase, path_s >= 0, path_s);
-            FAB_TRY(timed_bytes(timed[i].phase, phase, fabric->n_links, &own[i], &bytes[i], err));
+            FAB_PASS(timed_bytes(timed[i].phase, phase, fabric->n_links, &own[i], &bytes[i], err));
         }
     }
-done:
-    free(timed);
-    return status;
+    return FAB_OK;
 }
 
 /* As a replay has it, up to rounding. */

@@ -105,11 +105,10 @@ typedef struct boundary_rate {
 FAB_ORDER_TWO(by_boundary_and_rate, boundary_rate, boundary, bps);
 
 static fab_status find_usual_rates(auditor *a, fab_error *err) {
-    fab_status status = FAB_OK;
-    boundary_rate *rates = NULL;
+    FAB_OWNED boundary_rate *rates = NULL;
     uint32_t n = 0;
-    FAB_TRY(FAB_NEW(rates, a->net->n_cables, err));
-    FAB_TRY(FAB_NEW(a->usual_bps, (size_t)a->shape->n_tiers + 2, err));
+    FAB_PASS(FAB_NEW(rates, a->net->n_cables, err));
+    FAB_PASS(FAB_NEW(a->usual_bps, (size_t)a->shape->n_tiers + 2, err));
     for (uint32_t c = 0; c < a->net->n_cables; c++) {
         if (a->net->cables[c].rate_bps > 0) {
             rates[n++] = (boundary_rate){fab_audit_boundary_of(a, c), a->net->cables[c].rate_bps};
@@ -125,9 +124,7 @@ static fab_status find_usual_rates(auditor *a, fab_error *err) {
             a->usual_bps[rates[i].boundary] = rates[i].bps;
         }
     }
-done:
-    free(rates);
-    return status;
+    return FAB_OK;
 }
 
 typedef struct named_node {
@@ -235,20 +232,16 @@ static void count(auditor *a) {
 }
 
 fab_status fab_audit_open(auditor *a, fab_error *err) {
-    fab_status status = FAB_OK;
-    named_node *sorted = NULL;
+    FAB_OWNED named_node *sorted = NULL;
     FAB_PASS(FAB_NEW(a->out, 1, err));
     FAB_PASS(FAB_NEW(a->out->memory, 1, err));
     FAB_PASS(fab_network_new("", &a->out->memory->texts, err));
     count(a);
     a->n_tiers = a->out->n_boundaries;
     FAB_PASS(FAB_NEW(a->ruled, (size_t)a->net->n_cables + 1, err));
-    FAB_TRY(rank_nodes(a, &sorted, err));
-    FAB_TRY(list_tiers(a, sorted, err));
-    FAB_TRY(find_usual_rates(a, err));
-done:
-    free(sorted);
-    return status;
+    FAB_PASS(rank_nodes(a, &sorted, err));
+    FAB_PASS(list_tiers(a, sorted, err));
+    return find_usual_rates(a, err);
 }
 
 void fab_audit_close(auditor *a) {

@@ -453,10 +453,9 @@ static fab_status look_at_role(auditor *a, coordinates *all, uint32_t n, uint32_
 }
 
 static fab_status look_at_tier(auditor *a, uint32_t tier, uint64_t from, fab_error *err) {
-    fab_status status = FAB_OK;
-    coordinates *all = NULL;
+    FAB_OWNED coordinates *all = NULL;
     uint32_t n = a->tier_first[tier + 1] - a->tier_first[tier];
-    FAB_TRY(FAB_NEW(all, (size_t)n + 1, err));
+    FAB_PASS(FAB_NEW(all, (size_t)n + 1, err));
     for (uint32_t i = 0; i < n; i++) {
         all[i].node = a->in_tier[a->tier_first[tier] + i];
         all[i].label = a->net->nodes[all[i].node].label;
@@ -468,11 +467,9 @@ static fab_status look_at_tier(auditor *a, uint32_t tier, uint64_t from, fab_err
              next < n && all[next].name.n == all[i].name.n && fab_box_role_compare(&all[next].name, &all[i].name) == 0;
              next++) {
         }
-        FAB_TRY(look_at_role(a, all + i, next - i, tier, from, err));
+        FAB_PASS(look_at_role(a, all + i, next - i, tier, from, err));
     }
-done:
-    free(all);
-    return status;
+    return FAB_OK;
 }
 
 fab_status fab_audit_next_name(auditor *a, uint32_t node, uint64_t step, const char **out, fab_error *err) {

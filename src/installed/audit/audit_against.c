@@ -62,30 +62,27 @@ static fab_status match_boxes(comparison *c, const fab_shape *here, const fab_sh
 }
 
 static fab_status match(comparison *c, const fab_shape *here, const fab_shape *plan, fab_error *err) {
-    fab_status status = FAB_OK;
-    audit_match m = {.here = here};
-    FAB_TRY(copy_plan(c, plan, err));
+    FAB_OWNS(audit_match_release) audit_match m = {.here = here};
+    FAB_PASS(copy_plan(c, plan, err));
     m.plan = &c->shape_copy;
     m.ports.cables = c->cables;
-    FAB_TRY(audit_match_find(&m, err));
-    FAB_TRY(m.lacks_servers ? match_boxes(c, here, plan, &m, err) : FAB_OK);
-    FAB_FAIL_IF(m.lacks_boxes, err, FAB_EINPUT, c->a.net->path,
-                "only %u of the %u boxes of the plan are known here, by GUID, name or port (the plan has '%.40s', here "
-                "is '%.40s'): a comparison needs the same names, or a map of them, --node-name-map",
-                (unsigned)m.n_same, (unsigned)c->plan->n_nodes,
-                c->plan->n_nodes > 0 ? c->plan->nodes[0].label : "nothing",
-                c->a.net->n_nodes > 0 ? c->a.net->nodes[0].label : "nothing");
+    FAB_PASS(audit_match_find(&m, err));
+    FAB_PASS(m.lacks_servers ? match_boxes(c, here, plan, &m, err) : FAB_OK);
+    FAB_REFUSE_IF(
+        m.lacks_boxes, err, FAB_EINPUT, c->a.net->path,
+        "only %u of the %u boxes of the plan are known here, by GUID, name or port (the plan has '%.40s', here "
+        "is '%.40s'): a comparison needs the same names, or a map of them, --node-name-map",
+        (unsigned)m.n_same, (unsigned)c->plan->n_nodes, c->plan->n_nodes > 0 ? c->plan->nodes[0].label : "nothing",
+        c->a.net->n_nodes > 0 ? c->a.net->nodes[0].label : "nothing");
     c->a.plan = c->plan;
     c->plan_shape = &c->shape_copy;
     c->there = m.there;
     c->meant = m.meant;
     m.there = m.meant = NULL;
-    FAB_TRY(FAB_NEW_ALL((size_t)c->a.net->n_cables + 1, err, c->found, c->planned_bps, c->is_meant_one_sided));
+    FAB_PASS(FAB_NEW_ALL((size_t)c->a.net->n_cables + 1, err, c->found, c->planned_bps, c->is_meant_one_sided));
     c->a.planned_bps = c->planned_bps;
     c->a.is_meant_one_sided = c->is_meant_one_sided;
-done:
-    audit_match_release(&m);
-    return status;
+    return FAB_OK;
 }
 
 /* --- boxes -------------------------------------------------------------------------------------------------------- */
@@ -309,12 +306,11 @@ static bool same_boxes(const comparison *c, const exchange *x, const exchange *y
 
 /* Cables that are exchanged in pairs, first by the ends at switches, so that hosts are what is exchanged. */
 static fab_status look_for_exchanges(comparison *c, uint8_t *done_with, fab_error *err) {
-    fab_status status = FAB_OK;
-    exchange *list = NULL;
-    uint32_t *n_of = NULL; /* [box]: planned cables */
+    FAB_OWNED exchange *list = NULL;
+    FAB_OWNED uint32_t *n_of = NULL; /* [box]: planned cables */
     uint32_t n = 0;
     uint32_t box = 0;
-    FAB_TRY(FAB_NEW(n_of, (size_t)c->plan_shape->n_servers + c->plan->n_nodes + 1, err));
+    FAB_PASS(FAB_NEW(n_of, (size_t)c->plan_shape->n_servers + c->plan->n_nodes + 1, err));
     for (uint32_t side = 0; side < 2 * c->plan->n_cables; side++) {
         (void)owner_of(c, fab_network_near(c->plan, side)->node, &box);
         n_of[box]++;
@@ -322,7 +318,7 @@ static fab_status look_for_exchanges(comparison *c, uint8_t *done_with, fab_erro
     for (uint32_t cable = 0; cable < c->plan->n_cables; cable++) {
         n += done_with[cable] == 0;
     }
-    FAB_TRY(FAB_NEW(list, (size_t)n + 1, err));
+    FAB_PASS(FAB_NEW(list, (size_t)n + 1, err));
     n = 0;
     for (uint32_t cable = 0; cable < c->plan->n_cables; cable++) {
         uint32_t first = fab_network_is_host(c->plan, c->plan->cables[cable].end[0].node) ? 1 : 0;
@@ -344,11 +340,9 @@ static fab_status look_for_exchanges(comparison *c, uint8_t *done_with, fab_erro
             list[k] = is_same ? list[--n] : list[k];
             k += !is_same;
         }
-        FAB_TRY(report_exchange(c, &list[i], same, n_of, err));
+        FAB_PASS(report_exchange(c, &list[i], same, n_of, err));
     }
-done:
-    FAB_FREE_ALL(list, n_of);
-    return status;
+    return FAB_OK;
 }
 
 /* `side`: what is plugged in at end i of a planned cable instead. */
@@ -380,9 +374,8 @@ static bool is_planned(const comparison *c, uint32_t cable) {
 }
 
 static fab_status look_at_cables(comparison *c, fab_error *err) {
-    fab_status status = FAB_OK;
-    uint8_t *done_with = NULL;
-    FAB_TRY(FAB_NEW(done_with, (size_t)c->plan->n_cables + 1, err));
+    FAB_OWNED uint8_t *done_with = NULL;
+    FAB_PASS(FAB_NEW(done_with, (size_t)c->plan->n_cables + 1, err));
     for (uint32_t cable = 0; cable < c->plan->n_cables; cable++) { /* what is as planned, first */
         const fab_network_cable *p = &c->plan->cables[cable];
         if (is_planned(c, cable)) {
@@ -397,7 +390,7 @@ static fab_status look_at_cables(comparison *c, fab_error *err) {
             }
         }
     }
-    FAB_TRY(look_for_exchanges(c, done_with, err));
+    FAB_PASS(look_for_exchanges(c, done_with, err));
     for (uint32_t cable = 0; cable < c->plan->n_cables; cable++) {
         const fab_network_cable *p = &c->plan->cables[cable];
         uint32_t side = FAB_NETWORK_NONE;
@@ -410,14 +403,12 @@ static fab_status look_at_cables(comparison *c, fab_error *err) {
                        : FAB_NETWORK_NONE;
         }
         if (side != FAB_NETWORK_NONE) {
-            FAB_TRY(report_miswired(c, cable, i - 1, side, err));
+            FAB_PASS(report_miswired(c, cable, i - 1, side, err));
         } else if (done_with[cable] == 0 && !fab_network_is_service(c->plan, p) && is_planned(c, cable)) {
-            FAB_TRY(report_missing(c, cable, err));
+            FAB_PASS(report_missing(c, cable, err));
         }
     }
-done:
-    free(done_with);
-    return status;
+    return FAB_OK;
 }
 
 static fab_status look_for_more(comparison *c, fab_error *err) {

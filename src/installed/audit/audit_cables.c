@@ -114,10 +114,9 @@ static fab_status tell_box(auditor *a, const kind_of_cable *list, uint32_t n, do
 
 /* The rate that each cable's kind has; 0: its kind has no rule, or the box is of another type. */
 static fab_status find_usual(auditor *a, double *usual, double *confidence, fab_error *err) {
-    fab_status status = FAB_OK;
-    kind_of_cable *list = NULL;
+    FAB_OWNED kind_of_cable *list = NULL;
     uint32_t n = 0;
-    FAB_TRY(FAB_NEW(list, (size_t)a->net->n_cables + 1, err));
+    FAB_PASS(FAB_NEW(list, (size_t)a->net->n_cables + 1, err));
     for (uint32_t c = 0; c < a->net->n_cables; c++) {
         const fab_network_end *end = a->net->cables[c].end;
         uint32_t t = fab_audit_boundary_of(a, c);
@@ -151,12 +150,10 @@ static fab_status find_usual(auditor *a, double *usual, double *confidence, fab_
             for (end = k + 1; end < next && list[end].bps == list[k].bps; end++) {
             }
             bool is_other = list[k].bps != best && next - i > 2 && most >= FAB_AUDIT_NEARLY * (next - i);
-            FAB_TRY(is_other ? tell_box(a, list + k, end - k, best, err) : FAB_OK);
+            FAB_PASS(is_other ? tell_box(a, list + k, end - k, best, err) : FAB_OK);
         }
     }
-done:
-    free(list);
-    return status;
+    return FAB_OK;
 }
 
 /* --- speed -------------------------------------------------------------------------------------------------------- */
@@ -233,28 +230,27 @@ static bool has_note(const fab_network *net, const char *text) {
 }
 
 fab_status fab_audit_cables(auditor *a, fab_error *err) {
-    fab_status status = FAB_OK;
-    double *usual = NULL;
-    double *confidence = NULL;
+    FAB_OWNED double *usual = NULL;
+    FAB_OWNED double *confidence = NULL;
     boundary_rates rates[FAB_AUDIT_BOUNDARIES + 1] = {{0}};
-    FAB_TRY(FAB_NEW_ALL((size_t)a->net->n_cables + 1, err, usual, confidence));
+    FAB_PASS(FAB_NEW_ALL((size_t)a->net->n_cables + 1, err, usual, confidence));
     for (uint32_t t = 1; t <= FAB_AUDIT_BOUNDARIES && a->planned_bps != NULL; t++) {
-        FAB_TRY(look_at_boundary(a, t, &rates[t], err));
+        FAB_PASS(look_at_boundary(a, t, &rates[t], err));
     }
     if (a->planned_bps == NULL && a->shape->n_tiers <= FAB_AUDIT_TIERS) {
-        FAB_TRY(find_usual(a, usual, confidence, err));
+        FAB_PASS(find_usual(a, usual, confidence, err));
     }
     for (uint32_t cable = 0; cable < a->net->n_cables; cable++) {
         const fab_network_cable *c = &a->net->cables[cable];
         uint32_t t = fab_audit_boundary_of(a, cable);
         bool is_told = t <= FAB_AUDIT_BOUNDARIES && rates[t].is_uniform && is_planned(a, cable);
-        FAB_TRY(c->rate_bps > 0 && !is_told ? look_at_speed(a, cable, usual[cable], confidence[cable], err) : FAB_OK);
+        FAB_PASS(c->rate_bps > 0 && !is_told ? look_at_speed(a, cable, usual[cable], confidence[cable], err) : FAB_OK);
         bool is_meant = a->is_meant_one_sided != NULL && a->is_meant_one_sided[cable];
         for (int i = 0; i < 2; i++) { /* told once for all of them */
             is_meant = is_meant || (c->end[i].line == 0 && a->net->nodes[c->end[i].node].lacks_record);
         }
         if (a->net->reports_both_ends && (c->end[0].line == 0 || c->end[1].line == 0) && !is_meant) {
-            FAB_TRY(look_at_ends(a, cable, err));
+            FAB_PASS(look_at_ends(a, cable, err));
         }
     }
     for (uint32_t i = 0; i < a->net->n_notes; i++) {
@@ -266,9 +262,7 @@ fab_status fab_audit_cables(auditor *a, fab_error *err) {
                                .text = a->net->notes[i].text,
                                .work = "Read the fabric again; if it stays, look at both boxes.",
                                .line = a->net->notes[i].line};
-        FAB_TRY(fab_audit_add(a, &f, err));
+        FAB_PASS(fab_audit_add(a, &f, err));
     }
-done:
-    FAB_FREE_ALL(usual, confidence);
-    return status;
+    return FAB_OK;
 }

@@ -142,8 +142,7 @@ static double learn(cells *s, int32_t *votes) {
 }
 
 static fab_status learn_rule(cells *s, fab_error *err) {
-    fab_status status = FAB_OK;
-    int32_t *votes = NULL;
+    FAB_OWNED int32_t *votes = NULL;
     uint32_t n_most = 0;
     double part = 0;
     for (uint32_t cell = 0; cell < s->n_cells; cell++) {
@@ -154,16 +153,14 @@ static fab_status learn_rule(cells *s, fab_error *err) {
         s->most = same > n_most ? s->size[cell] : s->most;
         n_most = same > n_most ? same : n_most;
     }
-    FAB_TRY(FAB_NEW_ALL((size_t)s->most * s->n_cells, err, s->rule, votes));
+    FAB_PASS(FAB_NEW_ALL((size_t)s->most * s->n_cells, err, s->rule, votes));
     for (int kind = 0; kind < 2 && part < LEARNED; kind++) {
         s->by_distance = kind == 0;
         part = n_most >= FAB_AUDIT_NEARLY * s->n_cells ? learn(s, votes) : 0;
     }
     s->confidence = fab_audit_confidence(part * n_switches(s), n_switches(s));
     s->most = part >= LEARNED ? s->most : 0;
-done:
-    free(votes);
-    return status;
+    return FAB_OK;
 }
 
 /* --- deviations --------------------------------------------------------------------------------------------------- */

@@ -18,11 +18,10 @@ typedef struct cuts {
 } cuts;
 
 static fab_status audit_cuts_number(const auditor *a, cuts *c, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_network *net = a->net;
-    uint32_t *of_server = NULL;
-    FAB_TRY(FAB_NEW_ALL(net->n_nodes, err, c->vertex, c->node));
-    FAB_TRY(FAB_NEW(of_server, (size_t)a->shape->n_servers + 1, err));
+    FAB_OWNED uint32_t *of_server = NULL;
+    FAB_PASS(FAB_NEW_ALL(net->n_nodes, err, c->vertex, c->node));
+    FAB_PASS(FAB_NEW(of_server, (size_t)a->shape->n_servers + 1, err));
     for (uint32_t v = 0; v < net->n_nodes; v++) {
         uint32_t server = a->shape->server[v];
         c->vertex[v] = FAB_NETWORK_NONE;
@@ -39,27 +38,21 @@ static fab_status audit_cuts_number(const auditor *a, cuts *c, fab_error *err) {
             of_server[server] = c->n_vertices;
         }
     }
-done:
-    free(of_server);
-    return status;
+    return FAB_OK;
 }
 
 static fab_status find_cuts(const auditor *a, cuts *c, fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_edges edges = {.n = 0};
-    FAB_TRY(FAB_NEW_ALL(c->n_vertices, err, c->is_host, c->root, c->cut));
+    FAB_OWNS(fab_edges_release) fab_edges edges = {.n = 0};
+    FAB_PASS(FAB_NEW_ALL(c->n_vertices, err, c->is_host, c->root, c->cut));
     for (uint32_t v = 0; v < c->n_vertices; v++) {
         c->is_host[v] = fab_network_is_host(a->net, c->node[v]);
     }
     for (uint32_t i = 0; i < a->net->n_cables; i++) {
         uint32_t v = c->vertex[a->net->cables[i].end[0].node];
         uint32_t w = c->vertex[a->net->cables[i].end[1].node];
-        FAB_TRY(v != FAB_NETWORK_NONE && w != FAB_NETWORK_NONE && v != w ? fab_edges_add(&edges, v, w, err) : FAB_OK);
+        FAB_PASS(v != FAB_NETWORK_NONE && w != FAB_NETWORK_NONE && v != w ? fab_edges_add(&edges, v, w, err) : FAB_OK);
     }
-    FAB_TRY(fab_graph_cuts(c->n_vertices, &edges, c->is_host, c->root, c->cut, err));
-done:
-    fab_edges_release(&edges);
-    return status;
+    return fab_graph_cuts(c->n_vertices, &edges, c->is_host, c->root, c->cut, err);
 }
 
 static fab_status report_parts(auditor *a, const cuts *c, uint32_t root, uint32_t hosts, uint32_t all, fab_error *err) {
@@ -121,11 +114,10 @@ static fab_status report_points(auditor *a, const cuts *c, fab_error *err) {
 }
 
 static fab_status report(auditor *a, const cuts *c, fab_error *err) {
-    fab_status status = FAB_OK;
     uint32_t all = 0;
     uint32_t largest = 0;
-    uint32_t *part = NULL; /* [root]: hosts */
-    FAB_TRY(FAB_NEW(part, c->n_vertices, err));
+    FAB_OWNED uint32_t *part = NULL; /* [root]: hosts */
+    FAB_PASS(FAB_NEW(part, c->n_vertices, err));
     for (uint32_t v = 0; v < c->n_vertices; v++) {
         all += c->is_host[v];
         if (c->is_host[v] > 0) {
@@ -138,12 +130,9 @@ static fab_status report(auditor *a, const cuts *c, fab_error *err) {
         n_equal += part[v] == largest && largest > 0;
     }
     for (uint32_t v = 0; v < c->n_vertices && n_equal == 1; v++) {
-        FAB_TRY(part[v] > 0 && part[v] < largest ? report_parts(a, c, v, part[v], all, err) : FAB_OK);
+        FAB_PASS(part[v] > 0 && part[v] < largest ? report_parts(a, c, v, part[v], all, err) : FAB_OK);
     }
-    FAB_TRY(report_points(a, c, err));
-done:
-    free(part);
-    return status;
+    return report_points(a, c, err);
 }
 
 fab_status fab_audit_cuts(auditor *a, fab_error *err) {

@@ -200,14 +200,13 @@ static fab_status look_at_row(audit_plugs *p, const numbered_host *host, uint32_
 }
 
 fab_status audit_plugs_gaps(audit_plugs *p, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_shape *shape = p->a->shape;
-    numbered_host *host = NULL;
-    uint32_t *plugged = NULL;
+    FAB_OWNED numbered_host *host = NULL;
+    FAB_OWNED uint32_t *plugged = NULL;
     gap_rules rules = {.usual = 0};
     uint32_t n = 0;
-    FAB_TRY(FAB_NEW(host, (size_t)shape->n_servers + 1, err));
-    FAB_TRY(count_plugged(p, &plugged, &rules.usual, err));
+    FAB_PASS(FAB_NEW(host, (size_t)shape->n_servers + 1, err));
+    FAB_PASS(count_plugged(p, &plugged, &rules.usual, err));
     rules.plugged = plugged;
     rules.empty = find_empty_leaf(p->a, plugged, rules.usual);
     for (uint32_t s = 0; s < shape->n_servers; s++) {
@@ -220,9 +219,7 @@ fab_status audit_plugs_gaps(audit_plugs *p, fab_error *err) {
         while (to < n && host[to].row == host[from].row) {
             to++;
         }
-        FAB_TRY(look_at_row(p, &host[from], to - from, &rules, err));
+        FAB_PASS(look_at_row(p, &host[from], to - from, &rules, err));
     }
-done:
-    FAB_FREE_ALL(host, plugged);
-    return status;
+    return FAB_OK;
 }

@@ -68,10 +68,9 @@ static double confidence_of(const audit_plugs *p, uint32_t server) {
 
 /* Two of one server, or one each of two: each where the other belongs. */
 static fab_status tell_exchanges(audit_plugs *p, fab_error *err) {
-    uint32_t *astray = NULL;
+    FAB_OWNED uint32_t *astray = NULL;
     uint32_t n = 0;
-    fab_status status = FAB_OK;
-    FAB_TRY(FAB_NEW(astray, (size_t)p->n + 1, err));
+    FAB_PASS(FAB_NEW(astray, (size_t)p->n + 1, err));
     for (uint32_t i = 0; i < p->n; i++) {
         if (p->plug[i].should != NONE) {
             astray[n++] = i;
@@ -88,11 +87,11 @@ static fab_status tell_exchanges(audit_plugs *p, fab_error *err) {
                 }
                 bool rails = rail_of(p->a, x->leaf) != rail_of(p->a, y->leaf);
                 x->is_told = y->is_told = true;
-                FAB_TRY(audit_report_exchange(p->a,
-                                              x->node == y->node ? FAB_FINDING_MIXED_PLANES
-                                              : same && rails    ? FAB_FINDING_SWAPPED_RAILS
-                                                                 : FAB_FINDING_SWAPPED_HOSTS,
-                                              x, y, confidence_of(p, x->server), err));
+                FAB_PASS(audit_report_exchange(p->a,
+                                               x->node == y->node ? FAB_FINDING_MIXED_PLANES
+                                               : same && rails    ? FAB_FINDING_SWAPPED_RAILS
+                                                                  : FAB_FINDING_SWAPPED_HOSTS,
+                                               x, y, confidence_of(p, x->server), err));
             }
         }
     }
@@ -100,12 +99,10 @@ static fab_status tell_exchanges(audit_plugs *p, fab_error *err) {
         audit_plug *x = &p->plug[astray[i]];
         if (!x->is_told) {
             x->is_told = true;
-            FAB_TRY(audit_report_astray(p->a, x, confidence_of(p, x->server), err));
+            FAB_PASS(audit_report_astray(p->a, x, confidence_of(p, x->server), err));
         }
     }
-done:
-    free(astray);
-    return status;
+    return FAB_OK;
 }
 
 /* --- adapters that are not there ---------------------------------------------------------------------------------- */
@@ -263,9 +260,8 @@ static fab_status look_for_missing(audit_plugs *p, uint32_t server, uint8_t *tol
 }
 
 fab_status fab_audit_hosts(auditor *a, fab_error *err) {
-    fab_status status = FAB_OK;
-    audit_plugs p = {.a = a};
-    uint8_t *told = NULL;
+    FAB_OWNS(audit_plugs_release) audit_plugs p = {.a = a};
+    FAB_OWNED uint8_t *told = NULL;
     for (uint32_t c = 0; c < a->net->n_cables; c++) {
         a->out->boundary[0].present += fab_audit_boundary_of(a, c) == 1;
     }
@@ -273,17 +269,13 @@ fab_status fab_audit_hosts(auditor *a, fab_error *err) {
     if (a->net->is_tree_of_names || a->shape->n_servers == 0 || a->shape->n_tiers == 0) {
         return FAB_OK;
     }
-    FAB_TRY(audit_plugs_find(a, &p, err));
-    FAB_TRY(audit_plugs_compare(&p, err));
-    FAB_TRY(FAB_NEW(told, (size_t)a->shape->n_servers + 1, err));
-    FAB_TRY(tell_exchanges(&p, err));
+    FAB_PASS(audit_plugs_find(a, &p, err));
+    FAB_PASS(audit_plugs_compare(&p, err));
+    FAB_PASS(FAB_NEW(told, (size_t)a->shape->n_servers + 1, err));
+    FAB_PASS(tell_exchanges(&p, err));
     for (uint32_t s = 0; s < a->shape->n_servers; s++) {
-        FAB_TRY(p.template_[s] != NONE && p.template_[s] != s ? look_for_missing(&p, s, told, err) : FAB_OK);
+        FAB_PASS(p.template_[s] != NONE && p.template_[s] != s ? look_for_missing(&p, s, told, err) : FAB_OK);
     }
-    FAB_TRY(audit_plugs_order(&p, err));
-    FAB_TRY(audit_plugs_gaps(&p, err));
-done:
-    free(told);
-    audit_plugs_release(&p);
-    return status;
+    FAB_PASS(audit_plugs_order(&p, err));
+    return audit_plugs_gaps(&p, err);
 }

@@ -166,19 +166,18 @@ static bool lacks(const audit_match *m, bool hosts) {
 }
 
 fab_status audit_match_find(audit_match *m, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_network *here = m->here->net;
     const fab_network *plan = m->plan->net;
-    keyed *one = NULL;
-    keyed *two = NULL;
-    uint32_t *queue = NULL;
+    FAB_OWNED keyed *one = NULL;
+    FAB_OWNED keyed *two = NULL;
+    FAB_OWNED uint32_t *queue = NULL;
     uint32_t n = 0;
     m->ports.here = m->here;
     m->ports.plan = m->plan;
     audit_numbering_find(here, &m->ports.numbering[0]);
     audit_numbering_find(plan, &m->ports.numbering[1]);
-    FAB_TRY(FAB_NEW_ALL((size_t)plan->n_nodes + 1, err, m->there, two));
-    FAB_TRY(FAB_NEW_ALL((size_t)here->n_nodes + 1, err, m->meant, one, queue));
+    FAB_PASS(FAB_NEW_ALL((size_t)plan->n_nodes + 1, err, m->there, two));
+    FAB_PASS(FAB_NEW_ALL((size_t)here->n_nodes + 1, err, m->meant, one, queue));
     memset(m->there, 0xff, plan->n_nodes * sizeof *m->there);
     memset(m->meant, 0xff, here->n_nodes * sizeof *m->meant);
     for (int by = BY_GUID; by <= BY_NAME; by++) {
@@ -192,8 +191,8 @@ fab_status audit_match_find(audit_match *m, fab_error *err) {
         m->n_same = 0;
     }
     for (int rounds = 1; m->by_structure && rounds <= ROUNDS; rounds++) { /* a fault is seen from near first */
-        FAB_TRY(colour(m->here, rounds, one, err));
-        FAB_TRY(colour(m->plan, rounds, two, err));
+        FAB_PASS(colour(m->here, rounds, one, err));
+        FAB_PASS(colour(m->plan, rounds, two, err));
         join_once(m, one, keep_unknown(one, here->n_nodes, m->meant), two, keep_unknown(two, plan->n_nodes, m->there));
     }
     for (uint32_t v = 0; v < here->n_nodes; v++) {
@@ -201,12 +200,10 @@ fab_status audit_match_find(audit_match *m, fab_error *err) {
             queue[n++] = v;
         }
     }
-    FAB_TRY(spread(m, queue, n, err));
+    FAB_PASS(spread(m, queue, n, err));
     m->lacks_boxes = 2 * m->n_same < plan->n_nodes && (m->by_structure || lacks(m, false));
     m->lacks_servers = !m->by_structure && lacks(m, true);
-done:
-    FAB_FREE_ALL(one, two, queue);
-    return status;
+    return FAB_OK;
 }
 
 void audit_match_release(audit_match *m) {

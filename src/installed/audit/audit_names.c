@@ -61,18 +61,17 @@ static fab_status copy_nodes(const fab_shape *s, const fab_boxes *boxes, fab_net
 }
 
 fab_status audit_copy_boxes(const fab_shape *s, audit_copy *out, fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_boxes boxes = {.n = 0};
+    FAB_OWNS(fab_boxes_release) fab_boxes boxes = {.n = 0};
     uint32_t per_adapter = most_ports(s);
-    FAB_TRY(fab_boxes_find(s, &boxes, err));
-    FAB_TRY(fab_network_new(s->net->path, &out->net, err));
+    FAB_PASS(fab_boxes_find(s, &boxes, err));
+    FAB_PASS(fab_network_new(s->net->path, &out->net, err));
     out->net->keeps_contradictions = true;
     out->net->reports_both_ends = s->net->reports_both_ends;
     out->net->has_ports = s->net->has_ports;
     out->net->is_tree_of_names = s->net->is_tree_of_names;
-    FAB_TRY(copy_nodes(s, &boxes, out->net, err));
+    FAB_PASS(copy_nodes(s, &boxes, out->net, err));
     for (uint32_t i = 0; i < s->net->n_notes; i++) {
-        FAB_TRY(fab_network_add_note(out->net, s->net->notes[i].line, err, "%s", s->net->notes[i].text));
+        FAB_PASS(fab_network_add_note(out->net, s->net->notes[i].line, err, "%s", s->net->notes[i].text));
     }
     for (uint32_t i = 0; i < s->net->n_cables; i++) {
         fab_network_cable cable = s->net->cables[i];
@@ -87,12 +86,9 @@ fab_status audit_copy_boxes(const fab_shape *s, audit_copy *out, fab_error *err)
                 (void)snprintf(port[k], sizeof port[k], "n%" PRIu32, boxes.adapter_port[2 * i + k]);
             }
         }
-        FAB_TRY(has_boxes ? fab_network_add_cable(out->net, &cable, NULL, err) : FAB_OK);
+        FAB_PASS(has_boxes ? fab_network_add_cable(out->net, &cable, NULL, err) : FAB_OK);
     }
-    FAB_TRY(fab_shape_find(out->net, &out->shape, err));
-done:
-    fab_boxes_release(&boxes);
-    return status;
+    return fab_shape_find(out->net, &out->shape, err);
 }
 
 void audit_copy_release(audit_copy *copy) {

@@ -141,14 +141,13 @@ static uint32_t best_home(const audit_plugs *p, uint32_t server, const uint32_t 
 }
 
 static fab_status find_homes(audit_plugs *p, fab_error *err) {
-    fab_status status = FAB_OK;
     uint32_t n = p->a->shape->n_servers;
-    signed_server *list = NULL;
-    uint32_t *claim = NULL;
-    uint32_t *votes = NULL;
-    uint32_t *by_rank = NULL; /* home by the place of the name */
-    FAB_TRY(FAB_NEW_ALL((size_t)n + 1, err, list, votes, by_rank, p->home, p->home_of));
-    FAB_TRY(FAB_NEW(claim, (size_t)p->n_keys + 1, err));
+    FAB_OWNED signed_server *list = NULL;
+    FAB_OWNED uint32_t *claim = NULL;
+    FAB_OWNED uint32_t *votes = NULL;
+    FAB_OWNED uint32_t *by_rank = NULL; /* home by the place of the name */
+    FAB_PASS(FAB_NEW_ALL((size_t)n + 1, err, list, votes, by_rank, p->home, p->home_of));
+    FAB_PASS(FAB_NEW(claim, (size_t)p->n_keys + 1, err));
     memset(claim, 0xff, p->n_keys * sizeof *claim);
     memset(p->home_of, 0xff, n * sizeof *p->home_of);
     memset(by_rank, 0xff, n * sizeof *by_rank);
@@ -190,9 +189,7 @@ static fab_status find_homes(audit_plugs *p, fab_error *err) {
             p->home_of[i] = NONE;
         }
     }
-done:
-    FAB_FREE_ALL(list, claim, votes, by_rank);
-    return status;
+    return FAB_OK;
 }
 
 /* --- what peers have ---------------------------------------------------------------------------------------------- */
@@ -218,11 +215,10 @@ static uint64_t spread_of(const audit_plugs *p, uint32_t server, bool with_leave
  * one with most ports, of those that several have: others may have lost some. */
 static fab_status find_templates(audit_plugs *p, bool with_leaves, uint32_t *template_, uint32_t *n_peers,
                                  uint32_t *n_kind, fab_error *err) {
-    fab_status status = FAB_OK;
     uint32_t n = p->a->shape->n_servers;
-    signed_server *list = NULL;
-    signed_server *kinds = NULL; /* by pattern of names, of a kind those of the most frequent spread first */
-    FAB_TRY(FAB_NEW_ALL((size_t)n + 1, err, list, kinds));
+    FAB_OWNED signed_server *list = NULL;
+    FAB_OWNED signed_server *kinds = NULL; /* by pattern of names, of a kind those of the most frequent spread first */
+    FAB_PASS(FAB_NEW_ALL((size_t)n + 1, err, list, kinds));
     for (uint32_t i = 0; i < n; i++) {
         list[i] = (signed_server){.server = i, .rank = p->rank[i], .signature = spread_of(p, i, with_leaves)};
         template_[i] = NONE;
@@ -249,9 +245,7 @@ static fab_status find_templates(audit_plugs *p, bool with_leaves, uint32_t *tem
             n_kind[kinds[k].server] = next - i;
         }
     }
-done:
-    FAB_FREE_ALL(list, kinds);
-    return status;
+    return FAB_OK;
 }
 
 static const audit_plug *plug_of(const audit_plugs *p, uint32_t server, uint32_t column) {
@@ -334,13 +328,12 @@ static void compare_by_name(audit_plugs *p, uint32_t server, uint32_t like) {
 }
 
 fab_status audit_plugs_compare(audit_plugs *p, fab_error *err) {
-    fab_status status = FAB_OK;
     uint32_t n = p->a->shape->n_servers;
-    uint32_t *spread = NULL;
-    uint32_t *n_like = NULL;
-    FAB_TRY(FAB_NEW_ALL((size_t)n + 1, err, spread, n_like, p->template_, p->n_peers, p->n_kind));
-    FAB_TRY(find_templates(p, true, spread, n_like, p->n_kind, err));
-    FAB_TRY(find_templates(p, false, p->template_, p->n_peers, p->n_kind, err));
+    FAB_OWNED uint32_t *spread = NULL;
+    FAB_OWNED uint32_t *n_like = NULL;
+    FAB_PASS(FAB_NEW_ALL((size_t)n + 1, err, spread, n_like, p->template_, p->n_peers, p->n_kind));
+    FAB_PASS(find_templates(p, true, spread, n_like, p->n_kind, err));
+    FAB_PASS(find_templates(p, false, p->template_, p->n_peers, p->n_kind, err));
     for (uint32_t s = 0; s < n; s++) {
         uint32_t home = p->home_of[s];
         uint32_t own = p->first[s + 1] - p->first[s];
@@ -369,9 +362,7 @@ fab_status audit_plugs_compare(audit_plugs *p, fab_error *err) {
             p->a->ruled[p->plug[i].side >> 1] = true;
         }
     }
-done:
-    FAB_FREE_ALL(spread, n_like);
-    return status;
+    return FAB_OK;
 }
 
 fab_status audit_plugs_find(auditor *a, audit_plugs *out, fab_error *err) {

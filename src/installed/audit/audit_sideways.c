@@ -6,7 +6,6 @@
 #include "fab/memory.h"
 #include "fab/order.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #define NONE       FAB_NETWORK_NONE
@@ -185,19 +184,18 @@ static fab_status report_absent(sideways *s, uint32_t n_short, fab_error *err) {
 }
 
 static fab_status look_at_degrees(sideways *s, fab_error *err) {
-    fab_status status = FAB_OK;
     auditor *a = s->a;
-    uint32_t *shorts = NULL;
+    FAB_OWNED uint32_t *shorts = NULL;
     uint32_t n_short = 0;
     uint32_t lacks = 0;
     uint32_t usual = 0;
     const uint32_t *nodes = a->in_tier + a->tier_first[s->tier];
     uint32_t n = a->tier_first[s->tier + 1] - a->tier_first[s->tier];
     double share = find_should(s, &usual);
-    FAB_TRY(FAB_NEW(shorts, n, err));
+    FAB_PASS(FAB_NEW(shorts, n, err));
     if (share < FAB_AUDIT_NEARLY) {
-        FAB_TRY(look_for_more(s, false, 0.75, err));
-        goto done;
+        FAB_PASS(look_for_more(s, false, 0.75, err));
+        return FAB_OK;
     }
     for (uint32_t i = 0; i < s->n; i++) {
         a->ruled[s->list[i].cable] = true;
@@ -210,14 +208,11 @@ static fab_status look_at_degrees(sideways *s, fab_error *err) {
     }
     bool is_told = count_absent(a, s->tier) > 0;
     if (!is_told && n_short > 2 && lacks == n_short && n_short == usual) {
-        FAB_TRY(report_absent(s, n_short, err));
+        FAB_PASS(report_absent(s, n_short, err));
     } else if (!is_told) {
-        FAB_TRY(report_short(s, shorts, n_short, fab_audit_confidence(share * n, n), err));
+        FAB_PASS(report_short(s, shorts, n_short, fab_audit_confidence(share * n, n), err));
     }
-    FAB_TRY(look_for_more(s, usual > 0, fab_audit_confidence(share * n, n), err));
-done:
-    free(shorts);
-    return status;
+    return look_for_more(s, usual > 0, fab_audit_confidence(share * n, n), err);
 }
 
 fab_status fab_audit_sideways(auditor *a, fab_error *err) {

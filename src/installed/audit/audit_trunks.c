@@ -491,12 +491,11 @@ static fab_status list_degrees(const trunks *t, const audit_block *k, bool upper
 
 /* A block without a rule of its trunks: the sums of its switches. */
 static fab_status look_at_degrees(trunks *t, uint32_t block, fab_error *err) {
-    fab_status status = FAB_OK;
     const audit_block *k = &t->b->block[block];
-    degree *lower = NULL;
-    degree *upper = NULL;
-    FAB_TRY(list_degrees(t, k, false, &lower, err));
-    FAB_TRY(list_degrees(t, k, true, &upper, err));
+    FAB_OWNED degree *lower = NULL;
+    FAB_OWNED degree *upper = NULL;
+    FAB_PASS(list_degrees(t, k, false, &lower, err));
+    FAB_PASS(list_degrees(t, k, true, &upper, err));
     uint32_t usual = usual_degree(lower, k->n_lower);
     uint32_t usual_up = usual_degree(upper, k->n_upper);
     t->even[block] = usual > 0;
@@ -510,12 +509,10 @@ static fab_status look_at_degrees(trunks *t, uint32_t block, fab_error *err) {
             bool fits = lower[i].n < usual ? upper[j].n < usual_up : upper[j].n > usual_up;
             other = fits && !has_deviation(t, upper[j].node) ? upper[j].node : NONE;
         }
-        FAB_TRY(deviate(t, lower[i].node, other, lower[i].n, usual, fab_audit_confidence(k->n_lower - 1.0, k->n_lower),
-                        err));
+        FAB_PASS(deviate(t, lower[i].node, other, lower[i].n, usual, fab_audit_confidence(k->n_lower - 1.0, k->n_lower),
+                         err));
     }
-done:
-    FAB_FREE_ALL(lower, upper);
-    return status;
+    return FAB_OK;
 }
 
 /* Switches that have fewer cables to the next tier than their role, of which no trunk tells: those that have none. */

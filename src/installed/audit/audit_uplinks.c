@@ -116,10 +116,9 @@ static uint32_t n_cables(const auditor *a, uint32_t v) {
 }
 
 fab_status fab_audit_common_cables(auditor *a, fab_error *err) {
-    fab_status status = FAB_OK;
-    uint32_t *list = NULL;
-    FAB_TRY(FAB_NEW(list, (size_t)a->net->n_nodes + 1, err));
-    FAB_TRY(FAB_NEW_ALL((size_t)a->shape->n_tiers + 2, err, a->least, a->most));
+    FAB_OWNED uint32_t *list = NULL;
+    FAB_PASS(FAB_NEW(list, (size_t)a->net->n_nodes + 1, err));
+    FAB_PASS(FAB_NEW_ALL((size_t)a->shape->n_tiers + 2, err, a->least, a->most));
     for (uint32_t tier = 0; tier <= a->shape->n_tiers; tier++) {
         uint32_t n = a->tier_first[tier + 1] - a->tier_first[tier];
         for (uint32_t i = 0; i < n; i++) {
@@ -133,9 +132,7 @@ fab_status fab_audit_common_cables(auditor *a, fab_error *err) {
             a->most[tier] = run < 3 ? a->most[tier] : 2 * run >= n ? list[i] : UINT32_MAX;
         }
     }
-done:
-    free(list);
-    return status;
+    return FAB_OK;
 }
 
 uint32_t fab_audit_room(const auditor *a, uint32_t node) {

@@ -46,42 +46,36 @@ typedef struct reading {
 } reading;
 
 static fab_status read_one(void *context, const char *path, fab_error *err) {
-    fab_status status = FAB_OK;
     const reading *r = context;
     fab_counters *c = r->out;
     const fab_counters_format *f = NULL;
-    fab_str bytes = FAB_STR_INIT;
+    FAB_OWNS(fab_str_release) fab_str bytes = FAB_STR_INIT;
     size_t line = 1;
-    FAB_TRY(fab_read_file(path, MOST_BYTES, &bytes, err));
+    FAB_PASS(fab_read_file(path, MOST_BYTES, &bytes, err));
     const char *text = bytes.data;
     for (const char *at = text; *at != '\0'; at++) {
         line += *at == '\n';
     }
-    FAB_TRY(strlen(text) != bytes.length ? fab_fail_in_file(err, path, line, 1, "a zero byte: this is no text")
-                                         : FAB_OK);
-    FAB_TRY(bytes.length == 0 ? fab_fail_in_file(err, path, 1, 1, "the file is empty") : FAB_OK);
-    FAB_TRY(counters_choose(path, text, r->format, &f, err));
-    FAB_TRY(f->read(path, text, c, err));
+    FAB_PASS(strlen(text) != bytes.length ? fab_fail_in_file(err, path, line, 1, "a zero byte: this is no text")
+                                          : FAB_OK);
+    FAB_PASS(bytes.length == 0 ? fab_fail_in_file(err, path, 1, 1, "the file is empty") : FAB_OK);
+    FAB_PASS(counters_choose(path, text, r->format, &f, err));
+    FAB_PASS(f->read(path, text, c, err));
     c->format = c->format != NULL ? c->format : f->name;
     c->n_files++;
-done:
-    fab_str_release(&bytes);
-    return status;
+    return FAB_OK;
 }
 
 fab_status fab_counters_read(const char *path, const char *format, fab_counters **out, fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_counters *c = NULL;
-    FAB_TRY(FAB_NEW(c, 1, err));
+    FAB_OWNS(fab_counters_free_owned) fab_counters *c = NULL;
+    FAB_PASS(FAB_NEW(c, 1, err));
     reading r = {.format = format, .out = c};
-    FAB_TRY(fab_folder_each(
+    FAB_PASS(fab_folder_each(
         path,
         &(fab_folder_visit){.read = read_one, .context = &r, .most_depth = FAB_FOLDER_DEPTH, .may_be_empty = true},
         err));
-    FAB_FAIL_IF(c->n_ports == 0, err, FAB_EINPUT, path, "holds no counters that are known here");
+    FAB_REFUSE_IF(c->n_ports == 0, err, FAB_EINPUT, path, "holds no counters that are known here");
     *out = c;
     c = NULL;
-done:
-    fab_counters_free(c);
-    return status;
+    return FAB_OK;
 }

@@ -176,30 +176,27 @@ static fab_status read_tree(const counters_json *r, uint32_t at, fab_error *err)
 }
 
 static fab_status json_read(const char *path, const char *bytes, fab_counters *out, fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_json json = {.values = NULL};
+    FAB_OWNS(fab_json_release) fab_json json = {.values = NULL};
     size_t n_before = out->n_ports;
     counters_json r = {.json = &json, .out = out, .key = {.box = fab_counter_file(path), .file = path, .line = 1}};
-    FAB_TRY(fab_json_parse(bytes + (strncmp(bytes, "\xef\xbb\xbf", 3) == 0 ? 3 : 0), path, &json, err));
+    FAB_PASS(fab_json_parse(bytes + (strncmp(bytes, "\xef\xbb\xbf", 3) == 0 ? 3 : 0), path, &json, err));
     uint32_t map = fab_json_member(&json, 0, "COUNTERS_PORT_NAME_MAP");
     if (map != FAB_JSON_NONE) {
-        FAB_TRY(read_sonic(&r, map, err));
+        FAB_PASS(read_sonic(&r, map, err));
     } else if (json.values[0].kind == FAB_JSON_ARRAY) {
         FAB_JSON_EACH(&json, i, 0) {
-            FAB_TRY(read_notice(&r, i, err));
+            FAB_PASS(read_notice(&r, i, err));
         }
     } else {
-        FAB_TRY(read_notice(&r, 0, err));
+        FAB_PASS(read_notice(&r, 0, err));
     }
-    FAB_TRY(out->n_ports == n_before ? read_tree(&r, 0, err) : FAB_OK);
+    FAB_PASS(out->n_ports == n_before ? read_tree(&r, 0, err) : FAB_OK);
     if (out->n_ports == n_before) {
-        status = fab_fail_in_file(err, path, 1, 1,
-                                  "holds no counters of SONiC (COUNTERS_PORT_NAME_MAP), gNMI (updates, or tags and "
-                                  "values) or OpenConfig (interfaces with state/counters)");
+        return fab_fail_in_file(err, path, 1, 1,
+                                "holds no counters of SONiC (COUNTERS_PORT_NAME_MAP), gNMI (updates, or tags and "
+                                "values) or OpenConfig (interfaces with state/counters)");
     }
-done:
-    fab_json_release(&json);
-    return status;
+    return FAB_OK;
 }
 
 const fab_counters_format fab_counters_json = {

@@ -82,15 +82,14 @@ static bool fits(const char *pattern, const char *text) {
 }
 
 fab_status fab_network_exclude(fab_network *net, const char *format, fab_error *err) {
-    fab_status status = FAB_OK;
-    bool *drop = NULL;
+    FAB_OWNED bool *drop = NULL;
     uint64_t n_dropped = 0;
     size_t n = 0;
     const char *value = fab_network_format_value(format, EXCLUDE, 0, &n);
     if (value == NULL) {
         return FAB_OK;
     }
-    FAB_TRY(FAB_NEW(drop, (size_t)net->n_nodes + 1, err));
+    FAB_PASS(FAB_NEW(drop, (size_t)net->n_nodes + 1, err));
     for (size_t again = 0; value != NULL; value = fab_network_format_value(format, EXCLUDE, ++again, &n)) {
         char pattern[PATTERN];
         bool is_there = false;
@@ -102,14 +101,12 @@ fab_status fab_network_exclude(fab_network *net, const char *format, fab_error *
             n_dropped += is_named && !drop[i] ? 1 : 0;
             drop[i] = drop[i] || is_named;
         }
-        FAB_FAIL_IF(!is_there, err, FAB_EINPUT, net->path,
-                    "format: " EXCLUDE "=%.120s: no box of '%.160s' is called so", pattern, net->path);
+        FAB_REFUSE_IF(!is_there, err, FAB_EINPUT, net->path,
+                      "format: " EXCLUDE "=%.120s: no box of '%.160s' is called so", pattern, net->path);
     }
-    FAB_TRY(fab_network_drop_nodes(net, drop, err));
+    FAB_PASS(fab_network_drop_nodes(net, drop, err));
     net->n_left_out += n_dropped;
     net->left_out = net->left_out == NULL ? "boxes that exclude names"
                                           : "what is said of this format, and boxes that exclude names";
-done:
-    free(drop);
-    return status;
+    return FAB_OK;
 }

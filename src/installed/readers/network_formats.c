@@ -256,22 +256,19 @@ static fab_status tell_silent_ends(fab_network *net, fab_error *err) {
 
 fab_status fab_network_read(const char *path, const char *format, uint64_t max_bytes, fab_network **out,
                             fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_network *net = NULL;
-    FAB_TRY(fab_network_new(path, &net, err));
+    FAB_OWNS(fab_network_free_owned) fab_network *net = NULL;
+    FAB_PASS(fab_network_new(path, &net, err));
     net->max_bytes = max_bytes;
-    FAB_TRY(format != NULL ? fab_network_format_check(format, NULL, err) : FAB_OK);
+    FAB_PASS(format != NULL ? fab_network_format_check(format, NULL, err) : FAB_OK);
     bool is_auto = format != NULL && strncmp(format, "auto", strcspn(format, ",")) == 0 && strcspn(format, ",") == 4;
     reading r = {.format = is_auto ? NULL : format, .net = net};
     net->keeps_contradictions = fab_is_folder(path); /* a file of each box: what several of them tell is one cable */
-    FAB_TRY(fab_folder_each(path, &(fab_folder_visit){.read = read_into, .context = &r, .most_depth = FAB_FOLDER_DEPTH},
-                            err));
-    FAB_TRY(format != NULL ? fab_network_exclude(net, format, err) : FAB_OK);
-    FAB_TRY(net->tells_neighbors ? tell_silent_ends(net, err) : FAB_OK);
+    FAB_PASS(fab_folder_each(
+        path, &(fab_folder_visit){.read = read_into, .context = &r, .most_depth = FAB_FOLDER_DEPTH}, err));
+    FAB_PASS(format != NULL ? fab_network_exclude(net, format, err) : FAB_OK);
+    FAB_PASS(net->tells_neighbors ? tell_silent_ends(net, err) : FAB_OK);
     net->columns = NULL;
     *out = net;
     net = NULL;
-done:
-    fab_network_free(net);
-    return status;
+    return FAB_OK;
 }

@@ -57,24 +57,19 @@ static fab_status read_name(fab_text *in, fab_network *net, const guid_node *all
 }
 
 fab_status fab_network_rename(fab_network *net, const char *path, fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_text in = {.path = path};
-    guid_node *all = NULL;
+    FAB_OWNS(fab_text_release) fab_text in = {.path = path};
+    FAB_OWNED guid_node *all = NULL;
     uint32_t n = 0;
-    FAB_TRY(FAB_NEW(all, (size_t)net->n_nodes + 1, err));
+    FAB_PASS(FAB_NEW(all, (size_t)net->n_nodes + 1, err));
     for (uint32_t v = 0; v < net->n_nodes; v++) {
         if (net->nodes[v].guid != 0) {
             all[n++] = (guid_node){net->nodes[v].guid, v};
         }
     }
     qsort(all, n, sizeof *all, by_guid);
-    FAB_TRY(fab_text_stream_open(path, &in, err));
+    FAB_PASS(fab_text_stream_open(path, &in, err));
     while (fab_text_next(&in)) {
-        FAB_TRY(read_name(&in, net, all, n, err));
+        FAB_PASS(read_name(&in, net, all, n, err));
     }
-    FAB_TRY(fab_text_end(&in, err));
-done:
-    free(all);
-    fab_text_release(&in);
-    return status;
+    return fab_text_end(&in, err);
 }

@@ -262,12 +262,11 @@ static fab_status read_links(reader *r, fab_error *err) {
 /* GPUs of one NVSwitch, in their order. Where a server has several NVSwitches, all its GPUs are joined to all of them.
  */
 static fab_status add_groups(const reader *r, fab_error *err) {
-    fab_status status = FAB_OK;
-    uint32_t *members = NULL;
-    uint32_t *first = NULL; /* of an NVSwitch, by counting sort */
-    double *rate = NULL;
-    FAB_TRY(FAB_NEW_ALL(r->nodes, err, members, rate));
-    FAB_TRY(FAB_NEW(first, r->nodes + 2, err));
+    FAB_OWNED uint32_t *members = NULL;
+    FAB_OWNED uint32_t *first = NULL; /* of an NVSwitch, by counting sort */
+    FAB_OWNED double *rate = NULL;
+    FAB_PASS(FAB_NEW_ALL(r->nodes, err, members, rate));
+    FAB_PASS(FAB_NEW(first, r->nodes + 2, err));
     for (uint64_t id = 0; id < r->nodes; id++) {
         if (r->nvswitch[id] != FAB_NETWORK_NONE) {
             first[r->nvswitch[id] + 2]++;
@@ -284,20 +283,18 @@ static fab_status add_groups(const reader *r, fab_error *err) {
     }
     for (uint64_t id = 0; id < r->nodes; id++) {
         if (r->nvswitch[id] != FAB_NETWORK_NONE && r->nvlink_bps[id] != rate[r->nvswitch[id]]) {
-            FAB_TRY(fab_network_add_note(r->net, r->in->line, err, "GPUs of NVSwitch %" PRIu32 " have different rates",
-                                         r->nvswitch[id]));
+            FAB_PASS(fab_network_add_note(r->net, r->in->line, err, "GPUs of NVSwitch %" PRIu32 " have different rates",
+                                          r->nvswitch[id]));
         }
         uint32_t n = first[id + 1] - first[id];
         if (n > 0) {
             char name[40];
             int length = snprintf(name, sizeof name, "nvswitch-%" PRIu64, id);
-            FAB_TRY(fab_network_add_group(r->net, name, (size_t)length, members + first[id], n, err));
+            FAB_PASS(fab_network_add_group(r->net, name, (size_t)length, members + first[id], n, err));
             r->net->groups[r->net->n_groups - 1].rate_bps = rate[id];
         }
     }
-done:
-    FAB_FREE_ALL(members, first, rate);
-    return status;
+    return FAB_OK;
 }
 
 static fab_status read_simai(fab_text *in, fab_network *net, fab_error *err) {

@@ -84,22 +84,19 @@ static fab_status slurm_read_line(fab_text *in, fab_names_below *b, fab_error *e
 }
 
 static fab_status read_slurm(fab_text *in, fab_network *net, fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_names_below b = {.net = net, .path = in->path};
+    FAB_OWNS(fab_names_below_release) fab_names_below b = {.net = net, .path = in->path};
     while (fab_text_next(in)) {
-        FAB_TRY(fab_network_is_chatter(in) ? FAB_OK : slurm_read_line(in, &b, err));
+        FAB_PASS(fab_network_is_chatter(in) ? FAB_OK : slurm_read_line(in, &b, err));
     }
-    FAB_TRY(fab_text_end(in, err));
+    FAB_PASS(fab_text_end(in, err));
     for (uint32_t i = 0; i < net->n_nodes; i++) {
         const fab_network_node *node = &net->nodes[i];
         if (node->kind == FAB_NETWORK_SWITCH && node->n_ports == 0) {
-            FAB_TRY(fab_network_add_note(net, node->line, err, "switch '%s' is named but has no line", node->name));
+            FAB_PASS(fab_network_add_note(net, node->line, err, "switch '%s' is named but has no line", node->name));
         }
     }
     net->is_tree_of_names = true;
-done:
-    fab_names_below_release(&b);
-    return status;
+    return FAB_OK;
 }
 
 const fab_network_format fab_network_slurm = {

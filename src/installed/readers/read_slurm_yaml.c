@@ -49,9 +49,8 @@ static uint32_t choose_topology(const fab_json *json) {
 }
 
 static fab_status yaml_topologies(const fab_network_json *r, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_json *json = &r->json;
-    fab_names_below b = {.net = r->net, .path = r->path, .line = 1};
+    FAB_OWNS(fab_names_below_release) fab_names_below b = {.net = r->net, .path = r->path, .line = 1};
     uint32_t one = json->values[0].kind == FAB_JSON_ARRAY ? choose_topology(json) : FAB_JSON_NONE;
     r->net->is_tree_of_names = true;
     FAB_RETURN_IF(one == FAB_JSON_NONE, fab_fail_in_file(err, r->path, 1, 1, "is no list of topologies"));
@@ -60,11 +59,9 @@ static fab_status yaml_topologies(const fab_network_json *r, fab_error *err) {
     FAB_RETURN_IF(tree == FAB_JSON_NONE && block == FAB_JSON_NONE,
                   fab_fail_in_file(err, r->path, 1, 1, "topology '%.60s' is neither a tree nor of blocks",
                                    fab_json_text_of(json, one, "topology", "")));
-    FAB_TRY(tree != FAB_JSON_NONE ? yaml_tree(&b, json, tree, err) : yaml_blocks(&b, json, block, err));
+    FAB_PASS(tree != FAB_JSON_NONE ? yaml_tree(&b, json, tree, err) : yaml_blocks(&b, json, block, err));
     (void)fab_network_leave_out(r->net, fab_json_count(json, 0) - 1, "topologies beside the default");
-done:
-    fab_names_below_release(&b);
-    return status;
+    return FAB_OK;
 }
 
 const fab_network_format fab_network_slurm_yaml = {.name = "slurm-yaml",

@@ -33,31 +33,28 @@ static const char *domain_of(const fab_json *json, uint32_t block) {
 }
 
 static fab_status model_read(const fab_network_json *r, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_json *json = &r->json;
     uint32_t switches = fab_json_member(json, 0, "switches");
     uint32_t blocks = fab_json_member(json, 0, "blocks");
-    fab_names_below b = {.net = r->net, .path = r->path, .line = 1};
+    FAB_OWNS(fab_names_below_release) fab_names_below b = {.net = r->net, .path = r->path, .line = 1};
     r->net->is_tree_of_names = true;
     FAB_RETURN_IF(blocks == FAB_JSON_NONE || json->values[blocks].kind != FAB_JSON_ARRAY,
                   fab_fail_in_file(err, r->path, 1, 1, "has no list of blocks"));
     FAB_JSON_EACH(json, i, switches) {
         uint32_t below = fab_json_member(json, i, "switches");
         if (below != FAB_JSON_NONE && json->values[i].key != NULL) {
-            FAB_TRY(fab_names_below_join(&b, json, json->values[i].key, FAB_NETWORK_SWITCH, below, err));
+            FAB_PASS(fab_names_below_join(&b, json, json->values[i].key, FAB_NETWORK_SWITCH, below, err));
         }
     }
     FAB_JSON_EACH(json, i, blocks) {
         const char *domain = domain_of(json, i);
         b.has_parts = true; /* blocks of several domains */
-        FAB_TRY(model_block(&b, json, i, err));
-        FAB_TRY(domain != NULL
-                    ? fab_network_add_group(r->net, domain, strlen(domain), b.members, (uint32_t)b.n_members, err)
-                    : FAB_OK);
+        FAB_PASS(model_block(&b, json, i, err));
+        FAB_PASS(domain != NULL
+                     ? fab_network_add_group(r->net, domain, strlen(domain), b.members, (uint32_t)b.n_members, err)
+                     : FAB_OK);
     }
-done:
-    fab_names_below_release(&b);
-    return status;
+    return FAB_OK;
 }
 
 const fab_network_format fab_network_topograph = {

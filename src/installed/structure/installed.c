@@ -52,16 +52,15 @@ uint32_t fab_structure_unrated(const fab_structure *installed) {
 
 /* Hosts for files that have switches alone: "NAME/host-0", ... */
 static fab_status add_hosts(fab_structure *out, uint64_t each, fab_error *err) {
-    fab_status status = FAB_OK;
     fab_network *net = out->net;
-    fab_str name = FAB_STR_INIT;
+    FAB_OWNS(fab_str_release) fab_str name = FAB_STR_INIT;
     uint32_t n = net->n_nodes;
-    FAB_FAIL_IF(each > MOST_HOSTS || each * n > MOST_HOSTS, err, FAB_EINPUT, net->path,
-                "hosts-per-switch: %" PRIu64 " for each of %" PRIu32 " switches; the limit is %u hosts", each, n,
-                MOST_HOSTS);
+    FAB_REFUSE_IF(each > MOST_HOSTS || each * n > MOST_HOSTS, err, FAB_EINPUT, net->path,
+                  "hosts-per-switch: %" PRIu64 " for each of %" PRIu32 " switches; the limit is %u hosts", each, n,
+                  MOST_HOSTS);
     for (uint32_t v = 0; v < n; v++) {
-        FAB_FAIL_IF(fab_network_is_host(net, v), err, FAB_EINPUT, net->path,
-                    "hosts-per-switch: the file has hosts of its own, such as '%.60s'", net->nodes[v].label);
+        FAB_REFUSE_IF(fab_network_is_host(net, v), err, FAB_EINPUT, net->path,
+                      "hosts-per-switch: the file has hosts of its own, such as '%.60s'", net->nodes[v].label);
         net->nodes[v].kind = net->nodes[v].kind == FAB_NETWORK_UNKNOWN ? FAB_NETWORK_SWITCH : net->nodes[v].kind;
     }
     for (uint32_t v = 0; v < n; v++) {
@@ -73,18 +72,16 @@ static fab_status add_hosts(fab_structure *out, uint64_t each, fab_error *err) {
             if (!name.failed && fab_network_find(net, name.data, name.length) != FAB_NETWORK_NONE) {
                 fab_str_printf(&name, " of %s", net->nodes[v].name);
             }
-            FAB_TRY(fab_str_status(&name, err));
-            FAB_TRY(fab_network_add_node(net, name.data, name.length, net->nodes[v].line, &cable.end[0].node, err));
-            FAB_FAIL_IF(cable.end[0].node != known, err, FAB_EINPUT, net->path,
-                        "hosts-per-switch: '%.60s' is in the file already", name.data);
+            FAB_PASS(fab_str_status(&name, err));
+            FAB_PASS(fab_network_add_node(net, name.data, name.length, net->nodes[v].line, &cable.end[0].node, err));
+            FAB_REFUSE_IF(cable.end[0].node != known, err, FAB_EINPUT, net->path,
+                          "hosts-per-switch: '%.60s' is in the file already", name.data);
             net->nodes[cable.end[0].node].kind = FAB_NETWORK_HOST;
-            FAB_TRY(fab_network_add_cable(net, &cable, NULL, err));
+            FAB_PASS(fab_network_add_cable(net, &cable, NULL, err));
             out->n_added_hosts++;
         }
     }
-done:
-    fab_str_release(&name);
-    return status;
+    return FAB_OK;
 }
 
 /* The rate that is there most often, the faster of two that are as frequent; 0 where there is none. Sorts. */
@@ -167,29 +164,22 @@ done:
 
 fab_status fab_structure_read(const char *path, const fab_structure_options *options, fab_structure **out,
                               fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_network *net = NULL;
+    FAB_OWNS(fab_network_free_owned) fab_network *net = NULL;
     const char *format = options->format != NULL && options->format[0] != '\0' ? options->format : NULL;
-    FAB_TRY(fab_network_read(path, format, options->max_bytes, &net, err));
-    FAB_TRY(fab_structure_of(&net, options, out, err));
-done:
-    fab_network_free(net);
-    return status;
+    FAB_PASS(fab_network_read(path, format, options->max_bytes, &net, err));
+    return fab_structure_of(&net, options, out, err);
 }
 
 static fab_status digest_file(const char *path, uint64_t *hash, fab_error *err) {
-    fab_status status = FAB_OK;
     unsigned char block[16384];
     size_t n = 0;
-    fab_source *in = NULL;
-    FAB_TRY(fab_source_open(path, &in, err));
+    FAB_OWNS(fab_source_close_owned) fab_source *in = NULL;
+    FAB_PASS(fab_source_open(path, &in, err));
     do {
-        FAB_TRY(fab_source_read(in, block, sizeof block, &n, err));
+        FAB_PASS(fab_source_read(in, block, sizeof block, &n, err));
         *hash = fab_fnv(*hash, block, n);
     } while (n == sizeof block);
-done:
-    fab_source_close(in);
-    return status;
+    return FAB_OK;
 }
 
 /* Of a folder the names and contents of its files, in the order of the names. */

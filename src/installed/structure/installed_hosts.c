@@ -34,11 +34,10 @@ static fab_status join_names(const keyed *all, uint32_t n, fab_edges *joined, fa
 }
 
 static fab_status join_adapters(const making *m, fab_edges *joined, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_network *net = m->net;
-    keyed *all = NULL;
+    FAB_OWNED keyed *all = NULL;
     uint32_t n = 0;
-    FAB_TRY(FAB_NEW(all, net->n_nodes, err));
+    FAB_PASS(FAB_NEW(all, net->n_nodes, err));
     for (uint32_t v = 0; v < net->n_nodes; v++) {
         const fab_network_node *node = &net->nodes[v];
         if (node->kind == FAB_NETWORK_ADAPTER && node->host != NULL) {
@@ -46,7 +45,7 @@ static fab_status join_adapters(const making *m, fab_edges *joined, fab_error *e
         }
     }
     qsort(all, n, sizeof *all, by_host);
-    FAB_TRY(join_names(all, n, joined, err));
+    FAB_PASS(join_names(all, n, joined, err));
     n = 0;
     for (uint32_t v = 0; v < net->n_nodes; v++) {
         if (net->nodes[v].kind == FAB_NETWORK_ADAPTER && net->nodes[v].system_guid != 0) {
@@ -55,11 +54,9 @@ static fab_status join_adapters(const making *m, fab_edges *joined, fab_error *e
     }
     qsort(all, n, sizeof *all, by_guid);
     for (uint32_t i = 1; i < n; i++) {
-        FAB_TRY(all[i].guid == all[i - 1].guid ? fab_edges_add(joined, all[i].node, all[i - 1].node, err) : FAB_OK);
+        FAB_PASS(all[i].guid == all[i - 1].guid ? fab_edges_add(joined, all[i].node, all[i - 1].node, err) : FAB_OK);
     }
-done:
-    free(all);
-    return status;
+    return FAB_OK;
 }
 
 /* --- ports: planes, or NICs of their own -------------------------------------------------------------------------- */
@@ -120,10 +117,9 @@ static bool have_planes(const making *m, uint32_t planes, uint32_t *plane_of) {
 }
 
 fab_status installed_find_planes(making *m, fab_error *err) {
-    fab_status status = FAB_OK;
-    uint32_t *plane_of = NULL;
+    FAB_OWNED uint32_t *plane_of = NULL;
     uint32_t planes = usual_ports(m);
-    FAB_TRY(FAB_NEW(plane_of, m->net->n_nodes, err));
+    FAB_PASS(FAB_NEW(plane_of, m->net->n_nodes, err));
     m->out->n_planes = 1;
     if (planes > 1 && have_planes(m, planes, plane_of)) {
         m->out->n_planes = planes;
@@ -132,9 +128,7 @@ fab_status installed_find_planes(making *m, fab_error *err) {
             m->plane[v] = known ? plane_of[m->network[v]] - 1 : 0;
         }
     }
-done:
-    free(plane_of);
-    return status;
+    return FAB_OK;
 }
 
 /* --- hosts and their NICs ----------------------------------------------------------------------------------------- */
@@ -234,23 +228,19 @@ static void name_all(making *m) {
 }
 
 fab_status installed_find_hosts(making *m, fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_edges joined = {.n = 0};
-    member *list = NULL;
+    FAB_OWNS(fab_edges_release) fab_edges joined = {.n = 0};
+    FAB_OWNED member *list = NULL;
     uint32_t n = 0;
-    FAB_TRY(FAB_NEW(list, m->net->n_nodes, err));
-    FAB_TRY(join_adapters(m, &joined, err));
-    FAB_TRY(fab_graph_components(m->net->n_nodes, &joined, m->set, err));
+    FAB_PASS(FAB_NEW(list, m->net->n_nodes, err));
+    FAB_PASS(join_adapters(m, &joined, err));
+    FAB_PASS(fab_graph_components(m->net->n_nodes, &joined, m->set, err));
     for (uint32_t v = 0; v < m->net->n_nodes; v++) {
         if (fab_network_is_host(m->net, v)) {
             list[n++] = (member){m->set[v], v};
         }
     }
     qsort(list, n, sizeof *list, by_root);
-    FAB_TRY(add_hosts(m, list, n, err));
+    FAB_PASS(add_hosts(m, list, n, err));
     name_all(m);
-done:
-    free(list);
-    fab_edges_release(&joined);
-    return status;
+    return FAB_OK;
 }

@@ -65,12 +65,11 @@ FAB_ORDER_KEYS(by_use, slot_use, FAB_ORDER(b->n, a->n), FAB_ORDER(a->slot, b->sl
 /* The numbers that the NICs of servers have most often, ascending: place[slot] of each, + 1. 0 where names have none.
  */
 static fab_status nics_find_slots(const making *m, uint32_t *place, fab_error *err) {
-    fab_status status = FAB_OK;
-    slot_use *use = NULL;
+    FAB_OWNED slot_use *use = NULL;
     uint32_t n_known = 0;
     uint32_t n_all = 0;
     uint32_t n = 0;
-    FAB_TRY(FAB_NEW(use, MOST_SLOTS, err));
+    FAB_PASS(FAB_NEW(use, MOST_SLOTS, err));
     for (uint32_t slot = 0; slot < MOST_SLOTS; slot++) {
         use[slot].slot = slot;
     }
@@ -92,9 +91,7 @@ static fab_status nics_find_slots(const making *m, uint32_t *place, fab_error *e
     for (uint32_t i = 0; i < n && n == m->out->nics_per_server && n_known >= NEARLY * n_all; i++) {
         place[use[i].slot] = i + 1;
     }
-done:
-    free(use);
-    return status;
+    return FAB_OK;
 }
 
 typedef struct ordered {
@@ -114,13 +111,12 @@ static void set_nic(fab_structure *out, size_t nic, const nic_unit *unit) {
 
 /* First those whose number has a place, then the others where there is room, in the order of their names. */
 static fab_status place_host(making *m, const host *h, uint32_t server, const uint32_t *place, fab_error *err) {
-    fab_status status = FAB_OK;
     fab_structure *out = m->out;
-    ordered *rest = NULL;
+    FAB_OWNED ordered *rest = NULL;
     uint32_t n = 0;
     uint32_t next = 0;
     size_t first = (size_t)server * out->nics_per_server;
-    FAB_TRY(FAB_NEW(rest, h->n, err));
+    FAB_PASS(FAB_NEW(rest, h->n, err));
     for (uint32_t i = h->first; i < h->first + h->n; i++) {
         const nic_unit *unit = &m->units[i];
         uint32_t at = unit->slot < MOST_SLOTS ? place[unit->slot] : 0;
@@ -141,9 +137,7 @@ static fab_status place_host(making *m, const host *h, uint32_t server, const ui
             installed_leave(out, FAB_EXCLUDED_SURPLUS, m->net->nodes[rest[i].unit.node].label);
         }
     }
-done:
-    free(rest);
-    return status;
+    return FAB_OK;
 }
 
 /* --- order -------------------------------------------------------------------------------------------------------- */
@@ -183,10 +177,9 @@ static int by_rank(const void *x, const void *y) {
 
 /* Groups and ranks that the file gives, from any adapter of a host. */
 static fab_status find_groups(making *m, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_network *net = m->net;
-    uint32_t *group = NULL;
-    FAB_TRY(FAB_NEW(group, net->n_nodes, err)); /* + 1 */
+    FAB_OWNED uint32_t *group = NULL;
+    FAB_PASS(FAB_NEW(group, net->n_nodes, err)); /* + 1 */
     for (uint32_t g = 0; g < net->n_groups; g++) {
         for (uint32_t i = 0; i < net->groups[g].n; i++) {
             group[net->member[net->groups[g].first + i]] = g + 1;
@@ -202,9 +195,7 @@ static fab_status find_groups(making *m, fab_error *err) {
             h->rank = net->nodes[node].rank < h->rank ? net->nodes[node].rank : h->rank;
         }
     }
-done:
-    free(group);
-    return status;
+    return FAB_OK;
 }
 
 /* Servers per group, where all complete ones stand in groups of the same size one after the other. */
@@ -247,41 +238,38 @@ static fab_status order_servers(making *m, ranked **out_list, fab_error *err) {
 }
 
 fab_status installed_place_nics(making *m, fab_error *err) {
-    fab_status status = FAB_OK;
     fab_structure *out = m->out;
-    ranked *list = NULL;
-    uint32_t *place = NULL;
+    FAB_OWNED ranked *list = NULL;
+    FAB_OWNED uint32_t *place = NULL;
     uint32_t usual = usual_nics(m);
-    FAB_FAIL_IF(m->options->nics_per_server > MOST_NICS, err, FAB_EINPUT, NULL,
-                "nics-per-server: %" PRIu64 "; the limit is %d", m->options->nics_per_server, MOST_NICS);
+    FAB_REFUSE_IF(m->options->nics_per_server > MOST_NICS, err, FAB_EINPUT, NULL,
+                  "nics-per-server: %" PRIu64 "; the limit is %d", m->options->nics_per_server, MOST_NICS);
     out->nics_per_server = m->options->nics_per_server > 0 ? (uint32_t)m->options->nics_per_server : usual;
     if (usual == 0) {
         bool has_switches_alone = m->net->n_cables > 0;
         for (uint32_t v = 0; v < m->net->n_nodes; v++) {
             has_switches_alone = has_switches_alone && m->net->nodes[v].kind == FAB_NETWORK_SWITCH;
         }
-        FAB_FAIL(err, FAB_EINPUT, m->net->path, "no host is plugged into a switch%s",
-                 has_switches_alone && !m->options->is_fixed ? "; hosts-per-switch=N adds N to each" : "");
+        return fab_fail(err, FAB_EINPUT, m->net->path, "no host is plugged into a switch%s",
+                        has_switches_alone && !m->options->is_fixed ? "; hosts-per-switch=N adds N to each" : "");
     }
     classify(m);
-    FAB_TRY(find_groups(m, err));
-    FAB_TRY(order_servers(m, &list, err));
+    FAB_PASS(find_groups(m, err));
+    FAB_PASS(order_servers(m, &list, err));
     find_domains(m, list);
-    FAB_FAIL_IF(out->n_complete == 0, err, FAB_EINPUT, m->net->path, "no host has %" PRIu32 " NICs; most have %" PRIu32,
-                out->nics_per_server, usual);
+    FAB_REFUSE_IF(out->n_complete == 0, err, FAB_EINPUT, m->net->path,
+                  "no host has %" PRIu32 " NICs; most have %" PRIu32, out->nics_per_server, usual);
     size_t n_nics = (size_t)out->n_servers * out->nics_per_server;
-    FAB_TRY(FAB_NEW(place, MOST_SLOTS, err));
-    FAB_TRY(FAB_NEW(out->server_name, out->n_servers, err));
-    FAB_TRY(FAB_NEW(out->nic_node, n_nics, err));
-    FAB_TRY(FAB_NEW(out->nic_side, n_nics * out->n_planes, err));
+    FAB_PASS(FAB_NEW(place, MOST_SLOTS, err));
+    FAB_PASS(FAB_NEW(out->server_name, out->n_servers, err));
+    FAB_PASS(FAB_NEW(out->nic_node, n_nics, err));
+    FAB_PASS(FAB_NEW(out->nic_side, n_nics * out->n_planes, err));
     memset(out->nic_node, 0xff, n_nics * sizeof *out->nic_node);
     memset(out->nic_side, 0xff, n_nics * out->n_planes * sizeof *out->nic_side);
-    FAB_TRY(nics_find_slots(m, place, err));
+    FAB_PASS(nics_find_slots(m, place, err));
     for (uint32_t i = 0; i < out->n_servers; i++) {
         out->server_name[i] = list[i].h->name;
-        FAB_TRY(place_host(m, list[i].h, i, place, err));
+        FAB_PASS(place_host(m, list[i].h, i, place, err));
     }
-done:
-    FAB_FREE_ALL(list, place);
-    return status;
+    return FAB_OK;
 }

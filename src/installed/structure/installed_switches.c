@@ -122,10 +122,9 @@ static bool is_tree(const making *m) {
 }
 
 static fab_status find_tiers(making *m, fab_error *err) {
-    fab_status status = FAB_OK;
     fab_structure *out = m->out;
-    uint32_t *queue = NULL;
-    FAB_TRY(FAB_NEW(queue, m->net->n_nodes, err));
+    FAB_OWNED uint32_t *queue = NULL;
+    FAB_PASS(FAB_NEW(queue, m->net->n_nodes, err));
     out->n_tiers = take_shape(m, queue);
     out->is_tree = out->n_tiers > 0 && out->n_tiers <= MOST_TIERS && is_tree(m);
     for (int from_all = 0; from_all < 2 && !out->is_tree; from_all++) {
@@ -136,9 +135,7 @@ static fab_status find_tiers(making *m, fab_error *err) {
         m->tier[v] = m->tier[v] > 0;
     }
     out->n_tiers = out->is_tree ? out->n_tiers : 1;
-done:
-    free(queue);
-    return status;
+    return FAB_OK;
 }
 
 /* --- order, networks, pods ---------------------------------------------------------------------------------------- */
@@ -164,11 +161,10 @@ static void count_ports(const making *m, fab_structure_switch *v) {
 }
 
 static fab_status order_switches(making *m, fab_error *err) {
-    fab_status status = FAB_OK;
     fab_structure *out = m->out;
-    standing *list = NULL;
+    FAB_OWNED standing *list = NULL;
     uint32_t n = 0;
-    FAB_TRY(FAB_NEW_ALL(m->net->n_nodes, err, list, out->switch_of));
+    FAB_PASS(FAB_NEW_ALL(m->net->n_nodes, err, list, out->switch_of));
     for (uint32_t v = 0; v < m->net->n_nodes; v++) {
         out->switch_of[v] = FAB_NETWORK_NONE;
         if (m->net->nodes[v].kind == FAB_NETWORK_SWITCH && m->tier[v] > 0) {
@@ -178,7 +174,7 @@ static fab_status order_switches(making *m, fab_error *err) {
         }
     }
     qsort(list, n, sizeof *list, by_tier);
-    FAB_TRY(FAB_NEW(out->switches, n, err));
+    FAB_PASS(FAB_NEW(out->switches, n, err));
     out->n_switches = n;
     for (uint32_t i = 0; i < n; i++) {
         uint32_t v = list[i].node;
@@ -187,26 +183,21 @@ static fab_status order_switches(making *m, fab_error *err) {
             .node = v, .tier = m->tier[v], .plane = m->plane[v], .pod = FAB_NETWORK_NONE, .network = FAB_NETWORK_NONE};
         count_ports(m, &out->switches[i]);
     }
-done:
-    free(list);
-    return status;
+    return FAB_OK;
 }
 
 /* Numbers the networks of all switches, or the pods of those of the lower tiers, by their first switch. */
 static fab_status number_sets(making *m, const uint32_t *set, bool pods, fab_error *err) {
-    fab_status status = FAB_OK;
     fab_structure *out = m->out;
     uint32_t *n = pods ? &out->n_pods : &out->n_networks;
-    uint32_t *number = NULL; /* of a set, + 1 */
-    FAB_TRY(FAB_NEW(number, m->net->n_nodes, err));
+    FAB_OWNED uint32_t *number = NULL; /* of a set, + 1 */
+    FAB_PASS(FAB_NEW(number, m->net->n_nodes, err));
     for (uint32_t i = 0; i < out->n_switches && (!pods || out->switches[i].tier <= 2); i++) {
         uint32_t *of = &number[set[out->switches[i].node]];
         *of = *of == 0 ? ++*n : *of;
         *(pods ? &out->switches[i].pod : &out->switches[i].network) = *of - 1;
     }
-done:
-    free(number);
-    return status;
+    return FAB_OK;
 }
 
 /* The ports of a NIC on several planes lead into the same pod. */
@@ -226,17 +217,13 @@ static fab_status join_planes(const fab_structure *out, fab_edges *joined, fab_e
 
 /* A pod is what the first two tiers join. */
 static fab_status find_pods(making *m, fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_edges joined = {.n = 0};
+    FAB_OWNS(fab_edges_release) fab_edges joined = {.n = 0};
     if (!m->out->is_tree || m->out->n_tiers < 3) {
         return FAB_OK;
     }
-    FAB_TRY(join_planes(m->out, &joined, err));
-    FAB_TRY(join_switches(m, 2, &joined, m->set, err));
-    FAB_TRY(number_sets(m, m->set, true, err));
-done:
-    fab_edges_release(&joined);
-    return status;
+    FAB_PASS(join_planes(m->out, &joined, err));
+    FAB_PASS(join_switches(m, 2, &joined, m->set, err));
+    return number_sets(m, m->set, true, err);
 }
 
 /* --- cables between switches -------------------------------------------------------------------------------------- */
@@ -258,13 +245,12 @@ FAB_ORDER_KEYS(by_lower, laid, FAB_ORDER(a->tier, b->tier), FAB_ORDER(a->lower, 
                fab_compare_names(a->port, b->port), FAB_ORDER(a->cable, b->cable));
 
 static fab_status list_trunks(making *m, fab_error *err) {
-    fab_status status = FAB_OK;
     fab_structure *out = m->out;
-    laid *list = NULL;
+    FAB_OWNED laid *list = NULL;
     uint32_t n = 0;
     uint32_t v[2];
     uint32_t times = m->net->is_tree_of_names && m->options->cables > 1 ? (uint32_t)m->options->cables : 1;
-    FAB_TRY(FAB_NEW(list, m->net->n_cables, err));
+    FAB_PASS(FAB_NEW(list, m->net->n_cables, err));
     for (uint32_t c = 0; c < m->net->n_cables; c++) {
         if (!joins(m->net, c, v) || out->switch_of[v[0]] == FAB_NETWORK_NONE) {
             continue;
@@ -274,15 +260,13 @@ static fab_status list_trunks(making *m, fab_error *err) {
         list[n++] = (laid){m->tier[v[turned ^ 1U]], out->switch_of[v[turned]], c, port != NULL ? port : ""};
     }
     qsort(list, n, sizeof *list, by_lower);
-    FAB_TRY(FAB_NEW(out->trunk, (size_t)n * times, err));
+    FAB_PASS(FAB_NEW(out->trunk, (size_t)n * times, err));
     for (uint32_t i = 0; i < n; i++) {
         for (uint32_t t = 0; t < times; t++) {
             out->trunk[out->n_trunks++] = list[i].cable;
         }
     }
-done:
-    free(list);
-    return status;
+    return FAB_OK;
 }
 
 fab_status installed_find_switches(making *m, fab_error *err) {

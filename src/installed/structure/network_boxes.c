@@ -16,10 +16,9 @@ typedef struct label {
 } label;
 
 fab_status fab_network_names(const fab_network *net, const char ***out, fab_error *err) {
-    fab_status status = FAB_OK;
-    label *all = NULL;
-    const char **names = NULL;
-    FAB_TRY(FAB_NEW_ALL(net->n_nodes, err, all, names));
+    FAB_OWNED label *all = NULL;
+    FAB_OWNED const char **names = NULL;
+    FAB_PASS(FAB_NEW_ALL(net->n_nodes, err, all, names));
     for (uint32_t v = 0; v < net->n_nodes; v++) {
         all[v] = (label){net->nodes[v].label, v};
     }
@@ -31,9 +30,7 @@ fab_status fab_network_names(const fab_network *net, const char ***out, fab_erro
     }
     *out = names;
     names = NULL;
-done:
-    FAB_FREE_ALL(all, names);
-    return status;
+    return FAB_OK;
 }
 
 fab_status fab_names_check(const char **names, uint32_t n, const char *what, const char *path, fab_error *err) {
@@ -52,14 +49,13 @@ static bool is_plain(char c) {
 
 /* Copies the names with what is not plain replaced, and refuses two that are the same. */
 static fab_status make_plain(fab_boxes *b, const fab_network *net, fab_error *err) {
-    fab_status status = FAB_OK;
-    const char **sorted = NULL;
+    FAB_OWNED const char **sorted = NULL;
     size_t bytes = 0;
     for (uint32_t i = 0; i < b->n; i++) {
         bytes += strlen(b->box[i].name) + 1;
     }
-    FAB_TRY(FAB_NEW(b->text, bytes, err));
-    FAB_TRY(FAB_NEW(sorted, b->n, err));
+    FAB_PASS(FAB_NEW(b->text, bytes, err));
+    FAB_PASS(FAB_NEW(sorted, b->n, err));
     char *to = b->text;
     for (uint32_t i = 0; i < b->n; i++) {
         const char *from = b->box[i].name;
@@ -70,21 +66,17 @@ static fab_status make_plain(fab_boxes *b, const fab_network *net, fab_error *er
         }
         *to++ = '\0';
     }
-    FAB_TRY(fab_names_check(sorted, b->n, "boxes", net->path, err));
-done:
-    free(sorted);
-    return status;
+    return fab_names_check(sorted, b->n, "boxes", net->path, err);
 }
 
 /* --- boxes -------------------------------------------------------------------------------------------------------- */
 
 static fab_status list_boxes(const fab_shape *s, fab_boxes *b, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_network *net = s->net;
-    const char **names = NULL;
-    uint32_t *of_server = NULL;
-    FAB_TRY(FAB_NEW(of_server, s->n_servers, err));
-    FAB_TRY(fab_network_names(net, &names, err));
+    FAB_OWNED const char **names = NULL;
+    FAB_OWNED uint32_t *of_server = NULL;
+    FAB_PASS(FAB_NEW(of_server, s->n_servers, err));
+    FAB_PASS(fab_network_names(net, &names, err));
     for (uint32_t v = 0; v < net->n_nodes; v++) {
         const fab_network_node *node = &net->nodes[v];
         uint32_t server = s->server[v];
@@ -103,9 +95,7 @@ static fab_status list_boxes(const fab_shape *s, fab_boxes *b, fab_error *err) {
             }
         }
     }
-done:
-    FAB_FREE_ALL(names, of_server);
-    return status;
+    return FAB_OK;
 }
 
 /* --- ports of servers --------------------------------------------------------------------------------------------- */
@@ -119,11 +109,10 @@ FAB_ORDER_KEYS(by_place, adapter_end, FAB_ORDER(a->box, b->box), FAB_ORDER(a->sl
                FAB_ORDER(a->node, b->node), FAB_ORDER(a->order, b->order));
 
 static fab_status number_ports(const fab_shape *s, fab_boxes *b, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_network *net = s->net;
-    adapter_end *ends = NULL;
+    FAB_OWNED adapter_end *ends = NULL;
     uint32_t n = 0;
-    FAB_TRY(FAB_NEW(ends, 2 * (size_t)net->n_cables, err));
+    FAB_PASS(FAB_NEW(ends, 2 * (size_t)net->n_cables, err));
     for (uint32_t v = 0; v < net->n_nodes; v++) {
         for (uint32_t i = s->first[v]; net->nodes[v].kind == FAB_NETWORK_ADAPTER && i < s->first[v + 1]; i++) {
             ends[n++] = (adapter_end){b->of_node[v], s->slot[v], v, i, s->side[i]};
@@ -134,24 +123,19 @@ static fab_status number_ports(const fab_shape *s, fab_boxes *b, fab_error *err)
         bool is_first = i == 0 || ends[i].box != ends[i - 1].box;
         b->adapter_port[ends[i].side] = is_first ? 1 : b->adapter_port[ends[i - 1].side] + 1;
     }
-done:
-    free(ends);
-    return status;
+    return FAB_OK;
 }
 
 fab_status fab_boxes_find(const fab_shape *shape, fab_boxes *out, fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_boxes b = {.n = 0};
-    FAB_TRY(FAB_NEW_ALL(shape->net->n_nodes, err, b.box, b.of_node));
-    FAB_TRY(FAB_NEW(b.adapter_port, 2 * (size_t)shape->net->n_cables, err));
-    FAB_TRY(list_boxes(shape, &b, err));
-    FAB_TRY(make_plain(&b, shape->net, err));
-    FAB_TRY(number_ports(shape, &b, err));
+    FAB_OWNS(fab_boxes_release) fab_boxes b = {.n = 0};
+    FAB_PASS(FAB_NEW_ALL(shape->net->n_nodes, err, b.box, b.of_node));
+    FAB_PASS(FAB_NEW(b.adapter_port, 2 * (size_t)shape->net->n_cables, err));
+    FAB_PASS(list_boxes(shape, &b, err));
+    FAB_PASS(make_plain(&b, shape->net, err));
+    FAB_PASS(number_ports(shape, &b, err));
     *out = b;
     b = (fab_boxes){.n = 0};
-done:
-    fab_boxes_release(&b);
-    return status;
+    return FAB_OK;
 }
 
 void fab_boxes_release(fab_boxes *boxes) {

@@ -117,26 +117,23 @@ static const char *name_leaves(const maker *m, uint32_t root, char *room, size_t
 }
 
 static fab_status make_leaves(maker *m, fab_error *err) {
-    fab_status status = FAB_OK;
-    uint32_t *leaf = NULL;
-    pair *hosts = NULL;
+    FAB_OWNED uint32_t *leaf = NULL;
+    FAB_OWNED pair *hosts = NULL;
     uint32_t n = 0;
     uint32_t unit = 0;
     char name[32];
-    FAB_TRY(FAB_NEW_ALL(m->boxes->n, err, leaf, hosts));
-    FAB_TRY(join_leaves(m, leaf, err));
+    FAB_PASS(FAB_NEW_ALL(m->boxes->n, err, leaf, hosts));
+    FAB_PASS(join_leaves(m, leaf, err));
     tree_count_switches(m, 1);
-    FAB_TRY(list_hosts(m, leaf, hosts, &n, err));
+    FAB_PASS(list_hosts(m, leaf, hosts, &n, err));
     for (uint32_t i = 0; i < n; i++) {
         if (i == 0 || hosts[i].key != hosts[i - 1].key) {
-            FAB_TRY(add_unit(m, name_leaves(m, hosts[i].key, name, sizeof name), 0, &unit, err));
+            FAB_PASS(add_unit(m, name_leaves(m, hosts[i].key, name, sizeof name), 0, &unit, err));
             m->unit[hosts[i].key] = unit;
         }
-        FAB_TRY(add_member(m, hosts[i].box, err));
+        FAB_PASS(add_member(m, hosts[i].box, err));
     }
-done:
-    FAB_FREE_ALL(leaf, hosts);
-    return status;
+    return FAB_OK;
 }
 
 /* --- units above -------------------------------------------------------------------------------------------------- */
@@ -170,18 +167,17 @@ static const char *name_unit(const maker *m, uint32_t root, uint32_t tier, uint3
 
 /* A unit for every set that now holds several; `top` are the units without a parent. */
 static fab_status make_tier(maker *m, uint32_t tier, fab_error *err) {
-    fab_status status = FAB_OK;
-    pair *tops = NULL; /* root, and unit */
+    FAB_OWNED pair *tops = NULL; /* root, and unit */
     uint32_t n = 0;
     uint32_t number = 0;
     char name[32];
-    FAB_TRY(FAB_NEW(tops, m->tree.n, err));
+    FAB_PASS(FAB_NEW(tops, m->tree.n, err));
     for (uint32_t i = 0; i < m->boxes->n; i++) {
         if (m->unit[i] != FAB_NETWORK_NONE) {
             tops[n++] = (pair){i, m->unit[i]};
         }
     }
-    FAB_TRY(join_tier(m, tier, err));
+    FAB_PASS(join_tier(m, tier, err));
     tree_count_switches(m, tier);
     for (uint32_t i = 0; i < n; i++) {
         m->unit[tops[i].key] = FAB_NETWORK_NONE;
@@ -197,18 +193,16 @@ static fab_status make_tier(maker *m, uint32_t tier, fab_error *err) {
             level = below >= level ? below + 1 : level;
         }
         if (behind - i > 1) {
-            FAB_TRY(add_unit(m, name_unit(m, tops[i].key, tier, number++, name, sizeof name), level, &unit, err));
+            FAB_PASS(add_unit(m, name_unit(m, tops[i].key, tier, number++, name, sizeof name), level, &unit, err));
             for (uint32_t k = i; k < behind; k++) {
                 m->tree.unit[tops[k].box].parent = unit;
-                FAB_TRY(add_member(m, tops[k].box, err));
+                FAB_PASS(add_member(m, tops[k].box, err));
             }
         }
         m->unit[tops[i].key] = unit;
         i = behind;
     }
-done:
-    free(tops);
-    return status;
+    return FAB_OK;
 }
 
 static fab_status make_of_graph(maker *m, fab_error *err) {
@@ -244,24 +238,23 @@ static fab_status find_levels(maker *m, const uint32_t *unit_of, fab_error *err)
 
 /* Cables lead from what is below to its switch. */
 static fab_status make_of_names(maker *m, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_network *net = m->shape->net;
-    uint32_t *unit_of = NULL;
-    pair *below = NULL; /* unit, and cable */
-    FAB_TRY(FAB_NEW(unit_of, net->n_nodes, err));
-    FAB_TRY(FAB_NEW(below, net->n_cables, err));
+    FAB_OWNED uint32_t *unit_of = NULL;
+    FAB_OWNED pair *below = NULL; /* unit, and cable */
+    FAB_PASS(FAB_NEW(unit_of, net->n_nodes, err));
+    FAB_PASS(FAB_NEW(below, net->n_cables, err));
     for (uint32_t v = 0; v < net->n_nodes; v++) {
         unit_of[v] = FAB_NETWORK_NONE;
         if (net->nodes[v].kind == FAB_NETWORK_SWITCH) {
-            FAB_TRY(add_unit(m, m->boxes->box[m->boxes->of_node[v]].name, 0, &unit_of[v], err));
+            FAB_PASS(add_unit(m, m->boxes->box[m->boxes->of_node[v]].name, 0, &unit_of[v], err));
         }
     }
-    FAB_TRY(find_levels(m, unit_of, err));
+    FAB_PASS(find_levels(m, unit_of, err));
     for (uint32_t c = 0; c < net->n_cables; c++) {
         below[c] = (pair){unit_of[net->cables[c].end[1].node], c};
     }
     qsort(below, net->n_cables, sizeof *below, tree_by_key);
-    FAB_TRY(FAB_GROW(m->tree.member, m->member_capacity, net->n_cables, err));
+    FAB_PASS(FAB_GROW(m->tree.member, m->member_capacity, net->n_cables, err));
     for (uint32_t i = 0; i < net->n_cables; i++) {
         uint32_t node = net->cables[below[i].box].end[0].node;
         fab_tree_unit *unit = &m->tree.unit[below[i].key];
@@ -274,39 +267,32 @@ static fab_status make_of_names(maker *m, fab_error *err) {
         }
     }
     for (uint32_t i = 0; i < m->tree.n; i++) {
-        FAB_FAIL_IF(m->tree.unit[i].n == 0, err, FAB_EUNSUPPORTED, net->path, "nothing is below switch '%.100s'",
-                    m->tree.unit[i].name);
+        FAB_REFUSE_IF(m->tree.unit[i].n == 0, err, FAB_EUNSUPPORTED, net->path, "nothing is below switch '%.100s'",
+                      m->tree.unit[i].name);
     }
-done:
-    FAB_FREE_ALL(unit_of, below);
-    return status;
+    return FAB_OK;
 }
 
 /* --- the whole ---------------------------------------------------------------------------------------------------- */
 
 /* A switch may be called what this file calls a unit of several. */
 static fab_status check_names(const maker *m, fab_error *err) {
-    fab_status status = FAB_OK;
-    const char **names = NULL;
-    FAB_TRY(FAB_NEW(names, m->tree.n, err));
+    FAB_OWNED const char **names = NULL;
+    FAB_PASS(FAB_NEW(names, m->tree.n, err));
     for (uint32_t i = 0; i < m->tree.n; i++) {
         names[i] = m->tree.unit[i].name;
     }
-    FAB_TRY(fab_names_check(names, m->tree.n, "switches", m->shape->net->path, err));
-done:
-    free(names);
-    return status;
+    return fab_names_check(names, m->tree.n, "switches", m->shape->net->path, err);
 }
 
 /* The top first. */
 static fab_status put_in_order(maker *m, fab_error *err) {
-    fab_status status = FAB_OK;
     uint32_t n = m->tree.n;
-    fab_tree_unit *sorted = NULL;
-    uint32_t *at = NULL;
+    FAB_OWNED fab_tree_unit *sorted = NULL;
+    FAB_OWNED uint32_t *at = NULL;
     uint32_t to = 0;
     uint32_t top = 0;
-    FAB_TRY(FAB_NEW_ALL(n, err, sorted, at));
+    FAB_PASS(FAB_NEW_ALL(n, err, sorted, at));
     for (uint32_t i = 0; i < n; i++) {
         top = m->tree.unit[i].level > top ? m->tree.unit[i].level : top;
     }
@@ -328,9 +314,7 @@ static fab_status put_in_order(maker *m, fab_error *err) {
     free(m->tree.unit);
     m->tree.unit = sorted;
     sorted = NULL;
-done:
-    FAB_FREE_ALL(sorted, at);
-    return status;
+    return FAB_OK;
 }
 
 fab_status fab_network_tree_find(const fab_shape *shape, const fab_boxes *boxes, fab_network_tree *out,

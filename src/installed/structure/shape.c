@@ -27,11 +27,10 @@ static unsigned long port_number(const char *port) {
 }
 
 static fab_status shape_join(fab_shape *s, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_network *net = s->net;
-    order *sorted = NULL;
-    FAB_TRY(FAB_NEW(s->first, (size_t)net->n_nodes + 1, err));
-    FAB_TRY(FAB_NEW_ALL(2 * (size_t)net->n_cables, err, s->side, sorted));
+    FAB_OWNED order *sorted = NULL;
+    FAB_PASS(FAB_NEW(s->first, (size_t)net->n_nodes + 1, err));
+    FAB_PASS(FAB_NEW_ALL(2 * (size_t)net->n_cables, err, s->side, sorted));
     for (uint32_t e = 0; e < 2 * net->n_cables; e++) {
         s->first[fab_network_near(net, e)->node + 1]++;
     }
@@ -53,9 +52,7 @@ static fab_status shape_join(fab_shape *s, fab_error *err) {
     for (uint32_t i = 0; i < 2 * net->n_cables; i++) {
         s->side[i] = sorted[i].side;
     }
-done:
-    free(sorted);
-    return status;
+    return FAB_OK;
 }
 
 /* --- kinds -------------------------------------------------------------------------------------------------------- */
@@ -117,11 +114,10 @@ FAB_ORDER_KEYS(by_host, named, strcmp(a->host, b->host), FAB_ORDER(a->node, b->n
 
 /* Adapters of one host name are a server; a host is one by itself. Numbered by name. */
 static fab_status find_servers(fab_shape *s, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_network *net = s->net;
-    named *all = NULL;
+    FAB_OWNED named *all = NULL;
     uint32_t n = 0;
-    FAB_TRY(FAB_NEW_ALL(net->n_nodes, err, s->server, s->slot, s->server_name, all));
+    FAB_PASS(FAB_NEW_ALL(net->n_nodes, err, s->server, s->slot, s->server_name, all));
     for (uint32_t v = 0; v < net->n_nodes; v++) {
         const fab_network_node *node = &net->nodes[v];
         const char *host = node->kind == FAB_NETWORK_HOST ? node->label : node->host;
@@ -138,9 +134,7 @@ static fab_status find_servers(fab_shape *s, fab_error *err) {
         }
         s->server[all[i].node] = s->n_servers - 1;
     }
-done:
-    free(all);
-    return status;
+    return FAB_OK;
 }
 
 /* --- rails -------------------------------------------------------------------------------------------------------- */
@@ -243,17 +237,14 @@ void fab_shape_release(fab_shape *s) {
 }
 
 fab_status fab_shape_find(fab_network *net, fab_shape *out, fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_shape s = {.net = net};
-    FAB_TRY(shape_join(&s, err));
+    FAB_OWNS(fab_shape_release) fab_shape s = {.net = net};
+    FAB_PASS(shape_join(&s, err));
     name_kinds(&s, net);
-    FAB_TRY(fab_shape_find_tiers(&s, err));
-    FAB_TRY(find_servers(&s, err));
-    FAB_TRY(find_rails(&s, err));
-    FAB_TRY(find_boxes(&s, err));
+    FAB_PASS(fab_shape_find_tiers(&s, err));
+    FAB_PASS(find_servers(&s, err));
+    FAB_PASS(find_rails(&s, err));
+    FAB_PASS(find_boxes(&s, err));
     *out = s;
     s = (fab_shape){.net = NULL};
-done:
-    fab_shape_release(&s);
-    return status;
+    return FAB_OK;
 }

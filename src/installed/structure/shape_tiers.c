@@ -7,8 +7,6 @@
 #include "fab/memory.h"
 #include "fab/order.h"
 
-#include <stdlib.h>
-
 #define MOST_TIERS  16
 #define LEAF_PART   0.25 /* of the cables of leaves lead to hosts */
 #define BELOW_PART  0.2  /* of the cables between switches of one lead to the tier below */

@@ -17,14 +17,11 @@ const fab_network_writer *const fab_network_writers[] = {&fab_network_cables,
                                                          NULL};
 
 fab_status fab_network_write(const fab_network_writer *writer, fab_network *net, FILE *out, fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_shape shape = {.net = NULL};
-    FAB_TRY(fab_shape_find(net, &shape, err));
+    FAB_OWNS(fab_shape_release) fab_shape shape = {.net = NULL};
+    FAB_PASS(fab_shape_find(net, &shape, err));
     errno = 0;
-    FAB_TRY(writer->write(&shape, out, err));
-    FAB_FAIL_IF(fflush(out) != 0 || ferror(out), err, FAB_EIO, NULL, "cannot write: %s",
-                errno != 0 ? strerror(errno) : "a write failed");
-done:
-    fab_shape_release(&shape);
-    return status;
+    FAB_PASS(writer->write(&shape, out, err));
+    FAB_REFUSE_IF(fflush(out) != 0 || ferror(out), err, FAB_EIO, NULL, "cannot write: %s",
+                  errno != 0 ? strerror(errno) : "a write failed");
+    return FAB_OK;
 }

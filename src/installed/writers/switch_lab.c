@@ -68,11 +68,10 @@ FAB_ORDER_TWO(lab_by_host, host_port, box, port);
 
 /* A host has the address of each of its ports, and reaches all others through the first. */
 static fab_status lab_put_hosts(const fab_switch_plan *plan, fab_str *out, fab_error *err) {
-    fab_status status = FAB_OK;
-    host_port *list = NULL;
+    FAB_OWNED host_port *list = NULL;
     uint32_t n = 0;
     char text[2][16];
-    FAB_TRY(FAB_NEW(list, plan->n_ports, err));
+    FAB_PASS(FAB_NEW(list, plan->n_ports, err));
     for (uint32_t i = 0; i < plan->n_ports; i++) {
         if (plan->port[i].far == FAB_NETWORK_NONE) {
             list[n++] = (host_port){plan->port[i].far_box, i};
@@ -91,9 +90,7 @@ static fab_status lab_put_hosts(const fab_switch_plan *plan, fab_str *out, fab_e
         fab_str_printf(out, "        - ip address add %s/31 dev %s\n", fab_address_text(text[1], p->address + 1),
                        p->far_name);
     }
-done:
-    free(list);
-    return status;
+    return FAB_OK;
 }
 
 static void lab_put_end(const fab_switch_plan *plan, const fab_switch_system *system, const fab_switch_port *p,
@@ -142,18 +139,15 @@ static fab_status lab_make(const fab_switch_plan *plan, const fab_switch_system 
 
 static fab_status put_switch_files(const fab_switch_plan *plan, const fab_switch_system *system, uint32_t box,
                                    fab_str *text, FILE *out, fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_str path = FAB_STR_INIT;
+    FAB_OWNS(fab_str_release) fab_str path = FAB_STR_INIT;
     for (const fab_switch_file *file = system->file; file->folder != NULL; file++) {
         text->length = path.length = 0;
         file->put(plan, box, text);
         fab_str_printf(&path, "%s/%s.%s", file->folder, plan->boxes.box[box].name, file->suffix);
-        FAB_TRY(fab_str_status(&path, err));
-        FAB_TRY(tar_put(out, path.data, text, err));
+        FAB_PASS(fab_str_status(&path, err));
+        FAB_PASS(tar_put(out, path.data, text, err));
     }
-done:
-    fab_str_release(&path);
-    return status;
+    return FAB_OK;
 }
 
 static fab_status put_shared(const fab_switch_system *system, fab_str *text, FILE *out, fab_error *err) {
@@ -165,19 +159,15 @@ static fab_status put_shared(const fab_switch_system *system, fab_str *text, FIL
 }
 
 fab_status fab_switches_write(const fab_shape *shape, const fab_switch_system *system, FILE *out, fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_switch_plan plan = {.shape = NULL};
-    fab_str text = FAB_STR_INIT;
-    FAB_TRY(fab_switch_plan_make(shape, &plan, err));
-    FAB_TRY(lab_make(&plan, system, &text, err));
-    FAB_TRY(tar_put(out, "fabric.clab.yml", &text, err));
-    FAB_TRY(system->shared != NULL ? put_shared(system, &text, out, err) : FAB_OK);
+    FAB_OWNS(fab_switch_plan_release) fab_switch_plan plan = {.shape = NULL};
+    FAB_OWNS(fab_str_release) fab_str text = FAB_STR_INIT;
+    FAB_PASS(fab_switch_plan_make(shape, &plan, err));
+    FAB_PASS(lab_make(&plan, system, &text, err));
+    FAB_PASS(tar_put(out, "fabric.clab.yml", &text, err));
+    FAB_PASS(system->shared != NULL ? put_shared(system, &text, out, err) : FAB_OK);
     for (uint32_t i = 0; i < plan.boxes.n; i++) {
-        FAB_TRY(plan.boxes.box[i].is_host ? FAB_OK : put_switch_files(&plan, system, i, &text, out, err));
+        FAB_PASS(plan.boxes.box[i].is_host ? FAB_OK : put_switch_files(&plan, system, i, &text, out, err));
     }
     put_zeros(out, (size_t)2 * BLOCK); /* behind the last file */
-done:
-    fab_str_release(&text);
-    fab_switch_plan_release(&plan);
-    return status;
+    return FAB_OK;
 }

@@ -83,15 +83,14 @@ static fab_status number_switch(fab_switch_plan *plan, uint32_t box, fab_error *
 }
 
 static fab_status plan_ports(fab_switch_plan *plan, fab_error *err) {
-    fab_status status = FAB_OK;
     static const char *const PREFIX[] = {"eth", "swp"};
     const fab_network *net = plan->shape->net;
-    uint32_t *moved = NULL;
-    uint32_t *cable_end = NULL; /* [n_ports]: before they are sorted, the other one */
-    FAB_TRY(FAB_NEW(plan->port, 2 * (size_t)net->n_cables, err));
-    FAB_TRY(FAB_NEW(plan->first, (size_t)plan->boxes.n + 1, err));
-    FAB_TRY(fab_boxes_put_cables(&plan->boxes, net, PREFIX, plan_add_port, plan, err));
-    FAB_TRY(FAB_NEW_ALL(plan->n_ports, err, moved, cable_end));
+    FAB_OWNED uint32_t *moved = NULL;
+    FAB_OWNED uint32_t *cable_end = NULL; /* [n_ports]: before they are sorted, the other one */
+    FAB_PASS(FAB_NEW(plan->port, 2 * (size_t)net->n_cables, err));
+    FAB_PASS(FAB_NEW(plan->first, (size_t)plan->boxes.n + 1, err));
+    FAB_PASS(fab_boxes_put_cables(&plan->boxes, net, PREFIX, plan_add_port, plan, err));
+    FAB_PASS(FAB_NEW_ALL(plan->n_ports, err, moved, cable_end));
     for (uint32_t i = 0; i < plan->n_ports; i++) {
         cable_end[i] = plan->port[i].far;
         plan->port[i].number = i;
@@ -107,11 +106,9 @@ static fab_status plan_ports(fab_switch_plan *plan, fab_error *err) {
     }
     for (uint32_t i = 0; i < plan->boxes.n; i++) {
         plan->first[i + 1] += plan->first[i];
-        FAB_TRY(number_switch(plan, i, err));
+        FAB_PASS(number_switch(plan, i, err));
     }
-done:
-    FAB_FREE_ALL(moved, cable_end);
-    return status;
+    return FAB_OK;
 }
 
 /* --- addresses ---------------------------------------------------------------------------------------------------- */
@@ -155,23 +152,22 @@ static fab_status plan_addresses(fab_switch_plan *plan, fab_error *err) {
 /* Switches of a tier that what is below them joins are one system (RFC 7938): so no packet goes up again behind them. A
  * leaf is one of its own, and every switch where neighbors would be in one. */
 static fab_status plan_systems(fab_switch_plan *plan, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_boxes *boxes = &plan->boxes;
-    fab_edges edges = {.n = 0};
-    uint32_t *set = NULL;
+    FAB_OWNS(fab_edges_release) fab_edges edges = {.n = 0};
+    FAB_OWNED uint32_t *set = NULL;
     bool is_tree = true;
-    FAB_TRY(FAB_NEW(set, boxes->n, err));
+    FAB_PASS(FAB_NEW(set, boxes->n, err));
     for (uint32_t tier = 1; tier <= plan->shape->n_tiers; tier++) {
         for (uint32_t i = 0; i < plan->n_ports; i++) {
             const fab_switch_port *p = &plan->port[i];
             uint32_t a = boxes->box[p->box].tier;
             uint32_t b = boxes->box[p->far_box].tier;
             if (p->far != FAB_NETWORK_NONE && p->far > i && (a > b ? a : b) == tier) {
-                FAB_TRY(fab_edges_add(&edges, p->box, p->far_box, err));
+                FAB_PASS(fab_edges_add(&edges, p->box, p->far_box, err));
                 is_tree = is_tree && a != b && a > 0 && b > 0;
             }
         }
-        FAB_TRY(fab_graph_components(boxes->n, &edges, set, err));
+        FAB_PASS(fab_graph_components(boxes->n, &edges, set, err));
         for (uint32_t i = 0; i < boxes->n; i++) {
             if (boxes->box[i].tier == tier && !boxes->box[i].is_host) {
                 plan->asn[i] = tier == 1 ? i : boxes->n * (tier - 1) + set[i];
@@ -181,12 +177,10 @@ static fab_status plan_systems(fab_switch_plan *plan, fab_error *err) {
     for (uint32_t i = 0; i < boxes->n; i++) {
         plan->asn[i] = FIRST_ASN + (is_tree && boxes->box[i].tier > 0 ? plan->asn[i] : i);
     }
-    FAB_FAIL_IF(plan->shape->n_tiers > 0 && (uint64_t)boxes->n * plan->shape->n_tiers > 94967294, err, FAB_EUNSUPPORTED,
-                plan->shape->net->path, "%" PRIu32 " boxes: more than there are private systems", boxes->n);
-done:
-    fab_edges_release(&edges);
-    free(set);
-    return status;
+    FAB_REFUSE_IF(plan->shape->n_tiers > 0 && (uint64_t)boxes->n * plan->shape->n_tiers > 94967294, err,
+                  FAB_EUNSUPPORTED, plan->shape->net->path, "%" PRIu32 " boxes: more than there are private systems",
+                  boxes->n);
+    return FAB_OK;
 }
 
 /* Upwards all ports are alike; downwards the cables to one neighbor are; between switches of one tier all may be. */
@@ -214,19 +208,16 @@ static fab_status plan_widths(fab_switch_plan *plan, fab_error *err) {
 }
 
 fab_status fab_switch_plan_make(const fab_shape *shape, fab_switch_plan *out, fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_switch_plan plan = {.shape = shape};
-    FAB_TRY(fab_boxes_find(shape, &plan.boxes, err));
-    FAB_TRY(FAB_NEW_ALL(plan.boxes.n, err, plan.loopback, plan.asn, plan.width, plan.block));
-    FAB_TRY(plan_ports(&plan, err));
-    FAB_TRY(plan_addresses(&plan, err));
-    FAB_TRY(plan_systems(&plan, err));
-    FAB_TRY(plan_widths(&plan, err));
+    FAB_OWNS(fab_switch_plan_release) fab_switch_plan plan = {.shape = shape};
+    FAB_PASS(fab_boxes_find(shape, &plan.boxes, err));
+    FAB_PASS(FAB_NEW_ALL(plan.boxes.n, err, plan.loopback, plan.asn, plan.width, plan.block));
+    FAB_PASS(plan_ports(&plan, err));
+    FAB_PASS(plan_addresses(&plan, err));
+    FAB_PASS(plan_systems(&plan, err));
+    FAB_PASS(plan_widths(&plan, err));
     *out = plan;
     plan = (fab_switch_plan){.shape = NULL};
-done:
-    fab_switch_plan_release(&plan);
-    return status;
+    return FAB_OK;
 }
 
 void fab_switch_plan_release(fab_switch_plan *plan) {

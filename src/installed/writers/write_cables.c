@@ -4,10 +4,9 @@
 #include "fab/network_write.h"
 #include "structure/network_boxes.h"
 
+#include "fab/memory.h"
 #include "fab/str.h"
 #include "fab/units.h"
-
-#include <stdlib.h>
 
 #define CABLES "A-node,A-port,Z-node,Z-port,rate,length"
 #define NETBOX "side_a_device,side_a_type,side_a_name,side_b_device,side_b_type,side_b_name,status,length,length_unit"
@@ -28,12 +27,11 @@ static void add_quantity(fab_str *line, double value, fab_unit unit) {
 }
 
 static fab_status write_list(const fab_shape *shape, bool is_netbox, FILE *out, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_network *net = shape->net;
-    const char **names = NULL;
-    fab_str line = FAB_STR_INIT;
-    FAB_TRY(fab_network_names(net, &names, err));
-    FAB_TRY(is_netbox ? check_ports(net, names, err) : FAB_OK);
+    FAB_OWNED const char **names = NULL;
+    FAB_OWNS(fab_str_release) fab_str line = FAB_STR_INIT;
+    FAB_PASS(fab_network_names(net, &names, err));
+    FAB_PASS(is_netbox ? check_ports(net, names, err) : FAB_OK);
     (void)fprintf(out, "%s\n", is_netbox ? NETBOX : CABLES);
     for (uint32_t i = 0; i < net->n_cables; i++) {
         const fab_network_cable *cable = &net->cables[i];
@@ -55,13 +53,10 @@ static fab_status write_list(const fab_shape *shape, bool is_netbox, FILE *out, 
             add_quantity(&line, cable->rate_bps, FAB_UNIT_RATE);
             add_quantity(&line, cable->length_m, FAB_UNIT_LENGTH);
         }
-        FAB_TRY(fab_str_status(&line, err));
+        FAB_PASS(fab_str_status(&line, err));
         (void)fprintf(out, "%s\n", line.data);
     }
-done:
-    fab_str_release(&line);
-    free(names);
-    return status;
+    return FAB_OK;
 }
 
 static fab_status write_cables(const fab_shape *shape, FILE *out, fab_error *err) {

@@ -10,11 +10,10 @@ static void containerlab_put_link(const fab_box_cable *c, void *out) {
 }
 
 static fab_status write_containerlab(const fab_shape *shape, FILE *out, fab_error *err) {
-    fab_status status = FAB_OK;
     static const char *const PREFIX[] = {"eth", "eth"};
-    fab_boxes boxes = {.n = 0};
-    FAB_TRY(fab_boxes_find(shape, &boxes, err));
-    FAB_TRY(fab_boxes_put_cables(&boxes, shape->net, PREFIX, NULL, NULL, err));
+    FAB_OWNS(fab_boxes_release) fab_boxes boxes = {.n = 0};
+    FAB_PASS(fab_boxes_find(shape, &boxes, err));
+    FAB_PASS(fab_boxes_put_cables(&boxes, shape->net, PREFIX, NULL, NULL, err));
     (void)fputs("name: fabric\n"
                 "topology:\n"
                 "  kinds:\n"
@@ -30,10 +29,7 @@ static fab_status write_containerlab(const fab_shape *shape, FILE *out, fab_erro
                       box->is_host ? "linux" : "sonic-vs", shape->n_tiers + 1 - box->tier);
     }
     (void)fputs("  links:\n", out);
-    FAB_TRY(fab_boxes_put_cables(&boxes, shape->net, PREFIX, containerlab_put_link, out, err));
-done:
-    fab_boxes_release(&boxes);
-    return status;
+    return fab_boxes_put_cables(&boxes, shape->net, PREFIX, containerlab_put_link, out, err);
 }
 
 const fab_network_writer fab_network_containerlab = {

@@ -95,10 +95,9 @@ static fab_status model_put_blocks(const node_tree *t, const fab_tree_unit *unit
 }
 
 static fab_status write_topograph(const fab_shape *shape, FILE *out, fab_error *err) {
-    fab_status status = FAB_OK;
-    node_tree t = {.net = NULL};
-    fab_str text = FAB_STR_INIT;
-    FAB_TRY(open_nodes(shape, &t, err));
+    FAB_OWNS(close_nodes) node_tree t = {.net = NULL};
+    FAB_OWNS(fab_str_release) fab_str text = FAB_STR_INIT;
+    FAB_PASS(open_nodes(shape, &t, err));
     fab_str_add(&text, "switches:\n");
     for (uint32_t i = 0; i < t.tree.n; i++) {
         const fab_tree_unit *unit = &t.tree.unit[i];
@@ -112,14 +111,11 @@ static fab_status write_topograph(const fab_shape *shape, FILE *out, fab_error *
     }
     fab_str_add(&text, "blocks:\n");
     for (uint32_t i = 0; i < t.tree.n; i++) {
-        FAB_TRY(t.tree.unit[i].level == 0 ? model_put_blocks(&t, &t.tree.unit[i], &text) : FAB_OK);
+        FAB_PASS(t.tree.unit[i].level == 0 ? model_put_blocks(&t, &t.tree.unit[i], &text) : FAB_OK);
     }
-    FAB_TRY(fab_str_status(&text, err));
+    FAB_PASS(fab_str_status(&text, err));
     (void)fwrite(text.data, 1, text.length, out);
-done:
-    fab_str_release(&text);
-    close_nodes(&t);
-    return status;
+    return FAB_OK;
 }
 
 /* --- Kueue -------------------------------------------------------------------------------------------------------- */
@@ -166,14 +162,13 @@ static void kueue_put_node(const node_tree *t, uint32_t box, FILE *out) {
 }
 
 static fab_status write_kueue(const fab_shape *shape, FILE *out, fab_error *err) {
-    fab_status status = FAB_OK;
-    node_tree t = {.net = NULL};
-    FAB_TRY(open_nodes(shape, &t, err));
+    FAB_OWNS(close_nodes) node_tree t = {.net = NULL};
+    FAB_PASS(open_nodes(shape, &t, err));
     for (uint32_t i = 0; i < t.tree.n; i++) {
-        FAB_TRY(check_label(&t, t.tree.unit[i].name, err));
+        FAB_PASS(check_label(&t, t.tree.unit[i].name, err));
     }
     for (uint32_t i = 0; i < t.net->n_groups; i++) {
-        FAB_TRY(check_label(&t, t.net->groups[i].name, err));
+        FAB_PASS(check_label(&t, t.net->groups[i].name, err));
     }
     kueue_put_levels(&t, out);
     kueue_put_flavors(&t, out);
@@ -182,9 +177,7 @@ static fab_status write_kueue(const fab_shape *shape, FILE *out, fab_error *err)
             kueue_put_node(&t, i, out);
         }
     }
-done:
-    close_nodes(&t);
-    return status;
+    return FAB_OK;
 }
 
 const fab_network_writer fab_network_topograph_model = {"topograph", ".model.yaml", "model for topograph, YAML",

@@ -13,22 +13,19 @@ static void put_cable(const fab_box_cable *c, void *out) {
 }
 
 static fab_status write_ptm(const fab_shape *shape, FILE *out, fab_error *err) {
-    fab_status status = FAB_OK;
     static const char *const PREFIX[] = {"eth", "swp"};
-    fab_boxes boxes = {.n = 0};
-    FAB_TRY(fab_boxes_find(shape, &boxes, err));
-    FAB_TRY(fab_boxes_put_cables(&boxes, shape->net, PREFIX, NULL, NULL, err));
+    FAB_OWNS(fab_boxes_release) fab_boxes boxes = {.n = 0};
+    FAB_PASS(fab_boxes_find(shape, &boxes, err));
+    FAB_PASS(fab_boxes_put_cables(&boxes, shape->net, PREFIX, NULL, NULL, err));
     (void)fputs("graph \"fabric\" {\n", out);
     for (uint32_t i = 0; i < boxes.n; i++) {
         const char *function = function_of(&boxes.box[i]);
         (void)fprintf(out, function != NULL ? "    \"%s\" [function=\"%s\"]\n" : "    \"%s\"\n", boxes.box[i].name,
                       function);
     }
-    FAB_TRY(fab_boxes_put_cables(&boxes, shape->net, PREFIX, put_cable, out, err));
+    FAB_PASS(fab_boxes_put_cables(&boxes, shape->net, PREFIX, put_cable, out, err));
     (void)fputs("}\n", out);
-done:
-    fab_boxes_release(&boxes);
-    return status;
+    return FAB_OK;
 }
 
 const fab_network_writer fab_network_ptm = {"ptm", ".ptm.dot", "wiring plan for PTM and NVIDIA Air: topology.dot",

@@ -122,21 +122,17 @@ static uint32_t list_group(const fab_network *net, const fab_boxes *boxes, const
 }
 
 static fab_status put_groups(const fab_shape *shape, block_file *file, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_network *net = shape->net;
-    fab_boxes boxes = {.n = 0};
-    uint32_t *seen = NULL; /* [boxes]: group + 1 */
-    const char **names = NULL;
-    FAB_TRY(fab_boxes_find(shape, &boxes, err));
-    FAB_TRY(FAB_NEW_ALL(boxes.n, err, seen, names));
+    FAB_OWNS(fab_boxes_release) fab_boxes boxes = {.n = 0};
+    FAB_OWNED uint32_t *seen = NULL; /* [boxes]: group + 1 */
+    FAB_OWNED const char **names = NULL;
+    FAB_PASS(fab_boxes_find(shape, &boxes, err));
+    FAB_PASS(FAB_NEW_ALL(boxes.n, err, seen, names));
     for (uint32_t i = 0; i < net->n_groups; i++) {
         uint32_t n = list_group(net, &boxes, &net->groups[i], seen, i + 1, names);
-        FAB_TRY(put_block(file, net->groups[i].name, names, n, err));
+        FAB_PASS(put_block(file, net->groups[i].name, names, n, err));
     }
-done:
-    fab_boxes_release(&boxes);
-    FAB_FREE_ALL(seen, names);
-    return status;
+    return FAB_OK;
 }
 
 static fab_status put_leaves(const fab_shape *shape, block_file *file, fab_error *err) {

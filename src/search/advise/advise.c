@@ -89,22 +89,18 @@ static fab_status lay_over(advisor *a, const advise_config *config, const fab_de
 /* The advisor's context with a configuration in place of its own: what that leaves alone is shared. */
 static fab_status replay_config(advisor *a, const advise_config *config, uint64_t seed, bool rates, fab_result *out,
                                 fab_error *err) {
-    fab_status status = FAB_OK;
     fab_engine_spec engine = {.where = "--engine"};
     fab_context_request what = {.base = a->request->context, .engines = &engine, .n_engines = 1, .seed = seed};
-    fab_context *context = NULL;
+    FAB_OWNS(fab_context_free_owned) fab_context *context = NULL;
     (void)snprintf(engine.text, sizeof engine.text, "%s", config->engine);
-    FAB_TRY(lay_over(a, config, &what.design, err));
-    FAB_TRY(fab_context_new(&what, &context, err));
+    FAB_PASS(lay_over(a, config, &what.design, err));
+    FAB_PASS(fab_context_new(&what, &context, err));
     const fab_replay replay = {.context = context,
                                .n_seeds = a->n_seeds,
                                .n_threads = a->request->n_threads,
                                .rates = rates,
                                .keep_draws = true};
-    FAB_TRY(fab_replay_run(&replay, out, err));
-done:
-    fab_context_free(context);
-    return status;
+    return fab_replay_run(&replay, out, err);
 }
 
 fab_status advise_evaluate(advisor *a, const advise_config *config, uint64_t seed, advise_outcome *out,
@@ -402,19 +398,15 @@ static fab_status find_iteration(advisor *a, const advise_config *config, double
 }
 
 static fab_status write_best(const advisor *a, const stack *s, fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_str command = FAB_STR_INIT;
+    FAB_OWNS(fab_str_release) fab_str command = FAB_STR_INIT;
     fab_advice_best *b = &a->advice->best;
-    FAB_TRY(advise_describe(a, &s->config, b->change, err));
+    FAB_PASS(advise_describe(a, &s->config, b->change, err));
     bool has_engine = strncmp(b->change, "--engine ", 9) == 0;
     fab_str_printf(&command, "%s%s%s %s", a->request->command, has_engine ? "" : " --engine ",
                    has_engine ? "" : s->config.engine, b->change);
-    FAB_TRY(fab_str_status(&command, err));
+    FAB_PASS(fab_str_status(&command, err));
     b->command = fab_strdup(command.data, err);
-    status = b->command != NULL ? FAB_OK : FAB_ENOMEM;
-done:
-    fab_str_release(&command);
-    return status;
+    return b->command != NULL ? FAB_OK : FAB_ENOMEM;
 }
 
 /* Another engine rules out the options of ecmp. As a first step it may be the best, and yet a dead end: both ways are

@@ -213,14 +213,13 @@ static uint64_t budget_of(const advisor *a) {
 
 /* Servers of the job in rank order, then the others. A server with fewer GPUs stays out of it. */
 static fab_status placement_init(search *s, fab_error *err) {
-    fab_status status = FAB_OK;
     advisor *a = s->a;
     const fab_fabric *f = a->what->fabric;
     uint32_t n_gpus = fab_n_gpus(f) / f->gpus_per_server;
     uint32_t n_full = n_gpus < fab_n_complete_servers(f) ? n_gpus : fab_n_complete_servers(f);
-    bool *used = NULL;
-    FAB_TRY(FAB_NEW_ALL(f->n_servers, err, s->list, s->best, used));
-    FAB_TRY(advise_outcome_init(a, &s->outcome, err));
+    FAB_OWNED bool *used = NULL;
+    FAB_PASS(FAB_NEW_ALL(f->n_servers, err, s->list, s->best, used));
+    FAB_PASS(advise_outcome_init(a, &s->outcome, err));
     for (uint32_t rank = 0; rank < a->traffic->n_ranks; rank++) {
         uint32_t server = a->traffic->gpu_of_rank[rank] / f->gpus_per_server;
         if (!used[server]) {
@@ -242,10 +241,7 @@ static fab_status placement_init(search *s, fab_error *err) {
         (void)snprintf(a->advice->placement_note, sizeof a->advice->placement_note,
                        "placement not searched: there is one server");
     }
-    FAB_TRY(FAB_NEW(s->seen, s->budget + 1, err));
-done:
-    free(used);
-    return status;
+    return FAB_NEW(s->seen, s->budget + 1, err);
 }
 
 static void placement_release(search *s) {
@@ -294,8 +290,7 @@ static fab_status placement_run(search *s, advise_change *out, bool *out_found, 
 }
 
 fab_status advise_search_servers(advisor *a, advise_change *out, bool *out_found, fab_error *err) {
-    fab_status status = FAB_OK;
-    search s = {.a = a, .rng = fab_rng_make(a->what->seed, 0x616476)};
+    FAB_OWNS(placement_release) search s = {.a = a, .rng = fab_rng_make(a->what->seed, 0x616476)};
     fab_advice *advice = a->advice;
     *out_found = false;
     if (!a->is_whole_job) {
@@ -321,9 +316,6 @@ fab_status advise_search_servers(advisor *a, advise_change *out, bool *out_found
         return FAB_OK;
     }
     a->n_total += s.budget + 1;
-    FAB_TRY(placement_init(&s, err));
-    FAB_TRY(s.n_all >= 2 ? placement_run(&s, out, out_found, err) : FAB_OK);
-done:
-    placement_release(&s);
-    return status;
+    FAB_PASS(placement_init(&s, err));
+    return s.n_all >= 2 ? placement_run(&s, out, out_found, err) : FAB_OK;
 }

@@ -7,7 +7,6 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define DIP            0.05 /* of the bandwidth of the size before */
@@ -180,15 +179,14 @@ static fab_status fill_engine(const fab_busbw_request *r, size_t e, const busbw_
 }
 
 fab_status fab_busbw_run(const fab_busbw_request *request, fab_busbw **out, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_context_request *what = fab_context_what(request->context);
     const fab_fabric_spec *spec = &what->design->fabric;
-    fab_busbw *b = NULL;
-    busbw_network *networks = NULL;
-    FAB_TRY(FAB_NEW(b, 1, err));
-    FAB_TRY(check_request(request, what, err));
-    FAB_TRY(find_gpu(what->design, b, err));
-    FAB_TRY(find_ranks(request, what->fabric, b, err));
+    FAB_OWNS(fab_busbw_free_owned) fab_busbw *b = NULL;
+    FAB_OWNED busbw_network *networks = NULL;
+    FAB_PASS(FAB_NEW(b, 1, err));
+    FAB_PASS(check_request(request, what, err));
+    FAB_PASS(find_gpu(what->design, b, err));
+    FAB_PASS(find_ranks(request, what->fabric, b, err));
     b->collective = fab_operation_name(request->operation);
     b->source = b->gpu_library.source;
     b->scale_up_bps = spec->domain_bps;
@@ -199,25 +197,22 @@ fab_status fab_busbw_run(const fab_busbw_request *request, fab_busbw **out, fab_
                                                          : "nccl");
     if (request->measured != NULL) {
         b->measured = request->measured->path;
-        FAB_TRY(check_measured(request, b, err));
+        FAB_PASS(check_measured(request, b, err));
     }
     b->n_engines = b->domains > 1 ? what->n_engines : 1; /* inside a domain nothing is routed */
     b->n_rows = b->n_engines * count_sizes(request);
-    FAB_TRY(FAB_NEW(b->engines, what->n_engines, err));
-    FAB_TRY(FAB_NEW(b->rows, b->n_rows, err));
-    FAB_TRY(FAB_NEW(networks, what->n_engines * FAB_NCCL_N_ALGORITHMS, err));
+    FAB_PASS(FAB_NEW(b->engines, what->n_engines, err));
+    FAB_PASS(FAB_NEW(b->rows, b->n_rows, err));
+    FAB_PASS(FAB_NEW(networks, what->n_engines * FAB_NCCL_N_ALGORITHMS, err));
     if (b->domains > 1) {
-        FAB_TRY(busbw_replay(request, (uint32_t)b->ranks, networks, b->engines, err));
+        FAB_PASS(busbw_replay(request, (uint32_t)b->ranks, networks, b->engines, err));
     } else {
         (void)snprintf(b->engines[0].label, sizeof b->engines[0].label, "none");
     }
     for (size_t e = 0; e < b->n_engines; e++) {
-        FAB_TRY(fill_engine(request, e, networks + e * FAB_NCCL_N_ALGORITHMS, b, err));
+        FAB_PASS(fill_engine(request, e, networks + e * FAB_NCCL_N_ALGORITHMS, b, err));
     }
     *out = b;
     b = NULL;
-done:
-    free(networks);
-    fab_busbw_free(b);
-    return status;
+    return FAB_OK;
 }

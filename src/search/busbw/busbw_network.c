@@ -120,6 +120,7 @@ static void flows_replay_free(flows_replay *w) {
         free(w);
     }
 }
+FAB_OWNER(flows_replay, flows_replay_free)
 
 static fab_status take_network(const flows_replay *w, const flows_of *of, size_t engine, uint32_t ranks,
                                busbw_network *out, fab_error *err) {
@@ -144,28 +145,25 @@ static fab_status take_network(const flows_replay *w, const flows_of *of, size_t
 
 static fab_status replay_flows(const fab_busbw_request *r, const flows_of *of, uint32_t ranks, busbw_network *out,
                                fab_busbw_engine *engines, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_context_request *what = fab_context_what(r->context);
-    flows_replay *w = NULL;
-    FAB_TRY(FAB_NEW(w, 1, err));
+    FAB_OWNS(flows_replay_free_owned) flows_replay *w = NULL;
+    FAB_PASS(FAB_NEW(w, 1, err));
     w->result.n_seeds = r->n_seeds > 0 ? r->n_seeds : 1;
-    FAB_TRY(make_flows(what, of, ranks, &w->traffic, err));
+    FAB_PASS(make_flows(what, of, ranks, &w->traffic, err));
     for (size_t i = 0; i < w->traffic.n_phases; i++) {
         keep_leaving(what->fabric, &w->traffic.phases[i]);
     }
     drop_empty(&w->traffic);
     const fab_context_request request = {.base = r->context, .traffic = what->traffic, .given = &w->traffic};
-    FAB_TRY(fab_context_new(&request, &w->context, err));
+    FAB_PASS(fab_context_new(&request, &w->context, err));
     const fab_replay replay = {
         .context = w->context, .n_seeds = w->result.n_seeds, .n_threads = r->n_threads, .rates = true};
-    FAB_TRY(fab_replay_run(&replay, &w->result, err));
+    FAB_PASS(fab_replay_run(&replay, &w->result, err));
     for (size_t e = 0; e < what->n_engines; e++) {
-        FAB_TRY(take_network(w, of, e, ranks, out + e * FAB_NCCL_N_ALGORITHMS, err));
+        FAB_PASS(take_network(w, of, e, ranks, out + e * FAB_NCCL_N_ALGORITHMS, err));
         (void)snprintf(engines[e].label, sizeof engines[e].label, "%s", w->result.phases[0].engines[e].label);
     }
-done:
-    flows_replay_free(w);
-    return status;
+    return FAB_OK;
 }
 
 /* Algorithms that are not defined here are left out. */

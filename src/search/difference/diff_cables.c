@@ -214,15 +214,14 @@ static void find_lost(const diff *d, lost_boxes *b) {
 
 /* Cables beside those of boxes: how many are gone, new, or otherwise, and the switch that most of them touch. */
 static fab_status count_cables(diff *d, const lost_boxes *b, fab_error *err) {
-    fab_status status = FAB_OK;
     const uint32_t n_second = d->side[1].f->n_cables;
     const uint32_t n = n_second + d->side[0].f->n_cables;
-    uint64_t *at = NULL;
-    uint8_t *networks = NULL; /* [groups]: 1: has cables of the first, 2: of the second */
+    FAB_OWNED uint64_t *at = NULL;
+    FAB_OWNED uint8_t *networks = NULL; /* [groups]: 1: has cables of the first, 2: of the second */
     uint32_t most = 0;
     fab_node_id node = 0;
-    FAB_TRY(FAB_NEW(at, (size_t)b->n + 1, err));
-    FAB_TRY(FAB_NEW(networks, (size_t)n + 1, err));
+    FAB_PASS(FAB_NEW(at, (size_t)b->n + 1, err));
+    FAB_PASS(FAB_NEW(networks, (size_t)n + 1, err));
     for (uint32_t c = 0; c < n; c++) {
         networks[root_of(d->group, c)] |= d->is_changed[c] ? (c < n_second ? 2 : 1) : 0;
     }
@@ -245,9 +244,7 @@ static fab_status count_cables(diff *d, const lost_boxes *b, fab_error *err) {
     const fab_fabric *f = network_of(d, b, most, &node);
     d->out->most_cables = at[most];
     (void)fab_node_name(f, node, d->out->most_at);
-done:
-    FAB_FREE_ALL(at, networks);
-    return status;
+    return FAB_OK;
 }
 
 fab_status diff_find_cables(diff *d, fab_error *err) {
@@ -364,29 +361,24 @@ static void copy_shape(const fab_fabric *from, fab_fabric *to) {
 }
 
 fab_status diff_recable(const diff *d, const bool *undone, fab_fabric **out, fab_error *err) {
-    fab_status status = FAB_OK;
     bool in_first = d->side[0].f->n_nodes > d->side[1].f->n_nodes; /* boxes that are gone may come back */
     const fab_fabric *frame = d->side[!in_first].f;
-    fab_builder *builder = NULL;
-    fab_node_id *at = NULL;
+    FAB_OWNS(fab_builder_free_owned) fab_builder *builder = NULL;
+    FAB_OWNED fab_node_id *at = NULL;
     fab_builder_sizes sizes = {.n_gpus = fab_n_gpus(frame),
                                .n_nics = fab_n_of(frame, FAB_NODE_NIC),
                                .n_domains = fab_n_of(frame, FAB_NODE_DOMAIN),
                                .n_tiers = frame->n_tiers};
-    FAB_TRY(FAB_NEW(at, (size_t)frame->n_nodes + 1, err));
-    FAB_TRY(place_boxes(d, in_first, at, err));
+    FAB_PASS(FAB_NEW(at, (size_t)frame->n_nodes + 1, err));
+    FAB_PASS(place_boxes(d, in_first, at, err));
     for (uint32_t t = 1; t <= frame->n_tiers; t++) {
         sizes.n_switches[t] = frame->first_of_tier[t + 1] - frame->first_of_tier[t];
     }
     for (uint32_t c = 0; c < d->side[0].f->n_cables + d->side[1].f->n_cables; c++) {
         sizes.n_cables += keeps(d, undone, c, in_first);
     }
-    FAB_TRY(fab_builder_new(&sizes, &builder, err));
+    FAB_PASS(fab_builder_new(&sizes, &builder, err));
     copy_shape(frame, fab_builder_fabric(builder));
-    FAB_TRY(add_cables(d, undone, in_first, at, builder, err));
-    FAB_TRY(fab_builder_freeze(&builder, out, err));
-done:
-    free(at);
-    fab_builder_free(builder);
-    return status;
+    FAB_PASS(add_cables(d, undone, in_first, at, builder, err));
+    return fab_builder_freeze(&builder, out, err);
 }

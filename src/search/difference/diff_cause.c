@@ -106,31 +106,27 @@ static bool is_undone_place(const diff *d, const bool *undone, size_t at) {
 
 /* The job's servers, with those that are undone as they were; who stands there now takes the place that is left. */
 static fab_status undo_servers(const diff *d, const bool *undone, fab_design *design, fab_error *err) {
-    fab_status status = FAB_OK;
-    uint32_t *now = NULL;
-    uint32_t *then = NULL;
+    FAB_OWNED uint32_t *now = NULL;
+    FAB_OWNED uint32_t *then = NULL;
     size_t n = 0;
     size_t n_then = 0;
     if (!any_undone(d, undone, FAB_CHANGE_SERVER)) {
         return FAB_OK;
     }
-    FAB_TRY(diff_servers_of(&d->side[1], &now, &n, err));
-    FAB_TRY(diff_servers_of(&d->side[0], &then, &n_then, err));
+    FAB_PASS(diff_servers_of(&d->side[1], &now, &n, err));
+    FAB_PASS(diff_servers_of(&d->side[0], &then, &n_then, err));
     for (size_t at = 0; at < (n > n_then ? n : n_then); at++) {
         if (!is_undone_place(d, undone, at)) {
             continue;
         }
         uint32_t back = at < n && at < n_then ? diff_server_after(d, then[at]) : FAB_NONE;
-        FAB_FAIL_IF(back == FAB_NONE, err, FAB_EUNSUPPORTED, NULL, "the server of before is not there");
+        FAB_REFUSE_IF(back == FAB_NONE, err, FAB_EUNSUPPORTED, NULL, "the server of before is not there");
         for (size_t k = 0; k < n; k++) {
             now[k] = k != at && now[k] == back ? now[at] : now[k];
         }
         now[at] = back;
     }
-    FAB_TRY(diff_set_servers(design, now, n, err));
-done:
-    FAB_FREE_ALL(now, then);
-    return status;
+    return diff_set_servers(design, now, n, err);
 }
 
 static fab_status undo_failures(const diff *d, const bool *undone, const char ***out, size_t *out_n, fab_error *err) {
@@ -195,17 +191,13 @@ done:
 }
 
 fab_status diff_time_on(const diff *d, const uint32_t *servers, size_t n, double *out_s, fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_design *design = NULL;
-    FAB_TRY(FAB_NEW(design, 1, err));
+    FAB_OWNED fab_design *design = NULL;
+    FAB_PASS(FAB_NEW(design, 1, err));
     *design = *d->design[1];
-    FAB_TRY(diff_set_servers(design, servers, n, err));
+    FAB_PASS(diff_set_servers(design, servers, n, err));
     const diff_variant v = {
         .design = design, .graph = d->side[1].f, .failed = d->q->after.failed, .n_failed = d->q->after.n_failed};
-    FAB_TRY(diff_time(d, &v, d->out->worst, out_s, err));
-done:
-    free(design);
-    return status;
+    return diff_time(d, &v, d->out->worst, out_s, err);
 }
 
 /* --- what makes the difference ------------------------------------------------------------------------------------ */
@@ -511,10 +503,9 @@ static void say_undone(const search *s, fab_str *out) {
 }
 
 static fab_status say_cause(search *s, fab_error *err) {
-    fab_status status = FAB_OK;
     diff *d = s->d;
-    fab_str text = FAB_STR_INIT;
-    fab_str property = FAB_STR_INIT;
+    FAB_OWNS(fab_str_release) fab_str text = FAB_STR_INIT;
+    FAB_OWNS(fab_str_release) fab_str property = FAB_STR_INIT;
     const bool is_mean = engine_of(d)->n_draws > 1; /* links, and who meets there, are of the first draw */
     if (!s->is_found) {
         say_no_cause(s, &text);
@@ -522,7 +513,7 @@ static fab_status say_cause(search *s, fab_error *err) {
         fab_str_add(&text, engine_of(d)->is_draw ? "Cause in this one draw, not verified (--seeds 20 tells chance from "
                                                    "cause): "
                                                  : "");
-        FAB_TRY(is_mean ? FAB_OK : diff_find_property(d, &property, err));
+        FAB_PASS(is_mean ? FAB_OK : diff_find_property(d, &property, err));
         if ((s->cause & (s->cause - 1)) != 0) {
             fab_str_add(&text, s->alone != 0 ? "each of these alone: " : "no change alone; together: ");
         }
@@ -536,13 +527,10 @@ static fab_status say_cause(search *s, fab_error *err) {
         }
         say_undone(s, &text);
     }
-    FAB_TRY(fab_str_status(&text, err));
+    FAB_PASS(fab_str_status(&text, err));
     d->out->cause = text.data;
     text = (fab_str)FAB_STR_INIT;
-done:
-    fab_str_release(&text);
-    fab_str_release(&property);
-    return status;
+    return FAB_OK;
 }
 
 fab_status diff_find_cause(diff *d, fab_error *err) {

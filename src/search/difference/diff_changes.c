@@ -5,7 +5,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define PLACES_NAMED 3 /* of servers that have changed among themselves */
@@ -118,13 +117,12 @@ done:
 /* --- servers ------------------------------------------------------------------------------------------------------ */
 
 fab_status diff_servers_of(const diff_side *side, uint32_t **out, size_t *out_n, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_traffic *t = side->traffic;
-    uint32_t *servers = NULL;
-    bool *seen = NULL;
+    FAB_OWNED uint32_t *servers = NULL;
+    FAB_OWNED bool *seen = NULL;
     size_t n = 0;
-    FAB_TRY(FAB_NEW(servers, (size_t)side->f->n_servers + 1, err));
-    FAB_TRY(FAB_NEW(seen, (size_t)side->f->n_servers + 1, err));
+    FAB_PASS(FAB_NEW(servers, (size_t)side->f->n_servers + 1, err));
+    FAB_PASS(FAB_NEW(seen, (size_t)side->f->n_servers + 1, err));
     for (uint32_t rank = 0; rank < t->n_ranks; rank++) {
         uint32_t server = fab_server_of(side->f, t->gpu_of_rank[rank]);
         if (!seen[server]) {
@@ -135,18 +133,15 @@ fab_status diff_servers_of(const diff_side *side, uint32_t **out, size_t *out_n,
     *out = servers;
     *out_n = n;
     servers = NULL;
-done:
-    FAB_FREE_ALL(servers, seen);
-    return status;
+    return FAB_OK;
 }
 
 /* Places whose servers have changed among themselves: of each of a cycle the first, of all others FAB_NONE. */
 static fab_status find_cycles(diff *d, const uint32_t *then, size_t n_then, const uint32_t *now, size_t n_now,
                               fab_error *err) {
-    fab_status status = FAB_OK;
-    uint32_t *place = NULL; /* [servers of the first state]: where it is now */
-    FAB_TRY(FAB_NEW(place, (size_t)d->side[0].f->n_servers + 1, err));
-    FAB_TRY(FAB_NEW(d->cycle, n_now + 1, err));
+    FAB_OWNED uint32_t *place = NULL; /* [servers of the first state]: where it is now */
+    FAB_PASS(FAB_NEW(place, (size_t)d->side[0].f->n_servers + 1, err));
+    FAB_PASS(FAB_NEW(d->cycle, n_now + 1, err));
     memset(place, 0xff, d->side[0].f->n_servers * sizeof *place);
     memset(d->cycle, 0xff, n_now * sizeof *d->cycle);
     for (uint32_t i = 0; i < n_now; i++) {
@@ -167,9 +162,7 @@ static fab_status find_cycles(diff *d, const uint32_t *then, size_t n_then, cons
             d->cycle[k] = i;
         }
     }
-done:
-    free(place);
-    return status;
+    return FAB_OK;
 }
 
 /* The servers of one state at the places of a change, or without a state the ranks. */

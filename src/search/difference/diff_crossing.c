@@ -39,11 +39,10 @@ static fab_status take_flow(crossed *x, uint32_t flow, fab_error *err) {
 
 /* The paths of the healthy fabric, but for those that went another way. */
 static fab_status walk_paths(crossed *x, const fab_rerouted *now, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_routes *r = x->routes;
-    uint32_t *at = NULL; /* [path]: its place among the touched ones, + 1 */
+    FAB_OWNED uint32_t *at = NULL; /* [path]: its place among the touched ones, + 1 */
     uint32_t n_paths = r->flow_first[r->n_flows];
-    FAB_TRY(FAB_NEW(at, (size_t)n_paths + 1, err));
+    FAB_PASS(FAB_NEW(at, (size_t)n_paths + 1, err));
     for (uint32_t i = 0; i < now->n_touched; i++) {
         at[now->path[i]] = i + 1;
     }
@@ -52,12 +51,10 @@ static fab_status walk_paths(crossed *x, const fab_rerouted *now, fab_error *err
             uint32_t t = at[path];
             bool has = t > 0 ? path_has(now->link, now->path_first[t - 1], now->path_first[t], x->link)
                              : path_has(r->link, r->path_first[path], r->path_first[path + 1], x->link);
-            FAB_TRY(has ? take_flow(x, flow, err) : FAB_OK);
+            FAB_PASS(has ? take_flow(x, flow, err) : FAB_OK);
         }
     }
-done:
-    free(at);
-    return status;
+    return FAB_OK;
 }
 
 fab_status diff_crossing_flows(diff_side *side, size_t engine, size_t phase, fab_link_id link, uint32_t **out,
@@ -98,14 +95,13 @@ static fab_status name_server(const fab_fabric *f, uint32_t gpu, char **out, fab
 
 static fab_status list_crossing(diff_side *side, size_t engine, size_t phase, fab_link_id link, fab_diff_crossing *out,
                                 fab_error *err) {
-    fab_status status = FAB_OK;
-    uint32_t *flows = NULL;
+    FAB_OWNED uint32_t *flows = NULL;
     size_t n = 0;
     const fab_traffic *t = side->traffic;
     if (link == FAB_NONE) {
         return FAB_OK;
     }
-    FAB_TRY(diff_crossing_flows(side, engine, phase, link, &flows, &n, &out->is_known, err));
+    FAB_PASS(diff_crossing_flows(side, engine, phase, link, &flows, &n, &out->is_known, err));
     out->n_flows = n;
     for (; out->n_listed < n && out->n_listed < FAB_DIFF_FLOWS; out->n_listed++) {
         fab_flow flow = fab_phase_flow(&t->phases[phase], flows[out->n_listed]);
@@ -113,12 +109,10 @@ static fab_status list_crossing(diff_side *side, size_t engine, size_t phase, fa
         to->src_rank = t->rank_of_gpu != NULL ? t->rank_of_gpu[flow.src] : flow.src;
         to->dst_rank = t->rank_of_gpu != NULL ? t->rank_of_gpu[flow.dst] : flow.dst;
         (void)fab_comm_name(t, &t->phases[phase], flow.comm, to->comm);
-        FAB_TRY(name_server(side->f, flow.src, &to->src, err));
-        FAB_TRY(name_server(side->f, flow.dst, &to->dst, err));
+        FAB_PASS(name_server(side->f, flow.src, &to->src, err));
+        FAB_PASS(name_server(side->f, flow.dst, &to->dst, err));
     }
-done:
-    free(flows);
-    return status;
+    return FAB_OK;
 }
 
 /* --- links that collide ------------------------------------------------------------------------------------------- */
@@ -235,12 +229,11 @@ static fab_status show_link(diff *d, size_t engine, const found_link *found, fab
 }
 
 fab_status diff_find_links(diff *d, size_t engine, fab_error *err) {
-    fab_status status = FAB_OK;
     fab_diff_engine *out = &d->out->engines[engine];
     found_link list[FAB_DIFF_LINKS];
     size_t n = 0;
-    bool *counted = NULL;
-    FAB_TRY(FAB_NEW(counted, (size_t)d->side[0].f->n_links + d->side[1].f->n_links + 1, err));
+    FAB_OWNED bool *counted = NULL;
+    FAB_PASS(FAB_NEW(counted, (size_t)d->side[0].f->n_links + d->side[1].f->n_links + 1, err));
     for (size_t p = 0; p < out->n_phases; p++) {
         compare_links(d, engine, p, counted, list, &n);
     }
@@ -249,11 +242,9 @@ fab_status diff_find_links(diff *d, size_t engine, fab_error *err) {
         d->hot_phase = index_of(&d->side[1].result, out->phases[list[0].phase].name);
     }
     for (; out->n_links < n; out->n_links++) {
-        FAB_TRY(show_link(d, engine, &list[out->n_links], &out->links[out->n_links], err));
+        FAB_PASS(show_link(d, engine, &list[out->n_links], &out->links[out->n_links], err));
     }
-done:
-    free(counted);
-    return status;
+    return FAB_OK;
 }
 
 /* --- of reports --------------------------------------------------------------------------------------------------- */

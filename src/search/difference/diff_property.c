@@ -5,7 +5,6 @@
 #include "fab/memory.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -96,15 +95,14 @@ static void add_server(uint32_t *servers, size_t *n, uint32_t server) {
 }
 
 static fab_status find_meeting(property *x, fab_error *err) {
-    fab_status status = FAB_OK;
     diff *d = x->d;
     diff_side *side = &d->side[1];
     const fab_phase *phase = &side->traffic->phases[d->hot_phase];
-    uint32_t *flows = NULL;
+    FAB_OWNED uint32_t *flows = NULL;
     size_t n = 0;
     bool known = false;
-    FAB_TRY(diff_crossing_flows(side, d->out->worst, d->hot_phase, d->hot, &flows, &n, &known, err));
-    FAB_TRY(FAB_NEW(x->on_link, n + 1, err));
+    FAB_PASS(diff_crossing_flows(side, d->out->worst, d->hot_phase, d->hot, &flows, &n, &known, err));
+    FAB_PASS(FAB_NEW(x->on_link, n + 1, err));
     for (int arrives = 1; known && arrives >= 0; arrives--) {
         bool has_come = false;
         x->n_on_link = 0;
@@ -116,21 +114,18 @@ static fab_status find_meeting(property *x, fab_error *err) {
             has_come = has_come || server == x->is;
         }
         if (has_come && x->n_on_link > 1) {
-            goto done;
+            return FAB_OK;
         }
     }
     x->n_on_link = 0;
-done:
-    free(flows);
-    return status;
+    return FAB_OK;
 }
 
 /* The one change that is the cause is of a server, and not that several change places. */
 static fab_status open_property(property *x, bool *out_is_there, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_difference *out = x->d->out;
     const fab_router *router = NULL;
-    uint32_t *before = NULL;
+    FAB_OWNED uint32_t *before = NULL;
     size_t n_before = 0;
     size_t n_causes = 0;
     *out_is_there = false;
@@ -145,19 +140,17 @@ static fab_status open_property(property *x, bool *out_is_there, fab_error *err)
     if (n_causes != 1 || x->d->hot == FAB_NONE) {
         return FAB_OK;
     }
-    FAB_TRY(diff_servers_of(&x->d->side[1], &x->servers, &x->n_servers, err));
-    FAB_TRY(diff_servers_of(&x->d->side[0], &before, &n_before, err));
+    FAB_PASS(diff_servers_of(&x->d->side[1], &x->servers, &x->n_servers, err));
+    FAB_PASS(diff_servers_of(&x->d->side[0], &before, &n_before, err));
     if (x->at < x->n_servers && x->at < n_before) {
         x->is = x->servers[x->at];
         x->was = diff_server_after(x->d, before[x->at]);
-        FAB_TRY(fab_context_router(x->d->side[1].context, out->worst, &router, err));
+        FAB_PASS(fab_context_router(x->d->side[1].context, out->worst, &router, err));
         x->slices = fab_router_facts_of(router)->slices;
-        FAB_TRY(find_meeting(x, err));
+        FAB_PASS(find_meeting(x, err));
         *out_is_there = x->n_on_link > 1;
     }
-done:
-    free(before);
-    return status;
+    return FAB_OK;
 }
 
 /* --- trials ------------------------------------------------------------------------------------------------------- */
@@ -305,14 +298,13 @@ static void property_release(property *x) {
 }
 
 fab_status diff_find_property(diff *d, fab_str *out, fab_error *err) {
-    fab_status status = FAB_OK;
-    property x = {.d = d, .f = d->side[1].f};
+    FAB_OWNS(property_release) property x = {.d = d, .f = d->side[1].f};
     bool is_there = false;
     property_kind found = PROPERTY_N;
-    FAB_TRY(open_property(&x, &is_there, err));
+    FAB_PASS(open_property(&x, &is_there, err));
     for (int k = 0; k < PROPERTY_N && is_there && found == PROPERTY_N; k++) {
         if (is_common(&x, (property_kind)k) && !x.refuted[k]) {
-            FAB_TRY(try_property(&x, (property_kind)k, err));
+            FAB_PASS(try_property(&x, (property_kind)k, err));
             found = x.refuted[k] ? PROPERTY_N : (property_kind)k;
         }
     }
@@ -320,9 +312,7 @@ fab_status diff_find_property(diff *d, fab_str *out, fab_error *err) {
         say_property(&x, found, out);
         fab_str_printf(out, ": traffic %s them ", x.arrives ? "to" : "from");
         say_links(d, used_now(d), used_before(d), out);
-        FAB_TRY(fab_str_status(out, err));
+        FAB_PASS(fab_str_status(out, err));
     }
-done:
-    property_release(&x);
-    return status;
+    return FAB_OK;
 }

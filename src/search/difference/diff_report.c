@@ -67,19 +67,18 @@ static fab_status read_phase(const fab_json *json, uint32_t at, fab_phase_result
 }
 
 fab_status diff_read_report(const fab_diff_state *state, fab_result *out, fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_json json = {.n = 0};
-    FAB_TRY(fab_json_parse(state->report, state->name, &json, err));
+    FAB_OWNS(fab_json_release) fab_json json = {.n = 0};
+    FAB_PASS(fab_json_parse(state->report, state->name, &json, err));
     uint32_t phases = fab_json_member(&json, 0, "phases");
     size_t n_iterations = fab_json_count(&json, fab_json_member(&json, 0, "iteration"));
-    FAB_FAIL_IF(phases == FAB_JSON_NONE || first_of(&json, json.values[phases].first, "engines") == FAB_JSON_NONE, err,
-                FAB_EINPUT, state->name,
-                "no phases with engines: no report that 'fabriscope run' or 'route' wrote with --json");
-    FAB_TRY(FAB_NEW(out->phases, fab_json_count(&json, phases) + 1, err));
+    FAB_REFUSE_IF(phases == FAB_JSON_NONE || first_of(&json, json.values[phases].first, "engines") == FAB_JSON_NONE,
+                  err, FAB_EINPUT, state->name,
+                  "no phases with engines: no report that 'fabriscope run' or 'route' wrote with --json");
+    FAB_PASS(FAB_NEW(out->phases, fab_json_count(&json, phases) + 1, err));
     for (uint32_t i = json.values[phases].first; i != FAB_JSON_NONE; i = json.values[i].next) {
-        FAB_TRY(read_phase(&json, i, &out->phases[out->n_phases++], err));
+        FAB_PASS(read_phase(&json, i, &out->phases[out->n_phases++], err));
     }
-    FAB_TRY(FAB_NEW(out->iterations, n_iterations + 1, err));
+    FAB_PASS(FAB_NEW(out->iterations, n_iterations + 1, err));
     for (uint32_t i = first_of(&json, 0, "iteration"); i != FAB_JSON_NONE; i = json.values[i].next) {
         const uint32_t seeds = fab_json_member(&json, i, "seeds");
         fab_iteration *it = &out->iterations[out->n_iterations++];
@@ -90,7 +89,5 @@ fab_status diff_read_report(const fab_diff_state *state, fab_result *out, fab_er
             it->seeds.time_s.ci95 = fab_json_number_of(&json, fab_json_member(&json, seeds, "time_s"), "ci95", 0);
         }
     }
-done:
-    fab_json_release(&json);
-    return status;
+    return FAB_OK;
 }

@@ -12,7 +12,6 @@
 #include <ctype.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 void diff_side_release(diff_side *s) {
@@ -161,29 +160,28 @@ static void settle_phase(fab_engine_result *r, const double *transfer_s, size_t 
 /* The mean over the draws. A job that runs keeps its microbatch and chunks. What phases do to each other is that of the
  * mean, and so is what the time is compared with where nothing has failed. */
 static fab_status hurt_iteration(diff_side *s, size_t engine, double *transfer_s, double *values, fab_error *err) {
-    fab_status status = FAB_OK;
     fab_compute_model slow = fab_compute_default;
-    fab_iteration *healthy = NULL;
-    fab_iteration *after = NULL;
+    FAB_OWNED fab_iteration *healthy = NULL;
+    FAB_OWNED fab_iteration *after = NULL;
     const size_t n_phases = s->result.n_phases;
     const fab_phase_result *phases = s->result.phases;
     fab_iteration *it = &s->result.iterations[engine];
     const uint64_t n = it->seeds.n_seeds > 1 ? it->seeds.n_seeds : 1;
     const bool scales = n > 1 && s->result.paces != NULL;
     double sum_s = 0;
-    FAB_TRY(FAB_NEW(healthy, 1, err));
-    FAB_TRY(FAB_NEW(after, 1, err));
+    FAB_PASS(FAB_NEW(healthy, 1, err));
+    FAB_PASS(FAB_NEW(after, 1, err));
     *healthy = *it;
     slow.matrix_ratio *= s->compute_ratio;
     slow.memory_ratio *= s->compute_ratio;
     for (uint64_t i = 0; i < n; i++) {
         double *mine_s = transfer_s + i * n_phases;
-        FAB_TRY(fab_iterate_with(s->traffic, &s->result, engine, mine_s, &slow, healthy, after, err));
+        FAB_PASS(fab_iterate_with(s->traffic, &s->result, engine, mine_s, &slow, healthy, after, err));
         values[i] = after->time_s;
         for (size_t p = 0; scales && p < n_phases; p++) {
             mine_s[p] = phases[p].engines[engine].draws[i].transfer_s;
         }
-        FAB_TRY(scales ? fab_iterate_with(s->traffic, &s->result, engine, mine_s, NULL, healthy, after, err) : FAB_OK);
+        FAB_PASS(scales ? fab_iterate_with(s->traffic, &s->result, engine, mine_s, NULL, healthy, after, err) : FAB_OK);
         sum_s += after->time_s;
     }
     const double ratio = scales ? healthy->time_s * (double)n / sum_s : 1;
@@ -193,9 +191,7 @@ static fab_status hurt_iteration(diff_side *s, size_t engine, double *transfer_s
     fab_stat_of(values, n, &it->seeds.time_s);
     it->tokens_per_s *= it->time_s / it->seeds.time_s.mean;
     it->time_s = it->seeds.time_s.mean;
-done:
-    FAB_FREE_ALL(healthy, after);
-    return status;
+    return FAB_OK;
 }
 
 /* Draw by draw, since each has its traffic. */
@@ -223,15 +219,14 @@ static fab_status hurt_phases(diff_side *s, double *transfer_s, double *values, 
 }
 
 static fab_status hurt(diff_side *s, fab_error *err) {
-    fab_status status = FAB_OK;
-    double *transfer_s = NULL; /* shape [engines][draws][phases] */
-    double *values = NULL;
+    FAB_OWNED double *transfer_s = NULL; /* shape [engines][draws][phases] */
+    FAB_OWNED double *values = NULL;
     const size_t of_engine = s->result.n_seeds * s->result.n_phases;
     const size_t n_engines = s->result.n_phases > 0 ? s->result.phases[0].n_engines : 0;
-    FAB_TRY(FAB_NEW(transfer_s, n_engines * of_engine + 1, err));
-    FAB_TRY(FAB_NEW(values, s->result.n_seeds, err));
+    FAB_PASS(FAB_NEW(transfer_s, n_engines * of_engine + 1, err));
+    FAB_PASS(FAB_NEW(values, s->result.n_seeds, err));
     look_at_ranks(s);
-    FAB_TRY(hurt_phases(s, transfer_s, values, err));
+    FAB_PASS(hurt_phases(s, transfer_s, values, err));
     for (size_t e = 0; e < s->result.n_iterations; e++) {
         bool known = s->stopped.length == 0;
         for (size_t p = 0; p < s->result.n_phases; p++) {
@@ -240,13 +235,10 @@ static fab_status hurt(diff_side *s, fab_error *err) {
         if (!known) {
             s->result.iterations[e].time_s = NAN;
         } else {
-            FAB_TRY(hurt_iteration(s, e, &transfer_s[e * of_engine], values, err));
+            FAB_PASS(hurt_iteration(s, e, &transfer_s[e * of_engine], values, err));
         }
     }
-    status = fab_str_status(&s->stopped, err);
-done:
-    FAB_FREE_ALL(transfer_s, values);
-    return status;
+    return fab_str_status(&s->stopped, err);
 }
 
 /* --- a state ------------------------------------------------------------------------------------------------------ */

@@ -366,6 +366,7 @@ static void diff_release(diff *d) {
     fab_difference_free(d->out);
     FAB_FREE_ALL(d->same, d->back, d->node, (void *)d->undo, d->place, d->cycle, d->is_changed, d->group, d);
 }
+FAB_OWNER(diff, diff_release)
 
 static fab_status compare_sides(diff *d, fab_error *err) {
     bool designs = d->q->before.design != NULL && d->q->after.design != NULL;
@@ -386,23 +387,20 @@ static fab_status compare_sides(diff *d, fab_error *err) {
 }
 
 fab_status fab_diff_run(const fab_diff_request *request, fab_difference **out, fab_error *err) {
-    fab_status status = FAB_OK;
-    diff *d = NULL;
-    FAB_TRY(FAB_NEW(d, 1, err));
+    FAB_OWNS(diff_release_owned) diff *d = NULL;
+    FAB_PASS(FAB_NEW(d, 1, err));
     d->q = request;
     d->hot = FAB_NONE;
-    FAB_TRY(FAB_NEW(d->out, 1, err));
-    FAB_TRY(diff_prepare(d, err));
-    FAB_TRY(compare_sides(d, err));
+    FAB_PASS(FAB_NEW(d->out, 1, err));
+    FAB_PASS(diff_prepare(d, err));
+    FAB_PASS(compare_sides(d, err));
     if ((request->before.design == NULL || request->after.design == NULL) && !is_nothing(d->out)) {
         d->out->cause = fab_strdup("No cause is verified: a report cannot be evaluated again; compare designs", err);
-        FAB_TRY(d->out->cause != NULL ? FAB_OK : FAB_ENOMEM);
+        FAB_PASS(d->out->cause != NULL ? FAB_OK : FAB_ENOMEM);
     }
     *out = d->out;
     d->out = NULL;
-done:
-    diff_release(d);
-    return status;
+    return FAB_OK;
 }
 
 /* --- release ------------------------------------------------------------------------------------------------------ */

@@ -103,9 +103,8 @@ static void add_one_line(const fab_fabric_spec *spec, const fab_prices *prices, 
 
 fab_status optimize_describe(const search *s, const structure *x, const candidate *c, double winner_usd,
                              fab_optimum_point *out, fab_error *err) {
-    fab_status status = FAB_OK;
     fab_fabric_spec spec;
-    fab_str text = FAB_STR_INIT;
+    FAB_OWNS(fab_str_release) fab_str text = FAB_STR_INIT;
     fab_optimum_point p = {.tiers = x->n_tiers,
                            .planes = x->planes,
                            .domain = x->domain,
@@ -117,22 +116,20 @@ fab_status optimize_describe(const search *s, const structure *x, const candidat
                            .power_w = c->value[GOAL_POWER],
                            .bisection_ratio = -c->value[GOAL_BISECTION],
                            .difference_ratio = c->value[GOAL_COST] / winner_usd - 1};
-    FAB_TRY(optimize_base_spec(x, &spec, err));
+    FAB_PASS(optimize_base_spec(x, &spec, err));
     for (size_t i = 0; i < FAB_MAX_TIERS; i++) {
         spec.tier[i].taper = c->asked[i];
         p.built_taper[i] = c->built[i];
     }
     add_one_line(&spec, s->request->prices, &text);
-    FAB_TRY(fab_str_status(&text, err));
-    FAB_FAIL_IF(text.length >= sizeof p.design, err, FAB_EINTERNAL, NULL, "a one-line form of %zu characters",
-                text.length);
+    FAB_PASS(fab_str_status(&text, err));
+    FAB_REFUSE_IF(text.length >= sizeof p.design, err, FAB_EINTERNAL, NULL, "a one-line form of %zu characters",
+                  text.length);
     (void)snprintf(p.design, sizeof p.design, "%s", text.data);
     (void)snprintf(p.family, sizeof p.family, "%s", x->family);
     optimize_switch_text(x, p.switches, sizeof p.switches);
     *out = p;
-done:
-    fab_str_release(&text);
-    return status;
+    return FAB_OK;
 }
 
 static bool differ(double a, double b) {
@@ -142,34 +139,30 @@ static bool differ(double a, double b) {
 /* The one-line form, read as a user's, must give the counts and the cost that the search worked with; built where there
  * is time for it, also the bisection. */
 static fab_status verify(const search *s, const fab_optimum_point *p, bool build, fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_design *design = NULL;
-    fab_counts *counts = NULL;
-    fab_cost *cost = NULL;
-    fab_fabric *graph = NULL;
+    FAB_OWNED fab_design *design = NULL;
+    FAB_OWNED fab_counts *counts = NULL;
+    FAB_OWNED fab_cost *cost = NULL;
+    FAB_OWNS(fab_fabric_free_owned) fab_fabric *graph = NULL;
     double cut_bps = 0;
-    FAB_TRY(FAB_NEW_ALL(1, err, design, counts, cost));
-    FAB_TRY(fab_design_read(p->design, NULL, 0, design, err));
-    FAB_TRY(fab_topology_predict(&design->fabric, counts, err));
-    FAB_TRY(fab_cost_of(&design->fabric, counts, s->request->prices, cost, err));
-    FAB_FAIL_IF(counts->switches != p->n_switches || counts->cables != p->n_cables ||
-                    differ(cost->total_usd, p->total_usd) || differ(cost->power_w, p->power_w),
-                err, FAB_EINTERNAL, p->design,
-                "the search counts %" PRIu64 " switches, %" PRIu64 " cables, %.10g USD; the design has %" PRIu64
-                ", %" PRIu64 ", %.10g",
-                p->n_switches, p->n_cables, p->total_usd, counts->switches, counts->cables, cost->total_usd);
+    FAB_PASS(FAB_NEW_ALL(1, err, design, counts, cost));
+    FAB_PASS(fab_design_read(p->design, NULL, 0, design, err));
+    FAB_PASS(fab_topology_predict(&design->fabric, counts, err));
+    FAB_PASS(fab_cost_of(&design->fabric, counts, s->request->prices, cost, err));
+    FAB_REFUSE_IF(counts->switches != p->n_switches || counts->cables != p->n_cables ||
+                      differ(cost->total_usd, p->total_usd) || differ(cost->power_w, p->power_w),
+                  err, FAB_EINTERNAL, p->design,
+                  "the search counts %" PRIu64 " switches, %" PRIu64 " cables, %.10g USD; the design has %" PRIu64
+                  ", %" PRIu64 ", %.10g",
+                  p->n_switches, p->n_cables, p->total_usd, counts->switches, counts->cables, cost->total_usd);
     if (build && optimize_now_s() <= s->deadline_s) {
         design->fabric.max_bytes = s->request->max_bytes;
-        FAB_TRY(fab_topology_build(&design->fabric, &graph, NULL, err));
-        FAB_TRY(fab_bisection(graph, &cut_bps, err));
+        FAB_PASS(fab_topology_build(&design->fabric, &graph, NULL, err));
+        FAB_PASS(fab_bisection(graph, &cut_bps, err));
         double ratio = fab_bisection_ratio(&design->fabric, counts, cut_bps);
-        FAB_FAIL_IF(differ(ratio, p->bisection_ratio), err, FAB_EINTERNAL, p->design,
-                    "closed form says a bisection of %.10g, the graph has %.10g", p->bisection_ratio, ratio);
+        FAB_REFUSE_IF(differ(ratio, p->bisection_ratio), err, FAB_EINTERNAL, p->design,
+                      "closed form says a bisection of %.10g, the graph has %.10g", p->bisection_ratio, ratio);
     }
-done:
-    fab_fabric_free(graph);
-    FAB_FREE_ALL(design, counts, cost);
-    return status;
+    return FAB_OK;
 }
 
 /* --- the result --------------------------------------------------------------------------------------------------- */
@@ -205,19 +198,16 @@ static fab_status add_best(const search *s, fab_optimum *o, fab_error *err) {
 
 static fab_status add_front(const search *s, goal other, double winner_usd, fab_optimum_point **out, size_t *out_n,
                             fab_error *err) {
-    fab_status status = FAB_OK;
-    found *front = NULL;
-    FAB_TRY(FAB_NEW(front, MAX_FRONT, err));
+    FAB_OWNED found *front = NULL;
+    FAB_PASS(FAB_NEW(front, MAX_FRONT, err));
     size_t n = optimize_front(s, other, front);
-    FAB_TRY(FAB_NEW(*out, n, err));
+    FAB_PASS(FAB_NEW(*out, n, err));
     for (; *out_n < n; (*out_n)++) {
-        FAB_TRY(
+        FAB_PASS(
             optimize_describe(s, front[*out_n].structure, front[*out_n].candidate, winner_usd, &(*out)[*out_n], err));
-        FAB_TRY(verify(s, &(*out)[*out_n], false, err));
+        FAB_PASS(verify(s, &(*out)[*out_n], false, err));
     }
-done:
-    free(front);
-    return status;
+    return FAB_OK;
 }
 
 /* A choice that was not replayed loses by its bound, or it is not known whether it loses. */
@@ -289,22 +279,19 @@ static fab_status optimize_check_request(const fab_optimize_request *q, fab_erro
 
 /* The GPU that is bought, and whether the book has all that is. */
 static fab_status open_ownership(search *s, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_optimize_request *q = s->request;
-    fab_fabric_result *one = NULL;
+    FAB_OWNED fab_fabric_result *one = NULL;
     fab_ownership o = {.years = 0};
     const char *gpu = q->replayed->n_jobs > 0 ? q->replayed->jobs[0].gpu : "";
-    FAB_TRY(FAB_NEW(one, 1, err));
-    FAB_TRY(fab_gpu_read(gpu[0] != '\0' ? gpu : FAB_DEFAULT_GPU, "--job", &s->gpu, err));
+    FAB_PASS(FAB_NEW(one, 1, err));
+    FAB_PASS(fab_gpu_read(gpu[0] != '\0' ? gpu : FAB_DEFAULT_GPU, "--job", &s->gpu, err));
     one->spec.gpus_per_server = q->gpus_per_server != 0 ? q->gpus_per_server : q->catalog->gpus_per_server;
     one->counts.servers = 1;
     fab_ownership_add_up(q->prices, one, &s->gpu, &o);
-    FAB_FAIL_IF(o.missing[0] != '\0', err, FAB_EINPUT, q->prices->name,
-                "tokens have no cost of ownership: the price book has no %s", o.missing);
+    FAB_REFUSE_IF(o.missing[0] != '\0', err, FAB_EINPUT, q->prices->name,
+                  "tokens have no cost of ownership: the price book has no %s", o.missing);
     s->years = q->prices->years;
-done:
-    free(one);
-    return status;
+    return FAB_OK;
 }
 
 static void optimize_release(search *s) {

@@ -137,24 +137,20 @@ static void add_shortfalls(const search *s, bool alone, fab_str *text) {
 }
 
 fab_status optimize_explain_infeasible(search *s, fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_str text = FAB_STR_INIT;
+    FAB_OWNS(fab_str_release) fab_str text = FAB_STR_INIT;
     bool any = false;
     for (size_t i = 0; i < s->n_structures; i++) {
         any = any || s->structures[i].n_candidates > 0;
     }
-    FAB_FAIL_IF(s->timed_out, err, FAB_ENOSOLUTION, "optimize", "the time limit struck before a design was found");
-    FAB_FAIL_IF(!any, err, FAB_ENOSOLUTION, "optimize", "the catalog has no fabric for that many GPUs: %s",
-                s->structures[s->n_structures - 1].reason);
+    FAB_REFUSE_IF(s->timed_out, err, FAB_ENOSOLUTION, "optimize", "the time limit struck before a design was found");
+    FAB_REFUSE_IF(!any, err, FAB_ENOSOLUTION, "optimize", "the catalog has no fabric for that many GPUs: %s",
+                  s->structures[s->n_structures - 1].reason);
     add_shortfalls(s, true, &text);
     if (text.length == 0) {
         add_shortfalls(s, false, &text);
     }
-    FAB_TRY(fab_str_status(&text, err));
-    FAB_FAIL(err, FAB_ENOSOLUTION, "optimize", "no fabric of the catalog keeps the limits: %s", text.data);
-done:
-    fab_str_release(&text);
-    return status;
+    FAB_PASS(fab_str_status(&text, err));
+    return fab_fail(err, FAB_ENOSOLUTION, "optimize", "no fabric of the catalog keeps the limits: %s", text.data);
 }
 
 /* --- fronts ------------------------------------------------------------------------------------------------------- */

@@ -523,10 +523,9 @@ static void list_point(const fab_optimum_point *winner, const fab_optimum_point 
 
 /* The printed line with the job under the plan, evaluated as `compare` does, has the same figures. */
 static fab_status check_tokens(token_search *t, const fab_optimum_point *p, fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_fabric *fabric = NULL;
-    fab_optimum_point *again = NULL;
-    fab_sweep_point evaluated = {.n_phases = 0};
+    FAB_OWNS(fab_fabric_free_owned) fab_fabric *fabric = NULL;
+    FAB_OWNED fab_optimum_point *again = NULL;
+    FAB_OWNS(fab_sweep_point_release) fab_sweep_point evaluated = {.n_phases = 0};
     const fab_optimize_request *q = t->s->request;
     const fab_sweep_request request = {.traffic = "job",
                                        .seed = q->seed,
@@ -534,30 +533,25 @@ static fab_status check_tokens(token_search *t, const fab_optimum_point *p, fab_
                                        .n_threads = q->n_threads,
                                        .scenarios = q->scenarios,
                                        .policy = q->policy};
-    FAB_TRY(FAB_NEW(again, 1, err));
-    FAB_TRY(tokens_open(t, t->best[0], again, &fabric, err));
-    FAB_TRY(set_plan(t, fabric, &t->best[0]->plan, err));
-    FAB_TRY(fab_sweep_evaluate(&request, t->design, &evaluated, err));
+    FAB_PASS(FAB_NEW(again, 1, err));
+    FAB_PASS(tokens_open(t, t->best[0], again, &fabric, err));
+    FAB_PASS(set_plan(t, fabric, &t->best[0]->plan, err));
+    FAB_PASS(fab_sweep_evaluate(&request, t->design, &evaluated, err));
     double usd = evaluated.n_engines > 0 ? evaluated.engines[0].iteration.owned_usd_per_1e9_tokens : 0;
     usd = q->scenarios != NULL ? fab_with_failures(&evaluated.engines[0], usd) : usd;
-    FAB_FAIL_IF(fabs(usd - p->usd_per_1e9_tokens) > 1e-6 * p->usd_per_1e9_tokens, err, FAB_EINTERNAL, p->design,
-                "1e9 tokens cost %.10g USD in the search and %.10g in a run", p->usd_per_1e9_tokens, usd);
-done:
-    fab_sweep_point_release(&evaluated);
-    fab_fabric_free(fabric);
-    free(again);
-    return status;
+    FAB_REFUSE_IF(fabs(usd - p->usd_per_1e9_tokens) > 1e-6 * p->usd_per_1e9_tokens, err, FAB_EINTERNAL, p->design,
+                  "1e9 tokens cost %.10g USD in the search and %.10g in a run", p->usd_per_1e9_tokens, usd);
+    return FAB_OK;
 }
 
 fab_status optimize_by_tokens(search *s, fab_optimum *out, fab_error *err) {
-    fab_status status = FAB_OK;
-    token_search t = {.s = s, .out = out};
+    FAB_OWNS(tokens_close) token_search t = {.s = s, .out = out};
     const ranked *cheapest = NULL;
-    FAB_TRY(FAB_NEW(t.design, 1, err));
-    FAB_TRY(list_candidates(&t, err));
-    FAB_TRY(replay_all(&t, &cheapest, err));
-    FAB_FAIL_IF(t.n_best == 0, err, FAB_EUNSUPPORTED, "optimize", "no design of the catalog can be replayed: %s",
-                out->tokens.refused_note);
+    FAB_PASS(FAB_NEW(t.design, 1, err));
+    FAB_PASS(list_candidates(&t, err));
+    FAB_PASS(replay_all(&t, &cheapest, err));
+    FAB_REFUSE_IF(t.n_best == 0, err, FAB_EUNSUPPORTED, "optimize", "no design of the catalog can be replayed: %s",
+                  out->tokens.refused_note);
     count_proofs(&t);
     list_families(&t);
     out->tokens.most_replays = s->request->most_replays;
@@ -574,8 +568,6 @@ fab_status optimize_by_tokens(search *s, fab_optimum *out, fab_error *err) {
     if (cheapest->point != NULL) {
         list_point(t.best[0]->point, cheapest->point, &out->cheapest);
     }
-    FAB_TRY(is_late(&t) ? FAB_OK : check_tokens(&t, &out->winner, err)); /* as long again as its replay */
-done:
-    tokens_close(&t);
-    return status;
+    FAB_PASS(is_late(&t) ? FAB_OK : check_tokens(&t, &out->winner, err)); /* as long again as its replay */
+    return FAB_OK;
 }

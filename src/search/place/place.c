@@ -72,24 +72,21 @@ static fab_status list_text(const uint32_t *list, uint32_t n, char by, char **ou
 /* The request of a context with these servers in place of its own; `text` is kept by the caller. */
 static fab_status lay_list(const search *s, const uint32_t *list, fab_context_request *what, fab_str *text,
                            fab_error *err) {
-    fab_status status = FAB_OK;
     placer *p = s->p;
-    char *servers = NULL;
-    FAB_TRY(list_text(list, p->n_job, p->of_pattern ? '+' : ',', &servers, err));
+    FAB_OWNED char *servers = NULL;
+    FAB_PASS(list_text(list, p->n_job, p->of_pattern ? '+' : ',', &servers, err));
     if (p->of_pattern) {
         fab_str_printf(text, "%s,servers=%s", p->request->traffic, servers);
-        FAB_TRY(fab_str_status(text, err));
+        FAB_PASS(fab_str_status(text, err));
         what->traffic = text->data;
     } else {
         *p->scratch = *p->design;
         p->scratch->jobs[0].n_servers = p->scratch->jobs[0].gpus = 0;
         p->scratch->jobs[0].placement = FAB_PLACEMENT_ORDER;
-        FAB_TRY(fab_design_set_job(p->scratch, 0, "servers", servers, "place", err));
+        FAB_PASS(fab_design_set_job(p->scratch, 0, "servers", servers, "place", err));
         what->design = p->scratch;
     }
-done:
-    free(servers);
-    return status;
+    return FAB_OK;
 }
 
 /* *out_draws: seeds under which figures differ, 1 where nothing is drawn. */
@@ -213,29 +210,25 @@ static void bring_forward(search *s, const uint32_t *servers, uint32_t n) {
 
 /* The servers that a named placement takes. */
 static fab_status named_list(search *s, fab_placement placement, fab_error *err) {
-    fab_status status = FAB_OK;
     placer *p = s->p;
-    fab_traffic traffic = {.n_phases = 0};
-    uint32_t *servers = NULL;
+    FAB_OWNS(fab_traffic_release) fab_traffic traffic = {.n_phases = 0};
+    FAB_OWNED uint32_t *servers = NULL;
     uint32_t n = 0;
-    FAB_TRY(FAB_NEW(servers, p->fabric->n_servers, err));
+    FAB_PASS(FAB_NEW(servers, p->fabric->n_servers, err));
     if (p->of_pattern) {
-        FAB_TRY(fab_servers_arrange(p->fabric, placement, p->request->seed, servers, &n, err));
+        FAB_PASS(fab_servers_arrange(p->fabric, placement, p->request->seed, servers, &n, err));
         n = p->n_job;
     } else {
         *p->scratch = *p->design;
         p->scratch->jobs[0].placement = placement;
-        FAB_TRY(fab_traffic_make(p->request->traffic, p->scratch, p->fabric, p->request->seed, &traffic, err));
+        FAB_PASS(fab_traffic_make(p->request->traffic, p->scratch, p->fabric, p->request->seed, &traffic, err));
         for (; n < p->n_job; n++) {
             servers[n] = traffic.gpu_of_rank[(size_t)n * p->fabric->gpus_per_server] / p->fabric->gpus_per_server;
         }
     }
     memcpy(s->list, p->start, p->n_all * sizeof *s->list);
     bring_forward(s, servers, n);
-done:
-    fab_traffic_release(&traffic);
-    free(servers);
-    return status;
+    return FAB_OK;
 }
 
 /* All named placements first, then climbs from the ends of these and from random ones. */
@@ -346,11 +339,10 @@ done:
  * does. */
 static fab_status least_of_phase(const placer *p, const fab_phase *phase, double *out_s, bool *out_any,
                                  fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_fabric *f = p->fabric;
-    double *bytes = NULL; /* out of each server, then into each */
+    FAB_OWNED double *bytes = NULL; /* out of each server, then into each */
     double bps = 0;
-    FAB_TRY(FAB_NEW(bytes, 2 * (size_t)f->n_servers, err));
+    FAB_PASS(FAB_NEW(bytes, 2 * (size_t)f->n_servers, err));
     *out_s = 0;
     *out_any = phase->n_flows > MOST_FLOWS;
     for (uint64_t i = 0; i < phase->n_flows && phase->n_flows <= MOST_FLOWS; i++) {
@@ -371,9 +363,7 @@ static fab_status least_of_phase(const placer *p, const fab_phase *phase, double
     for (uint32_t i = 0; i < 2 * f->n_servers && bps > 0; i++) {
         *out_s = fmax(*out_s, 8 * bytes[i] / bps);
     }
-done:
-    free(bytes);
-    return status;
+    return FAB_OK;
 }
 
 static fab_status find_least(const placer *p, double *out_s, bool *out_any, fab_error *err) {
@@ -510,22 +500,19 @@ static fab_status run_engine(placer *p, size_t engine, uint64_t budget, fab_plac
 }
 
 fab_status fab_place_run(const fab_sweep_request *request, uint64_t budget, fab_sweep *sweep, fab_error *err) {
-    fab_status status = FAB_OK;
-    placer p = {.request = request, .n_seeds = request->n_seeds > 0 ? request->n_seeds : 1};
-    FAB_TRY(placer_init(&p, err));
+    FAB_OWNS(placer_release) placer p = {.request = request, .n_seeds = request->n_seeds > 0 ? request->n_seeds : 1};
+    FAB_PASS(placer_init(&p, err));
     const char *refusal = place_refusal(&p);
     size_t n = refusal != NULL ? 1 : p.design->n_engines;
-    FAB_TRY(FAB_NEW(sweep->searches, n, err));
+    FAB_PASS(FAB_NEW(sweep->searches, n, err));
     sweep->n_searches = n;
     if (refusal != NULL) {
         (void)snprintf(sweep->searches[0].note, sizeof sweep->searches[0].note, "%s", refusal);
-        goto done;
+        return FAB_OK;
     }
-    FAB_TRY(find_servers(&p, err));
+    FAB_PASS(find_servers(&p, err));
     for (size_t e = 0; e < n; e++) {
-        FAB_TRY(run_engine(&p, e, budget, &sweep->searches[e], err));
+        FAB_PASS(run_engine(&p, e, budget, &sweep->searches[e], err));
     }
-done:
-    placer_release(&p);
-    return status;
+    return FAB_OK;
 }

@@ -104,10 +104,9 @@ static bool groups_match(const fab_fabric *f, uint32_t a, uint32_t b, uint32_t s
 
 fab_status place_groups_init(const fab_fabric *fabric, const bool *usable, bool by_links, place_groups *out,
                              fab_error *err) {
-    fab_status status = FAB_OK;
-    place_groups g = {.n = 0};
-    uint32_t *first = NULL;
-    FAB_TRY(FAB_NEW_ALL(fabric->n_servers, err, g.of, g.kind, g.size, first));
+    FAB_OWNS(place_groups_release) place_groups g = {.n = 0};
+    FAB_OWNED uint32_t *first = NULL;
+    FAB_PASS(FAB_NEW_ALL(fabric->n_servers, err, g.of, g.kind, g.size, first));
     for (uint32_t server = 0; server < fabric->n_servers; server++) {
         uint32_t group = by_links ? 0 : g.n;
         if (!usable[server]) {
@@ -133,10 +132,7 @@ fab_status place_groups_init(const fab_fabric *fabric, const bool *usable, bool 
     }
     *out = g;
     g = (place_groups){.n = 0};
-done:
-    free(first);
-    place_groups_release(&g);
-    return status;
+    return FAB_OK;
 }
 
 void place_groups_release(place_groups *groups) {

@@ -7,7 +7,6 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #define USUAL_FACTOR 7     /* sizes of usual plans have no prime factor above it */
 #define MOST_ROUTED  32000 /* GPUs times plans, for each number that is tried */
@@ -86,8 +85,7 @@ static fab_status find_tight(const fab_plan_request *request, fab_plans *plans, 
 
 fab_status fab_plan_beside(const fab_plan_request *request, fab_plans *plans, fab_error *err) {
     static const uint32_t STEPS[] = {8, 32, 128};
-    fab_status status = FAB_OK;
-    fab_design *design = NULL;
+    FAB_OWNED fab_design *design = NULL;
     fab_plan_request within = *request;
     const uint32_t gpus_per_server = request->fabric->gpus_per_server;
     const uint32_t n_all = (uint32_t)plans->gpus / gpus_per_server;
@@ -95,10 +93,10 @@ fab_status fab_plan_beside(const fab_plan_request *request, fab_plans *plans, fa
     const fab_job_spec *job = request->design->n_jobs > 0 ? &request->design->jobs[0] : NULL;
     const bool is_given =
         job != NULL && (job->gpus > 0 || job->n_servers > 0 || job->servers.length > 0 || job->dp > 0);
-    FAB_TRY(FAB_NEW(design, 1, err));
+    FAB_PASS(FAB_NEW(design, 1, err));
     *design = *request->design;
     if (design->n_jobs == 0) {
-        FAB_TRY(fab_design_default_job(&design->jobs[0], err));
+        FAB_PASS(fab_design_default_job(&design->jobs[0], err));
         design->n_jobs = 1;
     }
     (void)snprintf(design->jobs[0].model, sizeof design->jobs[0].model, "%s", plans->model);
@@ -113,20 +111,18 @@ fab_status fab_plan_beside(const fab_plan_request *request, fab_plans *plans, fa
     within.most_routed = MOST_ROUTED;
     const double headroom = design->jobs[0].memory_headroom;
     design->jobs[0].memory_headroom = 0;
-    FAB_TRY(find_tight(&within, plans, err));
+    FAB_PASS(find_tight(&within, plans, err));
     design->jobs[0].memory_headroom = headroom;
     if (is_given || n_all < 2 || plans->gpus % gpus_per_server != 0 || largest_factor(plans->gpus) <= USUAL_FACTOR) {
-        goto done;
+        return FAB_OK;
     }
     within.below_s = fab_planned_s(&plans->plans[0]);
     for (size_t i = 0; i < sizeof STEPS / sizeof STEPS[0]; i++) {
         const uint32_t n = fewer_servers(n_all, gpus_per_server, STEPS[i]);
         if (n > 0 && n != last && (request->is_late == NULL || !request->is_late(request->late_context))) {
             design->jobs[0].n_servers = last = n;
-            FAB_TRY(try_fewer(&within, n, plans, err));
+            FAB_PASS(try_fewer(&within, n, plans, err));
         }
     }
-done:
-    free(design);
-    return status;
+    return FAB_OK;
 }

@@ -86,32 +86,27 @@ done:
 
 fab_status fab_plan_settle(fab_design *design, const char *traffic, const fab_job_spec *like, uint64_t seed,
                            size_t n_threads, fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_fabric *fabric = NULL;
-    fab_job_space *space = NULL;
+    FAB_OWNS(fab_fabric_free_owned) fab_fabric *fabric = NULL;
+    FAB_OWNS(fab_job_space_free_owned) fab_job_space *space = NULL;
     fab_fabric_spec spec = design->fabric;
     if (!fab_plan_is_wanted(design, traffic)) {
         return FAB_OK;
     }
-    FAB_TRY(fab_topology_build(&spec, &fabric, NULL, err));
+    FAB_PASS(fab_topology_build(&spec, &fabric, NULL, err));
     if (like != NULL && like->plan_chosen && fab_job_space_new(design, fabric, &space, NULL) == FAB_OK &&
         fab_job_space_gpus(space) == like->tp * like->cp * like->pp * like->dp) {
         const fab_job_plan plan = {
             like->tp,         like->cp,         like->pp,        like->dp,   like->ep,
             like->interleave, like->microbatch, like->recompute, like->zero, like->sequence_parallel};
         if (design->n_jobs == 0) {
-            FAB_TRY(fab_design_default_job(&design->jobs[0], err));
+            FAB_PASS(fab_design_default_job(&design->jobs[0], err));
             design->n_jobs = 1;
         }
         fab_job_plan_apply(space, &plan, &design->jobs[0]);
-        goto done;
+        return FAB_OK;
     }
     const fab_plan_request request = {.design = design, .fabric = fabric, .seed = seed, .n_threads = n_threads};
-    FAB_TRY(fab_plan_choose(&request, design, NULL, err));
-done:
-    fab_job_space_free(space);
-    fab_fabric_free(fabric);
-    return status;
+    return fab_plan_choose(&request, design, NULL, err);
 }
 
 fab_status fab_plan_beat(const fab_plan_request *request, const fab_job_spec *job, size_t engine, fab_plans **out,

@@ -129,12 +129,11 @@ done:
 
 /* The engine's paths carry them over links. */
 static fab_status find_paths(plan_network *n, const fab_context *context, plan_phases *out, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_traffic *traffic = NULL;
-    fab_timed_place *timed = NULL;
-    FAB_TRY(fab_context_traffic(context, &traffic, err));
-    FAB_TRY(FAB_NEW(timed, traffic->n_phases + 1, err));
-    FAB_TRY(fab_time_phases(&n->memo[0], context, n->request->n_threads, false, timed, err));
+    FAB_OWNED fab_timed_place *timed = NULL;
+    FAB_PASS(fab_context_traffic(context, &traffic, err));
+    FAB_PASS(FAB_NEW(timed, traffic->n_phases + 1, err));
+    FAB_PASS(fab_time_phases(&n->memo[0], context, n->request->n_threads, false, timed, err));
     for (size_t i = 0; i < traffic->n_phases; i++) {
         const fab_phase *phase = &traffic->phases[i];
         if (timed[i].phase != NULL) {
@@ -144,9 +143,7 @@ static fab_status find_paths(plan_network *n, const fab_context *context, plan_p
                             &out->times[PLAN_LINKS]);
         }
     }
-done:
-    free(timed);
-    return status;
+    return FAB_OK;
 }
 
 /* Or their shares do. */
@@ -207,14 +204,13 @@ bool plan_is_routed(const plan_network *n, const fab_job_plan *plan) {
 
 static fab_status find_phases(plan_network *n, const fab_job_plan *plan, bool repeats, plan_depth depth,
                               const plan_phases **out, fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_context *context = NULL;
+    FAB_OWNS(fab_context_free_owned) fab_context *context = NULL;
     size_t i = 0;
     while (i < n->n_phases && !same_phases(&n->phases[i], plan, repeats)) {
         i++;
     }
     if (i == n->n_phases) {
-        FAB_TRY(FAB_GROW(n->phases, n->capacity, n->n_phases + 1, err));
+        FAB_PASS(FAB_GROW(n->phases, n->capacity, n->n_phases + 1, err));
         n->phases[n->n_phases++] = (plan_phases){.of = *plan, .repeats = repeats, .depth = PLAN_FLOOR};
     }
     plan_phases *found = &n->phases[i];
@@ -222,14 +218,12 @@ static fab_status find_phases(plan_network *n, const fab_job_plan *plan, bool re
         fab_job_plan whole = *plan;
         whole.microbatch = 1;
         whole.interleave = 1;
-        FAB_TRY(open_plan(n, &whole, false, 0, &context, err));
-        FAB_TRY(found->depth < PLAN_ENDS ? find_ends(n, context, found, err) : FAB_OK);
-        FAB_TRY(depth == PLAN_LINKS ? find_links(n, context, found, err) : FAB_OK);
+        FAB_PASS(open_plan(n, &whole, false, 0, &context, err));
+        FAB_PASS(found->depth < PLAN_ENDS ? find_ends(n, context, found, err) : FAB_OK);
+        FAB_PASS(depth == PLAN_LINKS ? find_links(n, context, found, err) : FAB_OK);
     }
     *out = found;
-done:
-    fab_context_free(context);
-    return status;
+    return FAB_OK;
 }
 
 fab_status plan_bound(plan_network *n, const fab_job_plan *plan, plan_depth depth, fab_iteration_bounds how,

@@ -62,15 +62,14 @@ static fab_status list_order(const fab_plan_request *request, const char *order,
 }
 
 fab_status plan_orders(const fab_plan_request *request, fab_plans *usual, fab_plans **out, fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_design *design = NULL;
+    FAB_OWNED fab_design *design = NULL;
     fab_planned best = usual->plans[0]; /* under the first seed */
     size_t fastest = 0;
     *out = NULL;
     if (request->design->n_jobs == 0 || request->design->jobs[0].order_given) {
         return FAB_OK;
     }
-    FAB_TRY(FAB_NEW(design, 1, err));
+    FAB_PASS(FAB_NEW(design, 1, err));
     *design = *request->design;
     usual->usual_order_s = fab_planned_s(&best);
     for (size_t i = 1; i < usual->n_plans_listed; i++) {
@@ -79,7 +78,7 @@ fab_status plan_orders(const fab_plan_request *request, fab_plans *usual, fab_pl
     const bool is_large = usual->is_drawn && usual->gpus > MOST_DRAWN;
     for (size_t i = 1; i < (is_large ? 2 : N_ORDERS); i++) {
         fab_plans *found = NULL;
-        FAB_TRY(try_order(request, ORDERS[i], &best, design, &found, err));
+        FAB_PASS(try_order(request, ORDERS[i], &best, design, &found, err));
         const bool is_faster = found != NULL && found->n_plans_listed > 0;
         best = is_faster ? found->plans[0] : best;
         fastest = is_faster ? i : fastest;
@@ -91,14 +90,12 @@ fab_status plan_orders(const fab_plan_request *request, fab_plans *usual, fab_pl
     if (fastest > 0 && is_large) {
         (void)snprintf(usual->order, sizeof usual->order, "%s", ORDERS[fastest]);
         usual->other_order_s = best.iteration.time_s;
-        goto done;
+        return FAB_OK;
     }
-    FAB_TRY(fastest > 0 ? list_order(request, ORDERS[fastest], usual, design, out, err) : FAB_OK);
+    FAB_PASS(fastest > 0 ? list_order(request, ORDERS[fastest], usual, design, out, err) : FAB_OK);
     if (*out != NULL && fab_planned_s(&(*out)->plans[0]) >= usual->usual_order_s) { /* the first seed's luck */
         fab_plans_free(*out);
         *out = NULL;
     }
-done:
-    free(design);
-    return status;
+    return FAB_OK;
 }

@@ -553,14 +553,11 @@ done:
 }
 
 fab_status fab_plan_floor(const fab_plan_request *request, fab_plans **out, fab_error *err) {
-    fab_status status = FAB_OK;
-    search s = {.request = request, .n_best = 1, .below_s = INFINITY, .is_floor_only = true};
-    FAB_TRY(open_search(&s, err));
-    FAB_TRY(run_search(&s, err));
-    FAB_TRY(isfinite(s.found->lower_bound_s) ? FAB_OK : fail_memory(&s, err));
+    FAB_OWNS(close_search) search s = {.request = request, .n_best = 1, .below_s = INFINITY, .is_floor_only = true};
+    FAB_PASS(open_search(&s, err));
+    FAB_PASS(run_search(&s, err));
+    FAB_PASS(isfinite(s.found->lower_bound_s) ? FAB_OK : fail_memory(&s, err));
     *out = s.found;
     s.found = NULL;
-done:
-    close_search(&s);
-    return status;
+    return FAB_OK;
 }

@@ -132,16 +132,13 @@ static fab_status keep_engines(fab_assessment *d, fab_error *err) {
 /* ------------------------------------------------------------------------------------------------------------------ */
 
 static fab_status find_healthy(fab_assessment *d, fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_assessor *assessor = NULL;
+    FAB_OWNS(fab_assessor_free_owned) fab_assessor *assessor = NULL;
     fab_scenario nothing = {.n_components = 0};
-    FAB_TRY(FAB_NEW(d->healthy, fab_assessment_variants(d), err));
-    FAB_TRY(fab_assessor_new(d, &assessor, err));
-    FAB_TRY(fab_assess(assessor, 0, &nothing, 0, d->healthy, err));
+    FAB_PASS(FAB_NEW(d->healthy, fab_assessment_variants(d), err));
+    FAB_PASS(fab_assessor_new(d, &assessor, err));
+    FAB_PASS(fab_assess(assessor, 0, &nothing, 0, d->healthy, err));
     d->has_healthy = true;
-done:
-    fab_assessor_free(assessor);
-    return status;
+    return FAB_OK;
 }
 
 static fab_status check_policies(const fab_assessment *d, fab_error *err) {
@@ -178,50 +175,44 @@ fab_status fab_assess_policies(const fab_context *context, bool histories, const
 }
 
 fab_status assessment_open(const fab_assessment_request *request, fab_assessment **out, fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_assessment *d = NULL;
-    FAB_TRY(FAB_NEW(d, 1, err));
+    FAB_OWNS(fab_assessment_free_owned) fab_assessment *d = NULL;
+    FAB_PASS(FAB_NEW(d, 1, err));
     d->request = *request;
     d->what = fab_context_what(request->context);
     d->fabric = d->what->fabric;
-    FAB_TRY(fab_context_traffic(request->context, &d->traffic, err));
+    FAB_PASS(fab_context_traffic(request->context, &d->traffic, err));
     d->n_phases = d->traffic->n_phases;
-    FAB_TRY(check_policies(d, err));
+    FAB_PASS(check_policies(d, err));
     d->serves = fab_assess_serves(d->traffic, d->fabric);
     if (d->traffic->has_job) {
-        FAB_TRY(FAB_NEW(d->taken, d->fabric->n_servers, err));
-        FAB_TRY(fab_jobs_taken(d->what->design, d->fabric, d->taken, err));
+        FAB_PASS(FAB_NEW(d->taken, d->fabric->n_servers, err));
+        FAB_PASS(fab_jobs_taken(d->what->design, d->fabric, d->taken, err));
     }
-    FAB_TRY(offer_phases(d, err));
-    FAB_TRY(choose_times(d, err));
-    FAB_TRY(FAB_NEW(d->per_bps, d->fabric->n_links, err));
+    FAB_PASS(offer_phases(d, err));
+    FAB_PASS(choose_times(d, err));
+    FAB_PASS(FAB_NEW(d->per_bps, d->fabric->n_links, err));
     for (uint32_t l = 0; l < d->fabric->n_links; l++) {
         const fab_link_class *c = fab_class_of(d->fabric, l);
         d->per_bps[l] = c->kind == FAB_LINK_ACCESS || c->kind == FAB_LINK_FABRIC ? 1 / c->capacity_bps : 0;
     }
-    FAB_TRY(keep_engines(d, err));
-    FAB_TRY(assess_memo_new(sizeof(assess_state), ASSESS_STATE_BYTES, &d->states, err));
-    FAB_TRY(assess_memo_new(sizeof(double), ASSESS_TIMES_BYTES, &d->times, err));
+    FAB_PASS(keep_engines(d, err));
+    FAB_PASS(assess_memo_new(sizeof(assess_state), ASSESS_STATE_BYTES, &d->states, err));
+    FAB_PASS(assess_memo_new(sizeof(double), ASSESS_TIMES_BYTES, &d->times, err));
     assess_shrink_rings(d);
-    FAB_TRY(assess_share(d, err));
-    FAB_TRY(assess_choose(d, err));
+    FAB_PASS(assess_share(d, err));
+    FAB_PASS(assess_choose(d, err));
     *out = d;
     d = NULL;
-done:
-    fab_assessment_free(d);
-    return status;
+    return FAB_OK;
 }
 
 fab_status fab_assessment_new(const fab_assessment_request *request, fab_assessment **out, fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_assessment *d = NULL;
-    FAB_TRY(assessment_open(request, &d, err));
-    FAB_TRY(find_healthy(d, err));
+    FAB_OWNS(fab_assessment_free_owned) fab_assessment *d = NULL;
+    FAB_PASS(assessment_open(request, &d, err));
+    FAB_PASS(find_healthy(d, err));
     *out = d;
     d = NULL;
-done:
-    fab_assessment_free(d);
-    return status;
+    return FAB_OK;
 }
 
 void fab_assessment_free(fab_assessment *d) {

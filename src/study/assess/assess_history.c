@@ -10,7 +10,6 @@
 #include "fab/order.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 void assess_history_free(assess_history *h) {
@@ -23,25 +22,22 @@ void assess_history_free(assess_history *h) {
 }
 
 static fab_status open_history(fab_assessor *a, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_fabric *f = a->assessment->fabric;
-    assess_history *h = NULL;
+    FAB_OWNS(assess_history_free_owned) assess_history *h = NULL;
     if (a->history != NULL) {
         return FAB_OK;
     }
-    FAB_TRY(FAB_NEW(h, 1, err));
-    FAB_TRY(FAB_NEW(h->moves, f->n_servers, err));
-    FAB_TRY(FAB_NEW_ALL(fab_n_gpus(f), err, h->moved, h->new_gpu));
+    FAB_PASS(FAB_NEW(h, 1, err));
+    FAB_PASS(FAB_NEW(h->moves, f->n_servers, err));
+    FAB_PASS(FAB_NEW_ALL(fab_n_gpus(f), err, h->moved, h->new_gpu));
     for (uint32_t gpu = 0; gpu < fab_n_gpus(f); gpu++) {
         h->new_gpu[gpu] = gpu;
     }
-    FAB_TRY(FAB_NEW_ALL(fab_n_gpus(f), err, h->ring_moved, h->ring_gpu, h->is_gpu_out));
-    FAB_TRY(FAB_NEW_ALL(assess_shrink_replicas(a->assessment) + 1, err, h->is_out, h->will_be_out));
+    FAB_PASS(FAB_NEW_ALL(fab_n_gpus(f), err, h->ring_moved, h->ring_gpu, h->is_gpu_out));
+    FAB_PASS(FAB_NEW_ALL(assess_shrink_replicas(a->assessment) + 1, err, h->is_out, h->will_be_out));
     a->history = h;
     h = NULL;
-done:
-    assess_history_free(h);
-    return status;
+    return FAB_OK;
 }
 
 /* --- where the job is --------------------------------------------------------------------------------------------- */

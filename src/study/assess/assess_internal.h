@@ -97,6 +97,7 @@ typedef struct assess_history {
 } assess_history;
 
 void assess_history_free(assess_history *history);
+FAB_OWNER(assess_history, assess_history_free)
 
 struct fab_assessor {
     const fab_assessment *assessment;

@@ -135,13 +135,12 @@ static fab_status settle_costs(fab_assessor *a, const fab_failure_spec *spec, fa
 }
 
 fab_status fab_assessment_settle(fab_assessment *d, double span_s, fab_failure_rates *out, fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_assessor *a = NULL;
+    FAB_OWNS(fab_assessor_free_owned) fab_assessor *a = NULL;
     fab_failure_rates r = d->request.rates;
     double stops_per_s = 0;
-    FAB_TRY(fab_assessor_new(d, &a, err));
-    FAB_TRY(settle_costs(a, &d->what->design->failures, &r, err));
-    FAB_TRY(r.checkpoint_s == 0 || r.regrow == 0 ? find_stops(a, &r, span_s, &stops_per_s, err) : FAB_OK);
+    FAB_PASS(fab_assessor_new(d, &a, err));
+    FAB_PASS(settle_costs(a, &d->what->design->failures, &r, err));
+    FAB_PASS(r.checkpoint_s == 0 || r.regrow == 0 ? find_stops(a, &r, span_s, &stops_per_s, err) : FAB_OK);
     if (r.checkpoint_s == 0) {
         r.checkpoint_s = fab_checkpoint_interval(stops_per_s, r.pause_s, r.lag_s);
     }
@@ -150,7 +149,5 @@ fab_status fab_assessment_settle(fab_assessment *d, double span_s, fab_failure_r
     }
     d->request.rates = r;
     *out = r;
-done:
-    fab_assessor_free(a);
-    return status;
+    return FAB_OK;
 }

@@ -38,17 +38,14 @@ fab_status assess_key_add_double(assess_key *key, double value, fab_error *err) 
 }
 
 fab_status assess_memo_new(size_t value_size, size_t most_bytes, assess_memo **out, fab_error *err) {
-    fab_status status = FAB_OK;
-    assess_memo *m = NULL;
-    FAB_TRY(FAB_NEW(m, 1, err));
+    FAB_OWNS(assess_memo_free_owned) assess_memo *m = NULL;
+    FAB_PASS(FAB_NEW(m, 1, err));
     (void)pthread_mutex_init(&m->lock, NULL);
     m->value_size = value_size;
     m->most_bytes = most_bytes;
     *out = m;
     m = NULL;
-done:
-    assess_memo_free(m);
-    return status;
+    return FAB_OK;
 }
 
 void assess_memo_free(assess_memo *m) {

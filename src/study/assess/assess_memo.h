@@ -28,6 +28,7 @@ fab_status assess_memo_new(size_t value_size, size_t most_bytes, assess_memo **o
 
 /** NULL is fine; so are calls of the others with a NULL memo, which keeps nothing. */
 void assess_memo_free(assess_memo *memo);
+FAB_OWNER(assess_memo, assess_memo_free)
 
 /** False: not there. */
 bool assess_memo_get(assess_memo *memo, const assess_key *key, void *out);

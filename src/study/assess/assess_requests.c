@@ -39,17 +39,16 @@ static fab_request_times times_of(const fab_phase *p, const fab_phase_seconds *s
 
 fab_status assess_requests(fab_assessor *a, size_t engine, size_t phase, const fab_relocation *to,
                            fab_request_times *out, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_assessment *d = a->assessment;
     const fab_phase *p = &d->traffic->phases[phase];
     const uint32_t n_gpus = fab_n_gpus(d->fabric);
     const size_t n = (size_t)n_gpus + p->n_comms;
-    double *ends_s = NULL;
-    double *last_s = NULL;
+    FAB_OWNED double *ends_s = NULL;
+    FAB_OWNED double *last_s = NULL;
     fab_evaluated found;
-    FAB_TRY(FAB_NEW(ends_s, p->n_flows, err));
-    FAB_TRY(FAB_NEW(last_s, n, err));
-    FAB_TRY(assess_evaluate_ends(a, engine, phase, to, ends_s, &found, err));
+    FAB_PASS(FAB_NEW(ends_s, p->n_flows, err));
+    FAB_PASS(FAB_NEW(last_s, n, err));
+    FAB_PASS(assess_evaluate_ends(a, engine, phase, to, ends_s, &found, err));
     for (size_t i = 0; i < n; i++) {
         last_s[i] = -1;
     }
@@ -58,11 +57,9 @@ fab_status assess_requests(fab_assessor *a, size_t engine, size_t phase, const f
         last_s[at] = fmax(last_s[at], ends_s[i]);
         if (isnan(ends_s[i])) { /* too large to be followed */
             *out = (fab_request_times){.n = 0};
-            goto done;
+            return FAB_OK;
         }
     }
     *out = times_of(p, &found.time, last_s, n);
-done:
-    FAB_FREE_ALL(ends_s, last_s);
-    return status;
+    return FAB_OK;
 }

@@ -38,25 +38,22 @@ static fab_status open_relocators(fab_assessor *a, fab_error *err) {
 }
 
 fab_status fab_assessor_new(const fab_assessment *d, fab_assessor **out, fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_assessor *a = NULL;
-    FAB_TRY(FAB_NEW(a, 1, err));
+    FAB_OWNS(fab_assessor_free_owned) fab_assessor *a = NULL;
+    FAB_PASS(FAB_NEW(a, 1, err));
     a->assessment = d;
-    FAB_TRY(fab_mask_init(d->fabric, d->request.racks, &a->mask, err));
-    FAB_TRY(FAB_NEW(a->seen, d->fabric->n_links, err));
-    FAB_TRY(fab_allocate(d->n_phases, sizeof(const fab_rerouted *), &a->now, err));
-    FAB_TRY(FAB_NEW(a->phase_s, d->n_phases, err));
-    FAB_TRY(fab_workspace_new(d->request.context, &a->workspace, err));
-    FAB_TRY(FAB_NEW(a->has_rank, fab_n_gpus(d->fabric), err));
+    FAB_PASS(fab_mask_init(d->fabric, d->request.racks, &a->mask, err));
+    FAB_PASS(FAB_NEW(a->seen, d->fabric->n_links, err));
+    FAB_PASS(fab_allocate(d->n_phases, sizeof(const fab_rerouted *), &a->now, err));
+    FAB_PASS(FAB_NEW(a->phase_s, d->n_phases, err));
+    FAB_PASS(fab_workspace_new(d->request.context, &a->workspace, err));
+    FAB_PASS(FAB_NEW(a->has_rank, fab_n_gpus(d->fabric), err));
     for (uint32_t gpu = 0; gpu < fab_n_gpus(d->fabric); gpu++) {
         a->has_rank[gpu] = has_rank_at_first(d, gpu);
     }
-    FAB_TRY(open_relocators(a, err));
+    FAB_PASS(open_relocators(a, err));
     *out = a;
     a = NULL;
-done:
-    fab_assessor_free(a);
-    return status;
+    return FAB_OK;
 }
 
 void fab_assessor_free(fab_assessor *a) {

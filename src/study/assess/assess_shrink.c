@@ -164,11 +164,10 @@ static uint64_t shrink_sequences(const fab_job_spec *job, const fab_iteration *c
 
 fab_status assess_shrink_iterate(const fab_assessor *a, const fab_job_times *times, const fab_compute_model *compute,
                                  const fab_iteration *chosen, uint64_t n_out, fab_iteration *out, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_assessment *d = a->assessment;
     fab_job_times scaled = *times;
-    fab_traffic *smaller = NULL; /* the phases stay the caller's */
-    FAB_TRY(FAB_NEW(smaller, 1, err));
+    FAB_OWNED fab_traffic *smaller = NULL; /* the phases stay the caller's */
+    FAB_PASS(FAB_NEW(smaller, 1, err));
     *smaller = *d->traffic;
     fab_job_spec *job = &smaller->job;
     const uint64_t before = job->batch / job->dp;
@@ -192,8 +191,5 @@ fab_status assess_shrink_iterate(const fab_assessor *a, const fab_job_times *tim
     }
     job->dp = n_left;
     job->batch = after * n_left;
-    FAB_TRY(fab_iterate_times(smaller, &scaled, compute, chosen, d->what->design->fabric.max_bytes, out, err));
-done:
-    FAB_FREE_ALL(smaller);
-    return status;
+    return fab_iterate_times(smaller, &scaled, compute, chosen, d->what->design->fabric.max_bytes, out, err);
 }

@@ -5,7 +5,6 @@
 #include "fab/iterate.h"
 #include "fab/memory.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* The schedule is that of the phases' times, which many states leave alone. */
@@ -98,57 +97,49 @@ fab_status assess_time_incremental(fab_assessor *a, size_t engine, const fab_rel
 }
 
 fab_status assess_choose(fab_assessment *d, fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_assessor *healthy = NULL;
-    fab_iteration *chosen = NULL;
+    FAB_OWNS(fab_assessor_free_owned) fab_assessor *healthy = NULL;
+    FAB_OWNED fab_iteration *chosen = NULL;
     double time_s = 0;
     if (!d->iterates || !(d->traffic->job.microbatch_auto || d->traffic->job.interleave_auto)) {
         return FAB_OK;
     }
-    FAB_TRY(FAB_NEW(chosen, d->what->n_engines, err));
-    FAB_TRY(fab_assessor_new(d, &healthy, err));
+    FAB_PASS(FAB_NEW(chosen, d->what->n_engines, err));
+    FAB_PASS(fab_assessor_new(d, &healthy, err));
     for (size_t e = 0; e < d->what->n_engines; e++) {
-        FAB_TRY(assess_time(healthy, e, NULL, 1, &time_s, err));
+        FAB_PASS(assess_time(healthy, e, NULL, 1, &time_s, err));
         chosen[e] = healthy->iteration;
     }
     d->chosen = chosen;
     chosen = NULL;
-done:
-    fab_assessor_free(healthy);
-    free(chosen);
-    return status;
+    return FAB_OK;
 }
 
 fab_status assess_share(fab_assessment *d, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_needs needs = {.what = FAB_NEED_FIGURES | FAB_NEED_RATES};
     const size_t n_links = d->fabric->n_links;
-    fab_workspace *workspace = NULL;
-    double *all_bytes = NULL;
-    const double **bytes = NULL;
-    double *transfer_s = NULL;
+    FAB_OWNS(fab_workspace_free_owned) fab_workspace *workspace = NULL;
+    FAB_OWNED double *all_bytes = NULL;
+    FAB_OWNED const double **bytes = NULL;
+    FAB_OWNED double *transfer_s = NULL;
     if (!d->iterates || !fab_iterate_shares(d->traffic)) {
         return FAB_OK;
     }
-    FAB_TRY(FAB_NEW(d->paces, d->what->n_engines, err));
-    FAB_TRY(FAB_NEW(all_bytes, d->n_phases * n_links, err));
-    FAB_TRY(fab_allocate(d->n_phases, sizeof(const double *), &bytes, err));
-    FAB_TRY(FAB_NEW(transfer_s, d->n_phases, err));
-    FAB_TRY(fab_workspace_new(d->request.context, &workspace, err));
+    FAB_PASS(FAB_NEW(d->paces, d->what->n_engines, err));
+    FAB_PASS(FAB_NEW(all_bytes, d->n_phases * n_links, err));
+    FAB_PASS(fab_allocate(d->n_phases, sizeof(const double *), &bytes, err));
+    FAB_PASS(FAB_NEW(transfer_s, d->n_phases, err));
+    FAB_PASS(fab_workspace_new(d->request.context, &workspace, err));
     for (size_t e = 0; e < d->what->n_engines; e++) {
         for (size_t p = 0; p < d->n_phases; p++) {
             const fab_case at = {.phase = p, .engine = e};
             fab_evaluated found;
             if (fab_iterate_is_shared(d->traffic->phases[p].name)) {
-                FAB_TRY(fab_evaluate(workspace, &at, &needs, &found, err));
+                FAB_PASS(fab_evaluate(workspace, &at, &needs, &found, err));
                 bytes[p] = memcpy(&all_bytes[p * n_links], found.bytes, n_links * sizeof *all_bytes);
                 transfer_s[p] = found.figures.transfer_s;
             }
         }
-        FAB_TRY(fab_iterate_paces(d->fabric, d->traffic, bytes, transfer_s, &d->paces[e], err));
+        FAB_PASS(fab_iterate_paces(d->fabric, d->traffic, bytes, transfer_s, &d->paces[e], err));
     }
-done:
-    FAB_FREE_ALL(all_bytes, bytes, transfer_s);
-    fab_workspace_free(workspace);
-    return status;
+    return FAB_OK;
 }

@@ -27,9 +27,8 @@ typedef struct comparison {
 
 static fab_status count_hits(const fab_traffic *traffic, const fab_phase *phase, const uint8_t *crosses,
                              fab_degraded_phase *out, fab_error *err) {
-    fab_status status = FAB_OK;
-    uint8_t *seen = NULL;
-    FAB_TRY(FAB_NEW(seen, phase->n_comms, err));
+    FAB_OWNED uint8_t *seen = NULL;
+    FAB_PASS(FAB_NEW(seen, phase->n_comms, err));
     for (uint64_t i = 0; i < phase->n_flows; i++) {
         if (crosses[i] == 0) {
             continue;
@@ -47,32 +46,26 @@ static fab_status count_hits(const fab_traffic *traffic, const fab_phase *phase,
         }
     }
     out->has_hits = true;
-done:
-    free(seen);
-    return status;
+    return FAB_OK;
 }
 
 /* One phase under one engine; what is too large to be solved is left open. */
 static fab_status find_hits(void *context, size_t index, size_t worker, fab_error *err) {
-    fab_status status = FAB_OK;
     const comparison *c = context;
     fab_degraded_phase *out = &c->out->phases[index];
     const fab_phase *phase = &c->traffic->phases[index / c->out->n_engines];
-    uint8_t *crosses = NULL;
+    FAB_OWNED uint8_t *crosses = NULL;
     fab_evaluated found;
     if (!c->after.phases[index / c->out->n_engines].engines[index % c->out->n_engines].has_rates) {
         return FAB_OK;
     }
-    FAB_TRY(FAB_NEW(crosses, phase->n_flows, err));
+    FAB_PASS(FAB_NEW(crosses, phase->n_flows, err));
     const fab_trace trace = {.n_groups = 1, .marked = c->weak.link, .crosses = crosses};
     const fab_case at = {.phase = index / c->out->n_engines, .engine = index % c->out->n_engines};
     const fab_needs needs = {.what = FAB_NEED_FIGURES | FAB_NEED_RATES, .trace = &trace};
-    FAB_TRY(c->workers[worker] == NULL ? fab_workspace_new(c->context, &c->workers[worker], err) : FAB_OK);
-    FAB_TRY(fab_evaluate(c->workers[worker], &at, &needs, &found, err));
-    FAB_TRY(count_hits(c->traffic, phase, crosses, out, err));
-done:
-    free(crosses);
-    return status;
+    FAB_PASS(c->workers[worker] == NULL ? fab_workspace_new(c->context, &c->workers[worker], err) : FAB_OK);
+    FAB_PASS(fab_evaluate(c->workers[worker], &at, &needs, &found, err));
+    return count_hits(c->traffic, phase, crosses, out, err);
 }
 
 /* --- times -------------------------------------------------------------------------------------------------------- */

@@ -486,46 +486,40 @@ static void what_if_release(fab_what_if *x) {
 
 fab_status failures_run_draw(const fab_failures_request *request, const fab_context *context, fab_failures **out,
                              fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_context_request *what = fab_context_what(context);
-    fab_what_if x = {.context = context, .what = what, .f = what->fabric};
-    FAB_TRY(what_if_prepare(&x, err));
-    FAB_TRY(choose_policies(&x, request, err));
-    FAB_TRY(begin_answer(&x, request->failed, request->n_failed, what->n_engines, err));
+    FAB_OWNS(what_if_release) fab_what_if x = {.context = context, .what = what, .f = what->fabric};
+    FAB_PASS(what_if_prepare(&x, err));
+    FAB_PASS(choose_policies(&x, request, err));
+    FAB_PASS(begin_answer(&x, request->failed, request->n_failed, what->n_engines, err));
     for (size_t e = 0; e < what->n_engines; e++) {
         turn_to(&x, e);
-        FAB_TRY(open_engine(&x, x.n_left_out > 0 ? &x.kept : NULL, err));
-        FAB_TRY(answer_engine(&x, err));
+        FAB_PASS(open_engine(&x, x.n_left_out > 0 ? &x.kept : NULL, err));
+        FAB_PASS(answer_engine(&x, err));
         drop_left(&x);
         close_engine(x.at);
     }
     *out = x.out;
     x.out = NULL;
-done:
-    what_if_release(&x);
-    return status;
+    return FAB_OK;
 }
 
 /* --- held open ---------------------------------------------------------------------------------------------------- */
 
 fab_status fab_what_if_open(const fab_context *context, fab_what_if **out, fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_what_if *x = NULL;
-    FAB_TRY(FAB_NEW(x, 1, err));
+    FAB_OWNS(fab_what_if_close_owned) fab_what_if *x = NULL;
+    FAB_PASS(FAB_NEW(x, 1, err));
     x->context = context;
     x->what = fab_context_what(context);
     x->f = x->what->fabric;
     x->n_policies = 1;
-    FAB_TRY(what_if_prepare(x, err));
+    FAB_PASS(what_if_prepare(x, err));
     for (size_t e = 0; e < x->what->n_engines; e++) {
         turn_to(x, e);
-        FAB_TRY(open_engine(x, x->n_left_out > 0 ? &x->kept : NULL, err));
+        FAB_PASS(open_engine(x, x->n_left_out > 0 ? &x->kept : NULL, err));
     }
     *out = x;
     x = NULL;
-done:
-    fab_what_if_close(x);
-    return status;
+    return FAB_OK;
 }
 
 void fab_what_if_close(fab_what_if *x) {

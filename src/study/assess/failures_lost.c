@@ -34,10 +34,9 @@ static void write_ranks(const uint32_t *ranks, size_t n, char *out, size_t size)
 
 fab_status failures_name_ranks(const fab_fabric *f, const fab_traffic *traffic, uint32_t server, fab_lost_server *out,
                                fab_error *err) {
-    fab_status status = FAB_OK;
-    uint32_t *ranks = NULL;
+    FAB_OWNED uint32_t *ranks = NULL;
     size_t n = 0;
-    FAB_TRY(FAB_NEW(ranks, f->gpus_per_server, err));
+    FAB_PASS(FAB_NEW(ranks, f->gpus_per_server, err));
     for (uint32_t k = 0; k < f->gpus_per_server; k++) {
         uint32_t gpu = server * f->gpus_per_server + k;
         uint32_t rank = gpu >= fab_n_gpus(f)           ? FAB_NONE
@@ -52,9 +51,7 @@ fab_status failures_name_ranks(const fab_fabric *f, const fab_traffic *traffic, 
     (void)fab_server_name(f, server, out->name);
     out->n_ranks = n;
     write_ranks(ranks, n, out->ranks, sizeof out->ranks);
-done:
-    free(ranks);
-    return status;
+    return FAB_OK;
 }
 
 static bool is_lost(const fab_relocation *found, uint32_t server) {

@@ -101,28 +101,25 @@ static fab_status take_job(contender *c, const fab_design *placed, size_t job, f
 
 /* One job under one engine: the phase takes as long as together with the others. */
 static fab_status iterate_job(contender *c, size_t job, size_t engine, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_result *alone = &c->alone[job];
     fab_contended_phase *m = &c->out->engines[engine].jobs[job];
     fab_iteration changed;
-    double *transfer_s = NULL;
+    FAB_OWNED double *transfer_s = NULL;
     if (alone->n_iterations <= engine) {
         return FAB_OK;
     }
-    FAB_TRY(FAB_NEW(transfer_s, alone->n_phases, err));
+    FAB_PASS(FAB_NEW(transfer_s, alone->n_phases, err));
     for (size_t p = 0; p < alone->n_phases; p++) {
         transfer_s[p] = alone->phases[p].engines[engine].transfer_s.mean;
     }
     size_t phase = c->out->jobs[job].phase_index;
     transfer_s[phase] = m->together_s.mean - alone->phases[phase].engines[engine].latency_s;
-    FAB_TRY(
+    FAB_PASS(
         fab_iterate_with(&c->traffic[job], alone, engine, transfer_s, NULL, &alone->iterations[engine], &changed, err));
     m->has_iteration = true;
     m->iteration_alone_s = alone->iterations[engine].at_means_s;
     m->iteration_together_s = changed.time_s;
-done:
-    free(transfer_s);
-    return status;
+    return FAB_OK;
 }
 
 fab_status contend_iterate(contender *c, fab_error *err) {

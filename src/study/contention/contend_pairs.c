@@ -46,7 +46,6 @@ static fab_interference *table_of(const contender *c, size_t engine, size_t job,
 }
 
 static fab_status run_cell(void *context, size_t index, size_t worker, fab_error *err) {
-    fab_status status = FAB_OK;
     const pairs *p = context;
     const contender *c = p->c;
     const cell *at = &p->cells[index];
@@ -59,12 +58,12 @@ static fab_status run_cell(void *context, size_t index, size_t worker, fab_error
     uint64_t n = c->n_seeds[engine];
     double sum_s[2] = {0, 0};
     double last_s[2];
-    contend_union all = {.n = 0};
+    FAB_OWNS(contend_union_release) contend_union all = {.n = 0};
     (void)worker;
-    FAB_TRY(contend_union_init(c, phases, 2, &all, err));
+    FAB_PASS(contend_union_init(c, phases, 2, &all, err));
     for (uint64_t draw = 0; draw < n; draw++) {
         const fab_trace trace = {.group = all.group, .n_groups = 2, .last_s = last_s};
-        FAB_TRY(contend_trace(&all, engine, draw, &trace, err));
+        FAB_PASS(contend_trace(&all, engine, draw, &trace, err));
         sum_s[0] += last_s[0];
         sum_s[1] += last_s[1];
     }
@@ -74,9 +73,7 @@ static fab_status run_cell(void *context, size_t index, size_t worker, fab_error
     }
     at->one->slowdown[at->row * at->one->n_columns + at->column] = factor[0];
     at->other->slowdown[at->column * at->other->n_columns + at->row] = factor[1];
-done:
-    contend_union_release(&all);
-    return status;
+    return FAB_OK;
 }
 
 static void pairs_sum_up(const contender *c, fab_interference *t) {

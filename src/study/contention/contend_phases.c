@@ -124,34 +124,30 @@ static void find_shared(const contended *m, const double *bytes, fab_contention_
 /* --- times -------------------------------------------------------------------------------------------------------- */
 
 static fab_status run_item(void *context, size_t index, size_t worker, fab_error *err) {
-    fab_status status = FAB_OK;
     contended *m = context;
     contender *c = m->c;
     const item *it = &m->items[index];
-    double *bytes = NULL;
+    FAB_OWNED double *bytes = NULL;
     (void)worker;
     for (uint32_t i = 0; i < m->n; i++) {
         const fab_trace trace = {.n_groups = 1, .last_s = &m->alone_s[index * m->n + i]};
-        FAB_TRY(contend_trace(&m->single[i], it->engine, it->draw, &trace, err));
+        FAB_PASS(contend_trace(&m->single[i], it->engine, it->draw, &trace, err));
     }
-    FAB_TRY(it->draw == 0 ? FAB_NEW(bytes, (size_t)m->n * c->what->fabric->n_links, err) : FAB_OK);
+    FAB_PASS(it->draw == 0 ? FAB_NEW(bytes, (size_t)m->n * c->what->fabric->n_links, err) : FAB_OK);
     const fab_trace trace = {
         .group = m->all.group, .n_groups = m->n, .last_s = &m->together_s[index * m->n], .bytes = bytes};
-    FAB_TRY(contend_trace(&m->all, it->engine, it->draw, &trace, err));
+    FAB_PASS(contend_trace(&m->all, it->engine, it->draw, &trace, err));
     if (it->draw == 0) {
         find_shared(m, bytes, &c->out->engines[it->engine]);
     }
-done:
-    free(bytes);
-    return status;
+    return FAB_OK;
 }
 
 static fab_status contend_gather(const contended *m, fab_error *err) {
-    fab_status status = FAB_OK;
     const contender *c = m->c;
-    double *values = NULL;
+    FAB_OWNED double *values = NULL;
     size_t first = 0;
-    FAB_TRY(FAB_NEW(values, 3 * c->base->n_seeds, err));
+    FAB_PASS(FAB_NEW(values, 3 * c->base->n_seeds, err));
     for (size_t e = 0; e < c->out->n_engines; e++) {
         fab_contention_engine *engine = &c->out->engines[e];
         size_t n = engine->n_seeds;
@@ -172,9 +168,7 @@ static fab_status contend_gather(const contended *m, fab_error *err) {
         }
         first += n;
     }
-done:
-    free(values);
-    return status;
+    return FAB_OK;
 }
 
 /* --- both --------------------------------------------------------------------------------------------------------- */

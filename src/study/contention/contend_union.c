@@ -43,46 +43,41 @@ static fab_status open_context(const contender *c, contend_union *all, fab_error
 
 fab_status contend_trace(const contend_union *all, size_t engine, uint64_t draw, const fab_trace *trace,
                          fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_workspace *workspace = NULL;
+    FAB_OWNS(fab_workspace_free_owned) fab_workspace *workspace = NULL;
     fab_evaluated found;
     const fab_case at = {.engine = engine, .draw = draw};
     const fab_needs needs = {.what = FAB_NEED_FIGURES | FAB_NEED_RATES, .trace = trace};
-    FAB_TRY(fab_workspace_new(all->context, &workspace, err));
-    FAB_TRY(fab_evaluate(workspace, &at, &needs, &found, err));
+    FAB_PASS(fab_workspace_new(all->context, &workspace, err));
+    FAB_PASS(fab_evaluate(workspace, &at, &needs, &found, err));
     for (uint32_t g = 0; g < trace->n_groups; g++) {
-        FAB_FAIL_IF(isinf(trace->last_s[g]), err, FAB_EUNSUPPORTED, "transport",
-                    "the phases of several jobs end in a deadlock together: links stop each other for ever, and phase "
-                    "%s has no time; run or route of one job names the links",
-                    all->phase.name);
+        FAB_REFUSE_IF(
+            isinf(trace->last_s[g]), err, FAB_EUNSUPPORTED, "transport",
+            "the phases of several jobs end in a deadlock together: links stop each other for ever, and phase "
+            "%s has no time; run or route of one job names the links",
+            all->phase.name);
     }
-done:
-    fab_workspace_free(workspace);
-    return status;
+    return FAB_OK;
 }
 
 fab_status contend_union_init(const contender *c, const fab_phase *const *phases, uint32_t n, contend_union *out,
                               fab_error *err) {
-    fab_status status = FAB_OK;
-    contend_union all = {.n = n, .phase = {.steps = 1, .executions = 1}};
+    FAB_OWNS(contend_union_release) contend_union all = {.n = n, .phase = {.steps = 1, .executions = 1}};
     uint64_t n_flows = 0;
     for (uint32_t i = 0; i < n; i++) {
         n_flows += phases[i]->n_flows;
-        FAB_FAIL_IF(phases[i]->n_flows > MOST_FLOWS || n_flows > MOST_FLOWS, err, FAB_EUNSUPPORTED, NULL,
-                    "phase %s of %" PRIu64 " flows: jobs together may have at most %" PRIu64
-                    "; name another phase in contends, or none",
-                    phases[i]->name, phases[i]->n_flows, MOST_FLOWS);
+        FAB_REFUSE_IF(phases[i]->n_flows > MOST_FLOWS || n_flows > MOST_FLOWS, err, FAB_EUNSUPPORTED, NULL,
+                      "phase %s of %" PRIu64 " flows: jobs together may have at most %" PRIu64
+                      "; name another phase in contends, or none",
+                      phases[i]->name, phases[i]->n_flows, MOST_FLOWS);
     }
     (void)snprintf(all.phase.name, sizeof all.phase.name, "%s", n == 1 ? phases[0]->name : "together");
-    FAB_TRY(FAB_NEW_ALL(n_flows, err, all.phase.src, all.phase.dst, all.phase.bytes, all.phase.comm, all.phase.ordinal,
-                        all.group));
+    FAB_PASS(FAB_NEW_ALL(n_flows, err, all.phase.src, all.phase.dst, all.phase.bytes, all.phase.comm, all.phase.ordinal,
+                         all.group));
     for (uint32_t i = 0; i < n; i++) {
         union_append(&all, phases[i], i);
     }
     *out = all;
     all = (contend_union){.n = 0};
-    FAB_TRY(open_context(c, out, err)); /* which knows the traffic by its place */
-done:
-    contend_union_release(&all);
-    return status;
+    FAB_PASS(open_context(c, out, err)); /* which knows the traffic by its place */
+    return FAB_OK;
 }

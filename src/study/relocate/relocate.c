@@ -115,11 +115,10 @@ static void relocate_find_slots(fab_relocator *r, uint32_t leaf, uint32_t *seen)
 }
 
 static fab_status find_places(fab_relocator *r, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_fabric *f = r->f;
     const fab_racks *racks = r->request.racks;
-    uint32_t *seen = NULL;
-    FAB_TRY(FAB_NEW(seen, f->n_servers, err));
+    FAB_OWNED uint32_t *seen = NULL;
+    FAB_PASS(FAB_NEW(seen, f->n_servers, err));
     for (uint32_t server = 0; server < f->n_servers; server++) {
         bool stands = racks != NULL && racks->n_racks > 0;
         r->place[server] = (relocate_place){FAB_NONE, 0, stands ? fab_racks_of_server(racks, server) : FAB_NONE};
@@ -133,9 +132,7 @@ static fab_status find_places(fab_relocator *r, fab_error *err) {
         r->n_slices = phase != NULL ? fab_router_facts_of(fab_baseline_what(phase)->router)->slices : 0;
     }
     r->n_slices = r->n_slices > 0 ? r->n_slices : 2;
-done:
-    free(seen);
-    return status;
+    return FAB_OK;
 }
 
 /* Complete servers without ranks that have GPUs, and whose GPUs nobody talks to: those are storage. */
@@ -156,28 +153,25 @@ static void find_idle(fab_relocator *r) {
 }
 
 fab_status fab_relocator_new(const fab_relocator_request *request, fab_relocator **out, fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_relocator *r = NULL;
+    FAB_OWNS(fab_relocator_free_owned) fab_relocator *r = NULL;
     const fab_fabric *f = request->fabric;
-    FAB_TRY(FAB_NEW(r, 1, err));
+    FAB_PASS(FAB_NEW(r, 1, err));
     r->request = *request;
     r->f = f;
-    FAB_TRY(FAB_NEW(r->gpu, fab_n_gpus(f), err));
-    FAB_TRY(FAB_NEW_ALL(f->n_servers, err, r->place, r->is_working, r->idle, r->seen, r->suspect, r->lost, r->unplaced,
-                        r->spare));
-    FAB_TRY(FAB_NEW_ALL(f->n_servers, err, r->to, r->used, r->moves));
-    FAB_TRY(FAB_NEW_ALL(fab_n_gpus(f), err, r->moved, r->new_gpu));
+    FAB_PASS(FAB_NEW(r->gpu, fab_n_gpus(f), err));
+    FAB_PASS(FAB_NEW_ALL(f->n_servers, err, r->place, r->is_working, r->idle, r->seen, r->suspect, r->lost, r->unplaced,
+                         r->spare));
+    FAB_PASS(FAB_NEW_ALL(f->n_servers, err, r->to, r->used, r->moves));
+    FAB_PASS(FAB_NEW_ALL(fab_n_gpus(f), err, r->moved, r->new_gpu));
     for (uint32_t gpu = 0; gpu < fab_n_gpus(f); gpu++) {
         r->new_gpu[gpu] = gpu;
     }
     mark_gpus(r);
-    FAB_TRY(find_places(r, err));
+    FAB_PASS(find_places(r, err));
     find_idle(r);
     *out = r;
     r = NULL;
-done:
-    fab_relocator_free(r);
-    return status;
+    return FAB_OK;
 }
 
 void fab_relocator_free(fab_relocator *r) {

@@ -3,8 +3,6 @@
 
 #include "fab/memory.h"
 
-#include <stdlib.h>
-
 static uint32_t server_of(const relocate_eval *e, uint32_t gpu) {
     return fab_server_of(e->f, gpu);
 }
@@ -88,10 +86,9 @@ static void count_contenders(const relocate_eval *e, const relocate_view *v, con
 }
 
 fab_status relocate_eval_contend(const relocate_eval *e, uint32_t *n_shared_paths, fab_error *err) {
-    fab_status status = FAB_OK;
-    uint8_t *is_contended = NULL;
+    FAB_OWNED uint8_t *is_contended = NULL;
     memset(n_shared_paths, 0, e->f->n_servers * sizeof *n_shared_paths);
-    FAB_TRY(FAB_NEW(is_contended, e->f->n_links, err));
+    FAB_PASS(FAB_NEW(is_contended, e->f->n_links, err));
     for (size_t i = 0; i < e->n_views && e->is_separable; i++) {
         const relocate_view *v = &e->views[i];
         uint32_t n = 0;
@@ -111,7 +108,5 @@ fab_status relocate_eval_contend(const relocate_eval *e, uint32_t *n_shared_path
     for (uint32_t server = 0; server < e->f->n_servers && !e->is_separable; server++) {
         n_shared_paths[server] = e->r->is_working[server] != 0 && e->is_lost[server] == 0;
     }
-done:
-    free(is_contended);
-    return status;
+    return FAB_OK;
 }

@@ -106,6 +106,7 @@ typedef void relocate_look(void *context, size_t view, fab_link_id link, double 
 
 fab_status relocate_eval_new(const fab_relocator *r, relocate_eval **out, fab_error *err) FAB_MUST_USE;
 void relocate_eval_free(relocate_eval *e);
+FAB_OWNER(relocate_eval, relocate_eval_free)
 
 /** Begins with the lost servers of the relocator nowhere, and everybody else at home. */
 fab_status relocate_eval_start(relocate_eval *e, fab_error *err) FAB_MUST_USE;

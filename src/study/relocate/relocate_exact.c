@@ -395,16 +395,12 @@ static fab_status prove(exact *x, fab_error *err) {
 
 /* All lost servers nowhere. */
 static fab_status lift_all(exact *x, relocate_score *out, fab_error *err) {
-    fab_status status = FAB_OK;
-    relocate_change *changes = NULL;
-    FAB_TRY(FAB_NEW(changes, x->n_lost, err));
+    FAB_OWNED relocate_change *changes = NULL;
+    FAB_PASS(FAB_NEW(changes, x->n_lost, err));
     for (uint32_t i = 0; i < x->n_lost; i++) {
         changes[i] = (relocate_change){x->s->r->lost[i], FAB_NONE};
     }
-    FAB_TRY(relocate_eval_set(x->s->e, changes, x->n_lost, out, err));
-done:
-    free(changes);
-    return status;
+    return relocate_eval_set(x->s->e, changes, x->n_lost, out, err);
 }
 
 fab_status relocate_search_exactly(relocate_search *s, fab_error *err) {

@@ -55,19 +55,16 @@ static void search_keep(relocate_search *s) {
 }
 
 fab_status relocate_search_set(relocate_search *s, const uint32_t *to, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_relocator *r = s->r;
-    relocate_change *changes = NULL;
-    FAB_TRY(FAB_NEW(changes, r->n_lost, err));
+    FAB_OWNED relocate_change *changes = NULL;
+    FAB_PASS(FAB_NEW(changes, r->n_lost, err));
     for (uint32_t i = 0; i < r->n_lost; i++) {
         changes[i] = (relocate_change){r->lost[i], to[i]};
     }
     s->n_tried++;
-    FAB_TRY(relocate_eval_set(s->e, changes, r->n_lost, &s->score, err));
+    FAB_PASS(relocate_eval_set(s->e, changes, r->n_lost, &s->score, err));
     search_keep(s);
-done:
-    free(changes);
-    return status;
+    return FAB_OK;
 }
 
 /* Spares that an assignment takes. */
@@ -351,29 +348,26 @@ static fab_status best_exchange(relocate_search *s, const contender *list, uint3
 }
 
 static fab_status exchange(relocate_search *s, fab_error *err) {
-    fab_status status = FAB_OK;
     fab_relocator *r = s->r;
     uint32_t most = r->request.n_exchanges == 0 ? 1 : r->request.n_exchanges == FAB_NONE ? 0 : r->request.n_exchanges;
-    uint32_t *n_shared_paths = NULL;
-    contender *list = NULL;
+    FAB_OWNED uint32_t *n_shared_paths = NULL;
+    FAB_OWNED contender *list = NULL;
     bool found = most > 0 && r->n_lost > 0;
-    FAB_TRY(FAB_NEW_ALL(r->f->n_servers, err, n_shared_paths, list));
+    FAB_PASS(FAB_NEW_ALL(r->f->n_servers, err, n_shared_paths, list));
     for (uint32_t k = 0; k < most && found && has_budget(s) && s->score.n_collisions + s->score.n_cut > 0; k++) {
         relocate_change change[2];
         uint32_t n = 0;
-        FAB_TRY(relocate_eval_contend(s->e, n_shared_paths, err));
+        FAB_PASS(relocate_eval_contend(s->e, n_shared_paths, err));
         for (uint32_t server = 0; server < r->f->n_servers; server++) {
             if (n_shared_paths[server] > 0) {
                 list[n++] = (contender){server, n_shared_paths[server]};
             }
         }
         qsort(list, n, sizeof *list, most_first);
-        FAB_TRY(best_exchange(s, list, n, change, &found, err));
-        FAB_TRY(found ? relocate_eval_set(s->e, change, 2, &s->score, err) : FAB_OK);
+        FAB_PASS(best_exchange(s, list, n, change, &found, err));
+        FAB_PASS(found ? relocate_eval_set(s->e, change, 2, &s->score, err) : FAB_OK);
     }
-done:
-    FAB_FREE_ALL(n_shared_paths, list);
-    return status;
+    return FAB_OK;
 }
 
 /* --- a call ------------------------------------------------------------------------------------------------------- */

@@ -167,17 +167,16 @@ static relocate_view *find_view(relocate_eval *e, const fab_baseline *phase) {
 }
 
 fab_status relocate_eval_new(const fab_relocator *r, relocate_eval **out, fab_error *err) {
-    fab_status status = FAB_OK;
-    relocate_eval *e = NULL;
+    FAB_OWNS(relocate_eval_free_owned) relocate_eval *e = NULL;
     const fab_fabric *f = r->f;
-    FAB_TRY(FAB_NEW(e, 1, err));
+    FAB_PASS(FAB_NEW(e, 1, err));
     e->r = r;
     e->f = f;
     e->is_separable = true;
-    FAB_TRY(FAB_NEW(e->per_bps, f->n_links, err));
-    FAB_TRY(FAB_NEW_ALL(f->n_servers, err, e->at, e->away, e->is_away, e->is_lost, e->kept_at));
-    FAB_TRY(FAB_NEW_ALL(fab_n_gpus(f), err, e->new_gpu, e->still_gpu, e->gpus));
-    FAB_TRY(FAB_NEW(e->views, r->request.n_phases, err));
+    FAB_PASS(FAB_NEW(e->per_bps, f->n_links, err));
+    FAB_PASS(FAB_NEW_ALL(f->n_servers, err, e->at, e->away, e->is_away, e->is_lost, e->kept_at));
+    FAB_PASS(FAB_NEW_ALL(fab_n_gpus(f), err, e->new_gpu, e->still_gpu, e->gpus));
+    FAB_PASS(FAB_NEW(e->views, r->request.n_phases, err));
     for (fab_link_id link = 0; link < f->n_links; link++) {
         const fab_link_class *about = fab_class_of(f, link);
         bool counts = about->kind == FAB_LINK_ACCESS || about->kind == FAB_LINK_FABRIC;
@@ -197,14 +196,12 @@ fab_status relocate_eval_new(const fab_relocator *r, relocate_eval **out, fab_er
             relocate_view *v = &e->views[e->n_views++];
             v->weight = 1;
             v->baseline = r->request.phases[p];
-            FAB_TRY(view_init(e, v, servers_are_alike(f), err));
+            FAB_PASS(view_init(e, v, servers_are_alike(f), err));
         }
     }
     *out = e;
     e = NULL;
-done:
-    relocate_eval_free(e);
-    return status;
+    return FAB_OK;
 }
 
 void relocate_eval_free(relocate_eval *e) {

@@ -4,7 +4,6 @@
 #include "fab/memory.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 
 #define MOST_SETS (UINT64_C(1) << 28) /* 1 GiB of roots */
 
@@ -56,9 +55,8 @@ static void join_pairs(classes *c, uint32_t n, const fab_permutations *alike, si
 
 static fab_status join_sets(const fab_scenarios *s, const fab_permutations *alike, classes *sets, classes *single,
                             fab_error *err) {
-    fab_status status = FAB_OK;
-    uint32_t *to = NULL;
-    FAB_TRY(FAB_NEW(to, s->n, err));
+    FAB_OWNED uint32_t *to = NULL;
+    FAB_PASS(FAB_NEW(to, s->n, err));
     for (uint32_t i = 0; i < s->n; i++) {
         to[i] = i;
     }
@@ -74,32 +72,27 @@ static fab_status join_sets(const fab_scenarios *s, const fab_permutations *alik
             to[alike->moved[k]] = alike->moved[k];
         }
     }
-done:
-    free(to);
-    return status;
+    return FAB_OK;
 }
 
 /* Classes by their lowest set. */
 static fab_status count_classes(fab_scenarios *s, uint64_t n_sets, classes *sets, fab_error *err) {
-    fab_status status = FAB_OK;
-    uint32_t *place = NULL; /* by root */
+    FAB_OWNED uint32_t *place = NULL; /* by root */
     uint64_t n = 0;
-    FAB_TRY(FAB_NEW(place, n_sets, err));
+    FAB_PASS(FAB_NEW(place, n_sets, err));
     for (uint64_t i = 0; i < n_sets; i++) {
         if (sets->root[i] == i) {
             place[i] = (uint32_t)n++;
         }
     }
-    FAB_TRY(FAB_NEW_ALL(n, err, s->set, s->n_equal));
+    FAB_PASS(FAB_NEW_ALL(n, err, s->set, s->n_equal));
     for (uint64_t i = 0; i < n_sets; i++) {
         const uint32_t root = classes_root(sets, (uint32_t)i);
         s->set[place[root]] = root;
         s->n_equal[place[root]]++;
     }
     s->count = n;
-done:
-    free(place);
-    return status;
+    return FAB_OK;
 }
 
 fab_status scenario_fold(fab_scenarios *s, const fab_permutations *alike, fab_error *err) {

@@ -92,20 +92,17 @@ static fab_status scenario_read_line(fab_scenarios *s, uint32_t n_columns, char 
 
 /* A name that comes back later would be counted twice. */
 static fab_status check_names(const fab_scenarios *s, const char *path, fab_error *err) {
-    fab_status status = FAB_OK;
-    const char **sorted = NULL;
-    FAB_TRY(FAB_NEW(sorted, s->count, err));
+    FAB_OWNED const char **sorted = NULL;
+    FAB_PASS(FAB_NEW(sorted, s->count, err));
     for (uint64_t i = 0; i < s->count; i++) {
         sorted[i] = s->name[i];
     }
     qsort(sorted, s->count, sizeof *sorted, fab_order_text);
     for (uint64_t i = 1; i < s->count; i++) {
-        FAB_FAIL_IF(strcmp(sorted[i], sorted[i - 1]) == 0, err, FAB_EINPUT, path,
-                    "scenario '%.60s' comes twice; its lines stand together", sorted[i]);
+        FAB_REFUSE_IF(strcmp(sorted[i], sorted[i - 1]) == 0, err, FAB_EINPUT, path,
+                      "scenario '%.60s' comes twice; its lines stand together", sorted[i]);
     }
-done:
-    free(sorted);
-    return status;
+    return FAB_OK;
 }
 
 static fab_status scenario_read_csv(const char *path, char *text, size_t length, fab_scenarios *s, fab_error *err) {
@@ -166,44 +163,37 @@ static fab_status expect(const char *path, const fab_xml_element *e, const char 
 }
 
 static fab_status read_xml(const char *path, const char *text, size_t length, fab_scenarios *s, fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_xml *xml = NULL;
+    FAB_OWNS(fab_xml_free_owned) fab_xml *xml = NULL;
     char where[FAB_XML_PLACE_SIZE];
-    FAB_TRY(fab_xml_parse(text, length, path, &xml, err));
+    FAB_PASS(fab_xml_parse(text, length, path, &xml, err));
     const fab_xml_element *root = fab_xml_root(xml);
-    FAB_TRY(expect(path, root, "scenarios", err));
-    FAB_TRY(check_attributes(path, root, "", "", err));
+    FAB_PASS(expect(path, root, "scenarios", err));
+    FAB_PASS(check_attributes(path, root, "", "", err));
     for (const fab_xml_element *e = root->first_child; e != NULL; e = e->next) {
-        FAB_TRY(expect(path, e, "scenario", err));
-        FAB_TRY(check_attributes(path, e, "name", "name", err));
+        FAB_PASS(expect(path, e, "scenario", err));
+        FAB_PASS(check_attributes(path, e, "name", "name", err));
         const fab_xml_attribute *name = fab_xml_find(e, "name");
-        FAB_TRY(scenario_begin(s, name->value, fab_xml_place(where, path, name->line, name->column), err));
+        FAB_PASS(scenario_begin(s, name->value, fab_xml_place(where, path, name->line, name->column), err));
         for (const fab_xml_element *c = e->first_child; c != NULL; c = c->next) {
-            FAB_TRY(expect(path, c, "component", err));
-            FAB_TRY(check_attributes(path, c, "name", "left", err));
+            FAB_PASS(expect(path, c, "component", err));
+            FAB_PASS(check_attributes(path, c, "name", "left", err));
             const fab_xml_attribute *left = fab_xml_find(c, "left");
             name = fab_xml_find(c, "name");
-            FAB_TRY(add_component(s, name->value, left != NULL ? left->value : NULL,
-                                  fab_xml_place(where, path, name->line, name->column), err));
+            FAB_PASS(add_component(s, name->value, left != NULL ? left->value : NULL,
+                                   fab_xml_place(where, path, name->line, name->column), err));
         }
     }
-done:
-    fab_xml_free(xml);
-    return status;
+    return FAB_OK;
 }
 
 fab_status scenario_read_file(const char *path, fab_scenarios *s, fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_str text = FAB_STR_INIT;
+    FAB_OWNS(fab_str_release) fab_str text = FAB_STR_INIT;
     s->source = SOURCE_LIST;
-    FAB_TRY(fab_read_file(path, MOST_BYTES, &text, err));
+    FAB_PASS(fab_read_file(path, MOST_BYTES, &text, err));
     const char *begin = text.data != NULL ? text.data + strspn(text.data, " \t\r\n\xef\xbb\xbf") : "";
-    FAB_TRY(begin[0] == '<'
-                ? read_xml(path, text.data, text.length, s, err)
-                : scenario_read_csv(path, text.data != NULL ? text.data : (char[]){""}, text.length, s, err));
-    FAB_FAIL_IF(s->count == 0, err, FAB_EINPUT, path, "the file has no scenario");
-    FAB_TRY(check_names(s, path, err));
-done:
-    fab_str_release(&text);
-    return status;
+    FAB_PASS(begin[0] == '<'
+                 ? read_xml(path, text.data, text.length, s, err)
+                 : scenario_read_csv(path, text.data != NULL ? text.data : (char[]){""}, text.length, s, err));
+    FAB_REFUSE_IF(s->count == 0, err, FAB_EINPUT, path, "the file has no scenario");
+    return check_names(s, path, err);
 }

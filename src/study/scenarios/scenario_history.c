@@ -6,7 +6,6 @@
 #include "fab/rng.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 static const fab_component_kind KINDS[FAB_FAILURE_N] = {FAB_COMPONENT_LINK, FAB_COMPONENT_SWITCH, FAB_COMPONENT_NIC,
                                                         FAB_COMPONENT_GPU,  FAB_COMPONENT_SERVER, FAB_COMPONENT_GPU,

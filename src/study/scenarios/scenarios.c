@@ -284,31 +284,28 @@ static fab_status scenarios_find_links(fab_scenarios *s, fab_error *err) {
 
 fab_status fab_scenarios_new(const char *text, const fab_fabric *fabric, const fab_floor *floor,
                              const fab_failure_rates *rates, uint64_t seed, fab_scenarios **out, fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_scenarios *s = NULL;
+    FAB_OWNS(fab_scenarios_free_owned) fab_scenarios *s = NULL;
     char rest[96] = "";
     const char *colon = strchr(text, ':');
     size_t n = colon != NULL ? (size_t)(colon - text) : strlen(text);
-    FAB_TRY(FAB_NEW(s, 1, err));
+    FAB_PASS(FAB_NEW(s, 1, err));
     s->fabric = fabric;
     s->seed = seed;
     s->rates = rates != NULL ? *rates : fab_failure_rates_default();
     s->racks = fab_floor_racks(floor);
-    FAB_TRY(scenarios_find_links(s, err));
+    FAB_PASS(scenarios_find_links(s, err));
     if (n == 4 && colon != NULL && strncmp(text, "file", 4) == 0) {
-        FAB_TRY(scenario_read_file(colon + 1, s, err));
+        FAB_PASS(scenario_read_file(colon + 1, s, err));
     } else if (scenario_is_event(text, n)) {
-        FAB_TRY(scenario_make_events(text, n, floor, s, err));
+        FAB_PASS(scenario_make_events(text, n, floor, s, err));
     } else {
         int length = snprintf(rest, sizeof rest, "%s", colon != NULL ? colon + 1 : "");
-        FAB_FAIL_IF(length < 0 || (size_t)length >= sizeof rest, err, FAB_EINPUT, "--scenarios",
-                    "'%.40s...' is too long", text);
-        FAB_TRY(n == 4 && strncmp(text, "time", 4) == 0 ? read_histories(rest, s, err)
-                                                        : read_sets(text, n, rest, s, err));
+        FAB_REFUSE_IF(length < 0 || (size_t)length >= sizeof rest, err, FAB_EINPUT, "--scenarios",
+                      "'%.40s...' is too long", text);
+        FAB_PASS(n == 4 && strncmp(text, "time", 4) == 0 ? read_histories(rest, s, err)
+                                                         : read_sets(text, n, rest, s, err));
     }
     *out = s;
     s = NULL;
-done:
-    fab_scenarios_free(s);
-    return status;
+    return FAB_OK;
 }

@@ -156,27 +156,24 @@ static fab_status start_variants(fab_summariser *s, fab_error *err) {
 }
 
 fab_status fab_summariser_new(const fab_summary_request *request, fab_summariser **out, fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_summariser *s = NULL;
-    FAB_TRY(summarise_check_request(request, err));
-    FAB_TRY(FAB_NEW(s, 1, err));
+    FAB_OWNS(fab_summariser_free_owned) fab_summariser *s = NULL;
+    FAB_PASS(summarise_check_request(request, err));
+    FAB_PASS(FAB_NEW(s, 1, err));
     s->request = *request;
     s->n_variants = request->n_engines * request->n_policies;
     s->is_single = true;
-    FAB_TRY(FAB_NEW(s->impact, s->n_variants, err));
-    FAB_TRY(start_variants(s, err));
-    FAB_TRY(summary_take_components(s, err));
+    FAB_PASS(FAB_NEW(s->impact, s->n_variants, err));
+    FAB_PASS(start_variants(s, err));
+    FAB_PASS(summary_take_components(s, err));
     if (request->equal != NULL) {
-        FAB_TRY(FAB_NEW(s->alike, request->n_components, err));
+        FAB_PASS(FAB_NEW(s->alike, request->n_components, err));
         for (size_t i = 0; i < request->n_components; i++) {
             s->alike[request->equal[i]]++;
         }
     }
     *out = s;
     s = NULL;
-done:
-    fab_summariser_free(s);
-    return status;
+    return FAB_OK;
 }
 
 void fab_summariser_free(fab_summariser *s) {
@@ -485,10 +482,9 @@ static void write_criterion(const fab_summariser *s, fab_study_summary *out) {
 }
 
 fab_status fab_summariser_finish(fab_summariser *s, fab_study_summary **out, fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_study_summary *summary = NULL;
-    FAB_TRY(FAB_NEW(summary, 1, err));
-    FAB_TRY(FAB_NEW(summary->variants, s->n_variants, err));
+    FAB_OWNS(fab_study_summary_free_owned) fab_study_summary *summary = NULL;
+    FAB_PASS(FAB_NEW(summary, 1, err));
+    FAB_PASS(FAB_NEW(summary->variants, s->n_variants, err));
     summary->n_variants = s->n_variants;
     summary->n_policies = s->request.n_policies;
     for (uint64_t i = 0; i < s->request.n_scenarios && s->request.n_equal != NULL; i++) {
@@ -508,17 +504,17 @@ fab_status fab_summariser_finish(fab_summariser *s, fab_study_summary **out, fab
     summary->has_homing = s->n_access > 0 && summary_homing(s->request.fabric, &summary->homing);
     write_criterion(s, summary);
     for (size_t i = 0; i < s->n_variants; i++) {
-        FAB_TRY(finish_figures(s, &s->variants[i], err));
+        FAB_PASS(finish_figures(s, &s->variants[i], err));
         summary->variants[i] = s->variants[i].out;
         summary_find_causes(&s->variants[i].causes, &summary->variants[i]);
-        FAB_TRY(summary_credit(s, i, err));
+        FAB_PASS(summary_credit(s, i, err));
         summary->variants[i].n_interactions = s->sets.n_interactions;
         summary->variants[i].worst_interaction = s->sets.worst_interaction;
         summary->variants[i].n_undecided = s->sets.n_undecided;
         summary->variants[i].is_whole = s->sets.is_whole;
-        FAB_TRY(summary_rank(s, i, &summary->variants[i], err));
-        FAB_TRY(summary_cases(s, i, &summary->variants[i], err));
-        FAB_TRY(summary_rollouts(s, i, &summary->variants[i], err));
+        FAB_PASS(summary_rank(s, i, &summary->variants[i], err));
+        FAB_PASS(summary_cases(s, i, &summary->variants[i], err));
+        FAB_PASS(summary_rollouts(s, i, &summary->variants[i], err));
     }
     compare_variants(s, summary);
     for (size_t k = 0; k < summary->variants[0].n_classes; k++) { /* every variant has the same */
@@ -537,7 +533,5 @@ fab_status fab_summariser_finish(fab_summariser *s, fab_study_summary **out, fab
     }
     *out = summary;
     summary = NULL;
-done:
-    fab_study_summary_free(summary);
-    return status;
+    return FAB_OK;
 }

@@ -7,7 +7,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 static void name_class(const fab_fabric *f, const fab_component *c, char *out, size_t size) {

@@ -67,12 +67,11 @@ static bool is_due_to(const fab_summariser *s, const double *ceiling, const uint
 }
 
 static fab_status find_ceilings(fab_summariser *s, size_t variant, double *ceiling, fab_error *err) {
-    fab_status status = FAB_OK;
     set_list *l = &s->sets;
-    uint64_t *n_sets = NULL; /* in which the part fails */
-    uint64_t *n_below = NULL;
-    FAB_TRY(FAB_GROW(l->ranked, l->ranked_capacity, l->n + 1, err));
-    FAB_TRY(FAB_NEW_ALL(s->table.n, err, n_sets, n_below));
+    FAB_OWNED uint64_t *n_sets = NULL; /* in which the part fails */
+    FAB_OWNED uint64_t *n_below = NULL;
+    FAB_PASS(FAB_GROW(l->ranked, l->ranked_capacity, l->n + 1, err));
+    FAB_PASS(FAB_NEW_ALL(s->table.n, err, n_sets, n_below));
     for (size_t i = 0; i < s->table.n; i++) {
         ceiling[i] = 1;
     }
@@ -103,9 +102,7 @@ static fab_status find_ceilings(fab_summariser *s, size_t variant, double *ceili
         const uint64_t before = i > 0 ? l->ranked[i - 1].n : 0;
         l->ranked[i].n = before + summary_weight(s, l->scenario[l->ranked[i].n]);
     }
-done:
-    FAB_FREE_ALL(n_sets, n_below);
-    return status;
+    return FAB_OK;
 }
 
 static fab_status add_interaction(fab_summariser *s, const double *ceiling, size_t set, double impact, fab_error *err) {
@@ -145,21 +142,20 @@ static void count_undecided(fab_summariser *s, const double *ceiling) {
 }
 
 fab_status summary_credit(fab_summariser *s, size_t variant, fab_error *err) {
-    fab_status status = FAB_OK;
     set_list *l = &s->sets;
     component_table *t = &s->table;
-    double *ceiling = NULL;
+    FAB_OWNED double *ceiling = NULL;
     l->n_interactions = 0;
     l->n_entries = 0;
     if (s->is_single || s->request.span_s > 0) {
         return FAB_OK;
     }
-    FAB_TRY(FAB_NEW(ceiling, t->n, err));
-    FAB_TRY(l->part != NULL ? FAB_OK : FAB_NEW(l->part, t->n, err));
-    FAB_TRY(l->class != NULL ? FAB_OK : FAB_NEW(l->class, CLASSES_MOST, err));
+    FAB_PASS(FAB_NEW(ceiling, t->n, err));
+    FAB_PASS(l->part != NULL ? FAB_OK : FAB_NEW(l->part, t->n, err));
+    FAB_PASS(l->class != NULL ? FAB_OK : FAB_NEW(l->class, CLASSES_MOST, err));
     memset(l->part, 0, t->n * sizeof *l->part);
     memset(l->class, 0, CLASSES_MOST * sizeof *l->class);
-    FAB_TRY(find_ceilings(s, variant, ceiling, err));
+    FAB_PASS(find_ceilings(s, variant, ceiling, err));
     l->is_whole = s->request.is_enumerated && s->n_looked_at == s->request.n_scenarios;
     for (size_t k = 0; k < l->n; k++) {
         double impact = l->impact[k * s->n_variants + variant];
@@ -180,13 +176,11 @@ fab_status summary_credit(fab_summariser *s, size_t variant, fab_error *err) {
                 class->n_costing = class->n_known; /* few of a class may cost something */
             }
         }
-        FAB_TRY(add_interaction(s, ceiling, k, impact, err));
+        FAB_PASS(add_interaction(s, ceiling, k, impact, err));
     }
     sort_interactions(l);
     count_undecided(s, ceiling);
-done:
-    free(ceiling);
-    return status;
+    return FAB_OK;
 }
 
 /* How many of a list have less than half the impact. */

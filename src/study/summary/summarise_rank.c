@@ -6,7 +6,6 @@
 #include "fab/order.h"
 #include "fab/str.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -252,39 +251,35 @@ static void rank_describe(const fab_summariser *s, size_t variant, const named *
  * them get one. *out_end is the place behind all that tie. */
 static fab_status rank_next(const fab_summariser *s, size_t variant, const ranked *list, size_t n, size_t first,
                             fab_critical **out, size_t *out_n, size_t *out_end, fab_error *err) {
-    fab_status status = FAB_OK;
-    named *names = NULL;
+    FAB_OWNED named *names = NULL;
     size_t most = n - first < s->request.top ? n - first : s->request.top;
     size_t end = first + most;
     while (end < n && list[end].impact == list[end - 1].impact) {
         end++;
     }
-    FAB_TRY(FAB_NEW(names, end - first, err));
+    FAB_PASS(FAB_NEW(names, end - first, err));
     for (size_t i = first; i < end; i++) {
         names[i - first].of = list[i];
         (void)fab_component_name(s->request.fabric, &s->table.component[list[i].component], names[i - first].name);
     }
     qsort(names, end - first, sizeof *names, by_impact_and_name);
-    FAB_TRY(FAB_NEW(*out, most, err));
+    FAB_PASS(FAB_NEW(*out, most, err));
     for (size_t i = 0; i < most; i++) {
         rank_describe(s, variant, &names[i], &(*out)[i]);
     }
     *out_n = most;
     *out_end = end;
-done:
-    free(names);
-    return status;
+    return FAB_OK;
 }
 
 /* The components with the highest impact, all or links alone; of sets and histories those that are clear. */
 static fab_status rank_components(const fab_summariser *s, size_t variant, bool links, fab_ranking *out,
                                   fab_error *err) {
-    fab_status status = FAB_OK;
     const component_table *t = &s->table;
-    ranked *list = NULL;
+    FAB_OWNED ranked *list = NULL;
     size_t n = 0;
     size_t end = 0;
-    FAB_TRY(FAB_NEW(list, t->n, err));
+    FAB_PASS(FAB_NEW(list, t->n, err));
     for (uint32_t i = 0; i < t->n; i++) {
         const record *r = summary_record_of(s, variant, i);
         double impact = summary_mean_impact(r);
@@ -294,16 +289,14 @@ static fab_status rank_components(const fab_summariser *s, size_t variant, bool 
         }
     }
     qsort(list, n, sizeof *list, by_impact);
-    FAB_TRY(rank_next(s, variant, list, n, 0, &out->list, &out->n, &end, err));
+    FAB_PASS(rank_next(s, variant, list, n, 0, &out->list, &out->n, &end, err));
     if (end > out->n) {
         for (size_t i = 0; i < end; i++) {
             out->n_tied += list[i].impact == list[end - 1].impact;
         }
-        FAB_TRY(rank_next(s, variant, list, n, end, &out->next, &out->n_next, &end, err));
+        FAB_PASS(rank_next(s, variant, list, n, end, &out->next, &out->n_next, &end, err));
     }
-done:
-    free(list);
-    return status;
+    return FAB_OK;
 }
 
 /* --- for graphs --------------------------------------------------------------------------------------------------- */

@@ -20,14 +20,13 @@ static int by_lost(const void *a, const void *b) {
 }
 
 fab_status summary_rollouts(const fab_summariser *s, size_t variant, fab_study_variant *out, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_summary_request *r = &s->request;
     const set_list *l = &s->sets;
-    uint32_t *n_seen = NULL;
+    FAB_OWNED uint32_t *n_seen = NULL;
     if (r->n_ways == 0) {
         return FAB_OK;
     }
-    FAB_TRY(FAB_NEW_ALL(r->n_ways, err, n_seen, out->rollouts));
+    FAB_PASS(FAB_NEW_ALL(r->n_ways, err, n_seen, out->rollouts));
     out->n_rollouts = r->n_ways;
     for (size_t w = 0; w < r->n_ways; w++) {
         const fab_rollout_way *way = &r->ways[w];
@@ -47,7 +46,5 @@ fab_status summary_rollouts(const fab_summariser *s, size_t variant, fab_study_v
         out->rollouts[w].lost = n_seen[w] == r->ways[w].n_steps ? out->rollouts[w].lost : NAN;
     }
     qsort(out->rollouts, r->n_ways, sizeof *out->rollouts, by_lost);
-done:
-    free(n_seen);
-    return status;
+    return FAB_OK;
 }

@@ -269,29 +269,26 @@ static fab_status vertex_of(const scene_graph *g, const fab_component *c, uint32
 
 /* Of permutations of vertices what they do to parts. */
 static fab_status keep_parts(const scene_graph *g, const fab_permutations *all, fab_permutations *out, fab_error *err) {
-    fab_status status = FAB_OK;
     const symmetry_request *r = g->request;
-    uint32_t *part_of = NULL; /* by vertex; FAB_NONE */
-    FAB_TRY(FAB_NEW(part_of, g->n_vertices, err));
+    FAB_OWNED uint32_t *part_of = NULL; /* by vertex; FAB_NONE */
+    FAB_PASS(FAB_NEW(part_of, g->n_vertices, err));
     memset(part_of, 0xff, g->n_vertices * sizeof *part_of);
     for (uint32_t i = 0; i < r->n; i++) {
         uint32_t vertex = 0;
-        FAB_TRY(vertex_of(g, &r->part[i], &vertex, err));
+        FAB_PASS(vertex_of(g, &r->part[i], &vertex, err));
         part_of[vertex] = i;
     }
     for (size_t p = 0; p < all->n; p++) {
         bool is_new = true;
         for (size_t k = all->first[p]; k < all->first[p + 1]; k++) {
             if (part_of[all->moved[k]] != FAB_NONE && part_of[all->to[k]] != FAB_NONE) {
-                FAB_TRY(is_new ? fab_permutation_begin(out, err) : FAB_OK);
-                FAB_TRY(fab_permutation_add(out, part_of[all->moved[k]], part_of[all->to[k]], err));
+                FAB_PASS(is_new ? fab_permutation_begin(out, err) : FAB_OK);
+                FAB_PASS(fab_permutation_add(out, part_of[all->moved[k]], part_of[all->to[k]], err));
                 is_new = false;
             }
         }
     }
-done:
-    free(part_of);
-    return status;
+    return FAB_OK;
 }
 
 fab_status symmetry_of_graph(const symmetry_request *r, fab_permutations *out, fab_error *err) {

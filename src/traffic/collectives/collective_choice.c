@@ -6,7 +6,6 @@
 #include "fab/str.h"
 #include "fab/units.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
@@ -134,23 +133,20 @@ static fab_nccl_case case_of(const fab_collective_set *set, const fab_layout *la
 
 fab_status fab_collective_add_nccl(const fab_collective_set *set, fab_traffic *traffic, char *out_note,
                                    size_t note_size, fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_layout layout = {.slot = NULL};
+    FAB_OWNS(fab_layout_release) fab_layout layout = {.slot = NULL};
     fab_nccl_algorithm algorithm = FAB_NCCL_RING;
     fab_nccl_protocol protocol = FAB_NCCL_SIMPLE;
     char size[40];
     const double bytes = set->bytes[0] / (double)set->executions;
-    FAB_TRY(fab_nccl_check_gpu(set->library, set->where, err));
-    FAB_TRY(fab_layout_init(&layout, set->fabric, set->r, err));
+    FAB_PASS(fab_nccl_check_gpu(set->library, set->where, err));
+    FAB_PASS(fab_layout_init(&layout, set->fabric, set->r, err));
     fab_layout_set(&layout, set->members, set->r);
     const fab_nccl_case c = case_of(set, &layout);
-    FAB_FAIL_IF(!fab_nccl_choose(&c, FAB_NCCL_AS_NCCL, FAB_NCCL_N_ALGORITHMS, fmax(bytes, 1), &algorithm, &protocol),
-                err, FAB_EUNSUPPORTED, set->where, "NCCL has no %s", fab_operation_name(set->operation));
+    FAB_REFUSE_IF(!fab_nccl_choose(&c, FAB_NCCL_AS_NCCL, FAB_NCCL_N_ALGORITHMS, fmax(bytes, 1), &algorithm, &protocol),
+                  err, FAB_EUNSUPPORTED, set->where, "NCCL has no %s", fab_operation_name(set->operation));
     const char *name = name_of(&c, algorithm, layout.domain.k > 1 && layout.domain.n_groups > 1 && layout.aligned);
-    FAB_TRY(fab_collective_add(set, fab_algorithm_find(set->operation, name), traffic, err));
+    FAB_PASS(fab_collective_add(set, fab_algorithm_find(set->operation, name), traffic, err));
     (void)snprintf(out_note, note_size, "nccl takes %s (%s) for %s", name, fab_nccl_protocols[protocol],
                    fab_quantity_format(size, bytes, FAB_UNIT_BYTES));
-done:
-    fab_layout_release(&layout);
-    return status;
+    return FAB_OK;
 }

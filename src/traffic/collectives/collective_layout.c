@@ -13,19 +13,16 @@ void fab_layout_release(fab_layout *layout) {
 }
 
 fab_status fab_layout_init(fab_layout *layout, const fab_fabric *fabric, uint32_t n_most, fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_layout made = {.fabric = fabric, .n_most = n_most};
+    FAB_OWNS(fab_layout_release) fab_layout made = {.fabric = fabric, .n_most = n_most};
     uint32_t n_slots = fab_n_gpus(fabric) / fabric->gpus_per_domain + 1;
-    FAB_TRY(FAB_NEW(made.slot, n_slots, err));
-    FAB_TRY(FAB_NEW_ALL(n_most, err, made.count, made.order, made.unit.ranks, made.domain.ranks));
+    FAB_PASS(FAB_NEW(made.slot, n_slots, err));
+    FAB_PASS(FAB_NEW_ALL(n_most, err, made.count, made.order, made.unit.ranks, made.domain.ranks));
     for (uint32_t i = 0; i < n_slots; i++) {
         made.slot[i] = FAB_NONE;
     }
     *layout = made;
     made = (fab_layout){.slot = NULL};
-done:
-    fab_layout_release(&made);
-    return status;
+    return FAB_OK;
 }
 
 static void group(fab_layout *layout, const uint32_t *members, uint32_t n, uint32_t size, fab_grouping *out) {

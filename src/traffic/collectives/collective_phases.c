@@ -9,7 +9,6 @@
 #include "fab/str.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 
 typedef struct record {
     uint32_t part, from, to; /* ranks */
@@ -258,10 +257,9 @@ static fab_status check_set(const fab_collective_set *set, const fab_algorithm *
 
 fab_status fab_collective_list(const fab_collective_set *set, const fab_algorithm **out, size_t *out_n,
                                char *out_excluded, size_t excluded_size, fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_layout layout = {.slot = NULL};
+    FAB_OWNS(fab_layout_release) fab_layout layout = {.slot = NULL};
     size_t n = 0;
-    FAB_TRY(fab_layout_init(&layout, set->fabric, set->r, err));
+    FAB_PASS(fab_layout_init(&layout, set->fabric, set->r, err));
     layout.library = set->library;
     out_excluded[0] = '\0';
     for (const fab_algorithm *a = fab_algorithms; a->name != NULL; a++) {
@@ -273,15 +271,13 @@ fab_status fab_collective_list(const fab_collective_set *set, const fab_algorith
         if (one == FAB_OK) {
             out[n++] = a;
         } else if (one != FAB_EINPUT && one != FAB_EUNSUPPORTED) {
-            FAB_FAIL(err, one, why.where, "%s", why.text);
+            return fab_fail(err, one, why.where, "%s", why.text);
         } else {
             fab_append(out_excluded, excluded_size, "%s%s", out_excluded[0] != '\0' ? ", " : "", a->name);
         }
     }
     *out_n = n;
-done:
-    fab_layout_release(&layout);
-    return status;
+    return FAB_OK;
 }
 
 fab_status fab_collective_try(const fab_collective_set *set, const fab_algorithm *algorithm, fab_traffic *traffic,

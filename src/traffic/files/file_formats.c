@@ -36,20 +36,17 @@ typedef struct folder {
 
 /* A file: a flight recorder's dump by itself, all others one behind the other. */
 static fab_status read_one(void *context, const char *path, fab_error *err) {
-    fab_status status = FAB_OK;
     fab_str *out = ((folder *)context)->text;
-    fab_str one = FAB_STR_INIT;
-    FAB_TRY(fab_read_file(path, MAX_FILE_BYTES - out->length, &one, err));
+    FAB_OWNS(fab_str_release) fab_str one = FAB_STR_INIT;
+    FAB_PASS(fab_read_file(path, MAX_FILE_BYTES - out->length, &one, err));
     if (fab_flight_is_dump(&one)) {
-        FAB_TRY(fab_flight_add(((folder *)context)->flight, path, &one, err));
+        FAB_PASS(fab_flight_add(((folder *)context)->flight, path, &one, err));
     } else {
         fab_str_append(out, one.data != NULL ? one.data : "", one.length);
         fab_str_add(out, "\n");
-        FAB_TRY(fab_str_status(out, err));
+        FAB_PASS(fab_str_status(out, err));
     }
-done:
-    fab_str_release(&one);
-    return status;
+    return FAB_OK;
 }
 
 #define ROWS ",rows="
@@ -74,25 +71,24 @@ static fab_status cut_rows(char *path, bool *out_by_servers, fab_error *err) {
 }
 
 fab_status fab_traffic_read(const char *given, const fab_fabric *fabric, fab_traffic *traffic, fab_error *err) {
-    fab_status status = FAB_OK;
     bool by_servers = false;
-    char *path = NULL;
-    fab_text text = {.path = NULL};
+    FAB_OWNED char *path = NULL;
+    FAB_OWNS(fab_text_release) fab_text text = {.path = NULL};
     const fab_traffic_format *format = NULL;
-    fab_flight flight = {.n_ranks = 0};
+    FAB_OWNS(fab_flight_release) fab_flight flight = {.n_ranks = 0};
     path = fab_strdup(given, err);
-    FAB_TRY(path != NULL ? cut_rows(path, &by_servers, err) : FAB_ENOMEM);
+    FAB_PASS(path != NULL ? cut_rows(path, &by_servers, err) : FAB_ENOMEM);
     text.path = path;
     if (path[0] == '\0') {
-        FAB_FAIL(err, FAB_EINPUT, NULL, "traffic 'file:' names no file; write file:PATH");
+        return fab_fail(err, FAB_EINPUT, NULL, "traffic 'file:' names no file; write file:PATH");
     }
     if (fab_is_folder(path)) {
         folder all = {&text.file, &flight};
-        FAB_TRY(fab_folder_each(path, &(fab_folder_visit){.read = read_one, .context = &all, .most_depth = 1}, err));
+        FAB_PASS(fab_folder_each(path, &(fab_folder_visit){.read = read_one, .context = &all, .most_depth = 1}, err));
     } else {
-        FAB_TRY(fab_read_file(path, MAX_FILE_BYTES, &text.file, err));
+        FAB_PASS(fab_read_file(path, MAX_FILE_BYTES, &text.file, err));
         if (fab_flight_is_dump(&text.file)) {
-            FAB_TRY(fab_flight_add(&flight, path, &text.file, err));
+            FAB_PASS(fab_flight_add(&flight, path, &text.file, err));
             fab_str_release(&text.file);
         }
     }
@@ -101,24 +97,19 @@ fab_status fab_traffic_read(const char *given, const fab_fabric *fabric, fab_tra
         format = FORMATS[i]->recognise(&text) ? FORMATS[i] : NULL;
     }
     if (by_servers && (flight.n_ranks > 0 || format != NULL)) {
-        FAB_FAIL(err, FAB_EINPUT, path, "rows=servers is of matrices alone, and this file is none");
+        return fab_fail(err, FAB_EINPUT, path, "rows=servers is of matrices alone, and this file is none");
     }
     if (flight.n_ranks > 0) {
         fab_text_rewind(&text);
-        FAB_TRY(text.file.length > 0 ? fab_text_check(&text, err) : FAB_OK);
-        FAB_TRY(fab_flight_traffic(&flight, &text, fabric, traffic, err));
-        goto done;
+        FAB_PASS(text.file.length > 0 ? fab_text_check(&text, err) : FAB_OK);
+        FAB_PASS(fab_flight_traffic(&flight, &text, fabric, traffic, err));
+        return FAB_OK;
     }
     if (format == NULL) {
-        FAB_TRY(fab_matrix_read(path, &text.file, fabric, by_servers, traffic, err));
-        goto done;
+        FAB_PASS(fab_matrix_read(path, &text.file, fabric, by_servers, traffic, err));
+        return FAB_OK;
     }
     fab_text_rewind(&text);
-    FAB_TRY(fab_text_check(&text, err));
-    FAB_TRY(format->read(&text, fabric, traffic, err));
-done:
-    fab_flight_release(&flight);
-    fab_text_release(&text);
-    free(path);
-    return status;
+    FAB_PASS(fab_text_check(&text, err));
+    return format->read(&text, fabric, traffic, err);
 }

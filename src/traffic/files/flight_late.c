@@ -157,12 +157,11 @@ static fab_status find_stuck(late_reader *r, const fab_flight_entry *e, size_t n
 /* --- all of it ---------------------------------------------------------------------------------------------------- */
 
 static fab_status each_collective(late_reader *r, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_flight *f = r->flight;
-    uint8_t *waits = NULL;
-    uint8_t *has_dump = NULL;
-    uint8_t *is_in = NULL;
-    FAB_TRY(FAB_NEW_ALL(r->ranks->n, err, waits, has_dump, is_in));
+    FAB_OWNED uint8_t *waits = NULL;
+    FAB_OWNED uint8_t *has_dump = NULL;
+    FAB_OWNED uint8_t *is_in = NULL;
+    FAB_PASS(FAB_NEW_ALL(r->ranks->n, err, waits, has_dump, is_in));
     for (size_t i = 0; i < f->n_ranks; i++) {
         has_dump[f->ranks[i]] = 1;
     }
@@ -176,12 +175,10 @@ static fab_status each_collective(late_reader *r, fab_error *err) {
              f->entries[behind].is_peer_to_peer == e->is_peer_to_peer && f->entries[behind].sequence == e->sequence;
              behind++) {
         }
-        FAB_TRY(compare_entries(r, e, behind - first, err));
-        FAB_TRY(find_stuck(r, e, behind - first, waits, has_dump, is_in, err));
+        FAB_PASS(compare_entries(r, e, behind - first, err));
+        FAB_PASS(find_stuck(r, e, behind - first, waits, has_dump, is_in, err));
     }
-done:
-    FAB_FREE_ALL(waits, has_dump, is_in);
-    return status;
+    return FAB_OK;
 }
 
 fab_status fab_flight_find_late(fab_flight *flight, const fab_fabric *fabric, fab_ranks *ranks, fab_error *err) {

@@ -63,14 +63,13 @@ static void write_all(const fab_phase *phase, uint32_t n_gpus, fab_matrix_format
 
 static fab_status write_listed(const fab_phase *phase, uint32_t n_gpus, fab_matrix_format format, FILE *out,
                                fab_error *err) {
-    fab_status status = FAB_OK;
-    uint32_t *first = NULL;
-    uint32_t *by_dst = NULL;
-    uint32_t *order = NULL;
+    FAB_OWNED uint32_t *first = NULL;
+    FAB_OWNED uint32_t *by_dst = NULL;
+    FAB_OWNED uint32_t *order = NULL;
     uint32_t n_pairs = 0;
     uint64_t bytes = 0;
-    FAB_TRY(FAB_NEW(first, (size_t)n_gpus + 1, err));
-    FAB_TRY(FAB_NEW_ALL(phase->n_flows, err, by_dst, order));
+    FAB_PASS(FAB_NEW(first, (size_t)n_gpus + 1, err));
+    FAB_PASS(FAB_NEW_ALL(phase->n_flows, err, by_dst, order));
     sort_by(phase->dst, n_gpus, NULL, (uint32_t)phase->n_flows, first, by_dst);
     sort_by(phase->src, n_gpus, by_dst, (uint32_t)phase->n_flows, first, order);
     for (uint32_t i = 0; i < phase->n_flows; n_pairs++) {
@@ -82,9 +81,7 @@ static fab_status write_listed(const fab_phase *phase, uint32_t n_gpus, fab_matr
         i = pair_end(phase, order, i, &bytes);
         write_entry(phase->src[flow], phase->dst[flow], bytes, format, out);
     }
-done:
-    FAB_FREE_ALL(first, by_dst, order);
-    return status;
+    return FAB_OK;
 }
 
 /* The highest GPU that the phase names: 0 if it has no flow. */

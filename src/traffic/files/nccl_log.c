@@ -360,9 +360,8 @@ static fab_status find_communicators(fab_nccl_log *r, fab_error *err) {
 }
 
 static fab_status check_devices(fab_nccl_log *r, fab_error *err) {
-    fab_status status = FAB_OK;
-    uint32_t *rank_on = NULL; /* [gpus]: rank + 1 */
-    FAB_TRY(FAB_NEW(rank_on, fab_n_gpus(r->f), err));
+    FAB_OWNED uint32_t *rank_on = NULL; /* [gpus]: rank + 1 */
+    FAB_PASS(FAB_NEW(rank_on, fab_n_gpus(r->f), err));
     for (size_t c = 0; c < r->n_comms; c++) {
         fab_nccl_comm *comm = &r->comms[c];
         const fab_nccl_member *m = &r->members[comm->first];
@@ -371,12 +370,11 @@ static fab_status check_devices(fab_nccl_log *r, fab_error *err) {
             uint32_t server = m[i].gpu / r->f->gpus_per_server;
             if (rank_on[m[i].gpu] != 0) {
                 r->in->line = m[i].by.line;
-                status = fab_text_fail(r->in, err,
-                                       "ranks %" PRIu32 " and %" PRIu32
-                                       " would be on one GPU: without nvmlDev, cudaDev must be "
-                                       "the number among all GPUs of the host",
-                                       rank_on[m[i].gpu] - 1, i);
-                goto done;
+                return fab_text_fail(r->in, err,
+                                     "ranks %" PRIu32 " and %" PRIu32
+                                     " would be on one GPU: without nvmlDev, cudaDev must be "
+                                     "the number among all GPUs of the host",
+                                     rank_on[m[i].gpu] - 1, i);
             }
             rank_on[m[i].gpu] = i + 1;
             comm->n_servers += server != last ? 1 : 0;
@@ -386,16 +384,13 @@ static fab_status check_devices(fab_nccl_log *r, fab_error *err) {
             rank_on[m[i].gpu] = 0;
         }
     }
-done:
-    free(rank_on);
-    return status;
+    return FAB_OK;
 }
 
 /* Of a note the communicator that its thread completes next; where there is one in all, that. */
 static fab_status assign_notes(fab_nccl_log *r, fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_nccl_note *ends = NULL; /* the completions, as notes that are only a place */
-    FAB_TRY(FAB_NEW(ends, r->n_members, err));
+    FAB_OWNED fab_nccl_note *ends = NULL; /* the completions, as notes that are only a place */
+    FAB_PASS(FAB_NEW(ends, r->n_members, err));
     for (size_t i = 0; i < r->n_members; i++) {
         ends[i] = (fab_nccl_note){.by = r->members[i].by, .comm = r->members[i].comm};
     }
@@ -410,9 +405,7 @@ static fab_status assign_notes(fab_nccl_log *r, fab_error *err) {
         bool is_same = e < r->n_members && by_host(&ends[e].by, &n->by) == 0 && ends[e].by.tid == n->by.tid;
         n->comm = is_same ? ends[e].comm : r->n_comms == 1 ? 0 : FAB_NONE;
     }
-done:
-    free(ends);
-    return status;
+    return FAB_OK;
 }
 
 int fab_nccl_by_process(const fab_nccl_thread *a, const fab_nccl_thread *b) {

@@ -91,11 +91,10 @@ static int kind_order(const void *x, const void *y) {
 
 /* Collectives as the lowest rank of a group has them, sends as each has them; equal ones together. */
 static fab_status flight_list_kinds(flight_reader *r, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_flight *f = r->flight;
-    uint32_t *teller = NULL; /* [groups] */
+    FAB_OWNED uint32_t *teller = NULL; /* [groups] */
     size_t n = 0;
-    FAB_TRY(FAB_NEW(teller, f->n_groups, err));
+    FAB_PASS(FAB_NEW(teller, f->n_groups, err));
     memset(teller, 0xff, f->n_groups * sizeof *teller);
     for (size_t i = 0; i < f->n_entries; i++) {
         const fab_flight_entry *e = &f->entries[i];
@@ -115,7 +114,7 @@ static fab_status flight_list_kinds(flight_reader *r, fab_error *err) {
             continue;
         }
         made.bytes = e->bytes;
-        FAB_TRY(FAB_GROW(r->kinds, r->kind_capacity, r->n_kinds + 1, err));
+        FAB_PASS(FAB_GROW(r->kinds, r->kind_capacity, r->n_kinds + 1, err));
         r->kinds[r->n_kinds++] = made;
     }
     FAB_SORT(r->kinds, r->n_kinds, kind_order);
@@ -128,9 +127,7 @@ static fab_status flight_list_kinds(flight_reader *r, fab_error *err) {
         }
     }
     r->n_kinds = n;
-done:
-    free(teller);
-    return status;
+    return FAB_OK;
 }
 
 static bool goes_with(const flight_reader *r, const flight_kind *a, const flight_kind *b) {
@@ -157,11 +154,10 @@ static void name_phase(const flight_reader *r, const flight_kind *kind, char *ou
 
 /* All groups of the kind at `first` that have its name and size, in one phase. */
 static fab_status put_collective(flight_reader *r, size_t first, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_flight *f = r->flight;
     uint32_t n = f->groups[r->kinds[first].group].n;
-    uint32_t *members = NULL;
-    double *bytes = NULL;
+    FAB_OWNED uint32_t *members = NULL;
+    FAB_OWNED double *bytes = NULL;
     char name[FAB_NAME_SIZE];
     fab_collective_set set = {.where = "flight recorders",
                               .fabric = r->f,
@@ -171,8 +167,8 @@ static fab_status put_collective(flight_reader *r, size_t first, fab_error *err)
     for (size_t i = first; i < r->n_kinds; i++) {
         set.n_comms += goes_with(r, &r->kinds[first], &r->kinds[i]);
     }
-    FAB_TRY(FAB_NEW(members, (size_t)n * set.n_comms, err));
-    FAB_TRY(FAB_NEW(bytes, set.n_comms, err));
+    FAB_PASS(FAB_NEW(members, (size_t)n * set.n_comms, err));
+    FAB_PASS(FAB_NEW(bytes, set.n_comms, err));
     uint32_t comm = 0;
     for (size_t i = first; i < r->n_kinds; i++) {
         const flight_kind *k = &r->kinds[i];
@@ -189,11 +185,8 @@ static fab_status put_collective(flight_reader *r, size_t first, fab_error *err)
     name_phase(r, &r->kinds[first], name);
     set.members = members;
     set.bytes = bytes;
-    FAB_TRY(fab_collective_add(
-        &set, fab_algorithm_find(set.operation, set.operation == FAB_ALL_TO_ALL ? "mesh" : "ring"), r->traffic, err));
-done:
-    FAB_FREE_ALL(members, bytes);
-    return status;
+    return fab_collective_add(
+        &set, fab_algorithm_find(set.operation, set.operation == FAB_ALL_TO_ALL ? "mesh" : "ring"), r->traffic, err);
 }
 
 static fab_status put_sends(flight_reader *r, fab_error *err) {

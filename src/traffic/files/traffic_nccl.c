@@ -55,12 +55,11 @@ static fab_status add_flow(ring_reader *r, uint32_t from, uint32_t to, double by
 
 /* What every communicator moves: as its lowest rank that has called says; sends by each of them. */
 static fab_status count_bytes(ring_reader *r, fab_error *err) {
-    fab_status status = FAB_OK;
     fab_nccl_log *log = r->log;
-    caller *callers = NULL;
-    uint32_t *teller = NULL; /* [comms]: rank whose calls count */
-    FAB_TRY(FAB_NEW(callers, log->n_members, err));
-    FAB_TRY(FAB_NEW(teller, log->n_comms, err));
+    FAB_OWNED caller *callers = NULL;
+    FAB_OWNED uint32_t *teller = NULL; /* [comms]: rank whose calls count */
+    FAB_PASS(FAB_NEW(callers, log->n_members, err));
+    FAB_PASS(FAB_NEW(teller, log->n_comms, err));
     for (size_t i = 0; i < log->n_members; i++) {
         const fab_nccl_member *m = &log->members[i];
         callers[i] = (caller){&m->by, m->pointer, m->comm, m->rank};
@@ -82,15 +81,13 @@ static fab_status count_bytes(ring_reader *r, fab_error *err) {
                 comm->edge_bytes += call->edge_bytes;
                 comm->is_called = true;
             } else if (call->peer != FAB_NONE && call->peer < comm->n) {
-                FAB_TRY(add_flow(r, log->members[comm->first + found->rank].gpu,
-                                 log->members[comm->first + call->peer].gpu, call->edge_bytes, found->comm, err));
+                FAB_PASS(add_flow(r, log->members[comm->first + found->rank].gpu,
+                                  log->members[comm->first + call->peer].gpu, call->edge_bytes, found->comm, err));
                 comm->is_called = true;
             }
         }
     }
-done:
-    FAB_FREE_ALL(callers, teller);
-    return status;
+    return FAB_OK;
 }
 
 /* Without collectives one communicator may be of several servers: how much others move beside it is not known. */
@@ -293,14 +290,10 @@ done:
 }
 
 static fab_status read_nccl(fab_text *text, const fab_fabric *fabric, fab_traffic *traffic, fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_nccl_log log = {.in = text, .f = fabric};
-    FAB_TRY(fab_nccl_log_read(&log, err));
-    FAB_TRY(fab_nccl_place(&log, &traffic->logged, err));
-    FAB_TRY(fab_nccl_traffic(&log, NULL, NULL, traffic, err));
-done:
-    fab_nccl_log_release(&log);
-    return status;
+    FAB_OWNS(fab_nccl_log_release) fab_nccl_log log = {.in = text, .f = fabric};
+    FAB_PASS(fab_nccl_log_read(&log, err));
+    FAB_PASS(fab_nccl_place(&log, &traffic->logged, err));
+    return fab_nccl_traffic(&log, NULL, NULL, traffic, err);
 }
 
 /* One of the first lines is NCCL's. */

@@ -311,10 +311,9 @@ static void name_phase(const reader *r, size_t which, char *out) {
 }
 
 static fab_status add_phase(reader *r, size_t which, fab_traffic *traffic, fab_error *err) {
-    fab_status status = FAB_OK;
     const kind *k = &r->kinds[which];
-    uint32_t *members = NULL;
-    double *bytes = NULL;
+    FAB_OWNED uint32_t *members = NULL;
+    FAB_OWNED double *bytes = NULL;
     char name[FAB_NAME_SIZE];
     uint32_t n = ranks_of(r, k->who);
     uint32_t n_comms = (uint32_t)(r->n_gpus / n);
@@ -323,8 +322,8 @@ static fab_status add_phase(reader *r, size_t which, fab_traffic *traffic, fab_e
         r->n_left_out++;
         return FAB_OK;
     }
-    FAB_TRY(FAB_NEW(members, r->n_gpus, err));
-    FAB_TRY(FAB_NEW(bytes, n_comms, err));
+    FAB_PASS(FAB_NEW(members, r->n_gpus, err));
+    FAB_PASS(FAB_NEW(bytes, n_comms, err));
     for (uint32_t comm = 0; comm < n_comms; comm++) {
         bytes[comm] = (double)whole * (double)k->executions;
         for (uint32_t i = 0; i < n; i++) {
@@ -342,15 +341,11 @@ static fab_status add_phase(reader *r, size_t which, fab_traffic *traffic, fab_e
                                     .bytes = bytes,
                                     .executions = k->executions};
     const char *algorithm = k->operation == FAB_ALL_TO_ALL ? "mesh" : "ring";
-    FAB_TRY(fab_collective_add(&set, fab_algorithm_find(k->operation, algorithm), traffic, err));
-done:
-    FAB_FREE_ALL(members, bytes);
-    return status;
+    return fab_collective_add(&set, fab_algorithm_find(k->operation, algorithm), traffic, err);
 }
 
 static fab_status simai_summarize(const reader *r, fab_traffic *traffic, fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_str text = FAB_STR_INIT;
+    FAB_OWNS(fab_str_release) fab_str text = FAB_STR_INIT;
     char number[40];
     fab_str_printf(&text, "SimAI workload %.60s: ", fab_traffic_file_name(r->in->path));
     if (r->policy == POLICY_TRANSFORMER) {
@@ -369,11 +364,9 @@ static fab_status simai_summarize(const reader *r, fab_traffic *traffic, fab_err
                        fab_quantity_format(number, (double)r->compute_ns[pass] * 1e-9, FAB_UNIT_TIME));
     }
     fab_str_add(&text, " for weight gradients");
-    FAB_TRY(fab_str_status(&text, err));
+    FAB_PASS(fab_str_status(&text, err));
     (void)snprintf(traffic->summary, sizeof traffic->summary, "%s", text.data);
-done:
-    fab_str_release(&text);
-    return status;
+    return FAB_OK;
 }
 
 static fab_status read_simai(fab_text *text, const fab_fabric *fabric, fab_traffic *traffic, fab_error *err) {

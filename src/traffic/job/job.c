@@ -440,16 +440,13 @@ fab_status fab_job_open(fab_job *job, fab_error *err) {
 }
 
 fab_status fab_job_open_first(const fab_design *design, const fab_fabric *fabric, fab_job *out, fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_job job = {.servers = NULL, .spec = design->jobs[0]};
+    FAB_OWNS(fab_job_release) fab_job job = {.servers = NULL, .spec = design->jobs[0]};
     (void)snprintf(job.where, sizeof job.where, "%s", job.spec.where);
-    FAB_TRY(fab_job_find_servers(&job, design, fabric, err));
-    FAB_TRY(fab_job_open(&job, err));
+    FAB_PASS(fab_job_find_servers(&job, design, fabric, err));
+    FAB_PASS(fab_job_open(&job, err));
     *out = job;
     job = (fab_job){.servers = NULL};
-done:
-    fab_job_release(&job);
-    return status;
+    return FAB_OK;
 }
 
 /* The fewest stages with which it fits; unchanged where none do. `tried` is scratch. */
@@ -518,12 +515,11 @@ static fab_status check_planned(const fab_job *job, fab_error *err) {
 }
 
 fab_status fab_job_resolve(const fab_design *design, const fab_fabric *fabric, fab_job *out, fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_job job = {.servers = NULL};
+    FAB_OWNS(fab_job_release) fab_job job = {.servers = NULL};
     if (design->n_jobs > 0) {
         job.spec = design->jobs[0];
     } else {
-        FAB_TRY(fab_design_default_job(&job.spec, err));
+        FAB_PASS(fab_design_default_job(&job.spec, err));
         job.spec.is_default = true;
         job.spec.routed_chunks = design->jobs[0].routed_chunks;
     }
@@ -532,17 +528,15 @@ fab_status fab_job_resolve(const fab_design *design, const fab_fabric *fabric, f
     } else {
         (void)snprintf(job.where, sizeof job.where, "job%s%s", job.spec.id[0] != '\0' ? " " : "", job.spec.id);
     }
-    FAB_TRY(check_planned(&job, err));
-    FAB_TRY(fab_job_find_servers(&job, design, fabric, err));
-    FAB_TRY(check_sizes(&job, err));
-    FAB_TRY(choose_stages(&job, fabric, err));
+    FAB_PASS(check_planned(&job, err));
+    FAB_PASS(fab_job_find_servers(&job, design, fabric, err));
+    FAB_PASS(check_sizes(&job, err));
+    FAB_PASS(choose_stages(&job, fabric, err));
     if (job.spec.interleave_auto && job.spec.routed_chunks > 0) {
         job.spec.interleave = job.spec.routed_chunks;
     }
     *out = job;
     job.servers = NULL;
     job.storage = NULL;
-done:
-    fab_job_release(&job);
-    return status;
+    return FAB_OK;
 }

@@ -138,11 +138,10 @@ static void release_pods(pods *p) {
 }
 
 static fab_status group_by_pod(const fab_fabric *fabric, const fab_job *job, pods *out, fab_error *err) {
-    fab_status status = FAB_OK;
-    pods made = {.n = n_groups(fabric)};
-    FAB_TRY(FAB_NEW(made.first, (size_t)made.n + 1, err));
-    FAB_TRY(FAB_NEW(made.servers, job->n_servers, err));
-    FAB_TRY(FAB_NEW(made.left, made.n, err));
+    FAB_OWNS(release_pods) pods made = {.n = n_groups(fabric)};
+    FAB_PASS(FAB_NEW(made.first, (size_t)made.n + 1, err));
+    FAB_PASS(FAB_NEW(made.servers, job->n_servers, err));
+    FAB_PASS(FAB_NEW(made.left, made.n, err));
     for (uint32_t i = 0; i < job->n_servers; i++) {
         made.left[pod_of_server(fabric, job->servers[i])]++;
     }
@@ -156,9 +155,7 @@ static fab_status group_by_pod(const fab_fabric *fabric, const fab_job *job, pod
     }
     *out = made;
     made = (pods){.n = 0};
-done:
-    release_pods(&made);
-    return status;
+    return FAB_OK;
 }
 
 /* The smallest pod that holds the rest, or else the largest: the fewest pods, and the least of a broken one. */
@@ -195,20 +192,17 @@ static void scatter(pods *p, uint32_t *servers, uint32_t wanted) {
 
 /* Puts the candidates in order and keeps the first `wanted`. */
 static fab_status arrange(fab_job *job, const fab_fabric *fabric, uint32_t wanted, fab_error *err) {
-    fab_status status = FAB_OK;
     fab_placement placement = job->spec.placement;
-    pods p = {.n = 0};
+    FAB_OWNS(release_pods) pods p = {.n = 0};
     if (placement == FAB_PLACEMENT_RANDOM) {
         fab_rng rng = fab_rng_make(job->spec.placement_seed, PLACEMENT_STREAM);
         fab_rng_shuffle(&rng, job->servers, job->n_servers);
     } else if (placement != FAB_PLACEMENT_ORDER) {
-        FAB_TRY(group_by_pod(fabric, job, &p, err));
+        FAB_PASS(group_by_pod(fabric, job, &p, err));
         (placement == FAB_PLACEMENT_PACKED ? pack : scatter)(&p, job->servers, wanted);
     }
     job->n_servers = wanted;
-done:
-    release_pods(&p);
-    return status;
+    return FAB_OK;
 }
 
 /* How many of the candidates the job takes. */
@@ -282,21 +276,18 @@ static fab_status read_candidates(fab_job *job, const fab_design *design, const 
 }
 
 fab_status fab_job_find_servers(fab_job *job, const fab_design *design, const fab_fabric *fabric, fab_error *err) {
-    fab_status status = FAB_OK;
-    bool *used = NULL;
+    FAB_OWNED bool *used = NULL;
     uint32_t wanted = 0;
-    FAB_TRY(FAB_NEW_ALL(fabric->n_servers, err, job->servers, used));
-    FAB_TRY(read_storage(job, design, fabric, used, err));
-    FAB_TRY(read_candidates(job, design, fabric, used, err));
-    FAB_TRY(count_wanted(job, fabric, &wanted, err));
-    FAB_TRY(arrange(job, fabric, wanted, err));
+    FAB_PASS(FAB_NEW_ALL(fabric->n_servers, err, job->servers, used));
+    FAB_PASS(read_storage(job, design, fabric, used, err));
+    FAB_PASS(read_candidates(job, design, fabric, used, err));
+    FAB_PASS(count_wanted(job, fabric, &wanted, err));
+    FAB_PASS(arrange(job, fabric, wanted, err));
     for (uint32_t i = 0; i < job->n_servers; i++) {
         job->n_gpus += fab_gpus_of_server(fabric, job->servers[i]);
     }
-    FAB_FAIL_IF(job->n_gpus == 0, err, FAB_EINPUT, job->where, "the job's servers have no GPU");
-done:
-    free(used);
-    return status;
+    FAB_REFUSE_IF(job->n_gpus == 0, err, FAB_EINPUT, job->where, "the job's servers have no GPU");
+    return FAB_OK;
 }
 
 fab_status fab_servers_arrange(const fab_fabric *fabric, fab_placement placement, uint64_t seed, uint32_t *out,

@@ -46,25 +46,22 @@ static bool share_number(fab_token t, double *out) {
 
 static fab_status read_shares(const char *path, const char *const *names, size_t n_columns, share_file *out,
                               fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_text text = {.path = NULL};
-    FAB_TRY(fab_text_open(path, &text, err));
+    FAB_OWNS(fab_text_release) fab_text text = {.path = NULL};
+    FAB_PASS(fab_text_open(path, &text, err));
     while (fab_text_next(&text)) {
         for (size_t i = 0; i < n_columns; i++) {
             const fab_token t = fab_text_token(&text);
             double value = 0;
-            FAB_TRY(!share_number(t, &value)
-                        ? fab_fail_in_file(err, path, text.line, t.column, "'%.*s' is no %s: a number from 0 to 1e12",
-                                           (int)(t.length < 40 ? t.length : 40), t.text, names[i])
-                        : FAB_OK);
-            FAB_TRY(FAB_GROW(out->values, out->capacity, out->n + 1, err));
+            FAB_PASS(!share_number(t, &value)
+                         ? fab_fail_in_file(err, path, text.line, t.column, "'%.*s' is no %s: a number from 0 to 1e12",
+                                            (int)(t.length < 40 ? t.length : 40), t.text, names[i])
+                         : FAB_OK);
+            FAB_PASS(FAB_GROW(out->values, out->capacity, out->n + 1, err));
             out->values[out->n++] = value;
         }
-        FAB_TRY(fab_text_expect_end(&text, err));
+        FAB_PASS(fab_text_expect_end(&text, err));
     }
-done:
-    fab_text_release(&text);
-    return status;
+    return FAB_OK;
 }
 
 /* --- experts ------------------------------------------------------------------------------------------------------ */
@@ -127,8 +124,7 @@ bool fab_job_is_skewed(const fab_job_spec *s) {
 }
 
 fab_status fab_job_expert_shares(const fab_job_spec *s, const char *where, double *out, fab_error *err) {
-    fab_status status = FAB_OK;
-    double *loads = NULL;
+    FAB_OWNED double *loads = NULL;
     const uint64_t per_rank = s->experts / s->ep;
     for (uint64_t i = 0; i < s->ep; i++) {
         out[i] = fab_job_is_skewed(s) ? 0 : 1;
@@ -136,16 +132,14 @@ fab_status fab_job_expert_shares(const fab_job_spec *s, const char *where, doubl
     if (!fab_job_is_skewed(s)) {
         return FAB_OK;
     }
-    FAB_TRY(FAB_NEW(loads, s->experts, err));
-    FAB_TRY(find_loads(s, where, loads, err));
-    FAB_FAIL_IF(!limit_loads(loads, s->experts, 1 / (double)s->top_k), err, FAB_EINPUT, where,
-                "expert-loads: fewer than %" PRIu64 " experts have a load, and a token visits as many", s->top_k);
+    FAB_PASS(FAB_NEW(loads, s->experts, err));
+    FAB_PASS(find_loads(s, where, loads, err));
+    FAB_REFUSE_IF(!limit_loads(loads, s->experts, 1 / (double)s->top_k), err, FAB_EINPUT, where,
+                  "expert-loads: fewer than %" PRIu64 " experts have a load, and a token visits as many", s->top_k);
     for (uint64_t i = 0; i < s->experts; i++) {
         out[i / per_rank] += loads[i] * (double)s->ep;
     }
-done:
-    free(loads);
-    return status;
+    return FAB_OK;
 }
 
 /* --- tables ------------------------------------------------------------------------------------------------------- */
@@ -257,18 +251,17 @@ static void sink_down(const fab_table_share *shares, uint32_t *heap, uint32_t n,
 
 fab_status fab_job_table_shares(const fab_embedding_table *tables, size_t n, uint32_t n_gpus, const char *where,
                                 fab_table_share *out, fab_error *err) {
-    fab_status status = FAB_OK;
-    piece *pieces = NULL;
-    uint32_t *heap = NULL;
+    FAB_OWNED piece *pieces = NULL;
+    FAB_OWNED uint32_t *heap = NULL;
     size_t m = 0;
     double columns = 0;
     double lookups = 0;
-    FAB_TRY(FAB_NEW(heap, n_gpus, err));
-    FAB_TRY(cut_tables(tables, n, n_gpus, &pieces, &m, err));
-    FAB_FAIL_IF(m < n_gpus, err, FAB_EINPUT, where,
-                "tables: %zu pieces of at least %d columns do not give each of %" PRIu32
-                " GPUs one; table-group= says how many GPUs hold all tables together",
-                m, LEAST_COLUMNS, n_gpus);
+    FAB_PASS(FAB_NEW(heap, n_gpus, err));
+    FAB_PASS(cut_tables(tables, n, n_gpus, &pieces, &m, err));
+    FAB_REFUSE_IF(m < n_gpus, err, FAB_EINPUT, where,
+                  "tables: %zu pieces of at least %d columns do not give each of %" PRIu32
+                  " GPUs one; table-group= says how many GPUs hold all tables together",
+                  m, LEAST_COLUMNS, n_gpus);
     for (uint32_t i = 0; i < n_gpus; i++) {
         out[i] = (fab_table_share){0, 0};
     }
@@ -290,23 +283,20 @@ fab_status fab_job_table_shares(const fab_embedding_table *tables, size_t n, uin
         out[i].columns *= n_gpus / columns;
         out[i].lookups *= n_gpus / lookups;
     }
-done:
-    FAB_FREE_ALL(pieces, heap);
-    return status;
+    return FAB_OK;
 }
 
 /* --- of a job ----------------------------------------------------------------------------------------------------- */
 
 static fab_status resolve_tables(fab_job *job, fab_error *err) {
-    fab_status status = FAB_OK;
     fab_job_spec *s = &job->spec;
-    fab_embedding_table *tables = NULL;
-    fab_table_share *shares = NULL;
+    FAB_OWNED fab_embedding_table *tables = NULL;
+    FAB_OWNED fab_table_share *shares = NULL;
     size_t n = 0;
     double columns = 0;
     double lookups = 0;
     double weights = 0;
-    FAB_TRY(fab_job_find_tables(s, job->where, &tables, &n, err));
+    FAB_PASS(fab_job_find_tables(s, job->where, &tables, &n, err));
     for (size_t i = 0; i < n; i++) {
         columns += tables[i].columns;
         lookups += tables[i].columns * tables[i].pooling;
@@ -321,22 +311,19 @@ static fab_status resolve_tables(fab_job *job, fab_error *err) {
     s->lookups = lookups;
     s->column_peak = s->lookup_peak = 1;
     if (fab_job_is_skewed(s)) {
-        FAB_TRY(FAB_NEW(shares, s->table_group, err));
-        FAB_TRY(fab_job_table_shares(tables, n, (uint32_t)s->table_group, job->where, shares, err));
+        FAB_PASS(FAB_NEW(shares, s->table_group, err));
+        FAB_PASS(fab_job_table_shares(tables, n, (uint32_t)s->table_group, job->where, shares, err));
         for (uint64_t i = 0; i < s->table_group; i++) {
             s->column_peak = fmax(s->column_peak, shares[i].columns);
             s->lookup_peak = fmax(s->lookup_peak, shares[i].lookups);
         }
     }
-done:
-    FAB_FREE_ALL(tables, shares);
-    return status;
+    return FAB_OK;
 }
 
 fab_status fab_job_resolve_shares(fab_job *job, fab_error *err) {
-    fab_status status = FAB_OK;
     fab_job_spec *s = &job->spec;
-    double *shares = NULL;
+    FAB_OWNED double *shares = NULL;
     s->expert_peak = 1;
     if (s->kind == FAB_JOB_RANKING) {
         return resolve_tables(job, err);
@@ -344,12 +331,10 @@ fab_status fab_job_resolve_shares(fab_job *job, fab_error *err) {
     if (!fab_job_is_skewed(s)) {
         return FAB_OK;
     }
-    FAB_TRY(FAB_NEW(shares, s->ep, err));
-    FAB_TRY(fab_job_expert_shares(s, job->where, shares, err));
+    FAB_PASS(FAB_NEW(shares, s->ep, err));
+    FAB_PASS(fab_job_expert_shares(s, job->where, shares, err));
     for (uint64_t i = 0; i < s->ep; i++) {
         s->expert_peak = fmax(s->expert_peak, shares[i]);
     }
-done:
-    free(shares);
-    return status;
+    return FAB_OK;
 }

@@ -55,18 +55,15 @@ static fab_status claim(const sharing *s, size_t job, const fab_job *found, fab_
 }
 
 static fab_status claim_storage(const sharing *s, size_t job, fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_job found = {.servers = NULL};
+    FAB_OWNS(fab_job_release) fab_job found = {.servers = NULL};
     if (s->design->jobs[job].storage_servers.length == 0) {
         return FAB_OK;
     }
-    FAB_TRY(find_servers(s, job, &found, err));
+    FAB_PASS(find_servers(s, job, &found, err));
     for (uint32_t i = 0; i < found.n_storage; i++) {
         s->stores[found.storage[i]] = (uint16_t)job;
     }
-done:
-    fab_job_release(&found);
-    return status;
+    return FAB_OK;
 }
 
 /* GPUs that the sizes of a job multiply to; 0 where one that has no fixed default is left open. */
@@ -113,13 +110,9 @@ static fab_status list_free(const sharing *s, size_t job, uint64_t wanted, uint3
 }
 
 static fab_status place_given(const sharing *s, size_t job, fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_job found = {.servers = NULL};
-    FAB_TRY(find_servers(s, job, &found, err));
-    FAB_TRY(claim(s, job, &found, err));
-done:
-    fab_job_release(&found);
-    return status;
+    FAB_OWNS(fab_job_release) fab_job found = {.servers = NULL};
+    FAB_PASS(find_servers(s, job, &found, err));
+    return claim(s, job, &found, err);
 }
 
 static fab_status place_open(const sharing *s, size_t job, bool is_last, fab_error *err) {

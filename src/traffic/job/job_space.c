@@ -122,25 +122,22 @@ static fab_status open_job(const fab_design *design, const fab_fabric *fabric, f
 }
 
 fab_status fab_job_space_new(const fab_design *design, const fab_fabric *fabric, fab_job_space **out, fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_job_space *s = NULL;
-    FAB_TRY(FAB_NEW(s, 1, err));
-    FAB_TRY(open_job(design, fabric, s, err));
+    FAB_OWNS(fab_job_space_free_owned) fab_job_space *s = NULL;
+    FAB_PASS(FAB_NEW(s, 1, err));
+    FAB_PASS(open_job(design, fabric, s, err));
     if (s->job.spec.batch == 0) {
         s->job.spec.batch = fab_job_batch(s->job.model.batch, s->job.n_gpus);
         s->job.spec.batch_unrounded = s->job.spec.batch != s->job.model.batch ? s->job.model.batch : 0;
     }
     s->job.model.batch = s->job.spec.batch;
-    FAB_TRY(list_shapes(s, err));
-    FAB_FAIL_IF(s->n_shapes == 0, err, FAB_ENOSOLUTION, s->job.where,
-                "no tp, cp, pp, dp and ep that go with what is given have the job's %" PRIu32
-                " GPUs as product (heads %" PRIu64 ", seq %" PRIu64 ", layers %" PRIu64 ", experts %" PRIu64 ")",
-                s->job.n_gpus, s->job.spec.heads, s->job.spec.seq, s->job.spec.layers, s->job.spec.experts);
+    FAB_PASS(list_shapes(s, err));
+    FAB_REFUSE_IF(s->n_shapes == 0, err, FAB_ENOSOLUTION, s->job.where,
+                  "no tp, cp, pp, dp and ep that go with what is given have the job's %" PRIu32
+                  " GPUs as product (heads %" PRIu64 ", seq %" PRIu64 ", layers %" PRIu64 ", experts %" PRIu64 ")",
+                  s->job.n_gpus, s->job.spec.heads, s->job.spec.seq, s->job.spec.layers, s->job.spec.experts);
     *out = s;
     s = NULL;
-done:
-    fab_job_space_free(s);
-    return status;
+    return FAB_OK;
 }
 
 /* --- what there is ------------------------------------------------------------------------------------------------ */

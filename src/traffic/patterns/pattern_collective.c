@@ -65,29 +65,26 @@ static fab_status pattern_list_members(groups *g, fab_error *err) {
 }
 
 static fab_status pattern_init(const fab_pattern *p, groups *out, fab_error *err) {
-    fab_status status = FAB_OK;
-    groups g = {.p = p, .members = NULL};
-    FAB_TRY(check_groups(p, err));
+    FAB_OWNS(pattern_release) groups g = {.p = p, .members = NULL};
+    FAB_PASS(check_groups(p, err));
     g.n_groups = (uint32_t)p->groups;
     g.ranks = fab_pattern_size(p) / g.n_groups;
     g.only = p->comm == FAB_NONE ? FAB_NONE : (uint32_t)p->comm;
     g.result = is_cut(p->operation) ? p->bytes / g.ranks * g.ranks : p->bytes;
-    FAB_FAIL_IF(g.result == 0, err, FAB_EINPUT, p->text,
-                "bytes=%" PRIu64 "B leaves each of the %" PRIu32 " ranks of a group less than 1 byte", p->bytes,
-                g.ranks);
+    FAB_REFUSE_IF(g.result == 0, err, FAB_EINPUT, p->text,
+                  "bytes=%" PRIu64 "B leaves each of the %" PRIu32 " ranks of a group less than 1 byte", p->bytes,
+                  g.ranks);
     if (p->operation == FAB_ALL_TO_ALL) {
         double sum = (double)p->bytes * g.ranks;
-        FAB_FAIL_IF(sum > FAB_PHASE_MAX_BYTES, err, FAB_EINPUT, p->text,
-                    "%" PRIu32 " messages of %" PRIu64 " bytes are above the limit of %.2g", g.ranks, p->bytes,
-                    FAB_PHASE_MAX_BYTES);
+        FAB_REFUSE_IF(sum > FAB_PHASE_MAX_BYTES, err, FAB_EINPUT, p->text,
+                      "%" PRIu32 " messages of %" PRIu64 " bytes are above the limit of %.2g", g.ranks, p->bytes,
+                      FAB_PHASE_MAX_BYTES);
         g.result = p->bytes * g.ranks;
     }
-    FAB_TRY(pattern_list_members(&g, err));
+    FAB_PASS(pattern_list_members(&g, err));
     *out = g;
     g = (groups){.members = NULL};
-done:
-    pattern_release(&g);
-    return status;
+    return FAB_OK;
 }
 
 /* "all-gather over 64 GPUs in 4 groups of 16 by stride: 62.5 kB of every rank, 1 MB together" */
@@ -152,13 +149,12 @@ fab_status fab_traffic_gpu(const fab_design *design, const char *where, fab_gpu 
 }
 
 fab_status fab_pattern_collective(fab_pattern *p, fab_traffic *traffic, fab_error *err) {
-    fab_status status = FAB_OK;
-    groups g = {.p = p};
+    FAB_OWNS(pattern_release) groups g = {.p = p};
     fab_gpu gpu;
     char note[192] = "";
     const char *name = p->algorithm;
-    FAB_TRY(fab_traffic_gpu(p->design, p->text, &gpu, err));
-    FAB_TRY(pattern_init(p, &g, err));
+    FAB_PASS(fab_traffic_gpu(p->design, p->text, &gpu, err));
+    FAB_PASS(pattern_init(p, &g, err));
     const fab_collective_set set = {.where = p->text,
                                     .fabric = p->fabric,
                                     .operation = p->operation,
@@ -173,21 +169,19 @@ fab_status fab_pattern_collective(fab_pattern *p, fab_traffic *traffic, fab_erro
                                     .by_source = true,
                                     .alternative = strcmp(name, "all") == 0};
     if (set.alternative) {
-        FAB_TRY(add_all(&set, traffic, note, sizeof note, err));
+        FAB_PASS(add_all(&set, traffic, note, sizeof note, err));
     } else if (strcmp(name, "auto") == 0) {
-        FAB_TRY(fab_collective_add_fastest(&set, traffic, note, sizeof note, err));
+        FAB_PASS(fab_collective_add_fastest(&set, traffic, note, sizeof note, err));
     } else if (strcmp(name, "nccl") == 0) {
-        FAB_TRY(fab_collective_add_nccl(&set, traffic, note, sizeof note, err));
+        FAB_PASS(fab_collective_add_nccl(&set, traffic, note, sizeof note, err));
     } else {
         const fab_algorithm *algorithm = fab_algorithm_find(p->operation, name);
-        FAB_FAIL_IF(p->channels > 0 && algorithm->rules->n_channels == NULL, err, FAB_EINPUT, p->text,
-                    "channels=%" PRIu64 ": algorithm=%s has no channels", p->channels, name);
-        FAB_TRY(fab_collective_add(&set, algorithm, traffic, err));
+        FAB_REFUSE_IF(p->channels > 0 && algorithm->rules->n_channels == NULL, err, FAB_EINPUT, p->text,
+                      "channels=%" PRIu64 ": algorithm=%s has no channels", p->channels, name);
+        FAB_PASS(fab_collective_add(&set, algorithm, traffic, err));
     }
     pattern_summarize(&g, note, traffic);
-done:
-    pattern_release(&g);
-    return status;
+    return FAB_OK;
 }
 
 void fab_pattern_algorithms(fab_operation operation, char *out, size_t size) {

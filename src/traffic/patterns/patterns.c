@@ -163,14 +163,13 @@ static fab_status add_incast(fab_pattern *p, fab_phase_builder *builder, fab_err
 
 /* A random permutation in which a random part of the senders is sent to one GPU instead. */
 static fab_status add_hotspot(fab_pattern *p, fab_phase_builder *builder, fab_error *err) {
-    uint32_t *dst = NULL;
-    uint32_t *senders = NULL;
+    FAB_OWNED uint32_t *dst = NULL;
+    FAB_OWNED uint32_t *senders = NULL;
     uint32_t to = 0;
     uint32_t n = fab_pattern_size(p);
-    fab_status status = FAB_OK;
-    FAB_TRY(target(p, &to, err));
-    FAB_TRY(random_order(p, 0, n, &dst, err));
-    FAB_TRY(random_order(p, 1, n, &senders, err));
+    FAB_PASS(target(p, &to, err));
+    FAB_PASS(random_order(p, 0, n, &dst, err));
+    FAB_PASS(random_order(p, 1, n, &senders, err));
     uint32_t wanted = (uint32_t)(p->fraction * (n - 1) + 0.5);
     wanted = wanted < 1 ? 1 : wanted;
     for (uint32_t i = 0, hot = 0; hot < wanted; i++) {
@@ -185,9 +184,7 @@ static fab_status add_hotspot(fab_pattern *p, fab_phase_builder *builder, fab_er
         }
     }
     (void)snprintf(p->note, sizeof p->note, ", %" PRIu32 " of them to gpu-%" PRIu64, wanted, p->first + to);
-done:
-    FAB_FREE_ALL(dst, senders);
-    return status;
+    return FAB_OK;
 }
 
 /* --- the table ---------------------------------------------------------------------------------------------------- */
@@ -265,20 +262,17 @@ static uint32_t gpu_on(const fab_pattern *p, const fab_job *list, uint32_t g) {
 
 /* An all-to-all is the same in any order of its GPUs, which are not listed. */
 static fab_status place_all(const fab_pattern *p, const fab_job *list, fab_phase *phase, fab_error *err) {
-    fab_status status = FAB_OK;
-    uint32_t *gpus = NULL;
+    FAB_OWNED uint32_t *gpus = NULL;
     uint32_t n = phase->all.n;
-    FAB_TRY(FAB_NEW(gpus, n, err));
+    FAB_PASS(FAB_NEW(gpus, n, err));
     for (uint32_t i = 0; i < n; i++) {
         gpus[i] = gpu_on(p, list, phase->all.first + i);
     }
     qsort(gpus, n, sizeof *gpus, fab_order_u32);
-    FAB_FAIL_IF(gpus[n - 1] - gpus[0] != n - 1, err, FAB_EUNSUPPORTED, p->text,
-                "an all-to-all by algorithm=mesh is over GPUs in a row; algorithm=shifted takes any servers");
+    FAB_REFUSE_IF(gpus[n - 1] - gpus[0] != n - 1, err, FAB_EUNSUPPORTED, p->text,
+                  "an all-to-all by algorithm=mesh is over GPUs in a row; algorithm=shifted takes any servers");
     phase->all.first = gpus[0];
-done:
-    free(gpus);
-    return status;
+    return FAB_OK;
 }
 
 /* Whether the servers are another order than that of the fabric. */

@@ -17,7 +17,6 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 static uint64_t rounded(double bytes) {
     return (uint64_t)(bytes + 0.5);
@@ -214,17 +213,13 @@ static fab_status emit_ep(training *t, const expert_exchange *x, double per_laye
  * have the same rank in front of the same wire: what is said of dispatch holds of the way there. */
 static fab_status emit_experts(training *t, const char *name, const expert_exchange *x, double per_layer,
                                fab_phase_builder *builder, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_job_spec *s = &t->job->spec;
-    double *shares = NULL;
+    FAB_OWNED double *shares = NULL;
     if (fab_job_is_skewed(s)) {
-        FAB_TRY(FAB_NEW(shares, s->ep, err));
-        FAB_TRY(fab_job_expert_shares(s, t->job->where, shares, err));
+        FAB_PASS(FAB_NEW(shares, s->ep, err));
+        FAB_PASS(fab_job_expert_shares(s, t->job->where, shares, err));
     }
-    FAB_TRY(emit_ep(t, x, per_layer, shares, strstr(name, "combine") != NULL, builder, err));
-done:
-    free(shares);
-    return status;
+    return emit_ep(t, x, per_layer, shares, strstr(name, "combine") != NULL, builder, err);
 }
 
 fab_status fab_make_exchange_of_experts(training *t, const char *name, const expert_exchange *x,
@@ -290,23 +285,20 @@ static bool is_one_range(const training *t, uint32_t n) {
 
 /* Columns of every GPU of a group, over the mean; NULL: equal ones. */
 static fab_status find_columns(const training *t, double **out, fab_error *err) {
-    fab_status status = FAB_OK;
     fab_job_spec s = t->job->spec;
-    fab_embedding_table *tables = NULL;
-    fab_table_share *shares = NULL;
-    double *columns = NULL;
+    FAB_OWNED fab_embedding_table *tables = NULL;
+    FAB_OWNED fab_table_share *shares = NULL;
+    FAB_OWNED double *columns = NULL;
     size_t n = 0;
-    FAB_TRY(fab_job_find_tables(&s, t->job->where, &tables, &n, err));
-    FAB_TRY(FAB_NEW_ALL(s.table_group, err, shares, columns));
-    FAB_TRY(fab_job_table_shares(tables, n, (uint32_t)s.table_group, t->job->where, shares, err));
+    FAB_PASS(fab_job_find_tables(&s, t->job->where, &tables, &n, err));
+    FAB_PASS(FAB_NEW_ALL(s.table_group, err, shares, columns));
+    FAB_PASS(fab_job_table_shares(tables, n, (uint32_t)s.table_group, t->job->where, shares, err));
     for (uint64_t i = 0; i < s.table_group; i++) {
         columns[i] = shares[i].columns;
     }
     *out = columns;
     columns = NULL;
-done:
-    FAB_FREE_ALL(tables, shares, columns);
-    return status;
+    return FAB_OK;
 }
 
 /* Groups of GPUs that do not stand in a row, or one of them alone. */
@@ -328,17 +320,16 @@ static void emit_tables(training *t, uint64_t bytes, const uint64_t *shares, boo
 /* Groups of GPUs in a row hold all tables, and exchange for their own samples. */
 static fab_status make_table_flows(training *t, const char *name, double bytes, double expected,
                                    fab_phase_builder *builder, fab_error *err) {
-    fab_status status = FAB_OK;
     const uint32_t n = t->job->n_gpus;
     const uint32_t size = (uint32_t)t->job->spec.table_group;
     const bool is_back = strstr(name, "grad") != NULL;
     const uint64_t mean = rounded(bytes) > 0 ? rounded(bytes) : 1;
-    double *columns = NULL;
-    uint64_t *shares = NULL;
+    FAB_OWNED double *columns = NULL;
+    FAB_OWNED uint64_t *shares = NULL;
     uint64_t sum = mean * size;
     if (fab_job_is_skewed(&t->job->spec)) {
-        FAB_TRY(find_columns(t, &columns, err));
-        FAB_TRY(FAB_NEW(shares, size, err));
+        FAB_PASS(find_columns(t, &columns, err));
+        FAB_PASS(FAB_NEW(shares, size, err));
         sum = 0;
         for (uint32_t i = 0; i < size; i++) {
             shares[i] = rounded(bytes * columns[i]);
@@ -356,12 +347,10 @@ static fab_status make_table_flows(training *t, const char *name, double bytes, 
         phase->all.by_receiver = is_back;
         shares = NULL;
     } else {
-        FAB_TRY(fab_open_phase(t, builder, name, "all-to-all", (uint64_t)n * (size - 1), n / size, expected, err));
+        FAB_PASS(fab_open_phase(t, builder, name, "all-to-all", (uint64_t)n * (size - 1), n / size, expected, err));
         emit_tables(t, mean, shares, is_back, builder);
     }
-done:
-    FAB_FREE_ALL(columns, shares);
-    return status;
+    return FAB_OK;
 }
 
 fab_status fab_make_embedding(training *t, const char *name, fab_phase_builder *builder, fab_error *err) {

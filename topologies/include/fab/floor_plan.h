@@ -37,6 +37,7 @@ typedef struct fab_floor {
 fab_status fab_floor_make(const fab_fabric_spec *spec, const fab_fabric *fabric, fab_floor **out,
                           fab_error *err) FAB_MUST_USE;
 void fab_floor_free(fab_floor *floor);
+FAB_OWNER(fab_floor, fab_floor_free)
 
 /** Racks as components know them; none where there is no floor (NULL). Borrows from the floor. */
 fab_racks fab_floor_racks(const fab_floor *floor);

@@ -65,3 +65,4 @@ typedef struct fab_plans {
 } fab_plans;
 
 void fab_plans_free(fab_plans *plans);
+FAB_OWNER(fab_plans, fab_plans_free)

@@ -247,3 +247,4 @@ typedef struct fab_study_summary {
 } fab_study_summary;
 
 void fab_study_summary_free(fab_study_summary *summary);
+FAB_OWNER(fab_study_summary, fab_study_summary_free)

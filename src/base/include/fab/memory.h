@@ -8,6 +8,8 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
 
 /**
  * Allocates `n * size` zeroed bytes (at least 1).
@@ -63,6 +65,14 @@ void fab_free_each(void *const *blocks, size_t n);
 /** `FAB_FREE_ALL(a, b, c)`: frees every pointer. */
 #define FAB_FREE_ALL(...)                                                                                              \
     fab_free_each((void *const[]){__VA_ARGS__}, sizeof((void *const[]){__VA_ARGS__}) / sizeof(void *))
+
+/** `FAB_OWNED double *x = NULL;`: free(x) wherever the scope of x is left; x = NULL where it has been given away. */
+#define FAB_OWNED FAB_OWNS(fab_free_owned)
+static inline void fab_free_owned(void *owned) {
+    void *block;
+    memcpy(&block, owned, sizeof block); /* a pointer of any type */
+    free(block);
+}
 
 /** Gives back what an array of `n` elements does not need of what it was grown to. */
 void fab_shrink(void *array, size_t n, size_t size);

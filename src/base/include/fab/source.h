@@ -23,6 +23,7 @@ fab_status fab_source_open(const char *path, fab_source **out, fab_error *err) F
 
 /** NULL is fine. */
 void fab_source_close(fab_source *source);
+FAB_OWNER(fab_source, fab_source_close)
 
 /** Bytes of the text; SIZE_MAX: of a pipe or what is packed, which cannot tell. */
 size_t fab_source_size(const fab_source *source);

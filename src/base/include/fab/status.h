@@ -9,6 +9,15 @@
 #define FAB_MUST_USE          __attribute__((warn_unused_result))
 #define FAB_PRINTF(fmt, args) __attribute__((format(printf, fmt, args)))
 
+/** `FAB_OWNS(fab_str_release) fab_str s = {0};`: what is called with &s wherever the scope of s is left. The variable
+ * has a value from its declaration on: what is released when it is empty changes nothing. */
+#define FAB_OWNS(release) __attribute__((cleanup(release)))
+/** What FAB_OWNS needs of a pointer: `free_owned`, which calls `free` with it. */
+#define FAB_OWNER(type, free)                                                                                          \
+    static inline void free##_owned(type **owned) {                                                                    \
+        free(*owned);                                                                                                  \
+    }
+
 typedef enum fab_status {
     FAB_OK = 0,
     FAB_EUSAGE,       /**< the command line is wrong */
@@ -44,7 +53,8 @@ fab_status fab_fail_in_file(fab_error *err, const char *path, size_t line, size_
 /** Short name of a status ("input error"). Never NULL. */
 const char *fab_status_name(fab_status status);
 
-/** Leaves the function through its `done:` label when `call` fails. Needs a `fab_status status` in scope. */
+/** Leaves the function through its `done:` label when `call` fails: where what is released is no variable of its own.
+ * Needs a `fab_status status` in scope. */
 #define FAB_TRY(call)                                                                                                  \
     do {                                                                                                               \
         status = (call);                                                                                               \
@@ -53,7 +63,7 @@ const char *fab_status_name(fab_status status);
         }                                                                                                              \
     } while (0)
 
-/** Returns from a function that has nothing to release when `call` fails. */
+/** Returns from a function when `call` fails; what it owns is released (FAB_OWNS). */
 #define FAB_PASS(call)                                                                                                 \
     do {                                                                                                               \
         fab_status fab_passed = (call);                                                                                \

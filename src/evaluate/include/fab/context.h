@@ -47,6 +47,7 @@ fab_status fab_context_new(const fab_context_request *request, fab_context **out
 
 /** After all contexts that have it as base. */
 void fab_context_free(fab_context *context);
+FAB_OWNER(fab_context, fab_context_free)
 
 /** With everything that was taken from base. */
 const fab_context_request *fab_context_what(const fab_context *context);

@@ -66,6 +66,7 @@ typedef struct fab_workspace fab_workspace;
 /** @param[in] context  Borrowed, must outlive `out`. */
 fab_status fab_workspace_new(const fab_context *context, fab_workspace **out, fab_error *err) FAB_MUST_USE;
 void fab_workspace_free(fab_workspace *workspace);
+FAB_OWNER(fab_workspace, fab_workspace_free)
 
 /**
  * Evaluates a phase of the workspace's context under an engine in a state.

@@ -40,6 +40,7 @@ typedef struct fab_estimator_request {
  */
 fab_status fab_estimator_new(const fab_estimator_request *request, fab_estimator **out, fab_error *err) FAB_MUST_USE;
 void fab_estimator_free(fab_estimator *estimator);
+FAB_OWNER(fab_estimator, fab_estimator_free)
 
 /** Scratch of one thread. */
 typedef struct fab_estimator_reader fab_estimator_reader;
@@ -48,6 +49,7 @@ typedef struct fab_estimator_reader fab_estimator_reader;
 fab_status fab_estimator_reader_new(const fab_estimator *estimator, fab_estimator_reader **out,
                                     fab_error *err) FAB_MUST_USE;
 void fab_estimator_reader_free(fab_estimator_reader *reader);
+FAB_OWNER(fab_estimator_reader, fab_estimator_reader_free)
 
 /**
  * Seconds of the phase under a mask. Slower links have their residual capacity.

@@ -86,6 +86,7 @@ double fab_schedule_utilisation(const fab_schedule *schedule, const fab_link_use
 
 /** NULL is fine. */
 void fab_schedule_free(fab_schedule *schedule);
+FAB_OWNER(fab_schedule, fab_schedule_free)
 
 /** What an operation that computes does, seconds; both 0 of what travels. */
 typedef struct fab_op_parts {

@@ -97,6 +97,7 @@ typedef struct fab_fabric {
 } fab_fabric;
 
 void fab_fabric_free(fab_fabric *fabric);
+FAB_OWNER(fab_fabric, fab_fabric_free)
 
 /* --- look-ups, all O(1) ------------------------------------------------------------------------------------------ */
 

@@ -17,6 +17,7 @@ typedef struct fab_builder fab_builder;
 
 fab_status fab_builder_new(const fab_builder_sizes *sizes, fab_builder **out, fab_error *err) FAB_MUST_USE;
 void fab_builder_free(fab_builder *builder);
+FAB_OWNER(fab_builder, fab_builder_free)
 
 /** The fabric under construction, to fill in the scalar fields and the switch arrays. Its node ranges are set, and it
  * is a tree with as many boundaries as tiers. */

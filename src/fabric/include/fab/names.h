@@ -28,6 +28,7 @@ typedef struct fab_names {
 fab_status fab_names_new(uint32_t n_nodes, uint32_t n_links, uint32_t n_servers, fab_names **out,
                          fab_error *err) FAB_MUST_USE;
 void fab_names_free(fab_names *names);
+FAB_OWNER(fab_names, fab_names_free)
 
 /**
  * Sets a name. What lists and links are cut at (comma, '>', '*', quotes, control characters) becomes '_'.

@@ -66,6 +66,7 @@ typedef struct fab_counters {
 } fab_counters;
 
 void fab_counters_free(fab_counters *counters);
+FAB_OWNER(fab_counters, fab_counters_free)
 
 /** Text that begins at `at`; NULL of FAB_COUNTERS_NONE. */
 static inline const char *fab_counters_text(const fab_counters *c, uint32_t at) {

@@ -97,6 +97,7 @@ fab_status fab_structure_read(const char *path, const fab_structure_options *opt
 fab_status fab_structure_of(fab_network **net, const fab_structure_options *options, fab_structure **out,
                             fab_error *err) FAB_MUST_USE;
 void fab_structure_free(fab_structure *installed);
+FAB_OWNER(fab_structure, fab_structure_free)
 
 /** Cables of which the file gives no rate; those of nodes inside switches are none. */
 uint32_t fab_structure_unrated(const fab_structure *installed);

@@ -99,6 +99,7 @@ typedef struct fab_network {
 } fab_network;
 
 void fab_network_free(fab_network *net);
+FAB_OWNER(fab_network, fab_network_free)
 
 /* --- making one: readers ------------------------------------------------------------------------------------------ */
 

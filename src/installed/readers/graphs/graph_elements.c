@@ -289,12 +289,11 @@ FAB_ORDER_THREE(by_ends, way, low, high, cable);
 
 /* Edges with a direction and no ports: one forward and one reverse are a cable. */
 static fab_status join_ways(reader *r, fab_error *err) {
-    fab_status status = FAB_OK;
-    way *ways = NULL;
-    bool *drop = NULL;
+    FAB_OWNED way *ways = NULL;
+    FAB_OWNED bool *drop = NULL;
     size_t n = r->n_one_way;
-    FAB_TRY(FAB_NEW(ways, n, err));
-    FAB_TRY(FAB_NEW(drop, r->net->n_cables, err));
+    FAB_PASS(FAB_NEW(ways, n, err));
+    FAB_PASS(FAB_NEW(drop, r->net->n_cables, err));
     for (size_t i = 0; i < n; i++) {
         const fab_network_end *e = r->net->cables[r->one_way[i]].end;
         bool is_reverse = e[0].node > e[1].node;
@@ -317,28 +316,25 @@ static fab_status join_ways(reader *r, fab_error *err) {
         from = behind;
     }
     fab_network_drop_cables(r->net, drop);
-done:
-    FAB_FREE_ALL(ways, drop);
-    return status;
+    return FAB_OK;
 }
 
 /* Scale-up domains of several servers, as fab_network_of_fabric() tells of them. */
 static fab_status add_domains(reader *r, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_network *in = r->inside;
-    uint32_t *domain_of = NULL; /* [servers] */
-    uint32_t *members = NULL;
+    FAB_OWNED uint32_t *domain_of = NULL; /* [servers] */
+    FAB_OWNED uint32_t *members = NULL;
     uint32_t n_servers = 0;
     uint32_t n_domains = 0;
     for (uint32_t i = 0; i < in->n_nodes; i++) {
         n_servers = r->gpu[i] != FAB_NETWORK_NONE && r->gpu[i] >= n_servers ? r->gpu[i] + 1 : n_servers;
     }
     if (n_servers > in->n_nodes) {
-        goto done; /* numbers that no export of ours has */
+        return FAB_OK; /* numbers that no export of ours has */
     }
-    FAB_TRY(FAB_NEW(domain_of, (size_t)n_servers + 1, err));
+    FAB_PASS(FAB_NEW(domain_of, (size_t)n_servers + 1, err));
     memset(domain_of, 0xff, n_servers * sizeof *domain_of); /* servers of one GPU may be in none */
-    FAB_TRY(FAB_NEW(members, r->net->n_nodes, err));
+    FAB_PASS(FAB_NEW(members, r->net->n_nodes, err));
     for (uint32_t c = 0; c < in->n_cables; c++) {
         uint32_t a = in->cables[c].end[0].node;
         uint32_t b = in->cables[c].end[1].node;
@@ -366,11 +362,9 @@ static fab_status add_domains(reader *r, fab_error *err) {
             members[n++] = behind;
         }
         int length = snprintf(name, sizeof name, "domain-%" PRIu32, n_domains++);
-        FAB_TRY(several ? fab_network_add_group(r->net, name, (size_t)length, members, n, err) : FAB_OK);
+        FAB_PASS(several ? fab_network_add_group(r->net, name, (size_t)length, members, n, err) : FAB_OK);
     }
-done:
-    FAB_FREE_ALL(domain_of, members);
-    return status;
+    return FAB_OK;
 }
 
 fab_status fab_graph_read(const char *path, const fab_xml_visitor *visitor, fab_network *net, fab_error *err) {

@@ -27,6 +27,7 @@ typedef struct fab_max_min fab_max_min;
 
 fab_status fab_max_min_new(fab_max_min **out, fab_error *err) FAB_MUST_USE;
 void fab_max_min_free(fab_max_min *solver);
+FAB_OWNER(fab_max_min, fab_max_min_free)
 
 /** Sizes of a sharing that is yet to be made. */
 typedef struct fab_sharing_size {

@@ -35,3 +35,4 @@ typedef struct fab_busbw_request {
 fab_status fab_busbw_run(const fab_busbw_request *request, fab_busbw **out, fab_error *err) FAB_MUST_USE;
 
 void fab_busbw_free(fab_busbw *busbw);
+FAB_OWNER(fab_busbw, fab_busbw_free)

@@ -51,3 +51,4 @@ typedef struct fab_optimize_request {
 fab_status fab_optimize(const fab_optimize_request *request, fab_optimum **out, fab_error *err) FAB_MUST_USE;
 
 void fab_optimum_free(fab_optimum *optimum);
+FAB_OWNER(fab_optimum, fab_optimum_free)

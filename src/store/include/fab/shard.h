@@ -64,6 +64,7 @@ fab_status fab_shard_open(const char *folder, const fab_plan *plan, uint32_t ind
 
 /** Closes the shard; what was not committed is not there. NULL is fine. */
 void fab_shard_close(fab_shard *shard);
+FAB_OWNER(fab_shard, fab_shard_close)
 
 /** Puts a block that the shard does not hold. After a failure the shard can only be closed. */
 fab_status fab_shard_put(fab_shard *shard, const fab_block *block, fab_error *err) FAB_MUST_USE;

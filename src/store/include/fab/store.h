@@ -79,6 +79,7 @@ typedef struct fab_store fab_store;
  */
 fab_status fab_store_open(const char *folder, fab_store **out, fab_error *err) FAB_MUST_USE;
 void fab_store_close(fab_store *store);
+FAB_OWNER(fab_store, fab_store_close)
 
 /** Borrowed, lives as long as the store. */
 const fab_plan *fab_store_plan(const fab_store *store);
@@ -93,6 +94,7 @@ typedef struct fab_query fab_query;
 fab_status fab_query_new(const fab_store *store, const char *sql, const int64_t *values, size_t n, fab_query **out,
                          fab_error *err) FAB_MUST_USE;
 void fab_query_free(fab_query *query);
+FAB_OWNER(fab_query, fab_query_free)
 
 /** Moves to the next row. *out_row is false behind the last one. */
 fab_status fab_query_next(fab_query *query, bool *out_row, fab_error *err) FAB_MUST_USE;

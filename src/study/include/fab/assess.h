@@ -39,6 +39,7 @@ typedef struct fab_assessment fab_assessment;
  */
 fab_status fab_assessment_new(const fab_assessment_request *request, fab_assessment **out, fab_error *err) FAB_MUST_USE;
 void fab_assessment_free(fab_assessment *assessment);
+FAB_OWNER(fab_assessment, fab_assessment_free)
 
 /**
  * For histories: what a checkpoint costs the job (pause_s, lag_s) and, where checkpoint_s is 0, how far apart they are
@@ -119,6 +120,7 @@ fab_status fab_assess_policies(const fab_context *context, bool histories, const
 typedef struct fab_assessor fab_assessor;
 fab_status fab_assessor_new(const fab_assessment *assessment, fab_assessor **out, fab_error *err) FAB_MUST_USE;
 void fab_assessor_free(fab_assessor *assessor);
+FAB_OWNER(fab_assessor, fab_assessor_free)
 
 /**
  * Outcome of a scenario under every variant: a function of the request and the scenario alone, whatever was assessed

@@ -60,6 +60,7 @@ typedef struct fab_relocator fab_relocator;
 /** Everything in the request is borrowed and must outlive `out`. Complexity: O(flows + fabric). */
 fab_status fab_relocator_new(const fab_relocator_request *request, fab_relocator **out, fab_error *err) FAB_MUST_USE;
 void fab_relocator_free(fab_relocator *relocator);
+FAB_OWNER(fab_relocator, fab_relocator_free)
 
 /** Valid until the next call with the same relocator. */
 typedef struct fab_relocation {

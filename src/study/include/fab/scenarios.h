@@ -134,6 +134,7 @@ fab_status fab_scenarios_new(const char *text, const fab_fabric *fabric, const f
                              const fab_failure_rates *rates, uint64_t seed, fab_scenarios **out,
                              fab_error *err) FAB_MUST_USE;
 void fab_scenarios_free(fab_scenarios *scenarios);
+FAB_OWNER(fab_scenarios, fab_scenarios_free)
 
 /** A form of a source as lists show it. */
 typedef struct fab_scenario_source {

@@ -20,6 +20,7 @@ typedef struct fab_study_results fab_study_results;
  */
 fab_status fab_study_results_open(const char *folder, fab_study_results **out, fab_error *err) FAB_MUST_USE;
 void fab_study_results_close(fab_study_results *results);
+FAB_OWNER(fab_study_results, fab_study_results_close)
 
 /** Borrowed, live as long as the results. */
 const fab_plan *fab_study_results_plan(const fab_study_results *results);

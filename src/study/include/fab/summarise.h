@@ -49,6 +49,7 @@ typedef struct fab_summariser fab_summariser;
 
 fab_status fab_summariser_new(const fab_summary_request *request, fab_summariser **out, fab_error *err) FAB_MUST_USE;
 void fab_summariser_free(fab_summariser *summariser);
+FAB_OWNER(fab_summariser, fab_summariser_free)
 
 /**
  * Takes in a scenario.

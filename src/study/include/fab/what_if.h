@@ -20,6 +20,7 @@ fab_status fab_what_if_open(const fab_context *context, fab_what_if **out, fab_e
 
 /** NULL is fine. */
 void fab_what_if_close(fab_what_if *what_if);
+FAB_OWNER(fab_what_if, fab_what_if_close)
 
 /**
  * What fab_failures_run() says, to the bit.

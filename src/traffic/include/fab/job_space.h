@@ -48,6 +48,7 @@ typedef struct fab_job_space fab_job_space;
 fab_status fab_job_space_new(const fab_design *design, const fab_fabric *fabric, fab_job_space **out,
                              fab_error *err) FAB_MUST_USE;
 void fab_job_space_free(fab_job_space *space);
+FAB_OWNER(fab_job_space, fab_job_space_free)
 
 /** Sizes: plans whose interleave, microbatch, recompute and zero are not set. Shape [*out_n]; borrowed. */
 const fab_job_plan *fab_job_space_shapes(const fab_job_space *space, size_t *out_n);

@@ -53,6 +53,7 @@ fab_status fab_xml_parse(const char *data, size_t size, const char *file, fab_xm
 fab_status fab_xml_read(const char *path, fab_xml **out, fab_error *err) FAB_MUST_USE;
 
 void fab_xml_free(fab_xml *xml);
+FAB_OWNER(fab_xml, fab_xml_free)
 
 /** Never NULL. Borrowed from `xml`. */
 const fab_xml_element *fab_xml_root(const fab_xml *xml);
