@@ -206,7 +206,7 @@ expect 2 'are of tokens, and --objective network looks at none' --gpus 64 --obje
 # A job without a word about the objective is judged by its tokens, and the first line says so.
 job=(--gpus 64 --family clos --domain 8 --job model=gpt-1.7b --replays 2 --quiet)
 "$program" optimize "${job[@]}" >implied && "$program" optimize "${job[@]}" --objective tokens >asked && cmp implied asked || fail "a job implies tokens"
-grep -q '^  By dollars per 1e9 tokens of the job' implied || fail "the first line says what is judged by"
+grep -qE '^  By dollars of ownership' implied || fail "the first line says what is judged by"
 expect 0 '^  By the price of the network; 64 GPUs' --gpus 64 --family clos --quiet
 expect 2 'no certificate of --objective tokens' --gpus 64 --objective tokens --job model=gpt-1.7b --certificate c
 expect 3 'plans are of training, not of ranking' --gpus 64 --objective tokens --job kind=ranking
