@@ -182,6 +182,7 @@ static fab_status begin_answer(fab_what_if *x, const char *const *failed, size_t
     out->n_engines = n_engines;
     out->n_policies = x->n_policies;
     out->seed = x->what->seed;
+    out->n_seeds = 1;
     return FAB_OK;
 }
 
