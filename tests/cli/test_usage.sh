@@ -131,7 +131,7 @@ expect 2 'choose with --traffic another algorithm=' traffic $small --traffic pat
 expect 2 'choose with --traffic job:PHASE' traffic rail-spine:gpus=64 --job tp=8,pp=2 --export all.csv
 
 # figures beyond what counts hold: neither 0 nor wrapped around
-expect 0 '1\.21e-05 tokens/s, \$3\.67e\+17 per 1e9' run clos:gpus=16,nic=1b/s --job \
+expect 0 '1\.21e-05 tokens/s, 1e9 tokens \$3\.666e\+17 by GPU hours' run clos:gpus=16,nic=1b/s --job \
   model=gpt-18.4b,tp=1,memory-check=off,gpu-hour-usd=1000000
 
 # what nccl-tests call the bus bandwidth is at most a NIC's, and only a whole collective has one
