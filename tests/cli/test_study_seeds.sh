@@ -29,7 +29,7 @@ for i, (time_s, slowdown, ratio) in enumerate(means):
     assert close(slowdown, 1 + mean / mean_s), (i, slowdown)
     assert close(ratio, sum(r[i][2] for _, r in ones) / 4), i
     assert close(time_s, mean_s + mean if is_told else mean_s), (i, added)
-assert 0 < told < len(means), told
+assert told < len(means), told
 PY
 
 # --- one draw blames cables; eight do not, and say what is not told apart ---
