@@ -35,8 +35,15 @@ static struct {
     bool is_told; /* a page has had an answer of it */
 } held;
 
+/* What the next job needs as well stays, where there may be one. */
 static void let_go(void) {
+    cli_known known = {.digest = NULL};
+    if (CLI_HOLDS) {
+        known = held.session.known;
+        held.session.known = (cli_known){.digest = NULL};
+    }
     cli_session_release(&held.session);
+    held.session.known = known;
     free(held.words);
     held.words = NULL;
     held.is_told = false;
