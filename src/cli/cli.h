@@ -304,13 +304,6 @@ typedef struct cli_further {
 } cli_further;
 
 /** What a command that routes has at hand. Everything in it lives as long as the session. */
-/** Published figures, and what their commands build and train: the same for every design. */
-typedef struct cli_known {
-    fab_published all;
-    char (*digest)[17]; /**< by row; empty: neither; NULL: nobody has asked yet */
-} cli_known;
-void cli_known_release(cli_known *known);
-
 typedef struct cli_session {
     const cli_options *options;
     fab_design *design;
@@ -328,7 +321,7 @@ typedef struct cli_session {
     bool is_replayed; /**< the result has all but what goes further */
     fab_ownership ownership;
     bool has_published;
-    cli_known known;
+    fab_published known;     /**< all of them, with digests, once somebody asked */
     fab_published published; /**< figures beside those of the job; what parts that break do to it has none */
     cli_further further;
 } cli_session;
@@ -438,7 +431,7 @@ fab_status cli_advise(const cli_options *options, const fab_replay *base, fab_re
  * where there are none. `known` is filled by the first who asks; `out` is what the result borrows; release it with
  * fab_published_release(). */
 fab_status cli_find_published(const cli_options *options, const fab_design *design, fab_result *result,
-                              cli_known *known, fab_published *out, fab_error *err) FAB_MUST_USE;
+                              fab_published *known, fab_published *out, fab_error *err) FAB_MUST_USE;
 
 /* --- cmd_explore.c ------------------------------------------------------------------------------------------------ */
 

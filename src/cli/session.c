@@ -220,7 +220,7 @@ fab_status cli_session_open(const cli_options *options, fab_command command, con
 void cli_session_release(cli_session *s) {
     cli_further_release(&s->further);
     fab_result_release(&s->result);
-    cli_known_release(&s->known);
+    fab_published_release(&s->known);
     fab_published_release(&s->published);
     fab_context_free(s->context);
     fab_context_free(s->first);

@@ -37,10 +37,10 @@ static struct {
 
 /* What the next job needs as well stays, where there may be one. */
 static void let_go(void) {
-    cli_known known = {.digest = NULL};
+    fab_published known = {.n_rows = 0};
     if (CLI_HOLDS) {
         known = held.session.known;
-        held.session.known = (cli_known){.digest = NULL};
+        held.session.known = (fab_published){.n_rows = 0};
     }
     cli_session_release(&held.session);
     held.session.known = known;

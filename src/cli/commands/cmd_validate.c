@@ -5,7 +5,6 @@
 #include "fab/memory.h"
 #include "fab/published.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* A command of a source as if it had been typed. */
@@ -167,43 +166,35 @@ static fab_status digest_of_command(const char *command, char out[17], fab_error
     return digest_of_job(design, out, err);
 }
 
-void cli_known_release(cli_known *known) {
-    fab_published_release(&known->all);
-    free(known->digest);
-    known->digest = NULL;
-}
-
-static fab_status know_published(cli_known *out, fab_error *err) {
-    FAB_OWNS(cli_known_release) cli_known known = {.digest = NULL};
+static fab_status know_published(fab_published *out, fab_error *err) {
+    FAB_OWNS(fab_published_release) fab_published all = {.n_rows = 0};
     cli_keep_freed_memory(); /* a design is some megabytes, and dozens are read here, one after another */
-    FAB_PASS(fab_published_read(NULL, &known.all, err));
-    FAB_PASS(FAB_NEW(known.digest, known.all.n_rows, err));
-    const fab_published_row *row = known.all.rows;
-    for (size_t i = 0; i < known.all.n_rows; i++) {
-        if (i > 0 && strcmp(row[i].command, row[i - 1].command) == 0) {
-            memcpy(known.digest[i], known.digest[i - 1], sizeof known.digest[i]);
+    FAB_PASS(fab_published_read(NULL, &all, err));
+    for (fab_published_row *row = all.rows; row < all.rows + all.n_rows; row++) {
+        if (row > all.rows && strcmp(row->command, row[-1].command) == 0) {
+            memcpy(row->digest, row[-1].digest, sizeof row->digest);
         } else {
-            FAB_PASS(digest_of_command(row[i].command, known.digest[i], err));
+            FAB_PASS(digest_of_command(row->command, row->digest, err));
         }
     }
-    *out = known;
-    known = (cli_known){.digest = NULL};
+    *out = all;
+    all = (fab_published){.n_rows = 0};
     return FAB_OK;
 }
 
 /* The rows that are of this design and that the result has figures for. */
-static fab_status keep_rows_of(const cli_known *known, const char *digest, const fab_result *result, fab_published *out,
-                               fab_error *err) {
-    FAB_PASS(FAB_NEW(out->rows, known->all.n_rows, err));
-    FAB_PASS(FAB_NEW(out->sources, known->all.n_sources, err));
-    for (size_t s = 0; s < known->all.n_sources; s++) {
+static fab_status keep_rows_of(const fab_published *known, const char *digest, const fab_result *result,
+                               fab_published *out, fab_error *err) {
+    FAB_PASS(FAB_NEW(out->rows, known->n_rows, err));
+    FAB_PASS(FAB_NEW(out->sources, known->n_sources, err));
+    for (size_t s = 0; s < known->n_sources; s++) {
         fab_published_source *source = &out->sources[out->n_sources++];
-        *source = known->all.sources[s];
+        *source = known->sources[s];
         const size_t first = out->n_rows;
         for (size_t i = source->first; i < source->first + source->n; i++) {
             fab_published_row *row = &out->rows[out->n_rows];
-            *row = known->all.rows[i];
-            out->n_rows += strcmp(known->digest[i], digest) == 0 &&
+            *row = known->rows[i];
+            out->n_rows += strcmp(row->digest, digest) == 0 &&
                            fab_result_figure(result, row->field, &row->predicted, &row->unit, NULL) == FAB_OK;
         }
         source->first = first;
@@ -213,7 +204,7 @@ static fab_status keep_rows_of(const cli_known *known, const char *digest, const
 }
 
 fab_status cli_find_published(const cli_options *options, const fab_design *design, fab_result *result,
-                              cli_known *known, fab_published *out, fab_error *err) {
+                              fab_published *known, fab_published *out, fab_error *err) {
     FAB_OWNED fab_design *copy = NULL;
     char digest[17];
     if (result->command != FAB_COMMAND_RUN || options->take != NULL) {
@@ -222,7 +213,7 @@ fab_status cli_find_published(const cli_options *options, const fab_design *desi
     FAB_PASS(FAB_NEW(copy, 1, err));
     *copy = *design;
     FAB_PASS(digest_of_job(copy, digest, err));
-    FAB_PASS(known->digest == NULL ? know_published(known, err) : FAB_OK);
+    FAB_PASS(known->n_rows == 0 ? know_published(known, err) : FAB_OK);
     FAB_PASS(keep_rows_of(known, digest, result, out, err));
     result->published = out->n_rows > 0 ? out : NULL;
     return FAB_OK;

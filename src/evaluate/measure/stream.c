@@ -170,10 +170,11 @@ static fab_status open_bundles(fab_stream *s, fab_error *err) {
 static void hash_request(const fab_engine_run *run, const double *rate, bool merges, uint64_t *out) {
     const fab_phase *phase = run->prepared->phase;
     const size_t n = phase->all.n > 0 ? 0 : (size_t)phase->n_flows;
+    const uintptr_t router = (uintptr_t)run->router; /* the one itself: labels may be cut */
     out[0] = n > 0 ? run->seed : 0;
     out[1] = n > 0 ? 2 * phase->n_flows + merges : 0;
     if (n > 0) {
-        fab_hash_words(&run->router, sizeof run->router, out); /* the one itself: labels may be cut */
+        fab_hash_words(&router, sizeof router, out);
         fab_hash_words(phase->src, n * sizeof *phase->src, out);
         fab_hash_words(phase->dst, n * sizeof *phase->dst, out);
         fab_hash_words(phase->ordinal, phase->ordinal != NULL ? n * sizeof *phase->ordinal : 0, out);
