@@ -2,7 +2,6 @@
  * level by group, those without a group last; edges in the order in which their first cables stand in the fabric. */
 #include "graph_view.h"
 #include "fab/memory.h"
-#include "fab/order.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -178,38 +177,54 @@ static fab_status merge_nodes(fab_graph_merge *m, const fab_graph_view *whole, f
 
 /* --- edges -------------------------------------------------------------------------------------------------------- */
 
-/* A cable between two nodes, the lower one first. */
+/* A cable between two nodes, the lower one first; FAB_NONE both where it stays within one. */
 typedef struct joint {
-    uint32_t source, target, cable;
+    uint32_t source, target;
 } joint;
 
-FAB_ORDER_THREE(compare_joints, joint, source, target, cable);
+static joint joint_of(const fab_graph_merge *m, const fab_fabric *f, uint32_t cable) {
+    const uint32_t a = m->node_of[fab_tail(f, 2 * cable)];
+    const uint32_t b = m->node_of[fab_head(f, 2 * cable)];
+    const bool stays = a == b && fab_class_of(f, 2 * cable)->kind != FAB_LINK_FABRIC;
+    return stays ? (joint){FAB_NONE, FAB_NONE} : (joint){a < b ? a : b, a < b ? b : a};
+}
 
 /* Edges have the order of their first cables. out: shape [cables]; FAB_NONE within a node. */
 static fab_status number_edges(fab_graph_merge *m, const fab_fabric *f, uint32_t *out, fab_error *err) {
-    joint *joints = NULL;
-    size_t n = 0;
-    FAB_PASS(FAB_NEW(joints, f->n_cables, err));
-    for (uint32_t c = 0; c < f->n_cables; c++) {
-        uint32_t a = m->node_of[fab_tail(f, 2 * c)];
-        uint32_t b = m->node_of[fab_head(f, 2 * c)];
+    FAB_OWNED uint32_t *end = NULL; /* [node]: of the cables of this source among `listed` */
+    FAB_OWNED uint32_t *listed = NULL;
+    FAB_OWNED uint32_t *first = NULL; /* [target]: cable of this source, and the first */
+    FAB_PASS(FAB_NEW(end, (size_t)m->n_nodes + 2, err));
+    FAB_PASS(FAB_NEW(listed, f->n_cables, err));
+    FAB_PASS(FAB_NEW(first, m->n_nodes, err));
+    for (uint32_t c = 0; c < f->n_cables; c++) { /* places are shifted by two while they are filled */
+        const uint32_t source = joint_of(m, f, c).source;
         out[c] = FAB_NONE;
-        if (a != b || fab_class_of(f, 2 * c)->kind == FAB_LINK_FABRIC) {
-            joints[n++] = (joint){a < b ? a : b, a < b ? b : a, c};
+        end[source != FAB_NONE ? source + 2 : 0] += source != FAB_NONE;
+    }
+    for (uint32_t v = 0; v < m->n_nodes; v++) {
+        end[v + 2] += end[v + 1];
+        first[v] = FAB_NONE;
+    }
+    for (uint32_t c = 0; c < f->n_cables; c++) {
+        const uint32_t source = joint_of(m, f, c).source;
+        if (source != FAB_NONE) {
+            listed[end[source + 1]++] = c;
         }
     }
-    qsort(joints, n, sizeof *joints, compare_joints);
-    for (size_t i = 0, first = 0; i < n; i++) { /* every cable has the number of the first one of its edge */
-        bool is_same = joints[i].source == joints[first].source && joints[i].target == joints[first].target;
-        first = is_same ? first : i;
-        out[joints[i].cable] = joints[first].cable;
+    for (uint32_t v = 0, i = 0; v < m->n_nodes; v++) {
+        for (; i < end[v + 1]; i++) { /* every cable has the number of the first one of its edge */
+            uint32_t *of = &first[joint_of(m, f, listed[i]).target];
+            const bool is_known = *of != FAB_NONE && joint_of(m, f, *of).source == v;
+            *of = is_known ? *of : listed[i];
+            out[listed[i]] = *of;
+        }
     }
     for (uint32_t c = 0; c < f->n_cables; c++) {
         if (out[c] != FAB_NONE) {
             out[c] = out[c] == c ? m->n_edges++ : out[out[c]];
         }
     }
-    free(joints);
     return FAB_OK;
 }
 

@@ -120,7 +120,7 @@ static size_t least(size_t a, size_t b) {
 static size_t letters_apart(const char *a, const char *b) {
     size_t n_a = strlen(a);
     size_t n_b = strlen(b);
-    size_t d[LONGEST + 1][LONGEST + 1] = {{0}};
+    size_t d[LONGEST + 1][LONGEST + 1]; /* as much of it as is needed is written before it is read */
     for (size_t i = 0; i <= n_a; i++) {
         for (size_t j = 0; j <= n_b; j++) {
             if (i == 0 || j == 0) {

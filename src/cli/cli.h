@@ -321,6 +321,7 @@ typedef struct cli_session {
     bool is_replayed; /**< the result has all but what goes further */
     fab_ownership ownership;
     bool has_published;
+    fab_published known;     /**< all of them, with digests, once somebody asked */
     fab_published published; /**< figures beside those of the job; what parts that break do to it has none */
     cli_further further;
 } cli_session;
@@ -427,9 +428,10 @@ fab_status cli_advise(const cli_options *options, const fab_replay *base, fab_re
 /* --- cmd_validate.c ----------------------------------------------------------------------------------------------- */
 
 /** Published figures of the design and job of a result, under any engine, beside those of the result. Does nothing
- * where there are none. `out` is what the result borrows; release it with fab_published_release(). */
+ * where there are none. `known` is filled by the first who asks; `out` is what the result borrows; release it with
+ * fab_published_release(). */
 fab_status cli_find_published(const cli_options *options, const fab_design *design, fab_result *result,
-                              fab_published *out, fab_error *err) FAB_MUST_USE;
+                              fab_published *known, fab_published *out, fab_error *err) FAB_MUST_USE;
 
 /* --- cmd_explore.c ------------------------------------------------------------------------------------------------ */
 

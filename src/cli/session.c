@@ -220,6 +220,7 @@ fab_status cli_session_open(const cli_options *options, fab_command command, con
 void cli_session_release(cli_session *s) {
     cli_further_release(&s->further);
     fab_result_release(&s->result);
+    fab_published_release(&s->known);
     fab_published_release(&s->published);
     fab_context_free(s->context);
     fab_context_free(s->first);
@@ -406,7 +407,8 @@ static fab_status run_replay(cli_session *s, fab_replay *replay, fab_error *err)
 static fab_status find_published(cli_session *s, fab_error *err) {
     if (!s->has_published) {
         s->has_published = true;
-        return cli_find_published(s->options, s->asked != NULL ? s->asked : s->design, &s->result, &s->published, err);
+        return cli_find_published(s->options, s->asked != NULL ? s->asked : s->design, &s->result, &s->known,
+                                  &s->published, err);
     }
     return FAB_OK;
 }

@@ -28,11 +28,14 @@ static fab_status set_attribute(const book_reader *r, const book_element *e, con
                                 fab_error *err) {
     char where[FAB_XML_PLACE_SIZE];
     (void)fab_xml_place(where, r->file, given->line, given->column);
-    fab_choices near = fab_choices_of(given->name);
-    for (const book_field *f = e->fields; f != NULL && f->field.key != NULL && !e->is_text; f++) {
+    const book_field *fields = e->is_text ? NULL : e->fields;
+    for (const book_field *f = fields; f != NULL && f->field.key != NULL; f++) {
         if (strcmp(f->field.key, given->name) == 0) {
             return field_set(&f->field, row, given->value, where, err);
         }
+    }
+    fab_choices near = fab_choices_of(given->name);
+    for (const book_field *f = fields; f != NULL && f->field.key != NULL; f++) {
         fab_choices_offer(&near, f->field.key);
     }
     return fab_fail(err, FAB_EINPUT, where, "unknown attribute of %.40s '%.40s'%s", e->name, given->name,

@@ -35,8 +35,15 @@ static struct {
     bool is_told; /* a page has had an answer of it */
 } held;
 
+/* What the next job needs as well stays, where there may be one. */
 static void let_go(void) {
+    fab_published known = {.n_rows = 0};
+    if (CLI_HOLDS) {
+        known = held.session.known;
+        held.session.known = (fab_published){.n_rows = 0};
+    }
     cli_session_release(&held.session);
+    held.session.known = known;
     free(held.words);
     held.words = NULL;
     held.is_told = false;

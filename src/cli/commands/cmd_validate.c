@@ -154,46 +154,57 @@ static fab_status digest_of_job(fab_design *design, char out[17], fab_error *err
     return fab_design_digest(design, out, err);
 }
 
-/* Whether a command builds this design and trains its jobs on it. */
-static fab_status is_same_design(const char *command, const char *digest, bool *out, fab_error *err) {
+/* Of the design that a command builds and trains its jobs on; empty where it does neither. */
+static fab_status digest_of_command(const char *command, char out[17], fab_error *err) {
     FAB_OWNS(typed_release) typed_command typed = {.text = NULL};
     FAB_OWNED fab_design *design = NULL;
-    char other[17];
-    *out = false;
     if (strncmp(command, "run ", 4) != 0 && strncmp(command, "build ", 6) != 0) {
         return FAB_OK;
     }
     FAB_PASS(typed_parse(command, &typed, err));
     FAB_PASS(cli_open_design(&typed.options, typed.options.operands.items[0], &design, err));
-    FAB_PASS(digest_of_job(design, other, err));
-    *out = strcmp(other, digest) == 0;
+    return digest_of_job(design, out, err);
+}
+
+static fab_status know_published(fab_published *out, fab_error *err) {
+    FAB_OWNS(fab_published_release) fab_published all = {.n_rows = 0};
+    cli_keep_freed_memory(); /* a design is some megabytes, and dozens are read here, one after another */
+    FAB_PASS(fab_published_read(NULL, &all, err));
+    for (fab_published_row *row = all.rows; row < all.rows + all.n_rows; row++) {
+        if (row > all.rows && strcmp(row->command, row[-1].command) == 0) {
+            memcpy(row->digest, row[-1].digest, sizeof row->digest);
+        } else {
+            FAB_PASS(digest_of_command(row->command, row->digest, err));
+        }
+    }
+    *out = all;
+    all = (fab_published){.n_rows = 0};
     return FAB_OK;
 }
 
-/* Keeps the rows that are of this design and that the result has figures for. */
-static fab_status keep_rows_of(const char *digest, const fab_result *result, fab_published *p, fab_error *err) {
-    size_t n_kept = 0;
-    bool is_same = false;
-    for (size_t s = 0, i = 0; s < p->n_sources; s++) {
-        size_t end = p->sources[s].first + p->sources[s].n;
-        p->sources[s].first = n_kept;
-        for (; i < end; i++) {
-            fab_published_row row = p->rows[i];
-            if (i == 0 || strcmp(row.command, p->rows[i - 1].command) != 0) {
-                FAB_PASS(is_same_design(row.command, digest, &is_same, err));
-            }
-            if (is_same && fab_result_figure(result, row.field, &row.predicted, &row.unit, NULL) == FAB_OK) {
-                p->rows[n_kept++] = row;
-            }
+/* The rows that are of this design and that the result has figures for. */
+static fab_status keep_rows_of(const fab_published *known, const char *digest, const fab_result *result,
+                               fab_published *out, fab_error *err) {
+    FAB_PASS(FAB_NEW(out->rows, known->n_rows, err));
+    FAB_PASS(FAB_NEW(out->sources, known->n_sources, err));
+    for (size_t s = 0; s < known->n_sources; s++) {
+        fab_published_source *source = &out->sources[out->n_sources++];
+        *source = known->sources[s];
+        const size_t first = out->n_rows;
+        for (size_t i = source->first; i < source->first + source->n; i++) {
+            fab_published_row *row = &out->rows[out->n_rows];
+            *row = known->rows[i];
+            out->n_rows += strcmp(row->digest, digest) == 0 &&
+                           fab_result_figure(result, row->field, &row->predicted, &row->unit, NULL) == FAB_OK;
         }
-        p->sources[s].n = n_kept - p->sources[s].first;
+        source->first = first;
+        source->n = out->n_rows - first;
     }
-    p->n_rows = n_kept;
     return FAB_OK;
 }
 
 fab_status cli_find_published(const cli_options *options, const fab_design *design, fab_result *result,
-                              fab_published *out, fab_error *err) {
+                              fab_published *known, fab_published *out, fab_error *err) {
     FAB_OWNED fab_design *copy = NULL;
     char digest[17];
     if (result->command != FAB_COMMAND_RUN || options->take != NULL) {
@@ -202,9 +213,8 @@ fab_status cli_find_published(const cli_options *options, const fab_design *desi
     FAB_PASS(FAB_NEW(copy, 1, err));
     *copy = *design;
     FAB_PASS(digest_of_job(copy, digest, err));
-    cli_keep_freed_memory(); /* a design is some megabytes, and dozens are read here, one after another */
-    FAB_PASS(fab_published_read(NULL, out, err));
-    FAB_PASS(keep_rows_of(digest, result, out, err));
+    FAB_PASS(known->n_rows == 0 ? know_published(known, err) : FAB_OK);
+    FAB_PASS(keep_rows_of(known, digest, result, out, err));
     result->published = out->n_rows > 0 ? out : NULL;
     return FAB_OK;
 }

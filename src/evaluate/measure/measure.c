@@ -20,7 +20,7 @@ void fab_scratch_release(fab_scratch *s) {
     fab_routes_release(&s->routes);
     fab_routes_release(&s->round);
     FAB_FREE_ALL(s->use, s->bytes, s->rate, s->volume, s->count, s->members, s->to_nic, s->source, s->to, s->from,
-                 s->worst);
+                 s->worst, s->latency_s);
     fab_rate_scratch_free(s->rates);
     *s = (fab_scratch){0};
 }

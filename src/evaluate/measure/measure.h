@@ -88,6 +88,8 @@ typedef struct fab_scratch {
         to_capacity, from_capacity;
     double *worst; /**< shape [n_pairs]: of a split */
     size_t worst_capacity;
+    double *latency_s; /**< of flows, as fab_flow_latencies_of_routes() has them; of a run with a detail */
+    size_t latency_capacity;
     struct fab_rate_scratch *rates; /**< NULL until rates are asked for */
 } fab_scratch;
 

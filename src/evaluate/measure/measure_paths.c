@@ -358,6 +358,8 @@ static fab_status measure_lengths(const draw *d, fab_error *err) {
                                       .phase = s->phase,
                                       .rate = s->offer->rate != NULL ? s->offer->rate : run->scratch->rate};
         FAB_PASS(fab_path_tally_init(run->router, &tally, err));
+        FAB_PASS(FAB_GROW(run->scratch->latency_s, run->scratch->latency_capacity, chunk.routes->n_flows, err));
+        tally.latency_s = run->scratch->latency_s;
         fab_path_tally_add(&tally, &chunk);
         run->detail->paths = fab_path_tally_finish(&tally);
     } else if (d->takes_minimal) {

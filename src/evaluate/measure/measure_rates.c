@@ -18,8 +18,8 @@ void fab_rate_scratch_free(fab_rate_scratch *s) {
         return;
     }
     fab_max_min_free(s->solver);
-    FAB_FREE_ALL(s->capacity, s->weight, s->limit, s->bits, s->rate, s->finish_s, s->flow_limit, s->latency_s,
-                 s->after_s, s->bottleneck, s->first, s->link, s->share, s->sent.finish_s, s->sent.paused_s, s);
+    FAB_FREE_ALL(s->capacity, s->weight, s->limit, s->bits, s->rate, s->finish_s, s->flow_limit, s->after_s,
+                 s->bottleneck, s->first, s->link, s->share, s->sent.finish_s, s->sent.paused_s, s);
 }
 
 static fab_status open_scratch(const fab_engine_run *run, fab_rate_scratch **out, fab_error *err) {
@@ -124,7 +124,7 @@ static void hash_sharing(const fab_sharing *p, const double *bits, uint64_t out[
 /* What comes on top of a transfer, of a run with a detail. */
 static double after_transfer_s(const fab_engine_run *run, uint64_t flow) {
     const fab_prepared_phase *s = run->prepared;
-    return s->relay_s + fab_flow_latency_s(s->fabric, s->phase, run->scratch->rates->latency_s[flow]);
+    return s->relay_s + fab_flow_latency_s(s->fabric, s->phase, run->scratch->latency_s[flow]);
 }
 
 /* When the last path is done; the detail's flows have a latency besides. */
@@ -388,15 +388,13 @@ fab_status fab_rate_paths(const fab_engine_run *run, const fab_routes *r, const 
                      .link = r->link,
                      .weight = is_plain ? NULL : s->weight};
     FAB_PASS(list_paths(run->prepared->fabric, r, s, &p.link, err));
-    if (run->detail != NULL || fab_router_facts_of(run->router)->reorders) {
-        const fab_path_chunk chunk = {.routes = r, .phase = run->prepared->phase};
-        FAB_PASS(FAB_GROW(s->latency_s, s->latency_capacity, r->n_flows, err));
-        FAB_PASS(fab_flow_latencies_of_routes(run->router, &chunk, s->latency_s, err));
-    }
     if (fab_router_facts_of(run->router)->reorders) {
+        const fab_path_chunk chunk = {.routes = r, .phase = run->prepared->phase};
+        FAB_PASS(FAB_GROW(run->scratch->latency_s, run->scratch->latency_capacity, r->n_flows, err));
+        FAB_PASS(fab_flow_latencies_of_routes(run->router, &chunk, run->scratch->latency_s, err));
         FAB_PASS(FAB_GROW(s->flow_limit, s->flow_limit_capacity, r->n_flows, err));
         FAB_PASS(FAB_GROW(s->limit, s->limit_capacity, n_paths, err));
-        fab_flow_limits(run->router, s->latency_s, r->n_flows, s->flow_limit);
+        fab_flow_limits(run->router, run->scratch->latency_s, r->n_flows, s->flow_limit);
         p.limit = s->limit;
     }
     for (uint32_t flow = 0; flow < r->n_flows; flow++) {
@@ -523,13 +521,13 @@ fab_status fab_rate_split(const fab_engine_run *run, const fab_split *split, con
                      .link = s->link,
                      .share = s->share};
     if (run->detail != NULL || fab_router_facts_of(run->router)->reorders) {
-        FAB_PASS(FAB_GROW(s->latency_s, s->latency_capacity, phase->n_flows, err));
+        FAB_PASS(FAB_GROW(run->scratch->latency_s, run->scratch->latency_capacity, phase->n_flows, err));
         FAB_PASS(fab_flow_latencies_of_split(run->router, fab_router_dag(run->router, prepared->dag), split,
-                                             prepared->demand, phase, s->latency_s, err));
+                                             prepared->demand, phase, run->scratch->latency_s, err));
     }
     if (fab_router_facts_of(run->router)->reorders) {
         FAB_PASS(FAB_GROW(s->limit, s->limit_capacity, phase->n_flows, err));
-        fab_flow_limits(run->router, s->latency_s, phase->n_flows, s->limit);
+        fab_flow_limits(run->router, run->scratch->latency_s, phase->n_flows, s->limit);
         p.limit = s->limit;
     }
     FAB_PASS(rates_solve(run, &p, phase->n_flows, NULL, err));

@@ -49,11 +49,10 @@ typedef struct fab_rate_scratch {
     fab_last_end last;  /**< known: finish_s may be of nothing */
     double *capacity;   /**< shape [n_links] */
     double *weight, *limit, *bits, *rate, *finish_s, *flow_limit;
-    double *latency_s; /**< of flows, as fab_flow_latencies_of_routes() has them */
-    double *after_s;   /**< of the solver's flows */
+    double *after_s; /**< of the solver's flows */
     uint32_t *bottleneck;
     size_t weight_capacity, limit_capacity, bits_capacity, rate_capacity, finish_capacity, flow_limit_capacity,
-        latency_capacity, bottleneck_capacity, after_capacity;
+        bottleneck_capacity, after_capacity;
     uint64_t *first; /**< of flows under a split; the next two alike */
     uint32_t *link;
     double *share;
@@ -66,7 +65,8 @@ void fab_hash_words(const void *data, size_t bytes, uint64_t hash[2]);
 
 void fab_rate_scratch_free(fab_rate_scratch *scratch);
 
-/** Fills min_rate, mean_rate and transfer_s of a draw whose routes are kept whole; what is not known is NAN. */
+/** Fills min_rate, mean_rate and transfer_s of a draw whose routes are kept whole; what is not known is NAN. With a
+ * detail the scratch has the latencies of the flows. */
 fab_status fab_rate_paths(const fab_engine_run *run, const fab_routes *routes, const double *volume,
                           const double *bytes, fab_figures *out, fab_error *err) FAB_MUST_USE;
 /** Whether queues are lossless, so that every flow needs its paths. NULL: they are not. */

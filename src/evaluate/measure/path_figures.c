@@ -15,7 +15,7 @@ typedef struct span {
 
 /* Means are sums until they are divided. */
 static fab_path_range figures_widen(fab_path_range a, fab_path_range b, double count) {
-    return (fab_path_range){fmin(a.min, b.min), a.mean + b.mean * count, fmax(a.max, b.max)};
+    return (fab_path_range){a.min < b.min ? a.min : b.min, a.mean + b.mean * count, a.max > b.max ? a.max : b.max};
 }
 
 static const span NOTHING = {.hops = {INFINITY, 0, 0}, .latency_s = {INFINITY, 0, 0}};
@@ -133,10 +133,17 @@ static void measure_flow(fab_path_tally *t, const fab_path_chunk *chunk, uint32_
     finish_span(out, r->part != NULL ? 1 : n_paths);
 }
 
+static double span_longest_s(const span *paths) {
+    return paths->hops.max > 0 ? paths->latency_s.max : -paths->latency_s.max;
+}
+
 void fab_path_tally_add(fab_path_tally *tally, const fab_path_chunk *chunk) {
     for (uint32_t flow = 0; flow < chunk->routes->n_flows; flow++) {
         span paths;
         measure_flow(tally, chunk, flow, &paths);
+        if (tally->latency_s != NULL) {
+            tally->latency_s[flow] = span_longest_s(&paths);
+        }
         if (paths.hops.max > 0) {
             double count = chunk->weight != NULL ? (double)chunk->weight[flow] : 1;
             add_flows(tally, &paths, fab_router_facts_of(tally->router)->reorders ? chunk->rate[flow] / count : 0,
@@ -450,7 +457,7 @@ fab_status fab_flow_latencies_of_routes(const fab_router *router, const fab_path
     for (uint32_t flow = 0; status == FAB_OK && flow < chunk->routes->n_flows; flow++) {
         span paths;
         measure_flow(&tally, chunk, flow, &paths);
-        out_s[flow] = paths.hops.max > 0 ? paths.latency_s.max : -paths.latency_s.max;
+        out_s[flow] = span_longest_s(&paths);
     }
     fab_path_tally_release(&tally);
     return status;

@@ -166,16 +166,15 @@ static fab_status open_bundles(fab_stream *s, fab_error *err) {
     return FAB_OK;
 }
 
-/* All that the routes of listed flows depend on where an engine takes all of them at once, on this fabric. Shape of
- * out: [2]; 0 of others. */
+/* All that the routes of listed flows depend on, on this fabric. Shape of out: [2]; 0 of others. */
 static void hash_request(const fab_engine_run *run, const double *rate, bool merges, uint64_t *out) {
     const fab_phase *phase = run->prepared->phase;
-    const fab_router_facts *facts = fab_router_facts_of(run->router);
-    const size_t n = phase->all.n > 0 || !facts->takes_phases ? 0 : (size_t)phase->n_flows;
+    const size_t n = phase->all.n > 0 ? 0 : (size_t)phase->n_flows;
+    const uintptr_t router = (uintptr_t)run->router; /* the one itself: labels may be cut */
     out[0] = n > 0 ? run->seed : 0;
     out[1] = n > 0 ? 2 * phase->n_flows + merges : 0;
     if (n > 0) {
-        fab_hash_words(facts->label, strlen(facts->label), out);
+        fab_hash_words(&router, sizeof router, out);
         fab_hash_words(phase->src, n * sizeof *phase->src, out);
         fab_hash_words(phase->dst, n * sizeof *phase->dst, out);
         fab_hash_words(phase->ordinal, phase->ordinal != NULL ? n * sizeof *phase->ordinal : 0, out);

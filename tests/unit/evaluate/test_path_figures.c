@@ -74,12 +74,14 @@ static fab_path_figures of_split(const setup *s) {
     return out;
 }
 
-/* In chunks of `per_chunk` flows. */
+/* In chunks of `per_chunk` flows; the latencies that come with them are those that are found alone. */
 static fab_path_figures of_routes(const setup *s, uint32_t per_chunk, bool between_switches) {
     fab_path_tally tally;
     fab_routes routes = {.between_switches = between_switches};
     fab_error err = {0};
+    double *latency_s = calloc(2 * (size_t)per_chunk, sizeof *latency_s);
     cr_assert_eq(fab_path_tally_init(&s->router, &tally, &err), FAB_OK, "%s", err.text);
+    tally.latency_s = latency_s;
     for (uint32_t first = 0; first < s->phase->n_flows; first += per_chunk) {
         uint32_t left = (uint32_t)s->phase->n_flows - first;
         cr_assert_eq(fab_route_flows(&s->router, s->phase, first, left < per_chunk ? left : per_chunk, s->offer.rate, 1,
@@ -87,11 +89,16 @@ static fab_path_figures of_routes(const setup *s, uint32_t per_chunk, bool betwe
                      FAB_OK, "%s", err.text);
         const fab_path_chunk chunk = {
             .routes = &routes, .phase = s->phase, .first = first, .rate = s->offer.rate + first};
+        memset(latency_s, 0, per_chunk * sizeof *latency_s);
         fab_path_tally_add(&tally, &chunk);
+        cr_assert_eq(fab_flow_latencies_of_routes(&s->router, &chunk, latency_s + per_chunk, &err), FAB_OK);
+        cr_expect(latency_s[0] != 0 &&
+                  memcmp(latency_s, latency_s + per_chunk, routes.n_flows * sizeof *latency_s) == 0);
     }
     fab_path_figures out = fab_path_tally_finish(&tally);
     fab_path_tally_release(&tally);
     fab_routes_release(&routes);
+    free(latency_s);
     return out;
 }
 

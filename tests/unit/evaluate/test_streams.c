@@ -134,17 +134,21 @@ Test(streams, bundles_give_what_single_flows_give) {
     compare("fat-tree:gpus=64,gpus-per-server=4,nics-per-server=2,radix=8", "pattern:all-to-all,gpus=17-27", "updn");
 }
 
+/* In chunks, and whole, where routes of the same flows are kept for who asks for them again. */
 Test(streams, engines_that_share_memory_give_what_each_gives_alone) {
     static const char *const ENGINES[] = {"ecmp", "adaptive", "ecmp", "dmodk", "ecmp", "updn", "spray", "ecmp,qp=2"};
+    static const char *const TRAFFIC[] = {"pattern:shift,by=9", "pattern:all-to-all"};
     const size_t n = sizeof ENGINES / sizeof ENGINES[0];
     const char *text = "clos:gpus=32,gpus-per-server=8,nics-per-server=2,radix=8,taper=2";
-    fab_result together = replayed_all(text, "pattern:all-to-all", ENGINES, n, 1, 1);
-    for (size_t i = 0; i < n; i++) {
-        fab_result alone = replayed(text, "pattern:all-to-all", ENGINES[i], 1, 1);
-        compare_engine(text, ENGINES[i], &alone.phases[0].engines[0], &together.phases[0].engines[i]);
-        fab_result_release(&alone);
+    for (uint64_t kept_paths = 0; kept_paths < 2; kept_paths++) {
+        fab_result together = replayed_all(text, TRAFFIC[kept_paths], ENGINES, n, kept_paths, 1);
+        for (size_t i = 0; i < n; i++) {
+            fab_result alone = replayed(text, TRAFFIC[kept_paths], ENGINES[i], kept_paths, 1);
+            compare_engine(text, ENGINES[i], &alone.phases[0].engines[0], &together.phases[0].engines[i]);
+            fab_result_release(&alone);
+        }
+        fab_result_release(&together);
     }
-    fab_result_release(&together);
 }
 
 Test(streams, classes_of_an_all_to_all_give_what_its_flows_give) {

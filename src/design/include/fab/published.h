@@ -27,6 +27,7 @@ typedef struct fab_published_row {
                           nowhere */
     char note[512];    /**< why it is missed; empty where it is not */
     char where[96];    /**< file:line:column */
+    char digest[17];   /**< of the design that the command builds and trains, filled by who asks; empty: of neither */
     size_t source;     /**< index */
     bool is_fitted;    /**< the program has a number that was fitted to this figure among others */
     double published, tolerance_ratio; /**< in the unit of the field; tolerance 0: exact */

@@ -42,6 +42,7 @@ typedef struct fab_path_tally {
     fab_path_figures sum;   /**< means are sums over flows */
     double *segment_s;      /**< shape [NICs of a GPU x planes]: of the flow at hand */
     uint32_t *segment_hops; /**< alike */
+    double *latency_s; /**< set by the caller: of the flows of a chunk, as fab_flow_latencies_of_routes() has them */
 } fab_path_tally;
 
 /** Routes of some flows of a phase. Everything is borrowed. */
