@@ -111,7 +111,7 @@ fab_status cli_table_text(const cli_table *table, size_t width, FILE *out, fab_e
     }
     fab_table_end_list(&text);
     fab_status status = fab_str_status(&page.out, err);
-    (void)fwrite(page.out.data, 1, status == FAB_OK ? page.out.length : 0, out);
+    (void)fputs(status == FAB_OK && page.out.length > 0 ? page.out.data : "", out);
     fab_str_release(&page.out);
     return status;
 }

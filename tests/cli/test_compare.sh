@@ -159,6 +159,16 @@ says 'by one draw, [' compare clos:gpus=1024,gpus-per-server=1,radix=64 clos:gpu
 says 'One draw of 1024: it has too many flows' sweep clos:gpus=64,gpus-per-server=1,radix=16 --vary gpus=64,1024 \
   --traffic pattern:all-to-all --engine ecmp --quiet
 says 'are even' compare rail-spine:gpus=256 rail-spine:gpus=256,taper=1.1 --job model=gpt-7.5b,tp=8 --engine ecmp --quiet
+even=(compare clos:gpus=64,radix=16 clos:gpus=64,radix=16,taper=1.2 clos:gpus=64,radix=16,taper=2 --job model=gpt-3.6b --engine ecmp --quiet)
+"$program" "${even[@]}" >even.txt && "$program" "${even[@]}" --json >even.json
+python3 - <<'PYTHON' || fail "how far designs are apart, and what seeds make of it, are not of the same two"
+import json, math, re
+apart, chance = map(float, re.search(r"all\s3\sare\seven.*?([\d.]+)\s%\sapart,\sless\sthan\sseeds\smake,\s([\d.]+)\s%", open("even.txt").read(), re.S).groups())
+engines = sorted((p["engines"][0] for p in json.load(open("even.json"))["sweep"]["points"]), key=lambda e: e["usd_per_1e9_tokens"])
+best, last = engines[0], engines[-1]
+assert apart == float("%.2g" % (100 * (last["usd_per_1e9_tokens"] / best["usd_per_1e9_tokens"] - 1))), apart
+assert chance == float("%.2g" % (100 * math.hypot(best["ci95_ratio"], last["ci95_ratio"]))), chance
+PYTHON
 says '(even with taper=1.1)' sweep clos:gpus=256,radix=32 --vary taper=1,1.1,4 --job model=gpt-7.5b,tp=8 --engine ecmp --quiet
 "$program" "${swept[@]}" --json >one.json
 "$program" "${swept[@]}" --json --threads 1 | grep -v '"threads"' | cmp - <(grep -v '"threads"' one.json) || fail "draws depend on the threads"

@@ -22,11 +22,14 @@ static double verdict_figure(const fab_verdict *v, const fab_sweep_engine *engin
 static const char *even_show(fab_page *page, const fab_sweep *s, const fab_verdict *v, size_t e, const char *figure) {
     const double least = verdict_figure(v, &s->points[v->best].engines[e]);
     double ratio = v->margin_ratio;
+    double chance = v->uncertainty_ratio; /* of the two that are so far apart */
     size_t n = 0;
     for (size_t i = 0; i < s->n_points; i++) {
-        if (fab_sweep_has_time(&s->points[i], e)) {
-            n++;
-            ratio = v->behind == v->best ? fmax(ratio, verdict_figure(v, &s->points[i].engines[e]) / least - 1) : ratio;
+        const fab_sweep_engine *engine = fab_sweep_has_time(&s->points[i], e) ? &s->points[i].engines[e] : NULL;
+        n += engine != NULL;
+        if (engine != NULL && v->behind == v->best && verdict_figure(v, engine) / least - 1 > ratio) {
+            ratio = verdict_figure(v, engine) / least - 1;
+            chance = fab_sweep_uncertainty(&s->points[v->best].engines[e], engine);
         }
     }
     const char *which = v->behind == v->best && n > 2 ? fab_show(page, "all %zu", n)
@@ -34,7 +37,7 @@ static const char *even_show(fab_page *page, const fab_sweep *s, const fab_verdi
     const char *apart =
         ratio < FAB_EVEN_RATIO
             ? fab_show(page, ", %.2g %% apart, less than the model is exact", 100 * ratio)
-            : fab_show(page, ", %.2g %% apart, less than seeds make, %.2g %%", 100 * ratio, 100 * v->uncertainty_ratio);
+            : fab_show(page, ", %.2g %% apart, less than seeds make, %.2g %%", 100 * ratio, 100 * chance);
     const char *behind =
         v->behind == v->best ? "" : fab_show(page, "; [%zu] %s", v->behind + 1, fab_show_more(page, v->behind_ratio));
     return fab_show(page, "%s are %s%s: %s%s%s.", which, ratio < FLAT ? "the same" : "even",

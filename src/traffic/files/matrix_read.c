@@ -394,6 +394,7 @@ static fab_status read_column_names(matrix_cursor *c, bool has_corner, bool *con
     if (has_corner) {
         pass_corner(c);
     }
+    FAB_RETURN_IF(at_line_end(c), matrix_unexpected(c, "the name of a column", err));
     for (*out_n = 0; !at_line_end(c); (*out_n)++) {
         FAB_PASS(read_name(c, false, seen, &column[*out_n < c->n_gpus ? *out_n : 0], err));
     }

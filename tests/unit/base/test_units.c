@@ -174,6 +174,7 @@ Test(units, text_for_people) {
     cr_assert_str_eq(fab_price_format(text, 100.64), "$100.6");
     cr_assert_str_eq(fab_price_format(text, 999.96), "$1,000");
     cr_assert_str_eq(fab_price_format(text, 22613.6), "$22,614");
+    cr_assert_not_null(strstr(fab_price_format(text, NAN), "nan"));
     cr_assert_str_eq(fab_format_count(text, 999), "999");
     cr_assert_str_eq(fab_format_count(text, 16777216), "16,777,216");
 }

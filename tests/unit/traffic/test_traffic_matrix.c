@@ -231,6 +231,8 @@ static const struct {
     {"0 1\n1 7\n", FAB_EINPUT, "2:3", "a GPU sends to itself"},
     {"0 1\nx 0\n", FAB_EINPUT, "2:1", "expected a number of bytes, found 'x'"},
     {"0,,1\n", FAB_EINPUT, "1:3", "expected a number of bytes, found ','"},
+    {",", FAB_EINPUT, "1:2", "expected the name of a column, found the end of the file"},
+    {"\"\"\n", FAB_EINPUT, "1:3", "expected the name of a column, found the end of the line"},
     {"src,dst\n", FAB_EINPUT, "1:8",
      "expected the header src,dst,bytes (or source,destination,size; from,to,bytes), or a square of numbers, with "
      "names of "
