@@ -21,6 +21,7 @@
 
 #define MOST_PATHS   (UINT64_C(1) << 24) /* each is placed and kept on its own */
 #define ORDER_STREAM 0x616461U           /* of the arrivals */
+#define BLOCK        64                  /* parts at a time */
 
 /* Options, as in the table. */
 enum { ADAPTIVE_GRANULARITY, ADAPTIVE_VIEW, ADAPTIVE_QP, ADAPTIVE_PARTS, ADAPTIVE_WINDOW, ADAPTIVE_QUEUEING };
@@ -347,16 +348,17 @@ static double utilisation(const placing *p, const arrival *part, fab_link_id lin
 /* The next hops with the least utilisation. */
 static void find_tied(placing *p, const arrival *part) {
     double least = INFINITY;
-    p->tied.n = 0;
+    uint32_t n = 0;
     for (uint32_t i = 0; i < part->next.count; i++) {
         double own = utilisation(p, part, fab_next_hop(&part->next, i));
         least = own < least ? own : least;
     }
     for (uint32_t i = 0; i < part->next.count; i++) { /* no branch on loads: this engine makes them nearly equal */
         fab_link_id link = fab_next_hop(&part->next, i);
-        p->tied.link[p->tied.n] = link;
-        p->tied.n += utilisation(p, part, link) == least;
+        p->tied.link[n] = link;
+        n += utilisation(p, part, link) == least;
     }
+    p->tied.n = n;
     p->tied.of = part->next;
     p->tied.bps = part->record->part_bps;
     p->tied.least = least;
@@ -431,6 +433,24 @@ static size_t queue_up(placing *p) {
     return n;
 }
 
+/* Parts that follow each other at a switch. One step of all: what they look up is far apart, and none waits for it. */
+static void place_block(placing *p, uint32_t at, const waiting *queue, size_t n, fab_link_id *chosen) {
+    arrival part[BLOCK];
+    for (size_t i = 0; i < n; i++) {
+        part[i] = arrive(p, queue[i].path);
+        part[i].at = at;
+    }
+    for (size_t i = 0; i < n; i++) {
+        look_up(p, &part[i]);
+    }
+    for (size_t i = 0; i < n; i++) {
+        take_least(p, &part[i], chosen);
+    }
+    for (size_t i = 0; i < n; i++) {
+        p->at[queue[i].turn] = is_rest_forced(p, &part[i]) ? fab_n_switches(p->router->fabric) : part[i].at;
+    }
+}
+
 /* All parts go hop by hop, at every switch in the order of their arrival. A switch sees nothing but its ports: so one
  * after the other does all of a hop at once, while its parts and ports are at hand. */
 static fab_status place_by_ports(placing *p, fab_error *err) {
@@ -440,15 +460,11 @@ static fab_status place_by_ports(placing *p, fab_error *err) {
         p->at[i] = t->src != t->dst ? t->src : n_switches;
     }
     for (uint32_t hop = 0; queue_up(p) > 0; hop++) {
-        size_t k = 0;
         FAB_PASS(FAB_NEW(p->chosen[hop], p->n_paths, err));
         for (uint32_t v = 0; v < n_switches; v++) {
-            for (; k < p->queue_first[v + 1]; k++) {
-                arrival part = arrive(p, p->queue[k].path);
-                part.at = v;
-                look_up(p, &part);
-                take_least(p, &part, p->chosen[hop]);
-                p->at[p->queue[k].turn] = is_rest_forced(p, &part) ? n_switches : part.at;
+            const size_t end = p->queue_first[v + 1];
+            for (size_t k = v > 0 ? p->queue_first[v] : 0; k < end; k += BLOCK) {
+                place_block(p, v, p->queue + k, end - k < BLOCK ? end - k : BLOCK, p->chosen[hop]);
             }
         }
     }
