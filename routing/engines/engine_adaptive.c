@@ -62,7 +62,6 @@ static fab_status adaptive_prepare(fab_router *router, fab_error *err) {
 /* Parts of a flow between the same NIC ports. */
 typedef struct record {
     uint32_t src, dst; /* switch indexes of the leaves */
-    uint32_t column;   /* of the destination leaf */
     uint32_t end;      /* place in `ends` of its n_head links before the source leaf, and n_tail behind the other */
     uint8_t n_head, n_tail;
     bool is_found;
@@ -102,7 +101,7 @@ typedef struct placing {
     record *records;     /* shape [records of a flow][n_flows] */
     fab_link_id *ends;   /* shape [n_ends]: links of records that no switch chooses */
     uint8_t *is_lost;    /* shape [records of a flow]: of the flow at hand */
-    uint32_t *record_of; /* shape [n_paths] */
+    uint32_t *record_of; /* shape [n_paths]; NULL: that of path i is i / paths_per_flow */
     uint32_t *order;     /* shape [n_paths]: parts as they arrive; once all are placed, of path n the first part */
     size_t n_paths, n_ends, end_capacity;
     uint32_t most_hops; /* cables between the leaves of a record */
@@ -171,7 +170,10 @@ static fab_status init_placing(placing *p, const fab_phase *phase, fab_error *er
     FAB_PASS(FAB_NEW(p->ports, f->n_links, err));
     FAB_PASS(FAB_NEW(p->records, n_records * phase->n_flows, err));
     FAB_PASS(FAB_NEW(p->is_lost, n_records, err));
-    FAB_PASS(FAB_NEW_ALL(p->n_paths, err, p->record_of, p->order));
+    FAB_PASS(FAB_NEW(p->order, p->n_paths, err));
+    if (n_records > 1 || p->n_paths < phase->n_flows * p->router->facts.paths_per_flow) {
+        FAB_PASS(FAB_NEW(p->record_of, p->n_paths, err));
+    }
     if (looks_downstream(p->router)) {
         FAB_PASS(FAB_NEW(p->prospects, fab_n_switches(f), err));
     } else {
@@ -192,11 +194,20 @@ static fab_status init_placing(placing *p, const fab_phase *phase, fab_error *er
     return FAB_OK;
 }
 
+static inline const record *record_of(const placing *p, uint32_t path) {
+    return &p->records[p->record_of != NULL ? p->record_of[path] : path / p->router->facts.paths_per_flow];
+}
+
+/* Of its destination leaf. */
+static inline uint32_t column_of(const fab_router *router, const record *t) {
+    return router->next_hops->leaf_index[t->dst];
+}
+
 /* Cables between two leaves, the same on all minimal paths; FAB_NONE where there is no way. */
 static uint32_t count_hops(const fab_router *router, const record *t) {
     uint32_t n = 0;
     for (uint32_t v = t->src; v != t->dst; n++) {
-        fab_next_hop_list next = fab_next_hops_look(router->next_hops, v, t->column);
+        fab_next_hop_list next = fab_next_hops_look(router->next_hops, v, column_of(router, t));
         if (next.count == 0) {
             return FAB_NONE;
         }
@@ -227,7 +238,6 @@ static fab_status find_record(placing *p, const fab_flow *flow, uint32_t i, bool
     if (!ends.in_domain) {
         out->src = ends.src_leaf - base;
         out->dst = ends.dst_leaf - base;
-        out->column = router->next_hops->leaf_index[out->dst];
         const uint32_t n_hops = count_hops(router, out);
         if (n_hops == FAB_NONE) {
             return fab_no_route(router->fabric, ends.src_nic, ends.src_leaf, ends.dst_nic, ends.dst_leaf, err);
@@ -296,7 +306,9 @@ static fab_status adaptive_add_flow(placing *p, const fab_phase *phase, uint32_t
             its->part_bps = rate / n_paths;
             FAB_PASS(find_record(p, &flow, at, routes->between_switches, its, err));
         }
-        p->record_of[path] = most * i + at;
+        if (p->record_of != NULL) {
+            p->record_of[path] = most * i + at;
+        }
     }
     routes->flow_first[i + 1] = path;
     return FAB_OK;
@@ -323,12 +335,12 @@ static uint32_t switch_behind(const placing *p, fab_link_id link) {
 
 /* A part before it is placed. */
 static inline arrival arrive(const placing *p, uint32_t path) {
-    const record *t = &p->records[p->record_of[path]];
+    const record *t = record_of(p, path);
     return (arrival){.record = t, .path = path, .key = fab_mix64(fab_mix64(p->seed) ^ path), .at = t->src};
 }
 
 static void look_up(const placing *p, arrival *part) {
-    part->next = fab_next_hops_look(p->router->next_hops, part->at, part->record->column);
+    part->next = fab_next_hops_look(p->router->next_hops, part->at, column_of(p->router, part->record));
 }
 
 static void adaptive_take(placing *p, arrival *part, fab_link_id link) {
@@ -400,7 +412,7 @@ static void take_least(placing *p, arrival *part, fab_link_id *chosen) {
 /* Whether nobody chooses on what is left of the way: loads of its links are not looked at. */
 static bool is_rest_forced(const placing *p, const arrival *part) {
     for (uint32_t v = part->at; v != part->record->dst;) {
-        const fab_next_hop_list next = fab_next_hops_look(p->router->next_hops, v, part->record->column);
+        const fab_next_hop_list next = fab_next_hops_look(p->router->next_hops, v, column_of(p->router, part->record));
         const fab_link_id link = fab_next_hop(&next, 0);
         if (next.count > 1 || p->is_choice[link] != 0) {
             return false;
@@ -410,7 +422,7 @@ static bool is_rest_forced(const placing *p, const arrival *part) {
     return true;
 }
 
-/* Parts that are under way, by their switches and there in order. Returns how many there are. */
+/* Parts by their switches and there in order, those that are there at the end. Returns how many are under way. */
 static size_t queue_up(placing *p) {
     const uint32_t n_switches = fab_n_switches(p->router->fabric);
     size_t *end = p->queue_first + 1; /* of a switch's parts, as they are put there */
@@ -425,10 +437,8 @@ static size_t queue_up(placing *p) {
         n += mine;
     }
     n = end[n_switches];
-    for (uint32_t i = 0; i < p->n_paths; i++) {
-        if (p->at[i] < n_switches) {
-            p->queue[end[p->at[i]]++] = (waiting){.turn = i, .path = p->order[i]};
-        }
+    for (uint32_t i = 0; i < p->n_paths && n > 0; i++) {
+        p->queue[end[p->at[i]]++] = (waiting){.turn = i, .path = p->order[i]};
     }
     return n;
 }
@@ -456,14 +466,14 @@ static void place_block(placing *p, uint32_t at, const waiting *queue, size_t n,
 static fab_status place_by_ports(placing *p, fab_error *err) {
     const uint32_t n_switches = fab_n_switches(p->router->fabric);
     for (size_t i = 0; i < p->n_paths; i++) {
-        const record *t = &p->records[p->record_of[p->order[i]]];
+        const record *t = record_of(p, p->order[i]);
         p->at[i] = t->src != t->dst ? t->src : n_switches;
     }
     for (uint32_t hop = 0; queue_up(p) > 0; hop++) {
         FAB_PASS(FAB_NEW(p->chosen[hop], p->n_paths, err));
         for (uint32_t v = 0; v < n_switches; v++) {
             const size_t end = p->queue_first[v + 1];
-            for (size_t k = v > 0 ? p->queue_first[v] : 0; k < end; k += BLOCK) {
+            for (size_t k = p->queue_first[v]; k < end; k += BLOCK) {
                 place_block(p, v, p->queue + k, end - k < BLOCK ? end - k : BLOCK, p->chosen[hop]);
             }
         }
@@ -489,7 +499,7 @@ static double survey(placing *p, const arrival *part, uint32_t v, double floor, 
         floor = -1;
         limit = INFINITY;
     }
-    fab_next_hop_list next = fab_next_hops_look(p->router->next_hops, v, part->record->column);
+    fab_next_hop_list next = fab_next_hops_look(p->router->next_hops, v, column_of(p->router, part->record));
     double best = INFINITY;
     for (uint32_t i = 0; i < next.count && best > floor; i++) {
         fab_link_id link = fab_next_hop(&next, i);
@@ -554,8 +564,8 @@ static fab_status place_by_paths(placing *p, fab_error *err) {
 /* --- the paths ---------------------------------------------------------------------------------------------------- */
 
 static bool is_same_path(const placing *p, uint32_t a, uint32_t b) {
-    const record *x = &p->records[p->record_of[a]];
-    const record *y = &p->records[p->record_of[b]];
+    const record *x = record_of(p, a);
+    const record *y = record_of(p, b);
     const bool nowhere = x->src == x->dst && y->src == y->dst;
     for (uint32_t hop = 0; hop < p->n_chosen; hop++) {
         if (p->chosen[hop][a] != p->chosen[hop][b]) {
@@ -583,12 +593,12 @@ static uint32_t find_path(placing *p, uint32_t i, uint32_t first, uint32_t n) {
 }
 
 static fab_status write_path(const placing *p, uint32_t i, uint32_t n, fab_routes *routes, fab_error *err) {
-    const record *its = &p->records[p->record_of[i]];
+    const record *its = record_of(p, i);
     size_t end = routes->path_first[n];
     FAB_PASS(FAB_GROW(routes->link, routes->link_capacity, end + p->most_hops + 2 * (size_t)FAB_SEGMENT_LINKS, err));
     end = copy_links(routes->link, end, p->ends + its->end, its->n_head);
     for (uint32_t v = its->src, hop = 0; v != its->dst; hop++) {
-        const fab_next_hop_list next = fab_next_hops_look(p->router->next_hops, v, its->column);
+        const fab_next_hop_list next = fab_next_hops_look(p->router->next_hops, v, column_of(p->router, its));
         routes->link[end] = next.count > 1 ? p->chosen[hop][i] : fab_next_hop(&next, 0);
         v = switch_behind(p, routes->link[end++]);
     }
