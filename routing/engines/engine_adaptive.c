@@ -7,6 +7,7 @@
  * link. What was placed stays: it is the state that a flow finds, and no optimum.
  *
  * Parts go round the NICs and planes of a flow. Those of a NIC in a plane that has no way left go round the others. */
+#include "adaptive.h"
 #include "demand/demand.h"
 #include "engines.h"
 #include "fab/memory.h"
@@ -21,7 +22,6 @@
 
 #define MOST_PATHS   (UINT64_C(1) << 24) /* each is placed and kept on its own */
 #define ORDER_STREAM 0x616461U           /* of the arrivals */
-#define BLOCK        64                  /* parts at a time */
 
 /* Options, as in the table. */
 enum { ADAPTIVE_GRANULARITY, ADAPTIVE_VIEW, ADAPTIVE_QP, ADAPTIVE_PARTS, ADAPTIVE_WINDOW, ADAPTIVE_QUEUEING };
@@ -58,70 +58,6 @@ static fab_status adaptive_prepare(fab_router *router, fab_error *err) {
 }
 
 /* --- what arrives ------------------------------------------------------------------------------------------------- */
-
-/* Parts of a flow between the same NIC ports. */
-typedef struct record {
-    uint32_t src, dst; /* switch indexes of the leaves */
-    uint32_t end;      /* place in `ends` of its n_head links before the source leaf, and n_tail behind the other */
-    uint8_t n_head, n_tail;
-    bool is_found;
-    double part_bps;
-} record;
-
-typedef struct port {
-    double load_bps;
-    double per_bps; /* 1 / capacity */
-} port;
-
-/* What a part has found out about W, the largest utilisation on its best path from a switch on. */
-typedef struct prospect {
-    uint32_t stamp; /* of the part */
-    enum { W_IS, W_AT_MOST, W_ABOVE } kind;
-    double value;
-} prospect;
-
-/* A part at a switch: its place in the order of arrivals, and its path. */
-typedef struct waiting {
-    uint32_t turn, path;
-} waiting;
-
-/* A part under way. */
-typedef struct arrival {
-    const record *record;
-    uint32_t path;
-    uint32_t at;            /* switch index */
-    uint64_t key;           /* of its draws */
-    fab_next_hop_list next; /* its next hops there */
-} arrival;
-
-typedef struct placing {
-    const fab_router *router;
-    uint64_t seed;
-    port *ports;         /* shape [n_links]: one at the tail of every link */
-    record *records;     /* shape [records of a flow][n_flows] */
-    fab_link_id *ends;   /* shape [n_ends]: links of records that no switch chooses */
-    uint8_t *is_lost;    /* shape [records of a flow]: of the flow at hand */
-    uint32_t *record_of; /* shape [n_paths]; NULL: that of path i is i / paths_per_flow */
-    uint32_t *order;     /* shape [n_paths]: parts as they arrive; once all are placed, of path n the first part */
-    size_t n_paths, n_ends, end_capacity;
-    uint32_t most_hops; /* cables between the leaves of a record */
-    fab_link_id *
-        *chosen;       /* shape [most_hops][n_paths]: the link of this hop, where there was a choice; NULL: none had */
-    uint32_t n_chosen; /* hops with a choice */
-    uint32_t mask;
-    uint32_t *place;     /* shape [mask + 1]: open table of paths that are written, + 1 */
-    prospect *prospects; /* shape [n_switches]; view=downstream */
-    uint32_t *at;        /* shape [n_paths]: switch index by order, n_switches once it is there; view=local, as below */
-    waiting *queue;      /* shape [n_paths]: switch by switch, in order */
-    size_t *queue_first; /* shape [n_switches + 2] */
-    uint8_t *is_choice;  /* shape [n_links]: some part may take this link or another one */
-    struct {
-        fab_next_hop_list of; /* these next hops */
-        double bps, least;    /* utilisation with a part of this size */
-        fab_link_id *link;    /* shape [n]: those with the least; room for those of any switch */
-        uint32_t n;
-    } tied; /* as the last part at this switch has left them; n is 0 where they are not known */
-} placing;
 
 static void release_placing(placing *p) {
     for (uint32_t hop = 0; p->chosen != NULL && hop < p->most_hops; hop++) {
@@ -192,15 +128,6 @@ static fab_status init_placing(placing *p, const fab_phase *phase, fab_error *er
     fab_rng rng = fab_rng_make(p->seed, ORDER_STREAM);
     fab_rng_shuffle(&rng, p->order, p->n_paths);
     return FAB_OK;
-}
-
-static inline const record *record_of(const placing *p, uint32_t path) {
-    return &p->records[p->record_of != NULL ? p->record_of[path] : path / p->router->facts.paths_per_flow];
-}
-
-/* Of its destination leaf. */
-static inline uint32_t column_of(const fab_router *router, const record *t) {
-    return router->next_hops->leaf_index[t->dst];
 }
 
 /* Cables between two leaves, the same on all minimal paths; FAB_NONE where there is no way. */
@@ -327,240 +254,6 @@ static fab_status add_flows(placing *p, const fab_phase *phase, const double *ra
     return p->most_hops > 0 ? FAB_NEW(p->chosen, p->most_hops, err) : FAB_OK;
 }
 
-/* --- where it goes ------------------------------------------------------------------------------------------------ */
-
-static uint32_t switch_behind(const placing *p, fab_link_id link) {
-    return fab_head(p->router->fabric, link) - p->router->fabric->first[FAB_NODE_SWITCH];
-}
-
-/* A part before it is placed. */
-static inline arrival arrive(const placing *p, uint32_t path) {
-    const record *t = record_of(p, path);
-    return (arrival){.record = t, .path = path, .key = fab_mix64(fab_mix64(p->seed) ^ path), .at = t->src};
-}
-
-static void look_up(const placing *p, arrival *part) {
-    part->next = fab_next_hops_look(p->router->next_hops, part->at, column_of(p->router, part->record));
-}
-
-static void adaptive_take(placing *p, arrival *part, fab_link_id link) {
-    p->ports[link].load_bps += part->record->part_bps;
-    part->at = switch_behind(p, link);
-}
-
-/* Of equal next hops the one with the least draw is taken. No two links have the same. */
-static uint64_t tie(const arrival *part, fab_link_id link) {
-    return fab_mix64(part->key ^ link);
-}
-
-static double utilisation(const placing *p, const arrival *part, fab_link_id link) {
-    return (p->ports[link].load_bps + part->record->part_bps) * p->ports[link].per_bps;
-}
-
-/* The next hops with the least utilisation. */
-static void find_tied(placing *p, const arrival *part) {
-    double least = INFINITY;
-    uint32_t n = 0;
-    for (uint32_t i = 0; i < part->next.count; i++) {
-        double own = utilisation(p, part, fab_next_hop(&part->next, i));
-        least = own < least ? own : least;
-    }
-    for (uint32_t i = 0; i < part->next.count; i++) { /* no branch on loads: this engine makes them nearly equal */
-        fab_link_id link = fab_next_hop(&part->next, i);
-        p->tied.link[n] = link;
-        n += utilisation(p, part, link) == least;
-    }
-    p->tied.n = n;
-    p->tied.of = part->next;
-    p->tied.bps = part->record->part_bps;
-    p->tied.least = least;
-}
-
-/* Place in p->tied of the next hop that a part takes. Equal parts that come to a switch one after the other go round
- * the same next hops: they are looked through once, and each takes one away. */
-static uint32_t pick_tied(placing *p, const arrival *part) {
-    if (p->tied.n == 0 || p->tied.of.slot != part->next.slot || p->tied.of.link != part->next.link ||
-        p->tied.of.count != part->next.count || p->tied.bps != part->record->part_bps) {
-        find_tied(p, part);
-    }
-    uint32_t best = 0;
-    uint64_t lowest = tie(part, p->tied.link[0]);
-    for (uint32_t i = 1; i < p->tied.n; i++) {
-        uint64_t draw = tie(part, p->tied.link[i]);
-        best = draw < lowest ? i : best;
-        lowest = draw < lowest ? draw : lowest;
-    }
-    return best;
-}
-
-/* A part takes the next hop that is least used, or the only one. */
-static void take_least(placing *p, arrival *part, fab_link_id *chosen) {
-    if (part->next.count == 1) {
-        p->tied.n = 0;
-        adaptive_take(p, part, fab_next_hop(&part->next, 0));
-        return;
-    }
-    uint32_t i = pick_tied(p, part);
-    fab_link_id link = p->tied.link[i];
-    chosen[part->path] = link;
-    adaptive_take(p, part, link);
-    if (utilisation(p, part, link) > p->tied.least) {
-        p->tied.link[i] = p->tied.link[--p->tied.n];
-    }
-}
-
-/* Whether nobody chooses on what is left of the way: loads of its links are not looked at. */
-static bool is_rest_forced(const placing *p, const arrival *part) {
-    for (uint32_t v = part->at; v != part->record->dst;) {
-        const fab_next_hop_list next = fab_next_hops_look(p->router->next_hops, v, column_of(p->router, part->record));
-        const fab_link_id link = fab_next_hop(&next, 0);
-        if (next.count > 1 || p->is_choice[link] != 0) {
-            return false;
-        }
-        v = switch_behind(p, link);
-    }
-    return true;
-}
-
-/* Parts by their switches and there in order, those that are there at the end. Returns how many are under way. */
-static size_t queue_up(placing *p) {
-    const uint32_t n_switches = fab_n_switches(p->router->fabric);
-    size_t *end = p->queue_first + 1; /* of a switch's parts, as they are put there */
-    memset(p->queue_first, 0, (n_switches + (size_t)2) * sizeof *p->queue_first);
-    for (size_t i = 0; i < p->n_paths; i++) {
-        p->queue_first[p->at[i] + 1]++;
-    }
-    size_t n = 0;
-    for (uint32_t v = 0; v <= n_switches; v++) {
-        size_t mine = end[v];
-        end[v] = n;
-        n += mine;
-    }
-    n = end[n_switches];
-    for (uint32_t i = 0; i < p->n_paths && n > 0; i++) {
-        p->queue[end[p->at[i]]++] = (waiting){.turn = i, .path = p->order[i]};
-    }
-    return n;
-}
-
-/* Parts that follow each other at a switch. One step of all: what they look up is far apart, and none waits for it. */
-static void place_block(placing *p, uint32_t at, const waiting *queue, size_t n, fab_link_id *chosen) {
-    arrival part[BLOCK];
-    for (size_t i = 0; i < n; i++) {
-        part[i] = arrive(p, queue[i].path);
-        part[i].at = at;
-    }
-    for (size_t i = 0; i < n; i++) {
-        look_up(p, &part[i]);
-    }
-    for (size_t i = 0; i < n; i++) {
-        take_least(p, &part[i], chosen);
-    }
-    for (size_t i = 0; i < n; i++) {
-        p->at[queue[i].turn] = is_rest_forced(p, &part[i]) ? fab_n_switches(p->router->fabric) : part[i].at;
-    }
-}
-
-/* All parts go hop by hop, at every switch in the order of their arrival. A switch sees nothing but its ports: so one
- * after the other does all of a hop at once, while its parts and ports are at hand. */
-static fab_status place_by_ports(placing *p, fab_error *err) {
-    const uint32_t n_switches = fab_n_switches(p->router->fabric);
-    for (size_t i = 0; i < p->n_paths; i++) {
-        const record *t = record_of(p, p->order[i]);
-        p->at[i] = t->src != t->dst ? t->src : n_switches;
-    }
-    for (uint32_t hop = 0; queue_up(p) > 0; hop++) {
-        FAB_PASS(FAB_NEW(p->chosen[hop], p->n_paths, err));
-        for (uint32_t v = 0; v < n_switches; v++) {
-            const size_t end = p->queue_first[v + 1];
-            for (size_t k = p->queue_first[v]; k < end; k += BLOCK) {
-                place_block(p, v, p->queue + k, end - k < BLOCK ? end - k : BLOCK, p->chosen[hop]);
-            }
-        }
-    }
-    return FAB_OK;
-}
-
-/* W, the largest utilisation on the best path from switch v to the end, as far as it matters: exact within (floor,
- * limit], else anything not above the floor, or anything above the limit. A switch is searched twice at most, so that a
- * part costs no more than its links. Depth: the hops of a minimal path. */
-static double survey(placing *p, const arrival *part, uint32_t v, double floor, double limit) {
-    if (v == part->record->dst) {
-        return 0;
-    }
-    prospect *known = &p->prospects[v];
-    if (known->stamp == part->path + 1) {
-        if (known->kind == W_IS || (known->kind == W_AT_MOST && known->value <= floor)) {
-            return known->value;
-        }
-        if (known->kind == W_ABOVE && known->value >= limit) {
-            return INFINITY;
-        }
-        floor = -1;
-        limit = INFINITY;
-    }
-    fab_next_hop_list next = fab_next_hops_look(p->router->next_hops, v, column_of(p->router, part->record));
-    double best = INFINITY;
-    for (uint32_t i = 0; i < next.count && best > floor; i++) {
-        fab_link_id link = fab_next_hop(&next, i);
-        double own = utilisation(p, part, link);
-        if (own <= limit && own < best) {
-            double rest = survey(p, part, switch_behind(p, link), fmax(floor, own), fmin(limit, best));
-            best = fmin(best, fmax(own, rest));
-        }
-    }
-    *known = (prospect){.stamp = part->path + 1,
-                        .kind = best <= floor   ? W_AT_MOST
-                                : best <= limit ? W_IS
-                                                : W_ABOVE,
-                        .value = best <= limit ? best : limit};
-    return best;
-}
-
-/* Begins with the best port: mostly something behind it is no worse than itself, and that cannot be beaten. */
-static fab_link_id pick_downstream(placing *p, const arrival *part) {
-    find_tied(p, part);
-    fab_link_id best = p->tied.link[pick_tied(p, part)];
-    double least_own = utilisation(p, part, best);
-    double least = fmax(least_own, survey(p, part, switch_behind(p, best), least_own, INFINITY));
-    if (least == least_own) {
-        return best;
-    }
-    for (uint32_t i = 0; i < part->next.count; i++) {
-        fab_link_id link = fab_next_hop(&part->next, i);
-        double own = utilisation(p, part, link);
-        if (own > least || (own == least && (own > least_own || tie(part, link) >= tie(part, best)))) {
-            continue; /* cannot win, whatever lies behind */
-        }
-        double worst = fmax(own, survey(p, part, switch_behind(p, link), own, least));
-        if (worst < least ||
-            (worst == least && (own < least_own || (own == least_own && tie(part, link) < tie(part, best))))) {
-            best = link;
-            least = worst;
-            least_own = own;
-        }
-    }
-    return best;
-}
-
-/* One part after the other, each over its whole path. */
-static fab_status place_by_paths(placing *p, fab_error *err) {
-    for (uint32_t hop = 0; hop < p->most_hops; hop++) {
-        FAB_PASS(FAB_NEW(p->chosen[hop], p->n_paths, err));
-    }
-    for (size_t i = 0; i < p->n_paths; i++) {
-        arrival part = arrive(p, p->order[i]);
-        for (uint32_t hop = 0; part.at != part.record->dst; hop++) {
-            look_up(p, &part);
-            const bool chooses = part.next.count > 1;
-            const fab_link_id link = chooses ? pick_downstream(p, &part) : fab_next_hop(&part.next, 0);
-            p->chosen[hop][part.path] = chooses ? link : 0;
-            adaptive_take(p, &part, link);
-        }
-    }
-    return FAB_OK;
-}
-
 /* --- the paths ---------------------------------------------------------------------------------------------------- */
 
 static bool is_same_path(const placing *p, uint32_t a, uint32_t b) {
@@ -647,7 +340,7 @@ static fab_status route(const fab_router *router, const fab_phase *phase, const 
     routes->n_flows = 0;
     FAB_PASS(init_placing(&p, phase, err));
     FAB_PASS(add_flows(&p, phase, rate, routes, err));
-    FAB_PASS(looks_downstream(router) ? place_by_paths(&p, err) : place_by_ports(&p, err));
+    FAB_PASS(looks_downstream(router) ? fab_adaptive_place_by_paths(&p, err) : fab_adaptive_place_by_ports(&p, err));
     return adaptive_write(&p, routes, (uint32_t)phase->n_flows, err);
 }
 
