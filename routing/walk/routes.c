@@ -5,7 +5,6 @@
 #include "walk.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 void fab_routes_release(fab_routes *routes) {
     FAB_FREE_ALL(routes->flow_first, routes->path_first, routes->link, routes->group, routes->part);
