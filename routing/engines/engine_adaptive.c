@@ -7,6 +7,7 @@
  * link. What was placed stays: it is the state that a flow finds, and no optimum.
  *
  * Parts go round the NICs and planes of a flow. Those of a NIC in a plane that has no way left go round the others. */
+#include "adaptive.h"
 #include "demand/demand.h"
 #include "engines.h"
 #include "fab/memory.h"
@@ -15,8 +16,7 @@
 #include "walk/host_segments.h"
 
 #include <inttypes.h>
-#include <math.h>
-#include <string.h>
+#include <stdlib.h>
 
 #define MOST_PATHS   (UINT64_C(1) << 24) /* each is placed and kept on its own */
 #define ORDER_STREAM 0x616461U           /* of the arrivals */
@@ -57,68 +57,12 @@ static fab_status adaptive_prepare(fab_router *router, fab_error *err) {
 
 /* --- what arrives ------------------------------------------------------------------------------------------------- */
 
-/* Parts of a flow between the same NIC ports. */
-typedef struct record {
-    uint32_t src, dst; /* switch indexes of the leaves */
-    uint32_t column;   /* of the destination leaf */
-    uint32_t n_head;   /* links before the source leaf */
-    double part_bps;
-} record;
-
-typedef struct port {
-    double load_bps;
-    double per_bps; /* 1 / capacity */
-} port;
-
-/* What a part has found out about W, the largest utilisation on its best path from a switch on. */
-typedef struct prospect {
-    uint32_t stamp; /* of the part */
-    enum { W_IS, W_AT_MOST, W_ABOVE } kind;
-    double value;
-} prospect;
-
-/* A part at a switch: its place in the order of arrivals, and its path. */
-typedef struct waiting {
-    uint32_t turn, path;
-} waiting;
-
-/* A part under way. */
-typedef struct arrival {
-    const record *record;
-    uint32_t stamp;
-    uint32_t at;            /* switch index */
-    uint64_t key;           /* of its draws */
-    fab_next_hop_list next; /* its next hops there */
-    fab_link_id *out;       /* where its next link is written */
-} arrival;
-
-typedef struct placing {
-    const fab_router *router;
-    uint64_t seed;
-    port *ports;                 /* shape [n_links]: one at the tail of every link */
-    record *records;             /* shape [records of a flow][n_flows] */
-    fab_host_segments *segments; /* shape [records of a flow]: of the flow at hand */
-    uint32_t *hops;              /* shape [records of a flow]: cables between its leaves */
-    uint8_t *is_lost;            /* shape [records of a flow]: of the flow at hand */
-    uint32_t *record_of;         /* shape [n_paths] */
-    uint32_t *order;             /* shape [n_paths]: paths as they arrive */
-    size_t n_paths;
-    prospect *prospects; /* shape [n_switches]; view=downstream */
-    uint32_t *at;        /* shape [n_paths]: switch index by order, n_switches once it is there; view=local, as below */
-    waiting *queue;      /* shape [n_paths]: switch by switch, in order */
-    size_t *queue_first; /* shape [n_switches + 2] */
-    uint8_t *is_choice;  /* shape [n_links]: some part may take this link or another one */
-    struct {
-        fab_next_hop_list of; /* these next hops */
-        double bps, least;    /* utilisation with a part of this size */
-        fab_link_id *link;    /* shape [n]: those with the least; room for those of any switch */
-        uint32_t n;
-    } tied; /* as the last part at this switch has left them; n is 0 where they are not known */
-} placing;
-
 static void release_placing(placing *p) {
-    FAB_FREE_ALL(p->ports, p->records, p->segments, p->hops, p->is_lost, p->record_of, p->order, p->prospects, p->at,
-                 p->queue, p->queue_first, p->is_choice, p->tied.link);
+    for (uint32_t hop = 0; p->chosen != NULL && hop < p->most_hops; hop++) {
+        free(p->chosen[hop]);
+    }
+    FAB_FREE_ALL(p->ports, p->records, p->ends, p->is_lost, p->record_of, p->order, p->chosen, p->place, p->prospects,
+                 p->at, p->queue, p->queue_first, p->is_choice, p->tied.link);
 }
 
 static fab_status count_paths(const fab_router *router, const fab_phase *phase, size_t *out, fab_error *err) {
@@ -159,8 +103,11 @@ static fab_status init_placing(placing *p, const fab_phase *phase, fab_error *er
     FAB_PASS(count_paths(p->router, phase, &p->n_paths, err));
     FAB_PASS(FAB_NEW(p->ports, f->n_links, err));
     FAB_PASS(FAB_NEW(p->records, n_records * phase->n_flows, err));
-    FAB_PASS(FAB_NEW_ALL(n_records, err, p->segments, p->hops, p->is_lost));
-    FAB_PASS(FAB_NEW_ALL(p->n_paths, err, p->record_of, p->order));
+    FAB_PASS(FAB_NEW(p->is_lost, n_records, err));
+    FAB_PASS(FAB_NEW(p->order, p->n_paths, err));
+    if (n_records > 1 || p->n_paths < phase->n_flows * p->router->facts.paths_per_flow) {
+        FAB_PASS(FAB_NEW(p->record_of, p->n_paths, err));
+    }
     if (looks_downstream(p->router)) {
         FAB_PASS(FAB_NEW(p->prospects, fab_n_switches(f), err));
     } else {
@@ -185,7 +132,7 @@ static fab_status init_placing(placing *p, const fab_phase *phase, fab_error *er
 static uint32_t count_hops(const fab_router *router, const record *t) {
     uint32_t n = 0;
     for (uint32_t v = t->src; v != t->dst; n++) {
-        fab_next_hop_list next = fab_next_hops_look(router->next_hops, v, t->column);
+        fab_next_hop_list next = fab_next_hops_look(router->next_hops, v, column_of(router, t));
         if (next.count == 0) {
             return FAB_NONE;
         }
@@ -194,27 +141,41 @@ static uint32_t count_hops(const fab_router *router, const record *t) {
     return n;
 }
 
+/* Returns where the next link goes. */
+static size_t copy_links(fab_link_id *links, size_t at, const fab_link_id *from, uint32_t n) {
+    for (uint32_t i = 0; i < n; i++) {
+        links[at++] = from[i];
+    }
+    return at;
+}
+
 /* Record number i of a flow: queue pairs go round the planes, and each uses all NICs. */
-static fab_status find_record(placing *p, const fab_flow *flow, uint32_t i, double part_bps, record *out,
+static fab_status find_record(placing *p, const fab_flow *flow, uint32_t i, bool between_switches, record *out,
                               fab_error *err) {
     const fab_router *router = p->router;
     const fab_ports *ports = &router->ports;
     uint32_t base = router->fabric->first[FAB_NODE_SWITCH];
-    fab_host_segments *segments = &p->segments[i];
     uint32_t plane = fab_plane_of(router, flow, i / ports->nics_per_gpu, p->seed);
-    FAB_PASS(fab_host_segments_of(router->fabric, ports, flow->src, flow->dst, i % ports->nics_per_gpu, plane, segments,
-                                  err));
-    *out = (record){.part_bps = part_bps};
-    p->hops[i] = 0;
-    if (!segments->in_domain) {
-        out->src = segments->src_leaf - base;
-        out->dst = segments->dst_leaf - base;
-        out->column = router->next_hops->leaf_index[out->dst];
-        p->hops[i] = count_hops(router, out);
-        if (p->hops[i] == FAB_NONE) {
-            return fab_no_route(router->fabric, segments->src_nic, segments->src_leaf, segments->dst_nic,
-                                segments->dst_leaf, err);
+    fab_host_segments ends;
+    FAB_PASS(
+        fab_host_segments_of(router->fabric, ports, flow->src, flow->dst, i % ports->nics_per_gpu, plane, &ends, err));
+    out->is_found = true;
+    if (!ends.in_domain) {
+        out->src = ends.src_leaf - base;
+        out->dst = ends.dst_leaf - base;
+        const uint32_t n_hops = count_hops(router, out);
+        if (n_hops == FAB_NONE) {
+            return fab_no_route(router->fabric, ends.src_nic, ends.src_leaf, ends.dst_nic, ends.dst_leaf, err);
         }
+        p->most_hops = n_hops > p->most_hops ? n_hops : p->most_hops;
+    }
+    if (!between_switches) {
+        out->end = (uint32_t)p->n_ends;
+        out->n_head = (uint8_t)ends.n_head;
+        out->n_tail = (uint8_t)ends.n_tail;
+        FAB_PASS(FAB_GROW(p->ends, p->end_capacity, p->n_ends + 2 * (size_t)FAB_SEGMENT_LINKS, err));
+        p->n_ends = copy_links(p->ends, p->n_ends, ends.head, ends.n_head);
+        p->n_ends = copy_links(p->ends, p->n_ends, ends.tail, ends.n_tail);
     }
     return FAB_OK;
 }
@@ -253,15 +214,7 @@ static uint32_t record_left(const fab_router *router, const uint8_t *is_lost, ui
     return own; /* of a flow that is cut off whoever asks is told so */
 }
 
-/* Returns where the next link goes. */
-static size_t copy_links(fab_link_id *links, size_t at, const fab_link_id *from, uint32_t n) {
-    for (uint32_t i = 0; i < n; i++) {
-        links[at++] = from[i];
-    }
-    return at;
-}
-
-/* Paths of flow `i`, their ends written and the space between left open. */
+/* Records of flow `i`, and which of them its paths take. */
 static fab_status adaptive_add_flow(placing *p, const fab_phase *phase, uint32_t i, double rate, fab_routes *routes,
                                     fab_error *err) {
     fab_flow flow = fab_phase_flow(phase, i);
@@ -272,21 +225,15 @@ static fab_status adaptive_add_flow(placing *p, const fab_phase *phase, uint32_t
     uint32_t path = routes->flow_first[i];
     const bool has_lost = n_records > 1 && find_lost(p->router, &flow, p->seed, n_records, p->is_lost);
     for (uint32_t k = 0; k < n_paths; k++, path++) {
-        uint32_t at = has_lost ? record_left(p->router, p->is_lost, n_records, k) : k % n_records;
-        fab_host_segments *segments = &p->segments[at];
-        if (k < n_records || has_lost) {
-            FAB_PASS(find_record(p, &flow, at, rate / n_paths, &p->records[(size_t)most * i + at], err));
-            if (routes->between_switches) {
-                segments->n_head = 0;
-                segments->n_tail = 0;
-            }
-            p->records[(size_t)most * i + at].n_head = segments->n_head;
+        const uint32_t at = has_lost ? record_left(p->router, p->is_lost, n_records, k) : k % n_records;
+        record *its = &p->records[(size_t)most * i + at];
+        if (!its->is_found) {
+            its->part_bps = rate / n_paths;
+            FAB_PASS(find_record(p, &flow, at, routes->between_switches, its, err));
         }
-        size_t end = routes->path_first[path];
-        FAB_PASS(FAB_GROW(routes->link, routes->link_capacity, end + p->hops[at] + 2 * (size_t)FAB_SEGMENT_LINKS, err));
-        end = copy_links(routes->link, end, segments->head, segments->n_head) + p->hops[at];
-        routes->path_first[path + 1] = copy_links(routes->link, end, segments->tail, segments->n_tail);
-        p->record_of[path] = most * i + at;
+        if (p->record_of != NULL) {
+            p->record_of[path] = most * i + at;
+        }
     }
     routes->flow_first[i + 1] = path;
     return FAB_OK;
@@ -297,235 +244,91 @@ static fab_status add_flows(placing *p, const fab_phase *phase, const double *ra
     FAB_OWNS(fab_offer_release) fab_offer offer = {0};
     FAB_PASS(rate == NULL ? fab_offer_init(p->router->fabric, &p->router->ports, phase, &offer, err) : FAB_OK);
     FAB_PASS(FAB_GROW(routes->flow_first, routes->flow_capacity, phase->n_flows + 1, err));
-    FAB_PASS(FAB_GROW(routes->path_first, routes->path_capacity, p->n_paths + 1, err));
     routes->flow_first[0] = 0;
-    routes->path_first[0] = 0;
     for (uint32_t i = 0; i < phase->n_flows; i++) {
         FAB_PASS(
             adaptive_add_flow(p, phase, i, rate != NULL ? rate[i] : fab_offer_rate(&offer, phase, i), routes, err));
     }
-    return FAB_OK;
+    return p->most_hops > 0 ? FAB_NEW(p->chosen, p->most_hops, err) : FAB_OK;
 }
 
-/* --- where it goes ------------------------------------------------------------------------------------------------ */
+/* --- the paths ---------------------------------------------------------------------------------------------------- */
 
-static uint32_t switch_behind(const placing *p, fab_link_id link) {
-    return fab_head(p->router->fabric, link) - p->router->fabric->first[FAB_NODE_SWITCH];
-}
-
-/* A part before it is placed. */
-static inline arrival arrive(const placing *p, uint32_t path, const fab_routes *routes) {
-    const record *t = &p->records[p->record_of[path]];
-    return (arrival){.record = t,
-                     .stamp = path + 1,
-                     .key = fab_mix64(fab_mix64(p->seed) ^ path),
-                     .at = t->src,
-                     .out = &routes->link[routes->path_first[path] + t->n_head]};
-}
-
-static void look_up(const placing *p, arrival *part) {
-    part->next = fab_next_hops_look(p->router->next_hops, part->at, part->record->column);
-}
-
-static void adaptive_take(placing *p, arrival *part, fab_link_id link) {
-    p->ports[link].load_bps += part->record->part_bps;
-    *part->out++ = link;
-    part->at = switch_behind(p, link);
-}
-
-/* Of equal next hops the one with the least draw is taken. No two links have the same. */
-static uint64_t tie(const arrival *part, fab_link_id link) {
-    return fab_mix64(part->key ^ link);
-}
-
-static double utilisation(const placing *p, const arrival *part, fab_link_id link) {
-    return (p->ports[link].load_bps + part->record->part_bps) * p->ports[link].per_bps;
-}
-
-/* The next hops with the least utilisation. */
-static void find_tied(placing *p, const arrival *part) {
-    double least = INFINITY;
-    p->tied.n = 0;
-    for (uint32_t i = 0; i < part->next.count; i++) {
-        double own = utilisation(p, part, fab_next_hop(&part->next, i));
-        least = own < least ? own : least;
-    }
-    for (uint32_t i = 0; i < part->next.count; i++) { /* no branch on loads: this engine makes them nearly equal */
-        fab_link_id link = fab_next_hop(&part->next, i);
-        p->tied.link[p->tied.n] = link;
-        p->tied.n += utilisation(p, part, link) == least;
-    }
-    p->tied.of = part->next;
-    p->tied.bps = part->record->part_bps;
-    p->tied.least = least;
-}
-
-/* Place in p->tied of the next hop that a part takes. Equal parts that come to a switch one after the other go round
- * the same next hops: they are looked through once, and each takes one away. */
-static uint32_t pick_tied(placing *p, const arrival *part) {
-    if (p->tied.n == 0 || p->tied.of.slot != part->next.slot || p->tied.of.link != part->next.link ||
-        p->tied.of.count != part->next.count || p->tied.bps != part->record->part_bps) {
-        find_tied(p, part);
-    }
-    uint32_t best = 0;
-    uint64_t lowest = tie(part, p->tied.link[0]);
-    for (uint32_t i = 1; i < p->tied.n; i++) {
-        uint64_t draw = tie(part, p->tied.link[i]);
-        best = draw < lowest ? i : best;
-        lowest = draw < lowest ? draw : lowest;
-    }
-    return best;
-}
-
-/* A part takes the next hop that is least used, or the only one. */
-static void take_least(placing *p, arrival *part) {
-    if (part->next.count == 1) {
-        p->tied.n = 0;
-        adaptive_take(p, part, fab_next_hop(&part->next, 0));
-        return;
-    }
-    uint32_t i = pick_tied(p, part);
-    fab_link_id link = p->tied.link[i];
-    adaptive_take(p, part, link);
-    if (utilisation(p, part, link) > p->tied.least) {
-        p->tied.link[i] = p->tied.link[--p->tied.n];
-    }
-}
-
-/* Takes the links that are left where nobody chooses: their loads are not looked at. False, and nothing taken, where
- * somebody does. */
-static bool take_rest(const placing *p, arrival *part) {
-    arrival rest = *part;
-    while (rest.at != rest.record->dst) {
-        look_up(p, &rest);
-        fab_link_id link = fab_next_hop(&rest.next, 0);
-        if (rest.next.count > 1 || p->is_choice[link] != 0) {
+static bool is_same_path(const placing *p, uint32_t a, uint32_t b) {
+    const record *x = record_of(p, a);
+    const record *y = record_of(p, b);
+    const bool nowhere = x->src == x->dst && y->src == y->dst;
+    for (uint32_t hop = 0; hop < p->n_chosen; hop++) {
+        if (p->chosen[hop][a] != p->chosen[hop][b]) {
             return false;
         }
-        *rest.out++ = link;
-        rest.at = switch_behind(p, link);
     }
-    *part = rest;
-    return true;
+    return x == y || (p->n_ends == 0 && (nowhere || (x->src == y->src && x->dst == y->dst)));
 }
 
-/* Parts that are under way, by their switches and there in order. Returns how many there are. */
-static size_t queue_up(placing *p) {
-    const uint32_t n_switches = fab_n_switches(p->router->fabric);
-    size_t *end = p->queue_first + 1; /* of a switch's parts, as they are put there */
-    memset(p->queue_first, 0, (n_switches + (size_t)2) * sizeof *p->queue_first);
-    for (size_t i = 0; i < p->n_paths; i++) {
-        p->queue_first[p->at[i] + 1]++;
+/* The one of paths first ... n - 1 that part `i` takes as well, or n, which it is the first to take. */
+static uint32_t find_path(placing *p, uint32_t i, uint32_t first, uint32_t n) {
+    uint64_t hash = 0;
+    for (uint32_t hop = 0; hop < p->n_chosen; hop++) {
+        hash = (hash ^ p->chosen[hop][i]) * UINT64_C(0x9e3779b97f4a7c15);
     }
-    size_t n = 0;
-    for (uint32_t v = 0; v <= n_switches; v++) {
-        size_t mine = end[v];
-        end[v] = n;
-        n += mine;
-    }
-    n = end[n_switches];
-    for (uint32_t i = 0; i < p->n_paths; i++) {
-        if (p->at[i] < n_switches) {
-            p->queue[end[p->at[i]]++] = (waiting){.turn = i, .path = p->order[i]};
+    uint32_t at = (uint32_t)(hash >> 40) & p->mask;
+    for (; p->place[at] > first; at = (at + 1) & p->mask) {
+        if (is_same_path(p, p->order[p->place[at] - 1], i)) {
+            return p->place[at] - 1;
         }
     }
+    p->order[n] = i;
+    p->place[at] = n + 1;
     return n;
 }
 
-/* All parts go hop by hop, at every switch in the order of their arrival. A switch sees nothing but its ports: so one
- * after the other does all of a hop at once, while its parts and ports are at hand. */
-static void place_by_ports(placing *p, fab_routes *routes) {
-    const uint32_t n_switches = fab_n_switches(p->router->fabric);
-    for (size_t i = 0; i < p->n_paths; i++) {
-        const record *t = &p->records[p->record_of[p->order[i]]];
-        p->at[i] = t->src != t->dst ? t->src : n_switches;
+static fab_status write_path(const placing *p, uint32_t i, uint32_t n, fab_routes *routes, fab_error *err) {
+    const record *its = record_of(p, i);
+    size_t end = routes->path_first[n];
+    FAB_PASS(FAB_GROW(routes->link, routes->link_capacity, end + p->most_hops + 2 * (size_t)FAB_SEGMENT_LINKS, err));
+    end = copy_links(routes->link, end, p->ends + its->end, its->n_head);
+    for (uint32_t v = its->src, hop = 0; v != its->dst; hop++) {
+        const fab_next_hop_list next = fab_next_hops_look(p->router->next_hops, v, column_of(p->router, its));
+        routes->link[end] = next.count > 1 ? p->chosen[hop][i] : fab_next_hop(&next, 0);
+        v = switch_behind(p, routes->link[end++]);
     }
-    for (uint32_t hop = 0; queue_up(p) > 0; hop++) {
-        size_t k = 0;
-        for (uint32_t v = 0; v < n_switches; v++) {
-            for (; k < p->queue_first[v + 1]; k++) {
-                arrival part = arrive(p, p->queue[k].path, routes);
-                part.at = v;
-                part.out += hop;
-                look_up(p, &part);
-                take_least(p, &part);
-                p->at[p->queue[k].turn] = take_rest(p, &part) ? n_switches : part.at;
+    routes->path_first[n + 1] = copy_links(routes->link, end, p->ends + its->end + its->n_head, its->n_tail);
+    return FAB_OK;
+}
+
+/* Of equal paths of a flow one is written, with the parts of all, where the caller merges them. */
+static fab_status adaptive_write(placing *p, fab_routes *routes, uint32_t n_flows, fab_error *err) {
+    const bool merges = routes->merges && p->n_paths > n_flows;
+    for (p->mask = 1; p->mask < 2 * p->router->facts.paths_per_flow;) {
+        p->mask = 2 * p->mask + 1;
+    }
+    while (p->n_chosen < p->most_hops && p->chosen[p->n_chosen] != NULL) {
+        p->n_chosen++;
+    }
+    FAB_PASS(FAB_NEW(p->place, (size_t)p->mask + 1, err));
+    FAB_PASS(FAB_GROW(routes->path_first, routes->path_capacity, p->n_paths + 1, err));
+    FAB_PASS(merges ? FAB_GROW(routes->part, routes->part_capacity, p->n_paths, err) : FAB_OK);
+    routes->path_first[0] = 0;
+    for (uint32_t flow = 0, i = 0, n = 0; flow < n_flows; flow++) {
+        const uint32_t first = n;
+        const uint32_t last = routes->flow_first[flow + 1];
+        const double n_parts = last - i;
+        for (; i < last; i++) {
+            const uint32_t path = merges ? find_path(p, i, first, n) : n;
+            FAB_PASS(path == n ? write_path(p, i, n, routes, err) : FAB_OK);
+            if (merges) {
+                routes->part[path] = path == n ? 1 : routes->part[path] + 1;
             }
+            n += path == n;
         }
-    }
-}
-
-/* W, the largest utilisation on the best path from switch v to the end, as far as it matters: exact within (floor,
- * limit], else anything not above the floor, or anything above the limit. A switch is searched twice at most, so that a
- * part costs no more than its links. Depth: the hops of a minimal path. */
-static double survey(placing *p, const arrival *part, uint32_t v, double floor, double limit) {
-    if (v == part->record->dst) {
-        return 0;
-    }
-    prospect *known = &p->prospects[v];
-    if (known->stamp == part->stamp) {
-        if (known->kind == W_IS || (known->kind == W_AT_MOST && known->value <= floor)) {
-            return known->value;
+        for (uint32_t path = first; path < n && merges; path++) {
+            routes->part[path] /= n_parts;
         }
-        if (known->kind == W_ABOVE && known->value >= limit) {
-            return INFINITY;
-        }
-        floor = -1;
-        limit = INFINITY;
+        routes->flow_first[flow + 1] = n;
     }
-    fab_next_hop_list next = fab_next_hops_look(p->router->next_hops, v, part->record->column);
-    double best = INFINITY;
-    for (uint32_t i = 0; i < next.count && best > floor; i++) {
-        fab_link_id link = fab_next_hop(&next, i);
-        double own = utilisation(p, part, link);
-        if (own <= limit && own < best) {
-            double rest = survey(p, part, switch_behind(p, link), fmax(floor, own), fmin(limit, best));
-            best = fmin(best, fmax(own, rest));
-        }
-    }
-    *known = (prospect){.stamp = part->stamp,
-                        .kind = best <= floor   ? W_AT_MOST
-                                : best <= limit ? W_IS
-                                                : W_ABOVE,
-                        .value = best <= limit ? best : limit};
-    return best;
-}
-
-/* Begins with the best port: mostly something behind it is no worse than itself, and that cannot be beaten. */
-static fab_link_id pick_downstream(placing *p, const arrival *part) {
-    find_tied(p, part);
-    fab_link_id best = p->tied.link[pick_tied(p, part)];
-    double least_own = utilisation(p, part, best);
-    double least = fmax(least_own, survey(p, part, switch_behind(p, best), least_own, INFINITY));
-    if (least == least_own) {
-        return best;
-    }
-    for (uint32_t i = 0; i < part->next.count; i++) {
-        fab_link_id link = fab_next_hop(&part->next, i);
-        double own = utilisation(p, part, link);
-        if (own > least || (own == least && (own > least_own || tie(part, link) >= tie(part, best)))) {
-            continue; /* cannot win, whatever lies behind */
-        }
-        double worst = fmax(own, survey(p, part, switch_behind(p, link), own, least));
-        if (worst < least ||
-            (worst == least && (own < least_own || (own == least_own && tie(part, link) < tie(part, best))))) {
-            best = link;
-            least = worst;
-            least_own = own;
-        }
-    }
-    return best;
-}
-
-/* One part after the other, each over its whole path. */
-static void place_by_paths(placing *p, fab_routes *routes) {
-    for (size_t i = 0; i < p->n_paths; i++) {
-        arrival part = arrive(p, p->order[i], routes);
-        while (part.at != part.record->dst) {
-            look_up(p, &part);
-            adaptive_take(p, &part, part.next.count == 1 ? fab_next_hop(&part.next, 0) : pick_downstream(p, &part));
-        }
-    }
+    routes->n_flows = n_flows;
+    return FAB_OK;
 }
 
 /* Complexity: O(parts * next hops on a path), with view=downstream O(parts * links on all minimal paths). */
@@ -535,13 +338,8 @@ static fab_status route(const fab_router *router, const fab_phase *phase, const 
     routes->n_flows = 0;
     FAB_PASS(init_placing(&p, phase, err));
     FAB_PASS(add_flows(&p, phase, rate, routes, err));
-    if (looks_downstream(router)) {
-        place_by_paths(&p, routes);
-    } else {
-        place_by_ports(&p, routes);
-    }
-    routes->n_flows = (uint32_t)phase->n_flows;
-    return FAB_OK;
+    FAB_PASS(looks_downstream(router) ? fab_adaptive_place_by_paths(&p, err) : fab_adaptive_place_by_ports(&p, err));
+    return adaptive_write(&p, routes, (uint32_t)phase->n_flows, err);
 }
 
 static const fab_engine_option OPTIONS[] = {

@@ -5,7 +5,6 @@
 #include "walk.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 void fab_routes_release(fab_routes *routes) {
     FAB_FREE_ALL(routes->flow_first, routes->path_first, routes->link, routes->group, routes->part);
@@ -201,61 +200,6 @@ static fab_status routes_add_path(writer *w, const fab_flow *flow, uint32_t path
     return status == FAB_OK && w->walk.n == FAB_WALK_PATHS ? routes_flush(w, err) : status;
 }
 
-/* The first of paths first ... n - 1 with the links of path n, or n. `place`: an open table of paths, + 1; of those
- * below `first` it knows nothing. */
-static uint32_t find_equal(const fab_routes *r, uint32_t first, uint32_t n, uint32_t *place, uint32_t mask) {
-    const fab_link_id *links = r->link + r->path_first[n];
-    const size_t n_links = r->path_first[n + 1] - r->path_first[n];
-    uint64_t hash = 0;
-    for (size_t i = 0; i < n_links; i++) {
-        hash = (hash ^ links[i]) * UINT64_C(0x9e3779b97f4a7c15);
-    }
-    uint32_t at = (uint32_t)(hash >> 40) & mask;
-    for (; place[at] > first; at = (at + 1) & mask) {
-        const uint32_t known = place[at] - 1;
-        const fab_link_id *its = r->link + r->path_first[known];
-        if (r->path_first[known + 1] - r->path_first[known] == n_links &&
-            memcmp(its, links, n_links * sizeof *its) == 0) {
-            return known;
-        }
-    }
-    place[at] = n + 1;
-    return n;
-}
-
-/* Of equal paths of a flow one stays, with the parts of all. */
-static fab_status merge_paths(uint32_t paths_per_flow, fab_routes *r, fab_error *err) {
-    uint32_t *place = NULL;
-    uint32_t mask = 1;
-    uint32_t n = 0;
-    size_t begin = 0; /* of the links of `path`, which have moved ahead by as many as were dropped */
-    while (mask < 2 * paths_per_flow) {
-        mask = 2 * mask + 1;
-    }
-    FAB_PASS(FAB_GROW(r->part, r->part_capacity, r->flow_first[r->n_flows], err));
-    FAB_PASS(FAB_NEW(place, (size_t)mask + 1, err));
-    for (uint32_t flow = 0, path = 0; flow < r->n_flows; flow++) {
-        const uint32_t first = n;
-        const uint32_t last = r->flow_first[flow + 1];
-        const double n_parts = (double)(last - path);
-        for (; path < last; path++) {
-            const size_t end = r->path_first[path + 1];
-            memmove(r->link + r->path_first[n], r->link + begin, (end - begin) * sizeof *r->link);
-            r->path_first[n + 1] = r->path_first[n] + (end - begin);
-            begin = end;
-            const uint32_t known = find_equal(r, first, n, place, mask);
-            r->part[known] = known < n ? r->part[known] + 1 : 1;
-            n += known == n;
-        }
-        for (uint32_t i = first; i < n; i++) {
-            r->part[i] /= n_parts;
-        }
-        r->flow_first[flow + 1] = n;
-    }
-    free(place);
-    return FAB_OK;
-}
-
 fab_status fab_route_flows(const fab_router *router, const fab_phase *phase, uint64_t first, uint32_t n_flows,
                            const double *rate, uint64_t seed, fab_routes *routes, fab_error *err) {
     const fab_fabric *f = router->fabric;
@@ -271,9 +215,7 @@ fab_status fab_route_flows(const fab_router *router, const fab_phase *phase, uin
     FAB_PASS(fab_ports_check(f, &router->ports, phase, err));
     FAB_PASS(start_groups(router, routes, err));
     if (router->engine->route != NULL) {
-        FAB_PASS(router->engine->route(router, phase, rate, seed, routes, err));
-        const bool some = routes->merges && routes->flow_first[routes->n_flows] > routes->n_flows;
-        return some ? merge_paths(paths_per_flow, routes, err) : FAB_OK;
+        return router->engine->route(router, phase, rate, seed, routes, err);
     }
     FAB_PASS(FAB_GROW(routes->flow_first, routes->flow_capacity, (size_t)n_flows + 1, err));
     if (fab_all_is_plain(&phase->all) && routes->between_switches && router->end != NULL) {
