@@ -115,10 +115,14 @@ static void audit_put_structure(fab_page *page, const fab_audit *a) {
     for (uint32_t i = 0; i < a->n_boundaries; i++) {
         uint32_t planned = a->boundary[i].planned;
         uint32_t present = a->boundary[i].present;
-        if (planned > 0) {
+        const char *name = fab_boundary_name(FAB_WIRING_TREE, a->boundary[i].tier);
+        if (planned > 0 && a->boundary[i].with_rule == 0 && a->boundary[i].cables > 0) {
+            fab_page_wrapf(page, FAB_INK_BOLD, 2, 2,
+                           "%s: %" PRIu32 " cables; how many there should be no rule says: a plan does (--against)",
+                           name, present);
+        } else if (planned > 0) {
             fab_page_wrapf(page, present < planned ? FAB_INK_BAD : FAB_INK_PLAIN, 2, 2,
-                           "%s: %" PRIu32 " of %" PRIu32 " cables (%.4g %%)",
-                           fab_boundary_name(FAB_WIRING_TREE, a->boundary[i].tier), present, planned,
+                           "%s: %" PRIu32 " of %" PRIu32 " cables (%.4g %%)", name, present, planned,
                            100.0 * present / planned);
         }
     }

@@ -406,7 +406,9 @@ static void advice_of_taper(const fab_result *r, const fab_run_verdict *v, char 
         fab_append(out, FAB_VERDICT_TEXT, "; equal shares give x%.2f in %s, where other routes may do better",
                    p->max_taper_factor, p->name);
     } else if (crosses_taper(r)) {
-        fab_append(out, FAB_VERDICT_TEXT, "; sprayed, the taper costs nothing (factor %.2f)", p->max_taper_factor);
+        fab_append(out, FAB_VERDICT_TEXT, "; sprayed, the taper costs %snothing (factor %.2f)%s",
+                   r->plans != NULL ? "this plan " : "", p->max_taper_factor,
+                   r->plans != NULL ? "; without it another may be faster (--set taper=1)" : "");
     }
 }
 

@@ -11,6 +11,7 @@
 
 #include "fab/memory.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -138,6 +139,7 @@ static fab_status look_for_better(const fab_sweep_request *request, const fab_de
     if (plans != NULL && plans->n_plans_listed > 0 && fab_planned_s(&plans->plans[0]) < what.below_s) {
         point->better_s = fab_planned_s(&plans->plans[0]);
         (void)fab_job_plan_text(&plans->plans[0].plan, point->better);
+        fab_append(point->better, sizeof point->better, ",batch=%" PRIu64, job->batch); /* else that of its sizes */
     }
     fab_plans_free(plans);
     return FAB_OK;

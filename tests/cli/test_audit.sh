@@ -236,4 +236,19 @@ END
 a = json.load(open("audit.json"))["audit"]
 assert a["switches"] == 418 and a["hosts"] == 4992 + 32, a' || fail "Leonardo"
 fi
+
+# --- where faults hide what the rule was, how many cables there should be is not said ---
+"$program" build preset:dgx-h100-superpod-1su --format cables --quiet >plan.csv
+$python - <<'END'
+rows = [line.rstrip("\n").split(",") for line in open("plan.csv")]
+at = {tuple(r[:2]): r for r in rows}
+for a, b in ((("leaf-7", "47"), ("leaf-3", "64")), (("leaf-0", "59"), ("leaf-2", "49"))): # cross-plugged
+    at[a][2:4], at[b][2:4] = at[b][2:4], at[a][2:4]
+missing = (("leaf-4", "35"), ("leaf-5", "56"), ("leaf-0", "47"))
+open("hidden.csv", "w").writelines(",".join(r) + "\n" for r in rows if tuple(r[:2]) not in missing)
+END
+"$program" audit hidden.csv --quiet | tr -s ' \n' ' ' >out
+grep -F 'leaf-spine: 253 cables; how many there should be no rule says: a plan does (--against)' out >/dev/null || fail "without a rule: $(<out)"
+! grep -F 'leaf-spine: 253 of' out | grep -F '(100 %)' | grep -F 'leaf-spine: 253 of 253 cables (' || fail "no rule, and 100 %"
+[[ $(findings hidden.csv --against plan.csv | wc -l) -ge 5 ]] || fail "a plan does not tell: $(findings hidden.csv --against plan.csv)"
 exit $((failures > 0))

@@ -84,4 +84,16 @@ says '--engine ecmp,qp=16 saves 9.6 % of the time of the fullest links, and thes
 says 'than 32 (40 at 2, clos), which' sweep clos:gpus=256 --vary taper=1,2 --vary fabric.family=clos,rail-spine --job model=gpt-3.6b,tp=4 --engine spray --quiet
 "$program" compare rail-spine:gpus=256,radix=32 clos:gpus=256,radix=64,taper=3 --job model=gpt-3.6b,tp=4 --engine spray --quiet >out
 ! grep 'Not the taper alone' out || fail "leaves of two families are compared"
+
+# --- the better plan of a job whose sizes are given carries its batch, and takes what is promised ---
+mixtral=(run rail-only:gpus=2048 --engine spray --json --quiet --job)
+"$program" "${mixtral[@]}" model=mixtral-8x7b,tp=1,pp=4,ep=8 >given.json
+plan=$(python3 -c 'import json; print(json.load(open("given.json"))["verdict"]["plan"])')
+"$program" "${mixtral[@]}" "model=mixtral-8x7b,$plan" >better.json
+python3 - <<'PYTHON' || fail "a better plan takes what is promised"
+import json
+given, better = (json.load(open(f"{n}.json")) for n in ("given", "better"))
+assert better["iteration"][0]["time_s"] == given["verdict"]["plan_s"] < given["iteration"][0]["time_s"]
+assert better["job"]["batch"] == given["job"]["batch"]
+PYTHON
 exit $((failures > 0))
