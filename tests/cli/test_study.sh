@@ -212,7 +212,7 @@ wait "$worker" || code=$?
 study plan rail-spine:gpus=256,gpus-per-server=4,radix=16 --scenarios links:3@100000 --traffic pattern:all-to-all \
   --engine ecmp,qp=4 --figures loads --store long --quiet >/dev/null
 for signal in INT:130 TERM:143; do
-  "$program" study run --store long --threads 2 >out 2>err &
+  "$program" study run --store long --threads 2 >out-long 2>err-long &
   worker=$!
   for ((i = 0; i < 300; i++)); do [[ ! -s long/shard-0-of-1.db.lock ]] || break; sleep 0.1; done
   if [[ $signal == INT:* ]]; then
@@ -226,10 +226,10 @@ for signal in INT:130 TERM:143; do
   kill -${signal%:*} $worker
   code=0
   wait $worker || code=$?
-  [[ $code -eq ${signal#*:} ]] || fail "after SIG${signal%:*} a run exits with $code: $(cat err)"
-  grep -q 'interrupted; .* of 100,000 scenarios are stored' err || fail "SIG${signal%:*}: $(cat err)"
-  [[ ! -s out ]] || fail "an interrupted run prints a result"
-  told=$(sed -nE 's/.*interrupted; ([0-9,]+) of.*/\1/p' err)
+  [[ $code -eq ${signal#*:} ]] || fail "after SIG${signal%:*} a run exits with $code: $(cat err-long)"
+  grep -q 'interrupted; .* of 100,000 scenarios are stored' err-long || fail "SIG${signal%:*}: $(cat err-long)"
+  [[ ! -s out-long ]] || fail "an interrupted run prints a result"
+  told=$(sed -nE 's/.*interrupted; ([0-9,]+) of.*/\1/p' err-long)
   found=$(study gather --store long --partial --quiet | sed -nE 's/^([0-9,]+) of.*/\1/p')
   [[ $told == "$found" && $found != 0 ]] || fail "told $told scenarios, stored are $found"
 done
