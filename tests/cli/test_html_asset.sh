@@ -13,4 +13,9 @@ grep -q "Content-Security-Policy\" content=\"default-src 'none'; script-src 'sha
   "$root/reports/web/dist/report.html" || fail "the page has no strict policy"
 grep -q "Content-Security-Policy\" content=\"default-src 'none'; script-src 'sha256-[^']*' 'wasm-unsafe-eval'; style-src 'sha256-[^']*'; base-uri 'none'; form-action 'none'; worker-src blob:\"" \
   "$root/reports/web/dist/explore.html" || fail "the page that can be asked has another policy"
+# every part of a report has a section with a title of its own
+"$program" schema result >schema.json
+for part in $(python3 -c 'import json; print(*json.load(open("schema.json"))["properties"])'); do
+  grep -qE "( |\[)($part: '|'$part'(,|\]))" "$root/reports/web/src/other.js" || fail "the page calls '$part' by its key"
+done
 [[ $failures -eq 0 ]]

@@ -5,6 +5,7 @@ import * as f from './format.js';
 const TITLES = {
   advice: 'What could be changed', contention: 'What the jobs do to each other', degradation: 'What slower parts do',
   mix: 'Two kinds of job', front_end: 'The front-end network', job: 'The job', memory: 'Memory of the fullest GPU',
+  not_evaluated: 'What would take too much memory', ownership: 'What is bought and run',
   plan: 'Plans', serving: 'Serving', ranking: 'Ranking', published: 'Beside what was published', import: 'What was imported', validate: 'Figure by figure',
 };
 // With a section of their own, or told in the header.
