@@ -17,8 +17,7 @@
 typedef struct fab_routes {
     uint32_t n_flows;
     uint32_t *flow_first;  /**< shape [n_flows + 1]: paths of flow f */
-    bool between_switches; /**< set by the caller: only fabric links are kept; not of an engine that takes whole phases
-                            */
+    bool between_switches; /**< set by the caller: only fabric links; not of an engine that takes whole phases */
     bool merges;           /**< set by the caller: of an engine that takes whole phases, paths of a flow that are equal
                               are one, with `part` */
     bool wants_groups;     /**< set by the caller: `group` is to be filled, where it can be */
