@@ -150,8 +150,7 @@ static size_t copy_links(fab_link_id *links, size_t at, const fab_link_id *from,
 }
 
 /* Record number i of a flow: queue pairs go round the planes, and each uses all NICs. */
-static fab_status find_record(placing *p, const fab_flow *flow, uint32_t i, bool between_switches, record *out,
-                              fab_error *err) {
+static fab_status find_record(placing *p, const fab_flow *flow, uint32_t i, record *out, fab_error *err) {
     const fab_router *router = p->router;
     const fab_ports *ports = &router->ports;
     uint32_t base = router->fabric->first[FAB_NODE_SWITCH];
@@ -169,14 +168,12 @@ static fab_status find_record(placing *p, const fab_flow *flow, uint32_t i, bool
         }
         p->most_hops = n_hops > p->most_hops ? n_hops : p->most_hops;
     }
-    if (!between_switches) {
-        out->end = (uint32_t)p->n_ends;
-        out->n_head = (uint8_t)ends.n_head;
-        out->n_tail = (uint8_t)ends.n_tail;
-        FAB_PASS(FAB_GROW(p->ends, p->end_capacity, p->n_ends + 2 * (size_t)FAB_SEGMENT_LINKS, err));
-        p->n_ends = copy_links(p->ends, p->n_ends, ends.head, ends.n_head);
-        p->n_ends = copy_links(p->ends, p->n_ends, ends.tail, ends.n_tail);
-    }
+    out->end = (uint32_t)p->n_ends;
+    out->n_head = (uint8_t)ends.n_head;
+    out->n_tail = (uint8_t)ends.n_tail;
+    FAB_PASS(FAB_GROW(p->ends, p->end_capacity, p->n_ends + 2 * (size_t)FAB_SEGMENT_LINKS, err));
+    p->n_ends = copy_links(p->ends, p->n_ends, ends.head, ends.n_head);
+    p->n_ends = copy_links(p->ends, p->n_ends, ends.tail, ends.n_tail);
     return FAB_OK;
 }
 
@@ -229,7 +226,7 @@ static fab_status adaptive_add_flow(placing *p, const fab_phase *phase, uint32_t
         record *its = &p->records[(size_t)most * i + at];
         if (!its->is_found) {
             its->part_bps = rate / n_paths;
-            FAB_PASS(find_record(p, &flow, at, routes->between_switches, its, err));
+            FAB_PASS(find_record(p, &flow, at, its, err));
         }
         if (p->record_of != NULL) {
             p->record_of[path] = most * i + at;
@@ -255,15 +252,11 @@ static fab_status add_flows(placing *p, const fab_phase *phase, const double *ra
 /* --- the paths ---------------------------------------------------------------------------------------------------- */
 
 static bool is_same_path(const placing *p, uint32_t a, uint32_t b) {
-    const record *x = record_of(p, a);
-    const record *y = record_of(p, b);
-    const bool nowhere = x->src == x->dst && y->src == y->dst;
-    for (uint32_t hop = 0; hop < p->n_chosen; hop++) {
-        if (p->chosen[hop][a] != p->chosen[hop][b]) {
-            return false;
-        }
+    bool is_same = record_of(p, a) == record_of(p, b);
+    for (uint32_t hop = 0; hop < p->n_chosen && is_same; hop++) {
+        is_same = p->chosen[hop][a] == p->chosen[hop][b];
     }
-    return x == y || (p->n_ends == 0 && (nowhere || (x->src == y->src && x->dst == y->dst)));
+    return is_same;
 }
 
 /* The one of paths first ... n - 1 that part `i` takes as well, or n, which it is the first to take. */

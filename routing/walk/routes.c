@@ -110,8 +110,12 @@ static fab_status routes_flush(writer *w, fab_error *err) {
     return FAB_OK;
 }
 
-/* None may be left from another engine. Paths longer than a walk holds are finished without groups. */
-static fab_status start_groups(const fab_router *router, fab_routes *routes, fab_error *err) {
+/* No parts or groups may be left from another engine. Paths longer than a walk holds are finished without groups. */
+static fab_status routes_start(const fab_router *router, fab_routes *routes, fab_error *err) {
+    routes->n_flows = 0;
+    free(routes->part);
+    routes->part = NULL;
+    routes->part_capacity = 0;
     if (!routes->wants_groups || !routes->between_switches || !router->is_modulo || !fab_is_tree(router->fabric)) {
         free(routes->group);
         routes->group = NULL;
@@ -206,15 +210,14 @@ fab_status fab_route_flows(const fab_router *router, const fab_phase *phase, uin
     uint32_t paths_per_flow = router->facts.paths_per_flow;
     writer w = {.router = router, .seed = seed, .routes = routes};
     size_t n_paths = 0;
-    routes->n_flows = 0;
-    free(routes->part);
-    routes->part = NULL;
-    routes->part_capacity = 0;
+    FAB_PASS(routes_start(router, routes, err));
     FAB_REFUSE_IF(router->facts.splits, err, FAB_EUNSUPPORTED, NULL,
                   "engine %s splits flows at every switch: a flow has no routes of its own", router->engine->name);
     FAB_PASS(fab_ports_check(f, &router->ports, phase, err));
-    FAB_PASS(start_groups(router, routes, err));
     if (router->engine->route != NULL) {
+        FAB_REFUSE_IF(routes->between_switches, err, FAB_EUNSUPPORTED, NULL,
+                      "engine %s places whole paths: its routes are not kept between switches alone",
+                      router->engine->name);
         return router->engine->route(router, phase, rate, seed, routes, err);
     }
     FAB_PASS(FAB_GROW(routes->flow_first, routes->flow_capacity, (size_t)n_flows + 1, err));
@@ -255,9 +258,8 @@ fab_status fab_route_to_ports(const fab_router *router, uint32_t n, const fab_no
                               const uint32_t *dst_nic, fab_routes *routes, fab_error *err) {
     const fab_fabric *f = router->fabric;
     writer w = {.router = router, .routes = routes};
-    routes->n_flows = 0;
     routes->between_switches = true;
-    FAB_PASS(start_groups(router, routes, err));
+    FAB_PASS(routes_start(router, routes, err));
     FAB_PASS(FAB_GROW(routes->flow_first, routes->flow_capacity, (size_t)n + 1, err));
     for (uint32_t i = 0; i < n; i++) {
         fab_link_id down = router->ports.nic_access[(size_t)dst_nic[i] * router->ports.n_planes] ^ 1U;

@@ -12,6 +12,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Scratch for a phase under an engine. */
 typedef struct workspace_place {
@@ -280,6 +281,7 @@ static fab_status open_draw(fab_workspace *w, uint64_t draw, fab_error *err) {
     w->of_drawn = NULL;
     fab_context_free(w->drawn);
     w->drawn = NULL;
+    memset(w->scratch.routed, 0, sizeof w->scratch.routed); /* another router may get the address of one that is gone */
     FAB_PASS(fab_context_new(&request, &w->drawn, err));
     return fab_workspace_new(w->drawn, &w->of_drawn, err);
 }

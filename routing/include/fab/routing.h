@@ -17,7 +17,7 @@
 typedef struct fab_routes {
     uint32_t n_flows;
     uint32_t *flow_first;  /**< shape [n_flows + 1]: paths of flow f */
-    bool between_switches; /**< set by the caller: only fabric links are kept */
+    bool between_switches; /**< set by the caller: only fabric links; not of an engine that takes whole phases */
     bool merges;           /**< set by the caller: of an engine that takes whole phases, paths of a flow that are equal
                               are one, with `part` */
     bool wants_groups;     /**< set by the caller: `group` is to be filled, where it can be */
@@ -218,7 +218,7 @@ bool fab_engine_path(const char *text, size_t *out_at, size_t *out_length);
  * @param[in]     seed    Of this draw (flow labels, ideal hash, arrival).
  * @param[in,out] routes  Zero-initialised or from an earlier call; its memory is reused.
  * @retval FAB_EUNREACHABLE  a flow has no route; the message names the pair.
- * @retval FAB_EUNSUPPORTED  too many paths at once, or the router splits
+ * @retval FAB_EUNSUPPORTED  too many paths at once, the router splits, or the engine keeps no paths between switches
  * Complexity: O(sum of route lengths). Threads: concurrent calls on one router with different routes are safe.
  */
 fab_status fab_route_flows(const fab_router *router, const fab_phase *phase, uint64_t first, uint32_t n,

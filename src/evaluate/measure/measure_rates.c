@@ -372,6 +372,12 @@ static bool halves_alike(const fab_routes *r) {
     return (n & (n - 1)) == 0 && r->part == NULL;
 }
 
+static fab_status find_latencies(const fab_engine_run *run, const fab_routes *r, fab_error *err) {
+    const fab_path_chunk chunk = {.routes = r, .phase = run->prepared->phase};
+    FAB_PASS(FAB_GROW(run->scratch->latency_s, run->scratch->latency_capacity, r->n_flows, err));
+    return fab_flow_latencies_of_routes(run->router, &chunk, run->scratch->latency_s, err);
+}
+
 fab_status fab_rate_paths(const fab_engine_run *run, const fab_routes *r, const double *volume, const double *bytes,
                           fab_figures *out, fab_error *err) {
     fab_rate_scratch *s = NULL;
@@ -389,9 +395,7 @@ fab_status fab_rate_paths(const fab_engine_run *run, const fab_routes *r, const 
                      .weight = is_plain ? NULL : s->weight};
     FAB_PASS(list_paths(run->prepared->fabric, r, s, &p.link, err));
     if (fab_router_facts_of(run->router)->reorders) {
-        const fab_path_chunk chunk = {.routes = r, .phase = run->prepared->phase};
-        FAB_PASS(FAB_GROW(run->scratch->latency_s, run->scratch->latency_capacity, r->n_flows, err));
-        FAB_PASS(fab_flow_latencies_of_routes(run->router, &chunk, run->scratch->latency_s, err));
+        FAB_PASS(run->detail == NULL ? find_latencies(run, r, err) : FAB_OK);
         FAB_PASS(FAB_GROW(s->flow_limit, s->flow_limit_capacity, r->n_flows, err));
         FAB_PASS(FAB_GROW(s->limit, s->limit_capacity, n_paths, err));
         fab_flow_limits(run->router, run->scratch->latency_s, r->n_flows, s->flow_limit);

@@ -9,7 +9,8 @@
 #include <math.h>
 #include <string.h>
 
-static bool times_only; /* of the replays that follow */
+static bool times_only; /* of the replays that follow, as is: */
+static const fab_traffic *given;
 
 static fab_result replayed_all(const char *text, const char *traffic, const char *const *engines, size_t n_engines,
                                uint64_t kept_paths, uint64_t n_seeds) {
@@ -21,8 +22,13 @@ static fab_result replayed_all(const char *text, const char *traffic, const char
         (void)snprintf(specs[i].text, sizeof specs[i].text, "%s", engines[i]);
     }
     fab_fabric *fabric = fixture_build(text, &design, NULL);
-    const fab_context_request what_of_replay = {
-        .design = &design, .fabric = fabric, .traffic = traffic, .engines = specs, .n_engines = n_engines, .seed = 7};
+    const fab_context_request what_of_replay = {.design = &design,
+                                                .fabric = fabric,
+                                                .traffic = traffic,
+                                                .given = given,
+                                                .engines = specs,
+                                                .n_engines = n_engines,
+                                                .seed = 7};
     fab_context *context = fixture_context(&what_of_replay);
     const fab_replay replay = {.context = context,
                                .n_seeds = n_seeds,
@@ -136,10 +142,11 @@ Test(streams, bundles_give_what_single_flows_give) {
 
 /* In chunks, and whole, where routes of the same flows are kept for who asks for them again. */
 Test(streams, engines_that_share_memory_give_what_each_gives_alone) {
-    static const char *const ENGINES[] = {"ecmp", "adaptive", "ecmp", "dmodk", "ecmp", "updn", "spray", "ecmp,qp=2"};
+    static const char *const ENGINES[] = {"ecmp",          "adaptive", "dmodk", "ecmp",
+                                          "adaptive,qp=2", "updn",     "spray", "ecmp,qp=2"};
     static const char *const TRAFFIC[] = {"pattern:shift,by=9", "pattern:all-to-all"};
     const size_t n = sizeof ENGINES / sizeof ENGINES[0];
-    const char *text = "clos:gpus=32,gpus-per-server=8,nics-per-server=2,radix=8,taper=2";
+    const char *text = "fat-tree:gpus=64,gpus-per-server=4,radix=8"; /* of dmodk in bundles, beside merged paths */
     for (uint64_t kept_paths = 0; kept_paths < 2; kept_paths++) {
         fab_result together = replayed_all(text, TRAFFIC[kept_paths], ENGINES, n, kept_paths, 1);
         for (size_t i = 0; i < n; i++) {
@@ -147,6 +154,55 @@ Test(streams, engines_that_share_memory_give_what_each_gives_alone) {
             compare_engine(text, ENGINES[i], &alone.phases[0].engines[0], &together.phases[0].engines[i]);
             fab_result_release(&alone);
         }
+        fab_result_release(&together);
+    }
+}
+
+enum { N_GPUS = 64, N_FLOWS = 2 * N_GPUS };
+
+/* Two flows of every GPU. The second phase is the first again; the third has other rates, the fourth other ordinals,
+ * the last another destination. */
+Test(streams, routes_are_kept_for_the_same_flows_alone) {
+    static const char *const ENGINES[] = {"ecmp", "adaptive", "adaptive,view=downstream,parts=5"};
+    static uint32_t src[N_FLOWS], dst[2][N_FLOWS], comm[N_FLOWS], ordinal[N_FLOWS];
+    static uint64_t bytes[2][N_FLOWS];
+    fab_phase phases[5];
+    for (uint32_t i = 0; i < N_FLOWS; i++) {
+        src[i] = i % N_GPUS;
+        dst[0][i] = dst[1][i] = (i + (i < N_GPUS ? 9 : 26)) % N_GPUS;
+        bytes[0][i] = 1000000;
+        bytes[1][i] = i % 3 == 0 ? 5000000 : 1000000;
+        ordinal[i] = 1;
+    }
+    dst[1][4] = dst[0][40];
+    dst[1][40] = dst[0][4];
+    for (size_t p = 0; p < 5; p++) {
+        phases[p] = (fab_phase){.n_flows = N_FLOWS,
+                                .src = src,
+                                .dst = dst[p > 1],
+                                .bytes = bytes[p == 4],
+                                .comm = comm,
+                                .ordinal = p > 2 ? ordinal : NULL,
+                                .n_comms = 1,
+                                .steps = 1,
+                                .executions = 1};
+        (void)snprintf(phases[p].name, sizeof phases[p].name, "part-%zu", p);
+    }
+    const char *text = "clos:gpus=64,gpus-per-server=4,radix=8,taper=2";
+    fab_traffic all = {.phases = phases, .n_phases = 5};
+    for (size_t e = 0; e < 3; e++) {
+        given = &all;
+        fab_result together = replayed_all(text, NULL, (const char *const[]){ENGINES[e], "spray"}, 2, 0, 1);
+        double first = together.phases[0].engines[0].mean_collision_factor.mean;
+        for (size_t p = 0; p < 5; p++) {
+            const fab_traffic one = {.phases = &phases[p], .n_phases = 1};
+            given = &one;
+            fab_result alone = replayed(text, NULL, ENGINES[e], 0, 1);
+            compare_engine(text, ENGINES[e], &alone.phases[0].engines[0], &together.phases[p].engines[0]);
+            fab_result_release(&alone);
+        }
+        cr_expect_eq(together.phases[1].engines[0].mean_collision_factor.mean, first);
+        cr_expect_neq(together.phases[4].engines[0].mean_collision_factor.mean, first);
         fab_result_release(&together);
     }
 }

@@ -68,10 +68,9 @@ void fab_free_each(void *const *blocks, size_t n);
 
 /** `FAB_OWNED double *x = NULL;`: free(x) wherever the scope of x is left; x = NULL where it has been given away. */
 #define FAB_OWNED FAB_OWNS(fab_free_owned)
+typedef void *fab_any_block __attribute__((may_alias)); /* a pointer of any type */
 static inline void fab_free_owned(void *owned) {
-    void *block;
-    memcpy(&block, owned, sizeof block); /* a pointer of any type */
-    free(block);
+    free(*(fab_any_block *)owned);
 }
 
 /** Gives back what an array of `n` elements does not need of what it was grown to. */
