@@ -72,6 +72,8 @@ silent 'Not the spares alone' "${spares[@]}" --set full-spares=yes
 silent 'Not the spares alone' sweep clos:gpus=256,radix=32 --vary taper.1=1,3 "${quick[@]}"
 says 'more than 1 (1.07 of 25 switches at [2] clos)' compare clos:gpus=256,radix=32 clos:gpus=256,radix=32,spares=1 "${quick[@]}"
 
+silent 'Not the spares alone' compare clos:gpus=256,radix=32,spares=1,full-spares=yes clos:gpus=256,radix=32,down.1=24 "${quick[@]}"
+
 # --- many queue pairs: the fewest that do nearly as well ---
 pairs=(sweep clos:gpus=256,radix=32 --job model=gpt-7.5b,tp=8 --quiet)
 says 'many queue pairs cost a NIC (its connections, their memory) is not modelled: with fewer engine=ecmp,qp=16 takes only' "${pairs[@]}" --vary qp=1,16,1024

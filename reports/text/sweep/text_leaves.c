@@ -65,7 +65,8 @@ static double least_figure(const fab_sweep *s, const fab_sweep_point *p, leaf_wh
 /* What is said of a point's leaves, or nothing. */
 static const char *leaf_text(const fab_sweep *s, const fab_sweep_point *p, leaf_what what, char out[MOST_ONE]) {
     const fab_sweep_phase *phase = leaf_phase(p);
-    const double figure = p->is_built ? leaf_figure(p, what) : 0;
+    const bool is_due = !s->compares_designs || (p->settings != NULL && strstr(p->settings, leaf_key(what)) != NULL);
+    const double figure = p->is_built && is_due ? leaf_figure(p, what) : 0; /* else another key makes it */
     out[0] = '\0';
     if (what == LEAF_STRADDLES && phase != NULL && phase->leaf_excess_ratio > STRADDLES) {
         fab_append(out, MOST_ONE, "x%.2f in %s", phase->leaf_excess_ratio, phase->name);
