@@ -3,10 +3,13 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
-#define SAME       5e-4 /* part of a time by which points differ */
-#define MOST_NAMED 3    /* points that are as good as the best; more are counted */
+#define SAME            5e-4 /* part of a time by which points differ */
+#define MOST_NAMED      3    /* points that are as good as the best; more are counted */
+#define MOST_PAIRS      32   /* queue pairs that are advised (--advise) */
+#define MOST_PAIRS_GAIN 0.1  /* part of a time that more of them had better win */
 
 const char *fab_text_routing(fab_page *page, const char *label) {
     const char *pairs = strstr(label, ",qp=");
@@ -215,6 +218,33 @@ void fab_text_policies(fab_page *page, const fab_sweep *s, size_t e) {
     fab_page_paragraph(page, FAB_INK_BOLD, 2, 2);
 }
 
+/* Queue pairs of an engine's label; 0: it says none. */
+static uint64_t answer_pairs(const fab_sweep_engine *e) {
+    const char *pairs = strstr(e->label, ",qp=");
+    return pairs != NULL ? strtoull(pairs + strlen(",qp="), NULL, 10) : 0;
+}
+
+/* More pairs are never slower in the model, which has no limit of a NIC's connections: the fewest that are nearly as
+ * fast. */
+static void answer_put_pairs(fab_page *page, const fab_sweep *s, const extremes *x, size_t e) {
+    const fab_sweep_engine *best = &x->best->engines[e];
+    const fab_sweep_point *fewest = x->best;
+    for (size_t i = 0; i < s->n_points; i++) {
+        const fab_sweep_point *p = &s->points[i];
+        const uint64_t mine = answer_knows(s, p, e, answer_time) ? answer_pairs(&p->engines[e]) : 0;
+        fewest = mine > 0 && mine < answer_pairs(&fewest->engines[e]) &&
+                         answer_time(&p->engines[e]) < (1 + MOST_PAIRS_GAIN) * answer_time(best)
+                     ? p
+                     : fewest;
+    }
+    if (answer_pairs(best) > MOST_PAIRS && fewest != x->best) {
+        fab_page_wrapf(page, FAB_INK_BOLD, 2, 2,
+                       "What many queue pairs cost a NIC (its connections, their memory) is not modelled: with "
+                       "fewer %s takes only %.2g %% more.",
+                       answer_point(page, s, fewest), 100 * (answer_time(&fewest->engines[e]) / answer_time(best) - 1));
+    }
+}
+
 static void answer_put_engine(fab_page *page, const fab_sweep *s, size_t e) {
     const extremes x = answer_find(s, e, answer_time);
     if (x.n < 2) {
@@ -241,6 +271,7 @@ static void answer_put_engine(fab_page *page, const fab_sweep *s, size_t e) {
     answer_put_dollars(page, s, e, answer_owned, "bought and run");
     fab_page_say(page, ".");
     fab_page_paragraph(page, FAB_INK_BOLD, 2, 2);
+    answer_put_pairs(page, s, &x, e);
 }
 
 /* The job, which a plan or the number of GPUs may make another one elsewhere; the placement behind it is a knob. */

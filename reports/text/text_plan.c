@@ -114,7 +114,7 @@ void fab_text_plan_proof(fab_page *page, const fab_plans *p) {
         "evaluated%s%s.",
         !p->is_proven      ? "Best that a short search finds"
         : p->n_untimed > 0 ? "Best of those that can be timed"
-        : p->n_orders == 0 ? "Proven best of the usual order of ranks (fabriscope plan tries others)"
+        : p->n_orders == 0 ? "Proven best " FAB_ONE_ORDER
                            : "Proven best",
         kept_free(page, p), first_seed(page, p), fab_show_count(page, p->n_plans), fab_show_count(page, p->n_unfit),
         fab_show_count(page, p->n_bounded), fab_show_time(page, p->lower_bound_s), fab_show_count(page, p->n_evaluated),

@@ -65,10 +65,32 @@ silent 'Not the taper alone' sweep clos:gpus=256,radix=32 --vary nic=200Gb/s,400
 says 'more cables to NICs than 32 (48 at [2] clos)' compare clos:gpus=256,radix=64 clos:gpus=256,radix=64,taper=3 "${quick[@]}"
 silent 'Not the taper alone' compare clos:gpus=256,radix=64 clos:gpus=256,radix=64,taper=3 --set down.1=32 "${quick[@]}"
 
+# Spares change the design too: what leaves give up for them, and where nothing is given up.
+spares=(sweep rail-spine:gpus=256,radix=32 --vary spares=0,1,4,8 "${quick[@]}")
+says 'Not the spares alone: leaves give up uplinks for them, and their taper as built is more than 1 (1.13 of 24 switches at 1; 1.29 of 24 switches at 4; 1.6 of 32 switches at 8)' "${spares[@]}"
+silent 'Not the spares alone' "${spares[@]}" --set full-spares=yes
+silent 'Not the spares alone' sweep clos:gpus=256,radix=32 --vary taper.1=1,3 "${quick[@]}"
+says 'more than 1 (1.07 of 25 switches at [2] clos)' compare clos:gpus=256,radix=32 clos:gpus=256,radix=32,spares=1 "${quick[@]}"
+
+silent 'Not the spares alone' compare clos:gpus=256,radix=32,spares=1,full-spares=yes clos:gpus=256,radix=32,down.1=24 "${quick[@]}"
+
+# --- many queue pairs: the fewest that do nearly as well ---
+pairs=(sweep clos:gpus=256,radix=32 --job model=gpt-7.5b,tp=8 --quiet)
+says 'many queue pairs cost a NIC (its connections, their memory) is not modelled: with fewer engine=ecmp,qp=16 takes only' "${pairs[@]}" --vary qp=1,16,1024
+silent 'many queue pairs cost a NIC' "${pairs[@]}" --vary qp=1,4,32
+silent 'many queue pairs cost a NIC' "${pairs[@]}" --vary qp=1,1024
+
+# --- orders of ranks, which plan alone searches ---
+says 'each the fastest of all that fit in one order of ranks (where none is given fabriscope plan tries others)' compare clos:gpus=64 clos:gpus=64,taper=3 --job model=llama3-8b --quiet
+says 'Proven best in one order of ranks' run clos:gpus=64 --job model=llama3-8b,order=tp-dp-cp-pp --quiet
+says 'Every design runs its best plan in one order of ranks' optimize --gpus 128 --job model=llama3-8b --quiet
+
 # --- the engine: what spraying makes of a verdict is what --engine spray finds ---
 pair=(rail-only:gpus=256 clos:gpus=256,taper=7 --job model=llama3-8b --quiet)
 says 'Under spray [1] and [2] are even' compare "${pair[@]}"
 says 'the routing decides more than the designs' compare "${pair[@]}"
+silent 'Not even a network for nothing' compare "${pair[@]}" # another routing brings them level
+says "Not even a network for nothing" compare clos:gpus=256 clos:gpus=256,taper=7 --job model=gpt-7.5b,tp=8,placement=random --engine spray --quiet
 "$program" compare "${pair[@]}" --json >hashed.json
 "$program" compare "${pair[@]}" --engine spray --json >sprayed.json
 python3 - <<'PYTHON' || fail "a verdict under spray"

@@ -19,10 +19,9 @@ static void put_plans(fab_page *page, const fab_sweep *s) {
         }
     }
     if (any) {
-        fab_text_note(
-            page, any_short ? "each the fastest of all that fit, under the first engine, but those of a short search: "
-                              "plan=auto looks at all"
-                            : "each the fastest of all that fit, under the first engine: bounds leave out the others");
+        fab_text_notef(page, "each the fastest of all that fit %s, under the first engine%s", FAB_ONE_ORDER,
+                       any_short ? ", but those of a short search: plan=auto looks at all"
+                                 : ": bounds leave out the others");
     }
 }
 

@@ -70,14 +70,26 @@ static const char *fastest_show(fab_page *page, const fab_sweep *s, const fab_ve
     return alike ? "all alike" : fab_show(page, "[%zu]", v->fastest + 1);
 }
 
-static const char *turning_show(fab_page *page, const fab_sweep *s, const fab_verdict *v) {
+static bool sprays(const fab_sweep *s, const fab_verdict *v, size_t e) {
+    return strncmp(s->points[v->best].engines[e].label, "spray", 5) == 0;
+}
+
+/* Whether another routing, which costs no network, leaves less between the two, or none knows. */
+static bool routing_may_turn(const fab_sweep *s, const fab_verdict *v, size_t e) {
+    return !sprays(s, v, e) && !(v->is_sprayed && v->sprayed_best == v->best && v->sprayed_ratio >= FAB_EVEN_RATIO);
+}
+
+static const char *turning_show(fab_page *page, const fab_sweep *s, const fab_verdict *v, size_t e) {
     if (!v->by_price || is_even(v) || s->points[v->next].fewer.servers > 0) {
         return "";
     }
-    return v->turning_ratio > 1
-               ? fab_show(page, " Not even a network for nothing would bring [%zu] level.", v->next + 1)
-               : fab_show(page, " [%zu] draws level if its network costs %.3g %% less.", v->next + 1,
-                          100 * v->turning_ratio);
+    if (v->turning_ratio <= 1) {
+        return fab_show(page, " [%zu] draws level if its network costs %.3g %% less.", v->next + 1,
+                        100 * v->turning_ratio);
+    }
+    return routing_may_turn(s, v, e)
+               ? ""
+               : fab_show(page, " Not even a network for nothing would bring [%zu] level.", v->next + 1);
 }
 
 static const char *bought_show(fab_page *page, const fab_sweep *s, const fab_verdict *v, size_t e) {
@@ -111,7 +123,7 @@ static const char *cheapest_show(fab_page *page, const fab_sweep *s, const fab_v
 
 /* The engine may decide more than the designs: what becomes of the two where nothing collides. */
 static void compare_put_sprayed(fab_page *page, const fab_sweep *s, const fab_verdict *v) {
-    if (s->n_verdicts > 1 || v->next == v->best || strncmp(s->points[v->best].engines[0].label, "spray", 5) == 0) {
+    if (s->n_verdicts > 1 || v->next == v->best || sprays(s, v, 0)) {
         return;
     }
     if (!v->is_sprayed) {
@@ -143,7 +155,7 @@ static void compare_put_verdict(fab_page *page, const fab_sweep *s, size_t e) {
     const char *seeds = fab_text_draws(page, v->is_one_draw, v->n_draws, v->is_estimated);
     fab_page_wrapf(page, FAB_INK_GOOD, 2, 2, "Under %s%s%s %s%s%s Fastest%s%s: %s; %s.",
                    s->n_verdicts > 1 ? label : fab_text_routing(page, label), seeds, seeds[0] != '\0' ? "," : "",
-                   verdict_show(page, s, v, e), turning_show(page, s, v), bought_show(page, s, v, e),
+                   verdict_show(page, s, v, e), turning_show(page, s, v, e), bought_show(page, s, v, e),
                    fab_sweep_is_per_gpu(s) ? " per GPU" : "", v->has_failures ? " with failures" : "",
                    fastest_show(page, s, v, e), cheapest_show(page, s, v));
     compare_put_sprayed(page, s, v);

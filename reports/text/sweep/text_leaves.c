@@ -1,12 +1,14 @@
 /* Text report: what a sweep over tapers changes besides: how many servers share a leaf, and whether their groups
- * straddle leaves. */
+ * straddle leaves; and one over spares: the uplinks that leaves give up for them. */
 #include "fab/str.h"
 #include "text/text_sections.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 #define STRADDLES 1.005 /* what a leaf sends over the mean, above which leaves are unlike */
+#define ROUNDING  1e-9
 #define MOST_TEXT 360
 #define MOST_ONE  (FAB_NAME_SIZE + 16)
 
@@ -21,57 +23,75 @@ static const fab_sweep_phase *leaf_phase(const fab_sweep_point *p) {
     return most;
 }
 
-static bool is_taper(const char *path) {
+/* What is said of leaves: more cables to NICs than the like have, groups of servers that straddle them, more taper. */
+typedef enum leaf_what { LEAF_CABLES, LEAF_STRADDLES, LEAF_TAPER } leaf_what;
+
+static bool is_key(const char *path, const char *name) {
     const char *key = fab_text_short_path(path);
+    const size_t n = strlen(name);
     key += strncmp(key, "tier.1.", 7) == 0 ? 7 : 0;
-    return strncmp(key, "taper", 5) == 0 && (key[5] == '\0' || key[5] == '.');
+    return strncmp(key, name, n) == 0 && (key[n] == '\0' || key[n] == '.');
 }
 
-/* Whether two points differ in their taper alone, as far as leaves go: those of another family are others anyhow. */
-static bool have_like_leaves(const fab_sweep *s, const fab_sweep_point *a, const fab_sweep_point *b) {
+static const char *leaf_key(leaf_what what) {
+    return what == LEAF_TAPER ? "spares" : "taper";
+}
+
+/* Whether two points differ in the key alone, as far as leaves go: those of another family are others anyhow. */
+static bool have_like_leaves(const fab_sweep *s, const fab_sweep_point *a, const fab_sweep_point *b, leaf_what what) {
     bool are_like = a->is_built && b->is_built && strcmp(a->family, b->family) == 0;
     for (size_t k = 0; k < s->n_paths && !s->compares_designs; k++) {
-        are_like = are_like && (is_taper(s->path[k]) || strcmp(a->value[k], b->value[k]) == 0);
+        are_like = are_like && (is_key(s->path[k], leaf_key(what)) || strcmp(a->value[k], b->value[k]) == 0);
     }
     return are_like;
 }
 
-/* The fewest cables to NICs that a leaf has at points like it; 0: nothing leaves one. */
-static uint64_t least_cables(const fab_sweep *s, const fab_sweep_point *p) {
-    uint64_t least = 0;
+/* Cables to NICs of a leaf, 0: nothing leaves one; or the taper of leaves as built. */
+static double leaf_figure(const fab_sweep_point *p, leaf_what what) {
+    const fab_sweep_phase *phase = leaf_phase(p);
+    return what == LEAF_TAPER ? p->counts.built_taper[0] : phase != NULL ? (double)phase->leaf_cables : 0;
+}
+
+/* The least figure that a leaf has at points like it; 0: none has one. */
+static double least_figure(const fab_sweep *s, const fab_sweep_point *p, leaf_what what) {
+    double least = 0;
     for (size_t i = 0; i < s->n_points; i++) {
-        const fab_sweep_phase *phase = have_like_leaves(s, p, &s->points[i]) ? leaf_phase(&s->points[i]) : NULL;
-        least = phase != NULL && (least == 0 || phase->leaf_cables < least) ? phase->leaf_cables : least;
+        const double mine = have_like_leaves(s, p, &s->points[i], what) ? leaf_figure(&s->points[i], what) : 0;
+        least = mine > 0 && (least == 0 || mine < least) ? mine : least;
     }
     return least;
 }
 
-/* What is said of a point's leaves, or nothing: more cables than those like it; or groups of servers that straddle
- * them. */
-static const char *leaf_text(const fab_sweep *s, const fab_sweep_point *p, bool of_cables, char out[MOST_ONE]) {
+/* What is said of a point's leaves, or nothing. */
+static const char *leaf_text(const fab_sweep *s, const fab_sweep_point *p, leaf_what what, char out[MOST_ONE]) {
     const fab_sweep_phase *phase = leaf_phase(p);
+    const bool is_due = !s->compares_designs || (p->settings != NULL && strstr(p->settings, leaf_key(what)) != NULL);
+    const double figure = p->is_built && is_due ? leaf_figure(p, what) : 0; /* else another key makes it */
     out[0] = '\0';
-    if (phase != NULL && of_cables && phase->leaf_cables > least_cables(s, p)) {
-        fab_append(out, MOST_ONE, "%" PRIu64, phase->leaf_cables);
-    } else if (phase != NULL && !of_cables && phase->leaf_excess_ratio > STRADDLES) {
+    if (what == LEAF_STRADDLES && phase != NULL && phase->leaf_excess_ratio > STRADDLES) {
         fab_append(out, MOST_ONE, "x%.2f in %s", phase->leaf_excess_ratio, phase->name);
+    } else if (what != LEAF_STRADDLES && figure > least_figure(s, p, what) * (1 + ROUNDING)) {
+        fab_append(out, MOST_ONE, what == LEAF_TAPER ? "%.3g" : "%.0f", figure);
+        if (what == LEAF_TAPER) {
+            fab_append(out, MOST_ONE, " of %" PRIu64 " switches", p->counts.switches);
+        }
     }
     return out;
 }
 
 /* "20 at 2, 3; 24 at 7": points of which the same is said stand together. */
-static void leaf_list(fab_page *page, const fab_sweep *s, bool of_cables, char out[MOST_TEXT]) {
+static void leaf_list(fab_page *page, const fab_sweep *s, leaf_what what, char out[MOST_TEXT]) {
     char mine[MOST_ONE];
     char its[MOST_ONE];
     out[0] = '\0';
     for (size_t i = 0; i < s->n_points; i++) {
-        bool is_said = leaf_text(s, &s->points[i], of_cables, mine)[0] == '\0';
+        bool is_said = leaf_text(s, &s->points[i], what, mine)[0] == '\0';
         for (size_t k = 0; k < i && !is_said; k++) {
-            is_said = strcmp(leaf_text(s, &s->points[k], of_cables, its), mine) == 0;
+            is_said = strcmp(leaf_text(s, &s->points[k], what, its), mine) == 0;
         }
         const char *before = is_said ? "" : fab_show(page, "%s%s at ", out[0] != '\0' ? "; " : "", mine);
         for (size_t k = i; k < s->n_points && !is_said; k++) {
-            if (strcmp(leaf_text(s, &s->points[k], of_cables, its), mine) == 0) {
+            if (strcmp(leaf_text(s, &s->points[k], what, its), mine) == 0) {
                 if (strlen(out) + MOST_ONE > MOST_TEXT - FAB_NAME_SIZE) { /* no room for one more: the JSON has all */
                     fab_append(out, MOST_TEXT, ", ...");
                     return;
@@ -83,27 +103,27 @@ static void leaf_list(fab_page *page, const fab_sweep *s, bool of_cables, char o
     }
 }
 
-/* Whether a taper is varied, or compared designs of one family differ in one. */
-static bool differ_in_taper(const fab_sweep *s) {
+/* Whether the key is varied, or compared designs of one family differ in it. */
+static bool differ_in(const fab_sweep *s, const char *key) {
     bool differ = false;
     for (size_t k = 0; k < s->n_paths; k++) {
-        differ = differ || is_taper(s->path[k]);
+        differ = differ || is_key(s->path[k], key);
     }
     for (size_t i = 0; s->compares_designs && i < s->n_points; i++) {
         const char *settings = s->points[i].settings;
-        differ = differ || (settings != NULL && strstr(settings, "taper") != NULL);
+        differ = differ || (settings != NULL && strstr(settings, key) != NULL);
     }
     return differ;
 }
 
-/* The fewest cables of all points that others have more than; 0: unlike ones have unlike numbers. */
-static uint64_t common_least(const fab_sweep *s) {
+/* The least figure of all points that others have more than; 0: unlike ones have unlike figures. */
+static double common_least(const fab_sweep *s, leaf_what what) {
     char text[MOST_ONE];
-    uint64_t common = 0;
+    double common = 0;
     for (size_t i = 0; i < s->n_points; i++) {
-        if (leaf_text(s, &s->points[i], true, text)[0] != '\0') {
-            const uint64_t least = least_cables(s, &s->points[i]);
-            if (common > 0 && least != common) {
+        if (leaf_text(s, &s->points[i], what, text)[0] != '\0') {
+            const double least = least_figure(s, &s->points[i], what);
+            if (common > 0 && fabs(least / common - 1) > ROUNDING) {
                 return 0;
             }
             common = least;
@@ -112,16 +132,32 @@ static uint64_t common_least(const fab_sweep *s) {
     return common;
 }
 
-/* A taper changes how many servers share a leaf as well, unless `down` holds them: which points show more than it. */
-void fab_text_leaves_of_points(fab_page *page, const fab_sweep *s) {
-    char wider[MOST_TEXT];
-    char uneven[MOST_TEXT];
-    const uint64_t least = common_least(s);
-    if (!differ_in_taper(s)) {
+/* Leaves give up uplinks for spares, unless the taper is to hold with them. */
+static void leaves_put_spares(fab_page *page, const fab_sweep *s) {
+    char more[MOST_TEXT];
+    const double least = common_least(s, LEAF_TAPER);
+    if (!differ_in(s, "spares") || (s->compares_designs && differ_in(s, "taper"))) {
         return;
     }
-    leaf_list(page, s, true, wider);
-    leaf_list(page, s, false, uneven);
+    leaf_list(page, s, LEAF_TAPER, more);
+    if (more[0] != '\0') {
+        fab_page_wrapf(page, FAB_INK_BOLD, 2, 2,
+                       "Not the spares alone: leaves give up uplinks for them, and their taper as built is more than "
+                       "%s (%s), used or not. --set full-spares=yes holds it, by more switches.",
+                       least > 0 ? fab_show(page, "%.3g", least) : "with fewer spares", more);
+    }
+}
+
+/* A taper changes how many servers share a leaf as well, unless `down` holds them: which points show more than it. */
+static void leaves_put_taper(fab_page *page, const fab_sweep *s) {
+    char wider[MOST_TEXT];
+    char uneven[MOST_TEXT];
+    const uint64_t least = (uint64_t)common_least(s, LEAF_CABLES);
+    if (!differ_in(s, "taper")) {
+        return;
+    }
+    leaf_list(page, s, LEAF_CABLES, wider);
+    leaf_list(page, s, LEAF_STRADDLES, uneven);
     if (wider[0] != '\0') {
         fab_page_say(page,
                      "Not the taper alone: a leaf fills its ports and has more cables to NICs than %s (%s), which "
@@ -134,4 +170,9 @@ void fab_text_leaves_of_points(fab_page *page, const fab_sweep *s) {
         fab_page_say(page, least > 0 ? ". --set down.1=%" PRIu64 " shows the taper alone." : ".", least);
         fab_page_paragraph(page, FAB_INK_BOLD, 2, 2);
     }
+}
+
+void fab_text_leaves_of_points(fab_page *page, const fab_sweep *s) {
+    leaves_put_taper(page, s);
+    leaves_put_spares(page, s);
 }
