@@ -61,10 +61,10 @@ typedef struct diff {
     size_t n_places;       /* servers of the job in the second state */
     uint32_t left;         /* the first of the job's servers of before that have lost cables: no job takes them */
     uint32_t n_left;
-    bool *is_changed;      /* [cables of the second state]: not as in the first */
-    uint32_t *group;       /* [cables of the second, then of the first]: which change they belong to, or FAB_NONE */
-    fab_link_id hot;       /* the worst link that collides now alone; FAB_NONE */
-    size_t hot_phase;      /* of the second state */
+    bool *is_changed; /* [cables of the second state]: not as in the first */
+    uint32_t *group;  /* [cables of the second, then of the first]: which change they belong to, or FAB_NONE */
+    fab_link_id hot;  /* the worst link that collides now alone; FAB_NONE */
+    size_t hot_phase; /* of the second state */
 } diff;
 
 /* --- difference.c --- */
