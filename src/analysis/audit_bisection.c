@@ -85,16 +85,21 @@ static fab_status add_nic(capacities *c, uint8_t of_half, uint32_t leaf, uint32_
                                  : bisection_add(c, leaf, source + 1, false, bps, err);
 }
 
-/* Nodes are those of the installed network, then absent switches, source and sink. */
-static fab_status add_present(const fab_structure *in, const halves *h, uint32_t source, capacities *c,
-                              fab_error *err) {
+/* The rate of a cable, or of its tier where that is not known; what it is meant to have [cables] where it is slower. */
+static double rate_of(const fab_structure *in, uint32_t cable, double usual_bps, const double *meant_bps) {
+    double bps = in->net->cables[cable].rate_bps > 0 ? in->net->cables[cable].rate_bps : usual_bps;
+    return meant_bps != NULL && meant_bps[cable] > bps ? meant_bps[cable] : bps;
+}
+
+/* Nodes are those of the installed network, then absent switches, source and sink. meant_bps NULL: as it stands. */
+static fab_status add_present(const fab_structure *in, const halves *h, const double *meant_bps, uint32_t source,
+                              capacities *c, fab_error *err) {
     size_t per_server = (size_t)in->nics_per_server * in->n_planes;
     for (size_t i = 0; i < in->n_servers * per_server; i++) {
         uint32_t side = in->nic_side[i];
         if (side != FAB_NETWORK_NONE) {
-            double bps = in->net->cables[side >> 1].rate_bps;
             FAB_PASS(add_nic(c, h->of[i / per_server], fab_network_far(in->net, side)->node, source,
-                             bps > 0 ? bps : in->cable_bps[1], err));
+                             rate_of(in, side >> 1, in->cable_bps[1], meant_bps), err));
         }
     }
     for (uint32_t t = 0; t < in->n_trunks; t++) {
@@ -102,9 +107,8 @@ static fab_status add_present(const fab_structure *in, const halves *h, uint32_t
         fab_structure_trunk(in, t, side);
         uint32_t lower = fab_network_near(in->net, side[0])->node;
         uint32_t upper = fab_network_near(in->net, side[1])->node;
-        double bps = in->net->cables[in->trunk[t]].rate_bps;
         double usual = in->cable_bps[in->is_tree ? in->switches[in->switch_of[upper]].tier : 2];
-        FAB_PASS(bisection_add(c, lower, upper, true, bps > 0 ? bps : usual, err));
+        FAB_PASS(bisection_add(c, lower, upper, true, rate_of(in, in->trunk[t], usual, meant_bps), err));
     }
     return FAB_OK;
 }
@@ -203,7 +207,7 @@ static fab_status with_lacks(const fab_structure *in, const halves *h, uint32_t 
                        audit->n_absent_leaves);
         return FAB_OK;
     }
-    FAB_PASS(add_present(in, h, source, c, err));
+    FAB_PASS(add_present(in, h, audit->meant_bps, source, c, err));
     FAB_PASS(add_lacks(in, h, audit, source, c, &serves, err));
     if (!serves) {
         say(b, "nothing tells which hosts the absent leaf would serve");
@@ -218,7 +222,7 @@ static fab_status planned(const fab_structure *plan, const halves *h, fab_audit_
     fab_status status = FAB_OK;
     capacities c = {.lacks_rates = false};
     uint32_t source = plan->net->n_nodes;
-    FAB_TRY(add_present(plan, h, source, &c, err));
+    FAB_TRY(add_present(plan, h, NULL, source, &c, err));
     if (c.lacks_rates) {
         say(b, "the plan: it has tiers without any rate");
     } else {
@@ -256,7 +260,7 @@ fab_status fab_audit_bisect(fab_network **net, fab_network **plan, fab_audit *au
         halve(meant, &there);
         FAB_TRY(halve_as(meant, &there, in, &here, err));
     }
-    FAB_TRY(add_present(in, &here, source, &c, err));
+    FAB_TRY(add_present(in, &here, NULL, source, &c, err));
     if (c.lacks_rates) {
         say(b, "the file: it has tiers without any rate");
         goto done;

@@ -69,6 +69,19 @@ def without(cables):
     return "\n".join(lines)
 
 
+def slowed(cables):
+    """The dump with these cables at half the rate, at both ends."""
+    slow = {end for cable in cables for end in cable}
+    lines, at = [], None
+    for line in text.split("\n"):
+        head = re.match(r'(?:Switch|Ca)\s+\d+ "([^"]+)"', line)
+        at = head.group(1) if head else at
+        port = re.match(r"\[(\d+)\]", line)
+        is_slow = port and (at, port.group(1)) in slow
+        lines.append(re.sub("(NDR|HDR)$", lambda rate: {"NDR": "HDR", "HDR": "EDR"}[rate.group()], line) if is_slow else line)
+    return "\n".join(lines)
+
+
 def pair(cable):
     return tuple(sorted(end[0] for end in cable))
 
@@ -100,6 +113,7 @@ for seed in range(6):
     gone = rng.sample(trunks, 1 + seed * len(trunks) // 60)
     save(f"trunks{seed}", without(gone), shows(gone))
     save(f"many{seed}", without(rng.sample(trunks, len(trunks) // 3) + rng.sample(plugs, 1 + seed)), False)
+save("slow", slowed(random.Random(7).sample(trunks, 3) + random.Random(8).sample(plugs, 1)), True)
 for label in ("leaf-1", "spine-1"):
     box = next(at for at, b in perfect.items() if b[1] == label)
     cables = [((box, port), far[:2]) for port, far in perfect[box][2].items()]

@@ -179,6 +179,11 @@ mapfile -t up < <(uplinks_of 5)
 lose 'missing-cable leaf-5 3 125 128 False' "${up[@]:0:3}"
 "$program" audit now.csv --quiet >out && grep -qF 'bisection: 24.4 Tb/s of 25.6 Tb/s; lost 1.2 Tb/s' out || fail "bisection without three uplinks: $(<out)"
 
+# three leaves of seven lack one each, at three spines of four: which then have as many cables as one another
+"$program" build clos:gpus=104,radix=32 --format cables --quiet >whole.csv
+mapfile -t up < <(grep -nE '^leaf-(4,32|2,17|5,31),' whole.csv | cut -d : -f 1)
+lose 'missing-cable leaf-2,leaf-4,leaf-5 3 109 112 False' "${up[@]}"
+
 # --- crossed cables: the ports that break the pattern ---
 "$program" build rail-spine:gpus=64,radix=16 --format cables --quiet >whole.csv
 sed -E 's/^leaf-0,10,spine-1,/leaf-0,10,SPINE-2,/; s/^leaf-1,11,spine-2,/leaf-1,11,spine-1,/; s/SPINE/spine/' whole.csv |

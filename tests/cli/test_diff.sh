@@ -155,6 +155,22 @@ grep -F '* cable leaf-7:15 > spine-2:16 is gone' out >/dev/null && grep -F 'and 
 "$program" diff whole.csv half.csv --traffic pattern:shift,by=1 --engine spray --quiet >out
 grep -i 'cause' out >/dev/null && fail "a cause where nothing is slower"
 
+# The server that has left the job is said before those that moved up; one whose cables are all there has not.
+grep -v '^server-4 HCA-3' whole.csv >left.csv
+grep -v -e '^server-4 HCA-[37]' -e '^server-6 ' whole.csv >gone.csv
+left() { # left TEXT BEFORE AFTER: what the first line says of servers
+  "$program" diff "${@:2}" --job model=gpt-3.6b,tp=8 --engine spray --json --quiet >out.json
+  python3 -c 'import json, sys
+verdict = json.load(open("out.json"))["diff"]["verdict"]
+at = verdict.find("; server-")
+assert sys.argv[1] == (verdict[at + 2:] if at >= 0 else ""), verdict' "$1" || fail "${*:2}: who has left the job"
+}
+left 'server-4 has left the job: 1 of its 8 cables is gone' whole.csv left.csv
+left 'server-4 has left the job: 2 of its 8 cables are gone; it is the first of 2' whole.csv gone.csv
+left '' left.csv whole.csv
+left '' whole.csv half.csv
+left '' whole.csv whole.csv --before servers=0-6 --after servers=0-3,5-7
+
 # refused CODE TEXT ARGUMENTS...
 refused() {
   local code=0

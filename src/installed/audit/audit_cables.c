@@ -106,6 +106,9 @@ static fab_status tell_box(auditor *a, const kind_of_cable *list, uint32_t n, do
     f.cables = n;
     f.damage_bps = usual_bps > list[0].bps ? n * (usual_bps - list[0].bps) : 0;
     f.line = c->end[0].line != 0 ? c->end[0].line : c->end[1].line;
+    for (uint32_t i = 0; i < n; i++) {
+        a->out->meant_bps[list[i].cable] = usual_bps;
+    }
     return fab_audit_tell(a, &f, err,
                           "all %u cables of this box run at %g Gb/s, those of its peers at %g Gb/s" FAB_AUDIT_WORK
                           "See whether %s is of another type; if not, look at the settings of its ports.",
@@ -172,6 +175,7 @@ static fab_status look_at_speed(auditor *a, uint32_t cable, double usual, double
     if (c->rate_bps == meant || meant <= 0) {
         return FAB_OK;
     }
+    a->out->meant_bps[cable] = meant;
     return fab_audit_tell(a, &f, err, "runs at %g Gb/s, %s at %g Gb/s", c->rate_bps / 1e9,
                           is_planned(a, cable) ? "planned" : "its peers", meant / 1e9);
 }
@@ -233,7 +237,7 @@ fab_status fab_audit_cables(auditor *a, fab_error *err) {
     FAB_OWNED double *usual = NULL;
     FAB_OWNED double *confidence = NULL;
     boundary_rates rates[FAB_AUDIT_BOUNDARIES + 1] = {{0}};
-    FAB_PASS(FAB_NEW_ALL((size_t)a->net->n_cables + 1, err, usual, confidence));
+    FAB_PASS(FAB_NEW_ALL((size_t)a->net->n_cables + 1, err, usual, confidence, a->out->meant_bps));
     for (uint32_t t = 1; t <= FAB_AUDIT_BOUNDARIES && a->planned_bps != NULL; t++) {
         FAB_PASS(look_at_boundary(a, t, &rates[t], err));
     }

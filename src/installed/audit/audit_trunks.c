@@ -306,12 +306,25 @@ static uint64_t room_above(const trunks *t, const deviation *d) {
     return n;
 }
 
+/* Whether the trunks of its block give a switch as many uplinks as its peers have, and one switch above has ports for
+ * those of all: then none lacks them for want of ports above. */
+static bool trunks_tell(const trunks *t, uint32_t lower) {
+    const audit_block *k = t->b->of[lower] != NONE ? &t->b->block[t->b->of[lower]] : NULL;
+    bool is_whole = false;
+    for (uint32_t i = 0; k != NULL && k->usual > 0 && i < k->n_upper; i++) {
+        uint32_t v = t->b->member[k->first_upper + i];
+        is_whole = is_whole || t->a->shape->first[v + 1] - t->a->shape->first[v] >= k->usual * k->n_lower;
+    }
+    return is_whole && t->up[lower].should == k->usual * k->n_upper;
+}
+
 /* Cables of a deviation that are one. Where leaves gave up uplinks for spare servers, or hosts are dealt unevenly,
  * trunks differ on purpose: a switch lacks no more cables than it has ports for unless its peers have more uplinks than
  * that, and one that has as many cables as its peers has none too many. */
 static uint32_t n_unmeant(const trunks *t, const deviation *d) {
     const audit_uplinks *up = &t->up[d->lower];
-    bool has_few = up->is_rule && up->there < up->should && room_above(t, d) < up->should - up->there;
+    bool is_rule = up->is_rule || trunks_tell(t, d->lower);
+    bool has_few = is_rule && up->there < up->should && room_above(t, d) < up->should - up->there;
     if (d->is_extra) {
         bool is_meant = fab_audit_is_whole(t->a, d->lower) || (d->upper != NONE && fab_audit_is_whole(t->a, d->upper));
         return d->should > 0 && is_meant ? 0 : d->n;

@@ -220,6 +220,44 @@ size_t diff_cycle_length(const diff *d, uint32_t place) {
     return n;
 }
 
+/* Cables between the NICs of a server and switches. */
+static uint32_t n_plugged(const fab_fabric *f, uint32_t server) {
+    fab_node_id nic = f->first[FAB_NODE_NIC] + server * f->nics_per_server;
+    uint32_t n = 0;
+    for (uint32_t i = f->out_first[nic]; i < f->out_first[nic + f->nics_per_server]; i++) {
+        n += fab_class_of(f, f->out_link[i])->kind == FAB_LINK_ACCESS;
+    }
+    return n;
+}
+
+/* A server of the job of before that an installed network has in part now, or no longer. */
+static void note_left(diff *d, uint32_t server) {
+    const fab_fabric *f = d->side[1].f;
+    if (d->q->before.is_imported && d->q->after.is_imported &&
+        diff_server_after(d, server) >= fab_n_complete_servers(f)) {
+        d->left = d->n_left++ == 0 ? server : d->left;
+    }
+}
+
+void diff_say_left(const diff *d, fab_str *out) {
+    char name[FAB_NODE_NAME_SIZE];
+    if (d->n_left == 0) {
+        return;
+    }
+    uint32_t now = diff_server_after(d, d->left);
+    uint32_t n = n_plugged(d->side[0].f, d->left);
+    fab_str_printf(out, "; %s has left the job: ", fab_server_name(d->side[0].f, d->left, name));
+    if (now == FAB_NONE) {
+        fab_str_add(out, "it is not in the network");
+    } else {
+        fab_str_printf(out, "%u of its %u cables %s gone", n - n_plugged(d->side[1].f, now), n,
+                       n - n_plugged(d->side[1].f, now) == 1 ? "is" : "are");
+    }
+    if (d->n_left > 1) {
+        fab_str_printf(out, "; it is the first of %u", d->n_left);
+    }
+}
+
 static fab_status compare_servers(diff *d, fab_error *err) {
     fab_status status = FAB_OK;
     uint32_t *servers[2] = {NULL, NULL};
@@ -232,6 +270,9 @@ static fab_status compare_servers(diff *d, fab_error *err) {
         bool same = i < n[0] && i < n[1] && diff_server_before(d, servers[1][i]) == servers[0][i];
         bool is_told = i < n[1] && d->cycle[i] != FAB_NONE && d->cycle[i] != i;
         FAB_TRY(same || is_told ? FAB_OK : add_servers(d, i, servers, n, err));
+        if (i < n[0] && !same) {
+            note_left(d, servers[0][i]);
+        }
     }
 done:
     FAB_FREE_ALL(servers[0], servers[1]);

@@ -59,10 +59,12 @@ typedef struct diff {
     uint32_t *place;       /* [changes]: of servers, the first place; of cables, the number of the group */
     uint32_t *cycle;       /* [n_places]: the first of the places whose servers changed among themselves, or FAB_NONE */
     size_t n_places;       /* servers of the job in the second state */
-    bool *is_changed;      /* [cables of the second state]: not as in the first */
-    uint32_t *group;       /* [cables of the second, then of the first]: which change they belong to, or FAB_NONE */
-    fab_link_id hot;       /* the worst link that collides now alone; FAB_NONE */
-    size_t hot_phase;      /* of the second state */
+    uint32_t left;         /* the first of the job's servers of before that have lost cables: no job takes them */
+    uint32_t n_left;
+    bool *is_changed; /* [cables of the second state]: not as in the first */
+    uint32_t *group;  /* [cables of the second, then of the first]: which change they belong to, or FAB_NONE */
+    fab_link_id hot;  /* the worst link that collides now alone; FAB_NONE */
+    size_t hot_phase; /* of the second state */
 } diff;
 
 /* --- difference.c --- */
@@ -114,6 +116,8 @@ fab_status diff_find_changes(diff *d, fab_error *err) FAB_MUST_USE;
 /* The servers of a state in the order of the ranks, [*out_n]; the caller frees them. */
 fab_status diff_servers_of(const diff_side *side, uint32_t **out, size_t *out_n, fab_error *err) FAB_MUST_USE;
 
+/* Appends which servers have left the job for want of cables, if any: others then stand in their places. */
+void diff_say_left(const diff *d, fab_str *out);
 /* Whether place `at` belongs to the change of servers that is kept under `place`; how many do of a cycle, else 0. */
 bool diff_is_at(const diff *d, uint32_t place, size_t at);
 size_t diff_cycle_length(const diff *d, uint32_t place);

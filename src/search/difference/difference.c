@@ -234,7 +234,8 @@ static bool is_nothing(const fab_difference *out) {
     return same;
 }
 
-static fab_status say_verdict(fab_difference *out, fab_error *err) {
+static fab_status say_verdict(const diff *d, fab_error *err) {
+    fab_difference *out = d->out;
     fab_str text = FAB_STR_INIT;
     bool has_times = out->n_engines > 0;
     if (out->stopped != NULL) {
@@ -246,6 +247,7 @@ static fab_status say_verdict(fab_difference *out, fab_error *err) {
     } else {
         fab_str_add(&text, "Neither state has traffic");
     }
+    diff_say_left(d, &text);
     fab_status status = fab_str_status(&text, err);
     out->verdict = status == FAB_OK ? text.data : NULL;
     if (status != FAB_OK) {
@@ -383,7 +385,7 @@ static fab_status compare_sides(diff *d, fab_error *err) {
         FAB_PASS(diff_find_cause(d, err));
     }
     judge(d->out);
-    return say_verdict(d->out, err);
+    return say_verdict(d, err);
 }
 
 fab_status fab_diff_run(const fab_diff_request *request, fab_difference **out, fab_error *err) {

@@ -7,9 +7,9 @@
 #include "fab/audit.h"
 
 /**
- * Fills audit->bisection: as the network stands, and with the missing cables and absent switches in place, or as the
- * plan has it. Servers, their NICs and their order are those of an import; servers that lack NICs count too. With a
- * plan its halves are those of the installed network as well, by name.
+ * Fills audit->bisection: as the network stands, and with the missing cables and absent switches in place and slow
+ * cables as fast as their peers, or as the plan has it. Servers, their NICs and their order are those of an import;
+ * servers that lack NICs count too. With a plan its halves are those of the installed network as well, by name.
  * @param[in,out] net   That was audited; taken, NULL afterwards.
  * @param[in,out] plan   Against which it was; taken too. *plan may be NULL.
  * @param[in,out] audit  Where a figure is not known, it says why.

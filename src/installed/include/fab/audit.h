@@ -84,7 +84,7 @@ typedef struct fab_audit_bisection {
     bool is_known;      /**< present_bps */
     bool knows_planned; /**< planned_bps */
     double present_bps; /**< as it stands */
-    double planned_bps; /**< with what is missing in place, or of the plan */
+    double planned_bps; /**< with what is missing in place and slow cables as fast as their peers, or of the plan */
     char why[300];      /**< of what is not known; else "" */
 } fab_audit_bisection;
 
@@ -109,6 +109,7 @@ typedef struct fab_audit {
     char first_renamed[200]; /**< one of them, by both names */
     uint32_t n_lacks;        /**< without a plan alone */
     fab_audit_lack *lacks;   /**< shape [n_lacks] */
+    double *meant_bps;       /**< shape [cables]: what it should run at, of one whose rate is a finding; else 0 */
     uint32_t n_absent, n_absent_leaves;
     uint32_t absent_leaf;          /**< the first; with n_absent_leaves */
     const char *unplaced;          /**< an absent switch of which it cannot be told what it is joined to; NULL: none */
