@@ -306,7 +306,6 @@ GIVES(const char *, meeting_job, contention_of(at)->jobs[at->index].id);
 GIVES(const char *, meeting_phase, contention_of(at)->jobs[at->index].phase);
 GIVES(bool, contends_not, contention_of(at)->jobs[at->index].phase[0] == '\0');
 
-GIVES(bool, shares_links, here->rival_link_s > 0);
 GIVES(const char *, meeting_rival, contention_of(at)->jobs[here->rival].id);
 
 /* "" where nothing helps it, or nothing was tried under this engine. */
@@ -320,12 +319,18 @@ static const fab_field MEETINGS[] = {
     TEXT_BY(job, meeting_job, "Name of the job."),
     TEXT_BY(phase, meeting_phase, "Its phase that contends."),
     FIELD(shared_links, "Network links that carry this job and another."),
-    TEXT_BY(loses_most_to, meeting_rival, "The other job with most bytes on loses_most_on.", .only = shares_links),
-    FIELD_OF(rivals_even, n_rivals_even, "Others there that cost as much: as many bytes, or no fewer than the job's.",
-             .only = shares_links),
-    FIELD_OF(loses_most_on, rival_link, "The shared link that the job's bytes leave last, jobs taking turns.", FILLED),
-    FIGURE_OF(passed_s, rival_link_s, "s", "When they have left it.",
-              .formula = "sum over the jobs there of min(busy_s of the job, own busy_s)", .only = shares_links),
+    FIELD_OF(left_out, n_tried, "Other jobs that were left out in turn, those that stay standing where they stand.",
+             FILLED),
+    TEXT_BY(loses_most_to, meeting_rival,
+            "Of these the one without which the job takes least; missing where it takes as long "
+            "without any, as far as the seeds tell.",
+            IF(has_rival)),
+    FIELD_OF(rivals_even, n_rivals_even, "Others without which it takes as little.", IF(has_rival)),
+    FIGURE(without_s, "s", "What the job takes without loses_most_to: its iteration, else its phase.", IF(has_rival),
+           .formula = "the same of a design without that job"),
+    FIELD_OF(meets_on, rival_link,
+             "The link that both use and that the job's bytes leave last, jobs taking turns; first seed.",
+             IF(has_rival)),
     TEXT_BY(to_do, meeting_remedy, "The easiest of `remedies` that helps the job most.", FILLED),
     FIGURE(iteration_alone_s, "s", "Iteration of the job alone.", IF(has_iteration)),
     FIGURE(iteration_together_s, "s", "Iteration of the job whose contending phase takes together_s.",

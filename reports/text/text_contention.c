@@ -66,9 +66,11 @@ static void contention_put_meeting(fab_table *table, fab_page *page, const fab_c
         fab_table_set(table, 4, FAB_INK_GOOD, "x%.3f", factor);
     }
     fab_table_set(table, 7, FAB_INK_PLAIN, "%.3f-%.3f", m->slowdown.min, m->slowdown.max);
-    if (m->rival_link_s > 0 && m->slowdown.mean > FAB_FULL_LOAD) {
+    if (m->has_rival) {
         fab_table_set(table, 8, FAB_INK_PLAIN, m->n_rivals_even > 0 ? "%.24s +%" PRIu32 : "%.24s", c->jobs[m->rival].id,
                       m->n_rivals_even);
+    } else if (factor > FAB_FULL_LOAD) {
+        fab_table_set(table, 8, FAB_INK_DIM, m->n_tried > 0 ? "none" : "-");
     }
     if (remedy < c->n_remedies) {
         fab_table_set(table, 9, FAB_INK_PLAIN, "%.24s -%.2g %%", c->remedies[remedy].what,
@@ -240,6 +242,7 @@ void fab_text_contention(fab_page *page, const fab_contention *c) {
     }
     fab_text_note(page, "alone, shared: an iteration, of jobs without one the phase; shared: all phases named start at "
                         "once and share links max-min fairly until each has sent its bytes of one iteration; of it: "
-                        "how much longer the phase takes; loses to: the job with most bytes on the link that its own "
-                        "leave last, and how many cost as much; to do: the easiest that helps it most, done for all");
+                        "how much longer the phase takes; loses to: without which job, the others staying, it takes "
+                        "least, and without how many as little; none: as long without any one; -: not tried; to do: "
+                        "the easiest that helps it most, done for all");
 }

@@ -303,8 +303,7 @@ size_t fab_contention_remedy(const fab_contention *c, size_t job) {
     return best;
 }
 
-/* Whose iteration, else whose phase, is longest by the others; n_jobs: no other is slowed. Of several the first. */
-static size_t most_slowed(const fab_contention *c, const fab_contention_engine *e, size_t *out_n) {
+size_t fab_contention_most_slowed(const fab_contention *c, const fab_contention_engine *e, size_t *out_n) {
     size_t worst = c->n_jobs;
     double most = 0;
     *out_n = 0;
@@ -319,11 +318,36 @@ static size_t most_slowed(const fab_contention *c, const fab_contention_engine *
     return worst;
 }
 
+/* Who costs a job most: what it takes without that one. */
+static void bound_of_rival(const fab_contention *c, const fab_contention_engine *e, const fab_contended_phase *job,
+                           char *out) {
+    char room[2][32];
+    if (job->has_rival) {
+        fab_append(out, FAB_VERDICT_TEXT, "; without %s it takes %s, %s less", c->jobs[job->rival].id,
+                   verdict_seconds(room[0], job->without_s),
+                   verdict_seconds(room[1], fab_contended_s(job, true) - job->without_s));
+        if (job->n_rivals_even > 0) {
+            fab_append(out, FAB_VERDICT_TEXT, ", and as little without any of %" PRIu32 " more", job->n_rivals_even);
+        }
+        if (job->rival_link[0] != '\0') {
+            fab_append(out, FAB_VERDICT_TEXT, "; both use %s", job->rival_link);
+        }
+    } else if (job->n_tried > 0) {
+        fab_append(out, FAB_VERDICT_TEXT, "; no single job: without any one of %" PRIu32 " it takes as long%s",
+                   job->n_tried, e->n_seeds > 1 ? ", as far as the seeds tell" : "");
+    } else {
+        fab_append(out, FAB_VERDICT_TEXT, "; to whom was not tried: that takes a replay without each of the others");
+    }
+    if (job->n_tried > 0 && job->n_tried + 1 < e->n_contending) {
+        fab_append(out, FAB_VERDICT_TEXT, " (tried: the %" PRIu32 " that share its latest links)", job->n_tried);
+    }
+}
+
 /* Over all jobs: who loses most beside the others, and to whom. What follows is of the first alone. */
 static void bound_of_jobs(const fab_contention *c, size_t engine, char *out) {
     const fab_contention_engine *e = &c->engines[engine];
     size_t n_slowed = 0;
-    const size_t worst = most_slowed(c, e, &n_slowed);
+    const size_t worst = fab_contention_most_slowed(c, e, &n_slowed);
     char room[2][32];
     if (worst == c->n_jobs) {
         fab_append(out, FAB_VERDICT_TEXT, "the %zu jobs do not slow each other down. ", c->n_jobs);
@@ -333,13 +357,7 @@ static void bound_of_jobs(const fab_contention *c, size_t engine, char *out) {
         fab_append(out, FAB_VERDICT_TEXT, "%s %s instead of %s, x%.3f", job->has_iteration ? "iteration" : "phase",
                    verdict_seconds(room[0], fab_contended_s(job, true)),
                    verdict_seconds(room[1], fab_contended_s(job, false)), fab_contended_factor(job));
-        if (job->rival_link_s > 0) {
-            fab_append(out, FAB_VERDICT_TEXT, ", most of it to %s", c->jobs[job->rival].id);
-            if (job->n_rivals_even > 0) {
-                fab_append(out, FAB_VERDICT_TEXT, " and %" PRIu32 " that cost as much", job->n_rivals_even);
-            }
-            fab_append(out, FAB_VERDICT_TEXT, " on %s", job->rival_link);
-        }
+        bound_of_rival(c, e, job, out);
         fab_append(out, FAB_VERDICT_TEXT, "; %zu of %zu are slowed. ", n_slowed, c->n_jobs);
     }
     fab_append(out, FAB_VERDICT_TEXT, "Job %s alone: ", c->jobs[0].id);

@@ -217,7 +217,7 @@ fab_status fab_sweep_keep_jobs(const fab_replay *replay, const fab_result *resul
         return FAB_OK;
     }
     (void)snprintf(out->job, sizeof out->job, "%s", what->design->jobs[0].id);
-    fab_status status = strcmp(what->traffic, "job") == 0 ? fab_contend(replay, result, false, &all, &why) : FAB_OK;
+    fab_status status = strcmp(what->traffic, "job") == 0 ? fab_contend(replay, result, 0, &all, &why) : FAB_OK;
     for (size_t e = 0; all != NULL && e < all->n_engines && e < out->n_engines; e++) {
         out->engines[e].all_jobs_s = all->engines[e].all_jobs_s;
     }

@@ -213,7 +213,7 @@ function contentionAnswers(contention) {
   const worst = most[0];
   return [card('answer-contention', 'What do the jobs do to each other?',
     [h('strong', null, `${f.digits(f.mean(worst.slowdown_ratio), 3)} times`), ` as long takes ${worst.phase} of job ${worst.job}`],
-    h('ul', { class: 'plain' }, most.map((j) => h('li', null, `${j.job}, ${j.phase}: ${f.seconds(f.mean(j.alone_s))} alone, ${f.seconds(f.mean(j.together_s))} together${j.iteration_alone_s ? `; an iteration ${f.seconds(j.iteration_alone_s)} and ${f.seconds(j.iteration_together_s)}` : ''}`))),
+    h('ul', { class: 'plain' }, most.map((j) => h('li', null, `${j.job}, ${j.phase}: ${f.seconds(f.mean(j.alone_s))} alone, ${f.seconds(f.mean(j.together_s))} together${j.iteration_alone_s ? `; an iteration ${f.seconds(j.iteration_alone_s)} and ${f.seconds(j.iteration_together_s)}` : ''}${j.loses_most_to ? `; without ${j.loses_most_to} ${f.seconds(j.without_s)}` : ''}`))),
     rows.length > most.length && h('p', null, `And ${f.plural(rows.length - most.length, 'more job')}, which lose less or as much.`),
     h('p', { class: 'small' }, h('a', { href: '#contention' }, 'Where they contend')))];
 }

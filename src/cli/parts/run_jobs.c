@@ -128,7 +128,8 @@ fab_status cli_look_further(const cli_options *options, const fab_replay *base, 
     result->overlay = out->degradation != NULL ? &out->overlay : NULL;
     if (result->command == FAB_COMMAND_RUN && fab_context_what(base->context)->design->n_jobs > 1 &&
         out->contention == NULL) {
-        FAB_PASS(fab_contend(base, result, options->interference, &out->contention, err));
+        FAB_PASS(fab_contend(base, result, FAB_CONTEND_RIVALS | (options->interference ? FAB_CONTEND_PAIRS : 0U),
+                             &out->contention, err));
         result->contention = out->contention;
     }
     FAB_PASS(options->weak_parts.n > 0 && out->degradation == NULL ? degrade(options, base, result, out, err) : FAB_OK);

@@ -53,7 +53,7 @@ static fab_status remedy_run(const job_trial *t, fab_job_remedy *out, fab_error 
     const fab_replay replay = {
         .context = context, .n_seeds = t->base->n_seeds, .n_threads = t->base->n_threads, .rates = true};
     FAB_TRY(fab_replay_run(&replay, first, err));
-    FAB_TRY(fab_contend(&replay, first, false, &found, err));
+    FAB_TRY(fab_contend(&replay, first, 0, &found, err));
     FAB_TRY(FAB_NEW(out->time_s, t->c->n_jobs, err));
     remedy_count(t->c, found, out);
 done:

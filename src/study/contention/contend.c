@@ -99,13 +99,13 @@ static fab_status take_job(contender *c, const fab_design *placed, size_t job, f
 
 /* --- iterations --------------------------------------------------------------------------------------------------- */
 
-/* One job under one engine: the phase takes as long as together with the others. */
-static fab_status iterate_job(contender *c, size_t job, size_t engine, fab_error *err) {
+fab_status contend_iterate_at(const contender *c, size_t job, size_t engine, double phase_s, double *out_s,
+                              fab_error *err) {
     const fab_result *alone = &c->alone[job];
-    fab_contended_phase *m = &c->out->engines[engine].jobs[job];
     fab_iteration changed;
     FAB_OWNED double *transfer_s = NULL;
     if (alone->n_iterations <= engine) {
+        *out_s = phase_s;
         return FAB_OK;
     }
     FAB_PASS(FAB_NEW(transfer_s, alone->n_phases, err));
@@ -113,13 +113,20 @@ static fab_status iterate_job(contender *c, size_t job, size_t engine, fab_error
         transfer_s[p] = alone->phases[p].engines[engine].transfer_s.mean;
     }
     size_t phase = c->out->jobs[job].phase_index;
-    transfer_s[phase] = m->together_s.mean - alone->phases[phase].engines[engine].latency_s;
+    transfer_s[phase] = phase_s - alone->phases[phase].engines[engine].latency_s;
     FAB_PASS(
         fab_iterate_with(&c->traffic[job], alone, engine, transfer_s, NULL, &alone->iterations[engine], &changed, err));
-    m->has_iteration = true;
-    m->iteration_alone_s = alone->iterations[engine].at_means_s;
-    m->iteration_together_s = changed.time_s;
+    *out_s = changed.time_s;
     return FAB_OK;
+}
+
+/* One job under one engine: the phase takes as long as together with the others. */
+static fab_status iterate_job(contender *c, size_t job, size_t engine, fab_error *err) {
+    fab_contended_phase *m = &c->out->engines[engine].jobs[job];
+    m->has_iteration = c->alone[job].n_iterations > engine;
+    m->iteration_alone_s = m->has_iteration ? c->alone[job].iterations[engine].at_means_s : 0;
+    return m->has_iteration ? contend_iterate_at(c, job, engine, m->together_s.mean, &m->iteration_together_s, err)
+                            : FAB_OK;
 }
 
 fab_status contend_iterate(contender *c, fab_error *err) {
@@ -129,6 +136,7 @@ fab_status contend_iterate(contender *c, fab_error *err) {
         for (size_t job = 0; job < c->out->n_jobs; job++) {
             if (c->out->jobs[job].phase[0] != '\0') {
                 FAB_PASS(iterate_job(c, job, e, err));
+                engine->n_contending++;
                 gpus += c->out->jobs[job].n_gpus;
                 engine->all_jobs_s += c->out->jobs[job].n_gpus * fab_contended_s(&engine->jobs[job], true);
                 engine->lost_ratio += c->out->jobs[job].n_gpus * (1 - 1 / fab_contended_factor(&engine->jobs[job]));
@@ -243,12 +251,13 @@ static void close_contention(contender *c, size_t n_jobs) {
     fab_contention_free(c->out);
 }
 
-fab_status fab_contend(const fab_replay *base, const fab_result *first, bool interference, fab_contention **out,
+fab_status fab_contend(const fab_replay *base, const fab_result *first, unsigned further, fab_contention **out,
                        fab_error *err) {
     fab_status status = FAB_OK;
     fab_design *placed = NULL;
     fab_design *alone = NULL;
     contender c = {.base = base, .what = fab_context_what(base->context)};
+    contended m = {.c = &c};
     size_t n_jobs = c.what->design->n_jobs;
     FAB_FAIL_IF(n_jobs < 2, err, FAB_EINPUT, c.what->design->fabric.where,
                 "the design has no second job to contend with");
@@ -259,12 +268,14 @@ fab_status fab_contend(const fab_replay *base, const fab_result *first, bool int
         FAB_TRY(take_job(&c, placed, job, alone, first, err));
         FAB_TRY(choose_phase(&c, &c.out->jobs[job], &placed->jobs[job], err));
     }
-    FAB_TRY(contend_phases(&c, err));
+    FAB_TRY(contend_phases(&m, err));
     FAB_TRY(contend_iterate(&c, err));
-    FAB_TRY(interference ? contend_interfere(&c, err) : FAB_OK);
+    FAB_TRY(further & FAB_CONTEND_RIVALS ? contend_rivals(&m, err) : FAB_OK);
+    FAB_TRY(further & FAB_CONTEND_PAIRS ? contend_interfere(&c, err) : FAB_OK);
     *out = c.out;
     c.out = NULL;
 done:
+    contended_release(&m);
     close_contention(&c, n_jobs);
     FAB_FREE_ALL(placed, alone);
     return status;

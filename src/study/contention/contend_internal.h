@@ -39,8 +39,44 @@ static inline const fab_phase_alone *contend_alone(const contender *c, size_t jo
     return &c->out->jobs[job].alone[phase * c->out->n_engines + engine];
 }
 
-/** Starts the phases that contend together: fills out->engines. */
-fab_status contend_phases(contender *c, fab_error *err) FAB_MUST_USE;
+/** One engine under one seed. */
+typedef struct contend_item {
+    size_t engine;
+    uint64_t draw;
+} contend_item;
+
+/** The link that two jobs share and that the bytes of the first leave last. */
+typedef struct contend_meeting {
+    double
+        passed_s;  /**< when they have: jobs taking turns, as many bytes of each other as of its own; 0: none shared */
+    double both_s; /**< what of that is the other's */
+    uint32_t link;
+} contend_meeting;
+
+/** The phases that contend, and what was seen of them. */
+typedef struct contended {
+    contender *c;
+    uint32_t *member; /**< shape [n]: jobs that take part */
+    uint32_t n;
+    const fab_phase *phases[FAB_MAX_JOBS]; /**< shape [n]: theirs */
+    contend_union *single;                 /**< shape [n] */
+    contend_union all;
+    contend_item *items;
+    size_t n_items;
+    double *alone_s, *together_s; /**< shape [n_items][n], without latency */
+    contend_meeting *meetings;    /**< shape [n_engines][n][n]: of the first seed */
+} contended;
+
+/** Starts the phases that contend together: fills out->engines, and what `m` has beside c. */
+fab_status contend_phases(contended *m, fab_error *err) FAB_MUST_USE;
+void contended_release(contended *m);
+
+/** Leaves jobs out in turn: who costs each most. After contend_iterate(). */
+fab_status contend_rivals(contended *m, fab_error *err) FAB_MUST_USE;
+
+/** What the iteration of a job takes whose phase takes so long, latency included; without an iteration the phase. */
+fab_status contend_iterate_at(const contender *c, size_t job, size_t engine, double phase_s, double *out_s,
+                              fab_error *err) FAB_MUST_USE;
 
 /** What contention makes of an iteration of the jobs that have one. */
 fab_status contend_iterate(contender *c, fab_error *err) FAB_MUST_USE;

@@ -2,7 +2,6 @@
 #include "contend_internal.h"
 
 #include "fab/memory.h"
-#include "fab/order.h"
 #include "fab/parallel.h"
 
 #include <math.h>
@@ -12,27 +11,11 @@
 #define BITS     8.0
 #define ROUNDING (1 + 1e-12) /* links this close are equally busy */
 
-/* One engine under one seed. */
-typedef struct item {
-    size_t engine;
-    uint64_t draw;
-} item;
-
-typedef struct contended {
-    contender *c;
-    uint32_t *member; /* [n]: jobs that take part */
-    uint32_t n;
-    contend_union *single; /* [n] */
-    contend_union all;
-    item *items;
-    size_t n_items;
-    double *alone_s, *together_s; /* [n_items][n] */
-} contended;
-
 /* --- links -------------------------------------------------------------------------------------------------------- */
 
-/* Who uses a link, and for how long. bytes: [n][n_links], one row per job that takes part. */
-static void find_parts(const contended *m, const double *bytes, uint32_t link, fab_shared_link *out) {
+/* Who uses a link, and for how long. bytes: [n][n_links], one row per job that takes part; row: those that are there.
+ */
+static void find_parts(const contended *m, const double *bytes, uint32_t link, fab_shared_link *out, uint32_t *row) {
     const fab_fabric *f = m->c->what->fabric;
     const fab_link_class *k = fab_class_of(f, link);
     out->tier = k->tier;
@@ -42,6 +25,7 @@ static void find_parts(const contended *m, const double *bytes, uint32_t link, f
     for (uint32_t i = 0; i < m->n; i++) {
         double own_s = bytes[(size_t)i * f->n_links + link] * BITS / k->usable_bps;
         if (own_s > 0) {
+            row[out->n_parts] = i;
             out->parts[out->n_parts++] = (fab_link_part){m->member[i], own_s};
             out->busy_s += own_s;
         }
@@ -63,37 +47,28 @@ static void offer_link(const contended *m, const fab_shared_link *found, uint32_
     (void)fab_link_name(m->c->what->fabric, link, e->worst[at].name);
 }
 
-/* The first job last, as the rival. */
-FAB_ORDER_KEYS(by_busy, fab_link_part, FAB_ORDER(a->busy_s, b->busy_s), FAB_ORDER(b->job, a->job));
-
-/* A job's bytes are through a link that jobs share fairly when those of jobs with fewer are, and as many of each of the
- * others: the link where that is latest is where the job loses most, and to whom: src/doc/adr/0030. */
-static void offer_rivals(const contended *m, fab_shared_link *found, uint32_t link, fab_contention_engine *e) {
-    fab_link_part *parts = found->parts;
-    const size_t n = found->n_parts;
-    double fewer_s = 0;
-    qsort(parts, n, sizeof parts[0], by_busy);
-    for (size_t i = 0; i < n; i++) {
-        fab_contended_phase *job = &e->jobs[parts[i].job];
-        const size_t rival = i + 1 < n ? n - 1 : n - 2;
-        const double passed_s = fewer_s + (double)(n - i) * parts[i].busy_s;
-        fewer_s += parts[i].busy_s;
-        if (passed_s <= job->rival_link_s * ROUNDING) {
-            continue;
+/* A job's bytes are through a link that jobs share fairly when as many of each of the others are, or all of these. */
+static void offer_meetings(const fab_shared_link *found, const uint32_t *row, uint32_t n, uint32_t link,
+                           contend_meeting *meetings) {
+    for (uint32_t i = 0; i < found->n_parts; i++) {
+        const double own_s = found->parts[i].busy_s;
+        double passed_s = 0;
+        for (uint32_t k = 0; k < found->n_parts; k++) {
+            passed_s += fmin(own_s, found->parts[k].busy_s);
         }
-        job->rival_link_s = passed_s;
-        job->rival = parts[rival].job;
-        job->n_rivals_even = 0;
-        (void)fab_link_name(m->c->what->fabric, link, job->rival_link);
-        for (size_t k = 0; k < n; k++) {
-            job->n_rivals_even +=
-                k != i && k != rival && parts[k].busy_s * ROUNDING >= fmin(parts[rival].busy_s, parts[i].busy_s);
+        for (uint32_t k = 0; k < found->n_parts; k++) {
+            contend_meeting *at = &meetings[(size_t)row[i] * n + row[k]];
+            if (passed_s > at->passed_s * ROUNDING) {
+                *at = (contend_meeting){passed_s, fmin(own_s, found->parts[k].busy_s), link};
+            }
         }
     }
 }
 
-static void find_shared(const contended *m, const double *bytes, fab_contention_engine *e) {
+static void find_shared(const contended *m, const double *bytes, size_t engine) {
     const fab_fabric *f = m->c->what->fabric;
+    fab_contention_engine *e = &m->c->out->engines[engine];
+    uint32_t row[FAB_MAX_JOBS]; /* among those that take part */
     fab_shared_link found = {.n_parts = 0};
     e->n_tiers = 2 * (size_t)f->n_boundaries;
     for (size_t i = 0; i < e->n_tiers; i++) {
@@ -105,7 +80,7 @@ static void find_shared(const contended *m, const double *bytes, fab_contention_
             continue;
         }
         fab_shared_tier *t = &e->tiers[2 * (k->tier - 1) + (fab_is_up(link) ? 0 : 1)];
-        find_parts(m, bytes, link, &found);
+        find_parts(m, bytes, link, &found, row);
         t->links++;
         t->used += found.n_parts > 0;
         if (found.n_parts < 2) {
@@ -117,7 +92,7 @@ static void find_shared(const contended *m, const double *bytes, fab_contention_
             e->jobs[found.parts[i].job].shared_links++;
         }
         offer_link(m, &found, link, e);
-        offer_rivals(m, &found, link, e);
+        offer_meetings(&found, row, m->n, link, &m->meetings[engine * m->n * m->n]);
     }
 }
 
@@ -126,7 +101,7 @@ static void find_shared(const contended *m, const double *bytes, fab_contention_
 static fab_status run_item(void *context, size_t index, size_t worker, fab_error *err) {
     contended *m = context;
     contender *c = m->c;
-    const item *it = &m->items[index];
+    const contend_item *it = &m->items[index];
     FAB_OWNED double *bytes = NULL;
     (void)worker;
     for (uint32_t i = 0; i < m->n; i++) {
@@ -138,7 +113,7 @@ static fab_status run_item(void *context, size_t index, size_t worker, fab_error
         .group = m->all.group, .n_groups = m->n, .last_s = &m->together_s[index * m->n], .bytes = bytes};
     FAB_PASS(contend_trace(&m->all, it->engine, it->draw, &trace, err));
     if (it->draw == 0) {
-        find_shared(m, bytes, &c->out->engines[it->engine]);
+        find_shared(m, bytes, it->engine);
     }
     return FAB_OK;
 }
@@ -175,12 +150,11 @@ static fab_status contend_gather(const contended *m, fab_error *err) {
 
 static fab_status contend_prepare(contended *m, fab_error *err) {
     contender *c = m->c;
-    const fab_phase *phases[FAB_MAX_JOBS];
     FAB_PASS(FAB_NEW(m->member, c->out->n_jobs, err));
     for (uint32_t job = 0; job < c->out->n_jobs; job++) {
         const fab_contending_job *j = &c->out->jobs[job];
         if (j->phase[0] != '\0') {
-            phases[m->n] = &c->traffic[job].phases[j->phase_index];
+            m->phases[m->n] = &c->traffic[job].phases[j->phase_index];
             m->member[m->n++] = job;
         }
     }
@@ -190,33 +164,31 @@ static fab_status contend_prepare(contended *m, fab_error *err) {
     }
     FAB_PASS(FAB_NEW(m->single, m->n, err));
     for (uint32_t i = 0; i < m->n; i++) {
-        FAB_PASS(contend_union_init(c, &phases[i], 1, &m->single[i], err));
+        FAB_PASS(contend_union_init(c, &m->phases[i], 1, &m->single[i], err));
     }
-    FAB_PASS(contend_union_init(c, phases, m->n, &m->all, err));
+    FAB_PASS(contend_union_init(c, m->phases, m->n, &m->all, err));
     FAB_PASS(FAB_NEW(m->items, m->n_items, err));
     FAB_PASS(FAB_NEW_ALL(m->n_items * m->n, err, m->alone_s, m->together_s));
+    FAB_PASS(FAB_NEW(m->meetings, c->out->n_engines * m->n * m->n, err));
     m->n_items = 0;
     for (size_t e = 0; e < c->out->n_engines; e++) {
         for (uint64_t draw = 0; draw < c->out->engines[e].n_seeds; draw++) {
-            m->items[m->n_items++] = (item){e, draw};
+            m->items[m->n_items++] = (contend_item){e, draw};
         }
     }
     return FAB_OK;
 }
 
-fab_status contend_phases(contender *c, fab_error *err) {
-    fab_status status = FAB_OK;
-    contended m = {.c = c};
-    FAB_TRY(contend_prepare(&m, err));
-    if (m.n > 0) {
-        FAB_TRY(fab_parallel_for(m.n_items, c->base->n_threads, run_item, &m, err));
-        FAB_TRY(contend_gather(&m, err));
+fab_status contend_phases(contended *m, fab_error *err) {
+    FAB_PASS(contend_prepare(m, err));
+    FAB_PASS(fab_parallel_for(m->n > 0 ? m->n_items : 0, m->c->base->n_threads, run_item, m, err));
+    return m->n > 0 ? contend_gather(m, err) : FAB_OK;
+}
+
+void contended_release(contended *m) {
+    for (uint32_t i = 0; m->single != NULL && i < m->n; i++) {
+        contend_union_release(&m->single[i]);
     }
-done:
-    for (uint32_t i = 0; m.single != NULL && i < m.n; i++) {
-        contend_union_release(&m.single[i]);
-    }
-    contend_union_release(&m.all);
-    FAB_FREE_ALL(m.single, m.member, m.items, m.alone_s, m.together_s);
-    return status;
+    contend_union_release(&m->all);
+    FAB_FREE_ALL(m->single, m->member, m->items, m->alone_s, m->together_s, m->meetings);
 }

@@ -48,7 +48,9 @@ static fab_status contend(const fab_design *design, const fab_fabric *fabric, co
     const fab_replay replay = {.context = context, .n_seeds = n_seeds, .n_threads = n_threads, .rates = true};
     memset(out, 0, sizeof *out);
     fab_status status = fab_replay_run(&replay, &out->first, err);
-    status = status == FAB_OK ? fab_contend(&replay, &out->first, pairs, &out->c, err) : status;
+    status = status == FAB_OK ? fab_contend(&replay, &out->first, FAB_CONTEND_RIVALS | (pairs ? FAB_CONTEND_PAIRS : 0U),
+                                            &out->c, err)
+                              : status;
     fab_context_free(context);
     return status;
 }
@@ -119,65 +121,95 @@ Test(contention, the_same_job_twice_on_the_same_links_takes_twice_as_long) {
     fab_fabric_free(fabric);
 }
 
-/* When the bytes of a job have passed a link, jobs taking turns: as many of each other job as of its own. */
-static double passed_s(const fab_shared_link *link, uint32_t job) {
-    double own_s = 0;
-    double sum_s = 0;
-    for (uint32_t i = 0; i < link->n_parts; i++) {
-        own_s = link->parts[i].job == job ? link->parts[i].busy_s : own_s;
+/* A fabric of two leaves and a cable between them, and jobs that all send over it: sizes of models decide who sends how
+ * much. `left_out`: a job that is not there. */
+static fab_design *jobs_of_a_cable(const char *const *models, size_t n, size_t left_out, fab_fabric **fabric) {
+    fab_design *design = new_design("fat-tree:xgft=2;4,2;1,1,gpus-per-server=1,domain=1", fabric);
+    for (size_t i = 0, job = 0; i < n; i++) {
+        if (i != left_out) {
+            char text[128];
+            (void)snprintf(text, sizeof text, "id=%c tp=1 dp=2 servers=%zu,%zu memory-check=off model=%s contends=dp",
+                           (char)('a' + i), i, i + 4, models[i]);
+            set(design, job++, text);
+        }
     }
-    for (uint32_t i = 0; i < link->n_parts; i++) {
-        sum_s += fmin(own_s, link->parts[i].busy_s);
-    }
-    return sum_s;
+    return design;
 }
 
-/* Three jobs through the two directions of one cable, of which the second sends eight times the bytes of the third:
- * the first loses most to the second, by the definition and by leaving either out. */
-Test(contention, the_rival_is_whom_a_job_loses_most_to) {
-    const char *const OTHERS[2][2] = {{"tp=1 dp=2 servers=1,5 memory-check=off model=gpt-7.5b", "contends=dp"},
-                                      {"tp=1 dp=2 servers=2,6 memory-check=off model=gpt-1.7b", "contends=dp"}};
+/* Every job, under one and several seeds: without its rival it takes what a design without that job says, and without
+ * any other at least as much. */
+static void check_rivals(const char *const *models, size_t n, const char *engine, uint64_t n_seeds) {
     fab_fabric *fabric;
-    fab_design *design = new_design("fat-tree:xgft=2;4,2;1,1,gpus-per-server=1,domain=1", &fabric);
-    double together_s[3]; /* without the second, without the third, with both */
-    for (size_t left_out = 0; left_out < 3; left_out++) {
-        design->n_jobs = 0;
-        set(design, 0, "tp=1 dp=2 servers=0,4 memory-check=off model=gpt-7.5b contends=dp");
-        for (size_t i = 0, n = 1; i < 2; i++) {
-            if (i != left_out) {
-                set(design, n, OTHERS[i][0]);
-                set(design, n++, OTHERS[i][1]);
+    fab_error err = {0};
+    outcome all;
+    double least_s[4] = {INFINITY, INFINITY, INFINITY, INFINITY};
+    fab_design *design = jobs_of_a_cable(models, n, n, &fabric);
+    cr_assert_eq(contend(design, fabric, engine, false, n_seeds, 2, &all, &err), FAB_OK, "%s", err.text);
+    for (size_t left_out = 0; left_out < n; left_out++) {
+        outcome then;
+        fab_fabric *same;
+        fab_design *fewer = jobs_of_a_cable(models, n, left_out, &same);
+        if (n > 2) {
+            cr_assert_eq(contend(fewer, same, engine, false, n_seeds, 1, &then, &err), FAB_OK, "%s", err.text);
+        }
+        for (size_t i = 0; i < n; i++) {
+            const fab_contended_phase *m = &all.c->engines[0].jobs[i];
+            if (i == left_out) {
+                continue;
+            }
+            const size_t row = i - (i > left_out);
+            const double then_s =
+                n == 2 ? fab_contended_s(m, false) : fab_contended_s(&then.c->engines[0].jobs[row], true);
+            least_s[i] = fmin(least_s[i], then_s);
+            cr_expect_eq(m->n_tried, n - 1);
+            if (m->has_rival && m->rival == left_out) {
+                cr_expect_float_eq(m->without_s, then_s, 1e-9 * then_s, "%s, job %zu without %zu", engine, i, left_out);
+                cr_expect_lt(m->without_s, fab_contended_s(m, true) * (1 - 1e-3));
+                cr_expect_neq(m->rival_link[0], '\0');
             }
         }
-        outcome out = contended(design, fabric, "dmodk");
-        const fab_contention_engine *e = &out.c->engines[0];
-        together_s[left_out] = e->jobs[0].together_s.mean;
-        cr_assert_eq(e->n_worst, 4);
-        for (uint32_t job = 0; job < out.c->n_jobs; job++) {
-            const fab_contended_phase *m = &e->jobs[job];
-            double most_s = 0;
-            for (size_t l = 0; l < e->n_worst; l++) {
-                most_s = fmax(most_s, passed_s(&e->worst[l], job));
-            }
-            cr_expect_float_eq(m->rival_link_s, most_s, 1e-9 * most_s);
-            cr_expect_leq(m->rival_link_s, (m->together_s.mean) * (1 + 1e-9), "one link alone is no later than all");
+        if (n > 2) {
+            release(&then);
         }
-        if (left_out == 2) {
-            cr_expect_eq(e->jobs[0].rival, 1);
-            cr_expect_eq(e->jobs[0].n_rivals_even, 0);
-            cr_expect_eq(e->jobs[1].rival, 0);
-            cr_expect_eq(e->jobs[2].rival, 0);
-            cr_expect_eq(e->jobs[2].n_rivals_even, 1, "both send more than it does");
-        }
-        double lost = 0;
-        for (size_t job = 0; job < out.c->n_jobs; job++) { /* GPUs are as many for each */
-            lost += 1 - fab_contended_s(&e->jobs[job], false) / fab_contended_s(&e->jobs[job], true);
-        }
-        cr_expect_float_eq(e->lost_ratio, lost / (double)out.c->n_jobs, 1e-12);
-        release(&out);
+        free(fewer);
+        fab_fabric_free(same);
     }
-    cr_expect_lt(together_s[0], 0.8 * together_s[2]);
-    cr_expect_gt(together_s[1], together_s[0]);
+    for (size_t i = 0; i < n; i++) {
+        const fab_contended_phase *m = &all.c->engines[0].jobs[i];
+        cr_expect(m->has_rival, "%s: job %zu", engine, i);
+        cr_expect_float_eq(m->without_s, least_s[i], 1e-9 * least_s[i], "%s: job %zu has a worse rival", engine, i);
+    }
+    release(&all);
+    free(design);
+    fab_fabric_free(fabric);
+}
+
+Test(contention, without_the_rival_a_job_takes_what_is_said) {
+    static const char *const MODELS[] = {"gpt-7.5b", "gpt-7.5b", "gpt-1.7b", "gpt-3.6b"};
+    for (size_t n = 2; n <= 4; n++) {
+        check_rivals(MODELS, n, "dmodk", 1);
+        check_rivals(MODELS, n, "ecmp", 3);
+        check_rivals(MODELS, n, "spray", 1);
+    }
+}
+
+/* Of three that send as much, either of the others gives back as much: a third. */
+Test(contention, equal_rivals_are_counted) {
+    static const char *const MODELS[] = {"gpt-1.7b", "gpt-1.7b", "gpt-1.7b"};
+    fab_fabric *fabric;
+    fab_design *design = jobs_of_a_cable(MODELS, 3, 3, &fabric);
+    outcome out = contended(design, fabric, "dmodk");
+    const fab_contended_phase *m = &out.c->engines[0].jobs[0];
+    cr_expect(m->has_rival);
+    cr_expect_eq(m->rival, 1);
+    cr_expect_eq(m->n_rivals_even, 1);
+    double lost = 0;
+    for (size_t job = 0; job < 3; job++) { /* GPUs are as many for each */
+        const fab_contended_phase *each = &out.c->engines[0].jobs[job];
+        lost += 1 - fab_contended_s(each, false) / fab_contended_s(each, true);
+    }
+    cr_expect_float_eq(out.c->engines[0].lost_ratio, lost / 3, 1e-12);
+    release(&out);
     free(design);
     fab_fabric_free(fabric);
 }
@@ -309,7 +341,7 @@ Test(contention, an_iteration_is_longer_by_what_is_exposed) {
     fab_contention *c = NULL;
     fab_error err = {0};
     cr_assert_eq(fab_replay_run(&replay, &first, &err), FAB_OK, "%s", err.text);
-    cr_assert_eq(fab_contend(&replay, &first, false, &c, &err), FAB_OK, "%s", err.text);
+    cr_assert_eq(fab_contend(&replay, &first, 0, &c, &err), FAB_OK, "%s", err.text);
     cr_expect_eq(c->n_interference, 0);
     for (size_t job = 0; job < 2; job++) {
         const fab_contended_phase *m = &c->engines[0].jobs[job];
@@ -436,6 +468,8 @@ Test(contention, as_many_jobs_as_there_may_be_share_one_cable) {
     }
     cr_expect_eq(e->n_shared, 4);
     cr_expect_eq(e->worst[0].n_parts, FAB_MAX_JOBS);
+    cr_expect_eq(e->jobs[0].n_tried, FAB_MAX_JOBS - 1);
+    cr_expect_eq(e->jobs[0].n_rivals_even, e->jobs[0].has_rival ? FAB_MAX_JOBS - 2 : 0, "one is as good as another");
     release(&out);
     free(design);
     fab_fabric_free(fabric);

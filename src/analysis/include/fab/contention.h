@@ -37,11 +37,13 @@ typedef struct fab_contended_phase {
     fab_stat slowdown;                              /**< together over alone, seed by seed */
     bool has_iteration;                             /**< the next two are known: of a training job */
     double iteration_alone_s, iteration_together_s; /**< the phase takes its mean time alone, or together */
-    uint64_t shared_links; /**< network links that carry its phase and another one, first seed */
-    double rival_link_s; /**< when its bytes have passed the link where that is latest, shared fairly; 0: none shared */
-    char rival_link[FAB_LINK_NAME_SIZE]; /**< that one; of several the first */
-    uint32_t rival;                      /**< the other job with most bytes there; of several the first */
-    uint32_t n_rivals_even;              /**< others there that cost as much: as many bytes, or no fewer than its own */
+    uint64_t shared_links;  /**< network links that carry its phase and another one, first seed */
+    uint32_t n_tried;       /**< others that were left out in turn, to see what it takes without each; 0: none */
+    bool has_rival;         /**< the next four are known: it is faster without one of these, beyond luck */
+    uint32_t rival;         /**< the one without which it takes least; of several the first */
+    uint32_t n_rivals_even; /**< others without which it takes as little, as far as the seeds tell */
+    double without_s;       /**< what it takes without the rival: its iteration, else its phase */
+    char rival_link[FAB_LINK_NAME_SIZE]; /**< that both use and its bytes leave last, first seed; empty: none */
 } fab_contended_phase;
 
 /** What the job takes: its iteration, else its phase. */
@@ -80,6 +82,7 @@ typedef struct fab_shared_link {
 typedef struct fab_contention_engine {
     char label[FAB_ENGINE_LABEL_SIZE];
     uint64_t n_seeds;
+    uint32_t n_contending;     /**< jobs that have a phase here */
     fab_contended_phase *jobs; /**< shape [n_jobs]; zero where a job has no phase here; owned */
     fab_shared_tier tiers[2 * FAB_MAX_TIERS];
     size_t n_tiers;
@@ -124,6 +127,12 @@ typedef struct fab_contention {
     bool has_tried;     /**< remedies were asked for */
     uint64_t n_untried; /**< flows, too many for remedies to be tried; 0: they were */
 } fab_contention;
+
+/**
+ * The job whose iteration, else whose phase, the others make longest, of several the first; n_jobs: none is slowed.
+ * @param[out] out_n  Jobs that are slowed.
+ */
+size_t fab_contention_most_slowed(const fab_contention *contention, const fab_contention_engine *engine, size_t *out_n);
 
 /** The easiest remedy of those that help a job most; n_remedies: none helps it. */
 size_t fab_contention_remedy(const fab_contention *contention, size_t job);
