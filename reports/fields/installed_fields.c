@@ -79,9 +79,8 @@ static const fab_field BISECTIONS[] = {
     FIGURE_OF(bisection_bps, present_bps, "bit/s", "Minimum cut between the halves of the servers as it stands.",
               IF(is_known), .labels = "bisection"),
     FIGURE_OF(planned_bisection_bps, planned_bps, "bit/s",
-              "Bisection of what is installed with all missing cables and absent switches in place and slow cables as "
-              "fast as "
-              "their peers, or of the plan.",
+              "Bisection of what is installed with missing cables and absent switches in place and slow cables as fast "
+              "as their peers, or of the plan.",
               IF(knows_planned)),
     REAL_BY(lost_bisection_bps, lost_bps, "bit/s", "Bisection that the findings cost; below 0 where more is installed.",
             .only = knows_both, SIGNED, .formula = "planned_bisection_bps - bisection_bps"),
