@@ -112,7 +112,7 @@ def run(jobs, *more):
     return subprocess.run([sys.argv[1], "run", "named.xml", "--quiet", *more], check=True, capture_output=True, text=True).stdout
 def times(jobs, *more):
     return {j["job"]: j for j in json.loads(run(jobs, "--json", *more))["contention"]["engines"][0]["jobs"]}
-for more in ([], ["--seeds", "4"]):
+for more in ([], ["--seeds", "16"]):
     found = times(jobs, *more)
     without = [times(jobs[:k] + jobs[k + 1:], *more) for k in range(20)]
     for job in found.values():
