@@ -181,6 +181,7 @@ for (const broken of [[], ['--fail', 'server-2']]) {
     await page.locator('#collisions-table').getByRole('link', { name: /^Show / }).first().click();
     const row = page.locator('#fabric-detail .helps li', { hasText: 'Another spare instead' });
     await row.getByRole('button', { name: 'Another spare instead' }).click();
+    await page.locator('#fabric').getByRole('combobox', { name: 'Direction' }).selectOption('up'); // draws the panel anew
     await row.getByText(/take it|changes nothing/).waitFor({ timeout: 120000 });
     const now = JSON.parse(run('run', ...words, '--json', '--quiet'));
     const taken = broken.length > 0 ? 8 : Math.floor(now.phases.flatMap((p) => p.engines[0].hot_links).reduce((a, b) => (b.factor > a.factor ? b : a)).flows[0].src_gpu / 8);

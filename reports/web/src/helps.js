@@ -50,9 +50,17 @@ function otherSpares(model, gpu) {
 
 const signed = (value, format) => (Math.abs(value) < 1e-12 || !Number.isFinite(value) ? 'no change' : `${value > 0 ? '+' : '−'}${format(Math.abs(value))}`);
 
+const outcomes = new WeakMap(); // of a report, by what was tried: what was said stays when the panel is drawn anew
+function outcomeOf(report, key) {
+  if (!outcomes.has(report)) outcomes.set(report, new Map());
+  const known = outcomes.get(report);
+  if (!known.has(key)) known.set(key, h('span', { class: 'outcome', 'aria-live': 'polite' }));
+  return known.get(key);
+}
+
 /** A button for changes that are tried one after the other: [what, change]; the best of them is told. */
 function offer(state, report, text, changes) {
-  const said = h('span', { class: 'outcome', 'aria-live': 'polite' });
+  const said = outcomeOf(report, JSON.stringify(changes));
   const ask = async () => {
     let best = null;
     let refused = '';
