@@ -252,12 +252,16 @@ static const fab_field ITERATIONS[] = {
           .labels = "MFU|model FLOPs utilisation"),
     FIGURE(tokens_per_s, "1/s", "Tokens of the whole job per second.", .formula = "batch * sequence length / time_s",
            .labels = "tokens/s"),
-    FIGURE(usd_per_1e9_tokens, "USD",
-           "GPU hours, and capital and energy of the job's share of the network, per 1e9 tokens; not there for a "
-           "job that does not fit, unless memory-check=off.",
-           FILLED,
-           .formula = "(GPU-hour price * gpus + network_share_ratio * network per hour) / (tokens_per_s * 3600) * 1e9",
-           .labels = "$/1e9 tokens"),
+    FIGURE(
+        usd_per_1e9_tokens, "USD",
+        "Hours of its GPUs and of its share of the spare ones, and capital and energy of its share of the network, per "
+        "1e9 tokens; not there for a "
+        "job that does not fit, unless memory-check=off.",
+        FILLED,
+        .formula =
+            "(GPU-hour price * (gpus + network_share_ratio * spare GPUs) + network_share_ratio * network per hour) / "
+            "(tokens_per_s * 3600) * 1e9",
+        .labels = "$/1e9 tokens"),
     FIGURE(owned_usd_per_1e9_tokens, "USD",
            "Cost of ownership of the job's part of the cluster, per 1e9 tokens: all is bought and run.", FILLED,
            .source = "0077-cost-of-ownership.md",
@@ -315,7 +319,9 @@ static const fab_field SERVING[] = {
         usd_per_1e6_tokens, "USD",
         "GPU hours, and capital and energy of the job's share of the network, per 1e6 tokens generated; not there for "
         "a job that does not fit.",
-        FILLED, .formula = "(GPU-hour price * gpus + share * network per hour) / (tokens_per_s * 3600) * 1e6",
+        FILLED,
+        .formula =
+            "(GPU-hour price * (gpus + share * spare GPUs) + share * network per hour) / (tokens_per_s * 3600) * 1e6",
         .labels = "$/1e6 tokens"),
     FIGURE(all_reduce_s, "s",
            "One tensor-parallel all-reduce of a pass over all sequences of a replica, as busbw has it.", FILLED,

@@ -303,9 +303,10 @@ static void compare_put_hours(fab_page *page, const fab_sweep *s, size_t e) {
                       fab_show(page, "[%zu] %s", i + 1, p->family), figures);
     }
     fab_table_end(&table, 2, NULL, NULL);
-    fab_text_legendf(page, "%s",
-                     "GPU hours at the price of the GPU with its server; network: capital over its years, and the "
-                     "energy, of the part that the job has; power of the whole network. Not in it: buildings, people.");
+    fab_text_legendf(
+        page, "%s",
+        "GPU hours at the price of the GPU with its server, spare ones too; network: capital over its years, and "
+        "the energy, of the part that the job has; power of the whole network. Not in it: buildings, people.");
 }
 
 static const fab_ownership *any_ownership(const fab_sweep *s) {

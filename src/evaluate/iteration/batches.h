@@ -5,6 +5,3 @@
 
 /* Fills result->ranking. */
 fab_status iteration_rank(const fab_traffic *traffic, fab_result *result, fab_error *err) FAB_MUST_USE;
-
-/* GPU hours, and capital and energy of the job's share of the network. */
-double iteration_usd_per_s(const fab_traffic *traffic, const fab_result *result);

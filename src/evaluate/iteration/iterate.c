@@ -72,7 +72,7 @@ fab_status fab_iterate(const fab_traffic *traffic, const fab_result *result, siz
 /* What differs from one call to another. */
 typedef struct timing {
     const fab_compute_model *compute; /* NULL: fab_compute_default */
-    double network_usd_per_year;
+    double usd_per_s;
     bool time_only;
     const fab_iteration *chosen; /* its microbatch and chunks alone; NULL: those that are fastest */
     uint64_t max_bytes;
@@ -95,7 +95,7 @@ static fab_status iterate_times(const fab_traffic *traffic, const fab_job_times 
         .time_only = how->time_only,
         .max_bytes = how->max_bytes,
         .schedule = how->schedule,
-        .network_usd_per_year = how->network_usd_per_year};
+        .usd_per_s = how->usd_per_s};
     fab_status status = fab_iteration_time(&request, out, err);
     if (status == FAB_OK && !traffic->memory.fits && traffic->job.memory_check != FAB_MEMORY_CHECK_OFF) {
         out->usd_per_1e9_tokens = 0;
@@ -128,6 +128,22 @@ fab_status fab_iterate_transport(const fab_traffic *traffic, const fab_result *r
     return FAB_OK;
 }
 
+/* Spares are there for all. */
+static uint64_t spare_gpus(const fab_fabric_result *fabric) {
+    return fabric->spec.spares * fabric->spec.gpus_per_server;
+}
+
+double fab_share_ratio(const fab_fabric_result *fabric, uint64_t ranks) {
+    return fmin((double)ranks / (double)(fabric->counts.gpus - spare_gpus(fabric)), 1);
+}
+
+double fab_usd_per_s(const fab_fabric_result *fabric, uint64_t ranks, double gpu_hour_usd) {
+    const double share = fab_share_ratio(fabric, ranks);
+    const double gpus = fmin((double)ranks + share * (double)spare_gpus(fabric), (double)fabric->counts.gpus);
+    return gpus * gpu_hour_usd / 3600 +
+           share * (fabric->cost.capital_usd_per_year + fabric->cost.energy_usd_per_year) / FAB_SECONDS_PER_YEAR;
+}
+
 fab_status fab_iterate_with(const fab_traffic *given, const fab_result *result, size_t engine, const double *transfer_s,
                             const fab_compute_model *compute, const fab_iteration *chosen, fab_iteration *out,
                             fab_error *err) {
@@ -135,11 +151,8 @@ fab_status fab_iterate_with(const fab_traffic *given, const fab_result *result, 
     FAB_OWNED fab_traffic *traffic = NULL;
     fab_job_times times = {.tp = {.transfer_s = 0}};
     const fab_fabric_result *fabric = &result->fabrics[0];
-    uint64_t spare_gpus = fabric->spec.spares * fabric->spec.gpus_per_server; /* are there for all */
-    double share = fmin((double)result->ranks / (double)(fabric->counts.gpus - spare_gpus), 1);
-    double usd_per_year = share * (fabric->cost.capital_usd_per_year + fabric->cost.energy_usd_per_year);
     const timing how = {.compute = compute,
-                        .network_usd_per_year = usd_per_year,
+                        .usd_per_s = fab_usd_per_s(fabric, result->ranks, given->job.gpu_hour_usd),
                         .chosen = chosen,
                         .max_bytes = fabric->spec.max_bytes};
     FAB_PASS(FAB_NEW(traffic, 1, err));
@@ -148,7 +161,7 @@ fab_status fab_iterate_with(const fab_traffic *given, const fab_result *result, 
     FAB_PASS(iterate_gather(result, engine, transfer_s, &times, err));
     FAB_PASS(iterate_times(traffic, &times, &how, out, err));
     out->at_means_s = out->time_s;
-    out->network_share_ratio = share;
+    out->network_share_ratio = fab_share_ratio(fabric, result->ranks);
     (void)snprintf(out->engine, sizeof out->engine, "%s", result->phases[0].engines[engine].engine);
     const memory_check check = {&traffic->job, &traffic->model, NULL};
     out->memory = memory_with(&check, out->microbatch, out->interleave);

@@ -118,8 +118,7 @@ static void rate(const iteration_plan *p, const fab_kernel_time *layer, const fa
     it->tflops_per_gpu = executed / (gpus * it->time_s) * 1e-12;
     it->mfu_ratio = model_flops / (gpus * it->time_s * p->gpu->flops[p->shape.precision]);
     it->tokens_per_s = tokens / it->time_s;
-    double usd_per_s = gpus * job->gpu_hour_usd / 3600 + p->request->network_usd_per_year / FAB_SECONDS_PER_YEAR;
-    it->usd_per_1e9_tokens = usd_per_s / it->tokens_per_s * 1e9;
+    it->usd_per_1e9_tokens = p->request->usd_per_s / it->tokens_per_s * 1e9;
 }
 
 /* --- schedule ----------------------------------------------------------------------------------------------------- */

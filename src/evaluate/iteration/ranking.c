@@ -1,5 +1,6 @@
 /* Ranking: lookups and products of a batch on a roofline, and what its phases add. */
 #include "batches.h"
+#include "fab/iterate.h"
 #include "fab/kernels.h"
 #include "fab/memory.h"
 #include "fab/result.h"
@@ -45,7 +46,9 @@ static void rank(const fab_traffic *traffic, const fab_result *result, size_t en
     out->batch_s = out->lookup_s + out->dense_s + out->exchange_s + out->reduction_s;
     out->samples_per_s = (double)job->batch / out->batch_s;
     out->usd_per_1e6_samples =
-        traffic->memory.fits ? iteration_usd_per_s(traffic, result) / out->samples_per_s * 1e6 : 0;
+        traffic->memory.fits
+            ? fab_usd_per_s(&result->fabrics[0], result->ranks, traffic->job.gpu_hour_usd) / out->samples_per_s * 1e6
+            : 0;
 }
 
 fab_status iteration_rank(const fab_traffic *traffic, fab_result *result, fab_error *err) {

@@ -2,6 +2,7 @@
 
 #include "batches.h"
 #include "durations.h"
+#include "fab/iterate.h"
 #include "fab/kernels.h"
 #include "fab/memory.h"
 #include "fab/nccl.h"
@@ -231,14 +232,6 @@ static fab_status queue_up(const server *s, const all_exchanges *p, uint64_t see
 
 /* --- all ---------------------------------------------------------------------------------------------------------- */
 
-double iteration_usd_per_s(const fab_traffic *traffic, const fab_result *result) {
-    const fab_fabric_result *fabric = &result->fabrics[0];
-    const double gpus = (double)(fabric->counts.gpus - fabric->spec.spares * fabric->spec.gpus_per_server);
-    const double network_usd =
-        fmin((double)result->ranks / gpus, 1) * (fabric->cost.capital_usd_per_year + fabric->cost.energy_usd_per_year);
-    return (double)result->ranks * traffic->job.gpu_hour_usd / 3600 + network_usd / FAB_SECONDS_PER_YEAR;
-}
-
 /* All but the queue. */
 static void serve_alone(const server *s, const fab_result *result, const all_exchanges *p, fab_serving *out) {
     const fab_job_spec *job = s->job;
@@ -264,7 +257,7 @@ static void serve_alone(const server *s, const fab_result *result, const all_exc
         out->first_token_s + (microbatches - 1) * stage_s + out->kv_transfer_s + (double)job->tokens * out->token_s;
     out->requests_per_s = (double)job->batch / out->batch_s;
     out->tokens_per_s = out->requests_per_s * (double)job->tokens;
-    const double usd_per_s = iteration_usd_per_s(s->traffic, result);
+    const double usd_per_s = fab_usd_per_s(&result->fabrics[0], result->ranks, s->traffic->job.gpu_hour_usd);
     out->usd_per_1e6_tokens = s->traffic->memory.fits ? usd_per_s / out->tokens_per_s * 1e6 : 0;
 }
 

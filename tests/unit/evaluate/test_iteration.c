@@ -3,6 +3,8 @@
 #include "iteration_rows.h"
 
 #include "fab/builtin.h"
+#include "fab/iterate.h"
+#include "fab/result.h"
 
 #include <criterion/criterion.h>
 #include <math.h>
@@ -481,9 +483,14 @@ Test(iteration, dollars_by_hand) {
     const fab_model *model = fab_model_find("gpt-1.7b");
     fab_job_spec job = row_job(model, 1, 1, 32, 512);
     fab_job_times times = row_times(&job, model, ROW_NVLINK, ROW_NIC);
-    fab_iteration_request request = {.job = &job, .times = &times, .network_usd_per_year = 365.0 * 24 * 3600};
+    fab_fabric_result fabric = {.counts.gpus = 72, .spec = {.spares = 1, .gpus_per_server = 8}};
+    fabric.cost.capital_usd_per_year = fabric.cost.energy_usd_per_year = 365.0 * 24 * 3600;
+    cr_assert_eq(fab_share_ratio(&fabric, 32), 0.5); /* so of two dollars per second one, and of eight spares four */
+    cr_expect_float_eq(fab_usd_per_s(&fabric, 72, 12.5) / (72 * 12.5 / 3600 + 2), 1,
+                       1e-12); /* runs on the spares too */
+    fab_iteration_request request = {.job = &job, .times = &times, .usd_per_s = fab_usd_per_s(&fabric, 32, 12.5)};
     fab_iteration it = timed(&request);
-    double usd = it.time_s * (32 * 12.5 / 3600 + 1); /* the network costs a dollar per second */
+    double usd = it.time_s * (36 * 12.5 / 3600 + 1);
     cr_expect_float_eq(it.usd_per_1e9_tokens / (usd * 1e9 / (512.0 * 2048)), 1, 1e-12);
     fab_training run = fab_training_estimate(&job, &it, fab_model_parameters(model), 3e11);
     cr_expect_float_eq(run.usd / (3e11 / (512.0 * 2048) * usd), 1, 1e-12);

@@ -54,6 +54,11 @@ fab_status fab_iterate_link_use(const fab_fabric *fabric, const fab_traffic *tra
 fab_status fab_iterate(const fab_traffic *traffic, const fab_result *result, size_t engine, fab_iteration *out,
                        fab_error *err) FAB_MUST_USE;
 
+/** The part of a fabric that a job of `ranks` pays for: its GPUs of all that are no spares, 1 at most. */
+double fab_share_ratio(const fab_fabric_result *fabric, uint64_t ranks);
+/** Dollars: hours of its GPUs and of its part of the spare ones, and of the network's capital and energy. */
+double fab_usd_per_s(const fab_fabric_result *fabric, uint64_t ranks, double gpu_hour_usd);
+
 /**
  * The same with other times or another machine: to be compared with at_means_s.
  * @param[in] transfer_s  Shape [n_phases of the result], in place of its means; NULL: those.

@@ -52,10 +52,10 @@ typedef struct fab_iteration_request {
     bool choose_interleave; /**< the fastest number of chunks that the schedule allows, instead of the job's */
     fab_fits *fits;         /**< NULL: everything fits */
     const void *fits_context;
-    bool time_only;              /**< time_s alone, and what was chosen: a third of the work */
-    uint64_t max_bytes;          /**< of memory that the schedule may take; 0: no limit */
-    fab_schedule **schedule;     /**< receives that of what was chosen, for fab_schedule_free(); NULL: not wanted */
-    double network_usd_per_year; /**< capital over its years and energy, of the job's share of the network */
+    bool time_only;          /**< time_s alone, and what was chosen: a third of the work */
+    uint64_t max_bytes;      /**< of memory that the schedule may take; 0: no limit */
+    fab_schedule **schedule; /**< receives that of what was chosen, for fab_schedule_free(); NULL: not wanted */
+    double usd_per_s;        /**< what its GPUs and its part of the fabric cost: fab_usd_per_s() */
 } fab_iteration_request;
 
 /** What training on a number of tokens takes. */
