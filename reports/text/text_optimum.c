@@ -245,11 +245,21 @@ static void put_token_failures(fab_page *page, const fab_optimum *o) {
 }
 
 static void put_tokens(fab_page *page, const fab_optimum *o, const char *see) {
-    fab_page_wrapf(page, FAB_INK_BOLD, 2, 4,
-                   "%s: 1e9 tokens cost %s of ownership, an iteration takes %s under %s; another --engine may choose "
-                   "another design.",
-                   o->tokens.job, fab_show_price(page, o->winner.usd_per_1e9_tokens),
-                   fab_show_time(page, o->winner.iteration_s), fab_text_routing(page, o->tokens.engine));
+    const double usd = o->winner.usd_per_1e9_tokens;
+    const double hashed_usd = o->tokens.hashed_usd_per_1e9_tokens;
+    fab_page_wrapf(page, FAB_INK_BOLD, 2, 4, "%s: 1e9 tokens cost %s of ownership, an iteration takes %s under %s.",
+                   o->tokens.job, fab_show_price(page, usd), fab_show_time(page, o->winner.iteration_s),
+                   fab_text_routing(page, o->tokens.engine));
+    if (hashed_usd > 0) {
+        const bool is_even = fabs(hashed_usd / usd - 1) < FAB_EVEN_RATIO;
+        fab_page_wrapf(page, is_even ? FAB_INK_PLAIN : FAB_INK_BAD, 2, 4,
+                       "Under ecmp with 1 queue pair, which run and compare assume without --engine, they cost %s%s%s.",
+                       fab_show_price(page, hashed_usd),
+                       is_even ? "" : fab_show(page, ", %s", fab_show_more(page, hashed_usd / usd - 1)),
+                       is_even ? "" : ": where the switches hash, --engine ecmp chooses the design");
+    } else {
+        fab_page_wrap(page, FAB_INK_PLAIN, 2, 4, "Another --engine may choose another design.");
+    }
     fab_text_see(page, see, o->tokens.scenarios[0] != '\0');
     put_token_failures(page, o);
     put_token_proof(page, o);

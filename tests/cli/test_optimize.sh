@@ -180,6 +180,19 @@ out = subprocess.run([sys.argv[1], "compare", w["design"], w["design"], *shlex.s
 e = json.loads(out)["sweep"]["points"][0]["engines"][0]
 assert e["draws"] == 8 and abs(e["owned_usd_per_1e9_tokens"] / w["usd_per_1e9_tokens"] - 1) < 1e-6, (e, w)
 PYTHON
+# --- sprayed without an engine: what the winner costs under that of the other commands stands beside it ---
+"$program" optimize --gpus 256 --family clos --job model=gpt-18.4b --replays 3 --json --quiet >sprayed.json
+"$program" optimize --gpus 256 --family clos --job model=gpt-18.4b --replays 3 --quiet | tr -s ' \n' ' ' >sprayed.txt
+python3 - "$program" <<'PYTHON' || fail "the winner under ecmp"
+import json, re, shlex, subprocess, sys
+o = json.load(open("sprayed.json"))["optimize"]
+usd, hashed = o["winner"]["usd_per_1e9_tokens"], o["tokens"]["hashed_usd_per_1e9_tokens"]
+see = re.search(r"fabriscope run (.*?) --engine spray", open("sprayed.txt").read().replace("\\ ", ""))
+out = subprocess.run([sys.argv[1], "run", *shlex.split(see[1]), "--seeds", "8", "--json", "--quiet"], capture_output=True, check=True).stdout
+it = json.loads(out)["iteration"][0]
+assert abs(it["owned_usd_per_1e9_tokens"] / hashed - 1) < 1e-9 and hashed > 1.02 * usd, (it, usd, hashed)
+assert f"{100 * (hashed / usd - 1):.3g} % more: where the switches hash, --engine ecmp chooses" in open("sprayed.txt").read()
+PYTHON
 # --- with failures: the same tokens over what failures leave, as a comparison has it; no bound is broken ---
 failing=(--gpus 64 --family clos,rail-only --objective tokens --job model=gpt-7.5b --quiet --json)
 "$program" optimize "${failing[@]}" >whole.json
@@ -210,7 +223,7 @@ grep -qE '^  By dollars of ownership' implied || fail "the first line says what 
 expect 0 '^  By the price of the network; 64 GPUs' --gpus 64 --family clos --quiet
 expect 2 'no certificate of --objective tokens' --gpus 64 --objective tokens --job model=gpt-1.7b --certificate c
 expect 3 'plans are of training, not of ranking' --gpus 64 --objective tokens --job kind=ranking
-expect 3 'the price book has no price of a GPU' --gpus 64 --objective tokens --job model=gpt-1.7b --prices rail-only-2023
+expect 3 'price of a server, price of a rack; add it to what list prices rail-only-2023 --file prints' --gpus 64 --objective tokens --job model=gpt-1.7b --prices rail-only-2023
 expect 0 'The engine hashes: times are means over 8 seeds' "${drawn[@]}"
 
 # --- nothing keeps the limits ---

@@ -288,8 +288,11 @@ static fab_status open_ownership(search *s, fab_error *err) {
     one->spec.gpus_per_server = q->gpus_per_server != 0 ? q->gpus_per_server : q->catalog->gpus_per_server;
     one->counts.servers = 1;
     fab_ownership_add_up(q->prices, one, &s->gpu, &o);
-    FAB_REFUSE_IF(o.missing[0] != '\0', err, FAB_EINPUT, q->prices->name,
-                  "tokens have no cost of ownership: the price book has no %s", o.missing);
+    FAB_REFUSE_IF(
+        o.missing[0] != '\0', err, FAB_EINPUT, q->prices->name,
+        "tokens have no cost of ownership: the price book has no %s; add it to what list prices %s --file prints, "
+        "and give that file with --prices",
+        o.missing, q->prices->name);
     s->years = q->prices->years;
     return FAB_OK;
 }
