@@ -56,8 +56,8 @@ fab_status diff_find_moves(diff *d, fab_error *err) {
         const uint32_t server = server_of_cable(d, c, &link);
         const fab_link_id *same = c < n_second ? d->same : d->back;
         if (server != FAB_NONE) { /* both ends of a cable that is where it was know each other */
-            stays[server] = stays[server] || !d->is_changed[c] ||
-                            (same[link] != FAB_NONE && same[link + 1] == (same[link] ^ 1U));
+            stays[server] =
+                stays[server] || !d->is_changed[c] || (same[link] != FAB_NONE && same[link + 1] == (same[link] ^ 1U));
             d->moved[server] = d->moved[server] == FAB_NONE && c < n_second ? c : d->moved[server];
         }
     }
@@ -144,7 +144,10 @@ void diff_name_moves(const diff *d, uint32_t group, fab_str *what, fab_str place
         if (d->moved[server] == FAB_NONE || diff_group_of(d, d->moved[server]) != group) {
             continue;
         }
-        fab_str_printf(what, "%s%s", n == 0 ? "" : n + 1 == of.n_servers ? " and " : ", ",
+        fab_str_printf(what, "%s%s",
+                       n == 0                  ? ""
+                       : n + 1 == of.n_servers ? " and "
+                                               : ", ",
                        fab_server_name(d->side[1].f, server, name));
         add_place(d, 0, server, &place[0]);
         add_place(d, 1, server, &place[1]);
