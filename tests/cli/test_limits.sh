@@ -83,6 +83,20 @@ code=0
 [[ $code -eq 6 ]] || fail "study run: exit code $code, not 6: $(cat err)"
 grep -qE "[0-9,]+ of 200,000 scenarios are stored. The same command goes on" err || fail "study run: $(cat err)"
 
+# A search that time ends prints the best so far, which is not proven, with the least that others may take.
+code=0
+"$program" plan clos:gpus=512,taper=4 --job model=llama3-70b --threads 1 --max-time 300ms --json --quiet >out 2>err || code=$?
+[[ $code -eq 6 ]] || fail "plan: exit code $code, not 6: $(cat err)"
+grep -qF "the time of --max-time is up: this is the best so far" err || fail "plan: $(cat err)"
+"$program" plan clos:gpus=512,taper=4 --job model=llama3-70b --quiet --json >whole || fail "plan without an end"
+python3 - <<'PYTHON' || fail "what plan has found when time is up"
+import json
+early, whole = (json.load(open(name))["plan"] for name in ("out", "whole"))
+assert early["is_proven"] is False and whole["is_proven"] is True
+first = [plans["plans"][0]["time_s"] for plans in (early, whole)]
+assert early["lower_bound_s"] <= min(first) and first[0] >= whole["lower_bound_s"], (early["lower_bound_s"], first)
+PYTHON
+
 /usr/bin/env python3 "$root/tests/cli/limit_cases.py" "$program" || fail "sizes at the edges"
 /usr/bin/env python3 "$root/tests/cli/estimates.py" "$program" || fail "estimates"
 # Into a pipe progress comes as whole lines, the first within two seconds: what there is to do, and how long it takes.
