@@ -48,6 +48,9 @@ static fab_status plan_run(const cli_options *options, FILE *out, fab_error *err
     request.fabric = graph;
     cli_progress_start(&progress);
     status = fab_plan_search(&request, &plans, err);
+    if (request.is_late != NULL && is_late(&deadline_s)) {
+        cli_limits_end_time(); /* what was found is to be printed */
+    }
     cli_progress_end(shows);
     fab_blame_design(design, status, err);
     FAB_TRY(status);
