@@ -10,8 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FEW_NODES   24 /* of the fullest row: boxes have room for names */
-#define FEW_GROUPS  14 /* the same for merged nodes with a second line */
+#define AROUND      170.0F /* of a page: heading, legend */
+#define MOST_SPREAD 3.0F   /* so far apart are rows at most, beside what they are */
+#define FEW_NODES   24     /* of the fullest row: boxes have room for names */
+#define FEW_GROUPS  14     /* the same for merged nodes with a second line */
 #define GAP         8.0F
 #define GAP_CLOSE   3.0F /* within a server */
 #define GAP_SERVERS 14.0F
@@ -56,7 +58,7 @@ static void size_row(const fab_graph_view *view, fab_graph_layout_density densit
         bool named = density == FAB_LAYOUT_NAMED || fullest <= FEW_NODES;
         row->text = named ? FAB_LAYOUT_NAME : FAB_LAYOUT_NUMBER;
         b = named ? named_box(view, last) : number_box(view, row->level, row->n_nodes);
-    } else if (density == FAB_LAYOUT_COMPACT && row->n_nodes > FEW_GROUPS) {
+    } else if (density != FAB_LAYOUT_NAMED && row->n_nodes > FEW_GROUPS) {
         row->text = FAB_LAYOUT_NUMBER;
         b = number_box(view, row->level, row->n_nodes);
     }
@@ -272,14 +274,14 @@ static void place_heights(const fab_graph_view *view, fab_graph_layout *out) {
 static int compare_bands(const void *a, const void *b) {
     const fab_graph_layout_band *one = a;
     const fab_graph_layout_band *other = b;
-    return FAB_ORDER(one->x0, other->x0);
+    return one->x0 != other->x0 ? FAB_ORDER(one->x0, other->x0) : FAB_ORDER(one->y0, other->y0);
 }
 
 static uint32_t band_of(const fab_graph_view *view, const fab_graph_node *node) {
     return view->kind == FAB_VIEW_RAIL ? node->rail : view->kind == FAB_VIEW_PLANE ? node->plane : node->pod;
 }
 
-/* Columns of what belongs together; none where they would overlap. */
+/* Columns or rows of what belongs together; none where they would overlap. */
 static fab_status make_bands(const fab_graph_view *view, fab_graph_layout *out, fab_error *err) {
     const fab_fabric *f = view->fabric;
     fab_graph_node node;
@@ -313,11 +315,27 @@ static fab_status make_bands(const fab_graph_view *view, fab_graph_layout *out, 
     qsort(out->band, n, sizeof *out->band, compare_bands);
     out->n_bands = n;
     for (uint32_t i = 0; i < n; i++) {
-        if (out->band[i].x0 > out->band[i].x1 || (i > 0 && out->band[i].x0 <= out->band[i - 1].x1)) {
+        const fab_graph_layout_band *band = &out->band[i];
+        if (band->x0 > band->x1 || (i > 0 && band->x0 <= band[-1].x1 && band->y0 <= band[-1].y1)) {
             out->n_bands = 0; /* one is empty, or two overlap */
         }
     }
     return FAB_OK;
+}
+
+/* A strip of rows becomes a page of them. */
+static void spread_rows(fab_graph_layout *l) {
+    const float factor = fminf((l->width * 9 / 16 - AROUND) / l->height, MOST_SPREAD);
+    if (!(factor > 1)) {
+        return;
+    }
+    for (uint32_t id = 0; id < l->n_nodes; id++) {
+        l->y[id] *= factor;
+    }
+    for (uint32_t i = 0; i < l->n_rows; i++) {
+        l->row[i].y *= factor;
+    }
+    l->height *= factor;
 }
 
 fab_status fab_graph_layout_make(const fab_graph_view *view, fab_graph_layout_density density, fab_graph_layout *out,
@@ -329,12 +347,15 @@ fab_status fab_graph_layout_make(const fab_graph_view *view, fab_graph_layout_de
     layout.is_grid = !fab_is_tree(view->fabric) && keeps_switches(view);
     FAB_TRY(FAB_NEW_ALL(view->n_nodes, err, layout.x, layout.y));
     if (layout.is_grid) {
-        FAB_TRY(fab_graph_layout_grid(view, &layout, err));
+        FAB_TRY(fab_graph_layout_grid(view, density, &layout, err));
     } else if (view->n_nodes > 0) {
         FAB_TRY(FAB_NEW_ALL(view->n_nodes, err, p.wishes, p.pools, p.sum, p.n));
         place_rows(&p);
         shift(view, &layout);
         place_heights(view, &layout);
+        if (density == FAB_LAYOUT_SLIDE) {
+            spread_rows(&layout);
+        }
     }
     FAB_TRY(make_bands(view, &layout, err));
     *out = layout;
@@ -380,7 +401,7 @@ fab_status fab_graph_layout_choose_view(const fab_result *result, float width, u
             continue;
         }
         FAB_PASS(fab_graph_view_init(result, kind, &view, err));
-        FAB_PASS(fab_graph_layout_make(&view, FAB_LAYOUT_COMPACT, &layout, err));
+        FAB_PASS(fab_graph_layout_make(&view, FAB_LAYOUT_SLIDE, &layout, err));
         bool fits = layout.width <= width && view.n_edges <= n_edges;
         fab_graph_layout_release(&layout);
         fab_graph_view_release(&view);

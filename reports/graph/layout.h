@@ -23,6 +23,7 @@
 typedef enum fab_graph_layout_density {
     FAB_LAYOUT_NAMED,   /**< every box has room for the name of its node */
     FAB_LAYOUT_COMPACT, /**< as small as can be read: names where they are few, else numbers */
+    FAB_LAYOUT_SLIDE, /**< the same, as near to the shape of a slide as rows that are apart and turned grids make it */
 } fab_graph_layout_density;
 
 /** What there is room for in the boxes of a row. */
@@ -40,7 +41,7 @@ typedef struct fab_graph_layout_row {
     fab_graph_layout_text text;
 } fab_graph_layout_row;
 
-/** What stands in one pod (view rail: rail; view plane: plane), where these are columns that do not overlap. */
+/** What stands in one pod (view rail: rail; view plane: plane), where these do not overlap. */
 typedef struct fab_graph_layout_band {
     uint32_t group;
     float x0, x1, y0, y1;
@@ -80,4 +81,5 @@ fab_status fab_graph_layout_choose_view(const fab_result *result, float width, u
 /* --- layout_grid.c ------------------------------------------------------------------------------------------------ */
 
 /** Places nodes as a grid. layout->row is set; x, y, width, height are filled. */
-fab_status fab_graph_layout_grid(const fab_graph_view *view, fab_graph_layout *layout, fab_error *err) FAB_MUST_USE;
+fab_status fab_graph_layout_grid(const fab_graph_view *view, fab_graph_layout_density density, fab_graph_layout *layout,
+                                 fab_error *err) FAB_MUST_USE;

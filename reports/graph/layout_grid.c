@@ -1,6 +1,6 @@
 /* Wirings without tiers: a cell for every switch, with its servers below it. A dragonfly has a column of cells for each
- * group; in a torus the first, third and fifth dimension run to the right and the others down, each inside the next. Of
- * any other graph igraph places the switches. */
+ * group, or on a slide a row where that is less high; in a torus the first, third and fifth dimension run to the right
+ * and the others down, each inside the next. Of any other graph igraph places the switches. */
 #include "layout.h"
 #include "fab/graph_parts.h"
 #include "fab/memory.h"
@@ -136,20 +136,25 @@ static uint32_t at_least_one(uint32_t n) {
     return n > 0 ? n : 1;
 }
 
-static void place_cells(const cells *c, const fab_torus *torus, fab_graph_layout *layout) {
+static void place_cells(const cells *c, const fab_torus *torus, bool is_slide, fab_graph_layout *layout) {
     const fab_fabric *f = c->view->fabric;
     uint32_t per_plane = at_least_one(fab_n_switches(f) / at_least_one(f->n_planes));
     uint32_t per_group = at_least_one(per_plane / at_least_one(f->n_pods));
     uint64_t columns = torus != NULL ? torus_columns(torus) : per_plane / per_group;
+    const bool turns = is_slide && torus == NULL && per_group > columns && f->n_planes < 2;
     for (uint32_t id = 0; id < layout->n_nodes; id++) {
         uint32_t level = fab_graph_view_level(c->view, id);
         uint32_t at = c->cell[id] % per_plane;
         uint32_t plane = c->cell[id] / per_plane;
         place p = {at / per_group, at % per_group, 0, 0};
+        if (turns) {
+            p = (place){at % per_group, at / per_group, 0, 0};
+        }
         if (torus != NULL) {
             p = place_in_torus(torus, at);
         }
         p.column += plane * columns;
+        p.panels_y += turns ? at / per_group : 0;
         p.panels_x += plane * (torus != NULL ? torus_columns(torus) / torus->size[0] : 1);
         const fab_graph_layout_row *row = fab_graph_layout_row_of(layout, level);
         float n = (float)c->used[(size_t)c->cell[id] * FAB_LEVELS + level];
@@ -167,7 +172,8 @@ static void place_cells(const cells *c, const fab_torus *torus, fab_graph_layout
     }
 }
 
-fab_status fab_graph_layout_grid(const fab_graph_view *view, fab_graph_layout *layout, fab_error *err) {
+fab_status fab_graph_layout_grid(const fab_graph_view *view, fab_graph_layout_density density, fab_graph_layout *layout,
+                                 fab_error *err) {
     fab_status status = FAB_OK;
     cells c = {.view = view};
     bool is_torus = view->fabric->wiring == FAB_WIRING_TORUS;
@@ -181,7 +187,7 @@ fab_status fab_graph_layout_grid(const fab_graph_view *view, fab_graph_layout *l
     if (view->fabric->wiring == FAB_WIRING_GRAPH && n_switches <= MOST_PLACED) {
         FAB_TRY(find_corners(&c, n_switches, err));
     }
-    place_cells(&c, is_torus ? &view->result->fabrics[0].spec.torus : NULL, layout);
+    place_cells(&c, is_torus ? &view->result->fabrics[0].spec.torus : NULL, density == FAB_LAYOUT_SLIDE, layout);
 done:
     FAB_FREE_ALL(c.cell, c.slot, c.used, c.corner);
     return status;

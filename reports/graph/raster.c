@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #define CONVERTER "rsvg-convert"
-#define WIDTH     "1920" /* of a slide; the picture keeps its shape within */
+#define WIDTH     "1920" /* of a slide, which the drawing has the shape of */
 #define HEIGHT    "1080"
 
 #ifdef FAB_HAS_SPAWN

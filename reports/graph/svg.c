@@ -306,7 +306,7 @@ static void look_at_edges(fab_svg *svg) {
 static void put_bands(const fab_svg *svg) {
     const fab_graph_layout *l = svg->w->layout;
     float pad = 8;
-    for (uint32_t i = 1; i < l->n_bands; i++) {
+    for (uint32_t i = 1; i < l->n_bands && l->band[i].x0 > l->band[i - 1].x1; i++) {
         pad = fminf(pad, (l->band[i].x0 - l->band[i - 1].x1) / 2 - 1);
     }
     pad = fmaxf(pad, 1);
@@ -328,8 +328,8 @@ static void put_band_names(const fab_svg *svg) {
     for (uint32_t i = 0; i < l->n_bands; i++) {
         const fab_graph_layout_band *band = &l->band[i];
         char text[64];
-        double room =
-            i + 1 < l->n_bands ? (double)(l->band[i + 1].x0 - band->x0) - 4 : (double)(band->x1 - band->x0) + 20;
+        double room = i + 1 < l->n_bands && l->band[i + 1].x0 > band->x1 ? (double)(l->band[i + 1].x0 - band->x0) - 4
+                                                                         : (double)(band->x1 - band->x0) + 20;
         bool is_lowest = svg->above > 0 || band->y1 > l->height - 24;
         double y = is_lowest ? (double)band->y1 + 22 : (double)band->y0 - 12;
         (void)snprintf(text, sizeof text, "%s %" PRIu32, l->band_name, band->group);
@@ -501,7 +501,7 @@ static fab_status choose_shown(const fab_report_style *style, fab_result *shown,
 
 static fab_status print_svg(const fab_result *result, const fab_report_style *style, FILE *out, fab_error *err) {
     static const fab_graph_dialect SVG = {
-        .is_xml = true, .density = FAB_LAYOUT_COMPACT, .begin = svg_begin, .node = svg_put_node, .end = svg_end};
+        .is_xml = true, .density = FAB_LAYOUT_SLIDE, .begin = svg_begin, .node = svg_put_node, .end = svg_end};
     fab_report_style chosen = style != NULL ? *style : (fab_report_style){.width = 80};
     fab_svg svg = {.worst = NAN, .picture = chosen.picture};
     fab_result shown = *result; /* borrows */

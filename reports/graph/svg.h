@@ -8,6 +8,8 @@
 
 #define FAB_SVG_WIDTH 2100.0F /* a drawing is merged rather than wider */
 #define FAB_SVG_EDGES 1200    /* or fuller */
+#define FAB_SVG_ABOVE 100.0   /* room for a heading */
+#define FAB_SVG_BELOW 44.0    /* and for a legend */
 
 /** Order in which lines are drawn: inside servers, by utilisation, then what is slower or has failed. */
 enum {
@@ -19,9 +21,18 @@ enum {
     FAB_SVG_COUNT
 };
 
+/** The page of a slide around a drawing, in its coordinates: 16 to 9, the drawing in the middle. What is written above
+ * and below it grows with the page, so that it can be read. */
+typedef struct fab_svg_page {
+    double x, y, width, height;
+    double scale; /**< of the heading and the legend */
+    double inner; /**< height of the drawing with both, unscaled */
+} fab_svg_page;
+
 /** A drawing on its way. x0, y0: where the layout's 0, 0 stands. */
 typedef struct fab_svg {
     fab_graph_writer *w;
+    fab_svg_page page;
     float x0, y0, width, height;
     float above, beside;  /**< what arcs need beyond the boxes */
     uint32_t used_passes; /**< bit i: some edge is drawn in pass i */
@@ -32,8 +43,14 @@ typedef struct fab_svg {
     bool labels_edges;
 } fab_svg;
 
-/** Opens any drawing: size, title, what a reader who does not see it is told, styles. */
-void fab_svg_open(fab_graph_writer *w, double width, double height, const char *title, const char *told);
+/** Opens any drawing: size, title, what a reader who does not see it is told, styles. Its heading takes `above` of its
+ * height, its legend `below`. */
+fab_svg_page fab_svg_open(fab_graph_writer *w, const double size[2], double above, double below, const char *title,
+                          const char *told);
+/** Begins a group that grows with the page: the heading, from its upper left corner, or the legend, from the lower. */
+void fab_svg_group(fab_graph_writer *w, const fab_svg_page *page, bool is_legend);
+/** Pixels between the margins of such a group. */
+double fab_svg_room(const fab_svg_page *page);
 /** A line of a class and what it stands for, in a legend. Returns where the next one may stand. */
 double fab_svg_sample(fab_graph_writer *w, double x, double y, const char *class, const char *text);
 

@@ -300,11 +300,14 @@ static void put_all(drawing *d, const fab_result *r, uint32_t n_faults, uint32_t
     (void)snprintf(title, sizeof title, "Audit of %.280s", r->audited);
     (void)snprintf(text, sizeof text, "%" PRIu32 " finding%s, %" PRIu32 " cable%s missing", n_faults,
                    n_faults == 1 ? "" : "s", n_cables, n_cables == 1 ? "" : "s");
-    fab_svg_open(&d->w, WIDTH, d->bottom + 30 + stops + 40, title, text);
-    fab_svg_text(&d->w, 20, 30, "h", "start", WIDTH - 40, title);
-    fab_svg_text(&d->w, 20, 49, "s", "start", WIDTH - 40, text);
-    fab_svg_text(&d->w, 20, 65, "s", "start", WIDTH - 40, about_floor(d, r, room));
-    fab_graph_put(&d->w, "\n  <g>");
+    const double size[2] = {WIDTH, d->bottom + 30 + stops + 40};
+    const fab_svg_page page = fab_svg_open(&d->w, size, FAB_SVG_ABOVE, FAB_SVG_BELOW, title, text);
+    const double wide = fab_svg_room(&page);
+    fab_svg_group(&d->w, &page, false);
+    fab_svg_text(&d->w, 20, 30, "h", "start", wide, title);
+    fab_svg_text(&d->w, 20, 49, "s", "start", wide, text);
+    fab_svg_text(&d->w, 20, 65, "s", "start", wide, about_floor(d, r, room));
+    fab_graph_put(&d->w, "\n  </g>\n  <g>");
     put_row_names(d);
     for (uint32_t i = 0; i < d->n_places && d->floor != NULL; i++) {
         put_place(d, i);
@@ -320,15 +323,16 @@ static void put_all(drawing *d, const fab_result *r, uint32_t n_faults, uint32_t
     }
     fab_graph_put(&d->w, "\n  </g>");
     *status = put_stops(d, d->bottom + 30, err);
-    double y = d->bottom + 30 + stops + 20;
+    double y = size[1] - 20;
+    fab_svg_group(&d->w, &page, true);
     double x = fab_svg_sample(&d->w, 20, y, "f", "missing: to be plugged or put in");
     x = fab_svg_sample(&d->w, x, y, "u4", "wrong: to be moved or looked at");
     x = fab_svg_sample(&d->w, x, y, "w", "a choice of the design");
     if (d->n_beyond > 0) {
         (void)snprintf(text, sizeof text, "ends of findings that are not drawn: %" PRIu32, d->n_beyond);
-        fab_svg_text(&d->w, x, y, "", "start", WIDTH - x, text);
+        fab_svg_text(&d->w, x, y, "", "start", wide + 40 - x, text);
     }
-    fab_graph_put(&d->w, "\n</svg>");
+    fab_graph_put(&d->w, "\n  </g>\n</svg>");
 }
 
 fab_status fab_svg_audit(const fab_result *result, FILE *out, fab_error *err) {

@@ -11,6 +11,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#define SLIDE_WIDTH  1920
+#define SLIDE_HEIGHT 1080
+#define READABLE     1200.0 /* width of a page in which letters of 11 can be read on a slide */
+#define ROUNDS       40
+
 static const char STYLE[] =
     "\n  <style>\n"
     "    .fs text { font: 11px system-ui, -apple-system, \"Segoe UI\", Roboto, \"DejaVu Sans\", sans-serif; fill: "
@@ -152,22 +157,51 @@ static void add_traffic(const fab_svg *svg, fab_str *out) {
     }
 }
 
-void fab_svg_open(fab_graph_writer *w, double width, double height, const char *title, const char *told) {
+/* The page must hold what grows with it; a few rounds settle both. */
+static fab_svg_page page_of(const double size[2], double above, double below) {
+    fab_svg_page page = {.width = size[0], .scale = 1, .inner = size[1]};
+    double inside = size[1];
+    for (int round = 0; round < ROUNDS; round++) {
+        page.scale = fmax(1, page.width / READABLE);
+        inside = size[1] + (page.scale - 1) * (above + below);
+        page.width = fmax(size[0], inside * SLIDE_WIDTH / SLIDE_HEIGHT);
+    }
+    page.width = ceil(page.width);
+    page.height = page.width * SLIDE_HEIGHT / SLIDE_WIDTH;
+    page.x = floor((size[0] - page.width) / 2);
+    page.y = -floor((page.height - inside) / 2 + (page.scale - 1) * above);
+    return page;
+}
+
+fab_svg_page fab_svg_open(fab_graph_writer *w, const double size[2], double above, double below, const char *title,
+                          const char *told) {
+    const fab_svg_page page = page_of(size, above, below);
     fab_graph_putf(w,
                    "\n<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"fs\" role=\"img\" "
-                   "aria-labelledby=\"fs-title fs-desc\" viewBox=\"0 0 %.6g %.6g\" width=\"%.6g\" height=\"%.6g\"",
-                   width, height, width, height);
+                   "aria-labelledby=\"fs-title fs-desc\" viewBox=\"%.6g %.6g %.6g %.6g\" width=\"%d\" height=\"%d\"",
+                   page.x, page.y, page.width, page.height, SLIDE_WIDTH, SLIDE_HEIGHT);
     fab_graph_put(w, " style=\"max-width: 100%; height: auto\">\n  <title id=\"fs-title\">");
     fab_xml_write_escaped(&w->xml, title);
     fab_graph_put(w, "</title>\n  <desc id=\"fs-desc\">");
     fab_xml_write_escaped(&w->xml, told);
     fab_graph_put(w, "</desc>");
     fab_graph_put(w, STYLE);
-    fab_graph_put(w, "\n  <rect class=\"bg\" width=\"100%\" height=\"100%\"/>");
+    fab_graph_putf(w, "\n  <rect class=\"bg\" x=\"%.6g\" y=\"%.6g\" width=\"%.6g\" height=\"%.6g\"/>", page.x, page.y,
+                   page.width, page.height);
+    return page;
+}
+
+void fab_svg_group(fab_graph_writer *w, const fab_svg_page *page, bool is_legend) {
+    const double y = page->y + (is_legend ? page->height - page->scale * page->inner : 0);
+    fab_graph_putf(w, "\n  <g transform=\"translate(%.6g %.6g) scale(%.6g)\">", page->x, y, page->scale);
+}
+
+double fab_svg_room(const fab_svg_page *page) {
+    return page->width / page->scale - 40;
 }
 
 /* Title and description are what a reader who does not see the drawing gets. */
-static void begin_drawing(const fab_svg *svg, const char *name) {
+static void begin_drawing(fab_svg *svg, const char *name) {
     fab_graph_writer *w = svg->w;
     fab_str text = FAB_STR_INIT;
     fab_str title = FAB_STR_INIT;
@@ -192,7 +226,8 @@ static void begin_drawing(const fab_svg *svg, const char *name) {
         fab_str_printf(&text, "%" PRIu32 " cables have failed.", svg->n_failed);
     }
     if (fab_str_status(&text, NULL) == FAB_OK && fab_str_status(&title, NULL) == FAB_OK) {
-        fab_svg_open(w, (double)svg->width, (double)svg->height, title.data, text.data);
+        const double size[2] = {(double)svg->width, (double)svg->height};
+        svg->page = fab_svg_open(w, size, FAB_SVG_ABOVE, FAB_SVG_BELOW, title.data, text.data);
     } else {
         w->has_failed = true;
     }
@@ -204,7 +239,7 @@ static void put_heading(const fab_svg *svg, const char *name) {
     fab_graph_writer *w = svg->w;
     fab_str counts = FAB_STR_INIT;
     fab_str traffic = FAB_STR_INIT;
-    double room = (double)svg->width - 40;
+    double room = fab_svg_room(&svg->page);
     add_counts(w->view, &counts);
     fab_str_printf(&counts, " \xC2\xB7 %s", view_sentence(w->view));
     add_traffic(svg, &traffic);
@@ -231,7 +266,7 @@ void fab_svg_begin(fab_svg *svg) {
     const fab_result *r = w->view->result;
     const char *name = r->n_fabrics > 0 ? r->fabrics[0].name : "";
     begin_drawing(svg, name);
-    fab_graph_put(w, "\n  <g>");
+    fab_svg_group(w, &svg->page, false);
     put_heading(svg, name);
     fab_graph_put(w, "\n  </g>");
 }
@@ -273,7 +308,7 @@ void fab_svg_legend(const fab_svg *svg) {
     fab_graph_writer *w = svg->w;
     double x = 20;
     double y = (double)svg->height - 18;
-    fab_graph_put(w, "\n  <g>");
+    fab_svg_group(w, &svg->page, true);
     if (svg->picture != FAB_PICTURE_AUTO) {
         x = put_bins(svg, x, y);
     }

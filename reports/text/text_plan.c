@@ -89,7 +89,8 @@ static const char *first_seed(fab_page *page, const fab_plans *p) {
         return p->is_drawn ? " under the first seed" : "";
     }
     return least == &p->plans[0]
-               ? " under the first seed"
+               ? fab_show(page, " under the first seed, where it takes %s",
+                          fab_show_time(page, least->iteration.time_s))
                : fab_show(page, " under the first seed alone, which favours %s, %s; the mean decides",
                           short_plan(page, &least->plan), fab_show_time(page, least->iteration.time_s));
 }
@@ -104,23 +105,24 @@ static const char *kept_free(fab_page *page, const fab_plans *p) {
 void fab_text_plan_proof(fab_page *page, const fab_plans *p) {
     const fab_planned *best = &p->plans[0];
     char text[192];
-    fab_page_wrapf(page, FAB_INK_GOOD, 2, 4, "Fastest%s under %s%s: %s: %s%s.",
+    fab_page_wrapf(page, FAB_INK_GOOD, 2, 4, "Fastest%s%s under %s%s: %s: %s%s.", p->is_proven ? "" : " found",
                    p->other_order_s > 0 ? " in the order tp-cp-pp-dp" : "", p->engine,
                    fab_text_draws(page, p->is_drawn && p->draws == 0, p->draws, best->iteration.estimated_ratio > 0),
                    fab_job_plan_text(&best->plan, text), fab_show_time(page, fab_planned_s(best)), even_plans(page, p));
     fab_page_wrapf(
         page, FAB_INK_PLAIN, 2, 4,
-        "%s%s%s: of %s ways to run it %s were found to need more memory, %s cannot be faster than %s, %s "
+        "%s%s%s: of %s ways to run it %s were found to need more memory, %s cannot be faster than %s%s, %s "
         "evaluated%s%s.",
         !p->is_proven      ? "Best that a short search finds"
         : p->n_untimed > 0 ? "Best of those that can be timed"
         : p->n_orders == 0 ? "Proven best " FAB_ONE_ORDER
                            : "Proven best",
         kept_free(page, p), first_seed(page, p), fab_show_count(page, p->n_plans), fab_show_count(page, p->n_unfit),
-        fab_show_count(page, p->n_bounded), fab_show_time(page, p->lower_bound_s), fab_show_count(page, p->n_evaluated),
+        fab_show_count(page, p->n_bounded), fab_show_time(page, p->lower_bound_s),
+        p->draws > 0 ? " under that seed" : "", fab_show_count(page, p->n_evaluated),
         p->n_untimed > 0 ? fab_show(page, ", %s could not be: %s", fab_show_count(page, p->n_untimed), p->untimed_note)
                          : "",
-        p->is_proven ? "" : "; plan=auto looks at all");
+        p->is_proven ? "" : "; fabriscope plan without --max-time looks at all");
     for (size_t i = 0; i < p->n_tight; i++) {
         fab_page_wrapf(
             page, FAB_INK_BOLD, 2, 4,

@@ -38,6 +38,7 @@ const char *fab_status_name(fab_status status) {
     case FAB_ELIMIT: return "limit";
     case FAB_ETHRESHOLD: return "beyond the threshold";
     case FAB_EINCOMPLETE: return "incomplete";
+    case FAB_ETIME: return "time is up";
     case FAB_EUNREACHABLE: return "unreachable";
     case FAB_ENOSOLUTION: return "no solution";
     case FAB_EIO: return "i/o error";

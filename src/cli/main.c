@@ -54,6 +54,7 @@ static int exit_code(fab_status status) {
     case FAB_EUNREACHABLE:
     case FAB_ENOSOLUTION: return 4;
     case FAB_EIO: return 5;
+    case FAB_ETIME: return CLI_EXIT_TIME;
     case FAB_ENOMEM:
     case FAB_EINTERNAL: break;
     }
@@ -161,7 +162,7 @@ static fab_status run_command(const cli_options *options, fab_error *err) {
         FAB_TRY(cli_check_terminal(options, err));
         FAB_TRY(cli_check_outputs(options, err));
         ran = options->command->run(options, out, err);
-        FAB_TRY(ran == FAB_EINCOMPLETE || ran == FAB_ETHRESHOLD ? FAB_OK : ran);
+        FAB_TRY(ran == FAB_EINCOMPLETE || ran == FAB_ETHRESHOLD || ran == FAB_ETIME ? FAB_OK : ran);
     }
     cli_limits_end_time();
     FAB_TRY(copy_to_stdout(out, err));

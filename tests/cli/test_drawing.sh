@@ -32,7 +32,7 @@ import xml.etree.ElementTree as tree
 name = sys.argv[1]
 svg = tree.parse(f"{name}.svg").getroot()
 space = "{http://www.w3.org/2000/svg}"
-width, height = map(float, svg.get("viewBox").split()[2:])
+left, top, width, height = map(float, svg.get("viewBox").split())
 boxes = {}
 for rect in svg.iter(f"{space}rect"):
     title = rect.find(f"{space}title")
@@ -43,7 +43,7 @@ cables = open(f"{name}.csv", encoding="utf-8").read().splitlines()[1:]
 switches = {f"sw{i}" for i in range(sum("host" in cable for cable in cables))}
 assert switches <= boxes.keys(), boxes.keys()
 for box, (x0, y0, x1, y1) in boxes.items():
-    assert 0 <= x0 < x1 <= width and 0 <= y0 < y1 <= height, (box, x0, y0, x1, y1)
+    assert left <= x0 < x1 <= left + width and top <= y0 < y1 <= top + height, (box, x0, y0, x1, y1)
 for (a, p), (b, q) in itertools.combinations(boxes.items(), 2):
     assert p[2] <= q[0] or q[2] <= p[0] or p[3] <= q[1] or q[3] <= p[1], f"{a} lies on {b}"
 lines = [path.find(f"{space}title").text for path in svg.iter(f"{space}path") if path.find(f"{space}title") is not None]
@@ -51,6 +51,34 @@ drawn = {frozenset(line.split(": ")[0].split(" – ")) for line in lines}
 for cable in cables:
     a, _, b, _, _ = cable.split(",")
     assert b.startswith("host") or frozenset((a, b)) in drawn, f"no line of {a} and {b}"
+PY
+done
+
+# The page of a slide, whatever is drawn: 16 to 9, nothing beyond its edges, heading and legend of at least 17 and 11
+# pixels of 1200, wider than a third of the page where there is more than one box in a row.
+for design in clos:gpus=256 clos:gpus=24576 torus:torus=8,8,4,gpus=256 dragonfly:gpus=1024 rail-only:gpus=512; do
+  "$program" build "$design" --format svg --quiet >page.svg || fail "$design: exit code $?"
+  /usr/bin/python3 - <<'PY' || fail "$design: not the page of a slide"
+import re
+import xml.etree.ElementTree as tree
+svg = tree.parse("page.svg").getroot()
+space = "{http://www.w3.org/2000/svg}"
+left, top, width, height = map(float, svg.get("viewBox").split())
+assert abs(width / height - 16 / 9) < 1e-3 and (svg.get("width"), svg.get("height")) == ("1920", "1080")
+boxes = [r for r in svg.iter(f"{space}rect") if r.get("class").startswith("n ")]
+ends = [(float(r.get("x")), float(r.get("y")), float(r.get("width")), float(r.get("height"))) for r in boxes]
+assert all(left <= x and x + w <= left + width and top <= y and y + h <= top + height for x, y, w, h in ends)
+assert max(x + w for x, y, w, h in ends) - min(x for x, y, w, h in ends) > width / 3
+groups = [g for g in svg.iter(f"{space}g") if g.get("transform") is not None]
+assert len(groups) == 2
+y = []
+for group in groups:
+    x, down, scale = map(float, re.fullmatch(r"translate\((\S+) (\S+)\) scale\((\S+)\)", group.get("transform")).groups())
+    assert abs(x - left) < 1 and scale * 1200 >= 0.99 * width, (group.get("transform"), width)
+    y.append([down + scale * float(text.get("y")) for text in group.iter(f"{space}text")])
+    assert y[-1] and all(top < at < top + height for at in y[-1])
+tops = [y for x, y, w, h in ends]
+assert max(y[0]) < min(tops) and min(y[1]) > max(tops), "heading above, legend below"
 PY
 done
 [[ $failures -eq 0 ]]

@@ -83,6 +83,17 @@ code=0
 [[ $code -eq 6 ]] || fail "study run: exit code $code, not 6: $(cat err)"
 grep -qE "[0-9,]+ of 200,000 scenarios are stored. The same command goes on" err || fail "study run: $(cat err)"
 
+# A search that time ends prints the best so far, which is not proven, with the least that others may take.
+code=0
+"$program" plan clos:gpus=2048,taper=4 --job model=llama3-70b --threads 1 --max-time 3s --json --quiet >out 2>err || code=$?
+[[ $code -eq 6 ]] || fail "plan: exit code $code, not 6: $(cat err)"
+grep -qF "the time of --max-time is up: this is the best so far" err || fail "plan: $(cat err)"
+python3 - <<'PYTHON' || fail "what plan has found when time is up"
+import json
+plan = json.load(open("out"))["plan"]
+assert plan["is_proven"] is False and 0 < plan["lower_bound_s"] < plan["plans"][0]["time_s"], plan
+PYTHON
+
 /usr/bin/env python3 "$root/tests/cli/limit_cases.py" "$program" || fail "sizes at the edges"
 /usr/bin/env python3 "$root/tests/cli/estimates.py" "$program" || fail "estimates"
 # Into a pipe progress comes as whole lines, the first within two seconds: what there is to do, and how long it takes.

@@ -53,6 +53,6 @@ fi
 size=$(od -An -j16 -N8 -tu1 slide.png | awk '{ print $1*16777216+$2*65536+$3*256+$4, $5*16777216+$6*65536+$7*256+$8 }')
 read -r width height <<<"$size"
 [[ $(od -An -N8 -tx1 slide.png | tr -d ' ') == 89504e470d0a1a0a ]] || fail "slide.png is no PNG"
-((width <= 1920 && height <= 1080 && (width == 1920 || height == 1080))) || fail "slide.png has $size pixels"
+((width == 1920 && height == 1080)) || fail "slide.png has $size pixels"
 [[ $(head -c 5 slide.pdf) == %PDF- ]] && tail -c 32 slide.pdf | grep -a '%%EOF' >/dev/null || fail "slide.pdf is no PDF"
 exit $((failures > 0))

@@ -96,4 +96,21 @@ given, better = (json.load(open(f"{n}.json")) for n in ("given", "better"))
 assert better["iteration"][0]["time_s"] == given["verdict"]["plan_s"] < given["iteration"][0]["time_s"]
 assert better["job"]["batch"] == given["job"]["batch"]
 PYTHON
+
+
+# --- a plan that was searched in one order of ranks: where another order has a faster one, run names it ---
+searched=(run rail-spine:gpus=512,taper=7 --json --quiet --job)
+"$program" "${searched[@]}" model=mixtral-8x7b >given.json
+plan=$(python3 -c 'import json; print(json.load(open("given.json"))["verdict"]["plan"])')
+[[ $plan == *,order=tp-cp-dp-pp ]] || fail "the other order of ranks is not named: $plan"
+"$program" "${searched[@]}" "model=mixtral-8x7b,$plan" --seeds 8 >better.json
+"$program" "${searched[@]}" model=mixtral-8x7b,order=tp-cp-pp-dp >told.json
+python3 - <<'PYTHON' || fail "the other order of ranks takes what is promised"
+import json
+given, better, told = (json.load(open(f"{n}.json")) for n in ("given", "better", "told"))
+promised = given["verdict"]["plan_s"]
+assert abs(better["iteration"][0]["seeds"]["time_s"]["mean"] - promised) < 1e-9 * promised
+assert promised < 0.95 * given["iteration"][0]["time_s"]
+assert "plan_s" not in told["verdict"], "an order that is given is not changed"
+PYTHON
 exit $((failures > 0))

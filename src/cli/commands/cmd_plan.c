@@ -12,6 +12,13 @@ static fab_status open_keys(fab_design *design, fab_error *err) {
     return fab_design_set_job(design, 0, "plan", "auto", "plan", err);
 }
 
+#define SEARCHED 0.7 /* of --max-time: the rest is for a plan on its way, and the report */
+
+static bool is_late(const void *context) {
+    const double *deadline_s = context;
+    return cli_now_s() > *deadline_s;
+}
+
 static fab_status plan_run(const cli_options *options, FILE *out, fab_error *err) {
     fab_status status = FAB_OK;
     fab_design *design = NULL;
@@ -20,12 +27,15 @@ static fab_status plan_run(const cli_options *options, FILE *out, fab_error *err
     fab_result result = {0};
     cli_progress progress = {.unit = "plans"};
     bool shows = cli_progress_wanted(options);
+    const double deadline_s = cli_now_s() + SEARCHED * options->max_time_s;
     fab_plan_request request = {.seed = options->seed,
                                 .n_threads = (size_t)options->n_threads,
                                 .n_best = LISTED,
                                 .wants_front = true,
                                 .wants_orders = true,
                                 .draws_leaders = true,
+                                .is_late = options->max_time_s > 0 ? is_late : NULL,
+                                .late_context = &deadline_s,
                                 .progress = shows ? cli_progress_step : NULL,
                                 .progress_context = &progress};
     cli_keep_freed_memory();
@@ -38,6 +48,9 @@ static fab_status plan_run(const cli_options *options, FILE *out, fab_error *err
     request.fabric = graph;
     cli_progress_start(&progress);
     status = fab_plan_search(&request, &plans, err);
+    if (request.is_late != NULL && is_late(&deadline_s)) {
+        cli_limits_end_time(); /* what was found is to be printed */
+    }
     cli_progress_end(shows);
     fab_blame_design(design, status, err);
     FAB_TRY(status);
@@ -50,6 +63,9 @@ static fab_status plan_run(const cli_options *options, FILE *out, fab_error *err
                              .n_seeds = plans->draws};
     FAB_TRY(cli_see(options, &shown, &result, err));
     FAB_TRY(cli_report(options, &result, out, err));
+    FAB_FAIL_IF(!plans->is_proven && request.is_late != NULL && is_late(&deadline_s), err, FAB_ETIME, "plan",
+                "the time of --max-time is up: this is the best so far, and others may take less, %.4g s at least",
+                plans->lower_bound_s);
 done:
     fab_result_release(&result);
     fab_plans_free(plans);

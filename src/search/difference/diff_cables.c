@@ -32,20 +32,6 @@ static bool is_same(const diff *d, uint32_t cable) {
 
 /* --- groups: cables that share a port belong to one change --- */
 
-static uint32_t root_of(uint32_t *group, uint32_t i) {
-    while (group[i] != i) {
-        group[i] = group[group[i]];
-        i = group[i];
-    }
-    return i;
-}
-
-static void join(uint32_t *group, uint32_t i, uint32_t k) {
-    i = root_of(group, i);
-    k = root_of(group, k);
-    group[i > k ? i : k] = i > k ? k : i;
-}
-
 static fab_status group_cables(diff *d, fab_error *err) {
     const fab_fabric *a = d->side[0].f;
     const fab_fabric *b = d->side[1].f;
@@ -63,7 +49,7 @@ static fab_status group_cables(diff *d, fab_error *err) {
     for (fab_link_id l = 0; l < b->n_links; l++) { /* the same port leads elsewhere */
         fab_link_id x = d->same[l];
         if (d->is_changed[l >> 1] && x != FAB_NONE && d->is_changed[b->n_cables + (x >> 1)]) {
-            join(d->group, l >> 1, b->n_cables + (x >> 1));
+            diff_join_cables(d, l >> 1, b->n_cables + (x >> 1));
         }
     }
     return FAB_OK;
@@ -74,7 +60,7 @@ static void add_names(const fab_fabric *f, const diff *d, uint32_t first, uint32
     for (uint32_t c = 0; c < n; c++) {
         char name[FAB_LINK_NAME_SIZE];
         char rate[40];
-        if (d->is_changed[first + c] && root_of(d->group, first + c) == root) {
+        if (d->is_changed[first + c] && diff_group_of(d, first + c) == root) {
             fab_str_printf(out, "%s%s", out->length > 0 ? ", " : "",
                            wants_rates ? fab_quantity_format(rate, rate_of(f, c), FAB_UNIT_RATE)
                                        : fab_link_name(f, 2 * c, name));
@@ -95,7 +81,14 @@ static fab_status add_group(diff *d, uint32_t root, fab_error *err) {
     const fab_fabric *a = d->side[0].f;
     const fab_fabric *b = d->side[1].f;
     fab_str text[2] = {FAB_STR_INIT, FAB_STR_INIT};
+    fab_str moves = FAB_STR_INIT;
     char what[FAB_LINK_NAME_SIZE];
+    diff_name_moves(d, root, &moves, text);
+    FAB_TRY(moves.failed || text[0].failed || text[1].failed ? FAB_ENOMEM : FAB_OK);
+    if (moves.length > 0) {
+        FAB_TRY(diff_add_change(d, FAB_CHANGE_MOVE, moves.data, text[0].data, text[1].data, NULL, root, err));
+        goto done;
+    }
     name_cables(d, root, false, text);
     if (text[0].length > 0 && text[1].length > 0 && !text[0].failed && !text[1].failed &&
         strcmp(text[0].data, text[1].data) == 0) {
@@ -106,6 +99,7 @@ static fab_status add_group(diff *d, uint32_t root, fab_error *err) {
     FAB_TRY(diff_add_change(d, FAB_CHANGE_CABLE, what, text[0].length > 0 ? text[0].data : "",
                             text[1].length > 0 ? text[1].data : "", NULL, root, err));
 done:
+    fab_str_release(&moves);
     fab_str_release(&text[0]);
     fab_str_release(&text[1]);
     return status;
@@ -136,7 +130,7 @@ static void join_cables(diff *d, lost_boxes *b) {
         for (int i = 0; i < 2 && d->is_changed[c]; i++) {
             if (b->is_lost[end[i]]) {
                 b->cable[end[i]] = b->cable[end[i]] == FAB_NONE ? c : b->cable[end[i]];
-                join(d->group, b->cable[end[i]], c);
+                diff_join_cables(d, b->cable[end[i]], c);
             }
         }
     }
@@ -152,14 +146,14 @@ static void name_boxes(diff *d, const lost_boxes *b, uint32_t box, uint32_t root
         fab_node_id node = 0;
         const fab_fabric *f = network_of(d, b, k, &node);
         bool is_one = (k < b->n_second) == of_second && b->is_lost[k] &&
-                      (root == FAB_NONE || (b->cable[k] != FAB_NONE && root_of(d->group, b->cable[k]) == root));
+                      (root == FAB_NONE || (b->cable[k] != FAB_NONE && diff_group_of(d, b->cable[k]) == root));
         if (is_one && n++ < BOXES_NAMED) {
             fab_str_printf(out, "%s%s", n > 1 ? ", " : "", fab_node_name(f, node, name));
         }
     }
     const uint32_t n_second = d->side[1].f->n_cables;
     for (uint32_t c = 0; c < n_second + d->side[0].f->n_cables && root != FAB_NONE; c++) {
-        n_cables += (c < n_second) == of_second && d->is_changed[c] && root_of(d->group, c) == root;
+        n_cables += (c < n_second) == of_second && d->is_changed[c] && diff_group_of(d, c) == root;
     }
     if (n > BOXES_NAMED) {
         fab_str_printf(out, " and %zu more", n - BOXES_NAMED);
@@ -175,7 +169,7 @@ static fab_status add_box(diff *d, lost_boxes *b, uint32_t box, fab_error *err) 
     char what[FAB_NODE_NAME_SIZE];
     fab_node_id node = 0;
     const fab_fabric *f = network_of(d, b, box, &node);
-    uint32_t root = b->cable[box] != FAB_NONE ? root_of(d->group, b->cable[box]) : FAB_NONE;
+    uint32_t root = b->cable[box] != FAB_NONE ? diff_group_of(d, b->cable[box]) : FAB_NONE;
     if (root != FAB_NONE && b->is_told[root]) {
         return FAB_OK;
     }
@@ -223,10 +217,10 @@ static fab_status count_cables(diff *d, const lost_boxes *b, fab_error *err) {
     FAB_PASS(FAB_NEW(at, (size_t)b->n + 1, err));
     FAB_PASS(FAB_NEW(networks, (size_t)n + 1, err));
     for (uint32_t c = 0; c < n; c++) {
-        networks[root_of(d->group, c)] |= d->is_changed[c] ? (c < n_second ? 2 : 1) : 0;
+        networks[diff_group_of(d, c)] |= d->is_changed[c] ? (c < n_second ? 2 : 1) : 0;
     }
     for (uint32_t c = 0; c < n; c++) {
-        uint32_t root = root_of(d->group, c);
+        uint32_t root = diff_group_of(d, c);
         const fab_fabric *f = d->side[c < n_second].f;
         if (!d->is_changed[c] || b->is_told[root] || (networks[root] == 3 && c >= n_second)) {
             continue;
@@ -255,13 +249,14 @@ fab_status diff_find_cables(diff *d, fab_error *err) {
     FAB_TRY(FAB_NEW(b.cable, (size_t)b.n + 1, err));
     FAB_TRY(FAB_NEW(b.is_told, (size_t)n + 1, err));
     FAB_TRY(group_cables(d, err));
+    FAB_TRY(diff_find_moves(d, err));
     find_lost(d, &b);
     join_cables(d, &b);
     for (uint32_t box = 0; box < b.n; box++) {
         FAB_TRY(b.is_lost[box] ? add_box(d, &b, box, err) : FAB_OK);
     }
     for (uint32_t c = 0; c < n; c++) {
-        if (d->is_changed[c] && root_of(d->group, c) == c && !b.is_told[c]) {
+        if (d->is_changed[c] && diff_group_of(d, c) == c && !b.is_told[c]) {
             FAB_TRY(add_group(d, c, err));
         }
     }
@@ -274,10 +269,10 @@ done:
 /* --- as it was ---------------------------------------------------------------------------------------------------- */
 
 static bool is_undone(const diff *d, const bool *undone, uint32_t cable) {
-    uint32_t root = d->is_changed[cable] ? root_of(d->group, cable) : FAB_NONE;
+    uint32_t root = d->is_changed[cable] ? diff_group_of(d, cable) : FAB_NONE;
     for (size_t i = 0; i < d->out->n_changes && root != FAB_NONE; i++) {
         fab_change_kind kind = d->out->changes[i].kind;
-        if ((kind == FAB_CHANGE_CABLE || kind == FAB_CHANGE_BOX) && d->place[i] == root) {
+        if ((kind == FAB_CHANGE_CABLE || kind == FAB_CHANGE_BOX || kind == FAB_CHANGE_MOVE) && d->place[i] == root) {
             return undone[i];
         }
     }

@@ -177,7 +177,8 @@ fab_status diff_time_without(const diff *d, const bool *undone, double *out_s, f
     FAB_TRY(undo_values(d, undone, design, &inner));
     FAB_TRY(undo_servers(d, undone, design, &inner));
     FAB_TRY(undo_failures(d, undone, &failed, &v.n_failed, &inner));
-    if (any_undone(d, undone, FAB_CHANGE_CABLE) || any_undone(d, undone, FAB_CHANGE_BOX)) {
+    if (any_undone(d, undone, FAB_CHANGE_CABLE) || any_undone(d, undone, FAB_CHANGE_BOX) ||
+        any_undone(d, undone, FAB_CHANGE_MOVE)) {
         FAB_TRY(diff_recable(d, undone, &graph, &inner));
         v.graph = graph;
     }
@@ -390,6 +391,7 @@ static void say_change(const diff *d, size_t change, fab_str *out) {
             fab_str_printf(out, "what was cabled %s is cabled %s", c->before, c->after);
         }
         return;
+    case FAB_CHANGE_MOVE: fab_str_add(out, c->what); return;
     case FAB_CHANGE_BOX:
         fab_str_printf(out, "%s is %s%s", came ? c->after : c->before, came ? "new" : "gone",
                        came || c->after[0] == '\0' ? "" : ", in its place ");

@@ -9,7 +9,7 @@
 
 #define PLACES_NAMED 3 /* of servers that have changed among themselves */
 
-const char *const fab_change_kinds[FAB_CHANGE_N] = {"setting", "engine", "server", "failure", "cable", "box"};
+const char *const fab_change_kinds[FAB_CHANGE_N] = {"setting", "engine", "server", "failure", "cable", "box", "move"};
 
 fab_status diff_add_change(diff *d, fab_change_kind kind, const char *what, const char *before, const char *after,
                            const char *undo, uint32_t place, fab_error *err) {

@@ -63,6 +63,7 @@ typedef struct diff {
     uint32_t n_left;
     bool *is_changed; /* [cables of the second state]: not as in the first */
     uint32_t *group;  /* [cables of the second, then of the first]: which change they belong to, or FAB_NONE */
+    uint32_t *moved;  /* [servers of the second state]: the first of its cables where all are elsewhere, or FAB_NONE */
     fab_link_id hot;  /* the worst link that collides now alone; FAB_NONE */
     size_t hot_phase; /* of the second state */
 } diff;
@@ -128,6 +129,17 @@ fab_status diff_find_cables(diff *d, fab_error *err) FAB_MUST_USE;
 /* The second fabric with the groups of cables whose changes are in `undone` as in the first. FAB_EUNSUPPORTED: boxes
  * differ too. */
 fab_status diff_recable(const diff *d, const bool *undone, fab_fabric **out, fab_error *err) FAB_MUST_USE;
+
+/* --- diff_moves.c --- */
+
+/* Which servers have moved: all their cables are elsewhere, and are one change. */
+fab_status diff_find_moves(diff *d, fab_error *err) FAB_MUST_USE;
+/* Makes two cables one change; the first cable of the change that one belongs to. */
+void diff_join_cables(diff *d, uint32_t i, uint32_t k);
+uint32_t diff_group_of(const diff *d, uint32_t cable);
+/* "server-3 and server-9 have exchanged places: 16 cables", where these are all that is in a group; and where they
+ * stood and stand. Else what.length is 0. */
+void diff_name_moves(const diff *d, uint32_t group, fab_str *what, fab_str place[2]);
 
 /* --- diff_cause.c --- */
 

@@ -68,7 +68,8 @@ static fab_status find_tight(const fab_plan_request *request, fab_plans *plans, 
     fab_error why = {.code = FAB_OK};
     fab_plan_request within = *request;
     const double best_s = fab_planned_s(&plans->plans[0]);
-    if (plans->n_unfit == 0 || !(plans->room_bytes < plans->capacity_bytes)) {
+    if ((request->is_late != NULL && request->is_late(request->late_context)) || plans->n_unfit == 0 ||
+        !(plans->room_bytes < plans->capacity_bytes)) {
         return FAB_OK;
     }
     within.below_s = best_s * (1 - FAB_VERDICT_LITTLE);

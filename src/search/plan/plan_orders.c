@@ -78,6 +78,10 @@ fab_status plan_orders(const fab_plan_request *request, fab_plans *usual, fab_pl
     const bool is_large = usual->is_drawn && usual->gpus > MOST_DRAWN;
     for (size_t i = 1; i < (is_large ? 2 : N_ORDERS); i++) {
         fab_plans *found = NULL;
+        if (request->is_late != NULL && request->is_late(request->late_context)) {
+            usual->is_proven = false;
+            break;
+        }
         FAB_PASS(try_order(request, ORDERS[i], &best, design, &found, err));
         const bool is_faster = found != NULL && found->n_plans_listed > 0;
         best = is_faster ? found->plans[0] : best;

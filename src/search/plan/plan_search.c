@@ -406,7 +406,7 @@ static fab_status find_front(search *s, fab_error *err) {
     FAB_PASS(FAB_NEW(s->found->front, MOST_OF_FRONT, err));
     counted.front = s->found->front;
     s->n_best = 1;
-    for (bool more = true; status == FAB_OK && more && counted.n_front < MOST_OF_FRONT;) {
+    for (bool more = true; status == FAB_OK && more && counted.n_front < MOST_OF_FRONT && !is_over(s);) {
         counted.front[counted.n_front++] = last;
         s->most_bytes = FRONT_STEP * last.memory_bytes;
         status = run_search(s, err);

@@ -18,6 +18,7 @@ typedef enum fab_change_kind {
     FAB_CHANGE_FAILURE, /**< a part is dead or slower */
     FAB_CHANGE_CABLE,   /**< a cable is elsewhere, gone, new, or of another rate */
     FAB_CHANGE_BOX,     /**< a box is gone or new */
+    FAB_CHANGE_MOVE,    /**< all cables of servers are elsewhere: they were moved */
     FAB_CHANGE_N
 } fab_change_kind;
 

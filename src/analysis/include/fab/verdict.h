@@ -42,7 +42,7 @@ typedef struct fab_run_verdict {
     fab_alternative alternatives[FAB_VERDICT_ALTERNATIVES];
     size_t n_alternatives;
     double plan_s;  /**< a plan with which the job is faster by more than a twentieth; 0: none was found */
-    char plan[192]; /**< that one, as keys of the job */
+    char plan[256]; /**< that one, as keys of the job */
     char bound[FAB_VERDICT_TEXT], collisions[FAB_VERDICT_TEXT], cost[FAB_VERDICT_TEXT], advice[FAB_VERDICT_TEXT],
         certainty[FAB_VERDICT_TEXT];
 } fab_run_verdict;

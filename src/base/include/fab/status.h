@@ -26,6 +26,7 @@ typedef enum fab_status {
     FAB_ELIMIT,       /**< it needs more memory than the run may take: nothing else follows from it */
     FAB_ETHRESHOLD,   /**< the result stands, but it is beyond what was asked for */
     FAB_EINCOMPLETE,  /**< the result stands, but candidates of a search were left out */
+    FAB_ETIME,        /**< the result stands, but time was up before a search had looked at all */
     FAB_EUNREACHABLE, /**< a flow has no route */
     FAB_ENOSOLUTION,  /**< no design or placement satisfies the constraints */
     FAB_EIO,          /**< reading or writing failed */

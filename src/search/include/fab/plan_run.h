@@ -81,7 +81,9 @@ fab_status fab_plan_settle(fab_design *design, const char *traffic, const fab_jo
 
 /**
  * Looks for a plan that takes less than below_s of the request, whatever sizes its job has: with the same batch, under
- * one engine and the seed, in the space that plan=auto opens. It may route less than fab_plan_choose() may.
+ * one engine and the seed, in the space that plan=auto opens, then, where no order of
+ * ranks is given, in that of tp-cp-dp-pp: in that alone where a search has chosen the sizes. It may route less than
+ * fab_plan_choose() may.
  * @param[in]  job     The design's only job, resolved.
  * @param[in]  engine  Index of the engine.
  * @param[out] out  NULL, or without plans: none was found. Free with fab_plans_free().

@@ -1,0 +1,168 @@
+/* Servers that were moved: all their cables are elsewhere, most often where those of another one were. */
+#include "diff_internal.h"
+
+#include "fab/memory.h"
+#include "fab/names.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define MOVED_NAMED 3 /* servers of one change */
+
+/* --- groups of cables that are one change ------------------------------------------------------------------------- */
+
+uint32_t diff_group_of(const diff *d, uint32_t cable) {
+    while (d->group[cable] != cable) {
+        d->group[cable] = d->group[d->group[cable]];
+        cable = d->group[cable];
+    }
+    return cable;
+}
+
+void diff_join_cables(diff *d, uint32_t i, uint32_t k) {
+    i = diff_group_of(d, i);
+    k = diff_group_of(d, k);
+    d->group[i > k ? i : k] = i > k ? k : i;
+}
+
+/* --- who has moved ------------------------------------------------------------------------------------------------ */
+
+static uint32_t server_of_nic(const fab_fabric *f, fab_node_id nic) {
+    return (nic - f->first[FAB_NODE_NIC]) / f->nics_per_server;
+}
+
+/* The server of the second state whose NIC a cable ends at; `cable` counts those of the second, then of the first.
+ * FAB_NONE: a cable between switches, or its server has gone. */
+static uint32_t server_of_cable(const diff *d, uint32_t cable, fab_link_id *out_link) {
+    const uint32_t n_second = d->side[1].f->n_cables;
+    const fab_fabric *f = d->side[cable < n_second].f;
+    *out_link = 2 * (cable < n_second ? cable : cable - n_second);
+    if (fab_class_of(f, *out_link)->kind != FAB_LINK_ACCESS) {
+        return FAB_NONE;
+    }
+    const uint32_t server = server_of_nic(f, fab_tail(f, *out_link));
+    return cable < n_second ? server : diff_server_after(d, server);
+}
+
+fab_status diff_find_moves(diff *d, fab_error *err) {
+    const uint32_t n_second = d->side[1].f->n_cables;
+    const uint32_t n = n_second + d->side[0].f->n_cables;
+    FAB_OWNED bool *stays = NULL; /* [servers of the second state] */
+    FAB_PASS(FAB_NEW(stays, (size_t)d->side[1].f->n_servers + 1, err));
+    FAB_PASS(FAB_NEW(d->moved, (size_t)d->side[1].f->n_servers + 1, err));
+    memset(d->moved, 0xff, d->side[1].f->n_servers * sizeof *d->moved);
+    for (uint32_t c = 0; c < n; c++) {
+        fab_link_id link = 0;
+        const uint32_t server = server_of_cable(d, c, &link);
+        const fab_link_id *same = c < n_second ? d->same : d->back;
+        if (server != FAB_NONE) { /* both ends of a cable that is where it was know each other */
+            stays[server] =
+                stays[server] || !d->is_changed[c] || (same[link] != FAB_NONE && same[link + 1] == (same[link] ^ 1U));
+            d->moved[server] = d->moved[server] == FAB_NONE && c < n_second ? c : d->moved[server];
+        }
+    }
+    for (uint32_t server = 0; server < d->side[1].f->n_servers; server++) {
+        d->moved[server] = stays[server] ? FAB_NONE : d->moved[server];
+    }
+    for (uint32_t c = 0; c < n; c++) {
+        fab_link_id link = 0;
+        const uint32_t server = server_of_cable(d, c, &link);
+        if (server != FAB_NONE && d->moved[server] != FAB_NONE) {
+            diff_join_cables(d, d->moved[server], c);
+        }
+    }
+    return FAB_OK;
+}
+
+/* --- in words ----------------------------------------------------------------------------------------------------- */
+
+/* The server that stood where a cable of a moved one ends now, if its NIC had the same number in it. */
+static uint32_t server_displaced(const diff *d, fab_link_id link) {
+    const fab_fabric *a = d->side[0].f;
+    const fab_fabric *b = d->side[1].f;
+    const fab_link_id x = d->same[link ^ 1U]; /* the same port of the switch */
+    const fab_node_id was = x != FAB_NONE ? fab_head(a, x) : FAB_NONE;
+    if (was == FAB_NONE || fab_kind_of(a, was) != FAB_NODE_NIC) {
+        return FAB_NONE;
+    }
+    const uint32_t index = (was - a->first[FAB_NODE_NIC]) % a->nics_per_server;
+    const bool same = index == (fab_tail(b, link) - b->first[FAB_NODE_NIC]) % b->nics_per_server;
+    return same ? diff_server_after(d, server_of_nic(a, was)) : FAB_NONE;
+}
+
+/* What a group of cables of moved servers alone holds. */
+typedef struct moved_group {
+    uint32_t n_servers, n_cables;
+    bool is_all;    /* nothing else is in it */
+    bool is_closed; /* NIC by NIC each stands where one other of them stood */
+} moved_group;
+
+static moved_group read_group(const diff *d, uint32_t group) {
+    const uint32_t n_second = d->side[1].f->n_cables;
+    moved_group of = {.is_all = true, .is_closed = true};
+    for (uint32_t c = 0; c < n_second + d->side[0].f->n_cables && of.is_all; c++) {
+        fab_link_id link = 0;
+        if (!d->is_changed[c] || diff_group_of(d, c) != group) {
+            continue;
+        }
+        const uint32_t server = server_of_cable(d, c, &link);
+        of.is_all = server != FAB_NONE && d->moved[server] != FAB_NONE;
+        if (of.is_all && c < n_second) {
+            const uint32_t place = server_displaced(d, link);
+            of.is_closed = of.is_closed && place != FAB_NONE && place != server && d->moved[place] != FAB_NONE &&
+                           place == server_displaced(d, 2 * d->moved[server]);
+            of.n_cables++;
+            of.n_servers += d->moved[server] == c;
+        }
+    }
+    return of;
+}
+
+/* Where a server is by its first cable: "server-3 at leaf-1:9". */
+static void add_place(const diff *d, int side, uint32_t server, fab_str *out) {
+    char name[FAB_NODE_NAME_SIZE];
+    char port[FAB_PORT_NAME_SIZE];
+    const fab_fabric *f = d->side[side].f;
+    const uint32_t there = side == 1 ? server : diff_server_before(d, server);
+    const fab_node_id nic = f->first[FAB_NODE_NIC] + there * f->nics_per_server;
+    fab_str_printf(out, "%s%s at ", out->length > 0 ? ", " : "", fab_server_name(f, there, name));
+    for (uint32_t i = f->out_first[nic]; i < f->out_first[nic + f->nics_per_server]; i++) {
+        const fab_link_id link = f->out_link[i];
+        if (fab_class_of(f, link)->kind == FAB_LINK_ACCESS) {
+            fab_str_printf(out, "%s:%s", fab_node_name(f, fab_head(f, link), name), fab_port_name(f, link ^ 1U, port));
+            return;
+        }
+    }
+}
+
+void diff_name_moves(const diff *d, uint32_t group, fab_str *what, fab_str place[2]) {
+    const moved_group of = read_group(d, group);
+    const uint32_t shown = of.n_servers <= MOVED_NAMED ? of.n_servers : MOVED_NAMED;
+    uint32_t n = 0;
+    for (uint32_t server = 0; server < d->side[1].f->n_servers && of.is_all && n < shown; server++) {
+        char name[FAB_NODE_NAME_SIZE];
+        if (d->moved[server] == FAB_NONE || diff_group_of(d, d->moved[server]) != group) {
+            continue;
+        }
+        fab_str_printf(what, "%s%s",
+                       n == 0                  ? ""
+                       : n + 1 == of.n_servers ? " and "
+                                               : ", ",
+                       fab_server_name(d->side[1].f, server, name));
+        add_place(d, 0, server, &place[0]);
+        add_place(d, 1, server, &place[1]);
+        n++;
+    }
+    if (!of.is_all) {
+        return;
+    }
+    if (of.n_servers > shown) {
+        fab_str_printf(what, " and %u more", of.n_servers - shown);
+    }
+    const bool is_pair = of.is_closed && of.n_servers == 2;
+    fab_str_printf(what, " %s %s: %u cable%s", of.n_servers == 1 ? "has" : "have",
+                   is_pair        ? "exchanged places"
+                   : of.is_closed ? "changed places among themselves"
+                                  : "moved",
+                   of.n_cables, of.n_cables == 1 ? "" : "s");
+}
