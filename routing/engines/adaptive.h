@@ -34,7 +34,7 @@ typedef struct waiting {
 
 typedef struct placing {
     const fab_router *router;
-    uint64_t seed;
+    uint64_t seed, seed_key; /* the latter mixed, for draws */
     port *ports;         /* shape [n_links]: one at the tail of every link */
     record *records;     /* shape [records of a flow][n_flows] */
     fab_link_id *ends;   /* shape [n_ends]: links of records that no switch chooses */
@@ -49,7 +49,9 @@ typedef struct placing {
     uint32_t mask;
     uint32_t *place;     /* shape [mask + 1]: open table of paths that are written, + 1 */
     prospect *prospects; /* shape [n_switches]; view=downstream */
-    uint32_t *at;        /* shape [n_paths]: switch index by order, n_switches once it is there; view=local, as below */
+    uint32_t *at;        /* shape [n_paths]: switch index by order, n_switches where the rest is forced; view=local, as
+                            the next three */
+    size_t n_left;       /* whose rest is not forced */
     waiting *queue;      /* shape [n_paths]: switch by switch, in order */
     size_t *queue_first; /* shape [n_switches + 2] */
     uint8_t *is_choice;  /* shape [n_links]: some part may take this link or another one */

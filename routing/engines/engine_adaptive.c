@@ -252,7 +252,7 @@ static fab_status add_flows(placing *p, const fab_phase *phase, const double *ra
 /* --- the paths ---------------------------------------------------------------------------------------------------- */
 
 static bool is_same_path(const placing *p, uint32_t a, uint32_t b) {
-    bool is_same = record_of(p, a) == record_of(p, b);
+    bool is_same = p->record_of == NULL || p->record_of[a] == p->record_of[b];
     for (uint32_t hop = 0; hop < p->n_chosen && is_same; hop++) {
         is_same = p->chosen[hop][a] == p->chosen[hop][b];
     }
@@ -327,7 +327,7 @@ static fab_status adaptive_write(placing *p, fab_routes *routes, uint32_t n_flow
 /* Complexity: O(parts * next hops on a path), with view=downstream O(parts * links on all minimal paths). */
 static fab_status route(const fab_router *router, const fab_phase *phase, const double *rate, uint64_t seed,
                         fab_routes *routes, fab_error *err) {
-    FAB_OWNS(release_placing) placing p = {.router = router, .seed = seed};
+    FAB_OWNS(release_placing) placing p = {.router = router, .seed = seed, .seed_key = fab_mix64(seed)};
     routes->n_flows = 0;
     FAB_PASS(init_placing(&p, phase, err));
     FAB_PASS(add_flows(&p, phase, rate, routes, err));

@@ -115,6 +115,7 @@ typedef struct fab_engine_run {
     void (*advance)(void *context, uint64_t n);
     void *advance_context;
     fab_scratch *scratch;
+    const struct fab_transfer_scratch *tried; /**< may have the routes of a phase; NULL: nothing was tried */
     fab_engine_result *detail;           /**< NULL: figures only */
     fab_dependencies *dependencies;      /**< with detail: those of the routes are added; or NULL */
     const struct fab_trace *trace;       /**< with rates: filled where they are found; NULL: not wanted */
