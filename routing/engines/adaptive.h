@@ -6,12 +6,15 @@
 
 #include "router.h"
 
+enum { AFTER_UNKNOWN, AFTER_FORCED, AFTER_OPEN };
+
 /* Parts of a flow between the same NIC ports. */
 typedef struct record {
     uint32_t src, dst; /* switch indexes of the leaves */
     uint32_t end;      /* place in `ends` of its n_head links before the source leaf, and n_tail behind the other */
     uint8_t n_head, n_tail;
     bool is_found;
+    uint8_t after; /* what is left of the way behind the first switch: enum */
     double part_bps;
 } record;
 
@@ -58,12 +61,13 @@ typedef struct placing {
     struct {
         fab_next_hop_list of; /* these next hops */
         double bps, least;    /* utilisation with a part of this size */
-        fab_link_id *link;    /* shape [n]: those with the least; room for those of any switch */
+        double *own;          /* shape [of.count]: of each, while those with the least are found */
+        fab_link_id *link;    /* shape [n]: those with the least; room for those of any switch, as in `own` */
         uint32_t n;
     } tied; /* as the last part at this switch has left them; n is 0 where they are not known */
 } placing;
 
-static inline const record *record_of(const placing *p, uint32_t path) {
+static inline record *record_of(const placing *p, uint32_t path) {
     return &p->records[p->record_of != NULL ? p->record_of[path] : path / p->router->facts.paths_per_flow];
 }
 

@@ -10,7 +10,7 @@
 
 /* A part under way. */
 typedef struct arrival {
-    const record *record;
+    record *record;
     uint32_t path;
     uint32_t at;            /* switch index */
     uint64_t key;           /* of its draws */
@@ -19,7 +19,7 @@ typedef struct arrival {
 
 /* A part before it is placed. */
 static inline arrival arrive(const placing *p, uint32_t path) {
-    const record *t = record_of(p, path);
+    record *t = record_of(p, path);
     return (arrival){.record = t, .path = path, .key = fab_mix64(p->seed_key ^ path), .at = t->src};
 }
 
@@ -46,13 +46,13 @@ static void find_tied(placing *p, const arrival *part) {
     double least = INFINITY;
     uint32_t n = 0;
     for (uint32_t i = 0; i < part->next.count; i++) {
-        double own = utilisation(p, part, fab_next_hop(&part->next, i));
+        const double own = utilisation(p, part, fab_next_hop(&part->next, i));
+        p->tied.own[i] = own;
         least = own < least ? own : least;
     }
     for (uint32_t i = 0; i < part->next.count; i++) { /* no branch on loads: this engine makes them nearly equal */
-        fab_link_id link = fab_next_hop(&part->next, i);
-        p->tied.link[n] = link;
-        n += utilisation(p, part, link) == least;
+        p->tied.link[n] = fab_next_hop(&part->next, i);
+        n += p->tied.own[i] == least;
     }
     p->tied.n = n;
     p->tied.of = part->next;
@@ -93,10 +93,10 @@ static void take_least(placing *p, arrival *part, fab_link_id *chosen) {
     }
 }
 
-/* Whether nobody chooses on what is left of the way: loads of its links are not looked at. */
-static bool is_rest_forced(const placing *p, const arrival *part) {
-    for (uint32_t v = part->at; v != part->record->dst;) {
-        const fab_next_hop_list next = fab_next_hops_look(p->router->next_hops, v, column_of(p->router, part->record));
+/* Whether nobody chooses from switch v on: loads of links there are not looked at. */
+static bool is_forced_from(const placing *p, const record *t, uint32_t v) {
+    while (v != t->dst) {
+        const fab_next_hop_list next = fab_next_hops_look(p->router->next_hops, v, column_of(p->router, t));
         const fab_link_id link = fab_next_hop(&next, 0);
         if (next.count > 1 || p->is_choice[link] != 0) {
             return false;
@@ -104,6 +104,19 @@ static bool is_rest_forced(const placing *p, const arrival *part) {
         v = switch_behind(p, link);
     }
     return true;
+}
+
+/* The same of a part that has left a switch. What holds behind all next hops of its first holds for all parts. */
+static bool is_rest_forced(const placing *p, const arrival *part, uint32_t from) {
+    record *t = part->record;
+    if (from == t->src && t->after == AFTER_UNKNOWN) {
+        t->after = AFTER_FORCED;
+        for (uint32_t i = 0; i < part->next.count && t->after == AFTER_FORCED; i++) {
+            const uint32_t v = switch_behind(p, fab_next_hop(&part->next, i));
+            t->after = is_forced_from(p, t, v) ? AFTER_FORCED : AFTER_OPEN;
+        }
+    }
+    return (from == t->src && t->after == AFTER_FORCED) || is_forced_from(p, t, part->at);
 }
 
 /* Of counts by switch, those of switch v in queue_first[v + 1], the place where the next of each is put. */
@@ -163,7 +176,7 @@ static void place_block(placing *p, uint32_t at, const waiting *queue, size_t n,
         take_least(p, &part[i], chosen);
     }
     for (size_t i = 0; i < n; i++) {
-        if (!is_rest_forced(p, &part[i])) {
+        if (!is_rest_forced(p, &part[i], at)) {
             p->at[queue[i].turn] = part[i].at;
             p->n_left++;
         }
