@@ -38,12 +38,12 @@ typedef struct waiting {
 typedef struct placing {
     const fab_router *router;
     uint64_t seed, seed_key; /* the latter mixed, for draws */
-    port *ports;         /* shape [n_links]: one at the tail of every link */
-    record *records;     /* shape [records of a flow][n_flows] */
-    fab_link_id *ends;   /* shape [n_ends]: links of records that no switch chooses */
-    uint8_t *is_lost;    /* shape [records of a flow]: of the flow at hand */
-    uint32_t *record_of; /* shape [n_paths]; NULL: that of path i is i / paths_per_flow */
-    uint32_t *order;     /* shape [n_paths]: parts as they arrive; once all are placed, of path n the first part */
+    port *ports;             /* shape [n_links]: one at the tail of every link */
+    record *records;         /* shape [records of a flow][n_flows] */
+    fab_link_id *ends;       /* shape [n_ends]: links of records that no switch chooses */
+    uint8_t *is_lost;        /* shape [records of a flow]: of the flow at hand */
+    uint32_t *record_of;     /* shape [n_paths]; NULL: that of path i is i / paths_per_flow */
+    uint32_t *order;         /* shape [n_paths]: parts as they arrive; once all are placed, of path n the first part */
     size_t n_paths, n_ends, end_capacity;
     uint32_t most_hops; /* cables between the leaves of a record */
     fab_link_id *

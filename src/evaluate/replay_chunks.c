@@ -11,7 +11,8 @@
 #include <stdlib.h>
 
 /* Whether `auto` is to choose the chunks: those that one seed of the first engine is fastest with when only one of them
- * is routed, by fair shares: the same job under every transport. `tried`: routes that the job may have with them too. */
+ * is routed, by fair shares: the same job under every transport. `tried`: routes that the job may have with them too.
+ */
 static fab_status choose_chunks(const fab_replay *replay, const fab_fabric_result *fabric, uint64_t *out,
                                 fab_transfer_scratch *tried, fab_error *err) {
     fab_status status = FAB_OK;
