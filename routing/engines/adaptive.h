@@ -6,12 +6,15 @@
 
 #include "router.h"
 
+enum { AFTER_UNKNOWN, AFTER_FORCED, AFTER_OPEN };
+
 /* Parts of a flow between the same NIC ports. */
 typedef struct record {
     uint32_t src, dst; /* switch indexes of the leaves */
     uint32_t end;      /* place in `ends` of its n_head links before the source leaf, and n_tail behind the other */
     uint8_t n_head, n_tail;
     bool is_found;
+    uint8_t after; /* what is left of the way behind the first switch: enum */
     double part_bps;
 } record;
 
@@ -34,13 +37,13 @@ typedef struct waiting {
 
 typedef struct placing {
     const fab_router *router;
-    uint64_t seed;
-    port *ports;         /* shape [n_links]: one at the tail of every link */
-    record *records;     /* shape [records of a flow][n_flows] */
-    fab_link_id *ends;   /* shape [n_ends]: links of records that no switch chooses */
-    uint8_t *is_lost;    /* shape [records of a flow]: of the flow at hand */
-    uint32_t *record_of; /* shape [n_paths]; NULL: that of path i is i / paths_per_flow */
-    uint32_t *order;     /* shape [n_paths]: parts as they arrive; once all are placed, of path n the first part */
+    uint64_t seed, seed_key; /* the latter mixed, for draws */
+    port *ports;             /* shape [n_links]: one at the tail of every link */
+    record *records;         /* shape [records of a flow][n_flows] */
+    fab_link_id *ends;       /* shape [n_ends]: links of records that no switch chooses */
+    uint8_t *is_lost;        /* shape [records of a flow]: of the flow at hand */
+    uint32_t *record_of;     /* shape [n_paths]; NULL: that of path i is i / paths_per_flow */
+    uint32_t *order;         /* shape [n_paths]: parts as they arrive; once all are placed, of path n the first part */
     size_t n_paths, n_ends, end_capacity;
     uint32_t most_hops; /* cables between the leaves of a record */
     fab_link_id *
@@ -49,19 +52,22 @@ typedef struct placing {
     uint32_t mask;
     uint32_t *place;     /* shape [mask + 1]: open table of paths that are written, + 1 */
     prospect *prospects; /* shape [n_switches]; view=downstream */
-    uint32_t *at;        /* shape [n_paths]: switch index by order, n_switches once it is there; view=local, as below */
+    uint32_t *at;        /* shape [n_paths]: switch index by order, n_switches where the rest is forced; view=local, as
+                            the next three */
+    size_t n_left;       /* whose rest is not forced */
     waiting *queue;      /* shape [n_paths]: switch by switch, in order */
     size_t *queue_first; /* shape [n_switches + 2] */
     uint8_t *is_choice;  /* shape [n_links]: some part may take this link or another one */
     struct {
         fab_next_hop_list of; /* these next hops */
         double bps, least;    /* utilisation with a part of this size */
-        fab_link_id *link;    /* shape [n]: those with the least; room for those of any switch */
+        double *own;          /* shape [of.count]: of each, while those with the least are found */
+        fab_link_id *link;    /* shape [n]: those with the least; room for those of any switch, as in `own` */
         uint32_t n;
     } tied; /* as the last part at this switch has left them; n is 0 where they are not known */
 } placing;
 
-static inline const record *record_of(const placing *p, uint32_t path) {
+static inline record *record_of(const placing *p, uint32_t path) {
     return &p->records[p->record_of != NULL ? p->record_of[path] : path / p->router->facts.paths_per_flow];
 }
 

@@ -10,7 +10,7 @@
 
 /* A part under way. */
 typedef struct arrival {
-    const record *record;
+    record *record;
     uint32_t path;
     uint32_t at;            /* switch index */
     uint64_t key;           /* of its draws */
@@ -19,8 +19,8 @@ typedef struct arrival {
 
 /* A part before it is placed. */
 static inline arrival arrive(const placing *p, uint32_t path) {
-    const record *t = record_of(p, path);
-    return (arrival){.record = t, .path = path, .key = fab_mix64(fab_mix64(p->seed) ^ path), .at = t->src};
+    record *t = record_of(p, path);
+    return (arrival){.record = t, .path = path, .key = fab_mix64(p->seed_key ^ path), .at = t->src};
 }
 
 static void look_up(const placing *p, arrival *part) {
@@ -46,13 +46,13 @@ static void find_tied(placing *p, const arrival *part) {
     double least = INFINITY;
     uint32_t n = 0;
     for (uint32_t i = 0; i < part->next.count; i++) {
-        double own = utilisation(p, part, fab_next_hop(&part->next, i));
+        const double own = utilisation(p, part, fab_next_hop(&part->next, i));
+        p->tied.own[i] = own;
         least = own < least ? own : least;
     }
     for (uint32_t i = 0; i < part->next.count; i++) { /* no branch on loads: this engine makes them nearly equal */
-        fab_link_id link = fab_next_hop(&part->next, i);
-        p->tied.link[n] = link;
-        n += utilisation(p, part, link) == least;
+        p->tied.link[n] = fab_next_hop(&part->next, i);
+        n += p->tied.own[i] == least;
     }
     p->tied.n = n;
     p->tied.of = part->next;
@@ -93,10 +93,10 @@ static void take_least(placing *p, arrival *part, fab_link_id *chosen) {
     }
 }
 
-/* Whether nobody chooses on what is left of the way: loads of its links are not looked at. */
-static bool is_rest_forced(const placing *p, const arrival *part) {
-    for (uint32_t v = part->at; v != part->record->dst;) {
-        const fab_next_hop_list next = fab_next_hops_look(p->router->next_hops, v, column_of(p->router, part->record));
+/* Whether nobody chooses from switch v on: loads of links there are not looked at. */
+static bool is_forced_from(const placing *p, const record *t, uint32_t v) {
+    while (v != t->dst) {
+        const fab_next_hop_list next = fab_next_hops_look(p->router->next_hops, v, column_of(p->router, t));
         const fab_link_id link = fab_next_hop(&next, 0);
         if (next.count > 1 || p->is_choice[link] != 0) {
             return false;
@@ -106,25 +106,60 @@ static bool is_rest_forced(const placing *p, const arrival *part) {
     return true;
 }
 
-/* Parts by their switches and there in order, those that are there at the end. Returns how many are under way. */
-static size_t queue_up(placing *p) {
+/* The same of a part that has left a switch. What holds behind all next hops of its first holds for all parts. */
+static bool is_rest_forced(const placing *p, const arrival *part, uint32_t from) {
+    record *t = part->record;
+    if (from == t->src && t->after == AFTER_UNKNOWN) {
+        t->after = AFTER_FORCED;
+        for (uint32_t i = 0; i < part->next.count && t->after == AFTER_FORCED; i++) {
+            const uint32_t v = switch_behind(p, fab_next_hop(&part->next, i));
+            t->after = is_forced_from(p, t, v) ? AFTER_FORCED : AFTER_OPEN;
+        }
+    }
+    return (from == t->src && t->after == AFTER_FORCED) || is_forced_from(p, t, part->at);
+}
+
+/* Of counts by switch, those of switch v in queue_first[v + 1], the place where the next of each is put. */
+static void queue_open(placing *p) {
+    size_t n = 0;
+    for (uint32_t v = 0; v <= fab_n_switches(p->router->fabric); v++) {
+        const size_t mine = p->queue_first[v + 1];
+        p->queue_first[v + 1] = n;
+        n += mine;
+    }
+}
+
+/* All parts by their first switch and there in order, behind them those that are there already. */
+static void queue_all(placing *p) {
     const uint32_t n_switches = fab_n_switches(p->router->fabric);
-    size_t *end = p->queue_first + 1; /* of a switch's parts, as they are put there */
+    for (uint32_t i = 0; i < p->n_paths; i++) {
+        const record *t = record_of(p, i);
+        p->queue_first[(t->src != t->dst ? t->src : n_switches) + 1]++;
+        p->at[i] = n_switches;
+    }
+    queue_open(p);
+    for (uint32_t i = 0; i < p->n_paths; i++) {
+        const record *t = record_of(p, p->order[i]);
+        const uint32_t at = t->src != t->dst ? t->src : n_switches;
+        p->queue[p->queue_first[at + 1]++] = (waiting){.turn = i, .path = p->order[i]};
+    }
+}
+
+/* Those that are still under way; none is in `at` afterwards. */
+static void queue_rest(placing *p) {
+    const uint32_t n_switches = fab_n_switches(p->router->fabric);
     memset(p->queue_first, 0, (n_switches + (size_t)2) * sizeof *p->queue_first);
     for (size_t i = 0; i < p->n_paths; i++) {
         p->queue_first[p->at[i] + 1]++;
     }
-    size_t n = 0;
-    for (uint32_t v = 0; v <= n_switches; v++) {
-        size_t mine = end[v];
-        end[v] = n;
-        n += mine;
+    p->queue_first[n_switches + 1] = 0; /* nobody puts them there */
+    queue_open(p);
+    for (uint32_t i = 0; i < p->n_paths; i++) {
+        if (p->at[i] != n_switches) {
+            p->queue[p->queue_first[p->at[i] + 1]++] = (waiting){.turn = i, .path = p->order[i]};
+            p->at[i] = n_switches;
+        }
     }
-    n = end[n_switches];
-    for (uint32_t i = 0; i < p->n_paths && n > 0; i++) {
-        p->queue[end[p->at[i]]++] = (waiting){.turn = i, .path = p->order[i]};
-    }
-    return n;
 }
 
 /* Parts that follow each other at a switch. One step of all: what they look up is far apart, and none waits for it. */
@@ -141,7 +176,10 @@ static void place_block(placing *p, uint32_t at, const waiting *queue, size_t n,
         take_least(p, &part[i], chosen);
     }
     for (size_t i = 0; i < n; i++) {
-        p->at[queue[i].turn] = is_rest_forced(p, &part[i]) ? fab_n_switches(p->router->fabric) : part[i].at;
+        if (!is_rest_forced(p, &part[i], at)) {
+            p->at[queue[i].turn] = part[i].at;
+            p->n_left++;
+        }
     }
 }
 
@@ -149,18 +187,20 @@ static void place_block(placing *p, uint32_t at, const waiting *queue, size_t n,
  * after the other does all of a hop at once, while its parts and ports are at hand. */
 fab_status fab_adaptive_place_by_ports(placing *p, fab_error *err) {
     const uint32_t n_switches = fab_n_switches(p->router->fabric);
-    for (size_t i = 0; i < p->n_paths; i++) {
-        const record *t = record_of(p, p->order[i]);
-        p->at[i] = t->src != t->dst ? t->src : n_switches;
-    }
-    for (uint32_t hop = 0; queue_up(p) > 0; hop++) {
+    queue_all(p);
+    for (uint32_t hop = 0; p->queue_first[n_switches] > 0; hop++) {
         FAB_PASS(FAB_NEW(p->chosen[hop], p->n_paths, err));
+        p->n_left = 0;
         for (uint32_t v = 0; v < n_switches; v++) {
             const size_t end = p->queue_first[v + 1];
             for (size_t k = p->queue_first[v]; k < end; k += BLOCK) {
                 place_block(p, v, p->queue + k, end - k < BLOCK ? end - k : BLOCK, p->chosen[hop]);
             }
         }
+        if (p->n_left == 0) {
+            break;
+        }
+        queue_rest(p);
     }
     return FAB_OK;
 }

@@ -62,7 +62,7 @@ static void release_placing(placing *p) {
         free(p->chosen[hop]);
     }
     FAB_FREE_ALL(p->ports, p->records, p->ends, p->is_lost, p->record_of, p->order, p->chosen, p->place, p->prospects,
-                 p->at, p->queue, p->queue_first, p->is_choice, p->tied.link);
+                 p->at, p->queue, p->queue_first, p->is_choice, p->tied.link, p->tied.own);
 }
 
 static fab_status count_paths(const fab_router *router, const fab_phase *phase, size_t *out, fab_error *err) {
@@ -116,7 +116,8 @@ static fab_status init_placing(placing *p, const fab_phase *phase, fab_error *er
         FAB_PASS(FAB_NEW(p->queue_first, (size_t)fab_n_switches(f) + 2, err));
     }
     FAB_PASS(FAB_NEW(p->is_choice, f->n_links, err));
-    FAB_PASS(FAB_NEW(p->tied.link, mark_choices(p), err));
+    const uint32_t most = mark_choices(p);
+    FAB_PASS(FAB_NEW_ALL(most, err, p->tied.link, p->tied.own));
     for (fab_link_id link = 0; link < f->n_links; link++) {
         p->ports[link].per_bps = 1 / fab_class_of(f, link)->capacity_bps;
     }
@@ -252,7 +253,7 @@ static fab_status add_flows(placing *p, const fab_phase *phase, const double *ra
 /* --- the paths ---------------------------------------------------------------------------------------------------- */
 
 static bool is_same_path(const placing *p, uint32_t a, uint32_t b) {
-    bool is_same = record_of(p, a) == record_of(p, b);
+    bool is_same = p->record_of == NULL || p->record_of[a] == p->record_of[b];
     for (uint32_t hop = 0; hop < p->n_chosen && is_same; hop++) {
         is_same = p->chosen[hop][a] == p->chosen[hop][b];
     }
@@ -307,11 +308,13 @@ static fab_status adaptive_write(placing *p, fab_routes *routes, uint32_t n_flow
         const uint32_t first = n;
         const uint32_t last = routes->flow_first[flow + 1];
         const double n_parts = last - i;
-        for (; i < last; i++) {
+        const record *its = record_of(p, i);
+        const uint32_t step = merges && p->record_of == NULL && its->src == its->dst ? last - i : 1; /* no choice */
+        for (; i < last; i += step) {
             const uint32_t path = merges ? find_path(p, i, first, n) : n;
             FAB_PASS(path == n ? write_path(p, i, n, routes, err) : FAB_OK);
             if (merges) {
-                routes->part[path] = path == n ? 1 : routes->part[path] + 1;
+                routes->part[path] = path == n ? step : routes->part[path] + step;
             }
             n += path == n;
         }
@@ -327,7 +330,7 @@ static fab_status adaptive_write(placing *p, fab_routes *routes, uint32_t n_flow
 /* Complexity: O(parts * next hops on a path), with view=downstream O(parts * links on all minimal paths). */
 static fab_status route(const fab_router *router, const fab_phase *phase, const double *rate, uint64_t seed,
                         fab_routes *routes, fab_error *err) {
-    FAB_OWNS(release_placing) placing p = {.router = router, .seed = seed};
+    FAB_OWNS(release_placing) placing p = {.router = router, .seed = seed, .seed_key = fab_mix64(seed)};
     routes->n_flows = 0;
     FAB_PASS(init_placing(&p, phase, err));
     FAB_PASS(add_flows(&p, phase, rate, routes, err));

@@ -244,6 +244,7 @@ static fab_status find_figures(fab_workspace *w, const fab_case *at, const fab_n
                           .advance = needs->advance,
                           .advance_context = needs->advance_context,
                           .scratch = &w->scratch,
+                          .tried = &w->context->parts->tried,
                           .detail = needs->detail,
                           .dependencies = needs->dependencies,
                           .trace = needs->trace,

@@ -6,13 +6,15 @@
 #include "fab/memory.h"
 #include "fab/replay_memory.h"
 #include "fab/timed_phases.h"
+#include "context/context_parts.h"
 
 #include <stdlib.h>
 
 /* Whether `auto` is to choose the chunks: those that one seed of the first engine is fastest with when only one of them
- * is routed, by fair shares: the same job under every transport. */
+ * is routed, by fair shares: the same job under every transport. `tried`: routes that the job may have with them too.
+ */
 static fab_status choose_chunks(const fab_replay *replay, const fab_fabric_result *fabric, uint64_t *out,
-                                fab_error *err) {
+                                fab_transfer_scratch *tried, fab_error *err) {
     fab_status status = FAB_OK;
     fab_replay first = {.context = replay->context,
                         .n_seeds = 1,
@@ -37,6 +39,10 @@ static fab_status choose_chunks(const fab_replay *replay, const fab_fabric_resul
         *out = status == FAB_OK ? it->interleave : 1;
         status = status == FAB_EUNSUPPORTED || status == FAB_ENOSOLUTION ? FAB_OK : status;
         FAB_TRY(status == FAB_OK ? FAB_OK : fab_fail(err, status, why.where, "%s", why.text));
+        if (memo.scratch != NULL) {
+            *tried = *memo.scratch;
+            *memo.scratch = (fab_transfer_scratch){.rate = NULL};
+        }
     } else {
         FAB_TRY(fab_replay_run(&first, &result, err));
         *out = result.n_iterations > 0 ? result.iterations[0].interleave : 1;
@@ -55,6 +61,7 @@ fab_status fab_replay_choose_chunks(const fab_replay *replay, const fab_result *
     const fab_dag *dag = NULL;
     const fab_traffic *traffic = NULL;
     FAB_OWNED fab_design *design = NULL;
+    FAB_OWNS(fab_transfer_scratch_release) fab_transfer_scratch tried = {.rate = NULL};
     uint64_t chunks = 1;
     *out_design = NULL;
     *out = NULL;
@@ -65,7 +72,7 @@ fab_status fab_replay_choose_chunks(const fab_replay *replay, const fab_result *
     const fab_job_spec *job = &traffic->job;
     if (replay->rates && what->gpus == NULL && what->given == NULL && fab_iterates(traffic, result, what->traffic) &&
         job->interleave_auto && job->interleave == 1 && job->pp > 1) {
-        FAB_PASS(choose_chunks(replay, result->fabrics, &chunks, err));
+        FAB_PASS(choose_chunks(replay, result->fabrics, &chunks, &tried, err));
     }
     if (chunks > 1) {
         FAB_PASS(FAB_NEW(design, 1, err));
@@ -73,6 +80,8 @@ fab_status fab_replay_choose_chunks(const fab_replay *replay, const fab_result *
         design->jobs[0].routed_chunks = chunks;
         const fab_context_request request = {.base = replay->context, .design = design};
         FAB_PASS(fab_context_new(&request, out, err));
+        (*out)->parts->tried = tried;
+        tried = (fab_transfer_scratch){.rate = NULL};
         *out_design = design;
         design = NULL;
     }

@@ -21,6 +21,25 @@ flows = [next(p["bytes"] for p in json.load(open(name, encoding="utf-8"))["phase
 assert flows[0] == flows[1], flows
 CHECK
 
+# Routes that were found while chunks were chosen are those of the same flows with the chunks typed: reduction and gather, which
+# chunks do not change, have them, and the transfers, which they change, do not.
+for engine in adaptive ecmp,qp=2; do
+  for chunks_of in auto typed; do
+    value=auto
+    [[ $chunks_of == typed ]] && value=$("$program" run $design --job "$job,sharded=yes,interleave=auto" --engine $engine --json --quiet |
+      /usr/bin/env python3 -c 'import json, sys; print(json.load(sys.stdin)["iteration"][0]["interleave"])')
+    "$program" run $design --job "$job,sharded=yes,interleave=$value" --engine $engine --json --quiet >"$chunks_of.json" || fail "$engine: $value chunks"
+  done
+  /usr/bin/env python3 - <<'CHECK' || fail "$engine: chosen and typed chunks are routed differently"
+import json
+auto, typed = (json.load(open(f"{name}.json", encoding="utf-8")) for name in ("auto", "typed"))
+assert auto["iteration"][0]["interleave"] == typed["iteration"][0]["interleave"] > 1
+assert {"pp", "dp-rs", "dp-ag"} <= {p["name"] for p in auto["phases"]}
+for a, b in zip(auto["phases"], typed["phases"], strict=True):
+    assert a == b, (a["name"], [key for key in a if a[key] != b.get(key)])
+CHECK
+done
+
 # Stages that are chosen come with chunks, unless one is typed; and it is another design then.
 larger=clos:gpus=512,gpus-per-server=8,nic=200Gb/s
 open_job=model=gpt-39.1b,gpu=a100-40gb,batch=512,plan=given

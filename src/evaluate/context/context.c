@@ -273,6 +273,7 @@ static void parts_free(fab_context *c) {
         fab_once_release(p->engines[e].once, ENGINE_N);
     }
     free(p->engines);
+    fab_transfer_scratch_release(&p->tried);
     fab_traffic_release(&p->made);
     fab_hops_index_release(&p->index);
     fab_ports_release(&p->ports);

@@ -8,6 +8,7 @@
 #include "fab/masked_hops.h"
 #include "fab/phase_estimator.h"
 #include "fab/context_memory.h"
+#include "fab/phase_transfer.h"
 #include "fab/reroute.h"
 #include "measure/measure.h"
 #include "once.h"
@@ -57,6 +58,7 @@ typedef struct context_parts {
     context_phase *phases;      /* [phase]; NULL where base has them */
     size_t n_phases;
     context_baseline *baselines; /* [engine][phase] */
+    fab_transfer_scratch tried;  /* of the phase that was routed last when the chunks of this job were chosen */
 } context_parts;
 
 struct fab_context {

@@ -115,11 +115,12 @@ typedef struct fab_engine_run {
     void (*advance)(void *context, uint64_t n);
     void *advance_context;
     fab_scratch *scratch;
-    fab_engine_result *detail;           /**< NULL: figures only */
-    fab_dependencies *dependencies;      /**< with detail: those of the routes are added; or NULL */
-    const struct fab_trace *trace;       /**< with rates: filled where they are found; NULL: not wanted */
-    struct fab_proof *proof;             /**< with rates: gets lines of a certificate; NULL: not wanted */
-    const fab_transport_spec *transport; /**< NULL: fluid */
+    const struct fab_transfer_scratch *tried; /**< may have the routes of a phase; NULL: nothing was tried */
+    fab_engine_result *detail;                /**< NULL: figures only */
+    fab_dependencies *dependencies;           /**< with detail: those of the routes are added; or NULL */
+    const struct fab_trace *trace;            /**< with rates: filled where they are found; NULL: not wanted */
+    struct fab_proof *proof;                  /**< with rates: gets lines of a certificate; NULL: not wanted */
+    const fab_transport_spec *transport;      /**< NULL: fluid */
     bool repeats; /**< others like it run with this scratch: what its packets come to is kept for them */
 } fab_engine_run;
 

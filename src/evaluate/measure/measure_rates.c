@@ -172,7 +172,7 @@ static fab_status rates_solve(const fab_engine_run *run, const fab_sharing *p, u
     uint64_t hash[3] = {0};
     const bool is_even = in_proportion(p, s->bits);
     s->last.is_known = false;
-    if (!is_even && p->share == NULL) { /* one way of a collective after the other */
+    if (p->share == NULL) { /* one way of a collective after the other */
         hash_sharing(p, s->bits, hash);
     }
     if (hash[2] == 0 || memcmp(hash, s->solved, sizeof hash) != 0) {

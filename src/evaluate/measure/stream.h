@@ -40,6 +40,10 @@ typedef struct fab_chunk {
     const uint32_t *to;     /**< of bundles: GPU of the all-to-all */
 } fab_chunk;
 
+/** All that the routes of listed flows depend on, on one fabric, as a hash; 0 of others. `merges`: as of fab_routes. */
+void fab_hash_routing(const fab_router *of, const fab_phase *phase, uint64_t seed, const double *rate, bool merges,
+                      uint64_t out[2]);
+
 /** Opens the routes of run->prepared->phase; routes them into run->scratch where they are kept whole. */
 fab_status fab_stream_open(const fab_engine_run *run, fab_stream *out, fab_error *err) FAB_MUST_USE;
 void fab_stream_close(fab_stream *stream);

@@ -6,6 +6,7 @@
 #include "fab/loads.h"
 #include "fab/memory.h"
 #include "measure/measure_rates.h"
+#include "measure/stream.h"
 
 #include <math.h>
 #include <string.h>
@@ -47,7 +48,11 @@ static fab_status route_phase(const fab_context *context, const fab_router *rout
     s->routes.between_switches = false;
     s->routes.wants_groups = false;
     s->routes.merges = true;
-    return fab_route_flows(router, phase, 0, n, rate, fab_context_seed(context, router), &s->routes, err);
+    const uint64_t seed = fab_context_seed(context, router);
+    memset(s->routed, 0, sizeof s->routed); /* until they are others */
+    FAB_PASS(fab_route_flows(router, phase, 0, n, rate, seed, &s->routes, err));
+    fab_hash_routing(router, phase, seed, rate, true, s->routed);
+    return FAB_OK;
 }
 
 /* Bytes over links, and the latency of the slowest path. */

@@ -9,6 +9,7 @@
 /** Memory of one thread. Zero-initialised; release with fab_transfer_scratch_release(). */
 typedef struct fab_transfer_scratch {
     fab_routes routes;
+    uint64_t routed[2]; /**< hash of what `routes` were found for; 0: not known */
     double *rate;
     size_t rate_capacity;
 } fab_transfer_scratch;
