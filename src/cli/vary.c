@@ -307,9 +307,8 @@ static fab_status see_best(const cli_options *options, const fab_sweep *s, fab_r
 
 fab_status cli_sweep_and_report(const cli_options *options, const cli_vary *vary, size_t n_vary, fab_command command,
                                 FILE *out, fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_sweep *sweep = NULL;
-    fab_result result = {0};
+    FAB_OWNS(fab_sweep_free_owned) fab_sweep *sweep = NULL;
+    FAB_OWNS(fab_result_release) fab_result result = {0};
     cli_progress progress = {.unit = vary[0].are_designs            ? "designs"
                                      : command == FAB_COMMAND_PLACE ? "placements"
                                                                     : "points"};
@@ -337,27 +336,23 @@ fab_status cli_sweep_and_report(const cli_options *options, const cli_vary *vary
         request.values[k] = vary[k].values;
         request.n_values[k] = vary[k].n_values;
     }
-    FAB_TRY(check_vary(options, vary, n_vary, err));
-    FAB_TRY(cli_read_histories(options, &request.policy, err));
-    FAB_TRY(cli_check_out(options, err));
-    FAB_TRY(cli_result_init(options, command, 0, &result, err));
+    FAB_PASS(check_vary(options, vary, n_vary, err));
+    FAB_PASS(cli_read_histories(options, &request.policy, err));
+    FAB_PASS(cli_check_out(options, err));
+    FAB_PASS(cli_result_init(options, command, 0, &result, err));
     cli_progress_start(&progress);
-    status = fab_sweep_run(&request, &sweep, err);
+    fab_status status = fab_sweep_run(&request, &sweep, err);
     if (status == FAB_OK && command == FAB_COMMAND_PLACE) {
         sweep->compares_placements = true;
         progress.unit = "placements";
         status = fab_place_run(&request, options->advise.budget, sweep, err);
     }
     cli_progress_end(shows);
-    FAB_TRY(status);
+    FAB_PASS(status);
     (void)snprintf(sweep->design, sizeof sweep->design, "%s", vary[0].are_designs ? "" : options->operands.items[0]);
     result.sweep = sweep;
     result.n_over_limit = sweep->n_over_limit;
-    FAB_TRY(command != FAB_COMMAND_PLACE ? see_best(options, sweep, &result, err) : FAB_OK);
-    FAB_TRY(fab_find_warnings(&result, err));
-    FAB_TRY(cli_report(options, &result, out, err));
-done:
-    fab_result_release(&result);
-    fab_sweep_free(sweep);
-    return status;
+    FAB_PASS(command != FAB_COMMAND_PLACE ? see_best(options, sweep, &result, err) : FAB_OK);
+    FAB_PASS(fab_find_warnings(&result, err));
+    return cli_report(options, &result, out, err);
 }

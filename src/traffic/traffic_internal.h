@@ -19,6 +19,9 @@ typedef struct fab_phase_builder {
 } fab_phase_builder;
 
 void fab_phase_release(fab_phase *phase);
+static inline void fab_phase_builder_release(fab_phase_builder *builder) {
+    fab_phase_release(&builder->phase);
+}
 
 /* Room for `capacity` flows; 1 step, 1 execution, 1 communicator. */
 fab_status fab_phase_open(fab_phase_builder *builder, const char *name, const char *collective, uint64_t capacity,

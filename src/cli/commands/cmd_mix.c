@@ -58,9 +58,8 @@ static fab_status read_job(const void *context, size_t i, fab_job_kind kind, fab
 }
 
 static fab_status mix_run(const cli_options *options, FILE *out, fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_mix *mix = NULL;
-    fab_result result = {0};
+    FAB_OWNS(fab_mix_free_owned) fab_mix *mix = NULL;
+    FAB_OWNS(fab_result_release) fab_result result = {0};
     cli_progress progress = {.unit = "replays"};
     bool shows = cli_progress_wanted(options);
     fab_job_kind kinds[FAB_MIX_JOBS] = {FAB_JOB_TRAINING};
@@ -83,27 +82,23 @@ static fab_status mix_run(const cli_options *options, FILE *out, fab_error *err)
                                      .n_threads = (size_t)options->n_threads,
                                      .progress = shows ? cli_progress_step : NULL,
                                      .progress_context = &progress};
-    FAB_TRY(cli_check_out(options, err));
-    FAB_TRY(cli_result_init(options, FAB_COMMAND_MIX, 0, &result, err));
+    FAB_PASS(cli_check_out(options, err));
+    FAB_PASS(cli_result_init(options, FAB_COMMAND_MIX, 0, &result, err));
     cli_progress_start(&progress);
-    status = fab_mix_run(&request, &mix, err);
+    fab_status status = fab_mix_run(&request, &mix, err);
     cli_progress_end(shows);
-    FAB_TRY(status);
+    FAB_PASS(status);
     result.mix = mix;
     result.n_over_limit = mix->n_over_limit;
     for (size_t i = 0; i < mix->n_designs && result.see == NULL; i++) {
         const fab_mix_design *d = &mix->designs[i];
         if (d->n_engines > 0 && d->engines[0].is_best) {
             cli_shown shown = {.design = options->operands.items[i]};
-            FAB_TRY(cli_see_point(options, &d->job[0], &shown, &result, err));
+            FAB_PASS(cli_see_point(options, &d->job[0], &shown, &result, err));
         }
     }
-    FAB_TRY(fab_find_warnings(&result, err));
-    FAB_TRY(cli_report(options, &result, out, err));
-done:
-    fab_result_release(&result);
-    fab_mix_free(mix);
-    return status;
+    FAB_PASS(fab_find_warnings(&result, err));
+    return cli_report(options, &result, out, err);
 }
 
 static const char *const EXAMPLES[] = {

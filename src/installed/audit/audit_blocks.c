@@ -26,6 +26,7 @@ typedef struct finding_blocks {
     uint32_t n_lower;
     uint32_t *votes; /* [n_nodes]: of a block */
 } finding_blocks;
+FAB_FREES(finding_blocks_release, finding_blocks, lower, votes);
 
 FAB_ORDER_TWO(by_ends, audit_trunk, lower, upper);
 
@@ -326,20 +327,16 @@ static fab_status find_rules(finding_blocks *f, fab_error *err) {
 }
 
 static fab_status find_boundary(const auditor *a, uint32_t tier, audit_boundary *b, fab_error *err) {
-    fab_status status = FAB_OK;
-    finding_blocks f = {.a = a, .b = b, .tier = tier};
-    FAB_TRY(list_trunks(&f, err));
-    FAB_TRY(list_lower(&f, err));
-    FAB_TRY(FAB_NEW(b->of, a->net->n_nodes, err));
+    FAB_OWNS(finding_blocks_release) finding_blocks f = {.a = a, .b = b, .tier = tier};
+    FAB_PASS(list_trunks(&f, err));
+    FAB_PASS(list_lower(&f, err));
+    FAB_PASS(FAB_NEW(b->of, a->net->n_nodes, err));
     memset(b->of, 0xff, a->net->n_nodes * sizeof *b->of);
-    FAB_TRY(FAB_NEW(f.votes, (size_t)f.n_lower + 1, err));
+    FAB_PASS(FAB_NEW(f.votes, (size_t)f.n_lower + 1, err));
     join_blocks(&f);
-    FAB_TRY(settle(&f, err));
-    FAB_TRY(list_members(&f, err));
-    FAB_TRY(find_rules(&f, err));
-done:
-    FAB_FREE_ALL(f.lower, f.votes);
-    return status;
+    FAB_PASS(settle(&f, err));
+    FAB_PASS(list_members(&f, err));
+    return find_rules(&f, err);
 }
 
 fab_status fab_audit_blocks(auditor *a, fab_error *err) {

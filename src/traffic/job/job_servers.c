@@ -133,9 +133,7 @@ typedef struct pods {
     uint32_t *left;    /* shape [n]: not taken yet */
 } pods;
 
-static void release_pods(pods *p) {
-    FAB_FREE_ALL(p->first, p->servers, p->left);
-}
+FAB_FREES(release_pods, pods, first, servers, left);
 
 static fab_status group_by_pod(const fab_fabric *fabric, const fab_job *job, pods *out, fab_error *err) {
     FAB_OWNS(release_pods) pods made = {.n = n_groups(fabric)};

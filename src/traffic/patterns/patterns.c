@@ -232,18 +232,15 @@ const fab_pattern_row fab_pattern_rows[] = {
 
 /* The one phase of a pattern that adds its flows. */
 static fab_status make_phase(fab_pattern *p, size_t which, fab_traffic *traffic, fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_phase_builder builder = {.capacity = 0};
+    FAB_OWNS(fab_phase_builder_release) fab_phase_builder builder = {.capacity = 0};
     const char *name = fab_patterns[which].name;
-    FAB_TRY(check_bytes(p, fab_pattern_size(p), err));
-    FAB_TRY(fab_phase_open(&builder, name, name, fab_pattern_size(p), err));
-    FAB_TRY(fab_pattern_rows[which].add(p, &builder, err));
-    FAB_TRY(FAB_NEW(traffic->phases, 1, err));
+    FAB_PASS(check_bytes(p, fab_pattern_size(p), err));
+    FAB_PASS(fab_phase_open(&builder, name, name, fab_pattern_size(p), err));
+    FAB_PASS(fab_pattern_rows[which].add(p, &builder, err));
+    FAB_PASS(FAB_NEW(traffic->phases, 1, err));
     patterns_summarize(p, &builder.phase, traffic);
     fab_traffic_take(traffic, &builder);
-done:
-    fab_phase_release(&builder.phase);
-    return status;
+    return FAB_OK;
 }
 
 /* GPUs of the servers that have all their cables. */
