@@ -1,5 +1,7 @@
 /* The result as one HTML file that needs nothing else: the built asset (web/), and in it a block of data. */
 #include "fab/builtin.h"
+#include "fab/memory.h"
+#include "fab/save.h"
 #include "fab/sweep.h"
 #include "fab/utf8.h"
 #include "html_data.h"
@@ -61,21 +63,15 @@ static void put_asked(const fab_asked *asked, fab_str *out) {
 
 /* The drawing of an audit: the page shows the same. */
 static fab_status put_audit(const fab_result *result, fab_str *out, fab_error *err) {
-    fab_status status = FAB_OK;
-    char *drawing = NULL;
+    FAB_OWNED char *drawing = NULL;
     size_t size = 0;
-    FILE *stream = open_memstream(&drawing, &size);
-    FAB_FAIL_IF(stream == NULL, err, FAB_ENOMEM, NULL, "cannot allocate the drawing of an audit");
-    FAB_TRY(fab_svg_audit(result, stream, err));
-    FAB_FAIL_IF(fflush(stream) != 0, err, FAB_ENOMEM, NULL, "cannot allocate the drawing of an audit");
+    FAB_OWNS(fab_file_close) FILE *stream = open_memstream(&drawing, &size);
+    FAB_REFUSE_IF(stream == NULL, err, FAB_ENOMEM, NULL, "cannot allocate the drawing of an audit");
+    FAB_PASS(fab_svg_audit(result, stream, err));
+    FAB_REFUSE_IF(fflush(stream) != 0, err, FAB_ENOMEM, NULL, "cannot allocate the drawing of an audit");
     fab_str_add(out, ",\"audit_picture\":");
     fab_json_string(out, drawing);
-done:
-    if (stream != NULL) {
-        (void)fclose(stream);
-    }
-    free(drawing);
-    return status;
+    return FAB_OK;
 }
 
 static fab_status make_data(const fab_result *result, fab_str *out, fab_error *err) {

@@ -209,34 +209,29 @@ static fab_status check_engine_path(const cli_vary *vary, fab_error *err) {
  */
 static fab_status check_queue_pairs(const cli_options *options, const cli_vary *vary, const cli_vary *other,
                                     fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_str override = FAB_STR_INIT;
-    fab_design *design = NULL;
-    FAB_TRY(FAB_NEW(design, 1, err));
+    FAB_OWNS(fab_str_release) fab_str override = FAB_STR_INIT;
+    FAB_OWNED fab_design *design = NULL;
+    FAB_PASS(FAB_NEW(design, 1, err));
     for (size_t i = 0; i < (other != NULL ? other->n_values : 1); i++) {
         fab_str_release(&override);
         fab_str_printf(&override, "%s=%s", other != NULL ? other->path : "", other != NULL ? other->values[i] : "");
-        FAB_TRY(fab_str_status(&override, err));
+        FAB_PASS(fab_str_status(&override, err));
         fab_error refused = {.code = FAB_OK};
-        status = read_point(options, (const char *const[]){override.data}, other != NULL, design, &refused);
+        fab_status status = read_point(options, (const char *const[]){override.data}, other != NULL, design, &refused);
         if (fab_is_refusal(status)) { /* and is refused again when it is run */
-            status = FAB_OK;
             continue;
         }
-        FAB_TRY(status == FAB_OK ? FAB_OK : fab_fail(err, status, refused.where, "%s", refused.text));
+        FAB_PASS(status == FAB_OK ? FAB_OK : fab_fail(err, status, refused.where, "%s", refused.text));
         if (design->n_engines > 1 || strcmp(design->engines[0].text, "ecmp") != 0) {
             const char *text = design->engines[0].text;
             char why[160];
             (void)snprintf(why, sizeof why, "qp= is of plain ecmp, and the design has %.60s", text);
             const bool takes_pairs =
                 has_option(fab_engine_of(&design->engines[0]), "qp") && strstr(text, "qp=") == NULL;
-            FAB_TRY(fail_engine(vary, takes_pairs ? text : "ecmp", "qp", why, err));
+            FAB_PASS(fail_engine(vary, takes_pairs ? text : "ecmp", "qp", why, err));
         }
     }
-done:
-    fab_str_release(&override);
-    free(design);
-    return status;
+    return FAB_OK;
 }
 
 static fab_status check_vary(const cli_options *options, const cli_vary *vary, size_t n_vary, fab_error *err) {

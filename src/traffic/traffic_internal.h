@@ -8,6 +8,8 @@
 #include "fab/str.h"
 #include "fab/traffic.h"
 
+#include <stdlib.h>
+
 /* Bytes of a phase stay below 2^63, so that sums of them fit. */
 #define FAB_PHASE_MAX_BYTES 9.2e18
 
@@ -100,6 +102,12 @@ typedef struct fab_job {
 } fab_job;
 
 void fab_job_release(fab_job *job);
+static inline void fab_job_free_owned(fab_job **job) {
+    if (*job != NULL) {
+        fab_job_release(*job);
+        free(*job);
+    }
+}
 fab_status fab_job_resolve(const fab_design *design, const fab_fabric *fabric, fab_job *out,
                            fab_error *err) FAB_MUST_USE;
 

@@ -12,7 +12,6 @@
 #include "fab/network.h"
 #include "fab/units.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #define LIST_COLUMNS 10

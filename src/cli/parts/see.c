@@ -1,11 +1,9 @@
 /* The command that shows alone what another one found. */
 #include "cli.h"
 
-#include "fab/plans.h"
 #include "fab/str.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 static void see_add(fab_str *out, const char *option, const char *value) {

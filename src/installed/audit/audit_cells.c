@@ -6,9 +6,7 @@
 #include "audit_internal.h"
 
 #include "fab/memory.h"
-#include "fab/order.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #define NONE    FAB_NETWORK_NONE

@@ -4,7 +4,6 @@
 #include "fab/graph_parts.h"
 #include "fab/memory.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* The graph of servers and switches: adapters of a server are one vertex. */

@@ -184,23 +184,19 @@ static fab_status digest_file(const char *path, uint64_t *hash, fab_error *err) 
 
 /* Of a folder the names and contents of its files, in the order of the names. */
 static fab_status digest_of(const char *path, size_t depth, uint64_t *hash, fab_error *err) {
-    fab_status status = FAB_OK;
-    char **paths = NULL;
-    size_t n = 0;
+    FAB_OWNS(fab_folder_release) fab_folder list = {.n = 0};
     if (!fab_is_folder(path)) {
         return digest_file(path, hash, err);
     }
     FAB_REFUSE_IF(depth == FAB_FOLDER_DEPTH, err, FAB_EINPUT, path, "folders within folders: at most %d",
                   FAB_FOLDER_DEPTH);
-    FAB_TRY(fab_folder_list(path, &paths, &n, err));
-    for (size_t i = 0; i < n; i++) {
-        const char *name = strrchr(paths[i], '/') + 1;
+    FAB_PASS(fab_folder_list(path, &list, err));
+    for (size_t i = 0; i < list.n; i++) {
+        const char *name = strrchr(list.paths[i], '/') + 1;
         *hash = fab_fnv(*hash, name, strlen(name) + 1);
-        FAB_TRY(digest_of(paths[i], depth + 1, hash, err));
+        FAB_PASS(digest_of(list.paths[i], depth + 1, hash, err));
     }
-done:
-    fab_folder_release(paths, n);
-    return status;
+    return FAB_OK;
 }
 
 fab_status fab_network_digest(const char *path, char out[17], fab_error *err) {

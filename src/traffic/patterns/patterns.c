@@ -320,9 +320,8 @@ static fab_status begin_placed(fab_pattern *p, size_t which, fab_job *list, fab_
 
 fab_status fab_pattern_make(const char *text, const fab_design *design, const fab_fabric *fabric, uint64_t seed,
                             fab_traffic *traffic, fab_error *err) {
-    fab_status status = FAB_OK;
-    char *list = NULL;
-    fab_job *placed = NULL;
+    FAB_OWNED char *list = NULL;
+    FAB_OWNS(fab_job_free_owned) fab_job *placed = NULL;
     size_t which = 0;
     fab_pattern p = {.text = text,
                      .fabric = fabric,
@@ -338,30 +337,21 @@ fab_status fab_pattern_make(const char *text, const fab_design *design, const fa
                      .fraction = 0.1,
                      .groups = 1,
                      .comm = FAB_NONE};
-    FAB_FAIL_IF(fab_n_gpus(fabric) == 0, err, FAB_EINPUT, text, "the fabric has no GPU");
+    FAB_REFUSE_IF(fab_n_gpus(fabric) == 0, err, FAB_EINPUT, text, "the fabric has no GPU");
     list = fab_strdup(text + strlen("pattern:"), err);
-    if (list == NULL) {
-        status = FAB_ENOMEM;
-        goto done;
-    }
-    FAB_TRY(fab_pattern_parse(list, &p, &which, err));
+    FAB_PASS(list != NULL ? FAB_OK : FAB_ENOMEM);
+    FAB_PASS(fab_pattern_parse(list, &p, &which, err));
     if (is_placed(&p)) {
-        FAB_TRY(FAB_NEW(placed, 1, err));
-        FAB_TRY(begin_placed(&p, which, placed, err));
+        FAB_PASS(FAB_NEW(placed, 1, err));
+        FAB_PASS(begin_placed(&p, which, placed, err));
     }
-    FAB_FAIL_IF(fab_pattern_size(&p) < 2, err, FAB_EINPUT, text, "pattern '%s' needs at least 2 GPUs, not %" PRIu32,
-                fab_patterns[which].name, fab_pattern_size(&p));
+    FAB_REFUSE_IF(fab_pattern_size(&p) < 2, err, FAB_EINPUT, text, "pattern '%s' needs at least 2 GPUs, not %" PRIu32,
+                  fab_patterns[which].name, fab_pattern_size(&p));
     if (fab_pattern_rows[which].make != NULL) {
-        FAB_TRY(fab_pattern_rows[which].make(&p, traffic, err));
+        FAB_PASS(fab_pattern_rows[which].make(&p, traffic, err));
     } else {
-        FAB_TRY(make_phase(&p, which, traffic, err));
+        FAB_PASS(make_phase(&p, which, traffic, err));
     }
     traffic->depends_on_seed = fab_pattern_rows[which].random || p.placement == FAB_PLACEMENT_RANDOM;
-    FAB_TRY(placed != NULL ? place_pattern(&p, placed, traffic, err) : FAB_OK);
-done:
-    if (placed != NULL) {
-        fab_job_release(placed);
-    }
-    FAB_FREE_ALL(list, placed);
-    return status;
+    return placed != NULL ? place_pattern(&p, placed, traffic, err) : FAB_OK;
 }
