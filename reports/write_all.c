@@ -35,14 +35,13 @@ static fab_status make_folder(const char *folder, size_t *first_new, fab_error *
 
 /* Removes the folders that make_folder() made, innermost first, as far as they are empty. */
 static void remove_folders(const char *folder, size_t first_new) {
-    char *path = first_new > 0 ? fab_strdup(folder, NULL) : NULL;
+    FAB_OWNED char *path = first_new > 0 ? fab_strdup(folder, NULL) : NULL;
     for (size_t i = path != NULL ? strlen(path) : 0; i >= first_new && i > 0; i--) {
         if (path[i] == '\0' || path[i] == '/') {
             path[i] = '\0';
             (void)rmdir(path);
         }
     }
-    free(path);
 }
 
 /* What one file holds. */

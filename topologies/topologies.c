@@ -66,7 +66,7 @@ static fab_status topologies_find(const fab_fabric_spec *spec, const fab_family 
 
 fab_status fab_topology_predict(fab_fabric_spec *spec, fab_counts *out, fab_error *err) {
     const fab_family *family = NULL;
-    fab_fabric *fabric = NULL;
+    FAB_OWNS(fab_fabric_free_owned) fab_fabric *fabric = NULL;
     fab_status status = topologies_find(spec, &family, err);
     if (status != FAB_OK || family->predict != NULL) {
         return status == FAB_OK ? family->predict(spec, out, err) : status;
@@ -75,7 +75,6 @@ fab_status fab_topology_predict(fab_fabric_spec *spec, fab_counts *out, fab_erro
     if (status == FAB_OK) {
         fab_fabric_count(fabric, out);
     }
-    fab_fabric_free(fabric);
     return status;
 }
 

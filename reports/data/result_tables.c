@@ -236,7 +236,7 @@ static void put_texts(maker *m, const fab_values *values) {
 static void tables_put_values(void *self, const fab_values *values) {
     maker *m = self;
     bool is_text = fab_field_is_text(values->field->item_type);
-    fab_str list = FAB_STR_INIT;
+    FAB_OWNS(fab_str_release) fab_str list = FAB_STR_INIT;
     if (is_text && top(m)->number == 0) {
         put_texts(m, values);
         return;
@@ -259,7 +259,6 @@ static void tables_put_values(void *self, const fab_values *values) {
         }
         tables_put(m, values->field->key, text);
     }
-    fab_str_release(&list);
 }
 
 static const fab_emitter EMITTER = {

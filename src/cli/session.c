@@ -136,16 +136,14 @@ void cli_name_option(const char *option, size_t skip, const char *const *overrid
 }
 
 static fab_status read_with_overrides(const cli_options *options, const char *text, fab_design *out, fab_error *err) {
-    fab_str room = FAB_STR_INIT;
-    const char **overrides = NULL;
+    FAB_OWNS(fab_str_release) fab_str room = FAB_STR_INIT;
+    FAB_OWNED const char **overrides = NULL;
     size_t n = 0;
     fab_status status = list_overrides(options, &room, &overrides, &n, err);
     if (status == FAB_OK) {
         status = fab_design_read_within(text, overrides, n, options->max_memory, out, err);
         cli_name_option("--transport", strlen("fabric."), overrides, n - options->overrides.n, err);
     }
-    free(overrides);
-    fab_str_release(&room);
     return status;
 }
 
@@ -344,7 +342,7 @@ static fab_status plan_trials(fab_replay *replay, fab_error *err) {
 
 /* Whether a job whose sizes somebody gave has a plan that is faster by more than a twentieth. */
 static fab_status look_for_plan(const cli_session *s, fab_run_verdict *verdict, fab_error *err) {
-    fab_plans *plans = NULL;
+    FAB_OWNS(fab_plans_free_owned) fab_plans *plans = NULL;
     const fab_result *r = &s->result;
     const fab_iteration *it = r->n_iterations > 0 ? &r->iterations[verdict->engine] : NULL;
     bool is_fluid = s->design->fabric.transport.kind == FAB_TRANSPORT_FLUID;
@@ -365,7 +363,6 @@ static fab_status look_for_plan(const cli_session *s, fab_run_verdict *verdict, 
         (void)fab_job_plan_text(&plans->plans[0].plan, verdict->plan);
         fab_append(verdict->plan, sizeof verdict->plan, ",batch=%" PRIu64, r->job.batch); /* else that of its sizes */
     }
-    fab_plans_free(plans);
     return FAB_OK;
 }
 

@@ -169,7 +169,7 @@ static bool has_option(fab_engine_about engine, const char *key) {
 /* "ecmp,qp=1|ecmp,qp=4" of the values of `key`; without a key the engine and its values as they are. */
 static fab_status fail_engine(const cli_vary *vary, const char *engine, const char *key, const char *why,
                               fab_error *err) {
-    fab_str text = FAB_STR_INIT;
+    FAB_OWNS(fab_str_release) fab_str text = FAB_STR_INIT;
     for (size_t i = 0; i < vary->n_values; i++) {
         const char *value = strrchr(vary->values[i], '=') != NULL ? strrchr(vary->values[i], '=') + 1 : vary->values[i];
         fab_str_printf(&text, "%s%s,%s=%s", i > 0 ? "|" : "", engine, key, value);
@@ -178,7 +178,6 @@ static fab_status fail_engine(const cli_vary *vary, const char *engine, const ch
     if (status == FAB_OK) {
         status = fab_fail(err, FAB_EUSAGE, NULL, "option --vary: %s; write --vary 'engine=%.160s'", why, text.data);
     }
-    fab_str_release(&text);
     return status;
 }
 

@@ -172,14 +172,13 @@ bool fab_prices_are_file(const char *text) {
 }
 
 fab_status fab_prices_read(const char *text, fab_prices *out, fab_error *err) {
-    fab_prices *prices = NULL;
+    FAB_OWNED fab_prices *prices = NULL;
     fab_status status = FAB_NEW(prices, 1, err);
     if (status == FAB_OK && (status = book_read(&PRICE_BOOK, text, NULL, prices, err)) == FAB_OK) {
         (void)snprintf(prices->origin, sizeof prices->origin, "%s%s", book_is_file(text) ? "" : PRICE_BOOK.prefix,
                        text);
         *out = *prices;
     }
-    free(prices);
     return status;
 }
 

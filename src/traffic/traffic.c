@@ -141,12 +141,11 @@ static fab_status resolve_first(const fab_design *design, const fab_fabric *fabr
 
 fab_status fab_traffic_default_model(const fab_design *design, const fab_fabric *fabric, fab_model *out,
                                      fab_error *err) {
-    fab_job job = {.servers = NULL};
+    FAB_OWNS(fab_job_release) fab_job job = {.servers = NULL};
     bool is_open = design->n_jobs == 1 && fab_job_plan_open(&design->jobs[0]) != 0;
     FAB_PASS(is_open ? fab_job_open_first(design, fabric, &job, err) : resolve_first(design, fabric, &job, err));
     bool is_default = job.spec.kind == FAB_JOB_TRAINING && !job.model_given;
     *out = is_default ? job.model : (fab_model){.name = NULL};
-    fab_job_release(&job);
     return FAB_OK;
 }
 

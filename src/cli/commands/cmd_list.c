@@ -162,7 +162,7 @@ static fab_status fill_catalogs(cli_table *table, fab_error *err) {
 }
 
 static fab_status fill_published(cli_table *table, fab_error *err) {
-    fab_published published = {.n_rows = 0};
+    FAB_OWNS(fab_published_release) fab_published published = {.n_rows = 0};
     FAB_PASS(fab_published_read(NULL, &published, err));
     for (size_t i = 0; i < published.n_sources; i++) {
         const fab_published_source *s = &published.sources[i];
@@ -170,7 +170,6 @@ static fab_status fill_published(cli_table *table, fab_error *err) {
         cli_table_add_number(table, (double)s->n);
         cli_table_add(table, "%s", s->title);
     }
-    fab_published_release(&published);
     return cli_table_status(table, err);
 }
 

@@ -19,10 +19,9 @@
 #define SAMPLE_S 0.25
 
 static void say_next(const char *step, const cli_options *options, FILE *out) {
-    fab_str store = FAB_STR_INIT;
+    FAB_OWNS(fab_str_release) fab_str store = FAB_STR_INIT;
     fab_str_add_shell(&store, options->store);
     (void)fprintf(out, "Next: fabriscope study %s --store %s\n", step, store.failed ? options->store : store.data);
-    fab_str_release(&store);
 }
 
 /* --- options ------------------------------------------------------------------------------------------------------ */

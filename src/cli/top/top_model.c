@@ -147,7 +147,7 @@ static void add_engine(top_model *m, const char *text) {
 
 /* Those asked for, then the others that need no file. */
 static fab_status list_engines(top_model *m, fab_error *err) {
-    fab_design *design = NULL;
+    FAB_OWNED fab_design *design = NULL;
     FAB_PASS(cli_open_design(m->options, m->options->operands.items[0], &design, err));
     for (size_t i = 0; i < design->n_engines; i++) {
         add_engine(m, design->engines[i].text);
@@ -166,7 +166,6 @@ static fab_status list_engines(top_model *m, fab_error *err) {
             add_engine(m, name);
         }
     }
-    free(design);
     return FAB_OK;
 }
 

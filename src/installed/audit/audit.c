@@ -193,7 +193,7 @@ typedef struct box {
 } box;
 
 fab_status fab_audit_find_tiers(fab_audit *audit, const fab_shape *shape, const char *const *names, fab_error *err) {
-    box *boxes = NULL;
+    FAB_OWNED box *boxes = NULL;
     uint32_t n_nodes = shape->net->n_nodes;
     size_t n = (size_t)n_nodes + shape->n_servers;
     FAB_PASS(FAB_NEW(boxes, n + 1, err));
@@ -210,7 +210,6 @@ fab_status fab_audit_find_tiers(fab_audit *audit, const fab_shape *shape, const 
         const box *found = bsearch(&wanted, boxes, n, sizeof *boxes, fab_order_text);
         f->at[i % 2].tier = found != NULL ? found->tier : f->at[i % 2].tier;
     }
-    free(boxes);
     return FAB_OK;
 }
 
@@ -252,7 +251,7 @@ void fab_audit_close(auditor *a) {
 /* How much of what is there some rule speaks of. */
 fab_status fab_audit_cover(auditor *a, fab_error *err) {
     const fab_network *net = a->net;
-    bool *ruled = NULL;
+    FAB_OWNED bool *ruled = NULL;
     FAB_PASS(FAB_NEW(ruled, (size_t)net->n_nodes + 1, err));
     for (uint32_t c = 0; c < net->n_cables; c++) {
         const fab_network_end *end = net->cables[c].end;
@@ -275,7 +274,6 @@ fab_status fab_audit_cover(auditor *a, fab_error *err) {
         a->out->n_ruled_hosts += ruled[v] && fab_network_is_host(net, v);
         a->out->n_ruled_switches += ruled[v] && fab_audit_is_switch(a, v);
     }
-    free(ruled);
     return FAB_OK;
 }
 

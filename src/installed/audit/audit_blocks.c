@@ -192,7 +192,7 @@ FAB_ORDER_TWO(by_upper, audit_trunk, upper, lower);
 /* Upper switches go where most of their trunks lead, and then lower ones. */
 static fab_status settle(finding_blocks *f, fab_error *err) {
     audit_boundary *b = f->b;
-    audit_trunk *turned = NULL;
+    FAB_OWNED audit_trunk *turned = NULL;
     uint32_t votes = 0;
     FAB_PASS(FAB_NEW(turned, b->n_trunks, err));
     if (b->n_trunks > 0) {
@@ -208,7 +208,6 @@ static fab_status settle(finding_blocks *f, fab_error *err) {
         const lower_switch *l = &f->lower[i];
         b->of[l->node] = best_block(f, b->trunk + l->first, l->n, false, b->of[l->node], &votes);
     }
-    free(turned);
     return FAB_OK;
 }
 
@@ -295,7 +294,7 @@ static void rule_of_block(audit_block *k, const audit_trunk *sizes, uint32_t n, 
 
 static fab_status find_rules(finding_blocks *f, fab_error *err) {
     audit_boundary *b = f->b;
-    audit_trunk *sizes = NULL;
+    FAB_OWNED audit_trunk *sizes = NULL;
     uint32_t n = 0;
     FAB_PASS(FAB_NEW(sizes, b->n_trunks, err));
     for (uint32_t i = 0; i < b->n_trunks; i++) {
@@ -322,7 +321,6 @@ static fab_status find_rules(finding_blocks *f, fab_error *err) {
         rule_of_block(&b->block[sizes[i].lower], sizes + i, next - i, most >= FAB_AUDIT_NEARLY * n ? usual : 0);
     }
     find_usual_upper(b);
-    free(sizes);
     return FAB_OK;
 }
 

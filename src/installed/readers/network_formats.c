@@ -185,7 +185,7 @@ static fab_status formats_choose(const char *path, const char *format, const fab
 
 /* What is wrong in the last line of several, which has no end, may be that the file is cut off. */
 static fab_status say_truncated(const char *path, fab_status status, fab_error *err) {
-    fab_text in = {.path = path};
+    FAB_OWNS(fab_text_release) fab_text in = {.path = path};
     fab_error ignored = {0};
     char place[sizeof err->where];
     char text[sizeof err->text];
@@ -204,18 +204,16 @@ static fab_status say_truncated(const char *path, fab_status status, fab_error *
         (void)snprintf(text, sizeof text, "the file %s truncated: %.200s", is_open ? "is" : "may be", err->text);
         memcpy(err->text, text, sizeof err->text);
     }
-    fab_text_release(&in);
     return status;
 }
 
 static fab_status read_file(const fab_network_format *f, const char *path, fab_network *net, fab_error *err) {
-    fab_text in = {.path = path};
+    FAB_OWNS(fab_text_release) fab_text in = {.path = path};
     if (f->text == NULL) {
         return f->read != NULL ? f->read(path, net, err) : fab_network_json_read(f, path, net, err);
     }
     fab_status status = fab_text_stream_open(path, &in, err);
     status = status == FAB_OK ? f->text(&in, net, err) : status;
-    fab_text_release(&in);
     return status;
 }
 
@@ -235,7 +233,7 @@ static fab_status read_into(void *context, const char *path, fab_error *err) {
 
 /* Of a box that was not asked nothing is missing: its ends are told where the other end tells them. */
 static fab_status tell_silent_ends(fab_network *net, fab_error *err) {
-    bool *is_asked = NULL;
+    FAB_OWNED bool *is_asked = NULL;
     FAB_PASS(FAB_NEW(is_asked, (size_t)net->n_nodes + 1, err));
     for (uint32_t i = 0; i < 2 * net->n_cables; i++) {
         const fab_network_end *end = &net->cables[i >> 1].end[i & 1];
@@ -246,7 +244,6 @@ static fab_status tell_silent_ends(fab_network *net, fab_error *err) {
         end->line = is_asked[end->node] ? end->line : net->cables[i >> 1].end[(i & 1) ^ 1].line;
     }
     net->reports_both_ends = true;
-    free(is_asked);
     return FAB_OK;
 }
 

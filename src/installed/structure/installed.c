@@ -101,7 +101,7 @@ static double usual_rate(double *bps, size_t n) {
 
 static fab_status find_rates(fab_structure *out, fab_error *err) {
     size_t n_sides = (size_t)out->n_servers * out->nics_per_server * out->n_planes;
-    double *bps = NULL;
+    FAB_OWNED double *bps = NULL;
     for (uint32_t c = 0; c < out->net->n_cables; c++) {
         out->knows_rates = out->knows_rates || out->net->cables[c].rate_bps > 0;
         out->knows_lengths = out->knows_lengths || out->net->cables[c].length_m > 0;
@@ -123,7 +123,6 @@ static fab_status find_rates(fab_structure *out, fab_error *err) {
         out->cable_bps[tier] = usual_rate(bps, n);
     }
     out->nic_bps = out->cable_bps[1] * out->n_planes;
-    free(bps);
     return FAB_OK;
 }
 

@@ -10,13 +10,12 @@
 #include <stdlib.h>
 
 static fab_status slurm_put_list(FILE *out, const char *const *names, uint32_t n, fab_error *err) {
-    fab_str text = FAB_STR_INIT;
+    FAB_OWNS(fab_str_release) fab_str text = FAB_STR_INIT;
     fab_host_list_fold(&text, names, n);
     fab_status status = fab_str_status(&text, err);
     if (status == FAB_OK) {
         (void)fprintf(out, "%s\n", text.data);
     }
-    fab_str_release(&text);
     return status;
 }
 

@@ -104,7 +104,7 @@ static void sum_up(late_reader *r) {
 }
 
 static fab_status measure_spans(late_reader *r, fab_error *err) {
-    double *first = NULL;
+    FAB_OWNED double *first = NULL;
     FAB_PASS(FAB_NEW(first, r->ranks->n, err));
     for (uint32_t i = 0; i < r->ranks->n; i++) {
         first[i] = r->span_s[i] = NAN;
@@ -117,7 +117,6 @@ static fab_status measure_spans(late_reader *r, fab_error *err) {
     for (uint32_t i = 0; i < r->ranks->n; i++) {
         r->span_s[i] -= first[i];
     }
-    free(first);
     return FAB_OK;
 }
 

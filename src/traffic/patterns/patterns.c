@@ -52,7 +52,7 @@ static void patterns_summarize(const fab_pattern *p, const fab_phase *phase, fab
 /* --- the patterns ------------------------------------------------------------------------------------------------- */
 
 static fab_status add_permutation(fab_pattern *p, fab_phase_builder *builder, fab_error *err) {
-    uint32_t *to = NULL;
+    FAB_OWNED uint32_t *to = NULL;
     uint32_t n = fab_pattern_size(p);
     fab_status status = random_order(p, 0, n, &to, err);
     uint32_t fixed = 0;
@@ -67,7 +67,6 @@ static fab_status add_permutation(fab_pattern *p, fab_phase_builder *builder, fa
         (void)snprintf(p->note, sizeof p->note, " (%" PRIu32 " drawn to themselves send nothing)", fixed);
     }
     builder->phase.n_comms = (uint32_t)builder->phase.n_flows;
-    free(to);
     return status;
 }
 
@@ -102,7 +101,7 @@ static fab_status add_ring(fab_pattern *p, fab_phase_builder *builder, fab_error
 
 /* ORCS: a random half is paired with the other half at random, both directions at once. An odd GPU is left out. */
 static fab_status add_bisection(fab_pattern *p, fab_phase_builder *builder, fab_error *err) {
-    uint32_t *order = NULL;
+    FAB_OWNED uint32_t *order = NULL;
     uint32_t n = fab_pattern_size(p);
     fab_status status = random_order(p, 0, n, &order, err);
     for (uint32_t i = 0; i < n / 2 && status == FAB_OK; i++) {
@@ -113,7 +112,6 @@ static fab_status add_bisection(fab_pattern *p, fab_phase_builder *builder, fab_
         (void)snprintf(p->note, sizeof p->note, " (odd number: one is left out)");
     }
     builder->phase.n_comms = n / 2;
-    free(order);
     return status;
 }
 
