@@ -76,13 +76,8 @@ static fab_status plan(const fab_result *result, const char *folder, bool force,
         file->is_stale = stale;
         out->format[out->n++] = format;
         fab_str_printf(&file->final, "%s/%s", folder, format->file_name);
-        fab_status status = fab_str_status(&file->final, err);
-        if (status == FAB_OK && !stale) {
-            status = fab_save_begin(file, force, err);
-        }
-        if (status != FAB_OK) {
-            return status;
-        }
+        FAB_PASS(fab_str_status(&file->final, err));
+        FAB_PASS(stale ? FAB_OK : fab_save_begin(file, force, err));
     }
     return FAB_OK;
 }

@@ -150,12 +150,10 @@ static fab_status make_explore(const fab_result *result, const fab_report_style 
 
 fab_status fab_report_explore_empty(FILE *out, fab_error *err) {
     FAB_OWNS(fab_str_release) fab_str page = FAB_STR_INIT;
-    fab_status status = fill_page("explore.html", NULL, &page, err);
-    status = status == FAB_OK ? fab_str_status(&page, err) : status;
-    if (status == FAB_OK) {
-        (void)fwrite(page.data, 1, page.length, out);
-    }
-    return status;
+    FAB_PASS(fill_page("explore.html", NULL, &page, err));
+    FAB_PASS(fab_str_status(&page, err));
+    (void)fwrite(page.data, 1, page.length, out);
+    return FAB_OK;
 }
 
 const fab_report_format fab_report_html = {

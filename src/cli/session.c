@@ -139,11 +139,9 @@ static fab_status read_with_overrides(const cli_options *options, const char *te
     FAB_OWNS(fab_str_release) fab_str room = FAB_STR_INIT;
     FAB_OWNED const char **overrides = NULL;
     size_t n = 0;
-    fab_status status = list_overrides(options, &room, &overrides, &n, err);
-    if (status == FAB_OK) {
-        status = fab_design_read_within(text, overrides, n, options->max_memory, out, err);
-        cli_name_option("--transport", strlen("fabric."), overrides, n - options->overrides.n, err);
-    }
+    FAB_PASS(list_overrides(options, &room, &overrides, &n, err));
+    fab_status status = fab_design_read_within(text, overrides, n, options->max_memory, out, err);
+    cli_name_option("--transport", strlen("fabric."), overrides, n - options->overrides.n, err);
     return status;
 }
 
@@ -182,14 +180,12 @@ fab_status cli_read_design(const cli_options *options, const char *text, fab_des
 }
 
 fab_status cli_open_design(const cli_options *options, const char *text, fab_design **out, fab_error *err) {
-    fab_design *design = NULL;
-    fab_status status = FAB_NEW(design, 1, err);
-    if (status == FAB_OK && (status = cli_read_design(options, text, design, err)) == FAB_OK) {
-        *out = design;
-        design = NULL;
-    }
-    free(design);
-    return status;
+    FAB_OWNED fab_design *design = NULL;
+    FAB_PASS(FAB_NEW(design, 1, err));
+    FAB_PASS(cli_read_design(options, text, design, err));
+    *out = design;
+    design = NULL;
+    return FAB_OK;
 }
 
 fab_status cli_result_init(const cli_options *options, fab_command command, size_t n_fabrics, fab_result *out,
@@ -545,11 +541,9 @@ fab_status cli_check_out_file(const cli_options *options, const char *path, fab_
 }
 
 fab_status cli_write_reports(const cli_options *options, const fab_result *result, fab_error *err) {
-    fab_status status = cli_write_exports(options, result, err);
-    if (status == FAB_OK && options->out != NULL) {
-        status = fab_reports_write_all(result, options->out, cli_may_replace_out(options), err);
-    }
-    return status;
+    FAB_PASS(cli_write_exports(options, result, err));
+    return options->out != NULL ? fab_reports_write_all(result, options->out, cli_may_replace_out(options), err)
+                                : FAB_OK;
 }
 
 fab_status cli_check_out(const cli_options *options, fab_error *err) {

@@ -174,11 +174,8 @@ static fab_status fail_engine(const cli_vary *vary, const char *engine, const ch
         const char *value = strrchr(vary->values[i], '=') != NULL ? strrchr(vary->values[i], '=') + 1 : vary->values[i];
         fab_str_printf(&text, "%s%s,%s=%s", i > 0 ? "|" : "", engine, key, value);
     }
-    fab_status status = fab_str_status(&text, err);
-    if (status == FAB_OK) {
-        status = fab_fail(err, FAB_EUSAGE, NULL, "option --vary: %s; write --vary 'engine=%.160s'", why, text.data);
-    }
-    return status;
+    FAB_PASS(fab_str_status(&text, err));
+    return fab_fail(err, FAB_EUSAGE, NULL, "option --vary: %s; write --vary 'engine=%.160s'", why, text.data);
 }
 
 /* Engines are varied as a whole: "engine.qp", "ecmp.qp" and "job.qp" are options of one, "spray" is one. */

@@ -70,12 +70,10 @@ static fab_status add_degraded(side *s, const char *text, size_t slot, fab_error
     }
     fab_format_double(number, part.ratio);
     fab_str_printf(&name, "%s*%s", part.name, number);
-    fab_status status = fab_str_status(&name, err);
-    if (status == FAB_OK) {
-        s->degraded[slot] = name.data;
-        s->failed[s->n_failed++] = name.data;
-    }
-    return status;
+    FAB_PASS(fab_str_status(&name, err));
+    s->degraded[slot] = name.data;
+    s->failed[s->n_failed++] = name.data;
+    return FAB_OK;
 }
 
 /* "servers=0-3,8" is a key of jobs; anything else there is a file of names, or a list of them. */

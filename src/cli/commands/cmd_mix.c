@@ -27,11 +27,9 @@ static const cli_option OPTION_SHARE = {
     "share", "S", "part of the time that the training job has, between 0 and 1; default 0.5; others share the rest",
     .apply = apply_share};
 
-/* It starts from nothing but the servers of the other, since a model of one kind means nothing to the other, and from
- * `first`: the dense part of a ranking model goes by the fastest collective, where a ring of all GPUs would hide the
- * rest behind thousands of latencies. */
-static fab_status make_other(const char *kind, const char *first, const char *fields, const char *option,
-                             fab_design *design, fab_error *err) {
+/* It starts from nothing but the servers of the other, since a model of one kind means nothing to the other. */
+static fab_status make_other(const char *kind, const char *fields, const char *option, fab_design *design,
+                             fab_error *err) {
     fab_job_spec before = design->n_jobs > 0 ? design->jobs[0] : (fab_job_spec){.microbatch = 1};
     design->n_jobs = 0;
     FAB_PASS(fab_design_set_job(design, 0, "kind", kind, option, err));
@@ -42,19 +40,15 @@ static fab_status make_other(const char *kind, const char *first, const char *fi
     job->placement_seed = before.placement_seed;
     job->gpus = before.gpus;
     job->n_servers = before.n_servers;
-    FAB_PASS(first != NULL ? cli_set_job(design, first, option, err) : FAB_OK);
     return fields != NULL ? cli_set_job(design, fields, option, err) : FAB_OK;
 }
 
 static fab_status read_job(const void *context, size_t i, fab_job_kind kind, fab_design *out, fab_error *err) {
     const cli_options *options = context;
-    fab_status status = cli_read_design(options, options->operands.items[i], out, err);
-    if (status == FAB_OK && kind == FAB_JOB_RANKING) {
-        status = make_other("ranking", NULL, options->ranking, "--ranking", out, err);
-    } else if (status == FAB_OK && kind == FAB_JOB_SERVING) {
-        status = make_other("serving", NULL, options->serving, "--serving", out, err);
-    }
-    return status;
+    FAB_PASS(cli_read_design(options, options->operands.items[i], out, err));
+    return kind == FAB_JOB_RANKING   ? make_other("ranking", options->ranking, "--ranking", out, err)
+           : kind == FAB_JOB_SERVING ? make_other("serving", options->serving, "--serving", out, err)
+                                     : FAB_OK;
 }
 
 static fab_status mix_run(const cli_options *options, FILE *out, fab_error *err) {

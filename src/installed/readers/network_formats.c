@@ -212,9 +212,8 @@ static fab_status read_file(const fab_network_format *f, const char *path, fab_n
     if (f->text == NULL) {
         return f->read != NULL ? f->read(path, net, err) : fab_network_json_read(f, path, net, err);
     }
-    fab_status status = fab_text_stream_open(path, &in, err);
-    status = status == FAB_OK ? f->text(&in, net, err) : status;
-    return status;
+    FAB_PASS(fab_text_stream_open(path, &in, err));
+    return f->text(&in, net, err);
 }
 
 typedef struct reading {

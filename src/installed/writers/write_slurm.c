@@ -12,11 +12,9 @@
 static fab_status slurm_put_list(FILE *out, const char *const *names, uint32_t n, fab_error *err) {
     FAB_OWNS(fab_str_release) fab_str text = FAB_STR_INIT;
     fab_host_list_fold(&text, names, n);
-    fab_status status = fab_str_status(&text, err);
-    if (status == FAB_OK) {
-        (void)fprintf(out, "%s\n", text.data);
-    }
-    return status;
+    FAB_PASS(fab_str_status(&text, err));
+    (void)fprintf(out, "%s\n", text.data);
+    return FAB_OK;
 }
 
 typedef struct tree_file {
