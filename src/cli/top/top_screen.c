@@ -1,6 +1,5 @@
 /* The terminal of `top`: the only file that knows ncurses. Lines come with the colours of reports; what is worse and
  * better is never told by colour alone, and without colours by bold. */
-#include "top_screen.h"
 
 #include "top_app.h"
 

@@ -1,4 +1,4 @@
-#include "format_options.h"
+#include "network_internal.h"
 
 #include "fab/choices.h"
 #include "fab/memory.h"

@@ -1,7 +1,5 @@
 #include "network_json.h"
 
-#include "format_options.h"
-
 #include "fab/box_files.h"
 
 #include "fab/memory.h"
