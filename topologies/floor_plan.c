@@ -23,6 +23,7 @@ typedef struct layout {
     uint32_t *group;                                       /* [switch] */
     uint32_t *n_in_group, *n_racks, *first_rack;           /* [group]: switches; network racks, the first of them */
 } layout;
+FAB_FREES(shape_release, fab_floor_shape, low, high);
 FAB_FREES(layout_release, layout, group, n_in_group, n_racks, first_rack);
 
 static uint32_t ceil_div(uint32_t a, uint32_t b) {
@@ -248,22 +249,19 @@ fab_status fab_floor_place(const fab_floor_spec *spec, const fab_floor_shape *sh
 }
 
 fab_status fab_floor_make(const fab_fabric_spec *spec, const fab_fabric *fabric, fab_floor **out, fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_floor *floor = NULL;
+    FAB_OWNS(fab_floor_free_owned) fab_floor *floor = NULL;
+    FAB_OWNS(shape_release)
     fab_floor_shape shape = {.n_switches = fab_n_switches(fabric),
                              .n_leaves = fabric->first_of_tier[2] - fabric->first[FAB_NODE_SWITCH],
                              .servers_share_leaves = servers_share_leaves(fabric)};
-    FAB_TRY(FAB_NEW(floor, 1, err));
-    FAB_TRY(FAB_NEW_ALL(shape.n_switches, err, shape.low, shape.high));
-    FAB_TRY(fab_floor_size(&spec->floor, fabric->n_servers, floor, err));
+    FAB_PASS(FAB_NEW(floor, 1, err));
+    FAB_PASS(FAB_NEW_ALL(shape.n_switches, err, shape.low, shape.high));
+    FAB_PASS(fab_floor_size(&spec->floor, fabric->n_servers, floor, err));
     find_spans(fabric, floor, &shape);
-    FAB_TRY(fab_floor_place(&spec->floor, &shape, floor, err));
+    FAB_PASS(fab_floor_place(&spec->floor, &shape, floor, err));
     *out = floor;
     floor = NULL;
-done:
-    FAB_FREE_ALL(shape.low, shape.high);
-    fab_floor_free(floor);
-    return status;
+    return FAB_OK;
 }
 
 void fab_floor_free(fab_floor *floor) {

@@ -272,16 +272,13 @@ static const fab_emitter EMITTER = {
 /* --- interface ---------------------------------------------------------------------------------------------------- */
 
 fab_status fab_result_tables_make(const fab_result *result, fab_result_tables *out, fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_result_tables tables = {.texts = FAB_STR_INIT};
+    FAB_OWNS(fab_result_tables_release) fab_result_tables tables = {.texts = FAB_STR_INIT};
     maker m = {.out = &tables, .err = err};
     fab_result_walk(result, &EMITTER, &m);
-    FAB_TRY(m.status);
+    FAB_PASS(m.status);
     *out = tables;
     tables = (fab_result_tables){.texts = FAB_STR_INIT};
-done:
-    fab_result_tables_release(&tables);
-    return status;
+    return FAB_OK;
 }
 
 void fab_result_tables_release(fab_result_tables *tables) {

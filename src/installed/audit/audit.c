@@ -245,6 +245,7 @@ fab_status fab_audit_open(auditor *a, fab_error *err) {
 
 void fab_audit_close(auditor *a) {
     fab_audit_blocks_release(a);
+    fab_audit_free(a->out);
     FAB_FREE_ALL(a->names, a->rank, a->usual_bps, a->tier_first, a->in_tier, a->least, a->most, a->ruled, a->absent);
 }
 
@@ -278,31 +279,27 @@ fab_status fab_audit_cover(auditor *a, fab_error *err) {
 }
 
 fab_status fab_audit_run(const fab_shape *shape, fab_audit **out, fab_error *err) {
-    fab_status status = FAB_OK;
-    auditor a = {.shape = shape, .net = shape->net};
-    FAB_TRY(fab_audit_open(&a, err));
+    FAB_OWNS(fab_audit_close) auditor a = {.shape = shape, .net = shape->net};
+    FAB_PASS(fab_audit_open(&a, err));
     bool is_irregular = shape->n_tiers > FAB_AUDIT_TIERS; /* a network of sites, of which distances make no tiers */
     if (is_irregular) {
         a.n_tiers = a.out->n_boundaries = 0;
         memset(a.usual_bps, 0, ((size_t)shape->n_tiers + 2) * sizeof *a.usual_bps);
     }
-    FAB_TRY(fab_audit_common_cables(&a, err));
-    FAB_TRY(fab_audit_blocks(&a, err));
-    FAB_TRY(fab_audit_absent(&a, err));
-    FAB_TRY(fab_audit_trunks(&a, err));
-    FAB_TRY(fab_audit_sideways(&a, err));
-    FAB_TRY(is_irregular ? FAB_OK : fab_audit_hosts(&a, err));
-    FAB_TRY(fab_audit_cables(&a, err));
-    FAB_TRY(fab_audit_cuts(&a, err));
-    FAB_TRY(fab_audit_cover(&a, err));
-    FAB_TRY(fab_audit_find_tiers(a.out, shape, a.names, err));
+    FAB_PASS(fab_audit_common_cables(&a, err));
+    FAB_PASS(fab_audit_blocks(&a, err));
+    FAB_PASS(fab_audit_absent(&a, err));
+    FAB_PASS(fab_audit_trunks(&a, err));
+    FAB_PASS(fab_audit_sideways(&a, err));
+    FAB_PASS(is_irregular ? FAB_OK : fab_audit_hosts(&a, err));
+    FAB_PASS(fab_audit_cables(&a, err));
+    FAB_PASS(fab_audit_cuts(&a, err));
+    FAB_PASS(fab_audit_cover(&a, err));
+    FAB_PASS(fab_audit_find_tiers(a.out, shape, a.names, err));
     fab_audit_sort(a.out);
     *out = a.out;
     a.out = NULL;
-done:
-    fab_audit_close(&a);
-    fab_audit_free(a.out);
-    return status;
+    return FAB_OK;
 }
 
 void fab_audit_free(fab_audit *audit) {
