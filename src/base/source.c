@@ -1,8 +1,5 @@
 #include "fab/source.h"
 
-#include "fab/memory.h"
-#include "fab/save.h"
-
 #include <errno.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -49,8 +46,9 @@ static fab_status read_failed(const char *path, fab_error *err) {
 
 /* Standard input from a pipe goes to a file without a name, in its place. */
 static fab_status keep_input(fab_error *err) {
-    FAB_OWNED unsigned char *block = NULL;
-    FAB_OWNS(fab_file_close) FILE *file = NULL;
+    fab_status status = FAB_OK;
+    unsigned char *block = NULL;
+    FILE *file = NULL;
     ssize_t n = 0;
     if (lseek(STDIN_FILENO, 0, SEEK_CUR) >= 0) {
         return FAB_OK;
@@ -59,17 +57,22 @@ static fab_status keep_input(fab_error *err) {
         return read_failed("-", err);
     }
     block = malloc(BLOCK);
-    FAB_REFUSE_IF(block == NULL, err, FAB_ENOMEM, "-", "no memory to read standard input");
+    FAB_FAIL_IF(block == NULL, err, FAB_ENOMEM, "-", "no memory to read standard input");
     file = tmpfile();
-    FAB_REFUSE_IF(file == NULL, err, FAB_EIO, "-", "no temporary file to keep standard input in: %s", strerror(errno));
+    FAB_FAIL_IF(file == NULL, err, FAB_EIO, "-", "no temporary file to keep standard input in: %s", strerror(errno));
     while ((n = read(STDIN_FILENO, block, BLOCK)) > 0) {
-        FAB_REFUSE_IF(fwrite(block, 1, (size_t)n, file) != (size_t)n, err, FAB_EIO, "-",
-                      "standard input cannot be kept: %s", strerror(errno));
+        FAB_FAIL_IF(fwrite(block, 1, (size_t)n, file) != (size_t)n, err, FAB_EIO, "-",
+                    "standard input cannot be kept: %s", strerror(errno));
     }
-    FAB_PASS(n < 0 ? read_failed("-", err) : FAB_OK);
-    FAB_REFUSE_IF(fflush(file) != 0 || lseek(fileno(file), 0, SEEK_SET) != 0 || dup2(fileno(file), STDIN_FILENO) < 0,
-                  err, FAB_EIO, "-", "standard input cannot be kept: %s", strerror(errno));
-    return FAB_OK;
+    FAB_TRY(n < 0 ? read_failed("-", err) : FAB_OK);
+    FAB_FAIL_IF(fflush(file) != 0 || lseek(fileno(file), 0, SEEK_SET) != 0 || dup2(fileno(file), STDIN_FILENO) < 0, err,
+                FAB_EIO, "-", "standard input cannot be kept: %s", strerror(errno));
+done:
+    free(block);
+    if (file != NULL) {
+        (void)fclose(file);
+    }
+    return status;
 }
 
 static fab_status read_raw(fab_source *s, void *to, size_t n, size_t *out_n, fab_error *err) {

@@ -4,6 +4,7 @@
 #include "fab/gpu.h"
 #include "fab/job_shares.h"
 #include "fab/stages.h"
+#include "stages_internal.h"
 #include "fab/str.h"
 #include "fab/traffic.h"
 
@@ -178,20 +179,3 @@ fab_status fab_pattern_make(const char *text, const fab_design *design, const fa
 /* A matrix in the bytes of a file, over GPUs or over servers. */
 fab_status fab_matrix_read(const char *path, const fab_str *text, const fab_fabric *fabric, bool by_servers,
                            fab_traffic *traffic, fab_error *err) FAB_MUST_USE;
-
-/* --- stages.c: layers over stages --------------------------------------------------------------------------------- */
-
-/* Between the entries of stage-layers. */
-#define STAGE_LIST_SEPARATORS ",:;-"
-
-/* Parameters of the layers first ... first + n - 1: of every token, and of the experts. */
-void fab_model_layers(const fab_model *model, uint64_t first, uint64_t n, double *out_dense, double *out_experts);
-/* How many of these layers have experts. */
-uint64_t fab_model_expert_layers(const fab_model *model, uint64_t first, uint64_t n);
-/* Interleaving, schedule and list of layers that go together. */
-fab_status fab_job_check_stages(const fab_job_spec *job, const char *where, fab_error *err) FAB_MUST_USE;
-/* Parameters of the largest part of a stage that is gathered at once: a layer (1/ep of its experts), the embedding or
-   the output side. */
-double fab_stage_largest_unit(const fab_model *model, const fab_job_spec *job, uint64_t stage);
-/* Elements of the keys and values of one token and layer on one tensor rank. */
-double fab_kv_elements(const fab_model *model, uint64_t tp);

@@ -4,7 +4,6 @@
 #include "fab/memory.h"
 #include "fab/plan_run.h"
 
-
 #define LISTED 5
 
 /* All that nobody gave is chosen. */

@@ -1,6 +1,7 @@
 /* What fits the memory of GPUs: the batch of a service that nobody gave. Says no to a job that does not fit, and what
  * would help. */
 #include "fab/sharding.h"
+#include "stages_internal.h"
 #include "traffic_internal.h"
 
 #include "fab/units.h"
