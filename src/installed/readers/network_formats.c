@@ -190,7 +190,6 @@ static fab_status say_truncated(const char *path, fab_status status, fab_error *
     bool is_cut = false;
     if (status != FAB_EINPUT || strstr(err->text, "truncated") != NULL ||
         fab_text_stream_open(path, &in, &ignored) != FAB_OK) {
-        fab_text_release(&in);
         return status;
     }
     while (fab_text_next(&in)) {

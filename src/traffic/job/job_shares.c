@@ -185,41 +185,36 @@ fab_status fab_job_find_tables(const fab_job_spec *s, const char *where, fab_emb
 /* Halves of columns, until there are enough and none is too large. */
 static fab_status cut_tables(const fab_embedding_table *tables, size_t n, uint32_t n_gpus, piece **out, size_t *out_n,
                              fab_error *err) {
-    piece *pieces = NULL;
+    FAB_OWNED piece *pieces = NULL;
     size_t capacity = 0;
     size_t m = n;
     double all = 0;
-    fab_status status = FAB_GROW(pieces, capacity, n, err);
-    for (size_t i = 0; i < n && status == FAB_OK; i++) {
+    FAB_PASS(FAB_GROW(pieces, capacity, n, err));
+    for (size_t i = 0; i < n; i++) {
         pieces[i] = (piece){tables[i].columns, tables[i].pooling, (uint32_t)i};
         all += lookups_of(&pieces[i]);
     }
-    for (bool cut = true; cut && status == FAB_OK;) {
+    for (bool cut = true; cut;) {
         const size_t before = m;
         cut = false;
         qsort(pieces, m, sizeof *pieces, most_work_first);
-        for (size_t i = 0; i < before && status == FAB_OK; i++) {
+        for (size_t i = 0; i < before; i++) {
             const bool wanted = m < n_gpus || lookups_of(&pieces[i]) > all / n_gpus;
             if (wanted && pieces[i].columns >= 2.0 * LEAST_COLUMNS) {
-                status = FAB_GROW(pieces, capacity, m + 1, err);
-                if (status == FAB_OK) {
-                    const double half = floor(pieces[i].columns / 2);
-                    pieces[m] = pieces[i];
-                    pieces[m++].columns -= half;
-                    pieces[i].columns = half;
-                    cut = true;
-                }
+                FAB_PASS(FAB_GROW(pieces, capacity, m + 1, err));
+                const double half = floor(pieces[i].columns / 2);
+                pieces[m] = pieces[i];
+                pieces[m++].columns -= half;
+                pieces[i].columns = half;
+                cut = true;
             }
         }
     }
-    if (status == FAB_OK) {
-        qsort(pieces, m, sizeof *pieces, most_work_first);
-        *out = pieces;
-        *out_n = m;
-        return FAB_OK;
-    }
-    free(pieces);
-    return status;
+    qsort(pieces, m, sizeof *pieces, most_work_first);
+    *out = pieces;
+    *out_n = m;
+    pieces = NULL;
+    return FAB_OK;
 }
 
 static bool is_idler(const fab_table_share *shares, uint32_t a, uint32_t b) {
