@@ -35,14 +35,13 @@ static fab_status make_folder(const char *folder, size_t *first_new, fab_error *
 
 /* Removes the folders that make_folder() made, innermost first, as far as they are empty. */
 static void remove_folders(const char *folder, size_t first_new) {
-    char *path = first_new > 0 ? fab_strdup(folder, NULL) : NULL;
+    FAB_OWNED char *path = first_new > 0 ? fab_strdup(folder, NULL) : NULL;
     for (size_t i = path != NULL ? strlen(path) : 0; i >= first_new && i > 0; i--) {
         if (path[i] == '\0' || path[i] == '/') {
             path[i] = '\0';
             (void)rmdir(path);
         }
     }
-    free(path);
 }
 
 /* What one file holds. */
@@ -77,13 +76,8 @@ static fab_status plan(const fab_result *result, const char *folder, bool force,
         file->is_stale = stale;
         out->format[out->n++] = format;
         fab_str_printf(&file->final, "%s/%s", folder, format->file_name);
-        fab_status status = fab_str_status(&file->final, err);
-        if (status == FAB_OK && !stale) {
-            status = fab_save_begin(file, force, err);
-        }
-        if (status != FAB_OK) {
-            return status;
-        }
+        FAB_PASS(fab_str_status(&file->final, err));
+        FAB_PASS(stale ? FAB_OK : fab_save_begin(file, force, err));
     }
     return FAB_OK;
 }

@@ -176,9 +176,9 @@ static fab_status check_limits(const fab_fabric_spec *spec, const fab_clos_plan 
 }
 
 fab_status fab_clos_build(const fab_fabric_spec *spec, const fab_clos_plan *plan, fab_fabric **out, fab_error *err) {
-    fab_status status = FAB_OK;
+    FAB_OWNS(fab_builder_free_owned) fab_builder *builder = NULL;
     build b = {.spec = spec, .plan = plan};
-    FAB_TRY(check_limits(spec, plan, err));
+    FAB_PASS(check_limits(spec, plan, err));
     fab_builder_sizes sizes = {.n_gpus = (uint32_t)plan->ends.gpus,
                                .n_nics = (uint32_t)plan->ends.nics,
                                .n_domains = (uint32_t)plan->ends.domains,
@@ -186,11 +186,12 @@ fab_status fab_clos_build(const fab_fabric_spec *spec, const fab_clos_plan *plan
                                .n_cables = total_cables(plan)};
     for (uint32_t t = 1; t <= plan->n_tiers; t++) {
         uint64_t n = plan->attach.n_networks * plan->ends.planes * plan->tier[t].blocks * plan->tier[t].block_switches;
-        FAB_FAIL_IF(n > UINT32_MAX / 4, err, FAB_EINPUT, fab_tier_name(FAB_WIRING_TREE, t),
-                    "%" PRIu64 " switches exceed the limit of %u", n, UINT32_MAX / 4);
+        FAB_REFUSE_IF(n > UINT32_MAX / 4, err, FAB_EINPUT, fab_tier_name(FAB_WIRING_TREE, t),
+                      "%" PRIu64 " switches exceed the limit of %u", n, UINT32_MAX / 4);
         sizes.n_switches[t] = (uint32_t)n;
     }
-    FAB_TRY(fab_builder_new(&sizes, &b.builder, err));
+    FAB_PASS(fab_builder_new(&sizes, &builder, err));
+    b.builder = builder;
     b.f = fab_builder_fabric(b.builder);
     b.f->n_pods = plan->n_tiers >= 3 ? (uint32_t)(plan->tier[2].blocks * plan->attach.n_networks) : 0;
     b.f->stores_and_forwards = spec->forwarding == FAB_FORWARDING_SEQUENTIAL;
@@ -199,13 +200,10 @@ fab_status fab_clos_build(const fab_fabric_spec *spec, const fab_clos_plan *plan
         plan->attach.by_rail && plan->attach.n_columns == 1 ? (uint32_t)plan->attach.rails_per_network : b.f->n_rails;
     b.f->forwards_in_domain = plan->attach.by_rail && plan->attach.n_columns == 1 && plan->ends.rails > 1;
     describe_switches(&b);
-    FAB_TRY(fab_ends_build(spec, &plan->ends, b.builder, err));
-    FAB_TRY(add_access(&b, err));
+    FAB_PASS(fab_ends_build(spec, &plan->ends, b.builder, err));
+    FAB_PASS(add_access(&b, err));
     for (uint32_t t = 2; t <= plan->n_tiers; t++) {
-        FAB_TRY(add_boundary(&b, t, err));
+        FAB_PASS(add_boundary(&b, t, err));
     }
-    FAB_TRY(fab_builder_freeze(&b.builder, out, err));
-done:
-    fab_builder_free(b.builder);
-    return status;
+    return fab_builder_freeze(&builder, out, err);
 }

@@ -23,6 +23,8 @@ typedef struct layout {
     uint32_t *group;                                       /* [switch] */
     uint32_t *n_in_group, *n_racks, *first_rack;           /* [group]: switches; network racks, the first of them */
 } layout;
+FAB_FREES(shape_release, fab_floor_shape, low, high);
+FAB_FREES(layout_release, layout, group, n_in_group, n_racks, first_rack);
 
 static uint32_t ceil_div(uint32_t a, uint32_t b) {
     return a / b + (a % b != 0);
@@ -231,41 +233,35 @@ static void place_network_racks(layout *l, uint32_t hall) {
 /* --- all of it ---------------------------------------------------------------------------------------------------- */
 
 fab_status fab_floor_place(const fab_floor_spec *spec, const fab_floor_shape *shape, fab_floor *floor, fab_error *err) {
-    fab_status status = FAB_OK;
-    layout l = {.spec = spec, .shape = shape, .floor = floor};
+    FAB_OWNS(layout_release) layout l = {.spec = spec, .shape = shape, .floor = floor};
     floor->n_switches = shape->n_switches;
-    FAB_TRY(size_rows(&l, err));
-    FAB_TRY(FAB_NEW_ALL(shape->n_switches, err, floor->switch_rack, l.group));
-    FAB_TRY(FAB_NEW_ALL(l.n_groups, err, l.n_in_group, l.n_racks, l.first_rack));
+    FAB_PASS(size_rows(&l, err));
+    FAB_PASS(FAB_NEW_ALL(shape->n_switches, err, floor->switch_rack, l.group));
+    FAB_PASS(FAB_NEW_ALL(l.n_groups, err, l.n_in_group, l.n_racks, l.first_rack));
     choose_groups(&l);
     fill_network_racks(&l);
-    FAB_TRY(FAB_NEW(floor->rack, (size_t)floor->n_server_racks + floor->n_network_racks, err));
+    FAB_PASS(FAB_NEW(floor->rack, (size_t)floor->n_server_racks + floor->n_network_racks, err));
     place_server_racks(&l);
     for (uint32_t hall = 0; hall < floor->n_halls; hall++) {
         place_network_racks(&l, hall);
     }
-done:
-    FAB_FREE_ALL(l.group, l.n_in_group, l.n_racks, l.first_rack);
-    return status;
+    return FAB_OK;
 }
 
 fab_status fab_floor_make(const fab_fabric_spec *spec, const fab_fabric *fabric, fab_floor **out, fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_floor *floor = NULL;
+    FAB_OWNS(fab_floor_free_owned) fab_floor *floor = NULL;
+    FAB_OWNS(shape_release)
     fab_floor_shape shape = {.n_switches = fab_n_switches(fabric),
                              .n_leaves = fabric->first_of_tier[2] - fabric->first[FAB_NODE_SWITCH],
                              .servers_share_leaves = servers_share_leaves(fabric)};
-    FAB_TRY(FAB_NEW(floor, 1, err));
-    FAB_TRY(FAB_NEW_ALL(shape.n_switches, err, shape.low, shape.high));
-    FAB_TRY(fab_floor_size(&spec->floor, fabric->n_servers, floor, err));
+    FAB_PASS(FAB_NEW(floor, 1, err));
+    FAB_PASS(FAB_NEW_ALL(shape.n_switches, err, shape.low, shape.high));
+    FAB_PASS(fab_floor_size(&spec->floor, fabric->n_servers, floor, err));
     find_spans(fabric, floor, &shape);
-    FAB_TRY(fab_floor_place(&spec->floor, &shape, floor, err));
+    FAB_PASS(fab_floor_place(&spec->floor, &shape, floor, err));
     *out = floor;
     floor = NULL;
-done:
-    FAB_FREE_ALL(shape.low, shape.high);
-    fab_floor_free(floor);
-    return status;
+    return FAB_OK;
 }
 
 void fab_floor_free(fab_floor *floor) {

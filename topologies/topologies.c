@@ -66,17 +66,14 @@ static fab_status topologies_find(const fab_fabric_spec *spec, const fab_family 
 
 fab_status fab_topology_predict(fab_fabric_spec *spec, fab_counts *out, fab_error *err) {
     const fab_family *family = NULL;
-    fab_fabric *fabric = NULL;
-    fab_status status = topologies_find(spec, &family, err);
-    if (status != FAB_OK || family->predict != NULL) {
-        return status == FAB_OK ? family->predict(spec, out, err) : status;
+    FAB_OWNS(fab_fabric_free_owned) fab_fabric *fabric = NULL;
+    FAB_PASS(topologies_find(spec, &family, err));
+    if (family->predict != NULL) {
+        return family->predict(spec, out, err);
     }
-    status = family->build(spec, &fabric, err);
-    if (status == FAB_OK) {
-        fab_fabric_count(fabric, out);
-    }
-    fab_fabric_free(fabric);
-    return status;
+    FAB_PASS(family->build(spec, &fabric, err));
+    fab_fabric_count(fabric, out);
+    return FAB_OK;
 }
 
 static void add_switches(const fab_fabric *f, fab_counts *c) {

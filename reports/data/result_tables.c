@@ -236,7 +236,7 @@ static void put_texts(maker *m, const fab_values *values) {
 static void tables_put_values(void *self, const fab_values *values) {
     maker *m = self;
     bool is_text = fab_field_is_text(values->field->item_type);
-    fab_str list = FAB_STR_INIT;
+    FAB_OWNS(fab_str_release) fab_str list = FAB_STR_INIT;
     if (is_text && top(m)->number == 0) {
         put_texts(m, values);
         return;
@@ -259,7 +259,6 @@ static void tables_put_values(void *self, const fab_values *values) {
         }
         tables_put(m, values->field->key, text);
     }
-    fab_str_release(&list);
 }
 
 static const fab_emitter EMITTER = {
@@ -273,16 +272,13 @@ static const fab_emitter EMITTER = {
 /* --- interface ---------------------------------------------------------------------------------------------------- */
 
 fab_status fab_result_tables_make(const fab_result *result, fab_result_tables *out, fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_result_tables tables = {.texts = FAB_STR_INIT};
+    FAB_OWNS(fab_result_tables_release) fab_result_tables tables = {.texts = FAB_STR_INIT};
     maker m = {.out = &tables, .err = err};
     fab_result_walk(result, &EMITTER, &m);
-    FAB_TRY(m.status);
+    FAB_PASS(m.status);
     *out = tables;
     tables = (fab_result_tables){.texts = FAB_STR_INIT};
-done:
-    fab_result_tables_release(&tables);
-    return status;
+    return FAB_OK;
 }
 
 void fab_result_tables_release(fab_result_tables *tables) {

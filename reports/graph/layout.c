@@ -174,6 +174,7 @@ typedef struct placing {
     double *sum;  /* shape [n_nodes] */
     uint32_t *n;  /* shape [n_nodes] */
 } placing;
+FAB_FREES(placing_release, placing, wishes, pools, sum, n);
 
 static uint32_t list_level(const placing *p, uint32_t level) {
     uint32_t n = 0;
@@ -340,16 +341,15 @@ static void spread_rows(fab_graph_layout *l) {
 
 fab_status fab_graph_layout_make(const fab_graph_view *view, fab_graph_layout_density density, fab_graph_layout *out,
                                  fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_graph_layout layout = {.n_nodes = view->n_nodes};
-    placing p = {.view = view, .layout = &layout};
+    FAB_OWNS(fab_graph_layout_release) fab_graph_layout layout = {.n_nodes = view->n_nodes};
+    FAB_OWNS(placing_release) placing p = {.view = view, .layout = &layout};
     make_rows(view, density, &layout);
     layout.is_grid = !fab_is_tree(view->fabric) && keeps_switches(view);
-    FAB_TRY(FAB_NEW_ALL(view->n_nodes, err, layout.x, layout.y));
+    FAB_PASS(FAB_NEW_ALL(view->n_nodes, err, layout.x, layout.y));
     if (layout.is_grid) {
-        FAB_TRY(fab_graph_layout_grid(view, density, &layout, err));
+        FAB_PASS(fab_graph_layout_grid(view, density, &layout, err));
     } else if (view->n_nodes > 0) {
-        FAB_TRY(FAB_NEW_ALL(view->n_nodes, err, p.wishes, p.pools, p.sum, p.n));
+        FAB_PASS(FAB_NEW_ALL(view->n_nodes, err, p.wishes, p.pools, p.sum, p.n));
         place_rows(&p);
         shift(view, &layout);
         place_heights(view, &layout);
@@ -357,13 +357,10 @@ fab_status fab_graph_layout_make(const fab_graph_view *view, fab_graph_layout_de
             spread_rows(&layout);
         }
     }
-    FAB_TRY(make_bands(view, &layout, err));
+    FAB_PASS(make_bands(view, &layout, err));
     *out = layout;
     layout = (fab_graph_layout){.n_nodes = 0};
-done:
-    FAB_FREE_ALL(p.wishes, p.pools, p.sum, p.n);
-    fab_graph_layout_release(&layout);
-    return status;
+    return FAB_OK;
 }
 
 void fab_graph_layout_release(fab_graph_layout *layout) {

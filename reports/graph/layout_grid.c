@@ -21,6 +21,7 @@ typedef struct cells {
     float offset[FAB_LEVELS];  /* of a row from the top of the cell */
     double (*corner)[2];       /* shape [switches]: of their cells; NULL: they stand in columns */
 } cells;
+FAB_FREES(cells_release, cells, cell, slot, used, corner);
 
 /* Edges lead upwards from GPUs to NICs to switches, in any order of their numbers: from the top down, three times. */
 static void find_cells(cells *c, uint32_t first_switch) {
@@ -174,21 +175,18 @@ static void place_cells(const cells *c, const fab_torus *torus, bool is_slide, f
 
 fab_status fab_graph_layout_grid(const fab_graph_view *view, fab_graph_layout_density density, fab_graph_layout *layout,
                                  fab_error *err) {
-    fab_status status = FAB_OK;
-    cells c = {.view = view};
+    FAB_OWNS(cells_release) cells c = {.view = view};
     bool is_torus = view->fabric->wiring == FAB_WIRING_TORUS;
     uint32_t n_switches = fab_n_switches(view->fabric);
     uint32_t first_switch = view->n_nodes - n_switches; /* they stand last in every view that keeps them */
-    FAB_TRY(FAB_NEW_ALL(view->n_nodes, err, c.cell, c.slot));
-    FAB_TRY(FAB_NEW(c.used, (size_t)n_switches * FAB_LEVELS, err));
+    FAB_PASS(FAB_NEW_ALL(view->n_nodes, err, c.cell, c.slot));
+    FAB_PASS(FAB_NEW(c.used, (size_t)n_switches * FAB_LEVELS, err));
     find_cells(&c, first_switch);
     fill_cells(&c);
     size_cells(&c, layout);
     if (view->fabric->wiring == FAB_WIRING_GRAPH && n_switches <= MOST_PLACED) {
-        FAB_TRY(find_corners(&c, n_switches, err));
+        FAB_PASS(find_corners(&c, n_switches, err));
     }
     place_cells(&c, is_torus ? &view->result->fabrics[0].spec.torus : NULL, density == FAB_LAYOUT_SLIDE, layout);
-done:
-    FAB_FREE_ALL(c.cell, c.slot, c.used, c.corner);
-    return status;
+    return FAB_OK;
 }

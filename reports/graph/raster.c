@@ -1,6 +1,7 @@
 /* The drawing as pixels for slides, and as a page for print: SVG by svg.c, turned by librsvg's own program, which is
  * started only then. Linking the library would double the time in which every command starts: ADR 100. */
 #include "fab/memory.h"
+#include "fab/save.h"
 #include "report_formats.h"
 
 #include <errno.h>
@@ -70,24 +71,15 @@ static fab_status copy(FILE *from, FILE *to, fab_error *err) {
 
 static fab_status print_raster(const char *format, const fab_result *result, const fab_report_style *style, FILE *out,
                                fab_error *err) {
-    fab_status status = FAB_OK;
-    FILE *drawing = tmpfile();
-    FILE *picture = tmpfile();
-    FAB_FAIL_IF(drawing == NULL || picture == NULL, err, FAB_EIO, NULL, "format %s: cannot make a temporary file: %s",
-                format, strerror(errno));
-    FAB_TRY(fab_report_svg.print(result, style, drawing, err));
-    FAB_FAIL_IF(fflush(drawing) != 0 || lseek(fileno(drawing), 0, SEEK_SET) != 0, err, FAB_EIO, NULL,
-                "format %s: cannot keep the drawing: %s", format, strerror(errno));
-    FAB_TRY(convert(format, drawing, picture, err));
-    FAB_TRY(copy(picture, out, err));
-done:
-    if (drawing != NULL) {
-        (void)fclose(drawing);
-    }
-    if (picture != NULL) {
-        (void)fclose(picture);
-    }
-    return status;
+    FAB_OWNS(fab_file_close) FILE *drawing = tmpfile();
+    FAB_OWNS(fab_file_close) FILE *picture = tmpfile();
+    FAB_REFUSE_IF(drawing == NULL || picture == NULL, err, FAB_EIO, NULL, "format %s: cannot make a temporary file: %s",
+                  format, strerror(errno));
+    FAB_PASS(fab_report_svg.print(result, style, drawing, err));
+    FAB_REFUSE_IF(fflush(drawing) != 0 || lseek(fileno(drawing), 0, SEEK_SET) != 0, err, FAB_EIO, NULL,
+                  "format %s: cannot keep the drawing: %s", format, strerror(errno));
+    FAB_PASS(convert(format, drawing, picture, err));
+    return copy(picture, out, err);
 }
 
 static fab_status print_png(const fab_result *result, const fab_report_style *style, FILE *out, fab_error *err) {

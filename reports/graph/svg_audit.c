@@ -251,7 +251,7 @@ FAB_ORDER_TWO(compare_stops, stop, finding, place);
 
 /* Where to walk to, the worst first. */
 static fab_status put_stops(drawing *d, double y, fab_error *err) {
-    stop *stops = NULL;
+    FAB_OWNED stop *stops = NULL;
     uint32_t n = 0;
     FAB_PASS(FAB_NEW(stops, (size_t)d->n_places + 1, err));
     for (uint32_t i = 0; i < d->n_places; i++) {
@@ -273,7 +273,6 @@ static fab_status put_stops(drawing *d, double y, fab_error *err) {
         fab_svg_text(&d->w, MARGIN, y, "r", "start", WIDTH - 2 * MARGIN,
                      n > STOPS ? "Walk to, the worst first:" : "Walk to:");
     }
-    free(stops);
     return FAB_OK;
 }
 

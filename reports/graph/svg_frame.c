@@ -203,8 +203,8 @@ double fab_svg_room(const fab_svg_page *page) {
 /* Title and description are what a reader who does not see the drawing gets. */
 static void begin_drawing(fab_svg *svg, const char *name) {
     fab_graph_writer *w = svg->w;
-    fab_str text = FAB_STR_INIT;
-    fab_str title = FAB_STR_INIT;
+    FAB_OWNS(fab_str_release) fab_str text = FAB_STR_INIT;
+    FAB_OWNS(fab_str_release) fab_str title = FAB_STR_INIT;
     fab_str_printf(&title, "Fabric %s", name);
     add_counts(w->view, &text);
     fab_str_printf(&text, ". Drawn: %s; the highest tier is at the top. ", view_sentence(w->view));
@@ -231,14 +231,12 @@ static void begin_drawing(fab_svg *svg, const char *name) {
     } else {
         w->has_failed = true;
     }
-    fab_str_release(&text);
-    fab_str_release(&title);
 }
 
 static void put_heading(const fab_svg *svg, const char *name) {
     fab_graph_writer *w = svg->w;
-    fab_str counts = FAB_STR_INIT;
-    fab_str traffic = FAB_STR_INIT;
+    FAB_OWNS(fab_str_release) fab_str counts = FAB_STR_INIT;
+    FAB_OWNS(fab_str_release) fab_str traffic = FAB_STR_INIT;
     double room = fab_svg_room(&svg->page);
     add_counts(w->view, &counts);
     fab_str_printf(&counts, " \xC2\xB7 %s", view_sentence(w->view));
@@ -257,8 +255,6 @@ static void put_heading(const fab_svg *svg, const char *name) {
                          svg->picture == FAB_PICTURE_COST ? verdict->cost : verdict->bound);
         }
     }
-    fab_str_release(&counts);
-    fab_str_release(&traffic);
 }
 
 void fab_svg_begin(fab_svg *svg) {

@@ -1,5 +1,7 @@
 /* The result as one HTML file that needs nothing else: the built asset (web/), and in it a block of data. */
 #include "fab/builtin.h"
+#include "fab/memory.h"
+#include "fab/save.h"
 #include "fab/sweep.h"
 #include "fab/utf8.h"
 #include "html_data.h"
@@ -61,21 +63,15 @@ static void put_asked(const fab_asked *asked, fab_str *out) {
 
 /* The drawing of an audit: the page shows the same. */
 static fab_status put_audit(const fab_result *result, fab_str *out, fab_error *err) {
-    fab_status status = FAB_OK;
-    char *drawing = NULL;
+    FAB_OWNED char *drawing = NULL;
     size_t size = 0;
-    FILE *stream = open_memstream(&drawing, &size);
-    FAB_FAIL_IF(stream == NULL, err, FAB_ENOMEM, NULL, "cannot allocate the drawing of an audit");
-    FAB_TRY(fab_svg_audit(result, stream, err));
-    FAB_FAIL_IF(fflush(stream) != 0, err, FAB_ENOMEM, NULL, "cannot allocate the drawing of an audit");
+    FAB_OWNS(fab_file_close) FILE *stream = open_memstream(&drawing, &size);
+    FAB_REFUSE_IF(stream == NULL, err, FAB_ENOMEM, NULL, "cannot allocate the drawing of an audit");
+    FAB_PASS(fab_svg_audit(result, stream, err));
+    FAB_REFUSE_IF(fflush(stream) != 0, err, FAB_ENOMEM, NULL, "cannot allocate the drawing of an audit");
     fab_str_add(out, ",\"audit_picture\":");
     fab_json_string(out, drawing);
-done:
-    if (stream != NULL) {
-        (void)fclose(stream);
-    }
-    free(drawing);
-    return status;
+    return FAB_OK;
 }
 
 static fab_status make_data(const fab_result *result, fab_str *out, fab_error *err) {
@@ -153,14 +149,11 @@ static fab_status make_explore(const fab_result *result, const fab_report_style 
 }
 
 fab_status fab_report_explore_empty(FILE *out, fab_error *err) {
-    fab_str page = FAB_STR_INIT;
-    fab_status status = fill_page("explore.html", NULL, &page, err);
-    status = status == FAB_OK ? fab_str_status(&page, err) : status;
-    if (status == FAB_OK) {
-        (void)fwrite(page.data, 1, page.length, out);
-    }
-    fab_str_release(&page);
-    return status;
+    FAB_OWNS(fab_str_release) fab_str page = FAB_STR_INIT;
+    FAB_PASS(fill_page("explore.html", NULL, &page, err));
+    FAB_PASS(fab_str_status(&page, err));
+    (void)fwrite(page.data, 1, page.length, out);
+    return FAB_OK;
 }
 
 const fab_report_format fab_report_html = {

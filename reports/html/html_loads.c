@@ -36,9 +36,7 @@ static fab_status order_init(const fab_fabric *f, order *out, fab_error *err) {
     return FAB_OK;
 }
 
-static void order_release(order *o) {
-    FAB_FREE_ALL(o->link, o->values);
-}
+FAB_FREES(order_release, order, link, values);
 
 /* A figure of every link, of either precision. */
 typedef struct figures {

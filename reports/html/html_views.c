@@ -54,26 +54,21 @@ static void put_places(const fab_graph_layout *layout, fab_str *out) {
 }
 
 static fab_status put_view(const fab_result *result, fab_view kind, bool *is_first, fab_str *out, fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_graph_view view = {0};
-    fab_graph_layout layout = {0};
+    FAB_OWNS(fab_graph_view_release) fab_graph_view view = {0};
+    FAB_OWNS(fab_graph_layout_release) fab_graph_layout layout = {0};
     fab_error inner = {0};
-    status = fab_graph_view_init(result, kind, &view, &inner);
+    fab_status status = fab_graph_view_init(result, kind, &view, &inner);
     if (status == FAB_EUNSUPPORTED) {
         return FAB_OK; /* the fabric has no pods, rails or planes to merge by */
     }
-    FAB_FAIL_IF(status != FAB_OK, err, status, inner.where, "%s", inner.text);
-    FAB_TRY(fab_graph_layout_make(&view, FAB_LAYOUT_COMPACT, &layout, err));
+    FAB_REFUSE_IF(status != FAB_OK, err, status, inner.where, "%s", inner.text);
+    FAB_PASS(fab_graph_layout_make(&view, FAB_LAYOUT_COMPACT, &layout, err));
     fab_str_printf(out, "%s{\"name\":\"%s\",", *is_first ? "" : ",", fab_view_names[kind]);
     *is_first = false;
     put_places(&layout, out);
     put_nodes(&view, &layout, out);
     fab_str_add(out, "}");
-    FAB_TRY(fab_str_status(out, err));
-done:
-    fab_graph_layout_release(&layout);
-    fab_graph_view_release(&view);
-    return status;
+    return fab_str_status(out, err);
 }
 
 /* Where merging so makes several groups of switches; `leaf` and `tier` always. */

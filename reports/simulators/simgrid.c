@@ -147,15 +147,14 @@ static void simgrid_begin(writer *w, const char *routing) {
 }
 
 static fab_status simgrid_print(writer *w, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_fabric *f = w->f;
-    uint32_t(*pairs)[2] = NULL;
+    FAB_OWNED uint32_t(*pairs)[2] = NULL;
     uint32_t most = 0;
     for (fab_node_id v = 0; v < f->n_nodes; v++) {
         uint32_t n = f->out_first[v + 1] - f->out_first[v];
         most = n > most ? n : most;
     }
-    FAB_TRY(FAB_NEW(pairs, (size_t)most + 1, err));
+    FAB_PASS(FAB_NEW(pairs, (size_t)most + 1, err));
     simgrid_begin(w, "Dijkstra");
     put_hosts(w, false);
     put_pad(w);
@@ -167,10 +166,7 @@ static fab_status simgrid_print(writer *w, fab_error *err) {
     }
     fab_xml_write_end(&w->xml);
     fab_xml_write_end(&w->xml);
-    FAB_TRY(fab_xml_writer_finish(&w->xml, err));
-done:
-    free(pairs);
-    return status;
+    return fab_xml_writer_finish(&w->xml, err);
 }
 
 /* --- routes of flows ---------------------------------------------------------------------------------------------- */

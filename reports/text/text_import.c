@@ -138,7 +138,7 @@ void fab_text_import(fab_page *page, const fab_imported *in) {
     }
     import_put_notes(page, in->net->net);
     fab_text_heading(page, "NEXT", NULL);
-    fab_str path = FAB_STR_INIT;
+    FAB_OWNS(fab_str_release) fab_str path = FAB_STR_INIT;
     fab_str_add_shell(&path, in->path);
     const char *file = path.failed ? in->path : path.data;
     if (in->output != NULL) {
@@ -149,5 +149,4 @@ void fab_text_import(fab_page *page, const fab_imported *in) {
                        "fabriscope import %s --output DESIGN.xml writes a design to add jobs to", file);
     }
     fab_page_wrapf(page, FAB_INK_DIM, 2, 4, "fabriscope audit %s says what is wrong with it", file);
-    fab_str_release(&path);
 }

@@ -133,13 +133,12 @@ static void markdown_add_tail(fab_page *page, size_t row, fab_table_tail *tail, 
 }
 
 static bool markdown_has_tails(const fab_table *table, fab_table_tail *tail, const void *context) {
-    fab_str text = FAB_STR_INIT;
+    FAB_OWNS(fab_str_release) fab_str text = FAB_STR_INIT;
     for (size_t row = 1; tail != NULL && row < table->n_rows; row++) {
         markdown_add_tail(table->page, row, tail, context, &text);
     }
     bool has = text.length > 0;
     table->page->out.failed |= text.failed;
-    fab_str_release(&text);
     return has;
 }
 

@@ -41,7 +41,6 @@ static void *run_worker(void *argument) {
 }
 
 fab_status fab_parallel_for(size_t n_items, size_t n_threads, fab_work *work, void *context, fab_error *err) {
-    fab_status status = FAB_OK;
     pool shared = {.work = work, .context = context, .n_items = n_items};
     atomic_init(&shared.next, 0);
     atomic_init(&shared.first_failure, n_items);
@@ -51,10 +50,10 @@ fab_status fab_parallel_for(size_t n_items, size_t n_threads, fab_work *work, vo
     if (n_threads < 1) {
         n_threads = 1;
     }
-    worker *workers = NULL;
-    pthread_t *threads = NULL;
+    FAB_OWNED worker *workers = NULL;
+    FAB_OWNED pthread_t *threads = NULL;
     size_t n_started = 0;
-    FAB_TRY(FAB_NEW_ALL(n_threads, err, workers, threads));
+    FAB_PASS(FAB_NEW_ALL(n_threads, err, workers, threads));
     for (size_t i = 0; i < n_threads; i++) {
         workers[i] = (worker){.shared = &shared, .index = i, .status = FAB_OK};
     }
@@ -74,12 +73,8 @@ fab_status fab_parallel_for(size_t n_items, size_t n_threads, fab_work *work, vo
             first = &workers[i];
         }
     }
-    if (first != NULL) {
-        status = fab_fail(err, first->status, first->error.where, "%s", first->error.text);
-    }
-done:
-    FAB_FREE_ALL(workers, threads);
-    return status;
+    FAB_REFUSE_IF(first != NULL, err, first->status, first->error.where, "%s", first->error.text);
+    return FAB_OK;
 }
 
 size_t fab_n_processors(void) {

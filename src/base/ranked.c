@@ -30,12 +30,11 @@ static void deal(const fab_ranked *from, size_t n, int digit, const size_t *coun
 }
 
 fab_status fab_ranked_sort(fab_ranked *list, size_t n, fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_ranked *memory = NULL;
-    size_t(*count)[BASE] = NULL;
+    FAB_OWNED fab_ranked *memory = NULL;
+    FAB_OWNED size_t(*count)[BASE] = NULL;
     fab_ranked *from = list;
-    FAB_TRY(FAB_NEW(memory, n, err));
-    FAB_TRY(FAB_NEW(count, DIGITS, err));
+    FAB_PASS(FAB_NEW(memory, n, err));
+    FAB_PASS(FAB_NEW(count, DIGITS, err));
     fab_ranked *to = memory;
     for (size_t i = 0; i < n; i++) {
         uint64_t key = key_of(&list[i]);
@@ -55,7 +54,5 @@ fab_status fab_ranked_sort(fab_ranked *list, size_t n, fab_error *err) {
     if (from != list) {
         memcpy(list, from, n * sizeof *list);
     }
-done:
-    FAB_FREE_ALL(memory, count);
-    return status;
+    return FAB_OK;
 }

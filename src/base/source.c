@@ -287,9 +287,7 @@ fab_status fab_source_read(fab_source *s, void *to, size_t n, size_t *out_n, fab
 }
 
 fab_status fab_source_head(const char *path, void *to, size_t n, size_t *out_n, fab_error *err) {
-    fab_source *source = NULL;
+    FAB_OWNS(fab_source_close_owned) fab_source *source = NULL;
     FAB_PASS(fab_source_open(path, &source, err));
-    fab_status status = fab_source_read(source, to, n, out_n, err);
-    fab_source_close(source);
-    return status;
+    return fab_source_read(source, to, n, out_n, err);
 }

@@ -161,34 +161,27 @@ static fab_status fail_within(const fab_str *text, const char *path, const fab_e
 }
 
 fab_status fab_read_file(const char *path, size_t limit, fab_str *out, fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_str text = FAB_STR_INIT;
+    FAB_OWNS(fab_str_release) fab_str text = FAB_STR_INIT;
     char block[16384];
-    fab_source *source = NULL;
+    FAB_OWNS(fab_source_close_owned) fab_source *source = NULL;
     size_t n = sizeof block;
-    FAB_TRY(fab_source_open(path, &source, err));
-    FAB_TRY(fab_source_size(source) != SIZE_MAX ? check_file_size(path, fab_source_size(source), limit, err) : FAB_OK);
+    FAB_PASS(fab_source_open(path, &source, err));
+    FAB_PASS(fab_source_size(source) != SIZE_MAX ? check_file_size(path, fab_source_size(source), limit, err) : FAB_OK);
     while (n == sizeof block && !text.failed) {
         fab_error inner = {0};
-        status = fab_source_read(source, block, sizeof block, &n, &inner);
-        if (status != FAB_OK) {
-            status = fail_within(&text, path, &inner, err);
-            goto done;
-        }
+        FAB_RETURN_IF(fab_source_read(source, block, sizeof block, &n, &inner) != FAB_OK,
+                      fail_within(&text, path, &inner, err));
         if (text.length + n >= text.capacity) { /* before it grows */
-            FAB_TRY(check_file_size(path, text.length + n, limit, err));
+            FAB_PASS(check_file_size(path, text.length + n, limit, err));
         }
         fab_str_append(&text, block, n);
     }
-    FAB_FAIL_IF(text.length > limit, err, FAB_EINPUT, path, "file is larger than the limit of %zu bytes", limit);
+    FAB_REFUSE_IF(text.length > limit, err, FAB_EINPUT, path, "file is larger than the limit of %zu bytes", limit);
     fab_str_append(&text, "", 0);
-    FAB_TRY(fab_str_status(&text, err));
+    FAB_PASS(fab_str_status(&text, err));
     *out = text;
     text = (fab_str)FAB_STR_INIT;
-done:
-    fab_str_release(&text);
-    fab_source_close(source);
-    return status;
+    return FAB_OK;
 }
 
 static bool is_digit(char c) {

@@ -235,41 +235,19 @@ bool fab_token_number(fab_token t, uint64_t *out) {
     return t.length > 0;
 }
 
-static fab_status text_wrong(const fab_text *text, fab_token t, fab_status code, fab_error *err, const char *fmt,
-                             va_list arguments) {
+fab_status fab_text_wrong(const fab_text *text, fab_token t, fab_status code, fab_error *err, const char *fmt, ...) {
+    va_list arguments;
     char what[sizeof err->text];
     char where[sizeof err->where];
     char shown[48] = "";
+    va_start(arguments, fmt);
     (void)vsnprintf(what, sizeof what, fmt, arguments);
+    va_end(arguments);
     (void)snprintf(where, sizeof where, "%.150s:%zu:%zu", text->path, text->line, t.column > 0 ? t.column : 1);
     for (size_t i = 0; i < t.length && i < sizeof shown - 1; i++) {
         shown[i] = t.text[i] >= ' ' && t.text[i] < 127 ? t.text[i] : '?';
     }
     return t.length > 0 ? fab_fail(err, code, where, "'%s' %s", shown, what) : fab_fail(err, code, where, "%s", what);
-}
-
-fab_status fab_text_refuse(const fab_text *text, fab_token t, fab_error *err, const char *fmt, ...) {
-    va_list arguments;
-    va_start(arguments, fmt);
-    fab_status status = text_wrong(text, t, FAB_EINPUT, err, fmt, arguments);
-    va_end(arguments);
-    return status;
-}
-
-fab_status fab_text_unable(const fab_text *text, fab_token t, fab_error *err, const char *fmt, ...) {
-    va_list arguments;
-    va_start(arguments, fmt);
-    fab_status status = text_wrong(text, t, FAB_EUNSUPPORTED, err, fmt, arguments);
-    va_end(arguments);
-    return status;
-}
-
-fab_status fab_text_fail(const fab_text *text, fab_error *err, const char *fmt, ...) {
-    va_list arguments;
-    va_start(arguments, fmt);
-    fab_status status = text_wrong(text, (fab_token){0}, FAB_EINPUT, err, fmt, arguments);
-    va_end(arguments);
-    return status;
 }
 
 fab_status fab_text_expected(const fab_text *text, const char *what, fab_error *err) {

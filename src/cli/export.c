@@ -112,27 +112,25 @@ static fab_status find_racks(const fab_result *result, cli_failed *out, fab_rack
 }
 
 fab_status cli_mark_failed(const cli_options *options, fab_result *result, cli_failed *out, fab_error *err) {
-    fab_status status = FAB_OK;
     fab_racks racks = {0};
-    fab_component *parts = NULL;
+    FAB_OWNED fab_component *parts = NULL;
     size_t n = options->failed_parts.n;
     if (n == 0) {
         return FAB_OK;
     }
-    FAB_TRY(find_racks(result, out, &racks, err));
-    FAB_TRY(FAB_NEW(parts, n, err));
+    FAB_PASS(find_racks(result, out, &racks, err));
+    FAB_PASS(FAB_NEW(parts, n, err));
     for (size_t i = 0; i < n; i++) {
         fab_error inner = {0};
-        status = fab_component_parse(result->graph, &racks, options->failed_parts.items[i], &parts[i], &inner);
-        FAB_FAIL_IF(status != FAB_OK, err, status, "--fail", "%s", inner.text);
+        fab_status status =
+            fab_component_parse(result->graph, &racks, options->failed_parts.items[i], &parts[i], &inner);
+        FAB_REFUSE_IF(status != FAB_OK, err, status, "--fail", "%s", inner.text);
     }
-    FAB_TRY(fab_mask_init(result->graph, &racks, &out->mask, err));
-    FAB_TRY(fab_mask_set(&out->mask, parts, n, err));
+    FAB_PASS(fab_mask_init(result->graph, &racks, &out->mask, err));
+    FAB_PASS(fab_mask_set(&out->mask, parts, n, err));
     out->overlay = (fab_overlay){.residual = out->mask.residual, .dead_node = out->mask.dead_node};
     result->overlay = &out->overlay;
-done:
-    free(parts);
-    return status;
+    return FAB_OK;
 }
 
 void cli_failed_release(cli_failed *failed) {

@@ -68,11 +68,8 @@ const cli_option *const CLI_COMMON_OPTIONS[] = {&OPTION_MAX_MEMORY, &OPTION_MAX_
 static uint64_t limits_read_number(const char *path, const char *key) {
     char line[512];
     uint64_t found = UINT64_MAX;
-    FILE *file = fopen(path, "r");
-    if (file == NULL) {
-        return found;
-    }
-    while (found == UINT64_MAX && fgets(line, sizeof line, file) != NULL) {
+    FAB_OWNS(fab_file_close) FILE *file = fopen(path, "r");
+    while (file != NULL && found == UINT64_MAX && fgets(line, sizeof line, file) != NULL) {
         size_t n = strlen(key);
         if (strncmp(line, key, n) == 0) {
             const char *at = line + n + strspn(line + n, " \t:");
@@ -81,7 +78,6 @@ static uint64_t limits_read_number(const char *path, const char *key) {
             found = end > at ? number : UINT64_MAX; /* "max" is no limit */
         }
     }
-    (void)fclose(file);
     return found;
 }
 
@@ -163,13 +159,10 @@ static uint64_t free_bytes(uint64_t n_threads) {
     for (size_t i = 0; i < sizeof below / sizeof below[0]; i++) {
         least = below[i] < least ? below[i] : least;
     }
-    FILE *file = fopen("/proc/self/cgroup", "r");
+    FAB_OWNS(fab_file_close) FILE *file = fopen("/proc/self/cgroup", "r");
     while (file != NULL && fgets(line, sizeof line, file) != NULL) {
         uint64_t left = free_in_group_of(line);
         least = left < least ? left : least;
-    }
-    if (file != NULL) {
-        (void)fclose(file);
     }
     return least;
 }

@@ -151,27 +151,21 @@ static FILE *open_spool(void) {
 
 /* Runs a command into a temporary file, and prints what it wrote once it has succeeded. */
 static fab_status run_command(const cli_options *options, fab_error *err) {
-    fab_status status = FAB_OK;
     fab_status ran = FAB_OK;
-    FILE *out = open_spool();
-    FAB_FAIL_IF(out == NULL, err, errno == ENOMEM ? FAB_ENOMEM : FAB_EIO, NULL,
-                "cannot keep the output in a temporary file, nor in shared memory: %s", strerror(errno));
+    FAB_OWNS(fab_file_close) FILE *out = open_spool();
+    FAB_REFUSE_IF(out == NULL, err, errno == ENOMEM ? FAB_ENOMEM : FAB_EIO, NULL,
+                  "cannot keep the output in a temporary file, nor in shared memory: %s", strerror(errno));
     if (options->help) {
         cli_print_command_help(options->command, out);
     } else {
-        FAB_TRY(cli_check_terminal(options, err));
-        FAB_TRY(cli_check_outputs(options, err));
+        FAB_PASS(cli_check_terminal(options, err));
+        FAB_PASS(cli_check_outputs(options, err));
         ran = options->command->run(options, out, err);
-        FAB_TRY(ran == FAB_EINCOMPLETE || ran == FAB_ETHRESHOLD || ran == FAB_ETIME ? FAB_OK : ran);
+        FAB_PASS(ran == FAB_EINCOMPLETE || ran == FAB_ETHRESHOLD || ran == FAB_ETIME ? FAB_OK : ran);
     }
     cli_limits_end_time();
-    FAB_TRY(copy_to_stdout(out, err));
-    status = ran;
-done:
-    if (out != NULL) {
-        (void)fclose(out);
-    }
-    return status;
+    FAB_PASS(copy_to_stdout(out, err));
+    return ran;
 }
 
 fab_status cli_unknown_command(const char *name, fab_error *err) {

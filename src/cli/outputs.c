@@ -122,7 +122,7 @@ done:
 
 bool cli_may_replace_out(const cli_options *options) {
     static const char OURS[] = "\"program\": \"fabriscope\"";
-    fab_str path = FAB_STR_INIT;
+    FAB_OWNS(fab_str_release) fab_str path = FAB_STR_INIT;
     char line[256];
     bool is_ours = false;
     if (options->force || options->out == NULL) {
@@ -131,13 +131,9 @@ bool cli_may_replace_out(const cli_options *options) {
     fab_str_printf(&path, "%s/report.json", options->out);
     struct stat about;
     bool is_file = fab_str_status(&path, NULL) == FAB_OK && stat(path.data, &about) == 0 && S_ISREG(about.st_mode);
-    FILE *file = is_file ? fopen(path.data, "r") : NULL;
-    fab_str_release(&path);
+    FAB_OWNS(fab_file_close) FILE *file = is_file ? fopen(path.data, "r") : NULL;
     while (file != NULL && !is_ours && fgets(line, sizeof line, file) != NULL) { /* the line stands alone */
         is_ours = strstr(line, OURS) != NULL;
-    }
-    if (file != NULL) {
-        (void)fclose(file);
     }
     return is_ours;
 }

@@ -136,16 +136,12 @@ void cli_name_option(const char *option, size_t skip, const char *const *overrid
 }
 
 static fab_status read_with_overrides(const cli_options *options, const char *text, fab_design *out, fab_error *err) {
-    fab_str room = FAB_STR_INIT;
-    const char **overrides = NULL;
+    FAB_OWNS(fab_str_release) fab_str room = FAB_STR_INIT;
+    FAB_OWNED const char **overrides = NULL;
     size_t n = 0;
-    fab_status status = list_overrides(options, &room, &overrides, &n, err);
-    if (status == FAB_OK) {
-        status = fab_design_read_within(text, overrides, n, options->max_memory, out, err);
-        cli_name_option("--transport", strlen("fabric."), overrides, n - options->overrides.n, err);
-    }
-    free(overrides);
-    fab_str_release(&room);
+    FAB_PASS(list_overrides(options, &room, &overrides, &n, err));
+    fab_status status = fab_design_read_within(text, overrides, n, options->max_memory, out, err);
+    cli_name_option("--transport", strlen("fabric."), overrides, n - options->overrides.n, err);
     return status;
 }
 
@@ -184,14 +180,12 @@ fab_status cli_read_design(const cli_options *options, const char *text, fab_des
 }
 
 fab_status cli_open_design(const cli_options *options, const char *text, fab_design **out, fab_error *err) {
-    fab_design *design = NULL;
-    fab_status status = FAB_NEW(design, 1, err);
-    if (status == FAB_OK && (status = cli_read_design(options, text, design, err)) == FAB_OK) {
-        *out = design;
-        design = NULL;
-    }
-    free(design);
-    return status;
+    FAB_OWNED fab_design *design = NULL;
+    FAB_PASS(FAB_NEW(design, 1, err));
+    FAB_PASS(cli_read_design(options, text, design, err));
+    *out = design;
+    design = NULL;
+    return FAB_OK;
 }
 
 fab_status cli_result_init(const cli_options *options, fab_command command, size_t n_fabrics, fab_result *out,
@@ -345,7 +339,7 @@ static fab_status plan_trials(fab_replay *replay, fab_error *err) {
 /* Whether a job whose sizes somebody gave has a plan that is faster by more than a twentieth; one whose plan was
  * searched, under the other order of ranks. */
 static fab_status look_for_plan(const cli_session *s, fab_run_verdict *verdict, fab_error *err) {
-    fab_plans *plans = NULL;
+    FAB_OWNS(fab_plans_free_owned) fab_plans *plans = NULL;
     const fab_result *r = &s->result;
     const fab_iteration *it = r->n_iterations > 0 ? &r->iterations[verdict->engine] : NULL;
     bool is_fluid = s->design->fabric.transport.kind == FAB_TRANSPORT_FLUID;
@@ -367,7 +361,6 @@ static fab_status look_for_plan(const cli_session *s, fab_run_verdict *verdict, 
         fab_append(verdict->plan, sizeof verdict->plan, ",batch=%" PRIu64 "%s%s", r->job.batch, /* else of its sizes */
                    plans->order[0] != '\0' ? ",order=" : "", plans->order);
     }
-    fab_plans_free(plans);
     return FAB_OK;
 }
 
@@ -550,11 +543,9 @@ fab_status cli_check_out_file(const cli_options *options, const char *path, fab_
 }
 
 fab_status cli_write_reports(const cli_options *options, const fab_result *result, fab_error *err) {
-    fab_status status = cli_write_exports(options, result, err);
-    if (status == FAB_OK && options->out != NULL) {
-        status = fab_reports_write_all(result, options->out, cli_may_replace_out(options), err);
-    }
-    return status;
+    FAB_PASS(cli_write_exports(options, result, err));
+    return options->out != NULL ? fab_reports_write_all(result, options->out, cli_may_replace_out(options), err)
+                                : FAB_OK;
 }
 
 fab_status cli_check_out(const cli_options *options, fab_error *err) {

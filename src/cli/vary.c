@@ -169,17 +169,13 @@ static bool has_option(fab_engine_about engine, const char *key) {
 /* "ecmp,qp=1|ecmp,qp=4" of the values of `key`; without a key the engine and its values as they are. */
 static fab_status fail_engine(const cli_vary *vary, const char *engine, const char *key, const char *why,
                               fab_error *err) {
-    fab_str text = FAB_STR_INIT;
+    FAB_OWNS(fab_str_release) fab_str text = FAB_STR_INIT;
     for (size_t i = 0; i < vary->n_values; i++) {
         const char *value = strrchr(vary->values[i], '=') != NULL ? strrchr(vary->values[i], '=') + 1 : vary->values[i];
         fab_str_printf(&text, "%s%s,%s=%s", i > 0 ? "|" : "", engine, key, value);
     }
-    fab_status status = fab_str_status(&text, err);
-    if (status == FAB_OK) {
-        status = fab_fail(err, FAB_EUSAGE, NULL, "option --vary: %s; write --vary 'engine=%.160s'", why, text.data);
-    }
-    fab_str_release(&text);
-    return status;
+    FAB_PASS(fab_str_status(&text, err));
+    return fab_fail(err, FAB_EUSAGE, NULL, "option --vary: %s; write --vary 'engine=%.160s'", why, text.data);
 }
 
 /* Engines are varied as a whole: "engine.qp", "ecmp.qp" and "job.qp" are options of one, "spray" is one. */
@@ -209,34 +205,29 @@ static fab_status check_engine_path(const cli_vary *vary, fab_error *err) {
  */
 static fab_status check_queue_pairs(const cli_options *options, const cli_vary *vary, const cli_vary *other,
                                     fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_str override = FAB_STR_INIT;
-    fab_design *design = NULL;
-    FAB_TRY(FAB_NEW(design, 1, err));
+    FAB_OWNS(fab_str_release) fab_str override = FAB_STR_INIT;
+    FAB_OWNED fab_design *design = NULL;
+    FAB_PASS(FAB_NEW(design, 1, err));
     for (size_t i = 0; i < (other != NULL ? other->n_values : 1); i++) {
         fab_str_release(&override);
         fab_str_printf(&override, "%s=%s", other != NULL ? other->path : "", other != NULL ? other->values[i] : "");
-        FAB_TRY(fab_str_status(&override, err));
+        FAB_PASS(fab_str_status(&override, err));
         fab_error refused = {.code = FAB_OK};
-        status = read_point(options, (const char *const[]){override.data}, other != NULL, design, &refused);
+        fab_status status = read_point(options, (const char *const[]){override.data}, other != NULL, design, &refused);
         if (fab_is_refusal(status)) { /* and is refused again when it is run */
-            status = FAB_OK;
             continue;
         }
-        FAB_TRY(status == FAB_OK ? FAB_OK : fab_fail(err, status, refused.where, "%s", refused.text));
+        FAB_PASS(status == FAB_OK ? FAB_OK : fab_fail(err, status, refused.where, "%s", refused.text));
         if (design->n_engines > 1 || strcmp(design->engines[0].text, "ecmp") != 0) {
             const char *text = design->engines[0].text;
             char why[160];
             (void)snprintf(why, sizeof why, "qp= is of plain ecmp, and the design has %.60s", text);
             const bool takes_pairs =
                 has_option(fab_engine_of(&design->engines[0]), "qp") && strstr(text, "qp=") == NULL;
-            FAB_TRY(fail_engine(vary, takes_pairs ? text : "ecmp", "qp", why, err));
+            FAB_PASS(fail_engine(vary, takes_pairs ? text : "ecmp", "qp", why, err));
         }
     }
-done:
-    fab_str_release(&override);
-    free(design);
-    return status;
+    return FAB_OK;
 }
 
 static fab_status check_vary(const cli_options *options, const cli_vary *vary, size_t n_vary, fab_error *err) {
@@ -307,9 +298,8 @@ static fab_status see_best(const cli_options *options, const fab_sweep *s, fab_r
 
 fab_status cli_sweep_and_report(const cli_options *options, const cli_vary *vary, size_t n_vary, fab_command command,
                                 FILE *out, fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_sweep *sweep = NULL;
-    fab_result result = {0};
+    FAB_OWNS(fab_sweep_free_owned) fab_sweep *sweep = NULL;
+    FAB_OWNS(fab_result_release) fab_result result = {0};
     cli_progress progress = {.unit = vary[0].are_designs            ? "designs"
                                      : command == FAB_COMMAND_PLACE ? "placements"
                                                                     : "points"};
@@ -337,27 +327,23 @@ fab_status cli_sweep_and_report(const cli_options *options, const cli_vary *vary
         request.values[k] = vary[k].values;
         request.n_values[k] = vary[k].n_values;
     }
-    FAB_TRY(check_vary(options, vary, n_vary, err));
-    FAB_TRY(cli_read_histories(options, &request.policy, err));
-    FAB_TRY(cli_check_out(options, err));
-    FAB_TRY(cli_result_init(options, command, 0, &result, err));
+    FAB_PASS(check_vary(options, vary, n_vary, err));
+    FAB_PASS(cli_read_histories(options, &request.policy, err));
+    FAB_PASS(cli_check_out(options, err));
+    FAB_PASS(cli_result_init(options, command, 0, &result, err));
     cli_progress_start(&progress);
-    status = fab_sweep_run(&request, &sweep, err);
+    fab_status status = fab_sweep_run(&request, &sweep, err);
     if (status == FAB_OK && command == FAB_COMMAND_PLACE) {
         sweep->compares_placements = true;
         progress.unit = "placements";
         status = fab_place_run(&request, options->advise.budget, sweep, err);
     }
     cli_progress_end(shows);
-    FAB_TRY(status);
+    FAB_PASS(status);
     (void)snprintf(sweep->design, sizeof sweep->design, "%s", vary[0].are_designs ? "" : options->operands.items[0]);
     result.sweep = sweep;
     result.n_over_limit = sweep->n_over_limit;
-    FAB_TRY(command != FAB_COMMAND_PLACE ? see_best(options, sweep, &result, err) : FAB_OK);
-    FAB_TRY(fab_find_warnings(&result, err));
-    FAB_TRY(cli_report(options, &result, out, err));
-done:
-    fab_result_release(&result);
-    fab_sweep_free(sweep);
-    return status;
+    FAB_PASS(command != FAB_COMMAND_PLACE ? see_best(options, sweep, &result, err) : FAB_OK);
+    FAB_PASS(fab_find_warnings(&result, err));
+    return cli_report(options, &result, out, err);
 }

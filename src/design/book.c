@@ -158,11 +158,9 @@ bool book_is_file(const char *text) {
 
 fab_status book_read(const book_kind *kind, const char *text, const char *where, void *book, fab_error *err) {
     if (book_is_file(text)) {
-        fab_str data = FAB_STR_INIT;
-        fab_status status = fab_read_file(text, FAB_XML_MAX_BYTES, &data, err);
-        status = status == FAB_OK ? book_parse(kind, data.data, data.length, text, book, err) : status;
-        fab_str_release(&data);
-        return status;
+        FAB_OWNS(fab_str_release) fab_str data = FAB_STR_INIT;
+        FAB_PASS(fab_read_file(text, FAB_XML_MAX_BYTES, &data, err));
+        return book_parse(kind, data.data, data.length, text, book, err);
     }
     const fab_builtin *builtin = text[0] != '\0' ? fab_builtin_find(kind->builtins, text) : NULL;
     if (builtin == NULL) {

@@ -172,13 +172,11 @@ static const book_kind CATALOG = {
     ELEMENTS,   sizeof ELEMENTS / sizeof ELEMENTS[0]};
 
 fab_status fab_catalog_read(const char *text, fab_catalog *out, fab_error *err) {
-    reading_catalog *r = NULL;
-    fab_status status = FAB_NEW(r, 1, err);
-    if (status == FAB_OK && (status = book_read(&CATALOG, text, NULL, r, err)) == FAB_OK) {
-        *out = r->catalog;
-    }
-    free(r);
-    return status;
+    FAB_OWNED reading_catalog *r = NULL;
+    FAB_PASS(FAB_NEW(r, 1, err));
+    FAB_PASS(book_read(&CATALOG, text, NULL, r, err));
+    *out = r->catalog;
+    return FAB_OK;
 }
 
 void fab_catalog_schema(fab_str *out) {

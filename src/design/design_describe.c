@@ -150,14 +150,11 @@ void fab_design_text_digest(const char *text, char out[17]) {
 }
 
 fab_status fab_design_digest(const fab_design *design, char out[17], fab_error *err) {
-    fab_str text = FAB_STR_INIT;
+    FAB_OWNS(fab_str_release) fab_str text = FAB_STR_INIT;
     fab_design_describe(design, &text);
-    fab_status status = fab_str_status(&text, err); /* a part of the text would give a digest, but of another design */
-    if (status == FAB_OK) {
-        fab_design_text_digest(text.data, out);
-    }
-    fab_str_release(&text);
-    return status;
+    FAB_PASS(fab_str_status(&text, err)); /* a part of the text would give a digest, but of another design */
+    fab_design_text_digest(text.data, out);
+    return FAB_OK;
 }
 
 void fab_design_each_field(fab_design_visit *visit, void *context) {

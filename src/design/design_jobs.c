@@ -149,28 +149,24 @@ void design_follow_gpu(fab_design *design) {
 fab_status fab_design_default_job(fab_job_spec *out, fab_error *err) {
     fab_job_spec job;
     memset(&job, 0, sizeof job);
-    fab_status status = design_set_defaults(SCOPE_JOB, &job, err);
-    status = status == FAB_OK ? fab_gpu_read(job.gpu, NULL, &job.accelerator, err) : status;
-    if (status == FAB_OK) {
-        *out = job;
-    }
-    return status;
+    FAB_PASS(design_set_defaults(SCOPE_JOB, &job, err));
+    FAB_PASS(fab_gpu_read(job.gpu, NULL, &job.accelerator, err));
+    *out = job;
+    return FAB_OK;
 }
 
 fab_status reading_add_job(fab_design *design, const char *where, fab_error *err) {
     FAB_REFUSE_IF(design->n_jobs >= FAB_MAX_JOBS, err, FAB_EINPUT, where, "more than %d jobs", FAB_MAX_JOBS);
     fab_job_spec *job = &design->jobs[design->n_jobs];
-    fab_status status = fab_design_default_job(job, err);
-    if (status == FAB_OK) {
-        if (design->n_jobs == 0) {
-            (void)snprintf(job->id, sizeof job->id, "job");
-        } else {
-            (void)snprintf(job->id, sizeof job->id, "job%zu", design->n_jobs + 1);
-        }
-        (void)snprintf(job->where, sizeof job->where, "%s", where);
-        design->n_jobs++;
+    FAB_PASS(fab_design_default_job(job, err));
+    if (design->n_jobs == 0) {
+        (void)snprintf(job->id, sizeof job->id, "job");
+    } else {
+        (void)snprintf(job->id, sizeof job->id, "job%zu", design->n_jobs + 1);
     }
-    return status;
+    (void)snprintf(job->where, sizeof job->where, "%s", where);
+    design->n_jobs++;
+    return FAB_OK;
 }
 
 fab_status fab_design_set_job(fab_design *design, size_t job, const char *key, const char *value, const char *where,

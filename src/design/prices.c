@@ -172,15 +172,12 @@ bool fab_prices_are_file(const char *text) {
 }
 
 fab_status fab_prices_read(const char *text, fab_prices *out, fab_error *err) {
-    fab_prices *prices = NULL;
-    fab_status status = FAB_NEW(prices, 1, err);
-    if (status == FAB_OK && (status = book_read(&PRICE_BOOK, text, NULL, prices, err)) == FAB_OK) {
-        (void)snprintf(prices->origin, sizeof prices->origin, "%s%s", book_is_file(text) ? "" : PRICE_BOOK.prefix,
-                       text);
-        *out = *prices;
-    }
-    free(prices);
-    return status;
+    FAB_OWNED fab_prices *prices = NULL;
+    FAB_PASS(FAB_NEW(prices, 1, err));
+    FAB_PASS(book_read(&PRICE_BOOK, text, NULL, prices, err));
+    (void)snprintf(prices->origin, sizeof prices->origin, "%s%s", book_is_file(text) ? "" : PRICE_BOOK.prefix, text);
+    *out = *prices;
+    return FAB_OK;
 }
 
 void fab_prices_schema(fab_str *out) {

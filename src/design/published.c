@@ -95,18 +95,15 @@ static fab_status read_source(const char *text, fab_published *out, fab_error *e
 }
 
 fab_status fab_published_read(const char *source, fab_published *out, fab_error *err) {
-    fab_published found = {.n_rows = 0};
-    fab_status status = source != NULL ? read_source(source, &found, err) : FAB_OK;
-    for (const fab_builtin *b = fab_builtin_published; source == NULL && status == FAB_OK && b->name != NULL; b++) {
+    FAB_OWNS(fab_published_release) fab_published found = {.n_rows = 0};
+    FAB_PASS(source != NULL ? read_source(source, &found, err) : FAB_OK);
+    for (const fab_builtin *b = fab_builtin_published; source == NULL && b->name != NULL; b++) {
         char name[FAB_NAME_SIZE];
         (void)snprintf(name, sizeof name, "%.*s", (int)strcspn(b->name, "."), b->name);
-        status = read_source(name, &found, err);
-    }
-    if (status != FAB_OK) {
-        fab_published_release(&found);
-        return status;
+        FAB_PASS(read_source(name, &found, err));
     }
     *out = found;
+    found = (fab_published){.n_rows = 0};
     return FAB_OK;
 }
 

@@ -99,6 +99,7 @@ typedef struct found {
     size_t n, capacity;
     uint32_t n_rdma, n_near;
 } found;
+FAB_FREES(found_release, found, nic);
 
 static fab_status walk(server_reader *r, const fab_xml_element *parent, found *f, fab_error *err) {
     for (const fab_xml_element *e = parent->first_child; e != NULL; e = e->next) {
@@ -189,23 +190,20 @@ static fab_status read_matrix(server_reader *r, const fab_xml_element *matrix, f
 }
 
 fab_status server_hwloc_walk(server_reader *r, const fab_xml_element *root, fab_error *err) {
-    fab_status status = FAB_OK;
-    found f = {.n = 0};
-    FAB_TRY(walk(r, root, &f, err));
+    FAB_OWNS(found_release) found f = {.n = 0};
+    FAB_PASS(walk(r, root, &f, err));
     for (size_t i = 0; i < f.n; i++) {
         f.n_near += (f.n_rdma == 0 || is_rdma(f.nic[i])) && is_near(r, f.nic[i]);
     }
     for (size_t i = 0; i < f.n; i++) { /* those that GPUs use: of RDMA, and behind their switches, where any are */
         bool fits = (f.n_rdma == 0 || is_rdma(f.nic[i])) && (f.n_near == 0 || is_near(r, f.nic[i]));
-        FAB_TRY(fits ? server_add(r, f.nic[i], false, err) : FAB_OK);
+        FAB_PASS(fits ? server_add(r, f.nic[i], false, err) : FAB_OK);
         r->shape->n_left_out += !fits;
     }
     for (const fab_xml_element *e = root->first_child; e != NULL; e = e->next) {
         if (strncmp(e->name, "distances2", 10) == 0 && strcmp(server_value(e, "name"), "NVLinkBandwidth") == 0) {
-            FAB_TRY(read_matrix(r, e, err));
+            FAB_PASS(read_matrix(r, e, err));
         }
     }
-done:
-    free(f.nic);
-    return status;
+    return FAB_OK;
 }

@@ -17,60 +17,54 @@ bool fab_is_folder(const char *path) {
     return strcmp(path, "-") != 0 && stat(path, &about) == 0 && S_ISDIR(about.st_mode);
 }
 
-void fab_folder_release(char **paths, size_t n) {
-    for (size_t i = 0; i < n; i++) {
-        free(paths[i]);
+void fab_folder_release(fab_folder *folder) {
+    for (size_t i = 0; i < folder->n; i++) {
+        free(folder->paths[i]);
     }
-    free((void *)paths);
+    free((void *)folder->paths);
 }
 
-fab_status fab_folder_list(const char *path, char ***out, size_t *out_n, fab_error *err) {
-    fab_status status = FAB_OK;
-    char **paths = NULL;
-    size_t n = 0;
+static void close_folder(DIR **dir) {
+    if (*dir != NULL) {
+        (void)closedir(*dir);
+    }
+}
+
+fab_status fab_folder_list(const char *path, fab_folder *out, fab_error *err) {
+    FAB_OWNS(fab_folder_release) fab_folder list = {.n = 0};
     size_t capacity = 0;
     struct dirent *entry = NULL;
-    DIR *dir = opendir(path);
+    FAB_OWNS(close_folder) DIR *dir = opendir(path);
     FAB_REFUSE_IF(dir == NULL, err, FAB_EIO, path, "cannot be read: %s", strerror(errno));
     while ((entry = readdir(dir)) != NULL) {
         char file[PATH];
         if (entry->d_name[0] == '.') {
             continue;
         }
-        FAB_FAIL_IF((size_t)snprintf(file, sizeof file, "%s/%s", path, entry->d_name) >= sizeof file, err, FAB_EIO,
-                    path, "a path of more than %d bytes", PATH - 1);
-        FAB_TRY(FAB_GROW(paths, capacity, n + 1, err));
-        paths[n] = fab_strdup(file, err);
-        FAB_TRY(paths[n] != NULL ? FAB_OK : FAB_ENOMEM);
-        n++;
+        FAB_REFUSE_IF((size_t)snprintf(file, sizeof file, "%s/%s", path, entry->d_name) >= sizeof file, err, FAB_EIO,
+                      path, "a path of more than %d bytes", PATH - 1);
+        FAB_PASS(FAB_GROW(list.paths, capacity, list.n + 1, err));
+        list.paths[list.n] = fab_strdup(file, err);
+        FAB_PASS(list.paths[list.n++] != NULL ? FAB_OK : FAB_ENOMEM);
     }
-    FAB_SORT(paths, n, fab_order_text);
-    *out = paths;
-    *out_n = n;
-    paths = NULL;
-    n = 0;
-done:
-    fab_folder_release(paths, n);
-    (void)closedir(dir);
-    return status;
+    FAB_SORT(list.paths, list.n, fab_order_text);
+    *out = list;
+    list = (fab_folder){.n = 0};
+    return FAB_OK;
 }
 
 static fab_status each_below(const char *path, int depth, const fab_folder_visit *v, fab_error *err) {
-    fab_status status = FAB_OK;
-    char **paths = NULL;
-    size_t n = 0;
+    FAB_OWNS(fab_folder_release) fab_folder list = {.n = 0};
     if (!fab_is_folder(path)) {
         return v->read(v->context, path, err);
     }
     FAB_REFUSE_IF(depth == v->most_depth, err, FAB_EINPUT, path, "folders within folders: at most %d", v->most_depth);
-    FAB_TRY(fab_folder_list(path, &paths, &n, err));
-    for (size_t i = 0; i < n; i++) {
-        FAB_TRY(each_below(paths[i], depth + 1, v, err));
+    FAB_PASS(fab_folder_list(path, &list, err));
+    for (size_t i = 0; i < list.n; i++) {
+        FAB_PASS(each_below(list.paths[i], depth + 1, v, err));
     }
-    FAB_FAIL_IF(n == 0 && !v->may_be_empty, err, FAB_EINPUT, path, "the folder is empty");
-done:
-    fab_folder_release(paths, n);
-    return status;
+    FAB_REFUSE_IF(list.n == 0 && !v->may_be_empty, err, FAB_EINPUT, path, "the folder is empty");
+    return FAB_OK;
 }
 
 fab_status fab_folder_each(const char *path, const fab_folder_visit *visit, fab_error *err) {

@@ -71,6 +71,7 @@ typedef struct relays {
     double *own_out, *own_in;
     double *copied; /* [gpu] */
 } relays;
+FAB_FREES(relays_release, relays, rail, gpu_on, out, in, own_out, own_in, copied);
 
 static void find_rails(relays *r, uint32_t nic) {
     const fab_fabric *f = r->f;
@@ -143,17 +144,16 @@ static void copy_of_group(const relays *r, const fab_all_to_all *all, fab_gpu_ra
 }
 
 fab_status fab_phase_count_copies(const fab_fabric *f, fab_phase *p, fab_error *err) {
-    fab_status status = FAB_OK;
-    relays r = {.f = f};
+    FAB_OWNS(relays_release) relays r = {.f = f};
     const uint32_t n_nics =
         f->gpus_per_server > 0 && f->nics_per_server > f->gpus_per_server ? f->nics_per_server / f->gpus_per_server : 1;
     double most = 0;
     if (!f->forwards_in_domain || p->copied_bytes > 0) {
         return FAB_OK;
     }
-    FAB_TRY(FAB_NEW_ALL(fab_n_gpus(f), err, r.rail, r.copied));
-    FAB_TRY(FAB_NEW(r.gpu_on, (fab_n_gpus(f) / f->gpus_per_domain + (size_t)1) * f->n_rails, err));
-    FAB_TRY(FAB_NEW_ALL(f->n_rails, err, r.out, r.in, r.own_out, r.own_in));
+    FAB_PASS(FAB_NEW_ALL(fab_n_gpus(f), err, r.rail, r.copied));
+    FAB_PASS(FAB_NEW(r.gpu_on, (fab_n_gpus(f) / f->gpus_per_domain + (size_t)1) * f->n_rails, err));
+    FAB_PASS(FAB_NEW_ALL(f->n_rails, err, r.out, r.in, r.own_out, r.own_in));
     for (uint32_t nic = 0; nic < n_nics; nic++) {
         find_rails(&r, nic);
         if (p->all.n == 0) {
@@ -167,9 +167,7 @@ fab_status fab_phase_count_copies(const fab_fabric *f, fab_phase *p, fab_error *
         most = fmax(most, r.copied[gpu]);
     }
     p->copied_bytes = most;
-done:
-    FAB_FREE_ALL(r.rail, r.gpu_on, r.out, r.in, r.own_out, r.own_in, r.copied);
-    return status;
+    return FAB_OK;
 }
 
 double fab_phase_copy_s(const fab_fabric *f, const fab_phase *p) {

@@ -16,20 +16,17 @@ void fab_phase_release(fab_phase *phase) {
 
 fab_status fab_phase_open(fab_phase_builder *builder, const char *name, const char *collective, uint64_t capacity,
                           fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_phase_builder made = {.phase = {.n_comms = 1, .steps = 1, .executions = 1}};
+    FAB_OWNS(fab_phase_builder_release) fab_phase_builder made = {.phase = {.n_comms = 1, .steps = 1, .executions = 1}};
     fab_phase *phase = &made.phase;
-    FAB_FAIL_IF(capacity >= UINT32_MAX, err, FAB_EUNSUPPORTED, NULL,
-                "phase '%s' may have %" PRIu64 " flows; the limit is %" PRIu32, name, capacity, UINT32_MAX - 1);
+    FAB_REFUSE_IF(capacity >= UINT32_MAX, err, FAB_EUNSUPPORTED, NULL,
+                  "phase '%s' may have %" PRIu64 " flows; the limit is %" PRIu32, name, capacity, UINT32_MAX - 1);
     made.capacity = (size_t)capacity;
     (void)snprintf(phase->name, sizeof phase->name, "%s", name);
     (void)snprintf(phase->collective, sizeof phase->collective, "%s", collective);
-    FAB_TRY(FAB_NEW_ALL(made.capacity, err, phase->src, phase->dst, phase->bytes, phase->comm));
+    FAB_PASS(FAB_NEW_ALL(made.capacity, err, phase->src, phase->dst, phase->bytes, phase->comm));
     *builder = made;
     made = (fab_phase_builder){.capacity = 0};
-done:
-    fab_phase_release(&made.phase);
-    return status;
+    return FAB_OK;
 }
 
 fab_status fab_phase_reserve(fab_phase_builder *builder, uint64_t capacity, fab_error *err) {

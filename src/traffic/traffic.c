@@ -141,12 +141,11 @@ static fab_status resolve_first(const fab_design *design, const fab_fabric *fabr
 
 fab_status fab_traffic_default_model(const fab_design *design, const fab_fabric *fabric, fab_model *out,
                                      fab_error *err) {
-    fab_job job = {.servers = NULL};
+    FAB_OWNS(fab_job_release) fab_job job = {.servers = NULL};
     bool is_open = design->n_jobs == 1 && fab_job_plan_open(&design->jobs[0]) != 0;
     FAB_PASS(is_open ? fab_job_open_first(design, fabric, &job, err) : resolve_first(design, fabric, &job, err));
     bool is_default = job.spec.kind == FAB_JOB_TRAINING && !job.model_given;
     *out = is_default ? job.model : (fab_model){.name = NULL};
-    fab_job_release(&job);
     return FAB_OK;
 }
 
@@ -250,36 +249,29 @@ fab_status fab_traffic_make(const char *text, const fab_design *design, const fa
 
 fab_status fab_traffic_front_end(const char *text, const fab_design *design, const fab_fabric *fabric,
                                  const fab_fabric *front_end, fab_traffic *out, fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_traffic traffic = {.n_phases = 0};
-    fab_job *job = NULL;
+    FAB_OWNS(fab_traffic_release) fab_traffic traffic = {.n_phases = 0};
+    FAB_OWNS(fab_job_free_owned) fab_job *job = NULL;
     uint64_t n_storage = design->front_end.storage;
     bool one = strncmp(text, "job:", 4) == 0;
     const fab_wanted wanted = {.text = text, .phase = one ? text + 4 : NULL, .comm = FAB_NONE};
-    FAB_FAIL_IF(!one && strcmp(text, "job") != 0, err, FAB_EINPUT, NULL,
-                "traffic '%.60s' of the front-end is none of job, job:checkpoint, job:ingest", text);
-    FAB_FAIL_IF(!design->has_front_end || n_storage == 0, err, FAB_EINPUT, design->front_end.where,
-                "the design has no front-end with storage servers");
-    FAB_FAIL_IF(fab_n_gpus(front_end) != fabric->n_servers + n_storage, err, FAB_EINTERNAL, NULL,
-                "a front-end of %" PRIu32 " hosts is not that of %" PRIu32 " servers", fab_n_gpus(front_end),
-                fabric->n_servers);
-    FAB_TRY(FAB_NEW(job, 1, err));
-    FAB_TRY(resolve_first(design, fabric, job, err));
+    FAB_REFUSE_IF(!one && strcmp(text, "job") != 0, err, FAB_EINPUT, NULL,
+                  "traffic '%.60s' of the front-end is none of job, job:checkpoint, job:ingest", text);
+    FAB_REFUSE_IF(!design->has_front_end || n_storage == 0, err, FAB_EINPUT, design->front_end.where,
+                  "the design has no front-end with storage servers");
+    FAB_REFUSE_IF(fab_n_gpus(front_end) != fabric->n_servers + n_storage, err, FAB_EINTERNAL, NULL,
+                  "a front-end of %" PRIu32 " hosts is not that of %" PRIu32 " servers", fab_n_gpus(front_end),
+                  fabric->n_servers);
+    FAB_PASS(FAB_NEW(job, 1, err));
+    FAB_PASS(resolve_first(design, fabric, job, err));
     describe_job(job, &traffic);
-    FAB_TRY(fab_front_end_make(job, fabric, front_end, (uint32_t)n_storage, &wanted, &traffic, err));
-    FAB_TRY(fab_job_check_memory(job, fabric, err));
+    FAB_PASS(fab_front_end_make(job, fabric, front_end, (uint32_t)n_storage, &wanted, &traffic, err));
+    FAB_PASS(fab_job_check_memory(job, fabric, err));
     for (size_t i = 0; i < traffic.n_phases; i++) {
-        FAB_TRY(fab_phase_number(&traffic.phases[i], err));
+        FAB_PASS(fab_phase_number(&traffic.phases[i], err));
     }
     *out = traffic;
     traffic = (fab_traffic){.n_phases = 0};
-done:
-    if (job != NULL) {
-        fab_job_release(job);
-    }
-    free(job);
-    fab_traffic_release(&traffic);
-    return status;
+    return FAB_OK;
 }
 
 /* A communicator of a job: which coordinates its members have in common. */

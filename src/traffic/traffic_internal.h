@@ -8,6 +8,8 @@
 #include "fab/str.h"
 #include "fab/traffic.h"
 
+#include <stdlib.h>
+
 /* Bytes of a phase stay below 2^63, so that sums of them fit. */
 #define FAB_PHASE_MAX_BYTES 9.2e18
 
@@ -19,6 +21,9 @@ typedef struct fab_phase_builder {
 } fab_phase_builder;
 
 void fab_phase_release(fab_phase *phase);
+static inline void fab_phase_builder_release(fab_phase_builder *builder) {
+    fab_phase_release(&builder->phase);
+}
 
 /* Room for `capacity` flows; 1 step, 1 execution, 1 communicator. */
 fab_status fab_phase_open(fab_phase_builder *builder, const char *name, const char *collective, uint64_t capacity,
@@ -97,6 +102,12 @@ typedef struct fab_job {
 } fab_job;
 
 void fab_job_release(fab_job *job);
+static inline void fab_job_free_owned(fab_job **job) {
+    if (*job != NULL) {
+        fab_job_release(*job);
+        free(*job);
+    }
+}
 fab_status fab_job_resolve(const fab_design *design, const fab_fabric *fabric, fab_job *out,
                            fab_error *err) FAB_MUST_USE;
 

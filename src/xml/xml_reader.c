@@ -357,16 +357,14 @@ static void reader_run(parser *p) {
 }
 
 fab_status fab_xml_parse(const char *data, size_t size, const char *file, fab_xml **out, fab_error *err) {
-    fab_status status = xml_text_check(data, size, file, err);
-    if (status != FAB_OK) {
-        return status;
-    }
+    FAB_OWNS(fab_xml_free_owned) fab_xml *xml = NULL;
+    FAB_PASS(xml_text_check(data, size, file, err));
+    FAB_PASS(FAB_NEW(xml, 1, err));
     if (size >= 3 && memcmp(data, "\xEF\xBB\xBF", 3) == 0) {
         data += 3;
         size -= 3;
     }
-    parser p = {.data = data, .size = size, .file = file, .cursor = XML_CURSOR_START, .err = err};
-    FAB_TRY(FAB_NEW(p.xml, 1, err));
+    parser p = {.xml = xml, .data = data, .size = size, .file = file, .cursor = XML_CURSOR_START, .err = err};
     /* Errors outside a context would be printed: catch them as well. These variables belong to the thread. */
     xmlStructuredErrorFunc old_handler = xmlStructuredError;
     void *old_user = xmlStructuredErrorContext;
@@ -379,12 +377,10 @@ fab_status fab_xml_parse(const char *data, size_t size, const char *file, fab_xm
         xmlFreeParserCtxt(p.context);
     }
     xmlSetStructuredErrorFunc(old_user, old_handler);
-    FAB_TRY(p.status);
-    *out = p.xml;
-    p.xml = NULL;
-done:
-    fab_xml_free(p.xml);
-    return status;
+    FAB_PASS(p.status);
+    *out = xml;
+    xml = NULL;
+    return FAB_OK;
 }
 
 fab_status fab_xml_read(const char *path, fab_xml **out, fab_error *err) {

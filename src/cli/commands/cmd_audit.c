@@ -27,30 +27,32 @@ typedef struct planned_floor {
     bool is_said;
 } planned_floor;
 
+static void planned_floor_release(planned_floor *at) {
+    fab_floor_free(at->floor);
+    fab_fabric_free(at->graph);
+}
+
 /* The plan: a design, or a file of a known format. */
 static fab_status read_plan(const cli_options *options, fab_network **out, planned_floor *at, fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_design *design = NULL;
+    FAB_OWNED fab_design *design = NULL;
     fab_error inner = {0};
     if (strncmp(options->against, "preset:", 7) != 0 && access(options->against, F_OK) == 0) {
-        status = fab_network_read(options->against, NULL, options->max_memory, out, &inner);
+        fab_status status = fab_network_read(options->against, NULL, options->max_memory, out, &inner);
         bool is_no_network = status == FAB_EINPUT && /* of no format: in one, it would be wrong in some line */
                              strncmp(inner.where, options->against, sizeof inner.where - 1) == 0;
         if (!is_no_network) {
             return status == FAB_OK ? FAB_OK : fab_fail(err, status, inner.where, "%s", inner.text);
         }
     }
-    FAB_TRY(FAB_NEW(design, 1, err));
-    FAB_TRY(fab_design_read(options->against, NULL, 0, design, err));
-    FAB_TRY(fab_topology_build(&design->fabric, &at->graph, NULL, err));
-    FAB_TRY(fab_network_of_fabric(at->graph, out, err));
+    FAB_PASS(FAB_NEW(design, 1, err));
+    FAB_PASS(fab_design_read(options->against, NULL, 0, design, err));
+    FAB_PASS(fab_topology_build(&design->fabric, &at->graph, NULL, err));
+    FAB_PASS(fab_network_of_fabric(at->graph, out, err));
     if (design->fabric.floor.given) {
         at->is_said = fab_floor_is_said(&design->fabric);
-        FAB_TRY(fab_floor_make(&design->fabric, at->graph, &at->floor, err));
+        FAB_PASS(fab_floor_make(&design->fabric, at->graph, &at->floor, err));
     }
-done:
-    free(design);
-    return status;
+    return FAB_OK;
 }
 
 #define BYTES_PER_CABLE 350.0 /* of what was read, its names, shape and graph */
@@ -64,34 +66,33 @@ static fab_status audit_check_memory(const cli_options *options, const fab_netwo
 }
 
 static fab_status audit_run(const cli_options *options, FILE *out, fab_error *err) {
-    fab_status status = FAB_OK;
     const char *path = options->operands.items[0];
-    fab_result result = {0};
-    fab_network *net = NULL;
-    fab_network *plan = NULL;
-    planned_floor at = {.graph = NULL};
-    fab_shape shape = {.net = NULL};
-    fab_shape planned = {.net = NULL};
-    fab_audit *audit = NULL;
-    FAB_TRY(cli_check_out(options, err));
-    FAB_TRY(cli_check_exports(options, err));
-    FAB_TRY(cli_result_init(options, FAB_COMMAND_AUDIT, 0, &result, err));
-    FAB_TRY(fab_network_read(path, options->input_format, options->max_memory, &net, err));
+    FAB_OWNS(fab_network_free_owned) fab_network *net = NULL;
+    FAB_OWNS(fab_network_free_owned) fab_network *plan = NULL;
+    FAB_OWNS(planned_floor_release) planned_floor at = {.graph = NULL};
+    FAB_OWNS(fab_shape_release) fab_shape shape = {.net = NULL};
+    FAB_OWNS(fab_shape_release) fab_shape planned = {.net = NULL};
+    FAB_OWNS(fab_audit_free_owned) fab_audit *audit = NULL;
+    FAB_OWNS(fab_result_release) fab_result result = {0};
+    FAB_PASS(cli_check_out(options, err));
+    FAB_PASS(cli_check_exports(options, err));
+    FAB_PASS(cli_result_init(options, FAB_COMMAND_AUDIT, 0, &result, err));
+    FAB_PASS(fab_network_read(path, options->input_format, options->max_memory, &net, err));
     cli_tell_left_cables(options, net);
-    FAB_TRY(audit_check_memory(options, net, err));
-    FAB_TRY(options->node_name_map != NULL ? fab_network_rename(net, options->node_name_map, err) : FAB_OK);
-    FAB_TRY(fab_shape_find(net, &shape, err));
+    FAB_PASS(audit_check_memory(options, net, err));
+    FAB_PASS(options->node_name_map != NULL ? fab_network_rename(net, options->node_name_map, err) : FAB_OK);
+    FAB_PASS(fab_shape_find(net, &shape, err));
     if (options->against != NULL) {
-        FAB_TRY(read_plan(options, &plan, &at, err));
-        FAB_TRY(options->node_name_map != NULL ? fab_network_rename(plan, options->node_name_map, err) : FAB_OK);
-        FAB_TRY(fab_shape_find(plan, &planned, err));
-        FAB_TRY(fab_audit_against(&shape, &planned, &audit, err));
+        FAB_PASS(read_plan(options, &plan, &at, err));
+        FAB_PASS(options->node_name_map != NULL ? fab_network_rename(plan, options->node_name_map, err) : FAB_OK);
+        FAB_PASS(fab_shape_find(plan, &planned, err));
+        FAB_PASS(fab_audit_against(&shape, &planned, &audit, err));
     } else {
-        FAB_TRY(fab_audit_run(&shape, &audit, err));
+        FAB_PASS(fab_audit_run(&shape, &audit, err));
     }
     fab_shape_release(&shape);
     fab_shape_release(&planned);
-    FAB_TRY(fab_audit_bisect(&net, &plan, audit, err));
+    FAB_PASS(fab_audit_bisect(&net, &plan, audit, err));
     if (at.floor != NULL) {
         fab_audit_find_racks(audit, at.graph, at.floor, at.is_said);
     }
@@ -99,17 +100,7 @@ static fab_status audit_run(const cli_options *options, FILE *out, fab_error *er
     result.audit_floor = at.floor;
     result.audit_floor_is_assumed = !at.is_said;
     result.audited = path;
-    FAB_TRY(cli_report(options, &result, out, err));
-done:
-    fab_result_release(&result);
-    fab_audit_free(audit);
-    fab_shape_release(&shape);
-    fab_shape_release(&planned);
-    fab_network_free(net);
-    fab_network_free(plan);
-    fab_floor_free(at.floor);
-    fab_fabric_free(at.graph);
-    return status;
+    return cli_report(options, &result, out, err);
 }
 
 static const char *const EXAMPLES[] = {

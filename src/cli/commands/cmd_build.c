@@ -10,7 +10,6 @@
 #include "fab/patch.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 static bool is_stdout(const char *path) {

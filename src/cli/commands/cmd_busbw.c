@@ -2,6 +2,7 @@
 
 #include "fab/busbw_run.h"
 #include "fab/design.h"
+#include "fab/memory.h"
 #include "fab/warnings.h"
 
 #include <inttypes.h>
@@ -67,44 +68,36 @@ static fab_busbw_request request_of(const cli_options *options, const fab_contex
 }
 
 static fab_status busbw_run(const cli_options *options, FILE *out, fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_design *design = NULL;
-    fab_fabric *graph = NULL;
-    fab_context *context = NULL;
-    fab_nccl_tests measured = {.path = NULL};
-    fab_busbw *busbw = NULL;
-    fab_result result = {0};
-    FAB_TRY(check_options(options, err));
-    FAB_TRY(cli_check_out(options, err));
-    FAB_TRY(options->busbw.measured != NULL ? fab_nccl_tests_read(options->busbw.measured, &measured, err) : FAB_OK);
-    FAB_TRY(cli_open_design(options, options->operands.items[0], &design, err));
-    FAB_TRY(cli_result_init(options, FAB_COMMAND_BUSBW, 1, &result, err));
-    FAB_TRY(fab_fabric_measure(design, &result.fabrics[0], &graph, err));
+    FAB_OWNED fab_design *design = NULL;
+    FAB_OWNS(fab_fabric_free_owned) fab_fabric *graph = NULL;
+    FAB_OWNS(fab_context_free_owned) fab_context *context = NULL;
+    FAB_OWNS(fab_nccl_tests_release) fab_nccl_tests measured = {.path = NULL};
+    FAB_OWNS(fab_busbw_free_owned) fab_busbw *busbw = NULL;
+    FAB_OWNS(fab_result_release) fab_result result = {0};
+    FAB_PASS(check_options(options, err));
+    FAB_PASS(cli_check_out(options, err));
+    FAB_PASS(options->busbw.measured != NULL ? fab_nccl_tests_read(options->busbw.measured, &measured, err) : FAB_OK);
+    FAB_PASS(cli_open_design(options, options->operands.items[0], &design, err));
+    FAB_PASS(cli_result_init(options, FAB_COMMAND_BUSBW, 1, &result, err));
+    FAB_PASS(fab_fabric_measure(design, &result.fabrics[0], &graph, err));
     const fab_context_request what = {.design = design,
                                       .fabric = graph,
                                       .traffic = "pattern:ring", /* each algorithm brings its own */
                                       .engines = design->engines,
                                       .n_engines = design->n_engines,
                                       .seed = options->seed};
-    FAB_TRY(fab_context_new(&what, &context, err));
+    FAB_PASS(fab_context_new(&what, &context, err));
     const fab_busbw_request request = request_of(options, context, &measured);
-    status = fab_busbw_run(&request, &busbw, err);
+    fab_status status = fab_busbw_run(&request, &busbw, err);
     fab_blame_design(design, status, err);
-    FAB_TRY(status);
+    FAB_PASS(status);
     result.graph = graph;
     result.busbw = busbw;
-    FAB_TRY(fab_find_warnings(&result, err));
-    FAB_TRY(cli_report(options, &result, out, err));
-    FAB_FAIL_IF(busbw->n_short > 0, err, FAB_ETHRESHOLD, busbw->measured,
-                "%" PRIu64 " of %zu sizes fall short of what this fabric should give", busbw->n_short, busbw->n_rows);
-done:
-    fab_result_release(&result);
-    fab_busbw_free(busbw);
-    fab_context_free(context);
-    fab_fabric_free(graph);
-    free(design);
-    fab_nccl_tests_release(&measured);
-    return status;
+    FAB_PASS(fab_find_warnings(&result, err));
+    FAB_PASS(cli_report(options, &result, out, err));
+    FAB_REFUSE_IF(busbw->n_short > 0, err, FAB_ETHRESHOLD, busbw->measured,
+                  "%" PRIu64 " of %zu sizes fall short of what this fabric should give", busbw->n_short, busbw->n_rows);
+    return FAB_OK;
 }
 
 static const char *const EXAMPLES[] = {

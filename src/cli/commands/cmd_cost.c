@@ -13,15 +13,10 @@ static const cli_option OPTION_STEPS = {"steps", "GPUS,...",
                                         .text = offsetof(cli_options, steps)};
 
 static fab_status cost_measure(const cli_options *options, const char *text, fab_fabric_result *out, fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_design *design = NULL;
-    fab_fabric *graph = NULL;
-    FAB_TRY(cli_open_design(options, text, &design, err));
-    FAB_TRY(fab_fabric_measure(design, out, &graph, err));
-done:
-    fab_fabric_free(graph); /* one graph at a time in memory */
-    free(design);
-    return status;
+    FAB_OWNED fab_design *design = NULL;
+    FAB_OWNS(fab_fabric_free_owned) fab_fabric *graph = NULL; /* one graph at a time in memory */
+    FAB_PASS(cli_open_design(options, text, &design, err));
+    return fab_fabric_measure(design, out, &graph, err);
 }
 
 static size_t count_steps(const char *text) {

@@ -37,6 +37,7 @@ typedef struct side {
     const char **room;
     const char **failed;
     size_t n_failed;
+    fab_str name;
     fab_str texts[2]; /* of an imported file: overrides */
     char **degraded;  /* shape [n_states]: "PART*FRACTION" */
     fab_str bytes;    /* of a report */
@@ -50,6 +51,7 @@ static void side_release(side *s) {
     for (size_t i = 0; s->degraded != NULL && s->degraded[i] != NULL; i++) {
         free(s->degraded[i]);
     }
+    fab_str_release(&s->name);
     fab_str_release(&s->texts[0]);
     fab_str_release(&s->texts[1]);
     fab_str_release(&s->bytes);
@@ -70,12 +72,10 @@ static fab_status add_degraded(side *s, const char *text, size_t slot, fab_error
     }
     fab_format_double(number, part.ratio);
     fab_str_printf(&name, "%s*%s", part.name, number);
-    fab_status status = fab_str_status(&name, err);
-    if (status == FAB_OK) {
-        s->degraded[slot] = name.data;
-        s->failed[s->n_failed++] = name.data;
-    }
-    return status;
+    FAB_PASS(fab_str_status(&name, err));
+    s->degraded[slot] = name.data;
+    s->failed[s->n_failed++] = name.data;
+    return FAB_OK;
 }
 
 /* "servers=0-3,8" is a key of jobs; anything else there is a file of names, or a list of them. */
@@ -212,8 +212,8 @@ static fab_status name_state(const cli_options *options, bool is_after, fab_str 
     return fab_str_status(out, err);
 }
 
-static fab_diff_state state_of(const side *s, const char *name) {
-    return (fab_diff_state){.name = name,
+static fab_diff_state state_of(const side *s) {
+    return (fab_diff_state){.name = s->name.data,
                             .design = s->design,
                             .is_imported = s->is_imported,
                             .hosts = s->hosts.data,
@@ -224,44 +224,34 @@ static fab_diff_state state_of(const side *s, const char *name) {
 }
 
 static fab_status diff_run(const cli_options *options, FILE *out, fab_error *err) {
-    fab_status status = FAB_OK;
-    side *sides = NULL;
-    fab_str names[2] = {FAB_STR_INIT, FAB_STR_INIT};
-    fab_difference *difference = NULL;
-    fab_result result = {0};
+    FAB_OWNS(side_release) side before = {.room = NULL};
+    FAB_OWNS(side_release) side after = {.room = NULL};
+    FAB_OWNS(fab_difference_free_owned) fab_difference *difference = NULL;
+    FAB_OWNS(fab_result_release) fab_result result = {0};
     fab_diff_request request = {.traffic = options->traffic != NULL ? options->traffic : "job",
                                 .seed = options->seed,
                                 .n_seeds = cli_is_given(options, &cli_option_seeds) ? options->n_seeds : 0,
                                 .n_threads = (size_t)options->n_threads,
                                 .tolerance = options->tolerance};
-    FAB_TRY(FAB_NEW(sides, 2, err));
-    FAB_TRY(cli_check_out(options, err));
-    FAB_FAIL_IF(cli_is_front_end(request.traffic), err, FAB_EUNSUPPORTED, NULL,
-                "traffic of the front-end: diff knows the first network only");
-    FAB_TRY(cli_result_init(options, FAB_COMMAND_DIFF, 0, &result, err));
+    FAB_PASS(cli_check_out(options, err));
+    FAB_REFUSE_IF(cli_is_front_end(request.traffic), err, FAB_EUNSUPPORTED, NULL,
+                  "traffic of the front-end: diff knows the first network only");
+    FAB_PASS(cli_result_init(options, FAB_COMMAND_DIFF, 0, &result, err));
     for (int i = 0; i < 2; i++) {
-        FAB_TRY(name_state(options, i == 1, &names[i], err));
-        FAB_TRY(side_open(options, i == 1, &sides[i], err));
-        *(i == 0 ? &request.before : &request.after) = state_of(&sides[i], names[i].data);
+        side *s = i == 0 ? &before : &after;
+        FAB_PASS(name_state(options, i == 1, &s->name, err));
+        FAB_PASS(side_open(options, i == 1, s, err));
+        *(i == 0 ? &request.before : &request.after) = state_of(s);
     }
-    FAB_FAIL_IF(request.before.design == NULL && request.after.design == NULL &&
-                    options->overrides.n + options->jobs.n + options->engines.n > 0,
-                err, FAB_EUSAGE, NULL, "--set, --job and --engine are of designs, and both states are reports");
-    FAB_TRY(fab_diff_run(&request, &difference, err));
+    FAB_REFUSE_IF(request.before.design == NULL && request.after.design == NULL &&
+                      options->overrides.n + options->jobs.n + options->engines.n > 0,
+                  err, FAB_EUSAGE, NULL, "--set, --job and --engine are of designs, and both states are reports");
+    FAB_PASS(fab_diff_run(&request, &difference, err));
     result.difference = difference;
-    FAB_TRY(cli_report(options, &result, out, err));
-    FAB_FAIL_IF(difference->is_beyond, err, FAB_ETHRESHOLD, NULL, "%s: beyond the tolerance of x%g",
-                difference->verdict, difference->tolerance);
-done:
-    for (int i = 0; sides != NULL && i < 2; i++) {
-        side_release(&sides[i]);
-    }
-    free(sides);
-    fab_str_release(&names[0]);
-    fab_str_release(&names[1]);
-    fab_result_release(&result);
-    fab_difference_free(difference);
-    return status;
+    FAB_PASS(cli_report(options, &result, out, err));
+    FAB_REFUSE_IF(difference->is_beyond, err, FAB_ETHRESHOLD, NULL, "%s: beyond the tolerance of x%g",
+                  difference->verdict, difference->tolerance);
+    return FAB_OK;
 }
 
 static const char *const EXAMPLES[] = {

@@ -10,7 +10,6 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -70,12 +69,11 @@ static void put_override(fab_xml_writer *xml, const char *text) {
 }
 
 static fab_status write_design(const void *context, FILE *out, fab_error *err) {
-    fab_status status = FAB_OK;
     const written *w = context;
     const fab_imported *in = w->imported;
-    fab_xml_writer xml;
+    FAB_OWNS(fab_xml_writer_release) fab_xml_writer xml = {0};
     char source[400];
-    FAB_TRY(fab_xml_writer_init(&xml, out, err));
+    FAB_PASS(fab_xml_writer_init(&xml, out, err));
     (void)snprintf(source, sizeof source, "Imported from %.200s (%s).", in->path, in->net->net->format);
     FAB_XML_START(&xml, "design", "name", "installed");
     fab_xml_write_start(&xml, "source");
@@ -90,10 +88,7 @@ static fab_status write_design(const void *context, FILE *out, fab_error *err) {
     }
     fab_xml_write_end(&xml);
     fab_xml_write_end(&xml);
-    status = fab_xml_writer_finish(&xml, err);
-    fab_xml_writer_release(&xml);
-done:
-    return status;
+    return fab_xml_writer_finish(&xml, err);
 }
 
 /* FILE as a path from the folder of the design: what is below that folder by its way from there, else in full. */

@@ -12,7 +12,6 @@
 #include "fab/network.h"
 #include "fab/units.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #define LIST_COLUMNS 10
@@ -163,7 +162,7 @@ static fab_status fill_catalogs(cli_table *table, fab_error *err) {
 }
 
 static fab_status fill_published(cli_table *table, fab_error *err) {
-    fab_published published = {.n_rows = 0};
+    FAB_OWNS(fab_published_release) fab_published published = {.n_rows = 0};
     FAB_PASS(fab_published_read(NULL, &published, err));
     for (size_t i = 0; i < published.n_sources; i++) {
         const fab_published_source *s = &published.sources[i];
@@ -171,7 +170,6 @@ static fab_status fill_published(cli_table *table, fab_error *err) {
         cli_table_add_number(table, (double)s->n);
         cli_table_add(table, "%s", s->title);
     }
-    fab_published_release(&published);
     return cli_table_status(table, err);
 }
 
@@ -390,22 +388,21 @@ static fab_status list_print_file(const list_topic *topic, const cli_list *words
 }
 
 static fab_status list_run(const cli_options *options, FILE *out, fab_error *err) {
-    fab_status status = FAB_OK;
     const list_topic *topic = &ALL_TOPICS;
-    cli_table table = {0};
-    FAB_TRY(options->operands.n > 0 ? find_topic(options->operands.items[0], &topic, err) : FAB_OK);
+    FAB_OWNS(cli_table_release) cli_table table = {0};
+    FAB_PASS(options->operands.n > 0 ? find_topic(options->operands.items[0], &topic, err) : FAB_OK);
     if (options->prints_file) {
-        FAB_FAIL_IF(options->format != NULL, err, FAB_EUSAGE, NULL,
-                    "options --file and --json: --file prints the XML file as it is; leave out one of the two");
+        FAB_REFUSE_IF(options->format != NULL, err, FAB_EUSAGE, NULL,
+                      "options --file and --json: --file prints the XML file as it is; leave out one of the two");
         return list_print_file(topic, &options->operands, out, err);
     }
     table.columns = topic->columns;
     while (table.n_columns < LIST_COLUMNS && topic->columns[table.n_columns].title != NULL) {
         table.n_columns++;
     }
-    FAB_TRY(topic->fill(&table, err));
+    FAB_PASS(topic->fill(&table, err));
     bool is_one = options->operands.n > 1;
-    FAB_TRY(is_one ? keep_rows(&table, topic->name, options->operands.items[1], err) : FAB_OK);
+    FAB_PASS(is_one ? keep_rows(&table, topic->name, options->operands.items[1], err) : FAB_OK);
     if (options->format != NULL) {
         cli_table_json(&table, out);
         (void)fputc('\n', out);
@@ -413,11 +410,9 @@ static fab_status list_run(const cli_options *options, FILE *out, fab_error *err
         if (topic->fill == fill_presets && !is_one) { /* the full source is long: list presets NAME shows it */
             keep_first_sentences(&table);
         }
-        FAB_TRY(cli_table_text(&table, (size_t)cli_style(options).width, out, err));
+        FAB_PASS(cli_table_text(&table, (size_t)cli_style(options).width, out, err));
     }
-done:
-    cli_table_release(&table);
-    return status;
+    return FAB_OK;
 }
 
 static const char *const EXAMPLES[] = {"fabriscope list presets",

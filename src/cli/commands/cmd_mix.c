@@ -27,11 +27,9 @@ static const cli_option OPTION_SHARE = {
     "share", "S", "part of the time that the training job has, between 0 and 1; default 0.5; others share the rest",
     .apply = apply_share};
 
-/* It starts from nothing but the servers of the other, since a model of one kind means nothing to the other, and from
- * `first`: the dense part of a ranking model goes by the fastest collective, where a ring of all GPUs would hide the
- * rest behind thousands of latencies. */
-static fab_status make_other(const char *kind, const char *first, const char *fields, const char *option,
-                             fab_design *design, fab_error *err) {
+/* It starts from nothing but the servers of the other, since a model of one kind means nothing to the other. */
+static fab_status make_other(const char *kind, const char *fields, const char *option, fab_design *design,
+                             fab_error *err) {
     fab_job_spec before = design->n_jobs > 0 ? design->jobs[0] : (fab_job_spec){.microbatch = 1};
     design->n_jobs = 0;
     FAB_PASS(fab_design_set_job(design, 0, "kind", kind, option, err));
@@ -42,25 +40,20 @@ static fab_status make_other(const char *kind, const char *first, const char *fi
     job->placement_seed = before.placement_seed;
     job->gpus = before.gpus;
     job->n_servers = before.n_servers;
-    FAB_PASS(first != NULL ? cli_set_job(design, first, option, err) : FAB_OK);
     return fields != NULL ? cli_set_job(design, fields, option, err) : FAB_OK;
 }
 
 static fab_status read_job(const void *context, size_t i, fab_job_kind kind, fab_design *out, fab_error *err) {
     const cli_options *options = context;
-    fab_status status = cli_read_design(options, options->operands.items[i], out, err);
-    if (status == FAB_OK && kind == FAB_JOB_RANKING) {
-        status = make_other("ranking", NULL, options->ranking, "--ranking", out, err);
-    } else if (status == FAB_OK && kind == FAB_JOB_SERVING) {
-        status = make_other("serving", NULL, options->serving, "--serving", out, err);
-    }
-    return status;
+    FAB_PASS(cli_read_design(options, options->operands.items[i], out, err));
+    return kind == FAB_JOB_RANKING   ? make_other("ranking", options->ranking, "--ranking", out, err)
+           : kind == FAB_JOB_SERVING ? make_other("serving", options->serving, "--serving", out, err)
+                                     : FAB_OK;
 }
 
 static fab_status mix_run(const cli_options *options, FILE *out, fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_mix *mix = NULL;
-    fab_result result = {0};
+    FAB_OWNS(fab_mix_free_owned) fab_mix *mix = NULL;
+    FAB_OWNS(fab_result_release) fab_result result = {0};
     cli_progress progress = {.unit = "replays"};
     bool shows = cli_progress_wanted(options);
     fab_job_kind kinds[FAB_MIX_JOBS] = {FAB_JOB_TRAINING};
@@ -83,27 +76,23 @@ static fab_status mix_run(const cli_options *options, FILE *out, fab_error *err)
                                      .n_threads = (size_t)options->n_threads,
                                      .progress = shows ? cli_progress_step : NULL,
                                      .progress_context = &progress};
-    FAB_TRY(cli_check_out(options, err));
-    FAB_TRY(cli_result_init(options, FAB_COMMAND_MIX, 0, &result, err));
+    FAB_PASS(cli_check_out(options, err));
+    FAB_PASS(cli_result_init(options, FAB_COMMAND_MIX, 0, &result, err));
     cli_progress_start(&progress);
-    status = fab_mix_run(&request, &mix, err);
+    fab_status status = fab_mix_run(&request, &mix, err);
     cli_progress_end(shows);
-    FAB_TRY(status);
+    FAB_PASS(status);
     result.mix = mix;
     result.n_over_limit = mix->n_over_limit;
     for (size_t i = 0; i < mix->n_designs && result.see == NULL; i++) {
         const fab_mix_design *d = &mix->designs[i];
         if (d->n_engines > 0 && d->engines[0].is_best) {
             cli_shown shown = {.design = options->operands.items[i]};
-            FAB_TRY(cli_see_point(options, &d->job[0], &shown, &result, err));
+            FAB_PASS(cli_see_point(options, &d->job[0], &shown, &result, err));
         }
     }
-    FAB_TRY(fab_find_warnings(&result, err));
-    FAB_TRY(cli_report(options, &result, out, err));
-done:
-    fab_result_release(&result);
-    fab_mix_free(mix);
-    return status;
+    FAB_PASS(fab_find_warnings(&result, err));
+    return cli_report(options, &result, out, err);
 }
 
 static const char *const EXAMPLES[] = {

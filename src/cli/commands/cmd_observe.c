@@ -48,34 +48,27 @@ static fab_status observe_open(cli_session *s, fab_error *err) {
 }
 
 static fab_status observe_run(const cli_options *options, FILE *out, fab_error *err) {
-    fab_status status = FAB_OK;
-    cli_session session = {.options = options};
     const char *paths[2] = {NULL, NULL};
-    fab_counters *snapshots[2] = {NULL, NULL};
-    fab_observed *observed = NULL;
-    FAB_TRY(find_snapshots(options, paths, err));
-    FAB_TRY(cli_check_out(options, err));
-    for (int i = 0; i < 2; i++) {
-        FAB_TRY(paths[i] != NULL ? fab_counters_read(paths[i], NULL, &snapshots[i], err) : FAB_OK);
-    }
-    FAB_TRY(observe_open(&session, err));
+    FAB_OWNS(fab_counters_free_owned) fab_counters *before = NULL;
+    FAB_OWNS(fab_counters_free_owned) fab_counters *after = NULL;
+    FAB_OWNS(fab_observed_free_owned) fab_observed *observed = NULL;
+    FAB_OWNS(cli_session_release) cli_session session = {.options = options};
+    FAB_PASS(find_snapshots(options, paths, err));
+    FAB_PASS(cli_check_out(options, err));
+    FAB_PASS(paths[0] != NULL ? fab_counters_read(paths[0], NULL, &before, err) : FAB_OK);
+    FAB_PASS(fab_counters_read(paths[1], NULL, &after, err));
+    FAB_PASS(observe_open(&session, err));
     const fab_observe_request request = {.context = session.context,
-                                         .before = snapshots[0],
-                                         .after = snapshots[1],
+                                         .before = before,
+                                         .after = after,
                                          .before_path = paths[0],
                                          .after_path = paths[1],
                                          .n_draws = options->n_seeds > 1 ? options->n_seeds : DRAWS,
                                          .interval_s = options->interval_s > 0 ? options->interval_s : (double)NAN,
                                          .n_threads = (size_t)options->n_threads};
-    FAB_TRY(fab_observe(&request, &observed, err));
+    FAB_PASS(fab_observe(&request, &observed, err));
     session.result.observed = observed;
-    FAB_TRY(cli_report(options, &session.result, out, err));
-done:
-    cli_session_release(&session);
-    fab_observed_free(observed);
-    fab_counters_free(snapshots[0]);
-    fab_counters_free(snapshots[1]);
-    return status;
+    return cli_report(options, &session.result, out, err);
 }
 
 static const char *const EXAMPLES[] = {

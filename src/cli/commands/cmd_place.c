@@ -6,13 +6,9 @@
 static const char PLACEMENTS[] = "job.placement=order,packed,scattered,random";
 
 static fab_status place_run(const cli_options *options, FILE *out, fab_error *err) {
-    cli_vary vary = {.n_values = 0};
-    fab_status status = cli_vary_parse(PLACEMENTS, &vary, err);
-    if (status == FAB_OK) {
-        status = cli_sweep_and_report(options, &vary, 1, FAB_COMMAND_PLACE, out, err);
-    }
-    cli_vary_release(&vary);
-    return status;
+    FAB_OWNS(cli_vary_release) cli_vary vary = {.n_values = 0};
+    FAB_PASS(cli_vary_parse(PLACEMENTS, &vary, err));
+    return cli_sweep_and_report(options, &vary, 1, FAB_COMMAND_PLACE, out, err);
 }
 
 static const char *const EXAMPLES[] = {

@@ -1,9 +1,8 @@
 #include "cli.h"
 
 #include "fab/design.h"
+#include "fab/memory.h"
 #include "fab/plan_run.h"
-
-#include <stdlib.h>
 
 #define LISTED 5
 
@@ -20,11 +19,10 @@ static bool is_late(const void *context) {
 }
 
 static fab_status plan_run(const cli_options *options, FILE *out, fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_design *design = NULL;
-    fab_fabric *graph = NULL;
-    fab_plans *plans = NULL;
-    fab_result result = {0};
+    FAB_OWNED fab_design *design = NULL;
+    FAB_OWNS(fab_fabric_free_owned) fab_fabric *graph = NULL;
+    FAB_OWNS(fab_plans_free_owned) fab_plans *plans = NULL;
+    FAB_OWNS(fab_result_release) fab_result result = {0};
     cli_progress progress = {.unit = "plans"};
     bool shows = cli_progress_wanted(options);
     const double deadline_s = cli_now_s() + SEARCHED * options->max_time_s;
@@ -39,39 +37,34 @@ static fab_status plan_run(const cli_options *options, FILE *out, fab_error *err
                                 .progress = shows ? cli_progress_step : NULL,
                                 .progress_context = &progress};
     cli_keep_freed_memory();
-    FAB_TRY(cli_check_out(options, err));
-    FAB_TRY(cli_open_design(options, options->operands.items[0], &design, err));
-    FAB_TRY(open_keys(design, err));
-    FAB_TRY(cli_result_init(options, FAB_COMMAND_PLAN, 1, &result, err));
-    FAB_TRY(fab_fabric_measure(design, &result.fabrics[0], &graph, err));
+    FAB_PASS(cli_check_out(options, err));
+    FAB_PASS(cli_open_design(options, options->operands.items[0], &design, err));
+    FAB_PASS(open_keys(design, err));
+    FAB_PASS(cli_result_init(options, FAB_COMMAND_PLAN, 1, &result, err));
+    FAB_PASS(fab_fabric_measure(design, &result.fabrics[0], &graph, err));
     request.design = design;
     request.fabric = graph;
     cli_progress_start(&progress);
-    status = fab_plan_search(&request, &plans, err);
+    fab_status status = fab_plan_search(&request, &plans, err);
     if (request.is_late != NULL && is_late(&deadline_s)) {
         cli_limits_end_time(); /* what was found is to be printed */
     }
     cli_progress_end(shows);
     fab_blame_design(design, status, err);
-    FAB_TRY(status);
-    FAB_TRY(fab_plan_beside(&request, plans, err));
+    FAB_PASS(status);
+    FAB_PASS(fab_plan_beside(&request, plans, err));
     result.graph = graph;
     result.plans = plans;
     const cli_shown shown = {.design = options->operands.items[0],
                              .plan = &plans->plans[0].plan,
                              .order = plans->other_order_s > 0 ? NULL : plans->order,
                              .n_seeds = plans->draws};
-    FAB_TRY(cli_see(options, &shown, &result, err));
-    FAB_TRY(cli_report(options, &result, out, err));
-    FAB_FAIL_IF(!plans->is_proven && request.is_late != NULL && is_late(&deadline_s), err, FAB_ETIME, "plan",
-                "the time of --max-time is up: this is the best so far, and others may take less, %.4g s at least",
-                plans->lower_bound_s);
-done:
-    fab_result_release(&result);
-    fab_plans_free(plans);
-    fab_fabric_free(graph);
-    free(design);
-    return status;
+    FAB_PASS(cli_see(options, &shown, &result, err));
+    FAB_PASS(cli_report(options, &result, out, err));
+    FAB_REFUSE_IF(!plans->is_proven && request.is_late != NULL && is_late(&deadline_s), err, FAB_ETIME, "plan",
+                  "the time of --max-time is up: this is the best so far, and others may take less, %.4g s at least",
+                  plans->lower_bound_s);
+    return FAB_OK;
 }
 
 static const char *const EXAMPLES[] = {

@@ -65,19 +65,16 @@ static fab_status find_phase(cli_session *s, tables *out, fab_error *err) {
 }
 
 static fab_status dump(cli_session *s, FILE *out, fab_error *err) {
-    fab_status status = FAB_OK;
     tables t = {.as_lft = s->options->dump_format == CLI_DUMP_LFT};
-    FAB_FAIL_IF(s->design->n_engines != 1, err, FAB_EUSAGE, NULL,
-                "option --dump writes the tables of one engine; there are %zu: give one --engine",
-                s->design->n_engines);
-    FAB_TRY(cli_session_build(s, err));
-    status = fab_context_router(s->context, 0, &t.router, err);
+    FAB_REFUSE_IF(s->design->n_engines != 1, err, FAB_EUSAGE, NULL,
+                  "option --dump writes the tables of one engine; there are %zu: give one --engine",
+                  s->design->n_engines);
+    FAB_PASS(cli_session_build(s, err));
+    fab_status status = fab_context_router(s->context, 0, &t.router, err);
     fab_blame_design(s->design, status, err);
-    FAB_TRY(status);
-    FAB_TRY(find_phase(s, &t, err));
-    FAB_TRY(save_tables(s->options, &t, out, err));
-done:
-    return status;
+    FAB_PASS(status);
+    FAB_PASS(find_phase(s, &t, err));
+    return save_tables(s->options, &t, out, err);
 }
 
 static fab_status route_run(const cli_options *options, FILE *out, fab_error *err) {

@@ -9,14 +9,11 @@
 #include <string.h>
 
 static fab_status schema_print(void (*schema)(fab_str *), FILE *out, fab_error *err) {
-    fab_str text = FAB_STR_INIT;
+    FAB_OWNS(fab_str_release) fab_str text = FAB_STR_INIT;
     schema(&text);
-    fab_status status = fab_str_status(&text, err);
-    if (status == FAB_OK) {
-        (void)fwrite(text.data, 1, text.length, out);
-    }
-    fab_str_release(&text);
-    return status;
+    FAB_PASS(fab_str_status(&text, err));
+    (void)fwrite(text.data, 1, text.length, out);
+    return FAB_OK;
 }
 
 typedef struct topic {

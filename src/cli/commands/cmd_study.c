@@ -19,10 +19,9 @@
 #define SAMPLE_S 0.25
 
 static void say_next(const char *step, const cli_options *options, FILE *out) {
-    fab_str store = FAB_STR_INIT;
+    FAB_OWNS(fab_str_release) fab_str store = FAB_STR_INIT;
     fab_str_add_shell(&store, options->store);
     (void)fprintf(out, "Next: fabriscope study %s --store %s\n", step, store.failed ? options->store : store.data);
-    fab_str_release(&store);
 }
 
 /* --- options ------------------------------------------------------------------------------------------------------ */
@@ -216,21 +215,20 @@ done:
 /* --- gather ------------------------------------------------------------------------------------------------------- */
 
 static fab_status run_gather(const cli_options *options, FILE *out, fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_plan plan = {.program = NULL};
+    FAB_OWNS(fab_plan_release) fab_plan plan = {.program = NULL};
     fab_gathered gathered = {0};
     cli_progress progress = {.unit = "scenarios"};
     bool shows = cli_progress_wanted(options);
     char text[3][32];
-    FAB_TRY(cli_needs(options->command, options->store != NULL, "--store DIR", err));
-    FAB_TRY(fab_plan_read(options->store, &plan, err));
+    FAB_PASS(cli_needs(options->command, options->store != NULL, "--store DIR", err));
+    FAB_PASS(fab_plan_read(options->store, &plan, err));
     cli_progress_start(&progress);
-    status = fab_store_gather(options->store, &plan, options->partial, shows ? cli_progress_step : NULL, &progress,
-                              &gathered, err);
+    fab_status status = fab_store_gather(options->store, &plan, options->partial, shows ? cli_progress_step : NULL,
+                                         &progress, &gathered, err);
     cli_progress_end(shows);
-    FAB_TRY(status);
+    FAB_PASS(status);
     if (out == NULL) {
-        goto done;
+        return FAB_OK;
     }
     (void)fprintf(out, "%s of %s scenarios gathered from %s shard%s into %s/results.db\n",
                   fab_format_count(text[0], gathered.n_done), fab_format_count(text[1], plan.n_scenarios),
@@ -248,9 +246,7 @@ static fab_status run_gather(const cli_options *options, FILE *out, fab_error *e
                       fab_format_count(text[0], gathered.n_bad), gathered.n_bad == 1 ? "" : "s");
     }
     say_next("show", options, out);
-done:
-    fab_plan_release(&plan);
-    return status;
+    return FAB_OK;
 }
 
 /* --- all steps ---------------------------------------------------------------------------------------------------- */

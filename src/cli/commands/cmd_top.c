@@ -1,6 +1,6 @@
 #include "cli.h"
 
-#include "top/top_screen.h"
+#include "top/top_app.h"
 
 #include <string.h>
 

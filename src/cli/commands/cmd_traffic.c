@@ -6,17 +6,15 @@
 #include <string.h>
 
 static fab_status traffic_report(cli_session *s, const fab_traffic *traffic, FILE *out, fab_error *err) {
-    fab_status status = FAB_OK;
     const cli_options *options = s->options;
     char digest[17];
     const fab_traffic_listing listing = {traffic, s->design->name, digest};
-    FAB_TRY(fab_design_digest(s->design, digest, err));
+    FAB_PASS(fab_design_digest(s->design, digest, err));
     s->result.listing = &listing;
     s->result.n_fabrics = 0; /* the listing stands for itself */
-    status = cli_report(options, &s->result, out, err);
+    fab_status status = cli_report(options, &s->result, out, err);
     s->result.n_fabrics = 1;
     s->result.listing = NULL;
-done:
     return status;
 }
 
@@ -71,28 +69,25 @@ static fab_status export_phase(const cli_options *options, const fab_traffic *tr
 }
 
 static fab_status traffic_run(const cli_options *options, FILE *out, fab_error *err) {
-    fab_status status = FAB_OK;
-    cli_session session = {.options = NULL};
+    FAB_OWNS(cli_session_release) cli_session session = {.options = NULL};
     const fab_traffic *traffic = NULL;
     fab_matrix_format format = FAB_MATRIX_CSV;
-    FAB_TRY(cli_check_out(options, err));
-    FAB_TRY(options->export_path != NULL ? check_export(options, &format, err) : FAB_OK);
-    FAB_TRY(cli_session_open(options, FAB_COMMAND_TRAFFIC, options->traffic != NULL ? options->traffic : "job",
-                             &session, err));
-    FAB_TRY(cli_session_build(&session, err));
+    FAB_PASS(cli_check_out(options, err));
+    FAB_PASS(options->export_path != NULL ? check_export(options, &format, err) : FAB_OK);
+    FAB_PASS(cli_session_open(options, FAB_COMMAND_TRAFFIC, options->traffic != NULL ? options->traffic : "job",
+                              &session, err));
+    FAB_PASS(cli_session_build(&session, err));
     session.design->fabric = session.result.fabrics[0].spec; /* the digest is of the fabric as it was built */
-    status = fab_context_traffic(session.context, &traffic, err);
+    fab_status status = fab_context_traffic(session.context, &traffic, err);
     fab_blame_design(session.design, status, err);
-    FAB_TRY(status);
+    FAB_PASS(status);
     if (options->export_path != NULL) {
         uint32_t n_ends = fab_n_gpus(fab_context_what(session.context)->fabric);
-        FAB_TRY(export_phase(options, traffic, n_ends, format, out, err));
+        FAB_PASS(export_phase(options, traffic, n_ends, format, out, err));
     } else {
-        FAB_TRY(traffic_report(&session, traffic, out, err));
+        FAB_PASS(traffic_report(&session, traffic, out, err));
     }
-done:
-    cli_session_release(&session);
-    return status;
+    return FAB_OK;
 }
 
 static const cli_option OPTION_EXPORT = {

@@ -102,13 +102,13 @@ static size_t count_same_command(const fab_published *p, size_t first) {
 
 static fab_status validate_run(const cli_options *options, FILE *out, fab_error *err) {
     fab_status status = FAB_OK;
-    fab_published published = {.n_rows = 0};
-    fab_result result = {0};
+    FAB_OWNS(fab_published_release) fab_published published = {.n_rows = 0};
+    FAB_OWNS(fab_result_release) fab_result result = {0};
     cli_progress progress = {0};
     bool shows = cli_progress_wanted(options);
-    FAB_TRY(cli_check_out(options, err));
-    FAB_TRY(fab_published_read(options->operands.n > 0 ? options->operands.items[0] : NULL, &published, err));
-    FAB_TRY(cli_result_init(options, FAB_COMMAND_VALIDATE, 0, &result, err));
+    FAB_PASS(cli_check_out(options, err));
+    FAB_PASS(fab_published_read(options->operands.n > 0 ? options->operands.items[0] : NULL, &published, err));
+    FAB_PASS(cli_result_init(options, FAB_COMMAND_VALIDATE, 0, &result, err));
     result.published = &published;
     cli_progress_start(&progress);
     for (size_t i = 0, n = 0; status == FAB_OK && i < published.n_rows; i += n) {
@@ -120,12 +120,8 @@ static fab_status validate_run(const cli_options *options, FILE *out, fab_error 
         }
     }
     cli_progress_end(shows);
-    FAB_TRY(status);
-    FAB_TRY(cli_report(options, &result, out, err));
-done:
-    fab_result_release(&result);
-    fab_published_release(&published);
-    return status;
+    FAB_PASS(status);
+    return cli_report(options, &result, out, err);
 }
 
 static const char *const EXAMPLES[] = {"fabriscope validate", "fabriscope validate llama3",

@@ -42,7 +42,7 @@ fab_status cli_advise(const cli_options *options, const fab_replay *base, fab_re
     if (!options->advise.on) {
         return FAB_OK;
     }
-    fab_str command = FAB_STR_INIT;
+    FAB_OWNS(fab_str_release) fab_str command = FAB_STR_INIT;
     cli_write_command(options, "route", options->operands.items[0], &command);
     fab_str_printf(&command, " --seeds %" PRIu64, base->n_seeds);
     fab_status status = fab_str_status(&command, err);
@@ -61,6 +61,5 @@ fab_status cli_advise(const cli_options *options, const fab_replay *base, fab_re
         result->advice = *out;
         result->n_over_limit = (*out)->n_over_limit;
     }
-    fab_str_release(&command);
     return status;
 }

@@ -25,21 +25,17 @@ static fab_status find_link(const cli_options *options, const fab_fabric *graph,
 }
 
 fab_status cli_explain(cli_session *s, FILE *out, fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_explanation explanation = {0};
+    FAB_OWNS(fab_explanation_release) fab_explanation explanation = {0};
     fab_link_id link = FAB_NONE;
-    FAB_FAIL_IF(s->design->n_engines != 1, err, FAB_EUSAGE, NULL,
-                "option --explain is about one engine; there are %zu: give one --engine", s->design->n_engines);
-    FAB_TRY(cli_session_build(s, err));
-    FAB_TRY(fab_fabric_name(s->design, &s->result.fabrics[0], err));
-    FAB_TRY(find_link(s->options, s->graph, &link, err));
-    status = fab_explain_link(s->context, 0, link, &explanation, err);
+    FAB_REFUSE_IF(s->design->n_engines != 1, err, FAB_EUSAGE, NULL,
+                  "option --explain is about one engine; there are %zu: give one --engine", s->design->n_engines);
+    FAB_PASS(cli_session_build(s, err));
+    FAB_PASS(fab_fabric_name(s->design, &s->result.fabrics[0], err));
+    FAB_PASS(find_link(s->options, s->graph, &link, err));
+    fab_status status = fab_explain_link(s->context, 0, link, &explanation, err);
     fab_blame_design(s->design, status, err);
-    FAB_TRY(status);
+    FAB_PASS(status);
     s->result.explanation = &explanation;
     (void)snprintf(s->result.traffic, sizeof s->result.traffic, "%s", explanation.traffic);
-    FAB_TRY(cli_report(s->options, &s->result, out, err));
-done:
-    fab_explanation_release(&explanation);
-    return status;
+    return cli_report(s->options, &s->result, out, err);
 }

@@ -1,11 +1,9 @@
 /* The command that shows alone what another one found. */
 #include "cli.h"
 
-#include "fab/plans.h"
 #include "fab/str.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 static void see_add(fab_str *out, const char *option, const char *value) {
@@ -42,10 +40,9 @@ void cli_write_command(const cli_options *options, const char *command, const ch
 static void see_add_value(const char *path, const char *value, fab_str *out) {
     const bool is_job = strncmp(path, "job.", 4) == 0 && strchr(path + 4, '.') == NULL;
     const bool is_option = strcmp(path, "engine") == 0 || strcmp(path, "prices") == 0;
-    fab_str text = FAB_STR_INIT;
+    FAB_OWNS(fab_str_release) fab_str text = FAB_STR_INIT;
     fab_str_printf(&text, "%s%s%s", is_option ? "" : is_job ? path + 4 : path, is_option ? "" : "=", value);
     see_add(out, is_option ? path : is_job ? "job" : "set", text.data != NULL ? text.data : "");
-    fab_str_release(&text);
 }
 
 static fab_status see_end(fab_str *text, fab_result *result, fab_error *err) {

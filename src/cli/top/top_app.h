@@ -60,3 +60,12 @@ bool top_app_is_slow(const top_app *app, int key);
  * @return the line that is selected; SIZE_MAX: none.
  */
 size_t top_app_draw(top_app *app, size_t height, fab_page *page);
+
+/* --- top_screen.c: on the terminal of the process ----------------------------------------------------------------- */
+
+/**
+ * Until the reader quits; then prints the command line of the state.
+ * @retval FAB_EUSAGE  the terminal cannot show it
+ * @retval FAB_EUNSUPPORTED  built without ncurses
+ */
+fab_status top_screen_run(const cli_options *options, FILE *out, fab_error *err) FAB_MUST_USE;

@@ -59,21 +59,16 @@ static fab_status open_session(const cli_options *options, cli_session *out, fab
 }
 
 static fab_status ask(fab_what_if *of, const top_state *state, const fab_failures **out, fab_error *err) {
-    fab_status status = FAB_OK;
-    char(*names)[FAB_COMPONENT_NAME_SIZE] = NULL;
-    const char **failed = NULL;
-    FAB_TRY(FAB_NEW(names, state->n, err));
-    FAB_TRY(fab_allocate(state->n, sizeof(const char *), &failed, err));
+    FAB_OWNED char(*names)[FAB_COMPONENT_NAME_SIZE] = NULL;
+    FAB_OWNED const char **failed = NULL;
+    FAB_PASS(FAB_NEW(names, state->n, err));
+    FAB_PASS(fab_allocate(state->n, sizeof(const char *), &failed, err));
     for (size_t i = 0; i < state->n; i++) {
         failed[i] = fab_component_name(fab_what_if_fabric(of), &state->part[i], names[i]);
     }
     const fab_failures_request request = {
         .failed = failed, .n_failed = state->n, .policies = &state->policy, .n_policies = 1};
-    FAB_TRY(fab_what_if_ask(of, &request, out, err));
-done:
-    free(names);
-    free(failed);
-    return status;
+    return fab_what_if_ask(of, &request, out, err);
 }
 
 /* The job under the engine and seed of a state, in place of what is open. */
@@ -147,7 +142,7 @@ static void add_engine(top_model *m, const char *text) {
 
 /* Those asked for, then the others that need no file. */
 static fab_status list_engines(top_model *m, fab_error *err) {
-    fab_design *design = NULL;
+    FAB_OWNED fab_design *design = NULL;
     FAB_PASS(cli_open_design(m->options, m->options->operands.items[0], &design, err));
     for (size_t i = 0; i < design->n_engines; i++) {
         add_engine(m, design->engines[i].text);
@@ -166,7 +161,6 @@ static fab_status list_engines(top_model *m, fab_error *err) {
             add_engine(m, name);
         }
     }
-    free(design);
     return FAB_OK;
 }
 

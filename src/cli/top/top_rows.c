@@ -230,7 +230,7 @@ void top_view_detail(const top_model *m, const top_view *v, fab_page *page) {
     char name[NAME_SIZE];
     char cut[NAME_SIZE];
     char comm[64];
-    fab_str text = FAB_STR_INIT;
+    FAB_OWNS(fab_str_release) fab_str text = FAB_STR_INIT;
     if (v->n == 0) {
         fab_str_add(&text, v->note);
     } else {
@@ -253,5 +253,4 @@ void top_view_detail(const top_model *m, const top_view *v, fab_page *page) {
     }
     fab_page_put(page, FAB_INK_PLAIN, fit(text.data != NULL ? text.data : "", page->width, cut, sizeof cut));
     fab_page_end_line(page);
-    fab_str_release(&text);
 }

@@ -1,6 +1,5 @@
 /* The terminal of `top`: the only file that knows ncurses. Lines come with the colours of reports; what is worse and
  * better is never told by colour alone, and without colours by bold. */
-#include "top_screen.h"
 
 #include "top_app.h"
 
@@ -63,7 +62,7 @@ static const char *put_line(const top_screen *s, int y, const char *text, bool i
 
 static fab_status draw(top_screen *s, fab_error *err) {
     fab_status status = FAB_OK;
-    fab_page *page = NULL;
+    FAB_OWNED fab_page *page = NULL;
     const size_t width = COLS > 0 ? (size_t)COLS : 0;
     size_t selected = SIZE_MAX;
     const fab_report_style style = {
@@ -82,7 +81,6 @@ static fab_status draw(top_screen *s, fab_error *err) {
     }
     (void)refresh();
     fab_str_release(&page->out);
-    free(page);
     return status;
 }
 

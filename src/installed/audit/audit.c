@@ -193,7 +193,7 @@ typedef struct box {
 } box;
 
 fab_status fab_audit_find_tiers(fab_audit *audit, const fab_shape *shape, const char *const *names, fab_error *err) {
-    box *boxes = NULL;
+    FAB_OWNED box *boxes = NULL;
     uint32_t n_nodes = shape->net->n_nodes;
     size_t n = (size_t)n_nodes + shape->n_servers;
     FAB_PASS(FAB_NEW(boxes, n + 1, err));
@@ -210,7 +210,6 @@ fab_status fab_audit_find_tiers(fab_audit *audit, const fab_shape *shape, const 
         const box *found = bsearch(&wanted, boxes, n, sizeof *boxes, fab_order_text);
         f->at[i % 2].tier = found != NULL ? found->tier : f->at[i % 2].tier;
     }
-    free(boxes);
     return FAB_OK;
 }
 
@@ -246,13 +245,14 @@ fab_status fab_audit_open(auditor *a, fab_error *err) {
 
 void fab_audit_close(auditor *a) {
     fab_audit_blocks_release(a);
+    fab_audit_free(a->out);
     FAB_FREE_ALL(a->names, a->rank, a->usual_bps, a->tier_first, a->in_tier, a->least, a->most, a->ruled, a->absent);
 }
 
 /* How much of what is there some rule speaks of. */
 fab_status fab_audit_cover(auditor *a, fab_error *err) {
     const fab_network *net = a->net;
-    bool *ruled = NULL;
+    FAB_OWNED bool *ruled = NULL;
     FAB_PASS(FAB_NEW(ruled, (size_t)net->n_nodes + 1, err));
     for (uint32_t c = 0; c < net->n_cables; c++) {
         const fab_network_end *end = net->cables[c].end;
@@ -275,36 +275,31 @@ fab_status fab_audit_cover(auditor *a, fab_error *err) {
         a->out->n_ruled_hosts += ruled[v] && fab_network_is_host(net, v);
         a->out->n_ruled_switches += ruled[v] && fab_audit_is_switch(a, v);
     }
-    free(ruled);
     return FAB_OK;
 }
 
 fab_status fab_audit_run(const fab_shape *shape, fab_audit **out, fab_error *err) {
-    fab_status status = FAB_OK;
-    auditor a = {.shape = shape, .net = shape->net};
-    FAB_TRY(fab_audit_open(&a, err));
+    FAB_OWNS(fab_audit_close) auditor a = {.shape = shape, .net = shape->net};
+    FAB_PASS(fab_audit_open(&a, err));
     bool is_irregular = shape->n_tiers > FAB_AUDIT_TIERS; /* a network of sites, of which distances make no tiers */
     if (is_irregular) {
         a.n_tiers = a.out->n_boundaries = 0;
         memset(a.usual_bps, 0, ((size_t)shape->n_tiers + 2) * sizeof *a.usual_bps);
     }
-    FAB_TRY(fab_audit_common_cables(&a, err));
-    FAB_TRY(fab_audit_blocks(&a, err));
-    FAB_TRY(fab_audit_absent(&a, err));
-    FAB_TRY(fab_audit_trunks(&a, err));
-    FAB_TRY(fab_audit_sideways(&a, err));
-    FAB_TRY(is_irregular ? FAB_OK : fab_audit_hosts(&a, err));
-    FAB_TRY(fab_audit_cables(&a, err));
-    FAB_TRY(fab_audit_cuts(&a, err));
-    FAB_TRY(fab_audit_cover(&a, err));
-    FAB_TRY(fab_audit_find_tiers(a.out, shape, a.names, err));
+    FAB_PASS(fab_audit_common_cables(&a, err));
+    FAB_PASS(fab_audit_blocks(&a, err));
+    FAB_PASS(fab_audit_absent(&a, err));
+    FAB_PASS(fab_audit_trunks(&a, err));
+    FAB_PASS(fab_audit_sideways(&a, err));
+    FAB_PASS(is_irregular ? FAB_OK : fab_audit_hosts(&a, err));
+    FAB_PASS(fab_audit_cables(&a, err));
+    FAB_PASS(fab_audit_cuts(&a, err));
+    FAB_PASS(fab_audit_cover(&a, err));
+    FAB_PASS(fab_audit_find_tiers(a.out, shape, a.names, err));
     fab_audit_sort(a.out);
     *out = a.out;
     a.out = NULL;
-done:
-    fab_audit_close(&a);
-    fab_audit_free(a.out);
-    return status;
+    return FAB_OK;
 }
 
 void fab_audit_free(fab_audit *audit) {

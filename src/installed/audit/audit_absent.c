@@ -122,7 +122,7 @@ FAB_ORDER_TWO(by_cables, peer, cables, bps);
 
 /* What a switch of the tier has: the cables of the peer in the middle, of an even number the larger one. */
 static fab_status find_capacity(const auditor *a, grid *g, fab_error *err) {
-    peer *peers = NULL;
+    FAB_OWNED peer *peers = NULL;
     FAB_PASS(FAB_NEW(peers, g->n, err));
     for (uint32_t i = 0; i < g->n; i++) {
         for (uint32_t k = a->shape->first[g->switches[i].node]; k < a->shape->first[g->switches[i].node + 1]; k++) {
@@ -138,7 +138,6 @@ static fab_status find_capacity(const auditor *a, grid *g, fab_error *err) {
     g->cables = peers[g->n / 2].cables;
     g->least = peers[0].cables;
     g->most = peers[g->n - 1].cables;
-    free(peers);
     return FAB_OK;
 }
 

@@ -446,12 +446,11 @@ static void audit_against_count_boundaries(comparison *c) {
 
 /* Parts and single points of the plan are meant, and no findings. */
 static fab_status drop_planned_cuts(comparison *c, uint32_t first, fab_error *err) {
-    fab_status status = FAB_OK;
-    auditor plan = {.shape = c->plan_shape, .net = c->plan};
+    FAB_OWNS(fab_audit_close) auditor plan = {.shape = c->plan_shape, .net = c->plan};
     fab_audit *out = c->a.out;
     uint32_t n = first;
-    FAB_TRY(fab_audit_open(&plan, err));
-    FAB_TRY(fab_audit_cuts(&plan, err));
+    FAB_PASS(fab_audit_open(&plan, err));
+    FAB_PASS(fab_audit_cuts(&plan, err));
     for (uint32_t i = first; i < out->n_findings; i++) {
         bool is_meant = false;
         for (uint32_t k = 0; k < plan.out->n_findings; k++) {
@@ -464,10 +463,7 @@ static fab_status drop_planned_cuts(comparison *c, uint32_t first, fab_error *er
         }
     }
     out->n_findings = n;
-done:
-    fab_audit_close(&plan);
-    fab_audit_free(plan.out);
-    return status;
+    return FAB_OK;
 }
 
 fab_status fab_audit_against(const fab_shape *shape, const fab_shape *plan, fab_audit **out, fab_error *err) {
@@ -497,7 +493,6 @@ fab_status fab_audit_against(const fab_shape *shape, const fab_shape *plan, fab_
     c.a.out = NULL;
 done:
     fab_audit_close(&c.a);
-    fab_audit_free(c.a.out);
     audit_copy_release(&c.boxes[0]);
     audit_copy_release(&c.boxes[1]);
     FAB_FREE_ALL(c.there, c.meant, c.plan_names, c.found, c.planned_bps, c.is_meant_one_sided, c.cables);

@@ -26,6 +26,7 @@ typedef struct finding_blocks {
     uint32_t n_lower;
     uint32_t *votes; /* [n_nodes]: of a block */
 } finding_blocks;
+FAB_FREES(finding_blocks_release, finding_blocks, lower, votes);
 
 FAB_ORDER_TWO(by_ends, audit_trunk, lower, upper);
 
@@ -191,7 +192,7 @@ FAB_ORDER_TWO(by_upper, audit_trunk, upper, lower);
 /* Upper switches go where most of their trunks lead, and then lower ones. */
 static fab_status settle(finding_blocks *f, fab_error *err) {
     audit_boundary *b = f->b;
-    audit_trunk *turned = NULL;
+    FAB_OWNED audit_trunk *turned = NULL;
     uint32_t votes = 0;
     FAB_PASS(FAB_NEW(turned, b->n_trunks, err));
     if (b->n_trunks > 0) {
@@ -207,7 +208,6 @@ static fab_status settle(finding_blocks *f, fab_error *err) {
         const lower_switch *l = &f->lower[i];
         b->of[l->node] = best_block(f, b->trunk + l->first, l->n, false, b->of[l->node], &votes);
     }
-    free(turned);
     return FAB_OK;
 }
 
@@ -294,7 +294,7 @@ static void rule_of_block(audit_block *k, const audit_trunk *sizes, uint32_t n, 
 
 static fab_status find_rules(finding_blocks *f, fab_error *err) {
     audit_boundary *b = f->b;
-    audit_trunk *sizes = NULL;
+    FAB_OWNED audit_trunk *sizes = NULL;
     uint32_t n = 0;
     FAB_PASS(FAB_NEW(sizes, b->n_trunks, err));
     for (uint32_t i = 0; i < b->n_trunks; i++) {
@@ -321,25 +321,20 @@ static fab_status find_rules(finding_blocks *f, fab_error *err) {
         rule_of_block(&b->block[sizes[i].lower], sizes + i, next - i, most >= FAB_AUDIT_NEARLY * n ? usual : 0);
     }
     find_usual_upper(b);
-    free(sizes);
     return FAB_OK;
 }
 
 static fab_status find_boundary(const auditor *a, uint32_t tier, audit_boundary *b, fab_error *err) {
-    fab_status status = FAB_OK;
-    finding_blocks f = {.a = a, .b = b, .tier = tier};
-    FAB_TRY(list_trunks(&f, err));
-    FAB_TRY(list_lower(&f, err));
-    FAB_TRY(FAB_NEW(b->of, a->net->n_nodes, err));
+    FAB_OWNS(finding_blocks_release) finding_blocks f = {.a = a, .b = b, .tier = tier};
+    FAB_PASS(list_trunks(&f, err));
+    FAB_PASS(list_lower(&f, err));
+    FAB_PASS(FAB_NEW(b->of, a->net->n_nodes, err));
     memset(b->of, 0xff, a->net->n_nodes * sizeof *b->of);
-    FAB_TRY(FAB_NEW(f.votes, (size_t)f.n_lower + 1, err));
+    FAB_PASS(FAB_NEW(f.votes, (size_t)f.n_lower + 1, err));
     join_blocks(&f);
-    FAB_TRY(settle(&f, err));
-    FAB_TRY(list_members(&f, err));
-    FAB_TRY(find_rules(&f, err));
-done:
-    FAB_FREE_ALL(f.lower, f.votes);
-    return status;
+    FAB_PASS(settle(&f, err));
+    FAB_PASS(list_members(&f, err));
+    return find_rules(&f, err);
 }
 
 fab_status fab_audit_blocks(auditor *a, fab_error *err) {

@@ -6,9 +6,7 @@
 #include "audit_internal.h"
 
 #include "fab/memory.h"
-#include "fab/order.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #define NONE    FAB_NETWORK_NONE
@@ -35,6 +33,7 @@ typedef struct cells {
     uint16_t *rule;    /* [place][number of a cell] */
     double confidence;
 } cells;
+FAB_FREES(cells_release, cells, count, place, size, first, list, rule);
 
 static uint32_t switch_at(const cells *s, uint32_t i) {
     return s->a->in_tier[s->a->tier_first[s->tier] + i];
@@ -261,37 +260,33 @@ static void tell_degrees(const cells *s, uint32_t *should) {
 }
 
 fab_status fab_audit_cells(auditor *a, uint32_t tier, uint32_t *should, fab_error *err) {
-    fab_status status = FAB_OK;
-    cells s = {.a = a, .tier = tier};
-    uint32_t *of = NULL;
+    FAB_OWNS(cells_release) cells s = {.a = a, .tier = tier};
+    FAB_OWNED uint32_t *of = NULL;
     bool has_blocks = tier > 1 && a->boundary[tier - 1].n_blocks >= 3;
     if (has_blocks) {
         s.of = a->boundary[tier - 1].of;
         s.n_cells = a->boundary[tier - 1].n_blocks;
     } else {
-        FAB_TRY(FAB_NEW(of, a->net->n_nodes, err));
-        FAB_TRY(fab_audit_groups(a, tier, of, &s.n_cells, err));
+        FAB_PASS(FAB_NEW(of, a->net->n_nodes, err));
+        FAB_PASS(fab_audit_groups(a, tier, of, &s.n_cells, err));
         s.of = of;
     }
     if (s.n_cells < 3) {
-        goto done;
+        return FAB_OK;
     }
-    FAB_TRY(list_cells(&s, err));
+    FAB_PASS(list_cells(&s, err));
     if (has_blocks) {
         find_usual(&s);
     } else {
-        FAB_TRY(learn_rule(&s, err));
+        FAB_PASS(learn_rule(&s, err));
         tell_degrees(&s, should);
     }
-    FAB_TRY(FAB_NEW(s.list, n_switches(&s), err));
+    FAB_PASS(FAB_NEW(s.list, n_switches(&s), err));
     for (uint32_t i = 0; i < n_switches(&s); i++) {
         uint32_t v = switch_at(&s, i);
         if (s.usual > 0 ? s.of[v] != NONE : s.most > 0 && has_rule(&s, v)) {
             look_at_switch(&s, v);
         }
     }
-    FAB_TRY(report_crossings(&s, err));
-done:
-    FAB_FREE_ALL(s.count, s.place, s.size, s.first, s.list, s.rule, of);
-    return status;
+    return report_crossings(&s, err);
 }

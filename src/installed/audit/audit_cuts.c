@@ -4,7 +4,6 @@
 #include "fab/graph_parts.h"
 #include "fab/memory.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* The graph of servers and switches: adapters of a server are one vertex. */
@@ -16,6 +15,7 @@ typedef struct cuts {
     uint32_t *root;    /* [n_vertices]: first host of its part; UINT32_MAX: it has none */
     uint32_t *cut;     /* [n_vertices]: hosts that its loss cuts off from that */
 } cuts;
+FAB_FREES(cuts_release, cuts, vertex, node, is_host, root, cut);
 
 static fab_status audit_cuts_number(const auditor *a, cuts *c, fab_error *err) {
     const fab_network *net = a->net;
@@ -136,12 +136,8 @@ static fab_status report(auditor *a, const cuts *c, fab_error *err) {
 }
 
 fab_status fab_audit_cuts(auditor *a, fab_error *err) {
-    fab_status status = FAB_OK;
-    cuts c = {.n_vertices = 0};
-    FAB_TRY(audit_cuts_number(a, &c, err));
-    FAB_TRY(find_cuts(a, &c, err));
-    FAB_TRY(report(a, &c, err));
-done:
-    FAB_FREE_ALL(c.vertex, c.node, c.is_host, c.root, c.cut);
-    return status;
+    FAB_OWNS(cuts_release) cuts c = {.n_vertices = 0};
+    FAB_PASS(audit_cuts_number(a, &c, err));
+    FAB_PASS(find_cuts(a, &c, err));
+    return report(a, &c, err);
 }

@@ -19,6 +19,7 @@ typedef struct grouping {
     uint32_t *size, *votes;  /* [groups] */
     uint32_t n_groups, stamp;
 } grouping;
+FAB_FREES(grouping_release, grouping, mark, second, list, size, votes);
 
 static uint32_t peer_of(const grouping *g, uint32_t v, uint32_t k) {
     const fab_shape *s = g->a->shape;
@@ -148,13 +149,12 @@ static bool settle(grouping *g, uint32_t v) {
 }
 
 fab_status fab_audit_groups(const auditor *a, uint32_t tier, uint32_t *of, uint32_t *out_n, fab_error *err) {
-    fab_status status = FAB_OK;
-    grouping g = {.a = a, .tier = tier, .of = of};
+    FAB_OWNS(grouping_release) grouping g = {.a = a, .tier = tier, .of = of};
     const uint32_t *nodes = a->in_tier + a->tier_first[tier];
     uint32_t n = a->tier_first[tier + 1] - a->tier_first[tier];
     uint32_t n_alone = 0;
-    FAB_TRY(FAB_NEW_ALL((size_t)a->net->n_nodes + 1, err, g.mark, g.second, g.list));
-    FAB_TRY(FAB_NEW_ALL((size_t)n + 1, err, g.size, g.votes));
+    FAB_PASS(FAB_NEW_ALL((size_t)a->net->n_nodes + 1, err, g.mark, g.second, g.list));
+    FAB_PASS(FAB_NEW_ALL((size_t)n + 1, err, g.size, g.votes));
     memset(of, 0xff, a->net->n_nodes * sizeof *of);
     for (uint32_t i = 0; i < n; i++) {
         if (of[nodes[i]] == NONE) {
@@ -178,7 +178,5 @@ fab_status fab_audit_groups(const auditor *a, uint32_t tier, uint32_t *of, uint3
         of[nodes[i]] = of[nodes[i]] != NONE ? g.votes[of[nodes[i]]] : NONE;
     }
     *out_n = n_left >= 3 && 10 * n_alone <= n ? n_left : 0;
-done:
-    FAB_FREE_ALL(g.mark, g.second, g.list, g.size, g.votes);
-    return status;
+    return FAB_OK;
 }

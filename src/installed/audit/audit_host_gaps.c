@@ -129,7 +129,7 @@ static fab_status tell_gap(audit_plugs *p, const numbered_host *before, uint32_t
 /* Cables to hosts: of each switch, and of the one in the middle. */
 static fab_status count_plugged(const audit_plugs *p, uint32_t **out, uint32_t *out_usual, fab_error *err) {
     const uint32_t n_nodes = p->a->net->n_nodes;
-    uint32_t *sorted = NULL;
+    FAB_OWNED uint32_t *sorted = NULL;
     uint32_t n = 0;
     FAB_PASS(FAB_NEW(*out, (size_t)n_nodes + 1, err));
     for (uint32_t i = 0; i < p->n; i++) {
@@ -143,7 +143,6 @@ static fab_status count_plugged(const audit_plugs *p, uint32_t **out, uint32_t *
     }
     qsort(sorted, n, sizeof *sorted, fab_order_u32);
     *out_usual = n > 0 ? sorted[n / 2] : 0;
-    free(sorted);
     return FAB_OK;
 }
 

@@ -5,7 +5,6 @@
 
 #include "fab/memory.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #define NONE FAB_NETWORK_NONE

@@ -120,7 +120,7 @@ static uint64_t hash_text(const char *text) {
 
 static fab_status colour(const fab_shape *s, int rounds, keyed *out, fab_error *err) {
     uint32_t n = s->net->n_nodes;
-    uint64_t *old = NULL;
+    FAB_OWNED uint64_t *old = NULL;
     FAB_PASS(FAB_NEW(old, (size_t)n + 1, err));
     for (uint32_t v = 0; v < n; v++) {
         out[v] = (keyed){.key = fab_mix64((uint64_t)s->net->nodes[v].kind + 1), .label = "", .node = v};
@@ -138,7 +138,6 @@ static fab_status colour(const fab_shape *s, int rounds, keyed *out, fab_error *
             out[v].key = fab_mix64(out[v].key);
         }
     }
-    free(old);
     return FAB_OK;
 }
 

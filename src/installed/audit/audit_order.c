@@ -33,6 +33,7 @@ typedef struct sequence {
     uint32_t n_at_leaf;
     double confidence; /* of the last of them */
 } sequence;
+FAB_FREES(sequence_release, sequence, tail, before, is_out);
 
 FAB_ORDER_THREE(by_leaf_and_rank, standing, kind, leaf, rank);
 
@@ -318,12 +319,11 @@ static fab_status look_at_adapters(audit_plugs *p, uint32_t *leaf, fab_error *er
 }
 
 fab_status audit_plugs_order(audit_plugs *p, fab_error *err) {
-    fab_status status = FAB_OK;
     const auditor *a = p->a;
-    standing *all = NULL;
+    FAB_OWNED standing *all = NULL;
     uint32_t n = 0;
-    sequence s = {.p = p};
-    FAB_TRY(FAB_NEW_ALL((size_t)p->n + 1, err, all, s.tail, s.before, s.is_out));
+    FAB_OWNS(sequence_release) sequence s = {.p = p};
+    FAB_PASS(FAB_NEW_ALL((size_t)p->n + 1, err, all, s.tail, s.before, s.is_out));
     for (uint32_t i = 0; i < p->n; i++) {
         const audit_plug *x = &p->plug[i];
         const char *port = fab_network_far(a->net, x->side)->port;
@@ -343,11 +343,8 @@ fab_status audit_plugs_order(audit_plugs *p, fab_error *err) {
         }
         s.at = all + i;
         s.n = next - i;
-        FAB_TRY(look_at_sequence(&s, by_port, err));
+        FAB_PASS(look_at_sequence(&s, by_port, err));
     }
-    FAB_TRY(tell_at_leaf(&s, err));
-    FAB_TRY(look_at_adapters(p, s.tail, err));
-done:
-    FAB_FREE_ALL(all, s.tail, s.before, s.is_out);
-    return status;
+    FAB_PASS(tell_at_leaf(&s, err));
+    return look_at_adapters(p, s.tail, err);
 }

@@ -76,7 +76,7 @@ FAB_ORDER_KEYS(by_name, named_server, fab_compare_names(a->name, b->name), FAB_O
 
 static fab_status rank_servers(audit_plugs *p, fab_error *err) {
     const fab_shape *s = p->a->shape;
-    named_server *all = NULL;
+    FAB_OWNED named_server *all = NULL;
     FAB_PASS(FAB_NEW_ALL((size_t)s->n_servers + 1, err, p->rank, p->pattern, all));
     for (uint32_t i = 0; i < s->n_servers; i++) {
         all[i] = (named_server){s->server_name[i], i};
@@ -86,7 +86,6 @@ static fab_status rank_servers(audit_plugs *p, fab_error *err) {
     for (uint32_t i = 0; i < s->n_servers; i++) {
         p->rank[all[i].server] = i;
     }
-    free(all);
     return FAB_OK;
 }
 

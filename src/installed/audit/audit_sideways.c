@@ -23,6 +23,7 @@ typedef struct sideways {
     peer_cable *list; /* of the tier: by switches */
     uint32_t n;
 } sideways;
+FAB_FREES(sideways_release, sideways, degree, should, list);
 
 FAB_ORDER_THREE(by_switches, peer_cable, one, two, cable);
 
@@ -216,27 +217,24 @@ static fab_status look_at_degrees(sideways *s, fab_error *err) {
 }
 
 fab_status fab_audit_sideways(auditor *a, fab_error *err) {
-    fab_status status = FAB_OK;
-    sideways s = {.a = a};
-    FAB_TRY(look_at_single_cables(a, err));
-    FAB_TRY(FAB_NEW_ALL(a->net->n_nodes, err, s.degree, s.should));
+    FAB_OWNS(sideways_release) sideways s = {.a = a};
+    FAB_PASS(look_at_single_cables(a, err));
+    FAB_PASS(FAB_NEW_ALL(a->net->n_nodes, err, s.degree, s.should));
     memset(s.should, 0xff, a->net->n_nodes * sizeof *s.should);
-    FAB_TRY(FAB_NEW(s.list, a->net->n_cables, err));
+    FAB_PASS(FAB_NEW(s.list, a->net->n_cables, err));
     for (s.tier = 1; s.tier <= a->n_tiers; s.tier++) {
         uint32_t n = a->tier_first[s.tier + 1] - a->tier_first[s.tier];
         uint32_t n_with = 0;
-        FAB_TRY(list_tier(&s, err));
+        FAB_PASS(list_tier(&s, err));
         for (uint32_t i = 0; i < n; i++) {
             n_with += s.degree[a->in_tier[a->tier_first[s.tier] + i]] > 0;
         }
         if (s.n > 0 && n_with < BUILT_PART * n) {
-            FAB_TRY(report_all(&s, fab_audit_confidence(n - n_with, n), err));
+            FAB_PASS(report_all(&s, fab_audit_confidence(n - n_with, n), err));
         } else if (s.n > 0) {
-            FAB_TRY(fab_audit_cells(a, s.tier, s.should, err));
-            FAB_TRY(look_at_degrees(&s, err));
+            FAB_PASS(fab_audit_cells(a, s.tier, s.should, err));
+            FAB_PASS(look_at_degrees(&s, err));
         }
     }
-done:
-    FAB_FREE_ALL(s.degree, s.should, s.list);
-    return status;
+    return FAB_OK;
 }

@@ -36,6 +36,7 @@ typedef struct trunks {
     audit_uplinks *up;   /* [n_nodes]: of lower ones */
     uint64_t room_above; /* ports left of all upper switches */
 } trunks;
+FAB_FREES(trunks_release, trunks, list, mark, even, other, up);
 
 /* --- ports -------------------------------------------------------------------------------------------------------- */
 
@@ -581,17 +582,14 @@ static fab_status look_at_boundary(trunks *t, fab_error *err) {
 }
 
 fab_status fab_audit_trunks(auditor *a, fab_error *err) {
-    fab_status status = FAB_OK;
-    trunks t = {.a = a};
+    FAB_OWNS(trunks_release) trunks t = {.a = a};
     if (a->net->is_tree_of_names) { /* one line for a trunk of any width */
         return FAB_OK;
     }
-    FAB_TRY(FAB_NEW_ALL((size_t)a->net->n_nodes + 1, err, t.mark, t.even, t.other, t.up));
+    FAB_PASS(FAB_NEW_ALL((size_t)a->net->n_nodes + 1, err, t.mark, t.even, t.other, t.up));
     for (t.tier = 1; t.tier < a->n_tiers; t.tier++) {
         t.b = &a->boundary[t.tier];
-        FAB_TRY(look_at_boundary(&t, err));
+        FAB_PASS(look_at_boundary(&t, err));
     }
-done:
-    FAB_FREE_ALL(t.list, t.mark, t.even, t.other, t.up);
-    return status;
+    return FAB_OK;
 }

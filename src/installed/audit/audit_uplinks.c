@@ -92,7 +92,7 @@ static void look_at_peers(const auditor *a, uint32_t tier, counted *list, uint32
 }
 
 fab_status fab_audit_count_uplinks(const auditor *a, uint32_t tier, audit_uplinks *out, fab_error *err) {
-    counted *list = NULL;
+    FAB_OWNED counted *list = NULL;
     uint32_t n = a->tier_first[tier + 1] - a->tier_first[tier];
     FAB_PASS(FAB_NEW(list, (size_t)n + 1, err));
     for (uint32_t i = 0; i < n; i++) {
@@ -107,7 +107,6 @@ fab_status fab_audit_count_uplinks(const auditor *a, uint32_t tier, audit_uplink
             look_at_peers(a, tier, list + i, next - i, out);
         }
     }
-    free(list);
     return FAB_OK;
 }
 

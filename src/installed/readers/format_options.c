@@ -1,11 +1,10 @@
-#include "format_options.h"
+#include "network_internal.h"
 
 #include "fab/choices.h"
 #include "fab/memory.h"
 
 #include <fnmatch.h>
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define EXCLUDE "exclude"

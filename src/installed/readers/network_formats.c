@@ -1,7 +1,5 @@
 #include "network_json.h"
 
-#include "format_options.h"
-
 #include "fab/box_files.h"
 
 #include "fab/memory.h"
@@ -63,13 +61,15 @@ static const char *list_formats(char *out, size_t size) {
     return out;
 }
 
+FAB_OWNER(pcre2_code, pcre2_code_free)
+FAB_OWNER(pcre2_match_data, pcre2_match_data_free)
+
 /* Whether the head begins as the format does. POSIX's regcomp() of the GNU C library frees a block twice where memory
  * fails within it (glibc 2.36, parse_reg_exp and re_compile_internal), hence PCRE2; its DFA matcher needs no memory and
  * goes once over the text, whatever stands there. */
 static fab_status formats_match(const fab_network_format *f, const char *head, bool *out, fab_error *err) {
-    fab_status status = FAB_OK;
-    pcre2_code *begins = NULL;
-    pcre2_match_data *match = NULL;
+    FAB_OWNS(pcre2_code_free_owned) pcre2_code *begins = NULL;
+    FAB_OWNS(pcre2_match_data_free_owned) pcre2_match_data *match = NULL;
     int states[STATES];
     int code = 0;
     size_t at = 0;
@@ -80,14 +80,12 @@ static fab_status formats_match(const fab_network_format *f, const char *head, b
     begins = pcre2_compile((PCRE2_SPTR)f->begins, PCRE2_ZERO_TERMINATED,
                            PCRE2_ANCHORED | PCRE2_DOTALL | (f->ignores_case ? PCRE2_CASELESS : 0), &code, &at, NULL);
     match = begins != NULL ? pcre2_match_data_create(1, NULL) : NULL;
-    FAB_FAIL_IF(match == NULL, err, FAB_ENOMEM, NULL, "no memory to recognise '%s'", f->name);
+    FAB_REFUSE_IF(match == NULL, err, FAB_ENOMEM, NULL, "no memory to recognise '%s'", f->name);
     code = pcre2_dfa_match(begins, (PCRE2_SPTR)head, strlen(head), 0, PCRE2_DFA_SHORTEST, match, NULL, states, STATES);
     *out = code >= 0;
-    FAB_FAIL_IF(code < 0 && code != PCRE2_ERROR_NOMATCH, err, FAB_ENOMEM, NULL, "no memory to recognise '%s'", f->name);
-done:
-    pcre2_match_data_free(match);
-    pcre2_code_free(begins);
-    return status;
+    FAB_REFUSE_IF(code < 0 && code != PCRE2_ERROR_NOMATCH, err, FAB_ENOMEM, NULL, "no memory to recognise '%s'",
+                  f->name);
+    return FAB_OK;
 }
 
 /* What a file is that no reader takes, and which command does; NULL: nobody knows. */
@@ -150,53 +148,48 @@ static fab_status find_format_below(const char *path, const char *head, fab_erro
 }
 
 static fab_status formats_choose(const char *path, const char *format, const fab_network_format **out, fab_error *err) {
-    fab_status status = FAB_OK;
-    char *head = NULL;
+    FAB_OWNED char *head = NULL;
     char list[256];
     size_t n = 0;
     size_t start = 0;
-    FAB_TRY(FAB_NEW(head, HEAD + 1, err));
+    FAB_PASS(FAB_NEW(head, HEAD + 1, err));
     if (format == NULL) {
-        FAB_TRY(read_head(path, head, &n, err));
-        FAB_TRY(n == 0 ? fab_fail_in_file(err, path, 1, 0, "the file is empty") : FAB_OK);
-        FAB_TRY(n > 1 && (memcmp(head, "\xff\xfe", 2) == 0 || memcmp(head, "\xfe\xff", 2) == 0)
-                    ? fab_fail_in_file(err, path, 1, 0, UTF16)
-                    : FAB_OK);
+        FAB_PASS(read_head(path, head, &n, err));
+        FAB_PASS(n == 0 ? fab_fail_in_file(err, path, 1, 0, "the file is empty") : FAB_OK);
+        FAB_PASS(n > 1 && (memcmp(head, "\xff\xfe", 2) == 0 || memcmp(head, "\xfe\xff", 2) == 0)
+                     ? fab_fail_in_file(err, path, 1, 0, UTF16)
+                     : FAB_OK);
         start = n > 2 && memcmp(head, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
     }
     for (size_t i = 0; fab_network_formats[i] != NULL; i++) {
         const fab_network_format *f = fab_network_formats[i];
         bool fits = format != NULL && fab_network_format_is(f, format);
-        FAB_TRY(format == NULL ? formats_match(f, head + start, &fits, err) : FAB_OK);
+        FAB_PASS(format == NULL ? formats_match(f, head + start, &fits, err) : FAB_OK);
         if (fits) {
             *out = f;
-            goto done;
+            return FAB_OK;
         }
     }
     (void)list_formats(list, sizeof list);
-    FAB_FAIL_IF(format != NULL, err, FAB_EINPUT, path, "there is no format '%.40s', but %s", format, list);
+    FAB_REFUSE_IF(format != NULL, err, FAB_EINPUT, path, "there is no format '%.40s', but %s", format, list);
     const char *other = seems_to_be(head, head + start, n);
-    FAB_TRY(other != NULL ? fab_fail_in_file(err, path, 1, 0, "is %s", other) : FAB_OK);
-    FAB_TRY(find_format_below(path, head + start, err));
-    status = fab_fail_in_file(err, path, 1, 0,
-                              "looks like none of %s; a list of cables begins with the names of its columns: "
-                              "A-node,A-port,Z-node,Z-port,rate",
-                              list);
-done:
-    free(head);
-    return status;
+    FAB_PASS(other != NULL ? fab_fail_in_file(err, path, 1, 0, "is %s", other) : FAB_OK);
+    FAB_PASS(find_format_below(path, head + start, err));
+    return fab_fail_in_file(err, path, 1, 0,
+                            "looks like none of %s; a list of cables begins with the names of its columns: "
+                            "A-node,A-port,Z-node,Z-port,rate",
+                            list);
 }
 
 /* What is wrong in the last line of several, which has no end, may be that the file is cut off. */
 static fab_status say_truncated(const char *path, fab_status status, fab_error *err) {
-    fab_text in = {.path = path};
+    FAB_OWNS(fab_text_release) fab_text in = {.path = path};
     fab_error ignored = {0};
     char place[sizeof err->where];
     char text[sizeof err->text];
     bool is_cut = false;
     if (status != FAB_EINPUT || strstr(err->text, "truncated") != NULL ||
         fab_text_stream_open(path, &in, &ignored) != FAB_OK) {
-        fab_text_release(&in);
         return status;
     }
     while (fab_text_next(&in)) {
@@ -208,19 +201,16 @@ static fab_status say_truncated(const char *path, fab_status status, fab_error *
         (void)snprintf(text, sizeof text, "the file %s truncated: %.200s", is_open ? "is" : "may be", err->text);
         memcpy(err->text, text, sizeof err->text);
     }
-    fab_text_release(&in);
     return status;
 }
 
 static fab_status read_file(const fab_network_format *f, const char *path, fab_network *net, fab_error *err) {
-    fab_text in = {.path = path};
+    FAB_OWNS(fab_text_release) fab_text in = {.path = path};
     if (f->text == NULL) {
         return f->read != NULL ? f->read(path, net, err) : fab_network_json_read(f, path, net, err);
     }
-    fab_status status = fab_text_stream_open(path, &in, err);
-    status = status == FAB_OK ? f->text(&in, net, err) : status;
-    fab_text_release(&in);
-    return status;
+    FAB_PASS(fab_text_stream_open(path, &in, err));
+    return f->text(&in, net, err);
 }
 
 typedef struct reading {
@@ -239,7 +229,7 @@ static fab_status read_into(void *context, const char *path, fab_error *err) {
 
 /* Of a box that was not asked nothing is missing: its ends are told where the other end tells them. */
 static fab_status tell_silent_ends(fab_network *net, fab_error *err) {
-    bool *is_asked = NULL;
+    FAB_OWNED bool *is_asked = NULL;
     FAB_PASS(FAB_NEW(is_asked, (size_t)net->n_nodes + 1, err));
     for (uint32_t i = 0; i < 2 * net->n_cables; i++) {
         const fab_network_end *end = &net->cables[i >> 1].end[i & 1];
@@ -250,7 +240,6 @@ static fab_status tell_silent_ends(fab_network *net, fab_error *err) {
         end->line = is_asked[end->node] ? end->line : net->cables[i >> 1].end[(i & 1) ^ 1].line;
     }
     net->reports_both_ends = true;
-    free(is_asked);
     return FAB_OK;
 }
 

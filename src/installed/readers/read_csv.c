@@ -2,8 +2,6 @@
  * `build --patch` writes is one. */
 #include "network_internal.h"
 
-#include "format_options.h"
-
 #include "fab/text.h"
 #include "fab/units.h"
 

@@ -35,6 +35,7 @@ typedef struct reader {
     uint32_t *nvswitch; /* shape [nodes]: the first that a GPU is joined to, FAB_NETWORK_NONE */
     double *nvlink_bps; /* shape [nodes]: to all of them */
 } reader;
+FAB_FREES(reader_release, reader, role, node, nvswitch, nvlink_bps);
 
 /* --- numbers with units, as ns-3 writes them ---------------------------------------------------------------------- */
 
@@ -298,19 +299,15 @@ static fab_status add_groups(const reader *r, fab_error *err) {
 }
 
 static fab_status read_simai(fab_text *in, fab_network *net, fab_error *err) {
-    fab_status status = FAB_OK;
-    reader r = {.in = in, .net = net};
-    FAB_TRY(simai_read_header(&r, err));
-    FAB_TRY(fab_network_expect(net, r.nodes, r.links, err));
-    FAB_TRY(FAB_NEW_ALL(r.nodes, err, r.role, r.node, r.nvswitch, r.nvlink_bps));
+    FAB_OWNS(reader_release) reader r = {.in = in, .net = net};
+    FAB_PASS(simai_read_header(&r, err));
+    FAB_PASS(fab_network_expect(net, r.nodes, r.links, err));
+    FAB_PASS(FAB_NEW_ALL(r.nodes, err, r.role, r.node, r.nvswitch, r.nvlink_bps));
     memset(r.nvswitch, 0xff, r.nodes * sizeof *r.nvswitch); /* FAB_NETWORK_NONE */
-    FAB_TRY(read_switches(&r, err));
-    FAB_TRY(add_boxes(&r, err));
-    FAB_TRY(read_links(&r, err));
-    FAB_TRY(add_groups(&r, err));
-done:
-    FAB_FREE_ALL(r.role, r.node, r.nvswitch, r.nvlink_bps);
-    return status;
+    FAB_PASS(read_switches(&r, err));
+    FAB_PASS(add_boxes(&r, err));
+    FAB_PASS(read_links(&r, err));
+    return add_groups(&r, err);
 }
 
 /* A line of three or five numbers (and a word), then one of numbers alone. */

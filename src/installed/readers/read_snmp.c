@@ -58,6 +58,7 @@ typedef struct snmp_reader {
     size_t n, capacity, last;
     const char *own;
 } snmp_reader;
+FAB_FREES(snmp_reader_release, snmp_reader, rows);
 
 /* "LLDP-MIB::lldpRemSysName.0.5.1", ".1.0.8802...", "iso.0.8802...": the column, and what stands behind it. */
 static bool snmp_column(fab_token t, column *out, fab_token *out_index) {
@@ -199,27 +200,23 @@ static fab_status snmp_neighbor(snmp_reader *r, const snmp_row *row, fab_error *
 }
 
 static fab_status snmp_read(fab_text *in, fab_network *net, fab_error *err) {
-    fab_status status = FAB_OK;
-    snmp_reader r = {.in = in, .net = net};
+    FAB_OWNS(snmp_reader_release) snmp_reader r = {.in = in, .net = net};
     uint32_t n_before = net->n_cables;
     while (fab_text_next(in)) {
-        FAB_TRY(snmp_line(&r, err));
+        FAB_PASS(snmp_line(&r, err));
     }
-    FAB_TRY(fab_text_end(in, err));
+    FAB_PASS(fab_text_end(in, err));
     if (r.own == NULL || r.own[0] == '\0') {
         const char *box = NULL;
         size_t n = fab_path_box(in->path, &box);
-        FAB_TRY(fab_network_text(net, box, n, &r.own, err));
+        FAB_PASS(fab_network_text(net, box, n, &r.own, err));
     }
     for (size_t i = 0; i < r.n; i++) {
-        FAB_TRY(r.rows[i].is_neighbor ? snmp_neighbor(&r, &r.rows[i], err) : FAB_OK);
+        FAB_PASS(r.rows[i].is_neighbor ? snmp_neighbor(&r, &r.rows[i], err) : FAB_OK);
     }
-    if (net->n_cables == n_before && n_before == 0) {
-        status = fab_text_fail(in, err, "holds no neighbor with its port");
-    }
-done:
-    free(r.rows);
-    return status;
+    FAB_RETURN_IF(net->n_cables == n_before && n_before == 0,
+                  fab_text_fail(in, err, "holds no neighbor with its port"));
+    return FAB_OK;
 }
 
 const fab_network_format fab_network_snmp = {

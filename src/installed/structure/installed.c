@@ -101,7 +101,7 @@ static double usual_rate(double *bps, size_t n) {
 
 static fab_status find_rates(fab_structure *out, fab_error *err) {
     size_t n_sides = (size_t)out->n_servers * out->nics_per_server * out->n_planes;
-    double *bps = NULL;
+    FAB_OWNED double *bps = NULL;
     for (uint32_t c = 0; c < out->net->n_cables; c++) {
         out->knows_rates = out->knows_rates || out->net->cables[c].rate_bps > 0;
         out->knows_lengths = out->knows_lengths || out->net->cables[c].length_m > 0;
@@ -123,7 +123,6 @@ static fab_status find_rates(fab_structure *out, fab_error *err) {
         out->cable_bps[tier] = usual_rate(bps, n);
     }
     out->nic_bps = out->cable_bps[1] * out->n_planes;
-    free(bps);
     return FAB_OK;
 }
 
@@ -184,23 +183,19 @@ static fab_status digest_file(const char *path, uint64_t *hash, fab_error *err) 
 
 /* Of a folder the names and contents of its files, in the order of the names. */
 static fab_status digest_of(const char *path, size_t depth, uint64_t *hash, fab_error *err) {
-    fab_status status = FAB_OK;
-    char **paths = NULL;
-    size_t n = 0;
+    FAB_OWNS(fab_folder_release) fab_folder list = {.n = 0};
     if (!fab_is_folder(path)) {
         return digest_file(path, hash, err);
     }
     FAB_REFUSE_IF(depth == FAB_FOLDER_DEPTH, err, FAB_EINPUT, path, "folders within folders: at most %d",
                   FAB_FOLDER_DEPTH);
-    FAB_TRY(fab_folder_list(path, &paths, &n, err));
-    for (size_t i = 0; i < n; i++) {
-        const char *name = strrchr(paths[i], '/') + 1;
+    FAB_PASS(fab_folder_list(path, &list, err));
+    for (size_t i = 0; i < list.n; i++) {
+        const char *name = strrchr(list.paths[i], '/') + 1;
         *hash = fab_fnv(*hash, name, strlen(name) + 1);
-        FAB_TRY(digest_of(paths[i], depth + 1, hash, err));
+        FAB_PASS(digest_of(list.paths[i], depth + 1, hash, err));
     }
-done:
-    fab_folder_release(paths, n);
-    return status;
+    return FAB_OK;
 }
 
 fab_status fab_network_digest(const char *path, char out[17], fab_error *err) {

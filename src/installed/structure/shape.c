@@ -196,7 +196,7 @@ FAB_ORDER_KEYS(by_box, chip, strncmp(a->label, b->label, a->n < b->n ? a->n : b-
  * alone does not tell: anonymised dumps have one GUID for all, and lists of cables have none. */
 static fab_status find_boxes(fab_shape *s, fab_error *err) {
     const fab_network *net = s->net;
-    chip *all = NULL;
+    FAB_OWNED chip *all = NULL;
     uint32_t n = 0;
     FAB_PASS(FAB_NEW_ALL(net->n_nodes, err, s->box, all));
     for (uint32_t v = 0; v < net->n_nodes; v++) {
@@ -214,7 +214,7 @@ static fab_status find_boxes(fab_shape *s, fab_error *err) {
                     strncmp(all[i].label, all[i - 1].label, all[i].n) == 0;
         s->box[all[i].node] = same ? s->box[all[i - 1].node] : all[i].node;
     }
-    bool *joined = NULL; /* the chips of a box are joined; others share a case alone */
+    FAB_OWNED bool *joined = NULL; /* the chips of a box are joined; others share a case alone */
     fab_status status = FAB_NEW(joined, net->n_nodes, err);
     for (uint32_t c = 0; status == FAB_OK && c < net->n_cables; c++) {
         const fab_network_end *end = net->cables[c].end;
@@ -227,7 +227,6 @@ static fab_status find_boxes(fab_shape *s, fab_error *err) {
         s->n_boxes += s->box[v] == v;
         s->n_chips += s->box[v] != FAB_NETWORK_NONE;
     }
-    FAB_FREE_ALL(all, joined);
     return status;
 }
 

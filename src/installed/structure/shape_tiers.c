@@ -29,6 +29,7 @@ typedef struct tiers {
     uint32_t *below;          /* [node]: cables to the tier that was found last */
     uint32_t *list;           /* by tier, as they are found */
 } tiers;
+FAB_FREES(tiers_release, tiers, all, hosts, trunks, role, below, list);
 
 FAB_ORDER_KEYS(by_role, ranked, fab_box_role_compare(&a->name, &b->name), FAB_ORDER(a->node, b->node));
 
@@ -268,10 +269,9 @@ static void spread_rest(tiers *t) {
 }
 
 fab_status fab_shape_find_tiers(fab_shape *s, fab_error *err) {
-    fab_status status = FAB_OK;
-    tiers t = {.s = s};
-    FAB_TRY(FAB_NEW(s->tier, s->net->n_nodes, err));
-    FAB_TRY(tiers_open(&t, err));
+    FAB_OWNS(tiers_release) tiers t = {.s = s};
+    FAB_PASS(FAB_NEW(s->tier, s->net->n_nodes, err));
+    FAB_PASS(tiers_open(&t, err));
     find_leaves(&t);
     find_above(&t);
     spread_rest(&t);
@@ -283,7 +283,5 @@ fab_status fab_shape_find_tiers(fab_shape *s, fab_error *err) {
         }
         s->n_tiers = s->tier[v] > s->n_tiers ? s->tier[v] : s->n_tiers;
     }
-done:
-    FAB_FREE_ALL(t.all, t.hosts, t.trunks, t.role, t.below, t.list);
-    return status;
+    return FAB_OK;
 }

@@ -185,7 +185,7 @@ static fab_status plan_systems(fab_switch_plan *plan, fab_error *err) {
 
 /* Upwards all ports are alike; downwards the cables to one neighbor are; between switches of one tier all may be. */
 static fab_status plan_widths(fab_switch_plan *plan, fab_error *err) {
-    uint32_t *n_to = NULL; /* [boxes.n]: cables of the switch at hand */
+    FAB_OWNED uint32_t *n_to = NULL; /* [boxes.n]: cables of the switch at hand */
     FAB_PASS(FAB_NEW(n_to, plan->boxes.n, err));
     for (uint32_t i = 0; i < plan->boxes.n; i++) {
         uint32_t n_up = 0;
@@ -203,7 +203,6 @@ static fab_status plan_widths(fab_switch_plan *plan, fab_error *err) {
         }
         plan->width[i] = n_up + n_level > trunk ? n_up + n_level : trunk;
     }
-    free(n_to);
     return FAB_OK;
 }
 

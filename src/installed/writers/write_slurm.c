@@ -10,14 +10,11 @@
 #include <stdlib.h>
 
 static fab_status slurm_put_list(FILE *out, const char *const *names, uint32_t n, fab_error *err) {
-    fab_str text = FAB_STR_INIT;
+    FAB_OWNS(fab_str_release) fab_str text = FAB_STR_INIT;
     fab_host_list_fold(&text, names, n);
-    fab_status status = fab_str_status(&text, err);
-    if (status == FAB_OK) {
-        (void)fprintf(out, "%s\n", text.data);
-    }
-    fab_str_release(&text);
-    return status;
+    FAB_PASS(fab_str_status(&text, err));
+    (void)fprintf(out, "%s\n", text.data);
+    return FAB_OK;
 }
 
 typedef struct tree_file {
@@ -47,18 +44,15 @@ static void slurm_list_members(const tree_file *file, const fab_tree_unit *unit)
 }
 
 static fab_status write_tree(const fab_shape *shape, FILE *out, fab_error *err) {
-    fab_status status = FAB_OK;
-    tree_file file;
-    FAB_TRY(open_tree(shape, &file, err));
+    FAB_OWNS(close_tree) tree_file file = {.names = NULL};
+    FAB_PASS(open_tree(shape, &file, err));
     for (uint32_t i = 0; i < file.tree.n; i++) {
         const fab_tree_unit *unit = &file.tree.unit[i];
         slurm_list_members(&file, unit);
         (void)fprintf(out, "SwitchName=%s %s=", unit->name, unit->level > 0 ? "Switches" : "Nodes");
-        FAB_TRY(slurm_put_list(out, file.names, unit->n, err));
+        FAB_PASS(slurm_put_list(out, file.names, unit->n, err));
     }
-done:
-    close_tree(&file);
-    return status;
+    return FAB_OK;
 }
 
 /* A text in double quotes. */
@@ -71,27 +65,23 @@ static void put_quoted(FILE *out, const char *text) {
 }
 
 static fab_status write_yaml(const fab_shape *shape, FILE *out, fab_error *err) {
-    fab_status status = FAB_OK;
-    tree_file file;
-    fab_str list = FAB_STR_INIT;
-    FAB_TRY(open_tree(shape, &file, err));
+    FAB_OWNS(close_tree) tree_file file = {.names = NULL};
+    FAB_OWNS(fab_str_release) fab_str list = FAB_STR_INIT;
+    FAB_PASS(open_tree(shape, &file, err));
     (void)fputs("---\n- topology: default\n  cluster_default: true\n  tree:\n    switches:\n", out);
     for (uint32_t i = 0; i < file.tree.n; i++) {
         const fab_tree_unit *unit = &file.tree.unit[i];
         slurm_list_members(&file, unit);
         list.length = 0;
         fab_host_list_fold(&list, file.names, unit->n);
-        FAB_TRY(fab_str_status(&list, err));
+        FAB_PASS(fab_str_status(&list, err));
         (void)fputs("      - switch: ", out);
         put_quoted(out, unit->name);
         (void)fprintf(out, "\n        %s: ", unit->level > 0 ? "children" : "nodes");
         put_quoted(out, list.data);
         (void)fputc('\n', out);
     }
-done:
-    fab_str_release(&list);
-    close_tree(&file);
-    return status;
+    return FAB_OK;
 }
 
 /* --- blocks ------------------------------------------------------------------------------------------------------- */
@@ -136,18 +126,15 @@ static fab_status put_groups(const fab_shape *shape, block_file *file, fab_error
 }
 
 static fab_status put_leaves(const fab_shape *shape, block_file *file, fab_error *err) {
-    fab_status status = FAB_OK;
-    tree_file tree;
-    FAB_TRY(open_tree(shape, &tree, err));
+    FAB_OWNS(close_tree) tree_file tree = {.names = NULL};
+    FAB_PASS(open_tree(shape, &tree, err));
     for (uint32_t i = 0; i < tree.tree.n; i++) {
         if (tree.tree.unit[i].level == 0) {
             slurm_list_members(&tree, &tree.tree.unit[i]);
-            FAB_TRY(put_block(file, tree.tree.unit[i].name, tree.names, tree.tree.unit[i].n, err));
+            FAB_PASS(put_block(file, tree.tree.unit[i].name, tree.names, tree.tree.unit[i].n, err));
         }
     }
-done:
-    close_tree(&tree);
-    return status;
+    return FAB_OK;
 }
 
 /* Blocks are the sets that the network knows (scale-up domains of several servers), else what a leaf joins. The base

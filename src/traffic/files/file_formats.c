@@ -6,7 +6,6 @@
 #include "fab/memory.h"
 #include "fab/str.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #define MAX_FILE_BYTES ((size_t)1 << 30)

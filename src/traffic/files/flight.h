@@ -7,8 +7,6 @@
 
 #include "file_formats.h"
 
-#include "fab/ranks.h"
-
 #define FAB_FLIGHT_SEND  0xfe /* beside fab_operation */
 #define FAB_FLIGHT_OTHER 0xff
 

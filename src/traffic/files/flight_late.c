@@ -31,6 +31,7 @@ typedef struct late_reader {
     lateness *all;
     size_t n, times_capacity, all_capacity, stuck_capacity;
 } late_reader;
+FAB_FREES(late_reader_release, late_reader, is_wide, span_s, times, all);
 
 static bool may_wait(const fab_flight_entry *e) {
     return !e->is_peer_to_peer && e->operation != FAB_FLIGHT_SEND;
@@ -103,7 +104,7 @@ static void sum_up(late_reader *r) {
 }
 
 static fab_status measure_spans(late_reader *r, fab_error *err) {
-    double *first = NULL;
+    FAB_OWNED double *first = NULL;
     FAB_PASS(FAB_NEW(first, r->ranks->n, err));
     for (uint32_t i = 0; i < r->ranks->n; i++) {
         first[i] = r->span_s[i] = NAN;
@@ -116,7 +117,6 @@ static fab_status measure_spans(late_reader *r, fab_error *err) {
     for (uint32_t i = 0; i < r->ranks->n; i++) {
         r->span_s[i] -= first[i];
     }
-    free(first);
     return FAB_OK;
 }
 
@@ -182,10 +182,9 @@ static fab_status each_collective(late_reader *r, fab_error *err) {
 }
 
 fab_status fab_flight_find_late(fab_flight *flight, const fab_fabric *fabric, fab_ranks *ranks, fab_error *err) {
-    fab_status status = FAB_OK;
-    late_reader r = {.flight = flight, .fabric = fabric, .ranks = ranks};
-    FAB_TRY(FAB_NEW(r.is_wide, flight->n_groups, err));
-    FAB_TRY(FAB_NEW_ALL(ranks->n, err, r.span_s, ranks->inside_ratio, ranks->across_ratio, ranks->late_s));
+    FAB_OWNS(late_reader_release) late_reader r = {.flight = flight, .fabric = fabric, .ranks = ranks};
+    FAB_PASS(FAB_NEW(r.is_wide, flight->n_groups, err));
+    FAB_PASS(FAB_NEW_ALL(ranks->n, err, r.span_s, ranks->inside_ratio, ranks->across_ratio, ranks->late_s));
     for (uint32_t i = 0; i < ranks->n; i++) {
         ranks->inside_ratio[i] = ranks->across_ratio[i] = ranks->late_s[i] = NAN;
     }
@@ -198,10 +197,8 @@ fab_status fab_flight_find_late(fab_flight *flight, const fab_fabric *fabric, fa
     }
     ranks->n_dumps = (uint32_t)flight->n_ranks;
     fab_flight_sort(flight);
-    FAB_TRY(measure_spans(&r, err));
-    FAB_TRY(each_collective(&r, err));
+    FAB_PASS(measure_spans(&r, err));
+    FAB_PASS(each_collective(&r, err));
     sum_up(&r);
-done:
-    FAB_FREE_ALL(r.is_wide, r.span_s, r.times, r.all);
-    return status;
+    return FAB_OK;
 }

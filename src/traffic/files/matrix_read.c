@@ -492,8 +492,7 @@ static void matrix_summarize(const matrix_cursor *c, const fab_fabric *f, const 
 
 fab_status fab_matrix_read(const char *path, const fab_str *text, const fab_fabric *fabric, bool by_servers,
                            fab_traffic *traffic, fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_phase_builder builder = {.capacity = 0};
+    FAB_OWNS(fab_phase_builder_release) fab_phase_builder builder = {.capacity = 0};
     matrix_cursor c = {.path = path,
                        .fabric = fabric,
                        .at = text->data,
@@ -507,18 +506,16 @@ fab_status fab_matrix_read(const char *path, const fab_str *text, const fab_fabr
     bool has_corner = false;
     const bool named = !market && !is_square(c) && is_named(c, &has_corner);
     const bool square = named || is_square(c);
-    FAB_TRY(fab_phase_open(&builder, "matrix", "matrix", max_entries(text, square) * c.gpus_per_server, err));
+    FAB_PASS(fab_phase_open(&builder, "matrix", "matrix", max_entries(text, square) * c.gpus_per_server, err));
     if (market) {
-        FAB_TRY(matrix_read_market(&c, &builder, err));
+        FAB_PASS(matrix_read_market(&c, &builder, err));
     } else if (square) {
-        FAB_TRY(read_square(&c, named, has_corner, &builder, err));
+        FAB_PASS(read_square(&c, named, has_corner, &builder, err));
     } else {
-        FAB_TRY(matrix_read_csv(&c, &builder, err));
+        FAB_PASS(matrix_read_csv(&c, &builder, err));
     }
-    FAB_TRY(FAB_NEW(traffic->phases, 1, err));
+    FAB_PASS(FAB_NEW(traffic->phases, 1, err));
     matrix_summarize(&c, fabric, &builder.phase, traffic);
     fab_traffic_take(traffic, &builder);
-done:
-    fab_phase_release(&builder.phase);
-    return status;
+    return FAB_OK;
 }

@@ -7,7 +7,6 @@
 #include "file_formats.h"
 
 #include "fab/collective.h"
-#include "fab/ranks.h"
 
 #define FAB_NCCL_CHANNELS 1024
 

@@ -9,7 +9,6 @@
 #include "fab/units.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* Collectives of one kind of a group; or what one rank of it sends to another. */
@@ -29,6 +28,7 @@ typedef struct flight_reader {
     size_t n_kinds, kind_capacity;
     uint64_t n_other;
 } flight_reader;
+FAB_FREES(flight_reader_release, flight_reader, kinds, is_put);
 
 /* --- places ------------------------------------------------------------------------------------------------------- */
 
@@ -190,10 +190,9 @@ static fab_status put_collective(flight_reader *r, size_t first, fab_error *err)
 }
 
 static fab_status put_sends(flight_reader *r, fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_phase_builder builder = {.capacity = 0};
+    FAB_OWNS(fab_phase_builder_release) fab_phase_builder builder = {.capacity = 0};
     const uint32_t *gpu = r->traffic->logged.gpu;
-    FAB_TRY(fab_phase_open(&builder, "send", "send-recv", r->n_kinds + 1, err));
+    FAB_PASS(fab_phase_open(&builder, "send", "send-recv", r->n_kinds + 1, err));
     for (size_t i = 0; i < r->n_kinds; i++) {
         const flight_kind *k = &r->kinds[i];
         const uint32_t *members = r->flight->members + r->flight->groups[k->group].first;
@@ -202,13 +201,11 @@ static fab_status put_sends(flight_reader *r, fab_error *err) {
         }
     }
     if (builder.phase.n_flows > 0) {
-        FAB_TRY(fab_phase_sort(&builder.phase, fab_n_gpus(r->f), err));
-        FAB_TRY(fab_traffic_reserve(r->traffic, 1, err));
+        FAB_PASS(fab_phase_sort(&builder.phase, fab_n_gpus(r->f), err));
+        FAB_PASS(fab_traffic_reserve(r->traffic, 1, err));
         fab_traffic_take(r->traffic, &builder);
     }
-done:
-    fab_phase_release(&builder.phase);
-    return status;
+    return FAB_OK;
 }
 
 static fab_status put_all(flight_reader *r, const char *path, fab_error *err) {
@@ -264,31 +261,27 @@ static void flight_summarise(const flight_reader *r, const char *path) {
 
 fab_status fab_flight_traffic(fab_flight *flight, fab_text *log_text, const fab_fabric *fabric, fab_traffic *traffic,
                               fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_nccl_log log = {.in = log_text, .f = fabric};
-    flight_reader r = {.flight = flight, .f = fabric, .traffic = traffic};
+    FAB_OWNS(fab_nccl_log_release) fab_nccl_log log = {.in = log_text, .f = fabric};
+    FAB_OWNS(flight_reader_release) flight_reader r = {.flight = flight, .f = fabric, .traffic = traffic};
     bool has_log = log_text->file.length > 0;
     if (has_log) {
-        FAB_TRY(fab_nccl_log_read(&log, err));
-        FAB_TRY(fab_nccl_place(&log, &traffic->logged, err));
-        FAB_FAIL_IF(traffic->logged.n != count_ranks(flight), err, FAB_EINPUT, log_text->path,
-                    "the widest communicator of the log has %" PRIu32 " ranks, the dumps are of %" PRIu32,
-                    traffic->logged.n, count_ranks(flight));
+        FAB_PASS(fab_nccl_log_read(&log, err));
+        FAB_PASS(fab_nccl_place(&log, &traffic->logged, err));
+        FAB_REFUSE_IF(traffic->logged.n != count_ranks(flight), err, FAB_EINPUT, log_text->path,
+                      "the widest communicator of the log has %" PRIu32 " ranks, the dumps are of %" PRIu32,
+                      traffic->logged.n, count_ranks(flight));
     } else {
-        FAB_TRY(assume_places(&r, log_text->path, err));
+        FAB_PASS(assume_places(&r, log_text->path, err));
     }
-    FAB_TRY(fab_flight_find_late(flight, fabric, &traffic->logged, err));
-    FAB_TRY(flight_list_kinds(&r, err));
-    FAB_TRY(FAB_NEW(r.is_put, r.n_kinds, err));
+    FAB_PASS(fab_flight_find_late(flight, fabric, &traffic->logged, err));
+    FAB_PASS(flight_list_kinds(&r, err));
+    FAB_PASS(FAB_NEW(r.is_put, r.n_kinds, err));
     if (log.n_notes > 0) {
-        FAB_TRY(fab_nccl_traffic(&log, flight_edge_bytes, &r, traffic, err));
+        FAB_PASS(fab_nccl_traffic(&log, flight_edge_bytes, &r, traffic, err));
     }
     if (log.n_calls == 0 || traffic->n_phases == 0) { /* else the log has all of it */
-        FAB_TRY(put_all(&r, log_text->path, err));
+        FAB_PASS(put_all(&r, log_text->path, err));
         flight_summarise(&r, log_text->path);
     }
-done:
-    fab_nccl_log_release(&log);
-    FAB_FREE_ALL(r.kinds, r.is_put);
-    return status;
+    return FAB_OK;
 }

@@ -19,7 +19,6 @@
 #include "fab/units.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define MOST_KINDS 512 /* phases of a workload */
@@ -51,6 +50,7 @@ typedef struct reader {
     kind *kinds;
     size_t n_kinds, kinds_capacity;
 } reader;
+FAB_FREES(reader_release, reader, kinds);
 
 static fab_status traffic_simai_read_number(const reader *r, const char *what, uint64_t least, uint64_t *out,
                                             fab_error *err) {
@@ -370,18 +370,14 @@ static fab_status simai_summarize(const reader *r, fab_traffic *traffic, fab_err
 }
 
 static fab_status read_simai(fab_text *text, const fab_fabric *fabric, fab_traffic *traffic, fab_error *err) {
-    fab_status status = FAB_OK;
-    reader r = {.in = text, .fabric = fabric};
-    FAB_TRY(simai_job_header(&r, err));
-    FAB_TRY(read_layers(&r, err));
+    FAB_OWNS(reader_release) reader r = {.in = text, .fabric = fabric};
+    FAB_PASS(simai_job_header(&r, err));
+    FAB_PASS(read_layers(&r, err));
     for (size_t i = 0; i < r.n_kinds; i++) {
-        FAB_TRY(add_phase(&r, i, traffic, err));
+        FAB_PASS(add_phase(&r, i, traffic, err));
     }
-    FAB_FAIL_IF(traffic->n_phases == 0, err, FAB_EINPUT, text->path, "no layer has a collective between two GPUs");
-    FAB_TRY(simai_summarize(&r, traffic, err));
-done:
-    free(r.kinds);
-    return status;
+    FAB_REFUSE_IF(traffic->n_phases == 0, err, FAB_EINPUT, text->path, "no layer has a collective between two GPUs");
+    return simai_summarize(&r, traffic, err);
 }
 
 static bool is_simai(fab_text *text) {

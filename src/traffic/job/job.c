@@ -8,7 +8,6 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* Sizes beyond these are typing errors; they also keep every product below 2^63. */
@@ -466,22 +465,20 @@ static void add_stages(const fab_job *given, const fab_fabric *fabric, fab_job *
 /* Where neither stages nor replicas are given, the fewest stages with which the job fits its GPUs; of a default job the
  * largest model that does. One stage where nothing helps. */
 static fab_status choose_stages(fab_job *job, const fab_fabric *fabric, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_job_spec *s = &job->spec;
     bool chooses = s->kind == FAB_JOB_TRAINING && s->pp == 0 && s->dp == 0 && s->memory_check != FAB_MEMORY_CHECK_OFF;
-    fab_job *space = NULL; /* given, tried, smaller */
-    FAB_TRY(FAB_NEW(space, 3, err));
+    FAB_OWNED fab_job *space = NULL; /* given, tried, smaller */
+    FAB_PASS(FAB_NEW(space, 3, err));
     space[0] = *job;
     fab_error one_stage = {0};
-    status = resolve_sizes(job, fabric, &one_stage);
+    fab_status status = resolve_sizes(job, fabric, &one_stage);
     bool asks_for_stages = s->interleave > 1 || s->stage_layers[0] != '\0';
     if (chooses && !job->memory.fits && (status == FAB_OK || asks_for_stages)) {
         add_stages(&space[0], fabric, &space[1], job);
     }
-    FAB_FAIL_IF(status != FAB_OK && !job->memory.fits, err, status, one_stage.where, "%s", one_stage.text);
-    status = FAB_OK;
+    FAB_REFUSE_IF(status != FAB_OK && !job->memory.fits, err, status, one_stage.where, "%s", one_stage.text);
     if (!chooses || job->memory.fits) {
-        goto done;
+        return FAB_OK;
     }
     for (bool is_smallest = job->model_given; !job->memory.fits && !is_smallest;) {
         fab_error why = {0};
@@ -496,9 +493,7 @@ static fab_status choose_stages(fab_job *job, const fab_fabric *fabric, fab_erro
             *job = space[2];
         }
     }
-done:
-    free(space);
-    return status;
+    return FAB_OK;
 }
 
 /* Sizes that are to be chosen are chosen before: by who knows engines and times. */

@@ -133,9 +133,7 @@ typedef struct pods {
     uint32_t *left;    /* shape [n]: not taken yet */
 } pods;
 
-static void release_pods(pods *p) {
-    FAB_FREE_ALL(p->first, p->servers, p->left);
-}
+FAB_FREES(release_pods, pods, first, servers, left);
 
 static fab_status group_by_pod(const fab_fabric *fabric, const fab_job *job, pods *out, fab_error *err) {
     FAB_OWNS(release_pods) pods made = {.n = n_groups(fabric)};
@@ -292,18 +290,12 @@ fab_status fab_job_find_servers(fab_job *job, const fab_design *design, const fa
 
 fab_status fab_servers_arrange(const fab_fabric *fabric, fab_placement placement, uint64_t seed, uint32_t *out,
                                uint32_t *out_n, fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_job *job = NULL;
-    FAB_TRY(FAB_NEW(job, 1, err));
+    FAB_OWNS(fab_job_free_owned) fab_job *job = NULL;
+    FAB_PASS(FAB_NEW(job, 1, err));
     job->spec.placement = placement;
     job->spec.placement_seed = seed;
-    FAB_TRY(fab_job_find_servers(job, NULL, fabric, err));
+    FAB_PASS(fab_job_find_servers(job, NULL, fabric, err));
     memcpy(out, job->servers, job->n_servers * sizeof *out);
     *out_n = job->n_servers;
-done:
-    if (job != NULL) {
-        fab_job_release(job);
-    }
-    free(job);
-    return status;
+    return FAB_OK;
 }

@@ -31,6 +31,7 @@ typedef struct share_file {
     double *values; /* `n_columns` a line */
     size_t n, capacity;
 } share_file;
+FAB_FREES(share_file_release, share_file, values);
 
 static bool share_number(fab_token t, double *out) {
     char room[40];
@@ -68,18 +69,17 @@ static fab_status read_shares(const char *path, const char *const *names, size_t
 
 static fab_status find_loads(const fab_job_spec *s, const char *where, double *loads, fab_error *err) {
     static const char *const NAMES[] = {"load of an expert"};
-    fab_status status = FAB_OK;
-    share_file file = {.n = 0};
-    uint32_t *order = NULL;
+    FAB_OWNS(share_file_release) share_file file = {.n = 0};
+    FAB_OWNED uint32_t *order = NULL;
     const uint64_t n = s->experts;
     if (s->expert_loads[0] != '\0') {
-        FAB_TRY(read_shares(s->expert_loads, NAMES, 1, &file, err));
-        FAB_FAIL_IF(file.n != n, err, FAB_EINPUT, where, "expert-loads: %.160s has %zu lines for %" PRIu64 " experts",
-                    s->expert_loads, file.n, n);
+        FAB_PASS(read_shares(s->expert_loads, NAMES, 1, &file, err));
+        FAB_REFUSE_IF(file.n != n, err, FAB_EINPUT, where, "expert-loads: %.160s has %zu lines for %" PRIu64 " experts",
+                      s->expert_loads, file.n, n);
         memcpy(loads, file.values, n * sizeof *loads);
     } else {
         fab_rng rng = fab_rng_make(1, n);
-        FAB_TRY(FAB_NEW(order, n, err));
+        FAB_PASS(FAB_NEW(order, n, err));
         for (uint64_t i = 0; i < n; i++) {
             order[i] = (uint32_t)i;
         }
@@ -88,9 +88,7 @@ static fab_status find_loads(const fab_job_spec *s, const char *where, double *l
             loads[order[i]] = pow((double)i + 1, -s->expert_skew);
         }
     }
-done:
-    FAB_FREE_ALL(file.values, order);
-    return status;
+    return FAB_OK;
 }
 
 /* Loads become parts of all visits, none above `most`: what is cut off goes to the others. */
@@ -159,72 +157,64 @@ FAB_ORDER_KEYS(most_work_first, piece, FAB_ORDER(lookups_of(b), lookups_of(a)), 
 fab_status fab_job_find_tables(const fab_job_spec *s, const char *where, fab_embedding_table **out, size_t *out_n,
                                fab_error *err) {
     static const char *const NAMES[] = {"rows", "columns", "pooling"};
-    fab_status status = FAB_OK;
-    share_file file = {.n = 0};
+    FAB_OWNS(share_file_release) share_file file = {.n = 0};
     const fab_ranking_model *model = fab_ranking_model_find(s->model);
-    fab_embedding_table *tables = NULL;
+    FAB_OWNED fab_embedding_table *tables = NULL;
     const fab_embedding_table *published = model != NULL ? model->each : NULL;
     size_t n = published != NULL ? model->tables : s->tables;
     if (s->tables_file[0] != '\0') {
-        FAB_TRY(read_shares(s->tables_file, NAMES, 3, &file, err));
+        FAB_PASS(read_shares(s->tables_file, NAMES, 3, &file, err));
         n = file.n / 3;
     }
-    FAB_FAIL_IF(n == 0 || n > MOST_TABLES, err, FAB_EINPUT, where, "tables: %zu are outside 1 to %d", n, MOST_TABLES);
-    FAB_TRY(FAB_NEW(tables, n, err));
+    FAB_REFUSE_IF(n == 0 || n > MOST_TABLES, err, FAB_EINPUT, where, "tables: %zu are outside 1 to %d", n, MOST_TABLES);
+    FAB_PASS(FAB_NEW(tables, n, err));
     for (size_t i = 0; i < n; i++) {
         const double *line = file.values != NULL ? file.values + 3 * i : NULL;
         tables[i] = line != NULL        ? (fab_embedding_table){line[0], line[1], line[2]}
                     : published != NULL ? published[i]
                                         : (fab_embedding_table){(double)s->rows / (double)n, (double)s->embedding, 1};
-        FAB_FAIL_IF(tables[i].rows < 1 || tables[i].columns < 1 || tables[i].pooling <= 0, err, FAB_EINPUT, where,
-                    "tables-file: table %zu needs a row, a column and a pooling above 0", i + 1);
+        FAB_REFUSE_IF(tables[i].rows < 1 || tables[i].columns < 1 || tables[i].pooling <= 0, err, FAB_EINPUT, where,
+                      "tables-file: table %zu needs a row, a column and a pooling above 0", i + 1);
     }
     *out = tables;
     *out_n = n;
     tables = NULL;
-done:
-    FAB_FREE_ALL(file.values, tables);
-    return status;
+    return FAB_OK;
 }
 
 /* Halves of columns, until there are enough and none is too large. */
 static fab_status cut_tables(const fab_embedding_table *tables, size_t n, uint32_t n_gpus, piece **out, size_t *out_n,
                              fab_error *err) {
-    piece *pieces = NULL;
+    FAB_OWNED piece *pieces = NULL;
     size_t capacity = 0;
     size_t m = n;
     double all = 0;
-    fab_status status = FAB_GROW(pieces, capacity, n, err);
-    for (size_t i = 0; i < n && status == FAB_OK; i++) {
+    FAB_PASS(FAB_GROW(pieces, capacity, n, err));
+    for (size_t i = 0; i < n; i++) {
         pieces[i] = (piece){tables[i].columns, tables[i].pooling, (uint32_t)i};
         all += lookups_of(&pieces[i]);
     }
-    for (bool cut = true; cut && status == FAB_OK;) {
+    for (bool cut = true; cut;) {
         const size_t before = m;
         cut = false;
         qsort(pieces, m, sizeof *pieces, most_work_first);
-        for (size_t i = 0; i < before && status == FAB_OK; i++) {
+        for (size_t i = 0; i < before; i++) {
             const bool wanted = m < n_gpus || lookups_of(&pieces[i]) > all / n_gpus;
             if (wanted && pieces[i].columns >= 2.0 * LEAST_COLUMNS) {
-                status = FAB_GROW(pieces, capacity, m + 1, err);
-                if (status == FAB_OK) {
-                    const double half = floor(pieces[i].columns / 2);
-                    pieces[m] = pieces[i];
-                    pieces[m++].columns -= half;
-                    pieces[i].columns = half;
-                    cut = true;
-                }
+                FAB_PASS(FAB_GROW(pieces, capacity, m + 1, err));
+                const double half = floor(pieces[i].columns / 2);
+                pieces[m] = pieces[i];
+                pieces[m++].columns -= half;
+                pieces[i].columns = half;
+                cut = true;
             }
         }
     }
-    if (status == FAB_OK) {
-        qsort(pieces, m, sizeof *pieces, most_work_first);
-        *out = pieces;
-        *out_n = m;
-        return FAB_OK;
-    }
-    free(pieces);
-    return status;
+    qsort(pieces, m, sizeof *pieces, most_work_first);
+    *out = pieces;
+    *out_n = m;
+    pieces = NULL;
+    return FAB_OK;
 }
 
 static bool is_idler(const fab_table_share *shares, uint32_t a, uint32_t b) {

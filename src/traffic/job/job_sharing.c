@@ -20,6 +20,7 @@ typedef struct sharing {
     uint16_t *stores;    /* [server]: a job that it is storage of, or NOBODY */
     uint32_t n_in_order; /* servers that a job without a list may take: the whole ones but spares */
 } sharing;
+FAB_FREES(sharing_release, sharing, design, alone, runs, stores);
 
 static const char *name_of(const sharing *s, size_t job) {
     return s->design->jobs[job].id;
@@ -151,9 +152,9 @@ static fab_status place_all(const sharing *s, const bool *is_open, fab_error *er
 }
 
 fab_status fab_jobs_place(const fab_design *design, const fab_fabric *fabric, fab_design *out, fab_error *err) {
-    fab_status status = FAB_OK;
     bool is_open[FAB_MAX_JOBS] = {false};
     uint64_t spares = design->fabric.spares;
+    FAB_OWNS(sharing_release)
     sharing s = {.fabric = fabric,
                  .n_in_order =
                      spares < fab_n_complete_servers(fabric) ? fab_n_complete_servers(fabric) - (uint32_t)spares : 0};
@@ -161,30 +162,27 @@ fab_status fab_jobs_place(const fab_design *design, const fab_fabric *fabric, fa
         fab_design_copy(design, out);
         return FAB_OK;
     }
-    FAB_TRY(FAB_NEW_ALL(1, err, s.design, s.alone));
-    FAB_TRY(FAB_NEW_ALL(fabric->n_servers, err, s.runs, s.stores));
+    FAB_PASS(FAB_NEW_ALL(1, err, s.design, s.alone));
+    FAB_PASS(FAB_NEW_ALL(fabric->n_servers, err, s.runs, s.stores));
     memset(s.runs, UINT8_MAX, fabric->n_servers * sizeof *s.runs);
     memset(s.stores, UINT8_MAX, fabric->n_servers * sizeof *s.stores);
     fab_design_copy(design, s.design);
     for (size_t job = 0; job < design->n_jobs; job++) {
         is_open[job] = design->jobs[job].servers.length == 0;
     }
-    FAB_TRY(place_all(&s, is_open, err));
+    FAB_PASS(place_all(&s, is_open, err));
     fab_design_copy(s.design, out);
-done:
-    FAB_FREE_ALL(s.design, s.alone, s.runs, s.stores);
-    return status;
+    return FAB_OK;
 }
 
 fab_status fab_jobs_taken(const fab_design *design, const fab_fabric *fabric, uint8_t *out_taken, fab_error *err) {
-    fab_status status = FAB_OK;
-    sharing s = {.fabric = fabric};
-    fab_job found = {.servers = NULL};
+    FAB_OWNS(sharing_release) sharing s = {.fabric = fabric};
+    FAB_OWNS(fab_job_release) fab_job found = {.servers = NULL};
     memset(out_taken, 0, fabric->n_servers);
-    FAB_TRY(FAB_NEW_ALL(1, err, s.design, s.alone));
-    FAB_TRY(fab_jobs_place(design, fabric, s.design, err));
+    FAB_PASS(FAB_NEW_ALL(1, err, s.design, s.alone));
+    FAB_PASS(fab_jobs_place(design, fabric, s.design, err));
     for (size_t job = 0; job < s.design->n_jobs; job++) {
-        FAB_TRY(find_servers(&s, job, &found, err));
+        FAB_PASS(find_servers(&s, job, &found, err));
         for (uint32_t i = 0; i < found.n_servers; i++) {
             out_taken[found.servers[i]] = 1;
         }
@@ -193,8 +191,5 @@ fab_status fab_jobs_taken(const fab_design *design, const fab_fabric *fabric, ui
         }
         fab_job_release(&found);
     }
-done:
-    fab_job_release(&found);
-    FAB_FREE_ALL(s.design, s.alone);
-    return status;
+    return FAB_OK;
 }

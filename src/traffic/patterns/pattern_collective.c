@@ -23,9 +23,7 @@ typedef struct groups {
     double *bytes;
 } groups;
 
-static void pattern_release(groups *g) {
-    FAB_FREE_ALL(g->members, g->id, g->bytes);
-}
+FAB_FREES(pattern_release, groups, members, id, bytes);
 
 /* GPU of a rank: groups are blocks of GPUs that follow one another, or take every n_groups-th of them. */
 static uint32_t gpu_at(const groups *g, uint32_t group, uint32_t rank) {

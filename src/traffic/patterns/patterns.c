@@ -52,11 +52,11 @@ static void patterns_summarize(const fab_pattern *p, const fab_phase *phase, fab
 /* --- the patterns ------------------------------------------------------------------------------------------------- */
 
 static fab_status add_permutation(fab_pattern *p, fab_phase_builder *builder, fab_error *err) {
-    uint32_t *to = NULL;
+    FAB_OWNED uint32_t *to = NULL;
     uint32_t n = fab_pattern_size(p);
-    fab_status status = random_order(p, 0, n, &to, err);
     uint32_t fixed = 0;
-    for (uint32_t i = 0; i < n && status == FAB_OK; i++) {
+    FAB_PASS(random_order(p, 0, n, &to, err));
+    for (uint32_t i = 0; i < n; i++) {
         if (to[i] == i) {
             fixed++;
         } else {
@@ -67,8 +67,7 @@ static fab_status add_permutation(fab_pattern *p, fab_phase_builder *builder, fa
         (void)snprintf(p->note, sizeof p->note, " (%" PRIu32 " drawn to themselves send nothing)", fixed);
     }
     builder->phase.n_comms = (uint32_t)builder->phase.n_flows;
-    free(to);
-    return status;
+    return FAB_OK;
 }
 
 static fab_status add_shift(fab_pattern *p, fab_phase_builder *builder, fab_error *err) {
@@ -102,10 +101,10 @@ static fab_status add_ring(fab_pattern *p, fab_phase_builder *builder, fab_error
 
 /* ORCS: a random half is paired with the other half at random, both directions at once. An odd GPU is left out. */
 static fab_status add_bisection(fab_pattern *p, fab_phase_builder *builder, fab_error *err) {
-    uint32_t *order = NULL;
+    FAB_OWNED uint32_t *order = NULL;
     uint32_t n = fab_pattern_size(p);
-    fab_status status = random_order(p, 0, n, &order, err);
-    for (uint32_t i = 0; i < n / 2 && status == FAB_OK; i++) {
+    FAB_PASS(random_order(p, 0, n, &order, err));
+    for (uint32_t i = 0; i < n / 2; i++) {
         patterns_add(p, builder, order[i], order[n / 2 + i], i);
         patterns_add(p, builder, order[n / 2 + i], order[i], i);
     }
@@ -113,8 +112,7 @@ static fab_status add_bisection(fab_pattern *p, fab_phase_builder *builder, fab_
         (void)snprintf(p->note, sizeof p->note, " (odd number: one is left out)");
     }
     builder->phase.n_comms = n / 2;
-    free(order);
-    return status;
+    return FAB_OK;
 }
 
 /* Of all GPUs at once. Not listed: the flows of 65,536 GPUs are 4.3e9. */
@@ -232,18 +230,15 @@ const fab_pattern_row fab_pattern_rows[] = {
 
 /* The one phase of a pattern that adds its flows. */
 static fab_status make_phase(fab_pattern *p, size_t which, fab_traffic *traffic, fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_phase_builder builder = {.capacity = 0};
+    FAB_OWNS(fab_phase_builder_release) fab_phase_builder builder = {.capacity = 0};
     const char *name = fab_patterns[which].name;
-    FAB_TRY(check_bytes(p, fab_pattern_size(p), err));
-    FAB_TRY(fab_phase_open(&builder, name, name, fab_pattern_size(p), err));
-    FAB_TRY(fab_pattern_rows[which].add(p, &builder, err));
-    FAB_TRY(FAB_NEW(traffic->phases, 1, err));
+    FAB_PASS(check_bytes(p, fab_pattern_size(p), err));
+    FAB_PASS(fab_phase_open(&builder, name, name, fab_pattern_size(p), err));
+    FAB_PASS(fab_pattern_rows[which].add(p, &builder, err));
+    FAB_PASS(FAB_NEW(traffic->phases, 1, err));
     patterns_summarize(p, &builder.phase, traffic);
     fab_traffic_take(traffic, &builder);
-done:
-    fab_phase_release(&builder.phase);
-    return status;
+    return FAB_OK;
 }
 
 /* GPUs of the servers that have all their cables. */
@@ -323,9 +318,8 @@ static fab_status begin_placed(fab_pattern *p, size_t which, fab_job *list, fab_
 
 fab_status fab_pattern_make(const char *text, const fab_design *design, const fab_fabric *fabric, uint64_t seed,
                             fab_traffic *traffic, fab_error *err) {
-    fab_status status = FAB_OK;
-    char *list = NULL;
-    fab_job *placed = NULL;
+    FAB_OWNED char *list = NULL;
+    FAB_OWNS(fab_job_free_owned) fab_job *placed = NULL;
     size_t which = 0;
     fab_pattern p = {.text = text,
                      .fabric = fabric,
@@ -341,30 +335,21 @@ fab_status fab_pattern_make(const char *text, const fab_design *design, const fa
                      .fraction = 0.1,
                      .groups = 1,
                      .comm = FAB_NONE};
-    FAB_FAIL_IF(fab_n_gpus(fabric) == 0, err, FAB_EINPUT, text, "the fabric has no GPU");
+    FAB_REFUSE_IF(fab_n_gpus(fabric) == 0, err, FAB_EINPUT, text, "the fabric has no GPU");
     list = fab_strdup(text + strlen("pattern:"), err);
-    if (list == NULL) {
-        status = FAB_ENOMEM;
-        goto done;
-    }
-    FAB_TRY(fab_pattern_parse(list, &p, &which, err));
+    FAB_PASS(list != NULL ? FAB_OK : FAB_ENOMEM);
+    FAB_PASS(fab_pattern_parse(list, &p, &which, err));
     if (is_placed(&p)) {
-        FAB_TRY(FAB_NEW(placed, 1, err));
-        FAB_TRY(begin_placed(&p, which, placed, err));
+        FAB_PASS(FAB_NEW(placed, 1, err));
+        FAB_PASS(begin_placed(&p, which, placed, err));
     }
-    FAB_FAIL_IF(fab_pattern_size(&p) < 2, err, FAB_EINPUT, text, "pattern '%s' needs at least 2 GPUs, not %" PRIu32,
-                fab_patterns[which].name, fab_pattern_size(&p));
+    FAB_REFUSE_IF(fab_pattern_size(&p) < 2, err, FAB_EINPUT, text, "pattern '%s' needs at least 2 GPUs, not %" PRIu32,
+                  fab_patterns[which].name, fab_pattern_size(&p));
     if (fab_pattern_rows[which].make != NULL) {
-        FAB_TRY(fab_pattern_rows[which].make(&p, traffic, err));
+        FAB_PASS(fab_pattern_rows[which].make(&p, traffic, err));
     } else {
-        FAB_TRY(make_phase(&p, which, traffic, err));
+        FAB_PASS(make_phase(&p, which, traffic, err));
     }
     traffic->depends_on_seed = fab_pattern_rows[which].random || p.placement == FAB_PLACEMENT_RANDOM;
-    FAB_TRY(placed != NULL ? place_pattern(&p, placed, traffic, err) : FAB_OK);
-done:
-    if (placed != NULL) {
-        fab_job_release(placed);
-    }
-    FAB_FREE_ALL(list, placed);
-    return status;
+    return placed != NULL ? place_pattern(&p, placed, traffic, err) : FAB_OK;
 }

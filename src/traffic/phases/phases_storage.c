@@ -132,18 +132,15 @@ static fab_status make_hosts(const fab_job *job, const fab_fabric *fabric, const
 fab_status fab_front_end_make(const fab_job *job, const fab_fabric *fabric, const fab_fabric *front_end,
                               uint32_t n_storage, const fab_wanted *wanted, fab_traffic *traffic, fab_error *err) {
     static const char *const NAMES[] = {"checkpoint", "ingest"};
-    fab_status status = FAB_OK;
-    fab_phase_builder builder = {.capacity = 0};
-    FAB_TRY(FAB_NEW(traffic->phases, 2, err));
+    FAB_OWNS(fab_phase_builder_release) fab_phase_builder builder = {.capacity = 0};
+    FAB_PASS(FAB_NEW(traffic->phases, 2, err));
     for (int reads = 0; reads < 2; reads++) {
         if (wanted->phase == NULL || strcmp(wanted->phase, NAMES[reads]) == 0) {
-            FAB_TRY(make_hosts(job, fabric, front_end, n_storage, reads == 1, &builder, err));
+            FAB_PASS(make_hosts(job, fabric, front_end, n_storage, reads == 1, &builder, err));
             fab_traffic_take(traffic, &builder);
         }
     }
-    FAB_FAIL_IF(traffic->n_phases == 0, err, FAB_EINPUT, job->where,
-                "the front-end has no phase '%.40s'; it has checkpoint, ingest", wanted->phase);
-done:
-    fab_phase_release(&builder.phase);
-    return status;
+    FAB_REFUSE_IF(traffic->n_phases == 0, err, FAB_EINPUT, job->where,
+                  "the front-end has no phase '%.40s'; it has checkpoint, ingest", wanted->phase);
+    return FAB_OK;
 }

@@ -114,3 +114,4 @@ typedef struct fab_observe_request {
  */
 fab_status fab_observe(const fab_observe_request *request, fab_observed **out, fab_error *err) FAB_MUST_USE;
 void fab_observed_free(fab_observed *observed);
+FAB_OWNER(fab_observed, fab_observed_free)

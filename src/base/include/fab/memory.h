@@ -73,6 +73,23 @@ static inline void fab_free_owned(void *owned) {
     free(*(fab_any_block *)owned);
 }
 
+/** Defines what FAB_OWNS needs of a struct whose arrays are freed: FAB_FREES(reader_release, reader, rows, blocks); is
+ * reader_release() that frees both, of 1 to 8 members. */
+#define FAB_FREES(release, type, ...)                                                                                  \
+    static void release(type *of) {                                                                                    \
+        FAB_FREE_ALL(FAB_NEW_PICK(__VA_ARGS__, FAB_OF_8, FAB_OF_7, FAB_OF_6, FAB_OF_5, FAB_OF_4, FAB_OF_3, FAB_OF_2,   \
+                                  FAB_OF_1, 0)(__VA_ARGS__));                                                          \
+    }                                                                                                                  \
+    struct fab_error
+#define FAB_OF_1(a)      of->a
+#define FAB_OF_2(a, ...) of->a, FAB_OF_1(__VA_ARGS__)
+#define FAB_OF_3(a, ...) of->a, FAB_OF_2(__VA_ARGS__)
+#define FAB_OF_4(a, ...) of->a, FAB_OF_3(__VA_ARGS__)
+#define FAB_OF_5(a, ...) of->a, FAB_OF_4(__VA_ARGS__)
+#define FAB_OF_6(a, ...) of->a, FAB_OF_5(__VA_ARGS__)
+#define FAB_OF_7(a, ...) of->a, FAB_OF_6(__VA_ARGS__)
+#define FAB_OF_8(a, ...) of->a, FAB_OF_7(__VA_ARGS__)
+
 /** Gives back what an array of `n` elements does not need of what it was grown to. */
 void fab_shrink(void *array, size_t n, size_t size);
 

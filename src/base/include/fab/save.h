@@ -10,6 +10,13 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+/** FAB_OWNS(fab_file_close) FILE *f: closes it, unless it is NULL. */
+static inline void fab_file_close(FILE **file) {
+    if (*file != NULL) {
+        (void)fclose(*file);
+    }
+}
+
 typedef fab_status fab_save_writer(const void *context, FILE *out, fab_error *err);
 
 /**

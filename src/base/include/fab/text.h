@@ -104,12 +104,11 @@ fab_status fab_text_expected(const fab_text *text, const char *what, fab_error *
 /** FAB_EINPUT where the line has another word. */
 fab_status fab_text_expect_end(fab_text *text, fab_error *err) FAB_MUST_USE;
 
-/** FAB_EINPUT: "'TOKEN' ", where it is not empty, and what printf makes of the rest; at the column of the token, or 1.
- */
-fab_status fab_text_refuse(const fab_text *text, fab_token t, fab_error *err, const char *fmt, ...) FAB_PRINTF(4, 5);
+/** `code`: "'TOKEN' ", where it is not empty, and what printf makes of the rest; at the column of the token, or 1. */
+fab_status fab_text_wrong(const fab_text *text, fab_token t, fab_status code, fab_error *err, const char *fmt, ...)
+    FAB_PRINTF(5, 6);
 
-/** The same with FAB_EUNSUPPORTED. */
-fab_status fab_text_unable(const fab_text *text, fab_token t, fab_error *err, const char *fmt, ...) FAB_PRINTF(4, 5);
-
-/** FAB_EINPUT of the line, with no token. */
-fab_status fab_text_fail(const fab_text *text, fab_error *err, const char *fmt, ...) FAB_PRINTF(3, 4);
+/** The same with FAB_EINPUT, with FAB_EUNSUPPORTED, and with FAB_EINPUT of the line and no token. */
+#define fab_text_refuse(text, t, err, ...) fab_text_wrong(text, t, FAB_EINPUT, err, __VA_ARGS__)
+#define fab_text_unable(text, t, err, ...) fab_text_wrong(text, t, FAB_EUNSUPPORTED, err, __VA_ARGS__)
+#define fab_text_fail(text, err, ...)      fab_text_wrong(text, (fab_token){0}, FAB_EINPUT, err, __VA_ARGS__)

@@ -134,3 +134,4 @@ fab_status fab_audit_against(const fab_shape *shape, const fab_shape *plan, fab_
                              fab_error *err) FAB_MUST_USE;
 
 void fab_audit_free(fab_audit *audit);
+FAB_OWNER(fab_audit, fab_audit_free)

@@ -13,10 +13,13 @@
 
 bool fab_is_folder(const char *path);
 
-/** Paths of what is in a folder, in the order of their names, but for hidden files. Release with fab_folder_release().
- */
-fab_status fab_folder_list(const char *path, char ***out, size_t *out_n, fab_error *err) FAB_MUST_USE;
-void fab_folder_release(char **paths, size_t n);
+/** Paths of what is in a folder, in the order of their names, but for hidden files. */
+typedef struct fab_folder {
+    char **paths;
+    size_t n;
+} fab_folder;
+fab_status fab_folder_list(const char *path, fab_folder *out, fab_error *err) FAB_MUST_USE;
+void fab_folder_release(fab_folder *folder);
 
 /** What is done with every file below a path. */
 typedef struct fab_folder_visit {

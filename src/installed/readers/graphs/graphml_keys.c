@@ -1,4 +1,4 @@
-#include "graphml_keys.h"
+#include "graph_elements.h"
 
 #include <string.h>
 #include <strings.h>

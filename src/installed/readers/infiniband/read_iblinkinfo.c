@@ -30,6 +30,7 @@ typedef struct link_reader {
     fab_network_kind kind; /* of the block; unknown in lines that stand alone */
     bool tells_hosts;
 } link_reader;
+FAB_FREES(link_reader_release, link_reader, by_lid, ports);
 
 static fab_token trimmed(const char *from, const char *behind) {
     return fab_token_trim(fab_token_range(from, behind), " \r");
@@ -209,30 +210,25 @@ static fab_status read_link(link_reader *r, fab_token line, const char *arrow, f
 }
 
 static fab_status iblinkinfo_read(fab_text *in, fab_network *net, fab_error *err) {
-    fab_status status = FAB_OK;
-    link_reader r = {.in = in, .net = net};
+    FAB_OWNS(link_reader_release) link_reader r = {.in = in, .net = net};
     uint32_t n_before = net->n_cables;
     net->keeps_contradictions = true;
-    FAB_TRY(fab_allocate(N_LIDS, sizeof *r.by_lid, &r.by_lid, err));
+    FAB_PASS(fab_allocate(N_LIDS, sizeof *r.by_lid, &r.by_lid, err));
     memset(r.by_lid, 0xff, N_LIDS * sizeof *r.by_lid);
     while (fab_text_next(in)) {
         fab_token line = fab_text_rest(in);
         const char *arrow = find_text(line.text, line.text + line.length, "==(");
         if (arrow != NULL) {
-            FAB_TRY(read_link(&r, line, arrow, err));
+            FAB_PASS(read_link(&r, line, arrow, err));
         } else {
             (void)take_block(&r, line);
         }
     }
-    FAB_TRY(fab_text_end(in, err));
-    if (net->n_cables == n_before) {
-        status = fab_text_fail(in, err, "holds no link");
-    }
+    FAB_PASS(fab_text_end(in, err));
+    FAB_RETURN_IF(net->n_cables == n_before, fab_text_fail(in, err, "holds no link"));
     net->has_ports = true;
     net->reports_both_ends = r.tells_hosts; /* else switches alone were asked */
-done:
-    FAB_FREE_ALL(r.by_lid, r.ports);
-    return status;
+    return FAB_OK;
 }
 
 const fab_network_format fab_network_iblinkinfo = {.name = "iblinkinfo",

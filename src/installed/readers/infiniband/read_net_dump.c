@@ -38,6 +38,7 @@ typedef struct dump_reader {
     size_t n_blocks, block_capacity;
     uint32_t node; /* whose block it is; FAB_NETWORK_NONE: none has begun */
 } dump_reader;
+FAB_FREES(dump_reader_release, dump_reader, rows, blocks);
 
 static fab_status net_dump_switch(dump_reader *r, uint64_t guid, fab_token label, fab_error *err) {
     char name[24];
@@ -155,24 +156,19 @@ static fab_status net_dump_cable(dump_reader *r, const port_row *row, fab_error 
 }
 
 static fab_status net_dump_read(fab_text *in, fab_network *net, fab_error *err) {
-    fab_status status = FAB_OK;
-    dump_reader r = {.in = in, .net = net, .node = FAB_NETWORK_NONE};
+    FAB_OWNS(dump_reader_release) dump_reader r = {.in = in, .net = net, .node = FAB_NETWORK_NONE};
     uint32_t n_before = net->n_cables;
     net->keeps_contradictions = true;
     while (fab_text_next(in)) { /* which passes over "#", the names of the columns */
-        FAB_TRY(fab_text_rest(in).text[0] == '"' ? net_dump_block(&r, err) : net_dump_port(&r, err));
+        FAB_PASS(fab_text_rest(in).text[0] == '"' ? net_dump_block(&r, err) : net_dump_port(&r, err));
     }
-    FAB_TRY(fab_text_end(in, err));
+    FAB_PASS(fab_text_end(in, err));
     for (size_t i = 0; i < r.n_rows; i++) {
-        FAB_TRY(r.rows[i].other != 0 ? net_dump_cable(&r, &r.rows[i], err) : FAB_OK);
+        FAB_PASS(r.rows[i].other != 0 ? net_dump_cable(&r, &r.rows[i], err) : FAB_OK);
     }
-    if (net->n_cables == n_before) {
-        status = fab_text_fail(in, err, "holds no port that leads anywhere");
-    }
+    FAB_RETURN_IF(net->n_cables == n_before, fab_text_fail(in, err, "holds no port that leads anywhere"));
     net->has_ports = true; /* switches alone tell their cables */
-done:
-    FAB_FREE_ALL(r.rows, r.blocks);
-    return status;
+    return FAB_OK;
 }
 
 const fab_network_format fab_network_net_dump = {.name = "ibdiagnet",

@@ -43,3 +43,4 @@ typedef struct fab_diff_request {
 fab_status fab_diff_run(const fab_diff_request *request, fab_difference **out, fab_error *err) FAB_MUST_USE;
 
 void fab_difference_free(fab_difference *difference);
+FAB_OWNER(fab_difference, fab_difference_free)

@@ -75,6 +75,7 @@ void fab_sweep_point_release(fab_sweep_point *point);
 void fab_sweep_rank(fab_sweep *sweep);
 
 void fab_sweep_free(fab_sweep *sweep);
+FAB_OWNER(fab_sweep, fab_sweep_free)
 
 /**
  * Fills the verdicts of all engines, once the points are ranked, and leaves of every point's settings what another has
