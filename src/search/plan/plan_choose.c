@@ -47,9 +47,8 @@ static fab_status search_model(const fab_plan_request *request, fab_design *desi
 }
 
 fab_status fab_plan_choose(const fab_plan_request *request, fab_design *design, fab_plans **out, fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_plans *plans = NULL;
-    fab_job_space *space = NULL;
+    FAB_OWNS(fab_plans_free_owned) fab_plans *plans = NULL;
+    FAB_OWNS(fab_job_space_free_owned) fab_job_space *space = NULL;
     fab_plan_request within = *request;
     within.draws_leaders = true;
     fab_error why = {.code = FAB_OK};
@@ -58,30 +57,26 @@ fab_status fab_plan_choose(const fab_plan_request *request, fab_design *design, 
         within.most_routed = MOST_ROUTED_UNASKED;
     }
     if (design->n_jobs == 0) {
-        FAB_TRY(fab_design_default_job(&design->jobs[0], err));
+        FAB_PASS(fab_design_default_job(&design->jobs[0], err));
         design->jobs[0].is_default = true;
         design->n_jobs = 1;
     }
     if (!asked && design->jobs[0].batch > MOST_BATCH_UNASKED) {
-        goto done;
+        return FAB_OK;
     }
-    status = search_model(&within, design, &plans, &why);
+    fab_status status = search_model(&within, design, &plans, &why);
     if (!asked && status == FAB_EUNSUPPORTED) { /* nothing of it has a time: sizes by their rules do as well */
-        status = FAB_OK;
-        goto done;
+        return FAB_OK;
     }
-    FAB_FAIL_IF(status != FAB_OK, err, status, why.where, "%s", why.text);
-    FAB_TRY(out != NULL ? fab_plan_beside(request, plans, err) : FAB_OK);
-    FAB_TRY(fab_job_space_new(design, request->fabric, &space, err));
+    FAB_REFUSE_IF(status != FAB_OK, err, status, why.where, "%s", why.text);
+    FAB_PASS(out != NULL ? fab_plan_beside(request, plans, err) : FAB_OK);
+    FAB_PASS(fab_job_space_new(design, request->fabric, &space, err));
     fab_job_plan_apply(space, &plans->plans[0].plan, &design->jobs[0]);
     if (out != NULL) {
         *out = plans;
         plans = NULL;
     }
-done:
-    fab_job_space_free(space);
-    fab_plans_free(plans);
-    return status;
+    return FAB_OK;
 }
 
 fab_status fab_plan_settle(fab_design *design, const char *traffic, const fab_job_spec *like, uint64_t seed,
@@ -111,14 +106,13 @@ fab_status fab_plan_settle(fab_design *design, const char *traffic, const fab_jo
 
 fab_status fab_plan_beat(const fab_plan_request *request, const fab_job_spec *job, size_t engine, fab_plans **out,
                          fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_design *design = NULL;
+    FAB_OWNED fab_design *design = NULL;
     fab_error why = {.code = FAB_OK};
     fab_plan_request within = *request;
     if (job->batch > MOST_BATCH_UNASKED) {
         return FAB_OK;
     }
-    FAB_TRY(FAB_NEW(design, 1, err));
+    FAB_PASS(FAB_NEW(design, 1, err));
     *design = *request->design;
     fab_job_spec *open = &design->jobs[0];
     open->tp = open->cp = open->pp = open->dp = open->ep = 0;
@@ -130,10 +124,7 @@ fab_status fab_plan_beat(const fab_plan_request *request, const fab_job_spec *jo
     design->engines[0] = design->engines[engine];
     within.design = design;
     within.most_routed = MOST_ROUTED_TO_BEAT;
-    status = fab_plan_search(&within, out, &why);
-    FAB_FAIL_IF(status != FAB_OK && !fab_is_refusal(status), err, status, why.where, "%s", why.text);
-    status = FAB_OK;
-done:
-    free(design);
-    return status;
+    fab_status status = fab_plan_search(&within, out, &why);
+    FAB_REFUSE_IF(status != FAB_OK && !fab_is_refusal(status), err, status, why.where, "%s", why.text);
+    return FAB_OK;
 }
