@@ -239,46 +239,40 @@ static void bisection_release(halves *h) {
 }
 
 fab_status fab_audit_bisect(fab_network **net, fab_network **plan, fab_audit *audit, fab_error *err) {
-    fab_status status = FAB_OK;
     fab_audit_bisection *b = &audit->bisection;
-    fab_structure *in = NULL;
-    fab_structure *meant = NULL;
-    halves here = {.order = NULL};
-    halves there = {.order = NULL};
+    FAB_OWNS(fab_structure_free_owned) fab_structure *in = NULL;
+    FAB_OWNS(fab_structure_free_owned) fab_structure *meant = NULL;
+    FAB_OWNS(bisection_release) halves here = {.order = NULL};
+    FAB_OWNS(bisection_release) halves there = {.order = NULL};
     capacities c = {.lacks_rates = false};
+    FAB_OWNS_MEMBERS(c.edges.list);
     bool has_plan = *plan != NULL;
-    FAB_TRY(import(net, "the file", &in, b, err));
-    FAB_TRY(in != NULL && has_plan ? import(plan, "the plan", &meant, b, err) : FAB_OK);
+    FAB_PASS(import(net, "the file", &in, b, err));
+    FAB_PASS(in != NULL && has_plan ? import(plan, "the plan", &meant, b, err) : FAB_OK);
     if (in == NULL) {
-        goto done;
+        return FAB_OK;
     }
     uint32_t source = in->net->n_nodes + audit->n_absent;
-    FAB_TRY(order_servers(in, &here, err));
+    FAB_PASS(order_servers(in, &here, err));
     halve(in, &here);
     if (meant != NULL) {
-        FAB_TRY(order_servers(meant, &there, err));
+        FAB_PASS(order_servers(meant, &there, err));
         halve(meant, &there);
-        FAB_TRY(halve_as(meant, &there, in, &here, err));
+        FAB_PASS(halve_as(meant, &there, in, &here, err));
     }
-    FAB_TRY(add_present(in, &here, NULL, source, &c, err));
+    FAB_PASS(add_present(in, &here, NULL, source, &c, err));
     if (c.lacks_rates) {
         say(b, "the file: it has tiers without any rate");
-        goto done;
+        return FAB_OK;
     }
-    FAB_TRY(fab_max_flow(&c.edges, source, &b->present_bps, NULL, err));
+    FAB_PASS(fab_max_flow(&c.edges, source, &b->present_bps, NULL, err));
     b->is_known = true;
     if (meant != NULL) {
-        FAB_TRY(planned(meant, &there, b, err));
+        FAB_PASS(planned(meant, &there, b, err));
     } else if (!has_plan) {
-        FAB_TRY(with_lacks(in, &here, source, &c, audit, err));
+        FAB_PASS(with_lacks(in, &here, source, &c, audit, err));
     }
-done:
-    free(c.edges.list);
-    bisection_release(&here);
-    bisection_release(&there);
-    fab_structure_free(in);
-    fab_structure_free(meant);
-    return status;
+    return FAB_OK;
 }
 
 /* In which racks the boxes of an audit stand. */

@@ -94,9 +94,9 @@ static fab_status place_evaluate(search *s, const uint32_t *list, uint64_t seed,
                                  uint64_t *out_draws, fab_error *err) {
     placer *p = s->p;
     FAB_OWNS(fab_str_release) fab_str text = FAB_STR_INIT;
+    FAB_OWNED fab_design *chunked = NULL;
     FAB_OWNS(fab_context_free_owned) fab_context *context = NULL;
     FAB_OWNS(fab_context_free_owned) fab_context *chosen = NULL;
-    FAB_OWNED fab_design *chunked = NULL;
     fab_sweep_engine found = {.time_s = 0};
     FAB_OWNS(fab_result_release_rest)
     fab_result result = {.seed = seed, .n_seeds = n_seeds, .n_fabrics = 1, .fabrics = p->measured};

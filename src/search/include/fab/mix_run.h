@@ -41,3 +41,4 @@ typedef struct fab_mix_request {
 fab_status fab_mix_run(const fab_mix_request *request, fab_mix **out, fab_error *err) FAB_MUST_USE;
 
 void fab_mix_free(fab_mix *mix);
+FAB_OWNER(fab_mix, fab_mix_free)
