@@ -9,7 +9,6 @@
 #include "fab/memory.h"
 #include "fab/routing.h"
 #include "fab/traffic.h"
-#include "fab/verdict.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,6 +1,5 @@
 /* A phase as packets in lossless queues, over the paths that its flows have. See src/doc/adr/0067-lossless-queues.md.
  */
-#include "fab/design.h"
 #include "fab/memory.h"
 #include "fab/units.h"
 #include "measure_rates.h"

@@ -3,7 +3,6 @@
 
 #include "fab/fabric_builder.h"
 #include "fab/memory.h"
-#include "fab/names.h"
 #include "fab/units.h"
 
 #include <stdlib.h>

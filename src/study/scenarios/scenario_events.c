@@ -2,7 +2,6 @@
  * switches of a tier that are updated at once. Each event is a scenario with a name. */
 #include "scenarios_internal.h"
 
-#include "fab/choices.h"
 #include "fab/memory.h"
 #include "fab/order.h"
 #include "fab/scenarios.h"
