@@ -1,9 +1,9 @@
 /* The fabric as it would be installed, in the formats of src/installed: one row each. */
 #include "report_formats.h"
 
+#include "fab/analysis.h"
 #include "fab/network_of.h"
 #include "fab/network_write.h"
-#include "fab/switch_hash.h"
 
 static fab_status write_network(const fab_network_writer *writer, const fab_result *result, FILE *out, fab_error *err) {
     FAB_OWNS(fab_network_free_owned) fab_network *net = NULL;

@@ -1,10 +1,294 @@
 /* The optimum between a routing and a certificate: what the methods share, and which one is used. */
 #include "bound_internal.h"
+#include "next_hops/next_hop_rows.h"
+
 #include "fab/memory.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* Certificates that need no search: cuts. Whatever leaves a set of switches has to share the links that leave it. */
+
+/* What must leave or enter a set of switches, and the links there are for that. */
+typedef struct side {
+    double rate, capacity;
+} side;
+
+enum { ENTERS, LEAVES };
+
+/* Sets of switches. Index: the member that stands for the set. */
+typedef struct cuts {
+    uint32_t *set_of;       /* [switch] */
+    side (*side)[2];        /* [switch] */
+    double best;            /* of all boundaries so far */
+    uint32_t boundary, set; /* where it is */
+    int way;
+    bool found;
+} cuts;
+
+static uint32_t cuts_find(uint32_t *set_of, uint32_t v) {
+    while (set_of[v] != v) {
+        set_of[v] = set_of[set_of[v]];
+        v = set_of[v];
+    }
+    return v;
+}
+
+/* Switches that hang together by links up to a boundary: single leaves, then pods or groups. */
+static void make_sets(const fab_bound_job *job, uint32_t boundary, uint32_t *set_of) {
+    const fab_fabric *f = job->fabric;
+    uint32_t base = f->first[FAB_NODE_SWITCH];
+    uint32_t n = fab_n_switches(f);
+    for (uint32_t v = 0; v < n; v++) {
+        set_of[v] = v;
+    }
+    for (uint32_t i = 0; i < job->n_links; i++) {
+        fab_link_id l = job->link[i];
+        if (fab_class_of(f, l)->tier <= boundary && job->load[l] > 0) {
+            uint32_t a = cuts_find(set_of, fab_tail(f, l) - base);
+            uint32_t b = cuts_find(set_of, fab_head(f, l) - base);
+            set_of[a > b ? a : b] = a > b ? b : a;
+        }
+    }
+    for (uint32_t v = 0; v < n; v++) {
+        set_of[v] = cuts_find(set_of, v);
+    }
+}
+
+/* Splitting evenly uses every link that any minimal path of the demand has: one without load is no way out. */
+static void cuts_add_up(const fab_bound_job *job, cuts *c) {
+    const fab_fabric *f = job->fabric;
+    const fab_demand *demand = job->demand;
+    const fab_node_id *leaf = job->next_hops->leaf_node;
+    uint32_t base = f->first[FAB_NODE_SWITCH];
+    memset(c->side, 0, fab_n_switches(f) * sizeof *c->side);
+    for (uint32_t d = 0; d < demand->n_leaves; d++) {
+        uint32_t to = c->set_of[leaf[d] - base];
+        for (uint32_t pair = demand->first[d]; pair < demand->first[d + 1]; pair++) {
+            uint32_t from = c->set_of[leaf[demand->src[pair]] - base];
+            if (from != to) {
+                c->side[from][LEAVES].rate += demand->rate[pair];
+                c->side[to][ENTERS].rate += demand->rate[pair];
+            }
+        }
+    }
+    for (uint32_t i = 0; i < job->n_links; i++) {
+        fab_link_id l = job->link[i];
+        uint32_t from = c->set_of[fab_tail(f, l) - base];
+        uint32_t to = c->set_of[fab_head(f, l) - base];
+        if (from != to && job->load[l] > 0) {
+            c->side[from][LEAVES].capacity += job->capacity[i];
+            c->side[to][ENTERS].capacity += job->capacity[i];
+        }
+    }
+}
+
+static void consider(cuts *c, uint32_t boundary, uint32_t set, int way) {
+    const side at = c->side[set][way];
+    if (at.capacity > 0 && at.rate / at.capacity > c->best) {
+        c->best = at.rate / at.capacity;
+        c->boundary = boundary;
+        c->set = set;
+        c->way = way;
+        c->found = true;
+    }
+}
+
+/** The tightest of the cuts around leaves, pods and whatever else hangs together below a boundary. job->load: of
+ * splitting evenly. */
+static fab_status fab_bound_certify_cuts(fab_bound_job *job, fab_error *err) {
+    const fab_fabric *f = job->fabric;
+    uint32_t base = f->first[FAB_NODE_SWITCH];
+    uint32_t n = fab_n_switches(f);
+    cuts c = {.best = job->lower};
+    FAB_OWNS_MEMBERS(c.set_of, c.side);
+    FAB_PASS(FAB_NEW_ALL(n, err, c.set_of, c.side));
+    for (uint32_t boundary = 1; boundary <= f->n_boundaries; boundary++) {
+        make_sets(job, boundary, c.set_of);
+        cuts_add_up(job, &c);
+        for (uint32_t v = 0; v < n; v++) {
+            consider(&c, boundary, v, LEAVES);
+            consider(&c, boundary, v, ENTERS);
+        }
+    }
+    if (c.found) {
+        make_sets(job, c.boundary, c.set_of);
+        for (uint32_t i = 0; i < job->n_links; i++) {
+            fab_link_id l = job->link[i];
+            bool from = c.set_of[fab_tail(f, l) - base] == c.set;
+            bool to = c.set_of[fab_head(f, l) - base] == c.set;
+            job->candidate[l] = from != to && from == (c.way == LEAVES) && job->load[l] > 0 ? 1 : 0;
+        }
+        FAB_PASS(fab_bound_certify(job, err));
+    }
+    return FAB_OK;
+}
+
+/* The approximation: splits whose path shares are products of link weights exp(-price).
+ *
+ * Among all splittings that keep every utilisation below a target, the one of largest entropy has this form, its prices
+ * being the multipliers of the links that are full (Jaynes, 1957). The prices maximise a concave function whose slope
+ * at a link is load - target * capacity. So they are found by going uphill:
+ *
+ *     price += step * log(utilisation / target), never below 0
+ *
+ * which is Newton's step where a link is one among many, and what iterative scaling does (Darroch and Ratcliff, 1972).
+ * Nesterov's momentum (Nesterov, 1983), thrown away when it points downhill, makes rounds few. The target is the best
+ * certificate so far: at or below the optimum, where prices grow without limit in the direction that proves it. Two
+ * certificates take turns: the prices themselves as lengths, and length 1 on whatever is nearly full, which finds cuts
+ * at once.
+ *
+ * No state but per link, and only the split with the smallest maximum is kept. */
+
+#define MAX_ROUNDS 4000
+#define FIRST_STEP 0.5
+#define LAST_STEP  0.02
+#define PATIENCE   200  /* rounds in which the gap must shrink by a tenth */
+#define MOST_PRICE 550  /* exp(-price) stays a weight that a split takes */
+#define NEARLY     0.01 /* links this near to the fullest count as full */
+
+/* All indexed as job->link. */
+typedef struct climb {
+    double *price; /* where the last load was measured */
+    double *base;  /* the same before momentum took it further */
+    double *best;  /* prices of the smallest maximum */
+    double *drift; /* last change of base */
+    double step;
+    double time; /* of Nesterov's sequence; 1: no momentum */
+    double gap;  /* when patience was last asked for */
+} climb;
+
+static double gap_of(const fab_bound_job *job, const fab_bound *bound) {
+    return bound->upper / job->lower - 1;
+}
+
+static double allowed(double price) {
+    return fmin(MOST_PRICE, fmax(0, price));
+}
+
+/* One step uphill from the loads that were measured. */
+static void step_up(const fab_bound_job *job, climb *c) {
+    double target = log(job->lower);
+    double along = 0;
+    for (uint32_t i = 0; i < job->n_links; i++) {
+        double load = job->load[job->link[i]];
+        double slope = load > 0 ? log(load / job->capacity[i]) - target : 0;
+        along += c->price[i] > 0 || slope > 0 ? slope * c->drift[i] * load / job->capacity[i] : 0;
+    }
+    if (along < 0) {
+        c->time = 1;
+    }
+    double next = (1 + sqrt(1 + 4 * c->time * c->time)) / 2;
+    double momentum = (c->time - 1) / next;
+    c->time = next;
+    for (uint32_t i = 0; i < job->n_links; i++) {
+        double load = job->load[job->link[i]];
+        if (load > 0) {
+            double base = allowed(c->price[i] + c->step * (log(load / job->capacity[i]) - target));
+            c->drift[i] = base - c->base[i];
+            c->base[i] = base;
+            c->price[i] = allowed(base + momentum * c->drift[i]);
+        }
+    }
+}
+
+static void set_weights(const fab_bound_job *job, const double *price, double *weight) {
+    for (uint32_t i = 0; i < job->n_links; i++) {
+        weight[job->link[i]] = exp(-price[i]);
+    }
+}
+
+/** Length 1 on all links whose utilisation is at least `least`: exact where the fullest links are a cut. */
+static fab_status fab_bound_certify_full(fab_bound_job *job, double least, fab_error *err) {
+    for (uint32_t i = 0; i < job->n_links; i++) {
+        job->candidate[job->link[i]] = fab_bound_utilisation(job, i) >= least ? 1 : 0;
+    }
+    return fab_bound_certify(job, err);
+}
+
+/* Certificates are worth a pass every other round. */
+static fab_status certify(fab_bound_job *job, const climb *c, uint64_t round, double most, fab_error *err) {
+    if (round % 4 == 3) {
+        return fab_bound_certify_full(job, most * (1 - NEARLY), err);
+    }
+    if (round % 4 == 1) {
+        for (uint32_t i = 0; i < job->n_links; i++) {
+            job->candidate[job->link[i]] = c->price[i];
+        }
+        return fab_bound_certify(job, err);
+    }
+    return FAB_OK;
+}
+
+/* Where the gap has hardly shrunk for long the steps are too long: half of them, and no momentum. */
+static void lose_patience(const fab_bound_job *job, const fab_bound *bound, climb *c) {
+    double gap = gap_of(job, bound);
+    if (gap > 0.9 * c->gap) {
+        c->step = fmax(LAST_STEP, c->step / 2);
+        c->time = 1;
+        for (uint32_t i = 0; i < job->n_links; i++) {
+            c->price[i] = c->base[i];
+            c->drift[i] = 0;
+        }
+    }
+    c->gap = gap;
+}
+
+static fab_status climb_init(const fab_bound_job *job, climb *c, fab_error *err) {
+    c->step = FIRST_STEP;
+    c->time = 1;
+    c->gap = INFINITY;
+    return FAB_NEW_ALL(job->n_links, err, c->price, c->base, c->best, c->drift);
+}
+
+/* Rounds until the gap is small enough. The best prices stay at 0 where splitting evenly is not beaten. */
+static fab_status improve(fab_bound_job *job, climb *c, const fab_split *split, fab_bound *bound, fab_error *err) {
+    while (gap_of(job, bound) > FAB_BOUND_GAP) {
+        double most = 0;
+        FAB_REFUSE_IF(bound->rounds == MAX_ROUNDS, err, FAB_ENOSOLUTION, NULL,
+                      "after %d rounds the optimum lies between %.6g and %.6g: a gap of %.2f %%, above %g %%",
+                      MAX_ROUNDS, job->lower, bound->upper, 100 * gap_of(job, bound), 100 * FAB_BOUND_GAP);
+        step_up(job, c);
+        set_weights(job, c->price, split->weight);
+        FAB_PASS(fab_bound_measure(job, split, &most, err));
+        bound->rounds++;
+        if (most < bound->upper) {
+            bound->upper = most;
+            memcpy(c->best, c->price, job->n_links * sizeof *c->best);
+        }
+        FAB_PASS(gap_of(job, bound) > FAB_BOUND_GAP ? certify(job, c, bound->rounds, most, err) : FAB_OK);
+        if (bound->rounds % PATIENCE == 0) {
+            lose_patience(job, bound, c);
+        }
+    }
+    return FAB_OK;
+}
+
+/** Starts from job->load of splitting evenly, whose fullest link has the utilisation bound->upper. Fills upper, split
+ * and rounds. */
+static fab_status fab_bound_by_weights(fab_bound_job *job, fab_bound *bound, fab_error *err) {
+    climb c = {0};
+    FAB_OWNS_MEMBERS(c.price, c.base, c.best, c.drift);
+    FAB_OWNS(fab_split_release) fab_split split = {.rule = FAB_SPLIT_WEIGHT};
+    double even = bound->upper;
+    if (gap_of(job, bound) <= FAB_BOUND_GAP) {
+        return FAB_OK; /* splitting evenly is good enough */
+    }
+    FAB_PASS(climb_init(job, &c, err));
+    FAB_PASS(FAB_NEW(split.weight, job->fabric->n_links, err));
+    for (uint32_t l = 0; l < job->fabric->n_links; l++) {
+        split.weight[l] = 1;
+    }
+    FAB_PASS(improve(job, &c, &split, bound, err));
+    if (bound->upper < even) {
+        set_weights(job, c.best, split.weight);
+        fab_split_release(bound->split);
+        *bound->split = split;
+        split = (fab_split){0};
+    }
+    return FAB_OK;
+}
 
 const char *const fab_bound_method_names[] = {"none", "spray", "lp", "weights"};
 
@@ -73,13 +357,6 @@ fab_status fab_bound_certify(fab_bound_job *job, fab_error *err) {
     return FAB_OK;
 }
 
-fab_status fab_bound_certify_full(fab_bound_job *job, double least, fab_error *err) {
-    for (uint32_t i = 0; i < job->n_links; i++) {
-        job->candidate[job->link[i]] = fab_bound_utilisation(job, i) >= least ? 1 : 0;
-    }
-    return fab_bound_certify(job, err);
-}
-
 static double fullest_segment(const fab_fabric *f, const fab_demand *demand) {
     double most = 0;
     for (uint32_t l = 0; l < f->n_links; l++) {
@@ -133,23 +410,20 @@ static fab_status bound_solve(fab_bound_job *job, fab_bound_method method, fab_b
 
 fab_status fab_bound_find(const fab_fabric *fabric, const fab_dag *dag, const fab_next_hops *next_hops,
                           const fab_demand *demand, fab_bound_method method, fab_bound *out, fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_bound bound = {0};
+    FAB_OWNS(fab_bound_release) fab_bound bound = {0};
     fab_bound_job job = {.fabric = fabric, .dag = dag, .next_hops = next_hops, .demand = demand};
-    FAB_FAIL_IF(method != FAB_BOUND_TRIVIAL && method != FAB_BOUND_LP && method != FAB_BOUND_WEIGHTS, err, FAB_EINPUT,
-                NULL, "%d is no method to ask for", (int)method);
-    FAB_TRY(bound_init(&job, err));
-    FAB_TRY(bound_solve(&job, method, &bound, err));
-    FAB_FAIL_IF(job.lower > bound.upper * (1 + FAB_BOUND_EXACT), err, FAB_EINTERNAL, NULL,
-                "a routing reaches %.17g, below the certified bound %.17g", bound.upper, job.lower);
+    FAB_OWNS_MEMBERS(job.link, job.capacity, job.load, job.candidate, job.distance, job.length);
+    FAB_REFUSE_IF(method != FAB_BOUND_TRIVIAL && method != FAB_BOUND_LP && method != FAB_BOUND_WEIGHTS, err, FAB_EINPUT,
+                  NULL, "%d is no method to ask for", (int)method);
+    FAB_PASS(bound_init(&job, err));
+    FAB_PASS(bound_solve(&job, method, &bound, err));
+    FAB_REFUSE_IF(job.lower > bound.upper * (1 + FAB_BOUND_EXACT), err, FAB_EINTERNAL, NULL,
+                  "a routing reaches %.17g, below the certified bound %.17g", bound.upper, job.lower);
     bound.lower = fmin(job.lower, bound.upper); /* equal but for rounding */
     bound.segment = fullest_segment(fabric, demand);
     bound.length = job.length;
     job.length = NULL;
     *out = bound;
     bound = (fab_bound){0};
-done:
-    FAB_FREE_ALL(job.link, job.capacity, job.load, job.candidate, job.distance, job.length);
-    fab_bound_release(&bound);
-    return status;
+    return FAB_OK;
 }

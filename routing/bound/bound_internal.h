@@ -33,17 +33,6 @@ fab_status fab_bound_measure(const fab_bound_job *job, const fab_split *split, d
 /** Keeps job->candidate as the certificate if it proves more than the one that is there. */
 fab_status fab_bound_certify(fab_bound_job *job, fab_error *err) FAB_MUST_USE;
 
-/** Length 1 on all links whose utilisation is at least `least`: exact where the fullest links are a cut. */
-fab_status fab_bound_certify_full(fab_bound_job *job, double least, fab_error *err) FAB_MUST_USE;
-
-/** The tightest of the cuts around leaves, pods and whatever else hangs together below a boundary. job->load: of
- * splitting evenly. */
-fab_status fab_bound_certify_cuts(fab_bound_job *job, fab_error *err) FAB_MUST_USE;
-
-/** Starts from job->load of splitting evenly, whose fullest link has the utilisation bound->upper. Fills upper, split
- * and rounds. */
-fab_status fab_bound_by_weights(fab_bound_job *job, fab_bound *bound, fab_error *err) FAB_MUST_USE;
-
 /**
  * The linear program. Fills columns and rows, and where it was solved upper and split.
  * @param[in]  insist    Whatever its size and the time it takes.

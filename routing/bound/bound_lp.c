@@ -350,31 +350,28 @@ static fab_status lp_run(program *p, fab_bound_job *job, bool insist, fab_bound 
 }
 
 fab_status fab_bound_by_program(fab_bound_job *job, bool insist, fab_bound *bound, bool *out_done, fab_error *err) {
-    fab_status status = FAB_OK;
     fab_error inner = {0};
-    program p = {.job = job, .base = job->fabric->first[FAB_NODE_SWITCH]};
+    FAB_OWNS(lp_release) program p = {.job = job, .base = job->fabric->first[FAB_NODE_SWITCH]};
     size_t n_shares = (size_t)job->demand->n_leaves * job->fabric->n_links;
     *out_done = false;
     if (n_shares > FAB_BOUND_LP_SHARES) {
-        FAB_FAIL_IF(insist, err, FAB_EUNSUPPORTED, NULL,
-                    "the program's answer is %zu shares of links, the limit is %zu", n_shares, FAB_BOUND_LP_SHARES);
-        goto done;
+        FAB_REFUSE_IF(insist, err, FAB_EUNSUPPORTED, NULL,
+                      "the program's answer is %zu shares of links, the limit is %zu", n_shares, FAB_BOUND_LP_SHARES);
+        return FAB_OK;
     }
-    FAB_TRY(lp_build(&p, insist ? SIZE_MAX : FAB_BOUND_LP_COLUMNS, err));
+    FAB_PASS(lp_build(&p, insist ? SIZE_MAX : FAB_BOUND_LP_COLUMNS, err));
     if (!insist && p.n_columns > FAB_BOUND_LP_COLUMNS) {
-        goto done;
+        return FAB_OK;
     }
     bound->columns = p.n_columns;
     bound->rows = p.n_rows;
-    status = lp_run(&p, job, insist, bound, out_done, &inner);
+    const fab_status status = lp_run(&p, job, insist, bound, out_done, &inner);
     if (status == FAB_OK && *out_done) {
-        goto done;
+        return FAB_OK;
     }
-    FAB_FAIL_IF(insist || (status != FAB_OK && status != FAB_ENOSOLUTION && status != FAB_EINTERNAL), err,
-                status != FAB_OK ? status : inner.code, inner.where, "%s", inner.text);
-    status = FAB_OK; /* the solver gave up: the caller takes the approximation, and says so */
+    FAB_REFUSE_IF(insist || (status != FAB_OK && status != FAB_ENOSOLUTION && status != FAB_EINTERNAL), err,
+                  status != FAB_OK ? status : inner.code, inner.where, "%s", inner.text);
+    /* the solver gave up: the caller takes the approximation, and says so */
     bound->columns = bound->rows = 0;
-done:
-    lp_release(&p);
-    return status;
+    return FAB_OK;
 }

@@ -165,15 +165,15 @@ static void trim_switch(trim *t, uint32_t s) {
 }
 
 fab_status fab_dependencies_core(const fab_dependencies *d, uint8_t *out_core, fab_error *err) {
-    fab_status status = FAB_OK;
     uint32_t n_switches = fab_n_switches(d->fabric);
     trim t = {.d = d, .core = out_core, .n_switches = n_switches};
+    FAB_OWNS_MEMBERS(t.out, t.met, t.queue, t.queued);
     size_t most = 0;
     for (uint32_t s = 0; s < n_switches; s++) {
         most = words_of(ports_of(d, s)) > most ? words_of(ports_of(d, s)) : most;
     }
-    FAB_TRY(FAB_NEW_ALL(most, err, t.out, t.met));
-    FAB_TRY(FAB_NEW_ALL(n_switches, err, t.queue, t.queued));
+    FAB_PASS(FAB_NEW_ALL(most, err, t.out, t.met));
+    FAB_PASS(FAB_NEW_ALL(n_switches, err, t.queue, t.queued));
     for (uint32_t l = 0; l < d->fabric->n_links; l++) {
         out_core[l] = d->place[l] != FAB_NONE;
     }
@@ -187,7 +187,5 @@ fab_status fab_dependencies_core(const fab_dependencies *d, uint8_t *out_core, f
         t.queued[s] = 0;
         trim_switch(&t, s);
     }
-done:
-    FAB_FREE_ALL(t.out, t.met, t.queue, t.queued);
-    return status;
+    return FAB_OK;
 }

@@ -177,20 +177,18 @@ static void updn_fill(const search *s, uint32_t leaf) {
 }
 
 static fab_status updn_prepare(fab_router *router, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_fabric *f = router->fabric;
     search s = {
         .router = router, .f = f, .base = f->first[FAB_NODE_SWITCH], .n = fab_n_switches(f), .tables = router->state};
-    FAB_TRY(FAB_NEW_ALL(s.n, err, s.rank, s.order, s.queue, s.down, s.cost));
-    FAB_TRY(FAB_NEW(s.choice, fab_switch_degree(f), err));
-    FAB_TRY(fab_forwarding_init(router, s.tables, err));
-    FAB_TRY(rank_switches(&s, err));
+    FAB_OWNS_MEMBERS(s.rank, s.order, s.queue, s.down, s.cost, s.choice);
+    FAB_PASS(FAB_NEW_ALL(s.n, err, s.rank, s.order, s.queue, s.down, s.cost));
+    FAB_PASS(FAB_NEW(s.choice, fab_switch_degree(f), err));
+    FAB_PASS(fab_forwarding_init(router, s.tables, err));
+    FAB_PASS(rank_switches(&s, err));
     for (uint32_t leaf = 0; leaf < router->next_hops->n_leaves; leaf++) {
         updn_fill(&s, leaf);
     }
-done:
-    FAB_FREE_ALL(s.rank, s.order, s.queue, s.down, s.cost, s.choice);
-    return status;
+    return FAB_OK;
 }
 
 static void updn_release(fab_router *router) {

@@ -149,25 +149,24 @@ static fab_status search_block(search *s, fab_leaf_sets *out, const fab_node_id 
 
 fab_status fab_leaf_sets_init(const fab_fabric *f, const uint64_t *dead_link, const fab_node_id *leaf_node,
                               uint32_t n_leaves, fab_leaf_sets *out, fab_error *err) {
-    fab_status status = FAB_OK;
     uint32_t n_switches = fab_n_switches(f);
     uint32_t per_block = 64 * FAB_SET_WORDS;
+    FAB_OWNS(fab_leaf_sets_release)
     fab_leaf_sets sets = {
         .n_switches = n_switches, .n_leaves = n_leaves, .n_blocks = (n_leaves + per_block - 1) / per_block};
     search s = {0};
-    FAB_TRY(FAB_NEW(sets.view, (size_t)n_switches * sets.n_blocks, err));
+    FAB_OWNS_MEMBERS(s.in_first, s.in, s.seen, s.next, s.done, s.touched, s.front, s.fresh);
+    FAB_OWNS_MEMBERS(s.front_set);
+    FAB_PASS(FAB_NEW(sets.view, (size_t)n_switches * sets.n_blocks, err));
     memset(sets.view, 0xff, (size_t)n_switches * sets.n_blocks * sizeof *sets.view);
-    FAB_TRY(find_neighbours(f, dead_link, n_switches, &s, err));
-    FAB_TRY(FAB_NEW_ALL(n_switches, err, s.seen, s.next, s.done, s.touched, s.front, s.fresh, s.front_set));
+    FAB_PASS(find_neighbours(f, dead_link, n_switches, &s, err));
+    FAB_PASS(FAB_NEW_ALL(n_switches, err, s.seen, s.next, s.done, s.touched, s.front, s.fresh, s.front_set));
     for (uint32_t block = 0; block < sets.n_blocks; block++) {
-        FAB_TRY(search_block(&s, &sets, leaf_node, f->first[FAB_NODE_SWITCH], block, err));
+        FAB_PASS(search_block(&s, &sets, leaf_node, f->first[FAB_NODE_SWITCH], block, err));
     }
     *out = sets;
     sets = (fab_leaf_sets){0};
-done:
-    FAB_FREE_ALL(s.in_first, s.in, s.seen, s.next, s.done, s.touched, s.front, s.fresh, s.front_set);
-    fab_leaf_sets_release(&sets);
-    return status;
+    return FAB_OK;
 }
 
 void fab_leaf_sets_release(fab_leaf_sets *sets) {

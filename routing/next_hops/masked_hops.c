@@ -13,7 +13,6 @@
  * path begins and that have lost the same leaves themselves: nobody who goes there comes by. */
 #include "masked.h"
 #include "fab/memory.h"
-#include "leaf_sets.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -230,17 +230,17 @@ static void next_hops_release(maker *m) {
 }
 
 fab_status fab_next_hops_new(const fab_fabric *fabric, const uint64_t *dead_link, fab_next_hops **out, fab_error *err) {
-    fab_status status = FAB_OK;
+    FAB_OWNS(next_hops_release)
     maker m = {
         .f = fabric, .dead = dead_link, .base = fabric->first[FAB_NODE_SWITCH], .n_switches = fab_n_switches(fabric)};
     uint32_t degree = fab_switch_degree(fabric);
     uint32_t no_route = 0; /* chunk 0: what switches have that see no leaf of a block */
-    FAB_TRY(FAB_NEW(m.t, 1, err));
-    FAB_TRY(FAB_NEW_ALL(m.n_switches, err, m.t->leaf_index, m.t->group_at));
-    FAB_TRY(FAB_NEW(m.t->group_first, (size_t)m.n_switches + 1, err));
-    FAB_TRY(find_leaves(&m, err));
+    FAB_PASS(FAB_NEW(m.t, 1, err));
+    FAB_PASS(FAB_NEW_ALL(m.n_switches, err, m.t->leaf_index, m.t->group_at));
+    FAB_PASS(FAB_NEW(m.t->group_first, (size_t)m.n_switches + 1, err));
+    FAB_PASS(find_leaves(&m, err));
     if (dead_link != NULL) {
-        FAB_TRY(FAB_NEW(m.t->dead_link, (size_t)fabric->n_links / 64 + 1, err));
+        FAB_PASS(FAB_NEW(m.t->dead_link, (size_t)fabric->n_links / 64 + 1, err));
         memcpy(m.t->dead_link, dead_link, ((size_t)fabric->n_links + 63) / 64 * sizeof *dead_link);
     }
     m.t->all_minimal = true;
@@ -248,22 +248,20 @@ fab_status fab_next_hops_new(const fab_fabric *fabric, const uint64_t *dead_link
     m.t->out_first = fabric->out_first + m.base;
     m.t->out_link = fabric->out_link;
     m.t->n_chunks_per_row = (m.t->n_leaves + FAB_CHUNK_LEAVES - 1) / FAB_CHUNK_LEAVES;
-    FAB_TRY(FAB_NEW(m.t->chunk_of, (size_t)m.n_switches * m.t->n_chunks_per_row, err));
-    FAB_TRY(fab_leaf_sets_init(fabric, dead_link, m.t->leaf_node, m.t->n_leaves, &m.distances, err));
-    FAB_TRY(fab_port_patterns_init(degree, &m.patterns, err));
-    FAB_TRY(fab_port_sets_init(degree, &m.ports, err));
-    FAB_TRY(FAB_NEW_ALL(degree, err, m.port_slot, m.port_head));
-    FAB_TRY(FAB_NEW(m.key, (size_t)degree + 1, err));
-    FAB_TRY(fab_chunk_share(m.t, &m.chunks, (const uint16_t[FAB_CHUNK_LEAVES]){0}, &no_route, err));
+    FAB_PASS(FAB_NEW(m.t->chunk_of, (size_t)m.n_switches * m.t->n_chunks_per_row, err));
+    FAB_PASS(fab_leaf_sets_init(fabric, dead_link, m.t->leaf_node, m.t->n_leaves, &m.distances, err));
+    FAB_PASS(fab_port_patterns_init(degree, &m.patterns, err));
+    FAB_PASS(fab_port_sets_init(degree, &m.ports, err));
+    FAB_PASS(FAB_NEW_ALL(degree, err, m.port_slot, m.port_head));
+    FAB_PASS(FAB_NEW(m.key, (size_t)degree + 1, err));
+    FAB_PASS(fab_chunk_share(m.t, &m.chunks, (const uint16_t[FAB_CHUNK_LEAVES]){0}, &no_route, err));
     for (uint32_t v = 0; v < m.n_switches; v++) {
-        FAB_TRY(make_switch(&m, v, err));
+        FAB_PASS(make_switch(&m, v, err));
     }
-    FAB_TRY(next_hops_finish(&m, err));
+    FAB_PASS(next_hops_finish(&m, err));
     *out = m.t;
     m.t = NULL;
-done:
-    next_hops_release(&m);
-    return status;
+    return FAB_OK;
 }
 
 void fab_next_hops_free(fab_next_hops *t) {

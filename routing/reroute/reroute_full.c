@@ -60,32 +60,25 @@ static fab_status list_rest(const fab_baseline_request *what, const uint8_t *gon
 
 fab_status fab_baseline_split(const fab_baseline_request *what, const uint8_t *gone, const uint64_t *dead_link,
                               double *load, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_router *router = what->router;
     const fab_fabric *f = router->fabric;
-    fab_phase rest = {.n_flows = 0};
+    FAB_OWNS(fab_phase_list_release) fab_phase rest = {.n_flows = 0};
     fab_offer offer = *what->offer;
-    fab_demand demand = {0};
-    fab_split split = {0};
-    fab_dag *own = NULL;
+    FAB_OWNS_MEMBERS(offer.rate);
+    FAB_OWNS(fab_demand_release) fab_demand demand = {0};
+    FAB_OWNS(fab_split_release) fab_split split = {0};
+    FAB_OWNS(fab_dag_free_owned) fab_dag *own = NULL;
     const fab_dag *dag = router->groups.dag != NULL ? router->groups.dag : what->dag;
     offer.rate = NULL;
-    FAB_TRY(list_rest(what, gone, &rest, &offer.rate, err));
-    FAB_TRY(fab_demand_init_left(f, &router->ports, router->next_hops, &rest, &offer, dead_link, &demand, err));
+    FAB_PASS(list_rest(what, gone, &rest, &offer.rate, err));
+    FAB_PASS(fab_demand_init_left(f, &router->ports, router->next_hops, &rest, &offer, dead_link, &demand, err));
     if (dag == NULL) {
-        FAB_TRY(fab_dag_new(f, router->next_hops, &own, err));
+        FAB_PASS(fab_dag_new(f, router->next_hops, &own, err));
         dag = own;
     }
-    FAB_TRY(router->engine->split(router, dag, &demand, NULL, &split, err));
+    FAB_PASS(router->engine->split(router, dag, &demand, NULL, &split, err));
     memcpy(load, demand.segment_rate, f->n_links * sizeof *load);
-    FAB_TRY(fab_split_load(dag, &split, &demand, demand.rate, load, err));
-done:
-    fab_dag_free(own);
-    fab_split_release(&split);
-    fab_demand_release(&demand);
-    free(offer.rate);
-    fab_phase_list_release(&rest);
-    return status;
+    return fab_split_load(dag, &split, &demand, demand.rate, load, err);
 }
 
 /* Flows that have lost every part. Those that have some left are spread over these. */

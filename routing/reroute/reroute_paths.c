@@ -43,7 +43,7 @@ static inline uint32_t pick_alive(const fab_masked_hops *m, bool resilient, uint
     if (n >= count) {
         return FAB_NONE;
     }
-    if (resilient) { /* hash_group.c, for equal weights */
+    if (resilient) { /* hash.c, for equal weights */
         uint32_t bucket = value % (count * FAB_RESILIENT_BUCKETS);
         uint32_t owner = bucket % count;
         bool is_gone = false;

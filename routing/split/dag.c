@@ -173,14 +173,11 @@ static fab_status find_alike(fab_dag *dag, fab_error *err) {
 }
 
 static fab_status find_lists(compiler *c, fab_error *err) {
-    fab_status status = FAB_OK;
     targets t = {0};
-    FAB_TRY(number_targets(c->dag, &t, err));
-    FAB_TRY(number_lists(c, &t, err));
-    FAB_TRY(find_alike(c->dag, err));
-done:
-    FAB_FREE_ALL(t.of_port, t.digest, t.class_rank, t.table);
-    return status;
+    FAB_OWNS_MEMBERS(t.of_port, t.digest, t.class_rank, t.table);
+    FAB_PASS(number_targets(c->dag, &t, err));
+    FAB_PASS(number_lists(c, &t, err));
+    return find_alike(c->dag, err);
 }
 
 /* --- a block ------------------------------------------------------------------------------------------------------ */

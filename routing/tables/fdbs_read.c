@@ -210,23 +210,20 @@ static fab_status check_loops(fdb_reader *r, fab_error *err) {
 }
 
 fab_status fab_fdbs_read(const fab_router *router, fab_text *in, fab_forwarding *out, fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_forwarding read = {0};
+    FAB_OWNS(fab_forwarding_release) fab_forwarding read = {0};
     uint32_t n_subnets = 0;
     fdb_reader r = {.router = router, .f = router->fabric, .in = in, .out = &read};
-    FAB_TRY(fab_forwarding_init(router, &read, err));
-    FAB_TRY(FAB_NEW_ALL(read.n_destinations, err, r.reached, r.lid));
-    FAB_TRY(find_subnets(&r, &n_subnets, err));
-    FAB_TRY(FAB_NEW(r.owner, ((size_t)FAB_IB_LIDS + 1) * n_subnets, err));
-    FAB_TRY(FAB_NEW(r.head_line, fab_n_switches(r.f), err));
-    FAB_TRY(each_entry(&r, find_owner, err));
-    FAB_TRY(each_entry(&r, set_hop, err));
-    FAB_TRY(check_loops(&r, err));
-    FAB_TRY(fab_lft_drop_unreached(router, r.reached, &read, err));
+    FAB_OWNS_MEMBERS(r.reached, r.lid, r.subnet, r.owner, r.head_line);
+    FAB_PASS(fab_forwarding_init(router, &read, err));
+    FAB_PASS(FAB_NEW_ALL(read.n_destinations, err, r.reached, r.lid));
+    FAB_PASS(find_subnets(&r, &n_subnets, err));
+    FAB_PASS(FAB_NEW(r.owner, ((size_t)FAB_IB_LIDS + 1) * n_subnets, err));
+    FAB_PASS(FAB_NEW(r.head_line, fab_n_switches(r.f), err));
+    FAB_PASS(each_entry(&r, find_owner, err));
+    FAB_PASS(each_entry(&r, set_hop, err));
+    FAB_PASS(check_loops(&r, err));
+    FAB_PASS(fab_lft_drop_unreached(router, r.reached, &read, err));
     *out = read;
     read = (fab_forwarding){0};
-done:
-    fab_forwarding_release(&read);
-    FAB_FREE_ALL(r.reached, r.lid, r.subnet, r.owner, r.head_line);
-    return status;
+    return FAB_OK;
 }

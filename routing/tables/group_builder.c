@@ -1,4 +1,4 @@
-#include "group_builder.h"
+#include "tables_read.h"
 #include "fab/memory.h"
 #include "fab/rng.h"
 

@@ -394,22 +394,19 @@ fab_status fab_lft_drop_unreached(const fab_router *router, const uint8_t *reach
 }
 
 fab_status fab_lft_read(const fab_router *router, fab_text *in, fab_forwarding *out, fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_forwarding read = {0};
+    FAB_OWNS(fab_forwarding_release) fab_forwarding read = {0};
     reader r = {.router = router, .f = router->fabric, .in = in, .out = &read};
-    FAB_TRY(fab_forwarding_init(router, &read, err));
-    FAB_TRY(FAB_NEW_ALL(read.n_destinations, err, r.reached, r.lid));
-    FAB_TRY(FAB_NEW(r.head_line, fab_n_switches(r.f), err));
+    FAB_OWNS_MEMBERS(r.reached, r.lid, r.head_line);
+    FAB_PASS(fab_forwarding_init(router, &read, err));
+    FAB_PASS(FAB_NEW_ALL(read.n_destinations, err, r.reached, r.lid));
+    FAB_PASS(FAB_NEW(r.head_line, fab_n_switches(r.f), err));
     while (fab_text_next(in)) {
-        FAB_TRY(lft_read_line(&r, err));
+        FAB_PASS(lft_read_line(&r, err));
     }
-    FAB_TRY(r.is_open ? fab_text_fail(in, err, "the file is cut off: there is no line 'N lids dumped'") : FAB_OK);
-    FAB_TRY(check_loops(&r, err));
-    FAB_TRY(fab_lft_drop_unreached(router, r.reached, &read, err));
+    FAB_PASS(r.is_open ? fab_text_fail(in, err, "the file is cut off: there is no line 'N lids dumped'") : FAB_OK);
+    FAB_PASS(check_loops(&r, err));
+    FAB_PASS(fab_lft_drop_unreached(router, r.reached, &read, err));
     *out = read;
     read = (fab_forwarding){0};
-done:
-    fab_forwarding_release(&read);
-    FAB_FREE_ALL(r.reached, r.lid, r.head_line);
-    return status;
+    return FAB_OK;
 }

@@ -105,32 +105,30 @@ static void put_table(const writer *w, uint32_t v) {
 }
 
 fab_status fab_tables_write_lft(const fab_router *router, FILE *out, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_fabric *f = router->fabric;
     writer w = {.router = router, .f = f, .out = out};
+    FAB_OWNS_MEMBERS(w.port, w.to_switch, w.queue, w.distance, w.description);
     size_t n = fab_n_switches(f);
     uint32_t n_nics = fab_n_of(f, FAB_NODE_NIC);
-    FAB_FAIL_IF(!router->engine->by_destination || router->facts.splits, err, FAB_EUNSUPPORTED, NULL,
-                "engine %s does not choose by the destination alone; a subnet manager's table has one port for each",
-                router->engine->name);
-    FAB_TRY(fab_ib_check(f, err));
-    FAB_TRY(FAB_NEW(w.port, n * router->next_hops->n_leaves * router->port_stride, err));
-    FAB_TRY(FAB_NEW(w.to_switch, n * n, err));
-    FAB_TRY(FAB_NEW_ALL(n, err, w.queue, w.distance));
-    FAB_TRY(FAB_NEW(w.description, n_nics, err));
+    FAB_REFUSE_IF(!router->engine->by_destination || router->facts.splits, err, FAB_EUNSUPPORTED, NULL,
+                  "engine %s does not choose by the destination alone; a subnet manager's table has one port for each",
+                  router->engine->name);
+    FAB_PASS(fab_ib_check(f, err));
+    FAB_PASS(FAB_NEW(w.port, n * router->next_hops->n_leaves * router->port_stride, err));
+    FAB_PASS(FAB_NEW(w.to_switch, n * n, err));
+    FAB_PASS(FAB_NEW_ALL(n, err, w.queue, w.distance));
+    FAB_PASS(FAB_NEW(w.description, n_nics, err));
     for (uint32_t nic = 0; nic < n_nics; nic++) {
         (void)fab_ib_description(f, f->first[FAB_NODE_NIC] + nic, w.description[nic]);
     }
     for (uint32_t d = 0; d < n; d++) {
         find_ways(&w, d);
     }
-    FAB_TRY(fab_tables_fill(router, w.port, err));
+    FAB_PASS(fab_tables_fill(router, w.port, err));
     for (uint32_t v = 0; v < n && !ferror(out); v++) {
         put_table(&w, v);
     }
-    FAB_FAIL_IF(fflush(out) != 0 || ferror(out), err, FAB_EIO, NULL, "cannot write the forwarding tables: %s",
-                strerror(errno));
-done:
-    FAB_FREE_ALL(w.port, w.to_switch, w.queue, w.distance, w.description);
-    return status;
+    FAB_REFUSE_IF(fflush(out) != 0 || ferror(out), err, FAB_EIO, NULL, "cannot write the forwarding tables: %s",
+                  strerror(errno));
+    return FAB_OK;
 }

@@ -367,15 +367,15 @@ bool fab_routes_are_there(const char *path, fab_text in) {
 
 fab_status fab_routes_read(const fab_router *router, const char *path, fab_weights weights, fab_group_builder *groups,
                            fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_fabric *f = router->fabric;
     uint32_t n_switches = fab_n_switches(f);
     routes_reader r = {.router = router, .f = f, .weights = weights, .groups = groups};
+    FAB_OWNS_MEMBERS(r.route, r.owned, r.is_told, r.first, r.links, r.weight);
     size_t most = fab_switch_degree(f);
-    FAB_TRY(FAB_NEW(r.is_told, n_switches, err));
-    FAB_TRY(FAB_NEW(r.first, (size_t)n_switches + 1, err));
-    FAB_TRY(FAB_NEW_ALL(most + 1, err, r.links, r.weight));
-    FAB_TRY(fab_folder_each(
+    FAB_PASS(FAB_NEW(r.is_told, n_switches, err));
+    FAB_PASS(FAB_NEW(r.first, (size_t)n_switches + 1, err));
+    FAB_PASS(FAB_NEW_ALL(most + 1, err, r.links, r.weight));
+    FAB_PASS(fab_folder_each(
         path, &(fab_folder_visit){.read = read_routes_file, .context = &r, .most_depth = 1, .may_be_empty = true},
         err));
     FAB_SORT(r.route, r.n_routes, routes_by_prefix);
@@ -386,11 +386,9 @@ fab_status fab_routes_read(const fab_router *router, const char *path, fab_weigh
     for (uint32_t v = 0; v < n_switches; v++) {
         r.first[v + 1] += r.first[v];
     }
-    FAB_TRY(check_told(&r, path, err));
+    FAB_PASS(check_told(&r, path, err));
     for (uint32_t v = 0; v < n_switches; v++) {
-        FAB_TRY(match_switch(&r, v, path, err));
+        FAB_PASS(match_switch(&r, v, path, err));
     }
-done:
-    FAB_FREE_ALL(r.route, r.owned, r.is_told, r.first, r.links, r.weight);
-    return status;
+    return FAB_OK;
 }

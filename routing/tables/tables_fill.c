@@ -63,13 +63,13 @@ static void fill_any(const fab_router *router, uint32_t v, uint32_t leaf, const 
 }
 
 fab_status fab_tables_fill(const fab_router *router, uint16_t *out_port, fab_error *err) {
-    fab_status status = FAB_OK;
     access_ports a = {0};
+    FAB_OWNS_MEMBERS(a.first, a.destination, a.key);
     uint32_t n_leaves = router->next_hops->n_leaves;
     size_t per_switch = (size_t)n_leaves * router->port_stride;
-    FAB_FAIL_IF(!router->engine->by_destination, err, FAB_EUNSUPPORTED, NULL,
-                "engine %s looks at more than the destination", router->engine->name);
-    FAB_TRY(list_ports(router, &a, err));
+    FAB_REFUSE_IF(!router->engine->by_destination, err, FAB_EUNSUPPORTED, NULL,
+                  "engine %s looks at more than the destination", router->engine->name);
+    FAB_PASS(list_ports(router, &a, err));
     memset(out_port, 0, fab_n_switches(router->fabric) * per_switch * sizeof *out_port);
     for (uint32_t v = 0; v < fab_n_switches(router->fabric); v++) {
         uint16_t *row = out_port + v * per_switch;
@@ -85,7 +85,5 @@ fab_status fab_tables_fill(const fab_router *router, uint16_t *out_port, fab_err
             }
         }
     }
-done:
-    FAB_FREE_ALL(a.first, a.destination, a.key);
-    return status;
+    return FAB_OK;
 }

@@ -2,11 +2,13 @@
  * servers, over switches and the cables of the file. */
 #include "fab/audit_bisection.h"
 
+#include "max_flow.h"
+
+#include "fab/ib_names.h"
 #include "fab/installed.h"
 #include "fab/memory.h"
 #include "fab/order.h"
 #include "fab/str.h"
-#include "max_flow.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -219,19 +221,17 @@ static fab_status with_lacks(const fab_structure *in, const halves *h, uint32_t 
 }
 
 static fab_status planned(const fab_structure *plan, const halves *h, fab_audit_bisection *b, fab_error *err) {
-    fab_status status = FAB_OK;
     capacities c = {.lacks_rates = false};
+    FAB_OWNS_MEMBERS(c.edges.list);
     uint32_t source = plan->net->n_nodes;
-    FAB_TRY(add_present(plan, h, NULL, source, &c, err));
+    FAB_PASS(add_present(plan, h, NULL, source, &c, err));
     if (c.lacks_rates) {
         say(b, "the plan: it has tiers without any rate");
     } else {
-        FAB_TRY(fab_max_flow(&c.edges, source, &b->planned_bps, NULL, err));
+        FAB_PASS(fab_max_flow(&c.edges, source, &b->planned_bps, NULL, err));
         b->knows_planned = true;
     }
-done:
-    free(c.edges.list);
-    return status;
+    return FAB_OK;
 }
 
 static void bisection_release(halves *h) {
@@ -239,44 +239,64 @@ static void bisection_release(halves *h) {
 }
 
 fab_status fab_audit_bisect(fab_network **net, fab_network **plan, fab_audit *audit, fab_error *err) {
-    fab_status status = FAB_OK;
     fab_audit_bisection *b = &audit->bisection;
-    fab_structure *in = NULL;
-    fab_structure *meant = NULL;
-    halves here = {.order = NULL};
-    halves there = {.order = NULL};
+    FAB_OWNS(fab_structure_free_owned) fab_structure *in = NULL;
+    FAB_OWNS(fab_structure_free_owned) fab_structure *meant = NULL;
+    FAB_OWNS(bisection_release) halves here = {.order = NULL};
+    FAB_OWNS(bisection_release) halves there = {.order = NULL};
     capacities c = {.lacks_rates = false};
+    FAB_OWNS_MEMBERS(c.edges.list);
     bool has_plan = *plan != NULL;
-    FAB_TRY(import(net, "the file", &in, b, err));
-    FAB_TRY(in != NULL && has_plan ? import(plan, "the plan", &meant, b, err) : FAB_OK);
+    FAB_PASS(import(net, "the file", &in, b, err));
+    FAB_PASS(in != NULL && has_plan ? import(plan, "the plan", &meant, b, err) : FAB_OK);
     if (in == NULL) {
-        goto done;
+        return FAB_OK;
     }
     uint32_t source = in->net->n_nodes + audit->n_absent;
-    FAB_TRY(order_servers(in, &here, err));
+    FAB_PASS(order_servers(in, &here, err));
     halve(in, &here);
     if (meant != NULL) {
-        FAB_TRY(order_servers(meant, &there, err));
+        FAB_PASS(order_servers(meant, &there, err));
         halve(meant, &there);
-        FAB_TRY(halve_as(meant, &there, in, &here, err));
+        FAB_PASS(halve_as(meant, &there, in, &here, err));
     }
-    FAB_TRY(add_present(in, &here, NULL, source, &c, err));
+    FAB_PASS(add_present(in, &here, NULL, source, &c, err));
     if (c.lacks_rates) {
         say(b, "the file: it has tiers without any rate");
-        goto done;
+        return FAB_OK;
     }
-    FAB_TRY(fab_max_flow(&c.edges, source, &b->present_bps, NULL, err));
+    FAB_PASS(fab_max_flow(&c.edges, source, &b->present_bps, NULL, err));
     b->is_known = true;
     if (meant != NULL) {
-        FAB_TRY(planned(meant, &there, b, err));
+        FAB_PASS(planned(meant, &there, b, err));
     } else if (!has_plan) {
-        FAB_TRY(with_lacks(in, &here, source, &c, audit, err));
+        FAB_PASS(with_lacks(in, &here, source, &c, audit, err));
     }
-done:
-    free(c.edges.list);
-    bisection_release(&here);
-    bisection_release(&there);
-    fab_structure_free(in);
-    fab_structure_free(meant);
-    return status;
+    return FAB_OK;
+}
+
+/* In which racks the boxes of an audit stand. */
+
+/* Of a switch, an adapter or a server, by the name that the plan has for it. */
+static uint32_t rack_of(const fab_fabric *plan, const fab_floor *floor, const char *name) {
+    const fab_racks racks = fab_floor_racks(floor);
+    fab_component part;
+    fab_node_id v = fab_ib_find_description(plan, name, strlen(name));
+    if (v != FAB_NONE) {
+        return fab_floor_rack_of(floor, plan, v);
+    }
+    bool is_server =
+        fab_component_parse(plan, &racks, name, &part, NULL) == FAB_OK && part.kind == FAB_COMPONENT_SERVER;
+    return is_server ? fab_racks_of_server(&racks, part.id) : FAB_NETWORK_NONE;
+}
+
+void fab_audit_find_racks(fab_audit *audit, const fab_fabric *plan, const fab_floor *floor, bool is_said) {
+    for (uint32_t i = 0; i < 2 * audit->n_findings; i++) {
+        fab_finding *f = &audit->findings[i / 2];
+        fab_audit_spot *spot = &f->at[i % 2];
+        spot->rack = rack_of(plan, floor, i % 2 == 0 ? f->node : f->other);
+        if (is_said && spot->rack != FAB_NETWORK_NONE) {
+            (void)fab_rack_name(&floor->rack[spot->rack], spot->rack_name);
+        }
+    }
 }

@@ -9,8 +9,8 @@
 #include <stdlib.h>
 
 static fab_status bisect(const fab_fabric *f, double *out_bps, fab_flow_proof *proof, fab_error *err) {
-    fab_status status = FAB_OK;
     fab_flow_edges edges = {.n = 0};
+    FAB_OWNS_MEMBERS(edges.list);
     uint32_t base = f->first[FAB_NODE_SWITCH];
     uint32_t source = fab_n_switches(f);
     uint32_t half = fab_n_complete_servers(f) / 2 * f->nics_per_server;
@@ -20,17 +20,14 @@ static fab_status bisect(const fab_fabric *f, double *out_bps, fab_flow_proof *p
         uint32_t upper = f->end[2 * c + 1] - base;
         uint32_t nic = f->end[2 * c] - f->first[FAB_NODE_NIC];
         if (k->kind == FAB_LINK_FABRIC) {
-            FAB_TRY(fab_flow_edges_add(&edges, f->end[2 * c] - base, upper, true, k->capacity_bps, err));
+            FAB_PASS(fab_flow_edges_add(&edges, f->end[2 * c] - base, upper, true, k->capacity_bps, err));
         } else if (k->kind == FAB_LINK_ACCESS && nic < half) {
-            FAB_TRY(fab_flow_edges_add(&edges, source, upper, false, k->capacity_bps, err));
+            FAB_PASS(fab_flow_edges_add(&edges, source, upper, false, k->capacity_bps, err));
         } else if (k->kind == FAB_LINK_ACCESS && nic < behind) {
-            FAB_TRY(fab_flow_edges_add(&edges, upper, source + 1, false, k->capacity_bps, err));
+            FAB_PASS(fab_flow_edges_add(&edges, upper, source + 1, false, k->capacity_bps, err));
         }
     }
-    FAB_TRY(fab_max_flow(&edges, source, out_bps, proof, err));
-done:
-    free(edges.list);
-    return status;
+    return fab_max_flow(&edges, source, out_bps, proof, err);
 }
 
 fab_status fab_bisection(const fab_fabric *f, double *out_bps, fab_error *err) {
@@ -48,10 +45,10 @@ static void put_end(const fab_fabric *f, uint32_t v, FILE *out) {
 }
 
 fab_status fab_bisection_certify(const fab_fabric *f, FILE *out, double *out_bps, fab_error *err) {
-    fab_status status = FAB_OK;
     fab_flow_proof proof = {.n = 0};
+    FAB_OWNS_MEMBERS(proof.carries, proof.is_near);
     uint32_t n_complete = fab_n_complete_servers(f);
-    FAB_TRY(bisect(f, out_bps, &proof, err));
+    FAB_PASS(bisect(f, out_bps, &proof, err));
     (void)fprintf(out, "cut %" PRIu32 " %" PRIu32 "\n", n_complete / 2 * f->nics_per_server,
                   n_complete * f->nics_per_server);
     for (size_t i = 0; i < proof.n; i++) {
@@ -65,9 +62,7 @@ fab_status fab_bisection_certify(const fab_fabric *f, FILE *out, double *out_bps
             (void)fprintf(out, "near %" PRIu32 "\n", f->first[FAB_NODE_SWITCH] + v);
         }
     }
-done:
-    FAB_FREE_ALL(proof.carries, proof.is_near);
-    return status;
+    return FAB_OK;
 }
 
 double fab_bisection_ratio(const fab_fabric_spec *spec, const fab_counts *counts, double bisection_bps) {

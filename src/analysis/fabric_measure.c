@@ -49,17 +49,14 @@ static fab_status measure_network(const fab_prices *prices, fab_fabric_result *o
 
 static fab_status measure_front_end(const fab_design *design, const fab_prices *prices, fab_fabric_result *out,
                                     fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_fabric *graph = NULL;
-    FAB_TRY(FAB_NEW(out->front_end, 1, err));
+    FAB_OWNS(fab_fabric_free_owned) fab_fabric *graph = NULL;
+    FAB_PASS(FAB_NEW(out->front_end, 1, err));
     fab_design_front_end(design, out->counts.servers, &out->front_end->spec);
     (void)snprintf(out->front_end->name, sizeof out->front_end->name, "front-end");
-    status = measure_network(prices, out->front_end, &graph, err);
+    const fab_status status = measure_network(prices, out->front_end, &graph, err);
     if (status == FAB_EINPUT && err != NULL && !says_where_typed(err->where)) {
         (void)snprintf(err->where, sizeof err->where, "%s", design->front_end.where);
     }
-done:
-    fab_fabric_free(graph);
     return status;
 }
 

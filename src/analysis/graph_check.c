@@ -1,4 +1,4 @@
-#include "fab/graph_check.h"
+#include "fab/analysis.h"
 
 #include "fab/graph_parts.h"
 #include "fab/memory.h"

@@ -1,4 +1,4 @@
-#include "fab/growth.h"
+#include "fab/analysis.h"
 #include "fab/memory.h"
 #include "fab/order.h"
 #include "fab/rng.h"
@@ -139,23 +139,21 @@ static void add_parts(const fab_cost *lines, const fab_cost *others, bool bought
 fab_status fab_growth_step_of(const fab_fabric_result *before, const fab_fabric *before_graph,
                               const fab_fabric_result *after, const fab_fabric *after_graph, fab_growth_step *out,
                               fab_error *err) {
-    fab_status status = FAB_OK;
     fab_growth_step step = {.gpus = after->counts.gpus,
                             .switches = after->counts.switches,
                             .cables = after->counts.cables,
                             .total_usd = after->cost.total_usd,
                             .bisection_ratio = after->bisection_ratio,
                             .free_ports = fab_free_ports(after_graph)};
+    FAB_OWNS_MEMBERS(step.parts);
     size_t most = after->cost.n_lines + (before != NULL ? before->cost.n_lines : 0);
-    FAB_TRY(FAB_NEW(step.parts, most, err));
+    FAB_PASS(FAB_NEW(step.parts, most, err));
     add_parts(&after->cost, before != NULL ? &before->cost : NULL, true, &step);
     if (before != NULL && before_graph != NULL) {
         add_parts(&before->cost, &after->cost, false, &step);
-        FAB_TRY(fab_cables_moved(before_graph, after_graph, &step.cables_moved, err));
+        FAB_PASS(fab_cables_moved(before_graph, after_graph, &step.cables_moved, err));
     }
     *out = step;
     step.parts = NULL;
-done:
-    free(step.parts);
-    return status;
+    return FAB_OK;
 }

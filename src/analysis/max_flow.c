@@ -167,16 +167,16 @@ static fab_status flow_prove(network *g, const uint64_t (*edges)[2], size_t n, i
 
 fab_status fab_max_flow(fab_flow_edges *edges, uint32_t source, double *out_bps, fab_flow_proof *proof,
                         fab_error *err) {
-    fab_status status = FAB_OK;
     network g = {.n = source + 2};
-    uint64_t(*directed)[2] = NULL;
+    FAB_OWNS_MEMBERS(g.first, g.arcs, g.level, g.queue, g.cursor, g.path);
+    FAB_OWNED uint64_t(*directed)[2] = NULL;
     uint64_t total = 0;
     int shift = 60 - ilogb(edges->sum_bps + 1);
-    FAB_TRY(fab_allocate(2 * edges->n + 1, sizeof *directed, &directed, err));
+    FAB_PASS(fab_allocate(2 * edges->n + 1, sizeof *directed, &directed, err));
     size_t n = merge(directed, list_directed(edges, shift, directed));
     free(edges->list);
     *edges = (fab_flow_edges){.n = 0};
-    FAB_TRY(make_network(&g, (const uint64_t(*)[2])directed, n, err));
+    FAB_PASS(make_network(&g, (const uint64_t(*)[2])directed, n, err));
     while (label_levels(&g, source, source + 1)) {
         memcpy(g.cursor, g.first, g.n * sizeof *g.cursor);
         for (uint64_t pushed = augment(&g, source, source + 1); pushed > 0; pushed = augment(&g, source, source + 1)) {
@@ -184,9 +184,5 @@ fab_status fab_max_flow(fab_flow_edges *edges, uint32_t source, double *out_bps,
         }
     }
     *out_bps = ldexp((double)total, -shift);
-    FAB_TRY(proof != NULL ? flow_prove(&g, (const uint64_t(*)[2])directed, n, shift, proof, err) : FAB_OK);
-done:
-    FAB_FREE_ALL(g.first, g.arcs, g.level, g.queue, g.cursor, g.path);
-    free(directed);
-    return status;
+    return proof != NULL ? flow_prove(&g, (const uint64_t(*)[2])directed, n, shift, proof, err) : FAB_OK;
 }

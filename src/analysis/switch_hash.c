@@ -1,4 +1,4 @@
-#include "fab/switch_hash.h"
+#include "fab/analysis.h"
 
 #include "fab/routing.h"
 

@@ -1,5 +1,5 @@
 /* What a reviewer would stop, from the resolved values of a result. */
-#include "fab/warnings.h"
+#include "fab/analysis.h"
 
 #include "fab/imported.h"
 #include "fab/memory.h"

@@ -1,17 +1,15 @@
 #include "cli.h"
-#include "fab/prices.h"
-#include "fab/design.h"
-#include "fab/verdict.h"
-#include "fab/job_remedies.h"
-#include "fab/verdict_alternatives.h"
-
 #include "fab/advise.h"
-#include "fab/memory.h"
+#include "fab/design.h"
+#include "fab/prices.h"
+#include "fab/verdict.h"
+
+#include "fab/analysis.h"
 #include "fab/best_run.h"
+#include "fab/memory.h"
 #include "fab/plan_run.h"
 #include "fab/replay_memory.h"
 #include "fab/topologies.h"
-#include "fab/warnings.h"
 
 #include <errno.h>
 #include <inttypes.h>

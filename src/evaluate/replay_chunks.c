@@ -15,7 +15,6 @@
  */
 static fab_status choose_chunks(const fab_replay *replay, const fab_fabric_result *fabric, uint64_t *out,
                                 fab_transfer_scratch *tried, fab_error *err) {
-    fab_status status = FAB_OK;
     fab_replay first = {.context = replay->context,
                         .n_seeds = 1,
                         .n_threads = replay->n_threads,
@@ -23,35 +22,32 @@ static fab_status choose_chunks(const fab_replay *replay, const fab_fabric_resul
                         .rates = true,
                         .times_only = true,
                         .fluid = true};
-    fab_result result = {.n_fabrics = 1};
-    fab_timed_memo memo = {.timed = NULL};
-    fab_iteration *it = NULL;
+    FAB_OWNS(fab_result_release) fab_result result = {.n_fabrics = 1};
+    FAB_OWNS(fab_timed_memo_release) fab_timed_memo memo = {.timed = NULL};
+    FAB_OWNED fab_iteration *it = NULL;
     bool is_known = false;
     *out = 1;
-    FAB_TRY(FAB_NEW(result.fabrics, 1, err));
+    FAB_PASS(FAB_NEW(result.fabrics, 1, err));
     *result.fabrics = *fabric;
     result.fabrics->front_end = NULL; /* is the other's */
-    FAB_TRY(fab_transfer_is_known(replay->context, 0, &is_known, err));
+    FAB_PASS(fab_transfer_is_known(replay->context, 0, &is_known, err));
     if (is_known) {
-        FAB_TRY(FAB_NEW(it, 1, err));
+        FAB_PASS(FAB_NEW(it, 1, err));
         fab_error why = {.code = FAB_OK};
-        status = fab_timed_iteration(&memo, replay->context, replay->n_threads, result.fabrics, it, &why);
+        const fab_status status =
+            fab_timed_iteration(&memo, replay->context, replay->n_threads, result.fabrics, it, &why);
         *out = status == FAB_OK ? it->interleave : 1;
-        status = status == FAB_EUNSUPPORTED || status == FAB_ENOSOLUTION ? FAB_OK : status;
-        FAB_TRY(status == FAB_OK ? FAB_OK : fab_fail(err, status, why.where, "%s", why.text));
+        FAB_REFUSE_IF(status != FAB_OK && status != FAB_EUNSUPPORTED && status != FAB_ENOSOLUTION, err, status,
+                      why.where, "%s", why.text);
         if (memo.scratch != NULL) {
             *tried = *memo.scratch;
             *memo.scratch = (fab_transfer_scratch){.rate = NULL};
         }
     } else {
-        FAB_TRY(fab_replay_run(&first, &result, err));
+        FAB_PASS(fab_replay_run(&first, &result, err));
         *out = result.n_iterations > 0 ? result.iterations[0].interleave : 1;
     }
-done:
-    fab_timed_memo_release(&memo);
-    free(it);
-    fab_result_release(&result);
-    return status;
+    return FAB_OK;
 }
 
 fab_status fab_replay_choose_chunks(const fab_replay *replay, const fab_result *result, fab_design **out_design,

@@ -64,6 +64,12 @@ void fab_result_release(fab_result *result) {
     result->n_growth = 0;
 }
 
+void fab_result_release_rest(fab_result *result) {
+    result->fabrics = NULL;
+    result->n_fabrics = 0;
+    fab_result_release(result);
+}
+
 const char *const fab_conventions[] = {
     "rates are per direction; 1 Gb/s = 1e9 bit/s; a cable is counted once",
     "taper: oversubscription, capacity down / capacity up of the fullest switch of a tier",

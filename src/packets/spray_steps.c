@@ -379,9 +379,9 @@ static void keep_access(spray_steps *k) {
 }
 
 fab_status fab_spray_steps(fab_lossless_state *s, fab_error *err) {
-    fab_status status = FAB_OK;
     spray_steps k = {.s = s};
-    FAB_TRY(steps_open(&k, err));
+    FAB_OWNS_MEMBERS(k.flow, k.seen, k.queue, k.senders, k.kept, k.hop, k.sent, k.owed);
+    FAB_PASS(steps_open(&k, err));
     while (k.n_left > 0) {
         k.n_steps++;
         for (uint32_t l = 0; l < s->phase->n_links; l++) {
@@ -398,7 +398,5 @@ fab_status fab_spray_steps(fab_lossless_state *s, fab_error *err) {
     keep_access(&k);
     s->out->n_notices = (uint64_t)(k.scale * k.n_marked);
     s->out->n_trims = (uint64_t)(k.scale * k.n_trimmed);
-done:
-    FAB_FREE_ALL(k.flow, k.seen, k.queue, k.senders, k.kept, k.hop, k.sent, k.owed);
-    return status;
+    return FAB_OK;
 }

@@ -4,7 +4,6 @@
  * a flow only raises that of its other links, so a key in the queue is never too high: it is looked at again when the
  * link comes up, not whenever a flow stops. The queue has a bucket per 128th of an octave and a small heap for the
  * bucket that is being emptied. A limit of a flow is a link that only this flow crosses. */
-#include "fab/memory.h"
 #include "fab/multiversion.h"
 #include "fab/order.h"
 #include "solver.h"

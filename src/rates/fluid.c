@@ -1,13 +1,77 @@
 /* All transfers begin together; when they end. Where sizes are in proportion to the weights, the flows of the highest
  * level end first, and what a flow leaves behind is of no use to those whose bottleneck it does not cross: rates never
  * change. */
-#include "fab/memory.h"
-#include "fab/order.h"
 #include "fluid_state.h"
 #include "solver.h"
 
+#include "fab/memory.h"
+#include "fab/order.h"
+
 #include <math.h>
 #include <stdlib.h>
+
+/* When transfers end: a heap with four children to a node, in which every flow knows its place. */
+
+static void settle_at(fab_fluid *fluid, uint32_t at, fluid_event event) {
+    fluid->events[at] = event;
+    fluid->flows[event.flow].event = at;
+}
+
+static void sift_up(fab_fluid *fluid, uint32_t at, fluid_event event) {
+    while (at > 0 && event.ends < fluid->events[(at - 1) / 4].ends) {
+        settle_at(fluid, at, fluid->events[(at - 1) / 4]);
+        at = (at - 1) / 4;
+    }
+    settle_at(fluid, at, event);
+}
+
+static void sift_down(fab_fluid *fluid, uint32_t at, fluid_event event) {
+    const fluid_event *events = fluid->events;
+    for (uint32_t child = 4 * at + 1; child < fluid->n_events; child = 4 * at + 1) {
+        uint32_t least = child;
+        for (uint32_t i = child + 1; i < child + 4 && i < fluid->n_events; i++) {
+            least = events[i].ends < events[least].ends ? i : least;
+        }
+        if (event.ends <= events[least].ends) {
+            break;
+        }
+        settle_at(fluid, at, events[least]);
+        at = least;
+    }
+    settle_at(fluid, at, event);
+}
+
+static void fluid_event_put(fab_fluid *fluid, uint32_t flow, double ends) {
+    sift_up(fluid, fluid->n_events++, (fluid_event){ends, flow});
+}
+
+void fluid_event_move(fab_fluid *fluid, uint32_t flow, double ends) {
+    uint32_t at = fluid->flows[flow].event;
+    if (ends < fluid->events[at].ends) {
+        sift_up(fluid, at, (fluid_event){ends, flow});
+    } else {
+        sift_down(fluid, at, (fluid_event){ends, flow});
+    }
+}
+
+void fluid_event_rebuild(fab_fluid *fluid) {
+    for (uint32_t i = fluid->n_events / 4 + 1; i-- > 0;) {
+        if (i < fluid->n_events) {
+            sift_down(fluid, i, fluid->events[i]);
+        }
+    }
+}
+
+/* Removes the next end. */
+static uint32_t fluid_event_take(fab_fluid *fluid) {
+    uint32_t flow = fluid->events[0].flow;
+    fluid->flows[flow].event = FLUID_NONE;
+    fluid->n_events--;
+    if (fluid->n_events > 0) {
+        sift_down(fluid, 0, fluid->events[fluid->n_events]);
+    }
+    return flow;
+}
 
 #define SAME_SIZE 1e-15
 

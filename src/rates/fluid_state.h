@@ -104,9 +104,7 @@ static inline void fluid_prefetch(const fab_fluid *fluid, uint32_t flow) {
 /** Solves for the rates that what has started and ended since changes. */
 fab_status fluid_settle(fab_fluid *fluid, fab_error *err) FAB_MUST_USE;
 
-void fluid_event_put(fab_fluid *fluid, uint32_t flow, double ends);
 /** Removes the next end. */
-uint32_t fluid_event_take(fab_fluid *fluid);
 void fluid_event_move(fab_fluid *fluid, uint32_t flow, double ends);
 /** After the ends of many were changed in place. */
 void fluid_event_rebuild(fab_fluid *fluid);

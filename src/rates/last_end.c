@@ -302,8 +302,8 @@ static fab_status narrow(last_search *t, bool *out_done, fab_error *err) {
 
 fab_status fab_fluid_last(const fab_sharing *sharing, const double *bits, const double *after_s, fab_last_end *out,
                           fab_error *err) {
-    fab_status status = FAB_OK;
     last_search t = {.s = sharing, .bits = bits, .after_s = after_s};
+    FAB_OWNS_MEMBERS(t.links, t.share, t.latest_s, t.is_exact, t.is_open, t.is_late, t.ends_s, t.runners);
     double last_s = -1;
     *out = (fab_last_end){.is_known = false};
     for (uint32_t f = 0; f < sharing->n_flows; f++) {
@@ -311,10 +311,10 @@ fab_status fab_fluid_last(const fab_sharing *sharing, const double *bits, const 
             return FAB_OK; /* fab_fluid_finish() refuses it */
         }
     }
-    FAB_TRY(FAB_NEW_ALL(sharing->n_links, err, t.links, t.share, t.latest_s, t.is_exact, t.is_open, t.is_late));
-    FAB_TRY(FAB_NEW(t.ends_s, sharing->n_flows, err));
+    FAB_PASS(FAB_NEW_ALL(sharing->n_links, err, t.links, t.share, t.latest_s, t.is_exact, t.is_open, t.is_late));
+    FAB_PASS(FAB_NEW(t.ends_s, sharing->n_flows, err));
     bound_flows(&t);
-    FAB_TRY(narrow(&t, &out->is_known, err));
+    FAB_PASS(narrow(&t, &out->is_known, err));
     for (uint32_t f = 0; out->is_known && f < sharing->n_flows; f++) {
         const double end_s = t.ends_s[f];
         if ((end_s > out->last_s || end_s + after_of(&t, f) > last_s * (1 + SAME)) && is_exact(&t, f)) {
@@ -327,7 +327,5 @@ fab_status fab_fluid_last(const fab_sharing *sharing, const double *bits, const 
         }
     }
     out->is_known = out->is_known && last_s >= 0;
-done:
-    FAB_FREE_ALL(t.links, t.share, t.latest_s, t.is_exact, t.is_open, t.is_late, t.ends_s, t.runners);
-    return status;
+    return FAB_OK;
 }

@@ -202,12 +202,11 @@ static void mix_compare(fab_mix *mix, size_t e) {
 }
 
 fab_status fab_mix_run(const fab_mix_request *request, fab_mix **out, fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_mix *mix = NULL;
-    fab_design *design = NULL;
+    FAB_OWNS(fab_mix_free_owned) fab_mix *mix = NULL;
+    FAB_OWNED fab_design *design = NULL;
     fab_error first = {.code = FAB_OK};
-    FAB_TRY(FAB_NEW_ALL(1, err, mix, design));
-    FAB_TRY(FAB_NEW(mix->designs, request->n_designs, err));
+    FAB_PASS(FAB_NEW_ALL(1, err, mix, design));
+    FAB_PASS(FAB_NEW(mix->designs, request->n_designs, err));
     mix->n_designs = request->n_designs;
     mix->n_jobs = request->n_jobs;
     for (size_t j = 0; j < mix->n_jobs; j++) {
@@ -219,18 +218,17 @@ fab_status fab_mix_run(const fab_mix_request *request, fab_mix **out, fab_error 
         mix->designs[i].n_jobs = mix->n_jobs;
         for (size_t j = 0; j < mix->n_jobs; j++) {
             fab_error inner;
-            FAB_TRY(run_job(request, i, j, design, &mix->designs[i].job[j], &inner, err));
+            FAB_PASS(run_job(request, i, j, design, &mix->designs[i].job[j], &inner, err));
             mix->n_over_limit += mix->designs[i].job[j].over_limit;
             first = first.code == FAB_OK ? inner : first;
         }
     }
-    FAB_TRY(pair_up(mix, err));
+    FAB_PASS(pair_up(mix, err));
     if (mix->n_compared == 0) {
-        status = first.code;
         if (err != NULL) {
             *err = first;
         }
-        goto done;
+        return first.code;
     }
     mix->by_ownership = all_owned(mix);
     for (size_t e = 0; e < FAB_MAX_ENGINES; e++) {
@@ -238,8 +236,5 @@ fab_status fab_mix_run(const fab_mix_request *request, fab_mix **out, fab_error 
     }
     *out = mix;
     mix = NULL;
-done:
-    free(design);
-    fab_mix_free(mix);
-    return status;
+    return FAB_OK;
 }

@@ -148,21 +148,20 @@ static fab_status look_for_better(const fab_sweep_request *request, const fab_de
 /* `value` is that of each path; NULL: none is varied. */
 static fab_status sweep_evaluate(const fab_sweep_request *request, const fab_design *design, const char *const *value,
                                  point_progress *progress, fab_sweep_point *out, fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_fabric *graph = NULL;
-    fab_context *context = NULL;
-    fab_context *chosen = NULL;
-    fab_design *chunked = NULL;
-    fab_design *open = NULL;
-    char *settled = NULL;
-    fab_result result = {.seed = request->seed, .n_fabrics = 1};
-    fab_sweep_point kept = {.n_phases = 0};
-    fab_str traffic = FAB_STR_INIT;
+    FAB_OWNS(fab_fabric_free_owned) fab_fabric *graph = NULL;
+    FAB_OWNED fab_design *chunked = NULL;
+    FAB_OWNED fab_design *open = NULL;
+    FAB_OWNED char *settled = NULL;
+    FAB_OWNS(fab_context_free_owned) fab_context *context = NULL;
+    FAB_OWNS(fab_context_free_owned) fab_context *chosen = NULL;
+    FAB_OWNS(fab_result_release) fab_result result = {.seed = request->seed, .n_fabrics = 1};
+    FAB_OWNS(fab_sweep_point_release) fab_sweep_point kept = {.n_phases = 0};
+    FAB_OWNS(fab_str_release) fab_str traffic = FAB_STR_INIT;
     progress->begin = 0;
-    FAB_TRY(fab_sweep_traffic(request, design, value, &traffic, err));
-    FAB_TRY(FAB_NEW(result.fabrics, 1, err));
-    FAB_TRY(fab_fabric_measure(design, &result.fabrics[0], &graph, err));
-    FAB_TRY(choose_for_point(request, design, graph, traffic.data, &settled, &open, progress, &kept, err));
+    FAB_PASS(fab_sweep_traffic(request, design, value, &traffic, err));
+    FAB_PASS(FAB_NEW(result.fabrics, 1, err));
+    FAB_PASS(fab_fabric_measure(design, &result.fabrics[0], &graph, err));
+    FAB_PASS(choose_for_point(request, design, graph, traffic.data, &settled, &open, progress, &kept, err));
     const char *replayed = settled != NULL ? settled : traffic.data;
     const fab_context_request what = {.design = open != NULL ? open : design,
                                       .fabric = graph,
@@ -170,9 +169,9 @@ static fab_status sweep_evaluate(const fab_sweep_request *request, const fab_des
                                       .engines = design->engines,
                                       .n_engines = design->n_engines,
                                       .seed = request->seed};
-    FAB_TRY(fab_context_new(&what, &context, err));
-    FAB_TRY(fab_sweep_keep_job(context, design, &result.fabrics[0], &kept, err));
-    FAB_TRY(fab_sweep_seeds(request, context, &result.n_seeds, err));
+    FAB_PASS(fab_context_new(&what, &context, err));
+    FAB_PASS(fab_sweep_keep_job(context, design, &result.fabrics[0], &kept, err));
+    FAB_PASS(fab_sweep_seeds(request, context, &result.n_seeds, err));
     fab_replay replay = {.context = context,
                          .n_seeds = result.n_seeds,
                          .n_threads = request->n_threads,
@@ -180,30 +179,22 @@ static fab_status sweep_evaluate(const fab_sweep_request *request, const fab_des
                          .times_only = true,
                          .progress = request->progress != NULL ? tell_point : NULL,
                          .progress_context = progress};
-    status = fab_replay_choose_chunks(&replay, &result, &chunked, &chosen, err);
+    fab_status status = fab_replay_choose_chunks(&replay, &result, &chunked, &chosen, err);
     if (status == FAB_OK) {
         replay.context = chosen != NULL ? chosen : context;
         status = replay_point(&replay, request->n_seeds > 0, &result, err);
     }
     fab_blame_design(design, status, err);
-    FAB_TRY(status);
-    FAB_TRY(fab_sweep_keep(&result, request->n_seeds > 0, design->n_engines, &kept, err));
+    FAB_PASS(status);
+    FAB_PASS(fab_sweep_keep(&result, request->n_seeds > 0, design->n_engines, &kept, err));
     if (request->looks_for_plan && progress->before == 0) {
-        FAB_TRY(look_for_better(request, design, graph, &result.job, &kept, err));
+        FAB_PASS(look_for_better(request, design, graph, &result.job, &kept, err));
     }
-    FAB_TRY(fab_sweep_keep_jobs(&replay, &result, &kept, err));
-    FAB_TRY(fab_sweep_keep_goodput(request, fab_context_what(context)->design, replayed, &kept, err));
+    FAB_PASS(fab_sweep_keep_jobs(&replay, &result, &kept, err));
+    FAB_PASS(fab_sweep_keep_goodput(request, fab_context_what(context)->design, replayed, &kept, err));
     *out = kept;
     kept = (fab_sweep_point){.n_phases = 0};
-done:
-    fab_str_release(&traffic);
-    fab_sweep_point_release(&kept);
-    fab_result_release(&result);
-    fab_context_free(chosen);
-    fab_context_free(context);
-    FAB_FREE_ALL(chunked, open, settled);
-    fab_fabric_free(graph);
-    return status;
+    return FAB_OK;
 }
 
 fab_status fab_sweep_evaluate(const fab_sweep_request *request, const fab_design *design, fab_sweep_point *out,
@@ -233,9 +224,8 @@ fab_status fab_sweep_keep_error(fab_status status, const fab_error *error, fab_s
  * them stands beside it. */
 static fab_status evaluate_sprayed(const fab_sweep_request *request, const fab_design *design, const char *const *value,
                                    point_progress *progress, fab_sweep_point *point, fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_design *sprayed = NULL;
-    fab_sweep_point found = {.n_phases = 0};
+    FAB_OWNED fab_design *sprayed = NULL;
+    FAB_OWNS(fab_sweep_point_release) fab_sweep_point found = {.n_phases = 0};
     fab_error why = {.code = FAB_OK};
     size_t capacity = 1;
     fab_sweep_request alone = *request;
@@ -245,24 +235,20 @@ static fab_status evaluate_sprayed(const fab_sweep_request *request, const fab_d
         point->counts.gpus * request->n_values[0] > MOST_SPRAYED_GPUS) {
         return FAB_OK;
     }
-    FAB_TRY(FAB_NEW(sprayed, 1, err));
+    FAB_PASS(FAB_NEW(sprayed, 1, err));
     *sprayed = *design;
     sprayed->engines[0] = (fab_engine_spec){.text = "spray", .where = "--engine"};
     alone.looks_for_plan = false;
     alone.progress = NULL; /* the point was told as a whole */
-    status = sweep_evaluate(&alone, sprayed, value, progress, &found, &why);
+    const fab_status status = sweep_evaluate(&alone, sprayed, value, progress, &found, &why);
     if (fab_is_refusal(status)) {
-        status = FAB_OK;
-        goto done;
+        return FAB_OK;
     }
-    FAB_TRY(status == FAB_OK ? FAB_OK : fab_fail(err, status, why.where, "%s", why.text));
-    FAB_TRY(FAB_GROW(point->engines, capacity, 2, err));
+    FAB_PASS(status == FAB_OK ? FAB_OK : fab_fail(err, status, why.where, "%s", why.text));
+    FAB_PASS(FAB_GROW(point->engines, capacity, 2, err));
     point->engines[point->n_engines++] = found.engines[0];
     point->is_sprayed = true;
-done:
-    free(sprayed);
-    fab_sweep_point_release(&found);
-    return status;
+    return FAB_OK;
 }
 
 /* Values of point i: the first path varies slowest. */
@@ -318,12 +304,11 @@ typedef struct shared_job {
 /* Reads and evaluates point i; a fabric that is refused is no failure of the sweep. `inner` tells it. */
 static fab_status run_point(const fab_sweep_request *r, size_t i, const shared_job *shared, point_progress *progress,
                             fab_design *design, fab_sweep_point *out, fab_error *inner, fab_error *err) {
-    fab_status status = FAB_OK;
     const char *value[FAB_SWEEP_PATHS] = {NULL};
-    fab_sweep_point found = {.n_phases = 0};
-    fab_str settings = FAB_STR_INIT;
+    FAB_OWNS(fab_sweep_point_release) fab_sweep_point found = {.n_phases = 0};
+    FAB_OWNS(fab_str_release) fab_str settings = FAB_STR_INIT;
     values_of(r, i, value);
-    status = read_point(r, i, design, inner, err);
+    fab_status status = read_point(r, i, design, inner, err);
     if (status == FAB_OK && shared->from != NULL && design->n_jobs == 0) {
         status = fab_design_take_job(shared->from, design, inner);
     }
@@ -337,23 +322,20 @@ static fab_status run_point(const fab_sweep_request *r, size_t i, const shared_j
         status = sweep_evaluate(r, design, value, progress, &found, inner);
     }
     if (status == FAB_OK) {
-        FAB_TRY(evaluate_sprayed(r, design, value, progress, &found, err));
+        FAB_PASS(evaluate_sprayed(r, design, value, progress, &found, err));
     }
-    FAB_TRY(fab_sweep_keep_error(status, inner, &found, err));
+    FAB_PASS(fab_sweep_keep_error(status, inner, &found, err));
     for (size_t k = 0; k < r->n_paths; k++) {
-        FAB_TRY((found.value[k] = fab_strdup(value[k], err)) != NULL ? FAB_OK : FAB_ENOMEM);
+        FAB_PASS((found.value[k] = fab_strdup(value[k], err)) != NULL ? FAB_OK : FAB_ENOMEM);
     }
     if (r->compares_designs && found.is_built) {
         fab_design_describe(design, &settings);
-        FAB_TRY(fab_str_status(&settings, err));
-        FAB_TRY((found.settings = fab_strdup(settings.data, err)) != NULL ? FAB_OK : FAB_ENOMEM);
+        FAB_PASS(fab_str_status(&settings, err));
+        FAB_PASS((found.settings = fab_strdup(settings.data, err)) != NULL ? FAB_OK : FAB_ENOMEM);
     }
     *out = found;
     found = (fab_sweep_point){.n_phases = 0};
-done:
-    fab_str_release(&settings);
-    fab_sweep_point_release(&found);
-    return status;
+    return FAB_OK;
 }
 
 /* --- one model for all points ------------------------------------------------------------------------------------- */

@@ -69,3 +69,12 @@ fab_status database_end_new(database *db, fab_error *err) FAB_MUST_USE;
 
 /** @retval FAB_EINPUT  no store, or from a newer version. *out_empty: nothing was written yet. */
 fab_status database_check_brand(database *db, bool *out_empty, fab_error *err) FAB_MUST_USE;
+
+/**
+ * Compares the tables with those of a schema. Views, triggers, indexes and other tables are refused before anything is
+ * read from them: FAB_EINPUT.
+ */
+fab_status database_check_schema(const database *db, const char *schema, fab_error *err) FAB_MUST_USE;
+
+/** Digest of all rows of all tables but `gathered`, in the order of their keys: types and values. O(bytes). */
+fab_status database_digest(const database *db, uint64_t *out, fab_error *err) FAB_MUST_USE;

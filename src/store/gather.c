@@ -1,5 +1,5 @@
 /* All shards into one file, in the order of the scenarios. */
-#include "database_check.h"
+#include "database.h"
 #include "plan_tables.h"
 #include "schema.h"
 #include "shard_read.h"

@@ -1,5 +1,5 @@
 /* What a study is made of, and its file. */
-#include "database_check.h"
+#include "database.h"
 #include "folder.h"
 #include "lock.h"
 #include "plan_tables.h"

@@ -1,14 +1,154 @@
 /* The file of a worker. It is written by transactions of whole blocks, in a write-ahead log: the end of the process
  * leaves the blocks that were committed. */
 #include "fab/shard.h"
-#include "shard_read.h"
+
+#include "database.h"
 #include "schema.h"
+#include "shard_read.h"
 
 #include "fab/memory.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define TRIES 50 /* of 20 ms, where a writer comes or goes */
+
+/** The shard's own facts against the plan. */
+static fab_status shard_check(database *db, const fab_plan *plan, shard_name name, bool *out_empty, fab_error *err) {
+    FAB_OWNS(sqlite3_finalize_owned) sqlite3_stmt *s = NULL;
+    bool row = false;
+    FAB_PASS(database_check_brand(db, out_empty, err));
+    if (*out_empty) {
+        return FAB_OK;
+    }
+    FAB_PASS(database_check_schema(db, SCHEMA_SHARD, err));
+    FAB_PASS(database_prepare(db, "SELECT plan, shard, n_shards FROM shard", &s, err));
+    FAB_PASS(database_step(db, s, &row, err));
+    FAB_REFUSE_IF(!row, err, FAB_EINPUT, db->path, "is damaged: it does not say which shard it is");
+    db->is_foreign = true;
+    FAB_REFUSE_IF(strcmp(column_text(s, 0), plan->id) != 0, err, FAB_EINPUT, db->path,
+                  "belongs to another plan: %.20s, not %s (design %.40s %s, seed %" PRIu64 ") of this folder",
+                  column_text(s, 0), plan->id, plan->name, plan->digest, plan->seed);
+    FAB_REFUSE_IF(sqlite3_column_int64(s, 1) != name.index || sqlite3_column_int64(s, 2) != name.n, err, FAB_EINPUT,
+                  db->path, "was renamed: it is shard %lld of %lld", (long long)sqlite3_column_int64(s, 1),
+                  (long long)sqlite3_column_int64(s, 2));
+    db->is_foreign = false;
+    return FAB_OK;
+}
+
+fab_status shard_each_block(const database *db, const fab_plan *plan, take_block *take, void *context, fab_error *err) {
+    FAB_OWNS(sqlite3_finalize_owned) sqlite3_stmt *s = NULL;
+    uint64_t n_blocks = fab_plan_n_blocks(plan);
+    FAB_PASS(database_prepare(db, "SELECT block, digest FROM block ORDER BY block", &s, err));
+    for (;;) {
+        bool row = false;
+        FAB_PASS(database_step(db, s, &row, err));
+        if (!row) {
+            break;
+        }
+        int64_t block = sqlite3_column_int64(s, 0);
+        FAB_REFUSE_IF(block < 0 || (uint64_t)block >= n_blocks, err, FAB_EINPUT, db->path,
+                      "is damaged: block %" PRId64 " of %" PRIu64, block, n_blocks);
+        FAB_PASS(take(context, (uint64_t)block, (uint64_t)sqlite3_column_int64(s, 1), err));
+    }
+    return FAB_OK;
+}
+
+/* Bytes in the log of a writer that has not closed the shard; -1: there is none. */
+static int64_t log_size(const char *path) {
+    char log[STORE_PATH_SIZE + 8];
+    (void)snprintf(log, sizeof log, "%s-wal", path);
+    return folder_size_of(log);
+}
+
+/* Closing the only connection writes the log into the database. While that is done nobody else may be there. Where it
+ * fails the log stays as it is, and may still be read. */
+static void recover(const char *path) {
+    fab_status status = FAB_OK;
+    store_lock lock = STORE_LOCK_NONE;
+    store_holder holder = {.text = ""};
+    database db = {.handle = NULL};
+    bool taken = false;
+    int64_t n = 0;
+    FAB_TRY(store_lock_take(path, false, &lock, &taken, &holder, NULL));
+    if (taken && log_size(path) >= 0) {
+        FAB_TRY(database_open(&db, path, DATABASE_RECOVER, NULL));
+        FAB_TRY(database_integer(&db, "SELECT count(*) FROM sqlite_schema", &n, NULL));
+    }
+done:
+    database_close(&db);
+    store_lock_release(&lock);
+}
+
+/* Chooses how to open a shard:
+ *  - nobody writes, no log: as a file that does not change, which needs one descriptor and works where nobody may
+ * write;
+ *  - nobody writes, a log of a dead writer: recovered first;
+ *  - written by a process of this machine: through SQLite's shared memory;
+ *  - written on another machine: not at all, as memory is not shared with it. */
+static fab_status open_file(const char *path, shard_reader *r, bool *out_taken, store_holder *holder, fab_error *err) {
+    if (log_size(path) >= 0) {
+        recover(path);
+    }
+    FAB_PASS(store_lock_take(path, true, &r->lock, out_taken, holder, err));
+    if (*out_taken || holder->is_here) {
+        bool still = *out_taken && log_size(path) <= 0;
+        FAB_PASS(database_open(&r->db, path, still ? DATABASE_IMMUTABLE : DATABASE_READ, err));
+    }
+    return FAB_OK;
+}
+
+static fab_status try_open(const char *path, const fab_plan *plan, shard_name name, shard_reader *out, bool *out_open,
+                           bool *out_taken, store_holder *holder, fab_error *err) {
+    bool empty = false;
+    FAB_PASS(open_file(path, out, out_taken, holder, err));
+    *out_open = out->db.handle != NULL;
+    if (*out_open) {
+        holder->text[0] = '\0';
+        FAB_PASS(shard_check(&out->db, plan, name, &empty, err));
+        *out_open = !empty;
+    }
+    FAB_PASS(*out_open ? row_reader_init(&out->rows, &out->db, plan, err) : FAB_OK);
+    return FAB_OK;
+}
+
+fab_status shard_reader_open(const char *folder, const fab_plan *plan, shard_name name, shard_reader *out,
+                             bool *out_open, store_holder *out_holder, fab_error *err) {
+    char path[STORE_PATH_SIZE];
+    fab_status status = folder_shard_path(folder, name, path, err);
+    for (int i = 0; status == FAB_OK; i++) {
+        bool taken = false;
+        fab_error inner = {.code = FAB_OK};
+        *out = (shard_reader)SHARD_READER_NONE;
+        *out_open = false;
+        *out_holder = (store_holder){.text = ""};
+        status = try_open(path, plan, name, out, out_open, &taken, out_holder, &inner);
+        if (status == FAB_OK && *out_open) {
+            return FAB_OK;
+        }
+        shard_reader_close(out);
+        if (status == FAB_OK) {
+            return FAB_OK;
+        }
+        if (taken || i == TRIES) {
+            bool damaged = status == FAB_EINPUT && !out->db.is_foreign;
+            return fab_fail(err, status, inner.where, "%s%s", inner.text, damaged ? SHARD_IS_DAMAGED : "");
+        }
+        status = FAB_OK; /* its writer has just ended and taken its log away, or just begun */
+        struct timespec step = {.tv_nsec = 20 * 1000000L};
+        (void)nanosleep(&step, NULL);
+    }
+    return status;
+}
+
+void shard_reader_close(shard_reader *reader) {
+    row_reader_release(&reader->rows);
+    database_close(&reader->db);
+    store_lock_release(&reader->lock);
+}
 
 struct fab_shard {
     database db;

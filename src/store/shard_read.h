@@ -30,10 +30,6 @@ fab_status shard_reader_open(const char *folder, const fab_plan *plan, shard_nam
                              bool *out_open, store_holder *out_holder, fab_error *err) FAB_MUST_USE;
 void shard_reader_close(shard_reader *reader);
 
-/** The shard's own facts against the plan. */
-fab_status shard_check(database *db, const fab_plan *plan, shard_name name, bool *out_empty,
-                       fab_error *err) FAB_MUST_USE;
-
 /** A block that is done, and the digest of its rows. */
 typedef fab_status take_block(void *context, uint64_t block, uint64_t digest, fab_error *err);
 

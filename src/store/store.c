@@ -1,5 +1,5 @@
 /* Results as gathered, for those who report them. */
-#include "database_check.h"
+#include "database.h"
 #include "folder.h"
 #include "plan_tables.h"
 #include "schema.h"

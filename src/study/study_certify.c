@@ -235,18 +235,14 @@ static void omit_rest(const certifier *c, FILE *out) {
 
 fab_status fab_study_certify(const char *folder, const fab_study_results *results, const fab_study_summary *summary,
                              const char *program, uint64_t max_bytes, FILE *out, fab_error *err) {
-    fab_status status = FAB_OK;
-    study_scene scene = {.fabric = NULL};
+    FAB_OWNS(study_scene_release) study_scene scene = {.fabric = NULL};
     certifier c = {.results = results, .summary = summary, .plan = fab_study_results_plan(results), .out = out};
-    FAB_TRY(study_scene_restore(folder, c.plan, program, max_bytes, 1, &scene, err));
+    FAB_OWNS_MEMBERS(c.named);
+    FAB_PASS(study_scene_restore(folder, c.plan, program, max_bytes, 1, &scene, err));
     fab_certificate_begin("study", c.plan->digest, c.plan->seed, scene.fabric, out);
-    FAB_TRY(fab_certificate_phases(scene.context, false, out, err));
-    FAB_TRY(put_summary(&c, err));
-    FAB_TRY(c.n_named > 0 && c.plan->span_s <= 0 ? put_states(&c, &scene, err) : FAB_OK);
+    FAB_PASS(fab_certificate_phases(scene.context, false, out, err));
+    FAB_PASS(put_summary(&c, err));
+    FAB_PASS(c.n_named > 0 && c.plan->span_s <= 0 ? put_states(&c, &scene, err) : FAB_OK);
     omit_rest(&c, out);
-    FAB_TRY(fab_certificate_end(out, err));
-done:
-    free(c.named);
-    study_scene_release(&scene);
-    return status;
+    return fab_certificate_end(out, err);
 }

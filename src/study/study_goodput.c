@@ -84,9 +84,9 @@ done:
 }
 
 fab_status fab_goodput_find(const fab_goodput_request *q, fab_stat *out, fab_error *err) {
-    fab_status status = FAB_OK;
-    study_scene scene = {.fabric = NULL};
+    FAB_OWNS(study_scene_release) study_scene scene = {.fabric = NULL};
     goodput_run run = {.workers = NULL};
+    FAB_OWNS_MEMBERS(run.rows);
     const fab_context_request what = {.design = q->design,
                                       .traffic = q->traffic,
                                       .engines = q->design->engines,
@@ -100,15 +100,11 @@ fab_status fab_goodput_find(const fab_goodput_request *q, fab_stat *out, fab_err
                                             .rates = fab_failure_rates_of(&q->design->failures)};
     FAB_REFUSE_IF(!fab_goodput_has_time(q->scenarios), err, FAB_EINPUT, NULL,
                   "'%.60s' has no time; goodput is of histories", q->scenarios);
-    FAB_TRY(study_scene_init(&what, &request, q->scenarios, q->seed, &scene, err));
+    FAB_PASS(study_scene_init(&what, &request, q->scenarios, q->seed, &scene, err));
     const size_t n_histories = (size_t)fab_scenarios_count(scene.scenarios);
     run.n_variants = fab_assessment_variants(scene.assessment);
     run.n_draws = scene.n_draws;
-    FAB_TRY(FAB_NEW(run.rows, n_histories * run.n_variants, err));
-    FAB_TRY(goodput_assess(q, &scene, &run, err));
-    FAB_TRY(goodput_gather(&run, n_histories, out, err));
-done:
-    study_scene_release(&scene);
-    free(run.rows);
-    return status;
+    FAB_PASS(FAB_NEW(run.rows, n_histories * run.n_variants, err));
+    FAB_PASS(goodput_assess(q, &scene, &run, err));
+    return goodput_gather(&run, n_histories, out, err);
 }

@@ -29,22 +29,23 @@ static char *plan_keep(const char *text, fab_status *status, fab_error *err) {
 
 /* Copies are numbered: files of two folders may have the same name. */
 static fab_status add_file(fab_plan *plan, const char *path, size_t length, fab_error *err) {
-    fab_status status = FAB_OK;
     fab_store_file file = {.given = NULL};
+    FAB_OWNS_MEMBERS(file.given, file.name);
     fab_store_file *files = NULL;
     char name[32];
-    FAB_TRY(FAB_NEW(file.given, length + 1, err));
+    FAB_PASS(FAB_NEW(file.given, length + 1, err));
     memcpy(file.given, path, length);
     for (size_t i = 0; i < plan->n_files; i++) {
         if (strcmp(plan->files[i].given, file.given) == 0) {
-            goto done; /* two engines may read the same tables */
+            return FAB_OK; /* two engines may read the same tables */
         }
     }
     (void)snprintf(name, sizeof name, "file-%zu", plan->n_files + 1);
+    fab_status status = FAB_OK;
     file.name = plan_keep(name, &status, err);
-    FAB_TRY(status);
-    FAB_TRY(fab_store_file_digest(file.given, file.digest, err));
-    FAB_TRY(FAB_NEW(files, plan->n_files + 1, err));
+    FAB_PASS(status);
+    FAB_PASS(fab_store_file_digest(file.given, file.digest, err));
+    FAB_PASS(FAB_NEW(files, plan->n_files + 1, err));
     if (plan->n_files > 0) {
         memcpy(files, plan->files, plan->n_files * sizeof *files);
     }
@@ -52,9 +53,7 @@ static fab_status add_file(fab_plan *plan, const char *path, size_t length, fab_
     plan->files = files;
     plan->files[plan->n_files++] = file;
     file = (fab_store_file){.given = NULL};
-done:
-    FAB_FREE_ALL(file.given, file.name);
-    return status;
+    return FAB_OK;
 }
 
 static fab_status add_files(const fab_study_request *r, fab_plan *plan, fab_error *err) {
@@ -81,24 +80,23 @@ static fab_status add_files(const fab_study_request *r, fab_plan *plan, fab_erro
 
 static fab_status describe_variants(const fab_study_request *r, const study_scene *scene, fab_plan *plan,
                                     fab_error *err) {
-    fab_status status = FAB_OK;
     const size_t n_policies = scene->request.n_policies;
-    FAB_TRY(FAB_NEW(plan->variants, r->design->n_engines * n_policies, err));
+    FAB_PASS(FAB_NEW(plan->variants, r->design->n_engines * n_policies, err));
     plan->n_variants = r->design->n_engines * n_policies;
+    fab_status status = FAB_OK;
     for (size_t v = 0; v < plan->n_variants; v++) {
         size_t engine = v / n_policies;
         plan->variants[v].engine = plan_keep(r->design->engines[engine].text, &status, err);
         plan->variants[v].label = plan_keep(fab_assessment_engine(scene->assessment, engine), &status, err);
         plan->variants[v].policy = plan_keep(fab_policies[scene->request.policies[v % n_policies]], &status, err);
     }
-done:
     return status;
 }
 
 static fab_status describe_rates(const fab_failure_rates *rates, bool is_drawn, uint64_t n_draws, fab_plan *plan,
                                  fab_error *err) {
+    FAB_PASS(FAB_NEW(plan->rates, STUDY_RATE_ROWS + 1, err));
     fab_status status = FAB_OK;
-    FAB_TRY(FAB_NEW(plan->rates, STUDY_RATE_ROWS + 1, err));
     for (size_t i = 0; i < STUDY_RATE_ROWS; i++) {
         const study_rate_row row = study_rate_row_of((fab_failure_rates *)rates, i);
         plan->rates[i].name = plan_keep(row.name, &status, err);
@@ -110,19 +108,18 @@ static fab_status describe_rates(const fab_failure_rates *rates, bool is_drawn, 
     plan->n_rates = STUDY_RATE_ROWS + 1;
     plan->checkpoint_s = rates->checkpoint_s;
     plan->restart_s = rates->restart_s;
-done:
     return status;
 }
 
 static fab_status plan_describe(const fab_study_request *r, const study_scene *scene, fab_plan *plan, fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_fabric_result *named = NULL;
-    fab_str design = FAB_STR_INIT;
-    FAB_TRY(FAB_NEW(named, 1, err));
-    FAB_TRY(fab_fabric_name(r->design, named, err));
+    FAB_OWNED fab_fabric_result *named = NULL;
+    FAB_OWNS(fab_str_release) fab_str design = FAB_STR_INIT;
+    FAB_PASS(FAB_NEW(named, 1, err));
+    FAB_PASS(fab_fabric_name(r->design, named, err));
     fab_design_describe(r->design, &design);
-    FAB_TRY(fab_str_status(&design, err));
-    FAB_TRY(fab_design_digest(r->design, plan->digest, err));
+    FAB_PASS(fab_str_status(&design, err));
+    FAB_PASS(fab_design_digest(r->design, plan->digest, err));
+    fab_status status = FAB_OK;
     plan->program = plan_keep(r->program, &status, err);
     plan->name = plan_keep(named->name, &status, err);
     plan->origin = plan_keep(r->design->origin, &status, err);
@@ -131,16 +128,13 @@ static fab_status plan_describe(const fab_study_request *r, const study_scene *s
     plan->scenarios = plan_keep(r->scenarios, &status, err);
     plan->seed = r->seed;
     plan->figures = r->figures;
-    FAB_TRY(status);
-    FAB_TRY(describe_variants(r, scene, plan, err));
-    FAB_TRY(describe_rates(&scene->request.rates, scene->is_drawn, scene->n_draws, plan, err));
-    FAB_TRY(study_scene_describe(scene, plan, err));
-    FAB_TRY(add_files(r, plan, err));
+    FAB_PASS(status);
+    FAB_PASS(describe_variants(r, scene, plan, err));
+    FAB_PASS(describe_rates(&scene->request.rates, scene->is_drawn, scene->n_draws, plan, err));
+    FAB_PASS(study_scene_describe(scene, plan, err));
+    FAB_PASS(add_files(r, plan, err));
     fab_plan_seal(plan);
-done:
-    fab_str_release(&design);
-    free(named);
-    return status;
+    return FAB_OK;
 }
 
 /* --- sample ------------------------------------------------------------------------------------------------------- */

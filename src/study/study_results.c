@@ -276,11 +276,11 @@ static void tell_origin(const fab_plan *plan, const fab_design *design, fab_stud
 fab_status fab_study_summarise(const fab_study_results *r, size_t top, bool keep_impact, fab_study_summary **out,
                                fab_error *err) {
     const fab_plan *plan = fab_store_plan(r->store);
-    fab_status status = FAB_OK;
-    const char **labels = NULL;
-    const char **policies = NULL;
-    fab_outcome *healthy = NULL;
+    FAB_OWNED const char **labels = NULL;
+    FAB_OWNED const char **policies = NULL;
+    FAB_OWNED fab_outcome *healthy = NULL;
     look_up failed = {.store = r->store};
+    FAB_OWNS_MEMBERS(failed.component);
     fab_summary_request request = {.fabric = r->fabric,
                                    .n_racks = fab_floor_racks(r->floor).n_racks,
                                    .is_p99 = plan->figures == FAB_FIGURES_P99,
@@ -304,13 +304,13 @@ fab_status fab_study_summarise(const fab_study_results *r, size_t top, bool keep
         request.n_ways = r->updates->n_ways;
         request.way_of = r->updates->way_of;
     }
-    FAB_TRY(FAB_NEW_ALL(plan->n_variants, err, labels, policies, healthy));
-    FAB_TRY(split_variants(plan, labels, policies, &request, err));
+    FAB_PASS(FAB_NEW_ALL(plan->n_variants, err, labels, policies, healthy));
+    FAB_PASS(split_variants(plan, labels, policies, &request, err));
     for (size_t v = 0; v < plan->n_variants; v++) {
         healthy[v] = plan->variants[v].healthy;
     }
     request.healthy = healthy;
-    FAB_TRY(results_sum_up(r, &request, out, err));
+    FAB_PASS(results_sum_up(r, &request, out, err));
     for (size_t v = 0; v < plan->n_variants; v++) {
         fab_study_variant *x = &(*out)->variants[v];
         bool is_known = x->healthy_time_s > 0 && x->goodput.n > 0;
@@ -319,7 +319,5 @@ fab_status fab_study_summarise(const fab_study_results *r, size_t top, bool keep
     tell_origin(plan, &r->design, *out);
     tell_model(r, &(*out)->model);
     tell_untried(r, *out);
-done:
-    FAB_FREE_ALL(labels, policies, healthy, failed.component);
-    return status;
+    return FAB_OK;
 }

@@ -1,8 +1,8 @@
 /* Price books (first byte even), GPUs (first byte G), published figures (first byte P), what nccl-tests print (first
  * byte N) and catalogs (else) as files. */
+#include "fab/busbw_run.h"
 #include "fab/catalog.h"
 #include "fab/gpu.h"
-#include "fab/nccl_tests.h"
 #include "fab/prices.h"
 #include "fab/published.h"
 #include "fuzz.h"

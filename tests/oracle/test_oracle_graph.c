@@ -1,7 +1,6 @@
 /* igraph's view of small fabrics of every family: connectivity, diameter, and the minimum cut that reports state. */
 #include "fabric_fixture.h"
 #include "fab/analysis.h"
-#include "fab/graph_check.h"
 #include "fab/graph_parts.h"
 #include "fab/rng.h"
 #include "fab/topologies.h"

@@ -134,18 +134,16 @@ static void weigh_pairs(skew_system *s, const double *skew) {
 }
 
 static fab_status find_skews(const observation *o, double *skew, size_t n_boxes, fab_error *err) {
-    fab_status status = FAB_OK;
     skew_system s = {.n_boxes = n_boxes};
-    FAB_TRY(FAB_NEW_ALL(o->fabric->n_links, err, s.pairs, s.numbers));
-    FAB_TRY(FAB_NEW_ALL(n_boxes, err, s.residual, s.way, s.product));
+    FAB_OWNS_MEMBERS(s.pairs, s.numbers, s.residual, s.way, s.product);
+    FAB_PASS(FAB_NEW_ALL(o->fabric->n_links, err, s.pairs, s.numbers));
+    FAB_PASS(FAB_NEW_ALL(n_boxes, err, s.residual, s.way, s.product));
     collect_pairs(o, &s);
     for (int round = 0; round < ROUNDS && s.n_pairs > 0; round++) {
         solve(&s, skew);
         weigh_pairs(&s, skew);
     }
-done:
-    FAB_FREE_ALL(s.pairs, s.numbers, s.residual, s.way, s.product);
-    return status;
+    return FAB_OK;
 }
 
 static void join_ends(observation *o, const double *skew) {

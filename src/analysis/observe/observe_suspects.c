@@ -378,24 +378,22 @@ static void explain_all(search *s) {
 }
 
 fab_status observe_suspects(observation *o, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_fabric *f = o->fabric;
     search s = {.o = o};
-    FAB_TRY(FAB_NEW(o->out->suspects, FAB_OBSERVE_MOST, err));
-    FAB_TRY(FAB_NEW(s.is_marked, f->n_links / 64 + 1, err));
-    FAB_TRY(FAB_NEW(s.is_late, f->n_servers, err));
-    FAB_TRY(FAB_NEW_ALL(f->n_links, err, s.left, s.part, s.touched));
+    FAB_OWNS_MEMBERS(s.candidates, s.paths, s.links, s.is_marked, s.is_late, s.left, s.part, s.touched);
+    FAB_PASS(FAB_NEW(o->out->suspects, FAB_OBSERVE_MOST, err));
+    FAB_PASS(FAB_NEW(s.is_marked, f->n_links / 64 + 1, err));
+    FAB_PASS(FAB_NEW(s.is_late, f->n_servers, err));
+    FAB_PASS(FAB_NEW_ALL(f->n_links, err, s.left, s.part, s.touched));
     memcpy(s.left, o->deviation, f->n_links * sizeof *s.left);
     o->out->phases = o->traffic->n_phases;
-    FAB_TRY(find_candidates(&s, err));
+    FAB_PASS(find_candidates(&s, err));
     if (s.n > 0) {
-        FAB_TRY(find_paths(&s, err));
+        FAB_PASS(find_paths(&s, err));
         explain_all(&s);
     }
     for (fab_link_id l = 0; l < f->n_links; l++) {
         o->out->off_links += isfinite(s.left[l]) && fabs(s.left[l]) > limit_at(o, l);
     }
-done:
-    FAB_FREE_ALL(s.candidates, s.paths, s.links, s.is_marked, s.is_late, s.left, s.part, s.touched);
-    return status;
+    return FAB_OK;
 }

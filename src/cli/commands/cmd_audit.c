@@ -1,9 +1,8 @@
 #include "cli.h"
 
-#include "fab/design.h"
 #include "fab/audit.h"
 #include "fab/audit_bisection.h"
-#include "fab/audit_floor.h"
+#include "fab/design.h"
 #include "fab/memory.h"
 #include "fab/network_of.h"
 #include "fab/topologies.h"

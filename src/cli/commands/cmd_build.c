@@ -1,13 +1,11 @@
 #include "cli.h"
 
-#include "fab/warnings.h"
-
-#include "fab/memory.h"
-#include "fab/design.h"
-#include "fab/prices.h"
 #include "fab/analysis.h"
-#include "fab/graph_check.h"
+
+#include "fab/design.h"
+#include "fab/memory.h"
 #include "fab/patch.h"
+#include "fab/prices.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,9 +1,9 @@
 #include "cli.h"
 
+#include "fab/analysis.h"
 #include "fab/busbw_run.h"
 #include "fab/design.h"
 #include "fab/memory.h"
-#include "fab/warnings.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -1,8 +1,6 @@
 #include "cli.h"
-#include "fab/warnings.h"
-
 #include "fab/analysis.h"
-#include "fab/growth.h"
+
 #include "fab/memory.h"
 
 #include <stdlib.h>

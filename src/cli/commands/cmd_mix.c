@@ -1,8 +1,8 @@
 #include "cli.h"
 
+#include "fab/analysis.h"
 #include "fab/design.h"
 #include "fab/mix_run.h"
-#include "fab/warnings.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -189,17 +189,17 @@ void iteration_pipeline_release(iteration_pipeline *pipeline) {
 
 fab_status iteration_pipeline_make(const iteration_plan *p, const iteration_candidate *c, iteration_pipeline *out,
                                    fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_job_spec *job = p->job;
     fab_layer_shape shape = p->shape;
     shape.microbatch = c->microbatch;
+    FAB_OWNS(iteration_pipeline_release)
     iteration_pipeline made = {.layer = fab_layer_time(p->compute, p->gpu, &shape),
                                .head = fab_head_time(p->compute, p->gpu, &shape)};
     double most = 0;
-    FAB_FAIL_IF(c->microbatches > UINT32_MAX, err, FAB_EUNSUPPORTED, job->where,
-                "%.0f microbatches are too many for a schedule", (double)c->microbatches);
-    FAB_TRY(FAB_NEW(made.chunk, job->pp * c->interleave, err));
-    FAB_TRY(FAB_NEW(made.optimizer_s, job->pp, err));
+    FAB_REFUSE_IF(c->microbatches > UINT32_MAX, err, FAB_EUNSUPPORTED, job->where,
+                  "%.0f microbatches are too many for a schedule", (double)c->microbatches);
+    FAB_PASS(FAB_NEW(made.chunk, job->pp * c->interleave, err));
+    FAB_PASS(FAB_NEW(made.optimizer_s, job->pp, err));
     made.pipeline = (fab_pipeline){.order = (fab_pipeline_order)job->schedule,
                                    .n_stages = (uint32_t)job->pp,
                                    .n_chunks = (uint32_t)c->interleave,
@@ -216,7 +216,5 @@ fab_status iteration_pipeline_make(const iteration_plan *p, const iteration_cand
     share_parameters(p, c, most, &made);
     *out = made;
     made = (iteration_pipeline){.chunk = NULL};
-done:
-    iteration_pipeline_release(&made);
-    return status;
+    return FAB_OK;
 }

@@ -50,16 +50,16 @@ static void put_gpu(grouping *g, const fab_prepared_phase *s, const fab_sent *se
 }
 
 static fab_status group_gpus(const fab_prepared_phase *s, const fab_sent *sent, grouping *out, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_all_to_all *all = &s->phase->all;
     const uint32_t size = fab_all_group(all);
     const uint32_t n_rails = s->fabric->forwards_in_domain ? s->fabric->n_rails : 1;
     grouping g = {0};
-    uint32_t *head = NULL;
-    uint32_t *next = NULL;
-    FAB_TRY(FAB_NEW_ALL(all->n, err, g.group, g.size, g.apart, next, g.flows));
-    FAB_TRY(FAB_NEW(g.leaf, (size_t)all->n * s->demand->n_parts, err));
-    FAB_TRY(FAB_NEW(head, fab_next_hops_n_leaves(s->next_hops), err));
+    FAB_OWNS_MEMBERS(g.group, g.size, g.leaf, g.apart, g.flows);
+    FAB_OWNED uint32_t *head = NULL;
+    FAB_OWNED uint32_t *next = NULL;
+    FAB_PASS(FAB_NEW_ALL(all->n, err, g.group, g.size, g.apart, next, g.flows));
+    FAB_PASS(FAB_NEW(g.leaf, (size_t)all->n * s->demand->n_parts, err));
+    FAB_PASS(FAB_NEW(head, fab_next_hops_n_leaves(s->next_hops), err));
     for (uint32_t apart = 0; apart < all->n / size * n_rails; apart++) {
         for (uint32_t i = apart / n_rails * size; i < (apart / n_rails + 1) * size; i++) {
             if (fab_relay_rail(s->fabric, s->ports, all->first + i) == apart % n_rails) {
@@ -69,9 +69,7 @@ static fab_status group_gpus(const fab_prepared_phase *s, const fab_sent *sent, 
     }
     *out = g;
     g = (grouping){0};
-done:
-    FAB_FREE_ALL(head, next, g.group, g.size, g.leaf, g.apart, g.flows);
-    return status;
+    return FAB_OK;
 }
 
 /* Flows between two groups: all pairs of their GPUs but those of the same GPU or scale-up domain. `own` is the number
@@ -162,23 +160,21 @@ static fab_status classes_one_by_one(const fab_prepared_phase *s, fab_flow_class
 }
 
 fab_status fab_flow_classes_init(const fab_prepared_phase *s, fab_flow_classes *out, fab_error *err) {
-    fab_status status = FAB_OK;
     grouping groups = {0};
-    fab_sent *sent = NULL;
+    FAB_OWNS_MEMBERS(groups.group, groups.size, groups.leaf, groups.apart, groups.flows);
+    FAB_OWNED fab_sent *sent = NULL;
     if (s->phase->all.n == 0) {
         *out = (fab_flow_classes){.n = s->phase->n_flows, .n_parts = s->demand->n_parts, .pair = s->demand->pair_of};
         return FAB_OK;
     }
-    FAB_TRY(fab_relay_sent(s->fabric, s->ports, &s->phase->all, &sent, err));
+    FAB_PASS(fab_relay_sent(s->fabric, s->ports, &s->phase->all, &sent, err));
     if (sent == NULL) {
-        FAB_TRY(classes_one_by_one(s, out, err));
+        FAB_PASS(classes_one_by_one(s, out, err));
     } else {
-        FAB_TRY(group_gpus(s, sent, &groups, err));
-        FAB_TRY(classes_of_groups(s, sent, &groups, out, err));
+        FAB_PASS(group_gpus(s, sent, &groups, err));
+        FAB_PASS(classes_of_groups(s, sent, &groups, out, err));
     }
-done:
-    FAB_FREE_ALL(groups.group, groups.size, groups.leaf, groups.apart, groups.flows, sent);
-    return status;
+    return FAB_OK;
 }
 
 void fab_flow_classes_release(fab_flow_classes *c) {

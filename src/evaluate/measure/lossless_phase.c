@@ -1,6 +1,5 @@
 /* A phase as packets in lossless queues, over the paths that its flows have. See src/doc/adr/0067-lossless-queues.md.
  */
-#include "fab/design.h"
 #include "fab/memory.h"
 #include "fab/units.h"
 #include "measure_rates.h"
@@ -364,11 +363,11 @@ fab_status fab_finish_lossless(const fab_fabric *f, const fab_transport_spec *sp
 
 static fab_status send_packets(const fab_engine_run *run, const fab_routes *routes, const fab_sharing *sharing,
                                double least_s, fab_figures *out, fab_error *err) {
-    fab_status status = FAB_OK;
     fab_rate_scratch *s = run->scratch->rates;
     const fab_fabric *f = run->prepared->fabric;
-    double *fluid_s = NULL;
+    FAB_OWNED double *fluid_s = NULL;
     fab_lossless_result r = {.finish_s = s->finish_s};
+    FAB_OWNS_MEMBERS(r.paused_s, r.busy_s, r.cause);
     const fab_lossless_phase phase = {.n_flows = sharing->n_flows,
                                       .n_links = f->n_links,
                                       .capacity = s->capacity,
@@ -378,8 +377,8 @@ static fab_status send_packets(const fab_engine_run *run, const fab_routes *rout
                                       .seed = run->seed,
                                       .n_sprayed = routes->n_flows,
                                       .sprayed = routes->flow_first};
-    FAB_TRY(FAB_NEW(fluid_s, sharing->n_flows, err));
-    FAB_TRY(FAB_NEW_ALL(f->n_links, err, r.paused_s, r.busy_s, r.cause));
+    FAB_PASS(FAB_NEW(fluid_s, sharing->n_flows, err));
+    FAB_PASS(FAB_NEW_ALL(f->n_links, err, r.paused_s, r.busy_s, r.cause));
     out->fluid_s = run->prepared->relay_s;
     for (uint32_t i = 0; i < sharing->n_flows; i++) {
         fluid_s[i] = s->finish_s[i];
@@ -387,19 +386,17 @@ static fab_status send_packets(const fab_engine_run *run, const fab_routes *rout
     }
     const fab_flow_groups groups = {run->prepared->phase, run->trace != NULL ? run->trace->group : NULL,
                                     fab_router_facts_of(run->router)->reorders};
-    FAB_TRY(
+    FAB_PASS(
         fab_finish_lossless(f, run->transport, &groups, &phase, fluid_s, least_s - run->prepared->relay_s, &r, err));
     out->deadlocks = r.n_deadlock > 0;
     if (run->detail != NULL) {
-        FAB_TRY(describe_pauses(run, routes, sharing, fluid_s, &r, err));
+        FAB_PASS(describe_pauses(run, routes, sharing, fluid_s, &r, err));
         run->detail->pauses.is_sprayed = run->transport->kind == FAB_TRANSPORT_SPRAY_ACK;
         free(run->detail->paused_s);
         run->detail->paused_s = r.paused_s; /* who draws the links wants it */
         r.paused_s = NULL;
     }
-done:
-    FAB_FREE_ALL(fluid_s, r.paused_s, r.busy_s, r.cause);
-    return status;
+    return FAB_OK;
 }
 
 /* Flows, paths, sizes and the rest of what packets depend on; the fabric and the transport are the context's. */

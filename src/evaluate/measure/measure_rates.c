@@ -485,20 +485,18 @@ static fab_status list_flow(listing *t, uint64_t flow, fab_error *err) {
 }
 
 static fab_status rates_list_flows(listing *t, fab_error *err) {
-    fab_status status = FAB_OK;
+    FAB_OWNS_MEMBERS(t->at);
     uint64_t n_flows = t->prepared->phase->n_flows;
-    FAB_TRY(FAB_NEW(t->at, t->prepared->fabric->n_links, err));
-    FAB_TRY(FAB_GROW(t->s->first, t->s->first_capacity, n_flows + 1, err));
-    FAB_TRY(FAB_GROW(t->s->bits, t->s->bits_capacity, n_flows, err));
+    FAB_PASS(FAB_NEW(t->at, t->prepared->fabric->n_links, err));
+    FAB_PASS(FAB_GROW(t->s->first, t->s->first_capacity, n_flows + 1, err));
+    FAB_PASS(FAB_GROW(t->s->bits, t->s->bits_capacity, n_flows, err));
     t->s->first[0] = 0;
     for (uint64_t flow = 0; flow < n_flows; flow++) {
-        FAB_TRY(list_flow(t, flow, err));
+        FAB_PASS(list_flow(t, flow, err));
         t->s->bits[flow] = (double)fab_phase_flow(t->prepared->phase, flow).bytes * BITS;
         t->s->first[flow + 1] = t->n;
     }
-done:
-    free(t->at);
-    return status;
+    return FAB_OK;
 }
 
 fab_status fab_rate_split(const fab_engine_run *run, const fab_split *split, const double *bytes, fab_figures *out,

@@ -430,22 +430,19 @@ static fab_status add_unlisted(fab_path_tally *t, const pair_paths *pairs, const
 fab_status fab_path_figures_of_split(const fab_router *router, const fab_dag *dag, const fab_split *split,
                                      const fab_demand *demand, const fab_phase *phase, const fab_offer *offer,
                                      fab_path_figures *out, fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_path_tally tally = {0};
+    FAB_OWNS(fab_path_tally_release) fab_path_tally tally = {0};
     pair_paths pairs = {0};
-    FAB_TRY(fab_path_tally_init(router, &tally, err));
-    FAB_TRY(fold_pairs(fab_router_fabric(router), dag, split, demand, &pairs, err));
+    FAB_OWNS_MEMBERS(pairs.hops, pairs.shortest_s, pairs.expected_s, pairs.longest_s);
+    FAB_PASS(fab_path_tally_init(router, &tally, err));
+    FAB_PASS(fold_pairs(fab_router_fabric(router), dag, split, demand, &pairs, err));
     const bool is_skewed = phase->all.share != NULL && phase->n_flows <= FAB_MOST_LISTED;
     if (demand->pair_of != NULL || is_skewed) { /* the rates of a pair differ */
         add_listed(&tally, &pairs, demand, phase, offer);
     } else {
-        FAB_TRY(add_unlisted(&tally, &pairs, demand, phase, offer, err));
+        FAB_PASS(add_unlisted(&tally, &pairs, demand, phase, offer, err));
     }
     *out = fab_path_tally_finish(&tally);
-done:
-    FAB_FREE_ALL(pairs.hops, pairs.shortest_s, pairs.expected_s, pairs.longest_s);
-    fab_path_tally_release(&tally);
-    return status;
+    return FAB_OK;
 }
 
 /* --- latencies and limits of flows -------------------------------------------------------------------------------- */

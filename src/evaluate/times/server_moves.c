@@ -2,7 +2,7 @@
  * nothing is down, is a block that is kept. A state is the sum of the blocks of its servers, and of changes: flows
  * between two that have moved, and paths that a mask changes. Loads are whole numbers of bits: sums and differences are
  * exact, so that nothing is left of a state when the next one comes. */
-#include "server_moves.h"
+#include "incremental_internal.h"
 
 #include "fab/memory.h"
 #include "state/state_key.h"

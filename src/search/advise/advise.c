@@ -215,23 +215,22 @@ static bool is_known_engine(const advisor *a, const advise_list *list, const adv
 
 /* Evaluates change i alone. */
 static fab_status advise_add_row(advisor *a, const advise_list *list, size_t i, fab_error *err) {
-    fab_status status = FAB_OK;
     advise_change *change = &list->items[i];
     advise_config config;
-    advise_outcome outcome;
+    FAB_OWNS(advise_outcome_release) advise_outcome outcome = {.draws = NULL};
     fab_advice_row row = {.kind = change->kind, .needs_switch_support = change->needs_switch_support};
-    FAB_TRY(advise_outcome_init(a, &outcome, err));
+    FAB_PASS(advise_outcome_init(a, &outcome, err));
     if (!advise_apply(change, &a->base, false, false, &config)) {
         (void)snprintf(row.change, sizeof row.change, "%s", change->engine);
         (void)snprintf(outcome.reason, sizeof outcome.reason, "the engine's text gets longer than %zu characters",
                        sizeof config.engine - 1);
     } else {
-        FAB_TRY(advise_describe(a, &config, row.change, err));
-        FAB_TRY(advise_evaluate(a, &config, a->what->seed, &outcome, err));
+        FAB_PASS(advise_describe(a, &config, row.change, err));
+        FAB_PASS(advise_evaluate(a, &config, a->what->seed, &outcome, err));
     }
     if (outcome.is_possible) {
         row.figures = outcome.figures;
-        FAB_TRY(advise_compare(a, &a->at_base, &outcome, &row.gain, err));
+        FAB_PASS(advise_compare(a, &a->at_base, &outcome, &row.gain, err));
     } else {
         row.gain.verdict = FAB_ADVICE_IMPOSSIBLE;
         (void)snprintf(row.reason, sizeof row.reason, "%s", outcome.reason);
@@ -242,9 +241,7 @@ static fab_status advise_add_row(advisor *a, const advise_list *list, size_t i, 
     if (!outcome.is_possible || !is_known_engine(a, list, change)) {
         a->advice->rows[a->advice->n_rows++] = row;
     }
-done:
-    advise_outcome_release(&outcome);
-    return status;
+    return FAB_OK;
 }
 
 /* Possible ones by gain; ties, and the others, stay in their order. */
@@ -367,16 +364,12 @@ static fab_status combine(advisor *a, stack *s, const advise_list *list, bool re
 
 /* The winner was chosen on the seeds that measured it: others say what is left of its gain. */
 static fab_status check_best(advisor *a, stack *s, fab_error *err) {
-    fab_status status = FAB_OK;
-    advise_outcome before;
+    FAB_OWNS(advise_outcome_release) advise_outcome before = {.draws = NULL};
     uint64_t fresh = a->what->seed + 2 * a->n_seeds;
-    FAB_TRY(advise_outcome_init(a, &before, err));
-    FAB_TRY(advise_evaluate(a, &a->base, fresh, &before, err));
-    FAB_TRY(advise_evaluate(a, &s->config, fresh, &s->run, err));
-    FAB_TRY(advise_compare(a, &before, &s->run, &a->advice->best.check, err));
-done:
-    advise_outcome_release(&before);
-    return status;
+    FAB_PASS(advise_outcome_init(a, &before, err));
+    FAB_PASS(advise_evaluate(a, &a->base, fresh, &before, err));
+    FAB_PASS(advise_evaluate(a, &s->config, fresh, &s->run, err));
+    return advise_compare(a, &before, &s->run, &a->advice->best.check, err);
 }
 
 /* The mean over the seeds; 0: the traffic has none, or it is not known. */
@@ -465,27 +458,24 @@ static fab_status evaluate_base(advisor *a, fab_error *err) {
 }
 
 static fab_status evaluate_changes(advisor *a, fab_error *err) {
-    fab_status status = FAB_OK;
     advise_list list = {NULL, 0, 0};
+    FAB_OWNS_MEMBERS(list.items);
     advise_change servers;
     bool has_servers = false;
-    FAB_TRY(advise_list_changes(a, &list, err));
-    FAB_TRY(FAB_NEW(a->advice->rows, list.n + 1, err));
+    FAB_PASS(advise_list_changes(a, &list, err));
+    FAB_PASS(FAB_NEW(a->advice->rows, list.n + 1, err));
     a->n_total = 1 + list.n + 2 * (list.n + 1) * FAB_ADVICE_CHANGES + 2;
     for (size_t i = 0; i < list.n; i++) {
-        FAB_TRY(advise_add_row(a, &list, i, err));
+        FAB_PASS(advise_add_row(a, &list, i, err));
     }
-    FAB_TRY(advise_search_servers(a, &servers, &has_servers, err));
+    FAB_PASS(advise_search_servers(a, &servers, &has_servers, err));
     if (has_servers) {
-        FAB_TRY(FAB_GROW(list.items, list.capacity, list.n + 1, err));
+        FAB_PASS(FAB_GROW(list.items, list.capacity, list.n + 1, err));
         list.items[list.n++] = servers;
-        FAB_TRY(advise_add_row(a, &list, list.n - 1, err));
+        FAB_PASS(advise_add_row(a, &list, list.n - 1, err));
     }
     sort_rows(a->advice);
-    FAB_TRY(find_best(a, &list, err));
-done:
-    free(list.items);
-    return status;
+    return find_best(a, &list, err);
 }
 
 fab_status fab_advise(const fab_advise_request *request, fab_advice **out, fab_error *err) {

@@ -1,5 +1,5 @@
 /* What all jobs on a fabric gain together by a change for which nothing is bought: the easiest first. */
-#include "fab/job_remedies.h"
+#include "fab/advise.h"
 #include "advise_internal.h"
 #include "fab/contend.h"
 #include "fab/design.h"
@@ -37,34 +37,24 @@ static void remedy_count(const fab_contention *c, const fab_contention *found, f
 
 /* All jobs under the engine and the design of the trial. */
 static fab_status remedy_run(const job_trial *t, fab_job_remedy *out, fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_context *context = NULL;
-    fab_result *first = NULL;
-    fab_contention *found = NULL;
+    FAB_OWNS(fab_context_free_owned) fab_context *context = NULL;
+    FAB_OWNS(fab_contention_free_owned) fab_contention *found = NULL;
     const fab_context_request what = {.base = t->base->context,
                                       .design = t->changed,
                                       .traffic = "job",
                                       .engines = &t->engine,
                                       .n_engines = 1,
                                       .seed = fab_context_what(t->base->context)->seed};
-    FAB_TRY(FAB_NEW(first, 1, err));
-    *first = (fab_result){.command = t->first->command, .fabrics = t->first->fabrics, .n_fabrics = t->first->n_fabrics};
-    FAB_TRY(fab_context_new(&what, &context, err));
+    FAB_OWNS(fab_result_release_rest)
+    fab_result first = {.command = t->first->command, .fabrics = t->first->fabrics, .n_fabrics = t->first->n_fabrics};
+    FAB_PASS(fab_context_new(&what, &context, err));
     const fab_replay replay = {
         .context = context, .n_seeds = t->base->n_seeds, .n_threads = t->base->n_threads, .rates = true};
-    FAB_TRY(fab_replay_run(&replay, first, err));
-    FAB_TRY(fab_contend(&replay, first, 0, &found, err));
-    FAB_TRY(FAB_NEW(out->time_s, t->c->n_jobs, err));
+    FAB_PASS(fab_replay_run(&replay, &first, err));
+    FAB_PASS(fab_contend(&replay, &first, 0, &found, err));
+    FAB_PASS(FAB_NEW(out->time_s, t->c->n_jobs, err));
     remedy_count(t->c, found, out);
-done:
-    fab_contention_free(found);
-    if (first != NULL) {
-        first->fabrics = NULL;
-        fab_result_release(first);
-    }
-    free(first);
-    fab_context_free(context);
-    return status;
+    return FAB_OK;
 }
 
 /* What the fabric or a job refuses is no remedy. */
@@ -126,10 +116,10 @@ static uint64_t count_flows(const fab_contention *c) {
 
 fab_status fab_job_remedies_try(const fab_replay *base, const fab_result *first, size_t engine,
                                 fab_contention *contention, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_context_request *what = fab_context_what(base->context);
     const uint64_t n_flows = count_flows(contention) * base->n_seeds;
     job_trial t = {.base = base, .first = first, .c = contention, .engine = what->engines[engine]};
+    FAB_OWNS_MEMBERS(t.changed);
     contention->remedied = engine;
     contention->has_tried = true;
     if (contention->n_remedies > 0 || !(contention->engines[engine].lost_ratio > FAB_VERDICT_LITTLE)) {
@@ -139,12 +129,9 @@ fab_status fab_job_remedies_try(const fab_replay *base, const fab_result *first,
         contention->n_untried = n_flows;
         return FAB_OK;
     }
-    FAB_TRY(FAB_NEW(t.changed, 1, err));
+    FAB_PASS(FAB_NEW(t.changed, 1, err));
     fab_design_copy(what->design, t.changed);
-    FAB_TRY(order_servers(&t) ? remedy_try(&t, "in order", false, false, err) : FAB_OK);
+    FAB_PASS(order_servers(&t) ? remedy_try(&t, "in order", false, false, err) : FAB_OK);
     fab_design_copy(what->design, t.changed);
-    FAB_TRY(try_engines(&t, err));
-done:
-    free(t.changed);
-    return status;
+    return try_engines(&t, err);
 }

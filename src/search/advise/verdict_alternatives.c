@@ -1,5 +1,5 @@
 /* What other engines would make of the phases that collide: the base of what a report says is to be done. */
-#include "fab/verdict_alternatives.h"
+#include "fab/advise.h"
 #include "advise_internal.h"
 #include "fab/design.h"
 #include "fab/iterate.h"
@@ -191,9 +191,8 @@ static bool is_given(const alternatives *t, const char *label) {
 
 /* The phases under the engine of an alternative; *out_known: it needs none, as its figures are there. */
 static fab_status run_alternative(alternatives *t, fab_alternative *alternative, bool *out_known, fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_context *context = NULL;
-    fab_result *found = NULL;
+    FAB_OWNS(fab_context_free_owned) fab_context *context = NULL;
+    FAB_OWNS(fab_result_release) fab_result found = {0};
     const fab_router *router = NULL;
     fab_engine_spec engine = {.where = "--engine"};
     const fab_context_request what = {.base = t->replay->context,
@@ -203,9 +202,8 @@ static fab_status run_alternative(alternatives *t, fab_alternative *alternative,
                                       .n_engines = 1,
                                       .seed = t->what->seed};
     (void)snprintf(engine.text, sizeof engine.text, "%s", alternative->engine);
-    FAB_TRY(FAB_NEW(found, 1, err));
-    FAB_TRY(fab_context_new(&what, &context, err));
-    FAB_TRY(fab_context_router(context, 0, &router, err));
+    FAB_PASS(fab_context_new(&what, &context, err));
+    FAB_PASS(fab_context_router(context, 0, &router, err));
     *out_known = is_given(t, fab_router_facts_of(router)->label);
     if (!*out_known) {
         const fab_replay replay = {.context = context,
@@ -213,17 +211,11 @@ static fab_status run_alternative(alternatives *t, fab_alternative *alternative,
                                    .n_threads = t->replay->n_threads,
                                    .rates = true,
                                    .keep_loads = t->result->paces != NULL};
-        FAB_TRY(fab_replay_run(&replay, found, err));
-        FAB_TRY(take_alternative(t, found, alternative, err));
+        FAB_PASS(fab_replay_run(&replay, &found, err));
+        FAB_PASS(take_alternative(t, &found, alternative, err));
         alternative->is_possible = true;
     }
-done:
-    if (found != NULL) {
-        fab_result_release(found);
-    }
-    free(found);
-    fab_context_free(context);
-    return status;
+    return FAB_OK;
 }
 
 /* What the fabric refuses is no error. */
@@ -260,17 +252,15 @@ static fab_status compares_times(const alternatives *t, bool *out, fab_error *er
  * links. NAN: one of them is not known. */
 static fab_status draw_times(const alternatives *t, const char *engine, double out_s[SEEDS], bool *out_draws,
                              fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_context *context = NULL;
-    fab_result *found = NULL;
+    FAB_OWNS(fab_context_free_owned) fab_context *context = NULL;
+    FAB_OWNS(fab_result_release) fab_result found = {0};
     fab_engine_spec spec = {.where = "--engine"};
     bool by_time = false;
     const fab_context_request what = {
         .base = t->replay->context, .engines = &spec, .n_engines = 1, .seed = t->what->seed};
     (void)snprintf(spec.text, sizeof spec.text, "%s", engine);
-    FAB_TRY(compares_times(t, &by_time, err));
-    FAB_TRY(FAB_NEW(found, 1, err));
-    FAB_TRY(fab_context_new(&what, &context, err));
+    FAB_PASS(compares_times(t, &by_time, err));
+    FAB_PASS(fab_context_new(&what, &context, err));
     const fab_replay replay = {.context = context,
                                .n_seeds = SEEDS,
                                .n_threads = t->replay->n_threads,
@@ -278,23 +268,17 @@ static fab_status draw_times(const alternatives *t, const char *engine, double o
                                .fluid = true,
                                .times_only = true,
                                .keep_draws = true};
-    FAB_TRY(fab_replay_run(&replay, found, err));
+    FAB_PASS(fab_replay_run(&replay, &found, err));
     for (size_t s = 0; s < SEEDS; s++) {
         out_s[s] = 0;
-        for (size_t p = 0; p < found->n_phases; p++) {
-            const fab_engine_result *e = &found->phases[p].engines[0];
+        for (size_t p = 0; p < found.n_phases; p++) {
+            const fab_engine_result *e = &found.phases[p].engines[0];
             const fab_seed_figures *draw = &e->draws[e->n_seeds > 1 ? s : 0];
             out_s[s] += by_time ? draw->transfer_s : draw->busiest_link_s;
             *out_draws = *out_draws || e->n_seeds > 1;
         }
     }
-done:
-    if (found != NULL) {
-        fab_result_release(found);
-    }
-    free(found);
-    fab_context_free(context);
-    return status;
+    return FAB_OK;
 }
 
 /* Whether what an alternative saves is more than the luck of these seeds: by the measure and the seeds of advice. */

@@ -4,7 +4,7 @@
  * A row is printed in two parts: its size, count, type, operation and root before the test runs, its times after it.
  * What NCCL_DEBUG prints meanwhile begins on the first line, and the second part then stands on a line of its own.
  */
-#include "fab/nccl_tests.h"
+#include "fab/busbw_run.h"
 
 #include "fab/memory.h"
 #include "fab/text.h"

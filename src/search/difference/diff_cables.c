@@ -3,7 +3,6 @@
 
 #include "fab/fabric_builder.h"
 #include "fab/memory.h"
-#include "fab/names.h"
 #include "fab/units.h"
 
 #include <stdlib.h>
@@ -77,32 +76,25 @@ static void name_cables(const diff *d, uint32_t root, bool wants_rates, fab_str 
 }
 
 static fab_status add_group(diff *d, uint32_t root, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_fabric *a = d->side[0].f;
     const fab_fabric *b = d->side[1].f;
-    fab_str text[2] = {FAB_STR_INIT, FAB_STR_INIT};
-    fab_str moves = FAB_STR_INIT;
+    FAB_OWNS(diff_release_two) fab_str text[2] = {FAB_STR_INIT, FAB_STR_INIT};
+    FAB_OWNS(fab_str_release) fab_str moves = FAB_STR_INIT;
     char what[FAB_LINK_NAME_SIZE];
     diff_name_moves(d, root, &moves, text);
-    FAB_TRY(moves.failed || text[0].failed || text[1].failed ? FAB_ENOMEM : FAB_OK);
+    FAB_PASS(moves.failed || text[0].failed || text[1].failed ? FAB_ENOMEM : FAB_OK);
     if (moves.length > 0) {
-        FAB_TRY(diff_add_change(d, FAB_CHANGE_MOVE, moves.data, text[0].data, text[1].data, NULL, root, err));
-        goto done;
+        return diff_add_change(d, FAB_CHANGE_MOVE, moves.data, text[0].data, text[1].data, NULL, root, err);
     }
     name_cables(d, root, false, text);
     if (text[0].length > 0 && text[1].length > 0 && !text[0].failed && !text[1].failed &&
         strcmp(text[0].data, text[1].data) == 0) {
         name_cables(d, root, true, text); /* the same cable at another rate */
     }
-    FAB_TRY(text[0].failed || text[1].failed ? fab_str_status(text[0].failed ? &text[0] : &text[1], err) : FAB_OK);
+    FAB_PASS(text[0].failed || text[1].failed ? fab_str_status(text[0].failed ? &text[0] : &text[1], err) : FAB_OK);
     (void)fab_link_name(root < b->n_cables ? b : a, 2 * (root < b->n_cables ? root : root - b->n_cables), what);
-    FAB_TRY(diff_add_change(d, FAB_CHANGE_CABLE, what, text[0].length > 0 ? text[0].data : "",
-                            text[1].length > 0 ? text[1].data : "", NULL, root, err));
-done:
-    fab_str_release(&moves);
-    fab_str_release(&text[0]);
-    fab_str_release(&text[1]);
-    return status;
+    return diff_add_change(d, FAB_CHANGE_CABLE, what, text[0].length > 0 ? text[0].data : "",
+                           text[1].length > 0 ? text[1].data : "", NULL, root, err);
 }
 
 /* --- boxes that are in one network alone: a change each, with their cables --- */
@@ -164,8 +156,7 @@ static void name_boxes(diff *d, const lost_boxes *b, uint32_t box, uint32_t root
 }
 
 static fab_status add_box(diff *d, lost_boxes *b, uint32_t box, fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_str text[2] = {FAB_STR_INIT, FAB_STR_INIT};
+    FAB_OWNS(diff_release_two) fab_str text[2] = {FAB_STR_INIT, FAB_STR_INIT};
     char what[FAB_NODE_NAME_SIZE];
     fab_node_id node = 0;
     const fab_fabric *f = network_of(d, b, box, &node);
@@ -180,14 +171,10 @@ static fab_status add_box(diff *d, lost_boxes *b, uint32_t box, fab_error *err) 
         if (root != FAB_NONE || (box < b->n_second) == (i == 1)) {
             name_boxes(d, b, box, root, i == 1, &text[i]);
         }
-        FAB_TRY(text[i].failed ? fab_str_status(&text[i], err) : FAB_OK);
+        FAB_PASS(text[i].failed ? fab_str_status(&text[i], err) : FAB_OK);
     }
-    FAB_TRY(diff_add_change(d, FAB_CHANGE_BOX, fab_node_name(f, node, what), text[0].length > 0 ? text[0].data : "",
-                            text[1].length > 0 ? text[1].data : "", NULL, root, err));
-done:
-    fab_str_release(&text[0]);
-    fab_str_release(&text[1]);
-    return status;
+    return diff_add_change(d, FAB_CHANGE_BOX, fab_node_name(f, node, what), text[0].length > 0 ? text[0].data : "",
+                           text[1].length > 0 ? text[1].data : "", NULL, root, err);
 }
 
 static void find_lost(const diff *d, lost_boxes *b) {
@@ -242,28 +229,25 @@ static fab_status count_cables(diff *d, const lost_boxes *b, fab_error *err) {
 }
 
 fab_status diff_find_cables(diff *d, fab_error *err) {
-    fab_status status = FAB_OK;
     const uint32_t n = d->side[0].f->n_cables + d->side[1].f->n_cables;
     lost_boxes b = {.n_second = d->side[1].f->n_nodes, .n = d->side[0].f->n_nodes + d->side[1].f->n_nodes};
-    FAB_TRY(FAB_NEW(b.is_lost, (size_t)b.n + 1, err));
-    FAB_TRY(FAB_NEW(b.cable, (size_t)b.n + 1, err));
-    FAB_TRY(FAB_NEW(b.is_told, (size_t)n + 1, err));
-    FAB_TRY(group_cables(d, err));
-    FAB_TRY(diff_find_moves(d, err));
+    FAB_OWNS_MEMBERS(b.is_lost, b.cable, b.is_told);
+    FAB_PASS(FAB_NEW(b.is_lost, (size_t)b.n + 1, err));
+    FAB_PASS(FAB_NEW(b.cable, (size_t)b.n + 1, err));
+    FAB_PASS(FAB_NEW(b.is_told, (size_t)n + 1, err));
+    FAB_PASS(group_cables(d, err));
+    FAB_PASS(diff_find_moves(d, err));
     find_lost(d, &b);
     join_cables(d, &b);
     for (uint32_t box = 0; box < b.n; box++) {
-        FAB_TRY(b.is_lost[box] ? add_box(d, &b, box, err) : FAB_OK);
+        FAB_PASS(b.is_lost[box] ? add_box(d, &b, box, err) : FAB_OK);
     }
     for (uint32_t c = 0; c < n; c++) {
         if (d->is_changed[c] && diff_group_of(d, c) == c && !b.is_told[c]) {
-            FAB_TRY(add_group(d, c, err));
+            FAB_PASS(add_group(d, c, err));
         }
     }
-    FAB_TRY(count_cables(d, &b, err));
-done:
-    FAB_FREE_ALL(b.is_lost, b.cable, b.is_told);
-    return status;
+    return count_cables(d, &b, err);
 }
 
 /* --- as it was ---------------------------------------------------------------------------------------------------- */

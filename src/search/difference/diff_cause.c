@@ -68,32 +68,25 @@ static void merge_lines(const char *mine, const char *its, fab_str *out) {
 }
 
 static fab_status undo_values(const diff *d, const bool *undone, fab_design *out, fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_str text[2] = {FAB_STR_INIT, FAB_STR_INIT};
-    fab_str kept = FAB_STR_INIT;
-    fab_str taken = FAB_STR_INIT;
-    fab_str all = FAB_STR_INIT;
+    FAB_OWNS(diff_release_two) fab_str text[2] = {FAB_STR_INIT, FAB_STR_INIT};
+    FAB_OWNS(fab_str_release) fab_str kept = FAB_STR_INIT;
+    FAB_OWNS(fab_str_release) fab_str taken = FAB_STR_INIT;
+    FAB_OWNS(fab_str_release) fab_str all = FAB_STR_INIT;
     *out = *d->design[1];
     if (!any_undone(d, undone, FAB_CHANGE_SETTING) && !any_undone(d, undone, FAB_CHANGE_ENGINE)) {
         return FAB_OK;
     }
     for (int i = 0; i < 2; i++) {
         fab_design_describe(d->design[i], &text[i]);
-        FAB_TRY(fab_str_status(&text[i], err));
+        FAB_PASS(fab_str_status(&text[i], err));
     }
     copy_lines(d, undone, text[1].data, false, &kept);
     copy_lines(d, undone, text[0].data, true, &taken);
     merge_lines(kept.data, taken.data, &all);
-    FAB_TRY(kept.failed || taken.failed || all.failed ? FAB_ENOMEM : FAB_OK);
-    FAB_TRY(fab_design_restore(all.data != NULL ? all.data : "", out, err));
+    FAB_PASS(kept.failed || taken.failed || all.failed ? FAB_ENOMEM : FAB_OK);
+    FAB_PASS(fab_design_restore(all.data != NULL ? all.data : "", out, err));
     out->fabric.max_bytes = d->design[1]->fabric.max_bytes;
-done:
-    fab_str_release(&text[0]);
-    fab_str_release(&text[1]);
-    fab_str_release(&kept);
-    fab_str_release(&taken);
-    fab_str_release(&all);
-    return status;
+    return FAB_OK;
 }
 
 static bool is_undone_place(const diff *d, const bool *undone, size_t at) {
@@ -536,25 +529,22 @@ static fab_status say_cause(search *s, fab_error *err) {
 }
 
 fab_status diff_find_cause(diff *d, fab_error *err) {
-    fab_status status = FAB_OK;
     const size_t n = d->out->n_changes;
     search s = {.d = d, .n = n < MOST_UNITS ? n : MOST_UNITS, .back_s = NAN};
+    FAB_OWNS_MEMBERS(s.undone);
     const fab_diff_engine *e = engine_of(d);
     bool differs = isnan(e->after_s) ? d->out->stopped != NULL
                                      : fabs(e->after_s / e->before_s - 1) >= DIFF_EVEN && !diff_is_chance(e);
     if (!differs || isnan(e->before_s) || n == 0) {
         return FAB_OK;
     }
-    FAB_TRY(FAB_NEW(s.undone, n, err));
-    FAB_TRY(time_without(&s, all_of(&s), &s.whole_s, err));
+    FAB_PASS(FAB_NEW(s.undone, n, err));
+    FAB_PASS(time_without(&s, all_of(&s), &s.whole_s, err));
     s.is_whole = !isnan(s.whole_s);
     s.returns = !s.is_whole || diff_returns(d, s.whole_s);
-    FAB_TRY(test_each(&s, err));
-    FAB_TRY(s.returns ? find_set(&s, err) : FAB_OK);
-    FAB_TRY(s.cause != 0 ? add_hidden(&s, err) : FAB_OK);
+    FAB_PASS(test_each(&s, err));
+    FAB_PASS(s.returns ? find_set(&s, err) : FAB_OK);
+    FAB_PASS(s.cause != 0 ? add_hidden(&s, err) : FAB_OK);
     s.cause = !s.is_whole && s.cause == all_of(&s) ? 0 : s.cause;
-    FAB_TRY(say_cause(&s, err));
-done:
-    free(s.undone);
-    return status;
+    return say_cause(&s, err);
 }

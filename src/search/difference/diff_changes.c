@@ -95,23 +95,19 @@ done:
 }
 
 static fab_status compare_values(diff *d, fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_str text[2] = {FAB_STR_INIT, FAB_STR_INIT};
+    FAB_OWNS(diff_release_two) fab_str text[2] = {FAB_STR_INIT, FAB_STR_INIT};
     for (int i = 0; i < 2; i++) {
         fab_design_describe(d->design[i], &text[i]);
-        FAB_TRY(fab_str_status(&text[i], err));
+        FAB_PASS(fab_str_status(&text[i], err));
     }
     for (int i = 0; i < 2; i++) {
         for (const char *line = text[i].data; *line != '\0';) {
             size_t length = strcspn(line, "\n");
-            FAB_TRY(compare_line(d, line, length, text[!i].data, i == 0, err));
+            FAB_PASS(compare_line(d, line, length, text[!i].data, i == 0, err));
             line += length + (line[length] == '\n');
         }
     }
-done:
-    fab_str_release(&text[0]);
-    fab_str_release(&text[1]);
-    return status;
+    return FAB_OK;
 }
 
 /* --- servers ------------------------------------------------------------------------------------------------------ */
@@ -188,24 +184,18 @@ static void name_places(const diff *d, uint32_t place, const fab_fabric *f, cons
 }
 
 static fab_status add_servers(diff *d, uint32_t place, uint32_t *const servers[2], const size_t n[2], fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_str what = FAB_STR_INIT;
-    fab_str text[2] = {FAB_STR_INIT, FAB_STR_INIT};
+    FAB_OWNS(fab_str_release) fab_str what = FAB_STR_INIT;
+    FAB_OWNS(diff_release_two) fab_str text[2] = {FAB_STR_INIT, FAB_STR_INIT};
     const size_t length = diff_cycle_length(d, place);
     fab_str_add(&what, length == 0 ? "ranks " : length == 2 ? "exchange of ranks " : "rotation of ranks ");
     name_places(d, place, NULL, NULL, n[0] > n[1] ? n[0] : n[1], &what);
-    FAB_TRY(fab_str_status(&what, err));
+    FAB_PASS(fab_str_status(&what, err));
     for (int k = 0; k < 2; k++) {
         fab_str_add(&text[k], "");
         name_places(d, place, d->side[k].f, servers[k], n[k], &text[k]);
-        FAB_TRY(fab_str_status(&text[k], err));
+        FAB_PASS(fab_str_status(&text[k], err));
     }
-    FAB_TRY(diff_add_change(d, FAB_CHANGE_SERVER, what.data, text[0].data, text[1].data, NULL, place, err));
-done:
-    fab_str_release(&what);
-    fab_str_release(&text[0]);
-    fab_str_release(&text[1]);
-    return status;
+    return diff_add_change(d, FAB_CHANGE_SERVER, what.data, text[0].data, text[1].data, NULL, place, err);
 }
 
 bool diff_is_at(const diff *d, uint32_t place, size_t at) {
@@ -259,24 +249,22 @@ void diff_say_left(const diff *d, fab_str *out) {
 }
 
 static fab_status compare_servers(diff *d, fab_error *err) {
-    fab_status status = FAB_OK;
     uint32_t *servers[2] = {NULL, NULL};
+    FAB_OWNS_MEMBERS(servers[0], servers[1]);
     size_t n[2] = {0, 0};
-    FAB_TRY(diff_servers_of(&d->side[0], &servers[0], &n[0], err));
-    FAB_TRY(diff_servers_of(&d->side[1], &servers[1], &n[1], err));
-    FAB_TRY(find_cycles(d, servers[0], n[0], servers[1], n[1], err));
+    FAB_PASS(diff_servers_of(&d->side[0], &servers[0], &n[0], err));
+    FAB_PASS(diff_servers_of(&d->side[1], &servers[1], &n[1], err));
+    FAB_PASS(find_cycles(d, servers[0], n[0], servers[1], n[1], err));
     d->n_places = n[1];
     for (uint32_t i = 0; i < (n[0] > n[1] ? n[0] : n[1]); i++) {
         bool same = i < n[0] && i < n[1] && diff_server_before(d, servers[1][i]) == servers[0][i];
         bool is_told = i < n[1] && d->cycle[i] != FAB_NONE && d->cycle[i] != i;
-        FAB_TRY(same || is_told ? FAB_OK : add_servers(d, i, servers, n, err));
+        FAB_PASS(same || is_told ? FAB_OK : add_servers(d, i, servers, n, err));
         if (i < n[0] && !same) {
             note_left(d, servers[0][i]);
         }
     }
-done:
-    FAB_FREE_ALL(servers[0], servers[1]);
-    return status;
+    return FAB_OK;
 }
 
 /* --- what has failed ---------------------------------------------------------------------------------------------- */

@@ -59,7 +59,6 @@ static fab_status walk_paths(crossed *x, const fab_rerouted *now, fab_error *err
 
 fab_status diff_crossing_flows(diff_side *side, size_t engine, size_t phase, fab_link_id link, uint32_t **out,
                                size_t *out_n, bool *out_known, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_router *router = NULL;
     const fab_phase *about = &side->traffic->phases[phase];
     const fab_state state = {.mask = side->has_mask ? &side->mask : NULL};
@@ -68,23 +67,22 @@ fab_status diff_crossing_flows(diff_side *side, size_t engine, size_t phase, fab
     fab_evaluated found;
     const fab_baseline *baseline = NULL;
     crossed x = {.link = link};
+    FAB_OWNS_MEMBERS(x.flow);
     *out_known = false;
-    FAB_TRY(fab_context_router(side->context, engine, &router, err));
+    FAB_PASS(fab_context_router(side->context, engine, &router, err));
     const fab_router_facts *facts = fab_router_facts_of(router);
     if (facts->splits || about->n_flows > MOST_PATHS || about->n_flows * facts->paths_per_flow > MOST_PATHS) {
-        goto done;
+        return FAB_OK;
     }
-    FAB_TRY(fab_evaluate(side->workspace, &at, &needs, &found, err));
-    FAB_TRY(fab_context_baseline(side->context, engine, phase, &baseline, err));
+    FAB_PASS(fab_evaluate(side->workspace, &at, &needs, &found, err));
+    FAB_PASS(fab_context_baseline(side->context, engine, phase, &baseline, err));
     x.routes = found.loads->routes != NULL ? found.loads->routes : fab_baseline_routes(baseline);
-    FAB_TRY(walk_paths(&x, found.loads, err));
+    FAB_PASS(walk_paths(&x, found.loads, err));
     *out = x.flow;
     *out_n = x.n;
     *out_known = true;
     x.flow = NULL;
-done:
-    free(x.flow);
-    return status;
+    return FAB_OK;
 }
 
 static fab_status name_server(const fab_fabric *f, uint32_t gpu, char **out, fab_error *err) {

@@ -143,6 +143,12 @@ void diff_name_moves(const diff *d, uint32_t group, fab_str *what, fab_str place
 
 /* --- diff_cause.c --- */
 
+/* For FAB_OWNS(): what is said of the first side and of the second. */
+static inline void diff_release_two(fab_str (*text)[2]) {
+    fab_str_release(&(*text)[0]);
+    fab_str_release(&(*text)[1]);
+}
+
 fab_status diff_find_cause(diff *d, fab_error *err) FAB_MUST_USE;
 /* The second state with some changes undone; as diff_time(). */
 fab_status diff_time_without(const diff *d, const bool *undone, double *out_s, fab_error *err) FAB_MUST_USE;
@@ -158,8 +164,3 @@ fab_status diff_add_test(diff *d, double time_s, bool predicts_return, fab_error
 void diff_say_share(const diff *d, fab_str *out);
 /* What the flows on the worst new link have in common, where servers are the cause; tried on others. */
 fab_status diff_find_property(diff *d, fab_str *out, fab_error *err) FAB_MUST_USE;
-
-/* --- diff_report.c --- */
-
-/* Phases, iterations and worst links of a report. */
-fab_status diff_read_report(const fab_diff_state *state, fab_result *out, fab_error *err) FAB_MUST_USE;

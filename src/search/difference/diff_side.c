@@ -393,24 +393,20 @@ static fab_status read_hosts(hosts *h, const char *text, fab_error *err) {
 }
 
 fab_status diff_place_hosts(const fab_diff_state *state, fab_design *design, fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_fabric *graph = NULL;
+    FAB_OWNS(fab_fabric_free_owned) fab_fabric *graph = NULL;
     fab_fabric_spec spec = design->fabric;
     hosts h = {.where = state->hosts_where};
+    FAB_OWNS_MEMBERS(h.servers, h.used);
     if (state->hosts == NULL) {
         return FAB_OK;
     }
-    FAB_TRY(fab_topology_build(&spec, &graph, NULL, err));
+    FAB_PASS(fab_topology_build(&spec, &graph, NULL, err));
     h.f = graph;
-    FAB_TRY(FAB_NEW(h.servers, graph->n_servers, err));
-    FAB_TRY(FAB_NEW(h.used, graph->n_servers, err));
-    FAB_TRY(read_hosts(&h, state->hosts, err));
+    FAB_PASS(FAB_NEW(h.servers, graph->n_servers, err));
+    FAB_PASS(FAB_NEW(h.used, graph->n_servers, err));
+    FAB_PASS(read_hosts(&h, state->hosts, err));
     if (design->n_jobs == 0) {
-        FAB_TRY(fab_design_set_job(design, 0, "placement", "order", "servers", err));
+        FAB_PASS(fab_design_set_job(design, 0, "placement", "order", "servers", err));
     }
-    FAB_TRY(diff_set_servers(design, h.servers, h.n, err));
-done:
-    FAB_FREE_ALL(h.servers, h.used);
-    fab_fabric_free(graph);
-    return status;
+    return diff_set_servers(design, h.servers, h.n, err);
 }

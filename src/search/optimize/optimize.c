@@ -1,7 +1,6 @@
 /* The search from request to result, and the check that the winner is what the search believed it to be. */
 #include "fab/optimize.h"
 #include "fab/prices.h"
-#include "fab/catalog.h"
 #include "fab/design.h"
 #include "fab/str.h"
 #include "optimize_internal.h"

@@ -16,7 +16,6 @@
 #include "fab/order.h"
 #include "fab/ownership.h"
 #include "fab/plan_run.h"
-#include "fab/prices.h"
 #include "fab/sweep_run.h"
 #include "fab/verdict.h"
 

@@ -92,24 +92,24 @@ static fab_status lay_list(const search *s, const uint32_t *list, fab_context_re
 /* *out_draws: seeds under which figures differ, 1 where nothing is drawn. */
 static fab_status place_evaluate(search *s, const uint32_t *list, uint64_t seed, uint64_t n_seeds, double *out_s,
                                  uint64_t *out_draws, fab_error *err) {
-    fab_status status = FAB_OK;
     placer *p = s->p;
-    fab_str text = FAB_STR_INIT;
-    fab_context *context = NULL;
-    fab_context *chosen = NULL;
-    fab_design *chunked = NULL;
+    FAB_OWNS(fab_str_release) fab_str text = FAB_STR_INIT;
+    FAB_OWNED fab_design *chunked = NULL;
+    FAB_OWNS(fab_context_free_owned) fab_context *context = NULL;
+    FAB_OWNS(fab_context_free_owned) fab_context *chosen = NULL;
     fab_sweep_engine found = {.time_s = 0};
+    FAB_OWNS(fab_result_release_rest)
     fab_result result = {.seed = seed, .n_seeds = n_seeds, .n_fabrics = 1, .fabrics = p->measured};
     fab_context_request what = {.base = p->context, .engines = s->engine, .n_engines = 1, .seed = seed};
-    FAB_TRY(lay_list(s, list, &what, &text, err));
-    FAB_TRY(fab_context_new(&what, &context, err));
+    FAB_PASS(lay_list(s, list, &what, &text, err));
+    FAB_PASS(fab_context_new(&what, &context, err));
     fab_replay replay = {.context = context, .n_seeds = n_seeds, .n_threads = p->request->n_threads, .rates = true};
-    FAB_TRY(fab_replay_choose_chunks(&replay, &result, &chunked, &chosen, err));
+    FAB_PASS(fab_replay_choose_chunks(&replay, &result, &chunked, &chosen, err));
     replay.context = chosen != NULL ? chosen : context;
-    FAB_TRY(fab_replay_run(&replay, &result, err));
+    FAB_PASS(fab_replay_run(&replay, &result, err));
     fab_sweep_keep_engine(&result, 0, &found);
-    FAB_FAIL_IF(!found.has_time, err, FAB_EUNSUPPORTED, s->engine->text,
-                "the time of all phases together is not known");
+    FAB_REFUSE_IF(!found.has_time, err, FAB_EUNSUPPORTED, s->engine->text,
+                  "the time of all phases together is not known");
     *out_s = found.time_s;
     *out_draws = 1;
     for (size_t i = 0; i < result.n_phases; i++) {
@@ -118,15 +118,7 @@ static fab_status place_evaluate(search *s, const uint32_t *list, uint64_t seed,
     }
     s->out->by_iteration = found.has_iteration;
     (void)snprintf(s->out->label, sizeof s->out->label, "%s", found.label);
-done:
-    result.fabrics = NULL;
-    result.n_fabrics = 0;
-    fab_result_release(&result);
-    fab_context_free(chosen);
-    fab_context_free(context);
-    free(chunked);
-    fab_str_release(&text);
-    return status;
+    return FAB_OK;
 }
 
 /* Evaluates a list, unless one that is like it was; keeps the ends. */

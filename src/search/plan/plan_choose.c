@@ -50,9 +50,8 @@ static fab_status search_model(const fab_plan_request *request, fab_design *desi
 }
 
 fab_status fab_plan_choose(const fab_plan_request *request, fab_design *design, fab_plans **out, fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_plans *plans = NULL;
-    fab_job_space *space = NULL;
+    FAB_OWNS(fab_plans_free_owned) fab_plans *plans = NULL;
+    FAB_OWNS(fab_job_space_free_owned) fab_job_space *space = NULL;
     fab_plan_request within = *request;
     within.draws_leaders = true;
     fab_error why = {.code = FAB_OK};
@@ -61,30 +60,26 @@ fab_status fab_plan_choose(const fab_plan_request *request, fab_design *design, 
         within.most_routed = MOST_ROUTED_UNASKED;
     }
     if (design->n_jobs == 0) {
-        FAB_TRY(fab_design_default_job(&design->jobs[0], err));
+        FAB_PASS(fab_design_default_job(&design->jobs[0], err));
         design->jobs[0].is_default = true;
         design->n_jobs = 1;
     }
     if (!asked && design->jobs[0].batch > MOST_BATCH_UNASKED) {
-        goto done;
+        return FAB_OK;
     }
-    status = search_model(&within, design, &plans, &why);
+    fab_status status = search_model(&within, design, &plans, &why);
     if (!asked && status == FAB_EUNSUPPORTED) { /* nothing of it has a time: sizes by their rules do as well */
-        status = FAB_OK;
-        goto done;
+        return FAB_OK;
     }
-    FAB_FAIL_IF(status != FAB_OK, err, status, why.where, "%s", why.text);
-    FAB_TRY(out != NULL ? fab_plan_beside(request, plans, err) : FAB_OK);
-    FAB_TRY(fab_job_space_new(design, request->fabric, &space, err));
+    FAB_REFUSE_IF(status != FAB_OK, err, status, why.where, "%s", why.text);
+    FAB_PASS(out != NULL ? fab_plan_beside(request, plans, err) : FAB_OK);
+    FAB_PASS(fab_job_space_new(design, request->fabric, &space, err));
     fab_job_plan_apply(space, &plans->plans[0].plan, &design->jobs[0]);
     if (out != NULL) {
         *out = plans;
         plans = NULL;
     }
-done:
-    fab_job_space_free(space);
-    fab_plans_free(plans);
-    return status;
+    return FAB_OK;
 }
 
 fab_status fab_plan_settle(fab_design *design, const char *traffic, const fab_job_spec *like, uint64_t seed,

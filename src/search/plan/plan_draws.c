@@ -5,8 +5,6 @@
  */
 #include "plan_internal.h"
 
-#include "fab/design.h"
-
 #include <math.h>
 
 #define MOST_LEADERS 4 /* of those that were slower under the first seed than the best mean is */

@@ -103,16 +103,16 @@ static fab_status find_least(void *context, size_t phase, size_t worker, fab_err
 
 /* Every routing has to carry the bytes over NICs, out of leaves and into them. */
 static fab_status find_ends(plan_network *n, const fab_context *context, plan_phases *out, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_fabric *fabric = n->request->fabric;
     phase_ends ends = {.context = context};
-    FAB_TRY(fab_context_traffic(context, &ends.traffic, err));
+    FAB_OWNS_MEMBERS(ends.least_s);
+    FAB_PASS(fab_context_traffic(context, &ends.traffic, err));
     const fab_replay replay = {.context = context, .n_seeds = 1, .n_threads = n->request->n_threads, .rates = true};
     n->is_too_large = n->n_phases == 1; /* where the first is, all are */
-    FAB_TRY(n->is_too_large ? fab_replay_check_paths(&replay, err) : FAB_OK);
+    FAB_PASS(n->is_too_large ? fab_replay_check_paths(&replay, err) : FAB_OK);
     n->is_too_large = false;
-    FAB_TRY(FAB_NEW(ends.least_s, ends.traffic->n_phases, err));
-    FAB_TRY(fab_parallel_for(ends.traffic->n_phases, n->request->n_threads, find_least, &ends, err));
+    FAB_PASS(FAB_NEW(ends.least_s, ends.traffic->n_phases, err));
+    FAB_PASS(fab_parallel_for(ends.traffic->n_phases, n->request->n_threads, find_least, &ends, err));
     for (size_t i = 0; i < ends.traffic->n_phases; i++) {
         const fab_phase *phase = &ends.traffic->phases[i];
         if (fab_iterate_is_shared(phase->name)) {
@@ -122,9 +122,7 @@ static fab_status find_ends(plan_network *n, const fab_context *context, plan_ph
         }
     }
     out->depth = PLAN_ENDS;
-done:
-    free(ends.least_s);
-    return status;
+    return FAB_OK;
 }
 
 /* The engine's paths carry them over links. */
@@ -148,13 +146,12 @@ static fab_status find_paths(plan_network *n, const fab_context *context, plan_p
 
 /* Or their shares do. */
 static fab_status find_shares(plan_network *n, const fab_context *context, plan_phases *out, fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_result result = {.n_fabrics = 1, .fabrics = n->about};
+    FAB_OWNS(fab_result_release_rest) fab_result result = {.n_fabrics = 1, .fabrics = n->about};
     const fab_replay replay = {
         .context = context, .n_seeds = 1, .n_threads = n->request->n_threads, .times_only = true};
     const fab_traffic *traffic = NULL;
-    FAB_TRY(fab_replay_run(&replay, &result, err));
-    FAB_TRY(fab_context_traffic(context, &traffic, err));
+    FAB_PASS(fab_replay_run(&replay, &result, err));
+    FAB_PASS(fab_context_traffic(context, &traffic, err));
     for (size_t i = 0; i < result.n_phases; i++) {
         const fab_phase *phase = &traffic->phases[i];
         const fab_engine_result *r = &result.phases[i].engines[0];
@@ -162,16 +159,12 @@ static fab_status find_shares(plan_network *n, const fab_context *context, plan_
         if (!fab_iterate_is_shared(phase->name)) {
             continue;
         }
-        FAB_TRY(fab_context_least(context, i, &least_s, err));
+        FAB_PASS(fab_context_least(context, i, &least_s, err));
         fab_iterate_add(phase->name, fmax(least_s, r->busiest_link_s.mean),
                         fab_phase_latency_s(n->request->fabric, phase, r->paths.n_flows > 0, r->paths.latency_s.max),
                         result.phases[i].network_flows > 0, &out->times[PLAN_LINKS]);
     }
-done:
-    result.fabrics = NULL;
-    result.n_fabrics = 0;
-    fab_result_release(&result);
-    return status;
+    return FAB_OK;
 }
 
 static fab_status find_links(plan_network *n, const fab_context *context, plan_phases *out, fab_error *err) {
@@ -269,29 +262,21 @@ static fab_status replay_plan(plan_network *n, const fab_context *context, fab_r
 
 fab_status plan_evaluate(plan_network *n, const fab_job_plan *plan, uint64_t draw, fab_iteration *out, char *note,
                          size_t size, fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_context *context = NULL;
+    FAB_OWNS(fab_context_free_owned) fab_context *context = NULL;
     fab_error why = {0};
-    fab_result result = {.n_fabrics = 1, .fabrics = n->about};
+    FAB_OWNS(fab_result_release_rest) fab_result result = {.n_fabrics = 1, .fabrics = n->about};
     bool is_known = false;
     note[0] = '\0';
-    FAB_TRY(open_plan(n, plan, true, draw, &context, err));
-    status = fab_transfer_is_known(context, 0, &is_known, &why);
+    FAB_PASS(open_plan(n, plan, true, draw, &context, err));
+    fab_status status = fab_transfer_is_known(context, 0, &is_known, &why);
     if (status == FAB_OK) {
         status = is_known ? fab_timed_iteration(&n->memo[draw], context, n->request->n_threads, n->about, out, &why)
                           : replay_plan(n, context, &result, out, &why);
     }
     if (fab_is_refusal(status)) {
         (void)snprintf(note, size, "%.250s", why.text);
-        status = FAB_OK;
-    } else if (status != FAB_OK) {
-        FAB_FAIL(err, status, why.where, "%s", why.text);
     }
+    FAB_REFUSE_IF(status != FAB_OK && !fab_is_refusal(status), err, status, why.where, "%s", why.text);
     n->n_routed++;
-done:
-    result.fabrics = NULL;
-    result.n_fabrics = 0;
-    fab_result_release(&result);
-    fab_context_free(context);
-    return status;
+    return FAB_OK;
 }

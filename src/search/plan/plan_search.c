@@ -532,24 +532,22 @@ static void close_search(search *s) {
 }
 
 fab_status fab_plan_search(const fab_plan_request *request, fab_plans **out, fab_error *err) {
-    fab_status status = FAB_OK;
+    FAB_OWNS(close_search)
     search s = {.request = request,
                 .n_best = request->n_best > 0 ? request->n_best : 1,
                 .below_s = request->below_s > 0 ? request->below_s : INFINITY};
-    FAB_TRY(open_search(&s, err));
-    FAB_TRY(run_search(&s, err));
-    FAB_TRY(keep_best(&s, err));
-    FAB_TRY(s.found->n_plans_listed == 0 && !(request->below_s > 0) ? fail_memory(&s, err) : FAB_OK);
-    FAB_TRY(request->draws_leaders ? order_by_draws(&s, request->n_best, err) : FAB_OK);
+    FAB_PASS(open_search(&s, err));
+    FAB_PASS(run_search(&s, err));
+    FAB_PASS(keep_best(&s, err));
+    FAB_PASS(s.found->n_plans_listed == 0 && !(request->below_s > 0) ? fail_memory(&s, err) : FAB_OK);
+    FAB_PASS(request->draws_leaders ? order_by_draws(&s, request->n_best, err) : FAB_OK);
     s.found->n_networks = s.network.n_routed;
     fab_plans *faster = NULL;
-    FAB_TRY(request->wants_orders ? plan_orders(request, s.found, &faster, err) : FAB_OK);
-    FAB_TRY(request->wants_front && faster == NULL ? find_front(&s, err) : FAB_OK);
+    FAB_PASS(request->wants_orders ? plan_orders(request, s.found, &faster, err) : FAB_OK);
+    FAB_PASS(request->wants_front && faster == NULL ? find_front(&s, err) : FAB_OK);
     *out = faster != NULL ? faster : s.found;
     s.found = faster != NULL ? s.found : NULL;
-done:
-    close_search(&s);
-    return status;
+    return FAB_OK;
 }
 
 fab_status fab_plan_floor(const fab_plan_request *request, fab_plans **out, fab_error *err) {

@@ -56,37 +56,34 @@ static fab_status offer_phases(fab_assessment *d, fab_error *err) {
 /* Which phases' times count, and whether they make an iteration. */
 static fab_status choose_times(fab_assessment *d, fab_error *err) {
     static const fab_job_times NO_TIMES = {.tp = {.transfer_s = 0}};
-    fab_status status = FAB_OK;
     fab_iteration iteration;
     fab_error why = {0};
     bool any = false;
-    FAB_TRY(FAB_NEW(d->is_timed, d->n_phases, err));
+    FAB_PASS(FAB_NEW(d->is_timed, d->n_phases, err));
     if (d->request.times && !d->request.p99 && fab_is_whole_training(d->traffic, d->what->traffic)) {
-        status =
+        const fab_status status =
             fab_iterate_times(d->traffic, &NO_TIMES, NULL, NULL, d->what->design->fabric.max_bytes, &iteration, &why);
-        FAB_FAIL_IF(status != FAB_OK && status != FAB_EUNSUPPORTED && status != FAB_ENOSOLUTION, err, status, why.where,
-                    "%s", why.text);
+        FAB_REFUSE_IF(status != FAB_OK && status != FAB_EUNSUPPORTED && status != FAB_ENOSOLUTION, err, status,
+                      why.where, "%s", why.text);
         d->iterates = status == FAB_OK; /* as a run reports a job that cannot be timed: by its phases */
-        status = FAB_OK;
     }
     d->times_are_all = d->request.times && !d->request.p99;
     for (size_t p = 0; p < d->n_phases && d->request.times; p++) {
         fab_job_times times = {.tp = {.transfer_s = 0}};
         const fab_phase *phase = &d->traffic->phases[p];
-        FAB_FAIL_IF(phase->alternative, err, FAB_EUNSUPPORTED, NULL,
-                    "the phases of %s are ways to do the same, side by side; failures want one of them",
-                    d->what->traffic);
+        FAB_REFUSE_IF(phase->alternative, err, FAB_EUNSUPPORTED, NULL,
+                      "the phases of %s are ways to do the same, side by side; failures want one of them",
+                      d->what->traffic);
         d->is_timed[p] = d->request.p99 ? assess_has_requests(d, p)
                                         : !d->iterates || fab_iterate_add(phase->name, 0, 0, d->in_network[p], &times);
         any = any || d->is_timed[p];
         d->times_are_all = d->times_are_all && d->is_timed[p];
     }
-    FAB_FAIL_IF(d->request.p99 && !any, err, FAB_EUNSUPPORTED, "--figures",
-                "p99: nobody waits for a phase of %s in the network; serving and all-to-alls (ranking, experts) have "
-                "requests",
-                d->what->traffic);
-done:
-    return status;
+    FAB_REFUSE_IF(d->request.p99 && !any, err, FAB_EUNSUPPORTED, "--figures",
+                  "p99: nobody waits for a phase of %s in the network; serving and all-to-alls (ranking, experts) have "
+                  "requests",
+                  d->what->traffic);
+    return FAB_OK;
 }
 
 /* --- engines ------------------------------------------------------------------------------------------------------ */

@@ -68,11 +68,11 @@ static fab_status count_stopping(fab_assessor *a, const probe_list *list, double
 
 static fab_status find_stops(fab_assessor *a, const fab_failure_rates *r, double span_s, double *out_per_s,
                              fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_fabric *f = a->assessment->fabric;
     double stopping[FAB_FAILURE_N] = {0};
     probe_list list = {.part = NULL};
-    FAB_TRY(FAB_NEW(list.part, (size_t)f->n_cables + f->n_nodes, err));
+    FAB_OWNS_MEMBERS(list.part);
+    FAB_PASS(FAB_NEW(list.part, (size_t)f->n_cables + f->n_nodes, err));
     for (uint32_t server = 0; server < f->n_servers; server++) {
         uint32_t n = 0;
         for (uint32_t gpu = 0; gpu < f->gpus_per_server; gpu++) {
@@ -84,22 +84,20 @@ static fab_status find_stops(fab_assessor *a, const fab_failure_rates *r, double
     stopping[FAB_FAILURE_SOFTWARE] = stopping[FAB_FAILURE_GPU];
     stopping[FAB_FAILURE_SLOW] = 1 - r->slow_speed >= r->detect_loss ? stopping[FAB_FAILURE_GPU] : 0; /* noticed */
     list_parts(a, FAB_FAILURE_NIC, FAB_LINK_ACCESS, &list);
-    FAB_TRY(count_stopping(a, &list, &stopping[FAB_FAILURE_NIC], err));
+    FAB_PASS(count_stopping(a, &list, &stopping[FAB_FAILURE_NIC], err));
     list_parts(a, FAB_FAILURE_SWITCH, FAB_LINK_ACCESS, &list);
-    FAB_TRY(count_stopping(a, &list, &stopping[FAB_FAILURE_SWITCH], err));
+    FAB_PASS(count_stopping(a, &list, &stopping[FAB_FAILURE_SWITCH], err));
     list_parts(a, FAB_FAILURE_LINK, FAB_LINK_ACCESS, &list);
-    FAB_TRY(count_stopping(a, &list, &stopping[FAB_FAILURE_LINK], err));
+    FAB_PASS(count_stopping(a, &list, &stopping[FAB_FAILURE_LINK], err));
     list_parts(a, FAB_FAILURE_LINK, FAB_LINK_FABRIC, &list);
-    FAB_TRY(count_stopping(a, &list, &stopping[FAB_FAILURE_LINK], err));
+    FAB_PASS(count_stopping(a, &list, &stopping[FAB_FAILURE_LINK], err));
     stopping[FAB_FAILURE_FLAP] = 1 - r->flap_speed >= r->detect_loss ? stopping[FAB_FAILURE_LINK] : 0;
     *out_per_s = 0;
     for (uint32_t c = 0; c < FAB_FAILURE_N; c++) {
         bool ages = c != FAB_FAILURE_SOFTWARE;
         *out_per_s += stopping[c] * r->per_s[c] * (ages ? fab_infant_mean(r, span_s) : 1);
     }
-done:
-    free(list.part);
-    return status;
+    return FAB_OK;
 }
 
 /* Seconds of the phase that writes to storage servers; 0: the job has none. */

@@ -2,7 +2,6 @@
  * experts with; the others go on with their part of the requests. */
 #include "assess_internal.h"
 
-#include "fab/design.h"
 #include "fab/failures_run.h"
 #include "fab/memory.h"
 #include "fab/serving.h"

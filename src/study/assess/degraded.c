@@ -1,11 +1,10 @@
 /* Healthy and degraded side by side. */
 #include "fab/degraded.h"
 
+#include "fab/evaluate.h"
 #include "fab/iterate.h"
 #include "fab/memory.h"
 #include "fab/parallel.h"
-#include "fab/evaluate.h"
-#include "replay_for_times.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -157,7 +156,7 @@ fab_status fab_degraded_run(const fab_replay *base, const fab_result *before, co
     }
     const fab_context_request request = {.base = base->context, .fabric = c.weak.fabric};
     FAB_TRY(fab_context_new(&request, &c.context, err));
-    fab_replay replay = replay_for_times(base);
+    fab_replay replay = fab_replay_for_times(base);
     replay.context = c.context;
     c.after = (fab_result){.command = before->command, .fabrics = before->fabrics, .n_fabrics = before->n_fabrics};
     FAB_TRY(fab_replay_run(&replay, &c.after, err));

@@ -55,42 +55,34 @@ struct fab_what_if {
 /* --- what has failed ---------------------------------------------------------------------------------------------- */
 
 static fab_status read_failed(fab_what_if *x, const char *const *failed, size_t n_failed, fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_component *components = NULL;
-    FAB_TRY(FAB_NEW_ALL(n_failed, err, components, x->out->failed));
+    FAB_OWNED fab_component *components = NULL;
+    FAB_PASS(FAB_NEW_ALL(n_failed, err, components, x->out->failed));
     for (size_t i = 0; i < n_failed; i++) {
         fab_error inner = {0};
-        status = fab_component_parse(x->f, &x->racks, failed[i], &components[i], &inner);
-        FAB_FAIL_IF(status != FAB_OK, err, status, "--fail", "%s", inner.text);
+        const fab_status status = fab_component_parse(x->f, &x->racks, failed[i], &components[i], &inner);
+        FAB_REFUSE_IF(status != FAB_OK, err, status, "--fail", "%s", inner.text);
         (void)fab_component_name(x->f, &components[i], x->out->failed[i]);
     }
     free(x->components);
     x->components = components;
     x->n_failed = x->out->n_failed = n_failed;
     components = NULL;
-done:
-    free(components);
-    return status;
+    return FAB_OK;
 }
 
 /* Exports of the graph show it. */
 static fab_status fill_overlay(fab_what_if *x, fab_error *err) {
-    fab_status status = FAB_OK;
     fab_failures *out = x->out;
-    fab_mask mask = {.fabric = NULL};
+    FAB_OWNS(fab_mask_release) fab_mask mask = {.fabric = NULL};
     const size_t n_words = ((size_t)x->f->n_nodes + 63) / 64;
-    FAB_TRY(FAB_NEW(out->residual, x->f->n_links, err));
-    FAB_TRY(FAB_NEW(out->dead_node, n_words, err));
-    FAB_TRY(fab_mask_init(x->f, &x->racks, &mask, err));
-    FAB_TRY(fab_mask_set(&mask, x->components, out->n_failed, err));
+    FAB_PASS(FAB_NEW(out->residual, x->f->n_links, err));
+    FAB_PASS(FAB_NEW(out->dead_node, n_words, err));
+    FAB_PASS(fab_mask_init(x->f, &x->racks, &mask, err));
+    FAB_PASS(fab_mask_set(&mask, x->components, out->n_failed, err));
     memcpy(out->residual, mask.residual, x->f->n_links * sizeof *out->residual);
     memcpy(out->dead_node, mask.dead_node, n_words * sizeof *out->dead_node);
     out->overlay = (fab_overlay){.residual = out->residual, .dead_node = out->dead_node};
-done:
-    if (mask.fabric != NULL) {
-        fab_mask_release(&mask);
-    }
-    return status;
+    return FAB_OK;
 }
 
 /* Each once, in the order given; else all that there can be. */
@@ -212,27 +204,26 @@ static void count_links(const fab_what_if *x, const double *load, const double *
  * is NAN. */
 static fab_status find_state(fab_what_if *x, const fab_relocation *to, size_t n_failed, bool is_running,
                              fab_failed_state *out, fab_error *err) {
-    fab_status status = FAB_OK;
     fab_error inner = {0};
     fab_assessor *a = x->at->assessor;
-    bool *has_collided = NULL;
+    FAB_OWNED bool *has_collided = NULL;
     out->time_s = NAN;
-    FAB_TRY(FAB_NEW(out->phases, x->kept.n_phases, err));
+    FAB_PASS(FAB_NEW(out->phases, x->kept.n_phases, err));
     for (size_t p = 0; p < x->kept.n_phases; p++) {
         out->phases[p].time_s = NAN;
     }
-    FAB_TRY(FAB_NEW(has_collided, x->f->n_links, err));
-    FAB_TRY(assess_reroute(a, 0, to, err));
+    FAB_PASS(FAB_NEW(has_collided, x->f->n_links, err));
+    FAB_PASS(assess_reroute(a, 0, to, err));
     for (size_t p = 0; p < x->kept.n_phases; p++) {
         out->phases[p].n_disconnected = a->now[p]->n_disconnected;
         count_links(x, a->now[p]->load, a->mask.residual, has_collided, &out->phases[p], &out->sum);
         failures_add_phase(&out->phases[p], &out->sum);
     }
     if (!x->has_times || !is_running || out->sum.n_disconnected > 0) {
-        goto done;
+        return FAB_OK;
     }
     assess_put(a, to);
-    status = assess_time(a, 0, to, assess_compute_ratio(a, x->components, n_failed), &out->time_s, &inner);
+    fab_status status = assess_time(a, 0, to, assess_compute_ratio(a, x->components, n_failed), &out->time_s, &inner);
     for (size_t p = 0; p < x->kept.n_phases && status == FAB_OK; p++) {
         out->phases[p].time_s = x->at->assessment->is_timed[p] ? a->phase_s[p] : (double)NAN;
         if (assess_has_requests(x->at->assessment, p)) {
@@ -245,11 +236,8 @@ static fab_status find_state(fab_what_if *x, const fab_relocation *to, size_t n_
     }
     assess_put_back(a, to);
     x->has_times = status != FAB_EUNSUPPORTED;
-    status = status == FAB_EUNSUPPORTED ? FAB_OK : status;
-    FAB_FAIL_IF(status != FAB_OK, err, status, inner.where, "%s", inner.text);
-done:
-    free(has_collided);
-    return status;
+    FAB_REFUSE_IF(status != FAB_OK && x->has_times, err, status, inner.where, "%s", inner.text);
+    return FAB_OK;
 }
 
 /* --- an engine ---------------------------------------------------------------------------------------------------- */
@@ -440,17 +428,17 @@ static fab_status take_whole(fab_what_if *x, fab_failed_engine *out, fab_error *
 }
 
 static fab_status answer_engine(fab_what_if *x, fab_error *err) {
-    fab_status status = FAB_OK;
     fab_failed_engine *out = &x->out->engines[x->engine];
     fab_error inner = {0};
     (void)snprintf(out->label, sizeof out->label, "%s", fab_assessment_engine(x->at->assessment, 0));
     if (x->what->n_engines > 1) {
         drop_left(x); /* of another engine */
     }
-    FAB_TRY(take_whole(x, out, err));
-    FAB_TRY(fab_mask_set(&x->at->assessor->mask, x->components, x->n_failed, err));
-    FAB_TRY(x->engine == 0 ? list_lost(x, err) : FAB_OK);
-    FAB_TRY(FAB_NEW(out->policies, x->n_policies, err));
+    FAB_PASS(take_whole(x, out, err));
+    FAB_PASS(fab_mask_set(&x->at->assessor->mask, x->components, x->n_failed, err));
+    FAB_PASS(x->engine == 0 ? list_lost(x, err) : FAB_OK);
+    FAB_PASS(FAB_NEW(out->policies, x->n_policies, err));
+    fab_status status = FAB_OK;
     for (size_t i = 0; i < x->n_policies && status == FAB_OK; i++) {
         const fab_failed_policy *before = i > 0 ? &out->policies[i - 1] : NULL;
         status = find_policy(x, x->policies[i], before, &out->policies[i], &inner);
@@ -458,9 +446,8 @@ static fab_status answer_engine(fab_what_if *x, fab_error *err) {
     if (status == FAB_EUNSUPPORTED) {
         (void)snprintf(out->note, sizeof out->note, "%s", inner.text);
         x->has_times = false;
-        status = FAB_OK;
     } else if (status != FAB_OK) {
-        FAB_FAIL(err, status, inner.where, "%s", inner.text);
+        return fab_fail(err, status, inner.where, "%s", inner.text);
     } else {
         failures_find_saving(x->out, x->policies, out);
     }
@@ -469,8 +456,7 @@ static fab_status answer_engine(fab_what_if *x, fab_error *err) {
     } else {
         forget_times(x, out);
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 /* --- a run -------------------------------------------------------------------------------------------------------- */

@@ -45,34 +45,26 @@ static void end_draws(fab_failures *mean) {
 }
 
 fab_status fab_failures_run(const fab_failures_request *request, fab_failures **out, fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_failures *mean = NULL;
+    FAB_OWNS(fab_failures_free_owned) fab_failures *mean = NULL;
     const fab_traffic *traffic = NULL;
     uint64_t n = 1;
     bool is_drawn = false;
-    FAB_TRY(failures_run_draw(request, request->context, &mean, err));
-    FAB_TRY(fab_assess_draws(request->context, 1, 2, true, &n, &is_drawn, err));
-    FAB_TRY(fab_context_traffic(request->context, &traffic, err));
+    FAB_PASS(failures_run_draw(request, request->context, &mean, err));
+    FAB_PASS(fab_assess_draws(request->context, 1, 2, true, &n, &is_drawn, err));
+    FAB_PASS(fab_context_traffic(request->context, &traffic, err));
     /* ranks of another draw would be lost with other parts */
     mean->n_seeds = is_drawn && !traffic->depends_on_seed && request->n_seeds > 1 ? request->n_seeds : 1;
     add_draw(mean, mean);
     for (uint64_t k = 1; k < mean->n_seeds; k++) {
         const fab_context_request drawn = {.base = request->context, .draw = k};
-        fab_context *context = NULL;
-        fab_failures *more = NULL;
-        FAB_TRY(fab_context_new(&drawn, &context, err));
-        status = failures_run_draw(request, context, &more, err);
-        if (status == FAB_OK) {
-            add_draw(more, mean);
-        }
-        fab_failures_free(more);
-        fab_context_free(context);
-        FAB_TRY(status);
+        FAB_OWNS(fab_context_free_owned) fab_context *context = NULL;
+        FAB_OWNS(fab_failures_free_owned) fab_failures *more = NULL;
+        FAB_PASS(fab_context_new(&drawn, &context, err));
+        FAB_PASS(failures_run_draw(request, context, &more, err));
+        add_draw(more, mean);
     }
     end_draws(mean);
     *out = mean;
     mean = NULL;
-done:
-    fab_failures_free(mean);
-    return status;
+    return FAB_OK;
 }

@@ -77,9 +77,3 @@ fab_status contend_rivals(contended *m, fab_error *err) FAB_MUST_USE;
 /** What the iteration of a job takes whose phase takes so long, latency included; without an iteration the phase. */
 fab_status contend_iterate_at(const contender *c, size_t job, size_t engine, double phase_s, double *out_s,
                               fab_error *err) FAB_MUST_USE;
-
-/** What contention makes of an iteration of the jobs that have one. */
-fab_status contend_iterate(contender *c, fab_error *err) FAB_MUST_USE;
-
-/** Every phase against every other: fills out->interference. */
-fab_status contend_interfere(contender *c, fab_error *err) FAB_MUST_USE;

@@ -326,15 +326,15 @@ static void add_allowed(const exact *x, program *p) {
 
 /* @param[in] most_collisions  Of those that are not certain; below 0: as few as can be. */
 static fab_status exact_solve(exact *x, double most_collisions, fab_solution *out, fab_error *err) {
-    fab_status status = FAB_OK;
     const bool for_ratio = most_collisions >= 0;
     const fab_solve_limits limits = {.steps = MOST_STEPS, .nodes = MOST_NODES};
     program p = {0};
+    FAB_OWNS_MEMBERS(p.columns, p.rows, p.entries, p.x);
     relocate_search *s = x->s;
     const size_t n_columns = (size_t)x->n_choices + x->n_pairs + x->n_groups + x->n_views + 1;
-    FAB_TRY(FAB_NEW_ALL(n_columns, err, p.columns, p.x));
-    FAB_TRY(FAB_NEW(p.rows, x->n_lost + x->n_spares + x->n_pairs + 3 * (size_t)x->n_groups + 2, err));
-    FAB_TRY(
+    FAB_PASS(FAB_NEW_ALL(n_columns, err, p.columns, p.x));
+    FAB_PASS(FAB_NEW(p.rows, x->n_lost + x->n_spares + x->n_pairs + 3 * (size_t)x->n_groups + 2, err));
+    FAB_PASS(
         FAB_NEW(p.entries, 2 * (size_t)x->n_choices + 3 * (size_t)x->n_pairs + 3 * x->n_terms + 6 * n_columns, err));
     add_columns(x, &p, for_ratio);
     add_assignment(x, &p);
@@ -352,16 +352,13 @@ static fab_status exact_solve(exact *x, double most_collisions, fab_solution *ou
                                .n_rows = p.n_rows,
                                .entries = p.entries,
                                .n_entries = p.n_entries};
-    FAB_TRY(fab_solve(&whole, &limits, p.x, NULL, out, err));
+    FAB_PASS(fab_solve(&whole, &limits, p.x, NULL, out, err));
     for (uint32_t i = 0; i < x->n_lost && out->has_point; i++) {
         for (uint32_t k = 0; k < x->n_spares; k++) {
             s->r->to[i] = p.x[i * x->n_spares + k] > 0.5 ? s->r->spare[k] : s->r->to[i];
         }
     }
-    FAB_TRY(out->has_point ? relocate_search_set(s, s->r->to, err) : FAB_OK);
-done:
-    FAB_FREE_ALL(p.columns, p.rows, p.entries, p.x);
-    return status;
+    return out->has_point ? relocate_search_set(s, s->r->to, err) : FAB_OK;
 }
 
 /* --- the search --------------------------------------------------------------------------------------------------- */

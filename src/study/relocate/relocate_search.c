@@ -381,21 +381,21 @@ static uint64_t budget_of(const fab_relocator *r, const relocate_eval *e) {
 }
 
 fab_status relocate_by_search(fab_relocator *r, relocate_found *out, fab_error *err) {
-    fab_status status = FAB_OK;
     relocate_search s = {.r = r};
-    FAB_TRY(relocate_by_place(r, FAB_POLICY_FIRST_SPARE, err));
-    FAB_TRY(r->eval == NULL ? relocate_eval_new(r, &r->eval, err) : FAB_OK);
+    FAB_OWNS_MEMBERS(s.best);
+    FAB_PASS(relocate_by_place(r, FAB_POLICY_FIRST_SPARE, err));
+    FAB_PASS(r->eval == NULL ? relocate_eval_new(r, &r->eval, err) : FAB_OK);
     s.e = r->eval;
     s.budget = budget_of(r, s.e);
-    FAB_TRY(relocate_eval_start(s.e, err));
-    FAB_TRY(FAB_NEW(s.best, r->n_lost, err));
+    FAB_PASS(relocate_eval_start(s.e, err));
+    FAB_PASS(FAB_NEW(s.best, r->n_lost, err));
     if (r->n_lost == 0 || !is_complete(r)) {
-        FAB_TRY(relocate_search_set(&s, r->to, err)); /* nothing to choose */
+        FAB_PASS(relocate_search_set(&s, r->to, err)); /* nothing to choose */
     } else {
-        FAB_TRY(try_places(&s, err));
-        FAB_TRY(r->n_lost == 1 ? search_one(&s, err) : search_several(&s, err));
-        FAB_TRY(relocate_search_set(&s, s.best, err));
-        FAB_TRY(exchange(&s, err));
+        FAB_PASS(try_places(&s, err));
+        FAB_PASS(r->n_lost == 1 ? search_one(&s, err) : search_several(&s, err));
+        FAB_PASS(relocate_search_set(&s, s.best, err));
+        FAB_PASS(exchange(&s, err));
     }
     for (uint32_t i = 0; i < r->n_lost; i++) {
         r->to[i] = s.e->at[r->lost[i]];
@@ -404,7 +404,5 @@ fab_status relocate_by_search(fab_relocator *r, relocate_found *out, fab_error *
                             .worst_ratio = (double)s.score.worst * RELOCATE_STEP,
                             .n_tried = s.n_tried,
                             .is_optimal = s.is_optimal};
-done:
-    free(s.best);
-    return status;
+    return FAB_OK;
 }

@@ -37,19 +37,16 @@ fab_status scenario_add(fab_scenarios *s, const fab_component *c, fab_error *err
 /* `left`: NULL or "": 0. */
 static fab_status add_component(fab_scenarios *s, const char *name, const char *left, const char *where,
                                 fab_error *err) {
-    fab_status status = FAB_OK;
     fab_error inner = {0};
     fab_component c = {.fraction = 0};
     char text[2 * FAB_COMPONENT_NAME_SIZE];
     bool slow = left != NULL && left[0] != '\0';
     int n = snprintf(text, sizeof text, "%s%s%s", name, slow ? "*" : "", slow ? left : "");
-    FAB_FAIL_IF(n < 0 || (size_t)n >= sizeof text, err, FAB_EINPUT, where, "'%.40s...' is too long for a component",
-                name);
-    status = fab_component_parse(s->fabric, &s->racks, text, &c, &inner);
-    FAB_FAIL_IF(status != FAB_OK, err, status, where, "%s", inner.text);
-    FAB_TRY(scenario_add(s, &c, err));
-done:
-    return status;
+    FAB_REFUSE_IF(n < 0 || (size_t)n >= sizeof text, err, FAB_EINPUT, where, "'%.40s...' is too long for a component",
+                  name);
+    const fab_status status = fab_component_parse(s->fabric, &s->racks, text, &c, &inner);
+    FAB_REFUSE_IF(status != FAB_OK, err, status, where, "%s", inner.text);
+    return scenario_add(s, &c, err);
 }
 
 /* --- CSV ---------------------------------------------------------------------------------------------------------- */

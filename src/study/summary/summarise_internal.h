@@ -177,7 +177,6 @@ double summary_half_interval(const record *r);
 
 /** What a part, or a class of parts, does: of sets of several what it is credited with. */
 const record *summary_record_of(const fab_summariser *s, size_t variant, size_t component);
-const record *summary_class_record(const fab_summariser *s, size_t variant, size_t class);
 
 /** Of single losses: any impact. Of sets: it is credited with an impact that chance does not explain. Of histories:
  * above the mean of all by more than a draw of as many of them would be, and by its own interval. */

@@ -31,6 +31,3 @@ fab_status symmetry_find(const symmetry_request *request, fab_permutations *out,
 
 /** Of engines that split evenly, and of traffic for which no switch has a choice. */
 fab_status symmetry_of_graph(const symmetry_request *request, fab_permutations *out, fab_error *err) FAB_MUST_USE;
-
-/** Of engines that choose among minimal next hops by a hash or by the destination. */
-fab_status symmetry_of_unused(const symmetry_request *request, fab_permutations *out, fab_error *err) FAB_MUST_USE;

@@ -1,6 +1,6 @@
 /* Growth in steps, by hand-counted cables. */
 #include "fabric_fixture.h"
-#include "fab/growth.h"
+#include "fab/analysis.h"
 #include "fab/topologies.h"
 
 #include <criterion/criterion.h>

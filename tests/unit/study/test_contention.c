@@ -1,7 +1,7 @@
 /* Jobs that share a fabric: what one does to the other. */
-#include "fab/design.h"
+#include "fab/advise.h"
 #include "fab/contend.h"
-#include "fab/job_remedies.h"
+#include "fab/design.h"
 #include "fab/job_sharing.h"
 #include "fab/rng.h"
 #include "fab/trace.h"

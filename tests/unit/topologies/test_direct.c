@@ -1,7 +1,6 @@
 /* Dragonfly and torus: published sizes, diameters, what they are called, and what they refuse. */
 #include "fabric_fixture.h"
 #include "fab/analysis.h"
-#include "fab/graph_check.h"
 #include "fab/reports.h"
 #include "fab/topologies.h"
 

@@ -4,9 +4,12 @@
  */
 #pragma once
 
+#include "fab/engine_spec.h"
 #include "fab/fabric.h"
+#include "fab/network.h"
 #include "fab/replay.h"
 #include "fab/result.h"
+#include "fab/status.h"
 
 typedef struct fab_design fab_design;
 typedef struct fab_prices fab_prices;
@@ -76,3 +79,66 @@ fab_status fab_fabric_name(const fab_design *design, fab_fabric_result *out, fab
 
 /** Fills the price per Gb/s of bisection; leaves it 0 where there is no bisection. */
 void fab_cost_set_bisection(fab_cost *cost, double bisection_bps);
+
+/**
+ * @param[in]  engine  NULL: none is known.
+ * @param[out] out     Written where the engine hashes.
+ * @return false of an engine that does not
+ */
+bool fab_switch_hash_of(const fab_engine_spec *engine, fab_network_hash *out);
+
+typedef struct fab_graph_facts {
+    uint32_t components;         /**< of the entire fabric, scale-up domains included */
+    uint32_t network_components; /**< of the switches alone: one per rail in rail-only, one per plane */
+    uint32_t diameter;           /**< longest shortest path between switches, in cables, within a component */
+    double bisection_bps;        /**< minimum cut between the NICs of the two halves of the servers */
+} fab_graph_facts;
+
+/**
+ * Reads the facts off igraph's view of the fabric. One thread at a time: igraph 0.10.2 keeps global state.
+ * @retval FAB_ENOMEM, FAB_EINTERNAL  igraph failed; the message is igraph's
+ * Complexity: diameter O(switches * cables); minimum cut by push-relabel.
+ */
+fab_status fab_graph_check(const fab_fabric *fabric, fab_graph_facts *out, fab_error *err) FAB_MUST_USE;
+
+/**
+ * Adds to result->warnings: links at rates that nobody sells, tapers of boundaries that the fabric does not have, a
+ * tensor group beyond the scale-up domain, experts that every GPU keeps (of sweeps and mixes too), experts that keep
+ * their rails on rail-only, minimal routing on a dragonfly. Of installed networks nothing is said: they are there.
+ * @param[in,out] result  Its fabrics are measured; job and phases where they are known.
+ * Complexity: O(fabrics * (kinds of cables + tiers) + engines).
+ */
+fab_status fab_find_warnings(fab_result *result, fab_error *err) FAB_MUST_USE;
+
+/**
+ * Whether the default order of ranks puts all members of a group of experts on one rail, so that their all-to-all needs
+ * no link between rails; in the order of other programs it does.
+ */
+bool fab_experts_keep_rails(const fab_job_spec *job, uint64_t domain);
+
+/**
+ * Cables of `before` that must be unplugged to become `after`: those between two devices that have fewer cables between
+ * them afterwards, or none.
+ *
+ *     moved = sum over pairs of devices of max(0, cables before - cables after)
+ *
+ * Devices are the same when they have the same place: NICs and leaves their number, switches above their block and
+ * their position in the groups of that block (spine j of pod b; core k of group j). Ports do not matter: a cable that
+ * stays between its two devices may stay in its ports.
+ * @param[in] before, after  Tree fabrics of one family.
+ * Complexity: O(cables log cables).
+ */
+fab_status fab_cables_moved(const fab_fabric *before, const fab_fabric *after, uint64_t *out_moved,
+                            fab_error *err) FAB_MUST_USE;
+
+/** Ports of switches that hold no cable. */
+uint64_t fab_free_ports(const fab_fabric *fabric);
+
+/**
+ * What one step buys, leaves over and moves.
+ * @param[in]  before, before_graph  What stands before the step; NULL for the first.
+ * @param[out] out                   Free out->parts. Written on success only.
+ */
+fab_status fab_growth_step_of(const fab_fabric_result *before, const fab_fabric *before_graph,
+                              const fab_fabric_result *after, const fab_fabric *after_graph, fab_growth_step *out,
+                              fab_error *err) FAB_MUST_USE;

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "fab/audit.h"
+#include "fab/floor_plan.h"
 
 /**
  * Fills audit->bisection: as the network stands, and with the missing cables and absent switches in place and slow
@@ -17,3 +18,9 @@
  * Complexity: that of an import and two maximum flows.
  */
 fab_status fab_audit_bisect(fab_network **net, fab_network **plan, fab_audit *audit, fab_error *err) FAB_MUST_USE;
+
+/**
+ * Fills rack and rack_name of the findings: of boxes that the plan has under the same name.
+ * @param[in] is_said  The plan says how racks are filled; else the racks are assumed, and findings do not name them.
+ */
+void fab_audit_find_racks(fab_audit *audit, const fab_fabric *plan, const fab_floor *floor, bool is_said);

@@ -30,12 +30,13 @@ typedef struct fab_new_array {
 /** fab_allocate() of n elements for every array, in order; those after a failure are not written. */
 fab_status fab_allocate_each(size_t n, const fab_new_array *arrays, size_t n_arrays, fab_error *err) FAB_MUST_USE;
 
-/** `FAB_NEW_ALL(n, err, a, b, c)`: FAB_NEW for 2 to 8 pointers, none of them reached through another. */
+/** `FAB_NEW_ALL(n, err, a, b, c)`: FAB_NEW for 1 to 8 pointers, none of them reached through another. */
 #define FAB_NEW_ALL(n, err, ...)                                                                                       \
     fab_allocate_each((n), (const fab_new_array[]){FAB_NEW_ARRAYS(__VA_ARGS__)},                                       \
                       sizeof((const fab_new_array[]){FAB_NEW_ARRAYS(__VA_ARGS__)}) / sizeof(fab_new_array), (err))
 #define FAB_NEW_ARRAYS(...)                                                                                            \
-    FAB_NEW_PICK(__VA_ARGS__, FAB_NEW_8, FAB_NEW_7, FAB_NEW_6, FAB_NEW_5, FAB_NEW_4, FAB_NEW_3, FAB_NEW_2, 0)          \
+    FAB_NEW_PICK(__VA_ARGS__, FAB_NEW_8, FAB_NEW_7, FAB_NEW_6, FAB_NEW_5, FAB_NEW_4, FAB_NEW_3, FAB_NEW_2, FAB_NEW_1,  \
+                 0)                                                                                                    \
     (__VA_ARGS__)
 #define FAB_NEW_PICK(a, b, c, d, e, f, g, h, pick, ...) pick
 #define FAB_NEW_1(a)                                                                                                   \
@@ -89,6 +90,19 @@ static inline void fab_free_owned(void *owned) {
 #define FAB_OF_6(a, ...) of->a, FAB_OF_5(__VA_ARGS__)
 #define FAB_OF_7(a, ...) of->a, FAB_OF_6(__VA_ARGS__)
 #define FAB_OF_8(a, ...) of->a, FAB_OF_7(__VA_ARGS__)
+/**
+ * `FAB_OWNS_MEMBERS(s.rank, s.order);`: likewise of 1 to 8 members of structs that are declared above it; each is NULL
+ * or a block when the scope is left.
+ */
+#define FAB_OWNS_MEMBERS(...)      FAB_OWNS_BLOCKS(__LINE__, FAB_NEW_ARRAYS(__VA_ARGS__))
+#define FAB_OWNS_BLOCKS(line, ...) FAB_OWNS_BLOCKS_IN(line, __VA_ARGS__)
+#define FAB_OWNS_BLOCKS_IN(line, ...)                                                                                  \
+    FAB_OWNS(fab_free_members) __attribute__((unused)) const fab_new_array fab_owned_##line[] = {__VA_ARGS__, {NULL, 0}}
+static inline void fab_free_members(const void *arrays) {
+    for (const fab_new_array *member = arrays; member->out != NULL; member++) {
+        free(*(fab_any_block *)member->out);
+    }
+}
 
 /** Gives back what an array of `n` elements does not need of what it was grown to. */
 void fab_shrink(void *array, size_t n, size_t size);

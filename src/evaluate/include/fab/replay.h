@@ -51,3 +51,16 @@ fab_status fab_replay_run(const fab_replay *replay, fab_result *result, fab_erro
  */
 fab_status fab_replay_choose_chunks(const fab_replay *replay, const fab_result *result, fab_design **out_design,
                                     fab_context **out, fab_error *err) FAB_MUST_USE;
+
+/** The same replay once more on something changed: without bound, loads, draws, flows and progress. */
+static inline fab_replay fab_replay_for_times(const fab_replay *base) {
+    fab_replay replay = *base;
+    replay.bound = false;
+    replay.rates = true;
+    replay.keep_loads = false;
+    replay.keep_seeds = 0;
+    replay.keep_draws = false;
+    replay.keep_flows = false;
+    replay.progress = NULL;
+    return replay;
+}

@@ -445,7 +445,7 @@ typedef struct fab_result {
     const struct fab_ownership *ownership; /**< borrowed; NULL unless of a training job (ownership.h) */
     const struct fab_run_verdict *verdict; /**< borrowed; NULL of commands that replay nothing (verdict.h) */
     char *see;       /**< the command that shows alone what was found; owned; NULL: there is none */
-    char **warnings; /**< shape [n_warnings]: what a reviewer would stop; owned, as each (warnings.h) */
+    char **warnings; /**< shape [n_warnings]: what a reviewer would stop; owned, as each (analysis.h) */
     size_t n_warnings;
     uint64_t n_over_limit; /**< candidates of a search that need more memory than the run may take: not evaluated */
 } fab_result;
@@ -454,6 +454,8 @@ typedef struct fab_result {
 double fab_estimated_ratio(const fab_result *result, size_t engine);
 
 void fab_result_release(fab_result *result);
+/** The same where the fabrics are another's. */
+void fab_result_release_rest(fab_result *result);
 
 /** Counting conventions and what the model leaves out, as sentences; ended by NULL. */
 extern const char *const fab_conventions[];

@@ -44,7 +44,7 @@ static inline bool fab_finding_is_choice(fab_finding_kind kind) {
 /** Where the box of a finding stands. */
 typedef struct fab_audit_spot {
     uint32_t tier;      /**< 0: a host, 1: a leaf, ...; FAB_NETWORK_NONE: not known */
-    uint32_t rack;      /**< of the plan's floor (audit_floor.h); FAB_NETWORK_NONE: not known */
+    uint32_t rack;      /**< of the plan's floor (audit_bisection.h); FAB_NETWORK_NONE: not known */
     char rack_name[48]; /**< "hall-0/row-1/rack-4"; empty where nobody said that it stands there */
 } fab_audit_spot;
 

@@ -6,6 +6,9 @@
 
 #include "fab/advice.h"
 #include "fab/analysis.h"
+#include "fab/contention.h"
+#include "fab/replay.h"
+#include "fab/verdict.h"
 
 typedef struct fab_design fab_design;
 
@@ -36,3 +39,36 @@ typedef struct fab_advise_request {
 fab_status fab_advise(const fab_advise_request *request, fab_advice **out, fab_error *err) FAB_MUST_USE;
 
 void fab_advice_free(fab_advice *advice);
+
+#define FAB_JOB_REMEDY_FLOWS 32768 /**< of all jobs, times seeds: of more nothing is tried */
+
+/**
+ * Runs all jobs together with their servers in order, with 16 queue pairs, and sprayed, where they were given
+ * otherwise and slow each other down.
+ * @param[in]     first       As fab_contend() has it.
+ * @param[in]     engine      That the jobs have now.
+ * @param[in,out] contention  Of fab_contend(); gets remedies, or n_untried.
+ * Complexity: three times that of fab_contend() under one engine. The same for any number of threads.
+ */
+fab_status fab_job_remedies_try(const fab_replay *base, const fab_result *first, size_t engine,
+                                fab_contention *contention, fab_error *err) FAB_MUST_USE;
+
+#define FAB_ALTERNATIVE_FLOWS 8192 /**< times seeds: of more nothing is tried, so that the answer comes as fast */
+#define FAB_ALTERNATIVE_PACKETS                                                                                        \
+    600 /**< the same under a transport of packets, where a flow costs a hundred times as much */
+
+/**
+ * Whether engines may be tried: the phases have few flows. `replay` gets trial_flows, for its estimate of memory.
+ * Complexity: O(flows).
+ */
+fab_status fab_verdict_plan(fab_replay *replay, fab_error *err) FAB_MUST_USE;
+
+/**
+ * Routes the phases that take longer than they must under more queue pairs and spraying, and says what the iteration,
+ * or all phases one after the other, would take. Engines that were given are not tried again.
+ * @param[in]     replay   What `result` was made by, with rates; trial_flows 0: nothing is tried.
+ * @param[in,out] verdict  After fab_verdict_begin().
+ * Complexity: up to FAB_VERDICT_ALTERNATIVES replays of these phases. Depends on nothing but design, options and seed.
+ */
+fab_status fab_verdict_try(const fab_replay *replay, const fab_result *result, fab_run_verdict *verdict,
+                           fab_error *err) FAB_MUST_USE;

@@ -33,3 +33,4 @@ fab_status fab_contend(const fab_replay *base, const fab_result *first, unsigned
                        fab_error *err) FAB_MUST_USE;
 
 void fab_contention_free(fab_contention *contention);
+FAB_OWNER(fab_contention, fab_contention_free)

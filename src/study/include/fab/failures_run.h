@@ -35,3 +35,4 @@ fab_status fab_failures_serve(const fab_traffic *traffic, const fab_result *resu
                               fab_error *err) FAB_MUST_USE;
 
 void fab_failures_free(fab_failures *failures);
+FAB_OWNER(fab_failures, fab_failures_free)

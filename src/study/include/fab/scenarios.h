@@ -176,9 +176,6 @@ enum {
     FAB_SPAN_PLANNED = 4, /**< the job stops of its own will, behind a checkpoint */
 };
 
-/** Speed that is left of GPUs in an hour of a day, 0 to 23: between 6 and 18 h they lose throttle x sin. */
-double fab_throttled_speed(double throttle, uint32_t hour);
-
 /** What a history does to a job. Arrays may be NULL. */
 typedef struct fab_span_course {
     const uint8_t *stops; /**< shape [n_events]: whether the event stops the job; NULL: every failure does */
