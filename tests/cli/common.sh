@@ -6,6 +6,8 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"
+# What apt has modules for: in front of it may stand a script of a version manager, ten times as slow to start.
+[[ ! -x /usr/bin/python3 ]] || hash -p /usr/bin/python3 python3
 failures=0
 # Of what is enumerated a test tries one in so many, another share for every commit; "scripts/test --long" all (drawn.py, harness.mjs).
 export FABRISCOPE_TEST_SHARE=${FABRISCOPE_TEST_SHARE:-4}

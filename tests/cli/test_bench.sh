@@ -17,7 +17,7 @@ refuses 1 "missing is no program" --program missing --only "build 65" --runs 1
 
 "$bench" --program "$program" --runs 1 --only "build 65" --peers --quick --only "networkx, ECMP" --json rows.json --no-growth \
   >out 2>err || fail "failed: $(cat err)"
-/usr/bin/env python3 - <<'EOF' || fail "rows.json is not as expected: $(cat rows.json)"
+python3 - <<'EOF' || fail "rows.json is not as expected: $(cat rows.json)"
 import json
 
 rows = {row["name"]: row for row in json.load(open("rows.json"))}
@@ -40,7 +40,7 @@ grep -q '^  peer (one run): ' out || grep -q "skipped 'networkx, ECMP': missing"
 
 "$bench" --program "$program" --runs 1 --only "growth, build, 1,024" --only "growth, build, 4,096" --json grown.json >grown 2>err ||
   fail "failed: $(cat err)"
-/usr/bin/env python3 - <<'EOF' || fail "grown.json is not as expected: $(cat grown.json)"
+python3 - <<'EOF' || fail "grown.json is not as expected: $(cat grown.json)"
 import json, math
 
 small, large = json.load(open("grown.json"))

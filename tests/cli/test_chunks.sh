@@ -6,7 +6,7 @@ design=rail-spine:gpus=64,gpus-per-server=8,radix=16
 job=model=gpt-39.1b,tp=8,pp=4,batch=128,microbatch=1
 iteration() { # DESIGN JOB: chunks and time under a split and under draws
   "$program" run "$1" --job "$2" --engine spray --engine ecmp --seeds 2 --json --quiet |
-    /usr/bin/env python3 -c 'import json, sys; print(*((i["interleave"], i["time_s"]) for i in json.load(sys.stdin)["iteration"]))'
+    python3 -c 'import json, sys; print(*((i["interleave"], i["time_s"]) for i in json.load(sys.stdin)["iteration"]))'
 }
 chosen=$(iteration $design $job,interleave=auto)
 chunks=${chosen#(}
@@ -15,7 +15,7 @@ chunks=${chunks%%,*}
 [[ $chosen == "$(iteration $design "$job,interleave=$chunks")" ]] || fail "auto: $chosen, typed: $(iteration $design "$job,interleave=$chunks")"
 "$program" route $design --job "$job,interleave=$chunks" --traffic job:pp --json --quiet >typed.json
 "$program" run $design --job "$job,interleave=auto" --engine spray --json --quiet >auto.json
-/usr/bin/env python3 - <<'CHECK' || fail "auto does not route the chunks that it chose"
+python3 - <<'CHECK' || fail "auto does not route the chunks that it chose"
 import json
 flows = [next(p["bytes"] for p in json.load(open(name, encoding="utf-8"))["phases"] if p["name"] == "pp") for name in ("typed.json", "auto.json")]
 assert flows[0] == flows[1], flows
@@ -46,7 +46,7 @@ open_job=model=gpt-39.1b,gpu=a100-40gb,batch=512,plan=given
 for more in "" ,interleave=1; do
   "$program" run $larger --job "$open_job$more" --engine spray --json --quiet >"open$more.json" || fail "open stages$more"
 done
-/usr/bin/env python3 - <<'CHECK' || fail "a typed number of chunks is not kept"
+python3 - <<'CHECK' || fail "a typed number of chunks is not kept"
 import json
 free, typed = (json.load(open(f"open{more}.json", encoding="utf-8")) for more in ("", ",interleave=1"))
 assert free["job"]["pp"] == typed["job"]["pp"] > 1, (free["job"]["pp"], typed["job"]["pp"])

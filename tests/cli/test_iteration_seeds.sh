@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The iteration under --seeds N is that of N runs with one seed each: every figure's distribution, and what is printed.
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
-/usr/bin/env python3 - "$program" <<'PYTHON' || fail "figures over seeds"
+python3 - "$program" <<'PYTHON' || fail "figures over seeds"
 import json, math, subprocess, sys
 
 JOB = "model=gpt-1.7b,tp=2,pp=4,placement=random,batch=256,microbatch=1,interleave=2"

@@ -94,8 +94,8 @@ plan = json.load(open("out"))["plan"]
 assert plan["is_proven"] is False and 0 < plan["lower_bound_s"] < plan["plans"][0]["time_s"], plan
 PYTHON
 
-/usr/bin/env python3 "$root/tests/cli/limit_cases.py" "$program" || fail "sizes at the edges"
-/usr/bin/env python3 "$root/tests/cli/estimates.py" "$program" || fail "estimates"
+python3 "$root/tests/cli/limit_cases.py" "$program" || fail "sizes at the edges"
+python3 "$root/tests/cli/estimates.py" "$program" || fail "estimates"
 # Into a pipe progress comes as whole lines, the first within two seconds: what there is to do, and how long it takes.
 long=(sweep rail-spine:gpus=16384,radix=64 --vary taper.1=1,2,4 --traffic pattern:all-to-all --engine ecmp,qp=4 --threads 1)
 says_early() { # says_early UNIT ARGUMENTS...: the first line, before the end

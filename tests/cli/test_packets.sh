@@ -196,9 +196,7 @@ CHECK
 for transport in pfc pfc,priority=receiver pfc,priority=job pfc,priority=communicator pfc,buffer=16MB,buffer-alpha=1 pfc,buffer=1MB,buffer-alpha=0.0625; do
   "$program" route fat-tree:k=8,gpus-per-server=1 --traffic pattern:permutation,bytes=10MiB --transport $transport --json --quiet >"shared-${transport#pfc,}" || fail "$transport"
 done
-for transport in pfc pfc,priority=job,priorities=2; do
-  "$program" run "$root/tests/data/two_jobs.xml" --transport $transport --threads 2 --json --quiet >"together-${transport#pfc,}" || fail "several jobs under $transport"
-done
+"$program" run "$root/tests/data/two_jobs.xml" --transport pfc,priority=job,priorities=2 --threads 2 --json --quiet >jobs-apart || fail "jobs of their own priorities"
 /usr/bin/python3 - <<'CHECK' || fail "priorities and shared buffers"
 import json
 engine = lambda name: json.load(open("shared-" + name, encoding="utf-8"))["phases"][0]["engines"][0]
@@ -208,7 +206,7 @@ assert victims(receiver) < victims(one) / 2, (victims(receiver), victims(one))
 assert job == one != communicator
 assert roomy["lossless"]["stopped_links"] < one["lossless"]["stopped_links"] < tight["lossless"]["stopped_links"], [e["lossless"] for e in (roomy, one, tight)]
 assert all(e["transfer_s"] >= e["fluid_s"] * (1 - 1e-9) for e in (one, receiver, communicator, roomy, tight))
-shared, own = ([j["together_s"] / j["alone_s"] for j in json.load(open(f"together-{name}", encoding="utf-8"))["contention"]["engines"][0]["jobs"]] for name in ("pfc", "priority=job,priorities=2"))
+shared, own = ([j["together_s"] / j["alone_s"] for j in json.load(open(f"jobs-{name}", encoding="utf-8"))["contention"]["engines"][0]["jobs"]] for name in ("pfc", "apart"))
 assert own != shared and all(slowdown > 1 for slowdown in own), (own, shared)
 CHECK
 refused 3 "buffer-alpha is a part of what is free" route $small --traffic pattern:permutation --transport pfc,buffer-alpha=1

@@ -8,7 +8,7 @@ check() { # NAME JOB: two engines, on one thread and on two
     fail "$1 does not run"
   "$program" run $design --job "$2" --engine ecmp --engine spray --threads 2 --timeline "$1.2" --quiet >/dev/null
   cmp -s "$1.trace" "$1.2" || fail "$1 depends on the number of threads"
-  /usr/bin/env python3 - "$1.trace" "$1.json" <<'PYTHON' || fail "$1"
+  python3 - "$1.trace" "$1.json" <<'PYTHON' || fail "$1"
 import collections, json, math, sys
 
 trace, report = (json.load(open(name)) for name in sys.argv[1:])
