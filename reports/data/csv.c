@@ -8,6 +8,7 @@
 #include "fab/sweep.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -109,7 +110,7 @@ static void csv_add_point(fab_str *out, const fab_sweep *s, const fab_sweep_poin
         {p->is_built, (double)p->counts.gpus},
         {p->is_built, p->total_usd},
         {p->is_built, p->power_w},
-        {p->is_built, p->bisection_ratio},
+        {p->is_built && !isnan(p->bisection_ratio), p->bisection_ratio},
         {e->has_time, e->is_on_front},
         {e->is_drawn, (double)e->n_seeds},
         {e->ci95_ratio > 0, e->ci95_ratio},

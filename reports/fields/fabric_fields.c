@@ -2,6 +2,8 @@
 #include "field_rows.h"
 #include "field_tables.h"
 
+#include <math.h>
+
 #define COUNTING "0007-counting-rules.md"
 #define FLOOR    "0011-floor-plan.md"
 #define COST     "0013-cost-model.md"
@@ -120,8 +122,10 @@ static bool is_front_end(const fab_at *at) {
     return false;
 }
 
-/* Without a graph there may have been nothing to cut. */
-GIVES(bool, has_bisection, fab_at_result(at)->graph != NULL || here->bisection_bps > 0 || is_front_end(at));
+/* Without a graph there may have been nothing to cut, and one server has no halves. */
+GIVES(bool, has_bisection,
+      !isnan(here->bisection_ratio) &&
+          (fab_at_result(at)->graph != NULL || here->bisection_bps > 0 || is_front_end(at)));
 GIVES(bool, has_scaleup_bisection,
       here->counts.domains > 0 && (here->scaleup_bisection_bps > 0 || here->bisection_bps > 0));
 
@@ -276,7 +280,7 @@ static const fab_field GROWTH_STEPS[] = {
     FIELD(cables, "Network cables after the step."),
     FIGURE(total_usd, "USD", "Price of all that stands after the step."),
     FIGURE(bought_usd, "USD", "Price of what the step adds to what stands already."),
-    FIELD(bisection_ratio, "Part of full bisection that any traffic may count on."),
+    FIELD(bisection_ratio, "Part of full bisection that any traffic may count on; missing of one server.", KNOWN),
     FIELD(free_ports, "Switch ports without a cable until the fabric grows into them."),
     FIELD(cables_moved, "Cables that stand already and must be plugged elsewhere in this step."),
     LIST(parts, "part", parts, n_parts, &GROWTH_PART, "Parts whose number changes."),

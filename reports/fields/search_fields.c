@@ -32,7 +32,7 @@ static const fab_field POINTS[] = {
     FIELD_OF(cables, n_cables, "Network cables."),
     SCALARS(built_taper, NULL, built_taper, count_built_tapers,
             "Oversubscription as built of every boundary between tiers, leaf - spine first."),
-    FIELD(bisection_ratio, "Part of full bisection that any traffic may count on."),
+    FIELD(bisection_ratio, "Part of full bisection that any traffic may count on; missing of one server.", KNOWN),
     FIGURE(power_w, "W", "Power of all network parts."),
     FIGURE(total_usd, "USD", "Price of the network."),
     FIELD(difference_ratio, "How much more than the winner the design costs.", SIGNED,

@@ -183,6 +183,8 @@ static size_t count_values(const fab_at *at) {
     return n;
 }
 
+GIVES(bool, has_halves, here->is_built && !isnan(here->bisection_ratio));
+
 static const fab_field SWEEP_POINTS[] = {
     FIELD(error, "Why the point could not be evaluated; then its lists are empty.", FILLED),
     FIELD_OF(design_digest, digest, "Digest of the design.", IF(is_built)),
@@ -212,9 +214,9 @@ static const fab_field SWEEP_POINTS[] = {
     FIELD_OF(cables, counts.cables, "Network cables.", IF(is_built)),
     SCALARS(built_taper, NULL, counts.built_taper, count_point_tapers,
             "Oversubscription as built of every boundary between tiers, leaf - spine first.", IF(is_built)),
-    FIGURE(bisection_bps, "bit/s", "Minimum cut between the halves of the servers, one direction.", IF(is_built),
+    FIGURE(bisection_bps, "bit/s", "Minimum cut between the halves of the servers, one direction.", .only = has_halves,
            .source = "0007-counting-rules.md"),
-    FIELD(bisection_ratio, "Part of full bisection that any traffic may count on.", IF(is_built),
+    FIELD(bisection_ratio, "Part of full bisection that any traffic may count on.", .only = has_halves,
           .source = "0007-counting-rules.md"),
     FIGURE(total_usd, "USD", "Price of the network.", IF(is_built), .source = COST),
     FIGURE(per_gpu_usd, "USD", "Network price of one GPU.", IF(is_built), .source = COST),

@@ -84,6 +84,10 @@ static void audit_put_bisection(fab_page *page, const fab_audit_bisection *b) {
         fab_page_say(page, "; lost %s (%.4g %%)", fab_show_rate(page, lost_bps), 100 * lost_bps / b->planned_bps);
     }
     fab_page_say(page, "%s", b->is_known ? ", between the halves of all servers by name, incomplete ones too" : "");
+    if (b->leaves_exchanged) {
+        fab_page_say(page,
+                     "; both with the exchanged hosts where they are (--against a plan has them where they belong)");
+    }
     fab_page_paragraph(page, is_bad ? FAB_INK_BAD : FAB_INK_PLAIN, 2, 2);
 }
 

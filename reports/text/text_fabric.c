@@ -168,6 +168,10 @@ static void fabric_put_structure(fab_page *page, const fab_fabric_result *f, boo
     fabric_put_spares(page, f);
     if (has_graph || f->bisection_bps > 0) {
         fab_page_end_line(page);
+        if (isnan(f->bisection_ratio)) {
+            fab_page_wrap(page, FAB_INK_PLAIN, 2, 2, "Bisection is not defined: no two servers, nothing to cut.");
+            return;
+        }
         fab_page_wrapf(page, FAB_INK_PLAIN, 2, 2,
                        "Bisection %s in one direction between the two halves of the servers; any traffic may count on "
                        "%s of what its NICs can inject.",

@@ -19,7 +19,8 @@ static void mix_put_designs(fab_page *page, const fab_mix *m) {
         if (p->is_built) {
             fab_page_wrapf(page, FAB_INK_PLAIN, 6, 6, "%s, %s GPUs, %s switches, %s; bisection %s", p->family,
                            fab_show_count(page, p->counts.gpus), fab_show_count(page, p->counts.switches),
-                           fab_show_money(page, p->total_usd), fab_part_format(bisection, p->bisection_ratio, 3));
+                           fab_show_money(page, p->total_usd),
+                           isnan(p->bisection_ratio) ? "-" : fab_part_format(bisection, p->bisection_ratio, 3));
         }
         for (size_t j = 0; j < m->n_jobs; j++) {
             if (!d->job[j].is_built) {

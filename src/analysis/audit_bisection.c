@@ -217,6 +217,9 @@ static fab_status with_lacks(const fab_structure *in, const halves *h, uint32_t 
     }
     FAB_PASS(fab_max_flow(&c->edges, source, &b->planned_bps, NULL, err));
     b->knows_planned = true;
+    for (uint32_t i = 0; i < audit->n_findings; i++) {
+        b->leaves_exchanged = b->leaves_exchanged || audit->findings[i].kind == FAB_FINDING_SWAPPED_HOSTS;
+    }
     return FAB_OK;
 }
 

@@ -75,7 +75,10 @@ double fab_bisection_ratio(const fab_fabric_spec *spec, const fab_counts *counts
     uint64_t half = counts->servers / 2; /* a middle server: neither */
     double half_bps = all_bps * (double)half / (double)counts->servers;
     double through = access_bps / all_bps;
-    double least = half_bps > 0 ? fmin(fmin(bisection_bps / half_bps, through), 1) : 1;
+    if (half == 0) {
+        return NAN;
+    }
+    double least = half_bps > 0 ? fmin(fmin(bisection_bps / half_bps, through), 1) : 0;
     for (uint64_t t = 1; half_bps > 0 && t < counts->tiers; t++) {
         through /= counts->built_taper[t - 1] > 0 ? counts->built_taper[t - 1] : 1;
         least = fmin(least, through);

@@ -38,8 +38,7 @@ static fab_status measure_network(const fab_prices *prices, fab_fabric_result *o
     FAB_PASS(fab_spares_measure(&out->spec, prices, &out->spares, err));
     FAB_PASS(fab_bisection(graph, &out->bisection_bps, err));
     fab_cost_set_bisection(&out->cost, out->bisection_bps);
-    out->bisection_ratio =
-        out->bisection_bps > 0 ? fab_bisection_ratio(&out->spec, &out->counts, out->bisection_bps) : 0;
+    out->bisection_ratio = fab_bisection_ratio(&out->spec, &out->counts, out->bisection_bps);
     out->scaleup_bisection_bps = fab_scaleup_bisection(&out->spec, &out->counts);
     (void)snprintf(out->family, sizeof out->family, "%s", out->spec.family);
     *out_graph = built != NULL ? built : *out_graph;

@@ -28,9 +28,10 @@ size_t fab_imported_assumed(const fab_imported *in, char out[FAB_ASSUMED_MOST][F
     size_t n = 0;
     uint32_t n_unrated = fab_structure_unrated(net);
     (void)snprintf(out[n++], FAB_ASSUMED_SIZE,
-                   "%" PRIu64 " GPUs per server, for %" PRIu32
-                   " NICs (gpus-per-server), in scale-up domains of %" PRIu64 " (domain)",
-                   spec->gpus_per_server, net->nics_per_server, spec->domain);
+                   "%" PRIu64 " GPU%s per server, for %" PRIu32
+                   " NIC%s (gpus-per-server), in scale-up domains of %" PRIu64 " (domain)",
+                   spec->gpus_per_server, spec->gpus_per_server == 1 ? "" : "s", net->nics_per_server,
+                   net->nics_per_server == 1 ? "" : "s", spec->domain);
     if (net->net->is_tree_of_names) {
         (void)snprintf(out[n++], FAB_ASSUMED_SIZE,
                        "the file tells who is below whom, but no cables: %" PRIu64

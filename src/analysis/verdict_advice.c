@@ -379,17 +379,20 @@ static bool crosses_taper(const fab_result *r) {
     return crosses;
 }
 
-static bool has_taper(const fab_fabric_spec *spec) {
-    bool has = false;
-    for (size_t t = 0; t < FAB_MAX_TIERS; t++) {
-        has = has || spec->tier[t].taper > 1;
+/* The setting that lifts the taper, or "": none does of what is installed, or where a pod or ports leave one. */
+static const char *lifts_taper(const fab_fabric_result *f) {
+    for (size_t t = 0; t + 1 < f->counts.tiers && t < FAB_MAX_TIERS; t++) {
+        if (f->spec.tier[t].taper > 1) {
+            return "--set taper=1";
+        }
     }
-    return has;
+    return f->spares.is_shared ? "--set full-spares=yes" : "";
 }
 
 /* What uplinks may win: no routing wins it. */
 static void advice_of_taper(const fab_result *r, const fab_run_verdict *v, char *out) {
     const fab_phase_result *p = most_tapered(r);
+    const char *setting = lifts_taper(&r->fabrics[0]);
     char room[32];
     if (p == NULL) {
         return;
@@ -401,14 +404,15 @@ static void advice_of_taper(const fab_result *r, const fab_run_verdict *v, char 
             fab_append(out, FAB_VERDICT_TEXT, ": %s at least, %.2g %% less at most",
                        verdict_seconds(room, v->uplinks_s), 100 * fmax(1 - v->uplinks_s / v->compared_s, 0));
         }
-        fab_append(out, FAB_VERDICT_TEXT, "%s", has_taper(&r->fabrics[0].spec) ? " (--set taper=1 tells)" : "");
+        fab_append(out, FAB_VERDICT_TEXT, setting[0] != '\0' ? " (%s tells)" : "%s", setting);
     } else if (p->max_taper_factor > VERDICT_FULL) {
         fab_append(out, FAB_VERDICT_TEXT, "; equal shares give x%.2f in %s, where other routes may do better",
                    p->max_taper_factor, p->name);
     } else if (crosses_taper(r)) {
-        fab_append(out, FAB_VERDICT_TEXT, "; sprayed, the taper costs %snothing (factor %.2f)%s",
+        const bool is_told = r->plans != NULL && setting[0] != '\0';
+        fab_append(out, FAB_VERDICT_TEXT, "; sprayed, the taper costs %snothing (factor %.2f)%s%s%s",
                    r->plans != NULL ? "this plan " : "", p->max_taper_factor,
-                   r->plans != NULL ? "; without it another may be faster (--set taper=1)" : "");
+                   is_told ? "; without it another may be faster (" : "", is_told ? setting : "", is_told ? ")" : "");
     }
 }
 

@@ -81,9 +81,14 @@ static fab_status look_at_ports(fab_result *result, const fab_fabric_result *f, 
 /* of: "[2] ", the design of several; else empty. */
 static fab_status look_at_tiers(fab_result *result, const char *of, const fab_counts *counts, const double *given,
                                 fab_error *err) {
-    for (uint64_t t = counts->tiers; counts->wiring == FAB_WIRING_TREE && t > 0 && t <= FAB_MAX_TIERS; t++) {
+    for (uint64_t t = 1; counts->wiring == FAB_WIRING_TREE && counts->tiers > 0 && t <= FAB_MAX_TIERS; t++) {
         double taper = given[t - 1];
-        if (taper > 0 && taper != 1) {
+        if (t < counts->tiers && taper > 0 && taper < 1) {
+            FAB_PASS(add_warning(result, err,
+                                 "%staper.%" PRIu64 "=%.4g builds %.3g uplinks for each downlink; the taper "
+                                 "(oversubscription) %.3g:1 is what you may mean",
+                                 of, t, taper, 1 / taper, 1 / taper));
+        } else if (t >= counts->tiers && taper > 0 && taper != 1) {
             FAB_PASS(add_warning(result, err,
                                  "%staper.%" PRIu64 "=%g has no effect: the fabric has %" PRIu64
                                  " tier%s, and no boundary above tier %" PRIu64,

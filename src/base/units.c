@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 typedef struct suffix {
     const char *text;
@@ -81,10 +82,23 @@ static void plain_unit(const char *text, char *out, size_t size) {
     (void)snprintf(out, size, "%s", text);
 }
 
+/* In rates b and B are two units. */
+static bool is_but_for_case(const char *text, const char *unit, fab_unit of) {
+    return strcasecmp(text, unit) == 0 && (of != FAB_UNIT_RATE || strcmp(text + 1, unit + 1) == 0);
+}
+
 static fab_status unknown_unit(const char *text, const char *end, fab_unit unit, fab_error *err) {
     bool is_prefix = end[0] != '\0' && end[1] == '\0' && strchr("kMGT", end[0]) != NULL;
     FAB_REFUSE_IF(unit == FAB_UNIT_RATE && is_prefix, err, FAB_EINPUT, NULL,
                   "'%.60s' has the unit '%s'; write %.40sb/s for bits, %.40sB/s for bytes", text, end, text, text);
+    const suffix *near = suffixes_of(unit);
+    char plain[16];
+    plain_unit(end, plain, sizeof plain);
+    while (near->text != NULL && !is_but_for_case(plain, near->text, unit)) {
+        near++;
+    }
+    FAB_REFUSE_IF(near->text != NULL, err, FAB_EINPUT, NULL, "'%.60s' has the unknown unit '%.20s'; write %.*s%s", text,
+                  end, (int)strspn(text, "0123456789.+-eE"), text, near->text);
     return fab_fail(err, FAB_EINPUT, NULL, "'%.60s' has the unknown unit '%.20s' (such as %s)", text, end,
                     fab_unit_example(unit));
 }

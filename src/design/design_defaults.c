@@ -86,19 +86,20 @@ static fab_status check_servers(const reading *r, fab_error *err) {
     char a[32];
     char b[32];
     FAB_REFUSE_IF(f->gpus % f->gpus_per_server != 0, err, FAB_EINPUT, reading_where(r, "gpus", "gpus-per-server", NULL),
-                  "%s GPUs do not fill servers of %s: the last one would hold %" PRIu64 "; %" PRIu64
+                  "%s GPU%s not fill servers of %s: the last one would hold %" PRIu64 "; %" PRIu64
                   " GPUs fill them, or gpus-per-server says how many they hold",
-                  fab_format_count(a, f->gpus), fab_format_count(b, f->gpus_per_server), f->gpus % f->gpus_per_server,
+                  fab_format_count(a, f->gpus), f->gpus == 1 ? " does" : "s do",
+                  fab_format_count(b, f->gpus_per_server), f->gpus % f->gpus_per_server,
                   next_multiple(f->gpus, f->gpus_per_server));
     FAB_REFUSE_IF(f->domain % f->gpus_per_server != 0 && f->gpus_per_server % f->domain != 0, err, FAB_EINPUT,
                   reading_where(r, "domain", "gpus-per-server", NULL),
                   "scale-up domains of %s GPUs and servers of %s do not fit: one must divide the other",
                   fab_format_count(a, f->domain), fab_format_count(b, f->gpus_per_server));
     FAB_REFUSE_IF(f->gpus % f->domain != 0, err, FAB_EINPUT, reading_where(r, "gpus", "domain", NULL),
-                  "%s GPUs do not fill scale-up domains of %s: the last one would hold %" PRIu64 "; %" PRIu64
+                  "%s GPU%s not fill scale-up domains of %s: the last one would hold %" PRIu64 "; %" PRIu64
                   " GPUs fill them",
-                  fab_format_count(a, f->gpus), fab_format_count(b, f->domain), f->gpus % f->domain,
-                  next_multiple(f->gpus, f->domain));
+                  fab_format_count(a, f->gpus), f->gpus == 1 ? " does" : "s do", fab_format_count(b, f->domain),
+                  f->gpus % f->domain, next_multiple(f->gpus, f->domain));
     FAB_REFUSE_IF(f->pod % f->gpus_per_server != 0, err, FAB_EINPUT, reading_where(r, "pod", "gpus-per-server", NULL),
                   "a pod of %s GPUs does not hold whole servers of %s", fab_format_count(a, f->pod),
                   fab_format_count(b, f->gpus_per_server));

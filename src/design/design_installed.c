@@ -1,5 +1,6 @@
 /* Designs of what is installed: counts come from the file, and its digest is one of the values. */
 #include "fab/installed.h"
+#include "fab/units.h"
 #include "fields.h"
 
 #include <inttypes.h>
@@ -43,24 +44,34 @@ static fab_status check_digest(reading *r, fab_error *err) {
     return FAB_OK;
 }
 
-/* Values that the file decides. */
+/* A design that is restored gives what its file decided: all of one place. */
+static bool is_set(const reading *r, const char *key) {
+    return strcmp(reading_where(r, key, NULL, NULL), r->origin_where) != 0;
+}
+
+static fab_status refuse_decided(const reading *r, const char *key, fab_error *err) {
+    FAB_REFUSE_IF(is_set(r, key), err, FAB_EINPUT, reading_where(r, key, NULL, NULL),
+                  "%s: the file of an installed fabric decides that; leave it out", key);
+    return FAB_OK;
+}
+
+/* Values that the file decides, the default as well: what has no effect is not to be taken for a change. */
 static fab_status check_given(const reading *r, fab_error *err) {
-    const fab_fabric_spec *f = &r->design.fabric;
-    const struct {
-        const char *key;
-        bool given;
-    } keys[] = {{"tiers", f->tiers != 0}, {"pod", f->pod != 0}, {"planes", f->planes != 1}};
-    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
-        FAB_REFUSE_IF(keys[i].given, err, FAB_EINPUT, reading_where(r, keys[i].key, NULL, NULL),
-                      "%s: the file of an installed fabric decides that; leave it out", keys[i].key);
+    static const char *const KEYS[] = {"tiers", "pod",      "planes",      "taper",
+                                       "down",  "breakout", "breakout-up", "full-spares"};
+    for (size_t i = 0; i < sizeof KEYS / sizeof KEYS[0]; i++) {
+        FAB_PASS(refuse_decided(r, KEYS[i], err));
     }
-    for (size_t i = 0; i < FAB_MAX_TIERS; i++) {
-        const fab_tier_spec *t = &f->tier[i];
-        FAB_REFUSE_IF(t->taper != 1 || t->breakout != 1 || t->breakout_up != 0 || t->down != 0, err, FAB_EINPUT,
-                      reading_where(r, "file", NULL, NULL),
-                      "taper, down, breakout and breakout-up: the file of an installed fabric decides that; leave "
-                      "them out");
-    }
+    return FAB_OK;
+}
+
+/* A rate that is given stands in for one that the file does not say. */
+static fab_status check_rate(const reading *r, const char *key, double given_bps, double file_bps, fab_error *err) {
+    char text[2][40];
+    FAB_REFUSE_IF(file_bps > 0 && is_set(r, key) && given_bps > 0 && given_bps != file_bps, err, FAB_EINPUT,
+                  reading_where(r, key, NULL, NULL), "%s: the file says %s, so %s has no effect; leave it out", key,
+                  fab_quantity_format(text[0], file_bps, FAB_UNIT_RATE),
+                  fab_quantity_format(text[1], given_bps, FAB_UNIT_RATE));
     return FAB_OK;
 }
 
@@ -72,6 +83,7 @@ static fab_status take_counts(reading *r, const fab_structure *net, fab_error *e
                          .rates = fab_structure_unrated(net)};
     f->nics_per_server = net->nics_per_server;
     f->gpus_per_server = f->gpus_per_server != 0 ? f->gpus_per_server : net->nics_per_server;
+    FAB_PASS(check_rate(r, "nic", f->nic_bps, net->nic_bps, err));
     f->nic_bps = net->nic_bps > 0 ? net->nic_bps : f->nic_bps;
     if (f->domain == 0 && net->domain_servers > 0) {
         f->domain = net->domain_servers * f->gpus_per_server;
@@ -85,11 +97,22 @@ static fab_status take_counts(reading *r, const fab_structure *net, fab_error *e
         uint64_t *most = &radix[net->switches[i].tier - 1];
         *most = net->switches[i].n_ports > *most ? net->switches[i].n_ports : *most;
     }
+    bool has_all = true; /* the ports of every tier */
+    for (uint32_t i = 0; i < net->n_switches; i++) {
+        has_all = has_all && radix[net->switches[i].tier - 1] > 0;
+    }
+    FAB_PASS(has_all ? refuse_decided(r, "radix", err) : FAB_OK);
     for (size_t t = 0; t < FAB_MAX_TIERS; t++) {
         f->tier[t].radix = radix[t] > 0 ? radix[t] : f->tier[t].radix;
     }
-    for (size_t t = 0; t < (net->is_tree ? net->n_tiers : 2); t++) {
+    const size_t n_tiers = net->is_tree ? net->n_tiers : 2;
+    bool has_rates = true;
+    for (size_t t = 0; t < n_tiers; t++) {
+        has_rates = has_rates && net->cable_bps[t + 1] > 0;
+    }
+    for (size_t t = 0; t < n_tiers; t++) {
         double bps = net->cable_bps[t + 1];
+        FAB_PASS(has_rates ? check_rate(r, "port", f->tier[t].port_bps, bps, err) : FAB_OK);
         f->tier[t].port_bps = bps > 0 ? bps : f->tier[t].port_bps;
         f->tier[t].port_bps = f->tier[t].port_bps > 0 ? f->tier[t].port_bps : f->nic_bps / net->n_planes;
     }

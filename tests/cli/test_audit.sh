@@ -251,4 +251,20 @@ END
 grep -F 'leaf-spine: 253 cables; how many there should be no rule says: a plan does (--against)' out >/dev/null || fail "without a rule: $(<out)"
 ! grep -F 'leaf-spine: 253 of' out | grep -F '(100 %)' | grep -F 'leaf-spine: 253 of 253 cables (' || fail "no rule, and 100 %"
 [[ $(findings hidden.csv --against plan.csv | wc -l) -ge 5 ]] || fail "a plan does not tell: $(findings hidden.csv --against plan.csv)"
+
+# --- hosts that are exchanged stay where they are in both bisections without a plan, which is said; with one it is another ---
+"$program" build rail-spine:gpus=512,radix=32,taper=2 --format cables --quiet >plan.csv
+$python - <<'END'
+rows = [line.rstrip("\n").split(",") for line in open("plan.csv")]
+at = {r[0]: r for r in rows}
+for k in range(1, 9):
+    a, b = at[f"server-3 HCA-{k}"], at[f"server-40 HCA-{k}"]
+    a[2:4], b[2:4] = b[2:4], a[2:4]
+open("now.csv", "w").writelines(",".join(r) + "\n" for r in rows)
+END
+says='both with the exchanged hosts where they are (--against a plan has them where they belong)'
+"$program" audit now.csv --quiet | tr -s ' \n' ' ' >out
+grep -F 'bisection: 57.6 Tb/s of 57.6 Tb/s,' out | grep -F "$says" >/dev/null || fail "exchanged hosts: $(<out)"
+"$program" audit now.csv --against plan.csv --quiet | tr -s ' \n' ' ' >out
+grep -F 'bisection: 57.6 Tb/s of 51.2 Tb/s,' out >/dev/null && ! grep -F "$says" out || fail "exchanged hosts, against a plan: $(<out)"
 exit $((failures > 0))

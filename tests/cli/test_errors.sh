@@ -317,7 +317,18 @@ check xgft-group '.*:1:18' "has no group of parents" build "xgft:gpus=8,xgft=2;2
 check xgft-long '.*:1:18' "'2,2' has more than 1 numbers" build "xgft:gpus=8,xgft=1;2,2;1"
 check installed-gpus '.*:1:23' "gpus: the file has 2 of them" build installed:cables,gpus=8
 check installed-spares '.*:1:25' "99 spare servers of 2 leave none to work" build installed:cables,spares=99
-check installed-taper '.*:1:11' "the file of an installed fabric decides that" build installed:cables,taper=2
+check installed-taper '.*:1:24' "the file of an installed fabric decides that" build installed:cables,taper=2
+for setting in taper=1 taper.2=1 full-spares=yes planes=1 tiers=2 pod=8 breakout=1 breakout-up=1 down=4; do
+  key=${setting%%[=.]*}
+  check "installed $setting" "--set $setting" "$key: the file of an installed fabric decides that; leave it out" build installed:cables --set "$setting"
+done
+check spines '.*:1:24' "unknown fabric key 'spines'; did you mean 'taper'" build clos:gpus=256,radix=32,spines=7
+check uplinks '--set .*' "unknown path 'uplinks'; did you mean 'taper'" build clos:gpus=256 --set uplinks=8
+check bps '.*:1:19' "'400gbps' has the unknown unit 'gbps'; write 400Gb/s" build clos:gpus=256,nic=400gbps
+check one-gpu '.*:1:11' "1 GPU does not fill servers of 8" build clos:gpus=1
+check installed-nic '--set .*' "nic: the file says 400 Gb/s, so 100 Gb/s has no effect; leave it out" build installed:cables --set nic=100Gb/s
+check installed-port '--set .*' "port: the file says 400 Gb/s, so 100 Gb/s has no effect" build installed:cables --set port.1=100Gb/s
+check installed-radix '--set .*' "radix: the file of an installed" build "installed:$root/tests/data/sites/ibnetdiscover" --set radix=64
 check set-job '--set .*' "the design has no job '2'" build clos:gpus=64 --set job.2.model=llama3-8b
 check set-order '--set .*' "order is empty; without the key it is tp-cp-pp-dp" build clos:gpus=64 --set job.order=
 check set-id '--set .*' "the id of job 1 is empty" build clos:gpus=64 --set job.id=

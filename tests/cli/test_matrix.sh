@@ -92,6 +92,20 @@ likely='the matrix names GPUs 0 to 3 of 32, as many as there are servers: if its
 [[ $(grep -oF "$likely" out | wc -l) -eq 2 && $(<out) == *"how sure every seed gives the same; $likely clos:gpus=32"* ]] || fail "a matrix of servers: $(<out)"
 "$program" route clos:gpus=32 --traffic file:square.csv,rows=servers --quiet >out
 grep -F 'as many as' out >/dev/null && fail "rows=servers is doubted"
+# The traffic's line always says what the rows were taken for, zeros in the last of them or not.
+rows() { # rows TEXT FILE
+  "$program" route clos:gpus=64,radix=16 --traffic "file:$2" --quiet | tr -s ' \n' ' ' | grep -F -- "TRAFFIC matrix ${2%%,*}: $1 phase" >/dev/null ||
+    fail "what the rows of $2 are: $1"
+}
+rows '12 flows, 60 B between GPUs 0 to 3 (rows=servers reads servers)' square.csv
+rows '60 flows, 60 B between servers 0 to 3' square.csv,rows=servers
+printf '0 5 0 0\n5 0 0 0\n0 0 0 0\n0 0 0 0\n' >zeros.csv
+rows '2 flows, 10 B between GPUs 0 to 3 (rows=servers reads servers)' zeros.csv
+printf ',gpu-3,gpu-1\ngpu-3,0,8\ngpu-1,16,0\n' >gpus.csv
+rows '2 flows, 24 B between GPUs 0 to 3' gpus.csv
+rows '1 flow, 1 B between GPUs 0 to 4 (rows=servers reads servers)' beyond.csv
+printf 'src,dst,bytes\n0,9,1\n' >nine.csv
+rows '1 flow, 1 B between GPUs 0 to 9' nine.csv
 # A run does not replace it, a study takes a copy along, and a server of one GPU is a server.
 cp square.csv kept.csv
 "$program" route clos:gpus=32 --traffic file:kept.csv,rows=servers --export kept.csv --force --quiet >out 2>err && fail "the matrix that is read is replaced"

@@ -48,6 +48,20 @@ cp out first.json
 expect 0 '"optimize"' --gpus 256 --catalog parts.xml --min-bisection 0.5 --json
 cmp -s first.json out || fail "two runs differ"
 
+# --- one server has no halves: no bisection, neither in the search nor in its fabric, nor where it is built ---
+"$program" optimize --gpus 8 --min-bisection 1 --json --quiet >one.json
+"$program" build clos:gpus=8 --json --quiet >one-built.json
+"$program" sweep clos:gpus=8 --vary gpus=8,16 --traffic pattern:ring --json --quiet >one-swept.json
+"$program" optimize --gpus 8 --min-bisection 1 --quiet | grep 'Bisection is not defined: no two servers' >/dev/null || fail "one server"
+python3 - <<'PYTHON' || fail "the bisection of one server"
+import json
+found, built, swept = (json.load(open(f"one{n}.json")) for n in ("", "-built", "-swept"))
+o = found["optimize"]
+for part in [o["winner"], *o["runners_up"], *o["pareto_bisection"], found["fabric"], built["fabric"], swept["sweep"]["points"][0]]:
+    assert "bisection_ratio" not in part and "bisection_bps" not in part, part
+assert swept["sweep"]["points"][1]["bisection_ratio"] == 1
+PYTHON
+
 # --- what is printed is what it is ---
 "$program" schema result >result.schema.json
 "$program" schema report >report.xsd

@@ -44,6 +44,15 @@ for r in tapered:
     assert "2.695 s at least" in v["to_do"] and "--set taper=1 tells" in v["to_do"], v["to_do"]
 PYTHON
 
+# --- what lifts a taper is named, where a setting does: spares make it here, and full-spares=yes ends it ---
+spares=(run rail-spine:gpus=512,spares=2 --job model=llama3-8b --quiet)
+says 'this plan nothing (factor 0.03); without it another may be faster (--set full-spares=yes)' "${spares[@]}"
+"$program" "${spares[@]}" --set full-spares=yes >out
+! grep 'taper costs' out || fail "full-spares=yes leaves a taper"
+"$program" build rail-spine:gpus=512,spares=2 --export spares.cables.csv --quiet >/dev/null
+"$program" run installed:spares.cables.csv,spares=2 "${spares[@]:2}" >out
+grep 'taper costs this plan nothing' out >/dev/null && ! grep -e '--set' out || fail "a setting for what is installed: $(<out)"
+
 # --- fewer servers: the gain is that of the two commands which are printed ---
 "$program" plan clos:gpus=344 --job model=gpt-18.4b --json --quiet >plan.json
 python3 - "$program" <<'PYTHON' || fail "the gain of fewer servers"

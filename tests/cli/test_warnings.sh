@@ -25,6 +25,8 @@ warns 0 "" build clos:gpus=256,radix=32,nic=200Gb/s
 warns 1 "taper.3=4 has no effect: the fabric has 2 tiers" build clos:gpus=256,radix=32,tiers=2,taper=2/1/4
 warns 0 "" build clos:gpus=256,radix=32,tiers=2,taper=2
 warns 1 "taper.1=4 has no effect: the fabric has 1 tier" busbw clos:gpus=64,taper=4
+warns 1 "taper.1=0.3333 builds 3 uplinks for each downlink; the taper (oversubscription) 3:1 is what you may mean" build clos:gpus=256,radix=32,taper=1:3
+warns 1 "taper.2=0.5 builds 2 uplinks for each downlink" sweep clos:gpus=256,radix=16,tiers=3 "${ring[@]}" --vary taper.2=1:2,2
 warns 1 "tp=16 is beyond the scale-up domain of 8 GPUs" route clos:gpus=64,radix=32 --job model=llama2-7b,tp=16
 warns 0 "" route clos:gpus=64,radix=32,domain=16 --job model=llama2-7b,tp=16
 warns 1 "every GPU keeps all 8 experts" route clos:gpus=128,radix=32 --job model=mixtral-8x7b,tp=2,ep=1

@@ -31,7 +31,7 @@ export const count = (n) => Math.round(n).toLocaleString('en-US');
 export const factor = (f) => (f === 0 ? '0' : fixed(f, 2));
 export const times = (ratio) => `${digits(ratio, 3)} ×`;
 /** A part of something; above 100 % as a factor. */
-export const percent = (ratio, n = 3) => (Math.abs(ratio) > 1.0005 ? times(ratio) : `${digits(100 * ratio, n)} %`);
+export const percent = (ratio, n = 3) => (ratio === undefined ? '-' : Math.abs(ratio) > 1.0005 ? times(ratio) : `${digits(100 * ratio, n)} %`);
 /** How much more something is: from twice as much on as a factor. */
 export const more = (ratio) => (ratio > 1.0005 ? times(1 + ratio) : `${percent(ratio)} more`);
 

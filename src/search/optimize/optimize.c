@@ -113,9 +113,9 @@ fab_status optimize_describe(const search *s, const structure *x, const candidat
                            .max_taper = c->value[GOAL_TAPER],
                            .total_usd = c->value[GOAL_COST],
                            .power_w = c->value[GOAL_POWER],
-                           .bisection_ratio = -c->value[GOAL_BISECTION],
                            .difference_ratio = c->value[GOAL_COST] / winner_usd - 1};
     FAB_PASS(optimize_base_spec(x, &spec, err));
+    p.bisection_ratio = spec.gpus > spec.gpus_per_server ? -c->value[GOAL_BISECTION] : NAN;
     for (size_t i = 0; i < FAB_MAX_TIERS; i++) {
         spec.tier[i].taper = c->asked[i];
         p.built_taper[i] = c->built[i];

@@ -98,12 +98,13 @@ static fab_status add_candidate(const search *s, structure *x, sample *m, fab_er
     FAB_PASS(fab_topology_tree(&m->f.spec, counts, &m->tree, err));
     FAB_PASS(fab_cost_of(&m->f.spec, counts, s->request->prices, &m->f.cost, err));
     FAB_PASS(FAB_GROW(x->candidates, x->capacity, x->n_candidates + 1, err));
+    const double ratio = fab_bisection_ratio(&m->f.spec, counts, m->tree.bisection_bps);
     candidate *c = &x->candidates[x->n_candidates++];
     *c = (candidate){.n_switches = counts->switches,
                      .n_cables = counts->cables,
                      .n_leaves = counts->switches_by_tier[0],
                      .n_leaf_cables = x->n_tiers > 1 ? counts->cables_by_tier[1] : 0,
-                     .value = {[GOAL_BISECTION] = -fab_bisection_ratio(&m->f.spec, counts, m->tree.bisection_bps),
+                     .value = {[GOAL_BISECTION] = isnan(ratio) ? -1 : -ratio, /* one server: no limit is missed */
                                [GOAL_POWER] = m->f.cost.power_w,
                                [GOAL_COST] = m->f.cost.total_usd}};
     for (uint32_t t = 0; t < FAB_MAX_TIERS; t++) {

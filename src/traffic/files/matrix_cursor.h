@@ -17,6 +17,7 @@ typedef struct matrix_cursor {
     bool by_servers;          /* rows are servers, whose bytes are those of their GPUs, evenly */
     uint32_t gpus_per_server; /* 1 where rows are GPUs */
     uint32_t n_named;         /* the largest that is named, and one */
+    bool says_what;           /* "gpu-3", not "3" */
 } matrix_cursor;
 
 /* Records "path:line:column" (the end of a long path) and the text. */

@@ -216,7 +216,9 @@ static fab_status read_end(matrix_cursor *c, const char *name, uint64_t *out, fa
         return matrix_fail_at(c, c->at, FAB_EINPUT, err,
                               "a server where GPUs are read; write ,rows=servers behind the file");
     }
-    c->at += prefix_length(c->by_servers, c->at);
+    const size_t prefix = prefix_length(c->by_servers, c->at);
+    c->says_what = c->says_what || prefix > 0;
+    c->at += prefix;
     return matrix_read_count(c, name, 0, c->n_gpus - 1, out, err);
 }
 
@@ -445,6 +447,7 @@ static fab_status read_square(matrix_cursor *c, bool is_named, bool has_corner, 
         has_corner = has_corner || (!is_square(*c) && c->at != c->end);
     } else {
         FAB_TRY(count_columns(*c, &columns, err));
+        c->n_named = columns;
     }
     uint32_t n_rows = 0;
     for (; c->at != c->end; matrix_skip_lines(c, '#')) {
@@ -473,16 +476,22 @@ static size_t max_entries(const fab_str *text, bool square) {
     return square || n < text->length / 6 + 1 ? n : text->length / 6 + 1;
 }
 
+/* What the rows are taken for, and where that is a guess, how they are taken for the other. */
 static void matrix_summarize(const matrix_cursor *c, const fab_fabric *f, const fab_phase *phase,
                              fab_traffic *traffic) {
     char flows[32];
     char amount[40];
+    char between[64] = "";
     const char *name = fab_traffic_file_name(c->path);
-    (void)snprintf(traffic->summary, sizeof traffic->summary, "matrix %.60s%s: %s flow%s, %s", name,
-                   c->by_servers ? " of servers" : "", fab_format_count(flows, phase->n_flows),
-                   phase->n_flows == 1 ? "" : "s",
-                   fab_quantity_format(amount, (double)phase->total_bytes, FAB_UNIT_BYTES));
-    if (!c->by_servers && c->n_named == f->n_servers && f->n_servers < c->n_gpus) {
+    const bool is_guess = !c->by_servers && !c->says_what && c->n_named <= f->n_servers && f->n_servers < c->n_gpus;
+    if (c->n_named > 0) {
+        (void)snprintf(between, sizeof between, " between %s 0 to %" PRIu32 "%s", c->by_servers ? "servers" : "GPUs",
+                       c->n_named - 1, is_guess ? " (rows=servers reads servers)" : "");
+    }
+    (void)snprintf(traffic->summary, sizeof traffic->summary, "matrix %.60s: %s flow%s, %s%s", name,
+                   fab_format_count(flows, phase->n_flows), phase->n_flows == 1 ? "" : "s",
+                   fab_quantity_format(amount, (double)phase->total_bytes, FAB_UNIT_BYTES), between);
+    if (is_guess && c->n_named == f->n_servers) {
         (void)snprintf(traffic->note, sizeof traffic->note,
                        "the matrix names GPUs 0 to %" PRIu32 " of %" PRIu32 ", as many as there are servers: if its "
                        "rows are servers, write ,rows=servers behind the file",

@@ -31,7 +31,8 @@ fab_status fab_bisection_certify(const fab_fabric *fabric, FILE *out, double *ou
  *
  *     min over tiers t of  rate of a NIC's cables / rate of the NIC x product over tiers below t of 1 / built taper.
  *
- * Leaves that hold servers of both halves make the cut the larger of the two. 1 where there is one server.
+ * Leaves that hold servers of both halves make the cut the larger of the two. NAN where there are no two
+ * servers: nothing crosses the network.
  * @param[in] bisection_bps  Of fab_bisection().
  */
 double fab_bisection_ratio(const fab_fabric_spec *spec, const fab_counts *counts, double bisection_bps);

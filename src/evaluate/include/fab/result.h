@@ -92,7 +92,8 @@ typedef struct fab_fabric_result {
     fab_fabric_spec spec; /**< resolved */
     fab_counts counts;
     double bisection_bps; /**< minimum cut over network links, one direction, first half of the servers to the second */
-    double bisection_ratio;       /**< part of full that any traffic may count on: fab_bisection_ratio() */
+    double
+        bisection_ratio; /**< part of full that any traffic may count on, NAN: no two servers, fab_bisection_ratio() */
     double scaleup_bisection_bps; /**< sum over scale-up domains of the rate of half of their GPUs, one direction */
     fab_cost cost;
     fab_spares spares;

@@ -81,11 +81,12 @@ typedef struct fab_audit_lack {
 
 /** Minimum cut, one direction, between the NICs of the first and of the second half of the servers. */
 typedef struct fab_audit_bisection {
-    bool is_known;      /**< present_bps */
-    bool knows_planned; /**< planned_bps */
-    double present_bps; /**< as it stands */
-    double planned_bps; /**< with what is missing in place and slow cables as fast as their peers, or of the plan */
-    char why[300];      /**< of what is not known; else "" */
+    bool is_known;         /**< present_bps */
+    bool leaves_exchanged; /**< planned_bps is without a plan, and has hosts that are exchanged where they are */
+    bool knows_planned;    /**< planned_bps */
+    double present_bps;    /**< as it stands */
+    double planned_bps;    /**< with what is missing in place and slow cables as fast as their peers, or of the plan */
+    char why[300];         /**< of what is not known; else "" */
 } fab_audit_bisection;
 
 /** Below 0 where more is installed than planned. */
