@@ -10,7 +10,7 @@
 #include "fab/context_memory.h"
 #include "fab/masked_hops.h"
 #include "fab/phase_estimator.h"
-#include "fab/timed_phases.h"
+#include "fab/phase_transfer.h"
 #include "fab/reroute.h"
 #include "fab/status.h"
 

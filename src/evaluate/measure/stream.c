@@ -2,7 +2,7 @@
 #include "stream.h"
 #include "fab/memory.h"
 #include "fab/order.h"
-#include "fab/timed_phases.h"
+#include "fab/phase_transfer.h"
 #include "measure_rates.h"
 
 #include <inttypes.h>

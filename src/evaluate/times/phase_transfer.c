@@ -1,5 +1,5 @@
 /* A phase for its time alone: routed, added up, bounded; nothing of single flows. */
-#include "fab/timed_phases.h"
+#include "fab/phase_transfer.h"
 
 #include "estimator_internal.h"
 #include "fab/design.h"
