@@ -1,12 +1,9 @@
+#define _DEFAULT_SOURCE /* for realpath */ // NOLINT(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp)
+
 #include "database.h"
 
 #include "fab/rng.h"
 #include "fab/str.h"
-
-#include <string.h>
-
-#define _DEFAULT_SOURCE /* for realpath */ // NOLINT(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp)
-#include "database.h"
 
 #include <errno.h>
 #include <inttypes.h>
