@@ -77,6 +77,9 @@ double fab_svg_text_width(const char *class, const char *text) {
 
 void fab_svg_text(fab_graph_writer *w, double x, double y, const char *class, const char *anchor, double room,
                   const char *text) {
+    if (text[0] == '\0') { /* a browser places it in the corner */
+        return;
+    }
     char cut[600];
     size_t length = strlen(text) < sizeof cut - 4 ? strlen(text) : sizeof cut - 4;
     memcpy(cut, text, length);

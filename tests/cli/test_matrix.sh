@@ -42,6 +42,10 @@ printf 'src,dst,bytes\n0,4,1\n' >beyond.csv
 refuses 'beyond.csv:2:3: destination server 4 is outside 0 to 3' beyond.csv,rows=servers
 printf 'src,dst,bytes\n2,2,1\n' >itself.csv
 refuses 'itself.csv:2:1: a server sends to itself' itself.csv,rows=servers
+printf '0;1,5;2\n1,5;0;3\n2;3;0\n' >decimals.csv
+refuses "decimals.csv:1:4: ',' and ';' in one file: numbers have a decimal point" decimals.csv
+printf 'src;dst;bytes\n0;1;8\n0,2;8\n' >mixed.csv
+refuses "mixed.csv:3:2: ',' and ';' in one file" mixed.csv
 # Names above the columns and before the rows: in any order, in quotes, with a word or nothing in the corner, or without
 # rows' names. They are those of the fabric, and both sides have the same.
 named() { # named EXPECTED SUFFIX LINE...

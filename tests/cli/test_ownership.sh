@@ -82,7 +82,7 @@ lacks() { # lacks TEXT ARGUMENT...
   return 0
 }
 lacks 'not known: prices rail-only-2024 without price of a GPU h100-80gb, price of a server, price of a rack' --set prices=rail-only-2024
-lacks 'not known: prices today-400g without price of a GPU b200-180gb' --job gpu=b200-180gb
+lacks 'not known: prices today-400g without price of a GPU b300-270gb' --job gpu=b300-270gb
 sed '/<rack /d' own.xml >no-rack.xml
 lacks 'not known: prices own without price of a rack' --set prices=no-rack.xml
 

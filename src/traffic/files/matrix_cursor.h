@@ -18,6 +18,7 @@ typedef struct matrix_cursor {
     uint32_t gpus_per_server; /* 1 where rows are GPUs */
     uint32_t n_named;         /* the largest that is named, and one */
     bool says_what;           /* "gpu-3", not "3" */
+    char separator;           /* ',' or ';', as the first; NUL before */
 } matrix_cursor;
 
 /* Records "path:line:column" (the end of a long path) and the text. */

@@ -224,11 +224,25 @@ static fab_status read_end(matrix_cursor *c, const char *name, uint64_t *out, fa
 
 /* --- CSV ---------------------------------------------------------------------------------------------------------- */
 
+/* One of both separates in a file: of 1,5;2 the comma would be one of decimals. */
+static fab_status check_separator(matrix_cursor *c, fab_error *err) {
+    if (*c->at != ',' && *c->at != ';') {
+        return FAB_OK;
+    }
+    if (c->separator != '\0' && c->separator != *c->at) {
+        return matrix_fail_at(c, c->at, FAB_EINPUT, err,
+                              "',' and ';' in one file: numbers have a decimal point, 1.5, and one of both separates");
+    }
+    c->separator = *c->at;
+    return FAB_OK;
+}
+
 static fab_status read_comma(matrix_cursor *c, fab_error *err) {
     matrix_skip_blanks(c);
     if (*c->at != ',' && *c->at != ';') {
         return matrix_unexpected(c, "',' or ';'", err);
     }
+    FAB_PASS(check_separator(c, err));
     c->at++;
     matrix_skip_blanks(c);
     return FAB_OK;
@@ -298,6 +312,7 @@ static void pass_separator(matrix_cursor *c) {
 /* A number, and what stands between it and the next one. */
 static fab_status read_cell(matrix_cursor *c, uint64_t *bytes, fab_error *err) {
     FAB_PASS(matrix_read_bytes(c, bytes, err));
+    FAB_PASS(check_separator(c, err));
     if (!at_line_end(c) && strchr(" \t,;", *c->at) == NULL) {
         return matrix_unexpected(c, "',', ';' or a blank behind the number", err);
     }

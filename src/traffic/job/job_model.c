@@ -6,6 +6,7 @@
 
 #include <inttypes.h>
 #include <string.h>
+#include <strings.h>
 
 #define MAX_PARAMETERS 1e18
 
@@ -20,7 +21,9 @@ static fab_status unknown_model(const fab_job *job, fab_error *err) {
     for (const fab_model *m = fab_models; m->name != NULL; m++) {
         fab_choices_offer(&near, m->name);
     }
-    return fab_fail(err, FAB_EINPUT, job->where, "there is no model '%s'%s", job->spec.model,
+    const bool ranks = strncasecmp(job->spec.model, "dlrm", 4) == 0 || strncasecmp(job->spec.model, "dcn", 3) == 0;
+    return fab_fail(err, FAB_EINPUT, job->where, "there is no model '%s'%s%s", job->spec.model,
+                    ranks ? "; recommendation is --job kind=ranking, without a model" : "",
                     fab_choices_list(&near, "known:"));
 }
 
