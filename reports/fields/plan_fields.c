@@ -55,8 +55,8 @@ static const fab_field SEARCHED[] = {
     FIELD(batch, "Sequences per iteration, the same for all plans."),
     FIGURE(
         lower_bound_s, "s",
-        "Under the first seed no plan of the space that was not evaluated takes less; at least the least time_s, or a "
-        "thousandth below where other orders are searched."),
+        "Under the first seed no plan of the orders that were searched that was not evaluated takes less; at least the "
+        "least time_s, or a thousandth below where other orders are searched."),
     FIELD(draws, "Seeds whose means order the first plans, where the engine draws paths.", FILLED),
     FIELD_OF(fewer_servers, fewer.servers, "Few sizes divide the GPUs: on so many of the servers the job is faster.",
              FILLED),

@@ -6,8 +6,8 @@
 
 #include "graph_export.h"
 
-#define FAB_SVG_WIDTH 2100.0F /* a drawing is merged rather than wider */
-#define FAB_SVG_EDGES 1200    /* or fuller */
+#define FAB_SVG_WIDTH 2200.0F /* a drawing is merged rather than wider */
+#define FAB_SVG_EDGES 2200    /* or fuller */
 #define FAB_SVG_ABOVE 100.0   /* room for a heading */
 #define FAB_SVG_BELOW 44.0    /* and for a legend */
 

@@ -97,6 +97,7 @@ draw small route rail-spine:gpus=16,nics-per-server=4,radix=16 --traffic pattern
 draw medium route rail-spine:gpus=1024,radix=64,taper=2 --traffic pattern:permutation
 draw big route preset:llama3-24k-roce --traffic job:dp-rs
 draw rails build rail-only:gpus=32768,radix=64,domain=8
+draw two-tiers build clos:gpus=2048
 draw pods build fat-tree:k=8 --fail leaf-3 --fail 'spine-9*0.5'
 draw torus route torus:gpus=64,torus=4,4,gpus-per-server=4,radix=16 --traffic pattern:permutation --engine spray
 draw dragonfly route dragonfly:gpus=72,gpus-per-server=2,dragonfly=2,4,2,radix=16 --traffic pattern:permutation --engine spray
@@ -104,6 +105,7 @@ draw groups route dragonfly:gpus=1056,radix=16 --traffic pattern:shift,by=4 --en
 draw domains build rail-spine:gpus=576,gpus-per-server=4,domain=72,radix=64
 draw largest build rail-spine:gpus=65536,radix=64
 [[ $(stat -c %s largest.svg) -lt 300000 ]] || fail "a drawing of 65,536 GPUs has $(stat -c %s largest.svg) bytes"
+grep -q 'every switch; servers behind the same leaves' two-tiers.svg || fail "64 leaves are merged"
 grep -q '×2.00' big.svg || fail "the drawing does not tell the worst factor"
 if [[ -n $chromium ]]; then
   "$python" "$here/check_drawing.py" "$chromium" "${drawings[@]}" || fail "texts of drawings"
