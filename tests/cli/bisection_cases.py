@@ -56,30 +56,26 @@ plugs = sorted({((at, port), far[:2]) for at, b in perfect.items() if b[0] == "C
 whole = bisection(text, servers)
 
 
-def without(cables):
-    """The dump without these cables, at both ends."""
-    gone = {end for cable in cables for end in cable}
+def edited(cables, change):
+    """The dump in which change(line) stands at both ends of these cables; None: nothing."""
+    ends = {end for cable in cables for end in cable}
     lines, at = [], None
     for line in text.split("\n"):
         head = re.match(r'(?:Switch|Ca)\s+\d+ "([^"]+)"', line)
         at = head.group(1) if head else at
         port = re.match(r"\[(\d+)\]", line)
-        if not (port and (at, port.group(1)) in gone):
-            lines.append(line)
-    return "\n".join(lines)
+        lines.append(change(line) if port and (at, port.group(1)) in ends else line)
+    return "\n".join(line for line in lines if line is not None)
+
+
+def without(cables):
+    """The dump without these cables, at both ends."""
+    return edited(cables, lambda line: None)
 
 
 def slowed(cables):
     """The dump with these cables at half the rate, at both ends."""
-    slow = {end for cable in cables for end in cable}
-    lines, at = [], None
-    for line in text.split("\n"):
-        head = re.match(r'(?:Switch|Ca)\s+\d+ "([^"]+)"', line)
-        at = head.group(1) if head else at
-        port = re.match(r"\[(\d+)\]", line)
-        is_slow = port and (at, port.group(1)) in slow
-        lines.append(re.sub("(NDR|HDR)$", lambda rate: {"NDR": "HDR", "HDR": "EDR"}[rate.group()], line) if is_slow else line)
-    return "\n".join(lines)
+    return edited(cables, lambda line: re.sub("(NDR|HDR)$", lambda rate: {"NDR": "HDR", "HDR": "EDR"}[rate.group()], line))
 
 
 def pair(cable):

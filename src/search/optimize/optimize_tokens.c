@@ -555,8 +555,12 @@ static fab_status check_tokens(token_search *t, const fab_optimum_point *p, fab_
     FAB_PASS(evaluate_winner(t, NULL, p->draws > 0 ? p->draws : 1, &usd, err));
     FAB_REFUSE_IF(fabs(usd - p->usd_per_1e9_tokens) > 1e-6 * p->usd_per_1e9_tokens, err, FAB_EINTERNAL, p->design,
                   "1e9 tokens cost %.10g USD in the search and %.10g in a run", p->usd_per_1e9_tokens, usd);
-    return t->out->tokens.is_drawn ? FAB_OK
-                                   : evaluate_winner(t, &HASHED, 0, &t->out->tokens.hashed_usd_per_1e9_tokens, err);
+    if (t->out->tokens.is_drawn) {
+        return FAB_OK;
+    }
+    fab_error why = {.code = FAB_OK}; /* what hashing does may be unknown where what spraying does is known */
+    const fab_status status = evaluate_winner(t, &HASHED, 0, &t->out->tokens.hashed_usd_per_1e9_tokens, &why);
+    return status == FAB_OK || fab_is_refusal(status) ? FAB_OK : fab_fail(err, status, why.where, "%s", why.text);
 }
 
 fab_status optimize_by_tokens(search *s, fab_optimum *out, fab_error *err) {
