@@ -58,11 +58,11 @@ fab_status audit_report_servers(audit_plugs *p, const audit_plug *x, const audit
     f.node = a->shape->server_name[x->server];
     f.other = a->shape->server_name[y->server];
     f.port = f.other_port = "";
-    return fab_audit_tell(p->a, &f, err,
-                          "all %u cables of both are at each other's leaf: the names around %.120s are on %.120s, those "
-                          "around %.120s on %.120s" FAB_AUDIT_WORK
-                          "Exchange the two boxes, or their names, or their %u cables.",
-                          f.cables, f.node, leaf[1], f.other, leaf[0], f.cables);
+    return fab_audit_tell(
+        p->a, &f, err,
+        "all %u cables of both are at each other's leaf: the names around %.120s are on %.120s, those "
+        "around %.120s on %.120s" FAB_AUDIT_WORK "Exchange the two boxes, or their names, or their %u cables.",
+        f.cables, f.node, leaf[1], f.other, leaf[0], f.cables);
 }
 
 fab_status audit_report_astray(auditor *a, const audit_plug *p, double confidence, fab_error *err) {
