@@ -55,6 +55,11 @@ warns 1 "batch 2048 on 2048 GPUs is x4 the model's 512" run clos:gpus=2048 "${ba
 warns 1 "batch 2048 on 2048 GPUs is x4 the model's 512" compare clos:gpus=2048 rail-only:gpus=2048 "${batch[@]}"
 warns 1 "batch 2048 on 2048 GPUs is x4 the model's 512" sweep clos:gpus=256 --vary gpus=256,2048 "${batch[@]}"
 warns 0 "" run clos:gpus=2048 "${batch[@]}" --set job.batch=2048
+# a batch by default has the tokens of the model's, 512 sequences of 8192, whatever their length
+for lengths in 131072:32 2048:2048 8192:512 131072,batch=512:512; do
+  "$program" run clos:gpus=64 --job "model=llama3-8b,tp=8,memory-check=off,seq=${lengths%:*}" --engine spray --json --quiet >json
+  grep -q "\"batch\": ${lengths#*:}," json || fail "batch of sequences of ${lengths%:*}: $(grep '"batch"' json)"
+done
 slurm=installed:$root/tests/data/sites/slurm
 warns 1 "assumed: 1 cable from a switch up (cables), 400 Gb/s at" route "$slurm" "${ring[@]}"
 warns 0 "" route "installed:$root/tests/data/sites/ibnetdiscover" "${ring[@]}"
