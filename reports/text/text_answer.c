@@ -49,9 +49,9 @@ void fab_text_put_estimate(fab_page *page, double estimated_ratio) {
 
 /* "taper=2, gpus=512"; of placements the value alone. */
 static const char *answer_point(fab_page *page, const fab_sweep *s, const fab_sweep_point *p) {
-    const char *first = fab_show(page, "%.60s%s%.60s", s->compares_placements ? "" : s->path[0],
+    const char *first = fab_show(page, "%.60s%s%.160s", s->compares_placements ? "" : s->path[0],
                                  s->compares_placements ? "" : "=", p->value[0]);
-    return s->n_paths > 1 ? fab_show(page, "%.60s, %.30s=%.30s", first, s->path[1], p->value[1]) : first;
+    return s->n_paths > 1 ? fab_show(page, "%.240s, %.60s=%.160s", first, s->path[1], p->value[1]) : first;
 }
 
 /* Seconds, or tokens per second of a job that trains: of points with unlike iterations only these compare. */
@@ -131,7 +131,7 @@ static const char *answer_even(fab_page *page, const fab_sweep *s, const extreme
     }
     const char *names = x->n_even == 1 ? answer_point(page, s, x->even[0]) : fab_show(page, "%zu others", x->n_even);
     if (s->n_paths == 1 && x->n_even > 1 && x->n_even <= MOST_NAMED) {
-        names = fab_show(page, "%.60s%s%.60s and %.60s", x->even[0]->value[0], x->n_even > 2 ? ", " : "",
+        names = fab_show(page, "%.160s%s%.160s and %.160s", x->even[0]->value[0], x->n_even > 2 ? ", " : "",
                          x->n_even > 2 ? x->even[1]->value[0] : "", x->even[x->n_even - 1]->value[0]);
     }
     return s->scenarios[0] != '\0'

@@ -214,6 +214,10 @@ static void bound_of_serving(const fab_result *r, const fab_serving *s, char *ou
     }
     fab_append(out, FAB_VERDICT_TEXT, "; first token %s", verdict_seconds(room, s->first_token_s));
     fab_append(out, FAB_VERDICT_TEXT, ", network %.0f %%", 100 * s->first_token_network_s / s->first_token_s);
+    if (s->kv_transfer_s > 0) {
+        fab_append(out, FAB_VERDICT_TEXT, ", keys and values to the replicas that generate in %s",
+                   verdict_seconds(room, s->kv_transfer_s));
+    }
     if (s->arrivals_per_s > 0) {
         fab_append(out, FAB_VERDICT_TEXT, "; at %.5g of at most %.5g requests/s p50 %s", s->arrivals_per_s,
                    s->most_requests_per_s, verdict_seconds(room, s->first_token_p50_s));

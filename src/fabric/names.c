@@ -8,6 +8,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 static void fill_none(uint32_t *array, size_t n) {
     for (size_t i = 0; i < n; i++) {
@@ -164,7 +165,17 @@ fab_node_id fab_names_find_node(const fab_names *names, const char *text, size_t
 uint32_t fab_names_find_server(const fab_names *names, const char *text, size_t n) {
     bool known = names != NULL && names->sorted_server != NULL && names->n_servers > 0 &&
                  names->server[names->sorted_server[0]] != FAB_NAME_NONE;
-    return known ? names_find(names, names->sorted_server, names->n_servers, names->server, text, n) : FAB_NONE;
+    uint32_t found =
+        known ? names_find(names, names->sorted_server, names->n_servers, names->server, text, n) : FAB_NONE;
+    uint32_t n_alike = 0;
+    uint32_t alike = FAB_NONE;
+    for (uint32_t s = 0; known && found == FAB_NONE && s < names->n_servers; s++) {
+        const char *name = names->text + names->server[s];
+        bool is_alike = strncasecmp(name, text, n) == 0 && name[n] == '\0'; /* names of hosts have no case: RFC 4343 */
+        n_alike += is_alike;
+        alike = is_alike ? s : alike;
+    }
+    return n_alike == 1 ? alike : found;
 }
 
 fab_node_id fab_names_find_guid(const fab_names *names, uint64_t guid) {

@@ -235,6 +235,7 @@ fab_status fab_sweep_keep_job(const fab_context *context, const fab_design *desi
     }
     if (traffic->has_job && traffic->job.kind == FAB_JOB_TRAINING) {
         out->batch = traffic->job.batch;
+        out->batch_unrounded = traffic->job.batch_unrounded;
         out->job_gpus = traffic->n_ranks;
         out->keeps_rails = fab_experts_keep_rails(&traffic->job, fabric->spec.domain);
         out->n_kept_experts = traffic->job.experts > 1 && traffic->job.ep == 1 ? traffic->job.experts : 0;

@@ -229,7 +229,7 @@ static void study_put_single_classes(fab_page *page, const fab_study_summary *s,
         const fab_critical_class *c = &v->classes[i];
         const double figures[] = {(double)c->n_parts, (double)c->n_components, (double)c->n_stopping, c->impact,
                                   c->worst_impact};
-        fab_table_row(&table, FAB_INK_PLAIN, fab_show(page, "%.40s", c->name), figures);
+        fab_table_row(&table, FAB_INK_PLAIN, c->name, figures);
     }
     fab_table_end(&table, 2, NULL, NULL);
     fab_text_notef(page,
@@ -263,7 +263,7 @@ void study_put_classes(fab_page *page, const fab_study_summary *s) {
         const double figures[] = {(double)c->n_parts,   (double)c->n_components, (double)c->n_scenarios,
                                   (double)c->n_stopped, FAB_TABLE_BLANK,         c->ci95,
                                   (double)c->n_clear};
-        fab_table_row(&table, FAB_INK_PLAIN, fab_show(page, "%.40s", c->name), figures);
+        fab_table_row(&table, FAB_INK_PLAIN, c->name, figures);
         fab_table_set(&table, 5, c->is_clear ? FAB_INK_BOLD : FAB_INK_PLAIN, "%s%s",
                       study_show_percent(page, c->impact), c->is_clear ? " *" : "  ");
     }

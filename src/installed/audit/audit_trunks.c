@@ -325,7 +325,8 @@ static bool trunks_tell(const trunks *t, uint32_t lower) {
 static uint32_t n_unmeant(const trunks *t, const deviation *d) {
     const audit_uplinks *up = &t->up[d->lower];
     bool is_rule = up->is_rule || trunks_tell(t, d->lower);
-    bool has_few = is_rule && up->there < up->should && room_above(t, d) < up->should - up->there;
+    bool is_full = d->upper != NONE && fab_audit_is_full(t->a, d->upper);
+    bool has_few = is_rule && !is_full && up->there < up->should && room_above(t, d) < up->should - up->there;
     if (d->is_extra) {
         bool is_meant = fab_audit_is_whole(t->a, d->lower) || (d->upper != NONE && fab_audit_is_whole(t->a, d->upper));
         return d->should > 0 && is_meant ? 0 : d->n;

@@ -19,6 +19,8 @@
 #include "fab/sweep_run.h"
 #include "fab/verdict.h"
 
+#include <inttypes.h>
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -157,9 +159,12 @@ static fab_status measure_floor(token_search *t, const ranked *r, token_floor *o
     out->tokens_per_iteration = (double)plans->batch * (double)plans->seq;
     out->share = (double)plans->gpus / (double)t->s->request->gpus;
     (void)snprintf(o->engine, sizeof o->engine, "%s", plans->engine);
-    (void)snprintf(o->job, sizeof o->job, "%s on %llu GPUs, batch %llu of %llu tokens, under its best plan",
-                   plans->model, (unsigned long long)plans->gpus, (unsigned long long)plans->batch,
-                   (unsigned long long)plans->seq);
+    (void)snprintf(o->job, sizeof o->job, "%s on %" PRIu64 " GPUs, batch %" PRIu64, plans->model, plans->gpus,
+                   plans->batch);
+    if (plans->batch_unrounded > 0) {
+        fab_append(o->job, sizeof o->job, " (the model's %" PRIu64 " does not divide)", plans->batch_unrounded);
+    }
+    fab_append(o->job, sizeof o->job, " of %" PRIu64 " tokens, under its best plan", plans->seq);
 done:
     fab_plans_free(plans);
     fab_fabric_free(fabric);

@@ -71,6 +71,9 @@ static void set_sizes(fab_job *job) {
     set_default(&s->kv_heads, own_heads && !m->gated ? s->heads : m->kv_heads);
     set_default(&s->ffn, own_hidden && !m->gated ? 4 * s->hidden : m->ffn);
     set_default(&s->seq, m->seq);
+    if (s->batch == 0 && s->kind == FAB_JOB_TRAINING) { /* a batch is so many tokens, whatever sequences they come in */
+        m->batch = m->batch * m->seq > s->seq ? m->batch * m->seq / s->seq : 1;
+    }
     set_default(&s->vocab, m->vocab);
     m->layers = s->layers;
     m->hidden = s->hidden;
