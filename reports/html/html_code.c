@@ -94,7 +94,7 @@ static double six_digits(double value) {
 fab_status fab_code_table_init(double *values, size_t n, fab_code_table *out, fab_error *err) {
     *out = (fab_code_table){0};
     n = drop_seen(values, n);
-    qsort(values, n, sizeof *values, fab_order_double);
+    FAB_SORT(values, n, fab_order_double);
     size_t kept = unique(values, n);
     for (size_t i = 0; i < kept; i++) {
         values[i] = six_digits(values[i]);

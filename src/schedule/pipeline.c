@@ -170,7 +170,7 @@ fab_status fab_pipeline_run(const fab_pipeline *p, fab_pipeline_needs needs, fab
         account(p, span_s, &found);
     }
     if (found.op != NULL) {
-        qsort(found.op, found.n_ops, sizeof *found.op, op_order);
+        FAB_SORT(found.op, found.n_ops, op_order);
     }
     *out = found;
     found = (fab_timeline){0};

@@ -108,9 +108,9 @@ static fab_status find_spans(fab_schedule *s, fab_error *err) {
     for (uint32_t stage = 0; stage < s->pipeline.n_stages; stage++) {
         edges[n++] = (edge){whole_ns(t->time_s), stage, 2, NULL};
     }
-    qsort(edges, n, sizeof *edges, edge_order);
+    FAB_SORT(edges, n, edge_order);
     walk_edges(s, edges, n);
-    qsort(s->span, s->n_spans, sizeof *s->span, span_order);
+    FAB_SORT(s->span, s->n_spans, span_order);
     return FAB_OK;
 }
 

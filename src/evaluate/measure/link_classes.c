@@ -1,22 +1,17 @@
 /* Classes of links: a first walk over all pairs gives every link a sum of hashes of (pair, share), which is the same
  * exactly for links that are used alike; a second one lists the classes of every pair. */
 #include "link_classes.h"
+#include "fab/id_table.h"
 #include "fab/memory.h"
-#include "fab/order.h"
 #include "fab/rng.h"
 #include "fab/split_pairs.h"
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define MOST_STEPS  (UINT64_C(1) << 28) /* links of all pairs together: seconds */
 #define MOST_LISTED (UINT64_C(1) << 27) /* classes of all pairs together: gigabytes */
-
-typedef struct used_link {
-    uint64_t key;
-    double capacity;
-    uint32_t link;
-} used_link;
 
 typedef struct search {
     const fab_demand *demand;
@@ -64,29 +59,30 @@ static fab_status hash_pairs(search *t, fab_error *err) {
     return FAB_OK;
 }
 
-FAB_ORDER_KEYS(by_class, used_link, FAB_ORDER(a->key, b->key), FAB_ORDER(a->capacity, b->capacity),
-               FAB_ORDER(a->link, b->link));
-
+/* The first link of a class stands for it, with the capacity of all. */
 static fab_status classify(search *t, uint32_t n_links, double *capacity, fab_error *err) {
-    FAB_OWNED used_link *used = NULL;
-    size_t n = 0;
-    FAB_PASS(FAB_NEW(used, n_links, err));
+    FAB_OWNED double *own = NULL; /* [link] */
+    FAB_OWNS(fab_id_table_release) fab_id_table known = {.n = 0};
+    FAB_PASS(FAB_NEW(own, n_links, err));
+    memcpy(own, capacity, n_links * sizeof *own);
     for (uint32_t l = 0; l < n_links; l++) {
+        const uint32_t tag = (uint32_t)(t->key[l] >> 32);
+        uint32_t head = l;
+        size_t probe = 0;
         t->first[l] = l;
-        if (t->key[l] != 0) {
-            used[n++] = (used_link){t->key[l], capacity[l], l};
+        if (t->key[l] == 0) {
+            continue;
         }
-    }
-    qsort(used, n, sizeof *used, by_class);
-    for (size_t i = 0, head = 0; i < n; i++) {
-        bool same = i > 0 && used[i].key == used[head].key && !(used[i].capacity > used[head].capacity);
-        double together = used[i].capacity * count_of(t, used[i].link);
-        if (same) {
-            t->first[used[i].link] = used[head].link;
-            capacity[used[head].link] += together;
+        do {
+            head = fab_id_table_next(&known, tag, &probe);
+        } while (head != UINT32_MAX && (t->key[head] != t->key[l] || own[head] != own[l]));
+        const double together = own[l] * count_of(t, l);
+        if (head == UINT32_MAX) {
+            FAB_PASS(fab_id_table_add_as(&known, tag, l, err));
+            capacity[l] = together;
         } else {
-            head = i;
-            capacity[used[i].link] = together;
+            t->first[l] = head;
+            capacity[head] += together;
         }
     }
     return FAB_OK;
