@@ -195,10 +195,16 @@ const secondsOf = (report) => Math.min(...(report.failures?.engines[report.verdi
 
 for (const broken of [[], ['--fail', 'server-2']]) {
   test(`another spare${broken.length > 0 ? ' than the one that takes over' : ' for the sender'} changes what the command line says`, async () => {
-    const words = ['clos:gpus=64,radix=16,spares=2', '--job', 'model=gpt-1.7b,tp=2,memory-check=off', '--engine', 'ecmp', ...broken];
-    const { page, context } = await open(browser, make(`spare${broken.length}`, ...words));
+    const whole = ['clos:gpus=64,radix=16,spares=2', '--job', 'model=gpt-1.7b,tp=2,memory-check=off', '--engine', 'ecmp'];
+    const words = [...whole, ...broken];
+    const { page, context } = await open(browser, make(`spare${broken.length}`, ...whole));
     await unpacked(page);
     await page.locator('#collisions-table').getByRole('link', { name: /^Show / }).first().click();
+    for (const part of broken.slice(1)) { // the panel of the link that is selected tells of it
+      await page.locator('#explore-break').fill(part);
+      await page.locator('#explore-break').press('Enter');
+      await answered(page, 1);
+    }
     const row = page.locator('#fabric-detail .helps li', { hasText: 'Another spare instead' });
     await row.getByRole('button', { name: 'Another spare instead' }).click();
     await page.locator('#fabric').getByRole('combobox', { name: 'Direction' }).selectOption('up'); // draws the panel anew
