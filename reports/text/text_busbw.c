@@ -98,7 +98,8 @@ static const char *what_to_look_at(const fab_busbw_row *row) {
         return "launches, steps and protocol, no link: NCCL_DEBUG=INFO shows what NCCL took; --algorithm NAME here has "
                "the figures of that";
     case FAB_NCCL_BY_SCALE_UP:
-        return "links inside servers: nvidia-smi nvlink -s has their rates, NCCL_DEBUG=INFO the algorithm that NCCL took";
+        return "links inside servers: nvidia-smi nvlink -s has their rates, NCCL_DEBUG=INFO the algorithm that NCCL "
+               "took";
     default:
         return row->collision > FAB_FULL_LOAD
                    ? "links between switches: fabriscope route DESIGN --traffic pattern:ring names the fullest, "

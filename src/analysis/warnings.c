@@ -153,8 +153,7 @@ static fab_status look_at_domain(fab_result *result, uint64_t tp, uint64_t domai
 }
 
 /* Tokens per second are those of the larger batch; a trained model may not converge alike. unrounded: the model's. */
-static fab_status look_at_batch(fab_result *result, uint64_t batch, uint64_t unrounded, uint64_t gpus,
-                                fab_error *err) {
+static fab_status look_at_batch(fab_result *result, uint64_t batch, uint64_t unrounded, uint64_t gpus, fab_error *err) {
     return unrounded == 0 || batch < 2 * unrounded
                ? FAB_OK
                : add_warning(result, err,
