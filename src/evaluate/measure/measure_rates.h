@@ -116,3 +116,7 @@ void fab_trace_clear(const fab_trace *trace, const fab_fabric *fabric, const fab
 fab_status fab_trace_paths(const fab_engine_run *run, const fab_routes *routes, const double *volume,
                            fab_error *err) FAB_MUST_USE;
 fab_status fab_trace_split(const fab_engine_run *run, const fab_split *split, fab_error *err) FAB_MUST_USE;
+
+/** Fills least_s and hosts_s: bytes over capacity of the links that no switch chooses, and of all fabric links of a
+ * leaf together; its fabric, next hops and demand are there. */
+fab_status fab_least_time(fab_prepared_phase *prepared, fab_error *err) FAB_MUST_USE;
