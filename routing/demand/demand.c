@@ -110,6 +110,32 @@ static fab_status place_flows(const fab_demand_source *s, fab_demand *d, uint32_
     return FAB_OK;
 }
 
+fab_status fab_demand_ends(const fab_fabric *f, const fab_ports *ports, const fab_next_hops *next_hops,
+                           const fab_phase *phase, double *bytes, double *sent, double *received, fab_error *err) {
+    const uint32_t base = f->first[FAB_NODE_SWITCH];
+    const uint32_t nics = ports->nics_per_gpu;
+    const uint32_t n_parts = nics * ports->n_planes;
+    fab_host_segments x;
+    for (uint64_t i = 0; i < phase->n_flows; i++) {
+        x.in_domain = false;
+        for (uint32_t part = 0; part < n_parts && !x.in_domain; part++) {
+            FAB_PASS(fab_host_segments_of(f, ports, phase->src[i], phase->dst[i], part % nics, part / nics, &x, err));
+            const double share = (double)phase->bytes[i] / (x.in_domain ? 1 : n_parts);
+            for (uint32_t k = 0; k < x.n_head; k++) {
+                bytes[x.head[k]] += share;
+            }
+            for (uint32_t k = 0; k < x.n_tail; k++) {
+                bytes[x.tail[k]] += share;
+            }
+            if (!x.in_domain && x.src_leaf != x.dst_leaf) {
+                sent[next_hops->leaf_index[x.src_leaf - base]] += share;
+                received[next_hops->leaf_index[x.dst_leaf - base]] += share;
+            }
+        }
+    }
+    return FAB_OK;
+}
+
 /* Stable: parts of equal key keep their order. `from` NULL: all parts that have a key, in their order. */
 static void sort_parts(const uint32_t *key, const uint32_t *from, uint32_t n, uint32_t n_keys, uint32_t *first,
                        uint32_t *out) {

@@ -2,7 +2,6 @@
 
 #include "fab/collective.h"
 #include "fab/memory.h"
-#include "fab/rng.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -107,33 +106,43 @@ static bool pairs_ascend(const fab_phase *phase) {
     return true;
 }
 
-/* Places in an open-addressing table of pairs: how often a pair was seen. */
+/* The last source that a destination was seen with, and how often. */
 typedef struct pair_count {
-    uint64_t pair;
-    uint32_t n;
+    uint32_t src, n;
 } pair_count;
 
 fab_status fab_phase_number(fab_phase *phase, fab_error *err) {
-    FAB_OWNED pair_count *table = NULL;
-    size_t size = 16;
+    FAB_OWNED pair_count *seen = NULL;
+    FAB_OWNED uint32_t *first = NULL;
+    FAB_OWNED uint32_t *by_src = NULL;
+    uint32_t n_gpus = 0;
     bool repeats = false;
     if (phase->all.n > 0 || pairs_ascend(phase)) {
         return FAB_OK;
     }
-    while (size < 2 * phase->n_flows) {
-        size *= 2;
-    }
-    FAB_PASS(FAB_NEW(table, size, err));
-    FAB_PASS(FAB_NEW(phase->ordinal, phase->n_flows, err));
     for (uint64_t i = 0; i < phase->n_flows; i++) {
-        uint64_t pair = (uint64_t)phase->src[i] << 32 | phase->dst[i];
-        size_t at = (size_t)fab_mix64(pair) & (size - 1);
-        while (table[at].n > 0 && table[at].pair != pair) {
-            at = (at + 1) & (size - 1);
-        }
-        table[at].pair = pair;
-        phase->ordinal[i] = table[at].n++;
-        repeats = repeats || phase->ordinal[i] > 0;
+        const uint32_t larger = phase->src[i] > phase->dst[i] ? phase->src[i] : phase->dst[i];
+        n_gpus = larger >= n_gpus ? larger + 1 : n_gpus;
+    }
+    FAB_PASS(FAB_NEW(seen, n_gpus, err));
+    FAB_PASS(FAB_NEW(first, (size_t)n_gpus + 1, err));
+    FAB_PASS(FAB_NEW_ALL(phase->n_flows, err, by_src, phase->ordinal));
+    for (uint64_t i = 0; i < phase->n_flows; i++) {
+        first[phase->src[i] + 1]++;
+    }
+    for (uint32_t gpu = 0; gpu < n_gpus; gpu++) {
+        first[gpu + 1] += first[gpu];
+    }
+    for (uint64_t i = 0; i < phase->n_flows; i++) {
+        by_src[first[phase->src[i]]++] = (uint32_t)i;
+    }
+    for (uint64_t i = 0; i < phase->n_flows; i++) {
+        const uint32_t flow = by_src[i];
+        pair_count *of = &seen[phase->dst[flow]];
+        of->n = of->src == phase->src[flow] ? of->n : 0;
+        of->src = phase->src[flow];
+        phase->ordinal[flow] = of->n++;
+        repeats = repeats || phase->ordinal[flow] > 0;
     }
     if (!repeats) {
         free(phase->ordinal);

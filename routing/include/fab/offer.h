@@ -97,6 +97,17 @@ fab_status fab_demand_init(const fab_fabric *fabric, const fab_ports *ports, con
 void fab_demand_release(fab_demand *demand);
 
 /**
+ * What no switch decides of the demand of listed flows, whatever rates are offered: adds their bytes to the links
+ * (segment_bytes), and to what leaves send to and receive from others.
+ * @param[in,out] bytes           Shape [n_links].
+ * @param[in,out] sent, received  Shape [n_leaves]: by column of the next hops.
+ * Errors of fab_demand_init(). Complexity: O(flows * parts).
+ */
+fab_status fab_demand_ends(const fab_fabric *fabric, const fab_ports *ports, const fab_next_hops *next_hops,
+                           const fab_phase *phase, double *bytes, double *sent, double *received,
+                           fab_error *err) FAB_MUST_USE;
+
+/**
  * The same where links are dead: the parts of a flow that have a way left carry all of it.
  * @param[in] next_hops  Without the dead links.
  * @param[in] dead_link  Bit set over links; NULL: fab_demand_init().

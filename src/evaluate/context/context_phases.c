@@ -92,15 +92,6 @@ fab_status fab_context_prepared(const fab_context *context, size_t phase, const 
     return FAB_OK;
 }
 
-fab_status fab_context_least(const fab_context *context, size_t phase, double *out_s, fab_error *err) {
-    fab_prepared_phase s = {.fabric = fab_context_what(context)->fabric};
-    FAB_PASS(fab_context_next_hops(context, &s.next_hops, err));
-    FAB_PASS(fab_context_demand(context, phase, &s.demand, err));
-    FAB_PASS(fab_least_time(&s, err));
-    *out_s = s.least_s;
-    return FAB_OK;
-}
-
 static fab_status build_bound(void *context, size_t phase, fab_error *err) {
     const fab_next_hops *next_hops = NULL;
     const fab_dag *dag = NULL;

@@ -132,11 +132,17 @@ static double fill_stage(const iteration_plan *p, const iteration_candidate *c, 
     double layers = (double)fab_stage_layers(job, stage);
     double latency_s = 0;
     double sent_s = send_s(p, c, &latency_s);
+    double last_n = -1; /* layers of the chunk before, where that has nothing else */
     for (uint64_t i = 0; i < c->interleave; i++) {
         fab_chunk_times *chunk = &out->chunk[stage * c->interleave + i];
         double n = (double)fab_chunk_layers(job, c->interleave, stage, i);
         bool is_first = stage == 0 && i == 0;
         bool is_last = stage + 1 == job->pp && i + 1 == c->interleave;
+        if (n == last_n && !is_last) {
+            *chunk = chunk[-1];
+            continue;
+        }
+        last_n = is_first ? -1 : n;
         *chunk = (fab_chunk_times){.send_forward_s = is_last ? 0 : sent_s,
                                    .send_backward_s = is_first ? 0 : sent_s,
                                    .send_latency_s = latency_s,
@@ -166,16 +172,22 @@ static void share_parameters(const iteration_plan *p, const iteration_candidate 
     double latencies = job->dp_overlap > 0 && !each_pass ? 1 : 1 / (double)c->interleave;
     double reductions = each_pass ? (double)timed.reductions : 1;
     double gathers = each_pass && fab_job_zero(job) == FAB_ZERO_3 ? (double)timed.gathers : 1;
+    const double reduce_s = delivered_s(p, reduce);
+    const double across_s = delivered_s(p, across);
+    const double gather_s = delivered_s(p, gather);
+    const double across_latency_s = latencies * across->latency_s * across->executions;
+    const double reduce_latency_s = latencies * reduce->latency_s * reduce->executions / reductions /
+                                    (each_pass ? 1 : (double)timed.n_reductions);
+    const double gather_latency_s =
+        latencies * gather->latency_s * gather->executions / gathers / (each_pass ? 1 : (double)timed.n_gathers);
     for (size_t i = 0; i < job->pp * c->interleave; i++) {
         fab_chunk_times *chunk = &out->chunk[i];
         double share = chunk->reduce_s / most;
-        chunk->reduce_latency_s = latencies * reduce->latency_s * reduce->executions / reductions /
-                                  (each_pass ? 1 : (double)timed.n_reductions);
-        chunk->reduce_s = share * delivered_s(p, reduce) / reductions + chunk->reduce_latency_s;
-        chunk->across_s = share * delivered_s(p, across) + latencies * across->latency_s * across->executions;
-        chunk->gather_latency_s =
-            latencies * gather->latency_s * gather->executions / gathers / (each_pass ? 1 : (double)timed.n_gathers);
-        chunk->gather_s = share * delivered_s(p, gather) / gathers + chunk->gather_latency_s;
+        chunk->reduce_latency_s = reduce_latency_s;
+        chunk->reduce_s = share * reduce_s / reductions + reduce_latency_s;
+        chunk->across_s = share * across_s + across_latency_s;
+        chunk->gather_latency_s = gather_latency_s;
+        chunk->gather_s = share * gather_s / gathers + gather_latency_s;
     }
     out->pipeline.reduces_each_pass = each_pass;
     out->pipeline.gathers_each_pass = gathers > 1;

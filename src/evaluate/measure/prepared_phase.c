@@ -4,45 +4,7 @@
 #include "measure_rates.h"
 #include "times/relay.h"
 
-#include <math.h>
 #include <string.h>
-
-#define BITS 8.0
-
-fab_status fab_least_time(fab_prepared_phase *s, fab_error *err) {
-    const fab_fabric *f = s->fabric;
-    const fab_demand *d = s->demand;
-    FAB_OWNED double *sent = NULL;
-    FAB_OWNED double *received = NULL;
-    double least = 0;
-    double hosts = 0;
-    FAB_PASS(FAB_NEW_ALL(d->n_leaves, err, sent, received));
-    for (uint32_t l = 0; l < f->n_links; l++) {
-        const fab_link_class *c = fab_class_of(f, l);
-        const double s_of_link = d->segment_bytes[l] * BITS / c->usable_bps;
-        least = fmax(least, s_of_link);
-        hosts = c->kind == FAB_LINK_FABRIC ? hosts : fmax(hosts, s_of_link);
-    }
-    for (uint32_t dst = 0; dst < d->n_leaves; dst++) {
-        for (uint32_t i = d->first[dst]; i < d->first[dst + 1]; i++) {
-            sent[d->src[i]] += d->bytes[i];
-            received[dst] += d->bytes[i];
-        }
-    }
-    for (uint32_t leaf = 0; leaf < d->n_leaves; leaf++) {
-        fab_node_id v = fab_next_hops_leaf(s->next_hops, leaf);
-        double capacity = 0;
-        for (uint32_t k = f->out_first[v]; k < f->out_first[v + 1]; k++) {
-            const fab_link_class *c = fab_class_of(f, f->out_link[k]);
-            capacity += c->kind == FAB_LINK_FABRIC ? c->capacity_bps : 0;
-        }
-        double most = fmax(sent[leaf], received[leaf]) * BITS;
-        least = most > 0 && capacity > 0 ? fmax(least, most / capacity) : least;
-    }
-    s->least_s = least;
-    s->hosts_s = hosts;
-    return FAB_OK;
-}
 
 fab_status fab_prepared_init(const fab_context *context, size_t phase, fab_prepared_phase *out, fab_error *err) {
     const fab_fabric *f = fab_context_what(context)->fabric;

@@ -6,6 +6,7 @@
 
 #include "fab/context.h"
 #include "fab/iteration.h"
+#include "fab/least.h"
 #include "fab/plan_run.h"
 #include "fab/result.h"
 #include "fab/timed_phases.h"
@@ -32,6 +33,7 @@ typedef struct plan_network {
     struct plan_phases *phases; /**< cache: by sizes, sharing and what is repeated */
     size_t n_phases, capacity;
     fab_timed_memo memo[FAB_VERDICT_SEEDS]; /**< of each draw */
+    fab_least_memo least;
     plan_rates rates;
     bool paths_are_fixed; /**< they depend on no other flow */
     bool is_too_large;    /**< for the memory that a run may take */

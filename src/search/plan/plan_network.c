@@ -4,7 +4,6 @@
 #include "fab/analysis.h"
 #include "fab/iterate.h"
 #include "fab/memory.h"
-#include "fab/parallel.h"
 #include "fab/path_figures.h"
 #include "fab/replay.h"
 #include "fab/replay_memory.h"
@@ -50,6 +49,7 @@ fab_status plan_network_open(const fab_plan_request *request, fab_job_space *spa
 
 void plan_network_close(plan_network *network) {
     fab_context_free(network->base);
+    fab_least_memo_release(&network->least);
     FAB_FREE_ALL(network->design, network->about, network->phases);
     for (size_t i = 0; i < FAB_VERDICT_SEEDS; i++) {
         fab_timed_memo_release(&network->memo[i]);
@@ -87,37 +87,23 @@ static bool leaves_domains(const fab_fabric *fabric, const fab_phase *phase) {
     return false;
 }
 
-typedef struct phase_ends {
-    const fab_context *context;
-    const fab_traffic *traffic;
-    double *least_s; /* [phase] */
-} phase_ends;
-
-static fab_status find_least(void *context, size_t phase, size_t worker, fab_error *err) {
-    const phase_ends *e = context;
-    (void)worker;
-    return fab_iterate_is_shared(e->traffic->phases[phase].name)
-               ? fab_context_least(e->context, phase, &e->least_s[phase], err)
-               : FAB_OK;
-}
-
 /* Every routing has to carry the bytes over NICs, out of leaves and into them. */
 static fab_status find_ends(plan_network *n, const fab_context *context, plan_phases *out, fab_error *err) {
     const fab_fabric *fabric = n->request->fabric;
-    phase_ends ends = {.context = context};
-    FAB_OWNS_MEMBERS(ends.least_s);
-    FAB_PASS(fab_context_traffic(context, &ends.traffic, err));
+    const fab_traffic *traffic = NULL;
+    FAB_OWNED double *least_s = NULL;
+    FAB_PASS(fab_context_traffic(context, &traffic, err));
     const fab_replay replay = {.context = context, .n_seeds = 1, .n_threads = n->request->n_threads, .rates = true};
     n->is_too_large = n->n_phases == 1; /* where the first is, all are */
     FAB_PASS(n->is_too_large ? fab_replay_check_paths(&replay, err) : FAB_OK);
     n->is_too_large = false;
-    FAB_PASS(FAB_NEW(ends.least_s, ends.traffic->n_phases, err));
-    FAB_PASS(fab_parallel_for(ends.traffic->n_phases, n->request->n_threads, find_least, &ends, err));
-    for (size_t i = 0; i < ends.traffic->n_phases; i++) {
-        const fab_phase *phase = &ends.traffic->phases[i];
+    FAB_PASS(FAB_NEW(least_s, traffic->n_phases, err));
+    FAB_PASS(fab_least_times(&n->least, context, n->request->n_threads, least_s, err));
+    for (size_t i = 0; i < traffic->n_phases; i++) {
+        const fab_phase *phase = &traffic->phases[i];
         if (fab_iterate_is_shared(phase->name)) {
             bool in_network = leaves_domains(fabric, phase);
-            fab_iterate_add(phase->name, ends.least_s[i], fab_phase_latency_s(fabric, phase, in_network, 0), in_network,
+            fab_iterate_add(phase->name, least_s[i], fab_phase_latency_s(fabric, phase, in_network, 0), in_network,
                             &out->times[PLAN_ENDS]);
         }
     }
@@ -150,17 +136,18 @@ static fab_status find_shares(plan_network *n, const fab_context *context, plan_
     const fab_replay replay = {
         .context = context, .n_seeds = 1, .n_threads = n->request->n_threads, .times_only = true};
     const fab_traffic *traffic = NULL;
+    FAB_OWNED double *least_s = NULL;
     FAB_PASS(fab_replay_run(&replay, &result, err));
     FAB_PASS(fab_context_traffic(context, &traffic, err));
+    FAB_PASS(FAB_NEW(least_s, traffic->n_phases, err));
+    FAB_PASS(fab_least_times(&n->least, context, n->request->n_threads, least_s, err));
     for (size_t i = 0; i < result.n_phases; i++) {
         const fab_phase *phase = &traffic->phases[i];
         const fab_engine_result *r = &result.phases[i].engines[0];
-        double least_s = 0;
         if (!fab_iterate_is_shared(phase->name)) {
             continue;
         }
-        FAB_PASS(fab_context_least(context, i, &least_s, err));
-        fab_iterate_add(phase->name, fmax(least_s, r->busiest_link_s.mean),
+        fab_iterate_add(phase->name, fmax(least_s[i], r->busiest_link_s.mean),
                         fab_phase_latency_s(n->request->fabric, phase, r->paths.n_flows > 0, r->paths.latency_s.max),
                         result.phases[i].network_flows > 0, &out->times[PLAN_LINKS]);
     }

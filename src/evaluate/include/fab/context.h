@@ -81,10 +81,6 @@ fab_status fab_context_offer(const fab_context *context, size_t phase, const fab
 fab_status fab_context_demand(const fab_context *context, size_t phase, const fab_demand **out,
                               fab_error *err) FAB_MUST_USE;
 
-/** Seconds that the bytes of a phase need at least under any routing: those of the fullest NIC, or over all links out
- * of or into a leaf, without latency. Complexity: O(flows + links). */
-fab_status fab_context_least(const fab_context *context, size_t phase, double *out_s, fab_error *err) FAB_MUST_USE;
-
 /** The first phase that has the same flows at the same offered rates, with bytes in proportion: often itself. Routes
  * and loads are then the same under any engine, wherever ranks go. */
 fab_status fab_context_duplicate(const fab_context *context, size_t phase, size_t *out, fab_error *err) FAB_MUST_USE;

@@ -1,0 +1,191 @@
+/* What a phase needs at least under any routing: its bytes over the links that no switch chooses, and over all links of
+ * a leaf together. */
+#include "fab/least.h"
+
+#include "fab/iterate.h"
+#include "fab/memory.h"
+#include "fab/parallel.h"
+#include "measure_rates.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define BITS 8.0
+
+/* Bytes over links, out of leaves and into them; scratch. */
+struct fab_least_ends {
+    double *bytes, *sent, *received;
+    double *most; /* [class of links] */
+};
+
+static void ends_release(struct fab_least_ends *e) {
+    FAB_FREE_ALL(e->bytes, e->sent, e->received, e->most);
+}
+
+void fab_least_memo_release(fab_least_memo *memo) {
+    for (size_t i = 0; i < memo->n_ends; i++) {
+        ends_release(&memo->ends[i]);
+    }
+    FAB_FREE_ALL(memo->known, memo->ends);
+    *memo = (fab_least_memo){.known = NULL};
+}
+
+static fab_status ends_open(const fab_fabric *f, uint32_t n_leaves, struct fab_least_ends *out, fab_error *err) {
+    FAB_PASS(out->bytes == NULL ? FAB_NEW(out->bytes, f->n_links, err) : FAB_OK);
+    FAB_PASS(out->sent == NULL ? FAB_NEW_ALL(n_leaves, err, out->sent, out->received) : FAB_OK);
+    FAB_PASS(out->most == NULL ? FAB_NEW(out->most, f->n_classes, err) : FAB_OK);
+    memset(out->bytes, 0, f->n_links * sizeof *out->bytes);
+    memset(out->sent, 0, n_leaves * sizeof *out->sent);
+    memset(out->received, 0, n_leaves * sizeof *out->received);
+    return FAB_OK;
+}
+
+/* *hosts: of links outside the fabric alone. */
+static double least_of(const fab_fabric *f, const fab_next_hops *next_hops, const double *bytes,
+                       const struct fab_least_ends *e, double *hosts) {
+    const uint32_t n_leaves = fab_next_hops_n_leaves(next_hops);
+    double least = 0;
+    memset(e->most, 0, f->n_classes * sizeof *e->most);
+    for (uint32_t l = 0; l < f->n_links; l++) {
+        double *most = &e->most[f->cable_class[l >> 1]];
+        *most = bytes[l] > *most ? bytes[l] : *most;
+    }
+    for (uint16_t i = 0; i < f->n_classes; i++) {
+        const double s = e->most[i] > 0 ? e->most[i] * BITS / f->classes[i].usable_bps : 0;
+        least = fmax(least, s);
+        *hosts = f->classes[i].kind == FAB_LINK_FABRIC ? *hosts : fmax(*hosts, s);
+    }
+    for (uint32_t leaf = 0; leaf < n_leaves; leaf++) {
+        fab_node_id v = fab_next_hops_leaf(next_hops, leaf);
+        double capacity = 0;
+        for (uint32_t k = f->out_first[v]; k < f->out_first[v + 1]; k++) {
+            const fab_link_class *c = fab_class_of(f, f->out_link[k]);
+            capacity += c->kind == FAB_LINK_FABRIC ? c->capacity_bps : 0;
+        }
+        double most = fmax(e->sent[leaf], e->received[leaf]) * BITS;
+        least = most > 0 && capacity > 0 ? fmax(least, most / capacity) : least;
+    }
+    return least;
+}
+
+static fab_status least_of_demand(fab_prepared_phase *s, struct fab_least_ends *e, fab_error *err) {
+    const fab_demand *d = s->demand;
+    FAB_PASS(ends_open(s->fabric, d->n_leaves, e, err));
+    for (uint32_t dst = 0; dst < d->n_leaves; dst++) {
+        for (uint32_t i = d->first[dst]; i < d->first[dst + 1]; i++) {
+            e->sent[d->src[i]] += d->bytes[i];
+            e->received[dst] += d->bytes[i];
+        }
+    }
+    s->least_s = least_of(s->fabric, s->next_hops, d->segment_bytes, e, &s->hosts_s);
+    return FAB_OK;
+}
+
+fab_status fab_least_time(fab_prepared_phase *s, fab_error *err) {
+    FAB_OWNS(ends_release) struct fab_least_ends e = {.bytes = NULL};
+    return least_of_demand(s, &e, err);
+}
+
+/* --- of all phases of a job --------------------------------------------------------------------------------------- */
+
+/* A phase whose least time is to be found, or that of one like it. */
+typedef struct open_phase {
+    uint64_t hash[2];
+    int power; /* of two, that its bytes have more */
+    size_t known;
+} open_phase;
+
+typedef struct least_work {
+    const fab_context *context;
+    const fab_traffic *traffic;
+    fab_least_memo *memo;
+    const open_phase *open; /* [phase] */
+    const size_t *missing;
+} least_work;
+
+/* All that it depends on. Multiplied by a power of two it is found without rounding. */
+static void hash_phase(const fab_phase *phase, open_phase *out) {
+    const fab_all_to_all *all = &phase->all;
+    const size_t n = all->n > 0 ? 0 : (size_t)phase->n_flows;
+    const uint64_t what[] = {phase->n_flows, all->first, all->n, all->n > 0 ? fab_all_group(all) : 0, all->bytes,
+                             all->by_receiver};
+    uint64_t bits = 0;
+    *out = (open_phase){.power = 0};
+    for (size_t i = 0; i < n; i++) {
+        bits |= phase->bytes[i];
+    }
+    for (; bits > 0 && (bits & 1) == 0; bits >>= 1) {
+        out->power++;
+    }
+    fab_hash_words(what, sizeof what, out->hash);
+    fab_hash_words(all->share, all->share != NULL ? fab_all_group(all) * sizeof *all->share : 0, out->hash);
+    fab_hash_words(phase->src, n * sizeof *phase->src, out->hash);
+    fab_hash_words(phase->dst, n * sizeof *phase->dst, out->hash);
+    for (size_t i = 0; i < n; i++) {
+        const uint64_t bytes = phase->bytes[i] >> out->power;
+        fab_hash_words(&bytes, sizeof bytes, out->hash);
+    }
+}
+
+static fab_status find_least(void *context, size_t item, size_t worker, fab_error *err) {
+    const least_work *w = context;
+    const size_t i = w->missing[item];
+    const fab_phase *phase = &w->traffic->phases[i];
+    fab_prepared_phase s = {.fabric = fab_context_what(w->context)->fabric};
+    struct fab_least_ends *e = &w->memo->ends[worker];
+    FAB_PASS(fab_context_ports(w->context, &s.ports, err));
+    FAB_PASS(fab_context_next_hops(w->context, &s.next_hops, err));
+    if (phase->all.n > 0) {
+        FAB_PASS(fab_context_demand(w->context, i, &s.demand, err));
+        FAB_PASS(least_of_demand(&s, e, err));
+    } else {
+        FAB_PASS(ends_open(s.fabric, fab_next_hops_n_leaves(s.next_hops), e, err));
+        FAB_PASS(fab_demand_ends(s.fabric, s.ports, s.next_hops, phase, e->bytes, e->sent, e->received, err));
+        s.least_s = least_of(s.fabric, s.next_hops, e->bytes, e, &s.hosts_s);
+    }
+    w->memo->known[w->open[i].known].least_s = ldexp(s.least_s, -w->open[i].power);
+    return FAB_OK;
+}
+
+fab_status fab_least_times(fab_least_memo *memo, const fab_context *context, size_t n_threads, double *out,
+                           fab_error *err) {
+    FAB_OWNED open_phase *open = NULL;
+    FAB_OWNED size_t *missing = NULL;
+    size_t n_missing = 0;
+    least_work w = {.context = context, .memo = memo};
+    FAB_PASS(fab_context_traffic(context, &w.traffic, err));
+    const size_t n = w.traffic->n_phases;
+    FAB_PASS(FAB_NEW_ALL(n + 1, err, open, missing));
+    if (memo->ends == NULL) {
+        FAB_PASS(FAB_NEW(memo->ends, n_threads, err));
+        memo->n_ends = n_threads;
+    }
+    for (size_t i = 0; i < n; i++) {
+        open_phase *p = &open[i];
+        const fab_phase *phase = &w.traffic->phases[i];
+        if (!fab_iterate_is_shared(phase->name)) {
+            continue;
+        }
+        hash_phase(phase, p);
+        for (p->known = 0; p->known < memo->n && memcmp(p->hash, memo->known[p->known].hash, sizeof p->hash) != 0;) {
+            p->known++;
+        }
+        if (p->known == memo->n) {
+            FAB_PASS(FAB_GROW(memo->known, memo->capacity, memo->n + 1, err));
+            memcpy(memo->known[memo->n++].hash, p->hash, sizeof p->hash);
+            missing[n_missing++] = i;
+        }
+    }
+    w.open = open;
+    w.missing = missing;
+    const fab_status status = fab_parallel_for(n_missing, n_threads, find_least, &w, err);
+    memo->n -= status == FAB_OK ? 0 : n_missing;
+    FAB_RETURN_IF(status != FAB_OK, status);
+    for (size_t i = 0; i < n; i++) {
+        out[i] = fab_iterate_is_shared(w.traffic->phases[i].name)
+                     ? ldexp(memo->known[open[i].known].least_s, open[i].power)
+                     : 0;
+    }
+    return FAB_OK;
+}
