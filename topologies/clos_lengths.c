@@ -113,8 +113,7 @@ static uint64_t count_alike(const walk *w) {
 
 static fab_status add_run(walk *w, uint64_t set, uint32_t rack, uint64_t n_nics, fab_error *err) {
     if (w->n_runs == w->first_run[set] || w->runs[w->n_runs - 1].rack != rack) {
-        FAB_PASS(FAB_GROW(w->runs, w->runs_capacity, w->n_runs + 1, err));
-        w->runs[w->n_runs++] = (run){rack, 0};
+        FAB_PASS(FAB_APPEND(w->runs, w->n_runs, w->runs_capacity, err, (run){rack, 0}));
     }
     w->runs[w->n_runs - 1].n_nics += (uint32_t)n_nics;
     return FAB_OK;

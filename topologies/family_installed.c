@@ -255,9 +255,7 @@ static fab_status find_duplicates(const fab_network *net, bool **out, fab_error 
             duplicate[list[i].node] = duplicate[list[i - 1].node] = true;
         }
     }
-    *out = duplicate;
-    duplicate = NULL;
-    return FAB_OK;
+    return FAB_GIVE(*out, duplicate);
 }
 
 /* The description; with the unique name where others have it too. `part`: port of an adapter that is several NICs. */
@@ -373,9 +371,7 @@ static fab_status installed_name(const fab_installed_build *b, fab_names **out, 
     FAB_PASS(name_ports(b, names, err));
     FAB_PASS(name_servers(b, names, err));
     FAB_PASS(fab_names_finish(names, err));
-    *out = names;
-    names = NULL;
-    return FAB_OK;
+    return FAB_GIVE(*out, names);
 }
 
 /* --- all together ------------------------------------------------------------------------------------------------- */

@@ -259,9 +259,7 @@ fab_status fab_floor_make(const fab_fabric_spec *spec, const fab_fabric *fabric,
     FAB_PASS(fab_floor_size(&spec->floor, fabric->n_servers, floor, err));
     find_spans(fabric, floor, &shape);
     FAB_PASS(fab_floor_place(&spec->floor, &shape, floor, err));
-    *out = floor;
-    floor = NULL;
-    return FAB_OK;
+    return FAB_GIVE(*out, floor);
 }
 
 void fab_floor_free(fab_floor *floor) {

@@ -319,9 +319,7 @@ fab_status fab_graph_merge_new(const fab_graph_view *whole, fab_view kind, fab_g
     FAB_PASS(number_nodes(m, whole, err));
     FAB_PASS(merge_nodes(m, whole, err));
     FAB_PASS(merge_edges(m, whole, err));
-    *out = m;
-    m = NULL;
-    return FAB_OK;
+    return FAB_GIVE(*out, m);
 }
 
 void fab_graph_merge_free(fab_graph_merge *m) {

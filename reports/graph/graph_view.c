@@ -306,9 +306,7 @@ fab_status fab_graph_view_init(const fab_result *result, fab_view kind, fab_grap
         view.n_nodes = view.merge->n_nodes;
         view.n_edges = view.merge->n_edges;
     }
-    *out = view;
-    view = (fab_graph_view){0};
-    return FAB_OK;
+    return FAB_GIVE(*out, view);
 }
 
 void fab_graph_view_release(fab_graph_view *view) {

@@ -423,7 +423,5 @@ fab_status fab_bound_find(const fab_fabric *fabric, const fab_dag *dag, const fa
     bound.segment = fullest_segment(fabric, demand);
     bound.length = job.length;
     job.length = NULL;
-    *out = bound;
-    bound = (fab_bound){0};
-    return FAB_OK;
+    return FAB_GIVE(*out, bound);
 }

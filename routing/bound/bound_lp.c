@@ -117,9 +117,7 @@ static fab_status lp_add_row(program *p, double lower, double upper, uint32_t *o
 }
 
 static fab_status lp_add_entry(program *p, uint32_t row, size_t column, double value, fab_error *err) {
-    FAB_PASS(FAB_GROW(p->entries, p->entry_capacity, p->n_entries + 1, err));
-    p->entries[p->n_entries++] = (fab_entry){row, (uint32_t)column, value};
-    return FAB_OK;
+    return FAB_APPEND(p->entries, p->n_entries, p->entry_capacity, err, (fab_entry){row, (uint32_t)column, value});
 }
 
 static fab_status add_column(program *p, uint32_t trunk, double cost, fab_error *err) {

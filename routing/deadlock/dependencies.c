@@ -31,9 +31,7 @@ fab_status fab_dependencies_init(const fab_fabric *f, fab_dependencies *out, fab
         d.word[s + 1] = d.word[s] + ports_of(&d, s) * words_of(ports_of(&d, s));
     }
     FAB_PASS(FAB_NEW(d.bit, d.word[n_switches], err));
-    *out = d;
-    d = (fab_dependencies){0};
-    return FAB_OK;
+    return FAB_GIVE(*out, d);
 }
 
 void fab_dependencies_release(fab_dependencies *d) {

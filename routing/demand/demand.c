@@ -286,7 +286,5 @@ fab_status fab_demand_init_left(const fab_fabric *fabric, const fab_ports *ports
         d.n_left = NULL;
         d.is_lost = NULL;
     }
-    *out = d;
-    d = (fab_demand){0};
-    return FAB_OK;
+    return FAB_GIVE(*out, d);
 }

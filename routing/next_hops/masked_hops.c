@@ -131,9 +131,7 @@ fab_status fab_hops_index_init(const fab_fabric *f, const fab_next_hops *next_ho
     }
     FAB_PASS(find_spans(&x, err));
     FAB_PASS(list_neighbours(&x, err));
-    *out = x;
-    x = (fab_hops_index){0};
-    return FAB_OK;
+    return FAB_GIVE(*out, x);
 }
 
 void fab_hops_index_release(fab_hops_index *x) {
@@ -166,9 +164,7 @@ fab_status fab_masked_hops_new(const fab_hops_index *index, fab_masked_hops **ou
     memset(m->row, 0, m->n_words * sizeof *m->row);
     memset(m->row + m->all_leaves, 0xff, m->n_words * sizeof *m->row);
     memset(m->detour, 0xff, sizeof m->detour);
-    *out = m;
-    m = NULL;
-    return FAB_OK;
+    return FAB_GIVE(*out, m);
 }
 
 void fab_masked_hops_free(fab_masked_hops *m) {
@@ -229,8 +225,7 @@ static fab_status lose(fab_masked_hops *m, uint32_t v, uint32_t leaf, fab_error 
     uint64_t *row = m->row + m->row_of[v];
     fab_loser *lost = &m->lost[row[-1]];
     if (lost->fresh_first > lost->fresh_last) {
-        FAB_PASS(FAB_GROW(m->queue, m->queue_capacity, m->n_queue + 1, err));
-        m->queue[m->n_queue++] = (uint32_t)row[-1];
+        FAB_PASS(FAB_APPEND(m->queue, m->n_queue, m->queue_capacity, err, (uint32_t)row[-1]));
     }
     lost->first = word < lost->first ? word : lost->first;
     lost->last = word > lost->last ? word : lost->last;

@@ -110,8 +110,8 @@ static fab_status add_group(maker *m, uint32_t v, uint32_t list, fab_error *err)
     FAB_REFUSE_IF(m->n_groups == UINT16_MAX, err, FAB_EINPUT, NULL, "a switch has more than %u groups of next hops",
                   UINT16_MAX);
     fab_port_list *l = &m->patterns.list[list];
-    FAB_PASS(FAB_GROW(m->t->group, m->group_capacity, m->n_kept_groups + 1, err));
-    m->t->group[m->n_kept_groups++] = (fab_next_hop_group){l->first, l->count};
+    FAB_PASS(
+        FAB_APPEND(m->t->group, m->n_kept_groups, m->group_capacity, err, (fab_next_hop_group){l->first, l->count}));
     l->owner = v + 1;
     l->number = (uint16_t)++m->n_groups;
     return FAB_OK;
@@ -259,9 +259,7 @@ fab_status fab_next_hops_new(const fab_fabric *fabric, const uint64_t *dead_link
         FAB_PASS(make_switch(&m, v, err));
     }
     FAB_PASS(next_hops_finish(&m, err));
-    *out = m.t;
-    m.t = NULL;
-    return FAB_OK;
+    return FAB_GIVE(*out, m.t);
 }
 
 void fab_next_hops_free(fab_next_hops *t) {

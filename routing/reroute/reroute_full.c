@@ -40,9 +40,7 @@ fab_status fab_phase_list(const fab_phase *whole, const uint8_t *gone, const uin
         p.ordinal[at] = flow.ordinal;
         p.total_bytes += flow.bytes;
     }
-    *out = p;
-    p = (fab_phase){0};
-    return FAB_OK;
+    return FAB_GIVE(*out, p);
 }
 
 /* What is left of a phase, and what it offers. */

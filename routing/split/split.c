@@ -150,9 +150,7 @@ static fab_status fold_classes(const fab_switch_classes *t, fab_fold fold, const
     for (uint32_t l = 0; l < t->n_links; l++) { /* the lowest link of a class keeps what it has */
         of_class[l] = of_class[t->link_first[l]];
     }
-    *own = of_class;
-    of_class = NULL;
-    return FAB_OK;
+    return FAB_GIVE(*own, of_class);
 }
 
 /* --- pairs -------------------------------------------------------------------------------------------------------- */

@@ -40,9 +40,7 @@ fab_status fab_pair_walk_new(const fab_fabric *fabric, const fab_next_hops *next
     if (split->rule == FAB_SPLIT_CAPACITY || split->rule == FAB_SPLIT_WEIGHT) {
         FAB_PASS(FAB_NEW_ALL(n, err, w->seen, w->part));
     }
-    *out = w;
-    w = NULL;
-    return FAB_OK;
+    return FAB_GIVE(*out, w);
 }
 
 void fab_pair_walk_free(fab_pair_walk *walk) {

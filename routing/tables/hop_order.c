@@ -11,9 +11,7 @@ fab_status fab_hop_order_init(const fab_fabric *fabric, fab_hop_order *out, fab_
     FAB_OWNS(fab_hop_order_release) fab_hop_order order = {0};
     uint32_t n = fab_n_switches(fabric);
     FAB_PASS(FAB_NEW_ALL(n, err, order.order, order.state, order.cursor, order.stack));
-    *out = order;
-    order = (fab_hop_order){0};
-    return FAB_OK;
+    return FAB_GIVE(*out, order);
 }
 
 void fab_hop_order_release(fab_hop_order *order) {

@@ -19,9 +19,7 @@ static fab_status add_links(fab_explained_path *path, const fab_link_id *links, 
 }
 
 static fab_status add_decision(fab_explained_path *path, const fab_decision *decision, fab_error *err) {
-    FAB_PASS(FAB_GROW(path->decision, path->decision_capacity, path->n_decisions + 1, err));
-    path->decision[path->n_decisions++] = *decision;
-    return FAB_OK;
+    return FAB_APPEND(path->decision, path->n_decisions, path->decision_capacity, err, *decision);
 }
 
 /* What switch v does with a packet of this key for leaf column `leaf`; FAB_NONE in decision->link: no way. */

@@ -66,9 +66,7 @@ fab_status fab_ports_init(const fab_fabric *f, fab_ports *out, fab_error *err) {
         ports.n_cut -= plane;
     }
     FAB_PASS(f->forwards_in_domain ? find_relays(f, &ports, err) : FAB_OK);
-    *out = ports;
-    ports = (fab_ports){0};
-    return FAB_OK;
+    return FAB_GIVE(*out, ports);
 }
 
 void fab_ports_release(fab_ports *ports) {

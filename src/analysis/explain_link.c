@@ -382,7 +382,5 @@ fab_status fab_explain_link(const fab_context *context, size_t engine, fab_link_
         found.n_phases++;
         FAB_PASS(explain_phase(&e, found.n_phases - 1, &found.phase[found.n_phases - 1], err));
     }
-    *out = found;
-    found = (fab_explanation){0};
-    return FAB_OK;
+    return FAB_GIVE(*out, found);
 }

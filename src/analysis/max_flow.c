@@ -123,9 +123,7 @@ fab_status fab_flow_edges_add(fab_flow_edges *edges, uint32_t tail, uint32_t hea
         last->bps += bps; /* cables of a leaf stand together: most are parallel */
         return FAB_OK;
     }
-    FAB_PASS(FAB_GROW(edges->list, edges->capacity, edges->n + 1, err));
-    edges->list[edges->n++] = (fab_flow_edge){tail, head, both, bps};
-    return FAB_OK;
+    return FAB_APPEND(edges->list, edges->n, edges->capacity, err, (fab_flow_edge){tail, head, both, bps});
 }
 
 /* Directed edges as tail << 32 | head and a whole number: bit/s by a power of two with which no cut overflows. */

@@ -181,9 +181,7 @@ fab_status cli_open_design(const cli_options *options, const char *text, fab_des
     FAB_OWNED fab_design *design = NULL;
     FAB_PASS(FAB_NEW(design, 1, err));
     FAB_PASS(cli_read_design(options, text, design, err));
-    *out = design;
-    design = NULL;
-    return FAB_OK;
+    return FAB_GIVE(*out, design);
 }
 
 fab_status cli_result_init(const cli_options *options, fab_command command, size_t n_fabrics, fab_result *out,

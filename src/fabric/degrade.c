@@ -167,9 +167,7 @@ static fab_status copy_fabric(const fab_fabric *from, fab_fabric **out, fab_erro
     COPY(switch_plane, n_switches);
     COPY(switch_radix, n_switches);
     COPY(switch_ports, n_switches);
-    *out = copy;
-    copy = NULL;
-    return FAB_OK;
+    return FAB_GIVE(*out, copy);
 }
 
 /* A cable gets a class of its fraction; the new ones stand behind those that were there. */
@@ -211,7 +209,5 @@ fab_status fab_fabric_degrade(const fab_fabric *fabric, const fab_weak_part *par
     }
     FAB_PASS(copy_fabric(fabric, &weak.fabric, err));
     FAB_PASS(degrade_apply(cable, &weak, err));
-    *out = weak;
-    weak = (fab_weak_fabric){.fabric = NULL};
-    return FAB_OK;
+    return FAB_GIVE(*out, weak);
 }

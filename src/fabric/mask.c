@@ -185,9 +185,7 @@ fab_status fab_mask_init(const fab_fabric *f, const fab_racks *racks, fab_mask *
     for (uint32_t l = 0; l < f->n_links; l++) {
         mask.residual[l] = 1;
     }
-    *out = mask;
-    mask = (fab_mask){0};
-    return FAB_OK;
+    return FAB_GIVE(*out, mask);
 }
 
 void fab_mask_release(fab_mask *mask) {

@@ -27,9 +27,7 @@ fab_status fab_names_new(uint32_t n_nodes, uint32_t n_links, uint32_t n_servers,
     fill_none(names->node, n_nodes);
     fill_none(names->port, n_links);
     fill_none(names->server, n_servers);
-    *out = names;
-    names = NULL;
-    return FAB_OK;
+    return FAB_GIVE(*out, names);
 }
 
 void fab_names_free(fab_names *names) {

@@ -140,7 +140,5 @@ fab_status fab_graph_symmetries(uint32_t n_vertices, const fab_edges *edges, con
     for (igraph_integer_t i = 0; i < igraph_vector_int_list_size(&found); i++) {
         FAB_PASS(take_generator(&c, igraph_vector_int_list_get_ptr(&found, i), &made, err));
     }
-    *out = made;
-    made = (fab_permutations){.n = 0};
-    return FAB_OK;
+    return FAB_GIVE(*out, made);
 }

@@ -74,9 +74,7 @@ fab_status fab_network_new(const char *path, fab_network **out, fab_error *err) 
     FAB_PASS(FAB_NEW(net, 1, err));
     FAB_PASS(FAB_NEW(net->memory, 1, err));
     FAB_PASS(fab_network_text(net, path, strlen(path), &net->path, err));
-    *out = net;
-    net = NULL;
-    return FAB_OK;
+    return FAB_GIVE(*out, net);
 }
 
 fab_status fab_network_expect(const fab_network *net, uint64_t nodes, uint64_t cables, fab_error *err) {

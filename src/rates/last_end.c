@@ -223,8 +223,7 @@ static fab_status list_runners(last_search *t, fab_error *err) {
             runner.level = t->is_open[s->link[e]] ? runner.level : least_of(runner.level, t->share[s->link[e]]);
         }
         runner.done = runner.residual * DONE;
-        FAB_PASS(FAB_GROW(t->runners, t->runners_capacity, t->n_runners + 1, err));
-        t->runners[t->n_runners++] = runner;
+        FAB_PASS(FAB_APPEND(t->runners, t->n_runners, t->runners_capacity, err, runner));
     }
     return FAB_OK;
 }

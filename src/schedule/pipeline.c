@@ -172,7 +172,5 @@ fab_status fab_pipeline_run(const fab_pipeline *p, fab_pipeline_needs needs, fab
     if (found.op != NULL) {
         qsort(found.op, found.n_ops, sizeof *found.op, op_order);
     }
-    *out = found;
-    found = (fab_timeline){0};
-    return FAB_OK;
+    return FAB_GIVE(*out, found);
 }

@@ -76,9 +76,7 @@ static fab_status trial_run(const fab_best_request *r, const fab_design *design,
     const fab_replay replay = {
         .context = t->context, .n_seeds = 1, .n_threads = r->n_threads, .rates = true, .times_only = true};
     FAB_PASS(fab_replay_run(&replay, &t->result, err));
-    *out = t;
-    t = NULL;
-    return FAB_OK;
+    return FAB_GIVE(*out, t);
 }
 
 static fab_status check_race(const race *r, const char *where, fab_error *err) {

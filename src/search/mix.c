@@ -234,7 +234,5 @@ fab_status fab_mix_run(const fab_mix_request *request, fab_mix **out, fab_error 
     for (size_t e = 0; e < FAB_MAX_ENGINES; e++) {
         mix_compare(mix, e);
     }
-    *out = mix;
-    mix = NULL;
-    return FAB_OK;
+    return FAB_GIVE(*out, mix);
 }

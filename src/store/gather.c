@@ -39,9 +39,7 @@ typedef struct gathering {
 
 static fab_status gather_add_entry(void *context, uint64_t block, uint64_t digest, fab_error *err) {
     gathering *g = context;
-    FAB_PASS(FAB_GROW(g->entry, g->entry_capacity, g->n_entries + 1, err));
-    g->entry[g->n_entries++] = (entry){block, digest, g->listed};
-    return FAB_OK;
+    return FAB_APPEND(g->entry, g->n_entries, g->entry_capacity, err, (entry){block, digest, g->listed});
 }
 
 FAB_ORDER_TWO(by_block, entry, block, shard);

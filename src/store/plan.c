@@ -148,9 +148,7 @@ fab_status fab_plan_read(const char *folder, fab_plan *out, fab_error *err) {
     FAB_REFUSE_IF(empty, err, FAB_EINPUT, path, "is no store of a study: an empty database");
     FAB_PASS(database_check_schema(&db, SCHEMA_PLAN, err));
     FAB_PASS(plan_tables_get(&db, &plan, err));
-    *out = plan;
-    plan = (fab_plan){.program = NULL};
-    return FAB_OK;
+    return FAB_GIVE(*out, plan);
 }
 
 static fab_status plan_compare(const char *folder, const fab_plan *plan, fab_error *err) {

@@ -153,8 +153,8 @@ static fab_status get_failed(row_reader *r, uint64_t number, row_block *out, fab
         if (!row) {
             break;
         }
-        FAB_TRY(FAB_GROW(out->component, out->component_capacity, n_rows + 1, err));
-        out->component[n_rows++] = (uint32_t)sqlite3_column_int64(r->failed, 1);
+        FAB_TRY(FAB_APPEND(out->component, n_rows, out->component_capacity, err,
+                           (uint32_t)sqlite3_column_int64(r->failed, 1)));
     }
 done:
     (void)sqlite3_reset(r->failed);

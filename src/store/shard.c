@@ -216,9 +216,7 @@ fab_status fab_shard_open(const char *folder, const fab_plan *plan, uint32_t ind
     FAB_PASS(store_lock_take(path, false, &s->lock, &taken, &holder, err));
     FAB_REFUSE_IF(!taken, err, FAB_EIO, path, "is being written by %s; a shard has one writer", holder.text);
     FAB_PASS(open_database(s, path, err));
-    *out = s;
-    s = NULL;
-    return FAB_OK;
+    return FAB_GIVE(*out, s);
 }
 
 void fab_shard_close(fab_shard *shard) {

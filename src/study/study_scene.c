@@ -60,9 +60,7 @@ static fab_status collect_used(study_scene *scene, fab_error *err) {
         }
     }
     scene->n_components = sort_unique(c, n);
-    scene->component = c;
-    c = NULL;
-    return FAB_OK;
+    return FAB_GIVE(scene->component, c);
 }
 
 /* Of a class all, unless scenarios are so few that they leave most of it alone. */

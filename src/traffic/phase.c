@@ -24,9 +24,7 @@ fab_status fab_phase_open(fab_phase_builder *builder, const char *name, const ch
     (void)snprintf(phase->name, sizeof phase->name, "%s", name);
     (void)snprintf(phase->collective, sizeof phase->collective, "%s", collective);
     FAB_PASS(FAB_NEW_ALL(made.capacity, err, phase->src, phase->dst, phase->bytes, phase->comm));
-    *builder = made;
-    made = (fab_phase_builder){.capacity = 0};
-    return FAB_OK;
+    return FAB_GIVE(*builder, made);
 }
 
 fab_status fab_phase_reserve(fab_phase_builder *builder, uint64_t capacity, fab_error *err) {

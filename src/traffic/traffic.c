@@ -242,9 +242,7 @@ fab_status fab_traffic_make(const char *text, const fab_design *design, const fa
         bool is_part = i > 0 && p->run == p[-1].run && p->algorithm[0] != '\0';
         p->is_continued = is_part && (p[-1].is_continued || p[-1].message_bytes > 0);
     }
-    *out = traffic;
-    traffic = (fab_traffic){.n_phases = 0};
-    return FAB_OK;
+    return FAB_GIVE(*out, traffic);
 }
 
 fab_status fab_traffic_front_end(const char *text, const fab_design *design, const fab_fabric *fabric,
@@ -269,9 +267,7 @@ fab_status fab_traffic_front_end(const char *text, const fab_design *design, con
     for (size_t i = 0; i < traffic.n_phases; i++) {
         FAB_PASS(fab_phase_number(&traffic.phases[i], err));
     }
-    *out = traffic;
-    traffic = (fab_traffic){.n_phases = 0};
-    return FAB_OK;
+    return FAB_GIVE(*out, traffic);
 }
 
 /* A communicator of a job: which coordinates its members have in common. */

@@ -93,8 +93,8 @@ static fab_status find_candidates(search *s, fab_error *err) {
     }
     for (uint32_t i = 0; i < f->n_servers; i++) {
         if (isfinite(o->host[i]) && o->host[i] < -host_limit(o)) {
-            FAB_PASS(FAB_GROW(s->candidates, capacity, s->n + 1, err));
-            s->candidates[s->n++] = (candidate){.link = FAB_NONE, .server = i, .score = INFINITY};
+            FAB_PASS(FAB_APPEND(s->candidates, s->n, capacity, err,
+                                (candidate){.link = FAB_NONE, .server = i, .score = INFINITY}));
         }
     }
     FAB_SORT(s->candidates, s->n, surest_first);
@@ -134,8 +134,8 @@ static fab_status keep_path(search *s, const fab_link_id *links, size_t n, uint3
         }
     }
     if (counts && n_own > 0) {
-        FAB_PASS(FAB_GROW(s->paths, s->path_capacity, s->n_paths + 1, err));
-        s->paths[s->n_paths++] = (suspect_path){s->n_links, n_own, server, bytes};
+        FAB_PASS(
+            FAB_APPEND(s->paths, s->n_paths, s->path_capacity, err, (suspect_path){s->n_links, n_own, server, bytes}));
         s->n_links += n_own;
     }
     return FAB_OK;

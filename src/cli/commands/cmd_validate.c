@@ -39,9 +39,7 @@ static fab_status typed_parse(const char *text, typed_command *out, fab_error *e
     FAB_REFUSE_IF(command == NULL || command->run == NULL || command == &cli_command_validate, err, FAB_EINPUT, NULL,
                   "'%.60s' is no command whose result has figures", text);
     FAB_PASS(cli_options_parse(command, n - 1, typed.words + 1, &typed.options, err));
-    *out = typed;
-    typed = (typed_command){.text = NULL};
-    return FAB_OK;
+    return FAB_GIVE(*out, typed);
 }
 
 static fab_status fail_in_row(const fab_published_row *row, fab_status status, const fab_error *inner, fab_error *err) {
@@ -173,9 +171,7 @@ static fab_status know_published(fab_published *out, fab_error *err) {
             FAB_PASS(digest_of_command(row->command, row->digest, err));
         }
     }
-    *out = all;
-    all = (fab_published){.n_rows = 0};
-    return FAB_OK;
+    return FAB_GIVE(*out, all);
 }
 
 /* The rows that are of this design and that the result has figures for. */

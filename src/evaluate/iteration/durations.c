@@ -214,7 +214,5 @@ fab_status iteration_pipeline_make(const iteration_plan *p, const iteration_cand
         most = fmax(most, fill_stage(p, c, stage, &made));
     }
     share_parameters(p, c, most, &made);
-    *out = made;
-    made = (iteration_pipeline){.chunk = NULL};
-    return FAB_OK;
+    return FAB_GIVE(*out, made);
 }

@@ -119,8 +119,7 @@ static fab_status find_busy(const fab_fabric *fabric, const shared_phase *phase,
             *part = bits > 0 ? fmin(*part + bits / (capacity_bps * all_s[phase[p].travel]), 1) : *part;
         }
         if (may_bind(&busy) && !is_covered(&busy, *out, n)) {
-            FAB_PASS(FAB_GROW(*out, capacity, n + 1, err));
-            (*out)[n++] = busy;
+            FAB_PASS(FAB_APPEND(*out, n, capacity, err, busy));
         }
     }
     if (n == 0) {
@@ -280,7 +279,5 @@ fab_status fab_iterate_link_use(const fab_fabric *fabric, const fab_traffic *tra
         name_links(fabric, i, use[*out_n].name, sizeof use->name);
         *out_n += n_used[i] > 0 ? 1 : 0;
     }
-    *out = use;
-    use = NULL;
-    return FAB_OK;
+    return FAB_GIVE(*out, use);
 }

@@ -280,7 +280,5 @@ fab_status fab_schedule_new(const fab_pipeline *p, fab_schedule **out, fab_error
     FAB_PASS(fab_pipeline_run(p, FAB_PIPELINE_OPS, &s->timeline, err));
     FAB_PASS(find_spans(s, err));
     FAB_PASS(find_stages(s, err));
-    *out = s;
-    s = NULL;
-    return FAB_OK;
+    return FAB_GIVE(*out, s);
 }

@@ -81,9 +81,7 @@ fab_status fab_path_tally_init(const fab_router *router, fab_path_tally *out, fa
     FAB_OWNS(fab_path_tally_release)
     fab_path_tally tally = {.router = router, .sum = {.reorders = fab_router_facts_of(router)->reorders}};
     FAB_PASS(FAB_NEW_ALL(n_parts, err, tally.segment_s, tally.segment_hops));
-    *out = tally;
-    tally = (fab_path_tally){0};
-    return FAB_OK;
+    return FAB_GIVE(*out, tally);
 }
 
 void fab_path_tally_release(fab_path_tally *tally) {

@@ -16,9 +16,7 @@ fab_status fab_estimator_reader_new(const fab_estimator *estimator, fab_estimato
     t->estimator = estimator;
     FAB_PASS(FAB_NEW(t->gone, estimator->latencies.n, err));
     t->is_dirty = true;
-    *out = t;
-    t = NULL;
-    return FAB_OK;
+    return FAB_GIVE(*out, t);
 }
 
 void fab_estimator_reader_free(fab_estimator_reader *t) {

@@ -191,7 +191,5 @@ fab_status fab_estimator_flows(fab_estimator_reader *t, const fab_mask *mask, co
     const fab_sharing sharing = estimator_sharing(t);
     FAB_PASS(fab_max_min_solve(solver, &sharing, rate, bottleneck, err));
     FAB_PASS(take_flows(t, rate, bottleneck, &found, err));
-    *out = found;
-    found = (fab_state_flows){.n_flows = 0};
-    return FAB_OK;
+    return FAB_GIVE(*out, found);
 }

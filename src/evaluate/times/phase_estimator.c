@@ -266,9 +266,7 @@ fab_status fab_estimator_new(const fab_estimator_request *request, fab_estimator
     c->is_flat = is_flat(c);
     find_scale(c);
     FAB_PASS(find_packets(c, err));
-    *out = c;
-    c = NULL;
-    return FAB_OK;
+    return FAB_GIVE(*out, c);
 }
 
 void fab_estimator_free(fab_estimator *c) {

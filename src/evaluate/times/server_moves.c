@@ -133,9 +133,7 @@ fab_status server_moves_new(const fab_estimator *const *estimators, size_t n, co
     for (uint32_t gpu = 0; gpu < fab_n_gpus(f); gpu++) {
         m->new_gpu[gpu] = gpu;
     }
-    *out = m;
-    m = NULL;
-    return FAB_OK;
+    return FAB_GIVE(*out, m);
 }
 
 static void drop_blocks(server_moves *m) {

@@ -365,15 +365,14 @@ static fab_status tell(trunks *t, fab_error *err) {
 
 static fab_status deviate(trunks *t, uint32_t lower, uint32_t upper, uint32_t there, uint32_t should, double confidence,
                           fab_error *err) {
-    FAB_PASS(FAB_GROW(t->list, t->capacity, (size_t)t->n + 1, err));
-    t->list[t->n++] = (deviation){.lower = lower,
+    return FAB_APPEND(t->list, t->n, t->capacity, err,
+                      (deviation){.lower = lower,
                                   .upper = upper,
                                   .n = there > should ? there - should : should - there,
                                   .there = there,
                                   .should = should,
                                   .is_extra = there > should,
-                                  .confidence = confidence};
-    return FAB_OK;
+                                  .confidence = confidence});
 }
 
 /* What a trunk of a block should have, given what it has. */

@@ -38,8 +38,7 @@ static fab_status add_unit(maker *m, const char *name, uint32_t level, uint32_t 
 
 /* Of the unit that was added last. */
 static fab_status add_member(maker *m, uint32_t member, fab_error *err) {
-    FAB_PASS(FAB_GROW(m->tree.member, m->member_capacity, m->n_members + 1, err));
-    m->tree.member[m->n_members++] = member;
+    FAB_PASS(FAB_APPEND(m->tree.member, m->n_members, m->member_capacity, err, member));
     m->tree.unit[m->tree.n - 1].n++;
     return FAB_OK;
 }
@@ -312,9 +311,7 @@ static fab_status put_in_order(maker *m, fab_error *err) {
         }
     }
     free(m->tree.unit);
-    m->tree.unit = sorted;
-    sorted = NULL;
-    return FAB_OK;
+    return FAB_GIVE(m->tree.unit, sorted);
 }
 
 fab_status fab_network_tree_find(const fab_shape *shape, const fab_boxes *boxes, fab_network_tree *out,

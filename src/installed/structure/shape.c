@@ -243,7 +243,5 @@ fab_status fab_shape_find(fab_network *net, fab_shape *out, fab_error *err) {
     FAB_PASS(find_servers(&s, err));
     FAB_PASS(find_rails(&s, err));
     FAB_PASS(find_boxes(&s, err));
-    *out = s;
-    s = (fab_shape){.net = NULL};
-    return FAB_OK;
+    return FAB_GIVE(*out, s);
 }

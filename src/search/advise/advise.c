@@ -470,8 +470,7 @@ static fab_status evaluate_changes(advisor *a, fab_error *err) {
     }
     FAB_PASS(advise_search_servers(a, &servers, &has_servers, err));
     if (has_servers) {
-        FAB_PASS(FAB_GROW(list.items, list.capacity, list.n + 1, err));
-        list.items[list.n++] = servers;
+        FAB_PASS(FAB_APPEND(list.items, list.n, list.capacity, err, servers));
         FAB_PASS(advise_add_row(a, &list, list.n - 1, err));
     }
     sort_rows(a->advice);

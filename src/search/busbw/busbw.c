@@ -406,7 +406,5 @@ fab_status fab_busbw_run(const fab_busbw_request *request, fab_busbw **out, fab_
     for (size_t e = 0; e < b->n_engines; e++) {
         FAB_PASS(fill_engine(request, e, networks + e * FAB_NCCL_N_ALGORITHMS, b, err));
     }
-    *out = b;
-    b = NULL;
-    return FAB_OK;
+    return FAB_GIVE(*out, b);
 }

@@ -32,9 +32,7 @@ static fab_status take_flow(crossed *x, uint32_t flow, fab_error *err) {
     if (x->n > 0 && x->flow[x->n - 1] == flow) {
         return FAB_OK;
     }
-    FAB_PASS(FAB_GROW(x->flow, x->capacity, x->n + 1, err));
-    x->flow[x->n++] = flow;
-    return FAB_OK;
+    return FAB_APPEND(x->flow, x->n, x->capacity, err, flow);
 }
 
 /* The paths of the healthy fabric, but for those that went another way. */

@@ -489,9 +489,7 @@ fab_status fab_diff_run(const fab_diff_request *request, fab_difference **out, f
         d->out->cause = fab_strdup("No cause is verified: a report cannot be evaluated again; compare designs", err);
         FAB_PASS(d->out->cause != NULL ? FAB_OK : FAB_ENOMEM);
     }
-    *out = d->out;
-    d->out = NULL;
-    return FAB_OK;
+    return FAB_GIVE(*out, d->out);
 }
 
 /* --- release ------------------------------------------------------------------------------------------------------ */

@@ -130,9 +130,7 @@ fab_status place_groups_init(const fab_fabric *fabric, const bool *usable, bool 
         }
         g.kind[group] = like;
     }
-    *out = g;
-    g = (place_groups){.n = 0};
-    return FAB_OK;
+    return FAB_GIVE(*out, g);
 }
 
 void place_groups_release(place_groups *groups) {

@@ -35,9 +35,7 @@ static fab_status open_history(fab_assessor *a, fab_error *err) {
     }
     FAB_PASS(FAB_NEW_ALL(fab_n_gpus(f), err, h->ring_moved, h->ring_gpu, h->is_gpu_out));
     FAB_PASS(FAB_NEW_ALL(assess_shrink_replicas(a->assessment) + 1, err, h->is_out, h->will_be_out));
-    a->history = h;
-    h = NULL;
-    return FAB_OK;
+    return FAB_GIVE(a->history, h);
 }
 
 /* --- where the job is --------------------------------------------------------------------------------------------- */

@@ -26,9 +26,7 @@ struct assess_memo {
 };
 
 fab_status assess_key_add(assess_key *key, uint64_t word, fab_error *err) {
-    FAB_PASS(FAB_GROW(key->word, key->capacity, key->n + 1, err));
-    key->word[key->n++] = word;
-    return FAB_OK;
+    return FAB_APPEND(key->word, key->n, key->capacity, err, word);
 }
 
 fab_status assess_key_add_double(assess_key *key, double value, fab_error *err) {
@@ -43,9 +41,7 @@ fab_status assess_memo_new(size_t value_size, size_t most_bytes, assess_memo **o
     (void)pthread_mutex_init(&m->lock, NULL);
     m->value_size = value_size;
     m->most_bytes = most_bytes;
-    *out = m;
-    m = NULL;
-    return FAB_OK;
+    return FAB_GIVE(*out, m);
 }
 
 void assess_memo_free(assess_memo *m) {

@@ -51,9 +51,7 @@ fab_status fab_assessor_new(const fab_assessment *d, fab_assessor **out, fab_err
         a->has_rank[gpu] = has_rank_at_first(d, gpu);
     }
     FAB_PASS(open_relocators(a, err));
-    *out = a;
-    a = NULL;
-    return FAB_OK;
+    return FAB_GIVE(*out, a);
 }
 
 void fab_assessor_free(fab_assessor *a) {

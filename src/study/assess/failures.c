@@ -485,9 +485,7 @@ fab_status failures_run_draw(const fab_failures_request *request, const fab_cont
         drop_left(&x);
         close_engine(x.at);
     }
-    *out = x.out;
-    x.out = NULL;
-    return FAB_OK;
+    return FAB_GIVE(*out, x.out);
 }
 
 /* --- held open ---------------------------------------------------------------------------------------------------- */
@@ -504,9 +502,7 @@ fab_status fab_what_if_open(const fab_context *context, fab_what_if **out, fab_e
         turn_to(x, e);
         FAB_PASS(open_engine(x, x->n_left_out > 0 ? &x->kept : NULL, err));
     }
-    *out = x;
-    x = NULL;
-    return FAB_OK;
+    return FAB_GIVE(*out, x);
 }
 
 void fab_what_if_close(fab_what_if *x) {

@@ -169,9 +169,7 @@ fab_status fab_relocator_new(const fab_relocator_request *request, fab_relocator
     mark_gpus(r);
     FAB_PASS(find_places(r, err));
     find_idle(r);
-    *out = r;
-    r = NULL;
-    return FAB_OK;
+    return FAB_GIVE(*out, r);
 }
 
 void fab_relocator_free(fab_relocator *r) {

@@ -199,9 +199,7 @@ fab_status relocate_eval_new(const fab_relocator *r, relocate_eval **out, fab_er
             FAB_PASS(view_init(e, v, servers_are_alike(f), err));
         }
     }
-    *out = e;
-    e = NULL;
-    return FAB_OK;
+    return FAB_GIVE(*out, e);
 }
 
 void relocate_eval_free(relocate_eval *e) {

@@ -28,8 +28,7 @@ fab_status scenario_begin(fab_scenarios *s, const char *name, const char *where,
 }
 
 fab_status scenario_add(fab_scenarios *s, const fab_component *c, fab_error *err) {
-    FAB_PASS(FAB_GROW(s->component, s->component_capacity, s->n_components + 1, err));
-    s->component[s->n_components++] = *c;
+    FAB_PASS(FAB_APPEND(s->component, s->n_components, s->component_capacity, err, *c));
     s->first[s->count] = s->n_components;
     return FAB_OK;
 }

@@ -305,7 +305,5 @@ fab_status fab_scenarios_new(const char *text, const fab_fabric *fabric, const f
         FAB_PASS(n == 4 && strncmp(text, "time", 4) == 0 ? read_histories(rest, s, err)
                                                          : read_sets(text, n, rest, s, err));
     }
-    *out = s;
-    s = NULL;
-    return FAB_OK;
+    return FAB_GIVE(*out, s);
 }

@@ -171,9 +171,7 @@ fab_status fab_summariser_new(const fab_summary_request *request, fab_summariser
             s->alike[request->equal[i]]++;
         }
     }
-    *out = s;
-    s = NULL;
-    return FAB_OK;
+    return FAB_GIVE(*out, s);
 }
 
 void fab_summariser_free(fab_summariser *s) {
@@ -531,7 +529,5 @@ fab_status fab_summariser_finish(fab_summariser *s, fab_study_summary **out, fab
         summary->choices = s->choices;
         s->choices = NULL;
     }
-    *out = summary;
-    summary = NULL;
-    return FAB_OK;
+    return FAB_GIVE(*out, summary);
 }

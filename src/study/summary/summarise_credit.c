@@ -114,8 +114,7 @@ static fab_status add_interaction(fab_summariser *s, const double *ceiling, size
             l->most_interaction = impact;
             l->worst_interaction = l->scenario[set];
         }
-        FAB_PASS(FAB_GROW(l->interaction, l->interaction_capacity, l->n_entries + 1, err));
-        l->interaction[l->n_entries++] = (interaction){impact, n_sets};
+        FAB_PASS(FAB_APPEND(l->interaction, l->n_entries, l->interaction_capacity, err, (interaction){impact, n_sets}));
         l->n_interactions += n_sets;
     }
     return FAB_OK;

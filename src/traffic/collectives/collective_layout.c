@@ -20,9 +20,7 @@ fab_status fab_layout_init(fab_layout *layout, const fab_fabric *fabric, uint32_
     for (uint32_t i = 0; i < n_slots; i++) {
         made.slot[i] = FAB_NONE;
     }
-    *layout = made;
-    made = (fab_layout){.slot = NULL};
-    return FAB_OK;
+    return FAB_GIVE(*layout, made);
 }
 
 static void group(fab_layout *layout, const uint32_t *members, uint32_t n, uint32_t size, fab_grouping *out) {

@@ -144,8 +144,7 @@ static fab_status find_stuck(late_reader *r, const fab_flight_entry *e, size_t n
                            e->operation < FAB_N_OPERATIONS ? fab_operation_name((fab_operation)e->operation)
                                                            : "collective");
             (void)snprintf(made.group, sizeof made.group, "%.30s %.30s", g->name, g->about);
-            FAB_PASS(FAB_GROW(r->ranks->stuck, r->stuck_capacity, (size_t)r->ranks->n_stuck + 1, err));
-            r->ranks->stuck[r->ranks->n_stuck++] = made;
+            FAB_PASS(FAB_APPEND(r->ranks->stuck, r->ranks->n_stuck, r->stuck_capacity, err, made));
         }
     }
     for (size_t i = 0; i < n; i++) {

@@ -443,9 +443,7 @@ fab_status fab_job_open_first(const fab_design *design, const fab_fabric *fabric
     (void)snprintf(job.where, sizeof job.where, "%s", job.spec.where);
     FAB_PASS(fab_job_find_servers(&job, design, fabric, err));
     FAB_PASS(fab_job_open(&job, err));
-    *out = job;
-    job = (fab_job){.servers = NULL};
-    return FAB_OK;
+    return FAB_GIVE(*out, job);
 }
 
 /* The fewest stages with which it fits; unchanged where none do. `tried` is scratch. */

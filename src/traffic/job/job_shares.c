@@ -57,8 +57,7 @@ static fab_status read_shares(const char *path, const char *const *names, size_t
                          ? fab_fail_in_file(err, path, text.line, t.column, "'%.*s' is no %s: a number from 0 to 1e12",
                                             (int)(t.length < 40 ? t.length : 40), t.text, names[i])
                          : FAB_OK);
-            FAB_PASS(FAB_GROW(out->values, out->capacity, out->n + 1, err));
-            out->values[out->n++] = value;
+            FAB_PASS(FAB_APPEND(out->values, out->n, out->capacity, err, value));
         }
         FAB_PASS(fab_text_expect_end(&text, err));
     }

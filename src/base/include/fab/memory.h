@@ -60,6 +60,11 @@ fab_status fab_grow(void *array, size_t *capacity, size_t need, size_t size, fab
 /** `FAB_GROW(pointer, capacity, need, err)` for a typed pointer and a size_t capacity. */
 #define FAB_GROW(pointer, capacity, need, err) fab_grow(&(pointer), &(capacity), (need), sizeof *(pointer), (err))
 
+/** `FAB_APPEND(list, n, capacity, err, value)`: grows the array where it is full, then list[n++] = value. */
+#define FAB_APPEND(pointer, n, capacity, err, ...)                                                                     \
+    (FAB_GROW(pointer, capacity, (size_t)(n) + 1, err) == FAB_OK ? ((pointer)[(n)++] = __VA_ARGS__, FAB_OK)            \
+                                                                 : FAB_ENOMEM)
+
 /** Frees n blocks; NULL among them is fine. */
 void fab_free_each(void *const *blocks, size_t n);
 

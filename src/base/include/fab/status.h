@@ -54,6 +54,9 @@ fab_status fab_fail_in_file(fab_error *err, const char *path, size_t line, size_
 /** Short name of a status ("input error"). Never NULL. */
 const char *fab_status_name(fab_status status);
 
+/** `return FAB_GIVE(*out, made);`: the caller owns it from now on; what gave it is empty, so nothing is released. */
+#define FAB_GIVE(to, made) ((to) = (made), (made) = (__typeof__(made)){0}, FAB_OK)
+
 /** Leaves the function through its `done:` label when `call` fails: where what is released is no variable of its own.
  * Needs a `fab_status status` in scope. */
 #define FAB_TRY(call)                                                                                                  \
