@@ -43,8 +43,7 @@ static uint32_t between(uint32_t a, uint32_t b) {
 
 static fab_status open_lengths(walk *w, fab_error *err) {
     fab_rack most = {0, 0, 0};
-    for (uint32_t i = 0; i < w->floor->n_server_racks + w->floor->n_network_racks; i++) {
-        const fab_rack *r = &w->floor->rack[i];
+    FAB_EACH(const fab_rack, r, w->floor->rack, w->floor->n_server_racks + w->floor->n_network_racks) {
         most.hall = r->hall > most.hall ? r->hall : most.hall;
         most.row = r->row > most.row ? r->row : most.row;
         most.place = r->place > most.place ? r->place : most.place;

@@ -162,9 +162,7 @@ static uint32_t switch_behind(const fab_structure *net, uint32_t nic, uint32_t p
 static void find_rails(const fab_installed_build *b) {
     fab_fabric *f = b->f;
     uint32_t n_nics = b->net->n_servers * b->net->nics_per_server;
-    for (uint32_t i = 0; i < b->net->n_switches; i++) {
-        f->switch_rail[i] = UINT16_MAX;
-    }
+    FAB_FILL(f->switch_rail, b->net->n_switches, UINT16_MAX);
     for (int pass = 0; pass < 2 && b->net->shape.has_rails; pass++) { /* the second finds those that differ */
         for (uint32_t nic = 0; nic < n_nics; nic++) {
             uint32_t leaf = switch_behind(b->net, nic, 0);

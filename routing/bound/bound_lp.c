@@ -46,10 +46,8 @@ typedef struct program {
     size_t n_columns, n_rows, n_entries, column_capacity, trunk_capacity, row_capacity, entry_capacity;
 } program;
 
-static void lp_release(program *p) {
-    FAB_FREE_ALL(p->trunk_of, p->head, p->tail, p->capacity, p->fixed, p->trunk_row, p->reached, p->seen, p->switch_row,
-                 p->supply, p->columns, p->column_trunk, p->leaf_column, p->rows, p->entries);
-}
+FAB_FREES(lp_release, program, trunk_of, head, tail, capacity, fixed, trunk_row, reached, seen, switch_row, supply,
+          columns, column_trunk, leaf_column, rows, entries);
 
 /* --- trunks ------------------------------------------------------------------------------------------------------- */
 

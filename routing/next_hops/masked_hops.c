@@ -51,9 +51,7 @@ static void find_transit(fab_hops_index *x) {
 static fab_status find_spans(fab_hops_index *x, fab_error *err) {
     const fab_next_hops *t = x->next_hops;
     FAB_PASS(FAB_NEW(x->span, t->group_first[t->n_switches], err));
-    for (uint32_t g = 0; g < t->group_first[t->n_switches]; g++) {
-        x->span[g] = (fab_leaf_span){FAB_NONE, 0};
-    }
+    FAB_FILL(x->span, t->group_first[t->n_switches], (fab_leaf_span){FAB_NONE, 0});
     for (uint32_t v = 0; v < t->n_switches; v++) {
         for (uint32_t leaf = 0; leaf < t->n_leaves; leaf++) {
             uint32_t group = fab_next_hops_group(t, v, leaf);
@@ -134,11 +132,8 @@ fab_status fab_hops_index_init(const fab_fabric *f, const fab_next_hops *next_ho
     return FAB_GIVE(*out, x);
 }
 
-void fab_hops_index_release(fab_hops_index *x) {
-    FAB_FREE_ALL(x->place, x->n_before_exits, x->n_exits, x->exit, x->back_slot, x->span, x->transit, x->feeds_ends,
-                 x->before_first, x->before);
-    *x = (fab_hops_index){0};
-}
+FAB_RELEASES(fab_hops_index_release, fab_hops_index, place, n_before_exits, n_exits, exit, back_slot, span, transit,
+             feeds_ends, before_first, before);
 
 /* --- a mask ------------------------------------------------------------------------------------------------------- */
 
@@ -167,13 +162,8 @@ fab_status fab_masked_hops_new(const fab_hops_index *index, fab_masked_hops **ou
     return FAB_GIVE(*out, m);
 }
 
-void fab_masked_hops_free(fab_masked_hops *m) {
-    if (m == NULL) {
-        return;
-    }
-    FAB_FREE_ALL(m->n_removed, m->removed, m->listed, m->near, m->touched, m->row_of, m->lost, m->row, m->lost_leaf,
-                 m->queue, m->slot, m->distance, m->fifo, m);
-}
+FAB_FREES_WHOLE(fab_masked_hops_free, fab_masked_hops, n_removed, removed, listed, near, touched, row_of, lost, row,
+                lost_leaf, queue, slot, distance, fifo);
 
 static void masked_clear(fab_masked_hops *m) {
     for (uint32_t i = 0; i < m->n_touched; i++) {

@@ -262,13 +262,8 @@ fab_status fab_next_hops_new(const fab_fabric *fabric, const uint64_t *dead_link
     return FAB_GIVE(*out, m.t);
 }
 
-void fab_next_hops_free(fab_next_hops *t) {
-    if (t == NULL) {
-        return;
-    }
-    FAB_FREE_ALL(t->dead_link, t->leaf_index, t->leaf_node, t->chunk_of, t->chunk, t->group_first, t->group_at,
-                 t->group, t->slot, t);
-}
+FAB_FREES_WHOLE(fab_next_hops_free, fab_next_hops, dead_link, leaf_index, leaf_node, chunk_of, chunk, group_first,
+                group_at, group, slot);
 
 uint32_t fab_next_hops_mark(const fab_next_hops *t, uint8_t *used) {
     uint32_t n = 0;

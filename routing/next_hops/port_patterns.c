@@ -40,10 +40,7 @@ fab_status fab_port_sets_init(uint32_t n, fab_port_sets *out, fab_error *err) {
     return FAB_GIVE(*out, sets);
 }
 
-void fab_port_sets_release(fab_port_sets *sets) {
-    FAB_FREE_ALL(sets->slot, sets->set);
-    *sets = (fab_port_sets){0};
-}
+FAB_RELEASES(fab_port_sets_release, fab_port_sets, slot, set);
 
 void fab_port_sets_clear(fab_port_sets *sets) {
     sets->n = 0;

@@ -11,10 +11,7 @@
 
 /* --- phases of other flows ---------------------------------------------------------------------------------------- */
 
-void fab_phase_list_release(fab_phase *p) {
-    FAB_FREE_ALL(p->src, p->dst, p->bytes, p->comm, p->ordinal);
-    *p = (fab_phase){0};
-}
+FAB_RELEASES(fab_phase_list_release, fab_phase, src, dst, bytes, comm, ordinal);
 
 fab_status fab_phase_list(const fab_phase *whole, const uint8_t *gone, const uint32_t *new_gpu, fab_phase *out,
                           fab_error *err) {

@@ -129,8 +129,7 @@ fab_status fab_flow_edges_add(fab_flow_edges *edges, uint32_t tail, uint32_t hea
 /* Directed edges as tail << 32 | head and a whole number: bit/s by a power of two with which no cut overflows. */
 static size_t list_directed(const fab_flow_edges *edges, int shift, uint64_t (*out)[2]) {
     size_t n = 0;
-    for (size_t i = 0; i < edges->n; i++) {
-        const fab_flow_edge *e = &edges->list[i];
+    FAB_EACH(const fab_flow_edge, e, edges->list, edges->n) {
         uint64_t capacity = (uint64_t)(ldexp(e->bps, shift) + 0.5);
         out[n][0] = (uint64_t)e->tail << 32 | e->head;
         out[n++][1] = capacity;

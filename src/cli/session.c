@@ -297,8 +297,7 @@ static fab_replay replay_of(const cli_session *s, cli_progress *progress) {
 /* Loads that only the verdict asked for. */
 static void drop_loads(fab_result *result) {
     for (size_t p = 0; p < result->n_phases; p++) {
-        for (size_t e = 0; e < result->phases[p].n_engines; e++) {
-            fab_engine_result *engine = &result->phases[p].engines[e];
+        FAB_EACH(fab_engine_result, engine, result->phases[p].engines, result->phases[p].n_engines) {
             FAB_FREE_ALL(engine->load_bytes, engine->utilisation);
             engine->load_bytes = engine->utilisation = NULL;
         }

@@ -106,10 +106,7 @@ fab_status cli_vary_parse(const char *text, cli_vary *out, fab_error *err) {
     return FAB_GIVE(*out, v);
 }
 
-void cli_vary_release(cli_vary *vary) {
-    FAB_FREE_ALL(vary->text, vary->values);
-    *vary = (cli_vary){.n_values = 0};
-}
+FAB_RELEASES(cli_vary_release, cli_vary, text, values);
 
 /* --- the design of a point ---------------------------------------------------------------------------------------- */
 

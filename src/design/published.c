@@ -101,10 +101,7 @@ fab_status fab_published_read(const char *source, fab_published *out, fab_error 
     return FAB_GIVE(*out, found);
 }
 
-void fab_published_release(fab_published *published) {
-    FAB_FREE_ALL(published->rows, published->sources);
-    *published = (fab_published){.n_rows = 0};
-}
+FAB_RELEASES(fab_published_release, fab_published, rows, sources);
 
 void fab_published_schema(fab_str *out) {
     book_schema(&PUBLISHED, out);

@@ -197,12 +197,8 @@ fab_status fab_fabric_degrade(const fab_fabric *fabric, const fab_weak_part *par
     FAB_PASS(FAB_NEW(cable, fabric->n_cables, err));
     FAB_PASS(FAB_NEW(weak.link, fabric->n_links, err));
     FAB_PASS(FAB_NEW(weak.gpu_ratio, fab_n_gpus(fabric), err));
-    for (uint32_t c = 0; c < fabric->n_cables; c++) {
-        cable[c] = HEALTHY;
-    }
-    for (uint32_t g = 0; g < fab_n_gpus(fabric); g++) {
-        weak.gpu_ratio[g] = HEALTHY;
-    }
+    FAB_FILL(cable, fabric->n_cables, HEALTHY);
+    FAB_FILL(weak.gpu_ratio, fab_n_gpus(fabric), HEALTHY);
     const weakening w = {.f = fabric, .cable = cable, .gpu = weak.gpu_ratio};
     for (size_t i = 0; i < n_parts; i++) {
         FAB_PASS(weaken(&w, &parts[i], err));

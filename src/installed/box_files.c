@@ -18,9 +18,7 @@ bool fab_is_folder(const char *path) {
 }
 
 void fab_folder_release(fab_folder *folder) {
-    for (size_t i = 0; i < folder->n; i++) {
-        free(folder->paths[i]);
-    }
+    FAB_FREE_EACH(free, folder->paths, folder->n);
     free((void *)folder->paths);
 }
 

@@ -260,9 +260,7 @@ fab_status fab_store_gather(const char *folder, const fab_plan *plan, bool parti
     FAB_PASS(FAB_NEW(g, 1, err));
     g->folder = folder;
     g->plan = plan;
-    for (size_t i = 0; i < MOST_OPEN; i++) {
-        g->reader_shard[i] = SIZE_MAX;
-    }
+    FAB_FILL(g->reader_shard, MOST_OPEN, SIZE_MAX);
     FAB_PASS(folder_path(folder, STORE_RESULTS, path, err));
     FAB_PASS(store_lock_take(path, false, &lock, &taken, &holder, err));
     FAB_REFUSE_IF(!taken, err, FAB_EIO, path, "is being written by %s", holder.text);

@@ -88,10 +88,7 @@ fab_status row_writer_put(row_writer *w, const fab_plan *plan, const fab_block *
 
 /* --- read --------------------------------------------------------------------------------------------------------- */
 
-void row_block_release(row_block *block) {
-    FAB_FREE_ALL(block->outcome, block->first, block->component);
-    *block = (row_block){.outcome = NULL};
-}
+FAB_RELEASES(row_block_release, row_block, outcome, first, component);
 
 #define BETWEEN "WHERE scenario >= ? AND scenario < ? ORDER BY 1, 2"
 

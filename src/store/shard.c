@@ -111,8 +111,7 @@ static fab_status try_open(const char *path, const fab_plan *plan, shard_name na
         FAB_PASS(shard_check(&out->db, plan, name, &empty, err));
         *out_open = !empty;
     }
-    FAB_PASS(*out_open ? row_reader_init(&out->rows, &out->db, plan, err) : FAB_OK);
-    return FAB_OK;
+    return *out_open ? row_reader_init(&out->rows, &out->db, plan, err) : FAB_OK;
 }
 
 fab_status shard_reader_open(const char *folder, const fab_plan *plan, shard_name name, shard_reader *out,

@@ -308,8 +308,7 @@ fab_status fab_study_summarise(const fab_study_results *r, size_t top, bool keep
     }
     request.healthy = healthy;
     FAB_PASS(results_sum_up(r, &request, out, err));
-    for (size_t v = 0; v < plan->n_variants; v++) {
-        fab_study_variant *x = &(*out)->variants[v];
+    FAB_EACH(fab_study_variant, x, (*out)->variants, plan->n_variants) {
         bool is_known = x->healthy_time_s > 0 && x->goodput.n > 0;
         x->tokens_per_s = is_known ? r->iteration_tokens / x->healthy_time_s * x->goodput.mean : 0;
     }

@@ -9,10 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-void fab_phase_release(fab_phase *phase) {
-    FAB_FREE_ALL(phase->src, phase->dst, phase->bytes, phase->comm, phase->ordinal, phase->all.share);
-    *phase = (fab_phase){.n_flows = 0};
-}
+FAB_RELEASES(fab_phase_release, fab_phase, src, dst, bytes, comm, ordinal, all.share);
 
 fab_status fab_phase_open(fab_phase_builder *builder, const char *name, const char *collective, uint64_t capacity,
                           fab_error *err) {

@@ -15,9 +15,7 @@
 #define SUMMARIZE(traffic, ...) fab_append((traffic)->summary, sizeof(traffic)->summary, __VA_ARGS__)
 
 void fab_traffic_release(fab_traffic *traffic) {
-    for (size_t i = 0; i < traffic->n_phases; i++) {
-        fab_phase_release(&traffic->phases[i]);
-    }
+    FAB_RELEASE_EACH(fab_phase_release, traffic->phases, traffic->n_phases);
     fab_ranks *r = &traffic->logged;
     FAB_FREE_ALL(traffic->phases, traffic->gpu_of_rank, traffic->rank_of_gpu);
     FAB_FREE_ALL(r->gpu, r->of_gpu, r->inside_ratio, r->across_ratio, r->late_s, r->stuck);

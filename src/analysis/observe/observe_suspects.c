@@ -99,8 +99,7 @@ static fab_status find_candidates(search *s, fab_error *err) {
     }
     FAB_SORT(s->candidates, s->n, surest_first);
     s->n = s->n < CANDIDATES ? s->n : CANDIDATES;
-    for (size_t i = 0; i < s->n; i++) {
-        const candidate *c = &s->candidates[i];
+    FAB_EACH(const candidate, c, s->candidates, s->n) {
         if (c->link != FAB_NONE) {
             s->is_marked[c->link / 64] |= UINT64_C(1) << c->link % 64;
         } else {
@@ -217,8 +216,7 @@ static size_t spread_out(search *s, const candidate *c) {
         s->touched[0] = c->link;
         return 1;
     }
-    for (size_t i = 0; i < s->n_paths; i++) {
-        const suspect_path *p = &s->paths[i];
+    FAB_EACH(const suspect_path, p, s->paths, s->n_paths) {
         for (uint32_t k = 0; k < p->n && path_is_of(s, p, c); k++) {
             fab_link_id l = s->links[p->first + k];
             if (o->predicted[l] > 0 && isfinite(o->deviation[l])) {
@@ -360,8 +358,7 @@ static void take_suspect(search *s, candidate *best) {
 static void explain_all(search *s) {
     for (;;) {
         candidate *best = NULL;
-        for (size_t i = 0; i < s->n; i++) {
-            candidate *c = &s->candidates[i];
+        FAB_EACH(candidate, c, s->candidates, s->n) {
             if (c->used) {
                 continue;
             }

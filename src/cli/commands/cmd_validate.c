@@ -59,8 +59,7 @@ typedef struct published_rows {
 static fab_status take_figures(void *context, const fab_result *result, fab_error *err) {
     published_rows *rows = context;
     rows->is_reported = true;
-    for (size_t i = 0; i < rows->n; i++) {
-        fab_published_row *row = &rows->first[i];
+    FAB_EACH(fab_published_row, row, rows->first, rows->n) {
         if (row->field[0] != '\0') {
             FAB_PASS(fab_result_figure(result, row->field, &row->predicted, &row->unit, err));
             FAB_REFUSE_IF(row->given_unit != NULL && (row->unit == NULL || strcmp(row->given_unit, row->unit) != 0),

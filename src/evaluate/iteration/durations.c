@@ -166,8 +166,7 @@ static void share_parameters(const iteration_plan *p, const iteration_candidate 
     double latencies = job->dp_overlap > 0 && !each_pass ? 1 : 1 / (double)c->interleave;
     double reductions = each_pass ? (double)timed.reductions : 1;
     double gathers = each_pass && fab_job_zero(job) == FAB_ZERO_3 ? (double)timed.gathers : 1;
-    for (size_t i = 0; i < job->pp * c->interleave; i++) {
-        fab_chunk_times *chunk = &out->chunk[i];
+    FAB_EACH(fab_chunk_times, chunk, out->chunk, job->pp * c->interleave) {
         double share = chunk->reduce_s / most;
         chunk->reduce_latency_s = latencies * reduce->latency_s * reduce->executions / reductions /
                                   (each_pass ? 1 : (double)timed.n_reductions);

@@ -171,10 +171,7 @@ fab_status fab_flow_classes_init(const fab_prepared_phase *s, fab_flow_classes *
     return FAB_OK;
 }
 
-void fab_flow_classes_release(fab_flow_classes *c) {
-    FAB_FREE_ALL(c->own_pair, c->own_count);
-    *c = (fab_flow_classes){0};
-}
+FAB_RELEASES(fab_flow_classes_release, fab_flow_classes, own_pair, own_count);
 
 /* --- what a phase is ---------------------------------------------------------------------------------------------- */
 

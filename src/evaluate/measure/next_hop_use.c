@@ -237,9 +237,4 @@ void fab_next_hop_use_finish(fab_next_hop_use *u, fab_engine_result *out) {
     }
 }
 
-void fab_next_hop_use_free(fab_next_hop_use *u) {
-    if (u == NULL) {
-        return;
-    }
-    FAB_FREE_ALL(u->group, u->chooses, u->ways, u->used, u);
-}
+FAB_FREES_WHOLE(fab_next_hop_use_free, fab_next_hop_use, group, chooses, ways, used);

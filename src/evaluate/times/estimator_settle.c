@@ -180,8 +180,7 @@ static double level_of(const run *s, const estimator_runner *runner) {
 static bool add_late(run *s, double rest_s) {
     uint32_t n_before = s->n_links;
     const fab_estimator_reader *t = s->t;
-    for (size_t i = 0; i < s->n; i++) {
-        const estimator_runner *late = &t->runner[i];
+    FAB_EACH(const estimator_runner, late, t->runner, s->n) {
         for (uint32_t k = 0; k < late->n_links && late->residual > late->level * rest_s; k++) {
             double level = estimator_capacity(t->estimator, s->mask, late->link[k]) / t->load[late->link[k]].weight;
             if (late->residual > level * rest_s && !add_link(s, late->link[k])) {

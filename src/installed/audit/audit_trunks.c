@@ -255,8 +255,7 @@ static fab_status report_crossed(trunks *t, const deviation *one, const deviatio
 }
 
 static deviation *find_deviation(trunks *t, uint32_t lower, uint32_t upper, bool is_extra) {
-    for (uint32_t i = 0; i < t->n; i++) {
-        deviation *d = &t->list[i];
+    FAB_EACH(deviation, d, t->list, t->n) {
         if (!d->is_told && d->is_extra == is_extra && (lower == NONE || d->lower == lower) &&
             (upper == NONE || d->upper == upper)) {
             return d;
@@ -344,16 +343,14 @@ static fab_status tell(trunks *t, fab_error *err) {
     for (uint32_t i = t->a->tier_first[t->tier + 1]; i < t->a->tier_first[t->tier + 2]; i++) {
         t->room_above += fab_audit_room(t->a, t->a->in_tier[i]);
     }
-    for (uint32_t i = 0; i < t->n; i++) {
-        deviation *d = &t->list[i];
+    FAB_EACH(deviation, d, t->list, t->n) {
         uint32_t n = d->is_told ? d->n : n_unmeant(t, d);
         t->a->out->boundary[t->tier].planned -= d->is_extra ? 0 : d->n - n;
         d->should -= d->is_extra ? 0 : d->n - n;
         d->n = n;
         d->is_told = d->is_told || n == 0;
     }
-    for (uint32_t i = 0; i < t->n; i++) {
-        const deviation *d = &t->list[i];
+    FAB_EACH(const deviation, d, t->list, t->n) {
         if (!d->is_told) {
             FAB_PASS(d->is_extra ? report_extra(t, d, err) : report_missing(t, d, err));
         }

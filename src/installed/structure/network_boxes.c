@@ -134,10 +134,7 @@ fab_status fab_boxes_find(const fab_shape *shape, fab_boxes *out, fab_error *err
     return FAB_GIVE(*out, b);
 }
 
-void fab_boxes_release(fab_boxes *boxes) {
-    FAB_FREE_ALL(boxes->box, boxes->of_node, boxes->adapter_port, boxes->text);
-    *boxes = (fab_boxes){.n = 0};
-}
+FAB_RELEASES(fab_boxes_release, fab_boxes, box, of_node, adapter_port, text);
 
 static fab_status name_port(const fab_boxes *boxes, const fab_network *net, uint32_t side, const char *prefix,
                             char *out, fab_error *err) {

@@ -127,8 +127,9 @@ fab_status advise_evaluate(advisor *a, const advise_config *config, uint64_t see
     return status;
 }
 
-fab_status advise_compare(const advisor *a, const advise_outcome *before, const advise_outcome *after,
-                          fab_advice_gain *out, fab_error *err) {
+/* Seed by seed. */
+static fab_status advise_compare(const advisor *a, const advise_outcome *before, const advise_outcome *after,
+                                 fab_advice_gain *out, fab_error *err) {
     double *differences = NULL;
     FAB_PASS(FAB_NEW(differences, a->n_seeds, err));
     for (uint64_t s = 0; s < a->n_seeds; s++) {

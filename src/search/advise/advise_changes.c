@@ -281,6 +281,5 @@ fab_status advise_list_changes(advisor *a, advise_list *list, fab_error *err) {
     FAB_PASS(add_buffers(a, list, err));
     FAB_PASS(add_priorities(a, list, err));
     FAB_PASS(add_spraying(a, list, err));
-    FAB_PASS(a->is_whole_job ? add_orders(a, list, err) : FAB_OK);
-    return FAB_OK;
+    return a->is_whole_job ? add_orders(a, list, err) : FAB_OK;
 }

@@ -212,9 +212,7 @@ void fab_assessment_free(fab_assessment *d) {
     if (d == NULL) {
         return;
     }
-    for (size_t i = 0; d->parts != NULL && i < d->what->n_engines * d->n_phases; i++) {
-        free(d->parts[i].collided);
-    }
+    FAB_FREE_EACH_OF(free, d->parts, d->what->n_engines * d->n_phases, .collided);
     assess_memo_free(d->states);
     assess_memo_free(d->times);
     FAB_FREE_ALL(d->parts, d->routers, d->duplicate, d->in_network, d->taken, d->is_timed, d->per_bps, d->paces,

@@ -118,9 +118,7 @@ static fab_status keep_worst(fab_assessor *a, size_t engine, assess_state *state
         FAB_PASS(find_loads(a, engine, state, err));
     }
     FAB_PASS(FAB_GROW(h->worst_down, h->worst_capacity, h->n_down + 1, err));
-    if (h->n_down > 0) {
-        memcpy(h->worst_down, h->down, h->n_down * sizeof *h->down);
-    }
+    FAB_COPY(h->worst_down, h->down, h->n_down);
     h->n_worst_down = h->n_down;
     h->n_worst_moves = h->place.n_moves;
     h->worst = state->loads;
@@ -252,9 +250,7 @@ static bool is_placed(const assess_history *h) {
 
 static fab_status note_placed(assess_history *h, fab_error *err) {
     FAB_PASS(FAB_GROW(h->placed, h->placed_capacity, h->n_down + 1, err));
-    if (h->n_down > 0) {
-        memcpy(h->placed, h->down, h->n_down * sizeof *h->down);
-    }
+    FAB_COPY(h->placed, h->down, h->n_down);
     h->n_placed = h->n_down;
     h->is_placed = true;
     return FAB_OK;

@@ -105,9 +105,7 @@ static fab_status memo_add(assess_memo *m, const assess_key *key, const void *va
     FAB_PASS(FAB_GROW(m->value, m->value_capacity, (m->n + 1) * m->value_size, err));
     FAB_PASS(FAB_GROW(m->word, m->word_capacity, m->n_words + key->n + 1, err));
     m->entry[m->n] = (memo_entry){hash, m->n_words, key->n};
-    if (key->n > 0) {
-        memcpy(m->word + m->n_words, key->word, key->n * sizeof *key->word);
-    }
+    FAB_COPY(m->word + m->n_words, key->word, key->n);
     memcpy(m->value + m->n * m->value_size, value, m->value_size);
     FAB_PASS(fab_id_table_add(&m->table, (uint32_t)hash, err));
     m->n++;

@@ -123,8 +123,7 @@ static fab_status choose_phases(fab_what_if *x, fab_error *err) {
     x->kept.phases = NULL;
     x->kept.n_phases = 0;
     FAB_PASS(FAB_NEW(x->kept.phases, n, err));
-    for (size_t p = 0; p < n; p++) {
-        const fab_phase *phase = &x->traffic->phases[p];
+    FAB_EACH(const fab_phase, phase, x->traffic->phases, n) {
         if (phase->n_flows <= MOST_PATHS && n_paths + phase->n_flows * per_flow <= MOST_PATHS) {
             n_paths += phase->n_flows * per_flow;
             x->kept.phases[x->kept.n_phases++] = *phase;

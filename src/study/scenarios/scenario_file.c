@@ -138,8 +138,7 @@ static fab_status scenario_read_csv(const char *path, char *text, size_t length,
 static fab_status check_attributes(const char *path, const fab_xml_element *e, const char *a, const char *b,
                                    fab_error *err) {
     char where[FAB_XML_PLACE_SIZE];
-    for (size_t i = 0; i < e->n_attributes; i++) {
-        const fab_xml_attribute *at = &e->attributes[i];
+    FAB_EACH(const fab_xml_attribute, at, e->attributes, e->n_attributes) {
         FAB_REFUSE_IF(strcmp(at->name, a) != 0 && strcmp(at->name, b) != 0, err, FAB_EINPUT,
                       fab_xml_place(where, path, at->line, at->column), "<%s> has no attribute '%.40s'", e->name,
                       at->name);

@@ -109,8 +109,7 @@ static fab_status measure_spans(late_reader *r, fab_error *err) {
     for (uint32_t i = 0; i < r->ranks->n; i++) {
         first[i] = r->span_s[i] = NAN;
     }
-    for (size_t i = 0; i < r->flight->n_entries; i++) {
-        const fab_flight_entry *e = &r->flight->entries[i];
+    FAB_EACH(const fab_flight_entry, e, r->flight->entries, r->flight->n_entries) {
         first[e->rank] = fmin(first[e->rank], e->created_s); /* fmin() and fmax() pass over NAN */
         r->span_s[e->rank] = fmax(r->span_s[e->rank], fmax(e->created_s, e->done_s));
     }

@@ -284,10 +284,7 @@ done:
     return status;
 }
 
-void fab_flight_release(fab_flight *flight) {
-    FAB_FREE_ALL(flight->groups, flight->members, flight->entries, flight->ranks);
-    *flight = (fab_flight){.n_ranks = 0};
-}
+FAB_RELEASES(fab_flight_release, fab_flight, groups, members, entries, ranks);
 
 static int entry_order(const void *x, const void *y) {
     const fab_flight_entry *a = x;

@@ -356,8 +356,7 @@ static fab_status find_communicators(fab_nccl_log *r, fab_error *err) {
 static fab_status check_devices(fab_nccl_log *r, fab_error *err) {
     FAB_OWNED uint32_t *rank_on = NULL; /* [gpus]: rank + 1 */
     FAB_PASS(FAB_NEW(rank_on, fab_n_gpus(r->f), err));
-    for (size_t c = 0; c < r->n_comms; c++) {
-        fab_nccl_comm *comm = &r->comms[c];
+    FAB_EACH(fab_nccl_comm, comm, r->comms, r->n_comms) {
         const fab_nccl_member *m = &r->members[comm->first];
         uint32_t last = FAB_NONE;
         for (uint32_t i = 0; i < comm->n; i++) {
@@ -391,8 +390,7 @@ static fab_status assign_notes(fab_nccl_log *r, fab_error *err) {
     qsort(ends, r->n_members, sizeof *ends, notes_by_thread);
     FAB_SORT(r->notes, r->n_notes, notes_by_thread);
     size_t e = 0;
-    for (size_t i = 0; i < r->n_notes; i++) {
-        fab_nccl_note *n = &r->notes[i];
+    FAB_EACH(fab_nccl_note, n, r->notes, r->n_notes) {
         while (e < r->n_members && by_thread(&ends[e].by, &n->by) < 0) {
             e++;
         }

@@ -13,10 +13,7 @@
 /* Sizes beyond these are typing errors; they also keep every product below 2^63. */
 #define MAX_SIZE (UINT64_C(1) << 32)
 
-void fab_job_release(fab_job *job) {
-    FAB_FREE_ALL(job->servers, job->storage);
-    *job = (fab_job){.servers = NULL};
-}
+FAB_RELEASES(fab_job_release, fab_job, servers, storage);
 
 static void set_default(uint64_t *value, uint64_t fallback) {
     if (*value == 0) {
