@@ -127,8 +127,7 @@ static fab_status put_schedule(const fab_schedule *s, size_t most, fab_str *out,
     fab_str_printf(out, ",\"stages\":%" PRIu32 ",\"chunks\":%" PRIu32 ",\"n_ops\":%zu,\"per\":%zu,\"n\":%zu,\"ops\":\"",
                    s->pipeline.n_stages, s->pipeline.n_chunks, n_ops, per, n);
     FAB_SORT(merged, n, by_kind);
-    for (size_t i = 0; i < n; i++) {
-        const op_row *m = &merged[i];
+    FAB_EACH(const op_row, m, merged, n) {
         const int64_t start = llround(m->start_s / tick_s);
         const int64_t row[OP_COLUMNS] = {m->stage,
                                          m->kind,

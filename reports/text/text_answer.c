@@ -99,8 +99,7 @@ static bool answer_knows(const fab_sweep *s, const fab_sweep_point *p, size_t e,
 
 static extremes answer_find(const fab_sweep *s, size_t e, double figure(const fab_sweep_engine *)) {
     extremes x = {.n = 0};
-    for (size_t i = 0; i < s->n_points; i++) {
-        const fab_sweep_point *p = &s->points[i];
+    FAB_EACH(const fab_sweep_point, p, s->points, s->n_points) {
         if (answer_knows(s, p, e, figure)) {
             x.n++;
             x.best = x.best == NULL || figure(&p->engines[e]) < figure(&x.best->engines[e]) ? p : x.best;
@@ -145,8 +144,7 @@ static void answer_put_begin(fab_page *page, const fab_sweep *s, const extremes 
     const fab_sweep_engine *worst = &x->worst->engines[e];
     const fab_sweep_engine *drawn = best->is_drawn ? best : worst;
     bool has_label = true;
-    for (size_t i = 0; i < s->n_points; i++) {
-        const fab_sweep_point *p = &s->points[i];
+    FAB_EACH(const fab_sweep_point, p, s->points, s->n_points) {
         has_label = has_label && (e >= p->n_engines || strcmp(p->engines[e].label, best->label) == 0);
     }
     const char *seeds =
@@ -229,8 +227,7 @@ static uint64_t answer_pairs(const fab_sweep_engine *e) {
 static void answer_put_pairs(fab_page *page, const fab_sweep *s, const extremes *x, size_t e) {
     const fab_sweep_engine *best = &x->best->engines[e];
     const fab_sweep_point *fewest = x->best;
-    for (size_t i = 0; i < s->n_points; i++) {
-        const fab_sweep_point *p = &s->points[i];
+    FAB_EACH(const fab_sweep_point, p, s->points, s->n_points) {
         const uint64_t mine = answer_knows(s, p, e, answer_time) ? answer_pairs(&p->engines[e]) : 0;
         fewest = mine > 0 && mine < answer_pairs(&fewest->engines[e]) &&
                          answer_time(&p->engines[e]) < (1 + MOST_PAIRS_GAIN) * answer_time(best)
@@ -293,8 +290,7 @@ static void answer_put_job(fab_page *page, const fab_sweep *s, const fab_sweep_p
 void fab_text_all_jobs(fab_page *page, const fab_sweep *s, size_t e) {
     const fab_sweep_point *best = NULL;
     const fab_sweep_point *worst = NULL;
-    for (size_t i = 0; i < s->n_points; i++) {
-        const fab_sweep_point *p = &s->points[i];
+    FAB_EACH(const fab_sweep_point, p, s->points, s->n_points) {
         if (e < p->n_engines && p->engines[e].all_jobs_s > 0) {
             best = best == NULL || p->engines[e].all_jobs_s < best->engines[e].all_jobs_s ? p : best;
             worst = worst == NULL || p->engines[e].all_jobs_s > worst->engines[e].all_jobs_s ? p : worst;

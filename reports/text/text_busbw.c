@@ -47,8 +47,7 @@ static void busbw_put_rows(fab_page *page, const fab_busbw *b, const char *engin
         columns[5].heading = columns[6].heading = NULL;
     }
     fab_table_begin(&table, page, FAB_COLUMNS(columns));
-    for (size_t i = 0; i < b->n_rows; i++) {
-        const fab_busbw_row *row = &b->rows[i];
+    FAB_EACH(const fab_busbw_row, row, b->rows, b->n_rows) {
         if (row->engine != engine) {
             continue;
         }

@@ -132,8 +132,7 @@ static void contention_put_links(fab_page *page, const fab_contention *c, const 
     }
     bool first = true;
     fab_page_say(page, "Links that carry several jobs:");
-    for (size_t i = 0; i < e->n_tiers; i++) {
-        const fab_shared_tier *t = &e->tiers[i];
+    FAB_EACH(const fab_shared_tier, t, e->tiers, e->n_tiers) {
         if (t->shared > 0) {
             fab_page_say(page, "%s %s %s %s of %s used", first ? "" : ",", fab_boundary_name(c->wiring, t->tier),
                          fab_direction_name(c->wiring, t->tier, t->up), fab_show_count(page, t->shared),
@@ -144,8 +143,7 @@ static void contention_put_links(fab_page *page, const fab_contention *c, const 
     fab_page_say(page, ".");
     fab_page_paragraph(page, FAB_INK_PLAIN, 2, 4);
     fab_page_line(page, FAB_INK_DIM, "  the busiest of them, and the time that each job's bytes take there");
-    for (size_t i = 0; i < e->n_worst; i++) {
-        const fab_shared_link *l = &e->worst[i];
+    FAB_EACH(const fab_shared_link, l, e->worst, e->n_worst) {
         fab_page_say(page, "%s %s:", l->name, fab_show_time(page, l->busy_s));
         for (uint32_t k = 0; k < l->n_parts && k < MOST_PARTS; k++) {
             fab_page_say(page, "%s %s %s", k > 0 ? "," : "", c->jobs[l->parts[k].job].id,

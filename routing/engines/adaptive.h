@@ -1,7 +1,4 @@
-/**
- * @file adaptive.h
- * Inside of engine adaptive: parts of flows while they are placed.
- */
+/** Inside of engine adaptive: parts of flows while they are placed. */
 #pragma once
 
 #include "router.h"

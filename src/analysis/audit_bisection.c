@@ -120,8 +120,7 @@ static fab_status add_present(const fab_structure *in, const halves *h, const do
 
 /* Whether an adapter of the server is missing for itself, and not with its leaf. */
 static bool has_own_finding(const fab_audit *audit, const char *server) {
-    for (uint32_t i = 0; i < audit->n_findings; i++) {
-        const fab_finding *f = &audit->findings[i];
+    FAB_EACH(const fab_finding, f, audit->findings, audit->n_findings) {
         if (f->kind == FAB_FINDING_MISSING_PORT && strcmp(f->node, server) == 0) {
             return true;
         }
@@ -135,8 +134,7 @@ static fab_status add_lacks(const fab_structure *in, const halves *h, const fab_
                             capacities *c, bool *out_serves, fab_error *err) {
     *out_serves = audit->n_absent_leaves == 0;
     size_t per_server = (size_t)in->nics_per_server * in->n_planes;
-    for (uint32_t i = 0; i < audit->n_lacks; i++) {
-        const fab_audit_lack *l = &audit->lacks[i];
+    FAB_EACH(const fab_audit_lack, l, audit->lacks, audit->n_lacks) {
         FAB_PASS(bisection_add(c, l->node[0], l->node[1], true, l->cables * l->rate_bps, err));
     }
     for (uint32_t s = 0; audit->n_absent_leaves == 1 && s < in->n_servers; s++) {
@@ -240,9 +238,7 @@ static fab_status planned(const fab_structure *plan, const halves *h, fab_audit_
     return FAB_OK;
 }
 
-static void bisection_release(halves *h) {
-    FAB_FREE_ALL(h->order, h->of);
-}
+FAB_FREES(bisection_release, halves, order, of);
 
 fab_status fab_audit_bisect(fab_network **net, fab_network **plan, fab_audit *audit, fab_error *err) {
     fab_audit_bisection *b = &audit->bisection;

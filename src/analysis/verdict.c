@@ -404,8 +404,7 @@ const fab_phase_result *verdict_worst_phase(const fab_result *r, size_t engine) 
     const fab_phase_result *worst = NULL;
     double most = -1;
     double most_factor = 0;
-    for (size_t i = 0; i < r->n_phases; i++) {
-        const fab_phase_result *p = &r->phases[i];
+    FAB_EACH(const fab_phase_result, p, r->phases, r->n_phases) {
         const fab_engine_result *e = &p->engines[engine];
         double lost = fab_verdict_is_lossy(p, engine) ? e->transfer_s.mean * (1 - 1 / e->lower_bound_ratio.mean) : 0;
         double factor = e->max_collision_factor.mean;

@@ -48,8 +48,7 @@ static bool is_sold(double bps) {
 }
 
 static fab_status look_at_rates(fab_result *result, const fab_counts *counts, fab_error *err) {
-    for (size_t i = 0; i < counts->n_kinds; i++) {
-        const fab_cable_kind *kind = &counts->kinds[i];
+    FAB_EACH(const fab_cable_kind, kind, counts->kinds, counts->n_kinds) {
         char rate[40];
         if (!is_sold(kind->rate_bps)) {
             FAB_PASS(add_warning(result, err,
@@ -222,8 +221,7 @@ static fab_status look_at_point(fab_result *result, const fab_sweep_point *p, fa
 }
 
 fab_status fab_find_warnings(fab_result *result, fab_error *err) {
-    for (size_t i = 0; i < result->n_fabrics; i++) {
-        const fab_fabric_result *f = &result->fabrics[i];
+    FAB_EACH(const fab_fabric_result, f, result->fabrics, result->n_fabrics) {
         char gaps[FAB_ASSUMED_SIZE];
         if (fab_imported_gaps(&f->spec, gaps, sizeof gaps)) {
             FAB_PASS(add_warning(result, err,

@@ -11,9 +11,7 @@
 #include <strings.h>
 
 static void fill_none(uint32_t *array, size_t n) {
-    for (size_t i = 0; i < n; i++) {
-        array[i] = FAB_NAME_NONE;
-    }
+    FAB_FILL(array, n, FAB_NAME_NONE);
 }
 
 fab_status fab_names_new(uint32_t n_nodes, uint32_t n_links, uint32_t n_servers, fab_names **out, fab_error *err) {
@@ -28,17 +26,10 @@ fab_status fab_names_new(uint32_t n_nodes, uint32_t n_links, uint32_t n_servers,
     fill_none(names->node, n_nodes);
     fill_none(names->port, n_links);
     fill_none(names->server, n_servers);
-    *out = names;
-    names = NULL;
-    return FAB_OK;
+    return FAB_GIVE(*out, names);
 }
 
-void fab_names_free(fab_names *names) {
-    if (names != NULL) {
-        FAB_FREE_ALL(names->text, names->node, names->port, names->server, names->guid, names->sorted,
-                     names->sorted_server, names->by_guid, names);
-    }
-}
+FAB_FREES_WHOLE(fab_names_free, fab_names, text, node, port, server, guid, sorted, sorted_server, by_guid);
 
 /* Underscores for what parts names in lists, for hidden characters and for what is no UTF-8. */
 static void put_plain(char *to, const char *name) {
@@ -92,10 +83,8 @@ static fab_status sort_names(const fab_names *names, const uint32_t *slot, uint3
         sorted[i] = all[i].id;
     }
     free(*out);
-    *out = sorted;
     *out_n = count;
-    sorted = NULL;
-    return FAB_OK;
+    return FAB_GIVE(*out, sorted);
 }
 
 typedef struct numbered {

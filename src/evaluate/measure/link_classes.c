@@ -23,10 +23,7 @@ typedef struct search {
     bool too_large;
 } search;
 
-void fab_link_classes_release(fab_link_classes *classes) {
-    FAB_FREE_ALL(classes->first, classes->link, classes->share);
-    *classes = (fab_link_classes){0};
-}
+FAB_RELEASES(fab_link_classes_release, fab_link_classes, first, link, share);
 
 static uint64_t quantised(double share) {
     int exponent = 0;
@@ -132,25 +129,21 @@ static const fab_switch_classes *classes_for(const fab_prepared_phase *prepared,
 
 fab_status fab_link_classes_find(const fab_prepared_phase *prepared, const fab_router *router, const fab_split *split,
                                  double *capacity, fab_link_classes *out, fab_error *err) {
-    fab_status status = FAB_OK;
     uint32_t n_links = prepared->fabric->n_links;
-    fab_link_classes found = {0};
+    FAB_OWNS(fab_pair_walk_free_owned) fab_pair_walk *walk = NULL;
+    FAB_OWNS(fab_link_classes_release) fab_link_classes found = {0};
     search t = {.demand = prepared->demand};
-    FAB_TRY(FAB_NEW_ALL(n_links, err, t.key, t.first));
-    FAB_TRY(fab_pair_walk_new(prepared->fabric, fab_router_next_hops(router), split, &t.walk, err));
+    FAB_OWNS_MEMBERS(t.key, t.first);
+    FAB_PASS(FAB_NEW_ALL(n_links, err, t.key, t.first));
+    FAB_PASS(fab_pair_walk_new(prepared->fabric, fab_router_next_hops(router), split, &walk, err));
+    t.walk = walk;
     t.classes = classes_for(prepared, router, split, capacity);
     fab_pair_walk_by_class(t.walk, t.classes);
-    FAB_TRY(hash_pairs(&t, err));
+    FAB_PASS(hash_pairs(&t, err));
     if (!t.too_large) {
-        FAB_TRY(classify(&t, n_links, capacity, err));
-        FAB_TRY(list_pairs(&t, n_links, &found, err));
+        FAB_PASS(classify(&t, n_links, capacity, err));
+        FAB_PASS(list_pairs(&t, n_links, &found, err));
     }
     found.known = !t.too_large;
-    *out = found;
-    found = (fab_link_classes){0};
-done:
-    fab_link_classes_release(&found);
-    fab_pair_walk_free(t.walk);
-    FAB_FREE_ALL(t.key, t.first);
-    return status;
+    return FAB_GIVE(*out, found);
 }

@@ -479,8 +479,7 @@ static fab_status drop_planned_cuts(comparison *c, uint32_t first, fab_error *er
     FAB_PASS(fab_audit_cuts(&plan, err));
     for (uint32_t i = first; i < out->n_findings; i++) {
         bool is_meant = false;
-        for (uint32_t k = 0; k < plan.out->n_findings; k++) {
-            const fab_finding *f = &plan.out->findings[k];
+        FAB_EACH(const fab_finding, f, plan.out->findings, plan.out->n_findings) {
             is_meant = is_meant || (f->kind == out->findings[i].kind && strcmp(f->node, out->findings[i].node) == 0 &&
                                     strcmp(f->text, out->findings[i].text) == 0);
         }

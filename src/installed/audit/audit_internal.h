@@ -1,7 +1,4 @@
-/**
- * @file audit_internal.h
- * The looks of an audit, one file each.
- */
+/** The looks of an audit, one file each. */
 #pragma once
 
 #include "fab/audit.h"

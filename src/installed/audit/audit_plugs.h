@@ -1,7 +1,4 @@
-/**
- * @file audit_plugs.h
- * Where servers are plugged in: the adapter ports of each, and the servers that are plugged into the same switches.
- */
+/** Where servers are plugged in: the adapter ports of each, and the servers that are plugged into the same switches. */
 #pragma once
 
 #include "audit_internal.h"

@@ -223,8 +223,7 @@ static fab_status list_candidates(token_search *t, fab_error *err) {
                 equal->n++;
             } else if (optimize_keeps_limits(t->s, added.candidate)) {
                 FAB_PASS(find_floor(t, &added, &floor, err));
-                FAB_PASS(FAB_GROW(t->all, t->capacity, t->n + 1, err));
-                t->all[t->n++] = added;
+                FAB_PASS(FAB_APPEND(t->all, t->n, t->capacity, err, added));
             }
         }
     }

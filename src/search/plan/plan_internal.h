@@ -1,7 +1,4 @@
-/**
- * @file plan_internal.h
- * What the search for a plan asks of the network.
- */
+/** What the search for a plan asks of the network. */
 #pragma once
 
 #include "fab/context.h"

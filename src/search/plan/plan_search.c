@@ -150,9 +150,7 @@ static fab_status add_group(search *s, plan_node *group, fab_error *err) {
     }
     group->plan.interleave = 1;
     FAB_PASS(plan_bound(&s->network, &group->plan, PLAN_FLOOR, FAB_BOUND_STAGE, &group->bound_s, err));
-    FAB_PASS(FAB_GROW(s->groups, s->group_capacity, s->n_groups + 1, err));
-    s->groups[s->n_groups++] = *group;
-    return FAB_OK;
+    return FAB_APPEND(s->groups, s->n_groups, s->group_capacity, err, *group);
 }
 
 static fab_status list_groups(search *s, fab_error *err) {
@@ -555,7 +553,5 @@ fab_status fab_plan_floor(const fab_plan_request *request, fab_plans **out, fab_
     FAB_PASS(open_search(&s, err));
     FAB_PASS(run_search(&s, err));
     FAB_PASS(isfinite(s.found->lower_bound_s) ? FAB_OK : fail_memory(&s, err));
-    *out = s.found;
-    s.found = NULL;
-    return FAB_OK;
+    return FAB_GIVE(*out, s.found);
 }

@@ -2,7 +2,6 @@
 #include "traffic_internal.h"
 
 #include "fab/choices.h"
-#include "fab/memory.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -1,7 +1,4 @@
-/**
- * @file sweep.h
- * One design at many values of one or two of its parameters, side by side: what sweep_run.h finds and reports show.
- */
+/** One design at many values of one or two of its parameters, side by side: what sweep_run.h finds and reports show. */
 #pragma once
 
 #include "fab/algorithms.h"

@@ -1,7 +1,4 @@
-/**
- * @file order.h
- * Orders for qsort(): of numbers and texts, and of structures key by key.
- */
+/** Orders for qsort(): of numbers and texts, and of structures key by key. */
 #pragma once
 
 #include <stddef.h>

@@ -1,5 +1,4 @@
 /**
- * @file names.h
  * What the boxes and ports of an installed fabric are called. A fabric that was designed has none of these: its names
  * are made by formula when they are printed.
  */

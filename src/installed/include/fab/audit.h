@@ -1,5 +1,4 @@
 /**
- * @file audit.h
  * What is wrong with an installed fabric: where it departs from the regular structure that it itself shows, or from a
  * plan. See src/doc/adr/0040-audit.md.
  */
