@@ -118,14 +118,13 @@ static uint32_t gpu_on_rail(const fab_fabric *f, const fab_ports *ports, uint32_
 
 fab_status fab_host_segments_of(const fab_fabric *f, const fab_ports *ports, uint32_t src, uint32_t dst, uint32_t nic,
                                 uint32_t plane, fab_host_segments *out, fab_error *err) {
-    fab_host_segments segments = {0};
+    *out = (fab_host_segments){0};
     fab_link_id src_up = ports->gpu_scaleup[src];
     fab_link_id dst_up = ports->gpu_scaleup[dst];
     if (fab_in_domain(f, ports, src, dst)) {
-        segments.in_domain = true;
-        segments.head[segments.n_head++] = src_up;
-        segments.head[segments.n_head++] = dst_up ^ 1U;
-        *out = segments;
+        out->in_domain = true;
+        out->head[out->n_head++] = src_up;
+        out->head[out->n_head++] = dst_up ^ 1U;
         return FAB_OK;
     }
     uint32_t out_gpu = src; /* GPU whose NIC sends, and GPU whose NIC receives */
@@ -151,33 +150,31 @@ fab_status fab_host_segments_of(const fab_fabric *f, const fab_ports *ports, uin
         }
     }
     if (out_gpu != src) {
-        segments.head[segments.n_head++] = src_up;
-        segments.head[segments.n_head++] = ports->gpu_scaleup[out_gpu] ^ 1U;
+        out->head[out->n_head++] = src_up;
+        out->head[out->n_head++] = ports->gpu_scaleup[out_gpu] ^ 1U;
         out_pcie = ports->gpu_nic[(size_t)out_gpu * ports->nics_per_gpu + nic];
     }
     if (in_gpu != dst) {
         in_pcie = ports->gpu_nic[(size_t)in_gpu * ports->nics_per_gpu + nic];
     }
-    segments.src_nic = fab_head(f, out_pcie) - f->first[FAB_NODE_NIC];
-    segments.dst_nic = fab_head(f, in_pcie) - f->first[FAB_NODE_NIC];
-    fab_link_id up = ports->nic_access[(size_t)segments.src_nic * ports->n_planes + plane];
-    fab_link_id down = ports->nic_access[(size_t)segments.dst_nic * ports->n_planes + plane];
-    FAB_RETURN_IF(
-        up == FAB_NONE || down == FAB_NONE,
-        fail_cut(f, up == FAB_NONE ? out_gpu : in_gpu, up == FAB_NONE ? segments.src_nic : segments.dst_nic, err));
+    out->src_nic = fab_head(f, out_pcie) - f->first[FAB_NODE_NIC];
+    out->dst_nic = fab_head(f, in_pcie) - f->first[FAB_NODE_NIC];
+    fab_link_id up = ports->nic_access[(size_t)out->src_nic * ports->n_planes + plane];
+    fab_link_id down = ports->nic_access[(size_t)out->dst_nic * ports->n_planes + plane];
+    FAB_RETURN_IF(up == FAB_NONE || down == FAB_NONE,
+                  fail_cut(f, up == FAB_NONE ? out_gpu : in_gpu, up == FAB_NONE ? out->src_nic : out->dst_nic, err));
     down ^= 1U;
-    segments.head[segments.n_head++] = out_pcie;
-    segments.head[segments.n_head++] = up;
-    segments.src_leaf = fab_head(f, up);
-    segments.dst_leaf = fab_tail(f, down);
-    segments.dst_port = f->port[down];
-    segments.tail[segments.n_tail++] = down;
-    segments.tail[segments.n_tail++] = in_pcie ^ 1U;
+    out->head[out->n_head++] = out_pcie;
+    out->head[out->n_head++] = up;
+    out->src_leaf = fab_head(f, up);
+    out->dst_leaf = fab_tail(f, down);
+    out->dst_port = f->port[down];
+    out->tail[out->n_tail++] = down;
+    out->tail[out->n_tail++] = in_pcie ^ 1U;
     if (in_gpu != dst) {
-        segments.tail[segments.n_tail++] = ports->gpu_scaleup[in_gpu];
-        segments.tail[segments.n_tail++] = dst_up ^ 1U;
+        out->tail[out->n_tail++] = ports->gpu_scaleup[in_gpu];
+        out->tail[out->n_tail++] = dst_up ^ 1U;
     }
-    *out = segments;
     return FAB_OK;
 }
 
