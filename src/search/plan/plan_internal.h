@@ -92,3 +92,35 @@ fab_status plan_orders(const fab_plan_request *request, fab_plans *usual, fab_pl
  * from it, over FAB_VERDICT_SEEDS, and puts the one with the least mean first.
  */
 fab_status plan_draw_leaders(plan_network *network, fab_plans *plans, fab_error *err) FAB_MUST_USE;
+
+/* What is known of a plan, in order. A group is all plans that differ in chunks and sharing alone. */
+typedef enum node_state {
+    IS_GROUP,
+    HAS_CHAIN,
+    HAS_ENDS,
+    HAS_SCHEDULE,
+    HAS_RINGS,
+    HAS_ALL_BUT_EXPERTS,
+    HAS_ROUTES,
+    HAS_LINKS
+} node_state;
+
+typedef struct plan_node {
+    double bound_s;
+    node_state state;
+    uint32_t shape;
+    uint64_t n; /* plans */
+    fab_job_plan plan;
+    double memory_bytes;
+} plan_node;
+
+/** Least bound first; zero-initialised, `node` is the owner's. */
+typedef struct plan_heap {
+    plan_node *node;
+    size_t n, capacity;
+} plan_heap;
+
+fab_status plan_heap_push(plan_heap *heap, const plan_node *added, fab_error *err) FAB_MUST_USE;
+
+/** The first of n > 0. */
+plan_node plan_heap_pop(plan_heap *heap);

@@ -28,35 +28,13 @@ void fab_plans_free(fab_plans *plans) {
     }
 }
 
-/* What is known of a plan, in order. A group is all plans that differ in chunks and sharing alone. */
-typedef enum node_state {
-    IS_GROUP,
-    HAS_CHAIN,
-    HAS_ENDS,
-    HAS_SCHEDULE,
-    HAS_RINGS,
-    HAS_ALL_BUT_EXPERTS,
-    HAS_ROUTES,
-    HAS_LINKS
-} node_state;
-
-typedef struct plan_node {
-    double bound_s;
-    node_state state;
-    uint32_t shape;
-    uint64_t n; /* plans */
-    fab_job_plan plan;
-    double memory_bytes;
-} plan_node;
-
 typedef struct search {
     const fab_plan_request *request;
     fab_job_space *space;
     plan_network network;
     plan_node *groups; /* in the order of the space */
     size_t n_groups, group_capacity;
-    plan_node *heap; /* least bound first */
-    size_t n, capacity;
+    plan_heap heap;
     fab_planned *known; /* evaluated; times of INFINITY: cannot be timed */
     size_t n_known, known_capacity;
     double *best_s; /* [shape]; INFINITY: nothing evaluated */
@@ -74,58 +52,6 @@ typedef struct search {
     size_t n_later, later_capacity;
     bool is_short; /* so far, though nobody limits it */
 } search;
-
-/* --- heap --------------------------------------------------------------------------------------------------------- */
-
-static int compare(uint64_t a, uint64_t b) {
-    return (a > b) - (a < b);
-}
-
-/* Of equal bounds the one that is known best, then by the order of the space. */
-static int node_order(const plan_node *a, const plan_node *b) {
-    if (a->bound_s != b->bound_s) {
-        return a->bound_s < b->bound_s ? -1 : 1;
-    }
-    const int by[] = {-compare(a->state, b->state),
-                      compare(a->shape, b->shape),
-                      compare(a->plan.recompute, b->plan.recompute),
-                      compare(a->plan.zero, b->plan.zero),
-                      -compare(a->plan.sequence_parallel, b->plan.sequence_parallel),
-                      compare(a->plan.microbatch, b->plan.microbatch),
-                      compare(a->plan.interleave, b->plan.interleave)};
-    int order = 0;
-    for (size_t i = 0; order == 0 && i < sizeof by / sizeof by[0]; i++) {
-        order = by[i];
-    }
-    return order;
-}
-
-static fab_status heap_push(search *s, const plan_node *added, fab_error *err) {
-    FAB_PASS(FAB_GROW(s->heap, s->capacity, s->n + 1, err));
-    size_t at = s->n++;
-    while (at > 0 && node_order(added, &s->heap[(at - 1) / 2]) < 0) {
-        s->heap[at] = s->heap[(at - 1) / 2];
-        at = (at - 1) / 2;
-    }
-    s->heap[at] = *added;
-    return FAB_OK;
-}
-
-static plan_node heap_pop(search *s) {
-    const plan_node first = s->heap[0];
-    const plan_node last = s->heap[--s->n];
-    size_t at = 0;
-    for (size_t child = 1; child < s->n; child = 2 * at + 1) {
-        child += child + 1 < s->n && node_order(&s->heap[child + 1], &s->heap[child]) < 0 ? 1 : 0;
-        if (node_order(&last, &s->heap[child]) <= 0) {
-            break;
-        }
-        s->heap[at] = s->heap[child];
-        at = child;
-    }
-    s->heap[at] = last;
-    return first;
-}
 
 /* --- groups ------------------------------------------------------------------------------------------------------- */
 
@@ -220,7 +146,7 @@ static fab_status add_plan(search *s, const plan_node *group, const fab_job_plan
         leave_out(s, &added);
         return FAB_OK;
     }
-    return heap_push(s, &added, err);
+    return plan_heap_push(&s->heap, &added, err);
 }
 
 static bool same_plan(const fab_job_plan *a, const fab_job_plan *b) {
@@ -330,7 +256,7 @@ static fab_status tighten(search *s, plan_node *node, fab_error *err) {
                       "%s", why.text);
     }
     node->bound_s = fmax(node->bound_s, bound_s);
-    return heap_push(s, node, err);
+    return plan_heap_push(&s->heap, node, err);
 }
 
 /* Of the search for the best: how long others take nobody knows. */
@@ -369,7 +295,7 @@ static fab_status take_later(search *s, bool *out, fab_error *err) {
     *out = s->n_later > 0;
     s->is_short = false;
     for (size_t i = 0; i < s->n_later; i++) {
-        FAB_PASS(heap_push(s, &s->later[i], err));
+        FAB_PASS(plan_heap_push(&s->heap, &s->later[i], err));
     }
     s->n_later = 0;
     return FAB_OK;
@@ -387,13 +313,13 @@ static fab_status run_search(search *s, fab_error *err) {
         s->best_s[i] = INFINITY;
     }
     s->limit_s = s->below_s;
-    s->n = s->n_later = 0;
+    s->heap.n = s->n_later = 0;
     s->is_short = s->request->most_routed == 0 && !s->is_floor_only;
     for (size_t i = 0; i < s->n_groups; i++) {
-        FAB_PASS(heap_push(s, &s->groups[i], err));
+        FAB_PASS(plan_heap_push(&s->heap, &s->groups[i], err));
     }
-    for (bool has_more = s->n > 0; has_more;) {
-        plan_node first = heap_pop(s);
+    for (bool has_more = s->heap.n > 0; has_more;) {
+        plan_node first = plan_heap_pop(&s->heap);
         const bool is_last = !s->is_short && is_over(s);
         const bool is_late = is_too_late(s, &first) || (is_last && s->found->n_evaluated > 0 && has_place(s, &first));
         s->found->is_proven = s->found->is_proven && (s->is_short || !is_late);
@@ -412,7 +338,7 @@ static fab_status run_search(search *s, fab_error *err) {
             FAB_PASS(tighten(s, &first, err));
         }
         tell_plans(s);
-        has_more = s->n > 0;
+        has_more = s->heap.n > 0;
         FAB_PASS(!has_more && s->is_short ? take_later(s, &has_more, err) : FAB_OK);
     }
     return FAB_OK;
@@ -587,7 +513,7 @@ static void close_search(search *s) {
     plan_network_close(&s->network);
     fab_job_space_free(s->space);
     fab_plans_free(s->found);
-    FAB_FREE_ALL(s->groups, s->heap, s->known, s->best_s, s->best, s->order, s->later);
+    FAB_FREE_ALL(s->groups, s->heap.node, s->known, s->best_s, s->best, s->order, s->later);
 }
 
 fab_status fab_plan_search(const fab_plan_request *request, fab_plans **out, fab_error *err) {

@@ -161,6 +161,14 @@ Test(plan, draws_count_and_end_with_the_time) {
     free(design);
 }
 
+/* --- plans that nobody asked for ---------------------------------------------------------------------------------- */
+
+static fab_fabric *fabric_of(fab_design *design) {
+    fab_fabric *fabric = NULL;
+    cr_assert_eq(fab_topology_build(&design->fabric, &fabric, NULL, NULL), FAB_OK);
+    return fabric;
+}
+
 /* Who has no time still gets what the short search of a run finds; who has, no other plan than without it. */
 Test(plan, no_time_is_no_worse_than_a_run) {
     static const char *const JOBS[][2] = {{"layers", "24"}, {"experts", "16"}};
@@ -189,14 +197,6 @@ Test(plan, no_time_is_no_worse_than_a_run) {
         fab_fabric_free(fabric);
         free(design);
     }
-}
-
-/* --- plans that nobody asked for ---------------------------------------------------------------------------------- */
-
-static fab_fabric *fabric_of(fab_design *design) {
-    fab_fabric *fabric = NULL;
-    cr_assert_eq(fab_topology_build(&design->fabric, &fabric, NULL, NULL), FAB_OK);
-    return fabric;
 }
 
 /* The design's job, or the default one, with sizes that run as fast as those of the search that is asked for. */
