@@ -221,7 +221,9 @@ static fab_status find_experts(plan_network *n, const fab_job_plan *plan, plan_p
 /* Where the paths of the first plan are too many, those of all are. */
 static fab_status check_paths(plan_network *n, const fab_job_plan *plan, fab_error *err) {
     FAB_OWNS(fab_context_free_owned) fab_context *context = NULL;
+    const fab_traffic *traffic = NULL;
     FAB_PASS(open_plan(n, plan, false, NULL, 0, &context, err));
+    FAB_PASS(fab_context_traffic(context, &traffic, err)); /* what is refused here is this plan alone */
     const fab_replay replay = {.context = context, .n_seeds = 1, .n_threads = n->request->n_threads, .rates = true};
     n->is_too_large = true;
     FAB_PASS(fab_replay_check_paths(&replay, err));
