@@ -27,6 +27,11 @@ void fab_plans_free(fab_plans *plans) {
     }
 }
 
+void fab_plan_kept_release(fab_plan_kept *kept) {
+    FAB_FREE_ALL(kept->group, kept->plan, kept->first, kept->count);
+    *kept = (fab_plan_kept){.group = NULL};
+}
+
 /* What is known of a plan, in order. A group is all plans that differ in chunks and sharing alone. */
 typedef enum node_state { IS_GROUP, HAS_CHAIN, HAS_ENDS, HAS_SCHEDULE, HAS_ROUTES, HAS_LINKS } node_state;
 
@@ -34,7 +39,8 @@ typedef struct plan_node {
     double bound_s;
     node_state state;
     uint32_t shape;
-    uint64_t n; /* plans */
+    size_t group; /* its place among the groups */
+    uint64_t n;   /* plans */
     fab_job_plan plan;
     double memory_bytes;
 } plan_node;
@@ -151,6 +157,7 @@ static fab_status add_group(search *s, plan_node *group, fab_error *err) {
     group->plan.interleave = 1;
     FAB_PASS(plan_bound(&s->network, &group->plan, PLAN_FLOOR, FAB_BOUND_STAGE, &group->bound_s, err));
     FAB_PASS(FAB_GROW(s->groups, s->group_capacity, s->n_groups + 1, err));
+    group->group = s->n_groups;
     s->groups[s->n_groups++] = *group;
     return FAB_OK;
 }
@@ -178,6 +185,32 @@ static fab_status list_groups(search *s, fab_error *err) {
     return FAB_OK;
 }
 
+/* The groups of a search before, or for the next one. */
+static fab_status share_groups(search *s, fab_plan_kept *kept, fab_error *err) {
+    const bool is_first = kept->n_groups == 0;
+    const plan_rates *rates = &s->network.rates;
+    FAB_REFUSE_IF(!is_first && (kept->nics_bps != rates->nics_bps || kept->domain_bps != rates->domain_bps), err,
+                  FAB_EINTERNAL, NULL, "what is kept of plans is of other NICs or domains");
+    if (is_first) {
+        FAB_PASS(list_groups(s, err));
+        FAB_PASS(FAB_NEW(kept->group, s->n_groups, err));
+        FAB_PASS(FAB_NEW_ALL(s->n_groups, err, kept->first, kept->count));
+        memcpy(kept->group, s->groups, s->n_groups * sizeof *kept->group);
+        kept->n_groups = s->n_groups;
+        kept->nics_bps = rates->nics_bps;
+        kept->domain_bps = rates->domain_bps;
+        return FAB_OK;
+    }
+    (void)fab_job_space_shapes(s->space, &s->n_shapes);
+    FAB_PASS(FAB_GROW(s->groups, s->group_capacity, kept->n_groups, err));
+    memcpy(s->groups, kept->group, kept->n_groups * sizeof *s->groups);
+    s->n_groups = kept->n_groups;
+    for (size_t i = 0; i < s->n_groups; i++) {
+        s->found->n_plans += s->groups[i].n;
+    }
+    return FAB_OK;
+}
+
 /* --- plans -------------------------------------------------------------------------------------------------------- */
 
 static bool has_place(const search *s, const plan_node *node) {
@@ -189,25 +222,57 @@ static void leave_out(search *s, const plan_node *node) {
     s->found->lower_bound_s = fmin(s->found->lower_bound_s, node->bound_s);
 }
 
+static fab_status place_plan(search *s, const plan_node *added, fab_error *err) {
+    if (added->memory_bytes > s->most_bytes) {
+        s->found->n_unfit++;
+        return FAB_OK;
+    }
+    if (!has_place(s, added)) {
+        leave_out(s, added);
+        return FAB_OK;
+    }
+    return heap_push(s, added, err);
+}
+
 static fab_status add_plan(search *s, const plan_node *group, const fab_job_plan *plan, fab_error *err) {
     fab_job_memory memory;
+    fab_plan_kept *kept = s->request->kept;
     fab_job_space_memory(s->space, &memory);
     if (s->least.total_bytes <= 0 || memory.total_bytes < s->least.total_bytes) {
         s->least = memory;
         s->leanest = *plan;
     }
-    if (memory.total_bytes > s->most_bytes) {
-        s->found->n_unfit++;
-        return FAB_OK;
-    }
     plan_node added = {
         .state = HAS_CHAIN, .shape = group->shape, .n = 1, .plan = *plan, .memory_bytes = memory.total_bytes};
-    FAB_PASS(plan_bound(&s->network, plan, PLAN_FLOOR, FAB_BOUND_CHAIN, &added.bound_s, err));
-    if (!has_place(s, &added)) {
-        leave_out(s, &added);
+    if (kept != NULL || memory.total_bytes <= s->most_bytes) {
+        FAB_PASS(plan_bound(&s->network, plan, PLAN_FLOOR, FAB_BOUND_CHAIN, &added.bound_s, err));
+    }
+    if (kept != NULL) {
+        FAB_PASS(FAB_GROW(kept->plan, kept->capacity, kept->n + 1, err));
+        kept->plan[kept->n++] = added;
+        kept->least = s->least;
+        kept->leanest = s->leanest;
+    }
+    return place_plan(s, &added, err);
+}
+
+/* All plans of a group, from a search before where that has looked at them. */
+static fab_status add_plans(search *s, const plan_node *group, fab_error *err) {
+    fab_plan_kept *kept = s->request->kept;
+    if (kept == NULL) {
+        return each_plan(s, group, add_plan, err);
+    }
+    const size_t at = group->group;
+    if (kept->count[at] == 0) {
+        kept->first[at] = kept->n;
+        FAB_PASS(each_plan(s, group, add_plan, err));
+        kept->count[at] = kept->n - kept->first[at];
         return FAB_OK;
     }
-    return heap_push(s, &added, err);
+    for (size_t i = 0; i < kept->count[at]; i++) {
+        FAB_PASS(place_plan(s, &kept->plan[kept->first[at] + i], err));
+    }
+    return FAB_OK;
 }
 
 static bool same_plan(const fab_job_plan *a, const fab_job_plan *b) {
@@ -348,7 +413,7 @@ static fab_status run_search(search *s, fab_error *err) {
             s->found->lower_bound_s = fmin(s->found->lower_bound_s, first.bound_s);
             return FAB_OK;
         } else if (first.state == IS_GROUP) {
-            FAB_PASS(each_plan(s, &first, add_plan, err));
+            FAB_PASS(add_plans(s, &first, err));
         } else if (first.state == HAS_LINKS || is_last) {
             FAB_PASS(take_time(s, &first, err));
         } else {
@@ -499,7 +564,11 @@ static fab_status open_search(search *s, fab_error *err) {
     if (s->request->draws_leaders && s->found->is_drawn && s->n_best < LEADERS) {
         s->n_best = LEADERS;
     }
-    FAB_PASS(list_groups(s, err));
+    FAB_PASS(s->request->kept != NULL ? share_groups(s, s->request->kept, err) : list_groups(s, err));
+    if (s->request->kept != NULL) {
+        s->least = s->request->kept->least;
+        s->leanest = s->request->kept->leanest;
+    }
     FAB_PASS(FAB_NEW_ALL(s->n_shapes, err, s->best_s, s->best, s->order));
     fab_plans *found = s->found;
     found->lower_bound_s = INFINITY;
