@@ -161,9 +161,8 @@ fab_status fab_host_segments_of(const fab_fabric *f, const fab_ports *ports, uin
     out->dst_nic = fab_head(f, in_pcie) - f->first[FAB_NODE_NIC];
     fab_link_id up = ports->nic_access[(size_t)out->src_nic * ports->n_planes + plane];
     fab_link_id down = ports->nic_access[(size_t)out->dst_nic * ports->n_planes + plane];
-    FAB_RETURN_IF(
-        up == FAB_NONE || down == FAB_NONE,
-        fail_cut(f, up == FAB_NONE ? out_gpu : in_gpu, up == FAB_NONE ? out->src_nic : out->dst_nic, err));
+    FAB_RETURN_IF(up == FAB_NONE || down == FAB_NONE,
+                  fail_cut(f, up == FAB_NONE ? out_gpu : in_gpu, up == FAB_NONE ? out->src_nic : out->dst_nic, err));
     down ^= 1U;
     out->head[out->n_head++] = out_pcie;
     out->head[out->n_head++] = up;
