@@ -1,7 +1,4 @@
-/**
- * @file report_formats.h
- * The formats, one file each; formats.c lists them.
- */
+/** The formats, one file each; formats.c lists them. */
 #pragma once
 
 #include "fab/reports.h"

@@ -43,8 +43,7 @@ static uint32_t between(uint32_t a, uint32_t b) {
 
 static fab_status open_lengths(walk *w, fab_error *err) {
     fab_rack most = {0, 0, 0};
-    for (uint32_t i = 0; i < w->floor->n_server_racks + w->floor->n_network_racks; i++) {
-        const fab_rack *r = &w->floor->rack[i];
+    FAB_EACH(const fab_rack, r, w->floor->rack, w->floor->n_server_racks + w->floor->n_network_racks) {
         most.hall = r->hall > most.hall ? r->hall : most.hall;
         most.row = r->row > most.row ? r->row : most.row;
         most.place = r->place > most.place ? r->place : most.place;
@@ -113,8 +112,7 @@ static uint64_t count_alike(const walk *w) {
 
 static fab_status add_run(walk *w, uint64_t set, uint32_t rack, uint64_t n_nics, fab_error *err) {
     if (w->n_runs == w->first_run[set] || w->runs[w->n_runs - 1].rack != rack) {
-        FAB_PASS(FAB_GROW(w->runs, w->runs_capacity, w->n_runs + 1, err));
-        w->runs[w->n_runs++] = (run){rack, 0};
+        FAB_PASS(FAB_APPEND(w->runs, w->n_runs, w->runs_capacity, err, (run){rack, 0}));
     }
     w->runs[w->n_runs - 1].n_nics += (uint32_t)n_nics;
     return FAB_OK;

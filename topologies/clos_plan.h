@@ -1,5 +1,4 @@
 /**
- * @file clos_plan.h
  * The folded Clos that every tree family is made of: sizes first (clos_plan.c), then the graph (clos_build.c).
  *
  * One network has n_tiers tiers. A block of level 1 is a leaf; a block of level t holds `children` blocks of level t -

@@ -1,5 +1,4 @@
 /**
- * @file direct.h
  * Networks without tiers: all switches are alike, hold NICs, and are joined with each other (dragonfly, torus). A
  * family says its shape and lays the cables between switches; the rest is here.
  */

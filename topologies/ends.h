@@ -1,7 +1,4 @@
-/**
- * @file ends.h
- * What is the same in every family: servers, GPUs, NICs, scale-up domains, and the cables inside a server.
- */
+/** What is the same in every family: servers, GPUs, NICs, scale-up domains, and the cables inside a server. */
 #pragma once
 
 #include "fab/fabric_spec.h"

@@ -1,7 +1,4 @@
-/**
- * @file families.h
- * The families, one row each in topologies.c. To add one: a file family_NAME.c, a declaration here, a row there.
- */
+/** The families, one row each in topologies.c. To add one: a file family_NAME.c, a declaration here, a row there. */
 #pragma once
 
 #include "fab/floor_plan.h"

@@ -162,9 +162,7 @@ static uint32_t switch_behind(const fab_structure *net, uint32_t nic, uint32_t p
 static void find_rails(const fab_installed_build *b) {
     fab_fabric *f = b->f;
     uint32_t n_nics = b->net->n_servers * b->net->nics_per_server;
-    for (uint32_t i = 0; i < b->net->n_switches; i++) {
-        f->switch_rail[i] = UINT16_MAX;
-    }
+    FAB_FILL(f->switch_rail, b->net->n_switches, UINT16_MAX);
     for (int pass = 0; pass < 2 && b->net->shape.has_rails; pass++) { /* the second finds those that differ */
         for (uint32_t nic = 0; nic < n_nics; nic++) {
             uint32_t leaf = switch_behind(b->net, nic, 0);
@@ -255,9 +253,7 @@ static fab_status find_duplicates(const fab_network *net, bool **out, fab_error 
             duplicate[list[i].node] = duplicate[list[i - 1].node] = true;
         }
     }
-    *out = duplicate;
-    duplicate = NULL;
-    return FAB_OK;
+    return FAB_GIVE(*out, duplicate);
 }
 
 /* The description; with the unique name where others have it too. `part`: port of an adapter that is several NICs. */
@@ -373,9 +369,7 @@ static fab_status installed_name(const fab_installed_build *b, fab_names **out, 
     FAB_PASS(name_ports(b, names, err));
     FAB_PASS(name_servers(b, names, err));
     FAB_PASS(fab_names_finish(names, err));
-    *out = names;
-    names = NULL;
-    return FAB_OK;
+    return FAB_GIVE(*out, names);
 }
 
 /* --- all together ------------------------------------------------------------------------------------------------- */

@@ -93,10 +93,8 @@ static fab_status make_classes(const fab_fabric_spec *spec, const fab_fabric *f,
     FAB_REFUSE_IF(n_network > FAB_MAX_CABLE_KINDS, err, FAB_EINPUT, "floor",
                   "%" PRIu32 " kinds of cable by tier, rate and length; the limit is %d", n_network,
                   FAB_MAX_CABLE_KINDS);
-    *out = classes;
     *out_n = (uint16_t)n;
-    classes = NULL;
-    return FAB_OK;
+    return FAB_GIVE(*out, classes);
 }
 
 fab_status fab_floor_apply(const fab_fabric_spec *spec, const fab_floor *floor, fab_fabric *f, fab_error *err) {
@@ -157,8 +155,7 @@ fab_status fab_floor_count(const fab_fabric_spec *spec, const fab_floor *floor, 
             add_class(&f->classes[i], count[i], &c);
         }
     }
-    for (size_t t = 0; t < FAB_MAX_TIERS; t++) {
-        fab_boundary_lengths *b = &c.boundary[t];
+    FAB_EACH(fab_boundary_lengths, b, c.boundary, FAB_MAX_TIERS) {
         b->mean_m = b->cables > 0 ? b->mean_m / (double)b->cables : 0;
         b->mean_latency_s = b->cables > 0 ? b->mean_latency_s / (double)b->cables : 0;
     }

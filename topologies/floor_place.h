@@ -1,5 +1,4 @@
 /**
- * @file floor_place.h
  * The floor plan in two steps, for fabrics that are built (floor_plan.c) and for those that are counted only
  * (clos_lengths.c).
  */

@@ -4,7 +4,6 @@
  */
 #include "floor_place.h"
 #include "fab/memory.h"
-#include "fab/str.h"
 #include "fab/units.h"
 
 #include <inttypes.h>
@@ -259,16 +258,10 @@ fab_status fab_floor_make(const fab_fabric_spec *spec, const fab_fabric *fabric,
     FAB_PASS(fab_floor_size(&spec->floor, fabric->n_servers, floor, err));
     find_spans(fabric, floor, &shape);
     FAB_PASS(fab_floor_place(&spec->floor, &shape, floor, err));
-    *out = floor;
-    floor = NULL;
-    return FAB_OK;
+    return FAB_GIVE(*out, floor);
 }
 
-void fab_floor_free(fab_floor *floor) {
-    if (floor != NULL) {
-        FAB_FREE_ALL(floor->rack, floor->switch_rack, floor);
-    }
-}
+FAB_FREES_WHOLE(fab_floor_free, fab_floor, rack, switch_rack);
 
 uint32_t fab_floor_rack_of(const fab_floor *floor, const fab_fabric *f, fab_node_id node) {
     const fab_racks racks = {.servers_per_rack = floor->servers_per_rack, .n_full = floor->n_full};

@@ -235,7 +235,5 @@ fab_status fab_topology_build(fab_fabric_spec *spec, fab_fabric **out, fab_count
     if (out_counts != NULL) {
         *out_counts = built;
     }
-    *out = fabric;
-    fabric = NULL;
-    return FAB_OK;
+    return FAB_GIVE(*out, fabric);
 }

@@ -37,8 +37,7 @@ static void csv_add_table(const fab_result_tables *tables, const fab_rt_table *t
 
 static void csv_add_list(const fab_result_tables *tables, fab_str *out) {
     fab_str_add(out, "table,rows,columns\n");
-    for (size_t i = 0; i < tables->n_tables; i++) {
-        const fab_rt_table *t = &tables->tables[i];
+    FAB_EACH(const fab_rt_table, t, tables->tables, tables->n_tables) {
         fab_str_add_csv(out, fab_rt_text(tables, t->name));
         fab_str_printf(out, ",%zu,%zu\n", t->n_rows, t->n_columns);
     }
@@ -138,8 +137,7 @@ static void csv_add_sweep(const fab_sweep *s, fab_str *out) {
         fab_str_add(out, ",");
     }
     csv_add_row(out, ENGINE_HEADINGS, sizeof ENGINE_HEADINGS / sizeof ENGINE_HEADINGS[0]);
-    for (size_t i = 0; i < s->n_points; i++) {
-        const fab_sweep_point *p = &s->points[i];
+    FAB_EACH(const fab_sweep_point, p, s->points, s->n_points) {
         for (size_t e = 0; e < p->n_engines; e++) {
             csv_add_point(out, s, p, &p->engines[e]);
         }
@@ -155,8 +153,7 @@ static void csv_add_sweep(const fab_sweep *s, fab_str *out) {
 static void csv_add_audit(const fab_audit *audit, fab_str *out) {
     fab_str_add(out, "finding,damage_gbps,cables,node,port,other_node,other_port,line,what,work,confidence,guid,"
                      "other_guid,rack,other_rack\n");
-    for (uint32_t i = 0; i < audit->n_findings; i++) {
-        const fab_finding *f = &audit->findings[i];
+    FAB_EACH(const fab_finding, f, audit->findings, audit->n_findings) {
         char damage[32];
         char cables[16];
         char line[24];

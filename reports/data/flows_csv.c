@@ -30,8 +30,7 @@ static fab_status flows_csv_flush(fab_str *text, FILE *out, fab_error *err) {
 
 /* The first phase that has flows whose rates were not kept: there are too many of them. NULL: none. */
 static const fab_phase_result *phase_without_flows(const fab_result *result) {
-    for (size_t p = 0; p < result->n_phases; p++) {
-        const fab_phase_result *phase = &result->phases[p];
+    FAB_EACH(const fab_phase_result, phase, result->phases, result->n_phases) {
         for (size_t e = 0; e < phase->n_engines; e++) {
             if (phase->flows > 0 && phase->engines[e].n_flows == 0) {
                 return phase;
@@ -55,8 +54,7 @@ static fab_status print_flows(const fab_result *result, const fab_report_style *
                   "phase %s has %" PRIu64 " flows: too many for the rate of each, which format flows would list",
                   missing->name, missing->flows);
     fab_str_add(&text, HEADER);
-    for (size_t p = 0; p < result->n_phases; p++) {
-        const fab_phase_result *phase = &result->phases[p];
+    FAB_EACH(const fab_phase_result, phase, result->phases, result->n_phases) {
         for (size_t e = 0; e < phase->n_engines; e++) {
             for (uint64_t i = 0; i < phase->engines[e].n_flows; i++) {
                 flows_csv_add_flow(result, phase, e, i, &text);

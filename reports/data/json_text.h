@@ -1,7 +1,4 @@
-/**
- * @file json_text.h
- * JSON, piece by piece, for the formats that hold some.
- */
+/** JSON, piece by piece, for the formats that hold some. */
 #pragma once
 
 #include "fab/result.h"

@@ -1,5 +1,4 @@
 /**
- * @file result_tables.h
  * A result as flat tables, for formats that have rows and columns only. Made by one walk over the result, so that every
  * table holds the figures that JSON and XML hold.
  *

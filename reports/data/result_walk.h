@@ -1,5 +1,4 @@
 /**
- * @file result_walk.h
  * One walk over a result for every format that shows all of it, by the table of fields (fields/result_field.h). A
  * format supplies the callbacks.
  */

@@ -1,5 +1,4 @@
 /**
- * @file field_rows.h
  * How rows of the table of result fields are written. Every file defines T, the struct whose members they name. What a
  * row has beyond its definition follows it: `FIELD(rounds, "Sentence.", IF(has_rounds), .labels = "turns")`.
  */

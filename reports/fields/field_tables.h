@@ -1,7 +1,4 @@
-/**
- * @file field_tables.h
- * Tables of fields that stand in several files, and what their rows share.
- */
+/** Tables of fields that stand in several files, and what their rows share. */
 #pragma once
 
 #include "result_field.h"

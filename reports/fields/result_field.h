@@ -1,5 +1,4 @@
 /**
- * @file result_field.h
  * The table of result fields: what a field is called, where it stands in the structs, its unit, what it means and when
  * it is there. The walk over a result (data/result_walk.h), both schemas and `fabriscope explain` read nothing else.
  * Rows are written with the macros of field_rows.h; reports/fields/README.md says how to add one.

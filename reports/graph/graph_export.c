@@ -22,7 +22,8 @@ struct fab_graph_number {
 
 /* --- texts -------------------------------------------------------------------------------------------------------- */
 
-const char *fab_graph_number_text(fab_graph_writer *w, double value) {
+/* Shortest text that reads back as the same. Good until the next call. */
+static const char *number_text(fab_graph_writer *w, double value) {
     uint64_t bits = 0;
     if (!isfinite(value)) {
         w->has_bad_number = true;
@@ -58,7 +59,7 @@ const char *fab_graph_value_text(fab_graph_writer *w, const fab_graph_attribute 
                                  const fab_graph_value *value) {
     switch (attribute->type) {
     case FAB_GRAPH_INTEGER: return integer_text(w, value->integer);
-    case FAB_GRAPH_DOUBLE: return fab_graph_number_text(w, value->number);
+    case FAB_GRAPH_DOUBLE: return number_text(w, value->number);
     case FAB_GRAPH_STRING: break;
     }
     return value->text;
@@ -188,7 +189,7 @@ done:
 
 /* Blue while there is room, from orange to red where more is asked for than there is: both told apart by every kind of
  * colour vision, light to dark in the same order. */
-const fab_graph_color fab_graph_bin_colors[FAB_GRAPH_BINS] = {
+static const fab_graph_color BIN_COLORS[FAB_GRAPH_BINS] = {
     {0xb8, 0xbf, 0xc9}, {0x9e, 0xca, 0xe1}, {0x4e, 0x9b, 0xd1}, {0x1f, 0x5f, 0xa8},
     {0xf2, 0x8e, 0x2b}, {0xd9, 0x48, 0x01}, {0x99, 0x00, 0x0d},
 };
@@ -225,5 +226,5 @@ fab_graph_color fab_graph_edge_color(const fab_graph_view *view, const fab_graph
     if (edge->n_failed > 0) {
         return FAILED;
     }
-    return isnan(use) ? PLAIN : fab_graph_bin_colors[fab_graph_bin(use)];
+    return isnan(use) ? PLAIN : BIN_COLORS[fab_graph_bin(use)];
 }

@@ -1,5 +1,4 @@
 /**
- * @file graph_export.h
  * One walk over the nodes and edges of a view for every graph format. A dialect is one file with a fab_graph_dialect
  * and a fab_report_format; what a node and an edge are said to be stands in graph_attributes.c and nowhere else.
  * Nothing is kept per node or edge beyond the layout: memory does not grow with the file.
@@ -108,9 +107,6 @@ fab_status fab_graph_export(const fab_graph_dialect *dialect, void *context, con
     const fab_report_format fab_report_##id = {                                                                        \
         .name = #id, .print = print_##id, .needs_graph = true, .shows_graph = true, .shows_loads = true, __VA_ARGS__}
 
-/** Shortest text that reads back as the same. Good until the next call. */
-const char *fab_graph_number_text(fab_graph_writer *w, double value);
-
 /** Text of a value of this type, not escaped. Good until the next call. */
 const char *fab_graph_value_text(fab_graph_writer *w, const fab_graph_attribute *attribute,
                                  const fab_graph_value *value);
@@ -159,7 +155,6 @@ fab_graph_color fab_graph_edge_color(const fab_graph_view *view, const fab_graph
 /** Bin of a utilisation: idle, up to 0.25, 0.5, 1, 1.5, 2, more. */
 uint32_t fab_graph_bin(double utilisation);
 extern const char *const fab_graph_bin_names[FAB_GRAPH_BINS];
-extern const fab_graph_color fab_graph_bin_colors[FAB_GRAPH_BINS];
 
 /** Largest utilisation of an edge in either direction under the first engine, NAN where it is not known. */
 double fab_graph_utilisation(const fab_graph_view *view, const fab_graph_edge *edge);

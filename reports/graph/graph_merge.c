@@ -319,13 +319,7 @@ fab_status fab_graph_merge_new(const fab_graph_view *whole, fab_view kind, fab_g
     FAB_PASS(number_nodes(m, whole, err));
     FAB_PASS(merge_nodes(m, whole, err));
     FAB_PASS(merge_edges(m, whole, err));
-    *out = m;
-    m = NULL;
-    return FAB_OK;
+    return FAB_GIVE(*out, m);
 }
 
-void fab_graph_merge_free(fab_graph_merge *m) {
-    if (m != NULL) {
-        FAB_FREE_ALL(m->node_of, m->node, m->edge, m->use, m->block_of, m);
-    }
-}
+FAB_FREES_WHOLE(fab_graph_merge_free, fab_graph_merge, node_of, node, edge, use, block_of);

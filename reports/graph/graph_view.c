@@ -139,8 +139,7 @@ void fab_graph_view_node(const fab_graph_view *view, uint32_t id, fab_graph_node
 static void use_of_cable(const fab_graph_view *view, size_t engine, uint32_t cable, bool is_fabric,
                          fab_graph_use *out) {
     *out = (fab_graph_use){.use = {NAN, NAN}};
-    for (size_t p = 0; p < view->result->n_phases; p++) {
-        const fab_phase_result *phase = &view->result->phases[p];
+    FAB_EACH(const fab_phase_result, phase, view->result->phases, view->result->n_phases) {
         const fab_engine_result *e = engine < phase->n_engines ? &phase->engines[engine] : NULL;
         for (size_t way = 0; e != NULL && way < 2; way++) {
             size_t link = 2 * (size_t)cable + way;
@@ -252,8 +251,7 @@ static fab_status price_classes(fab_graph_view *view, fab_error *err) {
 static void find_engines(fab_graph_view *view) {
     for (size_t e = 0; e < FAB_MAX_ENGINES; e++) {
         bool known = false;
-        for (size_t p = 0; p < view->result->n_phases; p++) {
-            const fab_phase_result *phase = &view->result->phases[p];
+        FAB_EACH(const fab_phase_result, phase, view->result->phases, view->result->n_phases) {
             if (e < phase->n_engines && phase->engines[e].load_bytes != NULL) {
                 known = true;
                 view->engine[e] = phase->engines[e].label;
@@ -306,9 +304,7 @@ fab_status fab_graph_view_init(const fab_result *result, fab_view kind, fab_grap
         view.n_nodes = view.merge->n_nodes;
         view.n_edges = view.merge->n_edges;
     }
-    *out = view;
-    view = (fab_graph_view){0};
-    return FAB_OK;
+    return FAB_GIVE(*out, view);
 }
 
 void fab_graph_view_release(fab_graph_view *view) {

@@ -1,5 +1,4 @@
 /**
- * @file graph_view.h
  * The fabric of a result as a graph to export or draw: whole, or with alike nodes merged, with what is known of every
  * node and cable. All graph formats and drawings read it; layout.h says where its nodes stand.
  *

@@ -358,15 +358,10 @@ fab_status fab_graph_layout_make(const fab_graph_view *view, fab_graph_layout_de
         }
     }
     FAB_PASS(make_bands(view, &layout, err));
-    *out = layout;
-    layout = (fab_graph_layout){.n_nodes = 0};
-    return FAB_OK;
+    return FAB_GIVE(*out, layout);
 }
 
-void fab_graph_layout_release(fab_graph_layout *layout) {
-    FAB_FREE_ALL(layout->x, layout->y, layout->band);
-    *layout = (fab_graph_layout){.n_nodes = 0};
-}
+FAB_RELEASES(fab_graph_layout_release, fab_graph_layout, x, y, band);
 
 /* --- the finest view that can be read ----------------------------------------------------------------------------- */
 

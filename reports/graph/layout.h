@@ -1,5 +1,4 @@
 /**
- * @file layout.h
  * Where the nodes of a graph view stand: for drawings, and for programs that take positions.
  *
  * Trees of tiers: one row per level, the highest tier at the top, servers at the bottom in their order, so that rails,

@@ -56,8 +56,7 @@ static void fill_cells(cells *c) {
 
 static void size_cells(cells *c, fab_graph_layout *layout) {
     float y = 0;
-    for (uint32_t i = 0; i < layout->n_rows; i++) {
-        fab_graph_layout_row *row = &layout->row[i];
+    FAB_EACH(fab_graph_layout_row, row, layout->row, layout->n_rows) {
         c->width = fmaxf(c->width, (float)c->most[row->level] * (row->width + 3));
         c->offset[row->level] = y + row->height / 2;
         row->y = c->offset[row->level];

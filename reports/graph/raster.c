@@ -1,6 +1,5 @@
 /* The drawing as pixels for slides, and as a page for print: SVG by svg.c, turned by librsvg's own program, which is
  * started only then. Linking the library would double the time in which every command starts: ADR 100. */
-#include "fab/memory.h"
 #include "fab/save.h"
 #include "report_formats.h"
 

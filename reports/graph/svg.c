@@ -311,8 +311,7 @@ static void put_bands(const fab_svg *svg) {
     }
     pad = fmaxf(pad, 1);
     fab_graph_put(svg->w, "\n  <g>");
-    for (uint32_t i = 0; i < l->n_bands; i++) {
-        const fab_graph_layout_band *band = &l->band[i];
+    FAB_EACH(const fab_graph_layout_band, band, l->band, l->n_bands) {
         fab_graph_putf(svg->w,
                        "\n    <rect class=\"b\" rx=\"5\" x=\"%.6g\" y=\"%.6g\" width=\"%.6g\" height=\"%.6g\"/>",
                        (double)(svg->x0 + band->x0 - pad), (double)(svg->y0 + band->y0 - 8),
@@ -346,8 +345,7 @@ static void svg_put_rows(const fab_svg *svg) {
     const fab_graph_layout *l = svg->w->layout;
     const fab_fabric *f = view->fabric;
     fab_graph_put(svg->w, "\n  <g>");
-    for (uint32_t i = 0; i < l->n_rows; i++) {
-        const fab_graph_layout_row *row = &l->row[i];
+    FAB_EACH(const fab_graph_layout_row, row, l->row, l->n_rows) {
         char text[64];
         char count[32];
         double y = (double)(svg->y0 + row->y);

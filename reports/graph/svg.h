@@ -1,7 +1,4 @@
-/**
- * @file svg.h
- * The fabric as a drawing: parts of svg.c, and what other reports may put into a page of their own.
- */
+/** The fabric as a drawing: parts of svg.c, and what other reports may put into a page of their own. */
 #pragma once
 
 #include "graph_export.h"

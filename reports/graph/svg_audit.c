@@ -132,8 +132,7 @@ static fab_status place_boxes(drawing *d, fab_error *err) {
         d->bottom += in_row[row] > 0 ? 110 : 0;
     }
     d->bottom -= d->n_places > 0 ? 60 : 0;
-    for (uint32_t i = 0; i < d->n_places; i++) {
-        place *p = &d->places[i];
+    FAB_EACH(place, p, d->places, d->n_places) {
         double step = (WIDTH - NAMES - 2 * MARGIN) / in_row[p->row];
         p->x = NAMES + MARGIN + (next[p->row]++ + 0.5) * step;
         p->y = y[p->row];
@@ -343,8 +342,7 @@ fab_status fab_svg_audit(const fab_result *result, FILE *out, fab_error *err) {
     FAB_TRY(d.floor != NULL ? place_racks(&d, err) : place_boxes(&d, err));
     FAB_TRY(FAB_NEW(d.is_named, (size_t)d.n_rows + 1, err));
     count_findings(&d);
-    for (uint32_t i = 0; i < d.audit->n_findings; i++) {
-        const fab_finding *f = &d.audit->findings[i];
+    FAB_EACH(const fab_finding, f, d.audit->findings, d.audit->n_findings) {
         n_faults += !fab_finding_is_choice(f->kind);
         n_missing += is_missing(f->kind) ? f->cables : 0;
     }

@@ -71,9 +71,7 @@ static size_t unique(double *values, size_t n) {
 static size_t drop_seen(double *values, size_t n) {
     double seen[SEEN];
     size_t kept = 0;
-    for (size_t i = 0; i < SEEN; i++) {
-        seen[i] = NAN;
-    }
+    FAB_FILL(seen, SEEN, NAN);
     for (size_t i = 0; i < n; i++) {
         uint64_t bits;
         memcpy(&bits, &values[i], sizeof bits);
@@ -94,7 +92,7 @@ static double six_digits(double value) {
 fab_status fab_code_table_init(double *values, size_t n, fab_code_table *out, fab_error *err) {
     *out = (fab_code_table){0};
     n = drop_seen(values, n);
-    qsort(values, n, sizeof *values, fab_order_double);
+    FAB_SORT(values, n, fab_order_double);
     size_t kept = unique(values, n);
     for (size_t i = 0; i < kept; i++) {
         values[i] = six_digits(values[i]);
@@ -113,10 +111,7 @@ fab_status fab_code_table_init(double *values, size_t n, fab_code_table *out, fa
     return FAB_OK;
 }
 
-void fab_code_table_release(fab_code_table *table) {
-    free(table->value);
-    *table = (fab_code_table){0};
-}
+FAB_RELEASES(fab_code_table_release, fab_code_table, value);
 
 /* The place whose figure is nearest. */
 static size_t code_place_of(const fab_code_table *t, double value) {

@@ -1,5 +1,4 @@
 /**
- * @file html_code.h
  * Long rows of numbers as short text, for the data block of the HTML report. web/src/decode.js reads them.
  *
  * A number is a VLQ as in source maps: base 64, five bits a character, least first, bit 6 says that more follow, and

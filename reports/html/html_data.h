@@ -1,5 +1,4 @@
 /**
- * @file html_data.h
  * Parts of the data block of the HTML report beside the result itself, as members of a JSON object: each begins with a
  * comma.
  */

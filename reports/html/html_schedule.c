@@ -56,7 +56,7 @@ static fab_status rows_of(const fab_schedule *s, op_row **out, fab_error *err) {
             (op_row){op->stage,       op->kind,        op->chunk, op->microbatch, op->start_s, op->end_s - op->start_s,
                      parts.compute_s, parts.exchange_s};
     }
-    qsort(*out, s->timeline.n_ops, sizeof **out, by_track);
+    FAB_SORT(*out, s->timeline.n_ops, by_track);
     return FAB_OK;
 }
 
@@ -126,9 +126,8 @@ static fab_status put_schedule(const fab_schedule *s, size_t most, fab_str *out,
     fab_json_number(out, tick_s);
     fab_str_printf(out, ",\"stages\":%" PRIu32 ",\"chunks\":%" PRIu32 ",\"n_ops\":%zu,\"per\":%zu,\"n\":%zu,\"ops\":\"",
                    s->pipeline.n_stages, s->pipeline.n_chunks, n_ops, per, n);
-    qsort(merged, n, sizeof *merged, by_kind);
-    for (size_t i = 0; i < n; i++) {
-        const op_row *m = &merged[i];
+    FAB_SORT(merged, n, by_kind);
+    FAB_EACH(const op_row, m, merged, n) {
         const int64_t start = llround(m->start_s / tick_s);
         const int64_t row[OP_COLUMNS] = {m->stage,
                                          m->kind,

@@ -68,8 +68,7 @@ static void advice_put_rows(fab_page *page, const fab_advice *a) {
     if (is_marked) {
         fab_text_note(page, "*: needs switch support");
     }
-    for (size_t i = 0; i < a->n_rows; i++) {
-        const fab_advice_row *r = &a->rows[i];
+    FAB_EACH(const fab_advice_row, r, a->rows, a->n_rows) {
         if (r->gain.verdict == FAB_ADVICE_IMPOSSIBLE) {
             fab_page_wrapf(page, FAB_INK_PLAIN, 2, 4, "not possible: %s: %s", r->change, r->reason);
         }
@@ -85,8 +84,7 @@ static void advice_put_rows(fab_page *page, const fab_advice *a) {
 /* The best row that is faster than what the switches can do already. */
 static void advice_put_best_of_switches(fab_page *page, const fab_advice *a) {
     double time_s = a->best.n_changes > 0 ? a->best.figures.time_s : a->base.time_s;
-    for (size_t i = 0; i < a->n_rows; i++) {
-        const fab_advice_row *r = &a->rows[i];
+    FAB_EACH(const fab_advice_row, r, a->rows, a->n_rows) {
         if (r->needs_switch_support && r->gain.verdict == FAB_ADVICE_FASTER &&
             r->figures.time_s < time_s * (1 - 1e-9)) {
             fab_page_wrapf(page, FAB_INK_PLAIN, 2, 2, "With switches that support it, %s alone needs %s.", r->change,

@@ -49,9 +49,9 @@ void fab_text_put_estimate(fab_page *page, double estimated_ratio) {
 
 /* "taper=2, gpus=512"; of placements the value alone. */
 static const char *answer_point(fab_page *page, const fab_sweep *s, const fab_sweep_point *p) {
-    const char *first = fab_show(page, "%.60s%s%.60s", s->compares_placements ? "" : s->path[0],
+    const char *first = fab_show(page, "%.60s%s%.160s", s->compares_placements ? "" : s->path[0],
                                  s->compares_placements ? "" : "=", p->value[0]);
-    return s->n_paths > 1 ? fab_show(page, "%.60s, %.30s=%.30s", first, s->path[1], p->value[1]) : first;
+    return s->n_paths > 1 ? fab_show(page, "%.240s, %.60s=%.160s", first, s->path[1], p->value[1]) : first;
 }
 
 /* Seconds, or tokens per second of a job that trains: of points with unlike iterations only these compare. */
@@ -99,8 +99,7 @@ static bool answer_knows(const fab_sweep *s, const fab_sweep_point *p, size_t e,
 
 static extremes answer_find(const fab_sweep *s, size_t e, double figure(const fab_sweep_engine *)) {
     extremes x = {.n = 0};
-    for (size_t i = 0; i < s->n_points; i++) {
-        const fab_sweep_point *p = &s->points[i];
+    FAB_EACH(const fab_sweep_point, p, s->points, s->n_points) {
         if (answer_knows(s, p, e, figure)) {
             x.n++;
             x.best = x.best == NULL || figure(&p->engines[e]) < figure(&x.best->engines[e]) ? p : x.best;
@@ -131,7 +130,7 @@ static const char *answer_even(fab_page *page, const fab_sweep *s, const extreme
     }
     const char *names = x->n_even == 1 ? answer_point(page, s, x->even[0]) : fab_show(page, "%zu others", x->n_even);
     if (s->n_paths == 1 && x->n_even > 1 && x->n_even <= MOST_NAMED) {
-        names = fab_show(page, "%.60s%s%.60s and %.60s", x->even[0]->value[0], x->n_even > 2 ? ", " : "",
+        names = fab_show(page, "%.160s%s%.160s and %.160s", x->even[0]->value[0], x->n_even > 2 ? ", " : "",
                          x->n_even > 2 ? x->even[1]->value[0] : "", x->even[x->n_even - 1]->value[0]);
     }
     return s->scenarios[0] != '\0'
@@ -145,8 +144,7 @@ static void answer_put_begin(fab_page *page, const fab_sweep *s, const extremes 
     const fab_sweep_engine *worst = &x->worst->engines[e];
     const fab_sweep_engine *drawn = best->is_drawn ? best : worst;
     bool has_label = true;
-    for (size_t i = 0; i < s->n_points; i++) {
-        const fab_sweep_point *p = &s->points[i];
+    FAB_EACH(const fab_sweep_point, p, s->points, s->n_points) {
         has_label = has_label && (e >= p->n_engines || strcmp(p->engines[e].label, best->label) == 0);
     }
     const char *seeds =
@@ -229,8 +227,7 @@ static uint64_t answer_pairs(const fab_sweep_engine *e) {
 static void answer_put_pairs(fab_page *page, const fab_sweep *s, const extremes *x, size_t e) {
     const fab_sweep_engine *best = &x->best->engines[e];
     const fab_sweep_point *fewest = x->best;
-    for (size_t i = 0; i < s->n_points; i++) {
-        const fab_sweep_point *p = &s->points[i];
+    FAB_EACH(const fab_sweep_point, p, s->points, s->n_points) {
         const uint64_t mine = answer_knows(s, p, e, answer_time) ? answer_pairs(&p->engines[e]) : 0;
         fewest = mine > 0 && mine < answer_pairs(&fewest->engines[e]) &&
                          answer_time(&p->engines[e]) < (1 + MOST_PAIRS_GAIN) * answer_time(best)
@@ -293,8 +290,7 @@ static void answer_put_job(fab_page *page, const fab_sweep *s, const fab_sweep_p
 void fab_text_all_jobs(fab_page *page, const fab_sweep *s, size_t e) {
     const fab_sweep_point *best = NULL;
     const fab_sweep_point *worst = NULL;
-    for (size_t i = 0; i < s->n_points; i++) {
-        const fab_sweep_point *p = &s->points[i];
+    FAB_EACH(const fab_sweep_point, p, s->points, s->n_points) {
         if (e < p->n_engines && p->engines[e].all_jobs_s > 0) {
             best = best == NULL || p->engines[e].all_jobs_s < best->engines[e].all_jobs_s ? p : best;
             worst = worst == NULL || p->engines[e].all_jobs_s > worst->engines[e].all_jobs_s ? p : worst;

@@ -47,8 +47,7 @@ static void busbw_put_rows(fab_page *page, const fab_busbw *b, const char *engin
         columns[5].heading = columns[6].heading = NULL;
     }
     fab_table_begin(&table, page, FAB_COLUMNS(columns));
-    for (size_t i = 0; i < b->n_rows; i++) {
-        const fab_busbw_row *row = &b->rows[i];
+    FAB_EACH(const fab_busbw_row, row, b->rows, b->n_rows) {
         if (row->engine != engine) {
             continue;
         }
@@ -90,6 +89,41 @@ static void put_dips(fab_page *page, const fab_busbw *b, const char *engine) {
     }
 }
 
+/* What is behind a bound, and the command that shows it. */
+static const char *what_to_look_at(const fab_busbw_row *row) {
+    switch (row->time.bound) {
+    case FAB_NCCL_BY_LATENCY:
+    case FAB_NCCL_BY_PROTOCOL:
+        return "launches, steps and protocol, no link: NCCL_DEBUG=INFO shows what NCCL took; --algorithm NAME here has "
+               "the figures of that";
+    case FAB_NCCL_BY_SCALE_UP:
+        return "links inside servers: nvidia-smi nvlink -s has their rates, NCCL_DEBUG=INFO the algorithm that NCCL "
+               "took";
+    default:
+        return row->collision > FAB_FULL_LOAD
+                   ? "links between switches: fabriscope route DESIGN --traffic pattern:ring names the fullest, "
+                     "fabriscope observe (counters) those that carry less than they should"
+                   : "links of NICs: fabriscope audit (a dump) finds slower and misplaced cables, fabriscope observe "
+                     "(counters) those that carry less than they should";
+    }
+}
+
+static void put_next_step(fab_page *page, const fab_busbw *b, const char *engine) {
+    const fab_busbw_row *worst = NULL;
+    for (size_t i = 0; i < b->n_rows; i++) {
+        const fab_busbw_row *row = &b->rows[i];
+        worst = row->engine == engine && row->falls_short && (worst == NULL || row->ratio < worst->ratio) ? row : worst;
+    }
+    if (worst != NULL) {
+        fab_page_wrapf(page, FAB_INK_BOLD, 2, 4, "Look first at %s, which has %.3g of what it should; there bind %s%s.",
+                       show_size(page, worst->bytes), worst->ratio, what_to_look_at(worst),
+                       worst->time.bound == FAB_NCCL_BY_SCALE_UP && b->domains > 1
+                           ? "; where the network is slow it binds instead: fabriscope audit (a dump) and observe "
+                             "(counters) look there"
+                           : "");
+    }
+}
+
 void fab_text_busbw(fab_page *page, const fab_busbw *b) {
     char remark[160];
     (void)snprintf(remark, sizeof remark, "%s of %" PRIu64 " ranks in %" PRIu64 " scale-up domain%s, algorithm %s",
@@ -117,6 +151,7 @@ void fab_text_busbw(fab_page *page, const fab_busbw *b) {
             fab_page_wrapf(page, b->engines[e].n_short > 0 ? FAB_INK_BAD : FAB_INK_GOOD, 2, 4,
                            "%" PRIu64 " of %zu sizes of %s fall short.", b->engines[e].n_short,
                            b->n_rows / b->n_engines, b->measured);
+            put_next_step(page, b, b->engines[e].label);
         }
     }
     fab_text_note(

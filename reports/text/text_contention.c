@@ -16,6 +16,12 @@ static bool is_like(const fab_contending_job *a, const fab_contending_job *b) {
            strcmp(a->plan, b->plan) == 0;
 }
 
+/* A name in a column: of a long one both ends, since names of jobs often differ in the last letters. */
+static const char *name_in_column(fab_page *page, const char *name) {
+    const size_t n = strlen(name);
+    return n <= 24 ? name : fab_show(page, "%.11s..%s", name, name + n - 11);
+}
+
 /* Jobs that are alike in one row. */
 static void contention_put_jobs(fab_page *page, const fab_contention *c) {
     static const fab_column COLUMNS[] = {COLUMN("job", text), COLUMN("GPUs", whole), COLUMN("servers", whole),
@@ -36,8 +42,8 @@ static void contention_put_jobs(fab_page *page, const fab_contention *c) {
         }
         if (first == i && ++n_rows <= MOST_ROWS) {
             fab_table_row(&table, FAB_INK_PLAIN,
-                          n_like > 1 ? fab_show(page, "%.24s and %zu more", j->id, n_like - 1)
-                                     : fab_show(page, "%.24s", j->id),
+                          n_like > 1 ? fab_show(page, "%s and %zu more", name_in_column(page, j->id), n_like - 1)
+                                     : name_in_column(page, j->id),
                           figures);
             fab_table_set(&table, 3, FAB_INK_PLAIN, "%.24s", j->model[0] != '\0' ? j->model : "-");
             fab_table_set(&table, 4, FAB_INK_PLAIN, "%s", j->plan);
@@ -56,7 +62,7 @@ static void contention_put_meeting(fab_table *table, fab_page *page, const fab_c
     const double figures[] = {
         j->n_gpus, fab_contended_s(m, false), fab_contended_s(m, true), factor, NAN, m->slowdown.mean, NAN, NAN, NAN};
     const size_t remedy = fab_contention_remedy(c, job);
-    fab_table_row(table, FAB_INK_PLAIN, fab_show(page, "%.24s", j->id), j->phase[0] != '\0' ? figures : NULL);
+    fab_table_row(table, FAB_INK_PLAIN, name_in_column(page, j->id), j->phase[0] != '\0' ? figures : NULL);
     fab_table_set(table, 5, j->phase[0] != '\0' ? FAB_INK_PLAIN : FAB_INK_DIM, "%.24s",
                   j->phase[0] != '\0' ? j->phase : "none");
     if (j->phase[0] == '\0') {
@@ -67,8 +73,8 @@ static void contention_put_meeting(fab_table *table, fab_page *page, const fab_c
     }
     fab_table_set(table, 7, FAB_INK_PLAIN, "%.3f-%.3f", m->slowdown.min, m->slowdown.max);
     if (m->has_rival) {
-        fab_table_set(table, 8, FAB_INK_PLAIN, m->n_rivals_even > 0 ? "%.24s +%" PRIu32 : "%.24s", c->jobs[m->rival].id,
-                      m->n_rivals_even);
+        fab_table_set(table, 8, FAB_INK_PLAIN, m->n_rivals_even > 0 ? "%s +%" PRIu32 : "%s",
+                      name_in_column(page, c->jobs[m->rival].id), m->n_rivals_even);
     } else if (factor > FAB_FULL_LOAD) {
         fab_table_set(table, 8, FAB_INK_DIM, m->n_tried > 0 ? "none" : "-");
     }
@@ -126,8 +132,7 @@ static void contention_put_links(fab_page *page, const fab_contention *c, const 
     }
     bool first = true;
     fab_page_say(page, "Links that carry several jobs:");
-    for (size_t i = 0; i < e->n_tiers; i++) {
-        const fab_shared_tier *t = &e->tiers[i];
+    FAB_EACH(const fab_shared_tier, t, e->tiers, e->n_tiers) {
         if (t->shared > 0) {
             fab_page_say(page, "%s %s %s %s of %s used", first ? "" : ",", fab_boundary_name(c->wiring, t->tier),
                          fab_direction_name(c->wiring, t->tier, t->up), fab_show_count(page, t->shared),
@@ -138,8 +143,7 @@ static void contention_put_links(fab_page *page, const fab_contention *c, const 
     fab_page_say(page, ".");
     fab_page_paragraph(page, FAB_INK_PLAIN, 2, 4);
     fab_page_line(page, FAB_INK_DIM, "  the busiest of them, and the time that each job's bytes take there");
-    for (size_t i = 0; i < e->n_worst; i++) {
-        const fab_shared_link *l = &e->worst[i];
+    FAB_EACH(const fab_shared_link, l, e->worst, e->n_worst) {
         fab_page_say(page, "%s %s:", l->name, fab_show_time(page, l->busy_s));
         for (uint32_t k = 0; k < l->n_parts && k < MOST_PARTS; k++) {
             fab_page_say(page, "%s %s %s", k > 0 ? "," : "", c->jobs[l->parts[k].job].id,
@@ -214,9 +218,9 @@ static void contention_put_pairs(fab_page *page, const fab_contention *c, size_t
         const double figures[] = {NAN, NAN, NAN, t->worst, t->mean};
         limit = t->worst;
         last = best;
-        fab_table_row(&table, FAB_INK_PLAIN, fab_show(page, "%.24s", c->jobs[t->job].id), figures);
+        fab_table_row(&table, FAB_INK_PLAIN, name_in_column(page, c->jobs[t->job].id), figures);
         fab_table_set(&table, 1, FAB_INK_PLAIN, "%.24s", c->jobs[t->job].phases[t->phase[t->worst_row]]);
-        fab_table_set(&table, 2, FAB_INK_PLAIN, "%.24s", c->jobs[t->other].id);
+        fab_table_put(&table, 2, FAB_INK_PLAIN, name_in_column(page, c->jobs[t->other].id));
         fab_table_set(&table, 3, FAB_INK_PLAIN, "%.24s", c->jobs[t->other].phases[t->other_phase[t->worst_column]]);
     }
     fab_table_end(&table, 4, NULL, NULL);

@@ -255,8 +255,7 @@ static void growth_put_parts(fab_page *page, const fab_growth_step *step) {
                                          COLUMN("price", money)};
     fab_table table;
     fab_table_begin(&table, page, FAB_COLUMNS(COLUMNS));
-    for (size_t i = 0; i < step->n_parts; i++) {
-        const fab_growth_part *part = &step->parts[i];
+    FAB_EACH(const fab_growth_part, part, step->parts, step->n_parts) {
         const double figures[] = {part->bought > 0 ? (double)part->bought : NAN,
                                   part->retired > 0 ? (double)part->retired : NAN,
                                   part->bought > 0 ? part->bought_usd : NAN};

@@ -58,8 +58,7 @@ static void put_changes(fab_page *page, const fab_difference *d) {
     }
     fab_text_heading(page, "WHAT CHANGED", NULL);
     put_cables(page, d);
-    for (size_t i = 0; i < d->n_changes; i++) {
-        const fab_change *c = &d->changes[i];
+    FAB_EACH(const fab_change, c, d->changes, d->n_changes) {
         has_cause = has_cause || c->is_cause;
         if (c->kind == FAB_CHANGE_CABLE && n_cables[c->is_cause]++ >= CABLES_SHOWN) {
             n_more++;
@@ -95,8 +94,7 @@ static void put_tests(fab_page *page, const fab_difference *d) {
         return;
     }
     fab_text_heading(page, "TRIED", "other servers in the place of the one that has come");
-    for (size_t i = 0; i < d->n_tests; i++) {
-        const fab_diff_test *t = &d->tests[i];
+    FAB_EACH(const fab_diff_test, t, d->tests, d->n_tests) {
         fab_page_wrapf(page, t->holds ? FAB_INK_PLAIN : FAB_INK_BAD, 2, 4, "%s: %s, %s, %s", t->what,
                        fab_show_time(page, t->time_s), t->returns ? "as before" : "not as before",
                        t->holds ? "as the cause predicts" : "against it");
@@ -112,8 +110,7 @@ static void put_phases(fab_page *page, const fab_diff_engine *e) {
     };
     fab_table table;
     fab_table_begin(&table, page, FAB_COLUMNS(COLUMNS));
-    for (size_t p = 0; p < e->n_phases; p++) {
-        const fab_diff_phase *phase = &e->phases[p];
+    FAB_EACH(const fab_diff_phase, phase, e->phases, e->n_phases) {
         const double figures[] = {phase->before_s,
                                   phase->after_s,
                                   phase->before_s > 0 ? phase->after_s / phase->before_s : (double)NAN,
@@ -155,8 +152,7 @@ static void put_crossing(fab_page *page, const char *when, const fab_diff_crossi
 
 static void put_links(fab_page *page, const fab_diff_engine *e) {
     size_t shown = e->n_links < LINKS_SHOWN ? e->n_links : LINKS_SHOWN;
-    for (size_t i = 0; i < shown; i++) {
-        const fab_diff_link *l = &e->links[i];
+    FAB_EACH(const fab_diff_link, l, e->links, shown) {
         fab_page_wrapf(page, FAB_INK_BOLD, 2, 4, "%s %s, phase %s", l->name,
                        l->is_new ? "collides now" : "collides no more", l->phase);
         put_crossing(page, "before", &l->before);
@@ -171,8 +167,7 @@ void fab_text_difference(fab_page *page, const fab_difference *d) {
     put_answer(page, d);
     put_changes(page, d);
     put_tests(page, d);
-    for (size_t i = 0; i < d->n_engines; i++) {
-        const fab_diff_engine *e = &d->engines[i];
+    FAB_EACH(const fab_diff_engine, e, d->engines, d->n_engines) {
         fab_text_heading(page, "PHASE BY PHASE", e->label);
         put_phases(page, e);
         put_links(page, e);

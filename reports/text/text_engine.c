@@ -185,8 +185,7 @@ static void engine_put_deadlock(fab_page *page, const fab_engine_result *e) {
 /* What part of their next hops switches use that meet enough flows to use all. */
 static void engine_put_next_hops(fab_page *page, const fab_engine_result *e) {
     bool any = false;
-    for (size_t i = 0; i < e->n_tiers; i++) {
-        const fab_tier_load *load = &e->tiers[i];
+    FAB_EACH(const fab_tier_load, load, e->tiers, e->n_tiers) {
         if (load->full_choices > 0) {
             fab_page_say(page, "%s%s %s %.0f %% (least %.0f %%)",
                          any ? ", " : "Next hops used: ", fab_boundary_name(e->wiring, load->tier),
@@ -198,8 +197,7 @@ static void engine_put_next_hops(fab_page *page, const fab_engine_result *e) {
     if (any) {
         fab_page_paragraph(page, FAB_INK_PLAIN, 4, 4);
     }
-    for (size_t i = 0; i < e->n_tiers; i++) {
-        const fab_tier_load *load = &e->tiers[i];
+    FAB_EACH(const fab_tier_load, load, e->tiers, e->n_tiers) {
         if (load->polarized) {
             fab_page_wrapf(page, FAB_INK_BAD, 4, 4,
                            "Polarized: %s %s, flows whose path was chosen before use %s of %s next hops, where an "
@@ -237,8 +235,7 @@ static void engine_put_loads(fab_page *page, const fab_engine_result *e) {
                                          COLUMN("collided", whole)};
     fab_table table;
     fab_table_begin(&table, page, FAB_COLUMNS(COLUMNS));
-    for (size_t i = 0; i < e->n_tiers; i++) {
-        const fab_tier_load *load = &e->tiers[i];
+    FAB_EACH(const fab_tier_load, load, e->tiers, e->n_tiers) {
         const double figures[] = {(double)load->links,   (double)load->used,     load->mean_utilisation,
                                   load->max_utilisation, load->max_taper_factor, (double)load->collided};
         if (load->used > 0) {
@@ -261,8 +258,7 @@ static void engine_put_loads(fab_page *page, const fab_engine_result *e) {
 /* The boundary between switches whose links are fullest. */
 static const fab_tier_load *fullest_boundary(const fab_engine_result *e) {
     const fab_tier_load *fullest = NULL;
-    for (size_t i = 0; i < e->n_tiers; i++) {
-        const fab_tier_load *load = &e->tiers[i];
+    FAB_EACH(const fab_tier_load, load, e->tiers, e->n_tiers) {
         if (load->tier >= 2 && load->used > 0 &&
             (fullest == NULL || load->max_utilisation > fullest->max_utilisation)) {
             fullest = load;
@@ -433,8 +429,7 @@ static void times_put_holders(fab_page *page, const fab_engine_result *e) {
     bottleneck list[2 * FAB_MAX_TIERS + 3] = {{"", 0}};
     size_t n = 0;
     double sum = 0;
-    for (size_t i = 0; i < e->n_tiers; i++) {
-        const fab_tier_load *t = &e->tiers[i];
+    FAB_EACH(const fab_tier_load, t, e->tiers, e->n_tiers) {
         (void)snprintf(list[n].name, sizeof list[n].name, "%s %s", fab_boundary_name(e->wiring, t->tier),
                        fab_direction_name(e->wiring, t->tier, t->up));
         list[n++].flows = t->bottlenecked_flows;

@@ -76,8 +76,7 @@ static size_t told_before(const char *reason, const char *before) {
 /* Decisions of a path; where there is nothing to choose only the link itself is named. */
 static void explain_put_path(fab_page *page, const fab_explanation *e, const fab_crossing_path *path) {
     const char *before = "";
-    for (size_t i = 0; i < path->n_decisions; i++) {
-        const fab_decision *d = &path->decision[i];
+    FAB_EACH(const fab_decision, d, path->decision, path->n_decisions) {
         bool is_here = d->link == e->link;
         char name[FAB_LINK_NAME_SIZE];
         if (d->count == 1 && !is_here) {

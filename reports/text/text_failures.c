@@ -98,8 +98,7 @@ static void failures_put_policies(fab_page *page, const fab_failures *f, const f
     fab_table table;
     fab_table_begin(&table, page, FAB_COLUMNS(COLUMNS));
     failures_add_state(&table, FAB_INK_DIM, "healthy", &e->healthy, &e->healthy);
-    for (size_t i = 0; i < failures_shown(f); i++) {
-        const fab_failed_policy *p = &e->policies[i];
+    FAB_EACH(const fab_failed_policy, p, e->policies, failures_shown(f)) {
         failures_add_state(&table, FAB_INK_PLAIN, failures_row_name(f, p), &p->state, &e->healthy);
         fab_table_set(&table, 6, p->is_possible ? FAB_INK_PLAIN : FAB_INK_BAD, "%s", failures_show_moves(page, p));
     }
@@ -304,8 +303,7 @@ static void failures_put_saving(fab_page *page, const fab_failed_engine *e) {
 /* Whether a policy leaves the job faster than it was. */
 static bool failures_gain(const fab_failures *f) {
     bool gains = false;
-    for (size_t e = 0; e < f->n_engines; e++) {
-        const fab_failed_engine *engine = &f->engines[e];
+    FAB_EACH(const fab_failed_engine, engine, f->engines, f->n_engines) {
         for (size_t i = 0; i < f->n_policies && engine->note[0] == '\0'; i++) {
             gains = gains || engine->policies[i].state.time_s < engine->healthy.time_s * (1 - 1e-9);
         }

@@ -10,7 +10,7 @@ static void import_put_servers(fab_page *page, const fab_imported *in) {
     const fab_structure *net = in->net;
     uint32_t n_cut = net->n_servers - net->n_complete;
     fab_page_wrapf(page, FAB_INK_PLAIN, 2, 4,
-                   "%" PRIu32 " server%s of %" PRIu32 " NIC%s at %s%s, numbered by %s: %.60s%s%.60s", net->n_complete,
+                   "%" PRIu32 " server%s of %" PRIu32 " NIC%s at %s%s, numbered by %s: %.160s%s%.160s", net->n_complete,
                    fab_plural(net->n_complete), net->nics_per_server, fab_plural(net->nics_per_server),
                    fab_show_rate(page, in->spec->nic_bps), net->n_planes > 1 ? ", a port on every plane" : "",
                    in->spec->host_order == FAB_HOSTS_BY_LEAF ? "leaf and port" : "name", net->server_name[0],
@@ -18,7 +18,7 @@ static void import_put_servers(fab_page *page, const fab_imported *in) {
     if (n_cut > 0) {
         fab_page_wrapf(page, FAB_INK_BAD, 2, 4,
                        "%" PRIu32
-                       " more lack%s NICs or cables, such as %.60s: jobs take them only where they are named",
+                       " more lack%s NICs or cables, such as %.160s: jobs take them only where they are named",
                        n_cut, n_cut == 1 ? "s" : "", net->server_name[net->n_complete]);
     }
     if (net->n_split_ports > 0) {

@@ -88,8 +88,7 @@ void fab_page_end_line(fab_page *page) {
         page->used--;
     }
     fab_ink ink = FAB_INK_PLAIN;
-    for (size_t i = 0; i < page->used; i++) {
-        const fab_cell *cell = &page->line[i];
+    FAB_EACH(const fab_cell, cell, page->line, page->used) {
         if (page->color && cell->ink != ink) {
             fab_str_add(&page->out, ink != FAB_INK_PLAIN ? "\033[0m" : "");
             fab_str_add(&page->out, START[cell->ink]);

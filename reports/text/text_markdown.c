@@ -87,7 +87,7 @@ void fab_markdown_paragraph(fab_page *page, fab_ink ink, const char *text) {
     fab_str_add(&page->out, "\n");
 }
 
-void fab_markdown_point(fab_page *page, const char *text) {
+static void markdown_point(fab_page *page, const char *text) {
     markdown_block(page);
     fab_str_add(&page->out, "- ");
     markdown_add(&page->out, text);
@@ -200,7 +200,7 @@ void fab_text_conventions(fab_page *page, const char *const *lines, size_t n) {
     fab_text_heading(page, "HOW THIS WAS COUNTED", NULL);
     for (size_t i = 0; i < n && lines[i] != NULL; i++) {
         if (page->markdown) {
-            fab_markdown_point(page, lines[i]);
+            markdown_point(page, lines[i]);
             continue;
         }
         fab_page_put(page, FAB_INK_DIM, "  - ");

@@ -101,8 +101,7 @@ static void observe_put_boundaries(fab_page *page, const fab_observed *o, const 
                                          COLUMN("by hash", text)};
     fab_table table;
     fab_table_begin(&table, page, FAB_COLUMNS(COLUMNS));
-    for (uint32_t i = 0; i < o->n_boundaries; i++) {
-        const fab_observed_boundary *b = &o->boundaries[i];
+    FAB_EACH(const fab_observed_boundary, b, o->boundaries, o->n_boundaries) {
         const double figures[] = {
             b->measured_imbalance, b->predicted_imbalance, b->drawn_least, b->drawn_most, b->spread, FAB_TABLE_BLANK};
         fab_table_row(&table, FAB_INK_PLAIN,

@@ -209,8 +209,7 @@ static void put_token_proof(fab_page *page, const fab_optimum *o) {
     fab_text_put_estimate(page, o->winner.estimated_ratio);
     if (o->winner.draws > 0) {
         size_t n_even = 0;
-        for (size_t i = 0; i < o->n_runners_up; i++) {
-            const fab_optimum_point *p = &o->runners_up[i];
+        FAB_EACH(const fab_optimum_point, p, o->runners_up, o->n_runners_up) {
             n_even += p->token_difference_ratio < hypot(p->ci95_ratio, o->winner.ci95_ratio);
         }
         fab_page_wrapf(page, n_even > 0 ? FAB_INK_BAD : FAB_INK_PLAIN, 2, 4,

@@ -1,7 +1,4 @@
-/**
- * @file text_sections.h
- * The parts of the text report.
- */
+/** The parts of the text report. */
 #pragma once
 
 #include "fab/optimum.h"

@@ -15,8 +15,7 @@ static void traffic_put_phases(fab_page *page, const fab_traffic *traffic) {
                                          COLUMN("Times", whole)};
     fab_table table;
     fab_table_begin(&table, page, FAB_COLUMNS(COLUMNS));
-    for (size_t i = 0; i < traffic->n_phases; i++) {
-        const fab_phase *p = &traffic->phases[i];
+    FAB_EACH(const fab_phase, p, traffic->phases, traffic->n_phases) {
         const double figures[] = {
             0, (double)p->n_comms, (double)p->n_flows, (double)p->total_bytes, (double)p->steps, (double)p->executions};
         fab_table_row(&table, FAB_INK_PLAIN, p->name, figures);
@@ -32,8 +31,7 @@ static void traffic_put_formulas(fab_page *page, const fab_traffic *traffic) {
         size_t n = strlen(traffic->phases[i].name);
         longest = n > longest ? n : longest;
     }
-    for (size_t i = 0; i < traffic->n_phases; i++) {
-        const fab_phase *phase = &traffic->phases[i];
+    FAB_EACH(const fab_phase, phase, traffic->phases, traffic->n_phases) {
         if (phase->formula[0] != '\0') {
             if (is_first) {
                 fab_page_end_line(page);

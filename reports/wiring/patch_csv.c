@@ -138,9 +138,7 @@ fab_status fab_patch_write(const fab_patch *patch, FILE *out, fab_error *err) {
     FAB_FAIL_IF(fflush(out) != 0 || ferror(out), err, FAB_EIO, NULL, "cannot write the patch plan: %s",
                 strerror(errno));
 done:
-    for (uint32_t i = 0; w.tail != NULL && i < patch->fabric->n_classes; i++) {
-        fab_str_release(&w.tail[i]);
-    }
+    FAB_RELEASE_EACH(fab_str_release, w.tail, patch->fabric->n_classes);
     FAB_FREE_ALL(w.tail, w.first_up);
     return status;
 }

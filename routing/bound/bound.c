@@ -277,9 +277,7 @@ static fab_status fab_bound_by_weights(fab_bound_job *job, fab_bound *bound, fab
     }
     FAB_PASS(climb_init(job, &c, err));
     FAB_PASS(FAB_NEW(split.weight, job->fabric->n_links, err));
-    for (uint32_t l = 0; l < job->fabric->n_links; l++) {
-        split.weight[l] = 1;
-    }
+    FAB_FILL(split.weight, job->fabric->n_links, 1);
     FAB_PASS(improve(job, &c, &split, bound, err));
     if (bound->upper < even) {
         set_weights(job, c.best, split.weight);
@@ -423,7 +421,5 @@ fab_status fab_bound_find(const fab_fabric *fabric, const fab_dag *dag, const fa
     bound.segment = fullest_segment(fabric, demand);
     bound.length = job.length;
     job.length = NULL;
-    *out = bound;
-    bound = (fab_bound){0};
-    return FAB_OK;
+    return FAB_GIVE(*out, bound);
 }

@@ -1,7 +1,4 @@
-/**
- * @file bound_internal.h
- * Inside of the bound: what its methods share.
- */
+/** Inside of the bound: what its methods share. */
 #pragma once
 
 #include "fab/bound.h"

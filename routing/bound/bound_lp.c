@@ -46,10 +46,8 @@ typedef struct program {
     size_t n_columns, n_rows, n_entries, column_capacity, trunk_capacity, row_capacity, entry_capacity;
 } program;
 
-static void lp_release(program *p) {
-    FAB_FREE_ALL(p->trunk_of, p->head, p->tail, p->capacity, p->fixed, p->trunk_row, p->reached, p->seen, p->switch_row,
-                 p->supply, p->columns, p->column_trunk, p->leaf_column, p->rows, p->entries);
-}
+FAB_FREES(lp_release, program, trunk_of, head, tail, capacity, fixed, trunk_row, reached, seen, switch_row, supply,
+          columns, column_trunk, leaf_column, rows, entries);
 
 /* --- trunks ------------------------------------------------------------------------------------------------------- */
 
@@ -117,9 +115,7 @@ static fab_status lp_add_row(program *p, double lower, double upper, uint32_t *o
 }
 
 static fab_status lp_add_entry(program *p, uint32_t row, size_t column, double value, fab_error *err) {
-    FAB_PASS(FAB_GROW(p->entries, p->entry_capacity, p->n_entries + 1, err));
-    p->entries[p->n_entries++] = (fab_entry){row, (uint32_t)column, value};
-    return FAB_OK;
+    return FAB_APPEND(p->entries, p->n_entries, p->entry_capacity, err, (fab_entry){row, (uint32_t)column, value});
 }
 
 static fab_status add_column(program *p, uint32_t trunk, double cost, fab_error *err) {

@@ -16,9 +16,7 @@ fab_status fab_dependencies_init(const fab_fabric *f, fab_dependencies *out, fab
     uint32_t n = 0;
     FAB_PASS(FAB_NEW_ALL((size_t)n_switches + 1, err, d.first, d.word));
     FAB_PASS(FAB_NEW_ALL(f->n_links, err, d.place, d.link));
-    for (uint32_t l = 0; l < f->n_links; l++) {
-        d.place[l] = FAB_NONE;
-    }
+    FAB_FILL(d.place, f->n_links, FAB_NONE);
     for (uint32_t s = 0; s < n_switches; s++) {
         for (uint32_t k = f->out_first[base + s]; k < f->out_first[base + s + 1]; k++) {
             fab_link_id link = f->out_link[k];
@@ -31,15 +29,10 @@ fab_status fab_dependencies_init(const fab_fabric *f, fab_dependencies *out, fab
         d.word[s + 1] = d.word[s] + ports_of(&d, s) * words_of(ports_of(&d, s));
     }
     FAB_PASS(FAB_NEW(d.bit, d.word[n_switches], err));
-    *out = d;
-    d = (fab_dependencies){0};
-    return FAB_OK;
+    return FAB_GIVE(*out, d);
 }
 
-void fab_dependencies_release(fab_dependencies *d) {
-    FAB_FREE_ALL(d->first, d->link, d->place, d->word, d->bit);
-    *d = (fab_dependencies){0};
-}
+FAB_RELEASES(fab_dependencies_release, fab_dependencies, first, link, place, word, bit);
 
 void fab_dependencies_add_routes(fab_dependencies *d, const fab_routes *routes) {
     const fab_fabric *f = d->fabric;

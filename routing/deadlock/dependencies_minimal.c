@@ -156,9 +156,7 @@ static void minimal_list_members(spread *s, uint32_t v, size_t words) {
     for (uint32_t i = 0; i < s->n_groups; i++) {
         uint64_t *columns = &s->members[s->group_list[i] * words];
         uint32_t entry = t->group_first[v] + s->group_list[i] - 1;
-        for (size_t w = 0; w < words; w++) {
-            columns[w] = 0;
-        }
+        FAB_FILL(columns, words, 0);
         fab_next_hop_list next = fab_next_hops_of_group(t, v, entry);
         for (uint32_t k = 0; k < next.count; k++) {
             uint32_t column = s->d->place[fab_next_hop(&next, k)];

@@ -9,11 +9,8 @@
 
 #include <string.h>
 
-void fab_demand_release(fab_demand *demand) {
-    FAB_FREE_ALL(demand->first, demand->src, demand->rate, demand->bytes, demand->squares, demand->parts,
-                 demand->pair_of, demand->segment_rate, demand->segment_bytes, demand->n_left, demand->is_lost);
-    *demand = (fab_demand){0};
-}
+FAB_RELEASES(fab_demand_release, fab_demand, first, src, rate, bytes, squares, parts, pair_of, segment_rate,
+             segment_bytes, n_left, is_lost);
 
 static void add_segments(fab_demand *d, const fab_link_id *links, uint32_t n, double rate, double bytes) {
     for (uint32_t i = 0; i < n; i++) {
@@ -312,7 +309,5 @@ fab_status fab_demand_init_left(const fab_fabric *fabric, const fab_ports *ports
         d.n_left = NULL;
         d.is_lost = NULL;
     }
-    *out = d;
-    d = (fab_demand){0};
-    return FAB_OK;
+    return FAB_GIVE(*out, d);
 }

@@ -1,7 +1,4 @@
-/**
- * @file demand.h
- * Inside of demand.c and demand_all.c.
- */
+/** Inside of demand.c and demand_all.c. */
 #pragma once
 
 #include "fab/offer.h"

@@ -231,12 +231,7 @@ fab_status fab_offer_init(const fab_fabric *fabric, const fab_ports *ports, cons
         offer.rate = rate;
         rate = NULL;
     }
-    *out = offer;
-    offer = (fab_offer){0};
-    return FAB_OK;
+    return FAB_GIVE(*out, offer);
 }
 
-void fab_offer_release(fab_offer *offer) {
-    FAB_FREE_ALL(offer->sent, offer->received, offer->rate);
-    *offer = (fab_offer){0};
-}
+FAB_RELEASES(fab_offer_release, fab_offer, sent, received, rate);

@@ -1,7 +1,4 @@
-/**
- * @file adaptive.h
- * Inside of engine adaptive: parts of flows while they are placed.
- */
+/** Inside of engine adaptive: parts of flows while they are placed. */
 #pragma once
 
 #include "router.h"
@@ -12,6 +9,7 @@ enum { AFTER_UNKNOWN, AFTER_FORCED, AFTER_OPEN };
 typedef struct record {
     uint32_t src, dst; /* switch indexes of the leaves */
     uint32_t end;      /* place in `ends` of its n_head links before the source leaf, and n_tail behind the other */
+    uint32_t n_parts;
     uint8_t n_head, n_tail;
     bool is_found;
     uint8_t after; /* what is left of the way behind the first switch: enum */
@@ -39,7 +37,8 @@ typedef struct placing {
     const fab_router *router;
     uint64_t seed, seed_key; /* the latter mixed, for draws */
     port *ports;             /* shape [n_links]: one at the tail of every link */
-    record *records;         /* shape [records of a flow][n_flows] */
+    record *records;         /* shape [n_records]: those of a flow, flow by flow */
+    size_t n_records;
     fab_link_id *ends;       /* shape [n_ends]: links of records that no switch chooses */
     uint8_t *is_lost;        /* shape [records of a flow]: of the flow at hand */
     uint32_t *record_of;     /* shape [n_paths]; NULL: that of path i is i / paths_per_flow */
@@ -52,11 +51,12 @@ typedef struct placing {
     uint32_t mask;
     uint32_t *place;     /* shape [mask + 1]: open table of paths that are written, + 1 */
     prospect *prospects; /* shape [n_switches]; view=downstream */
-    uint32_t *at;        /* shape [n_paths]: switch index by order, n_switches where the rest is forced; view=local, as
-                            the next three */
+    uint32_t *at;        /* shape [n_paths]: switch index + 1 by order, 0 where the rest is forced; view=local, as the
+                            next four */
     size_t n_left;       /* whose rest is not forced */
     waiting *queue;      /* shape [n_paths]: switch by switch, in order */
-    size_t *queue_first; /* shape [n_switches + 2] */
+    uint32_t *queue_first; /* shape [n_switches + 2] */
+    uint32_t *first_at;    /* shape [n_records]: their first switch, n_switches where there is nothing to choose */
     uint8_t *is_choice;  /* shape [n_links]: some part may take this link or another one */
     struct {
         fab_next_hop_list of; /* these next hops */
@@ -67,8 +67,12 @@ typedef struct placing {
     } tied; /* as the last part at this switch has left them; n is 0 where they are not known */
 } placing;
 
+static inline uint32_t number_of_record(const placing *p, uint32_t path) {
+    return p->record_of != NULL ? p->record_of[path] : path / p->router->facts.paths_per_flow;
+}
+
 static inline record *record_of(const placing *p, uint32_t path) {
-    return &p->records[p->record_of != NULL ? p->record_of[path] : path / p->router->facts.paths_per_flow];
+    return &p->records[number_of_record(p, path)];
 }
 
 /* Of its destination leaf. */

@@ -121,43 +121,43 @@ static bool is_rest_forced(const placing *p, const arrival *part, uint32_t from)
 
 /* Of counts by switch, those of switch v in queue_first[v + 1], the place where the next of each is put. */
 static void queue_open(placing *p) {
-    size_t n = 0;
+    uint32_t n = 0;
     for (uint32_t v = 0; v <= fab_n_switches(p->router->fabric); v++) {
-        const size_t mine = p->queue_first[v + 1];
+        const uint32_t mine = p->queue_first[v + 1];
         p->queue_first[v + 1] = n;
         n += mine;
     }
 }
 
-/* All parts by their first switch and there in order, behind them those that are there already. */
+/* All parts by their first switch and there in order, behind them those that are there already. Parts come in no order
+ * of flows: what is read of each is few bytes. */
 static void queue_all(placing *p) {
     const uint32_t n_switches = fab_n_switches(p->router->fabric);
-    for (uint32_t i = 0; i < p->n_paths; i++) {
-        const record *t = record_of(p, i);
-        p->queue_first[(t->src != t->dst ? t->src : n_switches) + 1]++;
-        p->at[i] = n_switches;
+    for (size_t i = 0; i < p->n_records; i++) {
+        const record *t = &p->records[i];
+        p->first_at[i] = t->src != t->dst ? t->src : n_switches;
+        p->queue_first[p->first_at[i] + 1] += t->n_parts;
     }
     queue_open(p);
     for (uint32_t i = 0; i < p->n_paths; i++) {
-        const record *t = record_of(p, p->order[i]);
-        const uint32_t at = t->src != t->dst ? t->src : n_switches;
-        p->queue[p->queue_first[at + 1]++] = (waiting){.turn = i, .path = p->order[i]};
+        const uint32_t path = p->order[i];
+        const uint32_t at = p->first_at[number_of_record(p, path)];
+        p->queue[p->queue_first[at + 1]++] = (waiting){.turn = i, .path = path};
     }
 }
 
 /* Those that are still under way; none is in `at` afterwards. */
 static void queue_rest(placing *p) {
-    const uint32_t n_switches = fab_n_switches(p->router->fabric);
-    memset(p->queue_first, 0, (n_switches + (size_t)2) * sizeof *p->queue_first);
+    memset(p->queue_first, 0, (fab_n_switches(p->router->fabric) + (size_t)2) * sizeof *p->queue_first);
     for (size_t i = 0; i < p->n_paths; i++) {
-        p->queue_first[p->at[i] + 1]++;
+        p->queue_first[p->at[i]]++;
     }
-    p->queue_first[n_switches + 1] = 0; /* nobody puts them there */
+    p->queue_first[0] = 0; /* the others */
     queue_open(p);
     for (uint32_t i = 0; i < p->n_paths; i++) {
-        if (p->at[i] != n_switches) {
-            p->queue[p->queue_first[p->at[i] + 1]++] = (waiting){.turn = i, .path = p->order[i]};
-            p->at[i] = n_switches;
+        if (p->at[i] != 0) {
+            p->queue[p->queue_first[p->at[i]]++] = (waiting){.turn = i, .path = p->order[i]};
+            p->at[i] = 0;
         }
     }
 }
@@ -177,7 +177,7 @@ static void place_block(placing *p, uint32_t at, const waiting *queue, size_t n,
     }
     for (size_t i = 0; i < n; i++) {
         if (!is_rest_forced(p, &part[i], at)) {
-            p->at[queue[i].turn] = part[i].at;
+            p->at[queue[i].turn] = part[i].at + 1;
             p->n_left++;
         }
     }

@@ -62,7 +62,7 @@ static void release_placing(placing *p) {
         free(p->chosen[hop]);
     }
     FAB_FREE_ALL(p->ports, p->records, p->ends, p->is_lost, p->record_of, p->order, p->chosen, p->place, p->prospects,
-                 p->at, p->queue, p->queue_first, p->is_choice, p->tied.link, p->tied.own);
+                 p->at, p->queue, p->queue_first, p->first_at, p->is_choice, p->tied.link, p->tied.own);
 }
 
 static fab_status count_paths(const fab_router *router, const fab_phase *phase, size_t *out, fab_error *err) {
@@ -99,13 +99,14 @@ static uint32_t mark_choices(placing *p) {
 
 static fab_status init_placing(placing *p, const fab_phase *phase, fab_error *err) {
     const fab_fabric *f = p->router->fabric;
-    size_t n_records = (size_t)p->router->ports.n_planes * p->router->ports.nics_per_gpu;
+    const size_t per_flow = (size_t)p->router->ports.n_planes * p->router->ports.nics_per_gpu;
+    p->n_records = per_flow * phase->n_flows;
     FAB_PASS(count_paths(p->router, phase, &p->n_paths, err));
     FAB_PASS(FAB_NEW(p->ports, f->n_links, err));
-    FAB_PASS(FAB_NEW(p->records, n_records * phase->n_flows, err));
-    FAB_PASS(FAB_NEW(p->is_lost, n_records, err));
+    FAB_PASS(FAB_NEW(p->records, p->n_records, err));
+    FAB_PASS(FAB_NEW(p->is_lost, per_flow, err));
     FAB_PASS(FAB_NEW(p->order, p->n_paths, err));
-    if (n_records > 1 || p->n_paths < phase->n_flows * p->router->facts.paths_per_flow) {
+    if (per_flow > 1 || p->n_paths < phase->n_flows * p->router->facts.paths_per_flow) {
         FAB_PASS(FAB_NEW(p->record_of, p->n_paths, err));
     }
     if (looks_downstream(p->router)) {
@@ -114,6 +115,7 @@ static fab_status init_placing(placing *p, const fab_phase *phase, fab_error *er
         FAB_PASS(FAB_NEW(p->at, p->n_paths, err));
         FAB_PASS(FAB_NEW(p->queue, p->n_paths, err));
         FAB_PASS(FAB_NEW(p->queue_first, (size_t)fab_n_switches(f) + 2, err));
+        FAB_PASS(FAB_NEW(p->first_at, p->n_records, err));
     }
     FAB_PASS(FAB_NEW(p->is_choice, f->n_links, err));
     const uint32_t most = mark_choices(p);
@@ -229,6 +231,7 @@ static fab_status adaptive_add_flow(placing *p, const fab_phase *phase, uint32_t
             its->part_bps = rate / n_paths;
             FAB_PASS(find_record(p, &flow, at, its, err));
         }
+        its->n_parts++;
         if (p->record_of != NULL) {
             p->record_of[path] = most * i + at;
         }

@@ -211,8 +211,7 @@ static fab_hash_packet packet_of(const fab_hop_key *key) {
 static void ecmp_begin(const fab_router *router, uint64_t seed, fab_hop_key *keys, uint32_t n) {
     const options *o = router->state;
     size_t n_nics = fab_n_of(router->fabric, FAB_NODE_NIC);
-    for (uint32_t i = 0; i < n; i++) {
-        fab_hop_key *key = &keys[i];
+    FAB_EACH(fab_hop_key, key, keys, n) {
         key->hash =
             fab_draw(seed, (uint64_t)key->src_nic << 32 | key->dst_nic, (uint64_t)key->ordinal << 16 | key->queue_pair);
     }

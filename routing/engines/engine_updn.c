@@ -116,9 +116,7 @@ static fab_status rank_switches(search *s, fab_error *err) {
 static void updn_measure(const search *s, uint32_t leaf) {
     const fab_fabric *f = s->f;
     uint32_t n = 0;
-    for (uint32_t v = 0; v < s->n; v++) {
-        s->down[v] = FAR;
-    }
+    FAB_FILL(s->down, s->n, FAR);
     s->down[leaf] = 0;
     s->queue[n++] = leaf;
     for (uint32_t i = 0; i < n; i++) { /* what lies above is what can descend */

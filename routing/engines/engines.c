@@ -448,9 +448,7 @@ fab_status fab_router_init(const fab_engine_spec *spec, const fab_fabric *fabric
     FAB_PASS(engines_prepare(spec, &router, err));
     FAB_PASS(router.is_modulo ? pack_steps(&router, err) : FAB_OK);
     finish_facts(&router);
-    *out = router;
-    router = (fab_router){0};
-    return FAB_OK;
+    return FAB_GIVE(*out, router);
 }
 
 void fab_router_release(fab_router *router) {

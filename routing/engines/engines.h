@@ -1,7 +1,4 @@
-/**
- * @file engines.h
- * The engines, one row each in engines.c. Steps to add one: routing/engines/README.md.
- */
+/** The engines, one row each in engines.c. Steps to add one: routing/engines/README.md. */
 #pragma once
 
 #include "router.h"

@@ -1,5 +1,4 @@
 /**
- * @file router.h
  * Inside of fab_router, and what an engine is: one struct of callbacks in the static table of engines.c. To add one,
  * see routing/engines/README.md.
  */

@@ -164,9 +164,7 @@ fab_status fab_leaf_sets_init(const fab_fabric *f, const uint64_t *dead_link, co
     for (uint32_t block = 0; block < sets.n_blocks; block++) {
         FAB_PASS(search_block(&s, &sets, leaf_node, f->first[FAB_NODE_SWITCH], block, err));
     }
-    *out = sets;
-    sets = (fab_leaf_sets){0};
-    return FAB_OK;
+    return FAB_GIVE(*out, sets);
 }
 
 void fab_leaf_sets_release(fab_leaf_sets *sets) {

@@ -1,5 +1,4 @@
 /**
- * @file leaf_sets.h
  * How far every switch is from all leaves, as bit sets: the leaves of a block of 512 that are at a given distance. Sets
  * that are empty are not kept, and equal ones are kept once.
  */

@@ -1,7 +1,4 @@
-/**
- * @file masked.h
- * Inside of masked_hops.c and reroute*.c.
- */
+/** Inside of masked_hops.c and reroute*.c. */
 #pragma once
 
 #include "next_hop_rows.h"

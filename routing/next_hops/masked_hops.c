@@ -51,9 +51,7 @@ static void find_transit(fab_hops_index *x) {
 static fab_status find_spans(fab_hops_index *x, fab_error *err) {
     const fab_next_hops *t = x->next_hops;
     FAB_PASS(FAB_NEW(x->span, t->group_first[t->n_switches], err));
-    for (uint32_t g = 0; g < t->group_first[t->n_switches]; g++) {
-        x->span[g] = (fab_leaf_span){FAB_NONE, 0};
-    }
+    FAB_FILL(x->span, t->group_first[t->n_switches], (fab_leaf_span){FAB_NONE, 0});
     for (uint32_t v = 0; v < t->n_switches; v++) {
         for (uint32_t leaf = 0; leaf < t->n_leaves; leaf++) {
             uint32_t group = fab_next_hops_group(t, v, leaf);
@@ -131,16 +129,11 @@ fab_status fab_hops_index_init(const fab_fabric *f, const fab_next_hops *next_ho
     }
     FAB_PASS(find_spans(&x, err));
     FAB_PASS(list_neighbours(&x, err));
-    *out = x;
-    x = (fab_hops_index){0};
-    return FAB_OK;
+    return FAB_GIVE(*out, x);
 }
 
-void fab_hops_index_release(fab_hops_index *x) {
-    FAB_FREE_ALL(x->place, x->n_before_exits, x->n_exits, x->exit, x->back_slot, x->span, x->transit, x->feeds_ends,
-                 x->before_first, x->before);
-    *x = (fab_hops_index){0};
-}
+FAB_RELEASES(fab_hops_index_release, fab_hops_index, place, n_before_exits, n_exits, exit, back_slot, span, transit,
+             feeds_ends, before_first, before);
 
 /* --- a mask ------------------------------------------------------------------------------------------------------- */
 
@@ -166,18 +159,11 @@ fab_status fab_masked_hops_new(const fab_hops_index *index, fab_masked_hops **ou
     memset(m->row, 0, m->n_words * sizeof *m->row);
     memset(m->row + m->all_leaves, 0xff, m->n_words * sizeof *m->row);
     memset(m->detour, 0xff, sizeof m->detour);
-    *out = m;
-    m = NULL;
-    return FAB_OK;
+    return FAB_GIVE(*out, m);
 }
 
-void fab_masked_hops_free(fab_masked_hops *m) {
-    if (m == NULL) {
-        return;
-    }
-    FAB_FREE_ALL(m->n_removed, m->removed, m->listed, m->near, m->touched, m->row_of, m->lost, m->row, m->lost_leaf,
-                 m->queue, m->slot, m->distance, m->fifo, m);
-}
+FAB_FREES_WHOLE(fab_masked_hops_free, fab_masked_hops, n_removed, removed, listed, near, touched, row_of, lost, row,
+                lost_leaf, queue, slot, distance, fifo);
 
 static void masked_clear(fab_masked_hops *m) {
     for (uint32_t i = 0; i < m->n_touched; i++) {
@@ -229,8 +215,7 @@ static fab_status lose(fab_masked_hops *m, uint32_t v, uint32_t leaf, fab_error 
     uint64_t *row = m->row + m->row_of[v];
     fab_loser *lost = &m->lost[row[-1]];
     if (lost->fresh_first > lost->fresh_last) {
-        FAB_PASS(FAB_GROW(m->queue, m->queue_capacity, m->n_queue + 1, err));
-        m->queue[m->n_queue++] = (uint32_t)row[-1];
+        FAB_PASS(FAB_APPEND(m->queue, m->n_queue, m->queue_capacity, err, (uint32_t)row[-1]));
     }
     lost->first = word < lost->first ? word : lost->first;
     lost->last = word > lost->last ? word : lost->last;

@@ -1,7 +1,4 @@
-/**
- * @file next_hop_rows.h
- * Inside of fab_next_hops, for what looks it up once per hop.
- */
+/** Inside of fab_next_hops, for what looks it up once per hop. */
 #pragma once
 
 #include "fab/next_hops.h"

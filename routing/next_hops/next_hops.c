@@ -110,8 +110,8 @@ static fab_status add_group(maker *m, uint32_t v, uint32_t list, fab_error *err)
     FAB_REFUSE_IF(m->n_groups == UINT16_MAX, err, FAB_EINPUT, NULL, "a switch has more than %u groups of next hops",
                   UINT16_MAX);
     fab_port_list *l = &m->patterns.list[list];
-    FAB_PASS(FAB_GROW(m->t->group, m->group_capacity, m->n_kept_groups + 1, err));
-    m->t->group[m->n_kept_groups++] = (fab_next_hop_group){l->first, l->count};
+    FAB_PASS(
+        FAB_APPEND(m->t->group, m->n_kept_groups, m->group_capacity, err, (fab_next_hop_group){l->first, l->count}));
     l->owner = v + 1;
     l->number = (uint16_t)++m->n_groups;
     return FAB_OK;
@@ -259,18 +259,11 @@ fab_status fab_next_hops_new(const fab_fabric *fabric, const uint64_t *dead_link
         FAB_PASS(make_switch(&m, v, err));
     }
     FAB_PASS(next_hops_finish(&m, err));
-    *out = m.t;
-    m.t = NULL;
-    return FAB_OK;
+    return FAB_GIVE(*out, m.t);
 }
 
-void fab_next_hops_free(fab_next_hops *t) {
-    if (t == NULL) {
-        return;
-    }
-    FAB_FREE_ALL(t->dead_link, t->leaf_index, t->leaf_node, t->chunk_of, t->chunk, t->group_first, t->group_at,
-                 t->group, t->slot, t);
-}
+FAB_FREES_WHOLE(fab_next_hops_free, fab_next_hops, dead_link, leaf_index, leaf_node, chunk_of, chunk, group_first,
+                group_at, group, slot);
 
 uint32_t fab_next_hops_mark(const fab_next_hops *t, uint8_t *used) {
     uint32_t n = 0;

@@ -19,9 +19,7 @@ fab_status fab_port_patterns_init(uint32_t n_slots, fab_port_patterns *out, fab_
     for (uint32_t i = 0; i <= 64 * p.n_words; i++) {
         p.salt[i] = fab_mix64(i) | 1;
     }
-    *out = p;
-    p = (fab_port_patterns){0};
-    return FAB_OK;
+    return FAB_GIVE(*out, p);
 }
 
 void fab_port_patterns_release(fab_port_patterns *p) {
@@ -39,15 +37,10 @@ fab_status fab_port_sets_init(uint32_t n, fab_port_sets *out, fab_error *err) {
     FAB_OWNS(fab_port_sets_release) fab_port_sets sets = {0};
     FAB_PASS(FAB_NEW(sets.slot, n, err));
     FAB_PASS(FAB_NEW(sets.set, (size_t)n + 1, err));
-    *out = sets;
-    sets = (fab_port_sets){0};
-    return FAB_OK;
+    return FAB_GIVE(*out, sets);
 }
 
-void fab_port_sets_release(fab_port_sets *sets) {
-    FAB_FREE_ALL(sets->slot, sets->set);
-    *sets = (fab_port_sets){0};
-}
+FAB_RELEASES(fab_port_sets_release, fab_port_sets, slot, set);
 
 void fab_port_sets_clear(fab_port_sets *sets) {
     sets->n = 0;

@@ -1,5 +1,4 @@
 /**
- * @file port_patterns.h
  * From the leaves that each port of a switch serves to the ports that serve each leaf, 64 leaves at a time.
  *
  * Switches of regular fabrics meet the same few patterns again and again, so patterns are remembered, and what a

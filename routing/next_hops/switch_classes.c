@@ -44,12 +44,7 @@ typedef struct search {
     size_t n_bundles, bundle_capacity;
 } search;
 
-void fab_switch_classes_free(fab_switch_classes *classes) {
-    if (classes == NULL) {
-        return;
-    }
-    FAB_FREE_ALL(classes->first, classes->size, classes->link_first, classes->link_count, classes);
-}
+FAB_FREES_WHOLE(fab_switch_classes_free, fab_switch_classes, first, size, link_first, link_count);
 
 bool fab_switch_classes_agree(const fab_switch_classes *classes, const double *x) {
     for (uint32_t l = 0; l < classes->n_links; l++) {

@@ -259,9 +259,7 @@ fab_status fab_baseline_new(const fab_baseline_request *request, fab_baseline **
     }
     FAB_PASS(rank_links(b, err));
     FAB_PASS(index_gpus(request->phase, fab_n_gpus(f), &b->gpu_flows, err));
-    *out = b;
-    b = NULL;
-    return FAB_OK;
+    return FAB_GIVE(*out, b);
 }
 
 void fab_baseline_free(fab_baseline *b) {

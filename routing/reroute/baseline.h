@@ -1,7 +1,4 @@
-/**
- * @file baseline.h
- * Inside of baseline.c and reroute*.c.
- */
+/** Inside of baseline.c and reroute*.c. */
 #pragma once
 
 #include "engines/router.h"

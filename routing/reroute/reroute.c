@@ -28,9 +28,7 @@ fab_status fab_reroute_new(const fab_baseline *b, fab_reroute **out, fab_error *
     FAB_PASS(FAB_NEW(r->disconnected, b->n_flows, err));
     FAB_PASS(FAB_NEW_ALL(n_words, err, r->changed_leaf, r->whole_leaf));
     r->is_dirty = true;
-    *out = r;
-    r = NULL;
-    return FAB_OK;
+    return FAB_GIVE(*out, r);
 }
 
 void fab_reroute_free(fab_reroute *r) {

@@ -11,10 +11,7 @@
 
 /* --- phases of other flows ---------------------------------------------------------------------------------------- */
 
-void fab_phase_list_release(fab_phase *p) {
-    FAB_FREE_ALL(p->src, p->dst, p->bytes, p->comm, p->ordinal);
-    *p = (fab_phase){0};
-}
+FAB_RELEASES(fab_phase_list_release, fab_phase, src, dst, bytes, comm, ordinal);
 
 fab_status fab_phase_list(const fab_phase *whole, const uint8_t *gone, const uint32_t *new_gpu, fab_phase *out,
                           fab_error *err) {
@@ -40,9 +37,7 @@ fab_status fab_phase_list(const fab_phase *whole, const uint8_t *gone, const uin
         p.ordinal[at] = flow.ordinal;
         p.total_bytes += flow.bytes;
     }
-    *out = p;
-    p = (fab_phase){0};
-    return FAB_OK;
+    return FAB_GIVE(*out, p);
 }
 
 /* What is left of a phase, and what it offers. */

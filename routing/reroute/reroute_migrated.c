@@ -22,9 +22,7 @@ static fab_status migration_new(const fab_baseline *b, fab_migration **out, fab_
     FAB_PASS(FAB_NEW_ALL(b->n_flows, err, m->flow_stamp, m->flow, m->part));
     FAB_PASS(FAB_NEW(m->gpu_stamp, fab_n_gpus(b->fabric), err));
     FAB_PASS(FAB_NEW(m->bytes, fab_n_of(b->fabric, FAB_NODE_NIC), err));
-    *out = m;
-    m = NULL;
-    return FAB_OK;
+    return FAB_GIVE(*out, m);
 }
 
 void fab_migration_free(fab_migration *m) {
@@ -82,8 +80,7 @@ static fab_status migrated_list_flows(fab_reroute *r, const uint32_t *moved, siz
 static fab_status list_nic(fab_migration *m, uint32_t nic, fab_error *err) {
     const fab_migrated_bytes *x = &m->bytes[nic];
     if (x->sent_before + x->sent_after + x->received_before + x->received_after == 0) {
-        FAB_PASS(FAB_GROW(m->nic, m->nic_capacity, m->n_nics + 1, err));
-        m->nic[m->n_nics++] = nic;
+        FAB_PASS(FAB_APPEND(m->nic, m->n_nics, m->nic_capacity, err, nic));
     }
     return FAB_OK;
 }

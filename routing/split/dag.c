@@ -251,8 +251,7 @@ static uint32_t take_level(compiler *c, uint32_t *out_n_runs) {
     uint32_t n_runs = 0;
     size_t kept = 0;
     c->tick++;
-    for (size_t i = 0; i < c->n_pending; i++) {
-        fab_dag_entry *e = &c->pending[i];
+    FAB_EACH(fab_dag_entry, e, c->pending, c->n_pending) {
         uint64_t leaves = e->leaves & c->near[c->first_head[e->group]];
         if (leaves != 0) {
             uint32_t list = c->list_of[e->group];
@@ -373,9 +372,7 @@ static fab_status compile(const fab_fabric *fabric, const fab_next_hops *next_ho
         FAB_PASS(compile_block(&c, block, err));
     }
     dag->run[dag->n_runs].first = (uint32_t)dag->n_entries;
-    *out = dag;
-    c.dag = NULL;
-    return FAB_OK;
+    return FAB_GIVE(*out, c.dag);
 }
 
 fab_status fab_dag_new(const fab_fabric *fabric, const fab_next_hops *next_hops, fab_dag **out, fab_error *err) {

@@ -1,5 +1,4 @@
 /**
- * @file dag.h
  * Inside of fab_dag: which switch sends which destinations of a block where, in an order in which it can be computed.
  */
 #pragma once

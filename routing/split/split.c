@@ -12,10 +12,7 @@
 
 #define WEIGHT_SPREAD 1e250
 
-void fab_split_release(fab_split *split) {
-    FAB_FREE_ALL(split->weight, split->share);
-    *split = (fab_split){0};
-}
+FAB_RELEASES(fab_split_release, fab_split, weight, share);
 
 void fab_split_free(fab_split *split) {
     if (split != NULL) {
@@ -40,10 +37,8 @@ typedef struct work {
     double *rows; /* held and part, and scratch, before alignment */
 } work;
 
-static void split_release(work *w) {
-    FAB_FREE_ALL(w->rows, w->pass.active, w->pass.even, w->pass.weight, w->pass.group_load, w->pass.link_load,
-                 w->pass.row, w->pass.factor, w->pass.wide_share);
-}
+FAB_FREES(split_release, work, rows, pass.active, pass.even, pass.weight, pass.group_load, pass.link_load, pass.row,
+          pass.factor, pass.wide_share);
 
 /* Weights, scaled so that the largest is in [1, 2). */
 static fab_status take_weights(fab_pass *p, fab_error *err) {
@@ -92,14 +87,11 @@ static fab_status split_prepare(const fab_dag *dag, const fab_split *split, work
     p->part = p->held + (switch_rows - dag->n_switches) * FAB_ROW;
     p->scratch = p->held + switch_rows * FAB_ROW;
     p->scale = p->scratch + scratch_rows * FAB_ROW;
-    for (size_t i = 0; i < scale_rows * FAB_ROW; i++) {
-        p->scale[i] = 1;
-    }
+    FAB_FILL(p->scale, scale_rows * FAB_ROW, 1);
     FAB_PASS(FAB_NEW(p->active, dag->n_switches, err));
     FAB_PASS(FAB_NEW(p->even, dag->longest, err));
     FAB_PASS(FAB_NEW_ALL((size_t)dag->widest + FAB_STEP, err, p->row, p->factor));
-    FAB_PASS(split->rule == FAB_SPLIT_WEIGHT ? take_weights(p, err) : FAB_OK);
-    return FAB_OK;
+    return split->rule == FAB_SPLIT_WEIGHT ? take_weights(p, err) : FAB_OK;
 }
 
 /* --- switches that are alike -------------------------------------------------------------------------------------- */
@@ -150,9 +142,7 @@ static fab_status fold_classes(const fab_switch_classes *t, fab_fold fold, const
     for (uint32_t l = 0; l < t->n_links; l++) { /* the lowest link of a class keeps what it has */
         of_class[l] = of_class[t->link_first[l]];
     }
-    *own = of_class;
-    of_class = NULL;
-    return FAB_OK;
+    return FAB_GIVE(*own, of_class);
 }
 
 /* --- pairs -------------------------------------------------------------------------------------------------------- */

@@ -40,18 +40,10 @@ fab_status fab_pair_walk_new(const fab_fabric *fabric, const fab_next_hops *next
     if (split->rule == FAB_SPLIT_CAPACITY || split->rule == FAB_SPLIT_WEIGHT) {
         FAB_PASS(FAB_NEW_ALL(n, err, w->seen, w->part));
     }
-    *out = w;
-    w = NULL;
-    return FAB_OK;
+    return FAB_GIVE(*out, w);
 }
 
-void fab_pair_walk_free(fab_pair_walk *walk) {
-    if (walk == NULL) {
-        return;
-    }
-    FAB_FREE_ALL(walk->seen, walk->part, walk->reached, walk->held, walk->front, walk->next, walk->link, walk->share,
-                 walk->part_of, walk);
-}
+FAB_FREES_WHOLE(fab_pair_walk_free, fab_pair_walk, seen, part, reached, held, front, next, link, share, part_of);
 
 void fab_pair_walk_by_class(fab_pair_walk *walk, const fab_switch_classes *classes) {
     walk->classes = classes;
@@ -118,11 +110,7 @@ static fab_status share_out(fab_pair_walk *w, const fab_next_hop_list *list, dou
     const fab_split *split = w->split;
     fab_wide sum = {0, 0};
     switch (split->rule) {
-    case FAB_SPLIT_EQUAL:
-        for (uint32_t i = 0; i < list->count; i++) {
-            out[i] = 1.0 / list->count;
-        }
-        break;
+    case FAB_SPLIT_EQUAL: FAB_FILL(out, list->count, 1.0 / list->count); break;
     case FAB_SPLIT_SHARE:
         for (uint32_t i = 0; i < list->count; i++) {
             out[i] = split->share[(size_t)w->dst * w->fabric->n_links + fab_next_hop(list, i)];

@@ -1,7 +1,4 @@
-/**
- * @file split_pass.h
- * Inside of split.c: passes over the runs of a block, and the rows of leaves that they work on.
- */
+/** Inside of split.c: passes over the runs of a block, and the rows of leaves that they work on. */
 #pragma once
 
 #include "dag.h"

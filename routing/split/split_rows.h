@@ -1,5 +1,4 @@
 /**
- * @file split_rows.h
  * Rows of 64 leaves, and the runs that work on them: what the passes of split_pass.c and split_fold.c share. Inlined
  * into every version of a pass, see fab/multiversion.h.
  */

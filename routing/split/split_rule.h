@@ -1,7 +1,4 @@
-/**
- * @file split_rule.h
- * Inside of fab_split, for engines, bounds and tables.
- */
+/** Inside of fab_split, for engines, bounds and tables. */
 #pragma once
 
 #include "fab/split.h"

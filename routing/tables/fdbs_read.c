@@ -223,7 +223,5 @@ fab_status fab_fdbs_read(const fab_router *router, fab_text *in, fab_forwarding 
     FAB_PASS(each_entry(&r, set_hop, err));
     FAB_PASS(check_loops(&r, err));
     FAB_PASS(fab_lft_drop_unreached(router, r.reached, &read, err));
-    *out = read;
-    read = (fab_forwarding){0};
-    return FAB_OK;
+    return FAB_GIVE(*out, read);
 }

@@ -13,10 +13,7 @@ fab_status fab_forwarding_init(const fab_router *router, fab_forwarding *out, fa
     return FAB_OK;
 }
 
-void fab_forwarding_release(fab_forwarding *t) {
-    FAB_FREE_ALL(t->entry, t->unreached);
-    *t = (fab_forwarding){0};
-}
+FAB_RELEASES(fab_forwarding_release, fab_forwarding, entry, unreached);
 
 /* Place of the first link of v whose port is not below `port`. */
 static uint32_t lower_bound(const fab_fabric *f, fab_node_id v, uint32_t port) {

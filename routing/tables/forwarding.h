@@ -1,7 +1,4 @@
-/**
- * @file forwarding.h
- * One next hop per switch and destination: the tables of engines that do not choose among minimal next hops.
- */
+/** One next hop per switch and destination: the tables of engines that do not choose among minimal next hops. */
 #pragma once
 
 #include "engines/router.h"

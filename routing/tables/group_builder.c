@@ -9,9 +9,7 @@ fab_status fab_group_builder_init(const fab_fabric *fabric, uint32_t n_leaves, f
     FAB_PASS(FAB_NEW(b.group_of, (size_t)fab_n_switches(fabric) * n_leaves, err));
     FAB_PASS(FAB_GROW(b.group_link, b.group_capacity, 1, err));
     b.group_link[0] = 0;
-    *out = b;
-    b = (fab_group_builder){0};
-    return FAB_OK;
+    return FAB_GIVE(*out, b);
 }
 
 void fab_group_builder_release(fab_group_builder *b) {

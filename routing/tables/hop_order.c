@@ -11,15 +11,10 @@ fab_status fab_hop_order_init(const fab_fabric *fabric, fab_hop_order *out, fab_
     FAB_OWNS(fab_hop_order_release) fab_hop_order order = {0};
     uint32_t n = fab_n_switches(fabric);
     FAB_PASS(FAB_NEW_ALL(n, err, order.order, order.state, order.cursor, order.stack));
-    *out = order;
-    order = (fab_hop_order){0};
-    return FAB_OK;
+    return FAB_GIVE(*out, order);
 }
 
-void fab_hop_order_release(fab_hop_order *order) {
-    FAB_FREE_ALL(order->order, order->state, order->cursor, order->stack);
-    *order = (fab_hop_order){0};
-}
+FAB_RELEASES(fab_hop_order_release, fab_hop_order, order, state, cursor, stack);
 
 static void open_switch(fab_hop_order *o, uint32_t v, uint32_t *depth) {
     o->state[v] = OPEN;

@@ -1,7 +1,4 @@
-/**
- * @file hop_order.h
- * Switches in the order of the next hops of a destination leaf, which need not be minimal.
- */
+/** Switches in the order of the next hops of a destination leaf, which need not be minimal. */
 #pragma once
 
 #include "fab/next_hops.h"

@@ -406,7 +406,5 @@ fab_status fab_lft_read(const fab_router *router, fab_text *in, fab_forwarding *
     FAB_PASS(r.is_open ? fab_text_fail(in, err, "the file is cut off: there is no line 'N lids dumped'") : FAB_OK);
     FAB_PASS(check_loops(&r, err));
     FAB_PASS(fab_lft_drop_unreached(router, r.reached, &read, err));
-    *out = read;
-    read = (fab_forwarding){0};
-    return FAB_OK;
+    return FAB_GIVE(*out, read);
 }

@@ -200,9 +200,7 @@ static bool is_subnet(const char *interface) {
 }
 
 static fab_status add_owned(routes_reader *r, uint32_t leaf, const prefix *to, fab_error *err) {
-    FAB_PASS(FAB_GROW(r->owned, r->owned_capacity, r->n_owned + 1, err));
-    r->owned[r->n_owned++] = (owned){leaf, *to};
-    return FAB_OK;
+    return FAB_APPEND(r->owned, r->n_owned, r->owned_capacity, err, (owned){leaf, *to});
 }
 
 static fab_status add_route(routes_reader *r, const fab_json *json, uint32_t entry, fab_node_id v, const char *text,
@@ -228,9 +226,7 @@ static fab_status add_route(routes_reader *r, const fab_json *json, uint32_t ent
     }
     FAB_PASS(choose_weights(r, n, text, &weight, err));
     FAB_PASS(n > 0 ? fab_group_builder_add(r->groups, r->links, weight, n, &made.group, err) : FAB_OK);
-    FAB_PASS(FAB_GROW(r->route, r->route_capacity, r->n_routes + 1, err));
-    r->route[r->n_routes++] = made;
-    return FAB_OK;
+    return FAB_APPEND(r->route, r->n_routes, r->route_capacity, err, made);
 }
 
 /* --- a switch ----------------------------------------------------------------------------------------------------- */

@@ -401,9 +401,7 @@ static fab_status read_own(reader *r, fab_forwarding *single, fab_read_groups *g
         r->single = &r->forwarding;
         FAB_PASS(read_tables(r, err));
         FAB_PASS(check_loops(r, err));
-        *single = r->forwarding;
-        r->forwarding = (fab_forwarding){0};
-        return FAB_OK;
+        return FAB_GIVE(*single, r->forwarding);
     }
     FAB_PASS(fab_group_builder_init(r->f, r->t->n_leaves, &r->builder, err));
     r->groups = &r->builder;

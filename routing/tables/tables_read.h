@@ -1,7 +1,4 @@
-/**
- * @file tables_read.h
- * Forwarding tables from a file (format: src/doc/manual/forwarding-tables.md).
- */
+/** Forwarding tables from a file (format: src/doc/manual/forwarding-tables.md). */
 #pragma once
 
 #include "engines/router.h"

@@ -5,10 +5,7 @@
 
 #include <stdio.h>
 
-void fab_explained_path_release(fab_explained_path *path) {
-    FAB_FREE_ALL(path->link, path->decision);
-    *path = (fab_explained_path){0};
-}
+FAB_RELEASES(fab_explained_path_release, fab_explained_path, link, decision);
 
 static fab_status add_links(fab_explained_path *path, const fab_link_id *links, size_t n, fab_error *err) {
     FAB_PASS(FAB_GROW(path->link, path->link_capacity, path->n_links + n, err));
@@ -19,9 +16,7 @@ static fab_status add_links(fab_explained_path *path, const fab_link_id *links, 
 }
 
 static fab_status add_decision(fab_explained_path *path, const fab_decision *decision, fab_error *err) {
-    FAB_PASS(FAB_GROW(path->decision, path->decision_capacity, path->n_decisions + 1, err));
-    path->decision[path->n_decisions++] = *decision;
-    return FAB_OK;
+    return FAB_APPEND(path->decision, path->n_decisions, path->decision_capacity, err, *decision);
 }
 
 /* What switch v does with a packet of this key for leaf column `leaf`; FAB_NONE in decision->link: no way. */

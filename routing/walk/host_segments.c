@@ -66,15 +66,10 @@ fab_status fab_ports_init(const fab_fabric *f, fab_ports *out, fab_error *err) {
         ports.n_cut -= plane;
     }
     FAB_PASS(f->forwards_in_domain ? find_relays(f, &ports, err) : FAB_OK);
-    *out = ports;
-    ports = (fab_ports){0};
-    return FAB_OK;
+    return FAB_GIVE(*out, ports);
 }
 
-void fab_ports_release(fab_ports *ports) {
-    FAB_FREE_ALL(ports->gpu_scaleup, ports->gpu_nic, ports->nic_access, ports->gpu_on_rail);
-    *ports = (fab_ports){0};
-}
+FAB_RELEASES(fab_ports_release, fab_ports, gpu_scaleup, gpu_nic, nic_access, gpu_on_rail);
 
 static fab_status fail_cut(const fab_fabric *f, uint32_t gpu, uint32_t nic, fab_error *err) {
     char name[FAB_NODE_NAME_SIZE];

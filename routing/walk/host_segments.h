@@ -1,7 +1,4 @@
-/**
- * @file host_segments.h
- * How a flow enters and leaves the network: the parts of its route that no switch decides.
- */
+/** How a flow enters and leaves the network: the parts of its route that no switch decides. */
 #pragma once
 
 #include "fab/routing.h"

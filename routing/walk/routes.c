@@ -6,10 +6,7 @@
 
 #include <stdlib.h>
 
-void fab_routes_release(fab_routes *routes) {
-    FAB_FREE_ALL(routes->flow_first, routes->path_first, routes->link, routes->group, routes->part);
-    *routes = (fab_routes){0};
-}
+FAB_RELEASES(fab_routes_release, fab_routes, flow_first, path_first, link, group, part);
 
 static fab_status routes_append(fab_routes *routes, size_t *n, const fab_link_id *links, uint32_t count,
                                 fab_error *err) {

@@ -1,7 +1,4 @@
-/**
- * @file walk.h
- * Many paths a hop at a time: the look-ups of one path wait for each other, those of different paths do not.
- */
+/** Many paths a hop at a time: the look-ups of one path wait for each other, those of different paths do not. */
 #pragma once
 
 #include "engines/router.h"

@@ -55,9 +55,9 @@ typedef struct placed {
     uint8_t half;
 } placed;
 
-/* The half in which the plan has a server of that name; servers that are not planned are in none. */
-static fab_status halve_as(const fab_structure *plan, const halves *planned, const fab_structure *in, halves *out,
-                           fab_error *err) {
+/* The half in which the plan has that server, whatever it calls it; servers that are not planned are in none. */
+static fab_status halve_as(const fab_structure *plan, const halves *planned, const fab_structure *in,
+                           const fab_audit *audit, halves *out, fab_error *err) {
     FAB_OWNED placed *names = NULL;
     FAB_PASS(FAB_NEW(names, (size_t)plan->n_servers + 1, err));
     for (uint32_t i = 0; i < plan->n_servers; i++) {
@@ -65,8 +65,11 @@ static fab_status halve_as(const fab_structure *plan, const halves *planned, con
     }
     qsort(names, plan->n_servers, sizeof *names, fab_order_text);
     for (uint32_t i = 0; i < in->n_servers; i++) {
-        const placed wanted = {in->server_name[i], HALF_NONE};
-        const placed *found = bsearch(&wanted, names, plan->n_servers, sizeof *names, fab_order_text);
+        const fab_audit_server *named = bsearch(&in->server_name[i], audit->servers, audit->n_servers_named,
+                                                sizeof *audit->servers, fab_order_text);
+        const placed *found = named != NULL && named->planned != NULL
+                                  ? bsearch(&named->planned, names, plan->n_servers, sizeof *names, fab_order_text)
+                                  : NULL;
         out->of[i] = found != NULL ? found->half : (uint8_t)HALF_NONE;
     }
     return FAB_OK;
@@ -117,8 +120,7 @@ static fab_status add_present(const fab_structure *in, const halves *h, const do
 
 /* Whether an adapter of the server is missing for itself, and not with its leaf. */
 static bool has_own_finding(const fab_audit *audit, const char *server) {
-    for (uint32_t i = 0; i < audit->n_findings; i++) {
-        const fab_finding *f = &audit->findings[i];
+    FAB_EACH(const fab_finding, f, audit->findings, audit->n_findings) {
         if (f->kind == FAB_FINDING_MISSING_PORT && strcmp(f->node, server) == 0) {
             return true;
         }
@@ -132,8 +134,7 @@ static fab_status add_lacks(const fab_structure *in, const halves *h, const fab_
                             capacities *c, bool *out_serves, fab_error *err) {
     *out_serves = audit->n_absent_leaves == 0;
     size_t per_server = (size_t)in->nics_per_server * in->n_planes;
-    for (uint32_t i = 0; i < audit->n_lacks; i++) {
-        const fab_audit_lack *l = &audit->lacks[i];
+    FAB_EACH(const fab_audit_lack, l, audit->lacks, audit->n_lacks) {
         FAB_PASS(bisection_add(c, l->node[0], l->node[1], true, l->cables * l->rate_bps, err));
     }
     for (uint32_t s = 0; audit->n_absent_leaves == 1 && s < in->n_servers; s++) {
@@ -237,9 +238,7 @@ static fab_status planned(const fab_structure *plan, const halves *h, fab_audit_
     return FAB_OK;
 }
 
-static void bisection_release(halves *h) {
-    FAB_FREE_ALL(h->order, h->of);
-}
+FAB_FREES(bisection_release, halves, order, of);
 
 fab_status fab_audit_bisect(fab_network **net, fab_network **plan, fab_audit *audit, fab_error *err) {
     fab_audit_bisection *b = &audit->bisection;
@@ -261,7 +260,7 @@ fab_status fab_audit_bisect(fab_network **net, fab_network **plan, fab_audit *au
     if (meant != NULL) {
         FAB_PASS(order_servers(meant, &there, err));
         halve(meant, &there);
-        FAB_PASS(halve_as(meant, &there, in, &here, err));
+        FAB_PASS(halve_as(meant, &there, in, audit, &here, err));
     }
     FAB_PASS(add_present(in, &here, NULL, source, &c, err));
     if (c.lacks_rates) {

@@ -80,8 +80,7 @@ static void add_modules(bill *b, const fab_cable_kind *kind, const fab_price_mod
                    fab_quantity_format(rate, kind->rate_bps, FAB_UNIT_RATE));
     b->cost->transceivers += quantity;
     b->cost->cable_each_usd[kind - b->counts->kinds] += (double)quantity * each.usd / (double)kind->count;
-    for (size_t i = 0; i < b->cost->n_lines; i++) {
-        fab_cost_line *line = &b->cost->lines[i];
+    FAB_EACH(fab_cost_line, line, b->cost->lines, b->cost->n_lines) {
         if (line->kind == FAB_PART_TRANSCEIVER && line->rate_bps == kind->rate_bps && line->unit_usd == each.usd &&
             strcmp(line->part, part) == 0 && strcmp(line->tier, boundary) == 0 &&
             strcmp(line->medium, module->name) == 0) {
@@ -121,8 +120,7 @@ static fab_status add_boundary(bill *b, uint32_t t, fab_error *err) {
     char rate[32];
     bool counted = t > 1 || b->rule->nic_cables;
     uint64_t n_cables = 0;
-    for (size_t i = 0; i < b->counts->n_kinds; i++) {
-        const fab_cable_kind *kind = &b->counts->kinds[i];
+    FAB_EACH(const fab_cable_kind, kind, b->counts->kinds, b->counts->n_kinds) {
         if (kind->tier == t && counted && is_cable(kind)) {
             FAB_PASS(fab_prices_link(b->prices, kind->rate_bps, kind->length_m, &link, err));
             add_transceivers(b, kind, &link);

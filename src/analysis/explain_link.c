@@ -39,9 +39,7 @@ typedef struct explainer {
 
 static void release_phase(fab_crossing_phase *phase) {
     for (size_t i = 0; i < phase->n_flows; i++) {
-        for (size_t p = 0; p < phase->flow[i].n_paths; p++) {
-            free(phase->flow[i].path[p].decision);
-        }
+        FAB_FREE_EACH_OF(free, phase->flow[i].path, phase->flow[i].n_paths, .decision);
         free(phase->flow[i].path);
     }
     free(phase->flow);
@@ -116,9 +114,7 @@ static fab_status keep_path(explainer *e, const fab_flow *flow, uint32_t path, c
     FAB_REFUSE_IF(e->path.n_links != n || memcmp(e->path.link, link, n * sizeof *link) != 0, err, FAB_EINTERNAL, NULL,
                   "path %u from gpu-%u to gpu-%u is routed one way and explained another", path, flow->src, flow->dst);
     FAB_PASS(FAB_NEW(out->decision, e->path.n_decisions, err));
-    if (e->path.n_decisions > 0) {
-        memcpy(out->decision, e->path.decision, e->path.n_decisions * sizeof *out->decision);
-    }
+    FAB_COPY(out->decision, e->path.decision, e->path.n_decisions);
     out->n_decisions = e->path.n_decisions;
     out->queue_pair = e->path.queue_pair;
     out->plane = e->path.plane;
@@ -249,8 +245,7 @@ static fab_status sum_flows(explainer *e, fab_error *err) {
     phase->n_comms = count_distinct(comms, phase->n_flows);
     FAB_PASS(FAB_NEW(values, (size_t)phase->choice.paths_here, err));
     for (size_t i = 0; fab_router_facts_of(e->router)->explains && i < phase->n_flows; i++) {
-        for (size_t p = 0; p < phase->flow[i].n_paths; p++) {
-            const fab_crossing_path *path = &phase->flow[i].path[p];
+        FAB_EACH(const fab_crossing_path, path, phase->flow[i].path, phase->flow[i].n_paths) {
             for (size_t k = 0; k < path->n_decisions; k++) {
                 if (path->decision[k].link == e->link && path->decision[k].count != 1) {
                     values[n++] = path->decision[k].value;
@@ -382,7 +377,5 @@ fab_status fab_explain_link(const fab_context *context, size_t engine, fab_link_
         found.n_phases++;
         FAB_PASS(explain_phase(&e, found.n_phases - 1, &found.phase[found.n_phases - 1], err));
     }
-    *out = found;
-    found = (fab_explanation){0};
-    return FAB_OK;
+    return FAB_GIVE(*out, found);
 }

@@ -115,8 +115,7 @@ static uint64_t quantity_of(const fab_cost *cost, const fab_cost_line *like) {
 
 /* Lines of `lines` that `others` does not have as many of. */
 static void add_parts(const fab_cost *lines, const fab_cost *others, bool bought, fab_growth_step *step) {
-    for (size_t i = 0; i < lines->n_lines; i++) {
-        const fab_cost_line *line = &lines->lines[i];
+    FAB_EACH(const fab_cost_line, line, lines->lines, lines->n_lines) {
         uint64_t other = others != NULL ? quantity_of(others, line) : 0;
         if (line->quantity <= other) {
             continue;

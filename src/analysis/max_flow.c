@@ -123,16 +123,13 @@ fab_status fab_flow_edges_add(fab_flow_edges *edges, uint32_t tail, uint32_t hea
         last->bps += bps; /* cables of a leaf stand together: most are parallel */
         return FAB_OK;
     }
-    FAB_PASS(FAB_GROW(edges->list, edges->capacity, edges->n + 1, err));
-    edges->list[edges->n++] = (fab_flow_edge){tail, head, both, bps};
-    return FAB_OK;
+    return FAB_APPEND(edges->list, edges->n, edges->capacity, err, (fab_flow_edge){tail, head, both, bps});
 }
 
 /* Directed edges as tail << 32 | head and a whole number: bit/s by a power of two with which no cut overflows. */
 static size_t list_directed(const fab_flow_edges *edges, int shift, uint64_t (*out)[2]) {
     size_t n = 0;
-    for (size_t i = 0; i < edges->n; i++) {
-        const fab_flow_edge *e = &edges->list[i];
+    FAB_EACH(const fab_flow_edge, e, edges->list, edges->n) {
         uint64_t capacity = (uint64_t)(ldexp(e->bps, shift) + 0.5);
         out[n][0] = (uint64_t)e->tail << 32 | e->head;
         out[n++][1] = capacity;

@@ -1,7 +1,4 @@
-/**
- * @file max_flow.h
- * Maximum flow in whole numbers, so that a cut is exact.
- */
+/** Maximum flow in whole numbers, so that a cut is exact. */
 #pragma once
 
 #include "fab/status.h"

@@ -214,6 +214,10 @@ static void bound_of_serving(const fab_result *r, const fab_serving *s, char *ou
     }
     fab_append(out, FAB_VERDICT_TEXT, "; first token %s", verdict_seconds(room, s->first_token_s));
     fab_append(out, FAB_VERDICT_TEXT, ", network %.0f %%", 100 * s->first_token_network_s / s->first_token_s);
+    if (s->kv_transfer_s > 0) {
+        fab_append(out, FAB_VERDICT_TEXT, ", keys and values to the replicas that generate in %s",
+                   verdict_seconds(room, s->kv_transfer_s));
+    }
     if (s->arrivals_per_s > 0) {
         fab_append(out, FAB_VERDICT_TEXT, "; at %.5g of at most %.5g requests/s p50 %s", s->arrivals_per_s,
                    s->most_requests_per_s, verdict_seconds(room, s->first_token_p50_s));
@@ -400,8 +404,7 @@ const fab_phase_result *verdict_worst_phase(const fab_result *r, size_t engine) 
     const fab_phase_result *worst = NULL;
     double most = -1;
     double most_factor = 0;
-    for (size_t i = 0; i < r->n_phases; i++) {
-        const fab_phase_result *p = &r->phases[i];
+    FAB_EACH(const fab_phase_result, p, r->phases, r->n_phases) {
         const fab_engine_result *e = &p->engines[engine];
         double lost = fab_verdict_is_lossy(p, engine) ? e->transfer_s.mean * (1 - 1 / e->lower_bound_ratio.mean) : 0;
         double factor = e->max_collision_factor.mean;

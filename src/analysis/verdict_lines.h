@@ -1,7 +1,4 @@
-/**
- * @file verdict_lines.h
- * Inside of verdict*.c.
- */
+/** Inside of verdict*.c. */
 #pragma once
 
 #include "fab/contention.h"

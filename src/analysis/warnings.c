@@ -48,8 +48,7 @@ static bool is_sold(double bps) {
 }
 
 static fab_status look_at_rates(fab_result *result, const fab_counts *counts, fab_error *err) {
-    for (size_t i = 0; i < counts->n_kinds; i++) {
-        const fab_cable_kind *kind = &counts->kinds[i];
+    FAB_EACH(const fab_cable_kind, kind, counts->kinds, counts->n_kinds) {
         char rate[40];
         if (!is_sold(kind->rate_bps)) {
             FAB_PASS(add_warning(result, err,
@@ -152,6 +151,17 @@ static fab_status look_at_domain(fab_result *result, uint64_t tp, uint64_t domai
                                                      tp, domain);
 }
 
+/* Tokens per second are those of the larger batch; a trained model may not converge alike. unrounded: the model's. */
+static fab_status look_at_batch(fab_result *result, uint64_t batch, uint64_t unrounded, uint64_t gpus, fab_error *err) {
+    return unrounded == 0 || batch < 2 * unrounded
+               ? FAB_OK
+               : add_warning(result, err,
+                             "batch %" PRIu64 " on %" PRIu64 " GPUs is x%.3g the model's %" PRIu64
+                             ", which the sizes do not divide: tokens/s and prices are of the larger one; batch=N, or "
+                             "smaller dp, keeps it",
+                             batch, gpus, (double)batch / (double)unrounded, unrounded);
+}
+
 /* Of several jobs the first alone is judged; run judges all of them. */
 static fab_status look_at_others(fab_result *result, const char *job, size_t n_others, fab_error *err) {
     return n_others == 0 || result->contention != NULL
@@ -167,6 +177,7 @@ static fab_status look_at_job(fab_result *result, const fab_fabric_spec *spec, f
     const fab_job_spec *job = &result->job;
     FAB_PASS(look_at_others(result, job->id, result->other_jobs, err));
     FAB_PASS(look_at_domain(result, job->tp, spec->domain, err));
+    FAB_PASS(look_at_batch(result, job->batch, job->batch_unrounded, result->ranks, err));
     FAB_PASS(look_at_rails(result, spec->family, fab_experts_keep_rails(job, spec->domain), err));
     if (job->kind == FAB_JOB_TRAINING && job->experts > 1 && job->ep == 1) {
         FAB_PASS(look_at_experts(result, job->experts, err));
@@ -193,6 +204,7 @@ static fab_status look_at_point(fab_result *result, const fab_sweep_point *p, fa
     FAB_PASS(look_at_others(result, p->job, p->other_jobs, err));
     FAB_PASS(look_at_experts(result, p->n_kept_experts, err));
     FAB_PASS(look_at_domain(result, p->tp, p->domain, err));
+    FAB_PASS(look_at_batch(result, p->batch, p->batch_unrounded, p->job_gpus, err));
     FAB_PASS(look_at_rails(result, p->family, p->keeps_rails, err));
     if (!p->is_built || strcmp(p->family, "installed") == 0) {
         return FAB_OK;
@@ -209,8 +221,7 @@ static fab_status look_at_point(fab_result *result, const fab_sweep_point *p, fa
 }
 
 fab_status fab_find_warnings(fab_result *result, fab_error *err) {
-    for (size_t i = 0; i < result->n_fabrics; i++) {
-        const fab_fabric_result *f = &result->fabrics[i];
+    FAB_EACH(const fab_fabric_result, f, result->fabrics, result->n_fabrics) {
         char gaps[FAB_ASSUMED_SIZE];
         if (fab_imported_gaps(&f->spec, gaps, sizeof gaps)) {
             FAB_PASS(add_warning(result, err,

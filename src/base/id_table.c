@@ -43,7 +43,4 @@ void fab_id_table_clear(fab_id_table *table) {
     table->n = 0;
 }
 
-void fab_id_table_release(fab_id_table *table) {
-    free(table->slot);
-    *table = (fab_id_table){0};
-}
+FAB_RELEASES(fab_id_table_release, fab_id_table, slot);

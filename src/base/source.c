@@ -256,9 +256,7 @@ fab_status fab_source_open(const char *path, fab_source **out, fab_error *err) {
     FAB_PASS(fill(s, err));
     s->packing = packing_of(s->block, s->n);
     FAB_PASS(s->packing != PLAIN ? begin_packed(s, err) : FAB_OK);
-    *out = s;
-    s = NULL;
-    return FAB_OK;
+    return FAB_GIVE(*out, s);
 }
 
 void fab_source_close(fab_source *source) {

@@ -1,5 +1,4 @@
 /**
- * @file cli.h
  * What the commands share. Only src/cli prints, exits and reads the environment.
  *
  * To add a command:
@@ -565,7 +564,6 @@ fab_status cli_table_status(const cli_table *table, fab_error *err) FAB_MUST_USE
 fab_status cli_table_text(const cli_table *table, size_t width, FILE *out, fab_error *err) FAB_MUST_USE;
 /** `[ {...}, ... ]` without a line feed at the end. */
 void cli_table_json(const cli_table *table, FILE *out);
-void cli_json_string(const char *text, FILE *out);
 
 /** Words of `text` from column `at` on, continued at column `indent`, ended by a line feed. */
 void cli_wrap(const char *text, size_t at, size_t indent, size_t width, FILE *out);

@@ -352,10 +352,7 @@ fab_status cli_options_parse(const cli_command *command, int argc, char **argv, 
     return FAB_OK;
 }
 
-void cli_options_release(cli_options *options) {
-    free(options->operands.items);
-    *options = (cli_options){0};
-}
+FAB_RELEASES(cli_options_release, cli_options, operands.items);
 
 static fab_status add_policy(const char *name, size_t length, fab_policy *out, size_t *n, fab_error *err) {
     char text[48];

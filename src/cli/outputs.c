@@ -48,9 +48,7 @@ static fab_status resolve(const char *path, char **out, fab_error *err) {
         FAB_PASS(fab_str_status(&text, err));
         FAB_PASS((whole = fab_strdup(text.data, err)) != NULL ? FAB_OK : FAB_ENOMEM);
     }
-    *out = whole;
-    whole = NULL;
-    return FAB_OK;
+    return FAB_GIVE(*out, whole);
 }
 
 static fab_status add_output(outputs *o, const char *option, const char *folder, const char *name, fab_error *err) {

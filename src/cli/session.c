@@ -181,9 +181,7 @@ fab_status cli_open_design(const cli_options *options, const char *text, fab_des
     FAB_OWNED fab_design *design = NULL;
     FAB_PASS(FAB_NEW(design, 1, err));
     FAB_PASS(cli_read_design(options, text, design, err));
-    *out = design;
-    design = NULL;
-    return FAB_OK;
+    return FAB_GIVE(*out, design);
 }
 
 fab_status cli_result_init(const cli_options *options, fab_command command, size_t n_fabrics, fab_result *out,
@@ -299,8 +297,7 @@ static fab_replay replay_of(const cli_session *s, cli_progress *progress) {
 /* Loads that only the verdict asked for. */
 static void drop_loads(fab_result *result) {
     for (size_t p = 0; p < result->n_phases; p++) {
-        for (size_t e = 0; e < result->phases[p].n_engines; e++) {
-            fab_engine_result *engine = &result->phases[p].engines[e];
+        FAB_EACH(fab_engine_result, engine, result->phases[p].engines, result->phases[p].n_engines) {
             FAB_FREE_ALL(engine->load_bytes, engine->utilisation);
             engine->load_bytes = engine->utilisation = NULL;
         }

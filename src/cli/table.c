@@ -9,9 +9,7 @@
 #include <string.h>
 
 void cli_table_release(cli_table *table) {
-    for (size_t i = 0; i < table->n_cells; i++) {
-        free(table->cells[i]);
-    }
+    FAB_FREE_EACH(free, table->cells, table->n_cells);
     free(table->cells);
     table->cells = NULL;
     table->n_cells = table->capacity = 0;
@@ -116,7 +114,7 @@ fab_status cli_table_text(const cli_table *table, size_t width, FILE *out, fab_e
     return status;
 }
 
-void cli_json_string(const char *text, FILE *out) {
+static void cli_json_string(const char *text, FILE *out) {
     (void)fputc('"', out);
     for (const char *c = text; *c != '\0'; c++) {
         if (*c == '"' || *c == '\\') {

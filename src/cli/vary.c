@@ -100,19 +100,13 @@ fab_status cli_vary_parse(const char *text, cli_vary *out, fab_error *err) {
         *end = '\0';
         FAB_REFUSE_IF(*at == '\0', err, FAB_EUSAGE, NULL, "option --vary: a value of %.40s is empty in '%.60s'", v.path,
                       text);
-        FAB_PASS(FAB_GROW(v.values, capacity, v.n_values + 1, err));
-        v.values[v.n_values++] = at;
+        FAB_PASS(FAB_APPEND(v.values, v.n_values, capacity, err, at));
         at = end + 1;
     }
-    *out = v;
-    v = (cli_vary){.n_values = 0};
-    return FAB_OK;
+    return FAB_GIVE(*out, v);
 }
 
-void cli_vary_release(cli_vary *vary) {
-    FAB_FREE_ALL(vary->text, vary->values);
-    *vary = (cli_vary){.n_values = 0};
-}
+FAB_RELEASES(cli_vary_release, cli_vary, text, values);
 
 /* --- the design of a point ---------------------------------------------------------------------------------------- */
 

@@ -1,5 +1,4 @@
 /**
- * @file world.h
  * The processes that were started together on one study: those of an MPI run in the program fabriscope-mpi, which is
  * built where MPI is installed; else this one alone.
  */

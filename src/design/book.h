@@ -1,5 +1,4 @@
 /**
- * @file book.h
  * Price books, catalogs, GPUs and published figures: XML files, built in or the user's own. A kind of file is a table
  * of elements, whose attributes are fields; one reader and one schema for all.
  */

@@ -46,8 +46,7 @@ static fab_status design_read_attributes(const source *s, const fab_xml_element 
     size_t n_scopes = scope == SCOPE_FABRIC ? 2 : 1;
     char where[FAB_XML_PLACE_SIZE];
     char what[96];
-    for (size_t i = 0; i < element->n_attributes; i++) {
-        const fab_xml_attribute *attribute = &element->attributes[i];
+    FAB_EACH(const fab_xml_attribute, attribute, element->attributes, element->n_attributes) {
         if ((scope == SCOPE_TIER && strcmp(attribute->name, "level") == 0) ||
             (scope == SCOPE_DESIGN && strcmp(attribute->name, "base") == 0)) {
             continue; /* not values but what the values are for */

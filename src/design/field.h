@@ -1,5 +1,4 @@
 /**
- * @file field.h
  * A field is a row of a table: key, kind, place in a struct, limits, default, summary. Reading, writing, describing,
  * the XML Schema and the help all work from these rows; nothing else in this folder knows a key by name without need.
  */

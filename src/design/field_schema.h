@@ -1,7 +1,4 @@
-/**
- * @file field_schema.h
- * XML Schema text of fields, for design files and price books.
- */
+/** XML Schema text of fields, for design files and price books. */
 #pragma once
 
 #include "field.h"

@@ -1,7 +1,4 @@
-/**
- * @file fields.h
- * The table of everything a design may say, and setting a value by its path.
- */
+/** The table of everything a design may say, and setting a value by its path. */
 #pragma once
 
 #include "fab/builtin.h"

@@ -51,8 +51,7 @@ static void lookup_add_item(char *list, const char *item) {
 }
 
 static void list_switches(const fab_prices *prices, char *list) {
-    for (size_t i = 0; i < prices->n_switches; i++) {
-        const fab_price_switch *row = &prices->switches[i];
+    FAB_EACH(const fab_price_switch, row, prices->switches, prices->n_switches) {
         char radix[32] = "any radix";
         char rate[32] = "any rate";
         char item[80];
@@ -70,8 +69,7 @@ static void list_switches(const fab_prices *prices, char *list) {
 fab_status fab_prices_switch(const fab_prices *prices, double ports, double rate_bps, fab_price *out, fab_error *err) {
     const fab_price_switch *best = NULL;
     int best_rank = -1;
-    for (size_t i = 0; i < prices->n_switches; i++) {
-        const fab_price_switch *row = &prices->switches[i];
+    FAB_EACH(const fab_price_switch, row, prices->switches, prices->n_switches) {
         bool fits_radix = row->radix == 0 || (double)row->radix == ports;
         int rank = (row->rate_bps != 0 ? 2 : 0) + (row->radix != 0 ? 1 : 0);
         if (fits_radix && fits(row->rate_bps, rate_bps) && rank > best_rank) {
@@ -101,8 +99,7 @@ fab_status fab_prices_nic(const fab_prices *prices, double rate_bps, fab_price *
     const fab_price_nic *best = NULL;
     char list[LIST_SIZE] = "";
     char rate[32];
-    for (size_t i = 0; i < prices->n_nics; i++) {
-        const fab_price_nic *row = &prices->nics[i];
+    FAB_EACH(const fab_price_nic, row, prices->nics, prices->n_nics) {
         if (fits(row->rate_bps, rate_bps) && (best == NULL || (best->rate_bps == 0 && row->rate_bps != 0))) {
             best = row;
         }
@@ -130,8 +127,7 @@ bool fab_prices_gpu(const fab_prices *prices, const char *name, double *out_usd)
 
 bool fab_prices_server(const fab_prices *prices, uint64_t gpus, fab_price *out) {
     const fab_price_server *best = NULL;
-    for (size_t i = 0; i < prices->n_servers; i++) {
-        const fab_price_server *row = &prices->servers[i];
+    FAB_EACH(const fab_price_server, row, prices->servers, prices->n_servers) {
         if (row->gpus == gpus || (row->gpus == 0 && best == NULL)) {
             best = row;
         }
@@ -157,8 +153,7 @@ static fab_price price_of_module(const fab_price_module *row, double rate_bps) {
 /* The cheapest module of so many ports that reaches; those of exactly this rate go before those of any rate. */
 static const fab_price_module *find_module(const fab_prices *prices, uint64_t ports, double rate_bps, double length_m) {
     const fab_price_module *best = NULL;
-    for (size_t i = 0; i < prices->n_modules; i++) {
-        const fab_price_module *row = &prices->modules[i];
+    FAB_EACH(const fab_price_module, row, prices->modules, prices->n_modules) {
         if (row->ports != ports || !fits(row->rate_bps, rate_bps) || !reaches(row->reach_m, length_m)) {
             continue;
         }
@@ -220,8 +215,7 @@ fab_status fab_prices_link(const fab_prices *prices, double rate_bps, double len
     const fab_price_cable *chosen = NULL;
     const fab_price_cable *bare = NULL; /* would reach, but the book has no transceiver for it */
     const fab_price_module *module = find_module(prices, 1, rate_bps, length_m);
-    for (size_t i = 0; i < prices->n_cables; i++) {
-        const fab_price_cable *row = &prices->cables[i];
+    FAB_EACH(const fab_price_cable, row, prices->cables, prices->n_cables) {
         if (!fits(row->rate_bps, rate_bps) || !reaches(row->max_length_m, length_m) ||
             is_superseded(prices, row, rate_bps)) {
             continue;

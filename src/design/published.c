@@ -58,9 +58,7 @@ static fab_status finish_figure(void *book, const char *file, const fab_xml_elem
     f->row.tolerance_ratio = f->tolerance_percent / 100;
     f->row.predicted = NAN;
     f->row.source = out->n_sources;
-    FAB_PASS(FAB_GROW(out->rows, out->row_capacity, out->n_rows + 1, err));
-    out->rows[out->n_rows++] = f->row;
-    return FAB_OK;
+    return FAB_APPEND(out->rows, out->n_rows, out->row_capacity, err, f->row);
 }
 
 static const book_element ELEMENTS[] = {
@@ -89,9 +87,7 @@ static fab_status read_source(const char *text, fab_published *out, fab_error *e
     (void)snprintf(f->source.name, sizeof f->source.name, "%.*s", (int)strcspn(name, "."), name);
     f->source.first = first;
     f->source.n = out->n_rows - first;
-    FAB_PASS(FAB_GROW(out->sources, out->source_capacity, out->n_sources + 1, err));
-    out->sources[out->n_sources++] = f->source;
-    return FAB_OK;
+    return FAB_APPEND(out->sources, out->n_sources, out->source_capacity, err, f->source);
 }
 
 fab_status fab_published_read(const char *source, fab_published *out, fab_error *err) {
@@ -102,15 +98,10 @@ fab_status fab_published_read(const char *source, fab_published *out, fab_error 
         (void)snprintf(name, sizeof name, "%.*s", (int)strcspn(b->name, "."), b->name);
         FAB_PASS(read_source(name, &found, err));
     }
-    *out = found;
-    found = (fab_published){.n_rows = 0};
-    return FAB_OK;
+    return FAB_GIVE(*out, found);
 }
 
-void fab_published_release(fab_published *published) {
-    FAB_FREE_ALL(published->rows, published->sources);
-    *published = (fab_published){.n_rows = 0};
-}
+FAB_RELEASES(fab_published_release, fab_published, rows, sources);
 
 void fab_published_schema(fab_str *out) {
     book_schema(&PUBLISHED, out);

@@ -1,7 +1,4 @@
-/**
- * @file server_reader.h
- * The parts of reading a server: NCCL's XML and hwloc's are trees of PCI devices by other names.
- */
+/** The parts of reading a server: NCCL's XML and hwloc's are trees of PCI devices by other names. */
 #pragma once
 
 #include "fab/server_shape.h"

@@ -165,8 +165,7 @@ static fab_status find_in_fabric(const path *p, size_t i, bool front_end, target
     FAB_REFUSE_IF(n > (long_form ? 3U : 2U), err, FAB_EINPUT, where, "'%.40s' takes one tier number, as in %s.2", key,
                   key);
     out->all_tiers = tier == NULL;
-    FAB_PASS(tier != NULL ? find_number("tier", tier, FAB_MAX_TIERS, &out->index, where, err) : FAB_OK);
-    return FAB_OK;
+    return tier != NULL ? find_number("tier", tier, FAB_MAX_TIERS, &out->index, where, err) : FAB_OK;
 }
 
 static fab_status find_in_job(const reading *r, const path *p, target *out, const char *where, fab_error *err) {

@@ -247,8 +247,7 @@ void fab_certificate_iteration(const fab_iteration *iteration, FILE *out) {
         return;
     }
     certificate_put_pipeline(&s->pipeline, iteration->engine, out);
-    for (size_t i = 0; i < s->timeline.n_ops; i++) {
-        const fab_op *op = &s->timeline.op[i];
+    FAB_EACH(const fab_op, op, s->timeline.op, s->timeline.n_ops) {
         (void)fprintf(out, "op %s %" PRIu32 " %" PRIu32 " %" PRIu32 " %.17g %.17g\n", fab_op_names[op->kind], op->stage,
                       op->chunk, op->microbatch, op->start_s, op->end_s);
     }

@@ -549,16 +549,10 @@ static fab_status iterate(const run *c, fab_result *result, fab_error *err) {
 
 static void replay_release(run *c) {
     const size_t n_phases = c->traffic != NULL ? c->traffic->n_phases : 0;
-    for (size_t i = 0; c->workers != NULL && i < c->replay->n_threads; i++) {
-        fab_workspace_free(c->workers[i]);
-    }
-    for (size_t i = 0; c->dependencies != NULL && i < n_phases * c->what->n_engines; i++) {
-        fab_dependencies_release(&c->dependencies[i]);
-    }
+    FAB_FREE_EACH(fab_workspace_free, c->workers, c->replay->n_threads);
+    FAB_RELEASE_EACH(fab_dependencies_release, c->dependencies, n_phases * c->what->n_engines);
     for (size_t i = 0; c->shared != NULL && i < c->what->n_engines * c->replay->n_seeds; i++) {
-        for (size_t p = 0; c->shared[i].bytes != NULL && p < n_phases; p++) {
-            free(c->shared[i].bytes[p]);
-        }
+        FAB_FREE_EACH(free, c->shared[i].bytes, n_phases);
         FAB_FREE_ALL(c->shared[i].bytes, c->shared[i].transfer_s, c->shared[i].fluid_s, c->shared[i].links);
     }
     fab_result_release(&(fab_result){.phases = c->phases, .n_phases = n_phases});

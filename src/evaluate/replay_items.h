@@ -1,5 +1,4 @@
 /**
- * @file replay_items.h
  * What a replay measures one by one: a phase under an engine with a draw. Those whose packets are alike go together.
  */
 #pragma once

@@ -306,8 +306,7 @@ fab_status fab_replay_check_paths(const fab_replay *replay, fab_error *err) {
     char flows[32];
     FAB_PASS(fab_context_sizes(context, &s, err));
     FAB_PASS(fab_context_traffic(context, &traffic, err));
-    for (size_t p = 0; p < traffic->n_phases; p++) {
-        const fab_phase *phase = &traffic->phases[p];
+    FAB_EACH(const fab_phase, phase, traffic->phases, traffic->n_phases) {
         t.traffic += listed_bytes(phase);
         t.prepared_phases += prepared_bytes(replay, s, phase);
         for (size_t e = 0; e < what->n_engines; e++) {

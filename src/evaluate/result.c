@@ -33,18 +33,10 @@ double fab_estimated_ratio(const fab_result *result, size_t engine) {
 
 void fab_result_release(fab_result *result) {
     free_phases(result->phases, result->n_phases);
-    for (size_t i = 0; result->fabrics != NULL && i < result->n_fabrics; i++) {
-        free(result->fabrics[i].front_end);
-    }
-    for (size_t i = 0; i < result->n_growth; i++) {
-        free(result->growth[i].parts);
-    }
-    for (size_t i = 0; i < result->n_iterations; i++) {
-        fab_schedule_free(result->iterations[i].schedule);
-    }
-    for (size_t i = 0; i < result->n_warnings; i++) {
-        free(result->warnings[i]);
-    }
+    FAB_FREE_EACH_OF(free, result->fabrics, result->n_fabrics, .front_end);
+    FAB_FREE_EACH_OF(free, result->growth, result->n_growth, .parts);
+    FAB_FREE_EACH_OF(fab_schedule_free, result->iterations, result->n_iterations, .schedule);
+    FAB_FREE_EACH(free, result->warnings, result->n_warnings);
     free((void *)result->warnings);
     free(result->see);
     result->see = NULL;
@@ -111,8 +103,7 @@ const char *fab_engine_short(const fab_phase_result *phase, size_t engine, bool 
     for (const char *at = strchr(own->label, ','); at != NULL; at = strchr(at + 1, ',')) {
         const size_t length = strcspn(at + 1, ",");
         bool differs = false;
-        for (size_t e = 0; e < phase->n_engines; e++) {
-            const fab_engine_result *other = &phase->engines[e];
+        FAB_EACH(const fab_engine_result, other, phase->engines, phase->n_engines) {
             differs = differs || (strcmp(other->engine, own->engine) == 0 && !has_option(other->label, at + 1, length));
         }
         if (differs) {

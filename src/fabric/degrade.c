@@ -167,9 +167,7 @@ static fab_status copy_fabric(const fab_fabric *from, fab_fabric **out, fab_erro
     COPY(switch_plane, n_switches);
     COPY(switch_radix, n_switches);
     COPY(switch_ports, n_switches);
-    *out = copy;
-    copy = NULL;
-    return FAB_OK;
+    return FAB_GIVE(*out, copy);
 }
 
 /* A cable gets a class of its fraction; the new ones stand behind those that were there. */
@@ -199,19 +197,13 @@ fab_status fab_fabric_degrade(const fab_fabric *fabric, const fab_weak_part *par
     FAB_PASS(FAB_NEW(cable, fabric->n_cables, err));
     FAB_PASS(FAB_NEW(weak.link, fabric->n_links, err));
     FAB_PASS(FAB_NEW(weak.gpu_ratio, fab_n_gpus(fabric), err));
-    for (uint32_t c = 0; c < fabric->n_cables; c++) {
-        cable[c] = HEALTHY;
-    }
-    for (uint32_t g = 0; g < fab_n_gpus(fabric); g++) {
-        weak.gpu_ratio[g] = HEALTHY;
-    }
+    FAB_FILL(cable, fabric->n_cables, HEALTHY);
+    FAB_FILL(weak.gpu_ratio, fab_n_gpus(fabric), HEALTHY);
     const weakening w = {.f = fabric, .cable = cable, .gpu = weak.gpu_ratio};
     for (size_t i = 0; i < n_parts; i++) {
         FAB_PASS(weaken(&w, &parts[i], err));
     }
     FAB_PASS(copy_fabric(fabric, &weak.fabric, err));
     FAB_PASS(degrade_apply(cable, &weak, err));
-    *out = weak;
-    weak = (fab_weak_fabric){.fabric = NULL};
-    return FAB_OK;
+    return FAB_GIVE(*out, weak);
 }

@@ -42,9 +42,7 @@ fab_status fab_builder_new(const fab_builder_sizes *sizes, fab_builder **out, fa
     FAB_PASS(FAB_NEW_ALL(f->n_links, err, f->end, f->port));
     FAB_PASS(
         FAB_NEW_ALL(n_switches, err, f->switch_pod, f->switch_rail, f->switch_plane, f->switch_radix, f->switch_ports));
-    *out = builder;
-    builder = NULL;
-    return FAB_OK;
+    return FAB_GIVE(*out, builder);
 }
 
 void fab_builder_free(fab_builder *builder) {

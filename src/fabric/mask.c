@@ -182,18 +182,11 @@ fab_status fab_mask_init(const fab_fabric *f, const fab_racks *racks, fab_mask *
     FAB_PASS(FAB_NEW(mask.dead_node, (size_t)f->n_nodes / 64 + 1, err));
     FAB_PASS(FAB_NEW(mask.node, f->n_nodes, err));
     FAB_PASS(FAB_NEW(mask.server, f->n_servers, err));
-    for (uint32_t l = 0; l < f->n_links; l++) {
-        mask.residual[l] = 1;
-    }
-    *out = mask;
-    mask = (fab_mask){0};
-    return FAB_OK;
+    FAB_FILL(mask.residual, f->n_links, 1);
+    return FAB_GIVE(*out, mask);
 }
 
-void fab_mask_release(fab_mask *mask) {
-    FAB_FREE_ALL(mask->dead_link, mask->residual, mask->link, mask->dead_node, mask->node, mask->server);
-    *mask = (fab_mask){0};
-}
+FAB_RELEASES(fab_mask_release, fab_mask, dead_link, residual, link, dead_node, node, server);
 
 static void mask_clear(fab_mask *m) {
     for (uint32_t i = 0; i < m->n_links; i++) {

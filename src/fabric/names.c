@@ -8,11 +8,10 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 static void fill_none(uint32_t *array, size_t n) {
-    for (size_t i = 0; i < n; i++) {
-        array[i] = FAB_NAME_NONE;
-    }
+    FAB_FILL(array, n, FAB_NAME_NONE);
 }
 
 fab_status fab_names_new(uint32_t n_nodes, uint32_t n_links, uint32_t n_servers, fab_names **out, fab_error *err) {
@@ -27,17 +26,10 @@ fab_status fab_names_new(uint32_t n_nodes, uint32_t n_links, uint32_t n_servers,
     fill_none(names->node, n_nodes);
     fill_none(names->port, n_links);
     fill_none(names->server, n_servers);
-    *out = names;
-    names = NULL;
-    return FAB_OK;
+    return FAB_GIVE(*out, names);
 }
 
-void fab_names_free(fab_names *names) {
-    if (names != NULL) {
-        FAB_FREE_ALL(names->text, names->node, names->port, names->server, names->guid, names->sorted,
-                     names->sorted_server, names->by_guid, names);
-    }
-}
+FAB_FREES_WHOLE(fab_names_free, fab_names, text, node, port, server, guid, sorted, sorted_server, by_guid);
 
 /* Underscores for what parts names in lists, for hidden characters and for what is no UTF-8. */
 static void put_plain(char *to, const char *name) {
@@ -91,10 +83,8 @@ static fab_status sort_names(const fab_names *names, const uint32_t *slot, uint3
         sorted[i] = all[i].id;
     }
     free(*out);
-    *out = sorted;
     *out_n = count;
-    sorted = NULL;
-    return FAB_OK;
+    return FAB_GIVE(*out, sorted);
 }
 
 typedef struct numbered {
@@ -164,7 +154,17 @@ fab_node_id fab_names_find_node(const fab_names *names, const char *text, size_t
 uint32_t fab_names_find_server(const fab_names *names, const char *text, size_t n) {
     bool known = names != NULL && names->sorted_server != NULL && names->n_servers > 0 &&
                  names->server[names->sorted_server[0]] != FAB_NAME_NONE;
-    return known ? names_find(names, names->sorted_server, names->n_servers, names->server, text, n) : FAB_NONE;
+    uint32_t found =
+        known ? names_find(names, names->sorted_server, names->n_servers, names->server, text, n) : FAB_NONE;
+    uint32_t n_alike = 0;
+    uint32_t alike = FAB_NONE;
+    for (uint32_t s = 0; known && found == FAB_NONE && s < names->n_servers; s++) {
+        const char *name = names->text + names->server[s];
+        bool is_alike = strncasecmp(name, text, n) == 0 && name[n] == '\0'; /* names of hosts have no case: RFC 4343 */
+        n_alike += is_alike;
+        alike = is_alike ? s : alike;
+    }
+    return n_alike == 1 ? alike : found;
 }
 
 fab_node_id fab_names_find_guid(const fab_names *names, uint64_t guid) {

@@ -73,7 +73,5 @@ fab_status fab_network_of_fabric(const fab_fabric *f, fab_network **out, fab_err
         FAB_PASS(fab_network_add_cable(net, &cable, NULL, err));
     }
     FAB_PASS(add_domains(f, net, err));
-    *out = net;
-    net = NULL;
-    return FAB_OK;
+    return FAB_GIVE(*out, net);
 }

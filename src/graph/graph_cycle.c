@@ -57,10 +57,8 @@ static fab_status close_cycle(const igraph_t *graph, const edges *e, uint32_t ro
                       root);
         cycle[i] = (uint32_t)last;
     }
-    *out_cycle = cycle;
     *out_length = length;
-    cycle = NULL;
-    return FAB_OK;
+    return FAB_GIVE(*out_cycle, cycle);
 }
 
 fab_status fab_graph_cycle(uint32_t n_vertices, size_t n_edges, const uint32_t *from, const uint32_t *to,

@@ -16,10 +16,7 @@ fab_status fab_edges_add(fab_edges *edges, uint32_t tail, uint32_t head, fab_err
     return FAB_OK;
 }
 
-void fab_edges_release(fab_edges *edges) {
-    free(edges->ends);
-    *edges = (fab_edges){.n = 0};
-}
+FAB_RELEASES(fab_edges_release, fab_edges, ends);
 
 static fab_status graph_open(uint32_t n_vertices, const fab_edges *edges, bool directed, fab_igraph *out,
                              fab_error *err) {

@@ -8,10 +8,7 @@
 
 #include <stdlib.h>
 
-void fab_permutations_release(fab_permutations *p) {
-    FAB_FREE_ALL(p->first, p->moved, p->to);
-    *p = (fab_permutations){.n = 0};
-}
+FAB_RELEASES(fab_permutations_release, fab_permutations, first, moved, to);
 
 fab_status fab_permutation_begin(fab_permutations *p, fab_error *err) {
     FAB_PASS(FAB_GROW(p->first, p->first_capacity, p->n + 2, err));
@@ -93,9 +90,7 @@ typedef struct checked {
     uint8_t *is_hit; /* shape [n] */
 } checked;
 
-static void checked_release(checked *c) {
-    FAB_FREE_ALL(c->by.first, c->by.other, c->image, c->is_hit);
-}
+FAB_FREES(checked_release, checked, by.first, by.other, image, is_hit);
 
 static fab_status take_generator(checked *c, const igraph_vector_int_t *from, fab_permutations *out, fab_error *err) {
     bool is_sound = igraph_vector_int_size(from) == (igraph_integer_t)c->n;
@@ -111,9 +106,7 @@ static fab_status take_generator(checked *c, const igraph_vector_int_t *from, fa
     }
     const size_t first = out->first[out->n - 1];
     is_sound = is_sound && keeps_edges(&c->by, c->image, c->colour, out->moved + first, out->first[out->n] - first);
-    for (uint32_t v = 0; v < c->n; v++) {
-        c->is_hit[v] = 0;
-    }
+    FAB_FILL(c->is_hit, c->n, 0);
     return is_sound ? FAB_OK : fab_fail(err, FAB_EINTERNAL, NULL, "a symmetry that was found is none");
 }
 
@@ -140,7 +133,5 @@ fab_status fab_graph_symmetries(uint32_t n_vertices, const fab_edges *edges, con
     for (igraph_integer_t i = 0; i < igraph_vector_int_list_size(&found); i++) {
         FAB_PASS(take_generator(&c, igraph_vector_int_list_get_ptr(&found, i), &made, err));
     }
-    *out = made;
-    made = (fab_permutations){.n = 0};
-    return FAB_OK;
+    return FAB_GIVE(*out, made);
 }

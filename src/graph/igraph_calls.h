@@ -1,7 +1,4 @@
-/**
- * @file igraph_calls.h
- * Calling igraph 0.10.2: its errors as ours. It keeps global state, so one thread at a time.
- */
+/** Calling igraph 0.10.2: its errors as ours. It keeps global state, so one thread at a time. */
 #pragma once
 
 #include "fab/status.h"

@@ -18,9 +18,7 @@ bool fab_is_folder(const char *path) {
 }
 
 void fab_folder_release(fab_folder *folder) {
-    for (size_t i = 0; i < folder->n; i++) {
-        free(folder->paths[i]);
-    }
+    FAB_FREE_EACH(free, folder->paths, folder->n);
     free((void *)folder->paths);
 }
 
@@ -48,9 +46,7 @@ fab_status fab_folder_list(const char *path, fab_folder *out, fab_error *err) {
         FAB_PASS(list.paths[list.n++] != NULL ? FAB_OK : FAB_ENOMEM);
     }
     FAB_SORT(list.paths, list.n, fab_order_text);
-    *out = list;
-    list = (fab_folder){.n = 0};
-    return FAB_OK;
+    return FAB_GIVE(*out, list);
 }
 
 static fab_status each_below(const char *path, int depth, const fab_folder_visit *v, fab_error *err) {

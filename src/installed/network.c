@@ -74,9 +74,7 @@ fab_status fab_network_new(const char *path, fab_network **out, fab_error *err) 
     FAB_PASS(FAB_NEW(net, 1, err));
     FAB_PASS(FAB_NEW(net->memory, 1, err));
     FAB_PASS(fab_network_text(net, path, strlen(path), &net->path, err));
-    *out = net;
-    net = NULL;
-    return FAB_OK;
+    return FAB_GIVE(*out, net);
 }
 
 fab_status fab_network_expect(const fab_network *net, uint64_t nodes, uint64_t cables, fab_error *err) {
@@ -247,8 +245,7 @@ fab_status fab_network_drop_nodes(fab_network *net, const bool *drop, fab_error 
             net->cables[n_cables++] = cable;
         }
     }
-    for (uint32_t g = 0; g < net->n_groups; g++) {
-        fab_network_group *group = &net->groups[g];
+    FAB_EACH(fab_network_group, group, net->groups, net->n_groups) {
         uint32_t first = n_members;
         for (uint32_t i = group->first; i < group->first + group->n; i++) {
             uint32_t node = net->member[i];
@@ -286,9 +283,7 @@ fab_status fab_network_add_group(fab_network *net, const char *name, size_t n, c
     fab_network_group *group = &net->groups[net->n_groups];
     *group = (fab_network_group){.first = net->n_members, .n = n_members};
     FAB_PASS(fab_network_text(net, name, n, &group->name, err));
-    if (n_members > 0) {
-        memcpy(net->member + net->n_members, members, n_members * sizeof *members);
-    }
+    FAB_COPY(net->member + net->n_members, members, n_members);
     net->n_members += n_members;
     net->n_groups++;
     return FAB_OK;

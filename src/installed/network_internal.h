@@ -1,7 +1,4 @@
-/**
- * @file network_internal.h
- * The readers, one file each; their order in network_formats.c is that in which they are asked.
- */
+/** The readers, one file each; their order in network_formats.c is that in which they are asked. */
 #pragma once
 
 #include "fab/network.h"

@@ -1,5 +1,4 @@
 /**
- * @file dcqcn.h
  * The three roles of DCQCN [Zhu et al., SIGCOMM 2015]: switches mark, receivers notify, senders cut and raise rates.
  */
 #pragma once

@@ -29,10 +29,7 @@ fab_status fab_event_queue_init(fab_event_queue *q, size_t size, double day_s, d
     return FAB_OK;
 }
 
-void fab_event_queue_release(fab_event_queue *q) {
-    FAB_FREE_ALL(q->day, q->chunks, q->far, q->now, q->room, q->parts);
-    *q = (fab_event_queue){.n_days = 0};
-}
+FAB_RELEASES(fab_event_queue_release, fab_event_queue, day, chunks, far, now, room, parts);
 
 FAB_INLINE double time_of(const char *event) {
     return *(const double *)(const void *)event;

@@ -1,7 +1,4 @@
-/**
- * @file event_queue.h
- * Events of links in the order of their time; of one instant, in the order in which they were pushed.
- */
+/** Events of links in the order of their time; of one instant, in the order in which they were pushed. */
 #pragma once
 
 #include "fab/status.h"

@@ -331,9 +331,7 @@ static fab_status name_deadlock(fab_lossless_state *s, double now_s, fab_error *
         return FAB_OK;
     }
     FAB_PASS(FAB_NEW(next, n_queues, err));
-    for (uint32_t l = 0; l < n_queues; l++) {
-        next[l] = FAB_NO_LINK;
-    }
+    FAB_FILL(next, n_queues, FAB_NO_LINK);
     for (uint32_t l = n_queues; l-- > 0;) {
         for (uint32_t c = s->ports[l].is_stopped ? s->ports[l].head : FAB_NO_CELL; c != FAB_NO_CELL;
              c = s->cells[c].next) {

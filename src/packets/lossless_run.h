@@ -1,7 +1,4 @@
-/**
- * @file lossless_run.h
- * A run under way: lossless_open.c prepares it, lossless_events.c moves its cells.
- */
+/** A run under way: lossless_open.c prepares it, lossless_events.c moves its cells. */
 #pragma once
 
 #include "fab/lossless.h"

@@ -31,7 +31,8 @@ double fab_spray_marks(double held_bytes, double room_bytes) {
     return held_bytes > least ? (held_bytes - least) / ((ALWAYS_MARK - LEAST_MARK) * room_bytes) : 0;
 }
 
-void fab_spray_acknowledged(fab_spray_sender *x, double bytes, const fab_spray_event *c) {
+/* The window after an answer. */
+static void acknowledged(fab_spray_sender *x, double bytes, const fab_spray_event *c) {
     bool is_prompt = !c->is_marked && c->waited_s < x->prompt_s;
     x->delay_s += x->weight * (c->waited_s - x->delay_s);
     x->calm_bytes = is_prompt ? x->calm_bytes + bytes : 0;
@@ -240,7 +241,7 @@ static fab_status sender_hears(fab_lossless_state *s, const fab_spray_event *c, 
         x->is_fast = false;
     } else {
         cell_was_there(s, x, c->at_s - 2 * latency_behind(&s->link[c->at]));
-        fab_spray_acknowledged(x, bytes, c);
+        acknowledged(x, bytes, c);
     }
     x->window_bytes = larger(x->window_bytes, bytes);
     s->out->n_notices += c->is_marked;

@@ -1,7 +1,4 @@
-/**
- * @file spray.h
- * Senders that spray packets over the paths of a flow, and slow down by what acknowledgements say.
- */
+/** Senders that spray packets over the paths of a flow, and slow down by what acknowledgements say. */
 #pragma once
 
 #include "lossless_run.h"
@@ -104,8 +101,6 @@ fab_status fab_spray_events(fab_lossless_state *state, fab_error *err) FAB_MUST_
 /** All senders step by step: takes as long for large flows as for small ones. */
 fab_status fab_spray_steps(fab_lossless_state *state, fab_error *err) FAB_MUST_USE;
 
-/** The window after an answer. */
-void fab_spray_acknowledged(fab_spray_sender *sender, double bytes, const fab_spray_event *answer);
 /** What a cut leaves of a window. */
 double fab_spray_cut(const fab_spray_sender *sender);
 /** How likely a packet is marked that finds so much in a queue: not a probability beyond 1. */

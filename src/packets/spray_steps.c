@@ -104,7 +104,7 @@ static step_news read_paths(spray_steps *k, uint32_t number, float size) {
     return n;
 }
 
-/* As fab_spray_acknowledged() for packet after packet; whether one of few was not prompt, or cuts, is drawn. */
+/* As acknowledged() for packet after packet; whether one of few was not prompt, or cuts, is drawn. */
 static void change_window(spray_steps *k, uint32_t number, const step_news *n, double dead) {
     fab_spray_sender *x = &k->s->spray->senders[number];
     step_sender *y = &k->senders[number];
@@ -158,9 +158,7 @@ static void take_turns(spray_steps *k, fab_spray_sender *x, double n_packets) {
     double each = floor(n_packets / x->n);
     double rest = n_packets - each * x->n;
     float sum = 0;
-    for (uint32_t i = 0; i < x->n; i++) {
-        sent[i] = (float)each;
-    }
+    FAB_FILL(sent, x->n, (float)each);
     while (rest > 0) {
         sent[x->next] += (float)fmin(1, rest);
         rest -= 1;

@@ -265,7 +265,7 @@ FAB_ORDER_KEYS(fill_by_level, queued, FAB_ORDER(a->level, b->level), FAB_ORDER(a
 
 static void take_turns(filling *q, size_t n) {
     fab_max_min *m = q->m;
-    qsort(m->turns, n, sizeof *m->turns, fill_by_level);
+    FAB_SORT(m->turns, n, fill_by_level);
     q->turn = 0;
     q->n_turns = n;
     for (size_t i = 0; i < n && i < PREFETCH_FLOWS; i++) {

@@ -1,7 +1,4 @@
-/**
- * @file fill.h
- * Progressive filling, shared by whole solutions and by those of a few flows beside others that stay as they are.
- */
+/** Progressive filling, shared by whole solutions and by those of a few flows beside others that stay as they are. */
 #pragma once
 
 #include "fab/max_min.h"

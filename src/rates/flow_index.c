@@ -95,8 +95,7 @@ fab_status solver_reserve(fab_max_min *m, const fab_sharing *s, bool general, ui
         FAB_PASS(SOLVER_GROW(m->weight, m->weight_capacity, n_ids, err));
         FAB_PASS(SOLVER_GROW(m->summed, m->summed_capacity, n_ids, err));
     }
-    FAB_PASS(s->share != NULL ? SOLVER_GROW(m->flow_share, m->flow_share_capacity, n_entries + 1, err) : FAB_OK);
-    return FAB_OK;
+    return s->share != NULL ? SOLVER_GROW(m->flow_share, m->flow_share_capacity, n_entries + 1, err) : FAB_OK;
 }
 
 static double grown_bytes(double n, size_t size) {

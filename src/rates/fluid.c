@@ -174,9 +174,7 @@ static fab_status fluid_new(const fab_sharing *sharing, fab_fluid **out, fab_err
     FAB_PASS(copy_routes(fluid, err));
     FAB_PASS(fluid_set_init(fluid, err));
     FAB_PASS(fab_max_min_new(&fluid->solver, err));
-    *out = fluid;
-    fluid = NULL;
-    return FAB_OK;
+    return FAB_GIVE(*out, fluid);
 }
 
 /* --- beginnings and ends ------------------------------------------------------------------------------------------ */

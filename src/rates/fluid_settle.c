@@ -29,8 +29,7 @@ fab_status fluid_set_init(fab_fluid *fluid, fab_error *err) {
     FAB_PASS(FAB_NEW_ALL(n_flows, err, set->flow, set->first, set->bottleneck, set->rate, set->weight, set->limit));
     FAB_PASS(FAB_NEW(set->link, n_hops, err));
     FAB_PASS(FAB_NEW_ALL((size_t)fluid->sharing->n_links + 1, err, set->local, set->capacity));
-    FAB_PASS(fluid->share != NULL ? FAB_NEW(set->share, n_hops, err) : FAB_OK);
-    return FAB_OK;
+    return fluid->share != NULL ? FAB_NEW(set->share, n_hops, err) : FAB_OK;
 }
 
 static void fluid_join(fab_fluid *fluid, uint32_t f) {

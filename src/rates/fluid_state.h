@@ -1,5 +1,4 @@
 /**
- * @file fluid_state.h
  * What a fluid simulation holds, and the steps that fab_fluid_finish() is made of: settle, look at the next end, take
  * what ends then.
  */

@@ -172,8 +172,7 @@ static double level_needed(const last_search *t, uint32_t f) {
 static bool open_beside(last_search *t) {
     const fab_sharing *s = t->s;
     bool more = false;
-    for (size_t i = 0; i < t->n_runners; i++) {
-        const last_runner *runner = &t->runners[i];
+    FAB_EACH(const last_runner, runner, t->runners, t->n_runners) {
         bool is_beside = false;
         for (uint64_t e = s->first[runner->flow]; e < s->first[runner->flow + 1]; e++) {
             is_beside = is_beside || t->is_late[s->link[e]];
@@ -223,8 +222,7 @@ static fab_status list_runners(last_search *t, fab_error *err) {
             runner.level = t->is_open[s->link[e]] ? runner.level : least_of(runner.level, t->share[s->link[e]]);
         }
         runner.done = runner.residual * DONE;
-        FAB_PASS(FAB_GROW(t->runners, t->runners_capacity, t->n_runners + 1, err));
-        t->runners[t->n_runners++] = runner;
+        FAB_PASS(FAB_APPEND(t->runners, t->n_runners, t->runners_capacity, err, runner));
     }
     return FAB_OK;
 }

@@ -1,7 +1,4 @@
-/**
- * @file solver.h
- * Memory of a solver: the links that can hold a flow, and the flows by link.
- */
+/** Memory of a solver: the links that can hold a flow, and the flows by link. */
 #pragma once
 
 #include "fill.h"

@@ -89,12 +89,8 @@ static void rate_again(run *r, uint32_t stage, double now) {
 /* --- queues ------------------------------------------------------------------------------------------------------- */
 
 void channels_clear(run *r) {
-    for (size_t i = 0; i < (size_t)r->p->n_stages * N_CHANNELS; i++) {
-        r->queue[i] = (run_queue){.head = FAB_NO_PIECE};
-    }
-    for (uint32_t i = 0; i < r->p->n_stages; i++) {
-        r->active[i] = (run_active){.passes = false};
-    }
+    FAB_FILL(r->queue, (size_t)r->p->n_stages * N_CHANNELS, (run_queue){.head = FAB_NO_PIECE});
+    FAB_FILL(r->active, r->p->n_stages, (run_active){.passes = false});
 }
 
 static double piece_start_s(const run_queue *q, const run_piece *piece) {

@@ -29,8 +29,7 @@ double fab_pipeline_lower_bound_s(const fab_pipeline *p) {
         const fab_chunk_times *first = &p->chunk[(size_t)stage * p->n_chunks];
         double busy_s = 0;
         double each_s = 0; /* of a microbatch, that its replicas exchange, one after the other */
-        for (uint32_t chunk = 0; chunk < p->n_chunks; chunk++) {
-            const fab_chunk_times *t = &first[chunk];
+        FAB_EACH(const fab_chunk_times, t, first, p->n_chunks) {
             busy_s += t->forward_s + fab_exchange_s(t->forward_exchange_s) + t->recompute_s + t->backward_s +
                       fab_exchange_s(t->backward_exchange_s) + t->weights_s +
                       waits * (t->send_forward_s + t->send_backward_s);
@@ -87,8 +86,7 @@ static fab_status check_pipeline(const fab_pipeline *p, fab_pipeline_needs needs
                   err, FAB_EINPUT, NULL, "overlaps of %g and %g are outside 0 to 1", p->send_overlap,
                   p->replica_overlap);
     FAB_PASS(check_memory(p, needs, err)); /* before what would be looked at */
-    for (size_t i = 0; i < (size_t)p->n_stages * p->n_chunks; i++) {
-        const fab_chunk_times *t = &p->chunk[i];
+    FAB_EACH(const fab_chunk_times, t, p->chunk, (size_t)p->n_stages * p->n_chunks) {
         const double takes[] = {t->forward_s,
                                 t->recompute_s,
                                 t->backward_s,
@@ -170,9 +168,7 @@ fab_status fab_pipeline_run(const fab_pipeline *p, fab_pipeline_needs needs, fab
         account(p, span_s, &found);
     }
     if (found.op != NULL) {
-        qsort(found.op, found.n_ops, sizeof *found.op, op_order);
+        FAB_SORT(found.op, found.n_ops, op_order);
     }
-    *out = found;
-    found = (fab_timeline){0};
-    return FAB_OK;
+    return FAB_GIVE(*out, found);
 }

@@ -1,7 +1,4 @@
-/**
- * @file pipeline_order.h
- * In which order every stage takes its operations.
- */
+/** In which order every stage takes its operations. */
 #pragma once
 
 #include "fab/pipeline.h"

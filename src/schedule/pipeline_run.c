@@ -384,9 +384,7 @@ static double finish(run *r) {
 static fab_status start_run(run *r, fab_error *err) {
     const fab_pipeline *p = r->p;
     size_t n_passes = (size_t)p->n_stages * p->n_chunks * p->n_microbatches;
-    for (size_t i = 0; i < 2 * n_passes; i++) {
-        r->arrived_s[i] = INFINITY;
-    }
+    FAB_FILL(r->arrived_s, 2 * n_passes, INFINITY);
     for (uint32_t i = 0; i < p->n_microbatches; i++) {
         *run_input_of(r, false, 0, 0, i) = 0;
     }

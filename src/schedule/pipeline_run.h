@@ -1,5 +1,4 @@
 /**
- * @file pipeline_run.h
  * A pipeline while it runs, and the channels of its stages: what goes on one after the other. Channels that use the
  * network at the same moment at a stage slow each other down.
  */

@@ -76,9 +76,7 @@ static fab_status trial_run(const fab_best_request *r, const fab_design *design,
     const fab_replay replay = {
         .context = t->context, .n_seeds = 1, .n_threads = r->n_threads, .rates = true, .times_only = true};
     FAB_PASS(fab_replay_run(&replay, &t->result, err));
-    *out = t;
-    t = NULL;
-    return FAB_OK;
+    return FAB_GIVE(*out, t);
 }
 
 static fab_status check_race(const race *r, const char *where, fab_error *err) {
@@ -143,8 +141,7 @@ static bool is_algorithm(const char *name) {
 
 static double time_of_phases(const fab_result *result, bool of_tensor) {
     double sum = 0;
-    for (size_t i = 0; i < result->n_phases; i++) {
-        const fab_phase_result *p = &result->phases[i];
+    FAB_EACH(const fab_phase_result, p, result->phases, result->n_phases) {
         const bool is_tensor = strncmp(p->name, "tp", 2) == 0;
         if (p->algorithm[0] != '\0' && is_tensor == of_tensor) {
             sum += p->engines[0].has_time ? p->engines[0].time_s.mean : NAN;
@@ -195,7 +192,9 @@ bool fab_best_is_wanted(const fab_design *design, const char *traffic) {
                                                                         is_best(design->jobs[0].dp_collective))));
 }
 
-fab_status fab_best_settle(const fab_best_request *request, fab_design *design, char **out_traffic, fab_error *err) {
+/* Replays under the first engine and one seed; of a job its tp-collective, then its dp-collective, by the phases that
+ * are theirs: a replay for every algorithm. collective_note says what was chosen and what comes next. */
+static fab_status best_settle(const fab_best_request *request, fab_design *design, char **out_traffic, fab_error *err) {
     *out_traffic = NULL;
     if (best_in(request->traffic) != NULL) {
         return settle_pattern(request, design, out_traffic, err);
@@ -235,5 +234,5 @@ fab_status fab_choose_open(const fab_plan_request *plan, const char *traffic, fa
     job->dp_collective = asked[1];
     const fab_best_request best = {
         .fabric = plan->fabric, .traffic = traffic, .seed = plan->seed, .n_threads = plan->n_threads};
-    return fab_best_settle(&best, design, out_traffic, err);
+    return best_settle(&best, design, out_traffic, err);
 }

@@ -94,8 +94,7 @@ static fab_status check_alike(const fab_mix *mix, const fab_mix_design *a, const
 
 static fab_status pair_up(fab_mix *mix, fab_error *err) {
     const fab_mix_design *first = NULL;
-    for (size_t i = 0; i < mix->n_designs; i++) {
-        fab_mix_design *d = &mix->designs[i];
+    FAB_EACH(fab_mix_design, d, mix->designs, mix->n_designs) {
         if (!all_built(d)) {
             continue;
         }
@@ -110,8 +109,7 @@ static fab_status pair_up(fab_mix *mix, fab_error *err) {
 
 static double least_time(const fab_mix *mix, size_t e, size_t job) {
     double least_s = INFINITY;
-    for (size_t i = 0; i < mix->n_designs; i++) {
-        const fab_mix_design *d = &mix->designs[i];
+    FAB_EACH(const fab_mix_design, d, mix->designs, mix->n_designs) {
         if (e < d->n_engines && d->engines[e].has_time) {
             least_s = fmin(least_s, d->job[job].engines[e].time_s);
         }
@@ -121,8 +119,7 @@ static double least_time(const fab_mix *mix, size_t e, size_t job) {
 
 /* Networks alone where a design has no cost of ownership: one yardstick for all. */
 static bool all_owned(const fab_mix *mix) {
-    for (size_t i = 0; i < mix->n_designs; i++) {
-        const fab_mix_design *d = &mix->designs[i];
+    FAB_EACH(const fab_mix_design, d, mix->designs, mix->n_designs) {
         if (d->n_engines > 0 && !(d->job[0].ownership.years > 0)) {
             return false;
         }
@@ -145,12 +142,10 @@ static void measure_units(const fab_mix *mix, const fab_mix_design *d, size_t e,
 
 static void mark_least(const fab_mix *mix, size_t e, size_t j) {
     double most = 0;
-    for (size_t i = 0; i < mix->n_designs; i++) {
-        const fab_mix_design *d = &mix->designs[i];
+    FAB_EACH(const fab_mix_design, d, mix->designs, mix->n_designs) {
         most = e < d->n_engines && d->engines[e].has_time ? fmax(most, d->engines[e].per_usd[j]) : most;
     }
-    for (size_t i = 0; i < mix->n_designs; i++) {
-        const fab_mix_design *d = &mix->designs[i];
+    FAB_EACH(const fab_mix_design, d, mix->designs, mix->n_designs) {
         if (e < d->n_engines && d->engines[e].has_time) {
             d->engines[e].is_least[j] = most > 0 && d->engines[e].per_usd[j] >= most * (1 - SAME);
         }
@@ -176,21 +171,18 @@ static void mix_compare_engine(const fab_mix *mix, const fab_mix_design *d, size
 
 static void mix_compare(fab_mix *mix, size_t e) {
     double most = 0;
-    for (size_t i = 0; i < mix->n_designs; i++) {
-        fab_mix_design *d = &mix->designs[i];
+    FAB_EACH(fab_mix_design, d, mix->designs, mix->n_designs) {
         for (size_t j = 0; e < d->n_engines && j < mix->n_jobs; j++) {
             d->engines[e].has_time = (j == 0 || d->engines[e].has_time) && d->job[j].engines[e].has_time;
         }
     }
-    for (size_t i = 0; i < mix->n_designs; i++) {
-        fab_mix_design *d = &mix->designs[i];
+    FAB_EACH(fab_mix_design, d, mix->designs, mix->n_designs) {
         if (e < d->n_engines && d->engines[e].has_time) {
             mix_compare_engine(mix, d, e);
             most = fmax(most, d->engines[e].speed_per_usd);
         }
     }
-    for (size_t i = 0; i < mix->n_designs; i++) {
-        fab_mix_design *d = &mix->designs[i];
+    FAB_EACH(fab_mix_design, d, mix->designs, mix->n_designs) {
         if (e < d->n_engines && d->engines[e].has_time && most > 0) {
             d->engines[e].speed_per_usd /= most;
             d->engines[e].is_best = d->engines[e].speed_per_usd >= 1 - SAME;
@@ -234,7 +226,5 @@ fab_status fab_mix_run(const fab_mix_request *request, fab_mix **out, fab_error 
     for (size_t e = 0; e < FAB_MAX_ENGINES; e++) {
         mix_compare(mix, e);
     }
-    *out = mix;
-    mix = NULL;
-    return FAB_OK;
+    return FAB_GIVE(*out, mix);
 }

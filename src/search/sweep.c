@@ -102,9 +102,7 @@ static fab_status choose_for_point(const fab_sweep_request *request, const fab_d
         kept->fewer = plans->fewer;
     }
     (void)snprintf(kept->collective_note, sizeof kept->collective_note, "%s", chosen->collective_note);
-    *out = chosen;
-    chosen = NULL;
-    return FAB_OK;
+    return FAB_GIVE(*out, chosen);
 }
 
 /* Seeds that nobody asked for may take no memory that one does not. */
@@ -192,9 +190,7 @@ static fab_status sweep_evaluate(const fab_sweep_request *request, const fab_des
     }
     FAB_PASS(fab_sweep_keep_jobs(&replay, &result, &kept, err));
     FAB_PASS(fab_sweep_keep_goodput(request, fab_context_what(context)->design, replayed, &kept, err));
-    *out = kept;
-    kept = (fab_sweep_point){.n_phases = 0};
-    return FAB_OK;
+    return FAB_GIVE(*out, kept);
 }
 
 fab_status fab_sweep_evaluate(const fab_sweep_request *request, const fab_design *design, fab_sweep_point *out,
@@ -333,9 +329,7 @@ static fab_status run_point(const fab_sweep_request *r, size_t i, const shared_j
         FAB_PASS(fab_str_status(&settings, err));
         FAB_PASS((found.settings = fab_strdup(settings.data, err)) != NULL ? FAB_OK : FAB_ENOMEM);
     }
-    *out = found;
-    found = (fab_sweep_point){.n_phases = 0};
-    return FAB_OK;
+    return FAB_GIVE(*out, found);
 }
 
 /* --- one model for all points ------------------------------------------------------------------------------------- */

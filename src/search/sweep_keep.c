@@ -120,8 +120,7 @@ static fab_status keep_algorithms(const fab_result *result, size_t n_engines, fa
 void fab_sweep_keep_engine(const fab_result *result, size_t e, fab_sweep_engine *out) {
     double ci95_s = 0;
     out->has_phases = result->n_phases > 0;
-    for (size_t p = 0; p < result->n_phases; p++) {
-        const fab_phase_result *phase = &result->phases[p];
+    FAB_EACH(const fab_phase_result, phase, result->phases, result->n_phases) {
         const fab_engine_result *r = &phase->engines[e];
         bool follows = !phase->alternative || phase->run == result->phases[0].run;
         (void)snprintf(out->label, sizeof out->label, "%s", r->label);
@@ -235,6 +234,7 @@ fab_status fab_sweep_keep_job(const fab_context *context, const fab_design *desi
     }
     if (traffic->has_job && traffic->job.kind == FAB_JOB_TRAINING) {
         out->batch = traffic->job.batch;
+        out->batch_unrounded = traffic->job.batch_unrounded;
         out->job_gpus = traffic->n_ranks;
         out->keeps_rails = fab_experts_keep_rails(&traffic->job, fabric->spec.domain);
         out->n_kept_experts = traffic->job.experts > 1 && traffic->job.ep == 1 ? traffic->job.experts : 0;

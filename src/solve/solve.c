@@ -90,8 +90,7 @@ static fab_status solve_check(const fab_program *p, fab_error *err) {
 
 /* Integer bounds that are no whole numbers leave no integer between them, or fewer. */
 static bool no_integer_between(const fab_program *p) {
-    for (size_t i = 0; i < p->n_columns; i++) {
-        const fab_column *c = &p->columns[i];
+    FAB_EACH(const fab_column, c, p->columns, p->n_columns) {
         if (c->is_integer && ceil(c->lower) > floor(c->upper)) {
             return true;
         }

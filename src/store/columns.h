@@ -1,7 +1,4 @@
-/**
- * @file columns.h
- * Structs as rows: which member stands in which column. Outcomes have the same tables in shards and in results.db.
- */
+/** Structs as rows: which member stands in which column. Outcomes have the same tables in shards and in results.db. */
 #pragma once
 
 #include "database.h"

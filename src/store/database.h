@@ -1,7 +1,4 @@
-/**
- * @file database.h
- * SQLite as the store uses it: every call checked, every failure a sentence about the file.
- */
+/** SQLite as the store uses it: every call checked, every failure a sentence about the file. */
 #pragma once
 
 #include "fab/status.h"

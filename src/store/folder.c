@@ -109,8 +109,7 @@ fab_status folder_shards(const char *folder, shard_name **out, size_t *out_n, fa
     FAB_FAIL_IF((dir = opendir(folder)) == NULL, err, FAB_EIO, folder, "cannot be read: %s", strerror(errno));
     for (const struct dirent *entry = readdir(dir); entry != NULL; entry = readdir(dir)) {
         if (parse_shard(entry->d_name, &shard)) {
-            FAB_TRY(FAB_GROW(list, capacity, n + 1, err));
-            list[n++] = shard;
+            FAB_TRY(FAB_APPEND(list, n, capacity, err, shard));
         }
     }
     FAB_SORT(list, n, folder_by_number);

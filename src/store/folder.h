@@ -1,7 +1,4 @@
-/**
- * @file folder.h
- * Names and files of a store's folder.
- */
+/** Names and files of a store's folder. */
 #pragma once
 
 #include "database.h"

@@ -39,9 +39,7 @@ typedef struct gathering {
 
 static fab_status gather_add_entry(void *context, uint64_t block, uint64_t digest, fab_error *err) {
     gathering *g = context;
-    FAB_PASS(FAB_GROW(g->entry, g->entry_capacity, g->n_entries + 1, err));
-    g->entry[g->n_entries++] = (entry){block, digest, g->listed};
-    return FAB_OK;
+    return FAB_APPEND(g->entry, g->n_entries, g->entry_capacity, err, (entry){block, digest, g->listed});
 }
 
 FAB_ORDER_TWO(by_block, entry, block, shard);
@@ -262,9 +260,7 @@ fab_status fab_store_gather(const char *folder, const fab_plan *plan, bool parti
     FAB_PASS(FAB_NEW(g, 1, err));
     g->folder = folder;
     g->plan = plan;
-    for (size_t i = 0; i < MOST_OPEN; i++) {
-        g->reader_shard[i] = SIZE_MAX;
-    }
+    FAB_FILL(g->reader_shard, MOST_OPEN, SIZE_MAX);
     FAB_PASS(folder_path(folder, STORE_RESULTS, path, err));
     FAB_PASS(store_lock_take(path, false, &lock, &taken, &holder, err));
     FAB_REFUSE_IF(!taken, err, FAB_EIO, path, "is being written by %s", holder.text);

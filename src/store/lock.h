@@ -1,5 +1,4 @@
 /**
- * @file lock.h
  * Who may write a file of the store: POSIX record locks on a small file beside it, which hold across machines where the
  * file system knows them. They end with the process, however it ends. See src/doc/adr/0037-study-store.md.
  */

@@ -22,18 +22,14 @@
 
 void fab_plan_release(fab_plan *plan) {
     FAB_FREE_ALL(plan->program, plan->name, plan->origin, plan->design, plan->traffic, plan->scenarios);
-    for (size_t i = 0; plan->rates != NULL && i < plan->n_rates; i++) {
-        free(plan->rates[i].name);
-    }
+    FAB_FREE_EACH_OF(free, plan->rates, plan->n_rates, .name);
     for (size_t i = 0; plan->variants != NULL && i < plan->n_variants; i++) {
         FAB_FREE_ALL(plan->variants[i].engine, plan->variants[i].label, plan->variants[i].policy);
     }
     for (size_t i = 0; plan->components != NULL && i < plan->n_components; i++) {
         FAB_FREE_ALL(plan->components[i].kind, plan->components[i].name);
     }
-    for (uint64_t i = 0; plan->scenario_names != NULL && i < plan->n_scenarios; i++) {
-        free(plan->scenario_names[i]);
-    }
+    FAB_FREE_EACH(free, plan->scenario_names, plan->n_scenarios);
     for (size_t i = 0; plan->files != NULL && i < plan->n_files; i++) {
         FAB_FREE_ALL(plan->files[i].given, plan->files[i].name);
     }
@@ -148,9 +144,7 @@ fab_status fab_plan_read(const char *folder, fab_plan *out, fab_error *err) {
     FAB_REFUSE_IF(empty, err, FAB_EINPUT, path, "is no store of a study: an empty database");
     FAB_PASS(database_check_schema(&db, SCHEMA_PLAN, err));
     FAB_PASS(plan_tables_get(&db, &plan, err));
-    *out = plan;
-    plan = (fab_plan){.program = NULL};
-    return FAB_OK;
+    return FAB_GIVE(*out, plan);
 }
 
 static fab_status plan_compare(const char *folder, const fab_plan *plan, fab_error *err) {
@@ -217,8 +211,7 @@ static fab_status copy_files(const char *folder, const fab_plan *plan, fab_error
         return FAB_OK;
     }
     FAB_TRY(make_folder(files, err));
-    for (size_t i = 0; i < plan->n_files; i++) {
-        const fab_store_file *file = &plan->files[i];
+    FAB_EACH(const fab_store_file, file, plan->files, plan->n_files) {
         FAB_TRY(folder_path(files, file->name, path, err));
         (void)snprintf(temporary, sizeof temporary, "%s.new", path);
         made = true;

@@ -1,6 +1,7 @@
 #include "plan_tables.h"
 #include "columns.h"
 
+#include "fab/memory.h"
 #include "fab/shard.h"
 
 #include <inttypes.h>
@@ -74,9 +75,7 @@ static fab_status get_plan_row(const database *db, fab_plan *out, fab_error *err
     *out = *plans;
     n = 0;
 done:
-    for (size_t i = 0; i < n; i++) {
-        fab_plan_release(&plans[i]);
-    }
+    FAB_RELEASE_EACH(fab_plan_release, plans, n);
     free(plans);
     return status;
 }
@@ -90,9 +89,7 @@ static fab_status get_names(const database *db, fab_plan *out, fab_error *err) {
     out->scenario_names = names;
     names = NULL;
 done:
-    for (size_t i = 0; names != NULL && i < n; i++) {
-        free(names[i]);
-    }
+    FAB_FREE_EACH(free, names, n);
     free(names);
     return status;
 }

@@ -1,7 +1,4 @@
-/**
- * @file plan_tables.h
- * The tables of a plan, in plan.db and in results.db alike.
- */
+/** The tables of a plan, in plan.db and in results.db alike. */
 #pragma once
 
 #include "database.h"

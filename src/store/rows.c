@@ -88,10 +88,7 @@ fab_status row_writer_put(row_writer *w, const fab_plan *plan, const fab_block *
 
 /* --- read --------------------------------------------------------------------------------------------------------- */
 
-void row_block_release(row_block *block) {
-    FAB_FREE_ALL(block->outcome, block->first, block->component);
-    *block = (row_block){.outcome = NULL};
-}
+FAB_RELEASES(row_block_release, row_block, outcome, first, component);
 
 #define BETWEEN "WHERE scenario >= ? AND scenario < ? ORDER BY 1, 2"
 
@@ -153,8 +150,8 @@ static fab_status get_failed(row_reader *r, uint64_t number, row_block *out, fab
         if (!row) {
             break;
         }
-        FAB_TRY(FAB_GROW(out->component, out->component_capacity, n_rows + 1, err));
-        out->component[n_rows++] = (uint32_t)sqlite3_column_int64(r->failed, 1);
+        FAB_TRY(FAB_APPEND(out->component, n_rows, out->component_capacity, err,
+                           (uint32_t)sqlite3_column_int64(r->failed, 1)));
     }
 done:
     (void)sqlite3_reset(r->failed);

@@ -1,7 +1,4 @@
-/**
- * @file rows.h
- * Rows of outcomes in a database: put, read back, and their digest. Shards and results have the same tables.
- */
+/** Rows of outcomes in a database: put, read back, and their digest. Shards and results have the same tables. */
 #pragma once
 
 #include "columns.h"

@@ -1,7 +1,4 @@
-/**
- * @file schema.h
- * The tables of a store, in SQL. What columns mean stands in src/doc/study-store.md.
- */
+/** The tables of a store, in SQL. What columns mean stands in src/doc/study-store.md. */
 #pragma once
 
 /* Keys of rows come first and sort them; without row ids a row is stored once, under its key. */

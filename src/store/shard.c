@@ -111,8 +111,7 @@ static fab_status try_open(const char *path, const fab_plan *plan, shard_name na
         FAB_PASS(shard_check(&out->db, plan, name, &empty, err));
         *out_open = !empty;
     }
-    FAB_PASS(*out_open ? row_reader_init(&out->rows, &out->db, plan, err) : FAB_OK);
-    return FAB_OK;
+    return *out_open ? row_reader_init(&out->rows, &out->db, plan, err) : FAB_OK;
 }
 
 fab_status shard_reader_open(const char *folder, const fab_plan *plan, shard_name name, shard_reader *out,
@@ -216,9 +215,7 @@ fab_status fab_shard_open(const char *folder, const fab_plan *plan, uint32_t ind
     FAB_PASS(store_lock_take(path, false, &s->lock, &taken, &holder, err));
     FAB_REFUSE_IF(!taken, err, FAB_EIO, path, "is being written by %s; a shard has one writer", holder.text);
     FAB_PASS(open_database(s, path, err));
-    *out = s;
-    s = NULL;
-    return FAB_OK;
+    return FAB_GIVE(*out, s);
 }
 
 void fab_shard_close(fab_shard *shard) {

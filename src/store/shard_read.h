@@ -1,7 +1,4 @@
-/**
- * @file shard_read.h
- * A shard as others see it: those who look for blocks that are done, and those who gather.
- */
+/** A shard as others see it: those who look for blocks that are done, and those who gather. */
 #pragma once
 
 #include "folder.h"

@@ -76,9 +76,7 @@ fab_status fab_store_open(const char *folder, fab_store **out, fab_error *err) {
     FAB_OWNS(fab_store_close_owned) fab_store *store = NULL;
     FAB_PASS(FAB_NEW(store, 1, err));
     FAB_PASS(open_results(folder, store, err));
-    *out = store;
-    store = NULL;
-    return FAB_OK;
+    return FAB_GIVE(*out, store);
 }
 
 void fab_store_close(fab_store *store) {
@@ -104,9 +102,7 @@ fab_status fab_query_new(const fab_store *store, const char *sql, const int64_t 
         code = sqlite3_bind_int64(query->statement, (int)i + 1, values[i]);
     }
     FAB_PASS(code == SQLITE_OK ? FAB_OK : database_fail(&store->db, code, err));
-    *out = query;
-    query = NULL;
-    return FAB_OK;
+    return FAB_GIVE(*out, query);
 }
 
 void fab_query_free(fab_query *query) {

@@ -48,9 +48,7 @@ static fab_status name_scenario(certifier *c, uint64_t scenario, fab_error *err)
             return FAB_OK;
         }
     }
-    FAB_PASS(FAB_GROW(c->named, c->capacity, c->n_named + 1, err));
-    c->named[c->n_named++] = scenario;
-    return FAB_OK;
+    return FAB_APPEND(c->named, c->n_named, c->capacity, err, scenario);
 }
 
 /* The rows of a variant, with what fails. The first scenario that has the median is named. */

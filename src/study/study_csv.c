@@ -141,12 +141,8 @@ static fab_status study_prepare(csv *c, fab_error *err) {
 
 static void study_release(csv *c) {
     const fab_plan *plan = fab_store_plan(c->results->store);
-    for (size_t v = 0; c->variant != NULL && v < plan->n_variants; v++) {
-        fab_str_release(&c->variant[v]);
-    }
-    for (size_t i = 0; c->component != NULL && i < plan->n_components; i++) {
-        fab_str_release(&c->component[i]);
-    }
+    FAB_RELEASE_EACH(fab_str_release, c->variant, plan->n_variants);
+    FAB_RELEASE_EACH(fab_str_release, c->component, plan->n_components);
     FAB_FREE_ALL(c->variant, c->component, c->cache);
     fab_str_release(&c->text);
 }

@@ -76,9 +76,7 @@ static fab_status goodput_assess(const fab_goodput_request *q, study_scene *scen
     }
     FAB_TRY(fab_parallel_for(n_histories, q->n_threads, assess_history, run, err));
 done:
-    for (size_t i = 0; i < n; i++) {
-        study_worker_release(&run->workers[i]);
-    }
+    FAB_RELEASE_EACH(study_worker_release, run->workers, n);
     free(run->workers);
     return status;
 }

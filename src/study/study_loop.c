@@ -54,9 +54,7 @@ static fab_status compute(const loop *l, size_t thread, uint64_t number, fab_blo
         FAB_PASS(l->assess(l->context, thread, number * l->plan->block + i, s->outcome + i * l->plan->n_variants,
                            &component, &n, err));
         FAB_PASS(FAB_GROW(s->component, s->capacity, s->first[i] + n + 1, err));
-        if (n > 0) {
-            memcpy(s->component + s->first[i], component, n * sizeof *component);
-        }
+        FAB_COPY(s->component + s->first[i], component, n);
         s->first[i + 1] = s->first[i] + n;
     }
     *out = (fab_block){number, n_scenarios, s->outcome, s->first, s->component};

@@ -1,7 +1,4 @@
-/**
- * @file study_loop.h
- * Threads compute blocks of scenarios, and store them one after the other. See src/doc/adr/0037-study-store.md.
- */
+/** Threads compute blocks of scenarios, and store them one after the other. See src/doc/adr/0037-study-store.md. */
 #pragma once
 
 #include "fab/study.h"

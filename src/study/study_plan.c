@@ -46,9 +46,7 @@ static fab_status add_file(fab_plan *plan, const char *path, size_t length, fab_
     FAB_PASS(status);
     FAB_PASS(fab_store_file_digest(file.given, file.digest, err));
     FAB_PASS(FAB_NEW(files, plan->n_files + 1, err));
-    if (plan->n_files > 0) {
-        memcpy(files, plan->files, plan->n_files * sizeof *files);
-    }
+    FAB_COPY(files, plan->files, plan->n_files);
     free(plan->files);
     plan->files = files;
     plan->files[plan->n_files++] = file;

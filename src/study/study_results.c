@@ -109,9 +109,7 @@ fab_status fab_study_results_open(const char *folder, fab_study_results **out, f
     FAB_PASS(plan->span_s > 0 ? open_histories(r, err) : find_components(r, err));
     FAB_PASS(open_classes(folder, r, err));
     FAB_PASS(open_updates(r, err));
-    *out = r;
-    r = NULL;
-    return FAB_OK;
+    return FAB_GIVE(*out, r);
 }
 
 void fab_study_results_close(fab_study_results *r) {
@@ -154,8 +152,7 @@ static fab_status find_failed(void *context, uint64_t scenario, const uint32_t *
     FAB_PASS(fab_query_new(l->store, FAILED, &value, 1, &query, err));
     FAB_PASS(fab_query_next(query, &more, err));
     while (more) {
-        FAB_PASS(FAB_GROW(l->component, l->capacity, n + 1, err));
-        l->component[n++] = (uint32_t)fab_query_integer(query, 0);
+        FAB_PASS(FAB_APPEND(l->component, n, l->capacity, err, (uint32_t)fab_query_integer(query, 0)));
         FAB_PASS(fab_query_next(query, &more, err));
     }
     *out = l->component;
@@ -311,8 +308,7 @@ fab_status fab_study_summarise(const fab_study_results *r, size_t top, bool keep
     }
     request.healthy = healthy;
     FAB_PASS(results_sum_up(r, &request, out, err));
-    for (size_t v = 0; v < plan->n_variants; v++) {
-        fab_study_variant *x = &(*out)->variants[v];
+    FAB_EACH(fab_study_variant, x, (*out)->variants, plan->n_variants) {
         bool is_known = x->healthy_time_s > 0 && x->goodput.n > 0;
         x->tokens_per_s = is_known ? r->iteration_tokens / x->healthy_time_s * x->goodput.mean : 0;
     }

@@ -1,7 +1,4 @@
-/**
- * @file study_results_internal.h
- * Inside of study_results.c and study_csv.c.
- */
+/** Inside of study_results.c and study_csv.c. */
 #pragma once
 
 #include "fab/design.h"

@@ -59,6 +59,5 @@ fab_status study_rows_next(study_rows *rows, bool *out_more, fab_error *err) {
                       rows->row[0].scenario, v);
         FAB_PASS(fab_query_next(rows->outcomes, &rows->more_outcomes, err));
     }
-    FAB_PASS(rows->failed != NULL ? read_failed(rows, rows->row[0].scenario, err) : FAB_OK);
-    return FAB_OK;
+    return rows->failed != NULL ? read_failed(rows, rows->row[0].scenario, err) : FAB_OK;
 }

@@ -138,9 +138,7 @@ static fab_status run_scene(const fab_study_job *job, const fab_plan *plan, cons
     }
     FAB_TRY(study_loop_run(job, plan, shard, assess, workers, out, err));
 done:
-    for (size_t i = 0; i < n; i++) {
-        study_worker_release(&workers[i]);
-    }
+    FAB_RELEASE_EACH(study_worker_release, workers, n);
     free(workers);
     fab_shard_close(shard);
     return status;

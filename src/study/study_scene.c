@@ -60,9 +60,7 @@ static fab_status collect_used(study_scene *scene, fab_error *err) {
         }
     }
     scene->n_components = sort_unique(c, n);
-    scene->component = c;
-    c = NULL;
-    return FAB_OK;
+    return FAB_GIVE(scene->component, c);
 }
 
 /* Of a class all, unless scenarios are so few that they leave most of it alone. */
@@ -232,11 +230,7 @@ done:
     return status;
 }
 
-void study_restored_free(study_restored *r) {
-    if (r != NULL) {
-        FAB_FREE_ALL(r->design, r->traffic, r->scenarios, r->engines, r->policies, r);
-    }
-}
+FAB_FREES_WHOLE(study_restored_free, study_restored, design, traffic, scenarios, engines, policies);
 
 void study_scene_release(study_scene *scene) {
     free(scene->component);
@@ -371,9 +365,7 @@ done:
 }
 
 void study_worker_release(study_worker *worker) {
-    for (size_t k = 0; worker->assessors != NULL && k < worker->scene->n_draws; k++) {
-        fab_assessor_free(worker->assessors[k]);
-    }
+    FAB_FREE_EACH(fab_assessor_free, worker->assessors, worker->scene->n_draws);
     fab_scenario_release(&worker->scenario);
     FAB_FREE_ALL(worker->assessors, worker->of_draw, worker->component);
     *worker = (study_worker){.scene = NULL};
@@ -438,8 +430,7 @@ done:
 
 fab_status study_copy_of(const char *folder, const fab_plan *plan, const char *given, size_t length, fab_str *out,
                          fab_error *err) {
-    for (size_t i = 0; i < plan->n_files; i++) {
-        const fab_store_file *file = &plan->files[i];
+    FAB_EACH(const fab_store_file, file, plan->files, plan->n_files) {
         if (strlen(file->given) == length && memcmp(file->given, given, length) == 0) {
             fab_str_printf(out, "%s/%s/%s", folder, FAB_STORE_FILES, file->name);
             return FAB_OK;

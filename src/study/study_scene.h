@@ -1,7 +1,4 @@
-/**
- * @file study_scene.h
- * What a study is computed with: fabric, scenarios, the job on the healthy fabric.
- */
+/** What a study is computed with: fabric, scenarios, the job on the healthy fabric. */
 #pragma once
 
 #include "fab/str.h"

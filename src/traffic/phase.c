@@ -8,10 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-void fab_phase_release(fab_phase *phase) {
-    FAB_FREE_ALL(phase->src, phase->dst, phase->bytes, phase->comm, phase->ordinal, phase->all.share);
-    *phase = (fab_phase){.n_flows = 0};
-}
+FAB_RELEASES(fab_phase_release, fab_phase, src, dst, bytes, comm, ordinal, all.share);
 
 fab_status fab_phase_open(fab_phase_builder *builder, const char *name, const char *collective, uint64_t capacity,
                           fab_error *err) {
@@ -23,9 +20,7 @@ fab_status fab_phase_open(fab_phase_builder *builder, const char *name, const ch
     (void)snprintf(phase->name, sizeof phase->name, "%s", name);
     (void)snprintf(phase->collective, sizeof phase->collective, "%s", collective);
     FAB_PASS(FAB_NEW_ALL(made.capacity, err, phase->src, phase->dst, phase->bytes, phase->comm));
-    *builder = made;
-    made = (fab_phase_builder){.capacity = 0};
-    return FAB_OK;
+    return FAB_GIVE(*builder, made);
 }
 
 fab_status fab_phase_reserve(fab_phase_builder *builder, uint64_t capacity, fab_error *err) {

@@ -1,7 +1,4 @@
-/**
- * @file stages_internal.h
- * What the spreading of layers over stages needs of a model, and gives to the reading of a job.
- */
+/** What the spreading of layers over stages needs of a model, and gives to the reading of a job. */
 #pragma once
 
 #include "fab/job_spec.h"

@@ -15,9 +15,7 @@
 #define SUMMARIZE(traffic, ...) fab_append((traffic)->summary, sizeof(traffic)->summary, __VA_ARGS__)
 
 void fab_traffic_release(fab_traffic *traffic) {
-    for (size_t i = 0; i < traffic->n_phases; i++) {
-        fab_phase_release(&traffic->phases[i]);
-    }
+    FAB_RELEASE_EACH(fab_phase_release, traffic->phases, traffic->n_phases);
     fab_ranks *r = &traffic->logged;
     FAB_FREE_ALL(traffic->phases, traffic->gpu_of_rank, traffic->rank_of_gpu);
     FAB_FREE_ALL(r->gpu, r->of_gpu, r->inside_ratio, r->across_ratio, r->late_s, r->stuck);
@@ -242,9 +240,7 @@ fab_status fab_traffic_make(const char *text, const fab_design *design, const fa
         bool is_part = i > 0 && p->run == p[-1].run && p->algorithm[0] != '\0';
         p->is_continued = is_part && (p[-1].is_continued || p[-1].message_bytes > 0);
     }
-    *out = traffic;
-    traffic = (fab_traffic){.n_phases = 0};
-    return FAB_OK;
+    return FAB_GIVE(*out, traffic);
 }
 
 fab_status fab_traffic_front_end(const char *text, const fab_design *design, const fab_fabric *fabric,
@@ -269,9 +265,7 @@ fab_status fab_traffic_front_end(const char *text, const fab_design *design, con
     for (size_t i = 0; i < traffic.n_phases; i++) {
         FAB_PASS(fab_phase_number(&traffic.phases[i], err));
     }
-    *out = traffic;
-    traffic = (fab_traffic){.n_phases = 0};
-    return FAB_OK;
+    return FAB_GIVE(*out, traffic);
 }
 
 /* A communicator of a job: which coordinates its members have in common. */

@@ -378,9 +378,7 @@ fab_status fab_xml_parse(const char *data, size_t size, const char *file, fab_xm
     }
     xmlSetStructuredErrorFunc(old_user, old_handler);
     FAB_PASS(p.status);
-    *out = xml;
-    xml = NULL;
-    return FAB_OK;
+    return FAB_GIVE(*out, xml);
 }
 
 fab_status fab_xml_read(const char *path, fab_xml **out, fab_error *err) {

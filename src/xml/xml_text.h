@@ -1,7 +1,4 @@
-/**
- * @file xml_text.h
- * Checks on the raw text, and places in it. Knows nothing of libxml2.
- */
+/** Checks on the raw text, and places in it. Knows nothing of libxml2. */
 #pragma once
 
 #include "fab/status.h"

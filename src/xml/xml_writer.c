@@ -18,10 +18,7 @@ fab_status fab_xml_writer_init(fab_xml_writer *writer, FILE *out, fab_error *err
     return FAB_OK;
 }
 
-void fab_xml_writer_release(fab_xml_writer *writer) {
-    free(writer->buffer);
-    *writer = (fab_xml_writer){.out = NULL};
-}
+FAB_RELEASES(fab_xml_writer_release, fab_xml_writer, buffer);
 
 static void flush_buffer(fab_xml_writer *writer) {
     if (writer->error == 0 && fwrite(writer->buffer, 1, writer->used, writer->out) != writer->used) {

@@ -5,7 +5,7 @@
 // core: MB of the packed program. view-GPUS: seconds from opening a report's page until it can be used (its mark
 // fabriscope-ready). pan-GPUS: milliseconds that the page works for one move of the pointer that drags the fabric, 1.69
 // times as wide as its place, until a pixel of it can be read; 95 % of 120; longest-GPUS: the longest, which draws beyond
-// the edges. ask-GPUS: seconds from breaking a part by its name until the page shows the answer, once its job is open.
+// the edges. ask-GPUS: seconds from breaking a part by its name until its answer is painted, once its job is open.
 // answer-GPUS: processor seconds of that answer alone, by the same WebAssembly under node; open-GPUS: of what a page asks
 // before it, and opens its job with; taper-GPUS, radix-GPUS, ...: of the answer to another value of this knob after it.
 import { execFileSync } from 'node:child_process';
@@ -103,6 +103,7 @@ async function ask(gpus) {
     line.value = 'spine-0';
     line.dispatchEvent(new KeyboardEvent('keydown', { key: 'Enter', bubbles: true }));
     while (status.dataset.answers !== '1' && (status.dataset.code ?? '0') === '0') await new Promise((done) => setTimeout(done, 1));
+    await new Promise((done) => requestAnimationFrame(() => setTimeout(done))); // a frame is painted between the two
     return status.dataset.code === '0' ? (performance.now() - start) / 1e3 : NaN;
   });
   await context.close();

@@ -33,6 +33,20 @@ for design in clos:gpus=128,radix=16,spares={1,2} clos:gpus=256,radix={32,64},sp
   [[ $(findings lost.csv) == "missing-cable ${lost%%,*} ${lost##*\*}" ]] || fail "$design without a cable: $(findings lost.csv)"
 done
 
+# --- a spine without a free port lacks no cable ---
+for design in clos:gpus=64,radix=16,taper=2,spares=1 clos:gpus=128,radix=16,taper=3,spares=1; do
+  "$program" build "$design" --format ibnet --quiet >perfect.net
+  [[ -z $(findings perfect.net) ]] || fail "$design: $(findings perfect.net | head -n 3)"
+done
+# --- two whole servers at each other's leaf are one finding; four are another order of names ---
+"$program" build clos:gpus=512 --format ibnet --quiet >perfect.net
+exchange() { sed -E "s/\"server-$1 /\"@ /; s/\"server-$2 /\"server-$1 /; s/\"@ /\"server-$2 /"; }
+exchange 3 40 <perfect.net >swapped.net
+[[ $(findings swapped.net) == "swapped-hosts server-3 server-40" ]] || fail "two whole servers: $(findings swapped.net)"
+grep -q '"cables": 16\b' audit.json && grep -q 'names around server-3 are on leaf-0, those around server-40 on leaf-10' audit.json || fail "evidence: $(<audit.json)"
+exchange 10 20 <swapped.net >other.net
+[[ -z $(findings other.net) ]] || fail "two pairs of servers: $(findings other.net)"
+
 # --- one box all of whose cables are slow is told once; two of them are another type ---
 "$program" build rail-spine:gpus=128,radix=32 --format cables --quiet >perfect.csv
 for box in leaf-0:'^leaf-0,[0-9]+,spine':16 server-3:'^server-3 ':8 spine-0:',spine-0,':32; do

@@ -121,4 +121,11 @@ for x in range(8):
 print(text, end="")
 END
 exchanged now.net plan.net "swapped-hosts server-2 server-5 16" "two hosts by GUID"
+# --- servers by other names: the same halves of them, so that the bisection is what it was ---
+"$program" build clos:gpus=128,radix=16,taper=2 --format ibnet --quiet >plan.net
+for change in 's/"server-/"SERVER-/' 's/"server-3 /"login /' 's/"server-(1?[0-9]) /"n\1x /'; do
+  sed -E "$change" plan.net >now.net
+  [[ -z $(found now.net plan.net) ]] || fail "$change: $(found now.net plan.net | head -n 3)"
+  grep -q '"lost_bisection_bps": 0\b' audit.json || fail "$change: a bisection is lost by names: $(grep bisection audit.json)"
+done
 exit $((failures > 0))

@@ -66,9 +66,19 @@ sed 's/ 4053.3  264.91  463.58 / 8106.6  132.45  231.79 /' log >slow
 status=0; "$program" busbw clos:gpus=8 --job gpu=h200-141gb --measured slow --quiet >out 2>err || status=$?
 [[ $status == 1 ]] || fail "exit code $status of a slow node"
 [[ $(grep -c "[0-9] falls short" out) == 1 ]] || fail "not one size falls short: $(cat out)"
+[[ $(tr -s ' \n' ' ' <out) == *"Look first at 1 GiB, which has 0.49"*"; there bind links inside servers: nvidia-smi nvlink -s has their rates, NCCL_DEBUG=INFO the algorithm that NCCL took. In"* ]] ||
+  fail "what to look at: $(cat out)"
 grep -q "1 of 4 sizes" err || fail "what falls short: $(cat err)"
 status=0; "$program" busbw clos:gpus=8 --job gpu=h200-141gb --measured log --tolerance 0.001 --quiet >out 2>err || status=$?
 [[ $status == 1 ]] || fail "exit code $status under a tight tolerance"
+
+# Between servers what to look at is the network: the cables of NICs, or with collisions the links between switches.
+printf '1073741824 268435456 float sum -1 90000.0 11.93 23.49 0 90000.0 11.93 23.49 0\n' >slow-net
+for case in "spray:there bind links inside servers" "spray:; where the network is slow it binds instead: fabriscope audit" "spray,100Gb/s:there bind links of NICs: fabriscope audit" "ecmp:there bind links between switches: fabriscope route"; do
+  IFS=, read -r engine rate <<<"${case%%:*}"
+  "$program" busbw clos:gpus=64,radix=16,nic=${rate:-400Gb/s} --job gpu=h200-141gb --algorithm ring --engine "$engine" --measured slow-net --quiet >out 2>err && fail "a slow network passes"
+  [[ $(tr -s ' \n' ' ' <out) == *"${case#*:}"* ]] || fail "${case%%:*}: $(cat out err)"
+done
 
 # What is refused, and why.
 refuse() { # refuse EXIT TEXT ARGUMENTS...

@@ -185,6 +185,12 @@ refused 3 "no report that 'fabriscope run' or 'route' wrote" empty.json after.js
 refused 2 "is a report, which stands as it is" before.json after.json --after servers=0-3
 refused 2 "both states are reports" before.json after.json --job tp=4
 refused 3 "'server-9' is no server of the fabric" "${talk[0]}" --after servers=server-9
+# names of hosts have no case, as in DNS, unless two differ in nothing else
+"$program" build clos:gpus=64,radix=16 --format ibnet --quiet >cases.net
+"$program" diff installed:cases.net installed:cases.net --before servers=SERVER-1,Server-3 --after servers=server-1,server-3 --quiet >out || fail "other case"
+grep -q '^Nothing differs' out || fail "servers in other case are others: $(<out)"
+sed 's/"server-3 /"SERVER-1 /' cases.net >alike.net
+refused 3 "'Server-1' is no server of the fabric" installed:alike.net --after servers=Server-1
 refused 3 "'server-1' is listed twice" "${talk[0]}" --after servers=server-1,server-1
 refused 2 "is not key=value" "${talk[0]}" --after nonsense
 refused 3 "leaf-77" "${talk[0]}" --after fail=leaf-77

@@ -1,60 +1,37 @@
 #!/usr/bin/env bash
-# Names of installed boxes and ports of up to 255 bytes, as LLDP and inventories have them, in every reader whose format
-# allows them: read, reported, looked up and written whole. Longer ones are refused with their place.
+# Names of the greatest length, of designs, jobs and parts, are whole in every sentence of a report, and two long names of
+# jobs that differ at their end differ in tables.
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
-python=/usr/bin/python3
 
-"$program" build rail-spine:gpus=16,radix=8 --format cables --quiet >short.csv
-"$program" build rail-spine:gpus=16,radix=8 --format ptm --quiet >short.dot
-"$program" build rail-spine:gpus=16,radix=8 --format graphml --quiet >short.graphml
-"$program" build clos:gpus=64,radix=32 --format slurm-tree --quiet >short.conf
-$python - <<'MAKE'
-import csv, re
-def long(name, n=255):  # of which only the middle is like the others
-    return name + "." + "x" * (n - len(name) * 2 - 2) + "." + name
-def box(name, n=255):
-    return name if " " in name else long(name, n)
-with open("short.csv", encoding="utf-8") as file:
-    rows = list(csv.reader(file))
-for path, n in (("long.csv", 255), ("too-long.csv", 256)):
-    with open(path, "w", encoding="utf-8", newline="") as out:
-        csv.writer(out, lineterminator="\n").writerows(
-            [rows[0]] + [[box(r[0], n), long("p" + r[1]), box(r[2], n), long("p" + r[3])] + r[4:] for r in rows[1:]])
-def rewrite(old, new, pattern):
-    with open(old, encoding="utf-8") as file, open(new, "w", encoding="utf-8") as out:
-        out.write(re.sub(pattern, lambda m: long(m[0]), file.read()))
-rewrite("short.dot", "long.dot", r"(server|leaf|spine)-[0-9]+")
-rewrite("short.graphml", "long.graphml", r"(leaf|spine)-[0-9]+")
-rewrite("short.conf", "long.conf", r"(leaf|leaves|spine|spines|core|cores)-[0-9]+(?![0-9-])")
-MAKE
-for file in long.csv long.dot long.graphml long.conf; do
-  name=$(grep -oE '(leaf|leaves)-0\.x*\.(leaf|leaves)-0' "$file" | head -1)
-  [[ ${#name} -eq 255 ]] || fail "$file: the test has a name of ${#name} bytes"
-  for command in "import $file" "audit $file" "build installed:$file --format cables"; do
-    # shellcheck disable=SC2086
-    "$program" $command --quiet >out.txt 2>err.txt || fail "$command: $(head -c 300 err.txt)"
-  done
-  grep -qF "$name" out.txt || fail "$file: the cables do not have the name whole"
-done
+long() { printf "$1%.0s" $(seq $((63 - ${#2}))); printf '%s' "$2"; }
+"$program" build clos:gpus=72,radix=16,taper=2 --format ibnet --quiet >short.net
+sed -E "s/\"((leaf|spine)-[0-9]+)\"/\"@\1\"/g; s/\"(server-[0-9]+) /\"@\1 /g" short.net |
+  /usr/bin/python3 -c 'import re, sys; sys.stdout.write(re.sub(r"@([\w-]+)", lambda m: m[1].rjust(63, "Q"), sys.stdin.read()))' >long.net
+sed "s/id=\"\([ab]\)\"/id=\"$(long J -)\1\"/; s/J-\([ab]\)/-\1/; s/two-jobs/$(long D -x)/" "$root/tests/data/two_jobs.xml" >long.xml
 
-# Reports, options and formats take the same names, and those of ports.
-leaf=$(grep -oE 'leaf-0\.x*\.leaf-0' long.csv | head -1)
-port=$(grep -F "$leaf" long.csv | cut -d, -f4 | head -1)
-[[ ${#port} -eq 255 ]] || fail "the test has a port of ${#port} bytes"
-traffic=(--traffic pattern:permutation --engine ecmp)
-"$program" route installed:long.csv "${traffic[@]}" --explain "$leaf:$port" --json --quiet >explain.json 2>err.txt || fail "explain: $(head -c 300 err.txt)"
-grep -qF "$leaf:$port > " explain.json || fail "explain: the link is not called by its names"
-"$program" route installed:long.csv "${traffic[@]}" --fail "$leaf" --degrade "$leaf:$port=0.5" --out report --quiet >out.txt 2>err.txt ||
-  fail "route: $(head -c 300 err.txt)"
-for file in report.json report.xml cables.csv fabric.graphml flows.csv; do
-  if [[ -e report/$file ]]; then grep -qF "$leaf" "report/$file" || fail "$file has not the name whole"; fi
-done
-"$program" build installed:long.csv --format cables --quiet | cut -d, -f1-4 | sort >again.csv
-cut -d, -f1-4 long.csv | sort | cmp - again.csv || fail "written cables differ from those that were read"
-
-# --- what is longer ---
-status=0
-"$program" import too-long.csv --quiet >out.txt 2>err.txt || status=$?
-[[ $status -eq 3 ]] && grep -qE '^fabriscope: too-long.csv:2:[0-9]+: a cell is longer than 255 bytes' err.txt || fail "256 bytes: $status, $(head -c 300 err.txt)"
-
+whole() { # whole ARGUMENTS...: prints names, all of them to their end
+  "$program" "$@" --quiet >out || fail "$*: exit code $?"
+  /usr/bin/python3 - "$*" <<'CHECK' || fail "$*: a name is cut"
+import re, sys
+text = re.sub(r"\\?\n *", "", open("out", encoding="utf-8").read())
+names = re.findall(r"(?:Q{20,}|D{20,}|J{20,})[a-z]*-?[0-9a-x]*", text)
+cut = [n for n in names if not re.match(r"Q+(leaf|spine|server)-\d|D+-x|J+-[ab]", n)]
+assert names and not cut, (len(names), cut[:3])
+CHECK
+}
+job=(--job model=gpt-3.6b,tp=4,batch=504)
+server=$(long Q server-3) leaf=$(long Q leaf-0)
+sed '0,/"Q*spine-1"/{/"Q*spine-1"/d}' long.net >broken.net
+whole audit broken.net
+whole import long.net
+whole run installed:long.net "${job[@]}" --engine ecmp --engine spray --engine updn
+whole run installed:long.net "${job[@]}" --fail "$server" --fail "$leaf"
+whole run installed:long.net "${job[@]}" --degrade "$server=0.5"
+whole route installed:long.net "${job[@]}" --advise
+whole study installed:long.net "${job[@]}" --scenarios switches:1
+whole study installed:long.net "${job[@]}" --scenarios links:1
+whole run long.xml --interference
+whole compare long.xml clos:gpus=64,radix=16
+whole sweep long.xml --vary taper.1=1,2
+[[ $("$program" run long.xml --quiet | grep -oE 'J+\.\.J+-[ab] ' | sort -u | wc -l) == 2 ]] || fail "two jobs have one name in tables"
 exit $((failures > 0))

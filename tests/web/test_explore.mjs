@@ -108,6 +108,17 @@ test('what takes long says how far it is', async () => {
   await context.close();
 });
 
+/** What broken parts change in a page is all that a page of the same words says otherwise, opened with the same choice. */
+async function isAsAnew(page, what) {
+  const words = wordsOf(await page.locator('#explore-command').textContent()).slice(2);
+  const { chosen } = JSON.parse(decodeURIComponent(new URL(page.url()).hash.slice(1)));
+  const anew = await page.context().newPage();
+  await anew.goto(`file://${make('anew', ...words)}#${encodeURIComponent(JSON.stringify({ chosen }))}`);
+  const told = (tab) => tab.evaluate(() => [...document.querySelectorAll('#page :is(header, footer, li, p, h2, h3, td, th, dd, option, summary, caption)')].map((e) => e.textContent));
+  assert.deepEqual(await told(page), await told(anew), what);
+  await anew.close();
+}
+
 test('what is broken, in the picture and by its name', async () => {
   const file = make('broken', 'rail-spine:gpus=64,radix=16,taper=2', '--job', 'model=llama3-8b,tp=8', '--engine', 'ecmp');
   const { page, context, complaints } = await open(browser, file, { colorScheme: 'dark' });
@@ -115,14 +126,17 @@ test('what is broken, in the picture and by its name', async () => {
   const spot = await find(page, /^spine-\d+/);
   assert.ok(spot, 'no spine in the picture');
   await page.mouse.click(spot.x, spot.y);
+  const canvas = await page.locator('canvas.fabric').elementHandle();
   await page.locator('#fabric-detail').getByRole('button', { name: /^Break spine/ }).click();
   await answered(page, 1);
   const report = await agrees(page, 'a spine broken');
   assert.match(report.failures.failed[0].name, /^spine-/);
+  await isAsAnew(page, 'a spine broken');
   await page.locator('#explore-break').fill('nic-3*0.5');
   await page.locator('#explore-break').press('Enter');
   await answered(page, 2);
   assert.equal((await agrees(page, 'and a NIC slower')).failures.failed.length, 2);
+  await isAsAnew(page, 'and a NIC slower');
   await page.screenshot({ path: join(pictures, 'explore-dark.png') });
   await page.setViewportSize({ width: 400, height: 900 });
   const beyond = await page.locator('#explore *:not(option)').evaluateAll((all) => all.filter((e) => e.getBoundingClientRect().right > 401).map((e) => e.outerHTML.slice(0, 80)));
@@ -132,6 +146,12 @@ test('what is broken, in the picture and by its name', async () => {
   await page.getByRole('button', { name: /^spine.*broken/ }).click();
   await answered(page, 3);
   assert.equal((await agrees(page, 'the spine repaired')).failures.failed.length, 1);
+  await page.getByRole('button', { name: /^nic.*broken/ }).click();
+  await answered(page, 4);
+  assert.equal((await agrees(page, 'all repaired')).failures, undefined);
+  await isAsAnew(page, 'all repaired');
+  assert.ok(await canvas.evaluate((one) => one.isConnected), 'the picture was drawn anew, though broken parts change no load');
+  assert.equal(await page.locator('#versus').count(), 0, 'a job stands beside itself');
   await page.locator('#explore-break').fill('leaf-99');
   await page.locator('#explore-break').press('Enter');
   await page.waitForFunction(() => document.getElementById('explore-status').dataset.code === '3', null, { timeout: 60000 });
@@ -175,10 +195,16 @@ const secondsOf = (report) => Math.min(...(report.failures?.engines[report.verdi
 
 for (const broken of [[], ['--fail', 'server-2']]) {
   test(`another spare${broken.length > 0 ? ' than the one that takes over' : ' for the sender'} changes what the command line says`, async () => {
-    const words = ['clos:gpus=64,radix=16,spares=2', '--job', 'model=gpt-1.7b,tp=2,memory-check=off', '--engine', 'ecmp', ...broken];
-    const { page, context } = await open(browser, make(`spare${broken.length}`, ...words));
+    const whole = ['clos:gpus=64,radix=16,spares=2', '--job', 'model=gpt-1.7b,tp=2,memory-check=off', '--engine', 'ecmp'];
+    const words = [...whole, ...broken];
+    const { page, context } = await open(browser, make(`spare${broken.length}`, ...whole));
     await unpacked(page);
     await page.locator('#collisions-table').getByRole('link', { name: /^Show / }).first().click();
+    for (const part of broken.slice(1)) { // the panel of the link that is selected tells of it
+      await page.locator('#explore-break').fill(part);
+      await page.locator('#explore-break').press('Enter');
+      await answered(page, 1);
+    }
     const row = page.locator('#fabric-detail .helps li', { hasText: 'Another spare instead' });
     await row.getByRole('button', { name: 'Another spare instead' }).click();
     await page.locator('#fabric').getByRole('combobox', { name: 'Direction' }).selectOption('up'); // draws the panel anew

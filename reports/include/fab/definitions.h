@@ -1,7 +1,4 @@
-/**
- * @file definitions.h
- * What the fields of reports mean, and the schemas of JSON and XML reports: all from one table of fields.
- */
+/** What the fields of reports mean, and the schemas of JSON and XML reports: all from one table of fields. */
 #pragma once
 
 #include "fab/str.h"

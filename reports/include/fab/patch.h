@@ -1,5 +1,4 @@
 /**
- * @file patch.h
  * Patch plan: what to plug where, one row of CSV per network cable.
  *
  *     cable,a_rack,a_device,a_port,z_rack,z_device,z_port,boundary,rate,medium,length_m

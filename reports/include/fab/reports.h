@@ -1,7 +1,4 @@
-/**
- * @file reports.h
- * Results to bytes: one file per format, a row per format in formats.c. To add one, see reports/README.md.
- */
+/** Results to bytes: one file per format, a row per format in formats.c. To add one, see reports/README.md. */
 #pragma once
 
 #include "fab/result.h"

@@ -1,5 +1,4 @@
 /**
- * @file text_layout.h
  * Lines for a terminal: built from pieces, never wider than asked, free of control characters whatever the names hold.
  */
 #pragma once

@@ -1,5 +1,4 @@
 /**
- * @file text_table.h
  * Tables on a terminal: what a column is called and how its figures look stands in an array of columns; a row is a name
  * and its figures. fab_table_end() finds the widths and prints.
  */

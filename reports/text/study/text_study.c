@@ -27,7 +27,8 @@ const char *study_show_percent(fab_page *page, double ratio) {
     return isnan(ratio) ? "-" : fab_show(page, "%s", fab_part_format(text, fabs(ratio) < 5e-6 ? 0 : ratio, 3));
 }
 
-const char *study_show_goodput(fab_page *page, double ratio) {
+/* "99.12 %". */
+static const char *study_show_goodput(fab_page *page, double ratio) {
     return isnan(ratio)      ? "-"
            : ratio > 1.00005 ? fab_show(page, "x%.4g", ratio)
                              : fab_show(page, "%.2f %%", 100 * ratio);
@@ -37,7 +38,8 @@ study_show *study_figure(const fab_study_summary *s) {
     return s->span_s > 0 ? study_show_goodput : s->has_times ? study_show_factor : fab_show_about;
 }
 
-const fab_spread *study_spread(const fab_study_summary *s, const fab_study_variant *v) {
+/* What the study is about: goodput, slowdown, or the load of the fullest link. */
+static const fab_spread *study_spread(const fab_study_summary *s, const fab_study_variant *v) {
     return s->span_s > 0 ? &v->goodput : s->has_times ? &v->slowdown : &v->worst_ratio;
 }
 

@@ -1,7 +1,4 @@
-/**
- * @file text_study.h
- * Inside of text_study*.c.
- */
+/** Inside of text_study*.c. */
 #pragma once
 
 #include "fab/study_summary.h"
@@ -13,15 +10,9 @@ const char *study_show_factor(fab_page *page, double factor);
 /** "0.12 %", of a ratio. */
 const char *study_show_percent(fab_page *page, double ratio);
 
-/** "99.12 %", of a ratio. */
-const char *study_show_goodput(fab_page *page, double ratio);
-
 /** How the figures of this study look that times, loads or the goodput are told by: one of the above, or plain. */
 typedef const char *study_show(fab_page *page, double figure);
 study_show *study_figure(const fab_study_summary *s);
-
-/** What the study is about: goodput, slowdown, or the load of the fullest link. */
-const fab_spread *study_spread(const fab_study_summary *s, const fab_study_variant *v);
 
 /** Causes of histories, kinds of components, components and links by impact, scenarios that stand out, ways into the
  * network. */

@@ -31,8 +31,7 @@ static const char *study_show_consequence(fab_page *page, const fab_study_summar
 /* The class of components whose worst has the highest impact, below a limit; NULL: none remains that has any. */
 static const fab_critical_class *worst_class(const fab_study_variant *v, double below) {
     const fab_critical_class *worst = NULL;
-    for (size_t i = 0; i < v->n_classes; i++) {
-        const fab_critical_class *c = &v->classes[i];
+    FAB_EACH(const fab_critical_class, c, v->classes, v->n_classes) {
         if (c->worst_impact < below && c->worst_impact > FAB_SAME_FACTOR &&
             (worst == NULL || c->worst_impact > worst->worst_impact)) {
             worst = c;
@@ -206,8 +205,7 @@ void study_put_causes(fab_page *page, const fab_study_summary *s) {
     }
     fab_text_heading(page, "WHAT HURTS", "failures by what fails");
     fab_table_begin(&table, page, FAB_COLUMNS(COLUMNS));
-    for (size_t i = 0; i < v->n_causes; i++) {
-        const fab_cause *c = &v->causes[i];
+    FAB_EACH(const fab_cause, c, v->causes, v->n_causes) {
         const double figures[] = {c->failures, c->impact, c->ci95, c->share};
         fab_table_row(&table, FAB_INK_PLAIN, c->name, figures);
     }
@@ -225,11 +223,10 @@ static void study_put_single_classes(fab_page *page, const fab_study_summary *s,
                                          SHOWN("worst", study_show_percent)};
     fab_table table;
     fab_table_begin(&table, page, FAB_COLUMNS(COLUMNS));
-    for (size_t i = 0; i < v->n_classes; i++) {
-        const fab_critical_class *c = &v->classes[i];
+    FAB_EACH(const fab_critical_class, c, v->classes, v->n_classes) {
         const double figures[] = {(double)c->n_parts, (double)c->n_components, (double)c->n_stopping, c->impact,
                                   c->worst_impact};
-        fab_table_row(&table, FAB_INK_PLAIN, fab_show(page, "%.40s", c->name), figures);
+        fab_table_row(&table, FAB_INK_PLAIN, c->name, figures);
     }
     fab_table_end(&table, 2, NULL, NULL);
     fab_text_notef(page,
@@ -258,12 +255,11 @@ void study_put_classes(fab_page *page, const fab_study_summary *s) {
         return;
     }
     fab_table_begin(&table, page, FAB_COLUMNS(COLUMNS));
-    for (size_t i = 0; i < v->n_classes; i++) {
-        const fab_critical_class *c = &v->classes[i];
+    FAB_EACH(const fab_critical_class, c, v->classes, v->n_classes) {
         const double figures[] = {(double)c->n_parts,   (double)c->n_components, (double)c->n_scenarios,
                                   (double)c->n_stopped, FAB_TABLE_BLANK,         c->ci95,
                                   (double)c->n_clear};
-        fab_table_row(&table, FAB_INK_PLAIN, fab_show(page, "%.40s", c->name), figures);
+        fab_table_row(&table, FAB_INK_PLAIN, c->name, figures);
         fab_table_set(&table, 5, c->is_clear ? FAB_INK_BOLD : FAB_INK_PLAIN, "%s%s",
                       study_show_percent(page, c->impact), c->is_clear ? " *" : "  ");
     }
@@ -412,8 +408,7 @@ void study_put_rollouts(fab_page *page, const fab_study_summary *s) {
                        study_show_steps(page, fmax(best->lost, 0)));
     }
     fab_table_begin(&table, page, FAB_COLUMNS(COLUMNS));
-    for (size_t i = 0; i < v->n_rollouts; i++) {
-        const fab_rollout *r = &v->rollouts[i];
+    FAB_EACH(const fab_rollout, r, v->rollouts, v->n_rollouts) {
         const double figures[] = {(double)r->n_steps, (double)r->n_stopped, r->lost, r->worst};
         fab_table_row(&table, FAB_INK_PLAIN, study_show_way(page, r), figures);
     }

@@ -96,8 +96,7 @@ static void algorithms_put_one(fab_page *page, const fab_sweep *s, size_t a, siz
 }
 
 static bool algorithms_have_hosts(const fab_sweep *s, size_t e) {
-    for (size_t i = 0; i < s->n_points; i++) {
-        const fab_sweep_point *p = &s->points[i];
+    FAB_EACH(const fab_sweep_point, p, s->points, s->n_points) {
         for (size_t a = 0; p->is_built && e < p->n_engines && a < p->n_algorithms; a++) {
             if (algorithms_at(p, a, e)->host_s > 0) {
                 return true;
@@ -117,8 +116,7 @@ void fab_text_algorithms(fab_page *page, const fab_sweep *s, size_t e) {
         columns[a + 1].heading = first->algorithms[a].name;
     }
     fab_table_begin(&table, page, columns, n + 1);
-    for (size_t i = 0; i < s->n_points; i++) {
-        const fab_sweep_point *p = &s->points[i];
+    FAB_EACH(const fab_sweep_point, p, s->points, s->n_points) {
         if (!p->is_built || e >= p->n_engines) {
             continue;
         }

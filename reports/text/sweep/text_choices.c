@@ -6,8 +6,7 @@ static void put_plans(fab_page *page, const fab_sweep *s) {
     char text[192];
     bool any_short = false;
     bool any = false;
-    for (size_t i = 0; i < s->n_points; i++) {
-        const fab_sweep_point *p = &s->points[i];
+    FAB_EACH(const fab_sweep_point, p, s->points, s->n_points) {
         if (p->is_built && p->has_plan) {
             if (!any) {
                 fab_text_heading(page, "PLANS", NULL);
@@ -28,8 +27,7 @@ static void put_plans(fab_page *page, const fab_sweep *s) {
 /* What each point's collectives run by, where replays chose. */
 static void put_collectives(fab_page *page, const fab_sweep *s) {
     bool any = false;
-    for (size_t i = 0; i < s->n_points; i++) {
-        const fab_sweep_point *p = &s->points[i];
+    FAB_EACH(const fab_sweep_point, p, s->points, s->n_points) {
         if (p->is_built && p->collective_note[0] != '\0') {
             if (!any) {
                 fab_text_heading(page, "COLLECTIVES", NULL);
@@ -47,8 +45,7 @@ void fab_text_choices(fab_page *page, const fab_sweep *sweep) {
 
 /* A number of GPUs may be what costs most. */
 void fab_text_fewer_of_points(fab_page *page, const fab_sweep *s) {
-    for (size_t i = 0; i < s->n_points; i++) {
-        const fab_sweep_point *at = &s->points[i];
+    FAB_EACH(const fab_sweep_point, at, s->points, s->n_points) {
         if (at->fewer.servers > 0) {
             fab_page_wrapf(page, FAB_INK_BOLD, 2, 2, "%s: %s; all that is said of it here is of all its GPUs.",
                            fab_text_sweep_point(page, s, at), fab_text_fewer(page, &at->fewer));

@@ -207,8 +207,7 @@ static void compare_put_network(fab_page *page, const fab_sweep *s) {
     part_range hours = time;
     part_range owned = time;
     const fab_sweep_point *priced = NULL;
-    for (size_t i = 0; i < s->n_points; i++) {
-        const fab_sweep_point *p = &s->points[i];
+    FAB_EACH(const fab_sweep_point, p, s->points, s->n_points) {
         for (size_t e = 0; e < p->n_engines; e++) {
             const fab_iteration *it = &p->engines[e].iteration;
             if (!p->engines[e].has_iteration || !(it->usd_per_1e9_tokens > 0)) {
@@ -387,8 +386,7 @@ static void failures_put_open(fab_page *page, const fab_sweep *s, size_t e) {
 static void failures_put_extremes(fab_page *page, const fab_sweep *s, size_t e) {
     const fab_sweep_point *most = NULL;
     const fab_sweep_point *least = NULL;
-    for (size_t i = 0; i < s->n_points; i++) {
-        const fab_sweep_point *p = &s->points[i];
+    FAB_EACH(const fab_sweep_point, p, s->points, s->n_points) {
         if (p->is_built && e < p->n_engines && p->engines[e].has_goodput) {
             most = most == NULL || p->engines[e].goodput.mean > most->engines[e].goodput.mean ? p : most;
             least = least == NULL || p->engines[e].goodput.mean < least->engines[e].goodput.mean ? p : least;

@@ -116,8 +116,7 @@ static void sweep_put_fabrics(fab_page *page, const fab_sweep *s) {
     fab_table table;
     bool once = same_fabric(s);
     fab_table_begin(&table, page, FAB_COLUMNS(columns));
-    for (size_t i = 0; i < s->n_points; i++) {
-        const fab_sweep_point *p = &s->points[i];
+    FAB_EACH(const fab_sweep_point, p, s->points, s->n_points) {
         const double figures[] = {
             FAB_TABLE_BLANK, (double)p->counts.gpus,  p->total_usd, (double)p->counts.switches, p->bisection_ratio,
             p->power_w,      (double)p->counts.cables};
@@ -133,8 +132,7 @@ static void sweep_put_fabrics(fab_page *page, const fab_sweep *s) {
     fab_table_end(&table, 2, NULL, NULL);
     fab_text_note(page,
                   "built taper: oversubscription, leaf first; bisection: part of full that any traffic may count on");
-    for (size_t i = 0; i < s->n_points; i++) {
-        const fab_sweep_point *p = &s->points[i];
+    FAB_EACH(const fab_sweep_point, p, s->points, s->n_points) {
         if (!p->is_built) {
             fab_page_wrapf(page, FAB_INK_BAD, 2, 4, "%s: %s", fab_text_sweep_point(page, s, p), p->error);
         }
@@ -197,8 +195,7 @@ static size_t limit(size_t n) {
 static names crossing_phases(const fab_sweep *s, uint32_t tier, size_t most) {
     names list = {.n = 0};
     for (size_t i = 0; i < s->n_points; i++) {
-        for (size_t j = 0; j < s->points[i].n_phases; j++) {
-            const fab_sweep_phase *phase = &s->points[i].phases[j];
+        FAB_EACH(const fab_sweep_phase, phase, s->points[i].phases, s->points[i].n_phases) {
             if (phase->crossing_flows[tier] > 0) {
                 add_name(&list, phase->name, (double)phase->crossing_flows[tier]);
             }
@@ -235,8 +232,7 @@ static void sweep_put_crossings_of(fab_page *page, const fab_sweep *s, uint32_t 
         columns[j + 1].heading = list->name[j];
     }
     fab_table_begin(&table, page, columns, list->n + 1);
-    for (size_t i = 0; i < s->n_points; i++) {
-        const fab_sweep_point *p = &s->points[i];
+    FAB_EACH(const fab_sweep_point, p, s->points, s->n_points) {
         if (!p->is_built || (once && p != fab_text_first_built(s))) {
             continue;
         }
@@ -365,8 +361,7 @@ static void weigh(const fab_sweep *s, size_t e, names *phases) {
 /* Whether some point has an iteration; the phases that take longest; the longest time of all. */
 static bool sweep_look(fab_page *page, const fab_sweep *s, size_t e, names *phases, double *out_most_s) {
     bool iterations = false;
-    for (size_t i = 0; i < s->n_points; i++) {
-        const fab_sweep_point *p = &s->points[i];
+    FAB_EACH(const fab_sweep_point, p, s->points, s->n_points) {
         if (e >= p->n_engines) {
             continue;
         }
@@ -388,8 +383,7 @@ static bool sweep_look(fab_page *page, const fab_sweep *s, size_t e, names *phas
 /* False where the engine itself is varied. */
 static bool one_label(const fab_sweep *s, size_t e) {
     const char *label = fab_text_first_built(s)->engines[e].label;
-    for (size_t i = 0; i < s->n_points; i++) {
-        const fab_sweep_point *p = &s->points[i];
+    FAB_EACH(const fab_sweep_point, p, s->points, s->n_points) {
         if (e < p->n_engines && strcmp(p->engines[e].label, label) != 0) {
             return false;
         }
@@ -423,8 +417,7 @@ static void sweep_put_engine(fab_page *page, const fab_sweep *s, size_t e) {
     }
     columns[n++].heading = one_price ? "slower" : "cost";
     fab_table_begin(&table, page, columns, n);
-    for (size_t i = 0; i < s->n_points; i++) {
-        const fab_sweep_point *p = &s->points[i];
+    FAB_EACH(const fab_sweep_point, p, s->points, s->n_points) {
         if (e < p->n_engines) {
             sweep_add_point(&table, s, p, e, &phases, iterations, one_price);
         }

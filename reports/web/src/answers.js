@@ -1,6 +1,6 @@
 // The first screen: what bounds the job, how bad the collisions are, what it costs.
 import { coverage, departs, faults, sure } from './audit.js';
-import { breakable, h, table } from './dom.js';
+import { breakable, h, replace, table } from './dom.js';
 import { shortAnswers } from './short.js';
 import { studyAnswers } from './study.js';
 import { pointName } from './sweep.js';
@@ -316,7 +316,7 @@ function verdict({ verdict: v }) {
 const warnings = ({ meta }) => meta.warnings?.length > 0 && h('ul', { id: 'warnings', class: 'plain', 'aria-label': 'Warnings' }, meta.warnings.map((w) => h('li', null, h('strong', null, 'Warning: '), `${w}.`)));
 
 export function answers(model, state) {
-  const host = h('div', { class: 'cards' });
+  const host = h('div', { id: 'answers', role: 'region', 'aria-label': 'In short', 'aria-live': 'polite' });
   const draw = () => {
     const { report } = model;
     const cards = [];
@@ -337,9 +337,9 @@ export function answers(model, state) {
     if (report.optimize) cards.push(...optimumAnswers(report.optimize, report.cost));
     if (report.designs) cards.push(...designAnswers(report.designs));
     else if (report.cost && !report.optimize) cards.push(cost(model));
-    host.replaceChildren(...cards);
+    replace(host, warnings(model), verdict(report), h('div', { class: 'cards' }, cards));
   };
-  state.onChange((changed) => changed.has('engine') && draw());
+  state.onChange((changed) => (changed.has('engine') || changed.has('report')) && draw());
   draw();
-  return h('div', { id: 'answers', role: 'region', 'aria-label': 'In short', 'aria-live': 'polite' }, warnings(model), verdict(model.report), host);
+  return host;
 }

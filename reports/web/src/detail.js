@@ -143,6 +143,7 @@ export function detail(model, state, picture) {
               : ofGroup(model, picture, selected));
   };
   state.onLinks(draw);
+  state.onChange((changed) => changed.has('report') && draw());
   draw();
   return host;
 }

@@ -145,6 +145,7 @@ export function explore(first, show) {
   const figures = h('div');
   const knobs = h('div', { class: 'controls' });
   const command = h('code', { id: 'explore-command' });
+  const keep = h('button', { type: 'button', onclick: () => { kept = now; present(); compare(); } }, 'Keep these to compare');
 
   const learn = async (what) => (await ask(['list', what, '--json'], {})).answer;
   const ask = startCore(async () => {
@@ -159,10 +160,11 @@ export function explore(first, show) {
 
   async function turn(change) {
     q = { ...q, ...change };
-    draw();
     const number = ++newest;
+    const answer = ask(questionWords(q), files);
+    draw();
     status.textContent = 'Counting.';
-    const result = await ask(questionWords(q), files);
+    const result = await answer;
     if (number !== newest) return;
     if (result.code !== 0) {
       status.textContent = result.said || `The program ended with code ${result.code}.`;
@@ -173,7 +175,7 @@ export function explore(first, show) {
     kept ??= now;
     writeAddress({ words: wordsOf(q) });
     present();
-    draw();
+    compare();
     document.getElementById('data').textContent = JSON.stringify(now).replaceAll('<', '\\u003c'); // what a saved page begins with
     status.textContent = `Answered in ${f.seconds(result.ms / 1e3)}, by this page alone.`;
     status.dataset.code = '0';
@@ -207,14 +209,18 @@ export function explore(first, show) {
     replace(knobs,
       KNOBS.map(([label, key, list]) => select(label, values(list, q.sets[key]), q.sets[key] ?? UNTOUCHED, (v) => set(key, v))),
       select('Routing', values(ENGINES, q.engine), q.engine || UNTOUCHED, (v) => turn({ engine: v === UNTOUCHED ? '' : v })),
-      now && h('button', { type: 'button', onclick: () => { kept = now; present(); draw(); } }, 'Keep these to compare'),
+      keep,
       Object.keys(q.sets).filter((key) => !KNOBS.some(([, known]) => known === key)).map((key) =>
         h('button', { type: 'button', class: 'chip-button', title: 'take it back', onclick: () => set(key, UNTOUCHED) }, `${key}=${q.sets[key]} ×`)),
       q.broken.map((name) => h('button', { type: 'button', class: 'chip-button', title: 'repair it', onclick: () => turn({ broken: q.broken.filter((b) => b !== name) }) }, `${name} broken ×`)));
-    replace(figures, now && comparison(now.report, kept === now ? null : kept.report));
     command.textContent = `fabriscope run ${wordsOf(q).map(quoted).join(' ')}`;
   }
+  function compare() {
+    keep.hidden = !now;
+    replace(figures, now && comparison(now.report, kept === now ? null : kept.report));
+  }
   draw();
+  compare();
   const design = completed({ id: 'explore-design', 'aria-label': 'Design', placeholder: 'clos:gpus=1024,taper=2', value: q.design }, offerDesign, (text) => turn({ design: text.trim() }));
   const key = completed({ id: 'explore-set', 'aria-label': 'Any key', placeholder: 'any key: job.tp=8' }, (text) => part(text, [' '], ''), setAny);
   const broken = h('input', { id: 'explore-break', type: 'text', 'aria-label': 'Break a part', placeholder: 'break: server-2, leaf-0, nic-3*0.5', onkeydown: (e) => {

@@ -1,5 +1,5 @@
 // What one set of failures does, and where the lost ranks go under every policy.
-import { h, section, table } from './dom.js';
+import { h, replace, section, table } from './dom.js';
 import * as f from './format.js';
 
 /** Why a failure can make things faster. */
@@ -44,10 +44,18 @@ function requests(e) {
   });
 }
 
-export function failures(model) {
-  const { failures: x } = model.report;
+function told(x) {
   return section('failures', 'What the failures do', `Failed: ${f.list(x.failed.map((p) => p.name))}. ${x.lost.length > 0 ? `${f.plural(x.lost.length, 'server')} with ranks lost.` : 'No server with ranks is lost: nobody moves.'}`,
     x.engines.map((e) => [engine(e), e.note === undefined && requests(e)]),
     x.engines.some((e) => e.policies.some((p) => p.time_s < e.healthy.time_s * (1 - 1e-9))) && h('p', { class: 'note' }, `Slower below ×1: faster than where nothing failed. ${RELIEF}`),
     x.phases_left_out.length > 0 && h('p', { class: 'note' }, `Left out: ${f.list(x.phases_left_out.map((p) => p.name ?? p))}.`));
+}
+
+/** Nothing, as long as nothing is broken. */
+export function failures(model, state) {
+  const host = h('div');
+  const draw = () => replace(host, model.report.failures && told(model.report.failures));
+  state.onChange((changed) => changed.has('report') && draw());
+  draw();
+  return host;
 }

@@ -83,9 +83,15 @@ function controls(model, state) {
   return host;
 }
 
+/** What two reports of a job have in common, though other parts are broken. */
+const jobOf = ({ failures: _, verdict: __, ...rest }) => JSON.stringify(rest);
+const ofOtherJob = (beside, job) => (beside && jobOf(beside.report) !== job ? beside : null);
+
 /** Draws the page of a report; `kept`: what the reader had chosen on the page before it; `beside`: another block of data. */
 function build(data, kept, asks, beside) {
   const model = new Model(data);
+  const job = jobOf(data.report);
+  const against = ofOtherJob(beside, job);
   const state = new State({ engine: 0, phase: worstPhase(model), draw: 0, colour: model.loads || !model.criticality ? 'ratio' : 'criticality', direction: 'both', view: 'tier', open: null, openRest: false, selected: null, time: null, under: null, asks });
   const chosen = kept ?? readAddress().chosen ?? {};
   Object.assign(state, stillThere(model, chosen));
@@ -93,7 +99,7 @@ function build(data, kept, asks, beside) {
     : model.leftOut > 0 ? section('fabric', 'The fabric', `${f.count(model.leftOut)} cables are too many to be drawn here, and their loads are not in this file: fabric.graphml has them.`) : null;
   const { report } = model;
   const has = model.phases.length > 0;
-  const linked = [timeline(model, state), drawn, beside && versus(model, state, beside, ['kept', 'now']), has && collisions(model, state), has && loads(model, state), has && matrices(model, state)].filter(Boolean);
+  const linked = [timeline(model, state), drawn, against && versus(model, state, against, ['kept', 'now']), has && collisions(model, state), has && loads(model, state), has && matrices(model, state)].filter(Boolean);
   const parts = [
     report.iteration && time(model, state),
     report.serving && serving(model),
@@ -108,22 +114,19 @@ function build(data, kept, asks, beside) {
     report.explain && explanation(model),
     ...(report.audit ? audit(model) : []),
     report.diff && difference(model),
-    report.failures && failures(model),
+    failures(model, state),
     has ? phases(model) : report.phases && listed(model),
     (report.cost || report.designs) && cost(model),
     report.growth && growth(model),
     ...others(model),
     about(model),
   ].filter(Boolean);
-  const sections = [...linked, ...parts];
-  const nav = h('nav', { 'aria-label': 'Parts of the report' }, h('ul', null, sections.map((part) =>
-    h('li', null, h('a', { href: `#${part.id}` }, part.querySelector('h2').textContent)))));
-  replace(document.getElementById('page'), [
-    header(model),
-    h('main', { id: 'content', tabindex: -1 }, answers(model, state), nav,
-      linked.length > 0 && h('div', { class: 'linked' }, controls(model, state), linked), parts),
-    h('footer', null, `${model.meta.program} ${model.meta.version}`),
-  ]);
+  const toParts = h('ul');
+  const main = h('main', { id: 'content', tabindex: -1 }, answers(model, state), h('nav', { 'aria-label': 'Parts of the report' }, toParts),
+    linked.length > 0 && h('div', { class: 'linked' }, controls(model, state), linked), parts);
+  const list = () => replace(toParts, [...main.querySelectorAll('.part')].map((part) => h('li', null, h('a', { href: `#${part.id}` }, part.querySelector('h2').textContent))));
+  list();
+  replace(document.getElementById('page'), header(model), main, h('footer', null, `${model.meta.program} ${model.meta.version}`));
   // The picture opens what is selected, and chooses a view by itself before.
   if (drawn && data.views.some((v) => v.name === chosen.view)) state.set({ view: chosen.view });
   const selected = drawn && chosen.selected && model.findNamed(chosen.selected);
@@ -132,11 +135,20 @@ function build(data, kept, asks, beside) {
   let later = 0;
   const write = () => writeAddress({ chosen: chosenOf(model, state) });
   state.onChange((changed) => {
+    if (changed.has('report')) return list();
     clearTimeout(later);
     if (changed.has('time')) later = setTimeout(write, 250);
     else write();
   });
-  return { chosen: () => chosenOf(model, state) };
+  return {
+    chosen: () => chosenOf(model, state),
+    /** Shows a report that differs in what is broken alone; else returns false. What broken parts do not change stays as it is. */
+    breaks: (next, other) => {
+      const isSame = jobOf(next) === job && ofOtherJob(other, job) === against;
+      if (isSame) state.set({ report: (model.report = next) });
+      return isSame;
+    },
+  };
 }
 
 /** Of what was chosen on another page, or stands in the address: what this page has too. */
@@ -176,7 +188,7 @@ export function start(explore) {
   const asks = explore && { breakPart: (name) => ask.breakPart(name), tryOut: (change) => ask.tryOut(change), take: (change) => ask.take(change) };
   let page = data && build(data, null, asks);
   ask = explore?.(data, (next, beside) => {
-    page = build(next, page?.chosen(), asks, beside);
+    if (!page?.breaks(next.report, beside)) page = build(next, page?.chosen(), asks, beside);
   });
   performance.mark('fabriscope-ready');
   document.documentElement.dataset.ready = String(Math.round(performance.now()));

@@ -193,8 +193,8 @@ export class State {
     Object.assign(this, values);
     for (const listener of this.listeners) listener(new Set(changed));
   }
-  /** For what shows links: a moment by itself changes none, but what is under way does. */
+  /** For what shows links: a moment by itself changes none, but what is under way does; nor do broken parts. */
   onLinks(listener) {
-    this.onChange((changed) => (changed.size > 1 || !changed.has('time')) && listener(changed));
+    this.onChange((changed) => (changed.size > 1 || !(changed.has('time') || changed.has('report'))) && listener(changed));
   }
 }

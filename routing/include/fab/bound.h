@@ -1,5 +1,4 @@
 /**
- * @file bound.h
  * The least maximum utilisation of network links that any splitting of a demand over minimal paths can reach: exact
  * where small, else between a routing and a certificate.
  */

@@ -1,5 +1,4 @@
 /**
- * @file dependencies.h
  * The channel dependency graph [Dally, Seitz, 1987]: which fabric link a packet may ask for while it holds another. In
  * a lossless fabric a cycle of it can deadlock. NIC - switch links end in hosts, which always drain: they lie on no
  * cycle, and a packet that is relayed inside a server holds no link.

@@ -1,5 +1,4 @@
 /**
- * @file explain.h
  * Why a path goes where it goes: the decision at every switch, in words. Slow and clear; fab_route_flows() is the fast
  * way to the same links.
  */

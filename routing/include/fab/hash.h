@@ -1,7 +1,4 @@
-/**
- * @file hash.h
- * The hashes that switches compute over the header fields of a packet.
- */
+/** The hashes that switches compute over the header fields of a packet. */
 #pragma once
 
 #include <stddef.h>

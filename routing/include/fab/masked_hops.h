@@ -1,5 +1,4 @@
 /**
- * @file masked_hops.h
  * Next hops of a fabric under a mask, from those of the healthy fabric: nothing is built again but what dead links
  * touch. Equal to fab_next_hops_new() with the same dead links.
  */

@@ -1,5 +1,4 @@
 /**
- * @file next_hops.h
  * Minimal next hops of every switch towards every destination leaf, for any graph: the structure that walking,
  * spraying, bounding and failing share.
  */

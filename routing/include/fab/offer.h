@@ -1,7 +1,4 @@
-/**
- * @file offer.h
- * What flows ask of the network: offered rates, and the demands between leaves that they add up to.
- */
+/** What flows ask of the network: offered rates, and the demands between leaves that they add up to. */
 #pragma once
 
 #include "fab/fabric.h"

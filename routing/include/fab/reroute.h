@@ -1,5 +1,4 @@
 /**
- * @file reroute.h
  * What failures do to the routes and loads of a phase: only what they touch is routed again. See
  * src/doc/adr/0031-failures.md.
  */

@@ -1,7 +1,4 @@
-/**
- * @file routing.h
- * Routers: the flows of a phase to routes. To add an engine, see routing/engines/README.md.
- */
+/** Routers: the flows of a phase to routes. To add an engine, see routing/engines/README.md. */
 #pragma once
 
 #include "fab/engine_spec.h"

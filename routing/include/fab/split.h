@@ -1,5 +1,4 @@
 /**
- * @file split.h
  * Splitting over all minimal paths: loads and path figures by propagation over the shortest-path DAG of every
  * destination leaf, 64 destinations at a time.
  */

@@ -1,7 +1,4 @@
-/**
- * @file split_pairs.h
- * The links between one pair of leaves and what a split sends over each: pair by pair, where loads alone do not do.
- */
+/** The links between one pair of leaves and what a split sends over each: pair by pair, where loads alone do not do. */
 #pragma once
 
 #include "fab/split.h"

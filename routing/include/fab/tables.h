@@ -1,5 +1,4 @@
 /**
- * @file tables.h
  * Forwarding tables as text (format: src/doc/manual/forwarding-tables.md). Engine `file` reads them back, and option
  * tables= of the engines that choose among groups of next hops.
  */

@@ -14,11 +14,7 @@
 #define LINK_BYTES  200  /* of what is kept of a link: bytes of both ends, deviations, some rows that are sorted */
 #define DRAW_BYTES  64   /* of a link, while a thread draws */
 
-void fab_observed_free(fab_observed *out) {
-    if (out != NULL) {
-        FAB_FREE_ALL(out->boundaries, out->loads, out->suspects, out);
-    }
-}
+FAB_FREES_WHOLE(fab_observed_free, fab_observed, boundaries, loads, suspects);
 
 static int load_order(const void *a, const void *b) {
     const fab_observed_link *x = a;
@@ -51,8 +47,7 @@ static fab_status list_loads(observation *o, fab_error *err) {
         }
     }
     double usual = observe_median(numbers, n);
-    for (uint32_t i = 0; i < out->n_loads; i++) {
-        const fab_observed_link *load = &out->loads[i];
+    FAB_EACH(const fab_observed_link, load, out->loads, out->n_loads) {
         out->unpredicted_links += load->predicted_bytes <= 0 && load->measured_bytes > UNPREDICTED * usual;
     }
     FAB_SORT(out->loads, out->n_loads, load_order);

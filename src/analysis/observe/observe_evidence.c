@@ -217,8 +217,7 @@ fab_status observe_evidence(observation *o, fab_error *err) {
     FAB_PASS(add_unequal(o, err));
     add_errors(o);
     FAB_PASS(find_waits(o, waits, err));
-    for (uint32_t i = 0; i < out->n_suspects; i++) {
-        fab_suspect *s = &out->suspects[i];
+    FAB_EACH(fab_suspect, s, out->suspects, out->n_suspects) {
         if (s->kind == FAB_SUSPECT_HOST) {
             tell_host(o, s);
         } else {

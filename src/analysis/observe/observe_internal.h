@@ -1,7 +1,4 @@
-/**
- * @file observe_internal.h
- * Steps of an observation, in the order in which they are called.
- */
+/** Steps of an observation, in the order in which they are called. */
 #pragma once
 
 #include "fab/evaluate.h"

@@ -44,9 +44,7 @@ static fab_status draw_all(observation *o, fab_error *err) {
     FAB_TRY(fab_allocate(n_threads, sizeof(fab_workspace *), &run.workers, err));
     FAB_TRY(fab_parallel_for((size_t)o->out->draws, n_threads, draw_once, &run, err));
 done:
-    for (size_t i = 0; run.workers != NULL && i < n_threads; i++) {
-        fab_workspace_free(run.workers[i]);
-    }
+    FAB_FREE_EACH(fab_workspace_free, run.workers, n_threads);
     free(run.workers);
     return status;
 }

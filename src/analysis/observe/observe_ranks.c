@@ -133,8 +133,7 @@ static void find_server_waits(const observation *o, double *server, double *numb
 
 static void add_stuck(observation *o) {
     const fab_ranks *r = &o->traffic->logged;
-    for (uint32_t i = 0; i < r->n_stuck; i++) {
-        const fab_stuck_rank *stuck = &r->stuck[i];
+    FAB_EACH(const fab_stuck_rank, stuck, r->stuck, r->n_stuck) {
         char server[FAB_NODE_NAME_SIZE];
         fab_suspect *s = observe_add(o, FAB_SUSPECT_STUCK);
         if (s == NULL) {

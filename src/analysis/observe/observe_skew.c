@@ -68,8 +68,7 @@ static void collect_pairs(const observation *o, skew_system *s) {
 /* out = Laplacian x */
 static void multiply(const skew_system *s, const double *x, double *out) {
     memset(out, 0, s->n_boxes * sizeof *out);
-    for (size_t i = 0; i < s->n_pairs; i++) {
-        const skew_pair *p = &s->pairs[i];
+    FAB_EACH(const skew_pair, p, s->pairs, s->n_pairs) {
         double flow = p->weight * (x[p->tail] - x[p->head]);
         out[p->tail] += flow;
         out[p->head] -= flow;
@@ -92,8 +91,7 @@ static void solve(const skew_system *s, double *x) {
         s->residual[i] = -s->product[i];
     }
     double length = 0;
-    for (size_t i = 0; i < s->n_pairs; i++) {
-        const skew_pair *p = &s->pairs[i];
+    FAB_EACH(const skew_pair, p, s->pairs, s->n_pairs) {
         s->residual[p->tail] += p->weight * p->difference;
         s->residual[p->head] -= p->weight * p->difference;
         length += p->weight * p->difference * p->difference;

@@ -93,14 +93,13 @@ static fab_status find_candidates(search *s, fab_error *err) {
     }
     for (uint32_t i = 0; i < f->n_servers; i++) {
         if (isfinite(o->host[i]) && o->host[i] < -host_limit(o)) {
-            FAB_PASS(FAB_GROW(s->candidates, capacity, s->n + 1, err));
-            s->candidates[s->n++] = (candidate){.link = FAB_NONE, .server = i, .score = INFINITY};
+            FAB_PASS(FAB_APPEND(s->candidates, s->n, capacity, err,
+                                (candidate){.link = FAB_NONE, .server = i, .score = INFINITY}));
         }
     }
     FAB_SORT(s->candidates, s->n, surest_first);
     s->n = s->n < CANDIDATES ? s->n : CANDIDATES;
-    for (size_t i = 0; i < s->n; i++) {
-        const candidate *c = &s->candidates[i];
+    FAB_EACH(const candidate, c, s->candidates, s->n) {
         if (c->link != FAB_NONE) {
             s->is_marked[c->link / 64] |= UINT64_C(1) << c->link % 64;
         } else {
@@ -134,8 +133,8 @@ static fab_status keep_path(search *s, const fab_link_id *links, size_t n, uint3
         }
     }
     if (counts && n_own > 0) {
-        FAB_PASS(FAB_GROW(s->paths, s->path_capacity, s->n_paths + 1, err));
-        s->paths[s->n_paths++] = (suspect_path){s->n_links, n_own, server, bytes};
+        FAB_PASS(
+            FAB_APPEND(s->paths, s->n_paths, s->path_capacity, err, (suspect_path){s->n_links, n_own, server, bytes}));
         s->n_links += n_own;
     }
     return FAB_OK;
@@ -217,8 +216,7 @@ static size_t spread_out(search *s, const candidate *c) {
         s->touched[0] = c->link;
         return 1;
     }
-    for (size_t i = 0; i < s->n_paths; i++) {
-        const suspect_path *p = &s->paths[i];
+    FAB_EACH(const suspect_path, p, s->paths, s->n_paths) {
         for (uint32_t k = 0; k < p->n && path_is_of(s, p, c); k++) {
             fab_link_id l = s->links[p->first + k];
             if (o->predicted[l] > 0 && isfinite(o->deviation[l])) {
@@ -360,8 +358,7 @@ static void take_suspect(search *s, candidate *best) {
 static void explain_all(search *s) {
     for (;;) {
         candidate *best = NULL;
-        for (size_t i = 0; i < s->n; i++) {
-            candidate *c = &s->candidates[i];
+        FAB_EACH(candidate, c, s->candidates, s->n) {
             if (c->used) {
                 continue;
             }

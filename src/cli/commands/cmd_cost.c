@@ -28,22 +28,17 @@ static size_t count_steps(const char *text) {
 /* The design with `gpus` GPUs: as --set would have it. */
 static fab_status measure_step(const cli_options *options, const char *gpus, fab_fabric_result *out, fab_fabric **graph,
                                fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_design *design = NULL;
+    FAB_OWNED fab_design *design = NULL;
     char override[64];
     cli_options with = *options;
     with.overrides.items = NULL;
-    FAB_TRY(FAB_NEW(with.overrides.items, options->overrides.n + 1, err));
-    if (options->overrides.n > 0) {
-        memcpy(with.overrides.items, options->overrides.items, options->overrides.n * sizeof *with.overrides.items);
-    }
+    FAB_OWNS_MEMBERS(with.overrides.items);
+    FAB_PASS(FAB_NEW(with.overrides.items, options->overrides.n + 1, err));
+    FAB_COPY(with.overrides.items, options->overrides.items, options->overrides.n);
     (void)snprintf(override, sizeof override, "fabric.gpus=%s", gpus);
     with.overrides.items[with.overrides.n++] = override;
-    FAB_TRY(cli_open_design(&with, options->operands.items[0], &design, err));
-    FAB_TRY(fab_fabric_measure(design, out, graph, err));
-done:
-    FAB_FREE_ALL(with.overrides.items, design);
-    return status;
+    FAB_PASS(cli_open_design(&with, options->operands.items[0], &design, err));
+    return fab_fabric_measure(design, out, graph, err);
 }
 
 static fab_status grow(const cli_options *options, fab_result *result, fab_error *err) {

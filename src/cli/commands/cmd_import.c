@@ -126,9 +126,7 @@ static fab_status read_design(const cli_options *options, fab_design *out, fab_e
     FAB_OWNED const char **list = NULL;
     size_t n = options->overrides.n;
     FAB_PASS(FAB_NEW(list, n + 2, err));
-    if (n > 0) {
-        memcpy(list, options->overrides.items, n * sizeof *list);
-    }
+    FAB_COPY(list, options->overrides.items, n);
     fab_str_printf(&file, "fabric.file=%s", options->operands.items[0]);
     fab_str_printf(&format, "fabric.format=%s", options->input_format != NULL ? options->input_format : "");
     FAB_PASS(fab_str_status(&file, err));

@@ -164,8 +164,7 @@ static fab_status fill_catalogs(cli_table *table, fab_error *err) {
 static fab_status fill_published(cli_table *table, fab_error *err) {
     FAB_OWNS(fab_published_release) fab_published published = {.n_rows = 0};
     FAB_PASS(fab_published_read(NULL, &published, err));
-    for (size_t i = 0; i < published.n_sources; i++) {
-        const fab_published_source *s = &published.sources[i];
+    FAB_EACH(const fab_published_source, s, published.sources, published.n_sources) {
         cli_table_add(table, "%s", s->name);
         cli_table_add_number(table, (double)s->n);
         cli_table_add(table, "%s", s->title);

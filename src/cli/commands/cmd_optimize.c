@@ -152,9 +152,7 @@ static fab_status read_replayed(const cli_options *options, const char *profile,
     }
     fab_str_printf(text, ",plan=auto --engine %s", design->engines[0].text);
     FAB_PASS(fab_str_status(text, err));
-    *out = design;
-    design = NULL;
-    return FAB_OK;
+    return FAB_GIVE(*out, design);
 }
 
 static fab_status search(const cli_options *options, const fab_catalog *catalog, const fab_prices *prices,

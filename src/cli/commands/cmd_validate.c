@@ -39,9 +39,7 @@ static fab_status typed_parse(const char *text, typed_command *out, fab_error *e
     FAB_REFUSE_IF(command == NULL || command->run == NULL || command == &cli_command_validate, err, FAB_EINPUT, NULL,
                   "'%.60s' is no command whose result has figures", text);
     FAB_PASS(cli_options_parse(command, n - 1, typed.words + 1, &typed.options, err));
-    *out = typed;
-    typed = (typed_command){.text = NULL};
-    return FAB_OK;
+    return FAB_GIVE(*out, typed);
 }
 
 static fab_status fail_in_row(const fab_published_row *row, fab_status status, const fab_error *inner, fab_error *err) {
@@ -61,8 +59,7 @@ typedef struct published_rows {
 static fab_status take_figures(void *context, const fab_result *result, fab_error *err) {
     published_rows *rows = context;
     rows->is_reported = true;
-    for (size_t i = 0; i < rows->n; i++) {
-        fab_published_row *row = &rows->first[i];
+    FAB_EACH(fab_published_row, row, rows->first, rows->n) {
         if (row->field[0] != '\0') {
             FAB_PASS(fab_result_figure(result, row->field, &row->predicted, &row->unit, err));
             FAB_REFUSE_IF(row->given_unit != NULL && (row->unit == NULL || strcmp(row->given_unit, row->unit) != 0),
@@ -173,9 +170,7 @@ static fab_status know_published(fab_published *out, fab_error *err) {
             FAB_PASS(digest_of_command(row->command, row->digest, err));
         }
     }
-    *out = all;
-    all = (fab_published){.n_rows = 0};
-    return FAB_OK;
+    return FAB_GIVE(*out, all);
 }
 
 /* The rows that are of this design and that the result has figures for. */

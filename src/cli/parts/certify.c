@@ -103,8 +103,7 @@ static fab_status certify_optimum(const void *context, FILE *out, fab_error *err
     const fab_optimum *o = result->optimum;
     fab_certificate_begin("optimize", result->fabrics[0].digest, result->seed, result->graph, out);
     (void)fprintf(out, "optimum\nchoice won %.17g %s\n", o->winner.total_usd, o->winner.design);
-    for (size_t i = 0; i < o->n_rejected; i++) {
-        const fab_optimum_loser *loser = &o->rejected[i];
+    FAB_EACH(const fab_optimum_loser, loser, o->rejected, o->n_rejected) {
         (void)fprintf(out, "choice %s %.17g %s %s\n", WORDS[loser->loss], loser->total_usd, loser->family,
                       loser->switches);
     }

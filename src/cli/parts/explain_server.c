@@ -26,8 +26,7 @@ static void add_rate(cli_table *table, double bps) {
 }
 
 static void server_fill(const fab_server_shape *s, cli_table *table) {
-    for (uint32_t i = 0; i < s->n_gpus; i++) {
-        const fab_server_gpu *g = &s->gpu[i];
+    FAB_EACH(const fab_server_gpu, g, s->gpu, s->n_gpus) {
         char nics[160];
         list_nics(s, g->nics, nics, sizeof nics);
         cli_table_add(table, "%s", g->name);

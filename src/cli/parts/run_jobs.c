@@ -133,6 +133,5 @@ fab_status cli_look_further(const cli_options *options, const fab_replay *base, 
         result->contention = out->contention;
     }
     FAB_PASS(options->weak_parts.n > 0 && out->degradation == NULL ? degrade(options, base, result, out, err) : FAB_OK);
-    FAB_PASS(options->failed_parts.n > 0 ? fail(options, base, result, out, err) : FAB_OK);
-    return FAB_OK;
+    return options->failed_parts.n > 0 ? fail(options, base, result, out, err) : FAB_OK;
 }

@@ -1,7 +1,4 @@
-/**
- * @file top_app.h
- * `top` without its terminal: keys in, lines out. top_screen.c puts them on one.
- */
+/** `top` without its terminal: keys in, lines out. top_screen.c puts them on one. */
 #pragma once
 
 #include "top_view.h"

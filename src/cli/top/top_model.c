@@ -14,9 +14,7 @@
 static fab_status copy_state(const top_state *from, top_state *out, fab_error *err) {
     fab_component *part = NULL;
     FAB_PASS(FAB_NEW(part, from->n + 1, err)); /* with room for one more */
-    if (from->n > 0) {
-        memcpy(part, from->part, from->n * sizeof *part);
-    }
+    FAB_COPY(part, from->part, from->n);
     *out = *from;
     out->part = part;
     return FAB_OK;
@@ -190,9 +188,7 @@ fab_status top_model_open(const cli_options *options, top_model *m, fab_error *e
 void top_model_release(top_model *m) {
     fab_what_if_close(m->what_if);
     cli_session_release(&m->session);
-    for (size_t i = 0; i < m->n_before; i++) {
-        free(m->before[i].part);
-    }
+    FAB_FREE_EACH_OF(free, m->before, m->n_before, .part);
     FAB_FREE_ALL(m->now.part, m->before);
     *m = (top_model){.options = NULL};
 }

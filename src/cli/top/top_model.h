@@ -1,5 +1,4 @@
 /**
- * @file top_model.h
  * What `top` holds: the job under one engine, what is broken, and what that does. It knows no terminal: whoever breaks
  * parts, in whatever window, asks this.
  */

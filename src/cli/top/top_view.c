@@ -31,7 +31,7 @@ void top_view_release(top_view *v) {
 /* --- what rows are of --------------------------------------------------------------------------------------------- */
 
 /* Parts are servers, then switches, then NICs. */
-fab_component top_part(const top_model *m, uint32_t item) {
+static fab_component top_part(const top_model *m, uint32_t item) {
     const fab_fabric *f = top_fabric(m);
     const uint32_t n_switches = fab_n_switches(f);
     if (item < f->n_servers) {

@@ -1,5 +1,4 @@
 /**
- * @file top_view.h
  * Lists of `top`: phases, links of a phase by load, flows on a link, parts, what is broken. A row is made when it is
  * shown. It knows no terminal: lines go to a page (fab/text_layout.h).
  */
@@ -71,8 +70,6 @@ static inline fab_ink top_ink(double now, double before, fab_ink same) {
 /** Bytes of the first so many columns of a text, or of all of it. */
 size_t top_bytes_of(const char *text, size_t columns);
 
-/** Part `item` of the list of parts: servers, then switches, then NICs. */
-fab_component top_part(const top_model *model, uint32_t item);
 /** The fullest link of a part in any phase, in either direction. FAB_NONE: it carries nothing. */
 double top_part_fullest(const top_model *model, uint32_t item, fab_link_id *out_link);
 /** What a link is offered, over what is left of it; 0 of a dead one. */

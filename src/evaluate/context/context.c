@@ -299,9 +299,7 @@ fab_status fab_context_new(const fab_context_request *request, fab_context **out
     FAB_PASS(FAB_NEW(c->parts, 1, err));
     fab_once_init(c->parts->once, PART_N);
     FAB_PASS(engines_init(c, err));
-    *out = c;
-    c = NULL;
-    return FAB_OK;
+    return FAB_GIVE(*out, c);
 }
 
 static void parts_free(fab_context *c) {

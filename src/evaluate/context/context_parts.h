@@ -1,7 +1,4 @@
-/**
- * @file context_parts.h
- * Inside of context*.c and of what evaluates: the parts of a context.
- */
+/** Inside of context*.c and of what evaluates: the parts of a context. */
 #pragma once
 
 #include "measure/measure.h"

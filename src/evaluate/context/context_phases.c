@@ -22,8 +22,7 @@ fab_status context_phases_init(fab_context *c, fab_error *err) {
 
 void context_phases_release(fab_context *c) {
     context_parts *p = c->parts;
-    for (size_t i = 0; i < p->n_phases; i++) {
-        context_phase *phase = &p->phases[i];
+    FAB_EACH(context_phase, phase, p->phases, p->n_phases) {
         fab_prepared_release(&phase->prepared);
         fab_bound_release(&phase->bound);
         fab_demand_release(&phase->demand);

@@ -180,8 +180,7 @@ static void share_parameters(const iteration_plan *p, const iteration_candidate 
         latencies * reduce->latency_s * reduce->executions / reductions / (each_pass ? 1 : (double)timed.n_reductions);
     const double gather_latency_s =
         latencies * gather->latency_s * gather->executions / gathers / (each_pass ? 1 : (double)timed.n_gathers);
-    for (size_t i = 0; i < job->pp * c->interleave; i++) {
-        fab_chunk_times *chunk = &out->chunk[i];
+    FAB_EACH(fab_chunk_times, chunk, out->chunk, job->pp * c->interleave) {
         double share = chunk->reduce_s / most;
         chunk->reduce_latency_s = reduce_latency_s;
         chunk->reduce_s = share * reduce_s / reductions + reduce_latency_s;
@@ -226,7 +225,5 @@ fab_status iteration_pipeline_make(const iteration_plan *p, const iteration_cand
         most = fmax(most, fill_stage(p, c, stage, &made));
     }
     share_parameters(p, c, most, &made);
-    *out = made;
-    made = (iteration_pipeline){.chunk = NULL};
-    return FAB_OK;
+    return FAB_GIVE(*out, made);
 }

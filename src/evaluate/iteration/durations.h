@@ -1,7 +1,4 @@
-/**
- * @file durations.h
- * How long every operation of an iteration takes.
- */
+/** How long every operation of an iteration takes. */
 #pragma once
 
 #include "fab/iteration.h"

@@ -264,9 +264,7 @@ fab_status fab_iterate_schedule(const fab_traffic *traffic, const fab_result *re
         FAB_PASS(fab_schedule_add_power(schedule, &watts, (double)job->tp * (double)job->cp * (double)job->dp,
                                         iteration->network_share_ratio * result->fabrics[0].cost.power_w, err));
     }
-    iteration->schedule = schedule;
-    schedule = NULL;
-    return FAB_OK;
+    return FAB_GIVE(iteration->schedule, schedule);
 }
 
 bool fab_is_whole_training(const fab_traffic *traffic, const char *text) {

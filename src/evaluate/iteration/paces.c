@@ -119,8 +119,7 @@ static fab_status find_busy(const fab_fabric *fabric, const shared_phase *phase,
             *part = bits > 0 ? fmin(*part + bits / (capacity_bps * all_s[phase[p].travel]), 1) : *part;
         }
         if (may_bind(&busy) && !is_covered(&busy, *out, n)) {
-            FAB_PASS(FAB_GROW(*out, capacity, n + 1, err));
-            (*out)[n++] = busy;
+            FAB_PASS(FAB_APPEND(*out, n, capacity, err, busy));
         }
     }
     if (n == 0) {
@@ -187,14 +186,15 @@ static unsigned travels_of(const pace_solver *s) {
 
 fab_status fab_iterate_paces(const fab_fabric *fabric, const fab_traffic *traffic, const double *const *bytes,
                              const double *transfer_s, fab_paces *out, fab_error *err) {
-    fab_status status = FAB_OK;
-    busy_link *busy = NULL;
-    shared_phase *phase = NULL;
+    FAB_OWNED busy_link *busy = NULL;
+    FAB_OWNED shared_phase *phase = NULL;
     size_t n_phases = 0;
     double all_s[FAB_TRAVEL_N] = {0};
+    FAB_OWNS(fab_max_min_free_owned) fab_max_min *solver = NULL;
     pace_solver s = {.n_busy = 0};
+    FAB_OWNS_MEMBERS(s.ones, s.link, s.share);
     *out = (fab_paces){.slowdown = {{0}}};
-    FAB_TRY(FAB_NEW(phase, traffic->n_phases, err));
+    FAB_PASS(FAB_NEW(phase, traffic->n_phases, err));
     for (size_t p = 0; p < traffic->n_phases; p++) {
         const iterate_role *role = iterate_role_of(traffic->phases[p].name);
         if (role != NULL) {
@@ -202,17 +202,16 @@ fab_status fab_iterate_paces(const fab_fabric *fabric, const fab_traffic *traffi
             all_s[role->travel] += transfer_s[p];
         }
     }
-    FAB_TRY(find_busy(fabric, phase, n_phases, all_s, &busy, &s.n_busy, err));
+    FAB_PASS(find_busy(fabric, phase, n_phases, all_s, &busy, &s.n_busy, err));
     if (s.n_busy == 0) {
-        goto done;
+        return FAB_OK;
     }
     s.busy = busy;
-    FAB_TRY(FAB_NEW(s.ones, s.n_busy, err));
-    FAB_TRY(FAB_NEW_ALL((size_t)s.n_busy * FAB_TRAVEL_N, err, s.link, s.share));
-    FAB_TRY(fab_max_min_new(&s.solver, err));
-    for (uint32_t i = 0; i < s.n_busy; i++) {
-        s.ones[i] = 1;
-    }
+    FAB_PASS(FAB_NEW(s.ones, s.n_busy, err));
+    FAB_PASS(FAB_NEW_ALL((size_t)s.n_busy * FAB_TRAVEL_N, err, s.link, s.share));
+    FAB_PASS(fab_max_min_new(&solver, err));
+    s.solver = solver;
+    FAB_FILL(s.ones, s.n_busy, 1);
     const unsigned present = travels_of(&s);
     static const unsigned REPLICAS[] = {0, FAB_TRAVEL_BIT(FAB_TRAVEL_GATHER), FAB_TRAVEL_BIT(FAB_TRAVEL_REDUCE)};
     for (fab_travel exchange = 0; exchange <= FAB_N_EXCHANGES; exchange++) {
@@ -220,7 +219,7 @@ fab_status fab_iterate_paces(const fab_fabric *fabric, const fab_traffic *traffi
         for (size_t i = 0; i < 6; i++) {
             unsigned set = in_line | REPLICAS[i / 2] | (i % 2 == 1 ? FAB_TRAVEL_BIT(FAB_TRAVEL_SEND) : 0);
             if ((set & present) == set && (set & (set - 1)) != 0) { /* one alone is never slowed */
-                FAB_TRY(solve_set(&s, set, out->slowdown[set], err));
+                FAB_PASS(solve_set(&s, set, out->slowdown[set], err));
             }
         }
     }
@@ -229,10 +228,7 @@ fab_status fab_iterate_paces(const fab_fabric *fabric, const fab_traffic *traffi
             memcpy(out->slowdown[set], out->slowdown[set & present], sizeof out->slowdown[set]);
         }
     }
-done:
-    fab_max_min_free(s.solver);
-    FAB_FREE_ALL(busy, phase, s.ones, s.link, s.share);
-    return status;
+    return FAB_OK;
 }
 
 /* --- use of links ------------------------------------------------------------------------------------------------- */
@@ -280,7 +276,5 @@ fab_status fab_iterate_link_use(const fab_fabric *fabric, const fab_traffic *tra
         name_links(fabric, i, use[*out_n].name, sizeof use->name);
         *out_n += n_used[i] > 0 ? 1 : 0;
     }
-    *out = use;
-    use = NULL;
-    return FAB_OK;
+    return FAB_GIVE(*out, use);
 }

@@ -34,8 +34,7 @@ static void rank(const fab_traffic *traffic, const fab_result *result, size_t en
     const fab_job_spec *job = &traffic->job;
     out->dense_s = dense_s(job);
     out->lookup_s = lookup_s(job);
-    for (size_t i = 0; i < result->n_phases; i++) {
-        const fab_phase_result *phase = &result->phases[i];
+    FAB_EACH(const fab_phase_result, phase, result->phases, result->n_phases) {
         const double s = phase->engines[engine].time_s.mean;
         if (strncmp(phase->name, "embedding", strlen("embedding")) == 0) {
             out->exchange_s += s;

@@ -1,7 +1,4 @@
-/**
- * @file roles.h
- * What a phase is in an iteration, by its name; a collective of several phases has them numbered: dp-1, dp-2, ...
- */
+/** What a phase is in an iteration, by its name; a collective of several phases has them numbered: dp-1, dp-2, ... */
 #pragma once
 
 #include <stddef.h>

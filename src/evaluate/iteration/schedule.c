@@ -75,8 +75,7 @@ static void walk_edges(fab_schedule *s, const edge *edges, size_t n) {
     uint32_t under_way[FAB_OP_N] = {0};
     const fab_op *computed = NULL;
     double from_s = 0;
-    for (size_t i = 0; i < n; i++) {
-        const edge *e = &edges[i];
+    FAB_EACH(const edge, e, edges, n) {
         uint32_t before = doing_of(under_way);
         bool changes = e->op == NULL || RANK[e->op->kind] == COMPUTES;
         if (e->op != NULL) {
@@ -100,17 +99,16 @@ static fab_status find_spans(fab_schedule *s, fab_error *err) {
     FAB_OWNED edge *edges = NULL;
     size_t n = 0;
     FAB_PASS(FAB_NEW_ALL(2 * t->n_ops + s->pipeline.n_stages, err, edges, s->span));
-    for (size_t i = 0; i < t->n_ops; i++) {
-        const fab_op *op = &t->op[i];
+    FAB_EACH(const fab_op, op, t->op, t->n_ops) {
         edges[n++] = (edge){whole_ns(op->start_s), op->stage, 1, op};
         edges[n++] = (edge){whole_ns(op->end_s), op->stage, -1, op};
     }
     for (uint32_t stage = 0; stage < s->pipeline.n_stages; stage++) {
         edges[n++] = (edge){whole_ns(t->time_s), stage, 2, NULL};
     }
-    qsort(edges, n, sizeof *edges, edge_order);
+    FAB_SORT(edges, n, edge_order);
     walk_edges(s, edges, n);
-    qsort(s->span, s->n_spans, sizeof *s->span, span_order);
+    FAB_SORT(s->span, s->n_spans, span_order);
     return FAB_OK;
 }
 
@@ -280,7 +278,5 @@ fab_status fab_schedule_new(const fab_pipeline *p, fab_schedule **out, fab_error
     FAB_PASS(fab_pipeline_run(p, FAB_PIPELINE_OPS, &s->timeline, err));
     FAB_PASS(find_spans(s, err));
     FAB_PASS(find_stages(s, err));
-    *out = s;
-    s = NULL;
-    return FAB_OK;
+    return FAB_GIVE(*out, s);
 }

@@ -67,9 +67,7 @@ static fab_status group_gpus(const fab_prepared_phase *s, const fab_sent *sent, 
             }
         }
     }
-    *out = g;
-    g = (grouping){0};
-    return FAB_OK;
+    return FAB_GIVE(*out, g);
 }
 
 /* Flows between two groups: all pairs of their GPUs but those of the same GPU or scale-up domain. `own` is the number
@@ -136,9 +134,7 @@ static fab_status classes_of_groups(const fab_prepared_phase *s, const fab_sent 
     }
     c.pair = c.own_pair;
     c.count = c.own_count;
-    *out = c;
-    c = (fab_flow_classes){0};
-    return FAB_OK;
+    return FAB_GIVE(*out, c);
 }
 
 /* GPUs relay between rails, so that the ends of a flow depend on both: one by one. */
@@ -154,9 +150,7 @@ static fab_status classes_one_by_one(const fab_prepared_phase *s, fab_flow_class
     }
     c.n = s->phase->n_flows;
     c.pair = c.own_pair;
-    *out = c;
-    c = (fab_flow_classes){0};
-    return FAB_OK;
+    return FAB_GIVE(*out, c);
 }
 
 fab_status fab_flow_classes_init(const fab_prepared_phase *s, fab_flow_classes *out, fab_error *err) {
@@ -177,10 +171,7 @@ fab_status fab_flow_classes_init(const fab_prepared_phase *s, fab_flow_classes *
     return FAB_OK;
 }
 
-void fab_flow_classes_release(fab_flow_classes *c) {
-    FAB_FREE_ALL(c->own_pair, c->own_count);
-    *c = (fab_flow_classes){0};
-}
+FAB_RELEASES(fab_flow_classes_release, fab_flow_classes, own_pair, own_count);
 
 /* --- what a phase is ---------------------------------------------------------------------------------------------- */
 

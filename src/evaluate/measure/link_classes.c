@@ -1,22 +1,17 @@
 /* Classes of links: a first walk over all pairs gives every link a sum of hashes of (pair, share), which is the same
  * exactly for links that are used alike; a second one lists the classes of every pair. */
 #include "link_classes.h"
+#include "fab/id_table.h"
 #include "fab/memory.h"
-#include "fab/order.h"
 #include "fab/rng.h"
 #include "fab/split_pairs.h"
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define MOST_STEPS  (UINT64_C(1) << 28) /* links of all pairs together: seconds */
 #define MOST_LISTED (UINT64_C(1) << 27) /* classes of all pairs together: gigabytes */
-
-typedef struct used_link {
-    uint64_t key;
-    double capacity;
-    uint32_t link;
-} used_link;
 
 typedef struct search {
     const fab_demand *demand;
@@ -28,10 +23,7 @@ typedef struct search {
     bool too_large;
 } search;
 
-void fab_link_classes_release(fab_link_classes *classes) {
-    FAB_FREE_ALL(classes->first, classes->link, classes->share);
-    *classes = (fab_link_classes){0};
-}
+FAB_RELEASES(fab_link_classes_release, fab_link_classes, first, link, share);
 
 static uint64_t quantised(double share) {
     int exponent = 0;
@@ -64,29 +56,30 @@ static fab_status hash_pairs(search *t, fab_error *err) {
     return FAB_OK;
 }
 
-FAB_ORDER_KEYS(by_class, used_link, FAB_ORDER(a->key, b->key), FAB_ORDER(a->capacity, b->capacity),
-               FAB_ORDER(a->link, b->link));
-
+/* The first link of a class stands for it, with the capacity of all. */
 static fab_status classify(search *t, uint32_t n_links, double *capacity, fab_error *err) {
-    FAB_OWNED used_link *used = NULL;
-    size_t n = 0;
-    FAB_PASS(FAB_NEW(used, n_links, err));
+    FAB_OWNED double *own = NULL; /* [link] */
+    FAB_OWNS(fab_id_table_release) fab_id_table known = {.n = 0};
+    FAB_PASS(FAB_NEW(own, n_links, err));
+    memcpy(own, capacity, n_links * sizeof *own);
     for (uint32_t l = 0; l < n_links; l++) {
+        const uint32_t tag = (uint32_t)(t->key[l] >> 32);
+        uint32_t head = l;
+        size_t probe = 0;
         t->first[l] = l;
-        if (t->key[l] != 0) {
-            used[n++] = (used_link){t->key[l], capacity[l], l};
+        if (t->key[l] == 0) {
+            continue;
         }
-    }
-    qsort(used, n, sizeof *used, by_class);
-    for (size_t i = 0, head = 0; i < n; i++) {
-        bool same = i > 0 && used[i].key == used[head].key && !(used[i].capacity > used[head].capacity);
-        double together = used[i].capacity * count_of(t, used[i].link);
-        if (same) {
-            t->first[used[i].link] = used[head].link;
-            capacity[used[head].link] += together;
+        do {
+            head = fab_id_table_next(&known, tag, &probe);
+        } while (head != UINT32_MAX && (t->key[head] != t->key[l] || own[head] != own[l]));
+        const double together = own[l] * count_of(t, l);
+        if (head == UINT32_MAX) {
+            FAB_PASS(fab_id_table_add_as(&known, tag, l, err));
+            capacity[l] = together;
         } else {
-            head = i;
-            capacity[used[i].link] = together;
+            t->first[l] = head;
+            capacity[head] += together;
         }
     }
     return FAB_OK;
@@ -136,25 +129,21 @@ static const fab_switch_classes *classes_for(const fab_prepared_phase *prepared,
 
 fab_status fab_link_classes_find(const fab_prepared_phase *prepared, const fab_router *router, const fab_split *split,
                                  double *capacity, fab_link_classes *out, fab_error *err) {
-    fab_status status = FAB_OK;
     uint32_t n_links = prepared->fabric->n_links;
-    fab_link_classes found = {0};
+    FAB_OWNS(fab_pair_walk_free_owned) fab_pair_walk *walk = NULL;
+    FAB_OWNS(fab_link_classes_release) fab_link_classes found = {0};
     search t = {.demand = prepared->demand};
-    FAB_TRY(FAB_NEW_ALL(n_links, err, t.key, t.first));
-    FAB_TRY(fab_pair_walk_new(prepared->fabric, fab_router_next_hops(router), split, &t.walk, err));
+    FAB_OWNS_MEMBERS(t.key, t.first);
+    FAB_PASS(FAB_NEW_ALL(n_links, err, t.key, t.first));
+    FAB_PASS(fab_pair_walk_new(prepared->fabric, fab_router_next_hops(router), split, &walk, err));
+    t.walk = walk;
     t.classes = classes_for(prepared, router, split, capacity);
     fab_pair_walk_by_class(t.walk, t.classes);
-    FAB_TRY(hash_pairs(&t, err));
+    FAB_PASS(hash_pairs(&t, err));
     if (!t.too_large) {
-        FAB_TRY(classify(&t, n_links, capacity, err));
-        FAB_TRY(list_pairs(&t, n_links, &found, err));
+        FAB_PASS(classify(&t, n_links, capacity, err));
+        FAB_PASS(list_pairs(&t, n_links, &found, err));
     }
     found.known = !t.too_large;
-    *out = found;
-    found = (fab_link_classes){0};
-done:
-    fab_link_classes_release(&found);
-    fab_pair_walk_free(t.walk);
-    FAB_FREE_ALL(t.key, t.first);
-    return status;
+    return FAB_GIVE(*out, found);
 }

@@ -1,7 +1,4 @@
-/**
- * @file link_classes.h
- * Links that every flow under a split uses alike, taken as one: a symmetric fabric has few of them.
- */
+/** Links that every flow under a split uses alike, taken as one: a symmetric fabric has few of them. */
 #pragma once
 
 #include "measure.h"

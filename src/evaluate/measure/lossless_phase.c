@@ -45,9 +45,7 @@ static bool is_root(const fab_lossless_result *r, uint32_t link) {
 /* [link]: of a stopped one what it waits for in the end: a root, or where the way comes back to itself a link of that
  * circle, the same for all that lead there. */
 static void follow_causes(const fab_lossless_result *r, uint32_t n_links, uint32_t *root) {
-    for (uint32_t l = 0; l < n_links; l++) {
-        root[l] = FAB_NO_LINK;
-    }
+    FAB_FILL(root, n_links, FAB_NO_LINK);
     for (uint32_t l = 0; l < n_links; l++) {
         uint32_t end = l;
         while (root[end] == FAB_NO_LINK && !is_root(r, end) && r->cause[end] != FAB_NO_LINK) {

@@ -178,8 +178,7 @@ static void find_hot(const fab_prepared_phase *prepared, const double *use, fab_
         memmove(&out->hot[at + 1], &out->hot[at], (out->n_hot - at - 1) * sizeof out->hot[0]);
         out->hot[at] = (fab_hot_link){.link = l, .factor = use[l]};
     }
-    for (size_t i = 0; i < out->n_hot; i++) {
-        fab_hot_link *hot = &out->hot[i];
+    FAB_EACH(fab_hot_link, hot, out->hot, out->n_hot) {
         (void)fab_link_name(f, hot->link, hot->name);
         hot->tier = fab_class_of(f, hot->link)->tier;
         hot->up = fab_is_up(hot->link);

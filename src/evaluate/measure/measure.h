@@ -1,5 +1,4 @@
 /**
- * @file measure.h
  * One phase under one engine and seed to figures. A phase is prepared once, what an engine does with it (run) is
  * carried over its links, and every figure is read off the loads and the paths.
  */

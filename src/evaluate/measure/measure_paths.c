@@ -263,8 +263,7 @@ static void merge_hot(const fab_hot_link *from, fab_hot_link *into) {
 static void join_flows(const draw *d, fab_figures *out) {
     fab_flow_tally tally = {0};
     double shares = 0;
-    for (size_t i = 0; i < d->n_shards; i++) {
-        const shard *s = &d->shards[i];
+    FAB_EACH(const shard, s, d->shards, d->n_shards) {
         tally.crossing += s->tally.crossing;
         tally.collided += s->tally.collided;
         tally.sum += s->tally.sum;
@@ -289,9 +288,7 @@ static fab_status find_minimal(const draw *d, bool *is_minimal, fab_error *err) 
     double least = 0;
     FAB_PASS(FAB_NEW(x, s->fabric->n_links, err));
     FAB_PASS(FAB_NEW(hops, s->demand->n_pairs, err));
-    for (uint32_t l = 0; l < s->fabric->n_links; l++) {
-        x[l] = 1;
-    }
+    FAB_FILL(x, s->fabric->n_links, 1);
     FAB_PASS(fab_split_fold(s->dag, fab_split_even(), FAB_FOLD_SHORTEST, x, s->demand, hops, err));
     for (uint32_t flow = 0; flow < r->n_flows; flow++) {
         uint32_t n_paths = r->flow_first[flow + 1] - r->flow_first[flow];

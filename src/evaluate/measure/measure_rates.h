@@ -1,7 +1,4 @@
-/**
- * @file measure_rates.h
- * Max-min fair rates of the flows of a phase, and how long its bytes take: see src/doc/adr/0028-rates-and-times.md.
- */
+/** Max-min fair rates of the flows of a phase, and how long its bytes take: see src/doc/adr/0028-rates-and-times.md. */
 #pragma once
 
 #include "measure.h"

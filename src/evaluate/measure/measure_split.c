@@ -105,8 +105,7 @@ static fab_status add_crossing_flows(const fab_engine_run *run, const fab_split 
     FAB_OWNED double *share = NULL;
     FAB_PASS(FAB_NEW(x, s->fabric->n_links, err));
     FAB_PASS(FAB_NEW(share, s->demand->n_pairs, err));
-    for (size_t i = 0; i < run->detail->n_hot; i++) {
-        fab_hot_link *hot = &run->detail->hot[i];
+    FAB_EACH(fab_hot_link, hot, run->detail->hot, run->detail->n_hot) {
         x[hot->link] = 1;
         FAB_PASS(fab_split_fold(dag, split, FAB_FOLD_EXPECTED, x, s->demand, share, err));
         x[hot->link] = 0;

@@ -194,9 +194,7 @@ fab_status fab_next_hop_use_new(const fab_fabric *fabric, const fab_router *rout
     }
     u->n_members = n_members;
     FAB_PASS(FAB_NEW(u->used, n_members, err));
-    *out = u;
-    u = NULL;
-    return FAB_OK;
+    return FAB_GIVE(*out, u);
 }
 
 void fab_next_hop_use_add(fab_next_hop_use *u, const fab_routes *routes, uint64_t first, const uint64_t *weight) {
@@ -239,9 +237,4 @@ void fab_next_hop_use_finish(fab_next_hop_use *u, fab_engine_result *out) {
     }
 }
 
-void fab_next_hop_use_free(fab_next_hop_use *u) {
-    if (u == NULL) {
-        return;
-    }
-    FAB_FREE_ALL(u->group, u->chooses, u->ways, u->used, u);
-}
+FAB_FREES_WHOLE(fab_next_hop_use_free, fab_next_hop_use, group, chooses, ways, used);

@@ -81,15 +81,10 @@ fab_status fab_path_tally_init(const fab_router *router, fab_path_tally *out, fa
     FAB_OWNS(fab_path_tally_release)
     fab_path_tally tally = {.router = router, .sum = {.reorders = fab_router_facts_of(router)->reorders}};
     FAB_PASS(FAB_NEW_ALL(n_parts, err, tally.segment_s, tally.segment_hops));
-    *out = tally;
-    tally = (fab_path_tally){0};
-    return FAB_OK;
+    return FAB_GIVE(*out, tally);
 }
 
-void fab_path_tally_release(fab_path_tally *tally) {
-    FAB_FREE_ALL(tally->segment_s, tally->segment_hops);
-    *tally = (fab_path_tally){0};
-}
+FAB_RELEASES(fab_path_tally_release, fab_path_tally, segment_s, segment_hops);
 
 /* Part that the k-th path of a flow belongs to. Paths go round the NICs; one that crosses no switch boundary may be
  * taken for that of another plane, which changes nothing over all of them. */
@@ -181,9 +176,7 @@ static fab_status fold_pairs(const fab_fabric *f, const fab_dag *dag, const fab_
     FAB_OWNED double *x = NULL;
     FAB_PASS(FAB_NEW(x, f->n_links, err));
     FAB_PASS(FAB_NEW_ALL(demand->n_pairs, err, out->hops, out->shortest_s, out->expected_s, out->longest_s));
-    for (uint32_t l = 0; l < f->n_links; l++) {
-        x[l] = 1;
-    }
+    FAB_FILL(x, f->n_links, 1);
     FAB_PASS(fab_split_fold(dag, split, FAB_FOLD_LONGEST, x, demand, out->hops, err)); /* the same on all of them */
     for (uint32_t l = 0; l < f->n_links; l++) {
         x[l] = latency_of(f, l);
@@ -334,8 +327,7 @@ static void add_all(fab_path_tally *t, const all_segments *segments, span flow, 
 /* Parts between two ports of one leaf, which no pair of the demand holds. */
 static void add_own_leaf(fab_path_tally *t, const all_segments *segments, double n_parts, double parts_per_flow) {
     span paths = NOTHING;
-    for (uint32_t leaf = 0; leaf < fab_next_hops_n_leaves(fab_router_next_hops(t->router)); leaf++) {
-        const leaf_segments *own = &segments->of_leaf[leaf];
+    FAB_EACH(const leaf_segments, own, segments->of_leaf, fab_next_hops_n_leaves(fab_router_next_hops(t->router))) {
         if (own->n_ports > 1 && own->near[1].domain != FAB_NONE) {
             const fab_path_range latency_s = {both_ends(own->near, own->near, -1), 0, both_ends(own->far, own->far, 1)};
             paths.latency_s = figures_widen(paths.latency_s, latency_s, 1);

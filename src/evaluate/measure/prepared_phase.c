@@ -25,9 +25,7 @@ fab_status fab_prepared_init(const fab_context *context, size_t phase, fab_prepa
     fab_to_utilisation(f, s.spray);
     FAB_PASS(fab_least_time(&s, err));
     FAB_PASS(fab_relay_find(&s, &s.relay, &s.relay_s, err));
-    *out = s;
-    s = (fab_prepared_phase){0};
-    return FAB_OK;
+    return FAB_GIVE(*out, s);
 }
 
 void fab_prepared_release(fab_prepared_phase *prepared) {

@@ -1,7 +1,4 @@
-/**
- * @file proof.h
- * The paths or shares of a run with their rates and bottlenecks, as lines of a certificate.
- */
+/** The paths or shares of a run with their rates and bottlenecks, as lines of a certificate. */
 #pragma once
 
 #include "measure_rates.h"

@@ -1,5 +1,4 @@
 /**
- * @file stream.h
  * The routes of a phase, whole or a chunk at a time.
  *
  * Phases of many paths are routed twice, a chunk at a time: once for the loads and once for the flows. An all-to-all

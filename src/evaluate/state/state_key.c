@@ -2,10 +2,7 @@
 
 #include "fab/memory.h"
 
-void fab_state_key_release(fab_state_key *key) {
-    FAB_FREE_ALL(key->link, key->residual, key->moved, key->new_gpu);
-    *key = (fab_state_key){.version = 0};
-}
+FAB_RELEASES(fab_state_key_release, fab_state_key, link, residual, moved, new_gpu);
 
 static bool is_same(const fab_state_key *key, const fab_state *state) {
     const fab_mask *mask = state->mask;

@@ -1,5 +1,4 @@
 /**
- * @file state_key.h
  * Whether a state is the one that was looked at last: its contents are compared, so that nobody has to say when they
  * change.
  */

@@ -27,8 +27,7 @@ fab_status estimator_weigh(fab_estimator_reader *t, fab_link_id link, fab_error 
         return FAB_OK;
     }
     if (h->at[link] == 0) {
-        FAB_PASS(FAB_GROW(h->link, h->capacity, h->n + 1, err));
-        h->link[h->n++] = link;
+        FAB_PASS(FAB_APPEND(h->link, h->n, h->capacity, err, link));
         h->at[link] = (uint32_t)h->n;
         return FAB_OK;
     }

@@ -20,9 +20,7 @@ static fab_status incremental_clear(fab_incremental *m, fab_error *err) {
     memset(m->is_listed, 0, c->request.fabric->n_links);
     memset(m->slot, 0, c->n_paths * sizeof *m->slot);
     memset(m->touched_at, 0, c->n_paths * sizeof *m->touched_at);
-    for (uint32_t flow = 0; flow < c->request.routes->n_flows; flow++) {
-        m->flow[flow] = (incremental_flow){.src = FAB_NONE, .dst = FAB_NONE};
-    }
+    FAB_FILL(m->flow, c->request.routes->n_flows, (incremental_flow){.src = FAB_NONE, .dst = FAB_NONE});
     m->reader->n_changed = 0;
     m->n_slots = m->n_unused = m->n_away = m->n_touched = 0;
     m->n_lost = m->n_dropped = 0;

@@ -1,5 +1,4 @@
 /**
- * @file estimator_incremental.h
  * Seconds of a phase from state to state while ranks move: only flows whose ends are elsewhere than in the state before
  * are walked again.
  */

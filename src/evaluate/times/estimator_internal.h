@@ -1,7 +1,4 @@
-/**
- * @file estimator_internal.h
- * Inside of phase_estimator.c, estimator_*.c and split_estimator.c.
- */
+/** Inside of phase_estimator.c, estimator_*.c and split_estimator.c. */
 #pragma once
 
 #include "fab/phase_estimator.h"

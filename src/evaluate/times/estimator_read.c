@@ -16,9 +16,7 @@ fab_status fab_estimator_reader_new(const fab_estimator *estimator, fab_estimato
     t->estimator = estimator;
     FAB_PASS(FAB_NEW(t->gone, estimator->latencies.n, err));
     t->is_dirty = true;
-    *out = t;
-    t = NULL;
-    return FAB_OK;
+    return FAB_GIVE(*out, t);
 }
 
 void fab_estimator_reader_free(fab_estimator_reader *t) {
@@ -291,9 +289,7 @@ static fab_status bound_windows(fab_estimator_reader *t, estimator_bounds *b, fa
 /* When flows end, as they were simulated. */
 static void take_ends(const fab_estimator_reader *t, double relay, double *ends_s) {
     const fab_estimator *c = t->estimator;
-    for (uint32_t flow = 0; flow < c->request.routes->n_flows; flow++) {
-        ends_s[flow] = 0;
-    }
+    FAB_FILL(ends_s, c->request.routes->n_flows, 0);
     for (uint32_t path = 0; path < c->n_paths; path++) {
         ends_s[c->flow_of[path]] = fmax(ends_s[c->flow_of[path]], t->finish_s[path] + relay);
     }

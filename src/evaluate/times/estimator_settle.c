@@ -114,8 +114,7 @@ static fab_status add_runner(run *s, uint32_t path, const fab_link_id *link, siz
     runner.weight = fab_path_part(c->request.routes, flow, path);
     for (size_t i = 0; i < n; i++) {
         if (t->candidate[link[i]] != FAB_NONE) {
-            FAB_PASS(FAB_GROW(s->at, s->at_capacity, s->n_at + 1, err));
-            s->at[s->n_at++] = t->candidate[link[i]];
+            FAB_PASS(FAB_APPEND(s->at, s->n_at, s->at_capacity, err, t->candidate[link[i]]));
         } else {
             runner.level = fmin(runner.level, estimator_capacity(c, s->mask, link[i]) / t->load[link[i]].weight);
         }
@@ -125,8 +124,7 @@ static fab_status add_runner(run *s, uint32_t path, const fab_link_id *link, siz
         runner.level = fmin(runner.level, estimator_limits(t)[flow]);
     }
     if (runner.n > 0) {
-        FAB_PASS(FAB_GROW(t->runner, t->runner_capacity, s->n + 1, err));
-        t->runner[s->n++] = runner;
+        FAB_PASS(FAB_APPEND(t->runner, s->n, t->runner_capacity, err, runner));
     }
     return FAB_OK;
 }
@@ -151,8 +149,7 @@ static fab_status add_runners(run *s, fab_error *err) {
             if (t->slot[path] != FAB_NONE) {
                 continue;
             }
-            FAB_TRY(FAB_GROW(t->path_list, t->path_list_capacity, n_listed + 1, err));
-            t->path_list[n_listed++] = path;
+            FAB_TRY(FAB_APPEND(t->path_list, n_listed, t->path_list_capacity, err, path));
             t->slot[path] = OF_NOBODY;
             size_t first = before->path_first[path];
             FAB_TRY(add_runner(s, path, before->link + first, before->path_first[path + 1] - first, err));
@@ -183,8 +180,7 @@ static double level_of(const run *s, const estimator_runner *runner) {
 static bool add_late(run *s, double rest_s) {
     uint32_t n_before = s->n_links;
     const fab_estimator_reader *t = s->t;
-    for (size_t i = 0; i < s->n; i++) {
-        const estimator_runner *late = &t->runner[i];
+    FAB_EACH(const estimator_runner, late, t->runner, s->n) {
         for (uint32_t k = 0; k < late->n_links && late->residual > late->level * rest_s; k++) {
             double level = estimator_capacity(t->estimator, s->mask, late->link[k]) / t->load[late->link[k]].weight;
             if (late->residual > level * rest_s && !add_link(s, late->link[k])) {

@@ -138,10 +138,7 @@ fab_status estimator_simulate(fab_estimator_reader *t, const fab_mask *mask, dou
 
 /* --- flows of a state --------------------------------------------------------------------------------------------- */
 
-void fab_state_flows_release(fab_state_flows *x) {
-    FAB_FREE_ALL(x->flow_first, x->path_first, x->link, x->rate_bps, x->bottleneck);
-    *x = (fab_state_flows){.n_flows = 0};
-}
+FAB_RELEASES(fab_state_flows_release, fab_state_flows, flow_first, path_first, link, rate_bps, bottleneck);
 
 /* Paths as the solver has them, and of every flow what they get together. */
 static fab_status take_flows(const fab_estimator_reader *t, const double *rate, const uint32_t *bottleneck,
@@ -191,7 +188,5 @@ fab_status fab_estimator_flows(fab_estimator_reader *t, const fab_mask *mask, co
     const fab_sharing sharing = estimator_sharing(t);
     FAB_PASS(fab_max_min_solve(solver, &sharing, rate, bottleneck, err));
     FAB_PASS(take_flows(t, rate, bottleneck, &found, err));
-    *out = found;
-    found = (fab_state_flows){.n_flows = 0};
-    return FAB_OK;
+    return FAB_GIVE(*out, found);
 }

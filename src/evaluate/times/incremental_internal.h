@@ -1,7 +1,4 @@
-/**
- * @file incremental_internal.h
- * Inside of estimator_incremental.c and incremental_open.c.
- */
+/** Inside of estimator_incremental.c and incremental_open.c. */
 #pragma once
 
 #include "estimator_incremental.h"

@@ -73,9 +73,7 @@ fab_status fab_incremental_new(const fab_estimator *const *estimators, size_t n,
     m->moves_servers = m->can && m->reader->estimator->request.fabric->gpus_per_domain <=
                                      m->reader->estimator->request.fabric->gpus_per_server;
     FAB_PASS(m->can ? open_paths(m, err) : FAB_OK);
-    *out = m;
-    m = NULL;
-    return FAB_OK;
+    return FAB_GIVE(*out, m);
 }
 
 void fab_incremental_free(fab_incremental *m) {

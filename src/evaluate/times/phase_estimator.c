@@ -266,16 +266,8 @@ fab_status fab_estimator_new(const fab_estimator_request *request, fab_estimator
     c->is_flat = is_flat(c);
     find_scale(c);
     FAB_PASS(find_packets(c, err));
-    *out = c;
-    c = NULL;
-    return FAB_OK;
+    return FAB_GIVE(*out, c);
 }
 
-void fab_estimator_free(fab_estimator *c) {
-    if (c == NULL) {
-        return;
-    }
-    FAB_FREE_ALL(c->flow_of, c->bits, c->capacity, c->load, c->relayed, c->by_bits.link, c->by_bits.s,
-                 c->by_shares.link, c->by_shares.s, c->first, c->crossing, c->latencies.s, c->latencies.n_with,
-                 c->limit_bps, c);
-}
+FAB_FREES_WHOLE(fab_estimator_free, fab_estimator, flow_of, bits, capacity, load, relayed, by_bits.link, by_bits.s,
+                by_shares.link, by_shares.s, first, crossing, latencies.s, latencies.n_with, limit_bps);

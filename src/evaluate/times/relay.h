@@ -1,5 +1,4 @@
 /**
- * @file relay.h
  * Traffic between rails that a GPU of the own scale-up domain takes in whole before it passes it on
  * (forwarding=sequential): see src/doc/adr/0029-sweeps.md.
  */

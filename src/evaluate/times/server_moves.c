@@ -133,9 +133,7 @@ fab_status server_moves_new(const fab_estimator *const *estimators, size_t n, co
     for (uint32_t gpu = 0; gpu < fab_n_gpus(f); gpu++) {
         m->new_gpu[gpu] = gpu;
     }
-    *out = m;
-    m = NULL;
-    return FAB_OK;
+    return FAB_GIVE(*out, m);
 }
 
 static void drop_blocks(server_moves *m) {
@@ -155,9 +153,7 @@ void server_moves_free(server_moves *m) {
         return;
     }
     drop_blocks(m);
-    for (size_t i = 0; i < m->n_readers; i++) {
-        fab_estimator_reader_free(m->readers[i]);
-    }
+    FAB_FREE_EACH(fab_estimator_reader_free, m->readers, m->n_readers);
     fab_reroute_free(m->clean);
     fab_reroute_free(m->masked);
     fab_mask_release(&m->nothing);
@@ -205,9 +201,7 @@ static fab_status add_flow(server_moves *m, moves_block *block, uint32_t server,
         const size_t n_links = is_away ? 0 : walked.first[i + 1] - walked.first[i];
         const fab_link_id *link = is_away ? NULL : walked.link + walked.first[i];
         FAB_PASS(FAB_GROW(block->link, *capacity, first[i] + n_links, err));
-        if (n_links > 0) {
-            memcpy(block->link + first[i], link, n_links * sizeof *link);
-        }
+        FAB_COPY(block->link + first[i], link, n_links);
         first[i + 1] = first[i] + (uint32_t)n_links;
         block->is_odd = block->is_odd || (!is_away && n_links == 0);
         FAB_PASS(estimator_count_latency(&block->latencies,
@@ -394,9 +388,7 @@ static fab_status take_mask(server_moves *m, const fab_mask *mask, fab_error *er
     FAB_PASS(fab_reroute_lift(m->masked, mask, NULL, 0, &m->touched, err));
     const size_t n = m->touched.path_first[m->touched.n_touched];
     FAB_PASS(FAB_GROW(m->touched_link, m->touched_capacity, n + 1, err));
-    if (n > 0) {
-        memcpy(m->touched_link, m->touched.link, n * sizeof *m->touched_link);
-    }
+    FAB_COPY(m->touched_link, m->touched.link, n);
     m->mask_of = mask;
     return FAB_OK;
 }
@@ -576,8 +568,7 @@ fab_status server_moves_list(server_moves *m, fab_rerouted *out, fab_error *err)
             }
         }
     }
-    for (size_t i = 0; i < m->n_changes; i++) {
-        const moves_change *x = &m->change[i];
+    FAB_EACH(const moves_change, x, m->change, m->n_changes) {
         FAB_PASS(x->is_now ? list_path(m, x->path, m->change_link + x->first, x->n, err) : FAB_OK);
     }
     *out = (fab_rerouted){

@@ -24,12 +24,8 @@ static void timed_free(fab_timed_phase *t) {
 FAB_OWNER(fab_timed_phase, timed_free)
 
 void fab_timed_memo_release(fab_timed_memo *memo) {
-    for (size_t i = 0; i < memo->n; i++) {
-        timed_free(memo->timed[i].phase);
-    }
-    for (size_t i = 0; i < memo->n_scratches; i++) {
-        fab_transfer_scratch_release(&memo->scratch[i]);
-    }
+    FAB_FREE_EACH_OF(timed_free, memo->timed, memo->n, .phase);
+    FAB_RELEASE_EACH(fab_transfer_scratch_release, memo->scratch, memo->n_scratches);
     FAB_FREE_ALL(memo->timed, memo->scratch);
     *memo = (fab_timed_memo){.timed = NULL};
 }
@@ -89,9 +85,7 @@ static fab_status add_timed(fab_timed_memo *memo, const fab_phase *phase, uint32
 /* Forgets the oldest but for KEPT. */
 static void forget(fab_timed_memo *memo) {
     const size_t n = memo->n > KEPT ? memo->n - KEPT : 0;
-    for (size_t i = 0; i < n; i++) {
-        timed_free(memo->timed[i].phase);
-    }
+    FAB_FREE_EACH_OF(timed_free, memo->timed, n, .phase);
     memo->n -= n;
     if (n > 0) {
         memmove(memo->timed, memo->timed + n, memo->n * sizeof *memo->timed);

@@ -78,9 +78,7 @@ void fab_audit_make_inside(fab_finding *f) {
 }
 
 fab_status fab_audit_add_lack(auditor *a, const fab_audit_lack *lack, fab_error *err) {
-    FAB_PASS(FAB_GROW(a->out->lacks, a->lack_capacity, (size_t)a->out->n_lacks + 1, err));
-    a->out->lacks[a->out->n_lacks++] = *lack;
-    return FAB_OK;
+    return FAB_APPEND(a->out->lacks, a->out->n_lacks, a->lack_capacity, err, *lack);
 }
 
 uint32_t fab_audit_boundary_of(const auditor *a, uint32_t cable) {
@@ -297,9 +295,7 @@ fab_status fab_audit_run(const fab_shape *shape, fab_audit **out, fab_error *err
     FAB_PASS(fab_audit_cover(&a, err));
     FAB_PASS(fab_audit_find_tiers(a.out, shape, a.names, err));
     fab_audit_sort(a.out);
-    *out = a.out;
-    a.out = NULL;
-    return FAB_OK;
+    return FAB_GIVE(*out, a.out);
 }
 
 void fab_audit_free(fab_audit *audit) {
@@ -309,5 +305,5 @@ void fab_audit_free(fab_audit *audit) {
     if (audit->memory != NULL) {
         fab_network_free(audit->memory->texts);
     }
-    FAB_FREE_ALL(audit->memory, audit->findings, audit->lacks, audit->meant_bps, audit);
+    FAB_FREE_ALL(audit->memory, audit->findings, audit->lacks, audit->meant_bps, audit->servers, audit);
 }

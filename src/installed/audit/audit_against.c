@@ -4,6 +4,7 @@
 #include "../structure/network_boxes.h"
 
 #include "fab/memory.h"
+#include "fab/order.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -146,6 +147,31 @@ static void count_renamed(comparison *c) {
                            planned->label);
         }
     }
+}
+
+/* Each server of the file with its name in the plan, which is its own where one of its boxes has that there. */
+static fab_status name_servers(comparison *c, fab_error *err) {
+    const fab_shape *here = c->a.shape;
+    fab_audit *out = c->a.out;
+    FAB_PASS(FAB_NEW(out->servers, (size_t)here->n_servers + 1, err));
+    for (uint32_t v = 0; v < c->plan->n_nodes; v++) {
+        uint32_t planned = c->plan_shape->server[v];
+        uint32_t s = c->there[v] != FAB_NETWORK_NONE ? here->server[c->there[v]] : FAB_NETWORK_NONE;
+        const char *name = planned != FAB_NETWORK_NONE ? c->plan_shape->server_name[planned] : NULL;
+        if (s != FAB_NETWORK_NONE && name != NULL &&
+            (out->servers[s].planned == NULL || strcmp(name, here->server_name[s]) == 0)) {
+            out->servers[s].planned = name;
+        }
+    }
+    for (uint32_t s = 0; s < here->n_servers; s++) {
+        fab_audit_server *server = &out->servers[s];
+        FAB_PASS(fab_audit_text(&c->a, &server->name, err, "%s", here->server_name[s]));
+        FAB_PASS(server->planned != NULL ? fab_audit_text(&c->a, &server->planned, err, "%s", server->planned)
+                                         : FAB_OK);
+    }
+    out->n_servers_named = here->n_servers;
+    qsort(out->servers, out->n_servers_named, sizeof *out->servers, fab_order_text);
+    return FAB_OK;
 }
 
 /* Boxes that nobody planned, each with all of its cables. */
@@ -453,8 +479,7 @@ static fab_status drop_planned_cuts(comparison *c, uint32_t first, fab_error *er
     FAB_PASS(fab_audit_cuts(&plan, err));
     for (uint32_t i = first; i < out->n_findings; i++) {
         bool is_meant = false;
-        for (uint32_t k = 0; k < plan.out->n_findings; k++) {
-            const fab_finding *f = &plan.out->findings[k];
+        FAB_EACH(const fab_finding, f, plan.out->findings, plan.out->n_findings) {
             is_meant = is_meant || (f->kind == out->findings[i].kind && strcmp(f->node, out->findings[i].node) == 0 &&
                                     strcmp(f->text, out->findings[i].text) == 0);
         }
@@ -473,6 +498,7 @@ fab_status fab_audit_against(const fab_shape *shape, const fab_shape *plan, fab_
     FAB_TRY(fab_audit_open(&c.a, err));
     FAB_TRY(fab_network_names(c.plan, &c.plan_names, err));
     count_renamed(&c);
+    FAB_TRY(name_servers(&c, err));
     FAB_TRY(look_at_boxes(&c, err));
     FAB_TRY(look_at_cables(&c, err));
     audit_against_count_boundaries(&c);

@@ -88,8 +88,7 @@ static fab_status list_lower(finding_blocks *f, fab_error *err) {
         }
         f->lower[f->n_lower - 1].n++;
     }
-    for (uint32_t i = 0; i < f->n_lower; i++) {
-        lower_switch *l = &f->lower[i];
+    FAB_EACH(lower_switch, l, f->lower, f->n_lower) {
         uint32_t largest = largest_trunk(b->trunk + l->first, l->n);
         for (uint32_t k = l->first; k < l->first + l->n; k++) {
             bool is_major = !is_stray(&b->trunk[k], largest);
@@ -174,8 +173,7 @@ static void claim(finding_blocks *f, const lower_switch *l, uint32_t block) {
 }
 
 static void join_blocks(finding_blocks *f) {
-    for (uint32_t i = 0; i < f->n_lower; i++) {
-        const lower_switch *l = &f->lower[i];
+    FAB_EACH(const lower_switch, l, f->lower, f->n_lower) {
         uint32_t votes = 0;
         uint32_t best = best_block(f, f->b->trunk + l->first, l->n, false, NONE, &votes);
         bool ties = best != NONE && l->n_same == 1 && 2 * votes == l->n_major;
@@ -204,8 +202,7 @@ static fab_status settle(finding_blocks *f, fab_error *err) {
         }
         b->of[turned[i].upper] = best_block(f, turned + i, next - i, true, b->of[turned[i].upper], &votes);
     }
-    for (uint32_t i = 0; i < f->n_lower; i++) {
-        const lower_switch *l = &f->lower[i];
+    FAB_EACH(const lower_switch, l, f->lower, f->n_lower) {
         b->of[l->node] = best_block(f, b->trunk + l->first, l->n, false, b->of[l->node], &votes);
     }
     return FAB_OK;

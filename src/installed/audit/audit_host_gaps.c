@@ -3,8 +3,6 @@
  * that has none. Names that leave out more are numbered so. */
 #include "audit_plugs.h"
 
-#include "../structure/box_names.h"
-
 #include "fab/fnv.h"
 #include "fab/memory.h"
 #include "fab/order.h"

@@ -38,6 +38,33 @@ fab_status audit_report_exchange(auditor *a, fab_finding_kind kind, const audit_
                           f.other_port[0] != '\0' ? ", port " : "", f.other_port);
 }
 
+fab_status audit_report_servers(audit_plugs *p, const audit_plug *x, const audit_plug *y, double confidence,
+                                fab_error *err) {
+    const auditor *a = p->a;
+    const uint32_t of[2] = {x->server, y->server};
+    fab_finding f = fab_audit_finding(a, FAB_FINDING_SWAPPED_HOSTS, fab_network_far(a->net, x->side),
+                                      fab_network_far(a->net, y->side));
+    f.cables = 0;
+    for (int k = 0; k < 2; k++) {
+        for (uint32_t i = p->first[of[k]]; i < p->first[of[k] + 1]; i++) {
+            p->plug[i].is_told = true;
+            f.cables++;
+            f.damage_bps += a->net->cables[p->plug[i].side >> 1].rate_bps;
+        }
+    }
+    const char *leaf[2] = {f.node, f.other};
+    f.confidence = confidence;
+    f.line = fab_network_far(a->net, x->side)->line;
+    f.node = a->shape->server_name[x->server];
+    f.other = a->shape->server_name[y->server];
+    f.port = f.other_port = "";
+    return fab_audit_tell(
+        p->a, &f, err,
+        "all %u cables of both are at each other's leaf: the names around %.120s are on %.120s, those "
+        "around %.120s on %.120s" FAB_AUDIT_WORK "Exchange the two boxes, or their names, or their %u cables.",
+        f.cables, f.node, leaf[1], f.other, leaf[0], f.cables);
+}
+
 fab_status audit_report_astray(auditor *a, const audit_plug *p, double confidence, fab_error *err) {
     const fab_network_end *end = fab_network_far(a->net, p->side);
     uint32_t here = rail_of(a, p->leaf);

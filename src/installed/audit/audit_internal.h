@@ -1,7 +1,4 @@
-/**
- * @file audit_internal.h
- * The looks of an audit, one file each.
- */
+/** The looks of an audit, one file each. */
 #pragma once
 
 #include "fab/audit.h"
@@ -177,6 +174,8 @@ fab_status fab_audit_count_uplinks(const auditor *a, uint32_t tier, audit_uplink
  * a quarter of them has, with which none lacks any, and those that half of them have, which have no port for more.
  * UINT32_MAX: there is none such. Complexity: O(n log n). */
 fab_status fab_audit_common_cables(auditor *a, fab_error *err) FAB_MUST_USE;
+/** Whether it has a cable at every port that the file says it has. */
+bool fab_audit_is_full(const auditor *a, uint32_t node);
 /** Cables that others of its tier have more than a switch: ports that it has left. */
 uint32_t fab_audit_room(const auditor *a, uint32_t node);
 /** Whether a switch has as many cables as others of its tier. */

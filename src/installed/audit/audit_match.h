@@ -1,7 +1,4 @@
-/**
- * @file audit_match.h
- * Boxes of a plan and of what is installed that are the same.
- */
+/** Boxes of a plan and of what is installed that are the same. */
 #pragma once
 
 #include "audit_internal.h"

@@ -193,22 +193,22 @@ bool audit_ports_differ(const audit_ports *p, uint32_t here, uint32_t planned) {
 }
 
 fab_status audit_ports_translate(audit_ports *p, uint32_t here, uint32_t planned, fab_error *err) {
-    fab_status status = FAB_OK;
     const uint32_t *one = p->here->side + p->here->first[here];
     const uint32_t *two = p->plan->side + p->plan->first[planned];
     uint32_t n_one = p->here->first[here + 1] - p->here->first[here];
     uint32_t n_two = p->plan->first[planned + 1] - p->plan->first[planned];
-    uint64_t *keys = NULL;
+    FAB_OWNED uint64_t *keys = NULL;
     uint32_t *place[N_KEYS] = {NULL}; /* [n_two]: which of one */
+    FAB_OWNS_MEMBERS(place[LETTERS_OFF], place[PLACE]);
     uint32_t most = 0;
     uint32_t *best = NULL;
     if (n_one == 0 || n_two == 0 || !audit_ports_differ(p, here, planned)) {
         return FAB_OK;
     }
-    FAB_TRY(FAB_NEW(keys, n_one, err));
+    FAB_PASS(FAB_NEW(keys, n_one, err));
     for (port_key by = LETTERS_OFF; by < N_KEYS; by++) {
         uint32_t n = 0;
-        FAB_TRY(FAB_NEW(place[by], n_two, err));
+        FAB_PASS(FAB_NEW(place[by], n_two, err));
         for (uint32_t i = 0; i < n_one; i++) {
             keys[i] = key_of(p, 0, one[i], by);
         }
@@ -225,7 +225,5 @@ fab_status audit_ports_translate(audit_ports *p, uint32_t here, uint32_t planned
         const char **port = &p->cables[two[k] >> 1].end[two[k] & 1].port;
         *port = i < n_one ? fab_network_near(p->here->net, one[i])->port : *port;
     }
-done:
-    FAB_FREE_ALL(keys, place[LETTERS_OFF], place[PLACE]);
-    return status;
+    return FAB_OK;
 }

@@ -1,7 +1,4 @@
-/**
- * @file audit_names.h
- * Two networks in the words of one: servers whose adapters one of them alone tells apart, ports by other names.
- */
+/** Two networks in the words of one: servers whose adapters one of them alone tells apart, ports by other names. */
 #pragma once
 
 #include "fab/shape.h"

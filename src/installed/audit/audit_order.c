@@ -127,6 +127,14 @@ static uint32_t leaf_by_name(const sequence *s, uint32_t i, bool is_alone) {
     return one == s->at[i].leaf || two == s->at[i].leaf ? s->at[i].leaf : one != NONE ? one : two;
 }
 
+/* Whether the names beside a place at its leaf are those next to its name: a run in which nothing else fits. */
+static bool is_in_run(const sequence *s, uint32_t i) {
+    bool is_below = i > 0 && s->at[i - 1].leaf == s->at[i].leaf;
+    bool is_above = i + 1 < s->n && s->at[i + 1].leaf == s->at[i].leaf;
+    return (is_below || is_above) && (!is_below || s->at[i - 1].rank + 1 == s->at[i].rank) &&
+           (!is_above || s->at[i + 1].rank == s->at[i].rank + 1);
+}
+
 /* Whether a port is where two or more others of its server are, and no other of the server is elsewhere. */
 static bool is_with_its_server(const audit_plugs *p, const audit_plug *x) {
     uint32_t n = p->first[x->server + 1] - p->first[x->server];
@@ -149,6 +157,8 @@ static fab_status tell_broken(sequence *s, uint32_t n_out, fab_error *err) {
         } else if (!x->is_told && !y->is_told && !is_with_its_server(p, x) && !is_with_its_server(p, y)) {
             x->is_told = y->is_told = true;
             FAB_PASS(audit_report_exchange(p->a, FAB_FINDING_SWAPPED_HOSTS, x, y, confidence, err));
+        } else if (!x->is_told && !y->is_told && is_in_run(s, i) && is_in_run(s, k)) {
+            FAB_PASS(audit_report_servers(p, x, y, confidence, err));
         }
     }
     for (uint32_t i = 0; n_out > 0 && i < s->n; i++) {

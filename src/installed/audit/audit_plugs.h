@@ -1,7 +1,4 @@
-/**
- * @file audit_plugs.h
- * Where servers are plugged in: the adapter ports of each, and the servers that are plugged into the same switches.
- */
+/** Where servers are plugged in: the adapter ports of each, and the servers that are plugged into the same switches. */
 #pragma once
 
 #include "audit_internal.h"
@@ -56,4 +53,7 @@ fab_status audit_plugs_gaps(audit_plugs *p, fab_error *err) FAB_MUST_USE;
 
 fab_status audit_report_exchange(auditor *a, fab_finding_kind kind, const audit_plug *p, const audit_plug *q,
                                  double confidence, fab_error *err) FAB_MUST_USE;
+/** Two whole servers, of each of which all cables are where those of the other belong; tells of all their plugs. */
+fab_status audit_report_servers(audit_plugs *p, const audit_plug *x, const audit_plug *y, double confidence,
+                                fab_error *err) FAB_MUST_USE;
 fab_status audit_report_astray(auditor *a, const audit_plug *p, double confidence, fab_error *err) FAB_MUST_USE;

@@ -255,8 +255,7 @@ static fab_status report_crossed(trunks *t, const deviation *one, const deviatio
 }
 
 static deviation *find_deviation(trunks *t, uint32_t lower, uint32_t upper, bool is_extra) {
-    for (uint32_t i = 0; i < t->n; i++) {
-        deviation *d = &t->list[i];
+    FAB_EACH(deviation, d, t->list, t->n) {
         if (!d->is_told && d->is_extra == is_extra && (lower == NONE || d->lower == lower) &&
             (upper == NONE || d->upper == upper)) {
             return d;
@@ -325,7 +324,8 @@ static bool trunks_tell(const trunks *t, uint32_t lower) {
 static uint32_t n_unmeant(const trunks *t, const deviation *d) {
     const audit_uplinks *up = &t->up[d->lower];
     bool is_rule = up->is_rule || trunks_tell(t, d->lower);
-    bool has_few = is_rule && up->there < up->should && room_above(t, d) < up->should - up->there;
+    bool is_full = d->upper != NONE && fab_audit_is_full(t->a, d->upper);
+    bool has_few = is_rule && !is_full && up->there < up->should && room_above(t, d) < up->should - up->there;
     if (d->is_extra) {
         bool is_meant = fab_audit_is_whole(t->a, d->lower) || (d->upper != NONE && fab_audit_is_whole(t->a, d->upper));
         return d->should > 0 && is_meant ? 0 : d->n;
@@ -344,16 +344,14 @@ static fab_status tell(trunks *t, fab_error *err) {
     for (uint32_t i = t->a->tier_first[t->tier + 1]; i < t->a->tier_first[t->tier + 2]; i++) {
         t->room_above += fab_audit_room(t->a, t->a->in_tier[i]);
     }
-    for (uint32_t i = 0; i < t->n; i++) {
-        deviation *d = &t->list[i];
+    FAB_EACH(deviation, d, t->list, t->n) {
         uint32_t n = d->is_told ? d->n : n_unmeant(t, d);
         t->a->out->boundary[t->tier].planned -= d->is_extra ? 0 : d->n - n;
         d->should -= d->is_extra ? 0 : d->n - n;
         d->n = n;
         d->is_told = d->is_told || n == 0;
     }
-    for (uint32_t i = 0; i < t->n; i++) {
-        const deviation *d = &t->list[i];
+    FAB_EACH(const deviation, d, t->list, t->n) {
         if (!d->is_told) {
             FAB_PASS(d->is_extra ? report_extra(t, d, err) : report_missing(t, d, err));
         }
@@ -365,15 +363,14 @@ static fab_status tell(trunks *t, fab_error *err) {
 
 static fab_status deviate(trunks *t, uint32_t lower, uint32_t upper, uint32_t there, uint32_t should, double confidence,
                           fab_error *err) {
-    FAB_PASS(FAB_GROW(t->list, t->capacity, (size_t)t->n + 1, err));
-    t->list[t->n++] = (deviation){.lower = lower,
+    return FAB_APPEND(t->list, t->n, t->capacity, err,
+                      (deviation){.lower = lower,
                                   .upper = upper,
                                   .n = there > should ? there - should : should - there,
                                   .there = there,
                                   .should = should,
                                   .is_extra = there > should,
-                                  .confidence = confidence};
-    return FAB_OK;
+                                  .confidence = confidence});
 }
 
 /* What a trunk of a block should have, given what it has. */

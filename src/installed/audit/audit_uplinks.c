@@ -134,9 +134,14 @@ fab_status fab_audit_common_cables(auditor *a, fab_error *err) {
     return FAB_OK;
 }
 
+bool fab_audit_is_full(const auditor *a, uint32_t node) {
+    const uint32_t n_ports = a->net->nodes[node].n_ports;
+    return n_ports > 0 && n_cables(a, node) >= n_ports;
+}
+
 uint32_t fab_audit_room(const auditor *a, uint32_t node) {
     uint32_t most = a->most[a->shape->tier[node]];
-    return n_cables(a, node) < most ? most - n_cables(a, node) : 0;
+    return !fab_audit_is_full(a, node) && n_cables(a, node) < most ? most - n_cables(a, node) : 0;
 }
 
 bool fab_audit_is_whole(const auditor *a, uint32_t node) {

@@ -75,7 +75,5 @@ fab_status fab_counters_read(const char *path, const char *format, fab_counters 
         &(fab_folder_visit){.read = read_one, .context = &r, .most_depth = FAB_FOLDER_DEPTH, .may_be_empty = true},
         err));
     FAB_REFUSE_IF(c->n_ports == 0, err, FAB_EINPUT, path, "holds no counters that are known here");
-    *out = c;
-    c = NULL;
-    return FAB_OK;
+    return FAB_GIVE(*out, c);
 }

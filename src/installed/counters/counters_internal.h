@@ -1,7 +1,4 @@
-/**
- * @file counters_internal.h
- * What readers of counters add, and their rows.
- */
+/** What readers of counters add, and their rows. */
 #pragma once
 
 #include "fab/box_files.h"

@@ -1,7 +1,4 @@
-/**
- * @file names_below.h
- * Trees of names: which switches and hosts are below a switch, as schedulers are told it.
- */
+/** Trees of names: which switches and hosts are below a switch, as schedulers are told it. */
 #pragma once
 
 #include "network_json.h"

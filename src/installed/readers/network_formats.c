@@ -257,7 +257,5 @@ fab_status fab_network_read(const char *path, const char *format, uint64_t max_b
     FAB_PASS(format != NULL ? fab_network_exclude(net, format, err) : FAB_OK);
     FAB_PASS(net->tells_neighbors ? tell_silent_ends(net, err) : FAB_OK);
     net->columns = NULL;
-    *out = net;
-    net = NULL;
-    return FAB_OK;
+    return FAB_GIVE(*out, net);
 }

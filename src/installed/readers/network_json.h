@@ -1,7 +1,4 @@
-/**
- * @file network_json.h
- * What the readers of JSON share.
- */
+/** What the readers of JSON share. */
 #pragma once
 
 #include "network_internal.h"

@@ -89,8 +89,7 @@ static fab_status read_slurm(fab_text *in, fab_network *net, fab_error *err) {
         FAB_PASS(fab_network_is_chatter(in) ? FAB_OK : slurm_read_line(in, &b, err));
     }
     FAB_PASS(fab_text_end(in, err));
-    for (uint32_t i = 0; i < net->n_nodes; i++) {
-        const fab_network_node *node = &net->nodes[i];
+    FAB_EACH(const fab_network_node, node, net->nodes, net->n_nodes) {
         if (node->kind == FAB_NETWORK_SWITCH && node->n_ports == 0) {
             FAB_PASS(fab_network_add_note(net, node->line, err, "switch '%s' is named but has no line", node->name));
         }

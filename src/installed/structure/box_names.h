@@ -1,7 +1,4 @@
-/**
- * @file box_names.h
- * What the name of a box tells: its role and its numbers.
- */
+/** What the name of a box tells: its role and its numbers. */
 #pragma once
 
 #include "fab/network.h"

@@ -43,8 +43,7 @@ void fab_structure_free(fab_structure *installed) {
 uint32_t fab_structure_unrated(const fab_structure *installed) {
     const fab_network *net = installed->net;
     uint32_t n = 0;
-    for (uint32_t c = 0; c < net->n_cables; c++) {
-        const fab_network_cable *cable = &net->cables[c];
+    FAB_EACH(const fab_network_cable, cable, net->cables, net->n_cables) {
         n += cable->rate_bps <= 0 && !fab_network_is_service(net, cable);
     }
     return n;

@@ -5,7 +5,6 @@
 #include "fab/graph_parts.h"
 #include "fab/memory.h"
 #include "fab/order.h"
-#include "fab/str.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -137,9 +136,7 @@ static fab_status new_unit(making *m, uint32_t node, uint32_t slot, nic_unit **o
     FAB_PASS(FAB_GROW(m->units, m->unit_capacity, (size_t)m->n_units + 1, err));
     *out = &m->units[m->n_units++];
     **out = (nic_unit){.node = node, .slot = slot};
-    for (uint32_t p = 0; p < FAB_INSTALLED_PLANES; p++) {
-        (*out)->side[p] = FAB_NETWORK_NONE;
-    }
+    FAB_FILL((*out)->side, FAB_INSTALLED_PLANES, FAB_NETWORK_NONE);
     return FAB_OK;
 }
 

@@ -1,7 +1,4 @@
-/**
- * @file installed_internal.h
- * The parts of making servers and tiers of an installed network, in the order in which they run.
- */
+/** The parts of making servers and tiers of an installed network, in the order in which they run. */
 #pragma once
 
 #include "fab/installed.h"

@@ -40,8 +40,7 @@ static bool has_cables(const making *m, const host *h) {
 
 static void classify(making *m) {
     fab_structure *out = m->out;
-    for (uint32_t i = 0; i < m->n_hosts; i++) {
-        host *h = &m->hosts[i];
+    FAB_EACH(host, h, m->hosts, m->n_hosts) {
         if (h->name == NULL) {
             h->class = HOST_EXCLUDED;
             installed_leave(out, FAB_EXCLUDED_NAMELESS, m->net->nodes[h->node].label);
@@ -73,8 +72,7 @@ static fab_status nics_find_slots(const making *m, uint32_t *place, fab_error *e
     for (uint32_t slot = 0; slot < MOST_SLOTS; slot++) {
         use[slot].slot = slot;
     }
-    for (uint32_t i = 0; i < m->n_hosts; i++) {
-        const host *h = &m->hosts[i];
+    FAB_EACH(const host, h, m->hosts, m->n_hosts) {
         for (uint32_t k = h->first; h->class == HOST_COMPLETE && k < h->first + h->n; k++) {
             n_all++;
             if (m->units[k].slot < MOST_SLOTS) {
@@ -185,8 +183,7 @@ static fab_status find_groups(making *m, fab_error *err) {
             group[net->member[net->groups[g].first + i]] = g + 1;
         }
     }
-    for (uint32_t i = 0; i < m->n_hosts; i++) {
-        host *h = &m->hosts[i];
+    FAB_EACH(host, h, m->hosts, m->n_hosts) {
         h->group = group[h->node] - 1; /* wraps to FAB_NETWORK_NONE */
         h->rank = net->nodes[h->node].rank;
         for (uint32_t k = h->first; k < h->first + h->n; k++) {

@@ -28,9 +28,7 @@ fab_status fab_network_names(const fab_network *net, const char ***out, fab_erro
                       (i + 1 < net->n_nodes && strcmp(all[i].text, all[i + 1].text) == 0);
         names[all[i].node] = shared ? net->nodes[all[i].node].name : all[i].text;
     }
-    *out = names;
-    names = NULL;
-    return FAB_OK;
+    return FAB_GIVE(*out, names);
 }
 
 fab_status fab_names_check(const char **names, uint32_t n, const char *what, const char *path, fab_error *err) {
@@ -133,15 +131,10 @@ fab_status fab_boxes_find(const fab_shape *shape, fab_boxes *out, fab_error *err
     FAB_PASS(list_boxes(shape, &b, err));
     FAB_PASS(make_plain(&b, shape->net, err));
     FAB_PASS(number_ports(shape, &b, err));
-    *out = b;
-    b = (fab_boxes){.n = 0};
-    return FAB_OK;
+    return FAB_GIVE(*out, b);
 }
 
-void fab_boxes_release(fab_boxes *boxes) {
-    FAB_FREE_ALL(boxes->box, boxes->of_node, boxes->adapter_port, boxes->text);
-    *boxes = (fab_boxes){.n = 0};
-}
+FAB_RELEASES(fab_boxes_release, fab_boxes, box, of_node, adapter_port, text);
 
 static fab_status name_port(const fab_boxes *boxes, const fab_network *net, uint32_t side, const char *prefix,
                             char *out, fab_error *err) {

@@ -1,5 +1,4 @@
 /**
- * @file network_boxes.h
  * The boxes of an installed network as people see them: a server is one, with the ports of all its adapters. What is
  * inside a switch (aggregation nodes) is none.
  */

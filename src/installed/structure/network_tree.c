@@ -3,7 +3,6 @@
 #include "fab/graph_parts.h"
 #include "fab/memory.h"
 #include "fab/order.h"
-#include "fab/str.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -38,8 +37,7 @@ static fab_status add_unit(maker *m, const char *name, uint32_t level, uint32_t 
 
 /* Of the unit that was added last. */
 static fab_status add_member(maker *m, uint32_t member, fab_error *err) {
-    FAB_PASS(FAB_GROW(m->tree.member, m->member_capacity, m->n_members + 1, err));
-    m->tree.member[m->n_members++] = member;
+    FAB_PASS(FAB_APPEND(m->tree.member, m->n_members, m->member_capacity, err, member));
     m->tree.unit[m->tree.n - 1].n++;
     return FAB_OK;
 }
@@ -96,9 +94,7 @@ static fab_status list_hosts(maker *m, const uint32_t *leaf, pair *out, uint32_t
 
 /* Of every set its switches of a tier: how many, and one of them. */
 static void tree_count_switches(maker *m, uint32_t tier) {
-    for (uint32_t i = 0; i < m->boxes->n; i++) {
-        m->n_switches[i] = 0;
-    }
+    FAB_FILL(m->n_switches, m->boxes->n, 0);
     for (uint32_t i = 0; i < m->boxes->n; i++) {
         if (!m->boxes->box[i].is_host && m->boxes->box[i].tier == tier) {
             uint32_t root = m->set[i];
@@ -304,17 +300,14 @@ static fab_status put_in_order(maker *m, fab_error *err) {
             }
         }
     }
-    for (uint32_t i = 0; i < n; i++) {
-        fab_tree_unit *unit = &sorted[i];
+    FAB_EACH(fab_tree_unit, unit, sorted, n) {
         unit->parent = unit->parent != FAB_NETWORK_NONE ? at[unit->parent] : FAB_NETWORK_NONE;
         for (uint32_t k = unit->first; unit->level > 0 && k < unit->first + unit->n; k++) {
             m->tree.member[k] = at[m->tree.member[k]];
         }
     }
     free(m->tree.unit);
-    m->tree.unit = sorted;
-    sorted = NULL;
-    return FAB_OK;
+    return FAB_GIVE(m->tree.unit, sorted);
 }
 
 fab_status fab_network_tree_find(const fab_shape *shape, const fab_boxes *boxes, fab_network_tree *out,
@@ -336,9 +329,7 @@ done:
 }
 
 void fab_network_tree_release(fab_network_tree *tree) {
-    for (uint32_t i = 0; i < tree->n; i++) {
-        free(tree->unit[i].name);
-    }
+    FAB_FREE_EACH_OF(free, tree->unit, tree->n, .name);
     FAB_FREE_ALL(tree->unit, tree->member);
     *tree = (fab_network_tree){.n = 0};
 }

@@ -1,7 +1,4 @@
-/**
- * @file network_tree.h
- * An installed network as the tree that schedulers place jobs in: what can be reached without going further up.
- */
+/** An installed network as the tree that schedulers place jobs in: what can be reached without going further up. */
 #pragma once
 
 #include "network_boxes.h"

@@ -230,10 +230,7 @@ static fab_status find_boxes(fab_shape *s, fab_error *err) {
     return status;
 }
 
-void fab_shape_release(fab_shape *s) {
-    FAB_FREE_ALL(s->first, s->side, s->tier, s->server, s->server_name, s->slot, s->rail, s->box);
-    *s = (fab_shape){.net = NULL};
-}
+FAB_RELEASES(fab_shape_release, fab_shape, first, side, tier, server, server_name, slot, rail, box);
 
 fab_status fab_shape_find(fab_network *net, fab_shape *out, fab_error *err) {
     FAB_OWNS(fab_shape_release) fab_shape s = {.net = net};
@@ -243,7 +240,5 @@ fab_status fab_shape_find(fab_network *net, fab_shape *out, fab_error *err) {
     FAB_PASS(find_servers(&s, err));
     FAB_PASS(find_rails(&s, err));
     FAB_PASS(find_boxes(&s, err));
-    *out = s;
-    s = (fab_shape){.net = NULL};
-    return FAB_OK;
+    return FAB_GIVE(*out, s);
 }

@@ -1,7 +1,4 @@
-/**
- * @file shape_internal.h
- * The parts of finding a shape.
- */
+/** The parts of finding a shape. */
 #pragma once
 
 #include "fab/shape.h"

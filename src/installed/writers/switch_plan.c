@@ -214,9 +214,7 @@ fab_status fab_switch_plan_make(const fab_shape *shape, fab_switch_plan *out, fa
     FAB_PASS(plan_addresses(&plan, err));
     FAB_PASS(plan_systems(&plan, err));
     FAB_PASS(plan_widths(&plan, err));
-    *out = plan;
-    plan = (fab_switch_plan){.shape = NULL};
-    return FAB_OK;
+    return FAB_GIVE(*out, plan);
 }
 
 void fab_switch_plan_release(fab_switch_plan *plan) {

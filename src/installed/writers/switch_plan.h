@@ -1,5 +1,4 @@
 /**
- * @file switch_plan.h
  * What switches of a routed fabric are told, the same for every system that runs on them: which port leads where,
  * addresses, numbers of autonomous systems. How: src/doc/adr/0098-switches.md.
  */

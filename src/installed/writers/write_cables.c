@@ -33,8 +33,7 @@ static fab_status write_list(const fab_shape *shape, bool is_netbox, FILE *out, 
     FAB_PASS(fab_network_names(net, &names, err));
     FAB_PASS(is_netbox ? check_ports(net, names, err) : FAB_OK);
     (void)fprintf(out, "%s\n", is_netbox ? NETBOX : CABLES);
-    for (uint32_t i = 0; i < net->n_cables; i++) {
-        const fab_network_cable *cable = &net->cables[i];
+    FAB_EACH(const fab_network_cable, cable, net->cables, net->n_cables) {
         line.length = 0;
         if (fab_network_is_service(net, cable)) {
             continue;

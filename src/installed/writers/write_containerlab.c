@@ -23,8 +23,7 @@ static fab_status write_containerlab(const fab_shape *shape, FILE *out, fab_erro
                 "      image: docker-sonic-vs:latest\n"
                 "  nodes:\n",
                 out);
-    for (uint32_t i = 0; i < boxes.n; i++) {
-        const fab_box *box = &boxes.box[i];
+    FAB_EACH(const fab_box, box, boxes.box, boxes.n) {
         (void)fprintf(out, "    \"%s\": {kind: %s, labels: {graph-level: \"%" PRIu32 "\"}}\n", box->name,
                       box->is_host ? "linux" : "sonic-vs", shape->n_tiers + 1 - box->tier);
     }

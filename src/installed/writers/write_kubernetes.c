@@ -99,8 +99,7 @@ static fab_status write_topograph(const fab_shape *shape, FILE *out, fab_error *
     FAB_OWNS(fab_str_release) fab_str text = FAB_STR_INIT;
     FAB_PASS(open_nodes(shape, &t, err));
     fab_str_add(&text, "switches:\n");
-    for (uint32_t i = 0; i < t.tree.n; i++) {
-        const fab_tree_unit *unit = &t.tree.unit[i];
+    FAB_EACH(const fab_tree_unit, unit, t.tree.unit, t.tree.n) {
         if (unit->level == 0) {
             continue;
         }
@@ -139,8 +138,7 @@ static void kueue_put_levels(const node_tree *t, FILE *out) {
 }
 
 static void kueue_put_flavors(const node_tree *t, FILE *out) {
-    for (uint32_t i = 0; i < t->tree.n; i++) {
-        const fab_tree_unit *unit = &t->tree.unit[i];
+    FAB_EACH(const fab_tree_unit, unit, t->tree.unit, t->tree.n) {
         if (unit->parent == FAB_NETWORK_NONE) {
             (void)fprintf(out,
                           "---\napiVersion: kueue.x-k8s.io/v1beta1\nkind: ResourceFlavor\nmetadata:\n  name: \"%s\"\n"

@@ -46,8 +46,7 @@ static void slurm_list_members(const tree_file *file, const fab_tree_unit *unit)
 static fab_status write_tree(const fab_shape *shape, FILE *out, fab_error *err) {
     FAB_OWNS(close_tree) tree_file file = {.names = NULL};
     FAB_PASS(open_tree(shape, &file, err));
-    for (uint32_t i = 0; i < file.tree.n; i++) {
-        const fab_tree_unit *unit = &file.tree.unit[i];
+    FAB_EACH(const fab_tree_unit, unit, file.tree.unit, file.tree.n) {
         slurm_list_members(&file, unit);
         (void)fprintf(out, "SwitchName=%s %s=", unit->name, unit->level > 0 ? "Switches" : "Nodes");
         FAB_PASS(slurm_put_list(out, file.names, unit->n, err));
@@ -69,8 +68,7 @@ static fab_status write_yaml(const fab_shape *shape, FILE *out, fab_error *err) 
     FAB_OWNS(fab_str_release) fab_str list = FAB_STR_INIT;
     FAB_PASS(open_tree(shape, &file, err));
     (void)fputs("---\n- topology: default\n  cluster_default: true\n  tree:\n    switches:\n", out);
-    for (uint32_t i = 0; i < file.tree.n; i++) {
-        const fab_tree_unit *unit = &file.tree.unit[i];
+    FAB_EACH(const fab_tree_unit, unit, file.tree.unit, file.tree.n) {
         slurm_list_members(&file, unit);
         list.length = 0;
         fab_host_list_fold(&list, file.names, unit->n);

@@ -127,8 +127,9 @@ fab_status advise_evaluate(advisor *a, const advise_config *config, uint64_t see
     return status;
 }
 
-fab_status advise_compare(const advisor *a, const advise_outcome *before, const advise_outcome *after,
-                          fab_advice_gain *out, fab_error *err) {
+/* Seed by seed. */
+static fab_status advise_compare(const advisor *a, const advise_outcome *before, const advise_outcome *after,
+                                 fab_advice_gain *out, fab_error *err) {
     double *differences = NULL;
     FAB_PASS(FAB_NEW(differences, a->n_seeds, err));
     for (uint64_t s = 0; s < a->n_seeds; s++) {
@@ -470,8 +471,7 @@ static fab_status evaluate_changes(advisor *a, fab_error *err) {
     }
     FAB_PASS(advise_search_servers(a, &servers, &has_servers, err));
     if (has_servers) {
-        FAB_PASS(FAB_GROW(list.items, list.capacity, list.n + 1, err));
-        list.items[list.n++] = servers;
+        FAB_PASS(FAB_APPEND(list.items, list.n, list.capacity, err, servers));
         FAB_PASS(advise_add_row(a, &list, list.n - 1, err));
     }
     sort_rows(a->advice);

@@ -94,9 +94,7 @@ bool advise_apply(const advise_change *change, const advise_config *config, bool
 /* --- changes of the engine ---------------------------------------------------------------------------------------- */
 
 static fab_status changes_add(advise_list *list, const advise_change *change, fab_error *err) {
-    FAB_PASS(FAB_GROW(list->items, list->capacity, list->n + 1, err));
-    list->items[list->n++] = *change;
-    return FAB_OK;
+    return FAB_APPEND(list->items, list->n, list->capacity, err, *change);
 }
 
 static fab_status add_engine(advise_list *list, fab_advice_kind kind, bool replaces, const char *engine,
@@ -283,6 +281,5 @@ fab_status advise_list_changes(advisor *a, advise_list *list, fab_error *err) {
     FAB_PASS(add_buffers(a, list, err));
     FAB_PASS(add_priorities(a, list, err));
     FAB_PASS(add_spraying(a, list, err));
-    FAB_PASS(a->is_whole_job ? add_orders(a, list, err) : FAB_OK);
-    return FAB_OK;
+    return a->is_whole_job ? add_orders(a, list, err) : FAB_OK;
 }

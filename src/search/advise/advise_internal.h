@@ -1,7 +1,4 @@
-/**
- * @file advise_internal.h
- * What the parts of the advisor share: configurations, and their evaluation over the same seeds.
- */
+/** What the parts of the advisor share: configurations, and their evaluation over the same seeds. */
 #pragma once
 
 #include "fab/advise.h"
@@ -70,10 +67,6 @@ void advise_outcome_release(advise_outcome *outcome);
 /** Replays a configuration under the seeds from `seed` on. What the fabric refuses is an outcome, not an error. */
 fab_status advise_evaluate(advisor *a, const advise_config *config, uint64_t seed, advise_outcome *out,
                            fab_error *err) FAB_MUST_USE;
-
-/** Compares seed by seed. */
-fab_status advise_compare(const advisor *a, const advise_outcome *before, const advise_outcome *after,
-                          fab_advice_gain *out, fab_error *err) FAB_MUST_USE;
 
 /** Less time; where that is equal a smaller collision factor above 1; where that is too, fewer flows that collide. */
 bool advise_is_better(const fab_advice_figures *x, const fab_advice_figures *y);

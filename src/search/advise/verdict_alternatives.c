@@ -157,9 +157,7 @@ static fab_status find_paces(alternatives *t, fab_error *err) {
 static fab_status take_alternative(alternatives *t, const fab_result *found, fab_alternative *out, fab_error *err) {
     take_means(t);
     out->max_collision_factor = 0;
-    for (size_t p = 0; p < t->result->n_phases; p++) {
-        t->bytes[p] = NULL;
-    }
+    FAB_FILL(t->bytes, t->result->n_phases, NULL);
     for (size_t i = 0; i < t->n_lossy; i++) {
         const size_t phase = t->lossy[i];
         const size_t like = t->of_subset[t->like[i]];

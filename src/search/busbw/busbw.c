@@ -74,8 +74,7 @@ static void keep_leaving(const fab_fabric *f, fab_phase *p) {
 /* Phases without flows go; what they hold goes with them. */
 static void drop_empty(fab_traffic *t) {
     size_t n = 0;
-    for (size_t i = 0; i < t->n_phases; i++) {
-        fab_phase *p = &t->phases[i];
+    FAB_EACH(fab_phase, p, t->phases, t->n_phases) {
         if (p->n_flows == 0) {
             FAB_FREE_ALL(p->src, p->dst, p->bytes, p->comm, p->ordinal);
         } else {
@@ -192,9 +191,7 @@ static bool is_defined(const fab_fabric *f, const flows_of *of, uint32_t ranks) 
 static fab_status busbw_replay(const fab_busbw_request *request, uint32_t ranks, busbw_network *out,
                                fab_busbw_engine *engines, fab_error *err) {
     const fab_context_request *what = fab_context_what(request->context);
-    for (size_t i = 0; i < what->n_engines * FAB_NCCL_N_ALGORITHMS; i++) {
-        out[i] = (busbw_network){.network = {.s_per_byte = NAN}};
-    }
+    FAB_FILL(out, what->n_engines * FAB_NCCL_N_ALGORITHMS, (busbw_network){.network = {.s_per_byte = NAN}});
     for (size_t i = 0; i < sizeof FLOWS / sizeof FLOWS[0]; i++) {
         if (FLOWS[i].operation == request->operation && is_defined(what->fabric, &FLOWS[i], ranks)) {
             FAB_PASS(replay_flows(request, &FLOWS[i], ranks, out, engines, err));
@@ -214,11 +211,7 @@ static const char *const TESTS[FAB_N_OPERATIONS] = {
     [FAB_REDUCE_SCATTER] = "reduce_scatter_perf", [FAB_ALL_TO_ALL] = "alltoall_perf",
     [FAB_BROADCAST] = "broadcast_perf",           [FAB_REDUCE] = "reduce_perf"};
 
-void fab_busbw_free(fab_busbw *b) {
-    if (b != NULL) {
-        FAB_FREE_ALL(b->engines, b->rows, b);
-    }
-}
+FAB_FREES_WHOLE(fab_busbw_free, fab_busbw, engines, rows);
 
 /* --- what is asked for -------------------------------------------------------------------------------------------- */
 
@@ -256,8 +249,7 @@ static fab_status check_measured(const fab_busbw_request *r, const fab_busbw *b,
     const double factor = fab_bus_factor(r->operation, b->ranks);
     FAB_REFUSE_IF(m->test[0] != '\0' && strcmp(m->test, TESTS[r->operation]) != 0, err, FAB_EINPUT, m->path,
                   "is of %s, and not of %s: give its --collective", m->test, TESTS[r->operation]);
-    for (size_t i = 0; i < m->n_rows; i++) {
-        const fab_nccl_tests_row *row = &m->rows[i];
+    FAB_EACH(const fab_nccl_tests_row, row, m->rows, m->n_rows) {
         double ratio = row->algbw > RATIO_IS_CLEAR ? row->busbw / row->algbw : factor;
         FAB_RETURN_IF(fabs(ratio / factor - 1) > SAME_RATIO,
                       fab_fail_in_file(err, m->path, row->line, 1,
@@ -406,7 +398,5 @@ fab_status fab_busbw_run(const fab_busbw_request *request, fab_busbw **out, fab_
     for (size_t e = 0; e < b->n_engines; e++) {
         FAB_PASS(fill_engine(request, e, networks + e * FAB_NCCL_N_ALGORITHMS, b, err));
     }
-    *out = b;
-    b = NULL;
-    return FAB_OK;
+    return FAB_GIVE(*out, b);
 }

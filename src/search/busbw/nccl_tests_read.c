@@ -207,7 +207,4 @@ done:
     return status;
 }
 
-void fab_nccl_tests_release(fab_nccl_tests *tests) {
-    free(tests->rows);
-    *tests = (fab_nccl_tests){.path = NULL};
-}
+FAB_RELEASES(fab_nccl_tests_release, fab_nccl_tests, rows);

@@ -34,8 +34,7 @@ static bool is_same(const diff *d, uint32_t cable) {
 static fab_status group_cables(diff *d, fab_error *err) {
     const fab_fabric *a = d->side[0].f;
     const fab_fabric *b = d->side[1].f;
-    FAB_PASS(FAB_NEW(d->is_changed, (size_t)a->n_cables + b->n_cables + 1, err));
-    FAB_PASS(FAB_NEW(d->group, (size_t)a->n_cables + b->n_cables + 1, err));
+    FAB_PASS(FAB_NEW_ALL((size_t)a->n_cables + b->n_cables + 1, err, d->is_changed, d->group));
     for (uint32_t c = 0; c < a->n_cables + b->n_cables; c++) {
         d->group[c] = c;
         d->is_changed[c] = c < b->n_cables ? is_network(b, c) && !is_same(d, c) : is_network(a, c - b->n_cables);
@@ -232,8 +231,7 @@ fab_status diff_find_cables(diff *d, fab_error *err) {
     const uint32_t n = d->side[0].f->n_cables + d->side[1].f->n_cables;
     lost_boxes b = {.n_second = d->side[1].f->n_nodes, .n = d->side[0].f->n_nodes + d->side[1].f->n_nodes};
     FAB_OWNS_MEMBERS(b.is_lost, b.cable, b.is_told);
-    FAB_PASS(FAB_NEW(b.is_lost, (size_t)b.n + 1, err));
-    FAB_PASS(FAB_NEW(b.cable, (size_t)b.n + 1, err));
+    FAB_PASS(FAB_NEW_ALL((size_t)b.n + 1, err, b.is_lost, b.cable));
     FAB_PASS(FAB_NEW(b.is_told, (size_t)n + 1, err));
     FAB_PASS(group_cables(d, err));
     FAB_PASS(diff_find_moves(d, err));

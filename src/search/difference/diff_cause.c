@@ -158,7 +158,8 @@ static bool rebuilds(const diff *d, const bool *undone) {
     return any;
 }
 
-fab_status diff_time_without(const diff *d, const bool *undone, double *out_s, fab_error *err) {
+/* The second state with some changes undone; as diff_time(). */
+static fab_status diff_time_without(const diff *d, const bool *undone, double *out_s, fab_error *err) {
     fab_status status = FAB_OK;
     fab_error inner = {0};
     fab_design *design = NULL;
@@ -326,8 +327,7 @@ static fab_status find_set(search *s, fab_error *err) {
         s->cause = has(s->alone, i) && diff_returns(s->d, time_s) ? UINT32_C(1) << i : s->cause;
     }
     FAB_PASS(s->cause == 0 ? drop_idle(s, err) : FAB_OK);
-    FAB_PASS(time_without(s, s->cause, &s->back_s, err));
-    return FAB_OK;
+    return time_without(s, s->cause, &s->back_s, err);
 }
 
 /* What the cause hides: with it undone other changes still make a part. Those that make most alone are undone as well,

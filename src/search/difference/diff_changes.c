@@ -117,8 +117,7 @@ fab_status diff_servers_of(const diff_side *side, uint32_t **out, size_t *out_n,
     FAB_OWNED uint32_t *servers = NULL;
     FAB_OWNED bool *seen = NULL;
     size_t n = 0;
-    FAB_PASS(FAB_NEW(servers, (size_t)side->f->n_servers + 1, err));
-    FAB_PASS(FAB_NEW(seen, (size_t)side->f->n_servers + 1, err));
+    FAB_PASS(FAB_NEW_ALL((size_t)side->f->n_servers + 1, err, servers, seen));
     for (uint32_t rank = 0; rank < t->n_ranks; rank++) {
         uint32_t server = fab_server_of(side->f, t->gpu_of_rank[rank]);
         if (!seen[server]) {
@@ -126,10 +125,8 @@ fab_status diff_servers_of(const diff_side *side, uint32_t **out, size_t *out_n,
             servers[n++] = server;
         }
     }
-    *out = servers;
     *out_n = n;
-    servers = NULL;
-    return FAB_OK;
+    return FAB_GIVE(*out, servers);
 }
 
 /* Places whose servers have changed among themselves: of each of a cycle the first, of all others FAB_NONE. */

@@ -32,9 +32,7 @@ static fab_status take_flow(crossed *x, uint32_t flow, fab_error *err) {
     if (x->n > 0 && x->flow[x->n - 1] == flow) {
         return FAB_OK;
     }
-    FAB_PASS(FAB_GROW(x->flow, x->capacity, x->n + 1, err));
-    x->flow[x->n++] = flow;
-    return FAB_OK;
+    return FAB_APPEND(x->flow, x->n, x->capacity, err, flow);
 }
 
 /* The paths of the healthy fabric, but for those that went another way. */
@@ -78,11 +76,9 @@ fab_status diff_crossing_flows(diff_side *side, size_t engine, size_t phase, fab
     FAB_PASS(fab_context_baseline(side->context, engine, phase, &baseline, err));
     x.routes = found.loads->routes != NULL ? found.loads->routes : fab_baseline_routes(baseline);
     FAB_PASS(walk_paths(&x, found.loads, err));
-    *out = x.flow;
     *out_n = x.n;
     *out_known = true;
-    x.flow = NULL;
-    return FAB_OK;
+    return FAB_GIVE(*out, x.flow);
 }
 
 static fab_status name_server(const fab_fabric *f, uint32_t gpu, char **out, fab_error *err) {
@@ -280,8 +276,7 @@ static fab_status show_listed(const fab_hot_link *h, fab_diff_crossing *out, fab
 
 fab_status diff_find_listed_links(diff *d, size_t engine, fab_error *err) {
     fab_diff_engine *out = &d->out->engines[engine];
-    for (size_t p = 0; p < out->n_phases; p++) {
-        fab_diff_phase *phase = &out->phases[p];
+    FAB_EACH(fab_diff_phase, phase, out->phases, out->n_phases) {
         const fab_engine_result *r[2] = {of_engine(phase_named(&d->side[0].result, phase->name), engine),
                                          of_engine(phase_named(&d->side[1].result, phase->name), engine)};
         for (int now = 1; now >= 0; now--) {

@@ -1,7 +1,4 @@
-/**
- * @file diff_internal.h
- * Inside of src/search/difference.
- */
+/** Inside of src/search/difference. */
 #pragma once
 
 #include "fab/context.h"
@@ -150,9 +147,7 @@ static inline void diff_release_two(fab_str (*text)[2]) {
 }
 
 fab_status diff_find_cause(diff *d, fab_error *err) FAB_MUST_USE;
-/* The second state with some changes undone; as diff_time(). */
-fab_status diff_time_without(const diff *d, const bool *undone, double *out_s, fab_error *err) FAB_MUST_USE;
-/* The same with the first job on these servers [n]. */
+/* diff_time() of the second state with the first job on these servers [n]. */
 fab_status diff_time_on(const diff *d, const uint32_t *servers, size_t n, double *out_s, fab_error *err) FAB_MUST_USE;
 bool diff_returns(const diff *d, double time_s);
 fab_status diff_add_test(diff *d, double time_s, bool predicts_return, fab_error *err, const char *fmt, ...)

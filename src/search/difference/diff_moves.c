@@ -2,7 +2,6 @@
 #include "diff_internal.h"
 
 #include "fab/memory.h"
-#include "fab/names.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -48,8 +47,7 @@ fab_status diff_find_moves(diff *d, fab_error *err) {
     const uint32_t n_second = d->side[1].f->n_cables;
     const uint32_t n = n_second + d->side[0].f->n_cables;
     FAB_OWNED bool *stays = NULL; /* [servers of the second state] */
-    FAB_PASS(FAB_NEW(stays, (size_t)d->side[1].f->n_servers + 1, err));
-    FAB_PASS(FAB_NEW(d->moved, (size_t)d->side[1].f->n_servers + 1, err));
+    FAB_PASS(FAB_NEW_ALL((size_t)d->side[1].f->n_servers + 1, err, stays, d->moved));
     memset(d->moved, 0xff, d->side[1].f->n_servers * sizeof *d->moved);
     for (uint32_t c = 0; c < n; c++) {
         fab_link_id link = 0;

@@ -159,8 +159,7 @@ static fab_status open_property(property *x, bool *out_is_there, fab_error *err)
 static bool is_hurt(const property *x, uint32_t server) {
     const diff_side *side = &x->d->side[1];
     bool hurt = false;
-    for (size_t i = 0; i < side->n_components; i++) {
-        const fab_component *c = &side->component[i];
+    FAB_EACH(const fab_component, c, side->component, side->n_components) {
         uint32_t per = c->kind == FAB_COMPONENT_GPU      ? x->f->gpus_per_server
                        : c->kind == FAB_COMPONENT_NIC    ? x->f->nics_per_server
                        : c->kind == FAB_COMPONENT_SERVER ? 1
@@ -293,9 +292,7 @@ void diff_say_share(const diff *d, fab_str *out) {
     }
 }
 
-static void property_release(property *x) {
-    FAB_FREE_ALL(x->on_link, x->servers);
-}
+FAB_FREES(property_release, property, on_link, servers);
 
 fab_status diff_find_property(diff *d, fab_str *out, fab_error *err) {
     FAB_OWNS(property_release) property x = {.d = d, .f = d->side[1].f};

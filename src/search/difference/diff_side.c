@@ -34,8 +34,7 @@ double diff_time_of(const fab_result *result, size_t engine) {
     if (engine < result->n_iterations) {
         return result->iterations[engine].time_s;
     }
-    for (size_t p = 0; p < result->n_phases; p++) {
-        const fab_phase_result *phase = &result->phases[p];
+    FAB_EACH(const fab_phase_result, phase, result->phases, result->n_phases) {
         bool adds = !phase->alternative || phase->run == result->phases[0].run;
         bool known = adds && engine < phase->n_engines && phase->engines[engine].has_time;
         sum_s += known ? phase->engines[engine].time_s.mean : (double)NAN;
@@ -79,8 +78,7 @@ static void look_at_ranks(diff_side *s) {
             fab_str_printf(&s->stopped, "%s is dead and has ranks", fab_server_name(s->f, gpu / per_server, name));
         }
     }
-    for (size_t i = 0; i < s->n_components; i++) {
-        const fab_component *c = &s->component[i];
+    FAB_EACH(const fab_component, c, s->component, s->n_components) {
         uint64_t n = c->kind == FAB_COMPONENT_GPU      ? 1
                      : c->kind == FAB_COMPONENT_SERVER ? per_server
                      : c->kind == FAB_COMPONENT_RACK   ? (uint64_t)per_server * s->racks.servers_per_rack
@@ -169,8 +167,7 @@ static fab_status hurt_iteration(diff_side *s, size_t engine, double *transfer_s
     const uint64_t n = it->seeds.n_seeds > 1 ? it->seeds.n_seeds : 1;
     const bool scales = n > 1 && s->result.paces != NULL;
     double sum_s = 0;
-    FAB_PASS(FAB_NEW(healthy, 1, err));
-    FAB_PASS(FAB_NEW(after, 1, err));
+    FAB_PASS(FAB_NEW_ALL(1, err, healthy, after));
     *healthy = *it;
     slow.matrix_ratio *= s->compute_ratio;
     slow.memory_ratio *= s->compute_ratio;
@@ -402,8 +399,7 @@ fab_status diff_place_hosts(const fab_diff_state *state, fab_design *design, fab
     }
     FAB_PASS(fab_topology_build(&spec, &graph, NULL, err));
     h.f = graph;
-    FAB_PASS(FAB_NEW(h.servers, graph->n_servers, err));
-    FAB_PASS(FAB_NEW(h.used, graph->n_servers, err));
+    FAB_PASS(FAB_NEW_ALL(graph->n_servers, err, h.servers, h.used));
     FAB_PASS(read_hosts(&h, state->hosts, err));
     if (design->n_jobs == 0) {
         FAB_PASS(fab_design_set_job(design, 0, "placement", "order", "servers", err));

@@ -147,8 +147,7 @@ static double interval_of(const fab_result *result, size_t engine) {
 
 /* The draws of a phase that is drawn on its way through the fabric; 0: it is not. */
 static uint64_t draws_of(const fab_result *result, size_t e, const char *name) {
-    for (size_t p = 0; p < result->n_phases; p++) {
-        const fab_phase_result *phase = &result->phases[p];
+    FAB_EACH(const fab_phase_result, phase, result->phases, result->n_phases) {
         if (strcmp(phase->name, name) == 0 && e < phase->n_engines) {
             return phase->engines[e].seeded && phase->fabric_flows > 0 ? phase->engines[e].n_seeds : 0;
         }
@@ -166,8 +165,7 @@ static void note_draws(diff *d, size_t e) {
     for (size_t i = 0; i < d->out->n_changes; i++) {
         hangs = hangs || d->out->changes[i].kind == FAB_CHANGE_SERVER;
     }
-    for (size_t p = 0; p < out->n_phases; p++) {
-        const fab_diff_phase *row = &out->phases[p];
+    FAB_EACH(const fab_diff_phase, row, out->phases, out->n_phases) {
         const uint64_t before = draws_of(&d->side[0].result, e, row->name);
         const uint64_t after = draws_of(&d->side[1].result, e, row->name);
         const bool stays = row->before_s <= row->after_s && row->before_s >= row->after_s;
@@ -316,8 +314,7 @@ static void say_times(const fab_difference *out, fab_str *text) {
 
 static bool is_nothing(const fab_difference *out) {
     bool same = out->n_changes == 0 && out->n_engines > 0 && out->stopped == NULL;
-    for (size_t e = 0; e < out->n_engines; e++) {
-        const fab_diff_engine *engine = &out->engines[e];
+    FAB_EACH(const fab_diff_engine, engine, out->engines, out->n_engines) {
         same = same && !(fabs(engine->ratio - 1) > DIFF_SAME) && engine->n_new == 0 && engine->n_gone == 0;
     }
     return same;
@@ -489,9 +486,7 @@ fab_status fab_diff_run(const fab_diff_request *request, fab_difference **out, f
         d->out->cause = fab_strdup("No cause is verified: a report cannot be evaluated again; compare designs", err);
         FAB_PASS(d->out->cause != NULL ? FAB_OK : FAB_ENOMEM);
     }
-    *out = d->out;
-    d->out = NULL;
-    return FAB_OK;
+    return FAB_GIVE(*out, d->out);
 }
 
 /* --- release ------------------------------------------------------------------------------------------------------ */
@@ -516,8 +511,6 @@ void fab_difference_free(fab_difference *x) {
         }
         free(x->engines[e].phases);
     }
-    for (size_t i = 0; i < x->n_tests; i++) {
-        free(x->tests[i].what);
-    }
+    FAB_FREE_EACH_OF(free, x->tests, x->n_tests, .what);
     FAB_FREE_ALL(x->before, x->after, x->stopped, x->changes, x->engines, x->verdict, x->cause, x->tests, x);
 }

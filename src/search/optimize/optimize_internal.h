@@ -1,7 +1,4 @@
-/**
- * @file optimize_internal.h
- * Structural choices and, inside each, the candidates: what its tapers make of it.
- */
+/** Structural choices and, inside each, the candidates: what its tapers make of it. */
 #pragma once
 
 #include "fab/catalog.h"

@@ -328,8 +328,7 @@ static fab_status add_switch_choices(search *s, const structure *rest, fab_error
             (void)option_at(c, left % n_options, &x.tier[t]);
             left /= n_options;
         }
-        FAB_PASS(FAB_GROW(s->structures, s->capacity, s->n_structures + 1, err));
-        s->structures[s->n_structures++] = x;
+        FAB_PASS(FAB_APPEND(s->structures, s->n_structures, s->capacity, err, x));
     }
     return FAB_OK;
 }

@@ -19,6 +19,8 @@
 #include "fab/sweep_run.h"
 #include "fab/verdict.h"
 
+#include <inttypes.h>
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -136,18 +138,17 @@ static void note_refusal(token_search *t, const fab_error *why) {
 /* --- bounds ------------------------------------------------------------------------------------------------------- */
 
 static fab_status measure_floor(token_search *t, const ranked *r, token_floor *out, fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_fabric *fabric = NULL;
-    fab_plans *plans = NULL;
+    FAB_OWNS(fab_fabric_free_owned) fab_fabric *fabric = NULL;
+    FAB_OWNS(fab_plans_free_owned) fab_plans *plans = NULL;
     FAB_OWNS(fab_plan_kept_release) fab_plan_kept kept = {.group = NULL};
-    fab_optimum_point *point = NULL;
+    FAB_OWNED fab_optimum_point *point = NULL;
     fab_error why = {.code = FAB_OK};
     fab_token_search *o = &t->out->tokens;
-    FAB_TRY(FAB_NEW(point, 1, err));
-    FAB_TRY(tokens_open(t, r, point, &fabric, err));
+    FAB_PASS(FAB_NEW(point, 1, err));
+    FAB_PASS(tokens_open(t, r, point, &fabric, err));
     const fab_plan_request request = plan_request(t, fabric, &kept);
-    status = fab_plan_floor(&request, &plans, &why);
-    FAB_FAIL_IF(status != FAB_OK && !fab_is_refusal(status), err, status, why.where, "%s", why.text);
+    const fab_status status = fab_plan_floor(&request, &plans, &why);
+    FAB_REFUSE_IF(status != FAB_OK && !fab_is_refusal(status), err, status, why.where, "%s", why.text);
     *out = (token_floor){.family = r->structure->family,
                          .planes = r->structure->planes,
                          .domain = r->structure->domain,
@@ -157,22 +158,20 @@ static fab_status measure_floor(token_search *t, const ranked *r, token_floor *o
     kept = (fab_plan_kept){.group = NULL};
     if (status != FAB_OK) {
         note_refusal(t, &why);
-        status = FAB_OK;
-        goto done;
+        return FAB_OK;
     }
     o->is_drawn = plans->is_drawn;
     out->iteration_s = plans->lower_bound_s;
     out->tokens_per_iteration = (double)plans->batch * (double)plans->seq;
     out->share = (double)plans->gpus / (double)t->s->request->gpus;
     (void)snprintf(o->engine, sizeof o->engine, "%s", plans->engine);
-    (void)snprintf(o->job, sizeof o->job, "%s on %llu GPUs, batch %llu of %llu tokens, under its best plan",
-                   plans->model, (unsigned long long)plans->gpus, (unsigned long long)plans->batch,
-                   (unsigned long long)plans->seq);
-done:
-    fab_plans_free(plans);
-    fab_fabric_free(fabric);
-    free(point);
-    return status;
+    (void)snprintf(o->job, sizeof o->job, "%s on %" PRIu64 " GPUs, batch %" PRIu64, plans->model, plans->gpus,
+                   plans->batch);
+    if (plans->batch_unrounded > 0) {
+        fab_append(o->job, sizeof o->job, " (the model's %" PRIu64 " does not divide)", plans->batch_unrounded);
+    }
+    fab_append(o->job, sizeof o->job, " of %" PRIu64 " tokens, under its best plan", plans->seq);
+    return FAB_OK;
 }
 
 static fab_status find_floor(token_search *t, const ranked *r, size_t *out, fab_error *err) {
@@ -226,8 +225,7 @@ static fab_status list_candidates(token_search *t, fab_error *err) {
                 equal->n++;
             } else if (optimize_keeps_limits(t->s, added.candidate)) {
                 FAB_PASS(find_floor(t, &added, &floor, err));
-                FAB_PASS(FAB_GROW(t->all, t->capacity, t->n + 1, err));
-                t->all[t->n++] = added;
+                FAB_PASS(FAB_APPEND(t->all, t->n, t->capacity, err, added));
             }
         }
     }

@@ -130,15 +130,10 @@ fab_status place_groups_init(const fab_fabric *fabric, const bool *usable, bool 
         }
         g.kind[group] = like;
     }
-    *out = g;
-    g = (place_groups){.n = 0};
-    return FAB_OK;
+    return FAB_GIVE(*out, g);
 }
 
-void place_groups_release(place_groups *groups) {
-    FAB_FREE_ALL(groups->of, groups->kind, groups->size);
-    *groups = (place_groups){.n = 0};
-}
+FAB_RELEASES(place_groups_release, place_groups, of, kind, size);
 
 uint64_t place_digest(const place_groups *groups, const uint32_t *list, uint32_t n, uint32_t *scratch) {
     uint32_t *number = scratch;           /* of each group among those of its kind, in order of appearance */
@@ -223,9 +218,7 @@ fab_status place_enumerate(const place_groups *groups, const uint32_t *all, uint
         uint32_t group = groups->of[all[i]];
         servers[first[group] + w.used[group]++] = all[i];
     }
-    for (uint32_t group = 0; group < groups->n; group++) {
-        w.used[group] = 0;
-    }
+    FAB_FILL(w.used, groups->n, 0);
     w.first = first;
     w.servers = servers;
     return walk_all(&w, limit, visit, context, out_n, err);

@@ -149,7 +149,5 @@ fab_status fab_plan_beat(const fab_plan_request *request, const fab_job_spec *jo
         return FAB_OK;
     }
     fab_plans_free(reordered);
-    *out = usual;
-    usual = NULL;
-    return FAB_OK;
+    return FAB_GIVE(*out, usual);
 }

@@ -190,8 +190,8 @@ static fab_status find_phases(plan_network *n, const fab_job_plan *plan, bool re
         i++;
     }
     if (i == n->n_phases) {
-        FAB_PASS(FAB_GROW(n->phases, n->capacity, n->n_phases + 1, err));
-        n->phases[n->n_phases++] = (plan_phases){.of = *plan, .repeats = repeats, .depth = PLAN_FLOOR};
+        FAB_PASS(FAB_APPEND(n->phases, n->n_phases, n->capacity, err,
+                            (plan_phases){.of = *plan, .repeats = repeats, .depth = PLAN_FLOOR}));
     }
     plan_phases *found = &n->phases[i];
     if (found->depth < depth) {

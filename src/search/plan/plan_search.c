@@ -27,24 +27,6 @@ void fab_plans_free(fab_plans *plans) {
     }
 }
 
-void fab_plan_kept_release(fab_plan_kept *kept) {
-    FAB_FREE_ALL(kept->group, kept->plan, kept->first, kept->count);
-    *kept = (fab_plan_kept){.group = NULL};
-}
-
-/* What is known of a plan, in order. A group is all plans that differ in chunks and sharing alone. */
-typedef enum node_state { IS_GROUP, HAS_CHAIN, HAS_ENDS, HAS_SCHEDULE, HAS_ROUTES, HAS_LINKS } node_state;
-
-typedef struct plan_node {
-    double bound_s;
-    node_state state;
-    uint32_t shape;
-    size_t group; /* its place among the groups */
-    uint64_t n;   /* plans */
-    fab_job_plan plan;
-    double memory_bytes;
-} plan_node;
-
 typedef struct search {
     const fab_plan_request *request;
     fab_job_space *space;
@@ -156,10 +138,8 @@ static fab_status add_group(search *s, plan_node *group, fab_error *err) {
     }
     group->plan.interleave = 1;
     FAB_PASS(plan_bound(&s->network, &group->plan, PLAN_FLOOR, FAB_BOUND_STAGE, &group->bound_s, err));
-    FAB_PASS(FAB_GROW(s->groups, s->group_capacity, s->n_groups + 1, err));
     group->group = s->n_groups;
-    s->groups[s->n_groups++] = *group;
-    return FAB_OK;
+    return FAB_APPEND(s->groups, s->n_groups, s->group_capacity, err, *group);
 }
 
 static fab_status list_groups(search *s, fab_error *err) {
@@ -187,24 +167,17 @@ static fab_status list_groups(search *s, fab_error *err) {
 
 /* The groups of a search before, or for the next one. */
 static fab_status share_groups(search *s, fab_plan_kept *kept, fab_error *err) {
-    const bool is_first = kept->n_groups == 0;
-    const plan_rates *rates = &s->network.rates;
-    FAB_REFUSE_IF(!is_first && (kept->nics_bps != rates->nics_bps || kept->domain_bps != rates->domain_bps), err,
-                  FAB_EINTERNAL, NULL, "what is kept of plans is of other NICs or domains");
-    if (is_first) {
+    if (kept == NULL || kept->n_groups == 0) {
         FAB_PASS(list_groups(s, err));
-        FAB_PASS(FAB_NEW(kept->group, s->n_groups, err));
-        FAB_PASS(FAB_NEW_ALL(s->n_groups, err, kept->first, kept->count));
-        memcpy(kept->group, s->groups, s->n_groups * sizeof *kept->group);
-        kept->n_groups = s->n_groups;
-        kept->nics_bps = rates->nics_bps;
-        kept->domain_bps = rates->domain_bps;
-        return FAB_OK;
+        return kept != NULL ? plan_keep_groups(kept, &s->network.rates, s->groups, s->n_groups, err) : FAB_OK;
     }
+    FAB_PASS(plan_kept_check(kept, &s->network.rates, err));
     (void)fab_job_space_shapes(s->space, &s->n_shapes);
     FAB_PASS(FAB_GROW(s->groups, s->group_capacity, kept->n_groups, err));
     memcpy(s->groups, kept->group, kept->n_groups * sizeof *s->groups);
     s->n_groups = kept->n_groups;
+    s->least = kept->least;
+    s->leanest = kept->leanest;
     for (size_t i = 0; i < s->n_groups; i++) {
         s->found->n_plans += s->groups[i].n;
     }
@@ -248,8 +221,7 @@ static fab_status add_plan(search *s, const plan_node *group, const fab_job_plan
         FAB_PASS(plan_bound(&s->network, plan, PLAN_FLOOR, FAB_BOUND_CHAIN, &added.bound_s, err));
     }
     if (kept != NULL) {
-        FAB_PASS(FAB_GROW(kept->plan, kept->capacity, kept->n + 1, err));
-        kept->plan[kept->n++] = added;
+        FAB_PASS(FAB_APPEND(kept->plan, kept->n, kept->capacity, err, added));
         kept->least = s->least;
         kept->leanest = s->leanest;
     }
@@ -564,11 +536,7 @@ static fab_status open_search(search *s, fab_error *err) {
     if (s->request->draws_leaders && s->found->is_drawn && s->n_best < LEADERS) {
         s->n_best = LEADERS;
     }
-    FAB_PASS(s->request->kept != NULL ? share_groups(s, s->request->kept, err) : list_groups(s, err));
-    if (s->request->kept != NULL) {
-        s->least = s->request->kept->least;
-        s->leanest = s->request->kept->leanest;
-    }
+    FAB_PASS(share_groups(s, s->request->kept, err));
     FAB_PASS(FAB_NEW_ALL(s->n_shapes, err, s->best_s, s->best, s->order));
     fab_plans *found = s->found;
     found->lower_bound_s = INFINITY;
@@ -624,7 +592,5 @@ fab_status fab_plan_floor(const fab_plan_request *request, fab_plans **out, fab_
     FAB_PASS(open_search(&s, err));
     FAB_PASS(run_search(&s, err));
     FAB_PASS(isfinite(s.found->lower_bound_s) ? FAB_OK : fail_memory(&s, err));
-    *out = s.found;
-    s.found = NULL;
-    return FAB_OK;
+    return FAB_GIVE(*out, s.found);
 }

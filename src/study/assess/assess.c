@@ -198,27 +198,21 @@ fab_status assessment_open(const fab_assessment_request *request, fab_assessment
     assess_shrink_rings(d);
     FAB_PASS(assess_share(d, err));
     FAB_PASS(assess_choose(d, err));
-    *out = d;
-    d = NULL;
-    return FAB_OK;
+    return FAB_GIVE(*out, d);
 }
 
 fab_status fab_assessment_new(const fab_assessment_request *request, fab_assessment **out, fab_error *err) {
     FAB_OWNS(fab_assessment_free_owned) fab_assessment *d = NULL;
     FAB_PASS(assessment_open(request, &d, err));
     FAB_PASS(find_healthy(d, err));
-    *out = d;
-    d = NULL;
-    return FAB_OK;
+    return FAB_GIVE(*out, d);
 }
 
 void fab_assessment_free(fab_assessment *d) {
     if (d == NULL) {
         return;
     }
-    for (size_t i = 0; d->parts != NULL && i < d->what->n_engines * d->n_phases; i++) {
-        free(d->parts[i].collided);
-    }
+    FAB_FREE_EACH_OF(free, d->parts, d->what->n_engines * d->n_phases, .collided);
     assess_memo_free(d->states);
     assess_memo_free(d->times);
     FAB_FREE_ALL(d->parts, d->routers, d->duplicate, d->in_network, d->taken, d->is_timed, d->per_bps, d->paces,

@@ -7,8 +7,7 @@
 
 fab_status history_note_event(assess_history *h, const fab_event *event, fab_error *err) {
     if (!event->is_repair) {
-        FAB_PASS(FAB_GROW(h->down, h->down_capacity, h->n_down + 1, err));
-        h->down[h->n_down++] = event->component;
+        FAB_PASS(FAB_APPEND(h->down, h->n_down, h->down_capacity, err, event->component));
     }
     for (size_t i = 0; i < h->n_down && event->is_repair; i++) {
         if (h->down[i].kind == event->component.kind && h->down[i].id == event->component.id &&

@@ -35,9 +35,7 @@ static fab_status open_history(fab_assessor *a, fab_error *err) {
     }
     FAB_PASS(FAB_NEW_ALL(fab_n_gpus(f), err, h->ring_moved, h->ring_gpu, h->is_gpu_out));
     FAB_PASS(FAB_NEW_ALL(assess_shrink_replicas(a->assessment) + 1, err, h->is_out, h->will_be_out));
-    a->history = h;
-    h = NULL;
-    return FAB_OK;
+    return FAB_GIVE(a->history, h);
 }
 
 /* --- where the job is --------------------------------------------------------------------------------------------- */
@@ -120,9 +118,7 @@ static fab_status keep_worst(fab_assessor *a, size_t engine, assess_state *state
         FAB_PASS(find_loads(a, engine, state, err));
     }
     FAB_PASS(FAB_GROW(h->worst_down, h->worst_capacity, h->n_down + 1, err));
-    if (h->n_down > 0) {
-        memcpy(h->worst_down, h->down, h->n_down * sizeof *h->down);
-    }
+    FAB_COPY(h->worst_down, h->down, h->n_down);
     h->n_worst_down = h->n_down;
     h->n_worst_moves = h->place.n_moves;
     h->worst = state->loads;
@@ -254,9 +250,7 @@ static bool is_placed(const assess_history *h) {
 
 static fab_status note_placed(assess_history *h, fab_error *err) {
     FAB_PASS(FAB_GROW(h->placed, h->placed_capacity, h->n_down + 1, err));
-    if (h->n_down > 0) {
-        memcpy(h->placed, h->down, h->n_down * sizeof *h->down);
-    }
+    FAB_COPY(h->placed, h->down, h->n_down);
     h->n_placed = h->n_down;
     h->is_placed = true;
     return FAB_OK;

@@ -1,7 +1,4 @@
-/**
- * @file assess_internal.h
- * Inside of assess*.c.
- */
+/** Inside of assess*.c. */
 #pragma once
 
 #include "assess_memo.h"

@@ -26,9 +26,7 @@ struct assess_memo {
 };
 
 fab_status assess_key_add(assess_key *key, uint64_t word, fab_error *err) {
-    FAB_PASS(FAB_GROW(key->word, key->capacity, key->n + 1, err));
-    key->word[key->n++] = word;
-    return FAB_OK;
+    return FAB_APPEND(key->word, key->n, key->capacity, err, word);
 }
 
 fab_status assess_key_add_double(assess_key *key, double value, fab_error *err) {
@@ -43,9 +41,7 @@ fab_status assess_memo_new(size_t value_size, size_t most_bytes, assess_memo **o
     (void)pthread_mutex_init(&m->lock, NULL);
     m->value_size = value_size;
     m->most_bytes = most_bytes;
-    *out = m;
-    m = NULL;
-    return FAB_OK;
+    return FAB_GIVE(*out, m);
 }
 
 void assess_memo_free(assess_memo *m) {
@@ -109,9 +105,7 @@ static fab_status memo_add(assess_memo *m, const assess_key *key, const void *va
     FAB_PASS(FAB_GROW(m->value, m->value_capacity, (m->n + 1) * m->value_size, err));
     FAB_PASS(FAB_GROW(m->word, m->word_capacity, m->n_words + key->n + 1, err));
     m->entry[m->n] = (memo_entry){hash, m->n_words, key->n};
-    if (key->n > 0) {
-        memcpy(m->word + m->n_words, key->word, key->n * sizeof *key->word);
-    }
+    FAB_COPY(m->word + m->n_words, key->word, key->n);
     memcpy(m->value + m->n * m->value_size, value, m->value_size);
     FAB_PASS(fab_id_table_add(&m->table, (uint32_t)hash, err));
     m->n++;

@@ -1,5 +1,4 @@
 /**
- * @file assess_memo.h
  * States of a job that were evaluated before: histories come to the same ones again and again. A value is a pure
  * function of its key, and keys are compared in full, so that what is found is what would be computed, bit for bit.
  */

@@ -49,9 +49,7 @@ fab_status assess_requests(fab_assessor *a, size_t engine, size_t phase, const f
     FAB_PASS(FAB_NEW(ends_s, p->n_flows, err));
     FAB_PASS(FAB_NEW(last_s, n, err));
     FAB_PASS(assess_evaluate_ends(a, engine, phase, to, ends_s, &found, err));
-    for (size_t i = 0; i < n; i++) {
-        last_s[i] = -1;
-    }
+    FAB_FILL(last_s, n, -1);
     for (uint64_t i = 0; i < p->n_flows; i++) {
         const uint32_t at = request_of(p, i, n_gpus);
         last_s[at] = fmax(last_s[at], ends_s[i]);

@@ -51,18 +51,14 @@ fab_status fab_assessor_new(const fab_assessment *d, fab_assessor **out, fab_err
         a->has_rank[gpu] = has_rank_at_first(d, gpu);
     }
     FAB_PASS(open_relocators(a, err));
-    *out = a;
-    a = NULL;
-    return FAB_OK;
+    return FAB_GIVE(*out, a);
 }
 
 void fab_assessor_free(fab_assessor *a) {
     if (a == NULL) {
         return;
     }
-    for (size_t e = 0; a->relocators != NULL && e < a->assessment->what->n_engines; e++) {
-        fab_relocator_free(a->relocators[e]);
-    }
+    FAB_FREE_EACH(fab_relocator_free, a->relocators, a->assessment->what->n_engines);
     fab_workspace_free(a->workspace);
     fab_mask_release(&a->mask);
     assess_history_free(a->history);
@@ -197,8 +193,7 @@ bool assess_any_rank(const fab_assessor *a, uint64_t first_gpu, uint64_t n) {
 double assess_compute_ratio(const fab_assessor *a, const fab_component *component, size_t n) {
     uint64_t per_server = a->assessment->fabric->gpus_per_server;
     double least = 1;
-    for (size_t i = 0; i < n; i++) {
-        const fab_component *c = &component[i];
+    FAB_EACH(const fab_component, c, component, n) {
         uint64_t n_gpus = c->kind == FAB_COMPONENT_GPU      ? 1
                           : c->kind == FAB_COMPONENT_SERVER ? per_server
                           : c->kind == FAB_COMPONENT_RACK   ? per_server * a->mask.racks.servers_per_rack

@@ -111,8 +111,7 @@ fab_status assess_serving_leave(const fab_traffic *t, const uint8_t *is_out, uin
 }
 
 void assess_serving_release(fab_traffic *left) {
-    for (size_t p = 0; p < left->n_phases; p++) {
-        const fab_phase *phase = &left->phases[p];
+    FAB_EACH(const fab_phase, phase, left->phases, left->n_phases) {
         FAB_FREE_ALL(phase->src, phase->dst, phase->comm, phase->ordinal, phase->bytes);
     }
     free(left->phases);

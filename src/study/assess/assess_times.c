@@ -109,9 +109,7 @@ fab_status assess_choose(fab_assessment *d, fab_error *err) {
         FAB_PASS(assess_time(healthy, e, NULL, 1, &time_s, err));
         chosen[e] = healthy->iteration;
     }
-    d->chosen = chosen;
-    chosen = NULL;
-    return FAB_OK;
+    return FAB_GIVE(d->chosen, chosen);
 }
 
 fab_status assess_share(fab_assessment *d, fab_error *err) {

@@ -118,12 +118,7 @@ static double slowest_gpu(const comparison *c) {
     return least;
 }
 
-void fab_degradation_free(fab_degradation *d) {
-    if (d == NULL) {
-        return;
-    }
-    FAB_FREE_ALL(d->parts, d->link_residual, d->names, d->labels, d->phases, d->worst, d->iterations, d);
-}
+FAB_FREES_WHOLE(fab_degradation_free, fab_degradation, parts, link_residual, names, labels, phases, worst, iterations);
 
 static fab_status open_degradation(comparison *c, size_t n_phases, const fab_weak_part *parts, size_t n_parts,
                                    fab_error *err) {
@@ -170,9 +165,7 @@ fab_status fab_degraded_run(const fab_replay *base, const fab_result *before, co
     c.out = NULL;
 done:
     fab_degradation_free(c.out);
-    for (size_t i = 0; c.workers != NULL && i < base->n_threads; i++) {
-        fab_workspace_free(c.workers[i]);
-    }
+    FAB_FREE_EACH(fab_workspace_free, c.workers, base->n_threads);
     free(c.workers);
     c.after.fabrics = NULL; /* borrowed */
     fab_result_release(&c.after);

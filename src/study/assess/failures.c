@@ -123,8 +123,7 @@ static fab_status choose_phases(fab_what_if *x, fab_error *err) {
     x->kept.phases = NULL;
     x->kept.n_phases = 0;
     FAB_PASS(FAB_NEW(x->kept.phases, n, err));
-    for (size_t p = 0; p < n; p++) {
-        const fab_phase *phase = &x->traffic->phases[p];
+    FAB_EACH(const fab_phase, phase, x->traffic->phases, n) {
         if (phase->n_flows <= MOST_PATHS && n_paths + phase->n_flows * per_flow <= MOST_PATHS) {
             n_paths += phase->n_flows * per_flow;
             x->kept.phases[x->kept.n_phases++] = *phase;
@@ -485,9 +484,7 @@ fab_status failures_run_draw(const fab_failures_request *request, const fab_cont
         drop_left(&x);
         close_engine(x.at);
     }
-    *out = x.out;
-    x.out = NULL;
-    return FAB_OK;
+    return FAB_GIVE(*out, x.out);
 }
 
 /* --- held open ---------------------------------------------------------------------------------------------------- */
@@ -504,9 +501,7 @@ fab_status fab_what_if_open(const fab_context *context, fab_what_if **out, fab_e
         turn_to(x, e);
         FAB_PASS(open_engine(x, x->n_left_out > 0 ? &x->kept : NULL, err));
     }
-    *out = x;
-    x = NULL;
-    return FAB_OK;
+    return FAB_GIVE(*out, x);
 }
 
 void fab_what_if_close(fab_what_if *x) {

@@ -64,7 +64,5 @@ fab_status fab_failures_run(const fab_failures_request *request, fab_failures **
         add_draw(more, mean);
     }
     end_draws(mean);
-    *out = mean;
-    mean = NULL;
-    return FAB_OK;
+    return FAB_GIVE(*out, mean);
 }

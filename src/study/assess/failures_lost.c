@@ -103,8 +103,7 @@ void fab_failures_free(fab_failures *x) {
     if (x == NULL) {
         return;
     }
-    for (size_t e = 0; e < x->n_engines; e++) {
-        fab_failed_engine *engine = &x->engines[e];
+    FAB_EACH(fab_failed_engine, engine, x->engines, x->n_engines) {
         for (size_t i = 0; i < x->n_policies && engine->policies != NULL; i++) {
             FAB_FREE_ALL(engine->policies[i].moves, engine->policies[i].unplaced, engine->policies[i].state.phases);
         }

@@ -341,15 +341,11 @@ void fab_contention_free(fab_contention *c) {
     for (size_t i = 0; c->jobs != NULL && i < c->n_jobs; i++) {
         FAB_FREE_ALL(c->jobs[i].phases, c->jobs[i].network_flows, c->jobs[i].alone);
     }
-    for (size_t i = 0; c->engines != NULL && i < c->n_engines; i++) {
-        free(c->engines[i].jobs);
-    }
+    FAB_FREE_EACH_OF(free, c->engines, c->n_engines, .jobs);
     for (size_t i = 0; c->interference != NULL && i < c->n_interference; i++) {
         FAB_FREE_ALL(c->interference[i].phase, c->interference[i].other_phase, c->interference[i].slowdown);
     }
-    for (size_t i = 0; i < c->n_remedies; i++) {
-        free(c->remedies[i].time_s);
-    }
+    FAB_FREE_EACH_OF(free, c->remedies, c->n_remedies, .time_s);
     FAB_FREE_ALL(c->jobs, c->engines, c->interference, c);
 }
 
@@ -379,9 +375,7 @@ static void close_contention(contender *c, size_t n_jobs) {
         c->alone[job].fabrics = NULL; /* the first job's */
         fab_result_release(&c->alone[job]);
     }
-    for (size_t job = 0; c->traffic != NULL && job < n_jobs; job++) {
-        fab_traffic_release(&c->traffic[job]);
-    }
+    FAB_RELEASE_EACH(fab_traffic_release, c->traffic, n_jobs);
     FAB_FREE_ALL(c->alone, c->traffic, c->n_seeds);
     fab_contention_free(c->out);
 }

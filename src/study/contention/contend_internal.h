@@ -1,12 +1,8 @@
-/**
- * @file contend_internal.h
- * What the files about several jobs share.
- */
+/** What the files about several jobs share. */
 #pragma once
 
 #include "fab/contend.h"
 #include "fab/evaluate.h"
-
 /** Jobs on one fabric while they are looked at. */
 typedef struct contender {
     const fab_replay *base;

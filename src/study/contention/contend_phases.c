@@ -186,9 +186,7 @@ fab_status contend_phases(contended *m, fab_error *err) {
 }
 
 void contended_release(contended *m) {
-    for (uint32_t i = 0; m->single != NULL && i < m->n; i++) {
-        contend_union_release(&m->single[i]);
-    }
+    FAB_RELEASE_EACH(contend_union_release, m->single, m->n);
     contend_union_release(&m->all);
     FAB_FREE_ALL(m->single, m->member, m->items, m->alone_s, m->together_s, m->meetings);
 }

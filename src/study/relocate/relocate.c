@@ -80,8 +80,7 @@ static void mark_gpus(fab_relocator *r) {
     for (uint32_t gpu = 0; gpu < fab_n_gpus(r->f) && t->rank_of_gpu != NULL; gpu++) {
         r->gpu[gpu] |= t->rank_of_gpu[gpu] != FAB_NONE ? RELOCATE_RANK : 0;
     }
-    for (size_t p = 0; p < t->n_phases; p++) {
-        const fab_phase *phase = &t->phases[p];
+    FAB_EACH(const fab_phase, phase, t->phases, t->n_phases) {
         if (phase->all.n > 1) {
             mark_all(r, &phase->all);
             continue;
@@ -169,9 +168,7 @@ fab_status fab_relocator_new(const fab_relocator_request *request, fab_relocator
     mark_gpus(r);
     FAB_PASS(find_places(r, err));
     find_idle(r);
-    *out = r;
-    r = NULL;
-    return FAB_OK;
+    return FAB_GIVE(*out, r);
 }
 
 void fab_relocator_free(fab_relocator *r) {

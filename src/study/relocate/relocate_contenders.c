@@ -8,8 +8,7 @@ static uint32_t server_of(const relocate_eval *e, uint32_t gpu) {
 }
 
 bool relocate_eval_talk(const relocate_eval *e, uint32_t a, uint32_t b) {
-    for (size_t i = 0; i < e->n_views; i++) {
-        const relocate_view *v = &e->views[i];
+    FAB_EACH(const relocate_view, v, e->views, e->n_views) {
         const fab_phase *phase = fab_baseline_what(v->baseline)->phase;
         for (uint32_t gpu = first_gpu(e, a); gpu < end_gpu(e, a); gpu++) {
             size_t n = 0;

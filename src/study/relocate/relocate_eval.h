@@ -1,5 +1,4 @@
 /**
- * @file relocate_eval.h
  * What a placement of lost servers costs, and how that changes when some of them go elsewhere.
  *
  * Where all engines look at flows one by one, the flows of lost servers are lifted once, and only paths of servers that

@@ -165,8 +165,7 @@ static fab_status set_by_place(relocate_search *s, fab_policy policy, bool *out_
     }
     FAB_PASS(relocate_by_place(r, policy, err));
     *out_set = is_complete(r);
-    FAB_PASS(*out_set ? relocate_search_set(s, r->to, err) : FAB_OK);
-    return FAB_OK;
+    return *out_set ? relocate_search_set(s, r->to, err) : FAB_OK;
 }
 
 /* What the policies that look at places alone would do: none of them is to be better, nor faster by its fullest links.

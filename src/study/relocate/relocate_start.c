@@ -199,17 +199,14 @@ fab_status relocate_eval_new(const fab_relocator *r, relocate_eval **out, fab_er
             FAB_PASS(view_init(e, v, servers_are_alike(f), err));
         }
     }
-    *out = e;
-    e = NULL;
-    return FAB_OK;
+    return FAB_GIVE(*out, e);
 }
 
 void relocate_eval_free(relocate_eval *e) {
     if (e == NULL) {
         return;
     }
-    for (size_t i = 0; i < e->n_views; i++) {
-        relocate_view *v = &e->views[i];
+    FAB_EACH(relocate_view, v, e->views, e->n_views) {
         fab_reroute_free(v->reroute);
         FAB_FREE_ALL(v->more, v->is_raised, v->raised, v->link_stamp, v->touched, v->before, v->flow_stamp);
     }

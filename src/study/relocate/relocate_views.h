@@ -1,5 +1,4 @@
 /**
- * @file relocate_views.h
  * Phases while placements are tried: what searches look at, and relocate_eval.c, relocate_start.c and
  * relocate_contenders.c change.
  */

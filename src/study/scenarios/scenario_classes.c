@@ -96,21 +96,18 @@ static fab_status count_classes(fab_scenarios *s, uint64_t n_sets, classes *sets
 }
 
 fab_status scenario_fold(fab_scenarios *s, const fab_permutations *alike, fab_error *err) {
-    fab_status status = FAB_OK;
     classes sets = {.root = NULL};
     classes single = {.root = NULL};
+    FAB_OWNS_MEMBERS(sets.root, single.root);
     const uint64_t n_sets = scenario_n_sets(s->n, s->k);
-    FAB_FAIL_IF(n_sets > MOST_SETS, err, FAB_EUNSUPPORTED, "--scenarios",
-                "%" PRIu64 " sets of %" PRIu32 ", the limit is %" PRIu64, n_sets, s->k, MOST_SETS);
-    FAB_TRY(classes_init(&single, s->n, err));
-    FAB_TRY(classes_init(&sets, n_sets, err));
-    FAB_TRY(join_sets(s, alike, &sets, &single, err));
-    FAB_TRY(FAB_NEW(s->equal, s->n, err));
+    FAB_REFUSE_IF(n_sets > MOST_SETS, err, FAB_EUNSUPPORTED, "--scenarios",
+                  "%" PRIu64 " sets of %" PRIu32 ", the limit is %" PRIu64, n_sets, s->k, MOST_SETS);
+    FAB_PASS(classes_init(&single, s->n, err));
+    FAB_PASS(classes_init(&sets, n_sets, err));
+    FAB_PASS(join_sets(s, alike, &sets, &single, err));
+    FAB_PASS(FAB_NEW(s->equal, s->n, err));
     for (uint32_t i = 0; i < s->n; i++) {
         s->equal[i] = classes_root(&single, i);
     }
-    FAB_TRY(count_classes(s, n_sets, s->k == 2 ? &sets : &single, err));
-done:
-    FAB_FREE_ALL(sets.root, single.root);
-    return status;
+    return count_classes(s, n_sets, s->k == 2 ? &sets : &single, err);
 }

@@ -439,8 +439,7 @@ static fab_status update_all(const event_source *e, uint32_t first, uint32_t n, 
     const uint32_t n_steps = (n + k - 1) / k;
     fab_scenarios *s = e->s;
     for (uint32_t spread = 0; spread < (k == 1 || k == n ? 1U : 2U); spread++) {
-        FAB_PASS(FAB_GROW(s->way, s->way_capacity, s->n_ways + 1, err));
-        s->way[s->n_ways++] = (fab_rollout_way){k, n_steps, spread == 1};
+        FAB_PASS(FAB_APPEND(s->way, s->n_ways, s->way_capacity, err, (fab_rollout_way){k, n_steps, spread == 1}));
         for (uint32_t step = 0; step < n_steps; step++) {
             FAB_PASS(FAB_GROW(s->way_of, s->way_of_capacity, (size_t)s->count + 1, err));
             s->way_of[s->count] = (uint32_t)(s->n_ways - 1);

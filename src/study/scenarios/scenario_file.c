@@ -28,8 +28,7 @@ fab_status scenario_begin(fab_scenarios *s, const char *name, const char *where,
 }
 
 fab_status scenario_add(fab_scenarios *s, const fab_component *c, fab_error *err) {
-    FAB_PASS(FAB_GROW(s->component, s->component_capacity, s->n_components + 1, err));
-    s->component[s->n_components++] = *c;
+    FAB_PASS(FAB_APPEND(s->component, s->n_components, s->component_capacity, err, *c));
     s->first[s->count] = s->n_components;
     return FAB_OK;
 }
@@ -139,8 +138,7 @@ static fab_status scenario_read_csv(const char *path, char *text, size_t length,
 static fab_status check_attributes(const char *path, const fab_xml_element *e, const char *a, const char *b,
                                    fab_error *err) {
     char where[FAB_XML_PLACE_SIZE];
-    for (size_t i = 0; i < e->n_attributes; i++) {
-        const fab_xml_attribute *at = &e->attributes[i];
+    FAB_EACH(const fab_xml_attribute, at, e->attributes, e->n_attributes) {
         FAB_REFUSE_IF(strcmp(at->name, a) != 0 && strcmp(at->name, b) != 0, err, FAB_EINPUT,
                       fab_xml_place(where, path, at->line, at->column), "<%s> has no attribute '%.40s'", e->name,
                       at->name);

@@ -16,9 +16,7 @@ static bool breaks(fab_failure_class c) {
 }
 
 static fab_status history_add(fab_scenario *out, const fab_event *event, fab_error *err) {
-    FAB_PASS(FAB_GROW(out->event, out->event_capacity, out->n_events + 1, err));
-    out->event[out->n_events++] = *event;
-    return FAB_OK;
+    return FAB_APPEND(out->event, out->n_events, out->event_capacity, err, *event);
 }
 
 /* Not yet repaired when it would fail again. Failures of a class are in order of time; `most_s`: the longest repair. */

@@ -45,17 +45,9 @@ const fab_scenario_source fab_scenario_sources[] = {
 
 #define N_CLASSES (sizeof CLASSES / sizeof CLASSES[0])
 
-void fab_scenario_release(fab_scenario *scenario) {
-    FAB_FREE_ALL(scenario->component, scenario->event);
-    *scenario = (fab_scenario){.n_components = 0};
-}
+FAB_RELEASES(fab_scenario_release, fab_scenario, component, event);
 
-void fab_scenarios_free(fab_scenarios *s) {
-    if (s == NULL) {
-        return;
-    }
-    FAB_FREE_ALL(s->link, s->set, s->n_equal, s->equal, s->way, s->way_of, s->name, s->first, s->component, s);
-}
+FAB_FREES_WHOLE(fab_scenarios_free, fab_scenarios, link, set, n_equal, equal, way, way_of, name, first, component);
 
 /* --- sets --------------------------------------------------------------------------------------------------------- */
 
@@ -305,7 +297,5 @@ fab_status fab_scenarios_new(const char *text, const fab_fabric *fabric, const f
         FAB_PASS(n == 4 && strncmp(text, "time", 4) == 0 ? read_histories(rest, s, err)
                                                          : read_sets(text, n, rest, s, err));
     }
-    *out = s;
-    s = NULL;
-    return FAB_OK;
+    return FAB_GIVE(*out, s);
 }

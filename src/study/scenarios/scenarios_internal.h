@@ -1,7 +1,4 @@
-/**
- * @file scenarios_internal.h
- * Inside of scenarios.c and scenario_*.c.
- */
+/** Inside of scenarios.c and scenario_*.c. */
 #pragma once
 
 #include "fab/graph_symmetry.h"

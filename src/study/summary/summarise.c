@@ -101,7 +101,8 @@ static bool is_told(const fab_summariser *s, const fab_outcome *row) {
            row->time_s != s->request.healthy[row->variant].time_s;
 }
 
-double summary_impact(const fab_summariser *s, const fab_outcome *row) {
+/* NAN where nothing is known of it. */
+static double summary_impact(const fab_summariser *s, const fab_outcome *row) {
     if (s->request.span_s > 0) {
         return 1 - row->goodput;
     }
@@ -171,9 +172,7 @@ fab_status fab_summariser_new(const fab_summary_request *request, fab_summariser
             s->alike[request->equal[i]]++;
         }
     }
-    *out = s;
-    s = NULL;
-    return FAB_OK;
+    return FAB_GIVE(*out, s);
 }
 
 void fab_summariser_free(fab_summariser *s) {
@@ -521,8 +520,7 @@ fab_status fab_summariser_finish(fab_summariser *s, fab_study_summary **out, fab
         summary->n_parts += summary->variants[0].classes[k].n_parts;
     }
     if (s->request.n_policies > 1) {
-        for (size_t e = 0; e < s->request.n_engines; e++) {
-            fab_study_choice *c = &s->choices[e];
+        FAB_EACH(fab_study_choice, c, s->choices, s->request.n_engines) {
             c->impact = summarise_share(c->impact, c->n_compared);
             c->baseline_impact = summarise_share(c->baseline_impact, c->n_compared);
             c->best_slowdown = summarise_share(c->best_slowdown, c->n_both);
@@ -531,7 +529,5 @@ fab_status fab_summariser_finish(fab_summariser *s, fab_study_summary **out, fab
         summary->choices = s->choices;
         s->choices = NULL;
     }
-    *out = summary;
-    summary = NULL;
-    return FAB_OK;
+    return FAB_GIVE(*out, summary);
 }

@@ -257,8 +257,7 @@ fab_status summary_find_classes(const fab_summariser *s, size_t variant, fab_stu
             k->n_clear += clear;
         }
     }
-    for (size_t k = 0; k < t->n_classes; k++) {
-        fab_critical_class *c = &out->classes[k];
+    FAB_EACH(fab_critical_class, c, out->classes, t->n_classes) {
         if (c->n_components > 0) { /* some of the store's components may not have failed yet */
             c->worst_impact = c->worst[0] != '\0' ? c->worst_impact : NAN;
             out->classes[kept++] = *c;

@@ -28,9 +28,7 @@ fab_status summary_keep_set(fab_summariser *s, uint64_t scenario, const uint32_t
     FAB_PASS(FAB_GROW(l->scenario, l->scenario_capacity, l->n + 1, err));
     l->first[l->n] = l->n_components;
     l->scenario[l->n] = scenario;
-    if (n > 0) {
-        memcpy(&l->component[l->n_components], component, n * sizeof *component);
-    }
+    FAB_COPY(&l->component[l->n_components], component, n);
     memcpy(&l->impact[l->n * s->n_variants], s->impact, s->n_variants * sizeof *s->impact);
     l->n_components += n;
     l->first[++l->n] = l->n_components;
@@ -72,9 +70,7 @@ static fab_status find_ceilings(fab_summariser *s, size_t variant, double *ceili
     FAB_OWNED uint64_t *n_below = NULL;
     FAB_PASS(FAB_GROW(l->ranked, l->ranked_capacity, l->n + 1, err));
     FAB_PASS(FAB_NEW_ALL(s->table.n, err, n_sets, n_below));
-    for (size_t i = 0; i < s->table.n; i++) {
-        ceiling[i] = 1;
-    }
+    FAB_FILL(ceiling, s->table.n, 1);
     l->n_ranked = 0;
     for (size_t k = 0; k < l->n; k++) {
         const double impact = l->impact[k * s->n_variants + variant];
@@ -114,8 +110,7 @@ static fab_status add_interaction(fab_summariser *s, const double *ceiling, size
             l->most_interaction = impact;
             l->worst_interaction = l->scenario[set];
         }
-        FAB_PASS(FAB_GROW(l->interaction, l->interaction_capacity, l->n_entries + 1, err));
-        l->interaction[l->n_entries++] = (interaction){impact, n_sets};
+        FAB_PASS(FAB_APPEND(l->interaction, l->n_entries, l->interaction_capacity, err, (interaction){impact, n_sets}));
         l->n_interactions += n_sets;
     }
     return FAB_OK;

@@ -1,7 +1,4 @@
-/**
- * @file summarise_internal.h
- * Inside of summarise*.c.
- */
+/** Inside of summarise*.c. */
 #pragma once
 
 #include "fab/summarise.h"
@@ -129,9 +126,6 @@ struct fab_summariser {
     bool *differ;              /* shape [n_variants * n_policies]: from a policy of the engine in some scenario */
     double *impact; /* shape [n_variants]: of the scenario; for parts 0 where seeds do not tell it from none */
 };
-
-/** Impact of an outcome, NAN where nothing is known of it. */
-double summary_impact(const fab_summariser *s, const fab_outcome *row);
 
 /** All components of sets. */
 fab_status summary_take_components(fab_summariser *s, fab_error *err) FAB_MUST_USE;

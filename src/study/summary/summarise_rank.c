@@ -62,8 +62,7 @@ fab_status summary_find_components(fab_summariser *s, uint64_t scenario, size_t 
     size_t n_failed = 0;
     FAB_PASS(fab_scenarios_get(s->request.histories, scenario, &s->history, err));
     FAB_PASS(FAB_GROW(s->failed, s->met_capacity, s->history.n_events + 1, err));
-    for (size_t i = 0; i < s->history.n_events; i++) {
-        const fab_event *event = &s->history.event[i];
+    FAB_EACH(const fab_event, event, s->history.event, s->history.n_events) {
         if (!event->is_repair && event->failure != FAB_FAILURE_SOFTWARE && event->failure != FAB_FAILURE_MAINTENANCE) {
             fab_component c = canonical(event->component);
             c.fraction = 0; /* a part is one, slow or dead */
@@ -309,12 +308,8 @@ static fab_status find_impact(const fab_summariser *s, size_t variant, fab_study
                                                                [FAB_COMPONENT_GPU] = FAB_NODE_GPU};
     FAB_PASS(FAB_NEW(out->cable_impact, f->n_cables, err));
     FAB_PASS(FAB_NEW(out->node_impact, f->n_nodes, err));
-    for (uint32_t i = 0; i < f->n_cables; i++) {
-        out->cable_impact[i] = NAN;
-    }
-    for (uint32_t i = 0; i < f->n_nodes; i++) {
-        out->node_impact[i] = NAN;
-    }
+    FAB_FILL(out->cable_impact, f->n_cables, NAN);
+    FAB_FILL(out->node_impact, f->n_nodes, NAN);
     for (uint32_t i = 0; i < t->n; i++) {
         const fab_component *c = &t->component[i];
         const record *r = summary_record_of(s, variant, i);
@@ -337,6 +332,5 @@ fab_status summary_rank(const fab_summariser *s, size_t variant, fab_study_varia
     FAB_PASS(rank_components(s, variant, false, &out->critical, err));
     FAB_PASS(rank_components(s, variant, true, &out->links, err));
     FAB_PASS(summary_find_classes(s, variant, out, err));
-    FAB_PASS(s->request.keep_impact ? find_impact(s, variant, out, err) : FAB_OK);
-    return FAB_OK;
+    return s->request.keep_impact ? find_impact(s, variant, out, err) : FAB_OK;
 }

@@ -118,8 +118,7 @@ static fab_status take_way(ways *w, fab_node_id from, uint32_t to, fab_error *er
         const fab_link_id link = w->by[v - base];
         const bool gives_back = w->is_taken[link ^ 1U] != 0;
         w->is_taken[gives_back ? link ^ 1U : link] = !gives_back;
-        FAB_PASS(FAB_GROW(w->taken, w->taken_capacity, w->n_taken + 1, err));
-        w->taken[w->n_taken++] = link;
+        FAB_PASS(FAB_APPEND(w->taken, w->n_taken, w->taken_capacity, err, link));
         v = fab_tail(w->f, link);
     }
     return FAB_OK;
@@ -200,9 +199,7 @@ static fab_status symmetry_of_unused(const symmetry_request *r, fab_permutations
             last = i;
         }
     }
-    *out = made;
-    made = (fab_permutations){.n = 0};
-    return FAB_OK;
+    return FAB_GIVE(*out, made);
 }
 
 /* Shares of a flow follow from the graph alone. */

@@ -1,5 +1,4 @@
 /**
- * @file symmetry.h
  * Permutations of parts under which the outcomes of failures stay what they are. See
  * src/doc/adr/0085-equal-failures.md.
  */

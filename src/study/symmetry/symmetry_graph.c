@@ -78,8 +78,8 @@ static fab_status list_phase(scene_graph *g, uint32_t p, fab_error *err) {
         const uint32_t domain = fab_domain_of(g->f, flow.src);
         const bool is_inside = g->ports->gpu_scaleup[flow.src] != FAB_NONE && domain == fab_domain_of(g->f, flow.dst);
         if (g->keeps_domains || !is_inside) {
-            FAB_PASS(FAB_GROW(g->record, g->record_capacity, g->n_records + 1, err));
-            g->record[g->n_records++] = (flow_record){flow.src, flow.dst, p, flow.bytes};
+            FAB_PASS(FAB_APPEND(g->record, g->n_records, g->record_capacity, err,
+                                (flow_record){flow.src, flow.dst, p, flow.bytes}));
         }
     }
     return FAB_OK;

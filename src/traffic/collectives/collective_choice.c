@@ -1,7 +1,6 @@
 /* Which algorithm a collective runs by where that is left open: the fastest by the cost model, or what NCCL takes. */
 #include "collectives.h"
 
-#include "fab/memory.h"
 #include "fab/nccl.h"
 #include "fab/str.h"
 #include "fab/units.h"

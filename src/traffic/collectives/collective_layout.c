@@ -7,22 +7,15 @@ static uint32_t unit_size(const fab_fabric *f) {
     return f->gpus_per_domain > f->gpus_per_server ? f->gpus_per_domain : f->gpus_per_server;
 }
 
-void fab_layout_release(fab_layout *layout) {
-    FAB_FREE_ALL(layout->slot, layout->count, layout->order, layout->unit.ranks, layout->domain.ranks);
-    *layout = (fab_layout){.slot = NULL};
-}
+FAB_RELEASES(fab_layout_release, fab_layout, slot, count, order, unit.ranks, domain.ranks);
 
 fab_status fab_layout_init(fab_layout *layout, const fab_fabric *fabric, uint32_t n_most, fab_error *err) {
     FAB_OWNS(fab_layout_release) fab_layout made = {.fabric = fabric, .n_most = n_most};
     uint32_t n_slots = fab_n_gpus(fabric) / fabric->gpus_per_domain + 1;
     FAB_PASS(FAB_NEW(made.slot, n_slots, err));
     FAB_PASS(FAB_NEW_ALL(n_most, err, made.count, made.order, made.unit.ranks, made.domain.ranks));
-    for (uint32_t i = 0; i < n_slots; i++) {
-        made.slot[i] = FAB_NONE;
-    }
-    *layout = made;
-    made = (fab_layout){.slot = NULL};
-    return FAB_OK;
+    FAB_FILL(made.slot, n_slots, FAB_NONE);
+    return FAB_GIVE(*layout, made);
 }
 
 static void group(fab_layout *layout, const uint32_t *members, uint32_t n, uint32_t size, fab_grouping *out) {

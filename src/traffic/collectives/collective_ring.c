@@ -27,7 +27,8 @@ static void gates(uint32_t m, uint32_t k, uint32_t u, uint32_t channel, uint32_t
     }
 }
 
-void fab_channel_order(const fab_collective *c, uint32_t channel, uint32_t *out) {
+/* Ranks in the order in which a channel visits them; shape [r]. */
+static void channel_order(const fab_collective *c, uint32_t channel, uint32_t *out) {
     const fab_grouping *unit = &c->layout->unit;
     uint32_t k = unit->k;
     uint32_t m = unit->n_groups;
@@ -80,7 +81,7 @@ static void emit_ring(const fab_collective *c, fab_sink *sink) {
     }
     for (uint32_t channel = 0; channel < c->n_channels; channel++) {
         const fab_edge like = {.shard = channel * c->r};
-        fab_channel_order(c, channel, c->layout->order);
+        channel_order(c, channel, c->layout->order);
         fab_ring_edges(c->layout->order, c->r, fab_passes(c->operation), bytes / c->n_channels, &like, sink);
     }
 }
@@ -116,7 +117,7 @@ static void emit_chain(const fab_collective *c, fab_sink *sink) {
     bool from_root = c->operation == FAB_BROADCAST;
     for (uint32_t channel = 0; channel < c->n_channels; channel++) {
         uint32_t root = 0;
-        fab_channel_order(c, channel, order);
+        channel_order(c, channel, order);
         while (order[root] != 0) {
             root++;
         }

@@ -134,9 +134,6 @@ static inline uint32_t fab_passes(fab_operation operation) {
 /* Most channels: members of a unit, where there are several units. */
 uint32_t fab_ring_channels(const fab_collective *c);
 
-/* Ranks in the order in which channel `channel` visits them; shape [r]. */
-void fab_channel_order(const fab_collective *c, uint32_t channel, uint32_t *out);
-
 /* Edges of a ring over `n` ranks, n_passes (n - 1) steps from `like->step` on; shards from `like->shard` on, n of them.
  */
 void fab_ring_edges(const uint32_t *ranks, uint32_t n, uint32_t n_passes, double bytes, const fab_edge *like,

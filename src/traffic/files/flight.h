@@ -1,5 +1,4 @@
 /**
- * @file flight.h
  * Dumps of PyTorch's flight recorder as JSON, one of each rank: process groups, their collectives, and when the rank
  * has entered and left them.
  */

@@ -109,8 +109,7 @@ static fab_status measure_spans(late_reader *r, fab_error *err) {
     for (uint32_t i = 0; i < r->ranks->n; i++) {
         first[i] = r->span_s[i] = NAN;
     }
-    for (size_t i = 0; i < r->flight->n_entries; i++) {
-        const fab_flight_entry *e = &r->flight->entries[i];
+    FAB_EACH(const fab_flight_entry, e, r->flight->entries, r->flight->n_entries) {
         first[e->rank] = fmin(first[e->rank], e->created_s); /* fmin() and fmax() pass over NAN */
         r->span_s[e->rank] = fmax(r->span_s[e->rank], fmax(e->created_s, e->done_s));
     }
@@ -144,8 +143,7 @@ static fab_status find_stuck(late_reader *r, const fab_flight_entry *e, size_t n
                            e->operation < FAB_N_OPERATIONS ? fab_operation_name((fab_operation)e->operation)
                                                            : "collective");
             (void)snprintf(made.group, sizeof made.group, "%.30s %.30s", g->name, g->about);
-            FAB_PASS(FAB_GROW(r->ranks->stuck, r->stuck_capacity, (size_t)r->ranks->n_stuck + 1, err));
-            r->ranks->stuck[r->ranks->n_stuck++] = made;
+            FAB_PASS(FAB_APPEND(r->ranks->stuck, r->ranks->n_stuck, r->stuck_capacity, err, made));
         }
     }
     for (size_t i = 0; i < n; i++) {

@@ -65,9 +65,8 @@ static fab_status rank_of_file(const char *path, uint32_t *out, fab_error *err) 
 }
 
 static fab_status add_member(fab_flight *f, uint64_t rank, fab_error *err) {
-    FAB_PASS(FAB_GROW(f->members, f->member_capacity, f->n_members + 1, err));
-    f->members[f->n_members++] = rank < MOST_RANKS ? (uint32_t)rank : MOST_RANKS;
-    return FAB_OK;
+    return FAB_APPEND(f->members, f->n_members, f->member_capacity, err,
+                      rank < MOST_RANKS ? (uint32_t)rank : MOST_RANKS);
 }
 
 /* "[0, 1]", or a list of numbers. */
@@ -126,8 +125,7 @@ static fab_status add_group(dump *d, uint32_t config, fab_error *err) {
     if (found < f->n_groups) {
         f->n_members = made.first;
     } else {
-        FAB_PASS(FAB_GROW(f->groups, f->group_capacity, f->n_groups + 1, err));
-        f->groups[f->n_groups++] = made;
+        FAB_PASS(FAB_APPEND(f->groups, f->n_groups, f->group_capacity, err, made));
     }
     d->key[d->n_groups] = key;
     d->group[d->n_groups++] = found;
@@ -244,9 +242,7 @@ static fab_status add_entry(dump *d, uint32_t at, fab_error *err) {
     if (e.operation == FAB_FLIGHT_SEND && arrow != NULL) {
         e.peer = (uint32_t)strtoul(arrow + 2, NULL, 10);
     }
-    FAB_PASS(FAB_GROW(f->entries, f->entry_capacity, f->n_entries + 1, err));
-    f->entries[f->n_entries++] = e;
-    return FAB_OK;
+    return FAB_APPEND(f->entries, f->n_entries, f->entry_capacity, err, e);
 }
 
 static fab_status read_dump(dump *d, fab_error *err) {
@@ -279,8 +275,7 @@ fab_status fab_flight_add(fab_flight *flight, const char *path, const fab_str *f
     }
     FAB_TRY(fab_json_parse(file->data, path, &d->json, err));
     FAB_TRY(read_dump(d, err));
-    FAB_TRY(FAB_GROW(flight->ranks, flight->rank_capacity, flight->n_ranks + 1, err));
-    flight->ranks[flight->n_ranks++] = d->rank;
+    FAB_TRY(FAB_APPEND(flight->ranks, flight->n_ranks, flight->rank_capacity, err, d->rank));
 done:
     if (d != NULL) {
         fab_json_release(&d->json);
@@ -289,10 +284,7 @@ done:
     return status;
 }
 
-void fab_flight_release(fab_flight *flight) {
-    FAB_FREE_ALL(flight->groups, flight->members, flight->entries, flight->ranks);
-    *flight = (fab_flight){.n_ranks = 0};
-}
+FAB_RELEASES(fab_flight_release, fab_flight, groups, members, entries, ranks);
 
 static int entry_order(const void *x, const void *y) {
     const fab_flight_entry *a = x;

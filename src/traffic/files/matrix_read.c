@@ -450,33 +450,30 @@ static fab_status read_row(matrix_cursor *c, uint32_t row, const uint32_t *colum
 
 static fab_status read_square(matrix_cursor *c, bool is_named, bool has_corner, fab_phase_builder *builder,
                               fab_error *err) {
-    fab_status status = FAB_OK;
     uint32_t columns = 0;
-    uint32_t *column = NULL;
+    FAB_OWNED uint32_t *column = NULL;
     bool *seen[2] = {NULL, NULL}; /* names of columns, of rows */
+    FAB_OWNS_MEMBERS(seen[0], seen[1]);
     matrix_skip_lines(c, '#');
     if (is_named) {
-        FAB_TRY(FAB_NEW(column, c->n_gpus, err));
-        FAB_TRY(FAB_NEW_ALL(c->n_gpus, err, seen[0], seen[1]));
-        FAB_TRY(read_column_names(c, has_corner, seen, column, &columns, err));
+        FAB_PASS(FAB_NEW(column, c->n_gpus, err));
+        FAB_PASS(FAB_NEW_ALL(c->n_gpus, err, seen[0], seen[1]));
+        FAB_PASS(read_column_names(c, has_corner, seen, column, &columns, err));
         has_corner = has_corner || (!is_square(*c) && c->at != c->end);
     } else {
-        FAB_TRY(count_columns(*c, &columns, err));
+        FAB_PASS(count_columns(*c, &columns, err));
         c->n_named = columns;
     }
     uint32_t n_rows = 0;
     for (; c->at != c->end; matrix_skip_lines(c, '#')) {
         uint32_t row = is_named ? column[n_rows < columns ? n_rows : 0] : n_rows;
         if (n_rows++ == columns) {
-            FAB_TRY(matrix_unexpected(c, "the end of the file after as many rows as columns", err));
+            FAB_PASS(matrix_unexpected(c, "the end of the file after as many rows as columns", err));
         }
-        FAB_TRY(has_corner ? read_name(c, true, seen, &row, err) : FAB_OK);
-        FAB_TRY(read_row(c, row, column, columns, builder, err));
+        FAB_PASS(has_corner ? read_name(c, true, seen, &row, err) : FAB_OK);
+        FAB_PASS(read_row(c, row, column, columns, builder, err));
     }
-    FAB_TRY(n_rows == columns ? FAB_OK : matrix_unexpected(c, "as many rows as columns", err));
-done:
-    FAB_FREE_ALL(column, seen[0], seen[1]);
-    return status;
+    return n_rows == columns ? FAB_OK : matrix_unexpected(c, "as many rows as columns", err);
 }
 
 /* --- file --------------------------------------------------------------------------------------------------------- */

@@ -77,9 +77,7 @@ static bool read_thread(fab_token head, size_t line, fab_nccl_thread *out) {
 }
 
 static fab_status add_note(fab_nccl_log *r, const fab_nccl_note *made, fab_error *err) {
-    FAB_PASS(FAB_GROW(r->notes, r->note_capacity, r->n_notes + 1, err));
-    r->notes[r->n_notes++] = *made;
-    return FAB_OK;
+    return FAB_APPEND(r->notes, r->n_notes, r->note_capacity, err, *made);
 }
 
 /* "ncclCommInitRank comm 0x55d0 rank 0 nranks 4 cudaDev 0 nvmlDev 0 busId 1b000 commId 0x9f3c - Init COMPLETE" */
@@ -104,9 +102,7 @@ static fab_status read_member(fab_nccl_log *r, const fab_nccl_thread *by, fab_to
     m.rank = (uint32_t)rank;
     m.n_ranks = (uint32_t)n_ranks;
     m.device = device < FAB_NONE ? (uint32_t)device : FAB_NONE;
-    FAB_PASS(FAB_GROW(r->members, r->member_capacity, r->n_members + 1, err));
-    r->members[r->n_members++] = m;
-    return FAB_OK;
+    return FAB_APPEND(r->members, r->n_members, r->member_capacity, err, m);
 }
 
 /* "Channel 00/02 : 0 1 2 3": ranks in the order of the ring, of which long ones are cut off. */
@@ -200,9 +196,7 @@ static fab_status read_call(fab_nccl_log *r, const fab_nccl_thread *by, fab_toke
         made.peer = root < FAB_NONE ? (uint32_t)root : FAB_NONE - 1;
         made.edge_bytes = (double)count * SIZES[type];
     }
-    FAB_PASS(FAB_GROW(r->calls, r->call_capacity, r->n_calls + 1, err));
-    r->calls[r->n_calls++] = made;
-    return FAB_OK;
+    return FAB_APPEND(r->calls, r->n_calls, r->call_capacity, err, made);
 }
 
 static fab_status nccl_read_line(fab_nccl_log *r, fab_error *err) {
@@ -345,8 +339,8 @@ static fab_status find_communicators(fab_nccl_log *r, fab_error *err) {
                                    m->rank < wanted ? m->rank : wanted, m->n_ranks);
         }
         if (is_new) {
-            FAB_PASS(FAB_GROW(r->comms, r->comm_capacity, r->n_comms + 1, err));
-            r->comms[r->n_comms++] = (fab_nccl_comm){.first = i, .n = m->n_ranks};
+            FAB_PASS(
+                FAB_APPEND(r->comms, r->n_comms, r->comm_capacity, err, (fab_nccl_comm){.first = i, .n = m->n_ranks}));
         }
         m->comm = (uint32_t)r->n_comms - 1;
     }
@@ -362,8 +356,7 @@ static fab_status find_communicators(fab_nccl_log *r, fab_error *err) {
 static fab_status check_devices(fab_nccl_log *r, fab_error *err) {
     FAB_OWNED uint32_t *rank_on = NULL; /* [gpus]: rank + 1 */
     FAB_PASS(FAB_NEW(rank_on, fab_n_gpus(r->f), err));
-    for (size_t c = 0; c < r->n_comms; c++) {
-        fab_nccl_comm *comm = &r->comms[c];
+    FAB_EACH(fab_nccl_comm, comm, r->comms, r->n_comms) {
         const fab_nccl_member *m = &r->members[comm->first];
         uint32_t last = FAB_NONE;
         for (uint32_t i = 0; i < comm->n; i++) {
@@ -397,8 +390,7 @@ static fab_status assign_notes(fab_nccl_log *r, fab_error *err) {
     qsort(ends, r->n_members, sizeof *ends, notes_by_thread);
     FAB_SORT(r->notes, r->n_notes, notes_by_thread);
     size_t e = 0;
-    for (size_t i = 0; i < r->n_notes; i++) {
-        fab_nccl_note *n = &r->notes[i];
+    FAB_EACH(fab_nccl_note, n, r->notes, r->n_notes) {
         while (e < r->n_members && by_thread(&ends[e].by, &n->by) < 0) {
             e++;
         }

@@ -1,7 +1,4 @@
-/**
- * @file nccl_log.h
- * What a log of NCCL says, line by line: ranks of communicators, rings, adapters, collectives.
- */
+/** What a log of NCCL says, line by line: ranks of communicators, rings, adapters, collectives. */
 #pragma once
 
 #include "file_formats.h"

@@ -114,8 +114,7 @@ static fab_status flight_list_kinds(flight_reader *r, fab_error *err) {
             continue;
         }
         made.bytes = e->bytes;
-        FAB_PASS(FAB_GROW(r->kinds, r->kind_capacity, r->n_kinds + 1, err));
-        r->kinds[r->n_kinds++] = made;
+        FAB_PASS(FAB_APPEND(r->kinds, r->n_kinds, r->kind_capacity, err, made));
     }
     FAB_SORT(r->kinds, r->n_kinds, kind_order);
     for (size_t i = 0; i < r->n_kinds; i++) {

@@ -106,9 +106,7 @@ static fab_status read_start(reader *r, fab_error *err) {
 static fab_status read_id(reader *r, fab_error *err) {
     uint64_t id = 0;
     FAB_PASS(htsim_read_number(r, "id", 1, UINT32_MAX, &id, err));
-    FAB_PASS(FAB_GROW(r->ids, r->ids_capacity, r->n_ids + 1, err));
-    r->ids[r->n_ids++] = id;
-    return FAB_OK;
+    return FAB_APPEND(r->ids, r->n_ids, r->ids_capacity, err, id);
 }
 
 /* Keys of a connection behind its pair. */

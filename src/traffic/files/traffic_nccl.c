@@ -67,8 +67,7 @@ static fab_status count_bytes(ring_reader *r, fab_error *err) {
     qsort(callers, log->n_members, sizeof *callers, compare_callers);
     memset(teller, 0xff, log->n_comms * sizeof *teller); /* FAB_NONE */
     for (int pass = 0; pass < 2; pass++) {
-        for (size_t i = 0; i < log->n_calls; i++) {
-            const fab_nccl_call *call = &log->calls[i];
+        FAB_EACH(const fab_nccl_call, call, log->calls, log->n_calls) {
             const caller wanted = {.by = &call->by, .pointer = call->pointer};
             const caller *found = bsearch(&wanted, callers, log->n_members, sizeof *callers, compare_callers);
             if (found == NULL) {

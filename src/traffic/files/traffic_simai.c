@@ -218,8 +218,7 @@ static fab_status add_kind(reader *r, fab_token t, const kind *one, fab_error *e
         return fab_text_unable(r->in, t, err, "is of the 513th size or kind of collective; the limit is 512");
     }
     if (i == r->n_kinds) {
-        FAB_PASS(FAB_GROW(r->kinds, r->kinds_capacity, r->n_kinds + 1, err));
-        r->kinds[r->n_kinds++] = *one;
+        FAB_PASS(FAB_APPEND(r->kinds, r->n_kinds, r->kinds_capacity, err, *one));
     }
     r->kinds[i].executions++;
     r->collectives++;

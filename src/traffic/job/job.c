@@ -13,10 +13,7 @@
 /* Sizes beyond these are typing errors; they also keep every product below 2^63. */
 #define MAX_SIZE (UINT64_C(1) << 32)
 
-void fab_job_release(fab_job *job) {
-    FAB_FREE_ALL(job->servers, job->storage);
-    *job = (fab_job){.servers = NULL};
-}
+FAB_RELEASES(fab_job_release, fab_job, servers, storage);
 
 static void set_default(uint64_t *value, uint64_t fallback) {
     if (*value == 0) {
@@ -443,9 +440,7 @@ fab_status fab_job_open_first(const fab_design *design, const fab_fabric *fabric
     (void)snprintf(job.where, sizeof job.where, "%s", job.spec.where);
     FAB_PASS(fab_job_find_servers(&job, design, fabric, err));
     FAB_PASS(fab_job_open(&job, err));
-    *out = job;
-    job = (fab_job){.servers = NULL};
-    return FAB_OK;
+    return FAB_GIVE(*out, job);
 }
 
 /* The fewest stages with which it fits; unchanged where none do. `tried` is scratch. */

@@ -2,7 +2,6 @@
 #include "traffic_internal.h"
 
 #include "fab/choices.h"
-#include "fab/memory.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -71,6 +70,9 @@ static void set_sizes(fab_job *job) {
     set_default(&s->kv_heads, own_heads && !m->gated ? s->heads : m->kv_heads);
     set_default(&s->ffn, own_hidden && !m->gated ? 4 * s->hidden : m->ffn);
     set_default(&s->seq, m->seq);
+    if (s->batch == 0 && s->kind == FAB_JOB_TRAINING) { /* a batch is so many tokens, whatever sequences they come in */
+        m->batch = m->batch * m->seq > s->seq ? m->batch * m->seq / s->seq : 1;
+    }
     set_default(&s->vocab, m->vocab);
     m->layers = s->layers;
     m->hidden = s->hidden;

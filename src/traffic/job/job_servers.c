@@ -151,9 +151,7 @@ static fab_status group_by_pod(const fab_fabric *fabric, const fab_job *job, pod
         uint32_t pod = pod_of_server(fabric, job->servers[i]);
         made.servers[made.first[pod] + made.left[pod]++] = job->servers[i];
     }
-    *out = made;
-    made = (pods){.n = 0};
-    return FAB_OK;
+    return FAB_GIVE(*out, made);
 }
 
 /* The smallest pod that holds the rest, or else the largest: the fewest pods, and the least of a broken one. */

@@ -57,8 +57,7 @@ static fab_status read_shares(const char *path, const char *const *names, size_t
                          ? fab_fail_in_file(err, path, text.line, t.column, "'%.*s' is no %s: a number from 0 to 1e12",
                                             (int)(t.length < 40 ? t.length : 40), t.text, names[i])
                          : FAB_OK);
-            FAB_PASS(FAB_GROW(out->values, out->capacity, out->n + 1, err));
-            out->values[out->n++] = value;
+            FAB_PASS(FAB_APPEND(out->values, out->n, out->capacity, err, value));
         }
         FAB_PASS(fab_text_expect_end(&text, err));
     }
@@ -124,9 +123,7 @@ bool fab_job_is_skewed(const fab_job_spec *s) {
 fab_status fab_job_expert_shares(const fab_job_spec *s, const char *where, double *out, fab_error *err) {
     FAB_OWNED double *loads = NULL;
     const uint64_t per_rank = s->experts / s->ep;
-    for (uint64_t i = 0; i < s->ep; i++) {
-        out[i] = fab_job_is_skewed(s) ? 0 : 1;
-    }
+    FAB_FILL(out, s->ep, fab_job_is_skewed(s) ? 0 : 1);
     if (!fab_job_is_skewed(s)) {
         return FAB_OK;
     }
@@ -176,10 +173,8 @@ fab_status fab_job_find_tables(const fab_job_spec *s, const char *where, fab_emb
         FAB_REFUSE_IF(tables[i].rows < 1 || tables[i].columns < 1 || tables[i].pooling <= 0, err, FAB_EINPUT, where,
                       "tables-file: table %zu needs a row, a column and a pooling above 0", i + 1);
     }
-    *out = tables;
     *out_n = n;
-    tables = NULL;
-    return FAB_OK;
+    return FAB_GIVE(*out, tables);
 }
 
 /* Halves of columns, until there are enough and none is too large. */
@@ -211,10 +206,8 @@ static fab_status cut_tables(const fab_embedding_table *tables, size_t n, uint32
         }
     }
     qsort(pieces, m, sizeof *pieces, most_work_first);
-    *out = pieces;
     *out_n = m;
-    pieces = NULL;
-    return FAB_OK;
+    return FAB_GIVE(*out, pieces);
 }
 
 static bool is_idler(const fab_table_share *shares, uint32_t a, uint32_t b) {
@@ -252,9 +245,7 @@ fab_status fab_job_table_shares(const fab_embedding_table *tables, size_t n, uin
                   "tables: %zu pieces of at least %d columns do not give each of %" PRIu32
                   " GPUs one; table-group= says how many GPUs hold all tables together",
                   m, LEAST_COLUMNS, n_gpus);
-    for (uint32_t i = 0; i < n_gpus; i++) {
-        out[i] = (fab_table_share){0, 0};
-    }
+    FAB_FILL(out, n_gpus, (fab_table_share){0, 0});
     for (size_t i = 0; i < m; i++) {
         for (uint32_t k = n_gpus; i == n_gpus && k > 0; k--) { /* one each before any gets two */
             heap[k - 1] = k - 1;

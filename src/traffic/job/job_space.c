@@ -38,9 +38,7 @@ void fab_job_space_free(fab_job_space *space) {
 /* --- sizes -------------------------------------------------------------------------------------------------------- */
 
 static fab_status add_shape(fab_job_space *s, const fab_job_plan *shape, fab_error *err) {
-    FAB_PASS(FAB_GROW(s->shapes, s->capacity, s->n_shapes + 1, err));
-    s->shapes[s->n_shapes++] = *shape;
-    return FAB_OK;
+    return FAB_APPEND(s->shapes, s->n_shapes, s->capacity, err, *shape);
 }
 
 /* The next divisor of n from `at` to `most`, or the given size alone. 0: no more. */
@@ -135,9 +133,7 @@ fab_status fab_job_space_new(const fab_design *design, const fab_fabric *fabric,
                   "no tp, cp, pp, dp and ep that go with what is given have the job's %" PRIu32
                   " GPUs as product (heads %" PRIu64 ", seq %" PRIu64 ", layers %" PRIu64 ", experts %" PRIu64 ")",
                   s->job.n_gpus, s->job.spec.heads, s->job.spec.seq, s->job.spec.layers, s->job.spec.experts);
-    *out = s;
-    s = NULL;
-    return FAB_OK;
+    return FAB_GIVE(*out, s);
 }
 
 /* --- what there is ------------------------------------------------------------------------------------------------ */

@@ -54,9 +54,6 @@ fab_status fab_job_place(const fab_job *job, const fab_fabric *fabric, fab_traff
         }
     }
     traffic->n_ranks = job->n_gpus;
-    traffic->gpu_of_rank = gpu_of_rank;
-    traffic->rank_of_gpu = rank_of_gpu;
-    gpu_of_rank = NULL;
-    rank_of_gpu = NULL;
-    return FAB_OK;
+    (void)FAB_GIVE(traffic->gpu_of_rank, gpu_of_rank);
+    return FAB_GIVE(traffic->rank_of_gpu, rank_of_gpu);
 }

@@ -55,7 +55,8 @@ static double expected_rate(const fab_nccl_case *c, fab_nccl_algorithm a, fab_nc
     }
 }
 
-double fab_nccl_expected_s(const fab_nccl_case *c, fab_nccl_algorithm a, fab_nccl_protocol p, double bytes) {
+/* What NCCL itself expects: by its published table of latencies and bandwidths. */
+static double nccl_expected_s(const fab_nccl_case *c, fab_nccl_algorithm a, fab_nccl_protocol p, double bytes) {
     fab_nccl_case flat = *c;
     flat.network[a].path_s = 0;
     double latency_us = nccl_latency_us(&flat, a, p);
@@ -91,7 +92,7 @@ bool fab_nccl_choose(const fab_nccl_case *c, fab_nccl_choice how, fab_nccl_algor
                 continue;
             }
             fab_nccl_time_of(c, algorithm, protocol, bytes, &t);
-            double time_s = how == FAB_NCCL_BEST ? t.time_s : fab_nccl_expected_s(c, algorithm, protocol, bytes);
+            double time_s = how == FAB_NCCL_BEST ? t.time_s : nccl_expected_s(c, algorithm, protocol, bytes);
             if (time_s < least_s) {
                 least_s = time_s;
                 *out_algorithm = algorithm;

@@ -80,9 +80,7 @@ static fab_status pattern_init(const fab_pattern *p, groups *out, fab_error *err
         g.result = p->bytes * g.ranks;
     }
     FAB_PASS(pattern_list_members(&g, err));
-    *out = g;
-    g = (groups){.members = NULL};
-    return FAB_OK;
+    return FAB_GIVE(*out, g);
 }
 
 /* "all-gather over 64 GPUs in 4 groups of 16 by stride: 62.5 kB of every rank, 1 MB together" */

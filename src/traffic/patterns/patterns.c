@@ -288,8 +288,7 @@ static fab_status find_pattern_servers(const fab_pattern *p, fab_job *out, fab_e
 }
 
 static fab_status place_pattern(const fab_pattern *p, const fab_job *list, fab_traffic *traffic, fab_error *err) {
-    for (size_t i = 0; i < traffic->n_phases; i++) {
-        fab_phase *phase = &traffic->phases[i];
+    FAB_EACH(fab_phase, phase, traffic->phases, traffic->n_phases) {
         if (phase->all.n > 0) {
             FAB_PASS(place_all(p, list, phase, err));
             continue;

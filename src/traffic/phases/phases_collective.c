@@ -10,10 +10,7 @@
 #include <math.h>
 #include <string.h>
 
-void fab_comm_list_release(fab_comm_list *list) {
-    FAB_FREE_ALL(list->members, list->id, list->bytes);
-    *list = (fab_comm_list){.r = 0};
-}
+FAB_RELEASES(fab_comm_list_release, fab_comm_list, members, id, bytes);
 
 fab_status fab_comm_list_add(fab_comm_list *list, const uint32_t *members, uint32_t n, double bytes, uint32_t id,
                              fab_error *err) {

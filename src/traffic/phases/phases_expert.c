@@ -296,9 +296,7 @@ static fab_status find_columns(const training *t, double **out, fab_error *err) 
     for (uint64_t i = 0; i < s.table_group; i++) {
         columns[i] = shares[i].columns;
     }
-    *out = columns;
-    columns = NULL;
-    return FAB_OK;
+    return FAB_GIVE(*out, columns);
 }
 
 /* Groups of GPUs that do not stand in a row, or one of them alone. */

@@ -1,5 +1,4 @@
 /**
- * @file floor_plan.h
  * Where racks stand and how long cables are. See src/doc/adr/0011-floor-plan.md.
  *
  * Servers fill racks in topological order, racks fill rows, rows fill halls. Switches stand with what is below them: a

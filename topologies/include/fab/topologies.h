@@ -1,5 +1,4 @@
 /**
- * @file topologies.h
  * The topology families: a design's parameters to a fabric. Every family states its counts in closed form; the built
  * graph must agree with them.
  */

@@ -1,7 +1,4 @@
-/**
- * @file advice.h
- * What changes that an operator can make do to the traffic, as plain structs. Computed by fab_advise() (study).
- */
+/** What changes that an operator can make do to the traffic, as plain structs. Computed by fab_advise() (study). */
 #pragma once
 
 #include "fab/engine_spec.h"

@@ -1,7 +1,4 @@
-/**
- * @file analysis.h
- * Bisection and cost of a fabric.
- */
+/** Bisection and cost of a fabric. */
 #pragma once
 
 #include "fab/engine_spec.h"

@@ -1,7 +1,4 @@
-/**
- * @file audit_bisection.h
- * What the findings of an audit cost in bisection. See src/doc/adr/0040-audit.md.
- */
+/** What the findings of an audit cost in bisection. See src/doc/adr/0040-audit.md. */
 #pragma once
 
 #include "fab/audit.h"

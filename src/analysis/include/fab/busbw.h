@@ -1,7 +1,4 @@
-/**
- * @file busbw.h
- * What nccl-tests should print on a fabric, size by size and engine by engine, beside what they printed.
- */
+/** What nccl-tests should print on a fabric, size by size and engine by engine, beside what they printed. */
 #pragma once
 
 #include "fab/nccl.h"

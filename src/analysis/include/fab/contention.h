@@ -1,5 +1,4 @@
 /**
- * @file contention.h
  * What jobs on one fabric do to each other, as plain structs. Computed by fab_contend() (study). See
  * src/doc/adr/0030-several-jobs-and-degraded-parts.md.
  */

@@ -1,5 +1,4 @@
 /**
- * @file degradation.h
  * What slower parts do to the phases, as plain structs. Computed by fab_degraded_run() (study). See
  * src/doc/adr/0030-several-jobs-and-degraded-parts.md.
  */

@@ -1,5 +1,4 @@
 /**
- * @file difference.h
  * Two states of a network and its job side by side, as plain structs: what changed, what it costs, and why. Computed by
  * fab_diff_run() (search). See src/doc/adr/0076-differences.md.
  */

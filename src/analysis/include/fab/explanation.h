@@ -1,7 +1,4 @@
-/**
- * @file explanation.h
- * Who contends for a link, and which decisions brought them there.
- */
+/** Who contends for a link, and which decisions brought them there. */
 #pragma once
 
 #include "fab/context.h"

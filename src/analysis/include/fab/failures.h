@@ -1,5 +1,4 @@
 /**
- * @file failures.h
  * What one set of failures does to the phases of a job under several policies of reallocation, as plain structs.
  * Computed by fab_failures_run() (study). See src/doc/adr/0035-reallocation.md.
  */

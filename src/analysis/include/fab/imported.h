@@ -1,7 +1,4 @@
-/**
- * @file imported.h
- * What `import` found in a file, for reports.
- */
+/** What `import` found in a file, for reports. */
 #pragma once
 
 #include "fab/fabric_spec.h"

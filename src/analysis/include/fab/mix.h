@@ -1,5 +1,4 @@
 /**
- * @file mix.h
  * Fabrics that serve several kinds of job: training, a ranking model whose embeddings are exchanged all to all, and
  * serving.
  */

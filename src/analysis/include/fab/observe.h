@@ -1,7 +1,4 @@
-/**
- * @file observe.h
- * Two snapshots of counters laid over what a job should put on the links. See src/doc/adr/0087-observe.md.
- */
+/** Two snapshots of counters laid over what a job should put on the links. See src/doc/adr/0087-observe.md. */
 #pragma once
 
 #include "fab/context.h"

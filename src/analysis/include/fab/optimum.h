@@ -1,7 +1,4 @@
-/**
- * @file optimum.h
- * What a search for the cheapest fabric found, as plain structs for the reports.
- */
+/** What a search for the cheapest fabric found, as plain structs for the reports. */
 #pragma once
 
 #include "fab/sizes.h"

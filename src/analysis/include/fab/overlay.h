@@ -1,5 +1,4 @@
 /**
- * @file overlay.h
  * What is known of the parts of a fabric beyond what it was built as: what has failed, what is slower, whose loss
  * hurts. Studies of failures and options of the command line fill it; exports and drawings of the graph show it.
  */

@@ -1,5 +1,4 @@
 /**
- * @file ownership.h
  * What a cluster costs to buy and to run: GPUs, servers, racks and floor, network and energy, over the years of the
  * price book.
  */

@@ -1,7 +1,4 @@
-/**
- * @file plans.h
- * The ways in which a job runs fastest on a fabric, and the proof of it, as plain structs for the reports.
- */
+/** The ways in which a job runs fastest on a fabric, and the proof of it, as plain structs for the reports. */
 #pragma once
 
 #include "fab/iteration.h"

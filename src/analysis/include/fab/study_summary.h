@@ -1,5 +1,4 @@
 /**
- * @file study_summary.h
  * What a study of failures says when all its scenarios are looked at together: what summarise.h finds and reports show.
  * See src/doc/adr/0038-study-summary.md.
  *

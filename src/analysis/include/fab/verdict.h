@@ -1,5 +1,4 @@
 /**
- * @file verdict.h
  * What a report comes to, in five lines: what bounds the job, how bad collisions are, what it costs, what to do about
  * it, how sure that is. Made once from a result, so that every format says the same words. See
  * src/doc/adr/0072-the-verdict-first.md.

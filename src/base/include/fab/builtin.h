@@ -1,7 +1,4 @@
-/**
- * @file builtin.h
- * A file compiled into the program (presets, price books, schemas). Tables end with a NULL name.
- */
+/** A file compiled into the program (presets, price books, schemas). Tables end with a NULL name. */
 #pragma once
 
 #include "fab/choices.h"

@@ -1,7 +1,4 @@
-/**
- * @file choices.h
- * What could have been meant by an unknown word: the nearest of the names that there are, and all of them.
- */
+/** What could have been meant by an unknown word: the nearest of the names that there are, and all of them. */
 #pragma once
 
 #include <stdbool.h>

@@ -1,7 +1,4 @@
-/**
- * @file fnv.h
- * A digest of bytes: FNV-1a, 64 bits [Fowler, Noll, Vo]. For tables and identities, not against forgery.
- */
+/** A digest of bytes: FNV-1a, 64 bits [Fowler, Noll, Vo]. For tables and identities, not against forgery. */
 #pragma once
 
 #include <stddef.h>

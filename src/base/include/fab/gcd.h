@@ -1,7 +1,4 @@
-/**
- * @file gcd.h
- * What whole numbers have in common.
- */
+/** What whole numbers have in common. */
 #pragma once
 
 #include <stdint.h>

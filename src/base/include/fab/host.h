@@ -1,7 +1,4 @@
-/**
- * @file host.h
- * What the software and the NICs of hosts add to the time of a phase. Zero-initialised: nothing.
- */
+/** What the software and the NICs of hosts add to the time of a phase. Zero-initialised: nothing. */
 #pragma once
 
 /** A chunk: that many slots of a sender's buffer. NCCL posts a message of a chunk or more slot by slot. */

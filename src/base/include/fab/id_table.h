@@ -1,7 +1,4 @@
-/**
- * @file id_table.h
- * Finds the id of content that is known already: a hash table of ids, where the contents lie with the caller.
- */
+/** Finds the id of content that is known already: a hash table of ids, where the contents lie with the caller. */
 #pragma once
 
 #include "fab/status.h"

@@ -1,7 +1,4 @@
-/**
- * @file memory.h
- * Checked allocation. Products of sizes never overflow silently; failure is FAB_ENOMEM, never an abort.
- */
+/** Checked allocation. Products of sizes never overflow silently; failure is FAB_ENOMEM, never an abort. */
 #pragma once
 
 #include "fab/status.h"
@@ -60,12 +57,46 @@ fab_status fab_grow(void *array, size_t *capacity, size_t need, size_t size, fab
 /** `FAB_GROW(pointer, capacity, need, err)` for a typed pointer and a size_t capacity. */
 #define FAB_GROW(pointer, capacity, need, err) fab_grow(&(pointer), &(capacity), (need), sizeof *(pointer), (err))
 
+/** `FAB_APPEND(list, n, capacity, err, value)`: grows the array where it is full, then list[n++] = value. */
+#define FAB_APPEND(pointer, n, capacity, err, ...)                                                                     \
+    (FAB_GROW(pointer, capacity, (size_t)(n) + 1, err) == FAB_OK ? ((pointer)[(n)++] = __VA_ARGS__, FAB_OK)            \
+                                                                 : FAB_ENOMEM)
+
+/** `FAB_FILL(array, n, value)`: every one of n elements is `value`. */
+#define FAB_FILL(array, n, ...)                                                                                        \
+    do {                                                                                                               \
+        for (size_t fab_at = 0; fab_at < (n); fab_at++) {                                                              \
+            (array)[fab_at] = __VA_ARGS__;                                                                             \
+        }                                                                                                              \
+    } while (0)
+
+/** `FAB_COPY(to, from, n)`: n elements; of none, no array need be there. */
+#define FAB_COPY(to, from, n) fab_copy((to), (from), (n), sizeof *(to))
+static inline void fab_copy(void *to, const void *from, size_t n, size_t size) {
+    if (n > 0) {
+        memcpy(to, from, n * size);
+    }
+}
+
 /** Frees n blocks; NULL among them is fine. */
 void fab_free_each(void *const *blocks, size_t n);
 
 /** `FAB_FREE_ALL(a, b, c)`: frees every pointer. */
 #define FAB_FREE_ALL(...)                                                                                              \
     fab_free_each((void *const[]){__VA_ARGS__}, sizeof((void *const[]){__VA_ARGS__}) / sizeof(void *))
+
+/** `FAB_FREE_EACH(free, names, n)`, `FAB_FREE_EACH_OF(free, boxes, n, .name)`, `FAB_RELEASE_EACH(fab_str_release,
+ * texts, n)`: releases what elements, a member of elements, or elements themselves are; nothing where there is no
+ * array. */
+#define FAB_FREE_EACH(release, list, n)            FAB_FREE_EACH_OF(release, list, n, )
+#define FAB_RELEASE_EACH(release, list, n)         FAB_CALL_EACH(release, list, n, &, )
+#define FAB_FREE_EACH_OF(release, list, n, member) FAB_CALL_EACH(release, list, n, , member)
+#define FAB_CALL_EACH(release, list, n, of, member)                                                                    \
+    do {                                                                                                               \
+        for (size_t fab_at = 0; (list) != NULL && fab_at < (n); fab_at++) {                                            \
+            release(of(list)[fab_at] member);                                                                          \
+        }                                                                                                              \
+    } while (0)
 
 /** `FAB_OWNED double *x = NULL;`: free(x) wherever the scope of x is left; x = NULL where it has been given away. */
 #define FAB_OWNED FAB_OWNS(fab_free_owned)
@@ -75,21 +106,49 @@ static inline void fab_free_owned(void *owned) {
 }
 
 /** Defines what FAB_OWNS needs of a struct whose arrays are freed: FAB_FREES(reader_release, reader, rows, blocks); is
- * reader_release() that frees both, of 1 to 8 members. */
+ * reader_release() that frees both, of 1 to 16 members. */
 #define FAB_FREES(release, type, ...)                                                                                  \
     static void release(type *of) {                                                                                    \
-        FAB_FREE_ALL(FAB_NEW_PICK(__VA_ARGS__, FAB_OF_8, FAB_OF_7, FAB_OF_6, FAB_OF_5, FAB_OF_4, FAB_OF_3, FAB_OF_2,   \
-                                  FAB_OF_1, 0)(__VA_ARGS__));                                                          \
+        FAB_FREE_ALL(FAB_OF(__VA_ARGS__));                                                                             \
     }                                                                                                                  \
     struct fab_error
-#define FAB_OF_1(a)      of->a
-#define FAB_OF_2(a, ...) of->a, FAB_OF_1(__VA_ARGS__)
-#define FAB_OF_3(a, ...) of->a, FAB_OF_2(__VA_ARGS__)
-#define FAB_OF_4(a, ...) of->a, FAB_OF_3(__VA_ARGS__)
-#define FAB_OF_5(a, ...) of->a, FAB_OF_4(__VA_ARGS__)
-#define FAB_OF_6(a, ...) of->a, FAB_OF_5(__VA_ARGS__)
-#define FAB_OF_7(a, ...) of->a, FAB_OF_6(__VA_ARGS__)
-#define FAB_OF_8(a, ...) of->a, FAB_OF_7(__VA_ARGS__)
+/** Likewise of a header: FAB_RELEASES(fab_offer_release, fab_offer, sent, rate); leaves nothing in the struct. */
+#define FAB_RELEASES(release, type, ...)                                                                               \
+    void release(type *of) {                                                                                           \
+        FAB_FREE_ALL(FAB_OF(__VA_ARGS__));                                                                             \
+        *of = (type){0};                                                                                               \
+    }                                                                                                                  \
+    struct fab_error
+/** Likewise: FAB_FREES_WHOLE(fab_floor_free, fab_floor, rack); frees the struct too, where there is one. */
+#define FAB_FREES_WHOLE(free_it, type, ...)                                                                            \
+    void free_it(type *of) {                                                                                           \
+        if (of != NULL) {                                                                                              \
+            FAB_FREE_ALL(FAB_OF(__VA_ARGS__), of);                                                                     \
+        }                                                                                                              \
+    }                                                                                                                  \
+    struct fab_error
+#define FAB_OF(...)                                                                                                    \
+    FAB_OF_PICK(__VA_ARGS__, FAB_OF_16, FAB_OF_15, FAB_OF_14, FAB_OF_13, FAB_OF_12, FAB_OF_11, FAB_OF_10, FAB_OF_9,    \
+                FAB_OF_8, FAB_OF_7, FAB_OF_6, FAB_OF_5, FAB_OF_4, FAB_OF_3, FAB_OF_2, FAB_OF_1, 0)                     \
+    (__VA_ARGS__)
+#define FAB_OF_PICK(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, pick, ...) pick
+#define FAB_OF_1(a)                                                            of->a
+#define FAB_OF_2(a, ...)                                                       of->a, FAB_OF_1(__VA_ARGS__)
+#define FAB_OF_3(a, ...)                                                       of->a, FAB_OF_2(__VA_ARGS__)
+#define FAB_OF_4(a, ...)                                                       of->a, FAB_OF_3(__VA_ARGS__)
+#define FAB_OF_5(a, ...)                                                       of->a, FAB_OF_4(__VA_ARGS__)
+#define FAB_OF_6(a, ...)                                                       of->a, FAB_OF_5(__VA_ARGS__)
+#define FAB_OF_7(a, ...)                                                       of->a, FAB_OF_6(__VA_ARGS__)
+#define FAB_OF_8(a, ...)                                                       of->a, FAB_OF_7(__VA_ARGS__)
+#define FAB_OF_9(a, ...)                                                       of->a, FAB_OF_8(__VA_ARGS__)
+#define FAB_OF_10(a, ...)                                                      of->a, FAB_OF_9(__VA_ARGS__)
+#define FAB_OF_11(a, ...)                                                      of->a, FAB_OF_10(__VA_ARGS__)
+#define FAB_OF_12(a, ...)                                                      of->a, FAB_OF_11(__VA_ARGS__)
+#define FAB_OF_13(a, ...)                                                      of->a, FAB_OF_12(__VA_ARGS__)
+#define FAB_OF_14(a, ...)                                                      of->a, FAB_OF_13(__VA_ARGS__)
+#define FAB_OF_15(a, ...)                                                      of->a, FAB_OF_14(__VA_ARGS__)
+#define FAB_OF_16(a, ...)                                                      of->a, FAB_OF_15(__VA_ARGS__)
+
 /**
  * `FAB_OWNS_MEMBERS(s.rank, s.order);`: likewise of 1 to 8 members of structs that are declared above it; each is NULL
  * or a block when the scope is left.

@@ -1,7 +1,4 @@
-/**
- * @file multiversion.h
- * One function, compiled for several instruction sets; the one that fits is chosen when the program is loaded.
- */
+/** One function, compiled for several instruction sets; the one that fits is chosen when the program is loaded. */
 #pragma once
 
 #include <limits.h> /* __GLIBC__ */

@@ -1,7 +1,4 @@
-/**
- * @file order.h
- * Orders for qsort(): of numbers and texts, and of structures key by key.
- */
+/** Orders for qsort(): of numbers and texts, and of structures key by key. */
 #pragma once
 
 #include <stddef.h>
@@ -57,7 +54,8 @@
 #define FAB_ORDER_4(k, l, m, n)                  (fab_key = (k)) != 0 ? fab_key : FAB_ORDER_3(l, m, n)
 #define FAB_ORDER_5(k, l, m, n, o)               (fab_key = (k)) != 0 ? fab_key : FAB_ORDER_4(l, m, n, o)
 
-/** qsort() of an array that may be empty, or NULL where it is. */
+/** Sorts an array that may be empty, or NULL where it is; equal elements stay in order, but where memory runs out. The
+ * qsort() of the C library in pages takes thrice as long. Complexity: O(n log n), of a sorted array O(n). */
 #define FAB_SORT(array, n, order) fab_sort((void *)(array), (n), sizeof *(array), order)
 void fab_sort(void *array, size_t n, size_t size, int (*order)(const void *, const void *));
 

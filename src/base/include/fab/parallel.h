@@ -1,5 +1,4 @@
 /**
- * @file parallel.h
  * Independent items over threads. Each item writes only its own result, so the outcome is the same for any number of
  * threads.
  */

@@ -1,7 +1,4 @@
-/**
- * @file ranked.h
- * Many items by a value each, in linear time.
- */
+/** Many items by a value each, in linear time. */
 #pragma once
 
 #include "fab/status.h"

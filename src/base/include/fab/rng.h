@@ -1,5 +1,4 @@
 /**
- * @file rng.h
  * Seeded random numbers. Every draw is a pure function of its keys or of an explicit stream: no global state, so
  * results do not depend on the order or number of threads.
  */

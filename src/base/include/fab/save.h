@@ -1,7 +1,4 @@
-/**
- * @file save.h
- * Files on their way to their final names: what has one is whole and on the disk.
- */
+/** Files on their way to their final names: what has one is whole and on the disk. */
 #pragma once
 
 #include "fab/status.h"

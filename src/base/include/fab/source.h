@@ -1,5 +1,4 @@
 /**
- * @file source.h
  * The bytes of a file or of standard input ("-"). What gzip or xz has packed is unpacked on the way, by its content.
  */
 #pragma once

@@ -1,6 +1,6 @@
 /**
- * @file status.h
- * Status codes and the error record that every failing call fills. See src/doc/adr/0002-errors.md.
+ * Status codes, the error record that every failing call fills (src/doc/adr/0002-errors.md), and statements that every
+ * file uses.
  */
 #pragma once
 
@@ -53,6 +53,13 @@ fab_status fab_fail_in_file(fab_error *err, const char *path, size_t line, size_
 
 /** Short name of a status ("input error"). Never NULL. */
 const char *fab_status_name(fab_status status);
+
+/** `return FAB_GIVE(*out, made);`: the caller owns it from now on; what gave it is empty, so nothing is released. */
+#define FAB_GIVE(to, made) ((to) = (made), (made) = (__typeof__(made)){0}, FAB_OK)
+
+/** `FAB_EACH(const fab_node, node, nodes, n) {`: a loop over the elements of an array, which stays where it is. */
+#define FAB_EACH(type, each, list, n)                                                                                  \
+    for (type *each = (list), *const each##_end = (n) > 0 ? each + (n) : each; each != each##_end; each++)
 
 /** Leaves the function through its `done:` label when `call` fails: where what is released is no variable of its own.
  * Needs a `fab_status status` in scope. */

@@ -1,7 +1,4 @@
-/**
- * @file str.h
- * Growing byte string. A failed allocation sticks: appends do nothing from then on, and fab_str_status tells.
- */
+/** Growing byte string. A failed allocation sticks: appends do nothing from then on, and fab_str_status tells. */
 #pragma once
 
 #include "fab/status.h"

@@ -1,7 +1,4 @@
-/**
- * @file text.h
- * A text file line by line and word by word, and what is wrong with it as file:line:column.
- */
+/** A text file line by line and word by word, and what is wrong with it as file:line:column. */
 #pragma once
 
 #include "fab/status.h"

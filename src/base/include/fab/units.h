@@ -1,5 +1,4 @@
 /**
- * @file units.h
  * Quantities with their unit. The only place where units are converted: inside the program rates are bit/s, sizes
  * bytes, lengths metres, times seconds, powers watts.
  */

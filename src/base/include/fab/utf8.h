@@ -1,7 +1,4 @@
-/**
- * @file utf8.h
- * Reading text that should be UTF-8 but need not be: names from files go into formats that must be.
- */
+/** Reading text that should be UTF-8 but need not be: names from files go into formats that must be. */
 #pragma once
 
 #include <stdbool.h>

@@ -1,5 +1,4 @@
 /**
- * @file catalog.h
  * A catalog: the parts and shapes among which an optimisation may choose. XML files under topologies/catalogs, or the
  * user's own.
  */

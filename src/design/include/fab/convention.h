@@ -1,7 +1,4 @@
-/**
- * @file convention.h
- * The counting conventions of bills of materials; what each means stands in fab_count_rules (prices.h).
- */
+/** The counting conventions of bills of materials; what each means stands in fab_count_rules (prices.h). */
 #pragma once
 
 /** Which cables and transceivers a bill of materials counts. */

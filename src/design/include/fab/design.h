@@ -1,5 +1,4 @@
 /**
- * @file design.h
  * A design: what the user asks for, as plain values. Read from an XML file, a built-in preset or a one-line form; any
  * value can be overridden by its path. Nothing is derived here beyond the documented defaults: topologies/ builds the
  * fabric, src/traffic the job.

@@ -1,7 +1,4 @@
-/**
- * @file engine_spec.h
- * A routing engine as a design or an option names it.
- */
+/** A routing engine as a design or an option names it. */
 #pragma once
 
 #include "fab/sizes.h"

@@ -1,7 +1,4 @@
-/**
- * @file fabric_spec.h
- * What a design says of its fabric, as plain values.
- */
+/** What a design says of its fabric, as plain values. */
 #pragma once
 
 #include "fab/sizes.h"

@@ -1,5 +1,4 @@
 /**
- * @file failure_spec.h
  * What a design says of failures: how often things fail, how long they are away, and what the job does about it.
  * fab_failure_rates_of() (fab/scenarios.h) fills in what is auto. See src/doc/adr/0070-failure-model.md.
  */

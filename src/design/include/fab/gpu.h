@@ -1,5 +1,4 @@
 /**
- * @file gpu.h
  * An accelerator as its data sheet has it. XML files under topologies/gpus, or the user's own: fabriscope list gpus.
  */
 #pragma once

@@ -1,7 +1,4 @@
-/**
- * @file job_spec.h
- * What a design says of a job, as plain values.
- */
+/** What a design says of a job, as plain values. */
 #pragma once
 
 #include "fab/gpu.h"

@@ -1,5 +1,4 @@
 /**
- * @file prices.h
  * A price book: what parts cost and draw, and which of them a design needs. XML files under topologies/prices, or the
  * user's own. Nothing is guessed: a part that the book does not price is an error that says what the book has.
  */

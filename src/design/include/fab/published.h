@@ -1,5 +1,4 @@
 /**
- * @file published.h
  * Figures that others have printed or measured, each with the command whose result has ours: a file per source in
  * topologies/published, compiled in.
  */

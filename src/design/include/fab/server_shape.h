@@ -1,5 +1,4 @@
 /**
- * @file server_shape.h
  * The inside of a server: which GPU shares which PCIe switch and NIC, at what rates. Read from the XML that NCCL takes
  * by NCCL_TOPO_FILE and writes by NCCL_TOPO_DUMP_FILE (RCCL's as well), or that of hwloc (lstopo server.xml).
  */

@@ -1,7 +1,4 @@
-/**
- * @file sizes.h
- * Sizes of the texts and arrays that designs, price books and results hold.
- */
+/** Sizes of the texts and arrays that designs, price books and results hold. */
 #pragma once
 
 #include <stdint.h>

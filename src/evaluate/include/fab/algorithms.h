@@ -1,5 +1,4 @@
 /**
- * @file algorithms.h
  * One collective by several algorithms side by side: `pattern:...,algorithm=all`. Its phases are alternatives, several
  * of which may be steps of one algorithm.
  */

@@ -1,5 +1,4 @@
 /**
- * @file certificate.h
  * What figures rest on, as lines of text that scripts/verify checks against an export of the design. The format is in
  * src/doc/manual/certificates.md, the reasons in src/doc/adr/0066-certificates.md.
  */

@@ -1,5 +1,4 @@
 /**
- * @file context.h
  * What the evaluation of a design stands on: tables, traffic, engines, the healthy fabric. Every part is built once,
  * when somebody first asks for it, by whichever thread that is; the others wait for it. A part that cannot be built
  * gives its error to everybody who asks. Nothing changes once it is built. See src/doc/adr/0052-evaluator.md.

@@ -1,5 +1,4 @@
 /**
- * @file context_memory.h
  * What the tables of a context take, estimated from counts before it is allocated. Estimates lie above what is taken,
  * by no more than its double where that is above 50 MB; tests/cli/estimates.py measures it.
  */

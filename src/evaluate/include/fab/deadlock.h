@@ -1,7 +1,4 @@
-/**
- * @file deadlock.h
- * Whether packets of a lossless fabric can wait for each other in a circle.
- */
+/** Whether packets of a lossless fabric can wait for each other in a circle. */
 #pragma once
 
 #include "fab/dependencies.h"

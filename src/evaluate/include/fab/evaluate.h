@@ -1,5 +1,4 @@
 /**
- * @file evaluate.h
  * A phase routed by an engine in a state: the one way from there to routes, loads, rates and times. Every command is a
  * loop over fab_evaluate(). See src/doc/adr/0052-evaluator.md.
  */

@@ -1,7 +1,4 @@
-/**
- * @file figures.h
- * What one draw of a phase under an engine comes to.
- */
+/** What one draw of a phase under an engine comes to. */
 #pragma once
 
 /** Figures of a draw. */

@@ -1,7 +1,4 @@
-/**
- * @file iterate.h
- * From measured phases to the time of an iteration.
- */
+/** From measured phases to the time of an iteration. */
 #pragma once
 
 #include "fab/iteration.h"

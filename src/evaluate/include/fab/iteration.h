@@ -1,5 +1,4 @@
 /**
- * @file iteration.h
  * From what a GPU computes and how long its phases take to seconds per iteration, and from there to utilisation,
  * tokens and dollars. See src/doc/adr/0055-an-iteration-is-a-schedule.md.
  */

@@ -1,5 +1,4 @@
 /**
- * @file kernels.h
  * How long a GPU computes: matrix products by their size, everything else by the bytes that it moves. See
  * src/doc/adr/0025-iteration-time.md for the counts and src/doc/iteration-time.md for how well they fit.
  */

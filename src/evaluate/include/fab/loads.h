@@ -1,7 +1,4 @@
-/**
- * @file loads.h
- * What links carry when flows follow their routes.
- */
+/** What links carry when flows follow their routes. */
 #pragma once
 
 #include "fab/fabric.h"

@@ -1,7 +1,4 @@
-/**
- * @file path_figures.h
- * How long paths are, how much those of a flow differ, and what a receiver's reorder window makes of that.
- */
+/** How long paths are, how much those of a flow differ, and what a receiver's reorder window makes of that. */
 #pragma once
 
 #include "fab/offer.h"

@@ -1,5 +1,4 @@
 /**
- * @file phase_estimator.h
  * How long a phase takes when some of its paths have changed or some of its links are slower: what a replay of all of
  * it gives, mostly without solving for rates. See src/doc/adr/0036-outcomes.md.
  */

@@ -1,7 +1,4 @@
-/**
- * @file phase_transfer.h
- * How long a phase takes on the healthy fabric, and nothing else of it: for searches that look at many phases.
- */
+/** How long a phase takes on the healthy fabric, and nothing else of it: for searches that look at many phases. */
 #pragma once
 
 #include "fab/context.h"

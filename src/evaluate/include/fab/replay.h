@@ -1,7 +1,4 @@
-/**
- * @file replay.h
- * Every phase of the traffic under every engine: loads, collisions, rates and times.
- */
+/** Every phase of the traffic under every engine: loads, collisions, rates and times. */
 #pragma once
 
 #include "fab/context.h"

@@ -1,7 +1,4 @@
-/**
- * @file replay_memory.h
- * What a replay takes, as context_memory.h estimates it.
- */
+/** What a replay takes, as context_memory.h estimates it. */
 #pragma once
 
 #include "fab/context_memory.h"

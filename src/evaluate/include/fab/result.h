@@ -1,7 +1,4 @@
-/**
- * @file result.h
- * What a command found, as plain structs: the one object that every report format renders.
- */
+/** What a command found, as plain structs: the one object that every report format renders. */
 #pragma once
 
 #include "fab/engine_spec.h"

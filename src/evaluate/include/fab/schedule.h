@@ -1,7 +1,4 @@
-/**
- * @file schedule.h
- * The schedule of one iteration as reports show it: what every stage does when, and the power that this takes.
- */
+/** The schedule of one iteration as reports show it: what every stage does when, and the power that this takes. */
 #pragma once
 
 #include "fab/pipeline.h"

@@ -1,7 +1,4 @@
-/**
- * @file serving.h
- * Time to first token and time per token of a serving job: kernels on a roofline, and its phases under an engine.
- */
+/** Time to first token and time per token of a serving job: kernels on a roofline, and its phases under an engine. */
 #pragma once
 
 #include "fab/sizes.h"

@@ -1,7 +1,4 @@
-/**
- * @file serving_queue.h
- * Requests that arrive at random and wait for each other: continuous batching as a simulation of single requests.
- */
+/** Requests that arrive at random and wait for each other: continuous batching as a simulation of single requests. */
 #pragma once
 
 #include "fab/status.h"

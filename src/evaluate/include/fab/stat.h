@@ -1,7 +1,4 @@
-/**
- * @file stat.h
- * Distributions of samples.
- */
+/** Distributions of samples. */
 #pragma once
 
 #include <stdbool.h>

@@ -1,7 +1,4 @@
-/**
- * @file state.h
- * What is different from the healthy fabric: failures, and where ranks are.
- */
+/** What is different from the healthy fabric: failures, and where ranks are. */
 #pragma once
 
 #include "fab/mask.h"

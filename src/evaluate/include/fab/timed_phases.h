@@ -1,7 +1,4 @@
-/**
- * @file timed_phases.h
- * Times of phases, each found once however many jobs have it, and iterations of them: for searches.
- */
+/** Times of phases, each found once however many jobs have it, and iterations of them: for searches. */
 #pragma once
 
 #include "fab/phase_transfer.h"

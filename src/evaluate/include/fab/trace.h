@@ -1,5 +1,4 @@
 /**
- * @file trace.h
  * When every flow of a phase ends under an engine, and what groups of flows put on the links: for flows of several jobs
  * that are in the network together, and for flows over parts that are slower than they should be.
  */

@@ -1,7 +1,4 @@
-/**
- * @file degrade.h
- * Parts that run at a fraction of their speed: a changed copy of a fabric.
- */
+/** Parts that run at a fraction of their speed: a changed copy of a fabric. */
 #pragma once
 
 #include "fab/fabric.h"

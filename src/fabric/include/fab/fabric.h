@@ -1,5 +1,4 @@
 /**
- * @file fabric.h
  * The fabric: a frozen directed multigraph in flat arrays. See src/doc/adr/0003-own-graph-core.md.
  *
  * Nodes are numbered by kind: GPUs, NICs, scale-up domains, then switches tier by tier. A cable c is two directed

@@ -1,7 +1,4 @@
-/**
- * @file fabric_builder.h
- * Builds a fabric: sizes first, then cables, then freeze. Used by topologies/ and by the readers of foreign graphs.
- */
+/** Builds a fabric: sizes first, then cables, then freeze. Used by topologies/ and by the readers of foreign graphs. */
 #pragma once
 
 #include "fab/fabric.h"

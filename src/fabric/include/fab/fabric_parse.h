@@ -1,7 +1,4 @@
-/**
- * @file fabric_parse.h
- * Names of nodes and links, as reports print them, back to ids.
- */
+/** Names of nodes and links, as reports print them, back to ids. */
 #pragma once
 
 #include "fab/fabric.h"

@@ -1,5 +1,4 @@
 /**
- * @file ib_names.h
  * What InfiniBand tools call the nodes of a fabric: GUIDs, LIDs, port numbers and descriptions, by formula, and back.
  *
  *     node GUID    0x02fabKIIIIIIII00, hexadecimal: K 1 switch, 2 NIC; I its number among these

@@ -1,5 +1,4 @@
 /**
- * @file mask.h
  * What has failed: components by name, and the mask that they put over a frozen fabric. See
  * src/doc/adr/0031-failures.md.
  */

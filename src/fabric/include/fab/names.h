@@ -1,5 +1,4 @@
 /**
- * @file names.h
  * What the boxes and ports of an installed fabric are called. A fabric that was designed has none of these: its names
  * are made by formula when they are printed.
  */
@@ -45,8 +44,9 @@ fab_status fab_names_set(fab_names *names, uint32_t *out_slot, const char *name,
  */
 fab_status fab_names_finish(fab_names *names, fab_error *err) FAB_MUST_USE;
 
-/** Node, or server, of a name of n bytes; FAB_NONE: none is called so. `names` may be NULL. O(log n). */
+/** Node of a name of n bytes; FAB_NONE: none is called so. `names` may be NULL. O(log n). */
 fab_node_id fab_names_find_node(const fab_names *names, const char *text, size_t n);
+/** Server of a name; where none has it so, the only one whose name is that in other case, in O(n_servers). */
 uint32_t fab_names_find_server(const fab_names *names, const char *text, size_t n);
 
 /** Node of the largest GUID that is no larger: those of the ports of an adapter follow its own. FAB_NONE: none. */

@@ -1,7 +1,4 @@
-/**
- * @file network_of.h
- * A fabric as an installed network.
- */
+/** A fabric as an installed network. */
 #pragma once
 
 #include "fab/fabric.h"

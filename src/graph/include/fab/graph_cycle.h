@@ -1,7 +1,4 @@
-/**
- * @file graph_cycle.h
- * A cycle of any directed graph, by igraph.
- */
+/** A cycle of any directed graph, by igraph. */
 #pragma once
 
 #include "fab/status.h"

@@ -1,5 +1,4 @@
 /**
- * @file graph_parts.h
  * What igraph says of a graph: its parts, what the loss of a vertex cuts off, its diameter, a minimum cut, and how it
  * is drawn. One thread at a time: igraph 0.10.2 keeps global state. FAB_ENOMEM and FAB_EINTERNAL of any function:
  * igraph failed; the message is igraph's.

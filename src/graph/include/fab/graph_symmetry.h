@@ -1,5 +1,4 @@
 /**
- * @file graph_symmetry.h
  * Which vertices of a graph with colours are alike: permutations that map it onto itself, by BLISS. One thread at a
  * time, as graph_parts.h.
  */

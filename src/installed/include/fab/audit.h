@@ -1,5 +1,4 @@
 /**
- * @file audit.h
  * What is wrong with an installed fabric: where it departs from the regular structure that it itself shows, or from a
  * plan. See src/doc/adr/0040-audit.md.
  */
@@ -94,6 +93,11 @@ static inline double fab_audit_bisection_lost(const fab_audit_bisection *b) {
     return b->planned_bps - b->present_bps;
 }
 
+/** A server by its name in the file, and in the plan where that has it; the same by name, GUID or what is plugged. */
+typedef struct fab_audit_server {
+    const char *name, *planned; /**< planned NULL: no box of the plan is it */
+} fab_audit_server;
+
 typedef struct fab_audit {
     uint32_t n_findings;
     fab_finding *findings; /**< shape [n_findings]: faults, then choices; by damage_bps, kind, names */
@@ -108,9 +112,11 @@ typedef struct fab_audit {
     bool has_plan;           /**< from fab_audit_against() */
     uint32_t n_renamed;      /**< boxes that the plan calls otherwise: the same by GUID, or by what is plugged where */
     char first_renamed[200]; /**< one of them, by both names */
-    uint32_t n_lacks;        /**< without a plan alone */
-    fab_audit_lack *lacks;   /**< shape [n_lacks] */
-    double *meant_bps;       /**< shape [cables]: what it should run at, of one whose rate is a finding; else 0 */
+    fab_audit_server *servers; /**< shape [n_servers_named], by name: with a plan alone */
+    uint32_t n_servers_named;
+    uint32_t n_lacks;      /**< without a plan alone */
+    fab_audit_lack *lacks; /**< shape [n_lacks] */
+    double *meant_bps;     /**< shape [cables]: what it should run at, of one whose rate is a finding; else 0 */
     uint32_t n_absent, n_absent_leaves;
     uint32_t absent_leaf;          /**< the first; with n_absent_leaves */
     const char *unplaced;          /**< an absent switch of which it cannot be told what it is joined to; NULL: none */

@@ -1,7 +1,4 @@
-/**
- * @file box_files.h
- * Folders with a file for each box, and the boxes that names of files tell.
- */
+/** Folders with a file for each box, and the boxes that names of files tell. */
 #pragma once
 
 #include "fab/status.h"

@@ -1,7 +1,4 @@
-/**
- * @file counters.h
- * What ports have counted: a snapshot, as tools and exporters print it. See src/doc/adr/0087-observe.md.
- */
+/** What ports have counted: a snapshot, as tools and exporters print it. See src/doc/adr/0087-observe.md. */
 #pragma once
 
 #include "fab/id_table.h"

@@ -1,7 +1,4 @@
-/**
- * @file host_list.h
- * Slurm's lists of names: "login[01-16],viz07,lrdn[0001-0180,0200]".
- */
+/** Slurm's lists of names: "login[01-16],viz07,lrdn[0001-0180,0200]". */
 #pragma once
 
 #include "fab/status.h"

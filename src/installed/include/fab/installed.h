@@ -1,5 +1,4 @@
 /**
- * @file installed.h
  * An installed network as jobs use it: which hosts are servers, which adapter is which NIC of a server, which switch
  * stands in which tier, plane and pod, and what is left out and why. See src/doc/adr/0041-import.md.
  */

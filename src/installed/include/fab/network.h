@@ -1,5 +1,4 @@
 /**
- * @file network.h
  * A network as it is installed, or as another tool describes it: boxes, ports and cables by the names that people walk
  * to, before anything is known of tiers, rails or servers. Readers of foreign formats make one; see
  * src/doc/adr/0039-installed-networks.md.

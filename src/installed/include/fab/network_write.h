@@ -1,5 +1,4 @@
 /**
- * @file network_write.h
  * An installed network as a file that another tool reads: lists of cables, wiring plans, schedulers' topologies.
  * See src/doc/adr/0042-wiring-files.md.
  */

@@ -1,5 +1,4 @@
 /**
- * @file shape.h
  * What an installed network is as a fabric: which boxes are switches, their tiers, which adapters make a server, which
  * rail they are on. Found from the graph and from names; nothing is asked of the file that formats do not give.
  */

@@ -209,8 +209,7 @@ static fab_status end_edge(reader *r, const fab_xml_stream *at, fab_error *err) 
     FAB_PASS(fab_network_add_cable(r->net, &cable, &was_there, err));
     FAB_RETURN_IF(was_there && !e->is_directed, fab_xml_stream_wrong(at, err, "this cable stands in the file twice"));
     if (e->is_directed && !has_ports) {
-        FAB_PASS(FAB_GROW(r->one_way, r->one_way_capacity, r->n_one_way + 1, err));
-        r->one_way[r->n_one_way++] = r->net->n_cables - 1;
+        FAB_PASS(FAB_APPEND(r->one_way, r->n_one_way, r->one_way_capacity, err, r->net->n_cables - 1));
     }
     return FAB_OK;
 }

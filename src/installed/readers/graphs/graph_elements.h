@@ -1,7 +1,4 @@
-/**
- * @file graph_elements.h
- * Nodes and edges of a graph in XML, whatever its tags: what the readers of GraphML and GEXF share.
- */
+/** Nodes and edges of a graph in XML, whatever its tags: what the readers of GraphML and GEXF share. */
 #pragma once
 
 #include "network_internal.h"

@@ -174,8 +174,7 @@ static fab_status close_records(const reader *r, fab_error *err) {
                                       "%u nodes are named without a record of their own: the file is probably cut",
                                       (unsigned)n));
     }
-    for (uint32_t i = 0; i < r->net->n_nodes; i++) {
-        fab_network_node *node = &r->net->nodes[i];
+    FAB_EACH(fab_network_node, node, r->net->nodes, r->net->n_nodes) {
         if (node->n_ports == 0) {
             node->kind = strncmp(node->name, "S-", 2) == 0   ? FAB_NETWORK_SWITCH
                          : strncmp(node->name, "H-", 2) == 0 ? FAB_NETWORK_ADAPTER

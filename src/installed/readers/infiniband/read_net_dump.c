@@ -117,8 +117,7 @@ static fab_status net_dump_port(dump_reader *r, fab_error *err) {
     FAB_PASS(keep_text(r, c[NUMBER], &row.number, err));
     FAB_PASS(keep_text(r, c[OTHER_PORT], &row.other_port, err));
     FAB_PASS(keep_text(r, label, &row.other_label, err));
-    FAB_PASS(FAB_GROW(r->rows, r->row_capacity, r->n_rows + 1, err));
-    r->rows[r->n_rows++] = row;
+    FAB_PASS(FAB_APPEND(r->rows, r->n_rows, r->row_capacity, err, row));
     r->blocks[r->node].behind = r->n_rows;
     return FAB_OK;
 }

@@ -1,7 +1,4 @@
-/**
- * @file json_read.h
- * JSON [RFC 8259] as a flat array of values, read by Jansson. Strict: one value, no comments, no key twice.
- */
+/** JSON [RFC 8259] as a flat array of values, read by Jansson. Strict: one value, no comments, no key twice. */
 #pragma once
 
 #include "fab/status.h"

@@ -1,5 +1,4 @@
 /**
- * @file lossless.h
  * Transfers over lossless queues: priority flow control of RoCE, or credits of InfiniBand. See
  * src/doc/adr/0067-lossless-queues.md.
  */

@@ -1,7 +1,4 @@
-/**
- * @file fluid.h
- * Fluid simulation: transfers that share links max-min fairly at every instant, until they are done.
- */
+/** Fluid simulation: transfers that share links max-min fairly at every instant, until they are done. */
 #pragma once
 
 #include "fab/max_min.h"

@@ -1,7 +1,4 @@
-/**
- * @file max_min.h
- * Max-min fair rates of flows that share links.
- */
+/** Max-min fair rates of flows that share links. */
 #pragma once
 
 #include "fab/status.h"

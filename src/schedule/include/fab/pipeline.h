@@ -1,5 +1,4 @@
 /**
- * @file pipeline.h
  * One training iteration as operations in the order in which a framework launches them, run to its end: who computes
  * what when, what waits for what, and what communication shows.
  */

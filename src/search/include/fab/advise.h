@@ -1,7 +1,4 @@
-/**
- * @file advise.h
- * What an operator can change, and what each change buys.
- */
+/** What an operator can change, and what each change buys. */
 #pragma once
 
 #include "fab/advice.h"

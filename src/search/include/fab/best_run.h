@@ -1,7 +1,4 @@
-/**
- * @file best_run.h
- * Collectives by algorithm=best: every algorithm that is defined is replayed, and the fastest takes its place.
- */
+/** Collectives by algorithm=best: every algorithm that is defined is replayed, and the fastest takes its place. */
 #pragma once
 
 #include "fab/design.h"
@@ -23,23 +20,11 @@ typedef struct fab_best_request {
 bool fab_best_is_wanted(const fab_design *design, const char *traffic);
 
 /**
- * Replays under the first engine and one seed; of a job its tp-collective, then its dp-collective, by the phases that
- * are theirs.
- * @param[in,out] design       tp_collective and dp_collective of its first job are set, and collective_note says what
- *                             was chosen and what comes next.
- * @param[out]    out_traffic  The text with the algorithm in place of `best`; the caller's. NULL: as it was.
- * @retval FAB_EUNSUPPORTED  no algorithm has a time
- * Complexity: a replay for every algorithm.
- */
-fab_status fab_best_settle(const fab_best_request *request, fab_design *design, char **out_traffic,
-                           fab_error *err) FAB_MUST_USE;
-
-/**
  * Everything that the first job and the pattern leave open: the plan (fab_plan_choose(), with rings in place of
  * algorithms that are to be found), then those.
  * @param[in,out] design       That of `plan`, or a copy.
  * @param[out]    out_plans    as fab_plan_choose()
- * @param[out]    out_traffic  as fab_best_settle()
+ * @param[out]    out_traffic  The text with the algorithm in place of `best`; the caller's. NULL: as it was.
  */
 fab_status fab_choose_open(const fab_plan_request *plan, const char *traffic, fab_design *design, fab_plans **out_plans,
                            char **out_traffic, fab_error *err) FAB_MUST_USE;

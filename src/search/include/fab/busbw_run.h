@@ -1,7 +1,4 @@
-/**
- * @file busbw_run.h
- * Replays the algorithms of a collective over the network of a fabric, and says what nccl-tests should print.
- */
+/** Replays the algorithms of a collective over the network of a fabric, and says what nccl-tests should print. */
 #pragma once
 
 #include "fab/busbw.h"

@@ -1,7 +1,4 @@
-/**
- * @file diff_run.h
- * What differs between two states of a network and its job, what that does to times and links, and why.
- */
+/** What differs between two states of a network and its job, what that does to times and links, and why. */
 #pragma once
 
 #include "fab/difference.h"

@@ -1,7 +1,4 @@
-/**
- * @file mix_run.h
- * Replays jobs of several kinds on every fabric, and says which fabric serves them best.
- */
+/** Replays jobs of several kinds on every fabric, and says which fabric serves them best. */
 #pragma once
 
 #include "fab/mix.h"

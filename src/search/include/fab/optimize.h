@@ -1,7 +1,4 @@
-/**
- * @file optimize.h
- * The cheapest fabric of a catalog that keeps to given limits.
- */
+/** The cheapest fabric of a catalog that keeps to given limits. */
 #pragma once
 
 #include "fab/optimum.h"

@@ -1,7 +1,4 @@
-/**
- * @file place_run.h
- * The best and the worst placement of a job or a pattern, by search over lists of servers.
- */
+/** The best and the worst placement of a job or a pattern, by search over lists of servers. */
 #pragma once
 
 #include "fab/sweep_run.h"

@@ -1,7 +1,4 @@
-/**
- * @file plan_run.h
- * The fastest way to run a job on a fabric under an engine, by bounds over all ways that there are.
- */
+/** The fastest way to run a job on a fabric under an engine, by bounds over all ways that there are. */
 #pragma once
 
 #include "fab/design.h"

@@ -1,7 +1,4 @@
-/**
- * @file sweep_run.h
- * Builds, prices and replays a design at every value of one or two of its parameters.
- */
+/** Builds, prices and replays a design at every value of one or two of its parameters. */
 #pragma once
 
 #include "fab/analysis.h"

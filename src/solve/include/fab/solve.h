@@ -1,5 +1,4 @@
 /**
- * @file solve.h
  * Small linear and integer programs. GLPK stands behind this and nowhere else: none of its types, messages or aborts
  * get out. A call makes the program, solves it, copies the answer out and frees everything, on the calling thread.
  */

@@ -1,7 +1,4 @@
-/**
- * @file outcome.h
- * What becomes of a job under one failure scenario: a row of a study.
- */
+/** What becomes of a job under one failure scenario: a row of a study. */
 #pragma once
 
 #include <stdint.h>

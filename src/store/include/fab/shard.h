@@ -1,5 +1,4 @@
 /**
- * @file shard.h
  * Writing a store: its plan, the shard of a worker, and the merge of all shards. A store is safe against the end of any
  * process at any moment: what was committed is there, and nothing is half there. See src/doc/adr/0037-study-store.md.
  */

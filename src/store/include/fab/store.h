@@ -1,5 +1,4 @@
 /**
- * @file store.h
  * The store of a study: a folder with a plan, the shards that workers write, and the results that are gathered from
  * them, all SQLite. Here is what the three have in common, and how results are read. See src/doc/study-store.md for the
  * tables, src/doc/adr/0037-study-store.md for the reasons, shard.h for writing.

@@ -1,7 +1,4 @@
-/**
- * @file assess.h
- * Failure scenarios to outcomes: collisions, phase and iteration times, goodput. See src/doc/adr/0036-outcomes.md.
- */
+/** Failure scenarios to outcomes: collisions, phase and iteration times, goodput. See src/doc/adr/0036-outcomes.md. */
 #pragma once
 
 #include "fab/context.h"

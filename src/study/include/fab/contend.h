@@ -1,7 +1,4 @@
-/**
- * @file contend.h
- * Several jobs on one fabric: each alone, and their phases together.
- */
+/** Several jobs on one fabric: each alone, and their phases together. */
 #pragma once
 
 #include "fab/analysis.h"

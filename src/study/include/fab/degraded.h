@@ -1,7 +1,4 @@
-/**
- * @file degraded.h
- * The same traffic on the healthy fabric and on slower parts.
- */
+/** The same traffic on the healthy fabric and on slower parts. */
 #pragma once
 
 #include "fab/analysis.h"

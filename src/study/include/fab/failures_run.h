@@ -1,7 +1,4 @@
-/**
- * @file failures_run.h
- * One set of failures, and what policies of reallocation make of it.
- */
+/** One set of failures, and what policies of reallocation make of it. */
 #pragma once
 
 #include "fab/analysis.h"

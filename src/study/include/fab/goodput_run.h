@@ -1,7 +1,4 @@
-/**
- * @file goodput_run.h
- * What failures leave of a job's time on a fabric: the mean over histories, without a store.
- */
+/** What failures leave of a job's time on a fabric: the mean over histories, without a store. */
 #pragma once
 
 #include "fab/context.h"

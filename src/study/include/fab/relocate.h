@@ -1,7 +1,4 @@
-/**
- * @file relocate.h
- * Where ranks go when their server is lost: ranks move, everybody else stays. See src/doc/adr/0035-reallocation.md.
- */
+/** Where ranks go when their server is lost: ranks move, everybody else stays. See src/doc/adr/0035-reallocation.md. */
 #pragma once
 
 #include "fab/mask.h"

@@ -1,5 +1,4 @@
 /**
- * @file scenarios.h
  * Where failure scenarios come from. Scenario i is a function of the fabric, the text, the seed and i alone: any part
  * of a batch can be made anywhere. See src/doc/adr/0031-failures.md.
  */

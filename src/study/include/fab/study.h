@@ -1,5 +1,4 @@
 /**
- * @file study.h
  * A study of failures in a folder: planned once, run by any number of workers, gathered. See
  * src/doc/adr/0037-study-store.md.
  */

@@ -1,7 +1,4 @@
-/**
- * @file study_results.h
- * A gathered store with the fabric that its rows are about: summed up, or row by row.
- */
+/** A gathered store with the fabric that its rows are about: summed up, or row by row. */
 #pragma once
 
 #include "fab/status.h"

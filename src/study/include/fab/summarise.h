@@ -1,7 +1,4 @@
-/**
- * @file summarise.h
- * Rows of a study to its summary, in one pass. See src/doc/adr/0038-study-summary.md.
- */
+/** Rows of a study to its summary, in one pass. See src/doc/adr/0038-study-summary.md. */
 #pragma once
 
 #include "fab/fabric.h"

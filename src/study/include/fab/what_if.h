@@ -1,5 +1,4 @@
 /**
- * @file what_if.h
  * A job held open for one set of failures after the other: what fab_failures_run() answers, without opening it anew,
  * and the links and flows behind the answer. For front ends in which somebody breaks and repairs parts.
  */

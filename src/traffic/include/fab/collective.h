@@ -1,5 +1,4 @@
 /**
- * @file collective.h
  * Collective operations: which algorithms there are, what they send, and who waits for whom [Thakur, Rabenseifner,
  * Gropp, 2005; NCCL; nccl-tests]. See src/doc/adr/0024-collectives.md.
  *

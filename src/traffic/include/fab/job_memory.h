@@ -1,5 +1,4 @@
 /**
- * @file job_memory.h
  * What a job keeps in the memory of a GPU: weights, gradients, optimizer state, activations, cached keys and values.
  */
 #pragma once

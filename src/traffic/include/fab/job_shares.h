@@ -1,5 +1,4 @@
 /**
- * @file job_shares.h
  * Who gets how much of an all-to-all-v: ranks of an expert group by tokens, GPUs of a table group by what they hold.
  */
 #pragma once

@@ -1,7 +1,4 @@
-/**
- * @file job_sharing.h
- * Several jobs on one fabric: which servers each of them has.
- */
+/** Several jobs on one fabric: which servers each of them has. */
 #pragma once
 
 #include "fab/fabric.h"

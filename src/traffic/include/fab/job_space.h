@@ -1,7 +1,4 @@
-/**
- * @file job_space.h
- * The ways in which a training job may be run on so many GPUs: the space in which plans are searched.
- */
+/** The ways in which a training job may be run on so many GPUs: the space in which plans are searched. */
 #pragma once
 
 #include "fab/fabric.h"

@@ -1,7 +1,4 @@
-/**
- * @file model.h
- * Models that a job may run.
- */
+/** Models that a job may run. */
 #pragma once
 
 #include <stdbool.h>

@@ -1,5 +1,4 @@
 /**
- * @file nccl.h
  * The collectives of NCCL in closed form: what each algorithm and protocol takes inside scale-up domains and across a
  * network whose share was replayed, and which of them NCCL chooses. Every algorithm is one pipelined schedule: domain
  * and network carry their bytes at the same time, so that the slower of the two decides. See
@@ -87,10 +86,6 @@ uint32_t fab_nccl_channels(const fab_nccl_case *c, fab_nccl_algorithm algorithm)
  */
 void fab_nccl_time_of(const fab_nccl_case *c, fab_nccl_algorithm algorithm, fab_nccl_protocol protocol, double bytes,
                       fab_nccl_time *out);
-
-/** What NCCL itself expects: by its published table of latencies and bandwidths. Seconds. */
-double fab_nccl_expected_s(const fab_nccl_case *c, fab_nccl_algorithm algorithm, fab_nccl_protocol protocol,
-                           double bytes);
 
 typedef enum fab_nccl_choice {
     FAB_NCCL_AS_NCCL, /**< least expected, with the thresholds that were measured */

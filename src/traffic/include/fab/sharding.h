@@ -1,7 +1,4 @@
-/**
- * @file sharding.h
- * What the data-parallel copies of a rank share, how often that makes them exchange it, and what is trained.
- */
+/** What the data-parallel copies of a rank share, how often that makes them exchange it, and what is trained. */
 #pragma once
 
 #include "fab/job_spec.h"

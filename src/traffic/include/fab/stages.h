@@ -1,7 +1,4 @@
-/**
- * @file stages.h
- * How a job's layers are spread over pipeline stages and their chunks.
- */
+/** How a job's layers are spread over pipeline stages and their chunks. */
 #pragma once
 
 #include "fab/job_spec.h"

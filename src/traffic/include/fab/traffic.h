@@ -1,7 +1,4 @@
-/**
- * @file traffic.h
- * Phases of flows: what is in the network together. Made from a training job, a named pattern or a matrix file.
- */
+/** Phases of flows: what is in the network together. Made from a training job, a named pattern or a matrix file. */
 #pragma once
 
 #include "fab/job_spec.h"

@@ -1,5 +1,4 @@
 /**
- * @file xml_reader.h
  * A whole XML text as a light tree, with the exact place of every element and attribute value. Made for files of
  * unknown origin: no network, no external files, no DOCTYPE (and so no entities of its own), hard limits on size,
  * depth, elements and attributes. Never prints.

@@ -1,5 +1,4 @@
 /**
- * @file xml_stream.h
  * An XML file element by element, in memory that does not grow with it. Made for files of unknown origin: no network,
  * no external files, no entities of its own, hard limits on depth and length of texts. Never prints.
  */

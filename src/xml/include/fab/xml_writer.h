@@ -1,5 +1,4 @@
 /**
- * @file xml_writer.h
  * Writes XML 1.0 in UTF-8 to a stream, in constant memory. Text is escaped; what XML cannot hold (control characters,
  * bytes that are not UTF-8) becomes U+FFFD. A failed write sticks and is reported by fab_xml_writer_finish().
  *
