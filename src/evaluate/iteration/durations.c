@@ -176,8 +176,8 @@ static void share_parameters(const iteration_plan *p, const iteration_candidate 
     const double across_s = delivered_s(p, across);
     const double gather_s = delivered_s(p, gather);
     const double across_latency_s = latencies * across->latency_s * across->executions;
-    const double reduce_latency_s = latencies * reduce->latency_s * reduce->executions / reductions /
-                                    (each_pass ? 1 : (double)timed.n_reductions);
+    const double reduce_latency_s =
+        latencies * reduce->latency_s * reduce->executions / reductions / (each_pass ? 1 : (double)timed.n_reductions);
     const double gather_latency_s =
         latencies * gather->latency_s * gather->executions / gathers / (each_pass ? 1 : (double)timed.n_gathers);
     FAB_EACH(fab_chunk_times, chunk, out->chunk, job->pp * c->interleave) {

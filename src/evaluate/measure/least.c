@@ -108,8 +108,8 @@ typedef struct least_work {
 static void hash_phase(const fab_phase *phase, open_phase *out) {
     const fab_all_to_all *all = &phase->all;
     const size_t n = all->n > 0 ? 0 : (size_t)phase->n_flows;
-    const uint64_t what[] = {phase->n_flows, all->first, all->n, all->n > 0 ? fab_all_group(all) : 0, all->bytes,
-                             all->by_receiver};
+    const uint64_t what[] = {phase->n_flows, all->first,      all->n, all->n > 0 ? fab_all_group(all) : 0,
+                             all->bytes,     all->by_receiver};
     uint64_t bits = 0;
     *out = (open_phase){.power = 0};
     for (size_t i = 0; i < n; i++) {

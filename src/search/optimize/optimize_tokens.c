@@ -36,6 +36,7 @@ typedef struct token_floor {
     double iteration_s, tokens_per_iteration, share;
     bool is_refused;
     bool is_tried; /* one of them was looked at */
+    fab_plan_kept kept;
 } token_floor;
 
 typedef struct ranked {
@@ -67,6 +68,9 @@ typedef struct token_search {
 static void tokens_close(token_search *t) {
     for (size_t i = 0; i < t->n; i++) {
         free(t->all[i].point);
+    }
+    for (size_t i = 0; i < t->n_floors; i++) {
+        fab_plan_kept_release(&t->floors[i].kept);
     }
     FAB_FREE_ALL(t->design, t->floors, t->all);
 }
@@ -109,7 +113,7 @@ static void tell_plan(void *context, double done, size_t total) {
     q->progress(q->progress_context, (double)t->n_tried + (total > 0 ? done / (double)total : 0), t->most);
 }
 
-static fab_plan_request plan_request(token_search *t, const fab_fabric *fabric) {
+static fab_plan_request plan_request(token_search *t, const fab_fabric *fabric, fab_plan_kept *kept) {
     const fab_optimize_request *q = t->s->request;
     return (fab_plan_request){.design = t->design,
                               .fabric = fabric,
@@ -120,7 +124,8 @@ static fab_plan_request plan_request(token_search *t, const fab_fabric *fabric) 
                               .late_context = t,
                               .progress = q->progress != NULL ? tell_plan : NULL,
                               .progress_context = t,
-                              .draws_leaders = true};
+                              .draws_leaders = true,
+                              .kept = kept};
 }
 
 static void note_refusal(token_search *t, const fab_error *why) {
@@ -133,26 +138,27 @@ static void note_refusal(token_search *t, const fab_error *why) {
 /* --- bounds ------------------------------------------------------------------------------------------------------- */
 
 static fab_status measure_floor(token_search *t, const ranked *r, token_floor *out, fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_fabric *fabric = NULL;
-    fab_plans *plans = NULL;
-    fab_optimum_point *point = NULL;
+    FAB_OWNS(fab_fabric_free_owned) fab_fabric *fabric = NULL;
+    FAB_OWNS(fab_plans_free_owned) fab_plans *plans = NULL;
+    FAB_OWNS(fab_plan_kept_release) fab_plan_kept kept = {.group = NULL};
+    FAB_OWNED fab_optimum_point *point = NULL;
     fab_error why = {.code = FAB_OK};
     fab_token_search *o = &t->out->tokens;
-    FAB_TRY(FAB_NEW(point, 1, err));
-    FAB_TRY(tokens_open(t, r, point, &fabric, err));
-    const fab_plan_request request = plan_request(t, fabric);
-    status = fab_plan_floor(&request, &plans, &why);
-    FAB_FAIL_IF(status != FAB_OK && !fab_is_refusal(status), err, status, why.where, "%s", why.text);
+    FAB_PASS(FAB_NEW(point, 1, err));
+    FAB_PASS(tokens_open(t, r, point, &fabric, err));
+    const fab_plan_request request = plan_request(t, fabric, &kept);
+    const fab_status status = fab_plan_floor(&request, &plans, &why);
+    FAB_REFUSE_IF(status != FAB_OK && !fab_is_refusal(status), err, status, why.where, "%s", why.text);
     *out = (token_floor){.family = r->structure->family,
                          .planes = r->structure->planes,
                          .domain = r->structure->domain,
                          .nic_bps = r->structure->nic_bps,
-                         .is_refused = status != FAB_OK};
+                         .is_refused = status != FAB_OK,
+                         .kept = kept};
+    kept = (fab_plan_kept){.group = NULL};
     if (status != FAB_OK) {
         note_refusal(t, &why);
-        status = FAB_OK;
-        goto done;
+        return FAB_OK;
     }
     o->is_drawn = plans->is_drawn;
     out->iteration_s = plans->lower_bound_s;
@@ -165,11 +171,7 @@ static fab_status measure_floor(token_search *t, const ranked *r, token_floor *o
         fab_append(o->job, sizeof o->job, " (the model's %" PRIu64 " does not divide)", plans->batch_unrounded);
     }
     fab_append(o->job, sizeof o->job, " of %" PRIu64 " tokens, under its best plan", plans->seq);
-done:
-    fab_plans_free(plans);
-    fab_fabric_free(fabric);
-    free(point);
-    return status;
+    return FAB_OK;
 }
 
 static fab_status find_floor(token_search *t, const ranked *r, size_t *out, fab_error *err) {
@@ -350,7 +352,7 @@ static fab_status replay(token_search *t, ranked *r, double below_usd, fab_error
     fab_stat goodput;
     FAB_TRY(FAB_NEW(point, 1, err));
     FAB_TRY(tokens_open(t, r, point, &fabric, err));
-    fab_plan_request request = plan_request(t, fabric);
+    fab_plan_request request = plan_request(t, fabric, &r->floor->kept);
     /* Above the rounding, so that a design as cheap as the last of the list is not left out for it. What the first seed
      * says of drawn paths leaves none out. */
     request.below_s =

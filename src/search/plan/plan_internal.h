@@ -13,12 +13,41 @@
  * seconds of one thread. */
 #define PLAN_SHORT 200000
 
+/** What is known of a plan, in order. A group is all plans that differ in chunks and sharing alone. */
+typedef enum node_state {
+    IS_GROUP,
+    HAS_CHAIN,
+    HAS_ENDS,
+    HAS_SCHEDULE,
+    HAS_RINGS,
+    HAS_ALL_BUT_EXPERTS,
+    HAS_ROUTES,
+    HAS_LINKS
+} node_state;
+
+typedef struct plan_node {
+    double bound_s;
+    node_state state;
+    uint32_t shape;
+    size_t group; /**< its place among the groups */
+    uint64_t n;   /**< plans */
+    fab_job_plan plan;
+    double memory_bytes;
+} plan_node;
+
 /** What a job may use: all its NICs together, and the scale-up link of a GPU. */
 typedef struct plan_rates {
     double nics_bps, domain_bps;
 } plan_rates;
 
 void plan_rates_find(const fab_fabric *fabric, fab_job_space *space, plan_rates *out);
+
+/** Keeps the groups of the first search. */
+fab_status plan_keep_groups(fab_plan_kept *kept, const plan_rates *rates, const plan_node *group, size_t n,
+                            fab_error *err) FAB_MUST_USE;
+
+/** @retval FAB_EINTERNAL  what is kept is of other NICs or domains */
+fab_status plan_kept_check(const fab_plan_kept *kept, const plan_rates *rates, fab_error *err) FAB_MUST_USE;
 
 /** Times that the phases of a plan of one chunk, which was taken, are not below; see plan_floor.c. */
 void plan_floor(const plan_rates *rates, fab_job_space *space, const fab_job_spec *job, uint64_t microbatches,
@@ -91,27 +120,6 @@ fab_status plan_orders(const fab_plan_request *request, fab_plans *usual, fab_pl
  * from it, over FAB_VERDICT_SEEDS, and puts the one with the least mean first.
  */
 fab_status plan_draw_leaders(plan_network *network, fab_plans *plans, fab_error *err) FAB_MUST_USE;
-
-/* What is known of a plan, in order. A group is all plans that differ in chunks and sharing alone. */
-typedef enum node_state {
-    IS_GROUP,
-    HAS_CHAIN,
-    HAS_ENDS,
-    HAS_SCHEDULE,
-    HAS_RINGS,
-    HAS_ALL_BUT_EXPERTS,
-    HAS_ROUTES,
-    HAS_LINKS
-} node_state;
-
-typedef struct plan_node {
-    double bound_s;
-    node_state state;
-    uint32_t shape;
-    uint64_t n; /* plans */
-    fab_job_plan plan;
-    double memory_bytes;
-} plan_node;
 
 /** Least bound first; zero-initialised, `node` is the owner's. */
 typedef struct plan_heap {

@@ -89,6 +89,7 @@ static fab_status add_group(search *s, plan_node *group, fab_error *err) {
     }
     group->plan.interleave = 1;
     FAB_PASS(plan_bound(&s->network, &group->plan, PLAN_FLOOR, FAB_BOUND_STAGE, &group->bound_s, err));
+    group->group = s->n_groups;
     return FAB_APPEND(s->groups, s->n_groups, s->group_capacity, err, *group);
 }
 
@@ -115,6 +116,25 @@ static fab_status list_groups(search *s, fab_error *err) {
     return FAB_OK;
 }
 
+/* The groups of a search before, or for the next one. */
+static fab_status share_groups(search *s, fab_plan_kept *kept, fab_error *err) {
+    if (kept == NULL || kept->n_groups == 0) {
+        FAB_PASS(list_groups(s, err));
+        return kept != NULL ? plan_keep_groups(kept, &s->network.rates, s->groups, s->n_groups, err) : FAB_OK;
+    }
+    FAB_PASS(plan_kept_check(kept, &s->network.rates, err));
+    (void)fab_job_space_shapes(s->space, &s->n_shapes);
+    FAB_PASS(FAB_GROW(s->groups, s->group_capacity, kept->n_groups, err));
+    memcpy(s->groups, kept->group, kept->n_groups * sizeof *s->groups);
+    s->n_groups = kept->n_groups;
+    s->least = kept->least;
+    s->leanest = kept->leanest;
+    for (size_t i = 0; i < s->n_groups; i++) {
+        s->found->n_plans += s->groups[i].n;
+    }
+    return FAB_OK;
+}
+
 /* --- plans -------------------------------------------------------------------------------------------------------- */
 
 static bool has_place(const search *s, const plan_node *node) {
@@ -126,25 +146,56 @@ static void leave_out(search *s, const plan_node *node) {
     s->found->lower_bound_s = fmin(s->found->lower_bound_s, node->bound_s);
 }
 
+static fab_status place_plan(search *s, const plan_node *added, fab_error *err) {
+    if (added->memory_bytes > s->most_bytes) {
+        s->found->n_unfit++;
+        return FAB_OK;
+    }
+    if (!has_place(s, added)) {
+        leave_out(s, added);
+        return FAB_OK;
+    }
+    return plan_heap_push(&s->heap, added, err);
+}
+
 static fab_status add_plan(search *s, const plan_node *group, const fab_job_plan *plan, fab_error *err) {
     fab_job_memory memory;
+    fab_plan_kept *kept = s->request->kept;
     fab_job_space_memory(s->space, &memory);
     if (s->least.total_bytes <= 0 || memory.total_bytes < s->least.total_bytes) {
         s->least = memory;
         s->leanest = *plan;
     }
-    if (memory.total_bytes > s->most_bytes) {
-        s->found->n_unfit++;
-        return FAB_OK;
-    }
     plan_node added = {
         .state = HAS_CHAIN, .shape = group->shape, .n = 1, .plan = *plan, .memory_bytes = memory.total_bytes};
-    FAB_PASS(plan_bound(&s->network, plan, PLAN_FLOOR, FAB_BOUND_CHAIN, &added.bound_s, err));
-    if (!has_place(s, &added)) {
-        leave_out(s, &added);
+    if (kept != NULL || memory.total_bytes <= s->most_bytes) {
+        FAB_PASS(plan_bound(&s->network, plan, PLAN_FLOOR, FAB_BOUND_CHAIN, &added.bound_s, err));
+    }
+    if (kept != NULL) {
+        FAB_PASS(FAB_APPEND(kept->plan, kept->n, kept->capacity, err, added));
+        kept->least = s->least;
+        kept->leanest = s->leanest;
+    }
+    return place_plan(s, &added, err);
+}
+
+/* All plans of a group, from a search before where that has looked at them. */
+static fab_status add_plans(search *s, const plan_node *group, fab_error *err) {
+    fab_plan_kept *kept = s->request->kept;
+    if (kept == NULL) {
+        return each_plan(s, group, add_plan, err);
+    }
+    const size_t at = group->group;
+    if (kept->count[at] == 0) {
+        kept->first[at] = kept->n;
+        FAB_PASS(each_plan(s, group, add_plan, err));
+        kept->count[at] = kept->n - kept->first[at];
         return FAB_OK;
     }
-    return plan_heap_push(&s->heap, &added, err);
+    for (size_t i = 0; i < kept->count[at]; i++) {
+        FAB_PASS(place_plan(s, &kept->plan[kept->first[at] + i], err));
+    }
+    return FAB_OK;
 }
 
 static bool same_plan(const fab_job_plan *a, const fab_job_plan *b) {
@@ -329,7 +380,7 @@ static fab_status run_search(search *s, fab_error *err) {
             s->found->lower_bound_s = fmin(s->found->lower_bound_s, first.bound_s);
             return FAB_OK;
         } else if (first.state == IS_GROUP) {
-            FAB_PASS(each_plan(s, &first, add_plan, err));
+            FAB_PASS(add_plans(s, &first, err));
         } else if (first.state == HAS_LINKS || is_last) {
             FAB_PASS(take_time(s, &first, err));
         } else {
@@ -482,7 +533,7 @@ static fab_status open_search(search *s, fab_error *err) {
     if (s->request->draws_leaders && s->found->is_drawn && s->n_best < LEADERS) {
         s->n_best = LEADERS;
     }
-    FAB_PASS(list_groups(s, err));
+    FAB_PASS(share_groups(s, s->request->kept, err));
     FAB_PASS(FAB_NEW_ALL(s->n_shapes, err, s->best_s, s->best, s->order));
     fab_plans *found = s->found;
     found->lower_bound_s = INFINITY;

@@ -4,6 +4,19 @@
 #include "fab/design.h"
 #include "fab/plans.h"
 
+/** What searches of one job on fabrics with the same NICs, domains and servers keep for each other: bounds that know
+ * no switch. Zero-initialised; release with fab_plan_kept_release(). */
+typedef struct fab_plan_kept {
+    struct plan_node *group, *plan; /**< plans of a group follow each other once they were looked at */
+    size_t *first, *count;          /**< shape [n_groups]; the count is 0 until then */
+    size_t n_groups, n, capacity;
+    double nics_bps, domain_bps; /**< of the first search */
+    fab_job_memory least;        /**< of all plans that were looked at, with the next */
+    fab_job_plan leanest;
+} fab_plan_kept;
+
+void fab_plan_kept_release(fab_plan_kept *kept);
+
 typedef struct fab_plan_request {
     const fab_design *design; /**< of its first job, or of the default one, what is open is chosen */
     const fab_fabric *fabric; /**< of the design */
@@ -20,6 +33,7 @@ typedef struct fab_plan_request {
     double below_s; /**< only plans that take less are looked for; 0: all. There may be none then */
     void (*progress)(void *context, double done, size_t total); /**< of what is bounded so far; may be NULL */
     void *progress_context;
+    fab_plan_kept *kept; /**< NULL: nothing is */
 } fab_plan_request;
 
 /** Whether traffic is that of a job whose plan is to be found: it says auto, it is alone and says no size, or it is the
