@@ -398,8 +398,8 @@ static bool is_asked(const fab_wanted *wanted, size_t i) {
     const bool is_of_experts = PHASES[i].make == fab_make_ep;
     const char *phase = wanted->phase;
     return phase == NULL || strcmp(phase, PHASES[i].name) == 0 ||
-           (strcmp(phase, FAB_JOB_EXPERTS + KIND) == 0 && is_of_experts) ||
-           (strcmp(phase, FAB_JOB_OTHERS + KIND) == 0 && !is_of_experts);
+           (strcmp(phase, &FAB_JOB_EXPERTS[KIND]) == 0 && is_of_experts) ||
+           (strcmp(phase, &FAB_JOB_OTHERS[KIND]) == 0 && !is_of_experts);
 }
 
 /* "tp 8, pp 1, dp 4, sharded" */

@@ -169,6 +169,33 @@ static fab_fabric *fabric_of(fab_design *design) {
     return fabric;
 }
 
+/* Every phase of a job is in one of its two parts, the same as in the whole. */
+Test(plan, parts_of_a_job) {
+    fab_design *design = design_of("clos:gpus=16", KEYS("model", "mixtral-8x7b", "tp", "1", "pp", "2", "dp", "8", "ep",
+                                                        "4", "memory-check", "off"));
+    fab_fabric *fabric = fabric_of(design);
+    const char *const texts[] = {"job", FAB_JOB_EXPERTS, FAB_JOB_OTHERS};
+    fab_traffic part[3];
+    for (size_t i = 0; i < 3; i++) {
+        cr_assert_eq(fab_traffic_make(texts[i], design, fabric, 1, &part[i], NULL), FAB_OK);
+    }
+    cr_assert(part[1].n_phases == 2 && part[2].n_phases > 0);
+    cr_assert_eq(part[1].n_phases + part[2].n_phases, part[0].n_phases);
+    size_t at[3] = {0};
+    for (size_t i = 0; i < part[0].n_phases; i++) {
+        const fab_phase *whole = &part[0].phases[i];
+        const size_t k = strncmp(whole->name, "ep-", 3) == 0 ? 1 : 2;
+        const fab_phase *same = &part[k].phases[at[k]++];
+        cr_expect_str_eq(same->name, whole->name);
+        cr_expect_eq(same->total_bytes, whole->total_bytes);
+    }
+    for (size_t i = 0; i < 3; i++) {
+        fab_traffic_release(&part[i]);
+    }
+    fab_fabric_free(fabric);
+    free(design);
+}
+
 /* Who has no time still gets what the short search of a run finds; who has, no other plan than without it. */
 Test(plan, no_time_is_no_worse_than_a_run) {
     static const char *const JOBS[][2] = {{"layers", "24"}, {"experts", "16"}};
