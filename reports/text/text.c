@@ -1,5 +1,6 @@
 /* The report for a terminal: what an architect reads, from what the fabric is made of to how its traffic contends. */
 #include "report_formats.h"
+#include "data/result_walk.h"
 #include "text_sections.h"
 #include "fab/verdict.h"
 

@@ -39,25 +39,25 @@ typedef struct placing {
     port *ports;             /* shape [n_links]: one at the tail of every link */
     record *records;         /* shape [n_records]: those of a flow, flow by flow */
     size_t n_records;
-    fab_link_id *ends;       /* shape [n_ends]: links of records that no switch chooses */
-    uint8_t *is_lost;        /* shape [records of a flow]: of the flow at hand */
-    uint32_t *record_of;     /* shape [n_paths]; NULL: that of path i is i / paths_per_flow */
-    uint32_t *order;         /* shape [n_paths]: parts as they arrive; once all are placed, of path n the first part */
+    fab_link_id *ends;   /* shape [n_ends]: links of records that no switch chooses */
+    uint8_t *is_lost;    /* shape [records of a flow]: of the flow at hand */
+    uint32_t *record_of; /* shape [n_paths]; NULL: that of path i is i / paths_per_flow */
+    uint32_t *order;     /* shape [n_paths]: parts as they arrive; once all are placed, of path n the first part */
     size_t n_paths, n_ends, end_capacity;
     uint32_t most_hops; /* cables between the leaves of a record */
     fab_link_id *
         *chosen;       /* shape [most_hops][n_paths]: the link of this hop, where there was a choice; NULL: none had */
     uint32_t n_chosen; /* hops with a choice */
     uint32_t mask;
-    uint32_t *place;     /* shape [mask + 1]: open table of paths that are written, + 1 */
-    prospect *prospects; /* shape [n_switches]; view=downstream */
-    uint32_t *at;        /* shape [n_paths]: switch index + 1 by order, 0 where the rest is forced; view=local, as the
-                            next four */
-    size_t n_left;       /* whose rest is not forced */
-    waiting *queue;      /* shape [n_paths]: switch by switch, in order */
+    uint32_t *place;       /* shape [mask + 1]: open table of paths that are written, + 1 */
+    prospect *prospects;   /* shape [n_switches]; view=downstream */
+    uint32_t *at;          /* shape [n_paths]: switch index + 1 by order, 0 where the rest is forced; view=local, as the
+                              next four */
+    size_t n_left;         /* whose rest is not forced */
+    waiting *queue;        /* shape [n_paths]: switch by switch, in order */
     uint32_t *queue_first; /* shape [n_switches + 2] */
     uint32_t *first_at;    /* shape [n_records]: their first switch, n_switches where there is nothing to choose */
-    uint8_t *is_choice;  /* shape [n_links]: some part may take this link or another one */
+    uint8_t *is_choice;    /* shape [n_links]: some part may take this link or another one */
     struct {
         fab_next_hop_list of; /* these next hops */
         double bps, least;    /* utilisation with a part of this size */

@@ -18,7 +18,7 @@ typedef struct fab_host_segments {
 /**
  * @param[in] nic    Which of the GPU's NICs: 0 ... nics_per_gpu - 1.
  * @param[in] plane  Which plane.
- * @param[out] out   Of a flow inside a domain its head alone.
+ * @param[out] out   Of no meaning after an error: written in place, since a copy takes as long as the rest.
  * @retval FAB_EUNREACHABLE  rails differ and no GPU of either domain has the other's rail
  */
 fab_status fab_host_segments_of(const fab_fabric *fabric, const fab_ports *ports, uint32_t src, uint32_t dst,

@@ -143,13 +143,14 @@ static void set(fab_design *design, const char *key, const char *fmt, ...) {
 }
 
 /* A small model, in proportion to so little memory that much of the space does not fit. */
-static void draw_job(fab_rng *rng, fab_design *design, uint64_t *layers, uint64_t *experts, char *out, size_t size) {
+static void draw_job(fab_rng *rng, fab_design *design, bool has_experts, uint64_t *layers, uint64_t *experts, char *out,
+                     size_t size) {
     static const char *const FLAGS[] = {"no", "yes"};
     static const char *const COLLECTIVES[] = {"ring", "ring", "tree", "auto"};
     static const char *const OVERLAPS[] = {"0", "0", "0.5", "1"};
     uint64_t heads = 2U << fab_rng_below(rng, 2);
     *layers = 2 + fab_rng_below(rng, 4);
-    *experts = fab_rng_below(rng, 3) == 0 ? 4 : 1;
+    *experts = fab_rng_below(rng, 3) == 0 || has_experts ? 4 : 1;
     set(design, "layers", "%" PRIu64, *layers);
     set(design, "heads", "%" PRIu64, heads);
     set(design, "hidden", "%" PRIu64, heads * (256U << fab_rng_below(rng, 4)));
@@ -189,7 +190,7 @@ static void draw_job(fab_rng *rng, fab_design *design, uint64_t *layers, uint64_
                    s->heads, s->hidden, s->experts);
 }
 
-static void check(uint64_t seed, size_t *n_found) {
+static void check(uint64_t seed, bool has_experts, size_t *n_found) {
     fab_rng rng = fab_rng_make(seed, 0);
     char text[160];
     char job[160] = "";
@@ -207,7 +208,7 @@ static void check(uint64_t seed, size_t *n_found) {
     }
     (void)snprintf(design->engines[0].text, sizeof design->engines[0].text, "%s", ENGINES[fab_rng_below(&rng, 6)]);
     design->n_engines = 1;
-    draw_job(&rng, design, &layers, &experts, job, sizeof job);
+    draw_job(&rng, design, has_experts, &layers, &experts, job, sizeof job);
     brute b = {.design = design, .fabric = fabric, .batch = design->jobs[0].batch, .best_s = INFINITY};
     try_all(&b, &design->jobs[0], fab_n_gpus(fabric), layers, experts);
     const fab_plan_request request = {
@@ -243,9 +244,19 @@ Test(plan, best_of_every_plan_there_is, .timeout = 600) {
     const uint64_t n = DRAWS(60);
     size_t n_found = 0;
     for (uint64_t seed = 1; seed <= n; seed++) {
-        check(seed, &n_found);
+        check(seed, false, &n_found);
     }
     /* A reduction after every microbatch, the last of which no stage waits for. */
-    check(523, &n_found);
+    check(523, false, &n_found);
+    cr_assert(n_found >= n / 3, "only %zu of %" PRIu64 " found a plan", n_found, n);
+}
+
+/* Their exchanges are routed apart, after the rest. */
+Test(plan, best_of_mixtures_of_experts, .timeout = 600) {
+    const uint64_t n = DRAWS(48);
+    size_t n_found = 0;
+    for (uint64_t seed = 1001; seed <= 1000 + n; seed++) {
+        check(seed, true, &n_found);
+    }
     cr_assert(n_found >= n / 3, "only %zu of %" PRIu64 " found a plan", n_found, n);
 }

@@ -27,7 +27,8 @@ export const bytes = (b) => prefixed(b, 'B');
 export const rate = (bps) => prefixed(bps, 'b/s');
 export const power = (w) => prefixed(w, 'W');
 export const metres = (m) => (m < 1e4 ? `${digits(m)} m` : `${digits(m / 1e3)} km`);
-export const count = (n) => Math.round(n).toLocaleString('en-US');
+const { format: grouped } = new Intl.NumberFormat('en-US'); // once: to make one takes longer than all that it says
+export const count = (n) => grouped(Math.round(n));
 export const factor = (f) => (f === 0 ? '0' : fixed(f, 2));
 export const times = (ratio) => `${digits(ratio, 3)} ×`;
 /** A part of something; above 100 % as a factor. */

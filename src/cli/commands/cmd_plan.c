@@ -44,12 +44,10 @@ static fab_status plan_run(const cli_options *options, FILE *out, fab_error *err
     FAB_PASS(fab_fabric_measure(design, &result.fabrics[0], &graph, err));
     request.design = design;
     request.fabric = graph;
+    cli_limits_end_time(); /* the search ends itself, and what was found is to be printed */
     cli_progress_start(&progress);
     progress.hint = options->max_time_s > 0 ? NULL : " (--max-time 60s prints the best so far)";
     fab_status status = fab_plan_search(&request, &plans, err);
-    if (request.is_late != NULL && is_late(&deadline_s)) {
-        cli_limits_end_time(); /* what was found is to be printed */
-    }
     cli_progress_end(shows);
     fab_blame_design(design, status, err);
     FAB_PASS(status);

@@ -1,5 +1,5 @@
 /* Plans that nobody asked for: of a job that says nothing, and of one that says too much. */
-#include "fab/plan_run.h"
+#include "plan_internal.h"
 
 #include "fab/analysis.h"
 #include "fab/memory.h"
@@ -11,8 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* GPUs times plans that are routed in a search that nobody asked for: one or two seconds of one thread. */
-#define MOST_ROUTED_UNASKED 200000
 #define MOST_BATCH_UNASKED  1000000 /* sequences: of more every schedule is too long to try many */
 #define MOST_ROUTED_TO_BEAT 32000
 #define OTHER_ORDER         "tp-cp-dp-pp" /* that most often beats the usual one, where exchanges of replicas are long */
@@ -57,7 +55,7 @@ fab_status fab_plan_choose(const fab_plan_request *request, fab_design *design, 
     fab_error why = {.code = FAB_OK};
     bool asked = request->design->n_jobs > 0 && fab_job_plan_open(&request->design->jobs[0]) != 0;
     if (!asked) {
-        within.most_routed = MOST_ROUTED_UNASKED;
+        within.most_routed = PLAN_SHORT;
     }
     if (design->n_jobs == 0) {
         FAB_PASS(fab_design_default_job(&design->jobs[0], err));

@@ -9,8 +9,21 @@
 #include "fab/timed_phases.h"
 #include "fab/verdict.h"
 
+/** GPUs times plans that are routed in a search that nobody asked for, and before one that somebody did: one or two
+ * seconds of one thread. */
+#define PLAN_SHORT 200000
+
 /** What is known of a plan, in order. A group is all plans that differ in chunks and sharing alone. */
-typedef enum node_state { IS_GROUP, HAS_CHAIN, HAS_ENDS, HAS_SCHEDULE, HAS_ROUTES, HAS_LINKS } node_state;
+typedef enum node_state {
+    IS_GROUP,
+    HAS_CHAIN,
+    HAS_ENDS,
+    HAS_SCHEDULE,
+    HAS_RINGS,
+    HAS_ALL_BUT_EXPERTS,
+    HAS_ROUTES,
+    HAS_LINKS
+} node_state;
 
 typedef struct plan_node {
     double bound_s;
@@ -55,6 +68,8 @@ typedef struct plan_network {
     bool paths_are_fixed; /**< they depend on no other flow */
     bool is_too_large;    /**< for the memory that a run may take */
     uint64_t n_routed;
+    uint64_t n_rings; /**< that were routed without their exchanges of experts */
+    uint64_t routed;  /**< GPUs times plans, and what more flows of experts are worth */
     uint64_t n_steps; /**< of the schedules that were run for bounds */
 } plan_network;
 
@@ -64,7 +79,13 @@ fab_status plan_network_open(const fab_plan_request *request, fab_job_space *spa
 void plan_network_close(plan_network *network);
 
 /** How well the times of phases are known. */
-typedef enum plan_depth { PLAN_FLOOR, PLAN_ENDS, PLAN_LINKS, PLAN_DEPTHS } plan_depth;
+typedef enum plan_depth {
+    PLAN_FLOOR, /**< in closed form */
+    PLAN_ENDS,  /**< what NICs and leaves need */
+    PLAN_RINGS, /**< what the paths need; exchanges of experts, which have by far the most flows, in closed form */
+    PLAN_LINKS, /**< what the paths need */
+    PLAN_DEPTHS
+} plan_depth;
 
 /**
  * A lower bound of a plan: of its schedule, or of the way through its stages.
@@ -73,8 +94,11 @@ typedef enum plan_depth { PLAN_FLOOR, PLAN_ENDS, PLAN_LINKS, PLAN_DEPTHS } plan_
 fab_status plan_bound(plan_network *network, const fab_job_plan *plan, plan_depth depth, fab_iteration_bounds how,
                       double *out_s, fab_error *err) FAB_MUST_USE;
 
-/** Whether the phases of its sizes have been routed for a bound. */
-bool plan_is_routed(const plan_network *network, const fab_job_plan *plan);
+/** Whether exchanges of experts are routed apart. */
+bool plan_has_parts(const plan_network *network, uint64_t ep);
+
+/** How well the phases of its sizes are known, for this plan or another. */
+plan_depth plan_known(const plan_network *network, const fab_job_plan *plan);
 
 /**
  * Evaluates a plan as a run of the design does.
@@ -96,3 +120,14 @@ fab_status plan_orders(const fab_plan_request *request, fab_plans *usual, fab_pl
  * from it, over FAB_VERDICT_SEEDS, and puts the one with the least mean first.
  */
 fab_status plan_draw_leaders(plan_network *network, fab_plans *plans, fab_error *err) FAB_MUST_USE;
+
+/** Least bound first; zero-initialised, `node` is the owner's. */
+typedef struct plan_heap {
+    plan_node *node;
+    size_t n, capacity;
+} plan_heap;
+
+fab_status plan_heap_push(plan_heap *heap, const plan_node *added, fab_error *err) FAB_MUST_USE;
+
+/** The first of n > 0. */
+plan_node plan_heap_pop(plan_heap *heap);

@@ -12,6 +12,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#define FLOWS_OF_A_ROUTE 32 /* of experts, that take as long as the rest of a GPU's */
+
 /* Phases of plans that differ in microbatch and chunks alone: of microbatches of 1 and one chunk. */
 typedef struct plan_phases {
     fab_job_plan of;
@@ -57,16 +59,16 @@ void plan_network_close(plan_network *network) {
     *network = (plan_network){.request = NULL};
 }
 
-/* A context of the design with this plan. */
-static fab_status open_plan(plan_network *n, const fab_job_plan *plan, bool checks, uint64_t draw, fab_context **out,
-                            fab_error *err) {
+/* A context of the design with this plan. NULL as traffic: all phases. */
+static fab_status open_plan(plan_network *n, const fab_job_plan *plan, bool checks, const char *traffic, uint64_t draw,
+                            fab_context **out, fab_error *err) {
     fab_job_spec *job = &n->design->jobs[0];
     if (n->request->design->n_jobs > 0) {
         *job = n->request->design->jobs[0];
     }
     fab_job_plan_apply(n->space, plan, job);
     job->memory_check = checks ? job->memory_check : FAB_MEMORY_CHECK_OFF;
-    const fab_context_request what = {.base = n->base, .design = n->design, .draw = draw};
+    const fab_context_request what = {.base = n->base, .design = n->design, .traffic = traffic, .draw = draw};
     return fab_context_new(&what, out, err);
 }
 
@@ -88,15 +90,11 @@ static bool leaves_domains(const fab_fabric *fabric, const fab_phase *phase) {
 }
 
 /* Every routing has to carry the bytes over NICs, out of leaves and into them. */
-static fab_status find_ends(plan_network *n, const fab_context *context, plan_phases *out, fab_error *err) {
+static fab_status find_ends(plan_network *n, const fab_context *context, fab_job_times *out, fab_error *err) {
     const fab_fabric *fabric = n->request->fabric;
     const fab_traffic *traffic = NULL;
     FAB_OWNED double *least_s = NULL;
     FAB_PASS(fab_context_traffic(context, &traffic, err));
-    const fab_replay replay = {.context = context, .n_seeds = 1, .n_threads = n->request->n_threads, .rates = true};
-    n->is_too_large = n->n_phases == 1; /* where the first is, all are */
-    FAB_PASS(n->is_too_large ? fab_replay_check_paths(&replay, err) : FAB_OK);
-    n->is_too_large = false;
     FAB_PASS(FAB_NEW(least_s, traffic->n_phases, err));
     FAB_PASS(fab_least_times(&n->least, context, n->request->n_threads, least_s, err));
     for (size_t i = 0; i < traffic->n_phases; i++) {
@@ -104,15 +102,14 @@ static fab_status find_ends(plan_network *n, const fab_context *context, plan_ph
         if (fab_iterate_is_shared(phase->name)) {
             bool in_network = leaves_domains(fabric, phase);
             fab_iterate_add(phase->name, least_s[i], fab_phase_latency_s(fabric, phase, in_network, 0), in_network,
-                            &out->times[PLAN_ENDS]);
+                            out);
         }
     }
-    out->depth = PLAN_ENDS;
     return FAB_OK;
 }
 
 /* The engine's paths carry them over links. */
-static fab_status find_paths(plan_network *n, const fab_context *context, plan_phases *out, fab_error *err) {
+static fab_status find_paths(plan_network *n, const fab_context *context, fab_job_times *out, fab_error *err) {
     const fab_traffic *traffic = NULL;
     FAB_OWNED fab_timed_place *timed = NULL;
     FAB_PASS(fab_context_traffic(context, &traffic, err));
@@ -123,15 +120,14 @@ static fab_status find_paths(plan_network *n, const fab_context *context, plan_p
         if (timed[i].phase != NULL) {
             const double path_s = timed[i].phase->found.path_s;
             fab_iterate_add(phase->name, fab_timed_s(timed[i].phase, phase, true),
-                            fab_phase_latency_s(n->request->fabric, phase, path_s >= 0, path_s), path_s >= 0,
-                            &out->times[PLAN_LINKS]);
+                            fab_phase_latency_s(n->request->fabric, phase, path_s >= 0, path_s), path_s >= 0, out);
         }
     }
     return FAB_OK;
 }
 
 /* Or their shares do. */
-static fab_status find_shares(plan_network *n, const fab_context *context, plan_phases *out, fab_error *err) {
+static fab_status find_shares(plan_network *n, const fab_context *context, fab_job_times *out, fab_error *err) {
     FAB_OWNS(fab_result_release_rest) fab_result result = {.n_fabrics = 1, .fabrics = n->about};
     const fab_replay replay = {
         .context = context, .n_seeds = 1, .n_threads = n->request->n_threads, .times_only = true};
@@ -149,24 +145,21 @@ static fab_status find_shares(plan_network *n, const fab_context *context, plan_
         }
         fab_iterate_add(phase->name, fmax(least_s[i], r->busiest_link_s.mean),
                         fab_phase_latency_s(n->request->fabric, phase, r->paths.n_flows > 0, r->paths.latency_s.max),
-                        result.phases[i].network_flows > 0, &out->times[PLAN_LINKS]);
+                        result.phases[i].network_flows > 0, out);
     }
     return FAB_OK;
 }
 
-static fab_status find_links(plan_network *n, const fab_context *context, plan_phases *out, fab_error *err) {
+static fab_status find_links(plan_network *n, const fab_context *context, fab_job_times *out, fab_error *err) {
     bool is_known = false;
     FAB_PASS(fab_transfer_is_known(context, 0, &is_known, err));
-    FAB_PASS(is_known ? find_paths(n, context, out, err) : find_shares(n, context, out, err));
-    out->depth = PLAN_LINKS;
-    n->n_routed++;
-    return FAB_OK;
+    return is_known ? find_paths(n, context, out, err) : find_shares(n, context, out, err);
 }
 
-static bool same_phases(const plan_phases *p, const fab_job_plan *plan, bool repeats) {
+static bool same_sizes(const plan_phases *p, const fab_job_plan *plan, bool repeats) {
     const fab_job_plan *of = &p->of;
     return of->tp == plan->tp && of->cp == plan->cp && of->pp == plan->pp && of->dp == plan->dp && of->ep == plan->ep &&
-           of->zero == plan->zero && p->repeats == repeats;
+           p->repeats == repeats;
 }
 
 static bool repeats_of(const plan_network *n, const fab_job_plan *plan) {
@@ -174,36 +167,92 @@ static bool repeats_of(const plan_network *n, const fab_job_plan *plan) {
     return job->recompute_traffic && plan->recompute == FAB_RECOMPUTE_FULL;
 }
 
-bool plan_is_routed(const plan_network *n, const fab_job_plan *plan) {
+/* NULL: nothing is known. */
+static plan_phases *known_phases(const plan_network *n, const fab_job_plan *plan) {
+    const bool repeats = repeats_of(n, plan);
     size_t i = 0;
-    while (i < n->n_phases && !same_phases(&n->phases[i], plan, repeats_of(n, plan))) {
+    while (i < n->n_phases && !(n->phases[i].of.zero == plan->zero && same_sizes(&n->phases[i], plan, repeats))) {
         i++;
     }
-    return i < n->n_phases && n->phases[i].depth == PLAN_LINKS;
+    return i < n->n_phases ? &n->phases[i] : NULL;
 }
 
-static fab_status find_phases(plan_network *n, const fab_job_plan *plan, bool repeats, plan_depth depth,
-                              const plan_phases **out, fab_error *err) {
+bool plan_has_parts(const plan_network *n, uint64_t ep) {
+    return ep > 1 && n->paths_are_fixed;
+}
+
+plan_depth plan_known(const plan_network *n, const fab_job_plan *plan) {
+    const plan_phases *found = known_phases(n, plan);
+    return found != NULL ? found->depth : PLAN_FLOOR;
+}
+
+/* Exchanges of experts are routed apart, and last: what the copies share does not matter to them. */
+static fab_status find_experts(plan_network *n, const fab_job_plan *plan, plan_phases *found, fab_error *err) {
     FAB_OWNS(fab_context_free_owned) fab_context *context = NULL;
-    size_t i = 0;
-    while (i < n->n_phases && !same_phases(&n->phases[i], plan, repeats)) {
-        i++;
+    const fab_traffic *traffic = NULL;
+    for (size_t i = 0; i < n->n_phases; i++) {
+        if (n->phases[i].depth == PLAN_LINKS && same_sizes(&n->phases[i], plan, found->repeats)) {
+            found->times[PLAN_LINKS].ep = n->phases[i].times[PLAN_LINKS].ep;
+            return FAB_OK;
+        }
     }
-    if (i == n->n_phases) {
-        FAB_PASS(FAB_APPEND(n->phases, n->n_phases, n->capacity, err,
-                            (plan_phases){.of = *plan, .repeats = repeats, .depth = PLAN_FLOOR}));
+    found->times[PLAN_LINKS].ep = (fab_phase_time){.transfer_s = 0};
+    FAB_PASS(open_plan(n, plan, false, FAB_JOB_EXPERTS, 0, &context, err));
+    FAB_PASS(fab_context_traffic(context, &traffic, err));
+    for (size_t i = 0; i < traffic->n_phases; i++) {
+        n->routed += traffic->phases[i].n_flows / FLOWS_OF_A_ROUTE;
     }
-    plan_phases *found = &n->phases[i];
-    if (found->depth < depth) {
-        fab_job_plan whole = *plan;
-        whole.microbatch = 1;
-        whole.interleave = 1;
-        FAB_PASS(open_plan(n, &whole, false, 0, &context, err));
-        FAB_PASS(found->depth < PLAN_ENDS ? find_ends(n, context, found, err) : FAB_OK);
-        FAB_PASS(depth == PLAN_LINKS ? find_links(n, context, found, err) : FAB_OK);
+    return find_links(n, context, &found->times[PLAN_LINKS], err);
+}
+
+/* Where the paths of the first plan are too many, those of all are. */
+static fab_status check_paths(plan_network *n, const fab_job_plan *plan, fab_error *err) {
+    FAB_OWNS(fab_context_free_owned) fab_context *context = NULL;
+    const fab_traffic *traffic = NULL;
+    FAB_PASS(open_plan(n, plan, false, NULL, 0, &context, err));
+    FAB_PASS(fab_context_traffic(context, &traffic, err)); /* what is refused here is this plan alone */
+    const fab_replay replay = {.context = context, .n_seeds = 1, .n_threads = n->request->n_threads, .rates = true};
+    n->is_too_large = true;
+    FAB_PASS(fab_replay_check_paths(&replay, err));
+    n->is_too_large = false;
+    return FAB_OK;
+}
+
+/* `floor`: in closed form. */
+static fab_status find_depth(plan_network *n, const fab_job_plan *plan, plan_depth depth, const fab_job_times *floor,
+                             plan_phases *found, fab_error *err) {
+    FAB_OWNS(fab_context_free_owned) fab_context *context = NULL;
+    const bool has_parts = plan_has_parts(n, plan->ep);
+    if (found->depth < PLAN_RINGS) {
+        const char *traffic = has_parts && depth >= PLAN_RINGS ? FAB_JOB_OTHERS : NULL;
+        FAB_PASS(open_plan(n, plan, false, traffic, 0, &context, err));
+        fab_job_times *const times = &found->times[depth == PLAN_ENDS ? PLAN_ENDS : PLAN_RINGS];
+        FAB_PASS(depth == PLAN_ENDS ? find_ends(n, context, times, err) : find_links(n, context, times, err));
+        times->ep = traffic != NULL ? floor->ep : times->ep;
+        n->n_rings += traffic != NULL ? 1 : 0;
+        found->depth = depth == PLAN_ENDS ? PLAN_ENDS : PLAN_RINGS;
+    }
+    if (depth == PLAN_LINKS) {
+        found->times[PLAN_LINKS] = found->times[PLAN_RINGS];
+        FAB_PASS(has_parts ? find_experts(n, plan, found, err) : FAB_OK);
+        found->depth = PLAN_LINKS;
+        n->n_routed++;
+        n->routed += fab_job_space_gpus(n->space);
+    }
+    return FAB_OK;
+}
+
+static fab_status find_phases(plan_network *n, const fab_job_plan *plan, plan_depth depth, const fab_job_times *floor,
+                              const plan_phases **out, fab_error *err) {
+    plan_phases *found = known_phases(n, plan);
+    if (found == NULL) {
+        FAB_PASS(FAB_GROW(n->phases, n->capacity, n->n_phases + 1, err));
+        found = &n->phases[n->n_phases++];
+        *found = (plan_phases){.of = *plan, .repeats = repeats_of(n, plan), .depth = PLAN_FLOOR};
+        FAB_PASS(n->n_phases == 1 ? check_paths(n, plan, err) : FAB_OK);
     }
     *out = found;
-    return FAB_OK;
+    return found->depth < depth ? find_depth(n, plan, depth, floor, found, err) : FAB_OK;
 }
 
 fab_status plan_bound(plan_network *n, const fab_job_plan *plan, plan_depth depth, fab_iteration_bounds how,
@@ -214,15 +263,14 @@ fab_status plan_bound(plan_network *n, const fab_job_plan *plan, plan_depth dept
     whole.interleave = 1;
     const fab_job_spec *job = fab_job_space_take(n->space, &whole, &microbatches);
     const plan_phases *phases = NULL;
-    fab_job_times times = {.tp = {.transfer_s = 0}};
+    fab_job_times times;
     FAB_REFUSE_IF(job == NULL, err, FAB_EINTERNAL, NULL, "a plan of the space is none of one chunk");
-    if (depth == PLAN_FLOOR) {
-        plan_floor(&n->rates, n->space, job, microbatches, &times);
-    } else {
-        FAB_PASS(find_phases(n, plan, repeats_of(n, plan), depth, &phases, err));
+    plan_floor(&n->rates, n->space, job, microbatches, &times);
+    if (depth > PLAN_FLOOR) {
+        FAB_PASS(find_phases(n, &whole, depth, &times, &phases, err));
         times = phases->times[depth];
     }
-    if (depth == PLAN_LINKS && plan->pp == 2 && plan->interleave > 1) {
+    if (depth >= PLAN_RINGS && plan->pp == 2 && plan->interleave > 1) {
         /* The way back from the second stage to the first may take other links than the first way. */
         double v = (double)plan->interleave;
         times.pp.transfer_s = fmax(phases->times[PLAN_ENDS].pp.transfer_s, times.pp.transfer_s * v / (2 * v - 1));
@@ -254,7 +302,7 @@ fab_status plan_evaluate(plan_network *n, const fab_job_plan *plan, uint64_t dra
     FAB_OWNS(fab_result_release_rest) fab_result result = {.n_fabrics = 1, .fabrics = n->about};
     bool is_known = false;
     note[0] = '\0';
-    FAB_PASS(open_plan(n, plan, true, draw, &context, err));
+    FAB_PASS(open_plan(n, plan, true, NULL, draw, &context, err));
     fab_status status = fab_transfer_is_known(context, 0, &is_known, &why);
     if (status == FAB_OK) {
         status = is_known ? fab_timed_iteration(&n->memo[draw], context, n->request->n_threads, n->about, out, &why)
@@ -265,5 +313,6 @@ fab_status plan_evaluate(plan_network *n, const fab_job_plan *plan, uint64_t dra
     }
     FAB_REFUSE_IF(status != FAB_OK && !fab_is_refusal(status), err, status, why.where, "%s", why.text);
     n->n_routed++;
+    n->routed += fab_job_space_gpus(n->space);
     return FAB_OK;
 }

@@ -20,6 +20,7 @@
 #define MOST_LISTED 20
 
 #define STEPS_OF_A_ROUTE 1000 /* of a schedule, which take as long as the routes of a GPU */
+#define RINGS_OF_A_ROUTE 4    /* plans without their exchanges of experts that are looked at for one with them */
 
 void fab_plans_free(fab_plans *plans) {
     if (plans != NULL) {
@@ -33,8 +34,7 @@ typedef struct search {
     plan_network network;
     plan_node *groups; /* in the order of the space */
     size_t n_groups, group_capacity;
-    plan_node *heap; /* least bound first */
-    size_t n, capacity;
+    plan_heap heap;
     fab_planned *known; /* evaluated; times of INFINITY: cannot be timed */
     size_t n_known, known_capacity;
     double *best_s; /* [shape]; INFINITY: nothing evaluated */
@@ -48,59 +48,10 @@ typedef struct search {
     fab_job_memory least; /* of all plans that were looked at, with the next */
     fab_job_plan leanest;
     fab_plans *found;
+    plan_node *later; /* what a short search leaves out */
+    size_t n_later, later_capacity;
+    bool is_short; /* so far, though nobody limits it */
 } search;
-
-/* --- heap --------------------------------------------------------------------------------------------------------- */
-
-static int compare(uint64_t a, uint64_t b) {
-    return (a > b) - (a < b);
-}
-
-/* Of equal bounds the one that is known best, then by the order of the space. */
-static int node_order(const plan_node *a, const plan_node *b) {
-    if (a->bound_s != b->bound_s) {
-        return a->bound_s < b->bound_s ? -1 : 1;
-    }
-    const int by[] = {-compare(a->state, b->state),
-                      compare(a->shape, b->shape),
-                      compare(a->plan.recompute, b->plan.recompute),
-                      compare(a->plan.zero, b->plan.zero),
-                      -compare(a->plan.sequence_parallel, b->plan.sequence_parallel),
-                      compare(a->plan.microbatch, b->plan.microbatch),
-                      compare(a->plan.interleave, b->plan.interleave)};
-    int order = 0;
-    for (size_t i = 0; order == 0 && i < sizeof by / sizeof by[0]; i++) {
-        order = by[i];
-    }
-    return order;
-}
-
-static fab_status heap_push(search *s, const plan_node *added, fab_error *err) {
-    FAB_PASS(FAB_GROW(s->heap, s->capacity, s->n + 1, err));
-    size_t at = s->n++;
-    while (at > 0 && node_order(added, &s->heap[(at - 1) / 2]) < 0) {
-        s->heap[at] = s->heap[(at - 1) / 2];
-        at = (at - 1) / 2;
-    }
-    s->heap[at] = *added;
-    return FAB_OK;
-}
-
-static plan_node heap_pop(search *s) {
-    const plan_node first = s->heap[0];
-    const plan_node last = s->heap[--s->n];
-    size_t at = 0;
-    for (size_t child = 1; child < s->n; child = 2 * at + 1) {
-        child += child + 1 < s->n && node_order(&s->heap[child + 1], &s->heap[child]) < 0 ? 1 : 0;
-        if (node_order(&last, &s->heap[child]) <= 0) {
-            break;
-        }
-        s->heap[at] = s->heap[child];
-        at = child;
-    }
-    s->heap[at] = last;
-    return first;
-}
 
 /* --- groups ------------------------------------------------------------------------------------------------------- */
 
@@ -204,7 +155,7 @@ static fab_status place_plan(search *s, const plan_node *added, fab_error *err) 
         leave_out(s, added);
         return FAB_OK;
     }
-    return heap_push(s, added, err);
+    return plan_heap_push(&s->heap, added, err);
 }
 
 static fab_status add_plan(search *s, const plan_node *group, const fab_job_plan *plan, fab_error *err) {
@@ -289,10 +240,15 @@ static fab_status know_plan(search *s, const plan_node *node, size_t *out, fab_e
     return FAB_OK;
 }
 
+/* GPUs times plans; 0: no limit. */
+static uint64_t most_routed(const search *s) {
+    return s->is_short ? PLAN_SHORT : s->request->most_routed;
+}
+
 /* Whether the search has routed so many times as much as it may. */
 static bool is_spent(const search *s, uint64_t times) {
-    const uint64_t most = s->request->most_routed * times;
-    return most > 0 && (s->network.n_routed * s->found->gpus >= most || s->network.n_steps >= most * STEPS_OF_A_ROUTE);
+    const uint64_t most = most_routed(s) * times;
+    return most > 0 && (s->network.routed >= most || s->network.n_steps >= most * STEPS_OF_A_ROUTE);
 }
 
 static fab_status take_time(search *s, const plan_node *node, fab_error *err) {
@@ -309,8 +265,18 @@ static fab_status take_time(search *s, const plan_node *node, fab_error *err) {
     return FAB_OK;
 }
 
-/* What comes next of a plan: a tighter bound. Phases of sizes that another plan has had routed are taken as they are.
- */
+/* Phases of sizes that another plan has had routed are taken as they are. Where exchanges of experts are routed apart,
+ * the rest is at once: it is soon done. */
+static node_state first_unknown(const search *s, const plan_node *node, plan_depth known) {
+    const bool has_parts = plan_has_parts(&s->network, node->plan.ep);
+    node_state from = node->state;
+    from = from < HAS_SCHEDULE && (known >= PLAN_RINGS || has_parts) ? HAS_SCHEDULE : from;
+    return from >= HAS_SCHEDULE && from < HAS_ALL_BUT_EXPERTS && (known == PLAN_LINKS || !has_parts)
+               ? HAS_ALL_BUT_EXPERTS
+               : from;
+}
+
+/* What comes next of a plan: a tighter bound. */
 static fab_status tighten(search *s, plan_node *node, fab_error *err) {
     static const struct {
         plan_depth depth;
@@ -318,17 +284,19 @@ static fab_status tighten(search *s, plan_node *node, fab_error *err) {
         node_state next;
     } NEXT[] = {[HAS_CHAIN] = {PLAN_ENDS, FAB_BOUND_CHAIN, HAS_ENDS},
                 [HAS_ENDS] = {PLAN_ENDS, FAB_BOUND_SCHEDULE, HAS_SCHEDULE},
-                [HAS_SCHEDULE] = {PLAN_LINKS, FAB_BOUND_CHAIN, HAS_ROUTES},
+                [HAS_SCHEDULE] = {PLAN_RINGS, FAB_BOUND_CHAIN, HAS_RINGS},
+                [HAS_RINGS] = {PLAN_RINGS, FAB_BOUND_SCHEDULE, HAS_ALL_BUT_EXPERTS},
+                [HAS_ALL_BUT_EXPERTS] = {PLAN_LINKS, FAB_BOUND_CHAIN, HAS_ROUTES},
                 [HAS_ROUTES] = {PLAN_LINKS, FAB_BOUND_SCHEDULE, HAS_LINKS}};
     double bound_s = 0;
     fab_error why = {0};
-    const bool is_routed = node->state < HAS_SCHEDULE && plan_is_routed(&s->network, &node->plan);
-    const node_state from = is_routed ? HAS_SCHEDULE : node->state;
+    const plan_depth known = plan_known(&s->network, &node->plan);
+    const node_state from = first_unknown(s, node, known);
     node->state = NEXT[from].next;
     if (s->is_floor_only) {
         node->state = HAS_LINKS;
         FAB_PASS(plan_bound(&s->network, &node->plan, PLAN_FLOOR, FAB_BOUND_SCHEDULE, &bound_s, err));
-    } else if (from == HAS_SCHEDULE && !is_routed && (!s->network.paths_are_fixed || is_spent(s, 1))) {
+    } else if (from >= HAS_SCHEDULE && known < PLAN_LINKS && (!s->network.paths_are_fixed || is_spent(s, 1))) {
         node->state = HAS_LINKS; /* nothing more is known before its time */
     } else {
         fab_status status = plan_bound(&s->network, &node->plan, NEXT[from].depth, NEXT[from].how, &bound_s, &why);
@@ -337,7 +305,7 @@ static fab_status tighten(search *s, plan_node *node, fab_error *err) {
                       "%s", why.text);
     }
     node->bound_s = fmax(node->bound_s, bound_s);
-    return heap_push(s, node, err);
+    return plan_heap_push(&s->heap, node, err);
 }
 
 /* Of the search for the best: how long others take nobody knows. */
@@ -354,14 +322,38 @@ static bool is_over(const search *s) {
     return s->request->is_late != NULL && s->request->is_late(s->request->late_context);
 }
 
-/* A search that may route no more goes on with what is routed, for as long again, or ends with what it has. */
+/* A search that may route no more goes on with what is routed, for as long again, or ends with what it has. All but the
+ * experts' exchanges it may route of more plans. */
 static bool is_too_late(const search *s, const plan_node *node) {
+    const bool has_rings =
+        node->state == IS_GROUP || node->state >= HAS_RINGS || !plan_has_parts(&s->network, node->plan.ep);
+    if (!has_rings && most_routed(s) > 0 && s->network.n_rings * s->found->gpus >= RINGS_OF_A_ROUTE * most_routed(s) &&
+        plan_known(&s->network, &node->plan) < PLAN_RINGS && has_place(s, node)) {
+        return true;
+    }
     if (!is_spent(s, 1) || !has_place(s, node)) {
         return false;
     }
     const bool is_unrouted = s->network.paths_are_fixed && s->network.n_routed > 0 && node->state != IS_GROUP &&
-                             node->state < HAS_ROUTES && !plan_is_routed(&s->network, &node->plan);
+                             node->state < HAS_ROUTES && plan_known(&s->network, &node->plan) < PLAN_LINKS;
     return is_unrouted || (s->found->n_evaluated > 0 && (!s->network.paths_are_fixed || is_spent(s, 2)));
+}
+
+/* After a short search, all of it: under a limit that leaves most of it out. False: there is none. */
+static fab_status take_later(search *s, bool *out, fab_error *err) {
+    *out = s->n_later > 0;
+    s->is_short = false;
+    for (size_t i = 0; i < s->n_later; i++) {
+        FAB_PASS(plan_heap_push(&s->heap, &s->later[i], err));
+    }
+    s->n_later = 0;
+    return FAB_OK;
+}
+
+static fab_status put_off(search *s, const plan_node *node, fab_error *err) {
+    FAB_PASS(FAB_GROW(s->later, s->later_capacity, s->n_later + 1, err));
+    s->later[s->n_later++] = *node;
+    return FAB_OK;
 }
 
 /* Everything whose bound is below what the list has. */
@@ -370,16 +362,19 @@ static fab_status run_search(search *s, fab_error *err) {
         s->best_s[i] = INFINITY;
     }
     s->limit_s = s->below_s;
-    s->n = 0;
+    s->heap.n = s->n_later = 0;
+    s->is_short = s->request->most_routed == 0 && !s->is_floor_only;
     for (size_t i = 0; i < s->n_groups; i++) {
-        FAB_PASS(heap_push(s, &s->groups[i], err));
+        FAB_PASS(plan_heap_push(&s->heap, &s->groups[i], err));
     }
-    while (s->n > 0) {
-        plan_node first = heap_pop(s);
-        const bool is_last = is_over(s);
+    for (bool has_more = s->heap.n > 0; has_more;) {
+        plan_node first = plan_heap_pop(&s->heap);
+        const bool is_last = !s->is_short && is_over(s);
         const bool is_late = is_too_late(s, &first) || (is_last && s->found->n_evaluated > 0 && has_place(s, &first));
-        s->found->is_proven = s->found->is_proven && !is_late;
-        if (is_late || !has_place(s, &first)) {
+        s->found->is_proven = s->found->is_proven && (s->is_short || !is_late);
+        if (is_late && s->is_short) {
+            FAB_PASS(put_off(s, &first, err));
+        } else if (is_late || !has_place(s, &first)) {
             leave_out(s, &first);
         } else if (s->is_floor_only && (first.state == HAS_LINKS || is_last)) { /* all others have larger bounds */
             s->found->lower_bound_s = fmin(s->found->lower_bound_s, first.bound_s);
@@ -392,6 +387,8 @@ static fab_status run_search(search *s, fab_error *err) {
             FAB_PASS(tighten(s, &first, err));
         }
         tell_plans(s);
+        has_more = s->heap.n > 0;
+        FAB_PASS(!has_more && s->is_short ? take_later(s, &has_more, err) : FAB_OK);
     }
     return FAB_OK;
 }
@@ -565,7 +562,7 @@ static void close_search(search *s) {
     plan_network_close(&s->network);
     fab_job_space_free(s->space);
     fab_plans_free(s->found);
-    FAB_FREE_ALL(s->groups, s->heap, s->known, s->best_s, s->best, s->order);
+    FAB_FREE_ALL(s->groups, s->heap.node, s->known, s->best_s, s->best, s->order, s->later);
 }
 
 fab_status fab_plan_search(const fab_plan_request *request, fab_plans **out, fab_error *err) {

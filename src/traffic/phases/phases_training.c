@@ -393,6 +393,15 @@ static bool has_phase(const fab_job *job, size_t i) {
     return (traits_of(job) & PHASES[i].needs) == PHASES[i].needs;
 }
 
+static bool is_asked(const fab_wanted *wanted, size_t i) {
+    static const size_t KIND = sizeof "job:" - 1;
+    const bool is_of_experts = PHASES[i].make == fab_make_ep;
+    const char *phase = wanted->phase;
+    return phase == NULL || strcmp(phase, PHASES[i].name) == 0 ||
+           (strcmp(phase, FAB_JOB_EXPERTS + KIND) == 0 && is_of_experts) ||
+           (strcmp(phase, FAB_JOB_OTHERS + KIND) == 0 && !is_of_experts);
+}
+
 /* "tp 8, pp 1, dp 4, sharded" */
 static void training_describe(const fab_job *job, char *out, size_t size) {
     const fab_job_spec *s = &job->spec;
@@ -434,7 +443,7 @@ fab_status fab_training_make(const fab_job *job, const fab_fabric *fabric, const
     FAB_TRY(FAB_NEW(t.members, job->n_gpus, err));
     FAB_TRY(fab_layout_init(&t.layout, fabric, job->n_gpus, err));
     for (size_t i = 0; i < N_PHASES; i++) {
-        if (!has_phase(job, i) || (wanted->phase != NULL && strcmp(wanted->phase, PHASES[i].name) != 0)) {
+        if (!has_phase(job, i) || !is_asked(wanted, i)) {
             continue;
         }
         FAB_TRY(PHASES[i].make(&t, PHASES[i].name, &builder, err));

@@ -1,4 +1,5 @@
-/* The order is that of a sort by comparison. */
+/* Sorts by digits and by merging: the order is that of a sort by comparison. */
+#include "fab/order.h"
 #include "fab/ranked.h"
 #include "fab/rng.h"
 
@@ -36,5 +37,40 @@ Test(ranked, as_a_sort_by_comparison) {
         for (uint32_t i = 0; i < n; i++) {
             cr_assert(list[i].item == want[i].item && list[i].value == want[i].value, "round %u, place %u", round, i);
         }
+    }
+}
+
+typedef struct item {
+    uint32_t key, at;
+    char rest[5];
+} item;
+
+static int by_key(const void *a, const void *b) {
+    return FAB_ORDER(((const item *)a)->key, ((const item *)b)->key);
+}
+
+/* Equal elements stay in order; sizes from none to more than a stack has room for. */
+Test(order, sort_is_stable) {
+    fab_rng rng = fab_rng_make(2, 0);
+    for (uint32_t round = 0; round < 200; round++) {
+        item list[300];
+        uint64_t n_keys = 1 + fab_rng_below(&rng, 40);
+        uint64_t sum = 0;
+        uint32_t n = (uint32_t)fab_rng_below(&rng, round < 100 ? 20 : 301);
+        memset(list, 0, sizeof list);
+        for (uint32_t i = 0; i < n; i++) {
+            list[i] = (item){.key = (uint32_t)fab_rng_below(&rng, n_keys), .at = i};
+            memset(list[i].rest, (int)(i & 127), sizeof list[i].rest);
+            sum += list[i].key;
+        }
+        FAB_SORT(list, n, by_key);
+        for (uint32_t i = 0; i < n; i++) {
+            sum -= list[i].key;
+            cr_assert(list[i].rest[0] == (char)(list[i].at & 127) && list[i].rest[4] == list[i].rest[0]);
+            cr_assert(i == 0 || list[i - 1].key < list[i].key ||
+                          (list[i - 1].key == list[i].key && list[i - 1].at < list[i].at),
+                      "round %u, place %u", round, i);
+        }
+        cr_assert_eq(sum, 0);
     }
 }

@@ -27,8 +27,8 @@ typedef struct fab_plan_request {
     bool wants_front;     /**< time against memory, by the first seed */
     bool draws_leaders;   /**< where paths are drawn, the first of the list goes by means over FAB_VERDICT_SEEDS */
     uint64_t most_routed; /**< GPUs times plans that are routed; then the search ends without a proof; 0: no limit */
-    bool (*is_late)(
-        const void *context); /**< once true, the search ends with what it has, at least one plan; or NULL */
+    bool (*is_late)(const void *context); /**< once true, the search ends with what it has, at least that of a run that
+                                             chooses the plan itself; or NULL */
     const void *late_context;
     double below_s; /**< only plans that take less are looked for; 0: all. There may be none then */
     void (*progress)(void *context, double done, size_t total); /**< of what is bounded so far; may be NULL */

@@ -150,6 +150,10 @@ typedef struct fab_traffic {
 
 void fab_traffic_release(fab_traffic *traffic);
 
+/** As `text`: the phases in which tokens go to their experts and back, which have the most flows, and all others. */
+#define FAB_JOB_EXPERTS "job:ep-*"
+#define FAB_JOB_OTHERS  "job:!ep-*"
+
 /**
  * Makes the phases of `text`:
  *

@@ -1,0 +1,54 @@
+/* Plans that are bounded, by the least bound. */
+#include "plan_internal.h"
+
+#include "fab/memory.h"
+
+static int compare(uint64_t a, uint64_t b) {
+    return (a > b) - (a < b);
+}
+
+/* Of equal bounds the one that is known best, then by the order of the space. */
+static int node_order(const plan_node *a, const plan_node *b) {
+    if (a->bound_s != b->bound_s) {
+        return a->bound_s < b->bound_s ? -1 : 1;
+    }
+    const int by[] = {-compare(a->state, b->state),
+                      compare(a->shape, b->shape),
+                      compare(a->plan.recompute, b->plan.recompute),
+                      compare(a->plan.zero, b->plan.zero),
+                      -compare(a->plan.sequence_parallel, b->plan.sequence_parallel),
+                      compare(a->plan.microbatch, b->plan.microbatch),
+                      compare(a->plan.interleave, b->plan.interleave)};
+    int order = 0;
+    for (size_t i = 0; order == 0 && i < sizeof by / sizeof by[0]; i++) {
+        order = by[i];
+    }
+    return order;
+}
+
+fab_status plan_heap_push(plan_heap *h, const plan_node *added, fab_error *err) {
+    FAB_PASS(FAB_GROW(h->node, h->capacity, h->n + 1, err));
+    size_t at = h->n++;
+    while (at > 0 && node_order(added, &h->node[(at - 1) / 2]) < 0) {
+        h->node[at] = h->node[(at - 1) / 2];
+        at = (at - 1) / 2;
+    }
+    h->node[at] = *added;
+    return FAB_OK;
+}
+
+plan_node plan_heap_pop(plan_heap *h) {
+    const plan_node first = h->node[0];
+    const plan_node last = h->node[--h->n];
+    size_t at = 0;
+    for (size_t child = 1; child < h->n; child = 2 * at + 1) {
+        child += child + 1 < h->n && node_order(&h->node[child + 1], &h->node[child]) < 0 ? 1 : 0;
+        if (node_order(&last, &h->node[child]) <= 0) {
+            break;
+        }
+        h->node[at] = h->node[child];
+        at = child;
+    }
+    h->node[at] = last;
+    return first;
+}
