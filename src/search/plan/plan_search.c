@@ -168,7 +168,7 @@ static fab_status add_plan(search *s, const plan_node *group, const fab_job_plan
     }
     plan_node added = {
         .state = HAS_CHAIN, .shape = group->shape, .n = 1, .plan = *plan, .memory_bytes = memory.total_bytes};
-    if (kept != NULL || memory.total_bytes <= s->most_bytes) {
+    if (memory.total_bytes <= s->most_bytes) {
         FAB_PASS(plan_bound(&s->network, plan, PLAN_FLOOR, FAB_BOUND_CHAIN, &added.bound_s, err));
     }
     if (kept != NULL) {
