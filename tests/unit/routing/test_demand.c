@@ -7,6 +7,7 @@
 
 #include <criterion/criterion.h>
 #include <math.h>
+#include <stdlib.h>
 
 static const char *const DESIGNS[] = {
     "clos:gpus=64,gpus-per-server=4,radix=16",
@@ -65,6 +66,30 @@ static void compare_offers(const setup *s, const fab_phase *all, const fab_offer
     }
 }
 
+/* Without offered rates, and without pairs. */
+static void check_ends(const setup *s, const fab_phase *listed, const fab_demand *d, const char *text) {
+    double *ends = calloc(s->fabric->n_links + (size_t)2 * d->n_leaves, sizeof *ends);
+    double *left = calloc((size_t)2 * d->n_leaves + 1, sizeof *left); /* of the pairs */
+    double *sent = ends + s->fabric->n_links;
+    fab_error err = {0};
+    cr_assert_eq(fab_demand_ends(s->fabric, &s->ports, s->next_hops, listed, ends, sent, sent + d->n_leaves, &err),
+                 FAB_OK, "%s: %s", text, err.text);
+    for (uint32_t l = 0; l < s->fabric->n_links; l++) {
+        expect_near(ends[l], d->segment_bytes[l], "bytes of link", text, l);
+    }
+    for (uint32_t leaf = 0; leaf < d->n_leaves; leaf++) {
+        for (uint32_t i = d->first[leaf]; i < d->first[leaf + 1]; i++) {
+            left[d->src[i]] += d->bytes[i];
+            left[d->n_leaves + leaf] += d->bytes[i];
+        }
+    }
+    for (uint32_t i = 0; i < 2 * d->n_leaves; i++) {
+        expect_near(sent[i], left[i], "sent or received by leaf", text, i);
+    }
+    free(ends);
+    free(left);
+}
+
 static void compare_demands(const setup *s, const fab_demand *a, const fab_demand *b, const char *text) {
     cr_assert_eq(a->n_pairs, b->n_pairs, "%s: %u pairs, not %u", text, a->n_pairs, b->n_pairs);
     cr_assert_eq(a->n_parts, b->n_parts, "%s", text);
@@ -101,6 +126,7 @@ static void check_phase(const setup *s, const fab_phase phase, const char *text)
                  FAB_OK, "%s", err.text);
     cr_assert_null(demand_all.pair_of);
     compare_demands(s, &demand_all, &demand_listed, text);
+    check_ends(s, &listed, &demand_listed, text);
     fab_demand_release(&demand_all);
     fab_demand_release(&demand_listed);
     fab_offer_release(&offer_all);

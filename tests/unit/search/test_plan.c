@@ -1,6 +1,7 @@
 /* What a plan keeps of a job, and what it chooses; the choice itself is checked by oracle/test_oracle_plan.c. */
 #include "fab/design.h"
 #include "fab/job_space.h"
+#include "fab/memory.h"
 #include "fab/plan_run.h"
 #include "fab/str.h"
 #include "fab/topologies.h"
@@ -132,6 +133,34 @@ Test(plan, same_for_any_number_of_threads) {
 static bool ran_out(const void *context) {
     (void)context;
     return true;
+}
+
+/* What a search keeps of its plans changes nothing of the next one, on a fabric with as fast NICs. */
+Test(plan, what_is_kept_changes_nothing) {
+    static const char *const FABRICS[] = {"clos:gpus=64,radix=32,taper=4", "rail-spine:gpus=64,radix=16,taper=2",
+                                          "clos:gpus=64,radix=64,nic=100Gb/s"};
+    FAB_OWNS(fab_plan_kept_release) fab_plan_kept kept = {.group = NULL};
+    for (size_t i = 0; i < 3; i++) {
+        fab_design *design = design_of(FABRICS[i], KEYS("model", "gpt-1.7b", "plan", "auto"));
+        fab_fabric *fabric = NULL;
+        fab_plans *plans[2] = {NULL};
+        cr_assert_eq(fab_topology_build(&design->fabric, &fabric, NULL, NULL), FAB_OK);
+        fab_plan_request request = {.design = design, .fabric = fabric, .seed = 1, .n_threads = 1, .n_best = 5};
+        cr_assert_eq(fab_plan_search(&request, &plans[0], NULL), FAB_OK);
+        request.kept = &kept;
+        cr_assert_eq(fab_plan_search(&request, &plans[1], NULL), i < 2 ? FAB_OK : FAB_EINTERNAL);
+        for (size_t k = 0; i < 2 && k < plans[0]->n_plans_listed; k++) {
+            cr_expect_eq(plans[0]->plans[k].iteration.time_s, plans[1]->plans[k].iteration.time_s);
+        }
+        cr_expect(i == 2 ||
+                  (plans[0]->n_plans == plans[1]->n_plans && plans[0]->n_unfit == plans[1]->n_unfit &&
+                   plans[0]->n_bounded == plans[1]->n_bounded && plans[0]->lower_bound_s == plans[1]->lower_bound_s));
+        fab_plans_free(plans[0]);
+        fab_plans_free(plans[1]);
+        fab_fabric_free(fabric);
+        free(design);
+    }
+    cr_expect_gt(kept.n, 0);
 }
 
 /* Networks that were routed count those of the draws; nobody who is late waits for draws. */
