@@ -19,14 +19,10 @@ struct fab_least_ends {
     double *most; /* [class of links] */
 };
 
-static void ends_release(struct fab_least_ends *e) {
-    FAB_FREE_ALL(e->bytes, e->sent, e->received, e->most);
-}
+FAB_FREES(ends_release, struct fab_least_ends, bytes, sent, received, most);
 
 void fab_least_memo_release(fab_least_memo *memo) {
-    for (size_t i = 0; i < memo->n_ends; i++) {
-        ends_release(&memo->ends[i]);
-    }
+    FAB_RELEASE_EACH(ends_release, memo->ends, memo->n_ends);
     FAB_FREE_ALL(memo->known, memo->ends);
     *memo = (fab_least_memo){.known = NULL};
 }
