@@ -73,33 +73,6 @@ static void tell_plan(void *context, double done, size_t total) {
     p->request->progress(p->request->progress_context, (double)p->before + part, p->n_points);
 }
 
-/* Compared fabrics differ in what exchanges cost, and so in the order of ranks that suits them: the plan that was
- * chosen gives way to one of the second order that is faster. */
-static fab_status reorder_plan(const fab_sweep_request *request, const fab_plan_request *what, fab_design *chosen,
-                               fab_plans **plans, fab_error *err) {
-    FAB_OWNS(fab_plans_free_owned) fab_plans *other = NULL;
-    FAB_OWNS(fab_job_space_free_owned) fab_job_space *space = NULL;
-    fab_job_spec *job = &chosen->jobs[0];
-    fab_plan_request beat = *what;
-    if (!request->compares_designs || *plans == NULL || chosen->n_jobs != 1 || job->kind != FAB_JOB_TRAINING ||
-        chosen->fabric.transport.kind != FAB_TRANSPORT_FLUID) {
-        return FAB_OK;
-    }
-    beat.design = chosen;
-    beat.progress = NULL;
-    beat.draws_leaders = true;
-    beat.below_s = fab_planned_s(&(*plans)->plans[0]);
-    FAB_PASS(fab_plan_beat(&beat, job, 0, &other, err));
-    if (other == NULL || other->n_plans_listed == 0 || fab_planned_s(&other->plans[0]) >= beat.below_s) {
-        return FAB_OK;
-    }
-    (void)snprintf(job->order, sizeof job->order, "%s", other->order);
-    FAB_PASS(fab_job_space_new(chosen, what->fabric, &space, err));
-    fab_job_plan_apply(space, &other->plans[0].plan, job);
-    fab_plans_free(*plans);
-    return FAB_GIVE(*plans, other);
-}
-
 /* What the job leaves open of its plan is chosen for this fabric, and what collectives leave to replays. NULL: nothing
  * is open. */
 static fab_status choose_for_point(const fab_sweep_request *request, const fab_design *design, const fab_fabric *fabric,
@@ -121,7 +94,6 @@ static fab_status choose_for_point(const fab_sweep_request *request, const fab_d
     chosen->collective_note[0] = '\0';
     progress->begin = PLAN_PART;
     FAB_PASS(fab_choose_open(&what, text, chosen, &plans, traffic, err));
-    FAB_PASS(reorder_plan(request, &what, chosen, &plans, err));
     if (plans != NULL) {
         (void)snprintf(kept->order, sizeof kept->order, "%s", plans->order);
         kept->has_plan = true;

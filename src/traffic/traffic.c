@@ -50,8 +50,8 @@ static void summarize_shape(const fab_job *job, fab_traffic *traffic) {
         SUMMARIZE(traffic, ", interleave %" PRIu64, s->interleave);
     }
     if (s->plan_chosen) {
-        SUMMARIZE(traffic, ", recompute %s%s (the fastest plan)", fab_recomputes[s->recompute],
-                  s->sequence_parallel ? ", sequence parallel" : "");
+        SUMMARIZE(traffic, ", recompute %s%s, order %s (the fastest plan)", fab_recomputes[s->recompute],
+                  s->sequence_parallel ? ", sequence parallel" : "", s->order);
     }
     SUMMARIZE(traffic, " on %s GPUs, batch %" PRIu64, fab_format_count(gpus, job->n_gpus), s->batch);
     if (s->kind == FAB_JOB_SERVING) {

@@ -13,7 +13,6 @@
 
 #define MOST_BATCH_UNASKED  1000000 /* sequences: of more every schedule is too long to try many */
 #define MOST_ROUTED_TO_BEAT 32000
-#define OTHER_ORDER         "tp-cp-dp-pp" /* that most often beats the usual one, where exchanges of replicas are long */
 
 bool fab_plan_is_wanted(const fab_design *design, const char *traffic) {
     bool asked = design->n_jobs > 0 && fab_job_plan_open(&design->jobs[0]) != 0;
@@ -70,6 +69,11 @@ fab_status fab_plan_choose(const fab_plan_request *request, fab_design *design, 
         return FAB_OK;
     }
     FAB_REFUSE_IF(status != FAB_OK, err, status, why.where, "%s", why.text);
+    within.design = design;
+    FAB_PASS(plan_second_order(&within, fab_planned_s(&plans->plans[0]), &plans, err));
+    if (plans->order[0] != '\0') {
+        (void)snprintf(design->jobs[0].order, sizeof design->jobs[0].order, "%s", plans->order);
+    }
     FAB_PASS(out != NULL ? fab_plan_beside(request, plans, err) : FAB_OK);
     FAB_PASS(fab_job_space_new(design, request->fabric, &space, err));
     fab_job_plan_apply(space, &plans->plans[0].plan, &design->jobs[0]);
@@ -98,6 +102,9 @@ fab_status fab_plan_settle(fab_design *design, const char *traffic, const fab_jo
             FAB_PASS(fab_design_default_job(&design->jobs[0], err));
             design->n_jobs = 1;
         }
+        if (!design->jobs[0].order_given) {
+            (void)snprintf(design->jobs[0].order, sizeof design->jobs[0].order, "%s", like->order);
+        }
         fab_job_plan_apply(space, &plan, &design->jobs[0]);
         return FAB_OK;
     }
@@ -105,18 +112,10 @@ fab_status fab_plan_settle(fab_design *design, const char *traffic, const fab_jo
     return fab_plan_choose(&request, design, NULL, err);
 }
 
-/* A search that nobody asked for; a refusal finds nothing. */
-static fab_status search_beside(const fab_plan_request *request, fab_plans **out, fab_error *err) {
-    fab_error why = {.code = FAB_OK};
-    fab_status status = fab_plan_search(request, out, &why);
-    return status == FAB_OK || fab_is_refusal(status) ? FAB_OK : fab_fail(err, status, why.where, "%s", why.text);
-}
-
 fab_status fab_plan_beat(const fab_plan_request *request, const fab_job_spec *job, size_t engine, fab_plans **out,
                          fab_error *err) {
     FAB_OWNED fab_design *design = NULL;
     FAB_OWNS(fab_plans_free_owned) fab_plans *usual = NULL;
-    fab_plans *reordered = NULL;
     fab_plan_request within = *request;
     if (job->batch > MOST_BATCH_UNASKED) {
         return FAB_OK;
@@ -133,19 +132,9 @@ fab_status fab_plan_beat(const fab_plan_request *request, const fab_job_spec *jo
     design->engines[0] = design->engines[engine];
     within.design = design;
     within.most_routed = MOST_ROUTED_TO_BEAT;
-    FAB_PASS(job->plan_chosen ? FAB_OK : search_beside(&within, &usual, err));
+    FAB_PASS(plan_search_beside(&within, &usual, err));
     const bool is_faster = usual != NULL && usual->n_plans_listed > 0;
     const double most_s = is_faster ? fmin(request->below_s, fab_planned_s(&usual->plans[0])) : request->below_s;
-    if (!open->order_given) { /* the means decide: a first seed a little above leaves no plan out */
-        within.below_s = most_s / (1 - FAB_VERDICT_PLAN);
-        (void)snprintf(open->order, sizeof open->order, "%s", OTHER_ORDER);
-        FAB_PASS(search_beside(&within, &reordered, err));
-    }
-    if (reordered != NULL && reordered->n_plans_listed > 0 && fab_planned_s(&reordered->plans[0]) < most_s) {
-        (void)snprintf(reordered->order, sizeof reordered->order, "%s", OTHER_ORDER);
-        *out = reordered;
-        return FAB_OK;
-    }
-    fab_plans_free(reordered);
+    FAB_PASS(plan_second_order(&within, most_s, &usual, err));
     return FAB_GIVE(*out, usual);
 }

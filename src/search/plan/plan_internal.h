@@ -116,6 +116,16 @@ fab_status plan_evaluate(plan_network *network, const fab_job_plan *plan, uint64
 fab_status plan_orders(const fab_plan_request *request, fab_plans *usual, fab_plans **out, fab_error *err) FAB_MUST_USE;
 
 /**
+ * Gives `plans` up for what is faster than most_s in the second of these orders, which most often beats the usual one.
+ * @param[in,out] plans  What was found in the usual order; NULL: nothing. Counts what is searched here too.
+ */
+fab_status plan_second_order(const fab_plan_request *request, double most_s, fab_plans **plans,
+                             fab_error *err) FAB_MUST_USE;
+
+/** A search that nobody asked for; a refusal finds nothing. */
+fab_status plan_search_beside(const fab_plan_request *request, fab_plans **out, fab_error *err) FAB_MUST_USE;
+
+/**
  * Where the engine draws paths: evaluates the first of the plans that are listed, and those that its draws do not tell
  * from it, over FAB_VERDICT_SEEDS, and puts the one with the least mean first.
  */

@@ -28,10 +28,15 @@ static void add_space(const fab_plans *found, fab_plans *plans) {
     plans->n_orders++;
 }
 
+fab_status plan_search_beside(const fab_plan_request *request, fab_plans **out, fab_error *err) {
+    fab_error why = {.code = FAB_OK};
+    fab_status status = fab_plan_search(request, out, &why);
+    return status == FAB_OK || fab_is_refusal(status) ? FAB_OK : fab_fail(err, status, why.where, "%s", why.text);
+}
+
 /* Looks for plans under `order` that are faster than `best` under the first seed. NULL: it is refused. */
 static fab_status try_order(const fab_plan_request *request, const char *order, const fab_planned *best,
                             fab_design *design, fab_plans **out, fab_error *err) {
-    fab_error why = {.code = FAB_OK};
     fab_plan_request within = *request;
     within.design = design;
     within.n_best = 0;
@@ -39,8 +44,7 @@ static fab_status try_order(const fab_plan_request *request, const char *order, 
     within.progress = NULL; /* most of it is over */
     within.below_s = best->iteration.time_s * (1 - FAB_VERDICT_LITTLE);
     (void)snprintf(design->jobs[0].order, sizeof design->jobs[0].order, "%s", order);
-    fab_status status = fab_plan_search(&within, out, &why);
-    return status == FAB_OK || fab_is_refusal(status) ? FAB_OK : fab_fail(err, status, why.where, "%s", why.text);
+    return plan_search_beside(&within, out, err);
 }
 
 /* Again, with all that a report lists; `usual` is what the first search found. */
@@ -100,6 +104,35 @@ fab_status plan_orders(const fab_plan_request *request, fab_plans *usual, fab_pl
     if (*out != NULL && fab_planned_s(&(*out)->plans[0]) >= usual->usual_order_s) { /* the first seed's luck */
         fab_plans_free(*out);
         *out = NULL;
+    }
+    return FAB_OK;
+}
+
+fab_status plan_second_order(const fab_plan_request *request, double most_s, fab_plans **plans, fab_error *err) {
+    FAB_OWNED fab_design *design = NULL;
+    FAB_OWNS(fab_plans_free_owned) fab_plans *found = NULL;
+    fab_plan_request within = *request;
+    if (request->design->jobs[0].order_given) {
+        return FAB_OK;
+    }
+    FAB_PASS(FAB_NEW(design, 1, err));
+    *design = *request->design;
+    (void)snprintf(design->jobs[0].order, sizeof design->jobs[0].order, "%s", ORDERS[1]);
+    within.design = design;
+    within.progress = NULL; /* most of it is over */
+    within.kept = NULL;     /* who is in a scale-up domain follows from the order */
+    within.below_s = most_s / (1 - FAB_VERDICT_PLAN); /* the means decide: a first seed a little above is a plan too */
+    FAB_PASS(plan_search_beside(&within, &found, err));
+    const bool is_faster = found != NULL && found->n_plans_listed > 0 && fab_planned_s(&found->plans[0]) < most_s;
+    if (is_faster) {
+        (void)snprintf(found->order, sizeof found->order, "%s", ORDERS[1]);
+        fab_plans *usual = *plans;
+        *plans = found;
+        found = usual;
+    }
+    if (*plans != NULL && found != NULL) {
+        (*plans)->usual_order_s = is_faster ? most_s : fab_planned_s(&(*plans)->plans[0]);
+        add_space(found, *plans);
     }
     return FAB_OK;
 }
