@@ -205,7 +205,6 @@ static const fab_field SWEEP_POINTS[] = {
     FIELD_OF(fewer_gpus, fewer.gpus, "GPUs of these.", FILLED),
     FIELD_OF(fewer_gain_ratio, fewer.gain, "Tokens per second there, over those on all.", FILLED),
     FIELD_OF(fewer_job, fewer.job, "What runs the job so, as --job takes it.", FILLED),
-    FIELD(order, "Of the ranks of the plan, where a second order was tried and is faster.", FILLED),
     FIELD(plan_is_proven, "Whether nothing is faster; else it is the best that a short search finds.", IF(has_plan)),
     FIELD(settings, "Of compared designs, what differs in this one: key=value; ...", FILLED),
     FIELD_OF(gpus, counts.gpus, "GPUs.", IF(is_built)),

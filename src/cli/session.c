@@ -352,8 +352,7 @@ static fab_status look_for_plan(const cli_session *s, fab_run_verdict *verdict, 
     if (plans != NULL && plans->n_plans_listed > 0 && fab_planned_s(&plans->plans[0]) < request.below_s) {
         verdict->plan_s = fab_planned_s(&plans->plans[0]);
         (void)fab_job_plan_text(&plans->plans[0].plan, verdict->plan);
-        fab_append(verdict->plan, sizeof verdict->plan, ",batch=%" PRIu64 "%s%s", r->job.batch, /* else of its sizes */
-                   plans->order[0] != '\0' ? ",order=" : "", plans->order);
+        fab_append(verdict->plan, sizeof verdict->plan, ",batch=%" PRIu64, r->job.batch); /* else of its sizes */
     }
     return FAB_OK;
 }

@@ -95,7 +95,6 @@ static fab_status choose_for_point(const fab_sweep_request *request, const fab_d
     progress->begin = PLAN_PART;
     FAB_PASS(fab_choose_open(&what, text, chosen, &plans, traffic, err));
     if (plans != NULL) {
-        (void)snprintf(kept->order, sizeof kept->order, "%s", plans->order);
         kept->has_plan = true;
         kept->plan = plans->plans[0].plan;
         kept->plan_bound_s = plans->lower_bound_s;

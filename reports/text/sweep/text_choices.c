@@ -13,14 +13,12 @@ static void put_plans(fab_page *page, const fab_sweep *s) {
             }
             any = true;
             any_short = any_short || !p->plan_is_proven;
-            fab_page_wrapf(page, FAB_INK_PLAIN, 2, 4, "%s: %s%s%s%s", fab_text_sweep_point(page, s, p),
-                           fab_job_plan_text(&p->plan, text), p->order[0] != '\0' ? ",order=" : "", p->order,
-                           p->plan_is_proven ? "" : " (of a short search)");
+            fab_page_wrapf(page, FAB_INK_PLAIN, 2, 4, "%s: %s%s", fab_text_sweep_point(page, s, p),
+                           fab_job_plan_text(&p->plan, text), p->plan_is_proven ? "" : " (of a short search)");
         }
     }
     if (any) {
-        fab_text_notef(page, "each the fastest of all that fit %s, under the first engine%s",
-                       FAB_TWO_ORDERS,
+        fab_text_notef(page, "each the fastest of all that fit %s, under the first engine%s", FAB_TWO_ORDERS,
                        any_short ? ", but those of a short search: plan=auto looks at all"
                                  : ": bounds leave out the others");
     }

@@ -69,9 +69,6 @@ fab_status cli_see(const cli_options *options, const cli_shown *shown, fab_resul
     if (shown->plan != NULL) {
         see_add(&text, "job", fab_job_plan_text(shown->plan, plan));
     }
-    if (shown->order != NULL && shown->order[0] != '\0') {
-        fab_str_printf(&text, ",order=%s", shown->order);
-    }
     if (shown->prices != NULL && shown->prices[0] != '\0' && options->prices == NULL) {
         see_add(&text, "prices", shown->prices);
     }
@@ -88,7 +85,6 @@ fab_status cli_see(const cli_options *options, const cli_shown *shown, fab_resul
 fab_status cli_see_point(const cli_options *options, const fab_sweep_point *p, cli_shown *shown, fab_result *result,
                          fab_error *err) {
     shown->plan = p->has_plan ? &p->plan : NULL;
-    shown->order = p->order;
     FAB_EACH(const fab_sweep_engine, engine, p->engines, p->n_engines) {
         shown->n_seeds = engine->is_drawn && engine->n_seeds > shown->n_seeds ? engine->n_seeds : shown->n_seeds;
     }

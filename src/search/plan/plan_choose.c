@@ -51,6 +51,7 @@ fab_status fab_plan_choose(const fab_plan_request *request, fab_design *design, 
     FAB_OWNS(fab_job_space_free_owned) fab_job_space *space = NULL;
     fab_plan_request within = *request;
     within.draws_leaders = true;
+    within.n_orders = 2;
     fab_error why = {.code = FAB_OK};
     bool asked = request->design->n_jobs > 0 && fab_job_plan_open(&request->design->jobs[0]) != 0;
     if (!asked) {
@@ -69,11 +70,6 @@ fab_status fab_plan_choose(const fab_plan_request *request, fab_design *design, 
         return FAB_OK;
     }
     FAB_REFUSE_IF(status != FAB_OK, err, status, why.where, "%s", why.text);
-    within.design = design;
-    FAB_PASS(plan_second_order(&within, fab_planned_s(&plans->plans[0]), &plans, err));
-    if (plans->order[0] != '\0') {
-        (void)snprintf(design->jobs[0].order, sizeof design->jobs[0].order, "%s", plans->order);
-    }
     FAB_PASS(out != NULL ? fab_plan_beside(request, plans, err) : FAB_OK);
     FAB_PASS(fab_job_space_new(design, request->fabric, &space, err));
     fab_job_plan_apply(space, &plans->plans[0].plan, &design->jobs[0]);
@@ -95,9 +91,17 @@ fab_status fab_plan_settle(fab_design *design, const char *traffic, const fab_jo
     FAB_PASS(fab_topology_build(&spec, &fabric, NULL, err));
     if (like != NULL && like->plan_chosen && fab_job_space_new(design, fabric, &space, NULL) == FAB_OK &&
         fab_job_space_gpus(space) == like->tp * like->cp * like->pp * like->dp) {
-        const fab_job_plan plan = {
-            like->tp,         like->cp,         like->pp,        like->dp,   like->ep,
-            like->interleave, like->microbatch, like->recompute, like->zero, like->sequence_parallel};
+        const fab_job_plan plan = {like->tp,
+                                   like->cp,
+                                   like->pp,
+                                   like->dp,
+                                   like->ep,
+                                   like->interleave,
+                                   like->microbatch,
+                                   like->recompute,
+                                   like->zero,
+                                   like->sequence_parallel,
+                                   0};
         if (design->n_jobs == 0) {
             FAB_PASS(fab_design_default_job(&design->jobs[0], err));
             design->n_jobs = 1;
@@ -115,7 +119,6 @@ fab_status fab_plan_settle(fab_design *design, const char *traffic, const fab_jo
 fab_status fab_plan_beat(const fab_plan_request *request, const fab_job_spec *job, size_t engine, fab_plans **out,
                          fab_error *err) {
     FAB_OWNED fab_design *design = NULL;
-    FAB_OWNS(fab_plans_free_owned) fab_plans *usual = NULL;
     fab_plan_request within = *request;
     if (job->batch > MOST_BATCH_UNASKED) {
         return FAB_OK;
@@ -132,9 +135,6 @@ fab_status fab_plan_beat(const fab_plan_request *request, const fab_job_spec *jo
     design->engines[0] = design->engines[engine];
     within.design = design;
     within.most_routed = MOST_ROUTED_TO_BEAT;
-    FAB_PASS(plan_search_beside(&within, &usual, err));
-    const bool is_faster = usual != NULL && usual->n_plans_listed > 0;
-    const double most_s = is_faster ? fmin(request->below_s, fab_planned_s(&usual->plans[0])) : request->below_s;
-    FAB_PASS(plan_second_order(&within, most_s, &usual, err));
-    return FAB_GIVE(*out, usual);
+    within.n_orders = 2;
+    return plan_search_beside(&within, out, err);
 }

@@ -104,23 +104,22 @@ typedef struct fab_sweep_point {
     bool has_ownership; /**< there is a job */
     fab_ownership ownership;
     char traffic[sizeof(((fab_result *)0)->traffic)];
-    char job[FAB_NAME_SIZE];   /**< of several, the one that times and prices are of; empty: there is one */
-    size_t other_jobs;         /**< fab_design_other_jobs() */
-    uint64_t batch;            /**< sequences of an iteration; 0: no training job */
-    uint64_t batch_unrounded;  /**< as fab_job_spec has it */
-    double tokens;             /**< of an iteration */
-    uint64_t job_gpus;         /**< that an iteration is of; 0: no training job */
-    fab_job_kind kind;         /**< of the job, meaningful with has_ownership */
-    double work;               /**< tokens of an iteration, samples ranked, or tokens generated, in time_s; 0: no job */
-    double gpu_ratio;          /**< GPUs of the job over those that are there for all */
-    bool keeps_rails;          /**< fab_experts_keep_rails() of the job */
-    uint64_t n_kept_experts;   /**< that every GPU keeps, so that none are exchanged with; 0: none */
-    bool has_plan;             /**< the job left open how it is run: */
-    fab_job_plan plan;         /**< the fastest under the first engine */
-    char order[FAB_NAME_SIZE]; /**< of its ranks, where another than the usual one is faster; else empty */
-    fab_fewer fewer;           /**< of fab_plans */
-    double plan_bound_s;       /**< no other plan is below it */
-    bool plan_is_proven;       /**< it is the fastest; else the best that a short search finds */
+    char job[FAB_NAME_SIZE];  /**< of several, the one that times and prices are of; empty: there is one */
+    size_t other_jobs;        /**< fab_design_other_jobs() */
+    uint64_t batch;           /**< sequences of an iteration; 0: no training job */
+    uint64_t batch_unrounded; /**< as fab_job_spec has it */
+    double tokens;            /**< of an iteration */
+    uint64_t job_gpus;        /**< that an iteration is of; 0: no training job */
+    fab_job_kind kind;        /**< of the job, meaningful with has_ownership */
+    double work;              /**< tokens of an iteration, samples ranked, or tokens generated, in time_s; 0: no job */
+    double gpu_ratio;         /**< GPUs of the job over those that are there for all */
+    bool keeps_rails;         /**< fab_experts_keep_rails() of the job */
+    uint64_t n_kept_experts;  /**< that every GPU keeps, so that none are exchanged with; 0: none */
+    bool has_plan;            /**< the job left open how it is run: */
+    fab_job_plan plan;        /**< the fastest under the first engine */
+    fab_fewer fewer;          /**< of fab_plans */
+    double plan_bound_s;      /**< no other plan is below it */
+    bool plan_is_proven;      /**< it is the fastest; else the best that a short search finds */
     char collective_note[FAB_WHERE_SIZE]; /**< what replays chose in place of algorithm=best, or empty */
     double gpu_hour_usd;                  /**< what the job pays for a GPU, 0: there is none */
     char gpu_hour_source[FAB_WHERE_SIZE]; /**< where that price is from */
