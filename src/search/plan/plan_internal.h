@@ -121,7 +121,7 @@ fab_plan_request plan_in_order(const fab_plan_request *request, size_t order, fa
  */
 fab_status plan_orders(const fab_plan_request *request, fab_plans *usual, fab_plans **out, fab_error *err) FAB_MUST_USE;
 
-/** The same of the second order alone, for plans that are faster at all, and below what the request asks for. */
+/** The same of the second order alone, by means where paths are drawn. */
 fab_status plan_second_order(const fab_plan_request *request, fab_plans *usual, fab_plans **out,
                              fab_error *err) FAB_MUST_USE;
 

@@ -74,8 +74,9 @@ fab_status plan_second_order(const fab_plan_request *request, fab_plans *usual, 
     FAB_OWNS(fab_plans_free_owned) fab_plans *found = NULL;
     const bool has_usual = usual->n_plans_listed > 0;
     const double usual_s = has_usual ? fab_planned_s(&usual->plans[0]) : 0;
+    const double little_less_s = usual_s * (1 - FAB_VERDICT_LITTLE);
     const double most_s =
-        !has_usual || (request->below_s > 0 && request->below_s < usual_s) ? request->below_s : usual_s;
+        !has_usual || (request->below_s > 0 && request->below_s < little_less_s) ? request->below_s : little_less_s;
     *out = NULL;
     if (request->is_late != NULL && request->is_late(request->late_context)) {
         usual->is_proven = false;
