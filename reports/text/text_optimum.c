@@ -178,7 +178,7 @@ static void put_token_proof(fab_page *page, const fab_optimum *o) {
     const fab_token_search *t = &o->tokens;
     const fab_optimum_point *c = &o->cheapest;
     fab_page_wrap(page, FAB_INK_BOLD, 2, 4,
-                  "Every design runs its best plan " FAB_ONE_ORDER ": under another a taper may cost less than here.");
+                  "Every design runs its best plan " FAB_TWO_ORDERS ": under another a taper may cost less than here.");
     if (c->usd_per_1e9_tokens > 0 && c->token_difference_ratio > 0) {
         fab_page_wrapf(page, FAB_INK_PLAIN, 2, 4, "The cheapest network (%s, %+.1f %%) has tokens for %s: %+.2f %%.",
                        fab_show_money(page, c->total_usd), 100 * c->difference_ratio,

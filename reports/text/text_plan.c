@@ -116,6 +116,7 @@ void fab_text_plan_proof(fab_page *page, const fab_plans *p) {
         !p->is_proven      ? "Best that a short search finds"
         : p->n_untimed > 0 ? "Best of those that can be timed"
         : p->n_orders == 0 ? "Proven best " FAB_ONE_ORDER
+        : p->n_orders == 1 ? "Proven best " FAB_TWO_ORDERS
                            : "Proven best",
         kept_free(page, p), first_seed(page, p), fab_show_count(page, p->n_plans), fab_show_count(page, p->n_unfit),
         fab_show_count(page, p->n_bounded), fab_show_time(page, p->lower_bound_s),
@@ -163,9 +164,10 @@ void fab_text_plans(fab_page *page, const fab_plans *p, const char *see) {
                        100 * (p->usual_order_s / fab_planned_s(best) - 1), p->n_orders + 1);
     } else if (p->n_orders > 0) {
         fab_page_wrapf(page, FAB_INK_PLAIN, 2, 4,
-                       "Order of the ranks: tp-cp-pp-dp; none of the %" PRIu64
-                       " others with tp innermost is faster by a thousandth; their plans are counted here.",
-                       p->n_orders);
+                       "Order of the ranks: tp-cp-pp-dp; %s by a thousandth; their plans are counted here.",
+                       p->n_orders == 1 ? "tp-cp-dp-pp, the only other that is searched, is not faster"
+                                        : fab_show(page, "none of the %" PRIu64 " others with tp innermost is faster",
+                                                   p->n_orders));
     }
     if (p->fewer.servers > 0) {
         fab_page_wrapf(page, FAB_INK_BOLD, 2, 4, "Leave GPUs idle: %s.", fab_text_fewer(page, &p->fewer));

@@ -73,7 +73,8 @@ const char *fab_text_sweep_point(fab_page *page, const fab_sweep *sweep, const f
 /** "ecmp with 1 queue pair": of a label what a reader has to know. */
 const char *fab_text_routing(fab_page *page, const char *label);
 /** Of plans that were searched without another order of the dimensions: `plan` alone tries them. */
-#define FAB_ONE_ORDER "in one order of ranks (where none is given fabriscope plan tries others)"
+#define FAB_TWO_ORDERS "in two orders of ranks (where none is given: fabriscope plan tries others)"
+#define FAB_ONE_ORDER  "in one order of ranks (where none is given fabriscope plan tries others)"
 
 /** ", by one draw", ", over 8 seeds" (n > 0), ", by an estimate", or what holds of these. */
 const char *fab_text_draws(fab_page *page, bool is_one_draw, uint64_t n_seeds, bool is_estimated);

@@ -255,7 +255,7 @@ typedef struct cli_shown {
     const char *const *path; /**< shape [n_values], as the next */
     char *const *value;
     size_t n_values;
-    const char *model, *order, *prices, *engine;
+    const char *model, *prices, *engine;
     const fab_job_plan *plan;
     uint64_t n_seeds;
 } cli_shown;

@@ -331,15 +331,14 @@ static fab_status plan_trials(fab_replay *replay, fab_error *err) {
     return FAB_OK;
 }
 
-/* Whether a job whose sizes somebody gave has a plan that is faster by more than a twentieth; one whose plan was
- * searched, under the other order of ranks. */
+/* Whether a job whose sizes somebody gave has a plan that is faster by more than a twentieth. */
 static fab_status look_for_plan(const cli_session *s, fab_run_verdict *verdict, fab_error *err) {
     FAB_OWNS(fab_plans_free_owned) fab_plans *plans = NULL;
     const fab_result *r = &s->result;
     const fab_iteration *it = r->n_iterations > 0 ? &r->iterations[verdict->engine] : NULL;
     bool is_fluid = s->design->fabric.transport.kind == FAB_TRANSPORT_FLUID;
     if (s->options->command != &cli_command_run || it == NULL || s->design->n_jobs != 1 ||
-        r->job.kind != FAB_JOB_TRAINING || !is_fluid) {
+        r->job.kind != FAB_JOB_TRAINING || r->job.plan_chosen || !is_fluid) {
         return FAB_OK;
     }
     const fab_plan_request request = {.design = s->design,
@@ -353,8 +352,7 @@ static fab_status look_for_plan(const cli_session *s, fab_run_verdict *verdict, 
     if (plans != NULL && plans->n_plans_listed > 0 && fab_planned_s(&plans->plans[0]) < request.below_s) {
         verdict->plan_s = fab_planned_s(&plans->plans[0]);
         (void)fab_job_plan_text(&plans->plans[0].plan, verdict->plan);
-        fab_append(verdict->plan, sizeof verdict->plan, ",batch=%" PRIu64 "%s%s", r->job.batch, /* else of its sizes */
-                   plans->order[0] != '\0' ? ",order=" : "", plans->order);
+        fab_append(verdict->plan, sizeof verdict->plan, ",batch=%" PRIu64, r->job.batch); /* else of its sizes */
     }
     return FAB_OK;
 }

@@ -50,8 +50,10 @@ static void summarize_shape(const fab_job *job, fab_traffic *traffic) {
         SUMMARIZE(traffic, ", interleave %" PRIu64, s->interleave);
     }
     if (s->plan_chosen) {
-        SUMMARIZE(traffic, ", recompute %s%s (the fastest plan)", fab_recomputes[s->recompute],
-                  s->sequence_parallel ? ", sequence parallel" : "");
+        const bool is_usual = s->order[0] == '\0' || strcmp(s->order, "tp-cp-pp-dp") == 0;
+        SUMMARIZE(traffic, ", recompute %s%s%s%s (the fastest plan)", fab_recomputes[s->recompute],
+                  s->sequence_parallel ? ", sequence parallel" : "", is_usual ? "" : ", order ",
+                  is_usual ? "" : s->order);
     }
     SUMMARIZE(traffic, " on %s GPUs, batch %" PRIu64, fab_format_count(gpus, job->n_gpus), s->batch);
     if (s->kind == FAB_JOB_SERVING) {

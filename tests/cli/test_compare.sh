@@ -81,9 +81,9 @@ silent 'many queue pairs cost a NIC' "${pairs[@]}" --vary qp=1,4,32
 silent 'many queue pairs cost a NIC' "${pairs[@]}" --vary qp=1,1024
 
 # --- orders of ranks, which plan alone searches ---
-says 'each the fastest of all that fit in one order of ranks (where none is given fabriscope plan tries others)' compare clos:gpus=64 clos:gpus=64,taper=3 --job model=llama3-8b --quiet
+says 'each the fastest of all that fit in two orders of ranks (where none is given: fabriscope plan tries others)' compare clos:gpus=64 clos:gpus=64,taper=3 --job model=llama3-8b --quiet
 says 'Proven best in one order of ranks' run clos:gpus=64 --job model=llama3-8b,order=tp-dp-cp-pp --quiet
-says 'Every design runs its best plan in one order of ranks' optimize --gpus 128 --job model=llama3-8b --quiet
+says 'Every design runs its best plan in two orders of ranks' optimize --gpus 128 --job model=llama3-8b --quiet
 
 # --- the engine: what spraying makes of a verdict is what --engine spray finds ---
 pair=(rail-only:gpus=256 clos:gpus=256,taper=7 --job model=llama3-8b --quiet)
@@ -180,7 +180,7 @@ says 'Under ecmp with 1 queue pair, over 8 seeds, taper=1 is fastest' "${swept[@
 says 'Under ecmp with 1 queue pair, by one draw, taper=3 is fastest' "${swept[@]}" --seeds 1
 says 'One draw: what the seed picks' "${swept[@]}" --seeds 1
 says 'Under ecmp with 1 queue pair, over 8 seeds, [1] costs least' compare "${taper3[@]}" --quiet
-says 'by one draw, [2] costs least' compare "${taper3[@]}" --quiet --seeds 1
+says 'by one draw, [1] costs least' compare "${taper3[@]}" --quiet --seeds 1
 silent 'seeds' compare "${taper3[@]}" --engine spray --quiet
 says 'over 2 seeds, [' compare "${taper3[@]}" --seeds 2 --quiet
 says 'by one draw, [' compare clos:gpus=1024,gpus-per-server=1,radix=64 clos:gpus=1024,gpus-per-server=1,radix=64,taper=2 \

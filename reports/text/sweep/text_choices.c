@@ -18,7 +18,7 @@ static void put_plans(fab_page *page, const fab_sweep *s) {
         }
     }
     if (any) {
-        fab_text_notef(page, "each the fastest of all that fit %s, under the first engine%s", FAB_ONE_ORDER,
+        fab_text_notef(page, "each the fastest of all that fit %s, under the first engine%s", FAB_TWO_ORDERS,
                        any_short ? ", but those of a short search: plan=auto looks at all"
                                  : ": bounds leave out the others");
     }

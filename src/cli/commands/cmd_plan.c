@@ -30,7 +30,7 @@ static fab_status plan_run(const cli_options *options, FILE *out, fab_error *err
                                 .n_threads = (size_t)options->n_threads,
                                 .n_best = LISTED,
                                 .wants_front = true,
-                                .wants_orders = true,
+                                .n_orders = FAB_N_RANK_ORDERS,
                                 .draws_leaders = true,
                                 .is_late = options->max_time_s > 0 ? is_late : NULL,
                                 .late_context = &deadline_s,
@@ -54,10 +54,8 @@ static fab_status plan_run(const cli_options *options, FILE *out, fab_error *err
     FAB_PASS(fab_plan_beside(&request, plans, err));
     result.graph = graph;
     result.plans = plans;
-    const cli_shown shown = {.design = options->operands.items[0],
-                             .plan = &plans->plans[0].plan,
-                             .order = plans->other_order_s > 0 ? NULL : plans->order,
-                             .n_seeds = plans->draws};
+    const cli_shown shown = {
+        .design = options->operands.items[0], .plan = &plans->plans[0].plan, .n_seeds = plans->draws};
     FAB_PASS(cli_see(options, &shown, &result, err));
     FAB_PASS(cli_report(options, &result, out, err));
     if (!plans->is_proven && request.is_late != NULL && is_late(&deadline_s)) {

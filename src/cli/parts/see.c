@@ -69,9 +69,6 @@ fab_status cli_see(const cli_options *options, const cli_shown *shown, fab_resul
     if (shown->plan != NULL) {
         see_add(&text, "job", fab_job_plan_text(shown->plan, plan));
     }
-    if (shown->order != NULL && shown->order[0] != '\0') {
-        fab_str_printf(&text, ",order=%s", shown->order);
-    }
     if (shown->prices != NULL && shown->prices[0] != '\0' && options->prices == NULL) {
         see_add(&text, "prices", shown->prices);
     }

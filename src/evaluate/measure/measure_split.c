@@ -147,7 +147,7 @@ fab_status fab_measure_split(const fab_engine_run *run, fab_figures *out, fab_er
     }
     FAB_PASS(own == NULL ? fab_estimate_hash(run, dag, scratch->use, scratch->bytes, out, err) : FAB_OK);
     if (run->detail != NULL) {
-        FAB_PASS(add_crossing_flows(run, split, err));
+        FAB_PASS(run->links_alone ? FAB_OK : add_crossing_flows(run, split, err));
         FAB_PASS(fab_path_figures_of_split(run->router, dag, split, s->demand, s->phase, s->offer, &run->detail->paths,
                                            err));
     }

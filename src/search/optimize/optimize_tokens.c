@@ -27,6 +27,7 @@
 #include <string.h>
 
 #define ROUNDING 1e-9 /* by which two ways to the same figure may differ */
+#define N_ORDERS 2    /* of ranks, as fab_plan_choose() */
 
 /* Of all designs with these NICs and domains. */
 typedef struct token_floor {
@@ -36,7 +37,7 @@ typedef struct token_floor {
     double iteration_s, tokens_per_iteration, share;
     bool is_refused;
     bool is_tried; /* one of them was looked at */
-    fab_plan_kept kept;
+    fab_plan_kept kept[N_ORDERS];
 } token_floor;
 
 typedef struct ranked {
@@ -70,7 +71,9 @@ static void tokens_close(token_search *t) {
         free(t->all[i].point);
     }
     for (size_t i = 0; i < t->n_floors; i++) {
-        fab_plan_kept_release(&t->floors[i].kept);
+        FAB_EACH(fab_plan_kept, kept, t->floors[i].kept, N_ORDERS) {
+            fab_plan_kept_release(kept);
+        }
     }
     FAB_FREE_ALL(t->design, t->floors, t->all);
 }
@@ -120,6 +123,7 @@ static fab_plan_request plan_request(token_search *t, const fab_fabric *fabric, 
                               .seed = q->seed,
                               .n_threads = q->n_threads,
                               .n_best = 1,
+                              .n_orders = N_ORDERS,
                               .is_late = isfinite(t->s->deadline_s) ? is_late : NULL,
                               .late_context = t,
                               .progress = q->progress != NULL ? tell_plan : NULL,
@@ -140,22 +144,15 @@ static void note_refusal(token_search *t, const fab_error *why) {
 static fab_status measure_floor(token_search *t, const ranked *r, token_floor *out, fab_error *err) {
     FAB_OWNS(fab_fabric_free_owned) fab_fabric *fabric = NULL;
     FAB_OWNS(fab_plans_free_owned) fab_plans *plans = NULL;
-    FAB_OWNS(fab_plan_kept_release) fab_plan_kept kept = {.group = NULL};
     FAB_OWNED fab_optimum_point *point = NULL;
     fab_error why = {.code = FAB_OK};
     fab_token_search *o = &t->out->tokens;
     FAB_PASS(FAB_NEW(point, 1, err));
     FAB_PASS(tokens_open(t, r, point, &fabric, err));
-    const fab_plan_request request = plan_request(t, fabric, &kept);
+    const fab_plan_request request = plan_request(t, fabric, out->kept);
     const fab_status status = fab_plan_floor(&request, &plans, &why);
     FAB_REFUSE_IF(status != FAB_OK && !fab_is_refusal(status), err, status, why.where, "%s", why.text);
-    *out = (token_floor){.family = r->structure->family,
-                         .planes = r->structure->planes,
-                         .domain = r->structure->domain,
-                         .nic_bps = r->structure->nic_bps,
-                         .is_refused = status != FAB_OK,
-                         .kept = kept};
-    kept = (fab_plan_kept){.group = NULL};
+    out->is_refused = status != FAB_OK;
     if (status != FAB_OK) {
         note_refusal(t, &why);
         return FAB_OK;
@@ -183,8 +180,9 @@ static fab_status find_floor(token_search *t, const ranked *r, size_t *out, fab_
         }
     }
     FAB_PASS(FAB_GROW(t->floors, t->floor_capacity, t->n_floors + 1, err));
+    t->floors[t->n_floors++] =
+        (token_floor){.family = x->family, .planes = x->planes, .domain = x->domain, .nic_bps = x->nic_bps};
     FAB_PASS(measure_floor(t, r, &t->floors[*out], err));
-    t->n_floors++;
     if (t->s->request->progress != NULL) {
         tell_plan(t, 0, 1);
     }
@@ -352,7 +350,7 @@ static fab_status replay(token_search *t, ranked *r, double below_usd, fab_error
     fab_stat goodput;
     FAB_TRY(FAB_NEW(point, 1, err));
     FAB_TRY(tokens_open(t, r, point, &fabric, err));
-    fab_plan_request request = plan_request(t, fabric, &r->floor->kept);
+    fab_plan_request request = plan_request(t, fabric, r->floor->kept);
     /* Above the rounding, so that a design as cheap as the last of the list is not left out for it. What the first seed
      * says of drawn paths leaves none out. */
     request.below_s =

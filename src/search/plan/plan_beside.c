@@ -38,11 +38,6 @@ static double tokens_per_s(const fab_plans *plans, bool by_means) {
     return (double)plans->batch * (double)plans->seq / (by_means ? fab_planned_s(best) : best->iteration.time_s);
 }
 
-/* Whether the listed plans are of another order than the job's. */
-static bool orders_ranks(const fab_plans *plans) {
-    return plans->order[0] != '\0' && !(plans->other_order_s > 0);
-}
-
 static fab_status try_fewer(const fab_plan_request *request, uint32_t n_servers, fab_plans *plans, fab_error *err) {
     fab_plans *found = NULL;
     fab_error why = {.code = FAB_OK};
@@ -51,11 +46,10 @@ static fab_status try_fewer(const fab_plan_request *request, uint32_t n_servers,
         const bool by_means = found->draws > 0 && plans->draws > 0;
         const double gain = tokens_per_s(found, by_means) / tokens_per_s(plans, by_means);
         if (gain > 1 + FAB_VERDICT_PLAN && gain > plans->fewer.gain) {
-            const char *order = orders_ranks(found) ? found->order : orders_ranks(plans) ? plans->order : "";
             char text[192];
             plans->fewer = (fab_fewer){.servers = n_servers, .gpus = found->gpus, .gain = gain};
-            (void)snprintf(plans->fewer.job, sizeof plans->fewer.job, "n-servers=%" PRIu32 ",%s%s%s", n_servers,
-                           fab_job_plan_text(&found->plans[0].plan, text), order[0] != '\0' ? ",order=" : "", order);
+            (void)snprintf(plans->fewer.job, sizeof plans->fewer.job, "n-servers=%" PRIu32 ",%s", n_servers,
+                           fab_job_plan_text(&found->plans[0].plan, text));
         }
     }
     fab_plans_free(found);
@@ -101,8 +95,9 @@ fab_status fab_plan_beside(const fab_plan_request *request, fab_plans *plans, fa
         design->n_jobs = 1;
     }
     (void)snprintf(design->jobs[0].model, sizeof design->jobs[0].model, "%s", plans->model);
-    if (orders_ranks(plans)) { /* that of the plans that are listed */
-        (void)snprintf(design->jobs[0].order, sizeof design->jobs[0].order, "%s", plans->order);
+    const uint32_t order = plans->plans[0].plan.order;
+    if (order > 0) { /* that of the plans that are listed */
+        (void)snprintf(design->jobs[0].order, sizeof design->jobs[0].order, "%s", fab_rank_orders[order]);
     }
     within.design = design;
     within.n_best = 0;

@@ -13,7 +13,6 @@
 
 #define MOST_BATCH_UNASKED  1000000 /* sequences: of more every schedule is too long to try many */
 #define MOST_ROUTED_TO_BEAT 32000
-#define OTHER_ORDER         "tp-cp-dp-pp" /* that most often beats the usual one, where exchanges of replicas are long */
 
 bool fab_plan_is_wanted(const fab_design *design, const char *traffic) {
     bool asked = design->n_jobs > 0 && fab_job_plan_open(&design->jobs[0]) != 0;
@@ -52,6 +51,7 @@ fab_status fab_plan_choose(const fab_plan_request *request, fab_design *design, 
     FAB_OWNS(fab_job_space_free_owned) fab_job_space *space = NULL;
     fab_plan_request within = *request;
     within.draws_leaders = true;
+    within.n_orders = 2;
     fab_error why = {.code = FAB_OK};
     bool asked = request->design->n_jobs > 0 && fab_job_plan_open(&request->design->jobs[0]) != 0;
     if (!asked) {
@@ -91,12 +91,23 @@ fab_status fab_plan_settle(fab_design *design, const char *traffic, const fab_jo
     FAB_PASS(fab_topology_build(&spec, &fabric, NULL, err));
     if (like != NULL && like->plan_chosen && fab_job_space_new(design, fabric, &space, NULL) == FAB_OK &&
         fab_job_space_gpus(space) == like->tp * like->cp * like->pp * like->dp) {
-        const fab_job_plan plan = {
-            like->tp,         like->cp,         like->pp,        like->dp,   like->ep,
-            like->interleave, like->microbatch, like->recompute, like->zero, like->sequence_parallel};
+        const fab_job_plan plan = {like->tp,
+                                   like->cp,
+                                   like->pp,
+                                   like->dp,
+                                   like->ep,
+                                   like->interleave,
+                                   like->microbatch,
+                                   like->recompute,
+                                   like->zero,
+                                   like->sequence_parallel,
+                                   0};
         if (design->n_jobs == 0) {
             FAB_PASS(fab_design_default_job(&design->jobs[0], err));
             design->n_jobs = 1;
+        }
+        if (!design->jobs[0].order_given) {
+            (void)snprintf(design->jobs[0].order, sizeof design->jobs[0].order, "%s", like->order);
         }
         fab_job_plan_apply(space, &plan, &design->jobs[0]);
         return FAB_OK;
@@ -105,18 +116,9 @@ fab_status fab_plan_settle(fab_design *design, const char *traffic, const fab_jo
     return fab_plan_choose(&request, design, NULL, err);
 }
 
-/* A search that nobody asked for; a refusal finds nothing. */
-static fab_status search_beside(const fab_plan_request *request, fab_plans **out, fab_error *err) {
-    fab_error why = {.code = FAB_OK};
-    fab_status status = fab_plan_search(request, out, &why);
-    return status == FAB_OK || fab_is_refusal(status) ? FAB_OK : fab_fail(err, status, why.where, "%s", why.text);
-}
-
 fab_status fab_plan_beat(const fab_plan_request *request, const fab_job_spec *job, size_t engine, fab_plans **out,
                          fab_error *err) {
     FAB_OWNED fab_design *design = NULL;
-    FAB_OWNS(fab_plans_free_owned) fab_plans *usual = NULL;
-    fab_plans *reordered = NULL;
     fab_plan_request within = *request;
     if (job->batch > MOST_BATCH_UNASKED) {
         return FAB_OK;
@@ -133,19 +135,6 @@ fab_status fab_plan_beat(const fab_plan_request *request, const fab_job_spec *jo
     design->engines[0] = design->engines[engine];
     within.design = design;
     within.most_routed = MOST_ROUTED_TO_BEAT;
-    FAB_PASS(job->plan_chosen ? FAB_OK : search_beside(&within, &usual, err));
-    const bool is_faster = usual != NULL && usual->n_plans_listed > 0;
-    const double most_s = is_faster ? fmin(request->below_s, fab_planned_s(&usual->plans[0])) : request->below_s;
-    if (!open->order_given) { /* the means decide: a first seed a little above leaves no plan out */
-        within.below_s = most_s / (1 - FAB_VERDICT_PLAN);
-        (void)snprintf(open->order, sizeof open->order, "%s", OTHER_ORDER);
-        FAB_PASS(search_beside(&within, &reordered, err));
-    }
-    if (reordered != NULL && reordered->n_plans_listed > 0 && fab_planned_s(&reordered->plans[0]) < most_s) {
-        (void)snprintf(reordered->order, sizeof reordered->order, "%s", OTHER_ORDER);
-        *out = reordered;
-        return FAB_OK;
-    }
-    fab_plans_free(reordered);
-    return FAB_GIVE(*out, usual);
+    within.n_orders = 2;
+    return plan_search_beside(&within, out, err);
 }

@@ -108,12 +108,25 @@ plan_depth plan_known(const plan_network *network, const fab_job_plan *plan);
 fab_status plan_evaluate(plan_network *network, const fab_job_plan *plan, uint64_t draw, fab_iteration *out, char *note,
                          size_t size, fab_error *err) FAB_MUST_USE;
 
+/** Whether more than the usual order is searched. */
+bool plan_tries_orders(const fab_plan_request *request);
+
+/** The request for the job of `design`, that of the request or a copy, in this order alone. */
+fab_plan_request plan_in_order(const fab_plan_request *request, size_t order, fab_design *design);
+
 /**
- * Searches the five other orders of the dimensions that have tp innermost for plans that are faster than the first by
- * more than FAB_VERDICT_LITTLE. `usual` counts their plans.
- * @param[out] out  All that the request wants under the fastest order; NULL: none is faster, or somebody said an order.
+ * Searches all orders after the first, for plans that are faster than its best by more than FAB_VERDICT_LITTLE. `usual`
+ * counts their plans.
+ * @param[out] out  All that the request wants under the fastest order; NULL: none is faster.
  */
 fab_status plan_orders(const fab_plan_request *request, fab_plans *usual, fab_plans **out, fab_error *err) FAB_MUST_USE;
+
+/** The same of the second order alone, by means where paths are drawn. */
+fab_status plan_second_order(const fab_plan_request *request, fab_plans *usual, fab_plans **out,
+                             fab_error *err) FAB_MUST_USE;
+
+/** A search that nobody asked for; a refusal finds nothing. */
+fab_status plan_search_beside(const fab_plan_request *request, fab_plans **out, fab_error *err) FAB_MUST_USE;
 
 /**
  * Where the engine draws paths: evaluates the first of the plans that are listed, and those that its draws do not tell

@@ -9,11 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Tensor exchanges are the most, and stay in scale-up domains where tp is innermost: the first is the default. */
-static const char *const ORDERS[] = {"tp-cp-pp-dp", "tp-cp-dp-pp", "tp-dp-cp-pp",
-                                     "tp-dp-pp-cp", "tp-pp-cp-dp", "tp-pp-dp-cp"};
 #define MOST_DRAWN 4096 /* GPUs: where more paths are drawn, the second order alone is searched, and only named */
-#define N_ORDERS   (sizeof ORDERS / sizeof ORDERS[0])
 
 /* What a search left out is left out of the space of all orders. */
 static void add_space(const fab_plans *found, fab_plans *plans) {
@@ -28,28 +24,40 @@ static void add_space(const fab_plans *found, fab_plans *plans) {
     plans->n_orders++;
 }
 
-/* Looks for plans under `order` that are faster than `best` under the first seed. NULL: it is refused. */
-static fab_status try_order(const fab_plan_request *request, const char *order, const fab_planned *best,
-                            fab_design *design, fab_plans **out, fab_error *err) {
+fab_status plan_search_beside(const fab_plan_request *request, fab_plans **out, fab_error *err) {
     fab_error why = {.code = FAB_OK};
-    fab_plan_request within = *request;
-    within.design = design;
-    within.n_best = 0;
-    within.wants_front = within.wants_orders = within.draws_leaders = false;
-    within.progress = NULL; /* most of it is over */
-    within.below_s = best->iteration.time_s * (1 - FAB_VERDICT_LITTLE);
-    (void)snprintf(design->jobs[0].order, sizeof design->jobs[0].order, "%s", order);
-    fab_status status = fab_plan_search(&within, out, &why);
+    fab_status status = fab_plan_search(request, out, &why);
     return status == FAB_OK || fab_is_refusal(status) ? FAB_OK : fab_fail(err, status, why.where, "%s", why.text);
 }
 
-/* Again, with all that a report lists; `usual` is what the first search found. */
-static fab_status list_order(const fab_plan_request *request, const char *order, const fab_plans *usual,
-                             fab_design *design, fab_plans **out, fab_error *err) {
+bool plan_tries_orders(const fab_plan_request *request) {
+    return request->n_orders > 1 && request->design->n_jobs > 0 && !request->design->jobs[0].order_given;
+}
+
+fab_plan_request plan_in_order(const fab_plan_request *request, size_t order, fab_design *design) {
     fab_plan_request within = *request;
     within.design = design;
-    within.wants_orders = false;
-    (void)snprintf(design->jobs[0].order, sizeof design->jobs[0].order, "%s", order);
+    within.n_orders = 1;
+    within.kept = request->kept != NULL ? &request->kept[order] : NULL;
+    (void)snprintf(design->jobs[0].order, sizeof design->jobs[0].order, "%s", fab_rank_orders[order]);
+    return within;
+}
+
+/* Looks for plans that are faster than `best` under the first seed. NULL: it is refused. */
+static fab_status try_order(const fab_plan_request *request, size_t order, const fab_planned *best, fab_design *design,
+                            fab_plans **out, fab_error *err) {
+    fab_plan_request within = plan_in_order(request, order, design);
+    within.n_best = 0;
+    within.wants_front = within.draws_leaders = false;
+    within.progress = NULL; /* most of it is over */
+    within.below_s = best->iteration.time_s * (1 - FAB_VERDICT_LITTLE);
+    return plan_search_beside(&within, out, err);
+}
+
+/* Again, with all that a report lists; `usual` is what the first search found. */
+static fab_status list_order(const fab_plan_request *request, size_t order, const fab_plans *usual, fab_design *design,
+                             fab_plans **out, fab_error *err) {
+    const fab_plan_request within = plan_in_order(request, order, design);
     FAB_PASS(fab_plan_search(&within, out, err));
     /* `usual` has counted this order already */
     (*out)->n_plans = (*out)->n_evaluated = (*out)->n_unfit = (*out)->n_bounded = (*out)->n_untimed = 0;
@@ -57,8 +65,42 @@ static fab_status list_order(const fab_plan_request *request, const char *order,
     add_space(usual, *out);
     (*out)->usual_order_s = usual->usual_order_s;
     (*out)->n_orders = usual->n_orders;
-    (void)snprintf((*out)->order, sizeof(*out)->order, "%s", order);
+    (void)snprintf((*out)->order, sizeof(*out)->order, "%s", fab_rank_orders[order]);
     return FAB_OK;
+}
+
+fab_status plan_second_order(const fab_plan_request *request, fab_plans *usual, fab_plans **out, fab_error *err) {
+    FAB_OWNED fab_design *design = NULL;
+    FAB_OWNS(fab_plans_free_owned) fab_plans *found = NULL;
+    const bool has_usual = usual->n_plans_listed > 0;
+    const double usual_s = has_usual ? fab_planned_s(&usual->plans[0]) : 0;
+    const double little_less_s = usual_s * (1 - FAB_VERDICT_LITTLE);
+    const double most_s =
+        !has_usual || (request->below_s > 0 && request->below_s < little_less_s) ? request->below_s : little_less_s;
+    *out = NULL;
+    if (request->is_late != NULL && request->is_late(request->late_context)) {
+        usual->is_proven = false;
+        return FAB_OK;
+    }
+    FAB_PASS(FAB_NEW(design, 1, err));
+    *design = *request->design;
+    fab_plan_request within = plan_in_order(request, 1, design);
+    within.progress = NULL;
+    /* where means decide, one whose first seed is a little above may be faster */
+    within.below_s = usual->is_drawn && request->draws_leaders ? most_s / (1 - FAB_VERDICT_PLAN) : most_s;
+    FAB_PASS(plan_search_beside(&within, &found, err));
+    if (found == NULL) {
+        return FAB_OK;
+    }
+    usual->usual_order_s = usual_s;
+    if (found->n_plans_listed == 0 || fab_planned_s(&found->plans[0]) >= most_s) {
+        add_space(found, usual);
+        return FAB_OK;
+    }
+    add_space(usual, found);
+    found->usual_order_s = usual_s;
+    (void)snprintf(found->order, sizeof found->order, "%s", fab_rank_orders[1]);
+    return FAB_GIVE(*out, found);
 }
 
 fab_status plan_orders(const fab_plan_request *request, fab_plans *usual, fab_plans **out, fab_error *err) {
@@ -66,9 +108,6 @@ fab_status plan_orders(const fab_plan_request *request, fab_plans *usual, fab_pl
     fab_planned best = usual->plans[0]; /* under the first seed */
     size_t fastest = 0;
     *out = NULL;
-    if (request->design->n_jobs == 0 || request->design->jobs[0].order_given) {
-        return FAB_OK;
-    }
     FAB_PASS(FAB_NEW(design, 1, err));
     *design = *request->design;
     usual->usual_order_s = fab_planned_s(&best);
@@ -76,13 +115,13 @@ fab_status plan_orders(const fab_plan_request *request, fab_plans *usual, fab_pl
         best = usual->plans[i].iteration.time_s < best.iteration.time_s ? usual->plans[i] : best;
     }
     const bool is_large = usual->is_drawn && usual->gpus > MOST_DRAWN;
-    for (size_t i = 1; i < (is_large ? 2 : N_ORDERS); i++) {
+    for (size_t i = 1; i < (is_large ? 2 : request->n_orders); i++) {
         fab_plans *found = NULL;
         if (request->is_late != NULL && request->is_late(request->late_context)) {
             usual->is_proven = false;
             break;
         }
-        FAB_PASS(try_order(request, ORDERS[i], &best, design, &found, err));
+        FAB_PASS(try_order(request, i, &best, design, &found, err));
         const bool is_faster = found != NULL && found->n_plans_listed > 0;
         best = is_faster ? found->plans[0] : best;
         fastest = is_faster ? i : fastest;
@@ -92,11 +131,11 @@ fab_status plan_orders(const fab_plan_request *request, fab_plans *usual, fab_pl
         fab_plans_free(found);
     }
     if (fastest > 0 && is_large) {
-        (void)snprintf(usual->order, sizeof usual->order, "%s", ORDERS[fastest]);
+        (void)snprintf(usual->order, sizeof usual->order, "%s", fab_rank_orders[fastest]);
         usual->other_order_s = best.iteration.time_s;
         return FAB_OK;
     }
-    FAB_PASS(fastest > 0 ? list_order(request, ORDERS[fastest], usual, design, out, err) : FAB_OK);
+    FAB_PASS(fastest > 0 ? list_order(request, fastest, usual, design, out, err) : FAB_OK);
     if (*out != NULL && fab_planned_s(&(*out)->plans[0]) >= usual->usual_order_s) { /* the first seed's luck */
         fab_plans_free(*out);
         *out = NULL;

@@ -201,7 +201,7 @@ static fab_status add_plans(search *s, const plan_node *group, fab_error *err) {
 static bool same_plan(const fab_job_plan *a, const fab_job_plan *b) {
     return a->tp == b->tp && a->cp == b->cp && a->pp == b->pp && a->dp == b->dp && a->ep == b->ep &&
            a->interleave == b->interleave && a->microbatch == b->microbatch && a->recompute == b->recompute &&
-           a->zero == b->zero && a->sequence_parallel == b->sequence_parallel;
+           a->zero == b->zero && a->sequence_parallel == b->sequence_parallel && a->order == b->order;
 }
 
 /* Sizes that are slower than so many others need not be looked at. */
@@ -577,17 +577,34 @@ fab_status fab_plan_search(const fab_plan_request *request, fab_plans **out, fab
     FAB_PASS(request->draws_leaders ? order_by_draws(&s, request->n_best, err) : FAB_OK);
     s.found->n_networks = s.network.n_routed;
     fab_plans *faster = NULL;
-    FAB_PASS(request->wants_orders ? plan_orders(request, s.found, &faster, err) : FAB_OK);
+    if (plan_tries_orders(request)) {
+        FAB_PASS((request->n_orders > 2 ? plan_orders : plan_second_order)(request, s.found, &faster, err));
+    }
     FAB_PASS(request->wants_front && faster == NULL ? find_front(&s, err) : FAB_OK);
     *out = faster != NULL ? faster : s.found;
     s.found = faster != NULL ? s.found : NULL;
     return FAB_OK;
 }
 
-fab_status fab_plan_floor(const fab_plan_request *request, fab_plans **out, fab_error *err) {
+static fab_status find_floor(const fab_plan_request *request, fab_plans **out, fab_error *err) {
     FAB_OWNS(close_search) search s = {.request = request, .n_best = 1, .below_s = INFINITY, .is_floor_only = true};
     FAB_PASS(open_search(&s, err));
     FAB_PASS(run_search(&s, err));
     FAB_PASS(isfinite(s.found->lower_bound_s) ? FAB_OK : fail_memory(&s, err));
     return FAB_GIVE(*out, s.found);
+}
+
+fab_status fab_plan_floor(const fab_plan_request *request, fab_plans **out, fab_error *err) {
+    FAB_OWNED fab_design *design = NULL;
+    FAB_OWNS(fab_plans_free_owned) fab_plans *least = NULL;
+    FAB_PASS(find_floor(request, &least, err));
+    FAB_PASS(FAB_NEW(design, 1, err));
+    *design = *request->design;
+    for (size_t i = 1; plan_tries_orders(request) && i < request->n_orders; i++) {
+        FAB_OWNS(fab_plans_free_owned) fab_plans *found = NULL;
+        const fab_plan_request within = plan_in_order(request, i, design);
+        FAB_PASS(find_floor(&within, &found, err));
+        least->lower_bound_s = fmin(least->lower_bound_s, found->lower_bound_s);
+    }
+    return FAB_GIVE(*out, least);
 }

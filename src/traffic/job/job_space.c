@@ -10,9 +10,13 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define EVERY_CHUNKS 32
 #define MOST_CHUNKS  256
+
+const char *const fab_rank_orders[FAB_N_RANK_ORDERS] = {"tp-cp-pp-dp", "tp-cp-dp-pp", "tp-dp-cp-pp",
+                                                        "tp-dp-pp-cp", "tp-pp-cp-dp", "tp-pp-dp-cp"};
 
 struct fab_job_space {
     fab_job job;        /* of the plan that was taken last; all but the plan is resolved */
@@ -72,7 +76,7 @@ static fab_status list_shapes(fab_job_space *s, fab_error *err) {
     const fab_job_spec *job = &s->job.spec;
     const fab_job_plan *given = &s->given;
     const uint64_t stages = job->layers + (job->embedding_as_layer ? 2 : 0);
-    fab_job_plan p = {.interleave = 1, .microbatch = 1};
+    fab_job_plan p = {.interleave = 1, .microbatch = 1, .order = given->order};
     for (p.tp = 1; (p.tp = next_size(s, FAB_PLAN_TP, given->tp, n, job->heads, p.tp)) > 0; p.tp++) {
         const uint64_t of_tp = job->heads % p.tp == 0 ? n / p.tp : 0;
         for (p.cp = 1; of_tp > 0 && (p.cp = next_size(s, FAB_PLAN_CP, given->cp, of_tp, job->seq, p.cp)) > 0; p.cp++) {
@@ -88,6 +92,15 @@ static fab_status list_shapes(fab_job_space *s, fab_error *err) {
 }
 
 /* --- set-up ------------------------------------------------------------------------------------------------------- */
+
+/* Where nobody said one, that which a search tries. */
+static uint32_t order_of(const fab_job_spec *spec) {
+    uint32_t order = FAB_N_RANK_ORDERS - 1;
+    while (order > 0 && (spec->order_given || strcmp(spec->order, fab_rank_orders[order]) != 0)) {
+        order--;
+    }
+    return order;
+}
 
 static fab_status open_job(const fab_design *design, const fab_fabric *fabric, fab_job_space *s, fab_error *err) {
     fab_job_spec *spec = &s->job.spec;
@@ -109,7 +122,8 @@ static fab_status open_job(const fab_design *design, const fab_fabric *fabric, f
                               .microbatch = spec->microbatch > 0 ? spec->microbatch : 1,
                               .recompute = spec->recompute,
                               .zero = fab_job_zero(spec),
-                              .sequence_parallel = spec->sequence_parallel};
+                              .sequence_parallel = spec->sequence_parallel,
+                              .order = order_of(spec)};
     s->fabric = fabric;
     FAB_REFUSE_IF(design->n_jobs > 1, err, FAB_EUNSUPPORTED, s->job.where,
                   "a plan is of a job alone, and the design has %zu: give each its sizes", design->n_jobs);
@@ -206,6 +220,9 @@ static void set_plan(const fab_job_plan *plan, fab_job_spec *job) {
     job->zero = plan->zero;
     job->sharded = plan->zero > FAB_ZERO_0;
     job->sequence_parallel = plan->sequence_parallel;
+    if (plan->order > 0) {
+        (void)snprintf(job->order, sizeof job->order, "%s", fab_rank_orders[plan->order]);
+    }
 }
 
 const fab_job_spec *fab_job_space_take(fab_job_space *space, const fab_job_plan *plan, uint64_t *out_microbatches) {
@@ -289,8 +306,9 @@ void fab_job_plan_apply(const fab_job_space *space, const fab_job_plan *plan, fa
 const char *fab_job_plan_text(const fab_job_plan *p, char out[192]) {
     (void)snprintf(out, 192,
                    "tp=%" PRIu64 ",cp=%" PRIu64 ",pp=%" PRIu64 ",dp=%" PRIu64 ",ep=%" PRIu64 ",interleave=%" PRIu64
-                   ",microbatch=%" PRIu64 ",recompute=%s,zero=%s,sequence-parallel=%s",
+                   ",microbatch=%" PRIu64 ",recompute=%s,zero=%s,sequence-parallel=%s%s%s",
                    p->tp, p->cp, p->pp, p->dp, p->ep, p->interleave, p->microbatch, fab_recomputes[p->recompute],
-                   fab_zeros[p->zero], p->sequence_parallel ? "yes" : "no");
+                   fab_zeros[p->zero], p->sequence_parallel ? "yes" : "no", p->order > 0 ? ",order=" : "",
+                   p->order > 0 ? fab_rank_orders[p->order] : "");
     return out;
 }

@@ -23,7 +23,7 @@ typedef struct fab_plan_request {
     uint64_t seed;
     size_t n_threads;
     size_t n_best;        /**< plans of different sizes that are listed; 0 counts as 1 */
-    bool wants_orders;    /**< where nobody said an order of the dimensions, also the five others with tp innermost */
+    size_t n_orders;      /**< of fab_rank_orders that are searched where nobody said one; 0 counts as 1 */
     bool wants_front;     /**< time against memory, by the first seed */
     bool draws_leaders;   /**< where paths are drawn, the first of the list goes by means over FAB_VERDICT_SEEDS */
     uint64_t most_routed; /**< GPUs times plans that are routed; then the search ends without a proof; 0: no limit */
@@ -33,7 +33,7 @@ typedef struct fab_plan_request {
     double below_s; /**< only plans that take less are looked for; 0: all. There may be none then */
     void (*progress)(void *context, double done, size_t total); /**< of what is bounded so far; may be NULL */
     void *progress_context;
-    fab_plan_kept *kept; /**< NULL: nothing is */
+    fab_plan_kept *kept; /**< of each order; NULL: nothing is */
 } fab_plan_request;
 
 /** Whether traffic is that of a job whose plan is to be found: it says auto, it is alone and says no size, or it is the
@@ -73,9 +73,9 @@ fab_status fab_plan_beside(const fab_plan_request *request, fab_plans *plans, fa
 fab_status fab_plan_floor(const fab_plan_request *request, fab_plans **out, fab_error *err) FAB_MUST_USE;
 
 /**
- * Searches, and writes the best plan into the design's first job. A design without one has the default job then: the
- * model of its size, or the next smaller one that fits. Where nobody asked for a plan, the search routes no more than a
- * second takes, and a job without iteration times keeps what the rules of its keys give.
+ * Searches two orders of ranks, and writes the best plan into the design's first job. A design without one has the
+ * default job then: the model of its size, or the next smaller one that fits. Where nobody asked for a plan, the search
+ * routes no more than a second takes, and a job without iteration times keeps what the rules of its keys give.
  * @param[in,out] design  That of the request, or a copy.
  * @param[out]    out     NULL: not wanted. NULL is written where there is no plan.
  */
@@ -92,9 +92,8 @@ fab_status fab_plan_settle(fab_design *design, const char *traffic, const fab_jo
 
 /**
  * Looks for a plan that takes less than below_s of the request, whatever sizes its job has: with the same batch, under
- * one engine and the seed, in the space that plan=auto opens, then, where no order of
- * ranks is given, in that of tp-cp-dp-pp: in that alone where a search has chosen the sizes. It may route less than
- * fab_plan_choose() may.
+ * one engine and the seed, in the space that plan=auto opens, of two orders as
+ * fab_plan_choose(). It may route less than that may.
  * @param[in]  job     The design's only job, resolved.
  * @param[in]  engine  Index of the engine.
  * @param[out] out  NULL, or without plans: none was found. Free with fab_plans_free().

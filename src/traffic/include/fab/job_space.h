@@ -17,7 +17,13 @@ typedef struct fab_job_plan {
     fab_recompute recompute;
     fab_zero zero;
     bool sequence_parallel;
+    uint32_t order; /**< of fab_rank_orders; 0: that of the job, or the usual one */
 } fab_job_plan;
+
+/** Of the dimensions on the ranks, innermost first: those with tp innermost, whose exchanges are the most and stay in
+ * scale-up domains so. The first is the usual one, the second the one that most often beats it. */
+#define FAB_N_RANK_ORDERS 6
+extern const char *const fab_rank_orders[FAB_N_RANK_ORDERS];
 
 #define FAB_PLAN_MICROBATCHES 4
 
