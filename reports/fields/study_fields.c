@@ -243,6 +243,10 @@ static const fab_field VARIANTS[] = {
            .labels = "goodput"),
     OBJECT(access_loss, access, &ACCESS_LOSS, "Scenarios that lose one link between NIC and switch and nothing else.",
            IF(access.n)),
+    FIELD(first_cause_histories,
+          "Histories that would tell the first of the causes from costing nothing, if it costs what it seems to; there "
+          "where these are too few.",
+          IF(first_cause_histories), .source = OUTCOMES, .formula = "done * (impact_ci95_ratio / impact_ratio)^2"),
     ARRAY(causes, "class", causes, n_causes, &CAUSE,
           "What a failure of each class costs in histories, by least squares of the impact over how often each class "
           "fails; missing where there are too few histories.",

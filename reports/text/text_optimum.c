@@ -249,15 +249,18 @@ static void put_tokens(fab_page *page, const fab_optimum *o, const char *see) {
     fab_page_wrapf(page, FAB_INK_BOLD, 2, 4, "%s: 1e9 tokens cost %s of ownership, an iteration takes %s under %s.",
                    o->tokens.job, fab_show_price(page, usd), fab_show_time(page, o->winner.iteration_s),
                    fab_text_routing(page, o->tokens.engine));
-    if (hashed_usd > 0) {
-        const bool is_even = fabs(hashed_usd / usd - 1) < FAB_EVEN_RATIO;
-        fab_page_wrapf(page, is_even ? FAB_INK_PLAIN : FAB_INK_BAD, 2, 4,
-                       "Under ecmp with 1 queue pair, which run and compare assume without --engine, they cost %s%s%s.",
-                       fab_show_price(page, hashed_usd),
-                       is_even ? "" : fab_show(page, ", %s", fab_show_more(page, hashed_usd / usd - 1)),
-                       is_even ? "" : ": where the switches hash, --engine ecmp chooses the design");
-    } else {
+    const char *engine = strstr(o->tokens.options, "--engine ");
+    if (o->tokens.is_drawn || engine == NULL) {
         fab_page_wrap(page, FAB_INK_PLAIN, 2, 4, "Another --engine may choose another design.");
+    } else {
+        const bool is_even = hashed_usd > 0 && fabs(hashed_usd / usd - 1) < FAB_EVEN_RATIO;
+        fab_page_wrapf(page, is_even ? FAB_INK_PLAIN : FAB_INK_BAD, 2, 4,
+                       "Under ecmp with 1 queue pair, by which run, sweep and compare judge without %s, %s%s.", engine,
+                       hashed_usd > 0
+                           ? fab_show(page, "they cost %s%s", fab_show_price(page, hashed_usd),
+                                      is_even ? "" : fab_show(page, ", %s", fab_show_more(page, hashed_usd / usd - 1)))
+                           : "what they cost was not found out",
+                       is_even ? "" : ": where the switches hash, --engine ecmp chooses the design");
     }
     fab_text_see(page, see, o->tokens.scenarios[0] != '\0');
     put_token_failures(page, o);

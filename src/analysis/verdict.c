@@ -37,12 +37,9 @@ static double verdict_worst(const fab_result *r, size_t engine) {
 /* Of one engine with other numbers of queue pairs; 0: not so. */
 static int fewer_queue_pairs(const fab_result *r, size_t a, size_t b) {
     const char *label[2] = {r->phases[0].engines[a].label, r->phases[0].engines[b].label};
-    const char *pairs[2] = {strstr(label[0], ",qp="), strstr(label[1], ",qp=")};
-    const size_t n = strcspn(label[0], ",");
-    if (pairs[0] == NULL || pairs[1] == NULL || strncmp(label[0], label[1], n + 1) != 0) {
-        return 0;
-    }
-    return atoi(pairs[1] + strlen(",qp=")) - atoi(pairs[0] + strlen(",qp="));
+    return fab_label_is_same_but_pairs(label[0], label[1])
+               ? (int)fab_label_pairs(label[1]) - (int)fab_label_pairs(label[0])
+               : 0;
 }
 
 /* Whether engine a is better than b: by time where both are known, else, and where these are equal, by collisions. */
@@ -263,6 +260,26 @@ double verdict_margin(const fab_result *r, const fab_run_verdict *v) {
     return v->has_time && v->time_s > 0 ? slow_s / v->time_s - 1 : v->has_time ? 0 : NAN;
 }
 
+/* Of the best engine, or else of the first with so many numbers of them. */
+static void bound_add_pairs(const fab_result *r, const fab_run_verdict *v, char *out) {
+    const fab_engine_result *engines = r->phases[0].engines;
+    const size_t n_engines = r->phases[0].n_engines;
+    bool is_told = false;
+    for (size_t first = 0; !is_told && first <= n_engines; first++) {
+        const char *label = engines[first == 0 ? v->engine : first - 1].label;
+        fab_pairs_time list[FAB_MAX_ENGINES];
+        char text[128] = "";
+        size_t n = 0;
+        for (size_t e = 0; e < n_engines && n < FAB_MAX_ENGINES; e++) {
+            if (fab_label_is_same_but_pairs(label, engines[e].label)) {
+                list[n++] = (fab_pairs_time){fab_label_pairs(engines[e].label), verdict_time(r, e)};
+            }
+        }
+        is_told = fab_verdict_add_pairs(list, n, text, sizeof text);
+        fab_append(out, FAB_VERDICT_TEXT, is_told ? "; of %.*s %s" : "", (int)strcspn(label, ","), label, text);
+    }
+}
+
 /* "Best [2] spray; worst [1] ecmp: 6.882 s, 3.4 % more" */
 static void bound_add_engines(const fab_result *r, const fab_run_verdict *v, char *out) {
     char best[VERDICT_NAME];
@@ -284,6 +301,7 @@ static void bound_add_engines(const fab_result *r, const fab_run_verdict *v, cha
     } else {
         fab_append(out, FAB_VERDICT_TEXT, margin > 1 ? ": %s, x%.3g" : ": %s, %.1f %% more",
                    verdict_seconds(room, verdict_time(r, v->slowest)), margin > 1 ? 1 + margin : 100 * margin);
+        bound_add_pairs(r, v, out);
     }
 }
 

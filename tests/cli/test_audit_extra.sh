@@ -39,6 +39,12 @@ done >>wiring.csv
 grep -v '^host-5,2,' wiring.csv >single.csv
 [[ $(found single.csv | grep '^single-point') == "single-point leaf-2 "* ]] || fail "a host behind one leaf: $(found single.csv)"
 
+# --- uplinks that are dealt to leaves until the spines are full: three to most leaves, four to the last two ---
+"$program" build clos:gpus=64,radix=16,taper=2,spares=2 --format cables --quiet >dealt.csv
+[[ -z $(found dealt.csv --threads 1) ]] || fail "uplinks that are dealt: $(found dealt.csv)"
+{ cat dealt.csv && echo 'leaf-9,99,spine-1,99,400Gb/s,6m'; } >added.csv # then the spines are uneven
+[[ $(found added.csv) == *"extra-cable leaf-9 "* ]] || fail "a cable too many: $(found added.csv)"
+
 # --- what cannot be read ---
 refuse() { # refuse FILE PLACE PATTERN
   local code=0

@@ -38,7 +38,11 @@ says "take [3] ecmp,qp=16; more queue pairs save 1 % at most ([4] ecmp,qp=64)" "
 import json
 s = [e["time_s"] for e in json.load(open("out"))["iteration"]]
 assert min(s) == s[3] and s[2] / s[3] < 1.0125 < s[1] / s[3] and round(100 * (1 - s[3] / s[2])) == 1, s
+text = json.load(open("out"))["verdict"]["bound_by"]
+assert f"; of ecmp more queue pairs help up to 16, {100 * (1 - s[2] / s[0]):.3g} % less time than 1; more save 1 % at most" in text, text
 PYTHON
+says "worst [1] ecmp,hash=ideal,qp=2" "${pairs[@]:0:4}" --engine ecmp,hash=ideal,qp=2 --engine ecmp,hash=ideal,qp=4 --engine ecmp,qp=4 --engine ecmp,qp=2
+lacks "queue pairs help" # of unlike hashes, two of each
 # Serving: too many requests, nearly as many, and fewer.
 served=(run rail-spine:gpus=64 --engine spray --job)
 says "overload: 20 requests/s cannot be served, at most 14.908" "${served[@]}" kind=serving,model=llama3-70b,tp=8,batch=64,request-rate=20

@@ -107,13 +107,9 @@ static const char *const EXAMPLES[] = {
     "fabriscope audit cables.csv --against plan.csv",
     "fabriscope audit ibnetdiscover.out --against design.xml --export audit.svg", NULL};
 
-static const cli_option *const OPTIONS[] = {&OPTION_AGAINST,
-                                            &OPTION_NAME_MAP,
-                                            &cli_option_input_format,
-                                            &cli_option_export,
-                                            &cli_option_picture,
-                                            CLI_REPORT_OPTIONS,
-                                            NULL};
+static const cli_option *const OPTIONS[] = {
+    &OPTION_AGAINST,    &OPTION_NAME_MAP,    &cli_option_input_format, &cli_option_threads,
+    &cli_option_export, &cli_option_picture, CLI_REPORT_OPTIONS,       NULL};
 
 const cli_command cli_command_audit = {
     .name = "audit",

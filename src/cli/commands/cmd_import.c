@@ -188,8 +188,8 @@ static const char *const EXAMPLES[] = {
     "fabriscope import ibnetdiscover.out --output network.xml --set gpus-per-server=8",
     "fabriscope import topology.conf --set cables=4 --set nic=200Gb/s", NULL};
 
-static const cli_option *const OPTIONS[] = {&cli_option_input_format, &OPTION_OUTPUT, &cli_option_set,
-                                            CLI_REPORT_OPTIONS, NULL};
+static const cli_option *const OPTIONS[] = {&cli_option_input_format, &OPTION_OUTPUT,     &cli_option_set,
+                                            &cli_option_threads,      CLI_REPORT_OPTIONS, NULL};
 
 const cli_command cli_command_import = {
     .name = "import",

@@ -121,8 +121,8 @@ static const cli_option OPTION_TIME_LIMIT = {
 
 /* --- run ---------------------------------------------------------------------------------------------------------- */
 
-/* The job and the engine that designs are replayed under. Paths that hash would choose the design by a draw: without an
- * engine they do not. What gives them to another command goes into `text`. */
+/* The job and the engine that designs are replayed under. Paths that hash take eight draws of each and leave a wide
+ * bound: without an engine they do not. What gives them to another command goes into `text`. */
 static fab_status read_replayed(const cli_options *options, const char *profile, fab_design **out, fab_str *text,
                                 fab_error *err) {
     char line[128];
@@ -276,8 +276,9 @@ const cli_command cli_command_optimize = {
     .details = "Tries the families, tiers, switches, breakouts, planes and tapers of a catalog. Prints the cheapest "
                "design that keeps every limit, in a form that 'fabriscope run' takes, the runners-up, what bisection "
                "and power cost, and why the others lost. Where nothing keeps the limits it says which one cannot be "
-               "kept and by how much, and ends with exit code 4. With --job designs are replayed under the "
-               "best plan of --job, cheapest bound first, and the cost of ownership of all GPUs, servers, racks, "
+               "kept and by how much, and ends with exit code 4. With --job designs are replayed under spray (or "
+               "--engine) and the best plan of --job, cheapest bound first, and the cost of ownership of all GPUs, "
+               "servers, racks, "
                "network and energy per 1e9 tokens decides; it says how far the winner is from a lower bound. With "
                "--scenarios that is divided by goodput, what failures leave of the time.",
     .examples = EXAMPLES,

@@ -101,9 +101,19 @@ static const char *const EXAMPLES[] = {
     "fabriscope traffic clos:gpus=64 --traffic pattern:all-gather,algorithm=all,groups=8",
     NULL};
 
-static const cli_option *const OPTIONS[] = {
-    &cli_option_traffic, &OPTION_EXPORT,     &cli_option_job,   &cli_option_set,  &cli_option_seed,  &cli_option_out,
-    &cli_option_force,   &cli_option_format, &cli_option_table, &cli_option_json, &cli_option_quiet, NULL};
+static const cli_option *const OPTIONS[] = {&cli_option_traffic,
+                                            &OPTION_EXPORT,
+                                            &cli_option_job,
+                                            &cli_option_set,
+                                            &cli_option_seed,
+                                            &cli_option_out,
+                                            &cli_option_force,
+                                            &cli_option_format,
+                                            &cli_option_table,
+                                            &cli_option_json,
+                                            &cli_option_quiet,
+                                            &cli_option_threads,
+                                            NULL};
 
 const cli_command cli_command_traffic = {
     .name = "traffic",

@@ -14,6 +14,7 @@
 #include "fab/str.h"
 #include "fab/units.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -131,7 +132,7 @@ static bool read_sized(matrix_cursor *c, uint64_t *out) {
     return true;
 }
 
-fab_status matrix_read_bytes(matrix_cursor *c, uint64_t *out, fab_error *err) {
+static fab_status read_amount(matrix_cursor *c, uint64_t *out, fab_error *err) {
     const char *start = c->at;
     bool negative = *start == '-';
     size_t digits = strspn(start, "0123456789");
@@ -155,6 +156,21 @@ fab_status matrix_read_bytes(matrix_cursor *c, uint64_t *out, fab_error *err) {
     c->at = stop;
     *out = (uint64_t)(value + 0.5);
     return FAB_OK;
+}
+
+fab_status matrix_read_bytes(matrix_cursor *c, uint64_t *out, fab_error *err) {
+    const char *start = c->at;
+    fab_status status = *start == '"' ? FAB_EINPUT : read_amount(c, out, err);
+    const char *unit = c->at + strspn(c->at, " \t");
+    if (*start == '"' || (status == FAB_OK && unit > c->at && isalpha((unsigned char)*unit))) { /* "10 GB" */
+        char text[192];
+        const int n = (int)strcspn(start, ",;\r\n");
+        (void)snprintf(text, sizeof text,
+                       "'%.*s': bytes are a plain number, or one with its unit, without blanks or quotes: 10e9, 10GB",
+                       n < 40 ? n : 40, start);
+        return matrix_fail_at(c, start, FAB_EINPUT, err, text);
+    }
+    return status;
 }
 
 fab_status matrix_add_entry(matrix_cursor *c, const char *start, uint64_t src, uint64_t dst, uint64_t bytes,

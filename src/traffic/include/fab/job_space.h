@@ -42,7 +42,8 @@ typedef struct fab_job_space fab_job_space;
  *     zero             0, 1, 2, 3; 0 alone where there is one copy
  *     sequence-parallel  yes, no; no alone where tp is 1 or has no ring
  *
- * All plans have the same batch: the given one, else that of fab_job_batch().
+ * All plans have the same batch: the given one, else that of fab_job_batch(), or where no sizes divide that the
+ * one that those with the fewest replicas have alone (fab_job_batch_of()).
  * @param[in] fabric  Borrowed, must outlive `out`.
  * @retval FAB_EUNSUPPORTED  no training job, or several jobs
  * @retval FAB_ENOSOLUTION   no sizes go together
