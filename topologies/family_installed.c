@@ -13,8 +13,6 @@
 #include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define ACCESS 1
 #define TRUNK  2 /* boundary between switches without tiers */

@@ -7,8 +7,6 @@
 #include "fab/order.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define AROUND      170.0F /* of a page: heading, legend */
 #define MOST_SPREAD 3.0F   /* so far apart are rows at most, beside what they are */

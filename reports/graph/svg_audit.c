@@ -9,8 +9,6 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define WIDTH       1040.0
 #define MARGIN      24.0

@@ -11,7 +11,6 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
 
 #define TICKS 67108864.0 /* of an iteration at most: their differences take few characters */
 

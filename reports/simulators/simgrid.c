@@ -18,8 +18,6 @@
 #include "fab/xml_writer.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define PAD "pad"
 

@@ -4,8 +4,6 @@
 #include "fab/rng.h"
 
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* Parents of a switch of tier t: distinct upper ends of its uplinks. Uplinks to one parent are not adjacent by port, so
  * the smallest and the largest upper node tell: a group of parents is contiguous. */

@@ -6,8 +6,6 @@
 #include "fab/prices.h"
 
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define HOURS_PER_YEAR (365.0 * 24)
 

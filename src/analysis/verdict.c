@@ -4,7 +4,6 @@
 #include "verdict_lines.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* --- engines ------------------------------------------------------------------------------------------------------ */

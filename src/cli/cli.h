@@ -26,9 +26,6 @@
 #include "fab/sweep.h"
 #include "fab/units.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 
 typedef struct fab_design fab_design;

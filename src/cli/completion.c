@@ -7,8 +7,6 @@
 #include "fab/routing.h"
 #include "fab/traffic.h"
 
-#include <string.h>
-
 /* --- what an argument may be -------------------------------------------------------------------------------------- */
 
 static void put_stems(const fab_builtin *files, const char *prefix, FILE *out) {

@@ -4,9 +4,6 @@
 #include "fab/floor_plan.h"
 #include "fab/memory.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 /* The longest suffix that fits: ".yed.graphml" before ".graphml". */
 static const fab_report_format *format_of(const char *path) {
     const fab_report_format *found = NULL;

@@ -5,9 +5,6 @@
 #include "fab/parallel.h"
 #include "fab/str.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 static void options_push(cli_list *list, const char *text) {
     list->items[list->n++] = text;
 }

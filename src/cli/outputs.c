@@ -6,8 +6,6 @@
 #include "fab/str.h"
 
 #include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 
 #define MORE_FILES 1 /* of --out, beside those of formats */

@@ -5,8 +5,6 @@
 #include "fab/text_table.h"
 
 #include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
 
 void cli_table_release(cli_table *table) {
     FAB_FREE_EACH(free, table->cells, table->n_cells);

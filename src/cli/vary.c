@@ -11,8 +11,6 @@
 #include "fab/sweep_run.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 static fab_status apply_vary(cli_options *options, const char *value, fab_error *err) {
     FAB_REFUSE_IF(options->n_vary == FAB_SWEEP_PATHS, err, FAB_EUSAGE, NULL, "option --vary: given more than %d times",

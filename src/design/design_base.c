@@ -4,7 +4,6 @@
 #include "fab/xml_reader.h"
 #include "fields.h"
 
-#include <string.h>
 #include <sys/stat.h>
 
 #define MAX_BASES 8

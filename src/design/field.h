@@ -9,9 +9,6 @@
 #include "fab/str.h"
 #include "fab/units.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-
 /** What a value looks like and what type it has in the struct. */
 typedef enum field_kind {
     FIELD_TEXT,     /**< char[size]: any printable text, blanks collapsed */

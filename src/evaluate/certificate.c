@@ -9,8 +9,6 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
 
 void fab_certificate_omit(FILE *out, const char *what, ...) {
     va_list arguments;

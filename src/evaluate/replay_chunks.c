@@ -8,8 +8,6 @@
 #include "fab/timed_phases.h"
 #include "context/context_parts.h"
 
-#include <stdlib.h>
-
 /* Whether `auto` is to choose the chunks: those that one seed of the first engine is fastest with when only one of them
  * is routed, by fair shares: the same job under every transport. `tried`: routes that the job may have with them too.
  */

@@ -4,7 +4,6 @@
 #include "fab/order.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 
 struct fab_builder {
     fab_fabric *fabric;

@@ -7,8 +7,6 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 const char *const fab_component_kinds[FAB_COMPONENT_N_KINDS] = {"link", "port",   "switch", "nic",
                                                                 "gpu",  "server", "rack",   "plane"};

@@ -7,8 +7,6 @@
 
 #include <inttypes.h>
 #include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define CHUNK      ((size_t)1 << 16)
 #define MOST_NODES (UINT32_C(1) << 24)

@@ -5,8 +5,6 @@
 #include "fab/memory.h"
 
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <yaml.h>
 
 #define DEPTH      64

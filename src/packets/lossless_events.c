@@ -5,8 +5,6 @@
 #include "fab/rng.h"
 #include "spray.h"
 
-#include <stdlib.h>
-
 #define ROUNDING 1e-6 /* bytes: what sums of cells that came and left are off by */
 
 enum event_kind { ARRIVES, IS_SENT, IS_STOPPED, GOES_ON, WAKES, IS_TOLD }; /* the last one names a flow, not a link */

@@ -8,7 +8,6 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 const char *const fab_pipeline_orders[FAB_ORDER_N] = {"1f1b", "zero-bubble"};
 

@@ -8,8 +8,6 @@
 #include "fab/str.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* --- verdict ------------------------------------------------------------------------------------------------------ */
 

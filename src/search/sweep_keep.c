@@ -12,7 +12,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 static const char OF_TRAFFIC[] = "traffic.";
 

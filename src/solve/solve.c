@@ -10,8 +10,6 @@
 #include <math.h>
 #include <setjmp.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* What a call owns. It lives on the heap: automatic variables changed after setjmp are lost by the jump. */
 typedef struct call {

@@ -10,7 +10,6 @@
 #include "fab/shard.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 #define MOST_OPEN 64 /* shards: each takes file descriptors */
 

@@ -10,8 +10,6 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 #define TRIES 50 /* of 20 ms, where a writer comes or goes */

@@ -8,9 +8,6 @@
 #include "fab/memory.h"
 #include "fab/rng.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 struct fab_store {
     database db;
     fab_plan plan;

@@ -7,8 +7,6 @@
 #include "fab/parallel.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 typedef struct goodput_run {
     study_worker *workers;

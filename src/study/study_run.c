@@ -7,8 +7,6 @@
 #include "fab/memory.h"
 
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* --- files -------------------------------------------------------------------------------------------------------- */
 

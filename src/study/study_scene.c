@@ -11,8 +11,6 @@
 #include "fab/topologies.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define USUAL_THREADS 8 /* for which there is memory, or a study that is not told its seeds has one */
 

@@ -10,10 +10,7 @@
 #include <libxml/parser.h>
 #include <libxml/parserInternals.h>
 #include <libxml/xmlerror.h>
-#include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define MAX_NAMESPACES 8
 #define XSI_URI        "http://www.w3.org/2001/XMLSchema-instance"

@@ -5,7 +5,6 @@
 #include "fab/status.h"
 #include "fab/str.h"
 
-#include <stdbool.h>
 #include <stdio.h>
 
 /** What of the fabric becomes one node of a graph. */

@@ -7,7 +7,6 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
 
 #define MUCH_WAIT 3.0 /* times the median of its peers */
 

@@ -5,7 +5,6 @@
 #include "fab/stat.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 #define NORMAL_MAD  1.4826 /* median of absolute values to a standard deviation */
 #define TAIL        0.90   /* quantile of absolute values that is looked at too, ... */

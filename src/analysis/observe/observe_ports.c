@@ -9,8 +9,6 @@
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define WORD_END  UINT64_C(0xffffffff) /* where a counter of 32 bits of InfiniBand stays */
 #define NEAR_WRAP (UINT64_C(1) << 63)  /* counters that fall from above this have wrapped, others were cleared */

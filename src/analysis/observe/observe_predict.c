@@ -5,7 +5,6 @@
 #include "fab/parallel.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 #define FITS      0.75 /* part of the links between switches that must be as a draw has them */
 #define AS_DRAWN  0.02 /* so far apart they are as drawn; spreads above that are taken into account */

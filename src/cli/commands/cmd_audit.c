@@ -7,8 +7,6 @@
 #include "fab/network_of.h"
 #include "fab/topologies.h"
 
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 static const cli_option OPTION_AGAINST = {"against", "DESIGN|FILE",

@@ -8,7 +8,6 @@
 #include "fab/prices.h"
 
 #include <math.h>
-#include <string.h>
 
 static bool is_stdout(const char *path) {
     return strcmp(path, "-") == 0;

@@ -6,7 +6,6 @@
 #include "fab/memory.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 
 static const char *const COLLECTIVES[] = {"all-reduce", "all-gather", "reduce-scatter",
                                           "all-to-all", "broadcast",  NULL}; /* of fab_operation */

@@ -3,9 +3,6 @@
 
 #include "fab/memory.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 static const cli_option OPTION_STEPS = {"steps", "GPUS,...",
                                         "one design built in steps of so many GPUs: parts bought, cables moved",
                                         .text = offsetof(cli_options, steps)};

@@ -8,8 +8,6 @@
 #include "fab/str.h"
 
 #include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 
 #define MOST_BYTES ((size_t)1 << 30) /* of a report, or of a list of servers */

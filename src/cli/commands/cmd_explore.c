@@ -4,8 +4,6 @@
 #include "fab/source.h"
 #include "fab/str.h"
 
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 
 #define MOST_DESIGN ((size_t)1 << 22) /* bytes of a design that a page carries */

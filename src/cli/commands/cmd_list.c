@@ -12,8 +12,6 @@
 #include "fab/network.h"
 #include "fab/units.h"
 
-#include <string.h>
-
 #define LIST_COLUMNS 10
 
 /* One thing that can be listed. */

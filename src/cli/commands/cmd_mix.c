@@ -5,7 +5,6 @@
 #include "fab/mix_run.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 static fab_status apply_share(cli_options *options, const char *value, fab_error *err) {
     char *end = NULL;

@@ -7,8 +7,6 @@
 #include "fab/optimize.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define REPLAYS 64 /* of designs for their tokens, unless given */
 

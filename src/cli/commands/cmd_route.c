@@ -4,8 +4,6 @@
 #include "fab/context.h"
 #include "fab/tables.h"
 
-#include <string.h>
-
 static bool to_stdout(const cli_options *options) {
     return strcmp(options->dump, "-") == 0;
 }

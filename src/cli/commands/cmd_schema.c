@@ -6,8 +6,6 @@
 #include "fab/prices.h"
 #include "fab/published.h"
 
-#include <string.h>
-
 static fab_status schema_print(void (*schema)(fab_str *), FILE *out, fab_error *err) {
     FAB_OWNS(fab_str_release) fab_str text = FAB_STR_INIT;
     schema(&text);

@@ -5,8 +5,6 @@
 #include "fab/memory.h"
 #include "fab/published.h"
 
-#include <string.h>
-
 /* A command of a source as if it had been typed. */
 typedef struct typed_command {
     char *text; /* what the words point into */

@@ -5,7 +5,6 @@
 #include "fab/topologies.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #define FRONT_END "front-end"
 

@@ -6,8 +6,6 @@
 #include "fab/memory.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* --- states ------------------------------------------------------------------------------------------------------- */
 

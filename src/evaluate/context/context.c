@@ -5,10 +5,7 @@
 #include "fab/memory.h"
 
 #include <inttypes.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 void fab_once_init(fab_once *once, size_t n) {
     for (size_t i = 0; i < n; i++) {

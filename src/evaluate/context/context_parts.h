@@ -13,8 +13,6 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
-#include <stdbool.h>
-#include <stddef.h>
 
 typedef struct fab_once {
     pthread_mutex_t lock;

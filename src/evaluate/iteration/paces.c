@@ -7,8 +7,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 static const iterate_role ROLES[] = {
     {"tp", offsetof(fab_job_times, tp), FAB_TRAVEL_TP},

@@ -7,7 +7,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 #define TABLE_BYTES 4      /* of an element of a table */
 #define SIDE        1024.0 /* of the layers that dense parameters are taken for */

@@ -12,7 +12,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 #define REQUESTS     10000 /* of the queue that is simulated */
 #define PART_OF_MOST 0.7   /* of the requests that can be served, where nobody says how many come */

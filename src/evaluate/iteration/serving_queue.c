@@ -10,7 +10,6 @@
 
 #include <math.h>
 #include <stdbool.h>
-#include <stdlib.h>
 
 #define SKIPPED 5 /* one request of so many, at the beginning */
 

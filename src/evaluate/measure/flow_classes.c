@@ -4,7 +4,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 /* GPUs that exchange with each other, by the leaves that their ports are on. */
 typedef struct grouping {

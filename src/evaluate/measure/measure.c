@@ -3,7 +3,6 @@
 #include "fab/memory.h"
 
 #include <math.h>
-#include <string.h>
 
 #define COLLIDED   (1 + 1e-9)  /* above this a link is offered more than it has */
 #define BELOW_IT   1e-9        /* rounding with which a result may fall below its bound */

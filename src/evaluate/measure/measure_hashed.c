@@ -8,8 +8,6 @@
 #include "measure_rates.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define MOST_WALKED (UINT64_C(1) << 29) /* half a minute */
 #define MOST_IN_JOB (UINT64_C(1) << 24) /* of groups, or unequal flows, of which walks have no ends either: seconds */

@@ -6,8 +6,6 @@
 #include "proof.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define BITS     8.0
 #define SAME     1e-12 /* bytes over weight this close are equal */

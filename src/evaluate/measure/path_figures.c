@@ -4,8 +4,6 @@
 #include "fab/memory.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* Of the paths of one flow. */
 typedef struct span {

@@ -6,7 +6,6 @@
 #include "measure/measure_rates.h"
 
 #include <math.h>
-#include <string.h>
 
 /* --- a reader ----------------------------------------------------------------------------------------------------- */
 

@@ -8,8 +8,6 @@
 #include "relay.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 fab_status estimator_assemble(fab_estimator_reader *t, const fab_rerouted *r, fab_error *err) {
     const fab_estimator *c = t->estimator;

@@ -9,7 +9,6 @@
 #include "measure/stream.h"
 
 #include <math.h>
-#include <string.h>
 
 #define BITS 8.0
 

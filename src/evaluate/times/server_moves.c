@@ -7,8 +7,6 @@
 #include "fab/memory.h"
 #include "state/state_key.h"
 
-#include <string.h>
-
 #define BLOCK_BYTES ((size_t)32 << 20) /* of all of them; beyond it they are dropped */
 
 /* A server's flows from one place. */

@@ -10,8 +10,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define SAME_BYTES 1e-9 /* of flows: those of a phase are rounded */
 #define KEPT       12   /* phases of calls before */

@@ -8,8 +8,6 @@
 
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 const char *const fab_finding_kinds[FAB_FINDING_N] = {
     "unreachable",   "absent-switch", "missing-cable",   "backplane",     "extra-cable",   "missing-port",

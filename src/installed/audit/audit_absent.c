@@ -12,8 +12,6 @@
 #include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define AXES      FAB_NAME_NUMBERS
 #define NONE      FAB_NETWORK_NONE

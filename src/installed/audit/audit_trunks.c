@@ -8,8 +8,6 @@
 #include "fab/order.h"
 
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define NONE         FAB_NETWORK_NONE
 #define OTHER_DESIGN 0.5 /* of its trunks */

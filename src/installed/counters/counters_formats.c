@@ -4,8 +4,6 @@
 #include "fab/memory.h"
 #include "fab/str.h"
 
-#include <string.h>
-
 #define MOST_BYTES ((size_t)1 << 31)
 
 const fab_counters_format *const fab_counters_formats[] = {&fab_counters_sysfs,

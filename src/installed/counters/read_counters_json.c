@@ -5,7 +5,6 @@
 #include "fab/json_read.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #define NANOSECOND 1e-9
 

@@ -5,7 +5,6 @@
 
 #include <fnmatch.h>
 #include <inttypes.h>
-#include <string.h>
 
 #define EXCLUDE "exclude"
 #define CABLES  "cables"

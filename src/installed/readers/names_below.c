@@ -4,7 +4,6 @@
 #include "fab/memory.h"
 
 #include <stdio.h>
-#include <string.h>
 
 void fab_names_below_release(fab_names_below *b) {
     for (uint32_t i = 0; i < b->net->n_nodes; i++) {

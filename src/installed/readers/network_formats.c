@@ -10,8 +10,6 @@
 #include <pcre2.h>
 
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define HEAD   ((size_t)1 << 16) /* bytes that a format is recognised by; a NUL follows them */
 #define STATES 1000              /* of the matcher, as PCRE2 recommends; an expression of ours takes a few dozen */

@@ -16,8 +16,6 @@
 #include <ctype.h>
 #include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define MOST_NODES (UINT64_C(1) << 24)
 #define N_FORM_NEW 6

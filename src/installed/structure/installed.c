@@ -10,8 +10,6 @@
 #include "fab/str.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define MOST_HOSTS (1U << 22)
 

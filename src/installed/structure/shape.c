@@ -5,8 +5,6 @@
 #include "fab/order.h"
 
 #include <ctype.h>
-#include <stdlib.h>
-#include <string.h>
 #include <strings.h>
 
 #define NEARLY                                                                                                         \

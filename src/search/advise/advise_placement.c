@@ -14,8 +14,6 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define DEFAULT_BUDGET 200
 #define LEAST_BUDGET   8

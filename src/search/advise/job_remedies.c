@@ -7,8 +7,6 @@
 #include "fab/verdict.h"
 
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 typedef struct job_trial {
     const fab_replay *base;

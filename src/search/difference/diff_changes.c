@@ -5,7 +5,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 #define PLACES_NAMED 3 /* of servers that have changed among themselves */
 

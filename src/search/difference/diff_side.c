@@ -12,7 +12,6 @@
 #include <ctype.h>
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 void diff_side_release(diff_side *s) {
     fab_workspace_free(s->workspace);

@@ -10,8 +10,6 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* The phases, iterations and worst links of a report in JSON that `run` or `route` has written. */
 

@@ -11,8 +11,6 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define SAME         1e-9 /* part of a time that is no difference */
 #define LEAST_BUDGET 16

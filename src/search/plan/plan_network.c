@@ -10,7 +10,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #define FLOWS_OF_A_ROUTE 32 /* of experts, that take as long as the rest of a GPU's */
 

@@ -7,7 +7,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 /* Tensor exchanges are the most, and stay in scale-up domains where tp is innermost: the first is the default. */
 static const char *const ORDERS[] = {"tp-cp-pp-dp", "tp-cp-dp-pp", "tp-dp-cp-pp",

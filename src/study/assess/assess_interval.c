@@ -6,8 +6,6 @@
 #include "fab/memory.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define PROBES 16 /* parts of a class that are tried, evenly spread: equal ones do the same */
 

@@ -6,7 +6,6 @@
 #include "fab/memory.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 
 static void put_links(const fab_link_id *link, size_t n, FILE *out) {
     (void)fputs(" /", out);

@@ -5,7 +5,6 @@
 #include "fab/stat.h"
 
 #include <math.h>
-#include <string.h>
 
 #define MOST_FLOWS (UINT64_C(1) << 22) /* of a phase that is followed flow by flow */
 

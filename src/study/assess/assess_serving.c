@@ -8,8 +8,6 @@
 #include "fab/stages.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 bool assess_is_serving(const fab_traffic *t) {
     return t->has_job && t->job.kind == FAB_JOB_SERVING && t->job.tp * t->job.cp * t->job.pp * t->job.dp == t->n_ranks;

@@ -6,8 +6,6 @@
 #include "fab/order.h"
 
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* "24-31", "0,8,16,...". */
 static void write_ranks(const uint32_t *ranks, size_t n, char *out, size_t size) {

@@ -10,8 +10,6 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* Every network phase of a job against every one of another: one simulation tells both what it costs them. */
 

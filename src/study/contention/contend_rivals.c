@@ -8,7 +8,6 @@
 #include "fab/verdict.h"
 
 #include <math.h>
-#include <string.h>
 
 #define ROUNDING (1 + 1e-12) /* times this close are equal */
 

@@ -14,8 +14,6 @@
 #include "fab/solve.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define MOST_CHOICES 64  /* columns x */
 #define MOST_PAIRS   100 /* columns z */

@@ -11,8 +11,6 @@
 #include "fab/rng.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define DEFAULT_BUDGET 1000
 #define LEAST_BUDGET   8

@@ -11,8 +11,6 @@
 #include "fab/order.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define MOST_VERTICES (UINT32_C(1) << 18)
 

@@ -6,8 +6,6 @@
 #include "fab/memory.h"
 #include "fab/str.h"
 
-#include <string.h>
-
 #define MAX_FILE_BYTES ((size_t)1 << 30)
 
 static const fab_traffic_format *const FORMATS[] = {&fab_traffic_htsim, &fab_traffic_simai, &fab_traffic_nccl};

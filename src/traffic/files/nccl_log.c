@@ -21,8 +21,6 @@
 #include "fab/order.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define MOST_RANKS UINT32_C(0x1000000)
 

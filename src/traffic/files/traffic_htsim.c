@@ -16,7 +16,6 @@
 #include "fab/units.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 
 enum { NODES, CONNECTIONS, TRIGGERS, FAILURES, N_COUNTS };
 static const char *const COUNTS[N_COUNTS] = {"Nodes", "Connections", "Triggers", "Failures"};

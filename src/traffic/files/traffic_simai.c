@@ -19,7 +19,6 @@
 #include "fab/units.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 #define MOST_KINDS 512 /* phases of a workload */
 

@@ -7,7 +7,6 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 
 #define NOBODY UINT16_MAX
 _Static_assert(FAB_MAX_JOBS < NOBODY, "a job's number fits");

@@ -9,7 +9,6 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #define EVERY_CHUNKS 32
 #define MOST_CHUNKS  256

@@ -3,8 +3,6 @@
 
 #include "fab/memory.h"
 
-#include <string.h>
-
 static const char *const DIMENSIONS[FAB_N_DIMS] = {"tp", "cp", "pp", "dp"};
 
 static fab_status bad_order(const fab_job *job, fab_error *err) {

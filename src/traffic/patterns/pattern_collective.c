@@ -12,7 +12,6 @@
 #include "fab/units.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 typedef struct groups {
     const fab_pattern *p;

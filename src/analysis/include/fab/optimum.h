@@ -5,10 +5,6 @@
 #include "fab/job_space.h"
 #include "fab/routing.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #define FAB_RUNNERS_UP 5
 
 /** What is to be least. */

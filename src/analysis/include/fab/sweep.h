@@ -8,9 +8,6 @@
 #include "fab/result.h"
 
 #include <math.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 #define FAB_SWEEP_PATHS  2
 #define FAB_SWEEP_ERROR  704

@@ -4,7 +4,6 @@
 #include "fab/status.h"
 #include "fab/str.h"
 
-#include <stdbool.h>
 #include <stdio.h>
 
 /** FAB_OWNS(fab_file_close) FILE *f: closes it, unless it is NULL. */

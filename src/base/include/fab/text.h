@@ -4,10 +4,6 @@
 #include "fab/status.h"
 #include "fab/str.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 typedef struct fab_token {
     const char *text; /**< "" at the end of a line */
     size_t length;

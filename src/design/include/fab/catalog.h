@@ -8,9 +8,6 @@
 #include "fab/status.h"
 #include "fab/str.h"
 
-#include <stddef.h>
-#include <stdint.h>
-
 #define FAB_CATALOG_ITEMS    16 /**< most entries of one list */
 #define FAB_CATALOG_SWITCHES 16
 

@@ -14,9 +14,6 @@
 #include "fab/status.h"
 #include "fab/str.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
 #define FAB_LISTS_SIZE 65536 /* of all lists of servers of a design */

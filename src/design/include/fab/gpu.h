@@ -7,9 +7,6 @@
 #include "fab/status.h"
 #include "fab/str.h"
 
-#include <stdbool.h>
-#include <stdint.h>
-
 /** Of the elements that matrices are multiplied in; mxfp8 and nvfp4 scale blocks of 32 and 16 of them. */
 typedef enum fab_precision {
     FAB_PRECISION_AUTO, /**< of a job that says nothing: bf16, or fp16 on a GPU without it */

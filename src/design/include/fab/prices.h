@@ -9,10 +9,6 @@
 #include "fab/status.h"
 #include "fab/str.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #define FAB_MAX_PRICE_ROWS 64 /**< of one kind of part */
 
 /** A switch. With a radix: this model alone. Without: any radix, priced by its ports, used or not. */

@@ -8,10 +8,6 @@
 #include "fab/status.h"
 #include "fab/str.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 typedef struct fab_published_source {
     char name[FAB_NAME_SIZE]; /**< of its file: "llama3" */
     char title[80];           /**< one line: "Llama 3 paper (arXiv 2407.21783), Table 4" */

@@ -11,8 +11,6 @@
 #include "fab/status.h"
 #include "fab/traffic.h"
 
-#include <stdbool.h>
-
 #define FAB_SECONDS_PER_YEAR (365.0 * 24 * 3600)
 
 /** How long the network needs for what one iteration asks of it, for one phase of the job under one engine. */

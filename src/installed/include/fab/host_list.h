@@ -4,9 +4,6 @@
 #include "fab/status.h"
 #include "fab/str.h"
 
-#include <stddef.h>
-#include <stdint.h>
-
 typedef fab_status fab_host_list_visit(void *context, const char *name, size_t n, fab_error *err);
 
 /**

@@ -6,9 +6,6 @@
 #include "fab/plan_run.h"
 #include "fab/status.h"
 
-#include <stddef.h>
-#include <stdint.h>
-
 typedef struct fab_best_request {
     const fab_fabric *fabric;
     const char *traffic; /**< as for fab_context_request */

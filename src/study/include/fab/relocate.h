@@ -6,10 +6,6 @@
 #include "fab/status.h"
 #include "fab/traffic.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 typedef enum fab_policy {
     FAB_POLICY_NONE,            /**< nobody moves: a job that lost ranks stops, of a serving job the replicas */
     FAB_POLICY_FIRST_SPARE,     /**< the spare of the lowest number */

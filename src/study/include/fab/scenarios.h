@@ -9,8 +9,6 @@
 #include "fab/mask.h"
 #include "fab/status.h"
 
-#include <stdint.h>
-
 #define FAB_SCENARIOS_MOST      UINT64_C(1000000000) /**< scenarios of a source */
 #define FAB_SCENARIO_COMPONENTS 64                   /**< of a set */
 

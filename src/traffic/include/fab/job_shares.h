@@ -7,8 +7,6 @@
 #include "fab/model.h"
 #include "fab/status.h"
 
-#include <stddef.h>
-
 /** What lies on a GPU, over the mean. */
 typedef struct fab_table_share {
     double columns, lookups;

@@ -7,8 +7,6 @@
 #include "fab/model.h"
 #include "fab/status.h"
 
-#include <stddef.h>
-
 typedef struct fab_design fab_design;
 
 /** One way. */

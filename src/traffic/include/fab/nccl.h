@@ -10,9 +10,6 @@
 #include "fab/gpu.h"
 #include "fab/host.h"
 
-#include <stdbool.h>
-#include <stdint.h>
-
 typedef enum fab_nccl_algorithm {
     FAB_NCCL_RING,
     FAB_NCCL_TREE,      /**< double binary tree between domains, chains inside */

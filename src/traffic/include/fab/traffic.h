@@ -7,7 +7,6 @@
 #include "fab/model.h"
 #include "fab/status.h"
 
-#include <stdbool.h>
 #include <stdio.h>
 
 typedef struct fab_design fab_design;
