@@ -186,9 +186,8 @@ static fab_status check_engine_path(const cli_vary *vary, fab_error *err) {
                        is_it && dot == NULL ? ", but an engine" : ": engines are varied as a whole");
         FAB_REFUSE_IF(is_it && dot == NULL, err, FAB_EUSAGE, NULL, "option --vary: %s; write --vary engine=%s,...", why,
                       e.name);
-        if (has_option(e, key) && (is_it || strcmp(head, "engine") == 0 || strcmp(head, "job") == 0)) {
-            return fail_engine(vary, has_option(named, key) && !is_it ? named.name : e.name, key, why, err);
-        }
+        FAB_RETURN_IF(has_option(e, key) && (is_it || strcmp(head, "engine") == 0 || strcmp(head, "job") == 0),
+                      fail_engine(vary, has_option(named, key) && !is_it ? named.name : e.name, key, why, err));
     }
     return FAB_OK;
 }

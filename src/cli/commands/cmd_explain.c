@@ -113,9 +113,8 @@ static fab_status explain_metric(const char *word, FILE *out, fab_error *err) {
     l.name = NULL;
     l.out = out;
     fab_definitions_visit(explain_look_at, &l);
-    if (l.n_found == 0) {
-        return fab_fail(err, FAB_EUSAGE, NULL, "no report has a field '%.60s'%s", word, fab_choices_hint(&l.near));
-    }
+    FAB_RETURN_IF(l.n_found == 0,
+                  fab_fail(err, FAB_EUSAGE, NULL, "no report has a field '%.60s'%s", word, fab_choices_hint(&l.near)));
     return FAB_OK;
 }
 

@@ -28,9 +28,7 @@ static fab_status run_help(const cli_options *options, FILE *out, fab_error *err
     }
     const char *name = options->operands.items[0];
     const cli_command *command = cli_find_command(name);
-    if (command == NULL) {
-        return cli_unknown_command(name, err);
-    }
+    FAB_RETURN_IF(command == NULL, cli_unknown_command(name, err));
     if (options->operands.n > 1) {
         FAB_PASS(cli_find_subcommand(command, options->operands.items[1], &command, err));
     }

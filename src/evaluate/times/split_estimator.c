@@ -62,9 +62,7 @@ static fab_status open_attempt(attempt *a, fab_error *err) {
                               .residual = q->mask->residual};
     FAB_PASS(fab_demand_init_left(q->fabric, s->ports, s->next_hops, q->phase, q->offer,
                                   any_dead ? q->mask->dead_link : NULL, &a->demand, err));
-    if (a->demand.n_lost > 0 && q->phase->all.n > 0 && q->fabric->stores_and_forwards) {
-        return split_unknown(a, err);
-    }
+    FAB_RETURN_IF(a->demand.n_lost > 0 && q->phase->all.n > 0 && q->fabric->stores_and_forwards, split_unknown(a, err));
     FAB_PASS(fab_relay_find(s, &s->relay, &s->relay_s, err));
     FAB_PASS(fab_router_split(a->router, a->dag, s->demand, NULL, &a->split, err));
     FAB_PASS(FAB_NEW(a->bytes, q->fabric->n_links, err));

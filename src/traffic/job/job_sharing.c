@@ -46,9 +46,8 @@ static fab_status claim(const sharing *s, size_t job, const fab_job *found, fab_
     for (uint32_t i = 0; i < found->n_servers; i++) {
         uint32_t server = found->servers[i];
         size_t other = s->runs[server] != NOBODY ? s->runs[server] : s->stores[server];
-        if (other != NOBODY && (other != job || s->stores[server] != NOBODY)) {
-            return refuse_server(s, job, other, server, err);
-        }
+        FAB_RETURN_IF(other != NOBODY && (other != job || s->stores[server] != NOBODY),
+                      refuse_server(s, job, other, server, err));
         s->runs[server] = (uint16_t)job;
     }
     return FAB_OK;

@@ -24,9 +24,7 @@ fab_status fab_job_order(fab_job *job, fab_error *err) {
             dim++;
         }
         bool last = place == FAB_N_DIMS - 1;
-        if (dim == FAB_N_DIMS || seen[dim] || text[2] != (last ? '\0' : '-')) {
-            return bad_order(job, err);
-        }
+        FAB_RETURN_IF(dim == FAB_N_DIMS || seen[dim] || text[2] != (last ? '\0' : '-'), bad_order(job, err));
         seen[dim] = true;
         job->stride[dim] = stride;
         stride *= job->size[dim];
