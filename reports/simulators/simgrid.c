@@ -56,10 +56,6 @@ static void put_hosts(writer *w, bool alone) {
     }
 }
 
-static void put_pad(writer *w) {
-    FAB_XML_EMPTY(&w->xml, "link", "id", PAD, "bandwidth", "1e+18Bps", "latency", "0s", "sharing_policy", "FATPIPE");
-}
-
 /* Cables of one bundle, from one of their ends: in the order of the heads, so that they follow one another. */
 FAB_ORDER_KEYS(by_head, uint32_t, FAB_ORDER(a[0], b[0]), FAB_ORDER(a[1], b[1]));
 
@@ -155,7 +151,7 @@ static fab_status simgrid_print(writer *w, fab_error *err) {
     FAB_PASS(FAB_NEW(pairs, (size_t)most + 1, err));
     simgrid_begin(w, "Dijkstra");
     put_hosts(w, false);
-    put_pad(w);
+    FAB_XML_EMPTY(&w->xml, "link", "id", PAD, "bandwidth", "1e+18Bps", "latency", "0s", "sharing_policy", "FATPIPE");
     for (fab_node_id v = 0; v < f->n_nodes; v++) {
         each_bundle(w, v, pairs, simgrid_put_link);
     }

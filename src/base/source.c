@@ -120,10 +120,6 @@ static fab_status no_memory(const fab_source *s, fab_error *err) {
     return fab_fail(err, FAB_ENOMEM, s->path, "no memory to unpack what %s has packed", packer_of(s));
 }
 
-static fab_status truncated(const fab_source *s, fab_error *err) {
-    return fab_fail(err, FAB_EINPUT, s->path, "the file is truncated: it ends within what %s has packed", packer_of(s));
-}
-
 static fab_status damaged(const fab_source *s, fab_error *err) {
     return fab_fail(err, FAB_EINPUT, s->path, "what %s has packed is damaged", packer_of(s));
 }
@@ -172,7 +168,8 @@ static fab_status read_packed(fab_source *s, unsigned char *to, size_t n, size_t
         bool has_none = s->n == 0;
         FAB_PASS(s->packing == GZIP ? step_gzip(s, to + got, n - got, &more, err)
                                     : step_xz(s, to + got, n - got, &more, err));
-        FAB_RETURN_IF(more == 0 && has_none && !s->is_done, truncated(s, err));
+        FAB_REFUSE_IF(more == 0 && has_none && !s->is_done, err, FAB_EINPUT, s->path,
+                      "the file is truncated: it ends within what %s has packed", packer_of(s));
         got += more;
         s->n_out += more;
         FAB_REFUSE_IF(s->n_out > FREE_BYTES && s->n_out / MOST_RATIO > s->n_in, err, FAB_EINPUT, s->path,

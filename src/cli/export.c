@@ -136,13 +136,9 @@ void cli_failed_release(cli_failed *failed) {
     *failed = (cli_failed){.floor = NULL};
 }
 
-static bool prints_graph(const cli_options *options) {
-    const fab_report_format *format = options->format != NULL ? fab_report_format_find(options->format) : NULL;
-    return format != NULL && format->shows_graph;
-}
-
 fab_status cli_check_exports(const cli_options *options, fab_error *err) {
-    bool has_graph = prints_graph(options);
+    const fab_report_format *printed = options->format != NULL ? fab_report_format_find(options->format) : NULL;
+    bool has_graph = printed != NULL && printed->shows_graph;
     FAB_PASS(cli_check_new_file(options, options->timeline, err));
     for (size_t i = 0; i < options->exports.n; i++) {
         const char *path = options->exports.items[i];

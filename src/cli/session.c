@@ -271,8 +271,7 @@ fab_status cli_session_build(cli_session *s, fab_error *err) {
     FAB_TRY(fab_topology_build(&about->spec, &s->graph, &about->counts, err));
     FAB_TRY(open_context(s, err));
 done:
-    fab_blame_design(s->design, status, err);
-    return status;
+    return fab_blame_design(s->design, status, err);
 }
 
 static fab_replay replay_of(const cli_session *s, cli_progress *progress) {
@@ -415,12 +414,8 @@ fab_status cli_session_report(cli_session *s, FILE *out, fab_error *err) {
     FAB_TRY(cli_advise_begin(options, &replay, err));
     cli_progress_start(&progress);
     status = run_replay(s, &replay, err);
-    if (status == FAB_OK) {
-        status = cli_advise(options, &replay, &s->result, &advice, err);
-    }
-    if (status == FAB_OK) {
-        status = cli_look_further(options, &replay, &s->result, &s->further, err);
-    }
+    status = status == FAB_OK ? cli_advise(options, &replay, &s->result, &advice, err) : status;
+    status = status == FAB_OK ? cli_look_further(options, &replay, &s->result, &s->further, err) : status;
     if (status == FAB_OK) {
         fab_verdict_begin(&s->result, verdict);
         if (options->command != &cli_command_explore) { /* whose reader turns the knobs himself, and waits */
@@ -429,12 +424,9 @@ fab_status cli_session_report(cli_session *s, FILE *out, fab_error *err) {
                          : fab_verdict_try(&replay, &s->result, verdict, err);
         }
     }
-    if (status == FAB_OK) {
-        status = look_for_plan(s, verdict, err);
-    }
+    status = status == FAB_OK ? look_for_plan(s, verdict, err) : status;
     cli_progress_end(replay.progress != NULL);
-    fab_blame_design(s->design, status, err);
-    FAB_TRY(status);
+    FAB_TRY(fab_blame_design(s->design, status, err));
     FAB_TRY(find_published(s, err));
     fab_verdict_finish(&s->result, verdict);
     if (!cli_shows_loads(options)) {

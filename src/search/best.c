@@ -158,7 +158,7 @@ static fab_status settle_key(const fab_best_request *r, fab_design *design, bool
         return FAB_OK;
     }
     for (int i = 0; fab_job_collectives[i] != NULL; i++) {
-        trial *t = NULL;
+        FAB_OWNS(trial_free_owned) trial *t = NULL;
         fab_error why = {.code = FAB_OK};
         if (!is_algorithm(fab_job_collectives[i])) {
             continue;
@@ -173,7 +173,6 @@ static fab_status settle_key(const fab_best_request *r, fab_design *design, bool
             race_enter(&found, fab_job_collectives[i], time_s);
             winner = strcmp(found.name[0], fab_job_collectives[i]) == 0 ? (fab_job_collective)i : winner;
         }
-        trial_free(t);
     }
     *key = winner;
     FAB_REFUSE_IF(found.name[0][0] == '\0' && first.code != FAB_OK, err, first.code, first.where, "%s", first.text);

@@ -247,7 +247,7 @@ fab_status fab_sweep_keep_jobs(const fab_replay *replay, const fab_result *resul
                                fab_error *err) {
     const fab_context_request *what = fab_context_what(replay->context);
     fab_error why = {.code = FAB_OK};
-    fab_contention *all = NULL;
+    FAB_OWNS(fab_contention_free_owned) fab_contention *all = NULL;
     out->other_jobs = fab_design_other_jobs(what->design, what->traffic);
     if (out->other_jobs == 0) {
         return FAB_OK;
@@ -257,7 +257,6 @@ fab_status fab_sweep_keep_jobs(const fab_replay *replay, const fab_result *resul
     for (size_t e = 0; all != NULL && e < all->n_engines && e < out->n_engines; e++) {
         out->engines[e].all_jobs_s = all->engines[e].all_jobs_s;
     }
-    fab_contention_free(all);
     return status == FAB_OK || fab_is_refusal(status) ? FAB_OK : fab_fail(err, status, why.where, "%s", why.text);
 }
 

@@ -44,7 +44,7 @@ static double spread_of_draws(const goodput_run *run, const double *sample, size
 
 /* Where one history is not known, the mean is not. */
 static fab_status goodput_gather(const goodput_run *run, size_t n_histories, fab_stat *out, fab_error *err) {
-    double *sample = NULL;
+    FAB_OWNED double *sample = NULL;
     FAB_PASS(FAB_NEW(sample, n_histories, err));
     for (size_t v = 0; v < run->n_variants; v++) {
         bool is_known = true;
@@ -59,7 +59,6 @@ static fab_status goodput_gather(const goodput_run *run, size_t n_histories, fab
             out[v].ci95 = run->n_draws > 1 ? spread : out[v].ci95;
         }
     }
-    free(sample);
     return FAB_OK;
 }
 

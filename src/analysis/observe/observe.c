@@ -28,7 +28,7 @@ static int load_order(const void *a, const void *b) {
 static fab_status list_loads(observation *o, fab_error *err) {
     const fab_fabric *f = o->fabric;
     fab_observed *out = o->out;
-    double *numbers = NULL;
+    FAB_OWNED double *numbers = NULL;
     size_t n = 0;
     FAB_PASS(FAB_NEW(out->loads, out->measured_links, err));
     FAB_PASS(FAB_NEW(numbers, f->n_links, err));
@@ -50,7 +50,6 @@ static fab_status list_loads(observation *o, fab_error *err) {
         out->unpredicted_links += load->predicted_bytes <= 0 && load->measured_bytes > UNPREDICTED * usual;
     }
     FAB_SORT(out->loads, out->n_loads, load_order);
-    free(numbers);
     return FAB_OK;
 }
 

@@ -81,7 +81,7 @@ static void add_errors(observation *o) {
 /* --- evidence ----------------------------------------------------------------------------------------------------- */
 
 static fab_status find_waits(const observation *o, double *out, fab_error *err) {
-    double *numbers = NULL;
+    FAB_OWNED double *numbers = NULL;
     FAB_PASS(FAB_NEW(numbers, o->fabric->n_links, err));
     for (size_t c = 0; c < observe_n_classes(o->fabric); c++) {
         size_t n = 0;
@@ -93,7 +93,6 @@ static fab_status find_waits(const observation *o, double *out, fab_error *err) 
         }
         out[c] = observe_median(numbers, n);
     }
-    free(numbers);
     return FAB_OK;
 }
 

@@ -205,7 +205,7 @@ static void count_port(observation *o, fab_link_id l, double interval_s) {
 
 /* What most ports were read apart; NAN: the snapshots do not say. */
 static fab_status find_interval(const observation *o, double *out, fab_error *err) {
-    double *seconds = NULL;
+    FAB_OWNED double *seconds = NULL;
     size_t n = 0;
     *out = o->request->interval_s;
     if (*out > 0) {
@@ -221,7 +221,6 @@ static fab_status find_interval(const observation *o, double *out, fab_error *er
         }
     }
     *out = observe_median(seconds, n);
-    free(seconds);
     return FAB_OK;
 }
 

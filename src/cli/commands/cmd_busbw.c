@@ -87,9 +87,7 @@ static fab_status busbw_run(const cli_options *options, FILE *out, fab_error *er
                                       .seed = options->seed};
     FAB_PASS(fab_context_new(&what, &context, err));
     const fab_busbw_request request = request_of(options, context, &measured);
-    fab_status status = fab_busbw_run(&request, &busbw, err);
-    fab_blame_design(design, status, err);
-    FAB_PASS(status);
+    FAB_PASS(fab_blame_design(design, fab_busbw_run(&request, &busbw, err), err));
     result.graph = graph;
     result.busbw = busbw;
     FAB_PASS(fab_find_warnings(&result, err));

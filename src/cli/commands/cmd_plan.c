@@ -6,11 +6,6 @@
 
 #define LISTED 5
 
-/* All that nobody gave is chosen. */
-static fab_status open_keys(fab_design *design, fab_error *err) {
-    return fab_design_set_job(design, 0, "plan", "auto", "plan", err);
-}
-
 #define SEARCHED 0.7 /* of --max-time: the rest is for a plan on its way, and the report */
 
 static bool is_late(const void *context) {
@@ -39,7 +34,7 @@ static fab_status plan_run(const cli_options *options, FILE *out, fab_error *err
     cli_keep_freed_memory();
     FAB_PASS(cli_check_out(options, err));
     FAB_PASS(cli_open_design(options, options->operands.items[0], &design, err));
-    FAB_PASS(open_keys(design, err));
+    FAB_PASS(fab_design_set_job(design, 0, "plan", "auto", "plan", err)); /* all that nobody gave is chosen */
     FAB_PASS(cli_result_init(options, FAB_COMMAND_PLAN, 1, &result, err));
     FAB_PASS(fab_fabric_measure(design, &result.fabrics[0], &graph, err));
     request.design = design;
@@ -49,8 +44,7 @@ static fab_status plan_run(const cli_options *options, FILE *out, fab_error *err
     progress.hint = options->max_time_s > 0 ? NULL : " (--max-time 60s prints the best so far)";
     fab_status status = fab_plan_search(&request, &plans, err);
     cli_progress_end(shows);
-    fab_blame_design(design, status, err);
-    FAB_PASS(status);
+    FAB_PASS(fab_blame_design(design, status, err));
     FAB_PASS(fab_plan_beside(&request, plans, err));
     result.graph = graph;
     result.plans = plans;

@@ -68,9 +68,7 @@ static fab_status dump(cli_session *s, FILE *out, fab_error *err) {
                   "option --dump writes the tables of one engine; there are %zu: give one --engine",
                   s->design->n_engines);
     FAB_PASS(cli_session_build(s, err));
-    fab_status status = fab_context_router(s->context, 0, &t.router, err);
-    fab_blame_design(s->design, status, err);
-    FAB_PASS(status);
+    FAB_PASS(fab_blame_design(s->design, fab_context_router(s->context, 0, &t.router, err), err));
     FAB_PASS(find_phase(s, &t, err));
     return save_tables(s->options, &t, out, err);
 }

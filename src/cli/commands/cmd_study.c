@@ -98,7 +98,7 @@ static void print_planned(const cli_options *options, const fab_study_planned *p
 
 static fab_status run_plan(const cli_options *options, FILE *out, fab_error *err) {
     fab_status status = FAB_OK;
-    fab_design *design = NULL;
+    FAB_OWNED fab_design *design = NULL;
     fab_policy policies[FAB_POLICY_N];
     size_t n_policies = 0;
     fab_study_planned planned = {.was_there = false};
@@ -135,7 +135,6 @@ static fab_status run_plan(const cli_options *options, FILE *out, fab_error *err
     }
 done:
     fab_plan_release(&planned.plan);
-    free(design);
     return status;
 }
 

@@ -58,11 +58,11 @@ static fab_status export_phase(const cli_options *options, const fab_traffic *tr
         return fab_matrix_write(phase, n_gpus, format, out, err);
     }
     const matrix m = {phase, n_gpus, format};
-    fab_status status = fab_save_file(options->export_path, options->force, write_matrix, &m, err);
-    if (status == FAB_OK && !options->quiet) {
+    FAB_PASS(fab_save_file(options->export_path, options->force, write_matrix, &m, err));
+    if (!options->quiet) {
         (void)fprintf(stderr, "fabriscope: phase %s written to %s\n", phase->name, options->export_path);
     }
-    return status;
+    return FAB_OK;
 }
 
 static fab_status traffic_run(const cli_options *options, FILE *out, fab_error *err) {
@@ -75,9 +75,7 @@ static fab_status traffic_run(const cli_options *options, FILE *out, fab_error *
                               &session, err));
     FAB_PASS(cli_session_build(&session, err));
     session.design->fabric = session.result.fabrics[0].spec; /* the digest is of the fabric as it was built */
-    fab_status status = fab_context_traffic(session.context, &traffic, err);
-    fab_blame_design(session.design, status, err);
-    FAB_PASS(status);
+    FAB_PASS(fab_blame_design(session.design, fab_context_traffic(session.context, &traffic, err), err));
     if (options->export_path != NULL) {
         uint32_t n_ends = fab_n_gpus(fab_context_what(session.context)->fabric);
         FAB_PASS(export_phase(options, traffic, n_ends, format, out, err));

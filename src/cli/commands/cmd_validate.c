@@ -40,11 +40,6 @@ static fab_status typed_parse(const char *text, typed_command *out, fab_error *e
     return FAB_GIVE(*out, typed);
 }
 
-static fab_status fail_in_row(const fab_published_row *row, fab_status status, const fab_error *inner, fab_error *err) {
-    return fab_fail(err, status, row->where, "%.120s: %s%s%s", row->command, inner->where,
-                    inner->where[0] != '\0' ? ": " : "", inner->text);
-}
-
 /* --- validate ----------------------------------------------------------------------------------------------------- */
 
 /* Rows of one command. */
@@ -84,7 +79,9 @@ static fab_status run_rows(const cli_options *options, published_rows *rows, FIL
     if (status == FAB_OK && !rows->is_reported) {
         status = fab_fail(&inner, FAB_EINPUT, NULL, "the command reports nothing");
     }
-    return status == FAB_OK ? FAB_OK : fail_in_row(rows->first, status, &inner, err);
+    FAB_REFUSE_IF(status != FAB_OK, err, status, rows->first->where, "%.120s: %s%s%s", rows->first->command,
+                  inner.where, inner.where[0] != '\0' ? ": " : "", inner.text);
+    return FAB_OK;
 }
 
 static size_t count_same_command(const fab_published *p, size_t first) {

@@ -157,7 +157,7 @@ static fab_status count_collided(const fab_engine_run *run, const fab_dag *dag, 
  * variance of p (1 - p). Further up p is small. */
 static fab_status take_few(const fab_prepared_phase *p, const double *bytes, double *variance, fab_error *err) {
     const fab_fabric *f = p->fabric;
-    double *sum = NULL; /* [switch][way] */
+    FAB_OWNED double *sum = NULL; /* [switch][way] */
     FAB_PASS(FAB_NEW(sum, 2 * (size_t)fab_n_switches(f), err));
     for (uint32_t pass = 0; pass < 2 && fab_is_tree(f); pass++) {
         for (uint32_t l = 0; l < f->n_links; l++) {
@@ -169,7 +169,6 @@ static fab_status take_few(const fab_prepared_phase *p, const double *bytes, dou
             }
         }
     }
-    free(sum);
     return FAB_OK;
 }
 

@@ -89,15 +89,11 @@ static fab_status simulate_packets(fab_estimator_reader *t, double least_s, fab_
     bool reorders = fab_router_facts_of(c->request.router)->reorders;
     const fab_flow_groups groups = {c->request.phase, NULL, reorders};
     fab_lossless_result r = {.finish_s = t->finish_s};
-    double *fluid_s = NULL;
+    FAB_OWNED double *fluid_s = NULL;
     FAB_PASS(FAB_NEW(fluid_s, c->n_paths, err));
     memcpy(fluid_s, t->finish_s, c->n_paths * sizeof *fluid_s);
-    fab_status status = fab_finish_lossless(c->request.fabric, c->request.transport, &groups, &phase, fluid_s,
-                                            reorders || is_sprayed ? 0 : least_s, &r, err);
-    free(fluid_s);
-    if (status != FAB_OK) {
-        return status;
-    }
+    FAB_PASS(fab_finish_lossless(c->request.fabric, c->request.transport, &groups, &phase, fluid_s,
+                                 reorders || is_sprayed ? 0 : least_s, &r, err));
     if (r.n_deadlock > 0) {
         char link[FAB_LINK_NAME_SIZE];
         return fab_fail(

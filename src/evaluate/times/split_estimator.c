@@ -165,7 +165,7 @@ static fab_status window_s(attempt *a, double *out_s, fab_error *err) {
 }
 
 static fab_status split_solve(attempt *a, double *out_s, fab_error *err) {
-    fab_scratch scratch = {.use = NULL};
+    FAB_OWNS(fab_scratch_release) fab_scratch scratch = {.use = NULL};
     fab_figures sample = {0};
     const fab_trace trace = {.n_groups = 1, .finish_s = a->q->ends_s};
     const fab_engine_run run = {.prepared = &a->prepared,
@@ -176,13 +176,12 @@ static fab_status split_solve(attempt *a, double *out_s, fab_error *err) {
     if (run.trace != NULL) {
         fab_trace_clear(&trace, a->q->fabric, a->q->phase);
     }
-    fab_status status = fab_rate_split(&run, a->split, a->bytes, &sample, err);
-    for (uint64_t i = 0; i < a->q->phase->n_flows && run.trace != NULL && status == FAB_OK; i++) {
+    FAB_PASS(fab_rate_split(&run, a->split, a->bytes, &sample, err));
+    for (uint64_t i = 0; i < a->q->phase->n_flows && run.trace != NULL; i++) {
         a->q->ends_s[i] = isnan(sample.mean_rate) ? NAN : a->q->ends_s[i] + a->prepared.relay_s;
     }
     *out_s = sample.transfer_s;
-    fab_scratch_release(&scratch);
-    return status;
+    return FAB_OK;
 }
 
 fab_status fab_split_seconds(const fab_split_seconds_request *request, fab_phase_seconds *out, fab_error *err) {

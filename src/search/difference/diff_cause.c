@@ -521,9 +521,7 @@ static fab_status say_cause(search *s, fab_error *err) {
         say_undone(s, &text);
     }
     FAB_PASS(fab_str_status(&text, err));
-    d->out->cause = text.data;
-    text = (fab_str)FAB_STR_INIT;
-    return FAB_OK;
+    return FAB_GIVE(d->out->cause, text.data);
 }
 
 fab_status diff_find_cause(diff *d, fab_error *err) {

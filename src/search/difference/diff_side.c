@@ -92,10 +92,6 @@ static void look_at_ranks(diff_side *s) {
 
 /* --- under a mask ------------------------------------------------------------------------------------------------- */
 
-static void set_stat(double value, fab_stat *out) {
-    *out = (fab_stat){.mean = value, .p50 = value, .p99 = value, .min = value, .max = value};
-}
-
 /* The largest use of a fabric link; of the first draw links are kept. */
 static double worst_load(const diff_side *s, const fab_rerouted *loads, double *out_use) {
     double worst = 0;
@@ -121,7 +117,8 @@ static fab_status hurt_draw(diff_side *s, uint64_t draw, size_t engine, size_t p
     fab_error inner = {0};
     FAB_PASS(fab_evaluate(s->workspace, &at, &needs, &found, err));
     double worst = worst_load(s, found.loads, draw == 0 ? r->utilisation : NULL) / (double)r->n_seeds;
-    set_stat(draw == 0 ? worst : r->max_collision_factor.mean + worst, &r->max_collision_factor);
+    worst += draw == 0 ? 0 : r->max_collision_factor.mean;
+    r->max_collision_factor = (fab_stat){.mean = worst, .p50 = worst, .p99 = worst, .min = worst, .max = worst};
     if (found.loads->n_disconnected > 0 && s->stopped.length == 0) {
         fab_str_printf(&s->stopped, "%u flow%s of phase %s lose%s every path", (unsigned)found.loads->n_disconnected,
                        found.loads->n_disconnected == 1 ? "" : "s", s->result.phases[phase].name,
@@ -272,8 +269,7 @@ fab_status diff_side_prepare(const diff *d, const diff_variant *v, size_t engine
                                       .seed = d->q->seed};
     FAB_TRY(fab_context_new(&what, &out->context, err));
 done:
-    fab_blame_design(v->design, status, err);
-    return status;
+    return fab_blame_design(v->design, status, err);
 }
 
 static fab_status side_replay(const diff *d, bool wants_loads, diff_side *s, fab_error *err) {
@@ -298,9 +294,7 @@ static fab_status side_replay(const diff *d, bool wants_loads, diff_side *s, fab
 }
 
 fab_status diff_side_evaluate(const diff *d, bool wants_loads, diff_side *out, fab_error *err) {
-    fab_status status = side_replay(d, wants_loads, out, err);
-    fab_blame_design(out->design, status, err);
-    return status;
+    return fab_blame_design(out->design, side_replay(d, wants_loads, out, err), err);
 }
 
 fab_status diff_time(const diff *d, const diff_variant *v, size_t engine, double *out_s, fab_error *err) {

@@ -49,7 +49,7 @@ typedef struct search {
 /* --- one placement ------------------------------------------------------------------------------------------------ */
 
 static fab_status list_text(const uint32_t *list, uint32_t n, char by, char **out, fab_error *err) {
-    fab_str text = FAB_STR_INIT;
+    FAB_OWNS(fab_str_release) fab_str text = FAB_STR_INIT;
     for (uint32_t i = 0; i < n;) {
         uint32_t run = 1;
         while (i + run < n && list[i + run] == list[i] + run) {
@@ -61,10 +61,8 @@ static fab_status list_text(const uint32_t *list, uint32_t n, char by, char **ou
         }
         i += run;
     }
-    fab_status status = fab_str_status(&text, err);
-    *out = status == FAB_OK ? fab_strdup(text.data, err) : NULL;
-    fab_str_release(&text);
-    return status != FAB_OK ? status : *out != NULL ? FAB_OK : FAB_ENOMEM;
+    FAB_PASS(fab_str_status(&text, err));
+    return FAB_GIVE(*out, text.data);
 }
 
 /* The request of a context with these servers in place of its own; `text` is kept by the caller. */

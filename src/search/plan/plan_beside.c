@@ -44,7 +44,7 @@ static bool orders_ranks(const fab_plans *plans) {
 }
 
 static fab_status try_fewer(const fab_plan_request *request, uint32_t n_servers, fab_plans *plans, fab_error *err) {
-    fab_plans *found = NULL;
+    FAB_OWNS(fab_plans_free_owned) fab_plans *found = NULL;
     fab_error why = {.code = FAB_OK};
     fab_status status = fab_plan_search(request, &found, &why);
     if (status == FAB_OK && found->n_plans_listed > 0) {
@@ -58,13 +58,12 @@ static fab_status try_fewer(const fab_plan_request *request, uint32_t n_servers,
                            fab_job_plan_text(&found->plans[0].plan, text), order[0] != '\0' ? ",order=" : "", order);
         }
     }
-    fab_plans_free(found);
     return status == FAB_OK || fab_is_refusal(status) ? FAB_OK : fab_fail(err, status, why.where, "%s", why.text);
 }
 
 /* The same job with no memory to be kept free. */
 static fab_status find_tight(const fab_plan_request *request, fab_plans *plans, fab_error *err) {
-    fab_plans *found = NULL;
+    FAB_OWNS(fab_plans_free_owned) fab_plans *found = NULL;
     fab_error why = {.code = FAB_OK};
     fab_plan_request within = *request;
     const double best_s = fab_planned_s(&plans->plans[0]);
@@ -80,7 +79,6 @@ static fab_status find_tight(const fab_plan_request *request, fab_plans *plans, 
         plans->tight[0].slower_ratio = fab_planned_s(&plans->tight[0]) / best_s - 1;
         found->plans = NULL;
     }
-    fab_plans_free(found);
     return status == FAB_OK || fab_is_refusal(status) ? FAB_OK : fab_fail(err, status, why.where, "%s", why.text);
 }
 

@@ -263,7 +263,7 @@ static fab_status search_all(relocate_search *s, fab_error *err) {
     fab_status status = FAB_OK;
     const fab_relocator *r = s->r;
     const uint64_t whole = s->budget;
-    option *options = NULL;
+    FAB_OWNED option *options = NULL;
     relocate_score score;
     s->budget = s->n_tried + (whole > s->n_tried ? (whole - s->n_tried) / 2 : 0);
     FAB_TRY(FAB_NEW(options, (size_t)r->n_lost * r->n_spares, err));
@@ -275,7 +275,6 @@ static fab_status search_all(relocate_search *s, fab_error *err) {
     s->is_optimal = has_budget(s);
 done:
     s->budget = whole;
-    free(options);
     return status;
 }
 

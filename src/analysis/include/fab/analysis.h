@@ -61,8 +61,8 @@ fab_status fab_spares_measure(const fab_fabric_spec *spec, const fab_prices *pri
 /** Whether a design or its traffic is refused: says nothing about others. */
 bool fab_is_refusal(fab_status status);
 
-/** Names the design in an error of a module that does not know where its values came from. */
-void fab_blame_design(const fab_design *design, fab_status status, fab_error *err);
+/** Names the design in an error of a module that does not know where its values came from; returns the status. */
+fab_status fab_blame_design(const fab_design *design, fab_status status, fab_error *err);
 
 /**
  * Counts, bisection and cost of the fabric of a design.

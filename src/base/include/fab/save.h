@@ -4,12 +4,18 @@
 #include "fab/status.h"
 #include "fab/str.h"
 
+#include <dirent.h>
 #include <stdio.h>
 
-/** FAB_OWNS(fab_file_close) FILE *f: closes it, unless it is NULL. */
+/** FAB_OWNS(fab_file_close) FILE *f: closes it, unless it is NULL. FAB_OWNS(fab_dir_close) DIR *d: likewise. */
 static inline void fab_file_close(FILE **file) {
     if (*file != NULL) {
         (void)fclose(*file);
+    }
+}
+static inline void fab_dir_close(DIR **dir) {
+    if (*dir != NULL) {
+        (void)closedir(*dir);
     }
 }
 
