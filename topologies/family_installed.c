@@ -8,11 +8,9 @@
 #include "fab/memory.h"
 #include "fab/names.h"
 #include "fab/order.h"
-#include "fab/str.h"
 
 #include <ctype.h>
 #include <inttypes.h>
-#include <stdio.h>
 
 #define ACCESS 1
 #define TRUNK  2 /* boundary between switches without tiers */

@@ -8,7 +8,6 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
 
 #define WIDTH       1040.0
 #define MARGIN      24.0

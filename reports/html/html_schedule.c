@@ -6,8 +6,6 @@
 #include "fab/iterate.h"
 #include "fab/memory.h"
 #include "fab/order.h"
-#include "fab/schedule.h"
-#include "fab/traffic.h"
 
 #include <inttypes.h>
 #include <math.h>

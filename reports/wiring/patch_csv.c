@@ -2,7 +2,6 @@
 #include "fab/prices.h"
 #include "fab/patch.h"
 #include "fab/memory.h"
-#include "fab/str.h"
 #include "fab/units.h"
 
 #include <errno.h>

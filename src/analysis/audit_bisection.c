@@ -11,7 +11,6 @@
 #include "fab/str.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 
 typedef enum half { HALF_NONE, HALF_FIRST, HALF_SECOND } half;
 

@@ -5,7 +5,6 @@
 #include "fab/units.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 
 typedef struct bill {
     const fab_fabric_spec *spec;

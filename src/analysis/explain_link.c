@@ -2,13 +2,9 @@
  * asking why at every switch. */
 #include "fab/explanation.h"
 #include "fab/memory.h"
-#include "fab/offer.h"
 #include "fab/order.h"
-#include "fab/routing.h"
-#include "fab/split.h"
 
 #include <math.h>
-#include <stdio.h>
 
 #define CHUNK 65536 /* flows routed at a time */
 

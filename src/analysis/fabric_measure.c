@@ -4,8 +4,6 @@
 #include "fab/analysis.h"
 #include "fab/memory.h"
 
-#include <stdio.h>
-
 /* "design.xml:14:9", "--set", "pattern:ring" and the like say where a value was typed; "leaf 7" does not. */
 static bool says_where_typed(const char *where) {
     const char *colon = strrchr(where, ':');

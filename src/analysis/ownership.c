@@ -5,8 +5,6 @@
 #include "fab/memory.h"
 #include "fab/prices.h"
 
-#include <stdio.h>
-
 #define HOURS_PER_YEAR (365.0 * 24)
 
 static void lacks(fab_ownership *o, const char *what, const char *name) {

@@ -14,19 +14,14 @@
 #include "fab/optimum.h"
 #include "fab/advice.h"
 #include "fab/analysis.h"
-#include "fab/bound.h"
 #include "fab/choices.h"
-#include "fab/mask.h"
 #include "fab/overlay.h"
 #include "fab/published.h"
 #include "fab/relocate.h"
 #include "fab/reports.h"
 #include "fab/save.h"
-#include "fab/status.h"
 #include "fab/sweep.h"
 #include "fab/units.h"
-
-#include <stdio.h>
 
 typedef struct fab_design fab_design;
 

@@ -3,7 +3,6 @@
 #include "fab/design.h"
 #include "fab/memory.h"
 #include "fab/parallel.h"
-#include "fab/str.h"
 
 static void options_push(cli_list *list, const char *text) {
     list->items[list->n++] = text;

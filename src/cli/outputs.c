@@ -3,7 +3,6 @@
 #include "cli.h"
 #include "fab/memory.h"
 #include "fab/order.h"
-#include "fab/str.h"
 
 #include <errno.h>
 #include <sys/stat.h>

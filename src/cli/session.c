@@ -1,15 +1,10 @@
 #include "cli.h"
 #include "fab/advise.h"
-#include "fab/design.h"
 #include "fab/prices.h"
-#include "fab/verdict.h"
 
-#include "fab/analysis.h"
 #include "fab/best_run.h"
 #include "fab/memory.h"
-#include "fab/plan_run.h"
 #include "fab/replay_memory.h"
-#include "fab/topologies.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -1,7 +1,6 @@
 #include "cli.h"
 
 #include "fab/memory.h"
-#include "fab/str.h"
 #include "fab/text_table.h"
 
 #include <stdarg.h>

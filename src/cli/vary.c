@@ -1,14 +1,10 @@
 /* Parameters that are varied: their texts, and the design of a point. */
 #include "cli.h"
 
-#include "fab/analysis.h"
 #include "fab/design.h"
 #include "fab/goodput_run.h"
 #include "fab/memory.h"
 #include "fab/place_run.h"
-#include "fab/routing.h"
-#include "fab/str.h"
-#include "fab/sweep_run.h"
 
 #include <math.h>
 

@@ -1,4 +1,3 @@
-#include "fab/gpu.h"
 #include "fab/memory.h"
 #include "fab/xml_reader.h"
 #include "fields.h"

@@ -4,8 +4,6 @@
  */
 #pragma once
 
-#include "fab/choices.h"
-#include "fab/status.h"
 #include "fab/str.h"
 #include "fab/units.h"
 

@@ -1,8 +1,6 @@
 /* Lists of numbers that give the shape of a fabric: how they are read and written. */
 #include "fields.h"
 
-#include "fab/units.h"
-
 #include <inttypes.h>
 #include <stdio.h>
 

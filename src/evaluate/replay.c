@@ -13,8 +13,6 @@
 #include "replay_items.h"
 
 #include <math.h>
-#include <stdatomic.h>
-#include <stdio.h>
 
 #define ITEM_TICKS (UINT64_C(1) << 24)
 /* The phases of an iteration under an engine with a draw, which are compared when the last of them is measured. */

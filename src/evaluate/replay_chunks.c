@@ -1,5 +1,4 @@
 /* A job whose chunks are chosen is replayed once to choose them, and from then on with their transfers. */
-#include "fab/replay.h"
 
 #include "fab/design.h"
 #include "fab/iterate.h"

@@ -10,7 +10,6 @@
 #include "measure/measure_rates.h"
 
 #include <math.h>
-#include <stdio.h>
 
 #define LEAVES_PER_WORD 64.0
 #define SHARDS          8.0 /* of a phase that is routed in chunks */

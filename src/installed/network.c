@@ -3,7 +3,6 @@
 #include "fab/fnv.h"
 #include "fab/id_table.h"
 #include "fab/memory.h"
-#include "fab/str.h"
 
 #include <inttypes.h>
 #include <stdarg.h>

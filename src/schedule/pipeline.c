@@ -5,7 +5,6 @@
 #include "pipeline_run.h"
 #include "fab/order.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 

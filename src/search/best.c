@@ -4,11 +4,9 @@
 #include "fab/algorithms.h"
 #include "fab/memory.h"
 #include "fab/replay.h"
-#include "fab/str.h"
 #include "fab/units.h"
 
 #include <math.h>
-#include <stdio.h>
 
 #define KEY  ",algorithm="
 #define BEST "best"

@@ -1,11 +1,9 @@
 /* Designs side by side: which is best, by how much, what would turn it, and what differs between them. */
-#include "fab/sweep_run.h"
 #include "sweep_internal.h"
 
 #include "fab/design.h"
 
 #include "fab/memory.h"
-#include "fab/str.h"
 
 #include <math.h>
 

@@ -5,7 +5,6 @@
 #include "fab/memory.h"
 
 #include <math.h>
-#include <stdio.h>
 
 #define SAME 1e-9
 

@@ -1,17 +1,13 @@
 /* What a sweep keeps of the run of a point. */
 #include "sweep_internal.h"
 
-#include "fab/analysis.h"
 #include "fab/assess.h"
 #include "fab/contend.h"
 #include "fab/design.h"
 #include "fab/goodput_run.h"
 #include "fab/memory.h"
-#include "fab/routing.h"
-#include "fab/traffic.h"
 
 #include <math.h>
-#include <stdio.h>
 
 static const char OF_TRAFFIC[] = "traffic.";
 

@@ -1,5 +1,4 @@
 /* All shards into one file, in the order of the scenarios. */
-#include "database.h"
 #include "plan_tables.h"
 #include "schema.h"
 #include "shard_read.h"
@@ -7,7 +6,6 @@
 #include "fab/memory.h"
 #include "fab/order.h"
 #include "fab/rng.h"
-#include "fab/shard.h"
 
 #include <inttypes.h>
 

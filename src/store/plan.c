@@ -1,5 +1,4 @@
 /* What a study is made of, and its file. */
-#include "database.h"
 #include "folder.h"
 #include "lock.h"
 #include "plan_tables.h"
@@ -11,7 +10,6 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
 

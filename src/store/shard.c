@@ -2,7 +2,6 @@
  * leaves the blocks that were committed. */
 #include "fab/shard.h"
 
-#include "database.h"
 #include "schema.h"
 #include "shard_read.h"
 

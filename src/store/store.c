@@ -1,5 +1,4 @@
 /* Results as gathered, for those who report them. */
-#include "database.h"
 #include "folder.h"
 #include "plan_tables.h"
 #include "schema.h"

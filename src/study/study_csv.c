@@ -3,7 +3,6 @@
 #include "study_results_internal.h"
 
 #include "fab/memory.h"
-#include "fab/str.h"
 
 #include <errno.h>
 #include <inttypes.h>

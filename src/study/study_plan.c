@@ -1,14 +1,12 @@
 /* What a study is made of, found out and written down. */
 #include "study_scene.h"
 
-#include "fab/str.h"
 #include "fab/design.h"
 #include "fab/analysis.h"
 #include "fab/memory.h"
 #include "fab/study.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <time.h>
 
 /* Bytes of rows in the store, measured: tests/bench/bench_store.c. */

@@ -4,16 +4,11 @@
 #include "study_scene.h"
 
 #include "fab/analysis.h"
-#include "fab/assess.h"
-#include "fab/str.h"
 #include "fab/iterate.h"
 #include "fab/memory.h"
 #include "fab/summarise.h"
-#include "fab/topologies.h"
-#include "fab/traffic.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 
 /* --- opening ------------------------------------------------------------------------------------------------------ */
 

@@ -3,10 +3,7 @@
 #include "study_scene.h"
 
 #include "fab/design.h"
-#include "fab/str.h"
 #include "fab/memory.h"
-
-#include <stdio.h>
 
 /* --- files -------------------------------------------------------------------------------------------------------- */
 

@@ -3,12 +3,10 @@
 #include "scenarios/scenarios_internal.h"
 #include "symmetry/symmetry.h"
 
-#include "fab/str.h"
 #include "fab/design.h"
 #include "fab/analysis.h"
 #include "fab/memory.h"
 #include "fab/order.h"
-#include "fab/topologies.h"
 
 #include <inttypes.h>
 

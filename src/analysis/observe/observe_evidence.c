@@ -3,7 +3,6 @@
 
 #include "fab/memory.h"
 #include "fab/order.h"
-#include "fab/str.h"
 
 #include <inttypes.h>
 #include <math.h>

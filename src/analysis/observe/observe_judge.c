@@ -2,7 +2,6 @@
 #include "observe_internal.h"
 
 #include "fab/memory.h"
-#include "fab/stat.h"
 
 #include <math.h>
 

@@ -2,11 +2,9 @@
 #include "observe_internal.h"
 
 #include "fab/memory.h"
-#include "fab/str.h"
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
 
 /* --- their numbers ------------------------------------------------------------------------------------------------ */
 

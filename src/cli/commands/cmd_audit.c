@@ -1,11 +1,9 @@
 #include "cli.h"
 
-#include "fab/audit.h"
 #include "fab/audit_bisection.h"
 #include "fab/design.h"
 #include "fab/memory.h"
 #include "fab/network_of.h"
-#include "fab/topologies.h"
 
 #include <unistd.h>
 

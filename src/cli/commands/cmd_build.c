@@ -1,7 +1,5 @@
 #include "cli.h"
 
-#include "fab/analysis.h"
-
 #include "fab/design.h"
 #include "fab/memory.h"
 #include "fab/patch.h"

@@ -1,6 +1,5 @@
 #include "cli.h"
 
-#include "fab/analysis.h"
 #include "fab/busbw_run.h"
 #include "fab/design.h"
 #include "fab/memory.h"

@@ -1,5 +1,4 @@
 #include "cli.h"
-#include "fab/analysis.h"
 
 #include "fab/memory.h"
 

@@ -5,7 +5,6 @@
 #include "fab/diff_run.h"
 #include "fab/memory.h"
 #include "fab/source.h"
-#include "fab/str.h"
 
 #include <errno.h>
 #include <sys/stat.h>

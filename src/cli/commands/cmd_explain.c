@@ -1,6 +1,5 @@
 #include "cli.h"
 
-#include "fab/choices.h"
 #include "fab/definitions.h"
 
 #include <string.h>

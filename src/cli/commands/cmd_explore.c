@@ -2,7 +2,6 @@
 
 #include "fab/memory.h"
 #include "fab/source.h"
-#include "fab/str.h"
 
 #include <sys/stat.h>
 

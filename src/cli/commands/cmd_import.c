@@ -1,11 +1,8 @@
 #include "cli.h"
 
 #include "fab/design.h"
-#include "fab/str.h"
-#include "fab/installed.h"
 #include "fab/imported.h"
 #include "fab/memory.h"
-#include "fab/topologies.h"
 #include "fab/xml_writer.h"
 
 #include <errno.h>

@@ -6,11 +6,7 @@
 #include "fab/design.h"
 #include "fab/memory.h"
 #include "fab/prices.h"
-#include "fab/published.h"
-#include "fab/routing.h"
 #include "fab/counters.h"
-#include "fab/network.h"
-#include "fab/units.h"
 
 #define LIST_COLUMNS 10
 

@@ -1,6 +1,5 @@
 #include "cli.h"
 
-#include "fab/analysis.h"
 #include "fab/design.h"
 #include "fab/mix_run.h"
 

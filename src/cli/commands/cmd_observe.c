@@ -1,6 +1,5 @@
 #include "cli.h"
 
-#include "fab/counters.h"
 #include "fab/design.h"
 #include "fab/observe.h"
 

@@ -1,7 +1,6 @@
 #include "cli.h"
 #include "fab/design.h"
 
-#include "fab/context.h"
 #include "fab/tables.h"
 
 static bool to_stdout(const cli_options *options) {

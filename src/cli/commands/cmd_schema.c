@@ -4,7 +4,6 @@
 #include "fab/catalog.h"
 #include "fab/definitions.h"
 #include "fab/prices.h"
-#include "fab/published.h"
 
 static fab_status schema_print(void (*schema)(fab_str *), FILE *out, fab_error *err) {
     FAB_OWNS(fab_str_release) fab_str text = FAB_STR_INIT;

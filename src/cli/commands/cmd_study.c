@@ -3,12 +3,9 @@
 #include "world.h"
 
 #include "fab/assess.h"
-#include "fab/design.h"
 #include "fab/memory.h"
 #include "fab/plan_run.h"
 #include "fab/study.h"
-#include "fab/str.h"
-#include "fab/units.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -1,4 +1,3 @@
-#include "cli.h"
 
 #include "top/top_app.h"
 

@@ -3,7 +3,6 @@
 
 #include "fab/design.h"
 #include "fab/memory.h"
-#include "fab/published.h"
 
 /* A command of a source as if it had been typed. */
 typedef struct typed_command {

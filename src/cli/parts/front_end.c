@@ -2,8 +2,6 @@
 #include "fab/design.h"
 #include "cli.h"
 
-#include "fab/topologies.h"
-
 #include <stdlib.h>
 
 #define FRONT_END "front-end"

@@ -1,9 +1,7 @@
 /* route --advise: what changes buy. */
 #include "cli.h"
 
-#include "fab/str.h"
 #include "fab/advise.h"
-#include "fab/units.h"
 
 #include <inttypes.h>
 

@@ -3,9 +3,7 @@
 
 #include "fab/design.h"
 #include "fab/contend.h"
-#include "fab/contention.h"
 #include "fab/degraded.h"
-#include "fab/failures_run.h"
 #include "fab/memory.h"
 #include "fab/what_if.h"
 

@@ -1,8 +1,6 @@
 /* The command that shows alone what another one found. */
 #include "cli.h"
 
-#include "fab/str.h"
-
 #include <inttypes.h>
 #include <string.h>
 

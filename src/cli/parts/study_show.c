@@ -1,7 +1,6 @@
 /* `study show`: what the scenarios of a gathered store say together, or all of them as CSV. */
 #include "cli.h"
 
-#include "fab/overlay.h"
 #include "fab/study_results.h"
 
 #include <inttypes.h>

@@ -5,7 +5,6 @@
 #include "fab/memory.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 
 void fab_once_init(fab_once *once, size_t n) {
     for (size_t i = 0; i < n; i++) {

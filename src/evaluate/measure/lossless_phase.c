@@ -6,7 +6,6 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
 
 #define BITS   8.0
 #define LATER  1.1 /* than the fluid: a flow that is held up */

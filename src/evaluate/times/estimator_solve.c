@@ -1,8 +1,6 @@
 /* A phase flow by flow, where its bounds do not agree. */
 #include "estimator_internal.h"
 
-#include "fab/fluid.h"
-#include "fab/max_min.h"
 #include "fab/memory.h"
 #include "measure/measure_rates.h"
 #include "relay.h"

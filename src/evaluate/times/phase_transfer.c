@@ -3,7 +3,6 @@
 
 #include "estimator_internal.h"
 #include "fab/design.h"
-#include "fab/loads.h"
 #include "fab/memory.h"
 #include "measure/measure_rates.h"
 #include "measure/stream.h"

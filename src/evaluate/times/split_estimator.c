@@ -3,7 +3,6 @@
 #include "fab/phase_estimator.h"
 
 #include "fab/memory.h"
-#include "fab/path_figures.h"
 #include "relay.h"
 #include "measure/measure_rates.h"
 

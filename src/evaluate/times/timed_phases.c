@@ -5,11 +5,9 @@
 #include "fab/iterate.h"
 #include "fab/memory.h"
 #include "fab/parallel.h"
-#include "fab/path_figures.h"
 #include "fab/replay_memory.h"
 
 #include <math.h>
-#include <stdio.h>
 
 #define SAME_BYTES 1e-9 /* of flows: those of a phase are rounded */
 #define KEPT       12   /* phases of calls before */

@@ -7,7 +7,6 @@
 #include "fab/str.h"
 
 #include <stdarg.h>
-#include <stdio.h>
 
 const char *const fab_finding_kinds[FAB_FINDING_N] = {
     "unreachable",   "absent-switch", "missing-cable",   "backplane",     "extra-cable",   "missing-port",

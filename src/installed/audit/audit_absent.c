@@ -11,7 +11,6 @@
 
 #include <ctype.h>
 #include <inttypes.h>
-#include <stdio.h>
 
 #define AXES      FAB_NAME_NUMBERS
 #define NONE      FAB_NETWORK_NONE

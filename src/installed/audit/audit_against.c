@@ -7,7 +7,6 @@
 #include "fab/order.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 
 typedef struct comparison {
     auditor a;

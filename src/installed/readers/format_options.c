@@ -4,7 +4,6 @@
 #include "fab/memory.h"
 
 #include <fnmatch.h>
-#include <inttypes.h>
 
 #define EXCLUDE "exclude"
 #define CABLES  "cables"

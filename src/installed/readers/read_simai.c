@@ -11,7 +11,6 @@
 #include "network_internal.h"
 
 #include "fab/memory.h"
-#include "fab/text.h"
 
 #include <ctype.h>
 #include <inttypes.h>

@@ -7,7 +7,6 @@
 #include "fab/memory.h"
 
 #include <ctype.h>
-#include <stdio.h>
 
 #define NAME 256
 #define MAC  3 /* of lldpPortIdSubtype: the port is told by its address */

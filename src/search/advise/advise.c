@@ -4,11 +4,9 @@
 
 #include "fab/design.h"
 #include "fab/memory.h"
-#include "fab/str.h"
 #include "fab/units.h"
 
 #include <math.h>
-#include <stdio.h>
 
 #define SAME 1e-9 /* relative difference that is none */
 

@@ -3,10 +3,8 @@
 
 #include "fab/design.h"
 #include "fab/memory.h"
-#include "fab/routing.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 
 #define N_DIMENSIONS 4
 

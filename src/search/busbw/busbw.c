@@ -6,7 +6,6 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
 
 /* What the network does to an algorithm under an engine. */
 typedef struct busbw_network {

@@ -7,7 +7,6 @@
 
 #include <math.h>
 #include <stdarg.h>
-#include <stdio.h>
 
 #define NEAR       0.1  /* part of the difference that may be left where the time is said to be back */
 #define NEARER     0.49 /* where the intervals of means are wider: nearer to the one than to the other */

@@ -6,12 +6,9 @@
 #include "fab/iterate.h"
 #include "fab/memory.h"
 #include "fab/names.h"
-#include "fab/replay.h"
-#include "fab/topologies.h"
 
 #include <ctype.h>
 #include <math.h>
-#include <stdio.h>
 
 void diff_side_release(diff_side *s) {
     fab_workspace_free(s->workspace);

@@ -9,7 +9,6 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
 
 /* The phases, iterations and worst links of a report in JSON that `run` or `route` has written. */
 

@@ -5,12 +5,9 @@
 
 #include "fab/memory.h"
 #include "fab/plan_run.h"
-#include "fab/replay.h"
-#include "fab/str.h"
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
 
 #define SAME         1e-9 /* part of a time that is no difference */
 #define LEAST_BUDGET 16

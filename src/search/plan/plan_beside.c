@@ -6,7 +6,6 @@
 #include "fab/verdict.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 
 #define USUAL_FACTOR 7     /* sizes of usual plans have no prime factor above it */
 #define MOST_ROUTED  32000 /* GPUs times plans, for each number that is tried */

@@ -4,12 +4,9 @@
 #include "fab/analysis.h"
 #include "fab/iterate.h"
 #include "fab/memory.h"
-#include "fab/path_figures.h"
-#include "fab/replay.h"
 #include "fab/replay_memory.h"
 
 #include <math.h>
-#include <stdio.h>
 
 #define FLOWS_OF_A_ROUTE 32 /* of experts, that take as long as the rest of a GPU's */
 

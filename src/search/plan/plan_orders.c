@@ -1,12 +1,10 @@
 /* The order of the dimensions on the ranks: whether another one runs the job faster. */
 #include "fab/analysis.h"
 #include "fab/memory.h"
-#include "fab/verdict.h"
 
 #include "plan_internal.h"
 
 #include <math.h>
-#include <stdio.h>
 
 /* Tensor exchanges are the most, and stay in scale-up domains where tp is innermost: the first is the default. */
 static const char *const ORDERS[] = {"tp-cp-pp-dp", "tp-cp-dp-pp", "tp-dp-cp-pp",

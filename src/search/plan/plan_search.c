@@ -8,7 +8,6 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
 
 #define ROUNDING      1e-9 /* by which a time may be below its bound */
 #define FRONT_STEP    0.7  /* of the memory of the plan before */

@@ -2,9 +2,7 @@
  * experts with; the others go on with their part of the requests. */
 #include "assess_internal.h"
 
-#include "fab/failures_run.h"
 #include "fab/memory.h"
-#include "fab/serving.h"
 #include "fab/stages.h"
 
 #include <math.h>

@@ -7,7 +7,6 @@
 #include "fab/parallel.h"
 
 #include <math.h>
-#include <stdio.h>
 
 typedef struct comparison {
     const fab_replay *base;

@@ -9,7 +9,6 @@
 #include "fab/parallel.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 
 /* Every network phase of a job against every one of another: one simulation tells both what it costs them. */
 

@@ -4,7 +4,6 @@
 
 #include "fab/memory.h"
 #include "fab/order.h"
-#include "fab/scenarios.h"
 #include "fab/units.h"
 
 #include <inttypes.h>

@@ -7,7 +7,6 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
 
 static const double QUANTILES[] = {0.5, 0.9, 0.99};
 static const char BASELINE[] = "first-spare";

@@ -4,10 +4,8 @@
 
 #include "fab/memory.h"
 #include "fab/order.h"
-#include "fab/str.h"
 
 #include <math.h>
-#include <stdio.h>
 
 /* --- components that failed ------------------------------------------------------------------------------------- */
 

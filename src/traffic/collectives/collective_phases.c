@@ -6,7 +6,6 @@
 
 #include "fab/memory.h"
 #include "fab/order.h"
-#include "fab/str.h"
 
 #include <inttypes.h>
 

@@ -4,7 +4,6 @@
 
 #include "fab/box_files.h"
 #include "fab/memory.h"
-#include "fab/str.h"
 
 #define MAX_FILE_BYTES ((size_t)1 << 30)
 

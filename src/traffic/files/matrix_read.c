@@ -11,7 +11,6 @@
 
 #include "fab/memory.h"
 #include "fab/names.h"
-#include "fab/str.h"
 #include "fab/units.h"
 
 #include <inttypes.h>

@@ -6,7 +6,6 @@
 #include "traffic_internal.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 
 #define NOBODY UINT16_MAX
 _Static_assert(FAB_MAX_JOBS < NOBODY, "a job's number fits");

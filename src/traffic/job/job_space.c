@@ -8,7 +8,6 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
 
 #define EVERY_CHUNKS 32
 #define MOST_CHUNKS  256

@@ -8,7 +8,6 @@
 
 #include "fab/design.h"
 #include "fab/memory.h"
-#include "fab/str.h"
 #include "fab/units.h"
 
 #include <inttypes.h>

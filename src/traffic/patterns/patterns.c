@@ -7,7 +7,6 @@
 #include "fab/memory.h"
 #include "fab/order.h"
 #include "fab/rng.h"
-#include "fab/str.h"
 #include "fab/units.h"
 
 #include <inttypes.h>

@@ -1,12 +1,8 @@
 /** Bisection and cost of a fabric. */
 #pragma once
 
-#include "fab/engine_spec.h"
-#include "fab/fabric.h"
 #include "fab/network.h"
 #include "fab/replay.h"
-#include "fab/result.h"
-#include "fab/status.h"
 
 typedef struct fab_design fab_design;
 typedef struct fab_prices fab_prices;

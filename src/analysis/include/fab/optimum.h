@@ -1,7 +1,6 @@
 /** What a search for the cheapest fabric found, as plain structs for the reports. */
 #pragma once
 
-#include "fab/sizes.h"
 #include "fab/job_space.h"
 #include "fab/routing.h"
 

@@ -2,10 +2,8 @@
 #pragma once
 
 #include "fab/algorithms.h"
-#include "fab/iteration.h"
 #include "fab/ownership.h"
 #include "fab/plans.h"
-#include "fab/result.h"
 
 #include <math.h>
 

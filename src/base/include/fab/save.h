@@ -1,7 +1,6 @@
 /** Files on their way to their final names: what has one is whole and on the disk. */
 #pragma once
 
-#include "fab/status.h"
 #include "fab/str.h"
 
 #include <dirent.h>

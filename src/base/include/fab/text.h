@@ -1,7 +1,6 @@
 /** A text file line by line and word by word, and what is wrong with it as file:line:column. */
 #pragma once
 
-#include "fab/status.h"
 #include "fab/str.h"
 
 typedef struct fab_token {

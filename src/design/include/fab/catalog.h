@@ -5,7 +5,6 @@
 #pragma once
 
 #include "fab/sizes.h"
-#include "fab/status.h"
 #include "fab/str.h"
 
 #define FAB_CATALOG_ITEMS    16 /**< most entries of one list */

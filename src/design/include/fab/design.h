@@ -11,8 +11,6 @@
 #include "fab/fabric_spec.h"
 #include "fab/host.h"
 #include "fab/job_spec.h"
-#include "fab/status.h"
-#include "fab/str.h"
 
 #include <string.h>
 

@@ -6,7 +6,6 @@
 
 #include "fab/convention.h"
 #include "fab/sizes.h"
-#include "fab/status.h"
 #include "fab/str.h"
 
 #define FAB_MAX_PRICE_ROWS 64 /**< of one kind of part */

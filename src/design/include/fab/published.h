@@ -5,7 +5,6 @@
 #pragma once
 
 #include "fab/fabric_spec.h"
-#include "fab/status.h"
 #include "fab/str.h"
 
 typedef struct fab_published_source {

@@ -6,15 +6,7 @@
 #pragma once
 
 #include "fab/bound.h"
-#include "fab/engine_spec.h"
-#include "fab/fabric.h"
-#include "fab/next_hops.h"
-#include "fab/offer.h"
 #include "fab/reroute.h"
-#include "fab/routing.h"
-#include "fab/split.h"
-#include "fab/status.h"
-#include "fab/traffic.h"
 
 typedef struct fab_context fab_context;
 typedef struct fab_design fab_design;

@@ -4,7 +4,6 @@
  */
 #pragma once
 
-#include "fab/job_spec.h"
 #include "fab/traffic.h"
 
 /** What a machine delivers of what its data sheet says. The same numbers for every model, size and GPU, but for the

@@ -2,7 +2,6 @@
 #pragma once
 
 #include "fab/id_table.h"
-#include "fab/status.h"
 
 #include <stdbool.h>
 

@@ -3,7 +3,6 @@
 
 #include "fab/busbw.h"
 #include "fab/context.h"
-#include "fab/status.h"
 
 typedef struct fab_nccl_tests_row {
     double bytes, time_s;

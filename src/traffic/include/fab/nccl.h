@@ -7,8 +7,6 @@
 #pragma once
 
 #include "fab/collective.h"
-#include "fab/gpu.h"
-#include "fab/host.h"
 
 typedef enum fab_nccl_algorithm {
     FAB_NCCL_RING,
