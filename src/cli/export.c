@@ -48,7 +48,7 @@ const cli_option cli_option_export = {
 const cli_option cli_option_timeline = {
     "timeline", "FILE",
     "also write what every stage does when, and the power it takes, as a trace for Perfetto and chrome://tracing",
-    .text = offsetof(cli_options, timeline), .names = "file"};
+    CLI_TEXT(timeline), .names = "file"};
 
 static fab_status apply_view(cli_options *options, const char *value, fab_error *err) {
     fab_choices near = fab_choices_of(value);
@@ -98,7 +98,7 @@ const cli_option cli_option_failed = {
     "fail", "PART[*FRACTION]",
     "mark a part as failed, or as slower, in graphs: leaf-3, 'leaf-0:17 > spine-0:1', nic-7*0.5, server-2, rack-1, "
     "plane-0; can be repeated",
-    .list = offsetof(cli_options, failed_parts)};
+    CLI_LIST(failed_parts)};
 
 /* Racks have names where the design has a floor. */
 static fab_status find_racks(const fab_result *result, cli_failed *out, fab_racks *racks, fab_error *err) {

@@ -23,13 +23,13 @@ const cli_option cli_option_vary = {"vary", "path=v1,v2",
 const cli_option cli_option_histories = {
     "scenarios", "time:T@N",
     "also what failures leave: goodput over N histories of a time T, time:30d@100; compare and optimize judge with it",
-    .text = offsetof(cli_options, scenarios)};
+    CLI_TEXT(scenarios)};
 
 const cli_option cli_option_history_policy = {
     "policy", "NAME",
     "with --scenarios: where ranks go when their server is lost: none, first-spare (default), same-rack, same-pod, "
     "same-slice, collision-aware, shrink",
-    .list = offsetof(cli_options, policies)};
+    CLI_LIST(policies)};
 
 /* --- "path=v1,v2" ------------------------------------------------------------------------------------------------- */
 

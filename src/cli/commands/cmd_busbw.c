@@ -16,28 +16,25 @@ enum { AS_NCCL, BEST, FIRST_ALGORITHM };
 
 static const cli_option OPTION_COLLECTIVE = {
     "collective", "NAME", "all-reduce (default), all-gather, reduce-scatter, all-to-all or broadcast",
-    .choice = offsetof(cli_options, busbw.collective), .choices = COLLECTIVES};
+    CLI_CHOICE(busbw.collective, COLLECTIVES)};
 static const cli_option OPTION_ALGORITHM = {
     "algorithm", "NAME",
     "what NCCL would choose: nccl (default); best: the fastest; or ring, tree, collnet, nvls, nvls-tree, pat, p2p",
-    .choice = offsetof(cli_options, busbw.algorithm), .choices = ALGORITHMS};
-static const cli_option OPTION_RANKS = {"ranks",
-                                        "N",
+    CLI_CHOICE(busbw.algorithm, ALGORITHMS)};
+static const cli_option OPTION_RANKS = {"ranks", "N",
                                         "GPUs that take part, the first ones; default those of --measured, or all",
-                                        .count = offsetof(cli_options, busbw.ranks),
-                                        .min = 2,
-                                        .max = UINT32_MAX};
+                                        CLI_COUNT(busbw.ranks, 2, UINT32_MAX)};
 static const cli_option OPTION_BYTES = {"bytes", "SIZE", "this size alone, 1GiB; default 32 KiB to 16 GiB",
-                                        .quantity = offsetof(cli_options, busbw.bytes), .unit = FAB_UNIT_BYTES};
+                                        CLI_QUANTITY(busbw.bytes, FAB_UNIT_BYTES)};
 static const cli_option OPTION_MEASURED = {
     "measured", "FILE",
     "what nccl-tests printed: shown beside, and compared size by size; may have lines of NCCL_DEBUG",
-    .text = offsetof(cli_options, busbw.measured), .names = "file"};
+    CLI_TEXT(busbw.measured), .names = "file"};
 static const cli_option OPTION_TOLERANCE = {
     "tolerance", "RATIO",
     "end with exit code 1 where a measured bandwidth falls short by more than this part, 0.1 for 10 %; default 0.05 "
     "from 1 GiB, 0.15 from 1 MiB, 0.3 below",
-    .quantity = offsetof(cli_options, tolerance), .unit = FAB_UNIT_RATIO};
+    CLI_QUANTITY(tolerance, FAB_UNIT_RATIO)};
 
 static fab_status check_options(const cli_options *options, fab_error *err) {
     FAB_REFUSE_IF(options->tolerance > 0 && options->busbw.measured == NULL, err, FAB_EUSAGE, NULL,
@@ -96,19 +93,6 @@ static fab_status busbw_run(const cli_options *options, FILE *out, fab_error *er
     return FAB_OK;
 }
 
-static const char *const EXAMPLES[] = {
-    "fabriscope busbw preset:dgx-h100-superpod", "fabriscope busbw preset:gh200-nvl256 --collective all-gather",
-    "fabriscope busbw clos:gpus=64,radix=16 --job gpu=h200-141gb --algorithm best --engine ecmp --engine spray",
-    "fabriscope busbw clos:gpus=8 --job gpu=h200-141gb --measured all_reduce_perf.log --tolerance 0.1", NULL};
-
-static const cli_option *const OPTIONS[] = {&OPTION_COLLECTIVE, &OPTION_ALGORITHM,
-                                            &OPTION_RANKS,      &OPTION_BYTES,
-                                            &OPTION_MEASURED,   &OPTION_TOLERANCE,
-                                            &cli_option_set,    &cli_option_job,
-                                            &cli_option_engine, &cli_option_seeds,
-                                            &cli_option_seed,   &cli_option_threads,
-                                            CLI_REPORT_OPTIONS, NULL};
-
 const cli_command cli_command_busbw = {
     .name = "busbw",
     CLI_OPERANDS("DESIGN", 1, 1),
@@ -117,7 +101,12 @@ const cli_command cli_command_busbw = {
                "that NCCL would choose, and what bounds them. What leaves the scale-up domains is replayed on this "
                "fabric under each engine, so that collisions count. With --measured it is an acceptance test: sizes "
                "that fall short are marked, and the exit code is 1.",
-    .examples = EXAMPLES,
-    .options = OPTIONS,
+    CLI_EXAMPLES(
+        "fabriscope busbw preset:dgx-h100-superpod", "fabriscope busbw preset:gh200-nvl256 --collective all-gather",
+        "fabriscope busbw clos:gpus=64,radix=16 --job gpu=h200-141gb --algorithm best --engine ecmp --engine spray",
+        "fabriscope busbw clos:gpus=8 --job gpu=h200-141gb --measured all_reduce_perf.log --tolerance 0.1"),
+    CLI_OPTIONS(&OPTION_COLLECTIVE, &OPTION_ALGORITHM, &OPTION_RANKS, &OPTION_BYTES, &OPTION_MEASURED,
+                &OPTION_TOLERANCE, &cli_option_set, &cli_option_job, &cli_option_engine, &cli_option_seeds,
+                &cli_option_seed, &cli_option_threads, CLI_REPORT_OPTIONS),
     .run = busbw_run,
 };

@@ -128,9 +128,6 @@ static fab_status explain_run(const cli_options *options, FILE *out, fab_error *
     return word == NULL ? list_all(out, err) : explain_metric(word, out, err);
 }
 
-static const char *const EXAMPLES[] = {"fabriscope explain max_collision_factor", "fabriscope explain",
-                                       "fabriscope explain server:nccl-topo.xml",
-                                       "fabriscope explain model:llama2-70b,gpu=a100-40gb", NULL};
 static const cli_option *const OPTIONS[] = {NULL};
 
 const cli_command cli_command_explain = {
@@ -144,7 +141,8 @@ const cli_command cli_command_explain = {
                "NIC, at what "
                "rates; a design takes it by server=FILE. model:NAME[,gpu=NAME], or a number of parameters for NAME, "
                "says how many GPUs hold a model at least.",
-    .examples = EXAMPLES,
+    CLI_EXAMPLES("fabriscope explain max_collision_factor", "fabriscope explain",
+                 "fabriscope explain server:nccl-topo.xml", "fabriscope explain model:llama2-70b,gpu=a100-40gb"),
     .options = OPTIONS,
     .run = explain_run,
     .hides_usage = true,

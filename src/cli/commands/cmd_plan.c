@@ -64,15 +64,6 @@ static fab_status plan_run(const cli_options *options, FILE *out, fab_error *err
     return FAB_OK;
 }
 
-static const char *const EXAMPLES[] = {
-    "fabriscope plan clos:gpus=1024 --job model=llama3-70b --engine spray",
-    "fabriscope plan rail-spine:gpus=512 --job model=mixtral-8x7b,tp=4",
-    "fabriscope plan preset:llama3-24k-roce --job model=llama3-405b,gpus=16384,sequence-parallel=yes --json", NULL};
-
-static const cli_option *const OPTIONS[] = {&cli_option_set,     &cli_option_job,    &cli_option_transport,
-                                            &cli_option_engine,  &cli_option_seed,   &cli_option_prices,
-                                            &cli_option_threads, CLI_REPORT_OPTIONS, NULL};
-
 const cli_command cli_command_plan = {
     .name = "plan",
     CLI_OPERANDS("DESIGN", 1, 1),
@@ -82,7 +73,11 @@ const cli_command cli_command_plan = {
                "most plans out; the report counts them and has the least bound. Lists the best plans of other sizes "
                "with what takes their time, and the fastest within less and less memory. The keys of the best are to "
                "be typed as they are; run, sweep, compare and mix choose them themselves with --job plan=auto.",
-    .examples = EXAMPLES,
-    .options = OPTIONS,
+    CLI_EXAMPLES(
+        "fabriscope plan clos:gpus=1024 --job model=llama3-70b --engine spray",
+        "fabriscope plan rail-spine:gpus=512 --job model=mixtral-8x7b,tp=4",
+        "fabriscope plan preset:llama3-24k-roce --job model=llama3-405b,gpus=16384,sequence-parallel=yes --json"),
+    CLI_OPTIONS(&cli_option_set, &cli_option_job, &cli_option_transport, &cli_option_engine, &cli_option_seed,
+                &cli_option_prices, &cli_option_threads, CLI_REPORT_OPTIONS),
     .run = plan_run,
 };

@@ -87,19 +87,7 @@ static fab_status traffic_run(const cli_options *options, FILE *out, fab_error *
 
 static const cli_option OPTION_EXPORT = {
     "export", "FILE", "write the matrix of one phase: FILE.csv, FILE.mtx (MatrixMarket), - for CSV on stdout",
-    .text = offsetof(cli_options, export_path)};
-
-static const char *const EXAMPLES[] = {
-    "fabriscope traffic preset:llama3-24k-roce",
-    "fabriscope traffic rail-spine:gpus=1024 --job tp=8,pp=4 --traffic job:pp --export pp.mtx",
-    "fabriscope traffic fat-tree:k=4 --traffic pattern:ring --export -",
-    "fabriscope traffic preset:llama3-24k-roce --format csv --table phases",
-    "fabriscope traffic clos:gpus=64 --traffic pattern:all-gather,algorithm=all,groups=8",
-    NULL};
-
-static const cli_option *const OPTIONS[] = {
-    &cli_option_traffic, &OPTION_EXPORT,     &cli_option_job,   &cli_option_set,  &cli_option_seed,  &cli_option_out,
-    &cli_option_force,   &cli_option_format, &cli_option_table, &cli_option_json, &cli_option_quiet, NULL};
+    CLI_TEXT(export_path)};
 
 const cli_command cli_command_traffic = {
     .name = "traffic",
@@ -107,8 +95,14 @@ const cli_command cli_command_traffic = {
     .summary = "the phases of the job or a pattern: list, matrix export",
     .details = "Lists what is in the network together: flows and bytes of every phase of one training iteration, with "
                "the closed form that gives the bytes.",
-    .examples = EXAMPLES,
-    .options = OPTIONS,
+    CLI_EXAMPLES("fabriscope traffic preset:llama3-24k-roce",
+                 "fabriscope traffic rail-spine:gpus=1024 --job tp=8,pp=4 --traffic job:pp --export pp.mtx",
+                 "fabriscope traffic fat-tree:k=4 --traffic pattern:ring --export -",
+                 "fabriscope traffic preset:llama3-24k-roce --format csv --table phases",
+                 "fabriscope traffic clos:gpus=64 --traffic pattern:all-gather,algorithm=all,groups=8"),
+    CLI_OPTIONS(&cli_option_traffic, &OPTION_EXPORT, &cli_option_job, &cli_option_set, &cli_option_seed,
+                &cli_option_out, &cli_option_force, &cli_option_format, &cli_option_table, &cli_option_json,
+                &cli_option_quiet),
     .run = traffic_run,
     .hides_usage = true,
 };

@@ -115,10 +115,6 @@ static fab_status validate_run(const cli_options *options, FILE *out, fab_error 
     return cli_report(options, &result, out, err);
 }
 
-static const char *const EXAMPLES[] = {"fabriscope validate", "fabriscope validate llama3",
-                                       "fabriscope validate megatron --json", NULL};
-static const cli_option *const OPTIONS[] = {&cli_option_threads, CLI_REPORT_OPTIONS, NULL};
-
 const cli_command cli_command_validate = {
     .name = "validate",
     CLI_OPERANDS("[SOURCE]", 0, 1),
@@ -127,8 +123,8 @@ const cli_command cli_command_validate = {
                "and shows theirs, ours and the deviation; what is off by more than is allowed is called a miss, and "
                "why. SOURCE: one of `list published`, or a file like those in topologies/published; its commands are "
                "shown too.",
-    .examples = EXAMPLES,
-    .options = OPTIONS,
+    CLI_EXAMPLES("fabriscope validate", "fabriscope validate llama3", "fabriscope validate megatron --json"),
+    CLI_OPTIONS(&cli_option_threads, CLI_REPORT_OPTIONS),
     .run = validate_run,
 };
 

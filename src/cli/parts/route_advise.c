@@ -19,7 +19,7 @@ const cli_option cli_option_advise = {"advise", NULL,
                                       "also evaluate what can be changed (queue pairs, hashing, pinning, rank order, "
                                       "servers) and say what each change buys; "
                                       "the base is the first engine; at least 8 seeds",
-                                      .flag = offsetof(cli_options, advise.on)};
+                                      CLI_FLAG(advise.on)};
 
 const cli_option cli_option_advise_budget = {
     "advise-budget", "N",
