@@ -245,13 +245,10 @@ static fab_status choose_open(cli_session *s, fab_error *err) {
 static fab_status open_context(cli_session *s, fab_error *err) {
     FAB_PASS(choose_open(s, err));
     FAB_PASS(cli_is_front_end(s->traffic) ? cli_front_end_open(s, err) : FAB_OK);
-    const fab_context_request what = {.design = s->design,
-                                      .fabric = s->hosts != NULL ? s->hosts : s->graph,
-                                      .gpus = s->hosts != NULL ? s->graph : NULL,
-                                      .traffic = s->traffic,
-                                      .engines = s->design->engines,
-                                      .n_engines = s->options->advise.on ? 1 : s->design->n_engines,
-                                      .seed = s->options->seed};
+    fab_context_request what =
+        fab_context_of(s->design, s->hosts != NULL ? s->hosts : s->graph, s->traffic, s->options->seed);
+    what.gpus = s->hosts != NULL ? s->graph : NULL;
+    what.n_engines = s->options->advise.on ? 1 : what.n_engines;
     return fab_context_new(&what, &s->context, err);
 }
 

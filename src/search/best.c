@@ -62,12 +62,8 @@ static fab_status trial_run(const fab_best_request *r, const fab_design *design,
     FAB_OWNS(trial_free_owned) trial *t = NULL;
     FAB_PASS(FAB_NEW(t, 1, err)); /* too large for a stack */
     t->result.n_seeds = 1;
-    const fab_context_request what = {.design = design,
-                                      .fabric = r->fabric,
-                                      .traffic = traffic,
-                                      .engines = design->engines,
-                                      .n_engines = 1,
-                                      .seed = r->seed};
+    fab_context_request what = fab_context_of(design, r->fabric, traffic, r->seed);
+    what.n_engines = 1;
     FAB_PASS(fab_context_new(&what, &t->context, err));
     const fab_replay replay = {
         .context = t->context, .n_seeds = 1, .n_threads = r->n_threads, .rates = true, .times_only = true};

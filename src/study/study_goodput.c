@@ -82,11 +82,7 @@ fab_status fab_goodput_find(const fab_goodput_request *q, fab_stat *out, fab_err
     FAB_OWNS(study_scene_release) study_scene scene = {.fabric = NULL};
     goodput_run run = {.workers = NULL};
     FAB_OWNS_MEMBERS(run.rows);
-    const fab_context_request what = {.design = q->design,
-                                      .traffic = q->traffic,
-                                      .engines = q->design->engines,
-                                      .n_engines = q->design->n_engines,
-                                      .seed = q->seed};
+    const fab_context_request what = fab_context_of(q->design, NULL, q->traffic, q->seed);
     const fab_assessment_request request = {.policies = &q->policy,
                                             .n_policies = 1,
                                             .n_threads = q->n_threads,

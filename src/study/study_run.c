@@ -152,11 +152,8 @@ fab_status study_scene_restore(const char *folder, const fab_plan *plan, const c
     FAB_TRY(FAB_NEW(made, 1, err));
     FAB_TRY(study_restore(folder, plan, made, err));
     made->design->fabric.max_bytes = max_bytes;
-    const fab_context_request what = {.design = made->design,
-                                      .traffic = made->traffic,
-                                      .engines = made->engines,
-                                      .n_engines = made->design->n_engines,
-                                      .seed = plan->seed};
+    fab_context_request what = fab_context_of(made->design, NULL, made->traffic, plan->seed);
+    what.engines = made->engines;
     const fab_assessment_request assessment = {.policies = made->policies,
                                                .n_policies = made->n_policies,
                                                .n_threads = n_threads,

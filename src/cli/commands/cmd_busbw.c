@@ -75,12 +75,8 @@ static fab_status busbw_run(const cli_options *options, FILE *out, fab_error *er
     FAB_PASS(cli_open_design(options, options->operands.items[0], &design, err));
     FAB_PASS(cli_result_init(options, FAB_COMMAND_BUSBW, 1, &result, err));
     FAB_PASS(fab_fabric_measure(design, &result.fabrics[0], &graph, err));
-    const fab_context_request what = {.design = design,
-                                      .fabric = graph,
-                                      .traffic = "pattern:ring", /* each algorithm brings its own */
-                                      .engines = design->engines,
-                                      .n_engines = design->n_engines,
-                                      .seed = options->seed};
+    /* each algorithm brings its own traffic */
+    const fab_context_request what = fab_context_of(design, graph, "pattern:ring", options->seed);
     FAB_PASS(fab_context_new(&what, &context, err));
     const fab_busbw_request request = request_of(options, context, &measured);
     FAB_PASS(fab_blame_design(design, fab_busbw_run(&request, &busbw, err), err));

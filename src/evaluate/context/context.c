@@ -285,6 +285,16 @@ static void fill_from_base(fab_context_request *q) {
     q->seed = q->seed != 0 ? q->seed : base->seed;
 }
 
+fab_context_request fab_context_of(const fab_design *design, const fab_fabric *fabric, const char *traffic,
+                                   uint64_t seed) {
+    return (fab_context_request){.design = design,
+                                 .fabric = fabric,
+                                 .traffic = traffic,
+                                 .engines = design->engines,
+                                 .n_engines = design->n_engines,
+                                 .seed = seed};
+}
+
 fab_status fab_context_new(const fab_context_request *request, fab_context **out, fab_error *err) {
     FAB_OWNS(fab_context_free_owned) fab_context *c = NULL;
     FAB_PASS(FAB_NEW(c, 1, err));

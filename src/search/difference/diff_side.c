@@ -258,12 +258,9 @@ fab_status diff_side_prepare(const diff *d, const diff_variant *v, size_t engine
     out->result.seed = d->q->seed;
     FAB_TRY(side_build(v, out, err));
     FAB_TRY(read_failed(v, out, err));
-    const fab_context_request what = {.design = out->design,
-                                      .fabric = out->f,
-                                      .traffic = d->q->traffic,
-                                      .engines = out->design->engines + (all ? 0 : engine),
-                                      .n_engines = all ? out->design->n_engines : 1,
-                                      .seed = d->q->seed};
+    fab_context_request what = fab_context_of(out->design, out->f, d->q->traffic, d->q->seed);
+    what.engines += all ? 0 : engine;
+    what.n_engines = all ? what.n_engines : 1;
     FAB_TRY(fab_context_new(&what, &out->context, err));
 done:
     return fab_blame_design(v->design, status, err);

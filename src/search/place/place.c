@@ -440,12 +440,7 @@ static fab_status placer_init(placer *p, fab_error *err) {
         FAB_PASS(fab_plan_choose(&what, p->scratch, NULL, err));
         *p->design = *p->scratch;
     }
-    const fab_context_request what = {.design = p->design,
-                                      .fabric = p->fabric,
-                                      .traffic = r->traffic,
-                                      .engines = p->design->engines,
-                                      .n_engines = p->design->n_engines,
-                                      .seed = r->seed};
+    const fab_context_request what = fab_context_of(p->design, p->fabric, r->traffic, r->seed);
     FAB_PASS(fab_context_new(&what, &p->context, err));
     return fab_context_traffic(p->context, &p->traffic, err);
 }

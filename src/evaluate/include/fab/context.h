@@ -33,6 +33,10 @@ typedef struct fab_context_request {
     uint64_t draw; /**< added to the seed, and to those that engines have of their own */
 } fab_context_request;
 
+/** What a design asks for: its own engines under `traffic`, from `seed` on. */
+fab_context_request fab_context_of(const fab_design *design, const fab_fabric *fabric, const char *traffic,
+                                   uint64_t seed);
+
 /** Builds nothing yet. Complexity: O(n_engines). */
 fab_status fab_context_new(const fab_context_request *request, fab_context **out, fab_error *err) FAB_MUST_USE;
 
