@@ -14,11 +14,7 @@
 /* --- optimize ----------------------------------------------------------------------------------------------------- */
 
 #define T fab_optimum_point
-static size_t count_tapers(uint64_t tiers) {
-    return tiers > 0 && tiers <= FAB_MAX_TIERS ? (size_t)tiers - 1 : 0;
-}
-
-GIVES(size_t, count_built_tapers, count_tapers(here->tiers));
+GIVES(size_t, count_built_tapers, here->tiers > 0 && here->tiers <= FAB_MAX_TIERS ? (size_t)here->tiers - 1 : 0);
 
 static const fab_field POINTS[] = {
     FIELD(design, "The design in its one-line form."),

@@ -4,8 +4,6 @@
 #include "fab/rng.h"
 #include "walk.h"
 
-#include <stdlib.h>
-
 FAB_RELEASES(fab_routes_release, fab_routes, flow_first, path_first, link, group, part);
 
 static fab_status routes_append(fab_routes *routes, size_t *n, const fab_link_id *links, uint32_t count,

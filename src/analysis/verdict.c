@@ -1,10 +1,8 @@
 /* The five lines with which a report begins. Every figure in them stands in the result too. */
-#include "fab/contention.h"
 #include "fab/ownership.h"
 #include "verdict_lines.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* --- engines ------------------------------------------------------------------------------------------------------ */

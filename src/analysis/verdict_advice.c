@@ -1,6 +1,5 @@
 /* What to do about it: of what was computed only. */
 #include "fab/advice.h"
-#include "fab/contention.h"
 #include "fab/degradation.h"
 #include "fab/failures.h"
 #include "fab/plans.h"

@@ -3,11 +3,9 @@
 
 #include "fab/contention.h"
 #include "fab/units.h"
-#include "fab/str.h"
 #include "fab/verdict.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #define VERDICT_FULL   (1 + 1e-9) /* above it links collide */

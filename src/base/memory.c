@@ -2,9 +2,6 @@
 #include "fab/units.h"
 
 #include <math.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 
 fab_status fab_allocate(size_t n, size_t size, void *out, fab_error *err) {
     FAB_REFUSE_IF(size != 0 && n > SIZE_MAX / size, err, FAB_ENOMEM, NULL,
@@ -36,9 +33,7 @@ fab_status fab_grow(void *array, size_t *capacity, size_t need, size_t size, fab
     void *block = NULL;
     memcpy(&block, array, sizeof block);
     block = realloc(block, wanted * size);
-    if (block == NULL) {
-        return fab_fail(err, FAB_ENOMEM, NULL, "cannot allocate %zu bytes", wanted * size);
-    }
+    FAB_RETURN_IF(block == NULL, fab_fail(err, FAB_ENOMEM, NULL, "cannot allocate %zu bytes", wanted * size));
     memcpy(array, &block, sizeof block);
     *capacity = wanted;
     return FAB_OK;

@@ -3,7 +3,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 #define DEFAULT_SCALE_UP_BPS 3.6e12 /* of the default of domain-rate, an H100's */
 

@@ -5,7 +5,6 @@
 #include "fab/names.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 
 void fab_fabric_free(fab_fabric *fabric) {
     if (fabric == NULL) {

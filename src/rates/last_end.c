@@ -8,8 +8,6 @@
 #include "fab/memory.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define CLOSE     1e-11 /* times that are equal but for rounding */
 #define DONE      1e-13 /* of a flow: rounding */

@@ -14,8 +14,6 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define SAME 1e-9 /* figures this close are equal */
 

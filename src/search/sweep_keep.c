@@ -1,18 +1,13 @@
 /* What a sweep keeps of the run of a point. */
 #include "sweep_internal.h"
 
-#include "fab/analysis.h"
 #include "fab/assess.h"
 #include "fab/contend.h"
 #include "fab/design.h"
 #include "fab/goodput_run.h"
 #include "fab/memory.h"
-#include "fab/routing.h"
-#include "fab/traffic.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
 
 static const char OF_TRAFFIC[] = "traffic.";
 
@@ -248,7 +243,7 @@ fab_status fab_sweep_keep_jobs(const fab_replay *replay, const fab_result *resul
                                fab_error *err) {
     const fab_context_request *what = fab_context_what(replay->context);
     fab_error why = {.code = FAB_OK};
-    fab_contention *all = NULL;
+    FAB_OWNS(fab_contention_free_owned) fab_contention *all = NULL;
     out->other_jobs = fab_design_other_jobs(what->design, what->traffic);
     if (out->other_jobs == 0) {
         return FAB_OK;
@@ -258,7 +253,6 @@ fab_status fab_sweep_keep_jobs(const fab_replay *replay, const fab_result *resul
     for (size_t e = 0; all != NULL && e < all->n_engines && e < out->n_engines; e++) {
         out->engines[e].all_jobs_s = all->engines[e].all_jobs_s;
     }
-    fab_contention_free(all);
     return status == FAB_OK || fab_is_refusal(status) ? FAB_OK : fab_fail(err, status, why.where, "%s", why.text);
 }
 

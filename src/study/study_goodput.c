@@ -7,8 +7,6 @@
 #include "fab/parallel.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 typedef struct goodput_run {
     study_worker *workers;
@@ -46,7 +44,7 @@ static double spread_of_draws(const goodput_run *run, const double *sample, size
 
 /* Where one history is not known, the mean is not. */
 static fab_status goodput_gather(const goodput_run *run, size_t n_histories, fab_stat *out, fab_error *err) {
-    double *sample = NULL;
+    FAB_OWNED double *sample = NULL;
     FAB_PASS(FAB_NEW(sample, n_histories, err));
     for (size_t v = 0; v < run->n_variants; v++) {
         bool is_known = true;
@@ -61,7 +59,6 @@ static fab_status goodput_gather(const goodput_run *run, size_t n_histories, fab
             out[v].ci95 = run->n_draws > 1 ? spread : out[v].ci95;
         }
     }
-    free(sample);
     return FAB_OK;
 }
 
@@ -85,11 +82,7 @@ fab_status fab_goodput_find(const fab_goodput_request *q, fab_stat *out, fab_err
     FAB_OWNS(study_scene_release) study_scene scene = {.fabric = NULL};
     goodput_run run = {.workers = NULL};
     FAB_OWNS_MEMBERS(run.rows);
-    const fab_context_request what = {.design = q->design,
-                                      .traffic = q->traffic,
-                                      .engines = q->design->engines,
-                                      .n_engines = q->design->n_engines,
-                                      .seed = q->seed};
+    const fab_context_request what = fab_context_of(q->design, NULL, q->traffic, q->seed);
     const fab_assessment_request request = {.policies = &q->policy,
                                             .n_policies = 1,
                                             .n_threads = q->n_threads,

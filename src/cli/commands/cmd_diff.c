@@ -5,11 +5,8 @@
 #include "fab/diff_run.h"
 #include "fab/memory.h"
 #include "fab/source.h"
-#include "fab/str.h"
 
 #include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 
 #define MOST_BYTES ((size_t)1 << 30) /* of a report, or of a list of servers */
@@ -20,16 +17,16 @@ static const cli_option OPTION_BEFORE = {
     "what holds for the first state alone: a key of the job (servers=0-3, placement=packed, tp=4,pp=2), servers=FILE "
     "or a Slurm list of hosts, fail=COMPONENT, degrade=PART=FRACTION, engine=NAME,..., or a path of --set "
     "(fabric.taper=2); can be repeated",
-    .list = offsetof(cli_options, before)};
+    CLI_LIST(before)};
 
 static const cli_option OPTION_AFTER = {"after", "STATE", "the same for the second state; can be repeated",
-                                        .list = offsetof(cli_options, after)};
+                                        CLI_LIST(after)};
 
 static const cli_option OPTION_TOLERANCE = {
     "tolerance", "RATIO",
     "end with exit code 1 where the second state takes longer than so many times the first, 1.05 for 5 %: its "
     "iteration, or any phase of what has none",
-    .quantity = offsetof(cli_options, tolerance), .unit = FAB_UNIT_RATIO};
+    CLI_QUANTITY(tolerance, FAB_UNIT_RATIO)};
 
 /* One side of the command line. */
 typedef struct side {
@@ -254,27 +251,6 @@ static fab_status diff_run(const cli_options *options, FILE *out, fab_error *err
     return FAB_OK;
 }
 
-static const char *const EXAMPLES[] = {
-    "fabriscope diff preset:llama3-talk-racks --engine pinned --before servers=0,1,2,3 --after servers=0,1,2,4",
-    "fabriscope diff preset:llama3-talk-racks --engine pinned --after 'fail=leaf-0:17 > spine-0:1' --tolerance 1.05",
-    "fabriscope diff clos:gpus=256 clos:gpus=256,taper=2 --traffic pattern:permutation --engine ecmp,qp=16",
-    "fabriscope diff tuesday.out today.out --set gpus-per-server=8 --job model=llama3-8b",
-    "fabriscope diff network.xml --before servers=tuesday.txt --after servers=today.txt",
-    "fabriscope diff before.json after.json --tolerance 1.05",
-    NULL};
-
-static const cli_option *const OPTIONS[] = {&OPTION_BEFORE,
-                                            &OPTION_AFTER,
-                                            &OPTION_TOLERANCE,
-                                            &cli_option_input_format,
-                                            &cli_option_traffic,
-                                            &cli_option_transport,
-                                            CLI_REPLAY_OPTIONS,
-                                            &cli_option_set,
-                                            &cli_option_job,
-                                            CLI_REPORT_OPTIONS,
-                                            NULL};
-
 const cli_command cli_command_diff = {
     .name = "diff",
     CLI_OPERANDS("BEFORE [AFTER]", 1, 2),
@@ -285,7 +261,15 @@ const cli_command cli_command_diff = {
                "made by itself in the first state, so that the cause is evaluated and not guessed; where none is "
                "verified, it says so. Of reports only what "
                "they hold is compared.",
-    .examples = EXAMPLES,
-    .options = OPTIONS,
+    CLI_EXAMPLES(
+        "fabriscope diff preset:llama3-talk-racks --engine pinned --before servers=0,1,2,3 --after servers=0,1,2,4",
+        "fabriscope diff preset:llama3-talk-racks --engine pinned --after 'fail=leaf-0:17 > spine-0:1' --tolerance "
+        "1.05",
+        "fabriscope diff clos:gpus=256 clos:gpus=256,taper=2 --traffic pattern:permutation --engine ecmp,qp=16",
+        "fabriscope diff tuesday.out today.out --set gpus-per-server=8 --job model=llama3-8b",
+        "fabriscope diff network.xml --before servers=tuesday.txt --after servers=today.txt",
+        "fabriscope diff before.json after.json --tolerance 1.05"),
+    CLI_OPTIONS(&OPTION_BEFORE, &OPTION_AFTER, &OPTION_TOLERANCE, &cli_option_input_format, &cli_option_traffic,
+                &cli_option_transport, CLI_REPLAY_OPTIONS, &cli_option_set, &cli_option_job, CLI_REPORT_OPTIONS),
     .run = diff_run,
 };

@@ -3,18 +3,12 @@
 
 #include "measure/measure.h"
 
-#include "fab/context.h"
 #include "fab/context_memory.h"
-#include "fab/masked_hops.h"
 #include "fab/phase_estimator.h"
 #include "fab/phase_transfer.h"
-#include "fab/reroute.h"
-#include "fab/status.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
-#include <stdbool.h>
-#include <stddef.h>
 
 typedef struct fab_once {
     pthread_mutex_t lock;

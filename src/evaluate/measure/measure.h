@@ -8,9 +8,7 @@
 #include "fab/dependencies.h"
 #include "fab/figures.h"
 #include "fab/loads.h"
-#include "fab/offer.h"
 #include "fab/result.h"
-#include "fab/split.h"
 
 /**
  * Flows that cross the same pairs of leaves, so that what holds for one holds for all: of a listed phase every flow is

@@ -6,8 +6,6 @@
 #include "proof.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define BITS     8.0
 #define SAME     1e-12 /* bytes over weight this close are equal */
@@ -258,8 +256,8 @@ static void follow_last(const fab_engine_run *run, const fab_routes *r, uint32_t
 static fab_status keep_flows(const fab_engine_run *run, uint64_t n_flows, const uint32_t *first, fab_error *err) {
     const fab_rate_scratch *s = run->scratch->rates;
     fab_engine_result *r = run->detail;
-    fab_status status = FAB_NEW(r->flows, n_flows, err);
-    for (uint64_t flow = 0; status == FAB_OK && flow < n_flows; flow++) {
+    FAB_PASS(FAB_NEW(r->flows, n_flows, err));
+    for (uint64_t flow = 0; flow < n_flows; flow++) {
         fab_flow about = fab_phase_flow(run->prepared->phase, flow);
         fab_flow_rate *out = &r->flows[flow];
         uint32_t from = first != NULL ? first[flow] : (uint32_t)flow;
@@ -274,8 +272,8 @@ static fab_status keep_flows(const fab_engine_run *run, uint64_t n_flows, const 
         }
         out->finish_s += after_transfer_s(run, flow);
     }
-    r->n_flows = status == FAB_OK ? n_flows : 0;
-    return status;
+    r->n_flows = n_flows;
+    return FAB_OK;
 }
 
 /* The paths of flows that take one each. */

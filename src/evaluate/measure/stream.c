@@ -7,8 +7,6 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define CHUNK_PATHS  65536
 #define MOST_AT_ONCE (1U << 26) /* flows: rates, bytes and places of more would fill the memory */

@@ -9,7 +9,6 @@
 #include "fab/memory.h"
 
 #include <math.h>
-#include <string.h>
 
 #define MOST_TRIES 12
 #define MOST_LINKS 4096

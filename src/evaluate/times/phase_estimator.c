@@ -2,7 +2,6 @@
 #include "estimator_internal.h"
 
 #include "fab/memory.h"
-#include "fab/path_figures.h"
 #include "fab/ranked.h"
 #include "measure/measure_rates.h"
 

@@ -3,13 +3,11 @@
 
 #include "estimator_internal.h"
 #include "fab/design.h"
-#include "fab/loads.h"
 #include "fab/memory.h"
 #include "measure/measure_rates.h"
 #include "measure/stream.h"
 
 #include <math.h>
-#include <string.h>
 
 #define BITS 8.0
 

@@ -7,9 +7,6 @@
 #include "fab/memory.h"
 #include "fab/order.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #define NONE         FAB_NETWORK_NONE
 #define LEAST        8    /* hosts that make an order */
 #define MOST_BROKEN  0.04 /* part of them that stand out of it */

@@ -10,9 +10,6 @@
 #include "fab/rng.h"
 #include "fab/str.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #define NONE      FAB_NETWORK_NONE
 #define MOST_SLOT 4096
 #define SOME      0.25 /* part of the servers of a kind that shows what the others lost */

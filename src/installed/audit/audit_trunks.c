@@ -7,10 +7,6 @@
 #include "fab/memory.h"
 #include "fab/order.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #define NONE         FAB_NETWORK_NONE
 #define OTHER_DESIGN 0.5 /* of its trunks */
 #define MOST_CROSSED 256 /* deviations that are looked at in pairs */

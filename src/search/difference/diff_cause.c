@@ -7,9 +7,6 @@
 
 #include <math.h>
 #include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define NEAR       0.1  /* part of the difference that may be left where the time is said to be back */
 #define NEARER     0.49 /* where the intervals of means are wider: nearer to the one than to the other */
@@ -523,9 +520,7 @@ static fab_status say_cause(search *s, fab_error *err) {
         say_undone(s, &text);
     }
     FAB_PASS(fab_str_status(&text, err));
-    d->out->cause = text.data;
-    text = (fab_str)FAB_STR_INIT;
-    return FAB_OK;
+    return FAB_GIVE(d->out->cause, text.data);
 }
 
 fab_status diff_find_cause(diff *d, fab_error *err) {

@@ -3,9 +3,6 @@
 
 #include "fab/memory.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #define MOVED_NAMED 3 /* servers of one change */
 
 /* --- groups of cables that are one change ------------------------------------------------------------------------- */

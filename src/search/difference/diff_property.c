@@ -5,8 +5,6 @@
 #include "fab/memory.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define TRIALS 2 /* servers with the property, and as many without */
 

@@ -13,8 +13,6 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define CLOSE        1e-6 /* relative difference of two ways to the same figure */
 #define SEARCH_BYTES 8e6  /* structures that a catalog allows, at least */

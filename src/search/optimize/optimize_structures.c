@@ -14,7 +14,6 @@
 #include <math.h>
 #include <stdatomic.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <time.h>
 
 #define MAX_TIERS_TRIED 4

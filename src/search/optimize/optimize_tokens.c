@@ -23,8 +23,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define ROUNDING 1e-9 /* by which two ways to the same figure may differ */
 #define N_ORDERS 2    /* of ranks, as fab_plan_choose() */

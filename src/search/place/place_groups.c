@@ -3,8 +3,6 @@
 
 #include "fab/memory.h"
 
-#include <stdlib.h>
-
 /* --- servers of a group ------------------------------------------------------------------------------------------- */
 
 /* Links of the NICs of a server to switches, one after the other; FAB_NONE behind the last. */

@@ -4,10 +4,6 @@
 #include "fab/choices.h"
 #include "fab/memory.h"
 #include "fab/order.h"
-#include "fab/reroute.h"
-
-#include <stdlib.h>
-#include <string.h>
 
 const char *const fab_policies[FAB_POLICY_N] = {"none",       "first-spare",     "same-rack", "same-pod",
                                                 "same-slice", "collision-aware", "shrink"};

@@ -4,14 +4,12 @@
 
 #include "fab/memory.h"
 #include "fab/order.h"
-#include "fab/scenarios.h"
 #include "fab/units.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <string.h>
 
 /* A span of time to its parts: what is left of it for a job. */
 

@@ -4,11 +4,8 @@
 #include "fab/analysis.h"
 #include "fab/memory.h"
 #include "fab/order.h"
-#include "fab/str.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
 
 /* What a failure of each class costs a history: ordinary least squares, without a constant, of the impact over how
  * often each class fails in the span. */

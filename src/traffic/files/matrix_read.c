@@ -11,13 +11,10 @@
 
 #include "fab/memory.h"
 #include "fab/names.h"
-#include "fab/str.h"
 #include "fab/units.h"
 
 #include <ctype.h>
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 #include <strings.h>
 
 fab_status matrix_fail_at(const matrix_cursor *c, const char *at, fab_status code, fab_error *err, const char *what) {
@@ -84,9 +81,7 @@ void matrix_skip_lines(matrix_cursor *c, char comment) {
 
 fab_status matrix_expect_end(matrix_cursor *c, fab_error *err) {
     matrix_skip_blanks(c);
-    if (!at_line_end(c)) {
-        return matrix_unexpected(c, "the end of the line", err);
-    }
+    FAB_RETURN_IF(!at_line_end(c), matrix_unexpected(c, "the end of the line", err));
     next_line(c);
     return FAB_OK;
 }
@@ -145,14 +140,11 @@ static fab_status read_amount(matrix_cursor *c, uint64_t *out, fab_error *err) {
     if (!decimal && digits > 0) {
         return matrix_read_count(c, "bytes", 0, INT64_MAX, out, err);
     }
-    if (!decimal) {
-        return matrix_unexpected(c, negative ? "a number of bytes of at least 0" : "a number of bytes", err);
-    }
+    FAB_RETURN_IF(!decimal,
+                  matrix_unexpected(c, negative ? "a number of bytes of at least 0" : "a number of bytes", err));
     char *stop = NULL;
     double value = strtod(start, &stop);
-    if (!(value < 9.2e18)) {
-        return matrix_fail_at(c, start, FAB_EINPUT, err, "bytes above the limit of 9.2e18");
-    }
+    FAB_RETURN_IF(!(value < 9.2e18), matrix_fail_at(c, start, FAB_EINPUT, err, "bytes above the limit of 9.2e18"));
     c->at = stop;
     *out = (uint64_t)(value + 0.5);
     return FAB_OK;
@@ -176,13 +168,10 @@ fab_status matrix_read_bytes(matrix_cursor *c, uint64_t *out, fab_error *err) {
 fab_status matrix_add_entry(matrix_cursor *c, const char *start, uint64_t src, uint64_t dst, uint64_t bytes,
                             fab_phase_builder *builder, fab_error *err) {
     const uint32_t n = c->gpus_per_server;
-    if (src == dst) {
-        return matrix_fail_at(c, start, FAB_EINPUT, err,
-                              c->by_servers ? "a server sends to itself" : "a GPU sends to itself");
-    }
-    if (bytes > (uint64_t)INT64_MAX - builder->phase.total_bytes) {
-        return matrix_fail_at(c, start, FAB_EINPUT, err, "the bytes of all entries add up to more than 2^63");
-    }
+    FAB_RETURN_IF(src == dst, matrix_fail_at(c, start, FAB_EINPUT, err,
+                                             c->by_servers ? "a server sends to itself" : "a GPU sends to itself"));
+    FAB_RETURN_IF(bytes > (uint64_t)INT64_MAX - builder->phase.total_bytes,
+                  matrix_fail_at(c, start, FAB_EINPUT, err, "the bytes of all entries add up to more than 2^63"));
     for (uint32_t k = 0; k < n; k++) { /* GPU k to GPU k, which keeps rails */
         fab_phase_add(builder, (uint32_t)src * n + k, (uint32_t)dst * n + k, bytes / n + (k < bytes % n), 0);
     }
@@ -277,14 +266,10 @@ static fab_status read_csv_header(matrix_cursor *c, fab_error *err) {
         while (FIELDS[i][k] != NULL && (strncasecmp(c->at, FIELDS[i][k], n) != 0 || FIELDS[i][k][n] != '\0')) {
             k++;
         }
-        if (FIELDS[i][k] == NULL) {
-            return matrix_unexpected(c, EXPECTED, err);
-        }
+        FAB_RETURN_IF(FIELDS[i][k] == NULL, matrix_unexpected(c, EXPECTED, err));
         c->at += n;
         matrix_skip_blanks(c);
-        if (i < 2 && *c->at != ',' && *c->at != ';') {
-            return matrix_unexpected(c, EXPECTED, err);
-        }
+        FAB_RETURN_IF(i < 2 && *c->at != ',' && *c->at != ';', matrix_unexpected(c, EXPECTED, err));
         c->at += i < 2 ? 1 : 0;
     }
     return matrix_expect_end(c, err);
@@ -373,19 +358,14 @@ static fab_status read_name(matrix_cursor *c, bool of_row, bool *const seen[2], 
     const bool is_quoted = *c->at == '"';
     uint64_t end = 0;
     const char *start = c->at += is_quoted;
-    if (!is_name(c)) {
-        return no_such_name(c, err);
-    }
+    FAB_RETURN_IF(!is_name(c), no_such_name(c, err));
     FAB_PASS(read_end(c, WHAT[c->by_servers], &end, err));
-    if (seen[of_row][end] || (of_row && !seen[0][end])) {
-        return matrix_fail_at(c, start, FAB_EINPUT, err,
-                              !seen[of_row][end] ? "a row of a name that no column has"
-                              : of_row           ? "a second row of the same name"
-                                                 : "a second column of the same name");
-    }
-    if (is_quoted && *c->at != '"') {
-        return matrix_unexpected(c, "'\"'", err);
-    }
+    FAB_RETURN_IF(seen[of_row][end] || (of_row && !seen[0][end]),
+                  matrix_fail_at(c, start, FAB_EINPUT, err,
+                                 !seen[of_row][end] ? "a row of a name that no column has"
+                                 : of_row           ? "a second row of the same name"
+                                                    : "a second column of the same name"));
+    FAB_RETURN_IF(is_quoted && *c->at != '"', matrix_unexpected(c, "'\"'", err));
     c->at += is_quoted;
     if (!at_line_end(c) && strchr(" \t,;", *c->at) == NULL) {
         return matrix_unexpected(c, "',', ';' or a blank behind the name", err);
@@ -457,9 +437,7 @@ static fab_status read_row(matrix_cursor *c, uint32_t row, const uint32_t *colum
             FAB_PASS(matrix_add_entry(c, start, row, column != NULL ? column[i] : i, bytes, builder, err));
         }
     }
-    if (i < columns) {
-        return matrix_unexpected(c, "as many numbers as in the first row", err);
-    }
+    FAB_RETURN_IF(i < columns, matrix_unexpected(c, "as many numbers as in the first row", err));
     next_line(c);
     return FAB_OK;
 }

@@ -21,8 +21,6 @@
 #include "fab/order.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define MOST_RANKS UINT32_C(0x1000000)
 
@@ -294,13 +292,10 @@ static fab_status place_member(fab_nccl_log *r, fab_nccl_member *m, fab_error *e
     r->in->line = m->by.line;
     fab_token host = {.text = m->by.host, .length = m->by.n_host, .column = 1};
     uint32_t server = server_of(r->f, m->by.host, m->by.n_host);
-    if (server == FAB_NONE) {
-        return fab_text_refuse(r->in, host, err, "is no server of this fabric");
-    }
-    if (m->device >= r->f->gpus_per_server) {
-        return fab_text_refuse(r->in, host, err, "has a GPU %" PRIu32 " here, and servers of this fabric have %u",
-                               m->device, r->f->gpus_per_server);
-    }
+    FAB_RETURN_IF(server == FAB_NONE, fab_text_refuse(r->in, host, err, "is no server of this fabric"));
+    FAB_RETURN_IF(m->device >= r->f->gpus_per_server,
+                  fab_text_refuse(r->in, host, err, "has a GPU %" PRIu32 " here, and servers of this fabric have %u",
+                                  m->device, r->f->gpus_per_server));
     m->gpu = server * r->f->gpus_per_server + m->device;
     return FAB_OK;
 }
@@ -308,12 +303,11 @@ static fab_status place_member(fab_nccl_log *r, fab_nccl_member *m, fab_error *e
 /* Ranks by communicator: every one of them is there, once, on a GPU of its own. */
 static fab_status find_communicators(fab_nccl_log *r, fab_error *err) {
     const fab_token none = {.column = 1};
-    if (r->n_members == 0 || r->members == NULL) {
-        return fab_text_refuse(
-            r->in, none, err,
-            "the log names no rank: a line 'comm 0x.. rank 0 nranks 4 cudaDev 0 ... - Init COMPLETE' "
-            "is printed with NCCL_DEBUG=INFO");
-    }
+    FAB_RETURN_IF(
+        r->n_members == 0 || r->members == NULL,
+        fab_text_refuse(r->in, none, err,
+                        "the log names no rank: a line 'comm 0x.. rank 0 nranks 4 cudaDev 0 ... - Init COMPLETE' "
+                        "is printed with NCCL_DEBUG=INFO"));
     fab_nccl_member *members = r->members;
     qsort(members, r->n_members, sizeof *members, members_by_rank);
     for (uint32_t i = 0; i < r->n_members; i++) {

@@ -8,7 +8,6 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <string.h>
 
 /* Sizes beyond these are typing errors; they also keep every product below 2^63. */
 #define MAX_SIZE (UINT64_C(1) << 32)

@@ -6,8 +6,6 @@
 #include "fab/rng.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define PLACEMENT_STREAM 0x706c6163 /* draws of its own, whatever else uses the seed */
 

@@ -8,9 +8,6 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define EVERY_CHUNKS 32
 #define MOST_CHUNKS  256
@@ -41,10 +38,6 @@ void fab_job_space_free(fab_job_space *space) {
 
 /* --- sizes -------------------------------------------------------------------------------------------------------- */
 
-static fab_status add_shape(fab_job_space *s, const fab_job_plan *shape, fab_error *err) {
-    return FAB_APPEND(s->shapes, s->n_shapes, s->capacity, err, *shape);
-}
-
 /* The next divisor of n from `at` to `most`, or the given size alone. 0: no more. */
 static uint64_t next_size(const fab_job_space *s, fab_plan_key key, uint64_t given, uint64_t n, uint64_t most,
                           uint64_t at) {
@@ -65,7 +58,7 @@ static fab_status add_experts(fab_job_space *s, fab_job_plan shape, fab_error *e
     for (uint64_t ep = 1; (ep = next_size(s, FAB_PLAN_EP, s->given.ep, experts, experts, ep)) > 0; ep++) {
         if (copies % ep == 0) {
             shape.ep = ep;
-            FAB_PASS(add_shape(s, &shape, err));
+            FAB_PASS(FAB_APPEND(s->shapes, s->n_shapes, s->capacity, err, shape));
         }
     }
     return FAB_OK;

@@ -1,13 +1,8 @@
 /** What a search for the cheapest fabric found, as plain structs for the reports. */
 #pragma once
 
-#include "fab/sizes.h"
 #include "fab/job_space.h"
 #include "fab/routing.h"
-
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 #define FAB_RUNNERS_UP 5
 

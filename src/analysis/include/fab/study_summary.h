@@ -16,11 +16,6 @@
 
 #include "fab/engine_spec.h"
 #include "fab/fabric.h"
-#include "fab/status.h"
-
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 #define FAB_STUDY_TOP       10   /**< components and scenarios named, unless asked for otherwise */
 #define FAB_STUDY_TOP_MOST  1000 /**< likewise, at most */

@@ -2,15 +2,10 @@
 #pragma once
 
 #include "fab/algorithms.h"
-#include "fab/iteration.h"
 #include "fab/ownership.h"
 #include "fab/plans.h"
-#include "fab/result.h"
 
 #include <math.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 #define FAB_SWEEP_PATHS  2
 #define FAB_SWEEP_ERROR  704

@@ -11,12 +11,7 @@
 #include "fab/fabric_spec.h"
 #include "fab/host.h"
 #include "fab/job_spec.h"
-#include "fab/status.h"
-#include "fab/str.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
 #define FAB_LISTS_SIZE 65536 /* of all lists of servers of a design */

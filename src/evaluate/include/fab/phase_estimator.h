@@ -5,12 +5,7 @@
 #pragma once
 
 #include "fab/fabric_spec.h"
-#include "fab/mask.h"
-#include "fab/offer.h"
 #include "fab/reroute.h"
-#include "fab/routing.h"
-#include "fab/status.h"
-#include "fab/traffic.h"
 
 typedef struct fab_phase_seconds {
     double transfer_s; /**< all bytes of an iteration over the network */

@@ -11,7 +11,6 @@
 #include "fab/status.h"
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 typedef uint32_t fab_node_id;

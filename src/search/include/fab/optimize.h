@@ -3,7 +3,6 @@
 
 #include "fab/optimum.h"
 #include "fab/relocate.h"
-#include "fab/status.h"
 
 typedef struct fab_catalog fab_catalog;
 typedef struct fab_prices fab_prices;

@@ -1,14 +1,7 @@
 /** Where ranks go when their server is lost: ranks move, everybody else stays. See src/doc/adr/0035-reallocation.md. */
 #pragma once
 
-#include "fab/mask.h"
 #include "fab/reroute.h"
-#include "fab/status.h"
-#include "fab/traffic.h"
-
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 typedef enum fab_policy {
     FAB_POLICY_NONE,            /**< nobody moves: a job that lost ranks stops, of a serving job the replicas */

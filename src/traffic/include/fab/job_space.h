@@ -3,11 +3,6 @@
 
 #include "fab/fabric.h"
 #include "fab/job_memory.h"
-#include "fab/job_spec.h"
-#include "fab/model.h"
-#include "fab/status.h"
-
-#include <stddef.h>
 
 typedef struct fab_design fab_design;
 
