@@ -199,7 +199,8 @@ static fab_status open_whole(fab_stream *s, const uint64_t *known, fab_error *er
                      !fab_is_lossless(run->transport);
     fab_hash_routing(run->router, phase, run->seed, chunk.rate, routes->merges, asked);
     if (asked[1] != 0 && run->tried != NULL && memcmp(asked, run->tried->routed, sizeof asked) == 0) {
-        s->whole = &run->tried->routes;
+        s->whole = &run->tried->routes; /* and what comes next is looked for there first */
+        memcpy(run->scratch->routed, asked, sizeof asked);
         return FAB_OK;
     }
     if (asked[1] == 0 || memcmp(asked, known, sizeof asked) != 0) { /* a gather has the flows of its reduction */

@@ -56,10 +56,9 @@ static fab_status route_phase(const fab_context *context, const fab_router *rout
 }
 
 /* Bytes over links, and the latency of the slowest path. */
-static void add_paths(const fab_fabric *fabric, const fab_phase *phase, const fab_routes *r, double *bytes,
-                      fab_transfer *out) {
+static double add_paths(const fab_fabric *fabric, const fab_phase *phase, const fab_routes *r, double *bytes) {
+    double path_s = -1;
     memset(bytes, 0, fabric->n_links * sizeof *bytes);
-    out->path_s = -1;
     for (uint32_t flow = 0; flow < r->n_flows; flow++) {
         const uint32_t n_paths = r->flow_first[flow + 1] - r->flow_first[flow];
         const double all = (double)fab_phase_flow(phase, flow).bytes;
@@ -70,16 +69,14 @@ static void add_paths(const fab_fabric *fabric, const fab_phase *phase, const fa
             for (size_t i = 0; i < n; i++) {
                 bytes[link[i]] += part;
             }
-            out->path_s = fmax(out->path_s, estimator_latency(fabric, link, n));
+            path_s = fmax(path_s, estimator_latency(fabric, link, n));
         }
     }
-    for (uint32_t l = 0; l < fabric->n_links; l++) {
-        double s = bytes[l] > 0 ? bytes[l] * BITS / fab_class_of(fabric, l)->usable_bps : 0;
-        out->fullest_s = s > out->fullest_s ? s : out->fullest_s;
-    }
+    return path_s;
 }
 
-static fab_status estimate(const fab_estimator_request *request, double *out_s, fab_error *err) {
+/* With its time. What an estimator has added up is the same in eighths. */
+static fab_status estimate(const fab_estimator_request *request, double *bytes, fab_transfer *out, fab_error *err) {
     static const size_t NO_LINKS = 0;
     const fab_rerouted as_it_is = {.path_first = &NO_LINKS, .worst_ratio = NAN};
     FAB_OWNS(fab_mask_release) fab_mask nothing = {.n_links = 0};
@@ -90,7 +87,11 @@ static fab_status estimate(const fab_estimator_request *request, double *out_s, 
     FAB_PASS(fab_estimator_new(request, &estimator, err));
     FAB_PASS(fab_estimator_reader_new(estimator, &reader, err));
     FAB_PASS(fab_estimator_read(reader, &nothing, &as_it_is, true, &found, err)); /* by its bits, not by their ratio */
-    *out_s = found.transfer_s;
+    out->transfer_s = found.transfer_s;
+    out->path_s = estimator_longest_latency(&estimator->latencies);
+    for (uint32_t l = 0; l < request->fabric->n_links; l++) {
+        bytes[l] = (estimator->load[l].bits + (estimator->relayed != NULL ? estimator->relayed[l] : 0)) / BITS;
+    }
     return FAB_OK;
 }
 
@@ -104,9 +105,16 @@ fab_status fab_phase_transfer(const fab_context *context, size_t engine, size_t 
     FAB_PASS(fab_context_offer(context, phase, &request.offer, err));
     request.phase = &traffic->phases[phase];
     FAB_PASS(route_phase(context, request.router, request.phase, request.offer, scratch, err));
-    add_paths(request.fabric, request.phase, &scratch->routes, bytes, &found);
     request.routes = &scratch->routes;
-    FAB_PASS(wants_time ? estimate(&request, &found.transfer_s, err) : FAB_OK);
+    if (wants_time) {
+        FAB_PASS(estimate(&request, bytes, &found, err));
+    } else {
+        found.path_s = add_paths(request.fabric, request.phase, &scratch->routes, bytes);
+    }
+    for (uint32_t l = 0; l < request.fabric->n_links; l++) {
+        const double s = bytes[l] > 0 ? bytes[l] * BITS / fab_class_of(request.fabric, l)->usable_bps : 0;
+        found.fullest_s = s > found.fullest_s ? s : found.fullest_s;
+    }
     *out = found;
     return FAB_OK;
 }
