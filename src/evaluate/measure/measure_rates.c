@@ -343,30 +343,27 @@ static uint32_t rates_take(const fab_engine_run *run, uint64_t n_flows, const fa
     return last_path;
 }
 
-/* Links of the paths as the solver has them: without what is relayed before, and without those that hold nobody, which
- * packets cross all the same. */
-static fab_status list_paths(const fab_engine_run *run, const fab_routes *r, fab_rate_scratch *s, fab_error *err) {
-    const fab_fabric *f = run->prepared->fabric;
-    const bool keeps_all = fab_is_lossless(run->transport);
-    const uint32_t n_paths = r->flow_first[r->n_flows];
-    uint64_t to = 0;
+/* Links of the paths as the solver has them: the routes' own, or a copy without what is relayed before. */
+static fab_status list_paths(const fab_fabric *f, const fab_routes *r, fab_rate_scratch *s, const uint32_t **out_link,
+                             fab_error *err) {
+    uint32_t n_paths = r->flow_first[r->n_flows];
+    for (uint32_t i = 0; i <= n_paths; i++) {
+        s->first[i] = r->path_first[i];
+    }
+    *out_link = r->link;
+    if (!f->stores_and_forwards) {
+        return FAB_OK;
+    }
     FAB_PASS(FAB_GROW(s->link, s->link_capacity, r->path_first[n_paths], err));
+    uint64_t to = 0;
     for (uint32_t i = 0; i < n_paths; i++) {
-        const uint32_t *link = r->link + r->path_first[i];
         uint32_t n = (uint32_t)(r->path_first[i + 1] - r->path_first[i]);
+        memcpy(s->link + to, r->link + r->path_first[i], n * sizeof *s->link);
         s->first[i] = to;
-        if (f->stores_and_forwards) {
-            memcpy(s->link + to, link, n * sizeof *link);
-            link = s->link + to;
-            n = fab_relay_drop(f, s->link + to, n);
-        }
-        for (uint32_t k = 0; k < n; k++) {
-            const bool holds = s->capacity[link[k]] < INFINITY;
-            s->link[to] = link[k];
-            to += keeps_all || holds;
-        }
+        to += fab_relay_drop(f, s->link + to, n);
     }
     s->first[n_paths] = to;
+    *out_link = s->link;
     return FAB_OK;
 }
 
@@ -396,13 +393,13 @@ fab_status fab_rate_paths(const fab_engine_run *run, const fab_routes *r, const 
     FAB_PASS(FAB_GROW(s->bits, s->bits_capacity, n_paths, err));
     FAB_PASS(FAB_GROW(s->weight, s->weight_capacity, is_plain ? 1 : n_paths, err));
     FAB_PASS(FAB_GROW(s->first, s->first_capacity, (size_t)n_paths + 1, err));
-    FAB_PASS(list_paths(run, r, s, err));
     fab_sharing p = {.n_flows = n_paths,
                      .n_links = run->prepared->fabric->n_links,
                      .capacity = s->capacity,
                      .first = s->first,
-                     .link = s->link,
+                     .link = r->link,
                      .weight = is_plain ? NULL : s->weight};
+    FAB_PASS(list_paths(run->prepared->fabric, r, s, &p.link, err));
     if (fab_router_facts_of(run->router)->reorders) {
         FAB_PASS(run->detail == NULL ? find_latencies(run, r, err) : FAB_OK);
         FAB_PASS(FAB_GROW(s->flow_limit, s->flow_limit_capacity, r->n_flows, err));
