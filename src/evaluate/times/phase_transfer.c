@@ -14,7 +14,8 @@
 #define BITS 8.0
 
 void fab_transfer_scratch_release(fab_transfer_scratch *scratch) {
-    fab_routes_release(&scratch->routes);
+    fab_routes_release(&scratch->kept[0].routes);
+    fab_routes_release(&scratch->kept[1].routes);
     FAB_FREE_ALL(scratch->rate);
     *scratch = (fab_transfer_scratch){.rate = NULL};
 }
@@ -45,13 +46,43 @@ static fab_status route_phase(const fab_context *context, const fab_router *rout
         fab_offer_chunk(offer, phase, 0, n, s->rate);
         rate = s->rate;
     }
-    s->routes.between_switches = false;
-    s->routes.wants_groups = false;
-    s->routes.merges = true;
+    const fab_routed oldest = s->kept[1];
+    s->kept[1] = s->kept[0];
+    s->kept[0] = (fab_routed){.routes = oldest.routes};
+    fab_routed *kept = &s->kept[0];
+    kept->routes.between_switches = false;
+    kept->routes.wants_groups = false;
+    kept->routes.merges = true;
     const uint64_t seed = fab_context_seed(context, router);
-    memset(s->routed, 0, sizeof s->routed); /* until they are others */
-    FAB_PASS(fab_route_flows(router, phase, 0, n, rate, seed, &s->routes, err));
-    fab_hash_routing(router, phase, seed, rate, true, s->routed);
+    FAB_PASS(fab_route_flows(router, phase, 0, n, rate, seed, &kept->routes, err));
+    fab_hash_routing(router, phase, seed, rate, true, kept->hash);
+    return FAB_OK;
+}
+
+fab_status fab_transfer_go_on(const fab_context *context, size_t engine, fab_transfer_scratch *scratch,
+                              fab_error *err) {
+    const fab_router *router = NULL;
+    const fab_traffic *traffic = NULL;
+    FAB_PASS(fab_context_router(context, engine, &router, err));
+    FAB_PASS(fab_context_traffic(context, &traffic, err));
+    const uint64_t seed = fab_context_seed(context, router);
+    for (size_t i = 0; i < 2 * traffic->n_phases && !fab_router_facts_of(router)->takes_phases; i++) {
+        const fab_phase *phase = &traffic->phases[i / 2];
+        fab_routed *kept = &scratch->kept[i % 2];
+        fab_phase head = *phase;
+        uint64_t hash[2];
+        head.n_flows = kept->routes.n_flows;
+        if (phase->n_flows <= head.n_flows || phase->n_flows > FAB_KEPT_PATHS) {
+            continue;
+        }
+        fab_hash_routing(router, &head, seed, NULL, true, hash);
+        if (hash[1] != 0 && memcmp(hash, kept->hash, sizeof hash) == 0) {
+            kept->routes.n_known = kept->routes.n_flows;
+            memset(kept->hash, 0, sizeof kept->hash); /* until they are others */
+            FAB_PASS(fab_route_flows(router, phase, 0, (uint32_t)phase->n_flows, NULL, seed, &kept->routes, err));
+            fab_hash_routing(router, phase, seed, NULL, true, kept->hash);
+        }
+    }
     return FAB_OK;
 }
 
@@ -105,11 +136,11 @@ fab_status fab_phase_transfer(const fab_context *context, size_t engine, size_t 
     FAB_PASS(fab_context_offer(context, phase, &request.offer, err));
     request.phase = &traffic->phases[phase];
     FAB_PASS(route_phase(context, request.router, request.phase, request.offer, scratch, err));
-    request.routes = &scratch->routes;
+    request.routes = &scratch->kept[0].routes;
     if (wants_time) {
         FAB_PASS(estimate(&request, bytes, &found, err));
     } else {
-        found.path_s = add_paths(request.fabric, request.phase, &scratch->routes, bytes);
+        found.path_s = add_paths(request.fabric, request.phase, request.routes, bytes);
     }
     for (uint32_t l = 0; l < request.fabric->n_links; l++) {
         const double s = bytes[l] > 0 ? bytes[l] * BITS / fab_class_of(request.fabric, l)->usable_bps : 0;
