@@ -279,6 +279,7 @@ static fab_status open_draw(fab_workspace *w, uint64_t draw, fab_error *err) {
     fab_context_free(w->drawn);
     w->drawn = NULL;
     memset(w->scratch.routed, 0, sizeof w->scratch.routed); /* another router may get the address of one that is gone */
+    memset(w->scratch.followed, 0, sizeof w->scratch.followed);
     FAB_PASS(fab_context_new(&request, &w->drawn, err));
     return fab_workspace_new(w->drawn, &w->of_drawn, err);
 }

@@ -73,6 +73,7 @@ fab_status fab_replay_choose_chunks(const fab_replay *replay, const fab_result *
         design->jobs[0].routed_chunks = chunks;
         const fab_context_request request = {.base = replay->context, .design = design};
         FAB_PASS(fab_context_new(&request, out, err));
+        FAB_PASS(fab_transfer_go_on(*out, 0, &tried, err));
         (*out)->parts->tried = tried;
         tried = (fab_transfer_scratch){.rate = NULL};
         *out_design = design;

@@ -76,7 +76,7 @@ typedef struct context_parts {
     context_phase *phases;      /* [phase]; NULL where base has them */
     size_t n_phases;
     context_baseline *baselines; /* [engine][phase] */
-    fab_transfer_scratch tried;  /* of the phase that was routed last when the chunks of this job were chosen */
+    fab_transfer_scratch tried;  /* of the phases that were routed last when the chunks of this job were chosen */
 } context_parts;
 
 struct fab_context {

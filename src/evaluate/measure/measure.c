@@ -21,6 +21,8 @@ void fab_scratch_release(fab_scratch *s) {
     FAB_FREE_ALL(s->use, s->bytes, s->rate, s->volume, s->count, s->members, s->to_nic, s->source, s->to, s->from,
                  s->worst, s->latency_s);
     fab_rate_scratch_free(s->rates);
+    fab_next_hop_use_free(s->next_hops);
+    fab_dependencies_release(&s->dependencies);
     *s = (fab_scratch){0};
 }
 
