@@ -263,8 +263,8 @@ const cli_command cli_command_diff = {
                "they hold is compared.",
     CLI_EXAMPLES(
         "fabriscope diff preset:llama3-talk-racks --engine pinned --before servers=0,1,2,3 --after servers=0,1,2,4",
-        "fabriscope diff preset:llama3-talk-racks --engine pinned --after 'fail=leaf-0:17 > spine-0:1' --tolerance "
-        "1.05",
+        ("fabriscope diff preset:llama3-talk-racks --engine pinned --after 'fail=leaf-0:17 > spine-0:1' "
+         "--tolerance 1.05"),
         "fabriscope diff clos:gpus=256 clos:gpus=256,taper=2 --traffic pattern:permutation --engine ecmp,qp=16",
         "fabriscope diff tuesday.out today.out --set gpus-per-server=8 --job model=llama3-8b",
         "fabriscope diff network.xml --before servers=tuesday.txt --after servers=today.txt",

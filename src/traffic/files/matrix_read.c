@@ -217,10 +217,9 @@ static fab_status read_end(matrix_cursor *c, const char *name, uint64_t *out, fa
         *out = host;
         return FAB_OK;
     }
-    if (!c->by_servers && (host != FAB_NONE || prefix_length(true, c->at) > 0)) {
-        return matrix_fail_at(c, c->at, FAB_EINPUT, err,
-                              "a server where GPUs are read; write ,rows=servers behind the file");
-    }
+    FAB_RETURN_IF(
+        !c->by_servers && (host != FAB_NONE || prefix_length(true, c->at) > 0),
+        matrix_fail_at(c, c->at, FAB_EINPUT, err, "a server where GPUs are read; write ,rows=servers behind the file"));
     const size_t prefix = prefix_length(c->by_servers, c->at);
     c->says_what = c->says_what || prefix > 0;
     c->at += prefix;
@@ -234,19 +233,17 @@ static fab_status check_separator(matrix_cursor *c, fab_error *err) {
     if (*c->at != ',' && *c->at != ';') {
         return FAB_OK;
     }
-    if (c->separator != '\0' && c->separator != *c->at) {
-        return matrix_fail_at(c, c->at, FAB_EINPUT, err,
-                              "',' and ';' in one file: numbers have a decimal point, 1.5, and one of both separates");
-    }
+    FAB_RETURN_IF(
+        c->separator != '\0' && c->separator != *c->at,
+        matrix_fail_at(c, c->at, FAB_EINPUT, err,
+                       "',' and ';' in one file: numbers have a decimal point, 1.5, and one of both separates"));
     c->separator = *c->at;
     return FAB_OK;
 }
 
 static fab_status read_comma(matrix_cursor *c, fab_error *err) {
     matrix_skip_blanks(c);
-    if (*c->at != ',' && *c->at != ';') {
-        return matrix_unexpected(c, "',' or ';'", err);
-    }
+    FAB_RETURN_IF(*c->at != ',' && *c->at != ';', matrix_unexpected(c, "',' or ';'", err));
     FAB_PASS(check_separator(c, err));
     c->at++;
     matrix_skip_blanks(c);
@@ -314,9 +311,8 @@ static void pass_separator(matrix_cursor *c) {
 static fab_status read_cell(matrix_cursor *c, uint64_t *bytes, fab_error *err) {
     FAB_PASS(matrix_read_bytes(c, bytes, err));
     FAB_PASS(check_separator(c, err));
-    if (!at_line_end(c) && strchr(" \t,;", *c->at) == NULL) {
-        return matrix_unexpected(c, "',', ';' or a blank behind the number", err);
-    }
+    FAB_RETURN_IF(!at_line_end(c) && strchr(" \t,;", *c->at) == NULL,
+                  matrix_unexpected(c, "',', ';' or a blank behind the number", err));
     pass_separator(c);
     return FAB_OK;
 }
@@ -367,9 +363,8 @@ static fab_status read_name(matrix_cursor *c, bool of_row, bool *const seen[2], 
                                                     : "a second column of the same name"));
     FAB_RETURN_IF(is_quoted && *c->at != '"', matrix_unexpected(c, "'\"'", err));
     c->at += is_quoted;
-    if (!at_line_end(c) && strchr(" \t,;", *c->at) == NULL) {
-        return matrix_unexpected(c, "',', ';' or a blank behind the name", err);
-    }
+    FAB_RETURN_IF(!at_line_end(c) && strchr(" \t,;", *c->at) == NULL,
+                  matrix_unexpected(c, "',', ';' or a blank behind the name", err));
     pass_separator(c);
     seen[of_row][end] = true;
     *out = (uint32_t)end;
