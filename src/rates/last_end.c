@@ -5,8 +5,8 @@
  * bits no faster than it can. Where the bounds of all of its flows say that it is done by then, they are exact: nobody
  * on it can have had more. What cannot end last needs no more than its bound.
  *
- * Links are those that a solver keeps (flow_index.c), whose lists of flows are read: of another link all flows cross one
- * that leaves them no more. */
+ * Links are those that a solver keeps (flow_index.c), whose lists of flows are read: of another link all flows cross
+ * one that leaves them no more. */
 #include "fab/fluid.h"
 #include "fab/memory.h"
 #include "solver.h"
@@ -25,10 +25,10 @@
 typedef enum is_it { NOT_ASKED, NOT_EXACT, EXACT } is_it;
 
 typedef struct last_link {
-    double weight;       /* of its flows; of a link that is not kept 0 */
-    double bits;         /* of them, where the link is weighed */
-    double least_after;  /* what comes after any of them; likewise */
-    double running;      /* weight under way, in a run */
+    double weight;      /* of its flows; of a link that is not kept 0 */
+    double bits;        /* of them, where the link is weighed */
+    double least_after; /* what comes after any of them; likewise */
+    double running;     /* weight under way, in a run */
     is_it exact;
     bool is_weighed;
     bool is_open; /* its share grows in runs */
