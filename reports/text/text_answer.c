@@ -252,7 +252,9 @@ static void answer_say_pairs(fab_page *page, const fab_sweep *s, const extremes 
         }
     }
     const bool differs = n > 0 && list[0].pairs != list[n - 1].pairs;
-    fab_page_say(page, differs && fab_verdict_add_pairs(list, n, text, sizeof text) ? "; %s" : "", text);
+    if (differs && fab_verdict_add_pairs(list, n, text, sizeof text)) {
+        fab_page_say(page, "; %s", text);
+    }
 }
 
 /* Of a design with several jobs that of all of them. */

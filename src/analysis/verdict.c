@@ -286,7 +286,9 @@ static void bound_add_pairs(const fab_result *r, const fab_run_verdict *v, char 
             }
         }
         is_told = fab_verdict_add_pairs(list, n, text, sizeof text);
-        fab_append(out, FAB_VERDICT_TEXT, is_told ? "; of %.*s %s" : "", (int)strcspn(label, ","), label, text);
+        if (is_told) {
+            fab_append(out, FAB_VERDICT_TEXT, "; of %.*s %s", (int)strcspn(label, ","), label, text);
+        }
     }
 }
 
