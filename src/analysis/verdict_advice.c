@@ -490,7 +490,7 @@ static void advice_of_engines(const fab_result *r, const fab_run_verdict *v, cha
     fab_append(out, FAB_VERDICT_TEXT, "take %s; ", verdict_engine(r, e, name[0]));
     if (e != v->engine) {
         fab_append(out, FAB_VERDICT_TEXT, "more queue pairs save %.2g %% at most (%s); beside that one: ",
-                   100 * (1 - v->time_s / verdict_time(r, e)), verdict_engine(r, v->engine, name[1]));
+                   100 * (1 - verdict_time(r, v->engine) / verdict_time(r, e)), verdict_engine(r, v->engine, name[1]));
     }
 }
 

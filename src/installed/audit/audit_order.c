@@ -164,7 +164,7 @@ static fab_status tell_broken(sequence *s, uint32_t n_out, fab_error *err) {
         if (leaf != NONE && leaf != x->leaf && !x->is_told) {
             x->is_told = true;
             x->should = leaf;
-            FAB_PASS(audit_report_astray(p->a, x, confidence, err));
+            FAB_PASS(audit_report_astray(p, x, confidence, err));
         }
     }
     return FAB_OK;
@@ -192,7 +192,7 @@ static fab_status tell_alone(sequence *s, fab_error *err) {
         if (leaf != NONE && leaf != x->leaf) {
             x->is_told = true;
             x->should = leaf;
-            FAB_PASS(audit_report_astray(s->p->a, x, fab_audit_confidence(s->n - n_alone, s->n), err));
+            FAB_PASS(audit_report_astray(s->p, x, fab_audit_confidence(s->n - n_alone, s->n), err));
         }
     }
     for (uint32_t i = 0; i < s->n; i++) {

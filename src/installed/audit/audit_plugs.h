@@ -56,4 +56,4 @@ fab_status audit_report_exchange(auditor *a, fab_finding_kind kind, const audit_
 /** Two whole servers, of each of which all cables are where those of the other belong; tells of all their plugs. */
 fab_status audit_report_servers(audit_plugs *p, const audit_plug *x, const audit_plug *y, double confidence,
                                 fab_error *err) FAB_MUST_USE;
-fab_status audit_report_astray(auditor *a, const audit_plug *p, double confidence, fab_error *err) FAB_MUST_USE;
+fab_status audit_report_astray(audit_plugs *plugs, const audit_plug *p, double confidence, fab_error *err) FAB_MUST_USE;
