@@ -5,6 +5,9 @@
 
 #include "fab/memory.h"
 
+#include <stdio.h>
+#include <string.h>
+
 #define NONE FAB_NETWORK_NONE
 
 /* --- adapters that are elsewhere ---------------------------------------------------------------------------------- */
@@ -45,9 +48,9 @@ fab_status audit_report_servers(audit_plugs *p, const audit_plug *x, const audit
     f.cables = 0;
     for (int k = 0; k < 2; k++) {
         for (uint32_t i = p->first[of[k]]; i < p->first[of[k] + 1]; i++) {
-            p->plug[i].is_told = true;
+            p->plug[i].is_told = a->ruled[p->plug[i].side >> 1] = true;
             f.cables++;
-            f.damage_bps += a->net->cables[p->plug[i].side >> 1].rate_bps;
+            f.damage_bps += x->leaf == y->leaf ? 0 : a->net->cables[p->plug[i].side >> 1].rate_bps;
         }
     }
     const char *leaf[2] = {f.node, f.other};
@@ -56,11 +59,15 @@ fab_status audit_report_servers(audit_plugs *p, const audit_plug *x, const audit
     f.node = a->shape->server_name[x->server];
     f.other = a->shape->server_name[y->server];
     f.port = f.other_port = "";
-    return fab_audit_tell(
-        p->a, &f, err,
-        "all %u cables of both are at each other's leaf: the names around %.120s are on %.120s, those "
-        "around %.120s on %.120s" FAB_AUDIT_WORK "Exchange the two boxes, or their names, or their %u cables.",
-        f.cables, f.node, leaf[1], f.other, leaf[0], f.cables);
+    char where[400] = "port";
+    if (x->leaf != y->leaf) {
+        (void)snprintf(where, sizeof where, "leaf: the names around %.80s are on %.80s, those around %.80s on %.80s",
+                       f.node, leaf[1], f.other, leaf[0]);
+    }
+    return fab_audit_tell(p->a, &f, err,
+                          "all %u cables of both are at each other's %s" FAB_AUDIT_WORK
+                          "Exchange the two boxes, or their names, or their %u cables.",
+                          f.cables, where, f.cables);
 }
 
 static int64_t n_host_cables(const auditor *a, uint32_t leaf) {
