@@ -105,8 +105,6 @@ GIVES(double, exposed, fab_iteration_exposed_s(&here->iteration));
 
 static const fab_field SWEEP_ENGINES[] = {
     FIELD(label, "The engine with its options."),
-    OBJECT(plan, plan, &fab_job_plan_fields,
-           "How the job runs fastest here under this engine, where it leaves that open.", IF(has_plan)),
     FIGURE_OF(plan_lower_bound_s, plan_bound_s, "s", "No plan that was not evaluated takes less.", IF(has_plan)),
     FIELD(plan_is_proven, "Whether nothing is faster; else it is the best that a short search finds.", IF(has_plan)),
     FIGURE(time_s, "s", "Of the iteration, or of a batch that is served, else phases_s.", IF(has_time)),
@@ -150,6 +148,8 @@ static const fab_field SWEEP_ENGINES[] = {
     FIGURE_OF(owned_usd_per_1e9_tokens, iteration.owned_usd_per_1e9_tokens, "USD",
               "Cost of ownership of the job's part of the cluster, per 1e9 tokens.", FILLED, .source = OWNERSHIP,
               .formula = "ownership.total_usd x part of the GPUs / (tokens_per_s x years x 31,536,000) x 1e9"),
+    OBJECT(plan, plan, &fab_job_plan_fields,
+           "How the job runs fastest here under this engine, where it leaves that open.", IF(has_plan)),
 };
 static const fab_fields SWEEP_ENGINE = TABLE("sweep_engine", SWEEP_ENGINES, SWEEPS);
 

@@ -203,10 +203,10 @@ static void advice_of_trials(const fab_run_verdict *v, const fab_phase_result *t
         char flows[32];
         const bool sprays = has_engine(phase, "spray", "");
         const bool has_pairs = has_engine(phase, "ecmp", ",qp=16,");
-        fab_append(out, FAB_VERDICT_TEXT, "; none was tried for %s flows: try %s%s%s, or route --advise",
-                   fab_format_count(flows, v->n_untried), sprays ? "" : "--engine spray where switches can",
-                   sprays || has_pairs ? "" : ", or ",
-                   has_pairs ? sprays ? "another --engine" : "" : "--engine ecmp,qp=16");
+        fab_append(out, FAB_VERDICT_TEXT, "; none was tried for %s flows: try %s%s, or route --advise",
+                   fab_format_count(flows, v->n_untried),
+                   sprays ? "another --engine" : "--engine spray where switches can",
+                   sprays || has_pairs ? "" : ", or --engine ecmp,qp=16");
     } else if (leaves) {
         fab_append(out, FAB_VERDICT_TEXT, "%sroute --advise tries more", between);
     }

@@ -270,6 +270,7 @@ fab_status fab_sweep_keep_job(const fab_context *context, const fab_design *desi
         FAB_PASS(fab_ownership_of(design, fabric, &traffic->job.accelerator, &out->ownership, err));
         out->has_ownership = true;
         out->kind = traffic->job.kind;
+        fab_gpu_sold_unlike(&traffic->job.accelerator, &fabric->spec, out->sold_unlike);
         out->work = work_of(&traffic->job);
         out->gpu_ratio = fmin((double)traffic->n_ranks /
                                   (double)(fabric->counts.gpus - fabric->spec.spares * fabric->spec.gpus_per_server),

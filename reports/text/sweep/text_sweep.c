@@ -19,7 +19,9 @@
 const char *fab_text_sweep_point(fab_page *page, const fab_sweep *s, const fab_sweep_point *p) {
     const char *name = p->value[0];
     if (s->compares_designs) {
-        return fab_show(page, "[%zu] %s", (size_t)(p - s->points) + 1, p->family);
+        const bool is_line = p->family[0] == '\0'; /* of a design that is refused: as far as the user said */
+        return fab_show(page, "[%zu] %.*s", (size_t)(p - s->points) + 1, is_line ? (int)strcspn(name, ":,") : VALUE,
+                        is_line ? name : p->family);
     }
     for (size_t k = 1; k < s->n_paths; k++) {
         name = fab_show(page, "%s, %s", name, p->value[k]);

@@ -161,8 +161,10 @@ fab_status matrix_add_entry(matrix_cursor *c, const char *start, uint64_t src, u
                             fab_phase_builder *builder, fab_error *err) {
     const uint32_t n = c->gpus_per_server;
     if (src == dst) {
-        return matrix_fail_at(c, start, FAB_EINPUT, err,
-                              c->by_servers ? "a server sends to itself" : "a GPU sends to itself");
+        return matrix_fail_at(
+            c, start, FAB_EINPUT, err,
+            c->by_servers ? "a server sends to itself, which no network carries: leave it out, or 0 on a diagonal"
+                          : "a GPU sends to itself, which no network carries: leave it out, or 0 on a diagonal");
     }
     if (bytes > (uint64_t)INT64_MAX - builder->phase.total_bytes) {
         return matrix_fail_at(c, start, FAB_EINPUT, err, "the bytes of all entries add up to more than 2^63");

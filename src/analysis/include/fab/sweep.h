@@ -119,10 +119,11 @@ typedef struct fab_sweep_point {
     double work;              /**< tokens of an iteration, samples ranked, or tokens generated, in time_s; 0: no job */
     double gpu_ratio;         /**< GPUs of the job over those that are there for all */
     bool keeps_rails;         /**< fab_experts_keep_rails() of the job */
-    uint64_t n_kept_experts;  /**< that every GPU keeps, so that none are exchanged with; 0: none */
-    bool plans_differ;        /**< engines run the job by unlike plans; `traffic` and `fewer` are of the first */
-    fab_fewer fewer;          /**< of fab_plans */
-    double gpu_hour_usd;      /**< what the job pays for a GPU, 0: there is none */
+    char sold_unlike[FAB_SOLD_SIZE]; /**< fab_gpu_sold_unlike() of the job, or empty */
+    uint64_t n_kept_experts;         /**< that every GPU keeps, so that none are exchanged with; 0: none */
+    bool plans_differ;               /**< engines run the job by unlike plans; `traffic` and `fewer` are of the first */
+    fab_fewer fewer;                 /**< of fab_plans */
+    double gpu_hour_usd;             /**< what the job pays for a GPU, 0: there is none */
     char gpu_hour_source[FAB_WHERE_SIZE]; /**< where that price is from */
     double better_s;  /**< of the first point, where its job has sizes that are given: with `better`; 0: none found */
     char better[192]; /**< the plan that is faster by more than a twentieth, over several draws where paths are drawn */
