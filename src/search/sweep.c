@@ -244,19 +244,6 @@ fab_status fab_sweep_evaluate(const fab_sweep_request *request, const fab_design
     return sweep_evaluate(request, design, NULL, &progress, out, err);
 }
 
-fab_status fab_sweep_keep_error(fab_status status, const fab_error *error, fab_sweep_point *point, fab_error *err) {
-    if (!fab_is_refusal(status)) {
-        if (error->code != FAB_OK && err != NULL) {
-            *err = *error;
-        }
-        return status;
-    }
-    point->over_limit = status == FAB_ELIMIT;
-    (void)snprintf(point->error, sizeof point->error, "%s%s%s", error->where, error->where[0] != '\0' ? ": " : "",
-                   error->text);
-    return FAB_OK;
-}
-
 #define MOST_SPRAYED_GPUS 16384 /* of all points: of more nobody waits for what he did not ask for */
 
 /* Behind the one engine of a compared design: what spraying makes of it, with the plan that is best then. The choice of

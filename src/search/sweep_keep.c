@@ -53,6 +53,19 @@ fab_status fab_sweep_traffic(const fab_sweep_request *r, const fab_design *desig
     return fab_str_status(out, err);
 }
 
+fab_status fab_sweep_keep_error(fab_status status, const fab_error *error, fab_sweep_point *point, fab_error *err) {
+    if (!fab_is_refusal(status)) {
+        if (error->code != FAB_OK && err != NULL) {
+            *err = *error;
+        }
+        return status;
+    }
+    point->over_limit = status == FAB_ELIMIT;
+    (void)snprintf(point->error, sizeof point->error, "%s%s%s", error->where, error->where[0] != '\0' ? ": " : "",
+                   error->text);
+    return FAB_OK;
+}
+
 static void keep_fabric(const fab_fabric_result *f, fab_sweep_point *out) {
     (void)snprintf(out->digest, sizeof out->digest, "%s", f->digest);
     (void)snprintf(out->family, sizeof out->family, "%s", f->family);
