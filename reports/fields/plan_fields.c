@@ -18,6 +18,9 @@ static const fab_field JOB_PLAN[] = {
     FIELD(microbatch, "Sequences of a microbatch."),
     NAMED_OF(recompute, recompute, fab_recomputes, 3, "Activations that are computed again."),
     COUNT_BY(zero, plan_zero, "What copies share: 1 states of the optimizer, 2 gradients too, 3 weights too."),
+    NAMED_OF(order, order, fab_rank_orders, FAB_N_RANK_ORDERS,
+             "Of the dimensions on the ranks, innermost first, where a search takes another than tp-cp-pp-dp.",
+             IF(order)),
 };
 const fab_fields fab_job_plan_fields = TABLE("job_plan", JOB_PLAN, PLANS);
 

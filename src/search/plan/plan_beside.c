@@ -95,7 +95,7 @@ fab_status fab_plan_beside(const fab_plan_request *request, fab_plans *plans, fa
         design->n_jobs = 1;
     }
     (void)snprintf(design->jobs[0].model, sizeof design->jobs[0].model, "%s", plans->model);
-    const uint8_t order = plans->plans[0].plan.order;
+    const uint32_t order = plans->plans[0].plan.order;
     if (order > 0) { /* that of the plans that are listed */
         (void)snprintf(design->jobs[0].order, sizeof design->jobs[0].order, "%s", fab_rank_orders[order]);
     }

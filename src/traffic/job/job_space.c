@@ -94,8 +94,8 @@ static fab_status list_shapes(fab_job_space *s, fab_error *err) {
 /* --- set-up ------------------------------------------------------------------------------------------------------- */
 
 /* Where nobody said one, that which a search tries. */
-static uint8_t order_of(const fab_job_spec *spec) {
-    uint8_t order = FAB_N_RANK_ORDERS - 1;
+static uint32_t order_of(const fab_job_spec *spec) {
+    uint32_t order = FAB_N_RANK_ORDERS - 1;
     while (order > 0 && (spec->order_given || strcmp(spec->order, fab_rank_orders[order]) != 0)) {
         order--;
     }

@@ -17,7 +17,7 @@ typedef struct fab_job_plan {
     fab_recompute recompute;
     fab_zero zero;
     bool sequence_parallel;
-    uint8_t order; /**< of fab_rank_orders; 0: that of the job, or the usual one */
+    uint32_t order; /**< of fab_rank_orders; 0: that of the job, or the usual one */
 } fab_job_plan;
 
 /** Of the dimensions on the ranks, innermost first: those with tp innermost, whose exchanges are the most and stay in
