@@ -168,8 +168,12 @@ fab_status matrix_read_bytes(matrix_cursor *c, uint64_t *out, fab_error *err) {
 fab_status matrix_add_entry(matrix_cursor *c, const char *start, uint64_t src, uint64_t dst, uint64_t bytes,
                             fab_phase_builder *builder, fab_error *err) {
     const uint32_t n = c->gpus_per_server;
-    FAB_RETURN_IF(src == dst, matrix_fail_at(c, start, FAB_EINPUT, err,
-                                             c->by_servers ? "a server sends to itself" : "a GPU sends to itself"));
+    FAB_RETURN_IF(
+        src == dst,
+        matrix_fail_at(c, start, FAB_EINPUT, err,
+                       c->by_servers
+                           ? "a server sends to itself, which no network carries: leave it out, or 0 on a diagonal"
+                           : "a GPU sends to itself, which no network carries: leave it out, or 0 on a diagonal"));
     FAB_RETURN_IF(bytes > (uint64_t)INT64_MAX - builder->phase.total_bytes,
                   matrix_fail_at(c, start, FAB_EINPUT, err, "the bytes of all entries add up to more than 2^63"));
     for (uint32_t k = 0; k < n; k++) { /* GPU k to GPU k, which keeps rails */
