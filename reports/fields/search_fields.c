@@ -101,6 +101,8 @@ static const fab_field TOKEN_SEARCH[] = {
     FIELD_OF(replayed, n_replayed, "Designs that were replayed under their best plan."),
     FIELD_OF(bounded, n_bounded, "Designs whose tokens cost no less than the winner's, by a lower bound."),
     FIELD_OF(open, n_open, "Designs that were not replayed, and whose bound is below the winner."),
+    FIELD(unseen, "Families whose plain design (no taper, one plane, whole ports) was not replayed and might be better.",
+          FILLED),
     FIELD_OF(refused, n_refused, "Designs that cannot be replayed."),
     FIELD(refused_note, "Why, of the first.", FILLED),
     FIELD(most_replays, "Designs that may be replayed.", FILLED),

@@ -202,6 +202,12 @@ static void put_token_proof(fab_page *page, const fab_optimum *o) {
                                              fab_show_count(page, t->most_replays)),
                        fab_show_count(page, t->n_replayed));
     }
+    if (t->unseen[0] != '\0') {
+        fab_page_wrapf(page, FAB_INK_BAD, 2, 4,
+                       "So little was looked at that this is hardly an answer: not even the plain design (no taper, "
+                       "one plane, whole ports) of %s was.",
+                       t->unseen);
+    }
     if (t->n_refused > 0) {
         fab_page_wrapf(page, FAB_INK_BAD, 2, 4, "%s designs cannot be replayed and take no part: %s",
                        fab_show_count(page, t->n_refused), t->refused_note);
