@@ -242,6 +242,14 @@ static void put_token_failures(fab_page *page, const fab_optimum *o) {
         "Failures leave %.2f +- %.2f %% of the time (%s, ranks of lost servers by %s); tokens are divided by "
         "that, of every design its own.",
         100 * w->goodput_ratio, 100 * w->goodput_ci95, o->tokens.scenarios, o->tokens.policy);
+    FAB_EACH(const fab_optimum_point, p, o->runners_up, o->n_runners_up) {
+        if (strcmp(p->policy, w->policy) != 0) {
+            fab_page_wrapf(page, FAB_INK_BAD, 2, 4,
+                           "Not all by the same policy: %s has %s, as far as its replicas can go on without each other.",
+                           p->design, p->policy);
+            break;
+        }
+    }
     if (next != w && (w->goodput_ci95 + next->goodput_ci95) / w->goodput_ratio > next->token_difference_ratio) {
         fab_page_wrap(page, FAB_INK_BAD, 2, 4,
                       "The intervals of goodput are wider than the margin: the first two are even, or need more "

@@ -229,7 +229,7 @@ def run(*more):
     out = subprocess.run([sys.argv[1], "run", w["design"] + "".join(more), *shlex.split(options), "--json", "--quiet"], capture_output=True, check=True).stdout
     return json.loads(out)
 own, fixed = run(), run(",domain-rate=3.6Tb/s")
-assert found["fabric"]["scale_up_bps"] == own["fabric"]["scale_up_bps"] != fixed["fabric"]["scale_up_bps"], own["fabric"]
+assert found["fabric"]["domain_bps"] == own["fabric"]["domain_bps"] != fixed["fabric"]["domain_bps"], own["fabric"]
 assert abs(own["iteration"][0]["time_s"] / w["iteration_s"] - 1) < 1e-9, (w, own["iteration"])
 assert abs(own["iteration"][0]["owned_usd_per_1e9_tokens"] / w["usd_per_1e9_tokens"] - 1) < 1e-6, w
 assert abs(fixed["iteration"][0]["time_s"] / w["iteration_s"] - 1) > 1e-3, (w, fixed["iteration"])

@@ -43,6 +43,7 @@ typedef struct ranked {
     token_floor *floor;
     fab_optimum_point *point; /* of a replay; NULL: none, or no better than the list */
     fab_job_plan plan;        /* of that replay */
+    fab_policy policy;        /* of its goodput */
     double open_usd; /* what other plans might bring it to, where time ran out before all were looked at; else 0 */
     size_t order;    /* of the search */
     uint64_t n;      /* designs whose tapers round to this fabric */
@@ -258,7 +259,7 @@ static fab_status set_plan(token_search *t, const fab_fabric *fabric, const fab_
 }
 
 /* What failures leave of the job under its plan; 1 where nobody asked. */
-static fab_status find_goodput(token_search *t, const fab_fabric *fabric, const fab_job_plan *plan, fab_stat *out,
+static fab_status find_goodput(token_search *t, const fab_fabric *fabric, const fab_job_plan *plan, fab_goodput *out,
                                fab_error *err) {
     const fab_optimize_request *q = t->s->request;
     const fab_goodput_request request = {.design = t->design,
@@ -267,25 +268,28 @@ static fab_status find_goodput(token_search *t, const fab_fabric *fabric, const 
                                          .policy = q->policy,
                                          .seed = q->seed,
                                          .n_threads = q->n_threads};
-    *out = (fab_stat){.mean = 1};
+    *out = (fab_goodput){.taken = {{.mean = 1}}};
     if (q->scenarios == NULL) {
         return FAB_OK;
     }
     FAB_PASS(set_plan(t, fabric, plan, err));
     FAB_PASS(fab_goodput_find(&request, out, err));
-    return out->mean > 0 ? FAB_OK
+    return out->taken[0].mean > 0 ? FAB_OK
                          : fab_fail(err, FAB_EUNSUPPORTED, NULL, "what a history of failures leaves is not known");
 }
 
-static fab_status keep_replay(token_search *t, ranked *r, const fab_planned *planned, const fab_stat *goodput,
+static fab_status keep_replay(token_search *t, ranked *r, const fab_planned *planned, const fab_goodput *failing,
                               fab_optimum_point *point, fab_error *err) {
     const fab_iteration *it = &planned->iteration;
+    const fab_stat *goodput = &failing->taken[0];
     const double bound_usd = r->candidate->token_usd;
     const double tokens_per_s = it->tokens_per_s * (it->time_s / fab_planned_s(planned));
     const double usd = token_price(t, r, it->network_share_ratio, tokens_per_s) / goodput->mean;
     if (t->s->request->scenarios != NULL) {
         point->goodput_ratio = goodput->mean;
         point->goodput_ci95 = goodput->ci95;
+        r->policy = failing->policy;
+        (void)snprintf(point->policy, sizeof point->policy, "%s", fab_policies[failing->policy]);
     }
     FAB_REFUSE_IF(usd < bound_usd * (1 - ROUNDING), err, FAB_EINTERNAL, point->design,
                   "1e9 tokens cost %.17g USD, less than their bound of %.17g", usd, bound_usd);
@@ -342,7 +346,7 @@ static fab_status replay(token_search *t, ranked *r, double below_usd, fab_error
     fab_plans *plans = NULL;
     fab_optimum_point *point = NULL;
     fab_error why = {.code = FAB_OK};
-    fab_stat goodput;
+    fab_goodput goodput;
     FAB_TRY(FAB_NEW(point, 1, err));
     FAB_TRY(tokens_open(t, r, point, &fabric, err));
     fab_plan_request request = plan_request(t, fabric, r->floor->kept);
@@ -561,7 +565,7 @@ static fab_status evaluate_winner(token_search *t, const fab_engine_spec *engine
                                        .n_seeds = n_seeds,
                                        .n_threads = q->n_threads,
                                        .scenarios = q->scenarios,
-                                       .policy = q->policy};
+                                       .policy = t->best[0]->policy};
     FAB_PASS(FAB_NEW(again, 1, err));
     FAB_PASS(tokens_open(t, t->best[0], again, &fabric, err));
     FAB_PASS(set_plan(t, fabric, &t->best[0]->plan, err));
@@ -604,7 +608,7 @@ fab_status optimize_by_tokens(search *s, fab_optimum *out, fab_error *err) {
     out->tokens.most_replays = s->request->most_replays;
     if (s->request->scenarios != NULL) {
         (void)snprintf(out->tokens.scenarios, sizeof out->tokens.scenarios, "%s", s->request->scenarios);
-        (void)snprintf(out->tokens.policy, sizeof out->tokens.policy, "%s", fab_policies[s->request->policy]);
+        (void)snprintf(out->tokens.policy, sizeof out->tokens.policy, "%s", fab_policies[t.best[0]->policy]);
     }
     out->tokens.plan = t.best[0]->plan;
     (void)snprintf(out->tokens.options, sizeof out->tokens.options, "%s", s->request->replay_options);
