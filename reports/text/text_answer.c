@@ -184,37 +184,53 @@ static const char *jobs_point(fab_page *page, const fab_sweep *s, const fab_swee
     return s->compares_designs ? fab_show(page, "[%zu]", (size_t)(p - s->points) + 1) : answer_point(page, s, p);
 }
 
-static double answer_shrunk(const fab_sweep_engine *e) {
+static double answer_waiting(const fab_sweep_engine *e) {
     const double usd = e->iteration.owned_usd_per_1e9_tokens;
-    return e->has_iteration && usd > 0 && e->shrunk.mean > 0 ? usd / e->shrunk.mean : INFINITY;
+    return e->has_iteration && usd > 0 && e->waiting.mean > 0 ? usd / e->waiting.mean : INFINITY;
 }
 
-/* Whether the best under shrink is another one, by more than the histories leave open. */
-static bool answer_turns(const fab_sweep_point *best, const fab_sweep_point *other, size_t e) {
-    const fab_sweep_engine *a = &best->engines[e];
-    const fab_sweep_engine *b = &other->engines[e];
-    const double chance = hypot(a->shrunk.ci95 / a->shrunk.mean, b->shrunk.ci95 / b->shrunk.mean);
-    return answer_shrunk(b) > answer_shrunk(a) * (1 + chance);
+/* How much dearer a point is than another where ranks wait for the repair; 0: no more than histories leave open. */
+static double waiting_above(const fab_sweep_point *point, const fab_sweep_point *than, size_t e) {
+    const fab_sweep_engine *a = &point->engines[e];
+    const fab_sweep_engine *b = &than->engines[e];
+    const double above = answer_waiting(a) / answer_waiting(b) - 1;
+    return above > hypot(a->waiting.ci95 / a->waiting.mean, b->waiting.ci95 / b->waiting.mean) ? above : 0;
+}
+
+/* " (first-spare: [2], [3])" where others go on with fewer replicas. */
+static void put_unlike_policies(fab_page *page, const fab_sweep *s) {
+    const char *before = " (first-spare: ";
+    FAB_EACH(const fab_sweep_point, p, s->points, s->n_points) {
+        if (strchr(s->policy, ',') != NULL && strcmp(p->policy, "first-spare") == 0) {
+            fab_page_say(page, "%s%s", before, jobs_point(page, s, p));
+            before = ", ";
+        }
+    }
+    fab_page_say(page, before[0] == ',' ? ", whose replicas cannot go on without each other)" : "");
 }
 
 /* Whether spares pay turns with what becomes of ranks that have none. */
 void fab_text_policies(fab_page *page, const fab_sweep *s, size_t e) {
     const extremes owned = answer_find(s, e, answer_owned);
-    const extremes shrunk = answer_find(s, e, answer_shrunk);
+    const extremes x = answer_find(s, e, answer_waiting);
     if (s->scenarios[0] == '\0') {
         return;
     }
-    fab_page_say(page, "With failures: %s; where servers are lost, policy %s.", s->scenarios, s->policy);
-    const bool is_other = shrunk.n > 1 && shrunk.n == owned.n && answer_turns(shrunk.best, owned.best, e);
-    if (is_other) {
-        fab_page_say(page,
-                     " Policy shrink (the job goes on with fewer replicas) answers otherwise: %s has the fewest "
-                     "dollars bought and run, %s per 1e9 tokens; %s has %s.",
-                     jobs_point(page, s, shrunk.best), fab_show_price(page, answer_shrunk(&shrunk.best->engines[e])),
-                     jobs_point(page, s, owned.best), fab_show_price(page, answer_shrunk(&owned.best->engines[e])));
-    } else if (shrunk.n > 1 && shrunk.n == owned.n) {
-        fab_page_say(page, " Under policy shrink %s has the fewest dollars bought and run too.",
-                     jobs_point(page, s, shrunk.best));
+    fab_page_say(page, "With failures: %s; where servers are lost, policy %s", s->scenarios, s->policy);
+    put_unlike_policies(page, s);
+    fab_page_say(page, ".");
+    if (x.n > 1 && x.n == owned.n) {
+        const double turned = waiting_above(owned.best, x.best, e);
+        const double worst = waiting_above(x.worst, x.best, e);
+        fab_page_say(page, " Under first-spare, which waits for the repair where no spare is, ");
+        if (worst == 0) {
+            fab_page_say(page, "these histories tell none apart, bought and run.");
+        } else {
+            fab_page_say(page, "%s%s has the fewest dollars bought and run%s: %s per 1e9 tokens, %s %s.",
+                         turned > 0 ? "it is otherwise: " : "", jobs_point(page, s, x.best), turned > 0 ? "" : " too",
+                         fab_show_price(page, answer_waiting(&x.best->engines[e])), jobs_point(page, s, x.worst),
+                         fab_show_more(page, worst));
+        }
     }
     fab_page_paragraph(page, FAB_INK_BOLD, 2, 2);
 }

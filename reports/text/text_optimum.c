@@ -202,6 +202,12 @@ static void put_token_proof(fab_page *page, const fab_optimum *o) {
                                              fab_show_count(page, t->most_replays)),
                        fab_show_count(page, t->n_replayed));
     }
+    if (t->unseen[0] != '\0') {
+        fab_page_wrapf(page, FAB_INK_BAD, 2, 4,
+                       "So little was looked at that this is hardly an answer: not even the plain design (no taper, "
+                       "one plane, whole ports) of %s was.",
+                       t->unseen);
+    }
     if (t->n_refused > 0) {
         fab_page_wrapf(page, FAB_INK_BAD, 2, 4, "%s designs cannot be replayed and take no part: %s",
                        fab_show_count(page, t->n_refused), t->refused_note);
@@ -236,6 +242,14 @@ static void put_token_failures(fab_page *page, const fab_optimum *o) {
         "Failures leave %.2f +- %.2f %% of the time (%s, ranks of lost servers by %s); tokens are divided by "
         "that, of every design its own.",
         100 * w->goodput_ratio, 100 * w->goodput_ci95, o->tokens.scenarios, o->tokens.policy);
+    FAB_EACH(const fab_optimum_point, p, o->runners_up, o->n_runners_up) {
+        if (strcmp(p->policy, w->policy) != 0) {
+            fab_page_wrapf(page, FAB_INK_BAD, 2, 4,
+                           "Not all by the same policy: %s has %s, as far as its replicas can go on without each other.",
+                           p->design, p->policy);
+            break;
+        }
+    }
     if (next != w && (w->goodput_ci95 + next->goodput_ci95) / w->goodput_ratio > next->token_difference_ratio) {
         fab_page_wrap(page, FAB_INK_BAD, 2, 4,
                       "The intervals of goodput are wider than the margin: the first two are even, or need more "

@@ -27,8 +27,9 @@ const cli_option cli_option_histories = {
 
 const cli_option cli_option_history_policy = {
     "policy", "NAME",
-    "with --scenarios: where ranks go when their server is lost: none, first-spare (default), same-rack, same-pod, "
-    "same-slice, collision-aware, shrink",
+    "with --scenarios: where ranks go when their server is lost: none, first-spare, same-rack, same-pod, same-slice, "
+    "collision-aware, shrink (the first spare, and without one the job goes on with fewer replicas). Default: that of "
+    "study: shrink where replicas can go on alone, else first-spare, which waits for the repair where no spare is",
     CLI_LIST(policies)};
 
 /* --- "path=v1,v2" ------------------------------------------------------------------------------------------------- */
@@ -234,7 +235,7 @@ static fab_status check_vary(const cli_options *options, const cli_vary *vary, s
     return FAB_OK;
 }
 
-/* Histories and where ranks go in them; without a word to spares, the first of them. */
+/* Histories and where ranks go in them. */
 fab_status cli_read_histories(const cli_options *options, fab_policy *policy, fab_error *err) {
     fab_policy given[FAB_POLICY_N];
     size_t n = 0;
@@ -296,8 +297,7 @@ fab_status cli_sweep_and_report(const cli_options *options, const cli_vary *vary
                                  .compares_designs = vary[0].are_designs,
                                  .looks_for_plan = command != FAB_COMMAND_PLACE,
                                  .scenarios = options->scenarios,
-                                 .policy = FAB_POLICY_FIRST_SPARE,
-                                 .shrinks_too = options->policies.n == 0,
+                                 .policy = FAB_POLICY_FITTING,
                                  .read_context = options,
                                  .traffic = options->traffic != NULL ? options->traffic : "job",
                                  .places_pattern = command == FAB_COMMAND_PLACE && options->traffic != NULL &&

@@ -321,13 +321,12 @@ fab_status fab_sweep_keep_jobs(const fab_replay *replay, const fab_result *resul
 /* What failures leave, where they are asked for. */
 fab_status fab_sweep_keep_goodput(const fab_sweep_request *request, const fab_design *design, const char *traffic,
                                   fab_sweep_point *out, fab_error *err) {
-    fab_stat found[FAB_MAX_ENGINES];
+    fab_goodput found;
     uint64_t n_draws = 1;
     for (size_t e = 0; e < out->n_engines; e++) {
         n_draws = out->engines[e].is_drawn && out->engines[e].n_seeds > n_draws ? out->engines[e].n_seeds : n_draws;
     }
-    fab_error why = {.code = FAB_OK};
-    fab_goodput_request what = {.design = design,
+    const fab_goodput_request what = {.design = design,
                                 .traffic = traffic,
                                 .scenarios = request->scenarios,
                                 .policy = request->policy,
@@ -337,15 +336,12 @@ fab_status fab_sweep_keep_goodput(const fab_sweep_request *request, const fab_de
     if (request->scenarios == NULL) {
         return FAB_OK;
     }
-    FAB_PASS(fab_goodput_find(&what, found, err));
+    FAB_PASS(fab_goodput_find(&what, &found, err));
+    (void)snprintf(out->policy, sizeof out->policy, "%s", fab_policies[found.policy]);
     for (size_t e = 0; e < out->n_engines; e++) {
-        out->engines[e].has_goodput = found[e].mean > 0;
-        out->engines[e].goodput = found[e];
+        out->engines[e].has_goodput = found.taken[e].mean > 0;
+        out->engines[e].goodput = found.taken[e];
+        out->engines[e].waiting = found.waiting[e].mean > 0 ? found.waiting[e] : (fab_stat){.mean = 0};
     }
-    what.policy = FAB_POLICY_SHRINK;
-    fab_status status = request->shrinks_too ? fab_goodput_find(&what, found, &why) : FAB_EUNSUPPORTED;
-    for (size_t e = 0; status == FAB_OK && e < out->n_engines; e++) {
-        out->engines[e].shrunk = found[e].mean > 0 ? found[e] : (fab_stat){.mean = 0};
-    }
-    return status == FAB_OK || fab_is_refusal(status) ? FAB_OK : fab_fail(err, status, why.where, "%s", why.text);
+    return FAB_OK;
 }

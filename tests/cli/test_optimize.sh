@@ -217,6 +217,25 @@ known, unknown = (json.load(open(f"{name}.json"))["optimize"] for name in ("know
 assert "hashed_usd_per_1e9_tokens" not in unknown["tokens"] and known["tokens"]["hashed_usd_per_1e9_tokens"] > 0
 assert unknown["winner"]["usd_per_1e9_tokens"] == known["winner"]["usd_per_1e9_tokens"]
 PYTHON
+# --- GPUs with scale-up links of their own: the printed line and job give the printed time, and one that is given counts ---
+own=(--gpus 64 --family clos --replays 2 --json --quiet)
+for gpu in b200-180gb gb200-186gb,tp=4 a100-40gb; do
+  "$program" optimize "${own[@]}" --gpus-per-server 4 --domain 16 --job "model=gpt-18.4b,gpu=$gpu" >own.json || fail "optimize with $gpu"
+  python3 - "$program" <<'PYTHON' || fail "the scale-up rate of $gpu"
+import json, shlex, subprocess, sys
+found = json.load(open("own.json"))
+w, options = found["optimize"]["winner"], found["optimize"]["tokens"]["options"]
+def run(*more):
+    out = subprocess.run([sys.argv[1], "run", w["design"] + "".join(more), *shlex.split(options), "--json", "--quiet"], capture_output=True, check=True).stdout
+    return json.loads(out)
+own, fixed = run(), run(",domain-rate=3.6Tb/s")
+assert found["fabric"]["domain_bps"] == own["fabric"]["domain_bps"] != fixed["fabric"]["domain_bps"], own["fabric"]
+assert abs(own["iteration"][0]["time_s"] / w["iteration_s"] - 1) < 1e-9, (w, own["iteration"])
+assert abs(own["iteration"][0]["owned_usd_per_1e9_tokens"] / w["usd_per_1e9_tokens"] - 1) < 1e-6, w
+assert abs(fixed["iteration"][0]["time_s"] / w["iteration_s"] - 1) > 1e-3, (w, fixed["iteration"])
+PYTHON
+done
+
 # --- sizes that are given and do not divide the batch raise it, as in a run ---
 raised=(--job model=gpt-1.7b,tp=1,cp=1,pp=1,dp=1024,recompute=full,zero=1,microbatch=1,interleave=1 --engine spray --json --quiet)
 "$program" plan clos:gpus=1024 "${raised[@]}" >plan.json && "$program" run clos:gpus=1024 "${raised[@]}" >run.json || fail "a plan of a batch that is raised"

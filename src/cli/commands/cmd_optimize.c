@@ -107,8 +107,20 @@ static const cli_option OPTION_TIME_LIMIT = {
 
 /* --- run ---------------------------------------------------------------------------------------------------------- */
 
-/* The job and the engine that designs are replayed under. Paths that hash take eight draws of each and leave a wide
- * bound: without an engine they do not. What gives them to another command goes into `text`. */
+/* A design with the job and the engine that it is replayed under. Paths that hash take eight draws of each and leave a
+ * wide bound: without an engine they do not. */
+static fab_status read_with_job(const void *context, const char *line, fab_design *out, fab_error *err) {
+    const cli_options *options = context;
+    FAB_PASS(cli_read_design(options, line, out, err));
+    FAB_PASS(fab_design_set_job(out, 0, "plan", "auto", "plan", err));
+    if (options->engines.n == 0) {
+        out->engines[0] = (fab_engine_spec){.text = "spray", .where = "default engine"};
+    }
+    out->n_engines = 1;
+    return FAB_OK;
+}
+
+/* Of which the job, the engine and the prices count. What gives them to another command goes into `text`. */
 static fab_status read_replayed(const cli_options *options, const char *profile, fab_design **out, fab_str *text,
                                 fab_error *err) {
     char line[128];
@@ -127,12 +139,9 @@ static fab_status read_replayed(const cli_options *options, const char *profile,
     FAB_REFUSE_IF(options->jobs.n == 0, err, FAB_EUSAGE, NULL,
                   "--objective tokens needs a job: --job model=NAME (see 'list models')");
     (void)snprintf(line, sizeof line, "clos:gpus=%" PRIu64 ",gpus-per-server=1,domain=1", options->search.gpus);
-    FAB_PASS(cli_open_design(options, line, &design, err)); /* of which the job, the engine and the prices count */
-    FAB_PASS(fab_design_set_job(design, 0, "plan", "auto", "plan", err));
+    FAB_PASS(FAB_NEW(design, 1, err));
+    FAB_PASS(read_with_job(options, line, design, err));
     (void)snprintf(design->prices, sizeof design->prices, "%s", profile);
-    if (options->engines.n == 0) {
-        design->engines[0] = (fab_engine_spec){.text = "spray", .where = "default engine"};
-    }
     for (size_t i = 0; i < options->jobs.n; i++) {
         fab_str_printf(text, "%s%s", i == 0 ? "--job " : ",", options->jobs.items[i]);
     }
@@ -154,8 +163,10 @@ static fab_status search(const cli_options *options, const fab_catalog *catalog,
                                     .limits = options->search.limits,
                                     .replayed = replayed,
                                     .replay_options = replay_options,
+                                    .read = read_with_job,
+                                    .read_context = options,
                                     .scenarios = options->scenarios,
-                                    .policy = FAB_POLICY_FIRST_SPARE,
+                                    .policy = FAB_POLICY_FITTING,
                                     .seed = options->seed,
                                     .n_threads = (size_t)options->n_threads,
                                     .most_replays = options->search.replays > 0 ? options->search.replays : REPLAYS,
@@ -179,7 +190,9 @@ static fab_status measure_winner(const cli_options *options, const fab_optimum *
                                  fab_fabric_result *out, fab_fabric **out_graph, fab_error *err) {
     FAB_OWNED fab_design *design = NULL;
     FAB_PASS(FAB_NEW(design, 1, err));
-    FAB_PASS(fab_design_read(optimum->winner.design, NULL, 0, design, err));
+    FAB_PASS(optimum->objective == FAB_OBJECTIVE_TOKENS
+                 ? read_with_job(options, optimum->winner.design, design, err)
+                 : fab_design_read(optimum->winner.design, NULL, 0, design, err));
     (void)snprintf(design->prices, sizeof design->prices, "%s", prices);
     (void)snprintf(design->name, sizeof design->name, "optimum");
     design->fabric.max_bytes = options->max_memory;

@@ -14,7 +14,8 @@ typedef enum fab_policy {
                                    whose fullest links need no longer than under the best of the policies above */
     FAB_POLICY_SHRINK,          /**< the first spare; where none is left, the replica stays out and the others go on.
                                    Of histories: fab_relocate() takes it as first-spare */
-    FAB_POLICY_N
+    FAB_POLICY_N,
+    FAB_POLICY_FITTING = FAB_POLICY_N /**< of requests: shrink where the job can, else first-spare */
 } fab_policy;
 
 /** "none", "first-spare", "same-rack", "same-pod", "same-slice", "collision-aware", "shrink". */
