@@ -338,6 +338,23 @@ static void put_band_names(const fab_svg *svg) {
     fab_graph_put(svg->w, "\n  </g>");
 }
 
+/* What the boxes of a row are, where they are not what it counts; "": they are. */
+static void say_boxes(const fab_graph_view *view, const fab_graph_layout_row *row, char *out, size_t size) {
+    uint32_t n = 0;
+    for (uint32_t v = 0; v < view->n_nodes; v++) {
+        n += fab_graph_view_level(view, v) == row->level;
+    }
+    out[0] = '\0';
+    if (view->kind == FAB_VIEW_LEAF && row->level < FAB_LEVEL_TIER(1)) {
+        (void)snprintf(out, size, "%" PRIu32 " leaf group%s", n, n == 1 ? "" : "s");
+    } else if (view->kind >= FAB_VIEW_POD && n > 1) {
+        (void)snprintf(out, size, "%" PRIu32 " %ss", n,
+                       view->kind == FAB_VIEW_POD && view->fabric->wiring == FAB_WIRING_DRAGONFLY
+                           ? "group"
+                           : fab_view_names[view->kind]);
+    }
+}
+
 static void svg_put_rows(const fab_svg *svg) {
     const fab_graph_view *view = svg->w->view;
     const fab_graph_layout *l = svg->w->layout;
@@ -358,6 +375,8 @@ static void svg_put_rows(const fab_svg *svg) {
             fab_svg_count(view, row->level, n, text, sizeof text);
         }
         fab_svg_text(svg->w, 20, y + 4, "r", "start", (double)LEFT - 24, text);
+        say_boxes(view, row, text, sizeof text);
+        fab_svg_text(svg->w, 20, y + 19, "", "start", (double)LEFT - 24, text);
         if (l->is_grid) {
             break; /* rows repeat in every cell */
         }

@@ -65,6 +65,8 @@ void fab_svg_text(fab_graph_writer *w, double x, double y, const char *class, co
 
 /** Width of a text of the class in pixels, on the safe side. */
 double fab_svg_text_width(const char *class, const char *text);
+/** Bytes of a text that fit into `room` pixels: all, else to a blank if one stands in their second half. */
+size_t fab_svg_fit(const char *class, const char *text, double room);
 
 /** "24,576 GPUs", "1 leaf": n of what stands at a level. */
 void fab_svg_count(const fab_graph_view *view, uint32_t level, uint64_t n, char *out, size_t size);

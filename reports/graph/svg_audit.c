@@ -6,6 +6,7 @@
 #include "fab/memory.h"
 #include "fab/order.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <math.h>
 
@@ -14,7 +15,7 @@
 #define NAMES       92.0 /* of rows */
 #define TOP         104.0
 #define FLOOR       640.0                      /* pixels that all rows take, where they can still be read */
-#define STOPS       12                         /* racks or boxes to walk to that are named */
+#define STOP_LINES  16                         /* of racks or boxes to walk to that are named */
 #define IN_A_ROW    24                         /* boxes of a tier, where no racks are known */
 #define TIERS       (FAB_AUDIT_BOUNDARIES + 2) /* hosts, tiers, and what is of no known tier */
 #define FEW_IN_TIP  6
@@ -37,6 +38,8 @@ typedef struct drawing {
     uint32_t *at;                /* shape [2 * n_findings]: place of either end; FAB_NONE */
     uint32_t n_rows;
     bool *is_named; /* shape [n_rows]: its name is drawn */
+    struct stop *stops;
+    uint32_t n_stops, n_told, n_lines; /* n_told: that are named, in n_lines */
     double bottom;
 } drawing;
 
@@ -212,11 +215,72 @@ static void put_place(drawing *d, uint32_t i) {
     fab_graph_put(&d->w, "</title></rect>");
 }
 
+static bool is_letter(char c) {
+    return isalnum((unsigned char)c) || ((unsigned char)c & 0x80U) != 0;
+}
+
+/* The part of a name that tells it from others of its row: without whole words that all of them begin or end with. */
+static void own_part(const drawing *d, const place *p, size_t *out_first, size_t *out_n) {
+    const size_t n = strlen(p->name);
+    size_t first = n;
+    size_t last = n; /* bytes at the end */
+    FAB_EACH(const place, o, d->places, d->n_places) {
+        const size_t other = strlen(o->name);
+        size_t same = 0;
+        size_t end = 0;
+        while (same < first && same < other && o->name[same] == p->name[same]) {
+            same++;
+        }
+        while (end < last && end < other && o->name[other - 1 - end] == p->name[n - 1 - end]) {
+            end++;
+        }
+        first = o->row == p->row && o != p ? same : first;
+        last = o->row == p->row && o != p ? end : last;
+    }
+    while (first > 0 && is_letter(p->name[first - 1])) {
+        first--;
+    }
+    while (last > 0 && is_letter(p->name[n - last])) {
+        last--;
+    }
+    const bool is_alone = first + last >= n;
+    *out_first = is_alone ? 0 : first;
+    *out_n = is_alone ? n : n - first - last;
+}
+
+/* The name of a box: whole, or what tells it from its neighbours, or of that the end, which tells most. */
+static void put_box_name(drawing *d, const place *p) {
+    const double room = p->width - 4;
+    char text[200];
+    size_t first = 0;
+    size_t n = strlen(p->name);
+    if (fab_svg_text_width("", p->name) > room) {
+        own_part(d, p, &first, &n);
+    }
+    const char *name = p->name + first;
+    (void)snprintf(text, sizeof text, "%.*s", (int)n, name);
+    for (size_t kept = n; kept > 3 && fab_svg_text_width("", text) > room;) {
+        kept--;
+        size_t head = kept / 4;
+        size_t tail = n - (kept - head);
+        for (; head > 0 && ((unsigned char)name[head] & 0xC0U) == 0x80; head--) {
+        }
+        for (; tail < n && ((unsigned char)name[tail] & 0xC0U) == 0x80; tail++) {
+        }
+        (void)snprintf(text, sizeof text, "%.*s\xE2\x80\xA6%.*s", (int)head, name, (int)(n - tail), name + tail);
+    }
+    fab_svg_text(&d->w, p->x, p->y + 4, "", "middle", room, text);
+}
+
 /* Upon the lines: the name of a box, how many findings a rack has. */
 static void put_place_text(drawing *d, const place *p) {
     char text[24];
+    if (p->name != NULL) {
+        put_box_name(d, p);
+        return;
+    }
     (void)snprintf(text, sizeof text, "%" PRIu32, p->n);
-    if (p->name != NULL || (p->n > 0 && fab_svg_text_width("g", text) < p->width)) {
+    if ((p->n > 0 && fab_svg_text_width("g", text) < p->width)) {
         fab_svg_text(&d->w, p->x, p->y + 4, p->name != NULL ? "" : "g", "middle", p->width - 4,
                      p->name != NULL ? p->name : text);
     }
@@ -245,31 +309,58 @@ typedef struct stop {
 
 FAB_ORDER_TWO(compare_stops, stop, finding, place);
 
-/* Where to walk to, the worst first. */
-static fab_status put_stops(drawing *d, double y, fab_error *err) {
-    FAB_OWNED stop *stops = NULL;
-    uint32_t n = 0;
-    FAB_PASS(FAB_NEW(stops, (size_t)d->n_places + 1, err));
+static void say_stop(const drawing *d, uint32_t i, char text[600]) {
+    char room[48];
+    const fab_finding *f = &d->audit->findings[d->stops[i].finding];
+    uint32_t n_there = d->places[d->stops[i].place].n;
+    (void)snprintf(text, 600, "%s: %" PRIu32 " finding%s; %s: %.400s", place_name(d, d->stops[i].place, room), n_there,
+                   n_there == 1 ? "" : "s", fab_finding_kinds[f->kind], f->work);
+}
+
+#define STOP_ROOM  (WIDTH - 2 * MARGIN)
+#define STOP_ASIDE 16.0 /* of the second line of what is long */
+
+/* Where to walk to, the worst first: as many as have room, what to do in two lines where one does not hold it. */
+static fab_status find_stops(drawing *d, fab_error *err) {
+    FAB_PASS(FAB_NEW(d->stops, (size_t)d->n_places + 1, err));
     for (uint32_t i = 0; i < d->n_places; i++) {
         if (d->places[i].has_fault) {
-            stops[n++] = (stop){d->places[i].first, i};
+            d->stops[d->n_stops++] = (stop){d->places[i].first, i};
         }
     }
-    qsort(stops, n, sizeof *stops, compare_stops);
-    for (uint32_t i = 0; i < n && i < STOPS; i++) {
-        char room[48];
+    qsort(d->stops, d->n_stops, sizeof *d->stops, compare_stops);
+    while (d->n_told < d->n_stops) {
         char text[600];
-        const fab_finding *f = &d->audit->findings[stops[i].finding];
-        uint32_t n_there = d->places[stops[i].place].n;
-        (void)snprintf(text, sizeof text, "%s: %" PRIu32 " finding%s; %s: %.400s", place_name(d, stops[i].place, room),
-                       n_there, n_there == 1 ? "" : "s", fab_finding_kinds[f->kind], f->work);
-        fab_svg_text(&d->w, MARGIN, y + 17 * (i + 1), "", "start", WIDTH - 2 * MARGIN, text);
-    }
-    if (n > 0) {
-        fab_svg_text(&d->w, MARGIN, y, "r", "start", WIDTH - 2 * MARGIN,
-                     n > STOPS ? "Walk to, the worst first:" : "Walk to:");
+        say_stop(d, d->n_told, text);
+        const uint32_t lines = text[fab_svg_fit("", text, STOP_ROOM)] != '\0' ? 2 : 1;
+        if (d->n_lines + lines > STOP_LINES) {
+            break;
+        }
+        d->n_lines += lines;
+        d->n_told++;
     }
     return FAB_OK;
+}
+
+static void put_stops(drawing *d, double y) {
+    uint32_t line = 0;
+    if (d->n_stops > 0) {
+        fab_svg_text(&d->w, MARGIN, y, "r", "start", STOP_ROOM,
+                     d->n_stops > d->n_told ? "Walk to, the worst first:" : "Walk to:");
+    }
+    for (uint32_t i = 0; i < d->n_told; i++) {
+        char text[600];
+        say_stop(d, i, text);
+        const size_t n = fab_svg_fit("", text, STOP_ROOM);
+        const bool is_long = text[n] != '\0';
+        const char *rest = text + n + (text[n] == ' ');
+        if (is_long) {
+            fab_svg_text(&d->w, MARGIN + STOP_ASIDE, y + 17 * (line + 2), "", "start", STOP_ROOM - STOP_ASIDE, rest);
+        }
+        text[n] = '\0';
+        fab_svg_text(&d->w, MARGIN, y + 17 * (line + 1), "", "start", STOP_ROOM, text);
+        line += is_long ? 2 : 1;
+    }
 }
 
 static const char *about_floor(const drawing *d, const fab_result *r, char room[160]) {
@@ -282,16 +373,11 @@ static const char *about_floor(const drawing *d, const fab_result *r, char room[
     return room;
 }
 
-static void put_all(drawing *d, const fab_result *r, uint32_t n_faults, uint32_t n_cables, fab_error *err,
-                    fab_status *status) {
+static void put_all(drawing *d, const fab_result *r, uint32_t n_faults, uint32_t n_cables) {
     char title[320];
     char text[200];
     char room[160];
-    uint32_t n_stops = 0;
-    for (uint32_t i = 0; i < d->n_places; i++) {
-        n_stops += d->places[i].has_fault;
-    }
-    double stops = n_stops > 0 ? 17 * (fmin(n_stops, STOPS) + 1) + 14 : 0;
+    double stops = d->n_stops > 0 ? 17 * (d->n_lines + 1.0) + 14 : 0;
     (void)snprintf(title, sizeof title, "Audit of %.280s", r->audited);
     (void)snprintf(text, sizeof text, "%" PRIu32 " finding%s, %" PRIu32 " cable%s missing", n_faults,
                    n_faults == 1 ? "" : "s", n_cables, n_cables == 1 ? "" : "s");
@@ -317,7 +403,7 @@ static void put_all(drawing *d, const fab_result *r, uint32_t n_faults, uint32_t
         put_place_text(d, &d->places[i]);
     }
     fab_graph_put(&d->w, "\n  </g>");
-    *status = put_stops(d, d->bottom + 30, err);
+    put_stops(d, d->bottom + 30);
     double y = size[1] - 20;
     fab_svg_group(&d->w, &page, true);
     double x = fab_svg_sample(&d->w, 20, y, "f", "missing: to be plugged or put in");
@@ -339,15 +425,16 @@ fab_status fab_svg_audit(const fab_result *result, FILE *out, fab_error *err) {
     FAB_TRY(d.floor != NULL ? place_racks(&d, err) : place_boxes(&d, err));
     FAB_TRY(FAB_NEW(d.is_named, (size_t)d.n_rows + 1, err));
     count_findings(&d);
+    FAB_TRY(find_stops(&d, err));
     FAB_EACH(const fab_finding, f, d.audit->findings, d.audit->n_findings) {
         n_faults += !fab_finding_is_choice(f->kind);
         n_missing += is_missing(f->kind) ? f->cables : 0;
     }
     FAB_TRY(fab_xml_writer_init(&d.w.xml, out, err));
-    put_all(&d, result, n_faults, n_missing, err, &status);
+    put_all(&d, result, n_faults, n_missing);
     status = status == FAB_OK ? fab_xml_writer_finish(&d.w.xml, err) : status;
 done:
     fab_xml_writer_release(&d.w.xml);
-    FAB_FREE_ALL(d.places, d.at, d.is_named);
+    FAB_FREE_ALL(d.places, d.at, d.is_named, d.stops);
     return status;
 }

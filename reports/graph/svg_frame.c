@@ -52,6 +52,8 @@ static const char STYLE[] =
     "    }\n"
     "  </style>";
 
+#define SHOWN ((size_t)596) /* bytes of a text in a line */
+
 /* --- texts -------------------------------------------------------------------------------------------------------- */
 
 /* Widths of a bold sans-serif at 1 px, by rough classes of letters: fonts differ, so the widest of the common ones. */
@@ -73,25 +75,37 @@ double fab_svg_text_width(const char *class, const char *text) {
     return width * size;
 }
 
-void fab_svg_text(fab_graph_writer *w, double x, double y, const char *class, const char *anchor, double room,
-                  const char *text) {
-    if (text[0] == '\0') { /* a browser places it in the corner */
-        return;
-    }
-    char cut[600];
-    size_t length = strlen(text) < sizeof cut - 4 ? strlen(text) : sizeof cut - 4;
+size_t fab_svg_fit(const char *class, const char *text, double room) {
+    char cut[SHOWN + 1];
+    size_t length = strlen(text) < SHOWN ? strlen(text) : SHOWN;
     memcpy(cut, text, length);
     cut[length] = '\0';
-    bool whole = length == strlen(text) && fab_svg_text_width(class, cut) <= room;
-    while (!whole && length > 0 && fab_svg_text_width(class, cut) + 8 > room) {
+    while (length > 0 && fab_svg_text_width(class, cut) > room) {
         do {
             length--;
         } while (length > 0 && ((unsigned char)cut[length] & 0xC0U) == 0x80); /* not within a letter */
         cut[length] = '\0';
     }
-    if (!whole) {
-        (void)snprintf(cut + length, sizeof cut - length, "\xE2\x80\xA6");
+    const size_t most = length;
+    while (text[most] != '\0' && text[length] != ' ' && 2 * length > most) {
+        length--;
     }
+    return text[most] == '\0' || text[length] != ' ' ? most : length;
+}
+
+void fab_svg_text(fab_graph_writer *w, double x, double y, const char *class, const char *anchor, double room,
+                  const char *text) {
+    if (text[0] == '\0') { /* a browser places it in the corner */
+        return;
+    }
+    char cut[SHOWN + 4];
+    size_t length = fab_svg_fit(class, text, room);
+    const bool is_whole = text[length] == '\0';
+    if (!is_whole) {
+        length = fab_svg_fit(class, text, room - 8);
+        length -= length > 0 && strchr(",;:", text[length - 1]) != NULL;
+    }
+    (void)snprintf(cut, sizeof cut, "%.*s%s", (int)length, text, is_whole ? "" : "\xE2\x80\xA6");
     fab_graph_putf(w, "\n    <text class=\"%s\" x=\"%.6g\" y=\"%.6g\"%s%s%s>", class, x, y,
                    strcmp(anchor, "start") != 0 ? " text-anchor=\"" : "", strcmp(anchor, "start") != 0 ? anchor : "",
                    strcmp(anchor, "start") != 0 ? "\"" : "");

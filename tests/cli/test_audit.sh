@@ -288,6 +288,63 @@ a = json.load(open("audit.json"))["audit"]
 assert a["switches"] == 418 and a["hosts"] == 4992 + 32, a' || fail "Leonardo"
 fi
 
+# --- a drawing of boxes with long names shows of each what tells it from its neighbours, and where to walk to as a whole ---
+"$program" build rail-spine:gpus=512,radix=16 --format ibnet --quiet |
+  sed -E 's/"(leaf|spine)-([0-9]+)"/"MF0;A09-P1-IB\1-01-\2:MQM9701\/U1"/' >long.net
+$python - <<'END'
+import re
+text = open("long.net").read()
+records = text.split("\n\n")
+one_end = re.compile(r'^\[\d+\]\t"S-[^\n]*IBspine[^\n]*\n', re.M)
+lost = []
+for i, record in enumerate(records):
+    name = re.search(r'^Switch\s+\d+ "(S-\w+)".*IBleaf', record, re.M)
+    cable = name and one_end.search(record)
+    if cable and i % 9 == 0:
+        records[i] = record.replace(cable[0], "", 1)
+        port, far, far_port = re.match(r'\[(\d+)\]\t"(S-\w+)"\[(\d+)\]', cable[0]).groups()
+        lost.append((far, f'[{far_port}]\t"{name[1]}"[{port}]'))
+for far, begins in lost:
+    for i, record in enumerate(records):
+        if re.search(rf'^Switch\s+\d+ "{far}"', record, re.M):
+            records[i] = "\n".join(l for l in record.split("\n") if not l.startswith(begins))
+open("long.net", "w").write("\n\n".join(records))
+END
+drawn() { # drawn FILE: names in its boxes, and lines of what to do, beside the findings
+  "$program" audit "$1" --export boxes.svg --force --json --quiet >audit.json 2>err || { fail "a drawing of $1: $(<err)"; return; }
+  $python - <<'END' || fail "what is drawn of $1"
+import json, re
+import xml.etree.ElementTree as tree
+space = "{http://www.w3.org/2000/svg}"
+findings = json.load(open("audit.json"))["audit"]["findings"]
+svg = tree.parse("boxes.svg").getroot()
+rows = {}
+for rect in svg.iter(f"{space}rect"):
+    title = rect.find(f"{space}title")
+    if title is not None:
+        middle = float(rect.get("x")) + float(rect.get("width")) / 2, float(rect.get("y")) + float(rect.get("height")) / 2 + 4
+        rows.setdefault(middle[1], []).append((middle[0], title.text.split("\n")[0]))
+texts = [(float(t.get("x")), float(t.get("y")), t.text) for t in svg.iter(f"{space}text")]
+longest = 0
+for y, boxes in rows.items():
+    shown = [text for x, name in boxes for tx, ty, text in texts if abs(tx - x) < 0.01 and abs(ty - y) < 0.01]
+    assert len(shown) == len(set(shown)) == len(boxes), shown
+    for text, (_, name) in zip(shown, boxes):
+        head, _, tail = text.partition("…")
+        own = re.escape(head) + ".*" + re.escape(tail)
+        assert re.search(own, name) and (tail or not text.endswith("…")), (text, name)
+    longest = max(longest, len(boxes))
+assert longest > 3, rows
+from_y = next(y for _, y, text in texts if text.startswith("Walk to"))
+lines = [text for _, y, text in sorted(texts, key=lambda t: t[1]) if y > from_y and not text.startswith(("missing:", "wrong:", "a choice"))]
+told = " ".join(lines)
+works = {f["work"] for f in findings if not f["is_choice"]}
+assert "…" not in told and sum(work in told for work in works) >= min(len(works), 4), told
+END
+}
+drawn long.net
+[[ -z ${FABRISCOPE_SAMPLES-} ]] || drawn "$FABRISCOPE_SAMPLES/ibnetdiscover/topograph-dgx-ndr.out"
+
 # --- where faults hide what the rule was, how many cables there should be is not said ---
 "$program" build preset:dgx-h100-superpod-1su --format cables --quiet >plan.csv
 $python - <<'END'

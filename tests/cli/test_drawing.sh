@@ -54,6 +54,24 @@ for cable in cables:
 PY
 done
 
+# What boxes are is said where it is not what the row counts: servers behind the same leaves, nodes of a pod.
+boxes() { # boxes DESIGN COUNTED SAID N CLASS
+  "$program" build "$1" --format svg --quiet >boxes.svg || fail "$1: exit code $?"
+  grep -A 1 ">$2</text>" boxes.svg | grep ">$3</text>" >/dev/null || fail "$1: boxes of '$2' are not called '$3'"
+  [[ $(grep -c "<rect class=\"n $5\"" boxes.svg) -eq $4 ]] || fail "$1: $4 boxes of class $5: $(grep -c "<rect class=\"n $5\"" boxes.svg)"
+}
+boxes rail-spine:gpus=1024,radix=32 '128 servers' '8 leaf groups' 8 l0
+boxes rail-spine:gpus=3200,radix=32 '200 leaves' '13 pods' 13 l3
+# A heading that is too long ends with a whole word.
+"$program" run rail-spine:gpus=3200,radix=32 --job model=gpt-1t,recompute=full --engine ecmp,qp=4 --format svg --quiet >long.svg
+/usr/bin/python3 - <<'PY' || fail "a heading is cut within a word: $(grep '…' long.svg)"
+import re
+svg = open("long.svg").read()
+cut = re.search(r'<text class="s"[^>]*>(Largest collision factor[^<]*)…</text>', svg)[1]
+whole = re.search(r'<desc[^>]*>([^<]*)', svg)[1]
+assert whole[whole.index(cut) + len(cut)] in " ,;:", (cut, whole)
+PY
+
 # The page of a slide, whatever is drawn: 16 to 9, nothing beyond its edges, heading and legend of at least 17 and 11
 # pixels of 1200, wider than a third of the page where there is more than one box in a row.
 for design in clos:gpus=256 clos:gpus=24576 torus:torus=8,8,4,gpus=256 dragonfly:gpus=1024 rail-only:gpus=512; do
