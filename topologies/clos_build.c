@@ -1,7 +1,6 @@
 /* The graph of a sized folded Clos. Cables are added boundary by boundary, so that every switch sees its down ports
  * first and all its ports in ascending order. Uplink port number = parent + cable * parents, as D-mod-K expects. */
 #include "clos_plan.h"
-#include "fab/fabric_builder.h"
 
 #include <inttypes.h>
 

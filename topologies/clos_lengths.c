@@ -4,8 +4,6 @@
 #include "floor_place.h"
 #include "fab/memory.h"
 
-#include <stdlib.h>
-
 #define MOST_LENGTHS 32           /* more than there are standard lengths */
 #define TOO_LONG     MOST_LENGTHS /* in place of one */
 

@@ -8,9 +8,6 @@
  */
 #pragma once
 
-#include "fab/fabric_spec.h"
-#include "fab/fabric.h"
-#include "fab/topologies.h"
 #include "ends.h"
 
 /** How NICs meet leaves. Networks are disjoint copies (rails of rail-only); columns are the rails of one network. */

@@ -9,7 +9,6 @@
 #include "fab/memory.h"
 
 #include <math.h>
-#include <string.h>
 
 /* NICs of a leaf in the first and in the second half of the servers; later the cuts of a block. */
 typedef struct side {

@@ -1,8 +1,6 @@
 /** What is the same in every family: servers, GPUs, NICs, scale-up domains, and the cables inside a server. */
 #pragma once
 
-#include "fab/fabric_spec.h"
-#include "fab/fabric.h"
 #include "fab/fabric_builder.h"
 #include "fab/topologies.h"
 

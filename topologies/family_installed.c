@@ -8,13 +8,9 @@
 #include "fab/memory.h"
 #include "fab/names.h"
 #include "fab/order.h"
-#include "fab/str.h"
 
 #include <ctype.h>
 #include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define ACCESS 1
 #define TRUNK  2 /* boundary between switches without tiers */
@@ -418,34 +414,31 @@ static fab_status installed_check_memory(const fab_fabric_spec *spec, const fab_
     return fab_memory_check(what, (double)net->net->n_cables * BYTES_PER_CABLE, spec->max_bytes, err);
 }
 
+static void installed_build_release(fab_installed_build *b) {
+    fab_builder_free(b->builder);
+    FAB_FREE_ALL(b->port, b->next);
+}
+
 static fab_status installed_build(const fab_fabric_spec *spec, fab_fabric **out, fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_structure *net = NULL;
-    fab_fabric *fabric = NULL;
-    fab_installed_build b = {.spec = spec};
+    FAB_OWNS(fab_structure_free_owned) fab_structure *net = NULL;
+    FAB_OWNS(fab_fabric_free_owned) fab_fabric *fabric = NULL;
+    FAB_OWNS(installed_build_release) fab_installed_build b = {.spec = spec};
     fab_structure_options options = fab_design_installed_options(spec);
-    FAB_TRY(fab_structure_read(spec->file, &options, &net, err));
-    FAB_TRY(installed_check_memory(spec, net, err));
+    FAB_PASS(fab_structure_read(spec->file, &options, &net, err));
+    FAB_PASS(installed_check_memory(spec, net, err));
     b.net = net;
-    FAB_TRY(installed_begin(&b, err));
-    FAB_TRY(installed_describe(&b, err));
+    FAB_PASS(installed_begin(&b, err));
+    FAB_PASS(installed_describe(&b, err));
     for (uint32_t i = 0; i < net->n_switches; i++) {
-        FAB_TRY(number_ports(&b, i, err));
+        FAB_PASS(number_ports(&b, i, err));
     }
-    FAB_TRY(add_access(&b, err));
-    FAB_TRY(add_trunks(&b, err));
+    FAB_PASS(add_access(&b, err));
+    FAB_PASS(add_trunks(&b, err));
     widen_switches(&b);
-    FAB_TRY(fab_builder_freeze(&b.builder, &fabric, err));
+    FAB_PASS(fab_builder_freeze(&b.builder, &fabric, err));
     b.f = fabric;
-    FAB_TRY(installed_name(&b, &fabric->names, err));
-    *out = fabric;
-    fabric = NULL;
-done:
-    fab_builder_free(b.builder);
-    fab_fabric_free(fabric);
-    fab_structure_free(net);
-    FAB_FREE_ALL(b.port, b.next);
-    return status;
+    FAB_PASS(installed_name(&b, &fabric->names, err));
+    return FAB_GIVE(*out, fabric);
 }
 
 static const char *const KEYS[] = {"file",   "format",  "digest",     "host-order", "hosts-per-switch",

@@ -4,7 +4,6 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
 
 #define MAX_LENGTHS 64 /* more than there are standard lengths */
 

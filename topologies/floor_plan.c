@@ -9,7 +9,6 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 #define IN_SERVER_RACK FAB_NONE /* as a group */
 

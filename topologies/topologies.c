@@ -8,8 +8,6 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* clang-format off */
 const fab_family *const fab_families[] = {

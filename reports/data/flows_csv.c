@@ -1,8 +1,6 @@
 /* CSV: every flow of every phase under every engine, with its rate, its end and its bottleneck. */
 #include "report_formats.h"
 
-#include "fab/str.h"
-
 #include <inttypes.h>
 
 #define AT_ONCE ((size_t)1 << 20) /* bytes that are gathered before they are written */

@@ -2,7 +2,6 @@
 #pragma once
 
 #include "fab/result.h"
-#include "fab/str.h"
 
 /** Appends a string with its quotes; what is no UTF-8 becomes U+FFFD. */
 void fab_json_string(fab_str *out, const char *text);

@@ -4,8 +4,6 @@
 #include "result_walk.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define DEPTH 16
 #define NONE  UINT32_MAX

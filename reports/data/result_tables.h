@@ -11,7 +11,6 @@
 #pragma once
 
 #include "fab/result.h"
-#include "fab/str.h"
 
 typedef struct fab_rt_column {
     size_t name;      /**< offset into texts */

@@ -11,7 +11,6 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
 
 enum { TRACK_COMPUTATION, TRACK_EXCHANGE, TRACK_FORWARD, TRACK_BACKWARD, TRACK_GATHER, TRACK_REDUCE, N_TRACKS };
 #define ROWS 4 /* of a track whose operations may be under way together */

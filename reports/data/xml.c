@@ -1,6 +1,5 @@
 /* The whole result as XML: scalars and lists are attributes, distributions, objects and arrays elements. Schema:
  * fields/schema_xml.c. */
-#include "fab/str.h"
 #include "fab/xml_writer.h"
 #include "report_formats.h"
 #include "result_walk.h"

@@ -6,8 +6,6 @@
 
 #include "result_field.h"
 
-#include <stddef.h>
-
 #define MEMBER(member) ((T *)0)->member
 #define AT(member)     .at = offsetof(T, member)
 /* clang-format off */

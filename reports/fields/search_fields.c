@@ -14,11 +14,7 @@
 /* --- optimize ----------------------------------------------------------------------------------------------------- */
 
 #define T fab_optimum_point
-static size_t count_tapers(uint64_t tiers) {
-    return tiers > 0 && tiers <= FAB_MAX_TIERS ? (size_t)tiers - 1 : 0;
-}
-
-GIVES(size_t, count_built_tapers, count_tapers(here->tiers));
+GIVES(size_t, count_built_tapers, here->tiers > 0 && here->tiers <= FAB_MAX_TIERS ? (size_t)here->tiers - 1 : 0);
 
 static const fab_field POINTS[] = {
     FIELD(design, "The design in its one-line form."),
@@ -51,6 +47,7 @@ static const fab_field POINTS[] = {
     FIGURE(iteration_s, "s", "By tokens: an iteration of that.", FILLED, .source = ITERATION),
     FIELD(goodput_ratio, "By tokens with failures: the part of the time that they leave.", FILLED,
           .source = "0070-failure-model.md"),
+    FIELD(policy, "Where ranks go in it when their server is lost.", FILLED),
     FIELD_OF(goodput_ci95_ratio, goodput_ci95, "Half of its 95 % interval over the histories.", IF(goodput_ratio)),
     FIELD(plan, "By tokens: how the job runs fastest on the design.", FILLED, .source = "0075-plans.md"),
 };
@@ -101,10 +98,12 @@ static const fab_field TOKEN_SEARCH[] = {
     FIELD(options, "What gives both to another command, to be typed behind a design."),
     FIELD(is_drawn, "Whether the engine hashes: paths are drawn."),
     FIELD(scenarios, "Histories of failures that tokens are judged with.", FILLED),
-    FIELD(policy, "Where ranks go in them.", FILLED),
+    FIELD(policy, "Where ranks go in them, of the winner.", FILLED),
     FIELD_OF(replayed, n_replayed, "Designs that were replayed under their best plan."),
     FIELD_OF(bounded, n_bounded, "Designs whose tokens cost no less than the winner's, by a lower bound."),
     FIELD_OF(open, n_open, "Designs that were not replayed, and whose bound is below the winner."),
+    FIELD(unseen, "Families whose plain design (no taper, one plane, whole ports) was not replayed and might be better.",
+          FILLED),
     FIELD_OF(refused, n_refused, "Designs that cannot be replayed."),
     FIELD(refused_note, "Why, of the first.", FILLED),
     FIELD(most_replays, "Designs that may be replayed.", FILLED),

@@ -230,6 +230,10 @@ static const fab_field VARIANTS[] = {
             "Scenarios by slowdown (without times by the load of the fullest link), between bin_edges; those that stop "
             "are left out.",
             EXACTLY(FAB_STUDY_BINS)),
+    FIELD(first_cause_histories,
+          "Histories that would tell the first of the causes from costing nothing, if it costs what it seems to; there "
+          "where these are too few.",
+          IF(first_cause_histories), .source = OUTCOMES, .formula = "done * (impact_ci95_ratio / impact_ratio)^2"),
     SPREAD_OF(slowdown_ratio, slowdown, NULL, "Time over that where nothing has failed, of scenarios that run.",
               .labels = "slowdown"),
     SPREAD_OF(time_s, time_s, "s", "Time with what has failed, of scenarios that run."),

@@ -132,8 +132,8 @@ static const fab_field SWEEP_ENGINES[] = {
               "GPU hours, and capital and energy of the network, per 1e9 tokens.", FILLED, .source = ITERATION),
     FIELD_OF(goodput_ratio, goodput.mean, "Useful part of the time under failures, mean.", IF(has_goodput)),
     FIELD_OF(goodput_ci95_ratio, goodput.ci95, "Half width of its 95 % confidence interval.", IF(has_goodput)),
-    FIELD_OF(shrink_goodput_ratio, shrunk.mean, "What goodput_ratio is under policy shrink, where no policy was given.",
-             FILLED),
+    FIELD_OF(waiting_goodput_ratio, waiting.mean,
+             "What goodput_ratio is under policy first-spare, where shrink was taken as no policy was given.", FILLED),
     FIGURE(all_jobs_s, "s", "Iteration, else phase, of all jobs of the design together, mean over their GPUs.", FILLED,
            .source = JOBS, .formula = "sum of gpus x together / sum of gpus"),
     FIELD(is_drawn, "Whether another seed gives another time: some phase hashes.", IF(has_time)),
@@ -192,6 +192,7 @@ static size_t count_values(const fab_at *at) {
 GIVES(bool, has_halves, here->is_built && !isnan(here->bisection_ratio));
 
 static const fab_field SWEEP_POINTS[] = {
+    FIELD(policy, "Where ranks go when their server is lost, where `scenarios` is given.", FILLED),
     FIELD(error, "Why the point could not be evaluated; then its lists are empty.", FILLED),
     FIELD_OF(design_digest, digest, "Digest of the design.", IF(is_built)),
     FIELD(family, "Topology family.", IF(is_built)),
@@ -342,7 +343,7 @@ static const fab_field SWEEP[] = {
     FIELD(model, "The model of points that name none, where others do or their defaults differ.", FILLED),
     FIELD(prices, "The price book of all compared designs, where only some name it.", FILLED),
     FIELD(scenarios, "Histories of failures that goodput is of.", FILLED),
-    FIELD(policy, "Where ranks go in them when their server is lost.", FILLED),
+    FIELD(policy, "Where ranks go in them when their server is lost; several where points have unlike ones.", FILLED),
     SCALARS(paths, "path", path, count_paths, "What is varied.", .low = 1, .high = FAB_SWEEP_PATHS),
     ARRAY(verdicts, "verdict", verdicts, n_verdicts, &COMPARED_ENGINE,
           "What compared designs come to under every engine; empty of a sweep."),

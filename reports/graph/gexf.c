@@ -3,7 +3,6 @@
 #include "graph_export.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 
 static const char *const TYPES[] = {
     [FAB_GRAPH_STRING] = "string", [FAB_GRAPH_INTEGER] = "integer", [FAB_GRAPH_DOUBLE] = "double"};

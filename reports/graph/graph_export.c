@@ -2,15 +2,11 @@
 #include "graph_export.h"
 #include "fab/floor_plan.h"
 #include "fab/memory.h"
-#include "fab/str.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define CACHE_BITS 13
 

@@ -4,7 +4,6 @@
 #include "fab/memory.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 #define COLLIDED (1 + 1e-9) /* as analysis counts them */
 

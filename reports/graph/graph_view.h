@@ -10,7 +10,6 @@
 
 #include "fab/overlay.h"
 #include "fab/reports.h"
-#include "fab/result.h"
 
 #define FAB_GRAPH_NAME_SIZE FAB_NODE_NAME_SIZE
 

@@ -7,8 +7,6 @@
 #include "fab/order.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define AROUND      170.0F /* of a page: heading, legend */
 #define MOST_SPREAD 3.0F   /* so far apart are rows at most, beside what they are */
@@ -278,10 +276,6 @@ static int compare_bands(const void *a, const void *b) {
     return one->x0 != other->x0 ? FAB_ORDER(one->x0, other->x0) : FAB_ORDER(one->y0, other->y0);
 }
 
-static uint32_t band_of(const fab_graph_view *view, const fab_graph_node *node) {
-    return view->kind == FAB_VIEW_RAIL ? node->rail : view->kind == FAB_VIEW_PLANE ? node->plane : node->pod;
-}
-
 /* Columns or rows of what belongs together; none where they would overlap. */
 static fab_status make_bands(const fab_graph_view *view, fab_graph_layout *out, fab_error *err) {
     const fab_fabric *f = view->fabric;
@@ -303,7 +297,7 @@ static fab_status make_bands(const fab_graph_view *view, fab_graph_layout *out, 
     }
     for (uint32_t id = 0; id < out->n_nodes; id++) {
         fab_graph_view_node(view, id, &node);
-        uint32_t group = band_of(view, &node);
+        uint32_t group = view->kind == FAB_VIEW_RAIL ? node.rail : view->kind == FAB_VIEW_PLANE ? node.plane : node.pod;
         if (group < n) {
             const fab_graph_layout_row *row = fab_graph_layout_row_of(out, node.level);
             fab_graph_layout_band *band = &out->band[group];

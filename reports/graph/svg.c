@@ -1,13 +1,11 @@
 /* The fabric as an SVG drawing: bands of pods, lines, boxes, from the back to the front. Lines go from the coldest to
  * the hottest, so that what is overloaded lies on top. */
 #include "svg.h"
-#include "fab/str.h"
 #include "fab/units.h"
 #include "report_formats.h"
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #define LEFT          128.0F /* names of the rows */

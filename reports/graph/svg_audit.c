@@ -8,9 +8,6 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define WIDTH       1040.0
 #define MARGIN      24.0
@@ -348,9 +345,7 @@ fab_status fab_svg_audit(const fab_result *result, FILE *out, fab_error *err) {
     }
     FAB_TRY(fab_xml_writer_init(&d.w.xml, out, err));
     put_all(&d, result, n_faults, n_missing, err, &status);
-    if (status == FAB_OK) {
-        status = fab_xml_writer_finish(&d.w.xml, err);
-    }
+    status = status == FAB_OK ? fab_xml_writer_finish(&d.w.xml, err) : status;
 done:
     fab_xml_writer_release(&d.w.xml);
     FAB_FREE_ALL(d.places, d.at, d.is_named);

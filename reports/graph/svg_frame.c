@@ -1,14 +1,12 @@
 /* What stands around a drawing: title, description, styles for light and dark, legend. Styles are written out rather
  * than as custom properties, which editors of drawings and converters do not know. */
 #include "svg.h"
-#include "fab/str.h"
 #include "fab/units.h"
 #include "fab/utf8.h"
 #include "fab/verdict.h"
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #define SLIDE_WIDTH  1920

@@ -9,9 +9,6 @@
 #include "graph/svg.h"
 #include "report_formats.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #define MARK "@FABRISCOPE_" /* TITLE@, CORE@, DATA@ */
 
 /* Inside <script>, '<' could end the element; JSON has it in strings only. */

@@ -4,8 +4,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define DIGIT_BITS  5
 #define DIGIT_MASK  31U

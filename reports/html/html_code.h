@@ -8,9 +8,6 @@
 
 #include "fab/str.h"
 
-#include <stddef.h>
-#include <stdint.h>
-
 #define FAB_ROW_MAX 12
 
 /** Appends a whole number. |value| < 2^62. */

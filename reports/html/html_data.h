@@ -5,7 +5,6 @@
 #pragma once
 
 #include "fab/result.h"
-#include "fab/str.h"
 
 #define FAB_HTML_CABLES (UINT32_C(1) << 20) /**< a fabric of more is not drawn */
 #define FAB_HTML_LOADS                                                                                                 \

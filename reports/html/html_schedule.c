@@ -6,12 +6,9 @@
 #include "fab/iterate.h"
 #include "fab/memory.h"
 #include "fab/order.h"
-#include "fab/schedule.h"
-#include "fab/traffic.h"
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
 
 #define TICKS 67108864.0 /* of an iteration at most: their differences take few characters */
 

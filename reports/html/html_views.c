@@ -85,13 +85,14 @@ static bool divides(const fab_fabric *f, fab_view kind) {
 
 fab_status fab_html_views(const fab_result *result, fab_str *out, fab_error *err) {
     static const fab_view VIEWS[] = {FAB_VIEW_LEAF, FAB_VIEW_POD, FAB_VIEW_RAIL, FAB_VIEW_PLANE, FAB_VIEW_TIER};
+    fab_result bare = {.n_fabrics = result->n_fabrics, .fabrics = result->fabrics, .graph = result->graph};
     bool is_first = true;
     if (result->graph == NULL || result->graph->n_cables > FAB_HTML_CABLES) {
         return FAB_OK;
     }
     fab_str_add(out, ",\"views\":[");
     for (size_t i = 0; i < sizeof VIEWS / sizeof VIEWS[0]; i++) {
-        FAB_PASS(divides(result->graph, VIEWS[i]) ? put_view(result, VIEWS[i], &is_first, out, err) : FAB_OK);
+        FAB_PASS(divides(result->graph, VIEWS[i]) ? put_view(&bare, VIEWS[i], &is_first, out, err) : FAB_OK);
     }
     fab_str_add(out, "]");
     return FAB_OK;

@@ -18,8 +18,6 @@
 #include "fab/xml_writer.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define PAD "pad"
 
@@ -56,10 +54,6 @@ static void put_hosts(writer *w, bool alone) {
         (void)fab_node_name(w->f, v, name); /* "leaf-3" is unique as it is; a speed is wanted, but nothing computes */
         FAB_XML_EMPTY(&w->xml, is_host ? "host" : "router", "id", name, is_host ? "speed" : NULL, "1Gf");
     }
-}
-
-static void put_pad(writer *w) {
-    FAB_XML_EMPTY(&w->xml, "link", "id", PAD, "bandwidth", "1e+18Bps", "latency", "0s", "sharing_policy", "FATPIPE");
 }
 
 /* Cables of one bundle, from one of their ends: in the order of the heads, so that they follow one another. */
@@ -157,7 +151,7 @@ static fab_status simgrid_print(writer *w, fab_error *err) {
     FAB_PASS(FAB_NEW(pairs, (size_t)most + 1, err));
     simgrid_begin(w, "Dijkstra");
     put_hosts(w, false);
-    put_pad(w);
+    FAB_XML_EMPTY(&w->xml, "link", "id", PAD, "bandwidth", "1e+18Bps", "latency", "0s", "sharing_policy", "FATPIPE");
     for (fab_node_id v = 0; v < f->n_nodes; v++) {
         each_bundle(w, v, pairs, simgrid_put_link);
     }

@@ -5,7 +5,6 @@
 #include "fab/verdict.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 
 #define VERDICT_INDENT 12
 

@@ -1,6 +1,8 @@
 /* Text report: what a sweep comes to, in a sentence for each engine, before the points. */
 #include "text_sections.h"
 
+#include "fab/verdict.h"
+
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -9,6 +11,7 @@
 #define SAME            5e-4 /* part of a time by which points differ */
 #define MOST_NAMED      3    /* points that are as good as the best; more are counted */
 #define MOST_PAIRS      32   /* queue pairs that are advised (--advise) */
+#define MOST_TAPERS     4    /* that are told one by one; of more the cheapest alone */
 #define MOST_PAIRS_GAIN 0.1  /* part of a time that more of them had better win */
 
 const char *fab_text_routing(fab_page *page, const char *label) {
@@ -181,45 +184,55 @@ static const char *jobs_point(fab_page *page, const fab_sweep *s, const fab_swee
     return s->compares_designs ? fab_show(page, "[%zu]", (size_t)(p - s->points) + 1) : answer_point(page, s, p);
 }
 
-static double answer_shrunk(const fab_sweep_engine *e) {
+static double answer_waiting(const fab_sweep_engine *e) {
     const double usd = e->iteration.owned_usd_per_1e9_tokens;
-    return e->has_iteration && usd > 0 && e->shrunk.mean > 0 ? usd / e->shrunk.mean : INFINITY;
+    return e->has_iteration && usd > 0 && e->waiting.mean > 0 ? usd / e->waiting.mean : INFINITY;
 }
 
-/* Whether the best under shrink is another one, by more than the histories leave open. */
-static bool answer_turns(const fab_sweep_point *best, const fab_sweep_point *other, size_t e) {
-    const fab_sweep_engine *a = &best->engines[e];
-    const fab_sweep_engine *b = &other->engines[e];
-    const double chance = hypot(a->shrunk.ci95 / a->shrunk.mean, b->shrunk.ci95 / b->shrunk.mean);
-    return answer_shrunk(b) > answer_shrunk(a) * (1 + chance);
+/* How much dearer a point is than another where ranks wait for the repair; 0: no more than histories leave open. */
+static double waiting_above(const fab_sweep_point *point, const fab_sweep_point *than, size_t e) {
+    const fab_sweep_engine *a = &point->engines[e];
+    const fab_sweep_engine *b = &than->engines[e];
+    const double above = answer_waiting(a) / answer_waiting(b) - 1;
+    return above > hypot(a->waiting.ci95 / a->waiting.mean, b->waiting.ci95 / b->waiting.mean) ? above : 0;
+}
+
+/* " (first-spare: [2], [3])" where others go on with fewer replicas. */
+static void put_unlike_policies(fab_page *page, const fab_sweep *s) {
+    const char *before = " (first-spare: ";
+    FAB_EACH(const fab_sweep_point, p, s->points, s->n_points) {
+        if (strchr(s->policy, ',') != NULL && strcmp(p->policy, "first-spare") == 0) {
+            fab_page_say(page, "%s%s", before, jobs_point(page, s, p));
+            before = ", ";
+        }
+    }
+    fab_page_say(page, before[0] == ',' ? ", whose replicas cannot go on without each other)" : "");
 }
 
 /* Whether spares pay turns with what becomes of ranks that have none. */
 void fab_text_policies(fab_page *page, const fab_sweep *s, size_t e) {
     const extremes owned = answer_find(s, e, answer_owned);
-    const extremes shrunk = answer_find(s, e, answer_shrunk);
+    const extremes x = answer_find(s, e, answer_waiting);
     if (s->scenarios[0] == '\0') {
         return;
     }
-    fab_page_say(page, "With failures: %s; where servers are lost, policy %s.", s->scenarios, s->policy);
-    const bool is_other = shrunk.n > 1 && shrunk.n == owned.n && answer_turns(shrunk.best, owned.best, e);
-    if (is_other) {
-        fab_page_say(page,
-                     " Policy shrink (the job goes on with fewer replicas) answers otherwise: %s has the fewest "
-                     "dollars bought and run, %s per 1e9 tokens; %s has %s.",
-                     jobs_point(page, s, shrunk.best), fab_show_price(page, answer_shrunk(&shrunk.best->engines[e])),
-                     jobs_point(page, s, owned.best), fab_show_price(page, answer_shrunk(&owned.best->engines[e])));
-    } else if (shrunk.n > 1 && shrunk.n == owned.n) {
-        fab_page_say(page, " Under policy shrink %s has the fewest dollars bought and run too.",
-                     jobs_point(page, s, shrunk.best));
+    fab_page_say(page, "With failures: %s; where servers are lost, policy %s", s->scenarios, s->policy);
+    put_unlike_policies(page, s);
+    fab_page_say(page, ".");
+    if (x.n > 1 && x.n == owned.n) {
+        const double turned = waiting_above(owned.best, x.best, e);
+        const double worst = waiting_above(x.worst, x.best, e);
+        fab_page_say(page, " Under first-spare, which waits for the repair where no spare is, ");
+        if (worst == 0) {
+            fab_page_say(page, "these histories tell none apart, bought and run.");
+        } else {
+            fab_page_say(page, "%s%s has the fewest dollars bought and run%s: %s per 1e9 tokens, %s %s.",
+                         turned > 0 ? "it is otherwise: " : "", jobs_point(page, s, x.best), turned > 0 ? "" : " too",
+                         fab_show_price(page, answer_waiting(&x.best->engines[e])), jobs_point(page, s, x.worst),
+                         fab_show_more(page, worst));
+        }
     }
     fab_page_paragraph(page, FAB_INK_BOLD, 2, 2);
-}
-
-/* Queue pairs of an engine's label; 0: it says none. */
-static uint64_t answer_pairs(const fab_sweep_engine *e) {
-    const char *pairs = strstr(e->label, ",qp=");
-    return pairs != NULL ? strtoull(pairs + strlen(",qp="), NULL, 10) : 0;
 }
 
 /* More pairs are never slower in the model, which has no limit of a NIC's connections: the fewest that are nearly as
@@ -228,17 +241,82 @@ static void answer_put_pairs(fab_page *page, const fab_sweep *s, const extremes 
     const fab_sweep_engine *best = &x->best->engines[e];
     const fab_sweep_point *fewest = x->best;
     FAB_EACH(const fab_sweep_point, p, s->points, s->n_points) {
-        const uint64_t mine = answer_knows(s, p, e, answer_time) ? answer_pairs(&p->engines[e]) : 0;
-        fewest = mine > 0 && mine < answer_pairs(&fewest->engines[e]) &&
+        const uint64_t mine = answer_knows(s, p, e, answer_time) ? fab_label_pairs(p->engines[e].label) : 0;
+        fewest = mine > 0 && mine < fab_label_pairs(fewest->engines[e].label) &&
                          answer_time(&p->engines[e]) < (1 + MOST_PAIRS_GAIN) * answer_time(best)
                      ? p
                      : fewest;
     }
-    if (answer_pairs(best) > MOST_PAIRS && fewest != x->best) {
+    if (fab_label_pairs(best->label) > MOST_PAIRS && fewest != x->best) {
         fab_page_wrapf(page, FAB_INK_BOLD, 2, 2,
                        "What many queue pairs cost a NIC (its connections, their memory) is not modelled: with "
                        "fewer %s takes only %.2g %% more.",
                        answer_point(page, s, fewest), 100 * (answer_time(&fewest->engines[e]) / answer_time(best) - 1));
+    }
+}
+
+/* Up to which number they help, where nothing but they differs. */
+static void answer_say_pairs(fab_page *page, const fab_sweep *s, const extremes *x, size_t e) {
+    fab_pairs_time list[MOST_PAIRS];
+    char text[128] = "";
+    size_t n = 0;
+    for (size_t i = 0; i < s->n_points && s->n_paths == 1 && n < MOST_PAIRS; i++) {
+        const fab_sweep_point *p = &s->points[i];
+        if (answer_knows(s, p, e, answer_time) &&
+            fab_label_is_same_but_pairs(p->engines[e].label, x->best->engines[e].label)) {
+            list[n++] = (fab_pairs_time){fab_label_pairs(p->engines[e].label), answer_time(&p->engines[e])};
+        }
+    }
+    const bool differs = n > 0 && list[0].pairs != list[n - 1].pairs;
+    if (differs && fab_verdict_add_pairs(list, n, text, sizeof text)) {
+        fab_page_say(page, "; %s", text);
+    }
+}
+
+/* Of a design with several jobs that of all of them. */
+static double tapered_time(const fab_sweep_engine *e) {
+    return e->all_jobs_s > 0 ? e->all_jobs_s : answer_time(e);
+}
+
+/* What tapers cost a job beside the dearest network, which has the least, and what they save. */
+static void answer_put_tapers(fab_page *page, const fab_sweep *s, const extremes *x, size_t e) {
+    const fab_sweep_point *least = x->best;
+    const fab_sweep_point *cheapest = x->best;
+    bool is_first = true;
+    FAB_EACH(const fab_sweep_point, p, s->points, s->n_points) {
+        least = answer_knows(s, p, e, answer_time) && p->total_usd > least->total_usd ? p : least;
+        cheapest = answer_knows(s, p, e, answer_time) && p->total_usd < cheapest->total_usd ? p : cheapest;
+    }
+    const double least_s = tapered_time(&least->engines[e]);
+    FAB_EACH(const fab_sweep_point, p, s->points, s->n_points) {
+        if (s->n_paths > 1 || strncmp(s->path[0], "taper", strlen("taper")) != 0 ||
+            (x->n > MOST_TAPERS && p != cheapest) || !answer_knows(s, p, e, answer_time) ||
+            !(p->total_usd < least->total_usd)) {
+            continue;
+        }
+        const double longer_s = tapered_time(&p->engines[e]) - least_s;
+        const double chance = hypot(fab_sweep_uncertainty(&p->engines[e], &least->engines[e]),
+                                    fab_goodput_uncertainty(&p->engines[e], &least->engines[e]));
+        const bool is_told = fabs(longer_s) >= fmax(SAME, chance) * least_s;
+        fab_page_say(page, "%s %s takes %s%s and saves %s%s",
+                     is_first ? fab_show(page, "%snstead of %s%s,",
+                                         fab_sweep_is_one_draw(&least->engines[e]) ? "By this draw, i" : "I",
+                                         answer_point(page, s, least),
+                                         least->engines[e].all_jobs_s > 0 ? ", for all jobs together" : "")
+                              : ";",
+                     answer_point(page, s, p),
+                     is_told ? fab_show(page, "%s (%.3g %%) ", fab_show_time(page, fabs(longer_s)),
+                                        100 * fabs(longer_s) / least_s)
+                             : "",
+                     !is_told       ? chance > SAME ? "as long, as far as chance tells," : "as long"
+                     : longer_s > 0 ? "longer"
+                                    : "less",
+                     fab_show_money(page, least->total_usd - p->total_usd), is_first ? " of network" : "");
+        is_first = false;
+    }
+    if (!is_first) {
+        fab_page_say(page, ".");
+        fab_page_paragraph(page, FAB_INK_BOLD, 2, 2);
     }
 }
 
@@ -266,8 +344,10 @@ static void answer_put_engine(fab_page *page, const fab_sweep *s, size_t e) {
         answer_put_dollars(page, s, e, answer_price, "by GPU hours");
     }
     answer_put_dollars(page, s, e, answer_owned, "bought and run");
+    answer_say_pairs(page, s, &x, e);
     fab_page_say(page, ".");
     fab_page_paragraph(page, FAB_INK_BOLD, 2, 2);
+    answer_put_tapers(page, s, &x, e);
     answer_put_pairs(page, s, &x, e);
 }
 

@@ -5,7 +5,6 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 static const char *show_bandwidth(fab_page *page, double bytes_per_s) {

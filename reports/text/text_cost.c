@@ -2,9 +2,6 @@
 #include "fab/memory.h"
 #include "text_sections.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #define BAR_CELLS   16 /* at most */
 #define MIN_BAR     4  /* shorter bars tell nothing */
 #define SHARE_CELLS (sizeof " 100 %" - 1)

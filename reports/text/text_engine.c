@@ -4,7 +4,6 @@
 
 #include <inttypes.h>
 #include <string.h>
-#include <stdio.h>
 
 #define SHOWN_LINKS 3
 #define SHOWN_FLOWS 3

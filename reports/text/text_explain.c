@@ -2,7 +2,6 @@
 #include "text_sections.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 #define SHOWN_FLOWS 20

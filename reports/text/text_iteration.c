@@ -1,5 +1,4 @@
 /* Text report: seconds per iteration and what they are made of, memory, tokens and dollars. */
-#include "fab/kernels.h"
 #include "text_sections.h"
 
 #include <inttypes.h>

@@ -4,7 +4,6 @@
 
 #include <math.h>
 #include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
 void fab_page_init(fab_page *page, const fab_report_style *style) {

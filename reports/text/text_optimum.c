@@ -202,6 +202,12 @@ static void put_token_proof(fab_page *page, const fab_optimum *o) {
                                              fab_show_count(page, t->most_replays)),
                        fab_show_count(page, t->n_replayed));
     }
+    if (t->unseen[0] != '\0') {
+        fab_page_wrapf(page, FAB_INK_BAD, 2, 4,
+                       "So little was looked at that this is hardly an answer: not even the plain design (no taper, "
+                       "one plane, whole ports) of %s was.",
+                       t->unseen);
+    }
     if (t->n_refused > 0) {
         fab_page_wrapf(page, FAB_INK_BAD, 2, 4, "%s designs cannot be replayed and take no part: %s",
                        fab_show_count(page, t->n_refused), t->refused_note);
@@ -236,6 +242,14 @@ static void put_token_failures(fab_page *page, const fab_optimum *o) {
         "Failures leave %.2f +- %.2f %% of the time (%s, ranks of lost servers by %s); tokens are divided by "
         "that, of every design its own.",
         100 * w->goodput_ratio, 100 * w->goodput_ci95, o->tokens.scenarios, o->tokens.policy);
+    FAB_EACH(const fab_optimum_point, p, o->runners_up, o->n_runners_up) {
+        if (strcmp(p->policy, w->policy) != 0) {
+            fab_page_wrapf(page, FAB_INK_BAD, 2, 4,
+                           "Not all by the same policy: %s has %s, as far as its replicas can go on without each other.",
+                           p->design, p->policy);
+            break;
+        }
+    }
     if (next != w && (w->goodput_ci95 + next->goodput_ci95) / w->goodput_ratio > next->token_difference_ratio) {
         fab_page_wrap(page, FAB_INK_BAD, 2, 4,
                       "The intervals of goodput are wider than the margin: the first two are even, or need more "
@@ -249,15 +263,18 @@ static void put_tokens(fab_page *page, const fab_optimum *o, const char *see) {
     fab_page_wrapf(page, FAB_INK_BOLD, 2, 4, "%s: 1e9 tokens cost %s of ownership, an iteration takes %s under %s.",
                    o->tokens.job, fab_show_price(page, usd), fab_show_time(page, o->winner.iteration_s),
                    fab_text_routing(page, o->tokens.engine));
-    if (hashed_usd > 0) {
-        const bool is_even = fabs(hashed_usd / usd - 1) < FAB_EVEN_RATIO;
-        fab_page_wrapf(page, is_even ? FAB_INK_PLAIN : FAB_INK_BAD, 2, 4,
-                       "Under ecmp with 1 queue pair, which run and compare assume without --engine, they cost %s%s%s.",
-                       fab_show_price(page, hashed_usd),
-                       is_even ? "" : fab_show(page, ", %s", fab_show_more(page, hashed_usd / usd - 1)),
-                       is_even ? "" : ": where the switches hash, --engine ecmp chooses the design");
-    } else {
+    const char *engine = strstr(o->tokens.options, "--engine ");
+    if (o->tokens.is_drawn || engine == NULL) {
         fab_page_wrap(page, FAB_INK_PLAIN, 2, 4, "Another --engine may choose another design.");
+    } else {
+        const bool is_even = hashed_usd > 0 && fabs(hashed_usd / usd - 1) < FAB_EVEN_RATIO;
+        fab_page_wrapf(page, is_even ? FAB_INK_PLAIN : FAB_INK_BAD, 2, 4,
+                       "Under ecmp with 1 queue pair, by which run, sweep and compare judge without %s, %s%s.", engine,
+                       hashed_usd > 0
+                           ? fab_show(page, "they cost %s%s", fab_show_price(page, hashed_usd),
+                                      is_even ? "" : fab_show(page, ", %s", fab_show_more(page, hashed_usd / usd - 1)))
+                           : "what they cost was not found out",
+                       is_even ? "" : ": where the switches hash, --engine ecmp chooses the design");
     }
     fab_text_see(page, see, o->tokens.scenarios[0] != '\0');
     put_token_failures(page, o);

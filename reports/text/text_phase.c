@@ -1,10 +1,8 @@
 /* Text report: what each phase of the traffic asks of the fabric, and what the design alone makes of it. */
-#include "fab/algorithms.h"
 #include "text_sections.h"
 
 #include <string.h>
 #include <ctype.h>
-#include <stdio.h>
 
 #define SAME_LOAD 1e-6 /* part of a load by which links are alike */
 

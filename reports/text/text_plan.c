@@ -1,5 +1,4 @@
 /* Text report: how a job is best run, and why nothing is faster. */
-#include "fab/plans.h"
 #include "text_sections.h"
 
 #include <inttypes.h>

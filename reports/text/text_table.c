@@ -3,9 +3,6 @@
 #include "fab/memory.h"
 
 #include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 static fab_table_cell *last_row(const fab_table *table) {
     return &table->cell[(table->n_rows - 1) * table->n_columns];

@@ -2,12 +2,10 @@
 #include "fab/prices.h"
 #include "fab/patch.h"
 #include "fab/memory.h"
-#include "fab/str.h"
 #include "fab/units.h"
 
 #include <errno.h>
 #include <inttypes.h>
-#include <string.h>
 
 typedef struct writer {
     const fab_patch *patch;

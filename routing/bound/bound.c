@@ -5,8 +5,6 @@
 #include "fab/memory.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* Certificates that need no search: cuts. Whatever leaves a set of switches has to share the links that leave it. */
 

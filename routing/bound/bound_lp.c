@@ -16,7 +16,6 @@
 #include "fab/solve.h"
 
 #include <math.h>
-#include <string.h>
 
 #define MOST_STEPS 30000 /* of the simplex method, before the approximation is asked instead */
 

@@ -12,9 +12,6 @@
 #include "fab/memory.h"
 #include "next_hops/leaf_sets.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #define BLOCK 64
 
 typedef struct spread {

@@ -7,8 +7,6 @@
 #include "fab/memory.h"
 #include "walk/host_segments.h"
 
-#include <string.h>
-
 FAB_RELEASES(fab_demand_release, fab_demand, first, src, rate, bytes, squares, parts, pair_of, segment_rate,
              segment_bytes, n_left, is_lost);
 

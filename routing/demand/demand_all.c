@@ -14,7 +14,6 @@
 #include "fab/order.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 /* A GPU as a source or as a destination. */
 typedef struct end {

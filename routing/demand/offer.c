@@ -4,8 +4,6 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 uint64_t fab_all_leaving(const fab_fabric *f, const fab_ports *ports, const fab_all_to_all *all, uint64_t *out_bytes) {
     const uint32_t size = fab_all_group(all);

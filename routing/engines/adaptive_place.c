@@ -4,7 +4,6 @@
 #include "fab/rng.h"
 
 #include <math.h>
-#include <string.h>
 
 #define BLOCK 64 /* parts at a time */
 

@@ -16,7 +16,6 @@
 #include "walk/host_segments.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 
 #define MOST_PATHS   (UINT64_C(1) << 24) /* each is placed and kept on its own */
 #define ORDER_STREAM 0x616461U           /* of the arrivals */

@@ -12,7 +12,6 @@
 #include "fab/units.h"
 
 #include <stdio.h>
-#include <string.h>
 
 /* Options, as in the table. */
 enum {

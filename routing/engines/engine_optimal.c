@@ -5,8 +5,6 @@
 #include "fab/memory.h"
 #include "split/split_rule.h"
 
-#include <string.h>
-
 enum { OPTIMAL_METHOD }; /* options, as in the table; those of reordering follow */
 
 static const fab_bound_method METHODS[] = {FAB_BOUND_TRIVIAL, FAB_BOUND_LP, FAB_BOUND_WEIGHTS};

@@ -9,8 +9,6 @@
 #include "fab/memory.h"
 
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 typedef struct place {
     uint32_t slice;

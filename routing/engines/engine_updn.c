@@ -13,8 +13,6 @@
 #include "tables/forwarding.h"
 #include "next_hops/leaf_sets.h"
 
-#include <stdlib.h>
-
 #define FAR (UINT32_MAX / 2)
 
 typedef struct search {

@@ -9,8 +9,6 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* clang-format off */
 const fab_engine *const fab_engines[] = {

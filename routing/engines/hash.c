@@ -4,8 +4,6 @@
 
 #include "fab/rng.h"
 
-#include <stdbool.h>
-
 const char *const fab_hash_names[FAB_HASH_N] = {"crc32", "crc32c", "crc32k", "crc16", "xor", "ideal"};
 
 /* Polynomials; 32-bit ones are reflected, so that the low bit of a byte comes first. */

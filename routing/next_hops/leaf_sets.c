@@ -5,8 +5,6 @@
 #include "fab/memory.h"
 #include "fab/rng.h"
 
-#include <string.h>
-
 typedef struct search {
     uint32_t *in_first, *in; /* [n_switches + 1]: switches with a live link to a switch */
     fab_leaf_set *seen;      /* [switch]: leaves reached so far */

@@ -8,8 +8,6 @@
 #include "fab/status.h"
 #include "fab/id_table.h"
 
-#include <stddef.h>
-
 #define FAB_SET_WORDS 8 /**< of 64 leaves each: a cache line */
 
 typedef struct fab_leaf_set {

@@ -14,9 +14,6 @@
 #include "masked.h"
 #include "fab/memory.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #define FAR UINT16_MAX
 
 /* --- index -------------------------------------------------------------------------------------------------------- */

@@ -10,8 +10,6 @@
 #include "fab/rng.h"
 #include "port_patterns.h"
 
-#include <string.h>
-
 typedef struct maker {
     const fab_fabric *f;
     const uint64_t *dead;

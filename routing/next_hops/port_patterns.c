@@ -7,8 +7,6 @@
 #include "fab/memory.h"
 #include "fab/rng.h"
 
-#include <string.h>
-
 #define MOST_PATTERNS 4096
 #define MOST_KEYS     ((size_t)1 << 18) /* of patterns, and of blocks */
 

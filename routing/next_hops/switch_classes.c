@@ -7,9 +7,6 @@
 #include "fab/rng.h"
 #include "leaf_sets.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #define MOST_ROUNDS 32 /* a fabric that needs more is no tree, and has little to share */
 
 typedef struct seen {

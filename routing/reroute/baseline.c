@@ -5,8 +5,6 @@
 
 #include <float.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define MOST_PATHS (UINT32_C(1) << 31)
 #define CACHE_LINE 64

@@ -7,9 +7,6 @@
 #include "baseline.h"
 #include "fab/memory.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 fab_status fab_reroute_new(const fab_baseline *b, fab_reroute **out, fab_error *err) {
     FAB_OWNS(fab_reroute_free_owned) fab_reroute *r = NULL;
     size_t n_links = b->fabric->n_links;

@@ -6,8 +6,6 @@
 #include "split/split_rule.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* --- phases of other flows ---------------------------------------------------------------------------------------- */
 

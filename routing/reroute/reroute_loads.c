@@ -2,8 +2,6 @@
 #include "baseline.h"
 #include "fab/memory.h"
 
-#include <string.h>
-
 #define AHEAD 16 /* loads that are asked for before they are needed */
 
 void fab_reroute_lose(fab_reroute *r, uint32_t flow, double part_bps) {

@@ -9,8 +9,6 @@
 #include "baseline.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define SLACK 1e-9 /* of bytes that are the same */
 

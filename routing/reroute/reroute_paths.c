@@ -3,8 +3,6 @@
 #include "engines/engines.h"
 #include "fab/memory.h"
 
-#include <string.h>
-
 #define MOST_AT_ONCE 64 /* members of a group that are gone, by formula */
 
 /* --- what is left of a group -------------------------------------------------------------------------------------- */

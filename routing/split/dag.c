@@ -8,9 +8,6 @@
 #include "fab/memory.h"
 #include "fab/rng.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 _Static_assert(FAB_BLOCK_LEAVES == FAB_CHUNK_LEAVES, "a block is a chunk of the tables");
 
 /* Where the parts of a chunk of the tables stand, once they were read in this block. */

@@ -5,8 +5,6 @@
 #include "fab/memory.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define SOURCES 256 /* at a time, so that their rows stay in a cache while they are filled */
 

@@ -5,7 +5,6 @@
 
 #include <limits.h>
 #include <math.h>
-#include <stdlib.h>
 
 /* Shares of the next hops of an entry towards destination k of the block. */
 static const double *shares_of(const fab_pass *p, uint64_t k) {

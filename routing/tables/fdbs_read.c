@@ -8,7 +8,6 @@
 #include "fab/memory.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 
 #define HEAD   "osm_ucast_mgr_dump_ucast_routes:"
 #define SWITCH UINT32_MAX /* owner of the LID of a switch itself */

@@ -2,8 +2,6 @@
 #include "fab/memory.h"
 #include "fab/rng.h"
 
-#include <string.h>
-
 fab_status fab_group_builder_init(const fab_fabric *fabric, uint32_t n_leaves, fab_group_builder *out, fab_error *err) {
     FAB_OWNS(fab_group_builder_release) fab_group_builder b = {.f = fabric, .n_leaves = n_leaves};
     FAB_PASS(FAB_NEW(b.group_of, (size_t)fab_n_switches(fabric) * n_leaves, err));

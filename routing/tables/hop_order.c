@@ -3,8 +3,6 @@
 #include "next_hops/next_hop_rows.h"
 #include "fab/memory.h"
 
-#include <string.h>
-
 enum { UNSEEN, OPEN, DONE };
 
 fab_status fab_hop_order_init(const fab_fabric *fabric, fab_hop_order *out, fab_error *err) {

@@ -5,8 +5,6 @@
 #include "fab/memory.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* --- ports and next hops, of any reader --- */
 

@@ -6,7 +6,6 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <string.h>
 
 typedef struct writer {
     const fab_router *router;

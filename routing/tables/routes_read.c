@@ -11,8 +11,6 @@
 
 #include <arpa/inet.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define MOST_BYTES ((size_t)1 << 30)
 #define LENGTHS    129

@@ -3,8 +3,6 @@
 #include "fab/memory.h"
 #include "fab/tables.h"
 
-#include <string.h>
-
 /* Ports of leaves that NICs are plugged into, by leaf. */
 typedef struct access_ports {
     uint32_t *first;       /* [leaf + 1] */

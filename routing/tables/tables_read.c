@@ -10,8 +10,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* Last entry that was a group: most lines of a switch repeat it. */
 typedef struct last_group {

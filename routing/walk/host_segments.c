@@ -3,8 +3,6 @@
 #include "fab/offer.h"
 #include "next_hops/next_hop_rows.h"
 
-#include <string.h>
-
 /* Plane of an access link, the `next` of its NIC: where cables are missing, the switch tells. */
 static uint32_t plane_of(const fab_fabric *f, fab_link_id link, uint32_t next) {
     return f->names != NULL ? f->switch_plane[fab_head(f, link) - f->first[FAB_NODE_SWITCH]] : next;

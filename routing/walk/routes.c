@@ -4,8 +4,6 @@
 #include "fab/rng.h"
 #include "walk.h"
 
-#include <stdlib.h>
-
 FAB_RELEASES(fab_routes_release, fab_routes, flow_first, path_first, link, group, part);
 
 static fab_status routes_append(fab_routes *routes, size_t *n, const fab_link_id *links, uint32_t count,
@@ -205,8 +203,9 @@ fab_status fab_route_flows(const fab_router *router, const fab_phase *phase, uin
                            const double *rate, uint64_t seed, fab_routes *routes, fab_error *err) {
     const fab_fabric *f = router->fabric;
     uint32_t paths_per_flow = router->facts.paths_per_flow;
+    const uint32_t n_known = routes->n_known;
     writer w = {.router = router, .seed = seed, .routes = routes};
-    size_t n_paths = 0;
+    routes->n_known = 0;
     FAB_PASS(routes_start(router, routes, err));
     FAB_REFUSE_IF(router->facts.splits, err, FAB_EUNSUPPORTED, NULL,
                   "engine %s splits flows at every switch: a flow has no routes of its own", router->engine->name);
@@ -221,7 +220,10 @@ fab_status fab_route_flows(const fab_router *router, const fab_phase *phase, uin
     if (fab_all_is_plain(&phase->all) && routes->between_switches && router->end != NULL) {
         return add_rows(&w, phase, first, n_flows, err);
     }
-    for (uint32_t i = 0; i < n_flows; i++) {
+    size_t n_paths = n_known > 0 ? routes->flow_first[n_known] : 0;
+    w.n_paths = n_paths;
+    w.n_links = n_known > 0 ? routes->path_first[n_paths] : 0;
+    for (uint32_t i = n_known; i < n_flows; i++) {
         fab_flow flow = fab_phase_flow(phase, first + i);
         bool in_domain = router->end != NULL ? router->end[flow.src].domain == router->end[flow.dst].domain
                                              : fab_in_domain(f, &router->ports, flow.src, flow.dst);

@@ -11,9 +11,6 @@
 #include "fab/str.h"
 
 #include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 typedef enum half { HALF_NONE, HALF_FIRST, HALF_SECOND } half;
 

@@ -6,7 +6,6 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
 
 static fab_status bisect(const fab_fabric *f, double *out_bps, fab_flow_proof *proof, fab_error *err) {
     fab_flow_edges edges = {.n = 0};

@@ -5,9 +5,6 @@
 #include "fab/units.h"
 
 #include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 typedef struct bill {
     const fab_fabric_spec *spec;

@@ -2,15 +2,9 @@
  * asking why at every switch. */
 #include "fab/explanation.h"
 #include "fab/memory.h"
-#include "fab/offer.h"
 #include "fab/order.h"
-#include "fab/routing.h"
-#include "fab/split.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define CHUNK 65536 /* flows routed at a time */
 
@@ -203,7 +197,7 @@ static uint64_t count_distinct(uint64_t *values, size_t n) {
  * unused by n draws with probability (1 - p_i)^n. */
 static fab_status sum_choice(explainer *e, fab_error *err) {
     fab_link_choice *choice = &e->out->choice;
-    double *log_unused = NULL;
+    FAB_OWNED double *log_unused = NULL;
     fab_node_id tail = fab_tail(e->f, e->link);
     if (choice->paths == 0) {
         return FAB_OK;
@@ -228,7 +222,6 @@ static fab_status sum_choice(explainer *e, fab_error *err) {
         choice->used += e->taken[link];
         choice->ideal_used -= expm1(log_unused[link]);
     }
-    free(log_unused);
     return FAB_OK;
 }
 
@@ -334,11 +327,8 @@ done:
 /* --- the link ----------------------------------------------------------------------------------------------------- */
 
 static fab_status mark_links(explainer *e, fab_error *err) {
-    fab_status status = FAB_NEW(e->mark, e->f->n_links, err);
     fab_node_id tail = fab_tail(e->f, e->link);
-    if (status != FAB_OK) {
-        return status;
-    }
+    FAB_PASS(FAB_NEW(e->mark, e->f->n_links, err));
     for (uint32_t k = e->f->out_first[tail]; k < e->f->out_first[tail + 1]; k++) {
         e->mark[e->f->out_link[k]] = fab_class_of(e->f, e->f->out_link[k])->kind == FAB_LINK_FABRIC;
     }

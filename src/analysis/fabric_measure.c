@@ -4,9 +4,6 @@
 #include "fab/analysis.h"
 #include "fab/memory.h"
 
-#include <stdio.h>
-#include <string.h>
-
 /* "design.xml:14:9", "--set", "pattern:ring" and the like say where a value was typed; "leaf 7" does not. */
 static bool says_where_typed(const char *where) {
     const char *colon = strrchr(where, ':');
@@ -19,13 +16,14 @@ bool fab_is_refusal(fab_status status) {
            status == FAB_ENOSOLUTION;
 }
 
-void fab_blame_design(const fab_design *design, fab_status status, fab_error *err) {
+fab_status fab_blame_design(const fab_design *design, fab_status status, fab_error *err) {
     if (fab_is_refusal(status) && err != NULL && !says_where_typed(err->where)) {
         char part[sizeof err->where];
         (void)snprintf(part, sizeof part, "%s", err->where);
         (void)snprintf(err->where, sizeof err->where, "%.120s%s%.60s", design->fabric.where,
                        part[0] != '\0' ? ": " : "", part);
     }
+    return status;
 }
 
 /* Builds out->spec unless *graph is there, and fills counts, cost and bisection. */

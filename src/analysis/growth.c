@@ -3,10 +3,6 @@
 #include "fab/order.h"
 #include "fab/rng.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 /* Parents of a switch of tier t: distinct upper ends of its uplinks. Uplinks to one parent are not adjacent by port, so
  * the smallest and the largest upper node tell: a group of parents is contiguous. */
 static uint32_t parents_of(const fab_fabric *f, fab_node_id v) {

@@ -5,7 +5,6 @@
 
 #include <inttypes.h>
 #include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
 double fab_imported_rate(const fab_imported *in, uint32_t boundary) {

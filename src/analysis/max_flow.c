@@ -6,8 +6,6 @@
 #include "fab/order.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define NO_LEVEL UINT32_MAX
 

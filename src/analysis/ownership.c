@@ -5,10 +5,6 @@
 #include "fab/memory.h"
 #include "fab/prices.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #define HOURS_PER_YEAR (365.0 * 24)
 
 static void lacks(fab_ownership *o, const char *what, const char *name) {

@@ -1,7 +1,6 @@
 /* What spare servers cost beside themselves: the same fabric without them, and with full bisection for them. */
 #include "fab/analysis.h"
 #include "fab/memory.h"
-#include "fab/topologies.h"
 
 /* Switches, cables and cost of a fabric in closed form. False: it cannot be built or priced so. */
 static bool spares_price(fab_fabric_spec spec, const fab_prices *prices, fab_counts *counts, fab_cost *cost) {

@@ -1,8 +1,5 @@
 #include "fab/analysis.h"
 
-#include "fab/routing.h"
-
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

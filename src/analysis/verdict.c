@@ -1,17 +1,15 @@
 /* The five lines with which a report begins. Every figure in them stands in the result too. */
-#include "fab/contention.h"
 #include "fab/ownership.h"
 #include "verdict_lines.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* --- engines ------------------------------------------------------------------------------------------------------ */
 
-/* Seconds that are compared: of an iteration, of a batch that is served, else of all phases one after the other. NAN:
- * not known. */
-double verdict_time(const fab_result *r, size_t engine) {
+/* Of the iteration, a batch that is served, else of all phases one after the other; of several jobs of the first,
+ * alone. NAN: not known. */
+static double verdict_time_alone(const fab_result *r, size_t engine) {
     double sum = 0;
     if (r->n_iterations > 0) {
         return r->iterations[engine].time_s;
@@ -26,6 +24,15 @@ double verdict_time(const fab_result *r, size_t engine) {
     return sum;
 }
 
+/* Whether engines are compared by what all jobs take together. */
+static bool is_of_all_jobs(const fab_result *r, size_t engine) {
+    return r->contention != NULL && engine < r->contention->n_engines && r->contention->engines[engine].all_jobs_s > 0;
+}
+
+double verdict_time(const fab_result *r, size_t engine) {
+    return is_of_all_jobs(r, engine) ? r->contention->engines[engine].all_jobs_s : verdict_time_alone(r, engine);
+}
+
 static double verdict_worst(const fab_result *r, size_t engine) {
     double worst = 0;
     for (size_t p = 0; p < r->n_phases; p++) {
@@ -37,12 +44,9 @@ static double verdict_worst(const fab_result *r, size_t engine) {
 /* Of one engine with other numbers of queue pairs; 0: not so. */
 static int fewer_queue_pairs(const fab_result *r, size_t a, size_t b) {
     const char *label[2] = {r->phases[0].engines[a].label, r->phases[0].engines[b].label};
-    const char *pairs[2] = {strstr(label[0], ",qp="), strstr(label[1], ",qp=")};
-    const size_t n = strcspn(label[0], ",");
-    if (pairs[0] == NULL || pairs[1] == NULL || strncmp(label[0], label[1], n + 1) != 0) {
-        return 0;
-    }
-    return atoi(pairs[1] + strlen(",qp=")) - atoi(pairs[0] + strlen(",qp="));
+    return fab_label_is_same_but_pairs(label[0], label[1])
+               ? (int)fab_label_pairs(label[1]) - (int)fab_label_pairs(label[0])
+               : 0;
 }
 
 /* Whether engine a is better than b: by time where both are known, else, and where these are equal, by collisions. */
@@ -72,7 +76,7 @@ void fab_verdict_begin(const fab_result *r, fab_run_verdict *out) {
     if (n > 0 && !verdict_is_better(r, out->engine, out->slowest)) {
         out->slowest = out->engine;
     }
-    out->time_s = n > 0 ? verdict_time(r, out->engine) : NAN;
+    out->time_s = n > 0 ? verdict_time_alone(r, out->engine) : NAN;
     out->has_time = !isnan(out->time_s);
     out->time_s = out->has_time ? out->time_s : 0;
 }
@@ -80,7 +84,8 @@ void fab_verdict_begin(const fab_result *r, fab_run_verdict *out) {
 size_t verdict_thrifty(const fab_result *r, const fab_run_verdict *v) {
     size_t least = v->engine;
     for (size_t e = 0; e < r->phases[0].n_engines; e++) {
-        if (verdict_time(r, e) <= v->time_s * (1 + VERDICT_PAIRS) && fewer_queue_pairs(r, e, least) > 0) {
+        if (verdict_time(r, e) <= verdict_time(r, v->engine) * (1 + VERDICT_PAIRS) &&
+            fewer_queue_pairs(r, e, least) > 0) {
             least = e;
         }
     }
@@ -259,8 +264,30 @@ double verdict_margin(const fab_result *r, const fab_run_verdict *v) {
     if (v->slowest == v->engine) {
         return 0;
     }
-    double slow_s = verdict_time(r, v->slowest);
-    return v->has_time && v->time_s > 0 ? slow_s / v->time_s - 1 : v->has_time ? 0 : NAN;
+    const double fast_s = verdict_time(r, v->engine);
+    return v->has_time && fast_s > 0 ? verdict_time(r, v->slowest) / fast_s - 1 : v->has_time ? 0 : NAN;
+}
+
+/* Of the best engine, or else of the first with so many numbers of them. */
+static void bound_add_pairs(const fab_result *r, const fab_run_verdict *v, char *out) {
+    const fab_engine_result *engines = r->phases[0].engines;
+    const size_t n_engines = r->phases[0].n_engines;
+    bool is_told = false;
+    for (size_t first = 0; !is_told && first <= n_engines; first++) {
+        const char *label = engines[first == 0 ? v->engine : first - 1].label;
+        fab_pairs_time list[FAB_MAX_ENGINES];
+        char text[128] = "";
+        size_t n = 0;
+        for (size_t e = 0; e < n_engines && n < FAB_MAX_ENGINES; e++) {
+            if (fab_label_is_same_but_pairs(label, engines[e].label)) {
+                list[n++] = (fab_pairs_time){fab_label_pairs(engines[e].label), verdict_time(r, e)};
+            }
+        }
+        is_told = fab_verdict_add_pairs(list, n, text, sizeof text);
+        if (is_told) {
+            fab_append(out, FAB_VERDICT_TEXT, "; of %.*s %s", (int)strcspn(label, ","), label, text);
+        }
+    }
 }
 
 /* "Best [2] spray; worst [1] ecmp: 6.882 s, 3.4 % more" */
@@ -277,13 +304,15 @@ static void bound_add_engines(const fab_result *r, const fab_run_verdict *v, cha
         fab_append(out, FAB_VERDICT_TEXT, ". The %zu engines take the same", n);
         return;
     }
-    fab_append(out, FAB_VERDICT_TEXT, ". Best %s; worst %s", verdict_engine(r, v->engine, best),
+    fab_append(out, FAB_VERDICT_TEXT, ". Best %s%s; worst %s",
+               is_of_all_jobs(r, v->engine) ? "for all jobs together " : "", verdict_engine(r, v->engine, best),
                verdict_engine(r, v->slowest, worst));
     if (isnan(margin)) {
         fab_append(out, FAB_VERDICT_TEXT, "%s", v->has_time ? ", which has no time" : ", by collisions");
     } else {
         fab_append(out, FAB_VERDICT_TEXT, margin > 1 ? ": %s, x%.3g" : ": %s, %.1f %% more",
                    verdict_seconds(room, verdict_time(r, v->slowest)), margin > 1 ? 1 + margin : 100 * margin);
+        bound_add_pairs(r, v, out);
     }
 }
 

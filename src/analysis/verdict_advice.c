@@ -1,6 +1,5 @@
 /* What to do about it: of what was computed only. */
 #include "fab/advice.h"
-#include "fab/contention.h"
 #include "fab/degradation.h"
 #include "fab/failures.h"
 #include "fab/plans.h"
@@ -503,7 +502,7 @@ static void advice_of_engines(const fab_result *r, const fab_run_verdict *v, cha
     fab_append(out, FAB_VERDICT_TEXT, "take %s; ", verdict_engine(r, e, name[0]));
     if (e != v->engine) {
         fab_append(out, FAB_VERDICT_TEXT, "more queue pairs save %.2g %% at most (%s); beside that one: ",
-                   100 * (1 - v->time_s / verdict_time(r, e)), verdict_engine(r, v->engine, name[1]));
+                   100 * (1 - verdict_time(r, v->engine) / verdict_time(r, e)), verdict_engine(r, v->engine, name[1]));
     }
 }
 
@@ -544,7 +543,8 @@ void verdict_put_advice(const fab_result *r, fab_run_verdict *v) {
         advice_of_taper(r, v, v->advice);
     }
     if (r->plans != NULL && !(v->plan_s > 0) && !r->job.order_given && r->job.pp > 1 && r->job.dp > 1) {
-        fab_append(v->advice, FAB_VERDICT_TEXT, "; fabriscope plan tries all orders of the ranks, this plan is of one");
+        fab_append(v->advice, FAB_VERDICT_TEXT,
+                   "; fabriscope plan tries all orders of the ranks, this plan is the best of two");
     }
     if (v->plan_s > 0) {
         char room[32];

@@ -1,5 +1,4 @@
 /* How sure the lines of a verdict are. */
-#include "fab/contention.h"
 #include "fab/imported.h"
 #include "fab/published.h"
 #include "verdict_lines.h"

@@ -4,14 +4,11 @@
 #include "fab/imported.h"
 #include "fab/memory.h"
 #include "fab/mix.h"
-#include "fab/sweep.h"
 #include "fab/units.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
 
 #define NEAR 0.02 /* a rate on the label and on the wire */
 

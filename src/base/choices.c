@@ -22,6 +22,8 @@ static const struct {
     {"spines", "taper"},
     {"cores", "taper"},
     {"uplinks", "taper"},
+    {"leaves", "radix"},
+    {"leafs", "radix"},
     {"railoptimized", "rail-spine"},
     {"railoptimised", "rail-spine"},
     {"leafspine", "clos"},
@@ -97,6 +99,21 @@ static const struct {
     {"compare", "cost"},
     {"bom", "cost"},
     {"price", "cost"},
+};
+
+#define LEAVES "Leaves follow from gpus, radix and taper: those that taper have ports for more GPUs; build counts them."
+
+/* What is no key, but comes of several. */
+static const struct {
+    const char *word, *note;
+} NOTES[] = {
+    {"spines",
+     "Spines follow from gpus, radix and taper: about gpus / radix / taper of them in two tiers; build counts "
+     "them."},
+    {"cores", "Cores follow from gpus, radix and the tapers below them (taper=1/2); build counts them."},
+    {"uplinks", "Uplinks of a switch are its downlinks / taper, where their rates are the same."},
+    {"leaves", LEAVES},
+    {"leafs", LEAVES},
 };
 
 /* Without blanks, - and _, in lower case; what is too long is "". */
@@ -203,7 +220,14 @@ void fab_choices_offer(fab_choices *c, const char *name) {
 
 const char *fab_choices_hint(fab_choices *c) {
     bool is_near = c->best[0] != '\0';
-    (void)snprintf(c->text, sizeof c->text, "%s%s%s", is_near ? "; did you mean '" : "", c->best, is_near ? "'?" : "");
+    char word[LONGEST + 1];
+    const char *note = NULL;
+    fold(c->word, word);
+    for (size_t i = 0; c->distance == 0 && i < sizeof NOTES / sizeof NOTES[0]; i++) {
+        note = strcmp(NOTES[i].word, word) == 0 ? NOTES[i].note : note;
+    }
+    (void)snprintf(c->text, sizeof c->text, "%s%s%s%s%s", is_near ? "; did you mean '" : "", c->best,
+                   is_near ? "'?" : "", note != NULL ? " " : "", note != NULL ? note : "");
     return c->text;
 }
 

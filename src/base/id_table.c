@@ -2,9 +2,6 @@
 #include "fab/id_table.h"
 #include "fab/memory.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 static void id_table_put(uint64_t *slot, size_t size, uint64_t value) {
     size_t at = (size_t)(value >> 32) & (size - 1);
     while (slot[at] != 0) {

@@ -2,9 +2,6 @@
 #include "fab/units.h"
 
 #include <math.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 
 fab_status fab_allocate(size_t n, size_t size, void *out, fab_error *err) {
     FAB_REFUSE_IF(size != 0 && n > SIZE_MAX / size, err, FAB_ENOMEM, NULL,

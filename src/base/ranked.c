@@ -3,8 +3,6 @@
 
 #include "fab/memory.h"
 
-#include <string.h>
-
 #define DIGITS 8
 #define BASE   256
 

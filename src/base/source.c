@@ -53,9 +53,7 @@ static fab_status keep_input(fab_error *err) {
     if (lseek(STDIN_FILENO, 0, SEEK_CUR) >= 0) {
         return FAB_OK;
     }
-    if (errno != ESPIPE) {
-        return read_failed("-", err);
-    }
+    FAB_RETURN_IF(errno != ESPIPE, read_failed("-", err));
     block = malloc(BLOCK);
     FAB_FAIL_IF(block == NULL, err, FAB_ENOMEM, "-", "no memory to read standard input");
     file = tmpfile();
@@ -80,15 +78,11 @@ static fab_status read_raw(fab_source *s, void *to, size_t n, size_t *out_n, fab
     errno = 0;
     if (s->in != NULL) {
         got = fread(to, 1, n, s->in);
-        if (ferror(s->in)) {
-            return read_failed(s->path, err);
-        }
+        FAB_RETURN_IF(ferror(s->in), read_failed(s->path, err));
     }
     while (s->in == NULL && got < n) {
         ssize_t more = pread(STDIN_FILENO, (char *)to + got, n - got, s->at);
-        if (more < 0) {
-            return read_failed(s->path, err);
-        }
+        FAB_RETURN_IF(more < 0, read_failed(s->path, err));
         if (more == 0) {
             break;
         }
@@ -126,10 +120,6 @@ static fab_status no_memory(const fab_source *s, fab_error *err) {
     return fab_fail(err, FAB_ENOMEM, s->path, "no memory to unpack what %s has packed", packer_of(s));
 }
 
-static fab_status truncated(const fab_source *s, fab_error *err) {
-    return fab_fail(err, FAB_EINPUT, s->path, "the file is truncated: it ends within what %s has packed", packer_of(s));
-}
-
 static fab_status damaged(const fab_source *s, fab_error *err) {
     return fab_fail(err, FAB_EINPUT, s->path, "what %s has packed is damaged", packer_of(s));
 }
@@ -150,9 +140,7 @@ static fab_status step_gzip(fab_source *s, unsigned char *to, size_t n, size_t *
         s->is_done = s->n == 0;
         return s->is_done || inflateReset(&s->z) == Z_OK ? FAB_OK : damaged(s, err);
     }
-    if (code == Z_MEM_ERROR) {
-        return no_memory(s, err);
-    }
+    FAB_RETURN_IF(code == Z_MEM_ERROR, no_memory(s, err));
     return code == Z_OK || code == Z_BUF_ERROR ? FAB_OK : damaged(s, err);
 }
 
@@ -166,9 +154,7 @@ static fab_status step_xz(fab_source *s, unsigned char *to, size_t n, size_t *ou
     s->first += s->n - s->xz.avail_in;
     s->n = s->xz.avail_in;
     s->is_done = code == LZMA_STREAM_END;
-    if (code == LZMA_MEM_ERROR) {
-        return no_memory(s, err);
-    }
+    FAB_RETURN_IF(code == LZMA_MEM_ERROR, no_memory(s, err));
     FAB_REFUSE_IF(code == LZMA_MEMLIMIT_ERROR, err, FAB_EINPUT, s->path,
                   "xz needs more than 128 MiB to unpack it: pack it by xz -9 or less");
     return code == LZMA_OK || code == LZMA_BUF_ERROR || s->is_done ? FAB_OK : damaged(s, err);
@@ -182,9 +168,8 @@ static fab_status read_packed(fab_source *s, unsigned char *to, size_t n, size_t
         bool has_none = s->n == 0;
         FAB_PASS(s->packing == GZIP ? step_gzip(s, to + got, n - got, &more, err)
                                     : step_xz(s, to + got, n - got, &more, err));
-        if (more == 0 && has_none && !s->is_done) {
-            return truncated(s, err);
-        }
+        FAB_REFUSE_IF(more == 0 && has_none && !s->is_done, err, FAB_EINPUT, s->path,
+                      "the file is truncated: it ends within what %s has packed", packer_of(s));
         got += more;
         s->n_out += more;
         FAB_REFUSE_IF(s->n_out > FREE_BYTES && s->n_out / MOST_RATIO > s->n_in, err, FAB_EINPUT, s->path,

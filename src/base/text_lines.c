@@ -5,8 +5,6 @@
 
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define MAX_BYTES ((size_t)1 << 31)
 #define MAX_LINE  ((size_t)1 << 26)

@@ -125,11 +125,9 @@ fab_status fab_quantity_parse(const char *text, fab_unit unit, double *out_value
     }
     if (unit == FAB_UNIT_COUNT) {
         uint64_t count = 0;
-        fab_status status = fab_count_parse(text, 0, UINT64_C(1) << 53, &count, err);
-        if (status == FAB_OK) {
-            *out_value = (double)count;
-        }
-        return status;
+        FAB_PASS(fab_count_parse(text, 0, UINT64_C(1) << 53, &count, err));
+        *out_value = (double)count;
+        return FAB_OK;
     }
     const char *end = NULL;
     double number = 0;

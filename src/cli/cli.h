@@ -14,22 +14,14 @@
 #include "fab/optimum.h"
 #include "fab/advice.h"
 #include "fab/analysis.h"
-#include "fab/bound.h"
 #include "fab/choices.h"
-#include "fab/mask.h"
 #include "fab/overlay.h"
 #include "fab/published.h"
 #include "fab/relocate.h"
 #include "fab/reports.h"
 #include "fab/save.h"
-#include "fab/status.h"
 #include "fab/sweep.h"
 #include "fab/units.h"
-
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
 
 typedef struct fab_design fab_design;
 
@@ -134,8 +126,24 @@ typedef struct cli_option {
     fab_status (*apply)(cli_options *options, const char *value, fab_error *err); /**< everything else */
 } cli_option;
 
+/** Where the value of an option goes: a member of cli_options, and what it may be. */
+#define CLI_FLAG(member)               .flag = offsetof(cli_options, member)
+#define CLI_TEXT(member)               .text = offsetof(cli_options, member)
+#define CLI_LIST(member)               .list = offsetof(cli_options, member)
+#define CLI_QUANTITY(member, of)       .quantity = offsetof(cli_options, member), .unit = (of)
+#define CLI_CHOICE(member, words)      .choice = offsetof(cli_options, member), .choices = (words)
+#define CLI_COUNT(member, least, most) .count = offsetof(cli_options, member), .min = (least), .max = (most)
+
 /** What the usage line calls the operands of a command, and the least and most of them. */
 #define CLI_OPERANDS(text, least, most) .operands = (text), .min_operands = (least), .max_operands = (most)
+#define CLI_EXAMPLES(...)                                                                                              \
+    .examples = (const char *const[]) {                                                                                \
+        __VA_ARGS__, NULL                                                                                              \
+    }
+#define CLI_OPTIONS(...)                                                                                               \
+    .options = (const cli_option *const[]) {                                                                           \
+        __VA_ARGS__, NULL                                                                                              \
+    }
 
 struct cli_command {
     const char *name;

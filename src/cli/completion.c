@@ -4,10 +4,6 @@
 #include "fab/builtin.h"
 #include "fab/definitions.h"
 #include "fab/design.h"
-#include "fab/routing.h"
-#include "fab/traffic.h"
-
-#include <string.h>
 
 /* --- what an argument may be -------------------------------------------------------------------------------------- */
 

@@ -4,9 +4,6 @@
 #include "fab/floor_plan.h"
 #include "fab/memory.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 /* The longest suffix that fits: ".yed.graphml" before ".graphml". */
 static const fab_report_format *format_of(const char *path) {
     const fab_report_format *found = NULL;
@@ -51,7 +48,7 @@ const cli_option cli_option_export = {
 const cli_option cli_option_timeline = {
     "timeline", "FILE",
     "also write what every stage does when, and the power it takes, as a trace for Perfetto and chrome://tracing",
-    .text = offsetof(cli_options, timeline), .names = "file"};
+    CLI_TEXT(timeline), .names = "file"};
 
 static fab_status apply_view(cli_options *options, const char *value, fab_error *err) {
     fab_choices near = fab_choices_of(value);
@@ -101,7 +98,7 @@ const cli_option cli_option_failed = {
     "fail", "PART[*FRACTION]",
     "mark a part as failed, or as slower, in graphs: leaf-3, 'leaf-0:17 > spine-0:1', nic-7*0.5, server-2, rack-1, "
     "plane-0; can be repeated",
-    .list = offsetof(cli_options, failed_parts)};
+    CLI_LIST(failed_parts)};
 
 /* Racks have names where the design has a floor. */
 static fab_status find_racks(const fab_result *result, cli_failed *out, fab_racks *racks, fab_error *err) {
@@ -139,13 +136,9 @@ void cli_failed_release(cli_failed *failed) {
     *failed = (cli_failed){.floor = NULL};
 }
 
-static bool prints_graph(const cli_options *options) {
-    const fab_report_format *format = options->format != NULL ? fab_report_format_find(options->format) : NULL;
-    return format != NULL && format->shows_graph;
-}
-
 fab_status cli_check_exports(const cli_options *options, fab_error *err) {
-    bool has_graph = prints_graph(options);
+    const fab_report_format *printed = options->format != NULL ? fab_report_format_find(options->format) : NULL;
+    bool has_graph = printed != NULL && printed->shows_graph;
     FAB_PASS(cli_check_new_file(options, options->timeline, err));
     for (size_t i = 0; i < options->exports.n; i++) {
         const char *path = options->exports.items[i];

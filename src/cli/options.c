@@ -3,10 +3,6 @@
 #include "fab/design.h"
 #include "fab/memory.h"
 #include "fab/parallel.h"
-#include "fab/str.h"
-
-#include <stdlib.h>
-#include <string.h>
 
 static void options_push(cli_list *list, const char *text) {
     list->items[list->n++] = text;
@@ -107,41 +103,30 @@ const cli_option cli_option_set = {"set", "path=value", "override a value of the
                                    .is_repeatable = true, .apply = apply_set};
 const cli_option cli_option_job = {
     "job", "key=value,...", "set fields of the first job: kind, model, tp, cp, pp, dp, ep, batch, gpu, placement, ...",
-    .list = offsetof(cli_options, jobs)};
+    CLI_LIST(jobs)};
 const cli_option cli_option_traffic = {
     "traffic", "TEXT",
     "job, job:PHASE[,comm=K], pattern:NAME[,key=value] (see 'list patterns') or file:PATH[,rows=servers]; "
     "default job",
-    .text = offsetof(cli_options, traffic)};
+    CLI_TEXT(traffic)};
 const cli_option cli_option_transport = {"transport", "NAME[,k=v]",
                                          "how flows share links: fluid, pfc (packets in lossless queues), dcqcn or "
                                          "spray-ack: pfc,xoff=60kB,mtu=4096; keys: list fields",
-                                         .text = offsetof(cli_options, transport)};
+                                         CLI_TEXT(transport)};
 const cli_option cli_option_engine = {"engine", "NAME[,k=v]",
                                       "route with this engine instead of the design's; repeatable (see 'list engines')",
                                       .is_repeatable = true, .apply = apply_engine};
-const cli_option cli_option_seeds = {"seeds",
-                                     "N",
+const cli_option cli_option_seeds = {"seeds", "N",
                                      "draws of every random choice, reported as a distribution; default 1",
-                                     .count = offsetof(cli_options, n_seeds),
-                                     .min = 1,
-                                     .max = 1000000};
-const cli_option cli_option_seed = {"seed",
-                                    "S",
-                                    "first seed; the same seed gives the same bytes; default 1",
-                                    .count = offsetof(cli_options, seed),
-                                    .min = 0,
-                                    .max = UINT64_C(1) << 53};
+                                     CLI_COUNT(n_seeds, 1, 1000000)};
+const cli_option cli_option_seed = {"seed", "S", "first seed; the same seed gives the same bytes; default 1",
+                                    CLI_COUNT(seed, 0, UINT64_C(1) << 53)};
 const cli_option cli_option_prices = {"prices", "PROFILE", "price profile (see 'list prices') or an XML file",
-                                      .text = offsetof(cli_options, prices)};
-const cli_option cli_option_threads = {"threads",
-                                       "N",
-                                       "threads to use; default all processors. Changes no result",
-                                       .count = offsetof(cli_options, n_threads),
-                                       .min = 1,
-                                       .max = 1024};
+                                      CLI_TEXT(prices)};
+const cli_option cli_option_threads = {"threads", "N", "threads to use; default all processors. Changes no result",
+                                       CLI_COUNT(n_threads, 1, 1024)};
 const cli_option cli_option_out = {"out", "DIR", "also write the report in every file format into this folder",
-                                   .text = offsetof(cli_options, out), .names = "folder"};
+                                   CLI_TEXT(out), .names = "folder"};
 const cli_option cli_option_format = {
     "format", "NAME",
     "what to print: text (default), json, xml, markdown, csv, html, svg, graphml, flows and more: list formats",
@@ -149,18 +134,17 @@ const cli_option cli_option_format = {
 const cli_option cli_option_table = {
     "table", "NAME",
     "which table of the report csv is: its path in JSON, such as cost.lines; 'list' names them, 'all' has them all",
-    .text = offsetof(cli_options, table), .names = "table"};
+    CLI_TEXT(table), .names = "table"};
 const cli_option cli_option_json = {"json", NULL, "print one JSON object; short for --format json",
                                     .apply = apply_json};
-const cli_option cli_option_quiet = {"quiet", NULL, "no progress and no closing line on stderr",
-                                     .flag = offsetof(cli_options, quiet)};
-const cli_option cli_option_force = {"force", NULL, "overwrite existing files", .flag = offsetof(cli_options, force)};
+const cli_option cli_option_quiet = {"quiet", NULL, "no progress and no closing line on stderr", CLI_FLAG(quiet)};
+const cli_option cli_option_force = {"force", NULL, "overwrite existing files", CLI_FLAG(force)};
 const cli_option cli_option_color = {"color", "WHEN", "colours in text: auto (default), always, never",
-                                     .choice = offsetof(cli_options, color), .choices = WHEN};
+                                     CLI_CHOICE(color, WHEN)};
 const cli_option cli_option_conventions = {
     "conventions", NULL, "in text: also how things are counted, what the model leaves out, and where figures come from",
-    .flag = offsetof(cli_options, conventions)};
-const cli_option cli_option_help = {"help", NULL, "print this help", .flag = offsetof(cli_options, help)};
+    CLI_FLAG(conventions)};
+const cli_option cli_option_help = {"help", NULL, "print this help", CLI_FLAG(help)};
 
 const cli_option *cli_option_at(const cli_command *command, size_t i) {
     const cli_option *const *o = command->options;

@@ -3,11 +3,8 @@
 #include "cli.h"
 #include "fab/memory.h"
 #include "fab/order.h"
-#include "fab/str.h"
 
 #include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 
 #define MORE_FILES 1 /* of --out, beside those of formats */

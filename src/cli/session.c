@@ -1,21 +1,14 @@
 #include "cli.h"
 #include "fab/advise.h"
-#include "fab/design.h"
 #include "fab/prices.h"
-#include "fab/verdict.h"
 
-#include "fab/analysis.h"
 #include "fab/best_run.h"
 #include "fab/memory.h"
-#include "fab/plan_run.h"
 #include "fab/replay_memory.h"
-#include "fab/topologies.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -252,13 +245,10 @@ static fab_status choose_open(cli_session *s, fab_error *err) {
 static fab_status open_context(cli_session *s, fab_error *err) {
     FAB_PASS(choose_open(s, err));
     FAB_PASS(cli_is_front_end(s->traffic) ? cli_front_end_open(s, err) : FAB_OK);
-    const fab_context_request what = {.design = s->design,
-                                      .fabric = s->hosts != NULL ? s->hosts : s->graph,
-                                      .gpus = s->hosts != NULL ? s->graph : NULL,
-                                      .traffic = s->traffic,
-                                      .engines = s->design->engines,
-                                      .n_engines = s->options->advise.on ? 1 : s->design->n_engines,
-                                      .seed = s->options->seed};
+    fab_context_request what =
+        fab_context_of(s->design, s->hosts != NULL ? s->hosts : s->graph, s->traffic, s->options->seed);
+    what.gpus = s->hosts != NULL ? s->graph : NULL;
+    what.n_engines = s->options->advise.on ? 1 : what.n_engines;
     return fab_context_new(&what, &s->context, err);
 }
 
@@ -273,8 +263,7 @@ fab_status cli_session_build(cli_session *s, fab_error *err) {
     FAB_TRY(fab_topology_build(&about->spec, &s->graph, &about->counts, err));
     FAB_TRY(open_context(s, err));
 done:
-    fab_blame_design(s->design, status, err);
-    return status;
+    return fab_blame_design(s->design, status, err);
 }
 
 static fab_replay replay_of(const cli_session *s, cli_progress *progress) {
@@ -415,12 +404,8 @@ fab_status cli_session_report(cli_session *s, FILE *out, fab_error *err) {
     FAB_TRY(cli_advise_begin(options, &replay, err));
     cli_progress_start(&progress);
     status = run_replay(s, &replay, err);
-    if (status == FAB_OK) {
-        status = cli_advise(options, &replay, &s->result, &advice, err);
-    }
-    if (status == FAB_OK) {
-        status = cli_look_further(options, &replay, &s->result, &s->further, err);
-    }
+    status = status == FAB_OK ? cli_advise(options, &replay, &s->result, &advice, err) : status;
+    status = status == FAB_OK ? cli_look_further(options, &replay, &s->result, &s->further, err) : status;
     if (status == FAB_OK) {
         fab_verdict_begin(&s->result, verdict);
         if (options->command != &cli_command_explore) { /* whose reader turns the knobs himself, and waits */
@@ -429,12 +414,9 @@ fab_status cli_session_report(cli_session *s, FILE *out, fab_error *err) {
                          : fab_verdict_try(&replay, &s->result, verdict, err);
         }
     }
-    if (status == FAB_OK) {
-        status = look_for_plan(s, verdict, err);
-    }
+    status = status == FAB_OK ? look_for_plan(s, verdict, err) : status;
     cli_progress_end(replay.progress != NULL);
-    fab_blame_design(s->design, status, err);
-    FAB_TRY(status);
+    FAB_TRY(fab_blame_design(s->design, status, err));
     FAB_TRY(find_published(s, err));
     fab_verdict_finish(&s->result, verdict);
     if (!cli_shows_loads(options)) {

@@ -1,12 +1,9 @@
 #include "cli.h"
 
 #include "fab/memory.h"
-#include "fab/str.h"
 #include "fab/text_table.h"
 
 #include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
 
 void cli_table_release(cli_table *table) {
     FAB_FREE_EACH(free, table->cells, table->n_cells);

@@ -1,18 +1,12 @@
 /* Parameters that are varied: their texts, and the design of a point. */
 #include "cli.h"
 
-#include "fab/analysis.h"
 #include "fab/design.h"
 #include "fab/goodput_run.h"
 #include "fab/memory.h"
 #include "fab/place_run.h"
-#include "fab/routing.h"
-#include "fab/str.h"
-#include "fab/sweep_run.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 static fab_status apply_vary(cli_options *options, const char *value, fab_error *err) {
     FAB_REFUSE_IF(options->n_vary == FAB_SWEEP_PATHS, err, FAB_EUSAGE, NULL, "option --vary: given more than %d times",
@@ -29,13 +23,14 @@ const cli_option cli_option_vary = {"vary", "path=v1,v2",
 const cli_option cli_option_histories = {
     "scenarios", "time:T@N",
     "also what failures leave: goodput over N histories of a time T, time:30d@100; compare and optimize judge with it",
-    .text = offsetof(cli_options, scenarios)};
+    CLI_TEXT(scenarios)};
 
 const cli_option cli_option_history_policy = {
     "policy", "NAME",
-    "with --scenarios: where ranks go when their server is lost: none, first-spare (default), same-rack, same-pod, "
-    "same-slice, collision-aware, shrink",
-    .list = offsetof(cli_options, policies)};
+    "with --scenarios: where ranks go when their server is lost: none, first-spare, same-rack, same-pod, same-slice, "
+    "collision-aware, shrink (the first spare, and without one the job goes on with fewer replicas). Default: that of "
+    "study: shrink where replicas can go on alone, else first-spare, which waits for the repair where no spare is",
+    CLI_LIST(policies)};
 
 /* --- "path=v1,v2" ------------------------------------------------------------------------------------------------- */
 
@@ -188,9 +183,8 @@ static fab_status check_engine_path(const cli_vary *vary, fab_error *err) {
                        is_it && dot == NULL ? ", but an engine" : ": engines are varied as a whole");
         FAB_REFUSE_IF(is_it && dot == NULL, err, FAB_EUSAGE, NULL, "option --vary: %s; write --vary engine=%s,...", why,
                       e.name);
-        if (has_option(e, key) && (is_it || strcmp(head, "engine") == 0 || strcmp(head, "job") == 0)) {
-            return fail_engine(vary, has_option(named, key) && !is_it ? named.name : e.name, key, why, err);
-        }
+        FAB_RETURN_IF(has_option(e, key) && (is_it || strcmp(head, "engine") == 0 || strcmp(head, "job") == 0),
+                      fail_engine(vary, has_option(named, key) && !is_it ? named.name : e.name, key, why, err));
     }
     return FAB_OK;
 }
@@ -241,7 +235,7 @@ static fab_status check_vary(const cli_options *options, const cli_vary *vary, s
     return FAB_OK;
 }
 
-/* Histories and where ranks go in them; without a word to spares, the first of them. */
+/* Histories and where ranks go in them. */
 fab_status cli_read_histories(const cli_options *options, fab_policy *policy, fab_error *err) {
     fab_policy given[FAB_POLICY_N];
     size_t n = 0;
@@ -303,8 +297,7 @@ fab_status cli_sweep_and_report(const cli_options *options, const cli_vary *vary
                                  .compares_designs = vary[0].are_designs,
                                  .looks_for_plan = command != FAB_COMMAND_PLACE,
                                  .scenarios = options->scenarios,
-                                 .policy = FAB_POLICY_FIRST_SPARE,
-                                 .shrinks_too = options->policies.n == 0,
+                                 .policy = FAB_POLICY_FITTING,
                                  .read_context = options,
                                  .traffic = options->traffic != NULL ? options->traffic : "job",
                                  .places_pattern = command == FAB_COMMAND_PLACE && options->traffic != NULL &&

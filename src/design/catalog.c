@@ -3,8 +3,6 @@
 #include "fab/memory.h"
 
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* A catalog while it is read: lists are texts first. */
 typedef struct reading_catalog {

@@ -4,7 +4,6 @@
 #include "fab/xml_reader.h"
 #include "fields.h"
 
-#include <string.h>
 #include <sys/stat.h>
 
 #define MAX_BASES 8
@@ -54,9 +53,7 @@ static fab_status unknown_preset(const char *name, const char *where, fab_error 
 fab_status reading_preset(reading *r, const char *text, const document *derived, const char *where, fab_error *err) {
     const char *name = text + strlen(PRESET_PREFIX);
     document d = {.file = text, .derived = derived, .preset = fab_builtin_find(fab_builtin_presets, name)};
-    if (d.preset == NULL || name[0] == '\0') {
-        return unknown_preset(name, where, err);
-    }
+    FAB_RETURN_IF(d.preset == NULL || name[0] == '\0', unknown_preset(name, where, err));
     FAB_PASS(check_chain(&d, where, err));
     return reading_xml(r, d.preset->data, d.preset->size, &d, err);
 }

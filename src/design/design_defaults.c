@@ -5,7 +5,6 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 
 #define DEFAULT_GPUS_PER_SERVER 8
 

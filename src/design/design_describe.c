@@ -5,7 +5,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* The list form of a tier field, without the trailing items that reading it fills in. */
 static void design_describe_add_list(const field *f, const fab_tier_spec *tiers, fab_str *out) {

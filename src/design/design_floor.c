@@ -4,7 +4,6 @@
 #include "fields.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 #define SERVER_W_PER_GPU      1275.0 /* a server of 8 H100 draws 10.2 kW at most (NVIDIA DGX H100 data sheet) */
 #define MOST_SERVERS_PER_RACK 4

@@ -1,11 +1,8 @@
 /* Designs of what is installed: counts come from the file, and its digest is one of the values. */
 #include "fab/installed.h"
-#include "fab/units.h"
 #include "fields.h"
 
 #include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
 
 #define FAMILY "installed"
 

@@ -3,7 +3,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 #define DEFAULT_SCALE_UP_BPS 3.6e12 /* of the default of domain-rate, an H100's */
 
@@ -77,8 +76,10 @@ fab_status fab_design_take_job(const fab_design *from, fab_design *to, fab_error
     to->lists_used = 0;
     FAB_PASS(fab_design_set_list(to, &job->servers, "servers", fab_design_list(from, from->jobs[0].servers), job->where,
                                  err));
-    return fab_design_set_list(to, &job->storage_servers, "storage-servers",
-                               fab_design_list(from, from->jobs[0].storage_servers), job->where, err);
+    FAB_PASS(fab_design_set_list(to, &job->storage_servers, "storage-servers",
+                                 fab_design_list(from, from->jobs[0].storage_servers), job->where, err));
+    design_follow_gpu(to);
+    return FAB_OK;
 }
 
 /* --- fields ------------------------------------------------------------------------------------------------------- */

@@ -1,11 +1,9 @@
-#include "fab/gpu.h"
 #include "fab/memory.h"
 #include "fab/xml_reader.h"
 #include "fields.h"
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/stat.h>
 
 #define MAX_ONE_LINE 4096

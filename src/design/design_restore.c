@@ -3,7 +3,6 @@
 #include "fields.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #define WHERE "design of the plan"
 

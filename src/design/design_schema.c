@@ -1,8 +1,6 @@
 #include "field_schema.h"
 #include "fields.h"
 
-#include <string.h>
-
 static void add_attributes(fab_str *out, int indent, field_scope scope, const char *required, bool list) {
     for (const field *f = design_fields; f->key != NULL; f++) {
         if (f->scope == scope && strcmp(f->key, "source") != 0) {

@@ -5,7 +5,6 @@
 #include "fields.h"
 
 #include <stdio.h>
-#include <string.h>
 
 typedef struct source {
     reading *reading;

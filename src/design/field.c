@@ -116,9 +116,7 @@ static fab_status set_string(const field *f, char *to, const char *text, const c
 static fab_status set_shape(const field *f, void *to, const char *text, const char *where, fab_error *err) {
     fab_error inner = {0};
     FAB_RETURN_IF(!is_list(text), bad_value(f, text, where, err));
-    if (strlen(text) > field_most_characters(f)) {
-        return fail_length(f, strlen(text), where, err);
-    }
+    FAB_RETURN_IF(strlen(text) > field_most_characters(f), fail_length(f, strlen(text), where, err));
     FAB_REFUSE_IF(text[0] != '\0' && f->shape->parse(text, to, &inner) != FAB_OK, err, FAB_EINPUT, where, "%s",
                   inner.text);
     if (text[0] == '\0') {

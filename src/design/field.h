@@ -4,13 +4,8 @@
  */
 #pragma once
 
-#include "fab/choices.h"
-#include "fab/status.h"
 #include "fab/str.h"
 #include "fab/units.h"
-
-#include <stdbool.h>
-#include <stddef.h>
 
 /** What a value looks like and what type it has in the struct. */
 typedef enum field_kind {

@@ -1,7 +1,5 @@
 #include "fields.h"
 
-#include <string.h>
-
 #define MAX_GPUS            16777216 /* 2^24: GPU ids and their links fit 32 bits */
 #define MAX_RATE            1e15
 #define MAX_SIZE            1e9                                        /* of a model's dimension */

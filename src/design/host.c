@@ -2,8 +2,6 @@
 #include "book.h"
 #include "fields.h"
 
-#include <string.h>
-
 #define PACKET_NIC_S 585e-9 /* what the times of a packet simulator have in common: src/doc/packets.md */
 
 typedef struct host_kind {

@@ -235,9 +235,7 @@ fab_status fab_prices_link(const fab_prices *prices, double rate_bps, double len
             best = (fab_link_price){.cable = cable, .module = row->modules ? module : NULL, .module_price = end};
         }
     }
-    if (chosen == NULL) {
-        return fail_cable(prices, rate_bps, length_m, bare, err);
-    }
+    FAB_RETURN_IF(chosen == NULL, fail_cable(prices, rate_bps, length_m, bare, err));
     best.medium = chosen->medium[0] != '\0' ? chosen->medium : NULL;
     best.twin_port = chosen->modules ? find_module(prices, 2, rate_bps, length_m) : NULL;
     best.twin_port_price = best.twin_port != NULL ? price_of_module(best.twin_port, rate_bps) : (fab_price){0, 0};

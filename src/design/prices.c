@@ -3,8 +3,6 @@
 #include "book.h"
 
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* clang-format off */
 #define TEXT(need, key, kind, type, member, summary) BOOK_TEXT(need, key, kind, type, member, NULL, summary)

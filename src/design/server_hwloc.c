@@ -11,8 +11,6 @@
 #include <ctype.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define MOST_LINKED 1024 /* GPUs and switches of a matrix */
 

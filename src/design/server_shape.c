@@ -8,8 +8,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 fab_status server_wrong(const server_reader *r, uint32_t line, uint32_t column, fab_status code, const char *text,
                         fab_error *err) {

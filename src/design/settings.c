@@ -5,7 +5,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 #define MAX_PARTS 4
 #define MAX_PATH  128

@@ -1,11 +1,8 @@
 /* Lists of numbers that give the shape of a fabric: how they are read and written. */
 #include "fields.h"
 
-#include "fab/units.h"
-
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 
 #define MAX_PORTS 100000000U
 

@@ -9,8 +9,6 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
 
 void fab_certificate_omit(FILE *out, const char *what, ...) {
     va_list arguments;
@@ -134,28 +132,28 @@ static void certificate_put_claims(const fab_figures *f, double latency_s, bool 
 
 static fab_status certificate_put_engine(const fab_context *context, fab_workspace *workspace, const fab_case *at,
                                          FILE *out, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_fabric *fabric = fab_context_what(context)->fabric;
     const fab_router *router = NULL;
     const fab_traffic *traffic = NULL;
-    fab_dependencies dependencies = {0};
-    fab_engine_result *detail = NULL;
+    FAB_OWNS(fab_dependencies_release) fab_dependencies dependencies = {0};
+    FAB_OWNED fab_engine_result *detail = NULL;
     fab_proof proof = {.out = out};
     fab_evaluated found;
     fab_needs needs = {.what = FAB_NEED_FIGURES | FAB_NEED_RATES, .dependencies = &dependencies, .proof = &proof};
-    FAB_TRY(FAB_NEW(detail, 1, err));
+    FAB_PASS(FAB_NEW(detail, 1, err));
+    FAB_OWNS_MEMBERS(detail->paused_s);
     needs.detail = detail;
-    FAB_TRY(fab_context_traffic(context, &traffic, err));
-    FAB_TRY(fab_context_router(context, at->engine, &router, err));
-    FAB_TRY(fab_dependencies_init(fabric, &dependencies, err));
+    FAB_PASS(fab_context_traffic(context, &traffic, err));
+    FAB_PASS(fab_context_router(context, at->engine, &router, err));
+    FAB_PASS(fab_dependencies_init(fabric, &dependencies, err));
     const fab_router_facts *facts = fab_router_facts_of(router);
     const fab_phase *phase = &traffic->phases[at->phase];
     (void)fprintf(out, "engine %.17g %.17g %s\n", facts->reorders ? facts->window_bytes : 0, facts->queueing_s,
                   facts->label);
-    FAB_TRY(fab_evaluate(workspace, at, &needs, &found, err));
+    FAB_PASS(fab_evaluate(workspace, at, &needs, &found, err));
     if (proof.n_rounds == 0) {
         fab_certificate_omit(out, "phase %s under %s: its paths are too many to be listed", phase->name, facts->label);
-        goto done;
+        return FAB_OK;
     }
     const fab_design *design = fab_context_what(context)->design;
     bool has_packets = design != NULL && design->fabric.transport.kind != FAB_TRANSPORT_FLUID;
@@ -172,13 +170,7 @@ static fab_status certificate_put_engine(const fab_context *context, fab_workspa
     certificate_put_claims(&found.figures,
                            fab_phase_latency_s(fabric, phase, detail->paths.n_flows > 0, detail->paths.latency_s.max),
                            !has_packets && !fabric->stores_and_forwards && !fab_has_host(fabric), out);
-done:
-    fab_dependencies_release(&dependencies);
-    if (detail != NULL) {
-        free(detail->paused_s);
-    }
-    free(detail);
-    return status;
+    return FAB_OK;
 }
 
 static fab_status certificate_put_phase(const fab_context *context, fab_workspace *workspace, size_t phase, bool bound,

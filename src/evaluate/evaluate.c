@@ -11,8 +11,6 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* Scratch for a phase under an engine. */
 typedef struct workspace_place {
@@ -111,15 +109,13 @@ static const fab_transport_spec *transport_of(const fab_workspace *w) {
 
 /* Between the GPUs where ranks are, without the flows of those that are out. */
 static fab_status move_phase(const fab_phase *whole, const fab_state *state, fab_phase *out, fab_error *err) {
-    uint8_t *gone = NULL;
+    FAB_OWNED uint8_t *gone = NULL;
     FAB_PASS(FAB_NEW(gone, whole->n_flows, err));
     for (uint64_t i = 0; state->is_out != NULL && i < whole->n_flows; i++) {
         const fab_flow flow = fab_phase_flow(whole, i);
         gone[i] = state->is_out[flow.src] != 0 || state->new_gpu[flow.src] == state->new_gpu[flow.dst];
     }
-    fab_status status = fab_phase_list(whole, gone, state->new_gpu, out, err);
-    free(gone);
-    return status;
+    return fab_phase_list(whole, gone, state->new_gpu, out, err);
 }
 
 static fab_status time_split(const fab_workspace *w, const fab_case *at, const fab_router *router,
@@ -283,6 +279,7 @@ static fab_status open_draw(fab_workspace *w, uint64_t draw, fab_error *err) {
     fab_context_free(w->drawn);
     w->drawn = NULL;
     memset(w->scratch.routed, 0, sizeof w->scratch.routed); /* another router may get the address of one that is gone */
+    memset(w->scratch.followed, 0, sizeof w->scratch.followed);
     FAB_PASS(fab_context_new(&request, &w->drawn, err));
     return fab_workspace_new(w->drawn, &w->of_drawn, err);
 }

@@ -13,10 +13,6 @@
 #include "replay_items.h"
 
 #include <math.h>
-#include <stdatomic.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define ITEM_TICKS (UINT64_C(1) << 24)
 /* The phases of an iteration under an engine with a draw, which are compared when the last of them is measured. */
@@ -383,10 +379,10 @@ static fab_status keep_draws(const fab_figures *figures, size_t n, fab_seed_figu
 
 static fab_status summarise(run *c, fab_error *err) {
     const fab_replay *replay = c->replay;
-    double *values = NULL;
-    fab_status status = FAB_NEW(values, replay->n_seeds, err);
+    FAB_OWNED double *values = NULL;
     size_t first = 0;
-    for (size_t p = 0; status == FAB_OK && p < c->traffic->n_phases; p++) {
+    FAB_PASS(FAB_NEW(values, replay->n_seeds, err));
+    for (size_t p = 0; p < c->traffic->n_phases; p++) {
         for (size_t e = 0; e < c->what->n_engines; e++) {
             fab_engine_result *r = &c->phases[p].engines[e];
             const fab_router *router = c->routers[e];
@@ -397,9 +393,7 @@ static fab_status summarise(run *c, fab_error *err) {
             r->n_seeds = draws_of(c, e);
             const fab_figures *s = &c->figures[first];
             size_t n = r->n_seeds;
-            if (replay->keep_draws && status == FAB_OK) {
-                status = keep_draws(s, n, &r->draws, err);
-            }
+            FAB_PASS(replay->keep_draws ? keep_draws(s, n, &r->draws, err) : FAB_OK);
             replay_gather(s, n, offsetof(fab_figures, collided_links), values, &r->collided_links);
             replay_gather(s, n, offsetof(fab_figures, collided_flows), values, &r->collided_flows);
             replay_gather(s, n, offsetof(fab_figures, max_collision), values, &r->max_collision_factor);
@@ -421,8 +415,7 @@ static fab_status summarise(run *c, fab_error *err) {
             first += n;
         }
     }
-    free(values);
-    return status;
+    return FAB_OK;
 }
 
 /* As a mean over the seeds. */

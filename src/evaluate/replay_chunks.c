@@ -1,5 +1,4 @@
 /* A job whose chunks are chosen is replayed once to choose them, and from then on with their transfers. */
-#include "fab/replay.h"
 
 #include "fab/design.h"
 #include "fab/iterate.h"
@@ -7,8 +6,6 @@
 #include "fab/replay_memory.h"
 #include "fab/timed_phases.h"
 #include "context/context_parts.h"
-
-#include <stdlib.h>
 
 /* Whether `auto` is to choose the chunks: those that one seed of the first engine is fastest with when only one of them
  * is routed, by fair shares: the same job under every transport. `tried`: routes that the job may have with them too.
@@ -76,6 +73,7 @@ fab_status fab_replay_choose_chunks(const fab_replay *replay, const fab_result *
         design->jobs[0].routed_chunks = chunks;
         const fab_context_request request = {.base = replay->context, .design = design};
         FAB_PASS(fab_context_new(&request, out, err));
+        FAB_PASS(fab_transfer_go_on(*out, 0, &tried, err));
         (*out)->parts->tried = tried;
         tried = (fab_transfer_scratch){.rate = NULL};
         *out_design = design;

@@ -10,7 +10,6 @@
 #include "measure/measure_rates.h"
 
 #include <math.h>
-#include <stdio.h>
 
 #define LEAVES_PER_WORD 64.0
 #define SHARDS          8.0 /* of a phase that is routed in chunks */
@@ -207,10 +206,6 @@ fab_draw_bytes fab_replay_draw_bytes(const fab_replay *replay, const fab_replay_
     return (fab_draw_bytes){.run = run_bytes(replay, s, phase, router), .prepared = prepared_bytes(replay, s, phase)};
 }
 
-static double listed_bytes(const fab_phase *phase) {
-    return phase->all.n > 0 ? 0 : fab_grown((double)phase->n_flows) * FLOW_LISTED;
-}
-
 /* --- results ------------------------------------------------------------------------------------------------------ */
 
 /* Figures of every draw, and what reports show of the links. */
@@ -307,7 +302,7 @@ fab_status fab_replay_check_paths(const fab_replay *replay, fab_error *err) {
     FAB_PASS(fab_context_sizes(context, &s, err));
     FAB_PASS(fab_context_traffic(context, &traffic, err));
     FAB_EACH(const fab_phase, phase, traffic->phases, traffic->n_phases) {
-        t.traffic += listed_bytes(phase);
+        t.traffic += phase->all.n > 0 ? 0 : fab_grown((double)phase->n_flows) * FLOW_LISTED;
         t.prepared_phases += prepared_bytes(replay, s, phase);
         for (size_t e = 0; e < what->n_engines; e++) {
             FAB_PASS(fab_context_router(context, e, &router, err));

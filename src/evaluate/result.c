@@ -2,12 +2,8 @@
 #include "fab/result.h"
 
 #include "fab/memory.h"
-#include "fab/str.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 static void free_phases(fab_phase_result *phases, size_t n_phases) {
     for (size_t p = 0; phases != NULL && p < n_phases; p++) {

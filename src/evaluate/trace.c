@@ -3,8 +3,6 @@
 #include "measure/measure_rates.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 void fab_trace_clear(const fab_trace *trace, const fab_fabric *fabric, const fab_phase *phase) {
     for (uint32_t g = 0; g < trace->n_groups; g++) {

@@ -10,7 +10,6 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 #define OPTION   "--degrade"
 #define A_SERVER "server-"
@@ -103,7 +102,6 @@ static fab_status weaken_server(const weakening *w, const fab_weak_part *part, u
 }
 
 static fab_status weaken(const weakening *w, const fab_weak_part *part, fab_error *err) {
-    fab_status status = FAB_OK;
     fab_error inner = {.code = FAB_OK};
     uint32_t server = fab_names_find_server(w->f->names, part->name, strlen(part->name));
     bool is_node = fab_names_find_node(w->f->names, part->name, strlen(part->name)) != FAB_NONE;
@@ -114,7 +112,7 @@ static fab_status weaken(const weakening *w, const fab_weak_part *part, fab_erro
     if (!is_node && (server != FAB_NONE || (strncmp(part->name, A_SERVER, strlen(A_SERVER)) == 0 && !is_link))) {
         return weaken_server(w, part, server, err);
     }
-    status =
+    const fab_status status =
         is_link ? fab_link_parse(w->f, part->name, &link, &inner) : fab_node_parse(w->f, part->name, &node, &inner);
     FAB_REFUSE_IF(status != FAB_OK, err, status, OPTION, "%s", inner.text);
     if (is_link) {

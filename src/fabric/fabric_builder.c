@@ -4,7 +4,6 @@
 #include "fab/order.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 
 struct fab_builder {
     fab_fabric *fabric;
@@ -167,12 +166,10 @@ fab_status fab_builder_freeze(fab_builder **builder, fab_fabric **out, fab_error
     if (f->rails_per_network == 0) {
         f->rails_per_network = f->n_rails > 0 ? f->n_rails : 1;
     }
-    fab_status status = make_adjacency(f, err);
-    if (status == FAB_OK) {
-        *out = f;
-        b->fabric = NULL;
-        fab_builder_free(b);
-        *builder = NULL;
-    }
-    return status;
+    FAB_PASS(make_adjacency(f, err));
+    *out = f;
+    b->fabric = NULL;
+    fab_builder_free(b);
+    *builder = NULL;
+    return FAB_OK;
 }

@@ -7,15 +7,9 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 const char *const fab_component_kinds[FAB_COMPONENT_N_KINDS] = {"link", "port",   "switch", "nic",
                                                                 "gpu",  "server", "rack",   "plane"};
-
-static const char *kind_name(fab_component_kind kind) {
-    return (uint32_t)kind < FAB_COMPONENT_N_KINDS ? fab_component_kinds[kind] : "component";
-}
 
 uint32_t fab_component_count(const fab_fabric *f, const fab_racks *racks, fab_component_kind kind) {
     uint32_t n = 0;
@@ -42,7 +36,7 @@ uint32_t fab_component_count(const fab_fabric *f, const fab_racks *racks, fab_co
 static fab_status check_id(const fab_fabric *f, const fab_racks *racks, fab_component_kind kind, uint64_t id,
                            fab_error *err) {
     uint32_t n = fab_component_count(f, racks, kind);
-    const char *name = kind_name(kind);
+    const char *name = (uint32_t)kind < FAB_COMPONENT_N_KINDS ? fab_component_kinds[kind] : "component";
     FAB_REFUSE_IF(n == 0, err, FAB_EINPUT, NULL, "there is no %s-%" PRIu64 ": %s", name, id,
                   kind == FAB_COMPONENT_RACK ? "racks are not known without a floor plan" : "there are none");
     return id < n ? FAB_OK

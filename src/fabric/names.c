@@ -6,8 +6,6 @@
 #include "fab/utf8.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 #include <strings.h>
 
 static void fill_none(uint32_t *array, size_t n) {

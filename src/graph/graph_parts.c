@@ -3,8 +3,6 @@
 #include "igraph_calls.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define NONE UINT32_MAX
 

@@ -6,8 +6,6 @@
 #include "fab/order.h"
 #include "igraph_calls.h"
 
-#include <stdlib.h>
-
 FAB_RELEASES(fab_permutations_release, fab_permutations, first, moved, to);
 
 fab_status fab_permutation_begin(fab_permutations *p, fab_error *err) {

@@ -5,7 +5,6 @@
 
 #include <igraph.h>
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 fab_status fab_igraph_status(igraph_error_t code, fab_error *err) FAB_MUST_USE;

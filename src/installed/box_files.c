@@ -1,13 +1,10 @@
 #include "fab/box_files.h"
 
 #include "fab/memory.h"
+#include "fab/save.h"
 #include "fab/order.h"
 
-#include <dirent.h>
 #include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 
 #define PATH 4096
@@ -22,17 +19,11 @@ void fab_folder_release(fab_folder *folder) {
     free((void *)folder->paths);
 }
 
-static void close_folder(DIR **dir) {
-    if (*dir != NULL) {
-        (void)closedir(*dir);
-    }
-}
-
 fab_status fab_folder_list(const char *path, fab_folder *out, fab_error *err) {
     FAB_OWNS(fab_folder_release) fab_folder list = {.n = 0};
     size_t capacity = 0;
     struct dirent *entry = NULL;
-    FAB_OWNS(close_folder) DIR *dir = opendir(path);
+    FAB_OWNS(fab_dir_close) DIR *dir = opendir(path);
     FAB_REFUSE_IF(dir == NULL, err, FAB_EIO, path, "cannot be read: %s", strerror(errno));
     while ((entry = readdir(dir)) != NULL) {
         char file[PATH];

@@ -3,12 +3,9 @@
 #include "fab/fnv.h"
 #include "fab/id_table.h"
 #include "fab/memory.h"
-#include "fab/str.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define CHUNK      ((size_t)1 << 16)
 #define MOST_NODES (UINT32_C(1) << 24)
@@ -201,9 +198,7 @@ fab_status fab_network_add_cable(fab_network *net, const fab_network_cable *cabl
         return FAB_OK;
     }
     for (uint32_t i = 0; i < 2; i++) {
-        if (at[i] != FAB_NETWORK_NONE) {
-            return taken(net, cable, i, at[i], err);
-        }
+        FAB_RETURN_IF(at[i] != FAB_NETWORK_NONE, taken(net, cable, i, at[i], err));
     }
     FAB_RETURN_IF(e[0].node == e[1].node && e[0].port != NULL && e[1].port != NULL && strcmp(e[0].port, e[1].port) == 0,
                   fab_fail_in_file(err, net->path, e[0].line, 0, "port %s of '%.60s' is joined to itself", e[0].port,

@@ -6,8 +6,6 @@
 
 #include <jansson.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define DEPTH 64
 

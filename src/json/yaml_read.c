@@ -5,8 +5,6 @@
 #include "fab/memory.h"
 
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <yaml.h>
 
 #define DEPTH      64
@@ -50,9 +48,7 @@ static fab_status yaml_add_parts(yaml_list *list, uint32_t owner, yaml_node_t *n
     for (yaml_node_pair_t *p = node->data.mapping.pairs.start; p < node->data.mapping.pairs.top; p++) {
         uint32_t before = last;
         const char *key = scalar_text(yaml_document_get_node(list->document, p->key));
-        if (key == NULL) {
-            return yaml_place(list, node, "a key that is no text", err);
-        }
+        FAB_RETURN_IF(key == NULL, yaml_place(list, node, "a key that is no text", err));
         FAB_PASS(yaml_add(list, key, yaml_document_get_node(list->document, p->value), depth + 1, &last, err));
         *(before == FAB_JSON_NONE ? &list->json.values[owner].first : &list->json.values[before].next) = last;
     }
@@ -68,12 +64,9 @@ static bool is_null(const yaml_node_t *node) {
 static fab_status yaml_add(yaml_list *list, const char *key, yaml_node_t *node, size_t depth, uint32_t *last,
                            fab_error *err) {
     bool is_scalar = node->type == YAML_SCALAR_NODE;
-    if (!is_scalar && depth >= DEPTH) {
-        return yaml_place(list, node, "lists within lists: at most 64 levels", err);
-    }
-    if (list->json.n >= list->most) {
-        return yaml_place(list, node, "aliases stand for more values than a file of its size may have", err);
-    }
+    FAB_RETURN_IF(!is_scalar && depth >= DEPTH, yaml_place(list, node, "lists within lists: at most 64 levels", err));
+    FAB_RETURN_IF(list->json.n >= list->most,
+                  yaml_place(list, node, "aliases stand for more values than a file of its size may have", err));
     FAB_PASS(FAB_GROW(list->json.values, list->capacity, (size_t)list->json.n + 1, err));
     uint32_t index = list->json.n++;
     list->json.values[index] = (fab_json_value){.kind = !is_scalar && node->type == YAML_SEQUENCE_NODE ? FAB_JSON_ARRAY

@@ -6,8 +6,6 @@
 #include "fab/multiversion.h"
 
 #include <math.h>
-#include <stdbool.h>
-#include <string.h>
 
 #define NO_CHUNK UINT32_MAX
 #define FEW      24 /* events that are sorted by insertion alone */

@@ -3,7 +3,6 @@
 
 #include "fab/status.h"
 
-#include <stddef.h>
 #include <stdint.h>
 
 /** What a queue holds begins like this; the rest is the caller's. */

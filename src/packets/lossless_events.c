@@ -5,8 +5,6 @@
 #include "fab/rng.h"
 #include "spray.h"
 
-#include <stdlib.h>
-
 #define ROUNDING 1e-6 /* bytes: what sums of cells that came and left are off by */
 
 enum event_kind { ARRIVES, IS_SENT, IS_STOPPED, GOES_ON, WAKES, IS_TOLD }; /* the last one names a flow, not a link */
@@ -319,7 +317,7 @@ static void sender_goes_on(fab_lossless_state *s, const fab_event *e) {
 static fab_status name_deadlock(fab_lossless_state *s, double now_s, fab_error *err) {
     const uint32_t n_queues = s->n_queues;
     fab_lossless_result *out = s->out;
-    uint32_t *next = NULL;
+    FAB_OWNED uint32_t *next = NULL;
     uint32_t at = FAB_NO_LINK;
     for (uint32_t l = 0; l < n_queues; l++) {
         if (s->ports[l].is_stopped) {
@@ -349,7 +347,6 @@ static fab_status name_deadlock(fab_lossless_state *s, double now_s, fab_error *
         }
         out->n_deadlock++;
     }
-    free(next);
     return FAB_OK;
 }
 

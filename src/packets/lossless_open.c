@@ -2,8 +2,6 @@
 #include "fab/memory.h"
 #include "spray.h"
 
-#include <stdlib.h>
-
 #define BITS           8.0
 #define PACKET_LINKS   2e6 /* cells times links that are packets one by one */
 #define CELLS          48  /* of a mean flow with one path, beyond */

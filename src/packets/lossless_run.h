@@ -1,7 +1,6 @@
 /** A run under way: lossless_open.c prepares it, lossless_events.c moves its cells. */
 #pragma once
 
-#include "fab/lossless.h"
 #include "dcqcn.h"
 #include "event_queue.h"
 

@@ -4,8 +4,6 @@
 #include "fab/multiversion.h"
 #include "fab/rng.h"
 
-#include <string.h>
-
 #define MOST_SKIPS  15
 #define LEAST_MARK  0.2 /* of the queue: nothing is marked below, everything above */
 #define ALWAYS_MARK 0.8

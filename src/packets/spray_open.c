@@ -2,8 +2,6 @@
 #include "spray.h"
 #include "fab/memory.h"
 
-#include <string.h>
-
 #define BITS           8.0
 #define CACHE_LINE     64
 #define WINDOW         1.5  /* bandwidth-delay products */

@@ -9,8 +9,6 @@
 #include "solver.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 
 #define COUNTED  1024

@@ -8,7 +8,6 @@
 #include "fab/order.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 /* When transfers end: a heap with four children to a node, in which every flow knows its place. */
 

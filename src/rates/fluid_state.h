@@ -7,8 +7,6 @@
 #include "fab/fluid.h"
 #include "fill.h"
 
-#include <stddef.h>
-
 #define FLUID_NONE UINT32_MAX
 #define FLUID_TIE  1e-12 /* of times, relative */
 

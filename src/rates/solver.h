@@ -3,9 +3,6 @@
 
 #include "fill.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-
 #define NO_LINK UINT32_MAX
 
 /* A link that is kept, see solver_index(); their numbers have the order of those of the sharing. */

@@ -5,10 +5,8 @@
 #include "pipeline_run.h"
 #include "fab/order.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 const char *const fab_pipeline_orders[FAB_ORDER_N] = {"1f1b", "zero-bubble"};
 

@@ -2,8 +2,6 @@
  * al., Zero bubble pipeline parallelism, ICLR 2024]. */
 #include "pipeline_order.h"
 
-#include <stdbool.h>
-
 size_t fab_pipeline_steps(const fab_pipeline *p) {
     size_t passes = p->order == FAB_ORDER_ZERO_BUBBLE ? 3 : 2;
     return passes * p->n_chunks * p->n_microbatches;

@@ -5,7 +5,6 @@
 #include "fab/memory.h"
 
 #include <math.h>
-#include <string.h>
 
 static const fab_chunk_times *times_of(const run *r, uint32_t stage, uint32_t chunk) {
     return &r->p->chunk[(size_t)stage * r->p->n_chunks + chunk];

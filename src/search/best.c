@@ -4,13 +4,9 @@
 #include "fab/algorithms.h"
 #include "fab/memory.h"
 #include "fab/replay.h"
-#include "fab/str.h"
 #include "fab/units.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define KEY  ",algorithm="
 #define BEST "best"
@@ -66,12 +62,8 @@ static fab_status trial_run(const fab_best_request *r, const fab_design *design,
     FAB_OWNS(trial_free_owned) trial *t = NULL;
     FAB_PASS(FAB_NEW(t, 1, err)); /* too large for a stack */
     t->result.n_seeds = 1;
-    const fab_context_request what = {.design = design,
-                                      .fabric = r->fabric,
-                                      .traffic = traffic,
-                                      .engines = design->engines,
-                                      .n_engines = 1,
-                                      .seed = r->seed};
+    fab_context_request what = fab_context_of(design, r->fabric, traffic, r->seed);
+    what.n_engines = 1;
     FAB_PASS(fab_context_new(&what, &t->context, err));
     const fab_replay replay = {
         .context = t->context, .n_seeds = 1, .n_threads = r->n_threads, .rates = true, .times_only = true};
@@ -160,7 +152,7 @@ static fab_status settle_key(const fab_best_request *r, fab_design *design, bool
         return FAB_OK;
     }
     for (int i = 0; fab_job_collectives[i] != NULL; i++) {
-        trial *t = NULL;
+        FAB_OWNS(trial_free_owned) trial *t = NULL;
         fab_error why = {.code = FAB_OK};
         if (!is_algorithm(fab_job_collectives[i])) {
             continue;
@@ -175,7 +167,6 @@ static fab_status settle_key(const fab_best_request *r, fab_design *design, bool
             race_enter(&found, fab_job_collectives[i], time_s);
             winner = strcmp(found.name[0], fab_job_collectives[i]) == 0 ? (fab_job_collective)i : winner;
         }
-        trial_free(t);
     }
     *key = winner;
     FAB_REFUSE_IF(found.name[0][0] == '\0' && first.code != FAB_OK, err, first.code, first.where, "%s", first.text);

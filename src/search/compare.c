@@ -1,15 +1,11 @@
 /* Designs side by side: which is best, by how much, what would turn it, and what differs between them. */
-#include "fab/sweep_run.h"
 #include "sweep_internal.h"
 
 #include "fab/design.h"
 
 #include "fab/memory.h"
-#include "fab/str.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* --- verdict ------------------------------------------------------------------------------------------------------ */
 
@@ -207,7 +203,7 @@ static bool everybody_has(const fab_sweep *sweep, const char *line, size_t lengt
 }
 
 static fab_status differences(const fab_sweep *sweep, const char *settings, char **out, fab_error *err) {
-    fab_str text = FAB_STR_INIT;
+    FAB_OWNS(fab_str_release) fab_str text = FAB_STR_INIT;
     for (const char *line = settings; *line != '\0';) {
         size_t length = strcspn(line, "\n");
         bool is_said = strncmp(line, "name=", 5) == 0 || strncmp(line, "source=", 7) == 0; /* by what the user wrote */
@@ -217,13 +213,9 @@ static fab_status differences(const fab_sweep *sweep, const char *settings, char
         }
         line += length + (line[length] == '\n');
     }
-    fab_status status = fab_str_status(&text, err);
-    if (status == FAB_OK) {
-        *out = fab_strdup(text.length > 0 ? text.data : "", err);
-        status = *out != NULL ? FAB_OK : FAB_ENOMEM;
-    }
-    fab_str_release(&text);
-    return status;
+    FAB_PASS(fab_str_status(&text, err));
+    *out = fab_strdup(text.length > 0 ? text.data : "", err);
+    return *out != NULL ? FAB_OK : FAB_ENOMEM;
 }
 
 fab_status fab_sweep_compare(fab_sweep *sweep, fab_error *err) {

@@ -5,9 +5,6 @@
 #include "fab/memory.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define SAME 1e-9
 
@@ -42,9 +39,7 @@ static fab_status run_job(const fab_mix_request *r, size_t i, size_t job, fab_de
                                        .progress_context = r->progress_context};
     *inner = (fab_error){.code = FAB_OK};
     fab_status status = r->read(r->read_context, i, r->kinds[job], design, inner);
-    if (status == FAB_OK) {
-        status = fab_sweep_evaluate(&request, design, out, inner);
-    }
+    status = status == FAB_OK ? fab_sweep_evaluate(&request, design, out, inner) : status;
     return fab_sweep_keep_error(status, inner, out, err);
 }
 

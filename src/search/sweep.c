@@ -14,8 +14,6 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define SAME 1e-9 /* figures this close are equal */
 
@@ -583,7 +581,12 @@ fab_status fab_sweep_run(const fab_sweep_request *request, fab_sweep **out, fab_
     fab_sweep_rank(sweep);
     if (request->scenarios != NULL) {
         (void)snprintf(sweep->scenarios, sizeof sweep->scenarios, "%s", request->scenarios);
-        (void)snprintf(sweep->policy, sizeof sweep->policy, "%s", fab_policies[request->policy]);
+        for (size_t i = 0; i < n; i++) {
+            const char *policy = sweep->points[i].policy;
+            if (policy[0] != '\0' && strstr(sweep->policy, policy) == NULL) {
+                fab_append(sweep->policy, sizeof sweep->policy, "%s%s", sweep->policy[0] != '\0' ? ", " : "", policy);
+            }
+        }
     }
     FAB_TRY(request->compares_designs ? fab_sweep_compare(sweep, err) : FAB_OK);
     *out = sweep;

@@ -1,8 +1,6 @@
 /* Parts of a sweep: what a point replays, and what is kept of its run. */
 #pragma once
 
-#include "fab/replay.h"
-#include "fab/str.h"
 #include "fab/sweep_run.h"
 
 /* `traffic.KEY`: a key of the pattern, and no value of the design. */

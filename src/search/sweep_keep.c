@@ -1,18 +1,13 @@
 /* What a sweep keeps of the run of a point. */
 #include "sweep_internal.h"
 
-#include "fab/analysis.h"
 #include "fab/assess.h"
 #include "fab/contend.h"
 #include "fab/design.h"
 #include "fab/goodput_run.h"
 #include "fab/memory.h"
-#include "fab/routing.h"
-#include "fab/traffic.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
 
 static const char OF_TRAFFIC[] = "traffic.";
 
@@ -310,7 +305,7 @@ fab_status fab_sweep_keep_jobs(const fab_replay *replay, const fab_result *resul
                                fab_error *err) {
     const fab_context_request *what = fab_context_what(replay->context);
     fab_error why = {.code = FAB_OK};
-    fab_contention *all = NULL;
+    FAB_OWNS(fab_contention_free_owned) fab_contention *all = NULL;
     out->other_jobs = fab_design_other_jobs(what->design, what->traffic);
     if (out->other_jobs == 0) {
         return FAB_OK;
@@ -320,20 +315,18 @@ fab_status fab_sweep_keep_jobs(const fab_replay *replay, const fab_result *resul
     for (size_t e = 0; all != NULL && e < all->n_engines && e < out->n_engines; e++) {
         out->engines[e].all_jobs_s = all->engines[e].all_jobs_s;
     }
-    fab_contention_free(all);
     return status == FAB_OK || fab_is_refusal(status) ? FAB_OK : fab_fail(err, status, why.where, "%s", why.text);
 }
 
 /* What failures leave, where they are asked for. */
 fab_status fab_sweep_keep_goodput(const fab_sweep_request *request, const fab_design *design, const char *traffic,
                                   fab_sweep_point *out, fab_error *err) {
-    fab_stat found[FAB_MAX_ENGINES];
+    fab_goodput found;
     uint64_t n_draws = 1;
     for (size_t e = 0; e < out->n_engines; e++) {
         n_draws = out->engines[e].is_drawn && out->engines[e].n_seeds > n_draws ? out->engines[e].n_seeds : n_draws;
     }
-    fab_error why = {.code = FAB_OK};
-    fab_goodput_request what = {.design = design,
+    const fab_goodput_request what = {.design = design,
                                 .traffic = traffic,
                                 .scenarios = request->scenarios,
                                 .policy = request->policy,
@@ -343,15 +336,12 @@ fab_status fab_sweep_keep_goodput(const fab_sweep_request *request, const fab_de
     if (request->scenarios == NULL) {
         return FAB_OK;
     }
-    FAB_PASS(fab_goodput_find(&what, found, err));
+    FAB_PASS(fab_goodput_find(&what, &found, err));
+    (void)snprintf(out->policy, sizeof out->policy, "%s", fab_policies[found.policy]);
     for (size_t e = 0; e < out->n_engines; e++) {
-        out->engines[e].has_goodput = found[e].mean > 0;
-        out->engines[e].goodput = found[e];
+        out->engines[e].has_goodput = found.taken[e].mean > 0;
+        out->engines[e].goodput = found.taken[e];
+        out->engines[e].waiting = found.waiting[e].mean > 0 ? found.waiting[e] : (fab_stat){.mean = 0};
     }
-    what.policy = FAB_POLICY_SHRINK;
-    fab_status status = request->shrinks_too ? fab_goodput_find(&what, found, &why) : FAB_EUNSUPPORTED;
-    for (size_t e = 0; status == FAB_OK && e < out->n_engines; e++) {
-        out->engines[e].shrunk = found[e].mean > 0 ? found[e] : (fab_stat){.mean = 0};
-    }
-    return status == FAB_OK || fab_is_refusal(status) ? FAB_OK : fab_fail(err, status, why.where, "%s", why.text);
+    return FAB_OK;
 }

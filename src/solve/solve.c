@@ -10,8 +10,6 @@
 #include <math.h>
 #include <setjmp.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* What a call owns. It lives on the heap: automatic variables changed after setjmp are lost by the jump. */
 typedef struct call {
@@ -267,27 +265,23 @@ static void run_guarded(call *c, double *x, double *row_dual) {
 
 fab_status fab_solve(const fab_program *program, const fab_solve_limits *limits, double *x, double *row_dual,
                      fab_solution *out, fab_error *err) {
-    fab_status status = FAB_OK;
-    call *c = NULL;
-    FAB_FAIL_IF(row_dual != NULL && has_integers(program), err, FAB_EINPUT, NULL,
-                "a program with integer columns has no prices");
-    FAB_TRY(solve_check(program, err));
-    FAB_TRY(FAB_NEW(c, 1, err));
+    FAB_OWNED call *c = NULL;
+    FAB_REFUSE_IF(row_dual != NULL && has_integers(program), err, FAB_EINPUT, NULL,
+                  "a program with integer columns has no prices");
+    FAB_PASS(solve_check(program, err));
+    FAB_PASS(FAB_NEW(c, 1, err));
+    FAB_OWNS_MEMBERS(c->row, c->column, c->value);
     c->program = program;
     c->limits = limits;
     c->solution.bound = program->maximise ? INFINITY : -INFINITY;
-    FAB_TRY(FAB_NEW_ALL(program->n_entries + 1, err, c->row, c->column, c->value));
+    FAB_PASS(FAB_NEW_ALL(program->n_entries + 1, err, c->row, c->column, c->value));
     if (no_integer_between(program)) {
         c->solution.outcome = FAB_SOLVE_INFEASIBLE;
     } else {
         run_guarded(c, x, row_dual);
     }
-    FAB_FAIL_IF(c->status != FAB_OK, err, c->status, NULL, "the solver gave up on %zu columns and %zu rows%s%s",
-                program->n_columns, program->n_rows, c->said[0] != '\0' ? ": " : "", c->said);
+    FAB_REFUSE_IF(c->status != FAB_OK, err, c->status, NULL, "the solver gave up on %zu columns and %zu rows%s%s",
+                  program->n_columns, program->n_rows, c->said[0] != '\0' ? ": " : "", c->said);
     *out = c->solution;
-done:
-    if (c != NULL) {
-        FAB_FREE_ALL(c->row, c->column, c->value, c);
-    }
-    return status;
+    return FAB_OK;
 }

@@ -5,8 +5,6 @@
 
 #include "fab/outcome.h"
 
-#include <stddef.h>
-
 typedef enum column_type {
     COLUMN_TEXT,    /* char *, owned */
     COLUMN_DIGEST,  /* char[17] */

@@ -5,13 +5,9 @@
 #include "fab/order.h"
 #include "fab/save.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -44,35 +40,27 @@ fab_status folder_move(const char *folder, const char *from, const char *to, fab
 }
 
 fab_status folder_copy(const char *from, const char *to, uint64_t *out_digest, fab_error *err) {
-    fab_status status = FAB_OK;
     unsigned char bytes[16384];
     uint64_t hash = FAB_FNV_BEGIN;
-    FILE *in = NULL;
-    FILE *out = NULL;
+    FAB_OWNS(fab_file_close) FILE *in = fopen(from, "rb");
+    FAB_OWNS(fab_file_close) FILE *out = NULL;
     size_t n = 0;
-    FAB_FAIL_IF((in = fopen(from, "rb")) == NULL, err, FAB_EIO, from, "cannot be read: %s", strerror(errno));
-    FAB_FAIL_IF(to != NULL && (out = fopen(to, "wb")) == NULL, err, FAB_EIO, to, "cannot be written: %s",
-                strerror(errno));
+    FAB_REFUSE_IF(in == NULL, err, FAB_EIO, from, "cannot be read: %s", strerror(errno));
+    FAB_REFUSE_IF(to != NULL && (out = fopen(to, "wb")) == NULL, err, FAB_EIO, to, "cannot be written: %s",
+                  strerror(errno));
     while ((n = fread(bytes, 1, sizeof bytes, in)) > 0) {
         hash = fab_fnv(hash, bytes, n);
-        FAB_FAIL_IF(out != NULL && fwrite(bytes, 1, n, out) != n, err, FAB_EIO, to, "cannot be written: %s",
-                    strerror(errno));
+        FAB_REFUSE_IF(out != NULL && fwrite(bytes, 1, n, out) != n, err, FAB_EIO, to, "cannot be written: %s",
+                      strerror(errno));
     }
-    FAB_FAIL_IF(ferror(in) != 0, err, FAB_EIO, from, "cannot be read: %s", strerror(errno));
+    FAB_REFUSE_IF(ferror(in) != 0, err, FAB_EIO, from, "cannot be read: %s", strerror(errno));
     if (out != NULL) {
         FILE *closing = out;
         out = NULL;
-        FAB_FAIL_IF(fclose(closing) != 0, err, FAB_EIO, to, "cannot be written: %s", strerror(errno));
+        FAB_REFUSE_IF(fclose(closing) != 0, err, FAB_EIO, to, "cannot be written: %s", strerror(errno));
     }
     *out_digest = hash;
-done:
-    if (in != NULL) {
-        (void)fclose(in);
-    }
-    if (out != NULL) {
-        (void)fclose(out);
-    }
-    return status;
+    return FAB_OK;
 }
 
 /* --- shards ------------------------------------------------------------------------------------------------------- */
@@ -100,28 +88,20 @@ static bool parse_shard(const char *name, shard_name *out) {
 FAB_ORDER_TWO(folder_by_number, shard_name, n, index);
 
 fab_status folder_shards(const char *folder, shard_name **out, size_t *out_n, fab_error *err) {
-    fab_status status = FAB_OK;
-    DIR *dir = NULL;
-    shard_name *list = NULL;
+    FAB_OWNS(fab_dir_close) DIR *dir = opendir(folder);
+    FAB_OWNED shard_name *list = NULL;
     size_t n = 0;
     size_t capacity = 0;
     shard_name shard;
-    FAB_FAIL_IF((dir = opendir(folder)) == NULL, err, FAB_EIO, folder, "cannot be read: %s", strerror(errno));
+    FAB_REFUSE_IF(dir == NULL, err, FAB_EIO, folder, "cannot be read: %s", strerror(errno));
     for (const struct dirent *entry = readdir(dir); entry != NULL; entry = readdir(dir)) {
         if (parse_shard(entry->d_name, &shard)) {
-            FAB_TRY(FAB_APPEND(list, n, capacity, err, shard));
+            FAB_PASS(FAB_APPEND(list, n, capacity, err, shard));
         }
     }
     FAB_SORT(list, n, folder_by_number);
-    *out = list;
     *out_n = n;
-    list = NULL;
-done:
-    free(list);
-    if (dir != NULL) {
-        (void)closedir(dir);
-    }
-    return status;
+    return FAB_GIVE(*out, list);
 }
 
 void folder_remove_copies(const char *files) {
@@ -140,20 +120,15 @@ void folder_remove_copies(const char *files) {
 fab_status folder_check_free(const char *folder, fab_error *err) {
     static const char *const OURS[] = {
         ".", "..", STORE_FILES, STORE_PLAN ".new", STORE_PLAN ".new-journal", STORE_PLAN ".lock"};
-    fab_status status = FAB_OK;
-    DIR *dir = NULL;
-    FAB_FAIL_IF((dir = opendir(folder)) == NULL, err, FAB_EIO, folder, "cannot be read: %s", strerror(errno));
+    FAB_OWNS(fab_dir_close) DIR *dir = opendir(folder);
+    FAB_REFUSE_IF(dir == NULL, err, FAB_EIO, folder, "cannot be read: %s", strerror(errno));
     for (const struct dirent *entry = readdir(dir); entry != NULL; entry = readdir(dir)) {
         bool ours = false;
         for (size_t i = 0; i < sizeof OURS / sizeof OURS[0]; i++) {
             ours = ours || strcmp(entry->d_name, OURS[i]) == 0;
         }
-        FAB_FAIL_IF(!ours, err, FAB_EIO, folder, "holds '%.60s' and no plan; a store is made in a new or empty folder",
-                    entry->d_name);
+        FAB_REFUSE_IF(!ours, err, FAB_EIO, folder,
+                      "holds '%.60s' and no plan; a store is made in a new or empty folder", entry->d_name);
     }
-done:
-    if (dir != NULL) {
-        (void)closedir(dir);
-    }
-    return status;
+    return FAB_OK;
 }

@@ -5,8 +5,6 @@
 
 #include "fab/shard.h"
 
-#include <stddef.h>
-
 #define STORE_PLAN    "plan.db"
 #define STORE_RESULTS "results.db"
 #define STORE_FILES   FAB_STORE_FILES

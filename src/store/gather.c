@@ -1,5 +1,4 @@
 /* All shards into one file, in the order of the scenarios. */
-#include "database.h"
 #include "plan_tables.h"
 #include "schema.h"
 #include "shard_read.h"
@@ -7,10 +6,8 @@
 #include "fab/memory.h"
 #include "fab/order.h"
 #include "fab/rng.h"
-#include "fab/shard.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 #define MOST_OPEN 64 /* shards: each takes file descriptors */
 
@@ -46,10 +43,8 @@ FAB_ORDER_TWO(by_block, entry, block, shard);
 
 static fab_status busy(const gathering *g, size_t shard, const store_holder *holder, fab_error *err) {
     char path[STORE_PATH_SIZE];
-    fab_status status = folder_shard_path(g->folder, g->shards[shard], path, err);
-    return status != FAB_OK
-               ? status
-               : fab_fail(err, FAB_EIO, path, "is being written by %s; gather when it has ended", holder->text);
+    FAB_PASS(folder_shard_path(g->folder, g->shards[shard], path, err));
+    return fab_fail(err, FAB_EIO, path, "is being written by %s; gather when it has ended", holder->text);
 }
 
 /* Reads what will be read again: a block that is damaged must be known before anything is written. */
@@ -61,15 +56,15 @@ static fab_status check_blocks(gathering *g, shard_reader *reader, size_t first,
 }
 
 static fab_status list_blocks(gathering *g, bool partial, fab_gathered *out, fab_error *err) {
-    fab_status status = FAB_OK;
-    FAB_TRY(folder_shards(g->folder, &g->shards, &g->n_shards, err));
+    FAB_PASS(folder_shards(g->folder, &g->shards, &g->n_shards, err));
     for (g->listed = 0; g->listed < g->n_shards; g->listed++) {
         shard_reader reader;
         store_holder holder;
         bool is_open = false;
         size_t n_before = g->n_entries;
         fab_error inner = {.code = FAB_OK};
-        status = shard_reader_open(g->folder, g->plan, g->shards[g->listed], &reader, &is_open, &holder, &inner);
+        fab_status status =
+            shard_reader_open(g->folder, g->plan, g->shards[g->listed], &reader, &is_open, &holder, &inner);
         bool is_foreign = reader.db.is_foreign;
         if (status == FAB_OK && is_open) {
             status = shard_each_block(&reader.db, g->plan, gather_add_entry, g, &inner);
@@ -79,19 +74,17 @@ static fab_status list_blocks(gathering *g, bool partial, fab_gathered *out, fab
         if (status == FAB_EINPUT && partial && !is_foreign) {
             out->n_bad++;
             g->n_entries = n_before;
-            status = FAB_OK;
         } else if (status != FAB_OK) {
-            FAB_FAIL(err, status, inner.where, "%s", inner.text);
+            return fab_fail(err, status, inner.where, "%s", inner.text);
         } else if (is_open) {
             out->n_shards++;
         } else if (holder.text[0] != '\0') {
             out->n_busy++;
-            FAB_TRY(partial ? FAB_OK : busy(g, g->listed, &holder, err));
+            FAB_PASS(partial ? FAB_OK : busy(g, g->listed, &holder, err));
         }
     }
     FAB_SORT(g->entry, g->n_entries, by_block);
-done:
-    return status;
+    return FAB_OK;
 }
 
 static uint64_t count_done(const gathering *g) {
@@ -123,16 +116,12 @@ static fab_status open_shard(gathering *g, size_t shard, shard_reader **out, fab
         g->reader_shard[at] = SIZE_MAX;
         shard_reader_close(&g->reader[at]);
     }
-    fab_status status = shard_reader_open(g->folder, g->plan, g->shards[shard], &g->reader[at], &is_open, &holder, err);
-    if (status == FAB_OK && !is_open) {
-        status = busy(g, shard, &holder, err);
-    }
-    if (status == FAB_OK) {
-        g->reader_shard[at] = shard;
-        g->used[at] = ++g->clock;
-        *out = &g->reader[at];
-    }
-    return status;
+    FAB_PASS(shard_reader_open(g->folder, g->plan, g->shards[shard], &g->reader[at], &is_open, &holder, err));
+    FAB_RETURN_IF(!is_open, busy(g, shard, &holder, err));
+    g->reader_shard[at] = shard;
+    g->used[at] = ++g->clock;
+    *out = &g->reader[at];
+    return FAB_OK;
 }
 
 static fab_status read_block(gathering *g, const entry *e, row_block *out, fab_error *err) {
@@ -149,13 +138,12 @@ static bool same_failed(const fab_block *a, const fab_block *b, uint64_t i) {
 
 /* Two blocks with different digests: says which scenario it is. */
 static fab_status say_difference(gathering *g, const entry *a, const entry *b, fab_error *err) {
-    fab_status status = FAB_OK;
     char path[STORE_PATH_SIZE];
     uint64_t i = 0;
     const fab_block *x = &g->rows.block;
     const fab_block *y = &g->other.block;
-    FAB_TRY(read_block(g, a, &g->rows, err));
-    FAB_TRY(read_block(g, b, &g->other, err));
+    FAB_PASS(read_block(g, a, &g->rows, err));
+    FAB_PASS(read_block(g, b, &g->other, err));
     for (; i + 1 < x->n_scenarios; i++) { /* a block of one scenario each has the digest of that scenario alone */
         fab_plan one = *g->plan;
         size_t none[2] = {0, 0};
@@ -165,13 +153,12 @@ static fab_status say_difference(gathering *g, const entry *a, const entry *b, f
             break;
         }
     }
-    FAB_TRY(folder_shard_path(g->folder, g->shards[b->shard], path, err));
-    status = fab_fail(err, FAB_EINTERNAL, path,
-                      "scenario %" PRIu64 " has other results here than in shard %" PRIu32 " of %" PRIu32
-                      "; it should depend on the plan alone. Delete the shard that is wrong and run again",
-                      a->block * g->plan->block + i, g->shards[a->shard].index, g->shards[a->shard].n);
-done:
-    return status;
+    FAB_PASS(folder_shard_path(g->folder, g->shards[b->shard], path, err));
+    return fab_fail(err, FAB_EINTERNAL, path,
+                    "scenario %" PRIu64 " has other results here than in shard %" PRIu32 " of %" PRIu32
+                    "; it should depend on the plan alone. Delete the shard that is wrong and run again",
+                    a->block * g->plan->block + i, g->shards[a->shard].index, g->shards[a->shard].n);
+    return FAB_OK;
 }
 
 static fab_status put_blocks(gathering *g, const database *db, void (*progress)(void *, double, size_t),

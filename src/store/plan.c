@@ -1,5 +1,4 @@
 /* What a study is made of, and its file. */
-#include "database.h"
 #include "folder.h"
 #include "lock.h"
 #include "plan_tables.h"
@@ -11,9 +10,6 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -148,21 +144,18 @@ fab_status fab_plan_read(const char *folder, fab_plan *out, fab_error *err) {
 }
 
 static fab_status plan_compare(const char *folder, const fab_plan *plan, fab_error *err) {
-    fab_plan there = {.program = NULL};
-    fab_status status = fab_plan_read(folder, &there, err);
+    FAB_OWNS(fab_plan_release) fab_plan there = {.program = NULL};
+    FAB_PASS(fab_plan_read(folder, &there, err));
     fab_plan named = *plan;
     memcpy(named.id, there.id, sizeof named.id);
-    if (status == FAB_OK && !fab_plan_is_sealed(&named)) {
-        status = fab_fail(
-            err, FAB_EINPUT, folder,
-            "holds another plan: of %.30s %s, version %.10s, traffic %.30s, scenarios %.30s, seed %" PRIu64
-            ", %zu variants; asked for: %.30s %s, version %.10s, traffic %.30s, scenarios %.30s, seed %" PRIu64
-            ", %zu variants",
-            there.name, there.digest, there.program, there.traffic, there.scenarios, there.seed, there.n_variants,
-            plan->name, plan->digest, plan->program, plan->traffic, plan->scenarios, plan->seed, plan->n_variants);
-    }
-    fab_plan_release(&there);
-    return status;
+    FAB_REFUSE_IF(!fab_plan_is_sealed(&named), err, FAB_EINPUT, folder,
+                  "holds another plan: of %.30s %s, version %.10s, traffic %.30s, scenarios %.30s, seed %" PRIu64
+                  ", %zu variants; asked for: %.30s %s, version %.10s, traffic %.30s, scenarios %.30s, seed %" PRIu64
+                  ", %zu variants",
+                  there.name, there.digest, there.program, there.traffic, there.scenarios, there.seed, there.n_variants,
+                  plan->name, plan->digest, plan->program, plan->traffic, plan->scenarios, plan->seed,
+                  plan->n_variants);
+    return FAB_OK;
 }
 
 static fab_status make_folder(const char *path, fab_error *err) {

@@ -6,7 +6,6 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
 
 static const struct column PLAN_COLUMNS[] = {
     {COLUMN_DIGEST, offsetof(fab_plan, id)},      {COLUMN_TEXT, offsetof(fab_plan, program)},

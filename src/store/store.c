@@ -1,5 +1,4 @@
 /* Results as gathered, for those who report them. */
-#include "database.h"
 #include "folder.h"
 #include "plan_tables.h"
 #include "schema.h"
@@ -7,9 +6,6 @@
 
 #include "fab/memory.h"
 #include "fab/rng.h"
-
-#include <stdlib.h>
-#include <string.h>
 
 struct fab_store {
     database db;
@@ -24,18 +20,15 @@ struct fab_query {
 /* Results that were gathered before the folder was given to another plan would be those of nobody. */
 static fab_status check_plan(const char *folder, const fab_store *store, fab_error *err) {
     char path[STORE_PATH_SIZE];
-    fab_plan there = {.program = NULL};
-    fab_status status = folder_path(folder, STORE_PLAN, path, err);
-    if (status == FAB_OK && folder_size_of(path) >= 0) {
-        status = fab_plan_read(folder, &there, err);
-        if (status == FAB_OK && strcmp(there.id, store->plan.id) != 0) {
-            status = fab_fail(err, FAB_EINPUT, store->db.path,
-                              "belongs to another plan: design %.40s %s, not %.40s %s of " STORE_PLAN, store->plan.name,
-                              store->plan.digest, there.name, there.digest);
-        }
-        fab_plan_release(&there);
+    FAB_OWNS(fab_plan_release) fab_plan there = {.program = NULL};
+    FAB_PASS(folder_path(folder, STORE_PLAN, path, err));
+    if (folder_size_of(path) >= 0) {
+        FAB_PASS(fab_plan_read(folder, &there, err));
+        FAB_REFUSE_IF(strcmp(there.id, store->plan.id) != 0, err, FAB_EINPUT, store->db.path,
+                      "belongs to another plan: design %.40s %s, not %.40s %s of " STORE_PLAN, store->plan.name,
+                      store->plan.digest, there.name, there.digest);
     }
-    return status;
+    return FAB_OK;
 }
 
 static fab_status check_digest(const fab_store *store, fab_error *err) {

@@ -7,8 +7,6 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define ROWS_MOST   (UINT64_C(1) << 20) /* of all variants: more are not listed */
 #define STATES_MOST 64                  /* scenarios whose paths are listed */

@@ -3,12 +3,10 @@
 #include "study_results_internal.h"
 
 #include "fab/memory.h"
-#include "fab/str.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
-#include <string.h>
 
 #define FLUSH_AT   65536
 #define CACHE_BITS 14

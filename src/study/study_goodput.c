@@ -7,12 +7,10 @@
 #include "fab/parallel.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 typedef struct goodput_run {
     study_worker *workers;
-    size_t n_variants;
+    size_t n_variants, n_policies;
     size_t n_draws;
     fab_outcome *rows; /* [history][variant] */
 } goodput_run;
@@ -44,24 +42,24 @@ static double spread_of_draws(const goodput_run *run, const double *sample, size
     return stat.ci95;
 }
 
-/* Where one history is not known, the mean is not. */
-static fab_status goodput_gather(const goodput_run *run, size_t n_histories, fab_stat *out, fab_error *err) {
-    double *sample = NULL;
+/* Of one of the policies, engine by engine. Where one history is not known, the mean is not. */
+static fab_status goodput_gather(const goodput_run *run, size_t n_histories, size_t policy, fab_stat *out,
+                                 fab_error *err) {
+    FAB_OWNED double *sample = NULL;
     FAB_PASS(FAB_NEW(sample, n_histories, err));
-    for (size_t v = 0; v < run->n_variants; v++) {
+    for (size_t v = policy; v < run->n_variants; v += run->n_policies, out++) {
         bool is_known = true;
         for (size_t i = 0; i < n_histories; i++) {
             sample[i] = run->rows[i * run->n_variants + v].goodput;
             is_known = is_known && !isnan(sample[i]);
         }
-        out[v] = (fab_stat){.mean = NAN};
+        *out = (fab_stat){.mean = NAN};
         if (is_known) {
             const double spread = run->n_draws > 1 ? spread_of_draws(run, sample, n_histories) : 0;
-            fab_stat_of(sample, n_histories, &out[v]); /* which sorts them */
-            out[v].ci95 = run->n_draws > 1 ? spread : out[v].ci95;
+            fab_stat_of(sample, n_histories, out); /* which sorts them */
+            out->ci95 = run->n_draws > 1 ? spread : out->ci95;
         }
     }
-    free(sample);
     return FAB_OK;
 }
 
@@ -81,17 +79,13 @@ done:
     return status;
 }
 
-fab_status fab_goodput_find(const fab_goodput_request *q, fab_stat *out, fab_error *err) {
+fab_status fab_goodput_find(const fab_goodput_request *q, fab_goodput *out, fab_error *err) {
     FAB_OWNS(study_scene_release) study_scene scene = {.fabric = NULL};
     goodput_run run = {.workers = NULL};
     FAB_OWNS_MEMBERS(run.rows);
-    const fab_context_request what = {.design = q->design,
-                                      .traffic = q->traffic,
-                                      .engines = q->design->engines,
-                                      .n_engines = q->design->n_engines,
-                                      .seed = q->seed};
+    const fab_context_request what = fab_context_of(q->design, NULL, q->traffic, q->seed);
     const fab_assessment_request request = {.policies = &q->policy,
-                                            .n_policies = 1,
+                                            .n_policies = q->policy != FAB_POLICY_FITTING,
                                             .n_threads = q->n_threads,
                                             .n_draws = q->n_draws > 0 ? q->n_draws : 1,
                                             .times = true,
@@ -104,5 +98,16 @@ fab_status fab_goodput_find(const fab_goodput_request *q, fab_stat *out, fab_err
     run.n_draws = scene.n_draws;
     FAB_PASS(FAB_NEW(run.rows, n_histories * run.n_variants, err));
     FAB_PASS(goodput_assess(q, &scene, &run, err));
-    return goodput_gather(&run, n_histories, out, err);
+    /* Those of a study: the best that fits is the last; where no server is idle, none does what first-spare does. */
+    const size_t last = scene.request.n_policies - 1;
+    const fab_policy fitting = scene.request.policies[last];
+    fab_goodput found = {.policy = fitting == FAB_POLICY_NONE && last == 0 ? FAB_POLICY_FIRST_SPARE : fitting};
+    found.policy = q->policy != FAB_POLICY_FITTING ? q->policy : found.policy;
+    run.n_policies = last + 1;
+    FAB_PASS(goodput_gather(&run, n_histories, last, found.taken, err));
+    if (last > 0 && fitting == FAB_POLICY_SHRINK) {
+        FAB_PASS(goodput_gather(&run, n_histories, last - 1, found.waiting, err));
+    }
+    *out = found;
+    return FAB_OK;
 }

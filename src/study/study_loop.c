@@ -6,7 +6,6 @@
 
 #include <math.h>
 #include <pthread.h>
-#include <string.h>
 #include <time.h>
 
 #define COMMIT_S     0.05 /* between two commits, or more: what the end of the process loses */

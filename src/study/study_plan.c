@@ -1,16 +1,12 @@
 /* What a study is made of, found out and written down. */
 #include "study_scene.h"
 
-#include "fab/str.h"
 #include "fab/design.h"
 #include "fab/analysis.h"
 #include "fab/memory.h"
 #include "fab/study.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 /* Bytes of rows in the store, measured: tests/bench/bench_store.c. */
@@ -178,11 +174,7 @@ fab_status fab_study_plan(const fab_study_request *request, const char *folder, 
     study_scene scene = {.fabric = NULL};
     fab_study_planned planned = {.was_there = false};
     FAB_TRY(plan_check_request(request, err));
-    const fab_context_request what = {.design = request->design,
-                                      .traffic = request->traffic,
-                                      .engines = request->design->engines,
-                                      .n_engines = request->design->n_engines,
-                                      .seed = request->seed};
+    const fab_context_request what = fab_context_of(request->design, NULL, request->traffic, request->seed);
     const fab_assessment_request assessment = {.policies = request->policies,
                                                .n_policies = request->n_policies,
                                                .n_draws = request->n_seeds,

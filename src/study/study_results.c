@@ -4,18 +4,11 @@
 #include "study_scene.h"
 
 #include "fab/analysis.h"
-#include "fab/assess.h"
-#include "fab/str.h"
 #include "fab/iterate.h"
 #include "fab/memory.h"
 #include "fab/summarise.h"
-#include "fab/topologies.h"
-#include "fab/traffic.h"
 
 #include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* --- opening ------------------------------------------------------------------------------------------------------ */
 
@@ -65,12 +58,8 @@ static fab_status open_classes(const char *folder, fab_study_results *r, fab_err
     }
     FAB_PASS(FAB_NEW(restored, 1, err));
     FAB_PASS(study_restore(folder, plan, restored, err));
-    const fab_context_request what = {.design = restored->design,
-                                      .fabric = r->fabric,
-                                      .traffic = restored->traffic,
-                                      .engines = restored->engines,
-                                      .n_engines = restored->design->n_engines,
-                                      .seed = plan->seed};
+    fab_context_request what = fab_context_of(restored->design, r->fabric, restored->traffic, plan->seed);
+    what.engines = restored->engines;
     FAB_PASS(fab_context_new(&what, &context, err));
     FAB_PASS(fab_scenarios_new(plan->scenarios, r->fabric, r->floor, NULL, plan->seed, &r->classes, err));
     FAB_PASS(study_find_classes(context, restored->policies, restored->n_policies, plan->figures != FAB_FIGURES_LOADS,

@@ -2,7 +2,6 @@
 #pragma once
 
 #include "fab/design.h"
-#include "fab/floor_plan.h"
 #include "fab/scenarios.h"
 #include "fab/study_results.h"
 

@@ -3,12 +3,7 @@
 #include "study_scene.h"
 
 #include "fab/design.h"
-#include "fab/str.h"
 #include "fab/memory.h"
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* --- files -------------------------------------------------------------------------------------------------------- */
 
@@ -128,8 +123,8 @@ static fab_status assess(void *context, size_t worker, uint64_t scenario, fab_ou
 static fab_status run_scene(const fab_study_job *job, const fab_plan *plan, const study_scene *scene,
                             fab_study_tally *out, fab_error *err) {
     fab_status status = FAB_OK;
-    fab_shard *shard = NULL;
-    study_worker *workers = NULL;
+    FAB_OWNS(fab_shard_close_owned) fab_shard *shard = NULL;
+    FAB_OWNED study_worker *workers = NULL;
     size_t n = 0;
     FAB_TRY(fab_shard_open(job->folder, plan, job->shard, job->n_shards, &shard, err));
     FAB_TRY(FAB_NEW(workers, job->n_threads, err));
@@ -139,15 +134,13 @@ static fab_status run_scene(const fab_study_job *job, const fab_plan *plan, cons
     FAB_TRY(study_loop_run(job, plan, shard, assess, workers, out, err));
 done:
     FAB_RELEASE_EACH(study_worker_release, workers, n);
-    free(workers);
-    fab_shard_close(shard);
     return status;
 }
 
 fab_status study_scene_restore(const char *folder, const fab_plan *plan, const char *program, uint64_t max_bytes,
                                size_t n_threads, study_scene *out, fab_error *err) {
     fab_status status = FAB_OK;
-    study_restored *made = NULL;
+    FAB_OWNS(study_restored_free_owned) study_restored *made = NULL;
     uint64_t n_draws = 1;
     *out = (study_scene){.fabric = NULL};
     FAB_FAIL_IF(strcmp(plan->program, program) != 0, err, FAB_EINPUT, folder,
@@ -159,11 +152,8 @@ fab_status study_scene_restore(const char *folder, const fab_plan *plan, const c
     FAB_TRY(FAB_NEW(made, 1, err));
     FAB_TRY(study_restore(folder, plan, made, err));
     made->design->fabric.max_bytes = max_bytes;
-    const fab_context_request what = {.design = made->design,
-                                      .traffic = made->traffic,
-                                      .engines = made->engines,
-                                      .n_engines = made->design->n_engines,
-                                      .seed = plan->seed};
+    fab_context_request what = fab_context_of(made->design, NULL, made->traffic, plan->seed);
+    what.engines = made->engines;
     const fab_assessment_request assessment = {.policies = made->policies,
                                                .n_policies = made->n_policies,
                                                .n_threads = n_threads,
@@ -180,7 +170,6 @@ done:
     if (status != FAB_OK) {
         study_scene_release(out);
     }
-    study_restored_free(made);
     return status;
 }
 

@@ -3,16 +3,12 @@
 #include "scenarios/scenarios_internal.h"
 #include "symmetry/symmetry.h"
 
-#include "fab/str.h"
 #include "fab/design.h"
 #include "fab/analysis.h"
 #include "fab/memory.h"
 #include "fab/order.h"
-#include "fab/topologies.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define USUAL_THREADS 8 /* for which there is memory, or a study that is not told its seeds has one */
 
@@ -39,12 +35,12 @@ static size_t sort_unique(fab_component *c, size_t n) {
 
 static fab_status collect_class(study_scene *scene, fab_error *err) {
     const fab_scenarios *s = scene->scenarios;
-    fab_status status = FAB_NEW(scene->component, s->n, err);
-    for (uint32_t j = 0; status == FAB_OK && j < s->n; j++) {
+    FAB_PASS(FAB_NEW(scene->component, s->n, err));
+    for (uint32_t j = 0; j < s->n; j++) {
         scene->component[j] = normal(scenario_component(s, s->kind, j));
     }
-    scene->n_components = status == FAB_OK ? sort_unique(scene->component, s->n) : 0;
-    return status;
+    scene->n_components = sort_unique(scene->component, s->n);
+    return FAB_OK;
 }
 
 static fab_status collect_used(study_scene *scene, fab_error *err) {
@@ -218,16 +214,13 @@ fab_status study_scene_init(const fab_context_request *what, const fab_assessmen
     out->request.is_hot = out->is_hot;
     out->request.racks = out->floor != NULL ? &out->racks : NULL;
     status = open_draws(out, err);
-    if (status == FAB_OK) {
-        status = collect_components(out, err);
-    }
+    status = status == FAB_OK ? collect_components(out, err) : status;
     if (status != FAB_OK) {
         study_scene_release(out);
     }
 done:
     study_scene_release(&s);
-    fab_blame_design(what->design, status, err);
-    return status;
+    return fab_blame_design(what->design, status, err);
 }
 
 FAB_FREES_WHOLE(study_restored_free, study_restored, design, traffic, scenarios, engines, policies);
@@ -281,7 +274,7 @@ static fab_status describe_scenarios(const study_scene *scene, fab_plan *plan, f
 
 static fab_status describe_healthy(const study_scene *scene, fab_plan *plan, fab_error *err) {
     const size_t n = plan->n_variants;
-    fab_outcome *rows = NULL;
+    FAB_OWNED fab_outcome *rows = NULL;
     FAB_PASS(FAB_NEW(rows, (scene->n_draws + 1) * n, err));
     for (size_t i = 0; i < scene->n_draws * n; i++) {
         rows[i] = fab_assessment_healthy(scene->assessments[i / n], (uint32_t)(i % n));
@@ -290,7 +283,6 @@ static fab_status describe_healthy(const study_scene *scene, fab_plan *plan, fab
     for (size_t v = 0; v < n; v++) {
         plan->variants[v].healthy = rows[scene->n_draws * n + v];
     }
-    free(rows);
     return FAB_OK;
 }
 

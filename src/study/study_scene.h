@@ -1,9 +1,7 @@
 /** What a study is computed with: fabric, scenarios, the job on the healthy fabric. */
 #pragma once
 
-#include "fab/str.h"
 #include "fab/assess.h"
-#include "fab/floor_plan.h"
 #include "fab/shard.h"
 
 typedef struct fab_design fab_design;

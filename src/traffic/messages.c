@@ -5,7 +5,6 @@
 #include "fab/memory.h"
 
 #include <math.h>
-#include <string.h>
 
 /* The first message inside the scale-up domain and the first outside are part of the step. */
 static uint64_t further_of(const fab_fabric *f, const fab_all_to_all *all, uint32_t gpu) {

@@ -5,8 +5,6 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 FAB_RELEASES(fab_phase_release, fab_phase, src, dst, bytes, comm, ordinal, all.share);
 

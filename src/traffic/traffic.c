@@ -9,8 +9,6 @@
 #include "fab/units.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define SUMMARIZE(traffic, ...) fab_append((traffic)->summary, sizeof(traffic)->summary, __VA_ARGS__)
 
@@ -107,12 +105,6 @@ static void summarize_job(const fab_job *job, fab_traffic *traffic) {
     }
 }
 
-/* "; only dp group tp=3 pp=0" */
-static void summarize_comm(fab_traffic *traffic, uint32_t comm) {
-    char name[64];
-    SUMMARIZE(traffic, "; only %s", fab_comm_name(traffic, &traffic->phases[0], comm, name));
-}
-
 /* What later stages need of the job. */
 static void describe_job(const fab_job *job, fab_traffic *traffic) {
     const fab_job_spec *s = &job->spec;
@@ -157,7 +149,8 @@ static fab_status make_job(const fab_wanted *wanted, const fab_design *design, c
     describe_job(&job, traffic);
     FAB_PASS(fab_training_make(&job, fabric, wanted, traffic, err));
     if (wanted->comm != FAB_NONE) {
-        summarize_comm(traffic, wanted->comm);
+        char name[64];
+        SUMMARIZE(traffic, "; only %s", fab_comm_name(traffic, &traffic->phases[0], wanted->comm, name));
     }
     /* Last, so that what is wrong in itself is named first. */
     return fab_job_check_memory(&job, fabric, err);

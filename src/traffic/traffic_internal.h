@@ -1,11 +1,9 @@
 /* What the files of this module share. */
 #pragma once
 
-#include "fab/gpu.h"
 #include "fab/job_shares.h"
 #include "fab/stages.h"
 #include "stages_internal.h"
-#include "fab/str.h"
 #include "fab/traffic.h"
 
 #include <stdlib.h>

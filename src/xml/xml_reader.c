@@ -10,10 +10,7 @@
 #include <libxml/parser.h>
 #include <libxml/parserInternals.h>
 #include <libxml/xmlerror.h>
-#include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define MAX_NAMESPACES 8
 #define XSI_URI        "http://www.w3.org/2001/XMLSchema-instance"
@@ -193,10 +190,6 @@ static const char *put_name(char **to, const xmlChar *prefix, const xmlChar *nam
     return start;
 }
 
-static bool is_xsi(const xmlChar *const *attribute) {
-    return attribute[ATTRIBUTE_URI] != NULL && strcmp((const char *)attribute[ATTRIBUTE_URI], XSI_URI) == 0;
-}
-
 /* One block per element: node, attributes, strings. */
 static node *make_node(const xmlChar *name, const xmlChar *prefix, const xmlChar *uri, size_t n, const xmlChar **from,
                        fab_error *err) {
@@ -231,7 +224,8 @@ static node *make_node(const xmlChar *name, const xmlChar *prefix, const xmlChar
 static void drop_xsi(node *made, const xmlChar **from) {
     size_t kept = 0;
     for (size_t i = 0; i < made->element.n_attributes; i++) {
-        if (!is_xsi(from + i * ATTRIBUTE_FIELDS)) {
+        const xmlChar *uri = from[i * ATTRIBUTE_FIELDS + ATTRIBUTE_URI];
+        if (uri == NULL || strcmp((const char *)uri, XSI_URI) != 0) {
             made->attributes[kept++] = made->attributes[i];
         }
     }

@@ -2,7 +2,6 @@
 #include "fab/utf8.h"
 #include "fab/xml_reader.h"
 
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -49,9 +48,8 @@ static fab_status check_bytes(const char *data, size_t size, const char *file, f
         return text_fail_at(data, 0, file, err, "the file is UTF-16 or UTF-32; only UTF-8 is read");
     }
     for (size_t i = 0; i < size;) {
-        if (bytes[i] == 0) {
-            return text_fail_at(data, i, file, err, "the file holds a NUL byte: it is not an XML text");
-        }
+        FAB_RETURN_IF(bytes[i] == 0,
+                      text_fail_at(data, i, file, err, "the file holds a NUL byte: it is not an XML text"));
         uint32_t code = 0;
         char last[5] = ""; /* nothing ends the text: a character that is cut off must not be read on */
         memcpy(last, data + i, size - i < 4 ? size - i : 4);

@@ -3,7 +3,6 @@
 
 #include "fab/status.h"
 
-#include <stddef.h>
 #include <stdint.h>
 
 /** A place in a text. Only ever moves forward. */

@@ -3,9 +3,6 @@
 #include "fab/utf8.h"
 
 #include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define BUFFER_SIZE ((size_t)1 << 20)
 

@@ -218,6 +218,27 @@ swept=("${sized[@]}" --seed 2)
 says 'Under ecmp with 1 queue pair, over 8 seeds, taper=1 is fastest' "${swept[@]}"
 says 'Under ecmp with 1 queue pair, by one draw, taper=3 is fastest' "${swept[@]}" --seeds 1
 says 'One draw: what the seed picks' "${swept[@]}" --seeds 1
+says 'By this draw, instead of taper=1, taper=3 takes' "${swept[@]}" --seeds 1
+# --- what tapers cost the job and save: the figures of the points ---
+"$program" sweep clos:gpus=256,radix=16 --job model=gpt-18.4b,tp=8 --vary taper=2,1,3 --engine spray --engine ecmp --quiet | tr -s ' \n' ' ' >tapers.txt
+"$program" sweep clos:gpus=256,radix=16 --job model=gpt-18.4b,tp=8 --vary taper=2,1,3 --engine spray --engine ecmp --json --quiet >tapers.json
+python3 - <<'PYTHON' || fail "what tapers cost: $(<tapers.txt)"
+import json, re
+text = open("tapers.txt").read()
+points = {p["values"][0]: p for p in json.load(open("tapers.json"))["sweep"]["points"]}
+assert text.count("Instead of taper=1, taper=2 takes") == 2, text
+for e in range(2):
+    said = re.findall(r"taper=(\d) takes ([\d.]+) ms \(([\d.]+) %\) longer and saves \$([\d.]+)k", text.split("Instead of")[e + 1])
+    assert [t for t, *_ in said[:2]] == ["2", "3"], said
+    for taper, ms, percent, usd in said[:2]:
+        p, least = points[taper], points["1"]
+        a, b = p["engines"][e]["time_s"], least["engines"][e]["time_s"]
+        assert abs(float(ms) / 1e3 - (a - b)) < 1e-3 * (a - b) and abs(float(percent) - 100 * (a / b - 1)) < 0.06, (said, a, b)
+        saved = least["total_usd"] - p["total_usd"]
+        assert abs(float(usd) * 1e3 / saved - 1) < 1e-3, (said, saved)
+PYTHON
+says 'Instead of taper=1, taper=2 takes as long and saves' sweep clos:gpus=64,radix=16 --vary taper=1,2 --job model=gpt-1.7b,tp=8 --engine spray --traffic pattern:ring
+silent 'Instead of taper' sweep clos:gpus=64,radix=16 --vary spares=1,2 --job model=gpt-1.7b,tp=8 --engine spray
 says 'Under ecmp with 1 queue pair, over 8 seeds, [1] costs least' compare "${taper3[@]}" --quiet
 says 'by one draw, [1] costs least' compare "${taper3[@]}" --quiet --seeds 1
 silent 'seeds' compare "${taper3[@]}" --engine spray --quiet

@@ -207,6 +207,47 @@ it = json.loads(out)["iteration"][0]
 assert abs(it["owned_usd_per_1e9_tokens"] / hashed - 1) < 1e-9 and hashed > 1.02 * usd, (it, usd, hashed)
 assert f"{100 * (hashed / usd - 1):.3g} % more: where the switches hash, --engine ecmp chooses" in open("sprayed.txt").read()
 PYTHON
+# Where hashing needs more memory than there is for it, nothing is said of what it costs.
+unknown=(--gpus 256 --family clos --job model=gpt-18.4b --scenarios time:30d@20 --replays 1 --threads 2 --quiet)
+"$program" optimize "${unknown[@]}" --max-memory 120MB | tr -s ' \n' ' ' | grep -F 'without --engine spray, what they cost was not found out: where the switches hash' >/dev/null || fail "a price under ecmp that nobody knows"
+"$program" optimize "${unknown[@]}" --max-memory 120MB --json >unknown.json && "$program" optimize "${unknown[@]}" --json >known.json
+python3 - <<'PYTHON' || fail "hashing that is refused"
+import json
+known, unknown = (json.load(open(f"{name}.json"))["optimize"] for name in ("known", "unknown"))
+assert "hashed_usd_per_1e9_tokens" not in unknown["tokens"] and known["tokens"]["hashed_usd_per_1e9_tokens"] > 0
+assert unknown["winner"]["usd_per_1e9_tokens"] == known["winner"]["usd_per_1e9_tokens"]
+PYTHON
+# --- GPUs with scale-up links of their own: the printed line and job give the printed time, and one that is given counts ---
+own=(--gpus 64 --family clos --replays 2 --json --quiet)
+for gpu in b200-180gb gb200-186gb,tp=4 a100-40gb; do
+  "$program" optimize "${own[@]}" --gpus-per-server 4 --domain 16 --job "model=gpt-18.4b,gpu=$gpu" >own.json || fail "optimize with $gpu"
+  python3 - "$program" <<'PYTHON' || fail "the scale-up rate of $gpu"
+import json, shlex, subprocess, sys
+found = json.load(open("own.json"))
+w, options = found["optimize"]["winner"], found["optimize"]["tokens"]["options"]
+def run(*more):
+    out = subprocess.run([sys.argv[1], "run", w["design"] + "".join(more), *shlex.split(options), "--json", "--quiet"], capture_output=True, check=True).stdout
+    return json.loads(out)
+own, fixed = run(), run(",domain-rate=3.6Tb/s")
+assert found["fabric"]["domain_bps"] == own["fabric"]["domain_bps"] != fixed["fabric"]["domain_bps"], own["fabric"]
+assert abs(own["iteration"][0]["time_s"] / w["iteration_s"] - 1) < 1e-9, (w, own["iteration"])
+assert abs(own["iteration"][0]["owned_usd_per_1e9_tokens"] / w["usd_per_1e9_tokens"] - 1) < 1e-6, w
+assert abs(fixed["iteration"][0]["time_s"] / w["iteration_s"] - 1) > 1e-3, (w, fixed["iteration"])
+PYTHON
+done
+
+# --- sizes that are given and do not divide the batch raise it, as in a run ---
+raised=(--job model=gpt-1.7b,tp=1,cp=1,pp=1,dp=1024,recompute=full,zero=1,microbatch=1,interleave=1 --engine spray --json --quiet)
+"$program" plan clos:gpus=1024 "${raised[@]}" >plan.json && "$program" run clos:gpus=1024 "${raised[@]}" >run.json || fail "a plan of a batch that is raised"
+"$program" optimize --gpus 1024 --family clos --replays 1 "${raised[@]}" >raised.json || fail "a batch that is raised"
+python3 - <<'PYTHON' || fail "a batch that is raised: $(head -c 300 plan.json)"
+import json
+plan, run, o = (json.load(open(f"{name}.json")) for name in ("plan", "run", "raised"))
+assert plan["plan"]["batch"] == 1024, plan["plan"]["batch"]
+assert abs(plan["plan"]["plans"][0]["time_s"] / run["iteration"][0]["time_s"] - 1) < 1e-9, run["iteration"]
+assert "batch 1024 (the model's 512 does not divide)" in o["optimize"]["tokens"]["job"], o["optimize"]["tokens"]["job"]
+PYTHON
+expect 3 'no microbatches and stages go with batch 512' --gpus 1024 --family clos --job model=gpt-1.7b,tp=1,cp=1,pp=1,batch=512
 # --- with failures: the same tokens over what failures leave, as a comparison has it; no bound is broken ---
 failing=(--gpus 64 --family clos,rail-only --objective tokens --job model=gpt-7.5b --quiet --json)
 "$program" optimize "${failing[@]}" >whole.json

@@ -17,16 +17,33 @@ says 'by GPU hours at $12.50; 827,518' run ${design/today-800g/deepseek-2025} "$
 
 # --- spares pay or not by what becomes of ranks without one: the policy is named, and another that answers otherwise ---
 spares=(sweep clos:gpus=256 --vary spares=0,1,2 --job model=gpt-3.6b,tp=4 --engine spray --scenarios time:30d@20 --quiet)
-says 'where servers are lost, policy first-spare. Policy shrink (the job goes on with fewer replicas) answers otherwise: spares=0 has the fewest' "${spares[@]}"
+says 'where servers are lost, policy shrink. Under first-spare, which waits for the repair where no spare is, it is otherwise: spares=1 has the fewest dollars bought and run: ' "${spares[@]}"
 "$program" "${spares[@]}" --json >spares.json
 "$program" "${spares[@]}" --policy shrink --json >shrink.json
-python3 - <<'PYTHON' || fail "what policy shrink answers"
-import json
-first, shrink = ([p["engines"][0] for p in json.load(open(f"{n}.json"))["sweep"]["points"]] for n in ("spares", "shrink"))
-assert [e["shrink_goodput_ratio"] for e in first] == [e["goodput_ratio"] for e in shrink]
-assert all("shrink_goodput_ratio" not in e for e in shrink)
+"$program" "${spares[@]}" --policy first-spare --json >first.json
+python3 - <<'PYTHON' || fail "what policies answer"
+import json, re
+unasked, shrink, first = ([p["engines"][0] for p in json.load(open(f"{n}.json"))["sweep"]["points"]] for n in ("spares", "shrink", "first"))
+assert [e["goodput_ratio"] for e in unasked] == [e["goodput_ratio"] for e in shrink]
+assert [e["waiting_goodput_ratio"] for e in unasked] == [e["goodput_ratio"] for e in first]
+assert all("waiting_goodput_ratio" not in e for e in shrink + first)
 owned = [[e["owned_usd_per_1e9_tokens"] / e["goodput_ratio"] for e in engines] for engines in (first, shrink)]
 assert [usd.index(min(usd)) for usd in owned] == [1, 0], owned
+margin = re.search(r"tokens, spares=0 ([0-9.]+) % more", " ".join(open("out").read().split()))
+assert abs(float(margin[1]) - 100 * (max(owned[0]) / min(owned[0]) - 1)) < 0.06, (margin[0], owned)
+PYTHON
+# A comparison and a study of the same design have the same default and the same goodput; experts cannot do without a replica.
+study=(clos:gpus=64 --job model=gpt-1.7b,tp=4,pp=1,dp=16 --engine spray --scenarios time:30d@20 --quiet)
+"$program" study "${study[@]}" --store one --json >study.json
+"$program" compare clos:gpus=64 "${study[@]}" --json >compared.json
+"$program" compare clos:gpus=64,spares=1 clos:gpus=64 --job model=mixtral-8x7b,tp=1,pp=1,dp=64,ep=8,memory-check=off --engine spray --scenarios time:30d@5 --json --quiet >experts.json
+python3 - <<'PYTHON' || fail "one default policy"
+import json
+study, compared, experts = (json.load(open(f"{n}.json")) for n in ("study", "compared", "experts"))
+shrink = next(v for v in study["study"]["variants"] if v["policy"] == "shrink")
+for p in compared["sweep"]["points"]:
+    assert p["policy"] == "shrink" and abs(p["engines"][0]["goodput_ratio"] - shrink["goodput_ratio"]["mean"]) < 1e-9, (p, shrink)
+assert experts["sweep"]["policy"] == "first-spare" and "waiting_goodput_ratio" not in experts["sweep"]["points"][0]["engines"][0], experts["sweep"]["policy"]
 PYTHON
 
 # --- what uplinks may win: no run with more of them is faster, and a full bisection takes just that ---

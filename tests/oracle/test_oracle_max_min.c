@@ -215,7 +215,8 @@ static bool check_last(const random_sharing *r, uint64_t seed) {
     fab_rng rng = fab_rng_make(seed, 8);
     fab_last_end last = {.is_known = false};
     double *finish = calloc(n, sizeof *finish);
-    double *after = calloc(n, sizeof *after);
+    double *after = calloc(2 * (size_t)n, sizeof *after); /* and rates */
+    fab_max_min *solver = NULL;
     double last_s = 0;
     cr_assert_eq(fab_fluid_finish(&r->sharing, r->bits, finish, &err), FAB_OK, "seed %d: %s", (int)seed, err.text);
     for (uint32_t f = 0; f < n; f++) {
@@ -224,7 +225,11 @@ static bool check_last(const random_sharing *r, uint64_t seed) {
     for (uint32_t f = 0; f < n; f++) {
         after[f] = last_s * 1e-3 * (double)fab_rng_below(&rng, 20);
     }
-    cr_assert_eq(fab_fluid_last(&r->sharing, r->bits, seed % 2 == 0 ? after : NULL, &last, &err), FAB_OK);
+    cr_assert_eq(fab_max_min_new(&solver, &err), FAB_OK);
+    cr_assert_eq(fab_max_min_solve(solver, &r->sharing, after + n, NULL, &err), FAB_OK, "seed %d: %s", (int)seed,
+                 err.text);
+    cr_assert_eq(fab_fluid_last(solver, &r->sharing, r->bits, seed % 2 == 0 ? after : NULL, &last, &err), FAB_OK);
+    fab_max_min_free(solver);
     for (uint32_t f = 0; last.is_known && f < n; f++) {
         const double more = seed % 2 == 0 ? after[f] - after[last.flow] : 0;
         cr_assert(sharing_close(last.last_s, last_s, CLOSE), "seed %d: %.17g, not %.17g", (int)seed, last.last_s,

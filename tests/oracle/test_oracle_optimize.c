@@ -279,6 +279,19 @@ static void set_tokens_job(fab_design *design, uint64_t gpus, bool is_open) {
     design->n_engines = 1;
 }
 
+typedef struct tokens_job {
+    uint64_t gpus;
+    bool is_open;
+} tokens_job;
+
+static fab_status read_with_tokens_job(const void *context, const char *text, fab_design *out, fab_error *err) {
+    const tokens_job *job = context;
+    const fab_status status = fab_design_read(text, NULL, 0, out, err);
+    set_tokens_job(out, job->gpus, job->is_open);
+    (void)snprintf(out->prices, sizeof out->prices, "%s", FAB_DEFAULT_PRICES);
+    return status;
+}
+
 /* Ownership added up from the book by hand, over the tokens of the design evaluated by itself. INFINITY: refused. */
 static double tokens_by_hand(const oracle_design *d, const fab_prices *prices, uint64_t gpus, bool is_open) {
     fab_design *design = malloc(sizeof *design);
@@ -330,6 +343,8 @@ static void compare_tokens(const fab_catalog *catalog, const fab_prices *prices,
                                     .limits = limits,
                                     .replayed = design,
                                     .replay_options = "",
+                                    .read = read_with_tokens_job,
+                                    .read_context = &(tokens_job){gpus, is_open},
                                     .seed = 1,
                                     .n_threads = 1,
                                     .most_replays = most};

@@ -264,6 +264,14 @@ static void check_causes(size_t which, const oracle_study *s, const fab_study_va
     for (size_t j = 0; j < n; j++) {
         all += is->causes[j].impact > 0 ? is->causes[j].impact * sums[j] : 0;
     }
+    const fab_cause *first = &is->causes[0];
+    if (is->n_first_causes == 0 && first->impact > 0) { /* with so many its interval ends at 0, to two digits */
+        const double ci95 = first->ci95 * sqrt((double)s->n / (double)is->first_cause_histories);
+        cr_expect(ci95 <= first->impact * (1 + 1e-9) && ci95 > first->impact * 0.95, "case %zu: %g, %g", which, ci95,
+                  first->impact);
+    } else {
+        cr_expect_eq(is->first_cause_histories, 0);
+    }
     for (size_t j = 0; j < n; j++) {
         double minor[FAB_FAILURE_N][FAB_FAILURE_N];
         for (size_t a = 0, to = 0; a < n; a++) {

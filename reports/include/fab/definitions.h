@@ -3,8 +3,6 @@
 
 #include "fab/str.h"
 
-#include <stdbool.h>
-
 typedef struct fab_definition {
     const char *name;       /**< as JSON and XML call it; several objects may have a field of one name */
     const char *unit;       /**< "1" of ratios and counts; NULL of texts and objects */

@@ -11,7 +11,6 @@
 #pragma once
 
 #include "fab/floor_plan.h"
-#include "fab/status.h"
 
 #include <stdio.h>
 

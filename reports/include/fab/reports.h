@@ -2,11 +2,6 @@
 #pragma once
 
 #include "fab/result.h"
-#include "fab/status.h"
-#include "fab/str.h"
-
-#include <stdbool.h>
-#include <stdio.h>
 
 /** What of the fabric becomes one node of a graph. */
 typedef enum fab_view {

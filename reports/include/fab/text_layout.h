@@ -4,7 +4,6 @@
 #pragma once
 
 #include "fab/reports.h"
-#include "fab/str.h"
 
 #define FAB_TEXT_MIN_WIDTH 40
 #define FAB_TEXT_MAX_WIDTH 240

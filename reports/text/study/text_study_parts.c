@@ -158,6 +158,34 @@ static void study_put_clear_highest(fab_page *page, const fab_study_summary *s) 
     fab_page_paragraph(page, FAB_INK_PLAIN, 2, 2);
 }
 
+/* The class of failures with most cost of those whose cost is above 0 by more than its interval; NULL: none is. */
+static const fab_cause *clear_cause(const fab_study_variant *v) {
+    for (size_t i = 0; i < v->n_causes; i++) {
+        if (v->causes[i].impact > v->causes[i].ci95) {
+            return &v->causes[i];
+        }
+    }
+    return NULL;
+}
+
+/* Where the class that seems to cost most may as well cost nothing. */
+static void study_say_no_cause(fab_page *page, const fab_study_variant *v, const fab_cause *clear) {
+    const fab_cause *first = v->causes;
+    fab_page_say(page, "Highest impact: not known; %s are too few to tell ",
+                 fab_show_counted(page, v->n_done, "history", "histories"));
+    fab_page_say(page,
+                 clear != NULL ? "%s, which may cost most, from costing nothing" : "any class from costing nothing",
+                 first->name);
+    if (clear != NULL) {
+        fab_page_say(page, "; one failure of %s costs %s +- %s of the span", clear->name,
+                     study_show_percent(page, clear->impact), study_show_percent(page, clear->ci95));
+    }
+    if (v->first_cause_histories > 0) {
+        fab_page_say(page, "; if %s cost %s each, as it seems, about %s tell", first->name,
+                     study_show_percent(page, first->impact), fab_show_count(page, v->first_cause_histories));
+    }
+}
+
 /* Of histories: the classes of failures that take most. */
 static void study_put_cause_highest(fab_page *page, const fab_study_summary *s) {
     const fab_study_variant *v = shown(s);
@@ -166,7 +194,7 @@ static void study_put_cause_highest(fab_page *page, const fab_study_summary *s) 
         return;
     }
     if (v->n_first_causes == 0) {
-        fab_page_say(page, "So many histories tell no class of failures from costing nothing");
+        study_say_no_cause(page, v, clear_cause(v));
     } else {
         fab_page_say(page,
                      "Highest impact: %s; %.3g of them fail, which costs %s of the span each and makes %s of what "
@@ -195,16 +223,17 @@ void study_put_highest(fab_page *page, const fab_study_summary *s) {
 /* --- by class ----------------------------------------------------------------------------------------------------- */
 
 void study_put_causes(fab_page *page, const fab_study_summary *s) {
-    static const fab_column COLUMNS[] = {COLUMN("class", text), COLUMN("failures", about),
-                                         SHOWN("cost of one", study_show_percent), SHOWN("+-", study_show_percent),
-                                         MARKED("of what failures cost", study_show_percent, FAB_INK_BOLD, -INFINITY)};
     const fab_study_variant *v = shown(s);
+    const fab_column columns[] = {
+        COLUMN("class", text), COLUMN("failures", about), SHOWN("cost of one", study_show_percent),
+        SHOWN("+-", study_show_percent),
+        MARKED(clear_cause(v) != NULL ? "of what failures cost" : NULL, study_show_percent, FAB_INK_BOLD, -INFINITY)};
     fab_table table;
     if (v->n_causes == 0) {
         return;
     }
     fab_text_heading(page, "WHAT HURTS", "failures by what fails");
-    fab_table_begin(&table, page, FAB_COLUMNS(COLUMNS));
+    fab_table_begin(&table, page, FAB_COLUMNS(columns));
     FAB_EACH(const fab_cause, c, v->causes, v->n_causes) {
         const double figures[] = {c->failures, c->impact, c->ci95, c->share};
         fab_table_row(&table, FAB_INK_PLAIN, c->name, figures);

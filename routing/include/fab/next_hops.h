@@ -7,8 +7,6 @@
 #include "fab/fabric.h"
 #include "fab/status.h"
 
-#include <stdbool.h>
-
 /**
  * A switch keeps its groups of equal-cost next hops, and per destination leaf which group serves it. Opaque; read-only
  * once made, so that many threads may share it.

@@ -7,8 +7,6 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 #define UNPREDICTED 0.01 /* of what most links carry: less is management */
 #define LINK_BYTES  200  /* of what is kept of a link: bytes of both ends, deviations, some rows that are sorted */
@@ -29,7 +27,7 @@ static int load_order(const void *a, const void *b) {
 static fab_status list_loads(observation *o, fab_error *err) {
     const fab_fabric *f = o->fabric;
     fab_observed *out = o->out;
-    double *numbers = NULL;
+    FAB_OWNED double *numbers = NULL;
     size_t n = 0;
     FAB_PASS(FAB_NEW(out->loads, out->measured_links, err));
     FAB_PASS(FAB_NEW(numbers, f->n_links, err));
@@ -51,7 +49,6 @@ static fab_status list_loads(observation *o, fab_error *err) {
         out->unpredicted_links += load->predicted_bytes <= 0 && load->measured_bytes > UNPREDICTED * usual;
     }
     FAB_SORT(out->loads, out->n_loads, load_order);
-    free(numbers);
     return FAB_OK;
 }
 

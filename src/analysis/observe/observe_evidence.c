@@ -3,11 +3,9 @@
 
 #include "fab/memory.h"
 #include "fab/order.h"
-#include "fab/str.h"
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
 
 #define MUCH_WAIT 3.0 /* times the median of its peers */
 
@@ -82,7 +80,7 @@ static void add_errors(observation *o) {
 /* --- evidence ----------------------------------------------------------------------------------------------------- */
 
 static fab_status find_waits(const observation *o, double *out, fab_error *err) {
-    double *numbers = NULL;
+    FAB_OWNED double *numbers = NULL;
     FAB_PASS(FAB_NEW(numbers, o->fabric->n_links, err));
     for (size_t c = 0; c < observe_n_classes(o->fabric); c++) {
         size_t n = 0;
@@ -94,7 +92,6 @@ static fab_status find_waits(const observation *o, double *out, fab_error *err) 
         }
         out[c] = observe_median(numbers, n);
     }
-    free(numbers);
     return FAB_OK;
 }
 

@@ -2,10 +2,8 @@
 #include "observe_internal.h"
 
 #include "fab/memory.h"
-#include "fab/stat.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 #define NORMAL_MAD  1.4826 /* median of absolute values to a standard deviation */
 #define TAIL        0.90   /* quantile of absolute values that is looked at too, ... */
@@ -89,7 +87,7 @@ static void widen_few(observation *o) {
 /* A host sends what its adapters send: the median over them. */
 static fab_status judge_hosts(observation *o, fab_error *err) {
     const fab_fabric *f = o->fabric;
-    double *numbers = NULL;
+    FAB_OWNED double *numbers = NULL;
     size_t n_known = 0;
     FAB_PASS(FAB_NEW(o->host, f->n_servers, err));
     FAB_PASS(FAB_NEW(numbers, f->n_links + (size_t)f->n_servers, err));
@@ -112,7 +110,6 @@ static fab_status judge_hosts(observation *o, fab_error *err) {
         }
     }
     o->host_spread = observe_spread(numbers, n_known);
-    free(numbers);
     return FAB_OK;
 }
 

@@ -8,9 +8,6 @@
 #include <ctype.h>
 #include <limits.h>
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define WORD_END  UINT64_C(0xffffffff) /* where a counter of 32 bits of InfiniBand stays */
 #define NEAR_WRAP (UINT64_C(1) << 63)  /* counters that fall from above this have wrapped, others were cleared */
@@ -207,7 +204,7 @@ static void count_port(observation *o, fab_link_id l, double interval_s) {
 
 /* What most ports were read apart; NAN: the snapshots do not say. */
 static fab_status find_interval(const observation *o, double *out, fab_error *err) {
-    double *seconds = NULL;
+    FAB_OWNED double *seconds = NULL;
     size_t n = 0;
     *out = o->request->interval_s;
     if (*out > 0) {
@@ -223,7 +220,6 @@ static fab_status find_interval(const observation *o, double *out, fab_error *er
         }
     }
     *out = observe_median(seconds, n);
-    free(seconds);
     return FAB_OK;
 }
 

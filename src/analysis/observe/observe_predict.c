@@ -5,7 +5,6 @@
 #include "fab/parallel.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 #define FITS      0.75 /* part of the links between switches that must be as a draw has them */
 #define AS_DRAWN  0.02 /* so far apart they are as drawn; spreads above that are taken into account */
@@ -103,7 +102,7 @@ static double fit_of(const observation *o, const double *drawn, double tolerance
 /* How far links of adapters are from what they should carry: the noise of this pair. */
 static fab_status find_tolerance(const observation *o, double *out, fab_error *err) {
     const fab_fabric *f = o->fabric;
-    double *deviations = NULL;
+    FAB_OWNED double *deviations = NULL;
     size_t n = 0;
     FAB_PASS(FAB_NEW(deviations, f->n_links, err));
     for (fab_link_id l = 0; l < f->n_links; l++) {
@@ -113,7 +112,6 @@ static fab_status find_tolerance(const observation *o, double *out, fab_error *e
     }
     double spread = n >= FEW_LINKS ? observe_spread(deviations, n) : 0;
     *out = 4 * spread > AS_DRAWN ? 4 * spread : AS_DRAWN;
-    free(deviations);
     return FAB_OK;
 }
 

@@ -2,12 +2,9 @@
 #include "observe_internal.h"
 
 #include "fab/memory.h"
-#include "fab/str.h"
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
 
 /* --- their numbers ------------------------------------------------------------------------------------------------ */
 

@@ -11,7 +11,6 @@
 #include "fab/memory.h"
 
 #include <math.h>
-#include <string.h>
 
 #define ROUNDS 4     /* of weights */
 #define STEPS  400   /* of conjugate gradients, at most */

@@ -8,7 +8,6 @@
 #include "fab/order.h"
 
 #include <math.h>
-#include <string.h>
 
 #define CANDIDATES 384               /* the surest links and hosts that are tried */
 #define MOST_LINKS ((size_t)1 << 24) /* of paths that are kept */

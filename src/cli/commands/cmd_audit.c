@@ -1,23 +1,18 @@
 #include "cli.h"
 
-#include "fab/audit.h"
 #include "fab/audit_bisection.h"
 #include "fab/design.h"
 #include "fab/memory.h"
 #include "fab/network_of.h"
-#include "fab/topologies.h"
 
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 static const cli_option OPTION_AGAINST = {"against", "DESIGN|FILE",
                                           "compare with a plan, or with what was there before, instead of with itself",
-                                          .text = offsetof(cli_options, against)};
+                                          CLI_TEXT(against)};
 
-static const cli_option OPTION_NAME_MAP = {"node-name-map", "FILE",
-                                           "names by GUID, a line each: 0x2c5eab0300b87b40 \"leaf-3\"",
-                                           .text = offsetof(cli_options, node_name_map)};
+static const cli_option OPTION_NAME_MAP = {
+    "node-name-map", "FILE", "names by GUID, a line each: 0x2c5eab0300b87b40 \"leaf-3\"", CLI_TEXT(node_name_map)};
 
 /* What is known of the floor where the plan is a design. */
 typedef struct planned_floor {
@@ -102,19 +97,6 @@ static fab_status audit_run(const cli_options *options, FILE *out, fab_error *er
     return cli_report(options, &result, out, err);
 }
 
-static const char *const EXAMPLES[] = {
-    "fabriscope audit ibnetdiscover.out", "fabriscope audit ibnetdiscover.out --format csv > work-order.csv",
-    "fabriscope audit cables.csv --against plan.csv",
-    "fabriscope audit ibnetdiscover.out --against design.xml --export audit.svg", NULL};
-
-static const cli_option *const OPTIONS[] = {&OPTION_AGAINST,
-                                            &OPTION_NAME_MAP,
-                                            &cli_option_input_format,
-                                            &cli_option_export,
-                                            &cli_option_picture,
-                                            CLI_REPORT_OPTIONS,
-                                            NULL};
-
 const cli_command cli_command_audit = {
     .name = "audit",
     CLI_OPERANDS("FILE", 1, 1),
@@ -125,7 +107,11 @@ const cli_command cli_command_audit = {
         "departs from the regular structure that it shows itself, or from a plan: absent switches, missing and "
         "extra cables, swapped rails, wrong speeds, links that one end alone reports, parts without a way, "
         "single points of failure, and the bisection that they cost. Worst first, with the boxes and ports to walk to.",
-    .examples = EXAMPLES,
-    .options = OPTIONS,
+    CLI_EXAMPLES("fabriscope audit ibnetdiscover.out",
+                 "fabriscope audit ibnetdiscover.out --format csv > work-order.csv",
+                 "fabriscope audit cables.csv --against plan.csv",
+                 "fabriscope audit ibnetdiscover.out --against design.xml --export audit.svg"),
+    CLI_OPTIONS(&OPTION_AGAINST, &OPTION_NAME_MAP, &cli_option_input_format, &cli_option_threads, &cli_option_export,
+                &cli_option_picture, CLI_REPORT_OPTIONS),
     .run = audit_run,
 };

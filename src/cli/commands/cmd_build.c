@@ -1,14 +1,11 @@
 #include "cli.h"
 
-#include "fab/analysis.h"
-
 #include "fab/design.h"
 #include "fab/memory.h"
 #include "fab/patch.h"
 #include "fab/prices.h"
 
 #include <math.h>
-#include <string.h>
 
 static bool is_stdout(const char *path) {
     return strcmp(path, "-") == 0;
@@ -50,9 +47,8 @@ static fab_status write_patch(const cli_options *options, const fab_design *desi
     return FAB_OK;
 }
 
-static const cli_option OPTION_VERIFY = {"verify", NULL,
-                                         "have igraph confirm connectivity and bisection; says what it found on stderr",
-                                         .flag = offsetof(cli_options, verify)};
+static const cli_option OPTION_VERIFY = {
+    "verify", NULL, "have igraph confirm connectivity and bisection; says what it found on stderr", CLI_FLAG(verify)};
 
 /* A second opinion on the graph, from a library that knows nothing of how it was built. */
 static fab_status verify(const fab_fabric_result *fabric, const fab_fabric *graph, fab_error *err) {
@@ -101,21 +97,7 @@ static fab_status build_run(const cli_options *options, FILE *out, fab_error *er
 
 static const cli_option OPTION_PATCH = {
     "patch", "FILE", "also write the patch plan as CSV: rack, device, port of both ends of every cable; - is stdout",
-    .text = offsetof(cli_options, patch), .names = "file"};
-
-static const char *const EXAMPLES[] = {
-    "fabriscope build preset:llama3-24k-roce",
-    "fabriscope build fat-tree:k=8 --format graphml",
-    "fabriscope build fat-tree:k=8 --fail leaf-3 --fail spine-9*0.5 --export failed.svg",
-    "fabriscope build fat-tree:k=8 --format ibnet",
-    "fabriscope build rail-spine:gpus=1024 --format slurm-tree > topology.conf",
-    "fabriscope build rail-spine:gpus=1024,taper=2 --out fabric",
-    "fabriscope build clos:gpus=256,floor.rack-power=20.4kW --patch plan.csv",
-    NULL};
-
-static const cli_option *const OPTIONS[] = {
-    &OPTION_VERIFY,     &cli_option_set,     &OPTION_PATCH,     &cli_option_failed, &cli_option_seed,
-    &cli_option_prices, &cli_option_threads, CLI_GRAPH_OPTIONS, CLI_REPORT_OPTIONS, NULL};
+    CLI_TEXT(patch), .names = "file"};
 
 const cli_command cli_command_build = {
     .name = "build",
@@ -127,7 +109,13 @@ const cli_command cli_command_build = {
                "netbox-csv, topograph, kueue, and for switches sonic and frr hand it to other tools (`list formats`). "
                "Racks and lengths in the patch plan come from the "
                "floor of the design (--set floor.rack-power=40kW); without one the racks are empty.",
-    .examples = EXAMPLES,
-    .options = OPTIONS,
+    CLI_EXAMPLES("fabriscope build preset:llama3-24k-roce", "fabriscope build fat-tree:k=8 --format graphml",
+                 "fabriscope build fat-tree:k=8 --fail leaf-3 --fail spine-9*0.5 --export failed.svg",
+                 "fabriscope build fat-tree:k=8 --format ibnet",
+                 "fabriscope build rail-spine:gpus=1024 --format slurm-tree > topology.conf",
+                 "fabriscope build rail-spine:gpus=1024,taper=2 --out fabric",
+                 "fabriscope build clos:gpus=256,floor.rack-power=20.4kW --patch plan.csv"),
+    CLI_OPTIONS(&OPTION_VERIFY, &cli_option_set, &OPTION_PATCH, &cli_option_failed, &cli_option_seed,
+                &cli_option_prices, &cli_option_threads, CLI_GRAPH_OPTIONS, CLI_REPORT_OPTIONS),
     .run = build_run,
 };

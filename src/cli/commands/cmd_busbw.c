@@ -1,12 +1,10 @@
 #include "cli.h"
 
-#include "fab/analysis.h"
 #include "fab/busbw_run.h"
 #include "fab/design.h"
 #include "fab/memory.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 
 static const char *const COLLECTIVES[] = {"all-reduce", "all-gather", "reduce-scatter",
                                           "all-to-all", "broadcast",  NULL}; /* of fab_operation */
@@ -18,28 +16,25 @@ enum { AS_NCCL, BEST, FIRST_ALGORITHM };
 
 static const cli_option OPTION_COLLECTIVE = {
     "collective", "NAME", "all-reduce (default), all-gather, reduce-scatter, all-to-all or broadcast",
-    .choice = offsetof(cli_options, busbw.collective), .choices = COLLECTIVES};
+    CLI_CHOICE(busbw.collective, COLLECTIVES)};
 static const cli_option OPTION_ALGORITHM = {
     "algorithm", "NAME",
     "what NCCL would choose: nccl (default); best: the fastest; or ring, tree, collnet, nvls, nvls-tree, pat, p2p",
-    .choice = offsetof(cli_options, busbw.algorithm), .choices = ALGORITHMS};
-static const cli_option OPTION_RANKS = {"ranks",
-                                        "N",
+    CLI_CHOICE(busbw.algorithm, ALGORITHMS)};
+static const cli_option OPTION_RANKS = {"ranks", "N",
                                         "GPUs that take part, the first ones; default those of --measured, or all",
-                                        .count = offsetof(cli_options, busbw.ranks),
-                                        .min = 2,
-                                        .max = UINT32_MAX};
+                                        CLI_COUNT(busbw.ranks, 2, UINT32_MAX)};
 static const cli_option OPTION_BYTES = {"bytes", "SIZE", "this size alone, 1GiB; default 32 KiB to 16 GiB",
-                                        .quantity = offsetof(cli_options, busbw.bytes), .unit = FAB_UNIT_BYTES};
+                                        CLI_QUANTITY(busbw.bytes, FAB_UNIT_BYTES)};
 static const cli_option OPTION_MEASURED = {
     "measured", "FILE",
     "what nccl-tests printed: shown beside, and compared size by size; may have lines of NCCL_DEBUG",
-    .text = offsetof(cli_options, busbw.measured), .names = "file"};
+    CLI_TEXT(busbw.measured), .names = "file"};
 static const cli_option OPTION_TOLERANCE = {
     "tolerance", "RATIO",
     "end with exit code 1 where a measured bandwidth falls short by more than this part, 0.1 for 10 %; default 0.05 "
     "from 1 GiB, 0.15 from 1 MiB, 0.3 below",
-    .quantity = offsetof(cli_options, tolerance), .unit = FAB_UNIT_RATIO};
+    CLI_QUANTITY(tolerance, FAB_UNIT_RATIO)};
 
 static fab_status check_options(const cli_options *options, fab_error *err) {
     FAB_REFUSE_IF(options->tolerance > 0 && options->busbw.measured == NULL, err, FAB_EUSAGE, NULL,
@@ -80,17 +75,11 @@ static fab_status busbw_run(const cli_options *options, FILE *out, fab_error *er
     FAB_PASS(cli_open_design(options, options->operands.items[0], &design, err));
     FAB_PASS(cli_result_init(options, FAB_COMMAND_BUSBW, 1, &result, err));
     FAB_PASS(fab_fabric_measure(design, &result.fabrics[0], &graph, err));
-    const fab_context_request what = {.design = design,
-                                      .fabric = graph,
-                                      .traffic = "pattern:ring", /* each algorithm brings its own */
-                                      .engines = design->engines,
-                                      .n_engines = design->n_engines,
-                                      .seed = options->seed};
+    /* each algorithm brings its own traffic */
+    const fab_context_request what = fab_context_of(design, graph, "pattern:ring", options->seed);
     FAB_PASS(fab_context_new(&what, &context, err));
     const fab_busbw_request request = request_of(options, context, &measured);
-    fab_status status = fab_busbw_run(&request, &busbw, err);
-    fab_blame_design(design, status, err);
-    FAB_PASS(status);
+    FAB_PASS(fab_blame_design(design, fab_busbw_run(&request, &busbw, err), err));
     result.graph = graph;
     result.busbw = busbw;
     FAB_PASS(fab_find_warnings(&result, err));
@@ -100,19 +89,6 @@ static fab_status busbw_run(const cli_options *options, FILE *out, fab_error *er
     return FAB_OK;
 }
 
-static const char *const EXAMPLES[] = {
-    "fabriscope busbw preset:dgx-h100-superpod", "fabriscope busbw preset:gh200-nvl256 --collective all-gather",
-    "fabriscope busbw clos:gpus=64,radix=16 --job gpu=h200-141gb --algorithm best --engine ecmp --engine spray",
-    "fabriscope busbw clos:gpus=8 --job gpu=h200-141gb --measured all_reduce_perf.log --tolerance 0.1", NULL};
-
-static const cli_option *const OPTIONS[] = {&OPTION_COLLECTIVE, &OPTION_ALGORITHM,
-                                            &OPTION_RANKS,      &OPTION_BYTES,
-                                            &OPTION_MEASURED,   &OPTION_TOLERANCE,
-                                            &cli_option_set,    &cli_option_job,
-                                            &cli_option_engine, &cli_option_seeds,
-                                            &cli_option_seed,   &cli_option_threads,
-                                            CLI_REPORT_OPTIONS, NULL};
-
 const cli_command cli_command_busbw = {
     .name = "busbw",
     CLI_OPERANDS("DESIGN", 1, 1),
@@ -121,7 +97,12 @@ const cli_command cli_command_busbw = {
                "that NCCL would choose, and what bounds them. What leaves the scale-up domains is replayed on this "
                "fabric under each engine, so that collisions count. With --measured it is an acceptance test: sizes "
                "that fall short are marked, and the exit code is 1.",
-    .examples = EXAMPLES,
-    .options = OPTIONS,
+    CLI_EXAMPLES(
+        "fabriscope busbw preset:dgx-h100-superpod", "fabriscope busbw preset:gh200-nvl256 --collective all-gather",
+        "fabriscope busbw clos:gpus=64,radix=16 --job gpu=h200-141gb --algorithm best --engine ecmp --engine spray",
+        "fabriscope busbw clos:gpus=8 --job gpu=h200-141gb --measured all_reduce_perf.log --tolerance 0.1"),
+    CLI_OPTIONS(&OPTION_COLLECTIVE, &OPTION_ALGORITHM, &OPTION_RANKS, &OPTION_BYTES, &OPTION_MEASURED,
+                &OPTION_TOLERANCE, &cli_option_set, &cli_option_job, &cli_option_engine, &cli_option_seeds,
+                &cli_option_seed, &cli_option_threads, CLI_REPORT_OPTIONS),
     .run = busbw_run,
 };

@@ -6,15 +6,6 @@ static fab_status compare_run(const cli_options *options, FILE *out, fab_error *
     return cli_sweep_and_report(options, &designs, 1, FAB_COMMAND_COMPARE, out, err);
 }
 
-static const char *const EXAMPLES[] = {
-    "fabriscope compare rail-spine:gpus=512 rail-only:gpus=512 clos:gpus=512,taper=2 --job model=llama3-70b",
-    "fabriscope compare clos:gpus=1024 clos:gpus=1024,taper=3 --engine ecmp,qp=16 --engine spray --out comparison",
-    "fabriscope compare clos:gpus=256,spares=1 clos:gpus=256 --scenarios time:30d@100", NULL};
-
-static const cli_option *const OPTIONS[] = {&cli_option_set,       &cli_option_job,       &cli_option_traffic,
-                                            &cli_option_transport, &cli_option_histories, &cli_option_history_policy,
-                                            CLI_REPLAY_OPTIONS,    CLI_REPORT_OPTIONS,    NULL};
-
 const cli_command cli_command_compare = {
     .name = "compare",
     CLI_OPERANDS("DESIGN DESIGN...", 2, FAB_SWEEP_POINTS),
@@ -27,7 +18,11 @@ const cli_command cli_command_compare = {
                "have the "
                "same: the smallest of their defaults. With --scenarios failures are in it: goodput, and dollars per "
                "token that was not computed in vain. --set and --job hold for all. Patterns are compared by time.",
-    .examples = EXAMPLES,
-    .options = OPTIONS,
+    CLI_EXAMPLES(
+        "fabriscope compare rail-spine:gpus=512 rail-only:gpus=512 clos:gpus=512,taper=2 --job model=llama3-70b",
+        "fabriscope compare clos:gpus=1024 clos:gpus=1024,taper=3 --engine ecmp,qp=16 --engine spray --out comparison",
+        "fabriscope compare clos:gpus=256,spares=1 clos:gpus=256 --scenarios time:30d@100"),
+    CLI_OPTIONS(&cli_option_set, &cli_option_job, &cli_option_traffic, &cli_option_transport, &cli_option_histories,
+                &cli_option_history_policy, CLI_REPLAY_OPTIONS, CLI_REPORT_OPTIONS),
     .run = compare_run,
 };

@@ -1,14 +1,9 @@
 #include "cli.h"
-#include "fab/analysis.h"
 
 #include "fab/memory.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-static const cli_option OPTION_STEPS = {"steps", "GPUS,...",
-                                        "one design built in steps of so many GPUs: parts bought, cables moved",
-                                        .text = offsetof(cli_options, steps)};
+static const cli_option OPTION_STEPS = {
+    "steps", "GPUS,...", "one design built in steps of so many GPUs: parts bought, cables moved", CLI_TEXT(steps)};
 
 static fab_status cost_measure(const cli_options *options, const char *text, fab_fabric_result *out, fab_error *err) {
     FAB_OWNED fab_design *design = NULL;
@@ -87,16 +82,6 @@ static fab_status cost_run(const cli_options *options, FILE *out, fab_error *err
     return cli_report(options, &result, out, err);
 }
 
-static const char *const EXAMPLES[] = {
-    "fabriscope cost rail-spine:gpus=32768,domain=256 rail-only:gpus=32768,domain=256",
-    "fabriscope cost --prices rail-only-2023 rail-spine:gpus=32768,domain=256 rail-only:gpus=32768,domain=256",
-    "fabriscope cost clos:gpus=4096 clos:gpus=4096,taper=2 clos:gpus=4096,taper=7 --json",
-    "fabriscope cost rail-spine:gpus=1024 --steps 256,512,1024", NULL};
-
-static const cli_option *const OPTIONS[] = {
-    &OPTION_STEPS, &cli_option_prices, &cli_option_set, CLI_REPORT_OPTIONS, &cli_option_seed, &cli_option_threads,
-    NULL};
-
 const cli_command cli_command_cost = {
     .name = "cost",
     CLI_OPERANDS("DESIGN...", 1, SIZE_MAX),
@@ -104,8 +89,13 @@ const cli_command cli_command_cost = {
     .details =
         "The first design is the baseline of the others' reduction. With --steps, one design is built from day 1 "
         "to day N.",
-    .examples = EXAMPLES,
-    .options = OPTIONS,
+    CLI_EXAMPLES(
+        "fabriscope cost rail-spine:gpus=32768,domain=256 rail-only:gpus=32768,domain=256",
+        "fabriscope cost --prices rail-only-2023 rail-spine:gpus=32768,domain=256 rail-only:gpus=32768,domain=256",
+        "fabriscope cost clos:gpus=4096 clos:gpus=4096,taper=2 clos:gpus=4096,taper=7 --json",
+        "fabriscope cost rail-spine:gpus=1024 --steps 256,512,1024"),
+    CLI_OPTIONS(&OPTION_STEPS, &cli_option_prices, &cli_option_set, CLI_REPORT_OPTIONS, &cli_option_seed,
+                &cli_option_threads),
     .run = cost_run,
     .hides_usage = true,
 };

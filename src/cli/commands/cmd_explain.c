@@ -1,6 +1,5 @@
 #include "cli.h"
 
-#include "fab/choices.h"
 #include "fab/definitions.h"
 
 #include <string.h>
@@ -113,9 +112,8 @@ static fab_status explain_metric(const char *word, FILE *out, fab_error *err) {
     l.name = NULL;
     l.out = out;
     fab_definitions_visit(explain_look_at, &l);
-    if (l.n_found == 0) {
-        return fab_fail(err, FAB_EUSAGE, NULL, "no report has a field '%.60s'%s", word, fab_choices_hint(&l.near));
-    }
+    FAB_RETURN_IF(l.n_found == 0,
+                  fab_fail(err, FAB_EUSAGE, NULL, "no report has a field '%.60s'%s", word, fab_choices_hint(&l.near)));
     return FAB_OK;
 }
 
@@ -130,9 +128,6 @@ static fab_status explain_run(const cli_options *options, FILE *out, fab_error *
     return word == NULL ? list_all(out, err) : explain_metric(word, out, err);
 }
 
-static const char *const EXAMPLES[] = {"fabriscope explain max_collision_factor", "fabriscope explain",
-                                       "fabriscope explain server:nccl-topo.xml",
-                                       "fabriscope explain model:llama2-70b,gpu=a100-40gb", NULL};
 static const cli_option *const OPTIONS[] = {NULL};
 
 const cli_command cli_command_explain = {
@@ -146,7 +141,8 @@ const cli_command cli_command_explain = {
                "NIC, at what "
                "rates; a design takes it by server=FILE. model:NAME[,gpu=NAME], or a number of parameters for NAME, "
                "says how many GPUs hold a model at least.",
-    .examples = EXAMPLES,
+    CLI_EXAMPLES("fabriscope explain max_collision_factor", "fabriscope explain",
+                 "fabriscope explain server:nccl-topo.xml", "fabriscope explain model:llama2-70b,gpu=a100-40gb"),
     .options = OPTIONS,
     .run = explain_run,
     .hides_usage = true,

@@ -2,10 +2,7 @@
 
 #include "fab/memory.h"
 #include "fab/source.h"
-#include "fab/str.h"
 
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 
 #define MOST_DESIGN ((size_t)1 << 22) /* bytes of a design that a page carries */
@@ -101,14 +98,6 @@ done:
     return status;
 }
 
-static const char *const EXAMPLES[] = {"fabriscope explore clos:gpus=1024,taper=2 > explore.html",
-                                       "fabriscope explore preset:llama3-24k-roce > llama3.html",
-                                       "fabriscope explore > explore.html", NULL};
-
-static const cli_option *const OPTIONS[] = {&cli_option_fail,   &cli_option_policies, &cli_option_degrade,
-                                            &cli_option_set,    &cli_option_job,      &cli_option_transport,
-                                            CLI_REPLAY_OPTIONS, &cli_option_quiet,    NULL};
-
 const cli_command cli_command_explore = {
     .name = "explore",
     CLI_OPERANDS("[DESIGN]", 0, 1),
@@ -119,7 +108,9 @@ const cli_command cli_command_explore = {
         "switch or server can be killed or slowed; times, collisions, cost and picture follow, with the figures "
         "of the command line. Other routings and plans are not tried. Without a design the page begins with an "
         "empty line.",
-    .examples = EXAMPLES,
-    .options = OPTIONS,
+    CLI_EXAMPLES("fabriscope explore clos:gpus=1024,taper=2 > explore.html",
+                 "fabriscope explore preset:llama3-24k-roce > llama3.html", "fabriscope explore > explore.html"),
+    CLI_OPTIONS(&cli_option_fail, &cli_option_policies, &cli_option_degrade, &cli_option_set, &cli_option_job,
+                &cli_option_transport, CLI_REPLAY_OPTIONS, &cli_option_quiet),
     .run = explore_design,
 };

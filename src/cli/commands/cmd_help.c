@@ -4,14 +4,9 @@ static const char *const NO_EXAMPLES[] = {NULL};
 static const cli_option *const NO_OPTIONS[] = {NULL};
 
 static const cli_option OPTION_MAN = {"man", NULL, "the same as a manual page, for 'man -l -' or to be installed",
-                                      .flag = offsetof(cli_options, man)};
-static const cli_option OPTION_COMPLETION = {"completion", "SHELL",
-                                             "instead of help, a completion script for bash, zsh or fish",
-                                             .text = offsetof(cli_options, completion)};
-static const cli_option *const OPTIONS[] = {&OPTION_MAN, &OPTION_COMPLETION, NULL};
-static const char *const EXAMPLES[] = {"fabriscope help run", "fabriscope help route --man",
-                                       "fabriscope help --completion bash", NULL};
-
+                                      CLI_FLAG(man)};
+static const cli_option OPTION_COMPLETION = {
+    "completion", "SHELL", "instead of help, a completion script for bash, zsh or fish", CLI_TEXT(completion)};
 static fab_status run_help(const cli_options *options, FILE *out, fab_error *err) {
     if (options->completion != NULL) {
         FAB_REFUSE_IF(options->man || options->operands.n > 0, err, FAB_EUSAGE, NULL,
@@ -28,9 +23,7 @@ static fab_status run_help(const cli_options *options, FILE *out, fab_error *err
     }
     const char *name = options->operands.items[0];
     const cli_command *command = cli_find_command(name);
-    if (command == NULL) {
-        return cli_unknown_command(name, err);
-    }
+    FAB_RETURN_IF(command == NULL, cli_unknown_command(name, err));
     if (options->operands.n > 1) {
         FAB_PASS(cli_find_subcommand(command, options->operands.items[1], &command, err));
     }
@@ -54,8 +47,8 @@ const cli_command cli_command_help = {
     CLI_OPERANDS("[COMMAND [SUBCOMMAND]]", 0, 2),
     .summary = "what a command does, its options and examples",
     .details = "",
-    .examples = EXAMPLES,
-    .options = OPTIONS,
+    CLI_EXAMPLES("fabriscope help run", "fabriscope help route --man", "fabriscope help --completion bash"),
+    CLI_OPTIONS(&OPTION_MAN, &OPTION_COMPLETION),
     .run = run_help,
     .hides_usage = true,
 };

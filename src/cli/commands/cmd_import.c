@@ -1,16 +1,12 @@
 #include "cli.h"
 
 #include "fab/design.h"
-#include "fab/str.h"
-#include "fab/installed.h"
 #include "fab/imported.h"
 #include "fab/memory.h"
-#include "fab/topologies.h"
 #include "fab/xml_writer.h"
 
 #include <errno.h>
 #include <inttypes.h>
-#include <string.h>
 #include <unistd.h>
 
 static fab_status apply_input_format(cli_options *options, const char *value, fab_error *err) {
@@ -47,7 +43,7 @@ const cli_option cli_option_input_format = {
 
 static const cli_option OPTION_OUTPUT = {"output", "DESIGN.xml",
                                          "write a design that stands on FILE, to add jobs and engines to",
-                                         .text = offsetof(cli_options, output), .names = "file"};
+                                         CLI_TEXT(output), .names = "file"};
 
 /* --- the design --------------------------------------------------------------------------------------------------- */
 
@@ -183,14 +179,6 @@ static fab_status import_run(const cli_options *options, FILE *out, fab_error *e
     return cli_report(options, &result, out, err);
 }
 
-static const char *const EXAMPLES[] = {
-    "fabriscope import ibnetdiscover.out",
-    "fabriscope import ibnetdiscover.out --output network.xml --set gpus-per-server=8",
-    "fabriscope import topology.conf --set cables=4 --set nic=200Gb/s", NULL};
-
-static const cli_option *const OPTIONS[] = {&cli_option_input_format, &OPTION_OUTPUT, &cli_option_set,
-                                            CLI_REPORT_OPTIONS, NULL};
-
 const cli_command cli_command_import = {
     .name = "import",
     CLI_OPERANDS("FILE", 1, 1),
@@ -199,7 +187,9 @@ const cli_command cli_command_import = {
         "Recognises the format, finds tiers, servers, rails and planes in the graph, and says what it found, what "
         "it left out and what it assumes. Every other command works on the result, by the names of boxes and "
         "ports as they are installed: with the design that --output writes, or as installed:FILE.",
-    .examples = EXAMPLES,
-    .options = OPTIONS,
+    CLI_EXAMPLES("fabriscope import ibnetdiscover.out",
+                 "fabriscope import ibnetdiscover.out --output network.xml --set gpus-per-server=8",
+                 "fabriscope import topology.conf --set cables=4 --set nic=200Gb/s"),
+    CLI_OPTIONS(&cli_option_input_format, &OPTION_OUTPUT, &cli_option_set, &cli_option_threads, CLI_REPORT_OPTIONS),
     .run = import_run,
 };

@@ -6,13 +6,7 @@
 #include "fab/design.h"
 #include "fab/memory.h"
 #include "fab/prices.h"
-#include "fab/published.h"
-#include "fab/routing.h"
 #include "fab/counters.h"
-#include "fab/network.h"
-#include "fab/units.h"
-
-#include <string.h>
 
 #define LIST_COLUMNS 10
 
@@ -414,17 +408,9 @@ static fab_status list_run(const cli_options *options, FILE *out, fab_error *err
     return FAB_OK;
 }
 
-static const char *const EXAMPLES[] = {"fabriscope list presets",
-                                       "fabriscope list presets selene-3072",
-                                       "fabriscope list engines",
-                                       "fabriscope list fields job",
-                                       "fabriscope list prices today-400g --file > ours.xml",
-                                       NULL};
 static const cli_option FILE_OPTION = {
     "file", NULL, "print the file itself of a preset, GPU, price book or catalog: to be changed and given by its name",
-    .flag = offsetof(cli_options, prints_file)};
-static const cli_option *const OPTIONS[] = {&FILE_OPTION, &cli_option_json, NULL};
-
+    CLI_FLAG(prints_file)};
 const cli_command cli_command_list = {
     .name = "list",
     CLI_OPERANDS("[WHAT [NAME]]", 0, 2),
@@ -432,8 +418,9 @@ const cli_command cli_command_list = {
                "fields, formats",
     .details = "Without WHAT: what can be listed. With NAME: that row alone, and all of its source; of fields also a "
                "part of the design (job) or a key (taper).",
-    .examples = EXAMPLES,
-    .options = OPTIONS,
+    CLI_EXAMPLES("fabriscope list presets", "fabriscope list presets selene-3072", "fabriscope list engines",
+                 "fabriscope list fields job", "fabriscope list prices today-400g --file > ours.xml"),
+    CLI_OPTIONS(&FILE_OPTION, &cli_option_json),
     .run = list_run,
     .hides_usage = true,
 };

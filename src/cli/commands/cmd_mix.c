@@ -1,11 +1,9 @@
 #include "cli.h"
 
-#include "fab/analysis.h"
 #include "fab/design.h"
 #include "fab/mix_run.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 static fab_status apply_share(cli_options *options, const char *value, fab_error *err) {
     char *end = NULL;
@@ -18,11 +16,11 @@ static fab_status apply_share(cli_options *options, const char *value, fab_error
 
 static const cli_option OPTION_RANKING = {"ranking", "key=value,...",
                                           "fields of the ranking job: model, batch, tables, ... (see 'list fields')",
-                                          .text = offsetof(cli_options, ranking)};
+                                          CLI_TEXT(ranking)};
 static const cli_option OPTION_SERVING = {
     "serving", "key=value,...",
     "fields of a serving job: model, batch, prompt, tokens, tp, ...; in place of the ranking job, or beside --ranking",
-    .text = offsetof(cli_options, serving)};
+    CLI_TEXT(serving)};
 static const cli_option OPTION_SHARE = {
     "share", "S", "part of the time that the training job has, between 0 and 1; default 0.5; others share the rest",
     .apply = apply_share};
@@ -95,14 +93,6 @@ static fab_status mix_run(const cli_options *options, FILE *out, fab_error *err)
     return cli_report(options, &result, out, err);
 }
 
-static const char *const EXAMPLES[] = {
-    "fabriscope mix rail-spine:gpus=512 rail-only:gpus=512 clos:gpus=512,taper=4 --engine spray",
-    "fabriscope mix rail-spine:gpus=1024 rail-spine:gpus=1024,taper=3 --share 0.8 --ranking batch=131072 --json", NULL};
-
-static const cli_option *const OPTIONS[] = {&OPTION_RANKING,    &OPTION_SERVING,    &OPTION_SHARE,
-                                            &cli_option_set,    &cli_option_job,    &cli_option_transport,
-                                            CLI_REPLAY_OPTIONS, CLI_REPORT_OPTIONS, NULL};
-
 const cli_command cli_command_mix = {
     .name = "mix",
     CLI_OPERANDS("DESIGN...", 1, SIZE_MAX),
@@ -112,7 +102,10 @@ const cli_command cli_command_mix = {
                "that was built for the first may be slow for the others. The best has the most speed for its cost of "
                "ownership (of its network where the price book knows no more): the geometric mean of the jobs' "
                "speeds, weighted by --share. Beside it every job in its own units, per second and per dollar.",
-    .examples = EXAMPLES,
-    .options = OPTIONS,
+    CLI_EXAMPLES(
+        "fabriscope mix rail-spine:gpus=512 rail-only:gpus=512 clos:gpus=512,taper=4 --engine spray",
+        "fabriscope mix rail-spine:gpus=1024 rail-spine:gpus=1024,taper=3 --share 0.8 --ranking batch=131072 --json"),
+    CLI_OPTIONS(&OPTION_RANKING, &OPTION_SERVING, &OPTION_SHARE, &cli_option_set, &cli_option_job,
+                &cli_option_transport, CLI_REPLAY_OPTIONS, CLI_REPORT_OPTIONS),
     .run = mix_run,
 };

@@ -1,6 +1,5 @@
 #include "cli.h"
 
-#include "fab/counters.h"
 #include "fab/design.h"
 #include "fab/observe.h"
 
@@ -12,11 +11,11 @@ static const cli_option OPTION_COUNTERS = {"counters", "A B",
                                            "two snapshots, the earlier one first, or one since counters were cleared: "
                                            "a file each, or a folder with a file for "
                                            "each box",
-                                           .list = offsetof(cli_options, counters), .names = "snapshot"};
+                                           CLI_LIST(counters), .names = "snapshot"};
 
 static const cli_option OPTION_INTERVAL = {
     "interval", "TIME", "between the snapshots, where they do not say it: 10s; without it there are no rates",
-    .quantity = offsetof(cli_options, interval_s), .unit = FAB_UNIT_TIME};
+    CLI_QUANTITY(interval_s, FAB_UNIT_TIME)};
 
 /* `--counters A B`: the second one is read as an operand, behind the design. */
 static fab_status find_snapshots(const cli_options *options, const char **out, fab_error *err) {
@@ -71,16 +70,6 @@ static fab_status observe_run(const cli_options *options, FILE *out, fab_error *
     return cli_report(options, &session.result, out, err);
 }
 
-static const char *const EXAMPLES[] = {
-    "fabriscope observe design.xml --counters before.prom after.prom",
-    "fabriscope observe rail-spine:gpus=4096 --counters monday/ tuesday/ --engine spray --job model=llama3-70b",
-    "fabriscope observe design.xml --counters a.txt b.txt --interval 10s --json", NULL};
-
-static const cli_option *const OPTIONS[] = {&OPTION_COUNTERS,    &OPTION_INTERVAL,    &cli_option_set,
-                                            &cli_option_job,     &cli_option_traffic, &cli_option_engine,
-                                            &cli_option_seeds,   &cli_option_seed,    &cli_option_prices,
-                                            &cli_option_threads, CLI_REPORT_OPTIONS,  NULL};
-
 const cli_command cli_command_observe = {
     .name = "observe",
     CLI_OPERANDS("DESIGN", 1, 2),
@@ -91,7 +80,12 @@ const cli_command cli_command_observe = {
         "carry less, hosts that send less, ends that disagree, counters of errors that move, each with its evidence. "
         "Imbalance that the hash of the engine draws is told from imbalance that it does not. Says the smallest "
         "deviation that this pair can show.",
-    .examples = EXAMPLES,
-    .options = OPTIONS,
+    CLI_EXAMPLES(
+        "fabriscope observe design.xml --counters before.prom after.prom",
+        "fabriscope observe rail-spine:gpus=4096 --counters monday/ tuesday/ --engine spray --job model=llama3-70b",
+        "fabriscope observe design.xml --counters a.txt b.txt --interval 10s --json"),
+    CLI_OPTIONS(&OPTION_COUNTERS, &OPTION_INTERVAL, &cli_option_set, &cli_option_job, &cli_option_traffic,
+                &cli_option_engine, &cli_option_seeds, &cli_option_seed, &cli_option_prices, &cli_option_threads,
+                CLI_REPORT_OPTIONS),
     .run = observe_run,
 };

@@ -7,8 +7,6 @@
 #include "fab/optimize.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define REPLAYS 64 /* of designs for their tokens, unless given */
 
@@ -67,62 +65,62 @@ static fab_status keep_families(fab_catalog *catalog, const char *names, fab_err
     return FAB_OK;
 }
 
-static const cli_option OPTION_GPUS = {
-    "gpus", "N", "GPUs to connect; required", .count = offsetof(cli_options, search.gpus), .min = 1, .max = 16777216};
+static const cli_option OPTION_GPUS = {"gpus", "N", "GPUs to connect; required", CLI_COUNT(search.gpus, 1, 16777216)};
 static const cli_option OPTION_MIN_BISECTION = {
     "min-bisection", "R", "least bisection that any pattern may count on, as a share of full: 0 to 1",
     .apply = apply_min_bisection};
-static const cli_option OPTION_MAX_TAPER = {
-    "max-taper", "A:B", "largest built taper (oversubscription) at any boundary: 2:1 or 2",
-    .quantity = offsetof(cli_options, search.limits.max_taper), .unit = FAB_UNIT_RATIO};
-static const cli_option OPTION_MAX_POWER = {
-    "max-power", "POWER", "most power of switches, optics and NICs, with its unit: 1.2MW",
-    .quantity = offsetof(cli_options, search.limits.max_power_w), .unit = FAB_UNIT_POWER};
+static const cli_option OPTION_MAX_TAPER = {"max-taper", "A:B",
+                                            "largest built taper (oversubscription) at any boundary: 2:1 or 2",
+                                            CLI_QUANTITY(search.limits.max_taper, FAB_UNIT_RATIO)};
+static const cli_option OPTION_MAX_POWER = {"max-power", "POWER",
+                                            "most power of switches, optics and NICs, with its unit: 1.2MW",
+                                            CLI_QUANTITY(search.limits.max_power_w, FAB_UNIT_POWER)};
 static const cli_option OPTION_BUDGET = {"budget", "USD", "most capital, a plain number of dollars: 25e6",
                                          .apply = apply_budget};
 static const cli_option OPTION_CATALOG = {
     "catalog", "NAME", "built-in catalog or XML file (see 'fabriscope schema catalog'); default today",
-    .text = offsetof(cli_options, search.catalog)};
-static const cli_option OPTION_GPUS_PER_SERVER = {"gpus-per-server",
-                                                  "N",
+    CLI_TEXT(search.catalog)};
+static const cli_option OPTION_GPUS_PER_SERVER = {"gpus-per-server", "N",
                                                   "GPUs of one server instead of the catalog's; NICs scale with them",
-                                                  .count = offsetof(cli_options, search.gpus_per_server),
-                                                  .min = 1,
-                                                  .max = 65535};
-static const cli_option OPTION_DOMAIN = {"domain",
-                                         "N",
-                                         "GPUs per scale-up domain instead of the catalog's",
-                                         .count = offsetof(cli_options, search.domain),
-                                         .min = 1,
-                                         .max = 16777216};
+                                                  CLI_COUNT(search.gpus_per_server, 1, 65535)};
+static const cli_option OPTION_DOMAIN = {"domain", "N", "GPUs per scale-up domain instead of the catalog's",
+                                         CLI_COUNT(search.domain, 1, 16777216)};
 static const cli_option OPTION_NIC = {"nic", "RATE", "rate of one NIC instead of the catalog's: 400Gb/s",
-                                      .quantity = offsetof(cli_options, search.nic_bps), .unit = FAB_UNIT_RATE};
+                                      CLI_QUANTITY(search.nic_bps, FAB_UNIT_RATE)};
 static const cli_option OPTION_FAMILY = {
     "family", "NAME,...", "only these of the catalog's families: rail-spine,rail-only (see 'list families')",
-    .text = offsetof(cli_options, search.families)};
+    CLI_TEXT(search.families)};
 static const char *const OBJECTIVES[] = {[FAB_OBJECTIVE_NETWORK] = "network", [FAB_OBJECTIVE_TOKENS] = "tokens", NULL};
 static const cli_option OPTION_OBJECTIVE = {
     "objective", "NAME",
     "what is to cost the least: network, or tokens: all that is bought and run per 1e9 tokens of --job; default tokens "
     "where a job is given",
-    .choice = offsetof(cli_options, search.objective), .choices = OBJECTIVES};
+    CLI_CHOICE(search.objective, OBJECTIVES)};
 static const cli_option OPTION_REPLAYS = {
-    "replays",
-    "N",
-    "designs that are built and looked at, at most, for their tokens; default 64: the rest has a bound",
-    .count = offsetof(cli_options, search.replays),
-    .min = 1,
-    .max = 1000000};
+    "replays", "N", "designs that are built and looked at, at most, for their tokens; default 64: the rest has a bound",
+    CLI_COUNT(search.replays, 1, 1000000)};
 static const cli_option OPTION_TIME_LIMIT = {
     "time-limit", "TIME",
     "stop searching after that long, with the best so far and a bound: 30s; what it prints is still built, and one "
     "design at least replayed",
-    .quantity = offsetof(cli_options, search.time_limit_s), .unit = FAB_UNIT_TIME};
+    CLI_QUANTITY(search.time_limit_s, FAB_UNIT_TIME)};
 
 /* --- run ---------------------------------------------------------------------------------------------------------- */
 
-/* The job and the engine that designs are replayed under. Paths that hash would choose the design by a draw: without an
- * engine they do not. What gives them to another command goes into `text`. */
+/* A design with the job and the engine that it is replayed under. Paths that hash take eight draws of each and leave a
+ * wide bound: without an engine they do not. */
+static fab_status read_with_job(const void *context, const char *line, fab_design *out, fab_error *err) {
+    const cli_options *options = context;
+    FAB_PASS(cli_read_design(options, line, out, err));
+    FAB_PASS(fab_design_set_job(out, 0, "plan", "auto", "plan", err));
+    if (options->engines.n == 0) {
+        out->engines[0] = (fab_engine_spec){.text = "spray", .where = "default engine"};
+    }
+    out->n_engines = 1;
+    return FAB_OK;
+}
+
+/* Of which the job, the engine and the prices count. What gives them to another command goes into `text`. */
 static fab_status read_replayed(const cli_options *options, const char *profile, fab_design **out, fab_str *text,
                                 fab_error *err) {
     char line[128];
@@ -141,12 +139,9 @@ static fab_status read_replayed(const cli_options *options, const char *profile,
     FAB_REFUSE_IF(options->jobs.n == 0, err, FAB_EUSAGE, NULL,
                   "--objective tokens needs a job: --job model=NAME (see 'list models')");
     (void)snprintf(line, sizeof line, "clos:gpus=%" PRIu64 ",gpus-per-server=1,domain=1", options->search.gpus);
-    FAB_PASS(cli_open_design(options, line, &design, err)); /* of which the job, the engine and the prices count */
-    FAB_PASS(fab_design_set_job(design, 0, "plan", "auto", "plan", err));
+    FAB_PASS(FAB_NEW(design, 1, err));
+    FAB_PASS(read_with_job(options, line, design, err));
     (void)snprintf(design->prices, sizeof design->prices, "%s", profile);
-    if (options->engines.n == 0) {
-        design->engines[0] = (fab_engine_spec){.text = "spray", .where = "default engine"};
-    }
     for (size_t i = 0; i < options->jobs.n; i++) {
         fab_str_printf(text, "%s%s", i == 0 ? "--job " : ",", options->jobs.items[i]);
     }
@@ -168,8 +163,10 @@ static fab_status search(const cli_options *options, const fab_catalog *catalog,
                                     .limits = options->search.limits,
                                     .replayed = replayed,
                                     .replay_options = replay_options,
+                                    .read = read_with_job,
+                                    .read_context = options,
                                     .scenarios = options->scenarios,
-                                    .policy = FAB_POLICY_FIRST_SPARE,
+                                    .policy = FAB_POLICY_FITTING,
                                     .seed = options->seed,
                                     .n_threads = (size_t)options->n_threads,
                                     .most_replays = options->search.replays > 0 ? options->search.replays : REPLAYS,
@@ -193,7 +190,9 @@ static fab_status measure_winner(const cli_options *options, const fab_optimum *
                                  fab_fabric_result *out, fab_fabric **out_graph, fab_error *err) {
     FAB_OWNED fab_design *design = NULL;
     FAB_PASS(FAB_NEW(design, 1, err));
-    FAB_PASS(fab_design_read(optimum->winner.design, NULL, 0, design, err));
+    FAB_PASS(optimum->objective == FAB_OBJECTIVE_TOKENS
+                 ? read_with_job(options, optimum->winner.design, design, err)
+                 : fab_design_read(optimum->winner.design, NULL, 0, design, err));
     (void)snprintf(design->prices, sizeof design->prices, "%s", prices);
     (void)snprintf(design->name, sizeof design->name, "optimum");
     design->fabric.max_bytes = options->max_memory;
@@ -235,40 +234,6 @@ static fab_status optimize_run(const cli_options *options, FILE *out, fab_error 
     return cli_report(options, &result, out, err);
 }
 
-static const char *const EXAMPLES[] = {
-    "fabriscope optimize --gpus 16384 --min-bisection 1",
-    "fabriscope optimize --gpus 16384 --min-bisection 0.5 --max-power 1.5MW",
-    "fabriscope optimize --gpus 2048 --min-bisection 1 --family rail-spine",
-    "fabriscope optimize --gpus 256 --job model=gpt-18.4b",
-    "fabriscope optimize --gpus 64 --family clos --job model=gpt-7.5b --scenarios time:30d@20",
-    "fabriscope optimize --gpus 4096 --max-taper 2:1 --budget 12e6 --json",
-    "fabriscope optimize --gpus 1024 --catalog parts.xml --prices today-400g --out optimum",
-    NULL};
-
-static const cli_option *const OPTIONS[] = {&OPTION_GPUS,
-                                            &OPTION_MIN_BISECTION,
-                                            &OPTION_MAX_TAPER,
-                                            &OPTION_MAX_POWER,
-                                            &OPTION_BUDGET,
-                                            &OPTION_OBJECTIVE,
-                                            &cli_option_job,
-                                            &cli_option_engine,
-                                            &cli_option_seed,
-                                            &OPTION_REPLAYS,
-                                            &cli_option_histories,
-                                            &cli_option_history_policy,
-                                            &OPTION_CATALOG,
-                                            &cli_option_prices,
-                                            &OPTION_GPUS_PER_SERVER,
-                                            &OPTION_DOMAIN,
-                                            &OPTION_NIC,
-                                            &OPTION_FAMILY,
-                                            &OPTION_TIME_LIMIT,
-                                            &cli_option_threads,
-                                            CLI_REPORT_OPTIONS,
-                                            &cli_option_certificate,
-                                            NULL};
-
 const cli_command cli_command_optimize = {
     .name = "optimize",
     CLI_OPERANDS("", 0, 0),
@@ -276,12 +241,23 @@ const cli_command cli_command_optimize = {
     .details = "Tries the families, tiers, switches, breakouts, planes and tapers of a catalog. Prints the cheapest "
                "design that keeps every limit, in a form that 'fabriscope run' takes, the runners-up, what bisection "
                "and power cost, and why the others lost. Where nothing keeps the limits it says which one cannot be "
-               "kept and by how much, and ends with exit code 4. With --job designs are replayed under the "
-               "best plan of --job, cheapest bound first, and the cost of ownership of all GPUs, servers, racks, "
+               "kept and by how much, and ends with exit code 4. With --job designs are replayed under spray (or "
+               "--engine) and the best plan of --job, cheapest bound first, and the cost of ownership of all GPUs, "
+               "servers, racks, "
                "network and energy per 1e9 tokens decides; it says how far the winner is from a lower bound. With "
                "--scenarios that is divided by goodput, what failures leave of the time.",
-    .examples = EXAMPLES,
-    .options = OPTIONS,
+    CLI_EXAMPLES("fabriscope optimize --gpus 16384 --min-bisection 1",
+                 "fabriscope optimize --gpus 16384 --min-bisection 0.5 --max-power 1.5MW",
+                 "fabriscope optimize --gpus 2048 --min-bisection 1 --family rail-spine",
+                 "fabriscope optimize --gpus 256 --job model=gpt-18.4b",
+                 "fabriscope optimize --gpus 64 --family clos --job model=gpt-7.5b --scenarios time:30d@20",
+                 "fabriscope optimize --gpus 4096 --max-taper 2:1 --budget 12e6 --json",
+                 "fabriscope optimize --gpus 1024 --catalog parts.xml --prices today-400g --out optimum"),
+    CLI_OPTIONS(&OPTION_GPUS, &OPTION_MIN_BISECTION, &OPTION_MAX_TAPER, &OPTION_MAX_POWER, &OPTION_BUDGET,
+                &OPTION_OBJECTIVE, &cli_option_job, &cli_option_engine, &cli_option_seed, &OPTION_REPLAYS,
+                &cli_option_histories, &cli_option_history_policy, &OPTION_CATALOG, &cli_option_prices,
+                &OPTION_GPUS_PER_SERVER, &OPTION_DOMAIN, &OPTION_NIC, &OPTION_FAMILY, &OPTION_TIME_LIMIT,
+                &cli_option_threads, CLI_REPORT_OPTIONS, &cli_option_certificate),
     .run = optimize_run,
     .hides_usage = true,
 };

@@ -11,21 +11,10 @@ static fab_status place_run(const cli_options *options, FILE *out, fab_error *er
     return cli_sweep_and_report(options, &vary, 1, FAB_COMMAND_PLACE, out, err);
 }
 
-static const char *const EXAMPLES[] = {
-    "fabriscope place clos:gpus=1024,radix=16,taper=1/4 --engine spray --job tp=8,pp=4",
-    "fabriscope place clos:gpus=32,gpus-per-server=2,radix=16,taper=3 --traffic pattern:shift,by=12 --engine spray",
-    "fabriscope place preset:dgx-h100-superpod --job n-servers=64,dp=64 --engine ecmp,qp=16 --engine spray", NULL};
-
-static const cli_option BUDGET = {"budget",
-                                  "N",
+static const cli_option BUDGET = {"budget", "N",
                                   "placements that the search evaluates under an engine; default 400, or fewer where "
                                   "one takes long",
-                                  .count = offsetof(cli_options, advise.budget),
-                                  .min = 1,
-                                  .max = FAB_PLACE_MAX_BUDGET};
-
-static const cli_option *const OPTIONS[] = {
-    &cli_option_set, &cli_option_job, &cli_option_traffic, &BUDGET, CLI_REPLAY_OPTIONS, CLI_REPORT_OPTIONS, NULL};
+                                  CLI_COUNT(advise.budget, 1, FAB_PLACE_MAX_BUDGET)};
 
 const cli_command cli_command_place = {
     .name = "place",
@@ -36,7 +25,10 @@ const cli_command cli_command_place = {
         "scattered over them in turn, and drawn at random. All of them are rail-aligned: server by server, rank r of "
         "a server on its GPU r. Then it searches for the servers, and their order, with the least and the most time: "
         "all placements that differ where the budget allows (proven), else by exchanging servers from several starts.",
-    .examples = EXAMPLES,
-    .options = OPTIONS,
+    CLI_EXAMPLES(
+        "fabriscope place clos:gpus=1024,radix=16,taper=1/4 --engine spray --job tp=8,pp=4",
+        "fabriscope place clos:gpus=32,gpus-per-server=2,radix=16,taper=3 --traffic pattern:shift,by=12 --engine spray",
+        "fabriscope place preset:dgx-h100-superpod --job n-servers=64,dp=64 --engine ecmp,qp=16 --engine spray"),
+    CLI_OPTIONS(&cli_option_set, &cli_option_job, &cli_option_traffic, &BUDGET, CLI_REPLAY_OPTIONS, CLI_REPORT_OPTIONS),
     .run = place_run,
 };

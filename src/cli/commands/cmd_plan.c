@@ -1,15 +1,9 @@
 #include "cli.h"
 
-#include "fab/design.h"
 #include "fab/memory.h"
 #include "fab/plan_run.h"
 
 #define LISTED 5
-
-/* All that nobody gave is chosen. */
-static fab_status open_keys(fab_design *design, fab_error *err) {
-    return fab_design_set_job(design, 0, "plan", "auto", "plan", err);
-}
 
 #define SEARCHED 0.7 /* of --max-time: the rest is for a plan on its way, and the report */
 
@@ -39,7 +33,7 @@ static fab_status plan_run(const cli_options *options, FILE *out, fab_error *err
     cli_keep_freed_memory();
     FAB_PASS(cli_check_out(options, err));
     FAB_PASS(cli_open_design(options, options->operands.items[0], &design, err));
-    FAB_PASS(open_keys(design, err));
+    FAB_PASS(fab_design_set_job(design, 0, "plan", "auto", "plan", err)); /* all that nobody gave is chosen */
     FAB_PASS(cli_result_init(options, FAB_COMMAND_PLAN, 1, &result, err));
     FAB_PASS(fab_fabric_measure(design, &result.fabrics[0], &graph, err));
     request.design = design;
@@ -49,8 +43,7 @@ static fab_status plan_run(const cli_options *options, FILE *out, fab_error *err
     progress.hint = options->max_time_s > 0 ? NULL : " (--max-time 60s prints the best so far)";
     fab_status status = fab_plan_search(&request, &plans, err);
     cli_progress_end(shows);
-    fab_blame_design(design, status, err);
-    FAB_PASS(status);
+    FAB_PASS(fab_blame_design(design, status, err));
     FAB_PASS(fab_plan_beside(&request, plans, err));
     result.graph = graph;
     result.plans = plans;
@@ -69,15 +62,6 @@ static fab_status plan_run(const cli_options *options, FILE *out, fab_error *err
     return FAB_OK;
 }
 
-static const char *const EXAMPLES[] = {
-    "fabriscope plan clos:gpus=1024 --job model=llama3-70b --engine spray",
-    "fabriscope plan rail-spine:gpus=512 --job model=mixtral-8x7b,tp=4",
-    "fabriscope plan preset:llama3-24k-roce --job model=llama3-405b,gpus=16384,sequence-parallel=yes --json", NULL};
-
-static const cli_option *const OPTIONS[] = {&cli_option_set,     &cli_option_job,    &cli_option_transport,
-                                            &cli_option_engine,  &cli_option_seed,   &cli_option_prices,
-                                            &cli_option_threads, CLI_REPORT_OPTIONS, NULL};
-
 const cli_command cli_command_plan = {
     .name = "plan",
     CLI_OPERANDS("DESIGN", 1, 1),
@@ -87,7 +71,11 @@ const cli_command cli_command_plan = {
                "most plans out; the report counts them and has the least bound. Lists the best plans of other sizes "
                "with what takes their time, and the fastest within less and less memory. The keys of the best are to "
                "be typed as they are; run, sweep, compare and mix choose them themselves with --job plan=auto.",
-    .examples = EXAMPLES,
-    .options = OPTIONS,
+    CLI_EXAMPLES(
+        "fabriscope plan clos:gpus=1024 --job model=llama3-70b --engine spray",
+        "fabriscope plan rail-spine:gpus=512 --job model=mixtral-8x7b,tp=4",
+        "fabriscope plan preset:llama3-24k-roce --job model=llama3-405b,gpus=16384,sequence-parallel=yes --json"),
+    CLI_OPTIONS(&cli_option_set, &cli_option_job, &cli_option_transport, &cli_option_engine, &cli_option_seed,
+                &cli_option_prices, &cli_option_threads, CLI_REPORT_OPTIONS),
     .run = plan_run,
 };

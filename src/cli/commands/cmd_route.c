@@ -1,10 +1,7 @@
 #include "cli.h"
 #include "fab/design.h"
 
-#include "fab/context.h"
 #include "fab/tables.h"
-
-#include <string.h>
 
 static bool to_stdout(const cli_options *options) {
     return strcmp(options->dump, "-") == 0;
@@ -70,9 +67,7 @@ static fab_status dump(cli_session *s, FILE *out, fab_error *err) {
                   "option --dump writes the tables of one engine; there are %zu: give one --engine",
                   s->design->n_engines);
     FAB_PASS(cli_session_build(s, err));
-    fab_status status = fab_context_router(s->context, 0, &t.router, err);
-    fab_blame_design(s->design, status, err);
-    FAB_PASS(status);
+    FAB_PASS(fab_blame_design(s->design, fab_context_router(s->context, 0, &t.router, err), err));
     FAB_PASS(find_phase(s, &t, err));
     return save_tables(s->options, &t, out, err);
 }
@@ -113,44 +108,24 @@ static fab_status route_run(const cli_options *options, FILE *out, fab_error *er
 static const cli_option OPTION_DUMP = {"dump", "FILE",
                                        "also write the forwarding tables of the engine, which --engine file,path=FILE "
                                        "and ecmp,tables=FILE read; - is stdout",
-                                       .text = offsetof(cli_options, dump), .names = "file"};
+                                       CLI_TEXT(dump), .names = "file"};
 
 static const char *const DUMP_FORMATS[] = {"tables", "lft", NULL}; /* of cli_dump_format */
 
 static const cli_option OPTION_DUMP_FORMAT = {
     "dump-format", "NAME",
     "of --dump: tables (default), or lft, the dump of InfiniBand's opensm, which 'opensm -R file -U FILE' loads",
-    .choice = offsetof(cli_options, dump_format), .choices = DUMP_FORMATS};
+    CLI_CHOICE(dump_format, DUMP_FORMATS)};
 
 static const cli_option OPTION_EXPLAIN = {
     "explain", "LINK",
     "instead of the report, whose flows contend for a link and why: 'leaf-5:17', 'leaf-5 > spine-8' or a number",
-    .text = offsetof(cli_options, explain)};
+    CLI_TEXT(explain)};
 
 static const cli_option OPTION_BOUND = {
     "bound", NULL,
     "also find how low the largest utilisation can be under any routing, and compare every engine with it",
-    .flag = offsetof(cli_options, bound)};
-
-static const char *const EXAMPLES[] = {
-    "fabriscope route fat-tree:k=8 --traffic pattern:shift,by=4 --engine ecmp --engine dmodk",
-    "fabriscope route preset:llama3-24k-roce --traffic job:dp-rs --engine ecmp,qp=1 --engine ecmp,qp=16",
-    "fabriscope route fat-tree:k=16 --traffic pattern:permutation --engine ecmp,qp=16,hash=crc32/crc16",
-    "fabriscope route clos:gpus=512,radix=32 --traffic pattern:bisection --seeds 100 --json",
-    "fabriscope route fat-tree:k=8 --traffic pattern:permutation --engine ecmp --engine adaptive --bound",
-    "fabriscope route preset:llama3-talk-racks --engine pinned --dump -",
-    "fabriscope route fat-tree:k=8 --engine dmodk --dump lfts --dump-format lft",
-    "fabriscope route preset:llama3-talk-racks --traffic job:dp-rs --engine pinned --explain leaf-0:17",
-    "fabriscope route preset:llama3-talk-racks --job servers=0,1,2,4 --advise",
-    "fabriscope route preset:llama3-talk-racks --engine pinned --fail server-3 --policy first-spare,collision-aware",
-    NULL};
-
-static const cli_option *const OPTIONS[] = {&cli_option_traffic,     &cli_option_transport, &OPTION_BOUND,
-                                            &cli_option_certificate, &OPTION_DUMP,          &OPTION_DUMP_FORMAT,
-                                            &OPTION_EXPLAIN,         &cli_option_degrade,   &cli_option_fail,
-                                            &cli_option_policies,    &cli_option_advise,    &cli_option_advise_budget,
-                                            &cli_option_set,         &cli_option_job,       CLI_REPLAY_OPTIONS,
-                                            CLI_GRAPH_OPTIONS,       CLI_REPORT_OPTIONS,    NULL};
+    CLI_FLAG(bound)};
 
 const cli_command cli_command_route = {
     .name = "route",
@@ -161,7 +136,20 @@ const cli_command cli_command_route = {
                "file,path=FILE the dump of "
                "opensm (-D 0x43: opensm-lfts.dump) or of dump_fts. Its nodes are named as by 'fabriscope build DESIGN "
                "--format ibnet', which ibsim simulates; a map of node names gives those of a real subnet.",
-    .examples = EXAMPLES,
-    .options = OPTIONS,
+    CLI_EXAMPLES("fabriscope route fat-tree:k=8 --traffic pattern:shift,by=4 --engine ecmp --engine dmodk",
+                 "fabriscope route preset:llama3-24k-roce --traffic job:dp-rs --engine ecmp,qp=1 --engine ecmp,qp=16",
+                 "fabriscope route fat-tree:k=16 --traffic pattern:permutation --engine ecmp,qp=16,hash=crc32/crc16",
+                 "fabriscope route clos:gpus=512,radix=32 --traffic pattern:bisection --seeds 100 --json",
+                 "fabriscope route fat-tree:k=8 --traffic pattern:permutation --engine ecmp --engine adaptive --bound",
+                 "fabriscope route preset:llama3-talk-racks --engine pinned --dump -",
+                 "fabriscope route fat-tree:k=8 --engine dmodk --dump lfts --dump-format lft",
+                 "fabriscope route preset:llama3-talk-racks --traffic job:dp-rs --engine pinned --explain leaf-0:17",
+                 "fabriscope route preset:llama3-talk-racks --job servers=0,1,2,4 --advise",
+                 ("fabriscope route preset:llama3-talk-racks --engine pinned --fail server-3 "
+                  "--policy first-spare,collision-aware")),
+    CLI_OPTIONS(&cli_option_traffic, &cli_option_transport, &OPTION_BOUND, &cli_option_certificate, &OPTION_DUMP,
+                &OPTION_DUMP_FORMAT, &OPTION_EXPLAIN, &cli_option_degrade, &cli_option_fail, &cli_option_policies,
+                &cli_option_advise, &cli_option_advise_budget, &cli_option_set, &cli_option_job, CLI_REPLAY_OPTIONS,
+                CLI_GRAPH_OPTIONS, CLI_REPORT_OPTIONS),
     .run = route_run,
 };

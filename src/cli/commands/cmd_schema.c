@@ -4,9 +4,6 @@
 #include "fab/catalog.h"
 #include "fab/definitions.h"
 #include "fab/prices.h"
-#include "fab/published.h"
-
-#include <string.h>
 
 static fab_status schema_print(void (*schema)(fab_str *), FILE *out, fab_error *err) {
     FAB_OWNS(fab_str_release) fab_str text = FAB_STR_INIT;
@@ -40,8 +37,6 @@ static fab_status schema_run(const cli_options *options, FILE *out, fab_error *e
                     fab_choices_hint(&near));
 }
 
-static const char *const EXAMPLES[] = {"fabriscope schema design", "fabriscope schema prices",
-                                       "fabriscope schema result", NULL};
 static const cli_option *const OPTIONS[] = {NULL};
 
 const cli_command cli_command_schema = {
@@ -51,7 +46,7 @@ const cli_command cli_command_schema = {
         "the schema of design files, price books, catalogs, GPUs, published figures, JSON results or XML reports",
     .details =
         "SCHEMA: design, prices, catalog, gpu or published (XML files that are read), result (JSON) or report (XML).",
-    .examples = EXAMPLES,
+    CLI_EXAMPLES("fabriscope schema design", "fabriscope schema prices", "fabriscope schema result"),
     .options = OPTIONS,
     .run = schema_run,
     .hides_usage = true,

@@ -3,17 +3,12 @@
 #include "world.h"
 
 #include "fab/assess.h"
-#include "fab/design.h"
 #include "fab/memory.h"
 #include "fab/plan_run.h"
 #include "fab/study.h"
-#include "fab/str.h"
-#include "fab/units.h"
 
 #include <errno.h>
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #define SAMPLE_S 0.25
@@ -41,39 +36,35 @@ static fab_status apply_shard(cli_options *options, const char *value, fab_error
     return FAB_OK;
 }
 
-const cli_option cli_option_store = {"store", "DIR", "folder of the study", .text = offsetof(cli_options, store),
-                                     .names = "folder"};
+const cli_option cli_option_store = {"store", "DIR", "folder of the study", CLI_TEXT(store), .names = "folder"};
 static const cli_option OPTION_SCENARIOS = {"scenarios", "SPEC",
                                             "what fails: CLASS:K (every set of K links, access-links, fabric-links, "
                                             "switches, nics, gpus, servers, racks or planes), CLASS:K@classes (the "
                                             "same, one of each class of equal ones is looked at), CLASS:K@N (N random "
                                             "sets), power:rack, update:spine and other events, time:30d@N (N "
                                             "histories), file:PATH; all: list scenarios",
-                                            .text = offsetof(cli_options, scenarios)};
+                                            CLI_TEXT(scenarios)};
 const cli_option cli_option_policy = {
     "policy", "NAME,...",
     "where ranks go when their server is lost: none, first-spare, same-rack, same-pod, same-slice, collision-aware; "
     "shrink (of histories): the first spare, and without one the job goes on with fewer replicas; repeatable. Default: "
     "none, and what fits the job: first-spare where a server is idle, shrink where replicas can go on alone",
-    .list = offsetof(cli_options, policies)};
+    CLI_LIST(policies)};
 static const cli_option OPTION_FIGURES = {
     "figures", "WHAT",
     "times (default): of phases and iterations; loads: collisions and loads alone, much faster; p99: times within "
     "which 99 % of the requests of serving and of all-to-alls (ranking, experts) are answered",
-    .choice = offsetof(cli_options, figures), .choices = FIGURES};
+    CLI_CHOICE(figures, FIGURES)};
 static const cli_option OPTION_SHARD = {
     "shard", "I/N", "the share of worker I of N, from 0; default 0/1. Changes no result", .apply = apply_shard};
 static const cli_option OPTION_SEEDS = {
-    "seeds",
-    "N",
+    "seeds", "N",
     "draws of the paths: histories are dealt to them, sets have means over them. "
     "Default 8, 4 of large designs, or 1 where there are too many paths and sets, or "
     "nothing is drawn; at most half of the histories",
-    .count = offsetof(cli_options, n_seeds),
-    .min = 1,
-    .max = FAB_ASSESS_DRAWS};
+    CLI_COUNT(n_seeds, 1, FAB_ASSESS_DRAWS)};
 static const cli_option OPTION_PARTIAL = {"partial", NULL, "gather what is there, though scenarios are missing",
-                                          .flag = offsetof(cli_options, partial)};
+                                          CLI_FLAG(partial)};
 
 /* --- plan --------------------------------------------------------------------------------------------------------- */
 
@@ -100,7 +91,7 @@ static void print_planned(const cli_options *options, const fab_study_planned *p
 
 static fab_status run_plan(const cli_options *options, FILE *out, fab_error *err) {
     fab_status status = FAB_OK;
-    fab_design *design = NULL;
+    FAB_OWNED fab_design *design = NULL;
     fab_policy policies[FAB_POLICY_N];
     size_t n_policies = 0;
     fab_study_planned planned = {.was_there = false};
@@ -137,7 +128,6 @@ static fab_status run_plan(const cli_options *options, FILE *out, fab_error *err
     }
 done:
     fab_plan_release(&planned.plan);
-    free(design);
     return status;
 }
 
@@ -292,33 +282,6 @@ done:
 
 /* --- tables ------------------------------------------------------------------------------------------------------- */
 
-static const char *const PLAN_EXAMPLES[] = {
-    "fabriscope study plan rail-spine:gpus=128,radix=16 --scenarios links:1 --store every-link",
-    "fabriscope study plan preset:llama3-24k-roce --scenarios servers:1@10000 --policy first-spare --policy same-rack "
-    "--figures loads --store study",
-    "fabriscope study plan clos:gpus=512,spares=4 --scenarios time:30d@1000 --policy first-spare --store months", NULL};
-static const char *const RUN_EXAMPLES[] = {"fabriscope study run --store every-link",
-                                           "fabriscope study run --store every-link --shard 3/8 --threads 4", NULL};
-static const char *const GATHER_EXAMPLES[] = {"fabriscope study gather --store every-link",
-                                              "fabriscope study gather --store every-link --partial", NULL};
-
-static const cli_option *const PLAN_OPTIONS[] = {&OPTION_SCENARIOS,
-                                                 &cli_option_store,
-                                                 &cli_option_policy,
-                                                 &OPTION_FIGURES,
-                                                 &cli_option_set,
-                                                 &cli_option_job,
-                                                 &cli_option_transport,
-                                                 &cli_option_traffic,
-                                                 &cli_option_engine,
-                                                 &OPTION_SEEDS,
-                                                 &cli_option_seed,
-                                                 &cli_option_quiet,
-                                                 NULL};
-static const cli_option *const RUN_OPTIONS[] = {&cli_option_store, &OPTION_SHARD, &cli_option_threads,
-                                                &cli_option_quiet, NULL};
-static const cli_option *const GATHER_OPTIONS[] = {&cli_option_store, &OPTION_PARTIAL, &cli_option_quiet, NULL};
-
 static const cli_command PLAN = {
     .name = "study plan",
     CLI_OPERANDS("DESIGN", 1, 1),
@@ -327,8 +290,14 @@ static const cli_command PLAN = {
         "Checks everything that a run will need, tries a few scenarios for an estimate, and writes the plan, with "
         "copies of the files that it names: a run needs nothing but the folder. Scenario i depends on the plan "
         "and i alone. Planning the same once more changes nothing; a folder with another plan is refused.",
-    .examples = PLAN_EXAMPLES,
-    .options = PLAN_OPTIONS,
+    CLI_EXAMPLES(
+        "fabriscope study plan rail-spine:gpus=128,radix=16 --scenarios links:1 --store every-link",
+        "fabriscope study plan preset:llama3-24k-roce --scenarios servers:1@10000 --policy first-spare --policy "
+        "same-rack --figures loads --store study",
+        "fabriscope study plan clos:gpus=512,spares=4 --scenarios time:30d@1000 --policy first-spare --store months"),
+    CLI_OPTIONS(&OPTION_SCENARIOS, &cli_option_store, &cli_option_policy, &OPTION_FIGURES, &cli_option_set,
+                &cli_option_job, &cli_option_transport, &cli_option_traffic, &cli_option_engine, &OPTION_SEEDS,
+                &cli_option_seed, &cli_option_quiet),
     .run = run_plan,
 };
 
@@ -340,8 +309,9 @@ static const cli_command RUN = {
                "N-1/N of the same folder. Whatever ends a worker, what it had stored stays, and the same command goes "
                "on; shares and threads may change in between. An interrupt ends it after the scenarios that are being "
                "computed; a second one at once.",
-    .examples = RUN_EXAMPLES,
-    .options = RUN_OPTIONS,
+    CLI_EXAMPLES("fabriscope study run --store every-link",
+                 "fabriscope study run --store every-link --shard 3/8 --threads 4"),
+    CLI_OPTIONS(&cli_option_store, &OPTION_SHARD, &cli_option_threads, &cli_option_quiet),
     .run = run_run,
 };
 
@@ -352,27 +322,12 @@ static const cli_command GATHER = {
     .details = "The same bytes, however the scenarios were shared out. Fails where scenarios are missing, unless "
                "--partial is given. results.db is an SQLite database; its tables are described in "
                "src/doc/study-store.md.",
-    .examples = GATHER_EXAMPLES,
-    .options = GATHER_OPTIONS,
+    CLI_EXAMPLES("fabriscope study gather --store every-link", "fabriscope study gather --store every-link --partial"),
+    CLI_OPTIONS(&cli_option_store, &OPTION_PARTIAL, &cli_option_quiet),
     .run = run_gather,
 };
 
 static const cli_command *const SUBCOMMANDS[] = {&PLAN, &RUN, &GATHER, &cli_command_study_show, NULL};
-
-static const char *const EXAMPLES[] = {
-    "fabriscope study rail-spine:gpus=128,radix=16 --scenarios switches:1",
-    "fabriscope study plan rail-spine:gpus=128,radix=16 --scenarios links:1 --store every-link",
-    "fabriscope study run --store every-link",
-    "fabriscope study gather --store every-link",
-    "fabriscope study show --store every-link",
-    NULL};
-
-/* Those of all subcommands. */
-static const cli_option *const OPTIONS[] = {
-    &cli_option_store,   &OPTION_SCENARIOS, &cli_option_policy,      &OPTION_FIGURES,       &OPTION_SHARD,
-    &OPTION_PARTIAL,     &cli_option_set,   &cli_option_job,         &cli_option_transport, &cli_option_traffic,
-    &cli_option_engine,  &OPTION_SEEDS,     &cli_option_seed,        &cli_option_threads,   &cli_option_top,
-    &cli_option_variant, CLI_GRAPH_OPTIONS, &cli_option_certificate, CLI_REPORT_OPTIONS,    NULL};
 
 const cli_command cli_command_study = {
     .name = "study",
@@ -384,8 +339,15 @@ const cli_command cli_command_study = {
         "folder of --store or a temporary one, which stays and is named. A study is a folder: planned once, run by any "
         "number of workers, gathered, shown. "
         "Killed at any moment and started again, no scenario is lost or counted twice.",
-    .examples = EXAMPLES,
-    .options = OPTIONS,
+    CLI_EXAMPLES("fabriscope study rail-spine:gpus=128,radix=16 --scenarios switches:1",
+                 "fabriscope study plan rail-spine:gpus=128,radix=16 --scenarios links:1 --store every-link",
+                 "fabriscope study run --store every-link", "fabriscope study gather --store every-link",
+                 "fabriscope study show --store every-link"),
+    /* those of all subcommands */
+    CLI_OPTIONS(&cli_option_store, &OPTION_SCENARIOS, &cli_option_policy, &OPTION_FIGURES, &OPTION_SHARD,
+                &OPTION_PARTIAL, &cli_option_set, &cli_option_job, &cli_option_transport, &cli_option_traffic,
+                &cli_option_engine, &OPTION_SEEDS, &cli_option_seed, &cli_option_threads, &cli_option_top,
+                &cli_option_variant, CLI_GRAPH_OPTIONS, &cli_option_certificate, CLI_REPORT_OPTIONS),
     .subcommands = SUBCOMMANDS,
     .run = run_all,
 };

@@ -15,25 +15,6 @@ done:
     return status;
 }
 
-static const char *const EXAMPLES[] = {
-    "fabriscope sweep preset:llama3-24k-roce --vary taper.2=1,2,4,7 --engine ecmp,qp=16 --engine spray",
-    "fabriscope sweep rail-spine:gpus=1024 --vary taper.1=1,2,2.8,4,7 --vary nic=200Gb/s,400Gb/s --engine spray",
-    "fabriscope sweep rail-spine:gpus=512 --vary fabric.family=rail-spine,rail-only --traffic pattern:all-to-all",
-    "fabriscope sweep clos:gpus=256,radix=32 --vary engine=ecmp,ecmp,qp=16,spray --json",
-    "fabriscope sweep clos:gpus=64,spares=1 --vary failures.spare-join=0s,10min,1h --scenarios time:30d@50",
-    NULL};
-
-static const cli_option *const OPTIONS[] = {&cli_option_vary,
-                                            &cli_option_set,
-                                            &cli_option_job,
-                                            &cli_option_traffic,
-                                            &cli_option_transport,
-                                            &cli_option_histories,
-                                            &cli_option_history_policy,
-                                            CLI_REPLAY_OPTIONS,
-                                            CLI_REPORT_OPTIONS,
-                                            NULL};
-
 const cli_command cli_command_sweep = {
     .name = "sweep",
     CLI_OPERANDS("DESIGN", 1, 1),
@@ -46,7 +27,13 @@ const cli_command cli_command_sweep = {
         "are means of "
         "eight seeds, unless there are too many flows or --seeds says how many. With --scenarios also what "
         "failures leave at each value: what a key of failures.* is worth.",
-    .examples = EXAMPLES,
-    .options = OPTIONS,
+    CLI_EXAMPLES(
+        "fabriscope sweep preset:llama3-24k-roce --vary taper.2=1,2,4,7 --engine ecmp,qp=16 --engine spray",
+        "fabriscope sweep rail-spine:gpus=1024 --vary taper.1=1,2,2.8,4,7 --vary nic=200Gb/s,400Gb/s --engine spray",
+        "fabriscope sweep rail-spine:gpus=512 --vary fabric.family=rail-spine,rail-only --traffic pattern:all-to-all",
+        "fabriscope sweep clos:gpus=256,radix=32 --vary engine=ecmp,ecmp,qp=16,spray --json",
+        "fabriscope sweep clos:gpus=64,spares=1 --vary failures.spare-join=0s,10min,1h --scenarios time:30d@50"),
+    CLI_OPTIONS(&cli_option_vary, &cli_option_set, &cli_option_job, &cli_option_traffic, &cli_option_transport,
+                &cli_option_histories, &cli_option_history_policy, CLI_REPLAY_OPTIONS, CLI_REPORT_OPTIONS),
     .run = sweep_run,
 };

@@ -1,4 +1,3 @@
-#include "cli.h"
 
 #include "top/top_app.h"
 
@@ -14,15 +13,6 @@ static fab_status run_top(const cli_options *options, FILE *out, fab_error *err)
     return top_screen_run(options, out, err);
 }
 
-static const char *const EXAMPLES[] = {"fabriscope top clos:gpus=1024,taper=2,spares=2",
-                                       "fabriscope top preset:llama3-24k-roce --fail leaf-3 --policy first-spare",
-                                       NULL};
-
-static const cli_option *const OPTIONS[] = {&cli_option_fail,  &cli_option_policies,  &cli_option_set,
-                                            &cli_option_job,   &cli_option_transport, &cli_option_engine,
-                                            &cli_option_seed,  &cli_option_prices,    &cli_option_threads,
-                                            &cli_option_color, &cli_option_quiet,     NULL};
-
 const cli_command cli_command_top = {
     .name = "top",
     CLI_OPERANDS("DESIGN", 1, 1),
@@ -33,8 +23,11 @@ const cli_command cli_command_top = {
         "next engine, seed and policy, and take changes back; times and collisions stand beside those of the "
         "healthy fabric at once. '?' lists the keys. At the end the command line is printed with which run "
         "reports the state that was left.",
-    .examples = EXAMPLES,
-    .options = OPTIONS,
+    CLI_EXAMPLES("fabriscope top clos:gpus=1024,taper=2,spares=2",
+                 "fabriscope top preset:llama3-24k-roce --fail leaf-3 --policy first-spare"),
+    CLI_OPTIONS(&cli_option_fail, &cli_option_policies, &cli_option_set, &cli_option_job, &cli_option_transport,
+                &cli_option_engine, &cli_option_seed, &cli_option_prices, &cli_option_threads, &cli_option_color,
+                &cli_option_quiet),
     .run = run_top,
     .hides_usage = true,
 };

@@ -2,8 +2,6 @@
 
 #include "fab/design.h"
 
-#include <string.h>
-
 static fab_status traffic_report(cli_session *s, const fab_traffic *traffic, FILE *out, fab_error *err) {
     const cli_options *options = s->options;
     char digest[17];
@@ -60,11 +58,11 @@ static fab_status export_phase(const cli_options *options, const fab_traffic *tr
         return fab_matrix_write(phase, n_gpus, format, out, err);
     }
     const matrix m = {phase, n_gpus, format};
-    fab_status status = fab_save_file(options->export_path, options->force, write_matrix, &m, err);
-    if (status == FAB_OK && !options->quiet) {
+    FAB_PASS(fab_save_file(options->export_path, options->force, write_matrix, &m, err));
+    if (!options->quiet) {
         (void)fprintf(stderr, "fabriscope: phase %s written to %s\n", phase->name, options->export_path);
     }
-    return status;
+    return FAB_OK;
 }
 
 static fab_status traffic_run(const cli_options *options, FILE *out, fab_error *err) {
@@ -77,9 +75,7 @@ static fab_status traffic_run(const cli_options *options, FILE *out, fab_error *
                               &session, err));
     FAB_PASS(cli_session_build(&session, err));
     session.design->fabric = session.result.fabrics[0].spec; /* the digest is of the fabric as it was built */
-    fab_status status = fab_context_traffic(session.context, &traffic, err);
-    fab_blame_design(session.design, status, err);
-    FAB_PASS(status);
+    FAB_PASS(fab_blame_design(session.design, fab_context_traffic(session.context, &traffic, err), err));
     if (options->export_path != NULL) {
         uint32_t n_ends = fab_n_gpus(fab_context_what(session.context)->fabric);
         FAB_PASS(export_phase(options, traffic, n_ends, format, out, err));
@@ -91,19 +87,7 @@ static fab_status traffic_run(const cli_options *options, FILE *out, fab_error *
 
 static const cli_option OPTION_EXPORT = {
     "export", "FILE", "write the matrix of one phase: FILE.csv, FILE.mtx (MatrixMarket), - for CSV on stdout",
-    .text = offsetof(cli_options, export_path)};
-
-static const char *const EXAMPLES[] = {
-    "fabriscope traffic preset:llama3-24k-roce",
-    "fabriscope traffic rail-spine:gpus=1024 --job tp=8,pp=4 --traffic job:pp --export pp.mtx",
-    "fabriscope traffic fat-tree:k=4 --traffic pattern:ring --export -",
-    "fabriscope traffic preset:llama3-24k-roce --format csv --table phases",
-    "fabriscope traffic clos:gpus=64 --traffic pattern:all-gather,algorithm=all,groups=8",
-    NULL};
-
-static const cli_option *const OPTIONS[] = {
-    &cli_option_traffic, &OPTION_EXPORT,     &cli_option_job,   &cli_option_set,  &cli_option_seed,  &cli_option_out,
-    &cli_option_force,   &cli_option_format, &cli_option_table, &cli_option_json, &cli_option_quiet, NULL};
+    CLI_TEXT(export_path)};
 
 const cli_command cli_command_traffic = {
     .name = "traffic",
@@ -111,8 +95,14 @@ const cli_command cli_command_traffic = {
     .summary = "the phases of the job or a pattern: list, matrix export",
     .details = "Lists what is in the network together: flows and bytes of every phase of one training iteration, with "
                "the closed form that gives the bytes.",
-    .examples = EXAMPLES,
-    .options = OPTIONS,
+    CLI_EXAMPLES("fabriscope traffic preset:llama3-24k-roce",
+                 "fabriscope traffic rail-spine:gpus=1024 --job tp=8,pp=4 --traffic job:pp --export pp.mtx",
+                 "fabriscope traffic fat-tree:k=4 --traffic pattern:ring --export -",
+                 "fabriscope traffic preset:llama3-24k-roce --format csv --table phases",
+                 "fabriscope traffic clos:gpus=64 --traffic pattern:all-gather,algorithm=all,groups=8"),
+    CLI_OPTIONS(&cli_option_traffic, &OPTION_EXPORT, &cli_option_job, &cli_option_set, &cli_option_seed,
+                &cli_option_out, &cli_option_force, &cli_option_format, &cli_option_table, &cli_option_json,
+                &cli_option_quiet, &cli_option_threads),
     .run = traffic_run,
     .hides_usage = true,
 };

@@ -3,9 +3,6 @@
 
 #include "fab/design.h"
 #include "fab/memory.h"
-#include "fab/published.h"
-
-#include <string.h>
 
 /* A command of a source as if it had been typed. */
 typedef struct typed_command {
@@ -40,11 +37,6 @@ static fab_status typed_parse(const char *text, typed_command *out, fab_error *e
                   "'%.60s' is no command whose result has figures", text);
     FAB_PASS(cli_options_parse(command, n - 1, typed.words + 1, &typed.options, err));
     return FAB_GIVE(*out, typed);
-}
-
-static fab_status fail_in_row(const fab_published_row *row, fab_status status, const fab_error *inner, fab_error *err) {
-    return fab_fail(err, status, row->where, "%.120s: %s%s%s", row->command, inner->where,
-                    inner->where[0] != '\0' ? ": " : "", inner->text);
 }
 
 /* --- validate ----------------------------------------------------------------------------------------------------- */
@@ -86,7 +78,9 @@ static fab_status run_rows(const cli_options *options, published_rows *rows, FIL
     if (status == FAB_OK && !rows->is_reported) {
         status = fab_fail(&inner, FAB_EINPUT, NULL, "the command reports nothing");
     }
-    return status == FAB_OK ? FAB_OK : fail_in_row(rows->first, status, &inner, err);
+    FAB_REFUSE_IF(status != FAB_OK, err, status, rows->first->where, "%.120s: %s%s%s", rows->first->command,
+                  inner.where, inner.where[0] != '\0' ? ": " : "", inner.text);
+    return FAB_OK;
 }
 
 static size_t count_same_command(const fab_published *p, size_t first) {
@@ -121,10 +115,6 @@ static fab_status validate_run(const cli_options *options, FILE *out, fab_error 
     return cli_report(options, &result, out, err);
 }
 
-static const char *const EXAMPLES[] = {"fabriscope validate", "fabriscope validate llama3",
-                                       "fabriscope validate megatron --json", NULL};
-static const cli_option *const OPTIONS[] = {&cli_option_threads, CLI_REPORT_OPTIONS, NULL};
-
 const cli_command cli_command_validate = {
     .name = "validate",
     CLI_OPERANDS("[SOURCE]", 0, 1),
@@ -133,8 +123,8 @@ const cli_command cli_command_validate = {
                "and shows theirs, ours and the deviation; what is off by more than is allowed is called a miss, and "
                "why. SOURCE: one of `list published`, or a file like those in topologies/published; its commands are "
                "shown too.",
-    .examples = EXAMPLES,
-    .options = OPTIONS,
+    CLI_EXAMPLES("fabriscope validate", "fabriscope validate llama3", "fabriscope validate megatron --json"),
+    CLI_OPTIONS(&cli_option_threads, CLI_REPORT_OPTIONS),
     .run = validate_run,
 };
 

@@ -1,9 +1,6 @@
 /* explain model:NAME[,gpu=NAME]: parameters, and the least GPUs that hold it. */
 #include "cli.h"
 
-#include "fab/choices.h"
-#include "fab/job_memory.h"
-
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,6 @@
 
 #include "fab/memory.h"
 #include "fab/server_shape.h"
-#include "fab/units.h"
 
 #include <inttypes.h>
 

@@ -2,10 +2,7 @@
 #include "fab/design.h"
 #include "cli.h"
 
-#include "fab/topologies.h"
-
 #include <stdlib.h>
-#include <string.h>
 
 #define FRONT_END "front-end"
 

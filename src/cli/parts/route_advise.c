@@ -1,9 +1,7 @@
 /* route --advise: what changes buy. */
 #include "cli.h"
 
-#include "fab/str.h"
 #include "fab/advise.h"
-#include "fab/units.h"
 
 #include <inttypes.h>
 
@@ -21,7 +19,7 @@ const cli_option cli_option_advise = {"advise", NULL,
                                       "also evaluate what can be changed (queue pairs, hashing, pinning, rank order, "
                                       "servers) and say what each change buys; "
                                       "the base is the first engine; at least 8 seeds",
-                                      .flag = offsetof(cli_options, advise.on)};
+                                      CLI_FLAG(advise.on)};
 
 const cli_option cli_option_advise_budget = {
     "advise-budget", "N",
@@ -45,7 +43,7 @@ fab_status cli_advise(const cli_options *options, const fab_replay *base, fab_re
     FAB_OWNS(fab_str_release) fab_str command = FAB_STR_INIT;
     cli_write_command(options, "route", options->operands.items[0], &command);
     fab_str_printf(&command, " --seeds %" PRIu64, base->n_seeds);
-    fab_status status = fab_str_status(&command, err);
+    FAB_PASS(fab_str_status(&command, err));
     const fab_advise_request request = {.context = base->context,
                                         .n_seeds = base->n_seeds,
                                         .n_threads = base->n_threads,
@@ -54,12 +52,8 @@ fab_status cli_advise(const cli_options *options, const fab_replay *base, fab_re
                                         .command = command.data,
                                         .progress = base->progress,
                                         .progress_context = base->progress_context};
-    if (status == FAB_OK) {
-        status = fab_advise(&request, out, err);
-    }
-    if (status == FAB_OK) {
-        result->advice = *out;
-        result->n_over_limit = (*out)->n_over_limit;
-    }
-    return status;
+    FAB_PASS(fab_advise(&request, out, err));
+    result->advice = *out;
+    result->n_over_limit = (*out)->n_over_limit;
+    return FAB_OK;
 }

@@ -32,9 +32,7 @@ fab_status cli_explain(cli_session *s, FILE *out, fab_error *err) {
     FAB_PASS(cli_session_build(s, err));
     FAB_PASS(fab_fabric_name(s->design, &s->result.fabrics[0], err));
     FAB_PASS(find_link(s->options, s->graph, &link, err));
-    fab_status status = fab_explain_link(s->context, 0, link, &explanation, err);
-    fab_blame_design(s->design, status, err);
-    FAB_PASS(status);
+    FAB_PASS(fab_blame_design(s->design, fab_explain_link(s->context, 0, link, &explanation, err), err));
     s->result.explanation = &explanation;
     (void)snprintf(s->result.traffic, sizeof s->result.traffic, "%s", explanation.traffic);
     return cli_report(s->options, &s->result, out, err);

@@ -3,34 +3,32 @@
 
 #include "fab/design.h"
 #include "fab/contend.h"
-#include "fab/contention.h"
 #include "fab/degraded.h"
-#include "fab/failures_run.h"
 #include "fab/memory.h"
 #include "fab/what_if.h"
 
 const cli_option cli_option_interference = {
     "interference", NULL,
     "with several jobs: also every network phase of a job against every one of another, and what it slows",
-    .flag = offsetof(cli_options, interference)};
+    CLI_FLAG(interference)};
 
 const cli_option cli_option_degrade = {"degrade", "PART=FRACTION",
                                        "also run with a part at a fraction of its speed (a straggler), and compare: "
                                        "'leaf-0:17 > spine-0:1', nic-3, gpu-7, server-2, "
                                        "leaf-5; can be repeated",
-                                       .list = offsetof(cli_options, weak_parts)};
+                                       CLI_LIST(weak_parts)};
 
 const cli_option cli_option_fail = {
     "fail", "COMPONENT",
     "also route with a component dead, or slower (nic-3*0.5), and with its ranks on spare servers: server-4, gpu-7, "
     "leaf-5, 'leaf-0:17 > spine-0:1', rack-2, plane-1; can be repeated",
-    .list = offsetof(cli_options, failed_parts)};
+    CLI_LIST(failed_parts)};
 
 const cli_option cli_option_policies = {
     "policy", "NAME,...",
     "with --fail: where ranks go when their server is lost: none, first-spare, same-rack, same-pod, same-slice, "
     "collision-aware (default: all)",
-    .list = offsetof(cli_options, policies)};
+    CLI_LIST(policies)};
 
 void cli_further_release(cli_further *further) {
     fab_contention_free(further->contention);

@@ -1,8 +1,6 @@
 /* The command that shows alone what another one found. */
 #include "cli.h"
 
-#include "fab/str.h"
-
 #include <inttypes.h>
 #include <string.h>
 
@@ -45,19 +43,9 @@ static void see_add_value(const char *path, const char *value, fab_str *out) {
     see_add(out, is_option ? path : is_job ? "job" : "set", text.data != NULL ? text.data : "");
 }
 
-static fab_status see_end(fab_str *text, fab_result *result, fab_error *err) {
-    fab_status status = fab_str_status(text, err);
-    if (status == FAB_OK) {
-        result->see = text->data;
-        *text = (fab_str)FAB_STR_INIT;
-    }
-    fab_str_release(text);
-    return status;
-}
-
 fab_status cli_see(const cli_options *options, const cli_shown *shown, fab_result *result, fab_error *err) {
     char plan[192];
-    fab_str text = FAB_STR_INIT;
+    FAB_OWNS(fab_str_release) fab_str text = FAB_STR_INIT;
     const bool is_job = options->traffic == NULL || strcmp(options->traffic, "job") == 0;
     cli_write_command(options, is_job ? "run" : "route", shown->design, &text);
     for (size_t i = 0; i < shown->n_values; i++) {
@@ -81,7 +69,8 @@ fab_status cli_see(const cli_options *options, const cli_shown *shown, fab_resul
     if (shown->n_seeds > 1) {
         fab_str_printf(&text, " --seeds %" PRIu64, shown->n_seeds);
     }
-    return see_end(&text, result, err);
+    FAB_PASS(fab_str_status(&text, err));
+    return FAB_GIVE(result->see, text.data);
 }
 
 fab_status cli_see_point(const cli_options *options, const fab_sweep_point *p, cli_shown *shown, fab_result *result,

@@ -1,25 +1,16 @@
 /* `study show`: what the scenarios of a gathered store say together, or all of them as CSV. */
 #include "cli.h"
 
-#include "fab/overlay.h"
 #include "fab/study_results.h"
 
 #include <inttypes.h>
 #include <string.h>
 
-const cli_option cli_option_top = {"top",
-                                   "N",
-                                   "parts and scenarios to name; default 10, at most 1000",
-                                   .count = offsetof(cli_options, top),
-                                   .min = 1,
-                                   .max = FAB_STUDY_TOP_MOST};
+const cli_option cli_option_top = {"top", "N", "parts and scenarios to name; default 10, at most 1000",
+                                   CLI_COUNT(top, 1, FAB_STUDY_TOP_MOST)};
 const cli_option cli_option_variant = {
-    "variant",
-    "K",
-    "details of the K-th engine and policy, as the report numbers them; default: the fastest",
-    .count = offsetof(cli_options, variant),
-    .min = 1,
-    .max = 1000000};
+    "variant", "K", "details of the K-th engine and policy, as the report numbers them; default: the fastest",
+    CLI_COUNT(variant, 1, 1000000)};
 
 /* --- rows --------------------------------------------------------------------------------------------------------- */
 
@@ -145,17 +136,6 @@ static fab_status show_run(const cli_options *options, FILE *out, fab_error *err
     return save_rows(options, results, err);
 }
 
-static const char *const EXAMPLES[] = {
-    "fabriscope study show --store every-link", "fabriscope study show --store every-link --top 25 --json",
-    "fabriscope study show --store every-link --format csv",
-    "fabriscope study show --store every-link --export impact.graphml --out report", NULL};
-
-static const cli_option *const OPTIONS[] = {
-    &cli_option_store, &cli_option_top,         &cli_option_variant,     &cli_option_format,
-    &cli_option_table, &cli_option_json,        &cli_option_out,         &cli_option_export,
-    &cli_option_view,  &cli_option_picture,     &cli_option_certificate, &cli_option_force,
-    &cli_option_color, &cli_option_conventions, &cli_option_quiet,       NULL};
-
 const cli_command cli_command_study_show = {
     .name = "study show",
     CLI_OPERANDS("", 0, 0),
@@ -166,7 +146,12 @@ const cli_command cli_command_study_show = {
         "the job's speed that is lost. --format csv prints every scenario, as --out does into " CLI_ROWS_NAME "; "
         "graphs have the impact of every link and node as their attribute criticality. The store can also be "
         "asked in SQL: src/doc/study-store.md.",
-    .examples = EXAMPLES,
-    .options = OPTIONS,
+    CLI_EXAMPLES("fabriscope study show --store every-link", "fabriscope study show --store every-link --top 25 --json",
+                 "fabriscope study show --store every-link --format csv",
+                 "fabriscope study show --store every-link --export impact.graphml --out report"),
+    CLI_OPTIONS(&cli_option_store, &cli_option_top, &cli_option_variant, &cli_option_format, &cli_option_table,
+                &cli_option_json, &cli_option_out, &cli_option_export, &cli_option_view, &cli_option_picture,
+                &cli_option_certificate, &cli_option_force, &cli_option_color, &cli_option_conventions,
+                &cli_option_quiet),
     .run = show_run,
 };

@@ -1,7 +1,6 @@
 /* What keys do. */
 #include "top_app.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

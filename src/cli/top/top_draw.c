@@ -3,7 +3,6 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
 
 #define ABOVE 8 /* lines above the rows, and below */
 #define BELOW 2

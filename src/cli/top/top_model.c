@@ -1,13 +1,10 @@
 /* The job, held open, and what is broken of it. */
 #include "top_model.h"
 
-#include "fab/analysis.h"
 #include "fab/design.h"
 #include "fab/memory.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* --- states ------------------------------------------------------------------------------------------------------- */
 
@@ -20,13 +17,9 @@ static fab_status copy_state(const top_state *from, top_state *out, fab_error *e
     return FAB_OK;
 }
 
-static bool is_same_part(const fab_component *a, const fab_component *b) {
-    return a->kind == b->kind && a->id == b->id;
-}
-
 static size_t find_part(const top_state *state, const fab_component *part) {
     size_t i = 0;
-    while (i < state->n && !is_same_part(&state->part[i], part)) {
+    while (i < state->n && (state->part[i].kind != part->kind || state->part[i].id != part->id)) {
         i++;
     }
     return i;
@@ -43,17 +36,10 @@ double top_model_left(const top_model *m, const fab_component *part) {
 static fab_status open_session(const cli_options *options, cli_session *out, fab_what_if **what_if, fab_error *err) {
     FAB_PASS(cli_session_open(options, FAB_COMMAND_RUN, "job", out, err));
     fab_status status = cli_session_build(out, err);
-    if (status == FAB_OK) {
-        status = fab_fabric_measure(out->design, &out->result.fabrics[0], &out->graph, err);
-    }
-    if (status == FAB_OK) {
-        status = cli_session_choose_chunks(out, err);
-    }
-    if (status == FAB_OK) {
-        status = fab_what_if_open(out->context, what_if, err);
-    }
-    fab_blame_design(out->design, status, err);
-    return status;
+    status = status == FAB_OK ? fab_fabric_measure(out->design, &out->result.fabrics[0], &out->graph, err) : status;
+    status = status == FAB_OK ? cli_session_choose_chunks(out, err) : status;
+    status = status == FAB_OK ? fab_what_if_open(out->context, what_if, err) : status;
+    return fab_blame_design(out->design, status, err);
 }
 
 static fab_status ask(fab_what_if *of, const top_state *state, const fab_failures **out, fab_error *err) {

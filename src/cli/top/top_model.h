@@ -6,7 +6,6 @@
 
 #include "cli.h"
 
-#include "fab/failures.h"
 #include "fab/what_if.h"
 
 #define TOP_ENGINES 24

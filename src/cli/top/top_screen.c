@@ -61,7 +61,6 @@ static const char *put_line(const top_screen *s, int y, const char *text, bool i
 }
 
 static fab_status draw(top_screen *s, fab_error *err) {
-    fab_status status = FAB_OK;
     FAB_OWNED fab_page *page = NULL;
     const size_t width = COLS > 0 ? (size_t)COLS : 0;
     size_t selected = SIZE_MAX;
@@ -74,7 +73,7 @@ static fab_status draw(top_screen *s, fab_error *err) {
     } else {
         selected = top_app_draw(&s->app, LINES > 0 ? (size_t)LINES : 0, page);
     }
-    status = fab_str_status(&page->out, err);
+    const fab_status status = fab_str_status(&page->out, err);
     const char *text = page->out.data != NULL && status == FAB_OK ? page->out.data : "";
     for (int y = 0; y < LINES; y++) {
         text = put_line(s, y, text, (size_t)y == selected);

@@ -5,8 +5,6 @@
 #include "fab/ranked.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 static const char *const ORDERS[TOP_N_VIEWS][4] = {{"as they come", "by time", "by fullest link", NULL},
                                                    {"by load", "by change", "by name", NULL},

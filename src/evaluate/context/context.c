@@ -5,10 +5,6 @@
 #include "fab/memory.h"
 
 #include <inttypes.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 void fab_once_init(fab_once *once, size_t n) {
     for (size_t i = 0; i < n; i++) {
@@ -287,6 +283,16 @@ static void fill_from_base(fab_context_request *q) {
     q->n_engines = q->engines != NULL ? q->n_engines : base->n_engines;
     q->engines = q->engines != NULL ? q->engines : base->engines;
     q->seed = q->seed != 0 ? q->seed : base->seed;
+}
+
+fab_context_request fab_context_of(const fab_design *design, const fab_fabric *fabric, const char *traffic,
+                                   uint64_t seed) {
+    return (fab_context_request){.design = design,
+                                 .fabric = fabric,
+                                 .traffic = traffic,
+                                 .engines = design->engines,
+                                 .n_engines = design->n_engines,
+                                 .seed = seed};
 }
 
 fab_status fab_context_new(const fab_context_request *request, fab_context **out, fab_error *err) {

@@ -4,8 +4,6 @@
 #include "fab/design.h"
 #include "fab/memory.h"
 
-#include <stdlib.h>
-
 static fab_status list_baselines(void *context, size_t index, fab_error *err) {
     const fab_traffic *traffic = NULL;
     fab_context *c = context;

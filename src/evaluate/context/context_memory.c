@@ -5,7 +5,6 @@
 #include "fab/memory.h"
 
 #include <math.h>
-#include <stdio.h>
 
 #define LEAVES_PER_WORD  64.0
 #define LEAVES_PER_BLOCK 512.0 /* of the search for next hops */

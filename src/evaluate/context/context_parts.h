@@ -3,18 +3,12 @@
 
 #include "measure/measure.h"
 
-#include "fab/context.h"
 #include "fab/context_memory.h"
-#include "fab/masked_hops.h"
 #include "fab/phase_estimator.h"
 #include "fab/phase_transfer.h"
-#include "fab/reroute.h"
-#include "fab/status.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
-#include <stdbool.h>
-#include <stddef.h>
 
 typedef struct fab_once {
     pthread_mutex_t lock;
@@ -82,7 +76,7 @@ typedef struct context_parts {
     context_phase *phases;      /* [phase]; NULL where base has them */
     size_t n_phases;
     context_baseline *baselines; /* [engine][phase] */
-    fab_transfer_scratch tried;  /* of the phase that was routed last when the chunks of this job were chosen */
+    fab_transfer_scratch tried;  /* of the phases that were routed last when the chunks of this job were chosen */
 } context_parts;
 
 struct fab_context {

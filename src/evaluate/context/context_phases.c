@@ -5,8 +5,6 @@
 #include "fab/memory.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define SAME_BYTES 1e-9 /* of flows: those of a phase are rounded */
 

@@ -6,7 +6,6 @@
 #include "fab/stages.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 _Static_assert((int)FAB_SCHEDULE_1F1B == (int)FAB_ORDER_1F1B && (int)FAB_SCHEDULE_ZERO_BUBBLE == FAB_ORDER_ZERO_BUBBLE,
                "job_spec.h and pipeline.h name the same orders");

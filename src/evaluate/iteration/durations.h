@@ -2,7 +2,6 @@
 #pragma once
 
 #include "fab/iteration.h"
-#include "fab/pipeline.h"
 
 /* What stays the same for all candidates. */
 typedef struct iteration_plan {

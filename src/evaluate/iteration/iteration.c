@@ -8,7 +8,6 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
 
 /* The model of a resolved job; one of the user's own has the shape of a GPT. */
 static fab_model model_of(const fab_job_spec *job) {

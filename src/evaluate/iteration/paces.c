@@ -6,9 +6,6 @@
 #include "fab/memory.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 static const iterate_role ROLES[] = {
     {"tp", offsetof(fab_job_times, tp), FAB_TRAVEL_TP},

@@ -1,13 +1,9 @@
 /* Ranking: lookups and products of a batch on a roofline, and what its phases add. */
 #include "batches.h"
 #include "fab/iterate.h"
-#include "fab/kernels.h"
 #include "fab/memory.h"
-#include "fab/result.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
 
 #define TABLE_BYTES 4      /* of an element of a table */
 #define SIDE        1024.0 /* of the layers that dense parameters are taken for */

@@ -4,8 +4,6 @@
 #include "fab/order.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* What counts where several things are under way: the highest, of equal ones the first. */
 #define COMPUTES 3

@@ -3,16 +3,12 @@
 #include "batches.h"
 #include "durations.h"
 #include "fab/iterate.h"
-#include "fab/kernels.h"
 #include "fab/memory.h"
 #include "fab/nccl.h"
-#include "fab/result.h"
 #include "fab/serving_queue.h"
 #include "fab/stages.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
 
 #define REQUESTS     10000 /* of the queue that is simulated */
 #define PART_OF_MOST 0.7   /* of the requests that can be served, where nobody says how many come */

@@ -10,7 +10,6 @@
 
 #include <math.h>
 #include <stdbool.h>
-#include <stdlib.h>
 
 #define SKIPPED 5 /* one request of so many, at the beginning */
 
@@ -102,7 +101,7 @@ static void run_replica(replica *r) {
 }
 
 static fab_status run_replicas(const fab_serving_queue *q, request *of, fab_error *err) {
-    uint64_t *last_pass = NULL;
+    FAB_OWNED uint64_t *last_pass = NULL;
     FAB_PASS(FAB_NEW(last_pass, q->requests, err));
     for (uint32_t i = 0; i < q->replicas && i < q->requests; i++) {
         replica r = {.q = q,
@@ -113,7 +112,6 @@ static fab_status run_replicas(const fab_serving_queue *q, request *of, fab_erro
                      .last_pass = last_pass};
         run_replica(&r);
     }
-    free(last_pass);
     return FAB_OK;
 }
 
@@ -123,7 +121,7 @@ FAB_ORDER_TWO(by_ready, request, ready_s, arrival_s);
 
 /* One queue for all: whoever is free first takes what waits. */
 static fab_status run_readers(const fab_serving_queue *q, request *of, fab_error *err) {
-    double *free_s = NULL;
+    FAB_OWNED double *free_s = NULL;
     FAB_PASS(FAB_NEW(free_s, q->readers, err));
     for (uint32_t i = 0; i < q->requests;) {
         uint32_t next = 0;
@@ -142,7 +140,6 @@ static fab_status run_readers(const fab_serving_queue *q, request *of, fab_error
         }
     }
     qsort(of, q->requests, sizeof *of, by_ready);
-    free(free_s);
     return FAB_OK;
 }
 
@@ -159,7 +156,7 @@ static void summarize_waits(const double *values, uint32_t n, double out[2], dou
 }
 
 static fab_status measure_waits(const fab_serving_queue *q, const request *of, fab_serving_waits *out, fab_error *err) {
-    double *values = NULL;
+    FAB_OWNED double *values = NULL;
     const uint32_t skipped = q->requests / SKIPPED;
     const uint32_t n = q->requests - skipped;
     FAB_PASS(FAB_NEW(values, n, err));
@@ -174,7 +171,6 @@ static fab_status measure_waits(const fab_serving_queue *q, const request *of, f
     }
     qsort(values, n, sizeof *values, fab_order_double);
     summarize_waits(values, n, out->token_s, &out->mean_token_s);
-    free(values);
     return FAB_OK;
 }
 

@@ -3,8 +3,6 @@
 #include "measure.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
 
 /* GPUs that exchange with each other, by the leaves that their ports are on. */
 typedef struct grouping {

@@ -8,8 +8,6 @@
 #include "measure_rates.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define BITS 8.0
 

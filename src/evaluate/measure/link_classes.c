@@ -7,8 +7,6 @@
 #include "fab/split_pairs.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define MOST_STEPS  (UINT64_C(1) << 28) /* links of all pairs together: seconds */
 #define MOST_LISTED (UINT64_C(1) << 27) /* classes of all pairs together: gigabytes */

@@ -6,9 +6,6 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define BITS   8.0
 #define LATER  1.1 /* than the fluid: a flow that is held up */
@@ -145,22 +142,19 @@ static fab_status describe_pauses(const fab_engine_run *run, const fab_routes *r
                                   const double *fluid_s, const fab_lossless_result *r, fab_error *err) {
     fab_pauses *out = &run->detail->pauses;
     const fab_fabric *f = run->prepared->fabric;
-    bool *root_of_any = NULL;
+    FAB_OWNED bool *root_of_any = NULL;
     *out = (fab_pauses){.pauses = r->n_pauses,
                         .notices = r->n_notices,
                         .trims = r->n_trims,
                         .cell_bytes = r->cell_bytes,
                         .n_cycle = r->n_deadlock};
     FAB_PASS(FAB_NEW(root_of_any, f->n_links, err));
-    fab_status status = find_roots(run, r, out, root_of_any, err);
-    if (status == FAB_OK) {
-        out->victims = count_victims(routes, p, fluid_s, r, root_of_any);
-    }
+    FAB_PASS(find_roots(run, r, out, root_of_any, err));
+    out->victims = count_victims(routes, p, fluid_s, r, root_of_any);
     for (uint32_t i = 0; i < r->n_deadlock && i < FAB_PAUSE_CYCLE; i++) {
         (void)fab_link_name(f, r->deadlock[i], out->cycle[i]);
     }
-    free(root_of_any);
-    return status;
+    return FAB_OK;
 }
 
 /* In the order of fab_wire: field `wire` of designs says what they are made of. */

@@ -3,7 +3,6 @@
 #include "fab/memory.h"
 
 #include <math.h>
-#include <string.h>
 
 #define COLLIDED   (1 + 1e-9)  /* above this a link is offered more than it has */
 #define BELOW_IT   1e-9        /* rounding with which a result may fall below its bound */
@@ -22,6 +21,8 @@ void fab_scratch_release(fab_scratch *s) {
     FAB_FREE_ALL(s->use, s->bytes, s->rate, s->volume, s->count, s->members, s->to_nic, s->source, s->to, s->from,
                  s->worst, s->latency_s);
     fab_rate_scratch_free(s->rates);
+    fab_next_hop_use_free(s->next_hops);
+    fab_dependencies_release(&s->dependencies);
     *s = (fab_scratch){0};
 }
 
@@ -36,13 +37,8 @@ fab_status fab_sample_loads(const fab_engine_run *run, double *use, const double
                             fab_error *err) {
     const fab_fabric *f = run->prepared->fabric;
     const double *spray = run->prepared->spray;
-    fab_status status = fab_check_conservation(f, use, err);
-    if (status == FAB_OK) {
-        status = fab_check_conservation(f, bytes, err);
-    }
-    if (status != FAB_OK) {
-        return status;
-    }
+    FAB_PASS(fab_check_conservation(f, use, err));
+    FAB_PASS(fab_check_conservation(f, bytes, err));
     fab_to_utilisation(f, use);
     for (uint32_t l = 0; l < f->n_links; l++) {
         const fab_link_class *k = &f->classes[f->cable_class[l >> 1]];

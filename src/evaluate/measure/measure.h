@@ -8,9 +8,7 @@
 #include "fab/dependencies.h"
 #include "fab/figures.h"
 #include "fab/loads.h"
-#include "fab/offer.h"
 #include "fab/result.h"
-#include "fab/split.h"
 
 /**
  * Flows that cross the same pairs of leaves, so that what holds for one holds for all: of a listed phase every flow is
@@ -90,6 +88,9 @@ typedef struct fab_scratch {
     double *latency_s; /**< of flows, as fab_flow_latencies_of_routes() has them; of a run with a detail */
     size_t latency_capacity;
     struct fab_rate_scratch *rates; /**< NULL until rates are asked for */
+    uint64_t followed[2];           /**< as `routed`, of the routes that the next two are of; 0: of others */
+    struct fab_next_hop_use *next_hops;
+    fab_dependencies dependencies; /**< zero where nobody asked for them */
 } fab_scratch;
 
 void fab_scratch_release(fab_scratch *scratch);

@@ -8,8 +8,6 @@
 #include "measure_rates.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define MOST_WALKED (UINT64_C(1) << 29) /* half a minute */
 #define MOST_IN_JOB (UINT64_C(1) << 24) /* of groups, or unequal flows, of which walks have no ends either: seconds */
@@ -159,7 +157,7 @@ static fab_status count_collided(const fab_engine_run *run, const fab_dag *dag, 
  * variance of p (1 - p). Further up p is small. */
 static fab_status take_few(const fab_prepared_phase *p, const double *bytes, double *variance, fab_error *err) {
     const fab_fabric *f = p->fabric;
-    double *sum = NULL; /* [switch][way] */
+    FAB_OWNED double *sum = NULL; /* [switch][way] */
     FAB_PASS(FAB_NEW(sum, 2 * (size_t)fab_n_switches(f), err));
     for (uint32_t pass = 0; pass < 2 && fab_is_tree(f); pass++) {
         for (uint32_t l = 0; l < f->n_links; l++) {
@@ -171,7 +169,6 @@ static fab_status take_few(const fab_prepared_phase *p, const double *bytes, dou
             }
         }
     }
-    free(sum);
     return FAB_OK;
 }
 

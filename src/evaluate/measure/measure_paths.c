@@ -9,8 +9,6 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define SHARDS 8
 
@@ -20,8 +18,6 @@ typedef struct shard {
     fab_scratch own;     /* where there are several shards */
     double *use, *bytes; /* [link] */
     double *count;       /* [link]: flows, for the effective bisection; NULL without */
-    fab_next_hop_use *next_hops;
-    fab_dependencies dependencies;
     fab_flow_tally tally;
     double shares; /* sum over flows of 1 / worst line share */
     fab_hot_link hot[FAB_HOT_LINKS];
@@ -35,6 +31,7 @@ typedef struct draw {
     size_t n_shards;
     bool detail;
     bool once;          /* chunks are routed once: nobody wants figures of their flows */
+    bool is_again;      /* the routes of the run before, whose next hops and dependencies are known */
     bool takes_minimal; /* too many paths to look at each: all minimal ones count as dependencies */
     uint8_t *hot_of;    /* [link]: place in the list of hot links, + 1 */
     double least_hot;   /* utilisation of a hot link: flows whose worst link has less cross none */
@@ -88,11 +85,11 @@ static fab_status add_shard(void *context, size_t index, size_t worker, fab_erro
         if (s->count != NULL) {
             add_counts(chunk.routes, s->count);
         }
-        if (d->detail && !d->once) {
-            fab_next_hop_use_add(s->next_hops, chunk.routes, chunk.first, chunk.weight);
+        if (d->detail && !d->once && !d->is_again) {
+            fab_next_hop_use_add(s->scratch->next_hops, chunk.routes, chunk.first, chunk.weight);
         }
-        if (d->detail && !d->takes_minimal && d->run->dependencies != NULL) {
-            fab_dependencies_add_routes(&s->dependencies, chunk.routes);
+        if (d->detail && !d->takes_minimal && !d->is_again && d->run->dependencies != NULL) {
+            fab_dependencies_add_routes(&s->scratch->dependencies, chunk.routes);
         }
         tell_progress(d);
     }
@@ -127,12 +124,12 @@ static void join_loads(draw *d) {
             }
         }
         if (d->detail) {
-            fab_next_hop_use_merge(sum->next_hops, s->next_hops);
+            fab_next_hop_use_merge(sum->scratch->next_hops, s->scratch->next_hops);
         }
     }
     const bool merges = d->detail && !d->takes_minimal && d->run->dependencies != NULL;
     for (size_t i = 0; merges && i < d->n_shards; i++) {
-        fab_dependencies_merge(d->run->dependencies, &d->shards[i].dependencies);
+        fab_dependencies_merge(d->run->dependencies, &d->shards[i].scratch->dependencies);
     }
 }
 
@@ -308,10 +305,30 @@ static fab_status find_minimal(const draw *d, bool *is_minimal, fab_error *err) 
 
 /* --- a draw ------------------------------------------------------------------------------------------------------- */
 
+/* Where a shard gathers next hops and dependencies. */
+static fab_status open_followed(const draw *d, fab_scratch *scratch, fab_error *err) {
+    const fab_fabric *fabric = d->run->prepared->fabric;
+    memset(scratch->followed, 0, sizeof scratch->followed);
+    fab_next_hop_use_free(scratch->next_hops);
+    scratch->next_hops = NULL;
+    fab_dependencies_release(&scratch->dependencies);
+    FAB_PASS(fab_next_hop_use_new(fabric, d->run->router, &scratch->next_hops, err));
+    return d->run->dependencies != NULL ? fab_dependencies_init(fabric, &scratch->dependencies, err) : FAB_OK;
+}
+
+/* A gather has the routes of its reduction. */
+static bool is_again(const draw *d) {
+    const fab_scratch *s = d->run->scratch;
+    const bool is_whole = d->stream.whole != NULL && d->stream.whole != &s->round && s->followed[1] != 0;
+    return is_whole && memcmp(s->followed, s->routed, sizeof s->followed) == 0 &&
+           (d->run->dependencies == NULL || s->dependencies.fabric != NULL);
+}
+
 static fab_status open_shards(draw *d, fab_error *err) {
     const fab_engine_run *run = d->run;
     const fab_prepared_phase *prepared = run->prepared;
     uint32_t n_links = prepared->fabric->n_links;
+    d->is_again = d->detail && is_again(d);
     d->n_shards = d->stream.n_chunks > 1 ? SHARDS : 1;
     for (size_t i = 0; i < d->n_shards; i++) {
         shard *s = &d->shards[i];
@@ -323,11 +340,7 @@ static fab_status open_shards(draw *d, fab_error *err) {
         s->use = s->scratch->use;
         s->bytes = s->scratch->bytes;
         FAB_PASS(prepared->bisection ? FAB_NEW(s->count, n_links, err) : FAB_OK);
-        if (d->detail) {
-            FAB_PASS(fab_next_hop_use_new(prepared->fabric, run->router, &s->next_hops, err));
-            FAB_PASS(run->dependencies != NULL ? fab_dependencies_init(prepared->fabric, &s->dependencies, err)
-                                               : FAB_OK);
-        }
+        FAB_PASS(d->detail && !d->is_again ? open_followed(d, s->scratch, err) : FAB_OK);
     }
     return FAB_OK;
 }
@@ -335,8 +348,6 @@ static fab_status open_shards(draw *d, fab_error *err) {
 static void close_shards(draw *d) {
     for (size_t i = 0; i < d->n_shards; i++) {
         fab_scratch_release(&d->shards[i].own);
-        fab_next_hop_use_free(d->shards[i].next_hops);
-        fab_dependencies_release(&d->shards[i].dependencies);
         free(d->shards[i].count);
     }
     free(d->hot_of);
@@ -406,7 +417,10 @@ static fab_status paths_measure(draw *d, fab_figures *out, fab_error *err) {
     FAB_TRY(fab_sample_loads(run, sum->use, sum->bytes, out, err));
     if (d->detail) {
         fab_detail_loads(run, sum->use, sum->bytes);
-        fab_next_hop_use_finish(sum->next_hops, run->detail);
+        fab_next_hop_use_finish(run->scratch->next_hops, run->detail);
+        if (d->stream.whole != NULL && d->stream.whole != &run->scratch->round) {
+            memcpy(run->scratch->followed, run->scratch->routed, sizeof run->scratch->routed);
+        }
         FAB_TRY(measure_lengths(d, err));
         FAB_TRY(mark_hot(d, err));
     }

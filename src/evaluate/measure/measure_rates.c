@@ -6,8 +6,6 @@
 #include "proof.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define BITS     8.0
 #define SAME     1e-12 /* bytes over weight this close are equal */
@@ -104,19 +102,24 @@ void fab_hash_words(const void *data, size_t bytes, uint64_t h[2]) {
 
 /* All that rates and ends depend on, bits by the power of two that they have over those of the first flow: multiplied
  * by one, all times are, and nothing is rounded. */
-static void hash_sharing(const fab_sharing *p, const double *bits, uint64_t out[3]) {
+static void hash_sharing(const fab_sharing *p, const double *bits, const uint64_t routed[2], uint64_t out[3]) {
     int first = 0;
     out[0] = p->n_links;
     out[1] = p->n_flows;
     out[2] = p->n_flows;
     (void)frexp(p->n_flows > 0 ? bits[0] : 0, &first);
+    const double unit = ldexp(1, -first);
     fab_hash_words(p->capacity, p->n_links * sizeof *p->capacity, out);
-    fab_hash_words(p->first, (p->n_flows + (size_t)1) * sizeof *p->first, out);
-    fab_hash_words(p->link + p->first[0], (size_t)(p->first[p->n_flows] - p->first[0]) * sizeof *p->link, out);
+    if (routed[1] != 0) {
+        fab_hash_words(routed, 2 * sizeof *routed, out);
+    } else {
+        fab_hash_words(p->first, (p->n_flows + (size_t)1) * sizeof *p->first, out);
+        fab_hash_words(p->link + p->first[0], (size_t)(p->first[p->n_flows] - p->first[0]) * sizeof *p->link, out);
+    }
     fab_hash_words(p->weight, p->weight != NULL ? p->n_flows * sizeof *p->weight : 0, out);
     fab_hash_words(p->limit, p->limit != NULL ? p->n_flows * sizeof *p->limit : 0, out);
     for (uint32_t i = 0; i < p->n_flows; i++) {
-        const double scaled = ldexp(bits[i], -first);
+        const double scaled = bits[i] * unit;
         fab_hash_words(&scaled, sizeof scaled, out);
     }
 }
@@ -132,7 +135,7 @@ static fab_status find_last(const fab_engine_run *run, const fab_sharing *p, uin
                             fab_error *err) {
     fab_rate_scratch *s = run->scratch->rates;
     if (run->detail == NULL) {
-        return fab_fluid_last(p, s->bits, NULL, &s->last, err);
+        return fab_fluid_last(s->solver, p, s->bits, NULL, &s->last, err);
     }
     FAB_PASS(FAB_GROW(s->after_s, s->after_capacity, p->n_flows, err));
     for (uint64_t flow = 0; flow < n_flows; flow++) {
@@ -142,7 +145,7 @@ static fab_status find_last(const fab_engine_run *run, const fab_sharing *p, uin
             s->after_s[i] = after_s;
         }
     }
-    return fab_fluid_last(p, s->bits, s->after_s, &s->last, err);
+    return fab_fluid_last(s->solver, p, s->bits, s->after_s, &s->last, err);
 }
 
 /* Ends of all paths where somebody asks for them, or the last cannot be told without; those of the problem before,
@@ -165,15 +168,16 @@ static fab_status find_ends(const fab_engine_run *run, const fab_sharing *p, fab
     return FAB_OK;
 }
 
-/* Of flows, each the paths first[i] ... first[i + 1] - 1 of the sharing; first NULL: one each. */
+/* Of flows, each the paths first[i] ... first[i + 1] - 1 of the sharing; first NULL: one each. `routed`: hash of what
+ * its links come from; 0: not known. */
 static fab_status rates_solve(const fab_engine_run *run, const fab_sharing *p, uint64_t n_flows, const uint32_t *first,
-                              fab_error *err) {
+                              const uint64_t routed[2], fab_error *err) {
     fab_rate_scratch *s = run->scratch->rates;
     uint64_t hash[3] = {0};
     const bool is_even = in_proportion(p, s->bits);
     s->last.is_known = false;
     if (p->share == NULL) { /* one way of a collective after the other */
-        hash_sharing(p, s->bits, hash);
+        hash_sharing(p, s->bits, routed, hash);
     }
     if (hash[2] == 0 || memcmp(hash, s->solved, sizeof hash) != 0) {
         s->solved[2] = 0;
@@ -258,8 +262,8 @@ static void follow_last(const fab_engine_run *run, const fab_routes *r, uint32_t
 static fab_status keep_flows(const fab_engine_run *run, uint64_t n_flows, const uint32_t *first, fab_error *err) {
     const fab_rate_scratch *s = run->scratch->rates;
     fab_engine_result *r = run->detail;
-    fab_status status = FAB_NEW(r->flows, n_flows, err);
-    for (uint64_t flow = 0; status == FAB_OK && flow < n_flows; flow++) {
+    FAB_PASS(FAB_NEW(r->flows, n_flows, err));
+    for (uint64_t flow = 0; flow < n_flows; flow++) {
         fab_flow about = fab_phase_flow(run->prepared->phase, flow);
         fab_flow_rate *out = &r->flows[flow];
         uint32_t from = first != NULL ? first[flow] : (uint32_t)flow;
@@ -274,8 +278,8 @@ static fab_status keep_flows(const fab_engine_run *run, uint64_t n_flows, const 
         }
         out->finish_s += after_transfer_s(run, flow);
     }
-    r->n_flows = status == FAB_OK ? n_flows : 0;
-    return status;
+    r->n_flows = n_flows;
+    return FAB_OK;
 }
 
 /* The paths of flows that take one each. */
@@ -413,7 +417,9 @@ fab_status fab_rate_paths(const fab_engine_run *run, const fab_routes *r, const 
             }
         }
     }
-    FAB_PASS(rates_solve(run, &p, r->n_flows, r->flow_first, err));
+    const bool is_whole = r != &run->scratch->round;
+    FAB_PASS(
+        rates_solve(run, &p, r->n_flows, r->flow_first, is_whole ? run->scratch->routed : (uint64_t[2]){0, 0}, err));
     if (fab_is_lossless(run->transport)) {
         s->solved[2] = 0; /* ends become those of packets */
         s->last.is_known = false;
@@ -532,7 +538,7 @@ fab_status fab_rate_split(const fab_engine_run *run, const fab_split *split, con
         fab_flow_limits(run->router, run->scratch->latency_s, phase->n_flows, s->limit);
         p.limit = s->limit;
     }
-    FAB_PASS(rates_solve(run, &p, phase->n_flows, NULL, err));
+    FAB_PASS(rates_solve(run, &p, phase->n_flows, NULL, (uint64_t[2]){0, 0}, err));
     rates_take(run, phase->n_flows, NULL, out);
     FAB_PASS(run->detail != NULL && run->keep_flows ? keep_flows(run, phase->n_flows, NULL, err) : FAB_OK);
     FAB_PASS(run->trace != NULL ? fab_trace_split(run, split, err) : FAB_OK);

@@ -5,7 +5,6 @@
 
 #include "fab/fluid.h"
 #include "fab/lossless.h"
-#include "fab/max_min.h"
 #include "fab/trace.h"
 
 /** Of more paths packets get the memory that their rates took. */

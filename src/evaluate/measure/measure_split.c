@@ -4,7 +4,6 @@
 #include "measure_rates.h"
 
 #include <math.h>
-#include <string.h>
 
 /* Largest value over the parts of a class; 0 where no part crosses a fabric link. */
 static double worst_of(const fab_flow_classes *c, size_t i, const double *of_pair) {

@@ -21,7 +21,7 @@ struct fab_next_hop_use {
     bool hashes_queue_pairs;
     size_t n_groups, n_members;
     uint8_t *chooses;        /* [n_groups]: 1 where there is more than one member */
-    uint8_t *ways;           /* [switches]: 1 where such a group has a link down, 2 where one up */
+    uint8_t *asks;           /* [links]: 1 of links of such groups */
     struct group_use *group; /* [n_groups] */
     uint8_t *used;           /* [members of all groups]: bit 0 at a first choice, bit 1 at a later one */
 };
@@ -35,15 +35,6 @@ typedef struct group_use {
     uint64_t draws[2];  /* [later] */
     uint64_t last[2];   /* [later]: flow that was counted last, + 1 */
 } group_use;
-
-/* The group of next hops that a link of switch v was taken from, FAB_NONE where there was no choice. */
-static uint32_t use_group_of(const use *u, uint32_t v, fab_link_id link, uint32_t leaf) {
-    if ((u->ways[v] & (fab_is_up(link) ? 2 : 1)) == 0) { /* most switches have one way down: no need to look */
-        return FAB_NONE;
-    }
-    uint32_t group = fab_next_hops_group_of(u->next_hops, v, leaf);
-    return group != FAB_NONE && u->chooses[group] != 0 ? group : FAB_NONE;
-}
 
 static uint32_t tail_of(const use *u, fab_link_id link) {
     return fab_tail(u->f, link) - u->f->first[FAB_NODE_SWITCH];
@@ -89,25 +80,20 @@ static void count_known(use *u, const fab_routes *routes, uint64_t flow, uint64_
 }
 
 static void count_path(use *u, const fab_routes *routes, uint64_t flow, uint64_t weight, size_t path) {
-    uint32_t base = u->f->first[FAB_NODE_SWITCH];
-    fab_node_id leaf_node = FAB_NONE; /* behind the last link between switches */
-    for (size_t i = routes->path_first[path + 1]; i > routes->path_first[path] && leaf_node == FAB_NONE; i--) {
-        if (fab_class_of(u->f, routes->link[i - 1])->kind == FAB_LINK_FABRIC) {
-            leaf_node = fab_head(u->f, routes->link[i - 1]);
-        }
-    }
-    if (leaf_node == FAB_NONE) {
-        return;
-    }
-    uint32_t leaf = fab_next_hops_column(u->next_hops, leaf_node - base);
+    size_t last = routes->path_first[path + 1]; /* behind the last link between switches, which leads to the leaf */
     size_t later = 0;
-    for (size_t i = routes->path_first[path]; i < routes->path_first[path + 1]; i++) {
+    for (size_t i = routes->path_first[path]; i < last; i++) {
         fab_link_id link = routes->link[i];
-        if (fab_class_of(u->f, link)->kind != FAB_LINK_FABRIC) {
+        if (u->asks[link] == 0) { /* most switches have one way down: no need to look */
             continue;
         }
-        uint32_t group = use_group_of(u, tail_of(u, link), link, leaf);
-        if (group != FAB_NONE) {
+        while (fab_class_of(u->f, routes->link[last - 1])->kind != FAB_LINK_FABRIC) {
+            last--;
+        }
+        fab_node_id leaf = fab_head(u->f, routes->link[last - 1]) - u->f->first[FAB_NODE_SWITCH];
+        uint32_t group =
+            fab_next_hops_group_of(u->next_hops, tail_of(u, link), fab_next_hops_column(u->next_hops, leaf));
+        if (group != FAB_NONE && u->chooses[group] != 0) {
             count_hop(u, flow, weight, link, group, later);
             later = 1;
         }
@@ -178,7 +164,7 @@ fab_status fab_next_hop_use_new(const fab_fabric *fabric, const fab_router *rout
                .next_hops = t,
                .hashes_queue_pairs = fab_router_facts_of(router)->hashes_queue_pairs,
                .n_groups = fab_next_hops_n_groups(t)};
-    FAB_PASS(FAB_NEW(u->ways, fab_n_switches(fabric), err));
+    FAB_PASS(FAB_NEW(u->asks, fabric->n_links, err));
     FAB_PASS(FAB_NEW_ALL(u->n_groups, err, u->chooses, u->group));
     for (uint32_t v = 0; v < fab_n_switches(u->f); v++) {
         for (uint32_t group = fab_next_hops_first_group(t, v); group < fab_next_hops_first_group(t, v + 1); group++) {
@@ -187,7 +173,7 @@ fab_status fab_next_hop_use_new(const fab_fabric *fabric, const fab_router *rout
             u->group[group].count = next.count;
             u->chooses[group] = next.count > 1;
             for (uint32_t i = 0; next.count > 1 && i < next.count; i++) {
-                u->ways[v] |= fab_is_up(fab_next_hop(&next, i)) ? 2 : 1;
+                u->asks[fab_next_hop(&next, i)] = 1;
             }
             n_members += u->group[group].count;
         }
@@ -237,4 +223,4 @@ void fab_next_hop_use_finish(fab_next_hop_use *u, fab_engine_result *out) {
     }
 }
 
-FAB_FREES_WHOLE(fab_next_hop_use_free, fab_next_hop_use, group, chooses, ways, used);
+FAB_FREES_WHOLE(fab_next_hop_use_free, fab_next_hop_use, group, chooses, asks, used);

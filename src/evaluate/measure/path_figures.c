@@ -4,8 +4,6 @@
 #include "fab/memory.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* Of the paths of one flow. */
 typedef struct span {
@@ -19,11 +17,6 @@ static fab_path_range figures_widen(fab_path_range a, fab_path_range b, double c
 }
 
 static const span NOTHING = {.hops = {INFINITY, 0, 0}, .latency_s = {INFINITY, 0, 0}};
-
-static void figures_add_path(span *to, double hops, double latency_s, double count) {
-    to->hops = figures_widen(to->hops, (fab_path_range){hops, hops, hops}, count);
-    to->latency_s = figures_widen(to->latency_s, (fab_path_range){latency_s, latency_s, latency_s}, count);
-}
 
 static void finish_span(span *of, double n) {
     of->spread_s = of->latency_s.max - of->latency_s.min;
@@ -123,7 +116,9 @@ static void measure_flow(fab_path_tally *t, const fab_path_chunk *chunk, uint32_
             hops += t->segment_hops[part];
             latency_s += t->segment_s[part];
         }
-        figures_add_path(out, hops, latency_s, r->part != NULL ? r->part[path] : 1);
+        const double count = r->part != NULL ? r->part[path] : 1;
+        out->hops = figures_widen(out->hops, (fab_path_range){hops, hops, hops}, count);
+        out->latency_s = figures_widen(out->latency_s, (fab_path_range){latency_s, latency_s, latency_s}, count);
     }
     finish_span(out, r->part != NULL ? 1 : n_paths);
 }
@@ -383,18 +378,17 @@ static fab_status add_unlisted(fab_path_tally *t, const pair_paths *pairs, const
                                const fab_phase *phase, const fab_offer *offer, fab_error *err) {
     const fab_fabric *f = fab_router_fabric(t->router);
     all_segments segments = {0};
+    FAB_OWNS_MEMBERS(segments.of_leaf);
     double n_parts = demand->n_parts;
-    fab_status status = measure_all_segments(t->router, phase, offer, &segments, err);
+    FAB_PASS(measure_all_segments(t->router, phase, offer, &segments, err));
     double own_leaf = segments.n_parts;
-    if (status == FAB_OK && f->forwards_in_domain) {
-        status = changing_rails(t->router, &phase->all, &segments.changing, err);
-    }
+    FAB_PASS(f->forwards_in_domain ? changing_rails(t->router, &phase->all, &segments.changing, err) : FAB_OK);
     for (uint32_t k = 0; f->forwards_in_domain && k < f->n_classes; k++) {
         if (f->classes[k].kind == FAB_LINK_SCALEUP) {
             segments.relaying_s = fmax(segments.relaying_s, 2 * f->classes[k].latency_s);
         }
     }
-    for (uint32_t dst = 0; status == FAB_OK && dst < demand->n_leaves; dst++) {
+    for (uint32_t dst = 0; dst < demand->n_leaves; dst++) {
         for (uint32_t i = demand->first[dst]; i < demand->first[dst + 1]; i++) {
             const leaf_segments *from = &segments.of_leaf[demand->src[i]];
             const leaf_segments *to = &segments.of_leaf[dst];
@@ -411,12 +405,9 @@ static fab_status add_unlisted(fab_path_tally *t, const pair_paths *pairs, const
             own_leaf -= parts;
         }
     }
-    if (status == FAB_OK) {
-        add_own_leaf(t, &segments, own_leaf, n_parts);
-        t->sum.latency_s.mean += segments.mean_s * t->weight;
-    }
-    free(segments.of_leaf);
-    return status;
+    add_own_leaf(t, &segments, own_leaf, n_parts);
+    t->sum.latency_s.mean += segments.mean_s * t->weight;
+    return FAB_OK;
 }
 
 fab_status fab_path_figures_of_split(const fab_router *router, const fab_dag *dag, const fab_split *split,
@@ -441,15 +432,14 @@ fab_status fab_path_figures_of_split(const fab_router *router, const fab_dag *da
 
 fab_status fab_flow_latencies_of_routes(const fab_router *router, const fab_path_chunk *chunk, double *out_s,
                                         fab_error *err) {
-    fab_path_tally tally = {0};
-    fab_status status = fab_path_tally_init(router, &tally, err);
-    for (uint32_t flow = 0; status == FAB_OK && flow < chunk->routes->n_flows; flow++) {
+    FAB_OWNS(fab_path_tally_release) fab_path_tally tally = {0};
+    FAB_PASS(fab_path_tally_init(router, &tally, err));
+    for (uint32_t flow = 0; flow < chunk->routes->n_flows; flow++) {
         span paths;
         measure_flow(&tally, chunk, flow, &paths);
         out_s[flow] = span_longest_s(&paths);
     }
-    fab_path_tally_release(&tally);
-    return status;
+    return FAB_OK;
 }
 
 fab_status fab_flow_latencies_of_split(const fab_router *router, const fab_dag *dag, const fab_split *split,

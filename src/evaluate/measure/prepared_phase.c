@@ -4,8 +4,6 @@
 #include "measure_rates.h"
 #include "times/relay.h"
 
-#include <string.h>
-
 fab_status fab_prepared_init(const fab_context *context, size_t phase, fab_prepared_phase *out, fab_error *err) {
     const fab_fabric *f = fab_context_what(context)->fabric;
     FAB_OWNS(fab_prepared_release) fab_prepared_phase s = {.fabric = f};

@@ -39,7 +39,8 @@ typedef struct fab_chunk {
     const uint32_t *to;     /**< of bundles: GPU of the all-to-all */
 } fab_chunk;
 
-/** All that the routes of listed flows depend on, on one fabric, as a hash; 0 of others. `merges`: as of fab_routes. */
+/** All that the routes of listed flows depend on, on one fabric, as a hash; 0 of others. `rate`: read where the engine
+ * takes whole phases; `merges`: as of fab_routes. */
 void fab_hash_routing(const fab_router *of, const fab_phase *phase, uint64_t seed, const double *rate, bool merges,
                       uint64_t out[2]);
 

@@ -3,8 +3,6 @@
 
 #include "fab/memory.h"
 
-#include <string.h>
-
 #define MOST_HEAVY 4096U /* more are not followed: where links are so even, nearly all that changed are looked at */
 
 /* --- links -------------------------------------------------------------------------------------------------------- */

@@ -8,8 +8,6 @@
 #include "fab/memory.h"
 #include "fab/path_figures.h"
 
-#include <string.h>
-
 /* Everybody at home, and nothing down. */
 static fab_status incremental_clear(fab_incremental *m, fab_error *err) {
     const fab_estimator *c = m->reader->estimator;

@@ -2,11 +2,9 @@
 #include "estimator_internal.h"
 
 #include "fab/memory.h"
-#include "fab/path_figures.h"
 #include "measure/measure_rates.h"
 
 #include <math.h>
-#include <string.h>
 
 /* --- a reader ----------------------------------------------------------------------------------------------------- */
 

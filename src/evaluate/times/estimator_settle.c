@@ -9,7 +9,6 @@
 #include "fab/memory.h"
 
 #include <math.h>
-#include <string.h>
 
 #define MOST_TRIES 12
 #define MOST_LINKS 4096
@@ -129,6 +128,19 @@ static fab_status add_runner(run *s, uint32_t path, const fab_link_id *link, siz
     return FAB_OK;
 }
 
+/* A path that was not touched, unless it is in the run. */
+static fab_status add_untouched(run *s, uint32_t path, size_t *n_listed, fab_error *err) {
+    fab_estimator_reader *t = s->t;
+    const fab_routes *before = t->estimator->request.routes;
+    const size_t first = before->path_first[path];
+    if (t->slot[path] != FAB_NONE) {
+        return FAB_OK;
+    }
+    FAB_PASS(FAB_APPEND(t->path_list, *n_listed, t->path_list_capacity, err, path));
+    t->slot[path] = OF_NOBODY;
+    return add_runner(s, path, before->link + first, before->path_first[path + 1] - first, err);
+}
+
 /* Everybody who crosses one of the links. */
 static fab_status add_runners(run *s, fab_error *err) {
     fab_status status = FAB_OK;
@@ -143,16 +155,14 @@ static fab_status add_runners(run *s, fab_error *err) {
         size_t first = s->r->path_first[i];
         FAB_TRY(add_runner(s, s->r->path[i], s->r->link + first, s->r->path_first[i + 1] - first, err));
     }
-    for (uint32_t k = 0; k < s->n_links; k++) {
+    for (uint32_t k = 0; k < s->n_links && c->first != NULL; k++) {
         for (size_t i = c->first[s->links[k].link]; i < c->first[s->links[k].link + 1]; i++) {
-            uint32_t path = c->crossing[i];
-            if (t->slot[path] != FAB_NONE) {
-                continue;
-            }
-            FAB_TRY(FAB_APPEND(t->path_list, n_listed, t->path_list_capacity, err, path));
-            t->slot[path] = OF_NOBODY;
-            size_t first = before->path_first[path];
-            FAB_TRY(add_runner(s, path, before->link + first, before->path_first[path + 1] - first, err));
+            FAB_TRY(add_untouched(s, c->crossing[i], &n_listed, err));
+        }
+    }
+    for (uint32_t path = 0; path < c->n_paths && c->first == NULL; path++) { /* of an estimator that is read once */
+        for (size_t i = before->path_first[path]; i < before->path_first[path + 1]; i++) {
+            FAB_TRY(t->candidate[before->link[i]] != FAB_NONE ? add_untouched(s, path, &n_listed, err) : FAB_OK);
         }
     }
 done:
@@ -240,7 +250,7 @@ fab_status estimator_settle(fab_estimator_reader *t, const fab_mask *mask, const
     fab_status status = FAB_OK;
     run s = {.t = t, .mask = mask, .r = rerouted, .least_s = least_s};
     *out_agree = false;
-    if (t->estimator->relayed != NULL || t->estimator->first == NULL) {
+    if (t->estimator->relayed != NULL || t->estimator->is_even) {
         return FAB_OK;
     }
     FAB_TRY(open_reader(t, err));

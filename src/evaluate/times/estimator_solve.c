@@ -1,15 +1,11 @@
 /* A phase flow by flow, where its bounds do not agree. */
 #include "estimator_internal.h"
 
-#include "fab/fluid.h"
-#include "fab/max_min.h"
 #include "fab/memory.h"
 #include "measure/measure_rates.h"
 #include "relay.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 fab_status estimator_assemble(fab_estimator_reader *t, const fab_rerouted *r, fab_error *err) {
     const fab_estimator *c = t->estimator;
@@ -91,15 +87,11 @@ static fab_status simulate_packets(fab_estimator_reader *t, double least_s, fab_
     bool reorders = fab_router_facts_of(c->request.router)->reorders;
     const fab_flow_groups groups = {c->request.phase, NULL, reorders};
     fab_lossless_result r = {.finish_s = t->finish_s};
-    double *fluid_s = NULL;
+    FAB_OWNED double *fluid_s = NULL;
     FAB_PASS(FAB_NEW(fluid_s, c->n_paths, err));
     memcpy(fluid_s, t->finish_s, c->n_paths * sizeof *fluid_s);
-    fab_status status = fab_finish_lossless(c->request.fabric, c->request.transport, &groups, &phase, fluid_s,
-                                            reorders || is_sprayed ? 0 : least_s, &r, err);
-    free(fluid_s);
-    if (status != FAB_OK) {
-        return status;
-    }
+    FAB_PASS(fab_finish_lossless(c->request.fabric, c->request.transport, &groups, &phase, fluid_s,
+                                 reorders || is_sprayed ? 0 : least_s, &r, err));
     if (r.n_deadlock > 0) {
         char link[FAB_LINK_NAME_SIZE];
         return fab_fail(

@@ -5,8 +5,6 @@
 #include "estimator_internal.h"
 #include "state/state_key.h"
 
-#include "fab/state.h"
-
 /** Where servers are, and what that puts on links. Scratch of one thread. */
 typedef struct server_moves server_moves;
 

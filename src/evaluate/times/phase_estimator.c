@@ -2,7 +2,6 @@
 #include "estimator_internal.h"
 
 #include "fab/memory.h"
-#include "fab/path_figures.h"
 #include "fab/ranked.h"
 #include "measure/measure_rates.h"
 
@@ -153,12 +152,16 @@ bool estimator_is_exact(const fab_estimator *c) {
 static fab_status count_latencies(fab_estimator *c, fab_error *err) {
     const fab_fabric *f = c->request.fabric;
     const fab_routes *r = c->request.routes;
+    double s = -1;
+    int32_t n = 0; /* paths of this latency that follow each other */
     for (uint32_t path = 0; path < c->n_paths; path++) {
-        size_t first = r->path_first[path];
-        double s = estimator_latency(f, r->link + first, r->path_first[path + 1] - first);
-        FAB_PASS(estimator_count_latency(&c->latencies, s, 1, err));
+        const size_t first = r->path_first[path];
+        const double own_s = estimator_latency(f, r->link + first, r->path_first[path + 1] - first);
+        FAB_PASS(own_s != s ? estimator_count_latency(&c->latencies, s, n, err) : FAB_OK);
+        n = own_s != s ? 1 : n + 1;
+        s = own_s;
     }
-    return FAB_OK;
+    return estimator_count_latency(&c->latencies, s, n, err);
 }
 
 /* In a tree a minimal path goes up as often as down, so that its length says which tiers it crosses. */
@@ -259,7 +262,7 @@ fab_status fab_estimator_new(const fab_estimator_request *request, fab_estimator
     find_heavy(c);
     if (!c->is_even) {
         FAB_PASS(rank_links(c, estimator_shares_s, &c->by_shares, err));
-        FAB_PASS(index_links(c, err));
+        FAB_PASS(request->once ? FAB_OK : index_links(c, err));
     }
     FAB_PASS(count_latencies(c, err));
     FAB_PASS(find_limits(c, err));

@@ -5,9 +5,6 @@
 #include "incremental_internal.h"
 
 #include "fab/memory.h"
-#include "state/state_key.h"
-
-#include <string.h>
 
 #define BLOCK_BYTES ((size_t)32 << 20) /* of all of them; beyond it they are dropped */
 

@@ -3,13 +3,10 @@
 #include "fab/phase_estimator.h"
 
 #include "fab/memory.h"
-#include "fab/path_figures.h"
 #include "relay.h"
 #include "measure/measure_rates.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define BITS 8.0
 #define MET  1e-11
@@ -64,9 +61,7 @@ static fab_status open_attempt(attempt *a, fab_error *err) {
                               .residual = q->mask->residual};
     FAB_PASS(fab_demand_init_left(q->fabric, s->ports, s->next_hops, q->phase, q->offer,
                                   any_dead ? q->mask->dead_link : NULL, &a->demand, err));
-    if (a->demand.n_lost > 0 && q->phase->all.n > 0 && q->fabric->stores_and_forwards) {
-        return split_unknown(a, err);
-    }
+    FAB_RETURN_IF(a->demand.n_lost > 0 && q->phase->all.n > 0 && q->fabric->stores_and_forwards, split_unknown(a, err));
     FAB_PASS(fab_relay_find(s, &s->relay, &s->relay_s, err));
     FAB_PASS(fab_router_split(a->router, a->dag, s->demand, NULL, &a->split, err));
     FAB_PASS(FAB_NEW(a->bytes, q->fabric->n_links, err));
@@ -169,7 +164,7 @@ static fab_status window_s(attempt *a, double *out_s, fab_error *err) {
 }
 
 static fab_status split_solve(attempt *a, double *out_s, fab_error *err) {
-    fab_scratch scratch = {.use = NULL};
+    FAB_OWNS(fab_scratch_release) fab_scratch scratch = {.use = NULL};
     fab_figures sample = {0};
     const fab_trace trace = {.n_groups = 1, .finish_s = a->q->ends_s};
     const fab_engine_run run = {.prepared = &a->prepared,
@@ -180,13 +175,12 @@ static fab_status split_solve(attempt *a, double *out_s, fab_error *err) {
     if (run.trace != NULL) {
         fab_trace_clear(&trace, a->q->fabric, a->q->phase);
     }
-    fab_status status = fab_rate_split(&run, a->split, a->bytes, &sample, err);
-    for (uint64_t i = 0; i < a->q->phase->n_flows && run.trace != NULL && status == FAB_OK; i++) {
+    FAB_PASS(fab_rate_split(&run, a->split, a->bytes, &sample, err));
+    for (uint64_t i = 0; i < a->q->phase->n_flows && run.trace != NULL; i++) {
         a->q->ends_s[i] = isnan(sample.mean_rate) ? NAN : a->q->ends_s[i] + a->prepared.relay_s;
     }
     *out_s = sample.transfer_s;
-    fab_scratch_release(&scratch);
-    return status;
+    return FAB_OK;
 }
 
 fab_status fab_split_seconds(const fab_split_seconds_request *request, fab_phase_seconds *out, fab_error *err) {

@@ -5,13 +5,9 @@
 #include "fab/iterate.h"
 #include "fab/memory.h"
 #include "fab/parallel.h"
-#include "fab/path_figures.h"
 #include "fab/replay_memory.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define SAME_BYTES 1e-9 /* of flows: those of a phase are rounded */
 #define KEPT       12   /* phases of calls before */
@@ -118,6 +114,7 @@ fab_status fab_time_phases(fab_timed_memo *memo, const fab_context *context, siz
     const fab_traffic *traffic = NULL;
     size_t n = 0;
     pending p = {.context = context, .memo = memo, .wants_time = wants_time};
+    FAB_OWNS_MEMBERS(p.timed, p.phase);
     FAB_TRY(fab_context_traffic(context, &traffic, err));
     if (memo->scratch == NULL) {
         FAB_TRY(FAB_NEW(memo->scratch, n_threads, err));
@@ -154,8 +151,6 @@ done:
     for (size_t i = 0; i < n; i++) {
         p.timed[i].phase->is_open = false;
     }
-    free(p.timed);
-    free(p.phase);
     return status;
 }
 
@@ -216,11 +211,11 @@ static fab_status fill_result(fab_timed_memo *memo, const fab_context *context, 
 fab_status fab_timed_iteration(fab_timed_memo *memo, const fab_context *context, size_t n_threads,
                                fab_fabric_result *about, fab_iteration *out, fab_error *err) {
     fab_status status = FAB_OK;
-    fab_result result = {.n_fabrics = 1, .fabrics = about};
+    FAB_OWNS(fab_result_release_rest) fab_result result = {.n_fabrics = 1, .fabrics = about};
     const fab_traffic *traffic = NULL;
-    double **own = NULL;
-    const double **bytes = NULL;
-    double *transfer_s = NULL;
+    FAB_OWNED double **own = NULL;
+    FAB_OWNED const double **bytes = NULL;
+    FAB_OWNED double *transfer_s = NULL;
     const fab_replay replay = {
         .context = context, .n_seeds = 1, .n_threads = n_threads, .rates = true, .times_only = true};
     FAB_TRY(fab_context_traffic(context, &traffic, err));
@@ -238,14 +233,8 @@ fab_status fab_timed_iteration(fab_timed_memo *memo, const fab_context *context,
     result.ranks = traffic->n_ranks;
     FAB_TRY(fab_iterate(traffic, &result, 0, out, err));
 done:
-    result.fabrics = NULL; /* is the caller's */
-    result.n_fabrics = 0;
-    fab_result_release(&result);
     for (size_t i = 0; own != NULL && traffic != NULL && i < traffic->n_phases; i++) {
         free(own[i]);
     }
-    free(own);
-    free(bytes);
-    free(transfer_s);
     return status;
 }

@@ -7,9 +7,6 @@
 #include "fab/str.h"
 
 #include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 const char *const fab_finding_kinds[FAB_FINDING_N] = {
     "unreachable",   "absent-switch", "missing-cable",   "backplane",     "extra-cable",   "missing-port",

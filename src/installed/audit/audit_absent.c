@@ -11,9 +11,6 @@
 
 #include <ctype.h>
 #include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define AXES      FAB_NAME_NUMBERS
 #define NONE      FAB_NETWORK_NONE
@@ -398,14 +395,10 @@ static uint64_t first_number(const auditor *a) {
     return least;
 }
 
-static bool same_numbers(const coordinates *a, const coordinates *b) {
-    return memcmp(a->name.at, b->name.at, sizeof a->name.at) == 0;
-}
-
 static bool has_collision(const coordinates *all, uint32_t n) {
     bool collides = false;
     for (uint32_t i = 1; i < n; i++) {
-        collides = collides || same_numbers(&all[i], &all[i - 1]);
+        collides = collides || memcmp(all[i].name.at, all[i - 1].name.at, sizeof all[i].name.at) == 0;
     }
     return collides;
 }

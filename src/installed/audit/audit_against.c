@@ -7,9 +7,6 @@
 #include "fab/order.h"
 
 #include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 typedef struct comparison {
     auditor a;

@@ -7,9 +7,6 @@
 #include "fab/order.h"
 #include "fab/rng.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #define NONE FAB_NETWORK_NONE
 
 typedef struct lower_switch {

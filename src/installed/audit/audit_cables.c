@@ -9,9 +9,6 @@
 #include "fab/order.h"
 #include "fab/rng.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #define NONE FAB_NETWORK_NONE
 
 /* Rates of the cables of a boundary that the plan has as well. */

@@ -7,8 +7,6 @@
 
 #include "fab/memory.h"
 
-#include <string.h>
-
 #define NONE    FAB_NETWORK_NONE
 #define LEARNED 0.85 /* part of the cables to cells that a learned rule tells */
 

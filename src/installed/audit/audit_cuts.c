@@ -4,8 +4,6 @@
 #include "fab/graph_parts.h"
 #include "fab/memory.h"
 
-#include <string.h>
-
 /* The graph of servers and switches: adapters of a server are one vertex. */
 typedef struct cuts {
     uint32_t *vertex; /* [n_nodes]: its vertex, or FAB_NETWORK_NONE */

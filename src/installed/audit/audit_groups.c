@@ -4,8 +4,6 @@
 
 #include "fab/memory.h"
 
-#include <string.h>
-
 #define NONE       FAB_NETWORK_NONE
 #define LEAST_SIZE 3
 #define DENSE_PART 0.5 /* of the others of a group a switch is joined to */

@@ -8,8 +8,6 @@
 #include "fab/order.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define LEAST_HOSTS   8  /* of a row of numbers that one may be missing of */
 #define LEAST_PAIRS   3  /* of hosts side by side, that have no port between them */

@@ -8,9 +8,6 @@
 #include "fab/order.h"
 #include "fab/rng.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #define NONE   FAB_NETWORK_NONE
 #define ROUNDS 4
 

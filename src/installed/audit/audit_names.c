@@ -9,8 +9,6 @@
 
 #include <ctype.h>
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* --- servers as boxes --------------------------------------------------------------------------------------------- */
 

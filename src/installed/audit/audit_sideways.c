@@ -6,8 +6,6 @@
 #include "fab/memory.h"
 #include "fab/order.h"
 
-#include <string.h>
-
 #define NONE       FAB_NETWORK_NONE
 #define BUILT_PART 0.75 /* of the switches of a tier that have such cables, where they are meant to */
 

@@ -7,10 +7,6 @@
 #include "fab/memory.h"
 #include "fab/order.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #define NONE         FAB_NETWORK_NONE
 #define OTHER_DESIGN 0.5 /* of its trunks */
 #define MOST_CROSSED 256 /* deviations that are looked at in pairs */
@@ -509,10 +505,13 @@ static fab_status look_at_degrees(trunks *t, uint32_t block, fab_error *err) {
     FAB_PASS(list_degrees(t, k, true, &upper, err));
     uint32_t usual = usual_degree(lower, k->n_lower);
     uint32_t usual_up = usual_degree(upper, k->n_upper);
+    /* A cable too many makes one switch above uneven: where none is, the cables that all of them have were dealt out,
+     * and some switches below have one more than others. */
+    const bool is_dealt = k->n_upper > 1 && upper[0].n == upper[k->n_upper - 1].n;
     t->even[block] = usual > 0;
     for (uint32_t i = 0; usual > 0 && i < k->n_lower; i++) {
         uint32_t other = NONE;
-        if (lower[i].n == usual || has_deviation(t, lower[i].node) ||
+        if (lower[i].n == usual || (lower[i].n > usual && is_dealt) || has_deviation(t, lower[i].node) ||
             (lower[i].n < usual ? usual - lower[i].n : lower[i].n - usual) > 2) {
             continue;
         }

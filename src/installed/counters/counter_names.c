@@ -3,7 +3,6 @@
 #include "counters_internal.h"
 
 #include <stdio.h>
-#include <string.h>
 
 const fab_counter_about fab_counter_abouts[FAB_COUNTER_N] = {
     [FAB_COUNTER_SENT] = {"sent", "bytes sent", false},

@@ -6,7 +6,6 @@
 
 #include <ctype.h>
 #include <math.h>
-#include <string.h>
 
 #define GUID_DIGITS 16
 

@@ -2,9 +2,6 @@
 #include "counters_internal.h"
 
 #include "fab/memory.h"
-#include "fab/str.h"
-
-#include <string.h>
 
 #define MOST_BYTES ((size_t)1 << 31)
 

@@ -4,7 +4,6 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 static const char *const NAMES[] = {[COLUMN_NODE] = " node switch host device ",
                                     [COLUMN_GUID] = " guid node_guid NodeGUID ",

@@ -5,7 +5,6 @@
 #include "fab/json_read.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #define NANOSECOND 1e-9
 
@@ -191,11 +190,10 @@ static fab_status json_read(const char *path, const char *bytes, fab_counters *o
         FAB_PASS(read_notice(&r, 0, err));
     }
     FAB_PASS(out->n_ports == n_before ? read_tree(&r, 0, err) : FAB_OK);
-    if (out->n_ports == n_before) {
-        return fab_fail_in_file(err, path, 1, 1,
-                                "holds no counters of SONiC (COUNTERS_PORT_NAME_MAP), gNMI (updates, or tags and "
-                                "values) or OpenConfig (interfaces with state/counters)");
-    }
+    FAB_RETURN_IF(out->n_ports == n_before,
+                  fab_fail_in_file(err, path, 1, 1,
+                                   "holds no counters of SONiC (COUNTERS_PORT_NAME_MAP), gNMI (updates, or tags and "
+                                   "values) or OpenConfig (interfaces with state/counters)"));
     return FAB_OK;
 }
 

@@ -3,8 +3,6 @@
  * for each port, END_PM_INFO. Source: output of ibdiagnet 2 as tools that read it describe it. */
 #include "counters_internal.h"
 
-#include <string.h>
-
 static bool ibdiagnet_recognise(const char *path, const char *bytes) {
     (void)path;
     const char *port = strstr(bytes, "Port=");

@@ -3,8 +3,6 @@
  * name of the file, else the LID. */
 #include "counters_internal.h"
 
-#include <string.h>
-
 static bool is_heading(fab_token line) {
     return fab_token_begins(line, "# Port extended counters:") || fab_token_begins(line, "# Port counters:") ||
            fab_token_begins(line, "# Port Extended Speeds Counters");

@@ -4,7 +4,6 @@
 #include "counters_internal.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #define STEPS 64 /* of a path */
 

@@ -4,8 +4,6 @@
 #include "fab/memory.h"
 
 #include <fnmatch.h>
-#include <inttypes.h>
-#include <string.h>
 
 #define EXCLUDE "exclude"
 #define CABLES  "cables"

@@ -1,7 +1,5 @@
 #include "fab/host_list.h"
 
-#include <stdbool.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 

@@ -3,9 +3,6 @@
 #include "fab/host_list.h"
 #include "fab/memory.h"
 
-#include <stdio.h>
-#include <string.h>
-
 void fab_names_below_release(fab_names_below *b) {
     for (uint32_t i = 0; i < b->net->n_nodes; i++) {
         b->net->nodes[i].n_ports = 0; /* which said that the line of a switch was seen */

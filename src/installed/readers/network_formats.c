@@ -1,17 +1,10 @@
 #include "network_json.h"
 
-#include "fab/box_files.h"
-
 #include "fab/memory.h"
 #include "fab/source.h"
-#include "fab/text.h"
 
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include <pcre2.h>
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define HEAD   ((size_t)1 << 16) /* bytes that a format is recognised by; a NUL follows them */
 #define STATES 1000              /* of the matcher, as PCRE2 recommends; an expression of ours takes a few dozen */

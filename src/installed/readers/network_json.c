@@ -1,6 +1,5 @@
 #include "network_json.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #define MOST_BYTES ((size_t)1 << 30)

@@ -5,7 +5,6 @@
 
 #include "fab/box_files.h"
 #include "fab/json_read.h"
-#include "fab/str.h"
 
 /** A file that is read as one JSON value. */
 typedef struct fab_network_json {

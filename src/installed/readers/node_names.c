@@ -5,9 +5,6 @@
 #include "fab/memory.h"
 #include "fab/order.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 typedef struct guid_node {
     uint64_t guid;
     uint32_t node;

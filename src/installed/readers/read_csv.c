@@ -2,11 +2,9 @@
  * `build --patch` writes is one. */
 #include "network_internal.h"
 
-#include "fab/text.h"
 #include "fab/units.h"
 
 #include <ctype.h>
-#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 

@@ -7,8 +7,6 @@
  */
 #include "network_internal.h"
 
-#include "fab/text.h"
-
 #include <inttypes.h>
 #include <string.h>
 #include <strings.h>

@@ -262,9 +262,7 @@ static fab_status read_edges(reader *r, const token *first, fab_error *err) {
 
 static fab_status read_statement(reader *r, fab_error *err) {
     token first = r->next;
-    if (is_at(r, '{') || ptm_is_word(&first, "subgraph")) {
-        return refuse_subgraph(r, err);
-    }
+    FAB_RETURN_IF(is_at(r, '{') || ptm_is_word(&first, "subgraph"), refuse_subgraph(r, err));
     FAB_PASS(take_name(r, "a node, a cable or }", NULL, err));
     if (is_at(r, '=')) {
         FAB_PASS(advance(r, err));

@@ -11,13 +11,10 @@
 #include "network_internal.h"
 
 #include "fab/memory.h"
-#include "fab/text.h"
 
 #include <ctype.h>
 #include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define MOST_NODES (UINT64_C(1) << 24)
 #define N_FORM_NEW 6

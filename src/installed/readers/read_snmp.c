@@ -7,9 +7,6 @@
 #include "fab/memory.h"
 
 #include <ctype.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define NAME 256
 #define MAC  3 /* of lldpPortIdSubtype: the port is told by its address */

@@ -10,8 +10,6 @@
 #include "fab/str.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define MOST_HOSTS (1U << 22)
 
@@ -143,21 +141,18 @@ static fab_status installed_make(making *m, fab_error *err) {
 
 fab_status fab_structure_of(fab_network **net, const fab_structure_options *options, fab_structure **out,
                             fab_error *err) {
-    fab_status status = FAB_OK;
+    FAB_OWNS(fab_structure_free_owned) fab_structure *made = NULL;
     making m = {.options = options};
-    FAB_TRY(FAB_NEW(m.out, 1, err));
+    FAB_OWNS_MEMBERS(m.network, m.set, m.nics, m.tier, m.plane, m.hosts, m.units);
+    FAB_PASS(FAB_NEW(made, 1, err));
+    m.out = made;
     m.out->net = *net;
     *net = NULL;
-    FAB_TRY(options->hosts_per_switch > 0 ? add_hosts(m.out, options->hosts_per_switch, err) : FAB_OK);
-    FAB_TRY(fab_shape_find(m.out->net, &m.out->shape, err));
+    FAB_PASS(options->hosts_per_switch > 0 ? add_hosts(m.out, options->hosts_per_switch, err) : FAB_OK);
+    FAB_PASS(fab_shape_find(m.out->net, &m.out->shape, err));
     m.net = m.out->net;
-    FAB_TRY(installed_make(&m, err));
-    *out = m.out;
-    m.out = NULL;
-done:
-    fab_structure_free(m.out);
-    FAB_FREE_ALL(m.network, m.set, m.nics, m.tier, m.plane, m.hosts, m.units);
-    return status;
+    FAB_PASS(installed_make(&m, err));
+    return FAB_GIVE(*out, made);
 }
 
 fab_status fab_structure_read(const char *path, const fab_structure_options *options, fab_structure **out,

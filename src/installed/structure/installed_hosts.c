@@ -6,9 +6,6 @@
 #include "fab/memory.h"
 #include "fab/order.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 typedef struct keyed {
     const char *host;
     uint64_t guid;

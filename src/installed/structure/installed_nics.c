@@ -6,8 +6,6 @@
 #include "fab/str.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define MOST_NICS  4096
 #define MOST_SLOTS 8192

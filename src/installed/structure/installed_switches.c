@@ -7,9 +7,6 @@
 #include "fab/order.h"
 #include "fab/str.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #define MOST_TIERS 8
 #define A_LEAF     4 /* one cable in so many leads to a server; a spine with a host or two is none */
 

@@ -4,9 +4,6 @@
 #include "fab/order.h"
 
 #include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* --- names -------------------------------------------------------------------------------------------------------- */
 

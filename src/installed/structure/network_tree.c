@@ -5,8 +5,6 @@
 #include "fab/order.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define MOST_LEVELS 64
 

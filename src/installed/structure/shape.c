@@ -5,8 +5,6 @@
 #include "fab/order.h"
 
 #include <ctype.h>
-#include <stdlib.h>
-#include <string.h>
 #include <strings.h>
 
 #define NEARLY                                                                                                         \
@@ -215,19 +213,19 @@ static fab_status find_boxes(fab_shape *s, fab_error *err) {
         s->box[all[i].node] = same ? s->box[all[i - 1].node] : all[i].node;
     }
     FAB_OWNED bool *joined = NULL; /* the chips of a box are joined; others share a case alone */
-    fab_status status = FAB_NEW(joined, net->n_nodes, err);
-    for (uint32_t c = 0; status == FAB_OK && c < net->n_cables; c++) {
+    FAB_PASS(FAB_NEW(joined, net->n_nodes, err));
+    for (uint32_t c = 0; c < net->n_cables; c++) {
         const fab_network_end *end = net->cables[c].end;
         if (fab_shape_is_inside(s, &net->cables[c]) && end[0].node != end[1].node) {
             joined[s->box[end[0].node]] = true;
         }
     }
-    for (uint32_t v = 0; status == FAB_OK && v < net->n_nodes; v++) {
+    for (uint32_t v = 0; v < net->n_nodes; v++) {
         s->box[v] = s->box[v] != FAB_NETWORK_NONE && joined[s->box[v]] ? s->box[v] : FAB_NETWORK_NONE;
         s->n_boxes += s->box[v] == v;
         s->n_chips += s->box[v] != FAB_NETWORK_NONE;
     }
-    return status;
+    return FAB_OK;
 }
 
 FAB_RELEASES(fab_shape_release, fab_shape, first, side, tier, server, server_name, slot, rail, box);

@@ -4,8 +4,6 @@
 #include "switch_plan.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* --- tar --------------------------------------------------------------------------------------------------------- */
 

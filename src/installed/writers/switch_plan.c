@@ -5,8 +5,6 @@
 #include "fab/order.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define HOSTS     UINT32_C(0x0a000000) /* 10.0.0.0/8 */
 #define HOST_BITS 24

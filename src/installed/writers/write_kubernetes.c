@@ -8,7 +8,6 @@
 #include "fab/memory.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 #define TIER        "fabric.topograph.run/tier-"
 #define DOMAIN      "accelerator.topograph.run/domain"

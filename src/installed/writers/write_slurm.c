@@ -7,7 +7,6 @@
 #include "fab/memory.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 
 static fab_status slurm_put_list(FILE *out, const char *const *names, uint32_t n, fab_error *err) {
     FAB_OWNS(fab_str_release) fab_str text = FAB_STR_INIT;

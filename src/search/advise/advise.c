@@ -4,13 +4,9 @@
 
 #include "fab/design.h"
 #include "fab/memory.h"
-#include "fab/str.h"
 #include "fab/units.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define SAME 1e-9 /* relative difference that is none */
 
@@ -177,7 +173,7 @@ static void describe_bytes(fab_str *text, const char *key, double bytes) {
 
 /* The options that turn the base into a configuration. */
 static fab_status advise_describe(const advisor *a, const advise_config *config, char *out, fab_error *err) {
-    fab_str text = FAB_STR_INIT;
+    FAB_OWNS(fab_str_release) fab_str text = FAB_STR_INIT;
     bool order = strcmp(config->order, a->base.order) != 0;
     bool servers = strcmp(config->servers, a->base.servers) != 0;
     const advise_packets *p = &config->packets;
@@ -194,15 +190,11 @@ static fab_status advise_describe(const advisor *a, const advise_config *config,
                        order ? config->order : "", order && servers ? "," : "", servers ? "servers=" : "",
                        servers ? config->servers : "");
     }
-    fab_status status = fab_str_status(&text, err);
-    if (status == FAB_OK && text.length >= FAB_ADVICE_TEXT) {
-        status = fab_fail(err, FAB_EINTERNAL, "advice", "options of %zu characters", text.length);
-    }
-    if (status == FAB_OK) {
-        (void)snprintf(out, FAB_ADVICE_TEXT, "%s", text.data != NULL ? text.data : "");
-    }
-    fab_str_release(&text);
-    return status;
+    FAB_PASS(fab_str_status(&text, err));
+    FAB_REFUSE_IF(text.length >= FAB_ADVICE_TEXT, err, FAB_EINTERNAL, "advice", "options of %zu characters",
+                  text.length);
+    (void)snprintf(out, FAB_ADVICE_TEXT, "%s", text.data != NULL ? text.data : "");
+    return FAB_OK;
 }
 
 /* Whether the engine is that of the base, or of an earlier change, in other words. */
@@ -375,19 +367,14 @@ static fab_status check_best(advisor *a, stack *s, fab_error *err) {
 
 /* The mean over the seeds; 0: the traffic has none, or it is not known. */
 static fab_status find_iteration(advisor *a, const advise_config *config, double *out_s, fab_error *err) {
-    fab_status status = FAB_OK;
     fab_error why = {.code = FAB_OK};
-    fab_fabric_result *about = NULL;
+    FAB_OWNED fab_fabric_result *about = NULL;
     FAB_PASS(FAB_NEW(about, 1, err));
-    fab_result result = {.n_fabrics = 1, .fabrics = about};
+    FAB_OWNS(fab_result_release_rest) fab_result result = {.n_fabrics = 1, .fabrics = about};
     about->spec = a->what->design->fabric;
     about->counts.gpus = fab_n_gpus(a->what->fabric); /* prices are not asked for */
-    status = replay_config(a, config, a->what->seed, true, &result, &why);
+    const fab_status status = replay_config(a, config, a->what->seed, true, &result, &why);
     *out_s = status == FAB_OK && result.n_iterations > 0 ? result.iterations[0].time_s : 0;
-    result.fabrics = NULL;
-    result.n_fabrics = 0;
-    fab_result_release(&result);
-    free(about);
     return status == FAB_OK || fab_is_refusal(status) ? FAB_OK : fab_fail(err, status, why.where, "%s", why.text);
 }
 

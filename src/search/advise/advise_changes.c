@@ -3,11 +3,8 @@
 
 #include "fab/design.h"
 #include "fab/memory.h"
-#include "fab/routing.h"
 
 #include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
 
 #define N_DIMENSIONS 4
 

@@ -7,15 +7,11 @@
 #include "fab/memory.h"
 #include "fab/order.h"
 #include "fab/rng.h"
-#include "fab/str.h"
 #include "fab/units.h"
 
 #include <float.h>
 #include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define DEFAULT_BUDGET 200
 #define LEAST_BUDGET   8

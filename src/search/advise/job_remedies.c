@@ -1,14 +1,8 @@
 /* What all jobs on a fabric gain together by a change for which nothing is bought: the easiest first. */
-#include "fab/advise.h"
 #include "advise_internal.h"
 #include "fab/contend.h"
 #include "fab/design.h"
 #include "fab/memory.h"
-#include "fab/verdict.h"
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 typedef struct job_trial {
     const fab_replay *base;

@@ -1,5 +1,4 @@
 /* What other engines would make of the phases that collide: the base of what a report says is to be done. */
-#include "fab/advise.h"
 #include "advise_internal.h"
 #include "fab/design.h"
 #include "fab/iterate.h"
@@ -7,9 +6,6 @@
 #include "fab/replay_memory.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 typedef struct alternatives {
     const fab_replay *replay;

@@ -6,9 +6,6 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* What the network does to an algorithm under an engine. */
 typedef struct busbw_network {
@@ -270,10 +267,6 @@ static fab_status check_request(const fab_busbw_request *r, const fab_context_re
 
 /* --- rows --------------------------------------------------------------------------------------------------------- */
 
-static double tolerance_at(const fab_busbw_request *r, double bytes) {
-    return r->tolerance > 0 ? r->tolerance : bytes >= GIB ? 0.05 : bytes >= MIB ? 0.15 : 0.30;
-}
-
 static size_t count_sizes(const fab_busbw_request *r) {
     return r->bytes > 0          ? 1
            : r->measured != NULL ? r->measured->n_rows
@@ -285,7 +278,7 @@ static void compare_row(const fab_busbw_request *r, const fab_nccl_tests_row *m,
     row->measured_time_s = m->time_s;
     row->measured_busbw = m->busbw;
     row->ratio = m->busbw / row->busbw;
-    row->tolerance = tolerance_at(r, m->bytes);
+    row->tolerance = r->tolerance > 0 ? r->tolerance : m->bytes >= GIB ? 0.05 : m->bytes >= MIB ? 0.15 : 0.30;
     row->falls_short = row->ratio < 1 - row->tolerance;
 }
 

@@ -5,9 +5,6 @@
 #include "fab/memory.h"
 #include "fab/units.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #define BOXES_NAMED 3 /* of one change */
 
 static bool is_network(const fab_fabric *f, uint32_t cable) {

@@ -7,9 +7,6 @@
 
 #include <math.h>
 #include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define NEAR       0.1  /* part of the difference that may be left where the time is said to be back */
 #define NEARER     0.49 /* where the intervals of means are wider: nearer to the one than to the other */
@@ -365,6 +362,13 @@ static void say_change(const diff *d, size_t change, fab_str *out) {
     bool came = c->before[0] == '\0';
     switch (c->kind) {
     case FAB_CHANGE_SERVER:
+        if (diff_cycle_length(d, d->place[change]) > 0 && strcmp(c->after, c->before) == 0) { /* adapters, by GUID */
+            fab_str_printf(out, "%s: %s have %s", c->what, c->after,
+                           diff_cycle_length(d, d->place[change]) == 2
+                               ? "exchanged places: each name stands where the other stood"
+                               : "changed places among themselves: each name stands where another stood");
+            return;
+        }
         if (diff_cycle_length(d, d->place[change]) > 0) {
             fab_str_printf(out, "%s: %s run where %s ran", c->what, c->after, c->before);
             return;
@@ -523,9 +527,7 @@ static fab_status say_cause(search *s, fab_error *err) {
         say_undone(s, &text);
     }
     FAB_PASS(fab_str_status(&text, err));
-    d->out->cause = text.data;
-    text = (fab_str)FAB_STR_INIT;
-    return FAB_OK;
+    return FAB_GIVE(d->out->cause, text.data);
 }
 
 fab_status diff_find_cause(diff *d, fab_error *err) {

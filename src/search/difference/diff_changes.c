@@ -4,8 +4,6 @@
 #include "fab/memory.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
 
 #define PLACES_NAMED 3 /* of servers that have changed among themselves */
 

@@ -4,9 +4,6 @@
 #include "fab/memory.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define MOST_PATHS (UINT64_C(1) << 23) /* of a phase whose flows are listed */
 

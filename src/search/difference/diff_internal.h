@@ -1,12 +1,10 @@
 /** Inside of src/search/difference. */
 #pragma once
 
-#include "fab/context.h"
 #include "fab/design.h"
 #include "fab/diff_run.h"
 #include "fab/evaluate.h"
 #include "fab/floor_plan.h"
-#include "fab/str.h"
 
 #define DIFF_COLLIDED (1 + 1e-9)
 #define DIFF_SAME     1e-9 /* times this close, by ratio, are equal */

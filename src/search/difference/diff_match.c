@@ -5,8 +5,6 @@
 #include "fab/memory.h"
 #include "fab/names.h"
 
-#include <string.h>
-
 /* Node of a name made by formula: equal kind, tier and number. */
 static fab_node_id node_by_number(const fab_fabric *from, fab_node_id v, const fab_fabric *to) {
     fab_node_kind kind = fab_kind_of(from, v);

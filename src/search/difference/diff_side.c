@@ -6,13 +6,9 @@
 #include "fab/iterate.h"
 #include "fab/memory.h"
 #include "fab/names.h"
-#include "fab/replay.h"
-#include "fab/topologies.h"
 
 #include <ctype.h>
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
 
 void diff_side_release(diff_side *s) {
     fab_workspace_free(s->workspace);
@@ -93,10 +89,6 @@ static void look_at_ranks(diff_side *s) {
 
 /* --- under a mask ------------------------------------------------------------------------------------------------- */
 
-static void set_stat(double value, fab_stat *out) {
-    *out = (fab_stat){.mean = value, .p50 = value, .p99 = value, .min = value, .max = value};
-}
-
 /* The largest use of a fabric link; of the first draw links are kept. */
 static double worst_load(const diff_side *s, const fab_rerouted *loads, double *out_use) {
     double worst = 0;
@@ -122,7 +114,8 @@ static fab_status hurt_draw(diff_side *s, uint64_t draw, size_t engine, size_t p
     fab_error inner = {0};
     FAB_PASS(fab_evaluate(s->workspace, &at, &needs, &found, err));
     double worst = worst_load(s, found.loads, draw == 0 ? r->utilisation : NULL) / (double)r->n_seeds;
-    set_stat(draw == 0 ? worst : r->max_collision_factor.mean + worst, &r->max_collision_factor);
+    worst += draw == 0 ? 0 : r->max_collision_factor.mean;
+    r->max_collision_factor = (fab_stat){.mean = worst, .p50 = worst, .p99 = worst, .min = worst, .max = worst};
     if (found.loads->n_disconnected > 0 && s->stopped.length == 0) {
         fab_str_printf(&s->stopped, "%u flow%s of phase %s lose%s every path", (unsigned)found.loads->n_disconnected,
                        found.loads->n_disconnected == 1 ? "" : "s", s->result.phases[phase].name,
@@ -265,16 +258,12 @@ fab_status diff_side_prepare(const diff *d, const diff_variant *v, size_t engine
     out->result.seed = d->q->seed;
     FAB_TRY(side_build(v, out, err));
     FAB_TRY(read_failed(v, out, err));
-    const fab_context_request what = {.design = out->design,
-                                      .fabric = out->f,
-                                      .traffic = d->q->traffic,
-                                      .engines = out->design->engines + (all ? 0 : engine),
-                                      .n_engines = all ? out->design->n_engines : 1,
-                                      .seed = d->q->seed};
+    fab_context_request what = fab_context_of(out->design, out->f, d->q->traffic, d->q->seed);
+    what.engines += all ? 0 : engine;
+    what.n_engines = all ? what.n_engines : 1;
     FAB_TRY(fab_context_new(&what, &out->context, err));
 done:
-    fab_blame_design(v->design, status, err);
-    return status;
+    return fab_blame_design(v->design, status, err);
 }
 
 static fab_status side_replay(const diff *d, bool wants_loads, diff_side *s, fab_error *err) {
@@ -299,9 +288,7 @@ static fab_status side_replay(const diff *d, bool wants_loads, diff_side *s, fab
 }
 
 fab_status diff_side_evaluate(const diff *d, bool wants_loads, diff_side *out, fab_error *err) {
-    fab_status status = side_replay(d, wants_loads, out, err);
-    fab_blame_design(out->design, status, err);
-    return status;
+    return fab_blame_design(out->design, side_replay(d, wants_loads, out, err), err);
 }
 
 fab_status diff_time(const diff *d, const diff_variant *v, size_t engine, double *out_s, fab_error *err) {

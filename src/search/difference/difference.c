@@ -9,9 +9,6 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* The phases, iterations and worst links of a report in JSON that `run` or `route` has written. */
 
@@ -322,7 +319,7 @@ static bool is_nothing(const fab_difference *out) {
 
 static fab_status say_verdict(const diff *d, fab_error *err) {
     fab_difference *out = d->out;
-    fab_str text = FAB_STR_INIT;
+    FAB_OWNS(fab_str_release) fab_str text = FAB_STR_INIT;
     bool has_times = out->n_engines > 0;
     if (out->stopped != NULL) {
         fab_str_printf(&text, "Stopped: %s", out->stopped);
@@ -334,12 +331,8 @@ static fab_status say_verdict(const diff *d, fab_error *err) {
         fab_str_add(&text, "Neither state has traffic");
     }
     diff_say_left(d, &text);
-    fab_status status = fab_str_status(&text, err);
-    out->verdict = status == FAB_OK ? text.data : NULL;
-    if (status != FAB_OK) {
-        fab_str_release(&text);
-    }
-    return status;
+    FAB_PASS(fab_str_status(&text, err));
+    return FAB_GIVE(out->verdict, text.data);
 }
 
 /* --- both states -------------------------------------------------------------------------------------------------- */

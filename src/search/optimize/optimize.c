@@ -13,8 +13,6 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define CLOSE        1e-6 /* relative difference of two ways to the same figure */
 #define SEARCH_BYTES 8e6  /* structures that a catalog allows, at least */
@@ -144,7 +142,7 @@ static fab_status verify(const search *s, const fab_optimum_point *p, bool build
     FAB_OWNS(fab_fabric_free_owned) fab_fabric *graph = NULL;
     double cut_bps = 0;
     FAB_PASS(FAB_NEW_ALL(1, err, design, counts, cost));
-    FAB_PASS(fab_design_read(p->design, NULL, 0, design, err));
+    FAB_PASS(optimize_read(s, p->design, design, err));
     FAB_PASS(fab_topology_predict(&design->fabric, counts, err));
     FAB_PASS(fab_cost_of(&design->fabric, counts, s->request->prices, cost, err));
     FAB_REFUSE_IF(counts->switches != p->n_switches || counts->cables != p->n_cables ||

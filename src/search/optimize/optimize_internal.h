@@ -73,6 +73,9 @@ typedef struct search {
 
 /* --- optimize_structures.c ---------------------------------------------------------------------------------------- */
 
+/** A one-line design as a command reads it: by tokens with the job, whose GPU has its own scale-up rate. */
+fab_status optimize_read(const search *search, const char *text, fab_design *out, fab_error *err) FAB_MUST_USE;
+
 /** The monotonic clock. */
 double optimize_now_s(void);
 

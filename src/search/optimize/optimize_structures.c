@@ -14,7 +14,6 @@
 #include <math.h>
 #include <stdatomic.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <time.h>
 
 #define MAX_TIERS_TRIED 4
@@ -22,6 +21,11 @@
 #define LOOKS           256  /* steps from one look at the clock to the next */
 
 /* --- specification ------------------------------------------------------------------------------------------------ */
+
+fab_status optimize_read(const search *s, const char *text, fab_design *out, fab_error *err) {
+    const fab_optimize_request *q = s->request;
+    return q->replayed != NULL ? q->read(q->read_context, text, out, err) : fab_design_read(text, NULL, 0, out, err);
+}
 
 static fab_status read_base(const search *s, uint64_t domain, double nic_bps, fab_fabric_spec *out, fab_error *err) {
     const fab_optimize_request *q = s->request;
@@ -41,7 +45,7 @@ static fab_status read_base(const search *s, uint64_t domain, double nic_bps, fa
                    ",nic=%s",
                    q->gpus, g, n, domain, fab_quantity_exact(rate, nic_bps, FAB_UNIT_RATE));
     fab_status status = FAB_NEW(design, 1, err);
-    if (status == FAB_OK && fab_design_read(text, NULL, 0, design, &inner) != FAB_OK) {
+    if (status == FAB_OK && optimize_read(s, text, design, &inner) != FAB_OK) {
         status = fab_fail(err, inner.code, "optimize", "%s", inner.text);
     }
     if (status == FAB_OK) {

@@ -3,8 +3,8 @@
  * costs is known in closed form; what it does is not, and building and replaying it takes seconds. So designs are taken
  * by a lower bound of their tokens: no network makes an iteration shorter than the schedule whose phases take what NICs
  * and scale-up links need. The bound is the same time for all designs with the same NICs and domains, so that their
- * order is that of their cost; the cheapest of every family comes first. A replay looks only for plans that would bring
- * the design into the list. Where it ends without a route, by what NICs and leaves let through, that is a bound of all
+ * order is that of their cost; the cheapest of every family and its plain design, without a taper, come first and share
+ * what time there is. A replay looks only for plans that would bring the design into the list. Where it ends without a route, by what NICs and leaves let through, that is a bound of all
  * designs with the same leaves. Failures leave a part of the time, so that bounds without them hold with them.
  */
 #include "optimize_internal.h"
@@ -23,8 +23,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define ROUNDING 1e-9 /* by which two ways to the same figure may differ */
 #define N_ORDERS 2    /* of ranks, as fab_plan_choose() */
@@ -36,7 +34,6 @@ typedef struct token_floor {
     double nic_bps;
     double iteration_s, tokens_per_iteration, share;
     bool is_refused;
-    bool is_tried; /* one of them was looked at */
     fab_plan_kept kept[N_ORDERS];
 } token_floor;
 
@@ -46,6 +43,7 @@ typedef struct ranked {
     token_floor *floor;
     fab_optimum_point *point; /* of a replay; NULL: none, or no better than the list */
     fab_job_plan plan;        /* of that replay */
+    fab_policy policy;        /* of its goodput */
     double open_usd; /* what other plans might bring it to, where time ran out before all were looked at; else 0 */
     size_t order;    /* of the search */
     uint64_t n;      /* designs whose tapers round to this fabric */
@@ -64,6 +62,7 @@ typedef struct token_search {
     size_t n_best;
     uint64_t n_tried; /* for progress: replayed so far, and at most */
     size_t most;
+    double look_until_s; /* of the deadline, for the design that is replayed */
 } token_search;
 
 static void tokens_close(token_search *t) {
@@ -80,17 +79,11 @@ static void tokens_close(token_search *t) {
 
 /* --- a design that is replayed ------------------------------------------------------------------------------------ */
 
-/* What a user would read: the printed line, with the job and the engine of the request. */
+/* What a user gets who types the printed line with the job and the engine. */
 static fab_status tokens_open(token_search *t, const ranked *r, fab_optimum_point *point, fab_fabric **out,
                               fab_error *err) {
-    const fab_design *like = t->s->request->replayed;
     FAB_PASS(optimize_describe(t->s, r->structure, r->candidate, r->candidate->value[GOAL_COST], point, err));
-    FAB_PASS(fab_design_read(point->design, NULL, 0, t->design, err));
-    FAB_PASS(fab_design_take_job(like, t->design, err));
-    memcpy(t->design->engines, like->engines, sizeof like->engines);
-    t->design->n_engines = 1;
-    t->design->fabric.max_bytes = t->s->request->max_bytes;
-    memcpy(t->design->prices, like->prices, sizeof like->prices);
+    FAB_PASS(optimize_read(t->s, point->design, t->design, err));
     return fab_topology_build(&t->design->fabric, out, NULL, err);
 }
 
@@ -106,7 +99,7 @@ static double price_of(const token_search *t, const ranked *r, double iteration_
 
 static bool is_late(const void *context) {
     const token_search *t = context;
-    return optimize_now_s() > t->s->deadline_s;
+    return optimize_now_s() > t->look_until_s;
 }
 
 /* Part of one replay, or of the bound before the first. */
@@ -246,6 +239,9 @@ static double worst_listed(const token_search *t) {
 }
 
 static void enter_list(token_search *t, ranked *r) {
+    if (t->n_best > FAB_RUNNERS_UP && by_token_price(r, t->best[FAB_RUNNERS_UP]) > 0) {
+        return;
+    }
     size_t at = t->n_best <= FAB_RUNNERS_UP ? t->n_best++ : FAB_RUNNERS_UP;
     while (at > 0 && by_token_price(r, t->best[at - 1]) < 0) {
         t->best[at] = t->best[at - 1];
@@ -263,7 +259,7 @@ static fab_status set_plan(token_search *t, const fab_fabric *fabric, const fab_
 }
 
 /* What failures leave of the job under its plan; 1 where nobody asked. */
-static fab_status find_goodput(token_search *t, const fab_fabric *fabric, const fab_job_plan *plan, fab_stat *out,
+static fab_status find_goodput(token_search *t, const fab_fabric *fabric, const fab_job_plan *plan, fab_goodput *out,
                                fab_error *err) {
     const fab_optimize_request *q = t->s->request;
     const fab_goodput_request request = {.design = t->design,
@@ -272,25 +268,28 @@ static fab_status find_goodput(token_search *t, const fab_fabric *fabric, const 
                                          .policy = q->policy,
                                          .seed = q->seed,
                                          .n_threads = q->n_threads};
-    *out = (fab_stat){.mean = 1};
+    *out = (fab_goodput){.taken = {{.mean = 1}}};
     if (q->scenarios == NULL) {
         return FAB_OK;
     }
     FAB_PASS(set_plan(t, fabric, plan, err));
     FAB_PASS(fab_goodput_find(&request, out, err));
-    return out->mean > 0 ? FAB_OK
+    return out->taken[0].mean > 0 ? FAB_OK
                          : fab_fail(err, FAB_EUNSUPPORTED, NULL, "what a history of failures leaves is not known");
 }
 
-static fab_status keep_replay(token_search *t, ranked *r, const fab_planned *planned, const fab_stat *goodput,
+static fab_status keep_replay(token_search *t, ranked *r, const fab_planned *planned, const fab_goodput *failing,
                               fab_optimum_point *point, fab_error *err) {
     const fab_iteration *it = &planned->iteration;
+    const fab_stat *goodput = &failing->taken[0];
     const double bound_usd = r->candidate->token_usd;
     const double tokens_per_s = it->tokens_per_s * (it->time_s / fab_planned_s(planned));
     const double usd = token_price(t, r, it->network_share_ratio, tokens_per_s) / goodput->mean;
     if (t->s->request->scenarios != NULL) {
         point->goodput_ratio = goodput->mean;
         point->goodput_ci95 = goodput->ci95;
+        r->policy = failing->policy;
+        (void)snprintf(point->policy, sizeof point->policy, "%s", fab_policies[failing->policy]);
     }
     FAB_REFUSE_IF(usd < bound_usd * (1 - ROUNDING), err, FAB_EINTERNAL, point->design,
                   "1e9 tokens cost %.17g USD, less than their bound of %.17g", usd, bound_usd);
@@ -347,7 +346,7 @@ static fab_status replay(token_search *t, ranked *r, double below_usd, fab_error
     fab_plans *plans = NULL;
     fab_optimum_point *point = NULL;
     fab_error why = {.code = FAB_OK};
-    fab_stat goodput;
+    fab_goodput goodput;
     FAB_TRY(FAB_NEW(point, 1, err));
     FAB_TRY(tokens_open(t, r, point, &fabric, err));
     fab_plan_request request = plan_request(t, fabric, r->floor->kept);
@@ -396,13 +395,22 @@ static ranked *cheapest_network(token_search *t) {
     return least;
 }
 
+/* What is built without further thought: no taper, one plane, whole ports. */
+static bool is_plain(const ranked *r) {
+    bool is_it = r->structure->planes == 1 && r->candidate->value[GOAL_TAPER] <= 1 + ROUNDING;
+    for (uint32_t i = 0; i < r->structure->n_tiers; i++) {
+        is_it = is_it && r->structure->tier[i].breakout == 1 && r->structure->tier[i].breakout_up == 1;
+    }
+    return is_it;
+}
+
 /* The least bound of a family (NULL: of any) and tapers up to `taper`, of those that might enter the list. */
-static ranked *least_open(token_search *t, const char *family, double taper) {
+static ranked *least_open(token_search *t, const char *family, double taper, bool plain_only) {
     ranked *least = NULL;
     for (size_t i = 0; i < t->n; i++) {
         ranked *r = &t->all[i];
         if (!r->is_tried && r->candidate->token_usd < worst_listed(t) &&
-            (family == NULL || r->structure->family == family) &&
+            (family == NULL || r->structure->family == family) && (!plain_only || is_plain(r)) &&
             r->candidate->value[GOAL_TAPER] <= taper * (1 + ROUNDING) &&
             (least == NULL || by_token_price(r, least) < 0)) {
             least = r;
@@ -411,27 +419,38 @@ static ranked *least_open(token_search *t, const char *family, double taper) {
     return least;
 }
 
-/* Nothing where one of the family has been looked at. */
-static ranked *first_of_family(token_search *t, const char *family) {
-    for (size_t i = 0; i < t->n_floors; i++) {
-        if (t->floors[i].family == family && t->floors[i].is_tried) {
+/* Nothing where one of the family, or of its plain ones, has been looked at. */
+static ranked *first_of_family(token_search *t, const char *family, bool plain_only) {
+    for (size_t i = 0; i < t->n; i++) {
+        const ranked *r = &t->all[i];
+        if (r->is_tried && r->structure->family == family && (!plain_only || is_plain(r))) {
             return NULL;
         }
     }
-    return least_open(t, family, INFINITY);
+    return least_open(t, family, INFINITY, plain_only);
 }
 
-/* The cheapest network, the cheapest design of each family and within each taper: what the bound knows nothing of. Then
- * by bound. */
+/* The cheapest network, the cheapest design of each family, its plain one and the cheapest within each taper: what the
+ * bound knows nothing of. Then by bound. */
 static ranked *next_ranked(token_search *t, size_t *step) {
     const fab_catalog *c = t->s->request->catalog;
+    const size_t n = c->n_families;
     ranked *next = NULL;
-    for (; next == NULL && *step <= t->n_floors + c->n_tapers; (*step)++) {
-        next = *step == 0             ? cheapest_network(t)
-               : *step <= t->n_floors ? first_of_family(t, t->floors[*step - 1].family)
-                                      : least_open(t, NULL, c->tapers[*step - 1 - t->n_floors]);
+    for (; next == NULL && *step <= 2 * n + c->n_tapers; (*step)++) {
+        next = *step == 0       ? cheapest_network(t)
+               : *step <= 2 * n ? first_of_family(t, fab_family_find(c->families[(*step - 1) % n])->name, *step > n)
+                                : least_open(t, NULL, c->tapers[*step - 1 - 2 * n], false);
     }
-    return next != NULL ? next : least_open(t, NULL, INFINITY);
+    return next != NULL ? next : least_open(t, NULL, INFINITY, false);
+}
+
+/* Until the families have had theirs, none takes more of the time than its part. */
+static double look_until(const token_search *t) {
+    const uint64_t n_first = 2 * t->s->request->catalog->n_families;
+    const double now_s = optimize_now_s();
+    return t->n_tried + 1 < n_first && isfinite(t->s->deadline_s)
+               ? now_s + (t->s->deadline_s - now_s) / (double)(n_first - t->n_tried)
+               : t->s->deadline_s;
 }
 
 static fab_status replay_all(token_search *t, const ranked **out_cheapest, fab_error *err) {
@@ -447,7 +466,8 @@ static fab_status replay_all(token_search *t, const ranked **out_cheapest, fab_e
         if (s->timed_out && t->n_best > 0) {
             break;
         }
-        next->is_tried = next->floor->is_tried = true;
+        next->is_tried = true;
+        t->look_until_s = look_until(t);
         FAB_PASS(isfinite(next->candidate->token_usd) ? replay(t, next, worst_listed(t), err) : FAB_OK);
         t->n_tried = n_tried + 1;
         if (q->progress != NULL) {
@@ -489,7 +509,7 @@ static void list_families(token_search *t) {
         for (; at + 1 < t->n_best; at++) {
             t->best[at] = t->best[at + 1];
         }
-        t->best[at] = added; /* dearer than all: it was not among them */
+        t->best[at] = added; /* dearer than all that are left: it was not among them */
     }
 }
 
@@ -509,6 +529,14 @@ static void count_proofs(token_search *t) {
         structure *x = t->all[i].structure; /* its best is that of the other objective */
         x->best =
             x->best == NULL || !optimize_keeps_limits(t->s, x->best) || c->token_usd < x->best->token_usd ? c : x->best;
+    }
+    const fab_catalog *c = t->s->request->catalog;
+    for (size_t i = 0; i < c->n_families; i++) {
+        const char *family = fab_family_find(c->families[i])->name;
+        const ranked *plain = first_of_family(t, family, true);
+        if (plain != NULL && plain->candidate->token_usd < winner_usd) {
+            fab_append(o->unseen, sizeof o->unseen, "%s%s", o->unseen[0] != '\0' ? ", " : "", family);
+        }
     }
     o->floor_s = t->best[0]->floor->iteration_s;
     o->lower_bound_usd_per_1e9_tokens = least;
@@ -537,7 +565,7 @@ static fab_status evaluate_winner(token_search *t, const fab_engine_spec *engine
                                        .n_seeds = n_seeds,
                                        .n_threads = q->n_threads,
                                        .scenarios = q->scenarios,
-                                       .policy = q->policy};
+                                       .policy = t->best[0]->policy};
     FAB_PASS(FAB_NEW(again, 1, err));
     FAB_PASS(tokens_open(t, t->best[0], again, &fabric, err));
     FAB_PASS(set_plan(t, fabric, &t->best[0]->plan, err));
@@ -568,7 +596,7 @@ static fab_status check_tokens(token_search *t, const fab_optimum_point *p, fab_
 }
 
 fab_status optimize_by_tokens(search *s, fab_optimum *out, fab_error *err) {
-    FAB_OWNS(tokens_close) token_search t = {.s = s, .out = out};
+    FAB_OWNS(tokens_close) token_search t = {.s = s, .out = out, .look_until_s = s->deadline_s};
     const ranked *cheapest = NULL;
     FAB_PASS(FAB_NEW(t.design, 1, err));
     FAB_PASS(list_candidates(&t, err));
@@ -580,7 +608,7 @@ fab_status optimize_by_tokens(search *s, fab_optimum *out, fab_error *err) {
     out->tokens.most_replays = s->request->most_replays;
     if (s->request->scenarios != NULL) {
         (void)snprintf(out->tokens.scenarios, sizeof out->tokens.scenarios, "%s", s->request->scenarios);
-        (void)snprintf(out->tokens.policy, sizeof out->tokens.policy, "%s", fab_policies[s->request->policy]);
+        (void)snprintf(out->tokens.policy, sizeof out->tokens.policy, "%s", fab_policies[t.best[0]->policy]);
     }
     out->tokens.plan = t.best[0]->plan;
     (void)snprintf(out->tokens.options, sizeof out->tokens.options, "%s", s->request->replay_options);
@@ -591,6 +619,6 @@ fab_status optimize_by_tokens(search *s, fab_optimum *out, fab_error *err) {
     if (cheapest->point != NULL) {
         list_point(t.best[0]->point, cheapest->point, &out->cheapest);
     }
-    FAB_PASS(is_late(&t) ? FAB_OK : check_tokens(&t, &out->winner, err)); /* as long again as its replay */
+    FAB_PASS(optimize_now_s() > s->deadline_s ? FAB_OK : check_tokens(&t, &out->winner, err)); /* as long again as its replay */
     return FAB_OK;
 }

@@ -5,14 +5,9 @@
 
 #include "fab/memory.h"
 #include "fab/plan_run.h"
-#include "fab/replay.h"
-#include "fab/str.h"
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define SAME         1e-9 /* part of a time that is no difference */
 #define LEAST_BUDGET 16
@@ -51,7 +46,7 @@ typedef struct search {
 /* --- one placement ------------------------------------------------------------------------------------------------ */
 
 static fab_status list_text(const uint32_t *list, uint32_t n, char by, char **out, fab_error *err) {
-    fab_str text = FAB_STR_INIT;
+    FAB_OWNS(fab_str_release) fab_str text = FAB_STR_INIT;
     for (uint32_t i = 0; i < n;) {
         uint32_t run = 1;
         while (i + run < n && list[i + run] == list[i] + run) {
@@ -63,10 +58,8 @@ static fab_status list_text(const uint32_t *list, uint32_t n, char by, char **ou
         }
         i += run;
     }
-    fab_status status = fab_str_status(&text, err);
-    *out = status == FAB_OK ? fab_strdup(text.data, err) : NULL;
-    fab_str_release(&text);
-    return status != FAB_OK ? status : *out != NULL ? FAB_OK : FAB_ENOMEM;
+    FAB_PASS(fab_str_status(&text, err));
+    return FAB_GIVE(*out, text.data);
 }
 
 /* The request of a context with these servers in place of its own; `text` is kept by the caller. */
@@ -447,12 +440,7 @@ static fab_status placer_init(placer *p, fab_error *err) {
         FAB_PASS(fab_plan_choose(&what, p->scratch, NULL, err));
         *p->design = *p->scratch;
     }
-    const fab_context_request what = {.design = p->design,
-                                      .fabric = p->fabric,
-                                      .traffic = r->traffic,
-                                      .engines = p->design->engines,
-                                      .n_engines = p->design->n_engines,
-                                      .seed = r->seed};
+    const fab_context_request what = fab_context_of(p->design, p->fabric, r->traffic, r->seed);
     FAB_PASS(fab_context_new(&what, &p->context, err));
     return fab_context_traffic(p->context, &p->traffic, err);
 }

@@ -2,10 +2,8 @@
 #pragma once
 
 #include "fab/design.h"
-#include "fab/fabric.h"
 #include "fab/place_run.h"
 #include "fab/rng.h"
-#include "fab/traffic.h"
 
 /* Servers of the same group have the same links to the same switches; groups of the same kind are alike in all that
  * routing sees. Where routing goes by names (hashes), every server is a group and a kind of its own. */

@@ -6,7 +6,6 @@
 #include "fab/verdict.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 
 #define USUAL_FACTOR 7     /* sizes of usual plans have no prime factor above it */
 #define MOST_ROUTED  32000 /* GPUs times plans, for each number that is tried */
@@ -39,7 +38,7 @@ static double tokens_per_s(const fab_plans *plans, bool by_means) {
 }
 
 static fab_status try_fewer(const fab_plan_request *request, uint32_t n_servers, fab_plans *plans, fab_error *err) {
-    fab_plans *found = NULL;
+    FAB_OWNS(fab_plans_free_owned) fab_plans *found = NULL;
     fab_error why = {.code = FAB_OK};
     fab_status status = fab_plan_search(request, &found, &why);
     if (status == FAB_OK && found->n_plans_listed > 0) {
@@ -52,13 +51,12 @@ static fab_status try_fewer(const fab_plan_request *request, uint32_t n_servers,
                            fab_job_plan_text(&found->plans[0].plan, text));
         }
     }
-    fab_plans_free(found);
     return status == FAB_OK || fab_is_refusal(status) ? FAB_OK : fab_fail(err, status, why.where, "%s", why.text);
 }
 
 /* The same job with no memory to be kept free. */
 static fab_status find_tight(const fab_plan_request *request, fab_plans *plans, fab_error *err) {
-    fab_plans *found = NULL;
+    FAB_OWNS(fab_plans_free_owned) fab_plans *found = NULL;
     fab_error why = {.code = FAB_OK};
     fab_plan_request within = *request;
     const double best_s = fab_planned_s(&plans->plans[0]);
@@ -74,7 +72,6 @@ static fab_status find_tight(const fab_plan_request *request, fab_plans *plans, 
         plans->tight[0].slower_ratio = fab_planned_s(&plans->tight[0]) / best_s - 1;
         found->plans = NULL;
     }
-    fab_plans_free(found);
     return status == FAB_OK || fab_is_refusal(status) ? FAB_OK : fab_fail(err, status, why.where, "%s", why.text);
 }
 

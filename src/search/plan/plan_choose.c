@@ -3,13 +3,8 @@
 
 #include "fab/analysis.h"
 #include "fab/memory.h"
-#include "fab/topologies.h"
-#include "fab/verdict.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define MOST_BATCH_UNASKED  1000000 /* sequences: of more every schedule is too long to try many */
 #define MOST_ROUTED_TO_BEAT 32000

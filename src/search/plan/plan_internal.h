@@ -1,11 +1,8 @@
 /** What the search for a plan asks of the network. */
 #pragma once
 
-#include "fab/context.h"
-#include "fab/iteration.h"
 #include "fab/least.h"
 #include "fab/plan_run.h"
-#include "fab/result.h"
 #include "fab/timed_phases.h"
 #include "fab/verdict.h"
 

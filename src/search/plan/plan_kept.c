@@ -3,9 +3,6 @@
 
 #include "fab/memory.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 void fab_plan_kept_release(fab_plan_kept *kept) {
     FAB_FREE_ALL(kept->group, kept->plan, kept->first, kept->count);
     *kept = (fab_plan_kept){.group = NULL};

@@ -4,13 +4,9 @@
 #include "fab/analysis.h"
 #include "fab/iterate.h"
 #include "fab/memory.h"
-#include "fab/path_figures.h"
-#include "fab/replay.h"
 #include "fab/replay_memory.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 #define FLOWS_OF_A_ROUTE 32 /* of experts, that take as long as the rest of a GPU's */
 
@@ -34,12 +30,8 @@ fab_status plan_network_open(const fab_plan_request *request, fab_job_space *spa
     out->about->spec = request->design->fabric;
     out->about->counts.gpus = fab_n_gpus(request->fabric); /* iterations have no price here */
     plan_rates_find(request->fabric, space, &out->rates);
-    const fab_context_request what = {.design = request->design,
-                                      .fabric = request->fabric,
-                                      .traffic = "job",
-                                      .engines = request->design->engines,
-                                      .n_engines = 1,
-                                      .seed = request->seed};
+    fab_context_request what = fab_context_of(request->design, request->fabric, "job", request->seed);
+    what.n_engines = 1;
     FAB_PASS(fab_context_new(&what, &out->base, err));
     FAB_PASS(fab_context_router(out->base, 0, &router, err));
     const fab_router_facts *facts = fab_router_facts_of(router);

@@ -1,13 +1,10 @@
 /* The order of the dimensions on the ranks: whether another one runs the job faster. */
 #include "fab/analysis.h"
 #include "fab/memory.h"
-#include "fab/verdict.h"
 
 #include "plan_internal.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 #define MOST_DRAWN 4096 /* GPUs: where more paths are drawn, the second order alone is searched, and only named */
 

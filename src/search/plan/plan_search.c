@@ -8,9 +8,6 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define ROUNDING      1e-9 /* by which a time may be below its bound */
 #define FRONT_STEP    0.7  /* of the memory of the plan before */
@@ -350,12 +347,6 @@ static fab_status take_later(search *s, bool *out, fab_error *err) {
     return FAB_OK;
 }
 
-static fab_status put_off(search *s, const plan_node *node, fab_error *err) {
-    FAB_PASS(FAB_GROW(s->later, s->later_capacity, s->n_later + 1, err));
-    s->later[s->n_later++] = *node;
-    return FAB_OK;
-}
-
 /* Everything whose bound is below what the list has. */
 static fab_status run_search(search *s, fab_error *err) {
     for (size_t i = 0; i < s->n_shapes; i++) {
@@ -373,7 +364,7 @@ static fab_status run_search(search *s, fab_error *err) {
         const bool is_late = is_too_late(s, &first) || (is_last && s->found->n_evaluated > 0 && has_place(s, &first));
         s->found->is_proven = s->found->is_proven && (s->is_short || !is_late);
         if (is_late && s->is_short) {
-            FAB_PASS(put_off(s, &first, err));
+            FAB_PASS(FAB_APPEND(s->later, s->n_later, s->later_capacity, err, first));
         } else if (is_late || !has_place(s, &first)) {
             leave_out(s, &first);
         } else if (s->is_floor_only && (first.state == HAS_LINKS || is_last)) { /* all others have larger bounds */

@@ -7,8 +7,6 @@
 #include "fab/memory.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define COLLIDED   (1 + 1e-9)          /* above this a link is offered more than it has */
 #define MOST_PATHS (UINT64_C(1) << 24) /* of all phases under all engines */
@@ -154,15 +152,13 @@ fab_status fab_assess_policies(const fab_context *context, bool histories, const
     static const fab_policy WITHOUT[] = {FAB_POLICY_NONE, FAB_POLICY_SHRINK};
     const fab_context_request *what = fab_context_what(context);
     const fab_traffic *t = NULL;
-    uint8_t *taken = NULL;
+    FAB_OWNED uint8_t *taken = NULL;
     bool has_spares = false;
     FAB_PASS(fab_context_traffic(context, &t, err));
     if (t->has_job) {
         FAB_PASS(FAB_NEW(taken, what->fabric->n_servers, err));
-        fab_status status = fab_jobs_taken(what->design, what->fabric, taken, err);
-        has_spares = status == FAB_OK && memchr(taken, 0, fab_n_complete_servers(what->fabric)) != NULL;
-        free(taken);
-        FAB_PASS(status);
+        FAB_PASS(fab_jobs_taken(what->design, what->fabric, taken, err));
+        has_spares = memchr(taken, 0, fab_n_complete_servers(what->fabric)) != NULL;
     }
     const bool shrinks = histories && t->has_job && t->job.dp > 1 && !fab_assess_serves(t, what->fabric) &&
                          assess_shrink_check(t, what->fabric, NULL) == FAB_OK;

@@ -3,7 +3,6 @@
 #include "assess_internal.h"
 
 #include "fab/memory.h"
-#include "fab/stat.h"
 #include "fab/study_summary.h"
 #include "fab/verdict.h"
 

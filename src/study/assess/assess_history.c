@@ -10,7 +10,6 @@
 #include "fab/order.h"
 
 #include <math.h>
-#include <string.h>
 
 void assess_history_free(assess_history *h) {
     if (h == NULL) {

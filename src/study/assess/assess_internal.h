@@ -6,7 +6,6 @@
 #include "fab/assess.h"
 #include "fab/evaluate.h"
 #include "fab/failures_run.h"
-#include "fab/iteration.h"
 
 /* A phase under an engine on the healthy fabric. */
 typedef struct assessment_part {

@@ -6,8 +6,6 @@
 #include "fab/memory.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define PROBES 16 /* parts of a class that are tried, evenly spread: equal ones do the same */
 
@@ -17,14 +15,10 @@ typedef struct probe_list {
     size_t n;
 } probe_list;
 
-static bool server_has_rank(const fab_assessor *a, uint64_t server) {
-    uint64_t per_server = a->assessment->fabric->gpus_per_server;
-    return assess_any_rank(a, server * per_server, per_server);
-}
-
 static bool is_beside_rank(const fab_assessor *a, fab_node_id nic) {
     const fab_fabric *f = a->assessment->fabric;
-    return server_has_rank(a, (nic - f->first[FAB_NODE_NIC]) / f->nics_per_server);
+    return assess_any_rank(a, (uint64_t)(nic - f->first[FAB_NODE_NIC]) / f->nics_per_server * f->gpus_per_server,
+                           f->gpus_per_server);
 }
 
 /* NICs and their cables count where a rank is beside them; of switches and the cables between them all do. */

@@ -6,7 +6,6 @@
 #include "fab/rng.h"
 
 #include <pthread.h>
-#include <string.h>
 
 #define EMPTY UINT32_MAX
 

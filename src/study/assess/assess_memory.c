@@ -7,7 +7,6 @@
 #include "fab/replay_memory.h"
 
 #include <math.h>
-#include <stdio.h>
 
 #define BASELINE_LINK  48.0  /* loads, flows by link, links by load */
 #define BASELINE_PATH  120.0 /* record, key, ends, place among those to a leaf */

@@ -6,7 +6,6 @@
 #include "fab/memory.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 
 static void put_links(const fab_link_id *link, size_t n, FILE *out) {
     (void)fputs(" /", out);
@@ -17,7 +16,7 @@ static void put_links(const fab_link_id *link, size_t n, FILE *out) {
 
 /* All paths of the flows of which one was looked at; those of others stay. `paths`: with the numbers of r->path. */
 static fab_status put_touched(size_t phase, const fab_routes *paths, const fab_rerouted *r, FILE *out, fab_error *err) {
-    uint32_t *touched = NULL; /* [path]: 1 + its place in r, or 0 */
+    FAB_OWNED uint32_t *touched = NULL; /* [path]: 1 + its place in r, or 0 */
     FAB_PASS(FAB_NEW(touched, paths->flow_first[paths->n_flows], err));
     for (uint32_t i = 0; i < r->n_touched; i++) {
         touched[r->path[i]] = i + 1;
@@ -40,7 +39,6 @@ static fab_status put_touched(size_t phase, const fab_routes *paths, const fab_r
         }
         (void)fputs(any ? "\n" : "", out);
     }
-    free(touched);
     return FAB_OK;
 }
 
@@ -93,7 +91,6 @@ fab_status fab_assess_prove(fab_assessor *a, uint64_t number, const fab_scenario
     const size_t engine = variant / d->request.n_policies;
     const fab_policy policy = d->request.policies[variant % d->request.n_policies];
     fab_relocation to;
-    fab_status status = FAB_OK;
     FAB_PASS(fab_mask_set(&a->mask, scenario->component, scenario->n_components, err));
     FAB_PASS(fab_relocate(a->relocators[engine], &a->mask, FAB_POLICY_NONE, &to, err));
     const size_t n_lost = to.n_lost;
@@ -108,7 +105,7 @@ fab_status fab_assess_prove(fab_assessor *a, uint64_t number, const fab_scenario
         return FAB_OK;
     }
     assess_put(a, &to);
-    status = assess_reroute(a, engine, &to, err);
+    fab_status status = assess_reroute(a, engine, &to, err);
     if (status == FAB_OK && assess_loads(a, engine).n_disconnected == 0) {
         status = put_state(a, number, variant, &to, out, err);
         ++*n_states;

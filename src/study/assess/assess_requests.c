@@ -2,10 +2,8 @@
 #include "assess_internal.h"
 
 #include "fab/memory.h"
-#include "fab/stat.h"
 
 #include <math.h>
-#include <string.h>
 
 #define MOST_FLOWS (UINT64_C(1) << 22) /* of a phase that is followed flow by flow */
 

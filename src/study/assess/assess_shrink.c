@@ -11,7 +11,6 @@
 #include "fab/sharding.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 /* Ranks between two neighbours of a data-parallel group. */
 static uint64_t shrink_stride(const fab_job_spec *job) {

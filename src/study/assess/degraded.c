@@ -7,9 +7,6 @@
 #include "fab/parallel.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 typedef struct comparison {
     const fab_replay *base;

@@ -1,18 +1,13 @@
 /* One set of failures under all policies: where ranks go, and what the phases then offer to the network. Held open, one
  * set after the other. */
 #include "fab/design.h"
-#include "fab/failures_run.h"
 #include "fab/what_if.h"
 
 #include "assess_internal.h"
 
-#include "fab/floor_plan.h"
 #include "fab/memory.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define MOST_PATHS (UINT64_C(1) << 23) /* of all phases that are looked at together */
 #define COLLIDED   (1 + 1e-9)

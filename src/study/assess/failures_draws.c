@@ -1,10 +1,8 @@
 /* One set of failures under several seeds of paths: times are means, all else is of the first. */
-#include "fab/failures_run.h"
 
 #include "assess_internal.h"
 
 #include "fab/memory.h"
-#include "fab/stat.h"
 
 #include <math.h>
 

@@ -1,13 +1,8 @@
 /* Who is on a server that is lost, as text, and where they go. */
 #include "assess_internal.h"
 
-#include "fab/failures_run.h"
 #include "fab/memory.h"
 #include "fab/order.h"
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* "24-31", "0,8,16,...". */
 static void write_ranks(const uint32_t *ranks, size_t n, char *out, size_t size) {

@@ -9,9 +9,6 @@
 #include "fab/parallel.h"
 
 #include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* Every network phase of a job against every one of another: one simulation tells both what it costs them. */
 
@@ -199,7 +196,7 @@ static void write_plan(const fab_job_spec *job, char out[64]) {
 static fab_status replay_job(contender *c, const fab_design *alone, size_t job, const fab_result *first,
                              fab_error *err) {
     fab_result *result = &c->alone[job];
-    fab_context *context = NULL;
+    FAB_OWNS(fab_context_free_owned) fab_context *context = NULL;
     if (job == 0) {
         *result = *first;
         return FAB_OK;
@@ -209,9 +206,7 @@ static fab_status replay_job(contender *c, const fab_design *alone, size_t job, 
     FAB_PASS(fab_context_new(&request, &context, err));
     fab_replay replay = fab_replay_for_times(c->base);
     replay.context = context;
-    fab_status status = fab_replay_run(&replay, result, err);
-    fab_context_free(context);
-    return status;
+    return fab_replay_run(&replay, result, err);
 }
 
 /* `alone`: room for its design. */
@@ -383,8 +378,8 @@ static void close_contention(contender *c, size_t n_jobs) {
 fab_status fab_contend(const fab_replay *base, const fab_result *first, unsigned further, fab_contention **out,
                        fab_error *err) {
     fab_status status = FAB_OK;
-    fab_design *placed = NULL;
-    fab_design *alone = NULL;
+    FAB_OWNED fab_design *placed = NULL;
+    FAB_OWNED fab_design *alone = NULL;
     contender c = {.base = base, .what = fab_context_what(base->context)};
     contended m = {.c = &c};
     size_t n_jobs = c.what->design->n_jobs;
@@ -406,6 +401,5 @@ fab_status fab_contend(const fab_replay *base, const fab_result *first, unsigned
 done:
     contended_release(&m);
     close_contention(&c, n_jobs);
-    FAB_FREE_ALL(placed, alone);
     return status;
 }

@@ -5,8 +5,6 @@
 #include "fab/parallel.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define BITS     8.0
 #define ROUNDING (1 + 1e-12) /* links this close are equally busy */

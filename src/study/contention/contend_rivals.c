@@ -1,14 +1,10 @@
 /* Who costs a job most: the jobs are started again without each of the others in turn, which stand where they stood. */
 #include "contend_internal.h"
 
-#include "fab/contend.h"
 #include "fab/design.h"
 #include "fab/memory.h"
 #include "fab/parallel.h"
 #include "fab/verdict.h"
-
-#include <math.h>
-#include <string.h>
 
 #define ROUNDING (1 + 1e-12) /* times this close are equal */
 

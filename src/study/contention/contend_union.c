@@ -5,7 +5,6 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
 
 #define MOST_FLOWS (UINT64_C(1) << 22)
 

@@ -5,7 +5,6 @@
 #include "fab/order.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 int relocate_compare(const relocate_score *x, const relocate_score *y) {
     const int64_t by[][2] = {{x->n_cut, y->n_cut}, {x->is_late, y->is_late}, {x->n_collisions, y->n_collisions},

@@ -7,8 +7,6 @@
 #pragma once
 
 #include "fab/relocate.h"
-#include "fab/reroute.h"
-#include "fab/routing.h"
 
 /** What is known of a GPU. */
 enum {

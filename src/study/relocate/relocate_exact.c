@@ -14,8 +14,6 @@
 #include "fab/solve.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define MOST_CHOICES 64  /* columns x */
 #define MOST_PAIRS   100 /* columns z */
@@ -401,27 +399,25 @@ static fab_status lift_all(exact *x, relocate_score *out, fab_error *err) {
 }
 
 fab_status relocate_search_exactly(relocate_search *s, fab_error *err) {
-    fab_status status = FAB_OK;
     relocate_score rest;
     exact x = {.s = s, .n_lost = s->r->n_lost, .n_spares = s->r->n_spares, .n_views = s->e->n_views};
+    FAB_OWNS_MEMBERS(x.is_barred, x.pairs, x.is_pair_barred, x.terms, x.groups, x.view_worst, x.most_of);
     if (!s->e->is_separable || (uint64_t)x.n_lost * x.n_spares > MOST_CHOICES) {
         return FAB_OK;
     }
     x.n_choices = x.n_lost * x.n_spares;
-    FAB_TRY(FAB_NEW(x.is_barred, x.n_choices, err));
-    FAB_TRY(lift_all(&x, &rest, err));
+    FAB_PASS(FAB_NEW(x.is_barred, x.n_choices, err));
+    FAB_PASS(lift_all(&x, &rest, err));
     x.n_certain = rest.n_collisions;
     x.rest_worst = (double)rest.worst * RELOCATE_STEP;
-    FAB_TRY(FAB_NEW(x.view_worst, x.n_views, err));
+    FAB_PASS(FAB_NEW(x.view_worst, x.n_views, err));
     for (size_t v = 0; v < x.n_views; v++) {
         x.view_worst[v] = fmax(relocate_view_worst(s->e, &s->e->views[v]), 1);
     }
-    FAB_TRY(add_choices(&x, rest.n_cut, err));
-    FAB_TRY(!x.is_too_large ? exact_add_pairs(&x, err) : FAB_OK);
-    FAB_TRY(!x.is_too_large ? group_links(&x, err) : FAB_OK);
-    FAB_FAIL_IF(x.status != FAB_OK, err, x.status, NULL, "out of memory for %zu terms", x.n_terms);
-    FAB_TRY(!x.is_too_large && s->best_score.n_cut <= rest.n_cut && !s->best_score.is_late ? prove(&x, err) : FAB_OK);
-done:
-    FAB_FREE_ALL(x.is_barred, x.pairs, x.is_pair_barred, x.terms, x.groups, x.view_worst, x.most_of);
-    return status;
+    FAB_PASS(add_choices(&x, rest.n_cut, err));
+    FAB_PASS(!x.is_too_large ? exact_add_pairs(&x, err) : FAB_OK);
+    FAB_PASS(!x.is_too_large ? group_links(&x, err) : FAB_OK);
+    FAB_REFUSE_IF(x.status != FAB_OK, err, x.status, NULL, "out of memory for %zu terms", x.n_terms);
+    FAB_PASS(!x.is_too_large && s->best_score.n_cut <= rest.n_cut && !s->best_score.is_late ? prove(&x, err) : FAB_OK);
+    return FAB_OK;
 }

@@ -11,8 +11,6 @@
 #include "fab/rng.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define DEFAULT_BUDGET 1000
 #define LEAST_BUDGET   8
@@ -265,7 +263,7 @@ static fab_status search_all(relocate_search *s, fab_error *err) {
     fab_status status = FAB_OK;
     const fab_relocator *r = s->r;
     const uint64_t whole = s->budget;
-    option *options = NULL;
+    FAB_OWNED option *options = NULL;
     relocate_score score;
     s->budget = s->n_tried + (whole > s->n_tried ? (whole - s->n_tried) / 2 : 0);
     FAB_TRY(FAB_NEW(options, (size_t)r->n_lost * r->n_spares, err));
@@ -277,7 +275,6 @@ static fab_status search_all(relocate_search *s, fab_error *err) {
     s->is_optimal = has_budget(s);
 done:
     s->budget = whole;
-    free(options);
     return status;
 }
 

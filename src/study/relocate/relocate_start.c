@@ -5,7 +5,6 @@
 #include "fab/order.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 static void count_healthy(const relocate_eval *e, relocate_view *v) {
     const double *load = fab_baseline_load(v->baseline);

@@ -8,8 +8,6 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define MOST_BYTES ((size_t)1 << 28)
 

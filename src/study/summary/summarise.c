@@ -7,9 +7,6 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 static const double QUANTILES[] = {0.5, 0.9, 0.99};
 static const char BASELINE[] = "first-spare";
@@ -54,7 +51,7 @@ typedef struct weighted {
 /* As fab_quantiles(), of values that stand for several: the smallest that so many do not exceed, from either end. */
 static fab_status weighted_quantiles(const tally *t, bool falling, const double *q, size_t n_q, double *out,
                                      fab_error *err) {
-    weighted *list = NULL;
+    FAB_OWNED weighted *list = NULL;
     FAB_PASS(FAB_NEW(list, t->n_values, err));
     for (size_t i = 0; i < t->n_values; i++) {
         list[i] = (weighted){t->value[i], t->weight[i]};
@@ -69,7 +66,6 @@ static fab_status weighted_quantiles(const tally *t, bool falling, const double 
             out[k] = at->value;
         }
     }
-    free(list);
     return FAB_OK;
 }
 

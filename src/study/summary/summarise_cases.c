@@ -5,8 +5,6 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* --- what failed -------------------------------------------------------------------------------------------------- */
 

@@ -4,18 +4,16 @@
 #include "fab/analysis.h"
 #include "fab/memory.h"
 #include "fab/order.h"
-#include "fab/str.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
 
 /* What a failure of each class costs a history: ordinary least squares, without a constant, of the impact over how
  * often each class fails in the span. */
 
-#define CLASSES   FAB_FAILURE_N
-#define SINGULAR  1e-9 /* pivot over the largest: classes that cannot be told apart */
-#define LEAST_PER 10   /* histories for each class */
+#define CLASSES        FAB_FAILURE_N
+#define SINGULAR       1e-9 /* pivot over the largest: classes that cannot be told apart */
+#define MOST_HISTORIES 1e9  /* that are worth a word */
+#define LEAST_PER      10   /* histories for each class */
 
 bool summary_counts(const fab_summariser *s, const fab_event *e) {
     const uint32_t *rank = s->request.rank_of_gpu;
@@ -79,7 +77,7 @@ static double cost_of(const fab_cause *c) {
 }
 
 /* Most cost first; shares; and which the intervals do not tell from the first. */
-static void rank_causes(fab_study_variant *out) {
+static void rank_causes(fab_study_variant *out, size_t n_histories) {
     fab_cause *cause = out->causes;
     double sum = 0;
     for (size_t i = 0; i < out->n_causes; i++) {
@@ -92,6 +90,11 @@ static void rank_causes(fab_study_variant *out) {
         sum += fmax(cost_of(&moved), 0);
     }
     bool is_first = cause[0].impact > cause[0].ci95;
+    if (!is_first && cause[0].impact > 0) { /* intervals shrink with the root of the histories */
+        const double needed = (double)n_histories * pow(cause[0].ci95 / cause[0].impact, 2);
+        const double last_digit = pow(10, floor(log10(needed)) - 1);
+        out->first_cause_histories = needed < MOST_HISTORIES ? (uint64_t)(ceil(needed / last_digit) * last_digit) : 0;
+    }
     for (size_t i = 0; i < out->n_causes; i++) {
         const double less = cost_of(&cause[0]) - cost_of(&cause[i]);
         const double ci95 = hypot(cause[0].failures * cause[0].ci95, cause[i].failures * cause[i].ci95);
@@ -139,7 +142,7 @@ void summary_find_causes(const cause_sums *sums, fab_study_variant *out) {
         (void)snprintf(c->name, sizeof c->name, "%s", fab_failure_classes[class[i]]);
     }
     out->n_causes = n;
-    rank_causes(out);
+    rank_causes(out, (size_t)sums->n);
 }
 
 static void name_class(const fab_fabric *f, const fab_component *c, char *out, size_t size) {

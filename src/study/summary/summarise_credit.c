@@ -12,8 +12,6 @@
 #include "fab/order.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define NEXT_TO_NOTHING 0.1  /* of the impact of a set */
 #define ONE_OF          10   /* sets of a part may be ones in which another loss makes up for it */

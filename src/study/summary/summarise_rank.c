@@ -4,12 +4,8 @@
 
 #include "fab/memory.h"
 #include "fab/order.h"
-#include "fab/str.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* --- components that failed ------------------------------------------------------------------------------------- */
 

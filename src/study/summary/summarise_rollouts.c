@@ -5,7 +5,6 @@
 #include "fab/order.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 static int by_lost(const void *a, const void *b) {
     const fab_rollout *x = a;

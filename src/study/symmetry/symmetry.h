@@ -6,7 +6,6 @@
 
 #include "fab/context.h"
 #include "fab/graph_symmetry.h"
-#include "fab/mask.h"
 #include "fab/relocate.h"
 
 /** What is to be looked at. */

@@ -11,8 +11,6 @@
 #include "fab/order.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define MOST_VERTICES (UINT32_C(1) << 18)
 
@@ -117,7 +115,7 @@ static fab_status list_pairs(scene_graph *g, fab_error *err) {
 
 /* Numbers without gaps, in the same order. */
 static fab_status compact_colours(scene_graph *g, fab_error *err) {
-    uint32_t *sorted = NULL;
+    FAB_OWNED uint32_t *sorted = NULL;
     size_t n = 0;
     FAB_PASS(FAB_NEW(sorted, g->n_vertices, err));
     memcpy(sorted, g->colour, g->n_vertices * sizeof *sorted);
@@ -132,7 +130,6 @@ static fab_status compact_colours(scene_graph *g, fab_error *err) {
         g->colour[v] = at != NULL ? (uint32_t)(at - sorted) : 0;
     }
     g->n_colours = (uint32_t)n;
-    free(sorted);
     return FAB_OK;
 }
 
@@ -293,9 +290,10 @@ static fab_status keep_parts(const scene_graph *g, const fab_permutations *all, 
 
 fab_status symmetry_of_graph(const symmetry_request *r, fab_permutations *out, fab_error *err) {
     fab_status status = FAB_OK;
-    fab_permutations all = {.n = 0};
-    fab_permutations made = {.n = 0};
+    FAB_OWNS(fab_permutations_release) fab_permutations all = {.n = 0};
+    FAB_OWNS(fab_permutations_release) fab_permutations made = {.n = 0};
     scene_graph g = {.request = r, .f = fab_context_what(r->context)->fabric};
+    FAB_OWNS_MEMBERS(g.record, g.pair, g.colour);
     const fab_component_kind kind = r->n > 0 ? r->part[0].kind : FAB_COMPONENT_LINK;
     FAB_TRY(fab_context_traffic(r->context, &g.traffic, err));
     FAB_TRY(fab_context_ports(r->context, &g.ports, err));
@@ -303,12 +301,8 @@ fab_status symmetry_of_graph(const symmetry_request *r, fab_permutations *out, f
     FAB_TRY(draw_graph(&g, err));
     FAB_TRY(fab_graph_symmetries(g.n_vertices, &g.edges, g.colour, &all, err));
     FAB_TRY(keep_parts(&g, &all, &made, err));
-    *out = made;
-    made = (fab_permutations){.n = 0};
+    status = FAB_GIVE(*out, made);
 done:
-    fab_permutations_release(&all);
-    fab_permutations_release(&made);
     fab_edges_release(&g.edges);
-    FAB_FREE_ALL(g.record, g.pair, g.colour);
     return status;
 }

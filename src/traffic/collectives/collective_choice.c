@@ -2,7 +2,6 @@
 #include "collectives.h"
 
 #include "fab/nccl.h"
-#include "fab/str.h"
 #include "fab/units.h"
 
 #include <math.h>

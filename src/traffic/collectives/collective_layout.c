@@ -3,10 +3,6 @@
 
 #include "fab/memory.h"
 
-static uint32_t unit_size(const fab_fabric *f) {
-    return f->gpus_per_domain > f->gpus_per_server ? f->gpus_per_domain : f->gpus_per_server;
-}
-
 FAB_RELEASES(fab_layout_release, fab_layout, slot, count, order, unit.ranks, domain.ranks);
 
 fab_status fab_layout_init(fab_layout *layout, const fab_fabric *fabric, uint32_t n_most, fab_error *err) {
@@ -55,7 +51,9 @@ static void sort_by_gpu(uint32_t *ranks, uint32_t n, const uint32_t *members) {
 }
 
 void fab_layout_set_units(fab_layout *layout, const uint32_t *members, uint32_t n) {
-    group(layout, members, n, unit_size(layout->fabric), &layout->unit);
+    const fab_fabric *f = layout->fabric;
+    const uint32_t size = f->gpus_per_domain > f->gpus_per_server ? f->gpus_per_domain : f->gpus_per_server;
+    group(layout, members, n, size, &layout->unit);
 }
 
 void fab_layout_set(fab_layout *layout, const uint32_t *members, uint32_t n) {

@@ -6,7 +6,6 @@
 
 #include "fab/memory.h"
 #include "fab/order.h"
-#include "fab/str.h"
 
 #include <inttypes.h>
 
@@ -170,14 +169,10 @@ static fab_status open_part(const run *r, const fab_collective *c, uint32_t part
     return FAB_OK;
 }
 
-static fab_communicator communicator_at(const fab_collective_set *set, uint32_t i) {
-    return (fab_communicator){
-        .members = set->members + (size_t)i * set->r, .n = set->r, .bytes = set->bytes[i], .channels = set->channels};
-}
-
 static fab_status init_communicator(const fab_collective_set *set, const fab_algorithm *algorithm, fab_layout *layout,
                                     uint32_t i, fab_collective *out, fab_error *err) {
-    fab_communicator communicator = communicator_at(set, i);
+    const fab_communicator communicator = {
+        .members = set->members + (size_t)i * set->r, .n = set->r, .bytes = set->bytes[i], .channels = set->channels};
     fab_layout_set(layout, communicator.members, set->r);
     fab_error why = {.code = FAB_OK};
     fab_status status = fab_collective_init(algorithm, layout, &communicator, out, &why);
@@ -199,7 +194,7 @@ static fab_status take_parts(const run *r, fab_phase_builder *builders, fab_traf
 fab_status fab_collective_add(const fab_collective_set *set, const fab_algorithm *algorithm, fab_traffic *traffic,
                               fab_error *err) {
     fab_status status = FAB_OK;
-    fab_layout layout = {.slot = NULL};
+    FAB_OWNS(fab_layout_release) fab_layout layout = {.slot = NULL};
     fab_phase_builder *builders = NULL;
     fab_collective c;
     run r = {.set = set, .algorithm = algorithm};
@@ -238,7 +233,6 @@ done:
         fab_phase_release(&builders[part].phase);
     }
     FAB_FREE_ALL(builders, sink.records);
-    fab_layout_release(&layout);
     return status;
 }
 

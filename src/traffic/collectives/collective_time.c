@@ -11,6 +11,8 @@ typedef struct ends {
     bool leaves;                /* some flow leaves its scale-up domain */
 } ends;
 
+FAB_FREES(ends_release, ends, port_out, port_in, nic_out, nic_in);
+
 static fab_status ends_init(ends *e, const fab_fabric *fabric, fab_error *err) {
     e->fabric = fabric;
     FAB_PASS(FAB_NEW_ALL(fab_n_gpus(fabric), err, e->port_out, e->port_in));
@@ -91,33 +93,27 @@ static double busiest(const ends *e) {
 
 fab_status fab_collective_time(const fab_fabric *fabric, const fab_phase *phases, size_t n_phases, double *out_s,
                                fab_error *err) {
-    fab_status status = FAB_OK;
     double sum = 0;
     bool has_left = false;
-    for (size_t i = 0; i < n_phases && status == FAB_OK; i++) {
+    for (size_t i = 0; i < n_phases; i++) {
         fab_phase with_messages = phases[i];
         const fab_phase *phase = &with_messages;
-        ends e = {.port_out = NULL};
-        status = ends_init(&e, fabric, err);
-        status = status == FAB_OK ? fab_phase_count_messages(fabric, &with_messages, err) : status;
-        status = status == FAB_OK ? fab_phase_count_copies(fabric, &with_messages, err) : status;
-        if (status == FAB_OK && phase->all.n > 0) {
+        FAB_OWNS(ends_release) ends e = {.port_out = NULL};
+        FAB_PASS(ends_init(&e, fabric, err));
+        FAB_PASS(fab_phase_count_messages(fabric, &with_messages, err));
+        FAB_PASS(fab_phase_count_copies(fabric, &with_messages, err));
+        if (phase->all.n > 0) {
             add_all(&e, &phase->all);
         }
-        for (uint64_t flow = 0; status == FAB_OK && phase->all.n == 0 && flow < phase->n_flows; flow++) {
+        for (uint64_t flow = 0; phase->all.n == 0 && flow < phase->n_flows; flow++) {
             collective_time_add_flow(&e, phase->src[flow], phase->dst[flow], (double)phase->bytes[flow]);
         }
-        if (status == FAB_OK) {
-            double latency = e.leaves ? FAB_STEP_NETWORK_S : FAB_STEP_DOMAIN_S;
-            sum += (double)phase->steps * (double)phase->executions * latency + busiest(&e);
-            with_messages.is_continued = has_left;
-            sum += e.leaves ? fab_phase_host_s(fabric, phase) : 0;
-            has_left = has_left || e.leaves;
-        }
-        FAB_FREE_ALL(e.port_out, e.port_in, e.nic_out, e.nic_in);
+        double latency = e.leaves ? FAB_STEP_NETWORK_S : FAB_STEP_DOMAIN_S;
+        sum += (double)phase->steps * (double)phase->executions * latency + busiest(&e);
+        with_messages.is_continued = has_left;
+        sum += e.leaves ? fab_phase_host_s(fabric, phase) : 0;
+        has_left = has_left || e.leaves;
     }
-    if (status == FAB_OK) {
-        *out_s = sum;
-    }
-    return status;
+    *out_s = sum;
+    return FAB_OK;
 }

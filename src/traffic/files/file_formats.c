@@ -4,9 +4,6 @@
 
 #include "fab/box_files.h"
 #include "fab/memory.h"
-#include "fab/str.h"
-
-#include <string.h>
 
 #define MAX_FILE_BYTES ((size_t)1 << 30)
 
@@ -62,9 +59,8 @@ static fab_status cut_rows(char *path, bool *out_by_servers, fab_error *err) {
         return FAB_OK;
     }
     *out_by_servers = strcmp(key + strlen(ROWS), "servers") == 0;
-    if (!*out_by_servers && strcmp(key + strlen(ROWS), "gpus") != 0) {
-        return fab_fail(err, FAB_EINPUT, path, "rows: '%.40s' is none of gpus, servers", key + strlen(ROWS));
-    }
+    FAB_RETURN_IF(!*out_by_servers && strcmp(key + strlen(ROWS), "gpus") != 0,
+                  fab_fail(err, FAB_EINPUT, path, "rows: '%.40s' is none of gpus, servers", key + strlen(ROWS)));
     *key = '\0';
     return FAB_OK;
 }
@@ -78,9 +74,7 @@ fab_status fab_traffic_read(const char *given, const fab_fabric *fabric, fab_tra
     path = fab_strdup(given, err);
     FAB_PASS(path != NULL ? cut_rows(path, &by_servers, err) : FAB_ENOMEM);
     text.path = path;
-    if (path[0] == '\0') {
-        return fab_fail(err, FAB_EINPUT, NULL, "traffic 'file:' names no file; write file:PATH");
-    }
+    FAB_REFUSE_IF(path[0] == '\0', err, FAB_EINPUT, NULL, "traffic 'file:' names no file; write file:PATH");
     if (fab_is_folder(path)) {
         folder all = {&text.file, &flight};
         FAB_PASS(fab_folder_each(path, &(fab_folder_visit){.read = read_one, .context = &all, .most_depth = 1}, err));
@@ -95,9 +89,8 @@ fab_status fab_traffic_read(const char *given, const fab_fabric *fabric, fab_tra
         fab_text_rewind(&text);
         format = FORMATS[i]->recognise(&text) ? FORMATS[i] : NULL;
     }
-    if (by_servers && (flight.n_ranks > 0 || format != NULL)) {
-        return fab_fail(err, FAB_EINPUT, path, "rows=servers is of matrices alone, and this file is none");
-    }
+    FAB_RETURN_IF(by_servers && (flight.n_ranks > 0 || format != NULL),
+                  fab_fail(err, FAB_EINPUT, path, "rows=servers is of matrices alone, and this file is none"));
     if (flight.n_ranks > 0) {
         fab_text_rewind(&text);
         FAB_PASS(text.file.length > 0 ? fab_text_check(&text, err) : FAB_OK);

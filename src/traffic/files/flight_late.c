@@ -10,8 +10,6 @@
 #include "fab/order.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define FEWEST 3 /* collectives of a group that say something of a rank */
 

@@ -23,8 +23,6 @@
 #include <ctype.h>
 #include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define MOST_RANKS  UINT32_C(0x1000000)
 #define NS          1e-9

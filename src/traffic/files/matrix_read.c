@@ -11,12 +11,10 @@
 
 #include "fab/memory.h"
 #include "fab/names.h"
-#include "fab/str.h"
 #include "fab/units.h"
 
+#include <ctype.h>
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 #include <strings.h>
 
 fab_status matrix_fail_at(const matrix_cursor *c, const char *at, fab_status code, fab_error *err, const char *what) {
@@ -83,9 +81,7 @@ void matrix_skip_lines(matrix_cursor *c, char comment) {
 
 fab_status matrix_expect_end(matrix_cursor *c, fab_error *err) {
     matrix_skip_blanks(c);
-    if (!at_line_end(c)) {
-        return matrix_unexpected(c, "the end of the line", err);
-    }
+    FAB_RETURN_IF(!at_line_end(c), matrix_unexpected(c, "the end of the line", err));
     next_line(c);
     return FAB_OK;
 }
@@ -131,7 +127,7 @@ static bool read_sized(matrix_cursor *c, uint64_t *out) {
     return true;
 }
 
-fab_status matrix_read_bytes(matrix_cursor *c, uint64_t *out, fab_error *err) {
+static fab_status read_amount(matrix_cursor *c, uint64_t *out, fab_error *err) {
     const char *start = c->at;
     bool negative = *start == '-';
     size_t digits = strspn(start, "0123456789");
@@ -144,31 +140,42 @@ fab_status matrix_read_bytes(matrix_cursor *c, uint64_t *out, fab_error *err) {
     if (!decimal && digits > 0) {
         return matrix_read_count(c, "bytes", 0, INT64_MAX, out, err);
     }
-    if (!decimal) {
-        return matrix_unexpected(c, negative ? "a number of bytes of at least 0" : "a number of bytes", err);
-    }
+    FAB_RETURN_IF(!decimal,
+                  matrix_unexpected(c, negative ? "a number of bytes of at least 0" : "a number of bytes", err));
     char *stop = NULL;
     double value = strtod(start, &stop);
-    if (!(value < 9.2e18)) {
-        return matrix_fail_at(c, start, FAB_EINPUT, err, "bytes above the limit of 9.2e18");
-    }
+    FAB_RETURN_IF(!(value < 9.2e18), matrix_fail_at(c, start, FAB_EINPUT, err, "bytes above the limit of 9.2e18"));
     c->at = stop;
     *out = (uint64_t)(value + 0.5);
     return FAB_OK;
 }
 
+fab_status matrix_read_bytes(matrix_cursor *c, uint64_t *out, fab_error *err) {
+    const char *start = c->at;
+    fab_status status = *start == '"' ? FAB_EINPUT : read_amount(c, out, err);
+    const char *unit = c->at + strspn(c->at, " \t");
+    if (*start == '"' || (status == FAB_OK && unit > c->at && isalpha((unsigned char)*unit))) { /* "10 GB" */
+        char text[192];
+        const int n = (int)strcspn(start, ",;\r\n");
+        (void)snprintf(text, sizeof text,
+                       "'%.*s': bytes are a plain number, or one with its unit, without blanks or quotes: 10e9, 10GB",
+                       n < 40 ? n : 40, start);
+        return matrix_fail_at(c, start, FAB_EINPUT, err, text);
+    }
+    return status;
+}
+
 fab_status matrix_add_entry(matrix_cursor *c, const char *start, uint64_t src, uint64_t dst, uint64_t bytes,
                             fab_phase_builder *builder, fab_error *err) {
     const uint32_t n = c->gpus_per_server;
-    if (src == dst) {
-        return matrix_fail_at(
-            c, start, FAB_EINPUT, err,
-            c->by_servers ? "a server sends to itself, which no network carries: leave it out, or 0 on a diagonal"
-                          : "a GPU sends to itself, which no network carries: leave it out, or 0 on a diagonal");
-    }
-    if (bytes > (uint64_t)INT64_MAX - builder->phase.total_bytes) {
-        return matrix_fail_at(c, start, FAB_EINPUT, err, "the bytes of all entries add up to more than 2^63");
-    }
+    FAB_RETURN_IF(
+        src == dst,
+        matrix_fail_at(c, start, FAB_EINPUT, err,
+                       c->by_servers
+                           ? "a server sends to itself, which no network carries: leave it out, or 0 on a diagonal"
+                           : "a GPU sends to itself, which no network carries: leave it out, or 0 on a diagonal"));
+    FAB_RETURN_IF(bytes > (uint64_t)INT64_MAX - builder->phase.total_bytes,
+                  matrix_fail_at(c, start, FAB_EINPUT, err, "the bytes of all entries add up to more than 2^63"));
     for (uint32_t k = 0; k < n; k++) { /* GPU k to GPU k, which keeps rails */
         fab_phase_add(builder, (uint32_t)src * n + k, (uint32_t)dst * n + k, bytes / n + (k < bytes % n), 0);
     }
@@ -214,10 +221,9 @@ static fab_status read_end(matrix_cursor *c, const char *name, uint64_t *out, fa
         *out = host;
         return FAB_OK;
     }
-    if (!c->by_servers && (host != FAB_NONE || prefix_length(true, c->at) > 0)) {
-        return matrix_fail_at(c, c->at, FAB_EINPUT, err,
-                              "a server where GPUs are read; write ,rows=servers behind the file");
-    }
+    FAB_RETURN_IF(
+        !c->by_servers && (host != FAB_NONE || prefix_length(true, c->at) > 0),
+        matrix_fail_at(c, c->at, FAB_EINPUT, err, "a server where GPUs are read; write ,rows=servers behind the file"));
     const size_t prefix = prefix_length(c->by_servers, c->at);
     c->says_what = c->says_what || prefix > 0;
     c->at += prefix;
@@ -231,19 +237,17 @@ static fab_status check_separator(matrix_cursor *c, fab_error *err) {
     if (*c->at != ',' && *c->at != ';') {
         return FAB_OK;
     }
-    if (c->separator != '\0' && c->separator != *c->at) {
-        return matrix_fail_at(c, c->at, FAB_EINPUT, err,
-                              "',' and ';' in one file: numbers have a decimal point, 1.5, and one of both separates");
-    }
+    FAB_RETURN_IF(
+        c->separator != '\0' && c->separator != *c->at,
+        matrix_fail_at(c, c->at, FAB_EINPUT, err,
+                       "',' and ';' in one file: numbers have a decimal point, 1.5, and one of both separates"));
     c->separator = *c->at;
     return FAB_OK;
 }
 
 static fab_status read_comma(matrix_cursor *c, fab_error *err) {
     matrix_skip_blanks(c);
-    if (*c->at != ',' && *c->at != ';') {
-        return matrix_unexpected(c, "',' or ';'", err);
-    }
+    FAB_RETURN_IF(*c->at != ',' && *c->at != ';', matrix_unexpected(c, "',' or ';'", err));
     FAB_PASS(check_separator(c, err));
     c->at++;
     matrix_skip_blanks(c);
@@ -263,14 +267,10 @@ static fab_status read_csv_header(matrix_cursor *c, fab_error *err) {
         while (FIELDS[i][k] != NULL && (strncasecmp(c->at, FIELDS[i][k], n) != 0 || FIELDS[i][k][n] != '\0')) {
             k++;
         }
-        if (FIELDS[i][k] == NULL) {
-            return matrix_unexpected(c, EXPECTED, err);
-        }
+        FAB_RETURN_IF(FIELDS[i][k] == NULL, matrix_unexpected(c, EXPECTED, err));
         c->at += n;
         matrix_skip_blanks(c);
-        if (i < 2 && *c->at != ',' && *c->at != ';') {
-            return matrix_unexpected(c, EXPECTED, err);
-        }
+        FAB_RETURN_IF(i < 2 && *c->at != ',' && *c->at != ';', matrix_unexpected(c, EXPECTED, err));
         c->at += i < 2 ? 1 : 0;
     }
     return matrix_expect_end(c, err);
@@ -315,9 +315,8 @@ static void pass_separator(matrix_cursor *c) {
 static fab_status read_cell(matrix_cursor *c, uint64_t *bytes, fab_error *err) {
     FAB_PASS(matrix_read_bytes(c, bytes, err));
     FAB_PASS(check_separator(c, err));
-    if (!at_line_end(c) && strchr(" \t,;", *c->at) == NULL) {
-        return matrix_unexpected(c, "',', ';' or a blank behind the number", err);
-    }
+    FAB_RETURN_IF(!at_line_end(c) && strchr(" \t,;", *c->at) == NULL,
+                  matrix_unexpected(c, "',', ';' or a blank behind the number", err));
     pass_separator(c);
     return FAB_OK;
 }
@@ -359,23 +358,17 @@ static fab_status read_name(matrix_cursor *c, bool of_row, bool *const seen[2], 
     const bool is_quoted = *c->at == '"';
     uint64_t end = 0;
     const char *start = c->at += is_quoted;
-    if (!is_name(c)) {
-        return no_such_name(c, err);
-    }
+    FAB_RETURN_IF(!is_name(c), no_such_name(c, err));
     FAB_PASS(read_end(c, WHAT[c->by_servers], &end, err));
-    if (seen[of_row][end] || (of_row && !seen[0][end])) {
-        return matrix_fail_at(c, start, FAB_EINPUT, err,
-                              !seen[of_row][end] ? "a row of a name that no column has"
-                              : of_row           ? "a second row of the same name"
-                                                 : "a second column of the same name");
-    }
-    if (is_quoted && *c->at != '"') {
-        return matrix_unexpected(c, "'\"'", err);
-    }
+    FAB_RETURN_IF(seen[of_row][end] || (of_row && !seen[0][end]),
+                  matrix_fail_at(c, start, FAB_EINPUT, err,
+                                 !seen[of_row][end] ? "a row of a name that no column has"
+                                 : of_row           ? "a second row of the same name"
+                                                    : "a second column of the same name"));
+    FAB_RETURN_IF(is_quoted && *c->at != '"', matrix_unexpected(c, "'\"'", err));
     c->at += is_quoted;
-    if (!at_line_end(c) && strchr(" \t,;", *c->at) == NULL) {
-        return matrix_unexpected(c, "',', ';' or a blank behind the name", err);
-    }
+    FAB_RETURN_IF(!at_line_end(c) && strchr(" \t,;", *c->at) == NULL,
+                  matrix_unexpected(c, "',', ';' or a blank behind the name", err));
     pass_separator(c);
     seen[of_row][end] = true;
     *out = (uint32_t)end;
@@ -443,9 +436,7 @@ static fab_status read_row(matrix_cursor *c, uint32_t row, const uint32_t *colum
             FAB_PASS(matrix_add_entry(c, start, row, column != NULL ? column[i] : i, bytes, builder, err));
         }
     }
-    if (i < columns) {
-        return matrix_unexpected(c, "as many numbers as in the first row", err);
-    }
+    FAB_RETURN_IF(i < columns, matrix_unexpected(c, "as many numbers as in the first row", err));
     next_line(c);
     return FAB_OK;
 }

@@ -5,7 +5,6 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <string.h>
 
 /* Stable counting sort of `in` (or of 0 ... n - 1 where in is NULL) by key[flow]; `first` has n_keys + 1 entries. */
 static void sort_by(const uint32_t *key, uint32_t n_keys, const uint32_t *in, uint32_t n, uint32_t *first,

@@ -9,7 +9,6 @@
 #include "fab/units.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 /* Collectives of one kind of a group; or what one rank of it sends to another. */
 typedef struct flight_kind {

@@ -16,7 +16,6 @@
 #include "fab/units.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 
 enum { NODES, CONNECTIONS, TRIGGERS, FAILURES, N_COUNTS };
 static const char *const COUNTS[N_COUNTS] = {"Nodes", "Connections", "Triggers", "Failures"};
@@ -37,25 +36,21 @@ typedef struct reader {
 static fab_status htsim_read_number(reader *r, const char *what, uint64_t least, uint64_t most, uint64_t *out,
                                     fab_error *err) {
     fab_token t = fab_text_token(r->in);
-    if (!fab_token_number(t, out) || *out < least || *out > most) {
-        return fab_text_refuse(r->in, t, err, "%s %s: a whole number from %" PRIu64 " to %" PRIu64 " was expected",
-                               t.length > 0 ? "is no value of" : "the line ends behind", what, least, most);
-    }
+    FAB_RETURN_IF(!fab_token_number(t, out) || *out < least || *out > most,
+                  fab_text_refuse(r->in, t, err, "%s %s: a whole number from %" PRIu64 " to %" PRIu64 " was expected",
+                                  t.length > 0 ? "is no value of" : "the line ends behind", what, least, most));
     return FAB_OK;
 }
 
 static fab_status htsim_read_count(reader *r, fab_token key, int which, fab_error *err) {
     uint64_t most = which == NODES ? r->n_gpus : UINT32_MAX - 1;
-    if (r->line[which] > 0) {
-        return fab_text_refuse(r->in, key, err, "is given twice");
-    }
+    FAB_RETURN_IF(r->line[which] > 0, fab_text_refuse(r->in, key, err, "is given twice"));
     FAB_PASS(htsim_read_number(r, COUNTS[which], which == NODES ? 1 : 0, most, &r->count[which], err));
     r->line[which] = r->in->line;
-    if ((which == TRIGGERS || which == FAILURES) && r->count[which] > 0) {
-        return fab_text_unable(r->in, key, err, "%s",
-                               which == TRIGGERS ? "are not supported: all flows of a phase start together"
-                                                 : "are not supported here: name them with --fail or in scenarios");
-    }
+    FAB_RETURN_IF((which == TRIGGERS || which == FAILURES) && r->count[which] > 0,
+                  fab_text_unable(r->in, key, err, "%s",
+                                  which == TRIGGERS ? "are not supported: all flows of a phase start together"
+                                                    : "are not supported here: name them with --fail or in scenarios"));
     return FAB_OK;
 }
 
@@ -65,9 +60,7 @@ static fab_status read_pair(const reader *r, fab_token t, uint64_t *src, uint64_
     for (size_t i = 0; i + 1 < t.length && arrow == NULL; i++) {
         arrow = t.text[i] == '-' && t.text[i + 1] == '>' ? t.text + i : NULL;
     }
-    if (arrow == NULL) {
-        return fab_text_refuse(r->in, t, err, "stands where SOURCE->DESTINATION was expected");
-    }
+    FAB_RETURN_IF(arrow == NULL, fab_text_refuse(r->in, t, err, "stands where SOURCE->DESTINATION was expected"));
     fab_token ends[2] = {{.text = t.text, .length = (size_t)(arrow - t.text), .column = t.column},
                          {.text = arrow + 2,
                           .length = t.length - (size_t)(arrow - t.text) - 2,
@@ -91,14 +84,13 @@ static fab_status read_start(reader *r, fab_error *err) {
     (void)snprintf(number, sizeof number, "%.*s", (int)(t.length < sizeof number ? t.length : sizeof number - 1),
                    t.text);
     double start = strtod(number, &end);
-    if (t.length == 0 || end == number || *end != '\0' || t.length >= sizeof number || !(start >= 0 && start < 1e300)) {
-        return fab_text_refuse(r->in, t, err, "%s", t.length > 0 ? "is no time" : "start has no time");
-    }
-    if (r->n > 0 && start != r->start) {
-        return fab_text_unable(r->in, t, err,
-                               "is another start than that of the first flow: a phase is what is in the "
-                               "network together");
-    }
+    FAB_RETURN_IF(t.length == 0 || end == number || *end != '\0' || t.length >= sizeof number ||
+                      !(start >= 0 && start < 1e300),
+                  fab_text_refuse(r->in, t, err, "%s", t.length > 0 ? "is no time" : "start has no time"));
+    FAB_RETURN_IF(r->n > 0 && start != r->start,
+                  fab_text_unable(r->in, t, err,
+                                  "is another start than that of the first flow: a phase is what is in the "
+                                  "network together"));
     r->start = start;
     return FAB_OK;
 }
@@ -121,11 +113,11 @@ static fab_status read_connection(reader *r, fab_token pair, fab_error *err) {
     FAB_PASS(read_pair(r, pair, &src, &dst, err));
     for (fab_token t = fab_text_token(r->in); t.length > 0; t = fab_text_token(r->in)) {
         for (size_t i = 0; i < sizeof WAITS / sizeof WAITS[0]; i++) {
-            if (fab_token_is(t, WAITS[i])) {
-                return fab_text_unable(
+            FAB_RETURN_IF(
+                fab_token_is(t, WAITS[i]),
+                fab_text_unable(
                     r->in, t, err,
-                    "is not supported: flows that wait for others are no phase of flows that start together");
-            }
+                    "is not supported: flows that wait for others are no phase of flows that start together"));
         }
         if (fab_token_is(t, "start") && !has_start) {
             FAB_PASS(read_start(r, err));
@@ -144,13 +136,10 @@ static fab_status read_connection(reader *r, fab_token pair, fab_error *err) {
             return fab_text_refuse(r->in, t, err, "stands where start, size, id or prio was expected");
         }
     }
-    if (!has_start || !has_size) {
-        return fab_text_refuse(r->in, pair, err, "%s", has_start ? "has no size" : "has no start");
-    }
+    FAB_RETURN_IF(!has_start || !has_size,
+                  fab_text_refuse(r->in, pair, err, "%s", has_start ? "has no size" : "has no start"));
     r->n++;
-    if (r->n > r->count[CONNECTIONS]) {
-        return fab_text_refuse(r->in, pair, err, "is one more than Connections says");
-    }
+    FAB_RETURN_IF(r->n > r->count[CONNECTIONS], fab_text_refuse(r->in, pair, err, "is one more than Connections says"));
     fab_phase_add(&r->builder, (uint32_t)src, (uint32_t)dst, size, 0);
     return FAB_OK;
 }
@@ -160,9 +149,8 @@ static fab_status begin_body(reader *r, fab_token t, fab_error *err) {
         return FAB_OK;
     }
     for (int i = NODES; i <= CONNECTIONS; i++) {
-        if (r->line[i] == 0) {
-            return fab_text_refuse(r->in, t, err, "stands before %s, the number of them", COUNTS[i]);
-        }
+        FAB_RETURN_IF(r->line[i] == 0,
+                      fab_text_refuse(r->in, t, err, "stands before %s, the number of them", COUNTS[i]));
     }
     /* Every connection takes a line: the file bounds what is reserved. */
     uint64_t lines = r->in->file.length / 4 + 1;
@@ -180,27 +168,24 @@ static fab_status htsim_read_line(reader *r, fab_error *err) {
             return fab_text_expect_end(r->in, err);
         }
     }
-    if (fab_token_is(t, "trigger") || fab_token_is(t, "failure")) {
-        return fab_text_unable(r->in, t, err, "is not supported: all flows of a phase start together and none fails");
-    }
+    FAB_RETURN_IF(
+        fab_token_is(t, "trigger") || fab_token_is(t, "failure"),
+        fab_text_unable(r->in, t, err, "is not supported: all flows of a phase start together and none fails"));
     FAB_PASS(begin_body(r, t, err));
     return read_connection(r, t, err);
 }
 
 static fab_status check_end(reader *r, fab_error *err) {
     const fab_token none = {0};
-    if (!r->in_body) {
-        return fab_text_refuse(r->in, none, err, "the file ends before the first connection");
-    }
-    if (r->n != r->count[CONNECTIONS]) {
-        return fab_text_refuse(r->in, none, err, "the file ends after %" PRIu64 " connections; line %zu says %" PRIu64,
-                               r->n, r->line[CONNECTIONS], r->count[CONNECTIONS]);
-    }
+    FAB_RETURN_IF(!r->in_body, fab_text_refuse(r->in, none, err, "the file ends before the first connection"));
+    FAB_RETURN_IF(r->n != r->count[CONNECTIONS],
+                  fab_text_refuse(r->in, none, err,
+                                  "the file ends after %" PRIu64 " connections; line %zu says %" PRIu64, r->n,
+                                  r->line[CONNECTIONS], r->count[CONNECTIONS]));
     FAB_SORT(r->ids, r->n_ids, fab_order_u64);
     for (size_t i = 1; i < r->n_ids; i++) {
-        if (r->ids[i] == r->ids[i - 1]) {
-            return fab_text_refuse(r->in, none, err, "two connections have the id %" PRIu64, r->ids[i]);
-        }
+        FAB_RETURN_IF(r->ids[i] == r->ids[i - 1],
+                      fab_text_refuse(r->in, none, err, "two connections have the id %" PRIu64, r->ids[i]));
     }
     return FAB_OK;
 }

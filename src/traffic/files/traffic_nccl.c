@@ -7,8 +7,6 @@
 #include "fab/units.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define RING_BYTES 1e9 /* over every edge of the rings together, where the log has no collective */
 

@@ -19,7 +19,6 @@
 #include "fab/units.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 #define MOST_KINDS 512 /* phases of a workload */
 
@@ -55,10 +54,9 @@ FAB_FREES(reader_release, reader, kinds);
 static fab_status traffic_simai_read_number(const reader *r, const char *what, uint64_t least, uint64_t *out,
                                             fab_error *err) {
     fab_token t = fab_text_token(r->in);
-    if (!fab_token_number(t, out) || *out < least) {
-        return fab_text_refuse(r->in, t, err, "%s %s: a whole number from %" PRIu64 " on was expected",
-                               t.length > 0 ? "is no value of" : "the line ends before the", what, least);
-    }
+    FAB_RETURN_IF(!fab_token_number(t, out) || *out < least,
+                  fab_text_refuse(r->in, t, err, "%s %s: a whole number from %" PRIu64 " on was expected",
+                                  t.length > 0 ? "is no value of" : "the line ends before the", what, least));
     return FAB_OK;
 }
 
@@ -114,10 +112,9 @@ static fab_status read_key(reader *r, fab_token key, fab_error *err) {
 
 static fab_status check_sizes(reader *r, fab_token first, fab_error *err) {
     uint32_t most = fab_n_gpus(r->fabric);
-    if (r->n_gpus > most) {
-        return fab_text_refuse(r->in, first, err, "asks for %" PRIu64 " GPUs (all_gpus); the fabric has %" PRIu32,
-                               r->n_gpus, most);
-    }
+    FAB_RETURN_IF(r->n_gpus > most,
+                  fab_text_refuse(r->in, first, err, "asks for %" PRIu64 " GPUs (all_gpus); the fabric has %" PRIu32,
+                                  r->n_gpus, most));
     r->n_gpus = r->n_gpus > 0 ? r->n_gpus : most;
     if (r->policy != POLICY_TRANSFORMER) { /* all GPUs take part in all collectives */
         r->tp = r->n_gpus;
@@ -128,12 +125,10 @@ static fab_status check_sizes(reader *r, fab_token first, fab_error *err) {
     r->ep = r->ep > 0 ? r->ep : 1;
     bool fits = r->tp <= r->n_gpus && r->pp <= r->n_gpus && r->ep <= r->n_gpus && r->n_gpus % (r->tp * r->pp) == 0 &&
                 r->n_gpus / (r->tp * r->pp) % r->ep == 0;
-    if (!fits) {
-        return fab_text_refuse(r->in, first, err,
-                               "needs tp %" PRIu64 " x pp %" PRIu64 " to divide %" PRIu64 " GPUs, and ep %" PRIu64
-                               " the data-parallel size that is left",
-                               r->tp, r->pp, r->n_gpus, r->ep);
-    }
+    FAB_RETURN_IF(!fits, fab_text_refuse(r->in, first, err,
+                                         "needs tp %" PRIu64 " x pp %" PRIu64 " to divide %" PRIu64
+                                         " GPUs, and ep %" PRIu64 " the data-parallel size that is left",
+                                         r->tp, r->pp, r->n_gpus, r->ep));
     return FAB_OK;
 }
 
@@ -145,18 +140,15 @@ static fab_status simai_job_header(reader *r, fab_error *err) {
         which++;
     }
     r->policy = which < N_POLICIES ? POLICIES[which].policy : POLICY_NONE;
-    if (r->policy == POLICY_NONE) {
-        return fab_text_unable(
-            r->in, first, err,
-            "spreads collectives over the dimensions of ASTRA-sim's topology, which is not supported");
-    }
+    FAB_RETURN_IF(
+        r->policy == POLICY_NONE,
+        fab_text_unable(r->in, first, err,
+                        "spreads collectives over the dimensions of ASTRA-sim's topology, which is not supported"));
     for (fab_token key = fab_text_token(r->in); key.length > 0; key = fab_text_token(r->in)) {
         FAB_PASS(read_key(r, key, err));
     }
     FAB_PASS(check_sizes(r, first, err));
-    if (!fab_text_next(r->in)) {
-        return fab_text_fail(r->in, err, "the file ends before the number of layers");
-    }
+    FAB_RETURN_IF(!fab_text_next(r->in), fab_text_fail(r->in, err, "the file ends before the number of layers"));
     FAB_PASS(traffic_simai_read_number(r, "number of layers", 1, &r->layers, err));
     return fab_text_expect_end(r->in, err);
 }
@@ -202,21 +194,19 @@ static fab_status read_collective(const reader *r, fab_token t, int pass, kind *
 static fab_status add_kind(reader *r, fab_token t, const kind *one, fab_error *err) {
     size_t i = 0;
     bool in_use = r->policy == POLICY_TRANSFORMER || (r->policy == POLICY_DATA) == (one->pass == WEIGHT_GRADIENT);
-    if (!in_use) {
-        return fab_text_refuse(r->in, t, err, "%s",
-                               r->policy == POLICY_DATA
-                                   ? "stands in a pass that sends nothing: data parallelism has collectives of "
-                                     "weight gradients alone"
-                                   : "stands in a pass that sends nothing: model parallelism has none of weight "
-                                     "gradients");
-    }
+    FAB_RETURN_IF(!in_use,
+                  fab_text_refuse(r->in, t, err, "%s",
+                                  r->policy == POLICY_DATA
+                                      ? "stands in a pass that sends nothing: data parallelism has collectives of "
+                                        "weight gradients alone"
+                                      : "stands in a pass that sends nothing: model parallelism has none of weight "
+                                        "gradients"));
     while (i < r->n_kinds && (r->kinds[i].pass != one->pass || r->kinds[i].who != one->who ||
                               r->kinds[i].operation != one->operation || r->kinds[i].bytes != one->bytes)) {
         i++;
     }
-    if (i == MOST_KINDS) {
-        return fab_text_unable(r->in, t, err, "is of the 513th size or kind of collective; the limit is 512");
-    }
+    FAB_RETURN_IF(i == MOST_KINDS,
+                  fab_text_unable(r->in, t, err, "is of the 513th size or kind of collective; the limit is 512"));
     if (i == r->n_kinds) {
         FAB_PASS(FAB_APPEND(r->kinds, r->n_kinds, r->kinds_capacity, err, *one));
     }
@@ -229,9 +219,8 @@ static fab_status read_layer(reader *r, fab_error *err) {
     uint64_t update = 0;
     (void)fab_text_token(r->in); /* its name */
     fab_token dependency = fab_text_token(r->in);
-    if (dependency.length == 0) {
-        return fab_text_refuse(r->in, dependency, err, "the line ends before the dependency of the layer");
-    }
+    FAB_RETURN_IF(dependency.length == 0,
+                  fab_text_refuse(r->in, dependency, err, "the line ends before the dependency of the layer"));
     for (int pass = 0; pass < N_PASSES; pass++) {
         uint64_t ns = 0;
         kind one = {.pass = pass};
@@ -240,9 +229,8 @@ static fab_status read_layer(reader *r, fab_error *err) {
         fab_token t = fab_text_token(r->in);
         FAB_PASS(read_collective(r, t, pass, &one, &none, err));
         FAB_PASS(traffic_simai_read_number(r, "size", 0, &one.bytes, err));
-        if (ns > UINT64_MAX / 2 - r->compute_ns[pass]) {
-            return fab_text_refuse(r->in, t, err, "follows a time that makes the sum too large");
-        }
+        FAB_RETURN_IF(ns > UINT64_MAX / 2 - r->compute_ns[pass],
+                      fab_text_refuse(r->in, t, err, "follows a time that makes the sum too large"));
         r->compute_ns[pass] += ns;
         if (!none && one.bytes > 0) {
             FAB_PASS(add_kind(r, t, &one, err));
@@ -250,24 +238,20 @@ static fab_status read_layer(reader *r, fab_error *err) {
     }
     FAB_PASS(traffic_simai_read_number(r, "update time", 0, &update, err));
     fab_token more = fab_text_token(r->in);
-    if (more.length > 0) {
-        return fab_text_refuse(r->in, more, err, "stands behind the twelve columns of a layer");
-    }
+    FAB_RETURN_IF(more.length > 0, fab_text_refuse(r->in, more, err, "stands behind the twelve columns of a layer"));
     return FAB_OK;
 }
 
 static fab_status read_layers(reader *r, fab_error *err) {
     uint64_t n = 0;
     while (fab_text_next(r->in)) {
-        if (n == r->layers) {
-            return fab_text_refuse(r->in, fab_text_token(r->in), err, "is a layer more than the second line says");
-        }
+        FAB_RETURN_IF(n == r->layers,
+                      fab_text_refuse(r->in, fab_text_token(r->in), err, "is a layer more than the second line says"));
         FAB_PASS(read_layer(r, err));
         n++;
     }
-    if (n < r->layers) {
-        return fab_text_fail(r->in, err, "the file ends after %" PRIu64 " of %" PRIu64 " layers", n, r->layers);
-    }
+    FAB_RETURN_IF(n < r->layers,
+                  fab_text_fail(r->in, err, "the file ends after %" PRIu64 " of %" PRIu64 " layers", n, r->layers));
     return FAB_OK;
 }
 

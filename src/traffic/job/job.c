@@ -8,7 +8,6 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <string.h>
 
 /* Sizes beyond these are typing errors; they also keep every product below 2^63. */
 #define MAX_SIZE (UINT64_C(1) << 32)
@@ -244,9 +243,7 @@ static fab_status resolve_batch(fab_job *job, uint64_t model_batch, fab_error *e
     if (s->batch == 0) {
         /* Stages that nobody gave may have chunks, which are chosen later. */
         uint64_t unit = s->pp_auto && model_batch >= group * s->pp ? group * s->pp : whole;
-        uint64_t of_gpus = s->kind == FAB_JOB_TRAINING ? fab_job_batch(model_batch, job->n_gpus) : model_batch;
-        uint64_t most = of_gpus % unit == 0 ? of_gpus : model_batch / unit * unit;
-        s->batch = most > 0 ? most : unit;
+        s->batch = fab_job_batch_of(model_batch, s->kind == FAB_JOB_TRAINING ? job->n_gpus : 1, unit);
         s->batch_unrounded = s->kind == FAB_JOB_TRAINING && s->batch != model_batch ? model_batch : 0;
     }
     FAB_REFUSE_IF(s->batch % group != 0 && !has_pools, err, FAB_EINPUT, job->where,

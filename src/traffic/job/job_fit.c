@@ -1,13 +1,11 @@
 /* What fits the memory of GPUs: the batch of a service that nobody gave. Says no to a job that does not fit, and what
  * would help. */
 #include "fab/sharding.h"
-#include "stages_internal.h"
 #include "traffic_internal.h"
 
 #include "fab/units.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 
 /* Sequences that a replica serves at once where nobody says how many: the fewest that go with the sizes, doubled while
  * that leaves memory-headroom, up to what vLLM takes by default (--max-num-seqs). */

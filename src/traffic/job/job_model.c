@@ -108,9 +108,7 @@ static fab_status resolve_model(fab_job *job, fab_error *err) {
     bool custom = strcmp(s->model, "custom") == 0; /* what a resolved job of own sizes is called */
     if (s->model[0] != '\0' && !custom) {
         const fab_model *found = fab_model_find(s->model);
-        if (found == NULL) {
-            return unknown_model(job, err);
-        }
+        FAB_RETURN_IF(found == NULL, unknown_model(job, err));
         job->model = *found;
         job->model_given = true;
     } else if (!custom && s->layers == 0 && s->hidden == 0 && s->heads == 0) {
@@ -141,11 +139,6 @@ static fab_status check_model(const fab_job *job, fab_error *err) {
 
 /* --- ranking ------------------------------------------------------------------------------------------------------ */
 
-static fab_status unknown_ranking_model(const fab_job *job, fab_error *err) {
-    return fab_fail(err, FAB_EINPUT, job->where, "there is no ranking model '%s'; known: %s", job->spec.model,
-                    fab_ranking_models[0].name);
-}
-
 static fab_status check_ranking(const fab_job *job, fab_error *err) {
     const fab_job_spec *s = &job->spec;
     const char *missing = s->tables == 0             ? "tables"
@@ -173,9 +166,8 @@ static fab_status find_ranking_model(fab_job *job, fab_error *err) {
         (void)snprintf(s->model, sizeof s->model, "custom");
         return check_ranking(job, err);
     }
-    if (found == NULL && s->model[0] != '\0') {
-        return unknown_ranking_model(job, err);
-    }
+    FAB_REFUSE_IF(found == NULL && s->model[0] != '\0', err, FAB_EINPUT, job->where,
+                  "there is no ranking model '%s'; known: %s", s->model, fab_ranking_models[0].name);
     found = found == NULL ? &fab_ranking_models[0] : found;
     (void)snprintf(s->model, sizeof s->model, "%s", found->name);
     set_default(&s->tables, found->tables);

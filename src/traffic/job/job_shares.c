@@ -19,8 +19,6 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define LEAST_COLUMNS 4 /* of a piece: 16 bytes, below which a row is no vector of memory any more */
 #define MOST_TABLES   1000000

@@ -6,8 +6,6 @@
 #include "traffic_internal.h"
 
 #include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
 
 #define NOBODY UINT16_MAX
 _Static_assert(FAB_MAX_JOBS < NOBODY, "a job's number fits");
@@ -38,18 +36,13 @@ static fab_status find_servers(const sharing *s, size_t job, fab_job *out, fab_e
     return fab_job_find_servers(out, s->alone, s->fabric, err); /* callers release it in any case */
 }
 
-static fab_status refuse_server(const sharing *s, size_t job, size_t other, uint32_t server, fab_error *err) {
-    return fab_fail(err, FAB_EINPUT, sharing_where_of(s, job), "jobs '%s' and '%s' both have server %" PRIu32,
-                    name_of(s, other), name_of(s, job), server);
-}
-
 static fab_status claim(const sharing *s, size_t job, const fab_job *found, fab_error *err) {
     for (uint32_t i = 0; i < found->n_servers; i++) {
         uint32_t server = found->servers[i];
         size_t other = s->runs[server] != NOBODY ? s->runs[server] : s->stores[server];
-        if (other != NOBODY && (other != job || s->stores[server] != NOBODY)) {
-            return refuse_server(s, job, other, server, err);
-        }
+        FAB_REFUSE_IF(other != NOBODY && (other != job || s->stores[server] != NOBODY), err, FAB_EINPUT,
+                      sharing_where_of(s, job), "jobs '%s' and '%s' both have server %" PRIu32, name_of(s, other),
+                      name_of(s, job), server);
         s->runs[server] = (uint16_t)job;
     }
     return FAB_OK;

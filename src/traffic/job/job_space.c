@@ -8,9 +8,6 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define EVERY_CHUNKS 32
 #define MOST_CHUNKS  256
@@ -41,10 +38,6 @@ void fab_job_space_free(fab_job_space *space) {
 
 /* --- sizes -------------------------------------------------------------------------------------------------------- */
 
-static fab_status add_shape(fab_job_space *s, const fab_job_plan *shape, fab_error *err) {
-    return FAB_APPEND(s->shapes, s->n_shapes, s->capacity, err, *shape);
-}
-
 /* The next divisor of n from `at` to `most`, or the given size alone. 0: no more. */
 static uint64_t next_size(const fab_job_space *s, fab_plan_key key, uint64_t given, uint64_t n, uint64_t most,
                           uint64_t at) {
@@ -65,7 +58,7 @@ static fab_status add_experts(fab_job_space *s, fab_job_plan shape, fab_error *e
     for (uint64_t ep = 1; (ep = next_size(s, FAB_PLAN_EP, s->given.ep, experts, experts, ep)) > 0; ep++) {
         if (copies % ep == 0) {
             shape.ep = ep;
-            FAB_PASS(add_shape(s, &shape, err));
+            FAB_PASS(FAB_APPEND(s->shapes, s->n_shapes, s->capacity, err, shape));
         }
     }
     return FAB_OK;
@@ -133,16 +126,32 @@ static fab_status open_job(const fab_design *design, const fab_fabric *fabric, f
     return fab_job_open(&s->job, err);
 }
 
+/* That of the GPUs; where no sizes divide it, which are given then, the one that a job with the fewest replicas has. */
+static uint64_t batch_of_space(const fab_job_space *s) {
+    const uint64_t batch = fab_job_batch(s->job.model.batch, s->job.n_gpus);
+    uint64_t least = 0;
+    for (size_t i = 0; i < s->n_shapes; i++) {
+        const fab_job_plan *p = &s->shapes[i];
+        const uint64_t rounds = !is_open(s, FAB_PLAN_INTERLEAVE) && s->given.interleave > 1 ? p->pp : 1;
+        const uint64_t unit = p->dp * (is_open(s, FAB_PLAN_MICROBATCH) ? 1 : s->given.microbatch) * rounds;
+        if (batch % unit == 0) {
+            return batch;
+        }
+        least = least == 0 || unit < least ? unit : least;
+    }
+    return least > 0 ? fab_job_batch_of(s->job.model.batch, s->job.n_gpus, least) : batch;
+}
+
 fab_status fab_job_space_new(const fab_design *design, const fab_fabric *fabric, fab_job_space **out, fab_error *err) {
     FAB_OWNS(fab_job_space_free_owned) fab_job_space *s = NULL;
     FAB_PASS(FAB_NEW(s, 1, err));
     FAB_PASS(open_job(design, fabric, s, err));
+    FAB_PASS(list_shapes(s, err));
     if (s->job.spec.batch == 0) {
-        s->job.spec.batch = fab_job_batch(s->job.model.batch, s->job.n_gpus);
+        s->job.spec.batch = batch_of_space(s);
         s->job.spec.batch_unrounded = s->job.spec.batch != s->job.model.batch ? s->job.model.batch : 0;
     }
     s->job.model.batch = s->job.spec.batch;
-    FAB_PASS(list_shapes(s, err));
     FAB_REFUSE_IF(s->n_shapes == 0, err, FAB_ENOSOLUTION, s->job.where,
                   "no tp, cp, pp, dp and ep that go with what is given have the job's %" PRIu32
                   " GPUs as product (heads %" PRIu64 ", seq %" PRIu64 ", layers %" PRIu64 ", experts %" PRIu64 ")",

@@ -51,6 +51,12 @@ uint64_t fab_job_batch(uint64_t model_batch, uint64_t n_gpus) {
     return unit >= model_batch ? unit : model_batch / unit * unit;
 }
 
+uint64_t fab_job_batch_of(uint64_t model_batch, uint64_t n_gpus, uint64_t unit) {
+    const uint64_t of_gpus = fab_job_batch(model_batch, n_gpus);
+    const uint64_t most = of_gpus % unit == 0 ? of_gpus : model_batch / unit * unit;
+    return most > 0 ? most : unit;
+}
+
 const fab_model *fab_model_find(const char *name) {
     for (const fab_model *model = fab_models; model->name != NULL; model++) {
         if (strcmp(model->name, name) == 0) {

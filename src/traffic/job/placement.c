@@ -3,15 +3,7 @@
 
 #include "fab/memory.h"
 
-#include <string.h>
-
 static const char *const DIMENSIONS[FAB_N_DIMS] = {"tp", "cp", "pp", "dp"};
-
-static fab_status bad_order(const fab_job *job, fab_error *err) {
-    return fab_fail(err, FAB_EINPUT, job->where,
-                    "order '%s' does not name each of tp, cp, pp, dp once, innermost first (such as tp-cp-pp-dp)",
-                    job->spec.order);
-}
 
 fab_status fab_job_order(fab_job *job, fab_error *err) {
     if (job->spec.order[0] == '\0') {
@@ -26,9 +18,9 @@ fab_status fab_job_order(fab_job *job, fab_error *err) {
             dim++;
         }
         bool last = place == FAB_N_DIMS - 1;
-        if (dim == FAB_N_DIMS || seen[dim] || text[2] != (last ? '\0' : '-')) {
-            return bad_order(job, err);
-        }
+        FAB_REFUSE_IF(dim == FAB_N_DIMS || seen[dim] || text[2] != (last ? '\0' : '-'), err, FAB_EINPUT, job->where,
+                      "order '%s' does not name each of tp, cp, pp, dp once, innermost first (such as tp-cp-pp-dp)",
+                      job->spec.order);
         seen[dim] = true;
         job->stride[dim] = stride;
         stride *= job->size[dim];

@@ -2,7 +2,6 @@
 #include "fab/sharding.h"
 
 #include "fab/stages.h"
-#include "fab/str.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -144,10 +144,6 @@ typedef struct rates {
     double stages;         /* of the pipeline that are filled one after the other; 0: filled at once */
 } rates;
 
-static double tree_protocol_part(fab_nccl_protocol p) {
-    return p == FAB_NCCL_LL ? TREE_LL_PART : p == FAB_NCCL_LL128 ? TREE_LL128_PART : 1;
-}
-
 /* Rings have buffers to fill where they leave domains, and inside them where the GPU has no switches that reduce: as
  * measured. All-gather and reduce-scatter show none. */
 static double ring_stages(const fab_nccl_case *c, fab_nccl_protocol p) {
@@ -171,7 +167,7 @@ static rates rates_of(const fab_nccl_case *c, fab_nccl_algorithm a, fab_nccl_pro
     case FAB_NCCL_TREE: /* inside, every GPU passes all of S up and down */
         r.inside = TREE_PART * gpu->ring_ratio * link / 2;
         r.across = TREE_PART * (k > 1 ? TREE_SERVER_PART : 1) * across;
-        r.protocol = tree_protocol_part(p);
+        r.protocol = p == FAB_NCCL_LL ? TREE_LL_PART : p == FAB_NCCL_LL128 ? TREE_LL128_PART : 1;
         break;
     case FAB_NCCL_COLLNET:
         r.inside = (gpu->nvls_ratio > 0 ? COLLNET_PART : gpu->ring_ratio) * link / factor;

@@ -8,11 +8,9 @@
 
 #include "fab/design.h"
 #include "fab/memory.h"
-#include "fab/str.h"
 #include "fab/units.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 typedef struct groups {
     const fab_pattern *p;

@@ -157,9 +157,7 @@ static fab_status set_item(fab_pattern *p, size_t which, const char *key, const 
     char padded[40];
     (void)snprintf(padded, sizeof padded, " %.36s ", key);
     bool known = strstr(" " COMMON_KEYS " ", padded) != NULL || strstr(fab_pattern_rows[which].keys, padded) != NULL;
-    if (!known || strchr(key, ' ') != NULL) {
-        return unknown_key(p, which, key, err);
-    }
+    FAB_RETURN_IF(!known || strchr(key, ' ') != NULL, unknown_key(p, which, key, err));
     FAB_REFUSE_IF(value == NULL, err, FAB_EINPUT, p->text, "key '%.40s' has no value; write %.40s=VALUE", key, key);
     FAB_REFUSE_IF(strstr(p->seen, padded) != NULL, err, FAB_EINPUT, p->text, "key '%s' is given twice", key);
     fab_append(p->seen, sizeof p->seen, "%s", padded);
@@ -185,9 +183,7 @@ fab_status fab_pattern_parse(char *list, fab_pattern *p, size_t *out_which, fab_
     while (fab_patterns[which].name != NULL && strcmp(fab_patterns[which].name, list) != 0) {
         which++;
     }
-    if (fab_patterns[which].name == NULL) {
-        return unknown_pattern(p->text, list, err);
-    }
+    FAB_RETURN_IF(fab_patterns[which].name == NULL, unknown_pattern(p->text, list, err));
     p->operation = fab_pattern_rows[which].operation;
     (void)snprintf(p->algorithm, sizeof p->algorithm, "%s", p->operation == FAB_ALL_TO_ALL ? "mesh" : "ring");
     while (rest != NULL) {

@@ -7,12 +7,9 @@
 #include "fab/memory.h"
 #include "fab/order.h"
 #include "fab/rng.h"
-#include "fab/str.h"
 #include "fab/units.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
 static void patterns_add(const fab_pattern *p, fab_phase_builder *builder, uint32_t i, uint32_t j, uint32_t comm) {
     fab_phase_add(builder, (uint32_t)p->first + i, (uint32_t)p->first + j, p->bytes, comm);

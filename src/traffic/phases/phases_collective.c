@@ -8,7 +8,6 @@
 #include "fab/memory.h"
 
 #include <math.h>
-#include <string.h>
 
 FAB_RELEASES(fab_comm_list_release, fab_comm_list, members, id, bytes);
 

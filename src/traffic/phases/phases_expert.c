@@ -16,7 +16,6 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
 
 static uint64_t rounded(double bytes) {
     return (uint64_t)(bytes + 0.5);

@@ -13,7 +13,6 @@
 #include "phases.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 
 /* Prefill or decode. */
 typedef struct part {

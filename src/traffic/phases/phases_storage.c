@@ -13,7 +13,6 @@
 #include "fab/sharding.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 
 typedef double rank_bytes(const fab_job *job, uint32_t rank);
 

@@ -23,7 +23,6 @@
 #include "fab/sharding.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 
 fab_status fab_check_comm(const training *t, const char *name, uint32_t n_comms, fab_error *err) {
     FAB_REFUSE_IF(only_one(t) && t->wanted->comm >= n_comms, err, FAB_EINPUT, t->wanted->text,
@@ -438,7 +437,7 @@ fab_status fab_training_make(const fab_job *job, const fab_fabric *fabric, const
                              fab_traffic *traffic, fab_error *err) {
     fab_status status = FAB_OK;
     training t = {.job = job, .fabric = fabric, .gpu_of_rank = traffic->gpu_of_rank, .wanted = wanted};
-    fab_phase_builder builder = {.capacity = 0};
+    FAB_OWNS(fab_phase_builder_release) fab_phase_builder builder = {.capacity = 0};
     FAB_TRY(FAB_NEW(traffic->phases, N_PHASES, err));
     FAB_TRY(FAB_NEW(t.members, job->n_gpus, err));
     FAB_TRY(fab_layout_init(&t.layout, fabric, job->n_gpus, err));
@@ -460,7 +459,6 @@ fab_status fab_training_make(const fab_job *job, const fab_fabric *fabric, const
     }
     FAB_TRY(wanted->phase != NULL && traffic->n_phases == 0 ? no_such_phase(job, wanted->phase, err) : FAB_OK);
 done:
-    fab_phase_release(&builder.phase);
     fab_comm_list_release(&t.others);
     fab_layout_release(&t.layout);
     free(t.members);

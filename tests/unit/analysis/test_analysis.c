@@ -3,6 +3,7 @@
 #include "fab/prices.h"
 #include "fab/analysis.h"
 #include "fab/topologies.h"
+#include "fab/verdict.h"
 
 #include <criterion/criterion.h>
 #include <math.h>
@@ -21,6 +22,42 @@ Test(analysis, stat) {
     double one[] = {7};
     fab_stat_of(one, 1, &s);
     cr_expect(s.mean == 7 && s.ci95 == 0 && s.min == 7 && s.p99 == 7 && s.max == 7);
+}
+
+Test(analysis, up_to_which_number_queue_pairs_help) {
+    static const struct {
+        double time_s[4]; /* of 1, 2, 4, 16; 0: none */
+        const char *text;
+    } CASES[] = {
+        {{10, 9}, ""},
+        {{10, 8, 7.96, 7.9}, "more queue pairs help up to 4, 20.4 % less time than 1; more save 0.75 % at most"},
+        {{10, 8, 7.95, 8.2}, "more queue pairs help up to 2, 20 % less time than 1; more save 0.62 % at most"},
+        {{10, 11, 8, 8}, "more queue pairs help up to 4, 20 % less time than 1; more save nothing"},
+        {{10, 9, 8, 7}, "more queue pairs help up to 16, 30 % less time than 1, the most here"},
+        {{10, 9.95, 9.9}, "more queue pairs than 1 save 1 % at most"},
+        {{10, 10.5, 11}, "more queue pairs than 1 save nothing"},
+        {{10, 9, NAN}, "more queue pairs help up to 2, 10 % less time than 1; more save nothing"},
+    };
+    for (size_t i = 0; i < sizeof CASES / sizeof CASES[0]; i++) {
+        static const uint64_t PAIRS[] = {16, 1, 4, 2}; /* in any order */
+        static const size_t AT[] = {3, 0, 2, 1};
+        fab_pairs_time list[4];
+        char text[128] = "";
+        size_t n = 0;
+        for (size_t k = 0; k < 4; k++) {
+            if (CASES[i].time_s[AT[k]] != 0) {
+                list[n++] = (fab_pairs_time){PAIRS[k], CASES[i].time_s[AT[k]]};
+            }
+        }
+        cr_expect_eq(fab_verdict_add_pairs(list, n, text, sizeof text), CASES[i].text[0] != '\0');
+        cr_expect_str_eq(text, CASES[i].text, "case %zu: %s", i, text);
+    }
+    cr_expect_eq(fab_label_pairs("ecmp,hash=crc32,qp=16,offset=0"), 16);
+    cr_expect_eq(fab_label_pairs("spray"), 0);
+    cr_expect(fab_label_is_same_but_pairs("ecmp,hash=crc32,qp=16,offset=0", "ecmp,hash=crc32,qp=1,offset=0"));
+    cr_expect_not(fab_label_is_same_but_pairs("ecmp,hash=ideal,qp=16", "ecmp,hash=crc32,qp=16"));
+    cr_expect_not(fab_label_is_same_but_pairs("ecmp,qp=16,offset=0", "ecmp,qp=16,offset=8"));
+    cr_expect_not(fab_label_is_same_but_pairs("spray", "spray"));
 }
 
 /* Half of the injection at full bisection; behind a taper what the boundary carries. */

@@ -68,6 +68,19 @@ Test(choices, texts) {
     cr_expect_str_eq(fab_choices_list(&choices, "one of"), "; one of taper");
 }
 
+/* What follows from several keys is none by another name. */
+Test(choices, what_is_no_key_says_what_it_follows_from) {
+    fab_choices choices = fab_choices_of("spines");
+    fab_choices_offer(&choices, "taper");
+    fab_choices_offer(&choices, "gpus");
+    cr_expect_str_eq(fab_choices_list(&choices, "allowed:"),
+                     "; did you mean 'taper'? Spines follow from gpus, radix and taper: about gpus / radix / taper of "
+                     "them in two tiers; build counts them. allowed: taper, gpus");
+    choices = fab_choices_of("oversubscription");
+    fab_choices_offer(&choices, "taper");
+    cr_expect_str_eq(fab_choices_hint(&choices), "; did you mean 'taper'?");
+}
+
 /* A list that is too long ends with a whole word and dots, whatever the length of the words. */
 Test(choices, long_lists_are_cut_at_a_word) {
     for (size_t length = 1; length <= 60; length++) {

@@ -93,6 +93,15 @@ Test(design_jobs, as_many_as_there_may_be_are_read_back_and_copied) {
     cr_assert_eq(fab_design_take_job(copy, again, &err), FAB_OK, "%s", err.text);
     cr_expect_str_eq(fab_design_list(again, again->jobs[0].servers), "200,311");
     cr_expect_eq(again->lists_used, sizeof "200,311");
+    /* Scale-up links have the rate of the GPU of the job that is taken, and where that was given, the given one. */
+    cr_assert_eq(fab_design_read("clos:gpus=64", NULL, 0, again, NULL), FAB_OK);
+    const double own_bps = again->fabric.domain_bps;
+    cr_assert_eq(fab_design_set_job(copy, 0, "gpu", "gb200-186gb", "test", NULL), FAB_OK);
+    cr_assert_eq(fab_design_take_job(copy, again, &err), FAB_OK, "%s", err.text);
+    cr_expect(again->fabric.domain_bps == copy->jobs[0].accelerator.scale_up_bps && again->fabric.domain_bps > own_bps);
+    cr_assert_eq(fab_design_read("clos:gpus=64,domain-rate=1Tb/s", NULL, 0, again, NULL), FAB_OK);
+    cr_assert_eq(fab_design_take_job(copy, again, &err), FAB_OK, "%s", err.text);
+    cr_expect_eq(again->fabric.domain_bps, 1e12);
     fab_str_release(&text);
     fab_str_release(&second);
     free(design);

@@ -38,15 +38,20 @@ Test(fluid, the_last_end_without_rates) {
     const double bits[] = {2, 8, 8, 0};
     fab_last_end last = {.is_known = false};
     fab_error err = {0};
-    cr_assert_eq(fab_fluid_last(&s, bits, NULL, &last, &err), FAB_OK, "%s", err.text);
+    fab_max_min *solver = NULL;
+    double rate[4];
+    cr_assert_eq(fab_max_min_new(&solver, &err), FAB_OK);
+    cr_assert_eq(fab_max_min_solve(solver, &s, rate, NULL, &err), FAB_OK, "%s", err.text);
+    cr_assert_eq(fab_fluid_last(solver, &s, bits, NULL, &last, &err), FAB_OK, "%s", err.text);
     cr_assert(last.is_known);
     cr_assert_float_eq(last.last_s, 3, 1e-12);
     cr_assert_eq(last.flow, 1);
-    cr_assert_eq(fab_fluid_last(&s, bits, after, &last, &err), FAB_OK, "%s", err.text);
+    cr_assert_eq(fab_fluid_last(solver, &s, bits, after, &last, &err), FAB_OK, "%s", err.text);
     cr_assert(last.is_known);
     cr_assert_float_eq(last.last_s, 3, 1e-12);
     cr_assert_eq(last.flow, 0); /* it ends at 1, and 9 come after */
     cr_assert_float_eq(last.flow_s, 1, 1e-12);
+    fab_max_min_free(solver);
 }
 
 Test(fluid, nothing_to_send_and_nothing_in_the_way_take_no_time) {

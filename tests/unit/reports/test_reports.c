@@ -279,6 +279,37 @@ Test(reports, a_study_says_how_bad_it_is_and_what_has_the_highest_impact) {
     fixture_release(&result);
 }
 
+/* Shares of what may be nothing are not printed as findings. */
+Test(reports, histories_that_are_too_few_say_so) {
+    fab_result result = fixture_result(FAB_COMMAND_STUDY, 1);
+    fab_study_summary *s = (fab_study_summary *)result.study;
+    fab_study_variant *v = &s->variants[0];
+    const char *path = path_of("report.txt");
+    s->n_variants = 1;
+    s->span_s = 604800;
+    v->n_done = 60;
+    v->n_causes = 2;
+    v->causes[0] = (fab_cause){.name = "gpus", .failures = 0.5, .impact = 0.01, .ci95 = 0.02, .share = 0.625};
+    v->causes[1] = (fab_cause){.name = "links", .failures = 0.2, .impact = 0.015, .ci95 = 0.016, .share = 0.375};
+    v->first_cause_histories = 240;
+    for (int is_clear = 0; is_clear < 2; is_clear++) {
+        v->causes[1].ci95 = is_clear ? 0.014 : 0.016;
+        cr_assert_eq(write_as("text", &result, &(fab_report_style){.width = 1000}, path, NULL), FAB_OK);
+        char *text = text_of(path);
+        cr_expect_not_null(strstr(text, is_clear ? "Highest impact: not known; 60 histories are too few to tell gpus, "
+                                                   "which may cost most, from costing nothing; one failure of links "
+                                                   "costs 1.5 % +- 1.4 % of the span; if gpus cost 1 % each, as it "
+                                                   "seems, about 240 tell."
+                                                 : "Highest impact: not known; 60 histories are too few to tell any "
+                                                   "class from costing nothing; if gpus cost 1 % each, as it seems, "
+                                                   "about 240 tell."),
+                           "%s", text);
+        cr_expect_eq(strstr(text, "of what failures cost") != NULL, is_clear);
+        free(text);
+    }
+    fixture_release(&result);
+}
+
 /* A search that the time limit ended must not read like one that has seen everything. */
 Test(reports, an_optimum_says_whether_it_is_proven) {
     fab_optimum optimum = {.gpus = 64, .n_structures = 12, .n_candidates = 340, .lower_bound_usd = 1e6};

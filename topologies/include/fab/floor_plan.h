@@ -9,7 +9,6 @@
 #pragma once
 
 #include "fab/fabric_spec.h"
-#include "fab/fabric.h"
 #include "fab/mask.h"
 
 /** A rack: place `place` of row `row` of hall `hall`, each from 0. */

@@ -6,7 +6,6 @@
 
 #include "fab/fabric_spec.h"
 #include "fab/fabric.h"
-#include "fab/status.h"
 
 /** Network cables that are alike: what a bill of materials needs to know of them. */
 typedef struct fab_cable_kind {

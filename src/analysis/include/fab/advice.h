@@ -5,10 +5,6 @@
 #include "fab/fabric_spec.h"
 #include "fab/job_spec.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #define FAB_ADVICE_TEXT                                                                                                \
     (FAB_ENGINE_TEXT_SIZE + FAB_SERVERS_SIZE + 512) /**< an engine, a rank order and a list of servers fit */
 #define FAB_ADVICE_CHANGES 3                        /**< most changes of a combination */

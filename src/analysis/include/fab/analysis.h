@@ -1,12 +1,8 @@
 /** Bisection and cost of a fabric. */
 #pragma once
 
-#include "fab/engine_spec.h"
-#include "fab/fabric.h"
 #include "fab/network.h"
 #include "fab/replay.h"
-#include "fab/result.h"
-#include "fab/status.h"
 
 typedef struct fab_design fab_design;
 typedef struct fab_prices fab_prices;
@@ -61,8 +57,8 @@ fab_status fab_spares_measure(const fab_fabric_spec *spec, const fab_prices *pri
 /** Whether a design or its traffic is refused: says nothing about others. */
 bool fab_is_refusal(fab_status status);
 
-/** Names the design in an error of a module that does not know where its values came from. */
-void fab_blame_design(const fab_design *design, fab_status status, fab_error *err);
+/** Names the design in an error of a module that does not know where its values came from; returns the status. */
+fab_status fab_blame_design(const fab_design *design, fab_status status, fab_error *err);
 
 /**
  * Counts, bisection and cost of the fabric of a design.

@@ -3,7 +3,6 @@
 
 #include "fab/nccl.h"
 #include "fab/result.h"
-#include "fab/sizes.h"
 
 /** The most ranks of a run that the model was held against: 144 GB200 (src/doc/busbw.md). Beyond it is extrapolated. */
 #define FAB_BUSBW_MEASURED_RANKS 144

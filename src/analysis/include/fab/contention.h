@@ -4,7 +4,6 @@
  */
 #pragma once
 
-#include "fab/engine_spec.h"
 #include "fab/result.h"
 
 #define FAB_SHARED_LINKS      8

@@ -2,7 +2,6 @@
 #pragma once
 
 #include "fab/context.h"
-#include "fab/engine_spec.h"
 #include "fab/explain.h"
 
 typedef struct fab_design fab_design;

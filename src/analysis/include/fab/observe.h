@@ -3,7 +3,6 @@
 
 #include "fab/context.h"
 #include "fab/counters.h"
-#include "fab/fabric.h"
 
 #define FAB_OBSERVE_LEAST  0.01 /**< a smaller deviation is no finding, however sure it is */
 #define FAB_OBSERVE_ALPHA  0.01 /**< probability that a pair without faults has any finding, noise being normal */

@@ -1,13 +1,8 @@
 /** What a search for the cheapest fabric found, as plain structs for the reports. */
 #pragma once
 
-#include "fab/sizes.h"
 #include "fab/job_space.h"
 #include "fab/routing.h"
-
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 #define FAB_RUNNERS_UP 5
 
@@ -44,6 +39,7 @@ typedef struct fab_optimum_point {
     double estimated_ratio;             /**< by how much phases that are estimated may take longer; 0: none is */
     double ci95_ratio;                  /**< 95 % interval of the mean time over that mean */
     double goodput_ratio, goodput_ci95; /**< with failures: the part of the time that they leave; 0: not asked for */
+    char policy[FAB_NAME_SIZE];         /**< of that; empty: not asked for */
     double token_difference_ratio;      /**< usd_per_1e9_tokens / that of the winner - 1 */
     char plan[192];                     /**< how the job runs fastest on it */
 } fab_optimum_point;
@@ -84,6 +80,8 @@ typedef struct fab_token_search {
     double lower_bound_usd_per_1e9_tokens;     /**< of all that are not refused */
     double gap_ratio;                          /**< winner / lower bound - 1; 0: proven */
     char scenarios[96], policy[FAB_NAME_SIZE]; /**< histories of failures that tokens are judged with; empty: none */
+    char unseen[256]; /**< families of which not even the cheapest plain design (no taper, one plane, whole ports) was
+                         looked at, though its tokens might cost less than the winner's; else empty */
     bool is_late;                              /**< the time limit struck: also plans may be left out */
     bool is_drawn;                             /**< the engine hashes: designs are judged by several seeds */
     double hashed_usd_per_1e9_tokens;          /**< the winner's under ecmp; 0: not asked */

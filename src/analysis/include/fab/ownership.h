@@ -4,7 +4,6 @@
  */
 #pragma once
 
-#include "fab/gpu.h"
 #include "fab/result.h"
 
 typedef struct fab_design fab_design;

@@ -16,11 +16,6 @@
 
 #include "fab/engine_spec.h"
 #include "fab/fabric.h"
-#include "fab/status.h"
-
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 #define FAB_STUDY_TOP       10   /**< components and scenarios named, unless asked for otherwise */
 #define FAB_STUDY_TOP_MOST  1000 /**< likewise, at most */
@@ -160,8 +155,10 @@ typedef struct fab_study_variant {
     fab_cause causes[FAB_STUDY_CAUSES]; /**< most failures x impact first */
     size_t
         n_first_causes; /**< of them: not told apart from the first, by the intervals; 0: the first is not from none */
-    size_t n_causes;    /**< of histories; 0: too few to tell, or classes cannot be told apart */
-    fab_critical_class *classes; /**< shape [n_classes]: most scenario_impact first, then by name */
+    uint64_t first_cause_histories; /**< where n_first_causes is 0: how many would tell the first from nothing, if it
+                                       costs what it seems to, to two digits; 0: it seems to cost nothing */
+    size_t n_causes;                /**< of histories; 0: too few to tell, or classes cannot be told apart */
+    fab_critical_class *classes;    /**< shape [n_classes]: most scenario_impact first, then by name */
     size_t n_classes;
     fab_rollout *rollouts; /**< shape [n_rollouts]: fewest stops first, then least lost, then fewer steps */
     size_t n_rollouts;

@@ -2,15 +2,10 @@
 #pragma once
 
 #include "fab/algorithms.h"
-#include "fab/iteration.h"
 #include "fab/ownership.h"
 #include "fab/plans.h"
-#include "fab/result.h"
 
 #include <math.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 #define FAB_SWEEP_PATHS  2
 #define FAB_SWEEP_ERROR  704
@@ -57,7 +52,7 @@ typedef struct fab_sweep_engine {
     fab_serving serving;                  /**< meaningful with has_serving */
     bool has_goodput;                     /**< failures were asked for, and every history is known: */
     fab_stat goodput;                     /**< useful part of the time, over the histories */
-    fab_stat shrunk;                      /**< the same under policy shrink, where none was given; mean 0: not known */
+    fab_stat waiting;       /**< the same under first-spare, where shrink was taken unasked; mean 0: it was not */
     double all_jobs_s;      /**< of a design with several jobs: that of fab_contention_engine; 0: not known */
     bool is_drawn;          /**< some phase hashes: another seed gives another time */
     uint64_t n_seeds;       /**< that times and prices are means of, where something is drawn */
@@ -97,6 +92,7 @@ static inline double fab_goodput_uncertainty(const fab_sweep_engine *a, const fa
 
 typedef struct fab_sweep_point {
     char *value[FAB_SWEEP_PATHS]; /**< as asked for; owned */
+    char policy[FAB_NAME_SIZE];   /**< of goodput; empty: without failures */
     bool is_built;
     bool over_limit;             /**< it would take more memory than the run may */
     char error[FAB_SWEEP_ERROR]; /**< why not */
@@ -199,7 +195,8 @@ typedef struct fab_sweep {
     fab_verdict verdicts[FAB_MAX_ENGINES]; /**< [engine], of compared designs */
     size_t n_verdicts;
     char design[512];                                     /**< as given */
-    char scenarios[FAB_NAME_SIZE], policy[FAB_NAME_SIZE]; /**< of goodput, as asked for; empty: without failures */
+    char scenarios[FAB_NAME_SIZE], policy[FAB_NAME_SIZE]; /**< of goodput: as asked for, and those of
+                                                             the points; empty: without failures */
     char prices[FAB_FILE_SIZE]; /**< of compared designs: the book of all, where only some name one; else empty */
     char *model; /**< of points that name none, where others do or their defaults differ; else NULL; owned */
     fab_sweep_point *points; /**< the first path varies slowest */

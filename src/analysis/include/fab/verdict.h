@@ -57,3 +57,21 @@ bool fab_verdict_is_lossy(const fab_phase_result *phase, size_t engine);
 
 /** Writes the lines, with the alternatives that `verdict` has. */
 void fab_verdict_finish(const fab_result *result, fab_run_verdict *verdict);
+
+/** Queue pairs of an engine's label; 0: it says none. */
+uint64_t fab_label_pairs(const char *label);
+
+/** Whether both labels have queue pairs, and differ in nothing else. */
+bool fab_label_is_same_but_pairs(const char *a, const char *b);
+
+typedef struct fab_pairs_time {
+    uint64_t pairs;
+    double time_s;
+} fab_pairs_time;
+
+/**
+ * Appends up to which number more queue pairs of one engine help, which is the fewest that take at most 1.25 % longer
+ * than the fastest, and what the others save. False, and nothing, of fewer than three, or without times.
+ * @param[in,out] list  Sorted by pairs.
+ */
+bool fab_verdict_add_pairs(fab_pairs_time *list, size_t n, char *out, size_t size);

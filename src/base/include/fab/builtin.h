@@ -3,8 +3,6 @@
 
 #include "fab/choices.h"
 
-#include <stddef.h>
-
 typedef struct fab_builtin {
     const char *name; /**< file name, with its extension */
     const char *data; /**< NUL-terminated */

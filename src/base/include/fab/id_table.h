@@ -3,7 +3,6 @@
 
 #include "fab/status.h"
 
-#include <stddef.h>
 #include <stdint.h>
 
 /** n ids, 0 ... n - 1 where none was given. Zero-initialised is empty. */

@@ -3,7 +3,6 @@
 
 #include "fab/status.h"
 
-#include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

@@ -6,8 +6,6 @@
 
 #include "fab/status.h"
 
-#include <stddef.h>
-
 /**
  * One item of work.
  * @param[in] item    0 ... n_items - 1.

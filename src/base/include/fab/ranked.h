@@ -3,7 +3,6 @@
 
 #include "fab/status.h"
 
-#include <stddef.h>
 #include <stdint.h>
 
 typedef struct fab_ranked {

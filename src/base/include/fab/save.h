@@ -1,16 +1,20 @@
 /** Files on their way to their final names: what has one is whole and on the disk. */
 #pragma once
 
-#include "fab/status.h"
 #include "fab/str.h"
 
-#include <stdbool.h>
+#include <dirent.h>
 #include <stdio.h>
 
-/** FAB_OWNS(fab_file_close) FILE *f: closes it, unless it is NULL. */
+/** FAB_OWNS(fab_file_close) FILE *f: closes it, unless it is NULL. FAB_OWNS(fab_dir_close) DIR *d: likewise. */
 static inline void fab_file_close(FILE **file) {
     if (*file != NULL) {
         (void)fclose(*file);
+    }
+}
+static inline void fab_dir_close(DIR **dir) {
+    if (*dir != NULL) {
+        (void)closedir(*dir);
     }
 }
 

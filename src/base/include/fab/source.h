@@ -5,8 +5,6 @@
 
 #include "fab/status.h"
 
-#include <stddef.h>
-
 typedef struct fab_source fab_source;
 
 /**

@@ -4,7 +4,6 @@
 #include "fab/status.h"
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 typedef struct fab_str {

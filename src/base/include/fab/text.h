@@ -1,12 +1,7 @@
 /** A text file line by line and word by word, and what is wrong with it as file:line:column. */
 #pragma once
 
-#include "fab/status.h"
 #include "fab/str.h"
-
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 typedef struct fab_token {
     const char *text; /**< "" at the end of a line */

@@ -5,11 +5,7 @@
 #pragma once
 
 #include "fab/sizes.h"
-#include "fab/status.h"
 #include "fab/str.h"
-
-#include <stddef.h>
-#include <stdint.h>
 
 #define FAB_CATALOG_ITEMS    16 /**< most entries of one list */
 #define FAB_CATALOG_SWITCHES 16

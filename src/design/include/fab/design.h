@@ -11,12 +11,7 @@
 #include "fab/fabric_spec.h"
 #include "fab/host.h"
 #include "fab/job_spec.h"
-#include "fab/status.h"
-#include "fab/str.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
 #define FAB_LISTS_SIZE 65536 /* of all lists of servers of a design */
@@ -119,7 +114,8 @@ const char *fab_design_list(const fab_design *design, fab_list_ref list);
 fab_status fab_design_set_list(fab_design *design, fab_list_ref *list, const char *key, const char *text,
                                const char *where, fab_error *err) FAB_MUST_USE;
 
-/** `to` becomes a design of the first job of `from`, lists included; nothing else of it changes. */
+/** `to` becomes a design of the first job of `from`, lists included, as if it had been read with it: scale-up links
+ * without a rate of their own have that of its GPU. */
 fab_status fab_design_take_job(const fab_design *from, fab_design *to, fab_error *err) FAB_MUST_USE;
 
 /**

@@ -4,7 +4,6 @@
 #include "fab/sizes.h"
 
 #include <stdbool.h>
-#include <stdint.h>
 
 /** Where leaf switches stand; auto: in the rack where all NICs of a server share a leaf, else in the row. */
 typedef enum fab_leaf_at { FAB_LEAF_AUTO, FAB_LEAF_IN_RACK, FAB_LEAF_IN_ROW, FAB_LEAF_IN_HALL } fab_leaf_at;

@@ -4,11 +4,7 @@
 #pragma once
 
 #include "fab/sizes.h"
-#include "fab/status.h"
 #include "fab/str.h"
-
-#include <stdbool.h>
-#include <stdint.h>
 
 /** Of the elements that matrices are multiplied in; mxfp8 and nvfp4 scale blocks of 32 and 16 of them. */
 typedef enum fab_precision {

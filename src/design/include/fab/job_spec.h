@@ -2,10 +2,6 @@
 #pragma once
 
 #include "fab/gpu.h"
-#include "fab/sizes.h"
-
-#include <stdbool.h>
-#include <stdint.h>
 
 typedef enum fab_job_kind { FAB_JOB_TRAINING, FAB_JOB_RANKING, FAB_JOB_SERVING } fab_job_kind;
 extern const char *const fab_job_kinds[]; /**< their names, ended by NULL */

@@ -6,12 +6,7 @@
 
 #include "fab/convention.h"
 #include "fab/sizes.h"
-#include "fab/status.h"
 #include "fab/str.h"
-
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 #define FAB_MAX_PRICE_ROWS 64 /**< of one kind of part */
 

@@ -5,12 +5,7 @@
 #pragma once
 
 #include "fab/fabric_spec.h"
-#include "fab/status.h"
 #include "fab/str.h"
-
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 typedef struct fab_published_source {
     char name[FAB_NAME_SIZE]; /**< of its file: "llama3" */

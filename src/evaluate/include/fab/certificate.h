@@ -7,8 +7,6 @@
 #include "fab/context.h"
 #include "fab/iteration.h"
 
-#include <stdio.h>
-
 #define FAB_CERTIFICATE_MAGIC "fabriscope-certificate 4"
 
 #define FAB_CERTIFICATE_FLOWS (UINT64_C(1) << 21) /**< more flows of a phase are not listed */

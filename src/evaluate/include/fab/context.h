@@ -6,15 +6,7 @@
 #pragma once
 
 #include "fab/bound.h"
-#include "fab/engine_spec.h"
-#include "fab/fabric.h"
-#include "fab/next_hops.h"
-#include "fab/offer.h"
 #include "fab/reroute.h"
-#include "fab/routing.h"
-#include "fab/split.h"
-#include "fab/status.h"
-#include "fab/traffic.h"
 
 typedef struct fab_context fab_context;
 typedef struct fab_design fab_design;
@@ -40,6 +32,10 @@ typedef struct fab_context_request {
     uint64_t seed; /**< of the first draw; 0: that of base, where there is one */
     uint64_t draw; /**< added to the seed, and to those that engines have of their own */
 } fab_context_request;
+
+/** What a design asks for: its own engines under `traffic`, from `seed` on. */
+fab_context_request fab_context_of(const fab_design *design, const fab_fabric *fabric, const char *traffic,
+                                   uint64_t seed);
 
 /** Builds nothing yet. Complexity: O(n_engines). */
 fab_status fab_context_new(const fab_context_request *request, fab_context **out, fab_error *err) FAB_MUST_USE;

@@ -2,7 +2,6 @@
 #pragma once
 
 #include "fab/dependencies.h"
-#include "fab/status.h"
 
 #define FAB_CYCLE_LINKS 64 /**< of a cycle that are kept */
 

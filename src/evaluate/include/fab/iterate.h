@@ -1,7 +1,6 @@
 /** From measured phases to the time of an iteration. */
 #pragma once
 
-#include "fab/iteration.h"
 #include "fab/result.h"
 
 /** Whether `text` asked for a whole training job. */

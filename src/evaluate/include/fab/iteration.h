@@ -4,14 +4,9 @@
  */
 #pragma once
 
-#include "fab/job_memory.h"
 #include "fab/kernels.h"
 #include "fab/schedule.h"
 #include "fab/stat.h"
-#include "fab/status.h"
-#include "fab/traffic.h"
-
-#include <stdbool.h>
 
 #define FAB_SECONDS_PER_YEAR (365.0 * 24 * 3600)
 

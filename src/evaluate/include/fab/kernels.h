@@ -4,11 +4,7 @@
  */
 #pragma once
 
-#include "fab/job_spec.h"
 #include "fab/traffic.h"
-
-#include <stdbool.h>
-#include <stdint.h>
 
 /** What a machine delivers of what its data sheet says. The same numbers for every model, size and GPU, but for the
  * matrix_ratio of a GPU's precision that was fitted itself (fab_gpu.matrix_ratio). */

@@ -1,9 +1,7 @@
 /** What links carry when flows follow their routes. */
 #pragma once
 
-#include "fab/fabric.h"
 #include "fab/routing.h"
-#include "fab/status.h"
 
 /** Paths that are kept while a phase is measured; more are routed twice, a chunk at a time. */
 #define FAB_KEPT_PATHS (UINT64_C(1) << 23)

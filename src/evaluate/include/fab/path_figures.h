@@ -1,10 +1,7 @@
 /** How long paths are, how much those of a flow differ, and what a receiver's reorder window makes of that. */
 #pragma once
 
-#include "fab/offer.h"
-#include "fab/routing.h"
 #include "fab/split.h"
-#include "fab/status.h"
 
 typedef struct fab_path_range {
     double min, mean, max;

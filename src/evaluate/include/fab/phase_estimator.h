@@ -5,12 +5,7 @@
 #pragma once
 
 #include "fab/fabric_spec.h"
-#include "fab/mask.h"
-#include "fab/offer.h"
 #include "fab/reroute.h"
-#include "fab/routing.h"
-#include "fab/status.h"
-#include "fab/traffic.h"
 
 typedef struct fab_phase_seconds {
     double transfer_s; /**< all bytes of an iteration over the network */
@@ -30,6 +25,7 @@ typedef struct fab_estimator_request {
     const fab_routes *routes;            /**< of all its flows; paths hold all their links */
     const fab_transport_spec *transport; /**< NULL: of fair shares alone */
     uint64_t seed;                       /**< of the engine's run: which packets are marked */
+    bool once;                           /**< read once: paths are not listed by link */
 } fab_estimator_request;
 
 /**

@@ -3,15 +3,27 @@
 
 #include "fab/context.h"
 
+/** Routes of a phase. */
+typedef struct fab_routed {
+    fab_routes routes;
+    uint64_t hash[2]; /**< of what they were found for; 0: not known */
+} fab_routed;
+
 /** Memory of one thread. Zero-initialised; release with fab_transfer_scratch_release(). */
 typedef struct fab_transfer_scratch {
-    fab_routes routes;
-    uint64_t routed[2]; /**< hash of what `routes` were found for; 0: not known */
+    fab_routed kept[2]; /**< of the phases that were routed last, the last one first */
     double *rate;
     size_t rate_capacity;
 } fab_transfer_scratch;
 
 void fab_transfer_scratch_release(fab_transfer_scratch *scratch);
+
+/**
+ * Where a phase of a context begins with all flows of a phase whose routes the scratch has, under the same router: the
+ * rest of its flows is routed too. Not for engines that take whole phases.
+ */
+fab_status fab_transfer_go_on(const fab_context *context, size_t engine, fab_transfer_scratch *scratch,
+                              fab_error *err) FAB_MUST_USE;
 
 typedef struct fab_transfer {
     double fullest_s;  /**< of the fullest link, those inside servers included: a lower bound of transfer_s */

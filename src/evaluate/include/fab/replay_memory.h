@@ -2,7 +2,6 @@
 #pragma once
 
 #include "fab/context_memory.h"
-#include "fab/fabric_spec.h"
 #include "fab/replay.h"
 
 /** Mean cables of a path from GPU to GPU, or more. */

@@ -1,16 +1,10 @@
 /** What a command found, as plain structs: the one object that every report format renders. */
 #pragma once
 
-#include "fab/engine_spec.h"
-#include "fab/fabric_spec.h"
-#include "fab/job_spec.h"
-#include "fab/fabric.h"
 #include "fab/iteration.h"
 #include "fab/serving.h"
 #include "fab/path_figures.h"
-#include "fab/stat.h"
 #include "fab/topologies.h"
-#include "fab/traffic.h"
 
 #define FAB_HOT_LINKS   10 /**< worst links kept per engine */
 #define FAB_CYCLE_SHOWN 16 /**< links named of a cycle of dependencies */

@@ -1,8 +1,6 @@
 /** Time to first token and time per token of a serving job: kernels on a roofline, and its phases under an engine. */
 #pragma once
 
-#include "fab/sizes.h"
-#include "fab/status.h"
 #include "fab/traffic.h"
 
 typedef struct fab_result fab_result;

@@ -1,7 +1,6 @@
 /** What is different from the healthy fabric: failures, and where ranks are. */
 #pragma once
 
-#include "fab/mask.h"
 #include "fab/reroute.h"
 
 /** What differs from the healthy fabric with every rank in its place. Zero-initialised: nothing. */

@@ -2,7 +2,6 @@
 #pragma once
 
 #include "fab/fabric.h"
-#include "fab/status.h"
 
 /** Fractions are whole thousandths, so that weights by capacity stay small numbers. */
 #define FAB_PART_STEPS 1000

@@ -2,7 +2,6 @@
 #pragma once
 
 #include "fab/fabric.h"
-#include "fab/status.h"
 
 /**
  * Node of a name: "leaf-5", "gpu-17".

@@ -5,7 +5,6 @@
 #pragma once
 
 #include "fab/fabric.h"
-#include "fab/status.h"
 
 typedef enum fab_component_kind {
     FAB_COMPONENT_LINK,   /**< a cable of the network, both directions; id: either of its links */

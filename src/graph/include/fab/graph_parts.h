@@ -7,7 +7,6 @@
 
 #include "fab/status.h"
 
-#include <stddef.h>
 #include <stdint.h>
 
 /** Edges of a graph whose vertices are numbers. Zeroed: none. */

@@ -4,7 +4,6 @@
 #include "fab/status.h"
 
 #include <stdbool.h>
-#include <stddef.h>
 
 #define FAB_FOLDER_DEPTH 12 /**< of folders within folders */
 

@@ -2,11 +2,8 @@
 #pragma once
 
 #include "fab/id_table.h"
-#include "fab/status.h"
 
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 /** What is counted at a port. Names and units: fab_counter_abouts. */
 typedef enum fab_counter {

@@ -1,11 +1,7 @@
 /** Slurm's lists of names: "login[01-16],viz07,lrdn[0001-0180,0200]". */
 #pragma once
 
-#include "fab/status.h"
 #include "fab/str.h"
-
-#include <stddef.h>
-#include <stdint.h>
 
 typedef fab_status fab_host_list_visit(void *context, const char *name, size_t n, fab_error *err);
 

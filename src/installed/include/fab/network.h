@@ -8,7 +8,6 @@
 #include "fab/status.h"
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 

@@ -6,8 +6,6 @@
 
 #include "fab/shape.h"
 
-#include <stdio.h>
-
 typedef struct fab_network_writer {
     const char *name;   /**< "cables", "ptm", "slurm-tree", ... */
     const char *suffix; /**< of files that it is chosen by: ".clab.yml" */

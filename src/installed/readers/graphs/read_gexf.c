@@ -2,7 +2,6 @@
  * read by their titles, as in GraphML. Places and colours are passed over. Source: gexf.net, GEXF 1.2 and 1.3. */
 #include "graph_elements.h"
 
-#include <stdio.h>
 #include <string.h>
 
 /* What elements of the class that is at hand are called in front of their keys: "node 0". */

@@ -6,9 +6,6 @@
 
 #include "fab/memory.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #define N_LIDS     65536
 #define N_LABEL    256
 #define MOST_PORTS 254

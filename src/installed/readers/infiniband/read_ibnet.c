@@ -2,7 +2,7 @@
  * cable stands there twice. Grammar: ibnetdiscover(8) and ibsim's net-examples. */
 #include "network_internal.h"
 
-#include "fab/text.h"
+#include "fab/status.h"
 
 #include <string.h>
 

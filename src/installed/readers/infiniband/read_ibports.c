@@ -2,9 +2,6 @@
  * that is down has one description and no other end. Source: ibnetdiscover(8), dump_ports. */
 #include "network_internal.h"
 
-#include "fab/text.h"
-
-#include <stdio.h>
 #include <string.h>
 
 typedef struct side {

@@ -7,8 +7,6 @@
 #include "fab/memory.h"
 
 #include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
 
 #define COLUMNS 13
 #define NAME    256

@@ -31,9 +31,10 @@ typedef struct fab_last_end {
 /**
  * The last end of fab_fluid_finish(), mostly found without its rates: bounds from shares say who cannot be the last.
  * Where they leave it open, is_known is false.
- * @param[in]  after_s  Shape [n_flows]: what comes after each end; NULL: nothing.
- * Complexity: some passes over the flow-links, and a run of the flows at the links that leave it open.
+ * @param[in] solver   What it has solved last is this sharing: its flows by link are read.
+ * @param[in] after_s  Shape [n_flows]: what comes after each end; NULL: nothing.
+ * Complexity: two passes over the flow-links, and a run of the flows at the links that leave it open.
  * See src/doc/adr/0036-outcomes.md.
  */
-fab_status fab_fluid_last(const fab_sharing *sharing, const double *bits, const double *after_s, fab_last_end *out,
-                          fab_error *err) FAB_MUST_USE;
+fab_status fab_fluid_last(const fab_max_min *solver, const fab_sharing *sharing, const double *bits,
+                          const double *after_s, fab_last_end *out, fab_error *err) FAB_MUST_USE;

@@ -7,7 +7,6 @@
 #include "fab/status.h"
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 /** In which order a stage takes its operations. */

@@ -4,7 +4,6 @@
 #include "fab/advice.h"
 #include "fab/analysis.h"
 #include "fab/contention.h"
-#include "fab/replay.h"
 #include "fab/verdict.h"
 
 typedef struct fab_design fab_design;

@@ -1,13 +1,7 @@
 /** Collectives by algorithm=best: every algorithm that is defined is replayed, and the fastest takes its place. */
 #pragma once
 
-#include "fab/design.h"
-#include "fab/fabric.h"
 #include "fab/plan_run.h"
-#include "fab/status.h"
-
-#include <stddef.h>
-#include <stdint.h>
 
 typedef struct fab_best_request {
     const fab_fabric *fabric;

@@ -3,10 +3,6 @@
 
 #include "fab/busbw.h"
 #include "fab/context.h"
-#include "fab/status.h"
-
-#include <stddef.h>
-#include <stdint.h>
 
 typedef struct fab_nccl_tests_row {
     double bytes, time_s;

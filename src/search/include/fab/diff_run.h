@@ -2,7 +2,6 @@
 #pragma once
 
 #include "fab/difference.h"
-#include "fab/status.h"
 
 typedef struct fab_design fab_design;
 

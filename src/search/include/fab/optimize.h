@@ -3,7 +3,6 @@
 
 #include "fab/optimum.h"
 #include "fab/relocate.h"
-#include "fab/status.h"
 
 typedef struct fab_catalog fab_catalog;
 typedef struct fab_prices fab_prices;
@@ -20,6 +19,9 @@ typedef struct fab_optimize_request {
     const fab_design *replayed; /**< its first job under its first engine is replayed, and tokens are to be cheap; NULL:
                                    the network is */
     const char *replay_options; /**< what gives that job and engine to another command; "" or as typed */
+    fab_status (*read)(const void *context, const char *design, fab_design *out,
+                       fab_error *err); /**< a one-line design as a command reads it that is given these */
+    const void *read_context;
     const char *scenarios;      /**< by tokens: histories of failures (goodput_run.h); NULL: none */
     fab_policy policy;          /**< where ranks go in them */
     uint64_t seed;

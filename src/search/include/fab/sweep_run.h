@@ -28,7 +28,6 @@ typedef struct fab_sweep_request {
     bool places_pattern;    /**< the traffic is a pattern, and goes by the placement of the design's job */
     const char *scenarios;  /**< histories of failures, for goodput (goodput_run.h); NULL: none */
     fab_policy policy;      /**< in them */
-    bool shrinks_too;       /**< also under policy shrink, where the job can go on so */
     bool compares_designs;  /**< values are designs: also verdicts, and what differs between them */
     bool looks_for_plan;    /**< whether sizes that are given are slower than a plan, at the first point */
     size_t n_before, n_all; /**< of one point: those before it, and all; 0: there is no other */

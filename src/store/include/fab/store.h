@@ -9,8 +9,6 @@
 #include "fab/status.h"
 
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 /** Something that fails in the scenarios of a plan; `failed.component` is its index. */
 typedef struct fab_store_component {

@@ -5,9 +5,6 @@
 #include "fab/outcome.h"
 #include "fab/relocate.h"
 #include "fab/scenarios.h"
-#include "fab/status.h"
-
-#include <stdio.h>
 
 typedef struct fab_assessment_request {
     const fab_context *context; /**< design, fabric, traffic, engines and the seed */

@@ -1,14 +1,7 @@
 /** Where ranks go when their server is lost: ranks move, everybody else stays. See src/doc/adr/0035-reallocation.md. */
 #pragma once
 
-#include "fab/mask.h"
 #include "fab/reroute.h"
-#include "fab/status.h"
-#include "fab/traffic.h"
-
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 typedef enum fab_policy {
     FAB_POLICY_NONE,            /**< nobody moves: a job that lost ranks stops, of a serving job the replicas */
@@ -21,7 +14,8 @@ typedef enum fab_policy {
                                    whose fullest links need no longer than under the best of the policies above */
     FAB_POLICY_SHRINK,          /**< the first spare; where none is left, the replica stays out and the others go on.
                                    Of histories: fab_relocate() takes it as first-spare */
-    FAB_POLICY_N
+    FAB_POLICY_N,
+    FAB_POLICY_FITTING = FAB_POLICY_N /**< of requests: shrink where the job can, else first-spare */
 } fab_policy;
 
 /** "none", "first-spare", "same-rack", "same-pod", "same-slice", "collision-aware", "shrink". */

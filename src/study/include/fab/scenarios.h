@@ -6,10 +6,6 @@
 
 #include "fab/failure_spec.h"
 #include "fab/floor_plan.h"
-#include "fab/mask.h"
-#include "fab/status.h"
-
-#include <stdint.h>
 
 #define FAB_SCENARIOS_MOST      UINT64_C(1000000000) /**< scenarios of a source */
 #define FAB_SCENARIO_COMPONENTS 64                   /**< of a set */

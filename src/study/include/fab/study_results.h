@@ -1,7 +1,6 @@
 /** A gathered store with the fabric that its rows are about: summed up, or row by row. */
 #pragma once
 
-#include "fab/status.h"
 #include "fab/store.h"
 #include "fab/study_summary.h"
 

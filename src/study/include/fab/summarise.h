@@ -1,10 +1,8 @@
 /** Rows of a study to its summary, in one pass. See src/doc/adr/0038-study-summary.md. */
 #pragma once
 
-#include "fab/fabric.h"
 #include "fab/outcome.h"
 #include "fab/scenarios.h"
-#include "fab/status.h"
 #include "fab/study_summary.h"
 
 /** What fails in a set: indexes of components, ascending, valid until the next call. */

@@ -6,7 +6,6 @@
 
 #include "fab/evaluate.h"
 #include "fab/failures_run.h"
-#include "fab/mask.h"
 
 typedef struct fab_what_if fab_what_if;
 

@@ -7,8 +7,6 @@
  */
 #pragma once
 
-#include "fab/fabric.h"
-#include "fab/status.h"
 #include "fab/traffic.h"
 
 typedef enum fab_operation {

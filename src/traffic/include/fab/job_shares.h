@@ -5,9 +5,6 @@
 
 #include "fab/job_spec.h"
 #include "fab/model.h"
-#include "fab/status.h"
-
-#include <stddef.h>
 
 /** What lies on a GPU, over the mean. */
 typedef struct fab_table_share {

@@ -2,7 +2,6 @@
 #pragma once
 
 #include "fab/fabric.h"
-#include "fab/status.h"
 
 typedef struct fab_design fab_design;
 

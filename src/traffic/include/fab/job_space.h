@@ -3,11 +3,6 @@
 
 #include "fab/fabric.h"
 #include "fab/job_memory.h"
-#include "fab/job_spec.h"
-#include "fab/model.h"
-#include "fab/status.h"
-
-#include <stddef.h>
 
 typedef struct fab_design fab_design;
 
@@ -42,7 +37,8 @@ typedef struct fab_job_space fab_job_space;
  *     zero             0, 1, 2, 3; 0 alone where there is one copy
  *     sequence-parallel  yes, no; no alone where tp is 1 or has no ring
  *
- * All plans have the same batch: the given one, else that of fab_job_batch().
+ * All plans have the same batch: the given one, else that of fab_job_batch(), or where no sizes divide that the
+ * one that those with the fewest replicas have alone (fab_job_batch_of()).
  * @param[in] fabric  Borrowed, must outlive `out`.
  * @retval FAB_EUNSUPPORTED  no training job, or several jobs
  * @retval FAB_ENOSOLUTION   no sizes go together

@@ -35,6 +35,9 @@ const fab_model *fab_model_find(const char *name);
  */
 uint64_t fab_job_batch(uint64_t model_batch, uint64_t n_gpus);
 
+/** The same where it has to be a multiple of `unit`: else the model's, rounded down to one; at least `unit`. */
+uint64_t fab_job_batch_of(uint64_t model_batch, uint64_t n_gpus, uint64_t unit);
+
 /** The name of the next smaller GPT; NULL: there is none. */
 const char *fab_model_smaller(const char *name);
 

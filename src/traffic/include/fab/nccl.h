@@ -7,11 +7,6 @@
 #pragma once
 
 #include "fab/collective.h"
-#include "fab/gpu.h"
-#include "fab/host.h"
-
-#include <stdbool.h>
-#include <stdint.h>
 
 typedef enum fab_nccl_algorithm {
     FAB_NCCL_RING,

@@ -1,13 +1,9 @@
 /** Phases of flows: what is in the network together. Made from a training job, a named pattern or a matrix file. */
 #pragma once
 
-#include "fab/job_spec.h"
 #include "fab/fabric.h"
 #include "fab/job_memory.h"
-#include "fab/model.h"
-#include "fab/status.h"
 
-#include <stdbool.h>
 #include <stdio.h>
 
 typedef struct fab_design fab_design;

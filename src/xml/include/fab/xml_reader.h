@@ -7,7 +7,6 @@
 
 #include "fab/status.h"
 
-#include <stddef.h>
 #include <stdint.h>
 
 #define FAB_XML_MAX_BYTES      ((size_t)16 << 20)

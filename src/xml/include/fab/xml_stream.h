@@ -6,8 +6,6 @@
 
 #include "fab/status.h"
 
-#include <stddef.h>
-
 #define FAB_XML_STREAM_DEPTH 64
 #define FAB_XML_STREAM_TEXT  ((size_t)1 << 20) /**< bytes of character data of one element */
 

@@ -10,7 +10,6 @@
 #include "fab/status.h"
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 

@@ -1,0 +1,62 @@
+/* What more queue pairs of one engine win. */
+#include "verdict_lines.h"
+
+#include <math.h>
+#include <string.h>
+
+#define PAIRS ",qp="
+
+uint64_t fab_label_pairs(const char *label) {
+    const char *pairs = strstr(label, PAIRS);
+    return pairs != NULL ? strtoull(pairs + strlen(PAIRS), NULL, 10) : 0;
+}
+
+bool fab_label_is_same_but_pairs(const char *a, const char *b) {
+    const char *at[2] = {strstr(a, PAIRS), strstr(b, PAIRS)};
+    if (at[0] == NULL || at[1] == NULL || at[0] - a != at[1] - b || strncmp(a, b, (size_t)(at[0] - a)) != 0) {
+        return false;
+    }
+    const char *rest[2] = {at[0] + 1 + strcspn(at[0] + 1, ","), at[1] + 1 + strcspn(at[1] + 1, ",")};
+    return strcmp(rest[0], rest[1]) == 0;
+}
+
+static int by_pairs(const void *a, const void *b) {
+    const fab_pairs_time *x = a;
+    const fab_pairs_time *y = b;
+    return (x->pairs > y->pairs) - (x->pairs < y->pairs);
+}
+
+bool fab_verdict_add_pairs(fab_pairs_time *list, size_t n, char *out, size_t size) {
+    double least_s = INFINITY;
+    double behind_s = INFINITY; /* of those with more pairs than help */
+    size_t last = 0;            /* that helps */
+    qsort(list, n, sizeof *list, by_pairs);
+    for (size_t i = 0; i < n; i++) {
+        least_s = fmin(least_s, list[i].time_s);
+    }
+    if (n < 3 || !isfinite(least_s) || !(least_s > 0)) {
+        return false;
+    }
+    while (list[last].time_s > least_s * (1 + VERDICT_PAIRS)) {
+        last++;
+    }
+    for (size_t i = last + 1; i < n; i++) {
+        behind_s = fmin(behind_s, list[i].time_s);
+    }
+    const double behind = 100 * (1 - behind_s / list[last].time_s);
+    if (last > 0) {
+        fab_append(out, size, "more queue pairs help up to %" PRIu64 ", %.3g %% less time than %" PRIu64,
+                   list[last].pairs, 100 * (1 - list[last].time_s / list[0].time_s), list[0].pairs);
+        fab_append(out, size,
+                   last + 1 == n ? ", the most here"
+                   : behind > 0  ? "; more save %.2g %% at most"
+                                 : "; more save nothing",
+                   behind);
+    } else {
+        fab_append(out, size,
+                   behind > 0 ? "more queue pairs than %" PRIu64 " save %.2g %% at most"
+                              : "more queue pairs than %" PRIu64 " save nothing",
+                   list[0].pairs, behind);
+    }
+    return true;
+}
