@@ -77,9 +77,10 @@ Test(gpu, precision_that_is_lacking_names_those_that_are_there) {
     cr_expect_eq(fab_gpu_wide(&h100, FAB_TF32), FAB_TF32);
 }
 
-#define HEAD                                                                                                           \
+#define GPU_OF(more_)                                                                                                  \
     "<gpu name=\"mine\" memory=\"64GB\" bandwidth=\"2TB/s\" scale-up=\"100GB/s\" multiprocessors=\"10\" "              \
-    "usd-per-hour=\"1.5\">\n"
+    "usd-per-hour=\"1.5\"" more_ ">\n"
+#define HEAD  GPU_OF("")
 #define TEXTS "<source>s</source>\n<price-source>assumed</price-source>\n"
 #define BF16  "<precision name=\"bf16\" tflops=\"100\"/>\n"
 
@@ -121,6 +122,8 @@ Test(gpu, mistakes_are_shown_where_they_are) {
         {HEAD "<source>s</source>" BF16 "</gpu>", ":1:1", "the GPU has no element price-source"},
         {HEAD "<source>s</source><price-source/>" BF16 "</gpu>", ":2:19", "lacks the text of the element price-source"},
         {HEAD TEXTS "<precision name=\"fp8\" tflops=\"1\"/></gpu>", ":1:1", "neither precision"},
+        {GPU_OF(" domain=\"72\"") TEXTS BF16 "</gpu>", ":1:1", "gpus-per-server and domain go together"},
+        {GPU_OF(" gpus-per-server=\"8\" domain=\"4\"") TEXTS BF16 "</gpu>", ":1:1", "the domain is no smaller"},
         {"<gpus/>", ":1:1", "begins with <gpu>, not with gpus"},
     };
     for (size_t i = 0; i < sizeof ROWS / sizeof ROWS[0]; i++) {
@@ -141,4 +144,12 @@ Test(gpu, unknown_names_are_refused_where_they_stand) {
     cr_expect_eq(fab_gpu_read("h100-90gb", "d.xml:3:4", &g, &err), FAB_EINPUT);
     cr_expect_str_eq(err.where, "d.xml:3:4");
     cr_expect_not_null(strstr(err.text, "h100-80gb"), "%s", err.text);
+}
+
+/* A row of racks in one NVLink domain is sold in one kind of server; of others there are several. */
+Test(gpu, servers_that_it_is_sold_in) {
+    fab_gpu rack = gpu_of("gb200-186gb");
+    fab_gpu board = gpu_of("b200-180gb");
+    cr_expect(rack.server_gpus == 4 && rack.domain == 72);
+    cr_expect(board.server_gpus == 0 && board.domain == 0);
 }
