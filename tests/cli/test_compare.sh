@@ -285,8 +285,8 @@ PYTHON
 histories=(--scenarios time:90d@12 --seed 3)
 failing=(--job model=gpt-7.5b,tp=8 --engine ecmp --set failures.server-mtbf=4000h --quiet)
 compared=(clos:gpus=64,radix=16 clos:gpus=64,radix=16,spares=1)
-"$program" compare "${compared[@]}" "${failing[@]}" "${histories[@]}" --seeds 1 --json >failing.json || fail "failures: $?"
-"$program" compare "${compared[@]}" "${failing[@]}" "${histories[@]}" --seeds 1 --threads 1 --json | grep -v '"threads"' >one.json
+"$program" compare "${compared[@]}" "${failing[@]}" "${histories[@]}" --policy first-spare --seeds 1 --json >failing.json || fail "failures: $?"
+"$program" compare "${compared[@]}" "${failing[@]}" "${histories[@]}" --policy first-spare --seeds 1 --threads 1 --json | grep -v '"threads"' >one.json
 grep -v '"threads"' failing.json | cmp - one.json || fail "goodput depends on the threads"
 for i in 0 1; do
   "$program" study "${compared[i]}" "${failing[@]}" "${histories[@]}" --seeds 1 --policy first-spare --store "store-$i" --json >"study-$i.json" || fail "study $i"
@@ -321,7 +321,7 @@ assert verdict["best"] == best + 1, (verdict, figures)
 assert abs(verdict["margin_ratio"] - (max(figures) / min(figures) - 1)) < 1e-9, (verdict, figures)
 PYTHON
 # without --seeds they are dealt to the seeds of times in turn: the same histories, which an engine without draws has once
-"$program" compare "${compared[1]}" "${compared[1]}" --job model=gpt-7.5b,tp=8 --set failures.server-mtbf=4000h "${histories[@]}" --engine ecmp --engine spray --quiet --json >dealt.json || fail "dealt: $?"
+"$program" compare "${compared[1]}" "${compared[1]}" --job model=gpt-7.5b,tp=8 --set failures.server-mtbf=4000h "${histories[@]}" --policy first-spare --engine ecmp --engine spray --quiet --json >dealt.json || fail "dealt: $?"
 "$program" study "${compared[1]}" --job model=gpt-7.5b,tp=8 --set failures.server-mtbf=4000h "${histories[@]}" --engine ecmp --engine spray --policy first-spare --store dealt --quiet --json >dealt-study.json || fail "study of two engines"
 python3 - <<'PYTHON' || fail "histories dealt to seeds"
 import json

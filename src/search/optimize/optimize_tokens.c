@@ -4,8 +4,9 @@
  * by a lower bound of their tokens: no network makes an iteration shorter than the schedule whose phases take what NICs
  * and scale-up links need. The bound is the same time for all designs with the same NICs and domains, so that their
  * order is that of their cost; the cheapest of every family and its plain design, without a taper, come first and share
- * what time there is. A replay looks only for plans that would bring the design into the list. Where it ends without a route, by what NICs and leaves let through, that is a bound of all
- * designs with the same leaves. Failures leave a part of the time, so that bounds without them hold with them.
+ * what time there is. A replay looks only for plans that would bring the design into the list. Where it ends without a
+ * route, by what NICs and leaves let through, that is a bound of all designs with the same leaves. Failures leave a
+ * part of the time, so that bounds without them hold with them.
  */
 #include "optimize_internal.h"
 
@@ -274,8 +275,9 @@ static fab_status find_goodput(token_search *t, const fab_fabric *fabric, const 
     }
     FAB_PASS(set_plan(t, fabric, plan, err));
     FAB_PASS(fab_goodput_find(&request, out, err));
-    return out->taken[0].mean > 0 ? FAB_OK
-                         : fab_fail(err, FAB_EUNSUPPORTED, NULL, "what a history of failures leaves is not known");
+    return out->taken[0].mean > 0
+               ? FAB_OK
+               : fab_fail(err, FAB_EUNSUPPORTED, NULL, "what a history of failures leaves is not known");
 }
 
 static fab_status keep_replay(token_search *t, ranked *r, const fab_planned *planned, const fab_goodput *failing,
@@ -619,6 +621,7 @@ fab_status optimize_by_tokens(search *s, fab_optimum *out, fab_error *err) {
     if (cheapest->point != NULL) {
         list_point(t.best[0]->point, cheapest->point, &out->cheapest);
     }
-    FAB_PASS(optimize_now_s() > s->deadline_s ? FAB_OK : check_tokens(&t, &out->winner, err)); /* as long again as its replay */
+    FAB_PASS(optimize_now_s() > s->deadline_s ? FAB_OK
+                                              : check_tokens(&t, &out->winner, err)); /* as long again as its replay */
     return FAB_OK;
 }
