@@ -230,6 +230,10 @@ static const fab_field VARIANTS[] = {
             "Scenarios by slowdown (without times by the load of the fullest link), between bin_edges; those that stop "
             "are left out.",
             EXACTLY(FAB_STUDY_BINS)),
+    FIELD(first_cause_histories,
+          "Histories that would tell the first of the causes from costing nothing, if it costs what it seems to; there "
+          "where these are too few.",
+          IF(first_cause_histories), .source = OUTCOMES, .formula = "done * (impact_ci95_ratio / impact_ratio)^2"),
     SPREAD_OF(slowdown_ratio, slowdown, NULL, "Time over that where nothing has failed, of scenarios that run.",
               .labels = "slowdown"),
     SPREAD_OF(time_s, time_s, "s", "Time with what has failed, of scenarios that run."),
@@ -243,10 +247,6 @@ static const fab_field VARIANTS[] = {
            .labels = "goodput"),
     OBJECT(access_loss, access, &ACCESS_LOSS, "Scenarios that lose one link between NIC and switch and nothing else.",
            IF(access.n)),
-    FIELD(first_cause_histories,
-          "Histories that would tell the first of the causes from costing nothing, if it costs what it seems to; there "
-          "where these are too few.",
-          IF(first_cause_histories), .source = OUTCOMES, .formula = "done * (impact_ci95_ratio / impact_ratio)^2"),
     ARRAY(causes, "class", causes, n_causes, &CAUSE,
           "What a failure of each class costs in histories, by least squares of the impact over how often each class "
           "fails; missing where there are too few histories.",

@@ -40,7 +40,9 @@ GIVES(const char *, time_label, point_around(at->up)->engines[at->index].label);
 
 static const fab_field SWEEP_TIMES[] = {
     TEXT_BY(label, time_label, "The engine with its options."),
-    FIELD(max_collision_factor, "Largest collision factor of a fabric link.", .source = COLLIDING),
+    FIELD(max_collision_factor,
+          "Largest collision factor of a fabric link; missing where only the plan of another engine has the phase.",
+          IF(n_seeds), .source = COLLIDING),
     FIGURE(time_s, "s", "Time of all executions of the phase in one iteration; missing where it is not known.",
            IF(has_time)),
 };
@@ -103,6 +105,8 @@ GIVES(double, exposed, fab_iteration_exposed_s(&here->iteration));
 
 static const fab_field SWEEP_ENGINES[] = {
     FIELD(label, "The engine with its options."),
+    FIGURE_OF(plan_lower_bound_s, plan_bound_s, "s", "No plan that was not evaluated takes less.", IF(has_plan)),
+    FIELD(plan_is_proven, "Whether nothing is faster; else it is the best that a short search finds.", IF(has_plan)),
     FIGURE(time_s, "s", "Of the iteration, or of a batch that is served, else phases_s.", IF(has_time)),
     FIGURE(compared_s, "s", "Time for as many tokens as the first point has, and of designs, on as many GPUs.", FILLED,
            .formula = "time_s x tokens of the first point / tokens (x GPUs / GPUs of the first point)"),
@@ -144,6 +148,8 @@ static const fab_field SWEEP_ENGINES[] = {
     FIGURE_OF(owned_usd_per_1e9_tokens, iteration.owned_usd_per_1e9_tokens, "USD",
               "Cost of ownership of the job's part of the cluster, per 1e9 tokens.", FILLED, .source = OWNERSHIP,
               .formula = "ownership.total_usd x part of the GPUs / (tokens_per_s x years x 31,536,000) x 1e9"),
+    OBJECT(plan, plan, &fab_job_plan_fields,
+           "How the job runs fastest here under this engine, where it leaves that open.", IF(has_plan)),
 };
 static const fab_fields SWEEP_ENGINE = TABLE("sweep_engine", SWEEP_ENGINES, SWEEPS);
 
@@ -190,14 +196,13 @@ static const fab_field SWEEP_POINTS[] = {
     FIELD(error, "Why the point could not be evaluated; then its lists are empty.", FILLED),
     FIELD_OF(design_digest, digest, "Digest of the design.", IF(is_built)),
     FIELD(family, "Topology family.", IF(is_built)),
-    FIELD(traffic, "What is replayed.", IF(is_built), FILLED),
+    FIELD(traffic, "What is replayed; where engines run unlike plans, that of the first.", IF(is_built), FILLED),
     FIELD(job, "Of a design with several jobs, the one that times and prices are of.", FILLED),
     FIELD(other_jobs, "Jobs of the design that are left out there.", FILLED),
     FIELD(batch, "Sequences of an iteration of the training job.", FILLED),
     FIELD(tokens, "Tokens of an iteration of the training job.", FILLED, .formula = "batch x sequence length"),
     FIGURE(gpu_hour_usd, "USD", "Price of a GPU for an hour, of the job.", FILLED),
     FIELD(gpu_hour_source, "Where that price is from; job.gpu-hour-usd replaces it.", FILLED),
-    FIGURE_OF(plan_lower_bound_s, plan_bound_s, "s", "No plan that was not evaluated takes less.", IF(has_plan)),
     FIELD(relays, "GPUs pass traffic between rails on as it comes.", IF(relays)),
     FIGURE_OF(better_plan_s, better_s, "s", "Of the first point: time with a plan that beats given sizes.", FILLED),
     FIELD_OF(better_plan, better, "That plan, as keys of the job.", FILLED),
@@ -206,7 +211,6 @@ static const fab_field SWEEP_POINTS[] = {
     FIELD_OF(fewer_gpus, fewer.gpus, "GPUs of these.", FILLED),
     FIELD_OF(fewer_gain_ratio, fewer.gain, "Tokens per second there, over those on all.", FILLED),
     FIELD_OF(fewer_job, fewer.job, "What runs the job so, as --job takes it.", FILLED),
-    FIELD(plan_is_proven, "Whether nothing is faster; else it is the best that a short search finds.", IF(has_plan)),
     FIELD(settings, "Of compared designs, what differs in this one: key=value; ...", FILLED),
     FIELD_OF(gpus, counts.gpus, "GPUs.", IF(is_built)),
     FIELD_OF(pods, counts.pods, "Pods below the top tier.", IF(is_built)),
@@ -224,8 +228,6 @@ static const fab_field SWEEP_POINTS[] = {
     FIGURE(power_w, "W", "Power of all network parts.", IF(is_built), .source = COST),
     SCALARS(values, "value", value, count_values, "Values of what the sweep varies; missing in a mix.", FILLED,
             .low = 1, .high = FAB_SWEEP_PATHS),
-    OBJECT(plan, plan, &fab_job_plan_fields,
-           "How the job runs fastest here under the first engine, where it leaves that open.", IF(has_plan)),
     LIST(phases, "phase", phases, n_phases, &SWEEP_PHASE, "Phases of the job."),
     LIST(algorithms, "algorithm", algorithms, n_algorithms, &ALGORITHM,
          "Of a collective that is replayed by all its algorithms.", IF(n_algorithms)),
@@ -247,6 +249,8 @@ GIVES(uint64_t, next_point, here->next + 1);
 GIVES(uint64_t, behind_point, here->behind + 1);
 GIVES(uint64_t, sprayed_point, here->sprayed_best + 1);
 GIVES(uint64_t, sprayed_next_point, here->sprayed_next + 1);
+GIVES(uint64_t, sprayed_behind_point, here->sprayed_behind + 1);
+GIVES(bool, is_sprayed_unlike, here->is_sprayed && here->sprayed_behind != here->sprayed_best);
 GIVES(uint64_t, owned_point, here->owned_best + 1);
 GIVES(uint64_t, fastest_point, here->fastest + 1);
 GIVES(uint64_t, cheapest_point, here->cheapest + 1);
@@ -276,6 +280,9 @@ static const fab_field COMPARED[] = {
     COUNT_BY(sprayed_best, sprayed_point, "The number of the best under spray, by its own plans.", IF(is_sprayed)),
     COUNT_BY(sprayed_next, sprayed_next_point, "The number of that of best and next it leaves behind.", IF(is_sprayed)),
     FIELD_OF(sprayed_margin_ratio, sprayed_ratio, "How much more that one costs or takes then.", IF(is_sprayed)),
+    COUNT_BY(sprayed_behind, sprayed_behind_point, "The number of the next that is not even with the best then.",
+             .only = is_sprayed_unlike),
+    FIELD(sprayed_behind_ratio, "How much more that one costs or takes.", .only = is_sprayed_unlike),
     COUNT_BY(owned_best, owned_point, "The number of the design whose tokens cost the least where it is bought.",
              IF(is_owned)),
     FIELD(owned_margin_ratio, "How much more the tokens of the next one cost then.", IF(is_owned), .source = OWNERSHIP),

@@ -11,7 +11,7 @@
 #define SAME            5e-4 /* part of a time by which points differ */
 #define MOST_NAMED      3    /* points that are as good as the best; more are counted */
 #define MOST_PAIRS      32   /* queue pairs that are advised (--advise) */
-#define MOST_TAPERS     4    /* that are told one by one */
+#define MOST_TAPERS     4    /* that are told one by one; of more the cheapest alone */
 #define MOST_PAIRS_GAIN 0.1  /* part of a time that more of them had better win */
 
 const char *fab_text_routing(fab_page *page, const char *label) {
@@ -268,30 +268,41 @@ static void answer_say_pairs(fab_page *page, const fab_sweep *s, const extremes 
         }
     }
     const bool differs = n > 0 && list[0].pairs != list[n - 1].pairs;
-    fab_page_say(page, differs && fab_verdict_add_pairs(list, n, text, sizeof text) ? "; %s" : "", text);
+    if (differs && fab_verdict_add_pairs(list, n, text, sizeof text)) {
+        fab_page_say(page, "; %s", text);
+    }
+}
+
+/* Of a design with several jobs that of all of them. */
+static double tapered_time(const fab_sweep_engine *e) {
+    return e->all_jobs_s > 0 ? e->all_jobs_s : answer_time(e);
 }
 
 /* What tapers cost a job beside the dearest network, which has the least, and what they save. */
 static void answer_put_tapers(fab_page *page, const fab_sweep *s, const extremes *x, size_t e) {
     const fab_sweep_point *least = x->best;
+    const fab_sweep_point *cheapest = x->best;
     bool is_first = true;
     FAB_EACH(const fab_sweep_point, p, s->points, s->n_points) {
         least = answer_knows(s, p, e, answer_time) && p->total_usd > least->total_usd ? p : least;
+        cheapest = answer_knows(s, p, e, answer_time) && p->total_usd < cheapest->total_usd ? p : cheapest;
     }
-    const double least_s = answer_time(&least->engines[e]);
+    const double least_s = tapered_time(&least->engines[e]);
     FAB_EACH(const fab_sweep_point, p, s->points, s->n_points) {
-        if (s->n_paths > 1 || strncmp(s->path[0], "taper", strlen("taper")) != 0 || x->n > MOST_TAPERS ||
-            !answer_knows(s, p, e, answer_time) || !(p->total_usd < least->total_usd)) {
+        if (s->n_paths > 1 || strncmp(s->path[0], "taper", strlen("taper")) != 0 ||
+            (x->n > MOST_TAPERS && p != cheapest) || !answer_knows(s, p, e, answer_time) ||
+            !(p->total_usd < least->total_usd)) {
             continue;
         }
-        const double longer_s = answer_time(&p->engines[e]) - least_s;
+        const double longer_s = tapered_time(&p->engines[e]) - least_s;
         const double chance = hypot(fab_sweep_uncertainty(&p->engines[e], &least->engines[e]),
                                     fab_goodput_uncertainty(&p->engines[e], &least->engines[e]));
         const bool is_told = fabs(longer_s) >= fmax(SAME, chance) * least_s;
         fab_page_say(page, "%s %s takes %s%s and saves %s%s",
-                     is_first ? fab_show(page, "%snstead of %s,",
+                     is_first ? fab_show(page, "%snstead of %s%s,",
                                          fab_sweep_is_one_draw(&least->engines[e]) ? "By this draw, i" : "I",
-                                         answer_point(page, s, least))
+                                         answer_point(page, s, least),
+                                         least->engines[e].all_jobs_s > 0 ? ", for all jobs together" : "")
                               : ";",
                      answer_point(page, s, p),
                      is_told ? fab_show(page, "%s (%.3g %%) ", fab_show_time(page, fabs(longer_s)),

@@ -72,7 +72,7 @@ void fab_text_placements(fab_page *page, const fab_sweep *sweep);
 const char *fab_text_sweep_point(fab_page *page, const fab_sweep *sweep, const fab_sweep_point *point);
 /** "ecmp with 1 queue pair": of a label what a reader has to know. */
 const char *fab_text_routing(fab_page *page, const char *label);
-/** Of plans that were searched without another order of the dimensions: `plan` alone tries them. */
+/** Of which orders of the dimensions plans were searched: `plan` tries six. */
 #define FAB_TWO_ORDERS "in two orders of ranks (where none is given: fabriscope plan tries others)"
 #define FAB_ONE_ORDER  "in one order of ranks (where none is given fabriscope plan tries others)"
 

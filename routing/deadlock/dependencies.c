@@ -16,7 +16,6 @@ fab_status fab_dependencies_init(const fab_fabric *f, fab_dependencies *out, fab
     uint32_t n = 0;
     FAB_PASS(FAB_NEW_ALL((size_t)n_switches + 1, err, d.first, d.word));
     FAB_PASS(FAB_NEW_ALL(f->n_links, err, d.place, d.link));
-    FAB_PASS(FAB_NEW(d.row, f->n_links, err));
     FAB_FILL(d.place, f->n_links, FAB_NONE);
     for (uint32_t s = 0; s < n_switches; s++) {
         for (uint32_t k = f->out_first[base + s]; k < f->out_first[base + s + 1]; k++) {
@@ -27,32 +26,36 @@ fab_status fab_dependencies_init(const fab_fabric *f, fab_dependencies *out, fab
             }
         }
         d.first[s + 1] = n;
-        for (uint32_t i = 0; i < ports_of(&d, s); i++) {
-            d.row[d.link[d.first[s] + i] ^ 1U] = d.word[s] + i * words_of(ports_of(&d, s));
-        }
         d.word[s + 1] = d.word[s] + ports_of(&d, s) * words_of(ports_of(&d, s));
     }
     FAB_PASS(FAB_NEW(d.bit, d.word[n_switches], err));
     return FAB_GIVE(*out, d);
 }
 
-FAB_RELEASES(fab_dependencies_release, fab_dependencies, first, link, place, word, row, bit);
+FAB_RELEASES(fab_dependencies_release, fab_dependencies, first, link, place, word, bit);
 
 void fab_dependencies_add_routes(fab_dependencies *d, const fab_routes *routes) {
+    const fab_fabric *f = d->fabric;
+    uint32_t base = f->first[FAB_NODE_SWITCH];
     uint32_t n_paths = routes->n_flows > 0 ? routes->flow_first[routes->n_flows] : 0;
     for (size_t path = 0; path < n_paths; path++) {
-        fab_link_id before = FAB_NONE; /* the link before, of the fabric */
+        uint32_t row = FAB_NONE; /* of the link before, at the switch that it leads to */
         for (size_t i = routes->path_first[path]; i < routes->path_first[path + 1]; i++) {
             fab_link_id link = routes->link[i];
             uint32_t column = d->place[link];
-            if (column != FAB_NONE && before != FAB_NONE) {
-                uint64_t *word = &d->bit[d->row[before] + column / 64];
+            if (column == FAB_NONE) {
+                row = FAB_NONE;
+                continue;
+            }
+            if (row != FAB_NONE) {
+                uint32_t s = fab_tail(f, link) - base;
+                uint64_t *word = &d->bit[d->word[s] + row * words_of(ports_of(d, s)) + column / 64];
                 uint64_t bit = UINT64_C(1) << (column & 63);
                 if ((*word & bit) == 0) { /* mostly it is set */
                     *word |= bit;
                 }
             }
-            before = column != FAB_NONE ? link : FAB_NONE;
+            row = d->place[link ^ 1U];
         }
     }
 }

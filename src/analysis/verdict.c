@@ -7,9 +7,9 @@
 
 /* --- engines ------------------------------------------------------------------------------------------------------ */
 
-/* Seconds that are compared: of an iteration, of a batch that is served, else of all phases one after the other. NAN:
- * not known. */
-double verdict_time(const fab_result *r, size_t engine) {
+/* Of the iteration, a batch that is served, else of all phases one after the other; of several jobs of the first,
+ * alone. NAN: not known. */
+static double verdict_time_alone(const fab_result *r, size_t engine) {
     double sum = 0;
     if (r->n_iterations > 0) {
         return r->iterations[engine].time_s;
@@ -22,6 +22,15 @@ double verdict_time(const fab_result *r, size_t engine) {
         sum += e->has_time ? e->time_s.mean : NAN;
     }
     return sum;
+}
+
+/* Whether engines are compared by what all jobs take together. */
+static bool is_of_all_jobs(const fab_result *r, size_t engine) {
+    return r->contention != NULL && engine < r->contention->n_engines && r->contention->engines[engine].all_jobs_s > 0;
+}
+
+double verdict_time(const fab_result *r, size_t engine) {
+    return is_of_all_jobs(r, engine) ? r->contention->engines[engine].all_jobs_s : verdict_time_alone(r, engine);
 }
 
 static double verdict_worst(const fab_result *r, size_t engine) {
@@ -67,7 +76,7 @@ void fab_verdict_begin(const fab_result *r, fab_run_verdict *out) {
     if (n > 0 && !verdict_is_better(r, out->engine, out->slowest)) {
         out->slowest = out->engine;
     }
-    out->time_s = n > 0 ? verdict_time(r, out->engine) : NAN;
+    out->time_s = n > 0 ? verdict_time_alone(r, out->engine) : NAN;
     out->has_time = !isnan(out->time_s);
     out->time_s = out->has_time ? out->time_s : 0;
 }
@@ -75,7 +84,8 @@ void fab_verdict_begin(const fab_result *r, fab_run_verdict *out) {
 size_t verdict_thrifty(const fab_result *r, const fab_run_verdict *v) {
     size_t least = v->engine;
     for (size_t e = 0; e < r->phases[0].n_engines; e++) {
-        if (verdict_time(r, e) <= v->time_s * (1 + VERDICT_PAIRS) && fewer_queue_pairs(r, e, least) > 0) {
+        if (verdict_time(r, e) <= verdict_time(r, v->engine) * (1 + VERDICT_PAIRS) &&
+            fewer_queue_pairs(r, e, least) > 0) {
             least = e;
         }
     }
@@ -254,8 +264,8 @@ double verdict_margin(const fab_result *r, const fab_run_verdict *v) {
     if (v->slowest == v->engine) {
         return 0;
     }
-    double slow_s = verdict_time(r, v->slowest);
-    return v->has_time && v->time_s > 0 ? slow_s / v->time_s - 1 : v->has_time ? 0 : NAN;
+    const double fast_s = verdict_time(r, v->engine);
+    return v->has_time && fast_s > 0 ? verdict_time(r, v->slowest) / fast_s - 1 : v->has_time ? 0 : NAN;
 }
 
 /* Of the best engine, or else of the first with so many numbers of them. */
@@ -274,7 +284,9 @@ static void bound_add_pairs(const fab_result *r, const fab_run_verdict *v, char 
             }
         }
         is_told = fab_verdict_add_pairs(list, n, text, sizeof text);
-        fab_append(out, FAB_VERDICT_TEXT, is_told ? "; of %.*s %s" : "", (int)strcspn(label, ","), label, text);
+        if (is_told) {
+            fab_append(out, FAB_VERDICT_TEXT, "; of %.*s %s", (int)strcspn(label, ","), label, text);
+        }
     }
 }
 
@@ -292,7 +304,8 @@ static void bound_add_engines(const fab_result *r, const fab_run_verdict *v, cha
         fab_append(out, FAB_VERDICT_TEXT, ". The %zu engines take the same", n);
         return;
     }
-    fab_append(out, FAB_VERDICT_TEXT, ". Best %s; worst %s", verdict_engine(r, v->engine, best),
+    fab_append(out, FAB_VERDICT_TEXT, ". Best %s%s; worst %s",
+               is_of_all_jobs(r, v->engine) ? "for all jobs together " : "", verdict_engine(r, v->engine, best),
                verdict_engine(r, v->slowest, worst));
     if (isnan(margin)) {
         fab_append(out, FAB_VERDICT_TEXT, "%s", v->has_time ? ", which has no time" : ", by collisions");

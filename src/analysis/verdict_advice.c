@@ -165,9 +165,19 @@ static bool leaves_something(const fab_run_verdict *v, const fab_alternative *se
 
 #define KEEP "keep the routing: " /* where none is named before */
 
-/* Those that won nothing, or by luck, and what no routing can win. */
-static void advice_of_trials(const fab_run_verdict *v, const fab_phase_result *tapered, bool is_sprayed, bool wins,
-                             bool leaves, char *out) {
+/* Whether an engine of the run begins so and has the option, between commas. */
+static bool has_engine(const fab_phase_result *phase, const char *begin, const char *option) {
+    bool has = false;
+    for (size_t e = 0; e < phase->n_engines; e++) {
+        const char *label = phase->engines[e].label;
+        has = has || (strncmp(label, begin, strlen(begin)) == 0 && strstr(label, option) != NULL);
+    }
+    return has;
+}
+
+/* Those that won nothing, or by luck, and what no routing can win. `phase`: any, for the engines that there are. */
+static void advice_of_trials(const fab_run_verdict *v, const fab_phase_result *tapered, const fab_phase_result *phase,
+                             bool wins, bool leaves, char *out) {
     char room[32];
     const char *between = wins ? "; " : "";
     if (!wins && v->n_alternatives > 0) {
@@ -190,9 +200,12 @@ static void advice_of_trials(const fab_run_verdict *v, const fab_phase_result *t
     }
     if (v->n_untried > 0) {
         char flows[32];
-        fab_append(out, FAB_VERDICT_TEXT, "; none was tried for %s flows: try %s, or route --advise",
+        const bool sprays = has_engine(phase, "spray", "");
+        const bool has_pairs = has_engine(phase, "ecmp", ",qp=16,");
+        fab_append(out, FAB_VERDICT_TEXT, "; none was tried for %s flows: try %s%s, or route --advise",
                    fab_format_count(flows, v->n_untried),
-                   is_sprayed ? "another --engine" : "--engine spray where switches can, or --engine ecmp,qp=16");
+                   sprays ? "another --engine" : "--engine spray where switches can",
+                   sprays || has_pairs ? "" : ", or --engine ecmp,qp=16");
     } else if (leaves) {
         fab_append(out, FAB_VERDICT_TEXT, "%sroute --advise tries more", between);
     }
@@ -224,8 +237,7 @@ static void advice_of_routing(const fab_result *r, const fab_run_verdict *v, cha
         fab_append(out, FAB_VERDICT_TEXT, "%sno other routing saves more than %s", out[0] != '\0' ? "" : KEEP,
                    verdict_seconds(room, most_s));
     } else if (v->compared_s > 0) {
-        const bool is_sprayed = strncmp(worst->engines[v->engine].label, "spray", strlen("spray")) == 0;
-        advice_of_trials(v, tapered, is_sprayed, sets || builds, leaves_something(v, set, built), out);
+        advice_of_trials(v, tapered, worst, sets || builds, leaves_something(v, set, built), out);
     } else if (worst != NULL && worst->engines[v->engine].max_collision_factor.mean > VERDICT_FULL) {
         const fab_engine_result *e = &worst->engines[v->engine];
         fab_append(out, FAB_VERDICT_TEXT, "more queue pairs or spraying win at most x%.2f in %s",
@@ -490,7 +502,7 @@ static void advice_of_engines(const fab_result *r, const fab_run_verdict *v, cha
     fab_append(out, FAB_VERDICT_TEXT, "take %s; ", verdict_engine(r, e, name[0]));
     if (e != v->engine) {
         fab_append(out, FAB_VERDICT_TEXT, "more queue pairs save %.2g %% at most (%s); beside that one: ",
-                   100 * (1 - v->time_s / verdict_time(r, e)), verdict_engine(r, v->engine, name[1]));
+                   100 * (1 - verdict_time(r, v->engine) / verdict_time(r, e)), verdict_engine(r, v->engine, name[1]));
     }
 }
 
@@ -531,7 +543,8 @@ void verdict_put_advice(const fab_result *r, fab_run_verdict *v) {
         advice_of_taper(r, v, v->advice);
     }
     if (r->plans != NULL && !(v->plan_s > 0) && !r->job.order_given && r->job.pp > 1 && r->job.dp > 1) {
-        fab_append(v->advice, FAB_VERDICT_TEXT, "; fabriscope plan tries all orders of the ranks, this plan is of one");
+        fab_append(v->advice, FAB_VERDICT_TEXT,
+                   "; fabriscope plan tries all orders of the ranks, this plan is the best of two");
     }
     if (v->plan_s > 0) {
         char room[32];

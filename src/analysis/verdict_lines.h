@@ -26,7 +26,8 @@ const char *verdict_engine(const fab_result *r, size_t engine, char room[VERDICT
 /** How much longer the slowest engine takes than the fastest; 0: they take the same; NAN: one of them has no time. */
 double verdict_margin(const fab_result *r, const fab_run_verdict *v);
 
-/** Of the iteration, else of the phases one after the other; NAN: not known. */
+/** By which engines are compared: of all jobs together, mean over their GPUs, where there are several; else of the
+ * iteration, a batch that is served, or the phases one after the other. NAN: not known. */
 double verdict_time(const fab_result *r, size_t engine);
 
 /** The engine with the fewest queue pairs that takes hardly longer than the fastest, which is the same but for them. */

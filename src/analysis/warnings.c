@@ -128,7 +128,42 @@ static fab_status look_at_experts(fab_result *result, uint64_t n_experts, fab_er
 
 bool fab_experts_keep_rails(const fab_job_spec *job, uint64_t domain) {
     return job->kind == FAB_JOB_TRAINING && job->experts > 1 && job->ep > 1 && domain > 1 && job->pp > 1 &&
-           strcmp(job->order, "tp-cp-pp-dp") == 0 && job->tp * job->cp * job->pp % domain == 0;
+           strcmp(job->order, "tp-cp-pp-dp") == 0 && job->cp == 1 && job->tp * job->pp % domain == 0 &&
+           job->tp * job->ep > domain;
+}
+
+void fab_gpu_sold_unlike(const fab_gpu *gpu, const fab_fabric_spec *spec, char out[FAB_SOLD_SIZE]) {
+    const bool is_like = spec->gpus_per_server == gpu->server_gpus && spec->domain <= gpu->domain &&
+                         (spec->domain > gpu->server_gpus || gpu->domain == gpu->server_gpus);
+    out[0] = '\0';
+    if (gpu->domain > 0 && !is_like) {
+        fab_append(out, FAB_SOLD_SIZE,
+                   "%.40s is sold in servers of %" PRIu64 " with scale-up domains of %" PRIu64
+                   " GPUs, and the design has servers of %" PRIu64 " with domains of %" PRIu64
+                   ": gpus-per-server=%" PRIu64 ",domain=%" PRIu64,
+                   gpu->name, gpu->server_gpus, gpu->domain, spec->gpus_per_server, spec->domain, gpu->server_gpus,
+                   gpu->domain);
+    }
+}
+
+static fab_status look_at_gpu(fab_result *result, const char *unlike, fab_error *err) {
+    return unlike[0] == '\0' ? FAB_OK : add_warning(result, err, "%s", unlike);
+}
+
+#define RAIL_MOST 0.25 /* part of a leaf's ports that one rail may leave it with */
+
+/* Rails are GPUs of a scale-up domain: of one beyond the server there are many, and each has leaves of its own. */
+static fab_status look_at_rail_leaves(fab_result *result, const char *of, const char *family, const fab_counts *c,
+                                      fab_error *err) {
+    const double used = c->switches_by_tier[0] > 0 ? (double)(c->nics * c->planes) / (double)c->switches_by_tier[0] : 0;
+    const double ports = used > 0 ? (double)c->ports_by_tier[0] / (double)c->switches_by_tier[0] : 0;
+    return strcmp(family, "rail-spine") != 0 || c->domains == c->servers || used > RAIL_MOST * ports
+               ? FAB_OK
+               : add_warning(result, err,
+                             "%s%" PRIu64 " rails, one for each GPU of a scale-up domain, have leaves of their own, of "
+                             "whose %.0f ports %.3g hold NICs: family=clos shares leaves, rail-only puts several rails "
+                             "on a switch (rails-per-switch)",
+                             of, c->rails, ports, used);
 }
 
 static fab_status look_at_rails(fab_result *result, const char *family, bool keeps_rails, fab_error *err) {
@@ -176,6 +211,9 @@ static fab_status look_at_job(fab_result *result, const fab_fabric_spec *spec, f
     FAB_PASS(look_at_domain(result, job->tp, spec->domain, err));
     FAB_PASS(look_at_batch(result, job->batch, job->batch_unrounded, result->ranks, err));
     FAB_PASS(look_at_rails(result, spec->family, fab_experts_keep_rails(job, spec->domain), err));
+    char unlike[FAB_SOLD_SIZE];
+    fab_gpu_sold_unlike(&job->accelerator, spec, unlike);
+    FAB_PASS(look_at_gpu(result, unlike, err));
     if (job->kind == FAB_JOB_TRAINING && job->experts > 1 && job->ep == 1) {
         FAB_PASS(look_at_experts(result, job->experts, err));
     }
@@ -190,6 +228,7 @@ static fab_status look_at_fabric(fab_result *result, const fab_fabric_result *f,
     FAB_PASS(look_at_rates(result, &f->counts, err));
     FAB_PASS(look_at_ports(result, f, err));
     FAB_PASS(look_at_tiers(result, "", &f->counts, taper, err));
+    FAB_PASS(look_at_rail_leaves(result, "", f->family, &f->counts, err));
     for (size_t e = 0; result->n_phases > 0 && e < result->phases[0].n_engines; e++) {
         FAB_PASS(look_at_engine(result, f->family, result->phases[0].engines[e].label, err));
     }
@@ -203,6 +242,7 @@ static fab_status look_at_point(fab_result *result, const fab_sweep_point *p, fa
     FAB_PASS(look_at_domain(result, p->tp, p->domain, err));
     FAB_PASS(look_at_batch(result, p->batch, p->batch_unrounded, p->job_gpus, err));
     FAB_PASS(look_at_rails(result, p->family, p->keeps_rails, err));
+    FAB_PASS(look_at_gpu(result, p->sold_unlike, err));
     if (!p->is_built || strcmp(p->family, "installed") == 0) {
         return FAB_OK;
     }
@@ -211,6 +251,7 @@ static fab_status look_at_point(fab_result *result, const fab_sweep_point *p, fa
         (void)snprintf(of, sizeof of, "[%zu] ", (size_t)(p - result->sweep->points) + 1);
     }
     FAB_PASS(look_at_tiers(result, of, &p->counts, p->taper, err));
+    FAB_PASS(look_at_rail_leaves(result, of, p->family, &p->counts, err));
     for (size_t e = 0; e < p->n_engines; e++) {
         FAB_PASS(look_at_engine(result, p->family, p->engines[e].label, err));
     }

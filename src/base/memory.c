@@ -33,7 +33,9 @@ fab_status fab_grow(void *array, size_t *capacity, size_t need, size_t size, fab
     void *block = NULL;
     memcpy(&block, array, sizeof block);
     block = realloc(block, wanted * size);
-    FAB_RETURN_IF(block == NULL, fab_fail(err, FAB_ENOMEM, NULL, "cannot allocate %zu bytes", wanted * size));
+    if (block == NULL) {
+        return fab_fail(err, FAB_ENOMEM, NULL, "cannot allocate %zu bytes", wanted * size);
+    }
     memcpy(array, &block, sizeof block);
     *capacity = wanted;
     return FAB_OK;

@@ -266,6 +266,7 @@ typedef struct cli_shown {
     const char *model, *prices, *engine;
     const fab_job_plan *plan;
     uint64_t n_seeds;
+    bool has_first_alone; /**< only the first of the engines: the plan is not that of the others */
 } cli_shown;
 
 /** Writes into result->see the `run` (of other traffic than the job: `route`) that has the same figures. */

@@ -142,9 +142,10 @@ static fab_status check_fabric(const reading *r, fab_error *err) {
     FAB_REFUSE_IF(f->k % 2 != 0, err, FAB_EINPUT, reading_where(r, "k", NULL, NULL),
                   "k: %" PRIu64 " is odd; a k-ary fat-tree needs an even k", f->k);
     FAB_REFUSE_IF(f->gpus == 0 && ports_of_shape(f) == 0, err, FAB_EINPUT, r->origin_where, "gpus is required%s",
-                  is_fat_tree(f)    ? ", unless k or xgft is given"
-                  : is_dragonfly(f) ? ", unless dragonfly is given"
-                                    : "");
+                  is_fat_tree(f)              ? ", unless k or xgft is given"
+                  : is_dragonfly(f)           ? ", unless dragonfly is given"
+                  : f->torus.n_dimensions > 0 ? ": torus counts switches, over which gpus=N are spread evenly"
+                                              : "");
     for (size_t i = 0; i < FAB_MAX_TIERS; i++) {
         FAB_REFUSE_IF(f->tier[i].radix * f->tier[i].breakout > 65535, err, FAB_EINPUT,
                       reading_where(r, "radix", "breakout", NULL),

@@ -41,6 +41,15 @@ uint32_t fab_nics_of_gpu(const fab_fabric *f, uint32_t gpu, uint32_t *first) {
     return f->nics_per_server > f->gpus_per_server ? f->nics_per_server / f->gpus_per_server : 1;
 }
 
+fab_link_id fab_access_link(const fab_fabric *f, fab_node_id nic, uint32_t n, uint32_t k) {
+    for (uint32_t i = f->out_first[nic]; i < f->out_first[nic + n]; i++) {
+        if (fab_class_of(f, f->out_link[i])->kind == FAB_LINK_ACCESS && k-- == 0) {
+            return f->out_link[i];
+        }
+    }
+    return FAB_NONE;
+}
+
 const char *fab_tier_name(fab_wiring wiring, uint32_t tier) {
     static const char *const NAMES[] = {"nic", "leaf", "spine", "core", "tier4", "tier5", "tier6", "tier7", "tier8"};
     if (wiring != FAB_WIRING_TREE && tier > 0) {

@@ -5,8 +5,8 @@
  * bits no faster than it can. Where the bounds of all of its flows say that it is done by then, they are exact: nobody
  * on it can have had more. What cannot end last needs no more than its bound.
  *
- * Links are those that a solver keeps (flow_index.c), whose lists of flows are read: of another link all flows cross one
- * that leaves them no more. */
+ * Links are those that a solver keeps (flow_index.c), whose lists of flows are read: of another link all flows cross
+ * one that leaves them no more. */
 #include "fab/fluid.h"
 #include "fab/memory.h"
 #include "solver.h"
@@ -23,10 +23,12 @@
 typedef enum is_it { NOT_ASKED, NOT_EXACT, EXACT } is_it;
 
 typedef struct last_link {
-    double weight, bits; /* of its flows; of a link that is not kept 0 */
-    double least_after;  /* what comes after any of them */
-    double running;      /* weight under way, in a run */
+    double weight;      /* of its flows; of a link that is not kept 0 */
+    double bits;        /* of them, where the link is weighed */
+    double least_after; /* what comes after any of them; likewise */
+    double running;     /* weight under way, in a run */
     is_it exact;
+    bool is_weighed;
     bool is_open; /* its share grows in runs */
     bool is_late; /* a flow that it holds may be the last */
 } last_link;
@@ -48,6 +50,8 @@ typedef struct last_search {
     uint64_t *runs; /* bit set of flows */
     last_runner *runners;
     size_t n_runners, runners_capacity;
+    double most_bits, most_after_s;
+    bool has_nothing; /* a flow has nothing to send */
     double fullest_s; /* the last end is no sooner */
     double last_s;    /* nor is the last of ends with what comes after */
     uint64_t work;
@@ -83,6 +87,8 @@ static void weigh_link(last_search *t, uint32_t k) {
     const fab_max_min *m = t->m;
     const uint32_t l = m->number[k];
     last_link *link = &t->links[l];
+    link->is_weighed = true;
+    link->weight = 0;
     for (uint32_t i = m->first[k]; i < m->first[k + 1]; i++) {
         const uint32_t f = m->flow[i];
         const double share = t->s->share != NULL ? m->flow_share[i] : 1;
@@ -94,18 +100,31 @@ static void weigh_link(last_search *t, uint32_t k) {
         }
     }
     const double least_s = link->bits / t->s->capacity[l];
-    t->share[l] = t->s->capacity[l] / link->weight;
     t->fullest_s = most_of(t->fullest_s, least_s);
     t->last_s = most_of(t->last_s, least_s + link->least_after);
+}
+
+/* Of flows with equal weights their number is enough of most links: the others say no more of the last end. */
+static void weigh_links(last_search *t) {
+    const fab_max_min *m = t->m;
+    const bool is_plain = t->s->weight == NULL && t->s->share == NULL;
+    FAB_FILL(t->share, t->s->n_links, INFINITY);
+    for (uint32_t k = 0; k < m->n_kept; k++) {
+        last_link *link = &t->links[m->number[k]];
+        const double capacity = t->s->capacity[m->number[k]];
+        link->weight = m->first[k + 1] - m->first[k];
+        const double most_s = link->weight * t->most_bits / capacity;
+        if (!is_plain || t->has_nothing || most_s > t->fullest_s || most_s + t->most_after_s > t->last_s) {
+            weigh_link(t, k);
+        }
+        t->share[m->number[k]] = capacity / link->weight;
+    }
 }
 
 /* Bounds from the shares at the start. */
 static void bound_flows(last_search *t) {
     const fab_sharing *s = t->s;
-    FAB_FILL(t->share, s->n_links, INFINITY);
-    for (uint32_t k = 0; k < t->m->n_kept; k++) {
-        weigh_link(t, k);
-    }
+    weigh_links(t);
     for (uint32_t f = 0; f < s->n_flows; f++) {
         double level = limit_of(s, f);
         for (uint64_t e = s->first[f]; e < s->first[f + 1]; e++) {
@@ -119,8 +138,11 @@ static bool is_exact_link(last_search *t, uint32_t l) {
     const fab_max_min *m = t->m;
     last_link *link = &t->links[l];
     if (link->exact == NOT_ASKED && link->weight > 0) {
-        const double end_s = link->bits / t->s->capacity[l] * (1 + CLOSE);
         const uint32_t k = m->kept[l];
+        if (!link->is_weighed) {
+            weigh_link(t, k);
+        }
+        const double end_s = link->bits / t->s->capacity[l] * (1 + CLOSE);
         uint32_t i = m->first[k];
         while (i < m->first[k + 1] && t->ends_s[m->flow[i]] <= end_s) {
             i++;
@@ -338,6 +360,9 @@ fab_status fab_fluid_last(const fab_max_min *solver, const fab_sharing *sharing,
         if (!(bits[f] >= 0) || !isfinite(bits[f])) {
             return FAB_OK; /* fab_fluid_finish() refuses it */
         }
+        t.most_bits = most_of(t.most_bits, bits[f]);
+        t.most_after_s = most_of(t.most_after_s, after_of(&t, f));
+        t.has_nothing = t.has_nothing || bits[f] <= 0;
     }
     FAB_PASS(FAB_NEW_ALL(sharing->n_links, err, t.links, t.share));
     FAB_PASS(FAB_NEW(t.ends_s, sharing->n_flows, err));

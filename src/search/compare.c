@@ -154,6 +154,13 @@ static void judge_sprayed(fab_sweep *sweep, fab_verdict *v) {
         v->sprayed_best = sprayed.best;
         v->sprayed_next = sprayed.best == v->best ? v->next : v->best;
         double least = figure_of(&sweep->points[v->sprayed_best], &m);
+        v->sprayed_behind = sprayed.behind;
+        v->sprayed_behind_ratio = sprayed.behind_ratio;
+        for (size_t i = 0; sprayed.behind == sprayed.best && i < sweep->n_points; i++) {
+            const bool is_more = fab_sweep_has_time(&sweep->points[i], 1) &&
+                                 figure_of(&sweep->points[i], &m) > figure_of(&sweep->points[v->sprayed_next], &m);
+            v->sprayed_next = is_more ? i : v->sprayed_next;
+        }
         v->sprayed_ratio = least > 0 ? figure_of(&sweep->points[v->sprayed_next], &m) / least - 1 : 0;
     }
 }

@@ -74,7 +74,7 @@ static fab_status check_alike(const fab_mix *mix, const fab_mix_design *a, const
         const fab_sweep_point *p = &a->job[j];
         const fab_sweep_point *q = &b->job[j];
         size_t n = summary_length(p);
-        if (p->has_plan && q->has_plan && p->tokens == q->tokens &&
+        if (p->engines[0].has_plan && q->engines[0].has_plan && p->tokens == q->tokens &&
             same_model(p, q)) { /* each runs it in its own way */
             continue;
         }

@@ -54,53 +54,64 @@ void fab_sweep_free(fab_sweep *sweep) {
 typedef struct point_progress {
     const fab_sweep_request *request;
     size_t before, n_points;
-    double begin; /* part of the point that its plan took; what follows is the rest */
+    size_t engine, n_engines; /* of those that are evaluated one after the other */
+    double begin;             /* part of the point that its plan took; what follows is the rest */
 } point_progress;
+
+static void tell_part(const point_progress *p, double part) {
+    p->request->progress(p->request->progress_context,
+                         (double)p->before + ((double)p->engine + part) / (double)p->n_engines, p->n_points);
+}
 
 static void tell_point(void *context, double done, size_t total) {
     const point_progress *p = context;
-    double part = p->begin + (1 - p->begin) * (total > 0 ? done / (double)total : 0);
-    p->request->progress(p->request->progress_context, (double)p->before + part, p->n_points);
+    tell_part(p, p->begin + (1 - p->begin) * (total > 0 ? done / (double)total : 0));
 }
 
 #define PLAN_PART 0.5 /* of the time of a point, as progress has it */
 
 static void tell_plan(void *context, double done, size_t total) {
-    const point_progress *p = context;
-    double part = PLAN_PART * (total > 0 ? done / (double)total : 0);
-    p->request->progress(p->request->progress_context, (double)p->before + part, p->n_points);
+    tell_part(context, PLAN_PART * (total > 0 ? done / (double)total : 0));
+}
+
+static bool is_open(const fab_design *design, const char *traffic) {
+    return fab_plan_is_wanted(design, traffic) || fab_best_is_wanted(design, traffic);
 }
 
 /* What the job leaves open of its plan is chosen for this fabric, and what collectives leave to replays. NULL: nothing
  * is open. */
 static fab_status choose_for_point(const fab_sweep_request *request, const fab_design *design, const fab_fabric *fabric,
                                    const char *text, char **traffic, fab_design **out, point_progress *progress,
-                                   fab_sweep_point *kept, fab_error *err) {
+                                   fab_plans **plans, fab_error *err) {
     FAB_OWNED fab_design *chosen = NULL;
-    FAB_OWNS(fab_plans_free_owned) fab_plans *plans = NULL;
     const fab_plan_request what = {.design = design,
                                    .fabric = fabric,
                                    .seed = request->seed,
                                    .n_threads = request->n_threads,
                                    .progress = request->progress != NULL ? tell_plan : NULL,
                                    .progress_context = progress};
-    if (!fab_plan_is_wanted(design, text) && !fab_best_is_wanted(design, text)) {
+    if (!is_open(design, text)) {
         return FAB_OK;
     }
     FAB_PASS(FAB_NEW(chosen, 1, err));
     *chosen = *design;
     chosen->collective_note[0] = '\0';
     progress->begin = PLAN_PART;
-    FAB_PASS(fab_choose_open(&what, text, chosen, &plans, traffic, err));
+    FAB_PASS(fab_choose_open(&what, text, chosen, plans, traffic, err));
+    return FAB_GIVE(*out, chosen);
+}
+
+/* Of the only engine. */
+static void keep_choice(const fab_plans *plans, const fab_design *chosen, fab_sweep_point *kept) {
+    fab_sweep_engine *engine = &kept->engines[0];
     if (plans != NULL) {
-        kept->has_plan = true;
-        kept->plan = plans->plans[0].plan;
-        kept->plan_bound_s = plans->lower_bound_s;
-        kept->plan_is_proven = plans->is_proven;
+        engine->has_plan = true;
+        engine->plan = plans->plans[0].plan;
+        engine->plan_bound_s = plans->lower_bound_s;
+        engine->plan_is_proven = plans->is_proven;
         kept->fewer = plans->fewer;
     }
-    (void)snprintf(kept->collective_note, sizeof kept->collective_note, "%s", chosen->collective_note);
-    return FAB_GIVE(*out, chosen);
+    (void)snprintf(engine->collective_note, sizeof engine->collective_note, "%s", chosen->collective_note);
 }
 
 /* Seeds that nobody asked for may take no memory that one does not. */
@@ -120,7 +131,7 @@ static fab_status look_for_better(const fab_sweep_request *request, const fab_de
                                   const fab_job_spec *job, fab_sweep_point *point, fab_error *err) {
     fab_plans *plans = NULL;
     const fab_sweep_engine *engine = point->n_engines > 0 ? &point->engines[0] : NULL;
-    if (point->has_plan || engine == NULL || !engine->has_iteration || design->n_jobs != 1 ||
+    if (engine == NULL || engine->has_plan || !engine->has_iteration || design->n_jobs != 1 ||
         job->kind != FAB_JOB_TRAINING || design->fabric.transport.kind != FAB_TRANSPORT_FLUID) {
         return FAB_OK;
     }
@@ -141,13 +152,14 @@ static fab_status look_for_better(const fab_sweep_request *request, const fab_de
     return FAB_OK;
 }
 
-/* `value` is that of each path; NULL: none is varied. */
-static fab_status sweep_evaluate(const fab_sweep_request *request, const fab_design *design, const char *const *value,
-                                 point_progress *progress, fab_sweep_point *out, fab_error *err) {
+/* Under one plan. `value` is that of each path; NULL: none is varied. */
+static fab_status evaluate_once(const fab_sweep_request *request, const fab_design *design, const char *const *value,
+                                point_progress *progress, fab_sweep_point *out, fab_error *err) {
     FAB_OWNS(fab_fabric_free_owned) fab_fabric *graph = NULL;
     FAB_OWNED fab_design *chunked = NULL;
     FAB_OWNED fab_design *open = NULL;
     FAB_OWNED char *settled = NULL;
+    FAB_OWNS(fab_plans_free_owned) fab_plans *plans = NULL;
     FAB_OWNS(fab_context_free_owned) fab_context *context = NULL;
     FAB_OWNS(fab_context_free_owned) fab_context *chosen = NULL;
     FAB_OWNS(fab_result_release) fab_result result = {.seed = request->seed, .n_fabrics = 1};
@@ -157,7 +169,7 @@ static fab_status sweep_evaluate(const fab_sweep_request *request, const fab_des
     FAB_PASS(fab_sweep_traffic(request, design, value, &traffic, err));
     FAB_PASS(FAB_NEW(result.fabrics, 1, err));
     FAB_PASS(fab_fabric_measure(design, &result.fabrics[0], &graph, err));
-    FAB_PASS(choose_for_point(request, design, graph, traffic.data, &settled, &open, progress, &kept, err));
+    FAB_PASS(choose_for_point(request, design, graph, traffic.data, &settled, &open, progress, &plans, err));
     const char *replayed = settled != NULL ? settled : traffic.data;
     const fab_context_request what = {.design = open != NULL ? open : design,
                                       .fabric = graph,
@@ -183,6 +195,9 @@ static fab_status sweep_evaluate(const fab_sweep_request *request, const fab_des
     fab_blame_design(design, status, err);
     FAB_PASS(status);
     FAB_PASS(fab_sweep_keep(&result, request->n_seeds > 0, design->n_engines, &kept, err));
+    if (open != NULL) {
+        keep_choice(plans, open, &kept);
+    }
     if (request->looks_for_plan && progress->before == 0) {
         FAB_PASS(look_for_better(request, design, graph, &result.job, &kept, err));
     }
@@ -191,24 +206,40 @@ static fab_status sweep_evaluate(const fab_sweep_request *request, const fab_des
     return FAB_GIVE(*out, kept);
 }
 
+/* What is open is chosen for each engine, which is evaluated alone then: under the plan of another it would be judged
+ * by what nobody would run. */
+static fab_status sweep_evaluate(const fab_sweep_request *request, const fab_design *design, const char *const *value,
+                                 point_progress *progress, fab_sweep_point *out, fab_error *err) {
+    FAB_OWNED fab_design *alone = NULL;
+    FAB_OWNS(fab_sweep_point_release) fab_sweep_point kept = {.n_phases = 0};
+    FAB_OWNS(fab_str_release) fab_str traffic = FAB_STR_INIT;
+    fab_sweep_request what = *request;
+    FAB_PASS(fab_sweep_traffic(request, design, value, &traffic, err));
+    progress->engine = 0;
+    progress->n_engines = is_open(design, traffic.data) ? design->n_engines : 1;
+    if (progress->n_engines == 1) {
+        return evaluate_once(request, design, value, progress, out, err);
+    }
+    FAB_PASS(FAB_NEW(alone, 1, err));
+    *alone = *design;
+    alone->n_engines = 1;
+    FAB_PASS(evaluate_once(&what, alone, value, progress, &kept, err));
+    what.looks_for_plan = false;
+    for (size_t e = 1; e < design->n_engines; e++) {
+        FAB_OWNS(fab_sweep_point_release) fab_sweep_point found = {.n_phases = 0};
+        progress->engine = e;
+        alone->engines[0] = design->engines[e];
+        FAB_PASS(evaluate_once(&what, alone, value, progress, &found, err));
+        FAB_PASS(fab_sweep_add_engine(&found, &kept, err));
+    }
+    return FAB_GIVE(*out, kept);
+}
+
 fab_status fab_sweep_evaluate(const fab_sweep_request *request, const fab_design *design, fab_sweep_point *out,
                               fab_error *err) {
     point_progress progress = {
         .request = request, .before = request->n_before, .n_points = request->n_all > 0 ? request->n_all : 1};
     return sweep_evaluate(request, design, NULL, &progress, out, err);
-}
-
-fab_status fab_sweep_keep_error(fab_status status, const fab_error *error, fab_sweep_point *point, fab_error *err) {
-    if (!fab_is_refusal(status)) {
-        if (error->code != FAB_OK && err != NULL) {
-            *err = *error;
-        }
-        return status;
-    }
-    point->over_limit = status == FAB_ELIMIT;
-    (void)snprintf(point->error, sizeof point->error, "%s%s%s", error->where, error->where[0] != '\0' ? ": " : "",
-                   error->text);
-    return FAB_OK;
 }
 
 #define MOST_SPRAYED_GPUS 16384 /* of all points: of more nobody waits for what he did not ask for */

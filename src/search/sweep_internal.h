@@ -14,10 +14,12 @@ fab_status fab_sweep_traffic(const fab_sweep_request *r, const fab_design *desig
 fab_status fab_sweep_seeds(const fab_sweep_request *request, const fab_context *context, uint64_t *out, fab_error *err);
 
 /* Each fills a part of `out`, which the caller releases, after a failure too: figures of fabric, phases, algorithms and
- * engines, once the job is kept; the job; all jobs of several together; what failures leave of it. `is_asked`: the user
- * gave a number of seeds, so that figures of phases are distributions; else they are means. */
+ * engines, once the job is kept; the one engine of the same design, evaluated alone, behind the others; the job; all
+ * jobs of several together; what failures leave of it. `is_asked`: the user gave a number of seeds, so that figures of
+ * phases are distributions; else they are means. */
 fab_status fab_sweep_keep(const fab_result *result, bool is_asked, size_t n_engines, fab_sweep_point *out,
                           fab_error *err);
+fab_status fab_sweep_add_engine(const fab_sweep_point *found, fab_sweep_point *out, fab_error *err);
 fab_status fab_sweep_keep_job(const fab_context *context, const fab_design *design, const fab_fabric_result *fabric,
                               fab_sweep_point *out, fab_error *err);
 fab_status fab_sweep_keep_jobs(const fab_replay *replay, const fab_result *result, fab_sweep_point *out,

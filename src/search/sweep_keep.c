@@ -48,6 +48,19 @@ fab_status fab_sweep_traffic(const fab_sweep_request *r, const fab_design *desig
     return fab_str_status(out, err);
 }
 
+fab_status fab_sweep_keep_error(fab_status status, const fab_error *error, fab_sweep_point *point, fab_error *err) {
+    if (!fab_is_refusal(status)) {
+        if (error->code != FAB_OK && err != NULL) {
+            *err = *error;
+        }
+        return status;
+    }
+    point->over_limit = status == FAB_ELIMIT;
+    (void)snprintf(point->error, sizeof point->error, "%s%s%s", error->where, error->where[0] != '\0' ? ": " : "",
+                   error->text);
+    return FAB_OK;
+}
+
 static void keep_fabric(const fab_fabric_result *f, fab_sweep_point *out) {
     (void)snprintf(out->digest, sizeof out->digest, "%s", f->digest);
     (void)snprintf(out->family, sizeof out->family, "%s", f->family);
@@ -171,6 +184,54 @@ fab_status fab_sweep_keep(const fab_result *result, bool is_asked, size_t n_engi
     return FAB_OK;
 }
 
+static bool same_phase(const fab_sweep_phase *p, const fab_sweep_phase *q) {
+    return strcmp(p->name, q->name) == 0 && strcmp(p->collective, q->collective) == 0 && p->flows == q->flows &&
+           p->fabric_flows == q->fabric_flows && p->bytes == q->bytes &&
+           memcmp(p->crossing_flows, q->crossing_flows, sizeof p->crossing_flows) == 0;
+}
+
+/* Under the last engine of `out`; a phase that its plans have not yet is one more. */
+static fab_status add_phase(const fab_sweep_phase *found, fab_sweep_point *out, fab_error *err) {
+    size_t i = 0;
+    while (i < out->n_phases && !same_phase(found, &out->phases[i])) {
+        i++;
+    }
+    if (i == out->n_phases) {
+        size_t capacity = out->n_phases;
+        fab_sweep_phase added = *found;
+        FAB_PASS(FAB_GROW(out->phases, capacity, i + 1, err));
+        FAB_PASS(FAB_NEW(added.times, out->n_engines, err));
+        out->phases[out->n_phases++] = added;
+        out->plans_differ = true;
+    }
+    out->phases[i].times[out->n_engines - 1] = found->times[0];
+    return FAB_OK;
+}
+
+fab_status fab_sweep_add_engine(const fab_sweep_point *found, fab_sweep_point *out, fab_error *err) {
+    char plan[2][192];
+    const size_t n = out->n_engines + 1;
+    size_t capacity = out->n_engines;
+    FAB_PASS(FAB_GROW(out->engines, capacity, n, err));
+    for (size_t p = 0; p < out->n_phases; p++) {
+        capacity = out->n_engines;
+        FAB_PASS(FAB_GROW(out->phases[p].times, capacity, n, err));
+        out->phases[p].times[n - 1] = (fab_sweep_time){.n_seeds = 0};
+    }
+    out->engines[n - 1] = found->engines[0];
+    out->n_engines = n;
+    for (size_t p = 0; p < found->n_phases; p++) {
+        FAB_PASS(add_phase(&found->phases[p], out, err));
+    }
+    out->plans_differ = out->plans_differ || strcmp(fab_job_plan_text(&out->engines[0].plan, plan[0]),
+                                                    fab_job_plan_text(&found->engines[0].plan, plan[1])) != 0;
+    out->relays = out->relays || found->relays;
+    out->keeps_rails = out->keeps_rails || found->keeps_rails;
+    out->tp = found->tp > out->tp ? found->tp : out->tp;
+    out->n_kept_experts = found->n_kept_experts > 0 ? found->n_kept_experts : out->n_kept_experts;
+    return FAB_OK;
+}
+
 /* What a job gets done in the time that it is judged by. */
 static double work_of(const fab_job_spec *job) {
     const double each =
@@ -217,6 +278,7 @@ fab_status fab_sweep_keep_job(const fab_context *context, const fab_design *desi
         FAB_PASS(fab_ownership_of(design, fabric, &traffic->job.accelerator, &out->ownership, err));
         out->has_ownership = true;
         out->kind = traffic->job.kind;
+        fab_gpu_sold_unlike(&traffic->job.accelerator, &fabric->spec, out->sold_unlike);
         out->work = work_of(&traffic->job);
         out->gpu_ratio = fmin((double)traffic->n_ranks /
                                   (double)(fabric->counts.gpus - fabric->spec.spares * fabric->spec.gpus_per_server),

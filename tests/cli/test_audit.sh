@@ -47,6 +47,43 @@ grep -q '"cables": 16\b' audit.json && grep -q 'names around server-3 are on lea
 exchange 10 20 <swapped.net >other.net
 [[ -z $(findings other.net) ]] || fail "two pairs of servers: $(findings other.net)"
 
+# two servers of a rail fabric that have changed places are one finding, at neighbouring leaves and far ones, in any order of
+# names and ports; the search ends, as each exchange leaves fewer hosts out of order
+places() { # places DESIGN A B [AWK]: one exchange in a list of cables
+  "$program" build "$1" --format cables --quiet | sed "s/server-$2 /@@ /; s/server-$3 /server-$2 /; s/@@ /server-$3 /" |
+    awk -F, -v OFS=, "${4-1}" >swapped.csv
+  timeout 60 "$program" audit swapped.csv --json --quiet >audit.json || { fail "$1 with $2 and $3 exchanged: exit code $?"; return; }
+  $python - "server-$2" "server-$3" <<'END' || fail "$1 with $2 and $3 exchanged: $(<audit.json)"
+import json, sys
+found = json.load(open("audit.json"))["audit"]["findings"]
+assert [(f["finding"], f["cables"], *sorted((f["node"], f["other_node"]))) for f in found] == [("swapped-hosts", 16, *sorted(sys.argv[1:]))]
+END
+}
+for pair in 3:9 1:14 0:8 7:8 3:4; do
+  places rail-spine:gpus=128,radix=16 ${pair/:/ }
+done
+for pair in 1:6 3:4 0:7 0:4; do
+  places rail-spine:gpus=64,radix=8 ${pair/:/ }
+done
+places rail-spine:gpus=192,radix=16 3 12
+places rail-spine:gpus=192,radix=16 0 23
+places rail-spine:gpus=1024,radix=32 3 92
+# ports of leaves that follow no names
+places rail-spine:gpus=192,radix=16 3 12 '$3 ~ /^leaf/ && $4 < 9 {$4 = 1 + ($4 * 5 + $3) % 8} 1'
+# many hosts at the places of others are an order of their own: it takes no longer than the names
+"$program" build rail-spine:gpus=16384,radix=64 --format cables --quiet >perfect.csv
+$python - <<'END'
+import re
+hosts = list(range(2048))
+for k in range(38):
+    a, b = 5 + 23 * k, 2040 - 29 * k
+    hosts[a], hosts[b] = hosts[b], hosts[a]
+with open("perfect.csv") as old, open("swapped.csv", "w") as new:
+    new.writelines(re.sub(r"^server-(\d+) ", lambda m: f"server-{hosts[int(m[1])]} ", line) for line in old)
+END
+timeout 60 "$program" audit swapped.csv --json --quiet >audit.json || fail "38 pairs among 2,048 servers: exit code $?"
+[[ $(grep -c '"cables": 16,' audit.json) -eq 38 ]] || fail "38 pairs among 2,048 servers: $(grep -c '"cables": 16,' audit.json) found"
+
 # --- one box all of whose cables are slow is told once; two of them are another type ---
 "$program" build rail-spine:gpus=128,radix=32 --format cables --quiet >perfect.csv
 for box in leaf-0:'^leaf-0,[0-9]+,spine':16 server-3:'^server-3 ':8 spine-0:',spine-0,':32; do

@@ -45,6 +45,14 @@ grep -v '^host-5,2,' wiring.csv >single.csv
 { cat dealt.csv && echo 'leaf-9,99,spine-1,99,400Gb/s,6m'; } >added.csv # then the spines are uneven
 [[ $(found added.csv) == *"extra-cable leaf-9 "* ]] || fail "a cable too many: $(found added.csv)"
 
+# --- servers of which a part hangs on the next leaf: each leaf is filled before it, or spares hang on all ---
+for design in fat-tree:gpus=128,radix=64,taper=4 fat-tree:gpus=256,radix=64,taper=1.5,spares=1 fat-tree:gpus=136,radix=32,taper=4,tiers=3; do
+  "$program" build $design --format ibnet --quiet >filled.net
+  [[ -z $(found filled.net | grep -v '^single-point') ]] || fail "$design: $(found filled.net | head -n 3)"
+done
+"$program" build fat-tree:gpus=256,radix=64,taper=1.5 --format cables --quiet | sed '/^server-2 HCA-3,/s/leaf-0,[0-9]*/leaf-5,63/' >moved.csv
+[[ $(found moved.csv) == *"wrong-leaf server-2 HCA-3 "* ]] || fail "an adapter on another leaf: $(found moved.csv)"
+
 # --- what cannot be read ---
 refuse() { # refuse FILE PLACE PATTERN
   local code=0

@@ -22,7 +22,7 @@ assert flows[0] == flows[1], flows
 CHECK
 
 # Routes that were found while chunks were chosen are those of the same flows with the chunks typed: reduction and gather, which
-# chunks do not change, have them, and the transfers, which they change, do not.
+# chunks do not change, have them, and the transfers, which begin with the same flows, go on from them.
 for engine in adaptive ecmp,qp=2; do
   for chunks_of in auto typed; do
     value=auto

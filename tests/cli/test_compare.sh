@@ -118,6 +118,45 @@ assert abs(given["better_plan_s"] / engine["iteration_s"] - 1) < 1e-9, (given["b
 PYTHON
 silent 'The sizes that are given' sweep clos:gpus=64 --job model=llama3-8b --quiet --vary taper=1,3
 
+# --- several engines: each has the plan that it has alone, whatever stands before it ---
+several=(clos:gpus=128,taper=2 rail-spine:gpus=128 clos:gpus=128 --quiet --json)
+for engines in "ecmp spray" "spray ecmp" ecmp spray; do
+  read -ra each <<<"$engines"
+  "$program" compare "${several[@]}" "${each[@]/#/--engine=}" >"engines-${engines// /-}.json" || fail "engines $engines"
+done
+"$program" sweep clos:gpus=128 --vary taper.1=1,3 --job model=llama3-8b --engine ecmp,qp=16 --engine spray --json --quiet >vary-both.json || fail "a sweep of engines"
+"$program" sweep clos:gpus=128 --vary taper.1=1,3 --job model=llama3-8b --engine spray --json --quiet >vary-spray.json || fail "a sweep of spray"
+python3 - <<'PYTHON' || fail "an engine under the plans of another"
+import json
+load = lambda name: json.load(open(name + ".json"))["sweep"]
+both, back = load("engines-ecmp-spray"), load("engines-spray-ecmp")
+differ = 0
+for e, name in enumerate(("ecmp", "spray")):
+    alone = load("engines-" + name)
+    for k, point in enumerate(alone["points"]):
+        mine, its = both["points"][k], point["engines"][0]
+        assert mine["engines"][e] == its == back["points"][k]["engines"][1 - e], (name, k)
+        assert all(p["engines"][e] in [q["engines"][0] for q in point["phases"] if q["engines"][0]["label"] == p["engines"][e]["label"]]
+                   for p in mine["phases"] if "time_s" in p["engines"][e])
+        assert len([p for p in mine["phases"] if "time_s" in p["engines"][e]]) == len(point["phases"]), (name, k)
+    assert both["verdicts"][e] == {k: v for k, v in alone["verdicts"][0].items() if not k.startswith("sprayed_")}
+    assert back["verdicts"][1 - e] == both["verdicts"][e]
+plan = lambda p, e: [p["engines"][e]["plan"][k] for k in ("tp", "cp", "pp", "dp")]
+assert any(plan(p, 0) != plan(p, 1) for p in both["points"]), "engines that differ have one plan everywhere"
+two, one = load("vary-both"), load("vary-spray")
+assert [p["engines"][1] for p in two["points"]] == [p["engines"][0] for p in one["points"]]
+PYTHON
+# under spray a third design is named with the two
+third=(clos:gpus=256 clos:gpus=256,radix=32 clos:gpus=256,taper=7 --job model=gpt-7.5b,tp=8,placement=random --quiet)
+"$program" compare "${third[@]}" --json >third.json && "$program" compare "${third[@]}" --engine spray --json >third-spray.json || fail "three designs"
+python3 - <<'PYTHON' || fail "a third design under spray"
+import json
+v, w = (json.load(open(f"third{name}.json"))["sweep"]["verdicts"][0] for name in ("", "-spray"))
+assert v["sprayed_margin_ratio"] < 0.01 and (v["sprayed_behind"], v["sprayed_behind_ratio"]) == (w["behind"], w["behind_ratio"]), (v, w)
+PYTHON
+"$program" compare "${third[@]}" | tr -s ' \n' ' ' | grep -E 'Under spray \[1\] and \[2\] are (the same|even, [0-9.e-]+ % apart), \[3\] [0-9.]+ % more' >/dev/null ||
+  fail "a third design is not named under spray"
+
 # --- relays between rails, which the verdict rests on ---
 experts=(--job model=mixtral-8x7b,tp=2,pp=2,ep=8,order=tp-cp-dp-pp,batch=512 --engine spray --quiet)
 says '[1]: GPUs pass traffic between rails on as it comes' compare rail-only:gpus=64 rail-spine:gpus=64,radix=16 "${experts[@]}"

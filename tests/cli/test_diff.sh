@@ -32,6 +32,27 @@ same own.json own.json
 same seeds.json seeds.json
 same own.json preset:llama3-talk-racks
 
+# A design beside a dump is its own dump: what was exchanged is the cause, in names or in cables, and else nothing differs.
+plan=rail-spine:gpus=128,radix=16
+exchange() { sed "s/server-3 HCA/@@/; s/server-9 HCA/server-3 HCA/; s/@@/server-9 HCA/" "$1"; }
+"$program" build $plan --format ibnet --quiet >plan.net
+"$program" build $plan --format cables --quiet >plan.csv
+for file in plan.net plan.csv; do
+  exchange $file >now.${file#*.}
+  TMPDIR=$PWD "$program" diff $plan $file --quiet >out || fail "a plan beside $file: exit code $?"
+  [[ $(head -n 1 out) == "Nothing differs." ]] || fail "a plan and its own $file differ: $(<out)"
+  "$program" diff $plan now.${file#*.} --json --quiet >planned.json
+  "$program" diff $file now.${file#*.} --json --quiet >dumped.json
+  python3 - <<'PYTHON' || fail "a plan beside now.${file#*.} is not told as its dump is"
+import json
+one, two = (json.load(open(f"{name}.json"))["diff"] for name in ("planned", "dumped"))
+assert one["is_verified"] and "server-3" in one["cause"] and "have exchanged places" in one["cause"], one
+assert {k: v for k, v in one.items() if k != "before"} == {k: v for k, v in two.items() if k != "before"}
+PYTHON
+done
+grep -F 'server-3 and server-9 have exchanged places: 16 cables' planned.json >/dev/null || fail "exchanged cables: $(<planned.json)"
+ls fabriscope-plan-* >/dev/null 2>&1 && fail "the dump of a plan stays: $(ls)"
+
 # One draw is told of where what differs hangs on it: not where computation alone differs, or nothing that hashes does.
 draw() { # draw yes|no BEFORE AFTER [ARGUMENTS...]
   local told=no

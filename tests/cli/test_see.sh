@@ -137,7 +137,7 @@ mean = lambda name: json.load(open(f"{name}.json"))["iteration"][0]["seeds"]["ti
 chosen, usual, other = (mean(f"run{order}") for order in ("", ",order=tp-cp-pp-dp", ",order=tp-cp-dp-pp"))
 assert chosen == other < 0.95 * usual, (chosen, usual, other)
 point = json.load(open("compared.json"))["sweep"]["points"][0]
-assert point["plan"]["order"] == "tp-cp-dp-pp" and abs(point["engines"][0]["time_s"] / chosen - 1) < 1e-9, point
+assert point["engines"][0]["plan"]["order"] == "tp-cp-dp-pp" and abs(point["engines"][0]["time_s"] / chosen - 1) < 1e-9, point
 assert json.load(open("planned.json"))["plan"]["plans"][0]["mean_s"] <= chosen * (1 + 1e-9)
 given = json.load(open("run,order=tp-cp-pp-dp.json"))["plan"]
 assert "orders" not in given and "order" not in given, "an order that is given is not changed"

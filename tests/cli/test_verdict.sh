@@ -25,6 +25,23 @@ lacks "the taper costs nothing"
 grep -qE "the busiest, \S+ > \S+, those of j0 and j1 for .*. Job j0 alone: none" lines || fail "the link that they share: $(<lines)"
 says "--engine ecmp,qp=16 saves 1.4 % of all jobs' time, 20 of 20 are faster" run many.xml --engine ecmp
 says "one draw" run many.xml --engine ecmp
+# Engines are compared by all jobs, also where the first is on one server and takes the same under each.
+python3 - <<'PYTHON' >inside.xml
+jobs = "".join(f'<job id="j{i}" model="llama3-8b" servers="{i},{i + 20},{i + 40},{i + 60}"/>' for i in range(1, 20))
+print(f'<design><fabric family="clos" gpus="640" radix="32"><tier level="1" taper="3"/></fabric><job id="j0" model="gpt-1.7b" tp="8" servers="0"/>{jobs}</design>')
+PYTHON
+several=(run inside.xml --engine ecmp,qp=1 --engine ecmp,qp=4 --engine ecmp,qp=16)
+says "Best for all jobs together [3] ecmp,qp=16; worst [1] ecmp,qp=1:" "${several[@]}"
+"$program" "${several[@]}" --json --quiet >out
+/usr/bin/python3 - <<'PYTHON' || fail "engines of several jobs"
+import json
+r = json.load(open("out"))
+alone = [e["time_s"] for e in r["iteration"]]
+s = [e["all_jobs_s"] for e in r["contention"]["engines"]]
+assert max(alone) == min(alone) and min(s) == s[2] and max(s) == s[0], (alone, s)
+bound = r["verdict"]["bound_by"]
+assert f"{100 * (s[0] / s[2] - 1):.1f} % more; of ecmp more queue pairs help up to" in bound, (bound, s)
+PYTHON
 # Two engines, of which one draws; several of a name.
 says "[1] spray: every seed gives the same; [2] ecmp: one draw" run clos:gpus=64,radix=16 --job tp=8 --engine spray --engine ecmp
 says "[2] spray: every seed gives the same; [1] ecmp: 3 seeds, mean time +-" run clos:gpus=64,radix=16 --job tp=8 --engine ecmp --engine spray --seeds 3

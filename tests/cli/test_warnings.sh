@@ -35,11 +35,29 @@ warns 1 "every GPU keeps all 8 experts" compare clos:gpus=128,radix=32 rail-only
 warns 0 "" compare clos:gpus=128,radix=32 rail-only:gpus=128 --job model=mixtral-8x7b,tp=2
 warns 1 "every GPU keeps all 8 experts" mix clos:gpus=128,radix=32 rail-only:gpus=128 --job model=mixtral-8x7b,tp=2,ep=1
 warns 0 "" route clos:gpus=128,radix=32 --job model=mixtral-8x7b,ep=8
-moe=(--job model=mixtral-8x7b,tp=1,pp=8,ep=8,dp=16,memory-check=off --engine spray)
+moe=(--job model=mixtral-8x7b,tp=2,pp=4,ep=8,dp=16,memory-check=off --engine spray)
 warns 1 "experts are exchanged within rails" run rail-only:gpus=128 "${moe[@]}"
 warns 1 "experts are exchanged within rails" compare rail-spine:gpus=128 rail-only:gpus=128 "${moe[@]}"
 warns 0 "" run rail-spine:gpus=128 "${moe[@]}"
 warns 0 "" run rail-only:gpus=128 "${moe[@]}" --set job.order=tp-cp-dp-pp
+# experts that are exchanged inside the scale-up domains, in this order or in the other, cross no rails
+inside=(model=mixtral-8x7b,tp=1,pp=8,ep=8,dp=16 model=mixtral-8x7b,tp=1,cp=8,pp=2,ep=8,dp=8)
+for job in "${inside[@]}"; do warns 0 "" run rail-only:gpus=128 --job "$job,memory-check=off" --engine spray; done
+warns 1 "experts are exchanged within rails" run rail-only:gpus=512 --job model=deepseek-v3,tp=1,pp=8,dp=64,ep=64,memory-check=off --engine spray
+# GPUs that are sold in one kind of server alone
+sold="gb200-186gb is sold in servers of 4 with scale-up domains of 72 GPUs, and the design has servers of 8 with domains of 8: gpus-per-server=4,domain=72"
+nvl=(--job model=llama3-8b,gpu=gb200-186gb,tp=1,pp=1 --engine spray)
+warns 1 "$sold" run clos:gpus=288 "${nvl[@]}"
+warns 1 "$sold" compare clos:gpus=288 clos:gpus=288,gpus-per-server=4,domain=72 "${nvl[@]}"
+warns 0 "" run clos:gpus=288,gpus-per-server=4,domain=72 "${nvl[@]}"
+warns 0 "" run clos:gpus=288,gpus-per-server=4,domain=36 "${nvl[@]}"
+warns 1 "with domains of 4:" run clos:gpus=288,gpus-per-server=4 "${nvl[@]}"
+warns 0 "" run clos:gpus=288 --job model=llama3-8b,gpu=b200-180gb,tp=1,pp=1 --engine spray
+warns 1 "72 rails, one for each GPU of a scale-up domain, have leaves of their own, of whose 64 ports 4 hold NICs" build rail-spine:gpus=288,gpus-per-server=4,domain=72
+warns 1 "[2] 72 rails" compare clos:gpus=288,gpus-per-server=4,domain=72 rail-spine:gpus=288,gpus-per-server=4,domain=72 "${ring[@]}"
+warns 0 "" build rail-spine:gpus=4608,gpus-per-server=4,domain=72
+warns 0 "" build rail-spine:gpus=288
+warns 0 "" build rail-only:gpus=288,gpus-per-server=4,domain=72
 warns 1 "engine ecmp takes shortest paths alone" route dragonfly:gpus=64,radix=16 "${ring[@]}"
 warns 0 "" route dragonfly:gpus=64,radix=16 --traffic pattern:ring --engine updn
 warns 1 "links nic-leaf run at 133.3 Gb/s" cost clos:gpus=64 clos:gpus=64,planes=3 clos:gpus=32,planes=3

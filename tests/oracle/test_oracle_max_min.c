@@ -226,7 +226,8 @@ static bool check_last(const random_sharing *r, uint64_t seed) {
         after[f] = last_s * 1e-3 * (double)fab_rng_below(&rng, 20);
     }
     cr_assert_eq(fab_max_min_new(&solver, &err), FAB_OK);
-    cr_assert_eq(fab_max_min_solve(solver, &r->sharing, after + n, NULL, &err), FAB_OK, "seed %d: %s", (int)seed, err.text);
+    cr_assert_eq(fab_max_min_solve(solver, &r->sharing, after + n, NULL, &err), FAB_OK, "seed %d: %s", (int)seed,
+                 err.text);
     cr_assert_eq(fab_fluid_last(solver, &r->sharing, r->bits, seed % 2 == 0 ? after : NULL, &last, &err), FAB_OK);
     fab_max_min_free(solver);
     for (uint32_t f = 0; last.is_known && f < n; f++) {

@@ -7,18 +7,24 @@ static void put_plans(fab_page *page, const fab_sweep *s) {
     bool any_short = false;
     bool any = false;
     FAB_EACH(const fab_sweep_point, p, s->points, s->n_points) {
-        if (p->is_built && p->has_plan) {
+        for (size_t e = 0; e < (p->plans_differ ? p->n_engines : p->n_engines > 0); e++) {
+            const fab_sweep_engine *engine = &p->engines[e];
+            if (!engine->has_plan) {
+                continue;
+            }
             if (!any) {
                 fab_text_heading(page, "PLANS", NULL);
             }
             any = true;
-            any_short = any_short || !p->plan_is_proven;
-            fab_page_wrapf(page, FAB_INK_PLAIN, 2, 4, "%s: %s%s", fab_text_sweep_point(page, s, p),
-                           fab_job_plan_text(&p->plan, text), p->plan_is_proven ? "" : " (of a short search)");
+            any_short = any_short || !engine->plan_is_proven;
+            fab_page_wrapf(page, FAB_INK_PLAIN, 2, 4, "%s%s: %s%s", fab_text_sweep_point(page, s, p),
+                           p->plans_differ ? fab_show(page, ", %s", engine->label) : "",
+                           fab_job_plan_text(&engine->plan, text),
+                           engine->plan_is_proven ? "" : " (of a short search)");
         }
     }
     if (any) {
-        fab_text_notef(page, "each the fastest of all that fit %s, under the first engine%s", FAB_TWO_ORDERS,
+        fab_text_notef(page, "each the fastest of all that fit %s, under its engine%s", FAB_TWO_ORDERS,
                        any_short ? ", but those of a short search: plan=auto looks at all"
                                  : ": bounds leave out the others");
     }
@@ -28,12 +34,16 @@ static void put_plans(fab_page *page, const fab_sweep *s) {
 static void put_collectives(fab_page *page, const fab_sweep *s) {
     bool any = false;
     FAB_EACH(const fab_sweep_point, p, s->points, s->n_points) {
-        if (p->is_built && p->collective_note[0] != '\0') {
+        FAB_EACH(const fab_sweep_engine, engine, p->engines, p->n_engines) {
+            if (engine->collective_note[0] == '\0') {
+                continue;
+            }
             if (!any) {
                 fab_text_heading(page, "COLLECTIVES", NULL);
             }
             any = true;
-            fab_page_wrapf(page, FAB_INK_PLAIN, 2, 4, "%s: %s", fab_text_sweep_point(page, s, p), p->collective_note);
+            fab_page_wrapf(page, FAB_INK_PLAIN, 2, 4, "%s: %s", fab_text_sweep_point(page, s, p),
+                           engine->collective_note);
         }
     }
 }

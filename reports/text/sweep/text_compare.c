@@ -134,10 +134,17 @@ static void compare_put_sprayed(fab_page *page, const fab_sweep *s, const fab_ve
     const char *what = fab_show(page, "[%zu] is best too, [%zu] %s", v->sprayed_best + 1, v->sprayed_next + 1,
                                 fab_show_more(page, v->sprayed_ratio));
     if (v->sprayed_ratio < FAB_EVEN_RATIO) {
-        what = fab_show(page, "[%zu] and [%zu] are %s%s", v->sprayed_best + 1, v->sprayed_next + 1,
+        const bool is_all = v->sprayed_behind == v->sprayed_best && s->n_built > 2;
+        const char *behind =
+            v->sprayed_behind == v->sprayed_best
+                ? ""
+                : fab_show(page, ", [%zu] %s", v->sprayed_behind + 1, fab_show_more(page, v->sprayed_behind_ratio));
+        what = fab_show(page, "%s are %s%s%s",
+                        is_all ? fab_show(page, "all %zu", s->n_built)
+                               : fab_show(page, "[%zu] and [%zu]", v->sprayed_best + 1, v->sprayed_next + 1),
                         v->sprayed_ratio < FLAT ? "the same"
                                                 : fab_show(page, "even, %.2g %% apart", 100 * v->sprayed_ratio),
-                        is_even(v) ? "" : ": the routing decides more than the designs");
+                        behind, is_even(v) ? "" : ": the routing decides more than the designs");
     } else if (v->sprayed_best != v->best) {
         what = fab_show(page, "[%zu] is best, [%zu] %s: the routing turns it", v->sprayed_best + 1, v->sprayed_next + 1,
                         fab_show_more(page, v->sprayed_ratio));
@@ -163,13 +170,17 @@ static void compare_put_verdict(fab_page *page, const fab_sweep *s, size_t e) {
 }
 
 static bool equal_traffic(const fab_sweep_point *p, const fab_sweep_point *first) {
-    return strcmp(p->traffic, first->traffic) == 0;
+    return strcmp(p->traffic, first->traffic) == 0 && p->plans_differ == first->plans_differ;
+}
+
+static const char *traffic_show(fab_page *page, const fab_sweep_point *p) {
+    return fab_show(page, "%s%s", p->traffic, p->plans_differ ? "; other engines run other plans: PLANS" : "");
 }
 
 static void compare_put_designs(fab_page *page, const fab_sweep *s) {
     bool once = fab_text_all_alike(s, equal_traffic);
     if (once) {
-        fab_page_wrapf(page, FAB_INK_PLAIN, 2, 2, "%s", fab_text_first_built(s)->traffic);
+        fab_page_wrapf(page, FAB_INK_PLAIN, 2, 2, "%s", traffic_show(page, fab_text_first_built(s)));
     }
     for (size_t i = 0; i < s->n_points; i++) {
         const fab_sweep_point *p = &s->points[i];
@@ -178,7 +189,7 @@ static void compare_put_designs(fab_page *page, const fab_sweep *s) {
             fab_page_wrapf(page, FAB_INK_DIM, 6, 6, "differs in %s", p->settings);
         }
         if (!once && p->is_built) {
-            fab_page_wrapf(page, FAB_INK_PLAIN, 6, 6, "%s", p->traffic);
+            fab_page_wrapf(page, FAB_INK_PLAIN, 6, 6, "%s", traffic_show(page, p));
         }
     }
 }

@@ -19,7 +19,9 @@
 const char *fab_text_sweep_point(fab_page *page, const fab_sweep *s, const fab_sweep_point *p) {
     const char *name = p->value[0];
     if (s->compares_designs) {
-        return fab_show(page, "[%zu] %s", (size_t)(p - s->points) + 1, p->family);
+        const bool is_line = p->family[0] == '\0'; /* of a design that is refused: as far as the user said */
+        return fab_show(page, "[%zu] %.*s", (size_t)(p - s->points) + 1, is_line ? (int)strcspn(name, ":,") : VALUE,
+                        is_line ? name : p->family);
     }
     for (size_t k = 1; k < s->n_paths; k++) {
         name = fab_show(page, "%s, %s", name, p->value[k]);
@@ -148,9 +150,10 @@ typedef struct names {
     size_t n;
 } names;
 
-static const fab_sweep_phase *phase_named(const fab_sweep_point *p, const char *name) {
-    for (size_t i = 0; i < p->n_phases; i++) {
-        if (strcmp(p->phases[i].name, name) == 0) {
+/* As the plan under engine e has it. */
+static const fab_sweep_phase *phase_named(const fab_sweep_point *p, const char *name, size_t e) {
+    for (size_t i = 0; i < p->n_phases && e < p->n_engines; i++) {
+        if (strcmp(p->phases[i].name, name) == 0 && p->phases[i].times[e].n_seeds > 0) {
             return &p->phases[i];
         }
     }
@@ -196,7 +199,7 @@ static names crossing_phases(const fab_sweep *s, uint32_t tier, size_t most) {
     names list = {.n = 0};
     for (size_t i = 0; i < s->n_points; i++) {
         FAB_EACH(const fab_sweep_phase, phase, s->points[i].phases, s->points[i].n_phases) {
-            if (phase->crossing_flows[tier] > 0) {
+            if (phase->crossing_flows[tier] > 0 && phase->times[0].n_seeds > 0) {
                 add_name(&list, phase->name, (double)phase->crossing_flows[tier]);
             }
         }
@@ -208,8 +211,8 @@ static names crossing_phases(const fab_sweep *s, uint32_t tier, size_t most) {
 static bool same_crossings(const fab_sweep *s, const names *list, uint32_t tier) {
     for (size_t i = 0; i < s->n_points; i++) {
         for (size_t j = 0; s->points[i].is_built && j < list->n; j++) {
-            const fab_sweep_phase *here = phase_named(&s->points[i], list->name[j]);
-            const fab_sweep_phase *there = phase_named(fab_text_first_built(s), list->name[j]);
+            const fab_sweep_phase *here = phase_named(&s->points[i], list->name[j], 0);
+            const fab_sweep_phase *there = phase_named(fab_text_first_built(s), list->name[j], 0);
             if (here == NULL || there == NULL || here->crossing_flows[tier] != there->crossing_flows[tier] ||
                 here->flows != there->flows) {
                 return false;
@@ -238,7 +241,7 @@ static void sweep_put_crossings_of(fab_page *page, const fab_sweep *s, uint32_t 
         }
         fab_table_row(&table, FAB_INK_PLAIN, once ? "all" : fab_text_sweep_point(page, s, p), NULL);
         for (size_t j = 0; j < list->n; j++) {
-            const fab_sweep_phase *phase = phase_named(p, list->name[j]);
+            const fab_sweep_phase *phase = phase_named(p, list->name[j], 0);
             fab_table_set(&table, j + 1, phase != NULL ? FAB_INK_PLAIN : FAB_INK_DIM, "%s",
                           phase != NULL ? sweep_show_crossing(page, phase, tier) : "-");
         }
@@ -247,6 +250,10 @@ static void sweep_put_crossings_of(fab_page *page, const fab_sweep *s, uint32_t 
 }
 
 static void sweep_put_crossings(fab_page *page, const fab_sweep *s) {
+    bool differ = false;
+    for (size_t i = 0; i < s->n_points; i++) {
+        differ = differ || s->points[i].plans_differ;
+    }
     for (uint32_t tier = 2; tier <= FAB_MAX_TIERS; tier++) {
         names list = crossing_phases(s, tier, limit(sweep_room(page, s) / A_CROSSING));
         if (list.n == 0) {
@@ -254,7 +261,8 @@ static void sweep_put_crossings(fab_page *page, const fab_sweep *s) {
         }
         fab_text_heading(page,
                          fab_show(page, "CROSSING %s", fab_boundary_name(fab_text_first_built(s)->counts.wiring, tier)),
-                         "flows of a phase that do, and their part of all its flows");
+                         differ ? "flows of a phase that do under the first engine, and their part of all its flows"
+                                : "flows of a phase that do, and their part of all its flows");
         sweep_put_crossings_of(page, s, tier, &list);
     }
 }
@@ -314,7 +322,7 @@ static void sweep_add_point(fab_table *table, const fab_sweep *s, const fab_swee
     fab_table_row(table, engine->is_on_front ? FAB_INK_GOOD : FAB_INK_PLAIN, fab_text_sweep_point(table->page, s, p),
                   NULL);
     for (size_t j = 0; j < phases->n; j++) {
-        const fab_sweep_phase *phase = phase_named(p, phases->name[j]);
+        const fab_sweep_phase *phase = phase_named(p, phases->name[j], e);
         sweep_set_time(table, column++, phase != NULL && phase->times[e].has_time,
                        phase != NULL ? phase->times[e].time_s.mean : 0);
     }
@@ -349,7 +357,7 @@ static void weigh(const fab_sweep *s, size_t e, names *phases) {
     for (size_t j = 0; j < phases->n; j++) {
         double least_s = phases->weight[j];
         for (size_t i = 0; i < s->n_points; i++) {
-            const fab_sweep_phase *phase = phase_named(&s->points[i], phases->name[j]);
+            const fab_sweep_phase *phase = phase_named(&s->points[i], phases->name[j], e);
             if (phase != NULL && phase->times[e].has_time && phase->times[e].time_s.mean < least_s) {
                 least_s = phase->times[e].time_s.mean;
             }

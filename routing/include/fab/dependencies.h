@@ -21,7 +21,6 @@ typedef struct fab_dependencies {
     fab_link_id *link; /**< shape [first[n_switches]] */
     uint32_t *place;   /**< shape [n_links]: of a link among those that leave its tail; FAB_NONE off the fabric */
     size_t *word;      /**< shape [n_switches + 1]: rows of switch s are bit[word[s] ... ) */
-    size_t *row;       /**< shape [n_links]: first word of the row of a link into a switch; of others any */
     uint64_t *bit;     /**< rows are whole words */
 } fab_dependencies;
 

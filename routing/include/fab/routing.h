@@ -13,9 +13,9 @@
  */
 typedef struct fab_routes {
     uint32_t n_flows;
-    uint32_t n_known;      /**< set by the caller: of the flows that are to be routed so many have their routes, those of
-                              this router; not of an engine that takes whole phases. 0 again when they are routed */
-    uint32_t *flow_first;  /**< shape [n_flows + 1]: paths of flow f */
+    uint32_t n_known;     /**< set by the caller: of the flows that are to be routed so many have their routes, those of
+                             this router; not of an engine that takes whole phases. 0 again when they are routed */
+    uint32_t *flow_first; /**< shape [n_flows + 1]: paths of flow f */
     bool between_switches; /**< set by the caller: only fabric links; not of an engine that takes whole phases */
     bool merges;           /**< set by the caller: of an engine that takes whole phases, paths of a flow that are equal
                               are one, with `part` */

@@ -44,8 +44,7 @@ static inline size_t observe_n_classes(const fab_fabric *f) {
 
 /** Server of a link to or from an adapter. */
 static inline uint32_t observe_server(const fab_fabric *f, fab_link_id l) {
-    fab_node_id nic = fab_is_up(l) ? fab_tail(f, l) : fab_head(f, l);
-    return (nic - f->first[FAB_NODE_NIC]) / f->nics_per_server;
+    return fab_server_of_nic(f, fab_is_up(l) ? fab_tail(f, l) : fab_head(f, l));
 }
 
 /** Deviations of at least so much are findings. */

@@ -4,10 +4,18 @@
 #include "fab/design.h"
 #include "fab/diff_run.h"
 #include "fab/memory.h"
+#include "fab/reports.h"
+#include "fab/save.h"
 #include "fab/source.h"
+#include "fab/str.h"
+#include "fab/topologies.h"
 
 #include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #define MOST_BYTES ((size_t)1 << 30) /* of a report, or of a list of servers */
 #define HEAD       4096              /* of a file that is looked at to tell what it is */
@@ -42,6 +50,7 @@ typedef struct side {
     const char *hosts_where;
     fab_design *design;
     bool is_imported;
+    fab_str dump; /* of a design beside what is installed: the file that it would be, gone with the side */
 } side;
 
 static void side_release(side *s) {
@@ -53,6 +62,10 @@ static void side_release(side *s) {
     fab_str_release(&s->texts[1]);
     fab_str_release(&s->bytes);
     fab_str_release(&s->hosts);
+    if (s->dump.data != NULL) {
+        (void)unlink(s->dump.data);
+    }
+    fab_str_release(&s->dump);
     FAB_FREE_ALL((void *)s->room, (void *)s->failed, (void *)s->degraded, s->design);
 }
 
@@ -197,6 +210,61 @@ static fab_status side_open(const cli_options *options, bool is_after, side *s, 
     return FAB_OK;
 }
 
+/* --- a plan beside what is installed ------------------------------------------------------------------------------ */
+
+/* The plan as a file in the format; *out_can is false where it cannot be one: InfiniBand has no such rate, say. */
+static fab_status write_dump(side *s, const char *format, bool *out_can, fab_error *err) {
+    FAB_OWNS(fab_fabric_free_owned) fab_fabric *graph = NULL;
+    FAB_OWNS(fab_file_close) FILE *file = NULL;
+    fab_result result = {0};
+    fab_error inner = {0};
+    const char *folder = getenv("TMPDIR");
+    if (s->dump.data == NULL) {
+        fab_str_printf(&s->dump, "%s/fabriscope-plan-XXXXXX", folder != NULL && folder[0] != '\0' ? folder : "/tmp");
+        FAB_PASS(fab_str_status(&s->dump, err));
+        const int fd = mkstemp(s->dump.data);
+        FAB_REFUSE_IF(fd < 0, err, FAB_EIO, s->dump.data, "cannot make a file for the plan: %s", strerror(errno));
+        (void)close(fd);
+    }
+    file = fopen(s->dump.data, "wb");
+    FAB_REFUSE_IF(file == NULL, err, FAB_EIO, s->dump.data, "cannot write the plan: %s", strerror(errno));
+    FAB_PASS(fab_topology_build(&s->design->fabric, &graph, NULL, err));
+    result.graph = graph;
+    const fab_status status = fab_report_write(fab_report_format_find(format), &result, NULL, file, &inner);
+    *out_can = status == FAB_OK;
+    FAB_REFUSE_IF(fflush(file) != 0, err, FAB_EIO, s->dump.data, "cannot write the plan: %s", strerror(errno));
+    return status == FAB_OK || fab_is_refusal(status) ? FAB_OK : fab_fail(err, status, inner.where, "%s", inner.text);
+}
+
+/* A design beside a dump or list is compared as the same of it, port by port: what differs are then names and cables,
+ * and no values that a dump does not tell. */
+static fab_status install_plan(side *s, const char *other, fab_error *err) {
+    FAB_OWNED fab_design *installed = NULL;
+    char head[HEAD + 1] = "";
+    char servers[48];
+    size_t n = 0;
+    bool can = false;
+    FAB_PASS(fab_source_head(other, head, HEAD, &n, err));
+    head[n] = '\0';
+    FAB_PASS(strstr(head, "guid=") != NULL ? write_dump(s, "ibnet", &can, err) : FAB_OK);
+    FAB_PASS(!can ? write_dump(s, "cables", &can, err) : FAB_OK);
+    if (!can) {
+        return FAB_OK;
+    }
+    FAB_OWNS(fab_str_release) fab_str file = FAB_STR_INIT;
+    fab_str_printf(&file, "fabric.file=%s", s->dump.data);
+    FAB_PASS(fab_str_status(&file, err));
+    (void)snprintf(servers, sizeof servers, "fabric.gpus-per-server=%" PRIu64, s->design->fabric.gpus_per_server);
+    const char *const keys[2] = {file.data, servers};
+    FAB_PASS(FAB_NEW(installed, 1, err));
+    FAB_PASS(fab_design_read("installed:", keys, 2, installed, err));
+    const uint64_t max_bytes = s->design->fabric.max_bytes;
+    s->design->fabric = installed->fabric;
+    s->design->fabric.max_bytes = max_bytes;
+    s->is_imported = true;
+    return FAB_OK;
+}
+
 /* --- all together ------------------------------------------------------------------------------------------------- */
 
 /* The operand, and what holds for it alone. */
@@ -220,6 +288,16 @@ static fab_diff_state state_of(const side *s) {
                             .report = s->bytes.data != NULL ? s->bytes.data : ""};
 }
 
+static fab_status open_both(const cli_options *options, side *before, side *after, fab_error *err) {
+    const cli_list *of = &options->operands;
+    FAB_PASS(side_open(options, false, before, err));
+    FAB_PASS(side_open(options, true, after, err));
+    if (before->design == NULL || after->design == NULL || before->is_imported == after->is_imported) {
+        return FAB_OK;
+    }
+    return before->is_imported ? install_plan(after, of->items[0], err) : install_plan(before, of->items[1], err);
+}
+
 static fab_status diff_run(const cli_options *options, FILE *out, fab_error *err) {
     FAB_OWNS(side_release) side before = {.room = NULL};
     FAB_OWNS(side_release) side after = {.room = NULL};
@@ -237,9 +315,10 @@ static fab_status diff_run(const cli_options *options, FILE *out, fab_error *err
     for (int i = 0; i < 2; i++) {
         side *s = i == 0 ? &before : &after;
         FAB_PASS(name_state(options, i == 1, &s->name, err));
-        FAB_PASS(side_open(options, i == 1, s, err));
-        *(i == 0 ? &request.before : &request.after) = state_of(s);
     }
+    FAB_PASS(open_both(options, &before, &after, err));
+    request.before = state_of(&before);
+    request.after = state_of(&after);
     FAB_REFUSE_IF(request.before.design == NULL && request.after.design == NULL &&
                       options->overrides.n + options->jobs.n + options->engines.n > 0,
                   err, FAB_EUSAGE, NULL, "--set, --job and --engine are of designs, and both states are reports");
@@ -260,11 +339,11 @@ const cli_command cli_command_diff = {
                "that did not and who meets there, and the times phase by phase. Every change is undone by itself, and "
                "made by itself in the first state, so that the cause is evaluated and not guessed; where none is "
                "verified, it says so. Of reports only what "
-               "they hold is compared.",
+               "they hold is compared; a design beside a dump is compared as its own dump.",
     CLI_EXAMPLES(
         "fabriscope diff preset:llama3-talk-racks --engine pinned --before servers=0,1,2,3 --after servers=0,1,2,4",
-        "fabriscope diff preset:llama3-talk-racks --engine pinned --after 'fail=leaf-0:17 > spine-0:1' --tolerance "
-        "1.05",
+        ("fabriscope diff preset:llama3-talk-racks --engine pinned --after 'fail=leaf-0:17 > spine-0:1' "
+         "--tolerance 1.05"),
         "fabriscope diff clos:gpus=256 clos:gpus=256,taper=2 --traffic pattern:permutation --engine ecmp,qp=16",
         "fabriscope diff tuesday.out today.out --set gpus-per-server=8 --job model=llama3-8b",
         "fabriscope diff network.xml --before servers=tuesday.txt --after servers=today.txt",

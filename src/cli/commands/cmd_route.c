@@ -145,8 +145,8 @@ const cli_command cli_command_route = {
                  "fabriscope route fat-tree:k=8 --engine dmodk --dump lfts --dump-format lft",
                  "fabriscope route preset:llama3-talk-racks --traffic job:dp-rs --engine pinned --explain leaf-0:17",
                  "fabriscope route preset:llama3-talk-racks --job servers=0,1,2,4 --advise",
-                 "fabriscope route preset:llama3-talk-racks --engine pinned --fail server-3 --policy "
-                 "first-spare,collision-aware"),
+                 ("fabriscope route preset:llama3-talk-racks --engine pinned --fail server-3 "
+                  "--policy first-spare,collision-aware")),
     CLI_OPTIONS(&cli_option_traffic, &cli_option_transport, &OPTION_BOUND, &cli_option_certificate, &OPTION_DUMP,
                 &OPTION_DUMP_FORMAT, &OPTION_EXPLAIN, &cli_option_degrade, &cli_option_fail, &cli_option_policies,
                 &cli_option_advise, &cli_option_advise_budget, &cli_option_set, &cli_option_job, CLI_REPLAY_OPTIONS,

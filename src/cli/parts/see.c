@@ -60,7 +60,9 @@ fab_status cli_see(const cli_options *options, const cli_shown *shown, fab_resul
     if (shown->prices != NULL && shown->prices[0] != '\0' && options->prices == NULL) {
         see_add(&text, "prices", shown->prices);
     }
-    see_add_list(&text, "engine", &options->engines);
+    for (size_t i = 0; i < (shown->has_first_alone ? options->engines.n > 0 : options->engines.n); i++) {
+        see_add(&text, "engine", options->engines.items[i]);
+    }
     if (shown->engine != NULL && options->engines.n == 0) {
         see_add(&text, "engine", shown->engine);
     }
@@ -73,7 +75,8 @@ fab_status cli_see(const cli_options *options, const cli_shown *shown, fab_resul
 
 fab_status cli_see_point(const cli_options *options, const fab_sweep_point *p, cli_shown *shown, fab_result *result,
                          fab_error *err) {
-    shown->plan = p->has_plan ? &p->plan : NULL;
+    shown->plan = p->n_engines > 0 && p->engines[0].has_plan ? &p->engines[0].plan : NULL;
+    shown->has_first_alone = p->plans_differ;
     FAB_EACH(const fab_sweep_engine, engine, p->engines, p->n_engines) {
         shown->n_seeds = engine->is_drawn && engine->n_seeds > shown->n_seeds ? engine->n_seeds : shown->n_seeds;
     }

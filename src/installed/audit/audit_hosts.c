@@ -5,6 +5,9 @@
 
 #include "fab/memory.h"
 
+#include <stdio.h>
+#include <string.h>
+
 #define NONE FAB_NETWORK_NONE
 
 /* --- adapters that are elsewhere ---------------------------------------------------------------------------------- */
@@ -45,9 +48,9 @@ fab_status audit_report_servers(audit_plugs *p, const audit_plug *x, const audit
     f.cables = 0;
     for (int k = 0; k < 2; k++) {
         for (uint32_t i = p->first[of[k]]; i < p->first[of[k] + 1]; i++) {
-            p->plug[i].is_told = true;
+            p->plug[i].is_told = a->ruled[p->plug[i].side >> 1] = true;
             f.cables++;
-            f.damage_bps += a->net->cables[p->plug[i].side >> 1].rate_bps;
+            f.damage_bps += x->leaf == y->leaf ? 0 : a->net->cables[p->plug[i].side >> 1].rate_bps;
         }
     }
     const char *leaf[2] = {f.node, f.other};
@@ -56,14 +59,54 @@ fab_status audit_report_servers(audit_plugs *p, const audit_plug *x, const audit
     f.node = a->shape->server_name[x->server];
     f.other = a->shape->server_name[y->server];
     f.port = f.other_port = "";
-    return fab_audit_tell(
-        p->a, &f, err,
-        "all %u cables of both are at each other's leaf: the names around %.120s are on %.120s, those "
-        "around %.120s on %.120s" FAB_AUDIT_WORK "Exchange the two boxes, or their names, or their %u cables.",
-        f.cables, f.node, leaf[1], f.other, leaf[0], f.cables);
+    char where[400] = "port";
+    if (x->leaf != y->leaf) {
+        (void)snprintf(where, sizeof where, "leaf: the names around %.80s are on %.80s, those around %.80s on %.80s",
+                       f.node, leaf[1], f.other, leaf[0]);
+    }
+    return fab_audit_tell(p->a, &f, err,
+                          "all %u cables of both are at each other's %s" FAB_AUDIT_WORK
+                          "Exchange the two boxes, or their names, or their %u cables.",
+                          f.cables, where, f.cables);
 }
 
-fab_status audit_report_astray(auditor *a, const audit_plug *p, double confidence, fab_error *err) {
+static int64_t n_host_cables(const auditor *a, uint32_t leaf) {
+    int64_t n = 0;
+    for (uint32_t j = a->shape->first[leaf]; j < a->shape->first[leaf + 1]; j++) {
+        n += fab_network_is_host(a->net, fab_network_far(a->net, a->shape->side[j])->node);
+    }
+    return n;
+}
+
+/* Whether a host of the next or the last number is on the same leaf. */
+static bool has_neighbour(const audit_plugs *p, const audit_plug *x) {
+    for (uint32_t i = 0; i < p->n; i++) {
+        const int64_t apart = (int64_t)p->rank[p->plug[i].server] - p->rank[x->server];
+        if (p->plug[i].leaf == x->leaf && llabs(apart) == 1) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Whether hosts are spread so on purpose: they fill one leaf after the other, so that of one a part is on the next. One
+ * that is moved leaves one too few, and is one too many where it goes. */
+static bool is_spread_so(const audit_plugs *p, const audit_plug *x) {
+    const auditor *a = p->a;
+    const int64_t n_should = n_host_cables(a, x->should);
+    const int64_t n_here = n_host_cables(a, x->leaf);
+    const uint32_t tier = a->shape->tier[x->should];
+    int64_t most = 0; /* of the others */
+    for (uint32_t i = a->tier_first[tier]; i < a->tier_first[tier + 1]; i++) {
+        const uint32_t leaf = a->in_tier[i];
+        const int64_t n = leaf != x->leaf && leaf != x->should ? n_host_cables(a, leaf) : 0;
+        most = n > most ? n : most;
+    }
+    return (n_should >= most || n_here == most || llabs(n_should - n_here) <= 1) && has_neighbour(p, x);
+}
+
+fab_status audit_report_astray(audit_plugs *plugs, const audit_plug *p, double confidence, fab_error *err) {
+    auditor *a = plugs->a;
     const fab_network_end *end = fab_network_far(a->net, p->side);
     uint32_t here = rail_of(a, p->leaf);
     uint32_t there = rail_of(a, p->should);
@@ -73,7 +116,7 @@ fab_status audit_report_astray(auditor *a, const audit_plug *p, double confidenc
     f.confidence = confidence;
     f.damage_bps = a->net->cables[p->side >> 1].rate_bps;
     f.line = end->line;
-    if (fab_audit_is_whole(a, p->should)) { /* it lacks none: servers are dealt so */
+    if (fab_audit_is_whole(a, p->should) || is_spread_so(plugs, p)) { /* it lacks none: servers are dealt so */
         return FAB_OK;
     }
     const char *leaf = fab_audit_label(a, p->should);
@@ -123,7 +166,7 @@ static fab_status tell_exchanges(audit_plugs *p, fab_error *err) {
         audit_plug *x = &p->plug[astray[i]];
         if (!x->is_told) {
             x->is_told = true;
-            FAB_PASS(audit_report_astray(p->a, x, confidence_of(p, x->server), err));
+            FAB_PASS(audit_report_astray(p, x, confidence_of(p, x->server), err));
         }
     }
     return FAB_OK;

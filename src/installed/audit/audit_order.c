@@ -24,13 +24,15 @@ typedef struct sequence {
     audit_plugs *p;
     standing *at; /* [n] */
     uint32_t n;
-    uint32_t *tail, *before;           /* of the longest rising sequence */
-    bool *is_out;                      /* [n]: not in it */
+    uint32_t *tail, *before; /* of the longest rising sequence */
+    bool *is_out;            /* [n]: not in it */
+    uint32_t *place_of_rank; /* [servers]: where those of it stand, as it was marked last; of others anything */
+    bool by_port;            /* ports follow names; else those of a leaf stand by name */
     uint32_t at_leaf[MOST_AT_LEAF][2]; /* plugs that are exchanged at one leaf */
     uint32_t n_at_leaf;
     double confidence; /* of the last of them */
 } sequence;
-FAB_FREES(sequence_release, sequence, tail, before, is_out);
+FAB_FREES(sequence_release, sequence, tail, before, is_out, place_of_rank);
 
 FAB_ORDER_THREE(by_leaf_and_rank, standing, kind, leaf, rank);
 
@@ -55,6 +57,7 @@ static uint32_t mark_out(sequence *s) {
         s->tail[low] = i;
         length = low == length ? length + 1 : length;
         s->is_out[i] = true;
+        s->place_of_rank[s->at[i].rank] = i;
     }
     for (uint32_t i = length > 0 ? s->tail[length - 1] : NONE; i != NONE; i = s->before[i]) {
         s->is_out[i] = false;
@@ -62,60 +65,122 @@ static uint32_t mark_out(sequence *s) {
     return s->n - length;
 }
 
-static bool fits_at(const sequence *s, uint32_t i) {
-    return (i == 0 || s->at[i - 1].rank < s->at[i].rank) && (i + 1 == s->n || s->at[i].rank < s->at[i + 1].rank);
+/* The nearest before or behind a place, as `step` is -1 or 1, that is in the rising sequence, but for one. */
+static uint32_t rising_from(const sequence *s, uint32_t at, uint32_t step, uint32_t except) {
+    do {
+        at += step;
+    } while (at < s->n && (s->is_out[at] || at == except));
+    return at < s->n ? at : NONE;
 }
 
-static void exchange(sequence *s, uint32_t i, uint32_t k) {
-    uint32_t rank = s->at[i].rank;
-    uint32_t plug = s->at[i].plug;
-    s->at[i].rank = s->at[k].rank;
-    s->at[i].plug = s->at[k].plug;
-    s->at[k].rank = rank;
-    s->at[k].plug = plug;
+/* A place, and what rises before and behind it; where ports do not count, before and behind its leaf. */
+typedef struct place {
+    uint32_t at, before, behind;
+} place;
+
+static place place_of(const sequence *s, uint32_t i) {
+    uint32_t first = i;
+    uint32_t last = i;
+    for (; !s->by_port && first > 0 && s->at[first - 1].leaf == s->at[i].leaf; first--) {
+    }
+    for (; !s->by_port && last + 1 < s->n && s->at[last + 1].leaf == s->at[i].leaf; last++) {
+    }
+    return (place){i, rising_from(s, first, UINT32_MAX, NONE), rising_from(s, last, 1, NONE)};
 }
 
-/* Two that put the order right at both places when they change; they are then exchanged. */
-static bool find_exchange(sequence *s, uint32_t *out_i, uint32_t *out_k) {
-    uint32_t near[MOST_NEAR];
+/* Whether what stands at another place would be in order at this one, in its stead. */
+static bool fits_at(const sequence *s, const place *here, uint32_t other) {
+    uint32_t before = here->before == other ? rising_from(s, other, UINT32_MAX, other) : here->before;
+    uint32_t behind = here->behind == other ? rising_from(s, other, 1, other) : here->behind;
+    return (before == NONE || s->at[before].rank < s->at[other].rank) &&
+           (behind == NONE || s->at[other].rank < s->at[behind].rank);
+}
+
+/* The nearest by name that is in the rising sequence, but for one. */
+static uint32_t rising_by_name(const sequence *s, uint32_t i, uint32_t step, uint32_t except) {
+    for (uint32_t rank = s->at[i].rank + step; rank < s->p->a->shape->n_servers; rank += step) {
+        uint32_t at = s->place_of_rank[rank]; /* of this sequence, if that rank stands there */
+        if (at < s->n && s->at[at].rank == rank && !s->is_out[at] && at != except) {
+            return at;
+        }
+    }
+    return NONE;
+}
+
+/* Whether no neighbour by name is at its leaf, but for one. */
+static bool is_away(const sequence *s, uint32_t i, uint32_t except) {
+    uint32_t below = rising_by_name(s, i, UINT32_MAX, except);
+    uint32_t above = rising_by_name(s, i, 1, except);
+    return (below == NONE || s->at[below].leaf != s->at[i].leaf) &&
+           (above == NONE || s->at[above].leaf != s->at[i].leaf);
+}
+
+/* Whether two, the second behind the first, would both be in order if they changed places. One of them at least is out,
+ * and those that rise are then more than before: each exchange leaves fewer out. */
+static bool are_exchanged(const sequence *s, const place *one, const place *two) {
+    uint32_t i = one->at;
+    uint32_t k = two->at;
+    return (s->is_out[i] || s->is_out[k]) && s->at[i].rank > s->at[k].rank && fits_at(s, one, k) &&
+           fits_at(s, two, i) &&
+           (s->by_port || (s->at[i].leaf != s->at[k].leaf && is_away(s, i, k) && is_away(s, k, i)));
+}
+
+/* Two that put the order right at both places when they change. */
+static bool find_exchange(const sequence *s, uint32_t *out_i, uint32_t *out_k) {
+    place near[MOST_NEAR];
     uint32_t n = 0;
     for (uint32_t i = 0, next = 0; i < s->n; i++) {
         for (uint32_t k = i < NEAR ? 0 : i - NEAR; s->is_out[i] && k <= i + NEAR && k < s->n && n < MOST_NEAR; k++) {
             if (k >= next) { /* not listed yet */
-                near[n++] = k;
+                near[n++] = place_of(s, k);
                 next = k + 1;
             }
         }
     }
     for (uint32_t x = 0; x < n; x++) {
         for (uint32_t y = x + 1; y < n; y++) {
-            exchange(s, near[x], near[y]);
-            if (fits_at(s, near[x]) && fits_at(s, near[y])) {
-                *out_i = near[x];
-                *out_k = near[y];
+            if (are_exchanged(s, &near[x], &near[y])) {
+                *out_i = near[x].at;
+                *out_k = near[y].at;
                 return true;
             }
-            exchange(s, near[x], near[y]);
         }
     }
     return false;
 }
 
-/* Where its neighbours by name stand; for one that is alone on its leaf both must say so. */
-static uint32_t leaf_by_name(const sequence *s, uint32_t i, bool is_alone) {
-    uint32_t below = NONE;
-    uint32_t above = NONE;
-    for (uint32_t k = 0; k < s->n; k++) {
-        if (s->is_out[k] || k == i) {
-            continue;
+/* To its place by name among those of its leaf, where ports do not count. Returns that. */
+static uint32_t settle(sequence *s, uint32_t i) {
+    for (uint32_t step = UINT32_MAX;; step = 1) {
+        for (uint32_t k = i + step; !s->by_port && k < s->n && s->at[k].leaf == s->at[i].leaf &&
+                                    (s->at[k].rank > s->at[i].rank) == (step != 1) && s->at[k].rank != s->at[i].rank;
+             k = i + step) {
+            standing moved = s->at[i];
+            s->at[i] = s->at[k];
+            s->at[k] = moved;
+            i = k;
         }
-        if (s->at[k].rank < s->at[i].rank && (below == NONE || s->at[k].rank > s->at[below].rank)) {
-            below = k;
-        }
-        if (s->at[k].rank > s->at[i].rank && (above == NONE || s->at[k].rank < s->at[above].rank)) {
-            above = k;
+        if (step == 1) {
+            return i;
         }
     }
+}
+
+static void exchange(sequence *s, uint32_t *i, uint32_t *k) {
+    standing one = s->at[*i];
+    standing *two = &s->at[*k];
+    s->at[*i].rank = two->rank;
+    s->at[*i].plug = two->plug;
+    two->rank = one.rank;
+    two->plug = one.plug;
+    *i = settle(s, *i);
+    *k = settle(s, *k);
+}
+
+/* Where its neighbours by name stand; for one that is alone on its leaf both must say so. */
+static uint32_t leaf_by_name(const sequence *s, uint32_t i, bool is_alone) {
+    uint32_t below = rising_by_name(s, i, UINT32_MAX, i);
+    uint32_t above = rising_by_name(s, i, 1, i);
     uint32_t one = below != NONE ? s->at[below].leaf : NONE;
     uint32_t two = above != NONE ? s->at[above].leaf : NONE;
     if (is_alone) {
@@ -141,21 +206,35 @@ static bool is_with_its_server(const audit_plugs *p, const audit_plug *x) {
     return n > 2;
 }
 
+/* Whether all ports of the server that stands at one place are at the leaves of the server beside another. */
+static bool is_all_beside(const sequence *s, uint32_t at, uint32_t i) {
+    const audit_plugs *p = s->p;
+    uint32_t near = i > 0 && s->at[i - 1].leaf == s->at[i].leaf ? i - 1 : i + 1;
+    uint32_t server = p->plug[s->at[at].plug].server;
+    uint32_t n = p->first[server + 1] - p->first[server];
+    for (uint32_t k = p->first[server]; k < p->first[server + 1] && n > 1; k++) {
+        const audit_plug *like = audit_plug_of(p, p->plug[s->at[near].plug].server, p->plug[k].column);
+        n = like == NULL || like->leaf == p->plug[k].leaf ? n : 0;
+    }
+    return n > 1;
+}
+
 static fab_status tell_broken(sequence *s, uint32_t n_out, fab_error *err) {
     audit_plugs *p = s->p;
     double confidence = fab_audit_confidence(s->n - n_out, s->n);
     for (uint32_t i = 0, k = 0; n_out > 0 && find_exchange(s, &i, &k); n_out = mark_out(s)) {
+        exchange(s, &i, &k);
         audit_plug *x = &p->plug[s->at[i].plug];
         audit_plug *y = &p->plug[s->at[k].plug];
         if (x->leaf == y->leaf) {
             s->at_leaf[s->n_at_leaf % MOST_AT_LEAF][0] = s->at[i].plug;
             s->at_leaf[s->n_at_leaf++ % MOST_AT_LEAF][1] = s->at[k].plug;
             s->confidence = confidence;
-        } else if (!x->is_told && !y->is_told && !is_with_its_server(p, x) && !is_with_its_server(p, y)) {
+        } else if (is_in_run(s, i) && is_in_run(s, k) && is_all_beside(s, k, i) && is_all_beside(s, i, k)) {
+            FAB_PASS(audit_report_servers(p, x, y, confidence, err));
+        } else if (!is_with_its_server(p, x) && !is_with_its_server(p, y)) {
             x->is_told = y->is_told = true;
             FAB_PASS(audit_report_exchange(p->a, FAB_FINDING_SWAPPED_HOSTS, x, y, confidence, err));
-        } else if (!x->is_told && !y->is_told && is_in_run(s, i) && is_in_run(s, k)) {
-            FAB_PASS(audit_report_servers(p, x, y, confidence, err));
         }
     }
     for (uint32_t i = 0; n_out > 0 && i < s->n; i++) {
@@ -164,10 +243,21 @@ static fab_status tell_broken(sequence *s, uint32_t n_out, fab_error *err) {
         if (leaf != NONE && leaf != x->leaf && !x->is_told) {
             x->is_told = true;
             x->should = leaf;
-            FAB_PASS(audit_report_astray(p->a, x, confidence, err));
+            FAB_PASS(audit_report_astray(p, x, confidence, err));
         }
     }
     return FAB_OK;
+}
+
+/* Those that are told leave the sequence. */
+static void drop_told(sequence *s) {
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < s->n; i++) {
+        if (!s->p->plug[s->at[i].plug].is_told) {
+            s->at[n++] = s->at[i];
+        }
+    }
+    s->n = n;
 }
 
 /* Hosts that are alone of their kind on a leaf, where others are among those of their numbers. They leave the sequence.
@@ -179,28 +269,23 @@ static fab_status tell_alone(sequence *s, fab_error *err) {
         bool begins = i == 0 || s->at[i - 1].leaf != s->at[i].leaf;
         bool ends = i + 1 == s->n || s->at[i + 1].leaf != s->at[i].leaf;
         s->is_out[i] = begins && ends;
+        s->place_of_rank[s->at[i].rank] = i;
         n_alone += s->is_out[i];
         n_leaves += begins;
     }
     if (n_alone == 0 || 2 * n_alone > n_leaves || n_alone > 8) {
         return FAB_OK;
     }
-    uint32_t n = 0;
     for (uint32_t i = 0; i < s->n; i++) {
         audit_plug *x = &s->p->plug[s->at[i].plug];
         uint32_t leaf = s->is_out[i] ? leaf_by_name(s, i, true) : NONE;
         if (leaf != NONE && leaf != x->leaf) {
             x->is_told = true;
             x->should = leaf;
-            FAB_PASS(audit_report_astray(s->p->a, x, fab_audit_confidence(s->n - n_alone, s->n), err));
+            FAB_PASS(audit_report_astray(s->p, x, fab_audit_confidence(s->n - n_alone, s->n), err));
         }
     }
-    for (uint32_t i = 0; i < s->n; i++) {
-        if (!s->p->plug[s->at[i].plug].is_told) {
-            s->at[n++] = s->at[i];
-        }
-    }
-    s->n = n;
+    drop_told(s);
     return FAB_OK;
 }
 
@@ -209,9 +294,9 @@ static uint32_t order_leaves(sequence *s, bool by_name) {
     for (uint32_t i = 0, next = 0; i < s->n; i = next) {
         for (next = i + 1; next < s->n && s->at[next].leaf == s->at[i].leaf; next++) {
         }
-        uint32_t place = by_name ? s->p->a->rank[s->at[i].leaf] : s->at[i + (next - i) / 2].rank;
+        uint32_t leaf_rank = by_name ? s->p->a->rank[s->at[i].leaf] : s->at[i + (next - i) / 2].rank;
         for (uint32_t k = i; k < next; k++) {
-            s->at[k].leaf_rank = place;
+            s->at[k].leaf_rank = leaf_rank;
         }
     }
     qsort(s->at, s->n, sizeof *s->at, by_place);
@@ -232,23 +317,38 @@ static bool has_leaf_out(const sequence *s) {
     return false;
 }
 
+/* Of few hosts two that are exchanged, and no others, are still an exception. */
 static bool is_broken(const sequence *s, uint32_t n_out) {
-    return s->n < LEAST || (n_out > 2 && n_out > MOST_BROKEN * s->n) || LEAST * n_out > s->n;
+    uint32_t i = 0;
+    uint32_t k = 0;
+    return s->n < LEAST || (n_out > 2 && n_out > MOST_BROKEN * s->n) ||
+           (LEAST * n_out > s->n && !(n_out == 2 && find_exchange(s, &i, &k) && s->is_out[i] && s->is_out[k]));
 }
 
-/* Hosts of one kind of name and one column. */
-static fab_status look_at_sequence(sequence *s, bool by_port, fab_error *err) {
-    for (uint32_t i = 0; i < s->n && !by_port; i++) {
-        s->at[i].port = 0;
-    }
-    if (s->n == 0) {
-        return FAB_OK;
-    }
-    uint32_t n_out = order_leaves(s, true);
-    if (is_broken(s, n_out) || has_leaf_out(s)) {
+/* Puts leaves in the order of their names, else of the names of their hosts. */
+static fab_status order_hosts(sequence *s, uint32_t *out_n_out, fab_error *err) {
+    qsort(s->at, s->n, sizeof *s->at, by_leaf_and_rank);
+    *out_n_out = order_leaves(s, true);
+    if (is_broken(s, *out_n_out) || has_leaf_out(s)) {
         qsort(s->at, s->n, sizeof *s->at, by_leaf_and_rank);
         FAB_PASS(tell_alone(s, err));
-        n_out = order_leaves(s, false);
+        *out_n_out = order_leaves(s, false);
+    }
+    return FAB_OK;
+}
+
+/* Hosts of one kind of name and one column: by port, and where that is no order, those of a leaf by name. */
+static fab_status look_at_sequence(sequence *s, fab_error *err) {
+    uint32_t n_out = 0;
+    drop_told(s);
+    s->by_port = true;
+    FAB_PASS(order_hosts(s, &n_out, err));
+    if (is_broken(s, n_out)) {
+        s->by_port = false;
+        for (uint32_t i = 0; i < s->n; i++) {
+            s->at[i].port = 0;
+        }
+        FAB_PASS(order_hosts(s, &n_out, err));
     }
     if (is_broken(s, n_out)) {
         return FAB_OK;
@@ -259,17 +359,24 @@ static fab_status look_at_sequence(sequence *s, bool by_port, fab_error *err) {
     return tell_broken(s, n_out, err);
 }
 
-/* Two hosts, if no others are exchanged at a leaf. */
+/* Two hosts, if no others are exchanged at a leaf: whole ones once. */
 static fab_status tell_at_leaf(sequence *s, fab_error *err) {
     audit_plugs *p = s->p;
-    for (uint32_t i = 1; i < s->n_at_leaf && s->n_at_leaf <= MOST_AT_LEAF; i++) {
+    const uint32_t n = s->n_at_leaf <= MOST_AT_LEAF ? s->n_at_leaf : 0;
+    uint32_t n_ports = 0;
+    for (uint32_t i = 0; i < n; i++) {
         const audit_plug *first[2] = {&p->plug[s->at_leaf[0][0]], &p->plug[s->at_leaf[0][1]]};
         const audit_plug *next[2] = {&p->plug[s->at_leaf[i][0]], &p->plug[s->at_leaf[i][1]]};
+        n_ports = p->first[first[0]->server + 1] - p->first[first[0]->server] + p->first[first[1]->server + 1] -
+                  p->first[first[1]->server];
         if (first[0]->server + first[1]->server != next[0]->server + next[1]->server) {
             return FAB_OK;
         }
     }
-    for (uint32_t i = 0; i < s->n_at_leaf && s->n_at_leaf <= MOST_AT_LEAF; i++) {
+    if (n > 1 && 2 * n == n_ports) {
+        return audit_report_servers(p, &p->plug[s->at_leaf[0][0]], &p->plug[s->at_leaf[0][1]], s->confidence, err);
+    }
+    for (uint32_t i = 0; i < n; i++) {
         FAB_PASS(audit_report_exchange(p->a, FAB_FINDING_SWAPPED_HOSTS, &p->plug[s->at_leaf[i][0]],
                                        &p->plug[s->at_leaf[i][1]], s->confidence, err));
     }
@@ -331,6 +438,7 @@ fab_status audit_plugs_order(audit_plugs *p, fab_error *err) {
     uint32_t n = 0;
     FAB_OWNS(sequence_release) sequence s = {.p = p};
     FAB_PASS(FAB_NEW_ALL((size_t)p->n + 1, err, all, s.tail, s.before, s.is_out));
+    FAB_PASS(FAB_NEW(s.place_of_rank, (size_t)a->shape->n_servers + 1, err));
     for (uint32_t i = 0; i < p->n; i++) {
         const audit_plug *x = &p->plug[i];
         const char *port = fab_network_far(a->net, x->side)->port;
@@ -350,8 +458,8 @@ fab_status audit_plugs_order(audit_plugs *p, fab_error *err) {
         }
         s.at = all + i;
         s.n = next - i;
-        FAB_PASS(look_at_sequence(&s, by_port, err));
+        FAB_PASS(look_at_sequence(&s, err));
     }
-    FAB_PASS(tell_at_leaf(&s, err));
+    FAB_PASS(by_port ? tell_at_leaf(&s, err) : FAB_OK);
     return look_at_adapters(p, s.tail, err);
 }

@@ -244,7 +244,7 @@ static fab_status find_templates(audit_plugs *p, bool with_leaves, uint32_t *tem
     return FAB_OK;
 }
 
-static const audit_plug *plug_of(const audit_plugs *p, uint32_t server, uint32_t column) {
+const audit_plug *audit_plug_of(const audit_plugs *p, uint32_t server, uint32_t column) {
     for (uint32_t i = p->first[server]; i < p->first[server + 1]; i++) {
         if (p->plug[i].column == column) {
             return &p->plug[i];
@@ -256,19 +256,19 @@ static const audit_plug *plug_of(const audit_plugs *p, uint32_t server, uint32_t
 /* Ports that the template has on one leaf, and this server on several: most of them tell where the others belong. */
 static void compare_spread(audit_plugs *p, uint32_t server, uint32_t like) {
     for (uint32_t i = p->first[server]; i < p->first[server + 1]; i++) {
-        const audit_plug *model = plug_of(p, like, p->plug[i].column);
+        const audit_plug *model = audit_plug_of(p, like, p->plug[i].column);
         uint32_t best = NONE;
         uint32_t most = 0;
         uint32_t part = 0;
         for (uint32_t k = p->first[server]; model != NULL && k < p->first[server + 1]; k++) {
-            const audit_plug *other = plug_of(p, like, p->plug[k].column);
+            const audit_plug *other = audit_plug_of(p, like, p->plug[k].column);
             uint32_t same = 0;
             if (other == NULL || other->leaf != model->leaf) {
                 continue;
             }
             part++;
             for (uint32_t j = p->first[server]; j < p->first[server + 1]; j++) {
-                const audit_plug *third = plug_of(p, like, p->plug[j].column);
+                const audit_plug *third = audit_plug_of(p, like, p->plug[j].column);
                 same += third != NULL && third->leaf == model->leaf && p->plug[j].leaf == p->plug[k].leaf;
             }
             best = same > most ? p->plug[k].leaf : best;
@@ -314,7 +314,7 @@ static void compare_by_name(audit_plugs *p, uint32_t server, uint32_t like) {
         return;
     }
     for (uint32_t i = p->first[server]; i < p->first[server + 1]; i++) {
-        const audit_plug *model = plug_of(p, like, p->plug[i].column);
+        const audit_plug *model = audit_plug_of(p, like, p->plug[i].column);
         for (uint32_t k = 0; model != NULL && k < n; k++) {
             if (other[k][0] == model->leaf && own[k][0] != p->plug[i].leaf) {
                 p->plug[i].should = own[k][0];
@@ -341,7 +341,7 @@ fab_status audit_plugs_compare(audit_plugs *p, fab_error *err) {
                                   : like;
             p->n_peers[s] = p->n_kind[s] = p->home[home].n_exact;
             for (uint32_t i = p->first[s]; i < p->first[s + 1]; i++) {
-                const audit_plug *model = plug_of(p, like, p->plug[i].column);
+                const audit_plug *model = audit_plug_of(p, like, p->plug[i].column);
                 p->plug[i].should = model != NULL && model->leaf != p->plug[i].leaf ? model->leaf : NONE;
             }
         } else if (spread[s] != NONE && own > 1) {

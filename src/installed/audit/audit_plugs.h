@@ -41,6 +41,8 @@ static inline uint32_t audit_slot(uint32_t column) {
 /** Plugs of all servers, with the homes that they make. */
 fab_status audit_plugs_find(auditor *a, audit_plugs *out, fab_error *err) FAB_MUST_USE;
 void audit_plugs_release(audit_plugs *p);
+/** The port of a server in a column; NULL: it has none. */
+const audit_plug *audit_plug_of(const audit_plugs *p, uint32_t server, uint32_t column);
 
 /** Fills `should` of plugs that are elsewhere than their peers' are. */
 fab_status audit_plugs_compare(audit_plugs *p, fab_error *err) FAB_MUST_USE;
@@ -53,7 +55,8 @@ fab_status audit_plugs_gaps(audit_plugs *p, fab_error *err) FAB_MUST_USE;
 
 fab_status audit_report_exchange(auditor *a, fab_finding_kind kind, const audit_plug *p, const audit_plug *q,
                                  double confidence, fab_error *err) FAB_MUST_USE;
-/** Two whole servers, of each of which all cables are where those of the other belong; tells of all their plugs. */
+/** Two whole servers, of each of which all cables are where those of the other belong, at other leaves or at ports of
+ * the same; tells of all their plugs. */
 fab_status audit_report_servers(audit_plugs *p, const audit_plug *x, const audit_plug *y, double confidence,
                                 fab_error *err) FAB_MUST_USE;
-fab_status audit_report_astray(auditor *a, const audit_plug *p, double confidence, fab_error *err) FAB_MUST_USE;
+fab_status audit_report_astray(audit_plugs *plugs, const audit_plug *p, double confidence, fab_error *err) FAB_MUST_USE;

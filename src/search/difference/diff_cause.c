@@ -362,6 +362,13 @@ static void say_change(const diff *d, size_t change, fab_str *out) {
     bool came = c->before[0] == '\0';
     switch (c->kind) {
     case FAB_CHANGE_SERVER:
+        if (diff_cycle_length(d, d->place[change]) > 0 && strcmp(c->after, c->before) == 0) { /* adapters, by GUID */
+            fab_str_printf(out, "%s: %s have %s", c->what, c->after,
+                           diff_cycle_length(d, d->place[change]) == 2
+                               ? "exchanged places: each name stands where the other stood"
+                               : "changed places among themselves: each name stands where another stood");
+            return;
+        }
         if (diff_cycle_length(d, d->place[change]) > 0) {
             fab_str_printf(out, "%s: %s run where %s ran", c->what, c->after, c->before);
             return;

@@ -23,10 +23,6 @@ void diff_join_cables(diff *d, uint32_t i, uint32_t k) {
 
 /* --- who has moved ------------------------------------------------------------------------------------------------ */
 
-static uint32_t server_of_nic(const fab_fabric *f, fab_node_id nic) {
-    return (nic - f->first[FAB_NODE_NIC]) / f->nics_per_server;
-}
-
 /* The server of the second state whose NIC a cable ends at; `cable` counts those of the second, then of the first.
  * FAB_NONE: a cable between switches, or its server has gone. */
 static uint32_t server_of_cable(const diff *d, uint32_t cable, fab_link_id *out_link) {
@@ -36,7 +32,7 @@ static uint32_t server_of_cable(const diff *d, uint32_t cable, fab_link_id *out_
     if (fab_class_of(f, *out_link)->kind != FAB_LINK_ACCESS) {
         return FAB_NONE;
     }
-    const uint32_t server = server_of_nic(f, fab_tail(f, *out_link));
+    const uint32_t server = fab_server_of_nic(f, fab_tail(f, *out_link));
     return cable < n_second ? server : diff_server_after(d, server);
 }
 
@@ -82,7 +78,7 @@ static uint32_t server_displaced(const diff *d, fab_link_id link) {
     }
     const uint32_t index = (was - a->first[FAB_NODE_NIC]) % a->nics_per_server;
     const bool same = index == (fab_tail(b, link) - b->first[FAB_NODE_NIC]) % b->nics_per_server;
-    return same ? diff_server_after(d, server_of_nic(a, was)) : FAB_NONE;
+    return same ? diff_server_after(d, fab_server_of_nic(a, was)) : FAB_NONE;
 }
 
 /* What a group of cables of moved servers alone holds. */
@@ -119,14 +115,10 @@ static void add_place(const diff *d, int side, uint32_t server, fab_str *out) {
     char port[FAB_PORT_NAME_SIZE];
     const fab_fabric *f = d->side[side].f;
     const uint32_t there = side == 1 ? server : diff_server_before(d, server);
-    const fab_node_id nic = f->first[FAB_NODE_NIC] + there * f->nics_per_server;
+    const fab_link_id link = fab_access_link(f, fab_nic_of_server(f, there), f->nics_per_server, 0);
     fab_str_printf(out, "%s%s at ", out->length > 0 ? ", " : "", fab_server_name(f, there, name));
-    for (uint32_t i = f->out_first[nic]; i < f->out_first[nic + f->nics_per_server]; i++) {
-        const fab_link_id link = f->out_link[i];
-        if (fab_class_of(f, link)->kind == FAB_LINK_ACCESS) {
-            fab_str_printf(out, "%s:%s", fab_node_name(f, fab_head(f, link), name), fab_port_name(f, link ^ 1U, port));
-            return;
-        }
+    if (link != FAB_NONE) {
+        fab_str_printf(out, "%s:%s", fab_node_name(f, fab_head(f, link), name), fab_port_name(f, link ^ 1U, port));
     }
 }
 

@@ -29,13 +29,8 @@ typedef struct property {
 /* --- what a server has -------------------------------------------------------------------------------------------- */
 
 static fab_node_id leaf_of(const fab_fabric *f, uint32_t server) {
-    fab_node_id nic = f->first[FAB_NODE_NIC] + server * f->nics_per_server;
-    for (uint32_t i = f->out_first[nic]; i < f->out_first[nic + 1]; i++) {
-        if (fab_class_of(f, f->out_link[i])->kind == FAB_LINK_ACCESS) {
-            return fab_head(f, f->out_link[i]);
-        }
-    }
-    return FAB_NONE;
+    const fab_link_id link = fab_access_link(f, fab_nic_of_server(f, server), 1, 0);
+    return link != FAB_NONE ? fab_head(f, link) : FAB_NONE;
 }
 
 /* How many other servers stand before it on its leaf, as engine pinned counts. */

@@ -7,13 +7,7 @@
 
 /* Links of the NICs of a server to switches, one after the other; FAB_NONE behind the last. */
 static fab_link_id access_link(const fab_fabric *f, uint32_t server, uint32_t k) {
-    uint32_t nic = f->first[FAB_NODE_NIC] + server * f->nics_per_server;
-    for (uint32_t i = f->out_first[nic]; i < f->out_first[nic + f->nics_per_server]; i++) {
-        if (fab_class_of(f, f->out_link[i])->kind == FAB_LINK_ACCESS && k-- == 0) {
-            return f->out_link[i];
-        }
-    }
-    return FAB_NONE;
+    return fab_access_link(f, fab_nic_of_server(f, server), f->nics_per_server, k);
 }
 
 /* The first class of links that are alike but for their length: metres of cable move no bytes. */

@@ -27,8 +27,7 @@ static uint64_t gpus_beside(const fab_fabric *f, const fab_component *c, uint64_
         server = c->id / f->nics_per_server;
     } else if (c->kind == FAB_COMPONENT_LINK && fab_class_of(f, c->id)->kind == FAB_LINK_ACCESS) {
         bool is_up = fab_kind_of(f, fab_tail(f, c->id)) == FAB_NODE_NIC;
-        fab_node_id nic = is_up ? fab_tail(f, c->id) : fab_head(f, c->id);
-        server = (nic - f->first[FAB_NODE_NIC]) / f->nics_per_server;
+        server = fab_server_of_nic(f, is_up ? fab_tail(f, c->id) : fab_head(f, c->id));
     } else if (c->kind != FAB_COMPONENT_SERVER) {
         return 0;
     }

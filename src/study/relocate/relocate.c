@@ -22,10 +22,6 @@ fab_status fab_policy_parse(const char *text, fab_policy *out, fab_error *err) {
 
 /* --- what stays the same under every mask ------------------------------------------------------------------------- */
 
-static uint32_t server_of_nic(const fab_fabric *f, fab_node_id nic) {
-    return (nic - f->first[FAB_NODE_NIC]) / f->nics_per_server;
-}
-
 /* Leaf of a NIC of a GPU; FAB_NONE where the NIC has no port there. */
 static fab_node_id relocate_leaf_of(const fab_relocator *r, uint32_t gpu, uint32_t i, uint32_t plane) {
     const fab_fabric *f = r->f;
@@ -96,7 +92,7 @@ static void relocate_find_slots(fab_relocator *r, uint32_t leaf, uint32_t *seen)
         if (fab_class_of(f, f->out_link[k])->kind != FAB_LINK_ACCESS) {
             continue;
         }
-        uint32_t server = server_of_nic(f, fab_head(f, f->out_link[k]));
+        uint32_t server = fab_server_of_nic(f, fab_head(f, f->out_link[k]));
         if (seen[server] == leaf + 1) {
             continue;
         }
@@ -192,7 +188,7 @@ static void suspect_node(fab_relocator *r, fab_node_id v) {
     if (kind == FAB_NODE_GPU) {
         suspect(r, fab_server_of(f, v));
     } else if (kind == FAB_NODE_NIC) {
-        suspect(r, server_of_nic(f, v));
+        suspect(r, fab_server_of_nic(f, v));
     }
 }
 

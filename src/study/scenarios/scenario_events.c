@@ -266,13 +266,8 @@ static fab_status cool_racks(const event_source *e, uint32_t hall, uint32_t row,
 
 /* Pod of a server: that of the switch at its first NIC. */
 static uint32_t pod_of_server(const fab_fabric *f, uint32_t server) {
-    const fab_node_id nic = f->first[FAB_NODE_NIC] + server * f->nics_per_server;
-    for (uint32_t k = f->out_first[nic]; k < f->out_first[nic + 1]; k++) {
-        if (fab_class_of(f, f->out_link[k])->kind == FAB_LINK_ACCESS) {
-            return f->switch_pod[fab_head(f, f->out_link[k]) - f->first[FAB_NODE_SWITCH]];
-        }
-    }
-    return FAB_NONE;
+    const fab_link_id link = fab_access_link(f, fab_nic_of_server(f, server), 1, 0);
+    return link != FAB_NONE ? f->switch_pod[fab_head(f, link) - f->first[FAB_NODE_SWITCH]] : FAB_NONE;
 }
 
 static fab_status cool_pod(const event_source *e, uint32_t pod, fab_error *err) {

@@ -256,18 +256,14 @@ static void describe_in_network(const fab_collective *c, uint32_t part, fab_part
 /* Pod and leaf of the first NIC of a GPU. */
 static uint64_t hierarchical_leaf_of(const fab_fabric *f, uint32_t gpu) {
     uint32_t nic = 0;
-    if (fab_nics_of_gpu(f, gpu, &nic) == 0) {
+    const uint32_t n = fab_nics_of_gpu(f, gpu, &nic);
+    const fab_link_id link = n > 0 ? fab_access_link(f, f->first[FAB_NODE_NIC] + nic, 1, 0) : FAB_NONE;
+    if (link == FAB_NONE) {
         return 0;
     }
-    nic += f->first[FAB_NODE_NIC];
-    for (uint32_t i = f->out_first[nic]; i < f->out_first[nic + 1]; i++) {
-        if (fab_class_of(f, f->out_link[i])->kind == FAB_LINK_ACCESS) {
-            fab_node_id leaf = fab_head(f, f->out_link[i]);
-            uint64_t pod = f->switch_pod[leaf - f->first[FAB_NODE_SWITCH]];
-            return pod << 32 | leaf;
-        }
-    }
-    return 0;
+    const fab_node_id leaf = fab_head(f, link);
+    const uint64_t pod = f->switch_pod[leaf - f->first[FAB_NODE_SWITCH]];
+    return pod << 32 | leaf;
 }
 
 static bool is_before(const fab_fabric *f, uint32_t gpu, uint32_t other) {

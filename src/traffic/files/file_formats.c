@@ -74,9 +74,7 @@ fab_status fab_traffic_read(const char *given, const fab_fabric *fabric, fab_tra
     path = fab_strdup(given, err);
     FAB_PASS(path != NULL ? cut_rows(path, &by_servers, err) : FAB_ENOMEM);
     text.path = path;
-    if (path[0] == '\0') {
-        return fab_fail(err, FAB_EINPUT, NULL, "traffic 'file:' names no file; write file:PATH");
-    }
+    FAB_REFUSE_IF(path[0] == '\0', err, FAB_EINPUT, NULL, "traffic 'file:' names no file; write file:PATH");
     if (fab_is_folder(path)) {
         folder all = {&text.file, &flight};
         FAB_PASS(fab_folder_each(path, &(fab_folder_visit){.read = read_one, .context = &all, .most_depth = 1}, err));

@@ -168,8 +168,12 @@ fab_status matrix_read_bytes(matrix_cursor *c, uint64_t *out, fab_error *err) {
 fab_status matrix_add_entry(matrix_cursor *c, const char *start, uint64_t src, uint64_t dst, uint64_t bytes,
                             fab_phase_builder *builder, fab_error *err) {
     const uint32_t n = c->gpus_per_server;
-    FAB_RETURN_IF(src == dst, matrix_fail_at(c, start, FAB_EINPUT, err,
-                                             c->by_servers ? "a server sends to itself" : "a GPU sends to itself"));
+    FAB_RETURN_IF(
+        src == dst,
+        matrix_fail_at(c, start, FAB_EINPUT, err,
+                       c->by_servers
+                           ? "a server sends to itself, which no network carries: leave it out, or 0 on a diagonal"
+                           : "a GPU sends to itself, which no network carries: leave it out, or 0 on a diagonal"));
     FAB_RETURN_IF(bytes > (uint64_t)INT64_MAX - builder->phase.total_bytes,
                   matrix_fail_at(c, start, FAB_EINPUT, err, "the bytes of all entries add up to more than 2^63"));
     for (uint32_t k = 0; k < n; k++) { /* GPU k to GPU k, which keeps rails */
@@ -217,10 +221,9 @@ static fab_status read_end(matrix_cursor *c, const char *name, uint64_t *out, fa
         *out = host;
         return FAB_OK;
     }
-    if (!c->by_servers && (host != FAB_NONE || prefix_length(true, c->at) > 0)) {
-        return matrix_fail_at(c, c->at, FAB_EINPUT, err,
-                              "a server where GPUs are read; write ,rows=servers behind the file");
-    }
+    FAB_RETURN_IF(
+        !c->by_servers && (host != FAB_NONE || prefix_length(true, c->at) > 0),
+        matrix_fail_at(c, c->at, FAB_EINPUT, err, "a server where GPUs are read; write ,rows=servers behind the file"));
     const size_t prefix = prefix_length(c->by_servers, c->at);
     c->says_what = c->says_what || prefix > 0;
     c->at += prefix;
@@ -234,19 +237,17 @@ static fab_status check_separator(matrix_cursor *c, fab_error *err) {
     if (*c->at != ',' && *c->at != ';') {
         return FAB_OK;
     }
-    if (c->separator != '\0' && c->separator != *c->at) {
-        return matrix_fail_at(c, c->at, FAB_EINPUT, err,
-                              "',' and ';' in one file: numbers have a decimal point, 1.5, and one of both separates");
-    }
+    FAB_RETURN_IF(
+        c->separator != '\0' && c->separator != *c->at,
+        matrix_fail_at(c, c->at, FAB_EINPUT, err,
+                       "',' and ';' in one file: numbers have a decimal point, 1.5, and one of both separates"));
     c->separator = *c->at;
     return FAB_OK;
 }
 
 static fab_status read_comma(matrix_cursor *c, fab_error *err) {
     matrix_skip_blanks(c);
-    if (*c->at != ',' && *c->at != ';') {
-        return matrix_unexpected(c, "',' or ';'", err);
-    }
+    FAB_RETURN_IF(*c->at != ',' && *c->at != ';', matrix_unexpected(c, "',' or ';'", err));
     FAB_PASS(check_separator(c, err));
     c->at++;
     matrix_skip_blanks(c);
@@ -314,9 +315,8 @@ static void pass_separator(matrix_cursor *c) {
 static fab_status read_cell(matrix_cursor *c, uint64_t *bytes, fab_error *err) {
     FAB_PASS(matrix_read_bytes(c, bytes, err));
     FAB_PASS(check_separator(c, err));
-    if (!at_line_end(c) && strchr(" \t,;", *c->at) == NULL) {
-        return matrix_unexpected(c, "',', ';' or a blank behind the number", err);
-    }
+    FAB_RETURN_IF(!at_line_end(c) && strchr(" \t,;", *c->at) == NULL,
+                  matrix_unexpected(c, "',', ';' or a blank behind the number", err));
     pass_separator(c);
     return FAB_OK;
 }
@@ -367,9 +367,8 @@ static fab_status read_name(matrix_cursor *c, bool of_row, bool *const seen[2], 
                                                     : "a second column of the same name"));
     FAB_RETURN_IF(is_quoted && *c->at != '"', matrix_unexpected(c, "'\"'", err));
     c->at += is_quoted;
-    if (!at_line_end(c) && strchr(" \t,;", *c->at) == NULL) {
-        return matrix_unexpected(c, "',', ';' or a blank behind the name", err);
-    }
+    FAB_RETURN_IF(!at_line_end(c) && strchr(" \t,;", *c->at) == NULL,
+                  matrix_unexpected(c, "',', ';' or a blank behind the name", err));
     pass_separator(c);
     seen[of_row][end] = true;
     *out = (uint32_t)end;

@@ -86,13 +86,13 @@ static fab_status read_member(fab_nccl_log *r, const fab_nccl_thread *by, fab_to
     uint64_t device = 0;
     uint64_t color = 0;
     uint64_t split = 0;
-    if (!number_behind(rest, "comm ", 16, &m.pointer) || !number_behind(rest, " rank ", 10, &rank) ||
-        !number_behind(rest, " nranks ", 10, &n_ranks) || n_ranks == 0 || n_ranks > MOST_RANKS || rank >= n_ranks ||
-        (!number_behind(rest, " nvmlDev ", 10, &device) && !number_behind(rest, " cudaDev ", 10, &device))) {
-        return fab_text_refuse(r->in, rest, err,
-                               "does not say communicator, rank, nranks and cudaDev, as 'comm 0x55d0 rank 0 nranks 4 "
-                               "cudaDev 0'");
-    }
+    FAB_RETURN_IF(
+        !number_behind(rest, "comm ", 16, &m.pointer) || !number_behind(rest, " rank ", 10, &rank) ||
+            !number_behind(rest, " nranks ", 10, &n_ranks) || n_ranks == 0 || n_ranks > MOST_RANKS || rank >= n_ranks ||
+            (!number_behind(rest, " nvmlDev ", 10, &device) && !number_behind(rest, " cudaDev ", 10, &device)),
+        fab_text_refuse(r->in, rest, err,
+                        "does not say communicator, rank, nranks and cudaDev, as 'comm 0x55d0 rank 0 nranks 4 "
+                        "cudaDev 0'"));
     if (number_behind(rest, " color ", 10, &color) && number_behind(rest, " splitCount ", 10, &split)) {
         m.key = (color << 32) ^ (split << 16) ^ 1;
     }
@@ -181,11 +181,10 @@ static fab_status read_call(fab_nccl_log *r, const fab_nccl_thread *by, fab_toke
     uint64_t type = 0;
     uint64_t n_ranks = 0;
     uint64_t root = 0;
-    if (!number_behind(rest, " count ", 10, &count) || !number_behind(rest, " datatype ", 10, &type) ||
-        !number_behind(rest, " comm ", 16, &made.pointer) || !number_behind(rest, "[nranks=", 10, &n_ranks) ||
-        type >= sizeof SIZES / sizeof SIZES[0]) {
-        return fab_text_refuse(r->in, rest, err, "does not say count, datatype, comm and nranks");
-    }
+    FAB_RETURN_IF(!number_behind(rest, " count ", 10, &count) || !number_behind(rest, " datatype ", 10, &type) ||
+                      !number_behind(rest, " comm ", 16, &made.pointer) ||
+                      !number_behind(rest, "[nranks=", 10, &n_ranks) || type >= sizeof SIZES / sizeof SIZES[0],
+                  fab_text_refuse(r->in, rest, err, "does not say count, datatype, comm and nranks"));
     if (fab_token_find(rest, "Recv:") == rest.text) {
         return FAB_OK; /* told by who sends */
     }
@@ -323,15 +322,14 @@ static fab_status find_communicators(fab_nccl_log *r, fab_error *err) {
                                    " is not in the log; put those of all processes together",
                                    before->rank + 1, before->n_ranks);
         }
-        if (m->rank != wanted) {
-            return fab_text_refuse(r->in, none, err,
-                                   m->rank < wanted
-                                       ? "rank %" PRIu32 " of %" PRIu32
-                                         " is there twice: communicators that have no commId cannot be told apart"
-                                       : "rank %" PRIu32 " of %" PRIu32
-                                         " is not in the log; put those of all processes together",
-                                   m->rank < wanted ? m->rank : wanted, m->n_ranks);
-        }
+        FAB_RETURN_IF(m->rank != wanted,
+                      fab_text_refuse(r->in, none, err,
+                                      m->rank < wanted
+                                          ? "rank %" PRIu32 " of %" PRIu32
+                                            " is there twice: communicators that have no commId cannot be told apart"
+                                          : "rank %" PRIu32 " of %" PRIu32
+                                            " is not in the log; put those of all processes together",
+                                      m->rank < wanted ? m->rank : wanted, m->n_ranks));
         if (is_new) {
             FAB_PASS(
                 FAB_APPEND(r->comms, r->n_comms, r->comm_capacity, err, (fab_nccl_comm){.first = i, .n = m->n_ranks}));
@@ -339,11 +337,11 @@ static fab_status find_communicators(fab_nccl_log *r, fab_error *err) {
         m->comm = (uint32_t)r->n_comms - 1;
     }
     const fab_nccl_member *last = &members[r->n_members - 1];
-    if (last->rank + 1 != last->n_ranks) {
-        return fab_text_refuse(r->in, none, err,
-                               "rank %" PRIu32 " of %" PRIu32 " is not in the log; put those of all processes together",
-                               last->rank + 1, last->n_ranks);
-    }
+    FAB_RETURN_IF(last->rank + 1 != last->n_ranks,
+                  fab_text_refuse(r->in, none, err,
+                                  "rank %" PRIu32 " of %" PRIu32
+                                  " is not in the log; put those of all processes together",
+                                  last->rank + 1, last->n_ranks));
     return FAB_OK;
 }
 

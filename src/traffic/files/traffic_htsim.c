@@ -47,11 +47,10 @@ static fab_status htsim_read_count(reader *r, fab_token key, int which, fab_erro
     FAB_RETURN_IF(r->line[which] > 0, fab_text_refuse(r->in, key, err, "is given twice"));
     FAB_PASS(htsim_read_number(r, COUNTS[which], which == NODES ? 1 : 0, most, &r->count[which], err));
     r->line[which] = r->in->line;
-    if ((which == TRIGGERS || which == FAILURES) && r->count[which] > 0) {
-        return fab_text_unable(r->in, key, err, "%s",
-                               which == TRIGGERS ? "are not supported: all flows of a phase start together"
-                                                 : "are not supported here: name them with --fail or in scenarios");
-    }
+    FAB_RETURN_IF((which == TRIGGERS || which == FAILURES) && r->count[which] > 0,
+                  fab_text_unable(r->in, key, err, "%s",
+                                  which == TRIGGERS ? "are not supported: all flows of a phase start together"
+                                                    : "are not supported here: name them with --fail or in scenarios"));
     return FAB_OK;
 }
 
@@ -88,11 +87,10 @@ static fab_status read_start(reader *r, fab_error *err) {
     FAB_RETURN_IF(t.length == 0 || end == number || *end != '\0' || t.length >= sizeof number ||
                       !(start >= 0 && start < 1e300),
                   fab_text_refuse(r->in, t, err, "%s", t.length > 0 ? "is no time" : "start has no time"));
-    if (r->n > 0 && start != r->start) {
-        return fab_text_unable(r->in, t, err,
-                               "is another start than that of the first flow: a phase is what is in the "
-                               "network together");
-    }
+    FAB_RETURN_IF(r->n > 0 && start != r->start,
+                  fab_text_unable(r->in, t, err,
+                                  "is another start than that of the first flow: a phase is what is in the "
+                                  "network together"));
     r->start = start;
     return FAB_OK;
 }
@@ -115,11 +113,11 @@ static fab_status read_connection(reader *r, fab_token pair, fab_error *err) {
     FAB_PASS(read_pair(r, pair, &src, &dst, err));
     for (fab_token t = fab_text_token(r->in); t.length > 0; t = fab_text_token(r->in)) {
         for (size_t i = 0; i < sizeof WAITS / sizeof WAITS[0]; i++) {
-            if (fab_token_is(t, WAITS[i])) {
-                return fab_text_unable(
+            FAB_RETURN_IF(
+                fab_token_is(t, WAITS[i]),
+                fab_text_unable(
                     r->in, t, err,
-                    "is not supported: flows that wait for others are no phase of flows that start together");
-            }
+                    "is not supported: flows that wait for others are no phase of flows that start together"));
         }
         if (fab_token_is(t, "start") && !has_start) {
             FAB_PASS(read_start(r, err));
@@ -170,9 +168,9 @@ static fab_status htsim_read_line(reader *r, fab_error *err) {
             return fab_text_expect_end(r->in, err);
         }
     }
-    if (fab_token_is(t, "trigger") || fab_token_is(t, "failure")) {
-        return fab_text_unable(r->in, t, err, "is not supported: all flows of a phase start together and none fails");
-    }
+    FAB_RETURN_IF(
+        fab_token_is(t, "trigger") || fab_token_is(t, "failure"),
+        fab_text_unable(r->in, t, err, "is not supported: all flows of a phase start together and none fails"));
     FAB_PASS(begin_body(r, t, err));
     return read_connection(r, t, err);
 }
@@ -180,10 +178,10 @@ static fab_status htsim_read_line(reader *r, fab_error *err) {
 static fab_status check_end(reader *r, fab_error *err) {
     const fab_token none = {0};
     FAB_RETURN_IF(!r->in_body, fab_text_refuse(r->in, none, err, "the file ends before the first connection"));
-    if (r->n != r->count[CONNECTIONS]) {
-        return fab_text_refuse(r->in, none, err, "the file ends after %" PRIu64 " connections; line %zu says %" PRIu64,
-                               r->n, r->line[CONNECTIONS], r->count[CONNECTIONS]);
-    }
+    FAB_RETURN_IF(r->n != r->count[CONNECTIONS],
+                  fab_text_refuse(r->in, none, err,
+                                  "the file ends after %" PRIu64 " connections; line %zu says %" PRIu64, r->n,
+                                  r->line[CONNECTIONS], r->count[CONNECTIONS]));
     FAB_SORT(r->ids, r->n_ids, fab_order_u64);
     for (size_t i = 1; i < r->n_ids; i++) {
         FAB_RETURN_IF(r->ids[i] == r->ids[i - 1],

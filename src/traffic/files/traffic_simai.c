@@ -112,10 +112,9 @@ static fab_status read_key(reader *r, fab_token key, fab_error *err) {
 
 static fab_status check_sizes(reader *r, fab_token first, fab_error *err) {
     uint32_t most = fab_n_gpus(r->fabric);
-    if (r->n_gpus > most) {
-        return fab_text_refuse(r->in, first, err, "asks for %" PRIu64 " GPUs (all_gpus); the fabric has %" PRIu32,
-                               r->n_gpus, most);
-    }
+    FAB_RETURN_IF(r->n_gpus > most,
+                  fab_text_refuse(r->in, first, err, "asks for %" PRIu64 " GPUs (all_gpus); the fabric has %" PRIu32,
+                                  r->n_gpus, most));
     r->n_gpus = r->n_gpus > 0 ? r->n_gpus : most;
     if (r->policy != POLICY_TRANSFORMER) { /* all GPUs take part in all collectives */
         r->tp = r->n_gpus;
@@ -141,11 +140,10 @@ static fab_status simai_job_header(reader *r, fab_error *err) {
         which++;
     }
     r->policy = which < N_POLICIES ? POLICIES[which].policy : POLICY_NONE;
-    if (r->policy == POLICY_NONE) {
-        return fab_text_unable(
-            r->in, first, err,
-            "spreads collectives over the dimensions of ASTRA-sim's topology, which is not supported");
-    }
+    FAB_RETURN_IF(
+        r->policy == POLICY_NONE,
+        fab_text_unable(r->in, first, err,
+                        "spreads collectives over the dimensions of ASTRA-sim's topology, which is not supported"));
     for (fab_token key = fab_text_token(r->in); key.length > 0; key = fab_text_token(r->in)) {
         FAB_PASS(read_key(r, key, err));
     }
@@ -207,9 +205,8 @@ static fab_status add_kind(reader *r, fab_token t, const kind *one, fab_error *e
                               r->kinds[i].operation != one->operation || r->kinds[i].bytes != one->bytes)) {
         i++;
     }
-    if (i == MOST_KINDS) {
-        return fab_text_unable(r->in, t, err, "is of the 513th size or kind of collective; the limit is 512");
-    }
+    FAB_RETURN_IF(i == MOST_KINDS,
+                  fab_text_unable(r->in, t, err, "is of the 513th size or kind of collective; the limit is 512"));
     if (i == r->n_kinds) {
         FAB_PASS(FAB_APPEND(r->kinds, r->n_kinds, r->kinds_capacity, err, *one));
     }

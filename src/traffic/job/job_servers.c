@@ -108,19 +108,14 @@ static uint32_t n_groups(const fab_fabric *fabric) {
 }
 
 static uint32_t pod_of_server(const fab_fabric *fabric, uint32_t server) {
-    if (fabric->n_links == 0) {
+    const fab_node_id nic = fab_nic_of_server(fabric, server);
+    const fab_link_id link = fabric->n_links > 0 ? fab_access_link(fabric, nic, 1, 0) : FAB_NONE;
+    if (link == FAB_NONE) {
         return 0;
     }
-    uint32_t nic = fabric->first[FAB_NODE_NIC] + server * fabric->nics_per_server;
-    for (uint32_t i = fabric->out_first[nic]; i < fabric->out_first[nic + 1]; i++) {
-        fab_link_id link = fabric->out_link[i];
-        if (fab_class_of(fabric, link)->kind == FAB_LINK_ACCESS) {
-            uint32_t leaf = fab_head(fabric, link) - fabric->first[FAB_NODE_SWITCH];
-            uint32_t pod = fabric->n_pods > 1 ? fabric->switch_pod[leaf] : leaf;
-            return pod == FAB_NONE ? 0 : pod;
-        }
-    }
-    return 0;
+    const uint32_t leaf = fab_head(fabric, link) - fabric->first[FAB_NODE_SWITCH];
+    const uint32_t pod = fabric->n_pods > 1 ? fabric->switch_pod[leaf] : leaf;
+    return pod == FAB_NONE ? 0 : pod;
 }
 
 /* Candidates by group (here called pod): pod p has [first[p], first[p + 1]) of them, in their order. */

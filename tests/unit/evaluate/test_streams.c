@@ -199,6 +199,7 @@ Test(streams, routes_are_kept_for_the_same_flows_alone) {
             given = &one;
             fab_result alone = replayed(text, NULL, ENGINES[e], 0, 1);
             compare_engine(text, ENGINES[e], &alone.phases[0].engines[0], &together.phases[p].engines[0]);
+            cr_expect_eq(alone.phases[0].engines[0].dependencies, together.phases[p].engines[0].dependencies);
             fab_result_release(&alone);
         }
         cr_expect_eq(together.phases[1].engines[0].mean_collision_factor.mean, first);

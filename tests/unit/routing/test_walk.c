@@ -57,6 +57,20 @@ static void check_groups(const fab_router *router, const fab_routes *r, const ch
     }
 }
 
+/* Half of the flows, then the rest behind them. */
+static void compare_with_rest(const fab_router *router, const fab_phase *phase, const fab_routes *whole,
+                              const char *text) {
+    fab_routes routes = {.between_switches = false};
+    fab_error err = {0};
+    uint32_t n = (uint32_t)phase->n_flows;
+    cr_assert_eq(fab_route_flows(router, phase, 0, n / 2, NULL, 5, &routes, &err), FAB_OK, "%s", err.text);
+    routes.n_known = n / 2;
+    cr_assert_eq(fab_route_flows(router, phase, 0, n, NULL, 5, &routes, &err), FAB_OK, "%s", err.text);
+    cr_expect_eq(routes.n_known, 0);
+    expect_same(&routes, whole, "the rest", text);
+    fab_routes_release(&routes);
+}
+
 /* Whether the phase could be routed; if not, then by none of the walks, and with the same words. */
 static bool compare(const fab_router *router, const fab_phase *phase, bool between_switches, const char *text) {
     fab_router single = *router; /* these borrow what it owns */
@@ -81,6 +95,9 @@ static bool compare(const fab_router *router, const fab_phase *phase, bool betwe
         if (routes[i].group != NULL) {
             check_groups(router, &routes[i], text);
         }
+    }
+    if (status[0] == FAB_OK && !between_switches) {
+        compare_with_rest(router, phase, &routes[0], text);
     }
     for (size_t i = 0; i < 3; i++) {
         fab_routes_release(&routes[i]);

@@ -104,9 +104,12 @@ fab_status fab_graph_check(const fab_fabric *fabric, fab_graph_facts *out, fab_e
  */
 fab_status fab_find_warnings(fab_result *result, fab_error *err) FAB_MUST_USE;
 
+/** Says where a GPU that is sold in one kind of server alone is in another one, and what to write; else empty. */
+void fab_gpu_sold_unlike(const fab_gpu *gpu, const fab_fabric_spec *spec, char out[FAB_SOLD_SIZE]);
+
 /**
  * Whether the default order of ranks puts all members of a group of experts on one rail, so that their all-to-all needs
- * no link between rails; in the order of other programs it does.
+ * no link between rails; in the order of other programs it leaves the scale-up domain, and does.
  */
 bool fab_experts_keep_rails(const fab_job_spec *job, uint64_t domain);
 

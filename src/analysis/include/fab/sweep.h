@@ -27,7 +27,7 @@ typedef struct fab_sweep_phase {
     uint64_t crossing_flows[FAB_MAX_TIERS + 1]; /**< [t], t >= 2: as in fab_phase_result */
     uint64_t leaf_cables;                       /**< as in fab_phase_result, as are these: */
     double max_taper_factor, leaf_excess_ratio; /**< of them */
-    fab_sweep_time *times;                      /**< shape [n_engines] */
+    fab_sweep_time *times; /**< shape [n_engines]; n_seeds == 0: only the plan of another engine has the phase */
 } fab_sweep_phase;
 
 /** One algorithm of a collective that is replayed by all of them. */
@@ -39,21 +39,26 @@ typedef struct fab_sweep_algorithm {
 /** All phases together under an engine. */
 typedef struct fab_sweep_engine {
     char label[FAB_ENGINE_LABEL_SIZE];
-    bool has_phases;         /**< every phase has a time, and they follow each other */
-    double phases_s;         /**< their sum, nothing overlapped; mean over the seeds */
-    bool has_iteration;      /**< the traffic is a training job whose iteration is modelled */
-    fab_iteration iteration; /**< meaningful with has_iteration */
-    bool has_serving;        /**< the traffic is a serving job that is timed */
-    fab_serving serving;     /**< meaningful with has_serving */
-    bool has_goodput;        /**< failures were asked for, and every history is known: */
-    fab_stat goodput;        /**< useful part of the time, over the histories */
-    fab_stat waiting;        /**< the same under first-spare, where shrink was taken unasked; mean 0: it was not */
-    double all_jobs_s;       /**< of a design with several jobs: that of fab_contention_engine; 0: not known */
-    bool is_drawn;           /**< some phase hashes: another seed gives another time */
-    uint64_t n_seeds;        /**< that times and prices are means of, where something is drawn */
-    double ci95_ratio;       /**< 95 % interval of the mean time over the seeds, over the mean; 0: one, or not known */
-    double estimated_ratio;  /**< fab_estimated_ratio() */
-    double least_s, most_s;  /**< of an iteration, or the only phase, over the seeds; 0: one seed, or not known */
+    bool has_plan;                        /**< the job left open how it is run: */
+    fab_job_plan plan;                    /**< the fastest under this engine */
+    double plan_bound_s;                  /**< no other plan is below it */
+    bool plan_is_proven;                  /**< it is the fastest; else the best that a short search finds */
+    char collective_note[FAB_WHERE_SIZE]; /**< what replays chose in place of algorithm=best, or empty */
+    bool has_phases;                      /**< every phase has a time, and they follow each other */
+    double phases_s;                      /**< their sum, nothing overlapped; mean over the seeds */
+    bool has_iteration;                   /**< the traffic is a training job whose iteration is modelled */
+    fab_iteration iteration;              /**< meaningful with has_iteration */
+    bool has_serving;                     /**< the traffic is a serving job that is timed */
+    fab_serving serving;                  /**< meaningful with has_serving */
+    bool has_goodput;                     /**< failures were asked for, and every history is known: */
+    fab_stat goodput;                     /**< useful part of the time, over the histories */
+    fab_stat waiting;       /**< the same under first-spare, where shrink was taken unasked; mean 0: it was not */
+    double all_jobs_s;      /**< of a design with several jobs: that of fab_contention_engine; 0: not known */
+    bool is_drawn;          /**< some phase hashes: another seed gives another time */
+    uint64_t n_seeds;       /**< that times and prices are means of, where something is drawn */
+    double ci95_ratio;      /**< 95 % interval of the mean time over the seeds, over the mean; 0: one, or not known */
+    double estimated_ratio; /**< fab_estimated_ratio() */
+    double least_s, most_s; /**< of an iteration, or the only phase, over the seeds; 0: one seed, or not known */
     bool has_time;
     double time_s;     /**< of the iteration, or of a batch that is served, else phases_s */
     double compared_s; /**< what the front goes by: time_s, or that for as many tokens as the first point's iteration,
@@ -110,14 +115,11 @@ typedef struct fab_sweep_point {
     double work;              /**< tokens of an iteration, samples ranked, or tokens generated, in time_s; 0: no job */
     double gpu_ratio;         /**< GPUs of the job over those that are there for all */
     bool keeps_rails;         /**< fab_experts_keep_rails() of the job */
-    uint64_t n_kept_experts;  /**< that every GPU keeps, so that none are exchanged with; 0: none */
-    bool has_plan;            /**< the job left open how it is run: */
-    fab_job_plan plan;        /**< the fastest under the first engine */
-    fab_fewer fewer;          /**< of fab_plans */
-    double plan_bound_s;      /**< no other plan is below it */
-    bool plan_is_proven;      /**< it is the fastest; else the best that a short search finds */
-    char collective_note[FAB_WHERE_SIZE]; /**< what replays chose in place of algorithm=best, or empty */
-    double gpu_hour_usd;                  /**< what the job pays for a GPU, 0: there is none */
+    char sold_unlike[FAB_SOLD_SIZE]; /**< fab_gpu_sold_unlike() of the job, or empty */
+    uint64_t n_kept_experts;         /**< that every GPU keeps, so that none are exchanged with; 0: none */
+    bool plans_differ;               /**< engines run the job by unlike plans; `traffic` and `fewer` are of the first */
+    fab_fewer fewer;                 /**< of fab_plans */
+    double gpu_hour_usd;             /**< what the job pays for a GPU, 0: there is none */
     char gpu_hour_source[FAB_WHERE_SIZE]; /**< where that price is from */
     double better_s;  /**< of the first point, where its job has sizes that are given: with `better`; 0: none found */
     char better[192]; /**< the plan that is faster by more than a twentieth, over several draws where paths are drawn */
@@ -155,10 +157,12 @@ typedef struct fab_verdict {
                              be equal; above 1: not even for nothing; 0 unless by_price */
     bool is_sprayed;      /**< all were replayed under spray too, with their best plans then: */
     size_t sprayed_best, sprayed_next; /**< points: the best then, and of `best` and `next` another one */
-    double sprayed_ratio;              /**< as margin_ratio, of these */
-    bool is_owned;                     /**< the cost of ownership of every design with a time is known */
-    size_t owned_best, owned_next;     /**< points: least and next dollars of ownership per token */
-    double owned_margin_ratio;         /**< as margin_ratio */
+    double sprayed_ratio;              /**< as margin_ratio, of these; where all are even, of those most apart */
+    size_t sprayed_behind;             /**< as `behind`, under spray */
+    double sprayed_behind_ratio;
+    bool is_owned;                 /**< the cost of ownership of every design with a time is known */
+    size_t owned_best, owned_next; /**< points: least and next dollars of ownership per token */
+    double owned_margin_ratio;     /**< as margin_ratio */
 } fab_verdict;
 
 /** One placement that was found. */

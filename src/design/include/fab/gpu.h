@@ -47,11 +47,13 @@ typedef struct fab_gpu {
     double power_w;      /**< 0: not published */
     double hour_usd;
     uint64_t multiprocessors;
+    uint64_t server_gpus, domain; /**< that it is sold in, where that is one kind of server alone; else 0 */
     char source[FAB_FILE_SIZE];
     char price_source[FAB_WHERE_SIZE];
     fab_gpu_library nccl;
 } fab_gpu;
 
+#define FAB_SOLD_SIZE   256 /**< of fab_gpu_sold_unlike() */
 #define FAB_DEFAULT_GPU "h100-80gb"
 
 /**

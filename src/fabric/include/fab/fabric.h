@@ -145,6 +145,12 @@ static inline bool fab_is_up(fab_link_id l) {
 static inline uint32_t fab_server_of(const fab_fabric *f, uint32_t gpu) {
     return gpu / f->gpus_per_server;
 }
+static inline uint32_t fab_server_of_nic(const fab_fabric *f, fab_node_id nic) {
+    return (nic - f->first[FAB_NODE_NIC]) / f->nics_per_server;
+}
+static inline fab_node_id fab_nic_of_server(const fab_fabric *f, uint32_t server) {
+    return f->first[FAB_NODE_NIC] + server * f->nics_per_server;
+}
 static inline uint32_t fab_domain_of(const fab_fabric *f, uint32_t gpu) {
     return gpu / f->gpus_per_domain;
 }
@@ -161,6 +167,9 @@ uint32_t fab_tier_of(const fab_fabric *f, fab_node_id v);
 
 /** NICs that a GPU reaches over PCIe; GPU g has the NICs [*first, *first + return). */
 uint32_t fab_nics_of_gpu(const fab_fabric *f, uint32_t gpu, uint32_t *first);
+
+/** The k-th, from 0, of the links to switches of n NICs from `nic` on; FAB_NONE behind the last. */
+fab_link_id fab_access_link(const fab_fabric *f, fab_node_id nic, uint32_t n, uint32_t k);
 
 /** "gpu-17", "nic-3", "domain-2", "leaf-5", "spine-8", "core-0", "tier4-2", "switch-9"; or what is installed under that
  * name. `out` holds FAB_NODE_NAME_SIZE bytes. Returns out. */
