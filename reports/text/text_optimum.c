@@ -192,15 +192,15 @@ static void put_token_proof(fab_page *page, const fab_optimum *o) {
     } else {
         fab_page_wrapf(page, FAB_INK_BAD, 2, 4,
                        "Not proven: %s might have cheaper tokens, by %s: none costs less than %s. "
-                       "%s. %s were replayed to the end.",
+                       "%s. %s replayed to the end.",
                        fab_show_counted(page, t->n_open, "other", "others"),
                        t->gap_ratio < 1e-4 ? "less than 0.01 %"
                                            : fab_show(page, "at most %.3g %%", 100 * (1 - 1 / (1 + t->gap_ratio))),
                        fab_show_price(page, t->lower_bound_usd_per_1e9_tokens),
                        t->is_late ? "The time limit struck, also for other plans of these: more time tells"
-                                  : fab_show(page, "%s designs were looked at, the limit of --replays: more tell",
-                                             fab_show_count(page, t->most_replays)),
-                       fab_show_count(page, t->n_replayed));
+                                  : fab_show(page, "%s looked at, the limit of --replays: more tell",
+                                             fab_show_counted(page, t->most_replays, "design was", "designs were")),
+                       fab_show_counted(page, t->n_replayed, "was", "were"));
     }
     if (t->unseen[0] != '\0') {
         fab_page_wrapf(page, FAB_INK_BAD, 2, 4,
@@ -244,9 +244,10 @@ static void put_token_failures(fab_page *page, const fab_optimum *o) {
         100 * w->goodput_ratio, 100 * w->goodput_ci95, o->tokens.scenarios, o->tokens.policy);
     FAB_EACH(const fab_optimum_point, p, o->runners_up, o->n_runners_up) {
         if (strcmp(p->policy, w->policy) != 0) {
-            fab_page_wrapf(page, FAB_INK_BAD, 2, 4,
-                           "Not all by the same policy: %s has %s, as far as its replicas can go on without each other.",
-                           p->design, p->policy);
+            fab_page_wrapf(
+                page, FAB_INK_BAD, 2, 4,
+                "Not all by the same policy: %s has %s, as far as its replicas can go on without each other.",
+                p->design, p->policy);
             break;
         }
     }

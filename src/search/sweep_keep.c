@@ -327,12 +327,12 @@ fab_status fab_sweep_keep_goodput(const fab_sweep_request *request, const fab_de
         n_draws = out->engines[e].is_drawn && out->engines[e].n_seeds > n_draws ? out->engines[e].n_seeds : n_draws;
     }
     const fab_goodput_request what = {.design = design,
-                                .traffic = traffic,
-                                .scenarios = request->scenarios,
-                                .policy = request->policy,
-                                .seed = request->seed,
-                                .n_draws = n_draws,
-                                .n_threads = request->n_threads};
+                                      .traffic = traffic,
+                                      .scenarios = request->scenarios,
+                                      .policy = request->policy,
+                                      .seed = request->seed,
+                                      .n_draws = n_draws,
+                                      .n_threads = request->n_threads};
     if (request->scenarios == NULL) {
         return FAB_OK;
     }

@@ -164,10 +164,10 @@ silent 'GPUs pass traffic' compare rail-only:gpus=64,forwarding=sequential rail-
 silent 'GPUs pass traffic' compare rail-only:gpus=64 rail-spine:gpus=64,radix=16 "${quick[@]}"
 
 # --- with failures the fastest is what they leave most tokens per second ---
-says 'Fastest with failures: [2]' compare clos:gpus=256 clos:gpus=256,spares=2 --scenarios time:90d@200 --job model=llama3-8b --quiet
+says 'Fastest with failures: [2]' compare clos:gpus=256 clos:gpus=256,spares=2 --scenarios time:90d@200 --policy first-spare --job model=llama3-8b --quiet
 # a verdict of many figures is whole, and spare GPUs are paid by the hour
 says 'Under ecmp with 1 queue pair, over 8 seeds, [1] and [2] are even by GPU hours' compare clos:gpus=256,spares=1 clos:gpus=256 \
-  clos:gpus=256,spares=4,full-spares=yes --job model=llama3-8b --scenarios time:90d@50 --quiet
+  clos:gpus=256,spares=4,full-spares=yes --job model=llama3-8b --scenarios time:90d@50 --policy first-spare --quiet
 tr -s ' \n' ' ' <out | grep -E '; \[3\] [0-9.]+ % more\. Bought for 5 years, \[1\] and \[2\] are even: ' >/dev/null || fail "a headline is cut"
 says 'Under spray [1] costs least by GPU hours' compare clos:gpus=256 clos:gpus=256,spares=1,full-spares=yes --engine spray --policy shrink \
   --job model=llama3-8b --scenarios time:90d@100 --quiet
@@ -324,8 +324,8 @@ PYTHON
 histories=(--scenarios time:90d@12 --seed 3)
 failing=(--job model=gpt-7.5b,tp=8 --engine ecmp --set failures.server-mtbf=4000h --quiet)
 compared=(clos:gpus=64,radix=16 clos:gpus=64,radix=16,spares=1)
-"$program" compare "${compared[@]}" "${failing[@]}" "${histories[@]}" --seeds 1 --json >failing.json || fail "failures: $?"
-"$program" compare "${compared[@]}" "${failing[@]}" "${histories[@]}" --seeds 1 --threads 1 --json | grep -v '"threads"' >one.json
+"$program" compare "${compared[@]}" "${failing[@]}" "${histories[@]}" --policy first-spare --seeds 1 --json >failing.json || fail "failures: $?"
+"$program" compare "${compared[@]}" "${failing[@]}" "${histories[@]}" --policy first-spare --seeds 1 --threads 1 --json | grep -v '"threads"' >one.json
 grep -v '"threads"' failing.json | cmp - one.json || fail "goodput depends on the threads"
 for i in 0 1; do
   "$program" study "${compared[i]}" "${failing[@]}" "${histories[@]}" --seeds 1 --policy first-spare --store "store-$i" --json >"study-$i.json" || fail "study $i"
@@ -360,7 +360,7 @@ assert verdict["best"] == best + 1, (verdict, figures)
 assert abs(verdict["margin_ratio"] - (max(figures) / min(figures) - 1)) < 1e-9, (verdict, figures)
 PYTHON
 # without --seeds they are dealt to the seeds of times in turn: the same histories, which an engine without draws has once
-"$program" compare "${compared[1]}" "${compared[1]}" --job model=gpt-7.5b,tp=8 --set failures.server-mtbf=4000h "${histories[@]}" --engine ecmp --engine spray --quiet --json >dealt.json || fail "dealt: $?"
+"$program" compare "${compared[1]}" "${compared[1]}" --job model=gpt-7.5b,tp=8 --set failures.server-mtbf=4000h "${histories[@]}" --policy first-spare --engine ecmp --engine spray --quiet --json >dealt.json || fail "dealt: $?"
 "$program" study "${compared[1]}" --job model=gpt-7.5b,tp=8 --set failures.server-mtbf=4000h "${histories[@]}" --engine ecmp --engine spray --policy first-spare --store dealt --quiet --json >dealt-study.json || fail "study of two engines"
 python3 - <<'PYTHON' || fail "histories dealt to seeds"
 import json

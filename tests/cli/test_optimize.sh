@@ -236,6 +236,22 @@ assert abs(fixed["iteration"][0]["time_s"] / w["iteration_s"] - 1) > 1e-3, (w, f
 PYTHON
 done
 
+# --- a search that is cut short: sorted, and the plain design of every family is no better, or is said not to be seen ---
+short=(--gpus 256 --family clos,rail-spine --job model=gpt-18.4b --engine ecmp --json --quiet)
+"$program" optimize "${short[@]}" --replays 12 >short.json
+"$program" optimize "${short[@]}" --replays 1 >one.json
+python3 - "$program" <<'PYTHON' || fail "a search that is cut short"
+import json, shlex, subprocess, sys
+o, one = (json.load(open(f"{n}.json"))["optimize"] for n in ("short", "one"))
+listed = [p["usd_per_1e9_tokens"] for p in [o["winner"]] + o["runners_up"]]
+assert listed == sorted(listed) and len(listed) == 6 and not o["proven"], listed
+assert "unseen" not in o["tokens"] and "rail-spine" in one["tokens"]["unseen"], one["tokens"]
+plain = [f"{family}:gpus=256,nic=400Gb/s,tiers=2,radix=64,port=400Gb/s,prices=today-800g" for family in ("clos", "rail-spine")]
+out = subprocess.run([sys.argv[1], "compare", *plain, *shlex.split(o["tokens"]["options"]), "--json", "--quiet"], capture_output=True, check=True).stdout
+for p in json.loads(out)["sweep"]["points"]:
+    assert p["engines"][0]["owned_usd_per_1e9_tokens"] >= listed[0] * (1 - 1e-6), (p["engines"][0]["owned_usd_per_1e9_tokens"], listed)
+PYTHON
+
 # --- sizes that are given and do not divide the batch raise it, as in a run ---
 raised=(--job model=gpt-1.7b,tp=1,cp=1,pp=1,dp=1024,recompute=full,zero=1,microbatch=1,interleave=1 --engine spray --json --quiet)
 "$program" plan clos:gpus=1024 "${raised[@]}" >plan.json && "$program" run clos:gpus=1024 "${raised[@]}" >run.json || fail "a plan of a batch that is raised"

@@ -40,7 +40,7 @@ study=(clos:gpus=64 --job model=gpt-1.7b,tp=4,pp=1,dp=16 --engine spray --scenar
 python3 - <<'PYTHON' || fail "one default policy"
 import json
 study, compared, experts = (json.load(open(f"{n}.json")) for n in ("study", "compared", "experts"))
-shrink = next(v for v in study["study"]["variants"] if v["policy"] == "shrink")
+shrink = next(v for v in study["study"]["policy"] if v["policy"] == "shrink")
 for p in compared["sweep"]["points"]:
     assert p["policy"] == "shrink" and abs(p["engines"][0]["goodput_ratio"] - shrink["goodput_ratio"]["mean"]) < 1e-9, (p, shrink)
 assert experts["sweep"]["policy"] == "first-spare" and "waiting_goodput_ratio" not in experts["sweep"]["points"][0]["engines"][0], experts["sweep"]["policy"]

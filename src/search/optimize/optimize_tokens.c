@@ -4,18 +4,17 @@
  * by a lower bound of their tokens: no network makes an iteration shorter than the schedule whose phases take what NICs
  * and scale-up links need. The bound is the same time for all designs with the same NICs and domains, so that their
  * order is that of their cost; the cheapest of every family and its plain design, without a taper, come first and share
- * what time there is. A replay looks only for plans that would bring the design into the list. Where it ends without a route, by what NICs and leaves let through, that is a bound of all
- * designs with the same leaves. Failures leave a part of the time, so that bounds without them hold with them.
+ * what time there is. A replay looks only for plans that would bring the design into the list. Where it ends without a
+ * route, by what NICs and leaves let through, that is a bound of all designs with the same leaves. Failures leave a
+ * part of the time, so that bounds without them hold with them.
  */
-#include "optimize_internal.h"
+#include "tokens_internal.h"
 
 #include "fab/analysis.h"
 #include "fab/design.h"
 #include "fab/goodput_run.h"
 #include "fab/memory.h"
-#include "fab/order.h"
 #include "fab/ownership.h"
-#include "fab/plan_run.h"
 #include "fab/sweep_run.h"
 #include "fab/verdict.h"
 
@@ -23,47 +22,6 @@
 
 #include <math.h>
 #include <stdio.h>
-
-#define ROUNDING 1e-9 /* by which two ways to the same figure may differ */
-#define N_ORDERS 2    /* of ranks, as fab_plan_choose() */
-
-/* Of all designs with these NICs and domains. */
-typedef struct token_floor {
-    const char *family;
-    uint64_t planes, domain;
-    double nic_bps;
-    double iteration_s, tokens_per_iteration, share;
-    bool is_refused;
-    fab_plan_kept kept[N_ORDERS];
-} token_floor;
-
-typedef struct ranked {
-    structure *structure;
-    candidate *candidate;
-    token_floor *floor;
-    fab_optimum_point *point; /* of a replay; NULL: none, or no better than the list */
-    fab_job_plan plan;        /* of that replay */
-    fab_policy policy;        /* of its goodput */
-    double open_usd; /* what other plans might bring it to, where time ran out before all were looked at; else 0 */
-    size_t order;    /* of the search */
-    uint64_t n;      /* designs whose tapers round to this fabric */
-    bool is_tried;
-} ranked;
-
-typedef struct token_search {
-    search *s;
-    fab_optimum *out;
-    fab_design *design; /* scratch */
-    token_floor *floors;
-    size_t n_floors, floor_capacity;
-    ranked *all;
-    size_t n, capacity;
-    ranked *best[FAB_RUNNERS_UP + 1]; /* replayed, cheapest tokens first */
-    size_t n_best;
-    uint64_t n_tried; /* for progress: replayed so far, and at most */
-    size_t most;
-    double look_until_s; /* of the deadline, for the design that is replayed */
-} token_search;
 
 static void tokens_close(token_search *t) {
     for (size_t i = 0; i < t->n; i++) {
@@ -182,9 +140,6 @@ static fab_status find_floor(token_search *t, const ranked *r, size_t *out, fab_
     return FAB_OK;
 }
 
-FAB_ORDER_KEYS(by_token_price, ranked, FAB_ORDER(a->candidate->token_usd, b->candidate->token_usd),
-               FAB_ORDER(a->order, b->order));
-
 /* That of tapers which round to the same fabric as those of a candidate; NULL: none before it. */
 static ranked *find_equal(const token_search *t, const structure *x, const candidate *c) {
     for (size_t i = t->n; i > 0 && t->all[i - 1].structure == x; i--) {
@@ -233,17 +188,12 @@ static fab_status list_candidates(token_search *t, fab_error *err) {
 
 /* --- replays ------------------------------------------------------------------------------------------------------ */
 
-/* What a design must be below to enter the list. */
-static double worst_listed(const token_search *t) {
-    return t->n_best <= FAB_RUNNERS_UP ? INFINITY : t->best[FAB_RUNNERS_UP]->candidate->token_usd;
-}
-
 static void enter_list(token_search *t, ranked *r) {
-    if (t->n_best > FAB_RUNNERS_UP && by_token_price(r, t->best[FAB_RUNNERS_UP]) > 0) {
+    if (t->n_best > FAB_RUNNERS_UP && tokens_by_price(r, t->best[FAB_RUNNERS_UP]) > 0) {
         return;
     }
     size_t at = t->n_best <= FAB_RUNNERS_UP ? t->n_best++ : FAB_RUNNERS_UP;
-    while (at > 0 && by_token_price(r, t->best[at - 1]) < 0) {
+    while (at > 0 && tokens_by_price(r, t->best[at - 1]) < 0) {
         t->best[at] = t->best[at - 1];
         at--;
     }
@@ -274,8 +224,9 @@ static fab_status find_goodput(token_search *t, const fab_fabric *fabric, const 
     }
     FAB_PASS(set_plan(t, fabric, plan, err));
     FAB_PASS(fab_goodput_find(&request, out, err));
-    return out->taken[0].mean > 0 ? FAB_OK
-                         : fab_fail(err, FAB_EUNSUPPORTED, NULL, "what a history of failures leaves is not known");
+    return out->taken[0].mean > 0
+               ? FAB_OK
+               : fab_fail(err, FAB_EUNSUPPORTED, NULL, "what a history of failures leaves is not known");
 }
 
 static fab_status keep_replay(token_search *t, ranked *r, const fab_planned *planned, const fab_goodput *failing,
@@ -384,75 +335,6 @@ done:
     return status;
 }
 
-static ranked *cheapest_network(token_search *t) {
-    ranked *least = &t->all[0];
-    for (size_t i = 1; i < t->n; i++) {
-        const bool can = isfinite(t->all[i].candidate->token_usd);
-        if (can && t->all[i].candidate->value[GOAL_COST] < least->candidate->value[GOAL_COST]) {
-            least = &t->all[i];
-        }
-    }
-    return least;
-}
-
-/* What is built without further thought: no taper, one plane, whole ports. */
-static bool is_plain(const ranked *r) {
-    bool is_it = r->structure->planes == 1 && r->candidate->value[GOAL_TAPER] <= 1 + ROUNDING;
-    for (uint32_t i = 0; i < r->structure->n_tiers; i++) {
-        is_it = is_it && r->structure->tier[i].breakout == 1 && r->structure->tier[i].breakout_up == 1;
-    }
-    return is_it;
-}
-
-/* The least bound of a family (NULL: of any) and tapers up to `taper`, of those that might enter the list. */
-static ranked *least_open(token_search *t, const char *family, double taper, bool plain_only) {
-    ranked *least = NULL;
-    for (size_t i = 0; i < t->n; i++) {
-        ranked *r = &t->all[i];
-        if (!r->is_tried && r->candidate->token_usd < worst_listed(t) &&
-            (family == NULL || r->structure->family == family) && (!plain_only || is_plain(r)) &&
-            r->candidate->value[GOAL_TAPER] <= taper * (1 + ROUNDING) &&
-            (least == NULL || by_token_price(r, least) < 0)) {
-            least = r;
-        }
-    }
-    return least;
-}
-
-/* Nothing where one of the family, or of its plain ones, has been looked at. */
-static ranked *first_of_family(token_search *t, const char *family, bool plain_only) {
-    for (size_t i = 0; i < t->n; i++) {
-        const ranked *r = &t->all[i];
-        if (r->is_tried && r->structure->family == family && (!plain_only || is_plain(r))) {
-            return NULL;
-        }
-    }
-    return least_open(t, family, INFINITY, plain_only);
-}
-
-/* The cheapest network, the cheapest design of each family, its plain one and the cheapest within each taper: what the
- * bound knows nothing of. Then by bound. */
-static ranked *next_ranked(token_search *t, size_t *step) {
-    const fab_catalog *c = t->s->request->catalog;
-    const size_t n = c->n_families;
-    ranked *next = NULL;
-    for (; next == NULL && *step <= 2 * n + c->n_tapers; (*step)++) {
-        next = *step == 0       ? cheapest_network(t)
-               : *step <= 2 * n ? first_of_family(t, fab_family_find(c->families[(*step - 1) % n])->name, *step > n)
-                                : least_open(t, NULL, c->tapers[*step - 1 - 2 * n], false);
-    }
-    return next != NULL ? next : least_open(t, NULL, INFINITY, false);
-}
-
-/* Until the families have had theirs, none takes more of the time than its part. */
-static double look_until(const token_search *t) {
-    const uint64_t n_first = 2 * t->s->request->catalog->n_families;
-    const double now_s = optimize_now_s();
-    return t->n_tried + 1 < n_first && isfinite(t->s->deadline_s)
-               ? now_s + (t->s->deadline_s - now_s) / (double)(n_first - t->n_tried)
-               : t->s->deadline_s;
-}
-
 static fab_status replay_all(token_search *t, const ranked **out_cheapest, fab_error *err) {
     search *s = t->s;
     const fab_optimize_request *q = s->request;
@@ -460,15 +342,15 @@ static fab_status replay_all(token_search *t, const ranked **out_cheapest, fab_e
     size_t step = 0;
     ranked *next = NULL;
     t->most = (size_t)(most < t->n ? most : t->n);
-    *out_cheapest = cheapest_network(t);
-    for (uint64_t n_tried = 0; n_tried < most && (next = next_ranked(t, &step)) != NULL; n_tried++) {
+    *out_cheapest = tokens_cheapest_network(t);
+    for (uint64_t n_tried = 0; n_tried < most && (next = tokens_next(t, &step)) != NULL; n_tried++) {
         s->timed_out = s->timed_out || optimize_now_s() > s->deadline_s;
         if (s->timed_out && t->n_best > 0) {
             break;
         }
         next->is_tried = true;
-        t->look_until_s = look_until(t);
-        FAB_PASS(isfinite(next->candidate->token_usd) ? replay(t, next, worst_listed(t), err) : FAB_OK);
+        t->look_until_s = tokens_look_until(t);
+        FAB_PASS(isfinite(next->candidate->token_usd) ? replay(t, next, tokens_worst_listed(t), err) : FAB_OK);
         t->n_tried = n_tried + 1;
         if (q->progress != NULL) {
             tell_plan(t, 0, 1);
@@ -496,7 +378,7 @@ static void list_families(token_search *t) {
         for (size_t i = 0; i < t->n; i++) {
             ranked *r = &t->all[i];
             if (r->point != NULL && !lists_family(t, t->n_best, r->structure->family) &&
-                (added == NULL || by_token_price(r, added) < 0)) {
+                (added == NULL || tokens_by_price(r, added) < 0)) {
                 added = r;
             }
         }
@@ -530,14 +412,7 @@ static void count_proofs(token_search *t) {
         x->best =
             x->best == NULL || !optimize_keeps_limits(t->s, x->best) || c->token_usd < x->best->token_usd ? c : x->best;
     }
-    const fab_catalog *c = t->s->request->catalog;
-    for (size_t i = 0; i < c->n_families; i++) {
-        const char *family = fab_family_find(c->families[i])->name;
-        const ranked *plain = first_of_family(t, family, true);
-        if (plain != NULL && plain->candidate->token_usd < winner_usd) {
-            fab_append(o->unseen, sizeof o->unseen, "%s%s", o->unseen[0] != '\0' ? ", " : "", family);
-        }
-    }
+    tokens_name_unseen(t);
     o->floor_s = t->best[0]->floor->iteration_s;
     o->lower_bound_usd_per_1e9_tokens = least;
     o->gap_ratio = winner_usd / least - 1;
@@ -619,6 +494,7 @@ fab_status optimize_by_tokens(search *s, fab_optimum *out, fab_error *err) {
     if (cheapest->point != NULL) {
         list_point(t.best[0]->point, cheapest->point, &out->cheapest);
     }
-    FAB_PASS(optimize_now_s() > s->deadline_s ? FAB_OK : check_tokens(&t, &out->winner, err)); /* as long again as its replay */
+    FAB_PASS(optimize_now_s() > s->deadline_s ? FAB_OK
+                                              : check_tokens(&t, &out->winner, err)); /* as long again as its replay */
     return FAB_OK;
 }

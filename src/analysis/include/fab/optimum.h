@@ -82,9 +82,9 @@ typedef struct fab_token_search {
     char scenarios[96], policy[FAB_NAME_SIZE]; /**< histories of failures that tokens are judged with; empty: none */
     char unseen[256]; /**< families of which not even the cheapest plain design (no taper, one plane, whole ports) was
                          looked at, though its tokens might cost less than the winner's; else empty */
-    bool is_late;                              /**< the time limit struck: also plans may be left out */
-    bool is_drawn;                             /**< the engine hashes: designs are judged by several seeds */
-    double hashed_usd_per_1e9_tokens;          /**< the winner's under ecmp; 0: not asked */
+    bool is_late;     /**< the time limit struck: also plans may be left out */
+    bool is_drawn;    /**< the engine hashes: designs are judged by several seeds */
+    double hashed_usd_per_1e9_tokens; /**< the winner's under ecmp; 0: not asked */
 } fab_token_search;
 
 typedef struct fab_optimum {

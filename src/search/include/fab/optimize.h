@@ -22,8 +22,8 @@ typedef struct fab_optimize_request {
     fab_status (*read)(const void *context, const char *design, fab_design *out,
                        fab_error *err); /**< a one-line design as a command reads it that is given these */
     const void *read_context;
-    const char *scenarios;      /**< by tokens: histories of failures (goodput_run.h); NULL: none */
-    fab_policy policy;          /**< where ranks go in them */
+    const char *scenarios; /**< by tokens: histories of failures (goodput_run.h); NULL: none */
+    fab_policy policy;     /**< where ranks go in them */
     uint64_t seed;
     size_t n_threads;
     uint64_t most_replays; /**< designs that are built and replayed; 0: as many as it takes */

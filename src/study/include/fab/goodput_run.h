@@ -9,7 +9,7 @@ typedef struct fab_goodput_request {
     const fab_design *design; /**< with its engines; its failures say how often things fail */
     const char *traffic;      /**< as for fab_traffic_make() */
     const char *scenarios;    /**< histories: "time:30d@100" */
-    fab_policy policy; /**< FAB_POLICY_FITTING: what a study takes where it is not told */
+    fab_policy policy;        /**< FAB_POLICY_FITTING: what a study takes where it is not told */
     uint64_t seed;
     uint64_t n_draws; /**< seeds that the histories are dealt to in turn: of an engine that draws paths; 0 is 1 */
     size_t n_threads;

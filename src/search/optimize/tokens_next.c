@@ -1,0 +1,89 @@
+/* Which design is replayed next in a search by tokens. */
+#include "tokens_internal.h"
+
+#include "fab/str.h"
+
+#include <math.h>
+
+double tokens_worst_listed(const token_search *t) {
+    return t->n_best <= FAB_RUNNERS_UP ? INFINITY : t->best[FAB_RUNNERS_UP]->candidate->token_usd;
+}
+
+ranked *tokens_cheapest_network(token_search *t) {
+    ranked *least = &t->all[0];
+    for (size_t i = 1; i < t->n; i++) {
+        const bool can = isfinite(t->all[i].candidate->token_usd);
+        if (can && t->all[i].candidate->value[GOAL_COST] < least->candidate->value[GOAL_COST]) {
+            least = &t->all[i];
+        }
+    }
+    return least;
+}
+
+/* What is built without further thought: no taper, one plane, whole ports. */
+static bool is_plain(const ranked *r) {
+    bool is_it = r->structure->planes == 1 && r->candidate->value[GOAL_TAPER] <= 1 + ROUNDING;
+    for (uint32_t i = 0; i < r->structure->n_tiers; i++) {
+        is_it = is_it && r->structure->tier[i].breakout == 1 && r->structure->tier[i].breakout_up == 1;
+    }
+    return is_it;
+}
+
+/* The least bound of a family (NULL: of any) and tapers up to `taper`, of those that might enter the list. */
+static ranked *least_open(token_search *t, const char *family, double taper, bool plain_only) {
+    ranked *least = NULL;
+    for (size_t i = 0; i < t->n; i++) {
+        ranked *r = &t->all[i];
+        if (!r->is_tried && r->candidate->token_usd < tokens_worst_listed(t) &&
+            (family == NULL || r->structure->family == family) && (!plain_only || is_plain(r)) &&
+            r->candidate->value[GOAL_TAPER] <= taper * (1 + ROUNDING) &&
+            (least == NULL || tokens_by_price(r, least) < 0)) {
+            least = r;
+        }
+    }
+    return least;
+}
+
+/* Nothing where one of the family, or of its plain ones, has been looked at. */
+static ranked *first_of_family(token_search *t, const char *family, bool plain_only) {
+    for (size_t i = 0; i < t->n; i++) {
+        const ranked *r = &t->all[i];
+        if (r->is_tried && r->structure->family == family && (!plain_only || is_plain(r))) {
+            return NULL;
+        }
+    }
+    return least_open(t, family, INFINITY, plain_only);
+}
+
+ranked *tokens_next(token_search *t, size_t *step) {
+    const fab_catalog *c = t->s->request->catalog;
+    const size_t n = c->n_families;
+    ranked *next = NULL;
+    for (; next == NULL && *step <= 2 * n + c->n_tapers; (*step)++) {
+        next = *step == 0       ? tokens_cheapest_network(t)
+               : *step <= 2 * n ? first_of_family(t, fab_family_find(c->families[(*step - 1) % n])->name, *step > n)
+                                : least_open(t, NULL, c->tapers[*step - 1 - 2 * n], false);
+    }
+    return next != NULL ? next : least_open(t, NULL, INFINITY, false);
+}
+
+double tokens_look_until(const token_search *t) {
+    const uint64_t n_first = 2 * t->s->request->catalog->n_families;
+    const double now_s = optimize_now_s();
+    return t->n_tried + 1 < n_first && isfinite(t->s->deadline_s)
+               ? now_s + (t->s->deadline_s - now_s) / (double)(n_first - t->n_tried)
+               : t->s->deadline_s;
+}
+
+void tokens_name_unseen(token_search *t) {
+    fab_token_search *o = &t->out->tokens;
+    const double winner_usd = t->best[0]->candidate->token_usd;
+    const fab_catalog *c = t->s->request->catalog;
+    for (size_t i = 0; i < c->n_families; i++) {
+        const char *family = fab_family_find(c->families[i])->name;
+        const ranked *plain = first_of_family(t, family, true);
+        if (plain != NULL && plain->candidate->token_usd < winner_usd) {
+            fab_append(o->unseen, sizeof o->unseen, "%s%s", o->unseen[0] != '\0' ? ", " : "", family);
+        }
+    }
+}
