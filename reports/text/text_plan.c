@@ -164,9 +164,9 @@ void fab_text_plans(fab_page *page, const fab_plans *p, const char *see) {
     } else if (p->n_orders > 0) {
         fab_page_wrapf(page, FAB_INK_PLAIN, 2, 4,
                        "Order of the ranks: tp-cp-pp-dp; %s by a thousandth; their plans are counted here.",
-                       p->n_orders == 1 ? "tp-cp-dp-pp, the only other that is searched, is not faster"
-                                        : fab_show(page, "none of the %" PRIu64 " others with tp innermost is faster",
-                                                   p->n_orders));
+                       p->n_orders == 1
+                           ? "tp-cp-dp-pp, the only other that is searched, is not faster"
+                           : fab_show(page, "none of the %" PRIu64 " others with tp innermost is faster", p->n_orders));
     }
     if (p->fewer.servers > 0) {
         fab_page_wrapf(page, FAB_INK_BOLD, 2, 4, "Leave GPUs idle: %s.", fab_text_fewer(page, &p->fewer));

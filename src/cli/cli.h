@@ -92,9 +92,8 @@ typedef struct cli_options {
     const char *ranking, *serving; /**< mix: fields of these jobs, or NULL */
     double share;                  /**< mix: of the training job */
     double interval_s;             /**< observe: between the snapshots; 0: as they say */
-    double tolerance; /**< diff: the largest ratio of times that passes, busbw: what may be lacking; 0: any, the model's
-                         own */
-    const char *steps;                  /**< cost: "256,512,1024", or NULL */
+    double tolerance;  /**< diff: the ratio of times that passes, busbw: what may lack; 0: any, the model's own */
+    const char *steps; /**< cost: "256,512,1024", or NULL */
     const char *node_name_map;          /**< audit: names by GUID; or NULL */
     const char *against, *input_format; /**< audit: a design or file, and how the operand is read; or NULL */
     const char *output;                 /**< import: the design to write, or NULL */
@@ -106,8 +105,7 @@ typedef struct cli_options {
     void *take_context;
 } cli_options;
 
-/** An option: what help says, and where its value goes. One of flag, text, list, quantity, choice, apply, or count is
- * given. */
+/** What help says, and where the value goes: one of flag, text, list, quantity, choice, count or apply. */
 typedef struct cli_option {
     const char *name;     /**< without the dashes */
     const char *argument; /**< its name in help, NULL for a flag */
@@ -344,8 +342,7 @@ fab_status cli_session_build(cli_session *session, fab_error *err) FAB_MUST_USE;
 /** Behind the fabric's figures: what a job leaves open of its chunks is chosen, and session->context is of them. */
 fab_status cli_session_choose_chunks(cli_session *session, fab_error *err) FAB_MUST_USE;
 
-/** Prices the fabric, replays the traffic under the requested engines, and reports. Where the session is held, again
- * with options that name other failures. */
+/** Prices the fabric, replays the traffic and reports. A held session: again, with options of other failures. */
 fab_status cli_session_report(cli_session *session, FILE *out, fab_error *err) FAB_MUST_USE;
 void cli_session_release(cli_session *session);
 
@@ -413,8 +410,7 @@ fab_status cli_explain(cli_session *session, FILE *out, fab_error *err) FAB_MUST
 
 extern const cli_option cli_option_certificate;
 
-/** Writes the certificate that --certificate names, of the phases of the session; does nothing where it is not given.
- */
+/** Writes the certificate that --certificate names, of the session's phases; nothing where it is not given. */
 fab_status cli_certify(cli_session *session, fab_error *err) FAB_MUST_USE;
 /** Writes the certificate of what `context` is; does nothing where it is not asked for. */
 fab_status cli_certify_with(const cli_options *options, fab_save_writer *write, const void *context,

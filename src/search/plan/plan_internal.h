@@ -108,6 +108,9 @@ fab_status plan_evaluate(plan_network *network, const fab_job_plan *plan, uint64
 /** Whether more than the usual order is searched. */
 bool plan_tries_orders(const fab_plan_request *request);
 
+/** fab_plan_floor() of the job's own order alone. */
+fab_status plan_floor_in_order(const fab_plan_request *request, fab_plans **out, fab_error *err) FAB_MUST_USE;
+
 /** The request for the job of `design`, that of the request or a copy, in this order alone. */
 fab_plan_request plan_in_order(const fab_plan_request *request, size_t order, fab_design *design);
 

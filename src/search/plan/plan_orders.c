@@ -139,3 +139,18 @@ fab_status plan_orders(const fab_plan_request *request, fab_plans *usual, fab_pl
     }
     return FAB_OK;
 }
+
+fab_status fab_plan_floor(const fab_plan_request *request, fab_plans **out, fab_error *err) {
+    FAB_OWNED fab_design *design = NULL;
+    FAB_OWNS(fab_plans_free_owned) fab_plans *least = NULL;
+    FAB_PASS(plan_floor_in_order(request, &least, err));
+    FAB_PASS(FAB_NEW(design, 1, err));
+    *design = *request->design;
+    for (size_t i = 1; plan_tries_orders(request) && i < request->n_orders; i++) {
+        FAB_OWNS(fab_plans_free_owned) fab_plans *found = NULL;
+        const fab_plan_request within = plan_in_order(request, i, design);
+        FAB_PASS(plan_floor_in_order(&within, &found, err));
+        least->lower_bound_s = fmin(least->lower_bound_s, found->lower_bound_s);
+    }
+    return FAB_GIVE(*out, least);
+}

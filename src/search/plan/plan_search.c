@@ -577,25 +577,10 @@ fab_status fab_plan_search(const fab_plan_request *request, fab_plans **out, fab
     return FAB_OK;
 }
 
-static fab_status find_floor(const fab_plan_request *request, fab_plans **out, fab_error *err) {
+fab_status plan_floor_in_order(const fab_plan_request *request, fab_plans **out, fab_error *err) {
     FAB_OWNS(close_search) search s = {.request = request, .n_best = 1, .below_s = INFINITY, .is_floor_only = true};
     FAB_PASS(open_search(&s, err));
     FAB_PASS(run_search(&s, err));
     FAB_PASS(isfinite(s.found->lower_bound_s) ? FAB_OK : fail_memory(&s, err));
     return FAB_GIVE(*out, s.found);
-}
-
-fab_status fab_plan_floor(const fab_plan_request *request, fab_plans **out, fab_error *err) {
-    FAB_OWNED fab_design *design = NULL;
-    FAB_OWNS(fab_plans_free_owned) fab_plans *least = NULL;
-    FAB_PASS(find_floor(request, &least, err));
-    FAB_PASS(FAB_NEW(design, 1, err));
-    *design = *request->design;
-    for (size_t i = 1; plan_tries_orders(request) && i < request->n_orders; i++) {
-        FAB_OWNS(fab_plans_free_owned) fab_plans *found = NULL;
-        const fab_plan_request within = plan_in_order(request, i, design);
-        FAB_PASS(find_floor(&within, &found, err));
-        least->lower_bound_s = fmin(least->lower_bound_s, found->lower_bound_s);
-    }
-    return FAB_GIVE(*out, least);
 }
