@@ -195,6 +195,7 @@ const fault_case fault_cases[] = {
            "diff " CLOS SMALL " --before servers=server-0,server-1 --after servers=0,2 --tolerance 9" COMMON),
     PRINTS("diff-exchange", "diff " CLOS SMALL " --before servers=0,1 --after servers=1,0 --engine pinned" COMMON),
     AFTER("diff-reports", ROUTE " --engine ecmp --export r.json" COMMON, "diff r.json r.json" COMMON),
+    AFTER("diff-plan", "build " CLOS " --export n.cables.csv" COMMON, "diff " CLOS " n.cables.csv" RING COMMON),
     PRINTS("diff-text", "diff clos:gpus=16,radix=16 clos:gpus=16,radix=16,taper=2" RING COMMON),
     PRINTS("place", "place clos:gpus=16,gpus-per-server=2,radix=8,pod=8,tiers=3" RING " --json" COMMON),
     PRINTS("place-out", "place clos:gpus=16,gpus-per-server=2,radix=8,pod=8,tiers=3" RING " --out out" COMMON),
