@@ -173,7 +173,7 @@ static void answer_put_dollars(fab_page *page, const fab_sweep *s, size_t e, dou
         return;
     }
     if (x.n_even + 1 == x.n) {
-        fab_page_say(page, "; so are dollars %s: %s per 1e9 tokens", counted, usd);
+        fab_page_say(page, "; dollars %s are even: %s per 1e9 tokens", counted, usd);
     } else {
         fab_page_say(page, "; %s has the fewest dollars %s%s: %s per 1e9 tokens", answer_point(page, s, x.best),
                      counted, answer_even(page, s, &x), usd);
