@@ -219,6 +219,9 @@ void fab_text_policies(fab_page *page, const fab_sweep *s, size_t e) {
     fab_page_say(page, "With failures: %s; where servers are lost, policy %s", s->scenarios, s->policy);
     put_unlike_policies(page, s);
     fab_page_say(page, ".");
+    if (owned.best != NULL && owned.best->engines[e].has_plan) {
+        fab_page_say(page, " Plans are the fastest without failures: one of smaller replicas may lose less to them.");
+    }
     if (x.n > 1 && x.n == owned.n) {
         const double turned = waiting_above(owned.best, x.best, e);
         const double worst = waiting_above(x.worst, x.best, e);

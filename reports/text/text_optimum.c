@@ -187,8 +187,10 @@ static void put_token_proof(fab_page *page, const fab_optimum *o) {
         fab_page_wrap(page, FAB_INK_PLAIN, 2, 4, "It is also the cheapest network.");
     }
     if (o->is_proven) {
-        fab_page_wrapf(page, FAB_INK_GOOD, 2, 4, "Proven: %s designs replayed, no other can have cheaper tokens.",
-                       fab_show_count(page, t->n_replayed));
+        fab_page_wrapf(
+            page, FAB_INK_GOOD, 2, 4,
+            "Proven: %s designs replayed, no other of the catalog's switches and tapers can have cheaper tokens.",
+            fab_show_count(page, t->n_replayed));
     } else {
         fab_page_wrapf(page, FAB_INK_BAD, 2, 4,
                        "Not proven: %s might have cheaper tokens, by %s: none costs less than %s. "
@@ -240,7 +242,7 @@ static void put_token_failures(fab_page *page, const fab_optimum *o) {
     fab_page_wrapf(
         page, FAB_INK_PLAIN, 2, 4,
         "Failures leave %.2f +- %.2f %% of the time (%s, ranks of lost servers by %s); tokens are divided by "
-        "that, of every design its own.",
+        "that, of every design its own. Plans are the fastest without failures: one of smaller replicas may lose less.",
         100 * w->goodput_ratio, 100 * w->goodput_ci95, o->tokens.scenarios, o->tokens.policy);
     FAB_EACH(const fab_optimum_point, p, o->runners_up, o->n_runners_up) {
         if (strcmp(p->policy, w->policy) != 0) {
@@ -272,10 +274,10 @@ static void put_tokens(fab_page *page, const fab_optimum *o, const char *see) {
         fab_page_wrapf(page, is_even ? FAB_INK_PLAIN : FAB_INK_BAD, 2, 4,
                        "Under ecmp with 1 queue pair, by which run, sweep and compare judge without %s, %s%s.", engine,
                        hashed_usd > 0
-                           ? fab_show(page, "they cost %s%s", fab_show_price(page, hashed_usd),
+                           ? fab_show(page, "they cost %s%s under this plan", fab_show_price(page, hashed_usd),
                                       is_even ? "" : fab_show(page, ", %s", fab_show_more(page, hashed_usd / usd - 1)))
                            : "what they cost was not found out",
-                       is_even ? "" : ": where the switches hash, --engine ecmp chooses the design");
+                       is_even ? "" : ": where the switches hash, --engine ecmp chooses design and plan");
     }
     fab_text_see(page, see, o->tokens.scenarios[0] != '\0');
     put_token_failures(page, o);

@@ -465,7 +465,8 @@ static void advice_of_jobs(const fab_contention *c, bool is_one_draw, bool colli
     for (size_t i = 0; i < c->n_remedies; i++) {
         const fab_job_remedy *m = &c->remedies[i];
         if (m->saved_ratio > most + FAB_VERDICT_LITTLE) {
-            fab_append(out, FAB_VERDICT_TEXT, "%s%s%s%s saves %.2g %% of all jobs' time, %" PRIu32 " of %zu are faster",
+            fab_append(out, FAB_VERDICT_TEXT,
+                       "%s%s%s%s saves %.2g %% of a job's time on average, %" PRIu32 " of %zu are faster",
                        most > 0 ? "; " : "", m->needs_switch_support ? "where switches can, " : "",
                        m->is_engine ? "--engine " : "servers ", m->what, 100 * m->saved_ratio, m->n_faster, c->n_jobs);
             if (m->n_slower > 0) {
@@ -534,10 +535,18 @@ void verdict_put_advice(const fab_result *r, fab_run_verdict *v) {
         advice_of_search(r->advice, v->advice);
     } else {
         advice_of_routing(r, v, v->advice);
-        if (r->plans != NULL && v->n_alternatives > 0) { /* a command with another engine searches again */
+        if (r->plans != NULL && r->n_iterations > 1) {
+            fab_append(v->advice, FAB_VERDICT_TEXT,
+                       "; all engines have the plan that is fastest under the first: "
+                       "alone, or in compare, each has its own");
+        } else if (r->plans != NULL && v->n_alternatives > 0) { /* a command with another engine searches again */
             fab_append(v->advice, FAB_VERDICT_TEXT,
                        "; all under this plan, and with another --engine a faster one may be found");
         }
+    }
+    if (r->contention != NULL && r->job.kind == FAB_JOB_TRAINING && !r->job.plan_chosen && r->job.plan_given == 0) {
+        fab_append(v->advice, FAB_VERDICT_TEXT,
+                   "; sizes that no job says are those of a rule here: a search is of a job alone (fabriscope plan)");
     }
     if (r->contention == NULL && r->other_jobs == 0) { /* else it costs all of them together something */
         advice_of_taper(r, v, v->advice);

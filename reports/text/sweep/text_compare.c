@@ -87,7 +87,8 @@ static const char *turning_show(fab_page *page, const fab_sweep *s, const fab_ve
         return fab_show(page, " [%zu] draws level if its network costs %.3g %% less.", v->next + 1,
                         100 * v->turning_ratio);
     }
-    return routing_may_turn(s, v, e)
+    const bool plan_may_turn = s->scenarios[0] != '\0' && s->points[v->next].engines[e].has_plan;
+    return routing_may_turn(s, v, e) || plan_may_turn
                ? ""
                : fab_show(page, " Not even a network for nothing would bring [%zu] level.", v->next + 1);
 }
