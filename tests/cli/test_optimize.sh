@@ -205,7 +205,7 @@ see = re.search(r"fabriscope run (.*?) --engine spray", open("sprayed.txt").read
 out = subprocess.run([sys.argv[1], "run", *shlex.split(see[1]), "--seeds", "8", "--json", "--quiet"], capture_output=True, check=True).stdout
 it = json.loads(out)["iteration"][0]
 assert abs(it["owned_usd_per_1e9_tokens"] / hashed - 1) < 1e-9 and hashed > 1.02 * usd, (it, usd, hashed)
-assert f"{100 * (hashed / usd - 1):.3g} % more: where the switches hash, --engine ecmp chooses" in open("sprayed.txt").read()
+assert f"{100 * (hashed / usd - 1):.3g} % more under this plan: where the switches hash, --engine ecmp chooses" in open("sprayed.txt").read()
 PYTHON
 # Where hashing needs more memory than there is for it, nothing is said of what it costs.
 unknown=(--gpus 256 --family clos --job model=gpt-18.4b --scenarios time:30d@20 --replays 1 --threads 2 --quiet)
