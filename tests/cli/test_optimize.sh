@@ -170,7 +170,7 @@ for p in [w] + o["runners_up"][:1]:
 PYTHON
 # --- a time limit: one design at least, and a bound that the cheapest of a longer search keeps ---
 for limit in 1ms 200ms 1s; do
-  "$program" optimize "${tokens[@]}" --time-limit "$limit" --json >late.json 2>err && code=0 || code=$?
+  "$program" optimize "${tokens[@]}" --replays 40 --time-limit "$limit" --json >late.json 2>err && code=0 || code=$?
   if [[ $code -eq 4 ]]; then grep -F 'the time limit struck' err >/dev/null || fail "$limit: $(<err)"; continue; fi
   python3 - <<'PYTHON' || fail "a time limit of $limit"
 import json
