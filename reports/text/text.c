@@ -108,6 +108,7 @@ static void put_result(fab_page *page, const fab_result *result) {
     }
     if (result->command == FAB_COMMAND_PLAN) {
         fab_text_design(page, &result->fabrics[0]);
+        put_warnings(page, result);
         fab_text_plans(page, result->plans, result->see);
         put_origin(page, result);
         return;
@@ -126,7 +127,7 @@ static void put_result(fab_page *page, const fab_result *result) {
         return;
     }
     put_verdict(page, result->verdict);
-    if (result->sweep != NULL || result->mix != NULL) {
+    if (result->sweep != NULL || result->mix != NULL || result->optimum != NULL) {
         put_warnings(page, result);
     }
     if (result->sweep != NULL) {
@@ -151,7 +152,9 @@ static void put_result(fab_page *page, const fab_result *result) {
             fab_text_optimum(page, result->optimum, result->see);
         }
         fab_text_design(page, f);
-        put_warnings(page, result);
+        if (result->optimum == NULL) {
+            put_warnings(page, result);
+        }
         if (result->command == FAB_COMMAND_ROUTE) {
             put_short_fabric(page, f);
             put_offered(page, result);

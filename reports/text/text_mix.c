@@ -202,8 +202,9 @@ void fab_text_mix(fab_page *page, const fab_mix *m, const char *see) {
     }
     fab_text_see(page, see, false);
     for (size_t j = 0; first != NULL && j < m->n_jobs; j++) {
-        fab_page_wrapf(page, FAB_INK_PLAIN, 2, 4, "%.3g %% %s: %s", 100 * m->share[j], fab_mix_units[m->kind[j]].job,
-                       first->job[j].traffic);
+        const bool is_of_first = m->n_designs > 1 && strstr(first->job[j].traffic, "(the fastest plan)") != NULL;
+        fab_page_wrapf(page, FAB_INK_PLAIN, 2, 4, "%.3g %% %s%s: %s", 100 * m->share[j], fab_mix_units[m->kind[j]].job,
+                       is_of_first ? ", other designs have plans of their own; at [1]" : "", first->job[j].traffic);
     }
     mix_put_designs(page, m);
     for (size_t e = 0; first != NULL && e < first->n_engines; e++) {

@@ -1,5 +1,6 @@
 /* What a reviewer would stop, from the resolved values of a result. */
 #include "fab/analysis.h"
+#include "fab/optimum.h"
 
 #include "fab/imported.h"
 #include "fab/memory.h"
@@ -275,6 +276,10 @@ fab_status fab_find_warnings(fab_result *result, fab_error *err) {
     for (size_t i = 0; result->mix != NULL && i < result->mix->n_designs; i++) {
         FAB_PASS(look_at_experts(result, result->mix->designs[i].job[0].n_kept_experts, err));
     }
+    if (result->plans != NULL && result->ranks == 0) { /* else said of the job */
+        FAB_PASS(look_at_gpu(result, result->plans->sold_unlike, err));
+    }
+    FAB_PASS(result->optimum != NULL ? look_at_gpu(result, result->optimum->tokens.sold_unlike, err) : FAB_OK);
     if (result->placed != NULL && result->placed->note[0] != '\0') {
         FAB_PASS(add_warning(result, err, "%s", result->placed->note));
     }

@@ -390,4 +390,9 @@ assert found["plans"][0]["time_s"] == given[found["order"]]["plans"][0]["time_s"
 assert found["space"] == found["evaluated"] + found["unfit"] + found["bounded"] + found["untimed"]
 assert found["lower_bound_s"] >= 0.999 * least
 PYTHON
+# --- one history has no interval, and says nothing of others ---
+one=(compare clos:gpus=64 clos:gpus=64,spares=1 --job model=llama3-8b --engine spray --quiet --scenarios)
+says '% not known' "${one[@]}" time:90d@1
+says 'One history tells nothing of others' "${one[@]}" time:90d@1
+silent 'One history' "${one[@]}" time:90d@20
 exit $((failures > 0))

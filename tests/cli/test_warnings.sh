@@ -47,6 +47,10 @@ warns 1 "experts are exchanged within rails" run rail-only:gpus=512 --job model=
 # GPUs that are sold in one kind of server alone
 sold="gb200-186gb is sold in servers of 4 with scale-up domains of 72 GPUs, and the design has servers of 8 with domains of 8: gpus-per-server=4,domain=72"
 nvl=(--job model=llama3-8b,gpu=gb200-186gb,tp=1,pp=1 --engine spray)
+gb=(--job model=llama3-8b,gpu=gb200-186gb)
+warns 1 "$sold" plan clos:gpus=32 "${gb[@]}"
+warns 1 "$sold" optimize --gpus 32 --replays 1 "${gb[@]}"
+warns 0 "" plan clos:gpus=72,gpus-per-server=4,domain=72 "${gb[@]}"
 warns 1 "$sold" run clos:gpus=288 "${nvl[@]}"
 warns 1 "$sold" compare clos:gpus=288 clos:gpus=288,gpus-per-server=4,domain=72 "${nvl[@]}"
 warns 0 "" run clos:gpus=288,gpus-per-server=4,domain=72 "${nvl[@]}"

@@ -377,6 +377,11 @@ static void compare_put_ownership(fab_page *page, const fab_sweep *s, size_t e) 
     }
 }
 
+/* Nothing is known of others. */
+static bool is_one_history(const fab_stat *goodput) {
+    return goodput->mean < 1 && goodput->ci95 == 0;
+}
+
 /* So few histories that chance may have put the best before the next. */
 static void failures_put_open(fab_page *page, const fab_sweep *s, size_t e) {
     const fab_verdict *v = &s->verdicts[e];
@@ -384,7 +389,9 @@ static void failures_put_open(fab_page *page, const fab_sweep *s, size_t e) {
         const fab_stat *a = &s->points[v->best].engines[e].goodput;
         const fab_stat *b = &s->points[v->next].engines[e].goodput;
         double unknown = a->ci95 / a->mean + b->ci95 / b->mean;
-        if (v->margin_ratio < unknown) {
+        if (is_one_history(a) || is_one_history(b)) {
+            fab_page_wrap(page, FAB_INK_BAD, 2, 2, "One history tells nothing of others (time:90d@50 is fifty).");
+        } else if (v->margin_ratio < unknown) {
             fab_page_wrapf(
                 page, FAB_INK_BAD, 2, 2,
                 "So few histories leave %.2g %% open, more than lies between [%zu] and [%zu]: more tell them "
@@ -409,7 +416,7 @@ static void failures_put_extremes(fab_page *page, const fab_sweep *s, size_t e) 
     }
     const fab_stat *a = &most->engines[e].goodput;
     const fab_stat *b = &least->engines[e].goodput;
-    bool is_open = a->mean - b->mean < a->ci95 + b->ci95;
+    bool is_open = is_one_history(b) || a->mean - b->mean < a->ci95 + b->ci95;
     fab_page_wrapf(page, FAB_INK_BOLD, 2, 2, "Failures leave most at %s, %.2f %%, and least at %s, %.2f %%%s.",
                    fab_text_sweep_point(page, s, most), 100 * a->mean, fab_text_sweep_point(page, s, least),
                    100 * b->mean, is_open ? "; so few histories do not tell them apart" : "");
@@ -442,7 +449,9 @@ void fab_text_failures_of_points(fab_page *page, const fab_sweep *s, size_t e) {
         fab_table_row(&table, is_best ? FAB_INK_GOOD : FAB_INK_PLAIN, fab_text_sweep_point(page, s, p), figures);
         if (engine->has_goodput) {
             fab_table_set(&table, 1, FAB_INK_PLAIN, "%.2f %%", 100 * engine->goodput.mean);
-            fab_table_set(&table, 2, FAB_INK_PLAIN, "+- %.2f", 100 * engine->goodput.ci95);
+            fab_table_set(&table, 2, FAB_INK_PLAIN, "%s",
+                          is_one_history(&engine->goodput) ? "not known"
+                                                           : fab_show(page, "+- %.2f", 100 * engine->goodput.ci95));
         } else {
             fab_table_set(&table, 1, FAB_INK_DIM, "not known");
         }

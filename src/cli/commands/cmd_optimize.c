@@ -231,6 +231,7 @@ static fab_status optimize_run(const cli_options *options, FILE *out, fab_error 
         FAB_PASS(cli_see(options, &shown, &result, err));
     }
     FAB_PASS(cli_certify_optimum(options, &result, err));
+    FAB_PASS(fab_find_warnings(&result, err));
     return cli_report(options, &result, out, err);
 }
 

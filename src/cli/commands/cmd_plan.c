@@ -50,6 +50,7 @@ static fab_status plan_run(const cli_options *options, FILE *out, fab_error *err
     const cli_shown shown = {
         .design = options->operands.items[0], .plan = &plans->plans[0].plan, .n_seeds = plans->draws};
     FAB_PASS(cli_see(options, &shown, &result, err));
+    FAB_PASS(fab_find_warnings(&result, err));
     FAB_PASS(cli_report(options, &result, out, err));
     if (!plans->is_proven && request.is_late != NULL && is_late(&deadline_s)) {
         char least[48] = "under orders of the ranks that were not searched";

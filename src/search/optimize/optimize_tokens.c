@@ -109,6 +109,7 @@ static fab_status measure_floor(token_search *t, const ranked *r, token_floor *o
         return FAB_OK;
     }
     o->is_drawn = plans->is_drawn;
+    memcpy(out->sold_unlike, plans->sold_unlike, sizeof out->sold_unlike);
     out->iteration_s = plans->lower_bound_s;
     out->tokens_per_iteration = (double)plans->batch * (double)plans->seq;
     out->share = (double)plans->gpus / (double)t->s->request->gpus;
@@ -486,6 +487,7 @@ fab_status optimize_by_tokens(search *s, fab_optimum *out, fab_error *err) {
         (void)snprintf(out->tokens.policy, sizeof out->tokens.policy, "%s", fab_policies[t.best[0]->policy]);
     }
     out->tokens.plan = t.best[0]->plan;
+    memcpy(out->tokens.sold_unlike, t.best[0]->floor->sold_unlike, sizeof out->tokens.sold_unlike);
     (void)snprintf(out->tokens.options, sizeof out->tokens.options, "%s", s->request->replay_options);
     for (size_t i = 0; i < t.n_best; i++) {
         list_point(t.best[0]->point, t.best[i]->point, i == 0 ? &out->winner : &out->runners_up[i - 1]);

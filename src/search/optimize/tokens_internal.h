@@ -16,6 +16,7 @@ typedef struct token_floor {
     double nic_bps;
     double iteration_s, tokens_per_iteration, share;
     bool is_refused;
+    char sold_unlike[FAB_SOLD_SIZE]; /**< of fab_plans */
     fab_plan_kept kept[N_ORDERS];
 } token_floor;
 

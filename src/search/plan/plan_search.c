@@ -544,6 +544,7 @@ static fab_status open_search(search *s, fab_error *err) {
         found->seq = job->seq;
         found->capacity_bytes = memory.capacity_bytes;
         (void)snprintf(found->gpu, sizeof found->gpu, "%.60s", job->accelerator.name);
+        fab_gpu_sold_unlike(&job->accelerator, &design->fabric, found->sold_unlike);
         s->most_bytes = found->room_bytes = fab_job_space_room(s->space);
     }
     return FAB_OK;

@@ -68,15 +68,16 @@ typedef struct fab_optimum_loser {
  * refused or open. */
 typedef struct fab_token_search {
     char job[224], engine[FAB_ENGINE_LABEL_SIZE];
-    char options[512];      /**< to be typed behind `run DESIGN` */
-    fab_job_plan plan;      /**< the winner's */
-    uint64_t n_replayed;    /**< under their best plans */
-    uint64_t n_bounded;     /**< their tokens cost no less than the winner's, whatever their switches are */
-    uint64_t n_refused;     /**< cannot be replayed */
-    uint64_t n_open;        /**< none of these: their tokens might cost less */
-    uint64_t most_replays;  /**< that were allowed */
-    char refused_note[256]; /**< why, of the first */
-    double floor_s;         /**< no fabric with the winner's NICs and domains has a shorter iteration */
+    char options[512];               /**< to be typed behind `run DESIGN` */
+    fab_job_plan plan;               /**< the winner's */
+    uint64_t n_replayed;             /**< under their best plans */
+    uint64_t n_bounded;              /**< their tokens cost no less than the winner's, whatever their switches are */
+    uint64_t n_refused;              /**< cannot be replayed */
+    uint64_t n_open;                 /**< none of these: their tokens might cost less */
+    uint64_t most_replays;           /**< that were allowed */
+    char refused_note[256];          /**< why, of the first */
+    char sold_unlike[FAB_SOLD_SIZE]; /**< fab_gpu_sold_unlike() of the winner, or empty */
+    double floor_s;                  /**< no fabric with the winner's NICs and domains has a shorter iteration */
     double lower_bound_usd_per_1e9_tokens;     /**< of all that are not refused */
     double gap_ratio;                          /**< winner / lower bound - 1; 0: proven */
     char scenarios[96], policy[FAB_NAME_SIZE]; /**< histories of failures that tokens are judged with; empty: none */

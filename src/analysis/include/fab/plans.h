@@ -35,6 +35,7 @@ typedef struct fab_fewer {
 typedef struct fab_plans {
     char model[FAB_NAME_SIZE], gpu[FAB_NAME_SIZE];
     char engine[FAB_ENGINE_LABEL_SIZE];
+    char sold_unlike[FAB_SOLD_SIZE]; /**< fab_gpu_sold_unlike(), or empty */
     uint64_t gpus, batch, seq;
     bool batch_given;
     uint64_t batch_unrounded; /**< the model's, which the GPUs do not divide; else 0 */
