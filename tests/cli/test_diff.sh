@@ -230,4 +230,19 @@ import json
 e = json.load(open("out"))["diff"]["engines"][0]
 assert e["tokens_ratio"] == 2 and abs(e["time_ratio"] - 2 * e["after_s"] / e["before_s"]) < 1e-12 and e["after_s"] < 0.7 * e["before_s"], e
 PY
+# --- plans: two reports whose jobs are run otherwise say so; two designs run the plan of the first, and say so ---
+for servers in 0-31 0,1,20,3-19,2,21-31; do
+  "$program" run clos:gpus=256,radix=32,taper=2 --job "model=llama3-8b,servers=$servers" --json --quiet >"plan-$servers.json" || fail "servers $servers"
+done
+"$program" diff plan-0-31.json plan-0,1,20,3-19,2,21-31.json --json --quiet >plans.json
+python3 - <<'PYTHON' || fail "reports of two plans"
+import json
+before, after = (json.load(open(f"plan-{n}.json"))["meta"]["traffic"] for n in ("0-31", "0,1,20,3-19,2,21-31"))
+[change] = json.load(open("plans.json"))["diff"]["changes"]
+assert before != after and (change["what"], change["before"], change["after"]) == ("traffic", before, after), change
+PYTHON
+"$program" diff clos:gpus=64 --after fabric.taper=2 --job model=llama3-8b --engine spray --quiet >plans || fail "a plan that is kept: $?"
+grep 'Both run the plan that is fastest before; compare gives each its own.' plans >/dev/null || fail "a plan that is kept is not said"
+"$program" diff clos:gpus=64 --after fabric.taper=2 --job model=llama3-8b,tp=8 --engine spray --quiet >plans
+! grep 'Both run the plan' plans || fail "a plan that is given is called kept"
 exit $((failures > 0))

@@ -80,6 +80,8 @@ static fab_status diff_read_report(const fab_diff_state *state, fab_result *out,
     FAB_REFUSE_IF(phases == FAB_JSON_NONE || first_of(&json, json.values[phases].first, "engines") == FAB_JSON_NONE,
                   err, FAB_EINPUT, state->name,
                   "no phases with engines: no report that 'fabriscope run' or 'route' wrote with --json");
+    (void)snprintf(out->traffic, sizeof out->traffic, "%s",
+                   fab_json_text_of(&json, fab_json_member(&json, 0, "meta"), "traffic", ""));
     FAB_PASS(FAB_NEW(out->phases, fab_json_count(&json, phases) + 1, err));
     for (uint32_t i = json.values[phases].first; i != FAB_JSON_NONE; i = json.values[i].next) {
         FAB_PASS(read_phase(&json, i, &out->phases[out->n_phases++], err));
@@ -423,6 +425,7 @@ static fab_status diff_prepare(diff *d, fab_error *err) {
     FAB_PASS(out->after != NULL ? FAB_OK : FAB_ENOMEM);
     FAB_PASS(open_state(d, 0, err));
     FAB_PASS(open_state(d, 1, err));
+    out->keeps_plan = d->design[0] != NULL && d->design[1] != NULL && d->design[1]->jobs[0].plan_chosen;
     FAB_PASS(evaluate_both(d, err));
     FAB_REFUSE_IF(d->side[0].stopped.length > 0, err, FAB_EINPUT, d->q->before.name, "the job does not run before: %s",
                   d->side[0].stopped.data);
@@ -455,6 +458,10 @@ static fab_status compare_sides(diff *d, fab_error *err) {
     if (designs) {
         FAB_PASS(diff_match_links(d, err));
         FAB_PASS(diff_find_changes(d, err));
+    } else if (strcmp(d->out->kind, "results") == 0 &&
+               strcmp(d->side[0].result.traffic, d->side[1].result.traffic) != 0) {
+        FAB_PASS(diff_add_change(d, FAB_CHANGE_SETTING, "traffic", d->side[0].result.traffic, d->side[1].result.traffic,
+                                 NULL, 0, err));
     }
     for (size_t e = 0; e < d->out->n_engines; e++) {
         FAB_PASS(designs ? diff_find_links(d, e, err) : diff_find_listed_links(d, e, err));

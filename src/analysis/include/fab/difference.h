@@ -94,9 +94,10 @@ typedef struct fab_difference {
     const char *kind;     /**< "designs", "imports", "results", "mixed" */
     double tolerance;     /**< largest ratio that passes; 0: none was asked for */
     bool is_beyond;
-    bool is_open;  /**< some figure is above the tolerance, by no more than chance */
-    bool is_large; /**< several seeds were too many, so that what is drawn is drawn once */
-    char *stopped; /**< why the job does not run in the second state; NULL: it does */
+    bool is_open;    /**< some figure is above the tolerance, by no more than chance */
+    bool is_large;   /**< several seeds were too many, so that what is drawn is drawn once */
+    bool keeps_plan; /**< that was chosen for the first state, of a job that leaves it open */
+    char *stopped;   /**< why the job does not run in the second state; NULL: it does */
     fab_change *changes;
     size_t n_changes, change_capacity;
     uint64_t n_left_out;                            /**< further changes, which are counted only */
