@@ -245,8 +245,8 @@ static void contention_put_plans(fab_page *page, const fab_contention *c) {
         if (n_rows == 1) {
             fab_page_end_line(page);
             fab_page_wrapf(page, FAB_INK_PLAIN, 2, 4,
-                           "Plans of jobs that do not say theirs: the fastest that a short search of two orders of "
-                           "ranks finds for each alone on its servers under %s; together others may be faster.",
+                           "Plans of jobs that do not say theirs: the fastest that a search of two orders of ranks "
+                           "finds for each alone on its servers under %s; together others may be faster.",
                            c->engines[0].label);
         }
         const char *more = n_like > 1 ? fab_show(page, " and %zu more", n_like - 1) : "";
