@@ -547,7 +547,8 @@ void verdict_put_advice(const fab_result *r, fab_run_verdict *v) {
     if (r->contention == NULL && r->other_jobs == 0) { /* else it costs all of them together something */
         advice_of_taper(r, v, v->advice);
     }
-    if (r->plans != NULL && r->other_jobs == 0 && !(v->plan_s > 0) && !r->job.order_given && r->job.pp > 1 && r->job.dp > 1) {
+    if (r->plans != NULL && r->other_jobs == 0 && !(v->plan_s > 0) && !r->job.order_given && r->job.pp > 1 &&
+        r->job.dp > 1) {
         fab_append(v->advice, FAB_VERDICT_TEXT,
                    "; fabriscope plan tries all orders of the ranks, this plan is the best of two");
     }

@@ -150,8 +150,11 @@ static fab_status choose_each(const fab_plan_request *request, const fab_job_spe
         progress.job = job;
         if (is_wanted(&placed->jobs[job])) {
             fab_design_copy_alone(placed, job, alone);
-            FAB_PASS(choose_job(&within, first[job] < job ? &design->jobs[first[job]] : job == 0 ? like : NULL, alone,
-                                &design->jobs[job], job == 0 ? out : NULL, err));
+            FAB_PASS(choose_job(&within,
+                                first[job] < job ? &design->jobs[first[job]]
+                                : job == 0       ? like
+                                                 : NULL,
+                                alone, &design->jobs[job], job == 0 ? out : NULL, err));
         }
     }
     return FAB_OK;

@@ -408,7 +408,8 @@ Test(plan, each_of_several_jobs_has_its_plan_alone) {
         cr_expect_eq(design[2]->jobs[job].plan_chosen, job == 0, "the others when the first alone is looked at");
         cr_expect(job == 2 || chosen->tp * chosen->cp * chosen->pp * chosen->dp > 0);
         cr_expect_str_eq(plan_text(job == 2 ? chosen : &alone->jobs[0], text[0]), plan_text(chosen, text[1]));
-        cr_expect_str_eq(plan_text(&design[1]->jobs[job], text[0]), text[1], "job %zu by another number of threads", job);
+        cr_expect_str_eq(plan_text(&design[1]->jobs[job], text[0]), text[1], "job %zu by another number of threads",
+                         job);
         cr_expect_str_eq(fab_design_list(placed[0], placed[0]->jobs[job].servers),
                          fab_design_list(placed[1], placed[1]->jobs[job].servers));
     }
@@ -442,9 +443,9 @@ Test(plan, jobs_that_are_alike) {
     static const struct {
         const char *servers, *key, *value;
         size_t first;
-    } JOBS[] = {{"0-1", "batch", "64", 0},   {"2-3", "batch", "64", 0},   {"5-6", "batch", "64", 2}, /* two leaves */
-                {"7-8", "batch", "64", 2},   {"10-11", "batch", "32", 4}, {"12,14", "batch", "64", 5},
-                {"13,9", "batch", "64", 6},  {"4", "batch", "64", 7},     {"15", "microbatch", "1", 8}};
+    } JOBS[] = {{"0-1", "batch", "64", 0},  {"2-3", "batch", "64", 0},   {"5-6", "batch", "64", 2}, /* two leaves */
+                {"7-8", "batch", "64", 2},  {"10-11", "batch", "32", 4}, {"12,14", "batch", "64", 5},
+                {"13,9", "batch", "64", 6}, {"4", "batch", "64", 7},     {"15", "microbatch", "1", 8}};
     fab_design *design = design_of("clos:gpus=128,radix=24,taper=2", KEYS(NULL));
     fab_fabric *fabric = fabric_of(design);
     size_t first[9];

@@ -37,8 +37,8 @@ typedef struct fab_plan_request {
     fab_plan_kept *kept; /**< of each order; NULL: nothing is */
 } fab_plan_request;
 
-/** Whether traffic is that of jobs of which one's plan is to be found: it says auto, it says no size, or it is the default
- * one. */
+/** Whether traffic is that of jobs of which one's plan is to be found: it says auto, it says no size, or it is the
+ * default one. */
 bool fab_plan_is_wanted(const fab_design *design, const char *traffic);
 
 /**
@@ -88,8 +88,8 @@ fab_status fab_plan_choose(const fab_plan_request *request, fab_design *design, 
                            fab_error *err) FAB_MUST_USE;
 
 /**
- * The same for a design whose fabric is still to be built, of its first job; of a design without such traffic nothing is
- * chosen.
+ * The same for a design whose fabric is still to be built, of its first job; of a design without such traffic nothing
+ * is chosen.
  * @param[in] like  NULL, or a job whose plan is taken where it has as many GPUs: two states are compared under one
  * plan.
  */
