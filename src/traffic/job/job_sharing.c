@@ -226,7 +226,7 @@ static fab_status describe_places(const fab_fabric *f, const fab_job *found, job
         memset(first, UINT8_MAX, n_groups * sizeof *first);
         for (uint32_t i = 0; i < found->n_servers; i++) {
             const uint32_t group = group_at(f, found->servers[i], level);
-            uint32_t *place = &out->places[i * (LEVELS + 2)];
+            uint32_t *place = &out->places[(size_t)i * (LEVELS + 2)];
             place[0] = found->servers[i] - found->servers[0]; /* or 2^32 less */
             place[1] = fab_gpus_of_server(f, found->servers[i]);
             if (group < n_groups && first[group] == FAB_NONE) {
