@@ -88,6 +88,7 @@ static fab_status choose_for_point(const fab_sweep_request *request, const fab_d
                                    .fabric = fabric,
                                    .seed = request->seed,
                                    .n_threads = request->n_threads,
+                                   .is_of_first = strcmp(text, "job") != 0, /* else all are replayed */
                                    .progress = request->progress != NULL ? tell_plan : NULL,
                                    .progress_context = progress};
     if (!is_open(design, text)) {

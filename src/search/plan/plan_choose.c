@@ -2,6 +2,7 @@
 #include "plan_internal.h"
 
 #include "fab/analysis.h"
+#include "fab/job_sharing.h"
 #include "fab/memory.h"
 
 #include <math.h>
@@ -9,10 +10,16 @@
 #define MOST_BATCH_UNASKED  1000000 /* sequences: of more every schedule is too long to try many */
 #define MOST_ROUTED_TO_BEAT 32000
 
+static bool is_wanted(const fab_job_spec *job) {
+    return fab_job_plan_open(job) != 0 || fab_job_plan_is_left(job);
+}
+
 bool fab_plan_is_wanted(const fab_design *design, const char *traffic) {
-    bool asked = design->n_jobs > 0 && fab_job_plan_open(&design->jobs[0]) != 0;
-    bool left = design->n_jobs == 0 || (design->n_jobs == 1 && fab_job_plan_is_left(&design->jobs[0]));
-    return (asked || left) && strncmp(traffic, "job", 3) == 0;
+    bool any = design->n_jobs == 0;
+    for (size_t job = 0; job < design->n_jobs; job++) {
+        any = any || is_wanted(&design->jobs[job]);
+    }
+    return any && strncmp(traffic, "job", 3) == 0;
 }
 
 /* The search; of a design without a job the largest model that fits. `err` is not NULL. */
@@ -41,7 +48,8 @@ static fab_status search_model(const fab_plan_request *request, fab_design *desi
     return status;
 }
 
-fab_status fab_plan_choose(const fab_plan_request *request, fab_design *design, fab_plans **out, fab_error *err) {
+/* Of a job that is alone in its design. */
+static fab_status choose_alone(const fab_plan_request *request, fab_design *design, fab_plans **out, fab_error *err) {
     FAB_OWNS(fab_plans_free_owned) fab_plans *plans = NULL;
     FAB_OWNS(fab_job_space_free_owned) fab_job_space *space = NULL;
     fab_plan_request within = *request;
@@ -75,40 +83,108 @@ fab_status fab_plan_choose(const fab_plan_request *request, fab_design *design, 
     return FAB_OK;
 }
 
+/* The plan of `like`, where one was chosen and the job that is alone in `design` has as many GPUs. */
+static fab_status take_plan(const fab_job_spec *like, const fab_fabric *fabric, fab_design *design, bool *out,
+                            fab_error *err) {
+    FAB_OWNS(fab_job_space_free_owned) fab_job_space *space = NULL;
+    *out = like != NULL && like->plan_chosen && fab_job_space_new(design, fabric, &space, NULL) == FAB_OK &&
+           fab_job_space_gpus(space) == like->tp * like->cp * like->pp * like->dp;
+    if (!*out) {
+        return FAB_OK;
+    }
+    if (design->n_jobs == 0) {
+        FAB_PASS(fab_design_default_job(&design->jobs[0], err));
+        design->n_jobs = 1;
+    }
+    fab_job_plan plan = fab_job_plan_of(like);
+    plan.order = design->jobs[0].order_given ? 0 : plan.order;
+    fab_job_plan_apply(space, &plan, &design->jobs[0]);
+    return FAB_OK;
+}
+
+/* --- several jobs ------------------------------------------------------------------------------------------------- */
+
+/* Jobs of a design, one after the other. */
+typedef struct job_progress {
+    const fab_plan_request *of;
+    size_t job, n;
+} job_progress;
+
+static void tell_job(void *context, double done, size_t total) {
+    const job_progress *p = context;
+    p->of->progress(p->of->progress_context, (double)p->job + (total > 0 ? done / (double)total : 0), p->n);
+}
+
+/* `alone` has the job on its servers; its plan goes to `job`, which keeps its place. */
+static fab_status choose_job(const fab_plan_request *request, const fab_job_spec *like, fab_design *alone,
+                             fab_job_spec *job, fab_plans **out, fab_error *err) {
+    bool is_taken = false;
+    fab_error why = {.code = FAB_OK};
+    FAB_PASS(take_plan(like, request->fabric, alone, &is_taken, err));
+    fab_status status = is_taken ? FAB_OK : choose_alone(request, alone, out, &why);
+    FAB_REFUSE_IF(status != FAB_OK, err, status, job->where, "job '%s': %s", job->id, why.text);
+    const fab_job_spec before = *job;
+    *job = alone->jobs[0];
+    job->servers = before.servers;
+    job->storage_servers = before.storage_servers;
+    job->gpus = before.gpus;
+    job->n_servers = before.n_servers;
+    return FAB_OK;
+}
+
+static fab_status choose_each(const fab_plan_request *request, const fab_job_spec *like, fab_design *design,
+                              fab_plans **out, fab_error *err) {
+    FAB_OWNED fab_design *placed = NULL;
+    FAB_OWNED fab_design *alone = NULL;
+    FAB_OWNED size_t *first = NULL;
+    job_progress progress = {.of = request, .n = request->is_of_first ? 1 : design->n_jobs};
+    fab_plan_request within = *request;
+    within.progress = request->progress != NULL ? tell_job : NULL;
+    within.progress_context = &progress;
+    FAB_PASS(FAB_NEW_ALL(1, err, placed, alone));
+    FAB_PASS(FAB_NEW(first, design->n_jobs, err));
+    FAB_PASS(fab_jobs_place(design, request->fabric, placed, err));
+    FAB_PASS(fab_jobs_alike(placed, request->fabric, first, err));
+    within.design = alone;
+    for (size_t job = 0; job < progress.n; job++) {
+        progress.job = job;
+        if (is_wanted(&placed->jobs[job])) {
+            fab_design_copy_alone(placed, job, alone);
+            FAB_PASS(choose_job(&within,
+                                first[job] < job ? &design->jobs[first[job]]
+                                : job == 0       ? like
+                                                 : NULL,
+                                alone, &design->jobs[job], job == 0 ? out : NULL, err));
+        }
+    }
+    return FAB_OK;
+}
+
+static fab_status choose_like(const fab_plan_request *request, const fab_job_spec *like, fab_design *design,
+                              fab_plans **out, fab_error *err) {
+    bool is_taken = false;
+    if (design->n_jobs > 1) {
+        return choose_each(request, like, design, out, err);
+    }
+    FAB_PASS(take_plan(like, request->fabric, design, &is_taken, err));
+    return is_taken ? FAB_OK : choose_alone(request, design, out, err);
+}
+
+fab_status fab_plan_choose(const fab_plan_request *request, fab_design *design, fab_plans **out, fab_error *err) {
+    return choose_like(request, NULL, design, out, err);
+}
+
 fab_status fab_plan_settle(fab_design *design, const char *traffic, const fab_job_spec *like, uint64_t seed,
                            size_t n_threads, fab_error *err) {
     FAB_OWNS(fab_fabric_free_owned) fab_fabric *fabric = NULL;
-    FAB_OWNS(fab_job_space_free_owned) fab_job_space *space = NULL;
     fab_fabric_spec spec = design->fabric;
     if (!fab_plan_is_wanted(design, traffic)) {
         return FAB_OK;
     }
     FAB_PASS(fab_topology_build(&spec, &fabric, NULL, err));
-    if (like != NULL && like->plan_chosen && fab_job_space_new(design, fabric, &space, NULL) == FAB_OK &&
-        fab_job_space_gpus(space) == like->tp * like->cp * like->pp * like->dp) {
-        const fab_job_plan plan = {like->tp,
-                                   like->cp,
-                                   like->pp,
-                                   like->dp,
-                                   like->ep,
-                                   like->interleave,
-                                   like->microbatch,
-                                   like->recompute,
-                                   like->zero,
-                                   like->sequence_parallel,
-                                   0};
-        if (design->n_jobs == 0) {
-            FAB_PASS(fab_design_default_job(&design->jobs[0], err));
-            design->n_jobs = 1;
-        }
-        if (!design->jobs[0].order_given) {
-            (void)snprintf(design->jobs[0].order, sizeof design->jobs[0].order, "%s", like->order);
-        }
-        fab_job_plan_apply(space, &plan, &design->jobs[0]);
-        return FAB_OK;
-    }
-    const fab_plan_request request = {.design = design, .fabric = fabric, .seed = seed, .n_threads = n_threads};
-    return fab_plan_choose(&request, design, NULL, err);
+    const fab_plan_request request = {
+        .design = design, .fabric = fabric, .seed = seed, .n_threads = n_threads, .is_of_first = true};
+    return choose_like(&request, like, design, NULL, err);
 }
 
 fab_status fab_plan_beat(const fab_plan_request *request, const fab_job_spec *job, size_t engine, fab_plans **out,
