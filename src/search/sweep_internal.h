@@ -1,9 +1,8 @@
 /* Parts of a sweep: what a point replays, and what is kept of its run. */
 #pragma once
 
+#include "fab/plan_run.h"
 #include "fab/sweep_run.h"
-
-#define SWEEP_OWN_PLANS 4 /* of unlike sizes, that are judged with failures where they are asked for */
 
 /* `traffic.KEY`: a key of the pattern, and no value of the design. */
 bool fab_sweep_is_of_traffic(const char *path);
@@ -17,7 +16,7 @@ fab_status fab_sweep_seeds(const fab_sweep_request *request, const fab_context *
 
 /* Each fills a part of `out`, which the caller releases, after a failure too: figures of fabric, phases, algorithms and
  * engines, once the job is kept; the one engine of the same design, evaluated alone, behind the others; the job; all
- * jobs of several together; what failures leave of it. `is_asked`: the user gave a number of seeds, so that figures of
+ * jobs of several together; what failures leave of it, unless with them it takes `to_beat_s` or longer. `is_asked`: the user gave a number of seeds, so that figures of
  * phases are distributions; else they are means. */
 fab_status fab_sweep_keep(const fab_result *result, bool is_asked, size_t n_engines, fab_sweep_point *out,
                           fab_error *err);
@@ -27,7 +26,7 @@ fab_status fab_sweep_keep_job(const fab_context *context, const fab_design *desi
 fab_status fab_sweep_keep_jobs(const fab_replay *replay, const fab_result *result, fab_sweep_point *out,
                                fab_error *err);
 fab_status fab_sweep_keep_goodput(const fab_sweep_request *request, const fab_design *design, const char *traffic,
-                                  fab_sweep_point *out, fab_error *err);
+                                  double to_beat_s, fab_sweep_point *out, fab_error *err);
 
 /** Times of unlike jobs say nothing about fabrics: compared designs run jobs of one kind, and those that name a model
  * the same. FAB_EINPUT, with the name of the design, where one does not. `first`: the design before it that has jobs.
@@ -46,7 +45,7 @@ typedef struct point_progress {
 /* A point under one engine, or under all where nothing is open. */
 typedef struct sweep_part {
     fab_sweep_point point;
-    fab_job_plan tried[SWEEP_OWN_PLANS]; /* those of its own search that were judged with failures, or need not be */
+    fab_job_plan tried[FAB_PLANS_FAILING]; /* those of its own search that were judged with failures, or need not be */
     size_t n_tried;                      /* 0: its plan is no choice */
     char model[FAB_NAME_SIZE];           /* of the job */
 } sweep_part;

@@ -38,7 +38,7 @@ static bool is_open(const fab_design *design, const char *traffic) {
 typedef struct trial {
     const fab_job_plan *plan; /* NULL: it is searched */
     const char *model;        /* of a job that names none */
-    double below_s;           /* of a point that takes as long, no goodput is found */
+    double to_beat_s;         /* with failures; of a point that takes as long, no goodput is found */
 } trial;
 
 /* What the job leaves open of its plan is chosen for this fabric, or is that of the trial, and what collectives leave
@@ -51,7 +51,7 @@ static fab_status choose_for_point(const fab_sweep_request *request, const trial
                                    .fabric = fabric,
                                    .seed = request->seed,
                                    .n_threads = request->n_threads,
-                                   .n_best = request->scenarios != NULL ? SWEEP_OWN_PLANS : 0,
+                                   .n_best = request->scenarios != NULL ? FAB_PLANS_FAILING : 0,
                                    .progress = request->progress != NULL ? tell_plan : NULL,
                                    .progress_context = progress};
     *out_fits = true;
@@ -175,9 +175,7 @@ static fab_status evaluate_once(const fab_sweep_request *request, const trial *o
         FAB_PASS(look_for_better(request, design, graph, &result.job, &kept, err));
     }
     FAB_PASS(fab_sweep_keep_jobs(&replay, &result, &kept, err));
-    FAB_PASS(of->plan == NULL || kept.engines[0].time_s < of->below_s
-                 ? fab_sweep_keep_goodput(request, fab_context_what(context)->design, replayed, &kept, err)
-                 : FAB_OK);
+    FAB_PASS(fab_sweep_keep_goodput(request, fab_context_what(context)->design, replayed, of->to_beat_s, &kept, err));
     *out_plans = plans;
     plans = NULL;
     return FAB_GIVE(*out, kept);
@@ -198,7 +196,7 @@ static fab_status try_plan(const fab_sweep_request *request, const fab_design *d
     fab_plans *none = NULL;
     fab_sweep_request quiet = *request;
     fab_sweep_engine *best = &part->point.engines[0];
-    const trial of = {.plan = plan, .model = part->model, .below_s = to_beat(best)};
+    const trial of = {.plan = plan, .model = part->model, .to_beat_s = to_beat(best)};
     point_progress progress = {.request = &quiet};
     quiet.progress = NULL;
     const fab_status status = evaluate_once(&quiet, &of, design, value, &progress, &none, &found, &why);
@@ -259,7 +257,7 @@ fab_status sweep_try_others(const fab_sweep_request *request, fab_design *design
 static fab_status evaluate_part(const fab_sweep_request *request, const fab_design *design, const char *const *value,
                                 point_progress *progress, sweep_part *out, fab_error *err) {
     FAB_OWNS(fab_plans_free_owned) fab_plans *plans = NULL;
-    const trial searched = {.below_s = INFINITY};
+    const trial searched = {.to_beat_s = INFINITY};
     FAB_PASS(evaluate_once(request, &searched, design, value, progress, &plans, &out->point, err));
     if (request->scenarios == NULL || plans == NULL) {
         return FAB_OK;
@@ -267,7 +265,7 @@ static fab_status evaluate_part(const fab_sweep_request *request, const fab_desi
     fab_sweep_engine *engine = &out->point.engines[0];
     engine->n_plans_tried = 1;
     (void)snprintf(out->model, sizeof out->model, "%s", plans->model);
-    for (size_t i = 0; i < plans->n_plans_listed && i < SWEEP_OWN_PLANS; i++) {
+    for (size_t i = 0; i < plans->n_plans_listed && i < FAB_PLANS_FAILING; i++) {
         const fab_planned *p = &plans->plans[i];
         out->tried[out->n_tried++] = p->plan;
         const bool may_be = plans->is_drawn || fab_planned_s(p) < to_beat(&out->point.engines[0]);

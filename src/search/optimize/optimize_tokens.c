@@ -25,14 +25,14 @@
 
 static void tokens_close(token_search *t) {
     for (size_t i = 0; i < t->n; i++) {
-        free(t->all[i].point);
+        FAB_FREE_ALL(t->all[i].point, t->all[i].own);
     }
     for (size_t i = 0; i < t->n_floors; i++) {
         FAB_EACH(fab_plan_kept, kept, t->floors[i].kept, N_ORDERS) {
             fab_plan_kept_release(kept);
         }
     }
-    FAB_FREE_ALL(t->design, t->floors, t->all);
+    FAB_FREE_ALL(t->design, t->planned, t->floors, t->shared, t->all);
 }
 
 /* --- a design that is replayed ------------------------------------------------------------------------------------ */
@@ -73,7 +73,7 @@ static fab_plan_request plan_request(token_search *t, const fab_fabric *fabric, 
                               .fabric = fabric,
                               .seed = q->seed,
                               .n_threads = q->n_threads,
-                              .n_best = 1,
+                              .n_best = q->scenarios != NULL ? FAB_PLANS_FAILING : 1,
                               .n_orders = N_ORDERS,
                               .is_late = isfinite(t->s->deadline_s) ? is_late : NULL,
                               .late_context = t,
@@ -201,63 +201,130 @@ static void enter_list(token_search *t, ranked *r) {
     t->best[at] = r;
 }
 
-static fab_status set_plan(token_search *t, const fab_fabric *fabric, const fab_job_plan *plan, fab_error *err) {
-    fab_job_space *space = NULL;
-    FAB_PASS(fab_job_space_new(t->design, fabric, &space, err));
-    fab_job_plan_apply(space, plan, &t->design->jobs[0]);
-    fab_job_space_free(space);
-    return FAB_OK;
+/* A plan of a design, and what failures leave of it. */
+typedef struct judged {
+    fab_planned planned;
+    fab_goodput goodput; /* 1 where nobody asked */
+    double usd;          /* of 1e9 tokens; with the failures */
+    uint64_t n;          /* plans that it is the best of; 0: none */
+    fab_error why;       /* one has none */
+} judged;
+
+static double planned_usd(const token_search *t, const ranked *r, const fab_planned *p) {
+    const fab_iteration *it = &p->iteration;
+    return token_price(t, r, it->network_share_ratio, it->tokens_per_s * (it->time_s / fab_planned_s(p)));
 }
 
-/* What failures leave of the job under its plan; 1 where nobody asked. */
-static fab_status find_goodput(token_search *t, const fab_fabric *fabric, const fab_job_plan *plan, fab_goodput *out,
-                               fab_error *err) {
+/* t->design keeps its open job; t->planned has it under the plan. */
+static fab_status find_goodput(token_search *t, const fab_planned *p, double least, fab_goodput *out, fab_error *err) {
     const fab_optimize_request *q = t->s->request;
-    const fab_goodput_request request = {.design = t->design,
+    const fab_goodput_request request = {.design = t->planned,
                                          .traffic = "job",
                                          .scenarios = q->scenarios,
                                          .policy = q->policy,
                                          .seed = q->seed,
-                                         .n_threads = q->n_threads};
-    *out = (fab_goodput){.taken = {{.mean = 1}}};
-    if (q->scenarios == NULL) {
-        return FAB_OK;
-    }
-    FAB_PASS(set_plan(t, fabric, plan, err));
+                                         .n_draws = p->draws_s.mean > 0 ? FAB_VERDICT_SEEDS : 1,
+                                         .n_threads = q->n_threads,
+                                         .least = least};
     FAB_PASS(fab_goodput_find(&request, out, err));
-    return out->taken[0].mean > 0
+    return out->is_short || out->taken[0].mean > 0
                ? FAB_OK
                : fab_fail(err, FAB_EUNSUPPORTED, NULL, "what a history of failures leaves is not known");
 }
 
-static fab_status keep_replay(token_search *t, ranked *r, const fab_planned *planned, const fab_goodput *failing,
-                              fab_optimum_point *point, fab_error *err) {
-    const fab_iteration *it = &planned->iteration;
-    const fab_stat *goodput = &failing->taken[0];
-    const double bound_usd = r->candidate->token_usd;
-    const double tokens_per_s = it->tokens_per_s * (it->time_s / fab_planned_s(planned));
-    const double usd = token_price(t, r, it->network_share_ratio, tokens_per_s) / goodput->mean;
-    if (t->s->request->scenarios != NULL) {
-        point->goodput_ratio = goodput->mean;
-        point->goodput_ci95 = goodput->ci95;
-        r->policy = failing->policy;
-        (void)snprintf(point->policy, sizeof point->policy, "%s", fab_policies[failing->policy]);
+/* No history is faster than the fabric without failures: of a plan that is as dear without them nothing is asked. */
+static fab_status judge(token_search *t, const ranked *r, const fab_planned *p, judged *best, fab_error *err) {
+    fab_goodput goodput = {.taken = {{.mean = 1}}};
+    fab_error why = {.code = FAB_OK};
+    const double usd = planned_usd(t, r, p);
+    const double least = best->n > 0 ? usd / best->usd : 0;
+    if (least >= 1) {
+        return FAB_OK;
     }
-    FAB_REFUSE_IF(usd < bound_usd * (1 - ROUNDING), err, FAB_EINTERNAL, point->design,
-                  "1e9 tokens cost %.17g USD, less than their bound of %.17g", usd, bound_usd);
+    const fab_status status = t->s->request->scenarios != NULL ? find_goodput(t, p, least, &goodput, &why) : FAB_OK;
+    if (fab_is_refusal(status)) {
+        best->why = best->why.code == FAB_OK ? why : best->why;
+        return FAB_OK;
+    }
+    FAB_REFUSE_IF(status != FAB_OK, err, status, why.where, "%s", why.text);
+    const uint64_t n = best->n + 1;
+    if (goodput.is_short) {
+        best->n = n;
+        return FAB_OK;
+    }
+    if (n == 1 || usd / goodput.taken[0].mean < best->usd) {
+        *best = (judged){.planned = *p, .goodput = goodput, .usd = usd / goodput.taken[0].mean};
+    }
+    best->n = n;
+    return FAB_OK;
+}
+
+/* The job of t->planned under a plan; false: it cannot have it. */
+static fab_status set_plan(token_search *t, const fab_fabric *fabric, const fab_job_plan *plan, bool *out_fits,
+                           fab_error *err) {
+    *t->planned = *t->design;
+    return fab_plan_set(t->planned, fabric, plan, "", out_fits, err);
+}
+
+/* The plans that other designs run, from `first` on, but for those of its own that were looked at. */
+static fab_status judge_others(token_search *t, const ranked *r, const fab_fabric *fabric, size_t first,
+                               judged *best, fab_error *err) {
+    for (size_t i = first; i < t->n_shared; i++) {
+        FAB_OWNS(fab_plans_free_owned) fab_plans *timed = NULL;
+        fab_error why = {.code = FAB_OK};
+        bool is_new = true;
+        FAB_EACH(const fab_planned, own, r->own, r->n_own) {
+            is_new = is_new && !fab_plan_is_same(&own->plan, &t->shared[i]);
+        }
+        FAB_PASS(is_new ? set_plan(t, fabric, &t->shared[i], &is_new, err) : FAB_OK);
+        if (!is_new) {
+            continue;
+        }
+        fab_plan_request request = plan_request(t, fabric, NULL); /* of one plan */
+        request.design = t->planned;
+        request.progress = NULL;
+        request.n_best = request.n_orders = 1;
+        request.below_s = best->n > 0 && !t->out->tokens.is_drawn ? best->usd / price_of(t, r, 1) : 0;
+        const fab_status status = fab_plan_search(&request, &timed, &why);
+        FAB_REFUSE_IF(status != FAB_OK && !fab_is_refusal(status), err, status, why.where, "%s", why.text);
+        if (status == FAB_OK && timed->n_plans_listed > 0) {
+            timed->plans[0].plan = t->shared[i];
+            FAB_PASS(judge(t, r, &timed->plans[0], best, err));
+        }
+    }
+    return FAB_OK;
+}
+
+/* Others may run it as well. */
+static fab_status share_plan(token_search *t, const fab_job_plan *plan, fab_error *err) {
+    for (size_t i = 0; i < t->n_shared; i++) {
+        if (fab_plan_is_same(&t->shared[i], plan)) {
+            return FAB_OK;
+        }
+    }
+    return FAB_APPEND(t->shared, t->n_shared, t->shared_capacity, err, *plan);
+}
+
+static void keep_replay(const token_search *t, ranked *r, const judged *best, fab_optimum_point *point) {
+    const fab_planned *planned = &best->planned;
+    const fab_iteration *it = &planned->iteration;
+    if (t->s->request->scenarios != NULL) {
+        point->goodput_ratio = best->goodput.taken[0].mean;
+        point->goodput_ci95 = best->goodput.taken[0].ci95;
+        r->policy = best->goodput.policy;
+        (void)snprintf(point->policy, sizeof point->policy, "%s", fab_policies[r->policy]);
+    }
     point->owned_usd = r->candidate->owned_usd;
-    point->usd_per_1e9_tokens = usd;
-    point->tokens_per_s = tokens_per_s;
+    point->usd_per_1e9_tokens = best->usd;
+    point->tokens_per_s = it->tokens_per_s * (it->time_s / fab_planned_s(planned));
     point->iteration_s = fab_planned_s(planned);
     point->draws = planned->draws_s.mean > 0 ? FAB_VERDICT_SEEDS : 0;
     point->ci95_ratio = point->draws > 0 ? planned->draws_s.ci95 / planned->draws_s.mean : 0;
     point->estimated_ratio = it->estimated_ratio;
     (void)fab_job_plan_text(&planned->plan, point->plan);
     r->plan = planned->plan;
-    r->candidate->token_usd = usd;
+    r->candidate->token_usd = best->usd;
     r->candidate->is_replayed = true;
-    t->out->tokens.n_replayed++;
-    return FAB_OK;
 }
 
 static void refuse(token_search *t, ranked *r, const fab_error *why) {
@@ -291,6 +358,18 @@ static void raise_bounds(token_search *t, ranked *r, const fab_plans *plans, dou
     }
 }
 
+/* What its search lists, and what other designs run. */
+static fab_status judge_own(token_search *t, ranked *r, const fab_fabric *fabric, judged *best, fab_error *err) {
+    bool fits = false;
+    FAB_EACH(const fab_planned, p, r->own, r->n_own) {
+        FAB_PASS(set_plan(t, fabric, &p->plan, &fits, err));
+        FAB_PASS(judge(t, r, p, best, err));
+    }
+    FAB_PASS(judge_others(t, r, fabric, 0, best, err));
+    r->n_shared = t->n_shared;
+    return FAB_OK;
+}
+
 /* Looks whether the design has a place in the list. */
 static fab_status replay(token_search *t, ranked *r, double below_usd, fab_error *err) {
     fab_status status = FAB_OK;
@@ -298,7 +377,7 @@ static fab_status replay(token_search *t, ranked *r, double below_usd, fab_error
     fab_plans *plans = NULL;
     fab_optimum_point *point = NULL;
     fab_error why = {.code = FAB_OK};
-    fab_goodput goodput;
+    judged best = {.n = 0};
     FAB_TRY(FAB_NEW(point, 1, err));
     FAB_TRY(tokens_open(t, r, point, &fabric, err));
     fab_plan_request request = plan_request(t, fabric, r->floor->kept);
@@ -317,15 +396,21 @@ static fab_status replay(token_search *t, ranked *r, double below_usd, fab_error
         raise_bounds(t, r, plans, below_usd);
         goto done;
     }
-    status = find_goodput(t, fabric, &plans->plans[0].plan, &goodput, &why);
-    if (fab_is_refusal(status)) {
-        refuse(t, r, &why);
-        status = FAB_OK;
+    r->own = plans->plans;
+    r->n_own = plans->n_plans_listed;
+    plans->plans = NULL;
+    FAB_TRY(judge_own(t, r, fabric, &best, err));
+    if (best.n == 0) {
+        refuse(t, r, &best.why);
         goto done;
     }
-    FAB_TRY(status == FAB_OK ? FAB_OK : fab_fail(err, status, why.where, "%s", why.text));
+    FAB_FAIL_IF(best.usd < r->candidate->token_usd * (1 - ROUNDING), err, FAB_EINTERNAL, point->design,
+                "1e9 tokens cost %.17g USD, less than their bound of %.17g", best.usd, r->candidate->token_usd);
     r->open_usd = plans->is_proven ? 0 : r->candidate->token_usd;
-    FAB_TRY(keep_replay(t, r, &plans->plans[0], &goodput, point, err));
+    point->n_plans_tried = t->s->request->scenarios != NULL ? best.n : 0;
+    keep_replay(t, r, &best, point);
+    FAB_TRY(t->s->request->scenarios != NULL ? share_plan(t, &r->plan, err) : FAB_OK);
+    t->out->tokens.n_replayed++;
     r->point = point;
     point = NULL;
     enter_list(t, r);
@@ -334,6 +419,33 @@ done:
     fab_fabric_free(fabric);
     free(point);
     return status;
+}
+
+/* With failures, once all are replayed: the plans of those that were replayed after a design. */
+static fab_status try_shared(token_search *t, fab_error *err) {
+    for (size_t i = 0; i < t->n; i++) {
+        ranked *r = &t->all[i];
+        FAB_OWNS(fab_fabric_free_owned) fab_fabric *fabric = NULL;
+        FAB_OWNED fab_optimum_point *point = NULL;
+        if (r->point == NULL || r->n_shared == t->n_shared || is_late(t)) {
+            continue;
+        }
+        judged best = {.usd = r->candidate->token_usd, .n = 1};
+        FAB_PASS(FAB_NEW(point, 1, err));
+        FAB_PASS(tokens_open(t, r, point, &fabric, err));
+        FAB_PASS(judge_others(t, r, fabric, r->n_shared, &best, err));
+        r->point->n_plans_tried += best.n - 1;
+        if (best.usd < r->candidate->token_usd) {
+            keep_replay(t, r, &best, r->point);
+        }
+    }
+    t->n_best = 0;
+    for (size_t i = 0; i < t->n; i++) {
+        if (t->all[i].point != NULL) {
+            enter_list(t, &t->all[i]);
+        }
+    }
+    return FAB_OK;
 }
 
 static fab_status replay_all(token_search *t, const ranked **out_cheapest, fab_error *err) {
@@ -357,7 +469,7 @@ static fab_status replay_all(token_search *t, const ranked **out_cheapest, fab_e
             tell_plan(t, 0, 1);
         }
     }
-    return FAB_OK;
+    return t->n_shared > 1 ? try_shared(t, err) : FAB_OK;
 }
 
 /* --- result ------------------------------------------------------------------------------------------------------- */
@@ -434,6 +546,7 @@ static fab_status evaluate_winner(token_search *t, const fab_engine_spec *engine
                                   fab_error *err) {
     FAB_OWNS(fab_fabric_free_owned) fab_fabric *fabric = NULL;
     FAB_OWNED fab_optimum_point *again = NULL;
+    bool fits = false;
     FAB_OWNS(fab_sweep_point_release) fab_sweep_point evaluated = {.n_phases = 0};
     const fab_optimize_request *q = t->s->request;
     const fab_sweep_request request = {.traffic = "job",
@@ -444,11 +557,11 @@ static fab_status evaluate_winner(token_search *t, const fab_engine_spec *engine
                                        .policy = t->best[0]->policy};
     FAB_PASS(FAB_NEW(again, 1, err));
     FAB_PASS(tokens_open(t, t->best[0], again, &fabric, err));
-    FAB_PASS(set_plan(t, fabric, &t->best[0]->plan, err));
+    FAB_PASS(set_plan(t, fabric, &t->best[0]->plan, &fits, err));
     if (engine != NULL) {
-        t->design->engines[0] = *engine;
+        t->planned->engines[0] = *engine;
     }
-    FAB_PASS(fab_sweep_evaluate(&request, t->design, &evaluated, err));
+    FAB_PASS(fab_sweep_evaluate(&request, t->planned, &evaluated, err));
     *out_usd = evaluated.n_engines > 0 ? evaluated.engines[0].iteration.owned_usd_per_1e9_tokens : 0;
     *out_usd =
         q->scenarios != NULL && evaluated.n_engines > 0 ? fab_with_failures(&evaluated.engines[0], *out_usd) : *out_usd;
@@ -474,7 +587,7 @@ static fab_status check_tokens(token_search *t, const fab_optimum_point *p, fab_
 fab_status optimize_by_tokens(search *s, fab_optimum *out, fab_error *err) {
     FAB_OWNS(tokens_close) token_search t = {.s = s, .out = out, .look_until_s = s->deadline_s};
     const ranked *cheapest = NULL;
-    FAB_PASS(FAB_NEW(t.design, 1, err));
+    FAB_PASS(FAB_NEW_ALL(1, err, t.design, t.planned));
     FAB_PASS(list_candidates(&t, err));
     FAB_PASS(replay_all(&t, &cheapest, err));
     FAB_REFUSE_IF(t.n_best == 0, err, FAB_EUNSUPPORTED, "optimize", "no design of the catalog can be replayed: %s",

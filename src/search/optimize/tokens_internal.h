@@ -26,6 +26,8 @@ typedef struct ranked {
     token_floor *floor;
     fab_optimum_point *point; /* of a replay; NULL: none, or no better than the list */
     fab_job_plan plan;        /* of that replay */
+    fab_planned *own;         /* those that its search listed; owned */
+    size_t n_own, n_shared;   /* and how many of the shared were tried */
     fab_policy policy;        /* of its goodput */
     double open_usd; /* what other plans might bring it to, where time ran out before all were looked at; else 0 */
     size_t order;    /* of the search */
@@ -36,7 +38,9 @@ typedef struct ranked {
 typedef struct token_search {
     search *s;
     fab_optimum *out;
-    fab_design *design; /* scratch */
+    fab_design *design, *planned; /* scratch: with its job open, and under a plan */
+    fab_job_plan *shared;         /* with failures: plans that replayed designs run */
+    size_t n_shared, shared_capacity;
     token_floor *floors;
     size_t n_floors, floor_capacity;
     ranked *all;
