@@ -25,7 +25,7 @@
 
 static void tokens_close(token_search *t) {
     for (size_t i = 0; i < t->n; i++) {
-        FAB_FREE_ALL(t->all[i].point, t->all[i].own);
+        free(t->all[i].point);
     }
     for (size_t i = 0; i < t->n_floors; i++) {
         FAB_EACH(fab_plan_kept, kept, t->floors[i].kept, N_ORDERS) {
@@ -73,7 +73,7 @@ static fab_plan_request plan_request(token_search *t, const fab_fabric *fabric, 
                               .fabric = fabric,
                               .seed = q->seed,
                               .n_threads = q->n_threads,
-                              .n_best = q->scenarios != NULL ? FAB_PLANS_FAILING : 1,
+                              .n_best = 1,
                               .n_orders = N_ORDERS,
                               .is_late = isfinite(t->s->deadline_s) ? is_late : NULL,
                               .late_context = t,
@@ -266,29 +266,36 @@ static fab_status set_plan(token_search *t, const fab_fabric *fabric, const fab_
     return fab_plan_set(t->planned, fabric, plan, "", out_fits, err);
 }
 
-/* The plans that other designs run, from `first` on, but for those of its own that were looked at. */
-static fab_status judge_others(token_search *t, const ranked *r, const fab_fabric *fabric, size_t first,
-                               judged *best, fab_error *err) {
-    for (size_t i = first; i < t->n_shared; i++) {
+/* Above the rounding, so that a design as cheap as the last of the list is not left out for it. What the first seed says
+ * of drawn paths leaves none out. */
+static double seconds_below(const token_search *t, const ranked *r, double usd) {
+    return isfinite(usd) && !t->out->tokens.is_drawn ? usd * (1 + ROUNDING) / price_of(t, r, 1) : 0;
+}
+
+/* The plans that other designs run and that are new to this one, but for those that its own search lists. */
+static fab_status judge_others(token_search *t, ranked *r, const fab_fabric *fabric, const fab_plans *own, judged *best,
+                               fab_error *err) {
+    for (; r->n_shared < t->n_shared; r->n_shared++) {
+        const fab_job_plan *plan = &t->shared[r->n_shared];
         FAB_OWNS(fab_plans_free_owned) fab_plans *timed = NULL;
         fab_error why = {.code = FAB_OK};
-        bool is_new = true;
-        FAB_EACH(const fab_planned, own, r->own, r->n_own) {
-            is_new = is_new && !fab_plan_is_same(&own->plan, &t->shared[i]);
+        bool is_new = !fab_plan_is_same(plan, &r->plan);
+        for (size_t k = 0; own != NULL && k < own->n_plans_listed; k++) {
+            is_new = is_new && !fab_plan_is_same(&own->plans[k].plan, plan);
         }
-        FAB_PASS(is_new ? set_plan(t, fabric, &t->shared[i], &is_new, err) : FAB_OK);
+        FAB_PASS(is_new ? set_plan(t, fabric, plan, &is_new, err) : FAB_OK);
         if (!is_new) {
             continue;
         }
         fab_plan_request request = plan_request(t, fabric, NULL); /* of one plan */
         request.design = t->planned;
         request.progress = NULL;
-        request.n_best = request.n_orders = 1;
-        request.below_s = best->n > 0 && !t->out->tokens.is_drawn ? best->usd / price_of(t, r, 1) : 0;
+        request.n_orders = 1;
+        request.below_s = seconds_below(t, r, best->usd);
         const fab_status status = fab_plan_search(&request, &timed, &why);
         FAB_REFUSE_IF(status != FAB_OK && !fab_is_refusal(status), err, status, why.where, "%s", why.text);
         if (status == FAB_OK && timed->n_plans_listed > 0) {
-            timed->plans[0].plan = t->shared[i];
+            timed->plans[0].plan = *plan;
             FAB_PASS(judge(t, r, &timed->plans[0], best, err));
         }
     }
@@ -358,18 +365,6 @@ static void raise_bounds(token_search *t, ranked *r, const fab_plans *plans, dou
     }
 }
 
-/* What its search lists, and what other designs run. */
-static fab_status judge_own(token_search *t, ranked *r, const fab_fabric *fabric, judged *best, fab_error *err) {
-    bool fits = false;
-    FAB_EACH(const fab_planned, p, r->own, r->n_own) {
-        FAB_PASS(set_plan(t, fabric, &p->plan, &fits, err));
-        FAB_PASS(judge(t, r, p, best, err));
-    }
-    FAB_PASS(judge_others(t, r, fabric, 0, best, err));
-    r->n_shared = t->n_shared;
-    return FAB_OK;
-}
-
 /* Looks whether the design has a place in the list. */
 static fab_status replay(token_search *t, ranked *r, double below_usd, fab_error *err) {
     fab_status status = FAB_OK;
@@ -378,13 +373,11 @@ static fab_status replay(token_search *t, ranked *r, double below_usd, fab_error
     fab_optimum_point *point = NULL;
     fab_error why = {.code = FAB_OK};
     judged best = {.n = 0};
+    bool fits = false;
     FAB_TRY(FAB_NEW(point, 1, err));
     FAB_TRY(tokens_open(t, r, point, &fabric, err));
     fab_plan_request request = plan_request(t, fabric, r->floor->kept);
-    /* Above the rounding, so that a design as cheap as the last of the list is not left out for it. What the first seed
-     * says of drawn paths leaves none out. */
-    request.below_s =
-        isfinite(below_usd) && !t->out->tokens.is_drawn ? below_usd * (1 + ROUNDING) / price_of(t, r, 1) : 0;
+    request.below_s = seconds_below(t, r, below_usd);
     status = fab_plan_search(&request, &plans, &why);
     if (fab_is_refusal(status)) {
         refuse(t, r, &why);
@@ -396,10 +389,10 @@ static fab_status replay(token_search *t, ranked *r, double below_usd, fab_error
         raise_bounds(t, r, plans, below_usd);
         goto done;
     }
-    r->own = plans->plans;
-    r->n_own = plans->n_plans_listed;
-    plans->plans = NULL;
-    FAB_TRY(judge_own(t, r, fabric, &best, err));
+    r->plan = plans->plans[0].plan;
+    FAB_TRY(set_plan(t, fabric, &r->plan, &fits, err));
+    FAB_TRY(judge(t, r, &plans->plans[0], &best, err));
+    FAB_TRY(judge_others(t, r, fabric, NULL, &best, err));
     if (best.n == 0) {
         refuse(t, r, &best.why);
         goto done;
@@ -421,23 +414,68 @@ done:
     return status;
 }
 
-/* With failures, once all are replayed: the plans of those that were replayed after a design. */
-static fab_status try_shared(token_search *t, fab_error *err) {
+/* Once all are replayed, of one of them: the plans that others run since, and where it is the best of its family the
+ * fastest of its own that may win with failures. */
+static fab_status judge_again(token_search *t, ranked *r, fab_error *err) {
+    FAB_OWNS(fab_fabric_free_owned) fab_fabric *fabric = NULL;
+    FAB_OWNS(fab_plans_free_owned) fab_plans *plans = NULL;
+    FAB_OWNED fab_optimum_point *point = NULL;
+    fab_error why = {.code = FAB_OK};
+    bool fits = false;
+    judged best = {.usd = r->candidate->token_usd, .n = 1};
+    FAB_PASS(FAB_NEW(point, 1, err));
+    FAB_PASS(tokens_open(t, r, point, &fabric, err));
+    if (r->is_leading) {
+        fab_plan_request request = plan_request(t, fabric, r->floor->kept);
+        request.n_best = FAB_PLANS_FAILING;
+        request.progress = NULL;
+        request.below_s = seconds_below(t, r, best.usd);
+        const fab_status status = fab_plan_search(&request, &plans, &why);
+        FAB_REFUSE_IF(status != FAB_OK && !fab_is_refusal(status), err, status, why.where, "%s", why.text);
+    }
+    for (size_t i = 0; plans != NULL && i < plans->n_plans_listed; i++) {
+        const fab_planned *p = &plans->plans[i];
+        fits = false;
+        FAB_PASS(fab_plan_is_same(&p->plan, &r->plan) ? FAB_OK : set_plan(t, fabric, &p->plan, &fits, err));
+        FAB_PASS(fits ? judge(t, r, p, &best, err) : FAB_OK);
+    }
+    FAB_PASS(judge_others(t, r, fabric, plans, &best, err));
+    r->point->n_plans_tried += best.n - 1;
+    if (best.usd < r->candidate->token_usd) {
+        keep_replay(t, r, &best, r->point);
+    }
+    return share_plan(t, &r->plan, err);
+}
+
+static bool leads_family(const token_search *t, const ranked *r) {
+    bool is_it = true;
+    for (size_t i = 0; i < t->n; i++) {
+        const ranked *other = &t->all[i];
+        is_it = is_it && !(other->point != NULL && other->structure->family == r->structure->family &&
+                           tokens_by_price(other, r) < 0);
+    }
+    return is_it;
+}
+
+/* NULL: the best of each family has tried its own, and all have tried each other's. */
+static ranked *next_again(token_search *t) {
+    ranked *next = NULL;
     for (size_t i = 0; i < t->n; i++) {
         ranked *r = &t->all[i];
-        FAB_OWNS(fab_fabric_free_owned) fab_fabric *fabric = NULL;
-        FAB_OWNED fab_optimum_point *point = NULL;
-        if (r->point == NULL || r->n_shared == t->n_shared || is_late(t)) {
-            continue;
+        if (r->point != NULL && !r->is_leading && leads_family(t, r)) {
+            r->is_leading = true;
+            return r;
         }
-        judged best = {.usd = r->candidate->token_usd, .n = 1};
-        FAB_PASS(FAB_NEW(point, 1, err));
-        FAB_PASS(tokens_open(t, r, point, &fabric, err));
-        FAB_PASS(judge_others(t, r, fabric, r->n_shared, &best, err));
-        r->point->n_plans_tried += best.n - 1;
-        if (best.usd < r->candidate->token_usd) {
-            keep_replay(t, r, &best, r->point);
-        }
+        next = next == NULL && r->point != NULL && r->n_shared < t->n_shared ? r : next;
+    }
+    return next;
+}
+
+/* What failures leave hangs on the plan, so that none loses by a plan that another one has. */
+static fab_status try_shared(token_search *t, fab_error *err) {
+    ranked *next = NULL;
+    while (!is_late(t) && (next = next_again(t)) != NULL) {
+        FAB_PASS(judge_again(t, next, err));
     }
     t->n_best = 0;
     for (size_t i = 0; i < t->n; i++) {
@@ -469,7 +507,7 @@ static fab_status replay_all(token_search *t, const ranked **out_cheapest, fab_e
             tell_plan(t, 0, 1);
         }
     }
-    return t->n_shared > 1 ? try_shared(t, err) : FAB_OK;
+    return q->scenarios != NULL ? try_shared(t, err) : FAB_OK;
 }
 
 /* --- result ------------------------------------------------------------------------------------------------------- */

@@ -26,8 +26,8 @@ typedef struct ranked {
     token_floor *floor;
     fab_optimum_point *point; /* of a replay; NULL: none, or no better than the list */
     fab_job_plan plan;        /* of that replay */
-    fab_planned *own;         /* those that its search listed; owned */
-    size_t n_own, n_shared;   /* and how many of the shared were tried */
+    size_t n_shared;          /* plans of others that it has tried */
+    bool is_leading;          /* the best of its family: more of its own plans are tried with failures */
     fab_policy policy;        /* of its goodput */
     double open_usd; /* what other plans might bring it to, where time ran out before all were looked at; else 0 */
     size_t order;    /* of the search */
