@@ -16,8 +16,8 @@ fab_status fab_sweep_seeds(const fab_sweep_request *request, const fab_context *
 
 /* Each fills a part of `out`, which the caller releases, after a failure too: figures of fabric, phases, algorithms and
  * engines, once the job is kept; the one engine of the same design, evaluated alone, behind the others; the job; all
- * jobs of several together; what failures leave of it, unless with them it takes `to_beat_s` or longer. `is_asked`: the user gave a number of seeds, so that figures of
- * phases are distributions; else they are means. */
+ * jobs of several together; what failures leave of it, unless with them it takes `to_beat_s` or longer. `is_asked`: the
+ * user gave a number of seeds, so that figures of phases are distributions; else they are means. */
 fab_status fab_sweep_keep(const fab_result *result, bool is_asked, size_t n_engines, fab_sweep_point *out,
                           fab_error *err);
 fab_status fab_sweep_add_engine(const fab_sweep_point *found, fab_sweep_point *out, fab_error *err);
@@ -46,8 +46,8 @@ typedef struct point_progress {
 typedef struct sweep_part {
     fab_sweep_point point;
     fab_job_plan tried[FAB_PLANS_FAILING]; /* those of its own search that were judged with failures, or need not be */
-    size_t n_tried;                      /* 0: its plan is no choice */
-    char model[FAB_NAME_SIZE];           /* of the job */
+    size_t n_tried;                        /* 0: its plan is no choice */
+    char model[FAB_NAME_SIZE];             /* of the job */
 } sweep_part;
 
 /* A point under each engine, in its order. Zero-initialised; sweep_parts_release() frees it. */

@@ -14,7 +14,7 @@ typedef struct goodput_run {
     study_worker *workers;
     size_t n_variants, n_policies;
     size_t n_draws;
-    size_t first; /* history of the part */
+    size_t first;      /* history of the part */
     fab_outcome *rows; /* [history][variant] */
 } goodput_run;
 

@@ -38,24 +38,23 @@ static void tokens_close(token_search *t) {
 /* --- a design that is replayed ------------------------------------------------------------------------------------ */
 
 /* What a user gets who types the printed line with the job and the engine. */
-static fab_status tokens_open(token_search *t, const ranked *r, fab_optimum_point *point, fab_fabric **out,
-                              fab_error *err) {
+fab_status tokens_open(token_search *t, const ranked *r, fab_optimum_point *point, fab_fabric **out, fab_error *err) {
     FAB_PASS(optimize_describe(t->s, r->structure, r->candidate, r->candidate->value[GOAL_COST], point, err));
     FAB_PASS(optimize_read(t->s, point->design, t->design, err));
     return fab_topology_build(&t->design->fabric, out, NULL, err);
 }
 
-static double token_price(const token_search *t, const ranked *r, double share, double tokens_per_s) {
+double tokens_price(const token_search *t, const ranked *r, double share, double tokens_per_s) {
     const fab_ownership o = {.years = t->s->years, .total_usd = r->candidate->owned_usd};
     return fab_ownership_per_1e9_tokens(&o, share, tokens_per_s);
 }
 
 /* Under the bound, or where an iteration takes so long. */
-static double price_of(const token_search *t, const ranked *r, double iteration_s) {
-    return token_price(t, r, r->floor->share, r->floor->tokens_per_iteration / iteration_s);
+double tokens_price_of(const token_search *t, const ranked *r, double iteration_s) {
+    return tokens_price(t, r, r->floor->share, r->floor->tokens_per_iteration / iteration_s);
 }
 
-static bool is_late(const void *context) {
+bool tokens_is_late(const void *context) {
     const token_search *t = context;
     return optimize_now_s() > t->look_until_s;
 }
@@ -67,7 +66,7 @@ static void tell_plan(void *context, double done, size_t total) {
     q->progress(q->progress_context, (double)t->n_tried + (total > 0 ? done / (double)total : 0), t->most);
 }
 
-static fab_plan_request plan_request(token_search *t, const fab_fabric *fabric, fab_plan_kept *kept) {
+fab_plan_request tokens_plan_request(token_search *t, const fab_fabric *fabric, fab_plan_kept *kept) {
     const fab_optimize_request *q = t->s->request;
     return (fab_plan_request){.design = t->design,
                               .fabric = fabric,
@@ -75,7 +74,7 @@ static fab_plan_request plan_request(token_search *t, const fab_fabric *fabric, 
                               .n_threads = q->n_threads,
                               .n_best = 1,
                               .n_orders = N_ORDERS,
-                              .is_late = isfinite(t->s->deadline_s) ? is_late : NULL,
+                              .is_late = isfinite(t->s->deadline_s) ? tokens_is_late : NULL,
                               .late_context = t,
                               .progress = q->progress != NULL ? tell_plan : NULL,
                               .progress_context = t,
@@ -100,7 +99,7 @@ static fab_status measure_floor(token_search *t, const ranked *r, token_floor *o
     fab_token_search *o = &t->out->tokens;
     FAB_PASS(FAB_NEW(point, 1, err));
     FAB_PASS(tokens_open(t, r, point, &fabric, err));
-    const fab_plan_request request = plan_request(t, fabric, out->kept);
+    const fab_plan_request request = tokens_plan_request(t, fabric, out->kept);
     const fab_status status = fab_plan_floor(&request, &plans, &why);
     FAB_REFUSE_IF(status != FAB_OK && !fab_is_refusal(status), err, status, why.where, "%s", why.text);
     out->is_refused = status != FAB_OK;
@@ -181,7 +180,7 @@ static fab_status list_candidates(token_search *t, fab_error *err) {
         ranked *r = &t->all[i];
         FAB_PASS(find_floor(t, r, &floor, err));
         r->floor = &t->floors[floor];
-        r->candidate->token_usd = r->floor->is_refused ? INFINITY : price_of(t, r, r->floor->iteration_s);
+        r->candidate->token_usd = r->floor->is_refused ? INFINITY : tokens_price_of(t, r, r->floor->iteration_s);
         t->out->tokens.n_refused += r->floor->is_refused ? r->n : 0;
     }
     return FAB_OK;
@@ -189,7 +188,7 @@ static fab_status list_candidates(token_search *t, fab_error *err) {
 
 /* --- replays ------------------------------------------------------------------------------------------------------ */
 
-static void enter_list(token_search *t, ranked *r) {
+void tokens_enter(token_search *t, ranked *r) {
     if (t->n_best > FAB_RUNNERS_UP && tokens_by_price(r, t->best[FAB_RUNNERS_UP]) > 0) {
         return;
     }
@@ -199,139 +198,6 @@ static void enter_list(token_search *t, ranked *r) {
         at--;
     }
     t->best[at] = r;
-}
-
-/* A plan of a design, and what failures leave of it. */
-typedef struct judged {
-    fab_planned planned;
-    fab_goodput goodput; /* 1 where nobody asked */
-    double usd;          /* of 1e9 tokens; with the failures */
-    uint64_t n;          /* plans that it is the best of; 0: none */
-    fab_error why;       /* one has none */
-} judged;
-
-static double planned_usd(const token_search *t, const ranked *r, const fab_planned *p) {
-    const fab_iteration *it = &p->iteration;
-    return token_price(t, r, it->network_share_ratio, it->tokens_per_s * (it->time_s / fab_planned_s(p)));
-}
-
-/* t->design keeps its open job; t->planned has it under the plan. */
-static fab_status find_goodput(token_search *t, const fab_planned *p, double least, fab_goodput *out, fab_error *err) {
-    const fab_optimize_request *q = t->s->request;
-    const fab_goodput_request request = {.design = t->planned,
-                                         .traffic = "job",
-                                         .scenarios = q->scenarios,
-                                         .policy = q->policy,
-                                         .seed = q->seed,
-                                         .n_draws = p->draws_s.mean > 0 ? FAB_VERDICT_SEEDS : 1,
-                                         .n_threads = q->n_threads,
-                                         .least = least};
-    FAB_PASS(fab_goodput_find(&request, out, err));
-    return out->is_short || out->taken[0].mean > 0
-               ? FAB_OK
-               : fab_fail(err, FAB_EUNSUPPORTED, NULL, "what a history of failures leaves is not known");
-}
-
-/* No history is faster than the fabric without failures: of a plan that is as dear without them nothing is asked. */
-static fab_status judge(token_search *t, const ranked *r, const fab_planned *p, judged *best, fab_error *err) {
-    fab_goodput goodput = {.taken = {{.mean = 1}}};
-    fab_error why = {.code = FAB_OK};
-    const double usd = planned_usd(t, r, p);
-    const double least = best->n > 0 ? usd / best->usd : 0;
-    if (least >= 1) {
-        return FAB_OK;
-    }
-    const fab_status status = t->s->request->scenarios != NULL ? find_goodput(t, p, least, &goodput, &why) : FAB_OK;
-    if (fab_is_refusal(status)) {
-        best->why = best->why.code == FAB_OK ? why : best->why;
-        return FAB_OK;
-    }
-    FAB_REFUSE_IF(status != FAB_OK, err, status, why.where, "%s", why.text);
-    const uint64_t n = best->n + 1;
-    if (goodput.is_short) {
-        best->n = n;
-        return FAB_OK;
-    }
-    if (n == 1 || usd / goodput.taken[0].mean < best->usd) {
-        *best = (judged){.planned = *p, .goodput = goodput, .usd = usd / goodput.taken[0].mean};
-    }
-    best->n = n;
-    return FAB_OK;
-}
-
-/* The job of t->planned under a plan; false: it cannot have it. */
-static fab_status set_plan(token_search *t, const fab_fabric *fabric, const fab_job_plan *plan, bool *out_fits,
-                           fab_error *err) {
-    *t->planned = *t->design;
-    return fab_plan_set(t->planned, fabric, plan, "", out_fits, err);
-}
-
-/* Above the rounding, so that a design as cheap as the last of the list is not left out for it. What the first seed says
- * of drawn paths leaves none out. */
-static double seconds_below(const token_search *t, const ranked *r, double usd) {
-    return isfinite(usd) && !t->out->tokens.is_drawn ? usd * (1 + ROUNDING) / price_of(t, r, 1) : 0;
-}
-
-/* The plans that other designs run and that are new to this one, but for those that its own search lists. */
-static fab_status judge_others(token_search *t, ranked *r, const fab_fabric *fabric, const fab_plans *own, judged *best,
-                               fab_error *err) {
-    for (; r->n_shared < t->n_shared; r->n_shared++) {
-        const fab_job_plan *plan = &t->shared[r->n_shared];
-        FAB_OWNS(fab_plans_free_owned) fab_plans *timed = NULL;
-        fab_error why = {.code = FAB_OK};
-        bool is_new = !fab_plan_is_same(plan, &r->plan);
-        for (size_t k = 0; own != NULL && k < own->n_plans_listed; k++) {
-            is_new = is_new && !fab_plan_is_same(&own->plans[k].plan, plan);
-        }
-        FAB_PASS(is_new ? set_plan(t, fabric, plan, &is_new, err) : FAB_OK);
-        if (!is_new) {
-            continue;
-        }
-        fab_plan_request request = plan_request(t, fabric, NULL); /* of one plan */
-        request.design = t->planned;
-        request.progress = NULL;
-        request.n_orders = 1;
-        request.below_s = seconds_below(t, r, best->usd);
-        const fab_status status = fab_plan_search(&request, &timed, &why);
-        FAB_REFUSE_IF(status != FAB_OK && !fab_is_refusal(status), err, status, why.where, "%s", why.text);
-        if (status == FAB_OK && timed->n_plans_listed > 0) {
-            timed->plans[0].plan = *plan;
-            FAB_PASS(judge(t, r, &timed->plans[0], best, err));
-        }
-    }
-    return FAB_OK;
-}
-
-/* Others may run it as well. */
-static fab_status share_plan(token_search *t, const fab_job_plan *plan, fab_error *err) {
-    for (size_t i = 0; i < t->n_shared; i++) {
-        if (fab_plan_is_same(&t->shared[i], plan)) {
-            return FAB_OK;
-        }
-    }
-    return FAB_APPEND(t->shared, t->n_shared, t->shared_capacity, err, *plan);
-}
-
-static void keep_replay(const token_search *t, ranked *r, const judged *best, fab_optimum_point *point) {
-    const fab_planned *planned = &best->planned;
-    const fab_iteration *it = &planned->iteration;
-    if (t->s->request->scenarios != NULL) {
-        point->goodput_ratio = best->goodput.taken[0].mean;
-        point->goodput_ci95 = best->goodput.taken[0].ci95;
-        r->policy = best->goodput.policy;
-        (void)snprintf(point->policy, sizeof point->policy, "%s", fab_policies[r->policy]);
-    }
-    point->owned_usd = r->candidate->owned_usd;
-    point->usd_per_1e9_tokens = best->usd;
-    point->tokens_per_s = it->tokens_per_s * (it->time_s / fab_planned_s(planned));
-    point->iteration_s = fab_planned_s(planned);
-    point->draws = planned->draws_s.mean > 0 ? FAB_VERDICT_SEEDS : 0;
-    point->ci95_ratio = point->draws > 0 ? planned->draws_s.ci95 / planned->draws_s.mean : 0;
-    point->estimated_ratio = it->estimated_ratio;
-    (void)fab_job_plan_text(&planned->plan, point->plan);
-    r->plan = planned->plan;
-    r->candidate->token_usd = best->usd;
-    r->candidate->is_replayed = true;
 }
 
 static void refuse(token_search *t, ranked *r, const fab_error *why) {
@@ -360,7 +226,8 @@ static void raise_bounds(token_search *t, ranked *r, const fab_plans *plans, dou
     for (size_t i = 0; plans->n_networks == 0 && isfinite(plans->lower_bound_s) && i < t->n; i++) {
         ranked *other = &t->all[i];
         if (!other->is_tried && has_same_leaves(r, other)) {
-            other->candidate->token_usd = fmax(other->candidate->token_usd, price_of(t, other, plans->lower_bound_s));
+            other->candidate->token_usd =
+                fmax(other->candidate->token_usd, tokens_price_of(t, other, plans->lower_bound_s));
         }
     }
 }
@@ -372,12 +239,12 @@ static fab_status replay(token_search *t, ranked *r, double below_usd, fab_error
     fab_plans *plans = NULL;
     fab_optimum_point *point = NULL;
     fab_error why = {.code = FAB_OK};
-    judged best = {.n = 0};
+    token_judged best = {.n = 0};
     bool fits = false;
     FAB_TRY(FAB_NEW(point, 1, err));
     FAB_TRY(tokens_open(t, r, point, &fabric, err));
-    fab_plan_request request = plan_request(t, fabric, r->floor->kept);
-    request.below_s = seconds_below(t, r, below_usd);
+    fab_plan_request request = tokens_plan_request(t, fabric, r->floor->kept);
+    request.below_s = tokens_seconds_below(t, r, below_usd);
     status = fab_plan_search(&request, &plans, &why);
     if (fab_is_refusal(status)) {
         refuse(t, r, &why);
@@ -390,9 +257,9 @@ static fab_status replay(token_search *t, ranked *r, double below_usd, fab_error
         goto done;
     }
     r->plan = plans->plans[0].plan;
-    FAB_TRY(set_plan(t, fabric, &r->plan, &fits, err));
-    FAB_TRY(judge(t, r, &plans->plans[0], &best, err));
-    FAB_TRY(judge_others(t, r, fabric, NULL, &best, err));
+    FAB_TRY(tokens_set_plan(t, fabric, &r->plan, &fits, err));
+    FAB_TRY(tokens_judge(t, r, &plans->plans[0], &best, err));
+    FAB_TRY(tokens_judge_others(t, r, fabric, NULL, &best, err));
     if (best.n == 0) {
         refuse(t, r, &best.why);
         goto done;
@@ -401,89 +268,17 @@ static fab_status replay(token_search *t, ranked *r, double below_usd, fab_error
                 "1e9 tokens cost %.17g USD, less than their bound of %.17g", best.usd, r->candidate->token_usd);
     r->open_usd = plans->is_proven ? 0 : r->candidate->token_usd;
     point->n_plans_tried = t->s->request->scenarios != NULL ? best.n : 0;
-    keep_replay(t, r, &best, point);
-    FAB_TRY(t->s->request->scenarios != NULL ? share_plan(t, &r->plan, err) : FAB_OK);
+    tokens_keep_replay(t, r, &best, point);
+    FAB_TRY(t->s->request->scenarios != NULL ? tokens_share_plan(t, &r->plan, err) : FAB_OK);
     t->out->tokens.n_replayed++;
     r->point = point;
     point = NULL;
-    enter_list(t, r);
+    tokens_enter(t, r);
 done:
     fab_plans_free(plans);
     fab_fabric_free(fabric);
     free(point);
     return status;
-}
-
-/* Once all are replayed, of one of them: the plans that others run since, and where it is the best of its family the
- * fastest of its own that may win with failures. */
-static fab_status judge_again(token_search *t, ranked *r, fab_error *err) {
-    FAB_OWNS(fab_fabric_free_owned) fab_fabric *fabric = NULL;
-    FAB_OWNS(fab_plans_free_owned) fab_plans *plans = NULL;
-    FAB_OWNED fab_optimum_point *point = NULL;
-    fab_error why = {.code = FAB_OK};
-    bool fits = false;
-    judged best = {.usd = r->candidate->token_usd, .n = 1};
-    FAB_PASS(FAB_NEW(point, 1, err));
-    FAB_PASS(tokens_open(t, r, point, &fabric, err));
-    if (r->is_leading) {
-        fab_plan_request request = plan_request(t, fabric, r->floor->kept);
-        request.n_best = FAB_PLANS_FAILING;
-        request.progress = NULL;
-        request.below_s = seconds_below(t, r, best.usd);
-        const fab_status status = fab_plan_search(&request, &plans, &why);
-        FAB_REFUSE_IF(status != FAB_OK && !fab_is_refusal(status), err, status, why.where, "%s", why.text);
-    }
-    for (size_t i = 0; plans != NULL && i < plans->n_plans_listed; i++) {
-        const fab_planned *p = &plans->plans[i];
-        fits = false;
-        FAB_PASS(fab_plan_is_same(&p->plan, &r->plan) ? FAB_OK : set_plan(t, fabric, &p->plan, &fits, err));
-        FAB_PASS(fits ? judge(t, r, p, &best, err) : FAB_OK);
-    }
-    FAB_PASS(judge_others(t, r, fabric, plans, &best, err));
-    r->point->n_plans_tried += best.n - 1;
-    if (best.usd < r->candidate->token_usd) {
-        keep_replay(t, r, &best, r->point);
-    }
-    return share_plan(t, &r->plan, err);
-}
-
-static bool leads_family(const token_search *t, const ranked *r) {
-    bool is_it = true;
-    for (size_t i = 0; i < t->n; i++) {
-        const ranked *other = &t->all[i];
-        is_it = is_it && !(other->point != NULL && other->structure->family == r->structure->family &&
-                           tokens_by_price(other, r) < 0);
-    }
-    return is_it;
-}
-
-/* NULL: the best of each family has tried its own, and all have tried each other's. */
-static ranked *next_again(token_search *t) {
-    ranked *next = NULL;
-    for (size_t i = 0; i < t->n; i++) {
-        ranked *r = &t->all[i];
-        if (r->point != NULL && !r->is_leading && leads_family(t, r)) {
-            r->is_leading = true;
-            return r;
-        }
-        next = next == NULL && r->point != NULL && r->n_shared < t->n_shared ? r : next;
-    }
-    return next;
-}
-
-/* What failures leave hangs on the plan, so that none loses by a plan that another one has. */
-static fab_status try_shared(token_search *t, fab_error *err) {
-    ranked *next = NULL;
-    while (!is_late(t) && (next = next_again(t)) != NULL) {
-        FAB_PASS(judge_again(t, next, err));
-    }
-    t->n_best = 0;
-    for (size_t i = 0; i < t->n; i++) {
-        if (t->all[i].point != NULL) {
-            enter_list(t, &t->all[i]);
-        }
-    }
-    return FAB_OK;
 }
 
 static fab_status replay_all(token_search *t, const ranked **out_cheapest, fab_error *err) {
@@ -507,7 +302,7 @@ static fab_status replay_all(token_search *t, const ranked **out_cheapest, fab_e
             tell_plan(t, 0, 1);
         }
     }
-    return q->scenarios != NULL ? try_shared(t, err) : FAB_OK;
+    return q->scenarios != NULL ? tokens_try_shared(t, err) : FAB_OK;
 }
 
 /* --- result ------------------------------------------------------------------------------------------------------- */
@@ -595,7 +390,7 @@ static fab_status evaluate_winner(token_search *t, const fab_engine_spec *engine
                                        .policy = t->best[0]->policy};
     FAB_PASS(FAB_NEW(again, 1, err));
     FAB_PASS(tokens_open(t, t->best[0], again, &fabric, err));
-    FAB_PASS(set_plan(t, fabric, &t->best[0]->plan, &fits, err));
+    FAB_PASS(tokens_set_plan(t, fabric, &t->best[0]->plan, &fits, err));
     if (engine != NULL) {
         t->planned->engines[0] = *engine;
     }

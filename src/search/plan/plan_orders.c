@@ -67,8 +67,7 @@ static fab_status list_order(const fab_plan_request *request, size_t order, cons
 }
 
 /* Those of the usual order behind the faster ones, as far as so many are asked for. */
-static fab_status list_both(const fab_plan_request *request, const fab_plans *usual, fab_plans *found,
-                            fab_error *err) {
+static fab_status list_both(const fab_plan_request *request, const fab_plans *usual, fab_plans *found, fab_error *err) {
     size_t capacity = found->n_plans_listed;
     FAB_PASS(FAB_GROW(found->plans, capacity, found->n_plans_listed + usual->n_plans_listed, err));
     for (size_t i = 0; i < usual->n_plans_listed && found->n_plans_listed < request->n_best; i++) {

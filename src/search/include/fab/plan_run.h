@@ -4,8 +4,6 @@
 #include "fab/design.h"
 #include "fab/plans.h"
 
-#define FAB_PLANS_FAILING 8 /**< of unlike sizes, the fastest, that are judged with failures where these are asked for */
-
 /** What searches of one job on fabrics with the same NICs, domains and servers keep for each other: bounds that know
  * no switch. Zero-initialised; release with fab_plan_kept_release(). */
 typedef struct fab_plan_kept {
