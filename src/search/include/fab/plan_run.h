@@ -87,9 +87,20 @@ fab_status fab_plan_floor(const fab_plan_request *request, fab_plans **out, fab_
 fab_status fab_plan_choose(const fab_plan_request *request, fab_design *design, fab_plans **out,
                            fab_error *err) FAB_MUST_USE;
 
+bool fab_plan_is_same(const fab_job_plan *a, const fab_job_plan *b);
+
 /**
- * The same for a design whose fabric is still to be built, of its first job; of a design without such traffic nothing
- * is chosen.
+ * Writes a plan that was found elsewhere into the design's first job, or its default one, as fab_plan_choose() does.
+ * @param[in,out] design    Its job has a plan that is open.
+ * @param[in]     model     Of a job that names none.
+ * @param[out]    out_fits  Whether the space of the job has the plan, and a GPU the memory; else the plan stays open.
+ */
+fab_status fab_plan_set(fab_design *design, const fab_fabric *fabric, const fab_job_plan *plan, const char *model,
+                        bool *out_fits, fab_error *err) FAB_MUST_USE;
+
+/**
+ * fab_plan_choose() for a design whose fabric is still to be built, of its first job; of a design without such traffic
+ * nothing is chosen.
  * @param[in] like  NULL, or a job whose plan is taken where it has as many GPUs: two states are compared under one
  * plan.
  */
