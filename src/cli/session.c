@@ -219,7 +219,7 @@ void cli_session_release(cli_session *s) {
 
 /* What the job leaves open of its plan, and what collectives leave to replays. */
 static fab_status choose_open(cli_session *s, fab_error *err) {
-    cli_progress progress = {0};
+    cli_progress progress = {.unit = s->design->n_jobs > 1 ? "jobs" : NULL};
     const bool plans = fab_plan_is_wanted(s->design, s->traffic);
     const bool shows = plans && cli_progress_wanted(s->options);
     const fab_plan_request request = {.design = s->design,
