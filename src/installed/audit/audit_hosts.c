@@ -39,8 +39,8 @@ fab_status audit_report_exchange(auditor *a, fab_finding_kind kind, const audit_
                           f.other_port[0] != '\0' ? ", port " : "", f.other_port);
 }
 
-fab_status audit_report_servers(audit_plugs *p, const audit_plug *x, const audit_plug *y, double confidence,
-                                fab_error *err) {
+fab_status audit_report_servers(audit_plugs *p, const audit_plug *x, const audit_plug *y, bool is_whole,
+                                double confidence, fab_error *err) {
     const auditor *a = p->a;
     const uint32_t of[2] = {x->server, y->server};
     fab_finding f = fab_audit_finding(a, FAB_FINDING_SWAPPED_HOSTS, fab_network_far(a->net, x->side),
@@ -48,9 +48,12 @@ fab_status audit_report_servers(audit_plugs *p, const audit_plug *x, const audit
     f.cables = 0;
     for (int k = 0; k < 2; k++) {
         for (uint32_t i = p->first[of[k]]; i < p->first[of[k] + 1]; i++) {
-            p->plug[i].is_told = a->ruled[p->plug[i].side >> 1] = true;
-            f.cables++;
-            f.damage_bps += x->leaf == y->leaf ? 0 : a->net->cables[p->plug[i].side >> 1].rate_bps;
+            audit_plug *plug = &p->plug[i];
+            const audit_plug *other = audit_plug_of(p, of[1 - k], plug->column);
+            plug->is_told = plug->is_told || is_whole;
+            a->ruled[plug->side >> 1] = true;
+            f.cables += is_whole || (other != NULL && plug->is_told && other->is_told);
+            f.damage_bps += other == NULL || other->leaf != plug->leaf ? a->net->cables[plug->side >> 1].rate_bps : 0;
         }
     }
     const char *leaf[2] = {f.node, f.other};
@@ -64,10 +67,15 @@ fab_status audit_report_servers(audit_plugs *p, const audit_plug *x, const audit
         (void)snprintf(where, sizeof where, "leaf: the names around %.80s are on %.80s, those around %.80s on %.80s",
                        f.node, leaf[1], f.other, leaf[0]);
     }
-    return fab_audit_tell(p->a, &f, err,
-                          "all %u cables of both are at each other's %s" FAB_AUDIT_WORK
-                          "Exchange the two boxes, or their names, or their %u cables.",
-                          f.cables, where, f.cables);
+    return is_whole
+               ? fab_audit_tell(p->a, &f, err,
+                                "all %u cables of both are at each other's %s" FAB_AUDIT_WORK
+                                "Exchange the two boxes, or their names, or their %u cables.",
+                                f.cables, where, f.cables)
+               : fab_audit_tell(p->a, &f, err,
+                                "%u cables of both are at each other's %s; of the others names do not say "
+                                "so" FAB_AUDIT_WORK "Exchange these %u cables, and look where the others of both lead.",
+                                f.cables, where, f.cables);
 }
 
 static int64_t n_host_cables(const auditor *a, uint32_t leaf) {
