@@ -223,10 +223,13 @@ static fab_status tell_broken(sequence *s, uint32_t n_out, fab_error *err) {
     }
     for (uint32_t i = 0; n_out > 0 && i < s->n; i++) {
         audit_plug *x = &p->plug[s->at[i].plug];
-        uint32_t leaf = s->is_out[i] ? leaf_by_name(s, i, false) : NONE;
-        if (leaf != NONE && leaf != x->leaf && !x->is_told) {
+        const uint32_t leaf = s->is_out[i] && !x->is_told ? leaf_by_name(s, i, false) : NONE;
+        x->should = leaf != NONE && leaf != x->leaf ? leaf : x->should;
+    }
+    for (uint32_t i = 0; n_out > 0 && i < s->n; i++) {
+        audit_plug *x = &p->plug[s->at[i].plug];
+        if (s->is_out[i] && !x->is_told && x->should != NONE) {
             x->is_told = true;
-            x->should = leaf;
             FAB_PASS(audit_report_astray(p, x, confidence, err));
         }
     }
@@ -357,6 +360,8 @@ static fab_status look_at_sequence(sequence *s, fab_error *err) {
     for (uint32_t i = 0; i < s->n; i++) {
         s->p->a->ruled[s->p->plug[s->at[i].plug].side >> 1] = true;
     }
+    s->p->a->out->n_out_of_order -= s->n;
+    s->p->a->out->n_out_of_port_order -= s->by_port ? s->n : 0;
     s->n_most = s->by_port && s->n > s->n_most ? s->n : s->n_most;
     return tell_broken(s, n_out, err);
 }
@@ -382,7 +387,7 @@ static bool ports_follow(const audit_plugs *p, const standing *all, uint32_t n, 
             n_rising += all[next].port > all[i].port;
         }
     }
-    return n_pairs > 0 && n_rising >= RISING * n_pairs;
+    return n_rising >= RISING * n_pairs;
 }
 
 /* Two servers, of which n ports are exchanged: one finding. One that stands with others of its server is elsewhere
@@ -416,6 +421,7 @@ static fab_status tell_swapped(sequence *s, const standing *all, uint32_t n, fab
         is_swapped[x->server[0]] = is_swapped[x->server[1]] = true;
     }
     const bool tells_ports = LEAST * n_at_leaf <= s->n_most && ports_follow(p, all, n, is_swapped);
+    p->a->out->n_out_of_port_order += tells_ports ? 0 : n - p->a->out->n_out_of_port_order;
     for (uint32_t i = 0, next = 0; i < s->n_swapped; i = next) {
         for (next = i + 1; next < s->n_swapped && same_servers(&s->swap[next], &s->swap[i]); next++) {
         }
@@ -487,6 +493,7 @@ fab_status audit_plugs_order(audit_plugs *p, fab_error *err) {
     FAB_PASS(FAB_NEW_ALL((size_t)p->n + 1, err, all, s.kept, s.tail, s.before, s.is_out));
     FAB_PASS(FAB_NEW(s.place_of_rank, (size_t)p->a->shape->n_servers + 1, err));
     const uint32_t n = list_all(p, all);
+    p->a->out->n_out_of_order = p->a->out->n_out_of_port_order -= p->n - n; /* of what is told the place is known */
     for (uint32_t i = 0, next = 0; i < n; i = next) {
         for (next = i + 1; next < n && all[next].kind == all[i].kind; next++) {
         }
