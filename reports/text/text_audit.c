@@ -148,9 +148,9 @@ static void audit_put_order(fab_page *page, const fab_audit *a) {
         (void)snprintf(none, sizeof none, ", at %" PRIu32 " none at all", a->n_out_of_order);
     }
     fab_page_wrapf(page, FAB_INK_PLAIN, 2, 2,
-                   "names tell no order of hosts%s at %" PRIu32 " of %" PRIu32
+                   "names tell no order of hosts%s at %" PRIu32
                    " cables%s: hosts that have changed places%s do not show there; a plan tells (--against)",
-                   a->n_out_of_order == n ? "" : " along the ports", n, a->boundary[0].cables, none,
+                   a->n_out_of_order == n ? "" : " along the ports", n, none,
                    a->n_out_of_order > 0 ? "" : " at one leaf");
 }
 

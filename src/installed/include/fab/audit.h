@@ -138,7 +138,8 @@ fab_status fab_audit_run(const fab_shape *shape, fab_audit **out, fab_error *err
 
 /**
  * Compares with a plan, cable by cable, by the names of boxes and ports.
- * @retval FAB_EINPUT  less than half of the plan's boxes have a counterpart of their name
+ * @retval FAB_EINPUT  less than half of the plan's boxes have a counterpart of their name, or one of both alone is a
+ *                     tree of names
  */
 fab_status fab_audit_against(const fab_shape *shape, const fab_shape *plan, fab_audit **out,
                              fab_error *err) FAB_MUST_USE;
