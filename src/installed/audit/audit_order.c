@@ -7,12 +7,13 @@
 #include "fab/memory.h"
 #include "fab/order.h"
 
-#define NONE        FAB_NETWORK_NONE
-#define LEAST       8    /* hosts that make an order */
-#define MOST_BROKEN 0.04 /* part of them that stand out of it */
-#define RISING      0.9  /* part of the neighbours at a leaf whose names rise, where ports follow names */
-#define NEAR        2    /* places around a host that stands out */
-#define MOST_NEAR   256
+#define NONE         FAB_NETWORK_NONE
+#define LEAST        8    /* hosts that make an order */
+#define ALL_IN_ORDER 6    /* hosts that make one where none stands out of it */
+#define MOST_BROKEN  0.04 /* part of them that stand out of it */
+#define RISING       0.9  /* part of the neighbours at a leaf whose names rise, where ports follow names */
+#define NEAR         2    /* places around a host that stands out */
+#define MOST_NEAR    256
 
 typedef struct standing {
     uint64_t kind; /* of name, and column */
@@ -326,7 +327,8 @@ static bool few_exchanges_do(sequence *s, uint32_t n_out) {
 /* Of few hosts those that are exchanged, and no others, are still an exception. */
 static bool is_broken(sequence *s, uint32_t n_out) {
     const bool are_many = (n_out > 2 && n_out > MOST_BROKEN * s->n) || LEAST * n_out > s->n;
-    return s->n < LEAST || (are_many && !few_exchanges_do(s, n_out));
+    const bool are_few = s->n < (n_out > 0 ? LEAST : ALL_IN_ORDER);
+    return are_few || (are_many && !few_exchanges_do(s, n_out));
 }
 
 /* Puts leaves in the order of their names, else of the names of their hosts. */
