@@ -433,12 +433,10 @@ static fab_status look_for_exchanges(comparison *c, uint8_t *done_with, fab_erro
         const uint32_t by_switches = gather(c, list, i, n, true);
         (void)owner_of(c, c->plan->cables[list[i].cable[0]].end[list[i].end[0] ^ 1U].node, &box);
         same = gather(c, list, i, n, false);
-        if (by_switches > same && by_switches >= FAB_AUDIT_NEARLY * n_of[box]) {
-            same = gather(c, list, i, n, true);
-            FAB_PASS(report_switches(c, &list[i], same, n_of[box], err));
-        } else {
-            FAB_PASS(report_exchange(c, &list[i], same, n_of, err));
-        }
+        const bool are_switches = by_switches > same && by_switches >= FAB_AUDIT_NEARLY * n_of[box];
+        same = are_switches ? gather(c, list, i, n, true) : same;
+        FAB_PASS(are_switches ? report_switches(c, &list[i], same, n_of[box], err)
+                              : report_exchange(c, &list[i], same, n_of, err));
     }
     return FAB_OK;
 }
@@ -590,8 +588,7 @@ fab_status fab_audit_against(const fab_shape *shape, const fab_shape *plan, fab_
     FAB_TRY(fab_audit_find_tiers(c.a.out, c.a.shape, c.a.names, err));
     fab_audit_sort(c.a.out);
     c.a.out->has_plan = true;
-    *out = c.a.out;
-    c.a.out = NULL;
+    status = FAB_GIVE(*out, c.a.out);
 done:
     fab_audit_close(&c.a);
     audit_copy_release(&c.boxes[0]);
