@@ -253,8 +253,8 @@ static bool has_one_neighbour(const fab_shape *s, uint32_t v) {
 
 static uint32_t first_switch_beside(const fab_shape *s, uint32_t v) {
     for (uint32_t k = s->first[v]; k < s->first[v + 1]; k++) {
-        uint32_t w = fab_network_far(s->net, s->side[k])->node;
-        if (s->net->nodes[w].kind == FAB_NETWORK_SWITCH && w != v) {
+        uint32_t w = switch_at(s, s->side[k]);
+        if (w != FAB_NETWORK_NONE && w != v) {
             return w;
         }
     }
