@@ -121,6 +121,15 @@ for x in range(8):
 print(text, end="")
 END
 exchanged now.net plan.net "swapped-hosts server-2 server-5 16" "two hosts by GUID"
+sed -E '/^server-/{s/,leaf-2,/,@,/; s/,leaf-5,/,leaf-2,/; s/,@,/,leaf-5,/}' plan.csv >now.csv
+exchanged now.csv plan.csv "crossed-uplinks leaf-2 leaf-5 16" "all cables to hosts of two leaves"
+grep -q '"work": "Exchange these 16 cables, or the two boxes with their uplinks."' audit.json || fail "two leaves: $(<audit.json)"
+sed '/^server-3 HCA-1,/d' now.csv >less.csv
+exchanged less.csv plan.csv $'crossed-uplinks leaf-2 leaf-5 16\nmissing-port server-3 HCA-1 - 1' "two leaves and a lost adapter"
+# --- a server that is not there, or not planned, is one finding ---
+sed '/^server-3 /d' plan.csv >now.csv
+exchanged now.csv plan.csv "missing-port server-3 - 8" "a server that is not there"
+exchanged plan.csv now.csv "extra-cable server-3 - 8" "a server that is not planned"
 # --- servers by other names: the same halves of them, so that the bisection is what it was ---
 "$program" build clos:gpus=128,radix=16,taper=2 --format ibnet --quiet >plan.net
 for change in 's/"server-/"SERVER-/' 's/"server-3 /"login /' 's/"server-(1?[0-9]) /"n\1x /'; do

@@ -51,6 +51,20 @@ assert {k: v for k, v in one.items() if k != "before"} == {k: v for k, v in two.
 PYTHON
 done
 grep -F 'server-3 and server-9 have exchanged places: 16 cables' planned.json >/dev/null || fail "exchanged cables: $(<planned.json)"
+# A server that has gone is one change; one of another name at the same ports has not gone.
+for change in '/^server-5 /d' 's/^server-5 /zeta /'; do
+  sed "$change" plan.csv >now.csv
+  "$program" diff plan.csv now.csv --set gpus-per-server=8 --json --quiet >left.json
+  python3 - "$change" <<'PYTHON' || fail "$change: $(grep verdict left.json)"
+import json, sys
+d = json.load(open("left.json"))["diff"]
+box, = (c for c in d["changes"] if c["kind"] == "box")
+assert box["before"] == "server-5 HCA-1, server-5 HCA-2, server-5 HCA-3 and 5 more with 8 cables", box
+gone, renamed = "server-5 has left the job: it is not in the network", "server-5 is called zeta, or replaced by it: the same ports"
+is_gone = sys.argv[1].endswith("d")
+assert (gone in d["verdict"]) == is_gone and (renamed in d["verdict"]) == (not is_gone), d["verdict"]
+PYTHON
+done
 ls fabriscope-plan-* >/dev/null 2>&1 && fail "the dump of a plan stays: $(ls)"
 
 # One draw is told of where what differs hangs on it: not where computation alone differs, or nothing that hashes does.
