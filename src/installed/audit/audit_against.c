@@ -491,6 +491,9 @@ static fab_status drop_planned_cuts(comparison *c, uint32_t first, fab_error *er
 fab_status fab_audit_against(const fab_shape *shape, const fab_shape *plan, fab_audit **out, fab_error *err) {
     fab_status status = FAB_OK;
     comparison c = {.a = {.shape = shape, .net = shape->net}};
+    FAB_REFUSE_IF(shape->net->is_tree_of_names != plan->net->is_tree_of_names, err, FAB_EINPUT,
+                  shape->net->is_tree_of_names ? shape->net->path : plan->net->path,
+                  "says who is below whom, and of no cable: a comparison needs another such tree, or a list of cables");
     FAB_TRY(match(&c, shape, plan, err));
     FAB_TRY(fab_audit_open(&c.a, err));
     FAB_TRY(fab_network_names(c.plan, &c.plan_names, err));
