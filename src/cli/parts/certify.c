@@ -61,7 +61,7 @@ static void omit_rest(const cli_session *s, FILE *out) {
 static fab_status certify_session(const void *context, FILE *out, fab_error *err) {
     const cli_session *s = context;
     char digest[17];
-    FAB_PASS(fab_design_digest(s->asked != NULL ? s->asked : s->design, digest, err)); /* as in the report */
+    FAB_PASS(fab_design_digest(s->asked, digest, err)); /* as in the report */
     fab_certificate_begin(s->options->command->name, digest, s->options->seed, fab_context_what(s->context)->fabric,
                           out);
     FAB_PASS(fab_certificate_phases(s->context, s->options->bound, out, err));
