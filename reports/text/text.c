@@ -72,6 +72,17 @@ static void put_offered(fab_page *page, const fab_result *result) {
     }
 }
 
+/* Of the other engines, where theirs is another. */
+static void put_other_plans(fab_page *page, const fab_result *result) {
+    for (size_t e = 0; e < result->n_iterations && result->of_engine[0] != NULL; e++) {
+        const fab_iteration *it = &result->iterations[e];
+        if (result->verdict != NULL && e != result->verdict->engine) {
+            fab_page_wrapf(page, FAB_INK_PLAIN, 2, 4, "[%zu] %s: %s: %s.", e + 1, it->engine, it->plan,
+                           fab_show_time(page, it->time_s));
+        }
+    }
+}
+
 static void put_result(fab_page *page, const fab_result *result) {
     if (result->explanation != NULL) { /* the answer to a question, not a report */
         fab_text_explanation(page, result->explanation);
@@ -170,6 +181,7 @@ static void put_result(fab_page *page, const fab_result *result) {
     if (result->plans != NULL) {
         fab_text_heading(page, "PLAN", NULL);
         fab_text_plan_proof(page, result->plans);
+        put_other_plans(page, result);
     }
     fab_text_iteration(page, result);
     if (result->published != NULL) {

@@ -125,13 +125,13 @@ static void advice_add_alternative(const fab_result *r, const fab_run_verdict *v
 }
 
 /* Of the boundary that is offered most whatever the routing, else under ideal spraying, over the phases. */
-static const fab_phase_result *most_tapered(const fab_result *r) {
+static const fab_phase_result *most_tapered(const fab_result *r, size_t engine) {
     const fab_phase_result *most = NULL;
     for (size_t i = 0; i < r->n_phases; i++) {
         const fab_phase_result *p = &r->phases[i];
         bool is_more = most == NULL || p->max_cut_factor > most->max_cut_factor ||
                        (p->max_cut_factor == most->max_cut_factor && p->max_taper_factor > most->max_taper_factor);
-        most = p->fabric_flows > 0 && is_more ? p : most;
+        most = p->fabric_flows > 0 && is_more && !p->engines[engine].is_absent ? p : most;
     }
     return most;
 }
@@ -216,7 +216,7 @@ static void advice_of_routing(const fab_result *r, const fab_run_verdict *v, cha
     const fab_alternative *set = best_alternative(v, false);
     const fab_alternative *built = best_alternative(v, true);
     const fab_phase_result *worst = verdict_worst_phase(r, v->engine);
-    const fab_phase_result *tapered = most_tapered(r);
+    const fab_phase_result *tapered = most_tapered(r, v->engine);
     char room[32];
     bool sets = gain_of(v, set) > FAB_VERDICT_LITTLE * v->compared_s;
     bool builds = gain_of(v, built) > fmax(gain_of(v, set), 0) + FAB_VERDICT_LITTLE * v->compared_s;
@@ -379,10 +379,13 @@ static void advice_of_search(const fab_advice *a, char *out) {
 }
 
 /* Whether flows cross a boundary that has a taper: elsewhere nothing is to be said of one. */
-static bool crosses_taper(const fab_result *r) {
+static bool crosses_taper(const fab_result *r, size_t engine) {
     const fab_counts *n = &r->fabrics[0].counts;
     bool crosses = false;
     for (size_t i = 0; n->wiring == FAB_WIRING_TREE && i < r->n_phases; i++) {
+        if (r->phases[i].engines[engine].is_absent) {
+            continue;
+        }
         for (size_t t = 0; t + 1 < n->tiers && t + 1 < FAB_MAX_TIERS; t++) {
             crosses = crosses || (n->built_taper[t] > VERDICT_FULL && r->phases[i].crossing_flows[t + 2] > 0);
         }
@@ -402,7 +405,7 @@ static const char *lifts_taper(const fab_fabric_result *f) {
 
 /* What uplinks may win: no routing wins it. */
 static void advice_of_taper(const fab_result *r, const fab_run_verdict *v, char *out) {
-    const fab_phase_result *p = most_tapered(r);
+    const fab_phase_result *p = most_tapered(r, v->engine);
     const char *setting = lifts_taper(&r->fabrics[0]);
     char room[32];
     if (p == NULL) {
@@ -419,7 +422,7 @@ static void advice_of_taper(const fab_result *r, const fab_run_verdict *v, char 
     } else if (p->max_taper_factor > VERDICT_FULL) {
         fab_append(out, FAB_VERDICT_TEXT, "; equal shares give x%.2f in %s, where other routes may do better",
                    p->max_taper_factor, p->name);
-    } else if (crosses_taper(r)) {
+    } else if (crosses_taper(r, v->engine)) {
         const bool is_told = r->plans != NULL && setting[0] != '\0';
         fab_append(out, FAB_VERDICT_TEXT, "; sprayed, the taper costs %snothing (factor %.2f)%s%s%s",
                    r->plans != NULL ? "this plan " : "", p->max_taper_factor,
@@ -535,11 +538,7 @@ void verdict_put_advice(const fab_result *r, fab_run_verdict *v) {
         advice_of_search(r->advice, v->advice);
     } else {
         advice_of_routing(r, v, v->advice);
-        if (r->plans != NULL && r->n_iterations > 1) {
-            fab_append(v->advice, FAB_VERDICT_TEXT,
-                       "; all engines have the plan that is fastest under the first: "
-                       "alone, or in compare, each has its own");
-        } else if (r->plans != NULL && v->n_alternatives > 0) { /* a command with another engine searches again */
+        if (r->plans != NULL && v->n_alternatives > 0) { /* a command with another engine searches again */
             fab_append(v->advice, FAB_VERDICT_TEXT,
                        "; all under this plan, and with another --engine a faster one may be found");
         }

@@ -322,7 +322,8 @@ static fab_status take_chunks(cli_session *s, size_t i, fab_replay *replay, fab_
     FAB_PASS(fab_replay_choose_chunks(replay, &s->result, &part->chunked, &context, err));
     if (context != NULL) {
         part->first = part->context;
-        part->context = replay->context = context;
+        part->context = context;
+        replay->context = context;
         s->context = i == 0 ? context : s->context;
     }
     return FAB_OK;

@@ -28,6 +28,7 @@ static void name_engines(const fab_result_part *part, fab_result *out) {
     FAB_EACH(fab_phase_result, phase, out->phases, out->n_phases) {
         for (size_t k = 0; named != NULL && k < part->n_engines; k++) {
             fab_engine_result *e = &phase->engines[part->engine[k]];
+            e->number = part->engine[k] + 1;
             memcpy(e->engine, named->engines[k].engine, sizeof e->engine);
             memcpy(e->label, named->engines[k].label, sizeof e->label);
         }

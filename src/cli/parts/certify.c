@@ -90,6 +90,8 @@ fab_status cli_certify(cli_session *s, fab_error *err) {
         return FAB_OK;
     }
     FAB_PASS(cli_session_build(s, err));
+    FAB_REFUSE_IF(s->n_parts > 1, err, FAB_EUNSUPPORTED, "--certificate",
+                  "the fastest plans of these engines differ, and a certificate is of one: give one --engine");
     return cli_certify_with(s->options, certify_session, s, err);
 }
 

@@ -227,6 +227,7 @@ typedef struct fab_pauses {
 typedef struct fab_engine_result {
     char engine[FAB_NAME_SIZE];
     char label[FAB_ENGINE_LABEL_SIZE]; /**< name and all options */
+    uint64_t number; /**< place of the engine, from 1, where each runs the job in its own way; else 0 */
     bool is_absent; /**< under this engine the job is run otherwise, and has no such phase: nothing else is known */
     uint64_t seed;
     uint64_t n_seeds;
