@@ -506,7 +506,14 @@ static fab_status choose_shown(const fab_report_style *style, fab_result *shown,
         return fab_fail(err, FAB_EUNSUPPORTED, NULL, "picture phase=%.60s: there is no such phase; one of %s",
                         style->picture_phase, names);
     }
+    if (shown->of_engine[0] != NULL) { /* the first engine is drawn */
+        memcpy(shown->traffic, shown->of_engine[0]->traffic, sizeof shown->traffic);
+    }
     if (style->picture_phase != NULL) {
+        const fab_engine_result *drawn = shown->phases[p].engines;
+        FAB_REFUSE_IF(shown->phases[p].n_engines > 0 && drawn->is_absent, err, FAB_EUNSUPPORTED, NULL,
+                      "picture phase=%.60s: the plan of %s has no such phase; give an engine that has it first",
+                      style->picture_phase, drawn->label);
         shown->phases += p;
         shown->n_phases = 1;
         (void)snprintf(shown->traffic, sizeof shown->traffic, "phase %s", shown->phases->name);

@@ -67,6 +67,14 @@ static void put_offered(fab_page *page, const fab_result *result) {
     if (result->failures != NULL) {
         fab_text_failures(page, result->failures);
     }
+    const bool is_of_some = result->of_engine[0] != NULL && result->verdict != NULL;
+    if (is_of_some && (result->degradation != NULL || result->failures != NULL)) {
+        fab_page_wrapf(page, FAB_INK_BOLD, 2, 4,
+                       "What parts do is of [%zu] %s and its plan: other engines have plans of their own, and are told "
+                       "of alone (--engine).",
+                       result->verdict->engine + 1,
+                       result->phases[0].engines[result->verdict->engine].label);
+    }
     if (result->advice != NULL) {
         fab_text_advice(page, result->advice);
     }

@@ -241,7 +241,11 @@ static void phase_put_bound(fab_page *page, const fab_phase_result *p) {
 
 static void phase_put(fab_page *page, const fab_result *result, const fab_phase_result *p) {
     const bool is_of_some = result->of_engine[0] != NULL;
-    fab_text_heading(page, fab_show(page, is_of_some ? "PHASE %s OF [%zu]" : "PHASE %s", p->name, first_engine(p) + 1),
+    const char *of = is_of_some ? " OF" : "";
+    for (size_t e = 0; is_of_some && e < p->n_engines; e++) {
+        of = p->engines[e].is_absent ? of : fab_show(page, "%s [%zu]", of, e + 1);
+    }
+    fab_text_heading(page, fab_show(page, "PHASE %s%s", p->name, of),
                      strcmp(p->name, p->collective) == 0 ? NULL : p->collective);
     phase_put_shape(page, p);
     if (p->flows == 0) {

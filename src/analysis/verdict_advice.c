@@ -75,17 +75,18 @@ static void changes_of_failures(const fab_failures *f, size_t engine, char *out)
 
 void verdict_add_changes(const fab_result *r, const fab_run_verdict *v, char *out) {
     char room[32];
-    if (r->failures != NULL && v->engine < r->failures->n_engines) {
-        changes_of_failures(r->failures, v->engine, out);
+    const size_t engine = fab_result_index(r, v->engine);
+    if (r->failures != NULL && engine < r->failures->n_engines) {
+        changes_of_failures(r->failures, engine, out);
     }
-    if (r->degradation != NULL && v->engine < r->degradation->n_iterations) {
-        const fab_degraded_iteration *it = &r->degradation->iterations[v->engine];
+    if (r->degradation != NULL && engine < r->degradation->n_iterations) {
+        const fab_degraded_iteration *it = &r->degradation->iterations[engine];
         fab_append(out, FAB_VERDICT_TEXT, ". With the slower parts: %s, x%.3f", verdict_seconds(room, it->after_s),
                    it->before_s > 0 ? it->after_s / it->before_s : 1);
-    } else if (r->degradation != NULL && v->engine < r->degradation->n_engines) {
+    } else if (r->degradation != NULL && engine < r->degradation->n_engines) {
         const fab_degradation *d = r->degradation;
-        const size_t worst = d->worst[v->engine];
-        const fab_degraded_phase *p = &d->phases[worst * d->n_engines + v->engine];
+        const size_t worst = d->worst[engine];
+        const fab_degraded_phase *p = &d->phases[worst * d->n_engines + engine];
         if (p->has_time) {
             fab_append(out, FAB_VERDICT_TEXT, ". With the slower parts: x%.3f in %s", p->factor, d->names[worst]);
         }
@@ -511,8 +512,9 @@ static void advice_of_engines(const fab_result *r, const fab_run_verdict *v, cha
 }
 
 void verdict_put_advice(const fab_result *r, fab_run_verdict *v) {
-    if (r->failures != NULL && v->engine < r->failures->n_engines) {
-        advice_of_failures(r->failures, v->engine, v->advice);
+    const size_t engine = fab_result_index(r, v->engine);
+    if (r->failures != NULL && engine < r->failures->n_engines) {
+        advice_of_failures(r->failures, engine, v->advice);
     }
     if (r->n_serving > v->engine && r->serving[v->engine].arrivals_per_s <= 0) {
         const double most = r->serving[v->engine].most_requests_per_s;

@@ -304,11 +304,13 @@ static fab_replay replay_of(const cli_session *s, cli_progress *progress) {
                         .progress_context = progress};
 }
 
-/* Loads that only the verdict asked for. */
-static void drop_loads(fab_result *result) {
+/* Loads that only the verdict asked for; those of parts are the whole's. */
+static void drop_loads(fab_result *result, bool owns) {
     for (size_t p = 0; p < result->n_phases; p++) {
         FAB_EACH(fab_engine_result, engine, result->phases[p].engines, result->phases[p].n_engines) {
-            FAB_FREE_ALL(engine->load_bytes, engine->utilisation);
+            if (owns) {
+                FAB_FREE_ALL(engine->load_bytes, engine->utilisation);
+            }
             engine->load_bytes = engine->utilisation = NULL;
         }
     }
@@ -456,6 +458,23 @@ static void tell_of(cli_session *s, size_t engine) {
     s->result.plans = part != NULL && part->choice.plans[k] != NULL ? part->choice.plans[k] : s->result.plans;
 }
 
+/* Under plans of their own: of the fastest engine, and those that run alike. */
+static fab_status look_further(cli_session *s, fab_replay *replay, fab_run_verdict *verdict, fab_error *err) {
+    size_t k = 0;
+    if (s->n_parts == 1) {
+        return cli_look_further(s->options, replay, &s->result, &s->further, err);
+    }
+    fab_verdict_begin(&s->result, verdict);
+    cli_part *part = part_of(s, verdict->engine, &k);
+    replay->context = part->context;
+    s->further.is_held = false;
+    FAB_PASS(cli_look_further(s->options, replay, &part->of.result, &s->further, err));
+    s->result.failures = part->of.result.failures;
+    s->result.degradation = part->of.result.degradation;
+    s->result.overlay = part->of.result.overlay;
+    return FAB_OK;
+}
+
 /* What other routings make of the fastest engine's traffic, under its plan. */
 static fab_status try_others(cli_session *s, fab_replay *replay, fab_run_verdict *verdict, fab_error *err) {
     size_t engine = 0;
@@ -496,7 +515,7 @@ fab_status cli_session_report(cli_session *s, FILE *out, fab_error *err) {
     cli_progress_start(&progress);
     status = run_replay(s, &replay, err);
     status = status == FAB_OK ? cli_advise(options, &replay, &s->result, &advice, err) : status;
-    status = status == FAB_OK ? cli_look_further(options, &replay, &s->result, &s->further, err) : status;
+    status = status == FAB_OK ? look_further(s, &replay, verdict, err) : status;
     if (status == FAB_OK) {
         fab_verdict_begin(&s->result, verdict);
         tell_of(s, verdict->engine);
@@ -512,7 +531,10 @@ fab_status cli_session_report(cli_session *s, FILE *out, fab_error *err) {
     FAB_TRY(find_published(s, err));
     fab_verdict_finish(&s->result, verdict);
     if (!cli_shows_loads(options)) {
-        drop_loads(&s->result);
+        drop_loads(&s->result, true);
+        for (size_t i = 0; s->n_parts > 1 && i < s->n_parts; i++) {
+            drop_loads(&s->parts[i].of.result, false);
+        }
     }
     s->result.verdict = verdict;
     FAB_TRY(fab_find_warnings(&s->result, err));

@@ -454,6 +454,15 @@ static inline const fab_result *fab_result_of(const fab_result *result, size_t e
     return result->of_engine[engine] != NULL ? result->of_engine[engine] : result;
 }
 
+/** Its place among the engines of that. */
+static inline size_t fab_result_index(const fab_result *result, size_t engine) {
+    size_t index = result->of_engine[engine] != NULL ? 0 : engine;
+    for (size_t e = 0; e < engine && result->of_engine[engine] != NULL; e++) {
+        index += result->of_engine[e] == result->of_engine[engine];
+    }
+    return index;
+}
+
 void fab_result_release(fab_result *result);
 /** The same where the fabrics are another's. */
 void fab_result_release_rest(fab_result *result);
