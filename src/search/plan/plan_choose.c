@@ -2,6 +2,7 @@
 #include "plan_internal.h"
 
 #include "fab/analysis.h"
+#include "fab/best_run.h"
 #include "fab/memory.h"
 
 #include <math.h>
@@ -75,6 +76,32 @@ fab_status fab_plan_choose(const fab_plan_request *request, fab_design *design, 
     return FAB_OK;
 }
 
+/* One plan for all engines, which is that of each. */
+static fab_status settle_alike(const fab_plan_request *request, const char *traffic, fab_design *design,
+                               fab_error *err) {
+    fab_choice *choices = NULL;
+    size_t n = 0;
+    char plans[384] = "";
+    FAB_PASS(fab_choose_each(request, traffic, design->n_engines, &choices, &n, err));
+    for (size_t i = 0; i < n; i++) {
+        char plan[192] = "as it is";
+        if (choices[i].plans[0] != NULL) {
+            (void)fab_job_plan_text(&choices[i].plans[0]->plans[0].plan, plan);
+        }
+        fab_append(plans, sizeof plans, "%s%.24s %s", i > 0 ? "; " : "", choices[i].design->engines[0].text, plan);
+    }
+    if (n == 1) {
+        *design = *choices[0].design;
+    }
+    FAB_RELEASE_EACH(fab_choice_release, choices, n);
+    free(choices);
+    return n == 1 ? FAB_OK
+                  : fab_fail(err, FAB_EUNSUPPORTED, "--engine",
+                             "these engines have unlike fastest plans, and here one is for all: give one --engine, or "
+                             "--job with the plan for all: %s",
+                             plans);
+}
+
 fab_status fab_plan_settle(fab_design *design, const char *traffic, const fab_job_spec *like, uint64_t seed,
                            size_t n_threads, fab_error *err) {
     FAB_OWNS(fab_fabric_free_owned) fab_fabric *fabric = NULL;
@@ -108,7 +135,7 @@ fab_status fab_plan_settle(fab_design *design, const char *traffic, const fab_jo
         return FAB_OK;
     }
     const fab_plan_request request = {.design = design, .fabric = fabric, .seed = seed, .n_threads = n_threads};
-    return fab_plan_choose(&request, design, NULL, err);
+    return settle_alike(&request, traffic, design, err);
 }
 
 fab_status fab_plan_beat(const fab_plan_request *request, const fab_job_spec *job, size_t engine, fab_plans **out,

@@ -83,7 +83,8 @@ fab_status fab_plan_choose(const fab_plan_request *request, fab_design *design, 
                            fab_error *err) FAB_MUST_USE;
 
 /**
- * The same for a design whose fabric is still to be built; of a design without such traffic nothing is chosen.
+ * The same for a design whose fabric is still to be built; of a design without such traffic nothing is chosen. One plan
+ * is for all engines: FAB_EUNSUPPORTED, with their plans, where the fastest of one is not that of another.
  * @param[in] like  NULL, or a job whose plan is taken where it has as many GPUs: two states are compared under one
  * plan.
  */
