@@ -2,6 +2,7 @@
  * the hottest, so that what is overloaded lies on top. */
 #include "svg.h"
 #include "fab/units.h"
+#include "fab/verdict.h"
 #include "report_formats.h"
 
 #include <inttypes.h>
@@ -487,6 +488,11 @@ static void svg_end(fab_graph_writer *w) {
 static fab_status choose_shown(const fab_report_style *style, fab_result *shown, fab_error *err) {
     const fab_overlay *overlay = shown->overlay;
     size_t p = 0;
+    if (shown->of_engine[0] != NULL && shown->verdict != NULL) { /* of unlike plans that of the fastest */
+        const fab_result *of = fab_result_of(shown, shown->verdict->engine);
+        shown->phases = of->phases;
+        shown->n_phases = of->n_phases;
+    }
     FAB_REFUSE_IF(style->picture == FAB_PICTURE_FAILURES && overlay == NULL, err, FAB_EUNSUPPORTED, NULL,
                   "picture failures: nothing has failed here; --fail or study do that");
     FAB_REFUSE_IF(style->picture == FAB_PICTURE_COST &&
@@ -506,14 +512,7 @@ static fab_status choose_shown(const fab_report_style *style, fab_result *shown,
         return fab_fail(err, FAB_EUNSUPPORTED, NULL, "picture phase=%.60s: there is no such phase; one of %s",
                         style->picture_phase, names);
     }
-    if (shown->of_engine[0] != NULL) { /* the first engine is drawn */
-        memcpy(shown->traffic, shown->of_engine[0]->traffic, sizeof shown->traffic);
-    }
     if (style->picture_phase != NULL) {
-        const fab_engine_result *drawn = shown->phases[p].engines;
-        FAB_REFUSE_IF(shown->phases[p].n_engines > 0 && drawn->is_absent, err, FAB_EUNSUPPORTED, NULL,
-                      "picture phase=%.60s: the plan of %s has no such phase; give an engine that has it first",
-                      style->picture_phase, drawn->label);
         shown->phases += p;
         shown->n_phases = 1;
         (void)snprintf(shown->traffic, sizeof shown->traffic, "phase %s", shown->phases->name);
