@@ -193,8 +193,7 @@ static fab_status make_timeline(const fab_result *result, const fab_report_style
         const fab_job_spec *job = &fab_result_of(result, i)->job;
         fab_str_printf(&t.out, "%s%" PRIu64, i > 0 ? " or " : "", job->dp * job->tp * job->cp);
     }
-    fab_str_add(&t.out,
-                " pipelines, which do the same at the same time; power: of all\"},\n\"traceEvents\":[");
+    fab_str_add(&t.out, " pipelines, which do the same at the same time; power: of all\"},\n\"traceEvents\":[");
     for (size_t i = 0; i < result->n_iterations; i++) {
         t.pid = i + 1;
         t.schedule = result->iterations[i].schedule;

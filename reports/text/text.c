@@ -72,8 +72,7 @@ static void put_offered(fab_page *page, const fab_result *result) {
         fab_page_wrapf(page, FAB_INK_BOLD, 2, 4,
                        "What parts do is of [%zu] %s and its plan: other engines have plans of their own, and are told "
                        "of alone (--engine).",
-                       result->verdict->engine + 1,
-                       result->phases[0].engines[result->verdict->engine].label);
+                       result->verdict->engine + 1, result->phases[0].engines[result->verdict->engine].label);
     }
     if (result->advice != NULL) {
         fab_text_advice(page, result->advice);

@@ -51,8 +51,7 @@ static void iteration_put_parts(fab_page *page, const fab_result *result) {
                    "tp (with cp, ep), pp, dp: communication that computation does not hide, x%.3g of the time in "
                    "TRAFFIC before that: networks deliver %.0f %% of their rates in measured runs%s",
                    1 / fab_compute_default.nic_ratio, 100 * fab_compute_default.nic_ratio,
-                   repeats ? "; tp x1.5 once more: full recomputation repeats forward exchanges"
-                           : "");
+                   repeats ? "; tp x1.5 once more: full recomputation repeats forward exchanges" : "");
     fab_text_legendf(page, "%s",
                      "compute: the busiest stage, optimizer included; TFLOP/s per GPU count recomputation, "
                      "MFU does not");
@@ -201,7 +200,8 @@ static void iteration_put_memories(fab_page *page, const fab_result *result) {
     }
     for (size_t i = 1; i < result->n_iterations; i++) {
         const fab_iteration *it = &result->iterations[i];
-        differ = differ || result->of_engine[i] != result->of_engine[0] || it->microbatch != first->microbatch || it->interleave != first->interleave;
+        differ = differ || result->of_engine[i] != result->of_engine[0] || it->microbatch != first->microbatch ||
+                 it->interleave != first->interleave;
     }
     if (result->n_iterations == 0) {
         iteration_put_memory(page, &result->memory, "");

@@ -254,8 +254,7 @@ static fab_status runs_alike(const fab_choice *a, const fab_choice *b, bool *out
     FAB_PASS(describe_job(a, &text_a, err));
     FAB_PASS(describe_job(b, &text_b, err));
     *out = strcmp(text_a.data, text_b.data) == 0 &&
-           (a->traffic == NULL || b->traffic == NULL ? a->traffic == b->traffic
-                                                     : strcmp(a->traffic, b->traffic) == 0);
+           (a->traffic == NULL || b->traffic == NULL ? a->traffic == b->traffic : strcmp(a->traffic, b->traffic) == 0);
     return FAB_OK;
 }
 
@@ -278,8 +277,8 @@ static fab_status add_choice(fab_choice *choice, fab_choice *all, size_t *n, fab
     return FAB_OK;
 }
 
-fab_status fab_choose_each(const fab_plan_request *plan, const char *traffic, size_t n, fab_choice **out,
-                           size_t *out_n, fab_error *err) {
+fab_status fab_choose_each(const fab_plan_request *plan, const char *traffic, size_t n, fab_choice **out, size_t *out_n,
+                           fab_error *err) {
     const fab_design *design = plan->design;
     const bool is_open = fab_plan_is_wanted(design, traffic) || fab_best_is_wanted(design, traffic);
     const size_t n_alone = !is_open || design->n_jobs > 1 ? 1 : n;

@@ -228,7 +228,7 @@ typedef struct fab_engine_result {
     char engine[FAB_NAME_SIZE];
     char label[FAB_ENGINE_LABEL_SIZE]; /**< name and all options */
     uint64_t number; /**< place of the engine, from 1, where each runs the job in its own way; else 0 */
-    bool is_absent; /**< under this engine the job is run otherwise, and has no such phase: nothing else is known */
+    bool is_absent;  /**< under this engine the job is run otherwise, and has no such phase: nothing else is known */
     uint64_t seed;
     uint64_t n_seeds;
     uint32_t n_rounds; /**< above 1: queue pairs take turns; figures are means over the rounds of a seed, loads and hot
@@ -410,19 +410,19 @@ typedef struct fab_result {
     size_t other_jobs;        /**< of the design, which are not replayed: fab_design_other_jobs() */
     fab_growth_step *growth;  /**< of cost with steps; the last step is fabrics[0] */
     size_t n_growth;
-    const fab_fabric *graph;                   /**< borrowed; NULL for cost */
-    const fab_engine_spec *engine;             /**< of a command that has one alone; borrowed; NULL: none, or several */
-    const struct fab_plans *plans;             /**< borrowed; NULL unless a plan was searched (plans.h) */
+    const fab_fabric *graph;       /**< borrowed; NULL for cost */
+    const fab_engine_spec *engine; /**< of a command that has one alone; borrowed; NULL: none, or several */
+    const struct fab_plans *plans; /**< borrowed; NULL unless a plan was searched (plans.h) */
     const struct fab_result *of_engine[FAB_MAX_ENGINES]; /**< job, memory, traffic and plan where engines run the job
                                                             each in its own way (fab_result_of()); borrowed, or NULL */
-    const struct fab_optimum *optimum;         /**< borrowed; NULL unless something was optimised */
-    const struct fab_explanation *explanation; /**< borrowed; NULL unless a link was asked for */
-    const struct fab_advice *advice;           /**< borrowed; NULL unless asked for */
-    const struct fab_sweep *sweep;             /**< borrowed; NULL unless a parameter was varied (sweep.h) */
-    const struct fab_difference *difference;   /**< borrowed; NULL unless two states were compared (difference.h) */
-    const struct fab_mix *mix;                 /**< borrowed; NULL unless two jobs were compared (mix.h) */
-    const struct fab_busbw *busbw;             /**< borrowed; NULL unless asked for (busbw.h) */
-    const struct fab_study_summary *study;     /**< borrowed; NULL unless of a study (study_summary.h) */
+    const struct fab_optimum *optimum;                   /**< borrowed; NULL unless something was optimised */
+    const struct fab_explanation *explanation;           /**< borrowed; NULL unless a link was asked for */
+    const struct fab_advice *advice;                     /**< borrowed; NULL unless asked for */
+    const struct fab_sweep *sweep;                       /**< borrowed; NULL unless a parameter was varied (sweep.h) */
+    const struct fab_difference *difference; /**< borrowed; NULL unless two states were compared (difference.h) */
+    const struct fab_mix *mix;               /**< borrowed; NULL unless two jobs were compared (mix.h) */
+    const struct fab_busbw *busbw;           /**< borrowed; NULL unless asked for (busbw.h) */
+    const struct fab_study_summary *study;   /**< borrowed; NULL unless of a study (study_summary.h) */
 
     const fab_traffic_listing *listing;        /**< borrowed; NULL unless traffic was only listed */
     const struct fab_audit *audit;             /**< borrowed; NULL unless an installed fabric was looked at (audit.h) */

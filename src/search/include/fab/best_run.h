@@ -41,5 +41,5 @@ void fab_choice_release(fab_choice *choice);
  * @param[out] out  Shape [*out_n], for fab_choice_release() and free(); one where nothing is open.
  * Complexity: n x fab_choose_open().
  */
-fab_status fab_choose_each(const fab_plan_request *plan, const char *traffic, size_t n, fab_choice **out,
-                           size_t *out_n, fab_error *err) FAB_MUST_USE;
+fab_status fab_choose_each(const fab_plan_request *plan, const char *traffic, size_t n, fab_choice **out, size_t *out_n,
+                           fab_error *err) FAB_MUST_USE;
