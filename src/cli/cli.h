@@ -14,7 +14,6 @@
 #include "fab/optimum.h"
 #include "fab/advice.h"
 #include "fab/analysis.h"
-#include "fab/best_run.h"
 #include "fab/choices.h"
 #include "fab/overlay.h"
 #include "fab/published.h"
@@ -23,6 +22,7 @@
 #include "fab/save.h"
 #include "fab/sweep.h"
 #include "fab/units.h"
+#include "session_part.h"
 
 typedef struct fab_design fab_design;
 
@@ -311,15 +311,6 @@ typedef struct cli_further {
 } cli_further;
 
 /** What a command that routes has at hand. Everything in it lives as long as the session. */
-/** Engines that run the job alike. */
-typedef struct cli_part {
-    fab_choice choice;
-    fab_context *context;
-    fab_context *first;  /**< where chunks were chosen: the base of context, before that; NULL else, as the next */
-    fab_design *chunked; /**< what context stands on then */
-    fab_result_part of;  /**< what it comes to; empty where there is one part: that is the result */
-} cli_part;
-
 typedef struct cli_session {
     const cli_options *options;
     fab_design *asked;    /**< as it was given */

@@ -30,14 +30,16 @@ function decodeGraph(g) {
   return { ...g, nSwitches: first, tiers, boundaries, pod, rail, plane, radix };
 }
 
-/** Engines with plans of their own have phases of their own: in those of others they stand by name, without figures, so
- *  that every engine has its place in all. */
+/** What a phase of a report has of an engine, by its place in the command line: of engines with plans of their own a phase
+ *  has those whose plan has it. */
+export const engineAt = (phase, place) => phase.engines?.find((e, i) => (e.number ?? i + 1) === place + 1);
+
+/** The same of all engines: others stand there by name, without figures. */
 function withAll(phases) {
   const named = [];
   const none = { absent: true, max_collision_factor: 0, hot_links: [], link_loads: [] };
   for (const e of phases.flatMap((phase) => phase.engines ?? [])) if (e.number !== undefined) named[e.number - 1] = { ...none, engine: e.engine, options: e.options, seed: e.seed };
-  for (const phase of named.length > 0 ? phases : []) phase.engines = named.map((name, i) => phase.engines.find((e) => (e.number ?? i + 1) === i + 1 && e.options === name.options) ?? name);
-  return phases;
+  return named.length === 0 ? phases : phases.map((phase) => ({ ...phase, engines: named.map((name, i) => engineAt(phase, i) ?? name) }));
 }
 
 export class Model {
