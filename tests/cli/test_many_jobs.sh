@@ -105,16 +105,16 @@ PYTHON
 # Who is named as the cause is one: without it, and none beside it moved, the job takes what was said; the one that has most bytes beside it is none.
 python3 - "$program" <<'PYTHON' || fail "who costs a job most"
 import json, random, re, subprocess, sys
-servers = random.Random(5).sample(range(128), 100)
-jobs = [f'<job id="j{i}" model="llama3-8b" plan="given" batch="{20 * (1 + i % 4)}" servers="{",".join(map(str, servers[5 * i:5 * i + 5]))}"/>' for i in range(20)]
+servers = random.Random(5).sample(range(64), 50)
+jobs = [f'<job id="j{i}" model="llama3-8b" plan="given" batch="{20 * (1 + i % 4)}" servers="{",".join(map(str, servers[5 * i:5 * i + 5]))}"/>' for i in range(10)]
 def run(jobs, *more):
-    open("named.xml", "w").write('<design><fabric family="clos" gpus="1024" taper="2"/>' + "".join(jobs) + '<engine use="ecmp"/></design>')
+    open("named.xml", "w").write('<design><fabric family="clos" gpus="512" taper="2"/>' + "".join(jobs) + '<engine use="ecmp"/></design>')
     return subprocess.run([sys.argv[1], "run", "named.xml", "--quiet", *more], check=True, capture_output=True, text=True).stdout
 def times(jobs, *more):
     return {j["job"]: j for j in json.loads(run(jobs, "--json", *more))["contention"]["engines"][0]["jobs"]}
-for more in ([], ["--seeds", "16"]):
+for more in ([], ["--seeds", "8"]):
     found = times(jobs, *more)
-    without = [times(jobs[:k] + jobs[k + 1:], *more) for k in range(20)]
+    without = [times(jobs[:k] + jobs[k + 1:], *more) for k in range(10)]
     for job in found.values():
         least = min(then[job["job"]]["iteration_together_s"] for then in without if job["job"] in then)
         if "loses_most_to" not in job:
@@ -123,9 +123,9 @@ for more in ([], ["--seeds", "16"]):
         then = without[int(job["loses_most_to"][1:])][job["job"]]["iteration_together_s"]
         assert abs(job["without_s"] / then - 1) < 1e-9, (job, then)
         assert more or abs(then / least - 1) < 1e-9, (job, least)
-    assert sum("loses_most_to" in job for job in found.values()) > (1 if more else 10), [j.get("loses_most_to") for j in found.values()]
+    assert sum("loses_most_to" in job for job in found.values()) > (1 if more else 4), [j.get("loses_most_to") for j in found.values()]
 text = " ".join(run(jobs).split())
-worst = re.search(r"job (j\d+) of 20 loses most to the others: .*?; (?:without (j\d+) it takes|no single job: without any one of 19)", text)
+worst = re.search(r"job (j\d+) of 10 loses most to the others: .*?; (?:without (j\d+) it takes|no single job: without any one of 9)", text)
 assert worst and times(jobs)[worst[1]].get("loses_most_to") == worst[2], text[:400]
 one, two = (run(jobs, "--json", "--threads", n).replace(f'"threads": {n}', "") for n in "12")
 assert one == two
@@ -133,7 +133,7 @@ assert one == two
 seeds = ["--seeds", "600"]
 many = times(jobs, *seeds)
 tried = {name: j.get("left_out", 0) for name, j in many.items()}
-assert sum(n > 0 for n in tried.values()) == 1 and 0 < max(tried.values()) < 19, tried
+assert sum(n > 0 for n in tried.values()) == 1 and 0 < max(tried.values()) < 9, tried
 assert f"(tried: the {max(tried.values())} that share its latest links)" in " ".join(run(jobs, *seeds).split())
 PYTHON
 # Jobs that do not say how they run: each as 'run' of it alone on its servers runs it, and as its printed keys do.

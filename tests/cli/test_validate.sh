@@ -40,12 +40,11 @@ assert missing == {"alvis-a100"}, missing
 CHECK
 
 # The command of a row, typed, gives its figure; a run of the same design and job shows it under any engine, another job does not.
-"$program" validate megatron --json --quiet >megatron.json
 /usr/bin/python3 - "$program" <<'CHECK' || fail "beside a run"
 import json, subprocess, sys
 def run(*words):
     return json.loads(subprocess.run([sys.argv[1], *words, "--json", "--quiet"], check=True, capture_output=True).stdout)
-row = next(r for r in json.load(open("megatron.json", encoding="utf-8"))["validate"]["rows"] if r["command"].startswith("run preset:selene"))
+row = next(r for r in json.load(open("out/report.json", encoding="utf-8"))["validate"]["rows"] if r["command"].startswith("run preset:selene"))
 report = run(*row["command"].split())
 assert report["iteration"][0]["tflops_per_gpu"] == row["predicted"]
 beside = {r["what"]: r for r in report["published"]["rows"]}

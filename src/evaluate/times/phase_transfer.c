@@ -35,11 +35,12 @@ fab_status fab_transfer_is_known(const fab_context *context, size_t engine, bool
     return FAB_OK;
 }
 
+/* `offer` NULL: the paths of the router do not depend on it. */
 static fab_status route_phase(const fab_context *context, const fab_router *router, const fab_phase *phase,
                               const fab_offer *offer, fab_transfer_scratch *s, fab_error *err) {
     const uint32_t n = (uint32_t)phase->n_flows;
-    const double *rate = offer->rate;
-    if (rate == NULL) {
+    const double *rate = offer != NULL ? offer->rate : NULL;
+    if (offer != NULL && rate == NULL) {
         FAB_PASS(FAB_GROW(s->rate, s->rate_capacity, n, err));
         fab_offer_chunk(offer, phase, 0, n, s->rate);
         rate = s->rate;
@@ -131,7 +132,9 @@ fab_status fab_phase_transfer(const fab_context *context, size_t engine, size_t 
     fab_transfer found = {.fullest_s = 0};
     FAB_PASS(fab_context_traffic(context, &traffic, err));
     FAB_PASS(fab_context_router(context, engine, &request.router, err));
-    FAB_PASS(fab_context_offer(context, phase, &request.offer, err));
+    if (wants_time || fab_router_facts_of(request.router)->takes_phases) {
+        FAB_PASS(fab_context_offer(context, phase, &request.offer, err));
+    }
     request.phase = &traffic->phases[phase];
     FAB_PASS(route_phase(context, request.router, request.phase, request.offer, scratch, err));
     request.routes = &scratch->kept[0].routes;

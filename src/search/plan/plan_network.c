@@ -81,25 +81,6 @@ static bool leaves_domains(const fab_fabric *fabric, const fab_phase *phase) {
     return false;
 }
 
-/* Every routing has to carry the bytes over NICs, out of leaves and into them. */
-static fab_status find_ends(plan_network *n, const fab_context *context, fab_job_times *out, fab_error *err) {
-    const fab_fabric *fabric = n->request->fabric;
-    const fab_traffic *traffic = NULL;
-    FAB_OWNED double *least_s = NULL;
-    FAB_PASS(fab_context_traffic(context, &traffic, err));
-    FAB_PASS(FAB_NEW(least_s, traffic->n_phases, err));
-    FAB_PASS(fab_least_times(&n->least, context, n->request->n_threads, least_s, err));
-    for (size_t i = 0; i < traffic->n_phases; i++) {
-        const fab_phase *phase = &traffic->phases[i];
-        if (fab_iterate_is_shared(phase->name)) {
-            bool in_network = leaves_domains(fabric, phase);
-            fab_iterate_add(phase->name, least_s[i], fab_phase_latency_s(fabric, phase, in_network, 0), in_network,
-                            out);
-        }
-    }
-    return FAB_OK;
-}
-
 /* The engine's paths carry them over links. */
 static fab_status find_paths(plan_network *n, const fab_context *context, fab_job_times *out, fab_error *err) {
     const fab_traffic *traffic = NULL;
@@ -118,28 +99,33 @@ static fab_status find_paths(plan_network *n, const fab_context *context, fab_jo
     return FAB_OK;
 }
 
-/* Or their shares do. */
-static fab_status find_shares(plan_network *n, const fab_context *context, fab_job_times *out, fab_error *err) {
-    FAB_OWNS(fab_result_release_rest) fab_result result = {.n_fabrics = 1, .fabrics = n->about};
-    const fab_replay replay = {
-        .context = context, .n_seeds = 1, .n_threads = n->request->n_threads, .times_only = true};
+/* Every routing has to carry the bytes over NICs, out of leaves and into them; the engine over the links of its paths.
+ */
+static fab_status find_least(plan_network *n, const fab_context *context, bool wants_links, fab_job_times *out,
+                             fab_error *err) {
+    const fab_fabric *fabric = n->request->fabric;
     const fab_traffic *traffic = NULL;
-    FAB_OWNED double *least_s = NULL;
-    FAB_PASS(fab_replay_run(&replay, &result, err));
+    FAB_OWNED fab_least *least = NULL;
     FAB_PASS(fab_context_traffic(context, &traffic, err));
-    FAB_PASS(FAB_NEW(least_s, traffic->n_phases, err));
-    FAB_PASS(fab_least_times(&n->least, context, n->request->n_threads, least_s, err));
-    for (size_t i = 0; i < result.n_phases; i++) {
+    FAB_PASS(FAB_NEW(least, traffic->n_phases, err));
+    FAB_PASS(fab_least_times(&n->least, context, n->request->n_threads, wants_links, least, err));
+    for (size_t i = 0; i < traffic->n_phases; i++) {
         const fab_phase *phase = &traffic->phases[i];
-        const fab_engine_result *r = &result.phases[i].engines[0];
-        if (!fab_iterate_is_shared(phase->name)) {
-            continue;
+        if (fab_iterate_is_shared(phase->name)) {
+            const bool in_network = wants_links ? least[i].path_s >= 0 : leaves_domains(fabric, phase);
+            fab_iterate_add(phase->name, fmax(least[i].least_s, least[i].links_s),
+                            fab_phase_latency_s(fabric, phase, in_network, fmax(least[i].path_s, 0)), in_network, out);
         }
-        fab_iterate_add(phase->name, fmax(least_s[i], r->busiest_link_s.mean),
-                        fab_phase_latency_s(n->request->fabric, phase, r->paths.n_flows > 0, r->paths.latency_s.max),
-                        result.phases[i].network_flows > 0, out);
     }
     return FAB_OK;
+}
+
+/* As a replay routes them, whose memory they need. */
+static fab_status find_shares(plan_network *n, const fab_context *context, fab_job_times *out, fab_error *err) {
+    const fab_replay replay = {
+        .context = context, .n_seeds = 1, .n_threads = n->request->n_threads, .times_only = true};
+    FAB_PASS(fab_replay_check_paths(&replay, err));
+    return find_least(n, context, true, out, err);
 }
 
 static fab_status find_links(plan_network *n, const fab_context *context, fab_job_times *out, fab_error *err) {
@@ -219,7 +205,7 @@ static fab_status find_depth(plan_network *n, const fab_job_plan *plan, plan_dep
         const char *traffic = has_parts && depth >= PLAN_RINGS ? FAB_JOB_OTHERS : NULL;
         FAB_PASS(open_plan(n, plan, false, traffic, 0, &context, err));
         fab_job_times *const times = &found->times[depth == PLAN_ENDS ? PLAN_ENDS : PLAN_RINGS];
-        FAB_PASS(depth == PLAN_ENDS ? find_ends(n, context, times, err) : find_links(n, context, times, err));
+        FAB_PASS(depth == PLAN_ENDS ? find_least(n, context, false, times, err) : find_links(n, context, times, err));
         times->ep = traffic != NULL ? floor->ep : times->ep;
         n->n_rings += traffic != NULL ? 1 : 0;
         found->depth = depth == PLAN_ENDS ? PLAN_ENDS : PLAN_RINGS;

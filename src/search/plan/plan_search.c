@@ -143,6 +143,15 @@ static void leave_out(search *s, const plan_node *node) {
     s->found->lower_bound_s = fmin(s->found->lower_bound_s, node->bound_s);
 }
 
+/* With all whose bounds are no less, where that has no place whatever its sizes are. */
+static void leave_rest_out(search *s, const plan_node *node) {
+    leave_out(s, node);
+    for (size_t i = 0; node->bound_s >= s->limit_s && i < s->heap.n; i++) {
+        leave_out(s, &s->heap.node[i]);
+    }
+    s->heap.n = node->bound_s >= s->limit_s ? 0 : s->heap.n;
+}
+
 static fab_status place_plan(search *s, const plan_node *added, fab_error *err) {
     if (added->memory_bytes > s->most_bytes) {
         s->found->n_unfit++;
@@ -359,8 +368,10 @@ static fab_status run_search(search *s, fab_error *err) {
         s->found->is_proven = s->found->is_proven && (s->is_short || !is_late);
         if (is_late && s->is_short) {
             FAB_PASS(FAB_APPEND(s->later, s->n_later, s->later_capacity, err, first));
-        } else if (is_late || !has_place(s, &first)) {
+        } else if (is_late) {
             leave_out(s, &first);
+        } else if (!has_place(s, &first)) {
+            leave_rest_out(s, &first);
         } else if (s->is_floor_only && (first.state == HAS_LINKS || is_last)) { /* all others have larger bounds */
             s->found->lower_bound_s = fmin(s->found->lower_bound_s, first.bound_s);
             return FAB_OK;
