@@ -65,7 +65,7 @@ check sweep $small --job $job --vary radix=16,3 --vary 'engine=ecmp,qp=2|spray'
 check sweep $small --traffic pattern:all-gather,algorithm=all --vary traffic.bytes=1MB,20MB --engine ecmp --seeds 2
 check compare rail-only:gpus=32 rail-spine:gpus=32,radix=16 --job model=gpt-7.5b,tp=8,pp=4,memory-check=off --engine ecmp
 check compare rail-only:gpus=32 rail-spine:gpus=32,radix=16 --traffic pattern:all-to-all --engine ecmp
-check compare $small $small,taper=2 --job $job --scenarios time:20d@5 --engine spray
+check compare $small $small,taper=2 --job model=gpt-1.7b --scenarios time:20d@5 --engine spray
 check place $small --job $job
 check mix $small $small,taper=2 --ranking model=dlrm-dcnv2,memory-check=off --job $job
 check mix $small $small,taper=2 --serving model=gpt-1.7b,tp=2,batch=64,tokens=4 --ranking model=dlrm-dcnv2,memory-check=off --job $job
