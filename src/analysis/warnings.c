@@ -151,6 +151,12 @@ static fab_status look_at_gpu(fab_result *result, const char *unlike, fab_error 
     return unlike[0] == '\0' ? FAB_OK : add_warning(result, err, "%s", unlike);
 }
 
+fab_status fab_warn_of_gpu(fab_result *result, const fab_job_spec *job, const fab_fabric_spec *spec, fab_error *err) {
+    char unlike[FAB_SOLD_SIZE];
+    fab_gpu_sold_unlike(&job->accelerator, spec, unlike);
+    return look_at_gpu(result, unlike, err);
+}
+
 #define RAIL_MOST 0.25 /* part of a leaf's ports that one rail may leave it with */
 
 /* Rails are GPUs of a scale-up domain: of one beyond the server there are many, and each has leaves of its own. */
@@ -212,9 +218,7 @@ static fab_status look_at_job(fab_result *result, const fab_fabric_spec *spec, f
     FAB_PASS(look_at_domain(result, job->tp, spec->domain, err));
     FAB_PASS(look_at_batch(result, job->batch, job->batch_unrounded, result->ranks, err));
     FAB_PASS(look_at_rails(result, spec->family, fab_experts_keep_rails(job, spec->domain), err));
-    char unlike[FAB_SOLD_SIZE];
-    fab_gpu_sold_unlike(&job->accelerator, spec, unlike);
-    FAB_PASS(look_at_gpu(result, unlike, err));
+    FAB_PASS(fab_warn_of_gpu(result, job, spec, err));
     if (job->kind == FAB_JOB_TRAINING && job->experts > 1 && job->ep == 1) {
         FAB_PASS(look_at_experts(result, job->experts, err));
     }
@@ -274,7 +278,9 @@ fab_status fab_find_warnings(fab_result *result, fab_error *err) {
         FAB_PASS(look_at_point(result, &result->sweep->points[i], err));
     }
     for (size_t i = 0; result->mix != NULL && i < result->mix->n_designs; i++) {
-        FAB_PASS(look_at_experts(result, result->mix->designs[i].job[0].n_kept_experts, err));
+        const fab_sweep_point *p = &result->mix->designs[i].job[0];
+        FAB_PASS(look_at_experts(result, p->n_kept_experts, err));
+        FAB_PASS(look_at_gpu(result, p->sold_unlike, err));
     }
     if (result->plans != NULL && result->ranks == 0) { /* else said of the job */
         FAB_PASS(look_at_gpu(result, result->plans->sold_unlike, err));

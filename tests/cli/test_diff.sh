@@ -51,7 +51,15 @@ assert {k: v for k, v in one.items() if k != "before"} == {k: v for k, v in two.
 PYTHON
 done
 grep -F 'server-3 and server-9 have exchanged places: 16 cables' planned.json >/dev/null || fail "exchanged cables: $(<planned.json)"
-ls fabriscope-plan-* >/dev/null 2>&1 && fail "the dump of a plan stays: $(ls)"
+# ... and the file that it is for that time goes with the run, also with one that a signal ends
+"$program" build clos:gpus=4096 --format ibnet --quiet >large.net
+mkdir dumps
+TMPDIR=$PWD/dumps "$program" diff clos:gpus=8192 large.net --traffic pattern:ring --quiet >out 2>&1 &
+for ((i = 0; i < 1000; i++)); do [[ -n $(ls dumps) ]] && break; sleep 0.01; done
+[[ -n $(ls dumps) ]] || fail "there is no dump of the plan"
+kill -TERM $!
+wait $! && fail "a signal did not end diff"
+ls fabriscope-plan* dumps/* >/dev/null 2>&1 && fail "the dump of a plan stays: $(ls . dumps)"
 
 # One draw is told of where what differs hangs on it: not where computation alone differs, or nothing that hashes does.
 draw() { # draw yes|no BEFORE AFTER [ARGUMENTS...]

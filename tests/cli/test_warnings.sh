@@ -50,6 +50,11 @@ nvl=(--job model=llama3-8b,gpu=gb200-186gb,tp=1,pp=1 --engine spray)
 gb=(--job model=llama3-8b,gpu=gb200-186gb)
 warns 1 "$sold" plan clos:gpus=32 "${gb[@]}"
 warns 1 "$sold" optimize --gpus 32 --replays 1 "${gb[@]}"
+warns 1 "$sold" busbw clos:gpus=64 --bytes 1GiB "${gb[@]}"
+warns 1 "$sold" mix clos:gpus=32 rail-only:gpus=32 "${gb[@]}"
+warns 1 "$sold" diff clos:gpus=32 --after fabric.taper=2 "${gb[@]}"
+warns 1 "$sold" study clos:gpus=32 --scenarios switches:1 --seeds 1 --store unlike "${gb[@]}"
+warns 0 "" study clos:gpus=72,gpus-per-server=4,domain=72 --scenarios switches:1 --seeds 1 --store alike "${gb[@]}"
 warns 0 "" plan clos:gpus=72,gpus-per-server=4,domain=72 "${gb[@]}"
 warns 1 "$sold" run clos:gpus=288 "${nvl[@]}"
 warns 1 "$sold" compare clos:gpus=288 clos:gpus=288,gpus-per-server=4,domain=72 "${nvl[@]}"
