@@ -219,8 +219,8 @@ static fab_status dump_plan(const void *context, FILE *out, fab_error *err) {
     return fab_report_write(fab_report_format_find(d->format), d->result, NULL, out, err);
 }
 
-/* The plan as a file in the format; *out_can is false where it cannot be one: InfiniBand has no such rate, say. A signal
- * that ends the process removes it, as it does whatever is being saved. */
+/* The plan as a file in the format; *out_can is false where it cannot be one: InfiniBand has no such rate, say. A
+ * signal that ends the process removes it, as it does whatever is being saved. */
 static fab_status write_dump(side *s, const char *format, bool *out_can, fab_error *err) {
     FAB_OWNS(fab_fabric_free_owned) fab_fabric *graph = NULL;
     fab_result result = {0};

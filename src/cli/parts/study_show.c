@@ -62,7 +62,7 @@ static fab_status certify_study(const void *context, FILE *out, fab_error *err) 
 
 /* Impact as graphs show it: what a loss wins back is no impact. */
 static void clamp(double *impact, size_t n) {
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; impact != NULL && i < n; i++) {
         impact[i] = impact[i] < 0 ? 0 : impact[i];
     }
 }
@@ -108,7 +108,7 @@ static fab_status show_report(const cli_options *options, const fab_study_result
     (void)snprintf(result.fabrics[0].digest, sizeof result.fabrics[0].digest, "%s", plan->digest); /* as planned */
     overlay = overlay_of(summary, graph);
     result.graph = graph;
-    result.overlay = &overlay;
+    result.overlay = overlay.criticality != NULL ? &overlay : NULL;
     result.study = summary;
     result.seed = plan->seed;
     result.n_seeds = summary->n_seeds > 1 ? summary->n_seeds : 1;
