@@ -202,7 +202,7 @@ void fab_text_mix(fab_page *page, const fab_mix *m, const char *see) {
     }
     fab_text_see(page, see, false);
     for (size_t j = 0; first != NULL && j < m->n_jobs; j++) {
-        const bool is_of_first = m->n_designs > 1 && strstr(first->job[j].traffic, "(the fastest plan)") != NULL;
+        const bool is_of_first = m->n_designs > 1 && strstr(first->job[j].traffic, "(the fastest plan") != NULL;
         fab_page_wrapf(page, FAB_INK_PLAIN, 2, 4, "%.3g %% %s%s: %s", 100 * m->share[j], fab_mix_units[m->kind[j]].job,
                        is_of_first ? ", other designs have plans of their own; at [1]" : "", first->job[j].traffic);
     }

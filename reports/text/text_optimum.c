@@ -316,6 +316,12 @@ void fab_text_optimum(fab_page *page, const fab_optimum *o, const char *see) {
     fab_page_shell(page, FAB_INK_BOLD, 2, o->winner.design);
     fab_text_notef(page, "priced by %s, wherever it is pasted", o->prices);
     fab_text_rail_only(page, o->winner.family, "rail-only");
+    if (o->edge_taper > 0) {
+        fab_page_wrapf(page, FAB_INK_BAD, 2, 2,
+                       "%.4g is the largest taper (oversubscription) of catalog %s: a larger one, which may cost less, "
+                       "was not tried. --catalog reads a file of others, such as list catalogs %s --file prints.",
+                       o->edge_taper, o->catalog, o->catalog);
+    }
     fab_page_end_line(page);
     if (o->objective == FAB_OBJECTIVE_TOKENS) {
         put_tokens(page, o, see);

@@ -261,7 +261,7 @@ import json
 plan, run, o = (json.load(open(f"{name}.json")) for name in ("plan", "run", "raised"))
 assert plan["plan"]["batch"] == 1024, plan["plan"]["batch"]
 assert abs(plan["plan"]["plans"][0]["time_s"] / run["iteration"][0]["time_s"] - 1) < 1e-9, run["iteration"]
-assert "batch 1024 (the model's 512 does not divide)" in o["optimize"]["tokens"]["job"], o["optimize"]["tokens"]["job"]
+assert "batch 1024 (the sizes do not divide the model's 512)" in o["optimize"]["tokens"]["job"], o["optimize"]["tokens"]["job"]
 PYTHON
 expect 3 'no microbatches and stages go with batch 512' --gpus 1024 --family clos --job model=gpt-1.7b,tp=1,cp=1,pp=1,batch=512
 # --- with failures: the same tokens over what failures leave, as a comparison has it; no bound is broken ---

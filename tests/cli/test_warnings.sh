@@ -78,9 +78,10 @@ warns 1 "taper.2=2 has no effect: the fabric has 2 tiers" sweep clos:gpus=64,rad
 warns 1 "engine ecmp takes shortest paths alone" compare dragonfly:gpus=64,radix=16 clos:gpus=64,radix=16 "${ring[@]}"
 warns 1 "tp=16 is beyond the scale-up domain of 8 GPUs" compare clos:gpus=64,radix=32 rail-spine:gpus=64 --job model=llama2-7b,tp=16
 batch=(--job model=llama3-8b,tp=1,pp=1,zero=1,memory-check=off --engine spray)
-warns 1 "batch 2048 on 2048 GPUs is x4 the model's 512" run clos:gpus=2048 "${batch[@]}"
-warns 1 "batch 2048 on 2048 GPUs is x4 the model's 512" compare clos:gpus=2048 rail-only:gpus=2048 "${batch[@]}"
-warns 1 "batch 2048 on 2048 GPUs is x4 the model's 512" sweep clos:gpus=256 --vary gpus=256,2048 "${batch[@]}"
+warns 1 "batch 2048 on 2048 GPUs is x4 the model's (the sizes do not divide the model's 512)" run clos:gpus=2048 "${batch[@]}"
+warns 1 "batch 2048 on 2048 GPUs is x4 the model's (the sizes do not divide the model's 512)" compare clos:gpus=2048 rail-only:gpus=2048 "${batch[@]}"
+warns 1 "batch 2048 on 2048 GPUs is x4 the model's (the sizes do not divide the model's 512)" sweep clos:gpus=256 --vary gpus=256,2048 "${batch[@]}"
+warns 1 "is x2.01 the model's (the model's 512 is no multiple of the 1031 GPUs)" run clos:gpus=1031,gpus-per-server=1 --job model=llama3-8b,tp=1,pp=1,zero=1,memory-check=off --engine spray
 warns 0 "" run clos:gpus=2048 "${batch[@]}" --set job.batch=2048
 # a batch by default has the tokens of the model's, 512 sequences of 8192, whatever their length
 for lengths in 131072:32 2048:2048 8192:512 131072,batch=512:512; do

@@ -68,6 +68,7 @@ fab_status fab_plan_choose(const fab_plan_request *request, fab_design *design, 
     FAB_PASS(out != NULL ? fab_plan_beside(request, plans, err) : FAB_OK);
     FAB_PASS(fab_job_space_new(design, request->fabric, &space, err));
     fab_job_plan_apply(space, &plans->plans[0].plan, &design->jobs[0]);
+    design->jobs[0].plan_is_short = !plans->is_proven;
     if (out != NULL) {
         *out = plans;
         plans = NULL;
@@ -105,6 +106,7 @@ fab_status fab_plan_settle(fab_design *design, const char *traffic, const fab_jo
             (void)snprintf(design->jobs[0].order, sizeof design->jobs[0].order, "%s", like->order);
         }
         fab_job_plan_apply(space, &plan, &design->jobs[0]);
+        design->jobs[0].plan_is_short = like->plan_is_short;
         return FAB_OK;
     }
     const fab_plan_request request = {.design = design, .fabric = fabric, .seed = seed, .n_threads = n_threads};
