@@ -319,8 +319,8 @@ void fab_text_optimum(fab_page *page, const fab_optimum *o, const char *see) {
     if (o->edge_taper > 0) {
         fab_page_wrapf(page, FAB_INK_BAD, 2, 2,
                        "%.4g is the largest taper (oversubscription) of catalog %s: a larger one, which may cost less, "
-                       "was not tried. --catalog reads a file of others, such as list catalogs %s --file prints.",
-                       o->edge_taper, o->catalog, o->catalog);
+                       "was not tried. --catalog reads a file with others; list catalogs today --file prints one.",
+                       o->edge_taper, o->catalog);
     }
     fab_page_end_line(page);
     if (o->objective == FAB_OBJECTIVE_TOKENS) {

@@ -35,6 +35,11 @@ warns 1 "every GPU keeps all 8 experts" compare clos:gpus=128,radix=32 rail-only
 warns 0 "" compare clos:gpus=128,radix=32 rail-only:gpus=128 --job model=mixtral-8x7b,tp=2
 warns 1 "every GPU keeps all 8 experts" mix clos:gpus=128,radix=32 rail-only:gpus=128 --job model=mixtral-8x7b,tp=2,ep=1
 warns 0 "" route clos:gpus=128,radix=32 --job model=mixtral-8x7b,ep=8
+# advice is of what the search did not do already
+own=layers=8,hidden=1024,heads=8,seq=2048,vocab=32000,experts=8,top-k=2,batch=1024
+warns 1 "ep=1, which the search for a plan found fastest: every GPU keeps all 8 experts" run clos:gpus=128,radix=32 --engine spray --job $own
+warns 1 "ep=1, which the search for a plan found fastest" compare clos:gpus=128 rail-only:gpus=128 --engine spray --job $own
+warns 1 "over N GPUs, ep=auto lets the search choose" run clos:gpus=128,radix=32 --engine spray --job $own,ep=1,tp=1
 moe=(--job model=mixtral-8x7b,tp=2,pp=4,ep=8,dp=16,memory-check=off --engine spray)
 warns 1 "experts are exchanged within rails" run rail-only:gpus=128 "${moe[@]}"
 warns 1 "experts are exchanged within rails" compare rail-spine:gpus=128 rail-only:gpus=128 "${moe[@]}"
