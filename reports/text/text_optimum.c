@@ -29,7 +29,7 @@ static void optimum_put_limits(fab_page *page, const fab_optimum *o) {
         fab_page_say(page, "; budget %s", fab_show_money(page, l->budget_usd));
     }
     if (o->objective == FAB_OBJECTIVE_NETWORK && !l->has_bisection && !l->has_taper && !l->has_power &&
-        !l->has_budget) {
+        !l->has_budget && o->winner.max_taper > 0) {
         fab_page_say(page, "; no limits, and then the most tapered is the cheapest: see --min-bisection");
     }
     fab_page_paragraph(page, FAB_INK_PLAIN, 2, 4);
