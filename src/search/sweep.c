@@ -343,9 +343,7 @@ static fab_status run_point(const fab_sweep_request *r, size_t i, const shared_j
     if (status == FAB_OK && shared->model != NULL && trains(design) && !names_model(design)) {
         status = fab_design_set_job(design, 0, "model", shared->model, "job", inner);
     }
-    if (status == FAB_OK && r->start != NULL) {
-        status = r->start(r->start_context, i, inner);
-    }
+    status = status == FAB_OK && r->start != NULL ? r->start(r->start_context, i, inner) : status;
     if (status == FAB_OK) {
         status = sweep_evaluate(r, design, value, progress, &found, inner);
     }
