@@ -169,8 +169,10 @@ static void put_result(fab_page *page, const fab_result *result) {
             fab_text_prices(page, result);
         }
     }
-    if (result->plans != NULL) {
-        fab_text_heading(page, "PLAN", NULL);
+    if (result->plans != NULL && result->contention == NULL) { /* else each job has a line */
+        fab_text_heading(page, "PLAN",
+                         result->other_jobs > 0 ? fab_show(page, "of job %s, alone on its servers", result->job.id)
+                                                : NULL);
         fab_text_plan_proof(page, result->plans);
     }
     fab_text_iteration(page, result);

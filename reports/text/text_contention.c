@@ -226,9 +226,41 @@ static void contention_put_pairs(fab_page *page, const fab_contention *c, size_t
     fab_table_end(&table, 4, NULL, NULL);
 }
 
+/* Keys of plans that were searched, those of jobs that are alike once. */
+static void contention_put_plans(fab_page *page, const fab_contention *c) {
+    size_t n_rows = 0;
+    for (size_t i = 0; i < c->n_jobs; i++) {
+        const fab_contending_job *j = &c->jobs[i];
+        size_t n_like = 0;
+        size_t first = 0;
+        while (strcmp(c->jobs[first].model, j->model) != 0 || strcmp(c->jobs[first].plan_keys, j->plan_keys) != 0) {
+            first++;
+        }
+        for (size_t k = i; k < c->n_jobs; k++) {
+            n_like += strcmp(c->jobs[k].model, j->model) == 0 && strcmp(c->jobs[k].plan_keys, j->plan_keys) == 0;
+        }
+        if (first < i || j->plan_keys[0] == '\0' || ++n_rows > MOST_ROWS) {
+            continue;
+        }
+        if (n_rows == 1) {
+            fab_page_end_line(page);
+            fab_page_wrapf(page, FAB_INK_PLAIN, 2, 4,
+                           "Plans of jobs that do not say theirs: the fastest that a search of two orders of ranks "
+                           "finds for each alone on its servers under %s; together others may be faster.",
+                           c->engines[0].label);
+        }
+        const char *more = n_like > 1 ? fab_show(page, " and %zu more", n_like - 1) : "";
+        fab_page_wrapf(page, FAB_INK_PLAIN, 4, 6, "%s%s: %s", name_in_column(page, j->id), more, j->plan_keys);
+    }
+    if (n_rows > MOST_ROWS) {
+        fab_page_line(page, FAB_INK_DIM, "    all in --json");
+    }
+}
+
 void fab_text_contention(fab_page *page, const fab_contention *c) {
     fab_text_heading(page, "SEVERAL JOBS", NULL);
     contention_put_jobs(page, c);
+    contention_put_plans(page, c);
     for (size_t e = 0; e < c->n_engines; e++) {
         fab_page_end_line(page);
         fab_page_wrap(page, FAB_INK_BOLD, 2, 4, c->engines[e].label);

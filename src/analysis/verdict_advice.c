@@ -556,14 +556,11 @@ void verdict_put_advice(const fab_result *r, fab_run_verdict *v) {
                        "; all under this plan, and with another --engine a faster one may be found");
         }
     }
-    if (r->contention != NULL && r->job.kind == FAB_JOB_TRAINING && !r->job.plan_chosen && r->job.plan_given == 0) {
-        fab_append(v->advice, FAB_VERDICT_TEXT,
-                   "; sizes that no job says are those of a rule here: a search is of a job alone (fabriscope plan)");
-    }
     if (r->contention == NULL && r->other_jobs == 0) { /* else it costs all of them together something */
         advice_of_taper(r, v, v->advice);
     }
-    if (r->plans != NULL && !(v->plan_s > 0) && !r->job.order_given && r->job.pp > 1 && r->job.dp > 1) {
+    if (r->plans != NULL && r->other_jobs == 0 && !(v->plan_s > 0) && !r->job.order_given && r->job.pp > 1 &&
+        r->job.dp > 1) {
         fab_append(v->advice, FAB_VERDICT_TEXT,
                    "; fabriscope plan tries all orders of the ranks, this plan is the best of two");
     }

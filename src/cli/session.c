@@ -226,6 +226,7 @@ static fab_status choose_open(cli_session *s, fab_error *err) {
                                       .fabric = s->graph,
                                       .seed = s->options->seed,
                                       .n_threads = (size_t)s->options->n_threads,
+                                      .is_of_first = s->result.command != FAB_COMMAND_RUN, /* as the replay is */
                                       .progress = shows ? cli_progress_step : NULL,
                                       .progress_context = &progress};
     if (plans) {

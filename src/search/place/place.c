@@ -435,7 +435,7 @@ static fab_status placer_init(placer *p, fab_error *err) {
     p->of_pattern = strncmp(r->traffic, "pattern:", 8) == 0;
     if (fab_plan_is_wanted(p->design, r->traffic)) { /* the plan of the listed order */
         const fab_plan_request what = {
-            .design = p->design, .fabric = p->fabric, .seed = r->seed, .n_threads = r->n_threads};
+            .design = p->design, .fabric = p->fabric, .seed = r->seed, .n_threads = r->n_threads, .is_of_first = true};
         *p->scratch = *p->design;
         FAB_PASS(fab_plan_choose(&what, p->scratch, NULL, err));
         *p->design = *p->scratch;

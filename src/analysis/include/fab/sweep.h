@@ -43,6 +43,7 @@ typedef struct fab_sweep_engine {
     fab_job_plan plan;                    /**< the fastest under this engine */
     double plan_bound_s;                  /**< no other plan is below it */
     bool plan_is_proven;                  /**< it is the fastest; else the best that a short search finds */
+    uint64_t n_plans_tried;               /**< with failures, of which this one keeps most; 0: it is the fastest */
     char collective_note[FAB_WHERE_SIZE]; /**< what replays chose in place of algorithm=best, or empty */
     bool has_phases;                      /**< every phase has a time, and they follow each other */
     double phases_s;                      /**< their sum, nothing overlapped; mean over the seeds */
