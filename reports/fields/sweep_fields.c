@@ -318,6 +318,7 @@ static const fab_fields PLACEMENT = TABLE("placement", PLACED, PLACEMENTS);
 static const fab_field SEARCHES[] = {
     FIELD(label, "The engine with its options.", FILLED),
     FIELD(note, "Why placements cannot differ, or why they were not searched.", FILLED),
+    FIELD(plan, "How the job is run, as keys of it: the fastest plan under the engine in the listed order.", FILLED),
     FIELD_OF(proven, is_proven, "Every placement that differs was evaluated: nothing is better than the best.",
              IF(is_searched)),
     FIELD_OF(distinct, n_distinct,

@@ -218,10 +218,12 @@ static void put_plans_tried(fab_page *page, const fab_sweep *s, size_t e) {
         least = n > 0 && n < least ? n : least;
         most = n > most ? n : most;
     }
-    if (most > 0) {
+    if (most > 1) {
         fab_page_say(page, " Plans go by what failures leave: %s tried on each, of its own and of the others'.",
                      least < most ? fab_show(page, "%" PRIu64 " to %s were", least, fab_show_count(page, most))
                                   : fab_show_counted(page, most, "was", "were"));
+    } else if (most == 1) {
+        fab_page_say(page, " Plans go by what failures leave: no other of the fastest can keep more.");
     }
 }
 

@@ -183,7 +183,7 @@ program, *designs = sys.argv[1:]
 JOB = ["--job", "model=llama3-8b,order=tp-cp-pp-dp", "--engine", "spray", "--json", "--quiet"]
 ask = lambda *words: json.loads(subprocess.run([program, *words, *JOB], capture_output=True, check=True).stdout)
 KEYS = "tp cp pp dp ep interleave microbatch recompute zero".split()
-keys = lambda p: ",".join(f"{k}={p[k]}" for k in KEYS) + ",sequence-parallel=" + ("yes" if p["sequence_parallel"] else "no")
+keys = lambda p: ",".join(f"{k}={p[k]}" for k in KEYS) + ",sequence-parallel=" + ("yes" if p.get("sequence_parallel") else "no")
 sweep = json.load(open("failing.json"))["sweep"]
 engines = [p["engines"][0] for p in sweep["points"]]
 shown = [e["time_s"] / e["goodput_ratio"] for e in engines]

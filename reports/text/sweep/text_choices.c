@@ -23,7 +23,7 @@ static void put_plans(fab_page *page, const fab_sweep *s) {
             fab_page_wrapf(page, FAB_INK_PLAIN, 2, 4, "%s%s: %s%s%s", fab_text_sweep_point(page, s, p),
                            p->plans_differ ? fab_show(page, ", %s", engine->label) : "",
                            fab_job_plan_text(&engine->plan, text), is_short ? " (of a short search)" : "",
-                           engine->n_plans_tried > 0 ? fab_show(page, ": the best with failures of %s",
+                           engine->n_plans_tried > 1 ? fab_show(page, ": the best with failures of %s",
                                                                 fab_show_count(page, engine->n_plans_tried))
                                                      : "");
         }

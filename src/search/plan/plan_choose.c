@@ -2,6 +2,7 @@
 #include "plan_internal.h"
 
 #include "fab/analysis.h"
+#include "fab/best_run.h"
 #include "fab/job_sharing.h"
 #include "fab/memory.h"
 
@@ -162,18 +163,8 @@ static fab_status choose_each(const fab_plan_request *request, const fab_job_spe
     return FAB_OK;
 }
 
-static fab_status choose_like(const fab_plan_request *request, const fab_job_spec *like, fab_design *design,
-                              fab_plans **out, fab_error *err) {
-    bool is_taken = false;
-    if (design->n_jobs > 1) {
-        return choose_each(request, like, design, out, err);
-    }
-    FAB_PASS(take_plan(like, request->fabric, design, &is_taken, err));
-    return is_taken ? FAB_OK : choose_alone(request, design, out, err);
-}
-
 fab_status fab_plan_choose(const fab_plan_request *request, fab_design *design, fab_plans **out, fab_error *err) {
-    return choose_like(request, NULL, design, out, err);
+    return design->n_jobs > 1 ? choose_each(request, NULL, design, out, err) : choose_alone(request, design, out, err);
 }
 
 bool fab_plan_is_same(const fab_job_plan *a, const fab_job_plan *b) {
@@ -236,6 +227,32 @@ fab_status fab_plan_set(fab_design *design, const fab_fabric *fabric, const fab_
     return FAB_OK;
 }
 
+/* One plan for all engines, which is that of each. */
+static fab_status settle_alike(const fab_plan_request *request, const char *traffic, fab_design *design,
+                               fab_error *err) {
+    fab_choice *choices = NULL;
+    size_t n = 0;
+    char plans[384] = "";
+    FAB_PASS(fab_choose_each(request, traffic, design->n_engines, &choices, &n, err));
+    for (size_t i = 0; i < n; i++) {
+        char plan[192] = "as it is";
+        if (choices[i].plans[0] != NULL) {
+            (void)fab_job_plan_text(&choices[i].plans[0]->plans[0].plan, plan);
+        }
+        fab_append(plans, sizeof plans, "%s%.24s %s", i > 0 ? "; " : "", choices[i].design->engines[0].text, plan);
+    }
+    if (n == 1) {
+        *design = *choices[0].design;
+    }
+    FAB_RELEASE_EACH(fab_choice_release, choices, n);
+    free(choices);
+    return n == 1 ? FAB_OK
+                  : fab_fail(err, FAB_EUNSUPPORTED, "--engine",
+                             "these engines have unlike fastest plans, and here one is for all: give one --engine, or "
+                             "--job with the plan for all: %s",
+                             plans);
+}
+
 fab_status fab_plan_settle(fab_design *design, const char *traffic, const fab_job_spec *like, uint64_t seed,
                            size_t n_threads, fab_error *err) {
     FAB_OWNS(fab_fabric_free_owned) fab_fabric *fabric = NULL;
@@ -246,7 +263,12 @@ fab_status fab_plan_settle(fab_design *design, const char *traffic, const fab_jo
     FAB_PASS(fab_topology_build(&spec, &fabric, NULL, err));
     const fab_plan_request request = {
         .design = design, .fabric = fabric, .seed = seed, .n_threads = n_threads, .is_of_first = true};
-    return choose_like(&request, like, design, NULL, err);
+    if (design->n_jobs > 1) {
+        return choose_each(&request, like, design, NULL, err);
+    }
+    bool is_taken = false;
+    FAB_PASS(take_plan(like, fabric, design, &is_taken, err));
+    return is_taken ? FAB_OK : settle_alike(&request, traffic, design, err);
 }
 
 fab_status fab_plan_beat(const fab_plan_request *request, const fab_job_spec *job, size_t engine, fab_plans **out,

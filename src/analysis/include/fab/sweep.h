@@ -178,6 +178,7 @@ typedef struct fab_placed {
 typedef struct fab_place_search {
     char label[FAB_ENGINE_LABEL_SIZE];
     char note[256]; /**< why placements cannot differ, or are not searched; else empty */
+    char plan[192]; /**< the fastest under the engine, as keys of the job; empty: the job says how it is run */
     bool is_searched;
     bool by_iteration, of_pattern;
     bool is_proven;             /**< every placement that differs was evaluated */
