@@ -11,10 +11,11 @@ static uint64_t degree(uint64_t size) {
     return size > 2 ? 2 : size - 1;
 }
 
-static fab_status plan_torus(const fab_fabric_spec *spec, fab_direct_plan *plan, fab_error *err) {
+static fab_status plan_torus(fab_fabric_spec *spec, fab_direct_plan *plan, fab_error *err) {
     const fab_torus *t = &spec->torus;
     FAB_REFUSE_IF(t->n_dimensions == 0, err, FAB_EINPUT, NULL,
                   "a torus needs torus=, its switches in each dimension, such as torus=4,4,8");
+    spec->gpus = spec->gpus != 0 ? spec->gpus : fab_ends_behind(spec, t->switches);
     FAB_PASS(fab_direct_init(spec, FAB_WIRING_TORUS, plan, err));
     FAB_PASS(fab_ends_count(spec, &plan->ends, err));
     plan->switches = t->switches;
@@ -57,8 +58,9 @@ static fab_status predict(fab_fabric_spec *spec, fab_counts *out, fab_error *err
 
 static fab_status torus_build(const fab_fabric_spec *spec, fab_fabric **out, fab_error *err) {
     fab_direct_plan plan = {0};
-    fab_status status = plan_torus(spec, &plan, err);
-    return status == FAB_OK ? fab_direct_build(spec, &plan, wire, &spec->torus, out, err) : status;
+    fab_fabric_spec filled = *spec;
+    FAB_PASS(plan_torus(&filled, &plan, err));
+    return fab_direct_build(&filled, &plan, wire, &spec->torus, out, err);
 }
 
 static const char *const KEYS[] = {"torus", NULL};

@@ -129,6 +129,7 @@ static const fab_fields TOKEN_SEARCHES = TABLE("optimize_tokens", TOKEN_SEARCH, 
 static const char *const OBJECTIVES[] = {[FAB_OBJECTIVE_NETWORK] = "network", [FAB_OBJECTIVE_TOKENS] = "tokens"};
 GIVES(bool, is_by_tokens, here->objective == FAB_OBJECTIVE_TOKENS);
 GIVES(bool, is_by_network, here->objective == FAB_OBJECTIVE_NETWORK);
+GIVES(bool, has_edge, here->edge_taper > 0);
 GIVES(bool, has_cheapest, here->cheapest.usd_per_1e9_tokens > 0);
 
 static const fab_field OPTIMUM[] = {
@@ -144,6 +145,10 @@ static const fab_field OPTIMUM[] = {
     FIELD(fronts_complete, "False when the time limit or the limit of points ended a front."),
     FIGURE(lower_bound_usd, "USD", "No design of the catalog that keeps the constraints costs less.",
            .labels = "lower bound", .only = is_by_network),
+    FIELD(
+        edge_taper,
+        "Largest taper of the catalog, where the winner has it and no limit asks for less: larger ones were not tried.",
+        .only = has_edge),
     OBJECT(constraints, limits, &LIMIT, "What the fabric must keep to."),
     OBJECT(winner, winner, &POINT, "The cheapest design."),
     OBJECT(cheapest_network, cheapest, &POINT, "By tokens: the design whose network costs the least.",

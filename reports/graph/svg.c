@@ -493,6 +493,10 @@ static fab_status choose_shown(const fab_report_style *style, fab_result *shown,
         shown->phases = of->phases;
         shown->n_phases = of->n_phases;
     }
+    FAB_REFUSE_IF(
+        style->picture == FAB_PICTURE_FAILURES && overlay == NULL && shown->study != NULL, err, FAB_EUNSUPPORTED, NULL,
+        "picture failures: the study tells of no link, switch, NIC or GPU alone what its loss costs (histories "
+        "tell of classes); --scenarios switches:1, links:1, nics:1 or gpus:1 do");
     FAB_REFUSE_IF(style->picture == FAB_PICTURE_FAILURES && overlay == NULL, err, FAB_EUNSUPPORTED, NULL,
                   "picture failures: nothing has failed here; --fail or study do that");
     FAB_REFUSE_IF(style->picture == FAB_PICTURE_COST &&

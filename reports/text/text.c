@@ -120,6 +120,7 @@ static void put_result(fab_page *page, const fab_result *result) {
         return;
     }
     if (result->study != NULL) { /* of its own too: the fabric is there for the exports */
+        put_warnings(page, result);
         fab_text_study(page, result->study);
         put_origin(page, result);
         return;
@@ -140,6 +141,7 @@ static void put_result(fab_page *page, const fab_result *result) {
     }
     if (result->difference != NULL) {
         fab_text_difference(page, result->difference);
+        put_warnings(page, result);
         fab_text_conventions(page, fab_conventions, SIZE_MAX);
         put_origin(page, result);
         return;

@@ -127,8 +127,11 @@ static void put_phases(fab_page *page, const fab_diff_engine *e) {
                               FAB_TABLE_BLANK, (double)e->n_new, (double)e->n_gone};
     fab_table_row(&table, FAB_INK_BOLD, e->iterates ? "iteration" : "all", figures);
     fab_table_end(&table, 2, NULL, NULL);
-    fab_text_note(page, "worst: the largest collision factor, before and now; new, gone: links that collide in one "
-                        "state alone");
+    fab_text_notef(page,
+                   "worst: the largest collision factor%s, before and now; new, gone: links that collide in one "
+                   "state alone%s",
+                   e->n_new_nics > 0 ? " of links between switches" : "",
+                   e->n_new_nics > 0 ? ", also of NICs that have lost capacity" : "");
     if (e->n_draws > 1) {
         fab_text_note(page, fab_show(page, "means over %" PRIu64 " seeds; links are those of the first", e->n_draws));
     }
@@ -162,7 +165,11 @@ static void put_links(fab_page *page, const fab_diff_engine *e) {
         put_crossing(page, "now", &l->after);
     }
     if (shown < e->n_links) {
-        fab_page_line(page, FAB_INK_DIM, "  %zu more links in the JSON", e->n_links - shown);
+        const uint64_t all = e->n_new + e->n_gone;
+        fab_page_line(page, FAB_INK_DIM, "  %s in the JSON%s",
+                      fab_show_counted(page, e->n_links - shown, "more link", "more links"),
+                      all > e->n_links ? fab_show(page, ", and %" PRIu64 " that are only counted", all - e->n_links)
+                                       : "");
     }
 }
 

@@ -150,9 +150,9 @@ static void mix_put_answer(fab_page *page, const fab_mix *m, const fab_mix_desig
         const fab_mix_design *d = &m->designs[i];
         if (i != best && e < d->n_engines && d->engines[e].has_time &&
             1 - d->engines[e].speed_per_usd <
-                hypot(mix_uncertainty(m, d, e), mix_uncertainty(m, &m->designs[best], e))) {
+                fmax(FAB_EVEN_RATIO, hypot(mix_uncertainty(m, d, e), mix_uncertainty(m, &m->designs[best], e)))) {
             even = fab_show(page, "%s%s[%zu]", even,
-                            even[0] != '\0' ? ", " : " Even with it, within what seeds make: ", i + 1);
+                            even[0] != '\0' ? ", " : " Even with it, within 1 % or what seeds make: ", i + 1);
         }
     }
     fab_page_wrapf(page, FAB_INK_BOLD, 2, 2, "Under %s%s [%zu] %s serves the mix best: most speed for its cost.%s%s",
@@ -202,7 +202,7 @@ void fab_text_mix(fab_page *page, const fab_mix *m, const char *see) {
     }
     fab_text_see(page, see, false);
     for (size_t j = 0; first != NULL && j < m->n_jobs; j++) {
-        const bool is_of_first = m->n_designs > 1 && strstr(first->job[j].traffic, "(the fastest plan)") != NULL;
+        const bool is_of_first = m->n_designs > 1 && strstr(first->job[j].traffic, "(the fastest plan") != NULL;
         fab_page_wrapf(page, FAB_INK_PLAIN, 2, 4, "%.3g %% %s%s: %s", 100 * m->share[j], fab_mix_units[m->kind[j]].job,
                        is_of_first ? ", other designs have plans of their own; at [1]" : "", first->job[j].traffic);
     }

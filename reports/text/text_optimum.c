@@ -29,7 +29,7 @@ static void optimum_put_limits(fab_page *page, const fab_optimum *o) {
         fab_page_say(page, "; budget %s", fab_show_money(page, l->budget_usd));
     }
     if (o->objective == FAB_OBJECTIVE_NETWORK && !l->has_bisection && !l->has_taper && !l->has_power &&
-        !l->has_budget) {
+        !l->has_budget && o->winner.max_taper > 0) {
         fab_page_say(page, "; no limits, and then the most tapered is the cheapest: see --min-bisection");
     }
     fab_page_paragraph(page, FAB_INK_PLAIN, 2, 4);
@@ -318,6 +318,12 @@ void fab_text_optimum(fab_page *page, const fab_optimum *o, const char *see) {
     fab_page_shell(page, FAB_INK_BOLD, 2, o->winner.design);
     fab_text_notef(page, "priced by %s, wherever it is pasted", o->prices);
     fab_text_rail_only(page, o->winner.family, "rail-only");
+    if (o->edge_taper > 0) {
+        fab_page_wrapf(page, FAB_INK_BAD, 2, 2,
+                       "%.4g is the largest taper (oversubscription) of catalog %s: a larger one, which may cost less, "
+                       "was not tried. --catalog reads a file with others; list catalogs today --file prints one.",
+                       o->edge_taper, o->catalog);
+    }
     fab_page_end_line(page);
     if (o->objective == FAB_OBJECTIVE_TOKENS) {
         put_tokens(page, o, see);

@@ -140,8 +140,9 @@ const char *fab_text_fewer(fab_page *page, const fab_fewer *fewer) {
 }
 
 static const char *batch_source(fab_page *page, const fab_plans *p) {
+    char reason[FAB_BATCH_REASON];
     return p->batch_unrounded > 0
-               ? fab_show(page, " (changed: the model's %s does not divide)", fab_show_count(page, p->batch_unrounded))
+               ? fab_show(page, " (changed: %s)", fab_job_batch_reason(p->batch, p->batch_unrounded, p->gpus, reason))
                : " (by default)";
 }
 

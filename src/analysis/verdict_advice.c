@@ -511,6 +511,18 @@ static void advice_of_engines(const fab_result *r, const fab_run_verdict *v, cha
     }
 }
 
+static void advice_of_plan(const fab_result *r, const fab_run_verdict *v, char *out) {
+    char room[32];
+    char draws[48] = ""; /* of which the report may have one */
+    if (v->plan_draws > 1 && v->plan_draws != r->n_seeds) {
+        (void)snprintf(draws, sizeof draws, " (mean of --seeds %" PRIu64 ")", v->plan_draws);
+    }
+    fab_append(out, FAB_VERDICT_TEXT, "; a better plan %s%s%stakes %s%s, %.0f %% less: --job %s",
+               r->contention != NULL ? "of job " : "", r->contention != NULL ? r->contention->jobs[0].id : "",
+               r->contention != NULL ? " " : "", verdict_seconds(room, v->plan_s), draws,
+               100 * (1 - v->plan_s / v->time_s), v->plan);
+}
+
 void verdict_put_advice(const fab_result *r, fab_run_verdict *v) {
     const size_t engine = fab_result_index(r, v->engine);
     if (r->failures != NULL && engine < r->failures->n_engines) {
@@ -554,11 +566,7 @@ void verdict_put_advice(const fab_result *r, fab_run_verdict *v) {
                    "; fabriscope plan tries all orders of the ranks, this plan is the best of two");
     }
     if (v->plan_s > 0) {
-        char room[32];
-        fab_append(v->advice, FAB_VERDICT_TEXT, "; a better plan %s%s%stakes %s, %.0f %% less: --job %s",
-                   r->contention != NULL ? "of job " : "", r->contention != NULL ? r->contention->jobs[0].id : "",
-                   r->contention != NULL ? " " : "", verdict_seconds(room, v->plan_s),
-                   100 * (1 - v->plan_s / v->time_s), v->plan);
+        advice_of_plan(r, v, v->advice);
     } else if (r->command == FAB_COMMAND_RUN && v->of_iteration &&
                r->fabrics[0].spec.transport.kind != FAB_TRANSPORT_FLUID) {
         fab_append(v->advice, FAB_VERDICT_TEXT,

@@ -118,13 +118,14 @@ static fab_status look_at_spares(fab_result *result, const fab_spares *s, fab_er
 }
 
 /* A fabric that is compared under experts that are nowhere else is not tested by them. */
-static fab_status look_at_experts(fab_result *result, uint64_t n_experts, fab_error *err) {
-    return n_experts == 0 ? FAB_OK
-                          : add_warning(result, err,
-                                        "ep=1: every GPU keeps all %" PRIu64
-                                        " experts, and no all-to-all is replayed; ep=N spreads them over N GPUs, "
-                                        "ep=auto chooses",
-                                        n_experts);
+static fab_status look_at_experts(fab_result *result, uint64_t n_experts, bool is_chosen, fab_error *err) {
+    return n_experts == 0
+               ? FAB_OK
+               : add_warning(result, err,
+                             "ep=1%s: every GPU keeps all %" PRIu64
+                             " experts, and no all-to-all is replayed; ep=N spreads them over N GPUs%s",
+                             is_chosen ? ", which the search for a plan found fastest" : "", n_experts,
+                             is_chosen ? ", and its all-to-all tests the fabric" : ", ep=auto lets the search choose");
 }
 
 bool fab_experts_keep_rails(const fab_job_spec *job, uint64_t domain) {
@@ -149,6 +150,12 @@ void fab_gpu_sold_unlike(const fab_gpu *gpu, const fab_fabric_spec *spec, char o
 
 static fab_status look_at_gpu(fab_result *result, const char *unlike, fab_error *err) {
     return unlike[0] == '\0' ? FAB_OK : add_warning(result, err, "%s", unlike);
+}
+
+fab_status fab_warn_of_gpu(fab_result *result, const fab_job_spec *job, const fab_fabric_spec *spec, fab_error *err) {
+    char unlike[FAB_SOLD_SIZE];
+    fab_gpu_sold_unlike(&job->accelerator, spec, unlike);
+    return look_at_gpu(result, unlike, err);
 }
 
 #define RAIL_MOST 0.25 /* part of a leaf's ports that one rail may leave it with */
@@ -186,13 +193,14 @@ static fab_status look_at_domain(fab_result *result, uint64_t tp, uint64_t domai
 
 /* Tokens per second are those of the larger batch; a trained model may not converge alike. unrounded: the model's. */
 static fab_status look_at_batch(fab_result *result, uint64_t batch, uint64_t unrounded, uint64_t gpus, fab_error *err) {
+    char reason[FAB_BATCH_REASON];
     return unrounded == 0 || batch < 2 * unrounded
                ? FAB_OK
                : add_warning(result, err,
-                             "batch %" PRIu64 " on %" PRIu64 " GPUs is x%.3g the model's %" PRIu64
-                             ", which the sizes do not divide: tokens/s and prices are of the larger one; batch=N, or "
-                             "smaller dp, keeps it",
-                             batch, gpus, (double)batch / (double)unrounded, unrounded);
+                             "batch %" PRIu64 " on %" PRIu64 " GPUs is x%.3g the model's (%s): tokens/s and prices are "
+                             "of the larger one; batch=N, or smaller dp, keeps it",
+                             batch, gpus, (double)batch / (double)unrounded,
+                             fab_job_batch_reason(batch, unrounded, gpus, reason));
 }
 
 /* Of several jobs the first alone is judged; run judges all of them. */
@@ -212,11 +220,9 @@ static fab_status look_at_job(fab_result *result, const fab_fabric_spec *spec, f
     FAB_PASS(look_at_domain(result, job->tp, spec->domain, err));
     FAB_PASS(look_at_batch(result, job->batch, job->batch_unrounded, result->ranks, err));
     FAB_PASS(look_at_rails(result, spec->family, fab_experts_keep_rails(job, spec->domain), err));
-    char unlike[FAB_SOLD_SIZE];
-    fab_gpu_sold_unlike(&job->accelerator, spec, unlike);
-    FAB_PASS(look_at_gpu(result, unlike, err));
+    FAB_PASS(fab_warn_of_gpu(result, job, spec, err));
     if (job->kind == FAB_JOB_TRAINING && job->experts > 1 && job->ep == 1) {
-        FAB_PASS(look_at_experts(result, job->experts, err));
+        FAB_PASS(look_at_experts(result, job->experts, job->ep_chosen, err));
     }
     return FAB_OK;
 }
@@ -239,7 +245,7 @@ static fab_status look_at_fabric(fab_result *result, const fab_fabric_result *f,
 static fab_status look_at_point(fab_result *result, const fab_sweep_point *p, fab_error *err) {
     char of[24] = "";
     FAB_PASS(look_at_others(result, p->job, p->other_jobs, err));
-    FAB_PASS(look_at_experts(result, p->n_kept_experts, err));
+    FAB_PASS(look_at_experts(result, p->n_kept_experts, p->keeps_by_plan, err));
     FAB_PASS(look_at_domain(result, p->tp, p->domain, err));
     FAB_PASS(look_at_batch(result, p->batch, p->batch_unrounded, p->job_gpus, err));
     FAB_PASS(look_at_rails(result, p->family, p->keeps_rails, err));
@@ -274,7 +280,9 @@ fab_status fab_find_warnings(fab_result *result, fab_error *err) {
         FAB_PASS(look_at_point(result, &result->sweep->points[i], err));
     }
     for (size_t i = 0; result->mix != NULL && i < result->mix->n_designs; i++) {
-        FAB_PASS(look_at_experts(result, result->mix->designs[i].job[0].n_kept_experts, err));
+        const fab_sweep_point *p = &result->mix->designs[i].job[0];
+        FAB_PASS(look_at_experts(result, p->n_kept_experts, p->keeps_by_plan, err));
+        FAB_PASS(look_at_gpu(result, p->sold_unlike, err));
     }
     if (result->plans != NULL && result->ranks == 0) { /* else said of the job */
         FAB_PASS(look_at_gpu(result, result->plans->sold_unlike, err));

@@ -59,7 +59,8 @@ static void put_codes(FILE *out) {
         {"3", "the input is wrong, or asks for what is not supported or for more memory than --max-memory"},
         {"4", "there is no solution, or a pair that cannot reach each other"},
         {"5", "a file cannot be read or written"},
-        {"6", "the time of --max-time was up; plan prints the best so far"},
+        {"6",
+         "the time of --max-time was up; plan prints the best so far, sweep and compare the points that are finished"},
         {"70", "an error of the program, or no memory"},
     };
     (void)fputs(".SH EXIT STATUS\n", out);

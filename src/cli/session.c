@@ -363,6 +363,7 @@ static fab_status look_for_plan(const cli_session *s, fab_run_verdict *verdict, 
     FAB_PASS(fab_plan_beat(&request, &r->job, verdict->engine, &plans, err));
     if (plans != NULL && plans->n_plans_listed > 0 && fab_planned_s(&plans->plans[0]) < request.below_s) {
         verdict->plan_s = fab_planned_s(&plans->plans[0]);
+        verdict->plan_draws = plans->plans[0].draws_s.mean > 0 ? plans->draws : 0;
         (void)fab_job_plan_text(&plans->plans[0].plan, verdict->plan);
         fab_append(verdict->plan, sizeof verdict->plan, ",batch=%" PRIu64, r->job.batch); /* else of its sizes */
     }

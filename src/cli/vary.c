@@ -284,6 +284,29 @@ static fab_status see_best(const cli_options *options, const fab_sweep *s, fab_r
     return cli_see_point(options, best, &shown, result, err);
 }
 
+/* Under --max-time: points that were finished are to be printed. */
+typedef struct timed_points {
+    double end_s, started_s, longest_s;
+    size_t n_left; /* that were not started */
+} timed_points;
+
+/* Where one is finished, no other begins that would end too late; the timer ends a run that has none. */
+static fab_status start_point(void *context, size_t point, fab_error *err) {
+    timed_points *t = context;
+    const double now_s = cli_now_s();
+    if (t->started_s > 0) {
+        cli_limits_end_time();
+        t->longest_s = fmax(t->longest_s, now_s - t->started_s);
+        t->started_s = 0;
+    }
+    if (point > 0 && t->longest_s > 0 && now_s + t->longest_s > t->end_s) {
+        t->n_left++;
+        return fab_fail(err, FAB_EUNSUPPORTED, NULL, "not looked at: the time of --max-time is up");
+    }
+    t->started_s = now_s;
+    return FAB_OK;
+}
+
 fab_status cli_sweep_and_report(const cli_options *options, const cli_vary *vary, size_t n_vary, fab_command command,
                                 FILE *out, fab_error *err) {
     FAB_OWNS(fab_sweep_free_owned) fab_sweep *sweep = NULL;
@@ -292,6 +315,7 @@ fab_status cli_sweep_and_report(const cli_options *options, const cli_vary *vary
                                      : command == FAB_COMMAND_PLACE ? "placements"
                                                                     : "points"};
     bool shows = cli_progress_wanted(options);
+    timed_points timed = {.end_s = cli_now_s() + options->max_time_s};
     fab_sweep_request request = {.n_paths = n_vary,
                                  .read = vary[0].are_designs ? read_compared : read_point,
                                  .compares_designs = vary[0].are_designs,
@@ -308,7 +332,9 @@ fab_status cli_sweep_and_report(const cli_options *options, const cli_vary *vary
                                  .n_seeds = cli_is_given(options, &cli_option_seeds) ? options->n_seeds : 0,
                                  .n_threads = (size_t)options->n_threads,
                                  .progress = shows ? cli_progress_step : NULL,
-                                 .progress_context = &progress};
+                                 .progress_context = &progress,
+                                 .start = options->max_time_s > 0 && command != FAB_COMMAND_PLACE ? start_point : NULL,
+                                 .start_context = &timed};
     for (size_t k = 0; k < n_vary; k++) {
         request.path[k] = vary[k].path;
         request.values[k] = vary[k].values;
@@ -332,5 +358,9 @@ fab_status cli_sweep_and_report(const cli_options *options, const cli_vary *vary
     result.n_over_limit = sweep->n_over_limit;
     FAB_PASS(command != FAB_COMMAND_PLACE ? see_best(options, sweep, &result, err) : FAB_OK);
     FAB_PASS(fab_find_warnings(&result, err));
-    return cli_report(options, &result, out, err);
+    FAB_PASS(cli_report(options, &result, out, err));
+    FAB_REFUSE_IF(timed.n_left > 0, err, FAB_ETIME, options->command->name,
+                  "the time of --max-time is up: %zu of %zu %s were not looked at, nor compared", timed.n_left,
+                  sweep->n_points, progress.unit);
+    return FAB_OK;
 }

@@ -16,10 +16,17 @@ static bool is_dragonfly(const fab_fabric_spec *fabric) {
     return strcmp(fabric->family, "dragonfly") == 0;
 }
 
+static bool is_torus(const fab_fabric_spec *fabric) {
+    return strcmp(fabric->family, "torus") == 0;
+}
+
 /* NIC ports of a shape that decides the GPUs; 0 where none does. */
 static uint64_t ports_of_shape(const fab_fabric_spec *f) {
     if (is_dragonfly(f)) {
         return f->dragonfly.p * f->dragonfly.a * f->dragonfly.g;
+    }
+    if (is_torus(f)) {
+        return f->torus.switches; /* a NIC on each */
     }
     return !is_fat_tree(f) ? 0 : f->xgft.height > 0 ? f->xgft.ports : f->k * f->k * f->k / 4;
 }
@@ -142,10 +149,10 @@ static fab_status check_fabric(const reading *r, fab_error *err) {
     FAB_REFUSE_IF(f->k % 2 != 0, err, FAB_EINPUT, reading_where(r, "k", NULL, NULL),
                   "k: %" PRIu64 " is odd; a k-ary fat-tree needs an even k", f->k);
     FAB_REFUSE_IF(f->gpus == 0 && ports_of_shape(f) == 0, err, FAB_EINPUT, r->origin_where, "gpus is required%s",
-                  is_fat_tree(f)              ? ", unless k or xgft is given"
-                  : is_dragonfly(f)           ? ", unless dragonfly is given"
-                  : f->torus.n_dimensions > 0 ? ": torus counts switches, over which gpus=N are spread evenly"
-                                              : "");
+                  is_fat_tree(f)    ? ", unless k or xgft is given"
+                  : is_dragonfly(f) ? ", unless dragonfly is given"
+                  : is_torus(f)     ? ", unless torus is given"
+                                    : "");
     for (size_t i = 0; i < FAB_MAX_TIERS; i++) {
         FAB_REFUSE_IF(f->tier[i].radix * f->tier[i].breakout > 65535, err, FAB_EINPUT,
                       reading_where(r, "radix", "breakout", NULL),

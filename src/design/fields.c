@@ -69,7 +69,7 @@ const field design_fields[] = {
     DESIGN_TEXT("source", FIELD_TEXT, source, "where the figures come from, and which of them are assumptions"),
 
     FABRIC_TEXT("family", FIELD_WORD, family, "topology family (see list families)"),
-    FABRIC_COUNT("gpus", gpus, 1, MAX_GPUS, true, "auto", "GPUs; required, except for a fat-tree with k or xgft, or a dragonfly with p,a,h"),
+    FABRIC_COUNT("gpus", gpus, 1, MAX_GPUS, true, "auto", "GPUs; required, except for a fat-tree with k or xgft, a torus, or a dragonfly with p,a,h"),
     FABRIC_COUNT("gpus-per-server", gpus_per_server, 1, 65535, true, "auto", "GPUs of one server: 8; for a fat-tree with k the largest number up to 8 that divides its k^3/4 NIC ports"),
     FABRIC_COUNT("nics-per-server", nics_per_server, 1, 65535, true, "auto", "NICs of one server; default: gpus-per-server"),
     FABRIC_RATE("nic", nic_bps, false, "400Gb/s", "rate of one NIC, per direction"),
@@ -85,7 +85,7 @@ const field design_fields[] = {
     FABRIC_COUNT("k", k, 2, 406, true, "auto", "fat-tree: arity; k^3/4 NIC ports"),
     SHAPE("xgft", xgft, &xgft_shape, "fat-tree: h;m1,..,mh;w1,..,wh and, for parallel cables, ;p1,..,ph"),
     SHAPE("dragonfly", dragonfly, &dragonfly_shape, "dragonfly: p,a,h[,g[,t]]: NICs per switch, switches per group, global cables per switch, groups, parallel local cables; empty: a = 2p = 2h, the largest that fits the radix"),
-    SHAPE("torus", torus, &torus_shape, "torus: switches in each dimension: 4,4,8"),
+    SHAPE("torus", torus, &torus_shape, "torus: switches in each dimension: 4,4,8; a NIC on each where gpus is not given"),
     FABRIC_COUNT("rails-per-switch", rails_per_switch, 1, 65535, true, "auto", "rail-only: rails that share a network; auto: as many as fit a single switch"),
     FABRIC_CHOICE("forward", forward, "source", CHOICES("source", "destination"), "rail-only: whose scale-up domain relays traffic between rails (PXN)"),
     FABRIC_CHOICE("forwarding", forwarding, "pipelined", CHOICES("pipelined", "sequential"), "rail-only: traffic between rails is passed on as it comes, or once it is there as a whole (store and forward)"),

@@ -156,6 +156,7 @@ static fab_status run_point(const fab_sweep_request *r, size_t i, const shared_j
     FAB_OWNS(fab_str_release) fab_str settings = FAB_STR_INIT;
     values_of(r, i, value);
     fab_status status = open_point(r, i, shared, design, inner, err);
+    status = status == FAB_OK && r->start != NULL ? r->start(r->start_context, i, inner) : status;
     if (status == FAB_OK) {
         status = sweep_evaluate_parts(r, design, value, progress, &parts, inner);
     }

@@ -33,6 +33,7 @@ void fab_traffic_take(fab_traffic *traffic, fab_phase_builder *builder) {
 /* "tp 8, pp 8, dp 24 on 1,536 GPUs, batch 2304 in 96 microbatches of 1" */
 static void summarize_shape(const fab_job *job, fab_traffic *traffic) {
     const fab_job_spec *s = &job->spec;
+    char reason[FAB_BATCH_REASON];
     char gpus[32];
     char sharding[48];
     SUMMARIZE(traffic, "tp %" PRIu64, s->tp);
@@ -49,9 +50,9 @@ static void summarize_shape(const fab_job *job, fab_traffic *traffic) {
     }
     if (s->plan_chosen) {
         const bool is_usual = s->order[0] == '\0' || strcmp(s->order, "tp-cp-pp-dp") == 0;
-        SUMMARIZE(traffic, ", recompute %s%s%s%s (the fastest plan)", fab_recomputes[s->recompute],
+        SUMMARIZE(traffic, ", recompute %s%s%s%s (the fastest plan%s)", fab_recomputes[s->recompute],
                   s->sequence_parallel ? ", sequence parallel" : "", is_usual ? "" : ", order ",
-                  is_usual ? "" : s->order);
+                  is_usual ? "" : s->order, s->plan_is_short ? " of a short search" : "");
     }
     SUMMARIZE(traffic, " on %s GPUs, batch %" PRIu64, fab_format_count(gpus, job->n_gpus), s->batch);
     if (s->kind == FAB_JOB_SERVING) {
@@ -59,7 +60,7 @@ static void summarize_shape(const fab_job *job, fab_traffic *traffic) {
                   s->prefill_replicas > 0 ? " that generates" : "");
     }
     if (s->batch_unrounded > 0) {
-        SUMMARIZE(traffic, " (the model's %" PRIu64 " does not divide)", s->batch_unrounded);
+        SUMMARIZE(traffic, " (%s)", fab_job_batch_reason(s->batch, s->batch_unrounded, job->n_gpus, reason));
     }
     SUMMARIZE(traffic, " in %" PRIu64 " microbatch%s of %" PRIu64 "%s", job->microbatches,
               job->microbatches == 1 ? "" : "es", s->microbatch,

@@ -65,7 +65,25 @@ is_gone = sys.argv[1].endswith("d")
 assert (gone in d["verdict"]) == is_gone and (renamed in d["verdict"]) == (not is_gone), d["verdict"]
 PYTHON
 done
-ls fabriscope-plan-* >/dev/null 2>&1 && fail "the dump of a plan stays: $(ls)"
+# The file that a plan is for that time goes with the run, also with one that a signal ends
+"$program" build clos:gpus=4096 --format ibnet --quiet >large.net
+mkdir dumps
+TMPDIR=$PWD/dumps "$program" diff clos:gpus=8192 large.net --traffic pattern:ring --quiet >out 2>&1 &
+for ((i = 0; i < 1000; i++)); do [[ -n $(ls dumps) ]] && break; sleep 0.01; done
+[[ -n $(ls dumps) ]] || fail "there is no dump of the plan"
+kill -TERM $!
+wait $! && fail "a signal did not end diff"
+ls fabriscope-plan* dumps/* >/dev/null 2>&1 && fail "the dump of a plan stays: $(ls . dumps)"
+
+# Links of NICs that have lost capacity collide as well, and are said to be no links between switches; before, they were full.
+"$program" diff clos:gpus=64,radix=32 --job model=llama3-8b,tp=8 --engine spray --after degrade=nic-3=0.5 --quiet >out || fail "a slow NIC"
+tr -s ' \n' ' ' <out >flat
+grep -F '; 4 links collide that did not, of NICs and none between switches.' flat >/dev/null || fail "a slow NIC: $(head -3 out)"
+grep -F 'worst: the largest collision factor of links between switches' flat >/dev/null || fail "what worst is: $(<out)"
+grep -F 'nic-3:2 > leaf-0:4 collides now, phase dp before: x1.00 now: x2.00 1 more link in the JSON' flat >/dev/null || fail "its link: $(<out)"
+"$program" diff clos:gpus=64,radix=32 --job model=llama3-8b,tp=8 --engine ecmp,qp=4 --after degrade=leaf-0=0.5 --seeds 1 --quiet | tr -s ' \n' ' ' >flat
+grep -E '; 41 links collide that did not, [0-9]+ of them of NICs\. ' flat >/dev/null || fail "a slow leaf: $(<flat)"
+grep -F ' 5 more links in the JSON, and 33 that are only counted' flat >/dev/null || fail "links that are not listed: $(<flat)"
 
 # One draw is told of where what differs hangs on it: not where computation alone differs, or nothing that hashes does.
 draw() { # draw yes|no BEFORE AFTER [ARGUMENTS...]

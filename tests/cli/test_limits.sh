@@ -96,6 +96,21 @@ said, left = open("err").read(), plan["lower_bound_s"] < plan["plans"][0]["time_
 assert (f"{plan['lower_bound_s']:.4g} s at least" if left else "under orders of the ranks that were not searched") in said, said
 PYTHON
 
+# A comparison prints the designs that are finished, and names the others.
+many=() code=0
+for ((i = 0; i < 100; i++)); do many+=("rail-spine:gpus=1024,radix=64,taper=$((i / 10 + 1)).$((i % 10))"); done
+"$program" compare clos:gpus=16 "${many[@]}" --traffic pattern:permutation --engine ecmp --seeds 1000 --max-time 4s --json --quiet >out 2>err ||
+  code=$?
+[[ $code -eq 6 ]] || fail "compare: exit code $code, not 6: $(cat err)"
+python3 - <<'PYTHON' || fail "what compare has finished when time is up: $(cat err)"
+import json
+designs = json.load(open("out"))["sweep"]["points"]
+left = [d for d in designs if "not looked at: the time of --max-time is up" in d.get("error", "")]
+assert len(designs) == 101 and "error" not in designs[0] and designs[0]["engines"][0]["time_s"] > 0, designs[0]
+assert left == designs[-len(left):], "a later design was started"
+assert f"the time of --max-time is up: {len(left)} of 101 designs were not looked at, nor compared" in open("err").read()
+PYTHON
+
 python3 "$root/tests/cli/limit_cases.py" "$program" || fail "sizes at the edges"
 python3 "$root/tests/cli/estimates.py" "$program" || fail "estimates"
 # Into a pipe progress comes as whole lines, the first within two seconds: what there is to do, and how long it takes.

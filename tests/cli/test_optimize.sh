@@ -36,6 +36,14 @@ expect 0 'OPTIMUM' --gpus 256 --catalog parts.xml
 pasted=$(sed -n '/^  clos:/,/[^\\]$/p' out)
 eval "set -- build $pasted"
 "$program" "$@" --quiet >/dev/null || fail "the printed design cannot be pasted: $pasted"
+# the largest taper of a catalog is said to be that: with more of them it is another
+expect 0 '^  3 is the largest taper .oversubscription. of catalog parts: a larger one,' --gpus 256 --catalog parts.xml --family clos
+sed 's,tapers="1/2/3:1",tapers="1/2/3:1/15",' parts.xml >more.xml
+expect 0 '^  15 is the largest taper' --gpus 256 --catalog more.xml --family clos
+for limit in '--min-bisection 0.5' '--max-taper 3'; do
+  "$program" optimize --gpus 256 --catalog parts.xml --family clos $limit --quiet | grep 'largest taper' >/dev/null &&
+    fail "an edge of the catalog, with $limit"
+done
 expect 0 '^  rail-spine:gpus=256' --gpus 256 --catalog parts.xml --family rail-spine
 if grep -qE '^  clos ' out; then fail "--family rail-spine looked at clos"; fi
 expect 0 '^  clos:gpus=256' --gpus 256 --catalog parts.xml --family rail-spine,clos
@@ -261,7 +269,7 @@ import json
 plan, run, o = (json.load(open(f"{name}.json")) for name in ("plan", "run", "raised"))
 assert plan["plan"]["batch"] == 1024, plan["plan"]["batch"]
 assert abs(plan["plan"]["plans"][0]["time_s"] / run["iteration"][0]["time_s"] - 1) < 1e-9, run["iteration"]
-assert "batch 1024 (the model's 512 does not divide)" in o["optimize"]["tokens"]["job"], o["optimize"]["tokens"]["job"]
+assert "batch 1024 (the sizes do not divide the model's 512)" in o["optimize"]["tokens"]["job"], o["optimize"]["tokens"]["job"]
 PYTHON
 expect 3 'no microbatches and stages go with batch 512' --gpus 1024 --family clos --job model=gpt-1.7b,tp=1,cp=1,pp=1,batch=512
 # --- with failures: the same tokens over what failures leave, as a comparison has it; no bound is broken ---

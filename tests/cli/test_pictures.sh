@@ -34,6 +34,12 @@ refused() { # refused CODE TEXT ARGUMENT...
 }
 refused 2 "is none of load, cost, failures" build fat-tree:k=4 --format svg --picture heat
 refused 3 "nothing has failed" build fat-tree:k=4 --format svg --picture failures
+for scenarios in time:30d@10 servers:1; do # which rank no part that is drawn
+  refused 3 "scenarios switches:1, links:1, nics:1 or gpus:1 do" study clos:gpus=64,radix=16 --scenarios $scenarios --seeds 1 \
+    --store "ranks-none-$scenarios" --format svg --picture failures
+  "$program" study show --store "ranks-none-$scenarios" --format svg >out 2>err || fail "a picture of $scenarios"
+  grep criticality out >/dev/null && fail "a picture of $scenarios ranks parts"
+done
 refused 3 "no traffic was replayed" build fat-tree:k=4 --format svg --picture load
 refused 3 "there is no such phase; one of permutation" route fat-tree:k=4 --traffic pattern:permutation --format svg --picture phase=dp
 

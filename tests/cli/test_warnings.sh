@@ -35,6 +35,11 @@ warns 1 "every GPU keeps all 8 experts" compare clos:gpus=128,radix=32 rail-only
 warns 0 "" compare clos:gpus=128,radix=32 rail-only:gpus=128 --job model=mixtral-8x7b,tp=2
 warns 1 "every GPU keeps all 8 experts" mix clos:gpus=128,radix=32 rail-only:gpus=128 --job model=mixtral-8x7b,tp=2,ep=1
 warns 0 "" route clos:gpus=128,radix=32 --job model=mixtral-8x7b,ep=8
+# advice is of what the search did not do already
+own=layers=8,hidden=1024,heads=8,seq=2048,vocab=32000,experts=8,top-k=2,batch=1024
+warns 1 "ep=1, which the search for a plan found fastest: every GPU keeps all 8 experts" run clos:gpus=128,radix=32 --engine spray --job $own
+warns 1 "ep=1, which the search for a plan found fastest" compare clos:gpus=128 rail-only:gpus=128 --engine spray --job $own
+warns 1 "over N GPUs, ep=auto lets the search choose" run clos:gpus=128,radix=32 --engine spray --job $own,ep=1,tp=1
 moe=(--job model=mixtral-8x7b,tp=2,pp=4,ep=8,dp=16,memory-check=off --engine spray)
 warns 1 "experts are exchanged within rails" run rail-only:gpus=128 "${moe[@]}"
 warns 1 "experts are exchanged within rails" compare rail-spine:gpus=128 rail-only:gpus=128 "${moe[@]}"
@@ -50,6 +55,11 @@ nvl=(--job model=llama3-8b,gpu=gb200-186gb,tp=1,pp=1 --engine spray)
 gb=(--job model=llama3-8b,gpu=gb200-186gb)
 warns 1 "$sold" plan clos:gpus=32 "${gb[@]}"
 warns 1 "$sold" optimize --gpus 32 --replays 1 "${gb[@]}"
+warns 1 "$sold" busbw clos:gpus=64 --bytes 1GiB "${gb[@]}"
+warns 1 "$sold" mix clos:gpus=32 rail-only:gpus=32 "${gb[@]}"
+warns 1 "$sold" diff clos:gpus=32 --after fabric.taper=2 "${gb[@]}"
+warns 1 "$sold" study clos:gpus=32 --scenarios switches:1 --seeds 1 --store unlike "${gb[@]}"
+warns 0 "" study clos:gpus=72,gpus-per-server=4,domain=72 --scenarios switches:1 --seeds 1 --store alike "${gb[@]}"
 warns 0 "" plan clos:gpus=72,gpus-per-server=4,domain=72 "${gb[@]}"
 warns 1 "$sold" run clos:gpus=288 "${nvl[@]}"
 warns 1 "$sold" compare clos:gpus=288 clos:gpus=288,gpus-per-server=4,domain=72 "${nvl[@]}"
@@ -73,9 +83,10 @@ warns 1 "taper.2=2 has no effect: the fabric has 2 tiers" sweep clos:gpus=64,rad
 warns 1 "engine ecmp takes shortest paths alone" compare dragonfly:gpus=64,radix=16 clos:gpus=64,radix=16 "${ring[@]}"
 warns 1 "tp=16 is beyond the scale-up domain of 8 GPUs" compare clos:gpus=64,radix=32 rail-spine:gpus=64 --job model=llama2-7b,tp=16
 batch=(--job model=llama3-8b,tp=1,pp=1,zero=1,memory-check=off --engine spray)
-warns 1 "batch 2048 on 2048 GPUs is x4 the model's 512" run clos:gpus=2048 "${batch[@]}"
-warns 1 "batch 2048 on 2048 GPUs is x4 the model's 512" compare clos:gpus=2048 rail-only:gpus=2048 "${batch[@]}"
-warns 1 "batch 2048 on 2048 GPUs is x4 the model's 512" sweep clos:gpus=256 --vary gpus=256,2048 "${batch[@]}"
+warns 1 "batch 2048 on 2048 GPUs is x4 the model's (the sizes do not divide the model's 512)" run clos:gpus=2048 "${batch[@]}"
+warns 1 "batch 2048 on 2048 GPUs is x4 the model's (the sizes do not divide the model's 512)" compare clos:gpus=2048 rail-only:gpus=2048 "${batch[@]}"
+warns 1 "batch 2048 on 2048 GPUs is x4 the model's (the sizes do not divide the model's 512)" sweep clos:gpus=256 --vary gpus=256,2048 "${batch[@]}"
+warns 1 "is x2.01 the model's (the model's 512 is no multiple of the 1031 GPUs)" run clos:gpus=1031,gpus-per-server=1 --job model=llama3-8b,tp=1,pp=1,zero=1,memory-check=off --engine spray
 warns 0 "" run clos:gpus=2048 "${batch[@]}" --set job.batch=2048
 # a batch by default has the tokens of the model's, 512 sequences of 8192, whatever their length
 for lengths in 131072:32 2048:2048 8192:512 131072,batch=512:512; do

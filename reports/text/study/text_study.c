@@ -101,7 +101,8 @@ static void study_say_sets(fab_page *page, const fab_study_summary *s, const fab
     const fab_spread *spread = study_spread(s, v);
     const char *done = fab_show_counted(page, v->n_done, "scenario", "scenarios");
     if (v->n_stopped == 0 || v->n_stopped == v->n_done) {
-        fab_page_say(page, "The job %s in all %s", v->n_stopped == 0 ? "runs" : "stops", done);
+        fab_page_say(page, "The job %s in %s%s", v->n_stopped == 0 ? "runs" : "stops",
+                     v->n_done == 1 ? "the only scenario" : "all ", v->n_done == 1 ? "" : done);
     } else {
         fab_page_say(page, "The job stops in %s of %s (%s)", fab_show_count(page, v->n_stopped), done,
                      study_show_percent(page, (double)v->n_stopped / (double)v->n_done));

@@ -9,10 +9,18 @@
 #define MOST_TIED  3    /* of parts that have the same impact */
 #define LITTLE     1e-3 /* impact that nobody notices */
 #define NOTHING    5e-6 /* that is printed as 0 % */
-#define NO_IMPACT  "Not told apart: the draw of the paths decides which loss costs most."
 
 static const fab_study_variant *shown(const fab_study_summary *s) {
     return &s->variants[s->shown];
+}
+
+/* Where nothing takes longer there is nothing to tell apart. */
+static const char *no_impact(const fab_study_summary *s) {
+    const fab_spread *slowdown = &shown(s)->slowdown;
+    const bool is_told = s->n_seeds <= 1 ||
+                         (s->has_times && shown(s)->n_stopped == 0 && slowdown->n > 0 && slowdown->worst < 1 + NOTHING);
+    return is_told ? "No impact: no loss that was looked at costs anything."
+                   : "Not told apart: the draw of the paths decides which loss costs most.";
 }
 
 /* --- what has the highest impact ---------------------------------------------------------------------------------- */
@@ -59,12 +67,11 @@ static void study_put_single_highest(fab_page *page, const fab_study_summary *s)
     const fab_critical_class *first = worst_class(shown(s), INFINITY);
     const fab_critical_class *second = first != NULL ? worst_class(shown(s), first->worst_impact) : NULL;
     if (first == NULL) {
-        fab_page_wrap(page, FAB_INK_GOOD, 2, 2,
-                      s->n_seeds > 1 ? NO_IMPACT : "No impact: no loss that was looked at costs anything.");
+        fab_page_wrap(page, FAB_INK_GOOD, 2, 2, no_impact(s));
         return;
     }
     if (s->n_seeds > 1 && first->worst_impact < NOTHING) {
-        fab_page_wrap(page, FAB_INK_GOOD, 2, 2, NO_IMPACT);
+        fab_page_wrap(page, FAB_INK_GOOD, 2, 2, no_impact(s));
         return;
     }
     if (first->worst_impact < LITTLE) {
@@ -127,7 +134,7 @@ static void study_put_clear_highest(fab_page *page, const fab_study_summary *s) 
     const fab_study_case *worst = v->n_stopped_shown > 0 ? v->stopped : v->n_worst > 0 ? v->worst : NULL;
     if (worst != NULL && worst->name[0] != '\0' && s->n_seeds > 1 && !worst->is_stopped &&
         worst->time_s == v->healthy_time_s) {
-        fab_page_wrap(page, FAB_INK_PLAIN, 2, 2, NO_IMPACT);
+        fab_page_wrap(page, FAB_INK_PLAIN, 2, 2, no_impact(s));
         return;
     }
     if (worst != NULL && worst->name[0] != '\0') { /* scenarios of a list are what is asked about */

@@ -83,6 +83,7 @@ static fab_status busbw_run(const cli_options *options, FILE *out, fab_error *er
     result.graph = graph;
     result.busbw = busbw;
     FAB_PASS(fab_find_warnings(&result, err));
+    FAB_PASS(design->n_jobs > 0 ? fab_warn_of_gpu(&result, &design->jobs[0], &design->fabric, err) : FAB_OK);
     FAB_PASS(cli_report(options, &result, out, err));
     FAB_REFUSE_IF(busbw->n_short > 0, err, FAB_ETHRESHOLD, busbw->measured,
                   "%" PRIu64 " of %zu sizes fall short of what this fabric should give", busbw->n_short, busbw->n_rows);

@@ -50,7 +50,7 @@ typedef struct side {
     const char *hosts_where;
     fab_design *design;
     bool is_imported;
-    fab_str dump; /* of a design beside what is installed: the file that it would be, gone with the side */
+    fab_saved_file dump; /* of a design beside what is installed: the file that it would be; never committed */
 } side;
 
 static void side_release(side *s) {
@@ -62,10 +62,7 @@ static void side_release(side *s) {
     fab_str_release(&s->texts[1]);
     fab_str_release(&s->bytes);
     fab_str_release(&s->hosts);
-    if (s->dump.data != NULL) {
-        (void)unlink(s->dump.data);
-    }
-    fab_str_release(&s->dump);
+    fab_save_release(&s->dump, 1);
     FAB_FREE_ALL((void *)s->room, (void *)s->failed, (void *)s->degraded, s->design);
 }
 
@@ -212,27 +209,32 @@ static fab_status side_open(const cli_options *options, bool is_after, side *s, 
 
 /* --- a plan beside what is installed ------------------------------------------------------------------------------ */
 
-/* The plan as a file in the format; *out_can is false where it cannot be one: InfiniBand has no such rate, say. */
+typedef struct dumped {
+    const fab_result *result;
+    const char *format;
+} dumped;
+
+static fab_status dump_plan(const void *context, FILE *out, fab_error *err) {
+    const dumped *d = context;
+    return fab_report_write(fab_report_format_find(d->format), d->result, NULL, out, err);
+}
+
+/* The plan as a file in the format; *out_can is false where it cannot be one: InfiniBand has no such rate, say. A
+ * signal that ends the process removes it, as it does whatever is being saved. */
 static fab_status write_dump(side *s, const char *format, bool *out_can, fab_error *err) {
     FAB_OWNS(fab_fabric_free_owned) fab_fabric *graph = NULL;
-    FAB_OWNS(fab_file_close) FILE *file = NULL;
     fab_result result = {0};
     fab_error inner = {0};
+    const dumped what = {&result, format};
     const char *folder = getenv("TMPDIR");
-    if (s->dump.data == NULL) {
-        fab_str_printf(&s->dump, "%s/fabriscope-plan-XXXXXX", folder != NULL && folder[0] != '\0' ? folder : "/tmp");
-        FAB_PASS(fab_str_status(&s->dump, err));
-        const int fd = mkstemp(s->dump.data);
-        FAB_REFUSE_IF(fd < 0, err, FAB_EIO, s->dump.data, "cannot make a file for the plan: %s", strerror(errno));
-        (void)close(fd);
-    }
-    file = fopen(s->dump.data, "wb");
-    FAB_REFUSE_IF(file == NULL, err, FAB_EIO, s->dump.data, "cannot write the plan: %s", strerror(errno));
+    fab_save_release(&s->dump, 1);
+    s->dump = (fab_saved_file){.final = FAB_STR_INIT, .temporary = FAB_STR_INIT};
+    fab_str_printf(&s->dump.final, "%s/fabriscope-plan", folder != NULL && folder[0] != '\0' ? folder : "/tmp");
+    FAB_PASS(fab_str_status(&s->dump.final, err));
     FAB_PASS(fab_topology_build(&s->design->fabric, &graph, NULL, err));
     result.graph = graph;
-    const fab_status status = fab_report_write(fab_report_format_find(format), &result, NULL, file, &inner);
+    const fab_status status = fab_save_write(&s->dump, dump_plan, &what, &inner);
     *out_can = status == FAB_OK;
-    FAB_REFUSE_IF(fflush(file) != 0, err, FAB_EIO, s->dump.data, "cannot write the plan: %s", strerror(errno));
     return status == FAB_OK || fab_is_refusal(status) ? FAB_OK : fab_fail(err, status, inner.where, "%s", inner.text);
 }
 
@@ -252,7 +254,7 @@ static fab_status install_plan(side *s, const char *other, fab_error *err) {
         return FAB_OK;
     }
     FAB_OWNS(fab_str_release) fab_str file = FAB_STR_INIT;
-    fab_str_printf(&file, "fabric.file=%s", s->dump.data);
+    fab_str_printf(&file, "fabric.file=%s", s->dump.temporary.data);
     FAB_PASS(fab_str_status(&file, err));
     (void)snprintf(servers, sizeof servers, "fabric.gpus-per-server=%" PRIu64, s->design->fabric.gpus_per_server);
     const char *const keys[2] = {file.data, servers};
@@ -324,6 +326,12 @@ static fab_status diff_run(const cli_options *options, FILE *out, fab_error *err
                   err, FAB_EUSAGE, NULL, "--set, --job and --engine are of designs, and both states are reports");
     FAB_PASS(fab_diff_run(&request, &difference, err));
     result.difference = difference;
+    for (int i = 0; i < 2; i++) {
+        const fab_design *d = i == 0 ? before.design : after.design;
+        FAB_PASS(d != NULL && d->n_jobs > 0 && strcmp(d->fabric.family, "installed") != 0
+                     ? fab_warn_of_gpu(&result, &d->jobs[0], &d->fabric, err)
+                     : FAB_OK);
+    }
     FAB_PASS(cli_report(options, &result, out, err));
     FAB_REFUSE_IF(difference->is_beyond, err, FAB_ETHRESHOLD, NULL, "%s: beyond the tolerance of x%g",
                   difference->verdict, difference->tolerance);

@@ -1,6 +1,7 @@
 /* `study show`: what the scenarios of a gathered store say together, or all of them as CSV. */
 #include "cli.h"
 
+#include "fab/design.h"
 #include "fab/study_results.h"
 
 #include <inttypes.h>
@@ -61,7 +62,7 @@ static fab_status certify_study(const void *context, FILE *out, fab_error *err) 
 
 /* Impact as graphs show it: what a loss wins back is no impact. */
 static void clamp(double *impact, size_t n) {
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; impact != NULL && i < n; i++) {
         impact[i] = impact[i] < 0 ? 0 : impact[i];
     }
 }
@@ -102,15 +103,18 @@ static fab_status show_report(const cli_options *options, const fab_study_result
         fab_study_summarise(results, options->top > 0 ? (size_t)options->top : FAB_STUDY_TOP, true, &summary, err));
     FAB_PASS(choose_variant(options, summary, err));
     FAB_PASS(cli_result_init(options, FAB_COMMAND_STUDY, 1, &result, err));
-    FAB_PASS(fab_fabric_measure(fab_study_results_design(results), &result.fabrics[0], &graph, err));
+    const fab_design *design = fab_study_results_design(results);
+    FAB_PASS(fab_fabric_measure(design, &result.fabrics[0], &graph, err));
     (void)snprintf(result.fabrics[0].digest, sizeof result.fabrics[0].digest, "%s", plan->digest); /* as planned */
     overlay = overlay_of(summary, graph);
     result.graph = graph;
-    result.overlay = &overlay;
+    result.overlay = overlay.criticality != NULL ? &overlay : NULL;
     result.study = summary;
     result.seed = plan->seed;
     result.n_seeds = summary->n_seeds > 1 ? summary->n_seeds : 1;
     (void)snprintf(result.traffic, sizeof result.traffic, "%s", summary->traffic);
+    FAB_PASS(fab_find_warnings(&result, err));
+    FAB_PASS(design->n_jobs > 0 ? fab_warn_of_gpu(&result, &design->jobs[0], &design->fabric, err) : FAB_OK);
     const certified what = {options, results, summary};
     FAB_PASS(cli_certify_with(options, certify_study, &what, err));
     return show_print(options, results, &result, out, err);

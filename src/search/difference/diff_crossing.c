@@ -121,13 +121,15 @@ static const fab_engine_result *of_engine(const fab_phase_result *phase, size_t 
     return phase != NULL && engine < phase->n_engines ? &phase->engines[engine] : NULL;
 }
 
-/* Links between switches, and those that have lost capacity. */
-static double use_of(const diff_side *s, const fab_engine_result *r, fab_link_id link) {
-    if (link == FAB_NONE || r == NULL || r->utilisation == NULL) {
-        return NAN;
-    }
-    bool is_weak = s->has_mask && s->mask.residual[link] < 1;
-    return fab_class_of(s->f, link)->kind == FAB_LINK_FABRIC || is_weak ? r->utilisation[link] : 0;
+static double use_of(const fab_engine_result *r, fab_link_id link) {
+    return link == FAB_NONE || r == NULL || r->utilisation == NULL ? (double)NAN : r->utilisation[link];
+}
+
+/* Links between switches, and those that have lost capacity; what fills a sound NIC is no collision. */
+static double collision_of(const diff_side *s, const fab_engine_result *r, fab_link_id link) {
+    const double use = use_of(r, link);
+    const bool is_weak = !isnan(use) && s->has_mask && s->mask.residual[link] < 1;
+    return isnan(use) || is_weak || fab_class_of(s->f, link)->kind == FAB_LINK_FABRIC ? use : 0;
 }
 
 /* A candidate for the list: the longest phases first, then the fullest links. */
@@ -174,18 +176,19 @@ static void compare_links(const diff *d, size_t engine, size_t p, bool *counted,
     double weight = fabs(out->after_s - out->before_s);
     weight = weight > 0 ? weight : 1e-12;
     for (fab_link_id l = 0; b != NULL && l < n_second; l++) {
-        double now = use_of(&d->side[1], b, l);
-        double then = use_of(&d->side[0], a, d->same[l]);
+        double now = collision_of(&d->side[1], b, l);
+        double then = collision_of(&d->side[0], a, d->same[l]);
         if (now > DIFF_COLLIDED && !(then > DIFF_COLLIDED)) {
             out->n_new++;
             sum->n_new += !counted[l];
+            sum->n_new_nics += !counted[l] && fab_class_of(d->side[1].f, l)->kind != FAB_LINK_FABRIC;
             counted[l] = true;
             offer_link(list, n, (found_link){l, p, true, weight, now});
         }
     }
     for (fab_link_id l = 0; a != NULL && l < d->side[0].f->n_links; l++) {
-        double then = use_of(&d->side[0], a, l);
-        double now = use_of(&d->side[1], b, d->back[l]);
+        double then = collision_of(&d->side[0], a, l);
+        double now = collision_of(&d->side[1], b, d->back[l]);
         if (then > DIFF_COLLIDED && !(now > DIFF_COLLIDED)) {
             out->n_gone++;
             sum->n_gone += !counted[n_second + l];
@@ -211,7 +214,7 @@ static fab_status show_link(diff *d, size_t engine, const found_link *found, fab
     for (int i = 0; i < 2; i++) {
         size_t p = index_of(&d->side[i].result, phase);
         const fab_engine_result *r = of_engine(phase_named(&d->side[i].result, phase), engine);
-        crossing[i]->factor = use_of(&d->side[i], r, link[i]);
+        crossing[i]->factor = use_of(r, link[i]);
         if (p != SIZE_MAX && r != NULL) {
             FAB_PASS(list_crossing(&d->side[i], engine, p, link[i], crossing[i], err));
         }

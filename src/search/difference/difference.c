@@ -305,6 +305,11 @@ static void say_times(const fab_difference *out, fab_str *text) {
         fab_str_printf(text, "; %s%" PRIu64 " link%s collide%s that did not",
                        e->n_draws > 1 ? "in the first draw " : "", e->n_new, e->n_new == 1 ? "" : "s",
                        e->n_new == 1 ? "s" : "");
+        if (e->n_new_nics == e->n_new) {
+            fab_str_add(text, ", of NICs and none between switches");
+        } else if (e->n_new_nics > 0) {
+            fab_str_printf(text, ", %" PRIu64 " of them of NICs", e->n_new_nics);
+        }
         if (e->n_gone > 0) {
             fab_str_printf(text, ", %" PRIu64 " no more", e->n_gone);
         }

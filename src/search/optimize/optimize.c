@@ -313,6 +313,15 @@ static limits limits_of(const fab_limits *l) {
                              [GOAL_COST] = l->budget_usd}};
 }
 
+/* What is dearer is looked at on one side alone: a larger taper was not tried. */
+static double edge_taper_of(const fab_optimize_request *q, const fab_optimum *o) {
+    const fab_catalog *c = q->catalog;
+    const double largest = c->tapers[c->n_tapers - 1], next = c->n_tapers > 1 ? c->tapers[c->n_tapers - 2] : 1;
+    const bool is_limited = (q->limits.has_taper && q->limits.max_taper <= largest) ||
+                            (q->limits.has_bisection && q->limits.min_bisection_ratio * largest >= 1);
+    return o->winner.max_taper > next && !is_limited ? largest : 0;
+}
+
 fab_status fab_optimize(const fab_optimize_request *request, fab_optimum **out, fab_error *err) {
     fab_status status = FAB_OK;
     fab_optimum *o = NULL;
@@ -346,6 +355,7 @@ fab_status fab_optimize(const fab_optimize_request *request, fab_optimum **out, 
     o->fronts_complete = !s.timed_out && o->n_by_bisection < MAX_FRONT && o->n_by_power < MAX_FRONT;
     o->gpus = request->gpus;
     o->limits = request->limits;
+    o->edge_taper = edge_taper_of(request, o);
     o->n_structures = s.n_structures;
     (void)snprintf(o->catalog, sizeof o->catalog, "%s", request->catalog->name);
     (void)snprintf(o->source, sizeof o->source, "%s", request->catalog->source);

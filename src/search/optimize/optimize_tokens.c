@@ -116,7 +116,9 @@ static fab_status measure_floor(token_search *t, const ranked *r, token_floor *o
     (void)snprintf(o->job, sizeof o->job, "%s on %" PRIu64 " GPUs, batch %" PRIu64, plans->model, plans->gpus,
                    plans->batch);
     if (plans->batch_unrounded > 0) {
-        fab_append(o->job, sizeof o->job, " (the model's %" PRIu64 " does not divide)", plans->batch_unrounded);
+        char reason[FAB_BATCH_REASON];
+        fab_append(o->job, sizeof o->job, " (%s)",
+                   fab_job_batch_reason(plans->batch, plans->batch_unrounded, plans->gpus, reason));
     }
     fab_append(o->job, sizeof o->job, " of %" PRIu64 " tokens, under its best plan", plans->seq);
     return FAB_OK;

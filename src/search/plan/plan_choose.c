@@ -77,6 +77,7 @@ static fab_status choose_alone(const fab_plan_request *request, fab_design *desi
     FAB_PASS(out != NULL ? fab_plan_beside(request, plans, err) : FAB_OK);
     FAB_PASS(fab_job_space_new(design, request->fabric, &space, err));
     fab_job_plan_apply(space, &plans->plans[0].plan, &design->jobs[0]);
+    design->jobs[0].plan_is_short = !plans->is_proven;
     if (out != NULL) {
         *out = plans;
         plans = NULL;
@@ -100,6 +101,7 @@ static fab_status take_plan(const fab_job_spec *like, const fab_fabric *fabric, 
     fab_job_plan plan = fab_job_plan_of(like);
     plan.order = design->jobs[0].order_given ? 0 : plan.order;
     fab_job_plan_apply(space, &plan, &design->jobs[0]);
+    design->jobs[0].plan_is_short = like->plan_is_short;
     return FAB_OK;
 }
 

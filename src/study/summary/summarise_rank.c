@@ -306,6 +306,7 @@ static fab_status find_impact(const fab_summariser *s, size_t variant, fab_study
     FAB_PASS(FAB_NEW(out->node_impact, f->n_nodes, err));
     FAB_FILL(out->cable_impact, f->n_cables, NAN);
     FAB_FILL(out->node_impact, f->n_nodes, NAN);
+    bool is_known = false;
     for (uint32_t i = 0; i < t->n; i++) {
         const fab_component *c = &t->component[i];
         const record *r = summary_record_of(s, variant, i);
@@ -319,7 +320,12 @@ static fab_status find_impact(const fab_summariser *s, size_t variant, fab_study
         }
         if (at != NULL && c->fraction == 0 && !(impact <= *at)) { /* the larger, of a link and its ports */
             *at = isnan(impact) ? *at : impact;
+            is_known = is_known || impact > 0 || (s->request.span_s <= 0 && !isnan(impact));
         }
+    }
+    if (!is_known) { /* of servers, or of histories in which chance hides every part: nothing to draw */
+        FAB_FREE_ALL(out->cable_impact, out->node_impact);
+        out->cable_impact = out->node_impact = NULL;
     }
     return FAB_OK;
 }

@@ -308,6 +308,7 @@ void fab_job_plan_apply(const fab_job_space *space, const fab_job_plan *plan, fa
     job->batch = space->job.spec.batch;
     job->batch_unrounded = space->job.spec.batch_unrounded;
     job->plan_chosen = true;
+    job->ep_chosen = (job->plan_given & 1U << FAB_PLAN_EP) == 0;
     job->plan = FAB_PLAN_GIVEN;
     job->plan_asked = 0;
     job->plan_given = (1U << FAB_N_PLAN_KEYS) - 1;

@@ -1,5 +1,7 @@
 #include "traffic_internal.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #define SC21 "Megatron-LM, Narayanan et al., SC'21, Table 1"
@@ -43,11 +45,16 @@ const fab_model fab_models[] = {
     {.name = NULL},
 };
 
-uint64_t fab_job_batch(uint64_t model_batch, uint64_t n_gpus) {
+static uint64_t batch_unit(uint64_t model_batch, uint64_t n_gpus) {
     uint64_t unit = n_gpus;
     while (unit % 2 == 0 && unit > model_batch / 8) {
         unit /= 2;
     }
+    return unit;
+}
+
+uint64_t fab_job_batch(uint64_t model_batch, uint64_t n_gpus) {
+    const uint64_t unit = batch_unit(model_batch, n_gpus);
     return unit >= model_batch ? unit : model_batch / unit * unit;
 }
 
@@ -55,6 +62,21 @@ uint64_t fab_job_batch_of(uint64_t model_batch, uint64_t n_gpus, uint64_t unit) 
     const uint64_t of_gpus = fab_job_batch(model_batch, n_gpus);
     const uint64_t most = of_gpus % unit == 0 ? of_gpus : model_batch / unit * unit;
     return most > 0 ? most : unit;
+}
+
+const char *fab_job_batch_reason(uint64_t batch, uint64_t model_batch, uint64_t n_gpus, char out[FAB_BATCH_REASON]) {
+    const uint64_t unit = batch_unit(model_batch, n_gpus);
+    if (batch != fab_job_batch(model_batch, n_gpus)) {
+        (void)snprintf(out, FAB_BATCH_REASON, "the sizes do not divide the model's %" PRIu64, model_batch);
+    } else if (unit == n_gpus) {
+        (void)snprintf(out, FAB_BATCH_REASON, "the model's %" PRIu64 " is no multiple of the %" PRIu64 " GPUs",
+                       model_batch, n_gpus);
+    } else {
+        (void)snprintf(out, FAB_BATCH_REASON,
+                       "the model's %" PRIu64 " is no multiple of %" PRIu64 ", the GPUs / %" PRIu64, model_batch, unit,
+                       n_gpus / unit);
+    }
+    return out;
 }
 
 const fab_model *fab_model_find(const char *name) {

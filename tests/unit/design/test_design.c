@@ -277,6 +277,7 @@ Test(design, bad_one_lines) {
     check_bad("clos:", NULL, "clos::1:1", "gpus is required");
     check_bad("fat-tree:", NULL, "fat-tree::1:1", "unless k or xgft");
     check_bad("clos:k=4", NULL, "clos:k=4:1:1", "gpus is required");
+    check_bad("torus:", NULL, "torus::1:1", "unless torus is given");
     check_bad("fat-tree:k=5", NULL, "fat-tree:k=5:1:12", "odd");
     check_bad("fat-tree:k=408", NULL, "fat-tree:k=408:1:12", "406");
     check_bad("clos:gpus=0", NULL, "clos:gpus=0:1:11", "gpus: '0'");

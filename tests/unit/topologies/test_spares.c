@@ -199,9 +199,14 @@ Test(radix, suffices) {
     static const struct {
         const char *text;
         uint64_t radix;
-    } CASES[] = {{"torus:gpus=64,torus=4,4,4", 8},           {"torus:gpus=64,torus=4,4,4,radix=64", 64},
-                 {"torus:gpus=512,torus=4,4,4", 16},         {"dragonfly:dragonfly=4,8,4", 16},
-                 {"dragonfly:gpus=512,dragonfly=2,4,2", 64}, {"clos:gpus=64", 64}};
+    } CASES[] = {{"torus:gpus=64,torus=4,4,4", 8},
+                 {"torus:gpus=64,torus=4,4,4,radix=64", 64},
+                 {"torus:gpus=512,torus=4,4,4", 16},
+                 {"dragonfly:dragonfly=4,8,4", 16},
+                 {"dragonfly:gpus=512,dragonfly=2,4,2", 64},
+                 {"clos:gpus=64", 64},
+                 {"torus:torus=4,4,4", 8},
+                 {"torus:torus=3,3", 8}};
     char digest[2][17];
     built *b = malloc(sizeof *b);
     for (size_t i = 0; i < sizeof CASES / sizeof CASES[0]; i++) {

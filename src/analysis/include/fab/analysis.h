@@ -107,6 +107,10 @@ fab_status fab_find_warnings(fab_result *result, fab_error *err) FAB_MUST_USE;
 /** Says where a GPU that is sold in one kind of server alone is in another one, and what to write; else empty. */
 void fab_gpu_sold_unlike(const fab_gpu *gpu, const fab_fabric_spec *spec, char out[FAB_SOLD_SIZE]);
 
+/** Adds that to result->warnings, for commands whose results hold neither the job nor the fabric. */
+fab_status fab_warn_of_gpu(fab_result *result, const fab_job_spec *job, const fab_fabric_spec *spec,
+                           fab_error *err) FAB_MUST_USE;
+
 /**
  * Whether the default order of ranks puts all members of a group of experts on one rail, so that their all-to-all needs
  * no link between rails; in the order of other programs it leaves the scale-up domain, and does.

@@ -79,6 +79,7 @@ typedef struct fab_diff_engine {
     fab_diff_link links[FAB_DIFF_LINKS];
     size_t n_links;
     uint64_t n_new, n_gone; /**< of all phases */
+    uint64_t n_new_nics; /**< of the new ones: between a NIC and a switch, with less capacity than they should have */
 } fab_diff_engine;
 
 /** Something that was evaluated to confirm or refute a cause. The text is owned. */

@@ -41,7 +41,7 @@ typedef struct fab_plans {
     char sold_unlike[FAB_SOLD_SIZE]; /**< fab_gpu_sold_unlike(), or empty */
     uint64_t gpus, batch, seq;
     bool batch_given;
-    uint64_t batch_unrounded; /**< the model's, which the GPUs do not divide; else 0 */
+    uint64_t batch_unrounded; /**< the model's, which the GPUs or sizes do not divide; else 0 */
     double capacity_bytes;    /**< of a GPU */
     double room_bytes;        /**< that a plan may take of it */
     bool is_proven;           /**< the search went to its end */

@@ -167,7 +167,7 @@ typedef struct fab_study_variant {
     uint64_t n_undecided;       /**< of sets: parts that cost something in all of them, beside others that do as well */
     bool is_whole;              /**< of sets: all that there are, so that chance has no part in them */
     double *cable_impact; /**< shape [n_cables]: impact of the link's loss; 0: none that is clear; NAN: in no scenario.
-                             NULL unless asked for */
+                             NULL unless asked for, or where no link or node has any */
     double *node_impact;  /**< shape [n_nodes]: of GPUs, NICs and switches, likewise */
 } fab_study_variant;
 

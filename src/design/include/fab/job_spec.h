@@ -113,6 +113,8 @@ typedef struct fab_job_spec {
         interleave;         /**< 0 = auto: the fastest where an iteration is timed; resolved: 1, see the next two */
     fab_plan_rule plan;     /**< auto: whatever is not given */
     bool plan_chosen;       /**< by a search: nobody gave its sizes */
+    bool ep_chosen;         /**< by that search: not given beside open sizes */
+    bool plan_is_short;     /**< that search was a short one: another plan may be faster */
     bool is_default;        /**< of a design without a job */
     bool order_given;       /**< somebody said an order of the dimensions */
     unsigned plan_asked;    /**< bit fab_plan_key: somebody said auto */

@@ -25,11 +25,14 @@ typedef struct fab_sweep_request {
     uint64_t seed;
     uint64_t n_seeds; /**< 0: FAB_VERDICT_SEEDS where paths are drawn, few enough of them; else one */
     size_t n_threads;
-    bool places_pattern;    /**< the traffic is a pattern, and goes by the placement of the design's job */
-    const char *scenarios;  /**< histories of failures, for goodput (goodput_run.h); NULL: none */
-    fab_policy policy;      /**< in them */
-    bool compares_designs;  /**< values are designs: also verdicts, and what differs between them */
-    bool looks_for_plan;    /**< whether sizes that are given are slower than a plan, at the first point */
+    bool places_pattern;   /**< the traffic is a pattern, and goes by the placement of the design's job */
+    const char *scenarios; /**< histories of failures, for goodput (goodput_run.h); NULL: none */
+    fab_policy policy;     /**< in them */
+    bool compares_designs; /**< values are designs: also verdicts, and what differs between them */
+    bool looks_for_plan;   /**< whether sizes that are given are slower than a plan, at the first point */
+    /** Before a point is evaluated; its refusal stands in the place of the point. May be NULL. */
+    fab_status (*start)(void *context, size_t point, fab_error *err);
+    void *start_context;
     size_t n_before, n_all; /**< of one point: those before it, and all; 0: there is no other */
     void (*progress)(void *context, double done, size_t total); /**< in points; may be NULL */
     void *progress_context;

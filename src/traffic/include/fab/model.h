@@ -38,6 +38,11 @@ uint64_t fab_job_batch(uint64_t model_batch, uint64_t n_gpus);
 /** The same where it has to be a multiple of `unit`: else the model's, rounded down to one; at least `unit`. */
 uint64_t fab_job_batch_of(uint64_t model_batch, uint64_t n_gpus, uint64_t unit);
 
+#define FAB_BATCH_REASON 128
+
+/** Why a batch of these is not the model's, for a bracket. */
+const char *fab_job_batch_reason(uint64_t batch, uint64_t model_batch, uint64_t n_gpus, char out[FAB_BATCH_REASON]);
+
 /** The name of the next smaller GPT; NULL: there is none. */
 const char *fab_model_smaller(const char *name);
 
