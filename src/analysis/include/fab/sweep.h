@@ -2,6 +2,7 @@
 #pragma once
 
 #include "fab/algorithms.h"
+#include "fab/imported.h"
 #include "fab/ownership.h"
 #include "fab/plans.h"
 
@@ -116,6 +117,7 @@ typedef struct fab_sweep_point {
     double gpu_ratio;         /**< GPUs of the job over those that are there for all */
     bool keeps_rails;         /**< fab_experts_keep_rails() of the job */
     char sold_unlike[FAB_SOLD_SIZE]; /**< fab_gpu_sold_unlike() of the job, or empty */
+    char assumed[FAB_ASSUMED_SIZE];  /**< fab_imported_gaps() of its fabric, or empty */
     uint64_t n_kept_experts;         /**< that every GPU keeps, so that none are exchanged with; 0: none */
     bool plans_differ;               /**< engines run the job by unlike plans; `traffic` and `fewer` are of the first */
     fab_fewer fewer;                 /**< of fab_plans */
