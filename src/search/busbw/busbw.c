@@ -364,7 +364,8 @@ static void find_too_fast(fab_busbw *b) {
     const double m = (double)b->domains;
     b->line_busbw = m > 1 ? b->nics_bps / 8 * n / m * (n - 1) / n * m / (m - 1) : 0;
     for (size_t i = 0; i < b->n_rows / b->n_engines; i++) {
-        b->n_too_fast += m > 1 && b->rows[i].is_measured && b->rows[i].measured_busbw > b->line_busbw * (1 + SAME_RATIO);
+        b->n_too_fast +=
+            m > 1 && b->rows[i].is_measured && b->rows[i].measured_busbw > b->line_busbw * (1 + SAME_RATIO);
     }
 }
 
