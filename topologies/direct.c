@@ -19,15 +19,10 @@ fab_status fab_direct_init(const fab_fabric_spec *spec, fab_wiring wiring, fab_d
     return FAB_OK;
 }
 
-#define SMALLEST_RADIX 8
-#define LARGEST_RADIX  512
-
 fab_status fab_direct_check(const fab_fabric_spec *spec, fab_direct_plan *plan, fab_error *err) {
     fab_clos_tier *tier = &plan->tier;
     if (!spec->radix_given) {
-        for (tier->radix = SMALLEST_RADIX; tier->radix < LARGEST_RADIX && tier->radix < fab_tier_ports(tier);) {
-            tier->radix *= 2;
-        }
+        tier->radix = fab_sold_radix(fab_tier_ports(tier));
     }
     FAB_REFUSE_IF(plan->ends.nics > plan->switches * tier->down, err, FAB_EINPUT, NULL,
                   "%" PRIu64 " switches with %" PRIu64 " NIC ports each hold %" PRIu64 " NICs, not %" PRIu64,

@@ -61,6 +61,7 @@ static const fab_fields ROW = TABLE("busbw_row", ROWS, BUSBW);
 #define T fab_busbw
 GIVES(bool, beyond_measured, here->ranks > FAB_BUSBW_MEASURED_RANKS);
 GIVES(bool, is_compared, here->measured != NULL);
+GIVES(bool, has_line, here->measured != NULL && here->line_busbw > 0);
 
 static const fab_field FIELDS[] = {
     FIELD(collective, "The collective."),
@@ -73,6 +74,11 @@ static const fab_field FIELDS[] = {
     TRUTH_BY(is_extrapolated, beyond_measured,
              "Whether there are more ranks than in any run that the model was held against (144)."),
     FIELD_OF(short_sizes, n_short, "Rows that fall short.", .only = is_compared),
+    FIELD_OF(too_fast_sizes, n_too_fast, "Sizes that were measured above line_busbw_bps.", .only = has_line),
+    FIGURE_OF(line_busbw_bps, line_busbw, "bit/s",
+              "Bus bandwidth above which no hosts get out of their NICs, unless switches add up.", .scale = 8,
+              .only = has_line,
+              .formula = "nic_bps * NICs of a domain * (n - 1) / n * m / (m - 1) for n ranks in m domains, m > 1"),
     FIELD(measured, "The file of nccl-tests.", .only = is_compared),
     LIST(rows, "row", rows, n_rows, &ROW, "Sizes under each engine."),
 };

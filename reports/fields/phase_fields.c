@@ -369,12 +369,13 @@ static const fab_field PHASE_FIELDS[] = {
           "paths: what the design itself causes, whatever the hash does.",
           .formula = "max over fabric links of spray_load_bps / capacity_bps", .source = COLLIDING),
     FIELD(max_cut_factor,
-          "Of trees: what leaves a leaf, or a pod, over the capacity of all its links: no routing offers less to its "
-          "fullest fabric link. Less than max_taper_factor where links that share it carry unlike loads.",
+          "Of trees: what must leave or enter a leaf or a pod over the capacity of its links that shortest paths take, "
+          "or what has no other such path over that of the fullest links, or the bound where that is more: no routing "
+          "offers less to its fullest fabric link. Less than max_taper_factor where another routing may be better.",
           FILLED, .formula = "max over those cuts of load_bps / capacity_bps", .source = COLLIDING),
     FIGURE_OF(least_time_s, least_s, "s",
               "No routing carries the bytes of the phase in less: bytes over capacity of every link that no switch "
-              "chooses, and of all fabric links of a leaf together.",
+              "chooses, and of all fabric links together that leave a leaf, a pod or a group.",
               .formula = "max over those cuts of bytes * 8 / capacity_bps", .source = TIMES, .labels = "lower bound"),
     FIGURE_OF(hosts_time_s, hosts_s, "s",
               "Of that, the links of hosts alone: without what leaves have too few links for.",

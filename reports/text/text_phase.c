@@ -208,7 +208,7 @@ static void phase_put_boundary(fab_page *page, const fab_phase_result *p, const 
         } else if (is_over) {
             fab_page_say(page, "its links are offered x%.2f what they carry, whatever the routing%s", utilisation,
                          p->drawn_per_seed ? " (first seed)" : "");
-            if (tier == 2 && p->hosts_s > 0) {
+            if (p->cut_by_tier[tier] >= p->max_cut_factor && p->hosts_s > 0) {
                 fab_page_say(page, ": bytes take x%.2f what those of the hosts do", fmax(p->least_s / p->hosts_s, 1));
             }
         } else {

@@ -135,8 +135,9 @@ void fab_text_plan_proof(fab_page *page, const fab_plans *p) {
 }
 
 const char *fab_text_fewer(fab_page *page, const fab_fewer *fewer) {
-    return fab_show(page, "few sizes divide its GPUs: on %s of them the job does %s the tokens: --job %s",
-                    fab_show_count(page, fewer->gpus), fab_show_factor(page, fewer->gain), fewer->job);
+    const char *of = fewer->draws > 0 ? fab_show(page, " (means of %" PRIu64 " seeds)", fewer->draws) : "";
+    return fab_show(page, "few sizes divide its GPUs: on %s of them the job does %s the tokens%s: --job %s",
+                    fab_show_count(page, fewer->gpus), fab_show_factor(page, fewer->gain), of, fewer->job);
 }
 
 static const char *batch_source(fab_page *page, const fab_plans *p) {

@@ -6,17 +6,23 @@
 
 #include <math.h>
 
+#define BITS 8.0
+
 /* Certificates that need no search: cuts. Whatever leaves a set of switches has to share the links that leave it. */
 
-/* What must leave or enter a set of switches, and the links there are for that. */
+/* What must leave or enter a set of switches, and the links there are for that: those of minimal paths, and all. */
 typedef struct side {
-    double rate, capacity;
+    double rate, bytes, capacity, all;
 } side;
 
 enum { ENTERS, LEAVES };
 
 /* Sets of switches. Index: the member that stands for the set. */
 typedef struct cuts {
+    const fab_fabric *fabric;
+    const fab_next_hops *next_hops;
+    const fab_demand *demand;
+    const double *even;     /* [n_links]: of splitting evenly, 0 where no minimal path of the demand goes */
     uint32_t *set_of;       /* [switch] */
     side (*side)[2];        /* [switch] */
     double best;            /* of all boundaries so far */
@@ -24,6 +30,14 @@ typedef struct cuts {
     int way;
     bool found;
 } cuts;
+
+FAB_FREES(cuts_release, cuts, set_of, side);
+
+static fab_status cuts_init(const fab_fabric *f, const fab_next_hops *next_hops, const fab_demand *demand,
+                            const double *even, cuts *out, fab_error *err) {
+    *out = (cuts){.fabric = f, .next_hops = next_hops, .demand = demand, .even = even};
+    return FAB_NEW_ALL(fab_n_switches(f), err, out->set_of, out->side);
+}
 
 static uint32_t cuts_find(uint32_t *set_of, uint32_t v) {
     while (set_of[v] != v) {
@@ -34,16 +48,17 @@ static uint32_t cuts_find(uint32_t *set_of, uint32_t v) {
 }
 
 /* Switches that hang together by links up to a boundary: single leaves, then pods or groups. */
-static void make_sets(const fab_bound_job *job, uint32_t boundary, uint32_t *set_of) {
-    const fab_fabric *f = job->fabric;
+static void make_sets(const cuts *c, uint32_t boundary) {
+    const fab_fabric *f = c->fabric;
     uint32_t base = f->first[FAB_NODE_SWITCH];
     uint32_t n = fab_n_switches(f);
+    uint32_t *set_of = c->set_of;
     for (uint32_t v = 0; v < n; v++) {
         set_of[v] = v;
     }
-    for (uint32_t i = 0; i < job->n_links; i++) {
-        fab_link_id l = job->link[i];
-        if (fab_class_of(f, l)->tier <= boundary && job->load[l] > 0) {
+    for (uint32_t l = 0; l < f->n_links; l++) {
+        const fab_link_class *k = fab_class_of(f, l);
+        if (k->kind == FAB_LINK_FABRIC && k->tier <= boundary && c->even[l] > 0) {
             uint32_t a = cuts_find(set_of, fab_tail(f, l) - base);
             uint32_t b = cuts_find(set_of, fab_head(f, l) - base);
             set_of[a > b ? a : b] = a > b ? b : a;
@@ -55,29 +70,31 @@ static void make_sets(const fab_bound_job *job, uint32_t boundary, uint32_t *set
 }
 
 /* Splitting evenly uses every link that any minimal path of the demand has: one without load is no way out. */
-static void cuts_add_up(const fab_bound_job *job, cuts *c) {
-    const fab_fabric *f = job->fabric;
-    const fab_demand *demand = job->demand;
-    const fab_node_id *leaf = job->next_hops->leaf_node;
+static void cuts_add_up(const cuts *c) {
+    const fab_fabric *f = c->fabric;
+    const fab_demand *demand = c->demand;
     uint32_t base = f->first[FAB_NODE_SWITCH];
     memset(c->side, 0, fab_n_switches(f) * sizeof *c->side);
     for (uint32_t d = 0; d < demand->n_leaves; d++) {
-        uint32_t to = c->set_of[leaf[d] - base];
+        uint32_t to = c->set_of[fab_next_hops_leaf(c->next_hops, d) - base];
         for (uint32_t pair = demand->first[d]; pair < demand->first[d + 1]; pair++) {
-            uint32_t from = c->set_of[leaf[demand->src[pair]] - base];
-            if (from != to) {
-                c->side[from][LEAVES].rate += demand->rate[pair];
-                c->side[to][ENTERS].rate += demand->rate[pair];
+            uint32_t from = c->set_of[fab_next_hops_leaf(c->next_hops, demand->src[pair]) - base];
+            side *ends[] = {&c->side[from][LEAVES], &c->side[to][ENTERS]};
+            for (size_t i = 0; i < 2 && from != to; i++) {
+                ends[i]->rate += demand->rate[pair];
+                ends[i]->bytes += demand->bytes[pair];
             }
         }
     }
-    for (uint32_t i = 0; i < job->n_links; i++) {
-        fab_link_id l = job->link[i];
-        uint32_t from = c->set_of[fab_tail(f, l) - base];
-        uint32_t to = c->set_of[fab_head(f, l) - base];
-        if (from != to && job->load[l] > 0) {
-            c->side[from][LEAVES].capacity += job->capacity[i];
-            c->side[to][ENTERS].capacity += job->capacity[i];
+    for (uint32_t l = 0; l < f->n_links; l++) {
+        const fab_link_class *k = fab_class_of(f, l);
+        const bool joins = k->kind == FAB_LINK_FABRIC;
+        uint32_t from = joins ? c->set_of[fab_tail(f, l) - base] : 0;
+        uint32_t to = joins ? c->set_of[fab_head(f, l) - base] : 0;
+        side *ends[] = {&c->side[from][LEAVES], &c->side[to][ENTERS]};
+        for (size_t i = 0; i < 2 && from != to; i++) {
+            ends[i]->all += k->capacity_bps;
+            ends[i]->capacity += c->even[l] > 0 ? k->capacity_bps : 0;
         }
     }
 }
@@ -98,20 +115,19 @@ static void consider(cuts *c, uint32_t boundary, uint32_t set, int way) {
 static fab_status fab_bound_certify_cuts(fab_bound_job *job, fab_error *err) {
     const fab_fabric *f = job->fabric;
     uint32_t base = f->first[FAB_NODE_SWITCH];
-    uint32_t n = fab_n_switches(f);
-    cuts c = {.best = job->lower};
-    FAB_OWNS_MEMBERS(c.set_of, c.side);
-    FAB_PASS(FAB_NEW_ALL(n, err, c.set_of, c.side));
+    FAB_OWNS(cuts_release) cuts c = {0};
+    FAB_PASS(cuts_init(f, job->next_hops, job->demand, job->load, &c, err));
+    c.best = job->lower;
     for (uint32_t boundary = 1; boundary <= f->n_boundaries; boundary++) {
-        make_sets(job, boundary, c.set_of);
-        cuts_add_up(job, &c);
-        for (uint32_t v = 0; v < n; v++) {
+        make_sets(&c, boundary);
+        cuts_add_up(&c);
+        for (uint32_t v = 0; v < fab_n_switches(f); v++) {
             consider(&c, boundary, v, LEAVES);
             consider(&c, boundary, v, ENTERS);
         }
     }
     if (c.found) {
-        make_sets(job, c.boundary, c.set_of);
+        make_sets(&c, c.boundary);
         for (uint32_t i = 0; i < job->n_links; i++) {
             fab_link_id l = job->link[i];
             bool from = c.set_of[fab_tail(f, l) - base] == c.set;
@@ -121,6 +137,60 @@ static fab_status fab_bound_certify_cuts(fab_bound_job *job, fab_error *err) {
         FAB_PASS(fab_bound_certify(job, err));
     }
     return FAB_OK;
+}
+
+/* Where no cut explains the fullest links of a tier, the part of their load that has no other minimal path may. */
+static fab_status add_forced(const cuts *c, const fab_dag *dag, uint32_t tier, fab_cut_bounds *out, fab_error *err) {
+    const fab_fabric *f = c->fabric;
+    double most = 0;
+    double capacity = 0;
+    double needed = 0;
+    FAB_OWNED double *length = NULL;
+    FAB_OWNED double *distance = NULL;
+    for (uint32_t l = 0; l < f->n_links; l++) {
+        const fab_link_class *k = fab_class_of(f, l);
+        most = k->kind == FAB_LINK_FABRIC && k->tier == tier ? fmax(most, c->even[l]) : most;
+    }
+    if (most <= out->by_tier[tier] * (1 + FAB_BOUND_EXACT)) {
+        return FAB_OK;
+    }
+    FAB_PASS(FAB_NEW(length, f->n_links, err));
+    FAB_PASS(FAB_NEW(distance, c->demand->n_pairs, err));
+    for (uint32_t l = 0; l < f->n_links; l++) {
+        const fab_link_class *k = fab_class_of(f, l);
+        const bool is_full =
+            k->kind == FAB_LINK_FABRIC && k->tier == tier && c->even[l] >= most * (1 - FAB_BOUND_EXACT);
+        length[l] = is_full ? 1 : 0;
+        capacity += is_full ? k->capacity_bps : 0;
+    }
+    FAB_PASS(fab_split_fold(dag, fab_split_even(), FAB_FOLD_SHORTEST, length, c->demand, distance, err));
+    for (uint32_t pair = 0; pair < c->demand->n_pairs; pair++) {
+        needed += c->demand->rate[pair] * distance[pair];
+    }
+    out->by_tier[tier] = fmax(out->by_tier[tier], needed / capacity);
+    return FAB_OK;
+}
+
+fab_status fab_bound_cuts(const fab_fabric *fabric, const fab_dag *dag, const fab_next_hops *next_hops,
+                          const fab_demand *demand, const double *even, fab_cut_bounds *out, fab_error *err) {
+    fab_cut_bounds found = {.least_s = 0};
+    FAB_OWNS(cuts_release) cuts c = {0};
+    FAB_PASS(cuts_init(fabric, next_hops, demand, even, &c, err));
+    for (uint32_t boundary = 1; boundary <= fabric->n_boundaries; boundary++) {
+        double most = 0;
+        make_sets(&c, boundary);
+        cuts_add_up(&c);
+        for (uint32_t i = 0; i < 2 * fab_n_switches(fabric); i++) {
+            const side at = c.side[i / 2][i % 2];
+            most = at.capacity > 0 ? fmax(most, at.rate / at.capacity) : most;
+            found.least_s = at.all > 0 ? fmax(found.least_s, at.bytes * BITS / at.all) : found.least_s;
+        }
+        if (fab_is_tree(fabric) && boundary < fabric->n_boundaries) {
+            found.by_tier[boundary + 1] = most;
+            FAB_PASS(add_forced(&c, dag, boundary + 1, &found, err));
+        }
+    }
+    return FAB_GIVE(*out, found);
 }
 
 /* The approximation: splits whose path shares are products of link weights exp(-price).

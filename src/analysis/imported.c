@@ -90,5 +90,9 @@ bool fab_imported_gaps(const fab_fabric_spec *spec, char *out, size_t size) {
         gaps_add(out, size, "%s at %s cables (nic, port)", fab_quantity_format(rate, spec->nic_bps, FAB_UNIT_RATE),
                  fab_format_count(count, g->rates));
     }
+    if (g->ports > 0) {
+        gaps_add(out, size, "%" PRIu64 " ports at %s switches, which are priced by them (radix)", spec->tier[0].radix,
+                 fab_format_count(count, g->ports));
+    }
     return out[0] != '\0';
 }

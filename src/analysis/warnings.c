@@ -242,6 +242,16 @@ static fab_status look_at_fabric(fab_result *result, const fab_fabric_result *f,
     return look_at_spares(result, &f->spares, err);
 }
 
+/* What the file of an installed network leaves open. */
+static fab_status look_at_gaps(fab_result *result, const char *of, const char *gaps, fab_error *err) {
+    const bool is_price_alone = strstr(gaps, "(cables)") == NULL && strstr(gaps, "(hosts-per-switch)") == NULL &&
+                                strstr(gaps, "(nic, port)") == NULL;
+    return gaps[0] == '\0'
+               ? FAB_OK
+               : add_warning(result, err, "%sthe file of the network leaves open what every %s rests on; assumed: %s",
+                             of, is_price_alone ? "price" : "collision and time", gaps);
+}
+
 static fab_status look_at_point(fab_result *result, const fab_sweep_point *p, fab_error *err) {
     char of[24] = "";
     FAB_PASS(look_at_others(result, p->job, p->other_jobs, err));
@@ -250,13 +260,14 @@ static fab_status look_at_point(fab_result *result, const fab_sweep_point *p, fa
     FAB_PASS(look_at_batch(result, p->batch, p->batch_unrounded, p->job_gpus, err));
     FAB_PASS(look_at_rails(result, p->family, p->keeps_rails, err));
     FAB_PASS(look_at_gpu(result, p->sold_unlike, err));
+    if (result->sweep->compares_designs) {
+        (void)snprintf(of, sizeof of, "[%zu] ", (size_t)(p - result->sweep->points) + 1);
+    }
+    FAB_PASS(look_at_gaps(result, of, p->assumed, err));
     if (!p->is_built || strcmp(p->family, "installed") == 0) {
         return FAB_OK;
     }
     FAB_PASS(look_at_rates(result, &p->counts, err));
-    if (result->sweep->compares_designs) {
-        (void)snprintf(of, sizeof of, "[%zu] ", (size_t)(p - result->sweep->points) + 1);
-    }
     FAB_PASS(look_at_tiers(result, of, &p->counts, p->taper, err));
     FAB_PASS(look_at_rail_leaves(result, of, p->family, &p->counts, err));
     for (size_t e = 0; e < p->n_engines; e++) {
@@ -268,12 +279,8 @@ static fab_status look_at_point(fab_result *result, const fab_sweep_point *p, fa
 fab_status fab_find_warnings(fab_result *result, fab_error *err) {
     FAB_EACH(const fab_fabric_result, f, result->fabrics, result->n_fabrics) {
         char gaps[FAB_ASSUMED_SIZE];
-        if (fab_imported_gaps(&f->spec, gaps, sizeof gaps)) {
-            FAB_PASS(add_warning(result, err,
-                                 "the file of the network leaves open what every collision and time rests on; assumed: "
-                                 "%s",
-                                 gaps));
-        }
+        (void)fab_imported_gaps(&f->spec, gaps, sizeof gaps);
+        FAB_PASS(look_at_gaps(result, "", gaps, err));
         FAB_PASS(strcmp(f->family, "installed") != 0 ? look_at_fabric(result, f, err) : FAB_OK);
     }
     for (size_t i = 0; result->sweep != NULL && i < result->sweep->n_points; i++) {

@@ -44,7 +44,8 @@ static int by_key(const void *a, const void *b) {
 
 /* Whether the radix that is given is another than the one that would be chosen, whatever it is. */
 static bool says_radix(const fab_fabric_spec *spec) {
-    return spec->radix_given && (strcmp(spec->family, "torus") == 0 || strcmp(spec->family, "dragonfly") == 0);
+    return spec->radix_given && (strcmp(spec->family, "torus") == 0 || strcmp(spec->family, "dragonfly") == 0 ||
+                                 strcmp(spec->family, "installed") == 0);
 }
 
 /* Whether a value that is the default says more than nothing: chunks where stages are chosen, what a plan is to choose

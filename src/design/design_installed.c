@@ -72,6 +72,33 @@ static fab_status check_rate(const reading *r, const char *key, double given_bps
     return FAB_OK;
 }
 
+/* Ports of switches: where the file tells cables and no ports, no fewer than the one with most cables needs. */
+static fab_status take_radix(reading *r, const fab_structure *net, fab_error *err) {
+    fab_fabric_spec *f = &r->design.fabric;
+    uint64_t radix[FAB_MAX_TIERS] = {0};
+    uint64_t n_silent = 0;
+    uint64_t most_used = 0;
+    for (uint32_t i = 0; i < net->n_switches; i++) {
+        const fab_structure_switch *v = &net->switches[i];
+        uint64_t *most = &radix[v->tier - 1];
+        *most = v->n_ports > *most ? v->n_ports : *most;
+        n_silent += v->n_ports == 0;
+        most_used = v->n_ports == 0 && v->n_used > most_used ? v->n_used : most_used;
+    }
+    bool has_all = true; /* the ports of every tier */
+    for (uint32_t i = 0; i < net->n_switches; i++) {
+        has_all = has_all && radix[net->switches[i].tier - 1] > 0;
+    }
+    FAB_PASS(has_all ? refuse_decided(r, "radix", err) : FAB_OK);
+    for (size_t t = 0; t < FAB_MAX_TIERS; t++) {
+        const bool is_open = !f->radix_given && !net->net->is_tree_of_names;
+        const uint64_t chosen = is_open ? fab_sold_radix(most_used) : f->tier[t].radix;
+        f->tier[t].radix = radix[t] > 0 ? radix[t] : chosen;
+    }
+    f->gaps.ports = is_set(r, "radix") && f->radix_given ? 0 : n_silent;
+    return FAB_OK;
+}
+
 static fab_status take_counts(reading *r, const fab_structure *net, fab_error *err) {
     fab_fabric_spec *f = &r->design.fabric;
     f->gaps = (fab_gaps){.cables = net->net->is_tree_of_names,
@@ -89,19 +116,7 @@ static fab_status take_counts(reading *r, const fab_structure *net, fab_error *e
             f->domain_rate_given = true;
         }
     }
-    uint64_t radix[FAB_MAX_TIERS] = {0};
-    for (uint32_t i = 0; i < net->n_switches; i++) {
-        uint64_t *most = &radix[net->switches[i].tier - 1];
-        *most = net->switches[i].n_ports > *most ? net->switches[i].n_ports : *most;
-    }
-    bool has_all = true; /* the ports of every tier */
-    for (uint32_t i = 0; i < net->n_switches; i++) {
-        has_all = has_all && radix[net->switches[i].tier - 1] > 0;
-    }
-    FAB_PASS(has_all ? refuse_decided(r, "radix", err) : FAB_OK);
-    for (size_t t = 0; t < FAB_MAX_TIERS; t++) {
-        f->tier[t].radix = radix[t] > 0 ? radix[t] : f->tier[t].radix;
-    }
+    FAB_PASS(take_radix(r, net, err));
     const size_t n_tiers = net->is_tree ? net->n_tiers : 2;
     bool has_rates = true;
     for (size_t t = 0; t < n_tiers; t++) {

@@ -137,7 +137,7 @@ const field design_fields[] = {
 
     COUNT(SCOPE_FRONT_END, "storage", fab_fabric_spec, storage, 0, MAX_GPUS, false, "0", "storage servers, with as many NICs as a server has there"),
 
-    TIER_COUNT("radix", radix, 1, 65535, "64", "ports of one switch, before breakout; of a torus or dragonfly that says none the smallest of 8, 16, 32 ... 512 that holds its cables"),
+    TIER_COUNT("radix", radix, 1, 65535, "64", "ports of one switch, before breakout; of a torus or dragonfly that says none, and of switches of a list of cables that says none, the smallest of 8, 16, 32 ... 512 that holds the cables (of the switch with most)"),
     QUANTITY(SCOPE_TIER, "port", FAB_UNIT_RATE, fab_tier_spec, port_bps, 1, MAX_RATE, true, "auto", "rate of one port, before breakout; auto: so that a cable below runs at the rate of a NIC port"),
     TIER_COUNT("breakout", breakout, 1, 64, "1", "cables below that one port serves (800G as 2 x 400G)"),
     COUNT(SCOPE_TIER, "down", fab_tier_spec, down, 1, 65535, true, "auto", "most cables below one switch, further ports stay free; auto: what the taper leaves room for"),

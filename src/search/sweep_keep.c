@@ -62,6 +62,7 @@ fab_status fab_sweep_keep_error(fab_status status, const fab_error *error, fab_s
 }
 
 static void keep_fabric(const fab_fabric_result *f, fab_sweep_point *out) {
+    (void)fab_imported_gaps(&f->spec, out->assumed, sizeof out->assumed);
     (void)snprintf(out->digest, sizeof out->digest, "%s", f->digest);
     (void)snprintf(out->family, sizeof out->family, "%s", f->family);
     out->counts = f->counts;

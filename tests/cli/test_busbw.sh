@@ -8,6 +8,20 @@ page=$root/src/doc/busbw.md
 /usr/bin/python3 "$root/scripts/busbw_table.py" "$program" --check "$page" || fail "the page is not what the program gives"
 /usr/bin/python3 "$root/tests/oracle/checkers/nccl_model.py" "$program" || fail "the model is not what is computed by hand"
 
+# 13 domains of 8 NICs at 50 GB/s send 12/13 of what is reduced twice: 103/104 x 13/12 x 400 GB/s. What is above was not
+# run on this design.
+printf '%s\n' "1073741824 268435456 float sum -1 4200.0 255.65 506.38 0 4210.0 255.04 505.17 0" \
+  "2147483648 536870912 float sum -1 10100.0 212.62 421.16 0 10100.0 212.62 421.16 0" >fast.log
+"$program" busbw clos:gpus=104 --measured fast.log --json --quiet >fast.json || fail "faster than it can be: exit $?"
+"$program" busbw clos:gpus=104 --measured fast.log --quiet | tr -s ' \n' ' ' >fast.txt
+/usr/bin/python3 - <<'CHECK' || fail "faster than the NICs"
+import json
+b = json.load(open("fast.json", encoding="utf-8"))["busbw"]
+assert abs(b["line_busbw_bps"] / (8 * 400e9 * 103 / 104 * 13 / 12) - 1) < 1e-12 and b["too_fast_sizes"] == 1, b
+assert "1 of 2 sizes are above 429.2 GB/s, which no 13 domains get out of the NICs of this design" in open("fast.txt").read()
+CHECK
+"$program" busbw clos:gpus=8 --job gpu=h200-141gb --measured "$root/tests/data/busbw/h200.log" --json --quiet | grep -q too_fast && fail "one domain has no line"
+
 # What was seen on nodes: H200 rings at 4 GPUs, NVLS from 5; B200 NVLS from 6, at 8 GiB. Rings for all but all-reduce.
 algorithm_at() { # algorithm_at GPU RANKS BYTES COLLECTIVE
   "$program" busbw clos:gpus=8 --job gpu="$1" --ranks "$2" --collective "$4" --format csv --table busbw.rows --quiet |

@@ -29,6 +29,22 @@ same rail-spine:gpus=256,radix=32,nics-per-server=4 ,gpus-per-server=8
 same rail-spine:gpus=512,radix=16,taper=2,spares=3 ,spares=3
 same rail-only:gpus=256,radix=32,domain=64,forwarding=sequential ,domain=64,forwarding=sequential
 same clos:gpus=512,radix=16,planes=2,tiers=3,pod=64 ""
+# A list of cables says no ports: switches are those that its cables need, and every answer with a price says so.
+"$program" build rail-spine:gpus=104,radix=16,taper=2 --format cables --quiet >wires.csv
+"$program" compare rail-spine:gpus=104,radix=16,taper=2 installed:wires.csv,gpus-per-server=8 --job model=llama2-7b,tp=8,pp=1 --engine spray --json --quiet >wires.json
+"$program" cost installed:wires.csv,gpus-per-server=8 --json --quiet >assumed.json
+"$program" cost installed:wires.csv,gpus-per-server=8,radix=64 --json --quiet >given.json
+"$program" run installed:wires.csv,gpus-per-server=8 --engine spray --quiet | tr -s ' \n' ' ' >sure.txt
+$python - <<'END' || fail "ports that no file says"
+import json
+wires, assumed, given = (json.load(open(f"{name}.json")) for name in ("wires", "assumed", "given"))
+ours, read = (p["total_usd"] for p in wires["sweep"]["points"])
+assert abs(read / ours - 1) < 1e-9, (ours, read)
+said = "the file of the network leaves open what every price rests on; assumed: 16 ports at 20 switches, which are priced by them (radix)"
+assert "[2] " + said in wires["meta"]["warnings"] and assumed["meta"]["warnings"] == [said], (wires["meta"], assumed["meta"])
+assert not given["meta"].get("warnings") and given["cost"]["total_usd"] > 2.5 * assumed["cost"]["total_usd"], given
+assert "so assumed: 16 ports at 20 switches" in open("sure.txt").read()
+END
 # a part at half its speed; tables that know switches and adapters by the GUIDs that are installed alone
 tree=clos:gpus=128,radix=16,taper=2,floor.lengths=tier
 "$program" build $tree --format ibnet --quiet >trip.net

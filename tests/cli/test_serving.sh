@@ -34,6 +34,23 @@ PYTHON
 python3 -c 'import json; m = json.load(open("two.json"))["mix"]; assert len(m["designs"][0]["jobs"]) == 2 and "ranking_share" not in m' ||
   fail "a serving job in place of the ranking job"
 
+# One cluster has one kind of GPU: all jobs of a mix run on that of the training job, as `run` has them, or are refused.
+for gpu in mi300x-192gb t4-16gb; do
+  "$program" mix clos:gpus=104,radix=16 --job gpu=$gpu --ranking batch=65520 --engine spray --json --quiet >mix.json
+  "$program" run clos:gpus=104,radix=16 --job kind=ranking,gpu=$gpu,batch=65520 --engine spray --json --quiet >run.json
+  python3 - <<'PYTHON' || fail "ranking on $gpu"
+import json
+mixed = json.load(open("mix.json"))["mix"]["designs"][0]["engines"][0]["ranking_samples_per_s"]
+alone = json.load(open("run.json"))["ranking"][0]["samples_per_s"]
+assert abs(mixed / alone - 1) < 1e-9, (mixed, alone)
+PYTHON
+done
+"$program" mix preset:dgx-a100-4node --quiet >mix.txt
+grep -q "nccl takes ring (LL128)" mix.txt || fail "an A100 ranks as an A100: NVSwitches that add up are an H100's"
+code=0
+"$program" mix clos:gpus=64 --ranking gpu=mi300x-192gb --engine spray --quiet >/dev/null 2>err || code=$?
+[[ $code -eq 3 ]] && grep -q "the servers hold h100-80gb" err || fail "two kinds of GPU in one cluster: $code, $(cat err)"
+
 # Nobody says how many sequences a replica serves at once: as many as memory and vLLM's default allow, by powers of two.
 for job in llama3-70b,tp=8 llama3-70b,tp=8,prompt=16384 gpt-1.7b,tp=1; do
   "$program" run clos:gpus=64 --job kind=serving,model=$job --json --quiet >open.json

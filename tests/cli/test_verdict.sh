@@ -157,6 +157,33 @@ assert abs(float(found[0][0]) - p["max_cut_factor"]) < 0.01 and abs(float(found[
 longer = p["engines"][0]["time_s"] / wide["dp-rs"]["engines"][0]["time_s"]
 assert abs(float(found[0][1]) - longer) < 0.01 < abs(float(found[0][0]) - longer), (found, longer)
 PYTHON
+# Trees that are read have pods by their cables: three of 2 leaves with 4 hosts, one cable up from each switch. 8 GB from
+# pod to pod over one of 400 Gb/s take 160 ms, and nothing else may be said: there is one path.
+python3 - <<'PYTHON'
+print("A-node,A-port,Z-node,Z-port,rate", file=(cables := open("tree.csv", "w")))
+for pod in range(3):
+    for leaf in range(2):
+        for host in range(4):
+            print(f"h{pod}{leaf}{host} HCA-1,1,leaf-{pod}-{leaf},{host + 1},400Gb/s", file=cables)
+        print(f"leaf-{pod}-{leaf},9,spine-{pod},{leaf + 1},400Gb/s", file=cables)
+    print(f"spine-{pod},9,core,{pod + 1},400Gb/s", file=cables)
+print("src,dst,bytes", *(f"{i},{8 + i},1e9" for i in range(8)), sep="\n", file=open("pods.csv", "w"))
+PYTHON
+"$program" import tree.csv --set gpus-per-server=1 --output tree.xml --quiet >/dev/null
+for bound in "" --bound; do
+  "$program" route tree.xml --traffic file:pods.csv --engine ecmp --engine spray $bound --json --quiet >tree.json
+  python3 - <<'PYTHON' || fail "a tree of single cables $bound"
+import json
+r = json.load(open("tree.json"))
+p = r["phases"][0]
+assert abs(p["max_cut_factor"] - 8) < 1e-9 and abs(p["least_time_s"] - 0.16) < 1e-9 and abs(p["hosts_time_s"] - 0.02) < 1e-9, p
+assert r["verdict"]["bound_by"].startswith("taper, in matrix: 160 ms"), r["verdict"]
+assert "its time is the least all the same" in r["verdict"]["collisions"] and "20 ms at least, 87 %" in r["verdict"]["to_do"], r["verdict"]
+PYTHON
+  "$program" route tree.xml --traffic file:pods.csv --engine ecmp $bound --quiet | tr -s ' \n' ' ' >out
+  grep -q "8 flows cross, its links are offered x8.00 what they carry, whatever the routing: bytes take x8.00" out &&
+    ! grep -q "another routing\|hash collisions" out || fail "another routing where there is one path $bound"
+done
 # One thing is said of the routing.
 "$program" run clos:gpus=256 --job model=llama3-8b --engine ecmp,qp=1 --engine spray --quiet | tr -s ' \n' ' ' >out
 grep 'to do take \[2\] spray; ' out >/dev/null && ! grep 'take .*keep the routing' out >/dev/null || fail "both another routing and the same: $(head -c 900 out)"

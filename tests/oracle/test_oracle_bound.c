@@ -70,8 +70,36 @@ static void check_engine(const network *n, const char *name, double lower) {
 }
 
 typedef struct counts {
-    uint32_t checked, exact, programs, approximated, many_rounds;
+    uint32_t checked, exact, programs, approximated, many_rounds, told, explained;
 } counts;
+
+/* What is told without a search is below every splitting, in rates and in bytes, and in trees the optimum mostly. */
+static void check_cuts(const network *n, double optimum, counts *c) {
+    const fab_split even = {.rule = FAB_SPLIT_EQUAL};
+    fab_cut_bounds cuts;
+    fab_error err = {0};
+    double told = 0;
+    double fullest_s = 0;
+    double *use = calloc(n->fabric->n_links, sizeof *use);
+    double *bytes = calloc(n->fabric->n_links, sizeof *bytes);
+    cr_assert_eq(fab_split_load(n->dag, &even, &n->demand, n->demand.rate, use, &err), FAB_OK, "%s", err.text);
+    cr_assert_eq(fab_split_load(n->dag, &even, &n->demand, n->demand.bytes, bytes, &err), FAB_OK, "%s", err.text);
+    for (uint32_t l = 0; l < n->fabric->n_links; l++) {
+        fullest_s = fmax(fullest_s, bytes[l] * 8 / fab_class_of(n->fabric, l)->capacity_bps);
+        use[l] /= fab_class_of(n->fabric, l)->capacity_bps;
+    }
+    cr_assert_eq(fab_bound_cuts(n->fabric, n->dag, n->next_hops, &n->demand, use, &cuts, &err), FAB_OK, "%s", err.text);
+    for (uint32_t t = 0; t < sizeof cuts.by_tier / sizeof cuts.by_tier[0]; t++) {
+        told = fmax(told, cuts.by_tier[t]);
+    }
+    cr_assert_leq(told, optimum * (1 + 1e-7), "%s: cuts tell %g, the optimum is %g", n->text, told, optimum);
+    cr_assert_leq(cuts.least_s, fullest_s * (1 + 1e-9), "%s: %g s", n->text, cuts.least_s);
+    cr_assert_eq(told > 0, fab_is_tree(n->fabric) && optimum > 0, "%s: %g", n->text, told);
+    c->told += told > 0;
+    c->explained += told > 0 && told >= optimum * (1 - 1e-7);
+    free(use);
+    free(bytes);
+}
 
 static void check_network(const network *n, counts *c) {
     fab_bound lp;
@@ -100,6 +128,7 @@ static void check_network(const network *n, counts *c) {
         if (both.method == FAB_BOUND_SPRAY) { /* splitting evenly needed no program */
             cr_assert_lt(fabs(both.upper / optimum - 1), 1e-7, "%s", n->text);
         }
+        check_cuts(n, optimum, c);
         c->programs++;
         fab_bound_release(&lp);
     }
@@ -131,6 +160,7 @@ Test(oracle_bound, random_fabrics) {
     cr_assert_gt(c.programs, DRAWS(100), "%u", c.programs);
     cr_assert_gt(c.exact, DRAWS(30), "%u", c.exact);
     cr_assert_gt(c.approximated, DRAWS(30), "%u", c.approximated);
+    cr_assert(c.told > DRAWS(50) && c.explained * 2 > c.told, "%u of %u", c.explained, c.told);
 }
 
 /* Where splitting evenly is far from the optimum. */

@@ -63,3 +63,21 @@ fab_status fab_bound_find(const fab_fabric *fabric, const fab_dag *dag, const fa
                           const fab_demand *demand, fab_bound_method method, fab_bound *out,
                           fab_error *err) FAB_MUST_USE;
 void fab_bound_release(fab_bound *bound);
+
+/** What needs no search. */
+typedef struct fab_cut_bounds {
+    double by_tier[FAB_FABRIC_TIERS + 2]; /**< [t], t >= 2, of trees: no minimal routing offers less to the fullest link
+                                             of that tier, as a utilisation */
+    double least_s;                       /**< no routing at all carries the bytes in less */
+} fab_cut_bounds;
+
+/**
+ * Cuts round whatever hangs together by links below a tier (leaves, then pods or groups), read off the graph: what must
+ * leave or enter over the links of minimal paths, for least_s over all links. Where no cut explains the fullest links
+ * of a tier, the load on them that has no other minimal path.
+ * @param[in] even  Shape [n_links]: utilisation of splitting evenly.
+ * Complexity: O(boundaries * (links + pairs)), and of tiers that no cut explains one fab_split_fold().
+ */
+fab_status fab_bound_cuts(const fab_fabric *fabric, const fab_dag *dag, const fab_next_hops *next_hops,
+                          const fab_demand *demand, const double *even, fab_cut_bounds *out,
+                          fab_error *err) FAB_MUST_USE;

@@ -25,20 +25,35 @@ static const cli_option OPTION_SHARE = {
     "share", "S", "part of the time that the training job has, between 0 and 1; default 0.5; others share the rest",
     .apply = apply_share};
 
-/* It starts from nothing but the servers of the other, since a model of one kind means nothing to the other. */
+/* It starts from nothing but the servers of the other and the GPUs in them, since a model of one kind means nothing to
+ * the other. What the two cost is one price of one cluster. */
 static fab_status make_other(const char *kind, const char *fields, const char *option, fab_design *design,
                              fab_error *err) {
-    fab_job_spec before = design->n_jobs > 0 ? design->jobs[0] : (fab_job_spec){.microbatch = 1};
-    design->n_jobs = 0;
-    FAB_PASS(fab_design_set_job(design, 0, "kind", kind, option, err));
+    fab_job_spec before;
     fab_job_spec *job = &design->jobs[0];
+    FAB_PASS(design->n_jobs == 0 ? fab_design_set_job(design, 0, "kind", kind, option, err) : FAB_OK);
+    before = *job;
+    FAB_PASS(fab_design_default_job(job, err));
+    (void)snprintf(job->id, sizeof job->id, "%s", kind);
+    (void)snprintf(job->where, sizeof job->where, "%s", option);
+    memcpy(job->gpu, before.gpu, sizeof job->gpu);
+    job->accelerator = before.accelerator;
+    job->gpu_hour_usd = before.gpu_hour_usd;
+    job->offload_bps = before.offload_bps;
+    job->host_memory_bps = before.host_memory_bps;
     job->servers = before.servers;
     job->storage_servers = before.storage_servers;
     job->placement = before.placement;
     job->placement_seed = before.placement_seed;
     job->gpus = before.gpus;
     job->n_servers = before.n_servers;
-    return fields != NULL ? cli_set_job(design, fields, option, err) : FAB_OK;
+    design->n_jobs = 1;
+    FAB_PASS(fab_design_set_job(design, 0, "kind", kind, option, err));
+    FAB_PASS(fields != NULL ? cli_set_job(design, fields, option, err) : FAB_OK);
+    FAB_REFUSE_IF(strcmp(job->gpu, before.gpu) != 0, err, FAB_EINPUT, option,
+                  "gpu=%s: the servers hold %s, and all jobs of a mix run on them: --job gpu=%s", job->gpu, before.gpu,
+                  job->gpu);
+    return FAB_OK;
 }
 
 static fab_status read_job(const void *context, size_t i, fab_job_kind kind, fab_design *out, fab_error *err) {

@@ -217,67 +217,33 @@ static fab_status count_crossings(const fab_prepared_phase *s, fab_phase_result 
     return FAB_OK;
 }
 
-/* Switches whose links above carry together what leaves a leaf or a pod. Pods of what is installed are read off its
- * cables: there it is the whole tier. */
-static size_t cut_of(const fab_fabric *f, uint32_t lower, uint32_t tier) {
-    if (tier == 2) {
-        return lower;
-    }
-    size_t rail = f->switch_rail[lower] < f->n_rails ? f->switch_rail[lower] : f->n_rails;
-    size_t pod = f->switch_pod[lower] < f->n_pods ? f->switch_pod[lower] : f->n_pods;
-    return f->names != NULL ? 0 : (pod * (f->n_rails + 1) + rail) * (f->n_planes + 1) + f->switch_plane[lower];
-}
-
 /* What the fullest of the leaves with the most cables to NICs sends up, over their mean: 1 where groups of servers
- * stand on them alike. `load`: of every cut of tier 2, as below; `nics`: scratch. */
-static void measure_leaves(const fab_fabric *f, const double *load, double *nics, fab_phase_result *out) {
+ * stand on them alike. */
+static fab_status measure_leaves(const fab_prepared_phase *s, fab_phase_result *out, fab_error *err) {
+    const fab_fabric *f = s->fabric;
+    const uint32_t base = f->first[FAB_NODE_SWITCH];
     double widest = 0, most = 0, sum = 0, n = 0;
-    memset(nics, 0, fab_n_switches(f) * sizeof *nics);
+    FAB_OWNED double *load = NULL;
+    FAB_OWNED double *nics = NULL;
+    FAB_PASS(FAB_NEW_ALL(fab_n_switches(f), err, load, nics));
     for (uint32_t l = 0; l < f->n_links; l += 2) {
-        if (fab_class_of(f, l)->tier == 1) {
-            double *at = &nics[fab_head(f, l) - f->first[FAB_NODE_SWITCH]];
+        const fab_link_class *k = fab_class_of(f, l);
+        if (k->tier == 1) {
+            double *at = &nics[fab_head(f, l) - base];
             widest = fmax(widest, ++*at);
+        } else if (k->kind == FAB_LINK_FABRIC && k->tier == 2) {
+            load[fab_tail(f, l) - base] += s->spray[l] * k->capacity_bps;
         }
     }
     for (size_t i = 0; i < fab_n_switches(f); i++) {
         if (nics[i] > 0 && nics[i] >= widest) {
-            most = fmax(most, load[2 * i]);
-            sum += load[2 * i];
+            most = fmax(most, load[i]);
+            sum += load[i];
             n++;
         }
     }
     out->leaf_cables = (uint64_t)widest;
     out->leaf_excess_ratio = sum > 0 ? most * n / sum : 0;
-}
-
-/* No routing leaves less on the fullest link of a boundary than crosses a cut, over all its links. */
-static fab_status find_cuts(const fab_prepared_phase *s, fab_phase_result *out, fab_error *err) {
-    const fab_fabric *f = s->fabric;
-    const size_t n_pods = (size_t)(f->n_pods + 1) * (f->n_rails + 1) * (f->n_planes + 1);
-    const size_t n = 2 * (n_pods > fab_n_switches(f) ? n_pods : fab_n_switches(f));
-    FAB_OWNED double *load = NULL;
-    FAB_OWNED double *capacity = NULL;
-    FAB_PASS(FAB_NEW_ALL(n, err, load, capacity));
-    for (uint32_t t = 2; t <= f->n_tiers && fab_is_tree(f); t++) {
-        memset(load, 0, n * sizeof *load);
-        memset(capacity, 0, n * sizeof *capacity);
-        for (uint32_t l = 0; l < f->n_links; l++) {
-            const fab_link_class *k = fab_class_of(f, l);
-            if (k->kind == FAB_LINK_FABRIC && k->tier == t) {
-                size_t cut = 2 * cut_of(f, fab_tail(f, l & ~1U) - f->first[FAB_NODE_SWITCH], t) + (l & 1U);
-                load[cut] += s->spray[l] * k->capacity_bps;
-                capacity[cut] += k->capacity_bps;
-            }
-        }
-        for (size_t i = 0; i < n; i++) {
-            double factor = capacity[i] > 0 ? load[i] / capacity[i] : 0;
-            out->cut_by_tier[t] = fmax(out->cut_by_tier[t], factor);
-            out->max_cut_factor = fmax(out->max_cut_factor, factor);
-        }
-        if (t == 2) {
-            measure_leaves(f, load, capacity, out);
-        }
-    }
     return FAB_OK;
 }
 
@@ -319,6 +285,11 @@ fab_status fab_measure_phase(const fab_prepared_phase *s, const fab_bound *bound
         out->bound_columns = bound->columns;
         out->bound_rows = bound->rows;
     }
-    FAB_PASS(find_cuts(s, out, err));
+    for (uint32_t t = 2; t <= f->n_tiers && fab_is_tree(f); t++) {
+        out->cut_by_tier[t] = s->cuts.by_tier[t];
+        out->max_cut_factor = fmax(out->max_cut_factor, s->cuts.by_tier[t]);
+    }
+    out->max_cut_factor = fmax(out->max_cut_factor, bound != NULL && fab_is_tree(f) ? bound->lower : 0);
+    FAB_PASS(fab_is_tree(f) && f->n_tiers > 1 ? measure_leaves(s, out, err) : FAB_OK);
     return count_crossings(s, out, err);
 }

@@ -37,10 +37,11 @@ typedef struct fab_prepared_phase {
     const double *residual; /**< shape [n_links]: fraction of their capacity that links have, 0 dead; NULL: all of it */
     double *spray;          /**< shape [n_links]: utilisation under ideal spray */
     bool bisection;         /**< effective bisection bandwidth is wanted */
-    double least_s;         /**< no routing carries the phase in less */
-    double hosts_s;         /**< of that, the links of hosts alone */
-    double *relay;          /**< shape [n_links]: bytes relayed between rails before they are sent; NULL: none are */
-    double relay_s;         /**< what that takes */
+    fab_cut_bounds cuts;
+    double least_s; /**< no routing carries the phase in less */
+    double hosts_s; /**< of that, the links of hosts alone */
+    double *relay;  /**< shape [n_links]: bytes relayed between rails before they are sent; NULL: none are */
+    double relay_s; /**< what that takes */
 } fab_prepared_phase;
 
 void fab_prepared_release(fab_prepared_phase *prepared);

@@ -4,6 +4,8 @@
 #include "measure_rates.h"
 #include "times/relay.h"
 
+#include <math.h>
+
 fab_status fab_prepared_init(const fab_context *context, size_t phase, fab_prepared_phase *out, fab_error *err) {
     const fab_fabric *f = fab_context_what(context)->fabric;
     FAB_OWNS(fab_prepared_release) fab_prepared_phase s = {.fabric = f};
@@ -21,7 +23,9 @@ fab_status fab_prepared_init(const fab_context *context, size_t phase, fab_prepa
     FAB_PASS(fab_split_load(s.dag, fab_split_even(), s.demand, s.demand->rate, s.spray, err));
     FAB_PASS(fab_check_conservation(f, s.spray, err));
     fab_to_utilisation(f, s.spray);
+    FAB_PASS(fab_bound_cuts(f, s.dag, s.next_hops, s.demand, s.spray, &s.cuts, err));
     FAB_PASS(fab_least_time(&s, err));
+    s.least_s = fmax(s.least_s, s.cuts.least_s);
     FAB_PASS(fab_relay_find(&s, &s.relay, &s.relay_s, err));
     return FAB_GIVE(*out, s);
 }

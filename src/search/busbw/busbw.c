@@ -357,6 +357,18 @@ static fab_status fill_engine(const fab_busbw_request *r, size_t e, const busbw_
     return FAB_OK;
 }
 
+/* A domain of m sends (m - 1) / m of the data at least once for a gathering or a scattering, and twice for both. Less
+ * only where switches add up. */
+static void find_too_fast(fab_busbw *b) {
+    const double n = (double)b->ranks;
+    const double m = (double)b->domains;
+    b->line_busbw = m > 1 ? b->nics_bps / 8 * n / m * (n - 1) / n * m / (m - 1) : 0;
+    for (size_t i = 0; i < b->n_rows / b->n_engines; i++) {
+        b->n_too_fast +=
+            m > 1 && b->rows[i].is_measured && b->rows[i].measured_busbw > b->line_busbw * (1 + SAME_RATIO);
+    }
+}
+
 fab_status fab_busbw_run(const fab_busbw_request *request, fab_busbw **out, fab_error *err) {
     const fab_context_request *what = fab_context_what(request->context);
     const fab_fabric_spec *spec = &what->design->fabric;
@@ -391,5 +403,6 @@ fab_status fab_busbw_run(const fab_busbw_request *request, fab_busbw **out, fab_
     for (size_t e = 0; e < b->n_engines; e++) {
         FAB_PASS(fill_engine(request, e, networks + e * FAB_NCCL_N_ALGORITHMS, b, err));
     }
+    find_too_fast(b);
     return FAB_GIVE(*out, b);
 }

@@ -46,7 +46,8 @@ static fab_status try_fewer(const fab_plan_request *request, uint32_t n_servers,
         const double gain = tokens_per_s(found, by_means) / tokens_per_s(plans, by_means);
         if (gain > 1 + FAB_VERDICT_PLAN && gain > plans->fewer.gain) {
             char text[192];
-            plans->fewer = (fab_fewer){.servers = n_servers, .gpus = found->gpus, .gain = gain};
+            plans->fewer = (fab_fewer){
+                .servers = n_servers, .gpus = found->gpus, .gain = gain, .draws = by_means ? found->draws : 0};
             (void)snprintf(plans->fewer.job, sizeof plans->fewer.job, "n-servers=%" PRIu32 ",%s", n_servers,
                            fab_job_plan_text(&found->plans[0].plan, text));
         }

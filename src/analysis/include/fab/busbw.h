@@ -51,5 +51,7 @@ typedef struct fab_busbw {
     size_t n_engines;
     fab_busbw_row *rows; /**< engine by engine, sizes ascending or as in the file */
     size_t n_rows;
-    uint64_t n_short; /**< rows that fall short */
+    uint64_t n_short;    /**< rows that fall short */
+    double line_busbw;   /**< B/s: more no hosts get out of their NICs by themselves; 0: nothing leaves a domain */
+    uint64_t n_too_fast; /**< sizes that were measured above it */
 } fab_busbw;

@@ -23,8 +23,8 @@ typedef struct fab_imported {
 size_t fab_imported_assumed(const fab_imported *imported, char out[FAB_ASSUMED_MOST][FAB_ASSUMED_SIZE]);
 
 /**
- * What collisions and times of an installed fabric rest on that its file does not say, in short: "1 cable from a switch
- * up (cables), 400 Gb/s at 40 cables (nic, port)". Lengths, which move times by nanoseconds, are left out.
+ * What collisions, times and prices of an installed fabric rest on that its file does not say, in short: "1 cable from
+ * a switch up (cables), 400 Gb/s at 40 cables (nic, port)". Lengths, which move times by nanoseconds, are left out.
  * @return  false, and nothing: it says all of it.
  */
 bool fab_imported_gaps(const fab_fabric_spec *spec, char *out, size_t size);

@@ -26,8 +26,9 @@ static inline double fab_planned_s(const fab_planned *planned) {
 typedef struct fab_fewer {
     uint32_t servers; /**< 0: it is not */
     uint64_t gpus;
-    double gain;   /**< tokens per second there, over those of the best plan on all */
-    char job[320]; /**< what is of them, as --job takes it: "n-servers=42,tp=2,..." */
+    double gain;    /**< tokens per second there, over those of the best plan on all */
+    uint64_t draws; /**< seeds that both are means over; 0: of the first */
+    char job[320];  /**< what is of them, as --job takes it: "n-servers=42,tp=2,..." */
 } fab_fewer;
 
 /**

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "fab/algorithms.h"
+#include "fab/imported.h"
 #include "fab/ownership.h"
 #include "fab/plans.h"
 
@@ -118,6 +119,7 @@ typedef struct fab_sweep_point {
     bool keeps_rails;         /**< fab_experts_keep_rails() of the job */
     char sold_unlike[FAB_SOLD_SIZE]; /**< fab_gpu_sold_unlike() of the job, or empty */
     bool keeps_by_plan;              /**< a search for plans has found that, and nobody said ep=1 */
+    char assumed[FAB_ASSUMED_SIZE];  /**< fab_imported_gaps() of its fabric, or empty */
     uint64_t n_kept_experts;         /**< that every GPU keeps, so that none are exchanged with; 0: none */
     bool plans_differ;               /**< engines run the job by unlike plans; `traffic` and `fewer` are of the first */
     fab_fewer fewer;                 /**< of fab_plans */

@@ -124,11 +124,21 @@ typedef struct fab_transport_spec {
     double queue_bytes; /**< these of spray-ack; 0 = a bandwidth-delay product */
 } fab_transport_spec;
 
+/** Ports of the smallest switch that has so many: of 8, 16, 32 ... 512. */
+static inline uint64_t fab_sold_radix(uint64_t n_ports) {
+    uint64_t radix = 8;
+    while (radix < 512 && radix < n_ports) {
+        radix *= 2;
+    }
+    return radix;
+}
+
 /** What the file of an installed fabric leaves open, so that it is assumed. */
 typedef struct fab_gaps {
     bool cables; /**< it tells who is below whom, and no cables */
     bool hosts, lengths;
     uint64_t rates; /**< cables without one */
+    uint64_t ports; /**< switches that do not say how many they have, nor does the design (radix) */
 } fab_gaps;
 
 /** Whose software and NICs the hosts have. */
@@ -178,7 +188,7 @@ typedef struct fab_fabric_spec {
     uint64_t hosts_per_switch;  /**< installed: to add to a file without hosts */
     fab_gaps gaps;              /**< installed: derived */
     uint64_t cables;            /**< installed: between two switches of a file without cables; 0 = 1 */
-    bool radix_given;           /**< else a torus or dragonfly takes the smallest that suffices */
+    bool radix_given;           /**< else a torus, a dragonfly or what is installed takes fab_sold_radix() */
     fab_tier_spec tier[FAB_MAX_TIERS];
     fab_floor_spec floor;
     fab_transport_spec transport;

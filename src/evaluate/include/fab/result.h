@@ -315,14 +315,15 @@ typedef struct fab_phase_result {
     uint64_t bytes, network_bytes;
     uint64_t steps, executions, communicators;
     uint64_t crossing_flows[FAB_MAX_TIERS + 1]; /**< [t], t >= 2: flows whose minimal routes cross boundary t */
-    double least_s; /**< no routing carries the bytes in less: links that no switch chooses, and all links of a leaf */
+    double least_s; /**< no routing carries the bytes in less: links that no switch chooses, and all links of a leaf, a
+                       pod or a group */
     double
         hosts_s; /**< the same without links between switches: least_s is longer where leaves have too few of these */
     double relay_s; /**< of its time: bytes between rails are first relayed as a whole inside scale-up domains */
     double max_taper_factor;                 /**< over fabric links, ideal spray: what the design itself causes */
     double taper_by_tier[FAB_MAX_TIERS + 1]; /**< [t], t >= 2: the same by boundary */
-    double max_cut_factor;                   /**< of trees: no routing has less on its fullest fabric link: what leaves
-                                                a leaf, or a pod, over all its links */
+    double max_cut_factor;                   /**< of trees: no minimal routing has less on its fullest fabric link:
+                                                fab_bound_cuts(), or the bound where that is known */
     double cut_by_tier[FAB_MAX_TIERS + 1];   /**< [t], t >= 2: the same by boundary; as taper_by_tier where all links of
                                                 a leaf or pod carry alike */
     uint64_t leaf_cables;                    /**< of trees: cables to NICs of the leaves that have the most */
