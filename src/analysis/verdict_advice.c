@@ -474,7 +474,7 @@ static void advice_of_jobs(const fab_contention *c, bool is_one_draw, bool colli
         const fab_job_remedy *m = &c->remedies[i];
         if (m->saved_ratio > most + FAB_VERDICT_LITTLE) {
             fab_append(out, FAB_VERDICT_TEXT,
-                       "%s%s%s%s saves %.2g %% of a job's time on average, %" PRIu32 " of %zu are faster",
+                       "%s%s%s%s saves %.2g %% of the jobs' GPU time, %" PRIu32 " of %zu are faster",
                        most > 0 ? "; " : "", m->needs_switch_support ? "where switches can, " : "",
                        m->is_engine ? "--engine " : "servers ", m->what, 100 * m->saved_ratio, m->n_faster, c->n_jobs);
             if (m->n_slower > 0) {

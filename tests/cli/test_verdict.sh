@@ -23,7 +23,7 @@ PYTHON
 says "job j0 of 20 loses most to the others: iteration 27.98 s instead of 27.83 s, x1.005; without j1 it takes 27.83 s, 150.6 ms less; both use" run many.xml
 lacks "the taper costs nothing"
 grep -qE "the busiest, \S+ > \S+, those of j0 and j1 for .*. Job j0 alone: none" lines || fail "the link that they share: $(<lines)"
-says "--engine ecmp,qp=16 saves 1.4 % of a job's time on average, 20 of 20 are faster" run many.xml --engine ecmp
+says "--engine ecmp,qp=16 saves 1.4 % of the jobs' GPU time, 20 of 20 are faster" run many.xml --engine ecmp
 says "one draw" run many.xml --engine ecmp
 # Engines are compared by all jobs, also where the first is on one server and takes the same under each.
 python3 - <<'PYTHON' >inside.xml

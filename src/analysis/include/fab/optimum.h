@@ -41,7 +41,8 @@ typedef struct fab_optimum_point {
     double goodput_ratio, goodput_ci95; /**< with failures: the part of the time that they leave; 0: not asked for */
     char policy[FAB_NAME_SIZE];         /**< of that; empty: not asked for */
     double token_difference_ratio;      /**< usd_per_1e9_tokens / that of the winner - 1 */
-    char plan[192];                     /**< how the job runs fastest on it */
+    double token_least_ratio; /**< of the first of a family: what bounds leave its others, or it; else its difference */
+    char plan[192];           /**< how the job runs fastest on it */
 } fab_optimum_point;
 
 typedef enum fab_loss {
