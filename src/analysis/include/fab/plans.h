@@ -61,7 +61,8 @@ typedef struct fab_plans {
                                of the list */
 } fab_plans;
 
-/** Whether `plan` searches all orders of the ranks: where the paths of many GPUs are drawn it searches two, as others. */
+/** Whether `plan` searches all orders of the ranks: where the paths of many GPUs are drawn it searches two, as others.
+ */
 static inline bool fab_plan_has_all_orders(const fab_plans *plans) {
     return !plans->is_drawn || plans->gpus <= 4096;
 }
