@@ -30,7 +30,7 @@ static fab_status flows_csv_flush(fab_str *text, FILE *out, fab_error *err) {
 static const fab_phase_result *phase_without_flows(const fab_result *result) {
     FAB_EACH(const fab_phase_result, phase, result->phases, result->n_phases) {
         for (size_t e = 0; e < phase->n_engines; e++) {
-            if (phase->flows > 0 && phase->engines[e].n_flows == 0) {
+            if (phase->flows > 0 && phase->engines[e].n_flows == 0 && !phase->engines[e].is_absent) {
                 return phase;
             }
         }

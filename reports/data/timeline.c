@@ -187,10 +187,13 @@ static fab_status make_timeline(const fab_result *result, const fab_report_style
     fab_status status = FAB_OK;
     trace t = {.out = FAB_STR_INIT, .between = "\n"};
     FAB_TRY(check_schedules(result, err));
-    fab_str_printf(&t.out,
-                   "{\"displayTimeUnit\":\"ms\",\"otherData\":{\"fabriscope\":\"%s\",\"shown\":\"one of %" PRIu64
-                   " pipelines, which do the same at the same time; power: of all\"},\n\"traceEvents\":[",
-                   result->version, result->job.dp * result->job.tp * result->job.cp);
+    fab_str_printf(&t.out, "{\"displayTimeUnit\":\"ms\",\"otherData\":{\"fabriscope\":\"%s\",\"shown\":\"one of ",
+                   result->version);
+    for (size_t i = 0; i < (result->of_engine[0] != NULL ? result->n_iterations : 1); i++) {
+        const fab_job_spec *job = &fab_result_of(result, i)->job;
+        fab_str_printf(&t.out, "%s%" PRIu64, i > 0 ? " or " : "", job->dp * job->tp * job->cp);
+    }
+    fab_str_add(&t.out, " pipelines, which do the same at the same time; power: of all\"},\n\"traceEvents\":[");
     for (size_t i = 0; i < result->n_iterations; i++) {
         t.pid = i + 1;
         t.schedule = result->iterations[i].schedule;

@@ -291,6 +291,8 @@ static const fab_field CONTENDING_JOBS[] = {
     FIELD(traffic, "What is replayed.", FILLED),
     FIELD(model, "Its model, where it has a named one.", FILLED),
     FIELD(plan, "Its parallel sizes; cp and ep where they are above 1."),
+    FIELD(plan_keys, "What to type for its plan, where a search found it for the job alone on its servers.", FILLED,
+          .source = "0120-plans-of-several-jobs.md"),
     FIELD_OF(gpus, n_gpus, "GPUs of the job."),
     FIELD_OF(servers, n_servers, "Servers of the job."),
     FIELD_OF(contends, phase, "Phase that overlaps with those of the others; missing where none does.", FILLED),

@@ -110,6 +110,14 @@ static const fab_field AUDITS[] = {
     FIELD_OF(cables_with_rule, n_ruled, "Cables that some rule, or the plan, speaks of."),
     FIELD_OF(adapters_with_rule, n_ruled_hosts, "Adapters with such a cable."),
     FIELD_OF(switches_with_rule, n_ruled_switches, "Switches with such a cable."),
+    FIELD_OF(
+        cables_out_of_order, n_out_of_order,
+        "Cables of hosts whose names follow no order from leaf to leaf: without a plan it does not show there who has "
+        "changed places."),
+    FIELD_OF(
+        cables_out_of_port_order, n_out_of_port_order,
+        "Those whose names follow none along the ports of a leaf either, or along them alone: it does not show there "
+        "who has changed places at one leaf."),
     GROUP(bisection, &BISECTION),
     ARRAY(boundaries, "boundary", boundary, n_boundaries, &AUDIT_BOUNDARY, "Cables between tiers."),
     ARRAY(coverage, "boundary", boundary, n_boundaries, &COVERAGE, "How much of each boundary some rule speaks of."),

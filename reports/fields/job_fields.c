@@ -195,6 +195,7 @@ static const fab_fields SCHEDULE_FIELDS = TABLE("schedule", SCHEDULES, SCHEDULE)
 #define T fab_iteration
 static const fab_field ITERATIONS[] = {
     FIELD(engine, "Name of the routing engine."),
+    FIELD(plan, "How the job is run under it, as keys of the job, where that was searched.", FILLED),
     FIELD(microbatch, "That of the job, or the fastest of 1, 2, 4 and 8 that fits."),
     FIELD(interleave, "That of the job, or the fastest that the schedule allows."),
     FIGURE(time_s, "s", "Time of an iteration: computation, bubble, exposed communication and optimizer.",

@@ -51,7 +51,7 @@ static const fab_field OBSERVED_BOUNDARIES[] = {
     FIELD_OF(predicted_imbalance_ratio, predicted_imbalance, "The same as predicted."),
     FIELD_OF(drawn_least_ratio, drawn_least, "The least of that over all draws of the engine."),
     FIELD_OF(drawn_most_ratio, drawn_most, "The most of it."),
-    FIELD(is_explained, "Whether the measured imbalance is within what is drawn."),
+    FIELD(is_explained, "Whether the measured imbalance is neither above nor below what is drawn."),
     FIELD_OF(spread_ratio, spread, "Robust standard deviation of what links deviate by.", KNOWN),
 };
 static const fab_fields OBSERVED_BOUNDARY = TABLE("observed_boundary", OBSERVED_BOUNDARIES, OBSERVING);
@@ -82,6 +82,7 @@ static const fab_field OBSERVED[] = {
     FIELD(reset_ports, "Ports whose counters were cleared between the snapshots: left out."),
     FIELD(wrapped_ports, "Ports whose counters of 64 bits have begun anew: counted on."),
     FIELD(stuck_ports, "Ports whose counters of 32 bits stand at their end: left out."),
+    FIELD(still_ports, "Ports that count nothing of what the other end of their cable does: left out."),
     FIELD(links, "Directed links of the network."),
     FIELD(measured_links, "Those that some end has counted."),
     FIELD(two_ended_links, "Those that both ends have counted."),
@@ -109,6 +110,7 @@ static const fab_field OBSERVED[] = {
     FIELD(engine, "The engine that the prediction is of."),
     FIELD_OF(first_unknown, first_unknown, "One of the unknown ports.", FILLED),
     FIELD_OF(first_reset, first_reset, "One of the ports that were cleared.", FILLED),
+    FIELD_OF(first_still, first_still, "One of the ports that stand still.", FILLED),
     LIST(suspects, "suspect", suspects, n_suspects, &SUSPECT, "What deviates, most certain first."),
     LIST(boundaries, "boundary", boundaries, n_boundaries, &OBSERVED_BOUNDARY, "Imbalance by boundary and direction."),
     LIST(loads, "load", loads, n_loads, &OBSERVED_LINK, "Every link that was measured, the largest deviation first."),

@@ -153,6 +153,7 @@ GIVES(size_t, count_deadlocked, here->pauses.n_cycle < FAB_PAUSE_CYCLE ? here->p
 static const fab_field ENGINE_FIELDS[] = {
     FIELD(engine, "Name of the routing engine."),
     FIELD_OF(options, label, "Name and all options, defaults included.", FILLED),
+    FIELD(number, "Place among the engines that were asked for, from 1, where each has a plan of its own.", FILLED),
     FIELD(seed, "The first seed."),
     FIELD_OF(seeds, n_seeds, "Seeds that the figures are taken over; link_loads and hot_links are of the first.",
              .low = 1),
@@ -293,11 +294,13 @@ static const fab_field ENGINE_FIELDS[] = {
           "boundary that the next hops lie in; of the first seed."),
     ARRAY(hot_links, "hot_link", hot, n_hot, &fab_hot_link_fields, "The worst links, worst first."),
 };
+GIVES(bool, is_absent, here->is_absent);
+
 static const fab_fields ENGINE =
     TABLE("engine", ENGINE_FIELDS, COLLIDING,
           .definition = "A phase under one routing engine. Collision factor = utilisation of a fabric link = taper "
                         "factor x hash factor; collided when above 1.",
-          .many = is_of_seeds);
+          .many = is_of_seeds, .is_left_out = is_absent);
 
 /* --- a phase ------------------------------------------------------------------------------------------------------ */
 
@@ -385,7 +388,9 @@ static const fab_field PHASE_FIELDS[] = {
              IF(has_bound)),
     LIST_BY(boundaries, "boundary", NULL, count_upper_boundaries, &CROSSING,
             "What crosses the boundaries between switch tiers, leaf - spine first."),
-    LIST(engines, "engine", engines, n_engines, &ENGINE, "The phase under every engine that was asked for."),
+    LIST(engines, "engine", engines, n_engines, &ENGINE,
+         "The phase under every engine that was asked for; where engines have plans of their own, under those whose "
+         "plan has it."),
 };
 const fab_fields fab_phase_fields =
     TABLE("phase", PHASE_FIELDS, "0008-traffic.md", .definition = "Flows that are in the network together.");

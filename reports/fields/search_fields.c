@@ -53,7 +53,9 @@ static const fab_field POINTS[] = {
           .source = "0070-failure-model.md"),
     FIELD(policy, "Where ranks go in it when their server is lost.", FILLED),
     FIELD_OF(goodput_ci95_ratio, goodput_ci95, "Half of its 95 % interval over the histories.", IF(goodput_ratio)),
-    FIELD(plan, "By tokens: how the job runs fastest on the design.", FILLED, .source = "0075-plans.md"),
+    FIELD_OF(plans_tried, n_plans_tried,
+             "Plans that were tried with them, of which this one's tokens are the cheapest.", FILLED),
+    FIELD(plan, "By tokens: how the job runs best on the design.", FILLED, .source = "0075-plans.md"),
 };
 static const fab_fields POINT = TABLE("optimum", POINTS, OPTIMISE);
 

@@ -106,7 +106,12 @@ GIVES(double, exposed, fab_iteration_exposed_s(&here->iteration));
 static const fab_field SWEEP_ENGINES[] = {
     FIELD(label, "The engine with its options."),
     FIGURE_OF(plan_lower_bound_s, plan_bound_s, "s", "No plan that was not evaluated takes less.", IF(has_plan)),
-    FIELD(plan_is_proven, "Whether nothing is faster; else it is the best that a short search finds.", IF(has_plan)),
+    FIELD(plan_is_proven,
+          "Whether nothing is faster without failures; else it is the best that a short search finds, or that failures "
+          "leave the most of.",
+          IF(has_plan)),
+    FIELD_OF(plans_tried, n_plans_tried, "Plans that were tried with failures, of which this one keeps the most.",
+             FILLED, .source = "0075-plans.md"),
     FIGURE(time_s, "s", "Of the iteration, or of a batch that is served, else phases_s.", IF(has_time)),
     FIGURE(compared_s, "s", "Time for as many tokens as the first point has, and of designs, on as many GPUs.", FILLED,
            .formula = "time_s x tokens of the first point / tokens (x GPUs / GPUs of the first point)"),
@@ -313,6 +318,7 @@ static const fab_fields PLACEMENT = TABLE("placement", PLACED, PLACEMENTS);
 static const fab_field SEARCHES[] = {
     FIELD(label, "The engine with its options.", FILLED),
     FIELD(note, "Why placements cannot differ, or why they were not searched.", FILLED),
+    FIELD(plan, "How the job is run, as keys of it: the fastest plan under the engine in the listed order.", FILLED),
     FIELD_OF(proven, is_proven, "Every placement that differs was evaluated: nothing is better than the best.",
              IF(is_searched)),
     FIELD_OF(distinct, n_distinct,

@@ -2,6 +2,7 @@
  * the hottest, so that what is overloaded lies on top. */
 #include "svg.h"
 #include "fab/units.h"
+#include "fab/verdict.h"
 #include "report_formats.h"
 
 #include <inttypes.h>
@@ -487,6 +488,11 @@ static void svg_end(fab_graph_writer *w) {
 static fab_status choose_shown(const fab_report_style *style, fab_result *shown, fab_error *err) {
     const fab_overlay *overlay = shown->overlay;
     size_t p = 0;
+    if (shown->of_engine[0] != NULL && shown->verdict != NULL) { /* of unlike plans that of the fastest */
+        const fab_result *of = fab_result_of(shown, shown->verdict->engine);
+        shown->phases = of->phases;
+        shown->n_phases = of->n_phases;
+    }
     FAB_REFUSE_IF(style->picture == FAB_PICTURE_FAILURES && overlay == NULL, err, FAB_EUNSUPPORTED, NULL,
                   "picture failures: nothing has failed here; --fail or study do that");
     FAB_REFUSE_IF(style->picture == FAB_PICTURE_COST &&

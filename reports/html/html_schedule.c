@@ -143,6 +143,13 @@ static fab_status put_schedule(const fab_schedule *s, size_t most, fab_str *out,
 
 fab_status fab_html_ranks(const fab_result *result, fab_str *out, fab_error *err) {
     const fab_traffic *t = result->placed;
+    for (size_t e = 0; e < FAB_MAX_ENGINES && result->of_engine[e] != NULL && t != NULL; e++) {
+        const fab_traffic *other = result->of_engine[e]->placed; /* ranks of which the page can say no GPU of all */
+        t = other != NULL && other->gpu_of_rank != NULL && t->gpu_of_rank != NULL && other->n_ranks == t->n_ranks &&
+                    memcmp(other->gpu_of_rank, t->gpu_of_rank, t->n_ranks * sizeof *t->gpu_of_rank) == 0
+                ? t
+                : NULL;
+    }
     fab_code_rows rows = {.out = out, .width = 1};
     if (t == NULL || t->gpu_of_rank == NULL || result->graph == NULL) {
         return FAB_OK;

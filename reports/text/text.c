@@ -67,8 +67,26 @@ static void put_offered(fab_page *page, const fab_result *result) {
     if (result->failures != NULL) {
         fab_text_failures(page, result->failures);
     }
+    const bool is_of_some = result->of_engine[0] != NULL && result->verdict != NULL;
+    if (is_of_some && (result->degradation != NULL || result->failures != NULL)) {
+        fab_page_wrapf(page, FAB_INK_BOLD, 2, 4,
+                       "What parts do is of [%zu] %s and its plan: other engines have plans of their own, and are told "
+                       "of alone (--engine).",
+                       result->verdict->engine + 1, result->phases[0].engines[result->verdict->engine].label);
+    }
     if (result->advice != NULL) {
         fab_text_advice(page, result->advice);
+    }
+}
+
+/* Of the other engines, where theirs is another. */
+static void put_other_plans(fab_page *page, const fab_result *result) {
+    for (size_t e = 0; e < result->n_iterations && result->of_engine[0] != NULL; e++) {
+        const fab_iteration *it = &result->iterations[e];
+        if (result->verdict != NULL && e != result->verdict->engine) {
+            fab_page_wrapf(page, FAB_INK_PLAIN, 2, 4, "[%zu] %s: %s: %s.", e + 1, it->engine, it->plan,
+                           fab_show_time(page, it->time_s));
+        }
     }
 }
 
@@ -167,9 +185,12 @@ static void put_result(fab_page *page, const fab_result *result) {
             fab_text_prices(page, result);
         }
     }
-    if (result->plans != NULL) {
-        fab_text_heading(page, "PLAN", NULL);
+    if (result->plans != NULL && result->contention == NULL) { /* else each job has a line */
+        fab_text_heading(page, "PLAN",
+                         result->other_jobs > 0 ? fab_show(page, "of job %s, alone on its servers", result->job.id)
+                                                : NULL);
         fab_text_plan_proof(page, result->plans);
+        put_other_plans(page, result);
     }
     fab_text_iteration(page, result);
     if (result->published != NULL) {

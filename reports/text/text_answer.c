@@ -209,6 +209,24 @@ static void put_unlike_policies(fab_page *page, const fab_sweep *s) {
     fab_page_say(page, before[0] == ',' ? ", whose replicas cannot go on without each other)" : "");
 }
 
+/* By what the plans were chosen, and among how many. */
+static void put_plans_tried(fab_page *page, const fab_sweep *s, size_t e) {
+    uint64_t least = UINT64_MAX;
+    uint64_t most = 0;
+    FAB_EACH(const fab_sweep_point, p, s->points, s->n_points) {
+        const uint64_t n = e < p->n_engines ? p->engines[e].n_plans_tried : 0;
+        least = n > 0 && n < least ? n : least;
+        most = n > most ? n : most;
+    }
+    if (most > 1) {
+        fab_page_say(page, " Plans go by what failures leave: %s tried on each, of its own and of the others'.",
+                     least < most ? fab_show(page, "%" PRIu64 " to %s were", least, fab_show_count(page, most))
+                                  : fab_show_counted(page, most, "was", "were"));
+    } else if (most == 1) {
+        fab_page_say(page, " Plans go by what failures leave: no other of the fastest can keep more.");
+    }
+}
+
 /* Whether spares pay turns with what becomes of ranks that have none. */
 void fab_text_policies(fab_page *page, const fab_sweep *s, size_t e) {
     const extremes owned = answer_find(s, e, answer_owned);
@@ -219,9 +237,7 @@ void fab_text_policies(fab_page *page, const fab_sweep *s, size_t e) {
     fab_page_say(page, "With failures: %s; where servers are lost, policy %s", s->scenarios, s->policy);
     put_unlike_policies(page, s);
     fab_page_say(page, ".");
-    if (owned.best != NULL && owned.best->engines[e].has_plan) {
-        fab_page_say(page, " Plans are the fastest without failures: one of smaller replicas may lose less to them.");
-    }
+    put_plans_tried(page, s, e);
     if (x.n > 1 && x.n == owned.n) {
         const double turned = waiting_above(owned.best, x.best, e);
         const double worst = waiting_above(x.worst, x.best, e);

@@ -136,6 +136,24 @@ static void audit_put_structure(fab_page *page, const fab_audit *a) {
     }
 }
 
+/* Where the names of hosts do not say who has changed places. */
+static void audit_put_order(fab_page *page, const fab_audit *a) {
+    const uint32_t n = a->n_out_of_port_order;
+    if (n == 0 || a->n_ruled == 0) {
+        return;
+    }
+    const bool is_some = a->n_out_of_order > 0 && a->n_out_of_order < n;
+    char none[40] = "";
+    if (is_some) {
+        (void)snprintf(none, sizeof none, ", at %" PRIu32 " none at all", a->n_out_of_order);
+    }
+    fab_page_wrapf(page, FAB_INK_PLAIN, 2, 2,
+                   "names tell no order of hosts%s at %" PRIu32
+                   " cables%s: hosts that have changed places%s do not show there; a plan tells (--against)",
+                   a->n_out_of_order == n ? "" : " along the ports", n, none,
+                   a->n_out_of_order > 0 ? "" : " at one leaf");
+}
+
 /* Of how much a rule speaks, and that nothing is said of the rest. */
 static void audit_put_coverage(fab_page *page, const fab_audit *a) {
     uint32_t n_without = a->n_cables - a->n_ruled;
@@ -175,6 +193,7 @@ void fab_text_audit(fab_page *page, const char *path, const fab_audit *a) {
     fab_page_paragraph(page, FAB_INK_BOLD, 0, 2);
     audit_put_structure(page, a);
     audit_put_coverage(page, a);
+    audit_put_order(page, a);
     audit_put_bisection(page, &a->bisection);
     if (n_faults == 0 && a->n_ruled > 0) {
         fab_page_wrap(page, FAB_INK_GOOD, 2, 2,

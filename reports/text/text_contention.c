@@ -10,16 +10,35 @@
 #define MOST_WITH_PHASES 4  /* more jobs than that: pairs have a row each, not a table */
 #define MOST_PARTS       4  /* jobs that are named at a link */
 
-/* Whether jobs are alike in all that their table has. */
-static bool is_like(const fab_contending_job *a, const fab_contending_job *b) {
-    return a->n_gpus == b->n_gpus && a->n_servers == b->n_servers && strcmp(a->model, b->model) == 0 &&
-           strcmp(a->plan, b->plan) == 0;
-}
-
 /* A name in a column: of a long one both ends, since names of jobs often differ in the last letters. */
 static const char *name_in_column(fab_page *page, const char *name) {
     const size_t n = strlen(name);
     return n <= 24 ? name : fab_show(page, "%.11s..%s", name, name + n - 11);
+}
+
+/* Whether jobs are alike in all that their table has. */
+static bool is_like(const fab_contending_job *a, const fab_contending_job *b) {
+    return a->n_gpus == b->n_gpus && a->n_servers == b->n_servers && strcmp(a->model, b->model) == 0 &&
+           strcmp(a->plan, b->plan) == 0 && strcmp(a->plan_keys, b->plan_keys) == 0;
+}
+
+/* Jobs that are like this one, itself included; 0: one before it is. */
+static size_t count_like(const fab_contention *c, size_t job) {
+    size_t first = 0;
+    size_t n = 0;
+    while (!is_like(&c->jobs[first], &c->jobs[job])) {
+        first++;
+    }
+    for (size_t k = job; first == job && k < c->n_jobs; k++) {
+        n += is_like(&c->jobs[k], &c->jobs[job]);
+    }
+    return n;
+}
+
+/* "j0 and 4 more" */
+static const char *name_of_like(fab_page *page, const fab_contention *c, size_t job, size_t n_like) {
+    const char *name = name_in_column(page, c->jobs[job].id);
+    return n_like > 1 ? fab_show(page, "%s and %zu more", name, n_like - 1) : name;
 }
 
 /* Jobs that are alike in one row. */
@@ -32,19 +51,9 @@ static void contention_put_jobs(fab_page *page, const fab_contention *c) {
     for (size_t i = 0; i < c->n_jobs && n_rows <= MOST_ROWS; i++) {
         const fab_contending_job *j = &c->jobs[i];
         const double figures[] = {j->n_gpus, j->n_servers, NAN, NAN};
-        size_t first = 0;
-        size_t n_like = 0;
-        while (!is_like(&c->jobs[first], j)) {
-            first++;
-        }
-        for (size_t k = i; k < c->n_jobs; k++) {
-            n_like += is_like(&c->jobs[k], j);
-        }
-        if (first == i && ++n_rows <= MOST_ROWS) {
-            fab_table_row(&table, FAB_INK_PLAIN,
-                          n_like > 1 ? fab_show(page, "%s and %zu more", name_in_column(page, j->id), n_like - 1)
-                                     : name_in_column(page, j->id),
-                          figures);
+        const size_t n_like = count_like(c, i);
+        if (n_like > 0 && ++n_rows <= MOST_ROWS) {
+            fab_table_row(&table, FAB_INK_PLAIN, name_of_like(page, c, i, n_like), figures);
             fab_table_set(&table, 3, FAB_INK_PLAIN, "%.24s", j->model[0] != '\0' ? j->model : "-");
             fab_table_set(&table, 4, FAB_INK_PLAIN, "%s", j->plan);
         }
@@ -226,9 +235,33 @@ static void contention_put_pairs(fab_page *page, const fab_contention *c, size_t
     fab_table_end(&table, 4, NULL, NULL);
 }
 
+/* Keys of plans that were searched, those of jobs that are alike once. */
+static void contention_put_plans(fab_page *page, const fab_contention *c) {
+    size_t n_rows = 0;
+    for (size_t i = 0; i < c->n_jobs; i++) {
+        const fab_contending_job *j = &c->jobs[i];
+        const size_t n_like = j->plan_keys[0] != '\0' ? count_like(c, i) : 0;
+        if (n_like == 0 || ++n_rows > MOST_ROWS) {
+            continue;
+        }
+        if (n_rows == 1) {
+            fab_page_end_line(page);
+            fab_page_wrapf(page, FAB_INK_PLAIN, 2, 4,
+                           "Plans of jobs that do not say theirs: the fastest that a search of two orders of ranks "
+                           "finds for each alone on its servers under %s; together others may be faster.",
+                           c->engines[0].label);
+        }
+        fab_page_wrapf(page, FAB_INK_PLAIN, 4, 6, "%s: %s", name_of_like(page, c, i, n_like), j->plan_keys);
+    }
+    if (n_rows > MOST_ROWS) {
+        fab_page_line(page, FAB_INK_DIM, "    all in --json");
+    }
+}
+
 void fab_text_contention(fab_page *page, const fab_contention *c) {
     fab_text_heading(page, "SEVERAL JOBS", NULL);
     contention_put_jobs(page, c);
+    contention_put_plans(page, c);
     for (size_t e = 0; e < c->n_engines; e++) {
         fab_page_end_line(page);
         fab_page_wrap(page, FAB_INK_BOLD, 2, 4, c->engines[e].label);

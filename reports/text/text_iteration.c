@@ -42,13 +42,16 @@ static void iteration_put_parts(fab_page *page, const fab_result *result) {
                       fab_engine_short(&result->phases[0], i, false, room));
     }
     fab_table_end(&table, 2, NULL, NULL);
-    const bool repeats = result->job.recompute == FAB_RECOMPUTE_FULL && !result->job.recompute_traffic;
+    bool repeats = false;
+    for (size_t i = 0; i < result->n_iterations; i++) {
+        const fab_job_spec *job = &fab_result_of(result, i)->job;
+        repeats = repeats || (job->recompute == FAB_RECOMPUTE_FULL && !job->recompute_traffic && job->tp > 1);
+    }
     fab_text_notef(page,
                    "tp (with cp, ep), pp, dp: communication that computation does not hide, x%.3g of the time in "
                    "TRAFFIC before that: networks deliver %.0f %% of their rates in measured runs%s",
                    1 / fab_compute_default.nic_ratio, 100 * fab_compute_default.nic_ratio,
-                   repeats && result->job.tp > 1 ? "; tp x1.5 once more: full recomputation repeats forward exchanges"
-                                                 : "");
+                   repeats ? "; tp x1.5 once more: full recomputation repeats forward exchanges" : "");
     fab_text_legendf(page, "%s",
                      "compute: the busiest stage, optimizer included; TFLOP/s per GPU count recomputation, "
                      "MFU does not");
@@ -115,6 +118,7 @@ static void iteration_put_yield(fab_page *page, const fab_result *result) {
     for (size_t i = 0; i < result->n_iterations; i++) {
         const fab_iteration *it = &result->iterations[i];
         const char *which = iteration_label(page, i, result->n_iterations == 1);
+        const fab_job_spec *job = &fab_result_of(result, i)->job;
         fab_page_wrapf(page, FAB_INK_PLAIN, 2, 2,
                        "%s%s tokens/s, %s; microbatch %" PRIu64 ", %" PRIu64 " chunk%s per GPU", which,
                        iteration_count(page, it->tokens_per_s), iteration_price(page, it), it->microbatch,
@@ -126,7 +130,7 @@ static void iteration_put_yield(fab_page *page, const fab_result *result) {
                            it->training.usd > 0 ? "$" : "not priced",
                            it->training.usd > 0 ? iteration_count(page, it->training.usd) : "",
                            iteration_days(page, it->training.rule_days),
-                           (result->job.recompute == FAB_RECOMPUTE_FULL ? 8 : 6) - (result->job.lora_rank > 0 ? 2 : 0));
+                           (job->recompute == FAB_RECOMPUTE_FULL ? 8 : 6) - (job->lora_rank > 0 ? 2 : 0));
         }
     }
 }
@@ -148,11 +152,16 @@ static void iteration_put_price(fab_page *page, const fab_result *result) {
 /* Tensor parallelism is made for the scale-up domain. */
 static void iteration_put_tensor_network(fab_page *page, const fab_result *result) {
     for (size_t i = 0; i < result->n_phases; i++) {
-        if (strcmp(result->phases[i].name, "tp") == 0 && result->phases[i].network_flows > 0) {
+        const fab_phase_result *p = &result->phases[i];
+        size_t e = 0;
+        while (e < p->n_engines && p->engines[e].is_absent) {
+            e++;
+        }
+        if (strcmp(p->name, "tp") == 0 && p->network_flows > 0) {
             fab_page_wrapf(page, FAB_INK_BAD, 2, 2,
                            "Tensor parallelism of %" PRIu64 " leaves the scale-up domains of %" PRIu64
                            ": its exchanges cross the network in every layer",
-                           result->job.tp, result->fabrics[0].spec.domain);
+                           fab_result_of(result, e)->job.tp, result->fabrics[0].spec.domain);
         }
     }
 }
@@ -191,7 +200,8 @@ static void iteration_put_memories(fab_page *page, const fab_result *result) {
     }
     for (size_t i = 1; i < result->n_iterations; i++) {
         const fab_iteration *it = &result->iterations[i];
-        differ = differ || it->microbatch != first->microbatch || it->interleave != first->interleave;
+        differ = differ || result->of_engine[i] != result->of_engine[0] || it->microbatch != first->microbatch ||
+                 it->interleave != first->interleave;
     }
     if (result->n_iterations == 0) {
         iteration_put_memory(page, &result->memory, "");

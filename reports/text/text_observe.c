@@ -47,6 +47,12 @@ static void observe_put_sources(fab_page *page, const fab_observed *o) {
                        "counters of 32 bits of %s stand at their end and are left out: perfquery -x has 64",
                        fab_show_counted(page, o->stuck_ports, "port", "ports"));
     }
+    if (o->still_ports > 0) {
+        fab_page_wrapf(page, FAB_INK_BAD, 2, 4,
+                       "%s nothing of what the other end of the cable does and %s left out, such as %s",
+                       fab_show_counted(page, o->still_ports, "port counts", "ports count"),
+                       o->still_ports == 1 ? "is" : "are", o->first_still);
+    }
     if (o->wrapped_ports > 0) {
         fab_page_wrapf(page, FAB_INK_PLAIN, 2, 4, "counters of %s wrapped at 2^64 and are counted on",
                        fab_show_counted(page, o->wrapped_ports, "port", "ports"));
@@ -109,7 +115,10 @@ static void observe_put_boundaries(fab_page *page, const fab_observed *o, const 
                                fab_direction_name(f->wiring, b->tier, b->up)),
                       figures);
         fab_table_set(&table, 6, b->is_explained ? FAB_INK_GOOD : FAB_INK_BAD, "%s",
-                      b->is_explained ? "explained" : "beyond");
+                      b->is_explained                          ? "explained"
+                      : !(b->measured_imbalance > 0)           ? "no bytes"
+                      : b->measured_imbalance < b->drawn_least ? "below"
+                                                               : "beyond");
     }
     fab_table_end(&table, 2, NULL, NULL);
 }

@@ -247,8 +247,10 @@ static void put_token_failures(fab_page *page, const fab_optimum *o) {
     fab_page_wrapf(
         page, FAB_INK_PLAIN, 2, 4,
         "Failures leave %.2f +- %.2f %% of the time (%s, ranks of lost servers by %s); tokens are divided by "
-        "that, of every design its own. Plans are the fastest without failures: one of smaller replicas may lose less.",
-        100 * w->goodput_ratio, 100 * w->goodput_ci95, o->tokens.scenarios, o->tokens.policy);
+        "that, of every design its own. Its plan is the one of %s that they leave the cheapest tokens: every design "
+        "tried its fastest and those that others run, the best of each family up to %d of its own sizes.",
+        100 * w->goodput_ratio, 100 * w->goodput_ci95, o->tokens.scenarios, o->tokens.policy,
+        fab_show_count(page, w->n_plans_tried), FAB_PLANS_FAILING);
     FAB_EACH(const fab_optimum_point, p, o->runners_up, o->n_runners_up) {
         if (strcmp(p->policy, w->policy) != 0) {
             fab_page_wrapf(

@@ -6,8 +6,17 @@
 
 #define SAME_LOAD 1e-6 /* part of a load by which links are alike */
 
+/* The first engine that has the phase; 0 of one that nobody routed. */
+static size_t first_engine(const fab_phase_result *p) {
+    size_t e = 0;
+    while (e < p->n_engines && p->engines[e].is_absent) {
+        e++;
+    }
+    return e;
+}
+
 static void phase_add_row(fab_table *table, const fab_phase_result *p, size_t engine) {
-    bool first = engine == 0; /* what the engines have in common stands in the first of their rows */
+    bool first = engine == first_engine(p); /* what the engines have in common stands in the first of their rows */
     bool quiet = p->fabric_flows == 0 || p->n_engines == 0;
     const fab_engine_result *e = p->n_engines > 0 ? &p->engines[engine] : NULL;
     double figures[] = {FAB_TABLE_BLANK,
@@ -49,8 +58,10 @@ static void phase_put_overview(fab_page *page, const fab_result *result) {
     fab_table_begin(&table, page, FAB_COLUMNS(columns));
     for (size_t i = 0; i < result->n_phases; i++) {
         size_t n = result->phases[i].n_engines > 0 ? result->phases[i].n_engines : 1;
-        for (size_t engine = 0; engine < n; engine++) {
-            phase_add_row(&table, &result->phases[i], engine);
+        for (size_t engine = first_engine(&result->phases[i]); engine < n; engine++) {
+            if (result->phases[i].n_engines == 0 || !result->phases[i].engines[engine].is_absent) {
+                phase_add_row(&table, &result->phases[i], engine);
+            }
         }
     }
     fab_table_end(&table, 2, NULL, NULL);
@@ -82,7 +93,7 @@ static void phase_put_overview(fab_page *page, const fab_result *result) {
 static bool are_timed(const fab_result *result) {
     for (size_t i = 0; i < result->n_phases; i++) {
         for (size_t e = 0; e < result->phases[i].n_engines; e++) {
-            if (!result->phases[i].engines[e].has_time) {
+            if (!result->phases[i].engines[e].has_time && !result->phases[i].engines[e].is_absent) {
                 return false;
             }
         }
@@ -229,7 +240,12 @@ static void phase_put_bound(fab_page *page, const fab_phase_result *p) {
 }
 
 static void phase_put(fab_page *page, const fab_result *result, const fab_phase_result *p) {
-    fab_text_heading(page, fab_show(page, "PHASE %s", p->name),
+    const bool is_of_some = result->of_engine[0] != NULL;
+    const char *of = is_of_some ? " OF" : "";
+    for (size_t e = 0; is_of_some && e < p->n_engines; e++) {
+        of = p->engines[e].is_absent ? of : fab_show(page, "%s [%zu]", of, e + 1);
+    }
+    fab_text_heading(page, fab_show(page, "PHASE %s%s", p->name, of),
                      strcmp(p->name, p->collective) == 0 ? NULL : p->collective);
     phase_put_shape(page, p);
     if (p->flows == 0) {
@@ -239,7 +255,7 @@ static void phase_put(fab_page *page, const fab_result *result, const fab_phase_
     if (p->network_flows == 0) {
         fab_page_wrap(page, FAB_INK_PLAIN, 2, 2, "Stays inside the scale-up domains: the network carries nothing.");
         if (p->n_engines > 0) { /* the same under all of them */
-            fab_text_times(page, &p->engines[0], p->flows);
+            fab_text_times(page, &p->engines[first_engine(p)], p->flows);
         }
         return;
     }
@@ -255,12 +271,35 @@ static void phase_put(fab_page *page, const fab_result *result, const fab_phase_
     }
     phase_put_bound(page, p);
     for (size_t i = 0; i < p->n_engines; i++) {
-        fab_text_engine(page, p, &p->engines[i]);
+        if (!p->engines[i].is_absent) {
+            fab_text_engine(page, p, &p->engines[i]);
+        }
+    }
+}
+
+/* Engines that run the job in ways of their own; of each way once. */
+static void phase_put_ways(fab_page *page, const fab_result *result) {
+    const size_t n = result->phases[0].n_engines;
+    for (size_t i = 0; i < n; i++) {
+        const fab_result *way = result->of_engine[i];
+        const char *which = "";
+        bool is_first = true;
+        for (size_t e = 0; e < n; e++) {
+            is_first = is_first && (e >= i || result->of_engine[e] != way);
+            which = result->of_engine[e] == way ? fab_show(page, "%s[%zu] ", which, e + 1) : which;
+        }
+        if (is_first) {
+            fab_page_wrapf(page, FAB_INK_PLAIN, 2, 6, "%s%s", which, way->traffic);
+        }
     }
 }
 
 void fab_text_phases(fab_page *page, const fab_result *result) {
-    fab_text_heading(page, "TRAFFIC", result->traffic);
+    const bool is_alike = result->of_engine[0] == NULL;
+    fab_text_heading(page, "TRAFFIC", is_alike ? result->traffic : "each engine in its own way");
+    if (!is_alike) {
+        phase_put_ways(page, result);
+    }
     phase_put_overview(page, result);
     phase_put_collectives(page, result);
     for (size_t i = 0; i < result->n_phases; i++) {

@@ -9,7 +9,7 @@
 
 static void place_put_list(fab_page *page, const fab_place_search *s, const char *word, const fab_placed *placed,
                            fab_ink ink) {
-    char list[FAB_SERVERS_SIZE + 16];
+    char list[FAB_SERVERS_SIZE + sizeof s->plan + 16];
     double ratio = s->best.time_s > 0 ? placed->time_s / s->best.time_s : 1;
     fab_page_printf(page, ink, "  %-7s%10s", word, fab_show_time(page, placed->time_s));
     fab_page_printf(page, FAB_INK_PLAIN, "  x%.3f", ratio);
@@ -18,7 +18,7 @@ static void place_put_list(fab_page *page, const fab_place_search *s, const char
                         fab_show_time(page, placed->check_s));
     }
     fab_page_end_line(page);
-    (void)snprintf(list, sizeof list, "servers=%s", placed->servers);
+    (void)snprintf(list, sizeof list, "%s%sservers=%s", s->plan, s->plan[0] != '\0' ? "," : "", placed->servers);
     fab_page_shell(page, FAB_INK_PLAIN, 6, list);
 }
 

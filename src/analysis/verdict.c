@@ -19,7 +19,7 @@ static double verdict_time_alone(const fab_result *r, size_t engine) {
     }
     for (size_t p = 0; p < r->n_phases; p++) {
         const fab_engine_result *e = &r->phases[p].engines[engine];
-        sum += e->has_time ? e->time_s.mean : NAN;
+        sum += e->has_time ? e->time_s.mean : e->is_absent ? 0 : NAN;
     }
     return sum;
 }
@@ -241,7 +241,7 @@ static void bound_of_phases(const fab_result *r, const fab_run_verdict *v, char 
         const fab_engine_result *e = &r->phases[p].engines[v->engine];
         double seconds = v->has_time ? e->time_s.mean : e->busiest_link_s.mean;
         sum += seconds;
-        if (longest == NULL || seconds > most) {
+        if (!e->is_absent && (longest == NULL || seconds > most)) {
             longest = &r->phases[p];
             most = seconds;
         }
@@ -290,6 +290,10 @@ static void bound_add_pairs(const fab_result *r, const fab_run_verdict *v, char 
     }
 }
 
+static const char *own_plans(const fab_result *r) {
+    return r->of_engine[0] == NULL ? "" : r->plans != NULL ? ", each under its own plan" : ", each in its own way";
+}
+
 /* "Best [2] spray; worst [1] ecmp: 6.882 s, 3.4 % more" */
 static void bound_add_engines(const fab_result *r, const fab_run_verdict *v, char *out) {
     char best[VERDICT_NAME];
@@ -301,7 +305,7 @@ static void bound_add_engines(const fab_result *r, const fab_run_verdict *v, cha
         return;
     }
     if (margin < VERDICT_MARGIN) {
-        fab_append(out, FAB_VERDICT_TEXT, ". The %zu engines take the same", n);
+        fab_append(out, FAB_VERDICT_TEXT, ". The %zu engines take the same%s", n, own_plans(r));
         return;
     }
     fab_append(out, FAB_VERDICT_TEXT, ". Best %s%s; worst %s",
@@ -310,8 +314,9 @@ static void bound_add_engines(const fab_result *r, const fab_run_verdict *v, cha
     if (isnan(margin)) {
         fab_append(out, FAB_VERDICT_TEXT, "%s", v->has_time ? ", which has no time" : ", by collisions");
     } else {
-        fab_append(out, FAB_VERDICT_TEXT, margin > 1 ? ": %s, x%.3g" : ": %s, %.1f %% more",
-                   verdict_seconds(room, verdict_time(r, v->slowest)), margin > 1 ? 1 + margin : 100 * margin);
+        fab_append(out, FAB_VERDICT_TEXT, margin > 1 ? ": %s, x%.3g%s" : ": %s, %.1f %% more%s",
+                   verdict_seconds(room, verdict_time(r, v->slowest)), margin > 1 ? 1 + margin : 100 * margin,
+                   own_plans(r));
         bound_add_pairs(r, v, out);
     }
 }
@@ -438,7 +443,7 @@ const fab_phase_result *verdict_worst_phase(const fab_result *r, size_t engine) 
         double lost = fab_verdict_is_lossy(p, engine) ? e->transfer_s.mean * (1 - 1 / e->lower_bound_ratio.mean) : 0;
         double factor = e->max_collision_factor.mean;
         bool is_worse = lost > most || (lost >= most && factor > most_factor);
-        if (p->fabric_flows > 0 && is_worse) {
+        if (p->fabric_flows > 0 && !e->is_absent && is_worse) {
             worst = p;
             most = lost;
             most_factor = factor;
@@ -469,9 +474,13 @@ static void collisions_of_jobs(const fab_result *r, size_t engine, char *out) {
 
 static void collisions_of_engine(const fab_result *r, size_t engine, char *out) {
     const fab_phase_result *p = verdict_worst_phase(r, engine);
-    const fab_engine_result *e = &p->engines[engine];
     char flows[32];
     char all[32];
+    if (p == NULL) { /* under the plan of this engine */
+        fab_append(out, FAB_VERDICT_TEXT, "none: no flow crosses a link between switches");
+        return;
+    }
+    const fab_engine_result *e = &p->engines[engine];
     if (!(e->max_collision_factor.max > VERDICT_FULL)) {
         fab_append(out, FAB_VERDICT_TEXT, "none; the fullest link between switches is at %.2f of its rate",
                    e->max_collision_factor.max);

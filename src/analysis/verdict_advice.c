@@ -75,17 +75,18 @@ static void changes_of_failures(const fab_failures *f, size_t engine, char *out)
 
 void verdict_add_changes(const fab_result *r, const fab_run_verdict *v, char *out) {
     char room[32];
-    if (r->failures != NULL && v->engine < r->failures->n_engines) {
-        changes_of_failures(r->failures, v->engine, out);
+    const size_t engine = fab_result_index(r, v->engine);
+    if (r->failures != NULL && engine < r->failures->n_engines) {
+        changes_of_failures(r->failures, engine, out);
     }
-    if (r->degradation != NULL && v->engine < r->degradation->n_iterations) {
-        const fab_degraded_iteration *it = &r->degradation->iterations[v->engine];
+    if (r->degradation != NULL && engine < r->degradation->n_iterations) {
+        const fab_degraded_iteration *it = &r->degradation->iterations[engine];
         fab_append(out, FAB_VERDICT_TEXT, ". With the slower parts: %s, x%.3f", verdict_seconds(room, it->after_s),
                    it->before_s > 0 ? it->after_s / it->before_s : 1);
-    } else if (r->degradation != NULL && v->engine < r->degradation->n_engines) {
+    } else if (r->degradation != NULL && engine < r->degradation->n_engines) {
         const fab_degradation *d = r->degradation;
-        const size_t worst = d->worst[v->engine];
-        const fab_degraded_phase *p = &d->phases[worst * d->n_engines + v->engine];
+        const size_t worst = d->worst[engine];
+        const fab_degraded_phase *p = &d->phases[worst * d->n_engines + engine];
         if (p->has_time) {
             fab_append(out, FAB_VERDICT_TEXT, ". With the slower parts: x%.3f in %s", p->factor, d->names[worst]);
         }
@@ -125,13 +126,13 @@ static void advice_add_alternative(const fab_result *r, const fab_run_verdict *v
 }
 
 /* Of the boundary that is offered most whatever the routing, else under ideal spraying, over the phases. */
-static const fab_phase_result *most_tapered(const fab_result *r) {
+static const fab_phase_result *most_tapered(const fab_result *r, size_t engine) {
     const fab_phase_result *most = NULL;
     for (size_t i = 0; i < r->n_phases; i++) {
         const fab_phase_result *p = &r->phases[i];
         bool is_more = most == NULL || p->max_cut_factor > most->max_cut_factor ||
                        (p->max_cut_factor == most->max_cut_factor && p->max_taper_factor > most->max_taper_factor);
-        most = p->fabric_flows > 0 && is_more ? p : most;
+        most = p->fabric_flows > 0 && is_more && !p->engines[engine].is_absent ? p : most;
     }
     return most;
 }
@@ -221,7 +222,7 @@ static void advice_of_routing(const fab_result *r, const fab_run_verdict *v, cha
     const fab_alternative *set = best_alternative(v, false);
     const fab_alternative *built = best_alternative(v, true);
     const fab_phase_result *worst = verdict_worst_phase(r, v->engine);
-    const fab_phase_result *tapered = most_tapered(r);
+    const fab_phase_result *tapered = most_tapered(r, v->engine);
     char room[32];
     bool sets = gain_of(v, set) > FAB_VERDICT_LITTLE * v->compared_s;
     bool builds = gain_of(v, built) > fmax(gain_of(v, set), 0) + FAB_VERDICT_LITTLE * v->compared_s;
@@ -384,10 +385,13 @@ static void advice_of_search(const fab_advice *a, char *out) {
 }
 
 /* Whether flows cross a boundary that has a taper: elsewhere nothing is to be said of one. */
-static bool crosses_taper(const fab_result *r) {
+static bool crosses_taper(const fab_result *r, size_t engine) {
     const fab_counts *n = &r->fabrics[0].counts;
     bool crosses = false;
     for (size_t i = 0; n->wiring == FAB_WIRING_TREE && i < r->n_phases; i++) {
+        if (r->phases[i].engines[engine].is_absent) {
+            continue;
+        }
         for (size_t t = 0; t + 1 < n->tiers && t + 1 < FAB_MAX_TIERS; t++) {
             crosses = crosses || (n->built_taper[t] > VERDICT_FULL && r->phases[i].crossing_flows[t + 2] > 0);
         }
@@ -407,7 +411,7 @@ static const char *lifts_taper(const fab_fabric_result *f) {
 
 /* What uplinks may win: no routing wins it. */
 static void advice_of_taper(const fab_result *r, const fab_run_verdict *v, char *out) {
-    const fab_phase_result *p = most_tapered(r);
+    const fab_phase_result *p = most_tapered(r, v->engine);
     const char *setting = lifts_taper(&r->fabrics[0]);
     char room[32];
     if (p == NULL) {
@@ -427,7 +431,7 @@ static void advice_of_taper(const fab_result *r, const fab_run_verdict *v, char 
     } else if (p->max_taper_factor > VERDICT_FULL) {
         fab_append(out, FAB_VERDICT_TEXT, "; equal shares give x%.2f in %s, where other routes may do better",
                    p->max_taper_factor, p->name);
-    } else if (crosses_taper(r)) {
+    } else if (crosses_taper(r, v->engine)) {
         const bool is_told = r->plans != NULL && setting[0] != '\0';
         fab_append(out, FAB_VERDICT_TEXT, "; sprayed, the taper costs %snothing (factor %.2f)%s%s%s",
                    r->plans != NULL ? "this plan " : "", p->max_taper_factor,
@@ -516,8 +520,9 @@ static void advice_of_engines(const fab_result *r, const fab_run_verdict *v, cha
 }
 
 void verdict_put_advice(const fab_result *r, fab_run_verdict *v) {
-    if (r->failures != NULL && v->engine < r->failures->n_engines) {
-        advice_of_failures(r->failures, v->engine, v->advice);
+    const size_t engine = fab_result_index(r, v->engine);
+    if (r->failures != NULL && engine < r->failures->n_engines) {
+        advice_of_failures(r->failures, engine, v->advice);
     }
     if (r->n_serving > v->engine && r->serving[v->engine].arrivals_per_s <= 0) {
         const double most = r->serving[v->engine].most_requests_per_s;
@@ -543,24 +548,16 @@ void verdict_put_advice(const fab_result *r, fab_run_verdict *v) {
         advice_of_search(r->advice, v->advice);
     } else {
         advice_of_routing(r, v, v->advice);
-        if (r->plans != NULL && r->n_iterations > 1) {
-            fab_append(v->advice, FAB_VERDICT_TEXT,
-                       "; all engines have the plan that is fastest under the first: "
-                       "alone, or in compare, each has its own");
-        } else if (r->plans != NULL && v->n_alternatives > 0) { /* a command with another engine searches again */
+        if (r->plans != NULL && v->n_alternatives > 0) { /* a command with another engine searches again */
             fab_append(v->advice, FAB_VERDICT_TEXT,
                        "; all under this plan, and with another --engine a faster one may be found");
         }
     }
-    if (r->contention != NULL && r->job.kind == FAB_JOB_TRAINING && !r->job.plan_chosen && r->job.plan_given == 0) {
-        fab_append(v->advice, FAB_VERDICT_TEXT,
-                   "; sizes that no job says are those of a rule here: a search is of a job alone (fabriscope plan)");
-    }
     if (r->contention == NULL && r->other_jobs == 0) { /* else it costs all of them together something */
         advice_of_taper(r, v, v->advice);
     }
-    if (r->plans != NULL && fab_plan_has_all_orders(r->plans) && !(v->plan_s > 0) && !r->job.order_given &&
-        r->job.pp > 1 && r->job.dp > 1) {
+    if (r->plans != NULL && fab_plan_has_all_orders(r->plans) && r->other_jobs == 0 && !(v->plan_s > 0) &&
+        !r->job.order_given && r->job.pp > 1 && r->job.dp > 1) {
         fab_append(v->advice, FAB_VERDICT_TEXT,
                    "; fabriscope plan tries all orders of the ranks, this plan is the best of two");
     }

@@ -22,6 +22,7 @@
 #include "fab/save.h"
 #include "fab/sweep.h"
 #include "fab/units.h"
+#include "session_part.h"
 
 typedef struct fab_design fab_design;
 
@@ -312,17 +313,15 @@ typedef struct cli_further {
 /** What a command that routes has at hand. Everything in it lives as long as the session. */
 typedef struct cli_session {
     const cli_options *options;
-    fab_design *design;
-    fab_design *asked; /**< before a plan was chosen for its job; NULL: none was */
-    fab_fabric *graph; /**< NULL before cli_session_build(); so are the next two */
-    fab_context *context;
-    fab_context *first;      /**< where chunks were chosen: the base of context, before that; NULL else, as the next */
-    fab_design *chunked;     /**< what context stands on then */
-    fab_fabric *hosts;       /**< of the front-end, where the traffic is its; else NULL */
-    const char *traffic;     /**< as for fab_context_request */
-    char text[64];           /**< of the front-end's traffic */
-    char *settled;           /**< traffic with an algorithm in place of `best`; NULL: it asks for none */
-    struct fab_plans *plans; /**< NULL: the job says how it is run */
+    fab_design *asked;    /**< as it was given */
+    fab_design *design;   /**< the same; from cli_session_build() on the choice of the first part, borrowed */
+    fab_fabric *graph;    /**< NULL before cli_session_build(); so are the next three */
+    cli_part *parts;      /**< shape [n_parts]: several where engines have plans of their own */
+    fab_context *context; /**< of the first part; borrowed */
+    const char *traffic;  /**< as for fab_context_request */
+    size_t n_parts;
+    fab_fabric *hosts; /**< of the front-end, where the traffic is its; else NULL */
+    char text[64];     /**< of the front-end's traffic */
     fab_result result;
     bool is_replayed; /**< the result has all but what goes further */
     fab_ownership ownership;

@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #define MORE_FILES 1 /* of --out, beside those of formats */
 
@@ -131,4 +132,76 @@ bool cli_may_replace_out(const cli_options *options) {
         is_ours = strstr(line, OURS) != NULL;
     }
     return is_ours;
+}
+
+/* Reads of the command line: a run must not replace what it is made of. "file:" and "counts:" stand before some. */
+static bool session_reads(const cli_options *options, const char *path, const struct stat *to) {
+    const char *texts[] = {options->prices,  options->against,        options->scenarios,
+                           options->traffic, options->search.catalog, options->busbw.measured};
+    const char *name = strrchr(path, '/');
+    char folder[4096];
+    struct stat store;
+    struct stat of_output;
+    (void)snprintf(folder, sizeof folder, "%.*s", name != NULL ? (int)(name - path) + 1 : 1, name != NULL ? path : ".");
+    bool same = options->store != NULL && stat(options->store, &store) == 0 && stat(folder, &of_output) == 0 &&
+                store.st_dev == of_output.st_dev && store.st_ino == of_output.st_ino;
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0] + options->operands.n && !same; i++) {
+        struct stat input;
+        const char *text = i < options->operands.n ? options->operands.items[i] : texts[i - options->operands.n];
+        const char *colon = text != NULL ? strchr(text, ':') : NULL;
+        char of_colon[4096] = "";
+        if (colon != NULL) {
+            (void)snprintf(of_colon, sizeof of_colon, "%.*s", (int)fab_traffic_path_length(colon + 1), colon + 1);
+        }
+        bool found = text != NULL && (stat(text, &input) == 0 || (colon != NULL && stat(of_colon, &input) == 0));
+        same = found && input.st_dev == to->st_dev && input.st_ino == to->st_ino;
+    }
+    return same;
+}
+
+static fab_status session_check_new(const cli_options *options, const char *path, bool force, fab_error *err) {
+    struct stat about;
+    if (path == NULL || stat(path, &about) != 0) {
+        return FAB_OK;
+    }
+    FAB_REFUSE_IF(!force, err, FAB_EIO, path, "exists already; give --force to overwrite it");
+    return session_reads(options, path, &about)
+               ? fab_fail(err, FAB_EIO, path, "is read by this run and is not overwritten")
+               : FAB_OK;
+}
+
+fab_status cli_check_new_file(const cli_options *options, const char *path, fab_error *err) {
+    return session_check_new(options, path, options->force, err);
+}
+
+fab_status cli_check_out_file(const cli_options *options, const char *path, fab_error *err) {
+    return session_check_new(options, path, cli_may_replace_out(options), err);
+}
+
+fab_status cli_write_reports(const cli_options *options, const fab_result *result, fab_error *err) {
+    FAB_PASS(cli_write_exports(options, result, err));
+    return options->out != NULL ? fab_reports_write_all(result, options->out, cli_may_replace_out(options), err)
+                                : FAB_OK;
+}
+
+fab_status cli_check_out(const cli_options *options, fab_error *err) {
+    struct stat about;
+    if (options->out == NULL || stat(options->out, &about) != 0) {
+        return FAB_OK; /* a folder that is not there is made when the report is written */
+    }
+    FAB_REFUSE_IF(!S_ISDIR(about.st_mode), err, FAB_EIO, options->out, "is not a folder");
+    FAB_REFUSE_IF(access(options->out, W_OK | X_OK) != 0, err, FAB_EIO, options->out,
+                  "cannot write into the folder: %s", strerror(errno));
+    for (size_t i = 0; fab_report_formats[i] != NULL; i++) {
+        char path[4096];
+        const char *name = fab_report_formats[i]->file_name;
+        if (name == NULL) {
+            continue;
+        }
+        int n = snprintf(path, sizeof path, "%s/%s", options->out, name);
+        if (n > 0 && (size_t)n < sizeof path && cli_check_out_file(options, path, err) != FAB_OK) {
+            return FAB_EIO;
+        }
+    }
+    return FAB_OK;
 }

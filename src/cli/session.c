@@ -2,15 +2,11 @@
 #include "fab/advise.h"
 #include "fab/prices.h"
 
-#include "fab/best_run.h"
 #include "fab/memory.h"
 #include "fab/replay_memory.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 /* One piece of --job. A piece without '=' continues the value before it: "servers=0-15,20". */
 static size_t piece_length(const char *text) {
@@ -196,8 +192,17 @@ fab_status cli_session_open(const cli_options *options, fab_command command, con
                             fab_error *err) {
     out->options = options;
     out->traffic = traffic;
-    FAB_PASS(cli_open_design(options, options->operands.items[0], &out->design, err));
+    FAB_PASS(cli_open_design(options, options->operands.items[0], &out->asked, err));
+    out->design = out->asked;
     return cli_result_init(options, command, 1, &out->result, err);
+}
+
+static void part_release(cli_part *part) {
+    fab_result_part_release(&part->of);
+    fab_context_free(part->context);
+    fab_context_free(part->first);
+    free(part->chunked);
+    fab_choice_release(&part->choice);
 }
 
 void cli_session_release(cli_session *s) {
@@ -205,51 +210,64 @@ void cli_session_release(cli_session *s) {
     fab_result_release(&s->result);
     fab_published_release(&s->known);
     fab_published_release(&s->published);
-    fab_context_free(s->context);
-    fab_context_free(s->first);
-    free(s->chunked);
-    free(s->settled);
+    for (size_t i = s->n_parts; i-- > 0;) { /* the first is the base of the others */
+        part_release(&s->parts[i]);
+    }
+    free(s->parts);
     fab_fabric_free(s->hosts);
     fab_fabric_free(s->graph);
-    free(s->design);
     free(s->asked);
-    fab_plans_free(s->plans);
     *s = (cli_session){.options = NULL};
 }
 
-/* What the job leaves open of its plan, and what collectives leave to replays. */
-static fab_status choose_open(cli_session *s, fab_error *err) {
-    cli_progress progress = {0};
-    const bool plans = fab_plan_is_wanted(s->design, s->traffic);
+/* What the job leaves open of its plan, and what collectives leave to replays: for each engine where a report has all
+ * of them, else for the first. */
+static fab_status choose_open(cli_session *s, bool each, fab_error *err) {
+    cli_progress progress = {.unit = s->design->n_jobs > 1 ? "jobs" : NULL};
+    const bool plans = fab_plan_is_wanted(s->asked, s->traffic);
     const bool shows = plans && cli_progress_wanted(s->options);
-    const fab_plan_request request = {.design = s->design,
+    const fab_plan_request request = {.design = s->asked,
                                       .fabric = s->graph,
                                       .seed = s->options->seed,
                                       .n_threads = (size_t)s->options->n_threads,
+                                      .is_of_first = s->result.command != FAB_COMMAND_RUN, /* as the replay is */
                                       .progress = shows ? cli_progress_step : NULL,
                                       .progress_context = &progress};
-    if (plans) {
-        FAB_PASS(FAB_NEW(s->asked, 1, err));
-        *s->asked = *s->design;
-        cli_progress_start(&progress);
+    FAB_OWNED fab_choice *choices = NULL;
+    const size_t most = each && !s->options->advise.on ? s->asked->n_engines : 1;
+    size_t n = 0;
+    FAB_PASS(FAB_NEW(s->parts, most, err));
+    cli_progress_start(&progress);
+    const fab_status status = fab_choose_each(&request, s->traffic, most, &choices, &n, err);
+    cli_progress_end(shows);
+    FAB_PASS(status);
+    for (; s->n_parts < n; s->n_parts++) {
+        s->parts[s->n_parts].choice = choices[s->n_parts];
     }
-    fab_status status = fab_choose_open(&request, s->traffic, s->design, &s->plans, &s->settled, err);
-    if (plans) {
-        cli_progress_end(shows);
-    }
-    s->result.plans = s->plans;
-    s->traffic = s->settled != NULL ? s->settled : s->traffic;
-    return status;
+    const fab_choice *first = &s->parts[0].choice;
+    s->design = first->design;
+    s->traffic = first->traffic != NULL ? first->traffic : s->traffic;
+    s->result.plans = first->plans[0];
+    return FAB_OK;
 }
 
-static fab_status open_context(cli_session *s, fab_error *err) {
-    FAB_PASS(choose_open(s, err));
+/* A context of every part; all stand on the first. */
+static fab_status open_context(cli_session *s, bool each, fab_error *err) {
+    const char *traffic = s->traffic;
+    FAB_PASS(choose_open(s, each, err));
     FAB_PASS(cli_is_front_end(s->traffic) ? cli_front_end_open(s, err) : FAB_OK);
-    fab_context_request what =
-        fab_context_of(s->design, s->hosts != NULL ? s->hosts : s->graph, s->traffic, s->options->seed);
-    what.gpus = s->hosts != NULL ? s->graph : NULL;
-    what.n_engines = s->options->advise.on ? 1 : what.n_engines;
-    return fab_context_new(&what, &s->context, err);
+    for (size_t i = 0; i < s->n_parts; i++) {
+        cli_part *part = &s->parts[i];
+        const char *text = part->choice.traffic != NULL ? part->choice.traffic : i == 0 ? s->traffic : traffic;
+        fab_context_request what =
+            fab_context_of(part->choice.design, s->hosts != NULL ? s->hosts : s->graph, text, s->options->seed);
+        what.base = s->context;
+        what.gpus = s->hosts != NULL ? s->graph : NULL;
+        what.n_engines = s->options->advise.on ? 1 : what.n_engines;
+        FAB_PASS(fab_context_new(&what, &part->context, err));
+        s->context = i == 0 ? part->context : s->context;
+    }
+    return FAB_OK;
 }
 
 fab_status cli_session_build(cli_session *s, fab_error *err) {
@@ -261,7 +279,7 @@ fab_status cli_session_build(cli_session *s, fab_error *err) {
     about->spec = s->design->fabric;
     (void)snprintf(about->family, sizeof about->family, "%s", about->spec.family);
     FAB_TRY(fab_topology_build(&about->spec, &s->graph, &about->counts, err));
-    FAB_TRY(open_context(s, err));
+    FAB_TRY(open_context(s, false, err));
 done:
     return fab_blame_design(s->design, status, err);
 }
@@ -283,24 +301,29 @@ static fab_replay replay_of(const cli_session *s, cli_progress *progress) {
                         .progress_context = progress};
 }
 
-/* Loads that only the verdict asked for. */
-static void drop_loads(fab_result *result) {
+/* Loads that only the verdict asked for; those of parts are the whole's. */
+static void drop_loads(fab_result *result, bool owns) {
     for (size_t p = 0; p < result->n_phases; p++) {
         FAB_EACH(fab_engine_result, engine, result->phases[p].engines, result->phases[p].n_engines) {
-            FAB_FREE_ALL(engine->load_bytes, engine->utilisation);
+            if (owns) {
+                FAB_FREE_ALL(engine->load_bytes, engine->utilisation);
+            }
             engine->load_bytes = engine->utilisation = NULL;
         }
     }
 }
 
 /* What is said of the job from here on is said of the chunks that are chosen. */
-static fab_status take_chunks(cli_session *s, fab_replay *replay, fab_error *err) {
+static fab_status take_chunks(cli_session *s, size_t i, fab_replay *replay, fab_error *err) {
+    cli_part *part = &s->parts[i];
     fab_context *context = NULL;
-    FAB_PASS(fab_replay_choose_chunks(replay, &s->result, &s->chunked, &context, err));
+    replay->context = part->context;
+    FAB_PASS(fab_replay_choose_chunks(replay, &s->result, &part->chunked, &context, err));
     if (context != NULL) {
-        s->first = s->context;
-        s->context = context;
+        part->first = part->context;
+        part->context = context;
         replay->context = context;
+        s->context = i == 0 ? context : s->context;
     }
     return FAB_OK;
 }
@@ -308,7 +331,7 @@ static fab_status take_chunks(cli_session *s, fab_replay *replay, fab_error *err
 fab_status cli_session_choose_chunks(cli_session *s, fab_error *err) {
     fab_replay replay = replay_of(s, NULL);
     replay.progress = NULL;
-    return take_chunks(s, &replay, err);
+    return take_chunks(s, 0, &replay, err);
 }
 
 /* Whether the verdict may try other engines; then it needs loads beside theirs. */
@@ -355,23 +378,53 @@ static fab_status open_replay(cli_session *s, fab_error *err) {
     s->result.graph = s->graph;
     s->result.other_jobs = fab_design_other_jobs(s->design, s->traffic);
     s->result.engine = s->design->n_engines == 1 ? &s->design->engines[0] : NULL;
-    FAB_PASS(s->context == NULL ? open_context(s, err) : FAB_OK);
+    FAB_PASS(s->context == NULL ? open_context(s, true, err) : FAB_OK);
     if (s->hosts != NULL) {
         cli_front_end_show(s);
     }
     return FAB_OK;
 }
 
+/* One part, into `result`. */
+static fab_status replay_part(cli_session *s, size_t i, fab_replay *replay, fab_result *result, fab_error *err) {
+    const fab_choice *choice = &s->parts[i].choice;
+    FAB_PASS(take_chunks(s, i, replay, err));
+    FAB_PASS(plan_trials(replay, err));
+    FAB_PASS(fab_replay_run(replay, result, err));
+    for (size_t k = 0; k < result->n_iterations && choice->plans[k] != NULL; k++) {
+        (void)fab_job_plan_text(&choice->plans[k]->plans[0].plan, result->iterations[k].plan);
+    }
+    return fab_context_traffic(replay->context, &result->placed, err);
+}
+
+static fab_status replay_parts(cli_session *s, fab_replay *replay, fab_error *err) {
+    fab_result_part *of[FAB_MAX_ENGINES];
+    for (size_t i = 0; i < s->n_parts; i++) {
+        cli_part *part = &s->parts[i];
+        fab_result *result = &part->of.result;
+        of[i] = &part->of;
+        *result = (fab_result){.command = s->result.command,
+                               .version = s->result.version,
+                               .seed = s->result.seed,
+                               .n_seeds = s->result.n_seeds,
+                               .fabrics = s->result.fabrics,
+                               .n_fabrics = s->result.n_fabrics,
+                               .graph = s->result.graph};
+        part->of.n_engines = part->choice.n_engines;
+        memcpy(part->of.engine, part->choice.engine, sizeof part->of.engine);
+        FAB_PASS(replay_part(s, i, replay, result, err));
+    }
+    return fab_result_join(of, s->n_parts, s->asked->n_engines, &s->result, err);
+}
+
 static fab_status run_replay(cli_session *s, fab_replay *replay, fab_error *err) {
     if (s->is_replayed) {
         return FAB_OK;
     }
-    FAB_PASS(take_chunks(s, replay, err));
-    FAB_PASS(plan_trials(replay, err));
-    FAB_PASS(fab_replay_run(replay, &s->result, err));
-    FAB_PASS(fab_context_traffic(s->context, &s->result.placed, err));
+    FAB_PASS(s->n_parts > 1 ? replay_parts(s, replay, err) : replay_part(s, 0, replay, &s->result, err));
     if (s->result.n_iterations > 0) {
-        FAB_PASS(fab_ownership_of(s->design, s->result.fabrics, &s->result.job.accelerator, &s->ownership, err));
+        const fab_job_spec *job = &fab_result_of(&s->result, 0)->job;
+        FAB_PASS(fab_ownership_of(s->design, s->result.fabrics, &job->accelerator, &s->ownership, err));
         s->result.ownership = &s->ownership;
     }
     for (size_t i = 0; i < s->result.n_iterations; i++) {
@@ -381,12 +434,66 @@ static fab_status run_replay(cli_session *s, fab_replay *replay, fab_error *err)
     return FAB_OK;
 }
 
+/* The part that runs an engine; *out_engine: its place there. */
+static cli_part *part_of(const cli_session *s, size_t engine, size_t *out_engine) {
+    for (size_t i = 0; i < s->n_parts; i++) {
+        for (size_t k = 0; k < s->parts[i].choice.n_engines; k++) {
+            if (s->parts[i].choice.engine[k] == engine) {
+                *out_engine = k;
+                return &s->parts[i];
+            }
+        }
+    }
+    return NULL;
+}
+
+/* What is said of the job as a whole is of the fastest engine. */
+static void tell_of(cli_session *s, size_t engine) {
+    size_t k = 0;
+    const cli_part *part = part_of(s, engine, &k);
+    fab_result_tell_of(&s->result, engine);
+    s->result.plans = part != NULL && part->choice.plans[k] != NULL ? part->choice.plans[k] : s->result.plans;
+}
+
+/* Under plans of their own: of the fastest engine, and those that run alike. */
+static fab_status look_further(cli_session *s, fab_replay *replay, fab_run_verdict *verdict, fab_error *err) {
+    size_t k = 0;
+    if (s->n_parts == 1) {
+        return cli_look_further(s->options, replay, &s->result, &s->further, err);
+    }
+    fab_verdict_begin(&s->result, verdict);
+    cli_part *part = part_of(s, verdict->engine, &k);
+    replay->context = part->context;
+    s->further.is_held = false;
+    FAB_PASS(cli_look_further(s->options, replay, &part->of.result, &s->further, err));
+    s->result.failures = part->of.result.failures;
+    s->result.degradation = part->of.result.degradation;
+    s->result.overlay = part->of.result.overlay;
+    return FAB_OK;
+}
+
+/* What other routings make of the fastest engine's traffic, under its plan. */
+static fab_status try_others(cli_session *s, fab_replay *replay, fab_run_verdict *verdict, fab_error *err) {
+    size_t engine = 0;
+    const fab_run_verdict whole = *verdict;
+    const cli_part *part = part_of(s, verdict->engine, &engine);
+    if (part == NULL || s->n_parts == 1) {
+        return fab_verdict_try(replay, &s->result, verdict, err);
+    }
+    replay->context = part->context;
+    verdict->engine = verdict->slowest = engine;
+    FAB_PASS(fab_verdict_plan(replay, err));
+    FAB_PASS(fab_verdict_try(replay, &part->of.result, verdict, err));
+    verdict->engine = whole.engine;
+    verdict->slowest = whole.slowest;
+    return FAB_OK;
+}
+
 /* No published figure is of broken parts. */
 static fab_status find_published(cli_session *s, fab_error *err) {
     if (!s->has_published) {
         s->has_published = true;
-        return cli_find_published(s->options, s->asked != NULL ? s->asked : s->design, &s->result, &s->known,
-                                  &s->published, err);
+        return cli_find_published(s->options, s->asked, &s->result, &s->known, &s->published, err);
     }
     return FAB_OK;
 }
@@ -405,13 +512,14 @@ fab_status cli_session_report(cli_session *s, FILE *out, fab_error *err) {
     cli_progress_start(&progress);
     status = run_replay(s, &replay, err);
     status = status == FAB_OK ? cli_advise(options, &replay, &s->result, &advice, err) : status;
-    status = status == FAB_OK ? cli_look_further(options, &replay, &s->result, &s->further, err) : status;
+    status = status == FAB_OK ? look_further(s, &replay, verdict, err) : status;
     if (status == FAB_OK) {
         fab_verdict_begin(&s->result, verdict);
+        tell_of(s, verdict->engine);
         if (options->command != &cli_command_explore) { /* whose reader turns the knobs himself, and waits */
             status = s->further.contention != NULL
                          ? fab_job_remedies_try(&replay, &s->result, verdict->engine, s->further.contention, err)
-                         : fab_verdict_try(&replay, &s->result, verdict, err);
+                         : try_others(s, &replay, verdict, err);
         }
     }
     status = status == FAB_OK ? look_for_plan(s, verdict, err) : status;
@@ -420,7 +528,10 @@ fab_status cli_session_report(cli_session *s, FILE *out, fab_error *err) {
     FAB_TRY(find_published(s, err));
     fab_verdict_finish(&s->result, verdict);
     if (!cli_shows_loads(options)) {
-        drop_loads(&s->result);
+        drop_loads(&s->result, true);
+        for (size_t i = 0; s->n_parts > 1 && i < s->n_parts; i++) {
+            drop_loads(&s->parts[i].of.result, false);
+        }
     }
     s->result.verdict = verdict;
     FAB_TRY(fab_find_warnings(&s->result, err));
@@ -471,76 +582,4 @@ fab_status cli_report(const cli_options *options, const fab_result *result, FILE
                           " of the candidates would take more memory than the limit (max-memory) and were not "
                           "evaluated: what is best here may not be",
                           result->n_over_limit);
-}
-
-/* Reads of the command line: a run must not replace what it is made of. "file:" and "counts:" stand before some. */
-static bool session_reads(const cli_options *options, const char *path, const struct stat *output) {
-    const char *texts[] = {options->prices,  options->against,        options->scenarios,
-                           options->traffic, options->search.catalog, options->busbw.measured};
-    const char *name = strrchr(path, '/');
-    char folder[4096];
-    struct stat store;
-    struct stat of_output;
-    (void)snprintf(folder, sizeof folder, "%.*s", name != NULL ? (int)(name - path) + 1 : 1, name != NULL ? path : ".");
-    bool same = options->store != NULL && stat(options->store, &store) == 0 && stat(folder, &of_output) == 0 &&
-                store.st_dev == of_output.st_dev && store.st_ino == of_output.st_ino;
-    for (size_t i = 0; i < sizeof texts / sizeof texts[0] + options->operands.n && !same; i++) {
-        struct stat input;
-        const char *text = i < options->operands.n ? options->operands.items[i] : texts[i - options->operands.n];
-        const char *colon = text != NULL ? strchr(text, ':') : NULL;
-        char of_colon[4096] = "";
-        if (colon != NULL) {
-            (void)snprintf(of_colon, sizeof of_colon, "%.*s", (int)fab_traffic_path_length(colon + 1), colon + 1);
-        }
-        bool found = text != NULL && (stat(text, &input) == 0 || (colon != NULL && stat(of_colon, &input) == 0));
-        same = found && input.st_dev == output->st_dev && input.st_ino == output->st_ino;
-    }
-    return same;
-}
-
-static fab_status session_check_new(const cli_options *options, const char *path, bool force, fab_error *err) {
-    struct stat about;
-    if (path == NULL || stat(path, &about) != 0) {
-        return FAB_OK;
-    }
-    FAB_REFUSE_IF(!force, err, FAB_EIO, path, "exists already; give --force to overwrite it");
-    return session_reads(options, path, &about)
-               ? fab_fail(err, FAB_EIO, path, "is read by this run and is not overwritten")
-               : FAB_OK;
-}
-
-fab_status cli_check_new_file(const cli_options *options, const char *path, fab_error *err) {
-    return session_check_new(options, path, options->force, err);
-}
-
-fab_status cli_check_out_file(const cli_options *options, const char *path, fab_error *err) {
-    return session_check_new(options, path, cli_may_replace_out(options), err);
-}
-
-fab_status cli_write_reports(const cli_options *options, const fab_result *result, fab_error *err) {
-    FAB_PASS(cli_write_exports(options, result, err));
-    return options->out != NULL ? fab_reports_write_all(result, options->out, cli_may_replace_out(options), err)
-                                : FAB_OK;
-}
-
-fab_status cli_check_out(const cli_options *options, fab_error *err) {
-    struct stat about;
-    if (options->out == NULL || stat(options->out, &about) != 0) {
-        return FAB_OK; /* a folder that is not there is made when the report is written */
-    }
-    FAB_REFUSE_IF(!S_ISDIR(about.st_mode), err, FAB_EIO, options->out, "is not a folder");
-    FAB_REFUSE_IF(access(options->out, W_OK | X_OK) != 0, err, FAB_EIO, options->out,
-                  "cannot write into the folder: %s", strerror(errno));
-    for (size_t i = 0; fab_report_formats[i] != NULL; i++) {
-        char path[4096];
-        const char *name = fab_report_formats[i]->file_name;
-        if (name == NULL) {
-            continue;
-        }
-        int n = snprintf(path, sizeof path, "%s/%s", options->out, name);
-        if (n > 0 && (size_t)n < sizeof path && cli_check_out_file(options, path, err) != FAB_OK) {
-            return FAB_EIO;
-        }
-    }
-    return FAB_OK;
 }

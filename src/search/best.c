@@ -2,6 +2,7 @@
 #include "fab/best_run.h"
 
 #include "fab/algorithms.h"
+#include "fab/analysis.h"
 #include "fab/memory.h"
 #include "fab/replay.h"
 #include "fab/units.h"
@@ -226,4 +227,85 @@ fab_status fab_choose_open(const fab_plan_request *plan, const char *traffic, fa
     const fab_best_request best = {
         .fabric = plan->fabric, .traffic = traffic, .seed = plan->seed, .n_threads = plan->n_threads};
     return best_settle(&best, design, out_traffic, err);
+}
+
+/* --- each engine by itself ---------------------------------------------------------------------------------------- */
+
+void fab_choice_release(fab_choice *choice) {
+    for (size_t i = 0; i < choice->n_engines; i++) {
+        fab_plans_free(choice->plans[i]);
+    }
+    FAB_FREE_ALL(choice->design, choice->traffic);
+    *choice = (fab_choice){.n_engines = 0};
+}
+
+static fab_status describe_job(const fab_choice *choice, fab_str *out, fab_error *err) {
+    const size_t n = choice->design->n_engines;
+    choice->design->n_engines = 0;
+    fab_design_describe(choice->design, out);
+    choice->design->n_engines = n;
+    return fab_str_status(out, err);
+}
+
+/* Whether both leave the same job on the same traffic: engines apart, in all that their designs say. */
+static fab_status runs_alike(const fab_choice *a, const fab_choice *b, bool *out, fab_error *err) {
+    FAB_OWNS(fab_str_release) fab_str text_a = FAB_STR_INIT;
+    FAB_OWNS(fab_str_release) fab_str text_b = FAB_STR_INIT;
+    FAB_PASS(describe_job(a, &text_a, err));
+    FAB_PASS(describe_job(b, &text_b, err));
+    *out = strcmp(text_a.data, text_b.data) == 0 &&
+           (a->traffic == NULL || b->traffic == NULL ? a->traffic == b->traffic : strcmp(a->traffic, b->traffic) == 0);
+    return FAB_OK;
+}
+
+/* Into the first that runs alike, or behind all. `choice` is emptied. */
+static fab_status add_choice(fab_choice *choice, fab_choice *all, size_t *n, fab_error *err) {
+    for (size_t i = 0; i < *n; i++) {
+        fab_choice *same = &all[i];
+        bool is_alike = false;
+        FAB_PASS(runs_alike(same, choice, &is_alike, err));
+        if (is_alike) {
+            same->design->engines[same->design->n_engines++] = choice->design->engines[0];
+            same->engine[same->n_engines] = choice->engine[0];
+            same->plans[same->n_engines++] = choice->plans[0];
+            choice->plans[0] = NULL;
+            return FAB_OK;
+        }
+    }
+    all[(*n)++] = *choice;
+    *choice = (fab_choice){.n_engines = 0};
+    return FAB_OK;
+}
+
+fab_status fab_choose_each(const fab_plan_request *plan, const char *traffic, size_t n, fab_choice **out, size_t *out_n,
+                           fab_error *err) {
+    const fab_design *design = plan->design;
+    const bool is_open = fab_plan_is_wanted(design, traffic) || fab_best_is_wanted(design, traffic);
+    const size_t n_alone = !is_open || design->n_jobs > 1 ? 1 : n;
+    fab_choice *all = NULL;
+    fab_status status = FAB_OK;
+    size_t n_choices = 0;
+    FAB_PASS(FAB_NEW(all, design->n_engines, err));
+    for (size_t e = 0; e < n_alone && status == FAB_OK; e++) {
+        FAB_OWNS(fab_choice_release) fab_choice choice = {.n_engines = 1, .engine = {e}};
+        status = FAB_NEW(choice.design, 1, err);
+        if (status == FAB_OK) {
+            *choice.design = *design;
+            choice.design->engines[0] = design->engines[e];
+            choice.design->n_engines = 1;
+            status = fab_choose_open(plan, traffic, choice.design, &choice.plans[0], &choice.traffic, err);
+        }
+        status = status == FAB_OK ? add_choice(&choice, all, &n_choices, err) : status;
+    }
+    for (size_t e = n_alone; e < design->n_engines && status == FAB_OK; e++) {
+        all[0].design->engines[all[0].design->n_engines++] = design->engines[e];
+        all[0].engine[all[0].n_engines++] = e;
+    }
+    if (status != FAB_OK) {
+        FAB_RELEASE_EACH(fab_choice_release, all, n_choices);
+        return status;
+    }
+    *out = all;
+    *out_n = n_choices;
+    return FAB_OK;
 }

@@ -48,200 +48,6 @@ void fab_sweep_free(fab_sweep *sweep) {
     FAB_FREE_ALL(sweep->model, sweep->points, sweep->searches, sweep);
 }
 
-/* --- one point ---------------------------------------------------------------------------------------------------- */
-
-/* Where the sweep stands, for a replay that knows of its own items only. */
-typedef struct point_progress {
-    const fab_sweep_request *request;
-    size_t before, n_points;
-    size_t engine, n_engines; /* of those that are evaluated one after the other */
-    double begin;             /* part of the point that its plan took; what follows is the rest */
-} point_progress;
-
-static void tell_part(const point_progress *p, double part) {
-    p->request->progress(p->request->progress_context,
-                         (double)p->before + ((double)p->engine + part) / (double)p->n_engines, p->n_points);
-}
-
-static void tell_point(void *context, double done, size_t total) {
-    const point_progress *p = context;
-    tell_part(p, p->begin + (1 - p->begin) * (total > 0 ? done / (double)total : 0));
-}
-
-#define PLAN_PART 0.5 /* of the time of a point, as progress has it */
-
-static void tell_plan(void *context, double done, size_t total) {
-    tell_part(context, PLAN_PART * (total > 0 ? done / (double)total : 0));
-}
-
-static bool is_open(const fab_design *design, const char *traffic) {
-    return fab_plan_is_wanted(design, traffic) || fab_best_is_wanted(design, traffic);
-}
-
-/* What the job leaves open of its plan is chosen for this fabric, and what collectives leave to replays. NULL: nothing
- * is open. */
-static fab_status choose_for_point(const fab_sweep_request *request, const fab_design *design, const fab_fabric *fabric,
-                                   const char *text, char **traffic, fab_design **out, point_progress *progress,
-                                   fab_plans **plans, fab_error *err) {
-    FAB_OWNED fab_design *chosen = NULL;
-    const fab_plan_request what = {.design = design,
-                                   .fabric = fabric,
-                                   .seed = request->seed,
-                                   .n_threads = request->n_threads,
-                                   .progress = request->progress != NULL ? tell_plan : NULL,
-                                   .progress_context = progress};
-    if (!is_open(design, text)) {
-        return FAB_OK;
-    }
-    FAB_PASS(FAB_NEW(chosen, 1, err));
-    *chosen = *design;
-    chosen->collective_note[0] = '\0';
-    progress->begin = PLAN_PART;
-    FAB_PASS(fab_choose_open(&what, text, chosen, plans, traffic, err));
-    return FAB_GIVE(*out, chosen);
-}
-
-/* Of the only engine. */
-static void keep_choice(const fab_plans *plans, const fab_design *chosen, fab_sweep_point *kept) {
-    fab_sweep_engine *engine = &kept->engines[0];
-    if (plans != NULL) {
-        engine->has_plan = true;
-        engine->plan = plans->plans[0].plan;
-        engine->plan_bound_s = plans->lower_bound_s;
-        engine->plan_is_proven = plans->is_proven;
-        kept->fewer = plans->fewer;
-    }
-    (void)snprintf(engine->collective_note, sizeof engine->collective_note, "%s", chosen->collective_note);
-}
-
-/* Seeds that nobody asked for may take no memory that one does not. */
-static fab_status replay_point(fab_replay *replay, bool is_asked, fab_result *result, fab_error *err) {
-    fab_error why = {.code = FAB_OK};
-    fab_status status = fab_replay_run(replay, result, &why);
-    if (status == FAB_ELIMIT && !is_asked && replay->n_seeds > 1) {
-        why = (fab_error){.code = FAB_OK};
-        result->n_seeds = replay->n_seeds = 1;
-        status = fab_replay_run(replay, result, &why);
-    }
-    return status == FAB_OK ? FAB_OK : fab_fail(err, status, why.where, "%s", why.text);
-}
-
-/* Whether a job whose sizes somebody gave has a plan that is faster by more than a twentieth. */
-static fab_status look_for_better(const fab_sweep_request *request, const fab_design *design, const fab_fabric *fabric,
-                                  const fab_job_spec *job, fab_sweep_point *point, fab_error *err) {
-    fab_plans *plans = NULL;
-    const fab_sweep_engine *engine = point->n_engines > 0 ? &point->engines[0] : NULL;
-    if (engine == NULL || engine->has_plan || !engine->has_iteration || design->n_jobs != 1 ||
-        job->kind != FAB_JOB_TRAINING || design->fabric.transport.kind != FAB_TRANSPORT_FLUID) {
-        return FAB_OK;
-    }
-    const double time_s = engine->least_s > 0 ? engine->least_s : engine->time_s;
-    const fab_plan_request what = {.design = design,
-                                   .fabric = fabric,
-                                   .seed = request->seed,
-                                   .n_threads = request->n_threads,
-                                   .draws_leaders = true, /* one draw of many plans is below any mean */
-                                   .below_s = time_s * (1 - FAB_VERDICT_PLAN)};
-    FAB_PASS(fab_plan_beat(&what, job, 0, &plans, err));
-    if (plans != NULL && plans->n_plans_listed > 0 && fab_planned_s(&plans->plans[0]) < what.below_s) {
-        point->better_s = fab_planned_s(&plans->plans[0]);
-        (void)fab_job_plan_text(&plans->plans[0].plan, point->better);
-        fab_append(point->better, sizeof point->better, ",batch=%" PRIu64, job->batch); /* else that of its sizes */
-    }
-    fab_plans_free(plans);
-    return FAB_OK;
-}
-
-/* Under one plan. `value` is that of each path; NULL: none is varied. */
-static fab_status evaluate_once(const fab_sweep_request *request, const fab_design *design, const char *const *value,
-                                point_progress *progress, fab_sweep_point *out, fab_error *err) {
-    FAB_OWNS(fab_fabric_free_owned) fab_fabric *graph = NULL;
-    FAB_OWNED fab_design *chunked = NULL;
-    FAB_OWNED fab_design *open = NULL;
-    FAB_OWNED char *settled = NULL;
-    FAB_OWNS(fab_plans_free_owned) fab_plans *plans = NULL;
-    FAB_OWNS(fab_context_free_owned) fab_context *context = NULL;
-    FAB_OWNS(fab_context_free_owned) fab_context *chosen = NULL;
-    FAB_OWNS(fab_result_release) fab_result result = {.seed = request->seed, .n_fabrics = 1};
-    FAB_OWNS(fab_sweep_point_release) fab_sweep_point kept = {.n_phases = 0};
-    FAB_OWNS(fab_str_release) fab_str traffic = FAB_STR_INIT;
-    progress->begin = 0;
-    FAB_PASS(fab_sweep_traffic(request, design, value, &traffic, err));
-    FAB_PASS(FAB_NEW(result.fabrics, 1, err));
-    FAB_PASS(fab_fabric_measure(design, &result.fabrics[0], &graph, err));
-    FAB_PASS(choose_for_point(request, design, graph, traffic.data, &settled, &open, progress, &plans, err));
-    const char *replayed = settled != NULL ? settled : traffic.data;
-    const fab_context_request what = {.design = open != NULL ? open : design,
-                                      .fabric = graph,
-                                      .traffic = replayed,
-                                      .engines = design->engines,
-                                      .n_engines = design->n_engines,
-                                      .seed = request->seed};
-    FAB_PASS(fab_context_new(&what, &context, err));
-    FAB_PASS(fab_sweep_keep_job(context, design, &result.fabrics[0], &kept, err));
-    FAB_PASS(fab_sweep_seeds(request, context, &result.n_seeds, err));
-    fab_replay replay = {.context = context,
-                         .n_seeds = result.n_seeds,
-                         .n_threads = request->n_threads,
-                         .rates = true,
-                         .times_only = true,
-                         .progress = request->progress != NULL ? tell_point : NULL,
-                         .progress_context = progress};
-    fab_status status = fab_replay_choose_chunks(&replay, &result, &chunked, &chosen, err);
-    if (status == FAB_OK) {
-        replay.context = chosen != NULL ? chosen : context;
-        status = replay_point(&replay, request->n_seeds > 0, &result, err);
-    }
-    fab_blame_design(design, status, err);
-    FAB_PASS(status);
-    FAB_PASS(fab_sweep_keep(&result, request->n_seeds > 0, design->n_engines, &kept, err));
-    if (open != NULL) {
-        keep_choice(plans, open, &kept);
-    }
-    if (request->looks_for_plan && progress->before == 0) {
-        FAB_PASS(look_for_better(request, design, graph, &result.job, &kept, err));
-    }
-    FAB_PASS(fab_sweep_keep_jobs(&replay, &result, &kept, err));
-    FAB_PASS(fab_sweep_keep_goodput(request, fab_context_what(context)->design, replayed, &kept, err));
-    return FAB_GIVE(*out, kept);
-}
-
-/* What is open is chosen for each engine, which is evaluated alone then: under the plan of another it would be judged
- * by what nobody would run. */
-static fab_status sweep_evaluate(const fab_sweep_request *request, const fab_design *design, const char *const *value,
-                                 point_progress *progress, fab_sweep_point *out, fab_error *err) {
-    FAB_OWNED fab_design *alone = NULL;
-    FAB_OWNS(fab_sweep_point_release) fab_sweep_point kept = {.n_phases = 0};
-    FAB_OWNS(fab_str_release) fab_str traffic = FAB_STR_INIT;
-    fab_sweep_request what = *request;
-    FAB_PASS(fab_sweep_traffic(request, design, value, &traffic, err));
-    progress->engine = 0;
-    progress->n_engines = is_open(design, traffic.data) ? design->n_engines : 1;
-    if (progress->n_engines == 1) {
-        return evaluate_once(request, design, value, progress, out, err);
-    }
-    FAB_PASS(FAB_NEW(alone, 1, err));
-    *alone = *design;
-    alone->n_engines = 1;
-    FAB_PASS(evaluate_once(&what, alone, value, progress, &kept, err));
-    what.looks_for_plan = false;
-    for (size_t e = 1; e < design->n_engines; e++) {
-        FAB_OWNS(fab_sweep_point_release) fab_sweep_point found = {.n_phases = 0};
-        progress->engine = e;
-        alone->engines[0] = design->engines[e];
-        FAB_PASS(evaluate_once(&what, alone, value, progress, &found, err));
-        FAB_PASS(fab_sweep_add_engine(&found, &kept, err));
-    }
-    return FAB_GIVE(*out, kept);
-}
-
-fab_status fab_sweep_evaluate(const fab_sweep_request *request, const fab_design *design, fab_sweep_point *out,
-                              fab_error *err) {
-    point_progress progress = {
-        .request = request, .before = request->n_before, .n_points = request->n_all > 0 ? request->n_all : 1};
-    return sweep_evaluate(request, design, NULL, &progress, out, err);
-}
-
 #define MOST_SPRAYED_GPUS 16384 /* of all points: of more nobody waits for what he did not ask for */
 
 /* Behind the one engine of a compared design: what spraying makes of it, with the plan that is best then. The choice of
@@ -326,13 +132,9 @@ typedef struct shared_job {
     const char *model, *prices;
 } shared_job;
 
-/* Reads and evaluates point i; a fabric that is refused is no failure of the sweep. `inner` tells it. */
-static fab_status run_point(const fab_sweep_request *r, size_t i, const shared_job *shared, point_progress *progress,
-                            fab_design *design, fab_sweep_point *out, fab_error *inner, fab_error *err) {
-    const char *value[FAB_SWEEP_PATHS] = {NULL};
-    FAB_OWNS(fab_sweep_point_release) fab_sweep_point found = {.n_phases = 0};
-    FAB_OWNS(fab_str_release) fab_str settings = FAB_STR_INIT;
-    values_of(r, i, value);
+/* The design of point i, with what all share. */
+static fab_status open_point(const fab_sweep_request *r, size_t i, const shared_job *shared, fab_design *design,
+                             fab_error *inner, fab_error *err) {
     fab_status status = read_point(r, i, design, inner, err);
     if (status == FAB_OK && shared->from != NULL && design->n_jobs == 0) {
         status = fab_design_take_job(shared->from, design, inner);
@@ -343,22 +145,83 @@ static fab_status run_point(const fab_sweep_request *r, size_t i, const shared_j
     if (status == FAB_OK && shared->model != NULL && trains(design) && !names_model(design)) {
         status = fab_design_set_job(design, 0, "model", shared->model, "job", inner);
     }
+    return status;
+}
+
+/* Reads and evaluates point i; a fabric that is refused is no failure of the sweep. `inner` tells it. */
+static fab_status run_point(const fab_sweep_request *r, size_t i, const shared_job *shared, point_progress *progress,
+                            fab_design *design, sweep_parts *out, fab_error *inner, fab_error *err) {
+    const char *value[FAB_SWEEP_PATHS] = {NULL};
+    FAB_OWNS(sweep_parts_release) sweep_parts parts = {.n = 0};
+    FAB_OWNS(fab_str_release) fab_str settings = FAB_STR_INIT;
+    values_of(r, i, value);
+    fab_status status = open_point(r, i, shared, design, inner, err);
     if (status == FAB_OK) {
-        status = sweep_evaluate(r, design, value, progress, &found, inner);
+        status = sweep_evaluate_parts(r, design, value, progress, &parts, inner);
     }
     if (status == FAB_OK) {
-        FAB_PASS(evaluate_sprayed(r, design, value, progress, &found, err));
+        FAB_PASS(evaluate_sprayed(r, design, value, progress, &parts.part[0].point, err));
     }
-    FAB_PASS(fab_sweep_keep_error(status, inner, &found, err));
-    for (size_t k = 0; k < r->n_paths; k++) {
-        FAB_PASS((found.value[k] = fab_strdup(value[k], err)) != NULL ? FAB_OK : FAB_ENOMEM);
+    if (parts.n == 0) { /* one that tells why */
+        FAB_PASS(FAB_NEW(parts.part, 1, err));
+        parts.n = 1;
     }
-    if (r->compares_designs && found.is_built) {
+    fab_sweep_point *found = &parts.part[0].point;
+    FAB_PASS(fab_sweep_keep_error(status, inner, found, err));
+    if (r->compares_designs && found->is_built) {
         fab_design_describe(design, &settings);
         FAB_PASS(fab_str_status(&settings, err));
-        FAB_PASS((found.settings = fab_strdup(settings.data, err)) != NULL ? FAB_OK : FAB_ENOMEM);
+        FAB_PASS((found->settings = fab_strdup(settings.data, err)) != NULL ? FAB_OK : FAB_ENOMEM);
     }
-    return FAB_GIVE(*out, found);
+    return FAB_GIVE(*out, parts);
+}
+
+/* What is judged with failures runs the plan of which they leave most: also those that other points, and other engines,
+ * run are tried. */
+static fab_status share_plans(const fab_sweep_request *r, const shared_job *shared, fab_design *design,
+                              sweep_parts *points, size_t n, fab_error *err) {
+    FAB_OWNED fab_job_plan *plans = NULL;
+    size_t n_plans = 0;
+    size_t capacity = 0;
+    for (size_t i = 0; r->scenarios != NULL && i < n; i++) {
+        FAB_EACH(const sweep_part, part, points[i].part, points[i].n) {
+            bool is_new = part->n_tried > 0;
+            for (size_t k = 0; is_new && k < n_plans; k++) {
+                is_new = !fab_plan_is_same(&plans[k], &part->point.engines[0].plan);
+            }
+            FAB_PASS(is_new ? FAB_APPEND(plans, n_plans, capacity, err, part->point.engines[0].plan) : FAB_OK);
+        }
+    }
+    for (size_t i = 0; n_plans > 1 && i < n; i++) {
+        const char *value[FAB_SWEEP_PATHS] = {NULL};
+        fab_error inner = {.code = FAB_OK};
+        if (points[i].part[0].n_tried > 0) {
+            values_of(r, i, value);
+            const fab_status status = open_point(r, i, shared, design, &inner, err);
+            FAB_REFUSE_IF(status != FAB_OK, err, status, inner.where, "%s", inner.text);
+            FAB_PASS(sweep_try_others(r, design, value, plans, n_plans, &points[i], err));
+        }
+        if (r->progress != NULL) {
+            r->progress(r->progress_context, (double)(i + 1), n);
+        }
+    }
+    return FAB_OK;
+}
+
+/* Points that report their values. */
+static fab_status join_points(const fab_sweep_request *r, sweep_parts *parts, fab_sweep *sweep, fab_error *err) {
+    for (size_t i = 0; i < sweep->n_points; i++) {
+        fab_sweep_point *point = &sweep->points[i];
+        const char *value[FAB_SWEEP_PATHS] = {NULL};
+        values_of(r, i, value);
+        FAB_PASS(sweep_join_parts(&parts[i], point, err));
+        for (size_t k = 0; k < r->n_paths; k++) {
+            FAB_PASS((point->value[k] = fab_strdup(value[k], err)) != NULL ? FAB_OK : FAB_ENOMEM);
+        }
+        sweep->n_built += point->is_built;
+        sweep->n_over_limit += point->over_limit;
+    }
+    return FAB_OK;
 }
 
 /* --- one model for all points ------------------------------------------------------------------------------------- */
@@ -539,6 +402,32 @@ static fab_status sweep_check_request(const fab_sweep_request *r, size_t *out_n,
     return FAB_OK;
 }
 
+typedef struct all_parts {
+    sweep_parts *point;
+    size_t n;
+} all_parts;
+
+static void release_all(all_parts *all) {
+    FAB_RELEASE_EACH(sweep_parts_release, all->point, all->n);
+    free(all->point);
+}
+
+/* `first`: what is wrong with the first point. */
+static fab_status run_points(const fab_sweep_request *request, const shared_job *shared, fab_design *design,
+                             fab_sweep *sweep, fab_error *first, fab_error *err) {
+    const size_t n = sweep->n_points;
+    FAB_OWNS(release_all) all_parts all = {.n = n};
+    FAB_PASS(FAB_NEW(all.point, n, err));
+    for (size_t i = 0; i < n; i++) {
+        point_progress progress = {.request = request, .before = i, .n_points = n};
+        fab_error inner = {.code = FAB_OK};
+        FAB_PASS(run_point(request, i, shared, &progress, design, &all.point[i], &inner, err));
+        *first = i == 0 ? inner : *first;
+    }
+    FAB_PASS(share_plans(request, shared, design, all.point, n, err));
+    return join_points(request, all.point, sweep, err);
+}
+
 fab_status fab_sweep_run(const fab_sweep_request *request, fab_sweep **out, fab_error *err) {
     fab_status status = FAB_OK;
     fab_sweep *sweep = NULL;
@@ -561,16 +450,7 @@ fab_status fab_sweep_run(const fab_sweep_request *request, fab_sweep **out, fab_
     shared.model = sweep->model;
     FAB_TRY(choose_prices(request, n, design, sweep->prices, err));
     shared.prices = sweep->prices;
-    for (size_t i = 0; i < n; i++) {
-        point_progress progress = {.request = request, .before = i, .n_points = n};
-        fab_error inner = {.code = FAB_OK};
-        FAB_TRY(run_point(request, i, &shared, &progress, design, &sweep->points[i], &inner, err));
-        sweep->n_built += sweep->points[i].is_built;
-        sweep->n_over_limit += sweep->points[i].over_limit;
-        if (i == 0) {
-            first = inner;
-        }
-    }
+    FAB_TRY(run_points(request, &shared, design, sweep, &first, err));
     if (sweep->n_built == 0) { /* nothing to compare: what is wrong with the first is wrong with the request */
         status = first.code;
         if (err != NULL) {

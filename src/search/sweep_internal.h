@@ -1,6 +1,7 @@
 /* Parts of a sweep: what a point replays, and what is kept of its run. */
 #pragma once
 
+#include "fab/plan_run.h"
 #include "fab/sweep_run.h"
 
 /* `traffic.KEY`: a key of the pattern, and no value of the design. */
@@ -15,8 +16,8 @@ fab_status fab_sweep_seeds(const fab_sweep_request *request, const fab_context *
 
 /* Each fills a part of `out`, which the caller releases, after a failure too: figures of fabric, phases, algorithms and
  * engines, once the job is kept; the one engine of the same design, evaluated alone, behind the others; the job; all
- * jobs of several together; what failures leave of it. `is_asked`: the user gave a number of seeds, so that figures of
- * phases are distributions; else they are means. */
+ * jobs of several together; what failures leave of it, unless with them it takes `to_beat_s` or longer. `is_asked`: the
+ * user gave a number of seeds, so that figures of phases are distributions; else they are means. */
 fab_status fab_sweep_keep(const fab_result *result, bool is_asked, size_t n_engines, fab_sweep_point *out,
                           fab_error *err);
 fab_status fab_sweep_add_engine(const fab_sweep_point *found, fab_sweep_point *out, fab_error *err);
@@ -25,10 +26,48 @@ fab_status fab_sweep_keep_job(const fab_context *context, const fab_design *desi
 fab_status fab_sweep_keep_jobs(const fab_replay *replay, const fab_result *result, fab_sweep_point *out,
                                fab_error *err);
 fab_status fab_sweep_keep_goodput(const fab_sweep_request *request, const fab_design *design, const char *traffic,
-                                  fab_sweep_point *out, fab_error *err);
+                                  double to_beat_s, fab_sweep_point *out, fab_error *err);
 
 /** Times of unlike jobs say nothing about fabrics: compared designs run jobs of one kind, and those that name a model
  * the same. FAB_EINPUT, with the name of the design, where one does not. `first`: the design before it that has jobs.
  */
 fab_status sweep_check_alike(const char *name, const fab_design *design, const fab_design *first,
                              fab_error *err) FAB_MUST_USE;
+
+/* Where the sweep stands, for a replay that knows of its own items only. */
+typedef struct point_progress {
+    const fab_sweep_request *request;
+    size_t before, n_points;
+    size_t engine, n_engines; /* of those that are evaluated one after the other */
+    double begin;             /* part of the point that its plan took; what follows is the rest */
+} point_progress;
+
+/* A point under one engine, or under all where nothing is open. */
+typedef struct sweep_part {
+    fab_sweep_point point;
+    fab_job_plan tried[FAB_PLANS_FAILING]; /* those of its own search that were judged with failures, or need not be */
+    size_t n_tried;                        /* 0: its plan is no choice */
+    char model[FAB_NAME_SIZE];             /* of the job */
+} sweep_part;
+
+/* A point under each engine, in its order. Zero-initialised; sweep_parts_release() frees it. */
+typedef struct sweep_parts {
+    sweep_part *part;
+    size_t n;
+} sweep_parts;
+
+void sweep_parts_release(sweep_parts *parts);
+
+/* Evaluates a design as a point. `value`: of each path; NULL: none is varied. The first leaves its engines apart. */
+fab_status sweep_evaluate_parts(const fab_sweep_request *request, const fab_design *design, const char *const *value,
+                                point_progress *progress, sweep_parts *out, fab_error *err) FAB_MUST_USE;
+fab_status sweep_evaluate(const fab_sweep_request *request, const fab_design *design, const char *const *value,
+                          point_progress *progress, fab_sweep_point *out, fab_error *err) FAB_MUST_USE;
+
+/* Judges those of the plans that other points run and this one has not tried, with failures; the best stays. The design
+ * is as it was afterwards. */
+fab_status sweep_try_others(const fab_sweep_request *request, fab_design *design, const char *const *value,
+                            const fab_job_plan *plans, size_t n, sweep_parts *parts, fab_error *err) FAB_MUST_USE;
+
+/* The point of all engines; the parts are empty then. */
+fab_status sweep_join_parts(sweep_parts *parts, fab_sweep_point *out, fab_error *err) FAB_MUST_USE;

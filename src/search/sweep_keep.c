@@ -320,7 +320,7 @@ fab_status fab_sweep_keep_jobs(const fab_replay *replay, const fab_result *resul
 
 /* What failures leave, where they are asked for. */
 fab_status fab_sweep_keep_goodput(const fab_sweep_request *request, const fab_design *design, const char *traffic,
-                                  fab_sweep_point *out, fab_error *err) {
+                                  double to_beat_s, fab_sweep_point *out, fab_error *err) {
     fab_goodput found;
     uint64_t n_draws = 1;
     for (size_t e = 0; e < out->n_engines; e++) {
@@ -332,11 +332,15 @@ fab_status fab_sweep_keep_goodput(const fab_sweep_request *request, const fab_de
                                       .policy = request->policy,
                                       .seed = request->seed,
                                       .n_draws = n_draws,
-                                      .n_threads = request->n_threads};
-    if (request->scenarios == NULL) {
+                                      .n_threads = request->n_threads,
+                                      .least = out->engines[0].time_s / to_beat_s};
+    if (request->scenarios == NULL || what.least >= 1) {
         return FAB_OK;
     }
     FAB_PASS(fab_goodput_find(&what, &found, err));
+    if (found.is_short) {
+        return FAB_OK;
+    }
     (void)snprintf(out->policy, sizeof out->policy, "%s", fab_policies[found.policy]);
     for (size_t e = 0; e < out->n_engines; e++) {
         out->engines[e].has_goodput = found.taken[e].mean > 0;

@@ -8,10 +8,13 @@
 
 #include <math.h>
 
+#define PARTS 8 /* after which it is looked whether the mean can still reach what is asked for */
+
 typedef struct goodput_run {
     study_worker *workers;
     size_t n_variants, n_policies;
     size_t n_draws;
+    size_t first;      /* history of the part */
     fab_outcome *rows; /* [history][variant] */
 } goodput_run;
 
@@ -23,6 +26,7 @@ static fab_status assess_history(void *context, size_t item, size_t worker, fab_
     const goodput_run *run = context;
     const uint32_t *component = NULL;
     size_t n = 0;
+    item += run->first;
     return study_worker_assess(&run->workers[worker], item, &run->rows[item * run->n_variants], &component, &n, err);
 }
 
@@ -63,7 +67,21 @@ static fab_status goodput_gather(const goodput_run *run, size_t n_histories, siz
     return FAB_OK;
 }
 
-static fab_status goodput_assess(const fab_goodput_request *q, study_scene *scene, goodput_run *run, fab_error *err) {
+/* Whether no engine's mean reaches `least`, if all histories from `end` on leave all of the time. */
+static bool is_short(const goodput_run *run, size_t end, size_t n_histories, double least) {
+    bool is_it = least > 0;
+    for (size_t v = run->n_policies - 1; is_it && v < run->n_variants; v += run->n_policies) {
+        double most = (double)(n_histories - end);
+        for (size_t i = 0; i < end; i++) {
+            most += run->rows[i * run->n_variants + v].goodput;
+        }
+        is_it = !(most >= least * (double)n_histories); /* nor where one is not known */
+    }
+    return is_it;
+}
+
+static fab_status goodput_assess(const fab_goodput_request *q, study_scene *scene, goodput_run *run, bool *out_is_short,
+                                 fab_error *err) {
     fab_status status = FAB_OK;
     const size_t n_histories = (size_t)fab_scenarios_count(scene->scenarios);
     size_t n = 0;
@@ -72,7 +90,12 @@ static fab_status goodput_assess(const fab_goodput_request *q, study_scene *scen
     for (; n < q->n_threads; n++) {
         FAB_TRY(study_worker_init(scene, &run->workers[n], err));
     }
-    FAB_TRY(fab_parallel_for(n_histories, q->n_threads, assess_history, run, err));
+    for (size_t part = 0; part < PARTS && !*out_is_short; part++) {
+        run->first = n_histories * part / PARTS;
+        const size_t end = n_histories * (part + 1) / PARTS;
+        FAB_TRY(fab_parallel_for(end - run->first, q->n_threads, assess_history, run, err));
+        *out_is_short = is_short(run, end, n_histories, q->least);
+    }
 done:
     FAB_RELEASE_EACH(study_worker_release, run->workers, n);
     free(run->workers);
@@ -82,6 +105,7 @@ done:
 fab_status fab_goodput_find(const fab_goodput_request *q, fab_goodput *out, fab_error *err) {
     FAB_OWNS(study_scene_release) study_scene scene = {.fabric = NULL};
     goodput_run run = {.workers = NULL};
+    bool is_short_of = false;
     FAB_OWNS_MEMBERS(run.rows);
     const fab_context_request what = fab_context_of(q->design, NULL, q->traffic, q->seed);
     const fab_assessment_request request = {.policies = &q->policy,
@@ -97,13 +121,17 @@ fab_status fab_goodput_find(const fab_goodput_request *q, fab_goodput *out, fab_
     run.n_variants = fab_assessment_variants(scene.assessment);
     run.n_draws = scene.n_draws;
     FAB_PASS(FAB_NEW(run.rows, n_histories * run.n_variants, err));
-    FAB_PASS(goodput_assess(q, &scene, &run, err));
+    run.n_policies = scene.request.n_policies;
+    FAB_PASS(goodput_assess(q, &scene, &run, &is_short_of, err));
+    if (is_short_of) {
+        *out = (fab_goodput){.is_short = true};
+        return FAB_OK;
+    }
     /* Those of a study: the best that fits is the last; where no server is idle, none does what first-spare does. */
     const size_t last = scene.request.n_policies - 1;
     const fab_policy fitting = scene.request.policies[last];
     fab_goodput found = {.policy = fitting == FAB_POLICY_NONE && last == 0 ? FAB_POLICY_FIRST_SPARE : fitting};
     found.policy = q->policy != FAB_POLICY_FITTING ? q->policy : found.policy;
-    run.n_policies = last + 1;
     FAB_PASS(goodput_gather(&run, n_histories, last, found.taken, err));
     if (last > 0 && fitting == FAB_POLICY_SHRINK) {
         FAB_PASS(goodput_gather(&run, n_histories, last - 1, found.waiting, err));

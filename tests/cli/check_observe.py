@@ -139,6 +139,26 @@ def forms():
     write_csv("b.csv", before)
     found = observe(design, engine, traffic, "b.csv", "a.csv")
     assert found["reset_ports"] == 1 and found["first_reset"].startswith(port[0]) and not found["suspects"], found
+    # a port that stands still is no slow link: its other end counts; a box that does was not read, and hides nothing
+    dead = next(p for p in ports if p[0].startswith("spine") and min(after[p][i] - before[p][i] for i in (0, 1)) > 0)
+    spine = [p for p in ports if p[0] == dead[0]]
+    slow = next(l for l in job.used() if " HCA-" not in l[0] and dead[0] not in (l[0], *(c[1] for c in fabric.out[l[0]] if c[0] == l[1])))
+    slow_before, slow_after = snapshots(job, 1, skew=0, noise=0, background=0, slow={slow: 0.95}, propagates=False)
+    write_csv("b.csv", slow_before)
+    for still, kinds in (([dead], ["slow-link", "unequal-ends"]), (spine, ["slow-link"])):
+        write_csv("a.csv", {**slow_after, **{p: slow_before[p] for p in still}})
+        found = observe(design, engine, traffic, "b.csv", "a.csv")
+        moved = [p for p in still if sum(slow_after[p][:2]) > sum(slow_before[p][:2])]
+        assert found["still_ports"] == len(moved) > 0 and found["first_still"] in [":".join(p) for p in moved], found
+        assert sorted(s["suspect"] for s in found["suspects"]) == kinds and has_link(found, fabric, slow), found["suspects"]
+        for s in found["suspects"]:
+            assert s["suspect"] != "unequal-ends" or ":".join(dead) in s["evidence"] and s["deviation_ratio"] == -1, s
+    # a boundary that spreads less than the hash could is as little explained by it as one that spreads more
+    write_csv("b.csv", before)
+    write_csv("a.csv", after)
+    even = observe(design, "ecmp", traffic, "b.csv", "a.csv")["boundaries"]
+    assert all(b["is_explained"] == (b["drawn_least_ratio"] <= b["measured_imbalance_ratio"] * 1.01 + 1e-9) for b in even), even
+    assert any(not b["is_explained"] for b in even), even
     # half of the boxes read over another interval
     slow = {p: [b + (a - b) * (2 if p[0].startswith("leaf") else 1) for a, b in zip(after[p], before[p])] for p in ports}
     with open("a.csv", "w", encoding="ascii") as out:

@@ -11,6 +11,7 @@ COMMANDS = [  # of each: what it is asked, and the engine of the command that it
     ['compare', CLOS, 'rail-only:gpus=128', *JOB],
     ['compare', CLOS, 'rail-spine:gpus=128,radix=32'],
     ['compare', CLOS, 'clos:gpus=128,radix=32', *JOB, '--engine', 'ecmp,qp=4', '--seeds', '3', '--prices', 'today-800g'],
+    ['compare', 'rail-only:gpus=256,spares=2', 'rail-only:gpus=256', *JOB, '--engine', 'spray', '--scenarios', 'time:30d@20'],
     ['sweep', CLOS, '--vary', 'taper=2,4', *JOB],
     ['sweep', CLOS, '--vary', 'job.tp=2,4', '--job', 'model=gpt-3.6b,batch=256', '--vary', 'engine=ecmp|spray'],
     ['sweep', CLOS, '--vary', 'taper=1,2', '--traffic', 'pattern:shift,by=8'],
@@ -60,6 +61,11 @@ for words in COMMANDS:
     see = found['meta']['see']
     want, got = winner(found, words[0]), alone(report(shlex.split(see)[1:]))
     same = all(a is None or b is not None and abs(a - b) <= 1e-9 * abs(a) for a, b in zip(want, got))
+    if '--scenarios' in words:  # and a study of what is printed leaves what the comparison says
+        best = found['sweep']['points'][found['sweep']['verdicts'][0]['best'] - 1]
+        study = report(['study', *shlex.split(see)[2:], '--scenarios', words[-1], '--policy', best['policy']])
+        left = best['engines'][0]['goodput_ratio']
+        same = same and abs(study['study']['policy'][0]['goodput_ratio']['mean'] / left - 1) < 1e-9
     if not same:
         bad += 1
         print(f'{shlex.join(words)}: {want}\n  {see}: {got}')

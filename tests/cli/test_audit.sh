@@ -38,14 +38,50 @@ for design in clos:gpus=64,radix=16,taper=2,spares=1 clos:gpus=128,radix=16,tape
   "$program" build "$design" --format ibnet --quiet >perfect.net
   [[ -z $(findings perfect.net) ]] || fail "$design: $(findings perfect.net | head -n 3)"
 done
-# --- two whole servers at each other's leaf are one finding; four are another order of names ---
+# --- two whole servers at each other's leaf are one finding, four are two; where all are mixed it is no order of names ---
 "$program" build clos:gpus=512 --format ibnet --quiet >perfect.net
 exchange() { sed -E "s/\"server-$1 /\"@ /; s/\"server-$2 /\"server-$1 /; s/\"@ /\"server-$2 /"; }
 exchange 3 40 <perfect.net >swapped.net
 [[ $(findings swapped.net) == "swapped-hosts server-3 server-40" ]] || fail "two whole servers: $(findings swapped.net)"
 grep -q '"cables": 16\b' audit.json && grep -q 'names around server-3 are on leaf-0, those around server-40 on leaf-10' audit.json || fail "evidence: $(<audit.json)"
 exchange 10 20 <swapped.net >other.net
-[[ -z $(findings other.net) ]] || fail "two pairs of servers: $(findings other.net)"
+[[ $(findings other.net | sort) == $'swapped-hosts server-10 server-20\nswapped-hosts server-3 server-40' ]] || fail "two pairs of servers: $(findings other.net)"
+$python - >mixed.net <<'END'
+import random, re
+new = list(range(64))
+random.Random(7).shuffle(new)
+print(re.sub(r'"server-(\d+) ', lambda m: f'"server-{new[int(m[1])]} ', open("perfect.net").read()), end="")
+END
+[[ -z $(findings mixed.net) ]] || fail "names in no order: $(findings mixed.net | head -n 3)"
+grep -q '"cables_out_of_order": 512,' audit.json && grep -q '"cables_out_of_port_order": 512,' audit.json || fail "no order is not said: $(grep out_of audit.json)"
+"$program" audit mixed.net --quiet | tr -s ' \n' ' ' | grep -q 'names tell no order of hosts at 512 cables: hosts that have changed places do not show there' || fail "no order in words: $("$program" audit mixed.net --quiet)"
+
+# --- two of one leaf group, of few servers: neighbours by name, and any; with a cable lost beside them ---
+for design in rail-spine:gpus=64,radix=16 rail-spine:gpus=128,radix=32 fat-tree:gpus=64,xgft='3;4,4,4;1,2,2'; do
+  "$program" build "$design" --format ibnet --quiet >perfect.net
+  [[ -z $(findings perfect.net) ]] && grep -q '"cables_out_of_port_order": 0,' audit.json || fail "$design: $(grep out_of audit.json)"
+  for two in '4 5' '2 6'; do
+    exchange $two <perfect.net >swapped.net
+    [[ $(findings swapped.net) == "swapped-hosts server-${two/ / server-}" ]] && grep -q '"cables": 16\b' audit.json || fail "$design, $two: $(findings swapped.net | head -n 3)"
+  done
+done
+"$program" build rail-spine:gpus=128,radix=32 --format cables --quiet >perfect.csv
+sed -E 's/^server-4 /@ /; s/^server-5 /server-4 /; s/^@ /server-5 /; /^server-5 HCA-3,/d' perfect.csv >swapped.csv
+[[ $(findings swapped.csv | sort | tr '\n' ';') == "missing-port server-5 ;swapped-hosts server-4 server-5;" ]] || fail "two servers, one without a cable: $(findings swapped.csv)"
+
+# --- as built: spares at ports that are left, groups of a dragonfly without hosts, pods with one server, numbers through all tiers ---
+for design in fat-tree:k=8,spares=2 clos:gpus=180,radix=64,gpus-per-server=2,spares=2 dragonfly:gpus=96,radix=12,gpus-per-server=1 \
+  dragonfly:gpus=440,radix=24,gpus-per-server=4 rail-spine:gpus=56,radix=8,tiers=3,spares=2 clos:gpus=170,radix=16,gpus-per-server=2,taper=1/2,pod=8; do
+  for format in cables simai; do
+    "$program" build "$design" --format $format --quiet >perfect.$format 2>err || continue # SimAI has no servers of one GPU
+    [[ -z $(findings perfect.$format | grep -v ^single-point) ]] || fail "$design as $format: $(findings perfect.$format | head -n 3)"
+  done
+done
+"$program" build clos:gpus=81,radix=8,gpus-per-server=1,spares=3 --format slurm-tree --quiet >perfect.conf
+[[ -z $(findings perfect.conf) ]] || fail "a tree that skips a tier: $(findings perfect.conf)"
+code=0
+"$program" audit perfect.conf --against clos:gpus=81,radix=8,gpus-per-server=1,spares=3 --quiet >out 2>err || code=$?
+[[ $code -eq 3 ]] && grep -q '^fabriscope: perfect.conf: says who is below whom, and of no cable' err || fail "a tree against cables: $code $(<err)"
 
 # two servers of a rail fabric that have changed places are one finding, at neighbouring leaves and far ones, in any order of
 # names and ports; the search ends, as each exchange leaves fewer hosts out of order
@@ -273,7 +309,11 @@ assert (a["bisection_bps"], a["planned_bisection_bps"]) == (89.2e12, 96e12), a["
 kinds = {}
 for f in a["findings"]:
     kinds.setdefault(f["finding"], []).append(f)
-assert set(kinds) == {"absent-switch", "missing-cable", "swapped-rails", "absent-host"}, kinds.keys()
+assert set(kinds) == {"absent-switch", "missing-cable", "swapped-rails", "swapped-hosts", "absent-host"}, kinds.keys()
+for pair in kinds["swapped-hosts"]:  # one column of ports alone is out of the order that all others of these hosts follow
+    assert pair["cables"] == 2 and pair["damage_bps"] == 0 and pair["node"] == pair["other_node"], pair
+assert sorted(f["what"][:25] for f in kinds["swapped-hosts"]) == ["'b06-p1-dgx-06-c02 HCA-1'", "'b06-p1-dgx-06-c07 HCA-2'"]
+assert (a["cables_out_of_order"], a["cables_out_of_port_order"]) == (76, 76), a
 host, = kinds["absent-host"]  # eight of nine are there, and a port between those of c04 and c06 is free on all leaves
 assert host["node"] == "b07-p1-dgx-07-c05" and host["is_choice"] and host["confidence"] > 0.9, host
 assert [f["node"] for f in kinds["absent-switch"]] == ["IBLEAF-03-01"]

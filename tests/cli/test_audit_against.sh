@@ -121,6 +121,39 @@ for x in range(8):
 print(text, end="")
 END
 exchanged now.net plan.net "swapped-hosts server-2 server-5 16" "two hosts by GUID"
+sed -E '/^server-/{s/,leaf-2,/,@,/; s/,leaf-5,/,leaf-2,/; s/,@,/,leaf-5,/}' plan.csv >now.csv
+exchanged now.csv plan.csv "crossed-uplinks leaf-2 leaf-5 16" "all cables to hosts of two leaves"
+grep -q '"work": "Exchange these 16 cables, or the two boxes with their uplinks."' audit.json || fail "two leaves: $(<audit.json)"
+sed '/^server-3 HCA-1,/d' now.csv >less.csv
+exchanged less.csv plan.csv $'crossed-uplinks leaf-2 leaf-5 16\nmissing-port server-3 HCA-1 - 1' "two leaves and a lost adapter"
+# --- a server that is not there, or not planned, is one finding ---
+sed '/^server-3 /d' plan.csv >now.csv
+exchanged now.csv plan.csv "missing-port server-3 - 8" "a server that is not there"
+exchanged plan.csv now.csv "extra-cable server-3 - 8" "a server that is not planned"
+# --- adapters that the plan calls otherwise are those in their slots: what is exchanged is found all the same ---
+tiers=clos:gpus=256,radix=32,pod=64,tiers=3,taper=1/4
+for plan in rail-spine:gpus=64,radix=16 $tiers; do
+  "$program" build $plan --patch patch.csv --force --quiet >/dev/null
+  sed -E 's#(server-[0-9]+)/nic-#\1 mlx5_#' patch.csv >mlx.csv
+  for list in patch mlx; do
+    exchanged $list.csv $plan "" "other adapters ($list) of $plan"
+    $python - $list.csv >now.csv <<'END'
+import re, sys
+print(re.sub("server-(2|5)(?=[ /])", lambda m: "server-5" if m[1] == "2" else "server-2", open(sys.argv[1]).read()), end="")
+END
+    exchanged now.csv $plan "swapped-hosts server-2 server-5 16" "two hosts, other adapters ($list) of $plan"
+    $python - $list.csv >now.csv <<'END'
+import re, sys
+print(re.sub("(server-3(?:/nic-| mlx5_))(1|4),", lambda m: m[1] + ("4," if m[2] == "1" else "1,"), open(sys.argv[1]).read()), end="")
+END
+    [[ $(found now.csv $plan) == swapped-rails\ leaf-*\ leaf-*\ 2 ]] || fail "two adapters ($list) of $plan: $(found now.csv $plan)"
+  done
+done
+# servers that count otherwise are who they are by their cables
+sed -E 's#server-([0-9]+)/nic#server-X\1/nic#' patch.csv | $python -c 'import re, sys
+print(re.sub(r"server-X(\d+)", lambda m: f"server-{(int(m[1]) + 1) % 32}", sys.stdin.read()), end="")' >now.csv
+exchanged now.csv $tiers "" "servers that count from another one"
+
 # --- servers by other names: the same halves of them, so that the bisection is what it was ---
 "$program" build clos:gpus=128,radix=16,taper=2 --format ibnet --quiet >plan.net
 for change in 's/"server-/"SERVER-/' 's/"server-3 /"login /' 's/"server-(1?[0-9]) /"n\1x /'; do

@@ -173,6 +173,45 @@ tr -s ' \n' ' ' <out | grep -E '; \[3\] [0-9.]+ % more\. Bought for 5 years, \[1
 says 'Under spray [1] costs least by GPU hours' compare clos:gpus=256 clos:gpus=256,spares=1,full-spares=yes --engine spray --policy shrink \
   --job model=llama3-8b --scenarios time:90d@100 --quiet
 
+# --- with failures each runs the plan of which they leave most, of its own and of those of the others: slowly, one by one ---
+failing=(rail-only:gpus=256 rail-spine:gpus=256,spares=1 rail-only:gpus=256,spares=2)
+share=(--job model=llama3-8b,order=tp-cp-pp-dp --engine spray --scenarios time:30d@50)
+"$program" compare "${failing[@]}" "${share[@]}" --json --quiet --threads 1 >failing.json || fail "plans with failures"
+"$program" compare "${failing[@]}" "${share[@]}" --json --quiet --threads 2 | diff <(grep -v '"threads"' failing.json) <(grep -v '"threads"') || fail "plans with failures: other bytes for two threads"
+python3 - "$program" "${failing[@]}" <<'PYTHON' || fail "a plan that was not tried leaves more"
+import json, subprocess, sys
+program, *designs = sys.argv[1:]
+JOB = ["--job", "model=llama3-8b,order=tp-cp-pp-dp", "--engine", "spray", "--json", "--quiet"]
+ask = lambda *words: json.loads(subprocess.run([program, *words, *JOB], capture_output=True, check=True).stdout)
+KEYS = "tp cp pp dp ep interleave microbatch recompute zero".split()
+keys = lambda p: ",".join(f"{k}={p[k]}" for k in KEYS) + ",sequence-parallel=" + ("yes" if p.get("sequence_parallel") else "no")
+sweep = json.load(open("failing.json"))["sweep"]
+engines = [p["engines"][0] for p in sweep["points"]]
+shown = [e["time_s"] / e["goodput_ratio"] for e in engines]
+lists = [[keys(p) for p in ask("plan", d)["plan"]["plans"]] for d in designs]
+chosen = [keys(e["plan"]) for e in engines]
+def slowly(design, plan): # None: it does not fit
+    study = ["study", design, "--job", plan, "--scenarios", "time:30d@50", "--policy", "shrink"]
+    try:
+        time_s = ask("run", design, "--job", plan)["iteration"][0]["time_s"]
+        return time_s / ask(*study)["study"]["policy"][0]["goodput_ratio"]["mean"]
+    except subprocess.CalledProcessError:
+        return None
+old = []
+for i, design in enumerate(designs):
+    found = {plan: slowly(design, plan) for plan in {*lists[i], *chosen}}
+    best = min(t for t in found.values() if t is not None)
+    assert abs(found[chosen[i]] / shown[i] - 1) < 1e-9, (design, found[chosen[i]], shown[i])
+    assert shown[i] <= best * (1 + 1e-9), (design, chosen[i], found)
+    assert 1 <= engines[i]["plans_tried"] <= 8 + len(designs)
+    old.append(found[lists[i][0]])
+# by the fastest plans the other fabric costs less by GPU hours
+usd = [e["usd_per_1e9_tokens"] / e["time_s"] for e in engines]
+by_fastest = min(range(3), key=lambda i: usd[i] * old[i])
+assert sweep["verdicts"][0]["best"] - 1 != by_fastest, (by_fastest, old, shown)
+assert any(new < was * 0.98 for new, was in zip(shown, old)), (old, shown)
+PYTHON
+
 # --- jobs on unlike numbers of GPUs are compared per GPU ---
 unlike=(compare preset:dgx-a100-4node preset:alvis-a100 preset:dgx-h100-superpod-1su --quiet)
 says 'Fastest per GPU: [3]' "${unlike[@]}"

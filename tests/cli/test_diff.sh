@@ -51,6 +51,20 @@ assert {k: v for k, v in one.items() if k != "before"} == {k: v for k, v in two.
 PYTHON
 done
 grep -F 'server-3 and server-9 have exchanged places: 16 cables' planned.json >/dev/null || fail "exchanged cables: $(<planned.json)"
+# A server that has gone is one change; one of another name at the same ports has not gone.
+for change in '/^server-5 /d' 's/^server-5 /zeta /'; do
+  sed "$change" plan.csv >now.csv
+  "$program" diff plan.csv now.csv --set gpus-per-server=8 --json --quiet >left.json
+  python3 - "$change" <<'PYTHON' || fail "$change: $(grep verdict left.json)"
+import json, sys
+d = json.load(open("left.json"))["diff"]
+box, = (c for c in d["changes"] if c["kind"] == "box")
+assert box["before"] == "server-5 HCA-1, server-5 HCA-2, server-5 HCA-3 and 5 more with 8 cables", box
+gone, renamed = "server-5 has left the job: it is not in the network", "server-5 is called zeta, or replaced by it: the same ports"
+is_gone = sys.argv[1].endswith("d")
+assert (gone in d["verdict"]) == is_gone and (renamed in d["verdict"]) == (not is_gone), d["verdict"]
+PYTHON
+done
 ls fabriscope-plan-* >/dev/null 2>&1 && fail "the dump of a plan stays: $(ls)"
 
 # One draw is told of where what differs hangs on it: not where computation alone differs, or nothing that hashes does.
@@ -211,6 +225,14 @@ refused 3 "'server-9' is no server of the fabric" "${talk[0]}" --after servers=s
 "$program" diff installed:cases.net installed:cases.net --before servers=SERVER-1,Server-3 --after servers=server-1,server-3 --quiet >out || fail "other case"
 grep -q '^Nothing differs' out || fail "servers in other case are others: $(<out)"
 sed 's/"server-3 /"SERVER-1 /' cases.net >alike.net
+# adapters of other names than the design's are those in their slots
+design=clos:gpus=256,radix=32,pod=64,tiers=3,taper=1/4
+"$program" build $design --patch patch.csv --quiet >/dev/null
+sed -E 's#server-3/#@/#; s#server-20/#server-3/#; s#@/#server-20/#' patch.csv >swapped.csv
+"$program" diff $design patch.csv --engine spray --job model=gpt-18.4b,tp=8,pp=1,zero=1 --quiet >out || fail "a patch plan of itself"
+grep -q '^Nothing differs' out || fail "a patch plan differs from its design: $(head -5 out)"
+"$program" diff $design swapped.csv --engine spray --job model=gpt-18.4b,tp=8,pp=1,zero=1 --quiet | tr -s ' \n' ' ' >out || fail "a patch plan"
+grep -q 'Cause, verified: server-3 and server-20 have exchanged places: 16 cables; undone' out || fail "who is exchanged: $(head -c 400 out)"
 refused 3 "'Server-1' is no server of the fabric" installed:alike.net --after servers=Server-1
 refused 3 "'server-1' is listed twice" "${talk[0]}" --after servers=server-1,server-1
 refused 2 "is not key=value" "${talk[0]}" --after nonsense

@@ -106,7 +106,7 @@ PYTHON
 python3 - "$program" <<'PYTHON' || fail "who costs a job most"
 import json, random, re, subprocess, sys
 servers = random.Random(5).sample(range(128), 100)
-jobs = [f'<job id="j{i}" model="llama3-8b" batch="{20 * (1 + i % 4)}" servers="{",".join(map(str, servers[5 * i:5 * i + 5]))}"/>' for i in range(20)]
+jobs = [f'<job id="j{i}" model="llama3-8b" plan="given" batch="{20 * (1 + i % 4)}" servers="{",".join(map(str, servers[5 * i:5 * i + 5]))}"/>' for i in range(20)]
 def run(jobs, *more):
     open("named.xml", "w").write('<design><fabric family="clos" gpus="1024" taper="2"/>' + "".join(jobs) + '<engine use="ecmp"/></design>')
     return subprocess.run([sys.argv[1], "run", "named.xml", "--quiet", *more], check=True, capture_output=True, text=True).stdout
@@ -136,4 +136,58 @@ tried = {name: j.get("left_out", 0) for name, j in many.items()}
 assert sum(n > 0 for n in tried.values()) == 1 and 0 < max(tried.values()) < 19, tried
 assert f"(tried: the {max(tried.values())} that share its latest links)" in " ".join(run(jobs, *seeds).split())
 PYTHON
+# Jobs that do not say how they run: each as 'run' of it alone on its servers runs it, and as its printed keys do.
+cat >open.xml <<'XML'
+<design><fabric family="clos" gpus="128" radix="24" taper="2"/>
+  <job id="a" model="gpt-3.6b" servers="0,2,4,6"/>
+  <job id="b" model="gpt-1.7b" tp="auto" n-servers="2"/>
+  <job id="c" model="gpt-1.7b" tp="8" n-servers="2"/>
+  <job id="d" model="gpt-3.6b" servers="8,10,12,14"/>
+  <job id="e" model="gpt-1.7b"/>
+  <engine use="ecmp"/></design>
+XML
+for threads in 1 2; do "$program" run open.xml --json --quiet --threads $threads | grep -v '"threads"' >"open-$threads"; done
+cmp open-1 open-2 || fail "plans of several jobs: other bytes on one thread"
+python3 - "$program" <<'PYTHON' || fail "plans of several jobs"
+import json, re, subprocess, sys
+def result(*words):
+    return json.loads(subprocess.run([sys.argv[1], *words, "--quiet", "--json"], check=True, capture_output=True, text=True).stdout)
+def same(plan, keys):
+    told = {True: "yes", False: "no"}
+    for key, value in (pair.split("=") for pair in keys.split(",")):
+        has = plan.get(key.replace("-", "_"), "no" if key == "sequence-parallel" else None)
+        assert str(told[has] if isinstance(has, bool) else has) == value, (key, has, value, plan)
+text = open("open.xml").read()
+found = result("run", "open.xml")["contention"]
+keys = {j["job"]: j.get("plan_keys", "") for j in found["jobs"]}
+assert [job for job in keys if keys[job]] == ["a", "b", "d", "e"] and keys["a"] == keys["d"], keys
+for job, servers in {"a": "0,2,4,6", "b": "1,3", "e": "9,11,13,15"}.items():  # c has 5 and 7
+    alone = re.sub(rf' *<job id="(?!{job}").*\n', "", text)
+    alone = re.sub(r"(<job .*?)( n-servers=\S+?| servers=\S+?)?/>", rf'\1 servers="{servers}"/>', alone)
+    open("alone.xml", "w").write(alone)
+    same(result("run", "alone.xml")["plan"]["plans"][0], keys[job])
+typed = text.replace(' tp="auto"', "")
+for job in keys:
+    pairs = (pair.split("=") for pair in keys[job].split(",") if pair)
+    typed = typed.replace(f'<job id="{job}"', f'<job id="{job}"' + "".join(f' {k}="{v}"' for k, v in pairs))
+open("typed.xml", "w").write(typed)
+again = result("run", "typed.xml")["contention"]
+assert not any("plan_keys" in j for j in again["jobs"])
+for a, b in zip(found["engines"][0]["jobs"], again["engines"][0]["jobs"]):
+    assert a["iteration_together_s"] == b["iteration_together_s"] and a["iteration_alone_s"] == b["iteration_alone_s"], (a, b)
+engine = result("sweep", "open.xml", "--vary", "taper.1=2", "--seeds", "1")["sweep"]["points"][0]["engines"][0]
+same(engine["plan"], keys["a"])
+assert abs(engine["all_jobs_s"] / found["engines"][0]["all_jobs_s"] - 1) < 1e-9, engine
+PYTHON
+runs 0 run open.xml
+tr -s ' \n' ' ' <out | grep 'finds for each alone on its servers under ecmp' >/dev/null || fail "plans of several jobs do not say what they are of"
+grep -E '^    a and 1 more:' out >/dev/null || fail "jobs that are alike do not have one line"
+grep '^PLAN' out >/dev/null && fail "the plan of the first job is told twice"
+runs 0 route open.xml
+grep '^PLAN  of job a, alone on its servers$' out >/dev/null || fail "route: whose plan it shows"
+runs 4 run open.xml --set job.b.model=llama3-405b
+grep "^fabriscope: open.xml:3:3: job 'b': none of " err >/dev/null || fail "a job that does not fit: $(<err)"
+runs 3 plan open.xml
+grep 'this search is of one job, and the design has 5: run plans each' err >/dev/null || fail "plan: $(<err)"
+runs 3 run open.xml --max-memory 10MB
 exit $((failures > 0))

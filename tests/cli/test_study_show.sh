@@ -126,7 +126,7 @@ nodes = networkx.read_graphml(sys.argv[1]).nodes(data=True)
 assert all(("criticality" in node) == (node["kind"] == "switch") for _, node in nodes)' loads.graphml || fail "nodes"
 
 # --- sets of several, policies and engines; details of another variant ---
-study policies clos:gpus=64,gpus-per-server=4,radix=8,spares=3 --scenarios servers:2@24 --policy first-spare \
+study policies clos:gpus=64,gpus-per-server=4,radix=8,spares=3 --job model=gpt-3.6b,tp=1,pp=4,dp=16 --scenarios servers:2@24 --policy first-spare \
   --policy none --policy collision-aware --engine ecmp --engine spray
 check policies
 says policies "POLICIES ecmp"

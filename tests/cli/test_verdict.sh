@@ -17,7 +17,7 @@ lacks() { # lacks TEXT: those of the run before
 }
 # Several jobs, each alone on its links: together they lose half, which no line may leave out.
 python3 - <<'PYTHON' >many.xml
-jobs = "".join(f'<job id="j{i}" model="llama3-8b" servers="{i},{i + 20},{i + 40},{i + 60}"/>' for i in range(20))
+jobs = "".join(f'<job id="j{i}" model="llama3-8b" plan="given" servers="{i},{i + 20},{i + 40},{i + 60}"/>' for i in range(20))
 print(f'<design><fabric family="clos" gpus="640" radix="32"><tier level="1" taper="2"/></fabric>{jobs}<engine use="spray"/></design>')
 PYTHON
 says "job j0 of 20 loses most to the others: iteration 27.98 s instead of 27.83 s, x1.005; without j1 it takes 27.83 s, 150.6 ms less; both use" run many.xml
@@ -27,7 +27,7 @@ says "--engine ecmp,qp=16 saves 1.4 % of the jobs' GPU time, 20 of 20 are faster
 says "one draw" run many.xml --engine ecmp
 # Engines are compared by all jobs, also where the first is on one server and takes the same under each.
 python3 - <<'PYTHON' >inside.xml
-jobs = "".join(f'<job id="j{i}" model="llama3-8b" servers="{i},{i + 20},{i + 40},{i + 60}"/>' for i in range(1, 20))
+jobs = "".join(f'<job id="j{i}" model="llama3-8b" plan="given" servers="{i},{i + 20},{i + 40},{i + 60}"/>' for i in range(1, 20))
 print(f'<design><fabric family="clos" gpus="640" radix="32"><tier level="1" taper="3"/></fabric><job id="j0" model="gpt-1.7b" tp="8" servers="0"/>{jobs}</design>')
 PYTHON
 several=(run inside.xml --engine ecmp,qp=1 --engine ecmp,qp=4 --engine ecmp,qp=16)

@@ -6,6 +6,7 @@ static void put_plans(fab_page *page, const fab_sweep *s) {
     char text[192];
     bool any_short = false;
     bool any = false;
+    bool by_failures = false;
     FAB_EACH(const fab_sweep_point, p, s->points, s->n_points) {
         for (size_t e = 0; e < (p->plans_differ ? p->n_engines : p->n_engines > 0); e++) {
             const fab_sweep_engine *engine = &p->engines[e];
@@ -16,14 +17,24 @@ static void put_plans(fab_page *page, const fab_sweep *s) {
                 fab_text_heading(page, "PLANS", NULL);
             }
             any = true;
-            any_short = any_short || !engine->plan_is_proven;
-            fab_page_wrapf(page, FAB_INK_PLAIN, 2, 4, "%s%s: %s%s", fab_text_sweep_point(page, s, p),
+            const bool is_short = !engine->plan_is_proven && engine->n_plans_tried == 0;
+            any_short = any_short || is_short;
+            by_failures = by_failures || engine->n_plans_tried > 0;
+            fab_page_wrapf(page, FAB_INK_PLAIN, 2, 4, "%s%s: %s%s%s", fab_text_sweep_point(page, s, p),
                            p->plans_differ ? fab_show(page, ", %s", engine->label) : "",
-                           fab_job_plan_text(&engine->plan, text),
-                           engine->plan_is_proven ? "" : " (of a short search)");
+                           fab_job_plan_text(&engine->plan, text), is_short ? " (of a short search)" : "",
+                           engine->n_plans_tried > 1 ? fab_show(page, ": the best with failures of %s",
+                                                                fab_show_count(page, engine->n_plans_tried))
+                                                     : "");
         }
     }
-    if (any) {
+    if (by_failures) {
+        fab_text_notef(page,
+                       "each the best with failures of those that were tried with them: up to %d sizes that are the "
+                       "fastest on it without, %s, under its engine, and what the others run; what takes as long "
+                       "without failures as the best takes with them is left out",
+                       FAB_PLANS_FAILING, FAB_TWO_ORDERS);
+    } else if (any) {
         fab_text_notef(page, "each the fastest of all that fit %s, under its engine%s", FAB_TWO_ORDERS,
                        any_short ? ", but those of a short search: plan=auto looks at all"
                                  : ": bounds leave out the others");

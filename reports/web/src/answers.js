@@ -90,7 +90,7 @@ function worstLink(model, hot) {
 
 function collisions(model, state) {
   const engineIndex = state.engine;
-  const rows = model.phases.map((phase) => ({ phase, engine: phase.engines[engineIndex] })).filter(({ engine }) => engine);
+  const rows = model.phases.map((phase) => ({ phase, engine: phase.engines[engineIndex] })).filter(({ engine }) => engine && !engine.absent);
   const crossing = rows.filter(({ phase }) => phase.fabric_flows > 0);
   if (crossing.length === 0) {
     return card('answer-collisions', 'How bad are collisions?', h('strong', null, 'None can happen'), h('p', null, 'No flow crosses a link between switches.'));
@@ -106,7 +106,7 @@ function collisions(model, state) {
   const iteration = model.report.iteration?.[engineIndex];
   const hidden = iteration && phase.name.startsWith('dp') && iteration.exposed_dp_s === 0 ? ' Computation hides this phase.' : '';
   const ratio = f.mean(engine.lower_bound_ratio ?? 1);
-  const rest = others(phase.engines, engineIndex, (e) => e.engine, (e) => f.factor(f.mean(e.max_collision_factor)));
+  const rest = others(phase.engines, engineIndex, (e) => e.engine, (e) => (e.absent ? null : f.factor(f.mean(e.max_collision_factor))));
   return card('answer-collisions', 'How bad are collisions?',
     factor > 1 ? [h('strong', null, `${f.factor(factor)} × its rate`), ' is offered to the worst link', many ? ' (mean over seeds)' : ''] : [h('strong', null, 'No link collides'), `: the fullest is offered ${f.factor(factor)} of its rate`],
     factor > 1 && h('p', null, `Phase ${phase.name}${split}. ${cause}`),

@@ -17,7 +17,8 @@ export const sure = (x) => (x.confidence < 1 ? `${Math.floor(100 * x.confidence)
 
 /** Of how much a rule speaks, and that nothing is said of the rest. */
 export const coverage = (a) => `Rules speak of ${f.count(a.cables_with_rule)} of ${f.count(a.cables)} cables, ${f.count(a.switches_with_rule)} of ${f.count(a.switches)} switches, ${f.count(a.adapters_with_rule)} of ${f.count(a.adapters)} adapters${
-  a.cables_with_rule < a.cables ? '; of the others nothing is said but speed and who reports them' : ''}`;
+  a.cables_with_rule < a.cables ? '; of the others nothing is said but speed and who reports them' : ''}${a.cables_with_rule > 0 && a.cables_out_of_port_order > 0
+  ? `. Names tell no order of hosts along the ports at ${f.count(a.cables_out_of_port_order)} cables: hosts that have changed places ${a.cables_out_of_order > 0 ? '' : 'at one leaf '}do not show there` : ''}`;
 
 /** What is said where nothing was found. */
 export const departs = (a) => (a.cables_with_rule === 0 ? 'No regular structure was found: nothing can be said of missing or misplaced cables'

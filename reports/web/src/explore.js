@@ -1,5 +1,6 @@
 // The knobs of an explored page: what they ask goes to the program's core in a worker, and the page is drawn anew from
 // what it answers. The question stands in the address, so that a finding can be sent.
+import { engineAt } from './model.js';
 import { readAddress, writeAddress } from './address.js';
 import { completed } from './complete.js';
 import { h, replace, select } from './dom.js';
@@ -55,9 +56,9 @@ const quoted = (word) => (/^[\w.:=,/+-]+$/.test(word) ? word : `'${word.replaceA
 function figuresOf(report) {
   const best = report.verdict?.best_engine ?? 0;
   const it = report.iteration?.[best];
-  const of = (phase) => f.mean(phase.engines?.[best]?.max_collision_factor ?? 0);
+  const of = (phase) => f.mean(engineAt(phase, best)?.max_collision_factor ?? 0);
   const worst = Math.max(0, ...(report.phases ?? []).map(of));
-  const sum = (report.phases ?? []).reduce((total, phase) => total + (f.mean(phase.engines?.[best]?.time_s) ?? NaN), 0);
+  const sum = (report.phases ?? []).reduce((total, phase) => total + (f.mean(engineAt(phase, best)?.time_s) ?? NaN), 0);
   const whole = it ? 'iteration' : 'phases, one after the other';
   const time = (p) => (p.possible ? p.time_s : undefined);
   const dead = report.failures?.engines[best]?.policies ?? [];

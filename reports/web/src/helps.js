@@ -1,5 +1,6 @@
 // What helps where links are too full: on a page that answers knobs a button for each, with what it changes in seconds
 // and dollars; else what the run has tried by itself.
+import { engineAt } from './model.js';
 import { h, replace } from './dom.js';
 import * as f from './format.js';
 
@@ -16,7 +17,7 @@ export function secondsOf(report) {
   const broken = report.failures?.engines[best]?.policies.filter((p) => p.possible && p.time_s !== undefined).map((p) => p.time_s) ?? [];
   if (broken.length > 0) return Math.min(...broken);
   const iteration = report.iteration?.[best];
-  return iteration ? f.mean(iteration.time_s) : (report.phases ?? []).reduce((sum, phase) => sum + (f.mean(phase.engines?.[best]?.time_s) ?? NaN), 0);
+  return iteration ? f.mean(iteration.time_s) : (report.phases ?? []).reduce((sum, phase) => sum + (f.mean(engineAt(phase, best)?.time_s) ?? NaN), 0);
 }
 
 const MOST_SPARES = 4; // that are tried: as far apart as there are free servers

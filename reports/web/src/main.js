@@ -67,13 +67,16 @@ function controls(model, state) {
     const seeds = draws.length > 0 ? draws.map((d) => [d.draw, d.seed]) : [[0, model.phases[state.phase].engines[state.engine].seed]];
     host.replaceChildren(...[
       select('Engine', model.engines.map((e, i) => [i, e]), state.engine, (v) => change({ engine: Number(v) })),
-      select('Phase', model.phases.map((p, i) => [i, p.name]), state.phase, (v) => change({ phase: Number(v) })),
+      select('Phase', model.phases.map((p, i) => [i, p.name]).filter(([i]) => !model.phases[i].engines[state.engine].absent), state.phase, (v) => change({ phase: Number(v) })),
       select('Seed', seeds, state.draw, (v) => change({ draw: Number(v) })),
       missing(model, seeds.length) && h('p', { class: 'note' }, missing(model, seeds.length)),
     ].filter(Boolean));
     host.querySelectorAll('select')[focused]?.focus();
   };
   const change = (values) => {
+    const has = (p) => !p.engines[values.engine ?? state.engine].absent;
+    const { name } = model.phases[values.phase ?? state.phase];
+    if (!has(model.phases[values.phase ?? state.phase])) values.phase = Math.max(model.phases.findIndex((p) => p.name === name && has(p)), model.phases.findIndex(has));
     const next = { ...state, ...values };
     const known = model.drawsOf(next.phase, next.engine).some((d) => d.draw === next.draw);
     state.set(known ? values : { ...values, draw: 0 });

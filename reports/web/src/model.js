@@ -30,6 +30,18 @@ function decodeGraph(g) {
   return { ...g, nSwitches: first, tiers, boundaries, pod, rail, plane, radix };
 }
 
+/** What a phase of a report has of an engine, by its place in the command line: of engines with plans of their own a phase
+ *  has those whose plan has it. */
+export const engineAt = (phase, place) => phase.engines?.find((e, i) => (e.number ?? i + 1) === place + 1);
+
+/** The same of all engines: others stand there by name, without figures. */
+function withAll(phases) {
+  const named = [];
+  const none = { absent: true, max_collision_factor: 0, hot_links: [], link_loads: [] };
+  for (const e of phases.flatMap((phase) => phase.engines ?? [])) if (e.number !== undefined) named[e.number - 1] = { ...none, engine: e.engine, options: e.options, seed: e.seed };
+  return named.length === 0 ? phases : phases.map((phase) => ({ ...phase, engines: named.map((name, i) => engineAt(phase, i) ?? name) }));
+}
+
 export class Model {
   constructor(data) {
     this.data = data;
@@ -40,7 +52,7 @@ export class Model {
     this.leftOut = data.graph_left_out ?? 0;
     this.graph = data.graph ? decodeGraph(data.graph) : null;
     this.loads = this.graph && data.loads ? data.loads : null;
-    this.phases = (data.report.phases ?? []).filter((phase) => phase.engines); // `traffic` lists phases without routes
+    this.phases = withAll(data.report.phases ?? []).filter((phase) => phase.engines); // `traffic` lists phases without routes
     this.engines = this.phases[0]?.engines.map((e) => e.options ?? e.engine) ?? [];
     this.criticality = this.graph ? (data.criticality ?? null) : null;
     this.ranks = data.ranks === undefined ? null : rows(data.ranks, 1, data.n_ranks)[0]; // their GPUs; null: rank and GPU are one

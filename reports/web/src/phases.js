@@ -4,7 +4,7 @@ import { holderOf } from './answers.js';
 import * as f from './format.js';
 
 export function phases(model) {
-  const rows = model.phases.flatMap((phase) => phase.engines.map((engine, e) => ({ phase, engine, e })));
+  const rows = model.phases.flatMap((phase) => phase.engines.map((engine, e) => ({ phase, engine, e }))).filter(({ engine }) => !engine.absent);
   const several = model.engines.length > 1;
   const has = (key) => rows.some(({ engine }) => engine[key] !== undefined);
   const handed = model.phases.filter((p) => p.formula);

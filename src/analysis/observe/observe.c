@@ -110,8 +110,8 @@ fab_status fab_observe(const fab_observe_request *request, fab_observed **out, f
     *out = o.out;
     o.out = NULL;
 done:
-    FAB_FREE_ALL(o.port[0], o.port[1], o.sent, o.got, o.wait, o.errors, o.measured, o.gap, o.drawn, o.deviation, o.host,
-                 o.spread_of);
+    FAB_FREE_ALL(o.port[0], o.port[1], o.sent, o.got, o.wait, o.errors, o.measured, o.gap, o.is_still, o.drawn,
+                 o.deviation, o.host, o.spread_of);
     fab_observed_free(o.out);
     return status;
 }

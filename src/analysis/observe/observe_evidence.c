@@ -64,6 +64,43 @@ static fab_status add_unequal(observation *o, fab_error *err) {
     return FAB_OK;
 }
 
+/* Ports that stand still are a suspect, one of every box; a box that has no other port was not read, which is said. */
+static fab_status add_still(observation *o, fab_error *err) {
+    const fab_fabric *f = o->fabric;
+    fab_observed *out = o->out;
+    FAB_OWNED uint32_t *n_still = NULL;
+    FAB_OWNED uint32_t *n_moving = NULL;
+    FAB_PASS(FAB_NEW_ALL(observe_n_boxes(f), err, n_still, n_moving));
+    for (fab_link_id l = 0; l < f->n_links; l++) {
+        if (fab_is_network(fab_class_of(f, l))) {
+            uint32_t box = observe_box(f, fab_tail(f, l));
+            n_still[box] += o->is_still[l];
+            n_moving[box] += o->sent[l] > 0 || o->got[l ^ 1U] > 0;
+        }
+    }
+    for (fab_link_id l = 0; l < f->n_links; l++) {
+        if (!o->is_still[l]) {
+            continue;
+        }
+        uint32_t box = observe_box(f, fab_tail(f, l));
+        uint32_t n = n_still[box];
+        if (out->still_ports++ == 0) {
+            char node[FAB_NODE_NAME_SIZE];
+            char port[FAB_PORT_NAME_SIZE];
+            (void)snprintf(out->first_still, sizeof out->first_still, "%s:%s", fab_node_name(f, fab_tail(f, l), node),
+                           fab_port_name(f, l, port));
+        }
+        n_still[box] = 0;
+        fab_suspect *s = n > 0 && n_moving[box] > 0 ? observe_add(o, FAB_SUSPECT_ENDS) : NULL;
+        if (s != NULL) {
+            s->link = l;
+            s->deviation = -1;
+            s->cables = n;
+        }
+    }
+    return FAB_OK;
+}
+
 static void add_errors(observation *o) {
     for (fab_link_id l = 0; l < o->fabric->n_links; l += 2) {
         uint64_t errors = o->errors[l] + o->errors[l + 1];
@@ -138,7 +175,16 @@ static void tell_link(const observation *o, const double *waits, fab_suspect *s)
     char *text = s->evidence;
     const size_t size = sizeof s->evidence;
     (void)fab_link_name(o->fabric, l, s->name);
-    if (s->kind == FAB_SUSPECT_ENDS) {
+    if (s->kind == FAB_SUSPECT_ENDS && o->is_still[l]) {
+        char node[FAB_NODE_NAME_SIZE];
+        char port[FAB_PORT_NAME_SIZE];
+        fab_append(text, size, "%s:%s has counted nothing of what the other end of its cable has",
+                   fab_node_name(o->fabric, fab_tail(o->fabric, l), node), fab_port_name(o->fabric, l, port));
+        if (s->cables > 1) {
+            fab_append(text, size, ", nor have %" PRIu32 " more ports of this box", s->cables - 1);
+        }
+        fab_append(text, size, ": its counters stand still, and the other end is taken");
+    } else if (s->kind == FAB_SUSPECT_ENDS) {
         fab_append(text, size, "its end has received %.2f %% %s than was sent", 100 * fabs(s->deviation),
                    more_or_less(s->deviation));
     } else if (s->kind != FAB_SUSPECT_ERRORS) {
@@ -212,6 +258,7 @@ fab_status observe_evidence(observation *o, fab_error *err) {
     FAB_PASS(FAB_NEW(waits, observe_n_classes(o->fabric), err));
     add_overloaded(o);
     FAB_PASS(add_unequal(o, err));
+    FAB_PASS(add_still(o, err));
     add_errors(o);
     FAB_PASS(find_waits(o, waits, err));
     FAB_EACH(fab_suspect, s, out->suspects, out->n_suspects) {

@@ -18,6 +18,7 @@ typedef struct observation {
     /* observe_skew.c */
     double *measured; /**< shape [n_links]: both ends together, skew of reading taken out; NAN */
     double *gap;      /**< shape [n_links]: logarithm of got over sent, likewise; NAN unless both are known */
+    bool *is_still;   /**< shape [n_links]: the tail has counted nothing of what the other end has */
     /* observe_predict.c */
     double *drawn;           /**< shape [n_draws][n_links]: bytes of an iteration */
     const double *predicted; /**< the draw that counts */
@@ -45,6 +46,16 @@ static inline size_t observe_n_classes(const fab_fabric *f) {
 /** Server of a link to or from an adapter. */
 static inline uint32_t observe_server(const fab_fabric *f, fab_link_id l) {
     return fab_server_of_nic(f, fab_is_up(l) ? fab_tail(f, l) : fab_head(f, l));
+}
+
+/** Switches, then servers: what is read at once. */
+static inline uint32_t observe_box(const fab_fabric *f, fab_node_id v) {
+    return fab_kind_of(f, v) == FAB_NODE_SWITCH ? v - f->first[FAB_NODE_SWITCH]
+                                                : fab_n_switches(f) + (v - f->first[FAB_NODE_NIC]) / f->nics_per_server;
+}
+
+static inline size_t observe_n_boxes(const fab_fabric *f) {
+    return (size_t)fab_n_switches(f) + f->n_servers;
 }
 
 /** Deviations of at least so much are findings. */

@@ -174,7 +174,8 @@ static void look_at_boundary(const observation *o, uint32_t tier, bool up, fab_o
     }
     double noise = isfinite(b->spread) ? o->sure * b->spread : 0;
     double slack = noise > FAB_OBSERVE_LEAST ? noise : FAB_OBSERVE_LEAST;
-    b->is_explained = b->measured_imbalance <= b->drawn_most * (1 + slack);
+    b->is_explained =
+        b->measured_imbalance <= b->drawn_most * (1 + slack) && b->measured_imbalance >= b->drawn_least * (1 - slack);
 }
 
 fab_status observe_boundaries(observation *o, fab_error *err) {

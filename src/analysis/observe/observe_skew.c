@@ -17,13 +17,7 @@
 #define SOLVED 1e-11 /* of the length of the right side */
 #define WIDE   6.0   /* spreads beyond which a cable has no weight */
 #define EXACT  1e-9  /* a spread below is none: counts agree to the byte */
-#define IDLE   1e-3  /* of what the fullest link carries: less says nothing of the moment */
-
-/* Switches, then servers: what is read at once. */
-static uint32_t box_of(const fab_fabric *f, fab_node_id v) {
-    return fab_kind_of(f, v) == FAB_NODE_SWITCH ? v - f->first[FAB_NODE_SWITCH]
-                                                : fab_n_switches(f) + (v - f->first[FAB_NODE_NIC]) / f->nics_per_server;
-}
+#define IDLE   1e-3  /* of what the fullest link carries, or of what the other end counts: less is nothing */
 
 /* A cable that both ends count, in one direction. */
 typedef struct skew_pair {
@@ -46,7 +40,7 @@ static bool is_pair(const observation *o, fab_link_id l, double least) {
 static double least_of(const observation *o) {
     double most = 0;
     for (fab_link_id l = 0; l < o->fabric->n_links; l++) {
-        most = o->sent[l] > most ? o->sent[l] : most;
+        most = fmax(most, fmax(o->sent[l], o->got[l]));
     }
     return IDLE * most;
 }
@@ -56,8 +50,8 @@ static void collect_pairs(const observation *o, skew_system *s) {
     double least = least_of(o);
     for (fab_link_id l = 0; l < f->n_links; l++) {
         if (is_pair(o, l, least)) {
-            s->pairs[s->n_pairs++] = (skew_pair){.tail = box_of(f, fab_tail(f, l)),
-                                                 .head = box_of(f, fab_head(f, l)),
+            s->pairs[s->n_pairs++] = (skew_pair){.tail = observe_box(f, fab_tail(f, l)),
+                                                 .head = observe_box(f, fab_head(f, l)),
                                                  .difference = log(o->sent[l]) - log(o->got[l]),
                                                  .weight = 1};
         }
@@ -143,6 +137,25 @@ static fab_status find_skews(const observation *o, double *skew, size_t n_boxes,
     return FAB_OK;
 }
 
+/* A port that counts nothing of what the other end of its cable does stands still: the end that moves counts. */
+static void leave_out_still(observation *o) {
+    const fab_fabric *f = o->fabric;
+    double least = least_of(o);
+    for (fab_link_id l = 0; l < f->n_links; l++) {
+        if (o->sent[l] > least && o->got[l] < IDLE * o->sent[l]) {
+            o->is_still[l ^ 1U] = true;
+        }
+        if (o->got[l] > least && o->sent[l] < IDLE * o->got[l]) {
+            o->is_still[l] = true;
+        }
+    }
+    for (fab_link_id l = 0; l < f->n_links; l++) {
+        if (o->is_still[l]) {
+            o->sent[l] = o->got[l ^ 1U] = NAN;
+        }
+    }
+}
+
 static void join_ends(observation *o, const double *skew) {
     const fab_fabric *f = o->fabric;
     double least = least_of(o);
@@ -151,8 +164,8 @@ static void join_ends(observation *o, const double *skew) {
         if (!fab_is_network(fab_class_of(f, l))) {
             continue;
         }
-        double sent = o->sent[l] * exp(-skew[box_of(f, fab_tail(f, l))]);
-        double got = o->got[l] * exp(-skew[box_of(f, fab_head(f, l))]);
+        double sent = o->sent[l] * exp(-skew[observe_box(f, fab_tail(f, l))]);
+        double got = o->got[l] * exp(-skew[observe_box(f, fab_head(f, l))]);
         o->measured[l] = isnan(sent) ? got : isnan(got) ? sent : (sent + got) / 2;
         o->gap[l] = is_pair(o, l, least) ? log(got / sent) : NAN;
         o->out->two_ended_links += isfinite(sent) && isfinite(got);
@@ -162,9 +175,10 @@ static void join_ends(observation *o, const double *skew) {
 
 fab_status observe_skew(observation *o, fab_error *err) {
     FAB_OWNED double *skew = NULL;
-    size_t n_boxes = (size_t)fab_n_switches(o->fabric) + o->fabric->n_servers;
+    size_t n_boxes = observe_n_boxes(o->fabric);
     FAB_PASS(FAB_NEW(skew, n_boxes, err));
-    FAB_PASS(FAB_NEW_ALL(o->fabric->n_links, err, o->measured, o->gap));
+    FAB_PASS(FAB_NEW_ALL(o->fabric->n_links, err, o->measured, o->gap, o->is_still));
+    leave_out_still(o);
     FAB_PASS(find_skews(o, skew, n_boxes, err));
     join_ends(o, skew);
     double middle = 0;

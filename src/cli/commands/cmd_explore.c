@@ -48,7 +48,7 @@ static void let_go(void) {
 
 fab_status cli_explore_hold(fab_error *err) {
     cli_session *s = &held.session;
-    return s->is_replayed ? cli_hold_failures(s->context, &s->further, err) : FAB_OK;
+    return s->is_replayed && s->n_parts == 1 ? cli_hold_failures(s->context, &s->further, err) : FAB_OK;
 }
 
 /* Opens the job that the words ask for, unless it is the one that is held. */

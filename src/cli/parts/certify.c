@@ -61,7 +61,7 @@ static void omit_rest(const cli_session *s, FILE *out) {
 static fab_status certify_session(const void *context, FILE *out, fab_error *err) {
     const cli_session *s = context;
     char digest[17];
-    FAB_PASS(fab_design_digest(s->asked != NULL ? s->asked : s->design, digest, err)); /* as in the report */
+    FAB_PASS(fab_design_digest(s->asked, digest, err)); /* as in the report */
     fab_certificate_begin(s->options->command->name, digest, s->options->seed, fab_context_what(s->context)->fabric,
                           out);
     FAB_PASS(fab_certificate_phases(s->context, s->options->bound, out, err));
@@ -90,6 +90,8 @@ fab_status cli_certify(cli_session *s, fab_error *err) {
         return FAB_OK;
     }
     FAB_PASS(cli_session_build(s, err));
+    FAB_REFUSE_IF(s->n_parts > 1, err, FAB_EUNSUPPORTED, "--certificate",
+                  "the fastest plans of these engines differ, and a certificate is of one: give one --engine");
     return cli_certify_with(s->options, certify_session, s, err);
 }
 

@@ -98,7 +98,47 @@ static bool is_gone_with_switch(const comparison *c, uint32_t v) {
     return n > 0 && fab_network_is_host(c->plan, v);
 }
 
+/* Which servers have several adapters, and none of them known on the other side: they are one finding each. told
+ * [servers] is 0 of them, and FAB_NETWORK_NONE of others. */
+static fab_status find_whole(const fab_shape *s, const uint32_t *known, uint32_t **told, fab_error *err) {
+    FAB_OWNED uint32_t *n = NULL;
+    FAB_PASS(FAB_NEW_ALL((size_t)s->n_servers + 1, err, n, *told));
+    for (uint32_t v = 0; v < s->net->n_nodes; v++) {
+        if (s->server[v] != FAB_NETWORK_NONE) {
+            n[s->server[v]]++;
+            (*told)[s->server[v]] = known[v] != FAB_NETWORK_NONE ? FAB_NETWORK_NONE : (*told)[s->server[v]];
+        }
+    }
+    for (uint32_t i = 0; i < s->n_servers; i++) {
+        (*told)[i] = n[i] > 1 ? (*told)[i] : FAB_NETWORK_NONE;
+    }
+    return FAB_OK;
+}
+
+/* A box, or the server that it belongs to, which gets its cables where it is told already: told is its finding, + 1. */
+static fab_status tell_box(comparison *c, const fab_shape *s, uint32_t v, uint32_t *told, fab_finding *f,
+                           const char *of_server, fab_error *err) {
+    const uint32_t server = s->server[v];
+    if (server == FAB_NETWORK_NONE || told[server] == FAB_NETWORK_NONE) {
+        return fab_audit_add(&c->a, f, err);
+    }
+    if (told[server] > 0) {
+        c->a.out->findings[told[server] - 1].cables += f->cables;
+        c->a.out->findings[told[server] - 1].damage_bps += f->damage_bps;
+        return FAB_OK;
+    }
+    f->node = s->server_name[server];
+    f->guid = 0;
+    f->text = of_server;
+    f->work = f->kind == FAB_FINDING_MISSING_PORT ? "Install it, or switch it on, and plug all its cables." : f->work;
+    FAB_PASS(fab_audit_add(&c->a, f, err));
+    told[server] = c->a.out->n_findings;
+    return FAB_OK;
+}
+
 static fab_status look_at_boxes(comparison *c, fab_error *err) {
+    FAB_OWNED uint32_t *told = NULL;
+    FAB_PASS(find_whole(c->plan_shape, c->there, &told, err));
     for (uint32_t v = 0; v < c->plan->n_nodes; v++) {
         const fab_network_node *node = &c->plan->nodes[v];
         if (c->there[v] != FAB_NETWORK_NONE || node->kind == FAB_NETWORK_SERVICE || is_gone_with_switch(c, v)) {
@@ -123,7 +163,7 @@ static fab_status look_at_boxes(comparison *c, fab_error *err) {
         }
         FAB_PASS(fab_audit_text(&c->a, &f.work, err, "Install %s, or switch it on, and plug its %u cable%s.", f.node,
                                 (unsigned)f.cables, f.cables == 1 ? "" : "s"));
-        FAB_PASS(fab_audit_add(&c->a, &f, err));
+        FAB_PASS(tell_box(c, c->plan_shape, v, told, &f, "all its adapters are planned, and none is there", err));
     }
     return FAB_OK;
 }
@@ -174,6 +214,8 @@ static fab_status name_servers(comparison *c, fab_error *err) {
 /* Boxes that nobody planned, each with all of its cables. */
 static fab_status look_at_new_boxes(comparison *c, fab_error *err) {
     const fab_shape *s = c->a.shape;
+    FAB_OWNED uint32_t *told = NULL;
+    FAB_PASS(find_whole(s, c->meant, &told, err));
     for (uint32_t v = 0; v < c->a.net->n_nodes; v++) {
         if (c->meant[v] != FAB_NETWORK_NONE || c->a.net->nodes[v].kind == FAB_NETWORK_SERVICE) {
             continue;
@@ -189,7 +231,7 @@ static fab_status look_at_new_boxes(comparison *c, fab_error *err) {
             f.cables += c->found[s->side[k] >> 1] == 0;
             c->found[s->side[k] >> 1] = 1;
         }
-        FAB_PASS(fab_audit_add(&c->a, &f, err));
+        FAB_PASS(tell_box(c, s, v, told, &f, "none of its adapters is planned", err));
     }
     return FAB_OK;
 }
@@ -313,30 +355,62 @@ static fab_status report_exchange(comparison *c, const exchange *x, uint32_t n, 
         f.node, f.other, f.cables, f.cables);
 }
 
-/* Whether both have their exchanged ends at the same two boxes, hosts. */
-static bool same_boxes(const comparison *c, const exchange *x, const exchange *y) {
+/* Whether both have their exchanged ends, or with `others` the ends that stay, at the same two boxes: hosts, or
+ * switches. */
+static bool same_boxes(const comparison *c, const exchange *x, const exchange *y, bool others) {
     uint32_t box[4];
     for (uint32_t k = 0; k < 4; k++) {
         const exchange *of = k < 2 ? x : y;
-        uint32_t node = c->plan->cables[of->cable[k & 1]].end[of->end[k & 1]].node;
+        uint32_t node = c->plan->cables[of->cable[k & 1]].end[of->end[k & 1] ^ (others ? 1U : 0U)].node;
         (void)owner_of(c, node, &box[k]);
-        if (!fab_network_is_host(c->plan, node)) {
+        if (fab_network_is_host(c->plan, node) == others) {
             return false;
         }
     }
     return box[0] != box[1] && ((box[0] == box[2] && box[1] == box[3]) || (box[0] == box[3] && box[1] == box[2]));
 }
 
+/* Those of list [n] that are of the same two boxes as list [at] stand behind it; returns how many these are with it. */
+static uint32_t gather(const comparison *c, exchange *list, uint32_t at, uint32_t n, bool others) {
+    uint32_t same = 1;
+    for (uint32_t k = at + 1; k < n; k++) {
+        if (same_boxes(c, &list[at], &list[k], others)) {
+            const exchange moved = list[at + same];
+            list[at + same] = list[k];
+            list[k] = moved;
+            same++;
+        }
+    }
+    return same;
+}
+
+/* Two switches of which nearly all cables to hosts, n of n_all each, are at the other. */
+static fab_status report_switches(comparison *c, const exchange *x, uint32_t n, uint32_t n_all, fab_error *err) {
+    const auditor planned = {.net = c->plan, .names = c->plan_names};
+    fab_finding f = fab_audit_finding(&planned, FAB_FINDING_CROSSED, &c->plan->cables[x->cable[0]].end[x->end[0] ^ 1U],
+                                      &c->plan->cables[x->cable[1]].end[x->end[1] ^ 1U]);
+    f.port = f.other_port = "";
+    f.cables = 2 * n;
+    f.damage_bps = n * (c->plan->cables[x->cable[0]].rate_bps + c->plan->cables[x->cable[1]].rate_bps);
+    f.line = fab_network_near(c->a.net, x->side[0])->line;
+    return fab_audit_tell(&c->a, &f, err,
+                          "%u of their %u cables to hosts are exchanged, each is where one of the other "
+                          "belongs" FAB_AUDIT_WORK "Exchange these %u cables%s.",
+                          f.cables, 2 * n_all, f.cables, n == n_all ? ", or the two boxes with their uplinks" : "");
+}
+
 /* Cables that are exchanged in pairs, first by the ends at switches, so that hosts are what is exchanged. */
 static fab_status look_for_exchanges(comparison *c, uint8_t *done_with, fab_error *err) {
     FAB_OWNED exchange *list = NULL;
-    FAB_OWNED uint32_t *n_of = NULL; /* [box]: planned cables */
+    FAB_OWNED uint32_t *n_of = NULL; /* [box]: planned cables of hosts */
     uint32_t n = 0;
     uint32_t box = 0;
     FAB_PASS(FAB_NEW(n_of, (size_t)c->plan_shape->n_servers + c->plan->n_nodes + 1, err));
     for (uint32_t side = 0; side < 2 * c->plan->n_cables; side++) {
-        (void)owner_of(c, fab_network_near(c->plan, side)->node, &box);
-        n_of[box]++;
+        const uint32_t node = fab_network_near(c->plan, side)->node;
+        (void)owner_of(c, node, &box);
+        n_of[box] +=
+            fab_network_is_host(c->plan, node) || fab_network_is_host(c->plan, fab_network_far(c->plan, side)->node);
     }
     for (uint32_t cable = 0; cable < c->plan->n_cables; cable++) {
         n += done_with[cable] == 0;
@@ -355,15 +429,14 @@ static fab_status look_for_exchanges(comparison *c, uint8_t *done_with, fab_erro
             }
         }
     }
-    for (uint32_t i = 0; i < n; i++) {
-        uint32_t same = 1;
-        for (uint32_t k = i + 1; k < n;) {
-            bool is_same = same_boxes(c, &list[i], &list[k]);
-            same += is_same;
-            list[k] = is_same ? list[--n] : list[k];
-            k += !is_same;
-        }
-        FAB_PASS(report_exchange(c, &list[i], same, n_of, err));
+    for (uint32_t i = 0, same = 0; i < n; i += same) {
+        const uint32_t by_switches = gather(c, list, i, n, true);
+        (void)owner_of(c, c->plan->cables[list[i].cable[0]].end[list[i].end[0] ^ 1U].node, &box);
+        same = gather(c, list, i, n, false);
+        const bool are_switches = by_switches > same && by_switches >= FAB_AUDIT_NEARLY * n_of[box];
+        same = are_switches ? gather(c, list, i, n, true) : same;
+        FAB_PASS(are_switches ? report_switches(c, &list[i], same, n_of[box], err)
+                              : report_exchange(c, &list[i], same, n_of, err));
     }
     return FAB_OK;
 }
@@ -491,6 +564,9 @@ static fab_status drop_planned_cuts(comparison *c, uint32_t first, fab_error *er
 fab_status fab_audit_against(const fab_shape *shape, const fab_shape *plan, fab_audit **out, fab_error *err) {
     fab_status status = FAB_OK;
     comparison c = {.a = {.shape = shape, .net = shape->net}};
+    FAB_REFUSE_IF(shape->net->is_tree_of_names != plan->net->is_tree_of_names, err, FAB_EINPUT,
+                  shape->net->is_tree_of_names ? shape->net->path : plan->net->path,
+                  "says who is below whom, and of no cable: a comparison needs another such tree, or a list of cables");
     FAB_TRY(match(&c, shape, plan, err));
     FAB_TRY(fab_audit_open(&c.a, err));
     FAB_TRY(fab_network_names(c.plan, &c.plan_names, err));
@@ -512,8 +588,7 @@ fab_status fab_audit_against(const fab_shape *shape, const fab_shape *plan, fab_
     FAB_TRY(fab_audit_find_tiers(c.a.out, c.a.shape, c.a.names, err));
     fab_audit_sort(c.a.out);
     c.a.out->has_plan = true;
-    *out = c.a.out;
-    c.a.out = NULL;
+    status = FAB_GIVE(*out, c.a.out);
 done:
     fab_audit_close(&c.a);
     audit_copy_release(&c.boxes[0]);

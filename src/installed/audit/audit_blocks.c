@@ -160,6 +160,23 @@ static uint32_t block_beside(const finding_blocks *f, const lower_switch *l, uin
     return NONE;
 }
 
+/* Of two blocks that have as many of a switch's trunks, that of which the upper switches there have fewer cables: the
+ * one too many in the other leads astray. NONE: they have equally many. */
+static uint32_t block_of_fewer(const finding_blocks *f, const lower_switch *l) {
+    const uint32_t *first = f->a->shape->first;
+    const uint32_t one = f->b->of[f->b->trunk[l->first].upper];
+    uint32_t two = one;
+    uint32_t most[2] = {0, 0};
+    for (uint32_t i = l->first; i < l->first + l->n; i++) {
+        const uint32_t upper = f->b->trunk[i].upper;
+        const uint32_t n = first[upper + 1] - first[upper];
+        const bool is_two = f->b->of[upper] != one;
+        two = is_two ? f->b->of[upper] : two;
+        most[is_two] = n > most[is_two] ? n : most[is_two];
+    }
+    return most[0] == most[1] ? NONE : most[0] < most[1] ? one : two;
+}
+
 static void claim(finding_blocks *f, const lower_switch *l, uint32_t block) {
     uint32_t largest = largest_trunk(f->b->trunk + l->first, l->n);
     f->b->of[l->node] = block;
@@ -175,8 +192,9 @@ static void join_blocks(finding_blocks *f) {
         uint32_t best = best_block(f, f->b->trunk + l->first, l->n, false, NONE, &votes);
         bool ties = best != NONE && l->n_same == 1 && 2 * votes == l->n_major;
         if (ties) {
-            uint32_t beside = block_beside(f, l, votes);
-            best = beside != NONE ? beside : best;
+            uint32_t likely = block_of_fewer(f, l);
+            likely = likely != NONE ? likely : block_beside(f, l, votes);
+            best = likely != NONE ? likely : best;
         }
         claim(f, l, best != NONE && (2 * votes > l->n_major || ties) ? best : f->b->n_blocks++);
     }

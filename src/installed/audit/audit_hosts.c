@@ -39,8 +39,8 @@ fab_status audit_report_exchange(auditor *a, fab_finding_kind kind, const audit_
                           f.other_port[0] != '\0' ? ", port " : "", f.other_port);
 }
 
-fab_status audit_report_servers(audit_plugs *p, const audit_plug *x, const audit_plug *y, double confidence,
-                                fab_error *err) {
+fab_status audit_report_servers(audit_plugs *p, const audit_plug *x, const audit_plug *y, bool is_whole,
+                                double confidence, fab_error *err) {
     const auditor *a = p->a;
     const uint32_t of[2] = {x->server, y->server};
     fab_finding f = fab_audit_finding(a, FAB_FINDING_SWAPPED_HOSTS, fab_network_far(a->net, x->side),
@@ -48,9 +48,12 @@ fab_status audit_report_servers(audit_plugs *p, const audit_plug *x, const audit
     f.cables = 0;
     for (int k = 0; k < 2; k++) {
         for (uint32_t i = p->first[of[k]]; i < p->first[of[k] + 1]; i++) {
-            p->plug[i].is_told = a->ruled[p->plug[i].side >> 1] = true;
-            f.cables++;
-            f.damage_bps += x->leaf == y->leaf ? 0 : a->net->cables[p->plug[i].side >> 1].rate_bps;
+            audit_plug *plug = &p->plug[i];
+            const audit_plug *other = audit_plug_of(p, of[1 - k], plug->column);
+            plug->is_told = plug->is_told || is_whole;
+            a->ruled[plug->side >> 1] = true;
+            f.cables += is_whole || (other != NULL && plug->is_told && other->is_told);
+            f.damage_bps += other == NULL || other->leaf != plug->leaf ? a->net->cables[plug->side >> 1].rate_bps : 0;
         }
     }
     const char *leaf[2] = {f.node, f.other};
@@ -64,10 +67,15 @@ fab_status audit_report_servers(audit_plugs *p, const audit_plug *x, const audit
         (void)snprintf(where, sizeof where, "leaf: the names around %.80s are on %.80s, those around %.80s on %.80s",
                        f.node, leaf[1], f.other, leaf[0]);
     }
-    return fab_audit_tell(p->a, &f, err,
-                          "all %u cables of both are at each other's %s" FAB_AUDIT_WORK
-                          "Exchange the two boxes, or their names, or their %u cables.",
-                          f.cables, where, f.cables);
+    return is_whole
+               ? fab_audit_tell(p->a, &f, err,
+                                "all %u cables of both are at each other's %s" FAB_AUDIT_WORK
+                                "Exchange the two boxes, or their names, or their %u cables.",
+                                f.cables, where, f.cables)
+               : fab_audit_tell(p->a, &f, err,
+                                "%u cables of both are at each other's %s; of the others names do not say "
+                                "so" FAB_AUDIT_WORK "Exchange these %u cables, and look where the others of both lead.",
+                                f.cables, where, f.cables);
 }
 
 static int64_t n_host_cables(const auditor *a, uint32_t leaf) {
@@ -78,19 +86,22 @@ static int64_t n_host_cables(const auditor *a, uint32_t leaf) {
     return n;
 }
 
-/* Whether a host of the next or the last number is on the same leaf. */
-static bool has_neighbour(const audit_plugs *p, const audit_plug *x) {
+/* Whether a host of the next or the last number is on the same leaf, or none that belongs elsewhere is on the leaf that
+ * it should be on: where that lacks none, nobody's place there is left. */
+static bool is_explained(const audit_plugs *p, const audit_plug *x, bool is_full) {
+    bool has_guest = false;
     for (uint32_t i = 0; i < p->n; i++) {
         const int64_t apart = (int64_t)p->rank[p->plug[i].server] - p->rank[x->server];
         if (p->plug[i].leaf == x->leaf && llabs(apart) == 1) {
             return true;
         }
+        has_guest = has_guest || (p->plug[i].leaf == x->should && p->plug[i].should != NONE);
     }
-    return false;
+    return is_full && !has_guest;
 }
 
-/* Whether hosts are spread so on purpose: they fill one leaf after the other, so that of one a part is on the next. One
- * that is moved leaves one too few, and is one too many where it goes. */
+/* Whether hosts are spread so on purpose: they fill one leaf after the other, so that of one a part is on the next, and
+ * spares are where ports are left. One that is moved leaves one too few, and is one too many where it goes. */
 static bool is_spread_so(const audit_plugs *p, const audit_plug *x) {
     const auditor *a = p->a;
     const int64_t n_should = n_host_cables(a, x->should);
@@ -102,7 +113,8 @@ static bool is_spread_so(const audit_plugs *p, const audit_plug *x) {
         const int64_t n = leaf != x->leaf && leaf != x->should ? n_host_cables(a, leaf) : 0;
         most = n > most ? n : most;
     }
-    return (n_should >= most || n_here == most || llabs(n_should - n_here) <= 1) && has_neighbour(p, x);
+    return (n_should >= most || n_here == most || llabs(n_should - n_here) <= 1) &&
+           is_explained(p, x, most > 0 && n_should >= most && n_should >= n_here);
 }
 
 fab_status audit_report_astray(audit_plugs *plugs, const audit_plug *p, double confidence, fab_error *err) {
@@ -333,6 +345,7 @@ fab_status fab_audit_hosts(auditor *a, fab_error *err) {
         a->out->boundary[0].present += fab_audit_boundary_of(a, c) == 1;
     }
     a->out->boundary[0].planned = a->out->boundary[0].present;
+    a->out->n_out_of_order = a->out->n_out_of_port_order = a->out->boundary[0].present;
     if (a->net->is_tree_of_names || a->shape->n_servers == 0 || a->shape->n_tiers == 0) {
         return FAB_OK;
     }

@@ -10,6 +10,7 @@
 
 #define NONE   FAB_NETWORK_NONE
 #define ROUNDS 4
+#define SLOTS  64 /* of a server, that are told by their numbers */
 
 typedef struct keyed {
     uint64_t key;
@@ -77,6 +78,16 @@ static bool same_text(const char *x, const char *y) {
     return x != NULL && y != NULL && strcmp(x, y) == 0;
 }
 
+static uint32_t list_known(const audit_match *m, uint32_t *queue) {
+    uint32_t n = 0;
+    for (uint32_t v = 0; v < m->here->net->n_nodes; v++) {
+        if (m->meant[v] != NONE) {
+            queue[n++] = v;
+        }
+    }
+    return n;
+}
+
 /* The far ends of a cable at the same port of two boxes that are the same. */
 static fab_status spread(audit_match *m, uint32_t *queue, uint32_t n, fab_error *err) {
     const fab_shape *here = m->here;
@@ -104,6 +115,102 @@ static fab_status spread(audit_match *m, uint32_t *queue, uint32_t n, fab_error 
                 }
                 break;
             }
+        }
+    }
+    return FAB_OK;
+}
+
+/* --- adapters by their servers ------------------------------------------------------------------------------------ */
+
+/* The planned slot of each slot here, by what wiring says of servers that both call the same; NONE where they do not
+ * agree. Returns whether names of servers say what wiring does. */
+static bool vote(const audit_match *m, const uint32_t *planned_server, uint32_t *slot) {
+    uint32_t votes[SLOTS][SLOTS] = {{0}};
+    uint32_t n_same = 0;
+    uint32_t n = 0;
+    for (uint32_t v = 0; v < m->here->net->n_nodes; v++) {
+        uint32_t s = m->here->server[v];
+        uint32_t w = m->meant[v];
+        if (s == NONE || w == NONE || planned_server[s] == NONE || m->here->slot[v] >= SLOTS) {
+            continue;
+        }
+        bool is_same = m->plan->server[w] == planned_server[s] && m->plan->slot[w] < SLOTS;
+        n++;
+        n_same += is_same;
+        votes[m->here->slot[v]][is_same ? m->plan->slot[w] : 0] += is_same;
+    }
+    for (uint32_t k = 0; k < SLOTS; k++) {
+        uint32_t best = k;
+        uint32_t sum = 0;
+        for (uint32_t i = 0; i < SLOTS; i++) {
+            best = votes[k][i] > votes[k][best] ? i : best;
+            sum += votes[k][i];
+        }
+        slot[k] = sum == 0 || 3 * votes[k][best] > 2 * sum ? best : NONE;
+    }
+    return 2 * n_same > n;
+}
+
+typedef struct named_server {
+    const char *name;
+    uint32_t server;
+} named_server;
+
+/* Servers that both call the same, and what each planned server has in its slots. */
+static fab_status list_servers(const audit_match *m, uint32_t *planned_server, uint32_t *node_at, fab_error *err) {
+    const fab_shape *plan = m->plan;
+    FAB_OWNED named_server *names = NULL;
+    FAB_PASS(FAB_NEW(names, (size_t)plan->n_servers + 1, err));
+    for (uint32_t s = 0; s < plan->n_servers; s++) {
+        names[s] = (named_server){plan->server_name[s], s};
+    }
+    qsort(names, plan->n_servers, sizeof *names, fab_order_text);
+    for (uint32_t s = 0; s < m->here->n_servers; s++) {
+        const named_server key = {m->here->server_name[s], 0};
+        const named_server *at =
+            plan->n_servers > 0 ? bsearch(&key, names, plan->n_servers, sizeof *names, fab_order_text) : NULL;
+        planned_server[s] = at != NULL ? at->server : NONE;
+    }
+    for (uint32_t w = 0; w < plan->net->n_nodes; w++) {
+        if (plan->server[w] != NONE && plan->slot[w] < SLOTS) {
+            node_at[plan->server[w] * SLOTS + plan->slot[w]] = w;
+        }
+    }
+    return FAB_OK;
+}
+
+/* Where both call servers the same, but adapters not, an adapter is that in its slot of its server, wherever it is
+ * plugged in: what is exchanged is seen so. Wiring, followed once for it, says which slot is which, and whether names
+ * of servers count the same way. */
+static fab_status join_adapters(audit_match *m, uint32_t *queue, uint32_t n, fab_error *err) {
+    const uint32_t n_here = m->here->net->n_nodes;
+    const uint32_t n_plan = m->plan->net->n_nodes;
+    const audit_match known = *m;
+    uint32_t slot[SLOTS];
+    FAB_OWNED uint32_t *planned_server = NULL;
+    FAB_OWNED uint32_t *node_at = NULL;
+    FAB_OWNED uint32_t *meant = NULL;
+    FAB_OWNED uint32_t *there = NULL;
+    FAB_PASS(FAB_NEW(planned_server, (size_t)m->here->n_servers + 1, err));
+    FAB_PASS(FAB_NEW(node_at, (size_t)m->plan->n_servers * SLOTS + 1, err));
+    FAB_PASS(FAB_NEW(meant, (size_t)n_here + 1, err));
+    FAB_PASS(FAB_NEW(there, (size_t)n_plan + 1, err));
+    memset(node_at, 0xff, ((size_t)m->plan->n_servers * SLOTS + 1) * sizeof *node_at);
+    memcpy(meant, m->meant, n_here * sizeof *meant);
+    memcpy(there, m->there, n_plan * sizeof *there);
+    FAB_PASS(list_servers(m, planned_server, node_at, err));
+    FAB_PASS(spread(m, queue, n, err));
+    bool is_same_order = vote(m, planned_server, slot);
+    memcpy(m->meant, meant, n_here * sizeof *meant);
+    memcpy(m->there, there, n_plan * sizeof *there);
+    m->n_same = known.n_same;
+    for (uint32_t v = 0; is_same_order && v < n_here; v++) {
+        uint32_t s = m->here->server[v];
+        uint32_t planned = s != NONE ? planned_server[s] : NONE;
+        uint32_t k = planned != NONE && m->here->slot[v] < SLOTS ? slot[m->here->slot[v]] : NONE;
+        uint32_t w = k != NONE ? node_at[planned * SLOTS + k] : NONE;
+        if (m->meant[v] == NONE && w != NONE && m->there[w] == NONE) {
+            join(m, v, w);
         }
     }
     return FAB_OK;
@@ -191,10 +298,10 @@ fab_status audit_match_find(audit_match *m, fab_error *err) {
         FAB_PASS(colour(m->plan, rounds, two, err));
         join_once(m, one, keep_unknown(one, here->n_nodes, m->meant), two, keep_unknown(two, plan->n_nodes, m->there));
     }
-    for (uint32_t v = 0; v < here->n_nodes; v++) {
-        if (m->meant[v] != NONE) {
-            queue[n++] = v;
-        }
+    n = list_known(m, queue);
+    if (!m->by_structure) {
+        FAB_PASS(join_adapters(m, queue, n, err));
+        n = list_known(m, queue);
     }
     FAB_PASS(spread(m, queue, n, err));
     m->lacks_boxes = 2 * m->n_same < plan->n_nodes && (m->by_structure || lacks(m, false));

@@ -9,30 +9,41 @@
 
 #define NONE         FAB_NETWORK_NONE
 #define LEAST        8    /* hosts that make an order */
+#define ALL_IN_ORDER 6    /* hosts that make one where none stands out of it */
 #define MOST_BROKEN  0.04 /* part of them that stand out of it */
 #define RISING       0.9  /* part of the neighbours at a leaf whose names rise, where ports follow names */
 #define NEAR         2    /* places around a host that stands out */
 #define MOST_NEAR    256
-#define MOST_AT_LEAF 64
 
 typedef struct standing {
     uint64_t kind; /* of name, and column */
     uint32_t leaf, leaf_rank, rank, port, plug;
 } standing;
 
+/* Two plugs, each where the other belongs. */
+typedef struct swapped {
+    uint32_t server[2], plug[2];
+    double confidence;
+} swapped;
+
+FAB_ORDER_KEYS(by_servers, swapped, FAB_ORDER(a->server[0], b->server[0]), FAB_ORDER(a->server[1], b->server[1]),
+               FAB_ORDER(a->plug[0], b->plug[0]));
+
 typedef struct sequence {
     audit_plugs *p;
-    standing *at; /* [n] */
+    standing *at;   /* [n] */
+    standing *kept; /* a copy of them */
     uint32_t n;
     uint32_t *tail, *before; /* of the longest rising sequence */
     bool *is_out;            /* [n]: not in it */
     uint32_t *place_of_rank; /* [servers]: where those of it stand, as it was marked last; of others anything */
     bool by_port;            /* ports follow names; else those of a leaf stand by name */
-    uint32_t at_leaf[MOST_AT_LEAF][2]; /* plugs that are exchanged at one leaf */
-    uint32_t n_at_leaf;
-    double confidence; /* of the last of them */
+    swapped *swap;           /* [n_swapped] */
+    uint32_t n_swapped;
+    size_t swap_capacity;
+    uint32_t n_most; /* hosts of the longest sequence in which ports follow names */
 } sequence;
-FAB_FREES(sequence_release, sequence, tail, before, is_out, place_of_rank);
+FAB_FREES(sequence_release, sequence, kept, tail, before, is_out, place_of_rank, swap);
 
 FAB_ORDER_THREE(by_leaf_and_rank, standing, kind, leaf, rank);
 
@@ -189,34 +200,14 @@ static uint32_t leaf_by_name(const sequence *s, uint32_t i, bool is_alone) {
     return one == s->at[i].leaf || two == s->at[i].leaf ? s->at[i].leaf : one != NONE ? one : two;
 }
 
-/* Whether the names beside a place at its leaf are those next to its name: a run in which nothing else fits. */
-static bool is_in_run(const sequence *s, uint32_t i) {
-    bool is_below = i > 0 && s->at[i - 1].leaf == s->at[i].leaf;
-    bool is_above = i + 1 < s->n && s->at[i + 1].leaf == s->at[i].leaf;
-    return (is_below || is_above) && (!is_below || s->at[i - 1].rank + 1 == s->at[i].rank) &&
-           (!is_above || s->at[i + 1].rank == s->at[i].rank + 1);
-}
-
-/* Whether a port is where two or more others of its server are, and no other of the server is elsewhere. */
-static bool is_with_its_server(const audit_plugs *p, const audit_plug *x) {
-    uint32_t n = p->first[x->server + 1] - p->first[x->server];
+/* Whether a port, of n that are exchanged, is where others of its server are. */
+static bool is_with_its_server(const audit_plugs *p, uint32_t plug, uint32_t n) {
+    const audit_plug *x = &p->plug[plug];
+    uint32_t n_there = 0;
     for (uint32_t i = p->first[x->server]; i < p->first[x->server + 1]; i++) {
-        n -= p->plug[i].leaf != x->leaf ? n : 0;
+        n_there += p->plug[i].leaf == x->leaf;
     }
-    return n > 2;
-}
-
-/* Whether all ports of the server that stands at one place are at the leaves of the server beside another. */
-static bool is_all_beside(const sequence *s, uint32_t at, uint32_t i) {
-    const audit_plugs *p = s->p;
-    uint32_t near = i > 0 && s->at[i - 1].leaf == s->at[i].leaf ? i - 1 : i + 1;
-    uint32_t server = p->plug[s->at[at].plug].server;
-    uint32_t n = p->first[server + 1] - p->first[server];
-    for (uint32_t k = p->first[server]; k < p->first[server + 1] && n > 1; k++) {
-        const audit_plug *like = audit_plug_of(p, p->plug[s->at[near].plug].server, p->plug[k].column);
-        n = like == NULL || like->leaf == p->plug[k].leaf ? n : 0;
-    }
-    return n > 1;
+    return n_there > n;
 }
 
 static fab_status tell_broken(sequence *s, uint32_t n_out, fab_error *err) {
@@ -224,25 +215,22 @@ static fab_status tell_broken(sequence *s, uint32_t n_out, fab_error *err) {
     double confidence = fab_audit_confidence(s->n - n_out, s->n);
     for (uint32_t i = 0, k = 0; n_out > 0 && find_exchange(s, &i, &k); n_out = mark_out(s)) {
         exchange(s, &i, &k);
-        audit_plug *x = &p->plug[s->at[i].plug];
-        audit_plug *y = &p->plug[s->at[k].plug];
-        if (x->leaf == y->leaf) {
-            s->at_leaf[s->n_at_leaf % MOST_AT_LEAF][0] = s->at[i].plug;
-            s->at_leaf[s->n_at_leaf++ % MOST_AT_LEAF][1] = s->at[k].plug;
-            s->confidence = confidence;
-        } else if (is_in_run(s, i) && is_in_run(s, k) && is_all_beside(s, k, i) && is_all_beside(s, i, k)) {
-            FAB_PASS(audit_report_servers(p, x, y, confidence, err));
-        } else if (!is_with_its_server(p, x) && !is_with_its_server(p, y)) {
-            x->is_told = y->is_told = true;
-            FAB_PASS(audit_report_exchange(p->a, FAB_FINDING_SWAPPED_HOSTS, x, y, confidence, err));
-        }
+        const bool falls = p->plug[s->at[i].plug].server > p->plug[s->at[k].plug].server;
+        const uint32_t plug[2] = {s->at[falls ? k : i].plug, s->at[falls ? i : k].plug};
+        const swapped one = {.server = {p->plug[plug[0]].server, p->plug[plug[1]].server},
+                             .plug = {plug[0], plug[1]},
+                             .confidence = confidence};
+        FAB_PASS(FAB_APPEND(s->swap, s->n_swapped, s->swap_capacity, err, one));
     }
     for (uint32_t i = 0; n_out > 0 && i < s->n; i++) {
         audit_plug *x = &p->plug[s->at[i].plug];
-        uint32_t leaf = s->is_out[i] ? leaf_by_name(s, i, false) : NONE;
-        if (leaf != NONE && leaf != x->leaf && !x->is_told) {
+        const uint32_t leaf = s->is_out[i] && !x->is_told ? leaf_by_name(s, i, false) : NONE;
+        x->should = leaf != NONE && leaf != x->leaf ? leaf : x->should;
+    }
+    for (uint32_t i = 0; n_out > 0 && i < s->n; i++) {
+        audit_plug *x = &p->plug[s->at[i].plug];
+        if (s->is_out[i] && !x->is_told && x->should != NONE) {
             x->is_told = true;
-            x->should = leaf;
             FAB_PASS(audit_report_astray(p, x, confidence, err));
         }
     }
@@ -317,12 +305,30 @@ static bool has_leaf_out(const sequence *s) {
     return false;
 }
 
-/* Of few hosts two that are exchanged, and no others, are still an exception. */
-static bool is_broken(const sequence *s, uint32_t n_out) {
-    uint32_t i = 0;
-    uint32_t k = 0;
-    return s->n < LEAST || (n_out > 2 && n_out > MOST_BROKEN * s->n) ||
-           (LEAST * n_out > s->n && !(n_out == 2 && find_exchange(s, &i, &k) && s->is_out[i] && s->is_out[k]));
+/* Whether one exchange, or one more for every LEAST hosts, puts all in order. */
+static bool few_exchanges_do(sequence *s, uint32_t n_out) {
+    const uint32_t n = n_out;
+    uint32_t n_made = 0;
+    memcpy(s->kept, s->at, s->n * sizeof *s->at);
+    for (uint32_t i = 0, k = 0; n_out > 0 && LEAST * (n_made + 1) <= s->n && n <= 2 * (s->n / LEAST); n_made++) {
+        if (!find_exchange(s, &i, &k)) {
+            break;
+        }
+        exchange(s, &i, &k);
+        n_out = mark_out(s);
+    }
+    if (n_made > 0) {
+        memcpy(s->at, s->kept, s->n * sizeof *s->at);
+        (void)mark_out(s);
+    }
+    return n_out == 0;
+}
+
+/* Of few hosts those that are exchanged, and no others, are still an exception. */
+static bool is_broken(sequence *s, uint32_t n_out) {
+    const bool are_many = (n_out > 2 && n_out > MOST_BROKEN * s->n) || LEAST * n_out > s->n;
+    const bool are_few = s->n < (n_out > 0 ? LEAST : ALL_IN_ORDER);
+    return are_few || (are_many && !few_exchanges_do(s, n_out));
 }
 
 /* Puts leaves in the order of their names, else of the names of their hosts. */
@@ -356,44 +362,76 @@ static fab_status look_at_sequence(sequence *s, fab_error *err) {
     for (uint32_t i = 0; i < s->n; i++) {
         s->p->a->ruled[s->p->plug[s->at[i].plug].side >> 1] = true;
     }
+    s->p->a->out->n_out_of_order -= s->n;
+    s->p->a->out->n_out_of_port_order -= s->by_port ? s->n : 0;
+    s->n_most = s->by_port && s->n > s->n_most ? s->n : s->n_most;
     return tell_broken(s, n_out, err);
 }
 
-/* Two hosts, if no others are exchanged at a leaf: whole ones once. */
-static fab_status tell_at_leaf(sequence *s, fab_error *err) {
-    audit_plugs *p = s->p;
-    const uint32_t n = s->n_at_leaf <= MOST_AT_LEAF ? s->n_at_leaf : 0;
-    uint32_t n_ports = 0;
-    for (uint32_t i = 0; i < n; i++) {
-        const audit_plug *first[2] = {&p->plug[s->at_leaf[0][0]], &p->plug[s->at_leaf[0][1]]};
-        const audit_plug *next[2] = {&p->plug[s->at_leaf[i][0]], &p->plug[s->at_leaf[i][1]]};
-        n_ports = p->first[first[0]->server + 1] - p->first[first[0]->server] + p->first[first[1]->server + 1] -
-                  p->first[first[1]->server];
-        if (first[0]->server + first[1]->server != next[0]->server + next[1]->server) {
-            return FAB_OK;
-        }
-    }
-    if (n > 1 && 2 * n == n_ports) {
-        return audit_report_servers(p, &p->plug[s->at_leaf[0][0]], &p->plug[s->at_leaf[0][1]], s->confidence, err);
-    }
-    for (uint32_t i = 0; i < n; i++) {
-        FAB_PASS(audit_report_exchange(p->a, FAB_FINDING_SWAPPED_HOSTS, &p->plug[s->at_leaf[i][0]],
-                                       &p->plug[s->at_leaf[i][1]], s->confidence, err));
-    }
-    return FAB_OK;
+static bool is_one_leaf(const audit_plugs *p, const swapped *x) {
+    return p->plug[x->plug[0]].leaf == p->plug[x->plug[1]].leaf;
 }
 
-/* Whether names rise along the ports of leaves. */
-static bool ports_follow(const standing *all, uint32_t n) {
+static bool same_servers(const swapped *x, const swapped *y) {
+    return x->server[0] == y->server[0] && x->server[1] == y->server[1];
+}
+
+/* Whether names rise along the ports of leaves, but for servers [n_servers] that are exchanged. */
+static bool ports_follow(const audit_plugs *p, const standing *all, uint32_t n, const bool *is_swapped) {
     uint32_t n_pairs = 0;
     uint32_t n_rising = 0;
-    for (uint32_t i = 1; i < n; i++) {
-        if (all[i].kind == all[i - 1].kind && all[i].leaf == all[i - 1].leaf) { /* ranks rise: do the ports? */
+    for (uint32_t i = 0, next = 0; i < n; i = next) { /* ranks rise: do the ports? */
+        for (next = i + 1; next < n && is_swapped[p->plug[all[next].plug].server]; next++) {
+        }
+        if (next < n && all[next].kind == all[i].kind && all[next].leaf == all[i].leaf &&
+            !is_swapped[p->plug[all[i].plug].server]) {
             n_pairs++;
-            n_rising += all[i].port > all[i - 1].port;
+            n_rising += all[next].port > all[i].port;
         }
     }
-    return n_pairs > 0 && n_rising >= RISING * n_pairs;
+    return n_rising >= RISING * n_pairs;
+}
+
+/* Two servers, of which n ports are exchanged: one finding. One that stands with others of its server is elsewhere
+ * with all of them alone. */
+static fab_status tell_pair(audit_plugs *p, const swapped *x, uint32_t n, fab_error *err) {
+    const uint32_t n_of[2] = {audit_n_ports(p, x->server[0]), audit_n_ports(p, x->server[1])};
+    const bool is_whole = n == (n_of[0] < n_of[1] ? n_of[0] : n_of[1]);
+    if (!is_whole && !is_one_leaf(p, x) &&
+        (is_with_its_server(p, x->plug[0], n) || is_with_its_server(p, x->plug[1], n))) {
+        return FAB_OK;
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        p->plug[x[i].plug[0]].is_told = p->plug[x[i].plug[1]].is_told = true;
+    }
+    return n > 1 ? audit_report_servers(p, &p->plug[x->plug[0]], &p->plug[x->plug[1]], is_whole, x->confidence, err)
+                 : audit_report_exchange(p->a, FAB_FINDING_SWAPPED_HOSTS, &p->plug[x->plug[0]], &p->plug[x->plug[1]],
+                                         x->confidence, err);
+}
+
+/* What is exchanged, by servers; at ports of one leaf, which loses nothing, where ports follow names everywhere else
+ * and one in LEAST hosts is exchanged so, or one at all. */
+static fab_status tell_swapped(sequence *s, const standing *all, uint32_t n, fab_error *err) {
+    audit_plugs *p = s->p;
+    FAB_OWNED bool *is_swapped = NULL;
+    uint32_t n_at_leaf = 0;
+    FAB_PASS(FAB_NEW(is_swapped, (size_t)p->a->shape->n_servers + 1, err));
+    FAB_SORT(s->swap, s->n_swapped, by_servers);
+    for (uint32_t i = 0; i < s->n_swapped; i++) {
+        const swapped *x = &s->swap[i];
+        n_at_leaf += is_one_leaf(p, x) && (i == 0 || !same_servers(x, x - 1));
+        is_swapped[x->server[0]] = is_swapped[x->server[1]] = true;
+    }
+    const bool tells_ports = LEAST * n_at_leaf <= s->n_most && ports_follow(p, all, n, is_swapped);
+    p->a->out->n_out_of_port_order += tells_ports ? 0 : n - p->a->out->n_out_of_port_order;
+    for (uint32_t i = 0, next = 0; i < s->n_swapped; i = next) {
+        for (next = i + 1; next < s->n_swapped && same_servers(&s->swap[next], &s->swap[i]); next++) {
+        }
+        if (tells_ports || !is_one_leaf(p, &s->swap[i])) {
+            FAB_PASS(tell_pair(p, &s->swap[i], next - i, err));
+        }
+    }
+    return FAB_OK;
 }
 
 /* Where the adapters of servers rise along leaves, two of one server whose leaves, exchanged, put them right. `leaf`
@@ -432,16 +470,12 @@ static fab_status look_at_adapters(audit_plugs *p, uint32_t *leaf, fab_error *er
     return FAB_OK;
 }
 
-fab_status audit_plugs_order(audit_plugs *p, fab_error *err) {
-    const auditor *a = p->a;
-    FAB_OWNED standing *all = NULL;
+/* All that is not told, as it is plugged; by leaf and name. Returns how many. */
+static uint32_t list_all(const audit_plugs *p, standing *all) {
     uint32_t n = 0;
-    FAB_OWNS(sequence_release) sequence s = {.p = p};
-    FAB_PASS(FAB_NEW_ALL((size_t)p->n + 1, err, all, s.tail, s.before, s.is_out));
-    FAB_PASS(FAB_NEW(s.place_of_rank, (size_t)a->shape->n_servers + 1, err));
     for (uint32_t i = 0; i < p->n; i++) {
         const audit_plug *x = &p->plug[i];
-        const char *port = fab_network_far(a->net, x->side)->port;
+        const char *port = fab_network_far(p->a->net, x->side)->port;
         const char *digits = port != NULL ? strpbrk(port, "0123456789") : NULL;
         if (!x->is_told) {
             all[n++] = (standing){.kind = p->pattern[x->server] + x->column,
@@ -451,8 +485,17 @@ fab_status audit_plugs_order(audit_plugs *p, fab_error *err) {
                                   .plug = i};
         }
     }
-    qsort(all, n, sizeof *all, by_leaf_and_rank);
-    bool by_port = ports_follow(all, n);
+    FAB_SORT(all, n, by_leaf_and_rank);
+    return n;
+}
+
+fab_status audit_plugs_order(audit_plugs *p, fab_error *err) {
+    FAB_OWNED standing *all = NULL;
+    FAB_OWNS(sequence_release) sequence s = {.p = p};
+    FAB_PASS(FAB_NEW_ALL((size_t)p->n + 1, err, all, s.kept, s.tail, s.before, s.is_out));
+    FAB_PASS(FAB_NEW(s.place_of_rank, (size_t)p->a->shape->n_servers + 1, err));
+    const uint32_t n = list_all(p, all);
+    p->a->out->n_out_of_order = p->a->out->n_out_of_port_order -= p->n - n; /* of what is told the place is known */
     for (uint32_t i = 0, next = 0; i < n; i = next) {
         for (next = i + 1; next < n && all[next].kind == all[i].kind; next++) {
         }
@@ -460,6 +503,6 @@ fab_status audit_plugs_order(audit_plugs *p, fab_error *err) {
         s.n = next - i;
         FAB_PASS(look_at_sequence(&s, err));
     }
-    FAB_PASS(by_port ? tell_at_leaf(&s, err) : FAB_OK);
+    FAB_PASS(tell_swapped(&s, all, list_all(p, all), err));
     return look_at_adapters(p, s.tail, err);
 }

@@ -38,6 +38,10 @@ static inline uint32_t audit_slot(uint32_t column) {
     return column / 64;
 }
 
+static inline uint32_t audit_n_ports(const audit_plugs *p, uint32_t server) {
+    return p->first[server + 1] - p->first[server];
+}
+
 /** Plugs of all servers, with the homes that they make. */
 fab_status audit_plugs_find(auditor *a, audit_plugs *out, fab_error *err) FAB_MUST_USE;
 void audit_plugs_release(audit_plugs *p);
@@ -55,8 +59,8 @@ fab_status audit_plugs_gaps(audit_plugs *p, fab_error *err) FAB_MUST_USE;
 
 fab_status audit_report_exchange(auditor *a, fab_finding_kind kind, const audit_plug *p, const audit_plug *q,
                                  double confidence, fab_error *err) FAB_MUST_USE;
-/** Two whole servers, of each of which all cables are where those of the other belong, at other leaves or at ports of
- * the same; tells of all their plugs. */
-fab_status audit_report_servers(audit_plugs *p, const audit_plug *x, const audit_plug *y, double confidence,
-                                fab_error *err) FAB_MUST_USE;
+/** Two servers of which several cables are where those of the other belong, at other leaves or at ports of the same:
+ * all of them, then tells of all their plugs, or those that are told. */
+fab_status audit_report_servers(audit_plugs *p, const audit_plug *x, const audit_plug *y, bool is_whole,
+                                double confidence, fab_error *err) FAB_MUST_USE;
 fab_status audit_report_astray(audit_plugs *plugs, const audit_plug *p, double confidence, fab_error *err) FAB_MUST_USE;

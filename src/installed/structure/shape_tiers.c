@@ -64,23 +64,52 @@ static uint32_t role_end(const tiers *t, uint32_t first) {
     return end;
 }
 
-/* Whether the names of a role tell: several switches, that are hardly ever joined to each other. *out_direct: they are
- * joined mostly to each other, and nearly all have hosts: a dragonfly, a torus. */
+/* Whether the names of a role tell: several switches, that are hardly ever joined to each other. *out_direct: most have
+ * hosts, and most of their cables join two that have: a dragonfly, a torus. */
 static bool is_tier(const tiers *t, uint32_t first, uint32_t end, bool *out_direct) {
     double inside = 0;
     double all = 0;
+    double between = 0; /* switches with hosts */
     uint32_t n_with = 0;
     for (uint32_t i = first; i < end; i++) {
         uint32_t v = t->all[i].node;
         for (uint32_t k = t->s->first[v]; k < t->s->first[v + 1]; k++) {
             uint32_t w = fab_network_far(t->s->net, t->s->side[k])->node;
-            inside += t->s->net->nodes[w].kind == FAB_NETWORK_SWITCH && w != v && t->role[w] == first;
+            const bool is_inside = t->s->net->nodes[w].kind == FAB_NETWORK_SWITCH && w != v && t->role[w] == first;
+            inside += is_inside;
+            between += is_inside && t->hosts[v] > 0 && t->hosts[w] > 0;
         }
         all += t->trunks[v];
         n_with += t->hosts[v] > 0;
     }
-    *out_direct = 2 * inside > all && 10 * n_with >= 9 * (end - first);
+    *out_direct = 2 * between > all && 2 * n_with > end - first;
     return end - first > 1 && t->all[first].name.role != NULL && inside <= INSIDE_PART * all;
+}
+
+static uint32_t switch_at(const fab_shape *s, uint32_t side) {
+    uint32_t w = fab_network_far(s->net, side)->node;
+    return s->net->nodes[w].kind == FAB_NETWORK_SWITCH ? w : FAB_NETWORK_NONE;
+}
+
+/* Whether a good part of its cables leads to hosts. */
+static bool has_many_hosts(const tiers *t, uint32_t v) {
+    return t->hosts[v] > 0 && t->hosts[v] >= LEAF_PART * (t->hosts[v] + t->trunks[v]);
+}
+
+/* Whether a switch with few hosts stands below others that have none and lead to no leaf: in a pod that is filled in
+ * part. */
+static bool is_lone_leaf(const tiers *t, uint32_t v) {
+    const fab_shape *s = t->s;
+    for (uint32_t k = s->first[v]; k < s->first[v + 1]; k++) {
+        uint32_t w = switch_at(s, s->side[k]);
+        for (uint32_t j = w != FAB_NETWORK_NONE ? s->first[w] : 0; w != FAB_NETWORK_NONE && j < s->first[w + 1]; j++) {
+            uint32_t x = switch_at(s, s->side[j]);
+            if (t->hosts[w] > 0 || (x != FAB_NETWORK_NONE && has_many_hosts(t, x))) {
+                return false;
+            }
+        }
+    }
+    return t->hosts[v] > 0;
 }
 
 /* Tier 1. */
@@ -98,9 +127,8 @@ static void find_leaves(tiers *t) {
         }
         for (uint32_t i = first; i < end; i++) {
             uint32_t v = t->all[i].node;
-            double own = t->hosts[v] + t->trunks[v];
             bool is_leaf = direct || (together ? hosts > 0 && hosts >= LEAF_PART * all
-                                               : t->hosts[v] > 0 && t->hosts[v] >= LEAF_PART * own);
+                                               : has_many_hosts(t, v) || is_lone_leaf(t, v));
             t->s->tier[v] = is_leaf ? 1 : 0;
             n += is_leaf;
         }
@@ -225,8 +253,8 @@ static bool has_one_neighbour(const fab_shape *s, uint32_t v) {
 
 static uint32_t first_switch_beside(const fab_shape *s, uint32_t v) {
     for (uint32_t k = s->first[v]; k < s->first[v + 1]; k++) {
-        uint32_t w = fab_network_far(s->net, s->side[k])->node;
-        if (s->net->nodes[w].kind == FAB_NETWORK_SWITCH && w != v) {
+        uint32_t w = switch_at(s, s->side[k]);
+        if (w != FAB_NETWORK_NONE && w != v) {
             return w;
         }
     }

@@ -107,6 +107,21 @@ static const fab_fabric *network_of(const diff *d, const lost_boxes *b, uint32_t
     return d->side[box < b->n_second].f;
 }
 
+/* NICs of one server are one change. */
+static void join_nics(diff *d, const lost_boxes *b) {
+    for (uint32_t k = 0; k < b->n; k++) {
+        fab_node_id node = 0;
+        const fab_fabric *f = network_of(d, b, k, &node);
+        if (!b->is_lost[k] || b->cable[k] == FAB_NONE || fab_kind_of(f, node) != FAB_NODE_NIC) {
+            continue;
+        }
+        const uint32_t first = k - (node - f->first[FAB_NODE_NIC]) % f->nics_per_server;
+        if (b->is_lost[first] && b->cable[first] != FAB_NONE) {
+            diff_join_cables(d, b->cable[first], b->cable[k]);
+        }
+    }
+}
+
 /* Cables of a box are one change. */
 static void join_cables(diff *d, lost_boxes *b) {
     const uint32_t n_second = d->side[1].f->n_cables;
@@ -234,6 +249,7 @@ fab_status diff_find_cables(diff *d, fab_error *err) {
     FAB_PASS(diff_find_moves(d, err));
     find_lost(d, &b);
     join_cables(d, &b);
+    join_nics(d, &b);
     for (uint32_t box = 0; box < b.n; box++) {
         FAB_PASS(b.is_lost[box] ? add_box(d, &b, box, err) : FAB_OK);
     }

@@ -224,18 +224,46 @@ static void note_left(diff *d, uint32_t server) {
     }
 }
 
+/* The server that is new in the second state and stands at all ports of switches of one of the first; FAB_NONE. */
+static uint32_t server_at_ports(const diff *d, uint32_t server) {
+    const fab_fabric *a = d->side[0].f;
+    const fab_fabric *b = d->side[1].f;
+    const fab_node_id nic = a->first[FAB_NODE_NIC] + server * a->nics_per_server;
+    uint32_t found = FAB_NONE;
+    for (uint32_t i = a->out_first[nic]; i < a->out_first[nic + a->nics_per_server]; i++) {
+        const fab_link_id up = a->out_link[i];
+        if (fab_class_of(a, up)->kind != FAB_LINK_ACCESS) {
+            continue;
+        }
+        const fab_link_id down = d->back[up ^ 1U];
+        const fab_node_id there = down != FAB_NONE ? fab_head(b, down) : FAB_NONE;
+        const uint32_t other =
+            there != FAB_NONE && fab_kind_of(b, there) == FAB_NODE_NIC ? fab_server_of_nic(b, there) : FAB_NONE;
+        if (other == FAB_NONE || (found != FAB_NONE && found != other)) {
+            return FAB_NONE;
+        }
+        found = other;
+    }
+    return found != FAB_NONE && diff_server_before(d, found) == FAB_NONE ? found : FAB_NONE;
+}
+
 void diff_say_left(const diff *d, fab_str *out) {
     char name[FAB_NODE_NAME_SIZE];
+    char other[FAB_NODE_NAME_SIZE];
     if (d->n_left == 0) {
         return;
     }
     uint32_t now = diff_server_after(d, d->left);
     uint32_t n = n_plugged(d->side[0].f, d->left);
-    fab_str_printf(out, "; %s has left the job: ", fab_server_name(d->side[0].f, d->left, name));
-    if (now == FAB_NONE) {
-        fab_str_add(out, "it is not in the network");
+    const uint32_t renamed = now == FAB_NONE ? server_at_ports(d, d->left) : FAB_NONE;
+    fab_str_printf(out, "; %s ", fab_server_name(d->side[0].f, d->left, name));
+    if (renamed != FAB_NONE) {
+        fab_str_printf(out, "is called %s, or replaced by it: the same ports",
+                       fab_server_name(d->side[1].f, renamed, other));
+    } else if (now == FAB_NONE) {
+        fab_str_add(out, "has left the job: it is not in the network");
     } else {
-        fab_str_printf(out, "%u of its %u cables %s gone", n - n_plugged(d->side[1].f, now), n,
+        fab_str_printf(out, "has left the job: %u of its %u cables %s gone", n - n_plugged(d->side[1].f, now), n,
                        n - n_plugged(d->side[1].f, now) == 1 ? "is" : "are");
     }
     if (d->n_left > 1) {

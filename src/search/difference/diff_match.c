@@ -39,7 +39,14 @@ static uint32_t server_in(const fab_fabric *from, uint32_t server, const fab_fab
     return fab_names_find_server(to->names, name, strlen(name));
 }
 
-/* What is installed is called by its name; GPUs, and NICs that files do not name, by their server. */
+/* The box that has this name; FAB_NONE. */
+static fab_node_id node_by_name(const fab_fabric *from, fab_node_id v, const fab_fabric *to) {
+    const fab_names *names = from->names;
+    const char *name = names->node[v] != FAB_NAME_NONE ? names->text + names->node[v] : NULL;
+    return name != NULL ? fab_names_find_node(to->names, name, strlen(name)) : FAB_NONE;
+}
+
+/* What is installed is called by its name; GPUs, and NICs that files do not name, or otherwise, by their server. */
 static fab_node_id node_in(const fab_fabric *from, fab_node_id v, const fab_fabric *to) {
     const fab_names *names = from->names;
     if (names == NULL || to->names == NULL) {
@@ -49,11 +56,11 @@ static fab_node_id node_in(const fab_fabric *from, fab_node_id v, const fab_fabr
     if (same != FAB_NONE) {
         return same;
     }
-    if (names->node[v] != FAB_NAME_NONE) {
-        const char *name = names->text + names->node[v];
-        return fab_names_find_node(to->names, name, strlen(name));
-    }
     fab_node_kind kind = fab_kind_of(from, v);
+    same = node_by_name(from, v, to);
+    if (same != FAB_NONE || (names->node[v] != FAB_NAME_NONE && kind != FAB_NODE_NIC)) {
+        return same;
+    }
     uint32_t per = kind == FAB_NODE_GPU ? from->gpus_per_server : kind == FAB_NODE_NIC ? from->nics_per_server : 0;
     uint32_t per_there = kind == FAB_NODE_GPU ? to->gpus_per_server : to->nics_per_server;
     if (per == 0 || per != per_there) {
@@ -61,7 +68,8 @@ static fab_node_id node_in(const fab_fabric *from, fab_node_id v, const fab_fabr
     }
     uint32_t index = v - from->first[kind];
     uint32_t server = server_in(from, index / per, to);
-    return server != FAB_NONE ? to->first[kind] + server * per + index % per : FAB_NONE;
+    same = server != FAB_NONE ? to->first[kind] + server * per + index % per : FAB_NONE;
+    return same != FAB_NONE && node_by_name(to, same, from) == FAB_NONE ? same : FAB_NONE;
 }
 
 uint32_t diff_server_before(const diff *d, uint32_t server) {

@@ -32,30 +32,29 @@ static void tokens_close(token_search *t) {
             fab_plan_kept_release(kept);
         }
     }
-    FAB_FREE_ALL(t->design, t->floors, t->all);
+    FAB_FREE_ALL(t->design, t->planned, t->floors, t->shared, t->all);
 }
 
 /* --- a design that is replayed ------------------------------------------------------------------------------------ */
 
 /* What a user gets who types the printed line with the job and the engine. */
-static fab_status tokens_open(token_search *t, const ranked *r, fab_optimum_point *point, fab_fabric **out,
-                              fab_error *err) {
+fab_status tokens_open(token_search *t, const ranked *r, fab_optimum_point *point, fab_fabric **out, fab_error *err) {
     FAB_PASS(optimize_describe(t->s, r->structure, r->candidate, r->candidate->value[GOAL_COST], point, err));
     FAB_PASS(optimize_read(t->s, point->design, t->design, err));
     return fab_topology_build(&t->design->fabric, out, NULL, err);
 }
 
-static double token_price(const token_search *t, const ranked *r, double share, double tokens_per_s) {
+double tokens_price(const token_search *t, const ranked *r, double share, double tokens_per_s) {
     const fab_ownership o = {.years = t->s->years, .total_usd = r->candidate->owned_usd};
     return fab_ownership_per_1e9_tokens(&o, share, tokens_per_s);
 }
 
 /* Under the bound, or where an iteration takes so long. */
-static double price_of(const token_search *t, const ranked *r, double iteration_s) {
-    return token_price(t, r, r->floor->share, r->floor->tokens_per_iteration / iteration_s);
+double tokens_price_of(const token_search *t, const ranked *r, double iteration_s) {
+    return tokens_price(t, r, r->floor->share, r->floor->tokens_per_iteration / iteration_s);
 }
 
-static bool is_late(const void *context) {
+bool tokens_is_late(const void *context) {
     const token_search *t = context;
     return optimize_now_s() > t->look_until_s;
 }
@@ -67,7 +66,7 @@ static void tell_plan(void *context, double done, size_t total) {
     q->progress(q->progress_context, (double)t->n_tried + (total > 0 ? done / (double)total : 0), t->most);
 }
 
-static fab_plan_request plan_request(token_search *t, const fab_fabric *fabric, fab_plan_kept *kept) {
+fab_plan_request tokens_plan_request(token_search *t, const fab_fabric *fabric, fab_plan_kept *kept) {
     const fab_optimize_request *q = t->s->request;
     return (fab_plan_request){.design = t->design,
                               .fabric = fabric,
@@ -75,7 +74,7 @@ static fab_plan_request plan_request(token_search *t, const fab_fabric *fabric, 
                               .n_threads = q->n_threads,
                               .n_best = 1,
                               .n_orders = N_ORDERS,
-                              .is_late = isfinite(t->s->deadline_s) ? is_late : NULL,
+                              .is_late = isfinite(t->s->deadline_s) ? tokens_is_late : NULL,
                               .late_context = t,
                               .progress = q->progress != NULL ? tell_plan : NULL,
                               .progress_context = t,
@@ -100,7 +99,7 @@ static fab_status measure_floor(token_search *t, const ranked *r, token_floor *o
     fab_token_search *o = &t->out->tokens;
     FAB_PASS(FAB_NEW(point, 1, err));
     FAB_PASS(tokens_open(t, r, point, &fabric, err));
-    const fab_plan_request request = plan_request(t, fabric, out->kept);
+    const fab_plan_request request = tokens_plan_request(t, fabric, out->kept);
     const fab_status status = fab_plan_floor(&request, &plans, &why);
     FAB_REFUSE_IF(status != FAB_OK && !fab_is_refusal(status), err, status, why.where, "%s", why.text);
     out->is_refused = status != FAB_OK;
@@ -181,7 +180,7 @@ static fab_status list_candidates(token_search *t, fab_error *err) {
         ranked *r = &t->all[i];
         FAB_PASS(find_floor(t, r, &floor, err));
         r->floor = &t->floors[floor];
-        r->candidate->token_usd = r->floor->is_refused ? INFINITY : price_of(t, r, r->floor->iteration_s);
+        r->candidate->token_usd = r->floor->is_refused ? INFINITY : tokens_price_of(t, r, r->floor->iteration_s);
         t->out->tokens.n_refused += r->floor->is_refused ? r->n : 0;
     }
     return FAB_OK;
@@ -189,7 +188,7 @@ static fab_status list_candidates(token_search *t, fab_error *err) {
 
 /* --- replays ------------------------------------------------------------------------------------------------------ */
 
-static void enter_list(token_search *t, ranked *r) {
+void tokens_enter(token_search *t, ranked *r) {
     if (t->n_best > FAB_RUNNERS_UP && tokens_by_price(r, t->best[FAB_RUNNERS_UP]) > 0) {
         return;
     }
@@ -199,65 +198,6 @@ static void enter_list(token_search *t, ranked *r) {
         at--;
     }
     t->best[at] = r;
-}
-
-static fab_status set_plan(token_search *t, const fab_fabric *fabric, const fab_job_plan *plan, fab_error *err) {
-    fab_job_space *space = NULL;
-    FAB_PASS(fab_job_space_new(t->design, fabric, &space, err));
-    fab_job_plan_apply(space, plan, &t->design->jobs[0]);
-    fab_job_space_free(space);
-    return FAB_OK;
-}
-
-/* What failures leave of the job under its plan; 1 where nobody asked. */
-static fab_status find_goodput(token_search *t, const fab_fabric *fabric, const fab_job_plan *plan, fab_goodput *out,
-                               fab_error *err) {
-    const fab_optimize_request *q = t->s->request;
-    const fab_goodput_request request = {.design = t->design,
-                                         .traffic = "job",
-                                         .scenarios = q->scenarios,
-                                         .policy = q->policy,
-                                         .seed = q->seed,
-                                         .n_threads = q->n_threads};
-    *out = (fab_goodput){.taken = {{.mean = 1}}};
-    if (q->scenarios == NULL) {
-        return FAB_OK;
-    }
-    FAB_PASS(set_plan(t, fabric, plan, err));
-    FAB_PASS(fab_goodput_find(&request, out, err));
-    return out->taken[0].mean > 0
-               ? FAB_OK
-               : fab_fail(err, FAB_EUNSUPPORTED, NULL, "what a history of failures leaves is not known");
-}
-
-static fab_status keep_replay(token_search *t, ranked *r, const fab_planned *planned, const fab_goodput *failing,
-                              fab_optimum_point *point, fab_error *err) {
-    const fab_iteration *it = &planned->iteration;
-    const fab_stat *goodput = &failing->taken[0];
-    const double bound_usd = r->candidate->token_usd;
-    const double tokens_per_s = it->tokens_per_s * (it->time_s / fab_planned_s(planned));
-    const double usd = token_price(t, r, it->network_share_ratio, tokens_per_s) / goodput->mean;
-    if (t->s->request->scenarios != NULL) {
-        point->goodput_ratio = goodput->mean;
-        point->goodput_ci95 = goodput->ci95;
-        r->policy = failing->policy;
-        (void)snprintf(point->policy, sizeof point->policy, "%s", fab_policies[failing->policy]);
-    }
-    FAB_REFUSE_IF(usd < bound_usd * (1 - ROUNDING), err, FAB_EINTERNAL, point->design,
-                  "1e9 tokens cost %.17g USD, less than their bound of %.17g", usd, bound_usd);
-    point->owned_usd = r->candidate->owned_usd;
-    point->usd_per_1e9_tokens = usd;
-    point->tokens_per_s = tokens_per_s;
-    point->iteration_s = fab_planned_s(planned);
-    point->draws = planned->draws_s.mean > 0 ? FAB_VERDICT_SEEDS : 0;
-    point->ci95_ratio = point->draws > 0 ? planned->draws_s.ci95 / planned->draws_s.mean : 0;
-    point->estimated_ratio = it->estimated_ratio;
-    (void)fab_job_plan_text(&planned->plan, point->plan);
-    r->plan = planned->plan;
-    r->candidate->token_usd = usd;
-    r->candidate->is_replayed = true;
-    t->out->tokens.n_replayed++;
-    return FAB_OK;
 }
 
 static void refuse(token_search *t, ranked *r, const fab_error *why) {
@@ -286,7 +226,8 @@ static void raise_bounds(token_search *t, ranked *r, const fab_plans *plans, dou
     for (size_t i = 0; plans->n_networks == 0 && isfinite(plans->lower_bound_s) && i < t->n; i++) {
         ranked *other = &t->all[i];
         if (!other->is_tried && has_same_leaves(r, other)) {
-            other->candidate->token_usd = fmax(other->candidate->token_usd, price_of(t, other, plans->lower_bound_s));
+            other->candidate->token_usd =
+                fmax(other->candidate->token_usd, tokens_price_of(t, other, plans->lower_bound_s));
         }
     }
 }
@@ -298,14 +239,12 @@ static fab_status replay(token_search *t, ranked *r, double below_usd, fab_error
     fab_plans *plans = NULL;
     fab_optimum_point *point = NULL;
     fab_error why = {.code = FAB_OK};
-    fab_goodput goodput;
+    token_judged best = {.n = 0};
+    bool fits = false;
     FAB_TRY(FAB_NEW(point, 1, err));
     FAB_TRY(tokens_open(t, r, point, &fabric, err));
-    fab_plan_request request = plan_request(t, fabric, r->floor->kept);
-    /* Above the rounding, so that a design as cheap as the last of the list is not left out for it. What the first seed
-     * says of drawn paths leaves none out. */
-    request.below_s =
-        isfinite(below_usd) && !t->out->tokens.is_drawn ? below_usd * (1 + ROUNDING) / price_of(t, r, 1) : 0;
+    fab_plan_request request = tokens_plan_request(t, fabric, r->floor->kept);
+    request.below_s = tokens_seconds_below(t, r, below_usd);
     status = fab_plan_search(&request, &plans, &why);
     if (fab_is_refusal(status)) {
         refuse(t, r, &why);
@@ -317,18 +256,24 @@ static fab_status replay(token_search *t, ranked *r, double below_usd, fab_error
         raise_bounds(t, r, plans, below_usd);
         goto done;
     }
-    status = find_goodput(t, fabric, &plans->plans[0].plan, &goodput, &why);
-    if (fab_is_refusal(status)) {
-        refuse(t, r, &why);
-        status = FAB_OK;
+    r->plan = plans->plans[0].plan;
+    FAB_TRY(tokens_set_plan(t, fabric, &r->plan, &fits, err));
+    FAB_TRY(tokens_judge(t, r, &plans->plans[0], &best, err));
+    FAB_TRY(tokens_judge_others(t, r, fabric, NULL, &best, err));
+    if (best.n == 0) {
+        refuse(t, r, &best.why);
         goto done;
     }
-    FAB_TRY(status == FAB_OK ? FAB_OK : fab_fail(err, status, why.where, "%s", why.text));
+    FAB_FAIL_IF(best.usd < r->candidate->token_usd * (1 - ROUNDING), err, FAB_EINTERNAL, point->design,
+                "1e9 tokens cost %.17g USD, less than their bound of %.17g", best.usd, r->candidate->token_usd);
     r->open_usd = plans->is_proven ? 0 : r->candidate->token_usd;
-    FAB_TRY(keep_replay(t, r, &plans->plans[0], &goodput, point, err));
+    point->n_plans_tried = t->s->request->scenarios != NULL ? best.n : 0;
+    tokens_keep_replay(t, r, &best, point);
+    FAB_TRY(t->s->request->scenarios != NULL ? tokens_share_plan(t, &r->plan, err) : FAB_OK);
+    t->out->tokens.n_replayed++;
     r->point = point;
     point = NULL;
-    enter_list(t, r);
+    tokens_enter(t, r);
 done:
     fab_plans_free(plans);
     fab_fabric_free(fabric);
@@ -357,7 +302,7 @@ static fab_status replay_all(token_search *t, const ranked **out_cheapest, fab_e
             tell_plan(t, 0, 1);
         }
     }
-    return FAB_OK;
+    return q->scenarios != NULL ? tokens_try_shared(t, err) : FAB_OK;
 }
 
 /* --- result ------------------------------------------------------------------------------------------------------- */
@@ -434,6 +379,7 @@ static fab_status evaluate_winner(token_search *t, const fab_engine_spec *engine
                                   fab_error *err) {
     FAB_OWNS(fab_fabric_free_owned) fab_fabric *fabric = NULL;
     FAB_OWNED fab_optimum_point *again = NULL;
+    bool fits = false;
     FAB_OWNS(fab_sweep_point_release) fab_sweep_point evaluated = {.n_phases = 0};
     const fab_optimize_request *q = t->s->request;
     const fab_sweep_request request = {.traffic = "job",
@@ -444,11 +390,11 @@ static fab_status evaluate_winner(token_search *t, const fab_engine_spec *engine
                                        .policy = t->best[0]->policy};
     FAB_PASS(FAB_NEW(again, 1, err));
     FAB_PASS(tokens_open(t, t->best[0], again, &fabric, err));
-    FAB_PASS(set_plan(t, fabric, &t->best[0]->plan, err));
+    FAB_PASS(tokens_set_plan(t, fabric, &t->best[0]->plan, &fits, err));
     if (engine != NULL) {
-        t->design->engines[0] = *engine;
+        t->planned->engines[0] = *engine;
     }
-    FAB_PASS(fab_sweep_evaluate(&request, t->design, &evaluated, err));
+    FAB_PASS(fab_sweep_evaluate(&request, t->planned, &evaluated, err));
     *out_usd = evaluated.n_engines > 0 ? evaluated.engines[0].iteration.owned_usd_per_1e9_tokens : 0;
     *out_usd =
         q->scenarios != NULL && evaluated.n_engines > 0 ? fab_with_failures(&evaluated.engines[0], *out_usd) : *out_usd;
@@ -474,7 +420,7 @@ static fab_status check_tokens(token_search *t, const fab_optimum_point *p, fab_
 fab_status optimize_by_tokens(search *s, fab_optimum *out, fab_error *err) {
     FAB_OWNS(tokens_close) token_search t = {.s = s, .out = out, .look_until_s = s->deadline_s};
     const ranked *cheapest = NULL;
-    FAB_PASS(FAB_NEW(t.design, 1, err));
+    FAB_PASS(FAB_NEW_ALL(1, err, t.design, t.planned));
     FAB_PASS(list_candidates(&t, err));
     FAB_PASS(replay_all(&t, &cheapest, err));
     FAB_REFUSE_IF(t.n_best == 0, err, FAB_EUNSUPPORTED, "optimize", "no design of the catalog can be replayed: %s",

@@ -3,6 +3,7 @@
 
 #include "optimize_internal.h"
 
+#include "fab/goodput_run.h"
 #include "fab/order.h"
 #include "fab/plan_run.h"
 
@@ -26,6 +27,8 @@ typedef struct ranked {
     token_floor *floor;
     fab_optimum_point *point; /* of a replay; NULL: none, or no better than the list */
     fab_job_plan plan;        /* of that replay */
+    size_t n_shared;          /* plans of others that it has tried */
+    bool is_leading;          /* the best of its family: more of its own plans are tried with failures */
     fab_policy policy;        /* of its goodput */
     double open_usd; /* what other plans might bring it to, where time ran out before all were looked at; else 0 */
     size_t order;    /* of the search */
@@ -36,7 +39,9 @@ typedef struct ranked {
 typedef struct token_search {
     search *s;
     fab_optimum *out;
-    fab_design *design; /* scratch */
+    fab_design *design, *planned; /* scratch: with its job open, and under a plan */
+    fab_job_plan *shared;         /* with failures: plans that replayed designs run */
+    size_t n_shared, shared_capacity;
     token_floor *floors;
     size_t n_floors, floor_capacity;
     ranked *all;
@@ -47,6 +52,53 @@ typedef struct token_search {
     size_t most;
     double look_until_s; /* of the deadline, for the design that is replayed */
 } token_search;
+
+/** A plan of a design, and what failures leave of it. */
+typedef struct token_judged {
+    fab_planned planned;
+    fab_goodput goodput; /* 1 where nobody asked */
+    double usd;          /* of 1e9 tokens; with the failures */
+    uint64_t n;          /* plans that it is the best of; 0: none */
+    fab_error why;       /* one has none */
+} token_judged;
+
+/** What a user gets who types the printed line with the job and the engine. */
+fab_status tokens_open(token_search *t, const ranked *r, fab_optimum_point *point, fab_fabric **out,
+                       fab_error *err) FAB_MUST_USE;
+fab_plan_request tokens_plan_request(token_search *t, const fab_fabric *fabric, fab_plan_kept *kept);
+
+/** Of 1e9 tokens; of an iteration of the floor. */
+double tokens_price(const token_search *t, const ranked *r, double share, double tokens_per_s);
+double tokens_price_of(const token_search *t, const ranked *r, double iteration_s);
+
+/** Whether the time for the design that is replayed is over. `context`: the search. */
+bool tokens_is_late(const void *context);
+
+/** A design that was replayed enters the list, if it is among the best. */
+void tokens_enter(token_search *t, ranked *r);
+
+/** The job of t->planned under a plan; out_fits: whether it can have it. */
+fab_status tokens_set_plan(token_search *t, const fab_fabric *fabric, const fab_job_plan *plan, bool *out_fits,
+                           fab_error *err) FAB_MUST_USE;
+
+/** Takes a plan into `best`, if it is; t->planned has it set. */
+fab_status tokens_judge(token_search *t, const ranked *r, const fab_planned *p, token_judged *best,
+                        fab_error *err) FAB_MUST_USE;
+
+/** Iterations of plans that are looked for, where tokens are to cost less; 0: all. */
+double tokens_seconds_below(const token_search *t, const ranked *r, double usd);
+
+/** Judges the plans that other designs run and that are new to this one. `own`: what its search lists, or NULL. */
+fab_status tokens_judge_others(token_search *t, ranked *r, const fab_fabric *fabric, const fab_plans *own,
+                               token_judged *best, fab_error *err) FAB_MUST_USE;
+
+void tokens_keep_replay(const token_search *t, ranked *r, const token_judged *best, fab_optimum_point *point);
+
+/** Others may run it as well. */
+fab_status tokens_share_plan(token_search *t, const fab_job_plan *plan, fab_error *err) FAB_MUST_USE;
+
+/** Once all are replayed: what failures leave hangs on the plan, so that none may lose by a plan that another has. */
+fab_status tokens_try_shared(token_search *t, fab_error *err) FAB_MUST_USE;
 
 /** Cheaper tokens, or their bound, first; of equals the first of the search. */
 FAB_ORDER_KEYS(tokens_by_price, ranked, FAB_ORDER(a->candidate->token_usd, b->candidate->token_usd),

@@ -3,8 +3,8 @@
  * same placements on any machine. */
 #include "place_internal.h"
 
+#include "fab/best_run.h"
 #include "fab/memory.h"
-#include "fab/plan_run.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -21,7 +21,10 @@ typedef struct placer {
     fab_design *design, *scratch;
     fab_fabric *fabric;
     fab_fabric_result *measured;
-    fab_context *context; /* of the listed order, with all engines */
+    fab_context *context; /* of the listed order */
+    fab_plans *plans;     /* NULL: the job says how it is run */
+    char *settled;        /* traffic with an algorithm in place of `best`, or NULL */
+    const char *text;     /* that, or that of the request */
     const fab_traffic *traffic;
     bool of_pattern;
     uint64_t n_seeds; /* a search goes by: one, unless others were asked for; what it finds is held against more */
@@ -33,7 +36,6 @@ typedef struct placer {
 /* Of one engine. */
 typedef struct search {
     placer *p;
-    const fab_engine_spec *engine;
     fab_place_search *out;
     place_groups groups;
     uint32_t *list, *best, *worst, *scratch;
@@ -69,7 +71,7 @@ static fab_status lay_list(const search *s, const uint32_t *list, fab_context_re
     FAB_OWNED char *servers = NULL;
     FAB_PASS(list_text(list, p->n_job, p->of_pattern ? '+' : ',', &servers, err));
     if (p->of_pattern) {
-        fab_str_printf(text, "%s,servers=%s", p->request->traffic, servers);
+        fab_str_printf(text, "%s,servers=%s", p->text, servers);
         FAB_PASS(fab_str_status(text, err));
         what->traffic = text->data;
     } else {
@@ -93,7 +95,7 @@ static fab_status place_evaluate(search *s, const uint32_t *list, uint64_t seed,
     fab_sweep_engine found = {.time_s = 0};
     FAB_OWNS(fab_result_release_rest)
     fab_result result = {.seed = seed, .n_seeds = n_seeds, .n_fabrics = 1, .fabrics = p->measured};
-    fab_context_request what = {.base = p->context, .engines = s->engine, .n_engines = 1, .seed = seed};
+    fab_context_request what = {.base = p->context, .engines = s->p->design->engines, .n_engines = 1, .seed = seed};
     FAB_PASS(lay_list(s, list, &what, &text, err));
     FAB_PASS(fab_context_new(&what, &context, err));
     fab_replay replay = {.context = context, .n_seeds = n_seeds, .n_threads = p->request->n_threads, .rates = true};
@@ -101,7 +103,7 @@ static fab_status place_evaluate(search *s, const uint32_t *list, uint64_t seed,
     replay.context = chosen != NULL ? chosen : context;
     FAB_PASS(fab_replay_run(&replay, &result, err));
     fab_sweep_keep_engine(&result, 0, &found);
-    FAB_REFUSE_IF(!found.has_time, err, FAB_EUNSUPPORTED, s->engine->text,
+    FAB_REFUSE_IF(!found.has_time, err, FAB_EUNSUPPORTED, s->p->design->engines[0].text,
                   "the time of all phases together is not known");
     *out_s = found.time_s;
     *out_draws = 1;
@@ -206,7 +208,7 @@ static fab_status named_list(search *s, fab_placement placement, fab_error *err)
     } else {
         *p->scratch = *p->design;
         p->scratch->jobs[0].placement = placement;
-        FAB_PASS(fab_traffic_make(p->request->traffic, p->scratch, p->fabric, p->request->seed, &traffic, err));
+        FAB_PASS(fab_traffic_make(p->text, p->scratch, p->fabric, p->request->seed, &traffic, err));
         for (; n < p->n_job; n++) {
             servers[n] = traffic.gpu_of_rank[(size_t)n * p->fabric->gpus_per_server] / p->fabric->gpus_per_server;
         }
@@ -273,20 +275,18 @@ static uint64_t budget_of(const placer *p, uint64_t asked) {
 }
 
 /* Engines that share every flow over all minimal paths see nothing of a server but its links. */
-static bool sees_links_only(const placer *p, const fab_engine_spec *engine) {
-    size_t n = strcspn(engine->text, ",");
-    bool splits =
-        (n == 5 && strncmp(engine->text, "spray", n) == 0) || (n == 7 && strncmp(engine->text, "optimal", n) == 0);
+static bool sees_links_only(const placer *p) {
+    const char *engine = p->design->engines[0].text;
+    size_t n = strcspn(engine, ",");
+    bool splits = (n == 5 && strncmp(engine, "spray", n) == 0) || (n == 7 && strncmp(engine, "optimal", n) == 0);
     return splits && p->design->fabric.transport.kind == FAB_TRANSPORT_FLUID;
 }
 
-static fab_status search_engine(placer *p, const fab_engine_spec *engine, uint64_t budget, fab_place_search *out,
-                                fab_error *err) {
+static fab_status search_engine(placer *p, uint64_t budget, fab_place_search *out, fab_error *err) {
     fab_status status = FAB_OK;
     uint64_t n = 0;
-    search s = {
-        .p = p, .engine = engine, .out = out, .n_wanted = budget, .rng = fab_rng_make(p->request->seed, 0x706c6163)};
-    FAB_TRY(place_groups_init(p->fabric, p->usable, sees_links_only(p, engine), &s.groups, err));
+    search s = {.p = p, .out = out, .n_wanted = budget, .rng = fab_rng_make(p->request->seed, 0x706c6163)};
+    FAB_TRY(place_groups_init(p->fabric, p->usable, sees_links_only(p), &s.groups, err));
     FAB_TRY(FAB_NEW_ALL(p->n_all, err, s.list, s.best, s.worst));
     FAB_TRY(FAB_NEW(s.scratch, 2 * (size_t)s.groups.n, err));
     FAB_TRY(FAB_NEW_ALL(budget + 1, err, s.seen, s.seen_s));
@@ -426,21 +426,24 @@ static const char *place_refusal(const placer *p) {
                : NULL;
 }
 
-static fab_status placer_init(placer *p, fab_error *err) {
+/* Of engine `engine` alone, under the plan that is fastest under it; *out_n: engines of the design. */
+static fab_status placer_init(placer *p, size_t engine, size_t *out_n, fab_error *err) {
     const fab_sweep_request *r = p->request;
     static const char *const LISTED[] = {"job.placement=order"};
     FAB_PASS(FAB_NEW_ALL(1, err, p->design, p->scratch, p->measured));
     FAB_PASS(r->read(r->read_context, LISTED, 1, p->design, err));
+    *out_n = p->design->n_engines;
+    p->design->engines[0] = p->design->engines[engine];
+    p->design->n_engines = 1;
     FAB_PASS(fab_fabric_measure(p->design, p->measured, &p->fabric, err));
     p->of_pattern = strncmp(r->traffic, "pattern:", 8) == 0;
-    if (fab_plan_is_wanted(p->design, r->traffic)) { /* the plan of the listed order */
-        const fab_plan_request what = {
-            .design = p->design, .fabric = p->fabric, .seed = r->seed, .n_threads = r->n_threads};
-        *p->scratch = *p->design;
-        FAB_PASS(fab_plan_choose(&what, p->scratch, NULL, err));
-        *p->design = *p->scratch;
-    }
-    const fab_context_request what = fab_context_of(p->design, p->fabric, r->traffic, r->seed);
+    const fab_plan_request plan = {
+        .design = p->scratch, .fabric = p->fabric, .seed = r->seed, .n_threads = r->n_threads, .is_of_first = true};
+    *p->scratch = *p->design;
+    FAB_PASS(fab_choose_open(&plan, r->traffic, p->scratch, &p->plans, &p->settled, err));
+    *p->design = *p->scratch;
+    p->text = p->settled != NULL ? p->settled : r->traffic;
+    const fab_context_request what = fab_context_of(p->design, p->fabric, p->text, r->seed);
     FAB_PASS(fab_context_new(&what, &p->context, err));
     return fab_context_traffic(p->context, &p->traffic, err);
 }
@@ -451,16 +454,21 @@ static void placer_release(placer *p) {
     if (p->measured != NULL) {
         free(p->measured->front_end);
     }
-    FAB_FREE_ALL(p->design, p->scratch, p->start, p->usable, p->measured);
+    fab_plans_free(p->plans);
+    FAB_FREE_ALL(p->design, p->scratch, p->start, p->usable, p->measured, p->settled);
 }
 
 /* A search that is refused is no failure: the named placements are still compared. */
-static fab_status run_engine(placer *p, size_t engine, uint64_t budget, fab_place_search *out, fab_error *err) {
+static fab_status run_search(placer *p, uint64_t budget, fab_place_search *out, fab_error *err) {
     fab_error inner = {.code = FAB_OK};
     double least_s = 0;
     bool any = false;
+    FAB_PASS(find_servers(p, err));
     FAB_PASS(find_least(p, &least_s, &any, err));
-    (void)snprintf(out->label, sizeof out->label, "%s", p->design->engines[engine].text);
+    (void)snprintf(out->label, sizeof out->label, "%s", p->design->engines[0].text);
+    if (p->plans != NULL) {
+        (void)fab_job_plan_text(&p->plans->plans[0].plan, out->plan);
+    }
     out->of_pattern = p->of_pattern;
     out->n_servers = p->n_job;
     out->n_free = p->n_all - p->n_job;
@@ -468,7 +476,7 @@ static fab_status run_engine(placer *p, size_t engine, uint64_t budget, fab_plac
         (void)snprintf(out->note, sizeof out->note, "Placements cannot differ: all traffic stays inside its servers.");
         return FAB_OK;
     }
-    fab_status status = search_engine(p, &p->design->engines[engine], budget_of(p, budget), out, &inner);
+    fab_status status = search_engine(p, budget_of(p, budget), out, &inner);
     if (fab_is_refusal(status)) {
         out->is_searched = false;
         (void)snprintf(out->note, sizeof out->note, "Placements are not searched: %.200s", inner.text);
@@ -480,19 +488,22 @@ static fab_status run_engine(placer *p, size_t engine, uint64_t budget, fab_plac
 }
 
 fab_status fab_place_run(const fab_sweep_request *request, uint64_t budget, fab_sweep *sweep, fab_error *err) {
-    FAB_OWNS(placer_release) placer p = {.request = request, .n_seeds = request->n_seeds > 0 ? request->n_seeds : 1};
-    FAB_PASS(placer_init(&p, err));
-    const char *refusal = place_refusal(&p);
-    size_t n = refusal != NULL ? 1 : p.design->n_engines;
-    FAB_PASS(FAB_NEW(sweep->searches, n, err));
-    sweep->n_searches = n;
-    if (refusal != NULL) {
-        (void)snprintf(sweep->searches[0].note, sizeof sweep->searches[0].note, "%s", refusal);
-        return FAB_OK;
-    }
-    FAB_PASS(find_servers(&p, err));
+    size_t n = 1;
     for (size_t e = 0; e < n; e++) {
-        FAB_PASS(run_engine(&p, e, budget, &sweep->searches[e], err));
+        FAB_OWNS(placer_release)
+        placer p = {.request = request, .n_seeds = request->n_seeds > 0 ? request->n_seeds : 1};
+        FAB_PASS(placer_init(&p, e, &n, err));
+        const char *refusal = place_refusal(&p);
+        n = refusal != NULL ? 1 : n;
+        if (e == 0) {
+            FAB_PASS(FAB_NEW(sweep->searches, n, err));
+            sweep->n_searches = n;
+        }
+        if (refusal != NULL) {
+            (void)snprintf(sweep->searches[0].note, sizeof sweep->searches[0].note, "%s", refusal);
+            return FAB_OK;
+        }
+        FAB_PASS(run_search(&p, budget, &sweep->searches[e], err));
     }
     return FAB_OK;
 }

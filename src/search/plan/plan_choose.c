@@ -2,6 +2,8 @@
 #include "plan_internal.h"
 
 #include "fab/analysis.h"
+#include "fab/best_run.h"
+#include "fab/job_sharing.h"
 #include "fab/memory.h"
 
 #include <math.h>
@@ -9,10 +11,16 @@
 #define MOST_BATCH_UNASKED  1000000 /* sequences: of more every schedule is too long to try many */
 #define MOST_ROUTED_TO_BEAT 32000
 
+static bool is_wanted(const fab_job_spec *job) {
+    return fab_job_plan_open(job) != 0 || fab_job_plan_is_left(job);
+}
+
 bool fab_plan_is_wanted(const fab_design *design, const char *traffic) {
-    bool asked = design->n_jobs > 0 && fab_job_plan_open(&design->jobs[0]) != 0;
-    bool left = design->n_jobs == 0 || (design->n_jobs == 1 && fab_job_plan_is_left(&design->jobs[0]));
-    return (asked || left) && strncmp(traffic, "job", 3) == 0;
+    bool any = design->n_jobs == 0;
+    for (size_t job = 0; job < design->n_jobs; job++) {
+        any = any || is_wanted(&design->jobs[job]);
+    }
+    return any && strncmp(traffic, "job", 3) == 0;
 }
 
 /* The search; of a design without a job the largest model that fits. `err` is not NULL. */
@@ -41,7 +49,8 @@ static fab_status search_model(const fab_plan_request *request, fab_design *desi
     return status;
 }
 
-fab_status fab_plan_choose(const fab_plan_request *request, fab_design *design, fab_plans **out, fab_error *err) {
+/* Of a job that is alone in its design. */
+static fab_status choose_alone(const fab_plan_request *request, fab_design *design, fab_plans **out, fab_error *err) {
     FAB_OWNS(fab_plans_free_owned) fab_plans *plans = NULL;
     FAB_OWNS(fab_job_space_free_owned) fab_job_space *space = NULL;
     fab_plan_request within = *request;
@@ -75,40 +84,189 @@ fab_status fab_plan_choose(const fab_plan_request *request, fab_design *design, 
     return FAB_OK;
 }
 
+/* The plan of `like`, where one was chosen and the job that is alone in `design` has as many GPUs. */
+static fab_status take_plan(const fab_job_spec *like, const fab_fabric *fabric, fab_design *design, bool *out,
+                            fab_error *err) {
+    FAB_OWNS(fab_job_space_free_owned) fab_job_space *space = NULL;
+    *out = like != NULL && like->plan_chosen && fab_job_space_new(design, fabric, &space, NULL) == FAB_OK &&
+           fab_job_space_gpus(space) == like->tp * like->cp * like->pp * like->dp;
+    if (!*out) {
+        return FAB_OK;
+    }
+    if (design->n_jobs == 0) {
+        FAB_PASS(fab_design_default_job(&design->jobs[0], err));
+        design->n_jobs = 1;
+    }
+    fab_job_plan plan = fab_job_plan_of(like);
+    plan.order = design->jobs[0].order_given ? 0 : plan.order;
+    fab_job_plan_apply(space, &plan, &design->jobs[0]);
+    return FAB_OK;
+}
+
+/* --- several jobs ------------------------------------------------------------------------------------------------- */
+
+/* Jobs of a design, one after the other. */
+typedef struct job_progress {
+    const fab_plan_request *of;
+    size_t job, n;
+} job_progress;
+
+static void tell_job(void *context, double done, size_t total) {
+    const job_progress *p = context;
+    p->of->progress(p->of->progress_context, (double)p->job + (total > 0 ? done / (double)total : 0), p->n);
+}
+
+/* `alone` has the job on its servers; its plan goes to `job`, which keeps its place. */
+static fab_status choose_job(const fab_plan_request *request, const fab_job_spec *like, fab_design *alone,
+                             fab_job_spec *job, fab_plans **out, fab_error *err) {
+    bool is_taken = false;
+    fab_error why = {.code = FAB_OK};
+    FAB_PASS(take_plan(like, request->fabric, alone, &is_taken, err));
+    fab_status status = is_taken ? FAB_OK : choose_alone(request, alone, out, &why);
+    FAB_REFUSE_IF(status != FAB_OK, err, status, job->where, "job '%s': %s", job->id, why.text);
+    const fab_job_spec before = *job;
+    *job = alone->jobs[0];
+    job->servers = before.servers;
+    job->storage_servers = before.storage_servers;
+    job->gpus = before.gpus;
+    job->n_servers = before.n_servers;
+    return FAB_OK;
+}
+
+static fab_status choose_each(const fab_plan_request *request, const fab_job_spec *like, fab_design *design,
+                              fab_plans **out, fab_error *err) {
+    FAB_OWNED fab_design *placed = NULL;
+    FAB_OWNED fab_design *alone = NULL;
+    FAB_OWNED size_t *first = NULL;
+    job_progress progress = {.of = request, .n = request->is_of_first ? 1 : design->n_jobs};
+    fab_plan_request within = *request;
+    within.progress = request->progress != NULL ? tell_job : NULL;
+    within.progress_context = &progress;
+    FAB_PASS(FAB_NEW_ALL(1, err, placed, alone));
+    FAB_PASS(FAB_NEW(first, design->n_jobs, err));
+    FAB_PASS(fab_jobs_place(design, request->fabric, placed, err));
+    FAB_PASS(fab_jobs_alike(placed, request->fabric, first, err));
+    within.design = alone;
+    for (size_t job = 0; job < progress.n; job++) {
+        progress.job = job;
+        if (is_wanted(&placed->jobs[job])) {
+            fab_design_copy_alone(placed, job, alone);
+            FAB_PASS(choose_job(&within,
+                                first[job] < job ? &design->jobs[first[job]]
+                                : job == 0       ? like
+                                                 : NULL,
+                                alone, &design->jobs[job], job == 0 ? out : NULL, err));
+        }
+    }
+    return FAB_OK;
+}
+
+fab_status fab_plan_choose(const fab_plan_request *request, fab_design *design, fab_plans **out, fab_error *err) {
+    return design->n_jobs > 1 ? choose_each(request, NULL, design, out, err) : choose_alone(request, design, out, err);
+}
+
+bool fab_plan_is_same(const fab_job_plan *a, const fab_job_plan *b) {
+    return a->tp == b->tp && a->cp == b->cp && a->pp == b->pp && a->dp == b->dp && a->ep == b->ep &&
+           a->interleave == b->interleave && a->microbatch == b->microbatch && a->recompute == b->recompute &&
+           a->zero == b->zero && a->sequence_parallel == b->sequence_parallel && a->order == b->order;
+}
+
+/* Whether a space has these sizes, and the value of each other key. */
+static bool has_keys(const fab_job_space *space, const fab_job_plan *plan) {
+    uint64_t microbatch[FAB_PLAN_MICROBATCHES];
+    fab_recompute recompute[3];
+    fab_zero zero[4];
+    bool sequence[2];
+    size_t n = 0;
+    const fab_job_plan *shapes = fab_job_space_shapes(space, &n);
+    size_t has[5] = {0};
+    for (size_t i = 0; i < n; i++) {
+        has[0] += shapes[i].tp == plan->tp && shapes[i].cp == plan->cp && shapes[i].pp == plan->pp &&
+                  shapes[i].dp == plan->dp && shapes[i].ep == plan->ep;
+    }
+    for (size_t i = fab_job_space_microbatches(space, microbatch); i > 0; i--) {
+        has[1] += microbatch[i - 1] == plan->microbatch;
+    }
+    for (size_t i = fab_job_space_recomputes(space, recompute); i > 0; i--) {
+        has[2] += recompute[i - 1] == plan->recompute;
+    }
+    for (size_t i = fab_job_space_zeros(space, plan, zero); i > 0; i--) {
+        has[3] += zero[i - 1] == plan->zero;
+    }
+    for (size_t i = fab_job_space_sequences(space, plan, sequence); i > 0; i--) {
+        has[4] += sequence[i - 1] == plan->sequence_parallel;
+    }
+    return has[0] > 0 && has[1] > 0 && has[2] > 0 && has[3] > 0 && has[4] > 0 &&
+           fab_job_space_next_interleave(space, plan, plan->interleave - 1) == plan->interleave;
+}
+
+fab_status fab_plan_set(fab_design *design, const fab_fabric *fabric, const fab_job_plan *plan, const char *model,
+                        bool *out_fits, fab_error *err) {
+    FAB_OWNS(fab_job_space_free_owned) fab_job_space *space = NULL;
+    uint64_t microbatches = 0;
+    fab_job_memory memory;
+    if (design->n_jobs == 0) {
+        FAB_PASS(fab_design_default_job(&design->jobs[0], err));
+        design->jobs[0].is_default = true;
+        design->n_jobs = 1;
+    }
+    fab_job_spec *job = &design->jobs[0];
+    if (job->model[0] == '\0') {
+        (void)snprintf(job->model, sizeof job->model, "%s", model);
+    }
+    FAB_PASS(fab_job_space_new(design, fabric, &space, err));
+    *out_fits = (plan->order == 0 || !job->order_given) && has_keys(space, plan) &&
+                fab_job_space_take(space, plan, &microbatches) != NULL;
+    if (*out_fits) {
+        fab_job_space_memory(space, &memory);
+        *out_fits = memory.total_bytes <= fab_job_space_room(space);
+        fab_job_plan_apply(space, plan, job);
+    }
+    return FAB_OK;
+}
+
+/* One plan for all engines, which is that of each. */
+static fab_status settle_alike(const fab_plan_request *request, const char *traffic, fab_design *design,
+                               fab_error *err) {
+    fab_choice *choices = NULL;
+    size_t n = 0;
+    char plans[384] = "";
+    FAB_PASS(fab_choose_each(request, traffic, design->n_engines, &choices, &n, err));
+    for (size_t i = 0; i < n; i++) {
+        char plan[192] = "as it is";
+        if (choices[i].plans[0] != NULL) {
+            (void)fab_job_plan_text(&choices[i].plans[0]->plans[0].plan, plan);
+        }
+        fab_append(plans, sizeof plans, "%s%.24s %s", i > 0 ? "; " : "", choices[i].design->engines[0].text, plan);
+    }
+    if (n == 1) {
+        *design = *choices[0].design;
+    }
+    FAB_RELEASE_EACH(fab_choice_release, choices, n);
+    free(choices);
+    return n == 1 ? FAB_OK
+                  : fab_fail(err, FAB_EUNSUPPORTED, "--engine",
+                             "these engines have unlike fastest plans, and here one is for all: give one --engine, or "
+                             "--job with the plan for all: %s",
+                             plans);
+}
+
 fab_status fab_plan_settle(fab_design *design, const char *traffic, const fab_job_spec *like, uint64_t seed,
                            size_t n_threads, fab_error *err) {
     FAB_OWNS(fab_fabric_free_owned) fab_fabric *fabric = NULL;
-    FAB_OWNS(fab_job_space_free_owned) fab_job_space *space = NULL;
     fab_fabric_spec spec = design->fabric;
     if (!fab_plan_is_wanted(design, traffic)) {
         return FAB_OK;
     }
     FAB_PASS(fab_topology_build(&spec, &fabric, NULL, err));
-    if (like != NULL && like->plan_chosen && fab_job_space_new(design, fabric, &space, NULL) == FAB_OK &&
-        fab_job_space_gpus(space) == like->tp * like->cp * like->pp * like->dp) {
-        const fab_job_plan plan = {like->tp,
-                                   like->cp,
-                                   like->pp,
-                                   like->dp,
-                                   like->ep,
-                                   like->interleave,
-                                   like->microbatch,
-                                   like->recompute,
-                                   like->zero,
-                                   like->sequence_parallel,
-                                   0};
-        if (design->n_jobs == 0) {
-            FAB_PASS(fab_design_default_job(&design->jobs[0], err));
-            design->n_jobs = 1;
-        }
-        if (!design->jobs[0].order_given) {
-            (void)snprintf(design->jobs[0].order, sizeof design->jobs[0].order, "%s", like->order);
-        }
-        fab_job_plan_apply(space, &plan, &design->jobs[0]);
-        return FAB_OK;
+    const fab_plan_request request = {
+        .design = design, .fabric = fabric, .seed = seed, .n_threads = n_threads, .is_of_first = true};
+    if (design->n_jobs > 1) {
+        return choose_each(&request, like, design, NULL, err);
     }
-    const fab_plan_request request = {.design = design, .fabric = fabric, .seed = seed, .n_threads = n_threads};
-    return fab_plan_choose(&request, design, NULL, err);
+    bool is_taken = false;
+    FAB_PASS(take_plan(like, fabric, design, &is_taken, err));
+    return is_taken ? FAB_OK : settle_alike(&request, traffic, design, err);
 }
 
 fab_status fab_plan_beat(const fab_plan_request *request, const fab_job_spec *job, size_t engine, fab_plans **out,

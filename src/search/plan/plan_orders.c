@@ -64,6 +64,18 @@ static fab_status list_order(const fab_plan_request *request, size_t order, cons
     return FAB_OK;
 }
 
+/* Those of the usual order behind the faster ones, as far as so many are asked for. */
+static fab_status list_both(const fab_plan_request *request, const fab_plans *usual, fab_plans *found, fab_error *err) {
+    size_t capacity = found->n_plans_listed;
+    FAB_PASS(FAB_GROW(found->plans, capacity, found->n_plans_listed + usual->n_plans_listed, err));
+    for (size_t i = 0; i < usual->n_plans_listed && found->n_plans_listed < request->n_best; i++) {
+        fab_planned *added = &found->plans[found->n_plans_listed++];
+        *added = usual->plans[i];
+        added->slower_ratio = fab_planned_s(added) / fab_planned_s(&found->plans[0]) - 1;
+    }
+    return FAB_OK;
+}
+
 fab_status plan_second_order(const fab_plan_request *request, fab_plans *usual, fab_plans **out, fab_error *err) {
     FAB_OWNED fab_design *design = NULL;
     FAB_OWNS(fab_plans_free_owned) fab_plans *found = NULL;
@@ -93,6 +105,7 @@ fab_status plan_second_order(const fab_plan_request *request, fab_plans *usual, 
         return FAB_OK;
     }
     add_space(usual, found);
+    FAB_PASS(list_both(request, usual, found, err));
     found->usual_order_s = usual_s;
     (void)snprintf(found->order, sizeof found->order, "%s", fab_rank_orders[1]);
     return FAB_GIVE(*out, found);

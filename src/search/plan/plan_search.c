@@ -195,12 +195,6 @@ static fab_status add_plans(search *s, const plan_node *group, fab_error *err) {
     return FAB_OK;
 }
 
-static bool same_plan(const fab_job_plan *a, const fab_job_plan *b) {
-    return a->tp == b->tp && a->cp == b->cp && a->pp == b->pp && a->dp == b->dp && a->ep == b->ep &&
-           a->interleave == b->interleave && a->microbatch == b->microbatch && a->recompute == b->recompute &&
-           a->zero == b->zero && a->sequence_parallel == b->sequence_parallel && a->order == b->order;
-}
-
 /* Sizes that are slower than so many others need not be looked at. */
 static void set_limit(search *s) {
     memcpy(s->order, s->best_s, s->n_shapes * sizeof *s->order);
@@ -212,7 +206,7 @@ static void set_limit(search *s) {
 static fab_status know_plan(search *s, const plan_node *node, size_t *out, fab_error *err) {
     char text[192];
     size_t i = 0;
-    while (i < s->n_known && !same_plan(&s->known[i].plan, &node->plan)) {
+    while (i < s->n_known && !fab_plan_is_same(&s->known[i].plan, &node->plan)) {
         i++;
     }
     *out = i;
@@ -470,7 +464,7 @@ static fab_status widen(search *s, size_t n_best, bool *out, fab_error *err) {
 static void keep_draws(search *s, const fab_plans *found) {
     for (size_t i = 0; i < found->n_plans_listed; i++) {
         for (size_t k = 0; k < s->n_known; k++) {
-            if (same_plan(&s->known[k].plan, &found->plans[i].plan)) {
+            if (fab_plan_is_same(&s->known[k].plan, &found->plans[i].plan)) {
                 s->known[k].draws_s = found->plans[i].draws_s;
             }
         }

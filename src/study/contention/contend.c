@@ -5,6 +5,7 @@
 #include "fab/design.h"
 #include "fab/iterate.h"
 #include "fab/job_sharing.h"
+#include "fab/job_space.h"
 #include "fab/memory.h"
 #include "fab/parallel.h"
 
@@ -220,6 +221,10 @@ static fab_status take_job(contender *c, const fab_design *placed, size_t job, f
     (void)snprintf(out->model, sizeof out->model, "%s",
                    c->traffic[job].model.name != NULL ? c->traffic[job].model.name : c->traffic[job].job.model);
     write_plan(&c->traffic[job].job, out->plan);
+    if (c->traffic[job].job.plan_chosen) {
+        const fab_job_plan chosen = fab_job_plan_of(&c->traffic[job].job);
+        (void)fab_job_plan_text(&chosen, out->plan_keys);
+    }
     out->n_gpus = c->traffic[job].n_ranks;
     out->n_servers = count_servers(c->what->fabric, &c->traffic[job]);
     FAB_PASS(replay_job(c, alone, job, first, err));

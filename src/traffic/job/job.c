@@ -494,8 +494,7 @@ static fab_status check_planned(const fab_job *job, fab_error *err) {
     for (size_t i = 0; i < FAB_N_PLAN_KEYS; i++) {
         FAB_REFUSE_IF((open & 1U << i) != 0, err, FAB_EUNSUPPORTED, job->where,
                       "%s is to be chosen, which run, route, traffic, sweep, compare, mix, place, diff and study "
-                      "do for a job that is alone; type here what "
-                      "'fabriscope plan' finds",
+                      "do; type here what 'fabriscope plan' finds",
                       fab_plan_keys[i]);
     }
     return FAB_OK;

@@ -60,8 +60,12 @@ static fab_status claim_storage(const sharing *s, size_t job, fab_error *err) {
     return FAB_OK;
 }
 
-/* GPUs that the sizes of a job multiply to; 0 where one that has no fixed default is left open. */
+/* GPUs that the sizes of a job multiply to; 0 where one that has no fixed default is left open, or is searched. */
 static uint64_t product_of(const fab_job_spec *j) {
+    const unsigned sizes = 1U << FAB_PLAN_TP | 1U << FAB_PLAN_CP | 1U << FAB_PLAN_PP | 1U << FAB_PLAN_DP;
+    if ((fab_job_plan_open(j) & sizes) != 0) {
+        return 0;
+    }
     uint64_t cp = j->cp > 0 ? j->cp : 1;
     uint64_t pp = j->pp > 0 ? j->pp : 1;
     bool is_ranking = j->kind == FAB_JOB_RANKING;
@@ -185,4 +189,91 @@ fab_status fab_jobs_taken(const fab_design *design, const fab_fabric *fabric, ui
         fab_job_release(&found);
     }
     return FAB_OK;
+}
+
+/* --- jobs that are alike ------------------------------------------------------------------------------------------ */
+
+#define LEVELS 3 /* scale-up domain, leaf of the first NIC, pod */
+
+/* What a plan of a job goes by: its keys, and where its servers are to each other. */
+typedef struct job_kind {
+    fab_job_spec spec; /* without name and place */
+    fab_str keys;
+    uint32_t *places; /* a row for each server; owned */
+    size_t n;
+} job_kind;
+
+static void kind_release(job_kind *k) {
+    fab_str_release(&k->keys);
+    free(k->places);
+}
+
+static uint32_t group_at(const fab_fabric *f, uint32_t server, int level) {
+    const fab_link_id link = f->n_links > 0 ? fab_access_link(f, fab_nic_of_server(f, server), 1, 0) : FAB_NONE;
+    const uint32_t leaf = link != FAB_NONE ? fab_head(f, link) - f->first[FAB_NODE_SWITCH] : FAB_NONE;
+    const uint32_t pod = leaf != FAB_NONE && f->switch_pod != NULL ? f->switch_pod[leaf] : FAB_NONE;
+    return level == 0 ? fab_domain_of(f, server * f->gpus_per_server) : level == 1 ? leaf : pod;
+}
+
+/* Steps from the first server, GPUs, and at each level the first server of the job that is in the same group. */
+static fab_status describe_places(const fab_fabric *f, const fab_job *found, job_kind *out, fab_error *err) {
+    FAB_OWNED uint32_t *first = NULL; /* [group] */
+    const size_t n_groups = (size_t)fab_n_gpus(f) + fab_n_switches(f) + f->n_pods;
+    out->n = found->n_servers;
+    FAB_PASS(FAB_NEW(out->places, out->n * (LEVELS + 2), err));
+    FAB_PASS(FAB_NEW(first, n_groups, err));
+    for (int level = 0; level < LEVELS; level++) {
+        memset(first, UINT8_MAX, n_groups * sizeof *first);
+        for (uint32_t i = 0; i < found->n_servers; i++) {
+            const uint32_t group = group_at(f, found->servers[i], level);
+            uint32_t *place = &out->places[(size_t)i * (LEVELS + 2)];
+            place[0] = found->servers[i] - found->servers[0]; /* or 2^32 less */
+            place[1] = fab_gpus_of_server(f, found->servers[i]);
+            if (group < n_groups && first[group] == FAB_NONE) {
+                first[group] = i;
+            }
+            place[level + 2] = group < n_groups ? first[group] : FAB_NONE;
+        }
+    }
+    return FAB_OK;
+}
+
+static fab_status find_kind(const sharing *s, size_t job, job_kind *out, fab_error *err) {
+    FAB_OWNS(fab_job_release) fab_job found = {.servers = NULL};
+    FAB_PASS(find_servers(s, job, &found, err));
+    FAB_PASS(describe_places(s->fabric, &found, out, err));
+    fab_job_spec *spec = &s->alone->jobs[0]; /* the design of this job, from the call above */
+    (void)snprintf(spec->id, sizeof spec->id, "%s", name_of(s, 0));
+    spec->servers = spec->storage_servers = (fab_list_ref){0, 0};
+    spec->gpus = spec->n_servers = spec->placement_seed = 0;
+    spec->placement = FAB_PLACEMENT_ORDER;
+    spec->contends[0] = '\0';
+    out->spec = *spec;
+    fab_design_describe(s->alone, &out->keys);
+    return fab_str_status(&out->keys, err);
+}
+
+static bool is_alike(const job_kind *a, const job_kind *b) {
+    return a->n == b->n && memcmp(a->places, b->places, a->n * (LEVELS + 2) * sizeof *a->places) == 0 &&
+           a->spec.order_given == b->spec.order_given && a->spec.plan_asked == b->spec.plan_asked &&
+           a->spec.plan_given == b->spec.plan_given && strcmp(a->keys.data, b->keys.data) == 0;
+}
+
+fab_status fab_jobs_alike(const fab_design *placed, const fab_fabric *fabric, size_t *out_first, fab_error *err) {
+    fab_status status = FAB_OK;
+    FAB_OWNS(sharing_release) sharing s = {.fabric = fabric};
+    FAB_OWNED job_kind *kind = NULL;
+    FAB_PASS(FAB_NEW_ALL(1, err, s.design, s.alone));
+    FAB_PASS(FAB_NEW(kind, placed->n_jobs, err));
+    fab_design_copy(placed, s.design);
+    for (size_t job = 0; status == FAB_OK && job < placed->n_jobs; job++) {
+        kind[job].keys = (fab_str)FAB_STR_INIT;
+        status = find_kind(&s, job, &kind[job], err);
+        out_first[job] = fab_is_tree(fabric) ? 0 : job;
+        while (status == FAB_OK && out_first[job] < job && !is_alike(&kind[out_first[job]], &kind[job])) {
+            out_first[job]++;
+        }
+    }
+    FAB_RELEASE_EACH(kind_release, kind, placed->n_jobs);
+    return status;
 }

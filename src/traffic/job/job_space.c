@@ -86,15 +86,6 @@ static fab_status list_shapes(fab_job_space *s, fab_error *err) {
 
 /* --- set-up ------------------------------------------------------------------------------------------------------- */
 
-/* Where nobody said one, that which a search tries. */
-static uint32_t order_of(const fab_job_spec *spec) {
-    uint32_t order = FAB_N_RANK_ORDERS - 1;
-    while (order > 0 && (spec->order_given || strcmp(spec->order, fab_rank_orders[order]) != 0)) {
-        order--;
-    }
-    return order;
-}
-
 static fab_status open_job(const fab_design *design, const fab_fabric *fabric, fab_job_space *s, fab_error *err) {
     fab_job_spec *spec = &s->job.spec;
     if (design->n_jobs > 0) {
@@ -106,20 +97,13 @@ static fab_status open_job(const fab_design *design, const fab_fabric *fabric, f
     }
     (void)snprintf(s->job.where, sizeof s->job.where, "%s", spec->where[0] != '\0' ? spec->where : "job");
     s->open = fab_job_plan_is_left(spec) ? ((1U << FAB_N_PLAN_KEYS) - 1) & ~spec->plan_given : fab_job_plan_open(spec);
-    s->given = (fab_job_plan){.tp = spec->tp,
-                              .cp = spec->cp,
-                              .pp = spec->pp,
-                              .dp = spec->dp,
-                              .ep = spec->ep,
-                              .interleave = spec->interleave > 0 ? spec->interleave : 1,
-                              .microbatch = spec->microbatch > 0 ? spec->microbatch : 1,
-                              .recompute = spec->recompute,
-                              .zero = fab_job_zero(spec),
-                              .sequence_parallel = spec->sequence_parallel,
-                              .order = order_of(spec)};
+    s->given = fab_job_plan_of(spec);
+    s->given.order = spec->order_given ? 0 : s->given.order; /* where nobody said one, that which a search tries */
     s->fabric = fabric;
     FAB_REFUSE_IF(design->n_jobs > 1, err, FAB_EUNSUPPORTED, s->job.where,
-                  "a plan is of a job alone, and the design has %zu: give each its sizes", design->n_jobs);
+                  "this search is of one job, and the design has %zu: run plans each of them that gives no sizes, "
+                  "alone on its servers, and prints its keys",
+                  design->n_jobs);
     FAB_REFUSE_IF(spec->kind != FAB_JOB_TRAINING, err, FAB_EUNSUPPORTED, s->job.where,
                   "plans are of training, not of %s", fab_job_kinds[spec->kind]);
     FAB_PASS(fab_job_find_servers(&s->job, design, fabric, err));
@@ -216,6 +200,24 @@ uint64_t fab_job_space_next_interleave(const fab_job_space *space, const fab_job
 }
 
 /* --- a plan ------------------------------------------------------------------------------------------------------- */
+
+fab_job_plan fab_job_plan_of(const fab_job_spec *job) {
+    uint32_t order = FAB_N_RANK_ORDERS - 1;
+    while (order > 0 && strcmp(job->order, fab_rank_orders[order]) != 0) {
+        order--;
+    }
+    return (fab_job_plan){.tp = job->tp,
+                          .cp = job->cp,
+                          .pp = job->pp,
+                          .dp = job->dp,
+                          .ep = job->ep,
+                          .interleave = job->interleave > 0 ? job->interleave : 1,
+                          .microbatch = job->microbatch > 0 ? job->microbatch : 1,
+                          .recompute = job->recompute,
+                          .zero = fab_job_zero(job),
+                          .sequence_parallel = job->sequence_parallel,
+                          .order = order};
+}
 
 static void set_plan(const fab_job_plan *plan, fab_job_spec *job) {
     job->tp = plan->tp;

@@ -1,5 +1,6 @@
 /* What a plan keeps of a job, and what it chooses; the choice itself is checked by oracle/test_oracle_plan.c. */
 #include "fab/design.h"
+#include "fab/job_sharing.h"
 #include "fab/job_space.h"
 #include "fab/memory.h"
 #include "fab/plan_run.h"
@@ -342,4 +343,120 @@ Test(plan, typed_sizes_are_beaten) {
     fab_plans_free(best);
     fab_fabric_free(fabric);
     free(design);
+}
+
+/* --- several jobs ------------------------------------------------------------------------------------------------- */
+
+/* Appends a job with these keys to a design. */
+static void add_job(fab_design *design, const char *id, const char *const *keys) {
+    const size_t job = design->n_jobs++;
+    cr_assert_eq(fab_design_default_job(&design->jobs[job], NULL), FAB_OK);
+    (void)snprintf(design->jobs[job].id, sizeof design->jobs[job].id, "%s", id);
+    for (size_t i = 0; keys[i] != NULL; i += 2) {
+        cr_assert_eq(fab_design_set_job(design, job, keys[i], keys[i + 1], "test", NULL), FAB_OK);
+    }
+}
+
+static const char *plan_text(const fab_job_spec *job, char out[192]) {
+    const fab_job_plan plan = fab_job_plan_of(job);
+    return fab_job_plan_text(&plan, out);
+}
+
+#define SEVERAL 5
+
+static fab_design *several_jobs(fab_fabric **fabric) {
+    fab_design *design = design_of("clos:gpus=128,radix=24,taper=2", KEYS(NULL));
+    (void)snprintf(design->engines[0].text, sizeof design->engines[0].text, "ecmp");
+    add_job(design, "a", KEYS("model", "gpt-3.6b", "servers", "0,2,4,6"));
+    add_job(design, "b", KEYS("model", "gpt-1.7b", "tp", "auto", "zero", "2", "servers", "1,3"));
+    add_job(design, "c", KEYS("model", "gpt-1.7b", "tp", "8", "dp", "2"));
+    add_job(design, "d", KEYS("model", "gpt-3.6b", "servers", "8,10,12,14", "contends", "none"));
+    add_job(design, "e", KEYS("model", "gpt-1.7b", "placement", "random"));
+    *fabric = fabric_of(design);
+    return design;
+}
+
+/* Each has what a search finds that knows of no other job; those that are alike are searched once; what is typed stays;
+ * servers stay where they were. */
+Test(plan, each_of_several_jobs_has_its_plan_alone) {
+    fab_fabric *fabric = NULL;
+    fab_design *design[3] = {several_jobs(&fabric), several_jobs(&fabric), several_jobs(&fabric)};
+    fab_design *placed[2] = {calloc(1, sizeof **placed), calloc(1, sizeof **placed)};
+    fab_design *alone = calloc(1, sizeof *alone);
+    size_t first[SEVERAL];
+    char text[2][192];
+    cr_assert_eq(fab_jobs_place(design[0], fabric, placed[0], NULL), FAB_OK);
+    cr_assert_eq(fab_jobs_alike(placed[0], fabric, first, NULL), FAB_OK);
+    cr_expect(first[0] == 0 && first[1] == 1 && first[2] == 2 && first[3] == 0 && first[4] == 4);
+    cr_assert(fab_plan_is_wanted(design[0], "job"));
+    for (size_t i = 0; i < 3; i++) {
+        const fab_plan_request request = {
+            .design = design[i], .fabric = fabric, .seed = 1, .n_threads = i + 1, .is_of_first = i == 2};
+        fab_plans *plans = NULL;
+        cr_assert_eq(fab_plan_choose(&request, design[i], &plans, NULL), FAB_OK);
+        cr_assert(plans != NULL && plans->gpus == 32);
+        cr_expect_str_eq(fab_job_plan_text(&plans->plans[0].plan, text[0]), plan_text(&design[i]->jobs[0], text[1]));
+        fab_plans_free(plans);
+    }
+    cr_assert_eq(fab_jobs_place(design[0], fabric, placed[1], NULL), FAB_OK);
+    for (size_t job = 0; job < SEVERAL; job++) {
+        const fab_job_spec *chosen = &design[0]->jobs[job];
+        const fab_plan_request request = {.design = alone, .fabric = fabric, .seed = 1, .n_threads = 1};
+        fab_design_copy_alone(placed[0], first[job], alone);
+        cr_assert_eq(fab_plan_choose(&request, alone, NULL, NULL), FAB_OK);
+        cr_expect_eq(chosen->plan_chosen, job != 2);
+        cr_expect_eq(design[2]->jobs[job].plan_chosen, job == 0, "the others when the first alone is looked at");
+        cr_expect(job == 2 || chosen->tp * chosen->cp * chosen->pp * chosen->dp > 0);
+        cr_expect_str_eq(plan_text(job == 2 ? chosen : &alone->jobs[0], text[0]), plan_text(chosen, text[1]));
+        cr_expect_str_eq(plan_text(&design[1]->jobs[job], text[0]), text[1], "job %zu by another number of threads",
+                         job);
+        cr_expect_str_eq(fab_design_list(placed[0], placed[0]->jobs[job].servers),
+                         fab_design_list(placed[1], placed[1]->jobs[job].servers));
+    }
+    cr_expect(design[0]->jobs[1].zero == FAB_ZERO_2, "a value that somebody said");
+    cr_expect(design[0]->jobs[2].tp == 8 && design[0]->jobs[2].plan == FAB_PLAN_DEFAULT);
+    cr_expect_str_eq(design[0]->jobs[3].id, "d");
+    cr_expect_str_eq(design[0]->jobs[3].contends, "none");
+    free(alone);
+    for (size_t i = 0; i < 3; i++) {
+        free(design[i]);
+        free(i < 2 ? placed[i] : NULL);
+    }
+    fab_fabric_free(fabric);
+}
+
+/* What does not fit is refused by its name, whichever job it is. */
+Test(plan, a_job_among_others_that_does_not_fit) {
+    fab_fabric *fabric = NULL;
+    fab_design *design = several_jobs(&fabric);
+    fab_error err = {0};
+    const fab_plan_request request = {.design = design, .fabric = fabric, .seed = 1, .n_threads = 1};
+    (void)snprintf(design->jobs[1].model, sizeof design->jobs[1].model, "llama3-405b");
+    cr_expect_eq(fab_plan_choose(&request, design, NULL, &err), FAB_ENOSOLUTION);
+    cr_expect(strncmp(err.text, "job 'b': none of ", 17) == 0, "%s", err.text);
+    free(design);
+    fab_fabric_free(fabric);
+}
+
+/* Servers that stand to each other alike: the same steps, leaves and pods. */
+Test(plan, jobs_that_are_alike) {
+    static const struct {
+        const char *servers, *key, *value;
+        size_t first;
+    } JOBS[] = {{"0-1", "batch", "64", 0},  {"2-3", "batch", "64", 0},   {"5-6", "batch", "64", 2}, /* two leaves */
+                {"7-8", "batch", "64", 2},  {"10-11", "batch", "32", 4}, {"12,14", "batch", "64", 5},
+                {"13,9", "batch", "64", 6}, {"4", "batch", "64", 7},     {"15", "microbatch", "1", 8}};
+    fab_design *design = design_of("clos:gpus=128,radix=24,taper=2", KEYS(NULL));
+    fab_fabric *fabric = fabric_of(design);
+    size_t first[9];
+    for (size_t i = 0; i < 9; i++) {
+        char id[2] = {(char)('a' + i), '\0'};
+        add_job(design, id, KEYS("model", "gpt-1.7b", "servers", JOBS[i].servers, JOBS[i].key, JOBS[i].value));
+    }
+    cr_assert_eq(fab_jobs_alike(design, fabric, first, NULL), FAB_OK);
+    for (size_t i = 0; i < 9; i++) {
+        cr_expect_eq(first[i], JOBS[i].first, "job %zu is like %zu", i, first[i]);
+    }
+    free(design);
+    fab_fabric_free(fabric);
 }

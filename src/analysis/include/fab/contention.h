@@ -21,6 +21,7 @@ typedef struct fab_contending_job {
     char traffic[384];
     char model[FAB_NAME_SIZE]; /**< that it trains or serves; empty: its sizes are given */
     char plan[64];             /**< "tp 8 pp 2 dp 4" */
+    char plan_keys[192];       /**< of a plan that was searched, for the job alone: what to type; else empty */
     uint32_t n_gpus, n_servers;
     char phase[FAB_NAME_SIZE];     /**< that overlaps with those of the others; empty: none does */
     char (*phases)[FAB_NAME_SIZE]; /**< shape [n_phases]: names; owned */

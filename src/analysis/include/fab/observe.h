@@ -28,7 +28,8 @@ typedef struct fab_suspect {
     fab_link_id link;  /**< FAB_NONE of a host or rank */
     uint32_t server;   /**< FAB_NONE of a link */
     uint32_t cables;   /**< that deviate */
-    double deviation;  /**< of what it has carried from what it should, -0.05: 5 % less; of errors 0 where it is none */
+    double deviation;  /**< of what it has carried from what it should, -0.05: 5 % less; of errors 0 where it is none;
+                          of unequal ends what one has received from what was sent, -1 where one stands still */
     double score;      /**< deviation over the spread of its peers */
     double job_ratio;  /**< part of the job's bytes between switches and adapters that crosses it */
     uint64_t errors;   /**< of all counters of errors, at both ends */
@@ -57,7 +58,7 @@ typedef struct fab_observed_boundary {
     double predicted_imbalance;     /**< the same of the first draw */
     double drawn_least, drawn_most; /**< over the draws */
     double spread;                  /**< of deviations, robust; NAN: links cannot be judged one by one */
-    bool is_explained;              /**< the measured imbalance is within what is drawn */
+    bool is_explained;              /**< the measured imbalance is neither above nor below what is drawn */
 } fab_observed_boundary;
 
 typedef struct fab_observed {
@@ -68,7 +69,8 @@ typedef struct fab_observed {
     uint64_t reset_ports;          /**< whose counters were cleared between: left out */
     uint64_t wrapped_ports;        /**< whose counters of 64 bits have wrapped: counted on */
     uint64_t stuck_ports;          /**< whose counters of 32 bits stand at their end: left out */
-    char first_unknown[160], first_reset[160];
+    uint64_t still_ports;          /**< that count nothing of what the other end of their cable does: left out */
+    char first_unknown[160], first_reset[160], first_still[160];
     double interval_s;  /**< median over the ports; NAN: not known */
     double iterations;  /**< that the bytes come to */
     double iteration_s; /**< interval over iterations; NAN: not known */

@@ -39,6 +39,7 @@ typedef struct fab_optimum_point {
     double estimated_ratio;             /**< by how much phases that are estimated may take longer; 0: none is */
     double ci95_ratio;                  /**< 95 % interval of the mean time over that mean */
     double goodput_ratio, goodput_ci95; /**< with failures: the part of the time that they leave; 0: not asked for */
+    uint64_t n_plans_tried;             /**< with them, of which this one's tokens are the cheapest */
     char policy[FAB_NAME_SIZE];         /**< of that; empty: not asked for */
     double token_difference_ratio;      /**< usd_per_1e9_tokens / that of the winner - 1 */
     double token_least_ratio; /**< of the first of a family: what bounds leave its others, or it; else its difference */

@@ -5,6 +5,9 @@
 #include "fab/job_space.h"
 #include "fab/routing.h"
 
+/** Of unlike sizes, the fastest, that are judged with failures where these are asked for. */
+#define FAB_PLANS_FAILING 8
+
 /** A plan that was evaluated: what a run of the design with these keys gives. */
 typedef struct fab_planned {
     fab_job_plan plan;

@@ -43,6 +43,7 @@ typedef struct fab_sweep_engine {
     fab_job_plan plan;                    /**< the fastest under this engine */
     double plan_bound_s;                  /**< no other plan is below it */
     bool plan_is_proven;                  /**< it is the fastest; else the best that a short search finds */
+    uint64_t n_plans_tried;               /**< with failures, of which this one keeps most; 0: it is the fastest */
     char collective_note[FAB_WHERE_SIZE]; /**< what replays chose in place of algorithm=best, or empty */
     bool has_phases;                      /**< every phase has a time, and they follow each other */
     double phases_s;                      /**< their sum, nothing overlapped; mean over the seeds */
@@ -176,6 +177,7 @@ typedef struct fab_placed {
 typedef struct fab_place_search {
     char label[FAB_ENGINE_LABEL_SIZE];
     char note[256]; /**< why placements cannot differ, or are not searched; else empty */
+    char plan[192]; /**< the fastest under the engine, as keys of the job; empty: the job says how it is run */
     bool is_searched;
     bool by_iteration, of_pattern;
     bool is_proven;             /**< every placement that differs was evaluated */

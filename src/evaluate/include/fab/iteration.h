@@ -70,7 +70,8 @@ typedef struct fab_iteration_seeds {
 /** One iteration. The times from compute_s to optimizer_s add up to time_s; over several seeds, they are means, and
  * what follows from the time follows from its mean. */
 typedef struct fab_iteration {
-    char engine[FAB_NAME_SIZE];      /**< for the caller; left empty */
+    char engine[FAB_NAME_SIZE]; /**< for the caller; left empty */
+    char plan[192];             /**< filled by the caller: how the job is run, where that was searched; else empty */
     uint64_t microbatch, interleave; /**< of the job, or chosen */
     double time_s;                   /**< of one iteration */
     double at_means_s;               /**< filled by the caller: with the mean transfer times of the seeds */

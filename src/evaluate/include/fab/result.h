@@ -227,6 +227,8 @@ typedef struct fab_pauses {
 typedef struct fab_engine_result {
     char engine[FAB_NAME_SIZE];
     char label[FAB_ENGINE_LABEL_SIZE]; /**< name and all options */
+    uint64_t number; /**< place of the engine, from 1, where each runs the job in its own way; else 0 */
+    bool is_absent;  /**< under this engine the job is run otherwise, and has no such phase: nothing else is known */
     uint64_t seed;
     uint64_t n_seeds;
     uint32_t n_rounds; /**< above 1: queue pairs take turns; figures are means over the rounds of a seed, loads and hot
@@ -408,17 +410,19 @@ typedef struct fab_result {
     size_t other_jobs;        /**< of the design, which are not replayed: fab_design_other_jobs() */
     fab_growth_step *growth;  /**< of cost with steps; the last step is fabrics[0] */
     size_t n_growth;
-    const fab_fabric *graph;                   /**< borrowed; NULL for cost */
-    const fab_engine_spec *engine;             /**< of a command that has one alone; borrowed; NULL: none, or several */
-    const struct fab_plans *plans;             /**< borrowed; NULL unless a plan was searched (plans.h) */
-    const struct fab_optimum *optimum;         /**< borrowed; NULL unless something was optimised */
-    const struct fab_explanation *explanation; /**< borrowed; NULL unless a link was asked for */
-    const struct fab_advice *advice;           /**< borrowed; NULL unless asked for */
-    const struct fab_sweep *sweep;             /**< borrowed; NULL unless a parameter was varied (sweep.h) */
-    const struct fab_difference *difference;   /**< borrowed; NULL unless two states were compared (difference.h) */
-    const struct fab_mix *mix;                 /**< borrowed; NULL unless two jobs were compared (mix.h) */
-    const struct fab_busbw *busbw;             /**< borrowed; NULL unless asked for (busbw.h) */
-    const struct fab_study_summary *study;     /**< borrowed; NULL unless of a study (study_summary.h) */
+    const fab_fabric *graph;       /**< borrowed; NULL for cost */
+    const fab_engine_spec *engine; /**< of a command that has one alone; borrowed; NULL: none, or several */
+    const struct fab_plans *plans; /**< borrowed; NULL unless a plan was searched (plans.h) */
+    const struct fab_result *of_engine[FAB_MAX_ENGINES]; /**< job, memory, traffic and plan where engines run the job
+                                                            each in its own way (fab_result_of()); borrowed, or NULL */
+    const struct fab_optimum *optimum;                   /**< borrowed; NULL unless something was optimised */
+    const struct fab_explanation *explanation;           /**< borrowed; NULL unless a link was asked for */
+    const struct fab_advice *advice;                     /**< borrowed; NULL unless asked for */
+    const struct fab_sweep *sweep;                       /**< borrowed; NULL unless a parameter was varied (sweep.h) */
+    const struct fab_difference *difference; /**< borrowed; NULL unless two states were compared (difference.h) */
+    const struct fab_mix *mix;               /**< borrowed; NULL unless two jobs were compared (mix.h) */
+    const struct fab_busbw *busbw;           /**< borrowed; NULL unless asked for (busbw.h) */
+    const struct fab_study_summary *study;   /**< borrowed; NULL unless of a study (study_summary.h) */
 
     const fab_traffic_listing *listing;        /**< borrowed; NULL unless traffic was only listed */
     const struct fab_audit *audit;             /**< borrowed; NULL unless an installed fabric was looked at (audit.h) */
@@ -445,9 +449,46 @@ typedef struct fab_result {
 /** By how much phases whose hash is estimated may take longer, in all but one draw in a thousand; 0: all are walked. */
 double fab_estimated_ratio(const fab_result *result, size_t engine);
 
+/** What an engine runs: the result itself, unless each has its own plan. */
+static inline const fab_result *fab_result_of(const fab_result *result, size_t engine) {
+    return result->of_engine[engine] != NULL ? result->of_engine[engine] : result;
+}
+
+/** Its place among the engines of that. */
+static inline size_t fab_result_index(const fab_result *result, size_t engine) {
+    size_t index = result->of_engine[engine] != NULL ? 0 : engine;
+    for (size_t e = 0; e < engine && result->of_engine[engine] != NULL; e++) {
+        index += result->of_engine[e] == result->of_engine[engine];
+    }
+    return index;
+}
+
 void fab_result_release(fab_result *result);
 /** The same where the fabrics are another's. */
 void fab_result_release_rest(fab_result *result);
+
+/** A result under some engines of a whole: those that run the job alike. */
+typedef struct fab_result_part {
+    fab_result result;
+    size_t engine[FAB_MAX_ENGINES]; /**< of the whole: that of each */
+    size_t n_engines;
+    bool is_joined; /**< what phases and iterations own is the whole's */
+} fab_result_part;
+
+/**
+ * Phases of all parts one after the other, each with all engines, of which those of other parts are absent; figures of
+ * the job by engine. The parts are read through `of_engine` from then on, and go after `out`.
+ * @param[in]     n_engines  Of all parts together.
+ * @param[in,out] out        Gets what a replay writes; phases and iterations are its own.
+ */
+fab_status fab_result_join(fab_result_part *const *parts, size_t n_parts, size_t n_engines, fab_result *out,
+                           fab_error *err) FAB_MUST_USE;
+
+/** What is told of the job as a whole is that of an engine: the fastest. */
+void fab_result_tell_of(fab_result *result, size_t engine);
+
+/** Its fabrics are the whole's. */
+void fab_result_part_release(fab_result_part *part);
 
 /** Counting conventions and what the model leaves out, as sentences; ended by NULL. */
 extern const char *const fab_conventions[];

@@ -104,10 +104,13 @@ typedef struct fab_audit {
     uint32_t n_boundaries;
     fab_audit_boundary boundary[FAB_AUDIT_BOUNDARIES];
     uint32_t n_hosts, n_switches, n_services, n_servers;
-    uint32_t n_boxes, n_chips;                /**< boxes of several chips, and these */
-    uint32_t n_inside, n_inside_missing;      /**< links inside boxes, which are no cables, and those that lack */
-    uint32_t n_cables, n_ruled;               /**< between boxes; and those that some rule speaks of */
-    uint32_t n_ruled_hosts, n_ruled_switches; /**< adapters and switches with such a cable */
+    uint32_t n_boxes, n_chips;                    /**< boxes of several chips, and these */
+    uint32_t n_inside, n_inside_missing;          /**< links inside boxes, which are no cables, and those that lack */
+    uint32_t n_cables, n_ruled;                   /**< between boxes; and those that some rule speaks of */
+    uint32_t n_ruled_hosts, n_ruled_switches;     /**< adapters and switches with such a cable */
+    uint32_t n_out_of_order, n_out_of_port_order; /**< cables of hosts whose names follow no order from leaf to leaf, or
+                                                     none along ports: without a plan it does not show there who has
+                                                     changed places */
     bool has_rails;
     bool has_plan;           /**< from fab_audit_against() */
     uint32_t n_renamed;      /**< boxes that the plan calls otherwise: the same by GUID, or by what is plugged where */
@@ -135,7 +138,8 @@ fab_status fab_audit_run(const fab_shape *shape, fab_audit **out, fab_error *err
 
 /**
  * Compares with a plan, cable by cable, by the names of boxes and ports.
- * @retval FAB_EINPUT  less than half of the plan's boxes have a counterpart of their name
+ * @retval FAB_EINPUT  less than half of the plan's boxes have a counterpart of their name, or one of both alone is a
+ *                     tree of names
  */
 fab_status fab_audit_against(const fab_shape *shape, const fab_shape *plan, fab_audit **out,
                              fab_error *err) FAB_MUST_USE;

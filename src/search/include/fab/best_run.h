@@ -22,3 +22,24 @@ bool fab_best_is_wanted(const fab_design *design, const char *traffic);
  */
 fab_status fab_choose_open(const fab_plan_request *plan, const char *traffic, fab_design *design, fab_plans **out_plans,
                            char **out_traffic, fab_error *err) FAB_MUST_USE;
+
+/** How some engines of a design run its job: alike. */
+typedef struct fab_choice {
+    fab_design *design;                /**< with these engines, and nothing left open; owned, as the next two */
+    fab_plans *plans[FAB_MAX_ENGINES]; /**< under each of them; NULL where no plan was searched */
+    char *traffic;                     /**< as from fab_choose_open() */
+    size_t engine[FAB_MAX_ENGINES];    /**< of the given design: that of each */
+    size_t n_engines;
+} fab_choice;
+
+void fab_choice_release(fab_choice *choice);
+
+/**
+ * Chooses what is open for each engine by itself: under the plan of another it would be judged by what nobody would
+ * run. Engines that so come to the same are in one choice.
+ * @param[in]  n    Engines that choose; the others do as the first. One of a design with several jobs.
+ * @param[out] out  Shape [*out_n], for fab_choice_release() and free(); one where nothing is open.
+ * Complexity: n x fab_choose_open().
+ */
+fab_status fab_choose_each(const fab_plan_request *plan, const char *traffic, size_t n, fab_choice **out, size_t *out_n,
+                           fab_error *err) FAB_MUST_USE;

@@ -22,6 +22,7 @@ typedef struct fab_plan_request {
     const fab_fabric *fabric; /**< of the design */
     uint64_t seed;
     size_t n_threads;
+    bool is_of_first;     /**< of several jobs fab_plan_choose() plans the first alone; others stay as they are */
     size_t n_best;        /**< plans of different sizes that are listed; 0 counts as 1 */
     size_t n_orders;      /**< of fab_rank_orders that are searched where nobody said one; 0 counts as 1 */
     bool wants_front;     /**< time against memory, by the first seed */
@@ -36,7 +37,7 @@ typedef struct fab_plan_request {
     fab_plan_kept *kept; /**< of each order; NULL: nothing is */
 } fab_plan_request;
 
-/** Whether traffic is that of a job whose plan is to be found: it says auto, it is alone and says no size, or it is the
+/** Whether traffic is that of jobs of which one's plan is to be found: it says auto, it says no size, or it is the
  * default one. */
 bool fab_plan_is_wanted(const fab_design *design, const char *traffic);
 
@@ -76,14 +77,30 @@ fab_status fab_plan_floor(const fab_plan_request *request, fab_plans **out, fab_
  * Searches two orders of ranks, and writes the best plan into the design's first job. A design without one has the
  * default job then: the model of its size, or the next smaller one that fits. Where nobody asked for a plan, the search
  * routes no more than a second takes, and a job without iteration times keeps what the rules of its keys give.
+ *
+ * Each of several jobs has the plan that it would have if it were alone, on the servers that it has beside the others;
+ * those that fab_jobs_alike() finds alike have that of their first.
  * @param[in,out] design  That of the request, or a copy.
- * @param[out]    out     NULL: not wanted. NULL is written where there is no plan.
+ * @param[out]    out     Of the first job. NULL: not wanted. NULL is written where there is no plan.
+ * Errors of fab_plan_search(), of several jobs with the name of the one that they are of, and of fab_jobs_place().
  */
 fab_status fab_plan_choose(const fab_plan_request *request, fab_design *design, fab_plans **out,
                            fab_error *err) FAB_MUST_USE;
 
+bool fab_plan_is_same(const fab_job_plan *a, const fab_job_plan *b);
+
 /**
- * The same for a design whose fabric is still to be built; of a design without such traffic nothing is chosen.
+ * Writes a plan that was found elsewhere into the design's first job, or its default one, as fab_plan_choose() does.
+ * @param[in,out] design    Its job has a plan that is open.
+ * @param[in]     model     Of a job that names none.
+ * @param[out]    out_fits  Whether the space of the job has the plan, and a GPU the memory; else the plan stays open.
+ */
+fab_status fab_plan_set(fab_design *design, const fab_fabric *fabric, const fab_job_plan *plan, const char *model,
+                        bool *out_fits, fab_error *err) FAB_MUST_USE;
+
+/**
+ * fab_plan_choose() for a design whose fabric is still to be built, of its first job; of a design without such traffic nothing is chosen. One plan
+ * is for all engines: FAB_EUNSUPPORTED, with their plans, where the fastest of one is not that of another.
  * @param[in] like  NULL, or a job whose plan is taken where it has as many GPUs: two states are compared under one
  * plan.
  */

@@ -13,10 +13,12 @@ typedef struct fab_goodput_request {
     uint64_t seed;
     uint64_t n_draws; /**< seeds that the histories are dealt to in turn: of an engine that draws paths; 0 is 1 */
     size_t n_threads;
+    double least; /**< of less nobody wants to know how much less it is; 0: of all */
 } fab_goodput_request;
 
 /** What failures leave of the job under every engine; shape [design->n_engines] each. */
 typedef struct fab_goodput {
+    bool is_short;     /**< the mean is below `least` under every engine: nothing else is filled */
     fab_policy policy; /**< asked for; or shrink where replicas can go on without each other, else first-spare */
     fab_stat taken[FAB_MAX_ENGINES];
     fab_stat waiting[FAB_MAX_ENGINES]; /**< under first-spare where shrink was taken unasked; else mean 0 */

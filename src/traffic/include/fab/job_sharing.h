@@ -18,6 +18,17 @@ fab_status fab_jobs_place(const fab_design *design, const fab_fabric *fabric, fa
                           fab_error *err) FAB_MUST_USE;
 
 /**
+ * Which jobs one plan serves: of the same keys but for name and place, on servers that stand to each other as those of
+ * the other do (the same steps between their numbers; the same pairs share a domain, a leaf, a pod). Where switches
+ * have no tiers, none are alike.
+ * @param[in]  placed     Of fab_jobs_place().
+ * @param[out] out_first  Shape [n_jobs]: the first job that is alike, often the job itself.
+ * Complexity: O(jobs * (jobs + GPUs)).
+ */
+fab_status fab_jobs_alike(const fab_design *placed, const fab_fabric *fabric, size_t *out_first,
+                          fab_error *err) FAB_MUST_USE;
+
+/**
  * Which servers are in use.
  * @param[out] out_taken  Shape [n_servers]: 1 for servers of any job of the design, and for storage servers.
  * Errors of fab_jobs_place().

@@ -83,6 +83,9 @@ uint64_t fab_job_space_servers(const fab_job_space *space);
 const fab_model *fab_job_space_model(const fab_job_space *space);
 uint32_t fab_job_space_gpus(const fab_job_space *space);
 
+/** What a job says of its plan; sizes of 0: nothing. Its order is 0 where fab_rank_orders has not the job's. */
+fab_job_plan fab_job_plan_of(const fab_job_spec *job);
+
 /** Writes a plan into a job of a design, with the batch of the space: nothing is left open. */
 void fab_job_plan_apply(const fab_job_space *space, const fab_job_plan *plan, fab_job_spec *job);
 

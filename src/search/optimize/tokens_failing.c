@@ -1,0 +1,210 @@
+/*
+ * Plans with failures, in a search by tokens: a design runs the one of which failures leave the cheapest tokens. Every
+ * design that is replayed tries its fastest and those that others run, the best of each family more of its own.
+ */
+#include "tokens_internal.h"
+
+#include "fab/analysis.h"
+#include "fab/design.h"
+#include "fab/goodput_run.h"
+#include "fab/memory.h"
+#include "fab/verdict.h"
+
+#include <math.h>
+#include <stdio.h>
+
+static double planned_usd(const token_search *t, const ranked *r, const fab_planned *p) {
+    const fab_iteration *it = &p->iteration;
+    return tokens_price(t, r, it->network_share_ratio, it->tokens_per_s * (it->time_s / fab_planned_s(p)));
+}
+
+/* t->design keeps its open job; t->planned has it under the plan. */
+static fab_status find_goodput(token_search *t, const fab_planned *p, double least, fab_goodput *out, fab_error *err) {
+    const fab_optimize_request *q = t->s->request;
+    const fab_goodput_request request = {.design = t->planned,
+                                         .traffic = "job",
+                                         .scenarios = q->scenarios,
+                                         .policy = q->policy,
+                                         .seed = q->seed,
+                                         .n_draws = p->draws_s.mean > 0 ? FAB_VERDICT_SEEDS : 1,
+                                         .n_threads = q->n_threads,
+                                         .least = least};
+    FAB_PASS(fab_goodput_find(&request, out, err));
+    return out->is_short || out->taken[0].mean > 0
+               ? FAB_OK
+               : fab_fail(err, FAB_EUNSUPPORTED, NULL, "what a history of failures leaves is not known");
+}
+
+/* No history is faster than the fabric without failures: of a plan that is as dear without them nothing is asked. */
+fab_status tokens_judge(token_search *t, const ranked *r, const fab_planned *p, token_judged *best, fab_error *err) {
+    fab_goodput goodput = {.taken = {{.mean = 1}}};
+    fab_error why = {.code = FAB_OK};
+    const double usd = planned_usd(t, r, p);
+    const double least = best->n > 0 ? usd / best->usd : 0;
+    if (least >= 1) {
+        return FAB_OK;
+    }
+    const fab_status status = t->s->request->scenarios != NULL ? find_goodput(t, p, least, &goodput, &why) : FAB_OK;
+    if (fab_is_refusal(status)) {
+        best->why = best->why.code == FAB_OK ? why : best->why;
+        return FAB_OK;
+    }
+    FAB_REFUSE_IF(status != FAB_OK, err, status, why.where, "%s", why.text);
+    const uint64_t n = best->n + 1;
+    if (goodput.is_short) {
+        best->n = n;
+        return FAB_OK;
+    }
+    if (n == 1 || usd / goodput.taken[0].mean < best->usd) {
+        *best = (token_judged){.planned = *p, .goodput = goodput, .usd = usd / goodput.taken[0].mean};
+    }
+    best->n = n;
+    return FAB_OK;
+}
+
+/* The job of t->planned under a plan; false: it cannot have it. */
+fab_status tokens_set_plan(token_search *t, const fab_fabric *fabric, const fab_job_plan *plan, bool *out_fits,
+                           fab_error *err) {
+    *t->planned = *t->design;
+    return fab_plan_set(t->planned, fabric, plan, "", out_fits, err);
+}
+
+/* Above the rounding, so that a design as cheap as the last of the list is not left out for it. What the first seed
+ * says of drawn paths leaves none out. */
+double tokens_seconds_below(const token_search *t, const ranked *r, double usd) {
+    return isfinite(usd) && !t->out->tokens.is_drawn ? usd * (1 + ROUNDING) / tokens_price_of(t, r, 1) : 0;
+}
+
+/* The plans that other designs run and that are new to this one, but for those that its own search lists. */
+fab_status tokens_judge_others(token_search *t, ranked *r, const fab_fabric *fabric, const fab_plans *own,
+                               token_judged *best, fab_error *err) {
+    for (; r->n_shared < t->n_shared; r->n_shared++) {
+        const fab_job_plan *plan = &t->shared[r->n_shared];
+        FAB_OWNS(fab_plans_free_owned) fab_plans *timed = NULL;
+        fab_error why = {.code = FAB_OK};
+        bool is_new = !fab_plan_is_same(plan, &r->plan);
+        for (size_t k = 0; own != NULL && k < own->n_plans_listed; k++) {
+            is_new = is_new && !fab_plan_is_same(&own->plans[k].plan, plan);
+        }
+        FAB_PASS(is_new ? tokens_set_plan(t, fabric, plan, &is_new, err) : FAB_OK);
+        if (!is_new) {
+            continue;
+        }
+        fab_plan_request request = tokens_plan_request(t, fabric, NULL); /* of one plan */
+        request.design = t->planned;
+        request.progress = NULL;
+        request.n_orders = 1;
+        request.below_s = tokens_seconds_below(t, r, best->usd);
+        const fab_status status = fab_plan_search(&request, &timed, &why);
+        FAB_REFUSE_IF(status != FAB_OK && !fab_is_refusal(status), err, status, why.where, "%s", why.text);
+        if (status == FAB_OK && timed->n_plans_listed > 0) {
+            timed->plans[0].plan = *plan;
+            FAB_PASS(tokens_judge(t, r, &timed->plans[0], best, err));
+        }
+    }
+    return FAB_OK;
+}
+
+/* Others may run it as well. */
+fab_status tokens_share_plan(token_search *t, const fab_job_plan *plan, fab_error *err) {
+    for (size_t i = 0; i < t->n_shared; i++) {
+        if (fab_plan_is_same(&t->shared[i], plan)) {
+            return FAB_OK;
+        }
+    }
+    return FAB_APPEND(t->shared, t->n_shared, t->shared_capacity, err, *plan);
+}
+
+void tokens_keep_replay(const token_search *t, ranked *r, const token_judged *best, fab_optimum_point *point) {
+    const fab_planned *planned = &best->planned;
+    const fab_iteration *it = &planned->iteration;
+    if (t->s->request->scenarios != NULL) {
+        point->goodput_ratio = best->goodput.taken[0].mean;
+        point->goodput_ci95 = best->goodput.taken[0].ci95;
+        r->policy = best->goodput.policy;
+        (void)snprintf(point->policy, sizeof point->policy, "%s", fab_policies[r->policy]);
+    }
+    point->owned_usd = r->candidate->owned_usd;
+    point->usd_per_1e9_tokens = best->usd;
+    point->tokens_per_s = it->tokens_per_s * (it->time_s / fab_planned_s(planned));
+    point->iteration_s = fab_planned_s(planned);
+    point->draws = planned->draws_s.mean > 0 ? FAB_VERDICT_SEEDS : 0;
+    point->ci95_ratio = point->draws > 0 ? planned->draws_s.ci95 / planned->draws_s.mean : 0;
+    point->estimated_ratio = it->estimated_ratio;
+    (void)fab_job_plan_text(&planned->plan, point->plan);
+    r->plan = planned->plan;
+    r->candidate->token_usd = best->usd;
+    r->candidate->is_replayed = true;
+}
+
+/* Once all are replayed, of one of them: the plans that others run since, and where it is the best of its family the
+ * fastest of its own that may win with failures. */
+static fab_status judge_again(token_search *t, ranked *r, fab_error *err) {
+    FAB_OWNS(fab_fabric_free_owned) fab_fabric *fabric = NULL;
+    FAB_OWNS(fab_plans_free_owned) fab_plans *plans = NULL;
+    FAB_OWNED fab_optimum_point *point = NULL;
+    fab_error why = {.code = FAB_OK};
+    bool fits = false;
+    token_judged best = {.usd = r->candidate->token_usd, .n = 1};
+    FAB_PASS(FAB_NEW(point, 1, err));
+    FAB_PASS(tokens_open(t, r, point, &fabric, err));
+    if (r->is_leading) {
+        fab_plan_request request = tokens_plan_request(t, fabric, r->floor->kept);
+        request.n_best = FAB_PLANS_FAILING;
+        request.progress = NULL;
+        request.below_s = tokens_seconds_below(t, r, best.usd);
+        const fab_status status = fab_plan_search(&request, &plans, &why);
+        FAB_REFUSE_IF(status != FAB_OK && !fab_is_refusal(status), err, status, why.where, "%s", why.text);
+    }
+    for (size_t i = 0; plans != NULL && i < plans->n_plans_listed; i++) {
+        const fab_planned *p = &plans->plans[i];
+        fits = false;
+        FAB_PASS(fab_plan_is_same(&p->plan, &r->plan) ? FAB_OK : tokens_set_plan(t, fabric, &p->plan, &fits, err));
+        FAB_PASS(fits ? tokens_judge(t, r, p, &best, err) : FAB_OK);
+    }
+    FAB_PASS(tokens_judge_others(t, r, fabric, plans, &best, err));
+    r->point->n_plans_tried += best.n - 1;
+    if (best.usd < r->candidate->token_usd) {
+        tokens_keep_replay(t, r, &best, r->point);
+    }
+    return tokens_share_plan(t, &r->plan, err);
+}
+
+static bool leads_family(const token_search *t, const ranked *r) {
+    bool is_it = true;
+    for (size_t i = 0; i < t->n; i++) {
+        const ranked *other = &t->all[i];
+        is_it = is_it && !(other->point != NULL && other->structure->family == r->structure->family &&
+                           tokens_by_price(other, r) < 0);
+    }
+    return is_it;
+}
+
+/* NULL: the best of each family has tried its own, and all have tried each other's. */
+static ranked *next_again(token_search *t) {
+    ranked *next = NULL;
+    for (size_t i = 0; i < t->n; i++) {
+        ranked *r = &t->all[i];
+        if (r->point != NULL && !r->is_leading && leads_family(t, r)) {
+            r->is_leading = true;
+            return r;
+        }
+        next = next == NULL && r->point != NULL && r->n_shared < t->n_shared ? r : next;
+    }
+    return next;
+}
+
+/* What failures leave hangs on the plan, so that none loses by a plan that another one has. */
+fab_status tokens_try_shared(token_search *t, fab_error *err) {
+    ranked *next = NULL;
+    while (!tokens_is_late(t) && (next = next_again(t)) != NULL) {
+        FAB_PASS(judge_again(t, next, err));
+    }
+    t->n_best = 0;
+    for (size_t i = 0; i < t->n; i++) {
+        if (t->all[i].point != NULL) {
+            tokens_enter(t, &t->all[i]);
+        }
+    }
+    return FAB_OK;
+}

@@ -1,0 +1,348 @@
+/* One point of a sweep. With failures its plan is the one of which they leave most: the fastest plans without them are
+ * tried, and those that other points run. No history is faster than the fabric without failures, so that a plan which
+ * takes as long without them as the best does with them is not judged with them. */
+#include "fab/best_run.h"
+#include "fab/design.h"
+#include "fab/plan_run.h"
+#include "fab/verdict.h"
+
+#include "sweep_internal.h"
+
+#include "fab/memory.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+
+static void tell_part(const point_progress *p, double part) {
+    p->request->progress(p->request->progress_context,
+                         (double)p->before + ((double)p->engine + part) / (double)p->n_engines, p->n_points);
+}
+
+static void tell_point(void *context, double done, size_t total) {
+    const point_progress *p = context;
+    tell_part(p, p->begin + (1 - p->begin) * (total > 0 ? done / (double)total : 0));
+}
+
+#define PLAN_PART 0.5 /* of the time of a point, as progress has it */
+
+static void tell_plan(void *context, double done, size_t total) {
+    tell_part(context, PLAN_PART * (total > 0 ? done / (double)total : 0));
+}
+
+static bool is_open(const fab_design *design, const char *traffic) {
+    return fab_plan_is_wanted(design, traffic) || fab_best_is_wanted(design, traffic);
+}
+
+/* A plan in place of a search. */
+typedef struct trial {
+    const fab_job_plan *plan; /* NULL: it is searched */
+    const char *model;        /* of a job that names none */
+    double to_beat_s;         /* with failures; of a point that takes as long, no goodput is found */
+} trial;
+
+/* What the job leaves open of its plan is chosen for this fabric, or is that of the trial, and what collectives leave
+ * to replays. NULL: nothing is open. `out_fits`: no plan that the job cannot have is tried. */
+static fab_status choose_for_point(const fab_sweep_request *request, const trial *of, const fab_design *design,
+                                   const fab_fabric *fabric, const char *text, char **traffic, fab_design **out,
+                                   point_progress *progress, fab_plans **plans, bool *out_fits, fab_error *err) {
+    FAB_OWNED fab_design *chosen = NULL;
+    const fab_plan_request what = {.design = design,
+                                   .fabric = fabric,
+                                   .seed = request->seed,
+                                   .n_threads = request->n_threads,
+                                   .is_of_first = strcmp(text, "job") != 0, /* else all are replayed */
+                                   .n_best = request->scenarios != NULL ? FAB_PLANS_FAILING : 0,
+                                   .progress = request->progress != NULL ? tell_plan : NULL,
+                                   .progress_context = progress};
+    *out_fits = true;
+    if (!is_open(design, text)) {
+        return FAB_OK;
+    }
+    FAB_PASS(FAB_NEW(chosen, 1, err));
+    *chosen = *design;
+    chosen->collective_note[0] = '\0';
+    progress->begin = PLAN_PART;
+    if (of->plan != NULL) {
+        FAB_PASS(fab_plan_set(chosen, fabric, of->plan, of->model, out_fits, err));
+    }
+    FAB_PASS(*out_fits ? fab_choose_open(&what, text, chosen, plans, traffic, err) : FAB_OK);
+    return FAB_GIVE(*out, chosen);
+}
+
+/* Of the only engine. */
+static void keep_choice(const fab_plans *plans, const fab_design *chosen, fab_sweep_point *kept) {
+    fab_sweep_engine *engine = &kept->engines[0];
+    if (plans != NULL) {
+        engine->has_plan = true;
+        engine->plan = plans->plans[0].plan;
+        engine->plan_bound_s = plans->lower_bound_s;
+        engine->plan_is_proven = plans->is_proven;
+        kept->fewer = plans->fewer;
+    }
+    (void)snprintf(engine->collective_note, sizeof engine->collective_note, "%s", chosen->collective_note);
+}
+
+/* Seeds that nobody asked for may take no memory that one does not. */
+static fab_status replay_point(fab_replay *replay, bool is_asked, fab_result *result, fab_error *err) {
+    fab_error why = {.code = FAB_OK};
+    fab_status status = fab_replay_run(replay, result, &why);
+    if (status == FAB_ELIMIT && !is_asked && replay->n_seeds > 1) {
+        why = (fab_error){.code = FAB_OK};
+        result->n_seeds = replay->n_seeds = 1;
+        status = fab_replay_run(replay, result, &why);
+    }
+    return status == FAB_OK ? FAB_OK : fab_fail(err, status, why.where, "%s", why.text);
+}
+
+/* Whether a job whose sizes somebody gave has a plan that is faster by more than a twentieth. */
+static fab_status look_for_better(const fab_sweep_request *request, const fab_design *design, const fab_fabric *fabric,
+                                  const fab_job_spec *job, fab_sweep_point *point, fab_error *err) {
+    fab_plans *plans = NULL;
+    const fab_sweep_engine *engine = point->n_engines > 0 ? &point->engines[0] : NULL;
+    if (engine == NULL || engine->has_plan || !engine->has_iteration || design->n_jobs != 1 ||
+        job->kind != FAB_JOB_TRAINING || design->fabric.transport.kind != FAB_TRANSPORT_FLUID) {
+        return FAB_OK;
+    }
+    const double time_s = engine->least_s > 0 ? engine->least_s : engine->time_s;
+    const fab_plan_request what = {.design = design,
+                                   .fabric = fabric,
+                                   .seed = request->seed,
+                                   .n_threads = request->n_threads,
+                                   .draws_leaders = true, /* one draw of many plans is below any mean */
+                                   .below_s = time_s * (1 - FAB_VERDICT_PLAN)};
+    FAB_PASS(fab_plan_beat(&what, job, 0, &plans, err));
+    if (plans != NULL && plans->n_plans_listed > 0 && fab_planned_s(&plans->plans[0]) < what.below_s) {
+        point->better_s = fab_planned_s(&plans->plans[0]);
+        (void)fab_job_plan_text(&plans->plans[0].plan, point->better);
+        fab_append(point->better, sizeof point->better, ",batch=%" PRIu64, job->batch); /* else that of its sizes */
+    }
+    fab_plans_free(plans);
+    return FAB_OK;
+}
+
+/* Under one plan. `value` is that of each path; NULL: none is varied. A plan that does not fit builds nothing. */
+static fab_status evaluate_once(const fab_sweep_request *request, const trial *of, const fab_design *design,
+                                const char *const *value, point_progress *progress, fab_plans **out_plans,
+                                fab_sweep_point *out, fab_error *err) {
+    FAB_OWNS(fab_fabric_free_owned) fab_fabric *graph = NULL;
+    FAB_OWNED fab_design *chunked = NULL;
+    FAB_OWNED fab_design *open = NULL;
+    FAB_OWNED char *settled = NULL;
+    FAB_OWNS(fab_plans_free_owned) fab_plans *plans = NULL;
+    FAB_OWNS(fab_context_free_owned) fab_context *context = NULL;
+    FAB_OWNS(fab_context_free_owned) fab_context *chosen = NULL;
+    FAB_OWNS(fab_result_release) fab_result result = {.seed = request->seed, .n_fabrics = 1};
+    FAB_OWNS(fab_sweep_point_release) fab_sweep_point kept = {.n_phases = 0};
+    FAB_OWNS(fab_str_release) fab_str traffic = FAB_STR_INIT;
+    bool fits = true;
+    progress->begin = 0;
+    FAB_PASS(fab_sweep_traffic(request, design, value, &traffic, err));
+    FAB_PASS(FAB_NEW(result.fabrics, 1, err));
+    FAB_PASS(fab_fabric_measure(design, &result.fabrics[0], &graph, err));
+    FAB_PASS(choose_for_point(request, of, design, graph, traffic.data, &settled, &open, progress, &plans, &fits, err));
+    if (!fits) {
+        return FAB_OK;
+    }
+    const char *replayed = settled != NULL ? settled : traffic.data;
+    const fab_context_request what = {.design = open != NULL ? open : design,
+                                      .fabric = graph,
+                                      .traffic = replayed,
+                                      .engines = design->engines,
+                                      .n_engines = design->n_engines,
+                                      .seed = request->seed};
+    FAB_PASS(fab_context_new(&what, &context, err));
+    FAB_PASS(fab_sweep_keep_job(context, design, &result.fabrics[0], &kept, err));
+    FAB_PASS(fab_sweep_seeds(request, context, &result.n_seeds, err));
+    fab_replay replay = {.context = context,
+                         .n_seeds = result.n_seeds,
+                         .n_threads = request->n_threads,
+                         .rates = true,
+                         .times_only = true,
+                         .progress = request->progress != NULL ? tell_point : NULL,
+                         .progress_context = progress};
+    fab_status status = fab_replay_choose_chunks(&replay, &result, &chunked, &chosen, err);
+    if (status == FAB_OK) {
+        replay.context = chosen != NULL ? chosen : context;
+        status = replay_point(&replay, request->n_seeds > 0, &result, err);
+    }
+    fab_blame_design(design, status, err);
+    FAB_PASS(status);
+    FAB_PASS(fab_sweep_keep(&result, request->n_seeds > 0, design->n_engines, &kept, err));
+    if (open != NULL) {
+        keep_choice(plans, open, &kept);
+    }
+    if (request->looks_for_plan && of->plan == NULL && progress->before == 0) {
+        FAB_PASS(look_for_better(request, design, graph, &result.job, &kept, err));
+    }
+    FAB_PASS(fab_sweep_keep_jobs(&replay, &result, &kept, err));
+    FAB_PASS(fab_sweep_keep_goodput(request, fab_context_what(context)->design, replayed, of->to_beat_s, &kept, err));
+    *out_plans = plans;
+    plans = NULL;
+    return FAB_GIVE(*out, kept);
+}
+
+/* --- plans with failures ------------------------------------------------------------------------------------------ */
+
+/* What a plan has to be faster than, without failures. */
+static double to_beat(const fab_sweep_engine *best) {
+    return best->has_goodput ? fab_with_failures(best, best->time_s) : INFINITY;
+}
+
+/* The summary of a job says of a plan that was chosen that it is the fastest. */
+static void tell_best(char *traffic) {
+    static const char FASTEST[] = "fastest";
+    static const char BEST[] = "best";
+    char *at = strstr(traffic, "(the fastest plan)");
+    at = at != NULL ? strstr(at, FASTEST) : NULL;
+    if (at != NULL) {
+        memcpy(at, BEST, strlen(BEST));
+        memmove(at + strlen(BEST), at + strlen(FASTEST), strlen(at + strlen(FASTEST)) + 1);
+    }
+}
+
+/* Takes the place of the one that the part has where failures leave more of it. A plan that is refused has none. */
+static fab_status try_plan(const fab_sweep_request *request, const fab_design *design, const char *const *value,
+                           const fab_job_plan *plan, sweep_part *part, fab_error *err) {
+    FAB_OWNS(fab_sweep_point_release) fab_sweep_point found = {.n_phases = 0};
+    fab_error why = {.code = FAB_OK};
+    fab_plans *none = NULL;
+    fab_sweep_request quiet = *request;
+    fab_sweep_engine *best = &part->point.engines[0];
+    const trial of = {.plan = plan, .model = part->model, .to_beat_s = to_beat(best)};
+    point_progress progress = {.request = &quiet};
+    quiet.progress = NULL;
+    const fab_status status = evaluate_once(&quiet, &of, design, value, &progress, &none, &found, &why);
+    if (!fab_is_refusal(status)) {
+        FAB_PASS(status == FAB_OK ? FAB_OK : fab_fail(err, status, why.where, "%s", why.text));
+    }
+    if (!found.is_built || !found.engines[0].has_goodput) {
+        return FAB_OK;
+    }
+    best->n_plans_tried++;
+    if (to_beat(&found.engines[0]) < to_beat(best)) {
+        fab_sweep_engine *engine = &found.engines[0];
+        engine->has_plan = true;
+        engine->plan = *plan;
+        engine->plan_bound_s = best->plan_bound_s;
+        engine->n_plans_tried = best->n_plans_tried;
+        found.fewer = part->point.fewer;
+        tell_best(found.traffic);
+        found.settings = part->point.settings;
+        part->point.settings = NULL;
+        const fab_sweep_point was = part->point;
+        part->point = found;
+        found = was;
+    }
+    return FAB_OK;
+}
+
+/* Whether a plan is of as many GPUs, and none of its own. */
+static bool is_new(const sweep_part *part, const fab_job_plan *plan) {
+    const fab_job_plan *own = &part->tried[0];
+    bool is_it =
+        part->n_tried > 0 && plan->tp * plan->cp * plan->pp * plan->dp == own->tp * own->cp * own->pp * own->dp;
+    for (size_t i = 0; i < part->n_tried; i++) {
+        is_it = is_it && !fab_plan_is_same(&part->tried[i], plan);
+    }
+    return is_it;
+}
+
+fab_status sweep_try_others(const fab_sweep_request *request, fab_design *design, const char *const *value,
+                            const fab_job_plan *plans, size_t n, sweep_parts *parts, fab_error *err) {
+    const fab_engine_spec first = design->engines[0];
+    const size_t n_engines = design->n_engines;
+    fab_status status = FAB_OK;
+    for (size_t e = 0; e < parts->n && status == FAB_OK; e++) {
+        sweep_part *part = &parts->part[e];
+        if (parts->n > 1) {
+            design->n_engines = 1;
+            design->engines[0] = e == 0 ? first : design->engines[e];
+        }
+        for (size_t i = 0; i < n && status == FAB_OK; i++) {
+            status = is_new(part, &plans[i]) ? try_plan(request, design, value, &plans[i], part, err) : FAB_OK;
+        }
+    }
+    design->n_engines = n_engines;
+    design->engines[0] = first;
+    return status;
+}
+
+/* Under the fastest plan; with failures under that of the list of which they leave most. */
+static fab_status evaluate_part(const fab_sweep_request *request, const fab_design *design, const char *const *value,
+                                point_progress *progress, sweep_part *out, fab_error *err) {
+    FAB_OWNS(fab_plans_free_owned) fab_plans *plans = NULL;
+    const trial searched = {.to_beat_s = INFINITY};
+    FAB_PASS(evaluate_once(request, &searched, design, value, progress, &plans, &out->point, err));
+    if (request->scenarios == NULL || plans == NULL) {
+        return FAB_OK;
+    }
+    fab_sweep_engine *engine = &out->point.engines[0];
+    engine->n_plans_tried = 1;
+    (void)snprintf(out->model, sizeof out->model, "%s", plans->model);
+    for (size_t i = 0; i < plans->n_plans_listed && i < FAB_PLANS_FAILING; i++) {
+        const fab_planned *p = &plans->plans[i];
+        out->tried[out->n_tried++] = p->plan;
+        const bool may_be = plans->is_drawn || fab_planned_s(p) < to_beat(&out->point.engines[0]);
+        FAB_PASS(i > 0 && may_be ? try_plan(request, design, value, &p->plan, out, err) : FAB_OK);
+    }
+    return FAB_OK;
+}
+
+void sweep_parts_release(sweep_parts *parts) {
+    for (size_t e = 0; parts->part != NULL && e < parts->n; e++) {
+        fab_sweep_point_release(&parts->part[e].point);
+    }
+    free(parts->part);
+    *parts = (sweep_parts){.n = 0};
+}
+
+/* What is open is chosen for each engine, which is evaluated alone then: under the plan of another it would be judged
+ * by what nobody would run. */
+fab_status sweep_evaluate_parts(const fab_sweep_request *request, const fab_design *design, const char *const *value,
+                                point_progress *progress, sweep_parts *out, fab_error *err) {
+    FAB_OWNED fab_design *alone = NULL;
+    FAB_OWNS(sweep_parts_release) sweep_parts parts = {.n = 0};
+    FAB_OWNS(fab_str_release) fab_str traffic = FAB_STR_INIT;
+    fab_sweep_request what = *request;
+    FAB_PASS(fab_sweep_traffic(request, design, value, &traffic, err));
+    progress->n_engines = is_open(design, traffic.data) ? design->n_engines : 1;
+    FAB_PASS(FAB_NEW(parts.part, progress->n_engines, err));
+    parts.n = progress->n_engines;
+    FAB_PASS(FAB_NEW(alone, 1, err));
+    *alone = *design;
+    alone->n_engines = parts.n > 1 ? 1 : design->n_engines;
+    for (size_t e = 0; e < parts.n; e++) {
+        progress->engine = e;
+        alone->engines[0] = design->engines[e];
+        FAB_PASS(evaluate_part(&what, alone, value, progress, &parts.part[e], err));
+        what.looks_for_plan = false;
+    }
+    return FAB_GIVE(*out, parts);
+}
+
+fab_status sweep_join_parts(sweep_parts *parts, fab_sweep_point *out, fab_error *err) {
+    FAB_OWNS(fab_sweep_point_release) fab_sweep_point joined = {.n_phases = 0};
+    if (parts->n > 0) {
+        joined = parts->part[0].point;
+        parts->part[0].point = (fab_sweep_point){.n_phases = 0};
+    }
+    for (size_t e = 1; e < parts->n; e++) {
+        FAB_PASS(fab_sweep_add_engine(&parts->part[e].point, &joined, err));
+    }
+    return FAB_GIVE(*out, joined);
+}
+
+fab_status sweep_evaluate(const fab_sweep_request *request, const fab_design *design, const char *const *value,
+                          point_progress *progress, fab_sweep_point *out, fab_error *err) {
+    FAB_OWNS(sweep_parts_release) sweep_parts parts = {.n = 0};
+    FAB_PASS(sweep_evaluate_parts(request, design, value, progress, &parts, err));
+    return sweep_join_parts(&parts, out, err);
+}
+
+fab_status fab_sweep_evaluate(const fab_sweep_request *request, const fab_design *design, fab_sweep_point *out,
+                              fab_error *err) {
+    point_progress progress = {
+        .request = request, .before = request->n_before, .n_points = request->n_all > 0 ? request->n_all : 1};
+    return sweep_evaluate(request, design, NULL, &progress, out, err);
+}
