@@ -67,8 +67,6 @@ static const fab_field SEARCHED[] = {
     FIELD_OF(fewer_gain_ratio, fewer.gain, "Tokens per second there, over those on all.", FILLED),
     FIELD_OF(fewer_job, fewer.job, "What runs the job so, as --job takes it.", FILLED),
     FIELD(order, "The order of the dimensions, innermost first, where another than tp-cp-pp-dp is faster.", FILLED),
-    FIGURE(other_order_s, "s", "Least time in that order under the first seed, where its plans are not listed.",
-           FILLED),
     FIGURE(usual_order_s, "s", "Time of the best plan in the order tp-cp-pp-dp.", FILLED),
     FIELD_OF(orders, n_orders,
              "Other orders of the dimensions that were searched, all with tp innermost: the counts have theirs.",

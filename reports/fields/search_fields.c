@@ -40,6 +40,10 @@ static const fab_field POINTS[] = {
                       "goodput_ratio with failures"),
     FIELD(token_difference_ratio, "By tokens: how much more than the winner's its tokens cost.", IF(usd_per_1e9_tokens),
           SIGNED, .source = TOKENS, .formula = "usd_per_1e9_tokens / usd_per_1e9_tokens of the winner - 1"),
+    FIELD(token_least_ratio,
+          "Of the first design of a family that is listed: how much more than the winner's the tokens of the family's "
+          "cheapest cost at least, by bounds where designs were not replayed. Of others token_difference_ratio.",
+          IF(usd_per_1e9_tokens), SIGNED, .source = TOKENS),
     FIGURE(tokens_per_s, "1/s", "By tokens: of the job under its best plan.", FILLED, .source = ITERATION),
     FIELD(draws, "Seeds that times and tokens are means of, where the engine draws paths.", FILLED),
     FIELD(ci95_ratio, "Half width of the 95 % interval of the mean time, over that mean.", FILLED),

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #define MAX_FRONT_ROWS 20
+#define LEVEL          0.0005 /* half of what a digit after the point tells of a percentage */
 
 static void optimum_put_limits(fab_page *page, const fab_optimum *o) {
     const fab_limits *l = &o->limits;
@@ -95,6 +96,10 @@ static void optimum_put_rows(fab_page *page, const fab_column *columns, size_t n
         figures_of(p, figures);
         fab_table_row(&table, ink, p->family, figures);
         fab_table_set(&table, taper, ink, "%s", fab_show_tapers(page, p->tiers, p->built_taper));
+        if (p->token_difference_ratio - p->token_least_ratio > LEVEL) {
+            fab_table_set(&table, n_columns - 1, ink, "%+.1f..%.1f%%", 100 * p->token_least_ratio,
+                          100 * p->token_difference_ratio);
+        }
         if (!table.failed) {
             add_to_legend(&switches, table.n_rows - 1, p->switches);
         }
@@ -288,10 +293,10 @@ static void put_tokens(fab_page *page, const fab_optimum *o, const char *see) {
     put_token_points(page, o);
     fab_text_notef(
         page,
-        "Best first, of each family at least the best that was replayed: others of it cost no less than WHY "
-        "THE OTHERS LOST says. Owned: GPUs, servers, racks, network and energy over the years of the price book %s, "
-        "some of them assumed (compare has them by part). Bound: no network makes an iteration shorter than "
-        "%s, which is what NICs and scale-up links need; designs are replayed by the cost that leaves. %s "
+        "Best first, of each family at least the best that was replayed; +0.1..4.0%%: its others, which were not, "
+        "cost no less than the first figure. Owned: GPUs, servers, racks, network and energy over the years of the "
+        "price book %s, some of them assumed (compare has them by part). Bound: no network makes an iteration shorter "
+        "than %s, which is what NICs and scale-up links need; designs are replayed by the cost that leaves. %s "
         "designs, of which %s were replayed or bounded.",
         o->prices, fab_show_time(page, o->tokens.floor_s), fab_show_count(page, o->n_candidates),
         fab_show_count(page, o->tokens.n_replayed + o->tokens.n_bounded));

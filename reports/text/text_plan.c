@@ -104,8 +104,7 @@ static const char *kept_free(fab_page *page, const fab_plans *p) {
 void fab_text_plan_proof(fab_page *page, const fab_plans *p) {
     const fab_planned *best = &p->plans[0];
     char text[192];
-    fab_page_wrapf(page, FAB_INK_GOOD, 2, 4, "Fastest%s%s under %s%s: %s: %s%s.", p->is_proven ? "" : " found",
-                   p->other_order_s > 0 ? " in the order tp-cp-pp-dp" : "", p->engine,
+    fab_page_wrapf(page, FAB_INK_GOOD, 2, 4, "Fastest%s under %s%s: %s: %s%s.", p->is_proven ? "" : " found", p->engine,
                    fab_text_draws(page, p->is_drawn && p->draws == 0, p->draws, best->iteration.estimated_ratio > 0),
                    fab_job_plan_text(&best->plan, text), fab_show_time(page, fab_planned_s(best)), even_plans(page, p));
     fab_page_wrapf(
@@ -115,8 +114,9 @@ void fab_text_plan_proof(fab_page *page, const fab_plans *p) {
         !p->is_proven      ? "Best that a short search finds"
         : p->n_untimed > 0 ? "Best of those that can be timed"
         : p->n_orders == 0 ? "Proven best " FAB_ONE_ORDER
-        : p->n_orders == 1 ? "Proven best " FAB_TWO_ORDERS
-                           : "Proven best",
+        : p->n_orders == 1
+            ? (fab_plan_has_all_orders(p) ? "Proven best " FAB_TWO_ORDERS : "Proven best in two orders of ranks")
+            : "Proven best",
         kept_free(page, p), first_seed(page, p), fab_show_count(page, p->n_plans), fab_show_count(page, p->n_unfit),
         fab_show_count(page, p->n_bounded), fab_show_time(page, p->lower_bound_s),
         p->draws > 0 ? " under that seed" : "", fab_show_count(page, p->n_evaluated),
@@ -152,17 +152,12 @@ void fab_text_plans(fab_page *page, const fab_plans *p, const char *see) {
     fab_text_heading(page, "PLAN", NULL);
     fab_text_plan_proof(page, p);
     fab_text_see(page, see, false);
-    if (p->other_order_s > 0) {
-        fab_page_wrapf(page, FAB_INK_BOLD, 2, 4,
-                       "Order of the ranks: under the first seed --job order=%s takes %s, less than any plan of "
-                       "tp-cp-pp-dp; plan lists it with that key. No further order is searched.",
-                       p->order, fab_show_time(page, p->other_order_s));
-    } else if (p->order[0] != '\0') {
-        fab_page_wrapf(page, FAB_INK_BOLD, 2, 4,
-                       "Order of the ranks: --job order=%s; tp-cp-pp-dp takes %s, %.2g %% more. All %" PRIu64
-                       " with tp innermost are searched.",
-                       p->order, fab_show_time(page, p->usual_order_s),
-                       100 * (p->usual_order_s / fab_planned_s(best) - 1), p->n_orders + 1);
+    if (p->order[0] != '\0') {
+        fab_page_wrapf(
+            page, FAB_INK_BOLD, 2, 4, "Order of the ranks: --job order=%s; tp-cp-pp-dp takes %s, %.2g %% more. %s.",
+            p->order, fab_show_time(page, p->usual_order_s), 100 * (p->usual_order_s / fab_planned_s(best) - 1),
+            p->n_orders == 1 ? "Of so many GPUs no further order is searched; --job order=... is another"
+                             : fab_show(page, "All %" PRIu64 " with tp innermost are searched", p->n_orders + 1));
     } else if (p->n_orders > 0) {
         fab_page_wrapf(page, FAB_INK_PLAIN, 2, 4,
                        "Order of the ranks: tp-cp-pp-dp; %s by a thousandth; their plans are counted here.",

@@ -176,9 +176,14 @@ static bool has_engine(const fab_phase_result *phase, const char *begin, const c
     return has;
 }
 
+/* Whether what is bounded here holds of a plan that is chosen, and nothing that was tried is said to be so too. */
+static bool is_of_plan(const fab_result *r, const fab_run_verdict *v) {
+    return r->plans != NULL && v->n_alternatives == 0;
+}
+
 /* Those that won nothing, or by luck, and what no routing can win. `phase`: any, for the engines that there are. */
-static void advice_of_trials(const fab_run_verdict *v, const fab_phase_result *tapered, const fab_phase_result *phase,
-                             bool wins, bool leaves, char *out) {
+static void advice_of_trials(const fab_result *r, const fab_run_verdict *v, const fab_phase_result *tapered,
+                             const fab_phase_result *phase, bool wins, bool leaves, char *out) {
     char room[32];
     const char *between = wins ? "; " : "";
     if (!wins && v->n_alternatives > 0) {
@@ -195,18 +200,18 @@ static void advice_of_trials(const fab_run_verdict *v, const fab_phase_result *t
         between = "; ";
     }
     if (tapered == NULL || !(tapered->max_cut_factor > VERDICT_FULL) || v->n_alternatives == 0) {
-        fab_append(out, FAB_VERDICT_TEXT, "%sno routing saves more than %s", between,
-                   verdict_seconds(room, v->compared_s - v->least_s));
+        fab_append(out, FAB_VERDICT_TEXT, "%sno routing saves more than %s%s", between,
+                   verdict_seconds(room, v->compared_s - v->least_s), is_of_plan(r, v) ? " under this plan" : "");
         between = "; ";
     }
     if (v->n_untried > 0) {
         char flows[32];
         const bool sprays = has_engine(phase, "spray", "");
         const bool has_pairs = has_engine(phase, "ecmp", ",qp=16,");
-        fab_append(out, FAB_VERDICT_TEXT, "; none was tried for %s flows: try %s%s, or route --advise",
-                   fab_format_count(flows, v->n_untried),
-                   sprays ? "another --engine" : "--engine spray where switches can",
-                   sprays || has_pairs ? "" : ", or --engine ecmp,qp=16");
+        fab_append(
+            out, FAB_VERDICT_TEXT, "; none was tried for %s flows: try %s%s%s, or route --advise",
+            fab_format_count(flows, v->n_untried), sprays ? "another --engine" : "--engine spray where switches can",
+            sprays || has_pairs ? "" : ", or --engine ecmp,qp=16", is_of_plan(r, v) ? ", with a plan of its own" : "");
     } else if (leaves) {
         fab_append(out, FAB_VERDICT_TEXT, "%sroute --advise tries more", between);
     }
@@ -235,10 +240,10 @@ static void advice_of_routing(const fab_result *r, const fab_run_verdict *v, cha
         fab_append(out, FAB_VERDICT_TEXT, "%severy phase takes the least that any routing needs",
                    out[0] != '\0' ? "" : KEEP);
     } else if (v->compared_s > 0 && most_s <= FAB_VERDICT_LITTLE * v->compared_s) {
-        fab_append(out, FAB_VERDICT_TEXT, "%sno other routing saves more than %s", out[0] != '\0' ? "" : KEEP,
-                   verdict_seconds(room, most_s));
+        fab_append(out, FAB_VERDICT_TEXT, "%sno other routing saves more than %s%s", out[0] != '\0' ? "" : KEEP,
+                   verdict_seconds(room, most_s), is_of_plan(r, v) ? " under this plan" : "");
     } else if (v->compared_s > 0) {
-        advice_of_trials(v, tapered, worst, sets || builds, leaves_something(v, set, built), out);
+        advice_of_trials(r, v, tapered, worst, sets || builds, leaves_something(v, set, built), out);
     } else if (worst != NULL && worst->engines[v->engine].max_collision_factor.mean > VERDICT_FULL) {
         const fab_engine_result *e = &worst->engines[v->engine];
         fab_append(out, FAB_VERDICT_TEXT, "more queue pairs or spraying win at most x%.2f in %s",
@@ -416,10 +421,13 @@ static void advice_of_taper(const fab_result *r, const fab_run_verdict *v, char 
         fab_append(out, FAB_VERDICT_TEXT, "; only more uplinks win the taper, load x%.2f in %s", p->max_cut_factor,
                    p->name);
         if (v->uplinks_s > 0 && v->compared_s > 0) {
-            fab_append(out, FAB_VERDICT_TEXT, ": %s at least, %.2g %% less at most",
-                       verdict_seconds(room, v->uplinks_s), 100 * fmax(1 - v->uplinks_s / v->compared_s, 0));
+            fab_append(out, FAB_VERDICT_TEXT, ": %s%s at least, %.2g %% less at most",
+                       r->plans != NULL ? "under this plan " : "", verdict_seconds(room, v->uplinks_s),
+                       100 * fmax(1 - v->uplinks_s / v->compared_s, 0));
         }
-        fab_append(out, FAB_VERDICT_TEXT, setting[0] != '\0' ? " (%s tells)" : "%s", setting);
+        if (setting[0] != '\0') {
+            fab_append(out, FAB_VERDICT_TEXT, " (%s tells%s)", setting, r->plans != NULL ? ", by its own plan" : "");
+        }
     } else if (p->max_taper_factor > VERDICT_FULL) {
         fab_append(out, FAB_VERDICT_TEXT, "; equal shares give x%.2f in %s, where other routes may do better",
                    p->max_taper_factor, p->name);
@@ -470,7 +478,7 @@ static void advice_of_jobs(const fab_contention *c, bool is_one_draw, bool colli
         const fab_job_remedy *m = &c->remedies[i];
         if (m->saved_ratio > most + FAB_VERDICT_LITTLE) {
             fab_append(out, FAB_VERDICT_TEXT,
-                       "%s%s%s%s saves %.2g %% of a job's time on average, %" PRIu32 " of %zu are faster",
+                       "%s%s%s%s saves %.2g %% of the jobs' GPU time, %" PRIu32 " of %zu are faster",
                        most > 0 ? "; " : "", m->needs_switch_support ? "where switches can, " : "",
                        m->is_engine ? "--engine " : "servers ", m->what, 100 * m->saved_ratio, m->n_faster, c->n_jobs);
             if (m->n_slower > 0) {
@@ -565,8 +573,8 @@ void verdict_put_advice(const fab_result *r, fab_run_verdict *v) {
     if (r->contention == NULL && r->other_jobs == 0) { /* else it costs all of them together something */
         advice_of_taper(r, v, v->advice);
     }
-    if (r->plans != NULL && r->other_jobs == 0 && !(v->plan_s > 0) && !r->job.order_given && r->job.pp > 1 &&
-        r->job.dp > 1) {
+    if (r->plans != NULL && fab_plan_has_all_orders(r->plans) && r->other_jobs == 0 && !(v->plan_s > 0) &&
+        !r->job.order_given && r->job.pp > 1 && r->job.dp > 1) {
         fab_append(v->advice, FAB_VERDICT_TEXT,
                    "; fabriscope plan tries all orders of the ranks, this plan is the best of two");
     }

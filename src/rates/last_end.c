@@ -184,7 +184,7 @@ static void weigh_bounds(last_search *t) {
 
 /* Whether its bound leaves it open whether a flow is the last. */
 static bool may_be_last(last_search *t, uint32_t f) {
-    const bool is_late = t->ends_s[f] > t->fullest_s * (1 + 2 * CLOSE);
+    const bool is_late = t->ends_s[f] > t->fullest_s * (1 + CLOSE);
     return (is_late || t->ends_s[f] + after_of(t, f) > t->last_s * (1 + SAME)) && !is_exact(t, f);
 }
 

@@ -69,6 +69,7 @@ silent 'Not the taper alone' compare clos:gpus=256,radix=64 clos:gpus=256,radix=
 spares=(sweep rail-spine:gpus=256,radix=32 --vary spares=0,1,4,8 "${quick[@]}")
 says 'Not the spares alone: leaves give up uplinks for them, and their taper as built is more than 1 (1.13 of 24 switches at 1; 1.29 of 24 switches at 4; 1.6 of 32 switches at 8)' "${spares[@]}"
 silent 'Not the spares alone' "${spares[@]}" --set full-spares=yes
+says 'Not the spares alone: ports suffice for 2 tiers without them (3 tiers of 54 switches at 2)' sweep rail-spine:gpus=128,radix=16 --vary spares=0,2 --set full-spares=yes "${quick[@]}"
 silent 'Not the spares alone' sweep clos:gpus=256,radix=32 --vary taper.1=1,3 "${quick[@]}"
 says 'more than 1 (1.07 of 25 switches at [2] clos)' compare clos:gpus=256,radix=32 clos:gpus=256,radix=32,spares=1 "${quick[@]}"
 
@@ -428,6 +429,19 @@ assert least < usual * 0.999 and found["usual_order_s"] == usual and found["orde
 assert found["plans"][0]["time_s"] == given[found["order"]]["plans"][0]["time_s"] <= least / 0.999
 assert found["space"] == found["evaluated"] + found["unfit"] + found["bounded"] + found["untimed"]
 assert found["lower_bound_s"] >= 0.999 * least
+PYTHON
+# Of many GPUs with drawn paths two are searched, by means: the faster one leads, and nothing that is printed beats it.
+"$program" plan rail-only:gpus=5120,radix=64 --job model=llama3-70b --quiet >many || fail "orders of many GPUs"
+"$program" plan rail-only:gpus=5120,radix=64 --job model=llama3-70b --quiet --json >many.json
+/usr/bin/python3 - <<'PYTHON' || fail "orders of many GPUs: $(<many)"
+import json, re
+plan, text = json.load(open("many.json"))["plan"], re.sub(r"\s+", " ", open("many").read())
+first = plan["plans"][0]
+assert plan["orders"] == 1 and plan["order"] == first["order"] == "tp-cp-dp-pp", plan["order"]
+mean = first["mean_s"]
+assert mean < plan["usual_order_s"] * 0.9 and all(mean <= p.get("mean_s", mean) for p in plan["plans"]), plan["plans"]
+assert len(plan["front"]) > 1 and "to see it: fabriscope run" in text and "order=tp-cp-dp-pp --seeds 8" in text
+assert f"tp-cp-pp-dp takes {plan['usual_order_s']:.4g} s" in text and "no further order is searched" in text and "tries others" not in text
 PYTHON
 # --- one history has no interval, and says nothing of others ---
 one=(compare clos:gpus=64 clos:gpus=64,spares=1 --job model=llama3-8b --engine spray --quiet --scenarios)

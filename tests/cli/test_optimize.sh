@@ -167,6 +167,15 @@ assert t["replayed"] + t["bounded"] + t["open"] + t["refused"] <= o["designs"]
 for x in (o, few):
     assert x["tokens"]["lower_bound_usd_per_1e9_tokens"] <= w["usd_per_1e9_tokens"] * (1 + 1e-9)
 assert few["winner"]["usd_per_1e9_tokens"] >= w["usd_per_1e9_tokens"] * (1 - 1e-9)
+for x in (o, few):  # the first of a family says how cheap its others may be, and a longer search finds none below
+    seen = {x["winner"]["family"]}
+    for p in x["runners_up"]:
+        least, own = p["token_least_ratio"], p["token_difference_ratio"]
+        assert least <= own if p["family"] not in seen else least == own, p
+        seen.add(p["family"])
+        cheapest = min((q["usd_per_1e9_tokens"] for q in [w] + o["runners_up"] if q["family"] == p["family"]), default=1e9)
+        assert x["winner"]["usd_per_1e9_tokens"] * (1 + least) <= cheapest * (1 + 1e-9) or least == own, (p, cheapest)
+assert few["runners_up"][0]["token_least_ratio"] < few["runners_up"][0]["token_difference_ratio"], few["runners_up"][0]
 assert o["cheapest_network"]["total_usd"] <= w["total_usd"]
 assert o["cheapest_network"]["usd_per_1e9_tokens"] >= w["usd_per_1e9_tokens"]
 for p in [w] + o["runners_up"][:1]:
@@ -307,6 +316,9 @@ expect 0 'The engine hashes: times are means over 8 seeds' "${drawn[@]}"
 
 # --- nothing keeps the limits ---
 expect 4 'budget \$1\.0M: the cheapest is \$[0-9.]+[kM] \(\+[0-9.]+ %\)' --gpus 1024 --catalog parts.xml --budget 1e6
+# A budget that nothing keeps: what the other limits cost is said too, as a search without the budget has it.
+cost=$("$program" optimize --gpus 2048 --min-bisection 1 --quiet --json | python3 -c 'import json, sys; print("%.1f" % (json.load(sys.stdin)["optimize"]["winner"]["total_usd"] / 1e6))')
+expect 4 "budget \\\$5\.0M: the cheapest is \\\$7\.6M .*; budget \\\$5\.0M: the cheapest with the other limits is \\\$${cost/./\\.}M" --gpus 2048 --min-bisection 1 --budget 5e6
 expect 4 'power 1 kW: the least is [0-9.]+ [kM]W \(\+' --gpus 256 --catalog parts.xml --max-power 1kW
 expect 4 'taper 0\.5:1: the least is [0-9.]+:1' --gpus 256 --catalog parts.xml --max-taper 1:2
 expect 4 'with the other limits' --gpus 256 --catalog parts.xml --min-bisection 0.9 --budget 1.3e6

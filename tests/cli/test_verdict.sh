@@ -23,7 +23,7 @@ PYTHON
 says "job j0 of 20 loses most to the others: iteration 27.98 s instead of 27.83 s, x1.005; without j1 it takes 27.83 s, 150.6 ms less; both use" run many.xml
 lacks "the taper costs nothing"
 grep -qE "the busiest, \S+ > \S+, those of j0 and j1 for .*. Job j0 alone: none" lines || fail "the link that they share: $(<lines)"
-says "--engine ecmp,qp=16 saves 1.4 % of a job's time on average, 20 of 20 are faster" run many.xml --engine ecmp
+says "--engine ecmp,qp=16 saves 1.4 % of the jobs' GPU time, 20 of 20 are faster" run many.xml --engine ecmp
 says "one draw" run many.xml --engine ecmp
 # Engines are compared by all jobs, also where the first is on one server and takes the same under each.
 python3 - <<'PYTHON' >inside.xml
@@ -187,4 +187,19 @@ done
 # One thing is said of the routing.
 "$program" run clos:gpus=256 --job model=llama3-8b --engine ecmp,qp=1 --engine spray --quiet | tr -s ' \n' ' ' >out
 grep 'to do take \[2\] spray; ' out >/dev/null && ! grep 'take .*keep the routing' out >/dev/null || fail "both another routing and the same: $(head -c 900 out)"
+# What is bounded is of the plan that was chosen: another engine, or no taper, has a better one.
+planned=(rail-spine:gpus=2048,nic=400Gb/s,tiers=2,radix=64,port=400Gb/s,breakout=1/2,breakout-up=2,taper=7 --job model=llama3-70b --quiet --json)
+"$program" run "${planned[@]}" >planned.json
+"$program" run "${planned[@]}" --engine spray >sprayed.json
+"$program" run "${planned[@]}" --set taper=1 >wide.json
+/usr/bin/python3 - <<'PYTHON' || fail "bounds of a plan that is chosen"
+import json, re
+planned, sprayed, wide = (json.load(open(f"{name}.json")) for name in ("planned", "sprayed", "wide"))
+took, by_spray, without = (r["iteration"][0]["time_s"] for r in (planned, sprayed, wide))
+text = planned["verdict"]["to_do"]
+saves_s = float(re.search(r"no routing saves more than ([\d.]+) ms under this plan; none was tried", text).group(1)) / 1e3
+least_s = float(re.search(r"uplinks win the taper, load x[\d.]+ in \w+: under this plan ([\d.]+) s at least", text).group(1))
+assert "with a plan of its own, or route --advise" in text and "(--set taper=1 tells, by its own plan)" in text, text
+assert took - by_spray > saves_s and without < least_s, (took, by_spray, saves_s, without, least_s)
+PYTHON
 exit $((failures > 0))

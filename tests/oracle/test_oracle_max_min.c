@@ -256,6 +256,53 @@ Test(oracle_max_min, last_ends) {
     cr_assert_gt(n_known[1], n / 20, "bounds tell %u of %u", n_known[1], n);
 }
 
+/* Links of up to 64 equal flows whose sizes are a bit apart, and one that all cross: no last end is before the fullest
+ * link is done. */
+Test(oracle_max_min, last_ends_of_sizes_a_bit_apart) {
+    uint32_t n_known = 0;
+    for (uint64_t seed = 0; seed < N_INSTANCES / 2; seed++) {
+        enum { N_LINKS = 4, MOST = 64 };
+        fab_rng rng = fab_rng_make(seed, 9);
+        uint64_t first[N_LINKS * MOST + 1] = {0};
+        uint32_t link[2 * N_LINKS * MOST];
+        double bits[N_LINKS * MOST], rate[N_LINKS * MOST], finish[N_LINKS * MOST], after[N_LINKS * MOST];
+        double capacity[N_LINKS + 1] = {0};
+        uint32_t n = 0;
+        double last_s = 0;
+        fab_last_end last = {.is_known = false};
+        fab_error err = {0};
+        fab_max_min *solver = NULL;
+        for (uint32_t l = 0; l < N_LINKS; l++) {
+            const uint32_t n_mine = MOST - (uint32_t)fab_rng_below(&rng, MOST / 4);
+            const double after_s = 1e3 * (double)fab_rng_below(&rng, 3);
+            const double size = 1e9 * (1 - 1e-9 * (double)fab_rng_below(&rng, 1000));
+            capacity[l] = n_mine;
+            capacity[N_LINKS] += seed % 4 == 0 ? n_mine : 2 * n_mine;
+            for (uint32_t i = 0; i < n_mine; i++, n++) {
+                link[2 * n] = l;
+                link[2 * n + 1] = N_LINKS;
+                bits[n] = size - (double)fab_rng_below(&rng, 2);
+                after[n] = after_s;
+                first[n + 1] = 2 * (n + (uint64_t)1);
+            }
+        }
+        const fab_sharing s = {
+            .n_flows = n, .n_links = N_LINKS + 1, .capacity = capacity, .first = first, .link = link};
+        cr_assert_eq(fab_max_min_new(&solver, &err), FAB_OK);
+        cr_assert_eq(fab_max_min_solve(solver, &s, rate, NULL, &err), FAB_OK, "seed %d: %s", (int)seed, err.text);
+        cr_assert_eq(fab_fluid_last(solver, &s, bits, after, &last, &err), FAB_OK);
+        cr_assert_eq(fab_fluid_finish(&s, bits, finish, &err), FAB_OK, "seed %d: %s", (int)seed, err.text);
+        fab_max_min_free(solver);
+        for (uint32_t f = 0; f < n; f++) {
+            last_s = fmax(last_s, finish[f]);
+        }
+        n_known += last.is_known;
+        cr_assert(!last.is_known || sharing_close(last.last_s, last_s, 1e-10), "seed %d: %.17g, not %.17g", (int)seed,
+                  last.last_s, last_s);
+    }
+    cr_assert_gt(n_known, N_INSTANCES / 40, "bounds tell %u", n_known);
+}
+
 Test(oracle_max_min, finishing_times) {
     for (uint64_t seed = 0; seed < N_INSTANCES / 2; seed++) {
         random_sharing r;

@@ -23,8 +23,9 @@ static const fab_sweep_phase *leaf_phase(const fab_sweep_point *p) {
     return most;
 }
 
-/* What is said of leaves: more cables to NICs than the like have, groups of servers that straddle them, more taper. */
-typedef enum leaf_what { LEAF_CABLES, LEAF_STRADDLES, LEAF_TAPER } leaf_what;
+/* What is said of leaves: more cables to NICs than the like have, groups of servers that straddle them, more taper,
+ * more tiers above. */
+typedef enum leaf_what { LEAF_CABLES, LEAF_STRADDLES, LEAF_TAPER, LEAF_TIERS } leaf_what;
 
 static bool is_key(const char *path, const char *name) {
     const char *key = fab_text_short_path(path);
@@ -34,7 +35,7 @@ static bool is_key(const char *path, const char *name) {
 }
 
 static const char *leaf_key(leaf_what what) {
-    return what == LEAF_TAPER ? "spares" : "taper";
+    return what >= LEAF_TAPER ? "spares" : "taper";
 }
 
 /* Whether two points differ in the key alone, as far as leaves go: those of another family are others anyhow. */
@@ -46,10 +47,13 @@ static bool have_like_leaves(const fab_sweep *s, const fab_sweep_point *a, const
     return are_like;
 }
 
-/* Cables to NICs of a leaf, 0: nothing leaves one; or the taper of leaves as built. */
+/* Cables to NICs of a leaf, 0: nothing leaves one; or the taper of leaves as built, or the tiers. */
 static double leaf_figure(const fab_sweep_point *p, leaf_what what) {
     const fab_sweep_phase *phase = leaf_phase(p);
-    return what == LEAF_TAPER ? p->counts.built_taper[0] : phase != NULL ? (double)phase->leaf_cables : 0;
+    return what == LEAF_TIERS   ? (double)p->counts.tiers
+           : what == LEAF_TAPER ? p->counts.built_taper[0]
+           : phase != NULL      ? (double)phase->leaf_cables
+                                : 0;
 }
 
 /* The least figure that a leaf has at points like it; 0: none has one. */
@@ -72,8 +76,9 @@ static const char *leaf_text(const fab_sweep *s, const fab_sweep_point *p, leaf_
         fab_append(out, MOST_ONE, "x%.2f in %s", phase->leaf_excess_ratio, phase->name);
     } else if (what != LEAF_STRADDLES && figure > least_figure(s, p, what) * (1 + ROUNDING)) {
         fab_append(out, MOST_ONE, what == LEAF_TAPER ? "%.3g" : "%.0f", figure);
-        if (what == LEAF_TAPER) {
-            fab_append(out, MOST_ONE, " of %" PRIu64 " switches", p->counts.switches);
+        if (what >= LEAF_TAPER) {
+            fab_append(out, MOST_ONE, "%s of %" PRIu64 " switches", what == LEAF_TIERS ? " tiers" : "",
+                       p->counts.switches);
         }
     }
     return out;
@@ -141,10 +146,19 @@ static void leaves_put_spares(fab_page *page, const fab_sweep *s) {
     }
     leaf_list(page, s, LEAF_TAPER, more);
     if (more[0] != '\0') {
+        fab_page_wrapf(
+            page, FAB_INK_BOLD, 2, 2,
+            "Not the spares alone: leaves give up uplinks for them, and their taper as built is more than "
+            "%s (%s), used or not. --set full-spares=yes holds it, by more switches, if need be a tier more.",
+            least > 0 ? fab_show(page, "%.3g", least) : "with fewer spares", more);
+    }
+    leaf_list(page, s, LEAF_TIERS, more);
+    if (more[0] != '\0') {
         fab_page_wrapf(page, FAB_INK_BOLD, 2, 2,
-                       "Not the spares alone: leaves give up uplinks for them, and their taper as built is more than "
-                       "%s (%s), used or not. --set full-spares=yes holds it, by more switches.",
-                       least > 0 ? fab_show(page, "%.3g", least) : "with fewer spares", more);
+                       "Not the spares alone: ports suffice for %s without them (%s): networks and plans are others.",
+                       common_least(s, LEAF_TIERS) > 0 ? fab_show(page, "%.0f tiers", common_least(s, LEAF_TIERS))
+                                                       : "fewer tiers",
+                       more);
     }
 }
 

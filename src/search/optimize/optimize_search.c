@@ -124,14 +124,20 @@ static void add_shortfall(fab_str *text, goal g, double most, double best, const
     }
 }
 
-/* Best values alone (limits that nothing can keep), or, when each can be kept, with the other limits. */
+/* Best values alone (limits that nothing can keep) and with the other limits; where each can be kept, only these. */
 static void add_shortfalls(const search *s, bool alone, fab_str *text) {
     static const limits NONE = {{false}, {0}};
     for (goal g = N_GOALS; g-- > 0;) {
-        const limits others = alone ? NONE : without(s->limits, g);
+        limits others = alone ? NONE : without(s->limits, g);
         const candidate *best = best_of_all(s, &others, g).candidate;
-        if (best != NULL && !keeps_limit(&s->limits, g, best->value[g])) {
-            add_shortfall(text, g, s->limits.most[g], best->value[g], alone ? "" : " with the other limits");
+        if (best == NULL || keeps_limit(&s->limits, g, best->value[g])) {
+            continue;
+        }
+        add_shortfall(text, g, s->limits.most[g], best->value[g], alone ? "" : " with the other limits");
+        others = without(s->limits, g);
+        const candidate *within = alone ? best_of_all(s, &others, g).candidate : NULL;
+        if (within != NULL && within->value[g] > best->value[g]) {
+            add_shortfall(text, g, s->limits.most[g], within->value[g], " with the other limits");
         }
     }
 }

@@ -438,7 +438,14 @@ fab_status optimize_by_tokens(search *s, fab_optimum *out, fab_error *err) {
     memcpy(out->tokens.sold_unlike, t.best[0]->floor->sold_unlike, sizeof out->tokens.sold_unlike);
     (void)snprintf(out->tokens.options, sizeof out->tokens.options, "%s", s->request->replay_options);
     for (size_t i = 0; i < t.n_best; i++) {
-        list_point(t.best[0]->point, t.best[i]->point, i == 0 ? &out->winner : &out->runners_up[i - 1]);
+        fab_optimum_point *p = i == 0 ? &out->winner : &out->runners_up[i - 1];
+        const char *family = t.best[i]->structure->family;
+        list_point(t.best[0]->point, t.best[i]->point, p);
+        p->token_least_ratio = p->token_difference_ratio;
+        if (i > 0 && !lists_family(&t, i, family)) {
+            const double least_ratio = tokens_least_of_family(&t, family) / t.best[0]->point->usd_per_1e9_tokens - 1;
+            p->token_least_ratio = fmin(least_ratio, p->token_difference_ratio);
+        }
         out->n_runners_up = i;
     }
     if (cheapest->point != NULL) {

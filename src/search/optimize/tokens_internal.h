@@ -117,5 +117,8 @@ ranked *tokens_next(token_search *t, size_t *step);
 /** Until when it may be replayed: until the families have had theirs, none takes more of the time than its part. */
 double tokens_look_until(const token_search *t);
 
+/** What the cheapest tokens of a family cost at least: by bounds where designs were not replayed to the end. */
+double tokens_least_of_family(const token_search *t, const char *family);
+
 /** Families of which not even a plain design was looked at that might be better than the winner. */
 void tokens_name_unseen(token_search *t);

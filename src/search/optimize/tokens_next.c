@@ -75,6 +75,16 @@ double tokens_look_until(const token_search *t) {
                : t->s->deadline_s;
 }
 
+double tokens_least_of_family(const token_search *t, const char *family) {
+    double least = INFINITY;
+    for (size_t i = 0; i < t->n; i++) {
+        const ranked *r = &t->all[i];
+        const double usd = r->open_usd > 0 ? r->open_usd : r->candidate->token_usd;
+        least = r->structure->family == family ? fmin(least, usd) : least;
+    }
+    return least;
+}
+
 void tokens_name_unseen(token_search *t) {
     fab_token_search *o = &t->out->tokens;
     const double winner_usd = t->best[0]->candidate->token_usd;

@@ -6,8 +6,6 @@
 
 #include <math.h>
 
-#define MOST_DRAWN 4096 /* GPUs: where more paths are drawn, the second order alone is searched, and only named */
-
 /* What a search left out is left out of the space of all orders. */
 static void add_space(const fab_plans *found, fab_plans *plans) {
     plans->n_plans += found->n_plans;
@@ -124,8 +122,7 @@ fab_status plan_orders(const fab_plan_request *request, fab_plans *usual, fab_pl
     for (size_t i = 1; i < usual->n_plans_listed; i++) {
         best = usual->plans[i].iteration.time_s < best.iteration.time_s ? usual->plans[i] : best;
     }
-    const bool is_large = usual->is_drawn && usual->gpus > MOST_DRAWN;
-    for (size_t i = 1; i < (is_large ? 2 : request->n_orders); i++) {
+    for (size_t i = 1; i < request->n_orders; i++) {
         fab_plans *found = NULL;
         if (request->is_late != NULL && request->is_late(request->late_context)) {
             usual->is_proven = false;
@@ -139,11 +136,6 @@ fab_status plan_orders(const fab_plan_request *request, fab_plans *usual, fab_pl
             add_space(found, usual);
         }
         fab_plans_free(found);
-    }
-    if (fastest > 0 && is_large) {
-        (void)snprintf(usual->order, sizeof usual->order, "%s", fab_rank_orders[fastest]);
-        usual->other_order_s = best.iteration.time_s;
-        return FAB_OK;
     }
     FAB_PASS(fastest > 0 ? list_order(request, fastest, usual, design, out, err) : FAB_OK);
     if (*out != NULL && fab_planned_s(&(*out)->plans[0]) >= usual->usual_order_s) { /* the first seed's luck */

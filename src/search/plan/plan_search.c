@@ -436,6 +436,7 @@ static fab_status find_front(search *s, fab_error *err) {
     FAB_PASS(FAB_NEW(s->found->front, MOST_OF_FRONT, err));
     counted.front = s->found->front;
     s->n_best = 1;
+    s->below_s = INFINITY;
     for (bool more = true; status == FAB_OK && more && counted.n_front < MOST_OF_FRONT && !is_over(s);) {
         counted.front[counted.n_front++] = last;
         s->most_bytes = FRONT_STEP * last.memory_bytes;
@@ -575,9 +576,11 @@ fab_status fab_plan_search(const fab_plan_request *request, fab_plans **out, fab
     s.found->n_networks = s.network.n_routed;
     fab_plans *faster = NULL;
     if (plan_tries_orders(request)) {
-        FAB_PASS((request->n_orders > 2 ? plan_orders : plan_second_order)(request, s.found, &faster, err));
+        const bool has_all = request->n_orders > 2 && fab_plan_has_all_orders(s.found);
+        FAB_PASS((has_all ? plan_orders : plan_second_order)(request, s.found, &faster, err));
     }
-    FAB_PASS(request->wants_front && faster == NULL ? find_front(&s, err) : FAB_OK);
+    const bool has_front = request->wants_front && faster == NULL && s.found->n_plans_listed > 0;
+    FAB_PASS(has_front ? find_front(&s, err) : FAB_OK);
     *out = faster != NULL ? faster : s.found;
     s.found = faster != NULL ? s.found : NULL;
     return FAB_OK;

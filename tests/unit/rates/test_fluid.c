@@ -54,6 +54,36 @@ Test(fluid, the_last_end_without_rates) {
     fab_max_min_free(solver);
 }
 
+/* 56 flows of 1e9 bits on link 0 of 1 bit/s, one of a bit less, and one alone on link 1, which is done a little before,
+ * and has more after it: the bit is between two tolerances of the bounds, and link 0 is done last all the same. */
+Test(fluid, the_last_end_of_sizes_that_are_a_bit_apart) {
+    static const double capacity[] = {1, 1};
+    uint64_t first[58];
+    uint32_t link[57];
+    double bits[57];
+    double after[57] = {0};
+    double rate[57];
+    fab_last_end last = {.is_known = false};
+    fab_error err = {0};
+    fab_max_min *solver = NULL;
+    for (uint32_t f = 0; f < 57; f++) {
+        first[f] = f;
+        link[f] = f == 56;
+        bits[f] = f == 0 ? 1e9 - 1 : f < 56 ? 1e9 : 56e9 * (1 - 4.5e-7);
+    }
+    first[57] = 57;
+    after[56] = 56e3;
+    const fab_sharing s = {.n_flows = 57, .n_links = 2, .capacity = capacity, .first = first, .link = link};
+    cr_assert_eq(fab_max_min_new(&solver, &err), FAB_OK);
+    cr_assert_eq(fab_max_min_solve(solver, &s, rate, NULL, &err), FAB_OK, "%s", err.text);
+    cr_assert_eq(fab_fluid_last(solver, &s, bits, after, &last, &err), FAB_OK, "%s", err.text);
+    cr_assert(last.is_known);
+    cr_assert_float_eq(last.last_s, 56e9 - 1, 0.1, "%.17g", last.last_s);
+    cr_assert_eq(last.flow, 56);
+    cr_assert_eq(last.flow_s, bits[56]);
+    fab_max_min_free(solver);
+}
+
 Test(fluid, nothing_to_send_and_nothing_in_the_way_take_no_time) {
     check((const double[]){0, 0, 1e30, 0}, (const double[]){0, 0, 0, 0});
     check((const double[]){10, 0, 1e30, 1}, (const double[]){1, 0, 0, 0.5});

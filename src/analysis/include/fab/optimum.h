@@ -42,7 +42,8 @@ typedef struct fab_optimum_point {
     uint64_t n_plans_tried;             /**< with them, of which this one's tokens are the cheapest */
     char policy[FAB_NAME_SIZE];         /**< of that; empty: not asked for */
     double token_difference_ratio;      /**< usd_per_1e9_tokens / that of the winner - 1 */
-    char plan[192];                     /**< how the job runs fastest on it */
+    double token_least_ratio; /**< of the first of a family: what bounds leave its others, or it; else its difference */
+    char plan[192];           /**< how the job runs fastest on it */
 } fab_optimum_point;
 
 typedef enum fab_loss {

@@ -56,7 +56,6 @@ typedef struct fab_plans {
     size_t n_tight;     /**< 1, or 0: none */
     fab_fewer fewer;
     char order[FAB_NAME_SIZE]; /**< of the dimensions, where another than the usual one is faster; else empty */
-    double other_order_s;      /**< of `order` under the first seed, where it is only named; else 0 */
     double usual_order_s;      /**< time of the best plan in the usual order; meaningful with n_orders */
     uint64_t n_orders;         /**< searched besides that of the list: all are in the counts below */
     uint64_t n_sizes, n_plans, n_evaluated, n_unfit, n_bounded, n_untimed;
@@ -65,6 +64,12 @@ typedef struct fab_plans {
     double lower_bound_s;   /**< under the first seed no plan that was not evaluated takes less; at least the least time
                                of the list */
 } fab_plans;
+
+/** Whether `plan` searches all orders of the ranks: where the paths of many GPUs are drawn it searches two, as others.
+ */
+static inline bool fab_plan_has_all_orders(const fab_plans *plans) {
+    return !plans->is_drawn || plans->gpus <= 4096;
+}
 
 void fab_plans_free(fab_plans *plans);
 FAB_OWNER(fab_plans, fab_plans_free)
