@@ -99,8 +99,9 @@ fab_status fab_plan_set(fab_design *design, const fab_fabric *fabric, const fab_
                         bool *out_fits, fab_error *err) FAB_MUST_USE;
 
 /**
- * fab_plan_choose() for a design whose fabric is still to be built, of its first job; of a design without such traffic nothing is chosen. One plan
- * is for all engines: FAB_EUNSUPPORTED, with their plans, where the fastest of one is not that of another.
+ * fab_plan_choose() for a design whose fabric is still to be built, of its first job; of a design without such traffic
+ * nothing is chosen. One plan is for all engines: FAB_EUNSUPPORTED, with their plans, where the fastest of one is not
+ * that of another.
  * @param[in] like  NULL, or a job whose plan is taken where it has as many GPUs: two states are compared under one
  * plan.
  */
