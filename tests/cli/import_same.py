@@ -8,7 +8,7 @@ IGNORED = {"meta", "family", "taper", "bottleneck", "source", "floor", "ownershi
 
 
 # what sentences say of these: dollars bought and run, and a taper that can be set in a design alone
-SAID = re.compile(r"\$[0-9.,]+ bought and run for|" + re.escape(" (--set taper=1 tells)"))
+SAID = re.compile(r"\$[0-9.,]+ bought and run for|" + re.escape(" (--set taper=1 tells, by its own plan)"))
 
 
 def differences(a, b, where=""):
