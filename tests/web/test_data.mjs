@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { binOf, isCollided } from '../../reports/web/src/model.js';
+import { binOf, engineAt, isCollided } from '../../reports/web/src/model.js';
 import { Scene } from '../../reports/web/src/scene.js';
 import { KINDS } from '../../reports/web/src/schedule.js';
 
@@ -167,7 +167,7 @@ function checkSchedules(model, report) {
     }
     const seen = new Set();
     for (let i = 0; i < schedule.n; i++) for (const p of schedule.phasesOf(i)) seen.add(report.phases[p].name);
-    for (const phase of report.phases.filter((p) => /^(tp|cp|ep|pp|dp|edp)/.test(p.name) && p.engines[engine].time_s > 0)) assert.ok(seen.has(phase.name), `${phase.name} is in no operation among ${[...seen]}`);
+    for (const phase of report.phases.filter((p) => /^(tp|cp|ep|pp|dp|edp)/.test(p.name) && engineAt(p, engine)?.time_s > 0)) assert.ok(seen.has(phase.name), `${phase.name} is in no operation among ${[...seen]}`);
   }
   return n;
 }

@@ -130,7 +130,10 @@ static fab_status tell_box(comparison *c, const fab_shape *s, uint32_t v, uint32
     f->node = s->server_name[server];
     f->guid = 0;
     f->text = of_server;
-    f->work = f->kind == FAB_FINDING_MISSING_PORT ? "Install it, or switch it on, and plug all its cables." : f->work;
+    FAB_PASS(
+        f->kind == FAB_FINDING_MISSING_PORT
+            ? fab_audit_text(&c->a, &f->work, err, "Install %s, or switch it on, and plug all its cables.", f->node)
+            : FAB_OK);
     FAB_PASS(fab_audit_add(&c->a, f, err));
     told[server] = c->a.out->n_findings;
     return FAB_OK;

@@ -178,8 +178,8 @@ static fab_status report_absent(sideways *s, uint32_t n_short, fab_error *err) {
     return fab_audit_tell(
         a, &f, err,
         "%u switches have one cable less to others than their peers, as if one were not there" FAB_AUDIT_WORK
-        "Install it, or switch it on, and plug its cables.",
-        n_short);
+        "Install %s, or switch it on, and plug its cables.",
+        n_short, f.node);
 }
 
 static fab_status look_at_degrees(sideways *s, fab_error *err) {
