@@ -37,7 +37,6 @@ static void tokens_close(token_search *t) {
 
 /* --- a design that is replayed ------------------------------------------------------------------------------------ */
 
-/* What a user gets who types the printed line with the job and the engine. */
 fab_status tokens_open(token_search *t, const ranked *r, fab_optimum_point *point, fab_fabric **out, fab_error *err) {
     FAB_PASS(optimize_describe(t->s, r->structure, r->candidate, r->candidate->value[GOAL_COST], point, err));
     FAB_PASS(optimize_read(t->s, point->design, t->design, err));

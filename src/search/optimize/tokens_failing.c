@@ -62,7 +62,6 @@ fab_status tokens_judge(token_search *t, const ranked *r, const fab_planned *p, 
     return FAB_OK;
 }
 
-/* The job of t->planned under a plan; false: it cannot have it. */
 fab_status tokens_set_plan(token_search *t, const fab_fabric *fabric, const fab_job_plan *plan, bool *out_fits,
                            fab_error *err) {
     *t->planned = *t->design;
@@ -105,14 +104,10 @@ fab_status tokens_judge_others(token_search *t, ranked *r, const fab_fabric *fab
     return FAB_OK;
 }
 
-/* Others may run it as well. */
 fab_status tokens_share_plan(token_search *t, const fab_job_plan *plan, fab_error *err) {
-    for (size_t i = 0; i < t->n_shared; i++) {
-        if (fab_plan_is_same(&t->shared[i], plan)) {
-            return FAB_OK;
-        }
-    }
-    return FAB_APPEND(t->shared, t->n_shared, t->shared_capacity, err, *plan);
+    return fab_plan_is_listed(plan, t->shared, t->n_shared)
+               ? FAB_OK
+               : FAB_APPEND(t->shared, t->n_shared, t->shared_capacity, err, *plan);
 }
 
 void tokens_keep_replay(const token_search *t, ranked *r, const token_judged *best, fab_optimum_point *point) {
@@ -194,12 +189,13 @@ static ranked *next_again(token_search *t) {
     return next;
 }
 
-/* What failures leave hangs on the plan, so that none loses by a plan that another one has. */
 fab_status tokens_try_shared(token_search *t, fab_error *err) {
     ranked *next = NULL;
-    while (!tokens_is_late(t) && (next = next_again(t)) != NULL) {
+    t->look_until_s = t->s->deadline_s; /* no more that of the design which was replayed last */
+    while ((next = next_again(t)) != NULL && !tokens_is_late(t)) {
         FAB_PASS(judge_again(t, next, err));
     }
+    t->s->timed_out = t->s->timed_out || next != NULL;
     t->n_best = 0;
     for (size_t i = 0; i < t->n; i++) {
         if (t->all[i].point != NULL) {

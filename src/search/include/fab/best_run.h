@@ -3,13 +3,6 @@
 
 #include "fab/plan_run.h"
 
-typedef struct fab_best_request {
-    const fab_fabric *fabric;
-    const char *traffic; /**< as for fab_context_request */
-    uint64_t seed;
-    size_t n_threads;
-} fab_best_request;
-
 /** Whether the pattern, or the first job where the traffic is a job's, asks for the best. */
 bool fab_best_is_wanted(const fab_design *design, const char *traffic);
 
