@@ -377,13 +377,7 @@ static fab_status replay_parts(cli_session *s, fab_replay *replay, fab_error *er
         cli_part *part = &s->parts[i];
         fab_result *result = &part->of.result;
         of[i] = &part->of;
-        *result = (fab_result){.command = s->result.command,
-                               .version = s->result.version,
-                               .seed = s->result.seed,
-                               .n_seeds = s->result.n_seeds,
-                               .fabrics = s->result.fabrics,
-                               .n_fabrics = s->result.n_fabrics,
-                               .graph = s->result.graph};
+        *result = s->result; /* which has no figures yet */
         part->of.n_engines = part->choice.n_engines;
         memcpy(part->of.engine, part->choice.engine, sizeof part->of.engine);
         FAB_PASS(replay_part(s, i, replay, result, err));

@@ -241,7 +241,6 @@ static fab_status replay(token_search *t, ranked *r, double below_usd, fab_error
     fab_optimum_point *point = NULL;
     fab_error why = {.code = FAB_OK};
     token_judged best = {.n = 0};
-    bool fits = false;
     FAB_TRY(FAB_NEW(point, 1, err));
     FAB_TRY(tokens_open(t, r, point, &fabric, err));
     fab_plan_request request = tokens_plan_request(t, fabric, r->floor->kept);
@@ -258,9 +257,7 @@ static fab_status replay(token_search *t, ranked *r, double below_usd, fab_error
         goto done;
     }
     r->plan = plans->plans[0].plan;
-    FAB_TRY(tokens_set_plan(t, fabric, &r->plan, &fits, err));
-    FAB_TRY(tokens_judge(t, r, &plans->plans[0], &best, err));
-    FAB_TRY(tokens_judge_others(t, r, fabric, NULL, &best, err));
+    FAB_TRY(tokens_judge(t, r, fabric, plans, &best, err));
     if (best.n == 0) {
         refuse(t, r, &best.why);
         goto done;

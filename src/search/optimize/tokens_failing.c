@@ -35,8 +35,9 @@ static fab_status find_goodput(token_search *t, const fab_planned *p, double lea
                : fab_fail(err, FAB_EUNSUPPORTED, NULL, "what a history of failures leaves is not known");
 }
 
-/* No history is faster than the fabric without failures: of a plan that is as dear without them nothing is asked. */
-fab_status tokens_judge(token_search *t, const ranked *r, const fab_planned *p, token_judged *best, fab_error *err) {
+/* No history is faster than the fabric without failures: of a plan that is as dear without them nothing is asked.
+ * Takes a plan that t->planned has into `best`, if it is. */
+static fab_status judge(token_search *t, const ranked *r, const fab_planned *p, token_judged *best, fab_error *err) {
     fab_goodput goodput = {.taken = {{.mean = 1}}};
     fab_error why = {.code = FAB_OK};
     const double usd = planned_usd(t, r, p);
@@ -75,7 +76,7 @@ double tokens_seconds_below(const token_search *t, const ranked *r, double usd) 
 }
 
 /* The plans that other designs run and that are new to this one, but for those that its own search lists. */
-fab_status tokens_judge_others(token_search *t, ranked *r, const fab_fabric *fabric, const fab_plans *own,
+static fab_status judge_others(token_search *t, ranked *r, const fab_fabric *fabric, const fab_plans *own,
                                token_judged *best, fab_error *err) {
     for (; r->n_shared < t->n_shared; r->n_shared++) {
         const fab_job_plan *plan = &t->shared[r->n_shared];
@@ -98,10 +99,21 @@ fab_status tokens_judge_others(token_search *t, ranked *r, const fab_fabric *fab
         FAB_REFUSE_IF(status != FAB_OK && !fab_is_refusal(status), err, status, why.where, "%s", why.text);
         if (status == FAB_OK && timed->n_plans_listed > 0) {
             timed->plans[0].plan = *plan;
-            FAB_PASS(tokens_judge(t, r, &timed->plans[0], best, err));
+            FAB_PASS(judge(t, r, &timed->plans[0], best, err));
         }
     }
     return FAB_OK;
+}
+
+fab_status tokens_judge(token_search *t, ranked *r, const fab_fabric *fabric, const fab_plans *own, token_judged *best,
+                        fab_error *err) {
+    for (size_t i = 0; own != NULL && i < own->n_plans_listed; i++) {
+        const fab_planned *p = &own->plans[i];
+        bool fits = best->n == 0 || !fab_plan_is_same(&p->plan, &r->plan);
+        FAB_PASS(fits ? tokens_set_plan(t, fabric, &p->plan, &fits, err) : FAB_OK);
+        FAB_PASS(fits ? judge(t, r, p, best, err) : FAB_OK);
+    }
+    return judge_others(t, r, fabric, own, best, err);
 }
 
 fab_status tokens_share_plan(token_search *t, const fab_job_plan *plan, fab_error *err) {
@@ -139,7 +151,6 @@ static fab_status judge_again(token_search *t, ranked *r, fab_error *err) {
     FAB_OWNS(fab_plans_free_owned) fab_plans *plans = NULL;
     FAB_OWNED fab_optimum_point *point = NULL;
     fab_error why = {.code = FAB_OK};
-    bool fits = false;
     token_judged best = {.usd = r->candidate->token_usd, .n = 1};
     FAB_PASS(FAB_NEW(point, 1, err));
     FAB_PASS(tokens_open(t, r, point, &fabric, err));
@@ -151,13 +162,7 @@ static fab_status judge_again(token_search *t, ranked *r, fab_error *err) {
         const fab_status status = fab_plan_search(&request, &plans, &why);
         FAB_REFUSE_IF(status != FAB_OK && !fab_is_refusal(status), err, status, why.where, "%s", why.text);
     }
-    for (size_t i = 0; plans != NULL && i < plans->n_plans_listed; i++) {
-        const fab_planned *p = &plans->plans[i];
-        fits = false;
-        FAB_PASS(fab_plan_is_same(&p->plan, &r->plan) ? FAB_OK : tokens_set_plan(t, fabric, &p->plan, &fits, err));
-        FAB_PASS(fits ? tokens_judge(t, r, p, &best, err) : FAB_OK);
-    }
-    FAB_PASS(tokens_judge_others(t, r, fabric, plans, &best, err));
+    FAB_PASS(tokens_judge(t, r, fabric, plans, &best, err));
     r->point->n_plans_tried += best.n - 1;
     if (best.usd < r->candidate->token_usd) {
         tokens_keep_replay(t, r, &best, r->point);
