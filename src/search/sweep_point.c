@@ -159,7 +159,7 @@ static fab_status evaluate_once(const fab_sweep_request *request, const trial *o
         keep_choice(plans, open, &kept);
     }
     if (request->looks_for_plan && of->plan == NULL && progress->before == 0) {
-        FAB_PASS(look_for_better(request, design, graph, &result.job, &kept, err));
+        FAB_PASS(look_for_better(request, what.design, graph, &result.job, &kept, err));
     }
     FAB_PASS(fab_sweep_keep_jobs(&replay, &result, &kept, err));
     FAB_PASS(fab_sweep_keep_goodput(request, fab_context_what(context)->design, replayed, of->to_beat_s, &kept, err));
