@@ -525,10 +525,9 @@ static void advice_of_plan(const fab_result *r, const fab_run_verdict *v, char *
     if (v->better.draws > 1 && v->better.draws != r->n_seeds) {
         (void)snprintf(draws, sizeof draws, " (mean of --seeds %" PRIu64 ")", v->better.draws);
     }
-    fab_append(out, FAB_VERDICT_TEXT, "; a better plan %s%s%stakes %s%s, %.0f %% less: --job %s",
-               r->contention != NULL ? "of job " : "", r->contention != NULL ? r->contention->jobs[0].id : "",
-               r->contention != NULL ? " " : "", verdict_seconds(room, v->better.time_s), draws,
-               100 * (1 - v->better.time_s / v->time_s), v->better.keys);
+    fab_append(out, FAB_VERDICT_TEXT, "; a better plan takes %s%s, %.0f %% less: --job %s",
+               verdict_seconds(room, v->better.time_s), draws, 100 * (1 - v->better.time_s / v->time_s),
+               v->better.keys);
 }
 
 void verdict_put_advice(const fab_result *r, fab_run_verdict *v) {

@@ -233,17 +233,17 @@ static fab_status choose_open(cli_session *s, bool each, fab_error *err) {
                                       .is_of_first = s->result.command != FAB_COMMAND_RUN, /* as the replay is */
                                       .progress = shows ? cli_progress_step : NULL,
                                       .progress_context = &progress};
-    FAB_OWNED fab_choice *choices = NULL;
+    FAB_OWNS(fab_choice_list_release) fab_choice_list choices = {.n = 0};
     const size_t most = each && !s->options->advise.on ? s->asked->n_engines : 1;
-    size_t n = 0;
     FAB_PASS(FAB_NEW(s->parts, most, err));
     cli_progress_start(&progress);
-    const fab_status status = fab_choose_each(&request, s->traffic, most, &choices, &n, err);
+    const fab_status status = fab_choose_each(&request, s->traffic, most, &choices, err);
     cli_progress_end(shows);
     FAB_PASS(status);
-    for (; s->n_parts < n; s->n_parts++) {
-        s->parts[s->n_parts].choice = choices[s->n_parts];
+    for (; s->n_parts < choices.n; s->n_parts++) {
+        s->parts[s->n_parts].choice = choices.at[s->n_parts];
     }
+    choices.n = 0; /* they are the parts' */
     const fab_choice *first = &s->parts[0].choice;
     s->design = first->design;
     s->traffic = first->traffic != NULL ? first->traffic : s->traffic;

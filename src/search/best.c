@@ -214,6 +214,12 @@ void fab_choice_release(fab_choice *choice) {
     *choice = (fab_choice){.n_engines = 0};
 }
 
+void fab_choice_list_release(fab_choice_list *choices) {
+    FAB_RELEASE_EACH(fab_choice_release, choices->at, choices->n);
+    free(choices->at);
+    *choices = (fab_choice_list){.n = 0};
+}
+
 static fab_status describe_job(const fab_choice *choice, fab_str *out, fab_error *err) {
     const size_t n = choice->design->n_engines;
     choice->design->n_engines = 0;
@@ -234,9 +240,8 @@ static fab_status runs_alike(const fab_choice *a, const fab_choice *b, bool *out
 }
 
 /* Into the first that runs alike, or behind all. `choice` is emptied. */
-static fab_status add_choice(fab_choice *choice, fab_choice *all, size_t *n, fab_error *err) {
-    for (size_t i = 0; i < *n; i++) {
-        fab_choice *same = &all[i];
+static fab_status add_choice(fab_choice *choice, fab_choice_list *all, fab_error *err) {
+    FAB_EACH(fab_choice, same, all->at, all->n) {
         bool is_alike = false;
         FAB_PASS(runs_alike(same, choice, &is_alike, err));
         if (is_alike) {
@@ -247,39 +252,28 @@ static fab_status add_choice(fab_choice *choice, fab_choice *all, size_t *n, fab
             return FAB_OK;
         }
     }
-    all[(*n)++] = *choice;
-    *choice = (fab_choice){.n_engines = 0};
-    return FAB_OK;
+    return FAB_GIVE(all->at[all->n++], *choice);
 }
 
-fab_status fab_choose_each(const fab_plan_request *plan, const char *traffic, size_t n, fab_choice **out, size_t *out_n,
+fab_status fab_choose_each(const fab_plan_request *plan, const char *traffic, size_t n, fab_choice_list *out,
                            fab_error *err) {
     const fab_design *design = plan->design;
     const bool is_open = fab_plan_is_wanted(design, traffic) || fab_best_is_wanted(design, traffic);
     const size_t n_alone = !is_open || design->n_jobs > 1 ? 1 : n;
-    FAB_OWNED fab_choice *all = NULL;
-    fab_status status = FAB_OK;
-    size_t n_choices = 0;
-    FAB_PASS(FAB_NEW(all, design->n_engines, err));
-    for (size_t e = 0; e < n_alone && status == FAB_OK; e++) {
+    FAB_OWNS(fab_choice_list_release) fab_choice_list all = {.n = 0};
+    FAB_PASS(FAB_NEW(all.at, design->n_engines, err));
+    for (size_t e = 0; e < n_alone; e++) {
         FAB_OWNS(fab_choice_release) fab_choice choice = {.n_engines = 1, .engine = {e}};
-        status = FAB_NEW(choice.design, 1, err);
-        if (status == FAB_OK) {
-            *choice.design = *design;
-            choice.design->engines[0] = design->engines[e];
-            choice.design->n_engines = 1;
-            status = fab_choose_open(plan, traffic, choice.design, &choice.plans[0], &choice.traffic, err);
-        }
-        status = status == FAB_OK ? add_choice(&choice, all, &n_choices, err) : status;
+        FAB_PASS(FAB_NEW(choice.design, 1, err));
+        *choice.design = *design;
+        choice.design->engines[0] = design->engines[e];
+        choice.design->n_engines = 1;
+        FAB_PASS(fab_choose_open(plan, traffic, choice.design, &choice.plans[0], &choice.traffic, err));
+        FAB_PASS(add_choice(&choice, &all, err));
     }
-    for (size_t e = n_alone; e < design->n_engines && status == FAB_OK; e++) {
-        all[0].design->engines[all[0].design->n_engines++] = design->engines[e];
-        all[0].engine[all[0].n_engines++] = e;
+    for (size_t e = n_alone; e < design->n_engines; e++) {
+        all.at[0].design->engines[all.at[0].design->n_engines++] = design->engines[e];
+        all.at[0].engine[all.at[0].n_engines++] = e;
     }
-    if (status != FAB_OK) {
-        FAB_RELEASE_EACH(fab_choice_release, all, n_choices);
-        return status;
-    }
-    *out_n = n_choices;
     return FAB_GIVE(*out, all);
 }

@@ -81,7 +81,6 @@ static fab_status judge_others(token_search *t, ranked *r, const fab_fabric *fab
     for (; r->n_shared < t->n_shared; r->n_shared++) {
         const fab_job_plan *plan = &t->shared[r->n_shared];
         FAB_OWNS(fab_plans_free_owned) fab_plans *timed = NULL;
-        fab_error why = {.code = FAB_OK};
         bool is_new = !fab_plan_is_same(plan, &r->plan);
         for (size_t k = 0; own != NULL && k < own->n_plans_listed; k++) {
             is_new = is_new && !fab_plan_is_same(&own->plans[k].plan, plan);
@@ -95,9 +94,8 @@ static fab_status judge_others(token_search *t, ranked *r, const fab_fabric *fab
         request.progress = NULL;
         request.n_orders = 1;
         request.below_s = tokens_seconds_below(t, r, best->usd);
-        const fab_status status = fab_plan_search(&request, &timed, &why);
-        FAB_REFUSE_IF(status != FAB_OK && !fab_is_refusal(status), err, status, why.where, "%s", why.text);
-        if (status == FAB_OK && timed->n_plans_listed > 0) {
+        FAB_PASS(fab_plan_try(&request, &timed, err));
+        if (timed != NULL && timed->n_plans_listed > 0) {
             timed->plans[0].plan = *plan;
             FAB_PASS(judge(t, r, &timed->plans[0], best, err));
         }
@@ -150,7 +148,6 @@ static fab_status judge_again(token_search *t, ranked *r, fab_error *err) {
     FAB_OWNS(fab_fabric_free_owned) fab_fabric *fabric = NULL;
     FAB_OWNS(fab_plans_free_owned) fab_plans *plans = NULL;
     FAB_OWNED fab_optimum_point *point = NULL;
-    fab_error why = {.code = FAB_OK};
     token_judged best = {.usd = r->candidate->token_usd, .n = 1};
     FAB_PASS(FAB_NEW(point, 1, err));
     FAB_PASS(tokens_open(t, r, point, &fabric, err));
@@ -159,8 +156,7 @@ static fab_status judge_again(token_search *t, ranked *r, fab_error *err) {
         request.n_best = FAB_PLANS_FAILING;
         request.progress = NULL;
         request.below_s = tokens_seconds_below(t, r, best.usd);
-        const fab_status status = fab_plan_search(&request, &plans, &why);
-        FAB_REFUSE_IF(status != FAB_OK && !fab_is_refusal(status), err, status, why.where, "%s", why.text);
+        FAB_PASS(fab_plan_try(&request, &plans, err));
     }
     FAB_PASS(tokens_judge(t, r, fabric, plans, &best, err));
     r->point->n_plans_tried += best.n - 1;

@@ -238,27 +238,23 @@ fab_status fab_plan_set(fab_design *design, const fab_fabric *fabric, const fab_
 /* One plan for all engines, which is that of each. */
 static fab_status settle_alike(const fab_plan_request *request, const char *traffic, fab_design *design,
                                fab_error *err) {
-    fab_choice *choices = NULL;
-    size_t n = 0;
+    FAB_OWNS(fab_choice_list_release) fab_choice_list choices = {.n = 0};
     char plans[384] = "";
-    FAB_PASS(fab_choose_each(request, traffic, design->n_engines, &choices, &n, err));
-    for (size_t i = 0; i < n; i++) {
+    FAB_PASS(fab_choose_each(request, traffic, design->n_engines, &choices, err));
+    FAB_EACH(const fab_choice, choice, choices.at, choices.n) {
         char plan[192] = "as it is";
-        if (choices[i].plans[0] != NULL) {
-            (void)fab_job_plan_text(&choices[i].plans[0]->plans[0].plan, plan);
+        if (choice->plans[0] != NULL) {
+            (void)fab_job_plan_text(&choice->plans[0]->plans[0].plan, plan);
         }
-        fab_append(plans, sizeof plans, "%s%.24s %s", i > 0 ? "; " : "", choices[i].design->engines[0].text, plan);
+        fab_append(plans, sizeof plans, "%s%.24s %s", choice > choices.at ? "; " : "", choice->design->engines[0].text,
+                   plan);
     }
-    if (n == 1) {
-        *design = *choices[0].design;
-    }
-    FAB_RELEASE_EACH(fab_choice_release, choices, n);
-    free(choices);
-    return n == 1 ? FAB_OK
-                  : fab_fail(err, FAB_EUNSUPPORTED, "--engine",
-                             "these engines have unlike fastest plans, and here one is for all: give one --engine, or "
-                             "--job with the plan for all: %s",
-                             plans);
+    FAB_REFUSE_IF(choices.n > 1, err, FAB_EUNSUPPORTED, "--engine",
+                  "these engines have unlike fastest plans, and here one is for all: give one --engine, or --job with "
+                  "the plan for all: %s",
+                  plans);
+    *design = *choices.at[0].design;
+    return FAB_OK;
 }
 
 fab_status fab_plan_settle(fab_design *design, const char *traffic, const fab_job_spec *like, uint64_t seed,
@@ -303,7 +299,7 @@ fab_status fab_plan_beat(const fab_plan_request *request, const fab_job_spec *jo
     within.n_orders = 2;
     within.draws_leaders = true; /* one draw of many plans is below any mean */
     within.below_s = time_s * (1 - FAB_VERDICT_PLAN);
-    FAB_PASS(plan_search_beside(&within, &plans, err));
+    FAB_PASS(fab_plan_try(&within, &plans, err));
     const fab_planned *best = plans != NULL && plans->n_plans_listed > 0 ? &plans->plans[0] : NULL;
     if (best != NULL && fab_planned_s(best) < within.below_s) {
         *out = (fab_better){.time_s = fab_planned_s(best), .draws = best->draws_s.mean > 0 ? plans->draws : 0};

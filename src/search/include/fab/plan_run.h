@@ -57,6 +57,9 @@ bool fab_plan_is_wanted(const fab_design *design, const char *traffic);
  */
 fab_status fab_plan_search(const fab_plan_request *request, fab_plans **out, fab_error *err) FAB_MUST_USE;
 
+/** The same where a refusal (fab_is_refusal()) is no error: nothing is written. */
+fab_status fab_plan_try(const fab_plan_request *request, fab_plans **out, fab_error *err) FAB_MUST_USE;
+
 /**
  * Beside what the search found: a plan that is faster in the memory that memory-headroom keeps free (`tight`), and
  * where the job takes all servers because nobody said otherwise, and a prime factor of its GPUs is in no usual size:
