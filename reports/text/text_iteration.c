@@ -153,15 +153,11 @@ static void iteration_put_price(fab_page *page, const fab_result *result) {
 static void iteration_put_tensor_network(fab_page *page, const fab_result *result) {
     for (size_t i = 0; i < result->n_phases; i++) {
         const fab_phase_result *p = &result->phases[i];
-        size_t e = 0;
-        while (e < p->n_engines && p->engines[e].is_absent) {
-            e++;
-        }
         if (strcmp(p->name, "tp") == 0 && p->network_flows > 0) {
             fab_page_wrapf(page, FAB_INK_BAD, 2, 2,
                            "Tensor parallelism of %" PRIu64 " leaves the scale-up domains of %" PRIu64
                            ": its exchanges cross the network in every layer",
-                           fab_result_of(result, e)->job.tp, result->fabrics[0].spec.domain);
+                           fab_result_of(result, fab_phase_first_engine(p))->job.tp, result->fabrics[0].spec.domain);
         }
     }
 }

@@ -6,17 +6,9 @@
 
 #define SAME_LOAD 1e-6 /* part of a load by which links are alike */
 
-/* The first engine that has the phase; 0 of one that nobody routed. */
-static size_t first_engine(const fab_phase_result *p) {
-    size_t e = 0;
-    while (e < p->n_engines && p->engines[e].is_absent) {
-        e++;
-    }
-    return e;
-}
-
 static void phase_add_row(fab_table *table, const fab_phase_result *p, size_t engine) {
-    bool first = engine == first_engine(p); /* what the engines have in common stands in the first of their rows */
+    bool first =
+        engine == fab_phase_first_engine(p); /* what the engines have in common stands in the first of their rows */
     bool quiet = p->fabric_flows == 0 || p->n_engines == 0;
     const fab_engine_result *e = p->n_engines > 0 ? &p->engines[engine] : NULL;
     double figures[] = {FAB_TABLE_BLANK,
@@ -58,7 +50,7 @@ static void phase_put_overview(fab_page *page, const fab_result *result) {
     fab_table_begin(&table, page, FAB_COLUMNS(columns));
     for (size_t i = 0; i < result->n_phases; i++) {
         size_t n = result->phases[i].n_engines > 0 ? result->phases[i].n_engines : 1;
-        for (size_t engine = first_engine(&result->phases[i]); engine < n; engine++) {
+        for (size_t engine = fab_phase_first_engine(&result->phases[i]); engine < n; engine++) {
             if (result->phases[i].n_engines == 0 || !result->phases[i].engines[engine].is_absent) {
                 phase_add_row(&table, &result->phases[i], engine);
             }
@@ -255,7 +247,7 @@ static void phase_put(fab_page *page, const fab_result *result, const fab_phase_
     if (p->network_flows == 0) {
         fab_page_wrap(page, FAB_INK_PLAIN, 2, 2, "Stays inside the scale-up domains: the network carries nothing.");
         if (p->n_engines > 0) { /* the same under all of them */
-            fab_text_times(page, &p->engines[first_engine(p)], p->flows);
+            fab_text_times(page, &p->engines[fab_phase_first_engine(p)], p->flows);
         }
         return;
     }

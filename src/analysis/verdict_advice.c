@@ -530,13 +530,12 @@ static void advice_of_engines(const fab_result *r, const fab_run_verdict *v, cha
 static void advice_of_plan(const fab_result *r, const fab_run_verdict *v, char *out) {
     char room[32];
     char draws[48] = ""; /* of which the report may have one */
-    if (v->plan_draws > 1 && v->plan_draws != r->n_seeds) {
-        (void)snprintf(draws, sizeof draws, " (mean of --seeds %" PRIu64 ")", v->plan_draws);
+    if (v->better.draws > 1 && v->better.draws != r->n_seeds) {
+        (void)snprintf(draws, sizeof draws, " (mean of --seeds %" PRIu64 ")", v->better.draws);
     }
-    fab_append(out, FAB_VERDICT_TEXT, "; a better plan %s%s%stakes %s%s, %.0f %% less: --job %s",
-               r->contention != NULL ? "of job " : "", r->contention != NULL ? r->contention->jobs[0].id : "",
-               r->contention != NULL ? " " : "", verdict_seconds(room, v->plan_s), draws,
-               100 * (1 - v->plan_s / v->time_s), v->plan);
+    fab_append(out, FAB_VERDICT_TEXT, "; a better plan takes %s%s, %.0f %% less: --job %s",
+               verdict_seconds(room, v->better.time_s), draws, 100 * (1 - v->better.time_s / v->time_s),
+               v->better.keys);
 }
 
 void verdict_put_advice(const fab_result *r, fab_run_verdict *v) {
@@ -581,12 +580,12 @@ void verdict_put_advice(const fab_result *r, fab_run_verdict *v) {
     if (r->contention == NULL && r->other_jobs == 0) { /* else it costs all of them together something */
         advice_of_taper(r, v, v->advice);
     }
-    if (r->plans != NULL && fab_plan_has_all_orders(r->plans) && r->other_jobs == 0 && !(v->plan_s > 0) &&
+    if (r->plans != NULL && fab_plan_has_all_orders(r->plans) && r->other_jobs == 0 && !(v->better.time_s > 0) &&
         !r->job.order_given && r->job.pp > 1 && r->job.dp > 1) {
         fab_append(v->advice, FAB_VERDICT_TEXT,
                    "; fabriscope plan tries all orders of the ranks, this plan is the best of two");
     }
-    if (v->plan_s > 0) {
+    if (v->better.time_s > 0) {
         advice_of_plan(r, v, v->advice);
     } else if (r->command == FAB_COMMAND_RUN && v->of_iteration &&
                r->fabrics[0].spec.transport.kind != FAB_TRANSPORT_FLUID) {

@@ -233,17 +233,17 @@ static fab_status choose_open(cli_session *s, bool each, fab_error *err) {
                                       .is_of_first = s->result.command != FAB_COMMAND_RUN, /* as the replay is */
                                       .progress = shows ? cli_progress_step : NULL,
                                       .progress_context = &progress};
-    FAB_OWNED fab_choice *choices = NULL;
+    FAB_OWNS(fab_choice_list_release) fab_choice_list choices = {.n = 0};
     const size_t most = each && !s->options->advise.on ? s->asked->n_engines : 1;
-    size_t n = 0;
     FAB_PASS(FAB_NEW(s->parts, most, err));
     cli_progress_start(&progress);
-    const fab_status status = fab_choose_each(&request, s->traffic, most, &choices, &n, err);
+    const fab_status status = fab_choose_each(&request, s->traffic, most, &choices, err);
     cli_progress_end(shows);
     FAB_PASS(status);
-    for (; s->n_parts < n; s->n_parts++) {
-        s->parts[s->n_parts].choice = choices[s->n_parts];
+    for (; s->n_parts < choices.n; s->n_parts++) {
+        s->parts[s->n_parts].choice = choices.at[s->n_parts];
     }
+    choices.n = 0; /* they are the parts' */
     const fab_choice *first = &s->parts[0].choice;
     s->design = first->design;
     s->traffic = first->traffic != NULL ? first->traffic : s->traffic;
@@ -343,33 +343,6 @@ static fab_status plan_trials(fab_replay *replay, fab_error *err) {
     return FAB_OK;
 }
 
-/* Whether a job whose sizes somebody gave has a plan that is faster by more than a twentieth. */
-static fab_status look_for_plan(const cli_session *s, fab_run_verdict *verdict, fab_error *err) {
-    FAB_OWNS(fab_plans_free_owned) fab_plans *plans = NULL;
-    const fab_result *r = &s->result;
-    const fab_iteration *it = r->n_iterations > 0 ? &r->iterations[verdict->engine] : NULL;
-    bool is_fluid = s->design->fabric.transport.kind == FAB_TRANSPORT_FLUID;
-    if (s->options->command != &cli_command_run || it == NULL || s->design->n_jobs != 1 ||
-        r->job.kind != FAB_JOB_TRAINING || r->job.plan_chosen || !is_fluid) {
-        return FAB_OK;
-    }
-    const fab_plan_request request = {.design = s->design,
-                                      .fabric = s->graph,
-                                      .seed = s->options->seed,
-                                      .n_threads = (size_t)s->options->n_threads,
-                                      .draws_leaders = true, /* one draw of many plans is below any mean */
-                                      .below_s = (it->seeds.n_seeds > 1 ? it->seeds.time_s.min : it->time_s) *
-                                                 (1 - FAB_VERDICT_PLAN)};
-    FAB_PASS(fab_plan_beat(&request, &r->job, verdict->engine, &plans, err));
-    if (plans != NULL && plans->n_plans_listed > 0 && fab_planned_s(&plans->plans[0]) < request.below_s) {
-        verdict->plan_s = fab_planned_s(&plans->plans[0]);
-        verdict->plan_draws = plans->plans[0].draws_s.mean > 0 ? plans->draws : 0;
-        (void)fab_job_plan_text(&plans->plans[0].plan, verdict->plan);
-        fab_append(verdict->plan, sizeof verdict->plan, ",batch=%" PRIu64, r->job.batch); /* else of its sizes */
-    }
-    return FAB_OK;
-}
-
 static fab_status open_replay(cli_session *s, fab_error *err) {
     if (s->is_replayed) {
         return FAB_OK;
@@ -404,13 +377,7 @@ static fab_status replay_parts(cli_session *s, fab_replay *replay, fab_error *er
         cli_part *part = &s->parts[i];
         fab_result *result = &part->of.result;
         of[i] = &part->of;
-        *result = (fab_result){.command = s->result.command,
-                               .version = s->result.version,
-                               .seed = s->result.seed,
-                               .n_seeds = s->result.n_seeds,
-                               .fabrics = s->result.fabrics,
-                               .n_fabrics = s->result.n_fabrics,
-                               .graph = s->result.graph};
+        *result = s->result; /* which has no figures yet */
         part->of.n_engines = part->choice.n_engines;
         memcpy(part->of.engine, part->choice.engine, sizeof part->of.engine);
         FAB_PASS(replay_part(s, i, replay, result, err));
@@ -437,23 +404,34 @@ static fab_status run_replay(cli_session *s, fab_replay *replay, fab_error *err)
 
 /* The part that runs an engine; *out_engine: its place there. */
 static cli_part *part_of(const cli_session *s, size_t engine, size_t *out_engine) {
-    for (size_t i = 0; i < s->n_parts; i++) {
-        for (size_t k = 0; k < s->parts[i].choice.n_engines; k++) {
-            if (s->parts[i].choice.engine[k] == engine) {
-                *out_engine = k;
-                return &s->parts[i];
-            }
-        }
+    cli_part *part = s->parts;
+    *out_engine = fab_result_index(&s->result, engine);
+    for (; s->n_parts > 1 && &part->of.result != s->result.of_engine[engine]; part++) {
     }
-    return NULL;
+    return part;
 }
 
 /* What is said of the job as a whole is of the fastest engine. */
 static void tell_of(cli_session *s, size_t engine) {
     size_t k = 0;
-    const cli_part *part = part_of(s, engine, &k);
+    const fab_plans *plans = part_of(s, engine, &k)->choice.plans[k];
     fab_result_tell_of(&s->result, engine);
-    s->result.plans = part != NULL && part->choice.plans[k] != NULL ? part->choice.plans[k] : s->result.plans;
+    s->result.plans = plans != NULL ? plans : s->result.plans;
+}
+
+/* Whether sizes that somebody gave are slower than a plan. */
+static fab_status look_for_plan(const cli_session *s, fab_run_verdict *verdict, fab_error *err) {
+    size_t engine = 0;
+    const fab_result *r = &s->result;
+    const fab_iteration *it = r->n_iterations > 0 ? &r->iterations[verdict->engine] : NULL;
+    const fab_plan_request request = {.design = part_of(s, verdict->engine, &engine)->choice.design,
+                                      .fabric = s->graph,
+                                      .seed = s->options->seed,
+                                      .n_threads = (size_t)s->options->n_threads};
+    return s->options->command != &cli_command_run || it == NULL
+               ? FAB_OK
+               : fab_plan_beat(&request, &r->job, engine, it->seeds.n_seeds > 1 ? it->seeds.time_s.min : it->time_s,
+                               &verdict->better, err);
 }
 
 /* Under plans of their own: of the fastest engine, and those that run alike. */
@@ -478,7 +456,7 @@ static fab_status try_others(cli_session *s, fab_replay *replay, fab_run_verdict
     size_t engine = 0;
     const fab_run_verdict whole = *verdict;
     const cli_part *part = part_of(s, verdict->engine, &engine);
-    if (part == NULL || s->n_parts == 1) {
+    if (s->n_parts == 1) {
         return fab_verdict_try(replay, &s->result, verdict, err);
     }
     replay->context = part->context;

@@ -3,23 +3,23 @@
 
 #include "fab/memory.h"
 
-/* The phases of one part, with places for the engines of the others. */
-static fab_status join_phases(const fab_result_part *part, size_t n_engines, fab_result *out, fab_error *err) {
+/* The phases of one part, into places for all engines. */
+static void join_phases(const fab_result_part *part, size_t n_engines, fab_result *out) {
     const uint32_t run = out->n_phases > 0 ? out->phases[out->n_phases - 1].run + 1 : 0;
     FAB_EACH(const fab_phase_result, phase, part->result.phases, part->result.n_phases) {
-        fab_phase_result joined = *phase;
-        FAB_PASS(FAB_NEW(joined.engines, n_engines, err));
+        fab_phase_result *joined = &out->phases[out->n_phases++];
+        fab_engine_result *engines = joined->engines;
+        *joined = *phase;
+        joined->engines = engines;
+        joined->n_engines = n_engines;
+        joined->run += run;
         for (size_t e = 0; e < n_engines; e++) {
-            joined.engines[e].is_absent = true;
+            engines[e].is_absent = true;
         }
         for (size_t k = 0; k < part->n_engines; k++) {
-            joined.engines[part->engine[k]] = phase->engines[k];
+            engines[part->engine[k]] = phase->engines[k];
         }
-        joined.n_engines = n_engines;
-        joined.run += run;
-        out->phases[out->n_phases++] = joined;
     }
-    return FAB_OK;
 }
 
 /* Absent engines have their names everywhere. */
@@ -73,9 +73,12 @@ fab_status fab_result_join(fab_result_part *const *parts, size_t n_parts, size_t
     FAB_PASS(serve ? FAB_NEW(out->serving, n_engines, err) : FAB_OK);
     FAB_PASS(rank ? FAB_NEW(out->ranking, n_engines, err) : FAB_OK);
     FAB_PASS(have_paces ? FAB_NEW(out->paces, n_engines, err) : FAB_OK);
+    for (out->n_phases = 0; out->n_phases < n_phases; out->n_phases++) { /* from here on nothing fails */
+        FAB_PASS(FAB_NEW(out->phases[out->n_phases].engines, n_engines, err));
+    }
     out->n_phases = 0;
     for (size_t i = 0; i < n_parts; i++) {
-        FAB_PASS(join_phases(parts[i], n_engines, out, err));
+        join_phases(parts[i], n_engines, out);
     }
     out->n_iterations = iterate ? n_engines : 0;
     out->n_serving = serve ? n_engines : 0;

@@ -58,7 +58,7 @@ static void trial_free(trial *t) {
 }
 FAB_OWNER(trial, trial_free)
 
-static fab_status trial_run(const fab_best_request *r, const fab_design *design, const char *traffic, trial **out,
+static fab_status trial_run(const fab_plan_request *r, const fab_design *design, const char *traffic, trial **out,
                             fab_error *err) {
     FAB_OWNS(trial_free_owned) trial *t = NULL;
     FAB_PASS(FAB_NEW(t, 1, err)); /* too large for a stack */
@@ -96,12 +96,13 @@ static fab_status with_algorithm(const char *text, const char *name, char **out,
     return FAB_OK;
 }
 
-static fab_status settle_pattern(const fab_best_request *r, fab_design *design, char **out_traffic, fab_error *err) {
+static fab_status settle_pattern(const fab_plan_request *r, const char *traffic, fab_design *design, char **out_traffic,
+                                 fab_error *err) {
     FAB_OWNED char *all = NULL;
     FAB_OWNS(trial_free_owned) trial *t = NULL;
     race found = {.time_s = {0}};
     fab_algorithm_run runs[FAB_MAX_ALGORITHMS];
-    FAB_PASS(with_algorithm(r->traffic, "all", &all, err));
+    FAB_PASS(with_algorithm(traffic, "all", &all, err));
     FAB_PASS(trial_run(r, design, all, &t, err));
     size_t n = fab_algorithm_runs(&t->result, runs);
     for (size_t i = 0; i < n; i++) {
@@ -110,8 +111,8 @@ static fab_status settle_pattern(const fab_best_request *r, fab_design *design, 
             race_enter(&found, runs[i].name, time.time_s);
         }
     }
-    FAB_PASS(check_race(&found, r->traffic, err));
-    FAB_PASS(with_algorithm(r->traffic, found.name[0], out_traffic, err));
+    FAB_PASS(check_race(&found, traffic, err));
+    FAB_PASS(with_algorithm(traffic, found.name[0], out_traffic, err));
     race_tell(&found, "", design);
     return FAB_OK;
 }
@@ -143,15 +144,13 @@ static double time_of_phases(const fab_result *result, bool of_tensor) {
     return sum;
 }
 
-static fab_status settle_key(const fab_best_request *r, fab_design *design, bool of_tensor, fab_error *err) {
+static fab_status settle_key(const fab_plan_request *r, const char *traffic, fab_design *design, bool of_tensor,
+                             fab_error *err) {
     fab_job_spec *job = &design->jobs[0];
     fab_job_collective *key = of_tensor ? &job->tp_collective : &job->dp_collective;
     fab_job_collective winner = *key;
     race found = {.time_s = {0}};
     fab_error first = {.code = FAB_OK};
-    if (!is_best(*key)) {
-        return FAB_OK;
-    }
     for (int i = 0; fab_job_collectives[i] != NULL; i++) {
         FAB_OWNS(trial_free_owned) trial *t = NULL;
         fab_error why = {.code = FAB_OK};
@@ -159,7 +158,7 @@ static fab_status settle_key(const fab_best_request *r, fab_design *design, bool
             continue;
         }
         *key = (fab_job_collective)i;
-        fab_status status = trial_run(r, design, r->traffic, &t, &why);
+        fab_status status = trial_run(r, design, traffic, &t, &why);
         FAB_REFUSE_IF(status != FAB_OK && status != FAB_EINPUT && status != FAB_EUNSUPPORTED, err, status, why.where,
                       "%s", why.text);
         first = first.code == FAB_OK ? why : first;
@@ -184,49 +183,25 @@ bool fab_best_is_wanted(const fab_design *design, const char *traffic) {
                                                                         is_best(design->jobs[0].dp_collective))));
 }
 
-/* Replays under the first engine and one seed; of a job its tp-collective, then its dp-collective, by the phases that
- * are theirs: a replay for every algorithm. collective_note says what was chosen and what comes next. */
-static fab_status best_settle(const fab_best_request *request, fab_design *design, char **out_traffic, fab_error *err) {
-    *out_traffic = NULL;
-    if (best_in(request->traffic) != NULL) {
-        return settle_pattern(request, design, out_traffic, err);
-    }
-    /* The other key waits as a ring meanwhile. */
-    const fab_job_collective of_data = design->jobs[0].dp_collective;
-    if (is_best(of_data)) {
-        design->jobs[0].dp_collective = FAB_COLLECTIVE_RING;
-    }
-    FAB_PASS(settle_key(request, design, true, err));
-    design->jobs[0].dp_collective = of_data;
-    return settle_key(request, design, false, err);
-}
-
+/* Algorithms are replayed under the first engine and one seed; of a job its tp-collective, then its dp-collective, by
+ * the phases that are theirs: a replay for every algorithm. collective_note says what was chosen and what comes next.
+ */
 fab_status fab_choose_open(const fab_plan_request *plan, const char *traffic, fab_design *design, fab_plans **out_plans,
                            char **out_traffic, fab_error *err) {
+    fab_job_spec *job = &design->jobs[0];
+    const bool is_job = is_of_job(design, traffic);
+    const bool of_tensor = is_job && is_best(job->tp_collective);
+    const bool of_data = is_job && is_best(job->dp_collective);
+    fab_plan_request of_this = *plan;
+    of_this.design = design;
     *out_plans = NULL;
     *out_traffic = NULL;
-    const bool seeks = fab_best_is_wanted(design, traffic);
-    fab_job_spec *job = &design->jobs[0];
-    const fab_job_collective asked[2] = {job->tp_collective, job->dp_collective};
-    if (seeks && is_best(job->tp_collective)) {
-        job->tp_collective = FAB_COLLECTIVE_RING;
-    }
-    if (seeks && is_best(job->dp_collective)) {
-        job->dp_collective = FAB_COLLECTIVE_RING;
-    }
-    if (fab_plan_is_wanted(design, traffic)) {
-        fab_plan_request of_this = *plan;
-        of_this.design = design;
-        FAB_PASS(fab_plan_choose(&of_this, design, out_plans, err));
-    }
-    if (!seeks) {
-        return FAB_OK;
-    }
-    job->tp_collective = asked[0];
-    job->dp_collective = asked[1];
-    const fab_best_request best = {
-        .fabric = plan->fabric, .traffic = traffic, .seed = plan->seed, .n_threads = plan->n_threads};
-    return best_settle(&best, design, out_traffic, err);
+    job->tp_collective = of_tensor ? FAB_COLLECTIVE_RING : job->tp_collective; /* until it is found */
+    job->dp_collective = of_data ? FAB_COLLECTIVE_RING : job->dp_collective;
+    FAB_PASS(fab_plan_is_wanted(design, traffic) ? fab_plan_choose(&of_this, design, out_plans, err) : FAB_OK);
+    FAB_PASS(best_in(traffic) != NULL ? settle_pattern(plan, traffic, design, out_traffic, err) : FAB_OK);
+    FAB_PASS(of_tensor ? settle_key(plan, traffic, design, true, err) : FAB_OK);
+    return of_data ? settle_key(plan, traffic, design, false, err) : FAB_OK;
 }
 
 /* --- each engine by itself ---------------------------------------------------------------------------------------- */
@@ -237,6 +212,12 @@ void fab_choice_release(fab_choice *choice) {
     }
     FAB_FREE_ALL(choice->design, choice->traffic);
     *choice = (fab_choice){.n_engines = 0};
+}
+
+void fab_choice_list_release(fab_choice_list *choices) {
+    FAB_RELEASE_EACH(fab_choice_release, choices->at, choices->n);
+    free(choices->at);
+    *choices = (fab_choice_list){.n = 0};
 }
 
 static fab_status describe_job(const fab_choice *choice, fab_str *out, fab_error *err) {
@@ -259,9 +240,8 @@ static fab_status runs_alike(const fab_choice *a, const fab_choice *b, bool *out
 }
 
 /* Into the first that runs alike, or behind all. `choice` is emptied. */
-static fab_status add_choice(fab_choice *choice, fab_choice *all, size_t *n, fab_error *err) {
-    for (size_t i = 0; i < *n; i++) {
-        fab_choice *same = &all[i];
+static fab_status add_choice(fab_choice *choice, fab_choice_list *all, fab_error *err) {
+    FAB_EACH(fab_choice, same, all->at, all->n) {
         bool is_alike = false;
         FAB_PASS(runs_alike(same, choice, &is_alike, err));
         if (is_alike) {
@@ -272,40 +252,28 @@ static fab_status add_choice(fab_choice *choice, fab_choice *all, size_t *n, fab
             return FAB_OK;
         }
     }
-    all[(*n)++] = *choice;
-    *choice = (fab_choice){.n_engines = 0};
-    return FAB_OK;
+    return FAB_GIVE(all->at[all->n++], *choice);
 }
 
-fab_status fab_choose_each(const fab_plan_request *plan, const char *traffic, size_t n, fab_choice **out, size_t *out_n,
+fab_status fab_choose_each(const fab_plan_request *plan, const char *traffic, size_t n, fab_choice_list *out,
                            fab_error *err) {
     const fab_design *design = plan->design;
     const bool is_open = fab_plan_is_wanted(design, traffic) || fab_best_is_wanted(design, traffic);
     const size_t n_alone = !is_open || design->n_jobs > 1 ? 1 : n;
-    fab_choice *all = NULL;
-    fab_status status = FAB_OK;
-    size_t n_choices = 0;
-    FAB_PASS(FAB_NEW(all, design->n_engines, err));
-    for (size_t e = 0; e < n_alone && status == FAB_OK; e++) {
+    FAB_OWNS(fab_choice_list_release) fab_choice_list all = {.n = 0};
+    FAB_PASS(FAB_NEW(all.at, design->n_engines, err));
+    for (size_t e = 0; e < n_alone; e++) {
         FAB_OWNS(fab_choice_release) fab_choice choice = {.n_engines = 1, .engine = {e}};
-        status = FAB_NEW(choice.design, 1, err);
-        if (status == FAB_OK) {
-            *choice.design = *design;
-            choice.design->engines[0] = design->engines[e];
-            choice.design->n_engines = 1;
-            status = fab_choose_open(plan, traffic, choice.design, &choice.plans[0], &choice.traffic, err);
-        }
-        status = status == FAB_OK ? add_choice(&choice, all, &n_choices, err) : status;
+        FAB_PASS(FAB_NEW(choice.design, 1, err));
+        *choice.design = *design;
+        choice.design->engines[0] = design->engines[e];
+        choice.design->n_engines = 1;
+        FAB_PASS(fab_choose_open(plan, traffic, choice.design, &choice.plans[0], &choice.traffic, err));
+        FAB_PASS(add_choice(&choice, &all, err));
     }
-    for (size_t e = n_alone; e < design->n_engines && status == FAB_OK; e++) {
-        all[0].design->engines[all[0].design->n_engines++] = design->engines[e];
-        all[0].engine[all[0].n_engines++] = e;
+    for (size_t e = n_alone; e < design->n_engines; e++) {
+        all.at[0].design->engines[all.at[0].design->n_engines++] = design->engines[e];
+        all.at[0].engine[all.at[0].n_engines++] = e;
     }
-    if (status != FAB_OK) {
-        FAB_RELEASE_EACH(fab_choice_release, all, n_choices);
-        return status;
-    }
-    *out = all;
-    *out_n = n_choices;
-    return FAB_OK;
+    return FAB_GIVE(*out, all);
 }

@@ -157,12 +157,8 @@ static fab_status run_point(const fab_sweep_request *r, size_t i, const shared_j
     values_of(r, i, value);
     fab_status status = open_point(r, i, shared, design, inner, err);
     status = status == FAB_OK && r->start != NULL ? r->start(r->start_context, i, inner) : status;
-    if (status == FAB_OK) {
-        status = sweep_evaluate_parts(r, design, value, progress, &parts, inner);
-    }
-    if (status == FAB_OK) {
-        FAB_PASS(evaluate_sprayed(r, design, value, progress, &parts.part[0].point, err));
-    }
+    status = status == FAB_OK ? sweep_evaluate_parts(r, design, value, progress, &parts, inner) : status;
+    FAB_PASS(status == FAB_OK ? evaluate_sprayed(r, design, value, progress, &parts.part[0].point, err) : FAB_OK);
     if (parts.n == 0) { /* one that tells why */
         FAB_PASS(FAB_NEW(parts.part, 1, err));
         parts.n = 1;
@@ -186,11 +182,9 @@ static fab_status share_plans(const fab_sweep_request *r, const shared_job *shar
     size_t capacity = 0;
     for (size_t i = 0; r->scenarios != NULL && i < n; i++) {
         FAB_EACH(const sweep_part, part, points[i].part, points[i].n) {
-            bool is_new = part->n_tried > 0;
-            for (size_t k = 0; is_new && k < n_plans; k++) {
-                is_new = !fab_plan_is_same(&plans[k], &part->point.engines[0].plan);
-            }
-            FAB_PASS(is_new ? FAB_APPEND(plans, n_plans, capacity, err, part->point.engines[0].plan) : FAB_OK);
+            const fab_job_plan *own = part->n_tried > 0 ? &part->point.engines[0].plan : NULL;
+            const bool is_new = own != NULL && !fab_plan_is_listed(own, plans, n_plans);
+            FAB_PASS(is_new ? FAB_APPEND(plans, n_plans, capacity, err, *own) : FAB_OK);
         }
     }
     for (size_t i = 0; n_plans > 1 && i < n; i++) {
@@ -403,30 +397,17 @@ static fab_status sweep_check_request(const fab_sweep_request *r, size_t *out_n,
     return FAB_OK;
 }
 
-typedef struct all_parts {
-    sweep_parts *point;
-    size_t n;
-} all_parts;
-
-static void release_all(all_parts *all) {
-    FAB_RELEASE_EACH(sweep_parts_release, all->point, all->n);
-    free(all->point);
-}
-
-/* `first`: what is wrong with the first point. */
+/* `first`: what is wrong with the first point; parts [n_points]. */
 static fab_status run_points(const fab_sweep_request *request, const shared_job *shared, fab_design *design,
-                             fab_sweep *sweep, fab_error *first, fab_error *err) {
-    const size_t n = sweep->n_points;
-    FAB_OWNS(release_all) all_parts all = {.n = n};
-    FAB_PASS(FAB_NEW(all.point, n, err));
-    for (size_t i = 0; i < n; i++) {
-        point_progress progress = {.request = request, .before = i, .n_points = n};
+                             sweep_parts *parts, fab_sweep *sweep, fab_error *first, fab_error *err) {
+    for (size_t i = 0; i < sweep->n_points; i++) {
+        point_progress progress = {.request = request, .before = i, .n_points = sweep->n_points};
         fab_error inner = {.code = FAB_OK};
-        FAB_PASS(run_point(request, i, shared, &progress, design, &all.point[i], &inner, err));
+        FAB_PASS(run_point(request, i, shared, &progress, design, &parts[i], &inner, err));
         *first = i == 0 ? inner : *first;
     }
-    FAB_PASS(share_plans(request, shared, design, all.point, n, err));
-    return join_points(request, all.point, sweep, err);
+    FAB_PASS(share_plans(request, shared, design, parts, sweep->n_points, err));
+    return join_points(request, parts, sweep, err);
 }
 
 fab_status fab_sweep_run(const fab_sweep_request *request, fab_sweep **out, fab_error *err) {
@@ -436,10 +417,12 @@ fab_status fab_sweep_run(const fab_sweep_request *request, fab_sweep **out, fab_
     shared_job shared = {.from = NULL};
     fab_design *named = NULL;
     fab_error first = {.code = FAB_OK};
+    sweep_parts *parts = NULL;
     size_t n = 0;
     FAB_TRY(sweep_check_request(request, &n, err));
     FAB_TRY(FAB_NEW_ALL(1, err, sweep, design));
     FAB_TRY(FAB_NEW(sweep->points, n, err));
+    FAB_TRY(FAB_NEW(parts, n, err));
     sweep->n_points = n;
     sweep->compares_designs = request->compares_designs;
     sweep->n_paths = request->n_paths;
@@ -451,7 +434,7 @@ fab_status fab_sweep_run(const fab_sweep_request *request, fab_sweep **out, fab_
     shared.model = sweep->model;
     FAB_TRY(choose_prices(request, n, design, sweep->prices, err));
     shared.prices = sweep->prices;
-    FAB_TRY(run_points(request, &shared, design, sweep, &first, err));
+    FAB_TRY(run_points(request, &shared, design, parts, sweep, &first, err));
     if (sweep->n_built == 0) { /* nothing to compare: what is wrong with the first is wrong with the request */
         status = first.code;
         if (err != NULL) {
@@ -473,7 +456,8 @@ fab_status fab_sweep_run(const fab_sweep_request *request, fab_sweep **out, fab_
     *out = sweep;
     sweep = NULL;
 done:
-    FAB_FREE_ALL(design, named);
+    FAB_RELEASE_EACH(sweep_parts_release, parts, n);
+    FAB_FREE_ALL(design, named, parts);
     fab_sweep_free(sweep);
     return status;
 }

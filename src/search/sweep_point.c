@@ -95,30 +95,16 @@ static fab_status replay_point(fab_replay *replay, bool is_asked, fab_result *re
     return status == FAB_OK ? FAB_OK : fab_fail(err, status, why.where, "%s", why.text);
 }
 
-/* Whether a job whose sizes somebody gave has a plan that is faster by more than a twentieth. */
+/* Whether given sizes are slower than a plan. */
 static fab_status look_for_better(const fab_sweep_request *request, const fab_design *design, const fab_fabric *fabric,
                                   const fab_job_spec *job, fab_sweep_point *point, fab_error *err) {
-    fab_plans *plans = NULL;
-    const fab_sweep_engine *engine = point->n_engines > 0 ? &point->engines[0] : NULL;
-    if (engine == NULL || engine->has_plan || !engine->has_iteration || design->n_jobs != 1 ||
-        job->kind != FAB_JOB_TRAINING || design->fabric.transport.kind != FAB_TRANSPORT_FLUID) {
-        return FAB_OK;
-    }
-    const double time_s = engine->least_s > 0 ? engine->least_s : engine->time_s;
-    const fab_plan_request what = {.design = design,
-                                   .fabric = fabric,
-                                   .seed = request->seed,
-                                   .n_threads = request->n_threads,
-                                   .draws_leaders = true, /* one draw of many plans is below any mean */
-                                   .below_s = time_s * (1 - FAB_VERDICT_PLAN)};
-    FAB_PASS(fab_plan_beat(&what, job, 0, &plans, err));
-    if (plans != NULL && plans->n_plans_listed > 0 && fab_planned_s(&plans->plans[0]) < what.below_s) {
-        point->better_s = fab_planned_s(&plans->plans[0]);
-        (void)fab_job_plan_text(&plans->plans[0].plan, point->better);
-        fab_append(point->better, sizeof point->better, ",batch=%" PRIu64, job->batch); /* else that of its sizes */
-    }
-    fab_plans_free(plans);
-    return FAB_OK;
+    const fab_sweep_engine *engine = &point->engines[0];
+    const fab_plan_request what = {
+        .design = design, .fabric = fabric, .seed = request->seed, .n_threads = request->n_threads};
+    return point->n_engines == 0 || !engine->has_iteration
+               ? FAB_OK
+               : fab_plan_beat(&what, job, 0, engine->least_s > 0 ? engine->least_s : engine->time_s, &point->better,
+                               err);
 }
 
 /* Under one plan. `value` is that of each path; NULL: none is varied. A plan that does not fit builds nothing. */
@@ -173,7 +159,7 @@ static fab_status evaluate_once(const fab_sweep_request *request, const trial *o
         keep_choice(plans, open, &kept);
     }
     if (request->looks_for_plan && of->plan == NULL && progress->before == 0) {
-        FAB_PASS(look_for_better(request, design, graph, &result.job, &kept, err));
+        FAB_PASS(look_for_better(request, what.design, graph, &result.job, &kept, err));
     }
     FAB_PASS(fab_sweep_keep_jobs(&replay, &result, &kept, err));
     FAB_PASS(fab_sweep_keep_goodput(request, fab_context_what(context)->design, replayed, of->to_beat_s, &kept, err));
@@ -240,12 +226,8 @@ static fab_status try_plan(const fab_sweep_request *request, const fab_design *d
 /* Whether a plan is of as many GPUs, and none of its own. */
 static bool is_new(const sweep_part *part, const fab_job_plan *plan) {
     const fab_job_plan *own = &part->tried[0];
-    bool is_it =
-        part->n_tried > 0 && plan->tp * plan->cp * plan->pp * plan->dp == own->tp * own->cp * own->pp * own->dp;
-    for (size_t i = 0; i < part->n_tried; i++) {
-        is_it = is_it && !fab_plan_is_same(&part->tried[i], plan);
-    }
-    return is_it;
+    return part->n_tried > 0 && plan->tp * plan->cp * plan->pp * plan->dp == own->tp * own->cp * own->pp * own->dp &&
+           !fab_plan_is_listed(plan, part->tried, part->n_tried);
 }
 
 fab_status sweep_try_others(const fab_sweep_request *request, fab_design *design, const char *const *value,

@@ -90,9 +90,10 @@ static fab_status goodput_assess(const fab_goodput_request *q, study_scene *scen
     for (; n < q->n_threads; n++) {
         FAB_TRY(study_worker_init(scene, &run->workers[n], err));
     }
-    for (size_t part = 0; part < PARTS && !*out_is_short; part++) {
-        run->first = n_histories * part / PARTS;
-        const size_t end = n_histories * (part + 1) / PARTS;
+    const size_t n_parts = q->least > 0 ? PARTS : 1; /* threads wait for each other after each */
+    for (size_t part = 0; part < n_parts && !*out_is_short; part++) {
+        run->first = n_histories * part / n_parts;
+        const size_t end = n_histories * (part + 1) / n_parts;
         FAB_TRY(fab_parallel_for(end - run->first, q->n_threads, assess_history, run, err));
         *out_is_short = is_short(run, end, n_histories, q->least);
     }

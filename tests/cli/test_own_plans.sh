@@ -95,6 +95,20 @@ PYTHON
 "$program" run "${design[@]}" --engine ecmp --engine spray --certificate c.txt >/dev/null 2>log && fail "a certificate of two plans"
 grep -q 'plans of these engines differ' log || fail "the certificate is refused without a reason"
 
+# --- a better plan is sought under the fastest engine and what it has chosen, whichever others run alike ---
+best=(clos:gpus=64,radix=16,taper=2 --job model=gpt-3.6b,tp=4,dp-collective=best,tp-collective=best --quiet --json)
+"$program" run "${best[@]}" --engine ecmp --engine spray --engine pinned >best.json || fail "run of chosen collectives"
+"$program" run "${best[@]}" --engine spray >best.alone.json || fail "run of chosen collectives under one engine"
+"$program" sweep "${best[@]}" --vary spares=0,1 --engine spray >best.sweep.json || fail "sweep of chosen collectives"
+/usr/bin/env python3 - <<'PYTHON' || fail "the better plan depends on the other engines, or on the command"
+import json
+three, alone = (json.load(open(x))["verdict"] for x in ("best.json", "best.alone.json"))
+point = json.load(open("best.sweep.json"))["sweep"]["points"][0]
+assert point["better_plan"] == alone["plan"] and point["better_plan_s"] == alone["plan_s"], (point, alone)
+assert "each in its own way" in three["bound_by"], three
+assert three["plan"] == alone["plan"] and three["plan_s"] == alone["plan_s"], (three, alone)
+PYTHON
+
 # --- place: searches by engine ---
 for order in 'ecmp spray' 'spray ecmp'; do
   read -r first second <<<"$order"

@@ -64,6 +64,13 @@ static fab_status add_unequal(observation *o, fab_error *err) {
     return FAB_OK;
 }
 
+/* "leaf-3:17" */
+static void put_port(const fab_fabric *f, fab_link_id l, char *out, size_t size) {
+    char node[FAB_NODE_NAME_SIZE];
+    char port[FAB_PORT_NAME_SIZE];
+    fab_append(out, size, "%s:%s", fab_node_name(f, fab_tail(f, l), node), fab_port_name(f, l, port));
+}
+
 /* Ports that stand still are a suspect, one of every box; a box that has no other port was not read, which is said. */
 static fab_status add_still(observation *o, fab_error *err) {
     const fab_fabric *f = o->fabric;
@@ -85,10 +92,7 @@ static fab_status add_still(observation *o, fab_error *err) {
         uint32_t box = observe_box(f, fab_tail(f, l));
         uint32_t n = n_still[box];
         if (out->still_ports++ == 0) {
-            char node[FAB_NODE_NAME_SIZE];
-            char port[FAB_PORT_NAME_SIZE];
-            (void)snprintf(out->first_still, sizeof out->first_still, "%s:%s", fab_node_name(f, fab_tail(f, l), node),
-                           fab_port_name(f, l, port));
+            put_port(f, l, out->first_still, sizeof out->first_still);
         }
         n_still[box] = 0;
         fab_suspect *s = n > 0 && n_moving[box] > 0 ? observe_add(o, FAB_SUSPECT_ENDS) : NULL;
@@ -176,10 +180,8 @@ static void tell_link(const observation *o, const double *waits, fab_suspect *s)
     const size_t size = sizeof s->evidence;
     (void)fab_link_name(o->fabric, l, s->name);
     if (s->kind == FAB_SUSPECT_ENDS && o->is_still[l]) {
-        char node[FAB_NODE_NAME_SIZE];
-        char port[FAB_PORT_NAME_SIZE];
-        fab_append(text, size, "%s:%s has counted nothing of what the other end of its cable has",
-                   fab_node_name(o->fabric, fab_tail(o->fabric, l), node), fab_port_name(o->fabric, l, port));
+        put_port(o->fabric, l, text, size);
+        fab_append(text, size, " has counted nothing of what the other end of its cable has");
         if (s->cables > 1) {
             fab_append(text, size, ", nor have %" PRIu32 " more ports of this box", s->cables - 1);
         }

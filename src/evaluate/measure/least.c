@@ -179,8 +179,8 @@ static fab_status find_least(void *context, size_t item, size_t worker, fab_erro
 }
 
 static fab_status find_missing(least_work *w, fab_error *err) {
-    FAB_PASS(fab_allocate(w->n_threads, sizeof(fab_workspace *), &w->workers, err));
-    const fab_status status = fab_parallel_for(w->n_missing, w->n_threads, find_least, w, err);
+    fab_status status = fab_allocate(w->n_threads, sizeof(fab_workspace *), &w->workers, err);
+    status = status == FAB_OK ? fab_parallel_for(w->n_missing, w->n_threads, find_least, w, err) : status;
     FAB_FREE_EACH(fab_workspace_free, w->workers, w->n_threads);
     free(w->workers);
     w->memo->n -= status == FAB_OK ? 0 : w->n_missing;

@@ -185,7 +185,7 @@ static fab_status list_servers(const audit_match *m, uint32_t *planned_server, u
 static fab_status join_adapters(audit_match *m, uint32_t *queue, uint32_t n, fab_error *err) {
     const uint32_t n_here = m->here->net->n_nodes;
     const uint32_t n_plan = m->plan->net->n_nodes;
-    const audit_match known = *m;
+    audit_match followed = *m;
     uint32_t slot[SLOTS];
     FAB_OWNED uint32_t *planned_server = NULL;
     FAB_OWNED uint32_t *node_at = NULL;
@@ -198,12 +198,11 @@ static fab_status join_adapters(audit_match *m, uint32_t *queue, uint32_t n, fab
     memset(node_at, 0xff, ((size_t)m->plan->n_servers * SLOTS + 1) * sizeof *node_at);
     memcpy(meant, m->meant, n_here * sizeof *meant);
     memcpy(there, m->there, n_plan * sizeof *there);
+    followed.meant = meant;
+    followed.there = there;
     FAB_PASS(list_servers(m, planned_server, node_at, err));
-    FAB_PASS(spread(m, queue, n, err));
-    bool is_same_order = vote(m, planned_server, slot);
-    memcpy(m->meant, meant, n_here * sizeof *meant);
-    memcpy(m->there, there, n_plan * sizeof *there);
-    m->n_same = known.n_same;
+    FAB_PASS(spread(&followed, queue, n, err));
+    const bool is_same_order = vote(&followed, planned_server, slot);
     for (uint32_t v = 0; is_same_order && v < n_here; v++) {
         uint32_t s = m->here->server[v];
         uint32_t planned = s != NONE ? planned_server[s] : NONE;

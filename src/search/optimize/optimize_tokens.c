@@ -37,7 +37,6 @@ static void tokens_close(token_search *t) {
 
 /* --- a design that is replayed ------------------------------------------------------------------------------------ */
 
-/* What a user gets who types the printed line with the job and the engine. */
 fab_status tokens_open(token_search *t, const ranked *r, fab_optimum_point *point, fab_fabric **out, fab_error *err) {
     FAB_PASS(optimize_describe(t->s, r->structure, r->candidate, r->candidate->value[GOAL_COST], point, err));
     FAB_PASS(optimize_read(t->s, point->design, t->design, err));
@@ -242,7 +241,6 @@ static fab_status replay(token_search *t, ranked *r, double below_usd, fab_error
     fab_optimum_point *point = NULL;
     fab_error why = {.code = FAB_OK};
     token_judged best = {.n = 0};
-    bool fits = false;
     FAB_TRY(FAB_NEW(point, 1, err));
     FAB_TRY(tokens_open(t, r, point, &fabric, err));
     fab_plan_request request = tokens_plan_request(t, fabric, r->floor->kept);
@@ -259,9 +257,7 @@ static fab_status replay(token_search *t, ranked *r, double below_usd, fab_error
         goto done;
     }
     r->plan = plans->plans[0].plan;
-    FAB_TRY(tokens_set_plan(t, fabric, &r->plan, &fits, err));
-    FAB_TRY(tokens_judge(t, r, &plans->plans[0], &best, err));
-    FAB_TRY(tokens_judge_others(t, r, fabric, NULL, &best, err));
+    FAB_TRY(tokens_judge(t, r, fabric, plans, &best, err));
     if (best.n == 0) {
         refuse(t, r, &best.why);
         goto done;

@@ -35,8 +35,9 @@ static fab_status find_goodput(token_search *t, const fab_planned *p, double lea
                : fab_fail(err, FAB_EUNSUPPORTED, NULL, "what a history of failures leaves is not known");
 }
 
-/* No history is faster than the fabric without failures: of a plan that is as dear without them nothing is asked. */
-fab_status tokens_judge(token_search *t, const ranked *r, const fab_planned *p, token_judged *best, fab_error *err) {
+/* No history is faster than the fabric without failures: of a plan that is as dear without them nothing is asked.
+ * Takes a plan that t->planned has into `best`, if it is. */
+static fab_status judge(token_search *t, const ranked *r, const fab_planned *p, token_judged *best, fab_error *err) {
     fab_goodput goodput = {.taken = {{.mean = 1}}};
     fab_error why = {.code = FAB_OK};
     const double usd = planned_usd(t, r, p);
@@ -62,7 +63,6 @@ fab_status tokens_judge(token_search *t, const ranked *r, const fab_planned *p, 
     return FAB_OK;
 }
 
-/* The job of t->planned under a plan; false: it cannot have it. */
 fab_status tokens_set_plan(token_search *t, const fab_fabric *fabric, const fab_job_plan *plan, bool *out_fits,
                            fab_error *err) {
     *t->planned = *t->design;
@@ -76,12 +76,11 @@ double tokens_seconds_below(const token_search *t, const ranked *r, double usd) 
 }
 
 /* The plans that other designs run and that are new to this one, but for those that its own search lists. */
-fab_status tokens_judge_others(token_search *t, ranked *r, const fab_fabric *fabric, const fab_plans *own,
+static fab_status judge_others(token_search *t, ranked *r, const fab_fabric *fabric, const fab_plans *own,
                                token_judged *best, fab_error *err) {
     for (; r->n_shared < t->n_shared; r->n_shared++) {
         const fab_job_plan *plan = &t->shared[r->n_shared];
         FAB_OWNS(fab_plans_free_owned) fab_plans *timed = NULL;
-        fab_error why = {.code = FAB_OK};
         bool is_new = !fab_plan_is_same(plan, &r->plan);
         for (size_t k = 0; own != NULL && k < own->n_plans_listed; k++) {
             is_new = is_new && !fab_plan_is_same(&own->plans[k].plan, plan);
@@ -95,24 +94,30 @@ fab_status tokens_judge_others(token_search *t, ranked *r, const fab_fabric *fab
         request.progress = NULL;
         request.n_orders = 1;
         request.below_s = tokens_seconds_below(t, r, best->usd);
-        const fab_status status = fab_plan_search(&request, &timed, &why);
-        FAB_REFUSE_IF(status != FAB_OK && !fab_is_refusal(status), err, status, why.where, "%s", why.text);
-        if (status == FAB_OK && timed->n_plans_listed > 0) {
+        FAB_PASS(fab_plan_try(&request, &timed, err));
+        if (timed != NULL && timed->n_plans_listed > 0) {
             timed->plans[0].plan = *plan;
-            FAB_PASS(tokens_judge(t, r, &timed->plans[0], best, err));
+            FAB_PASS(judge(t, r, &timed->plans[0], best, err));
         }
     }
     return FAB_OK;
 }
 
-/* Others may run it as well. */
-fab_status tokens_share_plan(token_search *t, const fab_job_plan *plan, fab_error *err) {
-    for (size_t i = 0; i < t->n_shared; i++) {
-        if (fab_plan_is_same(&t->shared[i], plan)) {
-            return FAB_OK;
-        }
+fab_status tokens_judge(token_search *t, ranked *r, const fab_fabric *fabric, const fab_plans *own, token_judged *best,
+                        fab_error *err) {
+    for (size_t i = 0; own != NULL && i < own->n_plans_listed; i++) {
+        const fab_planned *p = &own->plans[i];
+        bool fits = best->n == 0 || !fab_plan_is_same(&p->plan, &r->plan);
+        FAB_PASS(fits ? tokens_set_plan(t, fabric, &p->plan, &fits, err) : FAB_OK);
+        FAB_PASS(fits ? judge(t, r, p, best, err) : FAB_OK);
     }
-    return FAB_APPEND(t->shared, t->n_shared, t->shared_capacity, err, *plan);
+    return judge_others(t, r, fabric, own, best, err);
+}
+
+fab_status tokens_share_plan(token_search *t, const fab_job_plan *plan, fab_error *err) {
+    return fab_plan_is_listed(plan, t->shared, t->n_shared)
+               ? FAB_OK
+               : FAB_APPEND(t->shared, t->n_shared, t->shared_capacity, err, *plan);
 }
 
 void tokens_keep_replay(const token_search *t, ranked *r, const token_judged *best, fab_optimum_point *point) {
@@ -143,8 +148,6 @@ static fab_status judge_again(token_search *t, ranked *r, fab_error *err) {
     FAB_OWNS(fab_fabric_free_owned) fab_fabric *fabric = NULL;
     FAB_OWNS(fab_plans_free_owned) fab_plans *plans = NULL;
     FAB_OWNED fab_optimum_point *point = NULL;
-    fab_error why = {.code = FAB_OK};
-    bool fits = false;
     token_judged best = {.usd = r->candidate->token_usd, .n = 1};
     FAB_PASS(FAB_NEW(point, 1, err));
     FAB_PASS(tokens_open(t, r, point, &fabric, err));
@@ -153,16 +156,9 @@ static fab_status judge_again(token_search *t, ranked *r, fab_error *err) {
         request.n_best = FAB_PLANS_FAILING;
         request.progress = NULL;
         request.below_s = tokens_seconds_below(t, r, best.usd);
-        const fab_status status = fab_plan_search(&request, &plans, &why);
-        FAB_REFUSE_IF(status != FAB_OK && !fab_is_refusal(status), err, status, why.where, "%s", why.text);
+        FAB_PASS(fab_plan_try(&request, &plans, err));
     }
-    for (size_t i = 0; plans != NULL && i < plans->n_plans_listed; i++) {
-        const fab_planned *p = &plans->plans[i];
-        fits = false;
-        FAB_PASS(fab_plan_is_same(&p->plan, &r->plan) ? FAB_OK : tokens_set_plan(t, fabric, &p->plan, &fits, err));
-        FAB_PASS(fits ? tokens_judge(t, r, p, &best, err) : FAB_OK);
-    }
-    FAB_PASS(tokens_judge_others(t, r, fabric, plans, &best, err));
+    FAB_PASS(tokens_judge(t, r, fabric, plans, &best, err));
     r->point->n_plans_tried += best.n - 1;
     if (best.usd < r->candidate->token_usd) {
         tokens_keep_replay(t, r, &best, r->point);
@@ -194,12 +190,13 @@ static ranked *next_again(token_search *t) {
     return next;
 }
 
-/* What failures leave hangs on the plan, so that none loses by a plan that another one has. */
 fab_status tokens_try_shared(token_search *t, fab_error *err) {
     ranked *next = NULL;
-    while (!tokens_is_late(t) && (next = next_again(t)) != NULL) {
+    t->look_until_s = t->s->deadline_s; /* no more that of the design which was replayed last */
+    while ((next = next_again(t)) != NULL && !tokens_is_late(t)) {
         FAB_PASS(judge_again(t, next, err));
     }
+    t->s->timed_out = t->s->timed_out || next != NULL;
     t->n_best = 0;
     for (size_t i = 0; i < t->n; i++) {
         if (t->all[i].point != NULL) {

@@ -81,16 +81,13 @@ void tokens_enter(token_search *t, ranked *r);
 fab_status tokens_set_plan(token_search *t, const fab_fabric *fabric, const fab_job_plan *plan, bool *out_fits,
                            fab_error *err) FAB_MUST_USE;
 
-/** Takes a plan into `best`, if it is; t->planned has it set. */
-fab_status tokens_judge(token_search *t, const ranked *r, const fab_planned *p, token_judged *best,
-                        fab_error *err) FAB_MUST_USE;
-
 /** Iterations of plans that are looked for, where tokens are to cost less; 0: all. */
 double tokens_seconds_below(const token_search *t, const ranked *r, double usd);
 
-/** Judges the plans that other designs run and that are new to this one. `own`: what its search lists, or NULL. */
-fab_status tokens_judge_others(token_search *t, ranked *r, const fab_fabric *fabric, const fab_plans *own,
-                               token_judged *best, fab_error *err) FAB_MUST_USE;
+/** The cheapest of the plans that the design's own search lists (`own`, or NULL) and of those that others run and that
+ * are new to it; r->plan is not looked at again where `best` has one. */
+fab_status tokens_judge(token_search *t, ranked *r, const fab_fabric *fabric, const fab_plans *own, token_judged *best,
+                        fab_error *err) FAB_MUST_USE;
 
 void tokens_keep_replay(const token_search *t, ranked *r, const token_judged *best, fab_optimum_point *point);
 

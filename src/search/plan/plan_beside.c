@@ -39,9 +39,8 @@ static double tokens_per_s(const fab_plans *plans, bool by_means) {
 
 static fab_status try_fewer(const fab_plan_request *request, uint32_t n_servers, fab_plans *plans, fab_error *err) {
     FAB_OWNS(fab_plans_free_owned) fab_plans *found = NULL;
-    fab_error why = {.code = FAB_OK};
-    fab_status status = fab_plan_search(request, &found, &why);
-    if (status == FAB_OK && found->n_plans_listed > 0) {
+    FAB_PASS(fab_plan_try(request, &found, err));
+    if (found != NULL && found->n_plans_listed > 0) {
         const bool by_means = found->draws > 0 && plans->draws > 0;
         const double gain = tokens_per_s(found, by_means) / tokens_per_s(plans, by_means);
         if (gain > 1 + FAB_VERDICT_PLAN && gain > plans->fewer.gain) {
@@ -52,13 +51,12 @@ static fab_status try_fewer(const fab_plan_request *request, uint32_t n_servers,
                            fab_job_plan_text(&found->plans[0].plan, text));
         }
     }
-    return status == FAB_OK || fab_is_refusal(status) ? FAB_OK : fab_fail(err, status, why.where, "%s", why.text);
+    return FAB_OK;
 }
 
 /* The same job with no memory to be kept free. */
 static fab_status find_tight(const fab_plan_request *request, fab_plans *plans, fab_error *err) {
     FAB_OWNS(fab_plans_free_owned) fab_plans *found = NULL;
-    fab_error why = {.code = FAB_OK};
     fab_plan_request within = *request;
     const double best_s = fab_planned_s(&plans->plans[0]);
     if ((request->is_late != NULL && request->is_late(request->late_context)) || plans->n_unfit == 0 ||
@@ -66,14 +64,14 @@ static fab_status find_tight(const fab_plan_request *request, fab_plans *plans, 
         return FAB_OK;
     }
     within.below_s = best_s * (1 - FAB_VERDICT_LITTLE);
-    fab_status status = fab_plan_search(&within, &found, &why);
-    if (status == FAB_OK && found->n_plans_listed > 0 && fab_planned_s(&found->plans[0]) < within.below_s) {
+    FAB_PASS(fab_plan_try(&within, &found, err));
+    if (found != NULL && found->n_plans_listed > 0 && fab_planned_s(&found->plans[0]) < within.below_s) {
         plans->tight = found->plans;
         plans->n_tight = 1;
         plans->tight[0].slower_ratio = fab_planned_s(&plans->tight[0]) / best_s - 1;
         found->plans = NULL;
     }
-    return status == FAB_OK || fab_is_refusal(status) ? FAB_OK : fab_fail(err, status, why.where, "%s", why.text);
+    return FAB_OK;
 }
 
 fab_status fab_plan_beside(const fab_plan_request *request, fab_plans *plans, fab_error *err) {

@@ -6,6 +6,7 @@
 #include "fab/job_sharing.h"
 #include "fab/memory.h"
 
+#include <inttypes.h>
 #include <math.h>
 
 #define MOST_BATCH_UNASKED  1000000 /* sequences: of more every schedule is too long to try many */
@@ -21,6 +22,16 @@ bool fab_plan_is_wanted(const fab_design *design, const char *traffic) {
         any = any || is_wanted(&design->jobs[job]);
     }
     return any && strncmp(traffic, "job", 3) == 0;
+}
+
+/* Of a design without a job the default one. */
+static fab_status give_job(fab_design *design, fab_error *err) {
+    if (design->n_jobs == 0) {
+        FAB_PASS(fab_design_default_job(&design->jobs[0], err));
+        design->jobs[0].is_default = true;
+        design->n_jobs = 1;
+    }
+    return FAB_OK;
 }
 
 /* The search; of a design without a job the largest model that fits. `err` is not NULL. */
@@ -61,11 +72,7 @@ static fab_status choose_alone(const fab_plan_request *request, fab_design *desi
     if (!asked) {
         within.most_routed = PLAN_SHORT;
     }
-    if (design->n_jobs == 0) {
-        FAB_PASS(fab_design_default_job(&design->jobs[0], err));
-        design->jobs[0].is_default = true;
-        design->n_jobs = 1;
-    }
+    FAB_PASS(give_job(design, err));
     if (!asked && design->jobs[0].batch > MOST_BATCH_UNASKED) {
         return FAB_OK;
     }
@@ -94,10 +101,7 @@ static fab_status take_plan(const fab_job_spec *like, const fab_fabric *fabric, 
     if (!*out) {
         return FAB_OK;
     }
-    if (design->n_jobs == 0) {
-        FAB_PASS(fab_design_default_job(&design->jobs[0], err));
-        design->n_jobs = 1;
-    }
+    FAB_PASS(give_job(design, err));
     fab_job_plan plan = fab_job_plan_of(like);
     plan.order = design->jobs[0].order_given ? 0 : plan.order;
     fab_job_plan_apply(space, &plan, &design->jobs[0]);
@@ -173,6 +177,14 @@ bool fab_plan_is_same(const fab_job_plan *a, const fab_job_plan *b) {
            a->zero == b->zero && a->sequence_parallel == b->sequence_parallel && a->order == b->order;
 }
 
+bool fab_plan_is_listed(const fab_job_plan *plan, const fab_job_plan *list, size_t n) {
+    size_t i = 0;
+    while (i < n && !fab_plan_is_same(&list[i], plan)) {
+        i++;
+    }
+    return i < n;
+}
+
 /* Whether a space has these sizes, and the value of each other key. */
 static bool has_keys(const fab_job_space *space, const fab_job_plan *plan) {
     uint64_t microbatch[FAB_PLAN_MICROBATCHES];
@@ -207,11 +219,7 @@ fab_status fab_plan_set(fab_design *design, const fab_fabric *fabric, const fab_
     FAB_OWNS(fab_job_space_free_owned) fab_job_space *space = NULL;
     uint64_t microbatches = 0;
     fab_job_memory memory;
-    if (design->n_jobs == 0) {
-        FAB_PASS(fab_design_default_job(&design->jobs[0], err));
-        design->jobs[0].is_default = true;
-        design->n_jobs = 1;
-    }
+    FAB_PASS(give_job(design, err));
     fab_job_spec *job = &design->jobs[0];
     if (job->model[0] == '\0') {
         (void)snprintf(job->model, sizeof job->model, "%s", model);
@@ -230,27 +238,23 @@ fab_status fab_plan_set(fab_design *design, const fab_fabric *fabric, const fab_
 /* One plan for all engines, which is that of each. */
 static fab_status settle_alike(const fab_plan_request *request, const char *traffic, fab_design *design,
                                fab_error *err) {
-    fab_choice *choices = NULL;
-    size_t n = 0;
+    FAB_OWNS(fab_choice_list_release) fab_choice_list choices = {.n = 0};
     char plans[384] = "";
-    FAB_PASS(fab_choose_each(request, traffic, design->n_engines, &choices, &n, err));
-    for (size_t i = 0; i < n; i++) {
+    FAB_PASS(fab_choose_each(request, traffic, design->n_engines, &choices, err));
+    FAB_EACH(const fab_choice, choice, choices.at, choices.n) {
         char plan[192] = "as it is";
-        if (choices[i].plans[0] != NULL) {
-            (void)fab_job_plan_text(&choices[i].plans[0]->plans[0].plan, plan);
+        if (choice->plans[0] != NULL) {
+            (void)fab_job_plan_text(&choice->plans[0]->plans[0].plan, plan);
         }
-        fab_append(plans, sizeof plans, "%s%.24s %s", i > 0 ? "; " : "", choices[i].design->engines[0].text, plan);
+        fab_append(plans, sizeof plans, "%s%.24s %s", choice > choices.at ? "; " : "", choice->design->engines[0].text,
+                   plan);
     }
-    if (n == 1) {
-        *design = *choices[0].design;
-    }
-    FAB_RELEASE_EACH(fab_choice_release, choices, n);
-    free(choices);
-    return n == 1 ? FAB_OK
-                  : fab_fail(err, FAB_EUNSUPPORTED, "--engine",
-                             "these engines have unlike fastest plans, and here one is for all: give one --engine, or "
-                             "--job with the plan for all: %s",
-                             plans);
+    FAB_REFUSE_IF(choices.n > 1, err, FAB_EUNSUPPORTED, "--engine",
+                  "these engines have unlike fastest plans, and here one is for all: give one --engine, or --job with "
+                  "the plan for all: %s",
+                  plans);
+    *design = *choices.at[0].design;
+    return FAB_OK;
 }
 
 fab_status fab_plan_settle(fab_design *design, const char *traffic, const fab_job_spec *like, uint64_t seed,
@@ -271,11 +275,13 @@ fab_status fab_plan_settle(fab_design *design, const char *traffic, const fab_jo
     return is_taken ? FAB_OK : settle_alike(&request, traffic, design, err);
 }
 
-fab_status fab_plan_beat(const fab_plan_request *request, const fab_job_spec *job, size_t engine, fab_plans **out,
-                         fab_error *err) {
+fab_status fab_plan_beat(const fab_plan_request *request, const fab_job_spec *job, size_t engine, double time_s,
+                         fab_better *out, fab_error *err) {
     FAB_OWNED fab_design *design = NULL;
+    FAB_OWNS(fab_plans_free_owned) fab_plans *plans = NULL;
     fab_plan_request within = *request;
-    if (job->batch > MOST_BATCH_UNASKED) {
+    if (request->design->n_jobs != 1 || job->kind != FAB_JOB_TRAINING || job->plan_chosen ||
+        job->batch > MOST_BATCH_UNASKED || request->design->fabric.transport.kind != FAB_TRANSPORT_FLUID) {
         return FAB_OK;
     }
     FAB_PASS(FAB_NEW(design, 1, err));
@@ -291,5 +297,14 @@ fab_status fab_plan_beat(const fab_plan_request *request, const fab_job_spec *jo
     within.design = design;
     within.most_routed = MOST_ROUTED_TO_BEAT;
     within.n_orders = 2;
-    return plan_search_beside(&within, out, err);
+    within.draws_leaders = true; /* one draw of many plans is below any mean */
+    within.below_s = time_s * (1 - FAB_VERDICT_PLAN);
+    FAB_PASS(fab_plan_try(&within, &plans, err));
+    const fab_planned *best = plans != NULL && plans->n_plans_listed > 0 ? &plans->plans[0] : NULL;
+    if (best != NULL && fab_planned_s(best) < within.below_s) {
+        *out = (fab_better){.time_s = fab_planned_s(best), .draws = best->draws_s.mean > 0 ? plans->draws : 0};
+        (void)fab_job_plan_text(&best->plan, out->keys);
+        fab_append(out->keys, sizeof out->keys, ",batch=%" PRIu64, job->batch); /* else that of its sizes */
+    }
+    return FAB_OK;
 }

@@ -125,9 +125,6 @@ fab_status plan_orders(const fab_plan_request *request, fab_plans *usual, fab_pl
 fab_status plan_second_order(const fab_plan_request *request, fab_plans *usual, fab_plans **out,
                              fab_error *err) FAB_MUST_USE;
 
-/** A search that nobody asked for; a refusal finds nothing. */
-fab_status plan_search_beside(const fab_plan_request *request, fab_plans **out, fab_error *err) FAB_MUST_USE;
-
 /**
  * Where the engine draws paths: evaluates the first of the plans that are listed, and those that its draws do not tell
  * from it, over FAB_VERDICT_SEEDS, and puts the one with the least mean first.

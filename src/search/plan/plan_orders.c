@@ -19,7 +19,7 @@ static void add_space(const fab_plans *found, fab_plans *plans) {
     plans->n_orders++;
 }
 
-fab_status plan_search_beside(const fab_plan_request *request, fab_plans **out, fab_error *err) {
+fab_status fab_plan_try(const fab_plan_request *request, fab_plans **out, fab_error *err) {
     fab_error why = {.code = FAB_OK};
     fab_status status = fab_plan_search(request, out, &why);
     return status == FAB_OK || fab_is_refusal(status) ? FAB_OK : fab_fail(err, status, why.where, "%s", why.text);
@@ -46,7 +46,7 @@ static fab_status try_order(const fab_plan_request *request, size_t order, const
     within.wants_front = within.draws_leaders = false;
     within.progress = NULL; /* most of it is over */
     within.below_s = best->iteration.time_s * (1 - FAB_VERDICT_LITTLE);
-    return plan_search_beside(&within, out, err);
+    return fab_plan_try(&within, out, err);
 }
 
 /* Again, with all that a report lists; `usual` is what the first search found. */
@@ -95,7 +95,7 @@ fab_status plan_second_order(const fab_plan_request *request, fab_plans *usual, 
     within.progress = NULL;
     /* where means decide, one whose first seed is a little above may be faster */
     within.below_s = usual->is_drawn && request->draws_leaders ? most_s / (1 - FAB_VERDICT_PLAN) : most_s;
-    FAB_PASS(plan_search_beside(&within, &found, err));
+    FAB_PASS(fab_plan_try(&within, &found, err));
     if (found == NULL) {
         return FAB_OK;
     }

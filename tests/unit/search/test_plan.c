@@ -330,17 +330,16 @@ Test(plan, typed_sizes_are_beaten) {
     fab_design *design =
         design_of("clos:gpus=32", KEYS("model", "gpt-3.6b", "tp", "8", "recompute", "full", "batch", "512"));
     fab_fabric *fabric = fabric_of(design);
-    fab_plans *plans = NULL;
-    fab_plans *best = NULL;
-    fab_plan_request request = {.design = design, .fabric = fabric, .seed = 1, .n_threads = 1, .below_s = 100};
-    cr_assert_eq(fab_plan_beat(&request, &design->jobs[0], 0, &plans, NULL), FAB_OK);
-    cr_assert(plans != NULL && plans->n_plans_listed == 1);
-    cr_expect(plans->batch == 512 && plans->plans[0].iteration.time_s < 100);
-    request.below_s = plans->plans[0].iteration.time_s;
-    cr_assert_eq(fab_plan_beat(&request, &design->jobs[0], 0, &best, NULL), FAB_OK);
-    cr_expect(best == NULL || best->n_plans_listed == 0, "the best is not beaten");
-    fab_plans_free(plans);
-    fab_plans_free(best);
+    fab_better better = {.time_s = 0};
+    fab_better best = {.time_s = 0};
+    const fab_plan_request request = {.design = design, .fabric = fabric, .seed = 1, .n_threads = 1};
+    cr_assert_eq(fab_plan_beat(&request, &design->jobs[0], 0, 100, &better, NULL), FAB_OK);
+    cr_expect(better.time_s > 0 && better.time_s < 100 && strstr(better.keys, ",batch=512") != NULL);
+    cr_assert_eq(fab_plan_beat(&request, &design->jobs[0], 0, better.time_s, &best, NULL), FAB_OK);
+    cr_expect(best.time_s == 0 && best.keys[0] == '\0', "the best is not beaten");
+    design->jobs[0].plan_chosen = true;
+    cr_assert_eq(fab_plan_beat(&request, &design->jobs[0], 0, 100, &best, NULL), FAB_OK);
+    cr_expect_eq(best.time_s, 0, "a plan that was chosen is not looked at again");
     fab_fabric_free(fabric);
     free(design);
 }

@@ -22,6 +22,13 @@ static inline double fab_planned_s(const fab_planned *planned) {
     return planned->draws_s.mean > 0 ? planned->draws_s.mean : planned->iteration.time_s;
 }
 
+/** A plan with which a job whose sizes somebody gave is faster by more than a twentieth. */
+typedef struct fab_better {
+    double time_s;  /**< 0: none was found */
+    uint64_t draws; /**< seeds that this is the mean of; 0: one, or nothing is drawn */
+    char keys[256]; /**< of the job */
+} fab_better;
+
 /** Where few sizes divide the GPUs: on so many of the servers the job is faster. */
 typedef struct fab_fewer {
     uint32_t servers; /**< 0: it is not */

@@ -125,10 +125,9 @@ typedef struct fab_sweep_point {
     fab_fewer fewer;                 /**< of fab_plans */
     double gpu_hour_usd;             /**< what the job pays for a GPU, 0: there is none */
     char gpu_hour_source[FAB_WHERE_SIZE]; /**< where that price is from */
-    double better_s;  /**< of the first point, where its job has sizes that are given: with `better`; 0: none found */
-    char better[192]; /**< the plan that is faster by more than a twentieth, over several draws where paths are drawn */
-    bool relays;      /**< traffic between rails is passed on by GPUs as it comes */
-    bool is_sprayed;  /**< of compared designs: behind the engines stands spray, until they are judged */
+    fab_better better;                    /**< of the first point */
+    bool relays;                          /**< traffic between rails is passed on by GPUs as it comes */
+    bool is_sprayed; /**< of compared designs: behind the engines stands spray, until they are judged */
     char
         *settings; /**< canonical text of the design; of compared designs what differs in it, "key=value; ..."; owned */
     fab_sweep_phase *phases;

@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include "fab/plans.h"
 #include "fab/result.h"
 
 #define FAB_VERDICT_TEXT         960
@@ -40,9 +41,7 @@ typedef struct fab_run_verdict {
     uint64_t n_untried; /**< flows of phases that are too many to be tried; 0: none are */
     fab_alternative alternatives[FAB_VERDICT_ALTERNATIVES];
     size_t n_alternatives;
-    double plan_s;       /**< a plan with which the job is faster by more than a twentieth; 0: none was found */
-    uint64_t plan_draws; /**< seeds that this is the mean of; 0: one, or nothing is drawn */
-    char plan[256];      /**< that one, as keys of the job */
+    fab_better better;
     char bound[FAB_VERDICT_TEXT], collisions[FAB_VERDICT_TEXT], cost[FAB_VERDICT_TEXT], advice[FAB_VERDICT_TEXT],
         certainty[FAB_VERDICT_TEXT];
 } fab_run_verdict;

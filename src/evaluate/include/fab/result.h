@@ -464,6 +464,15 @@ static inline size_t fab_result_index(const fab_result *result, size_t engine) {
     return index;
 }
 
+/** The first engine that has the phase; all of them where nobody routed it. */
+static inline size_t fab_phase_first_engine(const fab_phase_result *phase) {
+    size_t e = 0;
+    while (e < phase->n_engines && phase->engines[e].is_absent) {
+        e++;
+    }
+    return e;
+}
+
 void fab_result_release(fab_result *result);
 /** The same where the fabrics are another's. */
 void fab_result_release_rest(fab_result *result);

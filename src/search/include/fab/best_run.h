@@ -3,13 +3,6 @@
 
 #include "fab/plan_run.h"
 
-typedef struct fab_best_request {
-    const fab_fabric *fabric;
-    const char *traffic; /**< as for fab_context_request */
-    uint64_t seed;
-    size_t n_threads;
-} fab_best_request;
-
 /** Whether the pattern, or the first job where the traffic is a job's, asks for the best. */
 bool fab_best_is_wanted(const fab_design *design, const char *traffic);
 
@@ -34,12 +27,19 @@ typedef struct fab_choice {
 
 void fab_choice_release(fab_choice *choice);
 
+typedef struct fab_choice_list {
+    fab_choice *at; /**< shape [n] */
+    size_t n;
+} fab_choice_list;
+
+void fab_choice_list_release(fab_choice_list *choices);
+
 /**
  * Chooses what is open for each engine by itself: under the plan of another it would be judged by what nobody would
  * run. Engines that so come to the same are in one choice.
  * @param[in]  n    Engines that choose; the others do as the first. One of a design with several jobs.
- * @param[out] out  Shape [*out_n], for fab_choice_release() and free(); one where nothing is open.
+ * @param[out] out  One where nothing is open; release with fab_choice_list_release().
  * Complexity: n x fab_choose_open().
  */
-fab_status fab_choose_each(const fab_plan_request *plan, const char *traffic, size_t n, fab_choice **out, size_t *out_n,
+fab_status fab_choose_each(const fab_plan_request *plan, const char *traffic, size_t n, fab_choice_list *out,
                            fab_error *err) FAB_MUST_USE;

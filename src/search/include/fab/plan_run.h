@@ -57,6 +57,9 @@ bool fab_plan_is_wanted(const fab_design *design, const char *traffic);
  */
 fab_status fab_plan_search(const fab_plan_request *request, fab_plans **out, fab_error *err) FAB_MUST_USE;
 
+/** The same where a refusal (fab_is_refusal()) is no error: nothing is written. */
+fab_status fab_plan_try(const fab_plan_request *request, fab_plans **out, fab_error *err) FAB_MUST_USE;
+
 /**
  * Beside what the search found: a plan that is faster in the memory that memory-headroom keeps free (`tight`), and
  * where the job takes all servers because nobody said otherwise, and a prime factor of its GPUs is in no usual size:
@@ -88,6 +91,8 @@ fab_status fab_plan_choose(const fab_plan_request *request, fab_design *design, 
                            fab_error *err) FAB_MUST_USE;
 
 bool fab_plan_is_same(const fab_job_plan *a, const fab_job_plan *b);
+/** Whether it is one of n. */
+bool fab_plan_is_listed(const fab_job_plan *plan, const fab_job_plan *list, size_t n);
 
 /**
  * Writes a plan that was found elsewhere into the design's first job, or its default one, as fab_plan_choose() does.
@@ -109,12 +114,14 @@ fab_status fab_plan_settle(fab_design *design, const char *traffic, const fab_jo
                            size_t n_threads, fab_error *err) FAB_MUST_USE;
 
 /**
- * Looks for a plan that takes less than below_s of the request, whatever sizes its job has: with the same batch, under
- * one engine and the seed, in the space that plan=auto opens, of two orders as
- * fab_plan_choose(). It may route less than that may.
- * @param[in]  job     The design's only job, resolved.
- * @param[in]  engine  Index of the engine.
- * @param[out] out  NULL, or without plans: none was found. Free with fab_plans_free().
+ * Looks for a plan of a training job that takes less than time_s by more than FAB_VERDICT_PLAN, whatever sizes the job
+ * has: with the same batch, under one engine, with draws_leaders, in the space that plan=auto opens, of two orders as
+ * fab_plan_choose(). It may route less than that may. Of several jobs, of one whose plan was chosen, and under other
+ * transports than fluid none is looked for.
+ * @param[in]  request  Design, fabric, seed and threads.
+ * @param[in]  job      The design's job, resolved.
+ * @param[in]  engine   Index of the engine.
+ * @param[out] out      Written where there is one.
  */
-fab_status fab_plan_beat(const fab_plan_request *request, const fab_job_spec *job, size_t engine, fab_plans **out,
-                         fab_error *err) FAB_MUST_USE;
+fab_status fab_plan_beat(const fab_plan_request *request, const fab_job_spec *job, size_t engine, double time_s,
+                         fab_better *out, fab_error *err) FAB_MUST_USE;
