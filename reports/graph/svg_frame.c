@@ -1,6 +1,7 @@
 /* What stands around a drawing: title, description, styles for light and dark, legend. Styles are written out rather
  * than as custom properties, which editors of drawings and converters do not know. */
 #include "svg.h"
+#include "fab/contention.h"
 #include "fab/units.h"
 #include "fab/utf8.h"
 #include "fab/verdict.h"
@@ -163,6 +164,10 @@ static void add_traffic(const fab_svg *svg, fab_str *out) {
         char total[32];
         fab_str_printf(out, "The network costs %s", fab_money_format(total, view->result->fabrics[0].cost.total_usd));
     } else if (view->n_engines > 0) {
+        const fab_contention *jobs = view->result->contention;
+        if (jobs != NULL) { /* phases of several jobs are not those of one moment */
+            fab_str_printf(out, "Links of job %s alone, of %zu jobs: ", jobs->jobs[0].id, jobs->n_jobs);
+        }
         if (!isnan(svg->worst)) {
             fab_str_printf(out, "Largest collision factor %.2f under %s: %s", svg->worst, view->engine[0],
                            view->result->traffic);

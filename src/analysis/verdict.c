@@ -118,6 +118,11 @@ static int longer_part(const void *a, const void *b) {
     return (x->seconds < y->seconds) - (x->seconds > y->seconds);
 }
 
+bool verdict_is_of_hosts(const fab_phase_result *p, const fab_engine_result *e) {
+    return p->hosts_s > 0 && p->hosts_s >= p->least_s * (1 - VERDICT_SAME) && e->has_time &&
+           e->lower_bound_ratio.mean <= 1 + VERDICT_SAME;
+}
+
 /* What holds most flows of a phase; of taper and hash, which multiply, the larger factor. */
 static const char *limit_of_phase(const fab_phase_result *p, const fab_engine_result *e, char room[VERDICT_NAME]) {
     const double hash = p->max_cut_factor > 0 ? e->max_collision_factor.mean / p->max_cut_factor : 0;
@@ -126,7 +131,7 @@ static const char *limit_of_phase(const fab_phase_result *p, const fab_engine_re
     for (size_t i = 0; i < e->n_tiers; i++) {
         *(e->tiers[i].tier == 1 ? &nic : &fabric) += e->tiers[i].bottlenecked_flows;
     }
-    if (e->max_collision_factor.mean > VERDICT_FULL && p->fabric_flows > 0) {
+    if (e->max_collision_factor.mean > VERDICT_FULL && p->fabric_flows > 0 && !verdict_is_of_hosts(p, e)) {
         if (p->max_cut_factor > VERDICT_FULL && hash > 1 + VERDICT_MARGIN) {
             const bool is_hash = hash > p->max_cut_factor;
             (void)snprintf(room, VERDICT_NAME, "%s x%.2f (%s x%.2f)", is_hash ? "hash collisions" : "taper",
@@ -143,7 +148,9 @@ static const char *limit_of_phase(const fab_phase_result *p, const fab_engine_re
     if (p->network_flows == 0 || inside > fmax(nic, fmax(fabric, window))) {
         return "scale-up domains";
     }
-    return window > fmax(nic, fabric) ? "receivers' windows" : fabric > nic ? "links between switches" : "NICs";
+    return window > fmax(nic, fabric)                   ? "receivers' windows"
+           : fabric > nic && !verdict_is_of_hosts(p, e) ? "links between switches"
+                                                        : "NICs";
 }
 
 static void bound_add_seconds(char *out, const fab_iteration *it) {

@@ -125,13 +125,19 @@ static void advice_add_alternative(const fab_result *r, const fab_run_verdict *v
     }
 }
 
-/* Of the boundary that is offered most whatever the routing, else under ideal spraying, over the phases. */
+/* Of the boundary that is offered most whatever the routing, else under ideal spraying, over the phases: of those that
+ * NICs hold as long anyway last. */
 static const fab_phase_result *most_tapered(const fab_result *r, size_t engine) {
     const fab_phase_result *most = NULL;
     for (size_t i = 0; i < r->n_phases; i++) {
         const fab_phase_result *p = &r->phases[i];
-        bool is_more = most == NULL || p->max_cut_factor > most->max_cut_factor ||
-                       (p->max_cut_factor == most->max_cut_factor && p->max_taper_factor > most->max_taper_factor);
+        const int order = most == NULL ? 1
+                                       : verdict_is_of_hosts(most, &most->engines[engine]) -
+                                             verdict_is_of_hosts(p, &p->engines[engine]);
+        bool is_more = order > 0 ||
+                       (order == 0 &&
+                        (p->max_cut_factor > most->max_cut_factor ||
+                         (p->max_cut_factor == most->max_cut_factor && p->max_taper_factor > most->max_taper_factor)));
         most = p->fabric_flows > 0 && is_more && !p->engines[engine].is_absent ? p : most;
     }
     return most;
@@ -417,7 +423,9 @@ static void advice_of_taper(const fab_result *r, const fab_run_verdict *v, char 
     if (p == NULL) {
         return;
     }
-    if (p->max_cut_factor > VERDICT_FULL) {
+    if (p->max_taper_factor > VERDICT_FULL && verdict_is_of_hosts(p, &p->engines[v->engine])) {
+        fab_append(out, FAB_VERDICT_TEXT, "; more uplinks win nothing: NICs take as long, in %s", p->name);
+    } else if (p->max_cut_factor > VERDICT_FULL) {
         fab_append(out, FAB_VERDICT_TEXT, "; only more uplinks win the taper, load x%.2f in %s", p->max_cut_factor,
                    p->name);
         if (v->uplinks_s > 0 && v->compared_s > 0) {

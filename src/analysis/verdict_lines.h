@@ -33,6 +33,9 @@ double verdict_time(const fab_result *r, size_t engine);
 /** The engine with the fewest queue pairs that takes hardly longer than the fastest, which is the same but for them. */
 size_t verdict_thrifty(const fab_result *r, const fab_run_verdict *v);
 
+/** Whether the links of hosts alone keep a phase as long as it takes: no uplinks make it shorter. */
+bool verdict_is_of_hosts(const fab_phase_result *p, const fab_engine_result *e);
+
 /** The phase that collisions cost most under an engine; NULL: no flow crosses a link between switches. */
 const fab_phase_result *verdict_worst_phase(const fab_result *r, size_t engine);
 

@@ -61,4 +61,7 @@ read -r width height <<<"$size"
 [[ $(od -An -N8 -tx1 slide.png | tr -d ' ') == 89504e470d0a1a0a ]] || fail "slide.png is no PNG"
 ((width == 1920 && height == 1080)) || fail "slide.png has $size pixels"
 [[ $(head -c 5 slide.pdf) == %PDF- ]] && tail -c 32 slide.pdf | grep -a '%%EOF' >/dev/null || fail "slide.pdf is no PDF"
+# of several jobs the links are of the first alone, which the picture says
+printf '<design><fabric family="clos" gpus="64" radix="16"/><job id="a" model="gpt-1.7b" tp="8" n-servers="4"/><job id="b" model="gpt-1.7b" tp="8" n-servers="4"/></design>' >two.xml
+"$program" run two.xml --export two.svg --quiet >/dev/null && grep -q '>Links of job a alone, of 2 jobs: ' two.svg || fail "a picture of several jobs"
 exit $((failures > 0))

@@ -202,4 +202,18 @@ least_s = float(re.search(r"uplinks win the taper, load x[\d.]+ in \w+: under th
 assert "with a plan of its own, or route --advise" in text and "(--set taper=1 tells, by its own plan)" in text, text
 assert took - by_spray > saves_s and without < least_s, (took, by_spray, saves_s, without, least_s)
 PYTHON
+# What NICs hold as long is bound by them, whatever the taper: as long without it, and no uplinks are advised.
+hotspot=(--traffic pattern:hotspot --engine spray --json --quiet)
+"$program" route clos:gpus=128,radix=32,taper=4 "${hotspot[@]}" >tapered.json
+"$program" route clos:gpus=128,radix=32,taper=1 "${hotspot[@]}" >wide.json
+"$program" route clos:gpus=128,radix=32,taper=4 --traffic pattern:all-to-all --engine spray --json --quiet >held.json
+/usr/bin/python3 - <<'PYTHON' || fail "what NICs hold"
+import json
+tapered, wide, held = (json.load(open(f"{name}.json")) for name in ("tapered", "wide", "held"))
+times = [r["phases"][0]["engines"][0]["time_s"] for r in (tapered, wide)]
+assert abs(times[0] / times[1] - 1) < 1e-3 and tapered["phases"][0]["max_cut_factor"] > 3, times
+assert tapered["verdict"]["bound_by"].startswith("NICs, in hotspot") and "more uplinks win nothing" in tapered["verdict"]["to_do"], tapered["verdict"]
+assert tapered["verdict"]["uplinks_s"] >= times[0] * (1 - 1e-9)
+assert held["verdict"]["bound_by"].startswith("taper, in all-to-all") and "only more uplinks win the taper" in held["verdict"]["to_do"], held["verdict"]
+PYTHON
 exit $((failures > 0))

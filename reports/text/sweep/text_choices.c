@@ -1,6 +1,8 @@
 /* Text report: what was chosen anew at every point of a sweep, since the job or the pattern leaves it open. */
 #include "text/text_sections.h"
 
+#define SHORT_OF_PROOF 0.95 /* of its time: a bound below that leaves room for another order */
+
 /* How each point runs the job, where that was to be chosen. */
 static void put_plans(fab_page *page, const fab_sweep *s) {
     char text[192];
@@ -83,5 +85,33 @@ void fab_text_better(fab_page *page, const fab_sweep *s) {
                        "--job %s.",
                        fab_text_sweep_point(page, s, p), fab_show_time(page, p->better.time_s),
                        100 * (1 - p->better.time_s / p->engines[0].time_s), p->better.keys);
+    }
+}
+
+/* Where the best of a short search stands far above what bounds allow, the order may be that of plans. */
+void fab_text_short_plans(fab_page *page, const fab_sweep *s) {
+    const fab_sweep_engine *widest = NULL;
+    const fab_sweep_point *at = NULL;
+    size_t n = 0;
+    FAB_EACH(const fab_sweep_point, p, s->points, s->n_points) {
+        FAB_EACH(const fab_sweep_engine, e, p->engines, p->n_engines) {
+            if (e->has_plan && !e->plan_is_proven && e->n_plans_tried == 0 && e->has_iteration &&
+                e->plan_bound_s < SHORT_OF_PROOF * e->time_s) {
+                const bool is_wider =
+                    widest == NULL || e->plan_bound_s / e->time_s < widest->plan_bound_s / widest->time_s;
+                widest = is_wider ? e : widest;
+                at = is_wider ? p : at;
+                n++;
+            }
+        }
+    }
+    if (n > 0) {
+        fab_page_wrapf(
+            page, FAB_INK_BOLD, 2, 2,
+            "%s of a short search, and bounds do not exclude faster ones: %s takes %s, and no plan less than "
+            "%s. So the order may be that of plans: --job plan=auto searches on.",
+            n == 1 ? "One plan is" : fab_show(page, "%s plans are", fab_show_count(page, n)),
+            fab_text_sweep_point(page, s, at), fab_show_time(page, widest->time_s),
+            fab_show_time(page, widest->plan_bound_s));
     }
 }

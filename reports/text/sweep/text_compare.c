@@ -283,6 +283,7 @@ void fab_text_compare(fab_page *page, const fab_sweep *s) {
         compare_put_verdict(page, s, e);
     }
     compare_put_gpus(page, s);
+    fab_text_short_plans(page, s);
     fab_text_fewer_of_points(page, s);
     compare_put_relays(page, s);
     compare_put_network(page, s);

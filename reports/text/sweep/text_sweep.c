@@ -492,6 +492,7 @@ void fab_text_sweep(fab_page *page, const fab_sweep *s, const char *see) {
         fab_text_heading(page, s->compares_placements ? "PLACEMENTS" : "SWEEP", s->design);
         fab_text_placements(page, s);
         fab_text_sweep_answer(page, s, first);
+        fab_text_short_plans(page, s);
         fab_text_fewer_of_points(page, s);
     }
     fab_text_see(page, see, s->scenarios[0] != '\0');

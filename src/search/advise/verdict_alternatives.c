@@ -91,7 +91,8 @@ static fab_status find_lossy(alternatives *t, fab_error *err) {
     return FAB_OK;
 }
 
-/* Where more uplinks carry what crosses a cut, equal flows take its factor less at most: NICs hold them then. */
+/* Where more uplinks carry what crosses a cut, equal flows take its factor less at most: NICs hold them then, which
+ * have their bytes to carry, too. */
 static fab_status find_uplinks(alternatives *t, fab_error *err) {
     const fab_result *r = t->result;
     bool is_tapered = false;
@@ -101,9 +102,9 @@ static fab_status find_uplinks(alternatives *t, fab_error *err) {
         if (phase->fabric_flows > 0 && phase->max_cut_factor > 1) {
             (void)fab_phase_largest(&t->traffic->phases[p], &is_even);
             is_tapered = true;
-            t->transfer_s[p] =
-                r->phases[p].engines[t->verdict->engine].transfer_s.mean /
-                (r->phases[p].engines[t->verdict->engine].lower_bound_ratio.mean * phase->max_cut_factor);
+            const fab_engine_result *e = &phase->engines[t->verdict->engine];
+            const double hosts = phase->least_s > 0 ? phase->hosts_s / phase->least_s : 0;
+            t->transfer_s[p] = e->transfer_s.mean / e->lower_bound_ratio.mean * fmax(1 / phase->max_cut_factor, hosts);
             if (!is_even) {
                 return FAB_OK;
             }
