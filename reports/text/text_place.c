@@ -50,7 +50,7 @@ static void place_put_proof(fab_page *page, const fab_place_search *s) {
 }
 
 static void place_put_search(fab_page *page, const fab_place_search *s, bool is_only) {
-    const char *label = fab_show(page, "%.*s", (int)strcspn(s->label, ","), s->label);
+    const char *label = fab_text_routing(page, s->label);
     if (s->note[0] != '\0') {
         fab_page_wrapf(page, FAB_INK_BOLD, 2, 2, "%s%s%s", is_only ? "" : label, is_only ? "" : ": ", s->note);
     }

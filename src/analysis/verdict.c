@@ -33,20 +33,15 @@ double verdict_time(const fab_result *r, size_t engine) {
     return is_of_all_jobs(r, engine) ? r->contention->engines[engine].all_jobs_s : verdict_time_alone(r, engine);
 }
 
-static double verdict_worst(const fab_result *r, size_t engine) {
-    double worst = 0;
-    for (size_t p = 0; p < r->n_phases; p++) {
-        worst = fmax(worst, r->phases[p].engines[engine].max_collision_factor.mean);
+/* The phase of the largest collision factor, whatever it costs. */
+static const fab_phase_result *most_collided(const fab_result *r, size_t engine) {
+    const fab_phase_result *most = &r->phases[0];
+    FAB_EACH(const fab_phase_result, p, r->phases, r->n_phases) {
+        const double beyond =
+            p->engines[engine].max_collision_factor.mean - most->engines[engine].max_collision_factor.mean;
+        most = beyond > VERDICT_SAME ? p : most;
     }
-    return worst;
-}
-
-/* Of one engine with other numbers of queue pairs; 0: not so. */
-static int fewer_queue_pairs(const fab_result *r, size_t a, size_t b) {
-    const char *label[2] = {r->phases[0].engines[a].label, r->phases[0].engines[b].label};
-    return fab_label_is_same_but_pairs(label[0], label[1])
-               ? (int)fab_label_pairs(label[1]) - (int)fab_label_pairs(label[0])
-               : 0;
+    return most;
 }
 
 /* Whether engine a is better than b: by time where both are known, else, and where these are equal, by collisions. */
@@ -56,14 +51,15 @@ static bool verdict_is_better(const fab_result *r, size_t a, size_t b) {
     if (isnan(time_a) != isnan(time_b)) {
         return !isnan(time_a);
     }
-    const int fewer = fabs(time_a - time_b) <= VERDICT_MARGIN * time_a ? fewer_queue_pairs(r, a, b) : 0;
+    const int fewer = fabs(time_a - time_b) <= VERDICT_MARGIN * time_a ? verdict_fewer_pairs(r, a, b) : 0;
     if (fewer != 0) { /* those that gain nothing cost NICs their state */
         return fewer > 0;
     }
     if (!isnan(time_a) && fabs(time_a - time_b) > VERDICT_SAME * time_a) {
         return time_a < time_b;
     }
-    return verdict_worst(r, a) < verdict_worst(r, b) - VERDICT_SAME;
+    return most_collided(r, a)->engines[a].max_collision_factor.mean <
+           most_collided(r, b)->engines[b].max_collision_factor.mean - VERDICT_SAME;
 }
 
 void fab_verdict_begin(const fab_result *r, fab_run_verdict *out) {
@@ -76,20 +72,11 @@ void fab_verdict_begin(const fab_result *r, fab_run_verdict *out) {
     if (n > 0 && !verdict_is_better(r, out->engine, out->slowest)) {
         out->slowest = out->engine;
     }
-    out->time_s = n > 0 ? verdict_time_alone(r, out->engine) : NAN;
-    out->has_time = !isnan(out->time_s);
-    out->time_s = out->has_time ? out->time_s : 0;
-}
-
-size_t verdict_thrifty(const fab_result *r, const fab_run_verdict *v) {
-    size_t least = v->engine;
-    for (size_t e = 0; e < r->phases[0].n_engines; e++) {
-        if (verdict_time(r, e) <= verdict_time(r, v->engine) * (1 + VERDICT_PAIRS) &&
-            fewer_queue_pairs(r, e, least) > 0) {
-            least = e;
-        }
+    out->has_time = n > 0 && !isnan(verdict_time_alone(r, out->engine));
+    if (n > 0 && verdict_margin(r, out) >= VERDICT_MARGIN) {
+        out->engine = verdict_first_equal(r, out->engine);
     }
-    return least;
+    out->time_s = out->has_time ? verdict_time_alone(r, out->engine) : 0;
 }
 
 bool fab_verdict_is_lossy(const fab_phase_result *p, size_t engine) {
@@ -315,9 +302,10 @@ static void bound_add_engines(const fab_result *r, const fab_run_verdict *v, cha
         fab_append(out, FAB_VERDICT_TEXT, ". The %zu engines take the same%s", n, own_plans(r));
         return;
     }
-    fab_append(out, FAB_VERDICT_TEXT, ". Best %s%s; worst %s",
-               is_of_all_jobs(r, v->engine) ? "for all jobs together " : "", verdict_engine(r, v->engine, best),
-               verdict_engine(r, v->slowest, worst));
+    fab_append(out, FAB_VERDICT_TEXT, ". Best %s%s", is_of_all_jobs(r, v->engine) ? "for all jobs together " : "",
+               verdict_engine(r, v->engine, best));
+    verdict_add_equals(r, v->engine, out);
+    fab_append(out, FAB_VERDICT_TEXT, "; worst %s", verdict_engine(r, v->slowest, worst));
     if (isnan(margin)) {
         fab_append(out, FAB_VERDICT_TEXT, "%s", v->has_time ? ", which has no time" : ", by collisions");
     } else {
@@ -481,19 +469,23 @@ static void collisions_of_jobs(const fab_result *r, size_t engine, char *out) {
 
 static void collisions_of_engine(const fab_result *r, size_t engine, char *out) {
     const fab_phase_result *p = verdict_worst_phase(r, engine);
+    const fab_phase_result *most = most_collided(r, engine);
     char flows[32];
     char all[32];
     if (p == NULL) { /* under the plan of this engine */
         fab_append(out, FAB_VERDICT_TEXT, "none: no flow crosses a link between switches");
         return;
     }
+    p = p->engines[engine].max_collision_factor.max > VERDICT_FULL ? p : most;
     const fab_engine_result *e = &p->engines[engine];
+    const bool is_most = most->engines[engine].max_collision_factor.mean <= e->max_collision_factor.mean + VERDICT_SAME;
     if (!(e->max_collision_factor.max > VERDICT_FULL)) {
         fab_append(out, FAB_VERDICT_TEXT, "none; the fullest link between switches is at %.2f of its rate",
                    e->max_collision_factor.max);
         return;
     }
-    fab_append(out, FAB_VERDICT_TEXT, "x%.2f at worst, in %s", e->max_collision_factor.mean, p->name);
+    fab_append(out, FAB_VERDICT_TEXT, "x%.2f %sin %s%s", e->max_collision_factor.mean, is_most ? "at worst, " : "",
+               p->name, is_most ? "" : " (it loses most time)");
     if (e->n_seeds > 1) {
         fab_append(out, FAB_VERDICT_TEXT, " (mean of %" PRIu64 " seeds, x%.2f to x%.2f)", e->n_seeds,
                    e->max_collision_factor.min, e->max_collision_factor.max);
@@ -507,6 +499,10 @@ static void collisions_of_engine(const fab_result *r, size_t engine, char *out) 
         fab_append(out, FAB_VERDICT_TEXT, "; it takes x%.2f its least time", e->lower_bound_ratio.mean);
     } else if (e->has_time) {
         fab_append(out, FAB_VERDICT_TEXT, "; its time is the least all the same");
+    }
+    if (!is_most) {
+        fab_append(out, FAB_VERDICT_TEXT, "; x%.2f at worst, in %s", most->engines[engine].max_collision_factor.mean,
+                   most->name);
     }
 }
 

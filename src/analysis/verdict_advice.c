@@ -520,7 +520,11 @@ static void advice_of_jobs(const fab_contention *c, bool is_one_draw, bool colli
 static void advice_of_engines(const fab_result *r, const fab_run_verdict *v, char *out) {
     char name[2][VERDICT_NAME];
     const size_t e = verdict_thrifty(r, v);
-    fab_append(out, FAB_VERDICT_TEXT, "take %s; ", verdict_engine(r, e, name[0]));
+    fab_append(out, FAB_VERDICT_TEXT, "take %s", verdict_engine(r, e, name[0]));
+    if (e == v->engine) {
+        verdict_add_equals(r, e, out);
+    }
+    fab_append(out, FAB_VERDICT_TEXT, "; ");
     if (e != v->engine) {
         fab_append(out, FAB_VERDICT_TEXT, "more queue pairs save %.2g %% at most (%s); beside that one: ",
                    100 * (1 - verdict_time(r, v->engine) / verdict_time(r, e)), verdict_engine(r, v->engine, name[1]));

@@ -30,6 +30,15 @@ double verdict_margin(const fab_result *r, const fab_run_verdict *v);
  * iteration, a batch that is served, or the phases one after the other. NAN: not known. */
 double verdict_time(const fab_result *r, size_t engine);
 
+/** How many fewer queue pairs a has than b, which is the same but for them; 0: it is not. */
+int verdict_fewer_pairs(const fab_result *r, size_t a, size_t b);
+
+/** The first given of the engines that take the same as one, those apart that differ in queue pairs alone. */
+size_t verdict_first_equal(const fab_result *r, size_t engine);
+
+/** " or [3] spray": the others of these. */
+void verdict_add_equals(const fab_result *r, size_t engine, char *out);
+
 /** The engine with the fewest queue pairs that takes hardly longer than the fastest, which is the same but for them. */
 size_t verdict_thrifty(const fab_result *r, const fab_run_verdict *v);
 

@@ -1,4 +1,4 @@
-/* What more queue pairs of one engine win. */
+/* What more queue pairs of one engine win, and engines that win as much. */
 #include "verdict_lines.h"
 
 #include <math.h>
@@ -18,6 +18,52 @@ bool fab_label_is_same_but_pairs(const char *a, const char *b) {
     }
     const char *rest[2] = {at[0] + 1 + strcspn(at[0] + 1, ","), at[1] + 1 + strcspn(at[1] + 1, ",")};
     return strcmp(rest[0], rest[1]) == 0;
+}
+
+int verdict_fewer_pairs(const fab_result *r, size_t a, size_t b) {
+    const char *label[2] = {r->phases[0].engines[a].label, r->phases[0].engines[b].label};
+    return fab_label_is_same_but_pairs(label[0], label[1])
+               ? (int)fab_label_pairs(label[1]) - (int)fab_label_pairs(label[0])
+               : 0;
+}
+
+size_t verdict_thrifty(const fab_result *r, const fab_run_verdict *v) {
+    size_t least = v->engine;
+    for (size_t e = 0; e < r->phases[0].n_engines; e++) {
+        if (verdict_time(r, e) <= verdict_time(r, v->engine) * (1 + VERDICT_PAIRS) &&
+            verdict_fewer_pairs(r, e, least) > 0) {
+            least = e;
+        }
+    }
+    return least;
+}
+
+/* Not of those that have more queue pairs for it than another. */
+static bool is_equal(const fab_result *r, size_t a, size_t b) {
+    bool is_thrifty = fabs(verdict_time(r, a) - verdict_time(r, b)) < VERDICT_MARGIN * verdict_time(r, b);
+    for (size_t e = 0; is_thrifty && e < r->phases[0].n_engines; e++) {
+        is_thrifty = verdict_fewer_pairs(r, e, a) <= 0 ||
+                     fabs(verdict_time(r, e) - verdict_time(r, b)) >= VERDICT_MARGIN * verdict_time(r, b);
+    }
+    return is_thrifty;
+}
+
+size_t verdict_first_equal(const fab_result *r, size_t engine) {
+    for (size_t e = 0; e < engine; e++) {
+        if (is_equal(r, e, engine)) {
+            return e;
+        }
+    }
+    return engine;
+}
+
+void verdict_add_equals(const fab_result *r, size_t engine, char *out) {
+    char room[VERDICT_NAME];
+    for (size_t e = 0; e < r->phases[0].n_engines; e++) {
+        if (e != engine && is_equal(r, e, engine)) {
+            fab_append(out, FAB_VERDICT_TEXT, " or %s", verdict_engine(r, e, room));
+        }
+    }
 }
 
 static int by_pairs(const void *a, const void *b) {

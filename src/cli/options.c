@@ -116,9 +116,11 @@ const cli_option cli_option_transport = {"transport", "NAME[,k=v]",
 const cli_option cli_option_engine = {"engine", "NAME[,k=v]",
                                       "route with this engine instead of the design's; repeatable (see 'list engines')",
                                       .is_repeatable = true, .apply = apply_engine};
-const cli_option cli_option_seeds = {"seeds", "N",
-                                     "draws of every random choice, reported as a distribution; default 1",
-                                     CLI_COUNT(n_seeds, 1, 1000000)};
+const cli_option cli_option_seeds = {
+    "seeds", "N",
+    "draws of every random choice, reported as a distribution; default 1, and means of 8 in "
+    "compare, diff, mix, plan, sweep and placements by name where paths are drawn",
+    CLI_COUNT(n_seeds, 1, 1000000)};
 const cli_option cli_option_seed = {"seed", "S", "first seed; the same seed gives the same bytes; default 1",
                                     CLI_COUNT(seed, 0, UINT64_C(1) << 53)};
 const cli_option cli_option_prices = {"prices", "PROFILE", "price profile (see 'list prices') or an XML file",

@@ -105,8 +105,8 @@ PYTHON
 
 # --- sizes that are given and slower than a plan ---
 sizes=(clos:gpus=64 --job model=llama3-8b,tp=8,pp=4 --quiet)
-says 'The sizes that are given are not the fastest: at 1 a better plan takes' sweep "${sizes[@]}" --vary taper=1,3
-says 'The sizes that are given are not the fastest: at [1] clos' compare clos:gpus=64,taper=3 "${sizes[@]}"
+says 'What is given of the job is not the fastest: at 1 a better plan takes' sweep "${sizes[@]}" --vary taper=1,3
+says 'What is given of the job is not the fastest: at [1] clos' compare clos:gpus=64,taper=3 "${sizes[@]}"
 drawn=(sweep clos:gpus=64,radix=16 --vary taper=1 --json --quiet)
 "$program" "${drawn[@]}" --job model=llama3-8b,tp=8,pp=4 >given.json
 "$program" "${drawn[@]}" --job "model=llama3-8b,$(python3 -c 'import json; print(json.load(open("given.json"))["sweep"]["points"][0]["better_plan"])')" >better.json

@@ -216,4 +216,36 @@ assert tapered["verdict"]["bound_by"].startswith("NICs, in hotspot") and "more u
 assert tapered["verdict"]["uplinks_s"] >= times[0] * (1 - 1e-9)
 assert held["verdict"]["bound_by"].startswith("taper, in all-to-all") and "only more uplinks win the taper" in held["verdict"]["to_do"], held["verdict"]
 PYTHON
+# What is called the worst is the worst of all phases, also where another costs more.
+"$program" run clos:gpus=512,taper=3 --job model=llama3-70b --engine ecmp,qp=4 --quiet --json >hidden.json
+python3 - <<'PYTHON' || fail "the largest collision factor"
+import json, re
+r = json.load(open("hidden.json"))
+factors = {p["name"]: p["engines"][0]["max_collision_factor"] for p in r["phases"]}
+most = max(factors, key=factors.get)
+text = r["verdict"]["collisions"]
+costly, by = re.match(r"x([\d.]+) in ([\w-]+) \(it loses most time\) = taper", text).groups()
+worst, where = re.search(r"x([\d.]+) at worst, in ([\w-]+)$", text).groups()
+assert where == most != by and abs(float(worst) - factors[most]) < 0.006 and abs(float(costly) - factors[by]) < 0.006, (text, factors)
+PYTHON
+# Of engines that take the same the first is the best, and all of them are named.
+"$program" run clos:gpus=104 --job model=llama3-8b --engine ecmp,qp=16 --engine ecmp --engine spray --quiet --json >even.json
+python3 - <<'PYTHON' || fail "engines that take the same"
+import json
+r = json.load(open("even.json"))
+times = [i["time_s"] for i in r["iteration"]]
+v = r["verdict"]
+assert times[0] == times[2] < 0.99 * times[1] and (v["best_engine"], v["worst_engine"]) == (0, 1), (times, v)
+assert "Best [1] ecmp,qp=16 or [3] spray; worst [2]" in v["bound_by"] and v["to_do"].startswith("take [1] ecmp,qp=16 or [3] spray; "), v
+PYTHON
+# Engines that differ in queue pairs are told apart.
+"$program" place clos:gpus=256,taper=2 --job model=llama3-8b,tp=4,pp=2,zero=1 --engine ecmp --engine ecmp,qp=16 --budget 20 --quiet | tr -s ' \n' ' ' >out
+grep -q "Under ecmp with 1 queue pair the worst placement" out && grep -q "Under ecmp with 16 queue pairs the worst placement" out ||
+  fail "placements under two numbers of queue pairs: $(head -c 900 out)"
+# A better plan may differ in other than sizes.
+"$program" sweep clos:gpus=104 --job model=llama3-8b,tp=1,cp=2,pp=1,zero=1 --vary 'engine=ecmp|spray' --quiet | tr -s ' \n' ' ' >out
+grep -q "What is given of the job is not the fastest: at ecmp a better plan takes .*recompute=none" out || fail "what is not the fastest: $(head -c 900 out)"
+for command in compare sweep; do
+  "$program" help $command | tr -s ' \n' ' ' | grep -q "default 1, and means of 8 in compare, .*sweep .*where paths are drawn" || fail "seeds of $command"
+done
 exit $((failures > 0))

@@ -76,12 +76,12 @@ void fab_text_fewer_of_points(fab_page *page, const fab_sweep *s) {
     }
 }
 
-/* Sizes that are given may be what costs most, whatever the fabric. */
+/* What is given of a job may be what costs most, whatever the fabric. */
 void fab_text_better(fab_page *page, const fab_sweep *s) {
     const fab_sweep_point *p = &s->points[0];
     if (p->better.time_s > 0) {
         fab_page_wrapf(page, FAB_INK_BOLD, 2, 2,
-                       "The sizes that are given are not the fastest: at %s a better plan takes %s, %.0f %% less: "
+                       "What is given of the job is not the fastest: at %s a better plan takes %s, %.0f %% less: "
                        "--job %s.",
                        fab_text_sweep_point(page, s, p), fab_show_time(page, p->better.time_s),
                        100 * (1 - p->better.time_s / p->engines[0].time_s), p->better.keys);
