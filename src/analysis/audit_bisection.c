@@ -52,6 +52,18 @@ typedef struct placed {
     uint8_t half;
 } placed;
 
+/* The plan's name of a server: that of one of its adapters, where its own tells nothing; NULL: it is not planned. */
+static const char *planned_name(const fab_structure *in, uint32_t server, const fab_audit *audit) {
+    const fab_audit_server *named = bsearch(&in->server_name[server], audit->servers, audit->n_servers_named,
+                                            sizeof *audit->servers, fab_order_text);
+    const char *name = named != NULL ? named->planned : NULL;
+    for (uint32_t i = 0; audit->planned_host != NULL && name == NULL && i < in->nics_per_server; i++) {
+        uint32_t node = in->nic_node[(size_t)server * in->nics_per_server + i];
+        name = node != FAB_NETWORK_NONE ? audit->planned_host[node] : NULL;
+    }
+    return name;
+}
+
 /* The half in which the plan has that server, whatever it calls it; servers that are not planned are in none. */
 static fab_status halve_as(const fab_structure *plan, const halves *planned, const fab_structure *in,
                            const fab_audit *audit, halves *out, fab_error *err) {
@@ -62,11 +74,9 @@ static fab_status halve_as(const fab_structure *plan, const halves *planned, con
     }
     qsort(names, plan->n_servers, sizeof *names, fab_order_text);
     for (uint32_t i = 0; i < in->n_servers; i++) {
-        const fab_audit_server *named = bsearch(&in->server_name[i], audit->servers, audit->n_servers_named,
-                                                sizeof *audit->servers, fab_order_text);
-        const placed *found = named != NULL && named->planned != NULL
-                                  ? bsearch(&named->planned, names, plan->n_servers, sizeof *names, fab_order_text)
-                                  : NULL;
+        const char *name = planned_name(in, i, audit);
+        const placed *found =
+            name != NULL ? bsearch(&name, names, plan->n_servers, sizeof *names, fab_order_text) : NULL;
         out->of[i] = found != NULL ? found->half : (uint8_t)HALF_NONE;
     }
     return FAB_OK;

@@ -193,7 +193,9 @@ static void count_renamed(comparison *c) {
 static fab_status name_servers(comparison *c, fab_error *err) {
     const fab_shape *here = c->a.shape;
     fab_audit *out = c->a.out;
+    const bool are_adapters = c->boxes[0].shape.net == NULL;
     FAB_PASS(FAB_NEW(out->servers, (size_t)here->n_servers + 1, err));
+    FAB_PASS(are_adapters ? FAB_NEW(out->planned_host, (size_t)here->net->n_nodes + 1, err) : FAB_OK);
     for (uint32_t v = 0; v < c->plan->n_nodes; v++) {
         uint32_t planned = c->plan_shape->server[v];
         uint32_t s = c->there[v] != FAB_NETWORK_NONE ? here->server[c->there[v]] : FAB_NETWORK_NONE;
@@ -201,6 +203,9 @@ static fab_status name_servers(comparison *c, fab_error *err) {
         if (s != FAB_NETWORK_NONE && name != NULL &&
             (out->servers[s].planned == NULL || strcmp(name, here->server_name[s]) == 0)) {
             out->servers[s].planned = name;
+        }
+        if (are_adapters && name != NULL && c->there[v] != FAB_NETWORK_NONE) {
+            FAB_PASS(fab_audit_text(&c->a, &out->planned_host[c->there[v]], err, "%s", name));
         }
     }
     for (uint32_t s = 0; s < here->n_servers; s++) {

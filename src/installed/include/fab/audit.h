@@ -117,6 +117,8 @@ typedef struct fab_audit {
     char first_renamed[200]; /**< one of them, by both names */
     fab_audit_server *servers; /**< shape [n_servers_named], by name: with a plan alone */
     uint32_t n_servers_named;
+    const char **planned_host; /**< shape [nodes]: of an adapter the plan's name of its server; NULL: not known, or nodes
+                                  are compared as boxes */
     uint32_t n_lacks;      /**< without a plan alone */
     fab_audit_lack *lacks; /**< shape [n_lacks] */
     double *meant_bps;     /**< shape [cables]: what it should run at, of one whose rate is a finding; else 0 */
