@@ -417,8 +417,8 @@ static bool has_all_movers(const search *s, uint32_t set) {
     size_t n = 0;
     for (size_t i = 0; i < out->n_changes; i++) {
         const fab_change *c = &out->changes[i];
-        const bool is_rate = c->kind == FAB_CHANGE_CABLE && c->before[0] != '\0' && c->after[0] != '\0' &&
-                             strchr(c->after, '>') == NULL;
+        const bool is_rate =
+            c->kind == FAB_CHANGE_CABLE && c->before[0] != '\0' && c->after[0] != '\0' && strchr(c->after, '>') == NULL;
         const bool moves = !is_rate && c->kind != FAB_CHANGE_FAILURE && c->kind != FAB_CHANGE_ENGINE;
         if (moves && !has(set, i)) {
             return false;
