@@ -103,6 +103,11 @@ static const fab_field AUDITS[] = {
     FIELD_OF(missing_inside_links, n_inside_missing, "Those that their peers have and that are not there.",
              IF(n_boxes)),
     FIELD_OF(rails, has_rails, "Whether each leaf serves one adapter of every host."),
+    FIELD_OF(
+        hosts_by_place, n_by_place,
+        "Hosts of the plan that are known by what is plugged where alone: that two of them have changed places does "
+        "not show.",
+        IF(n_by_place)),
     FIELD_OF(renamed_boxes, n_renamed,
              "Boxes that the plan calls otherwise: the same by GUID, or by what is plugged where.", IF(n_renamed)),
     FIELD(first_renamed, "One of them, by both names.", FILLED),

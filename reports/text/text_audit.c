@@ -100,6 +100,10 @@ static void audit_put_structure(fab_page *page, const fab_audit *a) {
                    "%" PRIu32 " host%s known by name, %" PRIu32 " adapter%s, %" PRIu32 " switch%s%s%s", a->n_servers,
                    fab_plural(a->n_servers), a->n_hosts, fab_plural(a->n_hosts), a->n_switches,
                    a->n_switches == 1 ? "" : "es", tiers, a->has_rails ? ", rail-optimised" : "");
+    if (a->n_servers == 0 && a->n_hosts > 1) {
+        fab_page_wrapf(page, FAB_INK_PLAIN, 2, 2,
+                       "note: no name of an adapter tells which server it is in; names by GUID do (--node-name-map)");
+    }
     if (a->n_services > 0) {
         fab_page_wrapf(page, FAB_INK_PLAIN, 2, 2, "%" PRIu32 " aggregation node%s inside switches %s no host%s",
                        a->n_services, fab_plural(a->n_services), a->n_services == 1 ? "is" : "are",
@@ -109,6 +113,12 @@ static void audit_put_structure(fab_page *page, const fab_audit *a) {
         fab_page_wrapf(page, FAB_INK_PLAIN, 2, 2,
                        "note: %" PRIu32 " box%s another name than in the plan, by GUID or by what is plugged where: %s",
                        a->n_renamed, a->n_renamed == 1 ? " has" : "es have", a->first_renamed);
+    }
+    if (a->n_by_place > 0) {
+        fab_page_wrapf(page, FAB_INK_PLAIN, 2, 2,
+                       "note: %" PRIu32 " host%s of the plan %s known by what is plugged where alone: hosts that have "
+                       "changed places do not show; names tell (--node-name-map)",
+                       a->n_by_place, fab_plural(a->n_by_place), a->n_by_place == 1 ? "is" : "are");
     }
     if (a->n_boxes > 0) {
         fab_page_wrapf(page, a->n_inside_missing > 0 ? FAB_INK_BAD : FAB_INK_PLAIN, 2, 2,

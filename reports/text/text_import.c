@@ -15,6 +15,11 @@ static void import_put_servers(fab_page *page, const fab_imported *in) {
                    fab_show_rate(page, in->spec->nic_bps), net->n_planes > 1 ? ", a port on every plane" : "",
                    in->spec->host_order == FAB_HOSTS_BY_LEAF ? "leaf and port" : "name", net->server_name[0],
                    net->n_complete > 1 ? " to " : "", net->n_complete > 1 ? net->server_name[net->n_complete - 1] : "");
+    if (net->shape.n_servers == 0 && net->nics_per_server == 1 && net->n_servers > 1) {
+        fab_page_wrapf(page, FAB_INK_BAD, 2, 4,
+                       "each adapter is a server of its own, since no name tells which it is in; names by GUID do "
+                       "(ibnetdiscover --node-name-map)");
+    }
     if (n_cut > 0) {
         fab_page_wrapf(page, FAB_INK_BAD, 2, 4,
                        "%" PRIu32

@@ -52,22 +52,34 @@ typedef struct placed {
     uint8_t half;
 } placed;
 
+/* The plan's name of a server: that of one of its adapters, where its own tells nothing; NULL: it is not planned. */
+static const char *planned_name(const fab_structure *in, uint32_t server, const fab_audit *audit) {
+    const fab_audit_server *named = bsearch(&in->server_name[server], audit->servers, audit->n_servers_named,
+                                            sizeof *audit->servers, fab_order_text);
+    const char *name = named != NULL ? named->planned : NULL;
+    for (uint32_t i = 0; audit->planned_host != NULL && name == NULL && i < in->nics_per_server; i++) {
+        uint32_t node = in->nic_node[(size_t)server * in->nics_per_server + i];
+        name = node != FAB_NETWORK_NONE ? audit->planned_host[node] : NULL;
+    }
+    return name;
+}
+
 /* The half in which the plan has that server, whatever it calls it; servers that are not planned are in none. */
 static fab_status halve_as(const fab_structure *plan, const halves *planned, const fab_structure *in,
-                           const fab_audit *audit, halves *out, fab_error *err) {
+                           const fab_audit *audit, halves *out, bool *out_any, fab_error *err) {
     FAB_OWNED placed *names = NULL;
+    *out_any = false;
     FAB_PASS(FAB_NEW(names, (size_t)plan->n_servers + 1, err));
     for (uint32_t i = 0; i < plan->n_servers; i++) {
         names[i] = (placed){plan->server_name[i], planned->of[i]};
     }
     qsort(names, plan->n_servers, sizeof *names, fab_order_text);
     for (uint32_t i = 0; i < in->n_servers; i++) {
-        const fab_audit_server *named = bsearch(&in->server_name[i], audit->servers, audit->n_servers_named,
-                                                sizeof *audit->servers, fab_order_text);
-        const placed *found = named != NULL && named->planned != NULL
-                                  ? bsearch(&named->planned, names, plan->n_servers, sizeof *names, fab_order_text)
-                                  : NULL;
+        const char *name = planned_name(in, i, audit);
+        const placed *found =
+            name != NULL ? bsearch(&name, names, plan->n_servers, sizeof *names, fab_order_text) : NULL;
         out->of[i] = found != NULL ? found->half : (uint8_t)HALF_NONE;
+        *out_any = *out_any || found != NULL;
     }
     return FAB_OK;
 }
@@ -246,6 +258,7 @@ fab_status fab_audit_bisect(fab_network **net, fab_network **plan, fab_audit *au
     capacities c = {.lacks_rates = false};
     FAB_OWNS_MEMBERS(c.edges.list);
     bool has_plan = *plan != NULL;
+    bool any = true;
     FAB_PASS(import(net, "the file", &in, b, err));
     FAB_PASS(in != NULL && has_plan ? import(plan, "the plan", &meant, b, err) : FAB_OK);
     if (in == NULL) {
@@ -257,7 +270,11 @@ fab_status fab_audit_bisect(fab_network **net, fab_network **plan, fab_audit *au
     if (meant != NULL) {
         FAB_PASS(order_servers(meant, &there, err));
         halve(meant, &there);
-        FAB_PASS(halve_as(meant, &there, in, audit, &here, err));
+        FAB_PASS(halve_as(meant, &there, in, audit, &here, &any, err));
+    }
+    if (!any) {
+        say(b, "no server of the file is known in the plan");
+        return FAB_OK;
     }
     FAB_PASS(add_present(in, &here, NULL, source, &c, err));
     if (c.lacks_rates) {

@@ -121,6 +121,26 @@ for x in range(8):
 print(text, end="")
 END
 exchanged now.net plan.net "swapped-hosts server-2 server-5 16" "two hosts by GUID"
+# adapters that no name tells apart: by the GUIDs of the design they are its servers, and by those of others it is said
+nameless='s/(^Ca.*# )".*"/\1"MT4129 ConnectX7   Mellanox Technologies"/; s/(^\[.*"H-.*# )"[^"]*"/\1"MT4129 ConnectX7   Mellanox Technologies"/'
+sed -E "$nameless" plan.net >nameless.net
+sed -E "$nameless" now.net >now-nameless.net
+design=rail-spine:gpus=64,radix=16
+lost() { "$program" audit "$@" --quiet | tr -s ' \n' ' ' >out; }
+exchanged nameless.net $design "" "adapters without names"
+lost nameless.net --against $design
+grep -F 'bisection: 12.8 Tb/s of 12.8 Tb/s,' out >/dev/null && ! grep -F 'plugged where alone' out || fail "all cables are there: $(<out)"
+grep -F 'no name of an adapter tells which server it is in' out >/dev/null || fail "servers of one adapter: $(<out)"
+exchanged now-nameless.net $design "swapped-hosts server-2 server-5 16" "two hosts without names"
+sed 's/2fab/2fac/g' now-nameless.net >others.net
+exchanged others.net $design "" "GUIDs of others"
+lost others.net --against $design
+grep -F 'bisection: 12.8 Tb/s of 12.8 Tb/s,' out >/dev/null &&
+  grep -F '64 hosts of the plan are known by what is plugged where alone: hosts that have changed places do not show' out >/dev/null ||
+  fail "hosts by place: $(<out)"
+lost plan.net --against $design
+! grep -E 'plugged where alone|no name of an adapter' out || fail "hosts by name: $(<out)"
+"$program" import nameless.net --quiet | tr -s ' \n' ' ' | grep -F 'each adapter is a server of its own' >/dev/null || fail "import of adapters without names"
 sed -E '/^server-/{s/,leaf-2,/,@,/; s/,leaf-5,/,leaf-2,/; s/,@,/,leaf-5,/}' plan.csv >now.csv
 exchanged now.csv plan.csv "crossed-uplinks leaf-2 leaf-5 16" "all cables to hosts of two leaves"
 grep -q '"work": "Exchange these 16 cables, or the two boxes with their uplinks."' audit.json || fail "two leaves: $(<audit.json)"

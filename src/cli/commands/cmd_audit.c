@@ -2,6 +2,7 @@
 
 #include "fab/audit_bisection.h"
 #include "fab/design.h"
+#include "fab/ib_names.h"
 #include "fab/memory.h"
 #include "fab/network_of.h"
 
@@ -26,8 +27,24 @@ static void planned_floor_release(planned_floor *at) {
     fab_fabric_free(at->graph);
 }
 
+/* Boxes of a design have the GUIDs by which the file has them. */
+static void take_guids(const fab_network *net, const fab_fabric *design, fab_network *plan) {
+    char label[FAB_IB_DESCRIPTION];
+    uint32_t port = 0;
+    for (uint32_t v = 0; v < net->n_nodes; v++) {
+        const uint64_t guid = net->nodes[v].guid;
+        const fab_node_id planned = guid != 0 ? fab_ib_find_guid(design, guid, &port) : FAB_NONE;
+        const char *name = planned != FAB_NONE ? fab_ib_description(design, planned, label) : "";
+        const uint32_t at = planned != FAB_NONE ? fab_network_find(plan, name, strlen(name)) : FAB_NETWORK_NONE;
+        if (at != FAB_NETWORK_NONE) {
+            plan->nodes[at].guid = guid;
+        }
+    }
+}
+
 /* The plan: a design, or a file of a known format. */
-static fab_status read_plan(const cli_options *options, fab_network **out, planned_floor *at, fab_error *err) {
+static fab_status read_plan(const cli_options *options, const fab_network *net, fab_network **out, planned_floor *at,
+                            fab_error *err) {
     FAB_OWNED fab_design *design = NULL;
     fab_error inner = {0};
     if (strncmp(options->against, "preset:", 7) != 0 && access(options->against, F_OK) == 0) {
@@ -42,6 +59,7 @@ static fab_status read_plan(const cli_options *options, fab_network **out, plann
     FAB_PASS(fab_design_read(options->against, NULL, 0, design, err));
     FAB_PASS(fab_topology_build(&design->fabric, &at->graph, NULL, err));
     FAB_PASS(fab_network_of_fabric(at->graph, out, err));
+    take_guids(net, at->graph, *out);
     if (design->fabric.floor.given) {
         at->is_said = fab_floor_is_said(&design->fabric);
         FAB_PASS(fab_floor_make(&design->fabric, at->graph, &at->floor, err));
@@ -77,7 +95,7 @@ static fab_status audit_run(const cli_options *options, FILE *out, fab_error *er
     FAB_PASS(options->node_name_map != NULL ? fab_network_rename(net, options->node_name_map, err) : FAB_OK);
     FAB_PASS(fab_shape_find(net, &shape, err));
     if (options->against != NULL) {
-        FAB_PASS(read_plan(options, &plan, &at, err));
+        FAB_PASS(read_plan(options, net, &plan, &at, err));
         FAB_PASS(options->node_name_map != NULL ? fab_network_rename(plan, options->node_name_map, err) : FAB_OK);
         FAB_PASS(fab_shape_find(plan, &planned, err));
         FAB_PASS(fab_audit_against(&shape, &planned, &audit, err));

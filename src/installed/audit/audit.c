@@ -302,5 +302,6 @@ void fab_audit_free(fab_audit *audit) {
     if (audit->memory != NULL) {
         fab_network_free(audit->memory->texts);
     }
-    FAB_FREE_ALL(audit->memory, audit->findings, audit->lacks, audit->meant_bps, audit->servers, audit);
+    FAB_FREE_ALL(audit->memory, audit->findings, audit->lacks, audit->meant_bps, audit->servers,
+                 (void *)audit->planned_host, audit);
 }

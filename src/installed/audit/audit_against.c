@@ -6,8 +6,6 @@
 #include "fab/memory.h"
 #include "fab/order.h"
 
-#include <inttypes.h>
-
 typedef struct comparison {
     auditor a;
     const fab_network *plan; /* the copy */
@@ -18,6 +16,7 @@ typedef struct comparison {
     audit_copy boxes[2];      /* of what is installed and of the plan, where servers are compared as boxes */
     uint32_t *there;          /* [plan nodes]: the same box in the installed network, or FAB_NETWORK_NONE */
     uint32_t *meant;          /* [nodes as installed]: in the plan */
+    uint32_t n_by_place;      /* of the audit */
     const char **plan_names;  /* [plan nodes]: unique */
     uint8_t *found;           /* [cables as installed]: it is in the plan, or named in a finding */
     double *planned_bps;      /* [cables as installed]: by the plan; 0: it does not say, or has another cable */
@@ -77,6 +76,7 @@ static fab_status match(comparison *c, const fab_shape *here, const fab_shape *p
     c->there = m.there;
     c->meant = m.meant;
     m.there = m.meant = NULL;
+    c->n_by_place = m.n_by_place;
     FAB_PASS(FAB_NEW_ALL((size_t)c->a.net->n_cables + 1, err, c->found, c->planned_bps, c->is_meant_one_sided));
     c->a.planned_bps = c->planned_bps;
     c->a.is_meant_one_sided = c->is_meant_one_sided;
@@ -171,29 +171,13 @@ static fab_status look_at_boxes(comparison *c, fab_error *err) {
     return FAB_OK;
 }
 
-static void count_renamed(comparison *c) {
-    fab_audit *out = c->a.out;
-    for (uint32_t v = 0; v < c->plan->n_nodes; v++) {
-        const fab_network_node *planned = &c->plan->nodes[v];
-        const fab_network_node *node = c->there[v] != FAB_NETWORK_NONE ? &c->a.net->nodes[c->there[v]] : planned;
-        if (strcmp(node->label, planned->label) == 0) {
-            continue;
-        }
-        if (out->n_renamed++ == 0 && node->guid != 0) {
-            (void)snprintf(out->first_renamed, sizeof out->first_renamed,
-                           "0x%016" PRIx64 " is '%.70s', in the plan '%.70s'", node->guid, node->label, planned->label);
-        } else if (out->n_renamed == 1) {
-            (void)snprintf(out->first_renamed, sizeof out->first_renamed, "'%.80s' is '%.80s' in the plan", node->label,
-                           planned->label);
-        }
-    }
-}
-
 /* Each server of the file with its name in the plan, which is its own where one of its boxes has that there. */
 static fab_status name_servers(comparison *c, fab_error *err) {
     const fab_shape *here = c->a.shape;
     fab_audit *out = c->a.out;
+    const bool are_adapters = c->boxes[0].shape.net == NULL;
     FAB_PASS(FAB_NEW(out->servers, (size_t)here->n_servers + 1, err));
+    FAB_PASS(are_adapters ? FAB_NEW(out->planned_host, (size_t)here->net->n_nodes + 1, err) : FAB_OK);
     for (uint32_t v = 0; v < c->plan->n_nodes; v++) {
         uint32_t planned = c->plan_shape->server[v];
         uint32_t s = c->there[v] != FAB_NETWORK_NONE ? here->server[c->there[v]] : FAB_NETWORK_NONE;
@@ -201,6 +185,9 @@ static fab_status name_servers(comparison *c, fab_error *err) {
         if (s != FAB_NETWORK_NONE && name != NULL &&
             (out->servers[s].planned == NULL || strcmp(name, here->server_name[s]) == 0)) {
             out->servers[s].planned = name;
+        }
+        if (are_adapters && name != NULL && c->there[v] != FAB_NETWORK_NONE) {
+            FAB_PASS(fab_audit_text(&c->a, &out->planned_host[c->there[v]], err, "%s", name));
         }
     }
     for (uint32_t s = 0; s < here->n_servers; s++) {
@@ -573,7 +560,8 @@ fab_status fab_audit_against(const fab_shape *shape, const fab_shape *plan, fab_
     FAB_TRY(match(&c, shape, plan, err));
     FAB_TRY(fab_audit_open(&c.a, err));
     FAB_TRY(fab_network_names(c.plan, &c.plan_names, err));
-    count_renamed(&c);
+    c.a.out->n_by_place = c.n_by_place;
+    audit_match_count_renamed(c.a.net, c.plan, c.there, c.a.out);
     FAB_TRY(name_servers(&c, err));
     FAB_TRY(look_at_boxes(&c, err));
     FAB_TRY(look_at_cables(&c, err));

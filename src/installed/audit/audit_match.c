@@ -8,6 +8,8 @@
 #include "fab/order.h"
 #include "fab/rng.h"
 
+#include <inttypes.h>
+
 #define NONE   FAB_NETWORK_NONE
 #define ROUNDS 4
 #define SLOTS  64 /* of a server, that are told by their numbers */
@@ -254,6 +256,14 @@ static uint32_t keep_unknown(keyed *list, uint32_t n, const uint32_t *known) {
     return kept;
 }
 
+static uint32_t count_hosts(const audit_match *m) {
+    uint32_t n = 0;
+    for (uint32_t v = 0; v < m->plan->net->n_nodes; v++) {
+        n += fab_network_is_host(m->plan->net, v) && m->there[v] != NONE;
+    }
+    return n;
+}
+
 /* Whether less than half of the planned switches, or hosts, are known here. */
 static bool lacks(const audit_match *m, bool hosts) {
     const fab_network *plan = m->plan->net;
@@ -302,10 +312,30 @@ fab_status audit_match_find(audit_match *m, fab_error *err) {
         FAB_PASS(join_adapters(m, queue, n, err));
         n = list_known(m, queue);
     }
+    uint32_t n_known = m->by_structure ? 0 : count_hosts(m);
     FAB_PASS(spread(m, queue, n, err));
+    m->n_by_place = count_hosts(m) - n_known;
     m->lacks_boxes = 2 * m->n_same < plan->n_nodes && (m->by_structure || lacks(m, false));
     m->lacks_servers = !m->by_structure && lacks(m, true);
     return FAB_OK;
+}
+
+void audit_match_count_renamed(const fab_network *here, const fab_network *plan, const uint32_t *there,
+                               fab_audit *out) {
+    for (uint32_t v = 0; v < plan->n_nodes; v++) {
+        const fab_network_node *planned = &plan->nodes[v];
+        const fab_network_node *node = there[v] != NONE ? &here->nodes[there[v]] : planned;
+        if (strcmp(node->label, planned->label) == 0) {
+            continue;
+        }
+        if (out->n_renamed++ == 0 && node->guid != 0) {
+            (void)snprintf(out->first_renamed, sizeof out->first_renamed,
+                           "0x%016" PRIx64 " is '%.70s', in the plan '%.70s'", node->guid, node->label, planned->label);
+        } else if (out->n_renamed == 1) {
+            (void)snprintf(out->first_renamed, sizeof out->first_renamed, "'%.80s' is '%.80s' in the plan", node->label,
+                           planned->label);
+        }
+    }
 }
 
 void audit_match_release(audit_match *m) {

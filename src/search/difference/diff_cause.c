@@ -9,7 +9,7 @@
 #include <stdarg.h>
 
 #define NEAR       0.1  /* part of the difference that may be left where the time is said to be back */
-#define NEARER     0.49 /* where the intervals of means are wider: nearer to the one than to the other */
+#define NEARER     0.25 /* where the intervals of means are wider */
 #define MOST_NAMED 3    /* changes in a sentence */
 
 /* --- the second state, with changes undone ------------------------------------------------------------------------ */
@@ -411,12 +411,33 @@ static void say_changes(const search *s, uint32_t set, fab_str *out) {
     }
 }
 
+/* Whether all that may change how far flows go is in a set: then so many cross for it. */
+static bool has_all_movers(const search *s, uint32_t set) {
+    const fab_difference *out = s->d->out;
+    size_t n = 0;
+    for (size_t i = 0; i < out->n_changes; i++) {
+        const fab_change *c = &out->changes[i];
+        const bool is_rate =
+            c->kind == FAB_CHANGE_CABLE && c->before[0] != '\0' && c->after[0] != '\0' && strchr(c->after, '>') == NULL;
+        const bool moves = !is_rate && c->kind != FAB_CHANGE_FAILURE && c->kind != FAB_CHANGE_ENGINE;
+        if (moves && !has(set, i)) {
+            return false;
+        }
+        n += moves;
+    }
+    return n > 0 && out->n_left_out == 0;
+}
+
 /* Where nothing collides that did not: flows that cross more of the network. */
-static void say_crossings(const diff *d, fab_str *out) {
+static void say_crossings(const search *s, fab_str *out) {
+    const diff *d = s->d;
     const fab_result *a = &d->side[0].result;
     const fab_result *b = &d->side[1].result;
     const fab_diff_engine *e = engine_of(d);
     size_t worst = 0;
+    if (!has_all_movers(s, s->cause)) {
+        return;
+    }
     for (size_t p = 1; p < e->n_phases; p++) {
         double this_s = e->phases[p].after_s - e->phases[p].before_s;
         worst = this_s > e->phases[worst].after_s - e->phases[worst].before_s ? p : worst;
@@ -468,6 +489,13 @@ static void say_no_cause(const search *s, fab_str *out) {
     }
 }
 
+/* Of a time that is back within the intervals of means alone it is not said that it is the one of before. */
+static const char *again(const search *s, double time_s) {
+    const fab_diff_engine *e = engine_of(s->d);
+    const double far_s = isnan(e->after_s) ? e->before_s : fabs(e->after_s - e->before_s);
+    return fabs(time_s - e->before_s) <= NEAR * far_s ? " again" : "";
+}
+
 /* What undoing does; of changes that need each other one may be enough. */
 static void say_undone(const search *s, fab_str *out) {
     char time[40];
@@ -485,17 +513,17 @@ static void say_undone(const search *s, fab_str *out) {
     if (s->hidden != 0) {
         fab_str_add(out, is_one ? "; this alone does it; undone, " : "; undone, ");
         say_time(s->back_s, out);
-        fab_str_printf(out, ", and %s again with what it hides undone as well: ",
-                       fab_quantity_format(time, s->last_s, FAB_UNIT_TIME));
+        fab_str_printf(out, ", and %s%s with what it hides undone as well: ",
+                       fab_quantity_format(time, s->last_s, FAB_UNIT_TIME), again(s, s->last_s));
         say_changes(s, s->hidden, out);
         return;
     }
-    fab_str_printf(out, "; %s, it takes %s again",
+    fab_str_printf(out, "; %s, it takes %s%s",
                    is_one && d->n_changes > 1 ? "this alone does it, and undone"
                    : is_one                   ? "undone"
                    : n_enough == n            ? "one of them undone"
                                               : "undone together",
-                   fab_quantity_format(time, s->back_s, FAB_UNIT_TIME));
+                   fab_quantity_format(time, s->back_s, FAB_UNIT_TIME), again(s, s->back_s));
     if (!is_one && n_enough > 0 && n_enough < n) {
         fab_str_printf(out, ", and so it does with %s alone as before", d->changes[enough].what);
     }
@@ -522,7 +550,7 @@ static fab_status say_cause(search *s, fab_error *err) {
         } else if (d->hot != FAB_NONE && !is_mean) {
             diff_say_share(d, &text);
         } else {
-            say_crossings(d, &text);
+            say_crossings(s, &text);
         }
         say_undone(s, &text);
     }

@@ -115,11 +115,15 @@ typedef struct fab_audit {
     bool has_plan;           /**< from fab_audit_against() */
     uint32_t n_renamed;      /**< boxes that the plan calls otherwise: the same by GUID, or by what is plugged where */
     char first_renamed[200]; /**< one of them, by both names */
+    uint32_t n_by_place;     /**< hosts of the plan that are known by what is plugged where alone: if two of them have
+                                changed places, it does not show */
     fab_audit_server *servers; /**< shape [n_servers_named], by name: with a plan alone */
     uint32_t n_servers_named;
-    uint32_t n_lacks;      /**< without a plan alone */
-    fab_audit_lack *lacks; /**< shape [n_lacks] */
-    double *meant_bps;     /**< shape [cables]: what it should run at, of one whose rate is a finding; else 0 */
+    const char **planned_host; /**< shape [nodes]: of an adapter the plan's name of its server; NULL: not known, or
+                                  nodes are compared as boxes */
+    uint32_t n_lacks;          /**< without a plan alone */
+    fab_audit_lack *lacks;     /**< shape [n_lacks] */
+    double *meant_bps;         /**< shape [cables]: what it should run at, of one whose rate is a finding; else 0 */
     uint32_t n_absent, n_absent_leaves;
     uint32_t absent_leaf;          /**< the first; with n_absent_leaves */
     const char *unplaced;          /**< an absent switch of which it cannot be told what it is joined to; NULL: none */
