@@ -115,8 +115,7 @@ static extremes answer_find(const fab_sweep *s, size_t e, double figure(const fa
             continue;
         }
         double above = figure(&p->engines[e]) / figure(&x.best->engines[e]) - 1;
-        double chance = hypot(fab_sweep_uncertainty(&p->engines[e], &x.best->engines[e]),
-                              fab_goodput_uncertainty(&p->engines[e], &x.best->engines[e]));
+        double chance = fab_sweep_chance(&p->engines[e], &x.best->engines[e]);
         if (above < fmax(SAME, chance)) {
             x.even[x.n_even < MOST_NAMED ? x.n_even : 0] = p;
             x.n_even++;
@@ -314,8 +313,7 @@ static void answer_put_tapers(fab_page *page, const fab_sweep *s, const extremes
             continue;
         }
         const double longer_s = tapered_time(&p->engines[e]) - least_s;
-        const double chance = hypot(fab_sweep_uncertainty(&p->engines[e], &least->engines[e]),
-                                    fab_goodput_uncertainty(&p->engines[e], &least->engines[e]));
+        const double chance = fab_sweep_chance(&p->engines[e], &least->engines[e]);
         const bool is_told = fabs(longer_s) >= fmax(SAME, chance) * least_s;
         fab_page_say(page, "%s %s takes %s%s and saves %s%s",
                      is_first ? fab_show(page, "%snstead of %s%s,",
