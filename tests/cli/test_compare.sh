@@ -103,6 +103,25 @@ assert v["sprayed_best"] == w["best"] and v["sprayed_next"] == w["next"] and "sp
 assert v["sprayed_margin_ratio"] == w["margin_ratio"] < 0.01 < 0.2 < v["margin_ratio"], (v, w)
 PYTHON
 
+# --- designs of unlike GPUs: whose prices of an hour are of which list, and that they decide ---
+for gpu in h100-80gb h200-141gb; do
+  echo "<design name=\"$gpu\"><fabric family=\"rail-spine\" gpus=\"256\"/><job model=\"llama3-8b\" gpu=\"$gpu\"/></design>" >$gpu.xml
+done
+decide='job.gpu-hour-usd sets one price: these prices decide the order by GPU hours, which is not that by time or by what is bought.'
+says 'A GPU hour is $12.50 in [1] ($100 for eight H100, 2024), $5.41 in [2] (AWS' compare h100-80gb.xml h200-141gb.xml --engine spray --quiet
+says "$decide" compare h100-80gb.xml h200-141gb.xml --engine spray --quiet
+silent 'Not even a network for nothing' compare h100-80gb.xml h200-141gb.xml --engine spray --quiet
+unlike=(sweep clos:gpus=256 --vary job.gpu=h100-80gb,h200-141gb,b200-180gb --engine spray --job model=llama3-8b --quiet)
+says 'A GPU hour is $12.50 at job.gpu=h100-80gb ($100 for eight H100, 2024), $5.41 at job.gpu=h200-141gb (AWS' "${unlike[@]}"
+says "$decide" "${unlike[@]}"
+silent 'A GPU hour is' "${unlike[@]}" --job gpu-hour-usd=4
+says 'A GPU hour is $4.00 (job.gpu-hour-usd; job.gpu-hour-usd)' compare h100-80gb.xml h200-141gb.xml --engine spray --job gpu-hour-usd=4 --quiet
+# a price alone decides what is equal in all else; and not what is the same by time and by what is bought
+sed 's/gpu="/gpu-hour-usd="5" gpu="/' h100-80gb.xml >five.xml
+says 'A GPU hour is $12.50 in [1] ($100 for eight H100, 2024), $5.00 in [2] (job.gpu-hour-usd)' compare h100-80gb.xml five.xml --engine spray --quiet
+says "$decide" compare h100-80gb.xml five.xml --engine spray --quiet
+silent 'these prices decide' compare h100-80gb.xml h200-141gb.xml --set gpus=64 --engine spray --quiet
+
 # --- sizes that are given and slower than a plan ---
 sizes=(clos:gpus=64 --job model=llama3-8b,tp=8,pp=4 --quiet)
 says 'The sizes that are given are not the fastest: at 1 a better plan takes' sweep "${sizes[@]}" --vary taper=1,3

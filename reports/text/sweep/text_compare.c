@@ -120,7 +120,7 @@ static bool routing_may_turn(const fab_sweep *s, const fab_verdict *v, size_t e)
 }
 
 static const char *turning_show(fab_page *page, const fab_sweep *s, const fab_verdict *v, size_t e) {
-    if (!v->by_price || is_even(v) || s->points[v->next].fewer.servers > 0) {
+    if (!v->by_price || is_even(v) || s->points[v->next].fewer.servers > 0 || fab_text_unlike_hours(s)) {
         return "";
     }
     if (v->turning_ratio <= 1) {
@@ -281,7 +281,13 @@ static void compare_put_network(fab_page *page, const fab_sweep *s) {
     if (owned.most >= owned.least) {
         fab_page_say(page, " and %s of what is bought and run", part_show(page, &owned));
     }
-    fab_page_say(page, ". A GPU hour is $%.2f (%s; job.gpu-hour-usd): margins below %.0f %% are within such values.",
+    fab_page_say(page, ".");
+    if (fab_text_unlike_hours(s)) {
+        fab_page_paragraph(page, FAB_INK_PLAIN, 2, 2);
+        fab_text_gpu_hours(page, s);
+        return;
+    }
+    fab_page_say(page, " A GPU hour is $%.2f (%s; job.gpu-hour-usd): margins below %.0f %% are within such values.",
                  priced->gpu_hour_usd, priced->gpu_hour_source, 100 * FAB_EVEN_RATIO);
     fab_page_paragraph(page, FAB_INK_PLAIN, 2, 2);
 }
