@@ -115,8 +115,7 @@ static extremes answer_find(const fab_sweep *s, size_t e, double figure(const fa
             continue;
         }
         double above = figure(&p->engines[e]) / figure(&x.best->engines[e]) - 1;
-        double chance = hypot(fab_sweep_uncertainty(&p->engines[e], &x.best->engines[e]),
-                              fab_goodput_uncertainty(&p->engines[e], &x.best->engines[e]));
+        double chance = fab_sweep_chance(&p->engines[e], &x.best->engines[e]);
         if (above < fmax(SAME, chance)) {
             x.even[x.n_even < MOST_NAMED ? x.n_even : 0] = p;
             x.n_even++;
@@ -182,6 +181,81 @@ static void answer_put_dollars(fab_page *page, const fab_sweep *s, size_t e, dou
 
 static const char *jobs_point(fab_page *page, const fab_sweep *s, const fab_sweep_point *p) {
     return s->compares_designs ? fab_show(page, "[%zu]", (size_t)(p - s->points) + 1) : answer_point(page, s, p);
+}
+
+static bool pay_alike(const fab_sweep_point *p, const fab_sweep_point *q) {
+    return p->gpu_hour_usd == q->gpu_hour_usd && strcmp(p->gpu_hour_source, q->gpu_hour_source) == 0;
+}
+
+/* The first point that pays what a point does; that one itself where none before it does. */
+static const fab_sweep_point *first_paying(const fab_sweep *s, const fab_sweep_point *p) {
+    const fab_sweep_point *first = s->points;
+    while (first < p && !pay_alike(first, p)) {
+        first++;
+    }
+    return first;
+}
+
+bool fab_text_unlike_hours(const fab_sweep *s) {
+    double least = INFINITY;
+    double most = 0;
+    FAB_EACH(const fab_sweep_point, p, s->points, s->n_points) {
+        least = p->gpu_hour_usd > 0 ? fmin(least, p->gpu_hour_usd) : least;
+        most = fmax(most, p->gpu_hour_usd);
+    }
+    return most > least && strcmp(s->path[0], "job.gpu-hour-usd") != 0 &&
+           (s->n_paths < 2 || strcmp(s->path[1], "job.gpu-hour-usd") != 0); /* which says what it varies */
+}
+
+/* Whether a point that costs less than another by GPU hours is not faster, or not cheaper where all is bought. */
+static bool hours_turn(const fab_sweep_point *p, const fab_sweep_point *q, size_t e) {
+    const fab_sweep_engine *a = &p->engines[e];
+    const fab_sweep_engine *b = &q->engines[e];
+    const double more = 1 + FAB_EVEN_RATIO;
+    const bool costs_less = isfinite(answer_price(b)) && answer_price(b) > answer_price(a) * more;
+    const bool is_faster = answer_time(b) > answer_time(a) * more;
+    return costs_less && !(is_faster && (isinf(answer_owned(b)) || answer_owned(b) > answer_owned(a) * more));
+}
+
+static bool hours_decide(const fab_sweep *s) {
+    bool decide = false;
+    FAB_EACH(const fab_sweep_point, p, s->points, s->n_points) {
+        FAB_EACH(const fab_sweep_point, q, s->points, s->n_points) {
+            for (size_t e = 0; e < p->n_engines && e < q->n_engines && p->gpu_hour_usd != q->gpu_hour_usd; e++) {
+                decide = decide || hours_turn(p, q, e);
+            }
+        }
+    }
+    return decide;
+}
+
+void fab_text_gpu_hours(fab_page *page, const fab_sweep *s) {
+    const char *before = "A GPU hour is ";
+    if (!fab_text_unlike_hours(s)) {
+        return;
+    }
+    FAB_EACH(const fab_sweep_point, p, s->points, s->n_points) {
+        if (!(p->gpu_hour_usd > 0) || first_paying(s, p) != p) {
+            continue;
+        }
+        const char *names = jobs_point(page, s, p);
+        size_t n = 1;
+        for (const fab_sweep_point *q = p + 1; q < s->points + s->n_points; q++) {
+            n += pay_alike(p, q);
+            names =
+                pay_alike(p, q) && n <= MOST_NAMED ? fab_show(page, "%s, %s", names, jobs_point(page, s, q)) : names;
+        }
+        names = n > MOST_NAMED ? fab_show(page, "%s and %zu more", names, n - MOST_NAMED) : names;
+        fab_page_say(page, "%s$%.2f %s %s (%s)", before, p->gpu_hour_usd, s->compares_designs ? "in" : "at", names,
+                     p->gpu_hour_source);
+        before = ", ";
+    }
+    fab_page_say(page, "; job.gpu-hour-usd sets one price%s.",
+                 hours_decide(s)
+                     ? ": these prices decide the order by GPU hours, which is not that by time or by what is "
+                       "bought"
+                     : "");
+    fab_page_paragraph(page, FAB_INK_BOLD, 2, 2);
 }
 
 static double answer_waiting(const fab_sweep_engine *e) {
@@ -314,8 +388,7 @@ static void answer_put_tapers(fab_page *page, const fab_sweep *s, const extremes
             continue;
         }
         const double longer_s = tapered_time(&p->engines[e]) - least_s;
-        const double chance = hypot(fab_sweep_uncertainty(&p->engines[e], &least->engines[e]),
-                                    fab_goodput_uncertainty(&p->engines[e], &least->engines[e]));
+        const double chance = fab_sweep_chance(&p->engines[e], &least->engines[e]);
         const bool is_told = fabs(longer_s) >= fmax(SAME, chance) * least_s;
         fab_page_say(page, "%s %s takes %s%s and saves %s%s",
                      is_first ? fab_show(page, "%snstead of %s%s,",
@@ -420,5 +493,6 @@ void fab_text_sweep_answer(fab_page *page, const fab_sweep *s, const fab_sweep_p
         answer_put_engine(page, s, e);
         fab_text_policies(page, s, e);
     }
+    fab_text_gpu_hours(page, s);
     answer_put_job(page, s, first);
 }

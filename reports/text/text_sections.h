@@ -90,6 +90,10 @@ void fab_text_algorithms(fab_page *page, const fab_sweep *sweep, size_t engine);
 void fab_text_sweep_answer(fab_page *page, const fab_sweep *sweep, const fab_sweep_point *first);
 /** What points make of all jobs of a design with several, under an engine; of other designs nothing. */
 void fab_text_all_jobs(fab_page *page, const fab_sweep *sweep, size_t engine);
+/** Whether points pay unlike prices for an hour of a GPU, which then decide more than networks do. */
+bool fab_text_unlike_hours(const fab_sweep *sweep);
+/** Those prices, of which points and from where, and whether they turn the order; nothing where all pay the same. */
+void fab_text_gpu_hours(fab_page *page, const fab_sweep *sweep);
 /** Two states side by side: the answer, why, and what it rests on. */
 void fab_text_difference(fab_page *page, const struct fab_difference *difference);
 /** Fabrics under a training and a ranking job, and which serves both best. */

@@ -103,6 +103,25 @@ assert v["sprayed_best"] == w["best"] and v["sprayed_next"] == w["next"] and "sp
 assert v["sprayed_margin_ratio"] == w["margin_ratio"] < 0.01 < 0.2 < v["margin_ratio"], (v, w)
 PYTHON
 
+# --- designs of unlike GPUs: whose prices of an hour are of which list, and that they decide ---
+for gpu in h100-80gb h200-141gb; do
+  echo "<design name=\"$gpu\"><fabric family=\"rail-spine\" gpus=\"256\"/><job model=\"llama3-8b\" gpu=\"$gpu\"/></design>" >$gpu.xml
+done
+decide='job.gpu-hour-usd sets one price: these prices decide the order by GPU hours, which is not that by time or by what is bought.'
+says 'A GPU hour is $12.50 in [1] ($100 for eight H100, 2024), $5.41 in [2] (AWS' compare h100-80gb.xml h200-141gb.xml --engine spray --quiet
+says "$decide" compare h100-80gb.xml h200-141gb.xml --engine spray --quiet
+silent 'Not even a network for nothing' compare h100-80gb.xml h200-141gb.xml --engine spray --quiet
+unlike=(sweep clos:gpus=256 --vary job.gpu=h100-80gb,h200-141gb,b200-180gb --engine spray --job model=llama3-8b --quiet)
+says 'A GPU hour is $12.50 at job.gpu=h100-80gb ($100 for eight H100, 2024), $5.41 at job.gpu=h200-141gb (AWS' "${unlike[@]}"
+says "$decide" "${unlike[@]}"
+silent 'A GPU hour is' "${unlike[@]}" --job gpu-hour-usd=4
+says 'A GPU hour is $4.00 (job.gpu-hour-usd; job.gpu-hour-usd)' compare h100-80gb.xml h200-141gb.xml --engine spray --job gpu-hour-usd=4 --quiet
+# a price alone decides what is equal in all else; and not what is the same by time and by what is bought
+sed 's/gpu="/gpu-hour-usd="5" gpu="/' h100-80gb.xml >five.xml
+says 'A GPU hour is $12.50 in [1] ($100 for eight H100, 2024), $5.00 in [2] (job.gpu-hour-usd)' compare h100-80gb.xml five.xml --engine spray --quiet
+says "$decide" compare h100-80gb.xml five.xml --engine spray --quiet
+silent 'these prices decide' compare h100-80gb.xml h200-141gb.xml --set gpus=64 --engine spray --quiet
+
 # --- sizes that are given and slower than a plan ---
 sizes=(clos:gpus=64 --job model=llama3-8b,tp=8,pp=4 --quiet)
 says 'What is given of the job is not the fastest: at 1 a better plan takes' sweep "${sizes[@]}" --vary taper=1,3
@@ -166,6 +185,13 @@ silent 'GPUs pass traffic' compare rail-only:gpus=64 rail-spine:gpus=64,radix=16
 
 # --- with failures the fastest is what they leave most tokens per second ---
 says 'Fastest with failures: [2]' compare clos:gpus=256 clos:gpus=256,spares=2 --scenarios time:90d@200 --policy first-spare --job model=llama3-8b --quiet
+# of which histories tell none apart none is named alone, as in a sweep
+histories=(--scenarios time:90d@100 --policy first-spare --job model=llama3-8b --engine spray --quiet)
+says 'Fastest with failures: [2] and [3], even within what the histories tell; cheapest' compare clos:gpus=64 clos:gpus=64,spares=1 clos:gpus=64,spares=2 "${histories[@]}"
+says 'spares=2 is fastest (not told apart from spares=1 by these histories)' sweep clos:gpus=64 --vary spares=0,1,2 "${histories[@]}"
+
+# --- of those that are even all are named, so that the next that is named is the next in order ---
+says '[2], [6], [4], [1] and [3] are even by GPU hours: $3,368 per 1e9 tokens, 0.52 % apart, less than the model is exact; [5] 4.38 % more' compare rail-spine:gpus=256 rail-only:gpus=256 clos:gpus=256 clos:gpus=256,taper=3 clos:gpus=256,taper=7 rail-spine:gpus=256,taper=7 --job model=llama3-70b --engine spray --quiet
 # a verdict of many figures is whole, and spare GPUs are paid by the hour
 says 'Under ecmp with 1 queue pair, over 8 seeds, [1] and [2] are even by GPU hours' compare clos:gpus=256,spares=1 clos:gpus=256 \
   clos:gpus=256,spares=4,full-spares=yes --job model=llama3-8b --scenarios time:90d@50 --policy first-spare --quiet

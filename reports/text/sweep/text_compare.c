@@ -18,28 +18,44 @@ static double verdict_figure(const fab_verdict *v, const fab_sweep_engine *engin
     return v->has_failures ? fab_with_failures(engine, value) : value;
 }
 
-/* "[1] and [2] are even by GPU hours: $1,134 per 1e9 tokens, 0.52 % apart, less than the model is exact; [3] ..." */
-static const char *even_show(fab_page *page, const fab_sweep *s, const fab_verdict *v, size_t e, const char *figure) {
-    const double least = verdict_figure(v, &s->points[v->best].engines[e]);
-    double ratio = v->margin_ratio;
-    double chance = v->uncertainty_ratio; /* of the two that are so far apart */
-    size_t n = 0;
-    for (size_t i = 0; i < s->n_points; i++) {
-        const fab_sweep_engine *engine = fab_sweep_has_time(&s->points[i], e) ? &s->points[i].engines[e] : NULL;
-        n += engine != NULL;
-        if (engine != NULL && v->behind == v->best && verdict_figure(v, engine) / least - 1 > ratio) {
-            ratio = verdict_figure(v, engine) / least - 1;
-            chance = fab_sweep_uncertainty(&s->points[v->best].engines[e], engine);
+/* The next point in order of the figure behind point i, of those that count, up to `most`; n_points: there is none. */
+static size_t next_in_order(const fab_sweep *s, const fab_verdict *v, size_t e, size_t i, double most) {
+    const double mine = verdict_figure(v, &s->points[i].engines[e]);
+    double least = INFINITY;
+    size_t next = s->n_points;
+    for (size_t k = 0; k < s->n_points; k++) {
+        const double its =
+            fab_sweep_has_time(&s->points[k], e) ? verdict_figure(v, &s->points[k].engines[e]) : INFINITY;
+        if ((its > mine || (its == mine && k > i)) && k != v->behind && its < least && its <= most) {
+            least = its;
+            next = k;
         }
     }
-    const char *which = v->behind == v->best && n > 2 ? fab_show(page, "all %zu", n)
-                                                      : fab_show(page, "[%zu] and [%zu]", v->best + 1, v->next + 1);
+    return next;
+}
+
+/* "[1], [4] and [2] are even by GPU hours: $1,134 per 1e9 tokens, 0.52 % apart, less than the model is exact; [3] ...":
+ * all before the first that is not even with the best, so that none in between is left out. */
+static const char *even_show(fab_page *page, const fab_sweep *s, const fab_verdict *v, size_t e, const char *figure) {
+    const fab_sweep_engine *best = &s->points[v->best].engines[e];
+    const bool is_all = v->behind == v->best;
+    const double most = is_all ? INFINITY : verdict_figure(v, &s->points[v->behind].engines[e]);
+    const char *which = "";
+    size_t last = v->best;
+    size_t n = 1;
+    for (size_t k = last; (k = next_in_order(s, v, e, last, most)) < s->n_points; last = k, n++) {
+        which = fab_show(page, "%s%s[%zu]", which, n > 1 ? ", " : "", last + 1);
+    }
+    which = is_all && n > 2 ? fab_show(page, "all %zu", n) : fab_show(page, "%s and [%zu]", which, last + 1);
+    const double ratio = verdict_figure(v, &s->points[last].engines[e]) / verdict_figure(v, best) - 1;
+    const double chance =
+        fab_sweep_uncertainty(best, &s->points[last].engines[e]); /* of the two that are so far apart */
     const char *apart =
         ratio < FAB_EVEN_RATIO
             ? fab_show(page, ", %.2g %% apart, less than the model is exact", 100 * ratio)
             : fab_show(page, ", %.2g %% apart, less than seeds make, %.2g %%", 100 * ratio, 100 * chance);
     const char *behind =
-        v->behind == v->best ? "" : fab_show(page, "; [%zu] %s", v->behind + 1, fab_show_more(page, v->behind_ratio));
+        is_all ? "" : fab_show(page, "; [%zu] %s", v->behind + 1, fab_show_more(page, v->behind_ratio));
     return fab_show(page, "%s are %s%s: %s%s%s.", which, ratio < FLAT ? "the same" : "even",
                     v->by_price ? " by GPU hours" : "", figure, ratio < FLAT ? "" : apart, behind);
 }
@@ -59,15 +75,39 @@ static const char *verdict_show(fab_page *page, const fab_sweep *s, const fab_ve
                                  fab_show_more(page, v->margin_ratio));
 }
 
-/* "[2]", or "all alike" where no time is another. */
+/* "[2]"; "[2] and [3], even within what the histories tell"; "all alike" where no time is another. */
 static const char *fastest_show(fab_page *page, const fab_sweep *s, const fab_verdict *v, size_t e) {
-    const double least_s = s->points[v->fastest].engines[e].compared_s;
-    bool alike = !v->has_failures && v->next != v->best;
+    const fab_sweep_engine *best = &s->points[v->fastest].engines[e];
+    const char *names = "";
+    const char *last = "";
+    double most = 0;
+    size_t n = 0;
+    size_t n_even = 0;
     for (size_t i = 0; i < s->n_points; i++) {
-        alike = alike &&
-                (!fab_sweep_has_time(&s->points[i], e) || s->points[i].engines[e].compared_s <= least_s * (1 + FLAT));
+        if (!fab_sweep_has_time(&s->points[i], e)) {
+            continue;
+        }
+        const fab_sweep_engine *engine = &s->points[i].engines[e];
+        const double above =
+            v->has_failures
+                ? fab_with_failures(engine, engine->compared_s) / fab_with_failures(best, best->compared_s) - 1
+                : engine->compared_s / best->compared_s - 1;
+        const double chance = v->has_failures ? fab_sweep_chance(engine, best) : fab_sweep_uncertainty(engine, best);
+        n++;
+        if (above <= fmax(FLAT, chance)) {
+            names = fab_show(page, "%s%s%s", names, n_even > 1 ? ", " : "", last);
+            last = fab_show(page, "[%zu]", i + 1);
+            most = fmax(most, above);
+            n_even++;
+        }
     }
-    return alike ? "all alike" : fab_show(page, "[%zu]", v->fastest + 1);
+    if (n_even < 2) {
+        return last;
+    }
+    names = n_even == n ? "all" : fab_show(page, "%s and %s", names, last);
+    return most <= FLAT ? fab_show(page, "%s alike", names)
+                        : fab_show(page, "%s%s even within what %s", names, n_even == n ? "" : ",",
+                                   v->has_failures ? "the histories tell" : "seeds make");
 }
 
 static bool sprays(const fab_sweep *s, const fab_verdict *v, size_t e) {
@@ -80,7 +120,7 @@ static bool routing_may_turn(const fab_sweep *s, const fab_verdict *v, size_t e)
 }
 
 static const char *turning_show(fab_page *page, const fab_sweep *s, const fab_verdict *v, size_t e) {
-    if (!v->by_price || is_even(v) || s->points[v->next].fewer.servers > 0) {
+    if (!v->by_price || is_even(v) || s->points[v->next].fewer.servers > 0 || fab_text_unlike_hours(s)) {
         return "";
     }
     if (v->turning_ratio <= 1) {
@@ -241,7 +281,13 @@ static void compare_put_network(fab_page *page, const fab_sweep *s) {
     if (owned.most >= owned.least) {
         fab_page_say(page, " and %s of what is bought and run", part_show(page, &owned));
     }
-    fab_page_say(page, ". A GPU hour is $%.2f (%s; job.gpu-hour-usd): margins below %.0f %% are within such values.",
+    fab_page_say(page, ".");
+    if (fab_text_unlike_hours(s)) {
+        fab_page_paragraph(page, FAB_INK_PLAIN, 2, 2);
+        fab_text_gpu_hours(page, s);
+        return;
+    }
+    fab_page_say(page, " A GPU hour is $%.2f (%s; job.gpu-hour-usd): margins below %.0f %% are within such values.",
                  priced->gpu_hour_usd, priced->gpu_hour_source, 100 * FAB_EVEN_RATIO);
     fab_page_paragraph(page, FAB_INK_PLAIN, 2, 2);
 }

@@ -92,6 +92,11 @@ static inline double fab_goodput_uncertainty(const fab_sweep_engine *a, const fa
                : 0;
 }
 
+/** What seeds and histories together leave open of the ratio of two times or prices, with failures in them. */
+static inline double fab_sweep_chance(const fab_sweep_engine *a, const fab_sweep_engine *b) {
+    return hypot(fab_sweep_uncertainty(a, b), fab_goodput_uncertainty(a, b));
+}
+
 typedef struct fab_sweep_point {
     char *value[FAB_SWEEP_PATHS]; /**< as asked for; owned */
     char policy[FAB_NAME_SIZE];   /**< of goodput; empty: without failures */
