@@ -363,7 +363,7 @@ static const char *plan_text(const fab_job_spec *job, char out[192]) {
 
 #define SEVERAL 5
 
-static fab_design *several_jobs(fab_fabric **fabric) {
+static fab_design *several_jobs(void) {
     fab_design *design = design_of("clos:gpus=128,radix=24,taper=2", KEYS(NULL));
     (void)snprintf(design->engines[0].text, sizeof design->engines[0].text, "ecmp");
     add_job(design, "a", KEYS("model", "gpt-3.6b", "servers", "0,2,4,6"));
@@ -371,15 +371,14 @@ static fab_design *several_jobs(fab_fabric **fabric) {
     add_job(design, "c", KEYS("model", "gpt-1.7b", "tp", "8", "dp", "2"));
     add_job(design, "d", KEYS("model", "gpt-3.6b", "servers", "8,10,12,14", "contends", "none"));
     add_job(design, "e", KEYS("model", "gpt-1.7b", "placement", "random"));
-    *fabric = fabric_of(design);
     return design;
 }
 
 /* Each has what a search finds that knows of no other job; those that are alike are searched once; what is typed stays;
  * servers stay where they were. */
 Test(plan, each_of_several_jobs_has_its_plan_alone) {
-    fab_fabric *fabric = NULL;
-    fab_design *design[3] = {several_jobs(&fabric), several_jobs(&fabric), several_jobs(&fabric)};
+    fab_design *design[3] = {several_jobs(), several_jobs(), several_jobs()};
+    fab_fabric *fabric = fabric_of(design[0]);
     fab_design *placed[2] = {calloc(1, sizeof **placed), calloc(1, sizeof **placed)};
     fab_design *alone = calloc(1, sizeof *alone);
     size_t first[SEVERAL];
@@ -426,8 +425,8 @@ Test(plan, each_of_several_jobs_has_its_plan_alone) {
 
 /* What does not fit is refused by its name, whichever job it is. */
 Test(plan, a_job_among_others_that_does_not_fit) {
-    fab_fabric *fabric = NULL;
-    fab_design *design = several_jobs(&fabric);
+    fab_design *design = several_jobs();
+    fab_fabric *fabric = fabric_of(design);
     fab_error err = {0};
     const fab_plan_request request = {.design = design, .fabric = fabric, .seed = 1, .n_threads = 1};
     (void)snprintf(design->jobs[1].model, sizeof design->jobs[1].model, "llama3-405b");
