@@ -128,7 +128,7 @@ spray() { # spray FILE TRANSPORT ARGUMENT...
 }
 for paths in spray-ack,entropies=256 "spray-ack,entropies=4 --engine ecmp,qp=256"; do # a sender's memory is not by its paths
   # shellcheck disable=SC2086
-  refused 3 "with the paths of 126 flows would take about 44.69 MB" route fat-tree:k=8,gpus-per-server=1,floor.lengths=tier --traffic pattern:permutation,bytes=1MiB --max-memory 20MB --transport $paths
+  refused 3 "with the paths of 126 flows would take about 46.69 MB" route fat-tree:k=8,gpus-per-server=1,floor.lengths=tier --traffic pattern:permutation,bytes=1MiB --max-memory 20MB --transport $paths
 done
 spray few spray-ack,entropies=4 --engine ecmp --threads 1
 spray again spray-ack --engine ecmp,qp=4 --threads 2

@@ -169,7 +169,7 @@ void fab_shrink(void *array, size_t n, size_t size);
 #define FAB_SHRINK(pointer, n) fab_shrink(&(pointer), (n), sizeof *(pointer))
 
 /** What the program and its libraries take before they do anything. */
-#define FAB_PROGRAM_BYTES 16e6
+#define FAB_PROGRAM_BYTES 18e6
 
 /** Elements that an array of n has room for after fab_grow(). */
 double fab_grown(double n);
