@@ -175,18 +175,6 @@ static double to_beat(const fab_sweep_engine *best) {
     return best->has_goodput ? fab_with_failures(best, best->time_s) : INFINITY;
 }
 
-/* The summary of a job says of a plan that was chosen that it is the fastest. */
-static void tell_best(char *traffic) {
-    static const char FASTEST[] = "fastest";
-    static const char BEST[] = "best";
-    char *at = strstr(traffic, "(the fastest plan)");
-    at = at != NULL ? strstr(at, FASTEST) : NULL;
-    if (at != NULL) {
-        memcpy(at, BEST, strlen(BEST));
-        memmove(at + strlen(BEST), at + strlen(FASTEST), strlen(at + strlen(FASTEST)) + 1);
-    }
-}
-
 /* Takes the place of the one that the part has where failures leave more of it. A plan that is refused has none. */
 static fab_status try_plan(const fab_sweep_request *request, const fab_design *design, const char *const *value,
                            const fab_job_plan *plan, sweep_part *part, fab_error *err) {
@@ -213,7 +201,6 @@ static fab_status try_plan(const fab_sweep_request *request, const fab_design *d
         engine->plan_bound_s = best->plan_bound_s;
         engine->n_plans_tried = best->n_plans_tried;
         found.fewer = part->point.fewer;
-        tell_best(found.traffic);
         found.settings = part->point.settings;
         part->point.settings = NULL;
         const fab_sweep_point was = part->point;

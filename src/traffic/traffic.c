@@ -50,9 +50,10 @@ static void summarize_shape(const fab_job *job, fab_traffic *traffic) {
     }
     if (s->plan_chosen) {
         const bool is_usual = s->order[0] == '\0' || strcmp(s->order, "tp-cp-pp-dp") == 0;
-        SUMMARIZE(traffic, ", recompute %s%s%s%s (the fastest plan%s)", fab_recomputes[s->recompute],
+        SUMMARIZE(traffic, ", recompute %s%s%s%s (the %s plan%s)", fab_recomputes[s->recompute],
                   s->sequence_parallel ? ", sequence parallel" : "", is_usual ? "" : ", order ",
-                  is_usual ? "" : s->order, s->plan_is_short ? " of a short search" : "");
+                  is_usual ? "" : s->order, s->plan_is_tried ? "best" : "fastest",
+                  s->plan_is_short ? " of a short search" : "");
     }
     SUMMARIZE(traffic, " on %s GPUs, batch %" PRIu64, fab_format_count(gpus, job->n_gpus), s->batch);
     if (s->kind == FAB_JOB_SERVING) {

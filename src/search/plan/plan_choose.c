@@ -231,6 +231,7 @@ fab_status fab_plan_set(fab_design *design, const fab_fabric *fabric, const fab_
         fab_job_space_memory(space, &memory);
         *out_fits = memory.total_bytes <= fab_job_space_room(space);
         fab_job_plan_apply(space, plan, job);
+        job->plan_is_tried = true;
     }
     return FAB_OK;
 }

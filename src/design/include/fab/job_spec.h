@@ -115,6 +115,7 @@ typedef struct fab_job_spec {
     bool plan_chosen;       /**< by a search: nobody gave its sizes */
     bool ep_chosen;         /**< by that search: not given beside open sizes */
     bool plan_is_short;     /**< that search was a short one: another plan may be faster */
+    bool plan_is_tried;     /**< it was found elsewhere and tried, as the one of which failures leave most is */
     bool is_default;        /**< of a design without a job */
     bool order_given;       /**< somebody said an order of the dimensions */
     unsigned plan_asked;    /**< bit fab_plan_key: somebody said auto */
