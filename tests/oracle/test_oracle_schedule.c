@@ -1,4 +1,5 @@
 /* Pipelines: published closed forms, and random ones against the longest path of their graph. */
+#include "fab/memory.h"
 #include "fab/pipeline.h"
 #include "fab/rng.h"
 #include "oracle_schedule.h"
@@ -284,7 +285,7 @@ Test(oracle_schedule, refuses_what_no_schedule_has) {
                           .n_microbatches = 1000000,
                           .chunk = chunk,
                           .optimizer_s = optimizer_s,
-                          .max_bytes = 16000000 + 127999999};
+                          .max_bytes = (uint64_t)FAB_PROGRAM_BYTES + 127999999};
     fab_error too_large = {0};
     cr_assert_eq(fab_pipeline_run(&large, FAB_PIPELINE_TIME, &t, &too_large), FAB_ELIMIT);
     large.max_bytes++;
