@@ -1,9 +1,11 @@
 /* One point of a sweep. With failures its plan is the one of which they leave most: the fastest plans without them are
- * tried, and those that other points run. No history is faster than the fabric without failures, so that a plan which
- * takes as long without them as the best does with them is not judged with them. */
+ * tried, and those that other points run, which are tried without failures too where a search was short. No history is
+ * faster than the fabric without failures, so that a plan which takes as long without them as the best does with them
+ * is not judged with them. */
 #include "fab/best_run.h"
 #include "fab/design.h"
 #include "fab/plan_run.h"
+#include "fab/topologies.h"
 #include "fab/verdict.h"
 
 #include "sweep_internal.h"
@@ -15,8 +17,8 @@
 #include <stdio.h>
 
 static void tell_part(const point_progress *p, double part) {
-    p->request->progress(p->request->progress_context,
-                         (double)p->before + ((double)p->engine + part) / (double)p->n_engines, p->n_points);
+    const double of_point = ((double)p->engine + part) / (double)p->n_engines;
+    p->request->progress(p->request->progress_context, ((double)p->before + of_point) * (1 - p->tries), p->n_points);
 }
 
 static void tell_point(void *context, double done, size_t total) {
@@ -53,6 +55,7 @@ static fab_status choose_for_point(const fab_sweep_request *request, const trial
                                    .n_threads = request->n_threads,
                                    .is_of_first = strcmp(text, "job") != 0, /* else all are replayed */
                                    .n_best = request->scenarios != NULL ? FAB_PLANS_FAILING : 0,
+                                   .most_routed = request->most_routed,
                                    .progress = request->progress != NULL ? tell_plan : NULL,
                                    .progress_context = progress};
     *out_fits = true;
@@ -168,14 +171,15 @@ static fab_status evaluate_once(const fab_sweep_request *request, const trial *o
     return FAB_GIVE(*out, kept);
 }
 
-/* --- plans with failures ------------------------------------------------------------------------------------------ */
+/* --- plans that others run ---------------------------------------------------------------------------------------- */
 
 /* What a plan has to be faster than, without failures. */
-static double to_beat(const fab_sweep_engine *best) {
-    return best->has_goodput ? fab_with_failures(best, best->time_s) : INFINITY;
+static double to_beat(const fab_sweep_request *request, const fab_sweep_engine *best) {
+    return best->has_goodput || request->scenarios == NULL ? fab_with_failures(best, best->time_s) : INFINITY;
 }
 
-/* Takes the place of the one that the part has where failures leave more of it. A plan that is refused has none. */
+/* Takes the place of the one that the part has where it is faster, with failures where they are asked for. A plan that
+ * is refused has none. */
 static fab_status try_plan(const fab_sweep_request *request, const fab_design *design, const char *const *value,
                            const fab_job_plan *plan, sweep_part *part, fab_error *err) {
     FAB_OWNS(fab_sweep_point_release) fab_sweep_point found = {.n_phases = 0};
@@ -183,19 +187,19 @@ static fab_status try_plan(const fab_sweep_request *request, const fab_design *d
     fab_plans *none = NULL;
     fab_sweep_request quiet = *request;
     fab_sweep_engine *best = &part->point.engines[0];
-    const trial of = {.plan = plan, .model = part->model, .to_beat_s = to_beat(best)};
+    const trial of = {.plan = plan, .model = part->model, .to_beat_s = to_beat(request, best)};
     point_progress progress = {.request = &quiet};
     quiet.progress = NULL;
     const fab_status status = evaluate_once(&quiet, &of, design, value, &progress, &none, &found, &why);
     if (!fab_is_refusal(status)) {
         FAB_PASS(status == FAB_OK ? FAB_OK : fab_fail(err, status, why.where, "%s", why.text));
     }
-    if (!found.is_built || !found.engines[0].has_goodput) {
+    fab_sweep_engine *engine = found.engines;
+    if (!found.is_built || !engine->has_time || (request->scenarios != NULL && !engine->has_goodput)) {
         return FAB_OK;
     }
-    best->n_plans_tried++;
-    if (to_beat(&found.engines[0]) < to_beat(best)) {
-        fab_sweep_engine *engine = &found.engines[0];
+    best->n_plans_tried += request->scenarios != NULL;
+    if (to_beat(request, engine) < to_beat(request, best)) {
         engine->has_plan = true;
         engine->plan = *plan;
         engine->plan_bound_s = best->plan_bound_s;
@@ -210,26 +214,57 @@ static fab_status try_plan(const fab_sweep_request *request, const fab_design *d
     return FAB_OK;
 }
 
-/* Whether a plan is of as many GPUs, and none of its own. */
-static bool is_new(const sweep_part *part, const fab_job_plan *plan) {
-    const fab_job_plan *own = &part->tried[0];
-    return part->n_tried > 0 && plan->tp * plan->cp * plan->pp * plan->dp == own->tp * own->cp * own->pp * own->dp &&
-           !fab_plan_is_listed(plan, part->tried, part->n_tried);
+/* The plan is evaluated where bounds, and the first seed of drawn paths, leave a chance. */
+static fab_status try_other(const fab_sweep_request *request, const fab_design *design, const fab_fabric *fabric,
+                            const char *const *value, const fab_job_plan *plan, sweep_part *part, fab_error *err) {
+    FAB_OWNED fab_design *planned = NULL;
+    FAB_OWNS(fab_plans_free_owned) fab_plans *timed = NULL;
+    const fab_sweep_engine *best = &part->point.engines[0];
+    const double limit_s = to_beat(request, best) / (best->is_drawn ? 1 - FAB_VERDICT_PLAN : 1);
+    const fab_plan_request what = {.design = design,
+                                   .fabric = fabric,
+                                   .seed = request->seed,
+                                   .n_threads = request->n_threads,
+                                   .below_s = isfinite(limit_s) ? limit_s : 0};
+    FAB_PASS(FAB_NEW(planned, 1, err));
+    FAB_PASS(design->n_jobs <= 1 ? fab_plan_time(&what, plan, part->model, planned, &timed, err) : FAB_OK);
+    return timed != NULL || design->n_jobs > 1 ? try_plan(request, design, value, plan, part, err) : FAB_OK;
+}
+
+/* Whether plans that others run are tried: of a search that ended with a proof none is faster. */
+static bool is_open_to_others(const fab_sweep_request *request, const fab_design *design, const sweep_part *part) {
+    const fab_sweep_engine *engine = part->point.engines;
+    return part->tried.n > 0 &&
+           (request->scenarios != NULL || (design->n_jobs <= 1 && !engine->plan_is_proven && engine->has_time));
 }
 
 fab_status sweep_try_others(const fab_sweep_request *request, fab_design *design, const char *const *value,
-                            const fab_job_plan *plans, size_t n, sweep_parts *parts, fab_error *err) {
+                            const fab_plan_list *plans, sweep_parts *parts, size_t *out_untried, fab_error *err) {
+    FAB_OWNS(fab_fabric_free_owned) fab_fabric *fabric = NULL;
     const fab_engine_spec first = design->engines[0];
     const size_t n_engines = design->n_engines;
     fab_status status = FAB_OK;
-    for (size_t e = 0; e < parts->n && status == FAB_OK; e++) {
+    for (size_t e = 0; e < parts->n; e++) {
         sweep_part *part = &parts->part[e];
+        if (fabric == NULL && is_open_to_others(request, design, part)) {
+            status = fab_topology_build(&design->fabric, &fabric, NULL, err);
+        }
         if (parts->n > 1) {
             design->n_engines = 1;
             design->engines[0] = e == 0 ? first : design->engines[e];
         }
-        for (size_t i = 0; i < n && status == FAB_OK; i++) {
-            status = is_new(part, &plans[i]) ? try_plan(request, design, value, &plans[i], part, err) : FAB_OK;
+        for (size_t i = 0; i < plans->n && is_open_to_others(request, design, part) && status == FAB_OK; i++) {
+            bool is_new = false;
+            fab_error late = {.code = FAB_OK};
+            status = fab_plan_list_add(&part->tried, &plans->plan[i], &is_new, err);
+            if (!is_new || status != FAB_OK) {
+                continue;
+            }
+            if (request->start != NULL && request->start(request->start_context, SIZE_MAX, &late) != FAB_OK) {
+                ++*out_untried;
+                continue;
+            }
+            status = try_other(request, design, fabric, value, &plans->plan[i], part, err);
         }
     }
     design->n_engines = n_engines;
@@ -243,16 +278,16 @@ static fab_status evaluate_part(const fab_sweep_request *request, const fab_desi
     FAB_OWNS(fab_plans_free_owned) fab_plans *plans = NULL;
     const trial searched = {.to_beat_s = INFINITY};
     FAB_PASS(evaluate_once(request, &searched, design, value, progress, &plans, &out->point, err));
-    if (request->scenarios == NULL || plans == NULL) {
+    if (plans == NULL) {
         return FAB_OK;
     }
-    fab_sweep_engine *engine = &out->point.engines[0];
-    engine->n_plans_tried = 1;
+    const bool with_failures = request->scenarios != NULL;
+    out->point.engines[0].n_plans_tried = with_failures;
     (void)snprintf(out->model, sizeof out->model, "%s", plans->model);
-    for (size_t i = 0; i < plans->n_plans_listed && i < FAB_PLANS_FAILING; i++) {
+    for (size_t i = 0; i < (with_failures ? plans->n_plans_listed : 1) && i < FAB_PLANS_FAILING; i++) {
         const fab_planned *p = &plans->plans[i];
-        out->tried[out->n_tried++] = p->plan;
-        const bool may_be = plans->is_drawn || fab_planned_s(p) < to_beat(&out->point.engines[0]);
+        const bool may_be = plans->is_drawn || fab_planned_s(p) < to_beat(request, &out->point.engines[0]);
+        FAB_PASS(fab_plan_list_add(&out->tried, &p->plan, NULL, err));
         FAB_PASS(i > 0 && may_be ? try_plan(request, design, value, &p->plan, out, err) : FAB_OK);
     }
     return FAB_OK;
@@ -261,6 +296,7 @@ static fab_status evaluate_part(const fab_sweep_request *request, const fab_desi
 void sweep_parts_release(sweep_parts *parts) {
     for (size_t e = 0; parts->part != NULL && e < parts->n; e++) {
         fab_sweep_point_release(&parts->part[e].point);
+        fab_plan_list_release(&parts->part[e].tried);
     }
     free(parts->part);
     *parts = (sweep_parts){.n = 0};

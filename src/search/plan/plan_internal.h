@@ -105,6 +105,9 @@ plan_depth plan_known(const plan_network *network, const fab_job_plan *plan);
 fab_status plan_evaluate(plan_network *network, const fab_job_plan *plan, uint64_t draw, fab_iteration *out, char *note,
                          size_t size, fab_error *err) FAB_MUST_USE;
 
+/** Of a design without a job the default one. */
+fab_status plan_give_job(fab_design *design, fab_error *err) FAB_MUST_USE;
+
 /** Whether more than the usual order is searched. */
 bool plan_tries_orders(const fab_plan_request *request);
 

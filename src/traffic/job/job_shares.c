@@ -135,6 +135,27 @@ fab_status fab_job_expert_shares(const fab_job_spec *s, const char *where, doubl
     return FAB_OK;
 }
 
+/* None of k drawn out of n is among d of them. */
+static double miss(double n, double d, uint64_t k) {
+    double p = 1;
+    for (uint64_t i = 0; i < k; i++) {
+        p *= fmax(n - d - (double)i, 0) / (n - (double)i);
+    }
+    return p;
+}
+
+fab_expert_visits fab_job_expert_visits(const fab_job_spec *job, uint32_t k) {
+    const uint32_t m = (uint32_t)job->ep / k;
+    const double groups = job->expert_groups > 0 && job->expert_groups < m ? (double)job->expert_groups : m;
+    const double of_gpu = (double)job->experts / (double)job->ep;
+    const double n = groups * of_gpu * k;
+    return (fab_expert_visits){.m = m,
+                               .k = k,
+                               .domain = groups / m * (1 - miss(n, of_gpu * k, job->top_k)),
+                               .gpu = groups / m * (1 - miss(n, of_gpu, job->top_k)),
+                               .drawn_from = n};
+}
+
 /* --- tables ------------------------------------------------------------------------------------------------------- */
 
 typedef struct piece {

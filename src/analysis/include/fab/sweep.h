@@ -213,6 +213,7 @@ typedef struct fab_sweep {
     fab_place_search *searches; /**< shape [n_searches]: of `place`, one per engine */
     size_t n_searches;
     size_t n_over_limit; /**< points that were not evaluated for want of memory */
+    size_t n_untried;    /**< plans of other points that a point did not try for want of time */
 } fab_sweep;
 
 /** Whether compared designs have jobs on unlike numbers of GPUs, so that only what a GPU does compares. */

@@ -27,7 +27,8 @@ typedef struct fab_plan_request {
     size_t n_orders;      /**< of fab_rank_orders that are searched where nobody said one; 0 counts as 1 */
     bool wants_front;     /**< time against memory, by the first seed */
     bool draws_leaders;   /**< where paths are drawn, the first of the list goes by means over FAB_VERDICT_SEEDS */
-    uint64_t most_routed; /**< GPUs times plans that are routed; then the search ends without a proof; 0: no limit */
+    uint64_t most_routed; /**< GPUs times plans that are routed; then the search ends without a proof; 0: no limit. Of
+                             fab_plan_choose() where nobody asked for a plan; 0: what takes a second */
     bool (*is_late)(const void *context); /**< once true, the search ends with what it has, at least that of a run that
                                              chooses the plan itself; or NULL */
     const void *late_context;
@@ -79,7 +80,7 @@ fab_status fab_plan_floor(const fab_plan_request *request, fab_plans **out, fab_
 /**
  * Searches two orders of ranks, and writes the best plan into the design's first job. A design without one has the
  * default job then: the model of its size, or the next smaller one that fits. Where nobody asked for a plan, the search
- * routes no more than a second takes, and a job without iteration times keeps what the rules of its keys give.
+ * ends at most_routed, and a job without iteration times keeps what the rules of its keys give.
  *
  * Each of several jobs has the plan that it would have if it were alone, on the servers that it has beside the others;
  * those that fab_jobs_alike() finds alike have that of their first.
@@ -91,8 +92,17 @@ fab_status fab_plan_choose(const fab_plan_request *request, fab_design *design, 
                            fab_error *err) FAB_MUST_USE;
 
 bool fab_plan_is_same(const fab_job_plan *a, const fab_job_plan *b);
-/** Whether it is one of n. */
-bool fab_plan_is_listed(const fab_job_plan *plan, const fab_job_plan *list, size_t n);
+
+/** Plans, each once. Zero-initialised; release with fab_plan_list_release(). */
+typedef struct fab_plan_list {
+    fab_job_plan *plan;
+    size_t n, capacity;
+} fab_plan_list;
+
+void fab_plan_list_release(fab_plan_list *list);
+
+/** @param[out] is_new  Whether it was not there; may be NULL. */
+fab_status fab_plan_list_add(fab_plan_list *list, const fab_job_plan *plan, bool *is_new, fab_error *err) FAB_MUST_USE;
 
 /**
  * Writes a plan that was found elsewhere into the design's first job, or its default one, as fab_plan_choose() does.
@@ -102,6 +112,16 @@ bool fab_plan_is_listed(const fab_job_plan *plan, const fab_job_plan *list, size
  */
 fab_status fab_plan_set(fab_design *design, const fab_fabric *fabric, const fab_job_plan *plan, const char *model,
                         bool *out_fits, fab_error *err) FAB_MUST_USE;
+
+/**
+ * A plan that was found elsewhere, under the first seed.
+ * @param[in]  request  Of its design, whose job is open; within below_s.
+ * @param[in]  model    Of a job that names none.
+ * @param[out] planned  The design under the plan.
+ * @param[out] out      NULL: the job cannot have it, or it takes no less.
+ */
+fab_status fab_plan_time(const fab_plan_request *request, const fab_job_plan *plan, const char *model,
+                         fab_design *planned, fab_plans **out, fab_error *err) FAB_MUST_USE;
 
 /**
  * fab_plan_choose() for a design whose fabric is still to be built, of its first job; of a design without such traffic

@@ -29,8 +29,10 @@ typedef struct fab_sweep_request {
     const char *scenarios; /**< histories of failures, for goodput (goodput_run.h); NULL: none */
     fab_policy policy;     /**< in them */
     bool compares_designs; /**< values are designs: also verdicts, and what differs between them */
+    uint64_t most_routed;  /**< GPUs times plans, by searches for plans that nobody asked for; 0: as a run */
     bool looks_for_plan;   /**< whether sizes that are given are slower than a plan, at the first point */
-    /** Before a point is evaluated; its refusal stands in the place of the point. May be NULL. */
+    /** Before a point is evaluated; its refusal stands in the place of the point. Of SIZE_MAX: before one tries a plan
+     * that another runs, which is left out where it refuses. May be NULL. */
     fab_status (*start)(void *context, size_t point, fab_error *err);
     void *start_context;
     size_t n_before, n_all; /**< of one point: those before it, and all; 0: there is no other */
