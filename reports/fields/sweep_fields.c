@@ -284,7 +284,7 @@ static const fab_field COMPARED[] = {
           "the same; above 1: not even for nothing.",
           IF(by_price)),
     COUNT_BY(sprayed_best, sprayed_point, "The number of the best under spray, by its own plans.", IF(is_sprayed)),
-    COUNT_BY(sprayed_next, sprayed_next_point, "The number of that of best and next it leaves behind.", IF(is_sprayed)),
+    COUNT_BY(sprayed_next, sprayed_next_point, "The number of the next one then.", IF(is_sprayed)),
     FIELD_OF(sprayed_margin_ratio, sprayed_ratio, "How much more that one costs or takes then.", IF(is_sprayed)),
     COUNT_BY(sprayed_behind, sprayed_behind_point, "The number of the next that is not even with the best then.",
              .only = is_sprayed_unlike),
