@@ -135,6 +135,7 @@ static void topologies_count_cables(const fab_fabric *f, fab_counts *c) {
 void fab_fabric_count(const fab_fabric *f, fab_counts *out) {
     fab_counts c = {.gpus = fab_n_gpus(f),
                     .servers = f->n_servers,
+                    .cut_servers = f->n_cut_servers,
                     .nics = fab_n_of(f, FAB_NODE_NIC),
                     .domains = fab_n_of(f, FAB_NODE_DOMAIN),
                     .rails = f->n_rails,

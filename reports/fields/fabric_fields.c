@@ -133,6 +133,8 @@ static const fab_field FABRICS[] = {
     FIELD(family, "Topology family."),
     FIELD_OF(gpus, counts.gpus, "GPUs."),
     FIELD_OF(servers, counts.servers, "Servers, spares among them."),
+    FIELD_OF(incomplete_servers, counts.cut_servers,
+             "Servers that lack NICs or cables; neither half of the bisection has them.", FILLED),
     FIELD_OF(nics, counts.nics, "NICs."),
     FIELD_OF(domains, counts.domains, "Scale-up domains."),
     FIELD_OF(rails, counts.rails, "Rails: NIC indexes within a scale-up domain."),

@@ -402,6 +402,9 @@ static void put_box_text(const fab_svg *svg, const fab_graph_spot *spot) {
         if (view->kind >= FAB_VIEW_POD) {
             (void)snprintf(text, sizeof text, "%" PRIu32, node->group);
             number = node->group == FAB_NONE ? NULL : text;
+        } else if (view->fabric->names != NULL && spot->row->level >= FAB_LEVEL_TIER(1)) {
+            fab_svg_box_name(svg->w, x, y + 3.5, "q", room - 2, node->name, svg->common[spot->row->level]);
+            break;
         } else {
             number = number != NULL ? number + 1 : NULL;
         }
@@ -457,6 +460,22 @@ static void svg_put_node(fab_graph_writer *w, const fab_graph_spot *spot) {
 
 /* --- the drawing -------------------------------------------------------------------------------------------------- */
 
+/* What names of switches that are installed have in common says nothing in a box. */
+static void find_common(const fab_graph_view *view, fab_svg *svg) {
+    char first[FAB_LEVELS][FAB_GRAPH_NAME_SIZE] = {""};
+    fab_graph_node node;
+    for (uint32_t id = 0; view->fabric->names != NULL && id < view->n_nodes; id++) {
+        const uint32_t level = fab_graph_view_level(view, id);
+        fab_graph_view_node(view, id, &node);
+        if (first[level][0] == '\0') {
+            (void)snprintf(first[level], sizeof first[level], "%s", node.name);
+            svg->common[level][0] = svg->common[level][1] = strlen(node.name);
+        } else {
+            fab_svg_narrow(first[level], node.name, svg->common[level]);
+        }
+    }
+}
+
 static void svg_begin(fab_graph_writer *w) {
     fab_svg *svg = w->context;
     const fab_graph_layout *l = w->layout;
@@ -464,6 +483,7 @@ static void svg_begin(fab_graph_writer *w) {
     svg->worst = NAN;
     svg->labels_edges = w->view->kind >= FAB_VIEW_POD && w->view->n_edges <= MOST_LABELLED;
     look_at_edges(svg);
+    find_common(w->view, svg);
     float width = l->width + ceilf(svg->beside);
     float inner = fmaxf(width, LEAST - LEFT - RIGHT);
     svg->width = LEFT + inner + RIGHT;

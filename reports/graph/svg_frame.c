@@ -6,6 +6,7 @@
 #include "fab/utf8.h"
 #include "fab/verdict.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -112,6 +113,57 @@ void fab_svg_text(fab_graph_writer *w, double x, double y, const char *class, co
                    strcmp(anchor, "start") != 0 ? "\"" : "");
     fab_xml_write_escaped(&w->xml, cut);
     fab_graph_put(w, "</text>");
+}
+
+void fab_svg_narrow(const char *name, const char *other, size_t io_common[2]) {
+    const size_t n = strlen(name);
+    const size_t n_other = strlen(other);
+    size_t first = 0;
+    size_t last = 0; /* bytes at the end */
+    while (first < io_common[0] && first < n_other && other[first] == name[first]) {
+        first++;
+    }
+    while (last < io_common[1] && last < n_other && other[n_other - 1 - last] == name[n - 1 - last]) {
+        last++;
+    }
+    io_common[0] = first;
+    io_common[1] = last;
+}
+
+static bool is_letter(char c) {
+    return isalnum((unsigned char)c) || ((unsigned char)c & 0x80U) != 0;
+}
+
+void fab_svg_box_name(fab_graph_writer *w, double x, double y, const char *class, double room, const char *name,
+                      const size_t common[2]) {
+    char text[200];
+    size_t n = strlen(name);
+    size_t first = common[0];
+    size_t last = common[1];
+    while (first > 0 && is_letter(name[first - 1])) {
+        first--;
+    }
+    while (last > 0 && is_letter(name[n - last])) {
+        last--;
+    }
+    if (fab_svg_text_width(class, name) > room && first + last < n) {
+        name += first;
+        n -= first + last;
+    }
+    (void)snprintf(text, sizeof text, "%.*s", (int)n, name);
+    for (size_t kept = n; kept > 3 && fab_svg_text_width(class, text) > room;) {
+        kept--;
+        size_t head = kept > 5 ? kept / 4 : 0;
+        size_t tail = n - (kept - head);
+        for (; head > 0 && ((unsigned char)name[head] & 0xC0U) == 0x80; head--) {
+        }
+        for (; tail < n && ((unsigned char)name[tail] & 0xC0U) == 0x80; tail++) {
+        }
+        const size_t word = tail + strcspn(name + tail, "-.:_/ ");
+        tail = head == 0 && is_letter(name[tail - 1]) && word + 1 < n ? word + 1 : tail; /* no rest of a word */
+        (void)snprintf(text, sizeof text, "%.*s\xE2\x80\xA6%.*s", (int)head, name, (int)(n - tail), name + tail);
+    }
+    fab_svg_text(w, x, y, class, "middle", room, text);
 }
 
 void fab_svg_count(const fab_graph_view *view, uint32_t level, uint64_t n, char *out, size_t size) {

@@ -172,10 +172,15 @@ static void fabric_put_structure(fab_page *page, const fab_fabric_result *f, boo
             fab_page_wrap(page, FAB_INK_PLAIN, 2, 2, "Bisection is not defined: no two servers, nothing to cut.");
             return;
         }
+        const uint64_t n_complete = f->counts.servers - f->counts.cut_servers;
+        const char *of = n_complete == f->counts.servers
+                             ? "servers"
+                             : fab_show(page, "%s servers that have all their cables (fabriscope audit halves all)",
+                                        fab_show_count(page, n_complete));
         fab_page_wrapf(page, FAB_INK_PLAIN, 2, 2,
-                       "Bisection %s in one direction between the two halves of the servers; any traffic may count on "
-                       "%s of what its NICs can inject.",
-                       fab_show_rate(page, f->bisection_bps), fab_show_percent(page, f->bisection_ratio));
+                       "Bisection %s in one direction between the two halves of the %s; any traffic may count on %s of "
+                       "what its NICs can inject.",
+                       fab_show_rate(page, f->bisection_bps), of, fab_show_percent(page, f->bisection_ratio));
     }
 }
 

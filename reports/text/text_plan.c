@@ -134,12 +134,6 @@ void fab_text_plan_proof(fab_page *page, const fab_plans *p) {
     fab_text_put_estimate(page, best->iteration.estimated_ratio);
 }
 
-const char *fab_text_fewer(fab_page *page, const fab_fewer *fewer) {
-    const char *of = fewer->draws > 0 ? fab_show(page, " (means of %" PRIu64 " seeds)", fewer->draws) : "";
-    return fab_show(page, "few sizes divide its GPUs: on %s of them the job does %s the tokens%s: --job %s",
-                    fab_show_count(page, fewer->gpus), fab_show_factor(page, fewer->gain), of, fewer->job);
-}
-
 static const char *batch_source(fab_page *page, const fab_plans *p) {
     char reason[FAB_BATCH_REASON];
     return p->batch_unrounded > 0
@@ -166,7 +160,7 @@ void fab_text_plans(fab_page *page, const fab_plans *p, const char *see) {
                            : fab_show(page, "none of the %" PRIu64 " others with tp innermost is faster", p->n_orders));
     }
     if (p->fewer.servers > 0) {
-        fab_page_wrapf(page, FAB_INK_BOLD, 2, 4, "Leave GPUs idle: %s.", fab_text_fewer(page, &p->fewer));
+        fab_page_wrapf(page, FAB_INK_BOLD, 2, 4, "To do: %s.", p->fewer.advice);
     }
     fab_page_wrapf(
         page, FAB_INK_PLAIN, 2, 4,

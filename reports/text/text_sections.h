@@ -47,8 +47,6 @@ void fab_text_advice(fab_page *page, const fab_advice *advice);
 void fab_text_sweep(fab_page *page, const fab_sweep *sweep, const char *see);
 /** Plans and algorithms, where each point has its own. */
 void fab_text_choices(fab_page *page, const fab_sweep *sweep);
-/** "few sizes divide its GPUs: on 960 of them the job does x2.19 the tokens: --job n-servers=160,..." */
-const char *fab_text_fewer(fab_page *page, const fab_fewer *fewer);
 void fab_text_fewer_of_points(fab_page *page, const fab_sweep *sweep);
 void fab_text_short_plans(fab_page *page, const fab_sweep *sweep);
 /** A plan that beats the sizes that are given, at the first point. */

@@ -555,15 +555,7 @@ void verdict_put_advice(const fab_result *r, fab_run_verdict *v) {
                    floor(most / last_digit) * last_digit, ceil(r->job.request_rate / most * 100) / 100);
     }
     if (r->plans != NULL && r->plans->fewer.servers > 0) {
-        const fab_fewer *fewer = &r->plans->fewer;
-        fab_append(v->advice, FAB_VERDICT_TEXT,
-                   "leave GPUs idle: few sizes divide %" PRIu64 ", on %" PRIu64
-                   " of them the job does x%.3g the tokens",
-                   r->plans->gpus, fewer->gpus, fewer->gain);
-        if (fewer->draws > 0) {
-            fab_append(v->advice, FAB_VERDICT_TEXT, " (means of %" PRIu64 " seeds)", fewer->draws);
-        }
-        fab_append(v->advice, FAB_VERDICT_TEXT, ": --job %s; ", fewer->job);
+        fab_append(v->advice, FAB_VERDICT_TEXT, "%s; ", r->plans->fewer.advice);
     }
     if (verdict_margin(r, v) >= VERDICT_MARGIN) {
         advice_of_engines(r, v, v->advice);

@@ -38,7 +38,7 @@ static fab_status check_id(const fab_fabric *f, const fab_racks *racks, fab_comp
     uint32_t n = fab_component_count(f, racks, kind);
     const char *name = (uint32_t)kind < FAB_COMPONENT_N_KINDS ? fab_component_kinds[kind] : "component";
     FAB_REFUSE_IF(n == 0, err, FAB_EINPUT, NULL, "there is no %s-%" PRIu64 ": %s", name, id,
-                  kind == FAB_COMPONENT_RACK ? "racks are not known without a floor plan" : "there are none");
+                  kind == FAB_COMPONENT_RACK ? FAB_NO_FLOOR : "there are none");
     return id < n ? FAB_OK
                   : fab_fail(err, FAB_EINPUT, NULL, "there is no %s-%" PRIu64 ": they are numbered 0 to %" PRIu32, name,
                              id, n - 1);

@@ -152,7 +152,7 @@ static void judge_sprayed(fab_sweep *sweep, fab_verdict *v) {
     if (has_all) {
         v->is_sprayed = true;
         v->sprayed_best = sprayed.best;
-        v->sprayed_next = sprayed.best == v->best ? v->next : v->best;
+        v->sprayed_next = sprayed.next;
         double least = figure_of(&sweep->points[v->sprayed_best], &m);
         v->sprayed_behind = sprayed.behind;
         v->sprayed_behind_ratio = sprayed.behind_ratio;

@@ -111,8 +111,7 @@ static fab_status find_hot(const char *halls, study_scene *s, fab_error *err) {
     if (halls[0] == '\0') {
         return FAB_OK;
     }
-    FAB_REFUSE_IF(s->floor == NULL, err, FAB_EINPUT, "failures.throttle-halls",
-                  "halls %.60s: they are not known without a floor plan", halls);
+    FAB_REFUSE_IF(s->floor == NULL, err, FAB_EINPUT, "failures.throttle-halls", "halls %.60s: " FAB_NO_FLOOR, halls);
     FAB_PASS(FAB_NEW(s->is_hot, s->fabric->n_servers, err));
     do {
         char *end = NULL;

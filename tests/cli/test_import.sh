@@ -212,6 +212,9 @@ assert left == {"aggregation-nodes": 40, "management-hosts": 2, "nameless-adapte
 assert found["boundaries"][1]["cables"] == 532
 assert found["boundaries"][0]["cables"] == 109 * 4 + 11 * 3 == 542 - 69 - 4
 END
+  works run "installed:$dump" --export net.svg # a box of a switch shows what tells it from the others; its bisection is of other servers than that of an audit, and says so
+  tr -s ' \n' ' ' <out.txt | grep -q "the two halves of the 109 servers that have all their cables" || fail "whom a bisection is of: $(head -n 40 out.txt)"
+  (($(grep -oE '<text class="q"[^>]*>…0[0-9](-0[0-9])?</text>' net.svg | sed 's/.*>…//' | sort -u | wc -l) == 31 + 9)) || fail "names of switches: $(grep -o 'class="q".*' net.svg)"
   printf 'src,dst,bytes\n0,50,1000000\n3,400,3000000\n17,120,500\n435,2,70000\n44,1,1000\n9,14,12345\n' >matrix.csv
   works route ndr.xml --traffic file:matrix.csv --engine spray --export loads.graphml
   $python "$root/tests/cli/import_count.py" "$dump" matrix.csv loads.graphml || fail "loads on the real fabric"

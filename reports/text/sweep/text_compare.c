@@ -190,7 +190,8 @@ static void compare_put_sprayed(fab_page *page, const fab_sweep *s, const fab_ve
         what = fab_show(page, "[%zu] is best, [%zu] %s: the routing turns it", v->sprayed_best + 1, v->sprayed_next + 1,
                         fab_show_more(page, v->sprayed_ratio));
     }
-    fab_page_wrapf(page, FAB_INK_BOLD, 2, 2, "Under spray %s (--engine spray).", what);
+    fab_page_wrapf(page, FAB_INK_BOLD, 2, 2, "Under spray%s %s (--engine spray).", v->by_price ? ", by GPU hours," : "",
+                   what);
 }
 
 static void compare_put_verdict(fab_page *page, const fab_sweep *s, size_t e) {

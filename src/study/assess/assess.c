@@ -140,7 +140,7 @@ static fab_status check_policies(const fab_assessment *d, fab_error *err) {
     const fab_assessment_request *q = &d->request;
     for (size_t i = 0; i < q->n_policies; i++) {
         FAB_REFUSE_IF(q->policies[i] == FAB_POLICY_SAME_RACK && (q->racks == NULL || q->racks->n_racks == 0), err,
-                      FAB_EUNSUPPORTED, NULL, "policy same-rack: racks are not known without a floor plan");
+                      FAB_EUNSUPPORTED, NULL, "policy same-rack: " FAB_NO_FLOOR);
         FAB_PASS(q->policies[i] == FAB_POLICY_SHRINK ? assess_shrink_check(d->traffic, d->fabric, err) : FAB_OK);
     }
     return FAB_OK;

@@ -86,7 +86,7 @@ static fab_status choose_policies(fab_what_if *x, const fab_failures_request *q,
     x->n_policies = 0;
     for (size_t i = 0; i < q->n_policies; i++) {
         FAB_REFUSE_IF(q->policies[i] == FAB_POLICY_SAME_RACK && x->floor == NULL, err, FAB_EUNSUPPORTED, "--policy",
-                      "%s: racks are not known without a floor plan", fab_policies[q->policies[i]]);
+                      "%s: " FAB_NO_FLOOR, fab_policies[q->policies[i]]);
         FAB_REFUSE_IF(q->policies[i] == FAB_POLICY_SHRINK, err, FAB_EUNSUPPORTED, "--policy",
                       "shrink is what a job does in time: study histories (study --scenarios time:90d@100)");
         if (!is_chosen[q->policies[i]]) {

@@ -348,7 +348,7 @@ void relocate_next_choice(fab_relocator *r) {
 
 fab_status relocate_by_place(fab_relocator *r, fab_policy policy, fab_error *err) {
     FAB_REFUSE_IF(policy == FAB_POLICY_SAME_RACK && !relocate_has_racks(r), err, FAB_EUNSUPPORTED, NULL,
-                  "policy same-rack: racks are not known without a floor plan");
+                  "policy same-rack: " FAB_NO_FLOOR);
     relocate_next_choice(r);
     for (uint32_t i = 0; i < r->n_lost; i++) {
         r->to[i] = policy == FAB_POLICY_NONE ? FAB_NONE : relocate_choose(r, policy, r->lost[i]);

@@ -219,9 +219,7 @@ static void count_rack(const event_source *e, uint32_t rack, taken *t) {
 
 static fab_status need_floor(const event_source *e, const char *event, fab_error *err) {
     return e->floor != NULL ? FAB_OK
-                            : fab_fail(err, FAB_EINPUT, "--scenarios",
-                                       "%s:%s needs a floor plan: without one a design does not say what stands where",
-                                       event, e->argument);
+                            : fab_fail(err, FAB_EINPUT, "--scenarios", "%s:%s: " FAB_NO_FLOOR, event, e->argument);
 }
 
 static fab_status refuse(const event_source *e, const char *event, const char *choices, fab_error *err) {

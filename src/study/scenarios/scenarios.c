@@ -219,7 +219,7 @@ static fab_status read_sets(const char *class, size_t n_class, char *rest, fab_s
     FAB_PASS(scenarios_read_count(rest, &s->count, &drawn, err));
     uint64_t most = s->n < FAB_SCENARIO_COMPONENTS ? s->n : FAB_SCENARIO_COMPONENTS;
     FAB_REFUSE_IF(s->n == 0, err, FAB_EINPUT, "--scenarios", "the fabric has no %.*s%s", (int)n_class, class,
-                  s->kind == FAB_COMPONENT_RACK ? ": a design without a floor plan does not say which" : "");
+                  s->kind == FAB_COMPONENT_RACK ? ": " FAB_NO_FLOOR : "");
     FAB_REFUSE_IF(rest[0] == '\0', err, FAB_EINPUT, "--scenarios",
                   "'%.*s' does not say how many fail at once; as %.*s:1", (int)n_class, class, (int)n_class, class);
     FAB_REFUSE_IF(fab_count_parse(rest, 1, most, &k, &inner) != FAB_OK, err, FAB_EINPUT, "--scenarios",

@@ -36,6 +36,7 @@ typedef struct fab_floor_counts {
  * leaf, up to `n_boundaries`. */
 typedef struct fab_counts {
     uint64_t gpus, servers, nics, domains, rails, planes, pods, tiers;
+    uint64_t cut_servers; /**< of the servers, those that lack cables: neither half of a bisection has them */
     uint64_t switches, switches_by_tier[FAB_MAX_TIERS];
     uint64_t n_boundaries; /**< = tiers in a tree; dragonflies and tori have one tier and more kinds of cables */
     fab_wiring wiring;     /**< what tiers and boundaries are called */

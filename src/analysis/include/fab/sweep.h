@@ -164,8 +164,8 @@ typedef struct fab_verdict {
     double turning_ratio; /**< part by which the network of `next`, bought and run, would have to be cheaper for both to
                              be equal; above 1: not even for nothing; 0 unless by_price */
     bool is_sprayed;      /**< all were replayed under spray too, with their best plans then: */
-    size_t sprayed_best, sprayed_next; /**< points: the best then, and of `best` and `next` another one */
-    double sprayed_ratio;              /**< as margin_ratio, of these; where all are even, of those most apart */
+    size_t sprayed_best, sprayed_next; /**< points: the best two then; where all are even, those most apart */
+    double sprayed_ratio;              /**< as margin_ratio, of these */
     size_t sprayed_behind;             /**< as `behind`, under spray */
     double sprayed_behind_ratio;
     bool is_owned;                 /**< the cost of ownership of every design with a time is known */

@@ -28,6 +28,11 @@ typedef struct fab_component {
     double fraction; /**< of the capacity of its links that is residual: 0 is dead, below 1 */
 } fab_component;
 
+/** What a refusal says where no floor plan is the design's own: one that is assumed for lengths would be believed. */
+#define FAB_NO_FLOOR                                                                                                   \
+    "racks are not known without a floor plan, and one that a report assumes names none: --set "                       \
+    "floor.servers-per-rack=4, or another floor.*, says it"
+
 /** Which rack what stands in; of a floor plan. */
 typedef struct fab_racks {
     uint32_t n_racks;            /**< 0: there is no floor plan, and racks cannot fail */

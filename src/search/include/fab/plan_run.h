@@ -63,9 +63,9 @@ fab_status fab_plan_try(const fab_plan_request *request, fab_plans **out, fab_er
 
 /**
  * Beside what the search found: a plan that is faster in the memory that memory-headroom keeps free (`tight`), and
- * where the job takes all servers because nobody said otherwise, and a prime factor of its GPUs is in no usual size:
- * searches on up to three smaller numbers of servers, and writes the one with the most tokens per second into
- * fewer_servers, fewer_gpus and fewer_gain, if it is more than a twentieth better.
+ * where the job takes all servers because nobody said otherwise: on up to four servers fewer, where a prime factor of
+ * its GPUs is in no usual size on up to three smaller numbers, and with the batch that gains there, the one with the
+ * most tokens per second (`fewer`), if it is more than a twentieth better.
  * @param[in,out] plans  What the search found for all.
  */
 fab_status fab_plan_beside(const fab_plan_request *request, fab_plans *plans, fab_error *err) FAB_MUST_USE;
