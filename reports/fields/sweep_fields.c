@@ -113,6 +113,8 @@ static const fab_field SWEEP_ENGINES[] = {
     FIELD_OF(plans_tried, n_plans_tried, "Plans that were tried with failures, of which this one keeps the most.",
              FILLED, .source = "0075-plans.md"),
     FIGURE(time_s, "s", "Of the iteration, or of a batch that is served, else phases_s.", IF(has_time)),
+    OBJECT(serving, serving, &fab_serving_fields,
+           "The serving job, which has no time here where it is overloaded, but in a mix.", IF(has_serving)),
     FIGURE(compared_s, "s", "Time for as many tokens as the first point has, and of designs, on as many GPUs.", FILLED,
            .formula = "time_s x tokens of the first point / tokens (x GPUs / GPUs of the first point)"),
     FIELD_OF(slowdown_ratio, slowdown, "Time over the least of this engine in the sweep; missing in a mix.", FILLED,

@@ -61,9 +61,11 @@ static const char *even_show(fab_page *page, const fab_sweep *s, const fab_verdi
 }
 
 static const char *verdict_show(fab_page *page, const fab_sweep *s, const fab_verdict *v, size_t e) {
-    const double value = verdict_figure(v, &s->points[v->best].engines[e]);
-    const char *figure =
-        v->by_price ? fab_show(page, "%s per 1e9 tokens", fab_show_price(page, value)) : fab_show_time(page, value);
+    const fab_sweep_engine *best = &s->points[v->best].engines[e];
+    const double value = verdict_figure(v, best);
+    const char *figure = v->by_price         ? fab_show(page, "%s per 1e9 tokens", fab_show_price(page, value))
+                         : best->has_serving ? fab_text_speed(page, best)
+                                             : fab_show_time(page, value);
     figure = v->has_failures ? fab_show(page, "%s with failures", figure) : figure;
     if (v->next == v->best) {
         return fab_show(page, "[%zu] is the only one with a figure: %s%s.", v->best + 1, figure,
@@ -196,6 +198,7 @@ static void compare_put_sprayed(fab_page *page, const fab_sweep *s, const fab_ve
 static void compare_put_verdict(fab_page *page, const fab_sweep *s, size_t e) {
     const fab_verdict *v = &s->verdicts[e];
     fab_text_all_jobs(page, s, e);
+    fab_text_overloaded(page, s, e);
     if (!v->is_known) {
         return;
     }

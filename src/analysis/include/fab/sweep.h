@@ -61,14 +61,19 @@ typedef struct fab_sweep_engine {
     double ci95_ratio;      /**< 95 % interval of the mean time over the seeds, over the mean; 0: one, or not known */
     double estimated_ratio; /**< fab_estimated_ratio() */
     double least_s, most_s; /**< of an iteration, or the only phase, over the seeds; 0: one seed, or not known */
-    bool has_time;
+    bool has_time;     /**< false of a service that is overloaded, but in a mix */
     double time_s;     /**< of the iteration, or of a batch that is served, else phases_s */
-    double compared_s; /**< what the front goes by: time_s, or that for as many tokens as the first point's iteration,
-                          and of compared designs on as many GPUs: fab_sweep_is_per_gpu() */
+    double compared_s; /**< what the front goes by: time_s, or that for as many tokens as the first point's iteration
+                          or batch, and of compared designs on as many GPUs: fab_sweep_is_per_gpu() */
     double slowdown;   /**< compared_s over the least of this engine in the sweep; 0 without a time */
     bool is_on_front;  /**< no other point costs less and is as fast under this engine, or is faster and costs as much;
                           with failures where they were asked for, and then only what the histories tell apart */
 } fab_sweep_engine;
+
+/** Whether more requests come than are served: nothing that is said of full batches comes true. */
+static inline bool fab_sweep_is_overloaded(const fab_sweep_engine *engine) {
+    return engine->has_serving && engine->serving.arrivals_per_s <= 0;
+}
 
 /** Whether the time is that of one draw, which another seed makes another. */
 static inline bool fab_sweep_is_one_draw(const fab_sweep_engine *engine) {
