@@ -70,7 +70,7 @@ grep -q "with --job batch=10240, which serves most of those that fit, send" most
 # Points that serve are ranked by tokens per second, whatever their batch; one that is overloaded not at all.
 words=(clos:gpus=512 --job kind=serving,model=llama3-70b,tp=8,batch=64,request-rate=100 --vary job.batch=64,512,4096 --quiet)
 "$program" sweep "${words[@]}" >sweep.txt
-grep -q "Overload: job.batch=64 cannot serve" sweep.txt && grep -q "job.batch=4096 is fastest: 124,623 tokens/s, \$14.43 per" sweep.txt &&
+grep -q "Overload: job.batch=64 cannot serve" sweep.txt && grep -q "job.batch=4096 is fastest: 124,623 tokens/s,$" sweep.txt &&
   grep -qE '^  64 .* 4,319 +\$416.6 +overload' sweep.txt || fail "a sweep of batches: $(<sweep.txt)"
 "$program" sweep "${words[@]}" --json >sweep.json
 python3 - <<'PYTHON' || fail "served points"
