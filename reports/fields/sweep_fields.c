@@ -141,6 +141,9 @@ static const fab_field SWEEP_ENGINES[] = {
     FIELD_OF(goodput_ci95_ratio, goodput.ci95, "Half width of its 95 % confidence interval.", IF(has_goodput)),
     FIELD_OF(waiting_goodput_ratio, waiting.mean,
              "What goodput_ratio is under policy first-spare, where shrink was taken as no policy was given.", FILLED),
+    FIELD_OF(other_batch_goodput_ratio, other_batch.mean,
+             "What goodput_ratio is with the other value of failures.keep-batch, of compared designs under shrink.",
+             FILLED, .source = "0084-histories.md"),
     FIGURE(all_jobs_s, "s", "Iteration, else phase, of all jobs of the design together, mean over their GPUs.", FILLED,
            .source = JOBS, .formula = "sum of gpus x together / sum of gpus"),
     FIELD(is_drawn, "Whether another seed gives another time: some phase hashes.", IF(has_time)),
@@ -258,6 +261,8 @@ GIVES(uint64_t, behind_point, here->behind + 1);
 GIVES(uint64_t, sprayed_point, here->sprayed_best + 1);
 GIVES(uint64_t, sprayed_next_point, here->sprayed_next + 1);
 GIVES(uint64_t, sprayed_behind_point, here->sprayed_behind + 1);
+GIVES(uint64_t, batch_point, here->batch_best + 1);
+GIVES(uint64_t, batch_next_point, here->batch_next + 1);
 GIVES(bool, is_sprayed_unlike, here->is_sprayed && here->sprayed_behind != here->sprayed_best);
 GIVES(uint64_t, owned_point, here->owned_best + 1);
 GIVES(uint64_t, fastest_point, here->fastest + 1);
@@ -291,6 +296,11 @@ static const fab_field COMPARED[] = {
     COUNT_BY(sprayed_behind, sprayed_behind_point, "The number of the next that is not even with the best then.",
              .only = is_sprayed_unlike),
     FIELD(sprayed_behind_ratio, "How much more that one costs or takes.", .only = is_sprayed_unlike),
+    FIELD(hangs_on_batch, "Whether failures.keep-batch makes a hundredth and more of the margin, or turns it.",
+          IF(has_failures)),
+    COUNT_BY(batch_best, batch_point, "The number of the best with its other value.", IF(hangs_on_batch)),
+    COUNT_BY(batch_next, batch_next_point, "The number of that of best and next it leaves behind.", IF(hangs_on_batch)),
+    FIELD_OF(batch_margin_ratio, batch_ratio, "How much more that one costs or takes then.", IF(hangs_on_batch)),
     COUNT_BY(owned_best, owned_point, "The number of the design whose tokens cost the least where it is bought.",
              IF(is_owned)),
     FIELD(owned_margin_ratio, "How much more the tokens of the next one cost then.", IF(is_owned), .source = OWNERSHIP),
