@@ -548,11 +548,7 @@ void verdict_put_advice(const fab_result *r, fab_run_verdict *v) {
         advice_of_failures(r->failures, engine, v->advice);
     }
     if (r->n_serving > v->engine && r->serving[v->engine].arrivals_per_s <= 0) {
-        const double most = r->serving[v->engine].most_requests_per_s;
-        const double last_digit = pow(10, floor(log10(most)) - 4); /* down: what is said is to be enough */
-        fab_append(v->advice, FAB_VERDICT_TEXT,
-                   "send fewer than %.5g requests/s, or have more than %.2f times the replicas; ",
-                   floor(most / last_digit) * last_digit, ceil(r->job.request_rate / most * 100) / 100);
+        verdict_add_batch(r, v, v->advice);
     }
     if (r->plans != NULL && r->plans->fewer.servers > 0) {
         fab_append(v->advice, FAB_VERDICT_TEXT, "%s; ", r->plans->fewer.advice);

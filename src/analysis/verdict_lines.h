@@ -51,5 +51,11 @@ const fab_phase_result *verdict_worst_phase(const fab_result *r, size_t engine);
 /** What failures, slower parts and other jobs make of it, behind what bounds the job alone on the healthy fabric. */
 void verdict_add_changes(const fab_result *r, const fab_run_verdict *v, char *out);
 
+/** What batch carries the requests of a service that is overloaded; behind it replicas that are bought. */
+void verdict_add_batch(const fab_result *r, const fab_run_verdict *v, char *out);
+
+/** Requests arrive at random, whatever the network draws. */
+void verdict_add_arrivals(const fab_serving *s, char *out);
+
 void verdict_put_advice(const fab_result *r, fab_run_verdict *v);
 void verdict_put_certainty(const fab_result *r, fab_run_verdict *v);

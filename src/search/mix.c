@@ -154,8 +154,7 @@ static void mix_compare_engine(const fab_mix *mix, const fab_mix_design *d, size
     for (size_t j = 0; j < mix->n_jobs; j++) {
         double time_s = d->job[j].engines[e].time_s;
         engine->slowdown[j] = time_s > 0 ? time_s / least_time(mix, e, j) : 1;
-        const fab_sweep_engine *timed = &d->job[j].engines[e];
-        const bool is_overloaded = timed->has_serving && timed->serving.arrivals_per_s <= 0;
+        const bool is_overloaded = fab_sweep_is_overloaded(&d->job[j].engines[e]);
         engine->is_overloaded = engine->is_overloaded || is_overloaded;
         engine->serves_all = engine->serves_all && !is_overloaded && engine->slowdown[j] <= FAB_MIX_SERVES;
         engine->speed *= pow(engine->slowdown[j], -mix->share[j]);

@@ -339,19 +339,21 @@ static bool dominates(const fab_sweep_point *p, const fab_sweep_point *q, size_t
            (p->total_usd < q->total_usd * (1 - SAME) || p_s < q_s * (1 - same));
 }
 
-/* Iterations of different numbers of tokens are compared by the time for as many as the first point has; of designs,
- * also on as many GPUs. */
+/* Iterations and served batches of different numbers of tokens are compared by the time for as many as the first point
+ * has; of designs, also on as many GPUs. A service that is overloaded is as fast as nobody knows. */
 static void set_compared(fab_sweep *sweep, size_t e) {
     const bool is_per_gpu = fab_sweep_is_per_gpu(sweep);
     const fab_sweep_point *first = NULL;
     for (size_t i = 0; i < sweep->n_points; i++) {
         fab_sweep_point *p = &sweep->points[i];
-        if (fab_sweep_has_time(p, e)) {
-            const bool scales = p->engines[e].has_iteration && p->tokens > 0;
+        if (fab_sweep_has_time(p, e) && fab_sweep_is_overloaded(&p->engines[e])) {
+            p->engines[e].has_time = false;
+        } else if (fab_sweep_has_time(p, e)) {
+            const bool scales = (p->engines[e].has_iteration || p->engines[e].has_serving) && p->work > 0;
             first = first == NULL && scales ? p : first;
             const bool per_gpu = scales && is_per_gpu && p->job_gpus > 0 && first->job_gpus > 0;
             const double gpus_ratio = per_gpu ? (double)p->job_gpus / (double)first->job_gpus : 1;
-            p->engines[e].compared_s = p->engines[e].time_s * (scales ? first->tokens / p->tokens * gpus_ratio : 1);
+            p->engines[e].compared_s = p->engines[e].time_s * (scales ? first->work / p->work * gpus_ratio : 1);
         }
     }
 }

@@ -61,9 +61,11 @@ static const char *even_show(fab_page *page, const fab_sweep *s, const fab_verdi
 }
 
 static const char *verdict_show(fab_page *page, const fab_sweep *s, const fab_verdict *v, size_t e) {
-    const double value = verdict_figure(v, &s->points[v->best].engines[e]);
-    const char *figure =
-        v->by_price ? fab_show(page, "%s per 1e9 tokens", fab_show_price(page, value)) : fab_show_time(page, value);
+    const fab_sweep_engine *best = &s->points[v->best].engines[e];
+    const double value = verdict_figure(v, best);
+    const char *figure = v->by_price         ? fab_show(page, "%s per 1e9 tokens", fab_show_price(page, value))
+                         : best->has_serving ? fab_text_speed(page, best)
+                                             : fab_show_time(page, value);
     figure = v->has_failures ? fab_show(page, "%s with failures", figure) : figure;
     if (v->next == v->best) {
         return fab_show(page, "[%zu] is the only one with a figure: %s%s.", v->best + 1, figure,
@@ -120,7 +122,8 @@ static bool routing_may_turn(const fab_sweep *s, const fab_verdict *v, size_t e)
 }
 
 static const char *turning_show(fab_page *page, const fab_sweep *s, const fab_verdict *v, size_t e) {
-    if (!v->by_price || is_even(v) || s->points[v->next].fewer.servers > 0 || fab_text_unlike_hours(s)) {
+    if (!v->by_price || is_even(v) || (v->hangs_on_batch && v->turning_ratio > 1) ||
+        s->points[v->next].fewer.servers > 0 || fab_text_unlike_hours(s)) {
         return "";
     }
     if (v->turning_ratio <= 1) {
@@ -162,6 +165,28 @@ static const char *cheapest_show(fab_page *page, const fab_sweep *s, const fab_v
                  : fab_show(page, "cheapest network: [%zu], %s", v->cheapest + 1, usd);
 }
 
+/* What the replicas that are left do may decide more than the designs. */
+static void compare_put_batch(fab_page *page, const fab_sweep *s, const fab_verdict *v) {
+    if (!v->hangs_on_batch) {
+        return;
+    }
+    bool keeps = false;
+    FAB_EACH(const fab_sweep_point, p, s->points, s->n_points) {
+        keeps = keeps || p->keeps_batch;
+    }
+    const char *what = fab_show(page, "[%zu] is best, [%zu] %s", v->batch_best + 1, v->batch_next + 1,
+                                fab_show_more(page, v->batch_ratio));
+    if (v->batch_ratio < FAB_EVEN_RATIO) {
+        what = fab_show(page, "[%zu] and [%zu] are even, %.2g %% apart", v->batch_best + 1, v->batch_next + 1,
+                        100 * v->batch_ratio);
+    }
+    fab_page_wrapf(page, FAB_INK_BOLD, 2, 2,
+                   "It rests on failures.keep-batch=%s: of a job that has lost replicas the others %s. With --set "
+                   "failures.keep-batch=%s, where they %s, %s.",
+                   keeps ? "yes" : "no", keeps ? "do all of the batch" : "do what they did, of a smaller batch",
+                   keeps ? "no" : "yes", keeps ? "do what they did, of a smaller batch" : "do all of the batch", what);
+}
+
 /* The engine may decide more than the designs: what becomes of the two where nothing collides. */
 static void compare_put_sprayed(fab_page *page, const fab_sweep *s, const fab_verdict *v) {
     if (s->n_verdicts > 1 || v->next == v->best || sprays(s, v, 0)) {
@@ -197,6 +222,7 @@ static void compare_put_sprayed(fab_page *page, const fab_sweep *s, const fab_ve
 static void compare_put_verdict(fab_page *page, const fab_sweep *s, size_t e) {
     const fab_verdict *v = &s->verdicts[e];
     fab_text_all_jobs(page, s, e);
+    fab_text_overloaded(page, s, e);
     if (!v->is_known) {
         return;
     }
@@ -207,6 +233,7 @@ static void compare_put_verdict(fab_page *page, const fab_sweep *s, size_t e) {
                    verdict_show(page, s, v, e), turning_show(page, s, v, e), bought_show(page, s, v, e),
                    fab_sweep_is_per_gpu(s) ? " per GPU" : "", v->has_failures ? " with failures" : "",
                    fastest_show(page, s, v, e), cheapest_show(page, s, v));
+    compare_put_batch(page, s, v);
     compare_put_sprayed(page, s, v);
     fab_text_policies(page, s, e);
 }

@@ -289,6 +289,7 @@ static void sweep_put_tail(fab_page *page, size_t row, const void *context) {
     const fab_sweep_engine *e = engine_of_row(t, row);
     size_t room = page->used + 3 < page->width ? page->width - page->used - 3 : 0;
     if (!e->has_time) {
+        fab_page_put(page, FAB_INK_BAD, fab_sweep_is_overloaded(e) ? "   overload" : "");
         return;
     }
     fab_page_put(page, e->is_on_front ? FAB_INK_GOOD : FAB_INK_PLAIN, e->is_on_front ? " * " : "   ");
@@ -342,6 +343,14 @@ static void sweep_add_point(fab_table *table, const fab_sweep *s, const fab_swee
                           fab_show_whole(table->page, engine->iteration.usd_per_1e9_tokens + 0.5));
         }
         column++;
+    } else if (engine->has_serving) {
+        const fab_serving *served = &engine->serving;
+        sweep_set_time(table, column++, true, served->batch_s);
+        fab_table_set(table, column++, FAB_INK_PLAIN, "%s", fab_show_whole(table->page, served->tokens_per_s + 0.5));
+        if (served->usd_per_1e6_tokens > 0) {
+            fab_table_set(table, column, FAB_INK_PLAIN, "%s", fab_show_price(table->page, served->usd_per_1e6_tokens));
+        }
+        column++;
     } else {
         sweep_set_time(table, column++, engine->has_phases, engine->phases_s);
     }
@@ -381,7 +390,8 @@ static bool sweep_look(fab_page *page, const fab_sweep *s, size_t e, names *phas
         }
     }
     weigh(s, e, phases);
-    size_t others = iterations ? 4 * A_TIME : 3 * A_TIME; /* with the mark of the front */
+    const bool serves = fab_text_first_built(s)->engines[e].has_serving;
+    size_t others = (iterations ? 4 : serves ? 5 : 3) * A_TIME; /* with the mark of the front */
     others += same_tokens(s) ? 0 : A_TIME;
     others += iterations && shows_tokens(s) ? A_TIME : 0;
     keep_heaviest(phases, limit(sweep_room(page, s) > others ? (sweep_room(page, s) - others) / A_TIME : 0));
@@ -413,15 +423,19 @@ static void sweep_put_engine(fab_page *page, const fab_sweep *s, size_t e) {
     for (size_t j = 0; j < phases.n; j++) {
         columns[n++].heading = phases.name[j];
     }
-    columns[n++].heading = iterations ? "iteration" : "all phases";
+    const bool serves = fab_text_first_built(s)->engines[e].has_serving;
+    columns[n++].heading = iterations ? "iteration" : serves ? "full batch" : "all phases";
     if (iterations && !same_tokens(s)) {
         columns[n++].heading = "batch";
     }
     if (iterations && shows_tokens(s)) {
         columns[n++].heading = "tokens/s";
     }
-    if (iterations) {
-        columns[n++].heading = "1e9 tokens";
+    if (serves) {
+        columns[n++].heading = "tokens/s";
+    }
+    if (iterations || serves) {
+        columns[n++].heading = serves ? "1e6 tokens" : "1e9 tokens";
     }
     columns[n++].heading = one_price ? "slower" : "cost";
     fab_table_begin(&table, page, columns, n);
@@ -437,7 +451,7 @@ static bool all_times(const fab_sweep *s) {
     bool all = true;
     for (size_t i = 0; i < s->n_points; i++) {
         for (size_t e = 0; e < s->points[i].n_engines; e++) {
-            all = all && s->points[i].engines[e].has_time;
+            all = all && (s->points[i].engines[e].has_time || fab_sweep_is_overloaded(&s->points[i].engines[e]));
         }
     }
     return all;
@@ -540,6 +554,11 @@ void fab_text_sweep(fab_page *page, const fab_sweep *s, const char *see) {
                                           "here is without them."
                    : same_fabric(s) ? ""
                                     : ".");
+    if (first->engines[0].has_serving) {
+        fab_text_note(
+            page, "Full batch: all prompts read, all tokens generated, without a queue; tokens/s and dollars are of "
+                  "full batches, and bars and * go by tokens per second.");
+    }
     if (!same_tokens(s) && !fab_sweep_is_per_gpu(s)) {
         fab_text_note(page, "Iterations have unlike numbers of tokens: bars and * go by tokens per second.");
     }

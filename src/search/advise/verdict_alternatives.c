@@ -366,6 +366,7 @@ fab_status fab_verdict_try(const fab_replay *replay, const fab_result *result, f
         verdict->n_untried = 0;
         FAB_TRY(try_all(t, err));
     }
+    FAB_TRY(fab_verdict_try_batches(replay, result, verdict, err));
 done:
     for (size_t p = 0; t != NULL && t->scaled != NULL && p < result->n_phases; p++) {
         free(t->scaled[p]);

@@ -68,3 +68,12 @@ fab_status fab_verdict_plan(fab_replay *replay, fab_error *err) FAB_MUST_USE;
  */
 fab_status fab_verdict_try(const fab_replay *replay, const fab_result *result, fab_run_verdict *verdict,
                            fab_error *err) FAB_MUST_USE;
+
+/**
+ * Of a service that is overloaded under the fastest engine: finds the least batch that carries its requests, at most
+ * FAB_SERVING_HIGH of what it can serve, or the one within memory that serves most. Else nothing.
+ * @param[in,out] verdict  After fab_verdict_begin().
+ * Complexity: two replays of the job for every doubling of the batch.
+ */
+fab_status fab_verdict_try_batches(const fab_replay *replay, const fab_result *result, fab_run_verdict *verdict,
+                                   fab_error *err) FAB_MUST_USE;
