@@ -206,6 +206,7 @@ static void compare_put_verdict(fab_page *page, const fab_sweep *s, size_t e) {
                    verdict_show(page, s, v, e), turning_show(page, s, v, e), bought_show(page, s, v, e),
                    fab_sweep_is_per_gpu(s) ? " per GPU" : "", v->has_failures ? " with failures" : "",
                    fastest_show(page, s, v, e), cheapest_show(page, s, v));
+    fab_text_idle(page, s, e);
     compare_put_sprayed(page, s, v);
     fab_text_policies(page, s, e);
 }
