@@ -517,11 +517,58 @@ void fab_text_all_jobs(fab_page *page, const fab_sweep *s, size_t e) {
     fab_page_paragraph(page, FAB_INK_BOLD, 2, 2);
 }
 
+/* --- servers that no job has -------------------------------------------------------------------------------------- */
+
+static double whole_price(const fab_sweep_engine *e) {
+    return answer_price(e) / e->iteration.network_share_ratio;
+}
+
+static double whole_owned(const fab_sweep_engine *e) {
+    return answer_owned(e) / e->iteration.network_share_ratio;
+}
+
+static void idle_say_order(fab_page *page, const fab_sweep *s, size_t e, double figure(const fab_sweep_engine *),
+                           const char *counted) {
+    const extremes x = answer_find(s, e, figure);
+    if (x.n > 1) {
+        const double least = figure(&x.best->engines[e]);
+        const double more = figure(&x.worst->engines[e]) / least - 1;
+        fab_page_say(page, "%s%s: %s per 1e9 tokens, %s %s", counted, jobs_point(page, s, x.best),
+                     fab_show_price(page, least), jobs_point(page, s, x.worst),
+                     more < FAB_EVEN_RATIO ? "is even" : fab_show_more(page, more));
+    }
+}
+
+void fab_text_idle(fab_page *page, const fab_sweep *s, size_t e) {
+    const fab_sweep_point *most = NULL;
+    double least_ratio = INFINITY;
+    FAB_EACH(const fab_sweep_point, p, s->points, s->n_points) {
+        if (e < p->n_engines && p->engines[e].has_iteration && p->other_jobs == 0) {
+            const double idle_ratio = 1 - p->engines[e].iteration.network_share_ratio;
+            least_ratio = fmin(least_ratio, idle_ratio);
+            most = most == NULL || idle_ratio > 1 - most->engines[e].iteration.network_share_ratio ? p : most;
+        }
+    }
+    const double most_ratio = most != NULL ? 1 - most->engines[e].iteration.network_share_ratio : 0;
+    if (!(most_ratio > least_ratio + SAME) || s->compares_placements) {
+        return;
+    }
+    fab_page_say(page,
+                 "At %s %.3g %% of the GPUs idle, which other jobs may use: no figure counts those that idle. If this "
+                 "job pays for all,",
+                 jobs_point(page, s, most), 100 * most_ratio);
+    idle_say_order(page, s, e, whole_price, " the least by GPU hours is ");
+    idle_say_order(page, s, e, whole_owned, "; bought and run ");
+    fab_page_say(page, ".");
+    fab_page_paragraph(page, FAB_INK_BOLD, 2, 2);
+}
+
 void fab_text_sweep_answer(fab_page *page, const fab_sweep *s, const fab_sweep_point *first) {
     for (size_t e = 0; e < first->n_engines; e++) {
         fab_text_all_jobs(page, s, e);
         fab_text_overloaded(page, s, e);
         answer_put_engine(page, s, e);
+        fab_text_idle(page, s, e);
         fab_text_policies(page, s, e);
     }
     fab_text_gpu_hours(page, s);

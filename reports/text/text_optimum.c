@@ -223,7 +223,7 @@ static void put_token_proof(fab_page *page, const fab_optimum *o) {
     if (o->winner.draws > 0) {
         size_t n_even = 0;
         FAB_EACH(const fab_optimum_point, p, o->runners_up, o->n_runners_up) {
-            n_even += p->token_difference_ratio < hypot(p->ci95_ratio, o->winner.ci95_ratio);
+            n_even += p->token_difference_ratio <= hypot(p->ci95_ratio, o->winner.ci95_ratio);
         }
         fab_page_wrapf(page, n_even > 0 ? FAB_INK_BAD : FAB_INK_PLAIN, 2, 4,
                        "The engine hashes: times are means over %s seeds; %s.", fab_show_count(page, o->winner.draws),
@@ -260,7 +260,7 @@ static void put_token_failures(fab_page *page, const fab_optimum *o) {
             break;
         }
     }
-    if (next != w && (w->goodput_ci95 + next->goodput_ci95) / w->goodput_ratio > next->token_difference_ratio) {
+    if (next != w && (w->goodput_ci95 + next->goodput_ci95) / w->goodput_ratio >= next->token_difference_ratio) {
         fab_page_wrap(page, FAB_INK_BAD, 2, 4,
                       "The intervals of goodput are wider than the margin: the first two are even, or need more "
                       "histories.");

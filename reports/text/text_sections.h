@@ -96,6 +96,9 @@ void fab_text_all_jobs(fab_page *page, const fab_sweep *sweep, size_t engine);
 bool fab_text_unlike_hours(const fab_sweep *sweep);
 /** Those prices, of which points and from where, and whether they turn the order; nothing where all pay the same. */
 void fab_text_gpu_hours(fab_page *page, const fab_sweep *sweep);
+
+/** Where points leave unlike parts of their GPUs idle: what the order is if the one job pays for all of them. */
+void fab_text_idle(fab_page *page, const fab_sweep *sweep, size_t engine);
 /** Two states side by side: the answer, why, and what it rests on. */
 void fab_text_difference(fab_page *page, const struct fab_difference *difference);
 /** Fabrics under a training and a ranking job, and which serves both best. */

@@ -149,9 +149,21 @@ static fab_status set_engines(const cli_options *options, fab_design *design, fa
     return FAB_OK;
 }
 
+fab_status cli_check_placement(const char *traffic, const char *option, fab_error *err) {
+    const bool is_file = traffic != NULL && strncmp(traffic, "file:", 5) == 0;
+    FAB_REFUSE_IF(is_file || (traffic != NULL && strncmp(traffic, "pattern:", 8) == 0), err, FAB_EUSAGE, NULL,
+                  "option --%s: job.placement moves no traffic of %s; %s", option, is_file ? "a file" : "a pattern",
+                  is_file ? "its rows name GPUs or servers: exchange rows and columns of the file"
+                          : "write --traffic pattern:NAME,placement=...");
+    return FAB_OK;
+}
+
 fab_status cli_read_design(const cli_options *options, const char *text, fab_design *out, fab_error *err) {
     FAB_PASS(read_with_overrides(options, text, out, err));
     for (size_t i = 0; i < options->jobs.n; i++) {
+        const char *key = strstr(options->jobs.items[i], "placement=");
+        const bool places = key != NULL && (key == options->jobs.items[i] || key[-1] == ',');
+        FAB_PASS(places ? cli_check_placement(options->traffic, "job", err) : FAB_OK);
         FAB_PASS(cli_set_job(out, options->jobs.items[i], "--job", err));
     }
     FAB_PASS(set_engines(options, out, err));

@@ -218,8 +218,11 @@ static fab_status check_queue_pairs(const cli_options *options, const cli_vary *
     return FAB_OK;
 }
 
-static fab_status check_vary(const cli_options *options, const cli_vary *vary, size_t n_vary, fab_error *err) {
+static fab_status check_vary(const cli_options *options, const cli_vary *vary, size_t n_vary, bool places_pattern,
+                             fab_error *err) {
     for (size_t k = 0; k < n_vary; k++) {
+        const bool is_placed = is_path(vary[k].path, "job.placement") && !places_pattern;
+        FAB_PASS(is_placed ? cli_check_placement(options->traffic, "traffic", err) : FAB_OK);
         FAB_PASS(vary[k].is_of_ecmp ? check_queue_pairs(options, &vary[k], n_vary > 1 ? &vary[1 - k] : NULL, err)
                                     : FAB_OK);
         FAB_PASS(check_engine_path(&vary[k], err));
@@ -340,7 +343,7 @@ fab_status cli_sweep_and_report(const cli_options *options, const cli_vary *vary
         request.values[k] = vary[k].values;
         request.n_values[k] = vary[k].n_values;
     }
-    FAB_PASS(check_vary(options, vary, n_vary, err));
+    FAB_PASS(check_vary(options, vary, n_vary, request.places_pattern, err));
     FAB_PASS(cli_read_histories(options, &request.policy, err));
     FAB_PASS(cli_check_out(options, err));
     FAB_PASS(cli_result_init(options, command, 0, &result, err));

@@ -313,6 +313,8 @@ expect 2 'no certificate of --objective tokens' --gpus 64 --objective tokens --j
 expect 3 'plans are of training, not of ranking' --gpus 64 --objective tokens --job kind=ranking
 expect 3 'price of a server, price of a rack; add it to what list prices rail-only-2023 --file prints' --gpus 64 --objective tokens --job model=gpt-1.7b --prices rail-only-2023
 expect 0 'The engine hashes: times are means over 8 seeds' "${drawn[@]}"
+# Three families are one network of one tier: what costs the same to the cent is even, not dearer.
+expect 0 ' 2 of the next are even with the winner within what these make' --gpus 128 --job model=llama3-8b --engine ecmp,qp=16
 
 # --- nothing keeps the limits ---
 expect 4 'budget \$1\.0M: the cheapest is \$[0-9.]+[kM] \(\+[0-9.]+ %\)' --gpus 1024 --catalog parts.xml --budget 1e6

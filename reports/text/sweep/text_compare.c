@@ -234,6 +234,7 @@ static void compare_put_verdict(fab_page *page, const fab_sweep *s, size_t e) {
                    fab_sweep_is_per_gpu(s) ? " per GPU" : "", v->has_failures ? " with failures" : "",
                    fastest_show(page, s, v, e), cheapest_show(page, s, v));
     compare_put_batch(page, s, v);
+    fab_text_idle(page, s, e);
     compare_put_sprayed(page, s, v);
     fab_text_policies(page, s, e);
 }

@@ -415,11 +415,7 @@ static fab_status find_servers(placer *p, fab_error *err) {
 
 /* Why there is nothing to search, or NULL. */
 static const char *place_refusal(const placer *p) {
-    const char *traffic = p->request->traffic;
-    return p->traffic->n_ranks == 0 && !p->of_pattern ? "Placements are not searched: a file of traffic names its GPUs."
-           : strstr(traffic, ",servers=") != NULL || strstr(traffic, ",placement=") != NULL
-               ? "Placements are not searched: the pattern says where its servers are."
-           : p->design->n_jobs > 1 && !p->of_pattern
+    return p->design->n_jobs > 1 && !p->of_pattern
                ? "Placements are not searched: there are several jobs, and one takes the servers of another."
            : fab_n_gpus(p->fabric) % p->fabric->gpus_per_server != 0
                ? "Placements are not searched: a server has fewer GPUs than the others."
