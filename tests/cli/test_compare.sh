@@ -1,12 +1,16 @@
 #!/usr/bin/env bash
 # Compared designs are priced by one book, sweeps say what a taper changes besides, and how far seeds lie apart.
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
-quick=(--job model=gpt-7.5b,tp=8 --engine ecmp,qp=4 --quiet)
+quick=(--job model=gpt-1.7b,tp=8 --engine ecmp,qp=4 --quiet)
 printed() { # printed ARGUMENTS...: as one line in out; the same command runs once
   local last
   last=said-$(cksum <<<"$*" | tr ' ' -)
   [[ -e $last ]] || "$program" "$@" >"$last" 2>err || fail "$*: exit code $?: $(<err)"
   tr -s ' \n' '  ' <"$last" >out
+}
+printed_both() { # printed_both NAME ARGUMENTS...: also for "says" and silent of the same arguments
+  both "$@" || fail "${*:2}: exit code $?"
+  cp "$1.txt" "said-$(cksum <<<"${*:2}" | tr ' ' -)"
 }
 says() { # says TEXT ARGUMENTS...: whatever the lines
   printed "${@:2}"
@@ -41,10 +45,10 @@ PYTHON
 # --- like with like ---
 says 'Not the taper alone: a leaf fills its ports and has more cables to NICs than 16 (24 at 3), which' sweep clos:gpus=256,radix=32 --vary taper.1=1,3 "${quick[@]}"
 # Which points show more than the taper, and what their leaves send: five servers of a leaf at 2:1 against stages of four.
+printed_both leaves sweep clos:gpus=512 --vary taper=1,2,3,4,7 --job model=gpt-7.5b,tp=8,pp=4 --engine spray --quiet
 says 'than 32 (40 at 2; 48 at 3, 4; 56 at 7), which changes the flows that leave it; where groups of servers straddle leaves the fullest sends more than the mean (x1.33 in pp at 2; x1.38 in pp at 7). --set down.1=32 shows' \
   sweep clos:gpus=512 --vary taper=1,2,3,4,7 --job model=gpt-7.5b,tp=8,pp=4 --engine spray --quiet
 silent 'Not the taper alone' sweep clos:gpus=512 --vary taper=1,2,3,4,7 --set down.1=32 --job model=gpt-7.5b,tp=8,pp=4 --engine spray --quiet
-"$program" sweep clos:gpus=512 --vary taper=1,2,3,4,7 --job model=gpt-7.5b,tp=8,pp=4 --engine spray --json --quiet >leaves.json || fail "leaves as data"
 /usr/bin/python3 - <<'PYTHON' || fail "what leaves send"
 import json
 for point in json.load(open("leaves.json"))["sweep"]["points"]:
@@ -93,7 +97,7 @@ says 'Under spray, by GPU hours, [1] and [2] are even' compare "${pair[@]}"
 says 'the routing decides more than the designs' compare "${pair[@]}"
 silent 'Not even a network for nothing' compare "${pair[@]}" # another routing brings them level
 says "Not even a network for nothing" compare clos:gpus=256 clos:gpus=256,taper=7 --job model=gpt-7.5b,tp=8,placement=random --engine spray --quiet
-"$program" compare "${trio[@]}" --json >hashed.json
+printed_both hashed compare "${trio[@]}"
 "$program" compare "${trio[@]}" --engine spray --json >sprayed.json
 python3 - <<'PYTHON' || fail "a verdict under spray"
 import json
@@ -169,13 +173,13 @@ assert [p["engines"][1] for p in two["points"]] == [p["engines"][0] for p in one
 PYTHON
 # under spray a third design is named with the two
 third=(clos:gpus=256 clos:gpus=256,radix=32 clos:gpus=256,taper=7 --job model=gpt-7.5b,tp=8,placement=random --quiet)
-"$program" compare "${third[@]}" --json >third.json && "$program" compare "${third[@]}" --engine spray --json >third-spray.json || fail "three designs"
+both third compare "${third[@]}" && "$program" compare "${third[@]}" --engine spray --json >third-spray.json || fail "three designs"
 python3 - <<'PYTHON' || fail "a third design under spray"
 import json
 v, w = (json.load(open(f"third{name}.json"))["sweep"]["verdicts"][0] for name in ("", "-spray"))
 assert v["sprayed_margin_ratio"] < 0.01 and (v["sprayed_behind"], v["sprayed_behind_ratio"]) == (w["behind"], w["behind_ratio"]), (v, w)
 PYTHON
-"$program" compare "${third[@]}" | tr -s ' \n' ' ' | grep -E 'Under spray, by GPU hours, \[1\] and \[2\] are (the same|even, [0-9.e-]+ % apart), \[3\] [0-9.]+ % more' >/dev/null ||
+tr -s ' \n' ' ' <third.txt | grep -E 'Under spray, by GPU hours, \[1\] and \[2\] are (the same|even, [0-9.e-]+ % apart), \[3\] [0-9.]+ % more' >/dev/null ||
   fail "a third design is not named under spray"
 
 # --- relays between rails, which the verdict rests on ---
@@ -241,10 +245,10 @@ PYTHON
 
 # --- jobs on unlike numbers of GPUs are compared per GPU ---
 unlike=(compare preset:dgx-a100-4node preset:alvis-a100 preset:dgx-h100-superpod-1su --quiet)
+printed_both unlike "${unlike[@]}"
 says 'Fastest per GPU: [3]' "${unlike[@]}"
 says 'The jobs run on 16, 128 and 16 GPUs' "${unlike[@]}"
 silent 'per GPU' compare clos:gpus=64 clos:gpus=64,taper=2 --job model=gpt-1.7b --quiet
-"$program" "${unlike[@]}" --json >unlike.json
 python3 - <<'PYTHON' || fail "jobs on unlike numbers of GPUs"
 import json
 engines = [p["engines"][0] for p in json.load(open("unlike.json"))["sweep"]["points"]]
@@ -276,22 +280,24 @@ lost 'the design has spray' clos:radix=16 --engine spray --vary gpus=64,128 --va
 
 # --- draws: what nobody asked seeds of has the means of eight, and says where these tell nothing apart ---
 says 'Under ecmp with 4 queue pairs, over 8 seeds, taper.1=' sweep clos:gpus=256,radix=32 --vary taper.1=1,3 "${quick[@]}"
-says 'Means of 4 seeds: they lie up to' compare clos:gpus=128,radix=16,taper=2 clos:gpus=128,radix=16 "${quick[@]}" --seeds 4
+seeds=(compare clos:gpus=128,radix=16,taper=2 clos:gpus=128,radix=16 "${quick[@]}" --seeds 4)
+printed_both seeds "${seeds[@]}"
+says 'Means of 4 seeds: they lie up to' "${seeds[@]}"
 silent 'seeds' sweep clos:gpus=256,radix=32 --vary taper.1=1,3 --job model=gpt-7.5b,tp=8 --engine spray --quiet
-"$program" compare clos:gpus=128,radix=16,taper=2 clos:gpus=128,radix=16 "${quick[@]}" --seeds 4 --json >seeds.json
-sized=(sweep clos:gpus=256 --vary taper=1,3 --job tp=8,pp=2 --quiet)
-taper3=(clos:gpus=256 clos:gpus=256,taper=3)
-swept=("${sized[@]}" --seed 2)
+sized=(sweep clos:gpus=64,radix=16 --vary taper=1,3 --job tp=8,pp=2 --quiet)
+taper3=(clos:gpus=64,radix=16 clos:gpus=64,radix=16,taper=3)
+swept=("${sized[@]}" --seed 9)
+printed_both one "${swept[@]}"
+printed_both first "${swept[@]}" --seeds 1
 says 'Under ecmp with 1 queue pair, over 8 seeds, taper=1 is fastest' "${swept[@]}"
 says 'Under ecmp with 1 queue pair, by one draw, taper=3 is fastest' "${swept[@]}" --seeds 1
 says 'One draw: what the seed picks' "${swept[@]}" --seeds 1
 says 'By this draw, instead of taper=1, taper=3 takes' "${swept[@]}" --seeds 1
 # --- what tapers cost the job and save: the figures of the points ---
-"$program" sweep clos:gpus=256,radix=16 --job model=gpt-18.4b,tp=8 --vary taper=2,1,3 --engine spray --engine ecmp --quiet | tr -s ' \n' ' ' >tapers.txt
-"$program" sweep clos:gpus=256,radix=16 --job model=gpt-18.4b,tp=8 --vary taper=2,1,3 --engine spray --engine ecmp --json --quiet >tapers.json
+both tapers sweep clos:gpus=256,radix=16 --job model=gpt-18.4b,tp=8 --vary taper=2,1,3 --engine spray --engine ecmp --quiet || fail "what tapers cost"
 python3 - <<'PYTHON' || fail "what tapers cost: $(<tapers.txt)"
 import json, re
-text = open("tapers.txt").read()
+text = re.sub(r"\s+", " ", open("tapers.txt").read())
 points = {p["values"][0]: p for p in json.load(open("tapers.json"))["sweep"]["points"]}
 assert text.count("Instead of taper=1, taper=2 takes") == 2, text
 for e in range(2):
@@ -306,7 +312,6 @@ for e in range(2):
 PYTHON
 says 'Instead of taper=1, taper=2 takes as long and saves' sweep clos:gpus=64,radix=16 --vary taper=1,2 --job model=gpt-1.7b,tp=8 --engine spray --traffic pattern:ring
 silent 'Instead of taper' sweep clos:gpus=64,radix=16 --vary spares=1,2 --job model=gpt-1.7b,tp=8 --engine spray
-says 'Under ecmp with 1 queue pair, over 8 seeds, [1] costs least' compare "${taper3[@]}" --quiet
 says 'by one draw, [1] costs least' compare "${taper3[@]}" --quiet --seeds 1
 silent 'seeds' compare "${taper3[@]}" --engine spray --quiet
 says 'over 2 seeds, [' compare "${taper3[@]}" --seeds 2 --quiet
@@ -316,7 +321,7 @@ says 'One draw of 1024: it has too many flows' sweep clos:gpus=64,gpus-per-serve
   --traffic pattern:all-to-all --engine ecmp --quiet
 says 'are even' compare rail-spine:gpus=256 rail-spine:gpus=256,taper=1.1 --job model=gpt-7.5b,tp=8 --engine ecmp --quiet
 even=(compare clos:gpus=64,radix=16 clos:gpus=64,radix=16,taper=1.2 clos:gpus=64,radix=16,taper=2 --job model=gpt-3.6b --engine ecmp --quiet)
-"$program" "${even[@]}" >even.txt && "$program" "${even[@]}" --json >even.json
+both even "${even[@]}" || fail "even designs"
 python3 - <<'PYTHON' || fail "how far designs are apart, and what seeds make of it, are not of the same two"
 import json, math, re
 apart, chance = map(float, re.search(r"all\s3\sare\seven.*?([\d.]+)\s%\sapart,\sless\sthan\sseeds\smake,\s([\d.]+)\s%", open("even.txt").read(), re.S).groups())
@@ -326,10 +331,8 @@ assert apart == float("%.2g" % (100 * (last["usd_per_1e9_tokens"] / best["usd_pe
 assert chance == float("%.2g" % (100 * math.hypot(best["ci95_ratio"], last["ci95_ratio"]))), chance
 PYTHON
 says '(even with taper=1.1)' sweep clos:gpus=256,radix=32 --vary taper=1,1.1,4 --job model=gpt-7.5b,tp=8 --engine ecmp --quiet
-"$program" "${swept[@]}" --json >one.json
 "$program" "${swept[@]}" --json --threads 1 | grep -v '"threads"' | cmp - <(grep -v '"threads"' one.json) || fail "draws depend on the threads"
 "$program" "${swept[@]}" --json --seeds 8 >eight.json
-"$program" "${swept[@]}" --json --seeds 1 >first.json
 "$program" "${swept[@]}" --format csv >swept.csv
 for seed in 1 2 3 4 5 6 7 8; do "$program" "${sized[@]}" --json --seeds 1 --seed "$seed" >"seed-$seed.json"; done
 "$program" "${sized[@]}" --json >mean.json
@@ -355,8 +358,7 @@ for point in (0, 1):
 PYTHON
 
 # --- what the network has of time and cost, by the figures of the report ---
-"$program" compare clos:gpus=256,taper=2 rail-only:gpus=256 "${quick[@]}" --json >network.json
-"$program" compare clos:gpus=256,taper=2 rail-only:gpus=256 "${quick[@]}" | tr -s ' \n' '  ' >network.txt
+both network compare clos:gpus=256,taper=2 rail-only:gpus=256 "${quick[@]}" || fail "what the network has"
 python3 - <<'PYTHON' || fail "figures of a comparison"
 import json, re
 def points(name):
@@ -368,7 +370,7 @@ for point in points("seeds.json"):
     engine = point["engines"][0]
     assert engine["is_drawn"] and engine["least_s"] <= engine["iteration_s"] <= engine["most_s"], engine
 assert points("seeds.json")[0]["engines"][0]["least_s"] < points("seeds.json")[0]["engines"][0]["most_s"]
-text = open("network.txt").read()
+text = re.sub(r"\s+", " ", open("network.txt").read())
 said = re.search(r"hides is ([\d.]+) to ([\d.]+) % of the time; the network is ([\d.]+) to ([\d.]+) % of the cost by GPU hours "
                  r"and ([\d.]+) to ([\d.]+) % of what", text)
 assert said, text[:900]
@@ -458,11 +460,10 @@ assert found["space"] == found["evaluated"] + found["unfit"] + found["bounded"] 
 assert found["lower_bound_s"] >= 0.999 * least
 PYTHON
 # Of many GPUs with drawn paths two are searched, by means: the faster one leads, and nothing that is printed beats it.
-"$program" plan rail-only:gpus=5120,radix=64 --job model=llama3-70b --quiet >many || fail "orders of many GPUs"
-"$program" plan rail-only:gpus=5120,radix=64 --job model=llama3-70b --quiet --json >many.json
-/usr/bin/python3 - <<'PYTHON' || fail "orders of many GPUs: $(<many)"
+both many plan rail-only:gpus=5120,radix=64 --job model=llama3-70b --quiet || fail "orders of many GPUs"
+/usr/bin/python3 - <<'PYTHON' || fail "orders of many GPUs: $(<many.txt)"
 import json, re
-plan, text = json.load(open("many.json"))["plan"], re.sub(r"\s+", " ", open("many").read())
+plan, text = json.load(open("many.json"))["plan"], re.sub(r"\s+", " ", open("many.txt").read())
 first = plan["plans"][0]
 assert plan["orders"] == 1 and plan["order"] == first["order"] == "tp-cp-dp-pp", plan["order"]
 mean = first["mean_s"]
@@ -485,12 +486,12 @@ assert all(e["plan_is_proven"] and e["time_s"] < 23 for e in engines), engines
 PYTHON
 silent 'short search' "${record[@]}"
 # --- plans of a short search that bounds leave room under are said first: the order may be theirs ---
-short=(compare dragonfly:gpus=1024 clos:gpus=1024,taper=2 --job model=mixtral-8x7b --engine spray --quiet)
+both short compare dragonfly:gpus=1024 clos:gpus=1024,taper=2 --job model=mixtral-8x7b --engine spray --quiet || fail "a short search"
 /usr/bin/python3 - <<'PYTHON' || fail "plans of a short search"
 import json, re
 engines = [p["engines"][0] for p in json.load(open("short.json"))["sweep"]["points"]]
 open_ = [e for e in engines if not e["plan_is_proven"] and e["plan_lower_bound_s"] < 0.95 * e["time_s"]]
-text = open("short.txt").read()
+text = re.sub(r"\s+", " ", open("short.txt").read())
 counted = "One plan is" if len(open_) == 1 else f"{len(open_)} plans are"
 assert open_ and f"{counted} of a short search" in text and "the order may be that of plans: --job plan=auto searches on" in text
 takes, least = map(float, re.search(r"takes ([\d.]+) s, no less under any plan of the others, and no plan less than ([\d.]+) s\.", text).groups())

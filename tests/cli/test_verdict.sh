@@ -49,8 +49,8 @@ says "Best [2] ecmp,qp=64; worst [1] ecmp,qp=1:" run clos:gpus=64,radix=16 --job
 grep -qE '^  \[1\] qp=1 ' out && grep -qE '^  \[2\] qp=64 ' out || fail "a table of engines that differ in an option"
 # Queue pairs: the fewest that are about 1 % behind the best.
 pairs=(run clos:gpus=512,taper=2 --job model=gpt-18.4b,tp=8 --engine ecmp,qp=1 --engine ecmp,qp=4 --engine ecmp,qp=16 --engine ecmp,qp=64)
-says "take [3] ecmp,qp=16; more queue pairs save 1 % at most ([4] ecmp,qp=64)" "${pairs[@]}"
-"$program" "${pairs[@]}" --json --quiet >out
+says "take [3] ecmp,qp=16; more queue pairs save 1 % at most ([4] ecmp,qp=64)" "${pairs[@]}" --out pairs
+cp pairs/report.json out
 /usr/bin/python3 - <<'PYTHON' || fail "queue pairs"
 import json
 s = [e["time_s"] for e in json.load(open("out"))["iteration"]]
