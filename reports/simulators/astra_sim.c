@@ -124,7 +124,7 @@ static void astra_print(const fab_result *result, const network *w, fab_str *tex
         fab_str_add(text,
                     "# For the congestion-unaware network: the congestion-aware one takes one dimension alone.\n");
     }
-    for (size_t key = 0; key < sizeof KEYS / sizeof KEYS[0]; key++) {
+    for (size_t key = 0; key < FAB_N_OF(KEYS); key++) {
         fab_str_printf(text, "%s: [", KEYS[key]);
         for (uint32_t d = 0; d < w->n; d++) {
             const dimension *dim = &w->dims[d];

@@ -13,7 +13,7 @@
 static void engine_add_seeds(fab_table *table, const char *what, const fab_stat *s, bool is_count) {
     const double figures[] = {s->mean, s->ci95, s->p50, s->p99, s->min, s->max};
     fab_table_row(table, FAB_INK_PLAIN, what, figures);
-    for (size_t i = 0; is_count && i < sizeof figures / sizeof figures[0]; i++) {
+    for (size_t i = 0; is_count && i < FAB_N_OF(figures); i++) {
         fab_table_set(table, i + 1, FAB_INK_PLAIN, "%s", fab_show_mean_count(table->page, figures[i]));
     }
 }

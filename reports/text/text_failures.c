@@ -117,10 +117,7 @@ static void failures_put_phases(fab_page *page, const fab_failures *f, const fab
     const size_t n = failures_shown(f) < MOST_POLICIES ? failures_shown(f) : MOST_POLICIES;
     fab_column columns[MOST_POLICIES + 2] = {COLUMN("fullest link", text), COLUMN("healthy", text)};
     fab_table table;
-    bool any = false;
-    for (size_t p = 0; p < f->n_phases; p++) {
-        any = any || e->healthy.phases[p].worst_ratio > 0;
-    }
+    FAB_ANY(any, p, f->n_phases, e->healthy.phases[p].worst_ratio > 0);
     if (!any) {
         return;
     }
@@ -160,10 +157,7 @@ static bool failures_put_requests(fab_page *page, const fab_failures *f, const f
     fab_column columns[MOST_POLICIES + 2] = {COLUMN("p99 of requests", text), COLUMN("requests", text),
                                              COLUMN("healthy", text)};
     fab_table table;
-    bool any = false;
-    for (size_t p = 0; p < f->n_phases; p++) {
-        any = any || e->healthy.phases[p].requests.n > 0;
-    }
+    FAB_ANY(any, p, f->n_phases, e->healthy.phases[p].requests.n > 0);
     if (!any) {
         return false;
     }

@@ -37,12 +37,8 @@ static fab_status add_warning(fab_result *result, fab_error *err, const char *fm
 }
 
 static bool is_sold(double bps) {
-    for (size_t i = 0; i < sizeof SOLD_BPS / sizeof *SOLD_BPS; i++) {
-        if (fabs(bps / SOLD_BPS[i] - 1) <= NEAR) {
-            return true;
-        }
-    }
-    return false;
+    FAB_ANY(found, i, FAB_N_OF(SOLD_BPS), fabs(bps / SOLD_BPS[i] - 1) <= NEAR);
+    return found;
 }
 
 static fab_status look_at_rates(fab_result *result, const fab_counts *counts, fab_error *err) {

@@ -2,6 +2,7 @@
 #include "fields.h"
 
 #include "fab/fnv.h"
+#include "fab/order.h"
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,11 +37,7 @@ static bool are_default_tiers(const field *f, const fab_tier_spec *tiers) {
     return same;
 }
 
-static int by_key(const void *a, const void *b) {
-    const field *const *x = a;
-    const field *const *y = b;
-    return strcmp((*x)->key, (*y)->key);
-}
+FAB_ORDER_KEYS(by_key, field *const, strcmp((*a)->key, (*b)->key));
 
 /* Whether the radix that is given is another than the one that would be chosen, whatever it is. */
 static bool says_radix(const fab_fabric_spec *spec) {

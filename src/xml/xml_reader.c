@@ -418,10 +418,6 @@ fab_status fab_xml_root_called(const fab_xml *xml, const char *file, const char 
 }
 
 const fab_xml_attribute *fab_xml_find(const fab_xml_element *element, const char *name) {
-    for (size_t i = 0; i < element->n_attributes; i++) {
-        if (strcmp(element->attributes[i].name, name) == 0) {
-            return &element->attributes[i];
-        }
-    }
-    return NULL;
+    FAB_FIRST(i, element->n_attributes, strcmp(element->attributes[i].name, name) == 0);
+    return i < element->n_attributes ? &element->attributes[i] : NULL;
 }

@@ -110,10 +110,7 @@ static void leaf_list(fab_page *page, const fab_sweep *s, leaf_what what, char o
 
 /* Whether the key is varied, or compared designs of one family differ in it. */
 static bool differ_in(const fab_sweep *s, const char *key) {
-    bool differ = false;
-    for (size_t k = 0; k < s->n_paths; k++) {
-        differ = differ || is_key(s->path[k], key);
-    }
+    FAB_ANY(differ, k, s->n_paths, is_key(s->path[k], key));
     for (size_t i = 0; s->compares_designs && i < s->n_points; i++) {
         const char *settings = s->points[i].settings;
         differ = differ || (settings != NULL && strstr(settings, key) != NULL);

@@ -28,11 +28,11 @@ static const top_column BROKEN[] = {{"broken", 0, true}, {"left", 8, false}};
 static const struct {
     const top_column *columns;
     size_t n;
-} TABLES[TOP_N_VIEWS] = {{PHASES, sizeof PHASES / sizeof *PHASES},
-                         {LINKS, sizeof LINKS / sizeof *LINKS},
-                         {FLOWS, sizeof FLOWS / sizeof *FLOWS},
-                         {PARTS, sizeof PARTS / sizeof *PARTS},
-                         {BROKEN, sizeof BROKEN / sizeof *BROKEN}};
+} TABLES[TOP_N_VIEWS] = {{PHASES, FAB_N_OF(PHASES)},
+                         {LINKS, FAB_N_OF(LINKS)},
+                         {FLOWS, FAB_N_OF(FLOWS)},
+                         {PARTS, FAB_N_OF(PARTS)},
+                         {BROKEN, FAB_N_OF(BROKEN)}};
 
 size_t top_bytes_of(const char *text, size_t columns) {
     size_t bytes = 0;

@@ -199,10 +199,7 @@ static size_t rank_parts(const top_model *m, const top_view *v, fab_ranked *list
 
 /* The row of the item that was selected; else the row stays, as far as there are so many. */
 static void select_again(top_view *v) {
-    size_t row = 0;
-    while (row < v->n && v->item[row] != v->at) {
-        row++;
-    }
+    FAB_FIRST(row, v->n, v->item[row] == v->at);
     row = row < v->n ? row : v->row;
     v->row = row < v->n ? row : v->n > 0 ? v->n - 1 : 0;
     v->at = v->n > 0 ? v->item[v->row] : v->at;

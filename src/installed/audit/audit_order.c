@@ -279,9 +279,7 @@ static fab_status tell_alone(sequence *s, fab_error *err) {
 
 /* Places of leaves: by their names, or by the host in the middle of each. The hosts stand by leaf. */
 static uint32_t order_leaves(sequence *s, bool by_name) {
-    for (uint32_t i = 0, next = 0; i < s->n; i = next) {
-        for (next = i + 1; next < s->n && s->at[next].leaf == s->at[i].leaf; next++) {
-        }
+    FAB_EACH_RUN(uint32_t, i, next, s->n, s->at[next].leaf == s->at[i].leaf) {
         uint32_t leaf_rank = by_name ? s->p->a->rank[s->at[i].leaf] : s->at[i + (next - i) / 2].rank;
         for (uint32_t k = i; k < next; k++) {
             s->at[k].leaf_rank = leaf_rank;
@@ -380,9 +378,7 @@ static bool same_servers(const swapped *x, const swapped *y) {
 static bool ports_follow(const audit_plugs *p, const standing *all, uint32_t n, const bool *is_swapped) {
     uint32_t n_pairs = 0;
     uint32_t n_rising = 0;
-    for (uint32_t i = 0, next = 0; i < n; i = next) { /* ranks rise: do the ports? */
-        for (next = i + 1; next < n && is_swapped[p->plug[all[next].plug].server]; next++) {
-        }
+    FAB_EACH_RUN(uint32_t, i, next, n, is_swapped[p->plug[all[next].plug].server]) { /* ranks rise: do the ports? */
         if (next < n && all[next].kind == all[i].kind && all[next].leaf == all[i].leaf &&
             !is_swapped[p->plug[all[i].plug].server]) {
             n_pairs++;
@@ -424,9 +420,7 @@ static fab_status tell_swapped(sequence *s, const standing *all, uint32_t n, fab
     }
     const bool tells_ports = LEAST * n_at_leaf <= s->n_most && ports_follow(p, all, n, is_swapped);
     p->a->out->n_out_of_port_order += tells_ports ? 0 : n - p->a->out->n_out_of_port_order;
-    for (uint32_t i = 0, next = 0; i < s->n_swapped; i = next) {
-        for (next = i + 1; next < s->n_swapped && same_servers(&s->swap[next], &s->swap[i]); next++) {
-        }
+    FAB_EACH_RUN(uint32_t, i, next, s->n_swapped, same_servers(&s->swap[next], &s->swap[i])) {
         if (tells_ports || !is_one_leaf(p, &s->swap[i])) {
             FAB_PASS(tell_pair(p, &s->swap[i], next - i, err));
         }
@@ -496,9 +490,7 @@ fab_status audit_plugs_order(audit_plugs *p, fab_error *err) {
     FAB_PASS(FAB_NEW(s.place_of_rank, (size_t)p->a->shape->n_servers + 1, err));
     const uint32_t n = list_all(p, all);
     p->a->out->n_out_of_order = p->a->out->n_out_of_port_order -= p->n - n; /* of what is told the place is known */
-    for (uint32_t i = 0, next = 0; i < n; i = next) {
-        for (next = i + 1; next < n && all[next].kind == all[i].kind; next++) {
-        }
+    FAB_EACH_RUN(uint32_t, i, next, n, all[next].kind == all[i].kind) {
         s.at = all + i;
         s.n = next - i;
         FAB_PASS(look_at_sequence(&s, err));

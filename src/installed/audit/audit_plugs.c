@@ -100,9 +100,7 @@ FAB_ORDER_KEYS(by_frequency, signed_server, FAB_ORDER(b->n_same, a->n_same), FAB
 
 static void count_same(signed_server *list, uint32_t n) {
     qsort(list, n, sizeof *list, by_signature);
-    for (uint32_t i = 0, next = 0; i < n; i = next) {
-        for (next = i + 1; next < n && list[next].signature == list[i].signature; next++) {
-        }
+    FAB_EACH_RUN(uint32_t, i, next, n, list[next].signature == list[i].signature) {
         for (uint32_t k = i; k < next; k++) {
             list[k].n_same = next - i;
         }
@@ -280,20 +278,13 @@ static void compare_spread(audit_plugs *p, uint32_t server, uint32_t like) {
     }
 }
 
-static int by_rank_of_name(const void *x, const void *y) {
-    const uint32_t *a = x;
-    const uint32_t *b = y;
-    return FAB_ORDER(a[1], b[1]);
-}
+FAB_ORDER_KEYS(by_rank_of_name, uint32_t, FAB_ORDER(a[1], b[1]));
 
 /* The leaves of a server, by name: node and place. */
 static uint32_t leaves_of(const audit_plugs *p, uint32_t server, uint32_t out[][2], uint32_t most) {
     uint32_t n = 0;
     for (uint32_t i = p->first[server]; i < p->first[server + 1]; i++) {
-        bool known = false;
-        for (uint32_t k = 0; k < n; k++) {
-            known = known || out[k][0] == p->plug[i].leaf;
-        }
+        FAB_ANY(known, k, n, out[k][0] == p->plug[i].leaf);
         if (!known && n < most) {
             out[n][0] = p->plug[i].leaf;
             out[n++][1] = p->a->rank[p->plug[i].leaf];

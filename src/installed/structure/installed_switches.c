@@ -109,13 +109,10 @@ static bool is_tree(const making *m) {
             return false;
         }
     }
-    for (uint32_t c = 0; c < m->net->n_cables; c++) {
-        if (joins(m->net, c, v) && m->tier[v[0]] + 1 != m->tier[v[1]] && m->tier[v[1]] + 1 != m->tier[v[0]] &&
-            m->tier[v[0]] > 0) {
-            return false;
-        }
-    }
-    return true;
+    FAB_ANY(found, c, m->net->n_cables,
+            joins(m->net, c, v) && m->tier[v[0]] + 1 != m->tier[v[1]] && m->tier[v[1]] + 1 != m->tier[v[0]] &&
+                m->tier[v[0]] > 0);
+    return !found;
 }
 
 static fab_status find_tiers(making *m, fab_error *err) {
