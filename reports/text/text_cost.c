@@ -124,11 +124,8 @@ static bool same_book(const fab_cost *a, const fab_cost *b) {
 void fab_text_prices(fab_page *page, const fab_result *result) {
     for (size_t i = 0; i < result->n_fabrics; i++) {
         const fab_cost *cost = &result->fabrics[i].cost;
-        bool is_new = cost->profile[0] != '\0';
-        for (size_t j = 0; j < i; j++) {
-            is_new = is_new && !same_book(&result->fabrics[j].cost, cost);
-        }
-        if (is_new) {
+        FAB_ANY(is_said, j, i, same_book(&result->fabrics[j].cost, cost));
+        if (cost->profile[0] != '\0' && !is_said) {
             fab_text_notef(page, "Prices %s, counted %s", cost->profile, cost->convention);
             fab_text_legendf(page, "%s%s%s", cost->counting, cost->source[0] != '\0' ? "; source: " : "", cost->source);
         }

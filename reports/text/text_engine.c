@@ -41,10 +41,7 @@ static void engine_put_distribution(fab_page *page, const fab_engine_result *e) 
 }
 
 static uint64_t n_fabric_links(const fab_engine_result *e) {
-    uint64_t n = 0;
-    for (size_t i = 0; i < e->n_tiers; i++) {
-        n += e->tiers[i].tier >= 2 ? e->tiers[i].links : 0;
-    }
+    FAB_SUM(uint64_t, n, i, e->n_tiers, e->tiers[i].tier >= 2 ? e->tiers[i].links : 0);
     return n;
 }
 

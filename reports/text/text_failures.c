@@ -230,13 +230,10 @@ static bool failures_put_serving(fab_page *page, const fab_failures *f, const fa
                                          COLUMN("at most", 3_digits), COLUMN("requests/s", 3_digits),
                                          COLUMN("first p50", time),   COLUMN("first p99", time)};
     fab_table table;
-    bool has_pools = false;
     if (f->n_policies == 0 || e->policies[0].serving.n == 0) {
         return false;
     }
-    for (size_t i = 0; i < f->n_policies; i++) {
-        has_pools = has_pools || e->policies[i].serving.n_reading > 0;
-    }
+    FAB_ANY(has_pools, i, f->n_policies, e->policies[i].serving.n_reading > 0);
     fab_page_end_line(page);
     fab_table_begin(&table, page, FAB_COLUMNS(COLUMNS));
     for (size_t i = 0; i < failures_shown(f); i++) {

@@ -82,11 +82,8 @@ static uint32_t explain_leaf_of(const explainer *e, const fab_link_id *link, siz
 static bool count_choice(explainer *e, fab_link_id taken, uint32_t leaf) {
     uint32_t v = fab_tail(e->f, e->link) - e->f->first[FAB_NODE_SWITCH];
     uint32_t group = fab_next_hops_group_of(fab_router_next_hops(e->router), v, leaf);
-    bool has_link = false;
     fab_next_hop_list next = fab_next_hops_get(fab_router_next_hops(e->router), v, leaf);
-    for (uint32_t i = 0; i < next.count; i++) {
-        has_link = has_link || fab_next_hop(&next, i) == e->link;
-    }
+    FAB_ANY(has_link, i, next.count, fab_next_hop(&next, i) == e->link);
     if (!has_link || next.count < 2 || fab_router_facts_of(e->router)->has_tables) {
         return false;
     }

@@ -399,12 +399,8 @@ static bool crosses_taper(const fab_result *r, size_t engine) {
 
 /* The setting that lifts the taper, or "": none does of what is installed, or where a pod or ports leave one. */
 static const char *lifts_taper(const fab_fabric_result *f) {
-    for (size_t t = 0; t + 1 < f->counts.tiers && t < FAB_MAX_TIERS; t++) {
-        if (f->spec.tier[t].taper > 1) {
-            return "--set taper=1";
-        }
-    }
-    return f->spares.is_shared ? "--set full-spares=yes" : "";
+    FAB_ANY(tapers, t, FAB_MAX_TIERS, (uint64_t)t + 1 < f->counts.tiers && f->spec.tier[t].taper > 1);
+    return tapers ? "--set taper=1" : f->spares.is_shared ? "--set full-spares=yes" : "";
 }
 
 /* What uplinks may win: no routing wins it. */

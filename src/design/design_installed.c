@@ -81,10 +81,7 @@ static fab_status take_radix(reading *r, const fab_structure *net, fab_error *er
         n_silent += v->n_ports == 0;
         most_used = v->n_ports == 0 && v->n_used > most_used ? v->n_used : most_used;
     }
-    bool has_all = true; /* the ports of every tier */
-    for (uint32_t i = 0; i < net->n_switches; i++) {
-        has_all = has_all && radix[net->switches[i].tier - 1] > 0;
-    }
+    FAB_ALL(has_all, i, net->n_switches, radix[net->switches[i].tier - 1] > 0); /* the ports of every tier */
     FAB_PASS(has_all ? refuse_decided(r, "radix", err) : FAB_OK);
     for (size_t t = 0; t < FAB_MAX_TIERS; t++) {
         const bool is_open = !f->radix_given && !net->net->is_tree_of_names;

@@ -97,10 +97,7 @@ static void on_doctype(void *user, const xmlChar *name, const xmlChar *external,
     while (at > 0 && (at + 9 > p->size || memcmp(p->data + at, "<!DOCTYPE", 9) != 0)) {
         at--;
     }
-    size_t behind = at;
-    while (behind < p->size && p->data[behind] != '>' && p->data[behind] != '[') {
-        behind++;
-    }
+    FAB_FIRST_IN(behind, at, p->size, p->data[behind] == '>' || p->data[behind] == '[');
     bool is_named =
         xmlStrEqual(name, BAD_CAST "topology") && system != NULL && behind < p->size && p->data[behind] == '>';
     if (is_named) { /* hwloc names a file, which nobody opens */
@@ -121,10 +118,7 @@ static bool is_blank(char c) {
  */
 static bool next_value(const parser *p, xml_cursor *cursor, const char **name, size_t *name_length, xml_cursor *value) {
     const char *data = p->data;
-    size_t at = cursor->offset;
-    while (at < p->size && is_blank(data[at])) {
-        at++;
-    }
+    FAB_FIRST_IN(at, cursor->offset, p->size, !is_blank(data[at]));
     size_t from = at;
     while (at < p->size && data[at] != '=' && !is_blank(data[at])) {
         at++;

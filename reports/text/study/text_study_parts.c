@@ -94,10 +94,7 @@ static void study_put_single_highest(fab_page *page, const fab_study_summary *s)
 }
 
 static uint64_t n_clear(const fab_study_variant *v) {
-    uint64_t n = 0;
-    for (size_t i = 0; i < v->n_classes; i++) {
-        n += v->classes[i].n_clear;
-    }
+    FAB_SUM(uint64_t, n, i, v->n_classes, v->classes[i].n_clear);
     return n;
 }
 

@@ -149,12 +149,9 @@ typedef struct names {
 
 /* As the plan under engine e has it. */
 static const fab_sweep_phase *phase_named(const fab_sweep_point *p, const char *name, size_t e) {
-    for (size_t i = 0; i < p->n_phases && e < p->n_engines; i++) {
-        if (strcmp(p->phases[i].name, name) == 0 && p->phases[i].times[e].n_seeds > 0) {
-            return &p->phases[i];
-        }
-    }
-    return NULL;
+    FAB_FIRST(i, p->n_phases,
+              e < p->n_engines && strcmp(p->phases[i].name, name) == 0 && p->phases[i].times[e].n_seeds > 0);
+    return i < p->n_phases ? &p->phases[i] : NULL;
 }
 
 static void add_name(names *list, const char *name, double weight) {
@@ -382,12 +379,8 @@ static bool sweep_look(fab_page *page, const fab_sweep *s, size_t e, names *phas
 /* False where the engine itself is varied. */
 static bool one_label(const fab_sweep *s, size_t e) {
     const char *label = fab_text_first_built(s)->engines[e].label;
-    FAB_EACH(const fab_sweep_point, p, s->points, s->n_points) {
-        if (e < p->n_engines && strcmp(p->engines[e].label, label) != 0) {
-            return false;
-        }
-    }
-    return true;
+    FAB_ALL(all, i, s->n_points, e >= s->points[i].n_engines || strcmp(s->points[i].engines[e].label, label) == 0);
+    return all;
 }
 
 static void sweep_put_engine(fab_page *page, const fab_sweep *s, size_t e) {

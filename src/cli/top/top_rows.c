@@ -58,10 +58,7 @@ static const char *fit(const char *text, size_t width, char *out, size_t size) {
 }
 
 static size_t first_width(const top_view *v, const fab_page *page) {
-    size_t others = 0;
-    for (size_t i = 1; i < TABLES[v->kind].n; i++) {
-        others += TABLES[v->kind].columns[i].width + GAP;
-    }
+    FAB_SUM_IN(size_t, others, i, 1, TABLES[v->kind].n, TABLES[v->kind].columns[i].width + GAP);
     return page->width > others + 8 ? page->width - others : 8;
 }
 

@@ -314,10 +314,8 @@ static fab_status look_before_first(auditor *a, const grid *g, uint64_t from, fa
 }
 
 static uint32_t n_absent_in(const auditor *a, uint32_t tier, uint32_t block) {
-    uint32_t n = 0;
-    for (uint32_t i = 0; i < a->out->n_absent; i++) {
-        n += a->absent[i].tier == tier && (a->absent[i].block_below == block || a->absent[i].block_below == NONE);
-    }
+    FAB_SUM(uint32_t, n, i, a->out->n_absent,
+            a->absent[i].tier == tier && (a->absent[i].block_below == block || a->absent[i].block_below == NONE));
     return n;
 }
 
@@ -397,10 +395,7 @@ static uint64_t first_number(const auditor *a) {
 }
 
 static bool has_collision(const coordinates *all, uint32_t n) {
-    bool collides = false;
-    for (uint32_t i = 1; i < n; i++) {
-        collides = collides || memcmp(all[i].name.at, all[i - 1].name.at, sizeof all[i].name.at) == 0;
-    }
+    FAB_ANY_IN(collides, i, 1, n, memcmp(all[i].name.at, all[i - 1].name.at, sizeof all[i].name.at) == 0);
     return collides;
 }
 

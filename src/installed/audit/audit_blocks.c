@@ -138,10 +138,7 @@ static uint32_t block_beside(const finding_blocks *f, const lower_switch *l, uin
     const auditor *a = f->a;
     uint32_t from = a->tier_first[f->tier];
     uint32_t to = a->tier_first[f->tier + 1];
-    uint32_t own = from;
-    while (own < to && a->in_tier[own] != l->node) {
-        own++;
-    }
+    FAB_FIRST_IN(own, from, to, a->in_tier[own] == l->node);
     for (uint32_t distance = 1; distance < to - from; distance++) {
         for (int side = 0; side < 2; side++) {
             bool is_there = side == 0 ? own >= from + distance : own + distance < to;

@@ -203,10 +203,7 @@ static uint32_t leaf_by_name(const sequence *s, uint32_t i, bool is_alone) {
 /* Whether a port, of n that are exchanged, is where others of its server are. */
 static bool is_with_its_server(const audit_plugs *p, uint32_t plug, uint32_t n) {
     const audit_plug *x = &p->plug[plug];
-    uint32_t n_there = 0;
-    for (uint32_t i = p->first[x->server]; i < p->first[x->server + 1]; i++) {
-        n_there += p->plug[i].leaf == x->leaf;
-    }
+    FAB_SUM_IN(uint32_t, n_there, i, p->first[x->server], p->first[x->server + 1], p->plug[i].leaf == x->leaf);
     return n_there > n;
 }
 

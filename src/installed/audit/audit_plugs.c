@@ -243,12 +243,8 @@ static fab_status find_templates(audit_plugs *p, bool with_leaves, uint32_t *tem
 }
 
 const audit_plug *audit_plug_of(const audit_plugs *p, uint32_t server, uint32_t column) {
-    for (uint32_t i = p->first[server]; i < p->first[server + 1]; i++) {
-        if (p->plug[i].column == column) {
-            return &p->plug[i];
-        }
-    }
-    return NULL;
+    FAB_FIRST_IN(i, p->first[server], p->first[server + 1], p->plug[i].column == column);
+    return i < p->first[server + 1] ? &p->plug[i] : NULL;
 }
 
 /* Ports that the template has on one leaf, and this server on several: most of them tell where the others belong. */
@@ -337,11 +333,9 @@ fab_status audit_plugs_compare(audit_plugs *p, fab_error *err) {
             }
         } else if (spread[s] != NONE && own > 1) {
             compare_spread(p, s, spread[s]);
-            bool is_told = spread_of(p, s, true) == spread_of(p, spread[s], true);
-            for (uint32_t i = p->first[s]; i < p->first[s + 1]; i++) {
-                is_told = is_told || p->plug[i].should != NONE;
-            }
-            if (!is_told && own == p->first[spread[s] + 1] - p->first[spread[s]]) {
+            FAB_ANY_IN(is_told, i, p->first[s], p->first[s + 1], p->plug[i].should != NONE);
+            if (!is_told && spread_of(p, s, true) != spread_of(p, spread[s], true) &&
+                own == p->first[spread[s] + 1] - p->first[spread[s]]) {
                 compare_by_name(p, s, spread[s]);
             }
         }

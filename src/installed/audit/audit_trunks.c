@@ -251,13 +251,11 @@ static fab_status report_crossed(trunks *t, const deviation *one, const deviatio
 }
 
 static deviation *find_deviation(trunks *t, uint32_t lower, uint32_t upper, bool is_extra) {
-    FAB_EACH(deviation, d, t->list, t->n) {
-        if (!d->is_told && d->is_extra == is_extra && (lower == NONE || d->lower == lower) &&
-            (upper == NONE || d->upper == upper)) {
-            return d;
-        }
-    }
-    return NULL;
+    deviation *d = t->list;
+    FAB_FIRST(i, t->n,
+              !d[i].is_told && d[i].is_extra == is_extra && (lower == NONE || d[i].lower == lower) &&
+                  (upper == NONE || d[i].upper == upper));
+    return i < t->n ? &d[i] : NULL;
 }
 
 static fab_status tell_crossed(trunks *t, fab_error *err) {

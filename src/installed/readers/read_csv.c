@@ -58,12 +58,8 @@ static int known_column(const char *title) {
     }
     plain[n++] = ' ';
     plain[n] = '\0';
-    for (size_t i = 0; n > 2 && i < FAB_N_OF(NAMES); i++) {
-        if (strstr(NAMES[i].names, plain) != NULL) {
-            return NAMES[i].column;
-        }
-    }
-    return -1;
+    FAB_FIRST(i, FAB_N_OF(NAMES), n > 2 && strstr(NAMES[i].names, plain) != NULL);
+    return i < FAB_N_OF(NAMES) ? (int)NAMES[i].column : -1;
 }
 
 /* What a column is: as the format was asked for ("cables,a-node=From"), else by its name,

@@ -64,10 +64,8 @@ uint32_t installed_switch_behind(const fab_network *net, uint32_t side) {
 
 uint32_t installed_count_cables(const making *m, uint32_t v) {
     const fab_shape *s = &m->out->shape;
-    uint32_t n = 0;
-    for (uint32_t k = s->first[v]; k < s->first[v + 1]; k++) {
-        n += installed_switch_behind(m->net, s->side[k]) != FAB_NETWORK_NONE;
-    }
+    FAB_SUM_IN(uint32_t, n, k, s->first[v], s->first[v + 1],
+               installed_switch_behind(m->net, s->side[k]) != FAB_NETWORK_NONE);
     return n;
 }
 

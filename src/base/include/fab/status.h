@@ -74,31 +74,35 @@ const char *fab_status_name(fab_status status);
         } else                                                                                                         \
             for (i##_in = 1; i##_in != 0; i##_in = 0, i = next, next = i + 1)
 
-/** `FAB_FIRST(i, n, list[i].key == key);` declares i: the first below n for which that holds, or n. */
-#define FAB_FIRST(i, n, ...)                                                                                           \
-    __typeof__((n) + 0) i = 0;                                                                                         \
+/** `FAB_FIRST(i, n, list[i].key == key);` declares i: the first below n for which that holds, or n. `_IN`: of those
+ * from `from` on; so are the next. */
+#define FAB_FIRST(i, n, ...) FAB_FIRST_IN(i, 0, n, __VA_ARGS__)
+#define FAB_FIRST_IN(i, from, n, ...)                                                                                  \
+    __typeof__((n) + 0) i = (from);                                                                                    \
     while (i < (n) && !(__VA_ARGS__)) {                                                                                \
         i++;                                                                                                           \
     }
 
-/** `FAB_ANY(has_key, i, n, list[i].key == key);` declares has_key: whether that holds for an i below n. */
-#define FAB_ANY(any, i, n, ...)                                                                                        \
+/** `FAB_ANY(has_key, i, n, list[i].key == key);` declares has_key: whether that holds for an i below n. FAB_ALL: for
+ * every one. */
+#define FAB_ANY(any, i, n, ...) FAB_ANY_IN(any, i, 0, n, __VA_ARGS__)
+#define FAB_ANY_IN(any, i, from, n, ...)                                                                               \
     bool any = false;                                                                                                  \
-    for (__typeof__((n) + 0) i = 0; !any && i < (n); i++) {                                                            \
+    for (__typeof__((n) + 0) i = (from); !any && i < (n); i++) {                                                       \
         any = (__VA_ARGS__);                                                                                           \
     }
-
-/** Likewise whether it holds for every one. */
-#define FAB_ALL(all, i, n, ...)                                                                                        \
+#define FAB_ALL(all, i, n, ...) FAB_ALL_IN(all, i, 0, n, __VA_ARGS__)
+#define FAB_ALL_IN(all, i, from, n, ...)                                                                               \
     bool all = true;                                                                                                   \
-    for (__typeof__((n) + 0) i = 0; all && i < (n); i++) {                                                             \
+    for (__typeof__((n) + 0) i = (from); all && i < (n); i++) {                                                        \
         all = (__VA_ARGS__);                                                                                           \
     }
 
 /** `FAB_SUM(double, sum_s, i, n, list[i].time_s);` declares sum_s: the sum of that of every i below n. */
-#define FAB_SUM(type, sum, i, n, ...)                                                                                  \
+#define FAB_SUM(type, sum, i, n, ...) FAB_SUM_IN(type, sum, i, 0, n, __VA_ARGS__)
+#define FAB_SUM_IN(type, sum, i, from, n, ...)                                                                         \
     type sum = 0;                                                                                                      \
-    for (__typeof__((n) + 0) i = 0; i < (n); i++) {                                                                    \
+    for (__typeof__((n) + 0) i = (from); i < (n); i++) {                                                               \
         sum += (__VA_ARGS__);                                                                                          \
     }
 

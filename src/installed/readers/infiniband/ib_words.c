@@ -112,10 +112,9 @@ fab_status fab_network_ib_host(fab_network *net, uint32_t index, fab_error *err)
 bool fab_network_is_chatter(const fab_text *in) {
     static const char *const WORDS[] = {"ibwarn:", "ibpanic:", "iberror:", "src/", "ibnetdiscover"};
     fab_token line = fab_token_trim(fab_text_rest(in), " \t");
-    for (size_t i = 0; i < FAB_N_OF(WORDS); i++) {
-        if (fab_token_begins(line, WORDS[i])) {
-            return true;
-        }
+    FAB_ANY(is_warning, i, FAB_N_OF(WORDS), fab_token_begins(line, WORDS[i]));
+    if (is_warning) {
+        return true;
     }
     bool is_data = line.length > 1 && ((line.text[0] == '[' && line.text[1] >= '0' && line.text[1] <= '9') ||
                                        line.text[0] == '{'); /* a port */
