@@ -134,7 +134,7 @@ static void csv_add_sweep(const fab_sweep *s, fab_str *out) {
         fab_str_add_csv(out, s->path[k]);
         fab_str_add(out, ",");
     }
-    csv_add_row(out, ENGINE_HEADINGS, sizeof ENGINE_HEADINGS / sizeof ENGINE_HEADINGS[0]);
+    csv_add_row(out, ENGINE_HEADINGS, FAB_N_OF(ENGINE_HEADINGS));
     FAB_EACH(const fab_sweep_point, p, s->points, s->n_points) {
         for (size_t e = 0; e < p->n_engines; e++) {
             csv_add_point(out, s, p, &p->engines[e]);
@@ -178,7 +178,7 @@ static void csv_add_audit(const fab_audit *audit, fab_str *out) {
                                      f->other_guid != 0 ? guid[1] : NULL,
                                      f->at[0].rack_name,
                                      f->at[1].rack_name};
-        csv_add_row(out, cells, sizeof cells / sizeof cells[0]);
+        csv_add_row(out, cells, FAB_N_OF(cells));
     }
 }
 

@@ -289,12 +289,8 @@ void fab_result_tables_release(fab_result_tables *tables) {
 }
 
 const fab_rt_table *fab_result_tables_find(const fab_result_tables *tables, const char *name) {
-    for (size_t i = 0; i < tables->n_tables; i++) {
-        if (strcmp(fab_rt_text(tables, tables->tables[i].name), name) == 0) {
-            return &tables->tables[i];
-        }
-    }
-    return NULL;
+    FAB_FIRST(i, tables->n_tables, strcmp(fab_rt_text(tables, tables->tables[i].name), name) == 0);
+    return i < tables->n_tables ? &tables->tables[i] : NULL;
 }
 
 fab_status fab_rt_cells(const fab_result_tables *tables, const fab_rt_table *table, const char ***out, fab_error *err) {

@@ -206,12 +206,9 @@ static void walk_scalars(walk *w, const fab_at *at, const fab_field *f) {
 }
 
 static bool has_scalars_only(const fab_fields *table) {
-    for (const fab_field *f = table->rows; f < table->rows + table->n; f++) {
-        if (f->type == FAB_FIELD_GROUP ? !has_scalars_only(f->table) : !fab_field_is_scalar(f)) {
-            return false;
-        }
-    }
-    return true;
+    const fab_field *f = table->rows;
+    FAB_ALL(all, i, table->n, f[i].type == FAB_FIELD_GROUP ? has_scalars_only(f[i].table) : fab_field_is_scalar(&f[i]));
+    return all;
 }
 
 static void walk_list(walk *w, const fab_at *at, const fab_field *f) {

@@ -114,12 +114,8 @@ GIVES(uint64_t, count_cable_ends, 2 * here->counts.cables);
 
 static bool is_front_end(const fab_at *at) {
     const fab_result *result = fab_at_result(at);
-    for (size_t i = 0; i < result->n_fabrics; i++) {
-        if (result->fabrics[i].front_end == at->row) {
-            return true;
-        }
-    }
-    return false;
+    FAB_ANY(found, i, result->n_fabrics, result->fabrics[i].front_end == at->row);
+    return found;
 }
 
 /* Without a graph there may have been nothing to cut, and one server has no halves. */

@@ -271,11 +271,7 @@ static void place_heights(const fab_graph_view *view, fab_graph_layout *out) {
 
 /* --- bands -------------------------------------------------------------------------------------------------------- */
 
-static int compare_bands(const void *a, const void *b) {
-    const fab_graph_layout_band *one = a;
-    const fab_graph_layout_band *other = b;
-    return one->x0 != other->x0 ? FAB_ORDER(one->x0, other->x0) : FAB_ORDER(one->y0, other->y0);
-}
+FAB_ORDER_TWO(compare_bands, fab_graph_layout_band, x0, y0);
 
 /* Columns or rows of what belongs together; none where they would overlap. */
 static fab_status make_bands(const fab_graph_view *view, fab_graph_layout *out, fab_error *err) {

@@ -341,10 +341,7 @@ static void put_band_names(const fab_svg *svg) {
 
 /* What the boxes of a row are, where they are not what it counts; "": they are. */
 static void say_boxes(const fab_graph_view *view, const fab_graph_layout_row *row, char *out, size_t size) {
-    uint32_t n = 0;
-    for (uint32_t v = 0; v < view->n_nodes; v++) {
-        n += fab_graph_view_level(view, v) == row->level;
-    }
+    FAB_SUM(uint32_t, n, v, view->n_nodes, fab_graph_view_level(view, v) == row->level);
     out[0] = '\0';
     if (view->kind == FAB_VIEW_LEAF && row->level < FAB_LEVEL_TIER(1)) {
         (void)snprintf(out, size, "%" PRIu32 " leaf group%s", n, n == 1 ? "" : "s");

@@ -102,10 +102,9 @@ static fab_status place_racks(drawing *d, fab_error *err) {
 /* The box of an end of a finding: a new one while its row has room. */
 static uint32_t place_of_box(drawing *d, uint32_t *in_row, const char *name, uint32_t tier) {
     uint32_t row = tier < TIERS - 1 ? tier : TIERS - 1;
-    for (uint32_t i = 0; i < d->n_places; i++) {
-        if (d->places[i].row == row && strcmp(d->places[i].name, name) == 0) {
-            return i;
-        }
+    FAB_FIRST(known, d->n_places, d->places[known].row == row && strcmp(d->places[known].name, name) == 0);
+    if (known < d->n_places) {
+        return known;
     }
     if (name[0] == '\0' || in_row[row] == IN_A_ROW) {
         d->n_beyond += name[0] != '\0';

@@ -127,7 +127,7 @@ static void put_config(writer *w) {
                                                 {"maxmin/precision", "1e-9"},
                                                 {"surf/precision", "1e-15"}};
     fab_xml_write_start(&w->xml, "config");
-    for (size_t i = 0; i < sizeof PROPERTIES / sizeof PROPERTIES[0]; i++) {
+    for (size_t i = 0; i < FAB_N_OF(PROPERTIES); i++) {
         FAB_XML_EMPTY(&w->xml, "prop", "id", PROPERTIES[i][0], "value", PROPERTIES[i][1]);
     }
     fab_xml_write_end(&w->xml);

@@ -150,10 +150,8 @@ static void answer_put_begin(fab_page *page, const fab_sweep *s, const extremes 
     const fab_sweep_engine *best = &x->best->engines[e];
     const fab_sweep_engine *worst = &x->worst->engines[e];
     const fab_sweep_engine *drawn = best->is_drawn ? best : worst;
-    bool has_label = true;
-    FAB_EACH(const fab_sweep_point, p, s->points, s->n_points) {
-        has_label = has_label && (e >= p->n_engines || strcmp(p->engines[e].label, best->label) == 0);
-    }
+    FAB_ALL(has_label, i, s->n_points,
+            e >= s->points[i].n_engines || strcmp(s->points[i].engines[e].label, best->label) == 0);
     const char *seeds =
         fab_text_draws(page, fab_sweep_is_one_draw(best) || fab_sweep_is_one_draw(worst),
                        drawn->is_drawn ? drawn->n_seeds : 0, fmax(best->estimated_ratio, worst->estimated_ratio) > 0);

@@ -191,10 +191,7 @@ static void audit_put_findings(fab_page *page, const fab_audit *a, uint32_t firs
 }
 
 void fab_text_audit(fab_page *page, const char *path, const fab_audit *a) {
-    uint32_t n_faults = 0;
-    while (n_faults < a->n_findings && !fab_finding_is_choice(a->findings[n_faults].kind)) {
-        n_faults++;
-    }
+    FAB_FIRST(n_faults, a->n_findings, fab_finding_is_choice(a->findings[n_faults].kind));
     uint32_t n_choices = a->n_findings - n_faults;
     fab_page_say(page, "%s: %" PRIu32 " finding%s", path, n_faults, fab_plural(n_faults));
     if (n_choices > 0) {

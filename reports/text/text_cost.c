@@ -33,10 +33,7 @@ static fab_status collect(const fab_cost *cost, items *out, fab_error *err) {
     fab_status status = FAB_NEW(all.item, cost->n_lines, err);
     for (size_t i = 0; status == FAB_OK && i < cost->n_lines; i++) {
         const fab_cost_line *line = &cost->lines[i];
-        size_t at = 0;
-        while (at < all.n && !is_alike(all.item[at].line, line)) {
-            at++;
-        }
+        FAB_FIRST(at, all.n, is_alike(all.item[at].line, line));
         item *to = &all.item[at];
         if (at == all.n) {
             *to = (item){.line = line, .min_m = line->length_m, .max_m = line->length_m};
@@ -127,11 +124,8 @@ static bool same_book(const fab_cost *a, const fab_cost *b) {
 void fab_text_prices(fab_page *page, const fab_result *result) {
     for (size_t i = 0; i < result->n_fabrics; i++) {
         const fab_cost *cost = &result->fabrics[i].cost;
-        bool is_new = cost->profile[0] != '\0';
-        for (size_t j = 0; j < i; j++) {
-            is_new = is_new && !same_book(&result->fabrics[j].cost, cost);
-        }
-        if (is_new) {
+        FAB_ANY(is_said, j, i, same_book(&result->fabrics[j].cost, cost));
+        if (cost->profile[0] != '\0' && !is_said) {
             fab_text_notef(page, "Prices %s, counted %s", cost->profile, cost->convention);
             fab_text_legendf(page, "%s%s%s", cost->counting, cost->source[0] != '\0' ? "; source: " : "", cost->source);
         }
@@ -195,7 +189,7 @@ static void cost_put_differences(fab_page *page, const fab_result *result) {
         const double usd[] = {c->switch_usd, c->transceiver_usd,  c->cable_usd,
                               c->nic_usd,    c->installation_usd, c->total_usd};
         fab_table_row(&table, FAB_INK_PLAIN, fab_show(page, "[%zu]", i + 1), NULL);
-        for (size_t k = 0; k < sizeof usd / sizeof usd[0]; k++) {
+        for (size_t k = 0; k < FAB_N_OF(usd); k++) {
             cost_set_difference(&table, k + 1, usd[k] - base_usd[k]);
         }
     }

@@ -13,7 +13,7 @@
 static void engine_add_seeds(fab_table *table, const char *what, const fab_stat *s, bool is_count) {
     const double figures[] = {s->mean, s->ci95, s->p50, s->p99, s->min, s->max};
     fab_table_row(table, FAB_INK_PLAIN, what, figures);
-    for (size_t i = 0; is_count && i < sizeof figures / sizeof figures[0]; i++) {
+    for (size_t i = 0; is_count && i < FAB_N_OF(figures); i++) {
         fab_table_set(table, i + 1, FAB_INK_PLAIN, "%s", fab_show_mean_count(table->page, figures[i]));
     }
 }
@@ -41,10 +41,7 @@ static void engine_put_distribution(fab_page *page, const fab_engine_result *e) 
 }
 
 static uint64_t n_fabric_links(const fab_engine_result *e) {
-    uint64_t n = 0;
-    for (size_t i = 0; i < e->n_tiers; i++) {
-        n += e->tiers[i].tier >= 2 ? e->tiers[i].links : 0;
-    }
+    FAB_SUM(uint64_t, n, i, e->n_tiers, e->tiers[i].tier >= 2 ? e->tiers[i].links : 0);
     return n;
 }
 

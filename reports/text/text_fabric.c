@@ -243,10 +243,7 @@ static void floor_put_racks(fab_page *page, const fab_fabric_result *f) {
 /* What lengths rest on where the design says nothing of racks. */
 static void floor_put_assumed(fab_page *page, const fab_fabric_result *f) {
     const fab_floor_spec *s = &f->spec.floor;
-    bool decides = false;
-    for (uint32_t t = 1; t <= f->counts.n_boundaries && t <= FAB_MAX_TIERS; t++) {
-        decides = decides || fab_floor_decides(&f->spec, t);
-    }
+    FAB_ANY_IN(decides, t, 1, FAB_MAX_TIERS + 1U, t <= f->counts.n_boundaries && fab_floor_decides(&f->spec, t));
     if (!decides) {
         fab_page_wrapf(page, FAB_INK_PLAIN, 2, 2, "The design gives the lengths of its cables; racks are assumed.");
         return;

@@ -117,10 +117,7 @@ static void failures_put_phases(fab_page *page, const fab_failures *f, const fab
     const size_t n = failures_shown(f) < MOST_POLICIES ? failures_shown(f) : MOST_POLICIES;
     fab_column columns[MOST_POLICIES + 2] = {COLUMN("fullest link", text), COLUMN("healthy", text)};
     fab_table table;
-    bool any = false;
-    for (size_t p = 0; p < f->n_phases; p++) {
-        any = any || e->healthy.phases[p].worst_ratio > 0;
-    }
+    FAB_ANY(any, p, f->n_phases, e->healthy.phases[p].worst_ratio > 0);
     if (!any) {
         return;
     }
@@ -160,10 +157,7 @@ static bool failures_put_requests(fab_page *page, const fab_failures *f, const f
     fab_column columns[MOST_POLICIES + 2] = {COLUMN("p99 of requests", text), COLUMN("requests", text),
                                              COLUMN("healthy", text)};
     fab_table table;
-    bool any = false;
-    for (size_t p = 0; p < f->n_phases; p++) {
-        any = any || e->healthy.phases[p].requests.n > 0;
-    }
+    FAB_ANY(any, p, f->n_phases, e->healthy.phases[p].requests.n > 0);
     if (!any) {
         return false;
     }
@@ -236,13 +230,10 @@ static bool failures_put_serving(fab_page *page, const fab_failures *f, const fa
                                          COLUMN("at most", 3_digits), COLUMN("requests/s", 3_digits),
                                          COLUMN("first p50", time),   COLUMN("first p99", time)};
     fab_table table;
-    bool has_pools = false;
     if (f->n_policies == 0 || e->policies[0].serving.n == 0) {
         return false;
     }
-    for (size_t i = 0; i < f->n_policies; i++) {
-        has_pools = has_pools || e->policies[i].serving.n_reading > 0;
-    }
+    FAB_ANY(has_pools, i, f->n_policies, e->policies[i].serving.n_reading > 0);
     fab_page_end_line(page);
     fab_table_begin(&table, page, FAB_COLUMNS(COLUMNS));
     for (size_t i = 0; i < failures_shown(f); i++) {

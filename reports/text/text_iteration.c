@@ -151,8 +151,7 @@ static void iteration_put_price(fab_page *page, const fab_result *result) {
 
 /* Tensor parallelism is made for the scale-up domain. */
 static void iteration_put_tensor_network(fab_page *page, const fab_result *result) {
-    for (size_t i = 0; i < result->n_phases; i++) {
-        const fab_phase_result *p = &result->phases[i];
+    FAB_EACH(const fab_phase_result, p, result->phases, result->n_phases) {
         if (strcmp(p->name, "tp") == 0 && p->network_flows > 0) {
             fab_page_wrapf(page, FAB_INK_BAD, 2, 2,
                            "Tensor parallelism of %" PRIu64 " leaves the scale-up domains of %" PRIu64
@@ -385,7 +384,7 @@ static void iteration_put_schedule(fab_page *page, const fab_result *result) {
                    result->n_iterations > 1 ? "[1] " : "", fab_pipeline_orders[s->pipeline.order],
                    s->pipeline.n_microbatches, fab_show_time(page, d.column_s),
                    n_stages > 1 ? fab_show(page, "first, busiest, last of %u stages", n_stages) : "one stage", means);
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    for (size_t i = 0; i < FAB_N_OF(rows); i++) {
         if (i == 0 || rows[i] != rows[i - 1]) {
             put_stage(page, &d, rows[i], fab_show(page, "stage %u", rows[i]));
         }

@@ -42,12 +42,12 @@ static void mix_put_engine(fab_page *page, const fab_mix *m, const fab_mix_desig
         columns[n++] = (fab_column)COLUMN("", factor);
     }
     memcpy(&columns[n], LAST, sizeof LAST);
-    n += sizeof LAST / sizeof LAST[0];
+    n += FAB_N_OF(LAST);
     fab_text_heading(page, "MIX", first->job[0].engines[e].label);
     fab_table_begin(&table, page, columns, n);
     for (size_t i = 0; i < m->n_designs; i++) {
         const fab_mix_design *d = &m->designs[i];
-        double figures[sizeof columns / sizeof columns[0]];
+        double figures[FAB_N_OF(columns)];
         size_t k = 0;
         if (e >= d->n_engines) {
             continue;
@@ -92,7 +92,7 @@ static void put_units(fab_page *page, const fab_mix *m, size_t e) {
     fab_table_begin(&table, page, columns, n);
     for (size_t i = 0; i < m->n_designs; i++) {
         const fab_mix_design *d = &m->designs[i];
-        double figures[sizeof columns / sizeof columns[0]];
+        double figures[FAB_N_OF(columns)];
         if (e >= d->n_engines || !d->engines[e].has_time) {
             continue;
         }
@@ -111,10 +111,7 @@ static void put_units(fab_page *page, const fab_mix *m, size_t e) {
 
 /* What seeds make of a design's speed. */
 static double mix_uncertainty(const fab_mix *m, const fab_mix_design *d, size_t e) {
-    double ratio = 0;
-    for (size_t j = 0; j < m->n_jobs; j++) {
-        ratio += m->share[j] * d->job[j].engines[e].ci95_ratio;
-    }
+    FAB_SUM(double, ratio, j, m->n_jobs, m->share[j] * d->job[j].engines[e].ci95_ratio);
     return ratio;
 }
 
@@ -139,10 +136,7 @@ static const char *mix_seeds(fab_page *page, const fab_mix *m, size_t e) {
 static void mix_put_answer(fab_page *page, const fab_mix *m, const fab_mix_design *first, size_t e) {
     const char *label = first->job[0].engines[e].label;
     const char *even = "";
-    size_t best = 0;
-    while (best < m->n_designs && !(e < m->designs[best].n_engines && m->designs[best].engines[e].is_best)) {
-        best++;
-    }
+    FAB_FIRST(best, m->n_designs, e < m->designs[best].n_engines && m->designs[best].engines[e].is_best);
     if (best == m->n_designs) {
         return;
     }

@@ -47,10 +47,7 @@ typedef struct legend {
 } legend;
 
 static void add_to_legend(legend *l, size_t row, const char *text) {
-    size_t i = 0;
-    while (i < l->n && strcmp(l->text[i], text) != 0) {
-        i++;
-    }
+    FAB_FIRST(i, l->n, strcmp(l->text[i], text) == 0);
     if (i == l->n) {
         l->text[l->n++] = text;
     }
@@ -143,12 +140,9 @@ static const fab_optimum_loser *closest(const fab_optimum *o, size_t first, size
 }
 
 static bool is_first_of_group(const fab_optimum *o, size_t i) {
-    for (size_t j = 0; j < i; j++) {
-        if (o->rejected[j].tiers == o->rejected[i].tiers && strcmp(o->rejected[j].family, o->rejected[i].family) == 0) {
-            return false;
-        }
-    }
-    return true;
+    FAB_ANY(found, j, i,
+            o->rejected[j].tiers == o->rejected[i].tiers && strcmp(o->rejected[j].family, o->rejected[i].family) == 0);
+    return !found;
 }
 
 static void optimum_put_losers(fab_page *page, const fab_optimum *o) {

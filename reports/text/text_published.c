@@ -11,7 +11,7 @@ static const char *published_show(fab_page *page, double value, const char *unit
         const char *(*show)(fab_page *page, double value);
     } UNITS[] = {{"s", fab_show_time},    {"bit/s", fab_show_rate}, {"byte", fab_show_bytes},
                  {"USD", fab_show_money}, {"W", fab_show_power},    {"m", fab_show_length}};
-    for (size_t i = 0; unit != NULL && i < sizeof UNITS / sizeof UNITS[0]; i++) {
+    for (size_t i = 0; unit != NULL && i < FAB_N_OF(UNITS); i++) {
         if (strcmp(UNITS[i].unit, unit) == 0) {
             return UNITS[i].show(page, value);
         }

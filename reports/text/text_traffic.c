@@ -58,7 +58,7 @@ static void traffic_put_memory(fab_page *page, const fab_traffic *traffic) {
                  fab_show_bytes(page, m->total_bytes), fab_show_bytes(page, m->capacity_bytes),
                  traffic->job.accelerator.name);
     const char *separator = ": ";
-    for (size_t i = 0; i < sizeof PARTS / sizeof PARTS[0]; i++) {
+    for (size_t i = 0; i < FAB_N_OF(PARTS); i++) {
         if (PARTS[i].bytes > 0) {
             fab_page_say(page, "%s%s %s", separator, PARTS[i].name, fab_show_bytes(page, PARTS[i].bytes));
             separator = ", ";

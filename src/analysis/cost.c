@@ -151,10 +151,7 @@ static fab_status add_boundary(bill *b, uint32_t t, fab_error *err) {
 /* --- sums --------------------------------------------------------------------------------------------------------- */
 
 static void add_installation(bill *b) {
-    uint64_t n_cables = 0;
-    for (size_t i = 0; i < b->counts->n_kinds; i++) {
-        n_cables += is_cable(&b->counts->kinds[i]) ? b->counts->kinds[i].count : 0;
-    }
+    FAB_SUM(uint64_t, n_cables, i, b->counts->n_kinds, is_cable(&b->counts->kinds[i]) ? b->counts->kinds[i].count : 0);
     const struct {
         const char *part;
         uint64_t quantity;

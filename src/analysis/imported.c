@@ -12,10 +12,7 @@ double fab_imported_rate(const fab_imported *in, uint32_t boundary) {
 }
 
 static uint32_t without_ports(const fab_structure *net) {
-    uint32_t n = 0;
-    for (uint32_t i = 0; i < net->n_switches; i++) {
-        n += net->switches[i].n_ports == 0;
-    }
+    FAB_SUM(uint32_t, n, i, net->n_switches, net->switches[i].n_ports == 0);
     return n;
 }
 

@@ -1,4 +1,5 @@
 /* The five lines with which a report begins. Every figure in them stands in the result too. */
+#include "fab/order.h"
 #include "fab/ownership.h"
 #include "verdict_lines.h"
 
@@ -99,11 +100,7 @@ typedef struct part {
     double seconds;
 } part;
 
-static int longer_part(const void *a, const void *b) {
-    const part *x = a;
-    const part *y = b;
-    return (x->seconds < y->seconds) - (x->seconds > y->seconds);
-}
+FAB_ORDER_KEYS(longer_part, part, FAB_ORDER(b->seconds, a->seconds));
 
 bool verdict_is_of_hosts(const fab_phase_result *p, const fab_engine_result *e) {
     return p->hosts_s > 0 && p->hosts_s >= p->least_s * (1 - VERDICT_SAME) && e->has_time &&
@@ -167,15 +164,12 @@ static void bound_of_iteration(const fab_iteration *it, char *out) {
                         {"expert exchange", it->exposed_ep_s},
                         {"pipeline transfers", it->exposed_pp_s},
                         {"data-parallel exchange", it->exposed_dp_s}};
-    const size_t n_exchanges = sizeof exchanges / sizeof exchanges[0];
-    double communication_s = 0;
-    for (size_t i = 0; i < n_exchanges; i++) {
-        communication_s += exchanges[i].seconds;
-    }
+    const size_t n_exchanges = FAB_N_OF(exchanges);
+    FAB_SUM(double, communication_s, i, n_exchanges, exchanges[i].seconds);
     part parts[] = {{"compute", it->compute_s + it->optimizer_s},
                     {"pipeline bubble", it->bubble_s},
                     {VERDICT_COMMUNICATION, communication_s}};
-    const size_t n = sizeof parts / sizeof parts[0];
+    const size_t n = FAB_N_OF(parts);
     qsort(parts, n, sizeof parts[0], longer_part);
     for (size_t i = 0; i < n && (i == 0 || parts[i].seconds > 0.005 * it->time_s); i++) {
         fab_append(out, FAB_VERDICT_TEXT, i == 0 ? "%s, %.0f %% of the " : "; %s %.0f %%", parts[i].name,
@@ -202,7 +196,7 @@ static void bound_of_serving(const fab_result *r, const fab_serving *s, char *ou
                     {"reading keys and values", s->cache_s},
                     {"network", s->token_network_s},
                     {"computing", s->token_s - s->weights_s - s->cache_s - s->token_network_s}};
-    const size_t n = sizeof parts / sizeof parts[0];
+    const size_t n = FAB_N_OF(parts);
     qsort(parts, n, sizeof parts[0], longer_part);
     for (size_t i = 0; i < n && (i == 0 || parts[i].seconds > 0.005 * s->token_s); i++) {
         fab_append(out, FAB_VERDICT_TEXT, i == 0 ? "%s, %.0f %% of the " : "; %s %.0f %%", parts[i].name,
@@ -574,12 +568,8 @@ static void verdict_put_cost(const fab_result *r, fab_run_verdict *v) {
 }
 
 static bool has_flows(const fab_result *r) {
-    for (size_t p = 0; p < r->n_phases; p++) {
-        if (r->phases[p].flows > 0) {
-            return true;
-        }
-    }
-    return false;
+    FAB_ANY(found, p, r->n_phases, r->phases[p].flows > 0);
+    return found;
 }
 
 void fab_verdict_finish(const fab_result *r, fab_run_verdict *v) {

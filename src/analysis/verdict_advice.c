@@ -14,8 +14,7 @@
 /* The fastest policy that places all ranks, or the slowest; NULL: none does. */
 static const fab_failed_policy *outermost_policy(const fab_failed_engine *e, size_t n, bool is_slowest) {
     const fab_failed_policy *found = NULL;
-    for (size_t i = 0; i < n; i++) {
-        const fab_failed_policy *p = &e->policies[i];
+    FAB_EACH(const fab_failed_policy, p, e->policies, n) {
         const bool is_known = p->is_possible && !isnan(p->state.time_s);
         const bool is_beyond = found == NULL || (is_slowest ? p->state.time_s > found->state.time_s
                                                             : p->state.time_s < found->state.time_s);
@@ -101,8 +100,7 @@ static double gain_of(const fab_run_verdict *v, const fab_alternative *t) {
 
 static const fab_alternative *best_alternative(const fab_run_verdict *v, bool needs_switch_support) {
     const fab_alternative *best = NULL;
-    for (size_t i = 0; i < v->n_alternatives; i++) {
-        const fab_alternative *t = &v->alternatives[i];
+    FAB_EACH(const fab_alternative, t, v->alternatives, v->n_alternatives) {
         if (t->is_possible && (!t->is_checked || t->is_confirmed) && t->needs_switch_support == needs_switch_support &&
             (best == NULL || t->time_s < best->time_s)) {
             best = t;
@@ -129,8 +127,7 @@ static void advice_add_alternative(const fab_result *r, const fab_run_verdict *v
  * NICs hold as long anyway last. */
 static const fab_phase_result *most_tapered(const fab_result *r, size_t engine) {
     const fab_phase_result *most = NULL;
-    for (size_t i = 0; i < r->n_phases; i++) {
-        const fab_phase_result *p = &r->phases[i];
+    FAB_EACH(const fab_phase_result, p, r->phases, r->n_phases) {
         const int order = most == NULL ? 1
                                        : verdict_is_of_hosts(most, &most->engines[engine]) -
                                              verdict_is_of_hosts(p, &p->engines[engine]);
@@ -146,8 +143,7 @@ static const fab_phase_result *most_tapered(const fab_result *r, size_t engine) 
 /* Names of those that were tried, without or only those whose gain was luck. */
 static bool add_engines(const fab_run_verdict *v, bool of_luck, char *out) {
     const char *comma = "";
-    for (size_t i = 0; i < v->n_alternatives; i++) {
-        const fab_alternative *a = &v->alternatives[i];
+    FAB_EACH(const fab_alternative, a, v->alternatives, v->n_alternatives) {
         if (a->is_possible && (a->is_checked && !a->is_confirmed) == of_luck) {
             fab_append(out, FAB_VERDICT_TEXT, "%s%s", comma, a->engine);
             comma = ", ";
@@ -157,10 +153,7 @@ static bool add_engines(const fab_run_verdict *v, bool of_luck, char *out) {
 }
 
 static bool has_luck(const fab_run_verdict *v) {
-    bool any = false;
-    for (size_t i = 0; i < v->n_alternatives; i++) {
-        any = any || (v->alternatives[i].is_checked && !v->alternatives[i].is_confirmed);
-    }
+    FAB_ANY(any, i, v->n_alternatives, v->alternatives[i].is_checked && !v->alternatives[i].is_confirmed);
     return any;
 }
 
@@ -314,8 +307,7 @@ static void add_easiest(const fab_advice *a, char *out) {
 static void add_ties(const fab_advice *a, char *out) {
     const fab_advice_best *b = &a->best;
     size_t n[2] = {0, 0}; /* that need no support of switches, and that do */
-    for (size_t i = 0; i < a->n_rows; i++) {
-        const fab_advice_row *row = &a->rows[i];
+    FAB_EACH(const fab_advice_row, row, a->rows, a->n_rows) {
         if (row->gain.verdict == FAB_ADVICE_FASTER && strcmp(row->change, b->change) != 0 &&
             fabs(row->figures.time_s - b->figures.time_s) <= VERDICT_SAME * b->figures.time_s) {
             n[row->needs_switch_support]++;
@@ -407,12 +399,8 @@ static bool crosses_taper(const fab_result *r, size_t engine) {
 
 /* The setting that lifts the taper, or "": none does of what is installed, or where a pod or ports leave one. */
 static const char *lifts_taper(const fab_fabric_result *f) {
-    for (size_t t = 0; t + 1 < f->counts.tiers && t < FAB_MAX_TIERS; t++) {
-        if (f->spec.tier[t].taper > 1) {
-            return "--set taper=1";
-        }
-    }
-    return f->spares.is_shared ? "--set full-spares=yes" : "";
+    FAB_ANY(tapers, t, FAB_MAX_TIERS, (uint64_t)t + 1 < f->counts.tiers && f->spec.tier[t].taper > 1);
+    return tapers ? "--set taper=1" : f->spares.is_shared ? "--set full-spares=yes" : "";
 }
 
 /* What uplinks may win: no routing wins it. */
@@ -450,8 +438,7 @@ static void advice_of_taper(const fab_result *r, const fab_run_verdict *v, char 
 /* What runs where nobody chose: the first spare, or else the first policy that was given and places all ranks. */
 static const fab_failed_policy *usual_policy(const fab_failed_engine *e, size_t n) {
     const fab_failed_policy *found = NULL;
-    for (size_t i = 0; i < n; i++) {
-        const fab_failed_policy *p = &e->policies[i];
+    FAB_EACH(const fab_failed_policy, p, e->policies, n) {
         const bool is_usual = strcmp(p->policy, "first-spare") == 0;
         found = p->is_possible && !isnan(p->state.time_s) && (found == NULL || is_usual) ? p : found;
     }
@@ -482,8 +469,7 @@ static void advice_of_failures(const fab_failures *f, size_t engine, char *out) 
 /* What all jobs gain: of changes that save as much the easiest, then those that save more. */
 static void advice_of_jobs(const fab_contention *c, bool is_one_draw, bool collides, char *out) {
     double most = 0;
-    for (size_t i = 0; i < c->n_remedies; i++) {
-        const fab_job_remedy *m = &c->remedies[i];
+    FAB_EACH(const fab_job_remedy, m, c->remedies, c->n_remedies) {
         if (m->saved_ratio > most + FAB_VERDICT_LITTLE) {
             fab_append(out, FAB_VERDICT_TEXT,
                        "%s%s%s%s saves %.2g %% of the jobs' GPU time, %" PRIu32 " of %zu are faster",

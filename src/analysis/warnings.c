@@ -25,10 +25,9 @@ static fab_status add_warning(fab_result *result, fab_error *err, const char *fm
     va_start(arguments, fmt);
     (void)vsnprintf(text, sizeof text, fmt, arguments);
     va_end(arguments);
-    for (size_t i = 0; i < result->n_warnings; i++) {
-        if (strcmp(result->warnings[i], text) == 0) {
-            return FAB_OK;
-        }
+    FAB_ANY(is_said, i, result->n_warnings, strcmp(result->warnings[i], text) == 0);
+    if (is_said) {
+        return FAB_OK;
     }
     FAB_PASS(fab_grow(&result->warnings, &capacity, result->n_warnings + 1, sizeof(char *), err));
     result->warnings[result->n_warnings] = fab_strdup(text, err);
@@ -37,12 +36,8 @@ static fab_status add_warning(fab_result *result, fab_error *err, const char *fm
 }
 
 static bool is_sold(double bps) {
-    for (size_t i = 0; i < sizeof SOLD_BPS / sizeof *SOLD_BPS; i++) {
-        if (fabs(bps / SOLD_BPS[i] - 1) <= NEAR) {
-            return true;
-        }
-    }
-    return false;
+    FAB_ANY(found, i, FAB_N_OF(SOLD_BPS), fabs(bps / SOLD_BPS[i] - 1) <= NEAR);
+    return found;
 }
 
 static fab_status look_at_rates(fab_result *result, const fab_counts *counts, fab_error *err) {

@@ -44,12 +44,9 @@ enum { ANY = 15, PACKETS = 14, LOSSLESS = 6, MARKED = 4, SPRAYED = 8 }; /* sets 
 
 /* The last one where it has another name: the design's reader says so. */
 static size_t transport_of(const char *text) {
-    size_t kind = 0;
-    while (kind < sizeof TRANSPORTS / sizeof *TRANSPORTS - 1 && text != NULL &&
-           (strcspn(text, ",") != strlen(TRANSPORTS[kind]) ||
-            strncmp(text, TRANSPORTS[kind], strlen(TRANSPORTS[kind])) != 0)) {
-        kind++;
-    }
+    FAB_FIRST(kind, FAB_N_OF(TRANSPORTS) - 1,
+              text == NULL || (strcspn(text, ",") == strlen(TRANSPORTS[kind]) &&
+                               strncmp(text, TRANSPORTS[kind], strlen(TRANSPORTS[kind])) == 0));
     return kind;
 }
 
@@ -84,7 +81,7 @@ static fab_status list_overrides(const cli_options *options, fab_str *room, cons
         size_t length = strcspn(at, ",");
         size_t key = strcspn(at, "=,");
         bool known = n == 0 && key == length && length > 0;
-        for (size_t i = 0; n > 0 && i < sizeof KEYS / sizeof *KEYS; i++) {
+        for (size_t i = 0; n > 0 && i < FAB_N_OF(KEYS); i++) {
             bool is_it = strlen(KEYS[i].name) == key && strncmp(at, KEYS[i].name, key) == 0 && key < length;
             FAB_REFUSE_IF(is_it && (KEYS[i].of & 1U << kind) == 0, err, FAB_EUSAGE, NULL,
                           "option --transport: %s has no %s; %s has", TRANSPORTS[kind], KEYS[i].name,

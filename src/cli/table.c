@@ -47,10 +47,7 @@ fab_status cli_table_status(const cli_table *table, fab_error *err) {
 
 /* Columns on the screen: bytes that do not continue a UTF-8 sequence. */
 static size_t display_width(const char *text, size_t n) {
-    size_t width = 0;
-    for (size_t i = 0; i < n; i++) {
-        width += ((unsigned char)text[i] & 0xc0U) != 0x80 ? 1 : 0;
-    }
+    FAB_SUM(size_t, width, i, n, ((unsigned char)text[i] & 0xc0U) != 0x80 ? 1 : 0);
     return width;
 }
 

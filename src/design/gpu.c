@@ -83,7 +83,7 @@ static const book_element ELEMENTS[] = {
 static const book_kind GPU = {"GPU",      "GPU: what its data sheet says, and its price.",
                               "gpu:",     "there is no GPU",
                               FAB_EINPUT, fab_builtin_gpus,
-                              ELEMENTS,   sizeof ELEMENTS / sizeof ELEMENTS[0]};
+                              ELEMENTS,   FAB_N_OF(ELEMENTS)};
 
 fab_status fab_gpu_read(const char *text, const char *where, fab_gpu *out, fab_error *err) {
     gpu_file g = {.precision = 0};

@@ -101,10 +101,7 @@ static fab_status order_ports(fab_fabric *f, fab_node_id v, uint64_t **scratch, 
     uint32_t first = f->out_first[v];
     uint32_t n = f->out_first[v + 1] - first;
     uint32_t *links = f->out_link + first;
-    bool sorted = true;
-    for (uint32_t i = 1; i < n; i++) {
-        sorted = sorted && f->port[links[i - 1]] <= f->port[links[i]];
-    }
+    FAB_ALL_IN(sorted, i, 1, n, f->port[links[i - 1]] <= f->port[links[i]]);
     if (!sorted) {
         FAB_PASS(FAB_GROW(*scratch, *capacity, n, err));
         for (uint32_t i = 0; i < n; i++) {

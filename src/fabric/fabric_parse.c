@@ -36,7 +36,7 @@ static fab_status parse_node(const fab_fabric *f, const char *text, size_t n, fa
         prefix--;
     }
     prefix = prefix > 0 ? prefix - 1 : 0; /* up to the last dash */
-    for (uint32_t kind = 0; kind < sizeof KINDS / sizeof KINDS[0]; kind++) {
+    for (uint32_t kind = 0; kind < FAB_N_OF(KINDS); kind++) {
         if (strlen(KINDS[kind]) == prefix && memcmp(KINDS[kind], text, prefix) == 0) {
             first = f->first[kind];
             behind = f->first[kind + 1];

@@ -73,7 +73,7 @@ static bool parse_group(const fab_fabric *f, const char *text, fab_component_kin
         return true;
     }
     static const fab_component_kind KINDS[] = {FAB_COMPONENT_SERVER, FAB_COMPONENT_RACK, FAB_COMPONENT_PLANE};
-    for (size_t i = 0; i < sizeof KINDS / sizeof KINDS[0]; i++) {
+    for (size_t i = 0; i < FAB_N_OF(KINDS); i++) {
         size_t n = strlen(fab_component_kinds[KINDS[i]]);
         const char *digits = text + n + 1;
         if (strncmp(text, fab_component_kinds[KINDS[i]], n) == 0 && text[n] == '-' && *digits != '\0' &&

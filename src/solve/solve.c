@@ -205,12 +205,8 @@ static void branch(call *c) {
 }
 
 static bool has_integers(const fab_program *p) {
-    for (size_t i = 0; i < p->n_columns; i++) {
-        if (p->columns[i].is_integer) {
-            return true;
-        }
-    }
-    return false;
+    FAB_ANY(found, i, p->n_columns, p->columns[i].is_integer);
+    return found;
 }
 
 static void copy_out(call *c, double *x, double *row_dual) {

@@ -399,10 +399,7 @@ static void study_put_choice(fab_page *page, const fab_study_summary *s, const f
 }
 
 static void study_put_policies(fab_page *page, const fab_study_summary *s) {
-    size_t n_lines = 0;
-    for (size_t i = 0; i < s->n_variants; i++) {
-        n_lines += s->variants[i].same_as == i;
-    }
+    FAB_SUM(size_t, n_lines, i, s->n_variants, s->variants[i].same_as == i);
     if (s->choices == NULL || n_lines == s->n_variants / s->n_policies) {
         return;
     }
@@ -477,7 +474,7 @@ static const char *study_show_time(fab_page *page, double s) {
     if (!isfinite(s)) {
         return "never";
     }
-    while (unit + 1 < sizeof UNITS / sizeof UNITS[0] && s < UNITS[unit].s) {
+    while (unit + 1 < FAB_N_OF(UNITS) && s < UNITS[unit].s) {
         unit++;
     }
     return fab_show(page, "%.3g %s", s / UNITS[unit].s, UNITS[unit].name);
@@ -560,7 +557,7 @@ static void study_put_conventions(fab_page *page, const fab_study_summary *s) {
         ("histories: failures and repairs of every class at exponential times; a stopped job goes back to its last "
          "checkpoint"),
     };
-    fab_text_conventions(page, LINES, sizeof LINES / sizeof LINES[0] - (s->span_s > 0 ? 0 : 1));
+    fab_text_conventions(page, LINES, FAB_N_OF(LINES) - (s->span_s > 0 ? 0 : 1));
 }
 
 void fab_text_study(fab_page *page, const fab_study_summary *s) {

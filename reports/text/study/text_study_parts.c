@@ -94,10 +94,7 @@ static void study_put_single_highest(fab_page *page, const fab_study_summary *s)
 }
 
 static uint64_t n_clear(const fab_study_variant *v) {
-    uint64_t n = 0;
-    for (size_t i = 0; i < v->n_classes; i++) {
-        n += v->classes[i].n_clear;
-    }
+    FAB_SUM(uint64_t, n, i, v->n_classes, v->classes[i].n_clear);
     return n;
 }
 
@@ -167,12 +164,8 @@ static void study_put_clear_highest(fab_page *page, const fab_study_summary *s) 
 
 /* The class of failures with most cost of those whose cost is above 0 by more than its interval; NULL: none is. */
 static const fab_cause *clear_cause(const fab_study_variant *v) {
-    for (size_t i = 0; i < v->n_causes; i++) {
-        if (v->causes[i].impact > v->causes[i].ci95) {
-            return &v->causes[i];
-        }
-    }
-    return NULL;
+    FAB_FIRST(i, v->n_causes, v->causes[i].impact > v->causes[i].ci95);
+    return i < v->n_causes ? &v->causes[i] : NULL;
 }
 
 /* Where the class that seems to cost most may as well cost nothing. */
@@ -363,12 +356,8 @@ static bool is_link(const fab_critical *c) {
 }
 
 static bool has_others(const fab_ranking *r) {
-    for (size_t i = 0; i < r->n; i++) {
-        if (!is_link(&r->list[i])) {
-            return true;
-        }
-    }
-    return false;
+    FAB_ANY(found, i, r->n, !is_link(&r->list[i]));
+    return found;
 }
 
 void study_put_critical(fab_page *page, const fab_study_summary *s) {
@@ -501,10 +490,7 @@ void study_put_cases(fab_page *page, const fab_study_summary *s) {
         }
     }
     if (v->n_stopped_shown > 0 && (!s->is_single || v->stopped->name[0] != '\0')) { /* single parts stand above */
-        uint64_t n_alike = 0;
-        for (size_t i = 0; i < v->n_stopped_shown; i++) {
-            n_alike += s->n_looked_at > 0 ? v->stopped[i].n_equal : 1;
-        }
+        FAB_SUM(uint64_t, n_alike, i, v->n_stopped_shown, s->n_looked_at > 0 ? v->stopped[i].n_equal : 1);
         fab_text_heading(page, "SCENARIOS THAT STOP THE JOB",
                          v->n_stopped == n_alike ? s->n_looked_at > 0 ? "one of each class" : "all of them"
                                                  : fab_show(page, "the first %zu of %s", v->n_stopped_shown,

@@ -156,10 +156,7 @@ static const char *bought_show(fab_page *page, const fab_sweep *s, const fab_ver
 /* The cheapest network, of which no one stands out where all cost the same. */
 static const char *cheapest_show(fab_page *page, const fab_sweep *s, const fab_verdict *v) {
     double least_usd = s->points[v->cheapest].total_usd;
-    bool alike = true;
-    for (size_t i = 0; i < s->n_points; i++) {
-        alike = alike && s->points[i].total_usd <= least_usd * (1 + 1e-9);
-    }
+    FAB_ALL(alike, i, s->n_points, s->points[i].total_usd <= least_usd * (1 + 1e-9));
     const char *usd = fab_show_money(page, least_usd);
     return alike ? fab_show(page, "every network costs %s", usd)
                  : fab_show(page, "cheapest network: [%zu], %s", v->cheapest + 1, usd);
@@ -397,12 +394,8 @@ static void compare_put_hours(fab_page *page, const fab_sweep *s, size_t e) {
 }
 
 static const fab_ownership *any_ownership(const fab_sweep *s) {
-    for (size_t i = 0; i < s->n_points; i++) {
-        if (s->points[i].ownership.years > 0) {
-            return &s->points[i].ownership;
-        }
-    }
-    return NULL;
+    FAB_FIRST(i, s->n_points, s->points[i].ownership.years > 0);
+    return i < s->n_points ? &s->points[i].ownership : NULL;
 }
 
 static void ownership_put_table(fab_page *page, const fab_sweep *s, size_t e) {
@@ -541,12 +534,8 @@ void fab_text_failures_of_points(fab_page *page, const fab_sweep *s, size_t e) {
 }
 
 static bool has_job(const fab_sweep *s) {
-    for (size_t i = 0; i < s->n_points; i++) {
-        if (s->points[i].has_ownership) {
-            return true;
-        }
-    }
-    return false;
+    FAB_ANY(found, i, s->n_points, s->points[i].has_ownership);
+    return found;
 }
 
 void fab_text_compare_cost(fab_page *page, const fab_sweep *s, size_t e) {

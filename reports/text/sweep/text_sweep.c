@@ -79,10 +79,7 @@ static bool equal_fabrics(const fab_sweep_point *p, const fab_sweep_point *q) {
 
 bool fab_text_all_alike(const fab_sweep *s, bool (*alike)(const fab_sweep_point *p, const fab_sweep_point *first)) {
     const fab_sweep_point *first = fab_text_first_built(s);
-    bool all = true;
-    for (size_t i = 0; i < s->n_points; i++) {
-        all = all && (!s->points[i].is_built || alike(&s->points[i], first));
-    }
+    FAB_ALL(all, i, s->n_points, !s->points[i].is_built || alike(&s->points[i], first));
     return all;
 }
 
@@ -152,19 +149,13 @@ typedef struct names {
 
 /* As the plan under engine e has it. */
 static const fab_sweep_phase *phase_named(const fab_sweep_point *p, const char *name, size_t e) {
-    for (size_t i = 0; i < p->n_phases && e < p->n_engines; i++) {
-        if (strcmp(p->phases[i].name, name) == 0 && p->phases[i].times[e].n_seeds > 0) {
-            return &p->phases[i];
-        }
-    }
-    return NULL;
+    FAB_FIRST(i, p->n_phases,
+              e < p->n_engines && strcmp(p->phases[i].name, name) == 0 && p->phases[i].times[e].n_seeds > 0);
+    return i < p->n_phases ? &p->phases[i] : NULL;
 }
 
 static void add_name(names *list, const char *name, double weight) {
-    size_t i = 0;
-    while (i < list->n && strcmp(list->name[i], name) != 0) {
-        i++;
-    }
+    FAB_FIRST(i, list->n, strcmp(list->name[i], name) == 0);
     if (i == sizeof list->name / sizeof list->name[0]) {
         return;
     }
@@ -250,10 +241,7 @@ static void sweep_put_crossings_of(fab_page *page, const fab_sweep *s, uint32_t 
 }
 
 static void sweep_put_crossings(fab_page *page, const fab_sweep *s) {
-    bool differ = false;
-    for (size_t i = 0; i < s->n_points; i++) {
-        differ = differ || s->points[i].plans_differ;
-    }
+    FAB_ANY(differ, i, s->n_points, s->points[i].plans_differ);
     for (uint32_t tier = 2; tier <= FAB_MAX_TIERS; tier++) {
         names list = crossing_phases(s, tier, limit(sweep_room(page, s) / A_CROSSING));
         if (list.n == 0) {
@@ -401,12 +389,8 @@ static bool sweep_look(fab_page *page, const fab_sweep *s, size_t e, names *phas
 /* False where the engine itself is varied. */
 static bool one_label(const fab_sweep *s, size_t e) {
     const char *label = fab_text_first_built(s)->engines[e].label;
-    FAB_EACH(const fab_sweep_point, p, s->points, s->n_points) {
-        if (e < p->n_engines && strcmp(p->engines[e].label, label) != 0) {
-            return false;
-        }
-    }
-    return true;
+    FAB_ALL(all, i, s->n_points, e >= s->points[i].n_engines || strcmp(s->points[i].engines[e].label, label) == 0);
+    return all;
 }
 
 static void sweep_put_engine(fab_page *page, const fab_sweep *s, size_t e) {

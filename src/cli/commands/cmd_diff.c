@@ -142,7 +142,6 @@ static fab_status side_options(const cli_options *options, bool is_after, side *
     const char *option = is_after ? "after" : "before";
     size_t most = states->n + options->overrides.n + options->jobs.n + options->engines.n + 3;
     size_t n_degraded = 0;
-    bool has_engine = false;
     FAB_PASS(fab_allocate(3 * most, sizeof(char *), &s->room, err));
     FAB_PASS(fab_allocate(states->n + 1, sizeof(char *), &s->failed, err));
     FAB_PASS(fab_allocate(states->n + 1, sizeof(char *), &s->degraded, err));
@@ -150,9 +149,7 @@ static fab_status side_options(const cli_options *options, bool is_after, side *
     copy_list(&options->overrides, s->room, &s->options.overrides);
     copy_list(&options->jobs, s->room + most, &s->options.jobs);
     copy_list(&options->engines, s->room + 2 * most, &s->options.engines);
-    for (size_t i = 0; i < states->n; i++) {
-        has_engine = has_engine || strncmp(states->items[i], "engine=", 7) == 0;
-    }
+    FAB_ANY(has_engine, i, states->n, strncmp(states->items[i], "engine=", 7) == 0);
     s->options.engines.n = has_engine ? 0 : s->options.engines.n;
     for (size_t i = 0; i < states->n; i++) {
         FAB_PASS(take_state(s, option, states->items[i], &n_degraded, err));

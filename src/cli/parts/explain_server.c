@@ -51,7 +51,7 @@ fab_status cli_explain_server(const char *path, FILE *out, fab_error *err) {
         {"Nearest NICs", "nics", false}, {"GPUs there", "sharing", true}, {"PCIe", "pcie_bps", true},
         {"NVLink", "nvlink_bps", true}};
     FAB_OWNED fab_server_shape *s = NULL;
-    FAB_OWNS(cli_table_release) cli_table table = {.columns = COLUMNS, .n_columns = sizeof COLUMNS / sizeof COLUMNS[0]};
+    FAB_OWNS(cli_table_release) cli_table table = {.columns = COLUMNS, .n_columns = FAB_N_OF(COLUMNS)};
     char rate[40];
     FAB_PASS(FAB_NEW(s, 1, err));
     FAB_PASS(fab_server_read(path, s, err));

@@ -222,12 +222,8 @@ static fab_status look_at_ends(auditor *a, uint32_t cable, fab_error *err) {
 }
 
 static bool has_note(const fab_network *net, const char *text) {
-    for (uint32_t i = 0; i < net->n_notes; i++) {
-        if (strcmp(net->notes[i].text, text) == 0) {
-            return true;
-        }
-    }
-    return false;
+    FAB_ANY(found, i, net->n_notes, strcmp(net->notes[i].text, text) == 0);
+    return found;
 }
 
 fab_status fab_audit_cables(auditor *a, fab_error *err) {

@@ -79,10 +79,8 @@ fab_status audit_report_servers(audit_plugs *p, const audit_plug *x, const audit
 }
 
 static int64_t n_host_cables(const auditor *a, uint32_t leaf) {
-    int64_t n = 0;
-    for (uint32_t j = a->shape->first[leaf]; j < a->shape->first[leaf + 1]; j++) {
-        n += fab_network_is_host(a->net, fab_network_far(a->net, a->shape->side[j])->node);
-    }
+    FAB_SUM_IN(int64_t, n, j, a->shape->first[leaf], a->shape->first[leaf + 1],
+               fab_network_is_host(a->net, fab_network_far(a->net, a->shape->side[j])->node));
     return n;
 }
 
@@ -187,12 +185,9 @@ static fab_status tell_exchanges(audit_plugs *p, fab_error *err) {
 /* --- adapters that are not there ---------------------------------------------------------------------------------- */
 
 static bool has_column(const audit_plugs *p, uint32_t server, uint32_t column, bool any_port) {
-    for (uint32_t i = p->first[server]; i < p->first[server + 1]; i++) {
-        if (p->plug[i].column == column || (any_port && audit_slot(p->plug[i].column) == audit_slot(column))) {
-            return true;
-        }
-    }
-    return false;
+    FAB_ANY_IN(found, i, p->first[server], p->first[server + 1],
+               p->plug[i].column == column || (any_port && audit_slot(p->plug[i].column) == audit_slot(column)));
+    return found;
 }
 
 /* An adapter that gives no host, at the leaf where this one belongs, at the port where this server's others are. */
@@ -269,10 +264,7 @@ static fab_status report_missing(audit_plugs *p, uint32_t server, const uint32_t
     auditor *a = p->a;
     uint32_t slot = audit_slot(column[0]);
     bool is_port = n == 1 && has_column(p, server, column[0], true);
-    bool same_slot = true;
-    for (uint32_t i = 1; i < n; i++) {
-        same_slot = same_slot && audit_slot(column[i]) == slot;
-    }
+    FAB_ALL_IN(same_slot, i, 1, n, audit_slot(column[i]) == slot);
     fab_finding f = {.kind = is_port ? FAB_FINDING_DEAD_PORT : FAB_FINDING_MISSING_PORT,
                      .confidence = confidence_of(p, server),
                      .damage_bps = n * a->usual_bps[1],

@@ -140,10 +140,8 @@ static fab_status report_short(sideways *s, const uint32_t *node, uint32_t n, do
 /* A cable too many stands between two switches that have more than others, or beside another one. */
 static fab_status look_for_more(sideways *s, bool has_rule, double confidence, fab_error *err) {
     auditor *a = s->a;
-    uint32_t n_double = 0;
-    for (uint32_t i = 1; i < s->n; i++) {
-        n_double += s->list[i].one == s->list[i - 1].one && s->list[i].two == s->list[i - 1].two;
-    }
+    FAB_SUM_IN(uint32_t, n_double, i, 1, s->n,
+               s->list[i].one == s->list[i - 1].one && s->list[i].two == s->list[i - 1].two);
     for (uint32_t i = 0; i < s->n; i++) {
         const peer_cable *p = &s->list[i];
         bool again = i > 0 && p->one == s->list[i - 1].one && p->two == s->list[i - 1].two;
@@ -161,10 +159,7 @@ static fab_status look_for_more(sideways *s, bool has_rule, double confidence, f
 }
 
 static uint32_t count_absent(const auditor *a, uint32_t tier) {
-    uint32_t n = 0;
-    for (uint32_t i = 0; i < a->out->n_absent; i++) {
-        n += a->absent[i].tier == tier;
-    }
+    FAB_SUM(uint32_t, n, i, a->out->n_absent, a->absent[i].tier == tier);
     return n;
 }
 

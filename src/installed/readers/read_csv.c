@@ -58,12 +58,8 @@ static int known_column(const char *title) {
     }
     plain[n++] = ' ';
     plain[n] = '\0';
-    for (size_t i = 0; n > 2 && i < sizeof NAMES / sizeof NAMES[0]; i++) {
-        if (strstr(NAMES[i].names, plain) != NULL) {
-            return NAMES[i].column;
-        }
-    }
-    return -1;
+    FAB_FIRST(i, FAB_N_OF(NAMES), n > 2 && strstr(NAMES[i].names, plain) != NULL);
+    return i < FAB_N_OF(NAMES) ? (int)NAMES[i].column : -1;
 }
 
 /* What a column is: as the format was asked for ("cables,a-node=From"), else by its name,
@@ -113,7 +109,7 @@ static char separator_of(const char *at, const char *behind) {
         const char *found = strchr(SEPARATORS, *at);
         counts[found != NULL ? found - SEPARATORS : 0] += found != NULL;
     }
-    for (size_t i = 1; i < sizeof counts / sizeof counts[0]; i++) {
+    for (size_t i = 1; i < FAB_N_OF(counts); i++) {
         best = counts[i] > counts[best] ? i : best;
     }
     return SEPARATORS[best];

@@ -14,13 +14,10 @@ static bool is_joint(char c) {
 /* Whether a run of letters says what a switch is: IBLEAF. */
 static bool is_word_of_tier(const char *run, size_t n) {
     static const char *const WORDS[] = {"leaf", "spine", "core"};
-    for (size_t i = 0; i < sizeof WORDS / sizeof WORDS[0]; i++) {
+    for (size_t i = 0; i < FAB_N_OF(WORDS); i++) {
         size_t length = strlen(WORDS[i]);
         for (size_t at = 0; at + length <= n; at++) {
-            size_t same = 0;
-            while (same < length && tolower((unsigned char)run[at + same]) == WORDS[i][same]) {
-                same++;
-            }
+            FAB_FIRST(same, length, tolower((unsigned char)run[at + same]) != WORDS[i][same]);
             if (same == length) {
                 return true;
             }

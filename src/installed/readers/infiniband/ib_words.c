@@ -34,7 +34,7 @@ bool fab_network_ib_rate(const char *text, size_t n, uint32_t *out_width, double
         *out_width = width;
         return true;
     }
-    for (size_t i = 0; is_width && text[at] == 'x' && i < sizeof SPEEDS / sizeof SPEEDS[0]; i++) {
+    for (size_t i = 0; is_width && text[at] == 'x' && i < FAB_N_OF(SPEEDS); i++) {
         if (strlen(SPEEDS[i].name) == n - at - 1 && memcmp(text + at + 1, SPEEDS[i].name, n - at - 1) == 0) {
             *out_width = width;
             *out_bps = width * SPEEDS[i].lane_bps;
@@ -50,16 +50,13 @@ bool fab_network_ib_speed(fab_token width, fab_token speed, uint32_t *out_width,
     char *behind = NULL;
     (void)snprintf(text, sizeof text, "%.*s", (int)(speed.length < 20 ? speed.length : 20), speed.text);
     double gbps = strtod(text, &behind);
-    for (size_t i = 0; i < sizeof SPEEDS / sizeof SPEEDS[0]; i++) {
+    for (size_t i = 0; i < FAB_N_OF(SPEEDS); i++) {
         double lane = SPEEDS[i].lane_bps / 1e9;
         bool is_number = behind != text && *behind == '\0' && fabs(gbps - lane) < 0.07 * lane &&
                          strcmp(SPEEDS[i].name, "FDR10") != 0;
         if (is_number || strcmp(text, SPEEDS[i].name) == 0) {
             char rate[16];
-            size_t digits = 0;
-            while (digits < width.length && digits < 2 && width.text[digits] >= '0' && width.text[digits] <= '9') {
-                digits++;
-            }
+            FAB_FIRST(digits, width.length, digits == 2 || width.text[digits] < '0' || width.text[digits] > '9');
             bool is_width = width.length == digits + 1 && (width.text[digits] | 0x20) == 'x';
             int n = snprintf(rate, sizeof rate, "%.*sx%s", (int)digits, width.text, SPEEDS[i].name);
             return is_width && fab_network_ib_rate(rate, (size_t)n, out_width, out_bps);
@@ -115,10 +112,9 @@ fab_status fab_network_ib_host(fab_network *net, uint32_t index, fab_error *err)
 bool fab_network_is_chatter(const fab_text *in) {
     static const char *const WORDS[] = {"ibwarn:", "ibpanic:", "iberror:", "src/", "ibnetdiscover"};
     fab_token line = fab_token_trim(fab_text_rest(in), " \t");
-    for (size_t i = 0; i < sizeof WORDS / sizeof WORDS[0]; i++) {
-        if (fab_token_begins(line, WORDS[i])) {
-            return true;
-        }
+    FAB_ANY(is_warning, i, FAB_N_OF(WORDS), fab_token_begins(line, WORDS[i]));
+    if (is_warning) {
+        return true;
     }
     bool is_data = line.length > 1 && ((line.text[0] == '[' && line.text[1] >= '0' && line.text[1] <= '9') ||
                                        line.text[0] == '{'); /* a port */
