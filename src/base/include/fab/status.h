@@ -34,6 +34,9 @@ typedef enum fab_status {
     FAB_EINTERNAL,    /**< a bug: an invariant does not hold */
 } fab_status;
 
+/** What a function returns whose status the caller must look at. */
+#define FAB_STATUS FAB_MUST_USE fab_status
+
 typedef struct fab_error {
     fab_status code;
     char where[192]; /**< "design.xml:14:9", "leaf 7", or empty */
