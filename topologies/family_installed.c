@@ -173,7 +173,6 @@ static void find_rails(const fab_installed_build *b) {
 /* Rails of several networks: how many a network has. 0: they are not apart. */
 static fab_status rails_apart(const fab_installed_build *b, uint32_t *out, fab_error *err) {
     const fab_structure *net = b->net;
-    FAB_OWNED uint32_t *network = NULL; /* [rail], + 1 */
     uint32_t n_nics = net->n_servers * net->nics_per_server;
     uint32_t n_rails = b->f->n_rails;
     uint32_t shared = 1; /* rails from the first on that share its network */
@@ -181,7 +180,7 @@ static fab_status rails_apart(const fab_installed_build *b, uint32_t *out, fab_e
     if (net->n_networks < 2 || net->n_planes > 1 || n_rails < 2) {
         return FAB_OK;
     }
-    FAB_PASS(FAB_NEW(network, n_rails, err));
+    FAB_OWNED_NEW(uint32_t, network, n_rails, err); /* [rail], + 1 */
     for (uint32_t nic = 0; nic < n_nics; nic++) {
         uint32_t leaf = switch_behind(net, nic, 0);
         uint32_t *known = &network[nic % n_rails];
@@ -237,9 +236,8 @@ FAB_ORDER_KEYS(names_by_label, labelled, strcmp(a->label, b->label), FAB_ORDER(a
 
 /* Marks the boxes whose description others have too. */
 static fab_status find_duplicates(const fab_network *net, bool **out, fab_error *err) {
-    FAB_OWNED labelled *list = NULL;
-    FAB_OWNED bool *duplicate = NULL;
-    FAB_PASS(FAB_NEW_ALL(net->n_nodes, err, list, duplicate));
+    FAB_OWNED_NEW(labelled, list, net->n_nodes, err);
+    FAB_OWNED_NEW(bool, duplicate, net->n_nodes, err);
     for (uint32_t v = 0; v < net->n_nodes; v++) {
         list[v] = (labelled){net->nodes[v].label, v};
     }
@@ -331,8 +329,7 @@ static fab_status name_ports(const fab_installed_build *b, fab_names *names, fab
 /* A name that two servers have gets the number of the server. */
 static fab_status name_servers(const fab_installed_build *b, fab_names *names, fab_error *err) {
     const fab_structure *net = b->net;
-    FAB_OWNED labelled *list = NULL;
-    FAB_PASS(FAB_NEW(list, net->n_servers, err));
+    FAB_OWNED_NEW(labelled, list, net->n_servers, err);
     for (uint32_t i = 0; i < net->n_servers; i++) {
         list[i] = (labelled){net->server_name[i], i};
     }

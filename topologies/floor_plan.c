@@ -247,12 +247,11 @@ fab_status fab_floor_place(const fab_floor_spec *spec, const fab_floor_shape *sh
 }
 
 fab_status fab_floor_make(const fab_fabric_spec *spec, const fab_fabric *fabric, fab_floor **out, fab_error *err) {
-    FAB_OWNS(fab_floor_free_owned) fab_floor *floor = NULL;
     FAB_OWNS(shape_release)
     fab_floor_shape shape = {.n_switches = fab_n_switches(fabric),
                              .n_leaves = fabric->first_of_tier[2] - fabric->first[FAB_NODE_SWITCH],
                              .servers_share_leaves = servers_share_leaves(fabric)};
-    FAB_PASS(FAB_NEW(floor, 1, err));
+    FAB_OWNS_NEW(fab_floor_free_owned, fab_floor, floor, 1, err);
     FAB_PASS(FAB_NEW_ALL(shape.n_switches, err, shape.low, shape.high));
     FAB_PASS(fab_floor_size(&spec->floor, fabric->n_servers, floor, err));
     find_spans(fabric, floor, &shape);

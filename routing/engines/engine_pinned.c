@@ -26,13 +26,12 @@ static fab_status pinned_prepare(fab_router *router, fab_error *err) {
     state *s = router->state;
     const fab_fabric *f = router->fabric;
     const fab_next_hops *t = router->next_hops;
-    FAB_OWNED uint32_t *seen_on = NULL; /* of a server: leaf + 1 on which it was met last */
-    FAB_OWNED uint32_t *slot_of = NULL; /* of a server: its place there */
-    FAB_OWNED uint32_t *taken = NULL;   /* of a slice: ports so far */
+    FAB_OWNED uint32_t *taken = NULL; /* of a slice: ports so far */
     s->slices = router->option[PINNED_SLICES].number;
     router->facts.slices = (uint32_t)s->slices;
     FAB_PASS(FAB_NEW(s->places, (size_t)t->n_leaves * router->port_stride, err));
-    FAB_PASS(FAB_NEW_ALL(f->n_servers, err, seen_on, slot_of));
+    FAB_OWNED_NEW(uint32_t, seen_on, f->n_servers, err); /* of a server: leaf + 1 on which it was met last */
+    FAB_OWNED_NEW(uint32_t, slot_of, f->n_servers, err); /* of a server: its place there */
     FAB_PASS(FAB_NEW(taken, s->slices, err));
     for (uint32_t leaf = 0; leaf < t->n_leaves; leaf++) {
         fab_node_id v = t->leaf_node[leaf];

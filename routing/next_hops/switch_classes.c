@@ -116,9 +116,8 @@ static bool find_colours(search *s) {
 }
 
 static fab_status number_classes(search *s, fab_error *err) {
-    FAB_OWNED uint32_t *first = NULL;
-    FAB_OWNED uint32_t *size = NULL;
-    FAB_PASS(FAB_NEW_ALL(s->n_colours, err, first, size));
+    FAB_OWNED_NEW(uint32_t, first, s->n_colours, err);
+    FAB_OWNED_NEW(uint32_t, size, s->n_colours, err);
     for (uint32_t v = s->n_switches; v-- > 0;) {
         first[s->colour[v]] = v;
         size[s->colour[v]]++;

@@ -155,8 +155,7 @@ static bool sums_are_exact(const fab_baseline *b) {
 
 static fab_status route(fab_baseline *b, fab_error *err) {
     const fab_baseline_request *q = &b->request;
-    FAB_OWNED double *rate = NULL;
-    FAB_PASS(FAB_NEW(rate, b->n_flows, err));
+    FAB_OWNED_NEW(double, rate, b->n_flows, err);
     for (uint32_t i = 0; i < b->n_flows; i++) {
         rate[i] = fab_offer_rate(q->offer, q->phase, i);
     }
@@ -227,13 +226,12 @@ static fab_status index_gpus(const fab_phase *phase, uint32_t n_gpus, fab_gpu_fl
 }
 
 fab_status fab_baseline_new(const fab_baseline_request *request, fab_baseline **out, fab_error *err) {
-    FAB_OWNS(fab_baseline_free_owned) fab_baseline *b = NULL;
     const fab_fabric *f = request->router->fabric;
     FAB_REFUSE_IF(request->phase->n_flows >= MOST_PATHS, err, FAB_EUNSUPPORTED, NULL,
                   "%llu flows exceed the limit of %u", (unsigned long long)request->phase->n_flows, MOST_PATHS);
     FAB_REFUSE_IF(request->router->next_hops->n_leaves >= FAB_NO_COLUMN, err, FAB_EUNSUPPORTED, NULL,
                   "%u leaves exceed the limit of %u", request->router->next_hops->n_leaves, FAB_NO_COLUMN - 1);
-    FAB_PASS(FAB_NEW(b, 1, err));
+    FAB_OWNS_NEW(fab_baseline_free_owned, fab_baseline, b, 1, err);
     b->request = *request;
     b->router = request->router;
     b->fabric = f;

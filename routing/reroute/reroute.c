@@ -8,10 +8,9 @@
 #include "fab/memory.h"
 
 fab_status fab_reroute_new(const fab_baseline *b, fab_reroute **out, fab_error *err) {
-    FAB_OWNS(fab_reroute_free_owned) fab_reroute *r = NULL;
     size_t n_links = b->fabric->n_links;
     size_t n_words = ((size_t)b->router->next_hops->n_leaves + 63) / 64;
-    FAB_PASS(FAB_NEW(r, 1, err));
+    FAB_OWNS_NEW(fab_reroute_free_owned, fab_reroute, r, 1, err);
     r->b = b;
     r->masked = *b->router;
     r->masked.healthy = b->router->healthy != NULL ? b->router->healthy : b->router->next_hops;

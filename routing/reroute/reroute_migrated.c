@@ -15,8 +15,7 @@
 /* --- who moves ---------------------------------------------------------------------------------------------------- */
 
 static fab_status migration_new(const fab_baseline *b, fab_migration **out, fab_error *err) {
-    FAB_OWNS(fab_migration_free_owned) fab_migration *m = NULL;
-    FAB_PASS(FAB_NEW(m, 1, err));
+    FAB_OWNS_NEW(fab_migration_free_owned, fab_migration, m, 1, err);
     FAB_PASS(FAB_NEW_ALL(b->n_flows, err, m->flow_stamp, m->flow, m->part));
     FAB_PASS(FAB_NEW(m->gpu_stamp, fab_n_gpus(b->fabric), err));
     FAB_PASS(FAB_NEW(m->bytes, fab_n_of(b->fabric, FAB_NODE_NIC), err));

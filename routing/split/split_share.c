@@ -135,9 +135,8 @@ static void share_leaf(const fab_pass *p, const hops *h, const fab_dag_entry *e,
 fab_status fab_pass_share_wide(fab_pass *p, fab_error *err) {
     const fab_dag *dag = p->dag;
     size_t n_links = dag->fabric->n_links;
-    FAB_OWNED fab_wide *z = NULL;
     FAB_PASS(p->wide_share == NULL ? FAB_NEW(p->wide_share, FAB_BLOCK_LEAVES * n_links, err) : FAB_OK);
-    FAB_PASS(FAB_NEW(z, (size_t)dag->n_switches * FAB_BLOCK_LEAVES, err));
+    FAB_OWNED_NEW(fab_wide, z, (size_t)dag->n_switches * FAB_BLOCK_LEAVES, err);
     for (uint32_t k = 0; k < FAB_BLOCK_LEAVES && fab_first_leaf(p) + k < dag->n_leaves; k++) {
         z[(size_t)dag->leaf[fab_first_leaf(p) + k] * FAB_BLOCK_LEAVES + k] = fab_wide_of(1, 0);
     }

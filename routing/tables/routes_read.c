@@ -134,10 +134,9 @@ static fab_status read_hops(routes_reader *r, const fab_json *json, uint32_t ent
     const fab_fabric *f = r->f;
     uint32_t list = fab_json_member(json, entry, "nexthops");
     uint32_t most = f->out_first[v + 1] - f->out_first[v];
-    FAB_OWNED hop *hops = NULL;
     uint32_t n = 0;
     char name[FAB_NODE_NAME_SIZE];
-    FAB_PASS(FAB_NEW(hops, (size_t)most + 1, err));
+    FAB_OWNED_NEW(hop, hops, (size_t)most + 1, err);
     FAB_JSON_EACH(json, i, list) {
         const char *interface = fab_json_text_of(json, i, "interfaceName", NULL);
         bool is_used = fab_json_number_of(json, i, "fib", 0) > 0;

@@ -313,10 +313,9 @@ static bool is_minimal(const reader *r, const fab_next_hops *t, uint32_t v, uint
 static fab_status check_groups(reader *r, fab_read_groups *groups, fab_error *err) {
     const fab_next_hops *t = groups->next_hops;
     FAB_OWNS(fab_hop_order_release) fab_hop_order order = {0};
-    FAB_OWNED uint32_t *hops = NULL;
     uint32_t v = 0;
     FAB_PASS(fab_hop_order_init(r->f, &order, err));
-    FAB_PASS(FAB_NEW(hops, fab_n_switches(r->f), err));
+    FAB_OWNED_NEW(uint32_t, hops, fab_n_switches(r->f), err);
     groups->is_minimal = true;
     for (uint32_t leaf = 0; leaf < t->n_leaves; leaf++) {
         if (!fab_hop_order_find(r->f, t, leaf, &order, &v)) {

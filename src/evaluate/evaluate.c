@@ -109,8 +109,7 @@ static const fab_transport_spec *transport_of(const fab_workspace *w) {
 
 /* Between the GPUs where ranks are, without the flows of those that are out. */
 static fab_status move_phase(const fab_phase *whole, const fab_state *state, fab_phase *out, fab_error *err) {
-    FAB_OWNED uint8_t *gone = NULL;
-    FAB_PASS(FAB_NEW(gone, whole->n_flows, err));
+    FAB_OWNED_NEW(uint8_t, gone, whole->n_flows, err);
     for (uint64_t i = 0; state->is_out != NULL && i < whole->n_flows; i++) {
         const fab_flow flow = fab_phase_flow(whole, i);
         gone[i] = state->is_out[flow.src] != 0 || state->new_gpu[flow.src] == state->new_gpu[flow.dst];

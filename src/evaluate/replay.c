@@ -379,9 +379,8 @@ static fab_status keep_draws(const fab_figures *figures, size_t n, fab_seed_figu
 
 static fab_status summarise(run *c, fab_error *err) {
     const fab_replay *replay = c->replay;
-    FAB_OWNED double *values = NULL;
     size_t first = 0;
-    FAB_PASS(FAB_NEW(values, replay->n_seeds, err));
+    FAB_OWNED_NEW(double, values, replay->n_seeds, err);
     for (size_t p = 0; p < c->traffic->n_phases; p++) {
         for (size_t e = 0; e < c->what->n_engines; e++) {
             fab_engine_result *r = &c->phases[p].engines[e];
@@ -462,13 +461,12 @@ static fab_status add_transport(const run *c, fab_result *result, size_t engine,
 /* The iteration of every seed, where a phase has a draw of its own for each. */
 static fab_status iterate_seeds(const run *c, fab_result *result, size_t engine, fab_iteration *out, fab_error *err) {
     const uint64_t n_seeds = c->replay->n_seeds;
-    FAB_OWNED double *transfer_s = NULL;
     FAB_OWNED fab_paces *paces = NULL;
     size_t first = 0;
     if (n_seeds == 1 || !varies(c, engine)) {
         return FAB_OK;
     }
-    FAB_PASS(FAB_NEW(transfer_s, n_seeds * result->n_phases, err));
+    FAB_OWNED_NEW(double, transfer_s, n_seeds * result->n_phases, err);
     if (c->shared != NULL) {
         FAB_PASS(FAB_NEW(paces, n_seeds, err));
         for (uint64_t i = 0; i < n_seeds; i++) {

@@ -46,8 +46,7 @@ fab_status fab_trace_paths(const fab_engine_run *run, const fab_routes *r, const
     const double *finish_s = run->scratch->rates->finish_s;
     double part = 1.0 / fab_router_facts_of(run->router)->n_rounds;
     size_t n_links = run->prepared->fabric->n_links;
-    FAB_OWNED double *last_s = NULL;
-    FAB_PASS(FAB_NEW(last_s, trace->n_groups, err));
+    FAB_OWNED_NEW(double, last_s, trace->n_groups, err);
     for (uint32_t flow = 0; flow < r->n_flows; flow++) {
         uint32_t first = r->flow_first[flow];
         uint32_t behind = r->flow_first[flow + 1];
@@ -105,8 +104,7 @@ static fab_status find_crossings(const fab_engine_run *run, const fab_split *spl
     const fab_prepared_phase *s = run->prepared;
     const fab_demand *d = s->demand;
     const fab_trace *trace = run->trace;
-    FAB_OWNED double *x = NULL;
-    FAB_PASS(FAB_NEW(x, s->fabric->n_links, err));
+    FAB_OWNED_NEW(double, x, s->fabric->n_links, err);
     for (uint32_t l = 0; l < s->fabric->n_links; l++) {
         x[l] = trace->marked[l] != 0;
     }
@@ -130,10 +128,8 @@ static fab_status find_crossings(const fab_engine_run *run, const fab_split *spl
 fab_status fab_trace_split(const fab_engine_run *run, const fab_split *split, fab_error *err) {
     const fab_trace *trace = run->trace;
     const double *finish_s = run->scratch->rates->finish_s;
-    FAB_OWNED double *last_s = NULL;
-    FAB_OWNED double *of_pair = NULL;
-    FAB_PASS(FAB_NEW(last_s, trace->n_groups, err));
-    FAB_PASS(FAB_NEW(of_pair, run->prepared->demand->n_pairs, err));
+    FAB_OWNED_NEW(double, last_s, trace->n_groups, err);
+    FAB_OWNED_NEW(double, of_pair, run->prepared->demand->n_pairs, err);
     for (uint64_t flow = 0; flow < run->prepared->phase->n_flows; flow++) {
         end_flow(trace, flow, finish_s[flow], 1, last_s);
     }

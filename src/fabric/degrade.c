@@ -145,9 +145,8 @@ static fab_status refuse_twice(const fab_weak_part *parts, size_t n, fab_error *
     } while (0)
 
 static fab_status copy_fabric(const fab_fabric *from, fab_fabric **out, fab_error *err) {
-    FAB_OWNS(free_copy_owned) fab_fabric *copy = NULL;
     uint32_t n_switches = fab_n_switches(from);
-    FAB_PASS(FAB_NEW(copy, 1, err));
+    FAB_OWNS_NEW(free_copy_owned, fab_fabric, copy, 1, err);
     fab_fabric scalars = *from;
     scalars.classes = NULL;
     scalars.cable_class = scalars.port = scalars.switch_rail = scalars.switch_plane = scalars.switch_radix =
@@ -190,9 +189,8 @@ static fab_status degrade_apply(const double *cable, fab_weak_fabric *weak, fab_
 fab_status fab_fabric_degrade(const fab_fabric *fabric, const fab_weak_part *parts, size_t n_parts,
                               fab_weak_fabric *out, fab_error *err) {
     FAB_OWNS(fab_weak_fabric_release) fab_weak_fabric weak = {.fabric = NULL};
-    FAB_OWNED double *cable = NULL;
     FAB_PASS(refuse_twice(parts, n_parts, err));
-    FAB_PASS(FAB_NEW(cable, fabric->n_cables, err));
+    FAB_OWNED_NEW(double, cable, fabric->n_cables, err);
     FAB_PASS(FAB_NEW(weak.link, fabric->n_links, err));
     FAB_PASS(FAB_NEW(weak.gpu_ratio, fab_n_gpus(fabric), err));
     FAB_FILL(cable, fabric->n_cables, HEALTHY);

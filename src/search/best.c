@@ -60,8 +60,7 @@ FAB_OWNER(trial, trial_free)
 
 static fab_status trial_run(const fab_plan_request *r, const fab_design *design, const char *traffic, trial **out,
                             fab_error *err) {
-    FAB_OWNS(trial_free_owned) trial *t = NULL;
-    FAB_PASS(FAB_NEW(t, 1, err)); /* too large for a stack */
+    FAB_OWNS_NEW(trial_free_owned, trial, t, 1, err); /* too large for a stack */
     t->result.n_seeds = 1;
     fab_context_request what = fab_context_of(design, r->fabric, traffic, r->seed);
     what.n_engines = 1;

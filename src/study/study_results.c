@@ -51,12 +51,11 @@ static fab_status open_histories(fab_study_results *r, fab_error *err) {
 /* How many sets each scenario stands for follows from the design, as when it was planned. */
 static fab_status open_classes(const char *folder, fab_study_results *r, fab_error *err) {
     const fab_plan *plan = fab_store_plan(r->store);
-    FAB_OWNS(study_restored_free_owned) study_restored *restored = NULL;
     FAB_OWNS(fab_context_free_owned) fab_context *context = NULL;
     if (strstr(plan->scenarios, "@classes") == NULL || strncmp(plan->scenarios, "file:", 5) == 0) {
         return FAB_OK;
     }
-    FAB_PASS(FAB_NEW(restored, 1, err));
+    FAB_OWNS_NEW(study_restored_free_owned, study_restored, restored, 1, err);
     FAB_PASS(study_restore(folder, plan, restored, err));
     fab_context_request what = fab_context_of(restored->design, r->fabric, restored->traffic, plan->seed);
     what.engines = restored->engines;
@@ -85,8 +84,7 @@ static fab_status open_updates(fab_study_results *r, fab_error *err) {
 }
 
 fab_status fab_study_results_open(const char *folder, fab_study_results **out, fab_error *err) {
-    FAB_OWNS(fab_study_results_close_owned) fab_study_results *r = NULL;
-    FAB_PASS(FAB_NEW(r, 1, err));
+    FAB_OWNS_NEW(fab_study_results_close_owned, fab_study_results, r, 1, err);
     FAB_PASS(fab_store_open(folder, &r->store, err));
     const fab_plan *plan = fab_store_plan(r->store);
     FAB_PASS(study_restore_design(folder, plan, &r->design, err));
@@ -262,9 +260,6 @@ static void tell_origin(const fab_plan *plan, const fab_design *design, fab_stud
 fab_status fab_study_summarise(const fab_study_results *r, size_t top, bool keep_impact, fab_study_summary **out,
                                fab_error *err) {
     const fab_plan *plan = fab_store_plan(r->store);
-    FAB_OWNED const char **labels = NULL;
-    FAB_OWNED const char **policies = NULL;
-    FAB_OWNED fab_outcome *healthy = NULL;
     look_up failed = {.store = r->store};
     FAB_OWNS_MEMBERS(failed.component);
     fab_summary_request request = {.fabric = r->fabric,
@@ -290,7 +285,9 @@ fab_status fab_study_summarise(const fab_study_results *r, size_t top, bool keep
         request.n_ways = r->updates->n_ways;
         request.way_of = r->updates->way_of;
     }
-    FAB_PASS(FAB_NEW_ALL(plan->n_variants, err, labels, policies, healthy));
+    FAB_OWNED_NEW(const char *, labels, plan->n_variants, err);
+    FAB_OWNED_NEW(const char *, policies, plan->n_variants, err);
+    FAB_OWNED_NEW(fab_outcome, healthy, plan->n_variants, err);
     FAB_PASS(split_variants(plan, labels, policies, &request, err));
     for (size_t v = 0; v < plan->n_variants; v++) {
         healthy[v] = plan->variants[v].healthy;

@@ -136,9 +136,8 @@ static fab_status resolve_first(const fab_design *design, const fab_fabric *fabr
 fab_status fab_traffic_default_model(const fab_design *design, const fab_fabric *fabric, fab_model *out,
                                      fab_error *err) {
     FAB_OWNS(fab_job_release) fab_job job = {.servers = NULL};
-    FAB_OWNED fab_design *placed = NULL;
     const bool is_open = design->n_jobs > 0 && fab_job_plan_open(&design->jobs[0]) != 0;
-    FAB_PASS(FAB_NEW(placed, 1, err));
+    FAB_OWNED_NEW(fab_design, placed, 1, err);
     FAB_PASS(fab_jobs_place(design, fabric, placed, err));
     FAB_PASS((is_open ? fab_job_open_first : fab_job_resolve)(placed, fabric, &job, err));
     bool is_default = job.spec.kind == FAB_JOB_TRAINING && !job.model_given;

@@ -296,8 +296,7 @@ fab_context_request fab_context_of(const fab_design *design, const fab_fabric *f
 }
 
 fab_status fab_context_new(const fab_context_request *request, fab_context **out, fab_error *err) {
-    FAB_OWNS(fab_context_free_owned) fab_context *c = NULL;
-    FAB_PASS(FAB_NEW(c, 1, err));
+    FAB_OWNS_NEW(fab_context_free_owned, fab_context, c, 1, err);
     c->what = *request;
     if (request->base != NULL) {
         fill_from_base(&c->what);

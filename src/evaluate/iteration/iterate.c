@@ -109,8 +109,7 @@ fab_status fab_iterate_times(const fab_traffic *traffic, const fab_job_times *ti
 fab_status fab_iterate_transport(const fab_traffic *traffic, const fab_result *result, size_t engine, double nic_s,
                                  const fab_paces *paces, fab_iteration *out, fab_error *err) {
     fab_job_times times = {.paces = paces};
-    FAB_OWNED fab_iteration *fluid = NULL;
-    FAB_PASS(FAB_NEW(fluid, 1, err));
+    FAB_OWNED_NEW(fab_iteration, fluid, 1, err);
     for (size_t i = 0; i < result->n_phases; i++) {
         const fab_phase *phase = &traffic->phases[i];
         const fab_engine_result *mine = &result->phases[i].engines[engine];

@@ -86,12 +86,10 @@ static void list_stopped(const fab_fabric *f, const fab_lossless_result *r, cons
 static fab_status find_roots(const fab_engine_run *run, const fab_lossless_result *r, fab_pauses *out,
                              bool *root_of_any, fab_error *err) {
     const fab_fabric *f = run->prepared->fabric;
-    FAB_OWNED uint64_t *n = NULL;
-    FAB_OWNED uint32_t *root_of = NULL;
-    FAB_OWNED double *stopped_s = NULL;
-    FAB_PASS(FAB_NEW(root_of, f->n_links, err));
+    FAB_OWNED_NEW(uint32_t, root_of, f->n_links, err);
     follow_causes(r, f->n_links, root_of);
-    FAB_PASS(FAB_NEW_ALL(f->n_links, err, n, stopped_s));
+    FAB_OWNED_NEW(uint64_t, n, f->n_links, err);
+    FAB_OWNED_NEW(double, stopped_s, f->n_links, err);
     for (uint32_t l = 0; l < f->n_links; l++) {
         if (r->paused_s[l] > 0) {
             uint32_t root = root_of[l];
@@ -142,13 +140,12 @@ static fab_status describe_pauses(const fab_engine_run *run, const fab_routes *r
                                   const double *fluid_s, const fab_lossless_result *r, fab_error *err) {
     fab_pauses *out = &run->detail->pauses;
     const fab_fabric *f = run->prepared->fabric;
-    FAB_OWNED bool *root_of_any = NULL;
     *out = (fab_pauses){.pauses = r->n_pauses,
                         .notices = r->n_notices,
                         .trims = r->n_trims,
                         .cell_bytes = r->cell_bytes,
                         .n_cycle = r->n_deadlock};
-    FAB_PASS(FAB_NEW(root_of_any, f->n_links, err));
+    FAB_OWNED_NEW(bool, root_of_any, f->n_links, err);
     FAB_PASS(find_roots(run, r, out, root_of_any, err));
     out->victims = count_victims(routes, p, fluid_s, r, root_of_any);
     for (uint32_t i = 0; i < r->n_deadlock && i < FAB_PAUSE_CYCLE; i++) {
@@ -357,7 +354,6 @@ static fab_status send_packets(const fab_engine_run *run, const fab_routes *rout
                                double least_s, fab_figures *out, fab_error *err) {
     fab_rate_scratch *s = run->scratch->rates;
     const fab_fabric *f = run->prepared->fabric;
-    FAB_OWNED double *fluid_s = NULL;
     fab_lossless_result r = {.finish_s = s->finish_s};
     FAB_OWNS_MEMBERS(r.paused_s, r.busy_s, r.cause);
     const fab_lossless_phase phase = {.n_flows = sharing->n_flows,
@@ -369,7 +365,7 @@ static fab_status send_packets(const fab_engine_run *run, const fab_routes *rout
                                       .seed = run->seed,
                                       .n_sprayed = routes->n_flows,
                                       .sprayed = routes->flow_first};
-    FAB_PASS(FAB_NEW(fluid_s, sharing->n_flows, err));
+    FAB_OWNED_NEW(double, fluid_s, sharing->n_flows, err);
     FAB_PASS(FAB_NEW_ALL(f->n_links, err, r.paused_s, r.busy_s, r.cause));
     out->fluid_s = run->prepared->relay_s;
     for (uint32_t i = 0; i < sharing->n_flows; i++) {

@@ -279,12 +279,10 @@ static void join_flows(const draw *d, fab_figures *out) {
 static fab_status find_minimal(const draw *d, bool *is_minimal, fab_error *err) {
     const fab_prepared_phase *s = d->run->prepared;
     const fab_routes *r = d->stream.whole;
-    FAB_OWNED double *x = NULL;
-    FAB_OWNED double *hops = NULL;
     double sum = 0;
     double least = 0;
-    FAB_PASS(FAB_NEW(x, s->fabric->n_links, err));
-    FAB_PASS(FAB_NEW(hops, s->demand->n_pairs, err));
+    FAB_OWNED_NEW(double, x, s->fabric->n_links, err);
+    FAB_OWNED_NEW(double, hops, s->demand->n_pairs, err);
     FAB_FILL(x, s->fabric->n_links, 1);
     FAB_PASS(fab_split_fold(s->dag, fab_split_even(), FAB_FOLD_SHORTEST, x, s->demand, hops, err));
     for (uint32_t flow = 0; flow < r->n_flows; flow++) {

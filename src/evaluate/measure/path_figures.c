@@ -168,8 +168,7 @@ typedef struct pair_paths {
 
 static fab_status fold_pairs(const fab_fabric *f, const fab_dag *dag, const fab_split *split, const fab_demand *demand,
                              pair_paths *out, fab_error *err) {
-    FAB_OWNED double *x = NULL;
-    FAB_PASS(FAB_NEW(x, f->n_links, err));
+    FAB_OWNED_NEW(double, x, f->n_links, err);
     FAB_PASS(FAB_NEW_ALL(demand->n_pairs, err, out->hops, out->shortest_s, out->expected_s, out->longest_s));
     FAB_FILL(x, f->n_links, 1);
     FAB_PASS(fab_split_fold(dag, split, FAB_FOLD_LONGEST, x, demand, out->hops, err)); /* the same on all of them */

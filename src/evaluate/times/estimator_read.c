@@ -9,8 +9,7 @@
 /* --- a reader ----------------------------------------------------------------------------------------------------- */
 
 fab_status fab_estimator_reader_new(const fab_estimator *estimator, fab_estimator_reader **out, fab_error *err) {
-    FAB_OWNS(fab_estimator_reader_free_owned) fab_estimator_reader *t = NULL;
-    FAB_PASS(FAB_NEW(t, 1, err));
+    FAB_OWNS_NEW(fab_estimator_reader_free_owned, fab_estimator_reader, t, 1, err);
     t->estimator = estimator;
     FAB_PASS(FAB_NEW(t->gone, estimator->latencies.n, err));
     t->is_dirty = true;

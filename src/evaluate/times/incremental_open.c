@@ -54,8 +54,7 @@ static fab_status open_phase(fab_incremental *m, const fab_estimator *c, fab_err
 
 fab_status fab_incremental_new(const fab_estimator *const *estimators, size_t n, const fab_baseline *baseline,
                                fab_incremental **out, fab_error *err) {
-    FAB_OWNS(fab_incremental_free_owned) fab_incremental *m = NULL;
-    FAB_PASS(FAB_NEW(m, 1, err));
+    FAB_OWNS_NEW(fab_incremental_free_owned, fab_incremental, m, 1, err);
     FAB_PASS(FAB_NEW_ALL(n, err, m->phase, m->found, m->servers_found));
     FAB_PASS(fab_allocate(n, sizeof(fab_estimator_reader *), &m->readers, err));
     m->baseline = baseline;

@@ -108,8 +108,7 @@ static fab_status list_flows(server_moves *m, fab_error *err) {
 
 fab_status server_moves_new(const fab_estimator *const *estimators, size_t n, const fab_baseline *baseline,
                             server_moves **out, fab_error *err) {
-    FAB_OWNS(server_moves_free_owned) server_moves *m = NULL;
-    FAB_PASS(FAB_NEW(m, 1, err));
+    FAB_OWNS_NEW(server_moves_free_owned, server_moves, m, 1, err);
     const fab_fabric *f = estimators[0]->request.fabric;
     m->baseline = baseline;
     m->estimator = estimators[0];

@@ -368,8 +368,7 @@ static fab_status check_best(advisor *a, stack *s, fab_error *err) {
 /* The mean over the seeds; 0: the traffic has none, or it is not known. */
 static fab_status find_iteration(advisor *a, const advise_config *config, double *out_s, fab_error *err) {
     fab_error why = {.code = FAB_OK};
-    FAB_OWNED fab_fabric_result *about = NULL;
-    FAB_PASS(FAB_NEW(about, 1, err));
+    FAB_OWNED_NEW(fab_fabric_result, about, 1, err);
     FAB_OWNS(fab_result_release_rest) fab_result result = {.n_fabrics = 1, .fabrics = about};
     about->spec = a->what->design->fabric;
     about->counts.gpus = fab_n_gpus(a->what->fabric); /* prices are not asked for */

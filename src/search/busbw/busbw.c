@@ -151,8 +151,7 @@ static fab_status take_network(const flows_replay *w, const flows_of *of, size_t
 static fab_status replay_flows(const fab_busbw_request *r, const flows_of *of, uint32_t ranks, busbw_network *out,
                                fab_busbw_engine *engines, fab_error *err) {
     const fab_context_request *what = fab_context_what(r->context);
-    FAB_OWNS(flows_replay_free_owned) flows_replay *w = NULL;
-    FAB_PASS(FAB_NEW(w, 1, err));
+    FAB_OWNS_NEW(flows_replay_free_owned, flows_replay, w, 1, err);
     w->result.n_seeds = r->n_seeds > 0 ? r->n_seeds : 1;
     FAB_PASS(make_flows(what, of, ranks, &w->traffic, err));
     for (size_t i = 0; i < w->traffic.n_phases; i++) {
@@ -372,9 +371,7 @@ static void find_too_fast(fab_busbw *b) {
 fab_status fab_busbw_run(const fab_busbw_request *request, fab_busbw **out, fab_error *err) {
     const fab_context_request *what = fab_context_what(request->context);
     const fab_fabric_spec *spec = &what->design->fabric;
-    FAB_OWNS(fab_busbw_free_owned) fab_busbw *b = NULL;
-    FAB_OWNED busbw_network *networks = NULL;
-    FAB_PASS(FAB_NEW(b, 1, err));
+    FAB_OWNS_NEW(fab_busbw_free_owned, fab_busbw, b, 1, err);
     FAB_PASS(check_request(request, what, err));
     FAB_PASS(find_gpu(what->design, b, err));
     FAB_PASS(find_ranks(request, what->fabric, b, err));
@@ -394,7 +391,7 @@ fab_status fab_busbw_run(const fab_busbw_request *request, fab_busbw **out, fab_
     b->n_rows = b->n_engines * count_sizes(request);
     FAB_PASS(FAB_NEW(b->engines, what->n_engines, err));
     FAB_PASS(FAB_NEW(b->rows, b->n_rows, err));
-    FAB_PASS(FAB_NEW(networks, what->n_engines * FAB_NCCL_N_ALGORITHMS, err));
+    FAB_OWNED_NEW(busbw_network, networks, what->n_engines * FAB_NCCL_N_ALGORITHMS, err);
     if (b->domains > 1) {
         FAB_PASS(busbw_replay(request, (uint32_t)b->ranks, networks, b->engines, err));
     } else {

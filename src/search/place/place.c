@@ -199,9 +199,8 @@ static void bring_forward(search *s, const uint32_t *servers, uint32_t n) {
 static fab_status named_list(search *s, fab_placement placement, fab_error *err) {
     placer *p = s->p;
     FAB_OWNS(fab_traffic_release) fab_traffic traffic = {.n_phases = 0};
-    FAB_OWNED uint32_t *servers = NULL;
     uint32_t n = 0;
-    FAB_PASS(FAB_NEW(servers, p->fabric->n_servers, err));
+    FAB_OWNED_NEW(uint32_t, servers, p->fabric->n_servers, err);
     if (p->of_pattern) {
         FAB_PASS(fab_servers_arrange(p->fabric, placement, p->request->seed, servers, &n, err));
         n = p->n_job;
@@ -325,9 +324,8 @@ done:
 static fab_status least_of_phase(const placer *p, const fab_phase *phase, double *out_s, bool *out_any,
                                  fab_error *err) {
     const fab_fabric *f = p->fabric;
-    FAB_OWNED double *bytes = NULL; /* out of each server, then into each */
     double bps = 0;
-    FAB_PASS(FAB_NEW(bytes, 2 * (size_t)f->n_servers, err));
+    FAB_OWNED_NEW(double, bytes, 2 * (size_t)f->n_servers, err); /* out of each server, then into each */
     *out_s = 0;
     *out_any = phase->n_flows > MOST_FLOWS;
     for (uint64_t i = 0; i < phase->n_flows && phase->n_flows <= MOST_FLOWS; i++) {

@@ -195,12 +195,10 @@ static fab_status walk_all(walk *w, uint64_t limit, place_visit *visit, void *co
 
 fab_status place_enumerate(const place_groups *groups, const uint32_t *all, uint32_t n_all, uint32_t n, uint64_t limit,
                            place_visit *visit, void *context, uint64_t *out_n, fab_error *err) {
-    FAB_OWNED uint32_t *first = NULL;
-    FAB_OWNED uint32_t *servers = NULL;
     walk w = {.groups = groups, .n = n};
     FAB_OWNS_MEMBERS(w.used, w.list, w.choice);
-    FAB_PASS(FAB_NEW(first, (size_t)groups->n + 1, err));
-    FAB_PASS(FAB_NEW(servers, n_all, err));
+    FAB_OWNED_NEW(uint32_t, first, (size_t)groups->n + 1, err);
+    FAB_OWNED_NEW(uint32_t, servers, n_all, err);
     FAB_PASS(FAB_NEW(w.used, groups->n, err));
     FAB_PASS(FAB_NEW_ALL(n, err, w.list, w.choice));
     for (uint32_t group = 0; group < groups->n; group++) {

@@ -168,8 +168,7 @@ fab_status fab_assess_policies(const fab_context *context, bool histories, const
 }
 
 fab_status assessment_open(const fab_assessment_request *request, fab_assessment **out, fab_error *err) {
-    FAB_OWNS(fab_assessment_free_owned) fab_assessment *d = NULL;
-    FAB_PASS(FAB_NEW(d, 1, err));
+    FAB_OWNS_NEW(fab_assessment_free_owned, fab_assessment, d, 1, err);
     d->request = *request;
     d->what = fab_context_what(request->context);
     d->fabric = d->what->fabric;

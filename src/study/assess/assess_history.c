@@ -22,11 +22,10 @@ void assess_history_free(assess_history *h) {
 
 static fab_status open_history(fab_assessor *a, fab_error *err) {
     const fab_fabric *f = a->assessment->fabric;
-    FAB_OWNS(assess_history_free_owned) assess_history *h = NULL;
     if (a->history != NULL) {
         return FAB_OK;
     }
-    FAB_PASS(FAB_NEW(h, 1, err));
+    FAB_OWNS_NEW(assess_history_free_owned, assess_history, h, 1, err);
     FAB_PASS(FAB_NEW(h->moves, f->n_servers, err));
     FAB_PASS(FAB_NEW_ALL(fab_n_gpus(f), err, h->moved, h->new_gpu));
     for (uint32_t gpu = 0; gpu < fab_n_gpus(f); gpu++) {

@@ -35,8 +35,7 @@ fab_status assess_key_add_double(assess_key *key, double value, fab_error *err) 
 }
 
 fab_status assess_memo_new(size_t value_size, size_t most_bytes, assess_memo **out, fab_error *err) {
-    FAB_OWNS(assess_memo_free_owned) assess_memo *m = NULL;
-    FAB_PASS(FAB_NEW(m, 1, err));
+    FAB_OWNS_NEW(assess_memo_free_owned, assess_memo, m, 1, err);
     (void)pthread_mutex_init(&m->lock, NULL);
     m->value_size = value_size;
     m->most_bytes = most_bytes;

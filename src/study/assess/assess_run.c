@@ -37,8 +37,7 @@ static fab_status open_relocators(fab_assessor *a, fab_error *err) {
 }
 
 fab_status fab_assessor_new(const fab_assessment *d, fab_assessor **out, fab_error *err) {
-    FAB_OWNS(fab_assessor_free_owned) fab_assessor *a = NULL;
-    FAB_PASS(FAB_NEW(a, 1, err));
+    FAB_OWNS_NEW(fab_assessor_free_owned, fab_assessor, a, 1, err);
     a->assessment = d;
     FAB_PASS(fab_mask_init(d->fabric, d->request.racks, &a->mask, err));
     FAB_PASS(FAB_NEW(a->seen, d->fabric->n_links, err));

@@ -200,13 +200,12 @@ static fab_status find_state(fab_what_if *x, const fab_relocation *to, size_t n_
                              fab_failed_state *out, fab_error *err) {
     fab_error inner = {0};
     fab_assessor *a = x->at->assessor;
-    FAB_OWNED bool *has_collided = NULL;
     out->time_s = NAN;
     FAB_PASS(FAB_NEW(out->phases, x->kept.n_phases, err));
     for (size_t p = 0; p < x->kept.n_phases; p++) {
         out->phases[p].time_s = NAN;
     }
-    FAB_PASS(FAB_NEW(has_collided, x->f->n_links, err));
+    FAB_OWNED_NEW(bool, has_collided, x->f->n_links, err);
     FAB_PASS(assess_reroute(a, 0, to, err));
     for (size_t p = 0; p < x->kept.n_phases; p++) {
         out->phases[p].n_disconnected = a->now[p]->n_disconnected;
@@ -485,8 +484,7 @@ fab_status failures_run_draw(const fab_failures_request *request, const fab_cont
 /* --- held open ---------------------------------------------------------------------------------------------------- */
 
 fab_status fab_what_if_open(const fab_context *context, fab_what_if **out, fab_error *err) {
-    FAB_OWNS(fab_what_if_close_owned) fab_what_if *x = NULL;
-    FAB_PASS(FAB_NEW(x, 1, err));
+    FAB_OWNS_NEW(fab_what_if_close_owned, fab_what_if, x, 1, err);
     x->context = context;
     x->what = fab_context_what(context);
     x->f = x->what->fabric;

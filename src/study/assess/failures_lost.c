@@ -29,9 +29,8 @@ static void write_ranks(const uint32_t *ranks, size_t n, char *out, size_t size)
 
 fab_status failures_name_ranks(const fab_fabric *f, const fab_traffic *traffic, uint32_t server, fab_lost_server *out,
                                fab_error *err) {
-    FAB_OWNED uint32_t *ranks = NULL;
     size_t n = 0;
-    FAB_PASS(FAB_NEW(ranks, f->gpus_per_server, err));
+    FAB_OWNED_NEW(uint32_t, ranks, f->gpus_per_server, err);
     for (uint32_t k = 0; k < f->gpus_per_server; k++) {
         uint32_t gpu = server * f->gpus_per_server + k;
         uint32_t rank = gpu >= fab_n_gpus(f)           ? FAB_NONE

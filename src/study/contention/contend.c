@@ -237,12 +237,11 @@ fab_status contend_iterate_at(const contender *c, size_t job, size_t engine, dou
                               fab_error *err) {
     const fab_result *alone = &c->alone[job];
     fab_iteration changed;
-    FAB_OWNED double *transfer_s = NULL;
     if (alone->n_iterations <= engine) {
         *out_s = phase_s;
         return FAB_OK;
     }
-    FAB_PASS(FAB_NEW(transfer_s, alone->n_phases, err));
+    FAB_OWNED_NEW(double, transfer_s, alone->n_phases, err);
     for (size_t p = 0; p < alone->n_phases; p++) {
         transfer_s[p] = alone->phases[p].engines[engine].transfer_s.mean;
     }

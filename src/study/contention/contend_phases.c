@@ -118,9 +118,8 @@ static fab_status run_item(void *context, size_t index, size_t worker, fab_error
 
 static fab_status contend_gather(const contended *m, fab_error *err) {
     const contender *c = m->c;
-    FAB_OWNED double *values = NULL;
     size_t first = 0;
-    FAB_PASS(FAB_NEW(values, 3 * c->base->n_seeds, err));
+    FAB_OWNED_NEW(double, values, 3 * c->base->n_seeds, err);
     for (size_t e = 0; e < c->out->n_engines; e++) {
         fab_contention_engine *engine = &c->out->engines[e];
         size_t n = engine->n_seeds;

@@ -149,12 +149,10 @@ static void plan_absences(absences *a) {
 
 static fab_status find_rivals(absences *a, fab_error *err) {
     const contended *m = a->m;
-    FAB_OWNED double *without_s = NULL;
-    FAB_OWNED double *values = NULL;
     a->target = m->n;
     plan_absences(a);
-    FAB_PASS(FAB_NEW(without_s, a->n * a->n_seeds * m->n, err));
-    FAB_PASS(FAB_NEW(values, a->n_seeds, err));
+    FAB_OWNED_NEW(double, without_s, a->n * a->n_seeds * m->n, err);
+    FAB_OWNED_NEW(double, values, a->n_seeds, err);
     a->without_s = without_s;
     FAB_PASS(fab_parallel_for(a->n, m->c->base->n_threads, leave_out, a, err));
     for (uint32_t i = 0; i < m->n && a->n > 0; i++) {

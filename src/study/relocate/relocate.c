@@ -108,8 +108,7 @@ static void relocate_find_slots(fab_relocator *r, uint32_t leaf, uint32_t *seen)
 static fab_status find_places(fab_relocator *r, fab_error *err) {
     const fab_fabric *f = r->f;
     const fab_racks *racks = r->request.racks;
-    FAB_OWNED uint32_t *seen = NULL;
-    FAB_PASS(FAB_NEW(seen, f->n_servers, err));
+    FAB_OWNED_NEW(uint32_t, seen, f->n_servers, err);
     for (uint32_t server = 0; server < f->n_servers; server++) {
         bool stands = racks != NULL && racks->n_racks > 0;
         r->place[server] = (relocate_place){FAB_NONE, 0, stands ? fab_racks_of_server(racks, server) : FAB_NONE};
@@ -144,9 +143,8 @@ static void find_idle(fab_relocator *r) {
 }
 
 fab_status fab_relocator_new(const fab_relocator_request *request, fab_relocator **out, fab_error *err) {
-    FAB_OWNS(fab_relocator_free_owned) fab_relocator *r = NULL;
     const fab_fabric *f = request->fabric;
-    FAB_PASS(FAB_NEW(r, 1, err));
+    FAB_OWNS_NEW(fab_relocator_free_owned, fab_relocator, r, 1, err);
     r->request = *request;
     r->f = f;
     FAB_PASS(FAB_NEW(r->gpu, fab_n_gpus(f), err));

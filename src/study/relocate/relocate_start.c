@@ -166,9 +166,8 @@ static relocate_view *find_view(relocate_eval *e, const fab_baseline *phase) {
 }
 
 fab_status relocate_eval_new(const fab_relocator *r, relocate_eval **out, fab_error *err) {
-    FAB_OWNS(relocate_eval_free_owned) relocate_eval *e = NULL;
     const fab_fabric *f = r->f;
-    FAB_PASS(FAB_NEW(e, 1, err));
+    FAB_OWNS_NEW(relocate_eval_free_owned, relocate_eval, e, 1, err);
     e->r = r;
     e->f = f;
     e->is_separable = true;

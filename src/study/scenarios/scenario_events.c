@@ -381,12 +381,11 @@ static fab_status cut_bundle(const event_source *e, const laid *cable, uint32_t 
 static fab_status events_bundle(const event_source *e, fab_error *err) {
     const fab_fabric *f = e->f;
     const bool by_rack = strcmp(e->argument, "racks") == 0;
-    FAB_OWNED laid *list = NULL;
     uint32_t n = 0;
     FAB_RETURN_IF(!by_rack && strcmp(e->argument, "switches") != 0,
                   refuse(e, "bundle", "bundle:racks or bundle:switches", err));
     FAB_PASS(by_rack ? need_floor(e, "bundle", err) : FAB_OK);
-    FAB_PASS(FAB_NEW(list, e->s->n_links + 1, err));
+    FAB_OWNED_NEW(laid, list, e->s->n_links + 1, err);
     for (uint32_t i = 0; i < e->s->n_links; i++) {
         const fab_link_id link = e->s->link[i];
         const uint32_t a = place_of(e, fab_tail(f, link), by_rack);

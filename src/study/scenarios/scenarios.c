@@ -274,11 +274,10 @@ static fab_status scenarios_find_links(fab_scenarios *s, fab_error *err) {
 
 fab_status fab_scenarios_new(const char *text, const fab_fabric *fabric, const fab_floor *floor,
                              const fab_failure_rates *rates, uint64_t seed, fab_scenarios **out, fab_error *err) {
-    FAB_OWNS(fab_scenarios_free_owned) fab_scenarios *s = NULL;
     char rest[96] = "";
     const char *colon = strchr(text, ':');
     size_t n = colon != NULL ? (size_t)(colon - text) : strlen(text);
-    FAB_PASS(FAB_NEW(s, 1, err));
+    FAB_OWNS_NEW(fab_scenarios_free_owned, fab_scenarios, s, 1, err);
     s->fabric = fabric;
     s->seed = seed;
     s->rates = rates != NULL ? *rates : fab_failure_rates_default();

@@ -51,8 +51,7 @@ typedef struct weighted {
 /* As fab_quantiles(), of values that stand for several: the smallest that so many do not exceed, from either end. */
 static fab_status weighted_quantiles(const tally *t, bool falling, const double *q, size_t n_q, double *out,
                                      fab_error *err) {
-    FAB_OWNED weighted *list = NULL;
-    FAB_PASS(FAB_NEW(list, t->n_values, err));
+    FAB_OWNED_NEW(weighted, list, t->n_values, err);
     for (size_t i = 0; i < t->n_values; i++) {
         list[i] = (weighted){t->value[i], t->weight[i]};
     }
@@ -153,9 +152,8 @@ static fab_status start_variants(fab_summariser *s, fab_error *err) {
 }
 
 fab_status fab_summariser_new(const fab_summary_request *request, fab_summariser **out, fab_error *err) {
-    FAB_OWNS(fab_summariser_free_owned) fab_summariser *s = NULL;
     FAB_PASS(summarise_check_request(request, err));
-    FAB_PASS(FAB_NEW(s, 1, err));
+    FAB_OWNS_NEW(fab_summariser_free_owned, fab_summariser, s, 1, err);
     s->request = *request;
     s->n_variants = request->n_engines * request->n_policies;
     s->is_single = true;
@@ -477,8 +475,7 @@ static void write_criterion(const fab_summariser *s, fab_study_summary *out) {
 }
 
 fab_status fab_summariser_finish(fab_summariser *s, fab_study_summary **out, fab_error *err) {
-    FAB_OWNS(fab_study_summary_free_owned) fab_study_summary *summary = NULL;
-    FAB_PASS(FAB_NEW(summary, 1, err));
+    FAB_OWNS_NEW(fab_study_summary_free_owned, fab_study_summary, summary, 1, err);
     FAB_PASS(FAB_NEW(summary->variants, s->n_variants, err));
     summary->n_variants = s->n_variants;
     summary->n_policies = s->request.n_policies;

@@ -102,8 +102,7 @@ static void sum_up(late_reader *r) {
 }
 
 static fab_status measure_spans(late_reader *r, fab_error *err) {
-    FAB_OWNED double *first = NULL;
-    FAB_PASS(FAB_NEW(first, r->ranks->n, err));
+    FAB_OWNED_NEW(double, first, r->ranks->n, err);
     for (uint32_t i = 0; i < r->ranks->n; i++) {
         first[i] = r->span_s[i] = NAN;
     }
@@ -154,10 +153,9 @@ static fab_status find_stuck(late_reader *r, const fab_flight_entry *e, size_t n
 
 static fab_status each_collective(late_reader *r, fab_error *err) {
     const fab_flight *f = r->flight;
-    FAB_OWNED uint8_t *waits = NULL;
-    FAB_OWNED uint8_t *has_dump = NULL;
-    FAB_OWNED uint8_t *is_in = NULL;
-    FAB_PASS(FAB_NEW_ALL(r->ranks->n, err, waits, has_dump, is_in));
+    FAB_OWNED_NEW(uint8_t, waits, r->ranks->n, err);
+    FAB_OWNED_NEW(uint8_t, has_dump, r->ranks->n, err);
+    FAB_OWNED_NEW(uint8_t, is_in, r->ranks->n, err);
     for (size_t i = 0; i < f->n_ranks; i++) {
         has_dump[f->ranks[i]] = 1;
     }

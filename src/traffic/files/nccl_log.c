@@ -346,8 +346,7 @@ static fab_status find_communicators(fab_nccl_log *r, fab_error *err) {
 }
 
 static fab_status check_devices(fab_nccl_log *r, fab_error *err) {
-    FAB_OWNED uint32_t *rank_on = NULL; /* [gpus]: rank + 1 */
-    FAB_PASS(FAB_NEW(rank_on, fab_n_gpus(r->f), err));
+    FAB_OWNED_NEW(uint32_t, rank_on, fab_n_gpus(r->f), err); /* [gpus]: rank + 1 */
     FAB_EACH(fab_nccl_comm, comm, r->comms, r->n_comms) {
         const fab_nccl_member *m = &r->members[comm->first];
         uint32_t last = FAB_NONE;
@@ -374,8 +373,7 @@ static fab_status check_devices(fab_nccl_log *r, fab_error *err) {
 
 /* Of a note the communicator that its thread completes next; where there is one in all, that. */
 static fab_status assign_notes(fab_nccl_log *r, fab_error *err) {
-    FAB_OWNED fab_nccl_note *ends = NULL; /* the completions, as notes that are only a place */
-    FAB_PASS(FAB_NEW(ends, r->n_members, err));
+    FAB_OWNED_NEW(fab_nccl_note, ends, r->n_members, err); /* the completions, as notes that are only a place */
     for (size_t i = 0; i < r->n_members; i++) {
         ends[i] = (fab_nccl_note){.by = r->members[i].by, .comm = r->members[i].comm};
     }

@@ -91,9 +91,8 @@ static int kind_order(const void *x, const void *y) {
 /* Collectives as the lowest rank of a group has them, sends as each has them; equal ones together. */
 static fab_status flight_list_kinds(flight_reader *r, fab_error *err) {
     const fab_flight *f = r->flight;
-    FAB_OWNED uint32_t *teller = NULL; /* [groups] */
     size_t n = 0;
-    FAB_PASS(FAB_NEW(teller, f->n_groups, err));
+    FAB_OWNED_NEW(uint32_t, teller, f->n_groups, err); /* [groups] */
     memset(teller, 0xff, f->n_groups * sizeof *teller);
     for (size_t i = 0; i < f->n_entries; i++) {
         const fab_flight_entry *e = &f->entries[i];
@@ -154,8 +153,6 @@ static void name_phase(const flight_reader *r, const flight_kind *kind, char *ou
 static fab_status put_collective(flight_reader *r, size_t first, fab_error *err) {
     const fab_flight *f = r->flight;
     uint32_t n = f->groups[r->kinds[first].group].n;
-    FAB_OWNED uint32_t *members = NULL;
-    FAB_OWNED double *bytes = NULL;
     char name[FAB_NAME_SIZE];
     fab_collective_set set = {.where = "flight recorders",
                               .fabric = r->f,
@@ -165,8 +162,8 @@ static fab_status put_collective(flight_reader *r, size_t first, fab_error *err)
     for (size_t i = first; i < r->n_kinds; i++) {
         set.n_comms += goes_with(r, &r->kinds[first], &r->kinds[i]);
     }
-    FAB_PASS(FAB_NEW(members, (size_t)n * set.n_comms, err));
-    FAB_PASS(FAB_NEW(bytes, set.n_comms, err));
+    FAB_OWNED_NEW(uint32_t, members, (size_t)n * set.n_comms, err);
+    FAB_OWNED_NEW(double, bytes, set.n_comms, err);
     uint32_t comm = 0;
     for (size_t i = first; i < r->n_kinds; i++) {
         const flight_kind *k = &r->kinds[i];

@@ -54,10 +54,8 @@ static fab_status add_flow(ring_reader *r, uint32_t from, uint32_t to, double by
 /* What every communicator moves: as its lowest rank that has called says; sends by each of them. */
 static fab_status count_bytes(ring_reader *r, fab_error *err) {
     fab_nccl_log *log = r->log;
-    FAB_OWNED caller *callers = NULL;
-    FAB_OWNED uint32_t *teller = NULL; /* [comms]: rank whose calls count */
-    FAB_PASS(FAB_NEW(callers, log->n_members, err));
-    FAB_PASS(FAB_NEW(teller, log->n_comms, err));
+    FAB_OWNED_NEW(caller, callers, log->n_members, err);
+    FAB_OWNED_NEW(uint32_t, teller, log->n_comms, err); /* [comms]: rank whose calls count */
     for (size_t i = 0; i < log->n_members; i++) {
         const fab_nccl_member *m = &log->members[i];
         callers[i] = (caller){&m->by, m->pointer, m->comm, m->rank};

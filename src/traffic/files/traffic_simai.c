@@ -295,7 +295,6 @@ static void name_phase(const reader *r, size_t which, char *out) {
 
 static fab_status add_phase(reader *r, size_t which, fab_traffic *traffic, fab_error *err) {
     const kind *k = &r->kinds[which];
-    FAB_OWNED uint32_t *members = NULL;
     FAB_OWNED double *bytes = NULL;
     char name[FAB_NAME_SIZE];
     uint32_t n = ranks_of(r, k->who);
@@ -305,7 +304,7 @@ static fab_status add_phase(reader *r, size_t which, fab_traffic *traffic, fab_e
         r->n_left_out++;
         return FAB_OK;
     }
-    FAB_PASS(FAB_NEW(members, r->n_gpus, err));
+    FAB_OWNED_NEW(uint32_t, members, r->n_gpus, err);
     FAB_PASS(FAB_NEW(bytes, n_comms, err));
     for (uint32_t comm = 0; comm < n_comms; comm++) {
         bytes[comm] = (double)whole * (double)k->executions;

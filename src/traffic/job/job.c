@@ -459,8 +459,7 @@ static void add_stages(const fab_job *given, const fab_fabric *fabric, fab_job *
 static fab_status choose_stages(fab_job *job, const fab_fabric *fabric, fab_error *err) {
     const fab_job_spec *s = &job->spec;
     bool chooses = s->kind == FAB_JOB_TRAINING && s->pp == 0 && s->dp == 0 && s->memory_check != FAB_MEMORY_CHECK_OFF;
-    FAB_OWNED fab_job *space = NULL; /* given, tried, smaller */
-    FAB_PASS(FAB_NEW(space, 3, err));
+    FAB_OWNED_NEW(fab_job, space, 3, err); /* given, tried, smaller */
     space[0] = *job;
     fab_error one_stage = {0};
     fab_status status = resolve_sizes(job, fabric, &one_stage);

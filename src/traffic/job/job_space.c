@@ -127,8 +127,7 @@ static uint64_t batch_of_space(const fab_job_space *s) {
 }
 
 fab_status fab_job_space_new(const fab_design *design, const fab_fabric *fabric, fab_job_space **out, fab_error *err) {
-    FAB_OWNS(fab_job_space_free_owned) fab_job_space *s = NULL;
-    FAB_PASS(FAB_NEW(s, 1, err));
+    FAB_OWNS_NEW(fab_job_space_free_owned, fab_job_space, s, 1, err);
     FAB_PASS(open_job(design, fabric, s, err));
     FAB_PASS(list_shapes(s, err));
     if (s->job.spec.batch == 0) {

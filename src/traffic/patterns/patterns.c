@@ -254,9 +254,8 @@ static uint32_t gpu_on(const fab_pattern *p, const fab_job *list, uint32_t g) {
 
 /* An all-to-all is the same in any order of its GPUs, which are not listed. */
 static fab_status place_all(const fab_pattern *p, const fab_job *list, fab_phase *phase, fab_error *err) {
-    FAB_OWNED uint32_t *gpus = NULL;
     uint32_t n = phase->all.n;
-    FAB_PASS(FAB_NEW(gpus, n, err));
+    FAB_OWNED_NEW(uint32_t, gpus, n, err);
     for (uint32_t i = 0; i < n; i++) {
         gpus[i] = gpu_on(p, list, phase->all.first + i);
     }

@@ -286,11 +286,10 @@ static bool is_one_range(const training *t, uint32_t n) {
 static fab_status find_columns(const training *t, double **out, fab_error *err) {
     fab_job_spec s = t->job->spec;
     FAB_OWNED fab_embedding_table *tables = NULL;
-    FAB_OWNED fab_table_share *shares = NULL;
-    FAB_OWNED double *columns = NULL;
     size_t n = 0;
     FAB_PASS(fab_job_find_tables(&s, t->job->where, &tables, &n, err));
-    FAB_PASS(FAB_NEW_ALL(s.table_group, err, shares, columns));
+    FAB_OWNED_NEW(fab_table_share, shares, s.table_group, err);
+    FAB_OWNED_NEW(double, columns, s.table_group, err);
     FAB_PASS(fab_job_table_shares(tables, n, (uint32_t)s.table_group, t->job->where, shares, err));
     for (uint64_t i = 0; i < s.table_group; i++) {
         columns[i] = shares[i].columns;

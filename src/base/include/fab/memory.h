@@ -104,6 +104,14 @@ static inline void fab_free_owned(void *owned) {
     free(*(fab_any_block *)owned);
 }
 
+/** `FAB_OWNED_NEW(double, load, n, err);`: declares `double *load`, n zeroed elements that its scope owns; returns
+ * FAB_ENOMEM where memory runs out. `FAB_OWNS_NEW(fab_split_free_owned, fab_split, split, 1, err);`: likewise, what is
+ * called with its address frees it. */
+#define FAB_OWNED_NEW(type, pointer, n, err) FAB_OWNS_NEW(fab_free_owned, type, pointer, n, err)
+#define FAB_OWNS_NEW(release, type, pointer, n, err)                                                                   \
+    FAB_OWNS(release) type *pointer = NULL;                                                                            \
+    FAB_PASS(FAB_NEW(pointer, n, err))
+
 /** Defines what FAB_OWNS needs of a struct whose arrays are freed: FAB_FREES(reader_release, reader, rows, blocks); is
  * reader_release() that frees both, of 1 to 16 members. */
 #define FAB_FREES(release, type, ...)                                                                                  \
