@@ -283,13 +283,13 @@ static fab_status name_nics(const fab_installed_build *b, fab_names *names, cons
         }
         const fab_shape *s = &net->shape;
         if (s->first[node + 1] - s->first[node] > 1 && net->n_planes == 1) {
-            (void)snprintf(part, sizeof part, "/%.60s", installed_port_text(b, side));
+            FAB_FORMAT(part, "/%.60s", installed_port_text(b, side));
         }
         if (part[0] != '\0' && part[1] == '\0') {
-            (void)snprintf(part, sizeof part, "/cable-%" PRIu32, side >> 1);
+            FAB_FORMAT(part, "/cable-%" PRIu32, side >> 1);
         }
         if (net->net->is_tree_of_names && net->nics_per_server > 1) {
-            (void)snprintf(part, sizeof part, "/nic-%" PRIu32, nic % net->nics_per_server);
+            FAB_FORMAT(part, "/nic-%" PRIu32, nic % net->nics_per_server);
         }
         FAB_PASS(name_node(b, names, b->f->first[FAB_NODE_NIC] + nic, node, duplicate[node], part, err));
     }
@@ -339,9 +339,9 @@ static fab_status name_servers(const fab_installed_build *b, fab_names *names, f
         bool duplicate = (i > 0 && strcmp(list[i].label, list[i - 1].label) == 0) ||
                          (i + 1 < net->n_servers && strcmp(list[i].label, list[i + 1].label) == 0);
         uint32_t server = list[i].node;
-        (void)snprintf(text, sizeof text, "%s", list[i].label);
+        FAB_FORMAT(text, "%s", list[i].label);
         if (duplicate) {
-            (void)snprintf(text, sizeof text, "%.255s (server %" PRIu32 ")", list[i].label, server);
+            FAB_FORMAT(text, "%.255s (server %" PRIu32 ")", list[i].label, server);
         }
         FAB_PASS(fab_names_set(names, &names->server[server], text, FAB_NODE_NAME_SIZE - 1, err));
     }
@@ -407,7 +407,7 @@ static fab_status installed_begin(fab_installed_build *b, fab_error *err) {
 static fab_status installed_check_memory(const fab_fabric_spec *spec, const fab_structure *net, fab_error *err) {
     char cables[32];
     char what[64];
-    (void)snprintf(what, sizeof what, "an installed fabric of %s cables", fab_format_count(cables, net->net->n_cables));
+    FAB_FORMAT(what, "an installed fabric of %s cables", fab_format_count(cables, net->net->n_cables));
     return fab_memory_check(what, (double)net->net->n_cables * BYTES_PER_CABLE, spec->max_bytes, err);
 }
 

@@ -108,8 +108,8 @@ static void find_spans(const fab_fabric *f, const fab_floor *floor, fab_floor_sh
     memset(shape->low, 0xff, fab_n_switches(f) * sizeof *shape->low); /* UINT32_MAX */
     for (fab_node_id v = base; v < f->n_nodes; v++) {
         fab_node_id first_alike = f->first_of_tier[fab_tier_of(f, v)];
-        for (uint32_t k = f->out_first[v]; k < f->out_first[v + 1]; k++) {
-            fab_node_id w = fab_head(f, f->out_link[k]);
+        FAB_EACH_LINK(f, v, link) {
+            fab_node_id w = fab_head(f, link);
             if (w < base) {
                 uint32_t rack = fab_floor_rack_of(floor, f, w);
                 floor_plan_widen(shape, v - base, rack, rack);
@@ -125,9 +125,9 @@ static void find_spans(const fab_fabric *f, const fab_floor *floor, fab_floor_sh
 
 /* The leaf that port `i` of a NIC leads to, or FAB_NONE. */
 static fab_node_id leaf_of_port(const fab_fabric *f, fab_node_id nic, uint32_t i) {
-    for (uint32_t k = f->out_first[nic]; k < f->out_first[nic + 1]; k++) {
-        if (fab_class_of(f, f->out_link[k])->kind == FAB_LINK_ACCESS && i-- == 0) {
-            return fab_head(f, f->out_link[k]);
+    FAB_EACH_LINK(f, nic, link) {
+        if (fab_class_of(f, link)->kind == FAB_LINK_ACCESS && i-- == 0) {
+            return fab_head(f, link);
         }
     }
     return FAB_NONE;

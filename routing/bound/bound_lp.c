@@ -54,8 +54,7 @@ FAB_FREES(lp_release, program, trunk_of, head, tail, capacity, fixed, trunk_row,
 static void number_trunks(program *p, uint32_t v, uint32_t *to) {
     const fab_fabric *f = p->job->fabric;
     uint32_t first = p->n_trunks;
-    for (uint32_t k = f->out_first[p->base + v]; k < f->out_first[p->base + v + 1]; k++) {
-        fab_link_id l = f->out_link[k];
+    FAB_EACH_LINK(f, p->base + v, l) {
         if (p->trunk_of[l] == FAB_NONE) {
             continue;
         }

@@ -37,7 +37,7 @@ uint64_t fab_explain_digit(const fab_router *router, uint64_t seed, const fab_ho
     char divided[32] = "";
     (void)seed;
     if (divisor > 1) {
-        (void)snprintf(divided, sizeof divided, " / %llu", (unsigned long long)divisor);
+        FAB_FORMAT(divided, " / %llu", (unsigned long long)divisor);
     }
     (void)snprintf(out, size, "destination %u%s mod %u = %u", key->destination, divided, hop->count,
                    (uint32_t)(digits % hop->count));

@@ -37,8 +37,7 @@ static fab_status pinned_prepare(fab_router *router, fab_error *err) {
         fab_node_id v = t->leaf_node[leaf];
         uint32_t n_slots = 0;
         memset(taken, 0, s->slices * sizeof *taken);
-        for (uint32_t k = f->out_first[v]; k < f->out_first[v + 1]; k++) {
-            fab_link_id link = f->out_link[k];
+        FAB_EACH_LINK(f, v, link) {
             if (fab_class_of(f, link)->kind != FAB_LINK_ACCESS) {
                 continue;
             }

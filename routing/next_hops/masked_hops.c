@@ -71,8 +71,8 @@ static fab_status list_neighbours(fab_hops_index *x, fab_error *err) {
     FAB_PASS(FAB_NEW(x->before_first, (size_t)n_switches + 1, err));
     FAB_PASS(FAB_NEW(x->before, (size_t)f->out_first[f->n_nodes] - f->out_first[base], err));
     for (uint32_t v = 0; v < n_switches; v++) {
-        for (uint32_t k = f->out_first[base + v]; k < f->out_first[base + v + 1]; k++) {
-            fab_node_id w = fab_head(f, f->out_link[k]);
+        FAB_EACH_LINK(f, base + v, link) {
+            fab_node_id w = fab_head(f, link);
             if (w >= base && x->transit[w - base] != 0 && seen[w - base] != v + 1) {
                 seen[w - base] = v + 1;
                 x->before[n++] = w - base;
@@ -400,8 +400,8 @@ static const uint16_t *masked_measure(fab_masked_hops *m, uint32_t leaf) {
     m->fifo[n++] = m->t->leaf_node[leaf] - m->base;
     for (uint32_t i = 0; i < n; i++) {
         uint32_t v = m->fifo[i];
-        for (uint32_t k = f->out_first[m->base + v]; k < f->out_first[m->base + v + 1]; k++) {
-            fab_link_id in = f->out_link[k] ^ 1U;
+        FAB_EACH_LINK(f, m->base + v, link) {
+            fab_link_id in = link ^ 1U;
             fab_node_id w = fab_tail(f, in);
             if (w >= m->base && distance[w - m->base] == FAR && !fab_mask_link_is_dead(m->mask, in)) {
                 distance[w - m->base] = (uint16_t)(distance[v] + 1);

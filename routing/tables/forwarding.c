@@ -45,9 +45,9 @@ static void spell_loop(const fab_router *router, const fab_forwarding *t, fab_lo
     char b[FAB_NODE_NAME_SIZE];
     uint32_t shown = 0;
     fab_node_id at = loop->v;
-    (void)snprintf(loop->text, sizeof loop->text, "packets at %s for port %u of %s run in a circle: %s",
-                   fab_node_name(f, at, a), loop->destination % router->port_stride + 1,
-                   fab_node_name(f, router->next_hops->leaf_node[loop->destination / router->port_stride], b), a);
+    FAB_FORMAT(loop->text, "packets at %s for port %u of %s run in a circle: %s", fab_node_name(f, at, a),
+               loop->destination % router->port_stride + 1,
+               fab_node_name(f, router->next_hops->leaf_node[loop->destination / router->port_stride], b), a);
     do {
         at = fab_head(f, fab_forwarding_get(f, t, at, loop->destination));
         fab_append(loop->text, sizeof loop->text, " > %s", fab_node_name(f, at, a));

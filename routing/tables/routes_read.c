@@ -10,7 +10,6 @@
 #include "fab/order.h"
 
 #include <arpa/inet.h>
-#include <stdio.h>
 
 #define MOST_BYTES ((size_t)1 << 30)
 #define LENGTHS    129
@@ -68,7 +67,7 @@ static bool read_prefix(const char *text, prefix *out) {
     if (slash == NULL || (size_t)(slash - text) >= sizeof address || slash[1] < '0' || slash[1] > '9') {
         return false;
     }
-    (void)snprintf(address, sizeof address, "%.*s", (int)(slash - text), text);
+    FAB_FORMAT(address, "%.*s", (int)(slash - text), text);
     unsigned long length = strtoul(slash + 1, &behind, 10);
     if (*behind != '\0' || length > most || inet_pton(out->is_6 ? AF_INET6 : AF_INET, address, out->bits) != 1) {
         return false;
@@ -111,8 +110,7 @@ static fab_link_id link_of(const fab_fabric *f, fab_node_id v, const char *inter
     const char *digits = interface + letters;
     bool is_number = *digits != '\0' && strlen(digits) < 6 && digits[strspn(digits, "0123456789")] == '\0' &&
                      (letters == 3 && strncmp(interface, "swp", 3) == 0);
-    for (uint32_t k = f->out_first[v]; k < f->out_first[v + 1]; k++) {
-        fab_link_id link = f->out_link[k];
+    FAB_EACH_LINK(f, v, link) {
         bool is_it = f->names != NULL ? strcmp(fab_port_name(f, link, name), interface) == 0
                                       : is_number && f->port[link] == strtoul(digits, NULL, 10);
         if (is_it) {

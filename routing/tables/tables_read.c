@@ -9,7 +9,6 @@
 #include "hop_order.h"
 
 #include <math.h>
-#include <stdio.h>
 
 /* Last entry that was a group: most lines of a switch repeat it. */
 typedef struct last_group {
@@ -281,17 +280,17 @@ static fab_status check_group(reader *r, const fab_next_hops *t, uint32_t v, uin
         fab_link_id link = fab_next_hop(&next, i);
         fab_node_id head = fab_head(f, link);
         if (head != t->leaf_node[leaf] && fab_next_hops_group(t, head - base, leaf) == 0) {
-            (void)snprintf(what, sizeof what, "port %u leads to %s, which has no route to %s", f->port[link],
-                           fab_node_name(f, head, a), fab_node_name(f, t->leaf_node[leaf], b));
+            FAB_FORMAT(what, "port %u leads to %s, which has no route to %s", f->port[link], fab_node_name(f, head, a),
+                       fab_node_name(f, t->leaf_node[leaf], b));
             return wrong_line(r, v, leaf, FAB_EINPUT, what, err);
         }
         uint32_t far = (head != t->leaf_node[leaf] ? hops[head - base] : 0) + 1;
         if (i > 0 && far != hops[v] && r->weights != FAB_WEIGHTS_WHOLE) {
-            (void)snprintf(what, sizeof what,
-                           "%s is %u hops away through port %u and %u through port %u; only ecmp,tables= takes groups "
-                           "of unequal distance",
-                           fab_node_name(f, t->leaf_node[leaf], a), hops[v], f->port[fab_next_hop(&next, 0)], far,
-                           f->port[link]);
+            FAB_FORMAT(what,
+                       "%s is %u hops away through port %u and %u through port %u; only ecmp,tables= takes groups "
+                       "of unequal distance",
+                       fab_node_name(f, t->leaf_node[leaf], a), hops[v], f->port[fab_next_hop(&next, 0)], far,
+                       f->port[link]);
             return wrong_line(r, v, leaf, FAB_EUNSUPPORTED, what, err);
         }
         hops[v] = far;
@@ -322,9 +321,9 @@ static fab_status check_groups(reader *r, fab_read_groups *groups, fab_error *er
             char what[2 * FAB_NODE_NAME_SIZE + 64];
             char a[FAB_NODE_NAME_SIZE];
             char b[FAB_NODE_NAME_SIZE];
-            (void)snprintf(what, sizeof what, "packets at %s for %s may run in a circle",
-                           fab_node_name(r->f, r->f->first[FAB_NODE_SWITCH] + v, a),
-                           fab_node_name(r->f, t->leaf_node[leaf], b));
+            FAB_FORMAT(what, "packets at %s for %s may run in a circle",
+                       fab_node_name(r->f, r->f->first[FAB_NODE_SWITCH] + v, a),
+                       fab_node_name(r->f, t->leaf_node[leaf], b));
             return wrong_line(r, v, leaf, FAB_EINPUT, what, err);
         }
         for (uint32_t i = 0; i < order.n; i++) {

@@ -3,8 +3,6 @@
 #include "fab/memory.h"
 #include "host_segments.h"
 
-#include <stdio.h>
-
 FAB_RELEASES(fab_explained_path_release, fab_explained_path, link, decision);
 
 static fab_status add_links(fab_explained_path *path, const fab_link_id *links, size_t n, fab_error *err) {
@@ -123,7 +121,7 @@ fab_status fab_explain_route(const fab_router *router, const fab_link_id *link, 
             decision.index = fab_next_hop(&next, k) == link[i] ? k : decision.index;
         }
         if (decision.count != 1) {
-            (void)snprintf(decision.reason, sizeof decision.reason, "least loaded when the flow came");
+            FAB_FORMAT(decision.reason, "least loaded when the flow came");
         }
         FAB_PASS(add_decision(out, &decision, err));
     }

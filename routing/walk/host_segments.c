@@ -39,8 +39,7 @@ fab_status fab_ports_init(const fab_fabric *f, fab_ports *out, fab_error *err) {
     for (uint32_t gpu = 0; gpu < n_gpus; gpu++) {
         uint32_t n = 0;
         ports.gpu_scaleup[gpu] = FAB_NONE;
-        for (uint32_t k = f->out_first[gpu]; k < f->out_first[gpu + 1]; k++) {
-            fab_link_id link = f->out_link[k];
+        FAB_EACH_LINK(f, gpu, link) {
             if (fab_class_of(f, link)->kind == FAB_LINK_SCALEUP) {
                 ports.gpu_scaleup[gpu] = link;
             } else if (n < ports.nics_per_gpu) {

@@ -385,8 +385,8 @@ static fab_status summarise(run *c, fab_error *err) {
         for (size_t e = 0; e < c->what->n_engines; e++) {
             fab_engine_result *r = &c->phases[p].engines[e];
             const fab_router *router = c->routers[e];
-            (void)snprintf(r->engine, sizeof r->engine, "%s", fab_router_facts_of(router)->engine);
-            (void)snprintf(r->label, sizeof r->label, "%s", fab_router_facts_of(router)->label);
+            FAB_FORMAT(r->engine, "%s", fab_router_facts_of(router)->engine);
+            FAB_FORMAT(r->label, "%s", fab_router_facts_of(router)->label);
             r->seed = fab_router_seed(router, c->what->seed);
             r->seeded = varies(c, e);
             r->n_seeds = draws_of(c, e);
@@ -496,7 +496,7 @@ static fab_status keep_schedule(const run *c, const fab_result *result, size_t e
         draw->links = NULL;
     }
     if (status == FAB_EUNSUPPORTED || status == FAB_ELIMIT) {
-        (void)snprintf(out->schedule_note, sizeof out->schedule_note, "%.120s", why.text);
+        FAB_FORMAT(out->schedule_note, "%.120s", why.text);
         return FAB_OK;
     }
     if (status != FAB_OK) {
@@ -522,7 +522,7 @@ static fab_status iterate(const run *c, fab_result *result, fab_error *err) {
         status = status == FAB_OK ? add_transport(c, result, e, &why) : status;
         status = status == FAB_OK ? iterate_seeds(c, result, e, &result->iterations[e], &why) : status;
         if (status == FAB_EUNSUPPORTED || status == FAB_ENOSOLUTION) {
-            (void)snprintf(result->iteration_note, sizeof result->iteration_note, "%.250s", why.text);
+            FAB_FORMAT(result->iteration_note, "%.250s", why.text);
             result->n_iterations = 0;
             return FAB_OK;
         }
@@ -560,8 +560,8 @@ fab_status fab_replay_run(const fab_replay *replay, fab_result *result, fab_erro
     FAB_PASS(check_deadlocks(&c, err));
     FAB_PASS(summarise(&c, err));
     FAB_PASS(c.shared != NULL ? take_paces(&c, result, err) : FAB_OK);
-    (void)snprintf(result->traffic, sizeof result->traffic, "%s%s", c.traffic->summary,
-                   is_drawn_per_seed(&c) ? "; every seed draws its own, figures of the traffic are of the first" : "");
+    FAB_FORMAT(result->traffic, "%s%s", c.traffic->summary,
+               is_drawn_per_seed(&c) ? "; every seed draws its own, figures of the traffic are of the first" : "");
     result->seed = c.what->seed;
     result->n_seeds = replay->n_seeds;
     result->phases = c.phases;

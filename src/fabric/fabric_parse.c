@@ -109,8 +109,7 @@ typedef struct found {
 
 static void fabric_look(const fab_fabric *f, fab_node_id tail, port tail_port, fab_node_id head, port head_port,
                         found *out) {
-    for (uint32_t k = f->out_first[tail]; k < f->out_first[tail + 1]; k++) {
-        fab_link_id link = f->out_link[k];
+    FAB_EACH_LINK(f, tail, link) {
         if (!is_port(f, link, tail_port) || (head != FAB_NONE && fab_head(f, link) != head) ||
             !is_port(f, link ^ 1U, head_port)) {
             continue;

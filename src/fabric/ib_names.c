@@ -59,8 +59,8 @@ uint32_t fab_ib_n_ports(const fab_fabric *f, fab_node_id v) {
         uint32_t i = v - f->first[FAB_NODE_SWITCH];
         return f->switch_ports[i] > f->switch_radix[i] ? f->switch_ports[i] : f->switch_radix[i];
     }
-    for (uint32_t i = f->out_first[v]; i < f->out_first[v + 1]; i++) {
-        n += fab_class_of(f, f->out_link[i])->kind == FAB_LINK_ACCESS;
+    FAB_EACH_LINK(f, v, link) {
+        n += fab_class_of(f, link)->kind == FAB_LINK_ACCESS;
     }
     return n;
 }

@@ -62,7 +62,7 @@ fab_status fab_network_of_fabric(const fab_fabric *f, fab_network **out, fab_err
             if (f->names != NULL) {
                 (void)fab_port_name(f, 2 * c + i, port[i]);
             } else {
-                (void)snprintf(port[i], sizeof port[i], "%u", fab_ib_port(f, 2 * c + i));
+                FAB_FORMAT(port[i], "%u", fab_ib_port(f, 2 * c + i));
             }
             FAB_PASS(add_box(f, net, fab_tail(f, 2 * c + i), &cable.end[i].node, err));
             cable.end[i].port = port[i];

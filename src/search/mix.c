@@ -201,7 +201,7 @@ fab_status fab_mix_run(const fab_mix_request *request, fab_mix **out, fab_error 
         mix->share[j] = j == 0 ? request->share : (1 - request->share) / (double)(mix->n_jobs - 1);
     }
     for (size_t i = 0; i < mix->n_designs; i++) {
-        (void)snprintf(mix->designs[i].name, sizeof mix->designs[i].name, "%s", request->names[i]);
+        FAB_FORMAT(mix->designs[i].name, "%s", request->names[i]);
         mix->designs[i].n_jobs = mix->n_jobs;
         for (size_t j = 0; j < mix->n_jobs; j++) {
             fab_error inner;

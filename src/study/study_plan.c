@@ -36,7 +36,7 @@ static fab_status add_file(fab_plan *plan, const char *path, size_t length, fab_
             return FAB_OK; /* two engines may read the same tables */
         }
     }
-    (void)snprintf(name, sizeof name, "file-%zu", plan->n_files + 1);
+    FAB_FORMAT(name, "file-%zu", plan->n_files + 1);
     fab_status status = FAB_OK;
     file.name = plan_keep(name, &status, err);
     FAB_PASS(status);

@@ -88,7 +88,7 @@ fab_status fab_study_results_open(const char *folder, fab_study_results **out, f
     FAB_PASS(fab_store_open(folder, &r->store, err));
     const fab_plan *plan = fab_store_plan(r->store);
     FAB_PASS(study_restore_design(folder, plan, &r->design, err));
-    (void)snprintf(r->design.origin, sizeof r->design.origin, "%s", plan->origin);
+    FAB_FORMAT(r->design.origin, "%s", plan->origin);
     FAB_PASS(fab_topology_build(&r->design.fabric, &r->fabric, NULL, err));
     if (fab_floor_is_said(&r->design.fabric)) {
         FAB_PASS(fab_floor_make(&r->design.fabric, r->fabric, &r->floor, err));
@@ -193,7 +193,7 @@ static void tell_model(const fab_study_results *r, fab_failure_model *out) {
     if (plan->span_s <= 0) {
         return;
     }
-    (void)snprintf(out->source, sizeof out->source, "%s", fab_failure_source(spec->set));
+    FAB_FORMAT(out->source, "%s", fab_failure_source(spec->set));
     for (size_t c = 0; c < FAB_FAILURE_N; c++) {
         out->row[out->n_rows++] = (fab_failure_row){fab_failure_classes[c], 1 / rates.per_s[c], rates.repair_s[c]};
     }
@@ -238,21 +238,21 @@ static void tell_untried(const fab_study_results *r, fab_study_summary *out) {
     const char *wants = strstr(found, "first-spare") == NULL ? ""
                         : strstr(found, "shrink") == NULL    ? "; they take idle servers (spares=N)"
                                                              : "; all but shrink take idle servers (spares=N)";
-    (void)snprintf(out->untried, sizeof out->untried, "%s%s", found, wants);
+    FAB_FORMAT(out->untried, "%s%s", found, wants);
     fab_str_release(&text);
 }
 
 static void tell_origin(const fab_plan *plan, const fab_design *design, fab_study_summary *out) {
     bool is_named = plan->name[0] != '\0';
-    (void)snprintf(out->design, sizeof out->design, "%s", is_named ? plan->name : plan->origin);
-    (void)snprintf(out->digest, sizeof out->digest, "%s", plan->digest);
+    FAB_FORMAT(out->design, "%s", is_named ? plan->name : plan->origin);
+    FAB_FORMAT(out->digest, "%s", plan->digest);
     if (fab_design_other_jobs(design, plan->traffic) > 0) { /* a study is of the first one */
-        (void)snprintf(out->traffic, sizeof out->traffic, "%s (%s; the other %s left out)", plan->traffic,
-                       design->jobs[0].id, design->n_jobs == 2 ? "job of the design is" : "jobs of the design are");
+        FAB_FORMAT(out->traffic, "%s (%s; the other %s left out)", plan->traffic, design->jobs[0].id,
+                   design->n_jobs == 2 ? "job of the design is" : "jobs of the design are");
     } else {
-        (void)snprintf(out->traffic, sizeof out->traffic, "%s", plan->traffic);
+        FAB_FORMAT(out->traffic, "%s", plan->traffic);
     }
-    (void)snprintf(out->scenarios, sizeof out->scenarios, "%s", plan->scenarios);
+    FAB_FORMAT(out->scenarios, "%s", plan->scenarios);
     out->seed = plan->seed;
     (void)study_seeds_of(plan, &out->n_seeds);
 }

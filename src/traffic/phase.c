@@ -15,8 +15,8 @@ fab_status fab_phase_open(fab_phase_builder *builder, const char *name, const ch
     FAB_REFUSE_IF(capacity >= UINT32_MAX, err, FAB_EUNSUPPORTED, NULL,
                   "phase '%s' may have %" PRIu64 " flows; the limit is %" PRIu32, name, capacity, UINT32_MAX - 1);
     made.capacity = (size_t)capacity;
-    (void)snprintf(phase->name, sizeof phase->name, "%s", name);
-    (void)snprintf(phase->collective, sizeof phase->collective, "%s", collective);
+    FAB_FORMAT(phase->name, "%s", name);
+    FAB_FORMAT(phase->collective, "%s", collective);
     FAB_PASS(FAB_NEW_ALL(made.capacity, err, phase->src, phase->dst, phase->bytes, phase->comm));
     return FAB_GIVE(*builder, made);
 }
@@ -81,8 +81,8 @@ fab_phase_builder fab_phase_of_all(const char *name, const char *collective, uin
                                         .steps = 1,
                                         .executions = 1,
                                         .total_bytes = n_flows * bytes}};
-    (void)snprintf(made.phase.name, sizeof made.phase.name, "%s", name);
-    (void)snprintf(made.phase.collective, sizeof made.phase.collective, "%s", collective);
+    FAB_FORMAT(made.phase.name, "%s", name);
+    FAB_FORMAT(made.phase.collective, "%s", collective);
     return made;
 }
 

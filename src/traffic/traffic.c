@@ -166,7 +166,7 @@ static fab_status make_phase_of_job(const char *text, const fab_design *design, 
     char phase[FAB_NAME_SIZE];
     const char *name = text + strlen("job:");
     size_t n = strcspn(name, ",");
-    (void)snprintf(phase, sizeof phase, "%.*s", (int)(n < sizeof phase ? n : sizeof phase - 1), name);
+    FAB_FORMAT(phase, "%.*s", (int)(n < sizeof phase ? n : sizeof phase - 1), name);
     fab_wanted wanted = {.text = text, .phase = phase, .comm = FAB_NONE};
     if (name[n] == ',') {
         const char *key = name + n + 1;
@@ -187,18 +187,17 @@ static fab_status make_phase_of_job(const char *text, const fab_design *design, 
 static fab_status unknown_traffic(const char *text, fab_error *err) {
     char word[64];
     char meant[96] = "";
-    (void)snprintf(word, sizeof word, "%.*s", (int)strcspn(text, ",:"), text);
+    FAB_FORMAT(word, "%.*s", (int)strcspn(text, ",:"), text);
     fab_choices near = fab_choices_of(word);
     fab_choices_offer(&near, "job");
     for (const fab_pattern_info *info = fab_patterns; info->name != NULL; info++) {
         fab_choices_offer(&near, info->name);
     }
     if (near.best[0] != '\0' && strcmp(near.best, word) != 0) {
-        (void)snprintf(meant, sizeof meant, "; did you mean %s%s?", strcmp(near.best, "job") != 0 ? "pattern:" : "",
-                       near.best);
+        FAB_FORMAT(meant, "; did you mean %s%s?", strcmp(near.best, "job") != 0 ? "pattern:" : "", near.best);
     }
     if (strchr(text, '.') != NULL || strchr(text, '/') != NULL) {
-        (void)snprintf(meant, sizeof meant, "; did you mean file:%.60s?", text);
+        FAB_FORMAT(meant, "; did you mean file:%.60s?", text);
     }
     return fab_fail(err, FAB_EINPUT, NULL,
                     "traffic '%.60s' is none of job, job:PHASE[,comm=K], pattern:NAME[,key=value...], file:PATH%s",
@@ -279,9 +278,9 @@ static void name_of_job_comm(const fab_job_spec *job, const char *phase, uint32_
     bool tensor = strncmp(kind, "tp", 2) == 0; /* or "tp-1", ... */
     uint32_t copy = tensor ? comm / n_pp : comm / n_tp;
     if (n_cp > 1) {
-        (void)snprintf(replica, sizeof replica, "cp=%" PRIu32 " dp=%" PRIu32, copy % n_cp, copy / n_cp);
+        FAB_FORMAT(replica, "cp=%" PRIu32 " dp=%" PRIu32, copy % n_cp, copy / n_cp);
     } else {
-        (void)snprintf(replica, sizeof replica, "dp=%" PRIu32, copy);
+        FAB_FORMAT(replica, "dp=%" PRIu32, copy);
     }
     if (tensor) {
         (void)snprintf(out, 64, "tp group pp=%" PRIu32 " %s", comm % n_pp, replica);

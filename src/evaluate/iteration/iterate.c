@@ -158,7 +158,7 @@ fab_status fab_iterate_with(const fab_traffic *given, const fab_result *result, 
     FAB_PASS(iterate_times(traffic, &times, &how, out, err));
     out->at_means_s = out->time_s;
     out->network_share_ratio = fab_share_ratio(fabric, result->ranks);
-    (void)snprintf(out->engine, sizeof out->engine, "%s", result->phases[0].engines[engine].engine);
+    FAB_FORMAT(out->engine, "%s", result->phases[0].engines[engine].engine);
     const memory_check check = {&traffic->job, &traffic->model, NULL};
     out->memory = memory_with(&check, out->microbatch, out->interleave);
     out->pipeline_bisection_bytes_per_s = fab_pipeline_bisection_bytes_per_s(&traffic->job, &times.pp);

@@ -292,8 +292,7 @@ fab_status fab_serve(const fab_traffic *traffic, fab_result *result, const char 
     result->n_serving = n;
     for (size_t e = 0; e < n; e++) {
         FAB_PASS(serve(&s, result, e, &result->serving[e], err));
-        (void)snprintf(result->serving[e].engine, sizeof result->serving[e].engine, "%s",
-                       result->phases[0].engines[e].engine);
+        FAB_FORMAT(result->serving[e].engine, "%s", result->phases[0].engines[e].engine);
     }
     return FAB_OK;
 }

@@ -245,10 +245,10 @@ fab_status fab_measure_phase(const fab_prepared_phase *s, const fab_bound *bound
                              fab_error *err) {
     const fab_phase *phase = s->phase;
     const fab_fabric *f = s->fabric;
-    (void)snprintf(out->name, sizeof out->name, "%s", phase->name);
-    (void)snprintf(out->collective, sizeof out->collective, "%s", phase->collective);
-    (void)snprintf(out->formula, sizeof out->formula, "%s", phase->formula);
-    (void)snprintf(out->algorithm, sizeof out->algorithm, "%s", phase->algorithm);
+    FAB_FORMAT(out->name, "%s", phase->name);
+    FAB_FORMAT(out->collective, "%s", phase->collective);
+    FAB_FORMAT(out->formula, "%s", phase->formula);
+    FAB_FORMAT(out->algorithm, "%s", phase->algorithm);
     out->run = phase->run;
     out->alternative = phase->alternative;
     out->flows = phase->n_flows;

@@ -54,8 +54,8 @@ static double least_of(const fab_fabric *f, const fab_next_hops *next_hops, cons
     for (uint32_t leaf = 0; leaf < n_leaves; leaf++) {
         fab_node_id v = fab_next_hops_leaf(next_hops, leaf);
         double capacity = 0;
-        for (uint32_t k = f->out_first[v]; k < f->out_first[v + 1]; k++) {
-            const fab_link_class *c = fab_class_of(f, f->out_link[k]);
+        FAB_EACH_LINK(f, v, link) {
+            const fab_link_class *c = fab_class_of(f, link);
             capacity += c->kind == FAB_LINK_FABRIC ? c->capacity_bps : 0;
         }
         double most = fmax(e->sent[leaf], e->received[leaf]) * BITS;

@@ -10,8 +10,7 @@ fab_status fab_check_conservation(const fab_fabric *f, const double *load, fab_e
         double in = 0;
         double out = 0;
         bool is_nic = v < f->first[FAB_NODE_DOMAIN];
-        for (uint32_t k = f->out_first[v]; k < f->out_first[v + 1]; k++) {
-            fab_link_id link = f->out_link[k];
+        FAB_EACH_LINK(f, v, link) {
             out += load[link];
             in += load[link ^ 1U];
             if (is_nic && fab_class_of(f, link)->kind == FAB_LINK_ACCESS) {

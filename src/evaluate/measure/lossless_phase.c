@@ -244,8 +244,8 @@ static void keep_bound(const fab_lossless_phase *p, double least_s, double *fini
  * goes there and what was sent meanwhile comes here, and either end finishes a packet. */
 static double headroom_of(const fab_fabric *f, fab_node_id v, const fab_lossless *t) {
     double bytes = 0;
-    for (uint32_t k = f->out_first[v]; k < f->out_first[v + 1]; k++) {
-        const fab_link_class *c = fab_class_of(f, f->out_link[k] ^ 1U);
+    FAB_EACH_LINK(f, v, link) {
+        const fab_link_class *c = fab_class_of(f, link ^ 1U);
         bytes += 2 * c->latency_s * c->capacity_bps / BITS + 2 * (t->mtu_bytes + t->header_bytes);
     }
     return bytes * t->n_classes;
@@ -263,8 +263,8 @@ static fab_status check_buffers(const fab_fabric *f, const fab_transport_spec *s
             char text[3][32];
             char holds[64] = "have to take ";
             if (t->alpha <= 0) {
-                (void)snprintf(holds, sizeof holds, "may hold xoff of %s each, and ",
-                               fab_quantity_format(text[0], t->xoff_bytes, FAB_UNIT_BYTES));
+                FAB_FORMAT(holds, "may hold xoff of %s each, and ",
+                           fab_quantity_format(text[0], t->xoff_bytes, FAB_UNIT_BYTES));
             }
             return fab_fail(err, FAB_EINPUT, "transport",
                             "%s has %" PRIu32 " %s in use that %s%s%s until their senders have stopped: more than its "

@@ -257,10 +257,10 @@ typedef struct all_segments {
 
 static leaf_end pcie_of(const fab_fabric *f, fab_node_id nic) {
     leaf_end out = {0, FAB_NONE};
-    for (uint32_t k = f->out_first[nic]; k < f->out_first[nic + 1]; k++) {
-        if (fab_class_of(f, f->out_link[k])->kind == FAB_LINK_PCIE) {
-            out.latency_s = fmax(out.latency_s, latency_of(f, f->out_link[k]));
-            out.domain = fab_domain_of(f, fab_head(f, f->out_link[k]));
+    FAB_EACH_LINK(f, nic, link) {
+        if (fab_class_of(f, link)->kind == FAB_LINK_PCIE) {
+            out.latency_s = fmax(out.latency_s, latency_of(f, link));
+            out.domain = fab_domain_of(f, fab_head(f, link));
         }
     }
     return out;

@@ -189,9 +189,8 @@ static fab_status fill_result(fab_timed_memo *memo, const fab_context *context, 
         fab_phase_result *out = &result->phases[i];
         FAB_PASS(FAB_NEW(out->engines, 1, err));
         out->n_engines = 1;
-        (void)snprintf(out->name, sizeof out->name, "%s", phase->name);
-        (void)snprintf(out->engines[0].engine, sizeof out->engines[0].engine, "%s",
-                       fab_router_facts_of(router)->engine);
+        FAB_FORMAT(out->name, "%s", phase->name);
+        FAB_FORMAT(out->engines[0].engine, "%s", fab_router_facts_of(router)->engine);
         out->engines[0].has_time = true;
         if (timed[i].phase != NULL) {
             const double path_s = timed[i].phase->found.path_s;

@@ -112,7 +112,7 @@ static fab_status place_evaluate(search *s, const uint32_t *list, uint64_t seed,
             result.phases[i].engines[0].n_seeds > *out_draws ? result.phases[i].engines[0].n_seeds : *out_draws;
     }
     s->out->by_iteration = found.has_iteration;
-    (void)snprintf(s->out->label, sizeof s->out->label, "%s", found.label);
+    FAB_FORMAT(s->out->label, "%s", found.label);
     return FAB_OK;
 }
 
@@ -463,7 +463,7 @@ static fab_status run_search(placer *p, uint64_t budget, fab_place_search *out, 
     bool any = false;
     FAB_PASS(find_servers(p, err));
     FAB_PASS(find_least(p, &least_s, &any, err));
-    (void)snprintf(out->label, sizeof out->label, "%s", p->design->engines[0].text);
+    FAB_FORMAT(out->label, "%s", p->design->engines[0].text);
     if (p->plans != NULL) {
         (void)fab_job_plan_text(&p->plans->plans[0].plan, out->plan);
     }
@@ -471,13 +471,13 @@ static fab_status run_search(placer *p, uint64_t budget, fab_place_search *out, 
     out->n_servers = p->n_job;
     out->n_free = p->n_all - p->n_job;
     if (!any) {
-        (void)snprintf(out->note, sizeof out->note, "Placements cannot differ: all traffic stays inside its servers.");
+        FAB_FORMAT(out->note, "Placements cannot differ: all traffic stays inside its servers.");
         return FAB_OK;
     }
     fab_status status = search_engine(p, budget_of(p, budget), out, &inner);
     if (fab_is_refusal(status)) {
         out->is_searched = false;
-        (void)snprintf(out->note, sizeof out->note, "Placements are not searched: %.200s", inner.text);
+        FAB_FORMAT(out->note, "Placements are not searched: %.200s", inner.text);
     } else if (status != FAB_OK) {
         return fab_fail(err, status, inner.where, "%s", inner.text);
     }
@@ -498,7 +498,7 @@ fab_status fab_place_run(const fab_sweep_request *request, uint64_t budget, fab_
             sweep->n_searches = n;
         }
         if (refusal != NULL) {
-            (void)snprintf(sweep->searches[0].note, sizeof sweep->searches[0].note, "%s", refusal);
+            FAB_FORMAT(sweep->searches[0].note, "%s", refusal);
             return FAB_OK;
         }
         FAB_PASS(run_search(&p, budget, &sweep->searches[e], err));

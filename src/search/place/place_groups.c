@@ -43,8 +43,8 @@ static bool servers_match(const fab_fabric *f, uint32_t a, uint32_t b, bool same
 
 static uint32_t count_links(const fab_fabric *f, fab_node_id from, fab_node_id to, uint32_t class) {
     uint32_t n = 0;
-    for (uint32_t i = f->out_first[from]; i < f->out_first[from + 1]; i++) {
-        n += fab_head(f, f->out_link[i]) == to && link_class(f, f->out_link[i]) == class;
+    FAB_EACH_LINK(f, from, link) {
+        n += fab_head(f, link) == to && link_class(f, link) == class;
     }
     return n;
 }

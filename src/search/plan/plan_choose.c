@@ -54,7 +54,7 @@ static fab_status search_model(const fab_plan_request *request, fab_design *desi
         }
         *err = (fab_error){.code = FAB_OK};
         tried.design = design;
-        (void)snprintf(design->jobs[0].model, sizeof design->jobs[0].model, "%s", smaller);
+        FAB_FORMAT(design->jobs[0].model, "%s", smaller);
         status = fab_plan_search(&tried, out, err);
     }
     return status;
@@ -220,7 +220,7 @@ fab_status fab_plan_set(fab_design *design, const fab_fabric *fabric, const fab_
     FAB_PASS(give_job(design, err));
     fab_job_spec *job = &design->jobs[0];
     if (job->model[0] == '\0') {
-        (void)snprintf(job->model, sizeof job->model, "%s", model);
+        FAB_FORMAT(job->model, "%s", model);
     }
     FAB_PASS(fab_job_space_new(design, fabric, &space, err));
     *out_fits = (plan->order == 0 || !job->order_given) && has_keys(space, plan) &&

@@ -34,7 +34,7 @@ fab_plan_request plan_in_order(const fab_plan_request *request, size_t order, fa
     within.design = design;
     within.n_orders = 1;
     within.kept = request->kept != NULL ? &request->kept[order] : NULL;
-    (void)snprintf(design->jobs[0].order, sizeof design->jobs[0].order, "%s", fab_rank_orders[order]);
+    FAB_FORMAT(design->jobs[0].order, "%s", fab_rank_orders[order]);
     return within;
 }
 
@@ -106,7 +106,7 @@ fab_status plan_second_order(const fab_plan_request *request, fab_plans *usual, 
     add_space(usual, found);
     FAB_PASS(list_both(request, usual, found, err));
     found->usual_order_s = usual_s;
-    (void)snprintf(found->order, sizeof found->order, "%s", fab_rank_orders[1]);
+    FAB_FORMAT(found->order, "%s", fab_rank_orders[1]);
     return FAB_GIVE(*out, found);
 }
 

@@ -67,12 +67,12 @@ static fab_status find_hits(void *context, size_t index, size_t worker, fab_erro
 static void degraded_compare(const fab_result *before, comparison *c) {
     fab_degradation *out = c->out;
     for (size_t p = 0; p < out->n_phases; p++) {
-        (void)snprintf(out->names[p], sizeof out->names[p], "%s", before->phases[p].name);
+        FAB_FORMAT(out->names[p], "%s", before->phases[p].name);
         for (size_t e = 0; e < out->n_engines; e++) {
             const fab_engine_result *a = &before->phases[p].engines[e];
             const fab_engine_result *b = &c->after.phases[p].engines[e];
             fab_degraded_phase *d = &out->phases[p * out->n_engines + e];
-            (void)snprintf(out->labels[e], sizeof out->labels[e], "%s", a->label);
+            FAB_FORMAT(out->labels[e], "%s", a->label);
             if (!a->has_time || !b->has_time) {
                 continue;
             }

@@ -376,7 +376,7 @@ static fab_status copy_state(const fab_what_if *x, const fab_failed_state *from,
 static fab_status find_policy(fab_what_if *x, fab_policy policy, const fab_failed_policy *before,
                               fab_failed_policy *out, fab_error *err) {
     fab_relocation *found = &x->place;
-    (void)snprintf(out->policy, sizeof out->policy, "%s", fab_policies[policy]);
+    FAB_FORMAT(out->policy, "%s", fab_policies[policy]);
     FAB_PASS(fab_relocate(x->at->assessor->relocators[0], &x->at->assessor->mask, policy, found, err));
     out->is_possible = found->is_possible;
     out->n_tried = found->n_tried;
@@ -423,7 +423,7 @@ static fab_status take_whole(fab_what_if *x, fab_failed_engine *out, fab_error *
 static fab_status answer_engine(fab_what_if *x, fab_error *err) {
     fab_failed_engine *out = &x->out->engines[x->engine];
     fab_error inner = {0};
-    (void)snprintf(out->label, sizeof out->label, "%s", fab_assessment_engine(x->at->assessment, 0));
+    FAB_FORMAT(out->label, "%s", fab_assessment_engine(x->at->assessment, 0));
     if (x->what->n_engines > 1) {
         drop_left(x); /* of another engine */
     }
@@ -437,7 +437,7 @@ static fab_status answer_engine(fab_what_if *x, fab_error *err) {
         status = find_policy(x, x->policies[i], before, &out->policies[i], &inner);
     }
     if (status == FAB_EUNSUPPORTED) {
-        (void)snprintf(out->note, sizeof out->note, "%s", inner.text);
+        FAB_FORMAT(out->note, "%s", inner.text);
         x->has_times = false;
     } else if (status != FAB_OK) {
         return fab_fail(err, status, inner.where, "%s", inner.text);

@@ -155,7 +155,7 @@ static fab_status keep_phases(const fab_result *result, size_t n_engines, fab_co
     out->n_phases = result->n_phases;
     for (size_t p = 0; p < result->n_phases; p++) {
         const fab_phase_result *phase = &result->phases[p];
-        (void)snprintf(out->phases[p], sizeof out->phases[p], "%s", phase->name);
+        FAB_FORMAT(out->phases[p], "%s", phase->name);
         out->network_flows[p] = phase->network_flows;
         for (size_t e = 0; e < n_engines; e++) {
             const fab_engine_result *r = &phase->engines[e];
@@ -215,11 +215,11 @@ static fab_status take_job(contender *c, const fab_design *placed, size_t job, f
                            const fab_result *first, fab_error *err) {
     fab_contending_job *out = &c->out->jobs[job];
     fab_design_copy_alone(placed, job, alone);
-    (void)snprintf(out->id, sizeof out->id, "%s", placed->jobs[job].id);
+    FAB_FORMAT(out->id, "%s", placed->jobs[job].id);
     FAB_PASS(fab_traffic_make("job", alone, c->what->fabric, c->what->seed, &c->traffic[job], err));
-    (void)snprintf(out->traffic, sizeof out->traffic, "%s", c->traffic[job].summary);
-    (void)snprintf(out->model, sizeof out->model, "%s",
-                   c->traffic[job].model.name != NULL ? c->traffic[job].model.name : c->traffic[job].job.model);
+    FAB_FORMAT(out->traffic, "%s", c->traffic[job].summary);
+    FAB_FORMAT(out->model, "%s",
+               c->traffic[job].model.name != NULL ? c->traffic[job].model.name : c->traffic[job].job.model);
     write_plan(&c->traffic[job].job, out->plan);
     if (c->traffic[job].job.plan_chosen) {
         const fab_job_plan chosen = fab_job_plan_of(&c->traffic[job].job);
@@ -309,7 +309,7 @@ static fab_status choose_longest(const contender *c, fab_contending_job *j, cons
     FAB_REFUSE_IF(unknown, err, FAB_EUNSUPPORTED, spec->where,
                   "job '%s' has phases that are too large to be timed: say which one contends", j->id);
     if (most_s >= 0) {
-        (void)snprintf(j->phase, sizeof j->phase, "%s", j->phases[j->phase_index]);
+        FAB_FORMAT(j->phase, "%s", j->phases[j->phase_index]);
     }
     return FAB_OK;
 }
@@ -324,7 +324,7 @@ static fab_status choose_phase(const contender *c, fab_contending_job *j, const 
     for (size_t p = 0; p < j->n_phases; p++) {
         if (strcmp(j->phases[p], spec->contends) == 0) {
             j->phase_index = p;
-            (void)snprintf(j->phase, sizeof j->phase, "%s", j->phases[p]);
+            FAB_FORMAT(j->phase, "%s", j->phases[p]);
             return FAB_OK;
         }
     }
@@ -363,7 +363,7 @@ static fab_status open_contention(contender *c, size_t n_jobs, fab_error *err) {
         fab_contention_engine *engine = &c->out->engines[e];
         FAB_PASS(fab_context_router(c->base->context, e, &router, err));
         c->n_seeds[e] = fab_router_facts_of(router)->is_seeded ? c->base->n_seeds : 1;
-        (void)snprintf(engine->label, sizeof engine->label, "%s", fab_router_facts_of(router)->label);
+        FAB_FORMAT(engine->label, "%s", fab_router_facts_of(router)->label);
         FAB_PASS(FAB_NEW(engine->jobs, n_jobs, err));
     }
     return FAB_OK;

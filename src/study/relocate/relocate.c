@@ -88,11 +88,11 @@ static void relocate_find_slots(fab_relocator *r, uint32_t leaf, uint32_t *seen)
     const fab_fabric *f = r->f;
     fab_node_id v = f->first[FAB_NODE_SWITCH] + leaf;
     uint32_t n_slots = 0;
-    for (uint32_t k = f->out_first[v]; k < f->out_first[v + 1]; k++) {
-        if (fab_class_of(f, f->out_link[k])->kind != FAB_LINK_ACCESS) {
+    FAB_EACH_LINK(f, v, link) {
+        if (fab_class_of(f, link)->kind != FAB_LINK_ACCESS) {
             continue;
         }
-        uint32_t server = fab_server_of_nic(f, fab_head(f, f->out_link[k]));
+        uint32_t server = fab_server_of_nic(f, fab_head(f, link));
         if (seen[server] == leaf + 1) {
             continue;
         }
@@ -194,9 +194,9 @@ static void suspect_node(fab_relocator *r, fab_node_id v) {
 static bool is_joined(const fab_relocator *r, fab_node_id leaf) {
     const fab_fabric *f = r->f;
     bool any = false;
-    for (uint32_t k = f->out_first[leaf]; k < f->out_first[leaf + 1]; k++) {
-        if (fab_class_of(f, f->out_link[k])->kind == FAB_LINK_FABRIC) {
-            if (!fab_mask_link_is_dead(r->mask, f->out_link[k])) {
+    FAB_EACH_LINK(f, leaf, link) {
+        if (fab_class_of(f, link)->kind == FAB_LINK_FABRIC) {
+            if (!fab_mask_link_is_dead(r->mask, link)) {
                 return true;
             }
             any = true;
@@ -211,8 +211,8 @@ static void suspect_below(fab_relocator *r, fab_node_id v) {
     if (is_joined(r, v)) {
         return;
     }
-    for (uint32_t k = f->out_first[v]; k < f->out_first[v + 1]; k++) {
-        suspect_node(r, fab_head(f, f->out_link[k]));
+    FAB_EACH_LINK(f, v, link) {
+        suspect_node(r, fab_head(f, link));
     }
 }
 

@@ -318,8 +318,7 @@ static fab_status fail_card(const event_source *e, uint32_t v, uint32_t card, ui
     const fab_node_id node = f->first[FAB_NODE_SWITCH] + v;
     char own[FAB_NODE_NAME_SIZE];
     taken t = {.n_racks = 0};
-    for (uint32_t k = f->out_first[node]; k < f->out_first[node + 1]; k++) {
-        const fab_link_id link = f->out_link[k];
+    FAB_EACH_LINK(f, node, link) {
         if (f->port[link] < first || f->port[link] > last) {
             continue;
         }
@@ -449,7 +448,7 @@ static fab_status events_update(const event_source *e, fab_error *err) {
     uint32_t tier = 1;
     uint64_t k = 0;
     fab_error inner = {0};
-    (void)snprintf(word, sizeof word, "%.*s", (int)(length < 30 ? length : 30), e->argument);
+    FAB_FORMAT(word, "%.*s", (int)(length < 30 ? length : 30), e->argument);
     while (tier <= f->n_tiers && strcmp(fab_tier_name(f->wiring, tier), word) != 0) {
         tier++;
     }

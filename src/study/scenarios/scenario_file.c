@@ -110,7 +110,7 @@ static fab_status scenario_read_csv(const char *path, char *text, size_t length,
         if (next != NULL) {
             *next++ = '\0';
         }
-        (void)snprintf(where, sizeof where, "%s:%" PRIu64 ":1", path + tail, ++number);
+        FAB_FORMAT(where, "%s:%" PRIu64 ":1", path + tail, ++number);
         char *begin = trim(line);
         line = next;
         if (begin[0] == '\0' || begin[0] == '#') {

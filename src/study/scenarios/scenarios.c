@@ -171,7 +171,7 @@ static void keep_links(fab_scenarios *s, unsigned kinds) {
 
 static fab_status find_class(const char *text, size_t n, fab_scenarios *s, fab_error *err) {
     char word[48];
-    (void)snprintf(word, sizeof word, "%.*s", (int)(n < 40 ? n : 40), text);
+    FAB_FORMAT(word, "%.*s", (int)(n < 40 ? n : 40), text);
     fab_choices near = fab_choices_of(word);
     for (size_t i = 0; i < N_CLASSES; i++) {
         fab_choices_offer(&near, CLASSES[i].name);

@@ -127,8 +127,8 @@ static fab_status start_variants(fab_summariser *s, fab_error *err) {
     for (size_t i = 0; i < s->n_variants; i++) {
         variant_sums *v = &s->variants[i];
         const fab_outcome *healthy = &r->healthy[i];
-        (void)snprintf(v->out.engine, sizeof v->out.engine, "%s", r->engines[i / r->n_policies]);
-        (void)snprintf(v->out.policy, sizeof v->out.policy, "%s", r->policies[i % r->n_policies]);
+        FAB_FORMAT(v->out.engine, "%s", r->engines[i / r->n_policies]);
+        FAB_FORMAT(v->out.policy, "%s", r->policies[i % r->n_policies]);
         v->out.healthy_time_s = healthy->time_s;
         v->out.healthy_ratio = healthy->worst_ratio;
         v->out.healthy_collisions = healthy->n_collisions;
@@ -471,7 +471,7 @@ static void write_criterion(const fab_summariser *s, fab_study_summary *out) {
         "part of the span that is lost: 1 - goodput",
         "1 - p99 of requests before / after: by how much longer 99 % of them wait; 1 where the job stops"};
     const char *measure = MEASURES[s->request.is_p99 ? 3 : s->request.span_s > 0 ? 2 : s->has_times ? 0 : 1];
-    (void)snprintf(out->criterion, sizeof out->criterion, "%s", measure);
+    FAB_FORMAT(out->criterion, "%s", measure);
 }
 
 fab_status fab_summariser_finish(fab_summariser *s, fab_study_summary **out, fab_error *err) {

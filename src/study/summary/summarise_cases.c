@@ -56,7 +56,7 @@ static fab_status name_history(fab_summariser *s, fab_study_case *out, fab_error
     }
     for (size_t c = 0; c < FAB_FAILURE_N; c++) {
         char item[64];
-        (void)snprintf(item, sizeof item, "%" PRIu64 " %s", n[c], fab_failure_classes[c]);
+        FAB_FORMAT(item, "%" PRIu64 " %s", n[c], fab_failure_classes[c]);
         if (n[c] > 0) {
             cases_add_item(out->failed, sizeof out->failed, &length, n_items++, FAB_FAILURE_N, item);
         }
@@ -81,7 +81,7 @@ static fab_status cases_describe(fab_summariser *s, const candidate *from, fab_s
                             .n_stops = row->n_stops,
                             .n_equal = r->n_equal != NULL ? r->n_equal[row->scenario] : 0};
     if (r->names != NULL && r->span_s <= 0) {
-        (void)snprintf(out->name, sizeof out->name, "%s", r->names[row->scenario]);
+        FAB_FORMAT(out->name, "%s", r->names[row->scenario]);
     }
     if (row->worst_link < r->fabric->n_links) {
         (void)fab_link_name(r->fabric, row->worst_link, out->fullest);

@@ -238,8 +238,8 @@ static void rank_describe(const fab_summariser *s, size_t variant, const named *
                           .worst_ratio = r->n_ratios > 0 ? r->worst_ratio : NAN,
                           .worst_scenario = r->most_scenario,
                           .is_clear = summary_is_clear(s, variant, own)};
-    (void)snprintf(out->name, sizeof out->name, "%s", from->name);
-    (void)snprintf(out->kind, sizeof out->kind, "%s", fab_component_kinds[c->kind]);
+    FAB_FORMAT(out->name, "%s", from->name);
+    FAB_FORMAT(out->kind, "%s", fab_component_kinds[c->kind]);
 }
 
 /* Describes the `top` of a list by impact from `first` on, those of equal impact by name: all that tie with the last of

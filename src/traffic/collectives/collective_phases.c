@@ -161,7 +161,7 @@ static fab_status open_part(const run *r, const fab_collective *c, uint32_t part
     phase->copy_bps = set->library != NULL ? set->library->copy_bps : 0;
     phase->result_bytes = r->most / (double)set->executions;
     phase->alternative = set->alternative;
-    (void)snprintf(phase->algorithm, sizeof phase->algorithm, "%s", r->algorithm->name);
+    FAB_FORMAT(phase->algorithm, "%s", r->algorithm->name);
     int n = snprintf(phase->formula, sizeof phase->formula, "%s, x %" PRIu32 " ranks", shape.text, set->r);
     if (set->n_comms > 1 && n > 0 && (size_t)n < sizeof phase->formula) {
         (void)snprintf(phase->formula + n, sizeof phase->formula - (size_t)n, " x %" PRIu32 " groups", set->n_comms);

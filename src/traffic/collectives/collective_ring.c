@@ -102,8 +102,8 @@ static void describe_ring(const fab_collective *c, uint32_t part, fab_part *out)
     describe_channels(c, channels, sizeof channels);
     out->steps = (uint64_t)fab_passes(c->operation) * (c->r - 1);
     out->copies = (double)out->steps;
-    (void)snprintf(out->text, sizeof out->text, "%s(r-1)/r S to the next rank in %s steps, %s", twice ? "2 " : "",
-                   twice ? "2(r-1)" : "r-1", channels);
+    FAB_FORMAT(out->text, "%s(r-1)/r S to the next rank in %s steps, %s", twice ? "2 " : "", twice ? "2(r-1)" : "r-1",
+               channels);
 }
 
 const struct fab_algorithm_rules fab_rules_ring = {
@@ -142,8 +142,8 @@ static void describe_chain(const fab_collective *c, uint32_t part, fab_part *out
     describe_channels(c, channels, sizeof channels);
     out->steps = c->r - 1;
     out->copies = c->r - 1.0;
-    (void)snprintf(out->text, sizeof out->text, "S %s for all ranks but one, pipelined, %s",
-                   c->operation == FAB_BROADCAST ? "to the next rank" : "from the next rank", channels);
+    FAB_FORMAT(out->text, "S %s for all ranks but one, pipelined, %s",
+               c->operation == FAB_BROADCAST ? "to the next rank" : "from the next rank", channels);
 }
 
 const struct fab_algorithm_rules fab_rules_chain = {

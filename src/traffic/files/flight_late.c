@@ -136,10 +136,10 @@ static fab_status find_stuck(late_reader *r, const fab_flight_entry *e, size_t n
         if (has_dump[members[i]] && !is_in[members[i]] && !waits[members[i]]) {
             fab_stuck_rank made = {
                 .rank = members[i], .waiting = (uint32_t)n, .members = g->n, .sequence = e->sequence};
-            (void)snprintf(made.collective, sizeof made.collective, "%.60s",
-                           e->operation < FAB_N_OPERATIONS ? fab_operation_name((fab_operation)e->operation)
-                                                           : "collective");
-            (void)snprintf(made.group, sizeof made.group, "%.30s %.30s", g->name, g->about);
+            FAB_FORMAT(made.collective, "%.60s",
+                       e->operation < FAB_N_OPERATIONS ? fab_operation_name((fab_operation)e->operation)
+                                                       : "collective");
+            FAB_FORMAT(made.group, "%.30s %.30s", g->name, g->about);
             FAB_PASS(FAB_APPEND(r->ranks->stuck, r->ranks->n_stuck, r->stuck_capacity, err, made));
         }
     }

@@ -104,7 +104,7 @@ static fab_status add_group(dump *d, uint32_t config, fab_error *err) {
                   MOST_GROUPS);
     FAB_PASS(read_members(d, config, err));
     made.n = (uint32_t)f->n_members - made.first;
-    (void)snprintf(made.name, sizeof made.name, "%.63s", key);
+    FAB_FORMAT(made.name, "%.63s", key);
     copy_about(fab_json_text_of(&d->json, config, "desc", "group"), made.about);
     const uint32_t *members = f->members + made.first;
     uint32_t last = MOST_RANKS;

@@ -280,7 +280,7 @@ static uint32_t server_of(const fab_fabric *f, const char *host, size_t n) {
     if (n < 8 || n > 15 || memcmp(host, "server-", 7) != 0) {
         return FAB_NONE;
     }
-    (void)snprintf(number, sizeof number, "%.*s", (int)(n - 7), host + 7);
+    FAB_FORMAT(number, "%.*s", (int)(n - 7), host + 7);
     char *behind = NULL;
     unsigned long server = strtoul(number, &behind, 10);
     return behind != NULL && *behind == '\0' && server < fab_n_gpus(f) / f->gpus_per_server ? (uint32_t)server

@@ -138,8 +138,8 @@ static bool goes_with(const flight_reader *r, const flight_kind *a, const flight
 static void name_phase(const flight_reader *r, const flight_kind *kind, char *out) {
     size_t n_same = 1;
     char base[FAB_NAME_SIZE];
-    (void)snprintf(base, sizeof base, "%.40s-%s", r->flight->groups[kind->group].about,
-                   fab_operation_name((fab_operation)kind->operation));
+    FAB_FORMAT(base, "%.40s-%s", r->flight->groups[kind->group].about,
+               fab_operation_name((fab_operation)kind->operation));
     (void)snprintf(out, FAB_NAME_SIZE, "%s", base);
     for (size_t i = 0; i < r->traffic->n_phases; i++) {
         if (strcmp(r->traffic->phases[i].name, out) == 0) {
@@ -241,12 +241,11 @@ static void flight_summarise(const flight_reader *r, const char *path) {
     for (size_t i = 0; i < t->n_phases; i++) {
         bytes += (double)t->phases[i].total_bytes;
     }
-    (void)snprintf(t->summary, sizeof t->summary,
-                   "flight recorders %.60s: %zu of %" PRIu32 " ranks, %zu process group%s, %s%s",
-                   fab_traffic_file_name(path), r->flight->n_ranks, t->logged.n, r->flight->n_groups,
-                   r->flight->n_groups == 1 ? "" : "s", fab_quantity_format(amount, bytes, FAB_UNIT_BYTES),
-                   t->logged.is_assumed ? "; assumed: rank r runs on GPU r (a log of NCCL beside the dumps says where)"
-                                        : ", places and rings of ranks by the log of NCCL");
+    FAB_FORMAT(t->summary, "flight recorders %.60s: %zu of %" PRIu32 " ranks, %zu process group%s, %s%s",
+               fab_traffic_file_name(path), r->flight->n_ranks, t->logged.n, r->flight->n_groups,
+               r->flight->n_groups == 1 ? "" : "s", fab_quantity_format(amount, bytes, FAB_UNIT_BYTES),
+               t->logged.is_assumed ? "; assumed: rank r runs on GPU r (a log of NCCL beside the dumps says where)"
+                                    : ", places and rings of ranks by the log of NCCL");
     if (r->n_other > 0) {
         size_t n = strlen(t->summary);
         (void)snprintf(t->summary + n, sizeof t->summary - n, "; %" PRIu64 " collectives of other kinds are left out",

@@ -347,7 +347,7 @@ static fab_status simai_summarize(const reader *r, fab_traffic *traffic, fab_err
     }
     fab_str_add(&text, " for weight gradients");
     FAB_PASS(fab_str_status(&text, err));
-    (void)snprintf(traffic->summary, sizeof traffic->summary, "%s", text.data);
+    FAB_FORMAT(traffic->summary, "%s", text.data);
     return FAB_OK;
 }
 

@@ -106,7 +106,7 @@ static fab_status fail_product(const fab_job *job, fab_error *err) {
     char cp[32] = "";
     double product = (double)s->tp * (double)s->cp * (double)s->pp;
     if (s->cp > 1) {
-        (void)snprintf(cp, sizeof cp, "cp %" PRIu64 " x ", s->cp);
+        FAB_FORMAT(cp, "cp %" PRIu64 " x ", s->cp);
     }
     if (s->dp == 0) {
         char possible[96];
@@ -117,7 +117,7 @@ static fab_status fail_product(const fab_job *job, fab_error *err) {
     }
     char fitting[96] = "";
     if (product <= job->n_gpus && fmod(job->n_gpus, product) == 0) {
-        (void)snprintf(fitting, sizeof fitting, "; dp=%.0f takes all of them", job->n_gpus / product);
+        FAB_FORMAT(fitting, "; dp=%.0f takes all of them", job->n_gpus / product);
     }
     const double per_server = job->n_servers > 0 ? (double)job->n_gpus / job->n_servers : 0;
     if (per_server > 0 && product * (double)s->dp > job->n_gpus) {
@@ -434,7 +434,7 @@ fab_status fab_job_open(fab_job *job, fab_error *err) {
 
 fab_status fab_job_open_first(const fab_design *design, const fab_fabric *fabric, fab_job *out, fab_error *err) {
     FAB_OWNS(fab_job_release) fab_job job = {.servers = NULL, .spec = design->jobs[0]};
-    (void)snprintf(job.where, sizeof job.where, "%s", job.spec.where);
+    FAB_FORMAT(job.where, "%s", job.spec.where);
     FAB_PASS(fab_job_find_servers(&job, design, fabric, err));
     FAB_PASS(fab_job_open(&job, err));
     return FAB_GIVE(*out, job);
@@ -509,9 +509,9 @@ fab_status fab_job_resolve(const fab_design *design, const fab_fabric *fabric, f
         job.spec.routed_chunks = design->jobs[0].routed_chunks;
     }
     if (job.spec.where[0] != '\0') {
-        (void)snprintf(job.where, sizeof job.where, "%s", job.spec.where);
+        FAB_FORMAT(job.where, "%s", job.spec.where);
     } else {
-        (void)snprintf(job.where, sizeof job.where, "job%s%s", job.spec.id[0] != '\0' ? " " : "", job.spec.id);
+        FAB_FORMAT(job.where, "job%s%s", job.spec.id[0] != '\0' ? " " : "", job.spec.id);
     }
     FAB_PASS(check_planned(&job, err));
     FAB_PASS(fab_job_find_servers(&job, design, fabric, err));

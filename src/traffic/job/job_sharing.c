@@ -31,7 +31,7 @@ static const char *sharing_where_of(const sharing *s, size_t job) {
 /* Servers of one job by itself; release. */
 static fab_status find_servers(const sharing *s, size_t job, fab_job *out, fab_error *err) {
     *out = (fab_job){.spec = s->design->jobs[job]};
-    (void)snprintf(out->where, sizeof out->where, "%s", sharing_where_of(s, job));
+    FAB_FORMAT(out->where, "%s", sharing_where_of(s, job));
     fab_design_copy_alone(s->design, job, s->alone);
     return fab_job_find_servers(out, s->alone, s->fabric, err); /* callers release it in any case */
 }
@@ -242,7 +242,7 @@ static fab_status find_kind(const sharing *s, size_t job, job_kind *out, fab_err
     FAB_PASS(find_servers(s, job, &found, err));
     FAB_PASS(describe_places(s->fabric, &found, out, err));
     fab_job_spec *spec = &s->alone->jobs[0]; /* the design of this job, from the call above */
-    (void)snprintf(spec->id, sizeof spec->id, "%s", name_of(s, 0));
+    FAB_FORMAT(spec->id, "%s", name_of(s, 0));
     spec->servers = spec->storage_servers = (fab_list_ref){0, 0};
     spec->gpus = spec->n_servers = spec->placement_seed = 0;
     spec->placement = FAB_PLACEMENT_ORDER;

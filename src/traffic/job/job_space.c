@@ -95,7 +95,7 @@ static fab_status open_job(const fab_design *design, const fab_fabric *fabric, f
         spec->plan = FAB_PLAN_AUTO;
         spec->is_default = true;
     }
-    (void)snprintf(s->job.where, sizeof s->job.where, "%s", spec->where[0] != '\0' ? spec->where : "job");
+    FAB_FORMAT(s->job.where, "%s", spec->where[0] != '\0' ? spec->where : "job");
     s->open = fab_job_plan_is_left(spec) ? ((1U << FAB_N_PLAN_KEYS) - 1) & ~spec->plan_given : fab_job_plan_open(spec);
     s->given = fab_job_plan_of(spec);
     s->given.order = spec->order_given ? 0 : s->given.order; /* where nobody said one, that which a search tries */
@@ -231,7 +231,7 @@ static void set_plan(const fab_job_plan *plan, fab_job_spec *job) {
     job->sharded = plan->zero > FAB_ZERO_0;
     job->sequence_parallel = plan->sequence_parallel;
     if (plan->order > 0) {
-        (void)snprintf(job->order, sizeof job->order, "%s", fab_rank_orders[plan->order]);
+        FAB_FORMAT(job->order, "%s", fab_rank_orders[plan->order]);
     }
 }
 
@@ -303,7 +303,7 @@ uint32_t fab_job_space_gpus(const fab_job_space *space) {
 
 void fab_job_plan_apply(const fab_job_space *space, const fab_job_plan *plan, fab_job_spec *job) {
     set_plan(plan, job);
-    (void)snprintf(job->model, sizeof job->model, "%s", space->job.spec.model);
+    FAB_FORMAT(job->model, "%s", space->job.spec.model);
     job->batch = space->job.spec.batch;
     job->batch_unrounded = space->job.spec.batch_unrounded;
     job->plan_chosen = true;

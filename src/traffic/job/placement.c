@@ -7,7 +7,7 @@ static const char *const DIMENSIONS[FAB_N_DIMS] = {"tp", "cp", "pp", "dp"};
 
 fab_status fab_job_order(fab_job *job, fab_error *err) {
     if (job->spec.order[0] == '\0') {
-        (void)snprintf(job->spec.order, sizeof job->spec.order, "tp-cp-pp-dp");
+        FAB_FORMAT(job->spec.order, "tp-cp-pp-dp");
     }
     const char *text = job->spec.order;
     bool seen[FAB_N_DIMS] = {false};

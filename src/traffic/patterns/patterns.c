@@ -40,10 +40,9 @@ static void patterns_summarize(const fab_pattern *p, const fab_phase *phase, fab
     char gpus[32];
     char flows[32];
     char amount[40];
-    (void)snprintf(traffic->summary, sizeof traffic->summary, "%s over %s GPUs: %s flow%s of %s%s", phase->name,
-                   fab_format_count(gpus, fab_pattern_size(p)), fab_format_count(flows, phase->n_flows),
-                   phase->n_flows == 1 ? "" : "s", fab_quantity_format(amount, (double)p->bytes, FAB_UNIT_BYTES),
-                   p->note);
+    FAB_FORMAT(traffic->summary, "%s over %s GPUs: %s flow%s of %s%s", phase->name,
+               fab_format_count(gpus, fab_pattern_size(p)), fab_format_count(flows, phase->n_flows),
+               phase->n_flows == 1 ? "" : "s", fab_quantity_format(amount, (double)p->bytes, FAB_UNIT_BYTES), p->note);
 }
 
 /* --- the patterns ------------------------------------------------------------------------------------------------- */
@@ -61,7 +60,7 @@ static fab_status add_permutation(fab_pattern *p, fab_phase_builder *builder, fa
         }
     }
     if (fixed > 0) {
-        (void)snprintf(p->note, sizeof p->note, " (%" PRIu32 " drawn to themselves send nothing)", fixed);
+        FAB_FORMAT(p->note, " (%" PRIu32 " drawn to themselves send nothing)", fixed);
     }
     builder->phase.n_comms = (uint32_t)builder->phase.n_flows;
     return FAB_OK;
@@ -82,7 +81,7 @@ static fab_status add_shift(fab_pattern *p, fab_phase_builder *builder, fab_erro
         uint64_t i = gpu - p->first;
         patterns_add(p, builder, (uint32_t)i, (uint32_t)((i + p->by % n) % n), (uint32_t)builder->phase.n_flows);
     }
-    (void)snprintf(p->note, sizeof p->note, " by %" PRIu64, p->by);
+    FAB_FORMAT(p->note, " by %" PRIu64, p->by);
     builder->phase.n_comms = (uint32_t)builder->phase.n_flows;
     return FAB_OK;
 }
@@ -106,7 +105,7 @@ static fab_status add_bisection(fab_pattern *p, fab_phase_builder *builder, fab_
         patterns_add(p, builder, order[n / 2 + i], order[i], i);
     }
     if (n % 2 == 1) {
-        (void)snprintf(p->note, sizeof p->note, " (odd number: one is left out)");
+        FAB_FORMAT(p->note, " (odd number: one is left out)");
     }
     builder->phase.n_comms = n / 2;
     return FAB_OK;
@@ -119,7 +118,7 @@ static fab_status make_mesh(fab_pattern *p, fab_traffic *traffic, fab_error *err
     FAB_PASS(check_bytes(p, n_flows, err));
     FAB_PASS(FAB_NEW(traffic->phases, 1, err));
     fab_phase_builder builder = fab_phase_of_all("all-to-all", "all-to-all", (uint32_t)p->first, n, p->bytes);
-    (void)snprintf(builder.phase.algorithm, sizeof builder.phase.algorithm, "mesh");
+    FAB_FORMAT(builder.phase.algorithm, "mesh");
     builder.phase.ranks = n;
     builder.phase.result_bytes = (double)n * (double)p->bytes;
     patterns_summarize(p, &builder.phase, traffic);
@@ -152,7 +151,7 @@ static fab_status add_incast(fab_pattern *p, fab_phase_builder *builder, fab_err
     for (uint32_t i = 1; i <= fanin; i++) {
         patterns_add(p, builder, (uint32_t)(((uint64_t)to + i) % n), to, 0);
     }
-    (void)snprintf(p->note, sizeof p->note, " to gpu-%" PRIu64, p->first + to);
+    FAB_FORMAT(p->note, " to gpu-%" PRIu64, p->first + to);
     return FAB_OK;
 }
 
@@ -178,7 +177,7 @@ static fab_status add_hotspot(fab_pattern *p, fab_phase_builder *builder, fab_er
             patterns_add(p, builder, i, dst[i], 0);
         }
     }
-    (void)snprintf(p->note, sizeof p->note, ", %" PRIu32 " of them to gpu-%" PRIu64, wanted, p->first + to);
+    FAB_FORMAT(p->note, ", %" PRIu32 " of them to gpu-%" PRIu64, wanted, p->first + to);
     return FAB_OK;
 }
 
@@ -273,7 +272,7 @@ static bool is_placed(const fab_pattern *p) {
 
 /* The servers that GPU numbers count through, as a job would have them. */
 static fab_status find_pattern_servers(const fab_pattern *p, fab_job *out, fab_error *err) {
-    (void)snprintf(out->where, sizeof out->where, "%.*s", (int)sizeof out->where - 1, p->text);
+    FAB_FORMAT(out->where, "%.*s", (int)sizeof out->where - 1, p->text);
     out->listed = p->servers;
     out->spec.placement = p->placement;
     out->spec.placement_seed = p->seed;

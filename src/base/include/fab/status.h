@@ -5,6 +5,7 @@
 #pragma once
 
 #include <stddef.h>
+#include <stdio.h>
 
 #define FAB_MUST_USE          __attribute__((warn_unused_result))
 #define FAB_PRINTF(fmt, args) __attribute__((format(printf, fmt, args)))
@@ -63,6 +64,9 @@ const char *fab_status_name(fab_status status);
 /** `FAB_EACH(const fab_node, node, nodes, n) {`: a loop over the elements of an array, which stays where it is. */
 #define FAB_EACH(type, each, list, n)                                                                                  \
     for (type *each = (list), *const each##_end = (n) > 0 ? each + (n) : each; each != each##_end; each++)
+
+/** `FAB_FORMAT(out->name, "leaf-%u", number);`: what printf makes of it, cut where the array of characters ends. */
+#define FAB_FORMAT(array, ...) (void)snprintf((array), sizeof(array), __VA_ARGS__)
 
 /** Leaves the function through its `done:` label when `call` fails: where what is released is no variable of its own.
  * Needs a `fab_status status` in scope. */

@@ -123,6 +123,10 @@ static inline fab_node_id fab_head(const fab_fabric *f, fab_link_id l) {
 static inline const fab_link_class *fab_class_of(const fab_fabric *f, fab_link_id l) {
     return &f->classes[f->cable_class[l >> 1]];
 }
+/** `FAB_EACH_LINK(f, v, link) { ... }`: each link that leaves node v. */
+#define FAB_EACH_LINK(f, v, link)                                                                                      \
+    for (uint32_t link##_at = (f)->out_first[v], link = FAB_NONE;                                                      \
+         link##_at < (f)->out_first[(v) + 1] && (link = (f)->out_link[link##_at], true); link##_at++)
 /** A cable of the network, not a link inside a server. */
 static inline bool fab_is_network(const fab_link_class *k) {
     return k->kind == FAB_LINK_ACCESS || k->kind == FAB_LINK_FABRIC;
