@@ -405,9 +405,8 @@ static fab_status installed_begin(fab_installed_build *b, fab_error *err) {
 #define BYTES_PER_CABLE 400.0 /* of what was read, its names and shape, and the graph made of it */
 
 static fab_status installed_check_memory(const fab_fabric_spec *spec, const fab_structure *net, fab_error *err) {
-    char cables[32];
     char what[64];
-    FAB_FORMAT(what, "an installed fabric of %s cables", fab_format_count(cables, net->net->n_cables));
+    FAB_FORMAT(what, "an installed fabric of %s cables", FAB_SAY_COUNT(net->net->n_cables));
     return fab_memory_check(what, (double)net->net->n_cables * BYTES_PER_CABLE, spec->max_bytes, err);
 }
 

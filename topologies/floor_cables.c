@@ -40,8 +40,7 @@ static fab_status find_lengths(const fab_fabric_spec *spec, const fab_floor *flo
             double length_m = fab_floor_cable_m(&spec->floor, a, b);
             i = cables_index_of(l, length_m);
             if (length_m <= 0 || i == MAX_LENGTHS) {
-                char name[FAB_LINK_NAME_SIZE];
-                return fab_fail(err, FAB_EINPUT, fab_link_name(f, 2 * cable, name),
+                return fab_fail(err, FAB_EINPUT, FAB_SAY_LINK(f, 2 * cable),
                                 "a cable of %.0f m is longer than any that is made",
                                 fab_floor_distance_m(&spec->floor, a, b));
             }

@@ -82,11 +82,8 @@ static fab_status size_rows(layout *l, fab_error *err) {
         l->racks_per_hall = (uint32_t)(s->hall_w / rack_w * (1 + 1e-12));
     }
     if (l->racks_per_hall == 0) {
-        char a[32];
-        char b[32];
         return fab_fail(err, FAB_EINPUT, "floor", "hall-power %s is less than one rack of servers takes, %s",
-                        fab_quantity_format(a, s->hall_w, FAB_UNIT_POWER),
-                        fab_quantity_format(b, rack_w, FAB_UNIT_POWER));
+                        FAB_SAY(s->hall_w, FAB_UNIT_POWER), FAB_SAY(rack_w, FAB_UNIT_POWER));
     }
     l->racks_per_row = smaller((uint32_t)s->racks_per_row, l->racks_per_hall);
     l->rows_per_hall = ceil_div(l->racks_per_hall, l->racks_per_row);

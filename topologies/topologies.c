@@ -196,11 +196,8 @@ static double topology_bytes(const fab_counts *c) {
 }
 
 static fab_status topologies_check_memory(const fab_fabric_spec *spec, const fab_counts *counts, fab_error *err) {
-    char gpus[32];
-    char cables[32];
     char what[128];
-    FAB_FORMAT(what, "the graph of %s GPUs and %s cables", fab_format_count(gpus, counts->gpus),
-               fab_format_count(cables, counts->cables));
+    FAB_FORMAT(what, "the graph of %s GPUs and %s cables", FAB_SAY_COUNT(counts->gpus), FAB_SAY_COUNT(counts->cables));
     return fab_memory_check(what, topology_bytes(counts), spec->max_bytes, err);
 }
 

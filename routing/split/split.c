@@ -54,10 +54,9 @@ static fab_status take_weights(fab_pass *p, fab_error *err) {
         }
         p->weight[l] = given[l] * scale;
         if (!(p->weight[l] >= 1 / WEIGHT_SPREAD && isnormal(most))) {
-            char name[FAB_LINK_NAME_SIZE];
             return fab_fail(err, FAB_EINPUT, NULL,
-                            "the weight of %s is %g; all must be above 0 and within a factor of %g",
-                            fab_link_name(f, l, name), given[l], WEIGHT_SPREAD);
+                            "the weight of %s is %g; all must be above 0 and within a factor of %g", FAB_SAY_LINK(f, l),
+                            given[l], WEIGHT_SPREAD);
         }
     }
     return FAB_OK;
@@ -145,11 +144,8 @@ static fab_status fold_classes(const fab_switch_classes *t, fab_fold fold, const
 
 fab_status fab_dag_no_route(const fab_fabric *fabric, const fab_next_hops *next_hops, uint32_t src, uint32_t dst,
                             fab_error *err) {
-    char a[FAB_NODE_NAME_SIZE];
-    char b[FAB_NODE_NAME_SIZE];
     return fab_fail(err, FAB_EUNREACHABLE, NULL, "no route from %s to %s",
-                    fab_node_name(fabric, next_hops->leaf_node[src], a),
-                    fab_node_name(fabric, next_hops->leaf_node[dst], b));
+                    FAB_SAY_NODE(fabric, next_hops->leaf_node[src]), FAB_SAY_NODE(fabric, next_hops->leaf_node[dst]));
 }
 
 /* Destinations of the block that are there. */

@@ -191,9 +191,7 @@ static uint64_t put_line(writer *w, fab_node_id v, uint32_t leaf) {
     if (!routed && fab_next_hops_group(router->minimal, v - f->first[FAB_NODE_SWITCH], leaf) == 0) {
         return 0;
     }
-    char a[FAB_NODE_NAME_SIZE];
-    char b[FAB_NODE_NAME_SIZE];
-    (void)fprintf(w->out, "%s %s", fab_node_name(f, v, a), fab_node_name(f, to, b));
+    (void)fprintf(w->out, "%s %s", FAB_SAY_NODE(f, v), FAB_SAY_NODE(f, to));
     for (uint32_t k = f->out_first[to]; k < f->out_first[to + 1]; k++) {
         if (fab_class_of(f, f->out_link[k])->kind == FAB_LINK_ACCESS) {
             find_entry(router, v, leaf, f->port[f->out_link[k]], &e);

@@ -114,14 +114,13 @@ static fab_status order_ports(fab_fabric *f, fab_node_id v, uint64_t **scratch, 
             links[i] = (uint32_t)(*scratch)[i];
         }
     }
-    char name[FAB_NODE_NAME_SIZE];
     for (uint32_t i = 0; i < n; i++) {
         uint32_t port = f->port[links[i]];
-        FAB_REFUSE_IF(i > 0 && f->port[links[i - 1]] == port, err, FAB_EINTERNAL, fab_node_name(f, v, name),
+        FAB_REFUSE_IF(i > 0 && f->port[links[i - 1]] == port, err, FAB_EINTERNAL, FAB_SAY_NODE(f, v),
                       "port %u holds two cables", port);
         FAB_REFUSE_IF(v >= f->first[FAB_NODE_SWITCH] &&
                           (port == 0 || port > f->switch_ports[v - f->first[FAB_NODE_SWITCH]]),
-                      err, FAB_EINTERNAL, fab_node_name(f, v, name), "port %u lies beyond the last, %u", port,
+                      err, FAB_EINTERNAL, FAB_SAY_NODE(f, v), "port %u lies beyond the last, %u", port,
                       f->switch_ports[v - f->first[FAB_NODE_SWITCH]]);
     }
     return FAB_OK;

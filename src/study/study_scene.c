@@ -243,7 +243,6 @@ fab_status study_scene_settle(study_scene *scene, fab_error *err) {
 }
 
 static fab_status describe_components(const study_scene *scene, fab_plan *plan, fab_error *err) {
-    char name[FAB_COMPONENT_NAME_SIZE];
     FAB_PASS(FAB_NEW(plan->components, scene->n_components, err));
     plan->n_components = scene->n_components;
     for (size_t i = 0; i < scene->n_components; i++) {
@@ -252,8 +251,7 @@ static fab_status describe_components(const study_scene *scene, fab_plan *plan, 
         to->residual = c.fraction;
         c.fraction = 0; /* its name alone */
         FAB_PASS((to->kind = fab_strdup(fab_component_kinds[c.kind], err)) != NULL ? FAB_OK : FAB_ENOMEM);
-        FAB_PASS((to->name = fab_strdup(fab_component_name(scene->fabric, &c, name), err)) != NULL ? FAB_OK
-                                                                                                   : FAB_ENOMEM);
+        FAB_PASS((to->name = fab_strdup(FAB_SAY_COMPONENT(scene->fabric, &c), err)) != NULL ? FAB_OK : FAB_ENOMEM);
     }
     return FAB_OK;
 }

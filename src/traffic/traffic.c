@@ -34,7 +34,6 @@ void fab_traffic_take(fab_traffic *traffic, fab_phase_builder *builder) {
 static void summarize_shape(const fab_job *job, fab_traffic *traffic) {
     const fab_job_spec *s = &job->spec;
     char reason[FAB_BATCH_REASON];
-    char gpus[32];
     char sharding[48];
     SUMMARIZE(traffic, "tp %" PRIu64, s->tp);
     if (s->cp > 1) {
@@ -55,7 +54,7 @@ static void summarize_shape(const fab_job *job, fab_traffic *traffic) {
                   is_usual ? "" : s->order, s->plan_is_tried ? "best" : "fastest",
                   s->plan_is_short ? " of a short search" : "");
     }
-    SUMMARIZE(traffic, " on %s GPUs, batch %" PRIu64, fab_format_count(gpus, job->n_gpus), s->batch);
+    SUMMARIZE(traffic, " on %s GPUs, batch %" PRIu64, FAB_SAY_COUNT(job->n_gpus), s->batch);
     if (s->kind == FAB_JOB_SERVING) {
         SUMMARIZE(traffic, " (%" PRIu64 " per replica%s)", s->batch / fab_serving_replicas(s, true),
                   s->prefill_replicas > 0 ? " that generates" : "");
@@ -74,7 +73,6 @@ static void summarize_shape(const fab_job *job, fab_traffic *traffic) {
 /* "; random placement (seed 3), 4 storage servers" */
 static void summarize_placement(const fab_job *job, fab_traffic *traffic) {
     const fab_job_spec *s = &job->spec;
-    char servers[32];
     if (s->placement != FAB_PLACEMENT_ORDER) {
         SUMMARIZE(traffic, "; %s placement", fab_placements[s->placement]);
         if (s->placement == FAB_PLACEMENT_RANDOM) {
@@ -82,28 +80,24 @@ static void summarize_placement(const fab_job *job, fab_traffic *traffic) {
         }
     }
     if (job->n_storage > 0) {
-        SUMMARIZE(traffic, "; %s storage server%s", fab_format_count(servers, job->n_storage),
-                  job->n_storage == 1 ? "" : "s");
+        SUMMARIZE(traffic, "; %s storage server%s", FAB_SAY_COUNT(job->n_storage), job->n_storage == 1 ? "" : "s");
     }
 }
 
 static void summarize_job(const fab_job *job, fab_traffic *traffic) {
     const fab_job_spec *s = &job->spec;
-    char need[32];
-    char has[32];
     SUMMARIZE(traffic, "%s%s%s: ", s->is_default ? "default job " : "",
               job->spec.kind == FAB_JOB_SERVING ? "serving " : "", s->model);
     if (job->spec.kind == FAB_JOB_RANKING) {
         SUMMARIZE(traffic, "ranking, %" PRIu64 " tables over %s GPUs, batch %" PRIu64, s->tables,
-                  fab_format_count(need, job->n_gpus), s->batch);
+                  FAB_SAY_COUNT(job->n_gpus), s->batch);
     } else {
         summarize_shape(job, traffic);
     }
     summarize_placement(job, traffic);
     if (!job->memory.fits) {
-        SUMMARIZE(traffic, "; does not fit: %s of %s",
-                  fab_quantity_format(need, job->memory.total_bytes, FAB_UNIT_BYTES),
-                  fab_quantity_format(has, job->memory.capacity_bytes, FAB_UNIT_BYTES));
+        SUMMARIZE(traffic, "; does not fit: %s of %s", FAB_SAY(job->memory.total_bytes, FAB_UNIT_BYTES),
+                  FAB_SAY(job->memory.capacity_bytes, FAB_UNIT_BYTES));
     }
 }
 

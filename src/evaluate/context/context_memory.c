@@ -80,11 +80,10 @@ double fab_routers_bytes(const fab_context_request *what, const fab_replay_sizes
 }
 
 fab_status fab_context_check(const fab_context_request *what, double bytes, const char *more, fab_error *err) {
-    char gpus[32];
     char text[160];
     if (what->design == NULL) { /* nobody has set a limit */
         return FAB_OK;
     }
-    FAB_FORMAT(text, "routing on %s GPUs%s", fab_format_count(gpus, fab_n_gpus(what->fabric)), more);
+    FAB_FORMAT(text, "routing on %s GPUs%s", FAB_SAY_COUNT(fab_n_gpus(what->fabric)), more);
     return fab_memory_check(text, bytes, what->design->fabric.max_bytes, err);
 }

@@ -259,7 +259,6 @@ static fab_status check_buffers(const fab_fabric *f, const fab_transport_spec *s
         uint32_t n = (f->out_first[v + 1] - f->out_first[v]) * t->n_classes;
         double held = t->alpha > 0 ? 0 : n * t->xoff_bytes;
         if (fab_kind_of(f, v) == FAB_NODE_SWITCH && held + headroom > spec->buffer_bytes) {
-            char name[FAB_NODE_NAME_SIZE];
             char text[3][32];
             char holds[64] = "have to take ";
             if (t->alpha <= 0) {
@@ -269,7 +268,7 @@ static fab_status check_buffers(const fab_fabric *f, const fab_transport_spec *s
             return fab_fail(err, FAB_EINPUT, "transport",
                             "%s has %" PRIu32 " %s in use that %s%s%s until their senders have stopped: more than its "
                             "buffer of %s, so that PFC would lose packets",
-                            fab_node_name(f, v, name), n, t->n_classes > 1 ? "ports times priorities" : "ports", holds,
+                            FAB_SAY_NODE(f, v), n, t->n_classes > 1 ? "ports times priorities" : "ports", holds,
                             fab_quantity_format(text[1], ceil(headroom), FAB_UNIT_BYTES), t->alpha > 0 ? "" : " more",
                             fab_quantity_format(text[2], spec->buffer_bytes, FAB_UNIT_BYTES));
         }

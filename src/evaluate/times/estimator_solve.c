@@ -91,11 +91,10 @@ static fab_status simulate_packets(fab_estimator_reader *t, double least_s, fab_
     FAB_PASS(fab_finish_lossless(c->request.fabric, c->request.transport, &groups, &phase, fluid_s,
                                  reorders || is_sprayed ? 0 : least_s, &r, err));
     if (r.n_deadlock > 0) {
-        char link[FAB_LINK_NAME_SIZE];
         return fab_fail(
             err, FAB_EUNSUPPORTED, "transport",
             "phase %s ends in a deadlock after this change: %u links stop each other for ever, among them %s",
-            c->request.phase->name, (unsigned)r.n_deadlock, fab_link_name(c->request.fabric, r.deadlock[0], link));
+            c->request.phase->name, (unsigned)r.n_deadlock, FAB_SAY_LINK(c->request.fabric, r.deadlock[0]));
     }
     return FAB_OK;
 }

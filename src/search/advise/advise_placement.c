@@ -246,9 +246,6 @@ static void placement_release(search *s) {
 
 /* What was tried on, and what came of it. */
 static void write_note(const search *s, bool found) {
-    char tried[32];
-    char servers[32];
-    char unused[32];
     char unfit[160] = "";
     size_t room = sizeof s->a->base.servers;
     if (s->n_unfit > 0) {
@@ -256,9 +253,8 @@ static void write_note(const search *s, bool found) {
     }
     FAB_FORMAT(s->a->advice->placement_note,
                "placement: %s tried by swapping the job's %s servers with each other and with %s unused%s%s%s",
-               fab_format_count(tried, s->n_tried), fab_format_count(servers, s->n_job),
-               fab_format_count(unused, s->n_all - s->n_job), found ? "" : "; none is better",
-               s->n_tried >= s->budget ? "; the budget ended the search" : "", unfit);
+               FAB_SAY_COUNT(s->n_tried), FAB_SAY_COUNT(s->n_job), FAB_SAY_COUNT(s->n_all - s->n_job),
+               found ? "" : "; none is better", s->n_tried >= s->budget ? "; the budget ended the search" : "", unfit);
 }
 
 static fab_status placement_run(search *s, advise_change *out, bool *out_found, fab_error *err) {

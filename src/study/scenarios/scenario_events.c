@@ -316,7 +316,6 @@ static fab_status fail_card(const event_source *e, uint32_t v, uint32_t card, ui
                             fab_error *err) {
     const fab_fabric *f = e->f;
     const fab_node_id node = f->first[FAB_NODE_SWITCH] + v;
-    char own[FAB_NODE_NAME_SIZE];
     taken t = {.n_racks = 0};
     FAB_EACH_LINK(f, node, link) {
         if (f->port[link] < first || f->port[link] > last) {
@@ -324,7 +323,7 @@ static fab_status fail_card(const event_source *e, uint32_t v, uint32_t card, ui
         }
         if (t.n_cables++ == 0) {
             FAB_PASS(begin_event(e, err, "%s loses line card %" PRIu32 " (ports %" PRIu32 " to %" PRIu32 ")",
-                                 fab_node_name(f, node, own), card, first, last));
+                                 FAB_SAY_NODE(f, node), card, first, last));
         }
         FAB_PASS(event_add(e, FAB_COMPONENT_LINK, link, err));
     }
@@ -362,13 +361,11 @@ static uint32_t place_of(const event_source *e, fab_node_id node, bool by_rack) 
 }
 
 static fab_status cut_bundle(const event_source *e, const laid *cable, uint32_t n, bool by_rack, fab_error *err) {
-    char a[FAB_NODE_NAME_SIZE];
-    char b[FAB_NODE_NAME_SIZE];
     if (by_rack) {
         FAB_PASS(begin_event(e, err, "bundle rack-%" PRIu32 " to rack-%" PRIu32 " is cut", cable->a, cable->b));
     } else {
-        FAB_PASS(begin_event(e, err, "bundle %.100s to %.100s is cut", fab_node_name(e->f, cable->a, a),
-                             fab_node_name(e->f, cable->b, b)));
+        FAB_PASS(begin_event(e, err, "bundle %.100s to %.100s is cut", FAB_SAY_NODE(e->f, cable->a),
+                             FAB_SAY_NODE(e->f, cable->b)));
     }
     for (uint32_t i = 0; i < n; i++) {
         FAB_PASS(event_add(e, FAB_COMPONENT_LINK, 2 * cable[i].cable, err));

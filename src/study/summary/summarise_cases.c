@@ -26,7 +26,6 @@ static void cases_add_item(char *out, size_t size, size_t *length, size_t i, siz
 }
 
 static fab_status name_set(const fab_summary_request *r, fab_study_case *out, fab_error *err) {
-    char name[FAB_COMPONENT_NAME_SIZE];
     const uint32_t *component = NULL;
     size_t n = 0;
     size_t length = 0;
@@ -35,7 +34,7 @@ static fab_status name_set(const fab_summary_request *r, fab_study_case *out, fa
         FAB_REFUSE_IF(component[i] >= r->n_components, err, FAB_EINPUT, NULL,
                       "scenario %" PRIu64 " fails component %" PRIu32 ", which cannot be", out->scenario, component[i]);
         cases_add_item(out->failed, sizeof out->failed, &length, i, n,
-                       fab_component_name(r->fabric, &r->components[component[i]], name));
+                       FAB_SAY_COMPONENT(r->fabric, &r->components[component[i]]));
     }
     out->n_failed = n;
     return FAB_OK;

@@ -482,8 +482,6 @@ static size_t max_entries(const fab_str *text, bool square) {
 /* What the rows are taken for, and where that is a guess, how they are taken for the other. */
 static void matrix_summarize(const matrix_cursor *c, const fab_fabric *f, const fab_phase *phase,
                              fab_traffic *traffic) {
-    char flows[32];
-    char amount[40];
     char between[64] = "";
     const char *name = fab_traffic_file_name(c->path);
     const bool is_guess = !c->by_servers && !c->says_what && c->n_named <= f->n_servers && f->n_servers < c->n_gpus;
@@ -491,9 +489,8 @@ static void matrix_summarize(const matrix_cursor *c, const fab_fabric *f, const 
         FAB_FORMAT(between, " between %s 0 to %" PRIu32 "%s", c->by_servers ? "servers" : "GPUs", c->n_named - 1,
                    is_guess ? " (rows=servers reads servers)" : "");
     }
-    FAB_FORMAT(traffic->summary, "matrix %.60s: %s flow%s, %s%s", name, fab_format_count(flows, phase->n_flows),
-               phase->n_flows == 1 ? "" : "s", fab_quantity_format(amount, (double)phase->total_bytes, FAB_UNIT_BYTES),
-               between);
+    FAB_FORMAT(traffic->summary, "matrix %.60s: %s flow%s, %s%s", name, FAB_SAY_COUNT(phase->n_flows),
+               phase->n_flows == 1 ? "" : "s", FAB_SAY((double)phase->total_bytes, FAB_UNIT_BYTES), between);
     if (is_guess && c->n_named == f->n_servers) {
         FAB_FORMAT(traffic->note,
                    "the matrix names GPUs 0 to %" PRIu32 " of %" PRIu32 ", as many as there are servers: if its "

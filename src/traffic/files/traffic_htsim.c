@@ -192,16 +192,14 @@ static fab_status check_end(reader *r, fab_error *err) {
 static fab_status read_htsim(fab_text *text, const fab_fabric *fabric, fab_traffic *traffic, fab_error *err) {
     fab_status status = FAB_OK;
     reader r = {.in = text, .n_gpus = fab_n_gpus(fabric)};
-    char flows[32];
-    char amount[40];
     while (fab_text_next(text)) {
         FAB_TRY(htsim_read_line(&r, err));
     }
     FAB_TRY(check_end(&r, err));
     FAB_TRY(fab_traffic_reserve(traffic, 1, err));
     FAB_FORMAT(traffic->summary, "htsim connections %.60s: %s flow%s, %s", fab_traffic_file_name(text->path),
-               fab_format_count(flows, r.builder.phase.n_flows), r.builder.phase.n_flows == 1 ? "" : "s",
-               fab_quantity_format(amount, (double)r.builder.phase.total_bytes, FAB_UNIT_BYTES));
+               FAB_SAY_COUNT(r.builder.phase.n_flows), r.builder.phase.n_flows == 1 ? "" : "s",
+               FAB_SAY((double)r.builder.phase.total_bytes, FAB_UNIT_BYTES));
     fab_traffic_take(traffic, &r.builder);
 done:
     free(r.ids);

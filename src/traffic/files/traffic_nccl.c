@@ -246,7 +246,6 @@ static fab_status put_all_rings(ring_reader *r, fab_error *err) {
 }
 
 static void nccl_summarise(const ring_reader *r, fab_traffic *traffic) {
-    char amount[40];
     uint32_t most = 0;
     for (size_t c = 0; c < r->log->n_comms; c++) {
         most = r->log->comms[c].n > most ? r->log->comms[c].n : most;
@@ -255,7 +254,7 @@ static void nccl_summarise(const ring_reader *r, fab_traffic *traffic) {
         traffic->summary, sizeof traffic->summary,
         "NCCL log %.60s: %zu communicator%s of up to %" PRIu32 " ranks, %" PRIu32 " ring%s, %s%s",
         fab_traffic_file_name(r->log->in->path), r->log->n_comms, r->log->n_comms == 1 ? "" : "s", most, r->n_rings,
-        r->n_rings == 1 ? "" : "s", fab_quantity_format(amount, (double)r->builder.phase.total_bytes, FAB_UNIT_BYTES),
+        r->n_rings == 1 ? "" : "s", FAB_SAY((double)r->builder.phase.total_bytes, FAB_UNIT_BYTES),
         r->is_assumed ? " (assumed: the log has no collectives; shares of links are right, bytes are not)" : "");
 }
 

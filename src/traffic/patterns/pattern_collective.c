@@ -84,7 +84,6 @@ static fab_status pattern_init(const fab_pattern *p, groups *out, fab_error *err
 /* "all-gather over 64 GPUs in 4 groups of 16 by stride: 62.5 kB of every rank, 1 MB together" */
 static void pattern_summarize(const groups *g, const char *note, fab_traffic *traffic) {
     const fab_pattern *p = g->p;
-    char count[32];
     char part[40];
     char result[40];
     char text[128];
@@ -113,7 +112,7 @@ static void pattern_summarize(const groups *g, const char *note, fab_traffic *tr
         FAB_FORMAT(text, "%s", result);
     }
     FAB_FORMAT(traffic->summary, "%s over %s GPUs%s: %s%s", fab_operation_name(p->operation),
-               fab_format_count(count, fab_pattern_size(p)), in_groups, text, rounded);
+               FAB_SAY_COUNT(fab_pattern_size(p)), in_groups, text, rounded);
     fab_append(traffic->summary, sizeof traffic->summary, "%s%s%s", only, note[0] != '\0' ? "; " : "", note);
 }
 

@@ -37,12 +37,9 @@ static fab_status check_bytes(const fab_pattern *p, uint64_t n_flows, fab_error 
 }
 
 static void patterns_summarize(const fab_pattern *p, const fab_phase *phase, fab_traffic *traffic) {
-    char gpus[32];
-    char flows[32];
-    char amount[40];
-    FAB_FORMAT(traffic->summary, "%s over %s GPUs: %s flow%s of %s%s", phase->name,
-               fab_format_count(gpus, fab_pattern_size(p)), fab_format_count(flows, phase->n_flows),
-               phase->n_flows == 1 ? "" : "s", fab_quantity_format(amount, (double)p->bytes, FAB_UNIT_BYTES), p->note);
+    FAB_FORMAT(traffic->summary, "%s over %s GPUs: %s flow%s of %s%s", phase->name, FAB_SAY_COUNT(fab_pattern_size(p)),
+               FAB_SAY_COUNT(phase->n_flows), phase->n_flows == 1 ? "" : "s", FAB_SAY((double)p->bytes, FAB_UNIT_BYTES),
+               p->note);
 }
 
 /* --- the patterns ------------------------------------------------------------------------------------------------- */

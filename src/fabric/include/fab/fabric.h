@@ -189,6 +189,12 @@ const char *fab_port_name(const fab_fabric *f, fab_link_id l, char *out);
 /** "server-4", or the host's name. `out` holds FAB_NODE_NAME_SIZE bytes. Returns out. */
 const char *fab_server_name(const fab_fabric *f, uint32_t server, char *out);
 
+/* The same as expressions; the text lasts until the end of the block. */
+#define FAB_SAY_NODE(f, v)        fab_node_name((f), (v), (char[FAB_NODE_NAME_SIZE]){""})
+#define FAB_SAY_LINK(f, l)        fab_link_name((f), (l), (char[FAB_LINK_NAME_SIZE]){""})
+#define FAB_SAY_PORT(f, l)        fab_port_name((f), (l), (char[FAB_PORT_NAME_SIZE]){""})
+#define FAB_SAY_SERVER(f, server) fab_server_name((f), (server), (char[FAB_NODE_NAME_SIZE]){""})
+
 /** "leaf", "spine", "core", "tier4"; "switch" where the wiring is no tree. */
 const char *fab_tier_name(fab_wiring wiring, uint32_t tier);
 

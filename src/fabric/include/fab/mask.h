@@ -62,6 +62,7 @@ FAB_STATUS fab_component_parse(const fab_fabric *fabric, const fab_racks *racks,
 
 /** Its name, which reads back. `out` holds FAB_COMPONENT_NAME_SIZE bytes. Returns out. */
 const char *fab_component_name(const fab_fabric *fabric, const fab_component *component, char *out);
+#define FAB_SAY_COMPONENT(f, c) fab_component_name((f), (c), (char[FAB_COMPONENT_NAME_SIZE]){""})
 
 /**
  * @retval FAB_EINPUT  no such component, or no such fraction; the message says which there are.
