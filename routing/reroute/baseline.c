@@ -258,15 +258,11 @@ fab_status fab_baseline_new(const fab_baseline_request *request, fab_baseline **
     return FAB_GIVE(*out, b);
 }
 
-void fab_baseline_free(fab_baseline *b) {
-    if (b == NULL) {
-        return;
-    }
+FAB_FREES_AFTER(fab_baseline_free, fab_baseline, b) {
     fab_hops_index_release(&b->own_index);
     fab_routes_release(&b->routes);
     FAB_FREE_ALL(b->part, b->record_memory, b->key, b->choice, b->leaf, b->first, b->crossing, b->to_first, b->to,
                  b->load, b->per_bps, b->order, b->order_ratio, b->gpu_flows.first, b->gpu_flows.flow);
-    free(b);
 }
 
 const fab_routes *fab_baseline_routes(const fab_baseline *b) {

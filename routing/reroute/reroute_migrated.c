@@ -22,14 +22,10 @@ static fab_status migration_new(const fab_baseline *b, fab_migration **out, fab_
     return FAB_GIVE(*out, m);
 }
 
-void fab_migration_free(fab_migration *m) {
-    if (m == NULL) {
-        return;
-    }
+FAB_FREES_AFTER(fab_migration_free, fab_migration, m) {
     FAB_FREE_ALL(m->flow_stamp, m->gpu_stamp, m->flow, m->part, m->bytes, m->nic, m->flow_first, m->walked_first,
                  m->walked_part);
     fab_migration_release_phase(m);
-    free(m);
 }
 
 static fab_status next_stamp(fab_reroute *r, fab_error *err) {

@@ -12,11 +12,8 @@
 
 FAB_RELEASES(fab_split_release, fab_split, weight, share);
 
-void fab_split_free(fab_split *split) {
-    if (split != NULL) {
-        fab_split_release(split);
-    }
-    free(split);
+FAB_FREES_AFTER(fab_split_free, fab_split, split) {
+    fab_split_release(split);
 }
 
 const fab_split *fab_split_even(void) {

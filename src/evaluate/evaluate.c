@@ -41,10 +41,7 @@ fab_status fab_workspace_new(const fab_context *context, fab_workspace **out, fa
     return FAB_OK;
 }
 
-void fab_workspace_free(fab_workspace *w) {
-    if (w == NULL) {
-        return;
-    }
+FAB_FREES_AFTER(fab_workspace_free, fab_workspace, w) {
     for (size_t i = 0; i < w->n_places; i++) {
         fab_reroute_free(w->places[i].reroute);
         fab_estimator_reader_free(w->places[i].reader);
@@ -58,7 +55,6 @@ void fab_workspace_free(fab_workspace *w) {
     }
     fab_state_key_release(&w->key);
     fab_scratch_release(&w->scratch);
-    free(w);
 }
 
 static bool is_healthy(const fab_state *state) {

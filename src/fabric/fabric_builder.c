@@ -43,11 +43,8 @@ fab_status fab_builder_new(const fab_builder_sizes *sizes, fab_builder **out, fa
     return FAB_GIVE(*out, builder);
 }
 
-void fab_builder_free(fab_builder *builder) {
-    if (builder != NULL) {
-        fab_fabric_free(builder->fabric);
-        free(builder);
-    }
+FAB_FREES_AFTER(fab_builder_free, fab_builder, builder) {
+    fab_fabric_free(builder->fabric);
 }
 
 fab_fabric *fab_builder_fabric(fab_builder *builder) {

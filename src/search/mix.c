@@ -12,17 +12,14 @@ const fab_mix_unit fab_mix_units[FAB_MIX_JOBS] = {[FAB_JOB_TRAINING] = {"trainin
                                                   [FAB_JOB_RANKING] = {"ranking", "samples", "1e6 samples", 1e6},
                                                   [FAB_JOB_SERVING] = {"serving", "tokens", "1e6 tokens", 1e6}};
 
-void fab_mix_free(fab_mix *mix) {
-    if (mix == NULL) {
-        return;
-    }
+FAB_FREES_AFTER(fab_mix_free, fab_mix, mix) {
     for (size_t i = 0; mix->designs != NULL && i < mix->n_designs; i++) {
         for (size_t j = 0; j < FAB_MIX_JOBS; j++) {
             fab_sweep_point_release(&mix->designs[i].job[j]);
         }
         free(mix->designs[i].engines);
     }
-    FAB_FREE_ALL(mix->designs, mix);
+    FAB_FREE_ALL(mix->designs);
 }
 
 /* --- replays ------------------------------------------------------------------------------------------------------ */

@@ -99,17 +99,14 @@ fab_status fab_study_results_open(const char *folder, fab_study_results **out, f
     return FAB_GIVE(*out, r);
 }
 
-void fab_study_results_close(fab_study_results *r) {
-    if (r != NULL) {
-        FAB_FREE_ALL(r->component, r->rank_of_gpu);
-        fab_scenarios_free(r->histories);
-        fab_scenarios_free(r->classes);
-        fab_scenarios_free(r->updates);
-        fab_floor_free(r->floor);
-        fab_fabric_free(r->fabric);
-        fab_store_close(r->store);
-        free(r);
-    }
+FAB_FREES_AFTER(fab_study_results_close, fab_study_results, r) {
+    FAB_FREE_ALL(r->component, r->rank_of_gpu);
+    fab_scenarios_free(r->histories);
+    fab_scenarios_free(r->classes);
+    fab_scenarios_free(r->updates);
+    fab_floor_free(r->floor);
+    fab_fabric_free(r->fabric);
+    fab_store_close(r->store);
 }
 
 const fab_plan *fab_study_results_plan(const fab_study_results *r) {

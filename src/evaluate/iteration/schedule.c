@@ -244,14 +244,11 @@ double fab_schedule_utilisation(const fab_schedule *s, const fab_link_use *links
 
 /* --- the whole ---------------------------------------------------------------------------------------------------- */
 
-void fab_schedule_free(fab_schedule *s) {
-    if (s != NULL) {
-        fab_timeline_release(&s->timeline);
-        free((void *)s->pipeline.chunk);
-        free((void *)s->pipeline.optimizer_s);
-        FAB_FREE_ALL(s->span, s->stage, s->shown, s->profile, s->links);
-    }
-    free(s);
+FAB_FREES_AFTER(fab_schedule_free, fab_schedule, s) {
+    fab_timeline_release(&s->timeline);
+    free((void *)s->pipeline.chunk);
+    free((void *)s->pipeline.optimizer_s);
+    FAB_FREE_ALL(s->span, s->stage, s->shown, s->profile, s->links);
 }
 
 fab_status fab_schedule_new(const fab_pipeline *p, fab_schedule **out, fab_error *err) {

@@ -16,14 +16,11 @@ fab_status fab_estimator_reader_new(const fab_estimator *estimator, fab_estimato
     return FAB_GIVE(*out, t);
 }
 
-void fab_estimator_reader_free(fab_estimator_reader *t) {
-    if (t == NULL) {
-        return;
-    }
+FAB_FREES_AFTER(fab_estimator_reader_free, fab_estimator_reader, t) {
     fab_routes_release(&t->routes);
     FAB_FREE_ALL(t->load, t->relayed, t->changed, t->gone, t->gone_list, t->slot, t->candidate, t->part, t->path_bits,
                  t->heavy.at, t->heavy.link, t->limit, t->limit_bps, t->finish_s, t->capacity, t->path_first, t->runner,
-                 t->path_list, t);
+                 t->path_list);
 }
 
 /* Loads of the healthy fabric again. */

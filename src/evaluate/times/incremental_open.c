@@ -75,10 +75,7 @@ fab_status fab_incremental_new(const fab_estimator *const *estimators, size_t n,
     return FAB_GIVE(*out, m);
 }
 
-void fab_incremental_free(fab_incremental *m) {
-    if (m == NULL) {
-        return;
-    }
+FAB_FREES_AFTER(fab_incremental_free, fab_incremental, m) {
     for (size_t i = 0; i < m->n_readers; i++) {
         m->readers[i]->changed = i > 0 ? NULL : m->readers[i]->changed;
         fab_estimator_reader_free(m->readers[i]);
@@ -90,5 +87,5 @@ void fab_incremental_free(fab_incremental *m) {
     fab_state_key_release(&m->place);
     FAB_FREE_ALL(m->list, m->list_first, m->list_link, m->touched_first, m->touched_link, m->touched_at, m->touched,
                  m->slot, m->path, m->unused, m->flow, m->away, m->walk, m->is_listed, m->latencies.s,
-                 m->latencies.n_with, m);
+                 m->latencies.n_with);
 }

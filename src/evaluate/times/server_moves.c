@@ -144,10 +144,7 @@ static void drop_blocks(server_moves *m) {
     m->block_bytes = 0;
 }
 
-void server_moves_free(server_moves *m) {
-    if (m == NULL) {
-        return;
-    }
+FAB_FREES_AFTER(server_moves_free, server_moves, m) {
     drop_blocks(m);
     FAB_FREE_EACH(fab_estimator_reader_free, m->readers, m->n_readers);
     fab_reroute_free(m->clean);
@@ -156,7 +153,7 @@ void server_moves_free(server_moves *m) {
     fab_state_key_release(&m->mask);
     FAB_FREE_ALL(m->readers, m->first, m->flow, m->other, m->path, m->n_paths, m->blocks, m->place, m->moved, m->now,
                  m->now_place, m->change, m->change_link, m->latencies.s, m->latencies.n_with, m->touched_link,
-                 m->flow_stamp, m->new_gpu, m->list, m->list_first, m->list_link, m);
+                 m->flow_stamp, m->new_gpu, m->list, m->list_first, m->list_link);
 }
 
 /* Everybody at home. */

@@ -19,10 +19,8 @@
 #define STEPS_OF_A_ROUTE 1000 /* of a schedule, which take as long as the routes of a GPU */
 #define RINGS_OF_A_ROUTE 4    /* plans without their exchanges of experts that are looked at for one with them */
 
-void fab_plans_free(fab_plans *plans) {
-    if (plans != NULL) {
-        FAB_FREE_ALL(plans->plans, plans->front, plans->tight, plans);
-    }
+FAB_FREES_AFTER(fab_plans_free, fab_plans, plans) {
+    FAB_FREE_ALL(plans->plans, plans->front, plans->tight);
 }
 
 typedef struct search {

@@ -11,13 +11,10 @@
 
 #include <math.h>
 
-void assess_history_free(assess_history *h) {
-    if (h == NULL) {
-        return;
-    }
+FAB_FREES_AFTER(assess_history_free, assess_history, h) {
     FAB_FREE_ALL(h->ring_moved, h->ring_gpu, h->is_gpu_out, h->is_out, h->will_be_out, h->down, h->near, h->placed,
                  h->key.word, h->worst_down, h->moves, h->moved, h->new_gpu, h->stops, h->waits, h->joins, h->speed,
-                 h->is_hot, h);
+                 h->is_hot);
 }
 
 static fab_status open_history(fab_assessor *a, fab_error *err) {

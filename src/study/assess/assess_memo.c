@@ -42,12 +42,10 @@ fab_status assess_memo_new(size_t value_size, size_t most_bytes, assess_memo **o
     return FAB_GIVE(*out, m);
 }
 
-void assess_memo_free(assess_memo *m) {
-    if (m != NULL) {
-        (void)pthread_mutex_destroy(&m->lock);
-        fab_id_table_release(&m->table);
-        FAB_FREE_ALL(m->entry, m->value, m->word, m);
-    }
+FAB_FREES_AFTER(assess_memo_free, assess_memo, m) {
+    (void)pthread_mutex_destroy(&m->lock);
+    fab_id_table_release(&m->table);
+    FAB_FREE_ALL(m->entry, m->value, m->word);
 }
 
 static uint64_t memo_hash(const assess_key *key) {

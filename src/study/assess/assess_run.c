@@ -52,15 +52,12 @@ fab_status fab_assessor_new(const fab_assessment *d, fab_assessor **out, fab_err
     return FAB_GIVE(*out, a);
 }
 
-void fab_assessor_free(fab_assessor *a) {
-    if (a == NULL) {
-        return;
-    }
+FAB_FREES_AFTER(fab_assessor_free, fab_assessor, a) {
     FAB_FREE_EACH(fab_relocator_free, a->relocators, a->assessment->what->n_engines);
     fab_workspace_free(a->workspace);
     fab_mask_release(&a->mask);
     assess_history_free(a->history);
-    FAB_FREE_ALL(a->relocators, a->phases, a->has_rank, a->now, a->seen, a->phase_s, a->times_key.word, a);
+    FAB_FREE_ALL(a->relocators, a->phases, a->has_rank, a->now, a->seen, a->phase_s, a->times_key.word);
 }
 
 /* --- loads -------------------------------------------------------------------------------------------------------- */

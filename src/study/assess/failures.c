@@ -497,11 +497,8 @@ fab_status fab_what_if_open(const fab_context *context, fab_what_if **out, fab_e
     return FAB_GIVE(*out, x);
 }
 
-void fab_what_if_close(fab_what_if *x) {
-    if (x != NULL) {
-        what_if_release(x);
-        free(x);
-    }
+FAB_FREES_AFTER(fab_what_if_close, fab_what_if, x) {
+    what_if_release(x);
 }
 
 fab_status fab_what_if_ask(fab_what_if *x, const fab_failures_request *request, const fab_failures **out,

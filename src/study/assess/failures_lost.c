@@ -93,17 +93,14 @@ void failures_find_saving(const fab_failures *x, const fab_policy *policies, fab
     out->aware_ratio = b->worst_ratio;
 }
 
-void fab_failures_free(fab_failures *x) {
-    if (x == NULL) {
-        return;
-    }
+FAB_FREES_AFTER(fab_failures_free, fab_failures, x) {
     FAB_EACH(fab_failed_engine, engine, x->engines, x->n_engines) {
         for (size_t i = 0; i < x->n_policies && engine->policies != NULL; i++) {
             FAB_FREE_ALL(engine->policies[i].moves, engine->policies[i].unplaced, engine->policies[i].state.phases);
         }
         FAB_FREE_ALL(engine->healthy.phases, engine->policies);
     }
-    FAB_FREE_ALL(x->residual, x->dead_node, x->failed, x->lost, x->phases, x->left_out, x->engines, x);
+    FAB_FREE_ALL(x->residual, x->dead_node, x->failed, x->lost, x->phases, x->left_out, x->engines);
 }
 
 bool failures_move_alike(const fab_failed_policy *a, const fab_failed_policy *b) {

@@ -333,10 +333,7 @@ static fab_status choose_phase(const contender *c, fab_contending_job *j, const 
 
 /* --- all together ------------------------------------------------------------------------------------------------- */
 
-void fab_contention_free(fab_contention *c) {
-    if (c == NULL) {
-        return;
-    }
+FAB_FREES_AFTER(fab_contention_free, fab_contention, c) {
     for (size_t i = 0; c->jobs != NULL && i < c->n_jobs; i++) {
         FAB_FREE_ALL(c->jobs[i].phases, c->jobs[i].network_flows, c->jobs[i].alone);
     }
@@ -345,7 +342,7 @@ void fab_contention_free(fab_contention *c) {
         FAB_FREE_ALL(c->interference[i].phase, c->interference[i].other_phase, c->interference[i].slowdown);
     }
     FAB_FREE_EACH_OF(free, c->remedies, c->n_remedies, .time_s);
-    FAB_FREE_ALL(c->jobs, c->engines, c->interference, c);
+    FAB_FREE_ALL(c->jobs, c->engines, c->interference);
 }
 
 static fab_status open_contention(contender *c, size_t n_jobs, fab_error *err) {

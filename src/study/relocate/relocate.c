@@ -161,14 +161,10 @@ fab_status fab_relocator_new(const fab_relocator_request *request, fab_relocator
     return FAB_GIVE(*out, r);
 }
 
-void fab_relocator_free(fab_relocator *r) {
-    if (r == NULL) {
-        return;
-    }
+FAB_FREES_AFTER(fab_relocator_free, fab_relocator, r) {
     FAB_FREE_ALL(r->gpu, r->place, r->is_working, r->idle, r->seen, r->suspect, r->lost, r->unplaced, r->spare, r->to,
                  r->used, r->moves, r->moved, r->new_gpu);
     relocate_eval_free(r->eval);
-    free(r);
 }
 
 /* --- who is lost, and who is spare -------------------------------------------------------------------------------- */

@@ -200,14 +200,11 @@ fab_status relocate_eval_new(const fab_relocator *r, relocate_eval **out, fab_er
     return FAB_GIVE(*out, e);
 }
 
-void relocate_eval_free(relocate_eval *e) {
-    if (e == NULL) {
-        return;
-    }
+FAB_FREES_AFTER(relocate_eval_free, relocate_eval, e) {
     FAB_EACH(relocate_view, v, e->views, e->n_views) {
         fab_reroute_free(v->reroute);
         FAB_FREE_ALL(v->more, v->is_raised, v->raised, v->link_stamp, v->touched, v->before, v->flow_stamp);
     }
     FAB_FREE_ALL(e->views, e->per_bps, e->at, e->new_gpu, e->still_gpu, e->gpus, e->away, e->is_away, e->is_lost,
-                 e->flow, e->kept_at, e);
+                 e->flow, e->kept_at);
 }

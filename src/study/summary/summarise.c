@@ -169,10 +169,7 @@ fab_status fab_summariser_new(const fab_summary_request *request, fab_summariser
     return FAB_GIVE(*out, s);
 }
 
-void fab_summariser_free(fab_summariser *s) {
-    if (s == NULL) {
-        return;
-    }
+FAB_FREES_AFTER(fab_summariser_free, fab_summariser, s) {
     for (size_t i = 0; s->variants != NULL && i < s->n_variants; i++) {
         for (size_t t = 0; t < N_TALLIES; t++) {
             FAB_FREE_ALL(s->variants[i].tallies[t].value, s->variants[i].tallies[t].weight);
@@ -184,7 +181,7 @@ void fab_summariser_free(fab_summariser *s) {
     FAB_FREE_ALL(s->sets.first, s->sets.component, s->sets.impact, s->sets.part, s->sets.class, s->sets.interaction,
                  s->sets.ranked, s->sets.scenario);
     FAB_FREE_ALL(s->table.slot, s->table.component, s->table.n_scenarios, s->table.record, s->table.class_of,
-                 s->table.class_record, s);
+                 s->table.class_record);
 }
 
 /* --- a scenario --------------------------------------------------------------------------------------------------- */

@@ -28,12 +28,9 @@ static bool is_open(const fab_job_space *s, fab_plan_key key) {
     return (s->open & 1U << key) != 0;
 }
 
-void fab_job_space_free(fab_job_space *space) {
-    if (space != NULL) {
-        fab_job_release(&space->job);
-        free(space->shapes);
-        free(space);
-    }
+FAB_FREES_AFTER(fab_job_space_free, fab_job_space, space) {
+    fab_job_release(&space->job);
+    free(space->shapes);
 }
 
 /* --- sizes -------------------------------------------------------------------------------------------------------- */

@@ -134,6 +134,17 @@ static inline void fab_free_owned(void *owned) {
         }                                                                                                              \
     }                                                                                                                  \
     struct fab_error
+/** Likewise, of what needs more: FAB_FREES_AFTER(fab_study_close, fab_study, study) { what is behind it is released }
+ * frees the struct then. */
+#define FAB_FREES_AFTER(free_it, type, of)                                                                             \
+    static void free_it##_rest(type *of);                                                                              \
+    void free_it(type *of) {                                                                                           \
+        if (of != NULL) {                                                                                              \
+            free_it##_rest(of);                                                                                        \
+        }                                                                                                              \
+        free(of);                                                                                                      \
+    }                                                                                                                  \
+    static void free_it##_rest(type *of)
 #define FAB_OF(...)                                                                                                    \
     FAB_OF_PICK(__VA_ARGS__, FAB_OF_16, FAB_OF_15, FAB_OF_14, FAB_OF_13, FAB_OF_12, FAB_OF_11, FAB_OF_10, FAB_OF_9,    \
                 FAB_OF_8, FAB_OF_7, FAB_OF_6, FAB_OF_5, FAB_OF_4, FAB_OF_3, FAB_OF_2, FAB_OF_1, 0)                     \
