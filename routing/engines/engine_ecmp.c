@@ -233,8 +233,8 @@ static void ecmp_begin(const fab_router *router, uint64_t seed, fab_hop_key *key
     }
 }
 
-static uint32_t ecmp_pick(const fab_router *router, uint64_t seed, const fab_hop *hop, const fab_hop_key *key) {
-    (void)seed;
+static uint32_t ecmp_pick(const fab_router *router, FAB_UNUSED uint64_t seed, const fab_hop *hop,
+                          const fab_hop_key *key) {
     const options *o = router->state;
     const tier_options *tier = &o->tier[hop->tier];
     if (tier->family == FAB_HASH_IDEAL) {

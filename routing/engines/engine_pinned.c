@@ -66,8 +66,8 @@ static uint32_t uplink_of(const state *s, place at, uint32_t count) {
     return first + (behind > first ? at.index % (behind - first) : 0);
 }
 
-static uint32_t pinned_pick(const fab_router *router, uint64_t seed, const fab_hop *hop, const fab_hop_key *key) {
-    (void)seed;
+static uint32_t pinned_pick(const fab_router *router, FAB_UNUSED uint64_t seed, const fab_hop *hop,
+                            const fab_hop_key *key) {
     const state *s = router->state;
     place at = s->places[key->destination];
     bool up = fab_is_up(fab_next_hop(&hop->next, 0));

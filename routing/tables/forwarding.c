@@ -87,9 +87,8 @@ fab_status fab_forwarding_find_loop(const fab_router *router, const fab_forwardi
     return FAB_OK;
 }
 
-uint64_t fab_forwarding_explain(const fab_router *router, uint64_t seed, const fab_hop *hop, const fab_hop_key *key,
-                                char *out, size_t size) {
-    (void)seed;
+uint64_t fab_forwarding_explain(const fab_router *router, FAB_UNUSED uint64_t seed, const fab_hop *hop,
+                                const fab_hop_key *key, char *out, size_t size) {
     (void)snprintf(out, size, "table entry for destination %u, port %u of %s", key->destination,
                    key->destination % router->port_stride + 1,
                    FAB_SAY_NODE(router->fabric, router->next_hops->leaf_node[hop->leaf]));

@@ -86,13 +86,12 @@ static void to_floats(const double *values, size_t n, float *out) {
     }
 }
 
-static fab_status prepare_phase(void *argument, size_t phase, size_t worker, fab_error *err) {
+static fab_status prepare_phase(void *argument, size_t phase, FAB_UNUSED size_t worker, fab_error *err) {
     const run *c = argument;
     const fab_context *context = c->replay->context;
     const fab_prepared_phase *prepared = NULL;
     const fab_bound *bound = NULL;
     fab_phase_result *out = &c->phases[phase];
-    (void)worker;
     FAB_PASS(fab_context_prepared(context, phase, &prepared, err));
     FAB_PASS(c->replay->bound ? fab_context_bound(context, phase, &bound, err) : FAB_OK);
     FAB_PASS(fab_measure_phase(prepared, bound, out, err));

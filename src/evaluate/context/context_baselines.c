@@ -4,11 +4,10 @@
 #include "fab/design.h"
 #include "fab/memory.h"
 
-static fab_status list_baselines(void *context, size_t index, fab_error *err) {
+static fab_status list_baselines(void *context, FAB_UNUSED size_t index, fab_error *err) {
     const fab_traffic *traffic = NULL;
     fab_context *c = context;
     context_parts *p = c->parts;
-    (void)index;
     FAB_PASS(fab_context_traffic(c, &traffic, err));
     const size_t n = c->what.n_engines * traffic->n_phases;
     FAB_PASS(FAB_NEW(p->baselines, n, err));

@@ -74,10 +74,9 @@ static void tell_progress(const draw *d) {
     }
 }
 
-static fab_status add_shard(void *context, size_t index, size_t worker, fab_error *err) {
+static fab_status add_shard(void *context, size_t index, FAB_UNUSED size_t worker, fab_error *err) {
     draw *d = context;
     shard *s = &d->shards[index];
-    (void)worker;
     for (uint64_t i = index; i < d->stream.n_chunks; i += d->n_shards) {
         fab_chunk chunk;
         FAB_PASS(fab_stream_load(&d->stream, i, FAB_PASS_LOADS, s->scratch, &chunk, err));
@@ -221,13 +220,12 @@ static void add_crossing_flow(const draw *d, const fab_chunk *c, uint32_t flow, 
     }
 }
 
-static fab_status visit_shard(void *context, size_t index, size_t worker, fab_error *err) {
+static fab_status visit_shard(void *context, size_t index, FAB_UNUSED size_t worker, fab_error *err) {
     draw *d = context;
     shard *s = &d->shards[index];
     const fab_prepared_phase *prepared = d->run->prepared;
     const double *use = d->shards[0].use;
     const double *count = d->shards[0].count;
-    (void)worker;
     for (uint64_t i = index; i < d->stream.n_chunks; i += d->n_shards) {
         fab_chunk c;
         FAB_PASS(fab_stream_load(&d->stream, i, FAB_PASS_FLOWS, s->scratch, &c, err));

@@ -68,9 +68,8 @@ static fab_status each_plan(search *s, const plan_node *group, visit_plan *visit
     return FAB_OK;
 }
 
-static fab_status count_plan(search *s, const plan_node *group, const fab_job_plan *plan, fab_error *err) {
+static fab_status count_plan(search *s, const plan_node *group, const fab_job_plan *plan, FAB_UNUSED fab_error *err) {
     plan_node *counted = (plan_node *)group;
-    (void)err;
     counted->plan.zero = counted->n == 0 ? plan->zero : counted->plan.zero; /* who shares may not do without */
     counted->n++;
     s->found->n_plans++;

@@ -52,7 +52,7 @@ static fab_interference *table_of(const contender *c, size_t engine, size_t job,
     return &c->out->interference[(engine * n + job) * (n - 1) + other - (other > job)];
 }
 
-static fab_status run_cell(void *context, size_t index, size_t worker, fab_error *err) {
+static fab_status run_cell(void *context, size_t index, FAB_UNUSED size_t worker, fab_error *err) {
     const pairs *p = context;
     const contender *c = p->c;
     const cell *at = &p->cells[index];
@@ -66,7 +66,6 @@ static fab_status run_cell(void *context, size_t index, size_t worker, fab_error
     double sum_s[2] = {0, 0};
     double last_s[2];
     FAB_OWNS(contend_union_release) contend_union all = {.n = 0};
-    (void)worker;
     FAB_PASS(contend_union_init(c, phases, 2, &all, err));
     for (uint64_t draw = 0; draw < n; draw++) {
         const fab_trace trace = {.group = all.group, .n_groups = 2, .last_s = last_s};

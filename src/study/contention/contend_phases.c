@@ -96,12 +96,11 @@ static void find_shared(const contended *m, const double *bytes, size_t engine) 
 
 /* --- times -------------------------------------------------------------------------------------------------------- */
 
-static fab_status run_item(void *context, size_t index, size_t worker, fab_error *err) {
+static fab_status run_item(void *context, size_t index, FAB_UNUSED size_t worker, fab_error *err) {
     contended *m = context;
     contender *c = m->c;
     const contend_item *it = &m->items[index];
     FAB_OWNED double *bytes = NULL;
-    (void)worker;
     for (uint32_t i = 0; i < m->n; i++) {
         const fab_trace trace = {.n_groups = 1, .last_s = &m->alone_s[index * m->n + i]};
         FAB_PASS(contend_trace(&m->single[i], it->engine, it->draw, &trace, err));

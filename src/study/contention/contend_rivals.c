@@ -19,13 +19,12 @@ typedef struct absences {
 } absences;
 
 /* All jobs without one, under every seed. */
-static fab_status leave_out(void *context, size_t index, size_t worker, fab_error *err) {
+static fab_status leave_out(void *context, size_t index, FAB_UNUSED size_t worker, fab_error *err) {
     const absences *a = context;
     const contended *m = a->m;
     const uint32_t left_out = a->out[index];
     const fab_phase *phases[FAB_MAX_JOBS];
     FAB_OWNS(contend_union_release) contend_union all = {.n = 0};
-    (void)worker;
     for (uint32_t i = 0, n = 0; i < m->n; i++) {
         phases[n] = m->phases[i];
         n += i != left_out;

@@ -34,8 +34,7 @@ static uint32_t shifted_parts(const fab_collective *c) {
     return c->r - 1;
 }
 
-static void describe_shifted(const fab_collective *c, uint32_t part, fab_part *out) {
-    (void)c;
+static void describe_shifted(FAB_UNUSED const fab_collective *c, uint32_t part, fab_part *out) {
     out->steps = 1;
     out->copies = 1;
     FAB_FORMAT(out->text, "S/r to the rank %" PRIu32 " further", part + 1);

@@ -163,8 +163,7 @@ static bool is_pxn(const fab_collective *c) {
     return c->algorithm->rules->n_parts == NULL;
 }
 
-static uint32_t two_parts(const fab_collective *c) {
-    (void)c;
+static uint32_t two_parts(FAB_UNUSED const fab_collective *c) {
     return 2;
 }
 
@@ -236,9 +235,8 @@ static fab_status check_in_network(const fab_collective *c, fab_error *err) {
     return check_aligned(c, err);
 }
 
-static void describe_in_network(const fab_collective *c, uint32_t part, fab_part *out) {
+static void describe_in_network(const fab_collective *c, FAB_UNUSED uint32_t part, fab_part *out) {
     uint32_t k = k_of(c);
-    (void)part;
     out->steps = 0;
     for (uint32_t stage = 0; stage < staged_parts(c); stage++) {
         out->steps += stage_steps(c, stage);

@@ -95,8 +95,7 @@ static void describe_channels(const fab_collective *c, char *out, size_t size) {
     }
 }
 
-static void describe_ring(const fab_collective *c, uint32_t part, fab_part *out) {
-    (void)part;
+static void describe_ring(const fab_collective *c, FAB_UNUSED uint32_t part, fab_part *out) {
     char channels[64];
     bool twice = fab_passes(c->operation) == 2;
     describe_channels(c, channels, sizeof channels);
@@ -136,8 +135,7 @@ static void emit_chain(const fab_collective *c, fab_sink *sink) {
     }
 }
 
-static void describe_chain(const fab_collective *c, uint32_t part, fab_part *out) {
-    (void)part;
+static void describe_chain(const fab_collective *c, FAB_UNUSED uint32_t part, fab_part *out) {
     char channels[64];
     describe_channels(c, channels, sizeof channels);
     out->steps = c->r - 1;

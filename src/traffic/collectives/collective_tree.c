@@ -121,8 +121,7 @@ static fab_status check_tree(const fab_collective *c, fab_error *err) {
     return FAB_OK;
 }
 
-static void describe_tree(const fab_collective *c, uint32_t part, fab_part *out) {
-    (void)part;
+static void describe_tree(const fab_collective *c, FAB_UNUSED uint32_t part, fab_part *out) {
     bool both = c->operation == FAB_ALL_REDUCE;
     out->steps = (both ? 2 : 1) * ((uint64_t)fab_log2_up(n_nodes(c)) + chain_length(c));
     out->copies = (both ? 2.0 : 1.0) * (c->r - 1.0);

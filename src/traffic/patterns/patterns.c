@@ -83,8 +83,7 @@ static fab_status add_shift(fab_pattern *p, fab_phase_builder *builder, fab_erro
     return FAB_OK;
 }
 
-static fab_status add_ring(fab_pattern *p, fab_phase_builder *builder, fab_error *err) {
-    (void)err;
+static fab_status add_ring(fab_pattern *p, fab_phase_builder *builder, FAB_UNUSED fab_error *err) {
     uint32_t n = fab_pattern_size(p);
     for (uint32_t i = 0; i < n; i++) {
         patterns_add(p, builder, i, (i + 1) % n, 0);

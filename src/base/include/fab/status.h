@@ -9,6 +9,7 @@
 
 #define FAB_MUST_USE          __attribute__((warn_unused_result))
 #define FAB_PRINTF(fmt, args) __attribute__((format(printf, fmt, args)))
+#define FAB_UNUSED            __attribute__((unused)) /* a parameter that a callback has and this one does not need */
 
 /** `FAB_OWNS(fab_str_release) fab_str s = {0};`: what is called with &s wherever the scope of s is left. The variable
  * has a value from its declaration on: what is released when it is empty changes nothing. */
