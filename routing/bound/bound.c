@@ -53,9 +53,7 @@ static void make_sets(const cuts *c, uint32_t boundary) {
     uint32_t base = f->first[FAB_NODE_SWITCH];
     uint32_t n = fab_n_switches(f);
     uint32_t *set_of = c->set_of;
-    for (uint32_t v = 0; v < n; v++) {
-        set_of[v] = v;
-    }
+    FAB_FILL(set_of, n, (uint32_t)fab_at);
     for (uint32_t l = 0; l < f->n_links; l++) {
         const fab_link_class *k = fab_class_of(f, l);
         if (k->kind == FAB_LINK_FABRIC && k->tier <= boundary && c->even[l] > 0) {

@@ -126,9 +126,7 @@ fab_status server_moves_new(const fab_estimator *const *estimators, size_t n, co
     FAB_PASS(FAB_NEW_ALL(f->n_servers, err, m->place, m->moved, m->now, m->now_place));
     FAB_PASS(FAB_NEW(m->flow_stamp, m->estimator->request.routes->n_flows, err));
     FAB_PASS(FAB_NEW(m->new_gpu, fab_n_gpus(f), err));
-    for (uint32_t gpu = 0; gpu < fab_n_gpus(f); gpu++) {
-        m->new_gpu[gpu] = gpu;
-    }
+    FAB_FILL(m->new_gpu, fab_n_gpus(f), (uint32_t)fab_at);
     return FAB_GIVE(*out, m);
 }
 
@@ -162,9 +160,7 @@ static fab_status moves_clear(server_moves *m, fab_error *err) {
         FAB_PASS(estimator_clear(m->readers[i], err));
     }
     FAB_PASS(estimator_copy_latencies(&m->latencies, &m->estimator->latencies, err));
-    for (uint32_t s = 0; s < m->estimator->request.fabric->n_servers; s++) {
-        m->place[s] = s;
-    }
+    FAB_FILL(m->place, m->estimator->request.fabric->n_servers, (uint32_t)fab_at);
     memset(m->flow_stamp, 0, m->estimator->request.routes->n_flows * sizeof *m->flow_stamp);
     m->n_moved = m->n_changes = m->n_links = 0;
     m->stamp = 0;

@@ -19,9 +19,7 @@
 #define STEPS_OF_A_ROUTE 1000 /* of a schedule, which take as long as the routes of a GPU */
 #define RINGS_OF_A_ROUTE 4    /* plans without their exchanges of experts that are looked at for one with them */
 
-FAB_FREES_AFTER(fab_plans_free, fab_plans, plans) {
-    FAB_FREE_ALL(plans->plans, plans->front, plans->tight);
-}
+FAB_FREES_WHOLE(fab_plans_free, fab_plans, plans, front, tight);
 
 typedef struct search {
     const fab_plan_request *request;
@@ -349,9 +347,7 @@ static fab_status take_later(search *s, bool *out, fab_error *err) {
 
 /* Everything whose bound is below what the list has. */
 static fab_status run_search(search *s, fab_error *err) {
-    for (size_t i = 0; i < s->n_shapes; i++) {
-        s->best_s[i] = INFINITY;
-    }
+    FAB_FILL(s->best_s, s->n_shapes, INFINITY);
     s->limit_s = s->below_s;
     s->heap.n = s->n_later = 0;
     s->is_short = s->request->most_routed == 0 && !s->is_floor_only;

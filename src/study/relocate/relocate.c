@@ -152,9 +152,7 @@ fab_status fab_relocator_new(const fab_relocator_request *request, fab_relocator
                          r->spare));
     FAB_PASS(FAB_NEW_ALL(f->n_servers, err, r->to, r->used, r->moves));
     FAB_PASS(FAB_NEW_ALL(fab_n_gpus(f), err, r->moved, r->new_gpu));
-    for (uint32_t gpu = 0; gpu < fab_n_gpus(f); gpu++) {
-        r->new_gpu[gpu] = gpu;
-    }
+    FAB_FILL(r->new_gpu, fab_n_gpus(f), (uint32_t)fab_at);
     mark_gpus(r);
     FAB_PASS(find_places(r, err));
     find_idle(r);

@@ -180,9 +180,7 @@ fab_status relocate_eval_new(const fab_relocator *r, relocate_eval **out, fab_er
         bool counts = about->kind == FAB_LINK_ACCESS || about->kind == FAB_LINK_FABRIC;
         e->per_bps[link] = counts ? 1 / about->capacity_bps : 0;
     }
-    for (uint32_t server = 0; server < f->n_servers; server++) {
-        e->at[server] = server;
-    }
+    FAB_FILL(e->at, f->n_servers, (uint32_t)fab_at);
     for (uint32_t gpu = 0; gpu < fab_n_gpus(f); gpu++) {
         e->new_gpu[gpu] = e->still_gpu[gpu] = gpu;
     }

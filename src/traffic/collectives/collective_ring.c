@@ -7,6 +7,8 @@
  */
 #include "collectives.h"
 
+#include "fab/memory.h"
+
 uint32_t fab_ring_channels(const fab_collective *c) {
     const fab_grouping *unit = &c->layout->unit;
     return unit->k >= 2 && unit->n_groups >= 2 ? unit->k : 1;
@@ -33,9 +35,7 @@ static void channel_order(const fab_collective *c, uint32_t channel, uint32_t *o
     uint32_t k = unit->k;
     uint32_t m = unit->n_groups;
     if (c->n_channels == 1) {
-        for (uint32_t i = 0; i < c->r; i++) {
-            out[i] = i;
-        }
+        FAB_FILL(out, c->r, (uint32_t)fab_at);
         return;
     }
     for (uint32_t u = 0; u < m; u++) {

@@ -247,14 +247,8 @@ static int by_host(const fab_nccl_thread *a, const fab_nccl_thread *b) {
     return order != 0 ? order : FAB_ORDER(a->n_host, b->n_host);
 }
 
-static int members_by_rank(const void *x, const void *y) {
-    const fab_nccl_member *a = x;
-    const fab_nccl_member *b = y;
-    FAB_ORDER_BY(a->key, b->key);
-    FAB_ORDER_BY(a->n_ranks, b->n_ranks);
-    FAB_ORDER_BY(a->rank, b->rank);
-    return FAB_ORDER(a->by.line, b->by.line);
-}
+FAB_ORDER_KEYS(members_by_rank, fab_nccl_member, FAB_ORDER(a->key, b->key), FAB_ORDER(a->n_ranks, b->n_ranks),
+               FAB_ORDER(a->rank, b->rank), FAB_ORDER(a->by.line, b->by.line));
 
 static int by_thread(const fab_nccl_thread *a, const fab_nccl_thread *b) {
     int order = by_host(a, b);
@@ -404,6 +398,4 @@ fab_status fab_nccl_log_read(fab_nccl_log *log, fab_error *err) {
     return assign_notes(log, err);
 }
 
-void fab_nccl_log_release(fab_nccl_log *log) {
-    FAB_FREE_ALL(log->members, log->notes, log->calls, log->comms, log->ranks);
-}
+FAB_RELEASES(fab_nccl_log_release, fab_nccl_log, members, notes, calls, comms, ranks);

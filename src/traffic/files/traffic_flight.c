@@ -79,14 +79,8 @@ static fab_status assume_places(const flight_reader *r, const char *path, fab_er
 
 /* --- what moves --------------------------------------------------------------------------------------------------- */
 
-static int kind_order(const void *x, const void *y) {
-    const flight_kind *a = x;
-    const flight_kind *b = y;
-    FAB_ORDER_BY(a->group, b->group);
-    FAB_ORDER_BY(a->operation, b->operation);
-    FAB_ORDER_BY(a->from, b->from);
-    return FAB_ORDER(a->to, b->to);
-}
+FAB_ORDER_KEYS(kind_order, flight_kind, FAB_ORDER(a->group, b->group), FAB_ORDER(a->operation, b->operation),
+               FAB_ORDER(a->from, b->from), FAB_ORDER(a->to, b->to));
 
 /* Collectives as the lowest rank of a group has them, sends as each has them; equal ones together. */
 static fab_status flight_list_kinds(flight_reader *r, fab_error *err) {
@@ -94,12 +88,10 @@ static fab_status flight_list_kinds(flight_reader *r, fab_error *err) {
     size_t n = 0;
     FAB_OWNED_NEW(uint32_t, teller, f->n_groups, err); /* [groups] */
     memset(teller, 0xff, f->n_groups * sizeof *teller);
-    for (size_t i = 0; i < f->n_entries; i++) {
-        const fab_flight_entry *e = &f->entries[i];
+    FAB_EACH(const fab_flight_entry, e, f->entries, f->n_entries) {
         teller[e->group] = e->rank < teller[e->group] ? e->rank : teller[e->group];
     }
-    for (size_t i = 0; i < f->n_entries; i++) {
-        const fab_flight_entry *e = &f->entries[i];
+    FAB_EACH(const fab_flight_entry, e, f->entries, f->n_entries) {
         const fab_flight_group *g = &f->groups[e->group];
         flight_kind made = {
             .group = e->group, .from = FAB_NONE, .to = FAB_NONE, .operation = e->operation, .executions = 1};
@@ -188,8 +180,7 @@ static fab_status put_sends(flight_reader *r, fab_error *err) {
     FAB_OWNS(fab_phase_builder_release) fab_phase_builder builder = {.capacity = 0};
     const uint32_t *gpu = r->traffic->logged.gpu;
     FAB_PASS(fab_phase_open(&builder, "send", "send-recv", r->n_kinds + 1, err));
-    for (size_t i = 0; i < r->n_kinds; i++) {
-        const flight_kind *k = &r->kinds[i];
+    FAB_EACH(const flight_kind, k, r->kinds, r->n_kinds) {
         const uint32_t *members = r->flight->members + r->flight->groups[k->group].first;
         if (k->from != FAB_NONE && k->from < r->flight->groups[k->group].n && members[k->from] != members[k->to]) {
             fab_phase_add(&builder, gpu[members[k->from]], gpu[members[k->to]], (uint64_t)(k->bytes + 0.5), 0);

@@ -30,12 +30,7 @@ typedef struct caller {
     uint32_t comm, rank;
 } caller;
 
-static int compare_callers(const void *x, const void *y) {
-    const caller *a = x;
-    const caller *b = y;
-    int order = fab_nccl_by_process(a->by, b->by);
-    return order != 0 ? order : FAB_ORDER(a->pointer, b->pointer);
-}
+FAB_ORDER_KEYS(compare_callers, caller, fab_nccl_by_process(a->by, b->by), FAB_ORDER(a->pointer, b->pointer));
 
 static fab_status add_flow(ring_reader *r, uint32_t from, uint32_t to, double bytes, uint32_t comm, fab_error *err) {
     fab_phase_builder *b = &r->builder;
@@ -113,13 +108,7 @@ static fab_status assume_bytes(ring_reader *r, fab_error *err) {
 
 /* --- rings -------------------------------------------------------------------------------------------------------- */
 
-static int notes_by_channel(const void *x, const void *y) {
-    const fab_nccl_note *a = x;
-    const fab_nccl_note *b = y;
-    FAB_ORDER_BY(a->comm, b->comm);
-    FAB_ORDER_BY(a->channel, b->channel);
-    return FAB_ORDER(a->by.line, b->by.line);
-}
+FAB_ORDER_THREE(notes_by_channel, fab_nccl_note, comm, channel, by.line);
 
 /* All notes of one channel of a communicator: who follows whom, and by which adapters. False: no ring is told. */
 static bool gather_ring(ring_reader *r, const fab_nccl_comm *comm, const fab_nccl_note *notes, size_t n) {

@@ -77,9 +77,7 @@ static fab_status find_loads(const fab_job_spec *s, const char *where, double *l
     } else {
         fab_rng rng = fab_rng_make(1, n);
         FAB_PASS(FAB_NEW(order, n, err));
-        for (uint64_t i = 0; i < n; i++) {
-            order[i] = (uint32_t)i;
-        }
+        FAB_FILL(order, n, (uint32_t)fab_at);
         fab_rng_shuffle(&rng, order, n);
         for (uint64_t i = 0; i < n; i++) {
             loads[order[i]] = pow((double)i + 1, -s->expert_skew);

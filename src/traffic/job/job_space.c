@@ -111,8 +111,7 @@ static fab_status open_job(const fab_design *design, const fab_fabric *fabric, f
 static uint64_t batch_of_space(const fab_job_space *s) {
     const uint64_t batch = fab_job_batch(s->job.model.batch, s->job.n_gpus);
     uint64_t least = 0;
-    for (size_t i = 0; i < s->n_shapes; i++) {
-        const fab_job_plan *p = &s->shapes[i];
+    FAB_EACH(const fab_job_plan, p, s->shapes, s->n_shapes) {
         const uint64_t rounds = !is_open(s, FAB_PLAN_INTERLEAVE) && s->given.interleave > 1 ? p->pp : 1;
         const uint64_t unit = p->dp * (is_open(s, FAB_PLAN_MICROBATCH) ? 1 : s->given.microbatch) * rounds;
         if (batch % unit == 0) {

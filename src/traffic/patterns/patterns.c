@@ -19,9 +19,7 @@ static void patterns_add(const fab_pattern *p, fab_phase_builder *builder, uint3
 static fab_status random_order(const fab_pattern *p, uint64_t stream, uint32_t n, uint32_t **out, fab_error *err) {
     uint32_t *order = NULL;
     FAB_PASS(FAB_NEW(order, n, err));
-    for (uint32_t i = 0; i < n; i++) {
-        order[i] = i;
-    }
+    FAB_FILL(order, n, (uint32_t)fab_at);
     fab_rng rng = fab_rng_make(p->seed, stream);
     fab_rng_shuffle(&rng, order, n);
     *out = order;

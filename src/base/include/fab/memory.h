@@ -61,7 +61,7 @@ fab_status fab_grow(void *array, size_t *capacity, size_t need, size_t size, fab
     (FAB_GROW(pointer, capacity, (size_t)(n) + 1, err) == FAB_OK ? ((pointer)[(n)++] = __VA_ARGS__, FAB_OK)            \
                                                                  : FAB_ENOMEM)
 
-/** `FAB_FILL(array, n, value)`: every one of n elements is `value`. */
+/** `FAB_FILL(array, n, value)`: every one of n elements is `value`, in which `fab_at` is its place. */
 #define FAB_FILL(array, n, ...)                                                                                        \
     do {                                                                                                               \
         for (size_t fab_at = 0; fab_at < (n); fab_at++) {                                                              \
