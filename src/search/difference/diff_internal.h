@@ -85,6 +85,8 @@ FAB_STATUS diff_set_servers(fab_design *design, const uint32_t *servers, size_t 
 
 /* --- diff_crossing.c --- */
 
+/* NULL: there is none of this name. */
+const fab_phase_result *diff_phase_named(const fab_result *result, const char *name);
 /* Flows of a phase that cross a link, ascending; the caller frees them. *out_known is false where they cannot be
  * listed. */
 FAB_STATUS diff_crossing_flows(diff_side *side, size_t engine, size_t phase, fab_link_id link, uint32_t **out,
