@@ -88,11 +88,3 @@ uint64_t fab_context_seed(const fab_context *context, const fab_router *router);
 /** A phase under an engine: that of the first of its duplicates. Errors of fab_baseline_new(). */
 FAB_STATUS fab_context_baseline(const fab_context *context, size_t engine, size_t phase, const fab_baseline **out,
                                 fab_error *err);
-
-/** What builds a part, as often as it was done: with one context never more than once for each thing that there is. */
-typedef struct fab_context_builds {
-    size_t next_hops, dags, ports, traffics, routers, offers, demands, bounds, baselines, estimators;
-} fab_context_builds;
-
-/** Of this context, without its base. */
-fab_context_builds fab_context_count(const fab_context *context);
