@@ -5,22 +5,10 @@
 #include <math.h>
 
 void fab_trace_clear(const fab_trace *trace, const fab_fabric *fabric, const fab_phase *phase) {
-    for (uint32_t g = 0; g < trace->n_groups; g++) {
-        if (trace->last_s != NULL) {
-            trace->last_s[g] = 0;
-        }
-        if (trace->bytes != NULL) {
-            memset(trace->bytes + (size_t)g * fabric->n_links, 0, fabric->n_links * sizeof *trace->bytes);
-        }
-    }
-    for (uint64_t i = 0; i < phase->n_flows; i++) {
-        if (trace->finish_s != NULL) {
-            trace->finish_s[i] = 0;
-        }
-        if (trace->crosses != NULL) {
-            trace->crosses[i] = 0;
-        }
-    }
+    FAB_FILL(trace->last_s, trace->last_s != NULL ? trace->n_groups : 0, 0);
+    FAB_FILL(trace->bytes, trace->bytes != NULL ? (size_t)trace->n_groups * fabric->n_links : 0, 0);
+    FAB_FILL(trace->finish_s, trace->finish_s != NULL ? phase->n_flows : 0, 0);
+    FAB_FILL(trace->crosses, trace->crosses != NULL ? phase->n_flows : 0, 0);
 }
 
 static uint32_t trace_group_of(const fab_trace *trace, uint64_t flow) {

@@ -49,10 +49,8 @@ static void take_edge(fab_sink *sink, const fab_edge *edge) {
         return;
     }
     if (s->status == FAB_OK) {
-        s->status = FAB_GROW(s->records, s->capacity, s->n_records + 1, s->err);
-    }
-    if (s->status == FAB_OK) {
-        s->records[s->n_records++] = (record){edge->part, edge->from, edge->to, edge->bytes};
+        s->status = FAB_APPEND(s->records, s->n_records, s->capacity, s->err,
+                               (record){edge->part, edge->from, edge->to, edge->bytes});
     }
 }
 
