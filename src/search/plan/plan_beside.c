@@ -127,10 +127,10 @@ fab_status fab_plan_beside(const fab_plan_request *request, fab_plans *plans, fa
         FAB_PASS(fab_design_default_job(&design->jobs[0], err));
         design->n_jobs = 1;
     }
-    (void)snprintf(design->jobs[0].model, sizeof design->jobs[0].model, "%s", plans->model);
+    FAB_FORMAT(design->jobs[0].model, "%s", plans->model);
     const uint32_t order = plans->plans[0].plan.order;
     if (order > 0) { /* that of the plans that are listed */
-        (void)snprintf(design->jobs[0].order, sizeof design->jobs[0].order, "%s", fab_rank_orders[order]);
+        FAB_FORMAT(design->jobs[0].order, "%s", fab_rank_orders[order]);
     }
     within.design = design;
     within.n_best = 0;
