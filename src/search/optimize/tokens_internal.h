@@ -63,8 +63,7 @@ typedef struct token_judged {
 } token_judged;
 
 /** What a user gets who types the printed line with the job and the engine. */
-fab_status tokens_open(token_search *t, const ranked *r, fab_optimum_point *point, fab_fabric **out,
-                       fab_error *err) FAB_MUST_USE;
+FAB_STATUS tokens_open(token_search *t, const ranked *r, fab_optimum_point *point, fab_fabric **out, fab_error *err);
 fab_plan_request tokens_plan_request(token_search *t, const fab_fabric *fabric, fab_plan_kept *kept);
 
 /** Of 1e9 tokens; of an iteration of the floor. */
@@ -78,21 +77,21 @@ bool tokens_is_late(const void *context);
 void tokens_enter(token_search *t, ranked *r);
 
 /** The job of t->planned under a plan; out_fits: whether it can have it. */
-fab_status tokens_set_plan(token_search *t, const fab_fabric *fabric, const fab_job_plan *plan, bool *out_fits,
-                           fab_error *err) FAB_MUST_USE;
+FAB_STATUS tokens_set_plan(token_search *t, const fab_fabric *fabric, const fab_job_plan *plan, bool *out_fits,
+                           fab_error *err);
 
 /** Iterations of plans that are looked for, where tokens are to cost less; 0: all. */
 double tokens_seconds_below(const token_search *t, const ranked *r, double usd);
 
 /** The cheapest of the plans that the design's own search lists (`own`, or NULL) and of those that others run, as far
  * as they are new to it. */
-fab_status tokens_judge(token_search *t, ranked *r, const fab_fabric *fabric, const fab_plans *own, token_judged *best,
-                        fab_error *err) FAB_MUST_USE;
+FAB_STATUS tokens_judge(token_search *t, ranked *r, const fab_fabric *fabric, const fab_plans *own, token_judged *best,
+                        fab_error *err);
 
 void tokens_keep_replay(const token_search *t, ranked *r, const token_judged *best, fab_optimum_point *point);
 
 /** Once all are replayed: what failures leave hangs on the plan, so that none may lose by a plan that another has. */
-fab_status tokens_try_shared(token_search *t, fab_error *err) FAB_MUST_USE;
+FAB_STATUS tokens_try_shared(token_search *t, fab_error *err);
 
 /** Cheaper tokens, or their bound, first; of equals the first of the search. */
 FAB_ORDER_KEYS(tokens_by_price, ranked, FAB_ORDER(a->candidate->token_usd, b->candidate->token_usd),

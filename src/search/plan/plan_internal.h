@@ -105,7 +105,7 @@ FAB_STATUS plan_evaluate(plan_network *network, const fab_job_plan *plan, uint64
                          size_t size, fab_error *err);
 
 /** Of a design without a job the default one. */
-fab_status plan_give_job(fab_design *design, fab_error *err) FAB_MUST_USE;
+FAB_STATUS plan_give_job(fab_design *design, fab_error *err);
 
 /** Whether more than the usual order is searched. */
 bool plan_tries_orders(const fab_plan_request *request);

@@ -12,7 +12,7 @@
  * @param[out] out  Receives the block, to be released with free(). Written on success only.
  * @retval FAB_ENOMEM  n * size overflows, or memory ran out; the message names the amount.
  */
-fab_status fab_allocate(size_t n, size_t size, void *out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_allocate(size_t n, size_t size, void *out, fab_error *err);
 
 /** `FAB_NEW(pointer, n, err)`: allocates an array of n zeroed elements of the pointer's type. */
 #define FAB_NEW(pointer, n, err) fab_allocate((n), sizeof *(pointer), &(pointer), (err))
@@ -24,7 +24,7 @@ typedef struct fab_new_array {
 } fab_new_array;
 
 /** fab_allocate() of n elements for every array, in order; those after a failure are not written. */
-fab_status fab_allocate_each(size_t n, const fab_new_array *arrays, size_t n_arrays, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_allocate_each(size_t n, const fab_new_array *arrays, size_t n_arrays, fab_error *err);
 
 /** `FAB_NEW_ALL(n, err, a, b, c)`: FAB_NEW for 1 to 8 pointers, none of them reached through another. */
 #define FAB_NEW_ALL(n, err, ...)                                                                                       \
@@ -51,7 +51,7 @@ fab_status fab_allocate_each(size_t n, const fab_new_array *arrays, size_t n_arr
  * @param[in,out] array     Address of the array pointer (NULL when empty).
  * @param[in,out] capacity  Elements allocated.
  */
-fab_status fab_grow(void *array, size_t *capacity, size_t need, size_t size, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_grow(void *array, size_t *capacity, size_t need, size_t size, fab_error *err);
 
 /** `FAB_GROW(pointer, capacity, need, err)` for a typed pointer and a size_t capacity. */
 #define FAB_GROW(pointer, capacity, need, err) fab_grow(&(pointer), &(capacity), (need), sizeof *(pointer), (err))
@@ -200,7 +200,7 @@ double fab_grown(double n);
  * @param[in] limit  0: none.
  * @retval FAB_EUNSUPPORTED  more than the limit; the message names both
  */
-fab_status fab_memory_check(const char *what, double bytes, uint64_t limit, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_memory_check(const char *what, double bytes, uint64_t limit, fab_error *err);
 
 /** Copy of a string, or NULL with FAB_ENOMEM recorded. */
 char *fab_strdup(const char *text, fab_error *err) FAB_MUST_USE;

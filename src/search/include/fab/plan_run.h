@@ -101,7 +101,7 @@ typedef struct fab_plan_list {
 void fab_plan_list_release(fab_plan_list *list);
 
 /** @param[out] is_new  Whether it was not there; may be NULL. */
-fab_status fab_plan_list_add(fab_plan_list *list, const fab_job_plan *plan, bool *is_new, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_plan_list_add(fab_plan_list *list, const fab_job_plan *plan, bool *is_new, fab_error *err);
 
 /**
  * Writes a plan that was found elsewhere into the design's first job, or its default one, as fab_plan_choose() does.
@@ -119,8 +119,8 @@ FAB_STATUS fab_plan_set(fab_design *design, const fab_fabric *fabric, const fab_
  * @param[out] planned  The design under the plan.
  * @param[out] out      NULL: the job cannot have it, or it takes no less.
  */
-fab_status fab_plan_time(const fab_plan_request *request, const fab_job_plan *plan, const char *model,
-                         fab_design *planned, fab_plans **out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_plan_time(const fab_plan_request *request, const fab_job_plan *plan, const char *model,
+                         fab_design *planned, fab_plans **out, fab_error *err);
 
 /**
  * fab_plan_choose() for a design whose fabric is still to be built, of its first job; of a design without such traffic

@@ -50,14 +50,14 @@ typedef struct fab_sweep_request {
  * @retval FAB_EUSAGE  more than FAB_SWEEP_POINTS points
  * Complexity: points x (build + replay). The same for any number of threads.
  */
-fab_status fab_sweep_run(const fab_sweep_request *request, fab_sweep **out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_sweep_run(const fab_sweep_request *request, fab_sweep **out, fab_error *err);
 
 /**
  * Evaluates one design as a point; the value of no path is set.
  * @param[out] out  Written on success only; release with fab_sweep_point_release().
  */
-fab_status fab_sweep_evaluate(const fab_sweep_request *request, const fab_design *design, fab_sweep_point *out,
-                              fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_sweep_evaluate(const fab_sweep_request *request, const fab_design *design, fab_sweep_point *out,
+                              fab_error *err);
 
 /** What an engine's part of a result comes to; phases that are alternatives of each other have no sum. */
 void fab_sweep_keep_engine(const fab_result *result, size_t e, fab_sweep_engine *out);
@@ -83,4 +83,4 @@ FAB_OWNER(fab_sweep, fab_sweep_free)
  * not.
  * Complexity: O(points x engines + length of the settings x points).
  */
-fab_status fab_sweep_compare(fab_sweep *sweep, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_sweep_compare(fab_sweep *sweep, fab_error *err);
