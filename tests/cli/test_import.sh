@@ -195,6 +195,12 @@ grep -q "leaf-a:swp31 > spine-x:swp1" out.txt || fail "the study names what is i
 works import site.csv --output site.xml --force --set gpus-per-server=4
 expect 3 "another|differ|digest|was planned" study plan site.xml --scenarios links:1 --traffic pattern:ring --engine ecmp --store store
 
+# --- adapters by any of their names ---
+works build clos:gpus=32,radix=16 --format ibnet
+sed -E 's#"server-([0-9]+) HCA-([0-9]+)"#"server-\1/nic-\2"#' out.txt >slashed.net
+works import slashed.net
+grep -q "4 servers of 8 NICs" out.txt || fail "server-0/nic-1 is no adapter of server-0: $(<out.txt)"
+
 # --- the real one ---
 if [[ -z ${FABRISCOPE_SAMPLES:-} ]]; then
   echo "the real fabric is skipped: FABRISCOPE_SAMPLES is not set"
