@@ -149,7 +149,7 @@ fab_status fab_dag_no_route(const fab_fabric *fabric, const fab_next_hops *next_
                             fab_error *err) {
     char a[FAB_NODE_NAME_SIZE];
     char b[FAB_NODE_NAME_SIZE];
-    return fab_fail(err, FAB_EUNREACHABLE, NULL, "no route from %s to %s",
+    return fab_fail(err, FAB_EUNREACHABLE, NULL, "no route from %s to %s" FAB_NO_WAY,
                     fab_node_name(fabric, next_hops->leaf_node[src], a),
                     fab_node_name(fabric, next_hops->leaf_node[dst], b));
 }

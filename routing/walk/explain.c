@@ -58,7 +58,7 @@ static fab_status explain_walk(const fab_router *router, const fab_host_segments
         if (decision.link == FAB_NONE) {
             char a[FAB_NODE_NAME_SIZE];
             char b[FAB_NODE_NAME_SIZE];
-            return fab_fail(err, FAB_EUNREACHABLE, NULL, "no route from %s to %s", fab_node_name(f, v, a),
+            return fab_fail(err, FAB_EUNREACHABLE, NULL, "no route from %s to %s" FAB_NO_WAY, fab_node_name(f, v, a),
                             fab_node_name(f, segments->dst_leaf, b));
         }
         fab_status status = add_links(out, &decision.link, 1, err);

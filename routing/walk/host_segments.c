@@ -215,6 +215,6 @@ fab_status fab_no_route(const fab_fabric *f, uint32_t src_nic, fab_node_id src_l
                         fab_node_id dst_leaf, fab_error *err) {
     char a[FAB_NODE_NAME_SIZE];
     char b[FAB_NODE_NAME_SIZE];
-    return fab_fail(err, FAB_EUNREACHABLE, NULL, "no route from nic-%u on %s to nic-%u on %s", src_nic,
+    return fab_fail(err, FAB_EUNREACHABLE, NULL, "no route from nic-%u on %s to nic-%u on %s" FAB_NO_WAY, src_nic,
                     fab_node_name(f, src_leaf, a), dst_nic, fab_node_name(f, dst_leaf, b));
 }
