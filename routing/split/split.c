@@ -141,7 +141,7 @@ static fab_status fold_classes(const fab_switch_classes *t, fab_fold fold, const
 
 fab_status fab_dag_no_route(const fab_fabric *fabric, const fab_next_hops *next_hops, uint32_t src, uint32_t dst,
                             fab_error *err) {
-    return fab_fail(err, FAB_EUNREACHABLE, NULL, "no route from %s to %s",
+    return fab_fail(err, FAB_EUNREACHABLE, NULL, "no route from %s to %s" FAB_NO_WAY,
                     FAB_SAY_NODE(fabric, next_hops->leaf_node[src]), FAB_SAY_NODE(fabric, next_hops->leaf_node[dst]));
 }
 

@@ -54,7 +54,7 @@ static fab_status explain_walk(const fab_router *router, const fab_host_segments
         fab_decision decision;
         decide(router, seed, v, leaf, key, &decision);
         if (decision.link == FAB_NONE) {
-            return fab_fail(err, FAB_EUNREACHABLE, NULL, "no route from %s to %s", FAB_SAY_NODE(f, v),
+            return fab_fail(err, FAB_EUNREACHABLE, NULL, "no route from %s to %s" FAB_NO_WAY, FAB_SAY_NODE(f, v),
                             FAB_SAY_NODE(f, segments->dst_leaf));
         }
         fab_status status = add_links(out, &decision.link, 1, err);

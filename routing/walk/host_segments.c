@@ -209,6 +209,6 @@ uint32_t fab_demand_pair(const fab_demand *demand, const fab_fabric *fabric, con
 
 fab_status fab_no_route(const fab_fabric *f, uint32_t src_nic, fab_node_id src_leaf, uint32_t dst_nic,
                         fab_node_id dst_leaf, fab_error *err) {
-    return fab_fail(err, FAB_EUNREACHABLE, NULL, "no route from nic-%u on %s to nic-%u on %s", src_nic,
+    return fab_fail(err, FAB_EUNREACHABLE, NULL, "no route from nic-%u on %s to nic-%u on %s" FAB_NO_WAY, src_nic,
                     FAB_SAY_NODE(f, src_leaf), dst_nic, FAB_SAY_NODE(f, dst_leaf));
 }

@@ -286,7 +286,7 @@ void cli_tell_left_cables(const cli_options *options, const struct fab_network *
  */
 FAB_STATUS cli_check_placement(const char *traffic, const char *option, fab_error *err);
 /** Reads a design and lays --set, --job, --engine and --prices over it. */
-FAB_STATUS cli_read_design(const cli_options *options, const char *text, fab_design *out, fab_error *err);
+FAB_STATUS cli_read_design(const cli_options *options, const char *design, fab_design *out, fab_error *err);
 
 /** Says of an error of --set that it is of another option, whose value the override has behind `skip` bytes. */
 void cli_name_option(const char *option, size_t skip, const char *const *overrides, size_t n, fab_error *err);
@@ -294,8 +294,8 @@ void cli_name_option(const char *option, size_t skip, const char *const *overrid
 /** The same into memory of its own, for free(). */
 FAB_STATUS cli_open_design(const cli_options *options, const char *text, fab_design **out, fab_error *err);
 
-/** Lays "key=value,..." over the first job of a design. */
-FAB_STATUS cli_set_job(fab_design *design, const char *text, const char *option, fab_error *err);
+/** Lays "key=value,..." over a job of a design, which may be one more. */
+FAB_STATUS cli_set_job(fab_design *design, size_t job, const char *text, const char *option, fab_error *err);
 
 /** An empty result of `command` with room for n_fabrics. Release with fab_result_release(). */
 FAB_STATUS cli_result_init(const cli_options *options, fab_command command, size_t n_fabrics, fab_result *out,

@@ -21,7 +21,7 @@ static size_t piece_length(const char *text) {
     return n;
 }
 
-fab_status cli_set_job(fab_design *design, const char *text, const char *option, fab_error *err) {
+fab_status cli_set_job(fab_design *design, size_t job, const char *text, const char *option, fab_error *err) {
     FAB_OWNED char *piece = NULL;
     for (const char *at = text; *at != '\0';) {
         size_t n = piece_length(at);
@@ -33,10 +33,25 @@ fab_status cli_set_job(fab_design *design, const char *text, const char *option,
         FAB_REFUSE_IF(value == NULL || value == piece, err, FAB_EUSAGE, NULL,
                       "option %s: '%.60s' is not key=value (such as model=llama3-70b,tp=8)", option, piece);
         *value++ = '\0';
-        FAB_PASS(fab_design_set_job(design, 0, piece, value, option, err));
+        FAB_PASS(fab_design_set_job(design, job, piece, value, option, err));
         at += n + (at[n] == ',' ? 1 : 0);
     }
     return FAB_OK;
+}
+
+/* The job that has the id which is given; of a new one the first --job names the first job, and others add one. */
+static size_t job_named(const fab_design *design, const char *text, bool is_first) {
+    while (*text != '\0' && strncmp(text, "id=", 3) != 0) {
+        text += piece_length(text);
+        text += *text == ',';
+    }
+    for (size_t job = 0; *text != '\0' && job < design->n_jobs; job++) {
+        if (strlen(design->jobs[job].id) == strcspn(text + 3, ",") &&
+            strncmp(design->jobs[job].id, text + 3, strcspn(text + 3, ",")) == 0) {
+            return job;
+        }
+    }
+    return *text == '\0' || is_first ? 0 : design->n_jobs;
 }
 
 static const char *const TRANSPORTS[] = {"fluid", "pfc", "dcqcn", "spray-ack"};
@@ -155,13 +170,14 @@ fab_status cli_check_placement(const char *traffic, const char *option, fab_erro
     return FAB_OK;
 }
 
-fab_status cli_read_design(const cli_options *options, const char *text, fab_design *out, fab_error *err) {
-    FAB_PASS(read_with_overrides(options, text, out, err));
+fab_status cli_read_design(const cli_options *options, const char *design, fab_design *out, fab_error *err) {
+    FAB_PASS(read_with_overrides(options, design, out, err));
     for (size_t i = 0; i < options->jobs.n; i++) {
-        const char *key = strstr(options->jobs.items[i], "placement=");
-        const bool places = key != NULL && (key == options->jobs.items[i] || key[-1] == ',');
+        const char *text = options->jobs.items[i];
+        const char *key = strstr(text, "placement=");
+        const bool places = key != NULL && (key == text || key[-1] == ',');
         FAB_PASS(places ? cli_check_placement(options->traffic, "job", err) : FAB_OK);
-        FAB_PASS(cli_set_job(out, options->jobs.items[i], "--job", err));
+        FAB_PASS(cli_set_job(out, job_named(out, text, i == 0), text, "--job", err));
     }
     FAB_PASS(set_engines(options, out, err));
     if (options->prices != NULL) {

@@ -33,18 +33,17 @@ bool fab_network_ib_speed(fab_token width, fab_token speed, uint32_t *out_width,
 /** Whether a line is none of a dump: a prompt with its command, a warning of the libraries that tools print beside. */
 bool fab_network_is_chatter(const fab_text *in);
 
-/** Whether a description is of an adapter, "host HCA-6" or "host mlx5_5". */
+/** Whether a description is of an adapter, "host HCA-6", "host mlx5_5" or "host/nic-5". */
 bool fab_network_ib_names_host(const char *label);
 
 /**
- * Kind and description of an InfiniBand node: label, and of an adapter the host that "host HCA-6" and "host mlx5_5"
- * name. An aggregation node (SHARP) is a service of its switch.
+ * Kind and description of an InfiniBand node: label, and of an adapter the host that it names. An aggregation node
+ * (SHARP) is a service of its switch.
  */
 FAB_STATUS fab_network_ib_describe(fab_network *net, uint32_t node, fab_network_kind kind, const char *text, size_t n,
                                    fab_error *err);
 
-/** Whether a description names a server, "host HCA-6" or "host mlx5_5": then a node that is called so is its adapter.
- */
+/** Whether a description names a server, as of an adapter: then a node that is called so is one. */
 FAB_STATUS fab_network_ib_host(fab_network *net, uint32_t node, fab_error *err);
 
 /* What may stand behind the name of a format: "cables,a-node=From,z-node=To,exclude=mgmt-*". */

@@ -138,8 +138,10 @@ expect 4 "nic-10 of node-10 has no cable" run installed:cut.csv --job servers=0,
 works route installed:cut.csv --traffic pattern:permutation --engine ecmp --engine updn --fail spine-x
 
 # parts without a cable between them, and a ring of switches
-printf 'A-node,A-port,Z-node,Z-port\nnode-1,1,leaf-a,1\nnode-2,1,leaf-b,1\n' >parts.csv
-expect 4 "no route from leaf-[ab] to leaf-[ab]" route installed:parts.csv --traffic pattern:ring --engine ecmp
+printf 'A-node,A-port,Z-node,Z-port\nnode-1,1,leaf-a,1\nnode-2,1,leaf-a,2\nnode-3,1,leaf-b,1\n' >parts.csv
+expect 4 "no route from leaf-[ab] to leaf-[ab]: .*--job servers=" route installed:parts.csv --traffic pattern:ring --engine ecmp
+works run installed:parts.csv --job servers=0-1,model=gpt-1.7b # as it says
+works route installed:parts.csv --traffic pattern:ring,gpus=0-1 --engine ecmp
 printf 'A-node,A-port,Z-node,Z-port\n' >ring.csv
 for i in 0 1 2 3 4; do printf 'node-%d,1,sw-%d,1\nsw-%d,2,sw-%d,3\n' $i $i $i $(((i + 1) % 5)); done >>ring.csv
 works route installed:ring.csv --traffic pattern:all-to-all --engine ecmp --engine updn --engine optimal --engine adaptive --json
@@ -194,6 +196,12 @@ works study show --store store
 grep -q "leaf-a:swp31 > spine-x:swp1" out.txt || fail "the study names what is installed: $(head -n 30 out.txt)"
 works import site.csv --output site.xml --force --set gpus-per-server=4
 expect 3 "another|differ|digest|was planned" study plan site.xml --scenarios links:1 --traffic pattern:ring --engine ecmp --store store
+
+# --- adapters by any of their names ---
+works build clos:gpus=32,radix=16 --format ibnet
+sed -E 's#"server-([0-9]+) HCA-([0-9]+)"#"server-\1/nic-\2"#' out.txt >slashed.net
+works import slashed.net
+grep -q "4 servers of 8 NICs" out.txt || fail "server-0/nic-1 is no adapter of server-0: $(<out.txt)"
 
 # --- the real one ---
 if [[ -z ${FABRISCOPE_SAMPLES:-} ]]; then

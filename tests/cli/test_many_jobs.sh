@@ -191,4 +191,11 @@ grep "^fabriscope: open.xml:3:3: job 'b': none of " err >/dev/null || fail "a jo
 runs 3 plan open.xml
 grep 'this search is of one job, and the design has 5: run plans each' err >/dev/null || fail "plan: $(<err)"
 runs 3 run open.xml --max-memory 10MB
+
+# --- jobs of options: an id is of the job that has it, or of one more; the same as in a file ---
+of_a=model=gpt-7.5b,tp=8,dp=4,batch=64,servers=0,2,4,6,memory-check=off of_b=model=gpt-7.5b,tp=8,pp=2,batch=64,memory-check=off
+runs 0 run "clos:gpus=64,gpus-per-server=8,taper.1=2,radix.1=24,radix.2=16" --job "id=a,$of_a" --job "id=b,$of_b" --job id=b,dp=2 --engine ecmp --json
+cp out options.json
+runs 0 run "$root/tests/data/two_jobs.xml" --json
+python3 -c 'import json; a, b = (json.load(open(f))["contention"] for f in ("options.json", "out")); assert a == b and len(a["jobs"]) == 2, (a, b)' || fail "jobs of options"
 exit $((failures > 0))

@@ -13,6 +13,11 @@
  */
 typedef struct fab_next_hops fab_next_hops;
 
+/** What the refusal of a flow without a way says behind its ends. */
+#define FAB_NO_WAY                                                                                                     \
+    ": no cable, or no entry of the tables that were read, leads there; what stays within one part has routes, as "    \
+    "--traffic pattern:ring,gpus=0-7 or --job servers=0-3 with servers of one part"
+
 /** Equal-cost next hops of a switch, by port number: fab_next_hop(&list, i), i < count. */
 typedef struct fab_next_hop_list {
     const fab_link_id *link; /**< all that leave the switch */

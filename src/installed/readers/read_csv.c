@@ -209,17 +209,10 @@ static const cell *cell_of(const reader *r, int known) {
     return r->at[known] >= 0 ? &r->cells[r->at[known]] : &EMPTY;
 }
 
-/* "server-0/nic-1" is an adapter of server-0, and so are "server-0 HCA-2" and "server-0 mlx5_1". */
 static fab_status add_node(const reader *r, const cell *from, uint32_t *out, fab_error *err) {
     FAB_RETURN_IF(from->text[0] == '\0', fab_text_refuse(r->in, (fab_token){.column = from->column}, err,
                                                          "a cable without a node at this end"));
     FAB_PASS(fab_network_add_node(r->net, from->text, strlen(from->text), r->in->line, out, err));
-    fab_network_node *node = &r->net->nodes[*out];
-    const char *slash = strchr(from->text, '/');
-    if (node->host == NULL && slash != NULL && strncmp(slash + 1, "nic-", 4) == 0) {
-        FAB_PASS(fab_network_text(r->net, from->text, (size_t)(slash - from->text), &node->host, err));
-        node->kind = FAB_NETWORK_ADAPTER;
-    }
     return fab_network_ib_host(r->net, *out, err);
 }
 

@@ -65,23 +65,24 @@ bool fab_network_ib_speed(fab_token width, fab_token speed, uint32_t *out_width,
     return false;
 }
 
-/* "a08-p1-dgx-04-c01 HCA-6" or "... mlx5_5": the first word is the host's. */
-static bool names_host(const char *label, const char **out_blank) {
-    const char *blank = strchr(label, ' ');
-    *out_blank = blank;
-    return blank != NULL && strchr(blank + 1, ' ') == NULL &&
-           (strncmp(blank + 1, "HCA-", 4) == 0 || strncmp(blank + 1, "mlx", 3) == 0);
+/* "a08-p1-dgx-04-c01 HCA-6" or "... mlx5_5", "server-0/nic-1": the first word is the host's. */
+static bool names_host(const char *label, const char **out_end) {
+    const char *slash = strstr(label, "/nic-");
+    const char *end = slash != NULL && slash > label ? slash : label + strcspn(label, " ");
+    *out_end = end;
+    return end == slash || (*end != '\0' && strchr(end + 1, ' ') == NULL &&
+                            (strncmp(end + 1, "HCA-", 4) == 0 || strncmp(end + 1, "mlx", 3) == 0));
 }
 
 bool fab_network_ib_names_host(const char *label) {
-    const char *blank = NULL;
-    return names_host(label, &blank);
+    const char *end = NULL;
+    return names_host(label, &end);
 }
 
 fab_status fab_network_ib_describe(fab_network *net, uint32_t index, fab_network_kind kind, const char *text, size_t n,
                                    fab_error *err) {
     fab_network_node *node = &net->nodes[index];
-    const char *blank = NULL;
+    const char *end = NULL;
     fab_token t = fab_token_trim((fab_token){.text = text, .length = n}, " ");
     text = t.text;
     n = t.length;
@@ -92,20 +93,20 @@ fab_status fab_network_ib_describe(fab_network *net, uint32_t index, fab_network
         node->kind = FAB_NETWORK_SERVICE;
     }
     node->host = is_known ? node->host : NULL;
-    if (node->host == NULL && node->kind == FAB_NETWORK_ADAPTER && names_host(node->label, &blank)) {
-        FAB_PASS(fab_network_text(net, node->label, (size_t)(blank - node->label), &node->host, err));
+    if (node->host == NULL && node->kind == FAB_NETWORK_ADAPTER && names_host(node->label, &end)) {
+        FAB_PASS(fab_network_text(net, node->label, (size_t)(end - node->label), &node->host, err));
     }
     return FAB_OK;
 }
 
 fab_status fab_network_ib_host(fab_network *net, uint32_t index, fab_error *err) {
     fab_network_node *node = &net->nodes[index];
-    const char *blank = NULL;
-    if (node->host != NULL || !names_host(node->label, &blank)) {
+    const char *end = NULL;
+    if (node->host != NULL || !names_host(node->label, &end)) {
         return FAB_OK;
     }
     node->kind = FAB_NETWORK_ADAPTER;
-    return fab_network_text(net, node->label, (size_t)(blank - node->label), &node->host, err);
+    return fab_network_text(net, node->label, (size_t)(end - node->label), &node->host, err);
 }
 
 /* Warnings of libibmad and libibumad, and prompts: "[root@head ~]# ibnetdiscover", "admin@head:~$ ". */
