@@ -28,7 +28,10 @@ static uint32_t bin_of(const fab_svg *svg, const fab_graph_edge *edge) {
     double use = fab_graph_utilisation(svg->w->view, edge);
     if (svg->picture == FAB_PICTURE_COST || svg->picture == FAB_PICTURE_FAILURES) {
         double part = svg->largest > 0 ? part_of(svg, edge) / svg->largest : 0;
-        return isnan(part) ? FAB_GRAPH_BINS : part <= 0 ? 0 : FIFTH[(uint32_t)fmin(5 * part * (1 - 1e-9), 4)];
+        return isnan(part)     ? FAB_GRAPH_BINS
+               : part <= 0     ? 0
+               : svg->is_alike ? FIFTH[1]
+                               : FIFTH[(uint32_t)fmin(5 * part * (1 - 1e-9), 4)];
     }
     return isnan(use) ? FAB_GRAPH_BINS : fab_graph_bin(use);
 }
@@ -279,6 +282,7 @@ static void look_at_edges(fab_svg *svg) {
     const fab_graph_view *view = svg->w->view;
     fab_graph_use room[FAB_MAX_ENGINES];
     fab_graph_edge edge;
+    double least = INFINITY;
     if (svg->picture == FAB_PICTURE_AUTO) {
         svg->picture = view->has_utilisation   ? FAB_PICTURE_LOAD
                        : view->has_criticality ? FAB_PICTURE_FAILURES
@@ -287,7 +291,9 @@ static void look_at_edges(fab_svg *svg) {
     for (uint32_t i = 0; svg->picture >= FAB_PICTURE_COST && i < view->n_edges; i++) {
         fab_graph_view_edge(view, i, room, &edge);
         svg->largest = fmax(svg->largest, part_of(svg, &edge));
+        least = part_of(svg, &edge) > 0 ? fmin(least, part_of(svg, &edge)) : least;
     }
+    svg->is_alike = least > 0.8 * svg->largest;
     for (uint32_t i = 0; i < view->n_edges; i++) {
         fab_graph_view_edge(view, i, room, &edge);
         uint32_t pass = pass_of(svg, &edge);

@@ -36,6 +36,7 @@ typedef struct fab_svg {
     uint32_t n_failed;    /**< cables that are dead */
     fab_picture picture;  /**< what colours tell; AUTO: nothing */
     double largest;       /**< of cost or criticality: that of a line */
+    bool is_alike;        /**< every line that has any costs as much, or is as critical, within a fifth of it */
     double worst;         /**< largest collision factor; NAN where none is known */
     bool labels_edges;
     size_t common[FAB_LEVELS][2]; /**< of installed switches: bytes that all names of a level begin and end with */

@@ -221,11 +221,31 @@ static void add_traffic(const fab_svg *svg, fab_str *out) {
             fab_str_printf(out, "Links of job %s alone, of %zu jobs: ", jobs->jobs[0].id, jobs->n_jobs);
         }
         if (!isnan(svg->worst)) {
-            fab_str_printf(out, "Largest collision factor %.2f under %s: %s", svg->worst, view->engine[0],
-                           view->result->traffic);
-        } else {
-            fab_str_printf(out, "%s under %s", view->result->traffic, view->engine[0]);
+            fab_str_printf(out, "Largest collision factor %.2f: ", svg->worst);
         }
+        fab_str_add(out, view->result->traffic);
+    }
+}
+
+/* The fabric; of loads the engine too, whose all of the picture is: the first that was given. */
+static void add_title(const fab_svg *svg, const char *name, fab_str *out) {
+    fab_str_add(out, name);
+    if (svg->picture == FAB_PICTURE_LOAD && svg->w->view->n_engines > 0) {
+        fab_str_printf(out, " under %s", svg->w->view->engine[0]);
+    }
+}
+
+/* What bounds the engine of the picture; of another that is faster alone how fast both are. */
+static void add_bound(const fab_result *r, fab_str *out) {
+    const fab_run_verdict *v = r->verdict;
+    if (v->engine == 0) {
+        fab_str_printf(out, "Bound by %s", v->bound);
+    } else if (r->n_iterations > v->engine) {
+        char time[2][32];
+        fab_str_printf(out, "An iteration takes %s; under engine %zu, %s, which is not drawn, %s",
+                       fab_quantity_format(time[0], r->iterations[0].time_s, FAB_UNIT_TIME), v->engine + 1,
+                       r->iterations[v->engine].engine,
+                       fab_quantity_format(time[1], r->iterations[v->engine].time_s, FAB_UNIT_TIME));
     }
 }
 
@@ -277,7 +297,8 @@ static void begin_drawing(fab_svg *svg, const char *name) {
     fab_graph_writer *w = svg->w;
     FAB_OWNS(fab_str_release) fab_str text = FAB_STR_INIT;
     FAB_OWNS(fab_str_release) fab_str title = FAB_STR_INIT;
-    fab_str_printf(&title, "Fabric %s", name);
+    fab_str_add(&title, "Fabric ");
+    add_title(svg, name, &title);
     add_counts(w->view, &text);
     fab_str_printf(&text, ". Drawn: %s; the highest tier is at the top. ", view_sentence(w->view));
     if (w->view->n_engines > 0) {
@@ -309,23 +330,28 @@ static void put_heading(const fab_svg *svg, const char *name) {
     fab_graph_writer *w = svg->w;
     FAB_OWNS(fab_str_release) fab_str counts = FAB_STR_INIT;
     FAB_OWNS(fab_str_release) fab_str traffic = FAB_STR_INIT;
+    FAB_OWNS(fab_str_release) fab_str title = FAB_STR_INIT;
+    FAB_OWNS(fab_str_release) fab_str bound = FAB_STR_INIT;
+    const fab_run_verdict *verdict = w->view->result->verdict;
     double room = fab_svg_room(&svg->page);
     add_counts(w->view, &counts);
     fab_str_printf(&counts, " \xC2\xB7 %s", view_sentence(w->view));
     add_traffic(svg, &traffic);
-    if (fab_str_status(&counts, NULL) != FAB_OK || fab_str_status(&traffic, NULL) != FAB_OK) {
+    add_title(svg, name, &title);
+    if (verdict != NULL && svg->picture == FAB_PICTURE_LOAD) {
+        add_bound(w->view->result, &bound);
+    } else if (verdict != NULL && svg->picture == FAB_PICTURE_COST) {
+        fab_str_add(&bound, verdict->cost);
+    }
+    if (counts.failed || traffic.failed || title.failed || bound.failed) {
         w->has_failed = true;
     } else {
-        fab_svg_text(w, 20, 30, "h", "start", room, name);
+        fab_svg_text(w, 20, 30, "h", "start", room, title.data != NULL ? title.data : "");
         fab_svg_text(w, 20, 49, "s", "start", room, counts.data);
         if (traffic.data != NULL) {
             fab_svg_text(w, 20, 65, "s", "start", room, traffic.data);
         }
-        const fab_run_verdict *verdict = w->view->result->verdict;
-        if (verdict != NULL && (svg->picture == FAB_PICTURE_LOAD || svg->picture == FAB_PICTURE_COST)) {
-            fab_svg_text(w, 20, 83, "s", "start", room,
-                         svg->picture == FAB_PICTURE_COST ? verdict->cost : verdict->bound);
-        }
+        fab_svg_text(w, 20, 83, "s", "start", room, bound.data != NULL ? bound.data : "");
     }
 }
 
@@ -366,7 +392,9 @@ static double put_bins(const fab_svg *svg, double x, double y) {
         if ((svg->used_passes >> (FAB_SVG_BIN + bin) & 1) != 0) {
             (void)snprintf(class, sizeof class, "u%u", bin);
             x = fab_svg_sample(svg->w, x, y, class,
-                               svg->picture != FAB_PICTURE_LOAD ? PARTS[bin] : fab_graph_bin_names[bin]);
+                               svg->picture == FAB_PICTURE_LOAD ? fab_graph_bin_names[bin]
+                               : svg->is_alike && bin > 0       ? "all alike, within a fifth"
+                                                                : PARTS[bin]);
         }
     }
     return x;

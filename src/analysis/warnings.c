@@ -133,7 +133,14 @@ void fab_gpu_sold_unlike(const fab_gpu *gpu, const fab_fabric_spec *spec, char o
     const bool is_like = spec->gpus_per_server == gpu->server_gpus && spec->domain <= gpu->domain &&
                          (spec->domain > gpu->server_gpus || gpu->domain == gpu->server_gpus);
     out[0] = '\0';
-    if (gpu->domain > 0 && !is_like) {
+    if (gpu->server_gpus == 0 && gpu->domain > 0 && spec->domain > gpu->domain) {
+        fab_append(out, FAB_SOLD_SIZE,
+                   "%.40s is sold in scale-up domains of at most %" PRIu64
+                   " GPUs, and the design has domains of %" PRIu64
+                   ": no price has what would join so many, neither of GPU hours nor of servers, and margins leave it "
+                   "out",
+                   gpu->name, gpu->domain, spec->domain);
+    } else if (gpu->server_gpus > 0 && !is_like) {
         fab_append(out, FAB_SOLD_SIZE,
                    "%.40s is sold in servers of %" PRIu64 " with scale-up domains of %" PRIu64
                    " GPUs, and the design has servers of %" PRIu64 " with domains of %" PRIu64

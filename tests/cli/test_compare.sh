@@ -499,4 +499,21 @@ widest = min(open_, key=lambda e: e["plan_lower_bound_s"] / e["time_s"])
 assert abs(takes / widest["time_s"] - 1) < 1e-3 and abs(least / widest["plan_lower_bound_s"] - 1) < 1e-3
 PYTHON
 silent 'short search' compare clos:gpus=64 rail-only:gpus=64 --job model=llama3-8b --engine spray --quiet
+# --- what the replicas that are left do of the batch may decide: it is named, with what a run of the other way finds ---
+batch=(compare clos:gpus=128,radix=32 clos:gpus=128,radix=32,spares=1 --job model=gpt-3.6b,tp=8,pp=1,batch=16,microbatch=1,interleave=1 --engine spray
+  --scenarios time:30d@10 --set failures.server-mtbf=60d --quiet)
+for keep in yes no; do "$program" "${batch[@]}" --set failures.keep-batch=$keep --json >keep-$keep.json; done
+"$program" "${batch[@]}" >keep.txt
+tr -s '\n ' ' ' <keep.txt | grep -q "It rests on failures.keep-batch=yes: .* With --set failures.keep-batch=no, .*, \[1\] is best, \[2\] 4.37 % more." ||
+  fail "a batch that is kept decides: $(<keep.txt)"
+python3 - <<'PYTHON' || fail "the other way of the batch"
+import json
+yes, no = (json.load(open(f"keep-{k}.json"))["sweep"] for k in ("yes", "no"))
+v, w = yes["verdicts"][0], no["verdicts"][0]
+assert v["hangs_on_batch"] and w["hangs_on_batch"] and (v["batch_best"], v["batch_next"]) == (w["best"], w["next"]) == (1, 2), (v, w)
+assert abs(v["batch_margin_ratio"] - w["margin_ratio"]) < 1e-9 and abs(w["batch_margin_ratio"] - v["margin_ratio"]) < 1e-9, (v, w)
+for p, q in zip(yes["points"], no["points"]):
+    a, b = p["engines"][0], q["engines"][0]
+    assert (a["other_batch_goodput_ratio"], a["goodput_ratio"]) == (b["goodput_ratio"], b["other_batch_goodput_ratio"]), (a, b)
+PYTHON
 exit $((failures > 0))

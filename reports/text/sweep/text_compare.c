@@ -130,6 +130,9 @@ static const char *turning_show(fab_page *page, const fab_sweep *s, const fab_ve
         return fab_show(page, " [%zu] draws level if its network costs %.3g %% less.", v->next + 1,
                         100 * v->turning_ratio);
     }
+    if (s->points[v->best].sold_unlike[0] != '\0') { /* part of it has no price */
+        return "";
+    }
     const bool plan_may_turn = s->scenarios[0] != '\0' && s->points[v->next].engines[e].has_plan;
     return routing_may_turn(s, v, e) || plan_may_turn
                ? ""

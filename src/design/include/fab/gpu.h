@@ -47,7 +47,8 @@ typedef struct fab_gpu {
     double power_w;      /**< 0: not published */
     double hour_usd;
     uint64_t multiprocessors;
-    uint64_t server_gpus, domain; /**< that it is sold in, where that is one kind of server alone; else 0 */
+    uint64_t server_gpus; /**< that it is sold in, where that is one kind of server alone; else 0 */
+    uint64_t domain;      /**< largest scale-up domain that it is sold in; 0: not known */
     char source[FAB_FILE_SIZE];
     char price_source[FAB_WHERE_SIZE];
     fab_gpu_library nccl;
