@@ -102,11 +102,6 @@ typedef struct part {
 
 FAB_ORDER_KEYS(longer_part, part, FAB_ORDER(b->seconds, a->seconds));
 
-bool verdict_is_of_hosts(const fab_phase_result *p, const fab_engine_result *e) {
-    return p->hosts_s > 0 && p->hosts_s >= p->least_s * (1 - VERDICT_SAME) && e->has_time &&
-           e->lower_bound_ratio.mean <= 1 + VERDICT_SAME;
-}
-
 /* What holds most flows of a phase; of taper and hash, which multiply, the larger factor. */
 static const char *limit_of_phase(const fab_phase_result *p, const fab_engine_result *e, char room[VERDICT_NAME]) {
     const double hash = p->max_cut_factor > 0 ? e->max_collision_factor.mean / p->max_cut_factor : 0;

@@ -123,23 +123,6 @@ static void advice_add_alternative(const fab_result *r, const fab_run_verdict *v
     }
 }
 
-/* Of the boundary that is offered most whatever the routing, else under ideal spraying, over the phases: of those that
- * NICs hold as long anyway last. */
-static const fab_phase_result *most_tapered(const fab_result *r, size_t engine) {
-    const fab_phase_result *most = NULL;
-    FAB_EACH(const fab_phase_result, p, r->phases, r->n_phases) {
-        const int order = most == NULL ? 1
-                                       : verdict_is_of_hosts(most, &most->engines[engine]) -
-                                             verdict_is_of_hosts(p, &p->engines[engine]);
-        bool is_more = order > 0 ||
-                       (order == 0 &&
-                        (p->max_cut_factor > most->max_cut_factor ||
-                         (p->max_cut_factor == most->max_cut_factor && p->max_taper_factor > most->max_taper_factor)));
-        most = p->fabric_flows > 0 && is_more && !p->engines[engine].is_absent ? p : most;
-    }
-    return most;
-}
-
 /* Names of those that were tried, without or only those whose gain was luck. */
 static bool add_engines(const fab_run_verdict *v, bool of_luck, char *out) {
     const char *comma = "";
@@ -221,7 +204,7 @@ static void advice_of_routing(const fab_result *r, const fab_run_verdict *v, cha
     const fab_alternative *set = best_alternative(v, false);
     const fab_alternative *built = best_alternative(v, true);
     const fab_phase_result *worst = verdict_worst_phase(r, v->engine);
-    const fab_phase_result *tapered = most_tapered(r, v->engine);
+    const fab_phase_result *tapered = verdict_most_tapered(r, v->engine);
     char room[32];
     bool sets = gain_of(v, set) > FAB_VERDICT_LITTLE * v->compared_s;
     bool builds = gain_of(v, built) > fmax(gain_of(v, set), 0) + FAB_VERDICT_LITTLE * v->compared_s;
@@ -382,59 +365,6 @@ static void advice_of_search(const fab_advice *a, char *out) {
     }
 }
 
-/* Whether flows cross a boundary that has a taper: elsewhere nothing is to be said of one. */
-static bool crosses_taper(const fab_result *r, size_t engine) {
-    const fab_counts *n = &r->fabrics[0].counts;
-    bool crosses = false;
-    for (size_t i = 0; n->wiring == FAB_WIRING_TREE && i < r->n_phases; i++) {
-        if (r->phases[i].engines[engine].is_absent) {
-            continue;
-        }
-        for (size_t t = 0; t + 1 < n->tiers && t + 1 < FAB_MAX_TIERS; t++) {
-            crosses = crosses || (n->built_taper[t] > VERDICT_FULL && r->phases[i].crossing_flows[t + 2] > 0);
-        }
-    }
-    return crosses;
-}
-
-/* The setting that lifts the taper, or "": none does of what is installed, or where a pod or ports leave one. */
-static const char *lifts_taper(const fab_fabric_result *f) {
-    FAB_ANY(tapers, t, FAB_MAX_TIERS, (uint64_t)t + 1 < f->counts.tiers && f->spec.tier[t].taper > 1);
-    return tapers ? "--set taper=1" : f->spares.is_shared ? "--set full-spares=yes" : "";
-}
-
-/* What uplinks may win: no routing wins it. */
-static void advice_of_taper(const fab_result *r, const fab_run_verdict *v, char *out) {
-    const fab_phase_result *p = most_tapered(r, v->engine);
-    const char *setting = lifts_taper(&r->fabrics[0]);
-    char room[32];
-    if (p == NULL) {
-        return;
-    }
-    if (p->max_taper_factor > VERDICT_FULL && verdict_is_of_hosts(p, &p->engines[v->engine])) {
-        fab_append(out, FAB_VERDICT_TEXT, "; more uplinks win nothing: NICs take as long, in %s", p->name);
-    } else if (p->max_cut_factor > VERDICT_FULL) {
-        fab_append(out, FAB_VERDICT_TEXT, "; only more uplinks win the taper, load x%.2f in %s", p->max_cut_factor,
-                   p->name);
-        if (v->uplinks_s > 0 && v->compared_s > 0) {
-            fab_append(out, FAB_VERDICT_TEXT, ": %s%s at least, %.2g %% less at most",
-                       r->plans != NULL ? "under this plan " : "", verdict_seconds(room, v->uplinks_s),
-                       100 * fmax(1 - v->uplinks_s / v->compared_s, 0));
-        }
-        if (setting[0] != '\0') {
-            fab_append(out, FAB_VERDICT_TEXT, " (%s tells%s)", setting, r->plans != NULL ? ", by its own plan" : "");
-        }
-    } else if (p->max_taper_factor > VERDICT_FULL) {
-        fab_append(out, FAB_VERDICT_TEXT, "; equal shares give x%.2f in %s, where other routes may do better",
-                   p->max_taper_factor, p->name);
-    } else if (crosses_taper(r, v->engine)) {
-        const bool is_told = r->plans != NULL && setting[0] != '\0';
-        fab_append(out, FAB_VERDICT_TEXT, "; sprayed, the taper costs %snothing (factor %.2f)%s%s%s",
-                   r->plans != NULL ? "this plan " : "", p->max_taper_factor,
-                   is_told ? "; without it another may be faster (" : "", is_told ? setting : "", is_told ? ")" : "");
-    }
-}
-
 /* What runs where nobody chose: the first spare, or else the first policy that was given and places all ranks. */
 static const fab_failed_policy *usual_policy(const fab_failed_engine *e, size_t n) {
     const fab_failed_policy *found = NULL;
@@ -556,7 +486,7 @@ void verdict_put_advice(const fab_result *r, fab_run_verdict *v) {
         }
     }
     if (r->contention == NULL && r->other_jobs == 0) { /* else it costs all of them together something */
-        advice_of_taper(r, v, v->advice);
+        verdict_add_taper(r, v, v->advice);
     }
     if (r->plans != NULL && fab_plan_has_all_orders(r->plans) && r->other_jobs == 0 && !(v->better.time_s > 0) &&
         !r->job.order_given && r->job.pp > 1 && r->job.dp > 1) {

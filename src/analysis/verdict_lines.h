@@ -45,6 +45,13 @@ size_t verdict_thrifty(const fab_result *r, const fab_run_verdict *v);
 /** Whether the links of hosts alone keep a phase as long as it takes: no uplinks make it shorter. */
 bool verdict_is_of_hosts(const fab_phase_result *p, const fab_engine_result *e);
 
+/** Of the boundary that is offered most whatever the routing, else under ideal spraying, over the phases: of those that
+ * NICs hold as long anyway last. */
+const fab_phase_result *verdict_most_tapered(const fab_result *r, size_t engine);
+
+/** What uplinks, or other places of ranks, win where no routing does. */
+void verdict_add_taper(const fab_result *r, const fab_run_verdict *v, char *out);
+
 /** The phase that collisions cost most under an engine; NULL: no flow crosses a link between switches. */
 const fab_phase_result *verdict_worst_phase(const fab_result *r, size_t engine);
 

@@ -207,13 +207,17 @@ hotspot=(--traffic pattern:hotspot --engine spray --json --quiet)
 "$program" route clos:gpus=128,radix=32,taper=4 "${hotspot[@]}" >tapered.json
 "$program" route clos:gpus=128,radix=32,taper=1 "${hotspot[@]}" >wide.json
 "$program" route clos:gpus=128,radix=32,taper=4 --traffic pattern:all-to-all --engine spray --json --quiet >held.json
+{ echo src,dst,bytes; for ((i = 0; i < 64; i++)); do echo "$i,$(((i + 8) % 64)),1GB"; done; for ((i = 0; i < 8; i++)); do echo "$i,$((56 + i)),4GB"; done; } >uneven.csv
+"$program" route clos:gpus=64,radix=32,taper=2 --traffic file:uneven.csv --engine ecmp --json --quiet >hashed.json
 /usr/bin/python3 - <<'PYTHON' || fail "what NICs hold"
 import json
-tapered, wide, held = (json.load(open(f"{name}.json")) for name in ("tapered", "wide", "held"))
+tapered, wide, held, hashed = (json.load(open(f"{name}.json")) for name in ("tapered", "wide", "held", "hashed"))
 times = [r["phases"][0]["engines"][0]["time_s"] for r in (tapered, wide)]
 assert abs(times[0] / times[1] - 1) < 1e-3 and tapered["phases"][0]["max_cut_factor"] > 3, times
 assert tapered["verdict"]["bound_by"].startswith("NICs, in hotspot") and "more uplinks win nothing" in tapered["verdict"]["to_do"], tapered["verdict"]
 assert tapered["verdict"]["uplinks_s"] >= times[0] * (1 - 1e-9)
+text = hashed["verdict"]["to_do"]
+assert "; collisions apart, more uplinks win nothing: NICs take as long, in matrix" in text and "win the taper" not in text, text
 assert held["verdict"]["bound_by"].startswith("taper, in all-to-all") and "only more uplinks win the taper" in held["verdict"]["to_do"], held["verdict"]
 PYTHON
 # What is called the worst is the worst of all phases, also where another costs more.

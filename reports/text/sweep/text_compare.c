@@ -77,7 +77,7 @@ static const char *verdict_show(fab_page *page, const fab_sweep *s, const fab_ve
                                  fab_show_more(page, v->margin_ratio));
 }
 
-/* "[2]"; "[2] and [3], even within what the histories tell"; "all alike" where no time is another. */
+/* "[2]"; "[2] and [3], even within 0.4 %" or "what the histories tell"; "all alike" where no time is another. */
 static const char *fastest_show(fab_page *page, const fab_sweep *s, const fab_verdict *v, size_t e) {
     const fab_sweep_engine *best = &s->points[v->fastest].engines[e];
     const char *names = "";
@@ -96,7 +96,7 @@ static const char *fastest_show(fab_page *page, const fab_sweep *s, const fab_ve
                 : engine->compared_s / best->compared_s - 1;
         const double chance = v->has_failures ? fab_sweep_chance(engine, best) : fab_sweep_uncertainty(engine, best);
         n++;
-        if (above <= fmax(FLAT, chance)) {
+        if (above < FAB_EVEN_RATIO || above <= chance) {
             names = fab_show(page, "%s%s%s", names, n_even > 1 ? ", " : "", last);
             last = fab_show(page, "[%zu]", i + 1);
             most = fmax(most, above);
@@ -107,9 +107,11 @@ static const char *fastest_show(fab_page *page, const fab_sweep *s, const fab_ve
         return last;
     }
     names = n_even == n ? "all" : fab_show(page, "%s and %s", names, last);
+    const char *within = most < FAB_EVEN_RATIO ? fab_show(page, "%.2g %%", 100 * most)
+                         : v->has_failures     ? "what the histories tell"
+                                               : "what seeds make";
     return most <= FLAT ? fab_show(page, "%s alike", names)
-                        : fab_show(page, "%s%s even within what %s", names, n_even == n ? "" : ",",
-                                   v->has_failures ? "the histories tell" : "seeds make");
+                        : fab_show(page, "%s%s even within %s", names, n_even == n ? "" : ",", within);
 }
 
 static bool sprays(const fab_sweep *s, const fab_verdict *v, size_t e) {
@@ -188,7 +190,7 @@ static void compare_put_batch(fab_page *page, const fab_sweep *s, const fab_verd
 }
 
 /* The engine may decide more than the designs: what becomes of the two where nothing collides. */
-static void compare_put_sprayed(fab_page *page, const fab_sweep *s, const fab_verdict *v) {
+static void compare_put_sprayed(fab_page *page, const fab_sweep *s, const fab_verdict *v, const char *too) {
     if (s->n_verdicts > 1 || v->next == v->best || sprays(s, v, 0)) {
         return;
     }
@@ -197,7 +199,7 @@ static void compare_put_sprayed(fab_page *page, const fab_sweep *s, const fab_ve
                       "Spraying was not replayed, and routing may decide more than the designs (--engine spray).");
         return;
     }
-    const char *what = fab_show(page, "[%zu] is best too, [%zu] %s", v->sprayed_best + 1, v->sprayed_next + 1,
+    const char *what = fab_show(page, "[%zu] is best%s, [%zu] %s", v->sprayed_best + 1, too, v->sprayed_next + 1,
                                 fab_show_more(page, v->sprayed_ratio));
     if (v->sprayed_ratio < FAB_EVEN_RATIO) {
         const bool is_all = v->sprayed_behind == v->sprayed_best && s->n_built > 2;
@@ -219,6 +221,21 @@ static void compare_put_sprayed(fab_page *page, const fab_sweep *s, const fab_ve
                    what);
 }
 
+/* "[1] dmodk, [2] ecmp with 1 queue pair" where designs have engines of their own; "": one is for all. */
+static const char *own_engines(fab_page *page, const fab_sweep *s, size_t e) {
+    const char *first = fab_text_first_built(s)->engines[e].label;
+    const char *names = "";
+    bool is_one = true;
+    FAB_EACH(const fab_sweep_point, p, s->points, s->n_points) {
+        if (fab_sweep_has_time(p, e)) {
+            is_one = is_one && strcmp(p->engines[e].label, first) == 0;
+            names = fab_show(page, "%s%s[%zu] %s", names, names[0] != '\0' ? ", " : "", (size_t)(p - s->points) + 1,
+                             fab_text_routing(page, p->engines[e].label));
+        }
+    }
+    return is_one ? "" : names;
+}
+
 static void compare_put_verdict(fab_page *page, const fab_sweep *s, size_t e) {
     const fab_verdict *v = &s->verdicts[e];
     fab_text_all_jobs(page, s, e);
@@ -228,14 +245,26 @@ static void compare_put_verdict(fab_page *page, const fab_sweep *s, size_t e) {
     }
     const char *label = s->points[v->best].engines[e].label;
     const char *seeds = fab_text_draws(page, v->is_one_draw, v->n_draws, v->is_estimated);
-    fab_page_wrapf(page, FAB_INK_GOOD, 2, 2, "Under %s%s%s %s%s%s Fastest%s%s: %s; %s.",
-                   s->n_verdicts > 1 ? label : fab_text_routing(page, label), seeds, seeds[0] != '\0' ? "," : "",
-                   verdict_show(page, s, v, e), turning_show(page, s, v, e), bought_show(page, s, v, e),
-                   fab_sweep_is_per_gpu(s) ? " per GPU" : "", v->has_failures ? " with failures" : "",
-                   fastest_show(page, s, v, e), cheapest_show(page, s, v));
+    const char *own = own_engines(page, s, e);
+    if (own[0] != '\0') {
+        fab_page_wrapf(page, FAB_INK_BAD, 2, 2,
+                       "The engines differ, %s: what lies between these designs may be routing; compare them under one "
+                       "(--engine).",
+                       own);
+        compare_put_sprayed(page, s, v, "");
+    }
+    fab_page_wrapf(page, FAB_INK_GOOD, 2, 2, "%s%s%s %s%s%s Fastest%s%s: %s; %s.",
+                   own[0] != '\0'
+                       ? "Each under its own"
+                       : fab_show(page, "Under %s", s->n_verdicts > 1 ? label : fab_text_routing(page, label)),
+                   seeds, seeds[0] != '\0' ? "," : "", verdict_show(page, s, v, e), turning_show(page, s, v, e),
+                   bought_show(page, s, v, e), fab_sweep_is_per_gpu(s) ? " per GPU" : "",
+                   v->has_failures ? " with failures" : "", fastest_show(page, s, v, e), cheapest_show(page, s, v));
     compare_put_batch(page, s, v);
     fab_text_idle(page, s, e);
-    compare_put_sprayed(page, s, v);
+    if (own[0] == '\0') {
+        compare_put_sprayed(page, s, v, " too");
+    }
     fab_text_policies(page, s, e);
 }
 

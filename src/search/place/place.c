@@ -1,6 +1,6 @@
 /* The best and the worst placement: all of them where few differ, else local search by exchange of servers from
- * several starts, half of the budget for either end. Budget and seeds decide every step, so the same request tries the
- * same placements on any machine. */
+ * several starts, among them the listed servers in other orders; half of the budget for either end. Budget and seeds
+ * decide every step, so the same request tries the same placements on any machine. */
 #include "place_internal.h"
 
 #include "fab/best_run.h"
@@ -12,6 +12,7 @@
 #define SAME         1e-9 /* part of a time that is no difference */
 #define LEAST_BUDGET 16
 #define BUDGET_FLOWS 2e7      /* routed and solved in a search */
+#define DEALT        4        /* the part of a budget that goes into orders of the listed servers, as a divisor */
 #define MAX_FAILS    80       /* exchanges in a row that do not help end a climb */
 #define CHECK_SEEDS  8        /* at least, for what draws */
 #define MOST_FLOWS   20000000 /* phases of more are not looked through for a bound */
@@ -217,7 +218,31 @@ static fab_status named_list(search *s, fab_placement placement, fab_error *err)
     return FAB_OK;
 }
 
-/* All named placements first, then climbs from the ends of these and from random ones. */
+/* Lists as other orders of ranks would have them, where exchanges one by one gain nothing: the listed servers are dealt
+ * out in blocks, so that those `stride` apart come next to each other. Blocks that fill the job before others, the
+ * small before the large. */
+static fab_status try_deals(search *s, uint64_t until, fab_error *err) {
+    const placer *p = s->p;
+    double time_s = 0;
+    bool is_new = false;
+    for (uint32_t divides = 2; divides-- > 0;) {
+        for (uint32_t size = 4; size <= p->n_job; size++) {
+            const bool is_turn = (p->n_job % size == 0) == (divides > 0);
+            for (uint32_t stride = 2; is_turn && stride <= size / 2 && s->n_seen < until; stride++) {
+                const uint32_t n = size % stride == 0 ? p->n_job / size * size : 0;
+                memcpy(s->list, p->start, p->n_all * sizeof *s->list);
+                for (uint32_t i = 0; i < n; i++) {
+                    const uint32_t at = i % size;
+                    s->list[i] = p->start[i - at + at % (size / stride) * stride + at / (size / stride)];
+                }
+                FAB_PASS(n > 0 ? try_list(s, s->list, &time_s, &is_new, err) : FAB_OK);
+            }
+        }
+    }
+    return FAB_OK;
+}
+
+/* All named placements and some that are dealt first, then climbs from the ends of these and from random ones. */
 static fab_status search_locally(search *s, fab_error *err) {
     const placer *p = s->p;
     const uint64_t budget = s->out->budget;
@@ -227,6 +252,7 @@ static fab_status search_locally(search *s, fab_error *err) {
         FAB_PASS(named_list(s, (fab_placement)name, err));
         FAB_PASS(try_list(s, s->list, &time_s, &is_new, err));
     }
+    FAB_PASS(try_deals(s, s->n_seen + (budget - s->n_seen) / DEALT, err));
     const uint64_t first = s->n_seen;
     for (int uphill = 0; uphill < 2; uphill++) {
         uint64_t until = uphill ? budget : first + (budget - first) / 2;
