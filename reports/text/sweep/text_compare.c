@@ -164,7 +164,11 @@ static const char *cheapest_show(fab_page *page, const fab_sweep *s, const fab_v
 
 /* The engine may decide more than the designs: what becomes of the two where nothing collides. */
 static void compare_put_sprayed(fab_page *page, const fab_sweep *s, const fab_verdict *v) {
-    if (s->n_verdicts > 1 || v->next == v->best || sprays(s, v, 0)) {
+    bool has_routes = false; /* one tier leaves no choice of them */
+    for (size_t i = 0; i < s->n_points; i++) {
+        has_routes = has_routes || (s->points[i].is_built && s->points[i].counts.tiers != 1);
+    }
+    if (s->n_verdicts > 1 || v->next == v->best || sprays(s, v, 0) || !has_routes) {
         return;
     }
     if (!v->is_sprayed) {
