@@ -400,6 +400,7 @@ static void times_put_pauses(fab_page *page, const fab_engine_result *e, uint64_
 static void times_put_rates(fab_page *page, const fab_engine_result *e) {
     const fab_last_flow *last = &e->rates.last;
     bool differ = e->min_rate.mean < e->mean_rate.mean * (1 - 1e-9);
+    const bool is_faster = 8 * (double)last->bytes > 1.01 * last->rate_bps * last->finish_s; /* when others end */
     if (differ) {
         fab_page_say(page,
                      "%slows run at %s and more, %s on average; the last to end%s is GPU %" PRIu32 " -> %" PRIu32
@@ -408,8 +409,9 @@ static void times_put_rates(fab_page *page, const fab_engine_result *e) {
                      fab_show_rate(page, e->mean_rate.mean), e->n_seeds > 1 ? " (first seed)" : "", last->src_gpu,
                      last->dst_gpu, last->comm[0] != '\0' ? ", " : "", last->comm);
     } else {
-        fab_page_say(page, "%svery flow runs at %s; the last to end is bottlenecked at ",
-                     e->has_pauses ? "By fair shares e" : "E", fab_show_rate(page, e->mean_rate.mean));
+        fab_page_say(page, "%svery flow runs at %s%s; the last to end is bottlenecked at ",
+                     e->has_pauses ? "By fair shares e" : "E", fab_show_rate(page, e->mean_rate.mean),
+                     is_faster ? " at first" : "");
     }
     fab_page_say(page, "%s.", last->bottleneck[0] != '\0' ? last->bottleneck : "its receiver's window");
     fab_page_paragraph(page, FAB_INK_PLAIN, 4, 4);

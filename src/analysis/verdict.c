@@ -65,8 +65,15 @@ static bool verdict_is_better(const fab_result *r, size_t a, size_t b) {
 
 void fab_verdict_begin(const fab_result *r, fab_run_verdict *out) {
     const size_t n = r->n_phases > 0 ? r->phases[0].n_engines : 0;
-    *out = (fab_run_verdict){.of_iteration = r->n_iterations > 0};
-    for (size_t e = 1; e < n; e++) {
+    size_t first = 0;
+    while (first + 1 < n && verdict_is_bound(r, first)) {
+        first++;
+    }
+    *out = (fab_run_verdict){.of_iteration = r->n_iterations > 0, .engine = first, .slowest = first};
+    for (size_t e = 0; e < n; e++) {
+        if (verdict_is_bound(r, e) && !verdict_is_bound(r, first)) {
+            continue;
+        }
         out->engine = verdict_is_better(r, e, out->engine) ? e : out->engine;
         out->slowest = verdict_is_better(r, out->slowest, e) ? e : out->slowest;
     }
@@ -282,8 +289,15 @@ static void bound_add_engines(const fab_result *r, const fab_run_verdict *v, cha
     char best[VERDICT_NAME];
     char worst[VERDICT_NAME];
     char room[32];
-    const size_t n = r->phases[0].n_engines;
-    double margin = verdict_margin(r, v);
+    const double margin = verdict_margin(r, v);
+    size_t n = 0; /* that switches can be told */
+    for (size_t e = 0; e < r->phases[0].n_engines; e++) {
+        n += !verdict_is_bound(r, e);
+        if (verdict_is_bound(r, e) && e != v->engine && verdict_time(r, e) > 0 && v->has_time) {
+            fab_append(out, FAB_VERDICT_TEXT, ". %s, a bound that no switch routes by, takes %s",
+                       verdict_engine(r, e, best), verdict_seconds(room, verdict_time(r, e)));
+        }
+    }
     if (n < 2) {
         return;
     }

@@ -33,6 +33,9 @@ double verdict_time(const fab_result *r, size_t engine);
 /** How many fewer queue pairs a has than b, which is the same but for them; 0: it is not. */
 int verdict_fewer_pairs(const fab_result *r, size_t a, size_t b);
 
+/** Whether an engine is a bound that no switch can be told to route by: it is advised where it is alone only. */
+bool verdict_is_bound(const fab_result *r, size_t engine);
+
 /** The first given of the engines that take the same as one, those apart that differ in queue pairs alone. */
 size_t verdict_first_equal(const fab_result *r, size_t engine);
 

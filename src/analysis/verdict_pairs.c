@@ -39,9 +39,15 @@ size_t verdict_thrifty(const fab_result *r, const fab_run_verdict *v) {
     return least;
 }
 
+bool verdict_is_bound(const fab_result *r, size_t engine) {
+    const char *label = r->phases[0].engines[engine].label;
+    return strcspn(label, ",") == strlen("optimal") && strncmp(label, "optimal", strlen("optimal")) == 0;
+}
+
 /* Not of those that have more queue pairs for it than another. */
 static bool is_equal(const fab_result *r, size_t a, size_t b) {
-    bool is_thrifty = fabs(verdict_time(r, a) - verdict_time(r, b)) < VERDICT_MARGIN * verdict_time(r, b);
+    bool is_thrifty = verdict_is_bound(r, a) <= verdict_is_bound(r, b) &&
+                      fabs(verdict_time(r, a) - verdict_time(r, b)) < VERDICT_MARGIN * verdict_time(r, b);
     for (size_t e = 0; is_thrifty && e < r->phases[0].n_engines; e++) {
         is_thrifty = verdict_fewer_pairs(r, e, a) <= 0 ||
                      fabs(verdict_time(r, e) - verdict_time(r, b)) >= VERDICT_MARGIN * verdict_time(r, b);

@@ -42,6 +42,11 @@ unmoved place clos:gpus=32 --traffic pattern:shift,placement=random
 unmoved route clos:gpus=32 --traffic file:servers.csv,rows=servers --job tp=1,placement=scattered
 unmoved sweep clos:gpus=32 --traffic pattern:shift --vary job.placement=order,random
 "$program" route clos:gpus=32 --traffic file:servers.csv,rows=servers --job tp=1 --quiet >out || fail "a job beside a file of traffic"
+# A flow of four times the bytes, whose link others have left, ends on another rate than the first.
+printf 'src,dst,bytes\n0,16,4GB\n1,16,1GB\n' >unlike.csv
+"$program" route clos:gpus=32,gpus-per-server=1 --traffic file:unlike.csv --engine spray --quiet | grep -E 'Every flow runs at [0-9]+ Gb/s at first; ' >/dev/null || fail "rates at first"
+printf 'src,dst,bytes\n0,16,1GB\n1,16,1GB\n' >alike.csv
+"$program" route clos:gpus=32,gpus-per-server=1 --traffic file:alike.csv --engine spray --quiet | grep -E 'Every flow runs at [0-9]+ Gb/s; ' >/dev/null || fail "one rate"
 refuses() { # refuses TEXT FILE
   local code=0
   "$program" traffic clos:gpus=32 --traffic "file:$2" --quiet >out 2>err || code=$?

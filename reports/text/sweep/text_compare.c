@@ -191,7 +191,11 @@ static void compare_put_batch(fab_page *page, const fab_sweep *s, const fab_verd
 
 /* The engine may decide more than the designs: what becomes of the two where nothing collides. */
 static void compare_put_sprayed(fab_page *page, const fab_sweep *s, const fab_verdict *v, const char *too) {
-    if (s->n_verdicts > 1 || v->next == v->best || sprays(s, v, 0)) {
+    bool has_routes = false; /* one tier leaves no choice of them */
+    FAB_EACH(const fab_sweep_point, p, s->points, s->n_points) {
+        has_routes = has_routes || (p->is_built && p->counts.tiers != 1);
+    }
+    if (s->n_verdicts > 1 || v->next == v->best || sprays(s, v, 0) || !has_routes) {
         return;
     }
     if (!v->is_sprayed) {

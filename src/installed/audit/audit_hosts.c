@@ -348,6 +348,7 @@ fab_status fab_audit_hosts(auditor *a, fab_error *err) {
     for (uint32_t s = 0; s < a->shape->n_servers; s++) {
         FAB_PASS(p.template_[s] != NONE && p.template_[s] != s ? look_for_missing(&p, s, told, err) : FAB_OK);
     }
+    FAB_PASS(audit_plugs_ports(&p, err));
     FAB_PASS(audit_plugs_order(&p, err));
     return audit_plugs_gaps(&p, err);
 }

@@ -26,7 +26,7 @@ static fab_status find_goodput(token_search *t, const fab_planned *p, double lea
                                          .scenarios = q->scenarios,
                                          .policy = q->policy,
                                          .seed = q->seed,
-                                         .n_draws = p->draws_s.mean > 0 ? FAB_VERDICT_SEEDS : 1,
+                                         .n_draws = p->draws_s.ci95 > 0 ? FAB_VERDICT_SEEDS : 1, /* as compare has it */
                                          .n_threads = q->n_threads,
                                          .least = least};
     FAB_PASS(fab_goodput_find(&request, out, err));
