@@ -485,6 +485,8 @@ PYTHON
 silent 'short search' "${record[@]}"
 # --- plans of a short search that bounds leave room under are said first: the order may be theirs ---
 short=(compare dragonfly:gpus=1024 clos:gpus=1024,taper=2 --job model=mixtral-8x7b --engine spray --quiet)
+"$program" "${short[@]}" --json --threads 1 >short.json
+"$program" "${short[@]}" | tr -s ' \n' ' ' >short.txt
 /usr/bin/python3 - <<'PYTHON' || fail "plans of a short search"
 import json, re
 engines = [p["engines"][0] for p in json.load(open("short.json"))["sweep"]["points"]]
