@@ -63,9 +63,9 @@ FAB_STATUS sweep_evaluate_parts(const fab_sweep_request *request, const fab_desi
 FAB_STATUS sweep_evaluate(const fab_sweep_request *request, const fab_design *design, const char *const *value,
                           point_progress *progress, fab_sweep_point *out, fab_error *err);
 
-/* Judges those of the plans that other points run and this one has not tried; the best stays. The design is as it was
- * afterwards. `out_untried`: grows by the plans that there was no time for. */
-FAB_STATUS sweep_try_others(const fab_sweep_request *request, fab_design *design, const char *const *value,
+/* Judges those of the plans that other points run and this one has not tried, with failures and where its search was
+ * short; the best stays. `out_untried`: grows by the plans that there was no time for. */
+FAB_STATUS sweep_try_others(const fab_sweep_request *request, const fab_design *design, const char *const *value,
                             const fab_plan_list *plans, sweep_parts *parts, size_t *out_untried, fab_error *err);
 
 /* The point of all engines; the parts are empty then. */

@@ -52,7 +52,7 @@ const audit_plug *audit_plug_of(const audit_plugs *p, uint32_t server, uint32_t 
 FAB_STATUS audit_plugs_compare(audit_plugs *p, fab_error *err);
 
 /** Adapters at another port of their leaf than all others of their server, where servers have one port everywhere. */
-fab_status audit_plugs_ports(audit_plugs *p, fab_error *err) FAB_MUST_USE;
+FAB_STATUS audit_plugs_ports(audit_plugs *p, fab_error *err);
 
 /** Hosts that stand out of the order that names and ports have elsewhere. */
 FAB_STATUS audit_plugs_order(audit_plugs *p, fab_error *err);

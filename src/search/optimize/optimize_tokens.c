@@ -389,7 +389,7 @@ static fab_status evaluate_winner(token_search *t, const fab_engine_spec *engine
                                        .policy = t->best[0]->policy};
     FAB_PASS(FAB_NEW(again, 1, err));
     FAB_PASS(tokens_open(t, t->best[0], again, &fabric, err));
-    FAB_PASS(tokens_set_plan(t, fabric, &t->best[0]->plan, &fits, err));
+    FAB_PASS(fab_plan_set(t->design, fabric, &t->best[0]->plan, "", t->planned, &fits, err));
     if (engine != NULL) {
         t->planned->engines[0] = *engine;
     }

@@ -63,12 +63,6 @@ static fab_status judge(token_search *t, const ranked *r, const fab_planned *p, 
     return FAB_OK;
 }
 
-fab_status tokens_set_plan(token_search *t, const fab_fabric *fabric, const fab_job_plan *plan, bool *out_fits,
-                           fab_error *err) {
-    *t->planned = *t->design;
-    return fab_plan_set(t->planned, fabric, plan, "", out_fits, err);
-}
-
 /* Above the rounding, so that a design as cheap as the last of the list is not left out for it. What the first seed
  * says of drawn paths leaves none out. */
 double tokens_seconds_below(const token_search *t, const ranked *r, double usd) {
@@ -97,7 +91,7 @@ fab_status tokens_judge(token_search *t, ranked *r, const fab_fabric *fabric, co
         const fab_planned *p = &own->plans[i];
         bool fits = false;
         FAB_PASS(fab_plan_list_add(&r->tried, &p->plan, &fits, err));
-        FAB_PASS(fits ? tokens_set_plan(t, fabric, &p->plan, &fits, err) : FAB_OK);
+        FAB_PASS(fits ? fab_plan_set(t->design, fabric, &p->plan, "", t->planned, &fits, err) : FAB_OK);
         FAB_PASS(fits ? judge(t, r, p, best, err) : FAB_OK);
     }
     return judge_others(t, r, fabric, best, err);

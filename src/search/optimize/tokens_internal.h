@@ -76,10 +76,6 @@ bool tokens_is_late(const void *context);
 /** A design that was replayed enters the list, if it is among the best. */
 void tokens_enter(token_search *t, ranked *r);
 
-/** The job of t->planned under a plan; out_fits: whether it can have it. */
-FAB_STATUS tokens_set_plan(token_search *t, const fab_fabric *fabric, const fab_job_plan *plan, bool *out_fits,
-                           fab_error *err);
-
 /** Iterations of plans that are looked for, where tokens are to cost less; 0: all. */
 double tokens_seconds_below(const token_search *t, const ranked *r, double usd);
 

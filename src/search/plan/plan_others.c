@@ -56,17 +56,18 @@ static bool has_keys(const fab_job_space *space, const fab_job_plan *plan) {
            fab_job_space_next_interleave(space, plan, plan->interleave - 1) == plan->interleave;
 }
 
-fab_status fab_plan_set(fab_design *design, const fab_fabric *fabric, const fab_job_plan *plan, const char *model,
-                        bool *out_fits, fab_error *err) {
+fab_status fab_plan_set(const fab_design *design, const fab_fabric *fabric, const fab_job_plan *plan, const char *model,
+                        fab_design *planned, bool *out_fits, fab_error *err) {
     FAB_OWNS(fab_job_space_free_owned) fab_job_space *space = NULL;
     uint64_t microbatches = 0;
     fab_job_memory memory;
-    FAB_PASS(plan_give_job(design, err));
-    fab_job_spec *job = &design->jobs[0];
+    *planned = *design;
+    FAB_PASS(plan_give_job(planned, err));
+    fab_job_spec *job = &planned->jobs[0];
     if (job->model[0] == '\0') {
         (void)snprintf(job->model, sizeof job->model, "%s", model);
     }
-    FAB_PASS(fab_job_space_new(design, fabric, &space, err));
+    FAB_PASS(fab_job_space_new(planned, fabric, &space, err));
     *out_fits = (plan->order == 0 || !job->order_given) && has_keys(space, plan) &&
                 fab_job_space_take(space, plan, &microbatches) != NULL;
     if (*out_fits) {
@@ -82,16 +83,13 @@ fab_status fab_plan_time(const fab_plan_request *request, const fab_job_plan *pl
                          fab_design *planned, fab_plans **out, fab_error *err) {
     FAB_OWNS(fab_plans_free_owned) fab_plans *found = NULL;
     fab_plan_request within = *request;
-    fab_error why = {.code = FAB_OK};
     bool fits = false;
-    *planned = *request->design;
     *out = NULL;
-    const fab_status status = fab_plan_set(planned, request->fabric, plan, model, &fits, &why);
-    FAB_REFUSE_IF(status != FAB_OK && !fab_is_refusal(status), err, status, why.where, "%s", why.text);
+    FAB_PASS(fab_plan_set(request->design, request->fabric, plan, model, planned, &fits, err));
     within.design = planned;
     within.n_orders = 1;
     within.progress = NULL;
-    FAB_PASS(status == FAB_OK && fits ? fab_plan_try(&within, &found, err) : FAB_OK);
+    FAB_PASS(fits ? fab_plan_try(&within, &found, err) : FAB_OK);
     if (found == NULL || found->n_plans_listed == 0) {
         return FAB_OK;
     }

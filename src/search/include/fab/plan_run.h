@@ -104,21 +104,16 @@ void fab_plan_list_release(fab_plan_list *list);
 FAB_STATUS fab_plan_list_add(fab_plan_list *list, const fab_job_plan *plan, bool *is_new, fab_error *err);
 
 /**
- * Writes a plan that was found elsewhere into the design's first job, or its default one, as fab_plan_choose() does.
- * @param[in,out] design    Its job has a plan that is open.
- * @param[in]     model     Of a job that names none.
- * @param[out]    out_fits  Whether the space of the job has the plan, and a GPU the memory; else the plan stays open.
+ * Writes a plan that was found elsewhere into a design's first job, or its default one, as fab_plan_choose() does.
+ * @param[in]  design    Its job has a plan that is open.
+ * @param[in]  model     Of a job that names none.
+ * @param[out] planned   The design under the plan.
+ * @param[out] out_fits  Whether the space of the job has the plan, and a GPU the memory; else the plan stays open.
  */
-FAB_STATUS fab_plan_set(fab_design *design, const fab_fabric *fabric, const fab_job_plan *plan, const char *model,
-                        bool *out_fits, fab_error *err);
+FAB_STATUS fab_plan_set(const fab_design *design, const fab_fabric *fabric, const fab_job_plan *plan, const char *model,
+                        fab_design *planned, bool *out_fits, fab_error *err);
 
-/**
- * A plan that was found elsewhere, under the first seed.
- * @param[in]  request  Of its design, whose job is open; within below_s.
- * @param[in]  model    Of a job that names none.
- * @param[out] planned  The design under the plan.
- * @param[out] out      NULL: the job cannot have it, or it takes no less.
- */
+/** The same, and the times of the plan, by the first seed within below_s; NULL: it does not fit, or takes no less. */
 FAB_STATUS fab_plan_time(const fab_plan_request *request, const fab_job_plan *plan, const char *model,
                          fab_design *planned, fab_plans **out, fab_error *err);
 
