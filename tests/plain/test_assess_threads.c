@@ -15,9 +15,9 @@
 #define SCENARIOS 8
 #define THREADS   3
 #ifdef __SANITIZE_THREAD__ /* looks at threads; bytes are compared where the program is fast */
-#    define IS_COMPARED false
+#define IS_COMPARED false
 #else
-#    define IS_COMPARED true
+#define IS_COMPARED true
 #endif
 
 static const fab_policy POLICIES[] = {FAB_POLICY_NONE, FAB_POLICY_FIRST_SPARE, FAB_POLICY_COLLISION_AWARE};
