@@ -25,10 +25,10 @@ same() { # same DESIGN KEYS: lengths are by tier, since the file has none
 }
 same clos:gpus=128,radix=16,taper=2 ""
 same fat-tree:k=8 ""
-same rail-spine:gpus=256,radix=32,nics-per-server=4 ,gpus-per-server=8
+same rail-spine:gpus=128,radix=32,nics-per-server=4 ,gpus-per-server=8
 same rail-spine:gpus=512,radix=16,taper=2,spares=3 ,spares=3
-same rail-only:gpus=256,radix=32,domain=64,forwarding=sequential ,domain=64,forwarding=sequential
-same clos:gpus=512,radix=16,planes=2,tiers=3,pod=64 ""
+same rail-only:gpus=128,radix=32,domain=64,forwarding=sequential ,domain=64,forwarding=sequential
+same clos:gpus=256,radix=16,planes=2,tiers=3,pod=64 ""
 # A list of cables says no ports: switches are those that its cables need, and every answer with a price says so.
 "$program" build rail-spine:gpus=104,radix=16,taper=2 --format cables --quiet >wires.csv
 "$program" compare rail-spine:gpus=104,radix=16,taper=2 installed:wires.csv,gpus-per-server=8 --job model=llama2-7b,tp=8,pp=1 --engine spray --json --quiet >wires.json
