@@ -38,9 +38,7 @@ void fab_json_string(fab_str *out, const char *text) {
 }
 
 void fab_json_number(fab_str *out, double value) {
-    char text[32];
-    fab_format_double(text, value);
-    fab_str_add(out, text);
+    fab_str_add(out, fab_format_double(FAB_ROOM, value));
 }
 
 /* Comma, line and key of the next member. */

@@ -127,7 +127,7 @@ const char *fab_value_text(const fab_value *value, char room[32]) {
     switch (value->type) {
     case FAB_FIELD_BOOL: return value->truth ? "true" : "false";
     case FAB_FIELD_COUNT: (void)snprintf(room, 32, "%" PRIu64, value->count); return room;
-    case FAB_FIELD_REAL: fab_format_double(room, value->real); return room;
+    case FAB_FIELD_REAL: return fab_format_double(room, value->real);
     default: return value->text;
     }
 }

@@ -402,13 +402,11 @@ const char *fab_show_percent(fab_page *page, double ratio) {
 }
 
 const char *fab_show_change(fab_page *page, double ratio) {
-    char text[32];
-    return fab_show(page, "%s", fab_change_format(text, ratio, 1));
+    return fab_show(page, "%s", fab_change_format(FAB_ROOM, ratio, 1));
 }
 
 const char *fab_show_more(fab_page *page, double ratio) {
-    char text[32];
-    return fab_show(page, "%s", fab_more_format(text, ratio, 3));
+    return fab_show(page, "%s", fab_more_format(FAB_ROOM, ratio, 3));
 }
 
 const char *fab_show_about(fab_page *page, double value) {

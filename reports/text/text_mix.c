@@ -14,13 +14,12 @@ static void mix_put_designs(fab_page *page, const fab_mix *m) {
         for (size_t j = 1; j < m->n_jobs && !p->is_built; j++) {
             p = &d->job[j];
         }
-        char bisection[32];
         fab_page_wrapf(page, FAB_INK_BOLD, 2, 6, "[%zu] %s", i + 1, d->name);
         if (p->is_built) {
             fab_page_wrapf(page, FAB_INK_PLAIN, 6, 6, "%s, %s GPUs, %s switches, %s; bisection %s", p->family,
                            fab_show_count(page, p->counts.gpus), fab_show_count(page, p->counts.switches),
                            fab_show_money(page, p->total_usd),
-                           isnan(p->bisection_ratio) ? "-" : fab_part_format(bisection, p->bisection_ratio, 3));
+                           isnan(p->bisection_ratio) ? "-" : fab_part_format(FAB_ROOM, p->bisection_ratio, 3));
         }
         for (size_t j = 0; j < m->n_jobs; j++) {
             if (!d->job[j].is_built) {

@@ -39,9 +39,8 @@ static void certainty_of_published(const fab_result *r, char *out) {
     }
     fab_append(out, FAB_VERDICT_TEXT, "; %" PRIu64 " of %zu published figures met", n.met, p->n_rows);
     if (furthest != NULL) {
-        char deviation[32];
         fab_append(out, FAB_VERDICT_TEXT, ", the furthest %s",
-                   fab_change_format(deviation, fab_published_deviation(furthest), 1));
+                   fab_change_format(FAB_ROOM, fab_published_deviation(furthest), 1));
     }
 }
 
@@ -100,9 +99,8 @@ static void certainty_of_draws(const fab_result *r, const fab_run_verdict *v, bo
 /* Requests arrive at random, whatever the network draws. */
 static void certainty_of_arrivals(const fab_serving *s, char *out) {
     if (s->arrivals_per_s > 0) {
-        char room[32];
         fab_append(out, FAB_VERDICT_TEXT, "; percentiles of %s of random arrivals, drawn once",
-                   verdict_seconds(room, s->window_s));
+                   verdict_seconds(FAB_ROOM, s->window_s));
         if (s->load_ratio > FAB_SERVING_HIGH) {
             fab_append(out, FAB_VERDICT_TEXT, ": at %.1f %% of the most they are of this window, and grow with it",
                        100 * s->load_ratio);

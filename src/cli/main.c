@@ -244,9 +244,8 @@ done:
         print_error(command, status, &err);
     }
     if (status == FAB_ENOMEM && options.max_memory > 0) {
-        char size[40];
         (void)fprintf(stderr, "The run may take %s%s: --max-memory.\n",
-                      fab_quantity_format(size, (double)options.max_memory, FAB_UNIT_BYTES),
+                      fab_quantity_format(FAB_ROOM, (double)options.max_memory, FAB_UNIT_BYTES),
                       options.max_memory_given ? "" : ", what the machine had free");
         status = options.max_memory_given ? FAB_ELIMIT : status;
     }

@@ -36,9 +36,7 @@ void cli_table_add(cli_table *table, const char *fmt, ...) {
 }
 
 void cli_table_add_number(cli_table *table, double value) {
-    char text[32];
-    fab_format_double(text, value);
-    cli_table_add(table, "%s", text);
+    cli_table_add(table, "%s", fab_format_double(FAB_ROOM, value));
 }
 
 fab_status cli_table_status(const cli_table *table, fab_error *err) {

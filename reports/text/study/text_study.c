@@ -23,8 +23,7 @@ const char *study_show_factor(fab_page *page, double factor) {
 }
 
 const char *study_show_percent(fab_page *page, double ratio) {
-    char text[32];
-    return isnan(ratio) ? "-" : fab_show(page, "%s", fab_part_format(text, fabs(ratio) < 5e-6 ? 0 : ratio, 3));
+    return isnan(ratio) ? "-" : fab_show(page, "%s", fab_part_format(FAB_ROOM, fabs(ratio) < 5e-6 ? 0 : ratio, 3));
 }
 
 /* "99.12 %". */
@@ -353,8 +352,7 @@ static void study_put_saving(fab_page *page, const fab_study_summary *s, const f
 }
 
 static const char *study_show_impact(fab_page *page, double ratio) {
-    char text[32];
-    return fab_show(page, "%s", fab_part_format(text, ratio, 2));
+    return fab_show(page, "%s", fab_part_format(FAB_ROOM, ratio, 2));
 }
 
 static const char *study_show_1_digit(fab_page *page, double value) {
@@ -455,12 +453,11 @@ static void study_put_goodput(fab_page *page, const fab_study_summary *s) {
                         "a span, planned stops left out");
     const fab_study_variant *shown = &s->variants[s->shown];
     if (shown->tokens_per_s > 0) {
-        char rate[32];
         double all = shown->tokens_per_s * s->span_s / 1e12;
         fab_text_notef(page,
                        "%s: %s tokens a second of the span stay, %.4g x 1e12 in all; %.4g x 1e12 without failures",
-                       study_show_name(page, s, s->shown), fab_format_count(rate, (uint64_t)shown->tokens_per_s), all,
-                       all / shown->goodput.mean);
+                       study_show_name(page, s, s->shown), fab_format_count(FAB_ROOM, (uint64_t)shown->tokens_per_s),
+                       all, all / shown->goodput.mean);
     }
 }
 

@@ -89,8 +89,7 @@ static bool same_fabric(const fab_sweep *s) {
 }
 
 static const char *sweep_show_bisection(fab_page *page, double ratio) {
-    char text[32];
-    return fab_show(page, "%s", fab_part_format(text, ratio, 3));
+    return fab_show(page, "%s", fab_part_format(FAB_ROOM, ratio, 3));
 }
 
 static bool equal_gpus(const fab_sweep_point *p, const fab_sweep_point *first) {

@@ -40,9 +40,9 @@ static fab_status write_patch(const cli_options *options, const fab_design *desi
     }
     FAB_PASS(fab_save_file(options->patch, options->force, write_plan, &patch, err));
     if (!options->quiet) {
-        char count[32];
-        (void)fprintf(stderr, "fabriscope: %s cables written to %s%s\n", fab_format_count(count, fabric->counts.cables),
-                      options->patch, floor == NULL ? "; racks are empty: the design says nothing of them" : "");
+        (void)fprintf(stderr, "fabriscope: %s cables written to %s%s\n",
+                      fab_format_count(FAB_ROOM, fabric->counts.cables), options->patch,
+                      floor == NULL ? "; racks are empty: the design says nothing of them" : "");
     }
     return FAB_OK;
 }

@@ -70,11 +70,9 @@ static const cli_option OPTION_PARTIAL = {"partial", NULL, "gather what is there
 
 static void print_planned(const cli_options *options, const fab_study_planned *planned, FILE *out) {
     const fab_plan *plan = &planned->plan;
-    char count[32];
-    char bytes[32];
     (void)fprintf(out, "%s of %s, design %s\n", planned->was_there ? "Planned already: a study" : "Planned a study",
                   plan->name, plan->digest);
-    (void)fprintf(out, "  scenarios  %s: %s, seed %" PRIu64 "\n", fab_format_count(count, plan->n_scenarios),
+    (void)fprintf(out, "  scenarios  %s: %s, seed %" PRIu64 "\n", fab_format_count(FAB_ROOM, plan->n_scenarios),
                   plan->scenarios, plan->seed);
     (void)fprintf(out, "  traffic    %s\n  figures    %s\n", plan->traffic, fab_study_figures_names[plan->figures]);
     for (size_t v = 0; v < plan->n_variants; v++) {
@@ -85,7 +83,7 @@ static void print_planned(const cli_options *options, const fab_study_planned *p
         (void)fprintf(out, "  %s  %s\n", i == 0 ? "copies of" : "         ", plan->files[i].given);
     }
     (void)fprintf(out, "  store      about %s\n\n",
-                  fab_quantity_format(bytes, planned->scenario_bytes * (double)plan->n_scenarios, FAB_UNIT_BYTES));
+                  fab_quantity_format(FAB_ROOM, planned->scenario_bytes * (double)plan->n_scenarios, FAB_UNIT_BYTES));
     say_next("run", options, out);
 }
 
@@ -120,11 +118,10 @@ static fab_status run_plan(const cli_options *options, FILE *out, fab_error *err
         print_planned(options, &planned, out);
     }
     if (!options->quiet) {
-        char each[32];
-        char all[32];
-        (void)fprintf(stderr, "fabriscope: about %s per scenario, %s for all on one thread\n",
-                      fab_quantity_format(each, planned.scenario_s, FAB_UNIT_TIME),
-                      fab_quantity_format(all, planned.scenario_s * (double)planned.plan.n_scenarios, FAB_UNIT_TIME));
+        (void)fprintf(
+            stderr, "fabriscope: about %s per scenario, %s for all on one thread\n",
+            fab_quantity_format(FAB_ROOM, planned.scenario_s, FAB_UNIT_TIME),
+            fab_quantity_format(FAB_ROOM, planned.scenario_s * (double)planned.plan.n_scenarios, FAB_UNIT_TIME));
     }
 done:
     fab_plan_release(&planned.plan);
@@ -139,11 +136,9 @@ static bool is_interrupted(void *context) {
 }
 
 static void tell_rest(const cli_options *options, const fab_study_tally *tally) {
-    char done[32];
-    char share[32];
     (void)fprintf(stderr, "fabriscope: interrupted; %s of %s scenarios%s are stored. ",
-                  fab_format_count(done, tally->n_before + tally->n_run), fab_format_count(share, tally->n_share),
-                  options->n_shards > 1 ? " of this share" : "");
+                  fab_format_count(FAB_ROOM, tally->n_before + tally->n_run),
+                  fab_format_count(FAB_ROOM, tally->n_share), options->n_shards > 1 ? " of this share" : "");
     if (options->command == &cli_command_study) {
         (void)fprintf(stderr, "With --store %s the same command goes on\n", options->store);
     } else {
@@ -156,7 +151,6 @@ static fab_status run_run(const cli_options *options, FILE *out, fab_error *err)
     fab_study_tally tally = {0};
     cli_progress progress = {.unit = "scenarios"};
     bool shows = cli_progress_wanted(options);
-    char text[3][32];
     cli_world world = {0, 1};
     bool in_world = false;
     FAB_TRY(cli_needs(options->command, options->store != NULL, "--store DIR", err));
@@ -187,13 +181,13 @@ static fab_status run_run(const cli_options *options, FILE *out, fab_error *err)
     if (out == NULL) {
         goto done;
     }
-    (void)fprintf(out, "%s of %s scenarios", fab_format_count(text[0], tally.n_share),
-                  fab_format_count(text[1], tally.n_scenarios));
+    (void)fprintf(out, "%s of %s scenarios", fab_format_count(FAB_ROOM, tally.n_share),
+                  fab_format_count(FAB_ROOM, tally.n_scenarios));
     if (n_shards > 1) {
         (void)fprintf(out, ", share %" PRIu64 "/%" PRIu64 ",", shard, n_shards);
     }
-    (void)fprintf(out, " are done: %s now, %s before\n", fab_format_count(text[0], tally.n_run),
-                  fab_format_count(text[1], tally.n_before));
+    (void)fprintf(out, " are done: %s now, %s before\n", fab_format_count(FAB_ROOM, tally.n_run),
+                  fab_format_count(FAB_ROOM, tally.n_before));
     say_next("gather", options, out);
 done:
     if (in_world) {
@@ -209,7 +203,6 @@ static fab_status run_gather(const cli_options *options, FILE *out, fab_error *e
     fab_gathered gathered = {0};
     cli_progress progress = {.unit = "scenarios"};
     bool shows = cli_progress_wanted(options);
-    char text[3][32];
     FAB_PASS(cli_needs(options->command, options->store != NULL, "--store DIR", err));
     FAB_PASS(fab_plan_read(options->store, &plan, err));
     cli_progress_start(&progress);
@@ -221,19 +214,19 @@ static fab_status run_gather(const cli_options *options, FILE *out, fab_error *e
         return FAB_OK;
     }
     (void)fprintf(out, "%s of %s scenarios gathered from %s shard%s into %s/results.db\n",
-                  fab_format_count(text[0], gathered.n_done), fab_format_count(text[1], plan.n_scenarios),
-                  fab_format_count(text[2], gathered.n_shards), gathered.n_shards == 1 ? "" : "s", options->store);
+                  fab_format_count(FAB_ROOM, gathered.n_done), fab_format_count(FAB_ROOM, plan.n_scenarios),
+                  fab_format_count(FAB_ROOM, gathered.n_shards), gathered.n_shards == 1 ? "" : "s", options->store);
     if (gathered.n_twice > 0) {
         (void)fprintf(out, "%s were in several shards, with the same results\n",
-                      fab_format_count(text[0], gathered.n_twice));
+                      fab_format_count(FAB_ROOM, gathered.n_twice));
     }
     if (gathered.n_busy > 0) {
         (void)fprintf(out, "%s shard%s left out: other machines write them\n",
-                      fab_format_count(text[0], gathered.n_busy), gathered.n_busy == 1 ? "" : "s");
+                      fab_format_count(FAB_ROOM, gathered.n_busy), gathered.n_busy == 1 ? "" : "s");
     }
     if (gathered.n_bad > 0) {
         (void)fprintf(out, "%s shard%s left out: damaged; 'study gather' without --partial says how\n",
-                      fab_format_count(text[0], gathered.n_bad), gathered.n_bad == 1 ? "" : "s");
+                      fab_format_count(FAB_ROOM, gathered.n_bad), gathered.n_bad == 1 ? "" : "s");
     }
     say_next("show", options, out);
     return FAB_OK;

@@ -39,9 +39,9 @@ fab_status fab_str_status(const fab_str *str, fab_error *err) FAB_MUST_USE;
 
 /**
  * Shortest decimal text that reads back as the same double ("0.1", "1e+300"). Locale-independent.
- * @param[out] out  At least 32 bytes.
+ * @param[out] out  At least 32 bytes. Returns out.
  */
-void fab_format_double(char *out, double value);
+const char *fab_format_double(char *out, double value);
 
 /** Number with thousands separators ("24,576"). `out` holds at least 32 bytes. Returns out. */
 const char *fab_format_count(char *out, uint64_t value);
