@@ -266,8 +266,7 @@ static void study_put_outcomes(fab_page *page, const fab_study_summary *s) {
                                   COLUMN("cut off", whole), SHOWN("mean", show),
                                   SHOWN("p50", show),       SHOWN("p99", show),
                                   SHOWN("worst", show)};
-    fab_table table;
-    fab_table_begin(&table, page, FAB_COLUMNS(columns));
+    fab_table table = fab_table_of(page, FAB_COLUMNS(columns));
     for (size_t i = 0; i < s->n_variants && i < MOST_ROWS; i++) {
         const fab_study_variant *v = &s->variants[i];
         const fab_spread *spread = study_spread(s, v);
@@ -370,9 +369,8 @@ static void study_put_choice(fab_page *page, const fab_study_summary *s, const f
                                   COLUMN("moved", 2_digits),
                                   COLUMN("best", whole),
                                   MARKED("alone", fab_show_whole, FAB_INK_GOOD, 0)};
-    fab_table table;
     fab_text_heading(page, "POLICIES", s->variants[c->first].engine);
-    fab_table_begin(&table, page, FAB_COLUMNS(columns));
+    fab_table table = fab_table_of(page, FAB_COLUMNS(columns));
     for (size_t i = c->first; i < c->first + s->n_policies; i++) {
         const fab_study_variant *v = &s->variants[i];
         const fab_spread *spread = study_spread(s, v);
@@ -425,12 +423,11 @@ static void study_put_goodput(fab_page *page, const fab_study_summary *s) {
                                          SHOWN("waits", study_show_goodput),
                                          SHOWN("writes", study_show_goodput),
                                          SHOWN("stops", study_show_1_digit)};
-    fab_table table;
     if (s->span_s <= 0) {
         return;
     }
     fab_text_heading(page, "GOODPUT", "where the span goes, means over the histories");
-    fab_table_begin(&table, page, FAB_COLUMNS(COLUMNS));
+    fab_table table = fab_table_of(page, FAB_COLUMNS(COLUMNS));
     for (size_t i = 0; i < s->n_variants && i < MOST_ROWS; i++) {
         const fab_study_variant *v = &s->variants[i];
         const double figures[] = {v->goodput.n > 0 ? v->goodput.mean : NAN,
@@ -491,12 +488,11 @@ static void study_put_model(fab_page *page, const fab_study_summary *s) {
     static const fab_column COLUMNS[] = {COLUMN("", text), SHOWN("of one, every", study_show_time),
                                          SHOWN("away for", study_show_time)};
     const fab_failure_model *m = &s->model;
-    fab_table table;
     if (m->n_rows == 0) {
         return;
     }
     fab_text_heading(page, "FAILURE MODEL", "what histories are drawn with; keys failures.* of the design");
-    fab_table_begin(&table, page, FAB_COLUMNS(COLUMNS));
+    fab_table table = fab_table_of(page, FAB_COLUMNS(COLUMNS));
     for (size_t i = 0; i < m->n_rows; i++) {
         const double figures[] = {m->row[i].mtbf_s, m->row[i].away_s};
         fab_table_row(&table, FAB_INK_PLAIN, m->row[i].name, figures);
