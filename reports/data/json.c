@@ -109,8 +109,7 @@ static void json_put_values(void *self, const fab_values *values) {
     bool is_text = fab_field_is_text(values->field->item_type);
     json_begin(j, values->field->key, "[]", false);
     for (size_t i = 0; i < values->n; i++) {
-        fab_value value;
-        fab_values_at(values, i, &value);
+        fab_value value = fab_values_at(values, i);
         if (is_text) {
             json_next(j, NULL);
         } else {
