@@ -2,7 +2,6 @@
 #include "text_sections.h"
 
 #include <inttypes.h>
-#include <math.h>
 
 /* "+47.9 %", "0.0 %"; where it takes more than twice as long, how much slower it is. */
 static const char *advice_show_percent(fab_page *page, double ratio, bool has_sign) {

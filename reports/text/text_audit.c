@@ -3,7 +3,6 @@
 #include "text_sections.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <string.h>
 
 #define MOST_SHOWN 60 /* findings; all of them are in JSON and CSV */

@@ -4,7 +4,6 @@
 #include "fab/busbw.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <string.h>
 
 static const char *show_bandwidth(fab_page *page, double bytes_per_s) {

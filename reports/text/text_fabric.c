@@ -2,7 +2,6 @@
 #include "text_sections.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <string.h>
 
 void fab_text_rail_only(fab_page *page, const char *family, const char *of) {

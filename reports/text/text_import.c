@@ -1,5 +1,4 @@
 /* Text report: what was found in a file, what was left out, what is assumed. */
-#include "fab/imported.h"
 #include "text_sections.h"
 
 #include <inttypes.h>

@@ -2,7 +2,6 @@
 #include "fab/units.h"
 #include "fab/utf8.h"
 
-#include <math.h>
 #include <stdarg.h>
 #include <string.h>
 

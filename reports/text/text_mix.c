@@ -2,8 +2,6 @@
 #include "fab/units.h"
 #include "text_sections.h"
 
-#include <inttypes.h>
-#include <math.h>
 #include <string.h>
 
 static void mix_put_designs(fab_page *page, const fab_mix *m) {

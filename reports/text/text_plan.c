@@ -2,7 +2,6 @@
 #include "text_sections.h"
 
 #include <inttypes.h>
-#include <math.h>
 
 static const char *plan_show_part(fab_page *page, double part) {
     return part > 0 ? fab_show(page, "%.1f", 100 * part) : "-";

@@ -2,10 +2,8 @@
 #include "fab/advice.h"
 #include "fab/degradation.h"
 #include "fab/failures.h"
-#include "fab/plans.h"
 #include "verdict_lines.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 

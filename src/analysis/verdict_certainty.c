@@ -3,7 +3,6 @@
 #include "fab/published.h"
 #include "verdict_lines.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 

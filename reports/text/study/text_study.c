@@ -4,8 +4,6 @@
 #include "fab/units.h"
 
 #include <inttypes.h>
-#include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #define MOST_ROWS 24    /* of engines and policies */

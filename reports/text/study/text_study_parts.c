@@ -2,7 +2,6 @@
 #include "text_study.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <string.h>
 
 #define MOST_NAMED 8    /* components behind the name of a scenario */

@@ -1,5 +1,4 @@
 /* Text report: one collective by several algorithms, over the points of a sweep. */
-#include "fab/sweep.h"
 #include "text/text_sections.h"
 
 /* Parts of an algorithm's time. */

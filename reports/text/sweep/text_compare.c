@@ -1,7 +1,6 @@
 /* Text report: designs side by side: which is best, and what they cost by GPU hours and bought. */
 #include "text/text_sections.h"
 
-#include <math.h>
 #include <string.h>
 
 /* --- designs compared --------------------------------------------------------------------------------------------- */

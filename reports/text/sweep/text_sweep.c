@@ -3,7 +3,6 @@
 #include "text/text_sections.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <string.h>
 
 #define MAX_PHASES  4 /* shown of each engine: the longest */

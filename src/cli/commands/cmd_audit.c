@@ -1,7 +1,6 @@
 #include "cli.h"
 
 #include "fab/audit_bisection.h"
-#include "fab/design.h"
 #include "fab/ib_names.h"
 #include "fab/memory.h"
 #include "fab/network_of.h"

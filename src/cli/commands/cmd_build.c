@@ -1,11 +1,8 @@
 #include "cli.h"
 
-#include "fab/design.h"
 #include "fab/memory.h"
 #include "fab/patch.h"
 #include "fab/prices.h"
-
-#include <math.h>
 
 static bool is_stdout(const char *path) {
     return strcmp(path, "-") == 0;

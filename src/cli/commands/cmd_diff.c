@@ -1,19 +1,12 @@
 #include "cli.h"
 
 #include "fab/degrade.h"
-#include "fab/design.h"
 #include "fab/diff_run.h"
 #include "fab/memory.h"
-#include "fab/reports.h"
-#include "fab/save.h"
 #include "fab/source.h"
-#include "fab/str.h"
-#include "fab/topologies.h"
 
 #include <errno.h>
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 

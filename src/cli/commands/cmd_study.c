@@ -4,7 +4,6 @@
 
 #include "fab/assess.h"
 #include "fab/memory.h"
-#include "fab/plan_run.h"
 #include "fab/study.h"
 
 #include <errno.h>

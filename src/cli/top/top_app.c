@@ -2,7 +2,6 @@
 #include "top_app.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 static void complain(top_app *a, const char *text) {
     (void)snprintf(a->message, sizeof a->message, "%s", text);

@@ -5,9 +5,6 @@
 
 #include "fab/memory.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #define NONE FAB_NETWORK_NONE
 
 /* --- adapters that are elsewhere ---------------------------------------------------------------------------------- */
