@@ -169,7 +169,7 @@ static void put_told(const fab_svg *svg, const fab_graph_edge *edge) {
     if (edge->n_cables > 1) {
         fab_graph_putf(w, "%" PRIu32 " cables, ", edge->n_cables);
     }
-    fab_graph_put(w, fab_quantity_format(FAB_ROOM, edge->capacity_bps, FAB_UNIT_RATE));
+    fab_graph_put(w, FAB_SAY(edge->capacity_bps, FAB_UNIT_RATE));
     fab_graph_put(w, edge->n_cables > 1 ? " each way" : "");
     if (w->view->has_utilisation && !isnan(edge->use[0].use[0])) {
         fab_graph_putf(w, "; offered %.2f up, %.2f down", edge->use[0].use[0], edge->use[0].use[1]);
@@ -211,8 +211,7 @@ static void put_edge_label(const fab_svg *svg, const fab_graph_edge *edge) {
     }
     if (edge->n_failed > 0) {
         size_t n = strlen(factor);
-        (void)snprintf(factor + n, sizeof factor - n, "%s%s failed", n > 0 ? " " : "",
-                       fab_format_count(FAB_ROOM, edge->n_failed));
+        (void)snprintf(factor + n, sizeof factor - n, "%s%s failed", n > 0 ? " " : "", FAB_SAY_COUNT(edge->n_failed));
     }
     if (edge->n_cables == 1 || (a.y == b.y && edge->source != edge->target)) {
         return;
@@ -364,8 +363,7 @@ static void svg_put_rows(const fab_svg *svg) {
                          ? fab_n_of(f, (fab_node_kind)row->level)
                          : f->first_of_tier[row->level - 1] - f->first_of_tier[row->level - 2];
         if (servers) {
-            (void)snprintf(text, sizeof text, "%s server%s", fab_format_count(FAB_ROOM, f->n_servers),
-                           f->n_servers == 1 ? "" : "s");
+            (void)snprintf(text, sizeof text, "%s server%s", FAB_SAY_COUNT(f->n_servers), f->n_servers == 1 ? "" : "s");
         } else {
             fab_svg_count(view, row->level, n, text, sizeof text);
         }
@@ -405,8 +403,7 @@ static void put_box_text(const fab_svg *svg, const fab_graph_spot *spot) {
     case FAB_LAYOUT_COUNTS:
         if (view->kind == FAB_VIEW_LEAF) {
             uint64_t n_servers = node->n_gpus / view->fabric->gpus_per_server;
-            (void)snprintf(text, sizeof text, "%s server%s", fab_format_count(FAB_ROOM, n_servers),
-                           n_servers == 1 ? "" : "s");
+            (void)snprintf(text, sizeof text, "%s server%s", FAB_SAY_COUNT(n_servers), n_servers == 1 ? "" : "s");
             fab_svg_text(svg->w, x, y - 3, "t", "middle", room, text);
             fab_svg_count(view, FAB_LEVEL_GPU, node->n_gpus, text, sizeof text);
             fab_svg_text(svg->w, x, y + 12, "t", "middle", room, text);

@@ -126,7 +126,7 @@ void fab_svg_count(const fab_graph_view *view, uint32_t level, uint64_t n, char 
     const char *end = is_number ? (n == 1 ? " switch" : " switches")
                       : adds_s  ? (strcmp(tier, "switch") == 0 ? "es" : "s")
                                 : "";
-    (void)snprintf(out, size, "%s %s%s", fab_format_count(FAB_ROOM, n), noun, end);
+    (void)snprintf(out, size, "%s %s%s", FAB_SAY_COUNT(n), noun, end);
 }
 
 /* --- heading ------------------------------------------------------------------------------------------------------ */

@@ -37,8 +37,7 @@ static fab_status add_nics(bill *b, fab_error *err) {
     fab_cost_line *line = add_line(b, FAB_PART_NIC, "server", b->counts->nics, each);
     line->rate_bps = b->spec->nic_bps;
     b->cost->nic_each_usd = each.usd;
-    (void)snprintf(line->part, sizeof line->part, "NIC %s",
-                   fab_quantity_format(FAB_ROOM, line->rate_bps, FAB_UNIT_RATE));
+    (void)snprintf(line->part, sizeof line->part, "NIC %s", FAB_SAY(line->rate_bps, FAB_UNIT_RATE));
     return FAB_OK;
 }
 
@@ -56,8 +55,7 @@ static fab_status add_switches(bill *b, uint32_t t, fab_error *err) {
     fab_cost_line *line = add_line(b, FAB_PART_SWITCH, fab_tier_name(b->counts->wiring, t), n, each);
     line->rate_bps = rate_bps;
     b->cost->switch_each_usd[t - 1] = each.usd;
-    (void)snprintf(line->part, sizeof line->part, "switch %.6gx%s", ports,
-                   fab_quantity_format(FAB_ROOM, rate_bps, FAB_UNIT_RATE));
+    (void)snprintf(line->part, sizeof line->part, "switch %.6gx%s", ports, FAB_SAY(rate_bps, FAB_UNIT_RATE));
     return FAB_OK;
 }
 
@@ -72,7 +70,7 @@ static void add_modules(bill *b, const fab_cable_kind *kind, const fab_price_mod
         return;
     }
     (void)snprintf(part, sizeof part, "transceiver %s%s", module->ports == 2 ? "2x" : "",
-                   fab_quantity_format(FAB_ROOM, kind->rate_bps, FAB_UNIT_RATE));
+                   FAB_SAY(kind->rate_bps, FAB_UNIT_RATE));
     b->cost->transceivers += quantity;
     b->cost->cable_each_usd[kind - b->counts->kinds] += (double)quantity * each.usd / (double)kind->count;
     FAB_EACH(fab_cost_line, line, b->cost->lines, b->cost->n_lines) {
@@ -136,7 +134,7 @@ static fab_status add_boundary(bill *b, uint32_t t, fab_error *err) {
         b->cost->cable_each_usd[i] += link.cable.usd;
         (void)snprintf(line->medium, sizeof line->medium, "%s", link.medium != NULL ? link.medium : "");
         (void)snprintf(line->part, sizeof line->part, is_cable(kind) ? "cable %s %.6g m" : "link %s inside a switch",
-                       fab_quantity_format(FAB_ROOM, kind->rate_bps, FAB_UNIT_RATE), kind->length_m);
+                       FAB_SAY(kind->rate_bps, FAB_UNIT_RATE), kind->length_m);
         n_cables += kind->count;
     }
     FAB_REFUSE_IF(n_cables != b->counts->cables_by_tier[t - 1], err, FAB_EINTERNAL,

@@ -441,8 +441,7 @@ static void collisions_of_jobs(const fab_result *r, size_t engine, char *out) {
     }
     const fab_contention_engine *e = &c->engines[engine];
     fab_append(out, FAB_VERDICT_TEXT, "%s network link%s several jobs",
-               e->n_shared > 0 ? fab_format_count(FAB_ROOM, e->n_shared) : "no",
-               e->n_shared > 1 ? "s carry" : " carries");
+               e->n_shared > 0 ? FAB_SAY_COUNT(e->n_shared) : "no", e->n_shared > 1 ? "s carry" : " carries");
     if (e->n_worst > 0) {
         const fab_shared_link *l = &e->worst[0];
         fab_append(out, FAB_VERDICT_TEXT, "; the busiest, %s, those of %s and %s", l->name, c->jobs[l->parts[0].job].id,
@@ -477,8 +476,7 @@ static void collisions_of_engine(const fab_result *r, size_t engine, char *out) 
         fab_append(out, FAB_VERDICT_TEXT, " = taper %.2f x hash %.2f", e->hot[0].taper_factor, e->hot[0].hash_factor);
     }
     fab_append(out, FAB_VERDICT_TEXT, "; %s of %s flows cross an overfull link",
-               fab_format_count(FAB_ROOM, (uint64_t)(e->collided_flows.mean + 0.5)),
-               fab_format_count(FAB_ROOM, p->fabric_flows));
+               FAB_SAY_COUNT((uint64_t)(e->collided_flows.mean + 0.5)), FAB_SAY_COUNT(p->fabric_flows));
     if (fab_verdict_is_lossy(p, engine)) {
         fab_append(out, FAB_VERDICT_TEXT, "; it takes x%.2f its least time", e->lower_bound_ratio.mean);
     } else if (e->has_time) {
@@ -526,8 +524,7 @@ static void verdict_put_cost(const fab_result *r, fab_run_verdict *v) {
         return;
     }
     fab_append(v->cost, FAB_VERDICT_TEXT, "network %s, %s per GPU, %s", fab_money_format(FAB_ROOM, f->cost.total_usd),
-               fab_money_format(FAB_ROOM, f->cost.per_gpu_usd),
-               fab_quantity_format(FAB_ROOM, f->cost.power_w, FAB_UNIT_POWER));
+               fab_money_format(FAB_ROOM, f->cost.per_gpu_usd), FAB_SAY(f->cost.power_w, FAB_UNIT_POWER));
     if (r->contention != NULL && v->engine < r->contention->n_engines) {
         const double lost = r->contention->engines[v->engine].lost_ratio;
         fab_append(v->cost, FAB_VERDICT_TEXT,
@@ -542,15 +539,15 @@ static void verdict_put_cost(const fab_result *r, fab_run_verdict *v) {
             fab_append(v->cost, FAB_VERDICT_TEXT, ", %s bought and run for %.3g years",
                        fab_price_format(FAB_ROOM, it->owned_usd_per_1e9_tokens), r->ownership->years);
         }
-        fab_append(v->cost, FAB_VERDICT_TEXT, "; %s tokens/s of %s",
-                   fab_format_count(FAB_ROOM, (uint64_t)(it->tokens_per_s + 0.5)), r->job.accelerator.name);
+        fab_append(v->cost, FAB_VERDICT_TEXT, "; %s tokens/s of %s", FAB_SAY_COUNT((uint64_t)(it->tokens_per_s + 0.5)),
+                   r->job.accelerator.name);
     }
     if (r->n_serving > v->engine && r->serving[v->engine].usd_per_1e6_tokens > 0) {
         const fab_serving *s = &r->serving[v->engine];
         fab_append(v->cost, FAB_VERDICT_TEXT, "; 1e6 tokens: %s by GPU hours at $%.2f; ",
                    fab_price_format(FAB_ROOM, s->usd_per_1e6_tokens), r->job.gpu_hour_usd);
-        fab_append(v->cost, FAB_VERDICT_TEXT, "%s tokens/s of %s",
-                   fab_format_count(FAB_ROOM, (uint64_t)(s->tokens_per_s + 0.5)), r->job.accelerator.name);
+        fab_append(v->cost, FAB_VERDICT_TEXT, "%s tokens/s of %s", FAB_SAY_COUNT((uint64_t)(s->tokens_per_s + 0.5)),
+                   r->job.accelerator.name);
     }
 }
 

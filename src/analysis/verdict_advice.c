@@ -200,10 +200,10 @@ static void advice_of_trials(const fab_result *r, const fab_run_verdict *v, cons
     if (v->n_untried > 0) {
         const bool sprays = has_engine(phase, "spray", "");
         const bool has_pairs = has_engine(phase, "ecmp", ",qp=16,");
-        fab_append(
-            out, FAB_VERDICT_TEXT, "; none was tried for %s flows: try %s%s%s, or route --advise",
-            fab_format_count(FAB_ROOM, v->n_untried), sprays ? "another --engine" : "--engine spray where switches can",
-            sprays || has_pairs ? "" : ", or --engine ecmp,qp=16", is_of_plan(r, v) ? ", with a plan of its own" : "");
+        fab_append(out, FAB_VERDICT_TEXT, "; none was tried for %s flows: try %s%s%s, or route --advise",
+                   FAB_SAY_COUNT(v->n_untried), sprays ? "another --engine" : "--engine spray where switches can",
+                   sprays || has_pairs ? "" : ", or --engine ecmp,qp=16",
+                   is_of_plan(r, v) ? ", with a plan of its own" : "");
     } else if (leaves) {
         fab_append(out, FAB_VERDICT_TEXT, "%sroute --advise tries more", between);
     }
@@ -479,7 +479,7 @@ static void advice_of_jobs(const fab_contention *c, bool is_one_draw, bool colli
             out, FAB_VERDICT_TEXT,
             "changes were not tried: %s flows are too many; give --engine ecmp,qp=16 or spray to compare them, move "
             "jobs that share links apart (servers), or add uplinks",
-            fab_format_count(FAB_ROOM, c->n_untried));
+            FAB_SAY_COUNT(c->n_untried));
     } else if (!(c->engines[c->remedied].lost_ratio > FAB_VERDICT_LITTLE)) {
         fab_append(out, FAB_VERDICT_TEXT, "nothing to move: the jobs hardly cost each other time%s",
                    collides ? "; flows of each collide with its own: --engine ecmp,qp=16, or spray where switches can"

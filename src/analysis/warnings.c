@@ -45,7 +45,7 @@ static fab_status look_at_rates(fab_result *result, const fab_counts *counts, fa
                                  "links %s run at %s, which no port of the market does: look at nic, "
                                  "planes, port and breakout",
                                  fab_boundary_name(counts->wiring, kind->tier),
-                                 fab_quantity_format(FAB_ROOM, kind->rate_bps, FAB_UNIT_RATE)));
+                                 FAB_SAY(kind->rate_bps, FAB_UNIT_RATE)));
         }
     }
     return FAB_OK;
@@ -60,7 +60,7 @@ static fab_status look_at_ports(fab_result *result, const fab_fabric_result *f, 
             FAB_PASS(add_warning(result, err,
                                  "ports of tier %" PRIu32 " run at %s before their breakout in %" PRIu64
                                  ", which no switch of the market has",
-                                 t + 1, fab_quantity_format(FAB_ROOM, tier->port_bps, FAB_UNIT_RATE), tier->breakout));
+                                 t + 1, FAB_SAY(tier->port_bps, FAB_UNIT_RATE), tier->breakout));
         }
     }
     return FAB_OK;

@@ -66,8 +66,7 @@ fab_status fab_memory_check(const char *what, double bytes, uint64_t limit, fab_
         return FAB_OK;
     }
     return fab_fail(err, FAB_ELIMIT, NULL, "%s would take about %s of memory, above the limit of %s (max-memory)", what,
-                    fab_quantity_format(FAB_ROOM, bytes, FAB_UNIT_BYTES),
-                    fab_quantity_format(FAB_ROOM, (double)limit, FAB_UNIT_BYTES));
+                    FAB_SAY(bytes, FAB_UNIT_BYTES), FAB_SAY((double)limit, FAB_UNIT_BYTES));
 }
 
 char *fab_strdup(const char *text, fab_error *err) {

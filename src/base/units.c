@@ -240,7 +240,7 @@ const char *fab_price_format(char *out, double usd) {
     if (!(usd >= 999.95 && usd <= 1e15)) {
         (void)snprintf(out, 32, "$%.4g", usd);
     } else {
-        (void)snprintf(out, 32, "$%s", fab_format_count(FAB_ROOM, (uint64_t)(usd + 0.5)));
+        (void)snprintf(out, 32, "$%s", FAB_SAY_COUNT((uint64_t)(usd + 0.5)));
     }
     return out;
 }

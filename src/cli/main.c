@@ -244,7 +244,7 @@ done:
     }
     if (status == FAB_ENOMEM && options.max_memory > 0) {
         (void)fprintf(stderr, "The run may take %s%s: --max-memory.\n",
-                      fab_quantity_format(FAB_ROOM, (double)options.max_memory, FAB_UNIT_BYTES),
+                      FAB_SAY((double)options.max_memory, FAB_UNIT_BYTES),
                       options.max_memory_given ? "" : ", what the machine had free");
         status = options.max_memory_given ? FAB_ELIMIT : status;
     }

@@ -20,11 +20,11 @@ static fab_status check_limit(const reading *r, const char *key, double limit_w,
     if (limit_w <= 0 || servers_within(limit_w, f->server_w) >= (double)f->servers_per_rack) {
         return FAB_OK;
     }
-    const char *b = fab_quantity_format(FAB_ROOM, limit_w, FAB_UNIT_POWER);
+    const char *b = FAB_SAY(limit_w, FAB_UNIT_POWER);
     FAB_REFUSE_IF(f->servers_per_rack == 1, err, FAB_EINPUT, where, "%s: a server draws %s, more than the limit of %s",
-                  key, fab_quantity_format(FAB_ROOM, f->server_w, FAB_UNIT_POWER), b);
+                  key, FAB_SAY(f->server_w, FAB_UNIT_POWER), b);
     return fab_fail(err, FAB_EINPUT, where, "%s: servers-per-rack %" PRIu64 " of %s each are more than the limit of %s",
-                    key, f->servers_per_rack, fab_quantity_format(FAB_ROOM, f->server_w, FAB_UNIT_POWER), b);
+                    key, f->servers_per_rack, FAB_SAY(f->server_w, FAB_UNIT_POWER), b);
 }
 
 static uint64_t default_servers_per_rack(const fab_floor_spec *f) {

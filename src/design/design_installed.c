@@ -63,8 +63,7 @@ static fab_status check_given(const reading *r, fab_error *err) {
 static fab_status check_rate(const reading *r, const char *key, double given_bps, double file_bps, fab_error *err) {
     FAB_REFUSE_IF(file_bps > 0 && is_set(r, key) && given_bps > 0 && given_bps != file_bps, err, FAB_EINPUT,
                   reading_where(r, key, NULL, NULL), "%s: the file says %s, so %s has no effect; leave it out", key,
-                  fab_quantity_format(FAB_ROOM, file_bps, FAB_UNIT_RATE),
-                  fab_quantity_format(FAB_ROOM, given_bps, FAB_UNIT_RATE));
+                  FAB_SAY(file_bps, FAB_UNIT_RATE), FAB_SAY(given_bps, FAB_UNIT_RATE));
     return FAB_OK;
 }
 

@@ -42,8 +42,8 @@ const char *field_example(const field *f, char *out) {
     case FIELD_FLAG: (void)snprintf(out, 128, "yes or no"); break;
     case FIELD_QUANTITY: (void)snprintf(out, 128, "%s%s", fab_unit_example(f->unit), or_auto); break;
     case FIELD_COUNT:
-        (void)snprintf(out, 128, "%s to %s%s", fab_format_count(FAB_ROOM, (uint64_t)f->min),
-                       fab_format_count(FAB_ROOM, (uint64_t)f->max), or_auto);
+        (void)snprintf(out, 128, "%s to %s%s", FAB_SAY_COUNT((uint64_t)f->min), FAB_SAY_COUNT((uint64_t)f->max),
+                       or_auto);
         break;
     case FIELD_DECIMAL:
         (void)snprintf(out, 128, "%s to %s%s", fab_format_double(FAB_ROOM, f->min), fab_format_double(FAB_ROOM, f->max),

@@ -6,15 +6,11 @@
 
 #include <stdio.h>
 
-void fab_fabric_free(fab_fabric *fabric) {
-    if (fabric == NULL) {
-        return;
-    }
+FAB_FREES_AFTER(fab_fabric_free, fab_fabric, fabric) {
     FAB_FREE_ALL(fabric->classes, fabric->cable_class, fabric->end, fabric->port, fabric->out_first, fabric->out_link,
                  fabric->switch_pod, fabric->switch_rail, fabric->switch_plane, fabric->switch_radix,
                  fabric->switch_ports);
     fab_names_free(fabric->names);
-    free(fabric);
 }
 
 uint32_t fab_switch_degree(const fab_fabric *f) {

@@ -56,10 +56,9 @@ fab_status fab_component_check(const fab_fabric *f, const fab_racks *racks, cons
     FAB_REFUSE_IF(c->id >= f->n_links, err, FAB_EINPUT, NULL,
                   "there is no link %" PRIu32 ": they are numbered 0 to %" PRIu32, c->id, f->n_links - 1);
     if (!fab_is_network(fab_class_of(f, c->id))) {
-        char name[FAB_LINK_NAME_SIZE];
         return fab_fail(err, FAB_EINPUT, NULL,
                         "%s is inside a server; links and ports that fail are those of the network",
-                        fab_link_name(f, c->id, name));
+                        FAB_SAY_LINK(f, c->id));
     }
     return FAB_OK;
 }
@@ -92,10 +91,9 @@ static fab_status set_node(const fab_fabric *f, fab_node_id node, fab_component 
                                                [FAB_NODE_SWITCH] = FAB_COMPONENT_SWITCH};
     fab_node_kind kind = fab_kind_of(f, node);
     if (kind == FAB_NODE_DOMAIN) {
-        char name[FAB_NODE_NAME_SIZE];
         return fab_fail(err, FAB_EUNSUPPORTED, NULL,
                         "%s is a scale-up domain, which does not fail as one: name its GPUs or servers",
-                        fab_node_name(f, node, name));
+                        FAB_SAY_NODE(f, node));
     }
     out->kind = KINDS[kind];
     out->id = node - f->first[kind];

@@ -80,7 +80,7 @@ fab_status fab_network_expect(const fab_network *net, uint64_t nodes, uint64_t c
     double n_cables = (double)(net->n_cables + cables);
     double bytes = fab_grown(n_nodes) * (double)(sizeof *net->nodes + 4 * sizeof(uint64_t)) + n_nodes * BYTES_OF_NAME +
                    fab_grown(n_cables) * (double)sizeof *net->cables;
-    (void)snprintf(what, sizeof what, "%.160s: its %s boxes", net->path, fab_format_count(FAB_ROOM, (uint64_t)n_nodes));
+    (void)snprintf(what, sizeof what, "%.160s: its %s boxes", net->path, FAB_SAY_COUNT((uint64_t)n_nodes));
     return fab_memory_check(what, bytes, net->max_bytes, err);
 }
 

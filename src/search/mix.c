@@ -12,17 +12,14 @@ const fab_mix_unit fab_mix_units[FAB_MIX_JOBS] = {[FAB_JOB_TRAINING] = {"trainin
                                                   [FAB_JOB_RANKING] = {"ranking", "samples", "1e6 samples", 1e6},
                                                   [FAB_JOB_SERVING] = {"serving", "tokens", "1e6 tokens", 1e6}};
 
-void fab_mix_free(fab_mix *mix) {
-    if (mix == NULL) {
-        return;
-    }
+FAB_FREES_AFTER(fab_mix_free, fab_mix, mix) {
     for (size_t i = 0; mix->designs != NULL && i < mix->n_designs; i++) {
         for (size_t j = 0; j < FAB_MIX_JOBS; j++) {
             fab_sweep_point_release(&mix->designs[i].job[j]);
         }
         free(mix->designs[i].engines);
     }
-    FAB_FREE_ALL(mix->designs, mix);
+    FAB_FREE_ALL(mix->designs);
 }
 
 /* --- replays ------------------------------------------------------------------------------------------------------ */
@@ -201,7 +198,7 @@ fab_status fab_mix_run(const fab_mix_request *request, fab_mix **out, fab_error 
         mix->share[j] = j == 0 ? request->share : (1 - request->share) / (double)(mix->n_jobs - 1);
     }
     for (size_t i = 0; i < mix->n_designs; i++) {
-        (void)snprintf(mix->designs[i].name, sizeof mix->designs[i].name, "%s", request->names[i]);
+        FAB_FORMAT(mix->designs[i].name, "%s", request->names[i]);
         mix->designs[i].n_jobs = mix->n_jobs;
         for (size_t j = 0; j < mix->n_jobs; j++) {
             fab_error inner;

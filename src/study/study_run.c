@@ -51,7 +51,7 @@ static fab_status restore_design(const char *folder, const fab_plan *plan, fab_d
     FAB_PASS(study_restore_design(folder, plan, out, err));
     FAB_REFUSE_IF(strcmp(digest, plan->digest) != 0, err, FAB_EINPUT, NULL,
                   "the plan is damaged: its design has digest %s, not %s", digest, plan->digest);
-    (void)snprintf(out->origin, sizeof out->origin, "%s", plan->origin);
+    FAB_FORMAT(out->origin, "%s", plan->origin);
     return FAB_OK;
 }
 

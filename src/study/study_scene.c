@@ -72,11 +72,10 @@ static fab_status collect_components(study_scene *scene, fab_error *err) {
 fab_status study_find_classes(const fab_context *context, const fab_policy *policies, size_t n_policies, bool times,
                               fab_scenarios *s, fab_error *err) {
     FAB_OWNS(fab_permutations_release) fab_permutations alike = {.n = 0};
-    FAB_OWNED fab_component *part = NULL;
     if (s->source != SOURCE_CLASSES) {
         return FAB_OK;
     }
-    FAB_PASS(FAB_NEW(part, s->n, err));
+    FAB_OWNED_NEW(fab_component, part, s->n, err);
     for (uint32_t j = 0; j < s->n; j++) {
         part[j] = scenario_component(s, s->kind, j);
     }
@@ -244,7 +243,6 @@ fab_status study_scene_settle(study_scene *scene, fab_error *err) {
 }
 
 static fab_status describe_components(const study_scene *scene, fab_plan *plan, fab_error *err) {
-    char name[FAB_COMPONENT_NAME_SIZE];
     FAB_PASS(FAB_NEW(plan->components, scene->n_components, err));
     plan->n_components = scene->n_components;
     for (size_t i = 0; i < scene->n_components; i++) {
@@ -253,8 +251,7 @@ static fab_status describe_components(const study_scene *scene, fab_plan *plan, 
         to->residual = c.fraction;
         c.fraction = 0; /* its name alone */
         FAB_PASS((to->kind = fab_strdup(fab_component_kinds[c.kind], err)) != NULL ? FAB_OK : FAB_ENOMEM);
-        FAB_PASS((to->name = fab_strdup(fab_component_name(scene->fabric, &c, name), err)) != NULL ? FAB_OK
-                                                                                                   : FAB_ENOMEM);
+        FAB_PASS((to->name = fab_strdup(FAB_SAY_COMPONENT(scene->fabric, &c), err)) != NULL ? FAB_OK : FAB_ENOMEM);
     }
     return FAB_OK;
 }
@@ -274,8 +271,7 @@ static fab_status describe_scenarios(const study_scene *scene, fab_plan *plan, f
 
 static fab_status describe_healthy(const study_scene *scene, fab_plan *plan, fab_error *err) {
     const size_t n = plan->n_variants;
-    FAB_OWNED fab_outcome *rows = NULL;
-    FAB_PASS(FAB_NEW(rows, (scene->n_draws + 1) * n, err));
+    FAB_OWNED_NEW(fab_outcome, rows, (scene->n_draws + 1) * n, err);
     for (size_t i = 0; i < scene->n_draws * n; i++) {
         rows[i] = fab_assessment_healthy(scene->assessments[i / n], (uint32_t)(i % n));
     }

@@ -451,8 +451,8 @@ static void study_put_goodput(fab_page *page, const fab_study_summary *s) {
         double all = shown->tokens_per_s * s->span_s / 1e12;
         fab_text_notef(page,
                        "%s: %s tokens a second of the span stay, %.4g x 1e12 in all; %.4g x 1e12 without failures",
-                       study_show_name(page, s, s->shown), fab_format_count(FAB_ROOM, (uint64_t)shown->tokens_per_s),
-                       all, all / shown->goodput.mean);
+                       study_show_name(page, s, s->shown), FAB_SAY_COUNT((uint64_t)shown->tokens_per_s), all,
+                       all / shown->goodput.mean);
     }
 }
 

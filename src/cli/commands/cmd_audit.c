@@ -71,7 +71,7 @@ static fab_status read_plan(const cli_options *options, const fab_network *net, 
 static fab_status audit_check_memory(const cli_options *options, const fab_network *net, fab_error *err) {
     char what[64];
     double n_networks_given = options->against != NULL ? 2 : 1;
-    (void)snprintf(what, sizeof what, "the audit of %s cables", fab_format_count(FAB_ROOM, net->n_cables));
+    (void)snprintf(what, sizeof what, "the audit of %s cables", FAB_SAY_COUNT(net->n_cables));
     return fab_memory_check(what, n_networks_given * net->n_cables * BYTES_PER_CABLE, options->max_memory, err);
 }
 

@@ -20,7 +20,7 @@ static void list_nics(const fab_server_shape *s, uint64_t nics, char *out, size_
 }
 
 static void add_rate(cli_table *table, double bps) {
-    cli_table_add(table, "%s", bps > 0 ? fab_quantity_format(FAB_ROOM, bps, FAB_UNIT_RATE) : "-");
+    cli_table_add(table, "%s", bps > 0 ? FAB_SAY(bps, FAB_UNIT_RATE) : "-");
 }
 
 static void server_fill(const fab_server_shape *s, cli_table *table) {
@@ -57,7 +57,7 @@ fab_status cli_explain_server(const char *path, FILE *out, fab_error *err) {
     FAB_PASS(cli_table_status(&table, err));
     (void)fprintf(out, "%" PRIu32 " GPU%s and %" PRIu32 " NIC%s%s%s in a server\n\n", s->n_gpus,
                   s->n_gpus == 1 ? "" : "s", s->n_nics, s->n_nics == 1 ? "" : "s", s->nic_bps > 0 ? " of " : "",
-                  s->nic_bps > 0 ? fab_quantity_format(FAB_ROOM, s->nic_bps, FAB_UNIT_RATE) : "");
+                  s->nic_bps > 0 ? FAB_SAY(s->nic_bps, FAB_UNIT_RATE) : "");
     FAB_PASS(cli_table_text(&table, WIDTH, out, err));
     (void)fputs(
         "\nPCIe: the slowest link between the GPU and its nearest NICs; NVLink: all links of the GPU; both per\n"

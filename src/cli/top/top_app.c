@@ -115,8 +115,7 @@ static fab_status after_change(top_app *a, fab_status status, const fab_error *i
     } else if (status == FAB_OK && top_model_note(&a->model)[0] != '\0') {
         complain(a, top_model_note(&a->model));
     } else if (status == FAB_OK && a->message[0] == '\0') {
-        (void)snprintf(a->message, sizeof a->message, "answered in %s",
-                       fab_quantity_format(FAB_ROOM, a->model.asked_s, FAB_UNIT_TIME));
+        (void)snprintf(a->message, sizeof a->message, "answered in %s", FAB_SAY(a->model.asked_s, FAB_UNIT_TIME));
         a->is_bad = false;
     }
     a->model.passed[0] = '\0';

@@ -183,8 +183,7 @@ done:
 }
 
 fab_status diff_time_on(const diff *d, const uint32_t *servers, size_t n, double *out_s, fab_error *err) {
-    FAB_OWNED fab_design *design = NULL;
-    FAB_PASS(FAB_NEW(design, 1, err));
+    FAB_OWNED_NEW(fab_design, design, 1, err);
     *design = *d->design[1];
     FAB_PASS(diff_set_servers(design, servers, n, err));
     const diff_variant v = {
@@ -458,11 +457,10 @@ static void say_crossings(const search *s, fab_str *out) {
 }
 
 static void say_time(double time_s, fab_str *out) {
-    char time[40];
     if (isnan(time_s) || isinf(time_s)) {
         fab_str_add(out, isinf(time_s) ? "the job stops" : "no time can be computed");
     } else {
-        fab_str_printf(out, "it takes %s", fab_quantity_format(time, time_s, FAB_UNIT_TIME));
+        fab_str_printf(out, "it takes %s", FAB_SAY(time_s, FAB_UNIT_TIME));
     }
 }
 
@@ -498,7 +496,6 @@ static const char *again(const search *s, double time_s) {
 
 /* What undoing does; of changes that need each other one may be enough. */
 static void say_undone(const search *s, fab_str *out) {
-    char time[40];
     const fab_difference *d = s->d->out;
     const bool is_one = (s->cause & (s->cause - 1)) == 0;
     size_t n = 0;
@@ -513,8 +510,8 @@ static void say_undone(const search *s, fab_str *out) {
     if (s->hidden != 0) {
         fab_str_add(out, is_one ? "; this alone does it; undone, " : "; undone, ");
         say_time(s->back_s, out);
-        fab_str_printf(out, ", and %s%s with what it hides undone as well: ",
-                       fab_quantity_format(time, s->last_s, FAB_UNIT_TIME), again(s, s->last_s));
+        fab_str_printf(out, ", and %s%s with what it hides undone as well: ", FAB_SAY(s->last_s, FAB_UNIT_TIME),
+                       again(s, s->last_s));
         say_changes(s, s->hidden, out);
         return;
     }
@@ -523,7 +520,7 @@ static void say_undone(const search *s, fab_str *out) {
                    : is_one                   ? "undone"
                    : n_enough == n            ? "one of them undone"
                                               : "undone together",
-                   fab_quantity_format(time, s->back_s, FAB_UNIT_TIME), again(s, s->back_s));
+                   FAB_SAY(s->back_s, FAB_UNIT_TIME), again(s, s->back_s));
     if (!is_one && n_enough > 0 && n_enough < n) {
         fab_str_printf(out, ", and so it does with %s alone as before", d->changes[enough].what);
     }

@@ -112,7 +112,7 @@ static fab_status place_evaluate(search *s, const uint32_t *list, uint64_t seed,
             result.phases[i].engines[0].n_seeds > *out_draws ? result.phases[i].engines[0].n_seeds : *out_draws;
     }
     s->out->by_iteration = found.has_iteration;
-    (void)snprintf(s->out->label, sizeof s->out->label, "%s", found.label);
+    FAB_FORMAT(s->out->label, "%s", found.label);
     return FAB_OK;
 }
 
@@ -199,9 +199,8 @@ static void bring_forward(search *s, const uint32_t *servers, uint32_t n) {
 static fab_status named_list(search *s, fab_placement placement, fab_error *err) {
     placer *p = s->p;
     FAB_OWNS(fab_traffic_release) fab_traffic traffic = {.n_phases = 0};
-    FAB_OWNED uint32_t *servers = NULL;
     uint32_t n = 0;
-    FAB_PASS(FAB_NEW(servers, p->fabric->n_servers, err));
+    FAB_OWNED_NEW(uint32_t, servers, p->fabric->n_servers, err);
     if (p->of_pattern) {
         FAB_PASS(fab_servers_arrange(p->fabric, placement, p->request->seed, servers, &n, err));
         n = p->n_job;
@@ -325,9 +324,8 @@ done:
 static fab_status least_of_phase(const placer *p, const fab_phase *phase, double *out_s, bool *out_any,
                                  fab_error *err) {
     const fab_fabric *f = p->fabric;
-    FAB_OWNED double *bytes = NULL; /* out of each server, then into each */
     double bps = 0;
-    FAB_PASS(FAB_NEW(bytes, 2 * (size_t)f->n_servers, err));
+    FAB_OWNED_NEW(double, bytes, 2 * (size_t)f->n_servers, err); /* out of each server, then into each */
     *out_s = 0;
     *out_any = phase->n_flows > MOST_FLOWS;
     for (uint64_t i = 0; i < phase->n_flows && phase->n_flows <= MOST_FLOWS; i++) {
@@ -465,7 +463,7 @@ static fab_status run_search(placer *p, uint64_t budget, fab_place_search *out, 
     bool any = false;
     FAB_PASS(find_servers(p, err));
     FAB_PASS(find_least(p, &least_s, &any, err));
-    (void)snprintf(out->label, sizeof out->label, "%s", p->design->engines[0].text);
+    FAB_FORMAT(out->label, "%s", p->design->engines[0].text);
     if (p->plans != NULL) {
         (void)fab_job_plan_text(&p->plans->plans[0].plan, out->plan);
     }
@@ -473,13 +471,13 @@ static fab_status run_search(placer *p, uint64_t budget, fab_place_search *out, 
     out->n_servers = p->n_job;
     out->n_free = p->n_all - p->n_job;
     if (!any) {
-        (void)snprintf(out->note, sizeof out->note, "Placements cannot differ: all traffic stays inside its servers.");
+        FAB_FORMAT(out->note, "Placements cannot differ: all traffic stays inside its servers.");
         return FAB_OK;
     }
     fab_status status = search_engine(p, budget_of(p, budget), out, &inner);
     if (fab_is_refusal(status)) {
         out->is_searched = false;
-        (void)snprintf(out->note, sizeof out->note, "Placements are not searched: %.200s", inner.text);
+        FAB_FORMAT(out->note, "Placements are not searched: %.200s", inner.text);
     } else if (status != FAB_OK) {
         return fab_fail(err, status, inner.where, "%s", inner.text);
     }
@@ -500,7 +498,7 @@ fab_status fab_place_run(const fab_sweep_request *request, uint64_t budget, fab_
             sweep->n_searches = n;
         }
         if (refusal != NULL) {
-            (void)snprintf(sweep->searches[0].note, sizeof sweep->searches[0].note, "%s", refusal);
+            FAB_FORMAT(sweep->searches[0].note, "%s", refusal);
             return FAB_OK;
         }
         FAB_PASS(run_search(&p, budget, &sweep->searches[e], err));

@@ -47,8 +47,8 @@ static fab_status try_fewer(const fab_plan_request *request, uint32_t n_servers,
             char text[192];
             plans->fewer = (fab_fewer){
                 .servers = n_servers, .gpus = found->gpus, .gain = gain, .draws = by_means ? found->draws : 0};
-            (void)snprintf(plans->fewer.job, sizeof plans->fewer.job, "n-servers=%" PRIu32 ",%s", n_servers,
-                           fab_job_plan_text(&found->plans[0].plan, text));
+            FAB_FORMAT(plans->fewer.job, "n-servers=%" PRIu32 ",%s", n_servers,
+                       fab_job_plan_text(&found->plans[0].plan, text));
         }
     }
     return FAB_OK;
@@ -90,10 +90,10 @@ fab_status fab_plan_beside(const fab_plan_request *request, fab_plans *plans, fa
         FAB_PASS(fab_design_default_job(&design->jobs[0], err));
         design->n_jobs = 1;
     }
-    (void)snprintf(design->jobs[0].model, sizeof design->jobs[0].model, "%s", plans->model);
+    FAB_FORMAT(design->jobs[0].model, "%s", plans->model);
     const uint32_t order = plans->plans[0].plan.order;
     if (order > 0) { /* that of the plans that are listed */
-        (void)snprintf(design->jobs[0].order, sizeof design->jobs[0].order, "%s", fab_rank_orders[order]);
+        FAB_FORMAT(design->jobs[0].order, "%s", fab_rank_orders[order]);
     }
     within.design = design;
     within.n_best = 0;

@@ -54,7 +54,7 @@ static fab_status search_model(const fab_plan_request *request, fab_design *desi
         }
         *err = (fab_error){.code = FAB_OK};
         tried.design = design;
-        (void)snprintf(design->jobs[0].model, sizeof design->jobs[0].model, "%s", smaller);
+        FAB_FORMAT(design->jobs[0].model, "%s", smaller);
         status = fab_plan_search(&tried, out, err);
     }
     return status;
@@ -141,15 +141,13 @@ static fab_status choose_job(const fab_plan_request *request, const fab_job_spec
 
 static fab_status choose_each(const fab_plan_request *request, const fab_job_spec *like, fab_design *design,
                               fab_plans **out, fab_error *err) {
-    FAB_OWNED fab_design *placed = NULL;
-    FAB_OWNED fab_design *alone = NULL;
-    FAB_OWNED size_t *first = NULL;
     job_progress progress = {.of = request, .n = request->is_of_first ? 1 : design->n_jobs};
     fab_plan_request within = *request;
     within.progress = request->progress != NULL ? tell_job : NULL;
     within.progress_context = &progress;
-    FAB_PASS(FAB_NEW_ALL(1, err, placed, alone));
-    FAB_PASS(FAB_NEW(first, design->n_jobs, err));
+    FAB_OWNED_NEW(fab_design, placed, 1, err);
+    FAB_OWNED_NEW(fab_design, alone, 1, err);
+    FAB_OWNED_NEW(size_t, first, design->n_jobs, err);
     FAB_PASS(fab_jobs_place(design, request->fabric, placed, err));
     FAB_PASS(fab_jobs_alike(placed, request->fabric, first, err));
     within.design = alone;
@@ -222,7 +220,7 @@ fab_status fab_plan_set(fab_design *design, const fab_fabric *fabric, const fab_
     FAB_PASS(give_job(design, err));
     fab_job_spec *job = &design->jobs[0];
     if (job->model[0] == '\0') {
-        (void)snprintf(job->model, sizeof job->model, "%s", model);
+        FAB_FORMAT(job->model, "%s", model);
     }
     FAB_PASS(fab_job_space_new(design, fabric, &space, err));
     *out_fits = (plan->order == 0 || !job->order_given) && has_keys(space, plan) &&

@@ -17,8 +17,8 @@ void plan_rates_find(const fab_fabric *fabric, fab_job_space *space, plan_rates 
     *out = (plan_rates){0};
     for (fab_node_id v = fabric->first[FAB_NODE_NIC]; v < fabric->first[FAB_NODE_NIC + 1]; v++) {
         double bps = 0;
-        for (uint32_t k = fabric->out_first[v]; k < fabric->out_first[v + 1]; k++) {
-            const fab_link_class *c = fab_class_of(fabric, fabric->out_link[k]);
+        FAB_EACH_LINK(fabric, v, link) {
+            const fab_link_class *c = fab_class_of(fabric, link);
             bps += c->kind == FAB_LINK_ACCESS ? c->usable_bps : 0;
         }
         nic_bps = fmax(nic_bps, bps);

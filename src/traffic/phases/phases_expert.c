@@ -75,9 +75,9 @@ fab_status fab_make_cp(training *t, const char *name, fab_phase_builder *builder
     }
     phase->steps = n - 1;
     phase->executions = (uint64_t)rounds * most_layers * t->job->microbatches;
-    (void)snprintf(phase->formula, sizeof phase->formula,
-                   "%.0f (c-1) b s/c x keys and values of a token (%.6g bytes) per layer, device and microbatch, x %s",
-                   rounds, kv, only_one(t) ? "c m and the layers of its stage" : "t c l m d");
+    FAB_FORMAT(phase->formula,
+               "%.0f (c-1) b s/c x keys and values of a token (%.6g bytes) per layer, device and microbatch, x %s",
+               rounds, kv, only_one(t) ? "c m and the layers of its stage" : "t c l m d");
     return FAB_OK;
 }
 
@@ -248,17 +248,17 @@ fab_status fab_make_exchange_of_experts(training *t, const char *name, const exp
     builder->phase.executions = x->rounds * most_layers * x->times;
     if (!is_direct) {
         builder->phase.steps = 2;
-        (void)snprintf(builder->phase.formula, sizeof builder->phase.formula,
-                       "%" PRIu64 " x %s x h elements of %" PRIu64
-                       " bytes per layer with experts, for each domain that a token visits and each GPU there",
-                       x->rounds, x->what, s->dispatch_bytes);
+        FAB_FORMAT(builder->phase.formula,
+                   "%" PRIu64 " x %s x h elements of %" PRIu64
+                   " bytes per layer with experts, for each domain that a token visits and each GPU there",
+                   x->rounds, x->what, s->dispatch_bytes);
         return FAB_OK;
     }
-    (void)snprintf(builder->phase.formula, sizeof builder->phase.formula,
-                   "%" PRIu64 " x %" PRIu64 " experts x %s x h (e-1)/e elements of %" PRIu64
-                   " bytes per layer with experts%s",
-                   x->rounds, s->top_k, x->what, s->dispatch_bytes,
-                   only_one(t) ? " of its stage, / (t c d/e)" : "; the tensor ranks share them");
+    FAB_FORMAT(builder->phase.formula,
+               "%" PRIu64 " x %" PRIu64 " experts x %s x h (e-1)/e elements of %" PRIu64
+               " bytes per layer with experts%s",
+               x->rounds, s->top_k, x->what, s->dispatch_bytes,
+               only_one(t) ? " of its stage, / (t c d/e)" : "; the tensor ranks share them");
     return FAB_OK;
 }
 
@@ -286,11 +286,10 @@ static bool is_one_range(const training *t, uint32_t n) {
 static fab_status find_columns(const training *t, double **out, fab_error *err) {
     fab_job_spec s = t->job->spec;
     FAB_OWNED fab_embedding_table *tables = NULL;
-    FAB_OWNED fab_table_share *shares = NULL;
-    FAB_OWNED double *columns = NULL;
     size_t n = 0;
     FAB_PASS(fab_job_find_tables(&s, t->job->where, &tables, &n, err));
-    FAB_PASS(FAB_NEW_ALL(s.table_group, err, shares, columns));
+    FAB_OWNED_NEW(fab_table_share, shares, s.table_group, err);
+    FAB_OWNED_NEW(double, columns, s.table_group, err);
     FAB_PASS(fab_job_table_shares(tables, n, (uint32_t)s.table_group, t->job->where, shares, err));
     for (uint64_t i = 0; i < s.table_group; i++) {
         columns[i] = shares[i].columns;
@@ -364,9 +363,8 @@ fab_status fab_make_embedding(training *t, const char *name, fab_phase_builder *
     FAB_PASS(make_table_flows(t, name, bytes, expected, builder, err));
     builder->phase.expected_bytes = expected;
     builder->phase.executions = (uint64_t)times;
-    (void)snprintf(builder->phase.formula, sizeof builder->phase.formula,
-                   "%sB x %.0f columns of %" PRIu64 " tables x %" PRIu64 " bytes x (n-1)/n%s%s", is_placed ? "" : "2 ",
-                   s->columns, s->tables, s->activation_bytes, n_groups > 1 ? ", groups of n GPUs" : "",
-                   is_placed ? "" : ": vectors forward, gradients backward");
+    FAB_FORMAT(builder->phase.formula, "%sB x %.0f columns of %" PRIu64 " tables x %" PRIu64 " bytes x (n-1)/n%s%s",
+               is_placed ? "" : "2 ", s->columns, s->tables, s->activation_bytes,
+               n_groups > 1 ? ", groups of n GPUs" : "", is_placed ? "" : ": vectors forward, gradients backward");
     return FAB_OK;
 }

@@ -61,7 +61,7 @@ fab_status fab_grow(void *array, size_t *capacity, size_t need, size_t size, fab
     (FAB_GROW(pointer, capacity, (size_t)(n) + 1, err) == FAB_OK ? ((pointer)[(n)++] = __VA_ARGS__, FAB_OK)            \
                                                                  : FAB_ENOMEM)
 
-/** `FAB_FILL(array, n, value)`: every one of n elements is `value`. */
+/** `FAB_FILL(array, n, value)`: every one of n elements is `value`, in which `fab_at` is its place. */
 #define FAB_FILL(array, n, ...)                                                                                        \
     do {                                                                                                               \
         for (size_t fab_at = 0; fab_at < (n); fab_at++) {                                                              \
@@ -104,6 +104,14 @@ static inline void fab_free_owned(void *owned) {
     free(*(fab_any_block *)owned);
 }
 
+/** `FAB_OWNED_NEW(double, load, n, err);`: declares `double *load`, n zeroed elements that its scope owns; returns
+ * FAB_ENOMEM where memory runs out. `FAB_OWNS_NEW(fab_split_free_owned, fab_split, split, 1, err);`: likewise, what is
+ * called with its address frees it. */
+#define FAB_OWNED_NEW(type, pointer, n, err) FAB_OWNS_NEW(fab_free_owned, type, pointer, n, err)
+#define FAB_OWNS_NEW(release, type, pointer, n, err)                                                                   \
+    FAB_OWNS(release) type *pointer = NULL;                                                                            \
+    FAB_PASS(FAB_NEW(pointer, n, err))
+
 /** Defines what FAB_OWNS needs of a struct whose arrays are freed: FAB_FREES(reader_release, reader, rows, blocks); is
  * reader_release() that frees both, of 1 to 16 members. */
 #define FAB_FREES(release, type, ...)                                                                                  \
@@ -126,6 +134,17 @@ static inline void fab_free_owned(void *owned) {
         }                                                                                                              \
     }                                                                                                                  \
     struct fab_error
+/** Likewise, of what needs more: FAB_FREES_AFTER(fab_study_close, fab_study, study) { what is behind it is released }
+ * frees the struct then. */
+#define FAB_FREES_AFTER(free_it, type, of)                                                                             \
+    static void free_it##_rest(type *of);                                                                              \
+    void free_it(type *of) {                                                                                           \
+        if (of != NULL) {                                                                                              \
+            free_it##_rest(of);                                                                                        \
+        }                                                                                                              \
+        free(of);                                                                                                      \
+    }                                                                                                                  \
+    static void free_it##_rest(type *of)
 #define FAB_OF(...)                                                                                                    \
     FAB_OF_PICK(__VA_ARGS__, FAB_OF_16, FAB_OF_15, FAB_OF_14, FAB_OF_13, FAB_OF_12, FAB_OF_11, FAB_OF_10, FAB_OF_9,    \
                 FAB_OF_8, FAB_OF_7, FAB_OF_6, FAB_OF_5, FAB_OF_4, FAB_OF_3, FAB_OF_2, FAB_OF_1, 0)                     \

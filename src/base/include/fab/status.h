@@ -6,9 +6,11 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 
 #define FAB_MUST_USE          __attribute__((warn_unused_result))
 #define FAB_PRINTF(fmt, args) __attribute__((format(printf, fmt, args)))
+#define FAB_UNUSED            __attribute__((unused)) /* a parameter that a callback has and this one does not need */
 
 /** `FAB_OWNS(fab_str_release) fab_str s = {0};`: what is called with &s wherever the scope of s is left. The variable
  * has a value from its declaration on: what is released when it is empty changes nothing. */
@@ -34,6 +36,9 @@ typedef enum fab_status {
     FAB_ENOMEM,       /**< memory ran out */
     FAB_EINTERNAL,    /**< a bug: an invariant does not hold */
 } fab_status;
+
+/** What a function returns whose status the caller must look at. */
+#define FAB_STATUS FAB_MUST_USE fab_status
 
 typedef struct fab_error {
     fab_status code;
@@ -108,6 +113,9 @@ const char *fab_status_name(fab_status status);
     for (__typeof__((n) + 0) i = (from); i < (n); i++) {                                                               \
         sum += (__VA_ARGS__);                                                                                          \
     }
+
+/** `FAB_FORMAT(out->name, "leaf-%u", number);`: what printf makes of it, cut where the array of characters ends. */
+#define FAB_FORMAT(array, ...) (void)snprintf((array), sizeof(array), __VA_ARGS__)
 
 /** Leaves the function through its `done:` label when `call` fails: where what is released is no variable of its own.
  * Needs a `fab_status status` in scope. */

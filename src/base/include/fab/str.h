@@ -45,6 +45,8 @@ const char *fab_format_double(char *out, double value);
 
 /** Number with thousands separators ("24,576"). `out` holds at least 32 bytes. Returns out. */
 const char *fab_format_count(char *out, uint64_t value);
+/** As an expression; the text lasts until the end of the block. */
+#define FAB_SAY_COUNT(value) fab_format_count(FAB_ROOM, (value))
 
 /** Order of names in which numbers count by their value: leaf-9 before leaf-10. As strcmp(). */
 int fab_compare_names(const char *a, const char *b);

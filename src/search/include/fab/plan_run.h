@@ -55,10 +55,10 @@ bool fab_plan_is_wanted(const fab_design *design, const char *traffic);
  * @retval FAB_EINTERNAL    a plan is faster than its bound
  * The same for any number of threads.
  */
-fab_status fab_plan_search(const fab_plan_request *request, fab_plans **out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_plan_search(const fab_plan_request *request, fab_plans **out, fab_error *err);
 
 /** The same where a refusal (fab_is_refusal()) is no error: nothing is written. */
-fab_status fab_plan_try(const fab_plan_request *request, fab_plans **out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_plan_try(const fab_plan_request *request, fab_plans **out, fab_error *err);
 
 /**
  * Beside what the search found: a plan that is faster in the memory that memory-headroom keeps free (`tight`), and
@@ -67,14 +67,14 @@ fab_status fab_plan_try(const fab_plan_request *request, fab_plans **out, fab_er
  * fewer_servers, fewer_gpus and fewer_gain, if it is more than a twentieth better.
  * @param[in,out] plans  What the search found for all.
  */
-fab_status fab_plan_beside(const fab_plan_request *request, fab_plans *plans, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_plan_beside(const fab_plan_request *request, fab_plans *plans, fab_error *err);
 
 /**
  * What no plan of the space is below on any fabric with the NICs and the scale-up domains of this one: lower_bound_s of
  * `out`, which lists no plans. The least schedule with phases that take no longer than their NICs and scale-up links
  * do. Errors of fab_plan_search().
  */
-fab_status fab_plan_floor(const fab_plan_request *request, fab_plans **out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_plan_floor(const fab_plan_request *request, fab_plans **out, fab_error *err);
 
 /**
  * Searches two orders of ranks, and writes the best plan into the design's first job. A design without one has the
@@ -87,8 +87,7 @@ fab_status fab_plan_floor(const fab_plan_request *request, fab_plans **out, fab_
  * @param[out]    out     Of the first job. NULL: not wanted. NULL is written where there is no plan.
  * Errors of fab_plan_search(), of several jobs with the name of the one that they are of, and of fab_jobs_place().
  */
-fab_status fab_plan_choose(const fab_plan_request *request, fab_design *design, fab_plans **out,
-                           fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_plan_choose(const fab_plan_request *request, fab_design *design, fab_plans **out, fab_error *err);
 
 bool fab_plan_is_same(const fab_job_plan *a, const fab_job_plan *b);
 /** Whether it is one of n. */
@@ -100,8 +99,8 @@ bool fab_plan_is_listed(const fab_job_plan *plan, const fab_job_plan *list, size
  * @param[in]     model     Of a job that names none.
  * @param[out]    out_fits  Whether the space of the job has the plan, and a GPU the memory; else the plan stays open.
  */
-fab_status fab_plan_set(fab_design *design, const fab_fabric *fabric, const fab_job_plan *plan, const char *model,
-                        bool *out_fits, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_plan_set(fab_design *design, const fab_fabric *fabric, const fab_job_plan *plan, const char *model,
+                        bool *out_fits, fab_error *err);
 
 /**
  * fab_plan_choose() for a design whose fabric is still to be built, of its first job; of a design without such traffic
@@ -110,8 +109,8 @@ fab_status fab_plan_set(fab_design *design, const fab_fabric *fabric, const fab_
  * @param[in] like  NULL, or a job whose plan is taken where it has as many GPUs: two states are compared under one
  * plan.
  */
-fab_status fab_plan_settle(fab_design *design, const char *traffic, const fab_job_spec *like, uint64_t seed,
-                           size_t n_threads, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_plan_settle(fab_design *design, const char *traffic, const fab_job_spec *like, uint64_t seed,
+                           size_t n_threads, fab_error *err);
 
 /**
  * Looks for a plan of a training job that takes less than time_s by more than FAB_VERDICT_PLAN, whatever sizes the job
@@ -123,5 +122,5 @@ fab_status fab_plan_settle(fab_design *design, const char *traffic, const fab_jo
  * @param[in]  engine   Index of the engine.
  * @param[out] out      Written where there is one.
  */
-fab_status fab_plan_beat(const fab_plan_request *request, const fab_job_spec *job, size_t engine, double time_s,
-                         fab_better *out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_plan_beat(const fab_plan_request *request, const fab_job_spec *job, size_t engine, double time_s,
+                         fab_better *out, fab_error *err);

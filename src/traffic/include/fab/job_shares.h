@@ -21,16 +21,16 @@ bool fab_job_is_skewed(const fab_job_spec *job);
  * @param[out] out  Shape [ep].
  * @retval FAB_EINPUT  the file has not a number for each expert, or too few that are above 0
  */
-fab_status fab_job_expert_shares(const fab_job_spec *job, const char *where, double *out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_job_expert_shares(const fab_job_spec *job, const char *where, double *out, fab_error *err);
 
 /** Tables of tables-file, of the model, or as many equal ones as the job says; the caller's. */
-fab_status fab_job_find_tables(const fab_job_spec *job, const char *where, fab_embedding_table **out, size_t *out_n,
-                               fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_job_find_tables(const fab_job_spec *job, const char *where, fab_embedding_table **out, size_t *out_n,
+                               fab_error *err);
 
 /**
  * Tables cut by columns and given, largest first, to the GPU with the fewest lookups.
  * @param[out] out  Shape [n_gpus].
  * @retval FAB_EINPUT  some GPU would have nothing
  */
-fab_status fab_job_table_shares(const fab_embedding_table *tables, size_t n, uint32_t n_gpus, const char *where,
-                                fab_table_share *out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_job_table_shares(const fab_embedding_table *tables, size_t n, uint32_t n_gpus, const char *where,
+                                fab_table_share *out, fab_error *err);
