@@ -14,7 +14,7 @@ typedef struct fab_values {
 } fab_values;
 
 /** Element i < n. */
-void fab_values_at(const fab_values *values, size_t i, fab_value *out);
+fab_value fab_values_at(const fab_values *values, size_t i);
 
 /** Text of a scalar, numbers as the shortest that reads back as the same. Borrowed, or `room`. */
 const char *fab_value_text(const fab_value *value, char room[32]);

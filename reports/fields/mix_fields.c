@@ -3,8 +3,6 @@
 #include "field_rows.h"
 #include "field_tables.h"
 
-#include <math.h>
-
 #define SWEEPS "0029-sweeps.md"
 
 /* --- mix ---------------------------------------------------------------------------------------------------------- */

@@ -3,8 +3,6 @@
 #include "field_rows.h"
 #include "field_tables.h"
 
-#include <math.h>
-
 #define ITERATION  "0025-iteration-time.md"
 #define SWEEPS     "0029-sweeps.md"
 #define PLACEMENTS "0078-placements.md"

@@ -162,7 +162,6 @@ static void put_troubles(fab_graph_writer *w, double criticality, uint32_t n_fai
 static void put_told(const fab_svg *svg, const fab_graph_edge *edge) {
     fab_graph_writer *w = svg->w;
     fab_graph_node end;
-    char rate[32];
     fab_graph_view_node(w->view, edge->source, &end);
     fab_graph_put(w, "<title>");
     fab_xml_write_escaped(&w->xml, end.name);
@@ -173,7 +172,7 @@ static void put_told(const fab_svg *svg, const fab_graph_edge *edge) {
     if (edge->n_cables > 1) {
         fab_graph_putf(w, "%" PRIu32 " cables, ", edge->n_cables);
     }
-    fab_graph_put(w, fab_quantity_format(rate, edge->capacity_bps, FAB_UNIT_RATE));
+    fab_graph_put(w, FAB_SAY(edge->capacity_bps, FAB_UNIT_RATE));
     fab_graph_put(w, edge->n_cables > 1 ? " each way" : "");
     if (w->view->has_utilisation && !isnan(edge->use[0].use[0])) {
         fab_graph_putf(w, "; offered %.2f up, %.2f down", edge->use[0].use[0], edge->use[0].use[1]);
@@ -215,9 +214,7 @@ static void put_edge_label(const fab_svg *svg, const fab_graph_edge *edge) {
     }
     if (edge->n_failed > 0) {
         size_t n = strlen(factor);
-        char lost[32];
-        (void)snprintf(factor + n, sizeof factor - n, "%s%s failed", n > 0 ? " " : "",
-                       fab_format_count(lost, edge->n_failed));
+        (void)snprintf(factor + n, sizeof factor - n, "%s%s failed", n > 0 ? " " : "", FAB_SAY_COUNT(edge->n_failed));
     }
     if (edge->n_cables == 1 || (a.y == b.y && edge->source != edge->target)) {
         return;
@@ -366,15 +363,13 @@ static void svg_put_rows(const fab_svg *svg) {
     fab_graph_put(svg->w, "\n  <g>");
     FAB_EACH(const fab_graph_layout_row, row, l->row, l->n_rows) {
         char text[64];
-        char count[32];
         double y = (double)(svg->y0 + row->y);
         bool servers = row->level == FAB_LEVEL_GPU && (view->kind == FAB_VIEW_SERVER || view->kind == FAB_VIEW_LEAF);
         uint64_t n = row->level < FAB_LEVEL_TIER(1)
                          ? fab_n_of(f, (fab_node_kind)row->level)
                          : f->first_of_tier[row->level - 1] - f->first_of_tier[row->level - 2];
         if (servers) {
-            (void)snprintf(text, sizeof text, "%s server%s", fab_format_count(count, f->n_servers),
-                           f->n_servers == 1 ? "" : "s");
+            (void)snprintf(text, sizeof text, "%s server%s", FAB_SAY_COUNT(f->n_servers), f->n_servers == 1 ? "" : "s");
         } else {
             fab_svg_count(view, row->level, n, text, sizeof text);
         }
@@ -397,7 +392,6 @@ static void put_box_text(const fab_svg *svg, const fab_graph_spot *spot) {
     double y = (double)(svg->y0 + spot->y);
     double room = (double)spot->row->width;
     char text[64];
-    char count[32];
     const char *number = strrchr(node->name, '-');
     switch (spot->row->text) {
     case FAB_LAYOUT_NAME: fab_svg_text(svg->w, x, y + 4, "t", "middle", room, node->name); break;
@@ -418,8 +412,7 @@ static void put_box_text(const fab_svg *svg, const fab_graph_spot *spot) {
     case FAB_LAYOUT_COUNTS:
         if (view->kind == FAB_VIEW_LEAF) {
             uint64_t n_servers = node->n_gpus / view->fabric->gpus_per_server;
-            (void)snprintf(text, sizeof text, "%s server%s", fab_format_count(count, n_servers),
-                           n_servers == 1 ? "" : "s");
+            (void)snprintf(text, sizeof text, "%s server%s", FAB_SAY_COUNT(n_servers), n_servers == 1 ? "" : "s");
             fab_svg_text(svg->w, x, y - 3, "t", "middle", room, text);
             fab_svg_count(view, FAB_LEVEL_GPU, node->n_gpus, text, sizeof text);
             fab_svg_text(svg->w, x, y + 12, "t", "middle", room, text);
@@ -428,7 +421,7 @@ static void put_box_text(const fab_svg *svg, const fab_graph_spot *spot) {
         fab_svg_count(view, node->level, node->n_nodes, text, sizeof text);
         if (svg->picture == FAB_PICTURE_COST && !isnan(node->cost_usd) && spot->row->height >= 30) {
             fab_svg_text(svg->w, x, y - 3, "t", "middle", room, text);
-            fab_svg_text(svg->w, x, y + 12, "t", "middle", room, fab_money_format(count, node->cost_usd));
+            fab_svg_text(svg->w, x, y + 12, "t", "middle", room, fab_money_format(FAB_ROOM, node->cost_usd));
             break;
         }
         fab_svg_text(svg->w, x, y + 4, "t", "middle", room, text);

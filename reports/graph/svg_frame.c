@@ -169,7 +169,6 @@ void fab_svg_box_name(fab_graph_writer *w, double x, double y, const char *class
 void fab_svg_count(const fab_graph_view *view, uint32_t level, uint64_t n, char *out, size_t size) {
     static const char *const ONE[] = {"GPU", "NIC", "domain"};
     static const char *const MANY[] = {"GPUs", "NICs", "domains"};
-    char count[32];
     const char *tier = level >= FAB_LEVEL_TIER(1) ? fab_tier_name(view->fabric->wiring, level - FAB_LEVEL_TIER(0)) : "";
     const char *noun = level < FAB_LEVEL_TIER(1)             ? (n == 1 ? ONE[level] : MANY[level])
                        : strcmp(tier, "leaf") == 0 && n != 1 ? "leaves"
@@ -179,7 +178,7 @@ void fab_svg_count(const fab_graph_view *view, uint32_t level, uint64_t n, char 
     const char *end = is_number ? (n == 1 ? " switch" : " switches")
                       : adds_s  ? (strcmp(tier, "switch") == 0 ? "es" : "s")
                                 : "";
-    (void)snprintf(out, size, "%s %s%s", fab_format_count(count, n), noun, end);
+    (void)snprintf(out, size, "%s %s%s", FAB_SAY_COUNT(n), noun, end);
 }
 
 /* --- heading ------------------------------------------------------------------------------------------------------ */
@@ -213,8 +212,8 @@ static void add_counts(const fab_graph_view *view, fab_str *out) {
 static void add_traffic(const fab_svg *svg, fab_str *out) {
     const fab_graph_view *view = svg->w->view;
     if (svg->picture == FAB_PICTURE_COST) {
-        char total[32];
-        fab_str_printf(out, "The network costs %s", fab_money_format(total, view->result->fabrics[0].cost.total_usd));
+        fab_str_printf(out, "The network costs %s",
+                       fab_money_format(FAB_ROOM, view->result->fabrics[0].cost.total_usd));
     } else if (view->n_engines > 0) {
         const fab_contention *jobs = view->result->contention;
         if (jobs != NULL) { /* phases of several jobs are not those of one moment */
@@ -381,9 +380,8 @@ static double put_bins(const fab_svg *svg, double x, double y) {
     if (svg->picture == FAB_PICTURE_FAILURES) {
         (void)snprintf(head, sizeof head, "criticality, beside the worst of %.4g:", svg->largest);
     } else if (svg->picture == FAB_PICTURE_COST) {
-        char most[32];
         (void)snprintf(head, sizeof head,
-                       "dollars of cables, beside the dearest line of %s:", fab_money_format(most, svg->largest));
+                       "dollars of cables, beside the dearest line of %s:", fab_money_format(FAB_ROOM, svg->largest));
     }
     fab_svg_text(svg->w, x, y, "", "start", 400, head);
     x += fab_svg_text_width("", head) + 8;

@@ -38,9 +38,7 @@ static const char *cable_name(fab_link_id link, char out[32]) {
 }
 
 static const char *quantity(double value, const char *unit, char out[40]) {
-    char number[32];
-    fab_format_double(number, value);
-    (void)snprintf(out, 40, "%s%s", number, unit);
+    (void)snprintf(out, 40, "%s%s", fab_format_double(FAB_ROOM, value), unit);
     return out;
 }
 

@@ -4,8 +4,6 @@
 #include "fab/verdict.h"
 
 #include <inttypes.h>
-#include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define SAME            5e-4 /* part of a time by which points differ */

@@ -4,7 +4,6 @@
 #include "fab/busbw.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <string.h>
 
 static const char *show_bandwidth(fab_page *page, double bytes_per_s) {
@@ -40,12 +39,11 @@ static void busbw_put_rows(fab_page *page, const fab_busbw *b, const char *engin
                                          SHOWN("busbw", show_bandwidth), SHOWN("measured", show_bandwidth),
                                          COLUMN("ratio", 3_digits),      COLUMN("bound by", text)};
     fab_column columns[FAB_N_OF(COLUMNS)];
-    fab_table table;
     memcpy(columns, COLUMNS, sizeof COLUMNS);
     if (b->measured == NULL) {
         columns[5].heading = columns[6].heading = NULL;
     }
-    fab_table_begin(&table, page, FAB_COLUMNS(columns));
+    fab_table table = fab_table_of(page, FAB_COLUMNS(columns));
     FAB_EACH(const fab_busbw_row, row, b->rows, b->n_rows) {
         if (row->engine != engine) {
             continue;

@@ -102,12 +102,11 @@ static void cost_put_lines(fab_page *page, const fab_cost *cost) {
                                          COLUMN("each", money), COLUMN("total", money), COLUMN("power", power)};
     const double sums[] = {FAB_TABLE_BLANK, FAB_TABLE_BLANK, FAB_TABLE_BLANK, cost->total_usd, cost->power_w};
     items all;
-    fab_table table;
     if (collect(cost, &all, NULL) != FAB_OK) {
         page->out.failed = true;
         return;
     }
-    fab_table_begin(&table, page, FAB_COLUMNS(COLUMNS));
+    fab_table table = fab_table_of(page, FAB_COLUMNS(COLUMNS));
     for (size_t i = 0; i < all.n; i++) {
         cost_add_item(&table, &all.item[i]);
     }
@@ -181,8 +180,7 @@ static void cost_put_differences(fab_page *page, const fab_result *result) {
     const fab_cost *base = &result->fabrics[0].cost;
     const double base_usd[] = {base->switch_usd, base->transceiver_usd,  base->cable_usd,
                                base->nic_usd,    base->installation_usd, base->total_usd};
-    fab_table table;
-    fab_table_begin(&table, page, FAB_COLUMNS(COLUMNS));
+    fab_table table = fab_table_of(page, FAB_COLUMNS(COLUMNS));
     fab_table_row(&table, FAB_INK_PLAIN, "[1]", base_usd);
     for (size_t i = 1; i < result->n_fabrics; i++) {
         const fab_cost *c = &result->fabrics[i].cost;
@@ -203,8 +201,7 @@ static void cost_put_designs(fab_page *page, const fab_result *result) {
                                          COLUMN("switches", whole), COLUMN("optics", whole),
                                          COLUMN("cost", money),     COLUMN("per GPU", money),
                                          COLUMN("power", power),    MARKED("saved", fab_show_percent, FAB_INK_GOOD, 0)};
-    fab_table table;
-    fab_table_begin(&table, page, FAB_COLUMNS(COLUMNS));
+    fab_table table = fab_table_of(page, FAB_COLUMNS(COLUMNS));
     for (size_t i = 0; i < result->n_fabrics; i++) {
         const fab_fabric_result *f = &result->fabrics[i];
         const double figures[] = {(double)f->counts.gpus,
@@ -244,8 +241,7 @@ void fab_text_comparison(fab_page *page, const fab_result *result) {
 static void growth_put_parts(fab_page *page, const fab_growth_step *step) {
     static const fab_column COLUMNS[] = {COLUMN("part", text), COLUMN("bought", whole), COLUMN("left over", whole),
                                          COLUMN("price", money)};
-    fab_table table;
-    fab_table_begin(&table, page, FAB_COLUMNS(COLUMNS));
+    fab_table table = fab_table_of(page, FAB_COLUMNS(COLUMNS));
     FAB_EACH(const fab_growth_part, part, step->parts, step->n_parts) {
         const double figures[] = {part->bought > 0 ? (double)part->bought : NAN,
                                   part->retired > 0 ? (double)part->retired : NAN,
@@ -266,12 +262,11 @@ void fab_text_growth(fab_page *page, const fab_result *result) {
     static const fab_column COLUMNS[] = {COLUMN("step", text),    COLUMN("GPUs", whole),      COLUMN("switches", whole),
                                          COLUMN("cables", whole), COLUMN("bought", money),    COLUMN("in all", money),
                                          COLUMN("moved", whole),  COLUMN("free ports", whole)};
-    fab_table table;
     if (result->n_growth == 0) {
         return;
     }
     fab_text_heading(page, "GROWTH", NULL);
-    fab_table_begin(&table, page, FAB_COLUMNS(COLUMNS));
+    fab_table table = fab_table_of(page, FAB_COLUMNS(COLUMNS));
     for (size_t i = 0; i < result->n_growth; i++) {
         const fab_growth_step *step = &result->growth[i];
         const double figures[] = {(double)step->gpus,      (double)step->switches, (double)step->cables,

@@ -28,8 +28,7 @@ static void engine_put_distribution(fab_page *page, const fab_engine_result *e) 
         COLUMN("min", 3_digits),
         COLUMN("max", 3_digits),
     };
-    fab_table table;
-    fab_table_begin(&table, page, FAB_COLUMNS(columns));
+    fab_table table = fab_table_of(page, FAB_COLUMNS(columns));
     engine_add_seeds(&table, "largest factor", &e->max_collision_factor, false);
     engine_add_seeds(&table, "mean of flows", &e->mean_collision_factor, false);
     engine_add_seeds(&table, "collided links", &e->collided_links, true);
@@ -229,8 +228,7 @@ static void engine_put_loads(fab_page *page, const fab_engine_result *e) {
                                          MARKED("max", fab_show_2_digits, FAB_INK_BAD, FAB_FULL_LOAD),
                                          COLUMN("spray", 2_digits),
                                          COLUMN("collided", whole)};
-    fab_table table;
-    fab_table_begin(&table, page, FAB_COLUMNS(COLUMNS));
+    fab_table table = fab_table_of(page, FAB_COLUMNS(COLUMNS));
     FAB_EACH(const fab_tier_load, load, e->tiers, e->n_tiers) {
         const double figures[] = {(double)load->links,   (double)load->used,     load->mean_utilisation,
                                   load->max_utilisation, load->max_taper_factor, (double)load->collided};

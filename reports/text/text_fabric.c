@@ -2,7 +2,6 @@
 #include "text_sections.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <string.h>
 
 void fab_text_rail_only(fab_page *page, const char *family, const char *of) {
@@ -151,8 +150,7 @@ static void fabric_put_structure(fab_page *page, const fab_fabric_result *f, boo
                                   COLUMN("cables", whole),
                                   COLUMN("length", text)};
     fab_page_end_line(page);
-    fab_table table;
-    fab_table_begin(&table, page, FAB_COLUMNS(columns));
+    fab_table table = fab_table_of(page, FAB_COLUMNS(columns));
     for (size_t i = 0; i < f->counts.n_boundaries && i < FAB_MAX_TIERS; i++) {
         fabric_add_tier(&table, f, i);
     }
@@ -274,8 +272,7 @@ void fab_text_floor(fab_page *page, const fab_fabric_result *f) {
         return;
     }
     fab_page_end_line(page);
-    fab_table table;
-    fab_table_begin(&table, page, FAB_COLUMNS(COLUMNS));
+    fab_table table = fab_table_of(page, FAB_COLUMNS(COLUMNS));
     for (uint32_t t = 1; t <= f->counts.n_boundaries && t <= FAB_MAX_TIERS; t++) {
         const fab_boundary_lengths *b = &c->boundary[t - 1];
         const double figures[] = {(double)b->cables, b->min_m, b->mean_m, b->max_m, b->mean_m * (double)b->cables,

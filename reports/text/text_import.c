@@ -1,5 +1,4 @@
 /* Text report: what was found in a file, what was left out, what is assumed. */
-#include "fab/imported.h"
 #include "text_sections.h"
 
 #include <inttypes.h>
@@ -72,8 +71,7 @@ static void import_put_tiers(fab_page *page, const fab_imported *in) {
                                          COLUMN("ports", integer), COLUMN("cables below", integer),
                                          COLUMN("rate", rate),     COLUMN("first", text)};
     const fab_fabric *f = in->fabric;
-    fab_table table;
-    fab_table_begin(&table, page, FAB_COLUMNS(COLUMNS));
+    fab_table table = fab_table_of(page, FAB_COLUMNS(COLUMNS));
     for (uint32_t t = 1; t <= f->n_boundaries; t++) {
         FAB_SUM(uint32_t, n_cables, c, f->n_cables, fab_class_of(f, 2 * c)->tier == t);
         double figures[] = {FAB_TABLE_BLANK, FAB_TABLE_BLANK, n_cables, fab_imported_rate(in, t), FAB_TABLE_BLANK};

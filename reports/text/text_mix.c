@@ -2,8 +2,6 @@
 #include "fab/units.h"
 #include "text_sections.h"
 
-#include <inttypes.h>
-#include <math.h>
 #include <string.h>
 
 static void mix_put_designs(fab_page *page, const fab_mix *m) {
@@ -14,13 +12,12 @@ static void mix_put_designs(fab_page *page, const fab_mix *m) {
         for (size_t j = 1; j < m->n_jobs && !p->is_built; j++) {
             p = &d->job[j];
         }
-        char bisection[32];
         fab_page_wrapf(page, FAB_INK_BOLD, 2, 6, "[%zu] %s", i + 1, d->name);
         if (p->is_built) {
             fab_page_wrapf(page, FAB_INK_PLAIN, 6, 6, "%s, %s GPUs, %s switches, %s; bisection %s", p->family,
                            fab_show_count(page, p->counts.gpus), fab_show_count(page, p->counts.switches),
                            fab_show_money(page, p->total_usd),
-                           isnan(p->bisection_ratio) ? "-" : fab_part_format(bisection, p->bisection_ratio, 3));
+                           isnan(p->bisection_ratio) ? "-" : fab_part_format(FAB_ROOM, p->bisection_ratio, 3));
         }
         for (size_t j = 0; j < m->n_jobs; j++) {
             if (!d->job[j].is_built) {
@@ -36,7 +33,6 @@ static void mix_put_engine(fab_page *page, const fab_mix *m, const fab_mix_desig
     static const fab_column LAST[] = {COLUMN("speed", 3_digits), COLUMN("per $", 3_digits), COLUMN("cost", money)};
     fab_column columns[1 + 2 * FAB_MIX_JOBS + 3] = {COLUMN("", text)};
     size_t n = 1;
-    fab_table table;
     for (size_t j = 0; j < m->n_jobs; j++) {
         columns[n++] = (fab_column)COLUMN(fab_mix_units[m->kind[j]].job, time);
         columns[n++] = (fab_column)COLUMN("", factor);
@@ -44,7 +40,7 @@ static void mix_put_engine(fab_page *page, const fab_mix *m, const fab_mix_desig
     memcpy(&columns[n], LAST, sizeof LAST);
     n += FAB_N_OF(LAST);
     fab_text_heading(page, "MIX", first->job[0].engines[e].label);
-    fab_table_begin(&table, page, columns, n);
+    fab_table table = fab_table_of(page, columns, n);
     for (size_t i = 0; i < m->n_designs; i++) {
         const fab_mix_design *d = &m->designs[i];
         double figures[FAB_N_OF(columns)];
@@ -82,14 +78,13 @@ static void put_price(fab_page *page, fab_table *table, const fab_mix *m, const 
 static void put_units(fab_page *page, const fab_mix *m, size_t e) {
     fab_column columns[1 + 2 * FAB_MIX_JOBS] = {COLUMN("own units", text)};
     size_t n = 1;
-    fab_table table;
     for (size_t j = 0; j < m->n_jobs; j++) {
         static const char *const RATES[] = {"tokens/s", "samples/s", "served/s"};
         static const char *const PRICES[] = {"1e9 tokens", "samples/$", "1e6 tokens"};
         columns[n++] = (fab_column)COLUMN(RATES[m->kind[j]], whole);
         columns[n++] = (fab_column)COLUMN(PRICES[m->kind[j]], whole);
     }
-    fab_table_begin(&table, page, columns, n);
+    fab_table table = fab_table_of(page, columns, n);
     for (size_t i = 0; i < m->n_designs; i++) {
         const fab_mix_design *d = &m->designs[i];
         double figures[FAB_N_OF(columns)];

@@ -2,7 +2,6 @@
 #include "text_sections.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <string.h>
 
 #define MAX_FRONT_ROWS 20
@@ -84,8 +83,7 @@ static void figures_of_tokens(const fab_optimum_point *p, double *out) {
 static void optimum_put_rows(fab_page *page, const fab_column *columns, size_t n_columns, optimum_figures *figures_of,
                              size_t taper, const fab_optimum_point *winner, const fab_optimum_point *points, size_t n) {
     legend switches = {.n = 0};
-    fab_table table;
-    fab_table_begin(&table, page, columns, n_columns);
+    fab_table table = fab_table_of(page, columns, n_columns);
     for (size_t i = winner == NULL; i <= n && i <= MAX_FRONT_ROWS; i++) {
         const fab_optimum_point *p = i == 0 ? winner : &points[i - 1];
         const fab_ink ink = i == 0 ? FAB_INK_GOOD : FAB_INK_PLAIN;

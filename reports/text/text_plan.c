@@ -2,7 +2,6 @@
 #include "text_sections.h"
 
 #include <inttypes.h>
-#include <math.h>
 
 static const char *plan_show_part(fab_page *page, double part) {
     return part > 0 ? fab_show(page, "%.1f", 100 * part) : "-";
@@ -53,8 +52,7 @@ static void plan_put_rows(fab_page *page, const fab_planned *plans, size_t n, ui
                                   SHOWN("compute", plan_show_part),
                                   SHOWN("network", plan_show_part),
                                   COLUMN("most", text)};
-    fab_table table;
-    fab_table_begin(&table, page, FAB_COLUMNS(columns));
+    fab_table table = fab_table_of(page, FAB_COLUMNS(columns));
     for (size_t i = 0; i < n; i++) {
         plan_add_row(&table, i, &plans[i]);
     }

@@ -45,8 +45,7 @@ static void published_put_row(fab_table *table, const fab_published_row *row) {
 static void published_put_rows(fab_page *page, const fab_published_row *rows, size_t n) {
     static const fab_column COLUMNS[] = {COLUMN("", text),          COLUMN("published", text), COLUMN("ours", text),
                                          COLUMN("deviation", text), COLUMN("allowed", text),   COLUMN("", text)};
-    fab_table table;
-    fab_table_begin(&table, page, FAB_COLUMNS(COLUMNS));
+    fab_table table = fab_table_of(page, FAB_COLUMNS(COLUMNS));
     for (size_t i = 0; i < n; i++) {
         published_put_row(&table, &rows[i]);
     }

@@ -11,8 +11,7 @@ static void traffic_put_phases(fab_page *page, const fab_traffic *traffic) {
                                          COLUMN("Bytes", bytes),
                                          COLUMN("Steps", whole),
                                          COLUMN("Times", whole)};
-    fab_table table;
-    fab_table_begin(&table, page, FAB_COLUMNS(COLUMNS));
+    fab_table table = fab_table_of(page, FAB_COLUMNS(COLUMNS));
     FAB_EACH(const fab_phase, p, traffic->phases, traffic->n_phases) {
         const double figures[] = {
             0, (double)p->n_comms, (double)p->n_flows, (double)p->total_bytes, (double)p->steps, (double)p->executions};

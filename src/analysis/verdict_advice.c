@@ -2,10 +2,8 @@
 #include "fab/advice.h"
 #include "fab/degradation.h"
 #include "fab/failures.h"
-#include "fab/plans.h"
 #include "verdict_lines.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
@@ -41,7 +39,6 @@ static void changes_of_failures(const fab_failures *f, size_t engine, char *out)
     const fab_failed_engine *e = &f->engines[engine];
     const fab_failed_policy *best = outermost_policy(e, f->n_policies, false);
     const fab_failed_policy *slowest = outermost_policy(e, f->n_policies, true);
-    char room[32];
     fab_append(out, FAB_VERDICT_TEXT, ". With %s%s failed: ", f->n_failed > 0 ? f->failed[0] : "nothing",
                f->n_failed > 1 ? " and others" : "");
     if (e->note[0] != '\0') {
@@ -55,7 +52,7 @@ static void changes_of_failures(const fab_failures *f, size_t engine, char *out)
         fab_append(out, FAB_VERDICT_TEXT, "its time is not known");
     } else {
         double before_s = e->healthy.time_s;
-        fab_append(out, FAB_VERDICT_TEXT, "%s%s", verdict_seconds(room, best->state.time_s),
+        fab_append(out, FAB_VERDICT_TEXT, "%s%s", verdict_seconds(FAB_ROOM, best->state.time_s),
                    f->iterates ? "" : " for all phases");
         if (before_s > 0) {
             fab_append(out, FAB_VERDICT_TEXT, ", x%.3f", best->state.time_s / before_s);
@@ -73,14 +70,13 @@ static void changes_of_failures(const fab_failures *f, size_t engine, char *out)
 }
 
 void verdict_add_changes(const fab_result *r, const fab_run_verdict *v, char *out) {
-    char room[32];
     const size_t engine = fab_result_index(r, v->engine);
     if (r->failures != NULL && engine < r->failures->n_engines) {
         changes_of_failures(r->failures, engine, out);
     }
     if (r->degradation != NULL && engine < r->degradation->n_iterations) {
         const fab_degraded_iteration *it = &r->degradation->iterations[engine];
-        fab_append(out, FAB_VERDICT_TEXT, ". With the slower parts: %s, x%.3f", verdict_seconds(room, it->after_s),
+        fab_append(out, FAB_VERDICT_TEXT, ". With the slower parts: %s, x%.3f", verdict_seconds(FAB_ROOM, it->after_s),
                    it->before_s > 0 ? it->after_s / it->before_s : 1);
     } else if (r->degradation != NULL && engine < r->degradation->n_engines) {
         const fab_degradation *d = r->degradation;
@@ -111,15 +107,14 @@ static const fab_alternative *best_alternative(const fab_run_verdict *v, bool ne
 
 /* "--engine ecmp,qp=16 saves 146 ms, 2.2 %" */
 static void advice_add_alternative(const fab_result *r, const fab_run_verdict *v, const fab_alternative *t, char *out) {
-    char room[4][32];
     const fab_serving *now = v->engine < r->n_serving ? &r->serving[v->engine] : NULL;
     const double gain_s = v->compared_s - t->time_s;
-    fab_append(out, FAB_VERDICT_TEXT, "--engine %s saves %s, %.1f %%", t->engine, verdict_seconds(room[0], gain_s),
+    fab_append(out, FAB_VERDICT_TEXT, "--engine %s saves %s, %.1f %%", t->engine, verdict_seconds(FAB_ROOM, gain_s),
                100 * gain_s / v->compared_s);
     if (now != NULL) {
         fab_append(out, FAB_VERDICT_TEXT, " of a batch (first token %s instead of %s, per token %s instead of %s)",
-                   verdict_seconds(room[0], t->first_token_s), verdict_seconds(room[1], now->first_token_s),
-                   verdict_seconds(room[2], t->token_s), verdict_seconds(room[3], now->token_s));
+                   verdict_seconds(FAB_ROOM, t->first_token_s), verdict_seconds(FAB_ROOM, now->first_token_s),
+                   verdict_seconds(FAB_ROOM, t->token_s), verdict_seconds(FAB_ROOM, now->token_s));
     }
 }
 
@@ -166,7 +161,6 @@ static bool is_of_plan(const fab_result *r, const fab_run_verdict *v) {
 /* Those that won nothing, or by luck, and what no routing can win. `phase`: any, for the engines that there are. */
 static void advice_of_trials(const fab_result *r, const fab_run_verdict *v, const fab_phase_result *tapered,
                              const fab_phase_result *phase, bool wins, bool leaves, char *out) {
-    char room[32];
     const char *between = wins ? "; " : "";
     if (!wins && v->n_alternatives > 0) {
         fab_append(out, FAB_VERDICT_TEXT, "%s", out[0] != '\0' ? "beside it " : KEEP);
@@ -183,17 +177,16 @@ static void advice_of_trials(const fab_result *r, const fab_run_verdict *v, cons
     }
     if (tapered == NULL || !(tapered->max_cut_factor > VERDICT_FULL) || v->n_alternatives == 0) {
         fab_append(out, FAB_VERDICT_TEXT, "%sno routing saves more than %s%s", between,
-                   verdict_seconds(room, v->compared_s - v->least_s), is_of_plan(r, v) ? " under this plan" : "");
+                   verdict_seconds(FAB_ROOM, v->compared_s - v->least_s), is_of_plan(r, v) ? " under this plan" : "");
         between = "; ";
     }
     if (v->n_untried > 0) {
-        char flows[32];
         const bool sprays = has_engine(phase, "spray", "");
         const bool has_pairs = has_engine(phase, "ecmp", ",qp=16,");
-        fab_append(
-            out, FAB_VERDICT_TEXT, "; none was tried for %s flows: try %s%s%s, or route --advise",
-            fab_format_count(flows, v->n_untried), sprays ? "another --engine" : "--engine spray where switches can",
-            sprays || has_pairs ? "" : ", or --engine ecmp,qp=16", is_of_plan(r, v) ? ", with a plan of its own" : "");
+        fab_append(out, FAB_VERDICT_TEXT, "; none was tried for %s flows: try %s%s%s, or route --advise",
+                   FAB_SAY_COUNT(v->n_untried), sprays ? "another --engine" : "--engine spray where switches can",
+                   sprays || has_pairs ? "" : ", or --engine ecmp,qp=16",
+                   is_of_plan(r, v) ? ", with a plan of its own" : "");
     } else if (leaves) {
         fab_append(out, FAB_VERDICT_TEXT, "%sroute --advise tries more", between);
     }
@@ -223,7 +216,7 @@ static void advice_of_routing(const fab_result *r, const fab_run_verdict *v, cha
                    out[0] != '\0' ? "" : KEEP);
     } else if (v->compared_s > 0 && most_s <= FAB_VERDICT_LITTLE * v->compared_s) {
         fab_append(out, FAB_VERDICT_TEXT, "%sno other routing saves more than %s%s", out[0] != '\0' ? "" : KEEP,
-                   verdict_seconds(room, most_s), is_of_plan(r, v) ? " under this plan" : "");
+                   verdict_seconds(FAB_ROOM, most_s), is_of_plan(r, v) ? " under this plan" : "");
     } else if (v->compared_s > 0) {
         advice_of_trials(r, v, tapered, worst, sets || builds, leaves_something(v, set, built), out);
     } else if (worst != NULL && worst->engines[v->engine].max_collision_factor.mean > VERDICT_FULL) {
@@ -345,9 +338,8 @@ static void advice_of_search(const fab_advice *a, char *out) {
     } else {
         fab_append(out, FAB_VERDICT_TEXT, "%s", name_change(b->change));
         if (b->iteration_s > 0 && b->base_iteration_s > 0) {
-            char room[2][32];
             fab_append(out, FAB_VERDICT_TEXT, " takes an iteration of %s instead of %s, %.1f %% %s, and",
-                       verdict_seconds(room[0], b->iteration_s), verdict_seconds(room[1], b->base_iteration_s),
+                       verdict_seconds(FAB_ROOM, b->iteration_s), verdict_seconds(FAB_ROOM, b->base_iteration_s),
                        100 * fabs(1 - b->iteration_s / b->base_iteration_s),
                        b->iteration_s <= b->base_iteration_s ? "less" : "more");
         }
@@ -380,17 +372,16 @@ static void advice_of_failures(const fab_failures *f, size_t engine, char *out) 
     const fab_failed_policy *best = outermost_policy(e, f->n_policies, false);
     const fab_failed_policy *worst = outermost_policy(e, f->n_policies, true);
     const fab_failed_policy *usual = usual_policy(e, f->n_policies);
-    char room[32];
     if (f->n_lost == 0 || best == NULL || worst == best) {
         return;
     }
     const double least_s = best->state.time_s;
     if (usual->state.time_s - least_s > FAB_VERDICT_LITTLE * usual->state.time_s) {
         fab_append(out, FAB_VERDICT_TEXT, "policy %s saves %s over %s; ", best->policy,
-                   verdict_seconds(room, usual->state.time_s - least_s), usual->policy);
+                   verdict_seconds(FAB_ROOM, usual->state.time_s - least_s), usual->policy);
     } else if (worst->state.time_s - least_s > FAB_VERDICT_LITTLE * worst->state.time_s) {
         fab_append(out, FAB_VERDICT_TEXT, "keep policy %s: %s takes %s longer; ", usual->policy, worst->policy,
-                   verdict_seconds(room, worst->state.time_s - least_s));
+                   verdict_seconds(FAB_ROOM, worst->state.time_s - least_s));
     } else {
         fab_append(out, FAB_VERDICT_TEXT, "policy %s or any other that was tried; ", best->policy);
     }
@@ -416,12 +407,11 @@ static void advice_of_jobs(const fab_contention *c, bool is_one_draw, bool colli
         fab_append(out, FAB_VERDICT_TEXT, "; all of one draw, which --seeds %d tells from luck", FAB_VERDICT_SEEDS);
     }
     if (c->n_untried > 0) {
-        char flows[32];
         fab_append(
             out, FAB_VERDICT_TEXT,
             "changes were not tried: %s flows are too many; give --engine ecmp,qp=16 or spray to compare them, move "
             "jobs that share links apart (servers), or add uplinks",
-            fab_format_count(flows, c->n_untried));
+            FAB_SAY_COUNT(c->n_untried));
     } else if (!(c->engines[c->remedied].lost_ratio > FAB_VERDICT_LITTLE)) {
         fab_append(out, FAB_VERDICT_TEXT, "nothing to move: the jobs hardly cost each other time%s",
                    collides ? "; flows of each collide with its own: --engine ecmp,qp=16, or spray where switches can"
@@ -448,13 +438,12 @@ static void advice_of_engines(const fab_result *r, const fab_run_verdict *v, cha
 }
 
 static void advice_of_plan(const fab_result *r, const fab_run_verdict *v, char *out) {
-    char room[32];
     char draws[48] = ""; /* of which the report may have one */
     if (v->better.draws > 1 && v->better.draws != r->n_seeds) {
         (void)snprintf(draws, sizeof draws, " (mean of --seeds %" PRIu64 ")", v->better.draws);
     }
     fab_append(out, FAB_VERDICT_TEXT, "; a better plan takes %s%s, %.0f %% less: --job %s",
-               verdict_seconds(room, v->better.time_s), draws, 100 * (1 - v->better.time_s / v->time_s),
+               verdict_seconds(FAB_ROOM, v->better.time_s), draws, 100 * (1 - v->better.time_s / v->time_s),
                v->better.keys);
 }
 

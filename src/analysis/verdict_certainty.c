@@ -3,7 +3,6 @@
 #include "fab/published.h"
 #include "verdict_lines.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
@@ -39,9 +38,8 @@ static void certainty_of_published(const fab_result *r, char *out) {
     }
     fab_append(out, FAB_VERDICT_TEXT, "; %" PRIu64 " of %zu published figures met", n.met, p->n_rows);
     if (furthest != NULL) {
-        char deviation[32];
         fab_append(out, FAB_VERDICT_TEXT, ", the furthest %s",
-                   fab_change_format(deviation, fab_published_deviation(furthest), 1));
+                   fab_change_format(FAB_ROOM, fab_published_deviation(furthest), 1));
     }
 }
 

@@ -2,13 +2,11 @@
 #include "fab/analysis.h"
 #include "fab/optimum.h"
 
-#include "fab/imported.h"
 #include "fab/memory.h"
 #include "fab/mix.h"
 #include "fab/units.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <stdarg.h>
 
 #define NEAR 0.02 /* a rate on the label and on the wire */
@@ -42,13 +40,12 @@ static bool is_sold(double bps) {
 
 static fab_status look_at_rates(fab_result *result, const fab_counts *counts, fab_error *err) {
     FAB_EACH(const fab_cable_kind, kind, counts->kinds, counts->n_kinds) {
-        char rate[40];
         if (!is_sold(kind->rate_bps)) {
             FAB_PASS(add_warning(result, err,
                                  "links %s run at %s, which no port of the market does: look at nic, "
                                  "planes, port and breakout",
                                  fab_boundary_name(counts->wiring, kind->tier),
-                                 fab_quantity_format(rate, kind->rate_bps, FAB_UNIT_RATE)));
+                                 FAB_SAY(kind->rate_bps, FAB_UNIT_RATE)));
         }
     }
     return FAB_OK;
@@ -59,12 +56,11 @@ static fab_status look_at_rates(fab_result *result, const fab_counts *counts, fa
 static fab_status look_at_ports(fab_result *result, const fab_fabric_result *f, fab_error *err) {
     for (uint32_t t = 0; t < f->counts.tiers; t++) {
         const fab_tier_spec *tier = &f->spec.tier[t];
-        char rate[40];
         if (tier->breakout > 1 && tier->port_bps > 0 && !is_sold(tier->port_bps)) {
             FAB_PASS(add_warning(result, err,
                                  "ports of tier %" PRIu32 " run at %s before their breakout in %" PRIu64
                                  ", which no switch of the market has",
-                                 t + 1, fab_quantity_format(rate, tier->port_bps, FAB_UNIT_RATE), tier->breakout));
+                                 t + 1, FAB_SAY(tier->port_bps, FAB_UNIT_RATE), tier->breakout));
         }
     }
     return FAB_OK;
@@ -104,12 +100,11 @@ static fab_status look_at_engine(fab_result *result, const char *family, const c
 }
 
 static fab_status look_at_spares(fab_result *result, const fab_spares *s, fab_error *err) {
-    char money[32];
     return !s->is_known || s->more_tiers == 0
                ? FAB_OK
                : add_warning(result, err,
                              "%" PRIu64 " spare servers take another tier: %" PRIu64 " switches and %s more",
-                             s->servers, s->more_switches, fab_money_format(money, s->more_usd));
+                             s->servers, s->more_switches, fab_money_format(FAB_ROOM, s->more_usd));
 }
 
 /* A fabric that is compared under experts that are nowhere else is not tested by them. */

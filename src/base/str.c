@@ -111,13 +111,13 @@ void fab_str_add_csv(fab_str *str, const char *text) {
     fab_str_add(str, quote);
 }
 
-void fab_format_double(char *out, double value) {
-    for (int digits = 15; digits <= 17; digits++) {
+const char *fab_format_double(char *out, double value) {
+    bool is_same = false;
+    for (int digits = 15; digits <= 17 && !is_same; digits++) {
         (void)snprintf(out, 32, "%.*g", digits, value);
-        if (strtod(out, NULL) == value) {
-            return;
-        }
+        is_same = strtod(out, NULL) == value;
     }
+    return out;
 }
 
 const char *fab_format_count(char *out, uint64_t value) {

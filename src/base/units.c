@@ -237,11 +237,10 @@ const char *fab_money_format(char *out, double usd) {
 }
 
 const char *fab_price_format(char *out, double usd) {
-    char number[32];
     if (!(usd >= 999.95 && usd <= 1e15)) {
         (void)snprintf(out, 32, "$%.4g", usd);
     } else {
-        (void)snprintf(out, 32, "$%s", fab_format_count(number, (uint64_t)(usd + 0.5)));
+        (void)snprintf(out, 32, "$%s", FAB_SAY_COUNT((uint64_t)(usd + 0.5)));
     }
     return out;
 }

@@ -3,7 +3,6 @@
 
 #include "fab/builtin.h"
 #include "fab/definitions.h"
-#include "fab/design.h"
 
 /* --- what an argument may be -------------------------------------------------------------------------------------- */
 

@@ -8,10 +8,8 @@
 #ifdef __GLIBC__
 #include <malloc.h>
 #endif
-#include <math.h>
 #include <signal.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>

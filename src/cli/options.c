@@ -1,6 +1,5 @@
 #include "cli.h"
 
-#include "fab/design.h"
 #include "fab/memory.h"
 #include "fab/parallel.h"
 

@@ -6,7 +6,6 @@
 #include "fab/replay_memory.h"
 
 #include <inttypes.h>
-#include <math.h>
 
 /* One piece of --job. A piece without '=' continues the value before it: "servers=0-15,20". */
 static size_t piece_length(const char *text) {

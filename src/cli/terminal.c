@@ -1,9 +1,7 @@
 #include "cli.h"
 
-#include <math.h>
 #include <signal.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <termios.h>

@@ -61,11 +61,9 @@ static fab_status check_given(const reading *r, fab_error *err) {
 
 /* A rate that is given stands in for one that the file does not say. */
 static fab_status check_rate(const reading *r, const char *key, double given_bps, double file_bps, fab_error *err) {
-    char text[2][40];
     FAB_REFUSE_IF(file_bps > 0 && is_set(r, key) && given_bps > 0 && given_bps != file_bps, err, FAB_EINPUT,
                   reading_where(r, key, NULL, NULL), "%s: the file says %s, so %s has no effect; leave it out", key,
-                  fab_quantity_format(text[0], file_bps, FAB_UNIT_RATE),
-                  fab_quantity_format(text[1], given_bps, FAB_UNIT_RATE));
+                  FAB_SAY(file_bps, FAB_UNIT_RATE), FAB_SAY(given_bps, FAB_UNIT_RATE));
     return FAB_OK;
 }
 

@@ -3,7 +3,6 @@
  */
 #include "fields.h"
 
-#include <math.h>
 #include <stdio.h>
 
 #define MAX_PARTS 4

@@ -158,9 +158,7 @@ const char *fab_component_name(const fab_fabric *f, const fab_component *c, char
     }
     if (c->fraction > 0) {
         size_t n = strlen(out);
-        char fraction[32];
-        fab_format_double(fraction, c->fraction);
-        (void)snprintf(out + n, FAB_COMPONENT_NAME_SIZE - n, "*%s", fraction);
+        (void)snprintf(out + n, FAB_COMPONENT_NAME_SIZE - n, "*%s", fab_format_double(FAB_ROOM, c->fraction));
     }
     return out;
 }

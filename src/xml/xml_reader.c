@@ -10,7 +10,6 @@
 #include <libxml/parser.h>
 #include <libxml/parserInternals.h>
 #include <libxml/xmlerror.h>
-#include <stdio.h>
 
 #define MAX_NAMESPACES 8
 #define XSI_URI        "http://www.w3.org/2001/XMLSchema-instance"

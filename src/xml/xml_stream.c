@@ -10,7 +10,6 @@
 #include <libxml/parserInternals.h>
 #include <libxml/xmlerror.h>
 #include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 

@@ -1,7 +1,6 @@
 /* Text report: designs side by side: which is best, and what they cost by GPU hours and bought. */
 #include "text/text_sections.h"
 
-#include <math.h>
 #include <string.h>
 
 /* --- designs compared --------------------------------------------------------------------------------------------- */
@@ -405,10 +404,9 @@ static void compare_put_hours(fab_page *page, const fab_sweep *s, size_t e) {
     static const fab_column COLUMNS[] = {COLUMN("per year", text), COLUMN("GPU hours", money),
                                          COLUMN("network", money), COLUMN("its energy", money),
                                          COLUMN("total", money),   COLUMN("power", power)};
-    fab_table table;
     fab_text_heading(page, "COST BY GPU HOURS",
                      s->n_verdicts > 1 ? s->points[s->verdicts[e].best].engines[e].label : NULL);
-    fab_table_begin(&table, page, FAB_COLUMNS(COLUMNS));
+    fab_table table = fab_table_of(page, FAB_COLUMNS(COLUMNS));
     for (size_t i = 0; i < s->n_points; i++) {
         const fab_sweep_point *p = &s->points[i];
         if (!p->is_built || e >= p->n_engines || !(p->engines[e].iteration.usd_per_1e9_tokens > 0)) {
@@ -439,8 +437,7 @@ static void ownership_put_table(fab_page *page, const fab_sweep *s, size_t e) {
                                          COLUMN("servers", money), COLUMN("racks", money),
                                          COLUMN("network", money), COLUMN("energy", money),
                                          COLUMN("total", money),   SHOWN("1e9 tokens", fab_show_price)};
-    fab_table table;
-    fab_table_begin(&table, page, FAB_COLUMNS(COLUMNS));
+    fab_table table = fab_table_of(page, FAB_COLUMNS(COLUMNS));
     for (size_t i = 0; i < s->n_points; i++) {
         const fab_sweep_point *p = &s->points[i];
         const fab_ownership *o = &p->ownership;
@@ -534,9 +531,8 @@ void fab_text_failures_of_points(fab_page *page, const fab_sweep *s, size_t e) {
                             COLUMN("tokens/s", whole),
                             SHOWN("$ per 1e9", fab_show_price),
                             SHOWN("bought", fab_show_price)};
-    fab_table table;
     fab_text_heading(page, "WITH FAILURES", fab_show(page, "%s, policy %s", s->scenarios, s->policy));
-    fab_table_begin(&table, page, FAB_COLUMNS(columns));
+    fab_table table = fab_table_of(page, FAB_COLUMNS(columns));
     for (size_t i = 0; i < s->n_points; i++) {
         const fab_sweep_point *p = &s->points[i];
         const fab_sweep_engine *engine = e < p->n_engines ? &p->engines[e] : NULL;

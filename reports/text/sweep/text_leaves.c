@@ -1,10 +1,8 @@
 /* Text report: what a sweep over tapers changes besides: how many servers share a leaf, and whether their groups
  * straddle leaves; and one over spares: the uplinks that leaves give up for them. */
-#include "fab/str.h"
 #include "text/text_sections.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <string.h>
 
 #define STRADDLES 1.005 /* what a leaf sends over the mean, above which leaves are unlike */

@@ -3,7 +3,6 @@
 #include "text/text_sections.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <string.h>
 
 #define MAX_PHASES  4 /* shown of each engine: the longest */
@@ -89,8 +88,7 @@ static bool same_fabric(const fab_sweep *s) {
 }
 
 static const char *sweep_show_bisection(fab_page *page, double ratio) {
-    char text[32];
-    return fab_show(page, "%s", fab_part_format(text, ratio, 3));
+    return fab_show(page, "%s", fab_part_format(FAB_ROOM, ratio, 3));
 }
 
 static bool equal_gpus(const fab_sweep_point *p, const fab_sweep_point *first) {
@@ -112,9 +110,8 @@ static void sweep_put_fabrics(fab_page *page, const fab_sweep *s) {
                                   SHOWN("bisection", sweep_show_bisection),
                                   COLUMN("power", power),
                                   COLUMN(is_wide ? "cables" : NULL, whole)};
-    fab_table table;
     bool once = same_fabric(s);
-    fab_table_begin(&table, page, FAB_COLUMNS(columns));
+    fab_table table = fab_table_of(page, FAB_COLUMNS(columns));
     FAB_EACH(const fab_sweep_point, p, s->points, s->n_points) {
         const double figures[] = {
             FAB_TABLE_BLANK, (double)p->counts.gpus,  p->total_usd, (double)p->counts.switches, p->bisection_ratio,
@@ -220,12 +217,11 @@ static const char *sweep_show_crossing(fab_page *page, const fab_sweep_phase *ph
 
 static void sweep_put_crossings_of(fab_page *page, const fab_sweep *s, uint32_t tier, const names *list) {
     fab_column columns[FAB_TABLE_COLUMNS] = {COLUMN(sweep_show_heading(page, s), text)};
-    fab_table table;
     bool once = same_crossings(s, list, tier);
     for (size_t j = 0; j < list->n; j++) {
         columns[j + 1].heading = list->name[j];
     }
-    fab_table_begin(&table, page, columns, list->n + 1);
+    fab_table table = fab_table_of(page, columns, list->n + 1);
     FAB_EACH(const fab_sweep_point, p, s->points, s->n_points) {
         if (!p->is_built || (once && p != fab_text_first_built(s))) {
             continue;
@@ -397,7 +393,6 @@ static void sweep_put_engine(fab_page *page, const fab_sweep *s, size_t e) {
     names phases = {.n = 0};
     engine_table context = {.sweep = s, .engine = e};
     fab_column columns[FAB_TABLE_COLUMNS] = {COLUMN("", text)};
-    fab_table table;
     bool iterations = sweep_look(page, s, e, &phases, &context.most_s);
     bool one_price = same_fabric(s);
     size_t n = 0;
@@ -422,7 +417,7 @@ static void sweep_put_engine(fab_page *page, const fab_sweep *s, size_t e) {
         columns[n++].heading = serves ? "1e6 tokens" : "1e9 tokens";
     }
     columns[n++].heading = one_price ? "slower" : "cost";
-    fab_table_begin(&table, page, columns, n);
+    fab_table table = fab_table_of(page, columns, n);
     FAB_EACH(const fab_sweep_point, p, s->points, s->n_points) {
         if (e < p->n_engines) {
             sweep_add_point(&table, s, p, e, &phases, iterations, one_price);

@@ -1,19 +1,12 @@
 #include "cli.h"
 
 #include "fab/degrade.h"
-#include "fab/design.h"
 #include "fab/diff_run.h"
 #include "fab/memory.h"
-#include "fab/reports.h"
-#include "fab/save.h"
 #include "fab/source.h"
-#include "fab/str.h"
-#include "fab/topologies.h"
 
 #include <errno.h>
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -71,14 +64,12 @@ static void side_release(side *s) {
 /* "PART=FRACTION" as the component "PART*FRACTION"; `slot` is the first free one of s->degraded. */
 static fab_status add_degraded(side *s, const char *text, size_t slot, fab_error *err) {
     fab_weak_part part;
-    char number[40];
     fab_str name = FAB_STR_INIT;
     FAB_PASS(fab_weak_part_parse(text, &part, err));
     if (part.ratio >= 1) {
         return FAB_OK;
     }
-    fab_format_double(number, part.ratio);
-    fab_str_printf(&name, "%s*%s", part.name, number);
+    fab_str_printf(&name, "%s*%s", part.name, fab_format_double(FAB_ROOM, part.ratio));
     FAB_PASS(fab_str_status(&name, err));
     s->degraded[slot] = name.data;
     s->failed[s->n_failed++] = name.data;

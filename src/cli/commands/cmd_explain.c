@@ -2,8 +2,6 @@
 
 #include "fab/definitions.h"
 
-#include <string.h>
-
 #define WIDTH  80
 #define INDENT 12
 

@@ -1,6 +1,5 @@
 #include "cli.h"
 
-#include "fab/design.h"
 #include "fab/mix_run.h"
 
 #include <stdlib.h>

@@ -1,6 +1,5 @@
 #include "cli.h"
 
-#include "fab/design.h"
 #include "fab/catalog.h"
 #include "fab/definitions.h"
 #include "fab/prices.h"

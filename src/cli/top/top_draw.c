@@ -2,7 +2,6 @@
 #include "top_app.h"
 
 #include <inttypes.h>
-#include <math.h>
 
 #define ABOVE 8 /* lines above the rows, and below */
 #define BELOW 2

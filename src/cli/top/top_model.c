@@ -1,7 +1,6 @@
 /* The job, held open, and what is broken of it. */
 #include "top_model.h"
 
-#include "fab/design.h"
 #include "fab/memory.h"
 
 #include <inttypes.h>

@@ -1,9 +1,6 @@
 /* How rows look. Figures are formatted as the report formats them. */
 #include "top_view.h"
 
-#include <math.h>
-#include <string.h>
-
 #define NAME_SIZE ((size_t)2 * FAB_LINK_NAME_SIZE)
 #define GAP       2
 

@@ -4,8 +4,6 @@
 #include "fab/memory.h"
 #include "fab/ranked.h"
 
-#include <math.h>
-
 static const char *const ORDERS[TOP_N_VIEWS][4] = {{"as they come", "by time", "by fullest link", NULL},
                                                    {"by load", "by change", "by name", NULL},
                                                    {"by rate here", "by name", NULL},

@@ -387,8 +387,7 @@ done:
 static uint64_t first_number(const auditor *a) {
     uint64_t least = UINT64_MAX;
     for (uint32_t i = a->tier_first[1]; i < a->tier_first[a->n_tiers + 1]; i++) {
-        fab_box_name name;
-        fab_box_name_read(a->net->nodes[a->in_tier[i]].label, &name);
+        fab_box_name name = fab_box_name_of(a->net->nodes[a->in_tier[i]].label);
         least = name.role != NULL && name.n == 1 && name.at[0] < least ? name.at[0] : least;
     }
     return least;
@@ -443,7 +442,7 @@ static fab_status look_at_tier(auditor *a, uint32_t tier, uint64_t from, fab_err
     for (uint32_t i = 0; i < n; i++) {
         all[i].node = a->in_tier[a->tier_first[tier] + i];
         all[i].label = a->net->nodes[all[i].node].label;
-        fab_box_name_read(all[i].label, &all[i].name);
+        all[i].name = fab_box_name_of(all[i].label);
     }
     qsort(all, n, sizeof *all, by_role);
     FAB_EACH_RUN(uint32_t, i, next, n,
@@ -456,7 +455,7 @@ static fab_status look_at_tier(auditor *a, uint32_t tier, uint64_t from, fab_err
 fab_status fab_audit_next_name(auditor *a, uint32_t node, uint64_t step, const char **out, fab_error *err) {
     coordinates one = {.node = node};
     char name[128];
-    fab_box_name_read(a->net->nodes[node].label, &one.name);
+    one.name = fab_box_name_of(a->net->nodes[node].label);
     grid g = {.switches = &one, .n = 1, .axes = one.name.n};
     if (one.name.role == NULL || one.name.n == 0) {
         return fab_audit_text(a, out, err, "one beside %s", fab_audit_label(a, node));

@@ -43,9 +43,8 @@ static uint64_t kind_of_box(const auditor *a, uint32_t v) {
     if (fab_network_is_host(a->net, v)) {
         return fab_name_pattern(node->host != NULL ? node->host : node->label);
     }
-    fab_box_name name;
     uint64_t hash = a->shape->tier[v];
-    fab_box_name_read(node->label, &name);
+    fab_box_name name = fab_box_name_of(node->label);
     for (size_t i = 0; i < name.n_role; i++) {
         hash = fab_mix64(hash ^ (unsigned char)name.role[i]);
     }

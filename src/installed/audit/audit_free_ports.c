@@ -106,8 +106,7 @@ bool fab_audit_slots_lack(const auditor *a, uint32_t before, uint32_t behind) {
 }
 
 static bool is_leaf_board(const auditor *a, uint32_t v) {
-    fab_box_name name;
-    fab_box_name_read(a->net->nodes[v].label, &name);
+    fab_box_name name = fab_box_name_of(a->net->nodes[v].label);
     return name.is_board && name.role[0] == 'L';
 }
 

@@ -5,9 +5,6 @@
 
 #include "fab/memory.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #define NONE FAB_NETWORK_NONE
 
 /* --- adapters that are elsewhere ---------------------------------------------------------------------------------- */
@@ -229,12 +226,11 @@ static uint32_t count_lacking(const audit_plugs *p, uint32_t server, uint32_t co
 
 /* The last leaf, by name, of the role of one. */
 static uint32_t last_like(const auditor *a, uint32_t leaf) {
-    fab_box_name like;
     fab_box_name name;
     uint32_t last = leaf;
-    fab_box_name_read(a->net->nodes[leaf].label, &like);
+    fab_box_name like = fab_box_name_of(a->net->nodes[leaf].label);
     for (uint32_t i = a->tier_first[1]; i < a->tier_first[2]; i++) {
-        fab_box_name_read(a->net->nodes[a->in_tier[i]].label, &name);
+        name = fab_box_name_of(a->net->nodes[a->in_tier[i]].label);
         last = fab_box_role_compare(&name, &like) == 0 && name.before == like.before ? a->in_tier[i] : last;
     }
     return last;
@@ -288,11 +284,9 @@ static bool is_beside_absent(const audit_plugs *p, uint32_t server) {
     const auditor *a = p->a;
     bool found = false;
     for (uint32_t i = p->first[server]; i < p->first[server + 1]; i++) {
-        fab_box_name own;
-        fab_box_name_read(a->net->nodes[p->plug[i].leaf].label, &own);
+        fab_box_name own = fab_box_name_of(a->net->nodes[p->plug[i].leaf].label);
         for (uint32_t k = 0; own.n > 0 && k < a->out->n_absent; k++) {
-            fab_box_name other;
-            fab_box_name_read(a->absent[k].name, &other);
+            fab_box_name other = fab_box_name_of(a->absent[k].name);
             uint64_t x = own.at[own.n - 1];
             uint64_t y = other.n == own.n ? other.at[own.n - 1] : x;
             found = found || (a->absent[k].tier == 1 && fab_box_role_compare(&own, &other) == 0 && x != y &&

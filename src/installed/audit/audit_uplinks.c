@@ -26,7 +26,7 @@ static bool is_same(const counted *a, const counted *b, bool is_kind) {
 }
 
 static void count_cables(const auditor *a, uint32_t tier, counted *c) {
-    fab_box_name_read(a->net->nodes[c->node].label, &c->name);
+    c->name = fab_box_name_of(a->net->nodes[c->node].label);
     for (uint32_t j = a->shape->first[c->node]; j < a->shape->first[c->node + 1]; j++) {
         uint32_t w = fab_network_far(a->net, a->shape->side[j])->node;
         uint32_t other = fab_audit_is_switch(a, w) ? a->shape->tier[w] : 0;

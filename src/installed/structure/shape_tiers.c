@@ -45,7 +45,7 @@ static fab_status tiers_open(tiers *t, fab_error *err) {
         }
         if (net->nodes[v].kind == FAB_NETWORK_SWITCH) {
             t->all[t->n].node = v;
-            fab_box_name_read(net->nodes[v].label, &t->all[t->n++].name);
+            t->all[t->n++].name = fab_box_name_of(net->nodes[v].label);
         }
     }
     FAB_SORT(t->all, t->n, by_role);

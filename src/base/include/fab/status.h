@@ -63,6 +63,9 @@ const char *fab_status_name(fab_status status);
 /** `return FAB_GIVE(*out, made);`: the caller owns it from now on; what gave it is empty, so nothing is released. */
 #define FAB_GIVE(to, made) ((to) = (made), (made) = (__typeof__(made)){0}, FAB_OK)
 
+/** Room for a number or a quantity as text, as the functions that make one need it: until the block around it ends. */
+#define FAB_ROOM ((char[40]){""})
+
 /** The number of elements of an array, none of a pointer. */
 #define FAB_N_OF(array) (sizeof(array) / sizeof *(array))
 
@@ -110,9 +113,9 @@ const char *fab_status_name(fab_status status);
     for (__typeof__((n) + 0) i = (from); i < (n); i++) {                                                               \
         sum += (__VA_ARGS__);                                                                                          \
     }
+
 /** `FAB_FORMAT(out->name, "leaf-%u", number);`: what printf makes of it, cut where the array of characters ends. */
 #define FAB_FORMAT(array, ...) (void)snprintf((array), sizeof(array), __VA_ARGS__)
-
 
 /** Leaves the function through its `done:` label when `call` fails: where what is released is no variable of its own.
  * Needs a `fab_status status` in scope. */

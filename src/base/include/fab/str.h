@@ -39,14 +39,14 @@ FAB_STATUS fab_str_status(const fab_str *str, fab_error *err);
 
 /**
  * Shortest decimal text that reads back as the same double ("0.1", "1e+300"). Locale-independent.
- * @param[out] out  At least 32 bytes.
+ * @param[out] out  At least 32 bytes. Returns out.
  */
-void fab_format_double(char *out, double value);
+const char *fab_format_double(char *out, double value);
 
 /** Number with thousands separators ("24,576"). `out` holds at least 32 bytes. Returns out. */
 const char *fab_format_count(char *out, uint64_t value);
 /** As an expression; the text lasts until the end of the block. */
-#define FAB_SAY_COUNT(value) fab_format_count((char[32]){""}, (value))
+#define FAB_SAY_COUNT(value) fab_format_count(FAB_ROOM, (value))
 
 /** Order of names in which numbers count by their value: leaf-9 before leaf-10. As strcmp(). */
 int fab_compare_names(const char *a, const char *b);

@@ -38,7 +38,7 @@ const char *fab_unit_example(fab_unit unit);
  */
 const char *fab_quantity_format(char *out, double value, fab_unit unit);
 /** As an expression; the text lasts until the end of the block. */
-#define FAB_SAY(value, unit) fab_quantity_format((char[32]){""}, (value), (unit))
+#define FAB_SAY(value, unit) fab_quantity_format(FAB_ROOM, (value), (unit))
 
 /** Text that fab_quantity_parse reads back as the same value: "400Gb/s". `out` holds at least 40 bytes. Returns out. */
 const char *fab_quantity_exact(char *out, double value, fab_unit unit);
