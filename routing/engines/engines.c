@@ -418,10 +418,7 @@ fab_status fab_router_init(const fab_engine_spec *spec, const fab_fabric *fabric
                            fab_router *out, fab_error *err) {
     FAB_OWNS(fab_router_release)
     fab_router router = {.fabric = fabric, .next_hops = next_hops, .minimal = next_hops, .queue_pairs = 1};
-    router.text = fab_strdup(spec->text, err);
-    if (router.text == NULL) {
-        return FAB_ENOMEM;
-    }
+    FAB_PASS(FAB_STRDUP(router.text, spec->text, err));
     char *options = strchr(router.text, ',');
     if (options != NULL) {
         *options++ = '\0';

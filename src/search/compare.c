@@ -243,8 +243,7 @@ static fab_status differences(const fab_sweep *sweep, const char *settings, char
         line += length + (line[length] == '\n');
     }
     FAB_PASS(fab_str_status(&text, err));
-    *out = fab_strdup(text.length > 0 ? text.data : "", err);
-    return *out != NULL ? FAB_OK : FAB_ENOMEM;
+    return FAB_STRDUP(*out, text.length > 0 ? text.data : "", err);
 }
 
 fab_status fab_sweep_compare(fab_sweep *sweep, fab_error *err) {

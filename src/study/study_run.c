@@ -19,7 +19,7 @@ static fab_status restore_text(const char *folder, const fab_plan *plan, const c
         fab_str_add(&copy, text);
     }
     FAB_PASS(fab_str_status(&copy, err));
-    return (*out = fab_strdup(copy.data != NULL ? copy.data : "", err)) != NULL ? FAB_OK : FAB_ENOMEM;
+    return FAB_STRDUP(*out, copy.data != NULL ? copy.data : "", err);
 }
 
 static fab_status restore_engine(const char *folder, const fab_plan *plan, fab_engine_spec *engine, fab_error *err) {

@@ -249,8 +249,8 @@ static fab_status describe_components(const study_scene *scene, fab_plan *plan, 
         fab_component c = scene->component[i];
         to->residual = c.fraction;
         c.fraction = 0; /* its name alone */
-        FAB_PASS((to->kind = fab_strdup(fab_component_kinds[c.kind], err)) != NULL ? FAB_OK : FAB_ENOMEM);
-        FAB_PASS((to->name = fab_strdup(FAB_SAY_COMPONENT(scene->fabric, &c), err)) != NULL ? FAB_OK : FAB_ENOMEM);
+        FAB_PASS(FAB_STRDUP(to->kind, fab_component_kinds[c.kind], err));
+        FAB_PASS(FAB_STRDUP(to->name, FAB_SAY_COMPONENT(scene->fabric, &c), err));
     }
     return FAB_OK;
 }
@@ -263,7 +263,7 @@ static fab_status describe_scenarios(const study_scene *scene, fab_plan *plan, f
     FAB_PASS(FAB_NEW(plan->scenario_names, (size_t)plan->n_scenarios, err));
     for (uint64_t i = 0; i < plan->n_scenarios; i++) {
         FAB_PASS(fab_scenarios_get(scene->scenarios, i, &scenario, err));
-        FAB_PASS((plan->scenario_names[i] = fab_strdup(scenario.name, err)) != NULL ? FAB_OK : FAB_ENOMEM);
+        FAB_PASS(FAB_STRDUP(plan->scenario_names[i], scenario.name, err));
     }
     return FAB_OK;
 }

@@ -384,8 +384,7 @@ static fab_status write_best(const advisor *a, const stack *s, fab_error *err) {
     fab_str_printf(&command, "%s%s%s %s", a->request->command, has_engine ? "" : " --engine ",
                    has_engine ? "" : s->config.engine, b->change);
     FAB_PASS(fab_str_status(&command, err));
-    b->command = fab_strdup(command.data, err);
-    return b->command != NULL ? FAB_OK : FAB_ENOMEM;
+    return FAB_STRDUP(b->command, command.data, err);
 }
 
 /* Another engine rules out the options of ecmp. As a first step it may be the best, and yet a dead end: both ways are

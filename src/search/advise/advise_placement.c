@@ -37,22 +37,7 @@ typedef struct search {
 
 /* "0-15,20"; false where it does not fit. */
 static bool list_text(const uint32_t *list, uint32_t n, char *out, size_t size) {
-    size_t used = 0;
-    for (uint32_t i = 0; i < n;) {
-        uint32_t run = 1;
-        while (i + run < n && list[i + run] == list[i] + run) {
-            run++;
-        }
-        int wrote = run > 1 ? snprintf(out + used, size - used, "%s%" PRIu32 "-%" PRIu32, i > 0 ? "," : "", list[i],
-                                       list[i] + run - 1)
-                            : snprintf(out + used, size - used, "%s%" PRIu32, i > 0 ? "," : "", list[i]);
-        used += (size_t)wrote;
-        if (wrote < 0 || used >= size) {
-            return false;
-        }
-        i += run;
-    }
-    return true;
+    return fab_write_ranges(out, size, list, n, ',') == n;
 }
 
 static uint64_t digest_of(const search *s) {
@@ -75,10 +60,8 @@ static void swap(search *s, uint32_t i, uint32_t j) {
 static fab_status note_tried(search *s, const char *servers, fab_error *err) {
     fab_advice *advice = s->a->advice;
     FAB_PASS(FAB_GROW(advice->tried, advice->tried_capacity, advice->n_tried + 1, err));
-    char *text = fab_strdup(servers, err);
-    if (text == NULL) {
-        return FAB_ENOMEM;
-    }
+    char *text = NULL;
+    FAB_PASS(FAB_STRDUP(text, servers, err));
     advice->tried[advice->n_tried++] =
         (fab_advice_tried){text, s->outcome.is_possible ? s->outcome.figures.time_s : NAN};
     return FAB_OK;

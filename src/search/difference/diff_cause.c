@@ -219,9 +219,9 @@ fab_status diff_add_test(diff *d, double time_s, bool predicts_return, fab_error
     fab_diff_test *test = &out->tests[out->n_tests];
     *test = (fab_diff_test){.time_s = time_s, .returns = diff_returns(d, time_s)};
     test->holds = test->returns == predicts_return && !isnan(time_s);
-    test->what = fab_strdup(text, err);
-    out->n_tests += test->what != NULL;
-    return test->what != NULL ? FAB_OK : FAB_ENOMEM;
+    FAB_PASS(FAB_STRDUP(test->what, text, err));
+    out->n_tests++;
+    return FAB_OK;
 }
 
 static uint32_t all_of(const search *s) {

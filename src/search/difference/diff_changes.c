@@ -25,11 +25,10 @@ fab_status diff_add_change(diff *d, fab_change_kind kind, const char *what, cons
     size_t index = out->n_changes++;
     *change = (fab_change){.kind = kind, .undone_s = NAN, .alone_s = NAN};
     d->place[index] = place;
-    change->what = fab_strdup(what, err);
-    change->before = change->what != NULL ? fab_strdup(before, err) : NULL;
-    change->after = change->before != NULL ? fab_strdup(after, err) : NULL;
-    d->undo[index] = change->after != NULL && undo != NULL ? fab_strdup(undo, err) : NULL;
-    return change->after != NULL && (undo == NULL || d->undo[index] != NULL) ? FAB_OK : FAB_ENOMEM;
+    FAB_PASS(FAB_STRDUP(change->what, what, err));
+    FAB_PASS(FAB_STRDUP(change->before, before, err));
+    FAB_PASS(FAB_STRDUP(change->after, after, err));
+    return undo != NULL ? FAB_STRDUP(d->undo[index], undo, err) : FAB_OK;
 }
 
 /* --- values ------------------------------------------------------------------------------------------------------- */

@@ -77,11 +77,6 @@ fab_status diff_crossing_flows(diff_side *side, size_t engine, size_t phase, fab
     return FAB_GIVE(*out, x.flow);
 }
 
-static fab_status name_server(const fab_fabric *f, uint32_t gpu, char **out, fab_error *err) {
-    *out = fab_strdup(FAB_SAY_SERVER(f, fab_server_of(f, gpu)), err);
-    return *out != NULL ? FAB_OK : FAB_ENOMEM;
-}
-
 static fab_status list_crossing(diff_side *side, size_t engine, size_t phase, fab_link_id link, fab_diff_crossing *out,
                                 fab_error *err) {
     FAB_OWNED uint32_t *flows = NULL;
@@ -98,8 +93,8 @@ static fab_status list_crossing(diff_side *side, size_t engine, size_t phase, fa
         to->src_rank = t->rank_of_gpu != NULL ? t->rank_of_gpu[flow.src] : flow.src;
         to->dst_rank = t->rank_of_gpu != NULL ? t->rank_of_gpu[flow.dst] : flow.dst;
         (void)fab_comm_name(t, &t->phases[phase], flow.comm, to->comm);
-        FAB_PASS(name_server(side->f, flow.src, &to->src, err));
-        FAB_PASS(name_server(side->f, flow.dst, &to->dst, err));
+        FAB_PASS(FAB_STRDUP(to->src, FAB_SAY_SERVER(side->f, fab_server_of(side->f, flow.src)), err));
+        FAB_PASS(FAB_STRDUP(to->dst, FAB_SAY_SERVER(side->f, fab_server_of(side->f, flow.dst)), err));
     }
     return FAB_OK;
 }
@@ -261,12 +256,9 @@ static fab_status show_listed(const fab_hot_link *h, fab_diff_crossing *out, fab
         memcpy(to->comm, from->comm, sizeof to->comm);
         char name[48];
         FAB_FORMAT(name, "gpu-%u", (unsigned)from->src_gpu);
-        to->src = fab_strdup(name, err);
+        FAB_PASS(FAB_STRDUP(to->src, name, err));
         FAB_FORMAT(name, "gpu-%u", (unsigned)from->dst_gpu);
-        to->dst = to->src != NULL ? fab_strdup(name, err) : NULL;
-        if (to->dst == NULL) {
-            return FAB_ENOMEM;
-        }
+        FAB_PASS(FAB_STRDUP(to->dst, name, err));
     }
     return FAB_OK;
 }

@@ -301,23 +301,9 @@ fab_status diff_time(const diff *d, const diff_variant *v, size_t engine, double
 
 fab_status diff_set_servers(fab_design *design, const uint32_t *servers, size_t n, fab_error *err) {
     fab_job_spec *job = &design->jobs[0];
-    char list[FAB_SERVERS_SIZE] = "";
-    size_t used = 0;
-    for (size_t i = 0; i < n;) {
-        size_t length = 1;
-        char piece[32];
-        while (i + length < n && servers[i + length] == servers[i] + length) {
-            length++;
-        }
-        int size = length > 1 ? snprintf(piece, sizeof piece, "%s%u-%u", i > 0 ? "," : "", (unsigned)servers[i],
-                                         (unsigned)servers[i + length - 1])
-                              : snprintf(piece, sizeof piece, "%s%u", i > 0 ? "," : "", (unsigned)servers[i]);
-        FAB_REFUSE_IF(used + (size_t)size >= sizeof list, err, FAB_EUNSUPPORTED, "servers",
-                      "the list takes more than %zu characters", sizeof list - 1);
-        memcpy(list + used, piece, (size_t)size + 1);
-        used += (size_t)size;
-        i += length;
-    }
+    char list[FAB_SERVERS_SIZE];
+    FAB_REFUSE_IF(fab_write_ranges(list, sizeof list, servers, n, ',') < n, err, FAB_EUNSUPPORTED, "servers",
+                  "the list takes more than %zu characters", sizeof list - 1);
     job->placement = FAB_PLACEMENT_ORDER;
     job->n_servers = n;
     job->gpus = 0;

@@ -415,20 +415,15 @@ static fab_status diff_prepare(diff *d, fab_error *err) {
                   "a report has no loads to compare with what has failed; compare two designs");
     out->kind = kind_of(d->q);
     out->tolerance = d->q->tolerance;
-    out->before = fab_strdup(d->q->before.name, err);
-    out->after = out->before != NULL ? fab_strdup(d->q->after.name, err) : NULL;
-    FAB_PASS(out->after != NULL ? FAB_OK : FAB_ENOMEM);
+    FAB_PASS(FAB_STRDUP(out->before, d->q->before.name, err));
+    FAB_PASS(FAB_STRDUP(out->after, d->q->after.name, err));
     FAB_PASS(open_state(d, 0, err));
     FAB_PASS(open_state(d, 1, err));
     out->keeps_plan = d->design[0] != NULL && d->design[1] != NULL && d->design[1]->jobs[0].plan_chosen;
     FAB_PASS(evaluate_both(d, err));
     FAB_REFUSE_IF(d->side[0].stopped.length > 0, err, FAB_EINPUT, d->q->before.name, "the job does not run before: %s",
                   d->side[0].stopped.data);
-    if (d->side[1].stopped.length > 0) {
-        out->stopped = fab_strdup(d->side[1].stopped.data, err);
-        FAB_PASS(out->stopped != NULL ? FAB_OK : FAB_ENOMEM);
-    }
-    return FAB_OK;
+    return d->side[1].stopped.length > 0 ? FAB_STRDUP(out->stopped, d->side[1].stopped.data, err) : FAB_OK;
 }
 
 static void diff_release(diff *d) {
@@ -477,8 +472,8 @@ fab_status fab_diff_run(const fab_diff_request *request, fab_difference **out, f
     FAB_PASS(diff_prepare(d, err));
     FAB_PASS(compare_sides(d, err));
     if ((request->before.design == NULL || request->after.design == NULL) && !is_nothing(d->out)) {
-        d->out->cause = fab_strdup("No cause is verified: a report cannot be evaluated again; compare designs", err);
-        FAB_PASS(d->out->cause != NULL ? FAB_OK : FAB_ENOMEM);
+        FAB_PASS(FAB_STRDUP(d->out->cause, "No cause is verified: a report cannot be evaluated again; compare designs",
+                            err));
     }
     return FAB_GIVE(*out, d->out);
 }

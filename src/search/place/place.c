@@ -49,20 +49,10 @@ typedef struct search {
 /* --- one placement ------------------------------------------------------------------------------------------------ */
 
 static fab_status list_text(const uint32_t *list, uint32_t n, char by, char **out, fab_error *err) {
-    FAB_OWNS(fab_str_release) fab_str text = FAB_STR_INIT;
-    for (uint32_t i = 0; i < n;) {
-        uint32_t run = 1;
-        while (i + run < n && list[i + run] == list[i] + run) {
-            run++;
-        }
-        fab_str_printf(&text, "%.*s%" PRIu32, i > 0, &by, list[i]);
-        if (run > 1) {
-            fab_str_printf(&text, "-%" PRIu32, list[i] + run - 1);
-        }
-        i += run;
-    }
-    FAB_PASS(fab_str_status(&text, err));
-    return FAB_GIVE(*out, text.data);
+    const size_t size = 11 * (size_t)n + 1;
+    FAB_OWNED_NEW(char, text, size, err);
+    (void)fab_write_ranges(text, size, list, n, by);
+    return FAB_GIVE(*out, text);
 }
 
 /* The request of a context with these servers in place of its own; `text` is kept by the caller. */

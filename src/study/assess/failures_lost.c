@@ -4,29 +4,6 @@
 #include "fab/memory.h"
 #include "fab/order.h"
 
-/* "24-31", "0,8,16,...". */
-static void write_ranks(const uint32_t *ranks, size_t n, char *out, size_t size) {
-    size_t used = 0;
-    out[0] = '\0';
-    for (size_t i = 0; i < n;) {
-        char chunk[32];
-        size_t length = 1;
-        while (i + length < n && ranks[i + length] == ranks[i] + length) {
-            length++;
-        }
-        int size_of = length > 1
-                          ? snprintf(chunk, sizeof chunk, "%s%u-%u", i > 0 ? "," : "", ranks[i], ranks[i + length - 1])
-                          : snprintf(chunk, sizeof chunk, "%s%u", i > 0 ? "," : "", ranks[i]);
-        if (used + (size_t)size_of + 5 > size) {
-            (void)snprintf(out + used, size - used, ",...");
-            return;
-        }
-        memcpy(out + used, chunk, (size_t)size_of + 1);
-        used += (size_t)size_of;
-        i += length;
-    }
-}
-
 fab_status failures_name_ranks(const fab_fabric *f, const fab_traffic *traffic, uint32_t server, fab_lost_server *out,
                                fab_error *err) {
     size_t n = 0;
@@ -44,7 +21,9 @@ fab_status failures_name_ranks(const fab_fabric *f, const fab_traffic *traffic, 
     out->server = server;
     (void)fab_server_name(f, server, out->name);
     out->n_ranks = n;
-    write_ranks(ranks, n, out->ranks, sizeof out->ranks);
+    if (fab_write_ranges(out->ranks, sizeof out->ranks - strlen(",..."), ranks, n, ',') < n) {
+        fab_append(out->ranks, sizeof out->ranks, ",...");
+    }
     return FAB_OK;
 }
 

@@ -75,35 +75,26 @@ static uint64_t product_of(const fab_job_spec *j) {
     return is_sane && product < FAB_NONE ? tp * cp * pp * j->dp : 0;
 }
 
-/* Free servers as a list, "0-3,8": of jobs that take them in order as many as are wanted, or all (0). */
+/* Free servers as a list, "0-3,8": of jobs that take them in order as many as are wanted, up to the end of a range, or
+ * all (0). */
 static fab_status list_free(const sharing *s, size_t job, uint64_t wanted, uint32_t *out_n, fab_error *err) {
     fab_job_spec *spec = &s->design->jobs[job];
     const bool in_order = wanted > 0 && spec->placement == FAB_PLACEMENT_ORDER;
-    char list[FAB_SERVERS_SIZE] = "";
-    size_t used = 0;
+    char list[FAB_SERVERS_SIZE];
+    uint32_t n = 0;
+    bool takes = false;
+    FAB_OWNED_NEW(uint32_t, servers, s->n_in_order, err);
     *out_n = 0;
     for (uint32_t server = 0; server < s->n_in_order; server++) {
-        uint32_t last = server;
-        if (s->runs[server] != NOBODY || s->stores[server] != NOBODY) {
-            continue;
-        }
-        while (last + 1 < s->n_in_order && s->runs[last + 1] == NOBODY && s->stores[last + 1] == NOBODY) {
-            last++;
-        }
-        if (!in_order || *out_n < wanted) {
-            int n = last > server
-                        ? snprintf(list + used, sizeof list - used, "%s%" PRIu32 "-%" PRIu32, used > 0 ? "," : "",
-                                   server, last)
-                        : snprintf(list + used, sizeof list - used, "%s%" PRIu32, used > 0 ? "," : "", server);
-            FAB_REFUSE_IF(n < 0 || used + (size_t)n >= sizeof list, err, FAB_EUNSUPPORTED, spec->where,
-                          "the servers that other jobs leave to job '%s' are more than %zu characters; give it "
-                          "servers",
-                          spec->id, sizeof list - 1);
-            used += (size_t)n;
-        }
-        *out_n += last - server + 1;
-        server = last;
+        const bool is_free = s->runs[server] == NOBODY && s->stores[server] == NOBODY;
+        takes = is_free && (takes || !in_order || *out_n < wanted);
+        servers[n] = server;
+        n += takes;
+        *out_n += is_free;
     }
+    FAB_REFUSE_IF(fab_write_ranges(list, sizeof list, servers, n, ',') < n, err, FAB_EUNSUPPORTED, spec->where,
+                  "the servers that other jobs leave to job '%s' are more than %zu characters; give it servers",
+                  spec->id, sizeof list - 1);
     return fab_design_set_list(s->design, &spec->servers, "servers", list, spec->where, err);
 }
 

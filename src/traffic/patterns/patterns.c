@@ -324,8 +324,7 @@ fab_status fab_pattern_make(const char *text, const fab_design *design, const fa
                      .groups = 1,
                      .comm = FAB_NONE};
     FAB_REFUSE_IF(fab_n_gpus(fabric) == 0, err, FAB_EINPUT, text, "the fabric has no GPU");
-    list = fab_strdup(text + strlen("pattern:"), err);
-    FAB_PASS(list != NULL ? FAB_OK : FAB_ENOMEM);
+    FAB_PASS(FAB_STRDUP(list, text + strlen("pattern:"), err));
     FAB_PASS(fab_pattern_parse(list, &p, &which, err));
     if (is_placed(&p)) {
         FAB_PASS(FAB_NEW(placed, 1, err));

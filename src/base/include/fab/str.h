@@ -34,6 +34,10 @@ void fab_str_printf(fab_str *str, const char *fmt, ...) FAB_PRINTF(2, 3);
 /** Appends to the text in `out` what fits into its `size` bytes. */
 void fab_append(char *out, size_t size, const char *fmt, ...) FAB_PRINTF(3, 4);
 
+/** Writes numbers, those that follow each other as a range, parted by `by`: "0-15,20". Returns how many of the n whole
+ * ranges within `size` bytes hold; at most 11 bytes a number, and the NUL. */
+size_t fab_write_ranges(char *out, size_t size, const uint32_t *list, size_t n, char by);
+
 /** FAB_OK, or FAB_ENOMEM if any append failed. */
 FAB_STATUS fab_str_status(const fab_str *str, fab_error *err);
 
