@@ -198,7 +198,6 @@ static void advice_of_routing(const fab_result *r, const fab_run_verdict *v, cha
     const fab_alternative *built = best_alternative(v, true);
     const fab_phase_result *worst = verdict_worst_phase(r, v->engine);
     const fab_phase_result *tapered = verdict_most_tapered(r, v->engine);
-    char room[32];
     bool sets = gain_of(v, set) > FAB_VERDICT_LITTLE * v->compared_s;
     bool builds = gain_of(v, built) > fmax(gain_of(v, set), 0) + FAB_VERDICT_LITTLE * v->compared_s;
     double most_s = v->compared_s - v->least_s; /* that any routing can save */
