@@ -208,6 +208,9 @@ grep -F '* cable leaf-7:15 > spine-2:16 is gone' out >/dev/null && grep -F 'and 
 "$program" diff whole.csv half.csv --traffic pattern:shift,by=1 --engine spray --quiet >out
 grep -i 'cause' out >/dev/null && fail "a cause where nothing is slower"
 
+# Phases of two engines are headed by both.
+"$program" diff clos:gpus=128,radix=32,taper=2 --job model=llama3-8b --engine ecmp,qp=1 --after engine=ecmp,qp=8 --quiet | tr -s ' \n' ' ' |
+  grep -E 'PHASE BY PHASE ecmp,[^ ]*qp=8,[^ ]*; before: ecmp,[^ ]*qp=1,' >/dev/null || fail "the heading of two engines"
 # Fewer servers do fewer tokens: that is the cause, with its share, not those that moved up in the order.
 "$program" build clos:gpus=128,radix=32 --format cables --quiet >sixteen.csv && grep -v '^server-5 ' sixteen.csv >fifteen.csv
 "$program" diff sixteen.csv fifteen.csv --job model=llama3-8b --engine ecmp --json --quiet >fewer.json
