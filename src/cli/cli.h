@@ -284,7 +284,8 @@ void cli_tell_left_cables(const cli_options *options, const struct fab_network *
 
 /* --- session.c ---------------------------------------------------------------------------------------------------- */
 
-/** FAB_EUSAGE where the key job.placement, given by `option`, would move nothing of `traffic`: of a pattern or a file. */
+/** FAB_EUSAGE where the key job.placement, given by `option`, would move nothing of `traffic`: of a pattern or a file.
+ */
 fab_status cli_check_placement(const char *traffic, const char *option, fab_error *err) FAB_MUST_USE;
 /** Reads a design and lays --set, --job, --engine and --prices over it. */
 fab_status cli_read_design(const cli_options *options, const char *text, fab_design *out, fab_error *err) FAB_MUST_USE;
