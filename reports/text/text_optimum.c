@@ -2,7 +2,6 @@
 #include "text_sections.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <string.h>
 
 #define MAX_FRONT_ROWS 20
@@ -47,10 +46,7 @@ typedef struct legend {
 } legend;
 
 static void add_to_legend(legend *l, size_t row, const char *text) {
-    size_t i = 0;
-    while (i < l->n && strcmp(l->text[i], text) != 0) {
-        i++;
-    }
+    FAB_FIRST(i, l->n, strcmp(l->text[i], text) == 0);
     if (i == l->n) {
         l->text[l->n++] = text;
     }
@@ -87,8 +83,7 @@ static void figures_of_tokens(const fab_optimum_point *p, double *out) {
 static void optimum_put_rows(fab_page *page, const fab_column *columns, size_t n_columns, optimum_figures *figures_of,
                              size_t taper, const fab_optimum_point *winner, const fab_optimum_point *points, size_t n) {
     legend switches = {.n = 0};
-    fab_table table;
-    fab_table_begin(&table, page, columns, n_columns);
+    fab_table table = fab_table_of(page, columns, n_columns);
     for (size_t i = winner == NULL; i <= n && i <= MAX_FRONT_ROWS; i++) {
         const fab_optimum_point *p = i == 0 ? winner : &points[i - 1];
         const fab_ink ink = i == 0 ? FAB_INK_GOOD : FAB_INK_PLAIN;
@@ -143,12 +138,9 @@ static const fab_optimum_loser *closest(const fab_optimum *o, size_t first, size
 }
 
 static bool is_first_of_group(const fab_optimum *o, size_t i) {
-    for (size_t j = 0; j < i; j++) {
-        if (o->rejected[j].tiers == o->rejected[i].tiers && strcmp(o->rejected[j].family, o->rejected[i].family) == 0) {
-            return false;
-        }
-    }
-    return true;
+    FAB_ANY(found, j, i,
+            o->rejected[j].tiers == o->rejected[i].tiers && strcmp(o->rejected[j].family, o->rejected[i].family) == 0);
+    return !found;
 }
 
 static void optimum_put_losers(fab_page *page, const fab_optimum *o) {

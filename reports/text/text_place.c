@@ -2,7 +2,6 @@
 #include "text_sections.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 #define SAME   5e-4 /* part of a time that three digits do not show */
 #define LITTLE 1e-3 /* part of it that is no gain over other seeds */
@@ -59,9 +58,13 @@ static void place_put_search(fab_page *page, const fab_place_search *s, bool is_
     }
     double gain = s->listed.time_s / s->best.time_s;
     if (!place_differs(s)) {
-        fab_page_wrapf(page, FAB_INK_BOLD, 2, 2, "Under %s placements do not differ: all %s take %s%s.", label,
-                       s->is_proven ? "of them" : "that were evaluated", fab_show_time(page, s->best.time_s),
-                       s->check_seeds > 0 ? " under the first seed" : "");
+        char tried[64] = "placements do not differ: all";
+        if (!s->is_proven) {
+            (void)snprintf(tried, sizeof tried, "none of %s differs: all",
+                           fab_show_counted(page, s->n_tried, "placement tried", "placements tried"));
+        }
+        fab_page_wrapf(page, FAB_INK_BOLD, 2, 2, "Under %s %s take %s%s.", label, tried,
+                       fab_show_time(page, s->best.time_s), s->check_seeds > 0 ? " under the first seed" : "");
     } else {
         fab_page_say(page, "Under %s the worst placement takes x%.3f as long as the best", label,
                      s->worst.time_s / s->best.time_s);

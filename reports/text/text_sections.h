@@ -47,8 +47,6 @@ void fab_text_advice(fab_page *page, const fab_advice *advice);
 void fab_text_sweep(fab_page *page, const fab_sweep *sweep, const char *see);
 /** Plans and algorithms, where each point has its own. */
 void fab_text_choices(fab_page *page, const fab_sweep *sweep);
-/** "few sizes divide its GPUs: on 960 of them the job does x2.19 the tokens: --job n-servers=160,..." */
-const char *fab_text_fewer(fab_page *page, const fab_fewer *fewer);
 void fab_text_fewer_of_points(fab_page *page, const fab_sweep *sweep);
 void fab_text_short_plans(fab_page *page, const fab_sweep *sweep);
 /** A plan that beats the sizes that are given, at the first point. */
@@ -88,6 +86,10 @@ const char *fab_text_short_path(const char *path);
 void fab_text_algorithms(fab_page *page, const fab_sweep *sweep, size_t engine);
 /** What they come to, in a sentence for each engine, and what is replayed; `first`: a point that was built. */
 void fab_text_sweep_answer(fab_page *page, const fab_sweep *sweep, const fab_sweep_point *first);
+/** Seconds, or tokens per second of a job that trains or serves: of points with unlike batches only these compare. */
+const char *fab_text_speed(fab_page *page, const fab_sweep_engine *engine);
+/** Services that more requests reach than they serve, which no answer ranks; of other points nothing. */
+void fab_text_overloaded(fab_page *page, const fab_sweep *sweep, size_t engine);
 /** What points make of all jobs of a design with several, under an engine; of other designs nothing. */
 void fab_text_all_jobs(fab_page *page, const fab_sweep *sweep, size_t engine);
 /** Whether points pay unlike prices for an hour of a GPU, which then decide more than networks do. */

@@ -3,7 +3,6 @@
 #include "fab/published.h"
 #include "verdict_lines.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
@@ -39,9 +38,8 @@ static void certainty_of_published(const fab_result *r, char *out) {
     }
     fab_append(out, FAB_VERDICT_TEXT, "; %" PRIu64 " of %zu published figures met", n.met, p->n_rows);
     if (furthest != NULL) {
-        char deviation[32];
         fab_append(out, FAB_VERDICT_TEXT, ", the furthest %s",
-                   fab_change_format(deviation, fab_published_deviation(furthest), 1));
+                   fab_change_format(FAB_ROOM, fab_published_deviation(furthest), 1));
     }
 }
 
@@ -97,19 +95,6 @@ static void certainty_of_draws(const fab_result *r, const fab_run_verdict *v, bo
     add_draws(r, v, v->slowest, is_worst_drawn, out);
 }
 
-/* Requests arrive at random, whatever the network draws. */
-static void certainty_of_arrivals(const fab_serving *s, char *out) {
-    if (s->arrivals_per_s > 0) {
-        char room[32];
-        fab_append(out, FAB_VERDICT_TEXT, "; percentiles of %s of random arrivals, drawn once",
-                   verdict_seconds(room, s->window_s));
-        if (s->load_ratio > FAB_SERVING_HIGH) {
-            fab_append(out, FAB_VERDICT_TEXT, ": at %.1f %% of the most they are of this window, and grow with it",
-                       100 * s->load_ratio);
-        }
-    }
-}
-
 void verdict_put_certainty(const fab_result *r, fab_run_verdict *v) {
     bool is_drawn = false;
     bool is_bound = false;
@@ -117,7 +102,7 @@ void verdict_put_certainty(const fab_result *r, fab_run_verdict *v) {
     certainty_of_engine(r, v->engine, &is_drawn, &is_bound);
     certainty_of_draws(r, v, is_drawn, v->certainty);
     if (r->n_serving > v->engine) {
-        certainty_of_arrivals(&r->serving[v->engine], v->certainty);
+        verdict_add_arrivals(&r->serving[v->engine], v->certainty);
     }
     if (transport != FAB_TRANSPORT_FLUID) {
         fab_append(v->certainty, FAB_VERDICT_TEXT, "; packets %s",

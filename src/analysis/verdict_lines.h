@@ -48,11 +48,24 @@ size_t verdict_thrifty(const fab_result *r, const fab_run_verdict *v);
 /** Whether the links of hosts alone keep a phase as long as it takes: no uplinks make it shorter. */
 bool verdict_is_of_hosts(const fab_phase_result *p, const fab_engine_result *e);
 
+/** Of the boundary that is offered most whatever the routing, else under ideal spraying, over the phases: of those that
+ * NICs hold as long anyway last. */
+const fab_phase_result *verdict_most_tapered(const fab_result *r, size_t engine);
+
+/** What uplinks, or other places of ranks, win where no routing does. */
+void verdict_add_taper(const fab_result *r, const fab_run_verdict *v, char *out);
+
 /** The phase that collisions cost most under an engine; NULL: no flow crosses a link between switches. */
 const fab_phase_result *verdict_worst_phase(const fab_result *r, size_t engine);
 
 /** What failures, slower parts and other jobs make of it, behind what bounds the job alone on the healthy fabric. */
 void verdict_add_changes(const fab_result *r, const fab_run_verdict *v, char *out);
+
+/** What batch carries the requests of a service that is overloaded; behind it replicas that are bought. */
+void verdict_add_batch(const fab_result *r, const fab_run_verdict *v, char *out);
+
+/** Requests arrive at random, whatever the network draws. */
+void verdict_add_arrivals(const fab_serving *s, char *out);
 
 void verdict_put_advice(const fab_result *r, fab_run_verdict *v);
 void verdict_put_certainty(const fab_result *r, fab_run_verdict *v);

@@ -1,4 +1,5 @@
 /* What more queue pairs of one engine win, and engines that win as much. */
+#include "fab/order.h"
 #include "verdict_lines.h"
 
 #include <math.h>
@@ -55,12 +56,8 @@ static bool is_equal(const fab_result *r, size_t a, size_t b) {
 }
 
 size_t verdict_first_equal(const fab_result *r, size_t engine) {
-    for (size_t e = 0; e < engine; e++) {
-        if (is_equal(r, e, engine)) {
-            return e;
-        }
-    }
-    return engine;
+    FAB_FIRST(e, engine, is_equal(r, e, engine));
+    return e;
 }
 
 void verdict_add_equals(const fab_result *r, size_t engine, char *out) {
@@ -72,11 +69,7 @@ void verdict_add_equals(const fab_result *r, size_t engine, char *out) {
     }
 }
 
-static int by_pairs(const void *a, const void *b) {
-    const fab_pairs_time *x = a;
-    const fab_pairs_time *y = b;
-    return (x->pairs > y->pairs) - (x->pairs < y->pairs);
-}
+FAB_ORDER_KEYS(by_pairs, fab_pairs_time, FAB_ORDER(a->pairs, b->pairs));
 
 bool fab_verdict_add_pairs(fab_pairs_time *list, size_t n, char *out, size_t size) {
     double least_s = INFINITY;

@@ -223,3 +223,17 @@ Test(oracle_place, placements_that_cannot_differ) {
     cr_expect_not_null(strstr(sweep.searches[0].note, "stays inside"));
     release_searches(&sweep);
 }
+
+/* Everyone sends two servers on, of which a leaf has two: all of it goes up, over half as many uplinks. Dealt out by
+ * twos half of it stays in the leaf, and the uplinks have what they carry. No exchange of two servers gains anything.
+ */
+Test(oracle_place, other_orders_of_ranks) {
+    small s = {.design = "clos:gpus=64,gpus-per-server=2,radix=6/64,taper=2", .engine = "spray"};
+    fab_sweep sweep = {.n_searches = 0};
+    search_small(&s, "pattern:shift,by=4,bytes=1GB", 1, 16, 2, &sweep);
+    const fab_place_search *p = sweep.searches;
+    cr_expect(p->is_searched && !p->is_proven && p->n_tried <= 16);
+    cr_expect_float_eq(p->listed.time_s / p->least_s, 2, 1e-3);
+    cr_expect_float_eq(p->best.time_s / p->least_s, 1, 1e-3);
+    release_searches(&sweep);
+}

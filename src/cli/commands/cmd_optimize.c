@@ -1,7 +1,6 @@
 #include "cli.h"
 
 #include "fab/prices.h"
-#include "fab/design.h"
 #include "fab/catalog.h"
 #include "fab/memory.h"
 #include "fab/optimize.h"

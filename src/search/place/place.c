@@ -1,6 +1,6 @@
 /* The best and the worst placement: all of them where few differ, else local search by exchange of servers from
- * several starts, half of the budget for either end. Budget and seeds decide every step, so the same request tries the
- * same placements on any machine. */
+ * several starts, among them the listed servers in other orders; half of the budget for either end. Budget and seeds
+ * decide every step, so the same request tries the same placements on any machine. */
 #include "place_internal.h"
 
 #include "fab/best_run.h"
@@ -12,6 +12,7 @@
 #define SAME         1e-9 /* part of a time that is no difference */
 #define LEAST_BUDGET 16
 #define BUDGET_FLOWS 2e7      /* routed and solved in a search */
+#define DEALT        4        /* the part of a budget that goes into orders of the listed servers, as a divisor */
 #define MAX_FAILS    80       /* exchanges in a row that do not help end a climb */
 #define CHECK_SEEDS  8        /* at least, for what draws */
 #define MOST_FLOWS   20000000 /* phases of more are not looked through for a bound */
@@ -48,20 +49,10 @@ typedef struct search {
 /* --- one placement ------------------------------------------------------------------------------------------------ */
 
 static fab_status list_text(const uint32_t *list, uint32_t n, char by, char **out, fab_error *err) {
-    FAB_OWNS(fab_str_release) fab_str text = FAB_STR_INIT;
-    for (uint32_t i = 0; i < n;) {
-        uint32_t run = 1;
-        while (i + run < n && list[i + run] == list[i] + run) {
-            run++;
-        }
-        fab_str_printf(&text, "%.*s%" PRIu32, i > 0, &by, list[i]);
-        if (run > 1) {
-            fab_str_printf(&text, "-%" PRIu32, list[i] + run - 1);
-        }
-        i += run;
-    }
-    FAB_PASS(fab_str_status(&text, err));
-    return FAB_GIVE(*out, text.data);
+    const size_t size = 11 * (size_t)n + 1;
+    FAB_OWNED_NEW(char, text, size, err);
+    (void)fab_write_ranges(text, size, list, n, by);
+    return FAB_GIVE(*out, text);
 }
 
 /* The request of a context with these servers in place of its own; `text` is kept by the caller. */
@@ -112,7 +103,7 @@ static fab_status place_evaluate(search *s, const uint32_t *list, uint64_t seed,
             result.phases[i].engines[0].n_seeds > *out_draws ? result.phases[i].engines[0].n_seeds : *out_draws;
     }
     s->out->by_iteration = found.has_iteration;
-    (void)snprintf(s->out->label, sizeof s->out->label, "%s", found.label);
+    FAB_FORMAT(s->out->label, "%s", found.label);
     return FAB_OK;
 }
 
@@ -199,9 +190,8 @@ static void bring_forward(search *s, const uint32_t *servers, uint32_t n) {
 static fab_status named_list(search *s, fab_placement placement, fab_error *err) {
     placer *p = s->p;
     FAB_OWNS(fab_traffic_release) fab_traffic traffic = {.n_phases = 0};
-    FAB_OWNED uint32_t *servers = NULL;
     uint32_t n = 0;
-    FAB_PASS(FAB_NEW(servers, p->fabric->n_servers, err));
+    FAB_OWNED_NEW(uint32_t, servers, p->fabric->n_servers, err);
     if (p->of_pattern) {
         FAB_PASS(fab_servers_arrange(p->fabric, placement, p->request->seed, servers, &n, err));
         n = p->n_job;
@@ -218,7 +208,31 @@ static fab_status named_list(search *s, fab_placement placement, fab_error *err)
     return FAB_OK;
 }
 
-/* All named placements first, then climbs from the ends of these and from random ones. */
+/* Lists as other orders of ranks would have them, where exchanges one by one gain nothing: the listed servers are dealt
+ * out in blocks, so that those `stride` apart come next to each other. Blocks that fill the job before others, the
+ * small before the large. */
+static fab_status try_deals(search *s, uint64_t until, fab_error *err) {
+    const placer *p = s->p;
+    double time_s = 0;
+    bool is_new = false;
+    for (uint32_t divides = 2; divides-- > 0;) {
+        for (uint32_t size = 4; size <= p->n_job; size++) {
+            const bool is_turn = (p->n_job % size == 0) == (divides > 0);
+            for (uint32_t stride = 2; is_turn && stride <= size / 2 && s->n_seen < until; stride++) {
+                const uint32_t n = size % stride == 0 ? p->n_job / size * size : 0;
+                memcpy(s->list, p->start, p->n_all * sizeof *s->list);
+                for (uint32_t i = 0; i < n; i++) {
+                    const uint32_t at = i % size;
+                    s->list[i] = p->start[i - at + at % (size / stride) * stride + at / (size / stride)];
+                }
+                FAB_PASS(n > 0 ? try_list(s, s->list, &time_s, &is_new, err) : FAB_OK);
+            }
+        }
+    }
+    return FAB_OK;
+}
+
+/* All named placements and some that are dealt first, then climbs from the ends of these and from random ones. */
 static fab_status search_locally(search *s, fab_error *err) {
     const placer *p = s->p;
     const uint64_t budget = s->out->budget;
@@ -228,6 +242,7 @@ static fab_status search_locally(search *s, fab_error *err) {
         FAB_PASS(named_list(s, (fab_placement)name, err));
         FAB_PASS(try_list(s, s->list, &time_s, &is_new, err));
     }
+    FAB_PASS(try_deals(s, s->n_seen + (budget - s->n_seen) / DEALT, err));
     const uint64_t first = s->n_seen;
     for (int uphill = 0; uphill < 2; uphill++) {
         uint64_t until = uphill ? budget : first + (budget - first) / 2;
@@ -325,9 +340,8 @@ done:
 static fab_status least_of_phase(const placer *p, const fab_phase *phase, double *out_s, bool *out_any,
                                  fab_error *err) {
     const fab_fabric *f = p->fabric;
-    FAB_OWNED double *bytes = NULL; /* out of each server, then into each */
     double bps = 0;
-    FAB_PASS(FAB_NEW(bytes, 2 * (size_t)f->n_servers, err));
+    FAB_OWNED_NEW(double, bytes, 2 * (size_t)f->n_servers, err); /* out of each server, then into each */
     *out_s = 0;
     *out_any = phase->n_flows > MOST_FLOWS;
     for (uint64_t i = 0; i < phase->n_flows && phase->n_flows <= MOST_FLOWS; i++) {
@@ -461,7 +475,7 @@ static fab_status run_search(placer *p, uint64_t budget, fab_place_search *out, 
     bool any = false;
     FAB_PASS(find_servers(p, err));
     FAB_PASS(find_least(p, &least_s, &any, err));
-    (void)snprintf(out->label, sizeof out->label, "%s", p->design->engines[0].text);
+    FAB_FORMAT(out->label, "%s", p->design->engines[0].text);
     if (p->plans != NULL) {
         (void)fab_job_plan_text(&p->plans->plans[0].plan, out->plan);
     }
@@ -469,13 +483,13 @@ static fab_status run_search(placer *p, uint64_t budget, fab_place_search *out, 
     out->n_servers = p->n_job;
     out->n_free = p->n_all - p->n_job;
     if (!any) {
-        (void)snprintf(out->note, sizeof out->note, "Placements cannot differ: all traffic stays inside its servers.");
+        FAB_FORMAT(out->note, "Placements cannot differ: all traffic stays inside its servers.");
         return FAB_OK;
     }
     fab_status status = search_engine(p, budget_of(p, budget), out, &inner);
     if (fab_is_refusal(status)) {
         out->is_searched = false;
-        (void)snprintf(out->note, sizeof out->note, "Placements are not searched: %.200s", inner.text);
+        FAB_FORMAT(out->note, "Placements are not searched: %.200s", inner.text);
     } else if (status != FAB_OK) {
         return fab_fail(err, status, inner.where, "%s", inner.text);
     }
@@ -496,7 +510,7 @@ fab_status fab_place_run(const fab_sweep_request *request, uint64_t budget, fab_
             sweep->n_searches = n;
         }
         if (refusal != NULL) {
-            (void)snprintf(sweep->searches[0].note, sizeof sweep->searches[0].note, "%s", refusal);
+            FAB_FORMAT(sweep->searches[0].note, "%s", refusal);
             return FAB_OK;
         }
         FAB_PASS(run_search(&p, budget, &sweep->searches[e], err));

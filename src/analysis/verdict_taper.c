@@ -1,0 +1,103 @@
+/* What the taper costs, and what wins it. */
+#include "verdict_lines.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Whether links of hosts need as long as all that bounds it. */
+static bool needs_hosts_most(const fab_phase_result *p) {
+    return p->hosts_s > 0 && p->hosts_s >= p->least_s * (1 - VERDICT_SAME);
+}
+
+bool verdict_is_of_hosts(const fab_phase_result *p, const fab_engine_result *e) {
+    return needs_hosts_most(p) && e->has_time && e->lower_bound_ratio.mean <= 1 + VERDICT_SAME;
+}
+
+/* Whether the taper costs nothing, whatever routing loses beside it. */
+static bool is_held_by_hosts(const fab_phase_result *p, const fab_engine_result *e) {
+    return verdict_is_of_hosts(p, e) || (p->max_cut_factor > VERDICT_FULL && needs_hosts_most(p));
+}
+
+const fab_phase_result *verdict_most_tapered(const fab_result *r, size_t engine) {
+    const fab_phase_result *most = NULL;
+    for (size_t i = 0; i < r->n_phases; i++) {
+        const fab_phase_result *p = &r->phases[i];
+        const int order = most == NULL ? 1
+                                       : (int)is_held_by_hosts(most, &most->engines[engine]) -
+                                             (int)is_held_by_hosts(p, &p->engines[engine]);
+        bool is_more = order > 0 ||
+                       (order == 0 &&
+                        (p->max_cut_factor > most->max_cut_factor ||
+                         (p->max_cut_factor == most->max_cut_factor && p->max_taper_factor > most->max_taper_factor)));
+        most = p->fabric_flows > 0 && is_more && !p->engines[engine].is_absent ? p : most;
+    }
+    return most;
+}
+
+/* Whether it crosses the boundary alike wherever its ranks are: between all GPUs that there are. */
+static bool is_same_anywhere(const fab_result *r, const fab_phase_result *p) {
+    const uint64_t n = r->fabrics[0].counts.gpus;
+    return strcmp(p->collective, "all-to-all") == 0 && p->flows == n * (n - 1);
+}
+
+/* Whether flows cross a boundary that has a taper: elsewhere nothing is to be said of one. */
+static bool crosses_taper(const fab_result *r, size_t engine) {
+    const fab_counts *n = &r->fabrics[0].counts;
+    bool crosses = false;
+    for (size_t i = 0; n->wiring == FAB_WIRING_TREE && i < r->n_phases; i++) {
+        if (r->phases[i].engines[engine].is_absent) {
+            continue;
+        }
+        for (size_t t = 0; t + 1 < n->tiers && t + 1 < FAB_MAX_TIERS; t++) {
+            crosses = crosses || (n->built_taper[t] > VERDICT_FULL && r->phases[i].crossing_flows[t + 2] > 0);
+        }
+    }
+    return crosses;
+}
+
+/* The setting that lifts the taper, or "": none does of what is installed, or where a pod or ports leave one. */
+static const char *lifts_taper(const fab_fabric_result *f) {
+    for (size_t t = 0; t + 1 < f->counts.tiers && t < FAB_MAX_TIERS; t++) {
+        if (f->spec.tier[t].taper > 1) {
+            return "--set taper=1";
+        }
+    }
+    return f->spares.is_shared ? "--set full-spares=yes" : "";
+}
+
+void verdict_add_taper(const fab_result *r, const fab_run_verdict *v, char *out) {
+    const fab_phase_result *p = verdict_most_tapered(r, v->engine);
+    const char *setting = lifts_taper(&r->fabrics[0]);
+    char room[32];
+    if (p == NULL) {
+        return;
+    }
+    const fab_engine_result *e = &p->engines[v->engine];
+    if (p->max_taper_factor > VERDICT_FULL && is_held_by_hosts(p, e)) {
+        fab_append(out, FAB_VERDICT_TEXT, "; %smore uplinks win nothing: NICs take as long, in %s",
+                   verdict_is_of_hosts(p, e) ? "" : "collisions apart, ", p->name);
+    } else if (p->max_cut_factor > VERDICT_FULL) {
+        fab_append(out, FAB_VERDICT_TEXT, "; %smore uplinks win the taper, load x%.2f in %s",
+                   is_same_anywhere(r, p) ? "only " : "", p->max_cut_factor, p->name);
+        if (v->uplinks_s > 0 && v->compared_s > 0) {
+            fab_append(out, FAB_VERDICT_TEXT, ": %s%s at least, %.2g %% less at most",
+                       r->plans != NULL ? "under this plan " : "", verdict_seconds(room, v->uplinks_s),
+                       100 * fmax(1 - v->uplinks_s / v->compared_s, 0));
+        }
+        if (setting[0] != '\0') {
+            fab_append(out, FAB_VERDICT_TEXT, " (%s tells%s)", setting, r->plans != NULL ? ", by its own plan" : "");
+        }
+        if (!is_same_anywhere(r, p)) {
+            fab_append(out, FAB_VERDICT_TEXT, ", as may %s",
+                       v->of_iteration ? "other places of ranks (fabriscope place, plan)" : "another placement");
+        }
+    } else if (p->max_taper_factor > VERDICT_FULL) {
+        fab_append(out, FAB_VERDICT_TEXT, "; equal shares give x%.2f in %s, where other routes may do better",
+                   p->max_taper_factor, p->name);
+    } else if (crosses_taper(r, v->engine)) {
+        const bool is_told = r->plans != NULL && setting[0] != '\0';
+        fab_append(out, FAB_VERDICT_TEXT, "; sprayed, the taper costs %snothing (factor %.2f)%s%s%s",
+                   r->plans != NULL ? "this plan " : "", p->max_taper_factor,
+                   is_told ? "; without it another may be faster (" : "", is_told ? setting : "", is_told ? ")" : "");
+    }
+}
