@@ -177,7 +177,9 @@ void fab_text_difference(fab_page *page, const fab_difference *d) {
     put_changes(page, d);
     put_tests(page, d);
     FAB_EACH(const fab_diff_engine, e, d->engines, d->n_engines) {
-        fab_text_heading(page, "PHASE BY PHASE", e->label);
+        fab_text_heading(page, "PHASE BY PHASE",
+                         e->before_label[0] == '\0' ? e->label
+                                                    : fab_show(page, "%s; before: %s", e->label, e->before_label));
         put_phases(page, e);
         put_links(page, e);
     }

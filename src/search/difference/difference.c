@@ -198,6 +198,9 @@ static fab_status fill_engine(diff *d, size_t e, fab_error *err) {
     if (b->n_phases > 0) {
         FAB_FORMAT(out->label, "%s", b->phases[0].engines[e].label);
     }
+    if (a->n_phases > 0 && strcmp(a->phases[0].engines[e].label, out->label) != 0) {
+        (void)snprintf(out->before_label, sizeof out->before_label, "%s", a->phases[0].engines[e].label);
+    }
     out->iterates = e < a->n_iterations && e < b->n_iterations;
     out->before_s = diff_time_of(a, e);
     out->after_s = diff_time_of(b, e);
@@ -442,6 +445,26 @@ static void diff_release(diff *d) {
 }
 FAB_OWNER(diff, diff_release)
 
+/* Servers that have left a job take their tokens with them: that is most of the difference by itself. */
+static fab_status tell_fewer_gpus(fab_difference *out, uint64_t before, uint64_t after, fab_error *err) {
+    const fab_diff_engine *e = &out->engines[out->worst];
+    FAB_OWNS(fab_str_release) fab_str text = FAB_STR_INIT;
+    if (out->is_verified || after == 0 || after >= before || !(e->work_ratio > 1 && e->ratio > 1) ||
+        !(log(e->work_ratio) >= log(e->ratio) / 2)) {
+        return FAB_OK;
+    }
+    fab_str_printf(
+        &text,
+        "The cause is that the job has %" PRIu64 " GPUs in place of %" PRIu64
+        ": with %.4g %% of the tokens an iteration that is no shorter makes x%.3f of x%.3f; all else together "
+        "x%.3f",
+        after, before, 100 / e->work_ratio, e->work_ratio, e->ratio, e->ratio / e->work_ratio);
+    FAB_PASS(fab_str_status(&text, err));
+    free(out->cause);
+    out->cause = fab_strdup(text.data, err);
+    return out->cause != NULL ? FAB_OK : FAB_ENOMEM;
+}
+
 static fab_status compare_sides(diff *d, fab_error *err) {
     bool designs = d->q->before.design != NULL && d->q->after.design != NULL;
     FAB_PASS(fill_engines(d, err));
@@ -459,6 +482,7 @@ static fab_status compare_sides(diff *d, fab_error *err) {
     }
     if (designs && d->out->n_engines > 0) {
         FAB_PASS(diff_find_cause(d, err));
+        FAB_PASS(tell_fewer_gpus(d->out, d->side[0].result.ranks, d->side[1].result.ranks, err));
     }
     judge(d->out);
     return say_verdict(d, err);
