@@ -316,10 +316,20 @@ void fab_text_optimum(fab_page *page, const fab_optimum *o, const char *see) {
     fab_text_notef(page, "priced by %s, wherever it is pasted", o->prices);
     fab_text_rail_only(page, o->winner.family, "rail-only");
     if (o->edge_taper > 0) {
-        fab_page_wrapf(page, FAB_INK_BAD, 2, 2,
-                       "%.4g is the largest taper (oversubscription) of catalog %s: a larger one, which may cost less, "
-                       "was not tried. --catalog reads a file with others; list catalogs today --file prints one.",
-                       o->edge_taper, o->catalog);
+        fab_page_say(page,
+                     "%.4g is the largest taper (oversubscription) of catalog %s: a larger one, which may cost "
+                     "less, was not tried. ",
+                     o->edge_taper, o->catalog);
+    }
+    if (o->edge_breakout > 0) {
+        fab_page_say(page,
+                     "Catalog %s splits ports in %" PRIu64 " and has %" PRIu64
+                     " planes at most: more of both, which may save a tier and cost less, were not tried. ",
+                     o->catalog, o->edge_breakout, o->edge_planes);
+    }
+    if (o->edge_taper > 0 || o->edge_breakout > 0) {
+        fab_page_say(page, "--catalog reads a file with others; list catalogs today --file prints one.");
+        fab_page_paragraph(page, FAB_INK_BAD, 2, 2);
     }
     fab_page_end_line(page);
     if (o->objective == FAB_OBJECTIVE_TOKENS) {

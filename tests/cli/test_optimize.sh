@@ -40,6 +40,14 @@ eval "set -- build $pasted"
 expect 0 '^  3 is the largest taper .oversubscription. of catalog parts: a larger one,' --gpus 256 --catalog parts.xml --family clos
 sed 's,tapers="1/2/3:1",tapers="1/2/3:1/15",' parts.xml >more.xml
 expect 0 '^  15 is the largest taper' --gpus 256 --catalog more.xml --family clos
+# and of breakouts and planes, where more of them might save a tier
+sed 's,breakouts="1/2",breakouts="1/2/4",' parts.xml >more.xml
+for split in parts:2 more:4; do
+  expect 0 "\"edge_breakout\": ${split#*:}," --gpus 256 --catalog "${split%:*}.xml" --family clos --json
+  "$program" optimize --gpus 256 --catalog "${split%:*}.xml" --family clos --quiet | tr -s ' \n' ' ' >edges
+  grep -q "Catalog parts splits ports in ${split#*:} and has 2 planes at most: more of both" edges || fail "breakouts of $split: $(<edges)"
+done
+"$program" optimize --gpus 16 --catalog parts.xml --family clos --quiet | grep 'splits ports' >/dev/null && fail "one tier has nothing to save"
 for limit in '--min-bisection 0.5' '--max-taper 3'; do
   "$program" optimize --gpus 256 --catalog parts.xml --family clos $limit --quiet | grep 'largest taper' >/dev/null &&
     fail "an edge of the catalog, with $limit"

@@ -318,6 +318,16 @@ static double edge_taper_of(const fab_optimize_request *q, const fab_optimum *o)
     return o->winner.max_taper > next && !is_limited ? largest : 0;
 }
 
+/* Ports split in more, each to a plane of its own, reach more GPUs with fewer tiers. */
+static void find_edges(const fab_catalog *c, fab_optimum *o) {
+    for (size_t i = 0; i < c->n_switches && o->winner.tiers > 1; i++) {
+        const fab_catalog_switch *model = &c->switches[i];
+        const uint64_t most = model->breakouts[model->n_breakouts - 1];
+        o->edge_breakout = most > o->edge_breakout ? most : o->edge_breakout;
+        o->edge_planes = c->planes[c->n_planes - 1];
+    }
+}
+
 fab_status fab_optimize(const fab_optimize_request *request, fab_optimum **out, fab_error *err) {
     fab_status status = FAB_OK;
     fab_optimum *o = NULL;
@@ -352,6 +362,7 @@ fab_status fab_optimize(const fab_optimize_request *request, fab_optimum **out, 
     o->gpus = request->gpus;
     o->limits = request->limits;
     o->edge_taper = edge_taper_of(request, o);
+    find_edges(request->catalog, o);
     o->n_structures = s.n_structures;
     FAB_FORMAT(o->catalog, "%s", request->catalog->name);
     FAB_FORMAT(o->source, "%s", request->catalog->source);
