@@ -294,7 +294,7 @@ static void bound_add_engines(const fab_result *r, const fab_run_verdict *v, cha
         return;
     }
     if (margin < VERDICT_MARGIN) {
-        fab_append(out, FAB_VERDICT_TEXT, ". The %zu engines take the same%s", n, own_plans(r));
+        fab_append(out, FAB_VERDICT_TEXT, ". The %zu engines take the same%s%s", n, own_plans(r), verdict_of_draw(r));
         return;
     }
     fab_append(out, FAB_VERDICT_TEXT, ". Best %s%s", is_of_all_jobs(r, v->engine) ? "for all jobs together " : "",
@@ -487,8 +487,12 @@ static void collisions_of_engine(const fab_result *r, size_t engine, char *out) 
     } else if (e->n_hot > 0 && e->hot[0].taper_factor > 0) {
         fab_append(out, FAB_VERDICT_TEXT, " = taper %.2f x hash %.2f", e->hot[0].taper_factor, e->hot[0].hash_factor);
     }
-    fab_append(out, FAB_VERDICT_TEXT, "; %s of %s flows cross an overfull link",
-               fab_format_count(flows, (uint64_t)(e->collided_flows.mean + 0.5)),
+    if (e->collided_flows.mean < 1) { /* over seeds, under some of which none does */
+        (void)snprintf(flows, sizeof flows, "%.2g", e->collided_flows.mean);
+    } else {
+        (void)fab_format_count(flows, (uint64_t)(e->collided_flows.mean + 0.5));
+    }
+    fab_append(out, FAB_VERDICT_TEXT, "; %s of %s flows cross an overfull link", flows,
                fab_format_count(all, p->fabric_flows));
     if (fab_verdict_is_lossy(p, engine)) {
         fab_append(out, FAB_VERDICT_TEXT, "; it takes x%.2f its least time", e->lower_bound_ratio.mean);
