@@ -213,9 +213,11 @@ static void advice_of_routing(const fab_result *r, const fab_run_verdict *v, cha
     } else if (v->compared_s > 0 && most_s <= VERDICT_SAME * v->compared_s) {
         fab_append(out, FAB_VERDICT_TEXT, "%severy phase takes the least that any routing needs",
                    out[0] != '\0' ? "" : KEEP);
+        verdict_add_draw(r, v, out);
     } else if (v->compared_s > 0 && most_s <= FAB_VERDICT_LITTLE * v->compared_s) {
         fab_append(out, FAB_VERDICT_TEXT, "%sno other routing saves more than %s%s", out[0] != '\0' ? "" : KEEP,
                    verdict_seconds(FAB_ROOM, most_s), is_of_plan(r, v) ? " under this plan" : "");
+        verdict_add_draw(r, v, out);
     } else if (v->compared_s > 0) {
         advice_of_trials(r, v, tapered, worst, sets || builds, leaves_something(v, set, built), out);
     } else if (worst != NULL && worst->engines[v->engine].max_collision_factor.mean > VERDICT_FULL) {
@@ -224,6 +226,7 @@ static void advice_of_routing(const fab_result *r, const fab_run_verdict *v, cha
                    fmax(e->has_time ? e->lower_bound_ratio.mean : e->max_hash_factor.mean, 1), worst->name);
     } else {
         fab_append(out, FAB_VERDICT_TEXT, "%snothing collides", out[0] != '\0' ? "" : KEEP);
+        verdict_add_draw(r, v, out);
     }
 }
 
@@ -268,7 +271,7 @@ static void add_easiest(const fab_advice *a, char *out) {
             return;
         }
         if (is_easy && row->gain.verdict == FAB_ADVICE_FASTER && !row->needs_switch_support) {
-            fab_append(out, FAB_VERDICT_TEXT, "; by queue pairs or hashes alone, %s saves %.1f %% of that",
+            fab_append(out, FAB_VERDICT_TEXT, "; by queue pairs or hashes alone, %s saves %.1f %%",
                        name_change(row->change), 100 * row->gain.ratio);
             add_needs(row->kind, row->change, out);
             return;
@@ -351,8 +354,8 @@ static void advice_of_search(const fab_advice *a, char *out) {
         add_easiest(a, out);
     }
     if (built != NULL) {
-        fab_append(out, FAB_VERDICT_TEXT, "; where switches can, %s saves %.1f %% of %s", name_change(built->change),
-                   100 * built->gain.ratio, b->n_changes > 0 ? "it" : of);
+        fab_append(out, FAB_VERDICT_TEXT, "; where switches can, %s saves %.1f %%%s%s", name_change(built->change),
+                   100 * built->gain.ratio, b->n_changes > 0 ? "" : " of ", b->n_changes > 0 ? "" : of);
     }
 }
 
@@ -412,9 +415,11 @@ static void advice_of_jobs(const fab_contention *c, bool is_one_draw, bool colli
             "jobs that share links apart (servers), or add uplinks",
             FAB_SAY_COUNT(c->n_untried));
     } else if (!(c->engines[c->remedied].lost_ratio > FAB_VERDICT_LITTLE)) {
-        fab_append(out, FAB_VERDICT_TEXT, "nothing to move: the jobs hardly cost each other time%s",
-                   collides ? "; flows of each collide with its own: --engine ecmp,qp=16, or spray where switches can"
-                            : "");
+        fab_append(out, FAB_VERDICT_TEXT, "%snothing to move: the jobs hardly cost each other time%s",
+                   most > 0 ? "; " : "",
+                   collides && c->n_remedies == 0
+                       ? "; flows of each collide with its own: --engine ecmp,qp=16, or spray where switches can"
+                       : "");
     } else if (!(most > 0)) {
         fab_append(out, FAB_VERDICT_TEXT, "%smove jobs that share links apart (servers), or add uplinks",
                    c->has_tried ? "nothing that was tried helps all jobs together: " : "");
@@ -459,6 +464,10 @@ void verdict_put_advice(const fab_result *r, fab_run_verdict *v) {
     }
     if (verdict_margin(r, v) >= VERDICT_MARGIN) {
         advice_of_engines(r, v, v->advice);
+    } else if (verdict_of_draw(r)[0] != '\0' && !verdict_is_drawn(r, v->engine)) {
+        char name[VERDICT_NAME];
+        fab_append(v->advice, FAB_VERDICT_TEXT, "take %s, whose time no seed changes; ",
+                   verdict_engine(r, v->engine, name));
     }
     if (r->contention != NULL) {
         const fab_phase_result *worst = verdict_worst_phase(r, v->engine);

@@ -6,17 +6,42 @@
 #include <math.h>
 #include <string.h>
 
-/* Whether the engine drew anything that a figure depends on, and whether its times bound those of lossless queues. */
-static void certainty_of_engine(const fab_result *r, size_t engine, bool *out_drawn, bool *out_is_bound) {
-    *out_drawn = *out_is_bound = false;
+bool verdict_is_drawn(const fab_result *r, size_t engine) {
+    bool is_drawn = false;
     for (size_t i = 0; i < r->n_phases; i++) {
-        const fab_engine_result *e = &r->phases[i].engines[engine];
-        *out_drawn = *out_drawn || (e->seeded && r->phases[i].fabric_flows > 0);
-        *out_is_bound = *out_is_bound || e->blocks_elsewhere;
+        is_drawn = is_drawn || (r->phases[i].engines[engine].seeded && r->phases[i].fabric_flows > 0);
     }
-    for (size_t j = 0; r->contention != NULL && !*out_drawn && j < r->contention->n_jobs; j++) {
+    for (size_t j = 0; r->contention != NULL && !is_drawn && j < r->contention->n_jobs; j++) {
         const fab_contending_job *job = &r->contention->jobs[j];
-        *out_drawn = job->phase[0] != '\0' && r->phases[0].engines[engine].seeded;
+        is_drawn = job->phase[0] != '\0' && r->phases[0].engines[engine].seeded;
+    }
+    return is_drawn;
+}
+
+const char *verdict_of_draw(const fab_result *r) {
+    bool is_drawn = false;
+    for (size_t e = 0; e < r->phases[0].n_engines; e++) {
+        is_drawn = is_drawn || verdict_is_drawn(r, e);
+    }
+    return is_drawn && r->n_seeds == 1 ? " in this draw" : "";
+}
+
+void verdict_add_draw(const fab_result *r, const fab_run_verdict *v, char *out) {
+    const fab_result *own = fab_result_of(r, v->engine);
+    const fab_stat *draws = own->plans != NULL ? &own->plans->plans[0].draws_s : NULL;
+    char room[2][32];
+    if (r->n_seeds > 1 || !verdict_is_drawn(r, v->engine)) {
+        return;
+    }
+    if (!v->of_iteration || draws == NULL || !(draws->mean > 0)) {
+        fab_append(out, FAB_VERDICT_TEXT, " in this draw (--seeds %d has others)", FAB_VERDICT_SEEDS);
+    } else if (draws->max > v->time_s * (1 + FAB_VERDICT_LITTLE)) {
+        fab_append(out, FAB_VERDICT_TEXT,
+                   " in this draw; over %" PRIu64 " seeds the mean is %s, the longest %s (--seeds %" PRIu64 ")",
+                   own->plans->draws, verdict_seconds(room[0], draws->mean), verdict_seconds(room[1], draws->max),
+                   own->plans->draws);
+    } else {
+        fab_append(out, FAB_VERDICT_TEXT, ", over %" PRIu64 " seeds too", own->plans->draws);
     }
 }
 
@@ -81,9 +106,7 @@ static void add_draws(const fab_result *r, const fab_run_verdict *v, size_t engi
 
 static void certainty_of_draws(const fab_result *r, const fab_run_verdict *v, bool is_drawn, char *out) {
     char name[VERDICT_NAME];
-    bool is_worst_drawn = false;
-    bool ignored = false;
-    certainty_of_engine(r, v->slowest, &is_worst_drawn, &ignored);
+    const bool is_worst_drawn = verdict_is_drawn(r, v->slowest);
     const bool is_alike = (fab_estimated_ratio(r, v->engine) > 0) == (fab_estimated_ratio(r, v->slowest) > 0);
     if (is_drawn == is_worst_drawn && is_alike) {
         add_draws(r, v, v->engine, is_drawn, out);
@@ -95,12 +118,27 @@ static void certainty_of_draws(const fab_result *r, const fab_run_verdict *v, bo
     add_draws(r, v, v->slowest, is_worst_drawn, out);
 }
 
+/* A queue pair keeps to one port: fewer of them than planes are taken as one on each, as bonded NICs deal them. */
+static void certainty_of_planes(const fab_result *r, size_t engine, char *out) {
+    const fab_engine_result *e = &r->phases[0].engines[engine];
+    const uint64_t planes = r->n_fabrics > 0 ? r->fabrics[0].counts.planes : 1;
+    const bool splits = strncmp(e->label, "spray", 5) == 0 || strncmp(e->label, "optimal", 7) == 0;
+    if (planes > 1 && !splits && fmax((double)fab_label_pairs(e->label), 1) < (double)planes) {
+        fab_append(out, FAB_VERDICT_TEXT,
+                   "; each flow is taken to have a queue pair on each of the %" PRIu64
+                   " planes: with one alone it has 1/%" PRIu64 " of its NIC's rate at most",
+                   planes, planes);
+    }
+}
+
 void verdict_put_certainty(const fab_result *r, fab_run_verdict *v) {
-    bool is_drawn = false;
-    bool is_bound = false;
+    bool is_bound = false; /* times are those of lossless queues at least */
     const fab_transport transport = r->n_fabrics > 0 ? r->fabrics[0].spec.transport.kind : FAB_TRANSPORT_FLUID;
-    certainty_of_engine(r, v->engine, &is_drawn, &is_bound);
-    certainty_of_draws(r, v, is_drawn, v->certainty);
+    for (size_t i = 0; i < r->n_phases; i++) {
+        is_bound = is_bound || r->phases[i].engines[v->engine].blocks_elsewhere;
+    }
+    certainty_of_draws(r, v, verdict_is_drawn(r, v->engine), v->certainty);
+    certainty_of_planes(r, v->engine, v->certainty);
     if (r->n_serving > v->engine) {
         verdict_add_arrivals(&r->serving[v->engine], v->certainty);
     }

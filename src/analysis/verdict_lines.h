@@ -55,6 +55,15 @@ const fab_phase_result *verdict_most_tapered(const fab_result *r, size_t engine)
 /** What uplinks, or other places of ranks, win where no routing does. */
 void verdict_add_taper(const fab_result *r, const fab_run_verdict *v, char *out);
 
+/** Whether an engine drew anything that a figure depends on. */
+bool verdict_is_drawn(const fab_result *r, size_t engine);
+
+/** " in this draw" where any engine has but one; else "". */
+const char *verdict_of_draw(const fab_result *r);
+
+/** " in this draw", and what others take where they were tried: behind what holds of the one draw of a hash. */
+void verdict_add_draw(const fab_result *r, const fab_run_verdict *v, char *out);
+
 /** The phase that collisions cost most under an engine; NULL: no flow crosses a link between switches. */
 const fab_phase_result *verdict_worst_phase(const fab_result *r, size_t engine);
 

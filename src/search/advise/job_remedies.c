@@ -116,16 +116,17 @@ fab_status fab_job_remedies_try(const fab_replay *base, const fab_result *first,
     FAB_OWNS_MEMBERS(t.changed);
     contention->remedied = engine;
     contention->has_tried = true;
-    if (contention->n_remedies > 0 || !(contention->engines[engine].lost_ratio > FAB_VERDICT_LITTLE)) {
-        return FAB_OK; /* they are known, or there is nothing to be saved */
+    const bool is_lost = contention->engines[engine].lost_ratio > FAB_VERDICT_LITTLE; /* to each other */
+    if (contention->n_remedies > 0) {
+        return FAB_OK; /* they are known */
     }
     if (n_flows > FAB_JOB_REMEDY_FLOWS || what->design->fabric.transport.kind != FAB_TRANSPORT_FLUID) {
-        contention->n_untried = n_flows;
+        contention->n_untried = is_lost ? n_flows : 0;
         return FAB_OK;
     }
     FAB_PASS(FAB_NEW(t.changed, 1, err));
     fab_design_copy(what->design, t.changed);
-    FAB_PASS(order_servers(&t) ? remedy_try(&t, "in order", false, false, err) : FAB_OK);
+    FAB_PASS(is_lost && order_servers(&t) ? remedy_try(&t, "in order", false, false, err) : FAB_OK);
     fab_design_copy(what->design, t.changed);
     return try_engines(&t, err);
 }
