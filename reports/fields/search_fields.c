@@ -121,7 +121,7 @@ static const fab_field TOKEN_SEARCH[] = {
                       "that are open, and of usd_per_1e9_tokens"),
     FIGURE(hashed_usd_per_1e9_tokens, "USD",
            "What 1e9 tokens of the winner cost under ecmp with one queue pair, which run and compare assume without "
-           "--engine: the same plan, a mean of eight seeds where there are few enough flows.",
+           "--engine: its best plan then, a mean of eight seeds where there are few enough flows.",
            FILLED, .source = TOKENS),
     FIELD(gap_ratio, "How far the winner is from that; 0: it is proven to be the best.",
           .formula = "usd_per_1e9_tokens / lower_bound_usd_per_1e9_tokens - 1"),

@@ -273,7 +273,7 @@ static void put_tokens(fab_page *page, const fab_optimum *o, const char *see) {
         fab_page_wrapf(page, is_even ? FAB_INK_PLAIN : FAB_INK_BAD, 2, 4,
                        "Under ecmp with 1 queue pair, by which run, sweep and compare judge without %s, %s%s.", engine,
                        hashed_usd > 0
-                           ? fab_show(page, "they cost %s%s under this plan", fab_show_price(page, hashed_usd),
+                           ? fab_show(page, "they cost %s%s under the best plan then", fab_show_price(page, hashed_usd),
                                       is_even ? "" : fab_show(page, ", %s", fab_show_more(page, hashed_usd / usd - 1)))
                            : "what they cost was not found out",
                        is_even ? "" : ": where the switches hash, --engine ecmp chooses design and plan");

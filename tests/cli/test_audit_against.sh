@@ -105,6 +105,14 @@ exchanged() { [[ $(found $1 $2) == "$3" ]] || fail "$4: $(found $1 $2 | head -n 
 swap plan.csv server-2 server-5 >now.csv
 exchanged now.csv plan.csv "swapped-hosts server-2 server-5 16" "two hosts by name"
 grep -q '"work": "Exchange the two boxes, or their names, or their 16 cables."' audit.json || fail "two hosts: $(<audit.json)"
+# more than two, each where the next belongs: one finding with all names, and the pair beside them its own
+$python - >now.csv <<'END'
+import re
+ring = {"2": "5", "5": "6", "6": "2", "1": "4", "4": "1"}
+print(re.sub(r"server-(\d+)(?=[ /])", lambda m: "server-" + ring.get(m[1], m[1]), open("plan.csv").read()), end="")
+END
+exchanged now.csv plan.csv $'swapped-hosts server-2 server-5 24\nswapped-hosts server-1 server-4 16' "a ring of three hosts and a pair"
+grep -q "server-5 where server-2 belongs, server-6 where server-5 belongs, server-2 where server-6 belongs" audit.json || fail "who stands where"
 sed -E '/HCA-[23],/{s/server-2 /@@ /; s/server-5 /server-2 /; s/@@ /server-5 /}' plan.csv >now.csv
 exchanged now.csv plan.csv "swapped-hosts server-2 server-5 4" "two rails of two hosts"
 grep -q '"work": "Exchange these 4 cables alone: not all of both boxes."' audit.json || fail "two rails of two hosts: $(<audit.json)"

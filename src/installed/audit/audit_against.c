@@ -1,27 +1,10 @@
 /* An installed network against a plan, cable by cable. */
-#include "audit_match.h"
+#include "audit_against.h"
 
 #include "../structure/network_boxes.h"
 
 #include "fab/memory.h"
 #include "fab/order.h"
-
-typedef struct comparison {
-    auditor a;
-    const fab_network *plan; /* the copy */
-    const fab_shape *plan_shape;
-    fab_network plan_copy; /* with cables whose ports are called as they are here */
-    fab_network_cable *cables;
-    fab_shape shape_copy;     /* of it */
-    audit_copy boxes[2];      /* of what is installed and of the plan, where servers are compared as boxes */
-    uint32_t *there;          /* [plan nodes]: the same box in the installed network, or FAB_NETWORK_NONE */
-    uint32_t *meant;          /* [nodes as installed]: in the plan */
-    uint32_t n_by_place;      /* of the audit */
-    const char **plan_names;  /* [plan nodes]: unique */
-    uint8_t *found;           /* [cables as installed]: it is in the plan, or named in a finding */
-    double *planned_bps;      /* [cables as installed]: by the plan; 0: it does not say, or has another cable */
-    bool *is_meant_one_sided; /* [cables as installed]: one end alone reports it in the plan as well */
-} comparison;
 
 /* A copy of a plan whose ports may get other names. */
 static fab_status copy_plan(comparison *c, const fab_shape *plan, fab_error *err) {
@@ -228,19 +211,17 @@ static fab_status look_at_new_boxes(comparison *c, fab_error *err) {
 
 /* --- cables ------------------------------------------------------------------------------------------------------- */
 
-static bool same_port(const char *x, const char *y) {
+bool audit_same_port(const char *x, const char *y) {
     return x == NULL || y == NULL || strcmp(x, y) == 0;
 }
 
-/* A cable end at a port of a box of the installed network, that no planned cable has claimed; FAB_NETWORK_NONE. `far`:
- * the box at the other end, or FAB_NETWORK_NONE for any. */
-static uint32_t find_side(const comparison *c, uint32_t node, const char *port, uint32_t far, const char *far_port) {
+uint32_t audit_find_side(const comparison *c, uint32_t node, const char *port, uint32_t far, const char *far_port) {
     const fab_shape *s = c->a.shape;
     for (uint32_t k = s->first[node]; k < s->first[node + 1]; k++) {
         uint32_t side = s->side[k];
         bool fits = far == FAB_NETWORK_NONE || (fab_network_far(c->a.net, side)->node == far &&
-                                                same_port(fab_network_far(c->a.net, side)->port, far_port));
-        if (c->found[side >> 1] == 0 && fits && same_port(fab_network_near(c->a.net, side)->port, port)) {
+                                                audit_same_port(fab_network_far(c->a.net, side)->port, far_port));
+        if (c->found[side >> 1] == 0 && fits && audit_same_port(fab_network_near(c->a.net, side)->port, port)) {
             return side;
         }
     }
@@ -259,176 +240,6 @@ static fab_status report_missing(comparison *c, uint32_t cable, fab_error *err) 
         fab_audit_make_inside(&f);
     }
     return fab_audit_add(&c->a, &f, err);
-}
-
-/* Two planned cables whose ends `end` of the plan are plugged in where that of the other belongs. */
-typedef struct exchange {
-    uint32_t cable[2], end[2];
-    uint32_t side[2]; /* what is plugged in at the other end of cable[k]; it should be at that of the other */
-} exchange;
-
-/* What to call the owner of an adapter, or a box, and which it is. */
-static const char *owner_of(const comparison *c, uint32_t v, uint32_t *out) {
-    uint32_t server = c->plan_shape->server[v];
-    *out = server != FAB_NETWORK_NONE ? server : c->plan_shape->n_servers + v;
-    return server != FAB_NETWORK_NONE ? c->plan_shape->server_name[server] : c->plan_names[v];
-}
-
-/* The undone planned cable whose other end belongs where end i of this one leads, and leads to where that belongs. */
-static bool find_exchange(const comparison *c, const uint8_t *done_with, uint32_t cable, uint32_t i, exchange *out) {
-    const fab_network_end *near = &c->plan->cables[cable].end[i];
-    const fab_network_end *meant = &c->plan->cables[cable].end[i ^ 1];
-    uint32_t node = c->there[near->node];
-    uint32_t side = node != FAB_NETWORK_NONE && near->port != NULL
-                        ? find_side(c, node, near->port, FAB_NETWORK_NONE, NULL)
-                        : FAB_NETWORK_NONE;
-    uint32_t w = side != FAB_NETWORK_NONE ? c->meant[fab_network_far(c->a.net, side)->node] : FAB_NETWORK_NONE;
-    if (w == FAB_NETWORK_NONE || c->there[meant->node] == FAB_NETWORK_NONE) {
-        return false;
-    }
-    for (uint32_t k = c->plan_shape->first[w]; k < c->plan_shape->first[w + 1]; k++) {
-        uint32_t other = c->plan_shape->side[k];
-        const fab_network_end *beyond = fab_network_far(c->plan, other);
-        uint32_t there = c->there[beyond->node];
-        if (done_with[other >> 1] != 0 || other >> 1 == cable || there == FAB_NETWORK_NONE || beyond->port == NULL ||
-            !same_port(fab_network_near(c->plan, other)->port, fab_network_far(c->a.net, side)->port)) {
-            continue;
-        }
-        uint32_t back = find_side(c, there, beyond->port, c->there[meant->node], meant->port);
-        if (back != FAB_NETWORK_NONE && back >> 1 != side >> 1) {
-            *out = (exchange){{cable, other >> 1}, {i ^ 1, other & 1}, {side, back}};
-            return true;
-        }
-    }
-    return false;
-}
-
-/* n of them are of the same two boxes, which have n_of [box] cables. */
-static fab_status report_exchange(comparison *c, const exchange *x, uint32_t n, const uint32_t *n_of, fab_error *err) {
-    const fab_network_end *one = &c->plan->cables[x->cable[0]].end[x->end[0]];
-    const fab_network_end *two = &c->plan->cables[x->cable[1]].end[x->end[1]];
-    const fab_network_end *at[2] = {&c->plan->cables[x->cable[0]].end[x->end[0] ^ 1],
-                                    &c->plan->cables[x->cable[1]].end[x->end[1] ^ 1]};
-    const auditor planned = {.net = c->plan, .names = c->plan_names};
-    uint32_t box[2];
-    const char *name[2] = {owner_of(c, one->node, &box[0]), owner_of(c, two->node, &box[1])};
-    bool are_hosts = fab_network_is_host(c->plan, one->node);
-    fab_finding f = fab_audit_finding(&planned,
-                                      !are_hosts         ? FAB_FINDING_CROSSED
-                                      : box[0] == box[1] ? FAB_FINDING_SWAPPED_RAILS
-                                                         : FAB_FINDING_SWAPPED_HOSTS,
-                                      n > 1 ? one : at[0], n > 1 ? two : at[1]);
-    f.cables = 2 * n;
-    f.damage_bps = n * (c->plan->cables[x->cable[0]].rate_bps + c->plan->cables[x->cable[1]].rate_bps);
-    f.line = fab_network_near(c->a.net, x->side[0])->line;
-    if (n == 1) {
-        return fab_audit_tell(&c->a, &f, err,
-                              "their cables to %.100s:%.30s and %.100s:%.30s are crossed" FAB_AUDIT_WORK
-                              "Exchange the ends of the two cables at %.100s:%.30s and %.100s:%.30s.",
-                              c->plan_names[one->node], fab_audit_port(one), c->plan_names[two->node],
-                              fab_audit_port(two), f.node, f.port, f.other, f.other_port);
-    }
-    f.node = name[0];
-    f.other = name[1];
-    f.port = f.other_port = "";
-    if (n == n_of[box[0]] && n == n_of[box[1]]) {
-        return fab_audit_tell(
-            &c->a, &f, err,
-            "%.120s and %.120s are exchanged: each of their %u cables is where one of the other belongs" FAB_AUDIT_WORK
-            "Exchange the two boxes, or their names, or their %u cables.",
-            f.node, f.other, f.cables, f.cables);
-    }
-    return fab_audit_tell(
-        &c->a, &f, err,
-        "%.120s and %.120s: %u of their cables are exchanged, each is where one of the other belongs" FAB_AUDIT_WORK
-        "Exchange these %u cables alone: not all of both boxes.",
-        f.node, f.other, f.cables, f.cables);
-}
-
-/* Whether both have their exchanged ends, or with `others` the ends that stay, at the same two boxes: hosts, or
- * switches. */
-static bool same_boxes(const comparison *c, const exchange *x, const exchange *y, bool others) {
-    uint32_t box[4];
-    for (uint32_t k = 0; k < 4; k++) {
-        const exchange *of = k < 2 ? x : y;
-        uint32_t node = c->plan->cables[of->cable[k & 1]].end[of->end[k & 1] ^ (others ? 1U : 0U)].node;
-        (void)owner_of(c, node, &box[k]);
-        if (fab_network_is_host(c->plan, node) == others) {
-            return false;
-        }
-    }
-    return box[0] != box[1] && ((box[0] == box[2] && box[1] == box[3]) || (box[0] == box[3] && box[1] == box[2]));
-}
-
-/* Those of list [n] that are of the same two boxes as list [at] stand behind it; returns how many these are with it. */
-static uint32_t gather(const comparison *c, exchange *list, uint32_t at, uint32_t n, bool others) {
-    uint32_t same = 1;
-    for (uint32_t k = at + 1; k < n; k++) {
-        if (same_boxes(c, &list[at], &list[k], others)) {
-            const exchange moved = list[at + same];
-            list[at + same] = list[k];
-            list[k] = moved;
-            same++;
-        }
-    }
-    return same;
-}
-
-/* Two switches of which nearly all cables to hosts, n of n_all each, are at the other. */
-static fab_status report_switches(comparison *c, const exchange *x, uint32_t n, uint32_t n_all, fab_error *err) {
-    const auditor planned = {.net = c->plan, .names = c->plan_names};
-    fab_finding f = fab_audit_finding(&planned, FAB_FINDING_CROSSED, &c->plan->cables[x->cable[0]].end[x->end[0] ^ 1U],
-                                      &c->plan->cables[x->cable[1]].end[x->end[1] ^ 1U]);
-    f.port = f.other_port = "";
-    f.cables = 2 * n;
-    f.damage_bps = n * (c->plan->cables[x->cable[0]].rate_bps + c->plan->cables[x->cable[1]].rate_bps);
-    f.line = fab_network_near(c->a.net, x->side[0])->line;
-    return fab_audit_tell(&c->a, &f, err,
-                          "%u of their %u cables to hosts are exchanged, each is where one of the other "
-                          "belongs" FAB_AUDIT_WORK "Exchange these %u cables%s.",
-                          f.cables, 2 * n_all, f.cables, n == n_all ? ", or the two boxes with their uplinks" : "");
-}
-
-/* Cables that are exchanged in pairs, first by the ends at switches, so that hosts are what is exchanged. */
-static fab_status look_for_exchanges(comparison *c, uint8_t *done_with, fab_error *err) {
-    FAB_OWNED exchange *list = NULL;
-    FAB_OWNED uint32_t *n_of = NULL; /* [box]: planned cables of hosts */
-    uint32_t n = 0;
-    uint32_t box = 0;
-    FAB_PASS(FAB_NEW(n_of, (size_t)c->plan_shape->n_servers + c->plan->n_nodes + 1, err));
-    for (uint32_t side = 0; side < 2 * c->plan->n_cables; side++) {
-        const uint32_t node = fab_network_near(c->plan, side)->node;
-        (void)owner_of(c, node, &box);
-        n_of[box] +=
-            fab_network_is_host(c->plan, node) || fab_network_is_host(c->plan, fab_network_far(c->plan, side)->node);
-    }
-    for (uint32_t cable = 0; cable < c->plan->n_cables; cable++) {
-        n += done_with[cable] == 0;
-    }
-    FAB_PASS(FAB_NEW(list, (size_t)n + 1, err));
-    n = 0;
-    for (uint32_t cable = 0; cable < c->plan->n_cables; cable++) {
-        uint32_t first = fab_network_is_host(c->plan, c->plan->cables[cable].end[0].node) ? 1 : 0;
-        for (uint32_t i = 0; i < 2 && done_with[cable] == 0; i++) {
-            if (find_exchange(c, done_with, cable, first ^ i, &list[n])) {
-                for (uint32_t k = 0; k < 2; k++) {
-                    done_with[list[n].cable[k]] = 1;
-                    c->found[list[n].side[k] >> 1] = 1;
-                }
-                n++;
-            }
-        }
-    }
-    for (uint32_t i = 0, same = 0; i < n; i += same) {
-        const uint32_t by_switches = gather(c, list, i, n, true);
-        (void)owner_of(c, c->plan->cables[list[i].cable[0]].end[list[i].end[0] ^ 1U].node, &box);
-        same = gather(c, list, i, n, false);
-        const bool are_switches = by_switches > same && by_switches >= FAB_AUDIT_NEARLY * n_of[box];
-        same = are_switches ? gather(c, list, i, n, true) : same;
-        FAB_PASS(are_switches ? report_switches(c, &list[i], same, n_of[box], err)
-                              : report_exchange(c, &list[i], same, n_of, err));
-    }
-    return FAB_OK;
 }
 
 /* `side`: what is plugged in at end i of a planned cable instead. */
@@ -466,7 +277,7 @@ static fab_status look_at_cables(comparison *c, fab_error *err) {
         const fab_network_cable *p = &c->plan->cables[cable];
         if (is_planned(c, cable)) {
             uint32_t side =
-                find_side(c, c->there[p->end[0].node], p->end[0].port, c->there[p->end[1].node], p->end[1].port);
+                audit_find_side(c, c->there[p->end[0].node], p->end[0].port, c->there[p->end[1].node], p->end[1].port);
             done_with[cable] = side != FAB_NETWORK_NONE;
             if (side != FAB_NETWORK_NONE) {
                 c->found[side >> 1] = 1;
@@ -476,7 +287,7 @@ static fab_status look_at_cables(comparison *c, fab_error *err) {
             }
         }
     }
-    FAB_PASS(look_for_exchanges(c, done_with, err));
+    FAB_PASS(audit_look_for_exchanges(c, done_with, err));
     for (uint32_t cable = 0; cable < c->plan->n_cables; cable++) {
         const fab_network_cable *p = &c->plan->cables[cable];
         uint32_t side = FAB_NETWORK_NONE;
@@ -485,7 +296,7 @@ static fab_status look_at_cables(comparison *c, fab_error *err) {
              i++) { /* an end that leads elsewhere */
             uint32_t node = c->there[p->end[i].node];
             side = node != FAB_NETWORK_NONE && p->end[i].port != NULL
-                       ? find_side(c, node, p->end[i].port, FAB_NETWORK_NONE, NULL)
+                       ? audit_find_side(c, node, p->end[i].port, FAB_NETWORK_NONE, NULL)
                        : FAB_NETWORK_NONE;
         }
         if (side != FAB_NETWORK_NONE) {

@@ -372,8 +372,8 @@ static void list_point(const fab_optimum_point *winner, const fab_optimum_point 
     out->token_difference_ratio = from->usd_per_1e9_tokens / winner->usd_per_1e9_tokens - 1;
 }
 
-/* What 1e9 tokens of the printed line with the job under the plan cost, evaluated as `compare` does. Opens t->design.
- */
+/* What 1e9 tokens of the printed line with the job under the plan cost, or under the best one of another engine,
+ * evaluated as `compare` does. Opens t->design. */
 static fab_status evaluate_winner(token_search *t, const fab_engine_spec *engine, uint64_t n_seeds, double *out_usd,
                                   fab_error *err) {
     FAB_OWNS(fab_fabric_free_owned) fab_fabric *fabric = NULL;
@@ -389,8 +389,10 @@ static fab_status evaluate_winner(token_search *t, const fab_engine_spec *engine
                                        .policy = t->best[0]->policy};
     FAB_PASS(FAB_NEW(again, 1, err));
     FAB_PASS(tokens_open(t, t->best[0], again, &fabric, err));
-    FAB_PASS(fab_plan_set(t->design, fabric, &t->best[0]->plan, "", t->planned, &fits, err));
-    if (engine != NULL) {
+    if (engine == NULL) {
+        FAB_PASS(fab_plan_set(t->design, fabric, &t->best[0]->plan, "", t->planned, &fits, err));
+    } else {
+        *t->planned = *t->design;
         t->planned->engines[0] = *engine;
     }
     FAB_PASS(fab_sweep_evaluate(&request, t->planned, &evaluated, err));
