@@ -484,7 +484,7 @@ assert all(e["plan_is_proven"] and e["time_s"] < 23 for e in engines), engines
 PYTHON
 silent 'short search' "${record[@]}"
 # --- plans of a short search that bounds leave room under are said first: the order may be theirs ---
-short=(compare dragonfly:gpus=1024 clos:gpus=1024,taper=2 --job model=mixtral-8x7b --engine spray --quiet)
+short=(compare rail-spine:gpus=2048 clos:gpus=2048,taper=2 --job model=mixtral-8x7b --engine ecmp --quiet)
 "$program" "${short[@]}" --json --threads 1 >short.json
 "$program" "${short[@]}" | tr -s ' \n' ' ' >short.txt
 /usr/bin/python3 - <<'PYTHON' || fail "plans of a short search"
