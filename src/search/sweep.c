@@ -90,32 +90,26 @@ static void values_of(const fab_sweep_request *r, size_t i, const char **out) {
     out[1] = r->n_paths > 1 ? r->values[1][i % per_first] : NULL;
 }
 
-static fab_status override_text(const char *path, const char *value, char **out, fab_error *err) {
-    size_t size = strlen(path) + strlen(value) + 2;
-    FAB_PASS(FAB_NEW(*out, size, err));
-    (void)snprintf(*out, size, "%s=%s", path, value);
-    return FAB_OK;
-}
-
 /* The design of point i. `inner` says why there is none, `err` what ends the sweep. */
 static fab_status read_point(const fab_sweep_request *r, size_t i, fab_design *design, fab_error *inner,
                              fab_error *err) {
-    fab_status status = FAB_OK;
+    FAB_OWNS(fab_str_release) fab_str text = FAB_STR_INIT;
     const char *value[FAB_SWEEP_PATHS] = {NULL};
-    char *override[FAB_SWEEP_PATHS] = {NULL};
+    const char *override[FAB_SWEEP_PATHS] = {NULL};
     size_t n = 0;
     values_of(r, i, value);
     for (size_t k = 0; k < r->n_paths; k++) {
-        FAB_TRY(fab_sweep_is_of_traffic(r->path[k]) ? FAB_OK
-                                                    : override_text(r->path[k], value[k], &override[n++], err));
+        if (!fab_sweep_is_of_traffic(r->path[k])) {
+            fab_str_printf(&text, "%s=%s%c", r->path[k], value[k], '\0');
+            n++;
+        }
+    }
+    FAB_PASS(fab_str_status(&text, err));
+    for (size_t k = 0; k < n; k++) {
+        override[k] = k == 0 ? text.data : override[k - 1] + strlen(override[k - 1]) + 1;
     }
     *inner = (fab_error){.code = FAB_OK};
-    status = r->read(r->read_context, (const char *const *) override, n, design, inner);
-done:
-    for (size_t k = 0; k < FAB_SWEEP_PATHS; k++) {
-        free(override[k]);
-    }
-    return status;
+    return r->read(r->read_context, override, n, design, inner);
 }
 
 static bool trains(const fab_design *design) {
@@ -255,44 +249,38 @@ static fab_status note_default(fab_design *design, sweep_models *models, fab_err
  * run. Both are the caller's, after a failure too. */
 static fab_status choose_model(const fab_sweep_request *r, size_t n, fab_design *design, char **out,
                                fab_design **out_job, fab_error *err) {
-    fab_status status = FAB_OK;
     sweep_models models = {.named = NULL};
-    fab_design *first = NULL;
+    FAB_OWNS_MEMBERS(models.named);
+    FAB_OWNED fab_design *first = NULL;
     for (size_t i = 0; i < n && strncmp(r->traffic, "job", 3) == 0; i++) {
         fab_error inner = {.code = FAB_OK};
-        status = read_point(r, i, design, &inner, err);
+        fab_status status = read_point(r, i, design, &inner, err);
         if (status == FAB_OK && r->compares_designs && design->n_jobs > 0 && *out_job == NULL) {
-            FAB_TRY(FAB_NEW(*out_job, 1, err));
-            FAB_TRY(FAB_NEW(first, 1, err));
+            FAB_PASS(FAB_NEW(*out_job, 1, err));
+            FAB_PASS(FAB_NEW(first, 1, err));
             fab_design_copy_alone(design, 0, *out_job);
             fab_design_copy(design, first);
         } else if (status == FAB_OK && r->compares_designs && first != NULL) {
-            FAB_TRY(sweep_check_alike(r->values[0][i], design, first, err));
+            FAB_PASS(sweep_check_alike(r->values[0][i], design, first, err));
         }
         if (status == FAB_OK && trains(design)) {
             status = names_model(design) ? note_named(design->jobs[0].model, &models, &inner)
                                          : note_default(design, &models, &inner);
         }
         if (status != FAB_OK && !fab_is_refusal(status)) {
-            if (inner.code != FAB_OK && err != NULL) {
-                *err = inner;
-            }
-            goto done;
+            return inner.code == FAB_OK ? status : fab_fail(err, status, inner.where, "%s", inner.text);
         }
-        status = FAB_OK;
     }
-    FAB_FAIL_IF(r->compares_designs && models.named_differ, err, FAB_EINPUT, NULL,
-                "the designs train different models, %s among them; give all the same: --job model=NAME", models.named);
+    FAB_REFUSE_IF(r->compares_designs && models.named_differ, err, FAB_EINPUT, NULL,
+                  "the designs train different models, %s among them; give all the same: --job model=NAME",
+                  models.named);
     if (models.named != NULL && !models.named_differ && models.has_defaults) {
         *out = models.named;
         models.named = NULL;
     } else if (models.named == NULL && models.defaults_differ) {
-        FAB_TRY((*out = fab_strdup(models.least.name, err)) != NULL ? FAB_OK : FAB_ENOMEM);
+        FAB_PASS((*out = fab_strdup(models.least.name, err)) != NULL ? FAB_OK : FAB_ENOMEM);
     }
-done:
-    free(models.named);
-    free(first);
-    return status;
+    return FAB_OK;
 }
 
 /* Compared designs are priced by one book: that which some name, where others have the default. Files of two vendors,
@@ -414,37 +402,34 @@ static fab_status run_points(const fab_sweep_request *request, const shared_job 
 }
 
 fab_status fab_sweep_run(const fab_sweep_request *request, fab_sweep **out, fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_sweep *sweep = NULL;
-    fab_design *design = NULL;
+    FAB_OWNS(fab_sweep_free_owned) fab_sweep *sweep = NULL;
+    FAB_OWNED fab_design *design = NULL;
+    FAB_OWNED fab_design *named = NULL;
     shared_job shared = {.from = NULL};
-    fab_design *named = NULL;
     fab_error first = {.code = FAB_OK};
     sweep_parts *parts = NULL;
     size_t n = 0;
-    FAB_TRY(sweep_check_request(request, &n, err));
-    FAB_TRY(FAB_NEW_ALL(1, err, sweep, design));
-    FAB_TRY(FAB_NEW(sweep->points, n, err));
-    FAB_TRY(FAB_NEW(parts, n, err));
+    FAB_PASS(sweep_check_request(request, &n, err));
+    FAB_PASS(FAB_NEW_ALL(1, err, sweep, design));
+    FAB_PASS(FAB_NEW(sweep->points, n, err));
     sweep->n_points = n;
     sweep->compares_designs = request->compares_designs;
     sweep->n_paths = request->n_paths;
     for (size_t k = 0; k < request->n_paths; k++) {
-        FAB_TRY((sweep->path[k] = fab_strdup(request->path[k], err)) != NULL ? FAB_OK : FAB_ENOMEM);
+        FAB_PASS((sweep->path[k] = fab_strdup(request->path[k], err)) != NULL ? FAB_OK : FAB_ENOMEM);
     }
-    FAB_TRY(choose_model(request, n, design, &sweep->model, &named, err));
+    FAB_PASS(choose_model(request, n, design, &sweep->model, &named, err));
     shared.from = named;
     shared.model = sweep->model;
-    FAB_TRY(choose_prices(request, n, design, sweep->prices, err));
+    FAB_PASS(choose_prices(request, n, design, sweep->prices, err));
     shared.prices = sweep->prices;
-    FAB_TRY(run_points(request, &shared, design, parts, sweep, &first, err));
-    if (sweep->n_built == 0) { /* nothing to compare: what is wrong with the first is wrong with the request */
-        status = first.code;
-        if (err != NULL) {
-            *err = first;
-        }
-        goto done;
-    }
+    FAB_PASS(FAB_NEW(parts, n, err));
+    const fab_status status = run_points(request, &shared, design, parts, sweep, &first, err);
+    FAB_RELEASE_EACH(sweep_parts_release, parts, n);
+    free(parts);
+    FAB_PASS(status);
+    /* nothing to compare: what is wrong with the first is wrong with the request */
+    FAB_REFUSE_IF(sweep->n_built == 0, err, first.code, first.where, "%s", first.text);
     fab_sweep_rank(sweep);
     if (request->scenarios != NULL) {
         (void)snprintf(sweep->scenarios, sizeof sweep->scenarios, "%s", request->scenarios);
@@ -455,12 +440,6 @@ fab_status fab_sweep_run(const fab_sweep_request *request, fab_sweep **out, fab_
             }
         }
     }
-    FAB_TRY(request->compares_designs ? fab_sweep_compare(sweep, err) : FAB_OK);
-    *out = sweep;
-    sweep = NULL;
-done:
-    FAB_RELEASE_EACH(sweep_parts_release, parts, n);
-    FAB_FREE_ALL(design, named, parts);
-    fab_sweep_free(sweep);
-    return status;
+    FAB_PASS(request->compares_designs ? fab_sweep_compare(sweep, err) : FAB_OK);
+    return FAB_GIVE(*out, sweep);
 }

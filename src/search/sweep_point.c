@@ -26,6 +26,8 @@ static void tell_point(void *context, double done, size_t total) {
     tell_part(p, p->begin + (1 - p->begin) * (total > 0 ? done / (double)total : 0));
 }
 
+#define MOST_LONGER_GPUS 4096 /* of more the second half of a search costs most, and proves no plan */
+
 #define PLAN_PART 0.5 /* of the time of a point, as progress has it */
 
 static void tell_plan(void *context, double done, size_t total) {
@@ -48,7 +50,9 @@ static fab_status choose_for_point(const fab_sweep_request *request, const fab_d
                                    .n_threads = request->n_threads,
                                    .is_of_first = strcmp(text, "job") != 0, /* else all are replayed */
                                    .n_best = request->scenarios != NULL ? FAB_PLANS_FAILING : 0,
-                                   .most_routed = request->most_routed,
+                                   .most_routed = request->most_routed > 0                 ? request->most_routed
+                                                  : fab_n_gpus(fabric) <= MOST_LONGER_GPUS ? 2 * FAB_PLAN_SHORT
+                                                                                           : 0,
                                    .progress = request->progress != NULL ? tell_plan : NULL,
                                    .progress_context = progress};
     if (!is_open(design, text)) {
@@ -192,6 +196,7 @@ static fab_status evaluate_plan(const fab_sweep_request *request, const fab_desi
         engine->plan_bound_s = best->plan_bound_s;
         engine->n_plans_tried = best->n_plans_tried;
         found.fewer = part->point.fewer;
+        memcpy(found.digest, part->point.digest, sizeof found.digest); /* of the design as it was given */
         found.settings = part->point.settings;
         part->point.settings = NULL;
         const fab_sweep_point was = part->point;

@@ -88,8 +88,8 @@ void fab_text_better(fab_page *page, const fab_sweep *s) {
     }
 }
 
-/* Where the best of a short search stands far above what bounds allow, the order may be that of plans. Of several jobs,
- * and under the spraying that stands beside another engine, no plans of others were tried. */
+/* Where the best of a short search stands far above what bounds allow, the order may be that of plans. Of several jobs
+ * no plans of others were tried. */
 void fab_text_short_plans(fab_page *page, const fab_sweep *s) {
     const fab_sweep_engine *widest = NULL;
     const fab_sweep_point *at = NULL;
@@ -113,9 +113,7 @@ void fab_text_short_plans(fab_page *page, const fab_sweep *s) {
             "%s. So the order may be that of plans: --job plan=auto searches on.",
             n == 1 ? "One plan is" : fab_show(page, "%s plans are", fab_show_count(page, n)),
             fab_text_sweep_point(page, s, at), fab_show_time(page, widest->time_s),
-            s->n_built > 1 && at->other_jobs == 0 && !(at->is_sprayed && widest == &at->engines[at->n_engines - 1])
-                ? ", no less under any plan of the others"
-                : "",
+            s->n_built > 1 && at->other_jobs == 0 ? ", no less under any plan of the others" : "",
             fab_show_time(page, widest->plan_bound_s));
     }
 }

@@ -31,4 +31,4 @@ uint32_t audit_find_side(const comparison *c, uint32_t node, const char *port, u
  * so that hosts are what is exchanged.
  * @param[in,out] done_with  [planned cables]: as planned, or told.
  */
-fab_status audit_look_for_exchanges(comparison *c, uint8_t *done_with, fab_error *err) FAB_MUST_USE;
+FAB_STATUS audit_look_for_exchanges(comparison *c, uint8_t *done_with, fab_error *err);

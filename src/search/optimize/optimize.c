@@ -329,35 +329,35 @@ static void find_edges(const fab_catalog *c, fab_optimum *o) {
 }
 
 fab_status fab_optimize(const fab_optimize_request *request, fab_optimum **out, fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_optimum *o = NULL;
+    FAB_OWNS(fab_optimum_free_owned) fab_optimum *o = NULL;
+    FAB_OWNS(optimize_release)
     search s = {.request = request,
                 .limits = limits_of(&request->limits),
                 .deadline_s = request->time_limit_s > 0 ? optimize_now_s() + request->time_limit_s : INFINITY};
-    FAB_TRY(optimize_check_request(request, err));
-    FAB_TRY(request->replayed != NULL ? open_ownership(&s, err) : FAB_OK);
+    FAB_PASS(optimize_check_request(request, err));
+    FAB_PASS(request->replayed != NULL ? open_ownership(&s, err) : FAB_OK);
     const double bytes = fmax(optimize_bytes(request), SEARCH_BYTES);
-    FAB_TRY(fab_memory_check("the search of a catalog", bytes, request->max_bytes, err));
+    FAB_PASS(fab_memory_check("the search of a catalog", bytes, request->max_bytes, err));
     /* counts of choices would not be exact, nor end */
-    FAB_FAIL_IF(bytes > MOST_BYTES, err, FAB_ELIMIT, "optimize",
-                "the catalog has choices for %.3g bytes of memory, limit %.3g", bytes, MOST_BYTES);
-    FAB_TRY(FAB_NEW(o, 1, err));
-    FAB_TRY(optimize_enumerate(&s, err));
+    FAB_REFUSE_IF(bytes > MOST_BYTES, err, FAB_ELIMIT, "optimize",
+                  "the catalog has choices for %.3g bytes of memory, limit %.3g", bytes, MOST_BYTES);
+    FAB_PASS(FAB_NEW(o, 1, err));
+    FAB_PASS(optimize_enumerate(&s, err));
     optimize_rank(&s);
-    FAB_TRY(next_best(&s, NULL) == NULL ? optimize_explain_infeasible(&s, err) : FAB_OK);
+    FAB_PASS(next_best(&s, NULL) == NULL ? optimize_explain_infeasible(&s, err) : FAB_OK);
     o->is_proven = !s.timed_out;
     if (request->replayed != NULL) {
         o->objective = FAB_OBJECTIVE_TOKENS;
-        FAB_TRY(optimize_by_tokens(&s, o, err));
-        FAB_TRY(verify(&s, &o->winner, true, err));
+        FAB_PASS(optimize_by_tokens(&s, o, err));
+        FAB_PASS(verify(&s, &o->winner, true, err));
     } else {
-        FAB_TRY(add_best(&s, o, err));
+        FAB_PASS(add_best(&s, o, err));
         o->lower_bound_usd = o->is_proven ? o->winner.total_usd : 0;
     }
     FAB_FORMAT(o->prices, "%s", request->prices->name);
-    FAB_TRY(add_losers(&s, o, err));
-    FAB_TRY(add_front(&s, GOAL_BISECTION, o->winner.total_usd, &o->by_bisection, &o->n_by_bisection, err));
-    FAB_TRY(add_front(&s, GOAL_POWER, o->winner.total_usd, &o->by_power, &o->n_by_power, err));
+    FAB_PASS(add_losers(&s, o, err));
+    FAB_PASS(add_front(&s, GOAL_BISECTION, o->winner.total_usd, &o->by_bisection, &o->n_by_bisection, err));
+    FAB_PASS(add_front(&s, GOAL_POWER, o->winner.total_usd, &o->by_power, &o->n_by_power, err));
     o->fronts_complete = !s.timed_out && o->n_by_bisection < MAX_FRONT && o->n_by_power < MAX_FRONT;
     o->gpus = request->gpus;
     o->limits = request->limits;
@@ -366,12 +366,7 @@ fab_status fab_optimize(const fab_optimize_request *request, fab_optimum **out, 
     o->n_structures = s.n_structures;
     FAB_FORMAT(o->catalog, "%s", request->catalog->name);
     FAB_FORMAT(o->source, "%s", request->catalog->source);
-    *out = o;
-    o = NULL;
-done:
-    optimize_release(&s);
-    fab_optimum_free(o);
-    return status;
+    return FAB_GIVE(*out, o);
 }
 
 FAB_FREES_AFTER(fab_optimum_free, fab_optimum, optimum) {

@@ -384,33 +384,31 @@ static fab_status finish_one(void *context, size_t i, size_t worker, fab_error *
 }
 
 fab_status optimize_enumerate(search *s, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_optimize_request *q = s->request;
     const fab_catalog *c = q->catalog;
     const size_t n_threads = q->n_threads > 0 ? q->n_threads : 1;
     enumeration e = {.s = s, .samples = NULL, .telling = ATOMIC_FLAG_INIT};
+    FAB_OWNS_MEMBERS(e.samples);
     const size_t n_nics = q->nic_bps > 0 ? 1 : c->n_nics;
     const size_t n_domains = q->domain != 0 ? 1 : c->n_domains;
     size_t n_fitting = 0;
-    FAB_TRY(FAB_NEW(s->bases, n_nics * n_domains, err));
+    FAB_PASS(FAB_NEW(s->bases, n_nics * n_domains, err));
     for (size_t i = 0; i < n_nics * n_domains; i++) {
         spec_base *base = &s->bases[i];
         structure rest = {.base = base,
                           .nic_bps = q->nic_bps > 0 ? q->nic_bps : c->nics_bps[i / n_domains],
                           .domain = q->domain != 0 ? q->domain : c->domains[i % n_domains]};
         base->status = read_base(s, rest.domain, rest.nic_bps, &base->spec, &base->why);
-        FAB_FAIL_IF(base->status == FAB_ENOMEM, err, FAB_ENOMEM, NULL, "cannot allocate what reads a design");
+        FAB_REFUSE_IF(base->status == FAB_ENOMEM, err, FAB_ENOMEM, NULL, "cannot allocate what reads a design");
         n_fitting += base->status == FAB_OK;
-        FAB_TRY(add_families(s, &rest, err));
+        FAB_PASS(add_families(s, &rest, err));
     }
-    FAB_FAIL_IF(n_fitting == 0, err, s->bases[0].why.code, s->bases[0].why.where, "%s", s->bases[0].why.text);
+    FAB_REFUSE_IF(n_fitting == 0, err, s->bases[0].why.code, s->bases[0].why.where, "%s", s->bases[0].why.text);
     atomic_init(&e.n_done, 0);
-    FAB_TRY(FAB_NEW(e.samples, n_threads, err));
-    FAB_TRY(fab_parallel_for(s->n_structures, n_threads, finish_one, &e, err));
+    FAB_PASS(FAB_NEW(e.samples, n_threads, err));
+    FAB_PASS(fab_parallel_for(s->n_structures, n_threads, finish_one, &e, err));
     for (size_t i = 0; i < s->n_structures; i++) {
         s->timed_out = s->timed_out || s->structures[i].loss == FAB_LOSS_UNSEEN;
     }
-done:
-    free(e.samples);
-    return status;
+    return FAB_OK;
 }

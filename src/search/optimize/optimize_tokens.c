@@ -236,48 +236,42 @@ static void raise_bounds(token_search *t, ranked *r, const fab_plans *plans, dou
 
 /* Looks whether the design has a place in the list. */
 static fab_status replay(token_search *t, ranked *r, double below_usd, fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_fabric *fabric = NULL;
-    fab_plans *plans = NULL;
-    fab_optimum_point *point = NULL;
+    FAB_OWNS(fab_fabric_free_owned) fab_fabric *fabric = NULL;
+    FAB_OWNS(fab_plans_free_owned) fab_plans *plans = NULL;
+    FAB_OWNED fab_optimum_point *point = NULL;
     fab_error why = {.code = FAB_OK};
     token_judged best = {.n = 0};
-    FAB_TRY(FAB_NEW(point, 1, err));
-    FAB_TRY(tokens_open(t, r, point, &fabric, err));
+    FAB_PASS(FAB_NEW(point, 1, err));
+    FAB_PASS(tokens_open(t, r, point, &fabric, err));
     fab_plan_request request = tokens_plan_request(t, fabric, r->floor->kept);
     request.below_s = tokens_seconds_below(t, r, below_usd);
-    status = fab_plan_search(&request, &plans, &why);
+    const fab_status status = fab_plan_search(&request, &plans, &why);
     if (fab_is_refusal(status)) {
         refuse(t, r, &why);
-        status = FAB_OK;
-        goto done;
+        return FAB_OK;
     }
-    FAB_TRY(status == FAB_OK ? FAB_OK : fab_fail(err, status, why.where, "%s", why.text));
+    FAB_PASS(status == FAB_OK ? FAB_OK : fab_fail(err, status, why.where, "%s", why.text));
     if (plans->n_plans_listed == 0) { /* no plan is that fast, or none was found in time */
         raise_bounds(t, r, plans, below_usd);
-        goto done;
+        return FAB_OK;
     }
     r->plan = plans->plans[0].plan;
-    FAB_TRY(tokens_judge(t, r, fabric, plans, &best, err));
+    FAB_PASS(tokens_judge(t, r, fabric, plans, &best, err));
     if (best.n == 0) {
         refuse(t, r, &best.why);
-        goto done;
+        return FAB_OK;
     }
-    FAB_FAIL_IF(best.usd < r->candidate->token_usd * (1 - ROUNDING), err, FAB_EINTERNAL, point->design,
-                "1e9 tokens cost %.17g USD, less than their bound of %.17g", best.usd, r->candidate->token_usd);
+    FAB_REFUSE_IF(best.usd < r->candidate->token_usd * (1 - ROUNDING), err, FAB_EINTERNAL, point->design,
+                  "1e9 tokens cost %.17g USD, less than their bound of %.17g", best.usd, r->candidate->token_usd);
     r->open_usd = plans->is_proven ? 0 : r->candidate->token_usd;
     point->n_plans_tried = t->s->request->scenarios != NULL ? best.n : 0;
     tokens_keep_replay(t, r, &best, point);
-    FAB_TRY(t->s->request->scenarios != NULL ? fab_plan_list_add(&t->shared, &r->plan, NULL, err) : FAB_OK);
+    FAB_PASS(t->s->request->scenarios != NULL ? fab_plan_list_add(&t->shared, &r->plan, NULL, err) : FAB_OK);
     t->out->tokens.n_replayed++;
     r->point = point;
     point = NULL;
     tokens_enter(t, r);
-done:
-    fab_plans_free(plans);
-    fab_fabric_free(fabric);
-    free(point);
-    return status;
+    return FAB_OK;
 }
 
 static fab_status replay_all(token_search *t, const ranked **out_cheapest, fab_error *err) {

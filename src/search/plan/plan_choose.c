@@ -68,7 +68,7 @@ static fab_status choose_alone(const fab_plan_request *request, fab_design *desi
     within.n_orders = 2;
     fab_error why = {.code = FAB_OK};
     bool asked = request->design->n_jobs > 0 && fab_job_plan_open(&request->design->jobs[0]) != 0;
-    within.most_routed = asked ? 0 : request->most_routed > 0 ? request->most_routed : PLAN_SHORT;
+    within.most_routed = asked ? 0 : request->most_routed > 0 ? request->most_routed : FAB_PLAN_SHORT;
     FAB_PASS(plan_give_job(design, err));
     if (!asked && design->jobs[0].batch > MOST_BATCH_UNASKED) {
         return FAB_OK;

@@ -6,10 +6,6 @@
 #include "fab/timed_phases.h"
 #include "fab/verdict.h"
 
-/** GPUs times plans that are routed in a search that nobody asked for, and before one that somebody did: one or two
- * seconds of one thread. */
-#define PLAN_SHORT 200000
-
 /** What is known of a plan, in order. A group is all plans that differ in chunks and sharing alone. */
 typedef enum node_state {
     IS_GROUP,

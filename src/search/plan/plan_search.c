@@ -237,7 +237,7 @@ static fab_status know_plan(search *s, const plan_node *node, size_t *out, fab_e
 
 /* GPUs times plans; 0: no limit. */
 static uint64_t most_routed(const search *s) {
-    return s->is_short ? PLAN_SHORT : s->request->most_routed;
+    return s->is_short ? FAB_PLAN_SHORT : s->request->most_routed;
 }
 
 /* Whether the search has routed so many times as much as it may. */

@@ -4,6 +4,10 @@
 #include "fab/design.h"
 #include "fab/plans.h"
 
+/** GPUs times plans that are routed in a search that nobody asked for, and before one that somebody did: one or two
+ * seconds of one thread. */
+#define FAB_PLAN_SHORT 200000
+
 /** What searches of one job on fabrics with the same NICs, domains and servers keep for each other: bounds that know
  * no switch. Zero-initialised; release with fab_plan_kept_release(). */
 typedef struct fab_plan_kept {
