@@ -28,10 +28,10 @@ bash -c "$command --export $(printf %q "$work/hot.svg") --quiet" >/dev/null || f
 cmp hot.svg "$picture" || fail "the picture of the README is not what '$command' draws"
 
 # Every command of the table of questions that names all its files runs, but for those that a page shows and
-# "validate" (test_validate.sh); a run of the largest fabric on a small one, and two draws for twenty.
+# "validate" (test_validate.sh); the largest fabrics are smaller, and two draws for twenty.
 sed -nE 's/^\|.*\| `(fabriscope [^`]*)` \|$/\1/p' "$manual/commands.md" | grep -vE 'DESIGN|ibnetdiscover|fabriscope validate' >all
 grep -hoE '^\$ fabriscope .*' "${pages[@]}" | sed 's/^\$ //' >shown
-grep -vxFf shown all | sed '/^fabriscope run /s/preset:llama3-24k-roce/fat-tree:k=4/; s/--seeds 20/--seeds 2/' >commands
+grep -vxFf shown all | sed '/^fabriscope run /s/preset:llama3-24k-roce/fat-tree:k=4/; /^fabriscope \(compare\|place\|explore\) /s/gpus=\(512\|1024\)/gpus=128/g; s/--seeds 20/--seeds 2/' >commands
 [[ $(wc -l <commands) -ge 20 ]] || fail "few commands in the table of questions"
 cd files
 while read -r command; do

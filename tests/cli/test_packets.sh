@@ -155,10 +155,10 @@ CHECK
 # Phases of the same flows are sent once: a halving is undone by a doubling between the same pairs, under every engine, draw and number of threads, and each phase is what
 # it is on the way where it comes alone.
 for threads in 1 2; do
-  "$program" route $small --traffic pattern:all-reduce,algorithm=halving-doubling,bytes=64MB --engine ecmp --engine dmodk --transport pfc --threads $threads --json --quiet >"halves-$threads" || fail "halving-doubling"
+  "$program" route $small --traffic pattern:all-reduce,algorithm=halving-doubling,bytes=16MB --engine ecmp --engine dmodk --transport pfc --threads $threads --json --quiet >"halves-$threads" || fail "halving-doubling"
 done
-"$program" route $small --traffic pattern:all-reduce,algorithm=halving-doubling,bytes=64MB --engine ecmp --transport pfc --seeds 3 --json --quiet >halves-drawn || fail "halving-doubling by seeds"
-"$program" route $small --traffic pattern:all-gather,algorithm=doubling,bytes=64MB --engine ecmp --transport pfc --json --quiet >half || fail "doubling"
+"$program" route $small --traffic pattern:all-reduce,algorithm=halving-doubling,bytes=16MB --engine ecmp --transport pfc --seeds 3 --json --quiet >halves-drawn || fail "halving-doubling by seeds"
+"$program" route $small --traffic pattern:all-gather,algorithm=doubling,bytes=16MB --engine ecmp --transport pfc --json --quiet >half || fail "doubling"
 cmp halves-1 halves-2 || fail "phases that are alike depend on threads"
 /usr/bin/python3 - <<'CHECK' || fail "phases that are alike"
 import json
