@@ -36,7 +36,7 @@ typedef struct fab_emitter {
 void fab_result_walk(const fab_result *result, const fab_emitter *emitter, void *self);
 
 /** FAB_EINTERNAL: a figure is infinite or not a number; names the field. */
-fab_status fab_result_check(const fab_result *result, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_result_check(const fab_result *result, fab_error *err);
 
 /** Name of a utilisation bin of fab_tier_load: "0.5 - 0.75". */
 extern const char *const fab_histogram_names[FAB_HISTOGRAM];

@@ -52,7 +52,7 @@ double fab_svg_room(const fab_svg_page *page);
 double fab_svg_sample(fab_graph_writer *w, double x, double y, const char *class, const char *text);
 
 /** An audit: racks, or boxes where no rack is known, with what is wrong between them. */
-fab_status fab_svg_audit(const fab_result *result, FILE *out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_svg_audit(const fab_result *result, FILE *out, fab_error *err);
 
 /** Opens the drawing: size, title, description, styles, heading. */
 void fab_svg_begin(fab_svg *svg);

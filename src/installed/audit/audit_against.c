@@ -391,7 +391,6 @@ static fab_status report_switches(comparison *c, const exchange *x, uint32_t n, 
 
 /* Cables that are exchanged in pairs, first by the ends at switches, so that hosts are what is exchanged. */
 static fab_status look_for_exchanges(comparison *c, uint8_t *done_with, fab_error *err) {
-    FAB_OWNED exchange *list = NULL;
     FAB_OWNED uint32_t *n_of = NULL; /* [box]: planned cables of hosts */
     uint32_t n = 0;
     uint32_t box = 0;
@@ -405,7 +404,7 @@ static fab_status look_for_exchanges(comparison *c, uint8_t *done_with, fab_erro
     for (uint32_t cable = 0; cable < c->plan->n_cables; cable++) {
         n += done_with[cable] == 0;
     }
-    FAB_PASS(FAB_NEW(list, (size_t)n + 1, err));
+    FAB_OWNED_NEW(exchange, list, (size_t)n + 1, err);
     n = 0;
     for (uint32_t cable = 0; cable < c->plan->n_cables; cable++) {
         uint32_t first = fab_network_is_host(c->plan, c->plan->cables[cable].end[0].node) ? 1 : 0;
@@ -460,8 +459,7 @@ static bool is_planned(const comparison *c, uint32_t cable) {
 }
 
 static fab_status look_at_cables(comparison *c, fab_error *err) {
-    FAB_OWNED uint8_t *done_with = NULL;
-    FAB_PASS(FAB_NEW(done_with, (size_t)c->plan->n_cables + 1, err));
+    FAB_OWNED_NEW(uint8_t, done_with, (size_t)c->plan->n_cables + 1, err);
     for (uint32_t cable = 0; cable < c->plan->n_cables; cable++) { /* what is as planned, first */
         const fab_network_cable *p = &c->plan->cables[cable];
         if (is_planned(c, cable)) {

@@ -204,3 +204,5 @@ fab_status fab_memory_check(const char *what, double bytes, uint64_t limit, fab_
 
 /** Copy of a string, or NULL with FAB_ENOMEM recorded. */
 char *fab_strdup(const char *text, fab_error *err) FAB_MUST_USE;
+/** `FAB_STRDUP(to, text, err)`: puts it there, and is the status. */
+#define FAB_STRDUP(to, text, err) (((to) = fab_strdup((text), (err))) != NULL ? FAB_OK : FAB_ENOMEM)

@@ -35,7 +35,7 @@ void fab_str_printf(fab_str *str, const char *fmt, ...) FAB_PRINTF(2, 3);
 void fab_append(char *out, size_t size, const char *fmt, ...) FAB_PRINTF(3, 4);
 
 /** FAB_OK, or FAB_ENOMEM if any append failed. */
-fab_status fab_str_status(const fab_str *str, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_str_status(const fab_str *str, fab_error *err);
 
 /**
  * Shortest decimal text that reads back as the same double ("0.1", "1e+300"). Locale-independent.
@@ -59,4 +59,4 @@ int fab_compare_names(const char *a, const char *b);
  * @retval FAB_ELIMIT  more than the process may take
  * @retval FAB_EIO     it cannot be read
  */
-fab_status fab_read_file(const char *path, size_t limit, fab_str *out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_read_file(const char *path, size_t limit, fab_str *out, fab_error *err);
