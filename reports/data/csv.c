@@ -154,10 +154,10 @@ static void csv_add_audit(const fab_audit *audit, fab_str *out) {
         char cables[16];
         char line[24];
         char guid[2][24];
-        (void)snprintf(cables, sizeof cables, "%" PRIu32, f->cables);
-        (void)snprintf(line, sizeof line, "%zu", f->line);
-        (void)snprintf(guid[0], sizeof guid[0], "0x%016" PRIx64, f->guid);
-        (void)snprintf(guid[1], sizeof guid[1], "0x%016" PRIx64, f->other_guid);
+        FAB_FORMAT(cables, "%" PRIu32, f->cables);
+        FAB_FORMAT(line, "%zu", f->line);
+        FAB_FORMAT(guid[0], "0x%016" PRIx64, f->guid);
+        FAB_FORMAT(guid[1], "0x%016" PRIx64, f->other_guid);
         const char *const cells[] = {fab_finding_kinds[f->kind],
                                      fab_format_double(FAB_ROOM, f->damage_bps / 1e9),
                                      cables,

@@ -42,9 +42,9 @@ static bool lists_all_flows(const fab_result *result) {
     return result->graph != NULL && result->n_phases > 0 && phase_without_flows(result) == NULL;
 }
 
-static fab_status print_flows(const fab_result *result, const fab_report_style *style, FILE *out, fab_error *err) {
+static fab_status print_flows(const fab_result *result, FAB_UNUSED const fab_report_style *style, FILE *out,
+                              fab_error *err) {
     FAB_OWNS(fab_str_release) fab_str text = FAB_STR_INIT;
-    (void)style;
     FAB_REFUSE_IF(result->graph == NULL || result->n_phases == 0, err, FAB_EUNSUPPORTED, NULL,
                   "this command routes no flows: format flows needs run or route");
     const fab_phase_result *missing = phase_without_flows(result);

@@ -134,9 +134,8 @@ void fab_json_result(fab_str *out, const fab_result *result) {
     *out = j.out;
 }
 
-static fab_status make_json(const fab_result *result, const fab_report_style *style, fab_str *out, fab_error *err) {
-    (void)style;
-    (void)err;
+static fab_status make_json(const fab_result *result, FAB_UNUSED const fab_report_style *style, fab_str *out,
+                            FAB_UNUSED fab_error *err) {
     fab_json_result(out, result);
     fab_str_add(out, "\n");
     return FAB_OK;

@@ -45,7 +45,7 @@ static size_t tables_keep(maker *m, const char *text) {
 static uint32_t tables_add_table(maker *m, const char *parent, const char *prefix, const char *key) {
     fab_result_tables *t = m->out;
     char name[256];
-    (void)snprintf(name, sizeof name, "%s%s%s", parent, prefix, key);
+    FAB_FORMAT(name, "%s%s%s", parent, prefix, key);
     const fab_rt_table *known = fab_result_tables_find(t, name);
     if (known != NULL) {
         return (uint32_t)(known - t->tables);
@@ -122,7 +122,7 @@ static void tables_push(maker *m, frame f) {
 static void tables_put(maker *m, const char *key, const char *text) {
     char name[256];
     frame *f = top(m);
-    (void)snprintf(name, sizeof name, "%s%s", m->prefix + f->start, key);
+    FAB_FORMAT(name, "%s%s", m->prefix + f->start, key);
     add_cell(m, f->table, f->row, name, text, false);
 }
 
@@ -145,8 +145,8 @@ static void put_ancestors(maker *m, uint32_t table, uint32_t row) {
         if (f->number == 0) {
             continue;
         }
-        (void)snprintf(name, sizeof name, "%s_no", item);
-        (void)snprintf(number, sizeof number, "%" PRIu32, f->number);
+        FAB_FORMAT(name, "%s_no", item);
+        FAB_FORMAT(number, "%" PRIu32, f->number);
         add_cell(m, table, row, name, number, true);
         if (f->has_id && m->status == FAB_OK) {
             char *id = fab_strdup(fab_rt_text(m->out, f->id), m->err); /* texts move while they grow */
@@ -167,14 +167,13 @@ static uint32_t table_below(maker *m, const char *key) {
         return NONE;
     }
     if (f->table != NONE) {
-        (void)snprintf(parent, sizeof parent, "%s.", fab_rt_text(m->out, m->out->tables[f->table].name));
+        FAB_FORMAT(parent, "%s.", fab_rt_text(m->out, m->out->tables[f->table].name));
     }
     return tables_add_table(m, parent, m->prefix + f->start, key);
 }
 
-static void tables_begin_object(void *self, const fab_field *field, bool one_line) {
+static void tables_begin_object(void *self, const fab_field *field, FAB_UNUSED bool one_line) {
     maker *m = self;
-    (void)one_line;
     frame f = {.table = NONE, .row = NONE, .length = strlen(m->prefix)};
     if (m->depth > 0) {
         frame *parent = top(m);

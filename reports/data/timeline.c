@@ -66,8 +66,7 @@ static fab_status take_row(trace *t, uint32_t stage, int track, int64_t start_ns
     *out_tid = place * ROWS + row + 1;
     if (t->free_ns[place][row] == 0) {
         char name[80];
-        (void)snprintf(name, sizeof name, row > 0 ? "stage %u: %s (%zu)" : "stage %u: %s", stage, TRACKS[track],
-                       row + 1);
+        FAB_FORMAT(name, row > 0 ? "stage %u: %s (%zu)" : "stage %u: %s", stage, TRACKS[track], row + 1);
         put_name(t, "thread_name", *out_tid, name);
         begin_event(t, "thread_sort_index", 'M', *out_tid);
         fab_str_printf(&t->out, ",\"args\":{\"sort_index\":%zu}}", *out_tid);
@@ -138,10 +137,8 @@ static fab_status put_links(trace *t, fab_error *err) {
     const fab_schedule *s = t->schedule;
     uint64_t n_active[FAB_OP_N] = {0};
     const size_t n = 2 * s->timeline.n_ops;
-    FAB_OWNED change *changes = NULL;
-    FAB_OWNED double *last = NULL;
-    FAB_PASS(FAB_NEW(changes, n, err));
-    FAB_PASS(FAB_NEW(last, s->n_links, err));
+    FAB_OWNED_NEW(change, changes, n, err);
+    FAB_OWNED_NEW(double, last, s->n_links, err);
     for (size_t i = 0; i < n; i++) {
         const fab_op *op = &s->timeline.op[i / 2];
         changes[i] = (change){ns_of(i % 2 == 0 ? op->start_s : op->end_s), i % 2 == 0 ? 1 : -1, op->kind};
@@ -176,8 +173,8 @@ static fab_status check_schedules(const fab_result *result, fab_error *err) {
     return FAB_OK;
 }
 
-static fab_status make_timeline(const fab_result *result, const fab_report_style *style, fab_str *out, fab_error *err) {
-    (void)style;
+static fab_status make_timeline(const fab_result *result, FAB_UNUSED const fab_report_style *style, fab_str *out,
+                                fab_error *err) {
     fab_status status = FAB_OK;
     trace t = {.out = FAB_STR_INIT, .between = "\n"};
     FAB_TRY(check_schedules(result, err));

@@ -18,8 +18,7 @@ static void xml_start(xml *x, const char *key, const char *item) {
     x->item[x->depth++] = item; /* the walk nests to 8 */
 }
 
-static void xml_begin_object(void *self, const fab_field *field, bool one_line) {
-    (void)one_line;
+static void xml_begin_object(void *self, const fab_field *field, FAB_UNUSED bool one_line) {
     xml_start(self, field != NULL ? field->key : NULL, NULL);
 }
 
@@ -76,8 +75,8 @@ static const fab_emitter EMITTER = {
     .shows_means = true,
 };
 
-static fab_status print_xml(const fab_result *result, const fab_report_style *style, FILE *out, fab_error *err) {
-    (void)style;
+static fab_status print_xml(const fab_result *result, FAB_UNUSED const fab_report_style *style, FILE *out,
+                            fab_error *err) {
     fab_status status = FAB_OK;
     xml x = {.list = FAB_STR_INIT};
     FAB_TRY(fab_xml_writer_init(&x.writer, out, err));

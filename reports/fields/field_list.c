@@ -25,7 +25,7 @@ static void add_table(list *l, const fab_fields *table, const char *path) {
     if (l->n < FAB_FIELDS_MOST) {
         fab_fields_place *place = &l->places[l->n++];
         place->table = table;
-        (void)snprintf(place->path, sizeof place->path, "%s", path);
+        FAB_FORMAT(place->path, "%s", path);
         add_tables_below(l, table, path);
     }
 }
@@ -36,7 +36,7 @@ static void add_tables_below(list *l, const fab_fields *table, const char *path)
         if (f->type == FAB_FIELD_GROUP) {
             add_tables_below(l, f->table, path);
         } else if (f->table != NULL) {
-            (void)snprintf(below, sizeof below, "%s%s%s", path, path[0] != '\0' ? "." : "", f->key);
+            FAB_FORMAT(below, "%s%s%s", path, path[0] != '\0' ? "." : "", f->key);
             add_table(l, f->table, below);
             if (f->other != NULL) {
                 add_table(l, f->other, below);
@@ -86,7 +86,7 @@ void fab_definitions_visit(fab_definition_visitor *visit, void *context) {
 /* But for case, blanks, dashes and underscores. */
 static bool is_same_word(const char *label, size_t length, const char *word) {
     char text[64];
-    (void)snprintf(text, sizeof text, "%.*s", (int)length, label);
+    FAB_FORMAT(text, "%.*s", (int)length, label);
     fab_choices same = fab_choices_of(word);
     fab_choices_offer(&same, text);
     return same.distance == 0;

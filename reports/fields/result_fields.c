@@ -66,9 +66,8 @@ GIVES(const void *, conventions, fab_conventions);
 GIVES(const void *, warnings, (const void *)here->warnings);
 GIVES(size_t, count_warnings, here->n_warnings);
 
-static size_t count_conventions(const fab_at *at) {
+static size_t count_conventions(FAB_UNUSED const fab_at *at) {
     size_t n = 0;
-    (void)at;
     while (fab_conventions[n] != NULL) {
         n++;
     }

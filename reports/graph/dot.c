@@ -26,9 +26,8 @@ static void put_quoted(fab_graph_writer *w, const char *text) {
     (void)fputc('"', w->out);
 }
 
-static void dot_put_attribute(fab_graph_writer *w, size_t i, const fab_graph_attribute *attribute,
+static void dot_put_attribute(fab_graph_writer *w, FAB_UNUSED size_t i, const fab_graph_attribute *attribute,
                               const fab_graph_value *value) {
-    (void)i;
     (void)fputc(' ', w->out);
     (void)fputs(attribute->name, w->out);
     (void)fputc('=', w->out);

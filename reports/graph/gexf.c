@@ -11,7 +11,7 @@ static void put_declarations(fab_graph_writer *w, const char *class, const fab_g
     FAB_XML_START(&w->xml, "attributes", "class", class);
     for (size_t i = 0; i < n; i++) {
         char id[24];
-        (void)snprintf(id, sizeof id, "%zu", i);
+        FAB_FORMAT(id, "%zu", i);
         FAB_XML_EMPTY(&w->xml, "attribute", "id", id, "title", attributes[i].name, "type", TYPES[attributes[i].type]);
     }
     fab_xml_write_end(&w->xml);

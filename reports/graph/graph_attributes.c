@@ -115,8 +115,8 @@ static size_t add_rows(const row *rows, size_t n_rows, unsigned not_there, size_
         fab_graph_attribute *a = &out[n++];
         *a = (fab_graph_attribute){.row = r, .engine = (uint32_t)engine};
         a->type = is_text ? FAB_GRAPH_STRING : is_count ? FAB_GRAPH_INTEGER : FAB_GRAPH_DOUBLE;
-        (void)snprintf(a->id, sizeof a->id, engine > 0 ? "%s_%zu" : "%s", r->id, engine + 1);
-        (void)snprintf(a->name, sizeof a->name, engine > 0 ? "%s_%zu" : "%s", r->name, engine + 1);
+        FAB_FORMAT(a->id, engine > 0 ? "%s_%zu" : "%s", r->id, engine + 1);
+        FAB_FORMAT(a->name, engine > 0 ? "%s_%zu" : "%s", r->name, engine + 1);
     }
     return n;
 }
@@ -135,7 +135,7 @@ void fab_graph_attributes_list(const fab_graph_view *view, bool places, fab_grap
     const fab_result *r = view->result;
     unsigned not_there = missing(view) | (places ? 0 : PLACES);
     *out = (fab_graph_attributes){.n_node = 0};
-    (void)snprintf(out->seed, sizeof out->seed, "%" PRIu64, r->seed);
+    FAB_FORMAT(out->seed, "%" PRIu64, r->seed);
     out->n_node = add_rows(NODE, FAB_N_OF(NODE), not_there, 0, out->node, 0);
     out->n_edge = add_rows(EDGE, FAB_N_OF(EDGE), not_there, 0, out->edge, 0);
     add_own(out, true, "program", 0, "fabriscope");

@@ -32,7 +32,7 @@ static const char *number_text(fab_graph_writer *w, double value) {
     fab_graph_number *entry = &w->numbers[(bits * UINT64_C(0x9e3779b97f4a7c15)) >> (64 - CACHE_BITS)];
     if (entry->value != value || entry->text[0] == '\0') {
         if (fabs(value) < 9e15 && value == floor(value)) {
-            (void)snprintf(entry->text, sizeof entry->text, "%" PRId64, (int64_t)value);
+            FAB_FORMAT(entry->text, "%" PRId64, (int64_t)value);
         } else {
             fab_format_double(entry->text, value);
         }

@@ -107,12 +107,12 @@ static void name_node(const fab_graph_view *view, const fab_graph_merge *m, fab_
     const char *level = fab_graph_level_name(view, node->level);
     if (keeps_switches(m)) {
         if (node->level < FAB_LEVEL_TIER(1)) { /* a switch has its name */
-            (void)snprintf(node->name, sizeof node->name, "%s-%" PRIu32, level, node->group);
+            FAB_FORMAT(node->name, "%s-%" PRIu32, level, node->group);
         }
     } else if (node->group == FAB_NONE) {
-        (void)snprintf(node->name, sizeof node->name, "%s", level);
+        FAB_FORMAT(node->name, "%s", level);
     } else {
-        (void)snprintf(node->name, sizeof node->name, "%s-%" PRIu32 "/%s", fab_view_names[m->kind], node->group, level);
+        FAB_FORMAT(node->name, "%s-%" PRIu32 "/%s", fab_view_names[m->kind], node->group, level);
     }
 }
 
@@ -120,10 +120,9 @@ static void name_node(const fab_graph_view *view, const fab_graph_merge *m, fab_
 static fab_status number_nodes(fab_graph_merge *m, const fab_graph_view *whole, fab_error *err) {
     const fab_fabric *f = whole->fabric;
     fab_graph_node one;
-    FAB_OWNED uint32_t *number = NULL;
     size_t columns = (size_t)m->n_groups + 1;
     size_t rows = keeps_switches(m) ? 1 : f->n_tiers + FAB_LEVEL_TIER(1);
-    FAB_PASS(FAB_NEW(number, rows * columns, err));
+    FAB_OWNED_NEW(uint32_t, number, rows * columns, err);
     FAB_PASS(FAB_NEW(m->node_of, f->n_nodes, err));
     for (fab_node_id v = 0; v < f->n_nodes; v++) {
         fab_graph_whole_node(whole, v, &one);
@@ -189,11 +188,10 @@ static joint joint_of(const fab_graph_merge *m, const fab_fabric *f, uint32_t ca
 
 /* Edges have the order of their first cables. out: shape [cables]; FAB_NONE within a node. */
 static fab_status number_edges(fab_graph_merge *m, const fab_fabric *f, uint32_t *out, fab_error *err) {
-    FAB_OWNED uint32_t *end = NULL; /* [node]: of the cables of this source among `listed` */
-    FAB_OWNED uint32_t *listed = NULL;
+    FAB_OWNED uint32_t *end = NULL;   /* [node]: of the cables of this source among `listed` */
     FAB_OWNED uint32_t *first = NULL; /* [target]: cable of this source, and the first */
     FAB_PASS(FAB_NEW(end, (size_t)m->n_nodes + 2, err));
-    FAB_PASS(FAB_NEW(listed, f->n_cables, err));
+    FAB_OWNED_NEW(uint32_t, listed, f->n_cables, err);
     FAB_PASS(FAB_NEW(first, m->n_nodes, err));
     for (uint32_t c = 0; c < f->n_cables; c++) { /* places are shifted by two while they are filled */
         const uint32_t source = joint_of(m, f, c).source;
@@ -283,10 +281,9 @@ static void end_edges(fab_graph_merge *m) {
 }
 
 static fab_status merge_edges(fab_graph_merge *m, const fab_graph_view *whole, fab_error *err) {
-    FAB_OWNED uint32_t *edge_of = NULL;
     fab_graph_use room[FAB_MAX_ENGINES];
     fab_graph_edge cable;
-    FAB_PASS(FAB_NEW(edge_of, whole->fabric->n_cables, err));
+    FAB_OWNED_NEW(uint32_t, edge_of, whole->fabric->n_cables, err);
     FAB_PASS(number_edges(m, whole->fabric, edge_of, err));
     FAB_PASS(FAB_NEW(m->edge, m->n_edges, err));
     FAB_PASS(FAB_NEW(m->use, m->n_edges * m->n_engines, err));
@@ -304,8 +301,7 @@ static fab_status merge_edges(fab_graph_merge *m, const fab_graph_view *whole, f
 
 fab_status fab_graph_merge_new(const fab_graph_view *whole, fab_view kind, fab_graph_merge **out, fab_error *err) {
     const fab_fabric *f = whole->fabric;
-    FAB_OWNS(fab_graph_merge_free_owned) fab_graph_merge *m = NULL;
-    FAB_PASS(FAB_NEW(m, 1, err));
+    FAB_OWNS_NEW(fab_graph_merge_free_owned, fab_graph_merge, m, 1, err);
     m->kind = kind;
     m->n_engines = whole->n_engines;
     switch (kind) {

@@ -14,9 +14,8 @@ static void put_keys(fab_graph_writer *w, const char *domain, const fab_graph_at
     }
 }
 
-static void graphml_put_data(fab_graph_writer *w, size_t i, const fab_graph_attribute *attribute,
+static void graphml_put_data(fab_graph_writer *w, FAB_UNUSED size_t i, const fab_graph_attribute *attribute,
                              const fab_graph_value *value) {
-    (void)i;
     fab_graph_put(w, "<data key=\"");
     fab_graph_put(w, attribute->id);
     fab_graph_put(w, "\">");
@@ -25,9 +24,8 @@ static void graphml_put_data(fab_graph_writer *w, size_t i, const fab_graph_attr
 }
 
 /* What the graph is of: a line each. */
-static void graphml_put_own(fab_graph_writer *w, size_t i, const fab_graph_attribute *attribute,
+static void graphml_put_own(fab_graph_writer *w, FAB_UNUSED size_t i, const fab_graph_attribute *attribute,
                             const fab_graph_value *value) {
-    (void)i;
     FAB_XML_START(&w->xml, "data", "key", attribute->id);
     fab_xml_write_text(&w->xml, value->text);
     fab_xml_write_end(&w->xml);

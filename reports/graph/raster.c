@@ -33,7 +33,7 @@ static fab_status convert(const char *format, FILE *from, FILE *to, fab_error *e
     posix_spawn_file_actions_t files;
     pid_t child = 0;
     int state = 0;
-    (void)snprintf(kind, sizeof kind, "%s", format);
+    FAB_FORMAT(kind, "%s", format);
     FAB_REFUSE_IF(posix_spawn_file_actions_init(&files) != 0, err, FAB_ENOMEM, NULL, "out of memory");
     int failed = posix_spawn_file_actions_adddup2(&files, fileno(from), 0);
     failed = failed != 0 ? failed : posix_spawn_file_actions_adddup2(&files, fileno(to), 1);
@@ -50,9 +50,7 @@ static fab_status convert(const char *format, FILE *from, FILE *to, fab_error *e
     return FAB_OK;
 }
 #else
-static fab_status convert(const char *format, FILE *from, FILE *to, fab_error *err) {
-    (void)from;
-    (void)to;
+static fab_status convert(const char *format, FAB_UNUSED FILE *from, FAB_UNUSED FILE *to, fab_error *err) {
     return fab_fail(err, FAB_EUNSUPPORTED, NULL, "format %s: no program can be started here; format svg needs none",
                     format);
 }

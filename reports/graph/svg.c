@@ -210,7 +210,7 @@ static void put_edge_label(const fab_svg *svg, const fab_graph_edge *edge) {
     if (svg->picture == FAB_PICTURE_COST) {
         (void)(isnan(edge->cost_usd) ? "" : fab_money_format(factor, edge->cost_usd));
     } else if (!isnan(worst) && worst > 0) {
-        (void)snprintf(factor, sizeof factor, "\xC3\x97%.2f", worst);
+        FAB_FORMAT(factor, "\xC3\x97%.2f", worst);
     }
     if (edge->n_failed > 0) {
         size_t n = strlen(factor);
@@ -228,7 +228,7 @@ static void put_edge_label(const fab_svg *svg, const fab_graph_edge *edge) {
     }
     double along = edge->source == edge->target ? 0 : edge->source % 2 == 0 ? 0.42 : 0.6;
     double y = edge->source == edge->target ? a.y - half_height(svg, edge->source) - 30 : a.y + along * (b.y - a.y) + 3;
-    (void)snprintf(both, sizeof both, "%s%s%s", count, factor[0] != '\0' ? ", " : "", factor);
+    FAB_FORMAT(both, "%s%s%s", count, factor[0] != '\0' ? ", " : "", factor);
     fab_svg_text(svg->w, a.x + along * (b.x - a.x), y, "o", "middle", 200, both);
 }
 
@@ -333,9 +333,9 @@ static void put_band_names(const fab_svg *svg) {
                                                                          : (double)(band->x1 - band->x0) + 20;
         bool is_lowest = svg->above > 0 || band->y1 > l->height - 24;
         double y = is_lowest ? (double)band->y1 + 22 : (double)band->y0 - 12;
-        (void)snprintf(text, sizeof text, "%s %" PRIu32, l->band_name, band->group);
+        FAB_FORMAT(text, "%s %" PRIu32, l->band_name, band->group);
         if (fab_svg_text_width("g", text) > room) {
-            (void)snprintf(text, sizeof text, "%" PRIu32, band->group);
+            FAB_FORMAT(text, "%" PRIu32, band->group);
         }
         fab_svg_text(svg->w, (double)(svg->x0 + band->x0) - 2, (double)svg->y0 + y, "g", "start", room + 8, text);
     }
@@ -369,7 +369,7 @@ static void svg_put_rows(const fab_svg *svg) {
                          ? fab_n_of(f, (fab_node_kind)row->level)
                          : f->first_of_tier[row->level - 1] - f->first_of_tier[row->level - 2];
         if (servers) {
-            (void)snprintf(text, sizeof text, "%s server%s", FAB_SAY_COUNT(f->n_servers), f->n_servers == 1 ? "" : "s");
+            FAB_FORMAT(text, "%s server%s", FAB_SAY_COUNT(f->n_servers), f->n_servers == 1 ? "" : "s");
         } else {
             fab_svg_count(view, row->level, n, text, sizeof text);
         }
@@ -397,7 +397,7 @@ static void put_box_text(const fab_svg *svg, const fab_graph_spot *spot) {
     case FAB_LAYOUT_NAME: fab_svg_text(svg->w, x, y + 4, "t", "middle", room, node->name); break;
     case FAB_LAYOUT_NUMBER:
         if (view->kind >= FAB_VIEW_POD) {
-            (void)snprintf(text, sizeof text, "%" PRIu32, node->group);
+            FAB_FORMAT(text, "%" PRIu32, node->group);
             number = node->group == FAB_NONE ? NULL : text;
         } else if (view->fabric->names != NULL && spot->row->level >= FAB_LEVEL_TIER(1)) {
             fab_svg_box_name(svg->w, x, y + 3.5, "q", room - 2, node->name, svg->common[spot->row->level]);
@@ -412,7 +412,7 @@ static void put_box_text(const fab_svg *svg, const fab_graph_spot *spot) {
     case FAB_LAYOUT_COUNTS:
         if (view->kind == FAB_VIEW_LEAF) {
             uint64_t n_servers = node->n_gpus / view->fabric->gpus_per_server;
-            (void)snprintf(text, sizeof text, "%s server%s", FAB_SAY_COUNT(n_servers), n_servers == 1 ? "" : "s");
+            FAB_FORMAT(text, "%s server%s", FAB_SAY_COUNT(n_servers), n_servers == 1 ? "" : "s");
             fab_svg_text(svg->w, x, y - 3, "t", "middle", room, text);
             fab_svg_count(view, FAB_LEVEL_GPU, node->n_gpus, text, sizeof text);
             fab_svg_text(svg->w, x, y + 12, "t", "middle", room, text);
@@ -535,7 +535,7 @@ static fab_status choose_shown(const fab_report_style *style, fab_result *shown,
     if (style->picture_phase != NULL) {
         shown->phases += p;
         shown->n_phases = 1;
-        (void)snprintf(shown->traffic, sizeof shown->traffic, "phase %s", shown->phases->name);
+        FAB_FORMAT(shown->traffic, "phase %s", shown->phases->name);
     }
     return FAB_OK;
 }

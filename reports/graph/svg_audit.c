@@ -170,15 +170,14 @@ static void put_row_names(drawing *d) {
         }
         d->is_named[p->row] = true;
         if (d->floor != NULL && d->floor->n_halls > 1) {
-            (void)snprintf(text, sizeof text, "hall %" PRIu32 ", row %" PRIu32, d->floor->rack[i].hall,
-                           d->floor->rack[i].row);
+            FAB_FORMAT(text, "hall %" PRIu32 ", row %" PRIu32, d->floor->rack[i].hall, d->floor->rack[i].row);
         } else if (d->floor != NULL) {
-            (void)snprintf(text, sizeof text, "row %" PRIu32, d->floor->rack[i].row);
+            FAB_FORMAT(text, "row %" PRIu32, d->floor->rack[i].row);
         } else {
-            (void)snprintf(text, sizeof text, "%s",
-                           p->row == 0           ? "hosts"
-                           : p->row == TIERS - 1 ? "not known"
-                                                 : fab_tier_name(FAB_WIRING_TREE, p->row));
+            FAB_FORMAT(text, "%s",
+                       p->row == 0           ? "hosts"
+                       : p->row == TIERS - 1 ? "not known"
+                                             : fab_tier_name(FAB_WIRING_TREE, p->row));
         }
         fab_svg_text(&d->w, MARGIN, p->y + 4, "r", "start", NAMES, text);
     }
@@ -231,7 +230,7 @@ static void put_place_text(drawing *d, const place *p) {
         put_box_name(d, p);
         return;
     }
-    (void)snprintf(text, sizeof text, "%" PRIu32, p->n);
+    FAB_FORMAT(text, "%" PRIu32, p->n);
     if ((p->n > 0 && fab_svg_text_width("g", text) < p->width)) {
         fab_svg_text(&d->w, p->x, p->y + 4, p->name != NULL ? "" : "g", "middle", p->width - 4,
                      p->name != NULL ? p->name : text);
@@ -330,9 +329,9 @@ static void put_all(drawing *d, const fab_result *r, uint32_t n_faults, uint32_t
     char text[200];
     char room[160];
     double stops = d->n_stops > 0 ? 17 * (d->n_lines + 1.0) + 14 : 0;
-    (void)snprintf(title, sizeof title, "Audit of %.280s", r->audited);
-    (void)snprintf(text, sizeof text, "%" PRIu32 " finding%s, %" PRIu32 " cable%s missing", n_faults,
-                   n_faults == 1 ? "" : "s", n_cables, n_cables == 1 ? "" : "s");
+    FAB_FORMAT(title, "Audit of %.280s", r->audited);
+    FAB_FORMAT(text, "%" PRIu32 " finding%s, %" PRIu32 " cable%s missing", n_faults, n_faults == 1 ? "" : "s", n_cables,
+               n_cables == 1 ? "" : "s");
     const double size[2] = {WIDTH, d->bottom + 30 + stops + 40};
     const fab_svg_page page = fab_svg_open(&d->w, size, FAB_SVG_ABOVE, FAB_SVG_BELOW, title, text);
     const double wide = fab_svg_room(&page);
@@ -362,7 +361,7 @@ static void put_all(drawing *d, const fab_result *r, uint32_t n_faults, uint32_t
     x = fab_svg_sample(&d->w, x, y, "u4", "wrong: to be moved or looked at");
     x = fab_svg_sample(&d->w, x, y, "w", "a choice of the design");
     if (d->n_beyond > 0) {
-        (void)snprintf(text, sizeof text, "ends of findings that are not drawn: %" PRIu32, d->n_beyond);
+        FAB_FORMAT(text, "ends of findings that are not drawn: %" PRIu32, d->n_beyond);
         fab_svg_text(&d->w, x, y, "", "start", wide + 40 - x, text);
     }
     fab_graph_put(&d->w, "\n  </g>\n</svg>");

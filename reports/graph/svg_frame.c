@@ -107,7 +107,7 @@ void fab_svg_text(fab_graph_writer *w, double x, double y, const char *class, co
         length = fab_svg_fit(class, text, room - 8);
         length -= length > 0 && strchr(",;:", text[length - 1]) != NULL;
     }
-    (void)snprintf(cut, sizeof cut, "%.*s%s", (int)length, text, is_whole ? "" : "\xE2\x80\xA6");
+    FAB_FORMAT(cut, "%.*s%s", (int)length, text, is_whole ? "" : "\xE2\x80\xA6");
     fab_graph_putf(w, "\n    <text class=\"%s\" x=\"%.6g\" y=\"%.6g\"%s%s%s>", class, x, y,
                    strcmp(anchor, "start") != 0 ? " text-anchor=\"" : "", strcmp(anchor, "start") != 0 ? anchor : "",
                    strcmp(anchor, "start") != 0 ? "\"" : "");
@@ -378,17 +378,16 @@ static double put_bins(const fab_svg *svg, double x, double y) {
                                                       "to 80 %", "",        "to 100 %"};
     char head[96] = "offered / rate, fullest cable and phase:";
     if (svg->picture == FAB_PICTURE_FAILURES) {
-        (void)snprintf(head, sizeof head, "criticality, beside the worst of %.4g:", svg->largest);
+        FAB_FORMAT(head, "criticality, beside the worst of %.4g:", svg->largest);
     } else if (svg->picture == FAB_PICTURE_COST) {
-        (void)snprintf(head, sizeof head,
-                       "dollars of cables, beside the dearest line of %s:", fab_money_format(FAB_ROOM, svg->largest));
+        FAB_FORMAT(head, "dollars of cables, beside the dearest line of %s:", fab_money_format(FAB_ROOM, svg->largest));
     }
     fab_svg_text(svg->w, x, y, "", "start", 400, head);
     x += fab_svg_text_width("", head) + 8;
     for (uint32_t bin = 0; bin < FAB_GRAPH_BINS; bin++) {
         char class[4];
         if ((svg->used_passes >> (FAB_SVG_BIN + bin) & 1) != 0) {
-            (void)snprintf(class, sizeof class, "u%u", bin);
+            FAB_FORMAT(class, "u%u", bin);
             x = fab_svg_sample(svg->w, x, y, class,
                                svg->picture == FAB_PICTURE_LOAD ? fab_graph_bin_names[bin]
                                : svg->is_alike && bin > 0       ? "all alike, within a fifth"

@@ -135,13 +135,13 @@ static fab_status fill_page(const char *name, const fab_result *result, fab_str 
     return FAB_OK;
 }
 
-static fab_status make_html(const fab_result *result, const fab_report_style *style, fab_str *page, fab_error *err) {
-    (void)style;
+static fab_status make_html(const fab_result *result, FAB_UNUSED const fab_report_style *style, fab_str *page,
+                            fab_error *err) {
     return fill_page("report.html", result, page, err);
 }
 
-static fab_status make_explore(const fab_result *result, const fab_report_style *style, fab_str *page, fab_error *err) {
-    (void)style;
+static fab_status make_explore(const fab_result *result, FAB_UNUSED const fab_report_style *style, fab_str *page,
+                               fab_error *err) {
     return fill_page("explore.html", result, page, err);
 }
 

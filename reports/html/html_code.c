@@ -83,7 +83,7 @@ static size_t drop_seen(double *values, size_t n) {
 
 static double six_digits(double value) {
     char text[32];
-    (void)snprintf(text, sizeof text, "%.6g", value);
+    FAB_FORMAT(text, "%.6g", value);
     return strtod(text, NULL);
 }
 

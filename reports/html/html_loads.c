@@ -203,14 +203,13 @@ static const double *criticality_of(const fab_result *result, const char **what)
 fab_status fab_html_criticality(const fab_result *result, fab_str *out, fab_error *err) {
     const char *what = NULL;
     FAB_OWNS(order_release) order o = {0};
-    FAB_OWNED double *of_link = NULL;
     const double *of_cable = criticality_of(result, &what);
     const fab_fabric *f = result->graph;
     if (f == NULL || of_cable == NULL || f->n_cables > FAB_HTML_CABLES) {
         return FAB_OK;
     }
     FAB_PASS(order_init(f, &o, err));
-    FAB_PASS(FAB_NEW(of_link, f->n_links, err));
+    FAB_OWNED_NEW(double, of_link, f->n_links, err);
     for (uint32_t l = 0; l < f->n_links; l++) {
         of_link[l] = isnan(of_cable[l >> 1]) ? 0 : of_cable[l >> 1];
     }

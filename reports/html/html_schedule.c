@@ -105,11 +105,10 @@ static fab_status put_schedule(const fab_schedule *s, size_t most, fab_str *out,
     const double tick_s = pow(10, ceil(log10(s->timeline.time_s / TICKS)));
     fab_code_rows code = {.out = out, .width = OP_COLUMNS};
     FAB_OWNED op_row *rows = NULL;
-    FAB_OWNED op_row *merged = NULL;
     size_t n_ops = s->timeline.n_ops;
     size_t per = 1;
     FAB_PASS(rows_of(s, &rows, err));
-    FAB_PASS(FAB_NEW(merged, n_ops + 1, err));
+    FAB_OWNED_NEW(op_row, merged, n_ops + 1, err);
     size_t n = merge_rows(rows, n_ops, per, merged);
     while (n > most && per < n_ops) {
         per *= 2;

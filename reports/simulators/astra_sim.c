@@ -129,9 +129,9 @@ static void astra_print(const fab_result *result, const network *w, fab_str *tex
             if (key == 0) {
                 cell = dim->block;
             } else if (key == 1) {
-                (void)snprintf(number, sizeof number, "%" PRIu32, dim->npus);
+                FAB_FORMAT(number, "%" PRIu32, dim->npus);
             } else {
-                (void)snprintf(number, sizeof number, "%.9g", key == 2 ? dim->bytes_per_s / GIGA : dim->s * 1e9);
+                FAB_FORMAT(number, "%.9g", key == 2 ? dim->bytes_per_s / GIGA : dim->s * 1e9);
                 (void)strncat(number, strpbrk(number, ".e") == NULL ? ".0" : "", sizeof number - strlen(number) - 1);
             }
             fab_str_printf(text, "%s%s", d > 0 ? ", " : " ", cell);
@@ -140,10 +140,9 @@ static void astra_print(const fab_result *result, const network *w, fab_str *tex
     }
 }
 
-static fab_status make_astra_sim(const fab_result *result, const fab_report_style *style, fab_str *out,
+static fab_status make_astra_sim(const fab_result *result, FAB_UNUSED const fab_report_style *style, fab_str *out,
                                  fab_error *err) {
     network w = {.f = result->graph};
-    (void)style;
     FAB_PASS(astra_describe(&w, err));
     astra_print(result, &w, out);
     return FAB_OK;

@@ -186,10 +186,9 @@ static fab_status check_spines(figures *g, uint32_t *above, uint32_t *of_first, 
 }
 
 static fab_status check_wiring(figures *g, fab_error *err) {
-    FAB_OWNED uint32_t *above = NULL;
     FAB_OWNED uint32_t *of_first = NULL;
     FAB_OWNED uint32_t *owner = NULL;
-    FAB_PASS(FAB_NEW(above, (size_t)g->up[0] + g->up[1] + 1, err));
+    FAB_OWNED_NEW(uint32_t, above, (size_t)g->up[0] + g->up[1] + 1, err);
     FAB_PASS(check_leaves(g, above, err));
     if (g->f->n_tiers == 3) {
         FAB_PASS(FAB_NEW(of_first, (size_t)g->spines * g->up[1] + 1, err));
@@ -235,9 +234,9 @@ static void htsim_print(const fab_result *result, const figures *g, fab_str *tex
     }
 }
 
-static fab_status make_htsim(const fab_result *result, const fab_report_style *style, fab_str *out, fab_error *err) {
+static fab_status make_htsim(const fab_result *result, FAB_UNUSED const fab_report_style *style, fab_str *out,
+                             fab_error *err) {
     figures g = {.f = result->graph, .bundle = {1, 1, 1}};
-    (void)style;
     FAB_PASS(check_family(g.f, err));
     FAB_PASS(htsim_find_links(&g, err));
     FAB_PASS(htsim_count_switches(&g, err));

@@ -93,9 +93,9 @@ static void simai_print(const writer *w) {
     }
 }
 
-static fab_status print_simai(const fab_result *result, const fab_report_style *style, FILE *out, fab_error *err) {
+static fab_status print_simai(const fab_result *result, FAB_UNUSED const fab_report_style *style, FILE *out,
+                              fab_error *err) {
     const fab_fabric *f = result->graph;
-    (void)style;
     FAB_PASS(simai_check(f, err));
     const writer w = {.f = f, .out = out, .n_gpus = fab_n_gpus(f), .n_domains = fab_n_of(f, FAB_NODE_DOMAIN)};
     simai_print(&w);

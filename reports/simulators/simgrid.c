@@ -108,8 +108,7 @@ static void put_route(writer *w, fab_link_id link, bool up) {
     fab_xml_write_end(&w->xml);
 }
 
-static void put_routes(writer *w, fab_link_id first, double bps) {
-    (void)bps;
+static void put_routes(writer *w, fab_link_id first, FAB_UNUSED double bps) {
     put_route(w, first, true);
     put_route(w, first ^ 1U, false);
 }
@@ -211,8 +210,7 @@ static void put_route_of(writer *w, const fab_engine_result *e, const routed *r)
 }
 
 static fab_status print_routes(writer *w, const fab_engine_result *e, fab_error *err) {
-    FAB_OWNED routed *flows = NULL;
-    FAB_PASS(FAB_NEW(flows, e->n_flows + 1, err));
+    FAB_OWNED_NEW(routed, flows, e->n_flows + 1, err);
     FAB_PASS(sort_flows(e, flows, err));
     simgrid_begin(w, "Full");
     put_hosts(w, true);
@@ -229,10 +227,10 @@ static fab_status print_routes(writer *w, const fab_engine_result *e, fab_error 
     return fab_xml_writer_finish(&w->xml, err);
 }
 
-static fab_status print_simgrid(const fab_result *result, const fab_report_style *style, FILE *out, fab_error *err) {
+static fab_status print_simgrid(const fab_result *result, FAB_UNUSED const fab_report_style *style, FILE *out,
+                                fab_error *err) {
     fab_status status = FAB_OK;
     writer w = {.f = result->graph};
-    (void)style;
     const fab_engine_result *routes = NULL;
     FAB_TRY(result->n_phases > 0 ? simgrid_find_engine(result, &routes, err) : FAB_OK);
     FAB_TRY(fab_xml_writer_init(&w.xml, out, err));

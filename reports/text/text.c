@@ -162,7 +162,7 @@ static void put_result(fab_page *page, const fab_result *result) {
         put_warnings(page, result);
         for (size_t i = 0; i < result->n_fabrics; i++) {
             char title[48];
-            (void)snprintf(title, sizeof title, "BILL OF MATERIALS [%zu]", i + 1);
+            FAB_FORMAT(title, "BILL OF MATERIALS [%zu]", i + 1);
             fab_text_cost(page, &result->fabrics[i], title);
         }
         fab_text_prices(page, result);
@@ -206,9 +206,9 @@ static void put_result(fab_page *page, const fab_result *result) {
     put_origin(page, result);
 }
 
-static fab_status make_text(const fab_result *result, const fab_report_style *style, fab_str *out, fab_error *err) {
+static fab_status make_text(const fab_result *result, const fab_report_style *style, fab_str *out,
+                            FAB_UNUSED fab_error *err) {
     fab_page page;
-    (void)err;
     fab_page_init(&page, style);
     put_result(&page, result);
     *out = page.out;
@@ -222,9 +222,9 @@ const fab_report_format fab_report_text = {
 };
 
 /* For a document: the same sections, under a title. Drawings are as wide as on a terminal of 80 columns. */
-static fab_status make_markdown(const fab_result *result, const fab_report_style *style, fab_str *out, fab_error *err) {
+static fab_status make_markdown(const fab_result *result, const fab_report_style *style, fab_str *out,
+                                FAB_UNUSED fab_error *err) {
     fab_page page;
-    (void)err;
     fab_page_init(&page, &(fab_report_style){.conventions = style != NULL && style->conventions});
     page.markdown = true;
     const char *design = fab_result_design(result);

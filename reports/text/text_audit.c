@@ -92,7 +92,7 @@ static void audit_put_bisection(fab_page *page, const fab_audit_bisection *b) {
 static void audit_put_structure(fab_page *page, const fab_audit *a) {
     char tiers[32] = "";
     if (a->n_boundaries > 0) {
-        (void)snprintf(tiers, sizeof tiers, " in %" PRIu32 " tier%s", a->n_boundaries, fab_plural(a->n_boundaries));
+        FAB_FORMAT(tiers, " in %" PRIu32 " tier%s", a->n_boundaries, fab_plural(a->n_boundaries));
     }
     fab_page_wrapf(page, FAB_INK_PLAIN, 2, 2,
                    "%" PRIu32 " host%s known by name, %" PRIu32 " adapter%s, %" PRIu32 " switch%s%s%s", a->n_servers,
@@ -153,7 +153,7 @@ static void audit_put_order(fab_page *page, const fab_audit *a) {
     const bool is_some = a->n_out_of_order > 0 && a->n_out_of_order < n;
     char none[40] = "";
     if (is_some) {
-        (void)snprintf(none, sizeof none, ", at %" PRIu32 " none at all", a->n_out_of_order);
+        FAB_FORMAT(none, ", at %" PRIu32 " none at all", a->n_out_of_order);
     }
     fab_page_wrapf(page, FAB_INK_PLAIN, 2, 2,
                    "names tell no order of hosts%s at %" PRIu32

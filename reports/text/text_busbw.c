@@ -122,8 +122,8 @@ static void put_next_step(fab_page *page, const fab_busbw *b, const char *engine
 
 void fab_text_busbw(fab_page *page, const fab_busbw *b) {
     char remark[160];
-    (void)snprintf(remark, sizeof remark, "%s of %" PRIu64 " ranks in %" PRIu64 " scale-up domain%s, algorithm %s",
-                   b->collective, b->ranks, b->domains, fab_plural(b->domains), b->choice);
+    FAB_FORMAT(remark, "%s of %" PRIu64 " ranks in %" PRIu64 " scale-up domain%s, algorithm %s", b->collective,
+               b->ranks, b->domains, fab_plural(b->domains), b->choice);
     fab_text_heading(page, "BUS BANDWIDTH", remark);
     fab_page_wrapf(page, FAB_INK_PLAIN, 2, 4, "GPU %s%s: %s.", b->gpu,
                    b->gpu_is_default ? " (the design names none; --job gpu=NAME)" : "", b->source);

@@ -426,8 +426,8 @@ static void times_put_holders(fab_page *page, const fab_engine_result *e) {
     size_t n = 0;
     double sum = 0;
     FAB_EACH(const fab_tier_load, t, e->tiers, e->n_tiers) {
-        (void)snprintf(list[n].name, sizeof list[n].name, "%s %s", fab_boundary_name(e->wiring, t->tier),
-                       fab_direction_name(e->wiring, t->tier, t->up));
+        FAB_FORMAT(list[n].name, "%s %s", fab_boundary_name(e->wiring, t->tier),
+                   fab_direction_name(e->wiring, t->tier, t->up));
         list[n++].flows = t->bottlenecked_flows;
     }
     list[n++] = (bottleneck){"scale-up", e->rates.bottlenecked_at_scaleup};

@@ -10,7 +10,7 @@
 static void explain_put_link(fab_page *page, const fab_explanation *e) {
     const fab_link_class *link_class = fab_class_of(e->fabric, e->link);
     char title[FAB_LINK_NAME_SIZE + 16];
-    (void)snprintf(title, sizeof title, "LINK %s", e->name);
+    FAB_FORMAT(title, "LINK %s", e->name);
     fab_text_heading(page, title,
                      fab_show(page, "%s %s, %s, link %" PRIu32, fab_boundary_name(e->fabric->wiring, link_class->tier),
                               fab_direction_name(e->fabric->wiring, link_class->tier, fab_is_up(e->link)),

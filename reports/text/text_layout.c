@@ -150,7 +150,7 @@ void fab_page_wrap(fab_page *page, fab_ink ink, size_t indent, size_t hanging, c
         }
         bytes = is_long ? comma_within(text, bytes, page->width - page->used) : bytes;
         char word[4 * FAB_TEXT_MAX_WIDTH];
-        (void)snprintf(word, sizeof word, "%s%.*s", is_fresh ? "" : " ", (int)bytes, text);
+        FAB_FORMAT(word, "%s%.*s", is_fresh ? "" : " ", (int)bytes, text);
         fab_page_put(page, ink, word);
         is_fresh = false;
         text += bytes;

@@ -115,7 +115,7 @@ static void phase_put_collectives(fab_page *page, const fab_result *result) {
         return;
     }
     char title[2 * FAB_NAME_SIZE];
-    (void)snprintf(title, sizeof title, "%s BY ALGORITHM", result->phases[0].collective);
+    FAB_FORMAT(title, "%s BY ALGORITHM", result->phases[0].collective);
     for (char *c = title; *c != '\0'; c++) {
         *c = (char)toupper((unsigned char)*c);
     }

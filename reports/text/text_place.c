@@ -17,7 +17,7 @@ static void place_put_list(fab_page *page, const fab_place_search *s, const char
                         fab_show_time(page, placed->check_s));
     }
     fab_page_end_line(page);
-    (void)snprintf(list, sizeof list, "%s%sservers=%s", s->plan, s->plan[0] != '\0' ? "," : "", placed->servers);
+    FAB_FORMAT(list, "%s%sservers=%s", s->plan, s->plan[0] != '\0' ? "," : "", placed->servers);
     fab_page_shell(page, FAB_INK_PLAIN, 6, list);
 }
 

@@ -67,7 +67,7 @@ static void published_put_commands(fab_page *page, const fab_published_row *rows
             fab_page_say(page, ":");
             fab_page_paragraph(page, FAB_INK_PLAIN, 2, 2);
             char command[sizeof rows->command + sizeof "fabriscope "];
-            (void)snprintf(command, sizeof command, "fabriscope %s", rows[i].command);
+            FAB_FORMAT(command, "fabriscope %s", rows[i].command);
             fab_page_shell(page, FAB_INK_DIM, 4, command);
         }
     }

@@ -102,9 +102,9 @@ static void ibnet_put_node(const ibnet *w, fab_node_id v) {
     }
 }
 
-static fab_status print_ibnet(const fab_result *result, const fab_report_style *style, FILE *out, fab_error *err) {
+static fab_status print_ibnet(const fab_result *result, FAB_UNUSED const fab_report_style *style, FILE *out,
+                              fab_error *err) {
     ibnet w = {.f = result->graph, .out = out};
-    (void)style;
     FAB_PASS(fab_ib_check(w.f, err));
     FAB_PASS(check_rates(w.f, err));
     (void)fprintf(out, "#\n# Topology file: fabriscope %s, design %s\n#\n",

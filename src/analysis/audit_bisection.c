@@ -67,9 +67,8 @@ static const char *planned_name(const fab_structure *in, uint32_t server, const 
 /* The half in which the plan has that server, whatever it calls it; servers that are not planned are in none. */
 static fab_status halve_as(const fab_structure *plan, const halves *planned, const fab_structure *in,
                            const fab_audit *audit, halves *out, bool *out_any, fab_error *err) {
-    FAB_OWNED placed *names = NULL;
     *out_any = false;
-    FAB_PASS(FAB_NEW(names, (size_t)plan->n_servers + 1, err));
+    FAB_OWNED_NEW(placed, names, (size_t)plan->n_servers + 1, err);
     for (uint32_t i = 0; i < plan->n_servers; i++) {
         names[i] = (placed){plan->server_name[i], planned->of[i]};
     }
@@ -156,7 +155,7 @@ static fab_status add_lacks(const fab_structure *in, const halves *h, const fab_
 /* --- what is known ------------------------------------------------------------------------------------------------ */
 
 static void say(fab_audit_bisection *out, const char *why) {
-    (void)snprintf(out->why, sizeof out->why, "%s", why);
+    FAB_FORMAT(out->why, "%s", why);
 }
 
 /* Why there is no bisection; NULL: there is one. */
@@ -181,7 +180,7 @@ static fab_status import(fab_network **net, const char *whose, fab_structure **o
                   "%s", inner.text);
     const char *reason = status == FAB_OK ? obstacle(*out) : inner.text;
     if (reason != NULL) {
-        (void)snprintf(why, sizeof why, "%s: %.200s", whose, reason);
+        FAB_FORMAT(why, "%s: %.200s", whose, reason);
         say(b, why);
         fab_structure_free(*out);
         *out = NULL;
@@ -204,13 +203,12 @@ static fab_status with_lacks(const fab_structure *in, const halves *h, uint32_t 
         }
     }
     if (audit->unplaced != NULL) {
-        (void)snprintf(b->why, sizeof b->why, "the names do not tell what %.80s would be joined to", audit->unplaced);
+        FAB_FORMAT(b->why, "the names do not tell what %.80s would be joined to", audit->unplaced);
         return FAB_OK;
     }
     if (audit->n_absent_leaves > 1) {
-        (void)snprintf(b->why, sizeof b->why,
-                       "nothing tells which NICs belong to which of the %" PRIu32 " absent leaves",
-                       audit->n_absent_leaves);
+        FAB_FORMAT(b->why, "nothing tells which NICs belong to which of the %" PRIu32 " absent leaves",
+                   audit->n_absent_leaves);
         return FAB_OK;
     }
     FAB_PASS(add_present(in, h, audit->meant_bps, source, c, err));

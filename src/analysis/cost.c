@@ -22,7 +22,7 @@ static fab_cost_line *add_line(bill *b, fab_part kind, const char *tier, uint64_
                             .unit_usd = each.usd,
                             .total_usd = (double)quantity * each.usd,
                             .power_w = (double)quantity * each.power_w};
-    (void)snprintf(line->tier, sizeof line->tier, "%s", tier);
+    FAB_FORMAT(line->tier, "%s", tier);
     return line;
 }
 
@@ -37,7 +37,7 @@ static fab_status add_nics(bill *b, fab_error *err) {
     fab_cost_line *line = add_line(b, FAB_PART_NIC, "server", b->counts->nics, each);
     line->rate_bps = b->spec->nic_bps;
     b->cost->nic_each_usd = each.usd;
-    (void)snprintf(line->part, sizeof line->part, "NIC %s", FAB_SAY(line->rate_bps, FAB_UNIT_RATE));
+    FAB_FORMAT(line->part, "NIC %s", FAB_SAY(line->rate_bps, FAB_UNIT_RATE));
     return FAB_OK;
 }
 
@@ -55,7 +55,7 @@ static fab_status add_switches(bill *b, uint32_t t, fab_error *err) {
     fab_cost_line *line = add_line(b, FAB_PART_SWITCH, fab_tier_name(b->counts->wiring, t), n, each);
     line->rate_bps = rate_bps;
     b->cost->switch_each_usd[t - 1] = each.usd;
-    (void)snprintf(line->part, sizeof line->part, "switch %.6gx%s", ports, FAB_SAY(rate_bps, FAB_UNIT_RATE));
+    FAB_FORMAT(line->part, "switch %.6gx%s", ports, FAB_SAY(rate_bps, FAB_UNIT_RATE));
     return FAB_OK;
 }
 
@@ -69,8 +69,7 @@ static void add_modules(bill *b, const fab_cable_kind *kind, const fab_price_mod
     if (module == NULL || quantity == 0) {
         return;
     }
-    (void)snprintf(part, sizeof part, "transceiver %s%s", module->ports == 2 ? "2x" : "",
-                   FAB_SAY(kind->rate_bps, FAB_UNIT_RATE));
+    FAB_FORMAT(part, "transceiver %s%s", module->ports == 2 ? "2x" : "", FAB_SAY(kind->rate_bps, FAB_UNIT_RATE));
     b->cost->transceivers += quantity;
     b->cost->cable_each_usd[kind - b->counts->kinds] += (double)quantity * each.usd / (double)kind->count;
     FAB_EACH(fab_cost_line, line, b->cost->lines, b->cost->n_lines) {
@@ -85,8 +84,8 @@ static void add_modules(bill *b, const fab_cable_kind *kind, const fab_price_mod
     }
     fab_cost_line *line = add_line(b, FAB_PART_TRANSCEIVER, boundary, quantity, each);
     line->rate_bps = kind->rate_bps;
-    (void)snprintf(line->part, sizeof line->part, "%s", part);
-    (void)snprintf(line->medium, sizeof line->medium, "%s", module->name);
+    FAB_FORMAT(line->part, "%s", part);
+    FAB_FORMAT(line->medium, "%s", module->name);
 }
 
 /* Links inside a box have no length: no cable, no modules. */
@@ -132,9 +131,9 @@ static fab_status add_boundary(bill *b, uint32_t t, fab_error *err) {
         line->rate_bps = kind->rate_bps;
         line->length_m = kind->length_m;
         b->cost->cable_each_usd[i] += link.cable.usd;
-        (void)snprintf(line->medium, sizeof line->medium, "%s", link.medium != NULL ? link.medium : "");
-        (void)snprintf(line->part, sizeof line->part, is_cable(kind) ? "cable %s %.6g m" : "link %s inside a switch",
-                       FAB_SAY(kind->rate_bps, FAB_UNIT_RATE), kind->length_m);
+        FAB_FORMAT(line->medium, "%s", link.medium != NULL ? link.medium : "");
+        FAB_FORMAT(line->part, is_cable(kind) ? "cable %s %.6g m" : "link %s inside a switch",
+                   FAB_SAY(kind->rate_bps, FAB_UNIT_RATE), kind->length_m);
         n_cables += kind->count;
     }
     FAB_REFUSE_IF(n_cables != b->counts->cables_by_tier[t - 1], err, FAB_EINTERNAL,
@@ -156,7 +155,7 @@ static void add_installation(bill *b) {
     for (size_t i = 0; i < 2; i++) {
         if (rows[i].quantity > 0 && rows[i].usd > 0) {
             fab_cost_line *line = add_line(b, FAB_PART_INSTALLATION, "", rows[i].quantity, (fab_price){rows[i].usd, 0});
-            (void)snprintf(line->part, sizeof line->part, "%s", rows[i].part);
+            FAB_FORMAT(line->part, "%s", rows[i].part);
         }
     }
     for (size_t t = 0; t < FAB_MAX_TIERS; t++) {
@@ -193,18 +192,17 @@ void fab_cost_set_bisection(fab_cost *cost, double bisection_bps) {
 
 fab_status fab_cost_of(const fab_fabric_spec *spec, const fab_counts *counts, const fab_prices *prices, fab_cost *out,
                        fab_error *err) {
-    FAB_OWNED fab_cost *cost = NULL;
-    FAB_PASS(FAB_NEW(cost, 1, err));
+    FAB_OWNED_NEW(fab_cost, cost, 1, err);
     bill b = {spec, counts, prices, &fab_count_rules[prices->convention], cost};
     FAB_REFUSE_IF(counts->n_boundaries > FAB_MAX_TIERS || counts->tiers > counts->n_boundaries ||
                       counts->n_kinds > FAB_MAX_CABLE_KINDS,
                   err, FAB_EINTERNAL, NULL,
                   "%" PRIu64 " tiers, %" PRIu64 " boundaries, %zu kinds of cables; at most %d", counts->tiers,
                   counts->n_boundaries, counts->n_kinds, FAB_MAX_TIERS);
-    (void)snprintf(cost->profile, sizeof cost->profile, "%s", prices->name);
-    (void)snprintf(cost->convention, sizeof cost->convention, "%s", b.rule->name);
-    (void)snprintf(cost->counting, sizeof cost->counting, "%s", b.rule->summary);
-    (void)snprintf(cost->source, sizeof cost->source, "%s", prices->source);
+    FAB_FORMAT(cost->profile, "%s", prices->name);
+    FAB_FORMAT(cost->convention, "%s", b.rule->name);
+    FAB_FORMAT(cost->counting, "%s", b.rule->summary);
+    FAB_FORMAT(cost->source, "%s", prices->source);
     FAB_PASS(add_nics(&b, err));
     for (uint32_t t = 1; t <= counts->n_boundaries; t++) {
         FAB_PASS(t <= counts->tiers ? add_switches(&b, t, err) : FAB_OK);

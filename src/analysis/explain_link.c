@@ -191,14 +191,13 @@ static uint64_t count_distinct(uint64_t *values, size_t n) {
  * unused by n draws with probability (1 - p_i)^n. */
 static fab_status sum_choice(explainer *e, fab_error *err) {
     fab_link_choice *choice = &e->out->choice;
-    FAB_OWNED double *log_unused = NULL;
     fab_node_id tail = fab_tail(e->f, e->link);
     if (choice->paths == 0) {
         return FAB_OK;
     }
     uint32_t v = tail - e->f->first[FAB_NODE_SWITCH];
     const fab_next_hops *t = fab_router_next_hops(e->router);
-    FAB_PASS(FAB_NEW(log_unused, e->f->n_links, err));
+    FAB_OWNED_NEW(double, log_unused, e->f->n_links, err);
     for (uint32_t entry = fab_next_hops_first_group(t, v); entry < fab_next_hops_first_group(t, v + 1); entry++) {
         fab_next_hop_list next = fab_next_hops_members(t, v, entry);
         double paths = (double)e->group_paths[entry - fab_next_hops_first_group(t, v)];
@@ -218,16 +217,14 @@ static fab_status sum_choice(explainer *e, fab_error *err) {
 
 static fab_status sum_flows(explainer *e, fab_error *err) {
     fab_crossing_phase *phase = e->out;
-    FAB_OWNED uint64_t *comms = NULL;
-    FAB_OWNED uint64_t *values = NULL;
     size_t n = 0;
-    FAB_PASS(FAB_NEW(comms, phase->n_flows, err));
+    FAB_OWNED_NEW(uint64_t, comms, phase->n_flows, err);
     for (size_t i = 0; i < phase->n_flows; i++) {
         comms[i] = phase->flow[i].comm;
         phase->choice.paths_here += phase->flow[i].n_paths;
     }
     phase->n_comms = count_distinct(comms, phase->n_flows);
-    FAB_PASS(FAB_NEW(values, (size_t)phase->choice.paths_here, err));
+    FAB_OWNED_NEW(uint64_t, values, (size_t)phase->choice.paths_here, err);
     for (size_t i = 0; fab_router_facts_of(e->router)->explains && i < phase->n_flows; i++) {
         FAB_EACH(const fab_crossing_path, path, phase->flow[i].path, phase->flow[i].n_paths) {
             for (size_t k = 0; k < path->n_decisions; k++) {
@@ -244,9 +241,8 @@ static fab_status sum_flows(explainer *e, fab_error *err) {
 
 /* What the design itself does to the link. */
 static fab_status find_taper(explainer *e, fab_error *err) {
-    FAB_OWNED double *load = NULL;
     double capacity_bps = fab_class_of(e->f, e->link)->capacity_bps;
-    FAB_PASS(FAB_NEW(load, e->f->n_links, err));
+    FAB_OWNED_NEW(double, load, e->f->n_links, err);
     FAB_PASS(fab_split_load(e->dag, fab_split_even(), e->demand, e->demand->rate, load, err));
     e->out->taper_factor = (load[e->link] + e->demand->segment_rate[e->link]) / capacity_bps;
     e->out->utilisation = e->out->load_bps / capacity_bps;
@@ -275,14 +271,12 @@ static double share_of(const explainer *e, uint64_t flow, const double *share, b
 
 static fab_status add_shares(explainer *e, fab_error *err) {
     FAB_OWNS(fab_split_free_owned) fab_split *split = NULL;
-    FAB_OWNED double *x = NULL;
-    FAB_OWNED double *share = NULL;
     fab_crossing_flow *crossing = NULL;
     const fab_dag *dag = fab_router_dag(e->router, e->dag);
     bool is_segment = fab_class_of(e->f, e->link)->kind != FAB_LINK_FABRIC;
     FAB_PASS(fab_router_split(e->router, dag, e->demand, NULL, &split, err));
-    FAB_PASS(FAB_NEW(x, e->f->n_links, err));
-    FAB_PASS(FAB_NEW(share, e->demand->n_pairs, err));
+    FAB_OWNED_NEW(double, x, e->f->n_links, err);
+    FAB_OWNED_NEW(double, share, e->demand->n_pairs, err);
     x[e->link] = 1;
     FAB_PASS(fab_split_fold(dag, split, FAB_FOLD_EXPECTED, x, e->demand, share, err));
     for (uint64_t flow = 0; flow < e->phase->n_flows; flow++) {
@@ -298,8 +292,8 @@ static fab_status explain_phase(explainer *e, size_t index, fab_crossing_phase *
     e->phase = phase;
     e->out = out;
     e->flow_capacity = 0;
-    (void)snprintf(out->name, sizeof out->name, "%s", phase->name);
-    (void)snprintf(out->collective, sizeof out->collective, "%s", phase->collective);
+    FAB_FORMAT(out->name, "%s", phase->name);
+    FAB_FORMAT(out->collective, "%s", phase->collective);
     FAB_TRY(FAB_NEW(e->group_paths, fab_next_hops_n_groups(fab_router_next_hops(e->router)), err));
     FAB_TRY(FAB_NEW(e->taken, e->f->n_links, err));
     FAB_TRY(fab_context_offer(e->context, index, &e->offer, err));
@@ -347,9 +341,9 @@ fab_status fab_explain_link(const fab_context *context, size_t engine, fab_link_
     FAB_PASS(fab_context_router(context, engine, &e.router, err));
     FAB_PASS(fab_context_traffic(context, &e.traffic, err));
     FAB_PASS(mark_links(&e, err));
-    (void)snprintf(found.engine, sizeof found.engine, "%s", fab_router_facts_of(e.router)->engine);
-    (void)snprintf(found.label, sizeof found.label, "%s", fab_router_facts_of(e.router)->label);
-    (void)snprintf(found.traffic, sizeof found.traffic, "%s", e.traffic->summary);
+    FAB_FORMAT(found.engine, "%s", fab_router_facts_of(e.router)->engine);
+    FAB_FORMAT(found.label, "%s", fab_router_facts_of(e.router)->label);
+    FAB_FORMAT(found.traffic, "%s", e.traffic->summary);
     found.splits = fab_router_facts_of(e.router)->splits;
     found.hashes = fab_router_facts_of(e.router)->hashes;
     found.n_rounds = fab_router_facts_of(e.router)->n_rounds;

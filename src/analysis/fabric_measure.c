@@ -19,9 +19,8 @@ bool fab_is_refusal(fab_status status) {
 fab_status fab_blame_design(const fab_design *design, fab_status status, fab_error *err) {
     if (fab_is_refusal(status) && err != NULL && !says_where_typed(err->where)) {
         char part[sizeof err->where];
-        (void)snprintf(part, sizeof part, "%s", err->where);
-        (void)snprintf(err->where, sizeof err->where, "%.120s%s%.60s", design->fabric.where,
-                       part[0] != '\0' ? ": " : "", part);
+        FAB_FORMAT(part, "%s", err->where);
+        FAB_FORMAT(err->where, "%.120s%s%.60s", design->fabric.where, part[0] != '\0' ? ": " : "", part);
     }
     return status;
 }
@@ -38,7 +37,7 @@ static fab_status measure_network(const fab_prices *prices, fab_fabric_result *o
     fab_cost_set_bisection(&out->cost, out->bisection_bps);
     out->bisection_ratio = fab_bisection_ratio(&out->spec, &out->counts, out->bisection_bps);
     out->scaleup_bisection_bps = fab_scaleup_bisection(&out->spec, &out->counts);
-    (void)snprintf(out->family, sizeof out->family, "%s", out->spec.family);
+    FAB_FORMAT(out->family, "%s", out->spec.family);
     *out_graph = built != NULL ? built : *out_graph;
     built = NULL;
     return FAB_OK;
@@ -49,19 +48,18 @@ static fab_status measure_front_end(const fab_design *design, const fab_prices *
     FAB_OWNS(fab_fabric_free_owned) fab_fabric *graph = NULL;
     FAB_PASS(FAB_NEW(out->front_end, 1, err));
     fab_design_front_end(design, out->counts.servers, &out->front_end->spec);
-    (void)snprintf(out->front_end->name, sizeof out->front_end->name, "front-end");
+    FAB_FORMAT(out->front_end->name, "front-end");
     const fab_status status = measure_network(prices, out->front_end, &graph, err);
     if (status == FAB_EINPUT && err != NULL && !says_where_typed(err->where)) {
-        (void)snprintf(err->where, sizeof err->where, "%s", design->front_end.where);
+        FAB_FORMAT(err->where, "%s", design->front_end.where);
     }
     return status;
 }
 
 fab_status fab_fabric_name(const fab_design *design, fab_fabric_result *out, fab_error *err) {
     bool is_named = strcmp(design->name, design->fabric.family) != 0; /* a one-line form is its own best name */
-    (void)snprintf(out->name, sizeof out->name, "%.*s", (int)sizeof out->name - 1,
-                   is_named ? design->name : design->origin);
-    (void)snprintf(out->source, sizeof out->source, "%s", design->source);
+    FAB_FORMAT(out->name, "%.*s", (int)sizeof out->name - 1, is_named ? design->name : design->origin);
+    FAB_FORMAT(out->source, "%s", design->source);
     return fab_design_digest(design, out->digest, err);
 }
 
@@ -71,7 +69,7 @@ fab_status fab_fabric_measure(const fab_design *design, fab_fabric_result *out, 
     fab_prices prices = {0};
     status = fab_prices_read(design->prices, &prices, err); /* before the graph: cheaper errors first */
     if (status == FAB_EINPUT && err != NULL && err->where[0] == '\0') {
-        (void)snprintf(err->where, sizeof err->where, "%s", design->prices_where);
+        FAB_FORMAT(err->where, "%s", design->prices_where);
     }
     FAB_TRY(status);
     prices.convention = design->convention != FAB_CONVENTION_OF_BOOK ? design->convention : prices.convention;

@@ -5,8 +5,7 @@
 
 static fab_status count_components(const fab_fabric *f, uint32_t first_node, uint32_t *out, fab_error *err) {
     FAB_OWNS(fab_edges_release) fab_edges edges = {.n = 0};
-    FAB_OWNED uint32_t *part = NULL;
-    FAB_PASS(FAB_NEW(part, f->n_nodes - first_node, err));
+    FAB_OWNED_NEW(uint32_t, part, f->n_nodes - first_node, err);
     for (size_t c = 0; c < f->n_cables; c++) {
         if (f->end[2 * c] >= first_node && f->end[2 * c + 1] >= first_node) {
             FAB_PASS(fab_edges_add(&edges, f->end[2 * c] - first_node, f->end[2 * c + 1] - first_node, err));
@@ -23,12 +22,11 @@ static fab_status count_components(const fab_fabric *f, uint32_t first_node, uin
  * behind those of the second. */
 static fab_status cut_and_diameter(const fab_fabric *f, fab_graph_facts *facts, fab_error *err) {
     FAB_OWNS(fab_edges_release) fab_edges edges = {.n = 0};
-    FAB_OWNED double *capacity = NULL;
     uint32_t base = f->first[FAB_NODE_SWITCH];
     uint32_t source = fab_n_switches(f);
     uint32_t half = fab_n_complete_servers(f) / 2 * f->nics_per_server;
     uint32_t behind = fab_n_complete_servers(f) * f->nics_per_server;
-    FAB_PASS(FAB_NEW(capacity, 2 * (size_t)f->n_cables, err));
+    FAB_OWNED_NEW(double, capacity, 2 * (size_t)f->n_cables, err);
     for (size_t c = 0; c < f->n_cables; c++) {
         const fab_link_class *k = &f->classes[f->cable_class[c]];
         if (k->kind == FAB_LINK_FABRIC) {

@@ -118,9 +118,8 @@ static void add_parts(const fab_cost *lines, const fab_cost *others, bool bought
         }
         uint64_t more = line->quantity - other;
         fab_growth_part *part = &step->parts[step->n_parts++];
-        (void)snprintf(part->part, sizeof part->part, "%.40s%s%.20s", line->part, line->medium[0] != '\0' ? ", " : "",
-                       line->medium);
-        (void)snprintf(part->tier, sizeof part->tier, "%s", line->tier);
+        FAB_FORMAT(part->part, "%.40s%s%.20s", line->part, line->medium[0] != '\0' ? ", " : "", line->medium);
+        FAB_FORMAT(part->tier, "%s", line->tier);
         if (bought) {
             part->bought = more;
             part->bought_usd = (double)more * line->unit_usd;

@@ -57,11 +57,10 @@ void fab_ownership_add_up(const fab_prices *prices, const fab_fabric_result *f, 
 
 fab_status fab_ownership_of(const fab_design *design, const fab_fabric_result *fabric, const fab_gpu *gpu,
                             fab_ownership *out, fab_error *err) {
-    FAB_OWNED fab_prices *prices = NULL;
     fab_ownership o = {.years = 0};
-    FAB_PASS(FAB_NEW(prices, 1, err));
+    FAB_OWNED_NEW(fab_prices, prices, 1, err);
     FAB_PASS(fab_prices_read(design->prices, prices, err));
-    (void)snprintf(o.profile, sizeof o.profile, "%s", prices->name);
+    FAB_FORMAT(o.profile, "%s", prices->name);
     if (!jobs_share_gpu(design)) {
         lacks(&o, "one kind of GPU for all jobs", "");
     }

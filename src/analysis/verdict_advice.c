@@ -444,7 +444,7 @@ static void advice_of_engines(const fab_result *r, const fab_run_verdict *v, cha
 static void advice_of_plan(const fab_result *r, const fab_run_verdict *v, char *out) {
     char draws[48] = ""; /* of which the report may have one */
     if (v->better.draws > 1 && v->better.draws != r->n_seeds) {
-        (void)snprintf(draws, sizeof draws, " (mean of --seeds %" PRIu64 ")", v->better.draws);
+        FAB_FORMAT(draws, " (mean of --seeds %" PRIu64 ")", v->better.draws);
     }
     fab_append(out, FAB_VERDICT_TEXT, "; a better plan takes %s%s, %.0f %% less: --job %s",
                verdict_seconds(FAB_ROOM, v->better.time_s), draws, 100 * (1 - v->better.time_s / v->time_s),

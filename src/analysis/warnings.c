@@ -258,7 +258,7 @@ static fab_status look_at_point(fab_result *result, const fab_sweep_point *p, fa
     FAB_PASS(look_at_rails(result, p->family, p->keeps_rails, err));
     FAB_PASS(look_at_gpu(result, p->sold_unlike, err));
     if (result->sweep->compares_designs) {
-        (void)snprintf(of, sizeof of, "[%zu] ", (size_t)(p - result->sweep->points) + 1);
+        FAB_FORMAT(of, "[%zu] ", (size_t)(p - result->sweep->points) + 1);
     }
     FAB_PASS(look_at_gaps(result, of, p->assumed, err));
     if (!p->is_built || strcmp(p->family, "installed") == 0) {

@@ -1,4 +1,5 @@
 #include "fab/builtin.h"
+#include "fab/status.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -17,7 +18,7 @@ const fab_builtin *fab_builtin_find(const fab_builtin *table, const char *name) 
 void fab_builtin_offer(const fab_builtin *table, fab_choices *near) {
     for (const fab_builtin *entry = table; entry->name != NULL; entry++) {
         char name[64];
-        (void)snprintf(name, sizeof name, "%.*s", (int)strcspn(entry->name, "."), entry->name);
+        FAB_FORMAT(name, "%.*s", (int)strcspn(entry->name, "."), entry->name);
         fab_choices_offer(near, name);
     }
 }

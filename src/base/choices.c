@@ -206,7 +206,7 @@ void fab_choices_offer(fab_choices *c, const char *name) {
     size_t d = distance(c->word, name);
     if (d < c->distance) {
         c->distance = d;
-        (void)snprintf(c->best, sizeof c->best, "%s", name);
+        FAB_FORMAT(c->best, "%s", name);
     }
     const char *comma = c->length > 0 ? ", " : "";
     if (!c->is_cut && c->length + strlen(comma) + strlen(name) < sizeof c->all) {
@@ -224,8 +224,8 @@ const char *fab_choices_hint(fab_choices *c) {
     for (size_t i = 0; c->distance == 0 && i < FAB_N_OF(NOTES); i++) {
         note = strcmp(NOTES[i].word, word) == 0 ? NOTES[i].note : note;
     }
-    (void)snprintf(c->text, sizeof c->text, "%s%s%s%s%s", is_near ? "; did you mean '" : "", c->best,
-                   is_near ? "'?" : "", note != NULL ? " " : "", note != NULL ? note : "");
+    FAB_FORMAT(c->text, "%s%s%s%s%s", is_near ? "; did you mean '" : "", c->best, is_near ? "'?" : "",
+               note != NULL ? " " : "", note != NULL ? note : "");
     return c->text;
 }
 

@@ -28,10 +28,9 @@ static void deal(const fab_ranked *from, size_t n, int digit, const size_t *coun
 }
 
 fab_status fab_ranked_sort(fab_ranked *list, size_t n, fab_error *err) {
-    FAB_OWNED fab_ranked *memory = NULL;
     FAB_OWNED size_t(*count)[BASE] = NULL;
     fab_ranked *from = list;
-    FAB_PASS(FAB_NEW(memory, n, err));
+    FAB_OWNED_NEW(fab_ranked, memory, n, err);
     FAB_PASS(FAB_NEW(count, DIGITS, err));
     fab_ranked *to = memory;
     for (size_t i = 0; i < n; i++) {

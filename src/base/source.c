@@ -198,9 +198,8 @@ static void end_packed(fab_source *s) {
 
 #else
 
-static fab_status read_packed(fab_source *s, unsigned char *to, size_t n, size_t *out_n, fab_error *err) {
-    (void)to;
-    (void)n;
+static fab_status read_packed(fab_source *s, FAB_UNUSED unsigned char *to, FAB_UNUSED size_t n, size_t *out_n,
+                              fab_error *err) {
     *out_n = 0;
     return fab_fail(err, FAB_EUNSUPPORTED, s->path, "packed by %s, which this build does not unpack", packer_of(s));
 }
@@ -210,9 +209,7 @@ static fab_status begin_packed(fab_source *s, fab_error *err) {
     return read_packed(s, NULL, 0, &none, err);
 }
 
-static void end_packed(fab_source *s) {
-    (void)s;
-}
+static void end_packed(FAB_UNUSED fab_source *s) {}
 
 #endif
 

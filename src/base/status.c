@@ -6,7 +6,7 @@
 fab_status fab_fail(fab_error *err, fab_status code, const char *where, const char *fmt, ...) {
     if (err != NULL && err->code == FAB_OK) {
         err->code = code;
-        (void)snprintf(err->where, sizeof err->where, "%s", where != NULL ? where : "");
+        FAB_FORMAT(err->where, "%s", where != NULL ? where : "");
         va_list args;
         va_start(args, fmt);
         (void)vsnprintf(err->text, sizeof err->text, fmt, args);

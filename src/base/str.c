@@ -154,7 +154,7 @@ static fab_status fail_within(const fab_str *text, const char *path, const fab_e
     for (size_t i = 0; i < text->length; i++) {
         line += text->data[i] == '\n';
     }
-    (void)snprintf(where, sizeof where, "%.150s:%zu:1", path, line);
+    FAB_FORMAT(where, "%.150s:%zu:1", path, line);
     return fab_fail(err, inner->code, inner->code == FAB_EINPUT ? where : inner->where, "%s", inner->text);
 }
 

@@ -241,7 +241,7 @@ fab_status fab_text_wrong(const fab_text *text, fab_token t, fab_status code, fa
     va_start(arguments, fmt);
     (void)vsnprintf(what, sizeof what, fmt, arguments);
     va_end(arguments);
-    (void)snprintf(where, sizeof where, "%.150s:%zu:%zu", text->path, text->line, t.column > 0 ? t.column : 1);
+    FAB_FORMAT(where, "%.150s:%zu:%zu", text->path, text->line, t.column > 0 ? t.column : 1);
     for (size_t i = 0; i < t.length && i < sizeof shown - 1; i++) {
         shown[i] = t.text[i] >= ' ' && t.text[i] < 127 ? t.text[i] : '?';
     }

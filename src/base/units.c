@@ -156,7 +156,7 @@ fab_status fab_count_parse(const char *text, uint64_t min, uint64_t max, uint64_
         bool is_thousands = n > 0 && n < 7 && (text[n] == 'k' || text[n] == 'K') && text[n + 1] == '\0';
         char meant[64] = "";
         if (is_thousands) {
-            (void)snprintf(meant, sizeof meant, ": write %d or %d", atoi(text) * 1000, atoi(text) * 1024);
+            FAB_FORMAT(meant, ": write %d or %d", atoi(text) * 1000, atoi(text) * 1024);
         }
         return fab_fail(err, FAB_EINPUT, NULL, "'%.60s' is not a whole number from %" PRIu64 " to %" PRIu64 "%s", text,
                         min, max, is_grouped ? ": write its digits alone" : meant);

@@ -71,12 +71,10 @@ typedef struct put_paths {
     const char *part; /* of the paths that are put, without it; "": all, as they are */
 } put_paths;
 
-static void put_path(void *context, const char *path, const char *example, const char *initial, const char *summary) {
+static void put_path(void *context, const char *path, FAB_UNUSED const char *example, FAB_UNUSED const char *initial,
+                     FAB_UNUSED const char *summary) {
     const put_paths *p = context;
     size_t n = strlen(p->part);
-    (void)example;
-    (void)initial;
-    (void)summary;
     if (strncmp(path, p->part, n) == 0 && strcmp(path, "job.id") != 0) {
         (void)fprintf(p->out, " %s=", path + n);
     }

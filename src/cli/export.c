@@ -110,13 +110,12 @@ static fab_status find_racks(const fab_result *result, cli_failed *out, fab_rack
 
 fab_status cli_mark_failed(const cli_options *options, fab_result *result, cli_failed *out, fab_error *err) {
     fab_racks racks = {0};
-    FAB_OWNED fab_component *parts = NULL;
     size_t n = options->failed_parts.n;
     if (n == 0) {
         return FAB_OK;
     }
     FAB_PASS(find_racks(result, out, &racks, err));
-    FAB_PASS(FAB_NEW(parts, n, err));
+    FAB_OWNED_NEW(fab_component, parts, n, err);
     for (size_t i = 0; i < n; i++) {
         fab_error inner = {0};
         fab_status status =

@@ -37,7 +37,7 @@ void cli_print_help(FILE *out) {
                 out);
     for (const cli_command *const *c = CLI_COMMANDS; *c != NULL; c++) {
         char head[64];
-        (void)snprintf(head, sizeof head, "%s %s", (*c)->name, (*c)->operands);
+        FAB_FORMAT(head, "%s %s", (*c)->name, (*c)->operands);
         help_print_row(head, (*c)->summary, 22, out);
     }
     (void)fputs("\nDESIGN is an XML file, preset:NAME (see 'fabriscope list presets') or a one-line\n"
@@ -52,8 +52,7 @@ static void print_options(const cli_command *command, FILE *out) {
     for (size_t i = 0; (o = cli_option_at(command, i)) != NULL; i++) {
         char head[64];
         bool has_argument = o->argument != NULL;
-        (void)snprintf(head, sizeof head, "--%s%s%s", o->name, has_argument ? " " : "",
-                       has_argument ? o->argument : "");
+        FAB_FORMAT(head, "--%s%s%s", o->name, has_argument ? " " : "", has_argument ? o->argument : "");
         help_print_row(head, o->summary, 24, out);
     }
 }
@@ -77,7 +76,7 @@ void cli_print_command_help(const cli_command *command, FILE *out) {
     }
     for (const cli_command *const *c = command->subcommands; c != NULL && *c != NULL; c++) {
         char head[64];
-        (void)snprintf(head, sizeof head, "%s %s", cli_subcommand_name(command, *c), (*c)->operands);
+        FAB_FORMAT(head, "%s %s", cli_subcommand_name(command, *c), (*c)->operands);
         help_print_row(head, (*c)->summary, 24, out);
     }
     (void)fputs(command->subcommands != NULL ? "\nOptions, of some of them:\n" : "\nOptions:\n", out);

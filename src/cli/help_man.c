@@ -120,7 +120,7 @@ void cli_print_man(const cli_command *command, FILE *out) {
         return;
     }
     char title[64];
-    (void)snprintf(title, sizeof title, "-%s", command->name);
+    FAB_FORMAT(title, "-%s", command->name);
     for (char *c = title; *c != '\0'; c++) {
         *c = *c == ' ' ? '-' : *c; /* fabriscope-study-run */
     }

@@ -85,11 +85,11 @@ static uint64_t free_in_groups(char *folder, size_t root, const char *limit_name
     uint64_t least = UINT64_MAX;
     char path[1100];
     for (;;) {
-        (void)snprintf(path, sizeof path, "%s/%s", folder, limit_name);
+        FAB_FORMAT(path, "%s/%s", folder, limit_name);
         uint64_t limit = limits_read_number(path, "");
-        (void)snprintf(path, sizeof path, "%s/%s", folder, usage_name);
+        FAB_FORMAT(path, "%s/%s", folder, usage_name);
         uint64_t used = limits_read_number(path, "");
-        (void)snprintf(path, sizeof path, "%s/memory.stat", folder);
+        FAB_FORMAT(path, "%s/memory.stat", folder);
         uint64_t cache = limits_read_number(path, cache_key); /* given back when asked for */
         if (limit < UINT64_C(1) << 62 && used != UINT64_MAX) {
             used -= cache < used ? cache : 0;
@@ -190,12 +190,11 @@ static void limit_data(const cli_options *options) {
 
 #ifdef FAB_HAS_TIMERS
 /* Only what may be called from a handler. */
-static void on_time_up(int number) {
+static void on_time_up(FAB_UNUSED int number) {
     static const char nothing[] = "fabriscope: the time of --max-time is up; nothing was written\n";
     static const char files[] = "fabriscope: the time of --max-time is up; files that were complete stay, others and "
                                 "the report are missing\n";
     bool some = fab_save_count() > 0;
-    (void)number;
     fab_save_abandon();
     if (write(STDERR_FILENO, some ? files : nothing, (some ? sizeof files : sizeof nothing) - 1) < 0) {
         _exit(CLI_EXIT_TIME); /* nobody reads */

@@ -132,7 +132,7 @@ static FILE *open_spool(void) {
     spool = spool != NULL ? spool : tmpfile();
     for (int attempt = 0; spool == NULL && attempt < SPOOL_ATTEMPTS; attempt++) {
         char name[64];
-        (void)snprintf(name, sizeof name, "/fabriscope-%ld-%d", (long)getpid(), attempt);
+        FAB_FORMAT(name, "/fabriscope-%ld-%d", (long)getpid(), attempt);
         int fd = shm_open(name, O_RDWR | O_CREAT | O_EXCL, 0600);
         if (fd >= 0) {
             (void)shm_unlink(name);

@@ -91,8 +91,7 @@ static fab_status apply_format(cli_options *options, const char *value, fab_erro
                     fab_choices_list(&near, "one of"));
 }
 
-static fab_status apply_json(cli_options *options, const char *value, fab_error *err) {
-    (void)value;
+static fab_status apply_json(cli_options *options, FAB_UNUSED const char *value, fab_error *err) {
     return set_format(options, "json", err);
 }
 
@@ -229,13 +228,13 @@ static const char *who_has(const char *name, char *text) {
 
 static fab_status unknown_option(const cli_command *command, const char *argument, size_t length, fab_error *err) {
     char word[64];
-    (void)snprintf(word, sizeof word, "%.*s", (int)(length < sizeof word ? length : sizeof word - 1), argument);
+    FAB_FORMAT(word, "%.*s", (int)(length < sizeof word ? length : sizeof word - 1), argument);
     char hint[FAB_CHOICES_TEXT];
     fab_choices near = fab_choices_of(word);
     const cli_option *option = NULL;
     for (size_t i = 0; (option = cli_option_at(command, i)) != NULL; i++) {
         char candidate[64];
-        (void)snprintf(candidate, sizeof candidate, "--%s", option->name);
+        FAB_FORMAT(candidate, "--%s", option->name);
         fab_choices_offer(&near, candidate);
     }
     const char *name = word + strspn(word, "-");
@@ -244,7 +243,7 @@ static fab_status unknown_option(const cli_command *command, const char *argumen
                       "command %s: unknown option '%s'; did you mean '--%s'?", command->name, word, (*o)->name);
     }
     if (place_of_field(command, word, hint)[0] == '\0' && who_has(name, hint)[0] == '\0') {
-        (void)snprintf(hint, sizeof hint, "%s", fab_choices_hint(&near));
+        FAB_FORMAT(hint, "%s", fab_choices_hint(&near));
     }
     return fab_fail(err, FAB_EUSAGE, NULL, "command %s: unknown option '%s'%s", command->name, word, hint);
 }
@@ -281,7 +280,7 @@ static fab_status parse_option(int argc, char **argv, int *at, cli_options *out,
 fab_status cli_needs(const cli_command *command, bool is_given, const char *what, fab_error *err) {
     const char *example = command->examples[0];
     char word[32];
-    (void)snprintf(word, sizeof word, "%.*s", (int)strcspn(what, " "), what);
+    FAB_FORMAT(word, "%.*s", (int)strcspn(what, " "), what);
     for (size_t i = 0; what[0] == '-' && command->examples[i] != NULL; i++) {
         if (strstr(command->examples[i], word) != NULL) {
             example = command->examples[i];
@@ -344,7 +343,7 @@ static fab_status add_policy(const char *name, size_t length, fab_policy *out, s
     char text[48];
     fab_policy policy = FAB_POLICY_NONE;
     fab_error inner = {0};
-    (void)snprintf(text, sizeof text, "%.*s", (int)(length < sizeof text ? length : sizeof text - 1), name);
+    FAB_FORMAT(text, "%.*s", (int)(length < sizeof text ? length : sizeof text - 1), name);
     FAB_REFUSE_IF(fab_policy_parse(text, &policy, &inner) != FAB_OK, err, FAB_EUSAGE, NULL, "option --policy: %s",
                   inner.text);
     for (size_t i = 0; i < *n; i++) {

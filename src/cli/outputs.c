@@ -44,7 +44,7 @@ static fab_status resolve(const char *path, char **out, fab_error *err) {
         }
         fab_str_printf(&text, "%s/%.*s", known != NULL ? known : "", (int)(end - slash), path + slash);
         FAB_PASS(fab_str_status(&text, err));
-        FAB_PASS((whole = fab_strdup(text.data, err)) != NULL ? FAB_OK : FAB_ENOMEM);
+        FAB_PASS(FAB_STRDUP(whole, text.data, err));
     }
     return FAB_GIVE(*out, whole);
 }
@@ -58,7 +58,7 @@ static fab_status add_output(outputs *o, const char *option, const char *folder,
     FAB_PASS(fab_str_status(&path, err));
     output *new = &o->list[o->n++];
     new->option = option;
-    FAB_PASS((new->given = fab_strdup(path.data, err)) != NULL ? FAB_OK : FAB_ENOMEM);
+    FAB_PASS(FAB_STRDUP(new->given, path.data, err));
     return resolve(path.data, &new->path, err);
 }
 
@@ -138,7 +138,7 @@ static bool session_reads(const cli_options *options, const char *path, const st
     char folder[4096];
     struct stat store;
     struct stat of_output;
-    (void)snprintf(folder, sizeof folder, "%.*s", name != NULL ? (int)(name - path) + 1 : 1, name != NULL ? path : ".");
+    FAB_FORMAT(folder, "%.*s", name != NULL ? (int)(name - path) + 1 : 1, name != NULL ? path : ".");
     bool same = options->store != NULL && stat(options->store, &store) == 0 && stat(folder, &of_output) == 0 &&
                 store.st_dev == of_output.st_dev && store.st_ino == of_output.st_ino;
     for (size_t i = 0; i < FAB_N_OF(texts) + options->operands.n && !same; i++) {
@@ -147,7 +147,7 @@ static bool session_reads(const cli_options *options, const char *path, const st
         const char *colon = text != NULL ? strchr(text, ':') : NULL;
         char of_colon[4096] = "";
         if (colon != NULL) {
-            (void)snprintf(of_colon, sizeof of_colon, "%.*s", (int)fab_traffic_path_length(colon + 1), colon + 1);
+            FAB_FORMAT(of_colon, "%.*s", (int)fab_traffic_path_length(colon + 1), colon + 1);
         }
         bool found = text != NULL && (stat(text, &input) == 0 || (colon != NULL && stat(of_colon, &input) == 0));
         same = found && input.st_dev == to->st_dev && input.st_ino == to->st_ino;

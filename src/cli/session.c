@@ -128,7 +128,7 @@ void cli_name_option(const char *option, size_t skip, const char *const *overrid
     size_t length = sizeof SET - 1;
     for (size_t i = 0; err != NULL && strncmp(err->where, SET, length) == 0 && i < n; i++) {
         if (strcmp(err->where + length, overrides[i]) == 0) {
-            (void)snprintf(err->where, sizeof err->where, "%s %.160s", option, overrides[i] + skip);
+            FAB_FORMAT(err->where, "%s %.160s", option, overrides[i] + skip);
         }
     }
 }
@@ -149,8 +149,8 @@ static fab_status set_engines(const cli_options *options, fab_design *design, fa
         const char *text = options->engines.items[i];
         FAB_REFUSE_IF(strlen(text) >= sizeof engine->text, err, FAB_EINPUT, "--engine",
                       "'%.40s...' is longer than %zu characters", text, sizeof engine->text - 1);
-        (void)snprintf(engine->text, sizeof engine->text, "%s", text);
-        (void)snprintf(engine->where, sizeof engine->where, "--engine");
+        FAB_FORMAT(engine->text, "%s", text);
+        FAB_FORMAT(engine->where, "--engine");
     }
     design->n_engines = options->engines.n > 0 ? options->engines.n : design->n_engines;
     if (design->n_engines == 0) {
@@ -182,17 +182,16 @@ fab_status cli_read_design(const cli_options *options, const char *design, fab_d
     if (options->prices != NULL) {
         FAB_REFUSE_IF(strlen(options->prices) >= sizeof out->prices, err, FAB_EINPUT, "--prices",
                       "'%.40s...' is longer than %zu characters", options->prices, sizeof out->prices - 1);
-        (void)snprintf(out->prices, sizeof out->prices, "%s", options->prices);
-        (void)snprintf(out->prices_where, sizeof out->prices_where, "--prices %s", options->prices);
+        FAB_FORMAT(out->prices, "%s", options->prices);
+        FAB_FORMAT(out->prices_where, "--prices %s", options->prices);
     } else if (out->prices[0] == '\0') {
-        (void)snprintf(out->prices, sizeof out->prices, "%s", FAB_DEFAULT_PRICES);
+        FAB_FORMAT(out->prices, "%s", FAB_DEFAULT_PRICES);
     }
     return FAB_OK;
 }
 
 fab_status cli_open_design(const cli_options *options, const char *text, fab_design **out, fab_error *err) {
-    FAB_OWNED fab_design *design = NULL;
-    FAB_PASS(FAB_NEW(design, 1, err));
+    FAB_OWNED_NEW(fab_design, design, 1, err);
     FAB_PASS(cli_read_design(options, text, design, err));
     return FAB_GIVE(*out, design);
 }
@@ -301,7 +300,7 @@ fab_status cli_session_build(cli_session *s, fab_error *err) {
         return FAB_OK;
     }
     about->spec = s->design->fabric;
-    (void)snprintf(about->family, sizeof about->family, "%s", about->spec.family);
+    FAB_FORMAT(about->family, "%s", about->spec.family);
     FAB_TRY(fab_topology_build(&about->spec, &s->graph, &about->counts, err));
     FAB_TRY(open_context(s, false, err));
 done:

@@ -79,7 +79,7 @@ fab_status cli_vary_parse(const char *text, cli_vary *out, fab_error *err) {
         FAB_PASS(fab_str_status(&numbered, err));
         text = numbered.data;
     }
-    FAB_PASS((v.text = fab_strdup(text, err)) != NULL ? FAB_OK : FAB_ENOMEM);
+    FAB_PASS(FAB_STRDUP(v.text, text, err));
     v.path = v.text;
     char *at = strchr(v.text, '=');
     FAB_REFUSE_IF(at == NULL || at == v.text, err, FAB_EUSAGE, NULL,
@@ -109,7 +109,7 @@ static fab_status set_again(fab_design *design, const char *override, fab_error 
     if (!is_path(override, "job") || n < 5 || n - 4 >= sizeof key) {
         return FAB_OK;
     }
-    (void)snprintf(key, sizeof key, "%.*s", (int)(n - 4), override + 4);
+    FAB_FORMAT(key, "%.*s", (int)(n - 4), override + 4);
     return strchr(key, '.') != NULL ? FAB_OK : fab_design_set_job(design, 0, key, override + n + 1, "--vary", err);
 }
 
@@ -136,9 +136,8 @@ done:
     return status;
 }
 
-static fab_status read_compared(const void *context, const char *const *overrides, size_t n, fab_design *out,
+static fab_status read_compared(const void *context, const char *const *overrides, FAB_UNUSED size_t n, fab_design *out,
                                 fab_error *err) {
-    (void)n;
     return cli_read_design(context, overrides[0] + strlen("design="), out, err);
 }
 
@@ -171,13 +170,12 @@ static fab_status check_engine_path(const cli_vary *vary, fab_error *err) {
     const fab_engine_about named = fab_engine_of(&(fab_engine_spec){.text = "ecmp"});
     char head[FAB_NAME_SIZE];
     char why[160];
-    (void)snprintf(head, sizeof head, "%.*s", (int)(dot != NULL ? dot - vary->path : (ptrdiff_t)strlen(vary->path)),
-                   vary->path);
+    FAB_FORMAT(head, "%.*s", (int)(dot != NULL ? dot - vary->path : (ptrdiff_t)strlen(vary->path)), vary->path);
     for (size_t i = 0; fab_engine_at(i).name != NULL; i++) {
         const fab_engine_about e = fab_engine_at(i);
         const bool is_it = strcmp(e.name, head) == 0 && strcmp(head, "file") != 0; /* also a key of fabrics */
-        (void)snprintf(why, sizeof why, "%.60s is no path of a design%s", vary->path,
-                       is_it && dot == NULL ? ", but an engine" : ": engines are varied as a whole");
+        FAB_FORMAT(why, "%.60s is no path of a design%s", vary->path,
+                   is_it && dot == NULL ? ", but an engine" : ": engines are varied as a whole");
         FAB_REFUSE_IF(is_it && dot == NULL, err, FAB_EUSAGE, NULL, "option --vary: %s; write --vary engine=%s,...", why,
                       e.name);
         FAB_RETURN_IF(has_option(e, key) && (is_it || strcmp(head, "engine") == 0 || strcmp(head, "job") == 0),
@@ -191,8 +189,7 @@ static fab_status check_engine_path(const cli_vary *vary, fab_error *err) {
 static fab_status check_queue_pairs(const cli_options *options, const cli_vary *vary, const cli_vary *other,
                                     fab_error *err) {
     FAB_OWNS(fab_str_release) fab_str override = FAB_STR_INIT;
-    FAB_OWNED fab_design *design = NULL;
-    FAB_PASS(FAB_NEW(design, 1, err));
+    FAB_OWNED_NEW(fab_design, design, 1, err);
     for (size_t i = 0; i < (other != NULL ? other->n_values : 1); i++) {
         fab_str_release(&override);
         fab_str_printf(&override, "%s=%s", other != NULL ? other->path : "", other != NULL ? other->values[i] : "");
@@ -206,7 +203,7 @@ static fab_status check_queue_pairs(const cli_options *options, const cli_vary *
         if (design->n_engines > 1 || strcmp(design->engines[0].text, "ecmp") != 0) {
             const char *text = design->engines[0].text;
             char why[160];
-            (void)snprintf(why, sizeof why, "qp= is of plain ecmp, and the design has %.60s", text);
+            FAB_FORMAT(why, "qp= is of plain ecmp, and the design has %.60s", text);
             const bool takes_pairs =
                 has_option(fab_engine_of(&design->engines[0]), "qp") && strstr(text, "qp=") == NULL;
             FAB_PASS(fail_engine(vary, takes_pairs ? text : "ecmp", "qp", why, err));
@@ -353,7 +350,7 @@ fab_status cli_sweep_and_report(const cli_options *options, const cli_vary *vary
     }
     cli_progress_end(shows);
     FAB_PASS(status);
-    (void)snprintf(sweep->design, sizeof sweep->design, "%s", vary[0].are_designs ? "" : options->operands.items[0]);
+    FAB_FORMAT(sweep->design, "%s", vary[0].are_designs ? "" : options->operands.items[0]);
     result.sweep = sweep;
     result.n_over_limit = sweep->n_over_limit;
     FAB_PASS(command != FAB_COMMAND_PLACE ? see_best(options, sweep, &result, err) : FAB_OK);

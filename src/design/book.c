@@ -18,7 +18,7 @@ static bool book_stands_in(const book_element *e, const book_element *outer) {
 static fab_status fail_element(const book_reader *r, const fab_xml_element *at, const char *before, const char *behind,
                                const char *what, fab_error *err) {
     char text[128];
-    (void)snprintf(text, sizeof text, "%s %s%s", before, r->kind->noun, behind);
+    FAB_FORMAT(text, "%s %s%s", before, r->kind->noun, behind);
     return fab_xml_fail_at(r->file, at, err, text, what);
 }
 
@@ -51,7 +51,7 @@ static fab_status check_needs(const book_reader *r, const book_element *e, const
     for (const book_field *f = e->fields; f != NULL && f->field.key != NULL; f++) {
         bool given = fab_xml_find(at, f->field.key) != NULL;
         if (!given && f->need == BOOK_REQUIRED) {
-            (void)snprintf(text, sizeof text, "%.40s needs the attribute ", e->name);
+            FAB_FORMAT(text, "%.40s needs the attribute ", e->name);
             return fab_xml_fail_at(r->file, at, err, text, f->field.key);
         }
         if (!given && f->field.initial != NULL) {
@@ -62,7 +62,7 @@ static fab_status check_needs(const book_reader *r, const book_element *e, const
     }
     for (size_t i = BOOK_PRICE; i <= BOOK_POWER; i++) {
         if (first[i] != NULL && !has[i]) {
-            (void)snprintf(text, sizeof text, " does not give %s, per port or per Gb/s, of this ", first[i]);
+            FAB_FORMAT(text, " does not give %s, per port or per Gb/s, of this ", first[i]);
             return fail_element(r, at, "the", text, e->name, err);
         }
     }
@@ -87,7 +87,7 @@ static fab_status book_add_row(book_reader *r, const book_element *e, const fab_
     if (*n == e->max) {
         char often[64] = " has this element once: ";
         if (e->max > 1) {
-            (void)snprintf(often, sizeof often, " has this element at most %zu times: ", e->max);
+            FAB_FORMAT(often, " has this element at most %zu times: ", e->max);
         }
         return fail_element(r, at, "a", often, e->name, err);
     }
@@ -145,7 +145,7 @@ static fab_status book_parse(const book_kind *kind, const char *data, size_t siz
     const fab_xml_element *root = NULL;
     book_reader r = {.kind = kind, .file = file, .book = book};
     char begins[64];
-    (void)snprintf(begins, sizeof begins, "a %s begins with <%s>", kind->noun, kind->elements[0].name);
+    FAB_FORMAT(begins, "a %s begins with <%s>", kind->noun, kind->elements[0].name);
     FAB_PASS(fab_xml_parse(data, size, file, &xml, err));
     FAB_PASS(fab_xml_root_called(xml, file, kind->elements[0].name, begins, &root, err));
     return book_read_element(&r, &kind->elements[0], root, err);
@@ -170,7 +170,7 @@ fab_status book_read(const book_kind *kind, const char *text, const char *where,
                         kind->unknown, text, fab_choices_list(&near, "known:"));
     }
     char file[FAB_XML_PLACE_SIZE];
-    (void)snprintf(file, sizeof file, "%s%.60s", kind->prefix, text);
+    FAB_FORMAT(file, "%s%.60s", kind->prefix, text);
     return book_parse(kind, builtin->data, builtin->size, file, book, err);
 }
 

@@ -107,7 +107,7 @@ static fab_status read_numbers(reading_catalog *r, const number_list *list, cons
 static fab_status read_families(reading_catalog *r, const char *where, fab_error *err) {
     fab_catalog *c = &r->catalog;
     char item[FAB_NAME_SIZE];
-    (void)snprintf(c->families_where, sizeof c->families_where, "%s", where);
+    FAB_FORMAT(c->families_where, "%s", where);
     for (const char *at = r->families; at != NULL; c->n_families++) {
         FAB_PASS(next_item("families", r->families, c->n_families, &at, item, where, err));
         FAB_REFUSE_IF(!field_is_word(item), err, FAB_EINPUT, where, "families: '%s' is not the name of a family", item);
@@ -170,8 +170,7 @@ static const book_kind CATALOG = {
     ELEMENTS,   FAB_N_OF(ELEMENTS)};
 
 fab_status fab_catalog_read(const char *text, fab_catalog *out, fab_error *err) {
-    FAB_OWNED reading_catalog *r = NULL;
-    FAB_PASS(FAB_NEW(r, 1, err));
+    FAB_OWNED_NEW(reading_catalog, r, 1, err);
     FAB_PASS(book_read(&CATALOG, text, NULL, r, err));
     *out = r->catalog;
     return FAB_OK;

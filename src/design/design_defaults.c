@@ -53,7 +53,7 @@ static void design_defaults_fill(fab_design *design) {
     }
     design_follow_gpu(design);
     if (design->name[0] == '\0') {
-        (void)snprintf(design->name, sizeof design->name, "%s", fabric->family);
+        FAB_FORMAT(design->name, "%s", fabric->family);
     }
 }
 
@@ -168,8 +168,8 @@ static fab_status check_jobs(const fab_design *design, const char *where, fab_er
 
 fab_status reading_finish(reading *r, fab_error *err) {
     const field *id = design_field_find(SCOPE_JOB, "id");
-    (void)snprintf(r->design.fabric.where, sizeof r->design.fabric.where, "%s", r->origin_where);
-    (void)snprintf(r->design.front_end.where, sizeof r->design.front_end.where, "%s", r->front_end_where);
+    FAB_FORMAT(r->design.fabric.where, "%s", r->origin_where);
+    FAB_FORMAT(r->design.front_end.where, "%s", r->front_end_where);
     FAB_PASS(reading_finish_installed(r, err));
     design_defaults_fill(&r->design);
     FAB_PASS(check_fabric(r, err));

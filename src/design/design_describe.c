@@ -113,7 +113,7 @@ void design_describe(const fab_design *design, const field *table, fab_str *out)
     }
     for (size_t i = 0; i < design->n_jobs; i++) {
         char prefix[FAB_NAME_SIZE + 8];
-        (void)snprintf(prefix, sizeof prefix, "job.%s.", design->jobs[i].id);
+        FAB_FORMAT(prefix, "job.%s.", design->jobs[i].id);
         fab_str_printf(out, "%sid=%s\n", prefix, design->jobs[i].id);
         add_scope(design, table, SCOPE_JOB, prefix, &design->jobs[i], out);
     }
@@ -165,7 +165,7 @@ void fab_design_each_field(fab_design_visit *visit, void *context) {
     for (const field *f = design_fields; f->key != NULL; f++) {
         char path[64];
         char example[128];
-        (void)snprintf(path, sizeof path, "%s%s", PREFIX[f->scope], f->scope == SCOPE_ENGINE ? "" : f->key);
+        FAB_FORMAT(path, "%s%s", PREFIX[f->scope], f->scope == SCOPE_ENGINE ? "" : f->key);
         visit(context, path, field_example(f, example), f->initial != NULL ? f->initial : "", f->summary);
     }
 }

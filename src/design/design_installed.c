@@ -34,7 +34,7 @@ static fab_status check_digest(reading *r, fab_error *err) {
                   "digest: '%.160s' is not the file that the design was made for: its digest is %s, not %s; import it "
                   "again, or leave digest out",
                   f->file, digest, f->digest);
-    (void)snprintf(f->digest, sizeof f->digest, "%s", digest);
+    FAB_FORMAT(f->digest, "%s", digest);
     return FAB_OK;
 }
 

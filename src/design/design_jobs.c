@@ -143,8 +143,7 @@ void design_follow_gpu(fab_design *design) {
     double gpu_bps = design->n_jobs > 0 ? design->jobs[0].accelerator.scale_up_bps : DEFAULT_SCALE_UP_BPS;
     f->domain_bps = f->domain_rate_given ? f->domain_bps : gpu_bps;
     f->domain_rate_unlike = fabs(f->domain_bps - gpu_bps) > 1;
-    (void)snprintf(f->host.gpu, sizeof f->host.gpu, "%.*s", (int)sizeof f->host.gpu - 1,
-                   design->n_jobs > 0 ? design->jobs[0].gpu : "");
+    FAB_FORMAT(f->host.gpu, "%.*s", (int)sizeof f->host.gpu - 1, design->n_jobs > 0 ? design->jobs[0].gpu : "");
 }
 
 fab_status fab_design_default_job(fab_job_spec *out, fab_error *err) {
@@ -161,11 +160,11 @@ fab_status reading_add_job(fab_design *design, const char *where, fab_error *err
     fab_job_spec *job = &design->jobs[design->n_jobs];
     FAB_PASS(fab_design_default_job(job, err));
     if (design->n_jobs == 0) {
-        (void)snprintf(job->id, sizeof job->id, "job");
+        FAB_FORMAT(job->id, "job");
     } else {
-        (void)snprintf(job->id, sizeof job->id, "job%zu", design->n_jobs + 1);
+        FAB_FORMAT(job->id, "job%zu", design->n_jobs + 1);
     }
-    (void)snprintf(job->where, sizeof job->where, "%s", where);
+    FAB_FORMAT(job->where, "%s", where);
     design->n_jobs++;
     return FAB_OK;
 }

@@ -71,7 +71,7 @@ static fab_status set_pair(reading *r, const char *line, const char *pair, size_
     (void)fab_xml_place(where, line, 1, column);
     if (is_file) {
         t = (target){.field = design_field_find(SCOPE_FABRIC, "file")};
-        (void)snprintf(value, sizeof value, "%.*s", (int)(length < sizeof value ? length : sizeof value - 1), pair);
+        FAB_FORMAT(value, "%.*s", (int)(length < sizeof value ? length : sizeof value - 1), pair);
         return reading_set(r, &t, value, where, err);
     }
     FAB_REFUSE_IF(n_key >= length || n_key == 0, err, FAB_EINPUT, where, "'%.*s' is not key=value%s",
@@ -81,8 +81,8 @@ static fab_status set_pair(reading *r, const char *line, const char *pair, size_
                                                          : "");
     size_t n_value = length - n_key - 1;
     FAB_REFUSE_IF(n_key >= sizeof key || n_value >= sizeof value, err, FAB_EINPUT, where, "'%.60s' is too long", pair);
-    (void)snprintf(key, sizeof key, "%.*s", (int)n_key, pair);
-    (void)snprintf(value, sizeof value, "%.*s", (int)n_value, pair + n_key + 1);
+    FAB_FORMAT(key, "%.*s", (int)n_key, pair);
+    FAB_FORMAT(value, "%.*s", (int)n_value, pair + n_key + 1);
     if (strcmp(key, "server") == 0) {
         return reading_set_server(r, value, where, err);
     }
@@ -104,7 +104,7 @@ static fab_status read_one_line(reading *r, const char *text, fab_error *err) {
     char family[FAB_NAME_SIZE] = "";
     (void)fab_xml_place(r->origin_where, text, 1, 1);
     if (n_family < sizeof family) {
-        (void)snprintf(family, sizeof family, "%.*s", (int)n_family, text);
+        FAB_FORMAT(family, "%.*s", (int)n_family, text);
     }
     FAB_REFUSE_IF(!field_is_word(family), err, FAB_EINPUT, r->origin_where,
                   "neither a file nor a one-line form: '%.40s' before the colon is not the name of a family", text);
@@ -127,7 +127,7 @@ static fab_status read_one_line(reading *r, const char *text, fab_error *err) {
 
 static fab_status read_text(reading *r, const char *text, fab_error *err) {
     struct stat info;
-    (void)snprintf(r->design.origin, sizeof r->design.origin, "%s", text);
+    FAB_FORMAT(r->design.origin, "%s", text);
     if (is_preset_text(text)) {
         return reading_preset(r, text, NULL, text, err);
     }
@@ -144,10 +144,10 @@ static fab_status override(reading *r, const char *text, fab_error *err) {
     char path[128];
     target t;
     size_t n = strcspn(text, "=");
-    (void)snprintf(where, sizeof where, "--set %s", text);
+    FAB_FORMAT(where, "--set %s", text);
     FAB_REFUSE_IF(text[n] != '=' || n == 0 || n >= sizeof path, err, FAB_EINPUT, where, "'%.60s' is not path=value",
                   text);
-    (void)snprintf(path, sizeof path, "%.*s", (int)n, text);
+    FAB_FORMAT(path, "%.*s", (int)n, text);
     if (strcmp(path, "server") == 0 || strcmp(path, "fabric.server") == 0) {
         return reading_set_server(r, text + n + 1, where, err);
     }
@@ -162,8 +162,7 @@ fab_status fab_design_read(const char *text, const char *const *overrides, size_
 
 fab_status fab_design_read_within(const char *text, const char *const *overrides, size_t n_overrides,
                                   uint64_t max_bytes, fab_design *out, fab_error *err) {
-    FAB_OWNED reading *r = NULL;
-    FAB_PASS(FAB_NEW(r, 1, err));
+    FAB_OWNED_NEW(reading, r, 1, err);
     FAB_PASS(reading_init(r, err));
     r->design.fabric.max_bytes = max_bytes;
     FAB_PASS(read_text(r, text, err));

@@ -30,12 +30,11 @@ static fab_status set_line(reading *r, char *line, fab_error *err) {
 }
 
 fab_status fab_design_restore(const char *text, fab_design *out, fab_error *err) {
-    FAB_OWNED reading *r = NULL;
     FAB_OWNED char *copy = NULL;
-    FAB_PASS((copy = fab_strdup(text, err)) != NULL ? FAB_OK : FAB_ENOMEM);
-    FAB_PASS(FAB_NEW(r, 1, err));
+    FAB_PASS(FAB_STRDUP(copy, text, err));
+    FAB_OWNED_NEW(reading, r, 1, err);
     FAB_PASS(reading_init(r, err));
-    (void)snprintf(r->origin_where, sizeof r->origin_where, WHERE);
+    FAB_FORMAT(r->origin_where, WHERE);
     for (char *line = copy; *line != '\0';) {
         char *end = line + strcspn(line, "\n");
         char *next = *end != '\0' ? end + 1 : end;

@@ -60,7 +60,7 @@ static fab_status design_read_attributes(const source *s, const fab_xml_element 
         }
         (void)place_value(s, attribute, where);
         if (t.field == NULL || (scope == SCOPE_DESIGN && strcmp(attribute->name, "source") == 0)) {
-            (void)snprintf(what, sizeof what, "attribute of %.40s", element->name);
+            FAB_FORMAT(what, "attribute of %.40s", element->name);
             return fail_unknown(what, attribute->name, scopes, n_scopes, where, err);
         }
         if (strcmp(t.field->key, "file") == 0) {

@@ -139,7 +139,7 @@ static fab_status parse_decimal(const field *f, const char *text, double *out, c
     FAB_RETURN_IF(length == 0 || length > 60 || strspn(text, "0123456789.eE+-") != length,
                   bad_value(f, text, where, err));
     bool negative = f->min < 0 && text[0] == '-';
-    (void)snprintf(with_unit, sizeof with_unit, "%sW", text + (negative ? 1 : 0));
+    FAB_FORMAT(with_unit, "%sW", text + (negative ? 1 : 0));
     FAB_RETURN_IF(fab_quantity_parse(with_unit, FAB_UNIT_POWER, out, NULL) != FAB_OK, bad_value(f, text, where, err));
     *out = negative ? -*out : *out;
     return FAB_OK;

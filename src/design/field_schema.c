@@ -58,10 +58,10 @@ static void add_enumeration(fab_str *out, int indent, const char *const *choices
 
 static void add_count_type(fab_str *out, int indent, const field *f) {
     char range[256];
-    (void)snprintf(range, sizeof range,
-                   "<xs:simpleType><xs:restriction base=\"xs:unsignedLong\"><xs:minInclusive value=\"%.0f\"/>"
-                   "<xs:maxInclusive value=\"%.0f\"/></xs:restriction></xs:simpleType>",
-                   f->min, f->max);
+    FAB_FORMAT(range,
+               "<xs:simpleType><xs:restriction base=\"xs:unsignedLong\"><xs:minInclusive value=\"%.0f\"/>"
+               "<xs:maxInclusive value=\"%.0f\"/></xs:restriction></xs:simpleType>",
+               f->min, f->max);
     if (!f->automatic) {
         fab_str_printf(out, "%*s%s\n", indent, "", range);
         return;
@@ -76,12 +76,12 @@ static void add_count_type(fab_str *out, int indent, const field *f) {
 static void add_number_type(fab_str *out, int indent, const field *f, bool list) {
     char item[256];
     char pattern[640];
-    (void)snprintf(item, sizeof item, "%s%s%s%s", f->min < 0 ? "\\-?" : "", f->kind == FIELD_COUNT ? "[0-9]+" : NUMBER,
-                   f->kind == FIELD_QUANTITY ? unit_pattern(f->unit) : "", f->automatic ? "|auto" : "");
+    FAB_FORMAT(item, "%s%s%s%s", f->min < 0 ? "\\-?" : "", f->kind == FIELD_COUNT ? "[0-9]+" : NUMBER,
+               f->kind == FIELD_QUANTITY ? unit_pattern(f->unit) : "", f->automatic ? "|auto" : "");
     if (list) {
-        (void)snprintf(pattern, sizeof pattern, "(%s)(/(%s)){0,%d}", item, item, FAB_MAX_TIERS - 1);
+        FAB_FORMAT(pattern, "(%s)(/(%s)){0,%d}", item, item, FAB_MAX_TIERS - 1);
     } else {
-        (void)snprintf(pattern, sizeof pattern, "%s", item);
+        FAB_FORMAT(pattern, "%s", item);
     }
     add_pattern_type(out, indent, pattern, 0);
 }

@@ -56,12 +56,12 @@ static void list_switches(const fab_prices *prices, char *list) {
         char rate[32] = "any rate";
         char item[80];
         if (row->radix != 0) {
-            (void)snprintf(radix, sizeof radix, "%" PRIu64 " ports", row->radix);
+            FAB_FORMAT(radix, "%" PRIu64 " ports", row->radix);
         }
         if (row->rate_bps != 0) {
             (void)fab_quantity_format(rate, row->rate_bps, FAB_UNIT_RATE);
         }
-        (void)snprintf(item, sizeof item, "%s at %s", radix, rate);
+        FAB_FORMAT(item, "%s at %s", radix, rate);
         lookup_add_item(list, item);
     }
 }
@@ -181,7 +181,7 @@ static fab_status fail_cable(const fab_prices *prices, double rate_bps, double l
     char length[32];
     char list[LIST_SIZE] = "";
     (void)fab_quantity_format(rate, rate_bps, FAB_UNIT_RATE);
-    (void)snprintf(length, sizeof length, "%.6g m", length_m);
+    FAB_FORMAT(length, "%.6g m", length_m);
     FAB_REFUSE_IF(bare != NULL, err, FAB_EINPUT, prices->origin,
                   "no price for a transceiver of %s over %s, which %s needs", rate, length,
                   bare->medium[0] != '\0' ? bare->medium : "a cable");
@@ -194,10 +194,9 @@ static fab_status fail_cable(const fab_prices *prices, double rate_bps, double l
             (void)fab_quantity_format(of_rate, row->rate_bps, FAB_UNIT_RATE);
         }
         if (row->max_length_m != 0) {
-            (void)snprintf(to, sizeof to, "%.6g m", row->max_length_m);
+            FAB_FORMAT(to, "%.6g m", row->max_length_m);
         }
-        (void)snprintf(item, sizeof item, "%s of %s up to %s", row->medium[0] != '\0' ? row->medium : "cables", of_rate,
-                       to);
+        FAB_FORMAT(item, "%s of %s up to %s", row->medium[0] != '\0' ? row->medium : "cables", of_rate, to);
         lookup_add_item(list, item);
     }
     return fab_fail(err, FAB_EINPUT, prices->origin, "no price for a cable of %s and %s; the book has %s", rate, length,

@@ -170,10 +170,9 @@ bool fab_prices_are_file(const char *text) {
 }
 
 fab_status fab_prices_read(const char *text, fab_prices *out, fab_error *err) {
-    FAB_OWNED fab_prices *prices = NULL;
-    FAB_PASS(FAB_NEW(prices, 1, err));
+    FAB_OWNED_NEW(fab_prices, prices, 1, err);
     FAB_PASS(book_read(&PRICE_BOOK, text, NULL, prices, err));
-    (void)snprintf(prices->origin, sizeof prices->origin, "%s%s", book_is_file(text) ? "" : PRICE_BOOK.prefix, text);
+    FAB_FORMAT(prices->origin, "%s%s", book_is_file(text) ? "" : PRICE_BOOK.prefix, text);
     *out = *prices;
     return FAB_OK;
 }

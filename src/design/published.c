@@ -76,14 +76,13 @@ static const book_kind PUBLISHED = {"file of published figures",
                                     FAB_N_OF(ELEMENTS)};
 
 static fab_status read_source(const char *text, fab_published *out, fab_error *err) {
-    FAB_OWNED published_file *f = NULL;
     const char *slash = strrchr(text, '/');
     const char *name = slash != NULL ? slash + 1 : text;
     size_t first = out->n_rows;
-    FAB_PASS(FAB_NEW(f, 1, err));
+    FAB_OWNED_NEW(published_file, f, 1, err);
     f->out = out;
     FAB_PASS(book_read(&PUBLISHED, text, NULL, f, err));
-    (void)snprintf(f->source.name, sizeof f->source.name, "%.*s", (int)strcspn(name, "."), name);
+    FAB_FORMAT(f->source.name, "%.*s", (int)strcspn(name, "."), name);
     f->source.first = first;
     f->source.n = out->n_rows - first;
     return FAB_APPEND(out->sources, out->n_sources, out->source_capacity, err, f->source);
@@ -94,7 +93,7 @@ fab_status fab_published_read(const char *source, fab_published *out, fab_error 
     FAB_PASS(source != NULL ? read_source(source, &found, err) : FAB_OK);
     for (const fab_builtin *b = fab_builtin_published; source == NULL && b->name != NULL; b++) {
         char name[FAB_NAME_SIZE];
-        (void)snprintf(name, sizeof name, "%.*s", (int)strcspn(b->name, "."), b->name);
+        FAB_FORMAT(name, "%.*s", (int)strcspn(b->name, "."), b->name);
         FAB_PASS(read_source(name, &found, err));
     }
     return FAB_GIVE(*out, found);

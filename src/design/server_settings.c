@@ -18,15 +18,14 @@ static fab_status set_rate(reading *r, const char *key, double bps, const char *
 }
 
 fab_status reading_set_server(reading *r, const char *path, const char *where, fab_error *err) {
-    FAB_OWNED fab_server_shape *s = NULL;
     char number[24];
     FAB_REFUSE_IF(path[0] == '\0', err, FAB_EINPUT, where, "server: names no file");
-    FAB_PASS(FAB_NEW(s, 1, err));
+    FAB_OWNED_NEW(fab_server_shape, s, 1, err);
     FAB_PASS(fab_server_read(path, s, err));
     FAB_REFUSE_IF(!s->is_even, err, FAB_EUNSUPPORTED, where, "server %.60s: %s", path, s->uneven);
-    (void)snprintf(number, sizeof number, "%" PRIu32, s->n_gpus);
+    FAB_FORMAT(number, "%" PRIu32, s->n_gpus);
     FAB_PASS(server_set(r, "gpus-per-server", number, where, err));
-    (void)snprintf(number, sizeof number, "%" PRIu32, s->n_nics);
+    FAB_FORMAT(number, "%" PRIu32, s->n_nics);
     FAB_PASS(server_set(r, "nics-per-server", number, where, err));
     FAB_PASS(server_set(r, "domain", "auto", where, err));
     FAB_PASS(set_rate(r, "pcie", s->pcie_bps, where, err));

@@ -18,7 +18,7 @@ fab_status server_wrong(const server_reader *r, uint32_t line, uint32_t column, 
 fab_status server_wrong_value(const server_reader *r, const fab_xml_attribute *a, const char *expected,
                               fab_error *err) {
     char text[200];
-    (void)snprintf(text, sizeof text, "%.30s: '%.60s' is no %s", a->name, a->value, expected);
+    FAB_FORMAT(text, "%.30s: '%.60s' is no %s", a->name, a->value, expected);
     return server_wrong(r, a->line, a->column, FAB_EINPUT, text, err);
 }
 
@@ -163,8 +163,8 @@ static fab_status check_bus(const server_reader *r, const fab_xml_element *pci, 
         for (uint32_t i = 0; i < n[kind]; i++) {
             if (lists[kind][i] != NULL && strcmp(server_value(lists[kind][i], server_bus_key(r)), bus->value) == 0) {
                 char text[120];
-                (void)snprintf(text, sizeof text, "busid '%.40s' is taken: line %u has it already", bus->value,
-                               (unsigned)lists[kind][i]->line);
+                FAB_FORMAT(text, "busid '%.40s' is taken: line %u has it already", bus->value,
+                           (unsigned)lists[kind][i]->line);
                 return server_wrong(r, bus->line, bus->column, FAB_EINPUT, text, err);
             }
         }
@@ -295,8 +295,8 @@ static fab_status find_nearest(const server_reader *r, uint32_t i, fab_error *er
 static void server_sum_up(fab_server_shape *s) {
     s->is_even = s->n_gpus % s->n_nics == 0 || s->n_nics % s->n_gpus == 0;
     if (!s->is_even) {
-        (void)snprintf(s->uneven, sizeof s->uneven, "%u GPUs and %u NICs: neither number divides the other",
-                       (unsigned)s->n_gpus, (unsigned)s->n_nics);
+        FAB_FORMAT(s->uneven, "%u GPUs and %u NICs: neither number divides the other", (unsigned)s->n_gpus,
+                   (unsigned)s->n_nics);
     }
     s->nic_bps = s->nic[0].bps;
     s->nvlink_bps = s->gpu[0].nvlink_bps;
@@ -313,9 +313,8 @@ static void server_sum_up(fab_server_shape *s) {
         s->pcie_bps = g->pcie_bps < s->pcie_bps ? g->pcie_bps : s->pcie_bps;
         if (s->is_even && (uint64_t)g->n_sharing * s->n_nics != (uint64_t)g->n_nics * s->n_gpus) {
             s->is_even = false;
-            (void)snprintf(s->uneven, sizeof s->uneven,
-                           "GPU %s has %u of %u NICs near, shared by %u of %u GPUs: not as many for every GPU", g->name,
-                           (unsigned)g->n_nics, (unsigned)s->n_nics, (unsigned)g->n_sharing, (unsigned)s->n_gpus);
+            FAB_FORMAT(s->uneven, "GPU %s has %u of %u NICs near, shared by %u of %u GPUs: not as many for every GPU",
+                       g->name, (unsigned)g->n_nics, (unsigned)s->n_nics, (unsigned)g->n_sharing, (unsigned)s->n_gpus);
         }
     }
 }
@@ -327,9 +326,8 @@ const char *fab_server_rate(char *out, double bps) {
 
 fab_status fab_server_read(const char *path, fab_server_shape *out, fab_error *err) {
     FAB_OWNS(fab_xml_free_owned) fab_xml *xml = NULL;
-    FAB_OWNED fab_server_shape *shape = NULL;
     server_reader r = {.path = path};
-    FAB_PASS(FAB_NEW(shape, 1, err));
+    FAB_OWNED_NEW(fab_server_shape, shape, 1, err);
     r.shape = shape;
     FAB_PASS(fab_xml_read(path, &xml, err));
     const fab_xml_element *root = fab_xml_root(xml);

@@ -76,10 +76,10 @@ fab_status design_set_tiers(const field *f, fab_tier_spec *tiers, const char *li
             const char *end = field_item_end(at);
             FAB_REFUSE_IF((size_t)(end - at) >= sizeof item, err, FAB_EINPUT, where, "%s: '%.60s' is too long", f->key,
                           at);
-            (void)snprintf(item, sizeof item, "%.*s", (int)(end - at), at);
+            FAB_FORMAT(item, "%.*s", (int)(end - at), at);
             at = *end == '/' ? end + 1 : NULL;
         } else if (!repeats(f)) {
-            (void)snprintf(item, sizeof item, "%s", f->initial);
+            FAB_FORMAT(item, "%s", f->initial);
         }
         FAB_PASS(field_set(f, &tiers[tier], item, where, err));
     }
@@ -109,7 +109,7 @@ static bool settings_split(const char *text, path *out) {
     if (strlen(text) >= sizeof out->text) {
         return false;
     }
-    (void)snprintf(out->text, sizeof out->text, "%s", text);
+    FAB_FORMAT(out->text, "%s", text);
     out->n = 0;
     for (char *at = out->text; at != NULL;) {
         if (out->n == MAX_PARTS) {
@@ -186,7 +186,7 @@ static fab_status find_in_job(const reading *r, const path *p, target *out, cons
 static fab_status find_in_part(const path *p, field_scope scope, target *out, const char *where, fab_error *err) {
     char what[48];
     FAB_REFUSE_IF(p->n != 2, err, FAB_EINPUT, where, "write %.20s.KEY", p->part[0]);
-    (void)snprintf(what, sizeof what, "%.20s key", p->part[0]);
+    FAB_FORMAT(what, "%.20s key", p->part[0]);
     out->field = design_field_find(scope, p->part[1]);
     return out->field != NULL ? FAB_OK : fail_unknown(what, p->part[1], &scope, 1, where, err);
 }
@@ -247,7 +247,7 @@ static fab_status set_engine(fab_design *design, const target *t, const char *va
     FAB_REFUSE_IF(status == FAB_OK && engine->text[0] == '\0', err, FAB_EINPUT, where,
                   "engine %zu has no name; fabriscope list engines shows them", t->index + 1);
     if (status == FAB_OK) {
-        (void)snprintf(engine->where, sizeof engine->where, "%s", where);
+        FAB_FORMAT(engine->where, "%s", where);
         design->n_engines += t->index == design->n_engines;
     }
     return status;
@@ -259,7 +259,7 @@ fab_status reading_set(reading *r, const target *t, const char *value, const cha
     switch (t->field->scope) {
     case SCOPE_PRICES:
         if (strcmp(t->field->key, "profile") == 0) {
-            (void)snprintf(r->design.prices_where, sizeof r->design.prices_where, "%s", where);
+            FAB_FORMAT(r->design.prices_where, "%s", where);
         }
         FAB_PASS(field_set(t->field, &r->design, value, where, err));
         break;

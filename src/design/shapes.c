@@ -16,7 +16,7 @@ static fab_status read_numbers(const char *what, const char *text, uint32_t most
         fab_error inner = {0};
         size_t length = strcspn(at, ",");
         FAB_REFUSE_IF(n == most, err, FAB_EINPUT, NULL, "%s: '%.60s' has more than %u numbers", what, text, most);
-        (void)snprintf(item, sizeof item, "%.*s", (int)(length < sizeof item ? length : sizeof item - 1), at);
+        FAB_FORMAT(item, "%.*s", (int)(length < sizeof item ? length : sizeof item - 1), at);
         FAB_REFUSE_IF(fab_count_parse(item, 1, 65535, &out[n], &inner) != FAB_OK, err, FAB_EINPUT, NULL,
                       "%s: '%.60s': number %u: %s", what, text, n + 1, inner.text);
         more = at[length] == ',';
@@ -92,7 +92,7 @@ static fab_status parse_xgft(const char *text, void *out, fab_error *err) {
     for (const char *at = text; at != NULL; n_groups++) {
         size_t n = strcspn(at, ";");
         uint32_t count = 0;
-        (void)snprintf(part, sizeof part, "%.*s", (int)(n < sizeof part ? n : sizeof part - 1), at);
+        FAB_FORMAT(part, "%.*s", (int)(n < sizeof part ? n : sizeof part - 1), at);
         if (n_groups == 0) {
             FAB_PASS(fab_count_parse(part, 1, FAB_MAX_TIERS, &height, err));
         } else if (n_groups > 3) {

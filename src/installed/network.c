@@ -67,8 +67,7 @@ static const fab_network_end *end_of(const fab_network *net, uint32_t end) {
 /* --- nodes -------------------------------------------------------------------------------------------------------- */
 
 fab_status fab_network_new(const char *path, fab_network **out, fab_error *err) {
-    FAB_OWNS(fab_network_free_owned) fab_network *net = NULL;
-    FAB_PASS(FAB_NEW(net, 1, err));
+    FAB_OWNS_NEW(fab_network_free_owned, fab_network, net, 1, err);
     FAB_PASS(FAB_NEW(net->memory, 1, err));
     FAB_PASS(fab_network_text(net, path, strlen(path), &net->path, err));
     return FAB_GIVE(*out, net);
@@ -80,7 +79,7 @@ fab_status fab_network_expect(const fab_network *net, uint64_t nodes, uint64_t c
     double n_cables = (double)(net->n_cables + cables);
     double bytes = fab_grown(n_nodes) * (double)(sizeof *net->nodes + 4 * sizeof(uint64_t)) + n_nodes * BYTES_OF_NAME +
                    fab_grown(n_cables) * (double)sizeof *net->cables;
-    (void)snprintf(what, sizeof what, "%.160s: its %s boxes", net->path, FAB_SAY_COUNT((uint64_t)n_nodes));
+    FAB_FORMAT(what, "%.160s: its %s boxes", net->path, FAB_SAY_COUNT((uint64_t)n_nodes));
     return fab_memory_check(what, bytes, net->max_bytes, err);
 }
 
@@ -157,8 +156,8 @@ static fab_status taken(fab_network *net, const fab_network_cable *cable, uint32
     size_t old = end_of(net, by)->line != 0 ? end_of(net, by)->line : there->line;
     size_t line = end->line != 0 ? end->line : cable->end[i ^ 1].line;
     char text[sizeof err->text];
-    (void)snprintf(text, sizeof text, "port %s of '%.60s' has two cables; line %zu joins it to '%.60s'", end->port,
-                   node->label, old, net->nodes[there->node].label);
+    FAB_FORMAT(text, "port %s of '%.60s' has two cables; line %zu joins it to '%.60s'", end->port, node->label, old,
+               net->nodes[there->node].label);
     return net->keeps_contradictions ? fab_network_add_note(net, line, err, "%s", text)
                                      : fab_fail_in_file(err, net->path, line, 0, "%s", text);
 }

@@ -71,7 +71,7 @@ fab_status fab_json_parse(const char *text, const char *where, fab_json *out, fa
     FAB_REFUSE_IF(root == NULL && json_starved, err, FAB_ENOMEM, where, "out of memory");
     if (root == NULL) {
         char place[192];
-        (void)snprintf(place, sizeof place, "%.150s:%d:%d", where, wrong.line, wrong.column);
+        FAB_FORMAT(place, "%.150s:%d:%d", where, wrong.line, wrong.column);
         bool is_cut = json_error_code(&wrong) == json_error_premature_end_of_input;
         return fab_fail(err, FAB_EINPUT, place, "%s%s", is_cut ? "the file is truncated: " : "", wrong.text);
     }

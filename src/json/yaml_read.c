@@ -28,8 +28,7 @@ static const char *scalar_text(yaml_node_t *node) {
 
 static fab_status yaml_place(const yaml_list *list, const yaml_node_t *node, const char *what, fab_error *err) {
     char place[PLACE_SIZE];
-    (void)snprintf(place, sizeof place, "%.150s:%zu:%zu", list->where, node->start_mark.line + 1,
-                   node->start_mark.column + 1);
+    FAB_FORMAT(place, "%.150s:%zu:%zu", list->where, node->start_mark.line + 1, node->start_mark.column + 1);
     return fab_fail(err, FAB_EINPUT, place, "%s", what);
 }
 
@@ -86,8 +85,7 @@ static fab_status yaml_wrong(const yaml_parser_t *parser, const char *where, fab
     /* the loader does not say so itself */
     FAB_REFUSE_IF(parser->error == YAML_MEMORY_ERROR || parser->problem == NULL, err, FAB_ENOMEM, where,
                   "out of memory");
-    (void)snprintf(place, sizeof place, "%.150s:%zu:%zu", where, parser->problem_mark.line + 1,
-                   parser->problem_mark.column + 1);
+    FAB_FORMAT(place, "%.150s:%zu:%zu", where, parser->problem_mark.line + 1, parser->problem_mark.column + 1);
     return fab_fail(err, FAB_EINPUT, place, "%s", parser->problem);
 }
 
@@ -111,7 +109,7 @@ fab_status fab_yaml_parse(const char *text, const char *where, fab_json *out, fa
     yaml_node_t *root = yaml_document_get_root_node(document);
     if (root == NULL) {
         char place[PLACE_SIZE];
-        (void)snprintf(place, sizeof place, "%.150s:1:1", where);
+        FAB_FORMAT(place, "%.150s:1:1", where);
         FAB_FAIL(err, FAB_EINPUT, place, "is empty");
     }
     FAB_TRY(yaml_add(&list, NULL, root, 0, &last, err));

@@ -247,7 +247,7 @@ static void solve_run(call *c, double *x, double *row_dual) {
 static void run_guarded(call *c, double *x, double *row_dual) {
     if (glp_init_env() > 1) { /* there is no hook yet: the first call of another function would abort */
         c->status = FAB_ENOMEM;
-        (void)snprintf(c->said, sizeof c->said, "no memory to begin with");
+        FAB_FORMAT(c->said, "no memory to begin with");
         return;
     }
     if (setjmp(c->back) == 0) {

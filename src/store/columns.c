@@ -43,7 +43,7 @@ static uint32_t figures_of(const char *text) {
 
 fab_status table_prepare(const database *db, const table *t, sqlite3_stmt **out, fab_error *err) {
     char sql[128];
-    (void)snprintf(sql, sizeof sql, "INSERT INTO %s VALUES (?", t->name);
+    FAB_FORMAT(sql, "INSERT INTO %s VALUES (?", t->name);
     for (size_t i = 1; i < t->n + t->is_numbered; i++) {
         fab_append(sql, sizeof sql, ", ?");
     }
@@ -134,7 +134,7 @@ fab_status table_get_rows(const database *db, const table *t, void *out, size_t 
     size_t capacity = 0;
     bool more = false;
     char sql[64];
-    (void)snprintf(sql, sizeof sql, "SELECT * FROM %s ORDER BY rowid", t->name);
+    FAB_FORMAT(sql, "SELECT * FROM %s ORDER BY rowid", t->name);
     FAB_PASS(database_prepare(db, sql, &s, err));
     FAB_PASS(database_step(db, s, &more, err));
     while (more) {

@@ -88,7 +88,7 @@ static fab_status immutable_uri(const char *path, char *out, size_t size, fab_er
 static fab_status resolve_folder(const char *path, char *out, fab_error *err) {
     char folder[STORE_PATH_SIZE];
     size_t n = (size_t)(base_name(path) - path);
-    (void)snprintf(folder, sizeof folder, "%.*s", (int)n, n > 0 ? path : "");
+    FAB_FORMAT(folder, "%.*s", (int)n, n > 0 ? path : "");
     char *known = strcmp(path, ":memory:") != 0 ? realpath(n > 0 ? folder : ".", NULL) : NULL;
     int length = known != NULL ? snprintf(out, STORE_PATH_SIZE, "%s/%s", known, base_name(path))
                                : snprintf(out, STORE_PATH_SIZE, "%s", path);
@@ -105,7 +105,7 @@ fab_status database_open(database *db, const char *path, database_mode mode, fab
     const char *name = resolved;
     struct stat about;
     FAB_PASS(resolve_folder(path, resolved, err));
-    (void)snprintf(db->path, sizeof db->path, "%s", path);
+    FAB_FORMAT(db->path, "%s", path);
     if (mode == DATABASE_CREATE) {
         flags |= SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
     } else if (mode == DATABASE_RECOVER) {
@@ -195,8 +195,7 @@ const char *column_text(sqlite3_stmt *statement, int column) {
 
 fab_status database_brand(const database *db, fab_error *err) {
     char sql[96];
-    (void)snprintf(sql, sizeof sql, "PRAGMA application_id = %d; PRAGMA user_version = %d", STORE_APPLICATION_ID,
-                   STORE_SCHEMA);
+    FAB_FORMAT(sql, "PRAGMA application_id = %d; PRAGMA user_version = %d", STORE_APPLICATION_ID, STORE_SCHEMA);
     return database_run(db, sql, err);
 }
 

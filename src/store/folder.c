@@ -28,7 +28,7 @@ void folder_remove(const char *path) {
     static const char *const SUFFIX[] = {"", "-journal", "-wal", "-shm"};
     for (size_t i = 0; i < FAB_N_OF(SUFFIX); i++) {
         char name[STORE_PATH_SIZE + 16];
-        (void)snprintf(name, sizeof name, "%s%s", path, SUFFIX[i]);
+        FAB_FORMAT(name, "%s%s", path, SUFFIX[i]);
         (void)unlink(name);
     }
 }

@@ -239,12 +239,11 @@ fab_status fab_store_gather(const char *folder, const fab_plan *plan, bool parti
                             void (*progress)(void *context, double done, size_t total), void *progress_context,
                             fab_gathered *out, fab_error *err) {
     FAB_OWNS(store_lock_release) store_lock lock = STORE_LOCK_NONE;
-    FAB_OWNS(gathering_free_owned) gathering *g = NULL;
     store_holder holder = {.text = ""};
     char path[STORE_PATH_SIZE];
     bool taken = false;
     fab_gathered found = {0};
-    FAB_PASS(FAB_NEW(g, 1, err));
+    FAB_OWNS_NEW(gathering_free_owned, gathering, g, 1, err);
     g->folder = folder;
     g->plan = plan;
     FAB_FILL(g->reader_shard, MOST_OPEN, SIZE_MAX);

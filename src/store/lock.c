@@ -27,7 +27,7 @@ static void host_name(char *out, size_t size) {
         (void)close(fd);
     }
     if (gethostname(name, sizeof name) != 0) {
-        (void)snprintf(name, sizeof name, "an unknown host");
+        FAB_FORMAT(name, "an unknown host");
     }
     name[sizeof name - 1] = '\0';
     (void)snprintf(out, size, "%s%s%s", name, boot[0] != '\0' ? ", boot " : "", boot);
@@ -53,7 +53,7 @@ static void read_holder(int fd, store_holder *out) {
     const char *on = strstr(out->text, " on ");
     out->is_here = on != NULL && strcmp(on + 4, host) == 0;
     if (on == NULL) {
-        (void)snprintf(out->text, sizeof out->text, "another process");
+        FAB_FORMAT(out->text, "another process");
     }
 }
 

@@ -94,7 +94,7 @@ static uint64_t plan_digest(const fab_plan *plan) {
 }
 
 void fab_plan_seal(fab_plan *plan) {
-    (void)snprintf(plan->id, sizeof plan->id, "%016" PRIx64, plan_digest(plan));
+    FAB_FORMAT(plan->id, "%016" PRIx64, plan_digest(plan));
 }
 
 bool fab_plan_is_sealed(const fab_plan *plan) {
@@ -206,7 +206,7 @@ static fab_status copy_files(const char *folder, const fab_plan *plan, fab_error
     FAB_TRY(make_folder(files, err));
     FAB_EACH(const fab_store_file, file, plan->files, plan->n_files) {
         FAB_TRY(folder_path(files, file->name, path, err));
-        (void)snprintf(temporary, sizeof temporary, "%s.new", path);
+        FAB_FORMAT(temporary, "%s.new", path);
         made = true;
         FAB_TRY(digest_file(file->given, temporary, digest, err));
         FAB_FAIL_IF(strcmp(digest, file->digest) != 0, err, FAB_EIO, file->given, "changes while it is read");

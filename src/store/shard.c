@@ -57,7 +57,7 @@ fab_status shard_each_block(const database *db, const fab_plan *plan, take_block
 /* Bytes in the log of a writer that has not closed the shard; -1: there is none. */
 static int64_t log_size(const char *path) {
     char log[STORE_PATH_SIZE + 8];
-    (void)snprintf(log, sizeof log, "%s-wal", path);
+    FAB_FORMAT(log, "%s-wal", path);
     return folder_size_of(log);
 }
 
@@ -192,7 +192,6 @@ static fab_status open_database(fab_shard *s, const char *path, fab_error *err) 
 
 fab_status fab_shard_open(const char *folder, const fab_plan *plan, uint32_t index, uint32_t n, fab_shard **out,
                           fab_error *err) {
-    FAB_OWNS(fab_shard_close_owned) fab_shard *s = NULL;
     store_holder holder = {.text = ""};
     char path[STORE_PATH_SIZE];
     bool taken = false;
@@ -200,11 +199,11 @@ fab_status fab_shard_open(const char *folder, const fab_plan *plan, uint32_t ind
                   "there is no shard %" PRIu32 " of %" PRIu32 "; the first is 0, the limit is %d", index, n,
                   FAB_SHARDS_MOST);
     FAB_PASS(folder_shard_path(folder, (shard_name){index, n}, path, err)); /* long folders end here */
-    FAB_PASS(FAB_NEW(s, 1, err));
+    FAB_OWNS_NEW(fab_shard_close_owned, fab_shard, s, 1, err);
     s->lock = (store_lock)STORE_LOCK_NONE;
     s->plan = plan;
     s->name = (shard_name){index, n};
-    (void)snprintf(s->folder, sizeof s->folder, "%s", folder);
+    FAB_FORMAT(s->folder, "%s", folder);
     FAB_PASS(store_lock_take(path, false, &s->lock, &taken, &holder, err));
     FAB_REFUSE_IF(!taken, err, FAB_EIO, path, "is being written by %s; a shard has one writer", holder.text);
     FAB_PASS(open_database(s, path, err));
@@ -248,9 +247,7 @@ fab_status fab_shard_commit(fab_shard *shard, fab_error *err) {
 
 /* --- what is done ------------------------------------------------------------------------------------------------- */
 
-static fab_status mark(void *context, uint64_t block, uint64_t digest, fab_error *err) {
-    (void)digest;
-    (void)err;
+static fab_status mark(void *context, uint64_t block, FAB_UNUSED uint64_t digest, FAB_UNUSED fab_error *err) {
     uint64_t *bits = context;
     bits[block >> 6] |= UINT64_C(1) << (block & 63);
     return FAB_OK;

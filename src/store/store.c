@@ -66,8 +66,7 @@ static fab_status open_results(const char *folder, fab_store *store, fab_error *
 }
 
 fab_status fab_store_open(const char *folder, fab_store **out, fab_error *err) {
-    FAB_OWNS(fab_store_close_owned) fab_store *store = NULL;
-    FAB_PASS(FAB_NEW(store, 1, err));
+    FAB_OWNS_NEW(fab_store_close_owned, fab_store, store, 1, err);
     FAB_PASS(open_results(folder, store, err));
     return FAB_GIVE(*out, store);
 }
@@ -86,9 +85,8 @@ const fab_plan *fab_store_plan(const fab_store *store) {
 
 fab_status fab_query_new(const fab_store *store, const char *sql, const int64_t *values, size_t n, fab_query **out,
                          fab_error *err) {
-    FAB_OWNS(fab_query_free_owned) fab_query *query = NULL;
     int code = SQLITE_OK;
-    FAB_PASS(FAB_NEW(query, 1, err));
+    FAB_OWNS_NEW(fab_query_free_owned, fab_query, query, 1, err);
     query->store = store;
     FAB_PASS(database_prepare(&store->db, sql, &query->statement, err));
     for (size_t i = 0; i < n && code == SQLITE_OK; i++) {

@@ -84,7 +84,7 @@ static void reader_on_error(void *user, xmlErrorPtr error) {
     xml_cursor cursor = XML_CURSOR_START;
     xml_cursor_move(&cursor, p->data, consumed(p));
     char text[192];
-    (void)snprintf(text, sizeof text, "%s", error->message != NULL ? error->message : "syntax error");
+    FAB_FORMAT(text, "%s", error->message != NULL ? error->message : "syntax error");
     text[strcspn(text, "\r\n")] = '\0';
     stop_at(p, cursor, FAB_EINPUT, "not well-formed XML: ", text);
 }
@@ -246,10 +246,9 @@ static void link_node(parser *p, node *made) {
 }
 
 static void reader_on_start(void *user, const xmlChar *name, const xmlChar *prefix, const xmlChar *uri,
-                            int n_namespaces, const xmlChar **namespaces, int n_attributes, int n_defaulted,
+                            int n_namespaces, const xmlChar **namespaces, int n_attributes, FAB_UNUSED int n_defaulted,
                             const xmlChar **attributes) {
     (void)namespaces;
-    (void)n_defaulted;
     parser *p = user;
     if (p->status != FAB_OK) {
         return;
@@ -296,10 +295,8 @@ static void on_text(void *user, const xmlChar *text, int length) {
     }
 }
 
-static void reader_on_end(void *user, const xmlChar *name, const xmlChar *prefix, const xmlChar *uri) {
-    (void)name;
-    (void)prefix;
-    (void)uri;
+static void reader_on_end(void *user, FAB_UNUSED const xmlChar *name, FAB_UNUSED const xmlChar *prefix,
+                          FAB_UNUSED const xmlChar *uri) {
     parser *p = user;
     if (p->status != FAB_OK || p->open == NULL) {
         return;
@@ -344,9 +341,8 @@ static void reader_run(parser *p) {
 }
 
 fab_status fab_xml_parse(const char *data, size_t size, const char *file, fab_xml **out, fab_error *err) {
-    FAB_OWNS(fab_xml_free_owned) fab_xml *xml = NULL;
     FAB_PASS(xml_text_check(data, size, file, err));
-    FAB_PASS(FAB_NEW(xml, 1, err));
+    FAB_OWNS_NEW(fab_xml_free_owned, fab_xml, xml, 1, err);
     if (size >= 3 && memcmp(data, "\xEF\xBB\xBF", 3) == 0) {
         data += 3;
         size -= 3;
@@ -402,7 +398,7 @@ fab_status fab_xml_root_called(const fab_xml *xml, const char *file, const char 
     const fab_xml_element *root = fab_xml_root(xml);
     if (strcmp(root->name, name) != 0 || root->uri != NULL) {
         char text[80];
-        (void)snprintf(text, sizeof text, "%s, not with ", begins);
+        FAB_FORMAT(text, "%s, not with ", begins);
         return fab_xml_fail_at(file, root, err, text, root->name);
     }
     FAB_RETURN_IF(root->text[0] != '\0', fab_xml_fail_at(file, root, err, "unexpected text inside ", root->name));

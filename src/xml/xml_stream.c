@@ -114,7 +114,7 @@ static void stream_on_error(void *user, xmlErrorPtr error) {
         s->status = fab_fail(s->err, FAB_ENOMEM, s->path, "cannot allocate memory for the XML text");
         return;
     }
-    (void)snprintf(text, sizeof text, "%s", error->message != NULL ? error->message : "syntax error");
+    FAB_FORMAT(text, "%s", error->message != NULL ? error->message : "syntax error");
     text[strcspn(text, "\r\n")] = '\0';
     (void)fab_xml_place(where, s->path, error->line > 0 ? (uint32_t)error->line : 1,
                         error->int2 > 0 ? (uint32_t)error->int2 : 1);
@@ -127,18 +127,13 @@ static void refuse(fab_xml_stream *s, const char *text) {
     settle(s, s->status == FAB_OK ? stream_wrong(s, s->err, text) : s->status);
 }
 
-static void on_entity(void *user, const xmlChar *name, int type, const xmlChar *public_id, const xmlChar *system_id,
-                      xmlChar *content) {
-    (void)name;
-    (void)type;
-    (void)public_id;
-    (void)system_id;
-    (void)content;
+static void on_entity(void *user, FAB_UNUSED const xmlChar *name, FAB_UNUSED int type,
+                      FAB_UNUSED const xmlChar *public_id, FAB_UNUSED const xmlChar *system_id,
+                      FAB_UNUSED xmlChar *content) {
     refuse(user, "declarations of entities are not allowed");
 }
 
-static void on_reference(void *user, const xmlChar *name) {
-    (void)name;
+static void on_reference(void *user, FAB_UNUSED const xmlChar *name) {
     refuse(user, "a reference to an entity that is not one of XML's own");
 }
 
@@ -198,14 +193,10 @@ const char *fab_xml_stream_text(const fab_xml_stream *at) {
     return text->data + strspn(text->data, " \t\r\n");
 }
 
-static void stream_on_start(void *user, const xmlChar *name, const xmlChar *prefix, const xmlChar *uri,
-                            int n_namespaces, const xmlChar **namespaces, int n_attributes, int n_defaulted,
+static void stream_on_start(void *user, const xmlChar *name, FAB_UNUSED const xmlChar *prefix,
+                            FAB_UNUSED const xmlChar *uri, FAB_UNUSED int n_namespaces,
+                            FAB_UNUSED const xmlChar **namespaces, int n_attributes, FAB_UNUSED int n_defaulted,
                             const xmlChar **attributes) {
-    (void)prefix;
-    (void)uri;
-    (void)n_namespaces;
-    (void)namespaces;
-    (void)n_defaulted;
     fab_xml_stream *s = user;
     if (!goes_on(s)) {
         return;
@@ -226,9 +217,8 @@ static void stream_on_start(void *user, const xmlChar *name, const xmlChar *pref
     s->text->length = 0;
 }
 
-static void stream_on_end(void *user, const xmlChar *name, const xmlChar *prefix, const xmlChar *uri) {
-    (void)prefix;
-    (void)uri;
+static void stream_on_end(void *user, const xmlChar *name, FAB_UNUSED const xmlChar *prefix,
+                          FAB_UNUSED const xmlChar *uri) {
     fab_xml_stream *s = user;
     if (!goes_on(s)) {
         return;
@@ -268,7 +258,7 @@ static bool refuse_zero_byte(fab_xml_stream *s, const char *bytes, size_t n) {
         s->lines += *c == '\n' ? 1U : 0U;
     }
     if (zero != NULL && s->status == FAB_OK) {
-        (void)snprintf(where, sizeof where, "%.150s:%u", s->path, (unsigned)s->lines + 1);
+        FAB_FORMAT(where, "%.150s:%u", s->path, (unsigned)s->lines + 1);
         s->status = fab_fail(s->err, FAB_EINPUT, where, "a zero byte: this is no text file");
     }
     return zero != NULL;

@@ -93,7 +93,7 @@ static fab_status check_attributes(const char *data, size_t size, const char *fi
         }
         if (equals && (c == '"' || c == '\'') && ++n > FAB_XML_MAX_ATTRIBUTES) {
             char text[64];
-            (void)snprintf(text, sizeof text, "more than %d attributes on one element", FAB_XML_MAX_ATTRIBUTES);
+            FAB_FORMAT(text, "more than %d attributes on one element", FAB_XML_MAX_ATTRIBUTES);
             return text_fail_at(data, i, file, err, text);
         }
         equals = c == '=' || (equals && (c == ' ' || c == '\t' || c == '\r' || c == '\n'));

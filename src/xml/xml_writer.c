@@ -74,7 +74,7 @@ void fab_xml_write_escaped(fab_xml_writer *writer, const char *text) {
         char number[16];
         const char *instead = replacement(code);
         if (instead == NULL && fab_utf8_is_hidden(code)) {
-            (void)snprintf(number, sizeof number, "&#x%X;", (unsigned)code);
+            FAB_FORMAT(number, "&#x%X;", (unsigned)code);
             instead = number;
         }
         if (instead != NULL) {

@@ -553,7 +553,7 @@ static void study_put_conventions(fab_page *page, const fab_study_summary *s) {
 
 void fab_text_study(fab_page *page, const fab_study_summary *s) {
     char title[sizeof s->scenarios + sizeof s->design + 8];
-    (void)snprintf(title, sizeof title, "%s on %s", s->scenarios, s->design);
+    FAB_FORMAT(title, "%s on %s", s->scenarios, s->design);
     fab_text_heading(page, "STUDY", title);
     study_put_answer(page, s);
     if (s->n_done > 0) {

@@ -27,10 +27,9 @@ static int load_order(const void *a, const void *b) {
 static fab_status list_loads(observation *o, fab_error *err) {
     const fab_fabric *f = o->fabric;
     fab_observed *out = o->out;
-    FAB_OWNED double *numbers = NULL;
     size_t n = 0;
     FAB_PASS(FAB_NEW(out->loads, out->measured_links, err));
-    FAB_PASS(FAB_NEW(numbers, f->n_links, err));
+    FAB_OWNED_NEW(double, numbers, f->n_links, err);
     for (fab_link_id l = 0; l < f->n_links; l++) {
         if (fab_is_network(fab_class_of(f, l)) && o->measured[l] >= 0) {
             bool is_known = out->fits || observe_is_access(f, l);
@@ -58,7 +57,7 @@ static fab_status observe_begin(observation *o, const fab_observe_request *reque
     FAB_PASS(fab_context_traffic(request->context, &o->traffic, err));
     FAB_PASS(fab_context_router(request->context, 0, &router, err));
     const fab_router_facts *facts = fab_router_facts_of(router);
-    (void)snprintf(o->out->engine, sizeof o->out->engine, "%s", facts->label);
+    FAB_FORMAT(o->out->engine, "%s", facts->label);
     o->out->draws = facts->is_seeded || o->traffic->depends_on_seed ? request->n_draws : 1;
     o->out->before = request->before_path;
     o->out->after = request->after_path;
@@ -89,8 +88,8 @@ static fab_status check_memory(const observation *o, fab_error *err) {
         snapshot_bytes(request->before) + snapshot_bytes(request->after) + fab_graph_bytes(&s) +
         fab_next_hops_bytes(&s) + fab_dags_bytes(&s) + fab_routers_bytes(what, &s) +
         s.n_links * ((double)o->out->draws * sizeof *o->drawn + LINK_BYTES + DRAW_BYTES * (double)request->n_threads);
-    (void)snprintf(more, sizeof more, " with %" PRIu64 " draw%s of the load of every link", o->out->draws,
-                   o->out->draws == 1 ? "" : "s");
+    FAB_FORMAT(more, " with %" PRIu64 " draw%s of the load of every link", o->out->draws,
+               o->out->draws == 1 ? "" : "s");
     return fab_context_check(what, bytes, more, err);
 }
 

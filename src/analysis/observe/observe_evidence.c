@@ -117,8 +117,7 @@ static void add_errors(observation *o) {
 /* --- evidence ----------------------------------------------------------------------------------------------------- */
 
 static fab_status find_waits(const observation *o, double *out, fab_error *err) {
-    FAB_OWNED double *numbers = NULL;
-    FAB_PASS(FAB_NEW(numbers, o->fabric->n_links, err));
+    FAB_OWNED_NEW(double, numbers, o->fabric->n_links, err);
     for (size_t c = 0; c < observe_n_classes(o->fabric); c++) {
         size_t n = 0;
         for (fab_link_id l = 0; l < o->fabric->n_links; l++) {
@@ -252,8 +251,7 @@ FAB_ORDER_KEYS(suspect_order, fab_suspect, FAB_ORDER(a->kind == FAB_SUSPECT_ERRO
 
 fab_status observe_evidence(observation *o, fab_error *err) {
     fab_observed *out = o->out;
-    FAB_OWNED double *waits = NULL;
-    FAB_PASS(FAB_NEW(waits, observe_n_classes(o->fabric), err));
+    FAB_OWNED_NEW(double, waits, observe_n_classes(o->fabric), err);
     add_overloaded(o);
     FAB_PASS(add_unequal(o, err));
     FAB_PASS(add_still(o, err));

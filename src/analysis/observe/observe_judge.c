@@ -85,10 +85,9 @@ static void widen_few(observation *o) {
 /* A host sends what its adapters send: the median over them. */
 static fab_status judge_hosts(observation *o, fab_error *err) {
     const fab_fabric *f = o->fabric;
-    FAB_OWNED double *numbers = NULL;
     size_t n_known = 0;
     FAB_PASS(FAB_NEW(o->host, f->n_servers, err));
-    FAB_PASS(FAB_NEW(numbers, f->n_links + (size_t)f->n_servers, err));
+    FAB_OWNED_NEW(double, numbers, f->n_links + (size_t)f->n_servers, err);
     for (uint32_t s = 0; s < f->n_servers; s++) {
         size_t n = 0;
         fab_node_id first = f->first[FAB_NODE_NIC] + s * f->nics_per_server;

@@ -204,13 +204,12 @@ static void count_port(observation *o, fab_link_id l, double interval_s) {
 
 /* What most ports were read apart; NAN: the snapshots do not say. */
 static fab_status find_interval(const observation *o, double *out, fab_error *err) {
-    FAB_OWNED double *seconds = NULL;
     size_t n = 0;
     *out = o->request->interval_s;
     if (*out > 0) {
         return FAB_OK;
     }
-    FAB_PASS(FAB_NEW(seconds, o->fabric->n_links, err));
+    FAB_OWNED_NEW(double, seconds, o->fabric->n_links, err);
     for (fab_link_id l = 0; l < o->fabric->n_links; l++) {
         if (o->port[0][l] != FAB_NONE && o->port[1][l] != FAB_NONE) {
             double s = o->request->after->ports[o->port[1][l]].time_s - observe_before(o, l).time_s;

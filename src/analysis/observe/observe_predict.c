@@ -102,9 +102,8 @@ static double fit_of(const observation *o, const double *drawn, double tolerance
 /* How far links of adapters are from what they should carry: the noise of this pair. */
 static fab_status find_tolerance(const observation *o, double *out, fab_error *err) {
     const fab_fabric *f = o->fabric;
-    FAB_OWNED double *deviations = NULL;
     size_t n = 0;
-    FAB_PASS(FAB_NEW(deviations, f->n_links, err));
+    FAB_OWNED_NEW(double, deviations, f->n_links, err);
     for (fab_link_id l = 0; l < f->n_links; l++) {
         if (observe_is_access(f, l) && o->drawn[l] > 0 && o->measured[l] >= 0) {
             deviations[n++] = o->measured[l] / (o->scale * o->drawn[l]) - 1;

@@ -81,10 +81,9 @@ static void add_rank(observation *o, uint32_t rank, double ratio, double spread)
     s->server = fab_server_of(f, r->gpu[rank]);
     s->deviation = -ratio;
     s->score = ratio / fmax(spread, FAB_OBSERVE_LEAST / 8);
-    (void)snprintf(s->ranks, sizeof s->ranks, "%" PRIu32, rank);
-    (void)snprintf(s->name, sizeof s->name, "rank %" PRIu32 " (GPU %" PRIu32 " of %.80s%s)", rank,
-                   r->gpu[rank] % f->gpus_per_server, fab_server_name(f, s->server, server),
-                   r->is_assumed ? ", assumed" : "");
+    FAB_FORMAT(s->ranks, "%" PRIu32, rank);
+    FAB_FORMAT(s->name, "rank %" PRIu32 " (GPU %" PRIu32 " of %.80s%s)", rank, r->gpu[rank] % f->gpus_per_server,
+               fab_server_name(f, s->server, server), r->is_assumed ? ", assumed" : "");
     fab_append(s->evidence, sizeof s->evidence,
                "flight recorders: others of its groups wait %.2f %% of the time for it, %.3g ms in a collective (%.1f "
                "times what ranks spread by)",
@@ -138,10 +137,10 @@ static void add_stuck(observation *o) {
         }
         s->server = fab_server_of(o->fabric, r->gpu[stuck->rank]);
         s->score = stuck->waiting;
-        (void)snprintf(s->ranks, sizeof s->ranks, "%" PRIu32, stuck->rank);
-        (void)snprintf(s->name, sizeof s->name, "rank %" PRIu32 " (GPU %" PRIu32 " of %.80s%s)", stuck->rank,
-                       r->gpu[stuck->rank] % o->fabric->gpus_per_server, fab_server_name(o->fabric, s->server, server),
-                       r->is_assumed ? ", assumed" : "");
+        FAB_FORMAT(s->ranks, "%" PRIu32, stuck->rank);
+        FAB_FORMAT(s->name, "rank %" PRIu32 " (GPU %" PRIu32 " of %.80s%s)", stuck->rank,
+                   r->gpu[stuck->rank] % o->fabric->gpus_per_server, fab_server_name(o->fabric, s->server, server),
+                   r->is_assumed ? ", assumed" : "");
         fab_append(s->evidence, sizeof s->evidence,
                    "flight recorders: it has not entered %s %" PRIu64 " of group %s, in which %" PRIu32 " of %" PRIu32
                    " ranks wait; or its dump was written before",

@@ -171,9 +171,8 @@ static void join_ends(observation *o, const double *skew) {
 }
 
 fab_status observe_skew(observation *o, fab_error *err) {
-    FAB_OWNED double *skew = NULL;
     size_t n_boxes = observe_n_boxes(o->fabric);
-    FAB_PASS(FAB_NEW(skew, n_boxes, err));
+    FAB_OWNED_NEW(double, skew, n_boxes, err);
     FAB_PASS(FAB_NEW_ALL(o->fabric->n_links, err, o->measured, o->gap, o->is_still));
     leave_out_still(o);
     FAB_PASS(find_skews(o, skew, n_boxes, err));

@@ -159,10 +159,9 @@ static fab_status keep_routes(search *s, const fab_router *router, size_t p, fab
     const fab_phase *phase = &s->o->traffic->phases[p];
     uint64_t seed = fab_context_seed(context, router) + s->o->out->fitting_draw;
     const fab_offer *offer = NULL;
-    FAB_OWNED double *rate = NULL;
     FAB_OWNS(fab_routes_release) fab_routes routes = {.n_flows = 0};
     FAB_PASS(fab_context_offer(context, p, &offer, err));
-    FAB_PASS(FAB_NEW(rate, phase->n_flows, err));
+    FAB_OWNED_NEW(double, rate, phase->n_flows, err);
     for (uint64_t i = 0; i < phase->n_flows; i++) {
         rate[i] = fab_offer_rate(offer, phase, i);
     }

@@ -44,7 +44,6 @@ static void take_guids(const fab_network *net, const fab_fabric *design, fab_net
 /* The plan: a design, or a file of a known format. */
 static fab_status read_plan(const cli_options *options, const fab_network *net, fab_network **out, planned_floor *at,
                             fab_error *err) {
-    FAB_OWNED fab_design *design = NULL;
     fab_error inner = {0};
     if (strncmp(options->against, "preset:", 7) != 0 && access(options->against, F_OK) == 0) {
         fab_status status = fab_network_read(options->against, NULL, options->max_memory, out, &inner);
@@ -54,7 +53,7 @@ static fab_status read_plan(const cli_options *options, const fab_network *net, 
             return status == FAB_OK ? FAB_OK : fab_fail(err, status, inner.where, "%s", inner.text);
         }
     }
-    FAB_PASS(FAB_NEW(design, 1, err));
+    FAB_OWNED_NEW(fab_design, design, 1, err);
     FAB_PASS(fab_design_read(options->against, NULL, 0, design, err));
     FAB_PASS(fab_topology_build(&design->fabric, &at->graph, NULL, err));
     FAB_PASS(fab_network_of_fabric(at->graph, out, err));
@@ -71,7 +70,7 @@ static fab_status read_plan(const cli_options *options, const fab_network *net, 
 static fab_status audit_check_memory(const cli_options *options, const fab_network *net, fab_error *err) {
     char what[64];
     double n_networks_given = options->against != NULL ? 2 : 1;
-    (void)snprintf(what, sizeof what, "the audit of %s cables", FAB_SAY_COUNT(net->n_cables));
+    FAB_FORMAT(what, "the audit of %s cables", FAB_SAY_COUNT(net->n_cables));
     return fab_memory_check(what, n_networks_given * net->n_cables * BYTES_PER_CABLE, options->max_memory, err);
 }
 

@@ -26,8 +26,7 @@ static fab_status write_plan(const void *patch, FILE *out, fab_error *err) {
 static fab_status write_patch(const cli_options *options, const fab_design *design, const fab_fabric_result *fabric,
                               const fab_fabric *graph, FILE *out, fab_error *err) {
     FAB_OWNS(fab_floor_free_owned) fab_floor *floor = NULL;
-    FAB_OWNED fab_prices *prices = NULL;
-    FAB_PASS(FAB_NEW(prices, 1, err));
+    FAB_OWNED_NEW(fab_prices, prices, 1, err);
     FAB_PASS(fab_prices_read(design->prices, prices, err));
     FAB_PASS(fab_floor_is_said(&fabric->spec) ? fab_floor_make(&fabric->spec, graph, &floor, err) : FAB_OK);
     fab_patch patch = {.spec = &fabric->spec, .fabric = graph, .floor = floor, .prices = prices};

@@ -30,7 +30,7 @@ static fab_status measure_step(const cli_options *options, const char *gpus, fab
     FAB_OWNS_MEMBERS(with.overrides.items);
     FAB_PASS(FAB_NEW(with.overrides.items, options->overrides.n + 1, err));
     FAB_COPY(with.overrides.items, options->overrides.items, options->overrides.n);
-    (void)snprintf(override, sizeof override, "fabric.gpus=%s", gpus);
+    FAB_FORMAT(override, "fabric.gpus=%s", gpus);
     with.overrides.items[with.overrides.n++] = override;
     FAB_PASS(cli_open_design(&with, options->operands.items[0], &design, err));
     return fab_fabric_measure(design, out, graph, err);
@@ -39,17 +39,16 @@ static fab_status measure_step(const cli_options *options, const char *gpus, fab
 static fab_status grow(const cli_options *options, fab_result *result, fab_error *err) {
     FAB_OWNS(fab_fabric_free_owned) fab_fabric *graph = NULL;
     FAB_OWNS(fab_fabric_free_owned) fab_fabric *before_graph = NULL;
-    FAB_OWNED fab_fabric_result *before = NULL;
     size_t n = count_steps(options->steps);
     const char *at = options->steps;
     FAB_REFUSE_IF(options->operands.n != 1, err, FAB_EUSAGE, NULL, "option --steps: one design grows, not %zu",
                   options->operands.n);
     FAB_PASS(FAB_NEW(result->growth, n, err));
-    FAB_PASS(FAB_NEW(before, 1, err));
+    FAB_OWNED_NEW(fab_fabric_result, before, 1, err);
     for (size_t i = 0; i < n; i++) {
         char gpus[24];
         size_t length = strcspn(at, ",");
-        (void)snprintf(gpus, sizeof gpus, "%.*s", (int)(length < sizeof gpus ? length : sizeof gpus - 1), at);
+        FAB_FORMAT(gpus, "%.*s", (int)(length < sizeof gpus ? length : sizeof gpus - 1), at);
         at += length + (at[length] == ',');
         free(result->fabrics[0].front_end);
         memset(&result->fabrics[0], 0, sizeof result->fabrics[0]);

@@ -229,7 +229,6 @@ static fab_status write_dump(side *s, const char *format, bool *out_can, fab_err
 /* A design beside a dump or list is compared as the same of it, port by port: what differs are then names and cables,
  * and no values that a dump does not tell. */
 static fab_status install_plan(side *s, const char *other, fab_error *err) {
-    FAB_OWNED fab_design *installed = NULL;
     char head[HEAD + 1] = "";
     char servers[48];
     size_t n = 0;
@@ -244,9 +243,9 @@ static fab_status install_plan(side *s, const char *other, fab_error *err) {
     FAB_OWNS(fab_str_release) fab_str file = FAB_STR_INIT;
     fab_str_printf(&file, "fabric.file=%s", s->dump.temporary.data);
     FAB_PASS(fab_str_status(&file, err));
-    (void)snprintf(servers, sizeof servers, "fabric.gpus-per-server=%" PRIu64, s->design->fabric.gpus_per_server);
+    FAB_FORMAT(servers, "fabric.gpus-per-server=%" PRIu64, s->design->fabric.gpus_per_server);
     const char *const keys[2] = {file.data, servers};
-    FAB_PASS(FAB_NEW(installed, 1, err));
+    FAB_OWNED_NEW(fab_design, installed, 1, err);
     FAB_PASS(fab_design_read("installed:", keys, 2, installed, err));
     const uint64_t max_bytes = s->design->fabric.max_bytes;
     s->design->fabric = installed->fabric;

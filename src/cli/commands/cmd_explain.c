@@ -65,7 +65,7 @@ typedef struct lookup {
 static void print_field(const fab_definition *d, FILE *out) {
     char source[160];
     bool is_record = d->source[0] >= '0' && d->source[0] <= '9';
-    (void)snprintf(source, sizeof source, "%s%s", is_record ? "own definition: src/doc/adr/" : "", d->source);
+    FAB_FORMAT(source, "%s%s", is_record ? "own definition: src/doc/adr/" : "", d->source);
     print_line("Definition", d->definition, out);
     print_line("Unit", d->unit, out);
     print_line("Formula", d->formula, out);
@@ -85,7 +85,7 @@ static bool explain_look_at(const fab_definition *d, void *context) {
     bool is_another = l->name != NULL && strcmp(l->name, d->name) == 0;
     if (l->out != NULL && is_another && d->formula == NULL) {
         char text[640];
-        (void)snprintf(text, sizeof text, "%s: %s", d->of, d->definition);
+        FAB_FORMAT(text, "%s: %s", d->of, d->definition);
         print_line("Also of", text, l->out);
     } else if (l->out != NULL) {
         (void)fputs(l->name != NULL ? "\n" : "", l->out);

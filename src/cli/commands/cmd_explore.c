@@ -64,7 +64,7 @@ static fab_status open_job(const cli_options *options, fab_error *err) {
     FAB_PASS(fab_str_status(&words, err));
     if (held.words == NULL || strcmp(held.words, words.data) != 0) {
         let_go();
-        FAB_PASS((held.words = fab_strdup(words.data, err)) != NULL ? FAB_OK : FAB_ENOMEM);
+        FAB_PASS(FAB_STRDUP(held.words, words.data, err));
         FAB_PASS(cli_session_open(options, FAB_COMMAND_RUN, "job", &held.session, err));
         held.session.further.is_held = CLI_HOLDS;
     }

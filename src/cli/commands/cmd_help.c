@@ -35,9 +35,7 @@ static fab_status run_help(const cli_options *options, FILE *out, fab_error *err
     return FAB_OK;
 }
 
-static fab_status run_version(const cli_options *options, FILE *out, fab_error *err) {
-    (void)options;
-    (void)err;
+static fab_status run_version(FAB_UNUSED const cli_options *options, FILE *out, FAB_UNUSED fab_error *err) {
     (void)fprintf(out, "fabriscope %s\n", FAB_VERSION);
     return FAB_OK;
 }

@@ -57,7 +57,7 @@ static void put_override(fab_xml_writer *xml, const char *text) {
     const char *from = strncmp(text, "fabric.", 7) == 0 ? text + 7 : text;
     const char *equals = strchr(from, '=');
     if (equals != NULL && (size_t)(equals - from) < sizeof key) {
-        (void)snprintf(key, sizeof key, "%.*s", (int)(equals - from), from);
+        FAB_FORMAT(key, "%.*s", (int)(equals - from), from);
         fab_xml_write_attribute(xml, key, equals + 1);
     }
 }
@@ -68,7 +68,7 @@ static fab_status write_design(const void *context, FILE *out, fab_error *err) {
     FAB_OWNS(fab_xml_writer_release) fab_xml_writer xml = {0};
     char source[400];
     FAB_PASS(fab_xml_writer_init(&xml, out, err));
-    (void)snprintf(source, sizeof source, "Imported from %.200s (%s).", in->path, in->net->net->format);
+    FAB_FORMAT(source, "Imported from %.200s (%s).", in->path, in->net->net->format);
     FAB_XML_START(&xml, "design", "name", "installed");
     fab_xml_write_start(&xml, "source");
     fab_xml_write_text(&xml, source);
@@ -117,9 +117,8 @@ static fab_status check_overrides(const cli_options *options, fab_error *err) {
 static fab_status read_design(const cli_options *options, fab_design *out, fab_error *err) {
     FAB_OWNS(fab_str_release) fab_str file = FAB_STR_INIT;
     FAB_OWNS(fab_str_release) fab_str format = FAB_STR_INIT;
-    FAB_OWNED const char **list = NULL;
     size_t n = options->overrides.n;
-    FAB_PASS(FAB_NEW(list, n + 2, err));
+    FAB_OWNED_NEW(const char *, list, n + 2, err);
     FAB_COPY(list, options->overrides.items, n);
     fab_str_printf(&file, "fabric.file=%s", options->operands.items[0]);
     fab_str_printf(&format, "fabric.format=%s", options->input_format != NULL ? options->input_format : "");
@@ -147,12 +146,11 @@ static fab_status save(const cli_options *options, const fab_imported *imported,
 }
 
 static fab_status import_run(const cli_options *options, FILE *out, fab_error *err) {
-    FAB_OWNED fab_design *design = NULL;
     FAB_OWNS(fab_fabric_free_owned) fab_fabric *fabric = NULL;
     FAB_OWNS(fab_structure_free_owned) fab_structure *net = NULL;
     FAB_OWNS(fab_result_release) fab_result result = {0};
     fab_imported imported = {.path = options->operands.items[0], .output = options->output};
-    FAB_PASS(FAB_NEW(design, 1, err));
+    FAB_OWNED_NEW(fab_design, design, 1, err);
     FAB_PASS(cli_check_out(options, err));
     FAB_PASS(cli_check_new_file(options, options->output, err));
     FAB_PASS(check_overrides(options, err));

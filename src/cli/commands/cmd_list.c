@@ -33,13 +33,12 @@ static void add_tapers(cli_table *table, const fab_counts *counts) {
 }
 
 static fab_status fill_presets(cli_table *table, fab_error *err) {
-    FAB_OWNED fab_design *design = NULL;
-    FAB_PASS(FAB_NEW(design, 1, err));
+    FAB_OWNED_NEW(fab_design, design, 1, err);
     for (const fab_builtin *b = fab_builtin_presets; b->name != NULL; b++) {
         char name[FAB_NAME_SIZE];
         char text[FAB_NAME_SIZE + 8];
         fab_counts counts = {0};
-        (void)snprintf(text, sizeof text, "preset:%s", stem(name, sizeof name, b->name));
+        FAB_FORMAT(text, "preset:%s", stem(name, sizeof name, b->name));
         FAB_PASS(fab_design_read(text, NULL, 0, design, err));
         FAB_PASS(fab_topology_predict(&design->fabric, &counts, err));
         cli_table_add(table, "%s", name);
@@ -144,8 +143,7 @@ static void list_add_switch(cli_table *table, const fab_prices *prices, double r
 }
 
 static fab_status fill_catalogs(cli_table *table, fab_error *err) {
-    FAB_OWNED fab_catalog *catalog = NULL;
-    FAB_PASS(FAB_NEW(catalog, 1, err));
+    FAB_OWNED_NEW(fab_catalog, catalog, 1, err);
     for (const fab_builtin *b = fab_builtin_catalogs; b->name != NULL; b++) {
         char name[FAB_NAME_SIZE];
         FAB_PASS(fab_catalog_read(stem(name, sizeof name, b->name), catalog, err));

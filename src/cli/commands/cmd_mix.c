@@ -33,8 +33,8 @@ static fab_status make_other(const char *kind, const char *fields, const char *o
     FAB_PASS(design->n_jobs == 0 ? fab_design_set_job(design, 0, "kind", kind, option, err) : FAB_OK);
     before = *job;
     FAB_PASS(fab_design_default_job(job, err));
-    (void)snprintf(job->id, sizeof job->id, "%s", kind);
-    (void)snprintf(job->where, sizeof job->where, "%s", option);
+    FAB_FORMAT(job->id, "%s", kind);
+    FAB_FORMAT(job->where, "%s", option);
     memcpy(job->gpu, before.gpu, sizeof job->gpu);
     job->accelerator = before.accelerator;
     job->gpu_hour_usd = before.gpu_hour_usd;

@@ -43,7 +43,7 @@ static fab_status keep_families(fab_catalog *catalog, const char *names, fab_err
         char name[FAB_NAME_SIZE];
         size_t n = strcspn(at, ",");
         bool found = false;
-        (void)snprintf(name, sizeof name, "%.*s", (int)(n < sizeof name ? n : sizeof name - 1), at);
+        FAB_FORMAT(name, "%.*s", (int)(n < sizeof name ? n : sizeof name - 1), at);
         fab_choices near = fab_choices_of(name);
         for (size_t i = 0; i < catalog->n_families; i++) {
             fab_choices_offer(&near, catalog->families[i]);
@@ -125,7 +125,6 @@ static fab_status read_with_job(const void *context, const char *line, fab_desig
 static fab_status read_replayed(const cli_options *options, const char *profile, fab_design **out, fab_str *text,
                                 fab_error *err) {
     char line[128];
-    FAB_OWNED fab_design *design = NULL;
     const bool is_asked = cli_is_given(options, &OPTION_OBJECTIVE);
     const bool has_job = options->jobs.n > 0;
     if (is_asked ? options->search.objective != FAB_OBJECTIVE_TOKENS : !has_job) {
@@ -139,10 +138,10 @@ static fab_status read_replayed(const cli_options *options, const char *profile,
                   "there is no certificate of --objective tokens: its replays have none");
     FAB_REFUSE_IF(options->jobs.n == 0, err, FAB_EUSAGE, NULL,
                   "--objective tokens needs a job: --job model=NAME (see 'list models')");
-    (void)snprintf(line, sizeof line, "clos:gpus=%" PRIu64 ",gpus-per-server=1,domain=1", options->search.gpus);
-    FAB_PASS(FAB_NEW(design, 1, err));
+    FAB_FORMAT(line, "clos:gpus=%" PRIu64 ",gpus-per-server=1,domain=1", options->search.gpus);
+    FAB_OWNED_NEW(fab_design, design, 1, err);
     FAB_PASS(read_with_job(options, line, design, err));
-    (void)snprintf(design->prices, sizeof design->prices, "%s", profile);
+    FAB_FORMAT(design->prices, "%s", profile);
     for (size_t i = 0; i < options->jobs.n; i++) {
         fab_str_printf(text, "%s%s", i == 0 ? "--job " : ",", options->jobs.items[i]);
     }
@@ -192,13 +191,12 @@ static fab_status search(const cli_options *options, const fab_catalog *catalog,
 /* The winner as a fabric of its own, with bill of materials and graph. */
 static fab_status measure_winner(const cli_options *options, const fab_optimum *optimum, const char *prices,
                                  fab_fabric_result *out, fab_fabric **out_graph, fab_error *err) {
-    FAB_OWNED fab_design *design = NULL;
-    FAB_PASS(FAB_NEW(design, 1, err));
+    FAB_OWNED_NEW(fab_design, design, 1, err);
     FAB_PASS(optimum->objective == FAB_OBJECTIVE_TOKENS
                  ? read_with_job(options, optimum->winner.design, design, err)
                  : fab_design_read(optimum->winner.design, NULL, 0, design, err));
-    (void)snprintf(design->prices, sizeof design->prices, "%s", prices);
-    (void)snprintf(design->name, sizeof design->name, "optimum");
+    FAB_FORMAT(design->prices, "%s", prices);
+    FAB_FORMAT(design->name, "optimum");
     design->fabric.max_bytes = options->max_memory;
     return fab_fabric_measure(design, out, out_graph, err);
 }

@@ -54,7 +54,7 @@ static fab_status plan_run(const cli_options *options, FILE *out, fab_error *err
     if (!plans->is_proven && request.is_late != NULL && is_late(&deadline_s)) {
         char least[48] = "under orders of the ranks that were not searched";
         if (plans->lower_bound_s < plans->plans[0].iteration.time_s) {
-            (void)snprintf(least, sizeof least, "%.4g s at least", plans->lower_bound_s);
+            FAB_FORMAT(least, "%.4g s at least", plans->lower_bound_s);
         }
         return fab_fail(err, FAB_ETIME, "plan",
                         "the time of --max-time is up: this is the best so far, and others may take less, %s", least);

@@ -28,7 +28,7 @@ static fab_status apply_shard(cli_options *options, const char *value, fab_error
     size_t n = strcspn(value, "/");
     FAB_REFUSE_IF(value[n] != '/' || n >= sizeof index, err, FAB_EUSAGE, NULL,
                   "option --shard: '%.40s' is not I/N, as 0/8", value);
-    (void)snprintf(index, sizeof index, "%.*s", (int)n, value);
+    FAB_FORMAT(index, "%.*s", (int)n, value);
     FAB_REFUSE_IF(fab_count_parse(value + n + 1, 1, FAB_SHARDS_MOST, &options->n_shards, &inner) != FAB_OK ||
                       fab_count_parse(index, 0, options->n_shards - 1, &options->shard, &inner) != FAB_OK,
                   err, FAB_EUSAGE, NULL, "option --shard: %s", inner.text);
@@ -128,8 +128,7 @@ done:
 
 /* --- run ---------------------------------------------------------------------------------------------------------- */
 
-static bool is_interrupted(void *context) {
-    (void)context;
+static bool is_interrupted(FAB_UNUSED void *context) {
     return cli_interrupted() != 0;
 }
 

@@ -185,12 +185,11 @@ static fab_status keep_rows_of(const fab_published *known, const char *digest, c
 
 fab_status cli_find_published(const cli_options *options, const fab_design *design, fab_result *result,
                               fab_published *known, fab_published *out, fab_error *err) {
-    FAB_OWNED fab_design *copy = NULL;
     char digest[17];
     if (result->command != FAB_COMMAND_RUN || options->take != NULL) {
         return FAB_OK;
     }
-    FAB_PASS(FAB_NEW(copy, 1, err));
+    FAB_OWNED_NEW(fab_design, copy, 1, err);
     *copy = *design;
     FAB_PASS(digest_of_job(copy, digest, err));
     FAB_PASS(known->n_rows == 0 ? know_published(known, err) : FAB_OK);

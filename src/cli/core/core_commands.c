@@ -2,9 +2,7 @@
  * others are those of published figures, beside which a result is laid. */
 #include "cli.h"
 
-static fab_status hold(const cli_options *options, FILE *out, fab_error *err) {
-    (void)options;
-    (void)out;
+static fab_status hold(FAB_UNUSED const cli_options *options, FAB_UNUSED FILE *out, fab_error *err) {
     return cli_explore_hold(err);
 }
 

@@ -55,7 +55,7 @@ fab_status cli_explain_model(const char *text, FILE *out, fab_error *err) {
     const char *source = NULL;
     double parameters = 0;
     char name[LONGEST];
-    (void)snprintf(name, sizeof name, "%s", text);
+    FAB_FORMAT(name, "%s", text);
     char *with = strstr(name, ",gpu=");
     if (with != NULL) {
         *with = '\0';

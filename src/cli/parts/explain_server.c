@@ -49,9 +49,8 @@ fab_status cli_explain_server(const char *path, FILE *out, fab_error *err) {
         {"GPU", "gpu", false},           {"NUMA", "numa", true},          {"PCIe switch", "pcie_switch", false},
         {"Nearest NICs", "nics", false}, {"GPUs there", "sharing", true}, {"PCIe", "pcie_bps", true},
         {"NVLink", "nvlink_bps", true}};
-    FAB_OWNED fab_server_shape *s = NULL;
     FAB_OWNS(cli_table_release) cli_table table = {.columns = COLUMNS, .n_columns = FAB_N_OF(COLUMNS)};
-    FAB_PASS(FAB_NEW(s, 1, err));
+    FAB_OWNED_NEW(fab_server_shape, s, 1, err);
     FAB_PASS(fab_server_read(path, s, err));
     server_fill(s, &table);
     FAB_PASS(cli_table_status(&table, err));

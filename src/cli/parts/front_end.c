@@ -15,7 +15,7 @@ fab_status cli_front_end_open(cli_session *s, fab_error *err) {
     FAB_REFUSE_IF(!s->design->has_front_end, err, FAB_EINPUT, NULL, "the design has no front-end");
     fab_design_front_end(s->design, s->graph->n_servers, &spec);
     FAB_PASS(fab_topology_build(&spec, &s->hosts, NULL, err));
-    (void)snprintf(s->text, sizeof s->text, "job%.40s", s->traffic + strlen(FRONT_END));
+    FAB_FORMAT(s->text, "job%.40s", s->traffic + strlen(FRONT_END));
     s->traffic = s->text;
     return FAB_OK;
 }
@@ -26,9 +26,9 @@ void cli_front_end_show(cli_session *s) {
     if (second == NULL) {
         return;
     }
-    (void)snprintf(second->name, sizeof second->name, "%.400s front-end", all->name);
+    FAB_FORMAT(second->name, "%.400s front-end", all->name);
     memcpy(second->digest, all->digest, sizeof second->digest);
-    (void)snprintf(second->source, sizeof second->source, "%s", s->design->source);
+    FAB_FORMAT(second->source, "%s", s->design->source);
     *all = *second;
     free(second);
     s->result.graph = s->hosts;

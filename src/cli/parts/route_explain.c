@@ -33,6 +33,6 @@ fab_status cli_explain(cli_session *s, FILE *out, fab_error *err) {
     FAB_PASS(find_link(s->options, s->graph, &link, err));
     FAB_PASS(fab_blame_design(s->design, fab_explain_link(s->context, 0, link, &explanation, err), err));
     s->result.explanation = &explanation;
-    (void)snprintf(s->result.traffic, sizeof s->result.traffic, "%s", explanation.traffic);
+    FAB_FORMAT(s->result.traffic, "%s", explanation.traffic);
     return cli_report(s->options, &s->result, out, err);
 }

@@ -71,9 +71,8 @@ fab_status cli_check_further(const cli_options *options, const fab_design *desig
 
 static fab_status degrade(const cli_options *options, const fab_replay *base, fab_result *result, cli_further *out,
                           fab_error *err) {
-    FAB_OWNED fab_weak_part *parts = NULL;
     size_t n = options->weak_parts.n;
-    FAB_PASS(FAB_NEW(parts, n, err));
+    FAB_OWNED_NEW(fab_weak_part, parts, n, err);
     for (size_t i = 0; i < n; i++) {
         FAB_PASS(fab_weak_part_parse(options->weak_parts.items[i], &parts[i], err));
     }

@@ -103,14 +103,14 @@ static fab_status show_report(const cli_options *options, const fab_study_result
     FAB_PASS(cli_result_init(options, FAB_COMMAND_STUDY, 1, &result, err));
     const fab_design *design = fab_study_results_design(results);
     FAB_PASS(fab_fabric_measure(design, &result.fabrics[0], &graph, err));
-    (void)snprintf(result.fabrics[0].digest, sizeof result.fabrics[0].digest, "%s", plan->digest); /* as planned */
+    FAB_FORMAT(result.fabrics[0].digest, "%s", plan->digest); /* as planned */
     overlay = overlay_of(summary, graph);
     result.graph = graph;
     result.overlay = overlay.criticality != NULL ? &overlay : NULL;
     result.study = summary;
     result.seed = plan->seed;
     result.n_seeds = summary->n_seeds > 1 ? summary->n_seeds : 1;
-    (void)snprintf(result.traffic, sizeof result.traffic, "%s", summary->traffic);
+    FAB_FORMAT(result.traffic, "%s", summary->traffic);
     FAB_PASS(fab_find_warnings(&result, err));
     FAB_PASS(design->n_jobs > 0 ? fab_warn_of_gpu(&result, &design->jobs[0], &design->fabric, err) : FAB_OK);
     const certified what = {options, results, summary};

@@ -20,8 +20,7 @@ void cli_world_leave(void) {
 
 #else
 
-fab_status cli_world_enter(cli_world *out, fab_error *err) {
-    (void)err;
+fab_status cli_world_enter(cli_world *out, FAB_UNUSED fab_error *err) {
     *out = (cli_world){0, 1};
     return FAB_OK;
 }

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 static void complain(top_app *a, const char *text) {
-    (void)snprintf(a->message, sizeof a->message, "%s", text);
+    FAB_FORMAT(a->message, "%s", text);
     a->is_bad = true;
 }
 
@@ -101,7 +101,7 @@ static void find_next(top_app *a) {
             return;
         }
     }
-    (void)snprintf(a->message, sizeof a->message, "no row has '%s' in its name", a->search);
+    FAB_FORMAT(a->message, "no row has '%s' in its name", a->search);
     a->is_bad = true;
 }
 
@@ -115,7 +115,7 @@ static fab_status after_change(top_app *a, fab_status status, const fab_error *i
     } else if (status == FAB_OK && top_model_note(&a->model)[0] != '\0') {
         complain(a, top_model_note(&a->model));
     } else if (status == FAB_OK && a->message[0] == '\0') {
-        (void)snprintf(a->message, sizeof a->message, "answered in %s", FAB_SAY(a->model.asked_s, FAB_UNIT_TIME));
+        FAB_FORMAT(a->message, "answered in %s", FAB_SAY(a->model.asked_s, FAB_UNIT_TIME));
         a->is_bad = false;
     }
     a->model.passed[0] = '\0';
@@ -149,7 +149,7 @@ static fab_status take_input(top_app *a, fab_error *err) {
         return FAB_OK;
     }
     if (asked == '/') {
-        (void)snprintf(a->search, sizeof a->search, "%s", a->input);
+        FAB_FORMAT(a->search, "%s", a->input);
         find_next(a);
         return FAB_OK;
     }
@@ -186,7 +186,7 @@ static fab_status type_key(top_app *a, int key, fab_error *err) {
 
 static void ask_for(top_app *a, int key, const char *first) {
     a->asks = key;
-    (void)snprintf(a->input, sizeof a->input, "%s", first);
+    FAB_FORMAT(a->input, "%s", first);
 }
 
 static fab_status change_key(top_app *a, int key, fab_error *err) {

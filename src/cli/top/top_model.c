@@ -60,7 +60,7 @@ static fab_status reopen(top_model *m, const top_state *state, fab_error *err) {
     const char *engine = m->engines[state->engine].text;
     if (m->tell != NULL) {
         char text[FAB_ENGINE_TEXT_SIZE + 64];
-        (void)snprintf(text, sizeof text, "Opening the job under %s, seed %" PRIu64 " ...", engine, state->seed);
+        FAB_FORMAT(text, "Opening the job under %s, seed %" PRIu64 " ...", engine, state->seed);
         m->tell(m->tell_context, text);
     }
     options.engines = (cli_list){&engine, 1};
@@ -242,7 +242,7 @@ fab_status top_model_next_engine(top_model *m, fab_error *err) {
         if (status == FAB_OK || status == FAB_ENOMEM) {
             break;
         }
-        (void)snprintf(m->passed, sizeof m->passed, "passed over %s: %.200s", engine, inner.text);
+        FAB_FORMAT(m->passed, "passed over %s: %.200s", engine, inner.text);
     }
     return status == FAB_OK ? FAB_OK : fab_fail(err, status, inner.where, "%s", inner.text);
 }

@@ -59,12 +59,11 @@ static const char *put_line(const top_screen *s, int y, const char *text, bool i
 }
 
 static fab_status draw(top_screen *s, fab_error *err) {
-    FAB_OWNED fab_page *page = NULL;
     const size_t width = COLS > 0 ? (size_t)COLS : 0;
     size_t selected = SIZE_MAX;
     const fab_report_style style = {
         .color = true, .ascii = s->ascii, .width = (int)(width < FAB_TEXT_MAX_WIDTH ? width : FAB_TEXT_MAX_WIDTH)};
-    FAB_PASS(FAB_NEW(page, 1, err));
+    FAB_OWNED_NEW(fab_page, page, 1, err);
     fab_page_init(page, &style);
     if (width < FAB_TEXT_MIN_WIDTH) {
         fab_str_add(&page->out, "too narrow\n");
@@ -183,9 +182,7 @@ done:
 
 #else
 
-fab_status top_screen_run(const cli_options *options, FILE *out, fab_error *err) {
-    (void)options;
-    (void)out;
+fab_status top_screen_run(FAB_UNUSED const cli_options *options, FAB_UNUSED FILE *out, fab_error *err) {
     return fab_fail(err, FAB_EUNSUPPORTED, NULL,
                     "command top: this build has no ncurses; 'run DESIGN --fail COMPONENT' tells the same");
 }

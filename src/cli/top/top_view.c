@@ -154,7 +154,7 @@ static fab_status find_flows(const top_model *m, top_view *v, fab_error *err) {
     v->crossing = NULL;
     fab_status status = fab_what_if_flows(m->what_if, v->phase, &v->flows, &inner);
     if (status == FAB_EUNSUPPORTED) {
-        (void)snprintf(v->note, sizeof v->note, "%.200s; 'route --explain' tells their shares", inner.text);
+        FAB_FORMAT(v->note, "%.200s; 'route --explain' tells their shares", inner.text);
         return FAB_OK;
     }
     FAB_REFUSE_IF(status != FAB_OK, err, status, inner.where, "%s", inner.text);
@@ -201,7 +201,6 @@ static void select_again(top_view *v) {
 }
 
 fab_status top_view_refresh(const top_model *m, top_view *v, fab_error *err) {
-    FAB_OWNED fab_ranked *list = NULL;
     const fab_fabric *f = top_fabric(m);
     size_t n = 0;
     free(v->item);
@@ -210,15 +209,15 @@ fab_status top_view_refresh(const top_model *m, top_view *v, fab_error *err) {
     v->note[0] = '\0';
     const bool of_loads = v->kind == TOP_LINKS || v->kind == TOP_FLOWS;
     if (of_loads && !top_model_is_known(m)) {
-        (void)snprintf(v->note, sizeof v->note, "not known: %.200s", top_model_note(m));
+        FAB_FORMAT(v->note, "not known: %.200s", top_model_note(m));
         return FAB_OK;
     }
     if (of_loads && !find_phase(m, v)) {
-        (void)snprintf(v->note, sizeof v->note, "%.64s has too many paths under this engine", v->phase_name);
+        FAB_FORMAT(v->note, "%.64s has too many paths under this engine", v->phase_name);
         return FAB_OK;
     }
     FAB_PASS(v->kind == TOP_FLOWS ? find_flows(m, v, err) : FAB_OK);
-    FAB_PASS(FAB_NEW(list, (size_t)f->n_links + f->n_nodes + f->n_servers + m->now.n + v->flows.n_flows, err));
+    FAB_OWNED_NEW(fab_ranked, list, (size_t)f->n_links + f->n_nodes + f->n_servers + m->now.n + v->flows.n_flows, err);
     if (v->kind == TOP_PHASES) {
         n = rank_phases(m, v, list);
     } else if (v->kind == TOP_LINKS) {
@@ -235,10 +234,10 @@ fab_status top_view_refresh(const top_model *m, top_view *v, fab_error *err) {
     FAB_PASS(fab_ranked_sort(list, n, err));
     FAB_PASS(take_ranked(v, list, n, err));
     if (n == 0 && v->note[0] == '\0') {
-        (void)snprintf(v->note, sizeof v->note, "%s",
-                       v->kind == TOP_BROKEN  ? "Nothing is broken: k kills what is selected elsewhere, b what you name"
-                       : v->kind == TOP_FLOWS ? "No flow of this phase crosses the link"
-                                              : "Nothing of this phase is in the network");
+        FAB_FORMAT(v->note, "%s",
+                   v->kind == TOP_BROKEN  ? "Nothing is broken: k kills what is selected elsewhere, b what you name"
+                   : v->kind == TOP_FLOWS ? "No flow of this phase crosses the link"
+                                          : "Nothing of this phase is in the network");
     }
     select_again(v);
     return FAB_OK;

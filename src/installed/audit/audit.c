@@ -35,7 +35,7 @@ fab_status fab_audit_tell(auditor *a, const fab_finding *finding, fab_error *err
     char before[512]; /* the format as far as the work: names in the text may have any character, that one too */
     va_list arguments;
     const char *work = strchr(fmt, FAB_AUDIT_WORK[0]);
-    (void)snprintf(before, sizeof before, "%.*s", work != NULL ? (int)(work - fmt) : 0, fmt);
+    FAB_FORMAT(before, "%.*s", work != NULL ? (int)(work - fmt) : 0, fmt);
     va_start(arguments, fmt);
     const int n = vsnprintf(text, sizeof text, before, arguments);
     va_end(arguments);
@@ -100,9 +100,8 @@ typedef struct boundary_rate {
 FAB_ORDER_TWO(by_boundary_and_rate, boundary_rate, boundary, bps);
 
 static fab_status find_usual_rates(auditor *a, fab_error *err) {
-    FAB_OWNED boundary_rate *rates = NULL;
     uint32_t n = 0;
-    FAB_PASS(FAB_NEW(rates, a->net->n_cables, err));
+    FAB_OWNED_NEW(boundary_rate, rates, a->net->n_cables, err);
     FAB_PASS(FAB_NEW(a->usual_bps, (size_t)a->shape->n_tiers + 2, err));
     for (uint32_t c = 0; c < a->net->n_cables; c++) {
         if (a->net->cables[c].rate_bps > 0) {
@@ -188,10 +187,9 @@ typedef struct box {
 } box;
 
 fab_status fab_audit_find_tiers(fab_audit *audit, const fab_shape *shape, const char *const *names, fab_error *err) {
-    FAB_OWNED box *boxes = NULL;
     uint32_t n_nodes = shape->net->n_nodes;
     size_t n = (size_t)n_nodes + shape->n_servers;
-    FAB_PASS(FAB_NEW(boxes, n + 1, err));
+    FAB_OWNED_NEW(box, boxes, n + 1, err);
     for (uint32_t v = 0; v < n_nodes; v++) {
         boxes[v] = (box){names[v], shape->tier[v]};
     }
@@ -247,8 +245,7 @@ void fab_audit_close(auditor *a) {
 /* How much of what is there some rule speaks of. */
 fab_status fab_audit_cover(auditor *a, fab_error *err) {
     const fab_network *net = a->net;
-    FAB_OWNED bool *ruled = NULL;
-    FAB_PASS(FAB_NEW(ruled, (size_t)net->n_nodes + 1, err));
+    FAB_OWNED_NEW(bool, ruled, (size_t)net->n_nodes + 1, err);
     for (uint32_t c = 0; c < net->n_cables; c++) {
         const fab_network_end *end = net->cables[c].end;
         bool is_inside = fab_shape_is_inside(a->shape, &net->cables[c]);

@@ -114,8 +114,7 @@ FAB_ORDER_TWO(by_cables, peer, cables, bps);
 
 /* What a switch of the tier has: the cables of the peer in the middle, of an even number the larger one. */
 static fab_status find_capacity(const auditor *a, grid *g, fab_error *err) {
-    FAB_OWNED peer *peers = NULL;
-    FAB_PASS(FAB_NEW(peers, g->n, err));
+    FAB_OWNED_NEW(peer, peers, g->n, err);
     for (uint32_t i = 0; i < g->n; i++) {
         for (uint32_t k = a->shape->first[g->switches[i].node]; k < a->shape->first[g->switches[i].node + 1]; k++) {
             uint32_t cable = a->shape->side[k] >> 1;
@@ -174,7 +173,7 @@ static fab_status add_absent(auditor *a, const grid *g, const char *name, const 
         return FAB_OK;
     }
     if (g->least < g->most) {
-        (void)snprintf(range, sizeof range, "%u to ", (unsigned)g->least);
+        FAB_FORMAT(range, "%u to ", (unsigned)g->least);
     }
     FAB_PASS(fab_audit_text(a, &f.work, err, "Install %s, or switch it on; the %u others of its role have %s%u cables.",
                             name, (unsigned)g->n, range, (unsigned)g->most));
@@ -436,9 +435,8 @@ static fab_status look_at_role(auditor *a, coordinates *all, uint32_t n, uint32_
 }
 
 static fab_status look_at_tier(auditor *a, uint32_t tier, uint64_t from, fab_error *err) {
-    FAB_OWNED coordinates *all = NULL;
     uint32_t n = a->tier_first[tier + 1] - a->tier_first[tier];
-    FAB_PASS(FAB_NEW(all, (size_t)n + 1, err));
+    FAB_OWNED_NEW(coordinates, all, (size_t)n + 1, err);
     for (uint32_t i = 0; i < n; i++) {
         all[i].node = a->in_tier[a->tier_first[tier] + i];
         all[i].label = a->net->nodes[all[i].node].label;

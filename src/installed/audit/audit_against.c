@@ -271,8 +271,7 @@ static bool is_planned(const comparison *c, uint32_t cable) {
 }
 
 static fab_status look_at_cables(comparison *c, fab_error *err) {
-    FAB_OWNED uint8_t *done_with = NULL;
-    FAB_PASS(FAB_NEW(done_with, (size_t)c->plan->n_cables + 1, err));
+    FAB_OWNED_NEW(uint8_t, done_with, (size_t)c->plan->n_cables + 1, err);
     for (uint32_t cable = 0; cable < c->plan->n_cables; cable++) { /* what is as planned, first */
         const fab_network_cable *p = &c->plan->cables[cable];
         if (is_planned(c, cable)) {

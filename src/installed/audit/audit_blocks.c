@@ -200,9 +200,8 @@ FAB_ORDER_TWO(by_upper, audit_trunk, upper, lower);
 /* Upper switches go where most of their trunks lead, and then lower ones. */
 static fab_status settle(finding_blocks *f, fab_error *err) {
     audit_boundary *b = f->b;
-    FAB_OWNED audit_trunk *turned = NULL;
     uint32_t votes = 0;
-    FAB_PASS(FAB_NEW(turned, b->n_trunks, err));
+    FAB_OWNED_NEW(audit_trunk, turned, b->n_trunks, err);
     if (b->n_trunks > 0) {
         memcpy(turned, b->trunk, b->n_trunks * sizeof *turned);
         qsort(turned, b->n_trunks, sizeof *turned, by_upper);
@@ -294,9 +293,8 @@ static void rule_of_block(audit_block *k, const audit_trunk *sizes, uint32_t n, 
 
 static fab_status find_rules(finding_blocks *f, fab_error *err) {
     audit_boundary *b = f->b;
-    FAB_OWNED audit_trunk *sizes = NULL;
     uint32_t n = 0;
-    FAB_PASS(FAB_NEW(sizes, b->n_trunks, err));
+    FAB_OWNED_NEW(audit_trunk, sizes, b->n_trunks, err);
     for (uint32_t i = 0; i < b->n_trunks; i++) {
         uint32_t block = b->of[b->trunk[i].lower];
         if (block == b->of[b->trunk[i].upper]) {

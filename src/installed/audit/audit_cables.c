@@ -113,9 +113,8 @@ static fab_status tell_box(auditor *a, const kind_of_cable *list, uint32_t n, do
 
 /* The rate that each cable's kind has; 0: its kind has no rule, or the box is of another type. */
 static fab_status find_usual(auditor *a, double *usual, double *confidence, fab_error *err) {
-    FAB_OWNED kind_of_cable *list = NULL;
     uint32_t n = 0;
-    FAB_PASS(FAB_NEW(list, (size_t)a->net->n_cables + 1, err));
+    FAB_OWNED_NEW(kind_of_cable, list, (size_t)a->net->n_cables + 1, err);
     for (uint32_t c = 0; c < a->net->n_cables; c++) {
         const fab_network_end *end = a->net->cables[c].end;
         uint32_t t = fab_audit_boundary_of(a, c);

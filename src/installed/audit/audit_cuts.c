@@ -17,9 +17,8 @@ FAB_FREES(cuts_release, cuts, vertex, node, is_host, root, cut);
 
 static fab_status audit_cuts_number(const auditor *a, cuts *c, fab_error *err) {
     const fab_network *net = a->net;
-    FAB_OWNED uint32_t *of_server = NULL;
     FAB_PASS(FAB_NEW_ALL(net->n_nodes, err, c->vertex, c->node));
-    FAB_PASS(FAB_NEW(of_server, (size_t)a->shape->n_servers + 1, err));
+    FAB_OWNED_NEW(uint32_t, of_server, (size_t)a->shape->n_servers + 1, err);
     for (uint32_t v = 0; v < net->n_nodes; v++) {
         uint32_t server = a->shape->server[v];
         c->vertex[v] = FAB_NETWORK_NONE;

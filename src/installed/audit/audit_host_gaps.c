@@ -121,13 +121,12 @@ static fab_status tell_gap(audit_plugs *p, const numbered_host *before, uint32_t
 /* Cables to hosts: of each switch, and of the one in the middle. */
 static fab_status count_plugged(const audit_plugs *p, uint32_t **out, uint32_t *out_usual, fab_error *err) {
     const uint32_t n_nodes = p->a->net->n_nodes;
-    FAB_OWNED uint32_t *sorted = NULL;
     uint32_t n = 0;
     FAB_PASS(FAB_NEW(*out, (size_t)n_nodes + 1, err));
     for (uint32_t i = 0; i < p->n; i++) {
         (*out)[p->plug[i].leaf]++;
     }
-    FAB_PASS(FAB_NEW(sorted, (size_t)n_nodes + 1, err));
+    FAB_OWNED_NEW(uint32_t, sorted, (size_t)n_nodes + 1, err);
     for (uint32_t v = 0; v < n_nodes; v++) {
         if ((*out)[v] > 0) {
             sorted[n++] = (*out)[v];
@@ -192,11 +191,10 @@ static fab_status look_at_row(audit_plugs *p, const numbered_host *host, uint32_
 
 fab_status audit_plugs_gaps(audit_plugs *p, fab_error *err) {
     const fab_shape *shape = p->a->shape;
-    FAB_OWNED numbered_host *host = NULL;
     FAB_OWNED uint32_t *plugged = NULL;
     gap_rules rules = {.usual = 0};
     uint32_t n = 0;
-    FAB_PASS(FAB_NEW(host, (size_t)shape->n_servers + 1, err));
+    FAB_OWNED_NEW(numbered_host, host, (size_t)shape->n_servers + 1, err);
     FAB_PASS(count_plugged(p, &plugged, &rules.usual, err));
     rules.plugged = plugged;
     rules.empty = find_empty_leaf(p->a, plugged, rules.usual);

@@ -61,8 +61,8 @@ fab_status audit_report_servers(audit_plugs *p, const audit_plug *x, const audit
     f.port = f.other_port = "";
     char where[400] = "port";
     if (x->leaf != y->leaf) {
-        (void)snprintf(where, sizeof where, "leaf: the names around %.80s are on %.80s, those around %.80s on %.80s",
-                       f.node, leaf[1], f.other, leaf[0]);
+        FAB_FORMAT(where, "leaf: the names around %.80s are on %.80s, those around %.80s on %.80s", f.node, leaf[1],
+                   f.other, leaf[0]);
     }
     return is_whole
                ? fab_audit_tell(p->a, &f, err,
@@ -142,9 +142,8 @@ static double confidence_of(const audit_plugs *p, uint32_t server) {
 
 /* Two of one server, or one each of two: each where the other belongs. */
 static fab_status tell_exchanges(audit_plugs *p, fab_error *err) {
-    FAB_OWNED uint32_t *astray = NULL;
     uint32_t n = 0;
-    FAB_PASS(FAB_NEW(astray, (size_t)p->n + 1, err));
+    FAB_OWNED_NEW(uint32_t, astray, (size_t)p->n + 1, err);
     for (uint32_t i = 0; i < p->n; i++) {
         if (p->plug[i].should != NONE) {
             astray[n++] = i;
@@ -326,7 +325,6 @@ static fab_status look_for_missing(audit_plugs *p, uint32_t server, uint8_t *tol
 
 fab_status fab_audit_hosts(auditor *a, fab_error *err) {
     FAB_OWNS(audit_plugs_release) audit_plugs p = {.a = a};
-    FAB_OWNED uint8_t *told = NULL;
     for (uint32_t c = 0; c < a->net->n_cables; c++) {
         a->out->boundary[0].present += fab_audit_boundary_of(a, c) == 1;
     }
@@ -337,7 +335,7 @@ fab_status fab_audit_hosts(auditor *a, fab_error *err) {
     }
     FAB_PASS(audit_plugs_find(a, &p, err));
     FAB_PASS(audit_plugs_compare(&p, err));
-    FAB_PASS(FAB_NEW(told, (size_t)a->shape->n_servers + 1, err));
+    FAB_OWNED_NEW(uint8_t, told, (size_t)a->shape->n_servers + 1, err);
     FAB_PASS(tell_exchanges(&p, err));
     for (uint32_t s = 0; s < a->shape->n_servers; s++) {
         FAB_PASS(p.template_[s] != NONE && p.template_[s] != s ? look_for_missing(&p, s, told, err) : FAB_OK);

@@ -161,8 +161,7 @@ typedef struct named_server {
 /* Servers that both call the same, and what each planned server has in its slots. */
 static fab_status list_servers(const audit_match *m, uint32_t *planned_server, uint32_t *node_at, fab_error *err) {
     const fab_shape *plan = m->plan;
-    FAB_OWNED named_server *names = NULL;
-    FAB_PASS(FAB_NEW(names, (size_t)plan->n_servers + 1, err));
+    FAB_OWNED_NEW(named_server, names, (size_t)plan->n_servers + 1, err);
     for (uint32_t s = 0; s < plan->n_servers; s++) {
         names[s] = (named_server){plan->server_name[s], s};
     }
@@ -189,14 +188,10 @@ static fab_status join_adapters(audit_match *m, uint32_t *queue, uint32_t n, fab
     const uint32_t n_plan = m->plan->net->n_nodes;
     audit_match followed = *m;
     uint32_t slot[SLOTS];
-    FAB_OWNED uint32_t *planned_server = NULL;
-    FAB_OWNED uint32_t *node_at = NULL;
-    FAB_OWNED uint32_t *meant = NULL;
-    FAB_OWNED uint32_t *there = NULL;
-    FAB_PASS(FAB_NEW(planned_server, (size_t)m->here->n_servers + 1, err));
-    FAB_PASS(FAB_NEW(node_at, (size_t)m->plan->n_servers * SLOTS + 1, err));
-    FAB_PASS(FAB_NEW(meant, (size_t)n_here + 1, err));
-    FAB_PASS(FAB_NEW(there, (size_t)n_plan + 1, err));
+    FAB_OWNED_NEW(uint32_t, planned_server, (size_t)m->here->n_servers + 1, err);
+    FAB_OWNED_NEW(uint32_t, node_at, (size_t)m->plan->n_servers * SLOTS + 1, err);
+    FAB_OWNED_NEW(uint32_t, meant, (size_t)n_here + 1, err);
+    FAB_OWNED_NEW(uint32_t, there, (size_t)n_plan + 1, err);
     memset(node_at, 0xff, ((size_t)m->plan->n_servers * SLOTS + 1) * sizeof *node_at);
     memcpy(meant, m->meant, n_here * sizeof *meant);
     memcpy(there, m->there, n_plan * sizeof *there);
@@ -225,8 +220,7 @@ static uint64_t hash_text(const char *text) {
 
 static fab_status colour(const fab_shape *s, int rounds, keyed *out, fab_error *err) {
     uint32_t n = s->net->n_nodes;
-    FAB_OWNED uint64_t *old = NULL;
-    FAB_PASS(FAB_NEW(old, (size_t)n + 1, err));
+    FAB_OWNED_NEW(uint64_t, old, (size_t)n + 1, err);
     for (uint32_t v = 0; v < n; v++) {
         out[v] = (keyed){.key = fab_mix64((uint64_t)s->net->nodes[v].kind + 1), .label = "", .node = v};
     }
@@ -326,11 +320,10 @@ void audit_match_count_renamed(const fab_network *here, const fab_network *plan,
             continue;
         }
         if (out->n_renamed++ == 0 && node->guid != 0) {
-            (void)snprintf(out->first_renamed, sizeof out->first_renamed,
-                           "0x%016" PRIx64 " is '%.70s', in the plan '%.70s'", node->guid, node->label, planned->label);
+            FAB_FORMAT(out->first_renamed, "0x%016" PRIx64 " is '%.70s', in the plan '%.70s'", node->guid, node->label,
+                       planned->label);
         } else if (out->n_renamed == 1) {
-            (void)snprintf(out->first_renamed, sizeof out->first_renamed, "'%.80s' is '%.80s' in the plan", node->label,
-                           planned->label);
+            FAB_FORMAT(out->first_renamed, "'%.80s' is '%.80s' in the plan", node->label, planned->label);
         }
     }
 }

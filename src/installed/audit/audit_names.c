@@ -81,7 +81,7 @@ fab_status audit_copy_boxes(const fab_shape *s, audit_copy *out, fab_error *err)
             has_boxes = has_boxes && cable.end[k].node != FAB_NETWORK_NONE;
             if (has_boxes && boxes.adapter_port[2 * i + k] > 0 &&
                 fab_network_is_plugged(out->net, cable.end[k].node, port[k])) { /* two adapters of one number */
-                (void)snprintf(port[k], sizeof port[k], "n%" PRIu32, boxes.adapter_port[2 * i + k]);
+                FAB_FORMAT(port[k], "n%" PRIu32, boxes.adapter_port[2 * i + k]);
             }
         }
         FAB_PASS(has_boxes ? fab_network_add_cable(out->net, &cable, NULL, err) : FAB_OK);
@@ -192,7 +192,6 @@ fab_status audit_ports_translate(audit_ports *p, uint32_t here, uint32_t planned
     const uint32_t *two = p->plan->side + p->plan->first[planned];
     uint32_t n_one = p->here->first[here + 1] - p->here->first[here];
     uint32_t n_two = p->plan->first[planned + 1] - p->plan->first[planned];
-    FAB_OWNED uint64_t *keys = NULL;
     uint32_t *place[N_KEYS] = {NULL}; /* [n_two]: which of one */
     FAB_OWNS_MEMBERS(place[LETTERS_OFF], place[PLACE]);
     uint32_t most = 0;
@@ -200,7 +199,7 @@ fab_status audit_ports_translate(audit_ports *p, uint32_t here, uint32_t planned
     if (n_one == 0 || n_two == 0 || !audit_ports_differ(p, here, planned)) {
         return FAB_OK;
     }
-    FAB_PASS(FAB_NEW(keys, n_one, err));
+    FAB_OWNED_NEW(uint64_t, keys, n_one, err);
     for (port_key by = LETTERS_OFF; by < N_KEYS; by++) {
         uint32_t n = 0;
         FAB_PASS(FAB_NEW(place[by], n_two, err));

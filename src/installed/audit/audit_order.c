@@ -406,9 +406,8 @@ static fab_status tell_pair(audit_plugs *p, const swapped *x, uint32_t n, fab_er
  * and one in LEAST hosts is exchanged so, or one at all. */
 static fab_status tell_swapped(sequence *s, const standing *all, uint32_t n, fab_error *err) {
     audit_plugs *p = s->p;
-    FAB_OWNED bool *is_swapped = NULL;
     uint32_t n_at_leaf = 0;
-    FAB_PASS(FAB_NEW(is_swapped, (size_t)p->a->shape->n_servers + 1, err));
+    FAB_OWNED_NEW(bool, is_swapped, (size_t)p->a->shape->n_servers + 1, err);
     FAB_SORT(s->swap, s->n_swapped, by_servers);
     for (uint32_t i = 0; i < s->n_swapped; i++) {
         const swapped *x = &s->swap[i];

@@ -137,11 +137,10 @@ static uint32_t best_home(const audit_plugs *p, uint32_t server, const uint32_t 
 static fab_status find_homes(audit_plugs *p, fab_error *err) {
     uint32_t n = p->a->shape->n_servers;
     FAB_OWNED signed_server *list = NULL;
-    FAB_OWNED uint32_t *claim = NULL;
     FAB_OWNED uint32_t *votes = NULL;
     FAB_OWNED uint32_t *by_rank = NULL; /* home by the place of the name */
     FAB_PASS(FAB_NEW_ALL((size_t)n + 1, err, list, votes, by_rank, p->home, p->home_of));
-    FAB_PASS(FAB_NEW(claim, (size_t)p->n_keys + 1, err));
+    FAB_OWNED_NEW(uint32_t, claim, (size_t)p->n_keys + 1, err);
     memset(claim, 0xff, p->n_keys * sizeof *claim);
     memset(p->home_of, 0xff, n * sizeof *p->home_of);
     memset(by_rank, 0xff, n * sizeof *by_rank);

@@ -177,14 +177,13 @@ static fab_status report_absent(sideways *s, uint32_t n_short, fab_error *err) {
 
 static fab_status look_at_degrees(sideways *s, fab_error *err) {
     auditor *a = s->a;
-    FAB_OWNED uint32_t *shorts = NULL;
     uint32_t n_short = 0;
     uint32_t lacks = 0;
     uint32_t usual = 0;
     const uint32_t *nodes = a->in_tier + a->tier_first[s->tier];
     uint32_t n = a->tier_first[s->tier + 1] - a->tier_first[s->tier];
     double share = find_should(s, &usual);
-    FAB_PASS(FAB_NEW(shorts, n, err));
+    FAB_OWNED_NEW(uint32_t, shorts, n, err);
     if (share < FAB_AUDIT_NEARLY) {
         FAB_PASS(look_for_more(s, false, 0.75, err));
         return FAB_OK;

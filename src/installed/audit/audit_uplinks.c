@@ -88,9 +88,8 @@ static void look_at_peers(const auditor *a, uint32_t tier, counted *list, uint32
 }
 
 fab_status fab_audit_count_uplinks(const auditor *a, uint32_t tier, audit_uplinks *out, fab_error *err) {
-    FAB_OWNED counted *list = NULL;
     uint32_t n = a->tier_first[tier + 1] - a->tier_first[tier];
-    FAB_PASS(FAB_NEW(list, (size_t)n + 1, err));
+    FAB_OWNED_NEW(counted, list, (size_t)n + 1, err);
     for (uint32_t i = 0; i < n; i++) {
         list[i].node = a->in_tier[a->tier_first[tier] + i];
         count_cables(a, tier, &list[i]);
@@ -109,8 +108,7 @@ static uint32_t n_cables(const auditor *a, uint32_t v) {
 }
 
 fab_status fab_audit_common_cables(auditor *a, fab_error *err) {
-    FAB_OWNED uint32_t *list = NULL;
-    FAB_PASS(FAB_NEW(list, (size_t)a->net->n_nodes + 1, err));
+    FAB_OWNED_NEW(uint32_t, list, (size_t)a->net->n_nodes + 1, err);
     FAB_PASS(FAB_NEW_ALL((size_t)a->shape->n_tiers + 2, err, a->least, a->most));
     for (uint32_t tier = 0; tier <= a->shape->n_tiers; tier++) {
         uint32_t n = a->tier_first[tier + 1] - a->tier_first[tier];

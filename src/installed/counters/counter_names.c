@@ -111,7 +111,7 @@ bool fab_counter_find(fab_token name, fab_counter *out, uint8_t *out_scale) {
         return true;
     }
     char word[NAME + 3];
-    (void)snprintf(word, sizeof word, " %.*s ", (int)length, at);
+    FAB_FORMAT(word, " %.*s ", (int)length, at);
     for (size_t i = 0; length > 0 && i < FAB_N_OF(NAMES); i++) {
         if (strstr(NAMES[i].names, word) != NULL) {
             *out = NAMES[i].counter;

@@ -64,8 +64,7 @@ static fab_status read_one(void *context, const char *path, fab_error *err) {
 }
 
 fab_status fab_counters_read(const char *path, const char *format, fab_counters **out, fab_error *err) {
-    FAB_OWNS(fab_counters_free_owned) fab_counters *c = NULL;
-    FAB_PASS(FAB_NEW(c, 1, err));
+    FAB_OWNS_NEW(fab_counters_free_owned, fab_counters, c, 1, err);
     reading r = {.format = format, .out = c};
     FAB_PASS(fab_folder_each(
         path,

@@ -38,7 +38,7 @@ static fab_token csv_cell(fab_token *line, char separator) {
 
 static bool is_name(fab_token cell, const char *names) {
     char word[24];
-    (void)snprintf(word, sizeof word, " %.*s ", (int)(cell.length < 20 ? cell.length : 20), cell.text);
+    FAB_FORMAT(word, " %.*s ", (int)(cell.length < 20 ? cell.length : 20), cell.text);
     return cell.length > 0 && cell.length < 20 && fab_token_find(cell, " ") == NULL && strstr(names, word) != NULL;
 }
 
@@ -62,16 +62,15 @@ bool fab_counted_head(counted_table *t, fab_token line) {
     return has_port && has_counter;
 }
 
-static bool csv_recognise(const char *path, const char *bytes) {
+static bool csv_recognise(FAB_UNUSED const char *path, const char *bytes) {
     counted_table table = {.separator = separator_of(bytes)};
-    (void)path;
     return table.separator != '\0' && fab_counted_head(&table, fab_token_range(bytes, bytes + strcspn(bytes, "\r\n")));
 }
 
 static bool read_time(fab_token cell, double *out) {
     char word[40];
     char *end = NULL;
-    (void)snprintf(word, sizeof word, "%.*s", (int)(cell.length < 40 ? cell.length : 0), cell.text);
+    FAB_FORMAT(word, "%.*s", (int)(cell.length < 40 ? cell.length : 0), cell.text);
     *out = strtod(word, &end);
     return cell.length > 0 && *end == '\0' && *out >= 0 && strspn(word, "0123456789.eE+") == cell.length;
 }

@@ -14,8 +14,7 @@ typedef struct counters_json {
     counted_key key; /* of the file: its box */
 } counters_json;
 
-static bool json_recognise(const char *path, const char *bytes) {
-    (void)path;
+static bool json_recognise(FAB_UNUSED const char *path, const char *bytes) {
     bytes += strncmp(bytes, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
     bytes += strspn(bytes, " \t\r\n");
     return *bytes == '{' || *bytes == '[';
@@ -83,7 +82,7 @@ static fab_status read_sonic(const counters_json *r, uint32_t map, fab_error *er
         if (port->kind != FAB_JSON_STRING || port->key == NULL) {
             continue;
         }
-        (void)snprintf(name, sizeof name, "COUNTERS:%.100s", port->text);
+        FAB_FORMAT(name, "COUNTERS:%.100s", port->text);
         uint32_t counts = fab_json_member(j, 0, name);
         counts = counts == FAB_JSON_NONE ? fab_json_member(j, tables, port->text) : counts;
         if (counts != FAB_JSON_NONE) {

@@ -3,8 +3,7 @@
  * for each port, END_PM_INFO. Source: output of ibdiagnet 2 as tools that read it describe it. */
 #include "counters_internal.h"
 
-static bool ibdiagnet_recognise(const char *path, const char *bytes) {
-    (void)path;
+static bool ibdiagnet_recognise(FAB_UNUSED const char *path, const char *bytes) {
     const char *port = strstr(bytes, "Port=");
     return strstr(bytes, "START_PM_INFO") != NULL ||
            (port != NULL && (port == bytes || port[-1] == '\n') && strstr(port, "GUID=0x") != NULL);

@@ -8,10 +8,9 @@ static bool is_heading(fab_token line) {
            fab_token_begins(line, "# Port Extended Speeds Counters");
 }
 
-static bool perfquery_recognise(const char *path, const char *bytes) {
+static bool perfquery_recognise(FAB_UNUSED const char *path, const char *bytes) {
     counted_lines lines = {.at = bytes};
     fab_token line;
-    (void)path;
     for (int i = 0; i < 20 && fab_counter_line(&lines, &line); i++) { /* a prompt, warnings */
         if (is_heading(line)) {
             return true;

@@ -8,8 +8,7 @@
 
 #define VALUE 256
 
-static bool prometheus_recognise(const char *path, const char *bytes) {
-    (void)path;
+static bool prometheus_recognise(FAB_UNUSED const char *path, const char *bytes) {
     return strncmp(bytes, "# HELP ", 7) == 0 || strncmp(bytes, "# TYPE ", 7) == 0 ||
            strstr(bytes, "\n# TYPE ") != NULL || strstr(bytes, "_total{") != NULL;
 }
@@ -84,14 +83,14 @@ static fab_status sample_port(sample_labels *l, bool is_adapter, counted_key key
     drop_service(l->host);
     if (l->device[0] != '\0' && !is_adapter) {
         bool has_port = l->port[0] != '\0'; /* mlx5_0 has one; eth0 is one */
-        (void)snprintf(box, sizeof box, "%s%.*s%s%s", l->host, l->host[0] == '\0' ? n_file : 0, file.text,
-                       has_port ? " " : "", has_port ? l->device : "");
+        FAB_FORMAT(box, "%s%.*s%s%s", l->host, l->host[0] == '\0' ? n_file : 0, file.text, has_port ? " " : "",
+                   has_port ? l->device : "");
         if (!has_port) {
             memcpy(l->port, l->device, VALUE);
         }
     } else {
         const char *name = is_adapter && l->device[0] != '\0' ? l->device : l->name[0] != '\0' ? l->name : l->host;
-        (void)snprintf(box, sizeof box, "%s%.*s", name, name[0] == '\0' && key.guid == 0 ? n_file : 0, file.text);
+        FAB_FORMAT(box, "%s%.*s", name, name[0] == '\0' && key.guid == 0 ? n_file : 0, file.text);
     }
     key.box = fab_token_of(box[0] != '\0' ? box : NULL);
     key.port = fab_token_of(l->port[0] != '\0' ? l->port : NULL);
@@ -105,7 +104,7 @@ static bool read_real(fab_token *rest, double *out) {
     *rest = fab_token_trim(*rest, " \t");
     size_t n = strcspn(rest->text, " \t\r\n");
     n = n < rest->length ? n : rest->length;
-    (void)snprintf(word, sizeof word, "%.*s", (int)(n < sizeof word ? n : 0), rest->text);
+    FAB_FORMAT(word, "%.*s", (int)(n < sizeof word ? n : 0), rest->text);
     *rest = fab_token_range(rest->text + n, rest->text + rest->length);
     *out = strtod(word, &end);
     return n > 0 && *end == '\0' && strspn(word, "0123456789.eE+-") == n;

@@ -61,8 +61,8 @@ static fab_status sysfs_add(const sysfs_path *p, fab_token number, counted_key k
     FAB_RETURN_IF(!fab_counter_number(number, &value),
                   fab_fail_in_file(err, key.file, key.line, 1, "'%.*s' is no count",
                                    (int)(number.length < 40 ? number.length : 40), number.text));
-    (void)snprintf(box, sizeof box, "%.*s %.*s", (int)(p->host.length < 255 ? p->host.length : 255), p->host.text,
-                   (int)(p->device.length < 200 ? p->device.length : 200), p->device.text);
+    FAB_FORMAT(box, "%.*s %.*s", (int)(p->host.length < 255 ? p->host.length : 255), p->host.text,
+               (int)(p->device.length < 200 ? p->device.length : 200), p->device.text);
     key.box = fab_token_of(box);
     key.port = p->port;
     FAB_PASS(fab_counters_port(out, &key, &port, err));

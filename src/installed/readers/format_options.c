@@ -51,7 +51,7 @@ fab_status fab_network_format_check(const char *format, size_t *out_n, fab_error
     for (const char *value; (value = option_of(at, &n_key, &n)) != NULL; at = value + n) {
         char word[64];
         size_t k = 0;
-        (void)snprintf(word, sizeof word, "%.*s", (int)(n_key < 60 ? n_key : 60), at + 1);
+        FAB_FORMAT(word, "%.*s", (int)(n_key < 60 ? n_key : 60), at + 1);
         while (k < N_KEYS && strcmp(KEYS[k], word) != 0) {
             k++;
         }
@@ -79,18 +79,17 @@ static bool fits(const char *pattern, const char *text) {
 }
 
 fab_status fab_network_exclude(fab_network *net, const char *format, fab_error *err) {
-    FAB_OWNED bool *drop = NULL;
     uint64_t n_dropped = 0;
     size_t n = 0;
     const char *value = fab_network_format_value(format, EXCLUDE, 0, &n);
     if (value == NULL) {
         return FAB_OK;
     }
-    FAB_PASS(FAB_NEW(drop, (size_t)net->n_nodes + 1, err));
+    FAB_OWNED_NEW(bool, drop, (size_t)net->n_nodes + 1, err);
     for (size_t again = 0; value != NULL; value = fab_network_format_value(format, EXCLUDE, ++again, &n)) {
         char pattern[PATTERN];
         bool is_there = false;
-        (void)snprintf(pattern, sizeof pattern, "%.*s", (int)n, value);
+        FAB_FORMAT(pattern, "%.*s", (int)n, value);
         for (uint32_t i = 0; i < net->n_nodes; i++) {
             const fab_network_node *node = &net->nodes[i];
             bool is_named = fits(pattern, node->name) || fits(pattern, node->label) || fits(pattern, node->host);

@@ -141,7 +141,7 @@ static size_t host_list_split(const char *name, size_t *out_digits, uint32_t *ou
 /* Whether a name is what a range whose first number has `width` digits gives for `number`. */
 static bool is_number(const char *digits, size_t width, uint32_t number) {
     char text[16];
-    (void)snprintf(text, sizeof text, "%0*u", (int)width, (unsigned)number);
+    FAB_FORMAT(text, "%0*u", (int)width, (unsigned)number);
     return strcmp(text, digits) == 0;
 }
 

@@ -31,7 +31,7 @@ static fab_status below_visit(void *context, const char *name, size_t n, fab_err
 fab_status fab_names_below_add(fab_names_below *b, const char *text, size_t n, fab_error *err) {
     char where[192];
     uint32_t n_names = 0;
-    (void)snprintf(where, sizeof where, "%.150s:%zu", b->path, b->line);
+    FAB_FORMAT(where, "%.150s:%zu", b->path, b->line);
     FAB_PASS(fab_host_list_count(text, n, where, &n_names, err));
     FAB_PASS(fab_network_expect(b->net, n_names, n_names, err));
     return fab_host_list_each(text, n, where, below_visit, b, err);

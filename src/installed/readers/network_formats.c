@@ -141,11 +141,10 @@ static fab_status find_format_below(const char *path, const char *head, fab_erro
 }
 
 static fab_status formats_choose(const char *path, const char *format, const fab_network_format **out, fab_error *err) {
-    FAB_OWNED char *head = NULL;
     char list[256];
     size_t n = 0;
     size_t start = 0;
-    FAB_PASS(FAB_NEW(head, HEAD + 1, err));
+    FAB_OWNED_NEW(char, head, HEAD + 1, err);
     if (format == NULL) {
         FAB_PASS(read_head(path, head, &n, err));
         FAB_PASS(n == 0 ? fab_fail_in_file(err, path, 1, 0, "the file is empty") : FAB_OK);
@@ -188,10 +187,10 @@ static fab_status say_truncated(const char *path, fab_status status, fab_error *
     while (fab_text_next(&in)) {
         is_cut = in.next_line > in.file.data && in.next_line[-1] != '\n';
     }
-    (void)snprintf(place, sizeof place, "%.150s:%zu:", path, in.line);
+    FAB_FORMAT(place, "%.150s:%zu:", path, in.line);
     bool is_open = strstr(err->text, "Premature end of data") != NULL; /* XML that ends within an element */
     if (is_open || (is_cut && in.line > 1 && strncmp(err->where, place, strlen(place)) == 0)) {
-        (void)snprintf(text, sizeof text, "the file %s truncated: %.200s", is_open ? "is" : "may be", err->text);
+        FAB_FORMAT(text, "the file %s truncated: %.200s", is_open ? "is" : "may be", err->text);
         memcpy(err->text, text, sizeof err->text);
     }
     return status;
@@ -222,8 +221,7 @@ static fab_status read_into(void *context, const char *path, fab_error *err) {
 
 /* Of a box that was not asked nothing is missing: its ends are told where the other end tells them. */
 static fab_status tell_silent_ends(fab_network *net, fab_error *err) {
-    FAB_OWNED bool *is_asked = NULL;
-    FAB_PASS(FAB_NEW(is_asked, (size_t)net->n_nodes + 1, err));
+    FAB_OWNED_NEW(bool, is_asked, (size_t)net->n_nodes + 1, err);
     for (uint32_t i = 0; i < 2 * net->n_cables; i++) {
         const fab_network_end *end = &net->cables[i >> 1].end[i & 1];
         is_asked[end->node] = is_asked[end->node] || end->line != 0;

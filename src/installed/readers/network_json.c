@@ -34,7 +34,7 @@ bool fab_network_json_has(const char *head, const char *words) {
     for (const char *at = words; *at != '\0';) {
         char quoted[64];
         size_t n = strcspn(at, " |");
-        (void)snprintf(quoted, sizeof quoted, "\"%.*s\"", (int)n, at);
+        FAB_FORMAT(quoted, "\"%.*s\"", (int)n, at);
         has_all = has_all && strstr(head, quoted) != NULL;
         if (has_all && at[n] != ' ') {
             return true;

@@ -55,9 +55,8 @@ static fab_status read_name(fab_text *in, fab_network *net, const guid_node *all
 
 fab_status fab_network_rename(fab_network *net, const char *path, fab_error *err) {
     FAB_OWNS(fab_text_release) fab_text in = {.path = path};
-    FAB_OWNED guid_node *all = NULL;
     uint32_t n = 0;
-    FAB_PASS(FAB_NEW(all, (size_t)net->n_nodes + 1, err));
+    FAB_OWNED_NEW(guid_node, all, (size_t)net->n_nodes + 1, err);
     for (uint32_t v = 0; v < net->n_nodes; v++) {
         if (net->nodes[v].guid != 0) {
             all[n++] = (guid_node){net->nodes[v].guid, v};

@@ -223,7 +223,7 @@ static bool read_short_rate(const char *text, double *out) {
     if (n == 0 || strchr("MGT", text[n - 1]) == NULL) {
         return false;
     }
-    (void)snprintf(whole, sizeof whole, "%sb/s", text);
+    FAB_FORMAT(whole, "%sb/s", text);
     return fab_quantity_parse(whole, FAB_UNIT_RATE, out, NULL) == FAB_OK;
 }
 

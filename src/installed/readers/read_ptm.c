@@ -33,7 +33,7 @@ static fab_status ptm_wrong(const reader *r, const token *at, const char *what, 
 
 static fab_status ptm_expected(const reader *r, const char *what, fab_error *err) {
     char text[128];
-    (void)snprintf(text, sizeof text, "%swhere %s was expected", r->next.mark == END ? "the file ends " : "", what);
+    FAB_FORMAT(text, "%swhere %s was expected", r->next.mark == END ? "the file ends " : "", what);
     return ptm_wrong(r, &r->next, text, err);
 }
 

@@ -176,7 +176,7 @@ static fab_status snmp_neighbor(snmp_reader *r, const snmp_row *row, fab_error *
         row->text[REM_NAME] != NULL && row->text[REM_NAME][0] != '\0' ? row->text[REM_NAME] : row->text[REM_CHASSIS];
     fab_network_plug ends[2] = {{.box = r->own, .port = number},
                                 {.box = name, .port = port_name(row, REM_SUBTYPE, REM_PORT, REM_PORT_TEXT)}};
-    (void)snprintf(number, sizeof number, "%llu", (unsigned long long)row->port);
+    FAB_FORMAT(number, "%llu", (unsigned long long)row->port);
     for (size_t i = 0; i < r->n; i++) { /* lldpLocPortTable before ifName: its numbers are those of LLDP */
         const snmp_row *own = &r->rows[i];
         const char *told =

@@ -23,9 +23,9 @@ typedef struct ufm_end {
 /* A GUID and a port by members of their own. */
 static ufm_end end_of_link(const fab_json *json, uint32_t link, const char *side) {
     char keys[3][64];
-    (void)snprintf(keys[0], sizeof keys[0], "%s_guid", side);
-    (void)snprintf(keys[1], sizeof keys[1], "%s_port", side);
-    (void)snprintf(keys[2], sizeof keys[2], "%s_port_node_description", side);
+    FAB_FORMAT(keys[0], "%s_guid", side);
+    FAB_FORMAT(keys[1], "%s_port", side);
+    FAB_FORMAT(keys[2], "%s_port_node_description", side);
     ufm_end e = {.guid = fab_json_text_of(json, link, keys[0], ""),
                  .port = fab_json_text_of(json, link, keys[1], ""),
                  .description = fab_json_text_of(json, link, keys[2], "")};

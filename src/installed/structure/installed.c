@@ -98,12 +98,11 @@ static double usual_rate(double *bps, size_t n) {
 
 static fab_status find_rates(fab_structure *out, fab_error *err) {
     size_t n_sides = (size_t)out->n_servers * out->nics_per_server * out->n_planes;
-    FAB_OWNED double *bps = NULL;
     for (uint32_t c = 0; c < out->net->n_cables; c++) {
         out->knows_rates = out->knows_rates || out->net->cables[c].rate_bps > 0;
         out->knows_lengths = out->knows_lengths || out->net->cables[c].length_m > 0;
     }
-    FAB_PASS(FAB_NEW(bps, n_sides > out->n_trunks ? n_sides : out->n_trunks, err));
+    FAB_OWNED_NEW(double, bps, n_sides > out->n_trunks ? n_sides : out->n_trunks, err);
     for (uint32_t tier = 1; tier <= FAB_INSTALLED_TIERS; tier++) {
         size_t n = 0;
         for (size_t i = 0; tier == 1 && i < n_sides; i++) {

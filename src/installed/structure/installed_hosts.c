@@ -31,9 +31,8 @@ static fab_status join_names(const keyed *all, uint32_t n, fab_edges *joined, fa
 
 static fab_status join_adapters(const making *m, fab_edges *joined, fab_error *err) {
     const fab_network *net = m->net;
-    FAB_OWNED keyed *all = NULL;
     uint32_t n = 0;
-    FAB_PASS(FAB_NEW(all, net->n_nodes, err));
+    FAB_OWNED_NEW(keyed, all, net->n_nodes, err);
     for (uint32_t v = 0; v < net->n_nodes; v++) {
         const fab_network_node *node = &net->nodes[v];
         if (node->kind == FAB_NETWORK_ADAPTER && node->host != NULL) {
@@ -111,9 +110,8 @@ static bool have_planes(const making *m, uint32_t planes, uint32_t *plane_of) {
 }
 
 fab_status installed_find_planes(making *m, fab_error *err) {
-    FAB_OWNED uint32_t *plane_of = NULL;
     uint32_t planes = usual_ports(m);
-    FAB_PASS(FAB_NEW(plane_of, m->net->n_nodes, err));
+    FAB_OWNED_NEW(uint32_t, plane_of, m->net->n_nodes, err);
     m->out->n_planes = 1;
     if (planes > 1 && have_planes(m, planes, plane_of)) {
         m->out->n_planes = planes;
@@ -216,9 +214,8 @@ static void name_all(making *m) {
 
 fab_status installed_find_hosts(making *m, fab_error *err) {
     FAB_OWNS(fab_edges_release) fab_edges joined = {.n = 0};
-    FAB_OWNED member *list = NULL;
     uint32_t n = 0;
-    FAB_PASS(FAB_NEW(list, m->net->n_nodes, err));
+    FAB_OWNED_NEW(member, list, m->net->n_nodes, err);
     FAB_PASS(join_adapters(m, &joined, err));
     FAB_PASS(fab_graph_components(m->net->n_nodes, &joined, m->set, err));
     for (uint32_t v = 0; v < m->net->n_nodes; v++) {

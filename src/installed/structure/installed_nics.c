@@ -58,11 +58,10 @@ FAB_ORDER_KEYS(by_use, slot_use, FAB_ORDER(b->n, a->n), FAB_ORDER(a->slot, b->sl
 /* The numbers that the NICs of servers have most often, ascending: place[slot] of each, + 1. 0 where names have none.
  */
 static fab_status nics_find_slots(const making *m, uint32_t *place, fab_error *err) {
-    FAB_OWNED slot_use *use = NULL;
     uint32_t n_known = 0;
     uint32_t n_all = 0;
     uint32_t n = 0;
-    FAB_PASS(FAB_NEW(use, MOST_SLOTS, err));
+    FAB_OWNED_NEW(slot_use, use, MOST_SLOTS, err);
     for (uint32_t slot = 0; slot < MOST_SLOTS; slot++) {
         use[slot].slot = slot;
     }
@@ -104,11 +103,10 @@ static void set_nic(fab_structure *out, size_t nic, const nic_unit *unit) {
 /* First those whose number has a place, then the others where there is room, in the order of their names. */
 static fab_status place_host(making *m, const host *h, uint32_t server, const uint32_t *place, fab_error *err) {
     fab_structure *out = m->out;
-    FAB_OWNED ordered *rest = NULL;
     uint32_t n = 0;
     uint32_t next = 0;
     size_t first = (size_t)server * out->nics_per_server;
-    FAB_PASS(FAB_NEW(rest, h->n, err));
+    FAB_OWNED_NEW(ordered, rest, h->n, err);
     for (uint32_t i = h->first; i < h->first + h->n; i++) {
         const nic_unit *unit = &m->units[i];
         uint32_t at = unit->slot < MOST_SLOTS ? place[unit->slot] : 0;
@@ -231,7 +229,6 @@ static fab_status order_servers(making *m, ranked **out_list, fab_error *err) {
 fab_status installed_place_nics(making *m, fab_error *err) {
     fab_structure *out = m->out;
     FAB_OWNED ranked *list = NULL;
-    FAB_OWNED uint32_t *place = NULL;
     uint32_t usual = usual_nics(m);
     FAB_REFUSE_IF(m->options->nics_per_server > MOST_NICS, err, FAB_EINPUT, NULL,
                   "nics-per-server: %" PRIu64 "; the limit is %d", m->options->nics_per_server, MOST_NICS);
@@ -249,7 +246,7 @@ fab_status installed_place_nics(making *m, fab_error *err) {
     FAB_REFUSE_IF(out->n_complete == 0, err, FAB_EINPUT, m->net->path,
                   "no host has %" PRIu32 " NICs; most have %" PRIu32, out->nics_per_server, usual);
     size_t n_nics = (size_t)out->n_servers * out->nics_per_server;
-    FAB_PASS(FAB_NEW(place, MOST_SLOTS, err));
+    FAB_OWNED_NEW(uint32_t, place, MOST_SLOTS, err);
     FAB_PASS(FAB_NEW(out->server_name, out->n_servers, err));
     FAB_PASS(FAB_NEW(out->nic_node, n_nics, err));
     FAB_PASS(FAB_NEW(out->nic_side, n_nics * out->n_planes, err));

@@ -113,8 +113,7 @@ static bool is_tree(const making *m) {
 
 static fab_status find_tiers(making *m, fab_error *err) {
     fab_structure *out = m->out;
-    FAB_OWNED uint32_t *queue = NULL;
-    FAB_PASS(FAB_NEW(queue, m->net->n_nodes, err));
+    FAB_OWNED_NEW(uint32_t, queue, m->net->n_nodes, err);
     out->n_tiers = take_shape(m, queue);
     out->is_tree = out->n_tiers > 0 && out->n_tiers <= MOST_TIERS && is_tree(m);
     for (int from_all = 0; from_all < 2 && !out->is_tree; from_all++) {
@@ -236,11 +235,10 @@ FAB_ORDER_KEYS(by_lower, laid, FAB_ORDER(a->tier, b->tier), FAB_ORDER(a->lower, 
 
 static fab_status list_trunks(making *m, fab_error *err) {
     fab_structure *out = m->out;
-    FAB_OWNED laid *list = NULL;
     uint32_t n = 0;
     uint32_t v[2];
     uint32_t times = m->net->is_tree_of_names && m->options->cables > 1 ? (uint32_t)m->options->cables : 1;
-    FAB_PASS(FAB_NEW(list, m->net->n_cables, err));
+    FAB_OWNED_NEW(laid, list, m->net->n_cables, err);
     for (uint32_t c = 0; c < m->net->n_cables; c++) {
         if (!joins(m->net, c, v) || out->switch_of[v[0]] == FAB_NETWORK_NONE) {
             continue;

@@ -44,10 +44,9 @@ static bool is_plain(char c) {
 
 /* Copies the names with what is not plain replaced, and refuses two that are the same. */
 static fab_status make_plain(fab_boxes *b, const fab_network *net, fab_error *err) {
-    FAB_OWNED const char **sorted = NULL;
     FAB_SUM(size_t, bytes, i, b->n, strlen(b->box[i].name) + 1);
     FAB_PASS(FAB_NEW(b->text, bytes, err));
-    FAB_PASS(FAB_NEW(sorted, b->n, err));
+    FAB_OWNED_NEW(const char *, sorted, b->n, err);
     char *to = b->text;
     for (uint32_t i = 0; i < b->n; i++) {
         const char *from = b->box[i].name;
@@ -66,8 +65,7 @@ static fab_status make_plain(fab_boxes *b, const fab_network *net, fab_error *er
 static fab_status list_boxes(const fab_shape *s, fab_boxes *b, fab_error *err) {
     const fab_network *net = s->net;
     FAB_OWNED const char **names = NULL;
-    FAB_OWNED uint32_t *of_server = NULL;
-    FAB_PASS(FAB_NEW(of_server, s->n_servers, err));
+    FAB_OWNED_NEW(uint32_t, of_server, s->n_servers, err);
     FAB_PASS(fab_network_names(net, &names, err));
     for (uint32_t v = 0; v < net->n_nodes; v++) {
         const fab_network_node *node = &net->nodes[v];
@@ -102,9 +100,8 @@ FAB_ORDER_KEYS(by_place, adapter_end, FAB_ORDER(a->box, b->box), FAB_ORDER(a->sl
 
 static fab_status number_ports(const fab_shape *s, fab_boxes *b, fab_error *err) {
     const fab_network *net = s->net;
-    FAB_OWNED adapter_end *ends = NULL;
     uint32_t n = 0;
-    FAB_PASS(FAB_NEW(ends, 2 * (size_t)net->n_cables, err));
+    FAB_OWNED_NEW(adapter_end, ends, 2 * (size_t)net->n_cables, err);
     for (uint32_t v = 0; v < net->n_nodes; v++) {
         for (uint32_t i = s->first[v]; net->nodes[v].kind == FAB_NETWORK_ADAPTER && i < s->first[v + 1]; i++) {
             ends[n++] = (adapter_end){b->of_node[v], s->slot[v], v, i, s->side[i]};

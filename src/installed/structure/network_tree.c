@@ -233,9 +233,8 @@ static fab_status find_levels(maker *m, const uint32_t *unit_of, fab_error *err)
 /* Cables lead from what is below to its switch. */
 static fab_status make_of_names(maker *m, fab_error *err) {
     const fab_network *net = m->shape->net;
-    FAB_OWNED uint32_t *unit_of = NULL;
     FAB_OWNED pair *below = NULL; /* unit, and cable */
-    FAB_PASS(FAB_NEW(unit_of, net->n_nodes, err));
+    FAB_OWNED_NEW(uint32_t, unit_of, net->n_nodes, err);
     FAB_PASS(FAB_NEW(below, net->n_cables, err));
     for (uint32_t v = 0; v < net->n_nodes; v++) {
         unit_of[v] = FAB_NETWORK_NONE;
@@ -271,8 +270,7 @@ static fab_status make_of_names(maker *m, fab_error *err) {
 
 /* A switch may be called what this file calls a unit of several. */
 static fab_status check_names(const maker *m, fab_error *err) {
-    FAB_OWNED const char **names = NULL;
-    FAB_PASS(FAB_NEW(names, m->tree.n, err));
+    FAB_OWNED_NEW(const char *, names, m->tree.n, err);
     for (uint32_t i = 0; i < m->tree.n; i++) {
         names[i] = m->tree.unit[i].name;
     }

@@ -66,10 +66,9 @@ FAB_ORDER_TWO(lab_by_host, host_port, box, port);
 
 /* A host has the address of each of its ports, and reaches all others through the first. */
 static fab_status lab_put_hosts(const fab_switch_plan *plan, fab_str *out, fab_error *err) {
-    FAB_OWNED host_port *list = NULL;
     uint32_t n = 0;
     char text[2][16];
-    FAB_PASS(FAB_NEW(list, plan->n_ports, err));
+    FAB_OWNED_NEW(host_port, list, plan->n_ports, err);
     for (uint32_t i = 0; i < plan->n_ports; i++) {
         if (plan->port[i].far == FAB_NETWORK_NONE) {
             list[n++] = (host_port){plan->port[i].far_box, i};
@@ -150,7 +149,7 @@ static fab_status put_switch_files(const fab_switch_plan *plan, const fab_switch
 
 static fab_status put_shared(const fab_switch_system *system, fab_str *text, FILE *out, fab_error *err) {
     char path[64];
-    (void)snprintf(path, sizeof path, "%.*s", (int)strcspn(system->shared, ":"), system->shared);
+    FAB_FORMAT(path, "%.*s", (int)strcspn(system->shared, ":"), system->shared);
     text->length = 0;
     fab_str_add(text, system->text);
     return tar_put(out, path, text, err);

@@ -73,7 +73,7 @@ static fab_status number_switch(fab_switch_plan *plan, uint32_t box, fab_error *
         p->n_lanes = p->rate_bps > LANE_BPS ? (uint32_t)((p->rate_bps + LANE_BPS - 1) / LANE_BPS) : 1;
         lane += (p->number - before - 1) * p->n_lanes;
         p->lane = is_sonic ? number_in(p->name, "Ethernet") : lane;
-        (void)snprintf(p->sonic, sizeof p->sonic, "Ethernet%" PRIu32, p->lane);
+        FAB_FORMAT(p->sonic, "Ethernet%" PRIu32, p->lane);
         lane = p->lane + p->n_lanes;
         before = p->number;
     }
@@ -149,9 +149,8 @@ static fab_status plan_addresses(fab_switch_plan *plan, fab_error *err) {
 static fab_status plan_systems(fab_switch_plan *plan, fab_error *err) {
     const fab_boxes *boxes = &plan->boxes;
     FAB_OWNS(fab_edges_release) fab_edges edges = {.n = 0};
-    FAB_OWNED uint32_t *set = NULL;
     bool is_tree = true;
-    FAB_PASS(FAB_NEW(set, boxes->n, err));
+    FAB_OWNED_NEW(uint32_t, set, boxes->n, err);
     for (uint32_t tier = 1; tier <= plan->shape->n_tiers; tier++) {
         for (uint32_t i = 0; i < plan->n_ports; i++) {
             const fab_switch_port *p = &plan->port[i];

@@ -233,3 +233,44 @@ Test(units, ranges) {
     char most[11 * 3 + 1];
     cr_assert_eq(fab_write_ranges(most, sizeof most, longest, 3, ','), 3, "11 bytes a number hold any");
 }
+
+/* What status.h says of arrays: runs end where they do, also after a continue or a break; what is not there is n. */
+Test(units, loops) {
+    static const int LIST[] = {1, 1, 4, 4, 4, 9};
+    const uint32_t n = FAB_N_OF(LIST);
+    uint32_t lengths[3] = {0};
+    uint32_t n_runs = 0;
+    FAB_EACH_RUN(uint32_t, i, next, n, LIST[next] == LIST[i]) {
+        lengths[n_runs++] = next - i;
+        if (LIST[i] == 1) {
+            continue;
+        }
+        if (LIST[i] == 9) {
+            break;
+        }
+    }
+    cr_assert(n_runs == 3 && lengths[0] == 2 && lengths[1] == 3 && lengths[2] == 1);
+    n_runs = 0;
+    FAB_EACH_RUN(uint32_t, i, next, n, LIST[next] == LIST[i]) {
+        n_runs++;
+        if (LIST[i] == 4) {
+            break;
+        }
+    }
+    cr_assert_eq(n_runs, 2);
+    FAB_FIRST(four, n, LIST[four] == 4);
+    FAB_FIRST(five, n, LIST[five] == 5);
+    FAB_FIRST_IN(later, four + 1, n, LIST[later] == 4);
+    cr_assert(four == 2 && five == n && later == 3);
+    FAB_ANY(has_nine, i, n, LIST[i] == 9);
+    FAB_ANY_IN(has_one, i, 2, n, LIST[i] == 1);
+    FAB_ALL(rise, i, n - 1, LIST[i] <= LIST[i + 1]);
+    FAB_ALL_IN(are_large, i, 1, n, LIST[i] > 1);
+    cr_assert(has_nine && !has_one && rise && !are_large);
+    FAB_SUM(int, sum, i, n, LIST[i]);
+    FAB_SUM_IN(double, rest, i, 4, n, 0.5 * LIST[i]);
+    cr_assert(sum == 23 && rest == 6.5);
+    FAB_ANY(of_none, i, n - n, LIST[i] == 1);
+    FAB_ALL(all_of_none, i, n - n, LIST[i] == 2);
+    cr_assert(!of_none && all_of_none);
+}

@@ -282,11 +282,9 @@ FAB_ORDER_THREE(by_ends, way, low, high, cable);
 
 /* Edges with a direction and no ports: one forward and one reverse are a cable. */
 static fab_status join_ways(reader *r, fab_error *err) {
-    FAB_OWNED way *ways = NULL;
-    FAB_OWNED bool *drop = NULL;
     size_t n = r->n_one_way;
-    FAB_PASS(FAB_NEW(ways, n, err));
-    FAB_PASS(FAB_NEW(drop, r->net->n_cables, err));
+    FAB_OWNED_NEW(way, ways, n, err);
+    FAB_OWNED_NEW(bool, drop, r->net->n_cables, err);
     for (size_t i = 0; i < n; i++) {
         const fab_network_end *e = r->net->cables[r->one_way[i]].end;
         bool is_reverse = e[0].node > e[1].node;
@@ -316,7 +314,6 @@ static fab_status join_ways(reader *r, fab_error *err) {
 static fab_status add_domains(reader *r, fab_error *err) {
     const fab_network *in = r->inside;
     FAB_OWNED uint32_t *domain_of = NULL; /* [servers] */
-    FAB_OWNED uint32_t *members = NULL;
     uint32_t n_servers = 0;
     uint32_t n_domains = 0;
     for (uint32_t i = 0; i < in->n_nodes; i++) {
@@ -327,7 +324,7 @@ static fab_status add_domains(reader *r, fab_error *err) {
     }
     FAB_PASS(FAB_NEW(domain_of, (size_t)n_servers + 1, err));
     memset(domain_of, 0xff, n_servers * sizeof *domain_of); /* servers of one GPU may be in none */
-    FAB_PASS(FAB_NEW(members, r->net->n_nodes, err));
+    FAB_OWNED_NEW(uint32_t, members, r->net->n_nodes, err);
     for (uint32_t c = 0; c < in->n_cables; c++) {
         uint32_t a = in->cables[c].end[0].node;
         uint32_t b = in->cables[c].end[1].node;

@@ -10,7 +10,7 @@ static fab_status gexf_key(const fab_xml_stream *at, const char *class, const ch
     char text[2 * FAB_GRAPH_ID];
     FAB_RETURN_IF(id == NULL || id[0] == '\0',
                   fab_xml_stream_wrong(at, err, "attribute 'id' of a key is missing or empty"));
-    (void)snprintf(text, sizeof text, "%.8s %.500s", class, id);
+    FAB_FORMAT(text, "%.8s %.500s", class, id);
     return fab_graph_copy(at, to, text, "a key", err);
 }
 
@@ -69,7 +69,7 @@ static fab_status gexf_on_start(void *context, const fab_xml_stream *at, const c
     }
     if (strcmp(name, "attributes") == 0 && r->scope == FAB_GRAPH_GRAPH) {
         const char *class = fab_xml_stream_attribute(at, "class");
-        (void)snprintf(r->class, sizeof r->class, "%.7s", class != NULL ? class : "");
+        FAB_FORMAT(r->class, "%.7s", class != NULL ? class : "");
     }
     if (strcmp(name, "attribute") == 0 && r->scope == FAB_GRAPH_GRAPH) {
         return start_attribute(r, at, err);
@@ -86,8 +86,7 @@ static fab_status gexf_on_end(void *context, const fab_xml_stream *at, const cha
     if (r->scope == FAB_GRAPH_OUTSIDE && strcmp(name, "description") == 0) { /* "...; view pod; ..." of our own */
         char view[FAB_GRAPH_ID];
         const char *from = strstr(text, "; view ");
-        (void)snprintf(view, sizeof view, "%.*s", from != NULL ? (int)strcspn(from + 7, ";") % 200 : 0,
-                       from != NULL ? from + 7 : "");
+        FAB_FORMAT(view, "%.*s", from != NULL ? (int)strcspn(from + 7, ";") % 200 : 0, from != NULL ? from + 7 : "");
         return fab_graph_set(r, at, FAB_GRAPHML_VIEW, view, err);
     }
     if (r->scope == FAB_GRAPH_KEY && strcmp(name, "default") == 0) {

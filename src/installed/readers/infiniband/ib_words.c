@@ -48,7 +48,7 @@ bool fab_network_ib_rate(const char *text, size_t n, uint32_t *out_width, double
 bool fab_network_ib_speed(fab_token width, fab_token speed, uint32_t *out_width, double *out_bps) {
     char text[24];
     char *behind = NULL;
-    (void)snprintf(text, sizeof text, "%.*s", (int)(speed.length < 20 ? speed.length : 20), speed.text);
+    FAB_FORMAT(text, "%.*s", (int)(speed.length < 20 ? speed.length : 20), speed.text);
     double gbps = strtod(text, &behind);
     for (size_t i = 0; i < FAB_N_OF(SPEEDS); i++) {
         double lane = SPEEDS[i].lane_bps / 1e9;

@@ -57,15 +57,15 @@ static fab_network_kind kind_of(const link_reader *r, const side *s, bool is_loc
 static fab_status name_box(link_reader *r, const side *s, const char *label, uint32_t *out, fab_error *err) {
     char name[N_LABEL + 24];
     uint64_t bit = UINT64_C(1) << (s->port & 63);
-    (void)snprintf(name, sizeof name, "%s", label);
+    FAB_FORMAT(name, "%s", label);
     uint32_t found =
         fab_network_ib_names_host(label) ? fab_network_find(r->net, label, strlen(label)) : FAB_NETWORK_NONE;
     if (s->lid == 0) {
-        (void)snprintf(name, sizeof name, "0x%016llx", (unsigned long long)s->guid);
+        FAB_FORMAT(name, "0x%016llx", (unsigned long long)s->guid);
     } else if (!fab_network_ib_names_host(label)) {
-        (void)snprintf(name, sizeof name, "LID %llu", (unsigned long long)s->lid);
+        FAB_FORMAT(name, "LID %llu", (unsigned long long)s->lid);
     } else if (found != FAB_NETWORK_NONE && (r->ports[found] & bit) != 0) {
-        (void)snprintf(name, sizeof name, "%s (LID %llu)", label, (unsigned long long)s->lid);
+        FAB_FORMAT(name, "%s (LID %llu)", label, (unsigned long long)s->lid);
     }
     FAB_PASS(fab_network_add_node(r->net, name, strlen(name), r->in->line, out, err));
     size_t before = r->n_ports;
@@ -79,8 +79,7 @@ static fab_status name_box(link_reader *r, const side *s, const char *label, uin
 
 static fab_status add_side(link_reader *r, const side *s, bool is_local, uint32_t *out, fab_error *err) {
     char label[N_LABEL];
-    (void)snprintf(label, sizeof label, "%.*s", (int)(s->label.length < N_LABEL - 1 ? s->label.length : N_LABEL - 1),
-                   s->label.text);
+    FAB_FORMAT(label, "%.*s", (int)(s->label.length < N_LABEL - 1 ? s->label.length : N_LABEL - 1), s->label.text);
     FAB_RETURN_IF(
         s->lid == 0 && s->guid == 0,
         fab_text_fail(r->in, err,
@@ -122,8 +121,7 @@ static bool take_block(link_reader *r, fab_token line) {
         }
         rest = trimmed(at, behind);
         r->kind = KINDS[i].kind;
-        (void)snprintf(r->block, sizeof r->block, "%.*s", (int)(rest.length < N_LABEL - 1 ? rest.length : N_LABEL - 1),
-                       rest.text);
+        FAB_FORMAT(r->block, "%.*s", (int)(rest.length < N_LABEL - 1 ? rest.length : N_LABEL - 1), rest.text);
         return true;
     }
     return false;
@@ -198,8 +196,8 @@ static fab_status read_link(link_reader *r, fab_token line, const char *arrow, f
     sides[1].label = trimmed(open + 1, close);
     FAB_PASS(add_side(r, &sides[1], false, &cable.end[1].node, err));
     read_rate(part_of(r, arrow + 3, end), &cable);
-    (void)snprintf(ports[0], sizeof ports[0], "%u", (unsigned)sides[0].port);
-    (void)snprintf(ports[1], sizeof ports[1], "%u", (unsigned)sides[1].port);
+    FAB_FORMAT(ports[0], "%u", (unsigned)sides[0].port);
+    FAB_FORMAT(ports[1], "%u", (unsigned)sides[1].port);
     return fab_network_add_cable(r->net, &cable, NULL, err);
 }
 

@@ -21,7 +21,7 @@ static fab_status read_side(const fab_network_lines *r, side *out, fab_error *er
     fab_token port = fab_text_token(r->in);
     FAB_RETURN_IF(!fab_token_number(port, &number) || number > 254,
                   fab_text_refuse(r->in, port, err, "is no port, 0 to 254"));
-    (void)snprintf(out->port, sizeof out->port, "%u", (unsigned)number);
+    FAB_FORMAT(out->port, "%u", (unsigned)number);
     out->guid = fab_text_token(r->in);
     FAB_RETURN_IF(out->guid.length < 3 || memcmp(out->guid.text, "0x", 2) != 0,
                   fab_text_refuse(r->in, out->guid, err, "is no GUID such as 0x7cfe9003009ce5b0"));
@@ -59,8 +59,8 @@ static fab_status ibports_read_line(const fab_network_lines *r, fab_error *err) 
     FAB_PASS(read_side(r, &here, err));
     fab_token width = fab_text_token(r->in);
     fab_token speed = fab_text_token(r->in);
-    (void)snprintf(rate, sizeof rate, "%.*s%.*s", (int)(width.length < 4 ? width.length : 4), width.text,
-                   (int)(speed.length < 8 ? speed.length : 8), speed.text);
+    FAB_FORMAT(rate, "%.*s%.*s", (int)(width.length < 4 ? width.length : 4), width.text,
+               (int)(speed.length < 8 ? speed.length : 8), speed.text);
     bool is_known = fab_network_ib_rate(rate, strlen(rate), &cable.width, &cable.rate_bps);
     if (!fab_text_take(r->in, "- ")) { /* nothing plugged in */
         uint32_t node = 0;

@@ -121,7 +121,7 @@ static fab_status subnet_read_line(const fab_network_lines *r, fab_error *err) {
     fab_network_cable cable = {.end = {{.port = ports[0], .line = r->in->line}, {.port = ports[1]}}};
     for (uint32_t i = 0; i < 2; i++) {
         FAB_PASS(read_side(r, &sides[i], err));
-        (void)snprintf(ports[i], sizeof ports[i], "%u", (unsigned)sides[i].port);
+        FAB_FORMAT(ports[i], "%u", (unsigned)sides[i].port);
     }
     FAB_PASS(read_rate(r, &cable, err));
     for (uint32_t i = 0; i < 2; i++) {
