@@ -111,8 +111,6 @@ static const fab_field SWEEP_ENGINES[] = {
     FIELD_OF(plans_tried, n_plans_tried, "Plans that were tried with failures, of which this one keeps the most.",
              FILLED, .source = "0075-plans.md"),
     FIGURE(time_s, "s", "Of the iteration, or of a batch that is served, else phases_s.", IF(has_time)),
-    OBJECT(serving, serving, &fab_serving_fields,
-           "The serving job, which has no time here where it is overloaded, but in a mix.", IF(has_serving)),
     FIGURE(compared_s, "s", "Time for as many tokens as the first point has, and of designs, on as many GPUs.", FILLED,
            .formula = "time_s x tokens of the first point / tokens (x GPUs / GPUs of the first point)"),
     FIELD_OF(slowdown_ratio, slowdown, "Time over the least of this engine in the sweep; missing in a mix.", FILLED,
@@ -158,6 +156,8 @@ static const fab_field SWEEP_ENGINES[] = {
               .formula = "ownership.total_usd x part of the GPUs / (tokens_per_s x years x 31,536,000) x 1e9"),
     OBJECT(plan, plan, &fab_job_plan_fields,
            "How the job runs fastest here under this engine, where it leaves that open.", IF(has_plan)),
+    OBJECT(serving, serving, &fab_serving_fields,
+           "The serving job, which has no time here where it is overloaded, but in a mix.", IF(has_serving)),
 };
 static const fab_fields SWEEP_ENGINE = TABLE("sweep_engine", SWEEP_ENGINES, SWEEPS);
 
