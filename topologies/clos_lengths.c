@@ -157,8 +157,7 @@ static uint64_t leaf_of_nic(const fab_clos_plan *plan, uint32_t nic) {
 /* The same where spares hang behind the leaves of others: a run for every NIC. */
 static fab_status add_nics_apart(walk *w, fab_error *err) {
     const fab_clos_plan *plan = w->plan;
-    FAB_OWNED uint32_t *next = NULL;
-    FAB_PASS(FAB_NEW(next, w->leaves, err));
+    FAB_OWNED_NEW(uint32_t, next, w->leaves, err);
     fab_status status = FAB_GROW(w->runs, w->runs_capacity, plan->ends.nics, err);
     for (int pass = 0; status == FAB_OK && pass < 2; pass++) { /* how many a leaf has, then which */
         for (uint32_t nic = 0; nic < plan->ends.nics; nic++) {

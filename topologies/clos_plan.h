@@ -91,7 +91,7 @@ uint64_t fab_clos_uplinks(const fab_clos_plan *plan);
 void fab_clos_rates(const fab_fabric_spec *spec, fab_clos_plan *plan, uint32_t n_tiers);
 
 /** Sizes every tier for plan->ends and plan->attach. FAB_EINPUT names the switch and the ports that it lacks. */
-fab_status fab_clos_size(const fab_fabric_spec *spec, fab_clos_plan *plan, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_clos_size(const fab_fabric_spec *spec, fab_clos_plan *plan, fab_error *err);
 
 /** Writes what was derived back into the parameters: the port rates that were left to the NICs. */
 void fab_clos_resolve(const fab_clos_plan *plan, fab_fabric_spec *spec);
@@ -105,13 +105,10 @@ void fab_clos_count(const fab_fabric_spec *spec, const fab_clos_plan *plan, fab_
  * spares.
  * @retval FAB_EINPUT  as for fab_floor_apply
  */
-fab_status fab_clos_lengths(const fab_fabric_spec *spec, const fab_clos_plan *plan, fab_counts *counts,
-                            fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_clos_lengths(const fab_fabric_spec *spec, const fab_clos_plan *plan, fab_counts *counts, fab_error *err);
 
 /** Pattern of every tier and the bisection, from a sized plan (clos_tree.c). Complexity: O(leaves). */
-fab_status fab_clos_tree(const fab_fabric_spec *spec, const fab_clos_plan *plan, fab_tree *out,
-                         fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_clos_tree(const fab_fabric_spec *spec, const fab_clos_plan *plan, fab_tree *out, fab_error *err);
 
 /** The graph. Complexity: O(nodes + cables). */
-fab_status fab_clos_build(const fab_fabric_spec *spec, const fab_clos_plan *plan, fab_fabric **out,
-                          fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_clos_build(const fab_fabric_spec *spec, const fab_clos_plan *plan, fab_fabric **out, fab_error *err);

@@ -84,7 +84,6 @@ static double clos_tree_cut(const fab_clos_plan *plan, side *block) {
 
 fab_status fab_clos_tree(const fab_fabric_spec *spec, const fab_clos_plan *plan, fab_tree *out, fab_error *err) {
     fab_tree tree = {.n_tiers = plan->n_tiers};
-    FAB_OWNED side *block = NULL;
     size_t n_leaves = (size_t)plan->tier[1].blocks;
     FAB_REFUSE_IF(plan->spares.n > 0 || plan->spares.dropped > 0, err, FAB_EUNSUPPORTED, NULL,
                   "spare servers for which leaves give up uplinks: no closed form of the bisection");
@@ -92,7 +91,7 @@ fab_status fab_clos_tree(const fab_fabric_spec *spec, const fab_clos_plan *plan,
         const fab_clos_tier *tier = &plan->tier[t];
         tree.tier[t - 1] = (fab_tree_tier){tier->down, tier->up, tier->parents, tier->blocks, tier->block_switches};
     }
-    FAB_PASS(FAB_NEW(block, n_leaves, err));
+    FAB_OWNED_NEW(side, block, n_leaves, err);
     for (uint64_t network = 0; network < plan->attach.n_networks; network++) {
         memset(block, 0, n_leaves * sizeof *block);
         fill_leaves(spec, plan, network, block);

@@ -21,14 +21,13 @@ typedef struct fab_direct_plan {
 /**
  * Sets rates and radix, and refuses what a network without tiers cannot have (tiers, tapers, pods).
  */
-fab_status fab_direct_init(const fab_fabric_spec *spec, fab_wiring wiring, fab_direct_plan *plan,
-                           fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_direct_init(const fab_fabric_spec *spec, fab_wiring wiring, fab_direct_plan *plan, fab_error *err);
 
 /**
  * Chooses the radix where none is given, and checks that the NICs find a place and that a switch has the ports.
  * @retval FAB_EINPUT  names the ports that a switch lacks.
  */
-fab_status fab_direct_check(const fab_fabric_spec *spec, fab_direct_plan *plan, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_direct_check(const fab_fabric_spec *spec, fab_direct_plan *plan, fab_error *err);
 
 /** Writes what was derived back into the parameters. */
 void fab_direct_resolve(const fab_direct_plan *plan, fab_fabric_spec *spec);
@@ -52,5 +51,5 @@ void fab_direct_cable(const fab_direct_sink *sink, uint32_t boundary, uint64_t a
 typedef void fab_direct_wire(const void *shape, const fab_direct_sink *sink);
 
 /** The graph. Complexity: O(nodes + cables). */
-fab_status fab_direct_build(const fab_fabric_spec *spec, const fab_direct_plan *plan, fab_direct_wire *wire,
-                            const void *shape, fab_fabric **out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_direct_build(const fab_fabric_spec *spec, const fab_direct_plan *plan, fab_direct_wire *wire,
+                            const void *shape, fab_fabric **out, fab_error *err);

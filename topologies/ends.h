@@ -13,7 +13,7 @@ typedef struct fab_ends {
 } fab_ends;
 
 /** Counts what hangs below the network, spare servers included. */
-fab_status fab_ends_count(const fab_fabric_spec *spec, fab_ends *out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_ends_count(const fab_fabric_spec *spec, fab_ends *out, fab_error *err);
 
 /** These counts, the rest zero. */
 fab_counts fab_ends_counts(const fab_ends *ends);
@@ -22,14 +22,13 @@ fab_counts fab_ends_counts(const fab_ends *ends);
 uint64_t fab_ends_behind(const fab_fabric_spec *spec, uint64_t nic_ports);
 
 /** GPUs, NICs and rails fit the types of a fabric. */
-fab_status fab_ends_check(const fab_fabric_spec *spec, const fab_ends *ends, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_ends_check(const fab_fabric_spec *spec, const fab_ends *ends, fab_error *err);
 
 /** Cables inside servers. */
 uint64_t fab_ends_cables(const fab_ends *ends);
 
 /** Sets the scalar fields of the fabric that describe servers, and adds the cables inside them. */
-fab_status fab_ends_build(const fab_fabric_spec *spec, const fab_ends *ends, fab_builder *builder,
-                          fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_ends_build(const fab_fabric_spec *spec, const fab_ends *ends, fab_builder *builder, fab_error *err);
 
 /** Port of a NIC that leads to the switch of `plane`; the ones before it lead to its GPUs. */
 uint32_t fab_ends_nic_port(const fab_fabric *fabric, uint32_t plane);

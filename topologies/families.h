@@ -17,12 +17,11 @@ extern const fab_family fab_family_installed;
  * @retval FAB_EINPUT  a cable longer than any that is made, or more kinds of cable than FAB_MAX_CABLE_KINDS.
  * Complexity: O(cables).
  */
-fab_status fab_floor_apply(const fab_fabric_spec *spec, const fab_floor *floor, fab_fabric *fabric,
-                           fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_floor_apply(const fab_fabric_spec *spec, const fab_floor *floor, fab_fabric *fabric, fab_error *err);
 
 /** Racks and lengths for the report. O(cables). */
-fab_status fab_floor_count(const fab_fabric_spec *spec, const fab_floor *floor, const fab_fabric *fabric,
-                           fab_floor_counts *out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_floor_count(const fab_fabric_spec *spec, const fab_floor *floor, const fab_fabric *fabric,
+                           fab_floor_counts *out, fab_error *err);
 
 /** Defines a family that is a folded Clos, from the function that plans it. */
 #define FAB_CLOS_FAMILY(variable, family_name, text, own_keys, plan_function)                                          \

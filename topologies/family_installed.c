@@ -173,7 +173,6 @@ static void find_rails(const fab_installed_build *b) {
 /* Rails of several networks: how many a network has. 0: they are not apart. */
 static fab_status rails_apart(const fab_installed_build *b, uint32_t *out, fab_error *err) {
     const fab_structure *net = b->net;
-    FAB_OWNED uint32_t *network = NULL; /* [rail], + 1 */
     uint32_t n_nics = net->n_servers * net->nics_per_server;
     uint32_t n_rails = b->f->n_rails;
     uint32_t shared = 1; /* rails from the first on that share its network */
@@ -181,7 +180,7 @@ static fab_status rails_apart(const fab_installed_build *b, uint32_t *out, fab_e
     if (net->n_networks < 2 || net->n_planes > 1 || n_rails < 2) {
         return FAB_OK;
     }
-    FAB_PASS(FAB_NEW(network, n_rails, err));
+    FAB_OWNED_NEW(uint32_t, network, n_rails, err); /* [rail], + 1 */
     for (uint32_t nic = 0; nic < n_nics; nic++) {
         uint32_t leaf = switch_behind(net, nic, 0);
         uint32_t *known = &network[nic % n_rails];
@@ -237,9 +236,8 @@ FAB_ORDER_KEYS(names_by_label, labelled, strcmp(a->label, b->label), FAB_ORDER(a
 
 /* Marks the boxes whose description others have too. */
 static fab_status find_duplicates(const fab_network *net, bool **out, fab_error *err) {
-    FAB_OWNED labelled *list = NULL;
-    FAB_OWNED bool *duplicate = NULL;
-    FAB_PASS(FAB_NEW_ALL(net->n_nodes, err, list, duplicate));
+    FAB_OWNED_NEW(labelled, list, net->n_nodes, err);
+    FAB_OWNED_NEW(bool, duplicate, net->n_nodes, err);
     for (uint32_t v = 0; v < net->n_nodes; v++) {
         list[v] = (labelled){net->nodes[v].label, v};
     }
@@ -285,13 +283,13 @@ static fab_status name_nics(const fab_installed_build *b, fab_names *names, cons
         }
         const fab_shape *s = &net->shape;
         if (s->first[node + 1] - s->first[node] > 1 && net->n_planes == 1) {
-            (void)snprintf(part, sizeof part, "/%.60s", installed_port_text(b, side));
+            FAB_FORMAT(part, "/%.60s", installed_port_text(b, side));
         }
         if (part[0] != '\0' && part[1] == '\0') {
-            (void)snprintf(part, sizeof part, "/cable-%" PRIu32, side >> 1);
+            FAB_FORMAT(part, "/cable-%" PRIu32, side >> 1);
         }
         if (net->net->is_tree_of_names && net->nics_per_server > 1) {
-            (void)snprintf(part, sizeof part, "/nic-%" PRIu32, nic % net->nics_per_server);
+            FAB_FORMAT(part, "/nic-%" PRIu32, nic % net->nics_per_server);
         }
         FAB_PASS(name_node(b, names, b->f->first[FAB_NODE_NIC] + nic, node, duplicate[node], part, err));
     }
@@ -331,8 +329,7 @@ static fab_status name_ports(const fab_installed_build *b, fab_names *names, fab
 /* A name that two servers have gets the number of the server. */
 static fab_status name_servers(const fab_installed_build *b, fab_names *names, fab_error *err) {
     const fab_structure *net = b->net;
-    FAB_OWNED labelled *list = NULL;
-    FAB_PASS(FAB_NEW(list, net->n_servers, err));
+    FAB_OWNED_NEW(labelled, list, net->n_servers, err);
     for (uint32_t i = 0; i < net->n_servers; i++) {
         list[i] = (labelled){net->server_name[i], i};
     }
@@ -342,9 +339,9 @@ static fab_status name_servers(const fab_installed_build *b, fab_names *names, f
         bool duplicate = (i > 0 && strcmp(list[i].label, list[i - 1].label) == 0) ||
                          (i + 1 < net->n_servers && strcmp(list[i].label, list[i + 1].label) == 0);
         uint32_t server = list[i].node;
-        (void)snprintf(text, sizeof text, "%s", list[i].label);
+        FAB_FORMAT(text, "%s", list[i].label);
         if (duplicate) {
-            (void)snprintf(text, sizeof text, "%.255s (server %" PRIu32 ")", list[i].label, server);
+            FAB_FORMAT(text, "%.255s (server %" PRIu32 ")", list[i].label, server);
         }
         FAB_PASS(fab_names_set(names, &names->server[server], text, FAB_NODE_NAME_SIZE - 1, err));
     }
@@ -408,9 +405,8 @@ static fab_status installed_begin(fab_installed_build *b, fab_error *err) {
 #define BYTES_PER_CABLE 400.0 /* of what was read, its names and shape, and the graph made of it */
 
 static fab_status installed_check_memory(const fab_fabric_spec *spec, const fab_structure *net, fab_error *err) {
-    char cables[32];
     char what[64];
-    (void)snprintf(what, sizeof what, "an installed fabric of %s cables", fab_format_count(cables, net->net->n_cables));
+    FAB_FORMAT(what, "an installed fabric of %s cables", FAB_SAY_COUNT(net->net->n_cables));
     return fab_memory_check(what, (double)net->net->n_cables * BYTES_PER_CABLE, spec->max_bytes, err);
 }
 

@@ -40,8 +40,7 @@ static fab_status find_lengths(const fab_fabric_spec *spec, const fab_floor *flo
             double length_m = fab_floor_cable_m(&spec->floor, a, b);
             i = cables_index_of(l, length_m);
             if (length_m <= 0 || i == MAX_LENGTHS) {
-                char name[FAB_LINK_NAME_SIZE];
-                return fab_fail(err, FAB_EINPUT, fab_link_name(f, 2 * cable, name),
+                return fab_fail(err, FAB_EINPUT, FAB_SAY_LINK(f, 2 * cable),
                                 "a cable of %.0f m is longer than any that is made",
                                 fab_floor_distance_m(&spec->floor, a, b));
             }
@@ -98,14 +97,13 @@ static fab_status make_classes(const fab_fabric_spec *spec, const fab_fabric *f,
 
 fab_status fab_floor_apply(const fab_fabric_spec *spec, const fab_floor *floor, fab_fabric *f, fab_error *err) {
     lengths l = {.n = 0};
-    FAB_OWNED bool *used = NULL;
-    FAB_OWNED uint16_t *number = NULL;
     fab_link_class *classes = NULL;
     uint16_t n_classes = 0;
     size_t n = (size_t)f->n_classes * MAX_LENGTHS;
     FAB_REFUSE_IF(n > UINT16_MAX, err, FAB_EINPUT, "floor", "%u kinds of links before their lengths; the limit is %d",
                   f->n_classes, UINT16_MAX / MAX_LENGTHS);
-    FAB_PASS(FAB_NEW_ALL(n, err, used, number));
+    FAB_OWNED_NEW(bool, used, n, err);
+    FAB_OWNED_NEW(uint16_t, number, n, err);
     FAB_PASS(find_lengths(spec, floor, f, &l, err));
     for (uint32_t cable = 0; cable < f->n_cables; cable++) {
         used[f->cable_class[cable]] = true;

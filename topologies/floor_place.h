@@ -14,9 +14,7 @@ typedef struct fab_floor_shape {
 } fab_floor_shape;
 
 /** Sizes the racks of servers: servers_per_rack, n_full and n_server_racks of `floor`. */
-fab_status fab_floor_size(const fab_floor_spec *spec, uint32_t n_servers, fab_floor *floor,
-                          fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_floor_size(const fab_floor_spec *spec, uint32_t n_servers, fab_floor *floor, fab_error *err);
 
 /** Places all racks and switches on a floor that is sized. O(switches + racks). */
-fab_status fab_floor_place(const fab_floor_spec *spec, const fab_floor_shape *shape, fab_floor *floor,
-                           fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_floor_place(const fab_floor_spec *spec, const fab_floor_shape *shape, fab_floor *floor, fab_error *err);

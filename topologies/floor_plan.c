@@ -82,11 +82,8 @@ static fab_status size_rows(layout *l, fab_error *err) {
         l->racks_per_hall = (uint32_t)(s->hall_w / rack_w * (1 + 1e-12));
     }
     if (l->racks_per_hall == 0) {
-        char a[32];
-        char b[32];
         return fab_fail(err, FAB_EINPUT, "floor", "hall-power %s is less than one rack of servers takes, %s",
-                        fab_quantity_format(a, s->hall_w, FAB_UNIT_POWER),
-                        fab_quantity_format(b, rack_w, FAB_UNIT_POWER));
+                        FAB_SAY(s->hall_w, FAB_UNIT_POWER), FAB_SAY(rack_w, FAB_UNIT_POWER));
     }
     l->racks_per_row = smaller((uint32_t)s->racks_per_row, l->racks_per_hall);
     l->rows_per_hall = ceil_div(l->racks_per_hall, l->racks_per_row);
@@ -108,8 +105,8 @@ static void find_spans(const fab_fabric *f, const fab_floor *floor, fab_floor_sh
     memset(shape->low, 0xff, fab_n_switches(f) * sizeof *shape->low); /* UINT32_MAX */
     for (fab_node_id v = base; v < f->n_nodes; v++) {
         fab_node_id first_alike = f->first_of_tier[fab_tier_of(f, v)];
-        for (uint32_t k = f->out_first[v]; k < f->out_first[v + 1]; k++) {
-            fab_node_id w = fab_head(f, f->out_link[k]);
+        FAB_EACH_LINK(f, v, link) {
+            fab_node_id w = fab_head(f, link);
             if (w < base) {
                 uint32_t rack = fab_floor_rack_of(floor, f, w);
                 floor_plan_widen(shape, v - base, rack, rack);
@@ -125,9 +122,9 @@ static void find_spans(const fab_fabric *f, const fab_floor *floor, fab_floor_sh
 
 /* The leaf that port `i` of a NIC leads to, or FAB_NONE. */
 static fab_node_id leaf_of_port(const fab_fabric *f, fab_node_id nic, uint32_t i) {
-    for (uint32_t k = f->out_first[nic]; k < f->out_first[nic + 1]; k++) {
-        if (fab_class_of(f, f->out_link[k])->kind == FAB_LINK_ACCESS && i-- == 0) {
-            return fab_head(f, f->out_link[k]);
+    FAB_EACH_LINK(f, nic, link) {
+        if (fab_class_of(f, link)->kind == FAB_LINK_ACCESS && i-- == 0) {
+            return fab_head(f, link);
         }
     }
     return FAB_NONE;
@@ -247,12 +244,11 @@ fab_status fab_floor_place(const fab_floor_spec *spec, const fab_floor_shape *sh
 }
 
 fab_status fab_floor_make(const fab_fabric_spec *spec, const fab_fabric *fabric, fab_floor **out, fab_error *err) {
-    FAB_OWNS(fab_floor_free_owned) fab_floor *floor = NULL;
     FAB_OWNS(shape_release)
     fab_floor_shape shape = {.n_switches = fab_n_switches(fabric),
                              .n_leaves = fabric->first_of_tier[2] - fabric->first[FAB_NODE_SWITCH],
                              .servers_share_leaves = servers_share_leaves(fabric)};
-    FAB_PASS(FAB_NEW(floor, 1, err));
+    FAB_OWNS_NEW(fab_floor_free_owned, fab_floor, floor, 1, err);
     FAB_PASS(FAB_NEW_ALL(shape.n_switches, err, shape.low, shape.high));
     FAB_PASS(fab_floor_size(&spec->floor, fabric->n_servers, floor, err));
     find_spans(fabric, floor, &shape);

@@ -7,7 +7,6 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
 
 /* clang-format off */
 const fab_family *const fab_families[] = {
@@ -83,9 +82,9 @@ static void add_switches(const fab_fabric *f, fab_counts *c) {
             double down = 0;
             double up = 0;
             c->ports_by_tier[t - 1] += f->switch_radix[v - base];
-            for (uint32_t i = f->out_first[v]; i < f->out_first[v + 1]; i++) {
-                double capacity = fab_class_of(f, f->out_link[i])->capacity_bps;
-                if (fab_is_up(f->out_link[i])) {
+            FAB_EACH_LINK(f, v, link) {
+                double capacity = fab_class_of(f, link)->capacity_bps;
+                if (fab_is_up(link)) {
                     up += capacity;
                 } else {
                     down += capacity;
@@ -135,6 +134,7 @@ static void topologies_count_cables(const fab_fabric *f, fab_counts *c) {
 void fab_fabric_count(const fab_fabric *f, fab_counts *out) {
     fab_counts c = {.gpus = fab_n_gpus(f),
                     .servers = f->n_servers,
+                    .cut_servers = f->n_cut_servers,
                     .nics = fab_n_of(f, FAB_NODE_NIC),
                     .domains = fab_n_of(f, FAB_NODE_DOMAIN),
                     .rails = f->n_rails,
@@ -197,11 +197,8 @@ static double topology_bytes(const fab_counts *c) {
 }
 
 static fab_status topologies_check_memory(const fab_fabric_spec *spec, const fab_counts *counts, fab_error *err) {
-    char gpus[32];
-    char cables[32];
     char what[128];
-    (void)snprintf(what, sizeof what, "the graph of %s GPUs and %s cables", fab_format_count(gpus, counts->gpus),
-                   fab_format_count(cables, counts->cables));
+    FAB_FORMAT(what, "the graph of %s GPUs and %s cables", FAB_SAY_COUNT(counts->gpus), FAB_SAY_COUNT(counts->cables));
     return fab_memory_check(what, topology_bytes(counts), spec->max_bytes, err);
 }
 

@@ -8,7 +8,6 @@
 #include "fab/sweep.h"
 
 #include <inttypes.h>
-#include <math.h>
 
 /* --- any table ---------------------------------------------------------------------------------------------------- */
 
@@ -134,7 +133,7 @@ static void csv_add_sweep(const fab_sweep *s, fab_str *out) {
         fab_str_add_csv(out, s->path[k]);
         fab_str_add(out, ",");
     }
-    csv_add_row(out, ENGINE_HEADINGS, sizeof ENGINE_HEADINGS / sizeof ENGINE_HEADINGS[0]);
+    csv_add_row(out, ENGINE_HEADINGS, FAB_N_OF(ENGINE_HEADINGS));
     FAB_EACH(const fab_sweep_point, p, s->points, s->n_points) {
         for (size_t e = 0; e < p->n_engines; e++) {
             csv_add_point(out, s, p, &p->engines[e]);
@@ -152,19 +151,15 @@ static void csv_add_audit(const fab_audit *audit, fab_str *out) {
     fab_str_add(out, "finding,damage_gbps,cables,node,port,other_node,other_port,line,what,work,confidence,guid,"
                      "other_guid,rack,other_rack\n");
     FAB_EACH(const fab_finding, f, audit->findings, audit->n_findings) {
-        char damage[32];
         char cables[16];
         char line[24];
-        char confidence[32];
         char guid[2][24];
-        fab_format_double(damage, f->damage_bps / 1e9);
         (void)snprintf(cables, sizeof cables, "%" PRIu32, f->cables);
         (void)snprintf(line, sizeof line, "%zu", f->line);
-        fab_format_double(confidence, f->confidence);
         (void)snprintf(guid[0], sizeof guid[0], "0x%016" PRIx64, f->guid);
         (void)snprintf(guid[1], sizeof guid[1], "0x%016" PRIx64, f->other_guid);
         const char *const cells[] = {fab_finding_kinds[f->kind],
-                                     damage,
+                                     fab_format_double(FAB_ROOM, f->damage_bps / 1e9),
                                      cables,
                                      f->node,
                                      f->port,
@@ -173,12 +168,12 @@ static void csv_add_audit(const fab_audit *audit, fab_str *out) {
                                      f->line > 0 ? line : NULL,
                                      f->text,
                                      f->work,
-                                     confidence,
+                                     fab_format_double(FAB_ROOM, f->confidence),
                                      f->guid != 0 ? guid[0] : NULL,
                                      f->other_guid != 0 ? guid[1] : NULL,
                                      f->at[0].rack_name,
                                      f->at[1].rack_name};
-        csv_add_row(out, cells, sizeof cells / sizeof cells[0]);
+        csv_add_row(out, cells, FAB_N_OF(cells));
     }
 }
 

@@ -38,9 +38,7 @@ void fab_json_string(fab_str *out, const char *text) {
 }
 
 void fab_json_number(fab_str *out, double value) {
-    char text[32];
-    fab_format_double(text, value);
-    fab_str_add(out, text);
+    fab_str_add(out, fab_format_double(FAB_ROOM, value));
 }
 
 /* Comma, line and key of the next member. */
@@ -111,8 +109,7 @@ static void json_put_values(void *self, const fab_values *values) {
     bool is_text = fab_field_is_text(values->field->item_type);
     json_begin(j, values->field->key, "[]", false);
     for (size_t i = 0; i < values->n; i++) {
-        fab_value value;
-        fab_values_at(values, i, &value);
+        fab_value value = fab_values_at(values, i);
         if (is_text) {
             json_next(j, NULL);
         } else {

@@ -221,7 +221,7 @@ static void put_texts(maker *m, const fab_values *values) {
     fab_value text;
     tables_begin_list(m, values->field);
     for (size_t i = 0; i < values->n; i++) {
-        fab_values_at(values, i, &text);
+        text = fab_values_at(values, i);
         tables_begin_object(m, NULL, true);
         tables_put(m, values->field->item, text.text);
         note_id(m, text.text);
@@ -241,8 +241,7 @@ static void tables_put_values(void *self, const fab_values *values) {
     }
     for (size_t i = 0; i < values->n; i++) {
         char room[32];
-        fab_value value;
-        fab_values_at(values, i, &value);
+        fab_value value = fab_values_at(values, i);
         fab_str_printf(&list, "%s%s", i == 0 ? "" : is_text ? "|" : " ", fab_value_text(&value, room));
     }
     if (m->status == FAB_OK) {
@@ -289,12 +288,8 @@ void fab_result_tables_release(fab_result_tables *tables) {
 }
 
 const fab_rt_table *fab_result_tables_find(const fab_result_tables *tables, const char *name) {
-    for (size_t i = 0; i < tables->n_tables; i++) {
-        if (strcmp(fab_rt_text(tables, tables->tables[i].name), name) == 0) {
-            return &tables->tables[i];
-        }
-    }
-    return NULL;
+    FAB_FIRST(i, tables->n_tables, strcmp(fab_rt_text(tables, tables->tables[i].name), name) == 0);
+    return i < tables->n_tables ? &tables->tables[i] : NULL;
 }
 
 fab_status fab_rt_cells(const fab_result_tables *tables, const fab_rt_table *table, const char ***out, fab_error *err) {

@@ -41,7 +41,7 @@ typedef struct fab_result_tables {
 /**
  * @param[out] out  Written on success only; release it. Complexity: O(figures x columns of their table).
  */
-fab_status fab_result_tables_make(const fab_result *result, fab_result_tables *out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_result_tables_make(const fab_result *result, fab_result_tables *out, fab_error *err);
 void fab_result_tables_release(fab_result_tables *tables);
 
 /** NULL: there is none of that name. */
@@ -52,5 +52,4 @@ static inline const char *fab_rt_text(const fab_result_tables *tables, size_t at
 }
 
 /** All cells, row by row, by column as they are shown; NULL where there is none. Free with free(). */
-fab_status fab_rt_cells(const fab_result_tables *tables, const fab_rt_table *table, const char ***out,
-                        fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_rt_cells(const fab_result_tables *tables, const fab_rt_table *table, const char ***out, fab_error *err);

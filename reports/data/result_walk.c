@@ -119,15 +119,17 @@ static bool is_there(const fab_at *at, const fab_field *f) {
     return f->when == FAB_KNOWN ? !isnan(v.real) : is_filled(&v);
 }
 
-void fab_values_at(const fab_values *values, size_t i, fab_value *out) {
-    load(values->field, values->field->item_type, values->first + i * values->field->stride, out);
+fab_value fab_values_at(const fab_values *values, size_t i) {
+    fab_value out;
+    load(values->field, values->field->item_type, values->first + i * values->field->stride, &out);
+    return out;
 }
 
 const char *fab_value_text(const fab_value *value, char room[32]) {
     switch (value->type) {
     case FAB_FIELD_BOOL: return value->truth ? "true" : "false";
     case FAB_FIELD_COUNT: (void)snprintf(room, 32, "%" PRIu64, value->count); return room;
-    case FAB_FIELD_REAL: fab_format_double(room, value->real); return room;
+    case FAB_FIELD_REAL: return fab_format_double(room, value->real);
     default: return value->text;
     }
 }
@@ -197,7 +199,7 @@ static void walk_scalars(walk *w, const fab_at *at, const fab_field *f) {
     fab_value v;
     v.real = NAN; /* gcc 12 does not see that it is set */
     for (size_t i = 0; f->item_type == FAB_FIELD_REAL && i < values.n; i++) {
-        fab_values_at(&values, i, &v);
+        v = fab_values_at(&values, i);
         check(w, f->key, v.real);
     }
     if (w->emit != NULL) {
@@ -206,12 +208,9 @@ static void walk_scalars(walk *w, const fab_at *at, const fab_field *f) {
 }
 
 static bool has_scalars_only(const fab_fields *table) {
-    for (const fab_field *f = table->rows; f < table->rows + table->n; f++) {
-        if (f->type == FAB_FIELD_GROUP ? !has_scalars_only(f->table) : !fab_field_is_scalar(f)) {
-            return false;
-        }
-    }
-    return true;
+    const fab_field *f = table->rows;
+    FAB_ALL(all, i, table->n, f[i].type == FAB_FIELD_GROUP ? has_scalars_only(f[i].table) : fab_field_is_scalar(&f[i]));
+    return all;
 }
 
 static void walk_list(walk *w, const fab_at *at, const fab_field *f) {
@@ -326,11 +325,10 @@ static bool find_element(const fab_at *at, const fab_field *f, const char *path,
     const char *first = base_of(at, f);
     if (f->table == NULL) {
         const fab_values values = {f, first, n};
-        fab_value v;
         if (rest == NULL || rest[0] != '\0' || number == 0 || number > n) {
             return false;
         }
-        fab_values_at(&values, number - 1, &v);
+        fab_value v = fab_values_at(&values, number - 1);
         *unit = f->unit;
         return take_value(&v, out);
     }

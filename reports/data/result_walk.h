@@ -14,7 +14,7 @@ typedef struct fab_values {
 } fab_values;
 
 /** Element i < n. */
-void fab_values_at(const fab_values *values, size_t i, fab_value *out);
+fab_value fab_values_at(const fab_values *values, size_t i);
 
 /** Text of a scalar, numbers as the shortest that reads back as the same. Borrowed, or `room`. */
 const char *fab_value_text(const fab_value *value, char room[32]);
@@ -36,7 +36,7 @@ typedef struct fab_emitter {
 void fab_result_walk(const fab_result *result, const fab_emitter *emitter, void *self);
 
 /** FAB_EINTERNAL: a figure is infinite or not a number; names the field. */
-fab_status fab_result_check(const fab_result *result, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_result_check(const fab_result *result, fab_error *err);
 
 /** Name of a utilisation bin of fab_tier_load: "0.5 - 0.75". */
 extern const char *const fab_histogram_names[FAB_HISTOGRAM];

@@ -7,6 +7,7 @@
 #include "report_formats.h"
 
 #include "fab/memory.h"
+#include "fab/order.h"
 #include "result_walk.h"
 
 #include <inttypes.h>
@@ -59,10 +60,7 @@ static void put_name(trace *t, const char *what, size_t tid, const char *name) {
 static fab_status take_row(trace *t, uint32_t stage, int track, int64_t start_ns, int64_t end_ns, size_t *out_tid,
                            fab_error *err) {
     size_t place = (size_t)stage * N_TRACKS + (size_t)track;
-    size_t row = 0;
-    while (row < ROWS && t->free_ns[place][row] > start_ns) {
-        row++;
-    }
+    FAB_FIRST(row, (size_t)ROWS, t->free_ns[place][row] <= start_ns);
     FAB_REFUSE_IF(row == ROWS, err, FAB_EINTERNAL, NULL, "more than %d %s of stage %u are under way at %g s", ROWS,
                   TRACKS[track], stage, (double)start_ns * 1e-9);
     *out_tid = place * ROWS + row + 1;
@@ -133,11 +131,7 @@ typedef struct change {
     fab_op_kind kind;
 } change;
 
-static int change_order(const void *a, const void *b) {
-    const change *x = a;
-    const change *y = b;
-    return (x->at_ns > y->at_ns) - (x->at_ns < y->at_ns);
-}
+FAB_ORDER_KEYS(change_order, change, FAB_ORDER(a->at_ns, b->at_ns));
 
 /* A counter for each class of links, told where it changes. */
 static fab_status put_links(trace *t, fab_error *err) {

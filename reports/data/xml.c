@@ -50,8 +50,7 @@ static void xml_put_values(void *self, const fab_values *values) {
     x->list.length = 0;
     for (size_t i = 0; i < values->n; i++) {
         char room[32];
-        fab_value value;
-        fab_values_at(values, i, &value);
+        fab_value value = fab_values_at(values, i);
         if (is_text) {
             xml_start(x, NULL, NULL);
             fab_xml_write_text(&x->writer, value.text);

@@ -87,6 +87,7 @@ static const fab_field ENGINES[] = {
              "phases."),
     FIELD_OF(gone_links, n_gone, "Links that collide in the first state alone, likewise."),
     FIELD(label, "The engine with its options, in the second state."),
+    FIELD(before_label, "The same in the first, where that is another.", FILLED),
     LIST(phases, "phase", phases, n_phases, &PHASE, "Phase by phase."),
     ARRAY(links, "link", links, n_links, &LINK, "The worst links that collide in one state alone."),
 };

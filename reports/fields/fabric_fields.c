@@ -114,12 +114,8 @@ GIVES(uint64_t, count_cable_ends, 2 * here->counts.cables);
 
 static bool is_front_end(const fab_at *at) {
     const fab_result *result = fab_at_result(at);
-    for (size_t i = 0; i < result->n_fabrics; i++) {
-        if (result->fabrics[i].front_end == at->row) {
-            return true;
-        }
-    }
-    return false;
+    FAB_ANY(found, i, result->n_fabrics, result->fabrics[i].front_end == at->row);
+    return found;
 }
 
 /* Without a graph there may have been nothing to cut, and one server has no halves. */
@@ -133,6 +129,8 @@ static const fab_field FABRICS[] = {
     FIELD(family, "Topology family."),
     FIELD_OF(gpus, counts.gpus, "GPUs."),
     FIELD_OF(servers, counts.servers, "Servers, spares among them."),
+    FIELD_OF(incomplete_servers, counts.cut_servers,
+             "Servers that lack NICs or cables; neither half of the bisection has them.", FILLED),
     FIELD_OF(nics, counts.nics, "NICs."),
     FIELD_OF(domains, counts.domains, "Scale-up domains."),
     FIELD_OF(rails, counts.rails, "Rails: NIC indexes within a scale-up domain."),

@@ -145,10 +145,7 @@ GIVES(uint64_t, radix_of, here->spec->tier[at->index].radix);
 
 static uint64_t installed_fields_count_cables(const fab_at *at) {
     const fab_fabric *f = ((const T *)at->row)->fabric;
-    uint64_t n = 0;
-    for (uint32_t c = 0; c < f->n_cables; c++) {
-        n += fab_class_of(f, 2 * c)->tier == at->index + 1;
-    }
+    FAB_SUM(uint64_t, n, c, f->n_cables, fab_class_of(f, 2 * c)->tier == at->index + 1);
     return n;
 }
 

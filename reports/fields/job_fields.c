@@ -267,7 +267,9 @@ static const fab_field ITERATIONS[] = {
            "Cost of ownership of the job's part of the cluster, per 1e9 tokens: all is bought and run.", FILLED,
            .source = "0077-cost-of-ownership.md",
            .formula = "ownership.total_usd * network_share_ratio / (tokens_per_s * years * 31,536,000) * 1e9"),
-    FIELD(network_share_ratio, "The part of the network that the job pays for: its GPUs of all.",
+    FIELD(network_share_ratio,
+          "The part of the network that the job pays for: its GPUs of all. A figure of cost over it is that of a job "
+          "that pays for the GPUs that idle too.",
           .formula = "ranks / GPUs of the fabric without spares"),
     FIGURE_OF(memory_bytes, memory.total_bytes, "byte",
               "Weights, gradients, optimizer state and activations of the fullest GPU with this microbatch.",

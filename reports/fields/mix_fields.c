@@ -3,8 +3,6 @@
 #include "field_rows.h"
 #include "field_tables.h"
 
-#include <math.h>
-
 #define SWEEPS "0029-sweeps.md"
 
 /* --- mix ---------------------------------------------------------------------------------------------------------- */
@@ -22,12 +20,8 @@ static const fab_mix *mix_around(const fab_at *at) { /* of an engine of a design
 /* Where the job of this kind stands in the mix; FAB_MIX_JOBS: there is none, or it has no time here. */
 static size_t job_at(const fab_at *at, fab_job_kind kind) {
     const fab_mix *mix = mix_around(at);
-    for (size_t j = 0; ((const T *)at->row)->has_time && j < mix->n_jobs; j++) {
-        if (mix->kind[j] == kind) {
-            return j;
-        }
-    }
-    return FAB_MIX_JOBS;
+    FAB_FIRST(j, mix->n_jobs, mix->kind[j] == kind);
+    return ((const T *)at->row)->has_time && j < mix->n_jobs ? j : FAB_MIX_JOBS;
 }
 
 static double of_job(const fab_at *at, fab_job_kind kind, const double *values) {

@@ -61,8 +61,8 @@ static const fab_field SEARCHED[] = {
         "Under the first seed no plan of the orders that were searched that was not evaluated takes less; at least the "
         "least time_s, or a thousandth below where other orders are searched."),
     FIELD(draws, "Seeds whose means order the first plans, where the engine draws paths.", FILLED),
-    FIELD_OF(fewer_servers, fewer.servers, "Few sizes divide the GPUs: on so many of the servers the job is faster.",
-             FILLED),
+    FIELD_OF(fewer_servers, fewer.servers,
+             "On so many of the servers, or on all with another batch, the job is faster.", FILLED),
     FIELD_OF(fewer_gpus, fewer.gpus, "GPUs of these.", FILLED),
     FIELD_OF(fewer_gain_ratio, fewer.gain, "Tokens per second there, over those on all.", FILLED),
     FIELD_OF(fewer_job, fewer.job, "What runs the job so, as --job takes it.", FILLED),

@@ -1,5 +1,4 @@
 /* The report itself: which parts it has, and `meta`. */
-#include "fab/imported.h"
 #include "fab/sweep.h"
 #include "field_rows.h"
 #include "field_tables.h"

@@ -95,12 +95,8 @@ static void add_element(fab_str *out, const fab_field *f, bool is_required) {
 /* --- types -------------------------------------------------------------------------------------------------------- */
 
 static const fab_field *find(const fab_fields *table, const char *key) {
-    for (const fab_field *f = table->rows; f < table->rows + table->n; f++) {
-        if (f->key != NULL && strcmp(f->key, key) == 0) {
-            return f;
-        }
-    }
-    return NULL;
+    FAB_FIRST(i, table->n, table->rows[i].key != NULL && strcmp(table->rows[i].key, key) == 0);
+    return i < table->n ? &table->rows[i] : NULL;
 }
 
 typedef struct part {
@@ -135,12 +131,9 @@ static void add_content(fab_str *out, const fab_fields *table, const fab_fields 
 
 /* The other table of a list of two sorts of elements, of which `table` is the first. */
 static const fab_fields *other_of(const fab_fields *table) {
-    for (const fab_field *f = fab_result_fields.rows; f < fab_result_fields.rows + fab_result_fields.n; f++) {
-        if (f->table == table && f->other != NULL) {
-            return f->other;
-        }
-    }
-    return NULL;
+    const fab_field *f = fab_result_fields.rows;
+    FAB_FIRST(i, fab_result_fields.n, f[i].table == table && f[i].other != NULL);
+    return i < fab_result_fields.n ? f[i].other : NULL;
 }
 
 static const char HEAD[] =

@@ -3,8 +3,6 @@
 #include "field_rows.h"
 #include "field_tables.h"
 
-#include <math.h>
-
 #define ITERATION  "0025-iteration-time.md"
 #define SWEEPS     "0029-sweeps.md"
 #define PLACEMENTS "0078-placements.md"
@@ -113,6 +111,8 @@ static const fab_field SWEEP_ENGINES[] = {
     FIELD_OF(plans_tried, n_plans_tried, "Plans that were tried with failures, of which this one keeps the most.",
              FILLED, .source = "0075-plans.md"),
     FIGURE(time_s, "s", "Of the iteration, or of a batch that is served, else phases_s.", IF(has_time)),
+    OBJECT(serving, serving, &fab_serving_fields,
+           "The serving job, which has no time here where it is overloaded, but in a mix.", IF(has_serving)),
     FIGURE(compared_s, "s", "Time for as many tokens as the first point has, and of designs, on as many GPUs.", FILLED,
            .formula = "time_s x tokens of the first point / tokens (x GPUs / GPUs of the first point)"),
     FIELD_OF(slowdown_ratio, slowdown, "Time over the least of this engine in the sweep; missing in a mix.", FILLED,
@@ -139,6 +139,9 @@ static const fab_field SWEEP_ENGINES[] = {
     FIELD_OF(goodput_ci95_ratio, goodput.ci95, "Half width of its 95 % confidence interval.", IF(has_goodput)),
     FIELD_OF(waiting_goodput_ratio, waiting.mean,
              "What goodput_ratio is under policy first-spare, where shrink was taken as no policy was given.", FILLED),
+    FIELD_OF(other_batch_goodput_ratio, other_batch.mean,
+             "What goodput_ratio is with the other value of failures.keep-batch, of compared designs under shrink.",
+             FILLED, .source = "0084-histories.md"),
     FIGURE(all_jobs_s, "s", "Iteration, else phase, of all jobs of the design together, mean over their GPUs.", FILLED,
            .source = JOBS, .formula = "sum of gpus x together / sum of gpus"),
     FIELD(is_drawn, "Whether another seed gives another time: some phase hashes.", IF(has_time)),
@@ -212,8 +215,8 @@ static const fab_field SWEEP_POINTS[] = {
     FIGURE_OF(better_plan_s, better.time_s, "s", "Of the first point: time with a plan that beats given sizes.",
               FILLED),
     FIELD_OF(better_plan, better.keys, "That plan, as keys of the job.", FILLED),
-    FIELD_OF(fewer_servers, fewer.servers, "Few sizes divide the GPUs: on so many of the servers the job is faster.",
-             FILLED),
+    FIELD_OF(fewer_servers, fewer.servers,
+             "On so many of the servers, or on all with another batch, the job is faster.", FILLED),
     FIELD_OF(fewer_gpus, fewer.gpus, "GPUs of these.", FILLED),
     FIELD_OF(fewer_gain_ratio, fewer.gain, "Tokens per second there, over those on all.", FILLED),
     FIELD_OF(fewer_job, fewer.job, "What runs the job so, as --job takes it.", FILLED),
@@ -256,6 +259,8 @@ GIVES(uint64_t, behind_point, here->behind + 1);
 GIVES(uint64_t, sprayed_point, here->sprayed_best + 1);
 GIVES(uint64_t, sprayed_next_point, here->sprayed_next + 1);
 GIVES(uint64_t, sprayed_behind_point, here->sprayed_behind + 1);
+GIVES(uint64_t, batch_point, here->batch_best + 1);
+GIVES(uint64_t, batch_next_point, here->batch_next + 1);
 GIVES(bool, is_sprayed_unlike, here->is_sprayed && here->sprayed_behind != here->sprayed_best);
 GIVES(uint64_t, owned_point, here->owned_best + 1);
 GIVES(uint64_t, fastest_point, here->fastest + 1);
@@ -284,11 +289,16 @@ static const fab_field COMPARED[] = {
           "the same; above 1: not even for nothing.",
           IF(by_price)),
     COUNT_BY(sprayed_best, sprayed_point, "The number of the best under spray, by its own plans.", IF(is_sprayed)),
-    COUNT_BY(sprayed_next, sprayed_next_point, "The number of that of best and next it leaves behind.", IF(is_sprayed)),
+    COUNT_BY(sprayed_next, sprayed_next_point, "The number of the next one then.", IF(is_sprayed)),
     FIELD_OF(sprayed_margin_ratio, sprayed_ratio, "How much more that one costs or takes then.", IF(is_sprayed)),
     COUNT_BY(sprayed_behind, sprayed_behind_point, "The number of the next that is not even with the best then.",
              .only = is_sprayed_unlike),
     FIELD(sprayed_behind_ratio, "How much more that one costs or takes.", .only = is_sprayed_unlike),
+    FIELD(hangs_on_batch, "Whether failures.keep-batch makes a hundredth and more of the margin, or turns it.",
+          IF(has_failures)),
+    COUNT_BY(batch_best, batch_point, "The number of the best with its other value.", IF(hangs_on_batch)),
+    COUNT_BY(batch_next, batch_next_point, "The number of that of best and next it leaves behind.", IF(hangs_on_batch)),
+    FIELD_OF(batch_margin_ratio, batch_ratio, "How much more that one costs or takes then.", IF(hangs_on_batch)),
     COUNT_BY(owned_best, owned_point, "The number of the design whose tokens cost the least where it is bought.",
              IF(is_owned)),
     FIELD(owned_margin_ratio, "How much more the tokens of the next one cost then.", IF(is_owned), .source = OWNERSHIP),

@@ -136,8 +136,8 @@ void fab_graph_attributes_list(const fab_graph_view *view, bool places, fab_grap
     unsigned not_there = missing(view) | (places ? 0 : PLACES);
     *out = (fab_graph_attributes){.n_node = 0};
     (void)snprintf(out->seed, sizeof out->seed, "%" PRIu64, r->seed);
-    out->n_node = add_rows(NODE, sizeof NODE / sizeof NODE[0], not_there, 0, out->node, 0);
-    out->n_edge = add_rows(EDGE, sizeof EDGE / sizeof EDGE[0], not_there, 0, out->edge, 0);
+    out->n_node = add_rows(NODE, FAB_N_OF(NODE), not_there, 0, out->node, 0);
+    out->n_edge = add_rows(EDGE, FAB_N_OF(EDGE), not_there, 0, out->edge, 0);
     add_own(out, true, "program", 0, "fabriscope");
     add_own(out, true, "version", 0, r->version);
     add_own(out, true, "design", 0, r->n_fabrics > 0 ? r->fabrics[0].name : NULL);
@@ -148,7 +148,7 @@ void fab_graph_attributes_list(const fab_graph_view *view, bool places, fab_grap
             view->has_criticality ? view->overlay->criticality_of : "");
     add_own(out, view->n_engines > 0, "traffic", 0, r->traffic);
     for (size_t e = 0; e < view->n_engines; e++) {
-        out->n_edge = add_rows(USE, sizeof USE / sizeof USE[0], not_there, e, out->edge, out->n_edge);
+        out->n_edge = add_rows(USE, FAB_N_OF(USE), not_there, e, out->edge, out->n_edge);
         add_own(out, true, "engine", e, view->engine[e]);
     }
 }

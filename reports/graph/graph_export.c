@@ -195,10 +195,7 @@ const char *const fab_graph_bin_names[FAB_GRAPH_BINS] = {
 
 uint32_t fab_graph_bin(double utilisation) {
     static const double UPPER[FAB_GRAPH_BINS - 1] = {0, 0.25, 0.5, 1, 1.5, 2};
-    uint32_t bin = 0;
-    while (bin < FAB_GRAPH_BINS - 1 && utilisation > UPPER[bin] * (1 + 1e-9)) {
-        bin++;
-    }
+    FAB_FIRST(bin, FAB_GRAPH_BINS - 1U, !(utilisation > UPPER[bin] * (1 + 1e-9)));
     return bin;
 }
 
@@ -211,7 +208,7 @@ fab_graph_color fab_graph_level_color(uint32_t level) {
         {0x4d, 0x7a, 0x31}, {0x4a, 0x6b, 0x78}, {0x8a, 0x64, 0x20}, {0x27, 0x69, 0x8c},
         {0x5b, 0x4c, 0x99}, {0x95, 0x42, 0x7a}, {0x95, 0x50, 0x2f}, {0x5f, 0x5f, 0x5f},
     };
-    size_t n = sizeof COLORS / sizeof COLORS[0];
+    size_t n = FAB_N_OF(COLORS);
     return COLORS[level < n ? level : n - 1];
 }
 

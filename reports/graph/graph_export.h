@@ -95,8 +95,8 @@ typedef struct fab_graph_dialect {
  * @retval FAB_EINTERNAL     a figure is infinite or not a number
  * @retval FAB_EIO           a write failed
  */
-fab_status fab_graph_export(const fab_graph_dialect *dialect, void *context, const fab_result *result,
-                            const fab_report_style *style, FILE *out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_graph_export(const fab_graph_dialect *dialect, void *context, const fab_result *result,
+                            const fab_report_style *style, FILE *out, fab_error *err);
 
 /** The report format of a dialect, with its suffix, summary, ...: the callback of a format has no context of its own.
  */

@@ -92,8 +92,7 @@ typedef struct fab_graph_view {
  * @retval FAB_EUNSUPPORTED  the result has no graph, or the fabric has no pods or rails to merge by
  * Complexity: O(1) for the whole view, else O(nodes + cables * phases * engines); memory for the merged ones alone.
  */
-fab_status fab_graph_view_init(const fab_result *result, fab_view kind, fab_graph_view *out,
-                               fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_graph_view_init(const fab_result *result, fab_view kind, fab_graph_view *out, fab_error *err);
 void fab_graph_view_release(fab_graph_view *view);
 
 /** Node `id`, complete. Complexity: O(1); of a whole scale-up domain O(its GPUs). */
@@ -131,8 +130,7 @@ struct fab_graph_merge {
     uint32_t *block_of; /* shape [units]; view leaf */
 };
 
-fab_status fab_graph_merge_new(const fab_graph_view *whole, fab_view kind, fab_graph_merge **out,
-                               fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_graph_merge_new(const fab_graph_view *whole, fab_view kind, fab_graph_merge **out, fab_error *err);
 void fab_graph_merge_free(fab_graph_merge *merge);
 FAB_OWNER(fab_graph_merge, fab_graph_merge_free)
 

@@ -41,7 +41,8 @@ static box named_box(const fab_graph_view *view, uint32_t last) {
 }
 
 static box number_box(const fab_graph_view *view, uint32_t level, uint32_t n) {
-    float width = n <= 100 ? 24.0F : n <= 1000 ? 30.0F : 38.0F;
+    const bool is_named = view->fabric->names != NULL && level >= FAB_LEVEL_TIER(1); /* by others than by numbers */
+    float width = n <= 100 ? is_named ? 46.0F : 24.0F : n <= 1000 ? 30.0F : 38.0F;
     return level == FAB_LEVEL_DOMAIN && keeps_switches(view) ? (box){54, 18}
            : level < FAB_LEVEL_TIER(1)                       ? (box){width, 18}
                                                              : (box){width, 20};
@@ -270,11 +271,7 @@ static void place_heights(const fab_graph_view *view, fab_graph_layout *out) {
 
 /* --- bands -------------------------------------------------------------------------------------------------------- */
 
-static int compare_bands(const void *a, const void *b) {
-    const fab_graph_layout_band *one = a;
-    const fab_graph_layout_band *other = b;
-    return one->x0 != other->x0 ? FAB_ORDER(one->x0, other->x0) : FAB_ORDER(one->y0, other->y0);
-}
+FAB_ORDER_TWO(compare_bands, fab_graph_layout_band, x0, y0);
 
 /* Columns or rows of what belongs together; none where they would overlap. */
 static fab_status make_bands(const fab_graph_view *view, fab_graph_layout *out, fab_error *err) {

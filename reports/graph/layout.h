@@ -63,8 +63,8 @@ typedef struct fab_graph_layout {
  * @param[out] out  Release with fab_graph_layout_release().
  * Complexity: O(levels * edges + nodes log nodes) time; 24 bytes per node.
  */
-fab_status fab_graph_layout_make(const fab_graph_view *view, fab_graph_layout_density density, fab_graph_layout *out,
-                                 fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_graph_layout_make(const fab_graph_view *view, fab_graph_layout_density density, fab_graph_layout *out,
+                                 fab_error *err);
 void fab_graph_layout_release(fab_graph_layout *layout);
 
 /** Row of a level that the view has. */
@@ -74,11 +74,11 @@ const fab_graph_layout_row *fab_graph_layout_row_of(const fab_graph_layout *layo
  * The finest view that can be read as a drawing of at most `width` pixels and `n_edges` edges: whole, server, leaf,
  * then rail where rails are networks of their own, else pod or plane where the fabric has several, else tier.
  */
-fab_status fab_graph_layout_choose_view(const fab_result *result, float width, uint32_t n_edges, fab_view *out,
-                                        fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_graph_layout_choose_view(const fab_result *result, float width, uint32_t n_edges, fab_view *out,
+                                        fab_error *err);
 
 /* --- layout_grid.c ------------------------------------------------------------------------------------------------ */
 
 /** Places nodes as a grid. layout->row is set; x, y, width, height are filled. */
-fab_status fab_graph_layout_grid(const fab_graph_view *view, fab_graph_layout_density density, fab_graph_layout *layout,
-                                 fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_graph_layout_grid(const fab_graph_view *view, fab_graph_layout_density density, fab_graph_layout *layout,
+                                 fab_error *err);

@@ -28,7 +28,10 @@ static uint32_t bin_of(const fab_svg *svg, const fab_graph_edge *edge) {
     double use = fab_graph_utilisation(svg->w->view, edge);
     if (svg->picture == FAB_PICTURE_COST || svg->picture == FAB_PICTURE_FAILURES) {
         double part = svg->largest > 0 ? part_of(svg, edge) / svg->largest : 0;
-        return isnan(part) ? FAB_GRAPH_BINS : part <= 0 ? 0 : FIFTH[(uint32_t)fmin(5 * part * (1 - 1e-9), 4)];
+        return isnan(part)     ? FAB_GRAPH_BINS
+               : part <= 0     ? 0
+               : svg->is_alike ? FIFTH[1]
+                               : FIFTH[(uint32_t)fmin(5 * part * (1 - 1e-9), 4)];
     }
     return isnan(use) ? FAB_GRAPH_BINS : fab_graph_bin(use);
 }
@@ -159,7 +162,6 @@ static void put_troubles(fab_graph_writer *w, double criticality, uint32_t n_fai
 static void put_told(const fab_svg *svg, const fab_graph_edge *edge) {
     fab_graph_writer *w = svg->w;
     fab_graph_node end;
-    char rate[32];
     fab_graph_view_node(w->view, edge->source, &end);
     fab_graph_put(w, "<title>");
     fab_xml_write_escaped(&w->xml, end.name);
@@ -170,7 +172,7 @@ static void put_told(const fab_svg *svg, const fab_graph_edge *edge) {
     if (edge->n_cables > 1) {
         fab_graph_putf(w, "%" PRIu32 " cables, ", edge->n_cables);
     }
-    fab_graph_put(w, fab_quantity_format(rate, edge->capacity_bps, FAB_UNIT_RATE));
+    fab_graph_put(w, FAB_SAY(edge->capacity_bps, FAB_UNIT_RATE));
     fab_graph_put(w, edge->n_cables > 1 ? " each way" : "");
     if (w->view->has_utilisation && !isnan(edge->use[0].use[0])) {
         fab_graph_putf(w, "; offered %.2f up, %.2f down", edge->use[0].use[0], edge->use[0].use[1]);
@@ -212,9 +214,7 @@ static void put_edge_label(const fab_svg *svg, const fab_graph_edge *edge) {
     }
     if (edge->n_failed > 0) {
         size_t n = strlen(factor);
-        char lost[32];
-        (void)snprintf(factor + n, sizeof factor - n, "%s%s failed", n > 0 ? " " : "",
-                       fab_format_count(lost, edge->n_failed));
+        (void)snprintf(factor + n, sizeof factor - n, "%s%s failed", n > 0 ? " " : "", FAB_SAY_COUNT(edge->n_failed));
     }
     if (edge->n_cables == 1 || (a.y == b.y && edge->source != edge->target)) {
         return;
@@ -279,6 +279,7 @@ static void look_at_edges(fab_svg *svg) {
     const fab_graph_view *view = svg->w->view;
     fab_graph_use room[FAB_MAX_ENGINES];
     fab_graph_edge edge;
+    double least = INFINITY;
     if (svg->picture == FAB_PICTURE_AUTO) {
         svg->picture = view->has_utilisation   ? FAB_PICTURE_LOAD
                        : view->has_criticality ? FAB_PICTURE_FAILURES
@@ -287,7 +288,9 @@ static void look_at_edges(fab_svg *svg) {
     for (uint32_t i = 0; svg->picture >= FAB_PICTURE_COST && i < view->n_edges; i++) {
         fab_graph_view_edge(view, i, room, &edge);
         svg->largest = fmax(svg->largest, part_of(svg, &edge));
+        least = part_of(svg, &edge) > 0 ? fmin(least, part_of(svg, &edge)) : least;
     }
+    svg->is_alike = least > 0.8 * svg->largest;
     for (uint32_t i = 0; i < view->n_edges; i++) {
         fab_graph_view_edge(view, i, room, &edge);
         uint32_t pass = pass_of(svg, &edge);
@@ -341,10 +344,7 @@ static void put_band_names(const fab_svg *svg) {
 
 /* What the boxes of a row are, where they are not what it counts; "": they are. */
 static void say_boxes(const fab_graph_view *view, const fab_graph_layout_row *row, char *out, size_t size) {
-    uint32_t n = 0;
-    for (uint32_t v = 0; v < view->n_nodes; v++) {
-        n += fab_graph_view_level(view, v) == row->level;
-    }
+    FAB_SUM(uint32_t, n, v, view->n_nodes, fab_graph_view_level(view, v) == row->level);
     out[0] = '\0';
     if (view->kind == FAB_VIEW_LEAF && row->level < FAB_LEVEL_TIER(1)) {
         (void)snprintf(out, size, "%" PRIu32 " leaf group%s", n, n == 1 ? "" : "s");
@@ -363,15 +363,13 @@ static void svg_put_rows(const fab_svg *svg) {
     fab_graph_put(svg->w, "\n  <g>");
     FAB_EACH(const fab_graph_layout_row, row, l->row, l->n_rows) {
         char text[64];
-        char count[32];
         double y = (double)(svg->y0 + row->y);
         bool servers = row->level == FAB_LEVEL_GPU && (view->kind == FAB_VIEW_SERVER || view->kind == FAB_VIEW_LEAF);
         uint64_t n = row->level < FAB_LEVEL_TIER(1)
                          ? fab_n_of(f, (fab_node_kind)row->level)
                          : f->first_of_tier[row->level - 1] - f->first_of_tier[row->level - 2];
         if (servers) {
-            (void)snprintf(text, sizeof text, "%s server%s", fab_format_count(count, f->n_servers),
-                           f->n_servers == 1 ? "" : "s");
+            (void)snprintf(text, sizeof text, "%s server%s", FAB_SAY_COUNT(f->n_servers), f->n_servers == 1 ? "" : "s");
         } else {
             fab_svg_count(view, row->level, n, text, sizeof text);
         }
@@ -394,7 +392,6 @@ static void put_box_text(const fab_svg *svg, const fab_graph_spot *spot) {
     double y = (double)(svg->y0 + spot->y);
     double room = (double)spot->row->width;
     char text[64];
-    char count[32];
     const char *number = strrchr(node->name, '-');
     switch (spot->row->text) {
     case FAB_LAYOUT_NAME: fab_svg_text(svg->w, x, y + 4, "t", "middle", room, node->name); break;
@@ -402,6 +399,9 @@ static void put_box_text(const fab_svg *svg, const fab_graph_spot *spot) {
         if (view->kind >= FAB_VIEW_POD) {
             (void)snprintf(text, sizeof text, "%" PRIu32, node->group);
             number = node->group == FAB_NONE ? NULL : text;
+        } else if (view->fabric->names != NULL && spot->row->level >= FAB_LEVEL_TIER(1)) {
+            fab_svg_box_name(svg->w, x, y + 3.5, "q", room - 2, node->name, svg->common[spot->row->level]);
+            break;
         } else {
             number = number != NULL ? number + 1 : NULL;
         }
@@ -412,8 +412,7 @@ static void put_box_text(const fab_svg *svg, const fab_graph_spot *spot) {
     case FAB_LAYOUT_COUNTS:
         if (view->kind == FAB_VIEW_LEAF) {
             uint64_t n_servers = node->n_gpus / view->fabric->gpus_per_server;
-            (void)snprintf(text, sizeof text, "%s server%s", fab_format_count(count, n_servers),
-                           n_servers == 1 ? "" : "s");
+            (void)snprintf(text, sizeof text, "%s server%s", FAB_SAY_COUNT(n_servers), n_servers == 1 ? "" : "s");
             fab_svg_text(svg->w, x, y - 3, "t", "middle", room, text);
             fab_svg_count(view, FAB_LEVEL_GPU, node->n_gpus, text, sizeof text);
             fab_svg_text(svg->w, x, y + 12, "t", "middle", room, text);
@@ -422,7 +421,7 @@ static void put_box_text(const fab_svg *svg, const fab_graph_spot *spot) {
         fab_svg_count(view, node->level, node->n_nodes, text, sizeof text);
         if (svg->picture == FAB_PICTURE_COST && !isnan(node->cost_usd) && spot->row->height >= 30) {
             fab_svg_text(svg->w, x, y - 3, "t", "middle", room, text);
-            fab_svg_text(svg->w, x, y + 12, "t", "middle", room, fab_money_format(count, node->cost_usd));
+            fab_svg_text(svg->w, x, y + 12, "t", "middle", room, fab_money_format(FAB_ROOM, node->cost_usd));
             break;
         }
         fab_svg_text(svg->w, x, y + 4, "t", "middle", room, text);
@@ -457,6 +456,22 @@ static void svg_put_node(fab_graph_writer *w, const fab_graph_spot *spot) {
 
 /* --- the drawing -------------------------------------------------------------------------------------------------- */
 
+/* What names of switches that are installed have in common says nothing in a box. */
+static void find_common(const fab_graph_view *view, fab_svg *svg) {
+    char first[FAB_LEVELS][FAB_GRAPH_NAME_SIZE] = {""};
+    fab_graph_node node;
+    for (uint32_t id = 0; view->fabric->names != NULL && id < view->n_nodes; id++) {
+        const uint32_t level = fab_graph_view_level(view, id);
+        fab_graph_view_node(view, id, &node);
+        if (first[level][0] == '\0') {
+            (void)snprintf(first[level], sizeof first[level], "%s", node.name);
+            svg->common[level][0] = svg->common[level][1] = strlen(node.name);
+        } else {
+            fab_svg_narrow(first[level], node.name, svg->common[level]);
+        }
+    }
+}
+
 static void svg_begin(fab_graph_writer *w) {
     fab_svg *svg = w->context;
     const fab_graph_layout *l = w->layout;
@@ -464,6 +479,7 @@ static void svg_begin(fab_graph_writer *w) {
     svg->worst = NAN;
     svg->labels_edges = w->view->kind >= FAB_VIEW_POD && w->view->n_edges <= MOST_LABELLED;
     look_at_edges(svg);
+    find_common(w->view, svg);
     float width = l->width + ceilf(svg->beside);
     float inner = fmaxf(width, LEAST - LEFT - RIGHT);
     svg->width = LEFT + inner + RIGHT;

@@ -36,8 +36,10 @@ typedef struct fab_svg {
     uint32_t n_failed;    /**< cables that are dead */
     fab_picture picture;  /**< what colours tell; AUTO: nothing */
     double largest;       /**< of cost or criticality: that of a line */
+    bool is_alike;        /**< every line that has any costs as much, or is as critical, within a fifth of it */
     double worst;         /**< largest collision factor; NAN where none is known */
     bool labels_edges;
+    size_t common[FAB_LEVELS][2]; /**< of installed switches: bytes that all names of a level begin and end with */
 } fab_svg;
 
 /** Opens any drawing: size, title, what a reader who does not see it is told, styles. Its heading takes `above` of its
@@ -52,7 +54,7 @@ double fab_svg_room(const fab_svg_page *page);
 double fab_svg_sample(fab_graph_writer *w, double x, double y, const char *class, const char *text);
 
 /** An audit: racks, or boxes where no rack is known, with what is wrong between them. */
-fab_status fab_svg_audit(const fab_result *result, FILE *out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_svg_audit(const fab_result *result, FILE *out, fab_error *err);
 
 /** Opens the drawing: size, title, description, styles, heading. */
 void fab_svg_begin(fab_svg *svg);
@@ -62,6 +64,13 @@ void fab_svg_legend(const fab_svg *svg);
 /** Text with its anchor ("start", "middle", "end"), cut to `room` pixels. */
 void fab_svg_text(fab_graph_writer *w, double x, double y, const char *class, const char *anchor, double room,
                   const char *text);
+
+/** Bytes that two names both begin and end with, where these are fewer than io_common has. */
+void fab_svg_narrow(const char *name, const char *other, size_t io_common[2]);
+/** The name of a box in its middle: whole, or without whole words that all of its row begin and end with, or of that
+ * the end, which tells most. */
+void fab_svg_box_name(fab_graph_writer *w, double x, double y, const char *class, double room, const char *name,
+                      const size_t common[2]);
 
 /** Width of a text of the class in pixels, on the safe side. */
 double fab_svg_text_width(const char *class, const char *text);

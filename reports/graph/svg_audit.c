@@ -102,10 +102,9 @@ static fab_status place_racks(drawing *d, fab_error *err) {
 /* The box of an end of a finding: a new one while its row has room. */
 static uint32_t place_of_box(drawing *d, uint32_t *in_row, const char *name, uint32_t tier) {
     uint32_t row = tier < TIERS - 1 ? tier : TIERS - 1;
-    for (uint32_t i = 0; i < d->n_places; i++) {
-        if (d->places[i].row == row && strcmp(d->places[i].name, name) == 0) {
-            return i;
-        }
+    FAB_FIRST(known, d->n_places, d->places[known].row == row && strcmp(d->places[known].name, name) == 0);
+    if (known < d->n_places) {
+        return known;
     }
     if (name[0] == '\0' || in_row[row] == IN_A_ROW) {
         d->n_beyond += name[0] != '\0';
@@ -215,61 +214,14 @@ static void put_place(drawing *d, uint32_t i) {
     fab_graph_put(&d->w, "</title></rect>");
 }
 
-static bool is_letter(char c) {
-    return isalnum((unsigned char)c) || ((unsigned char)c & 0x80U) != 0;
-}
-
-/* The part of a name that tells it from others of its row: without whole words that all of them begin or end with. */
-static void own_part(const drawing *d, const place *p, size_t *out_first, size_t *out_n) {
-    const size_t n = strlen(p->name);
-    size_t first = n;
-    size_t last = n; /* bytes at the end */
-    FAB_EACH(const place, o, d->places, d->n_places) {
-        const size_t other = strlen(o->name);
-        size_t same = 0;
-        size_t end = 0;
-        while (same < first && same < other && o->name[same] == p->name[same]) {
-            same++;
-        }
-        while (end < last && end < other && o->name[other - 1 - end] == p->name[n - 1 - end]) {
-            end++;
-        }
-        first = o->row == p->row && o != p ? same : first;
-        last = o->row == p->row && o != p ? end : last;
-    }
-    while (first > 0 && is_letter(p->name[first - 1])) {
-        first--;
-    }
-    while (last > 0 && is_letter(p->name[n - last])) {
-        last--;
-    }
-    const bool is_alone = first + last >= n;
-    *out_first = is_alone ? 0 : first;
-    *out_n = is_alone ? n : n - first - last;
-}
-
-/* The name of a box: whole, or what tells it from its neighbours, or of that the end, which tells most. */
 static void put_box_name(drawing *d, const place *p) {
-    const double room = p->width - 4;
-    char text[200];
-    size_t first = 0;
-    size_t n = strlen(p->name);
-    if (fab_svg_text_width("", p->name) > room) {
-        own_part(d, p, &first, &n);
-    }
-    const char *name = p->name + first;
-    (void)snprintf(text, sizeof text, "%.*s", (int)n, name);
-    for (size_t kept = n; kept > 3 && fab_svg_text_width("", text) > room;) {
-        kept--;
-        size_t head = kept / 4;
-        size_t tail = n - (kept - head);
-        for (; head > 0 && ((unsigned char)name[head] & 0xC0U) == 0x80; head--) {
+    size_t common[2] = {strlen(p->name), strlen(p->name)};
+    FAB_EACH(const place, o, d->places, d->n_places) {
+        if (o->row == p->row && o != p) {
+            fab_svg_narrow(p->name, o->name, common);
         }
-        for (; tail < n && ((unsigned char)name[tail] & 0xC0U) == 0x80; tail++) {
-        }
-        (void)snprintf(text, sizeof text, "%.*s\xE2\x80\xA6%.*s", (int)head, name, (int)(n - tail), name + tail);
     }
-    fab_svg_text(&d->w, p->x, p->y + 4, "", "middle", room, text);
+    fab_svg_box_name(&d->w, p->x, p->y + 4, "", p->width - 4, p->name, common);
 }
 
 /* Upon the lines: the name of a box, how many findings a rack has. */

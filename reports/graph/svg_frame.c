@@ -6,6 +6,7 @@
 #include "fab/utf8.h"
 #include "fab/verdict.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -114,10 +115,60 @@ void fab_svg_text(fab_graph_writer *w, double x, double y, const char *class, co
     fab_graph_put(w, "</text>");
 }
 
+void fab_svg_narrow(const char *name, const char *other, size_t io_common[2]) {
+    const size_t n = strlen(name);
+    const size_t n_other = strlen(other);
+    size_t first = 0;
+    size_t last = 0; /* bytes at the end */
+    while (first < io_common[0] && first < n_other && other[first] == name[first]) {
+        first++;
+    }
+    while (last < io_common[1] && last < n_other && other[n_other - 1 - last] == name[n - 1 - last]) {
+        last++;
+    }
+    io_common[0] = first;
+    io_common[1] = last;
+}
+
+static bool is_letter(char c) {
+    return isalnum((unsigned char)c) || ((unsigned char)c & 0x80U) != 0;
+}
+
+void fab_svg_box_name(fab_graph_writer *w, double x, double y, const char *class, double room, const char *name,
+                      const size_t common[2]) {
+    char text[200];
+    size_t n = strlen(name);
+    size_t first = common[0];
+    size_t last = common[1];
+    while (first > 0 && is_letter(name[first - 1])) {
+        first--;
+    }
+    while (last > 0 && is_letter(name[n - last])) {
+        last--;
+    }
+    if (fab_svg_text_width(class, name) > room && first + last < n) {
+        name += first;
+        n -= first + last;
+    }
+    (void)snprintf(text, sizeof text, "%.*s", (int)n, name);
+    for (size_t kept = n; kept > 3 && fab_svg_text_width(class, text) > room;) {
+        kept--;
+        size_t head = kept > 5 ? kept / 4 : 0;
+        size_t tail = n - (kept - head);
+        for (; head > 0 && ((unsigned char)name[head] & 0xC0U) == 0x80; head--) {
+        }
+        for (; tail < n && ((unsigned char)name[tail] & 0xC0U) == 0x80; tail++) {
+        }
+        const size_t word = tail + strcspn(name + tail, "-.:_/ ");
+        tail = head == 0 && is_letter(name[tail - 1]) && word + 1 < n ? word + 1 : tail; /* no rest of a word */
+        (void)snprintf(text, sizeof text, "%.*s\xE2\x80\xA6%.*s", (int)head, name, (int)(n - tail), name + tail);
+    }
+    fab_svg_text(w, x, y, class, "middle", room, text);
+}
+
 void fab_svg_count(const fab_graph_view *view, uint32_t level, uint64_t n, char *out, size_t size) {
     static const char *const ONE[] = {"GPU", "NIC", "domain"};
     static const char *const MANY[] = {"GPUs", "NICs", "domains"};
-    char count[32];
     const char *tier = level >= FAB_LEVEL_TIER(1) ? fab_tier_name(view->fabric->wiring, level - FAB_LEVEL_TIER(0)) : "";
     const char *noun = level < FAB_LEVEL_TIER(1)             ? (n == 1 ? ONE[level] : MANY[level])
                        : strcmp(tier, "leaf") == 0 && n != 1 ? "leaves"
@@ -127,7 +178,7 @@ void fab_svg_count(const fab_graph_view *view, uint32_t level, uint64_t n, char 
     const char *end = is_number ? (n == 1 ? " switch" : " switches")
                       : adds_s  ? (strcmp(tier, "switch") == 0 ? "es" : "s")
                                 : "";
-    (void)snprintf(out, size, "%s %s%s", fab_format_count(count, n), noun, end);
+    (void)snprintf(out, size, "%s %s%s", FAB_SAY_COUNT(n), noun, end);
 }
 
 /* --- heading ------------------------------------------------------------------------------------------------------ */
@@ -161,19 +212,39 @@ static void add_counts(const fab_graph_view *view, fab_str *out) {
 static void add_traffic(const fab_svg *svg, fab_str *out) {
     const fab_graph_view *view = svg->w->view;
     if (svg->picture == FAB_PICTURE_COST) {
-        char total[32];
-        fab_str_printf(out, "The network costs %s", fab_money_format(total, view->result->fabrics[0].cost.total_usd));
+        fab_str_printf(out, "The network costs %s",
+                       fab_money_format(FAB_ROOM, view->result->fabrics[0].cost.total_usd));
     } else if (view->n_engines > 0) {
         const fab_contention *jobs = view->result->contention;
         if (jobs != NULL) { /* phases of several jobs are not those of one moment */
             fab_str_printf(out, "Links of job %s alone, of %zu jobs: ", jobs->jobs[0].id, jobs->n_jobs);
         }
         if (!isnan(svg->worst)) {
-            fab_str_printf(out, "Largest collision factor %.2f under %s: %s", svg->worst, view->engine[0],
-                           view->result->traffic);
-        } else {
-            fab_str_printf(out, "%s under %s", view->result->traffic, view->engine[0]);
+            fab_str_printf(out, "Largest collision factor %.2f: ", svg->worst);
         }
+        fab_str_add(out, view->result->traffic);
+    }
+}
+
+/* The fabric; of loads the engine too, whose all of the picture is: the first that was given. */
+static void add_title(const fab_svg *svg, const char *name, fab_str *out) {
+    fab_str_add(out, name);
+    if (svg->picture == FAB_PICTURE_LOAD && svg->w->view->n_engines > 0) {
+        fab_str_printf(out, " under %s", svg->w->view->engine[0]);
+    }
+}
+
+/* What bounds the engine of the picture; of another that is faster alone how fast both are. */
+static void add_bound(const fab_result *r, fab_str *out) {
+    const fab_run_verdict *v = r->verdict;
+    if (v->engine == 0) {
+        fab_str_printf(out, "Bound by %s", v->bound);
+    } else if (r->n_iterations > v->engine) {
+        char time[2][32];
+        fab_str_printf(out, "An iteration takes %s; under engine %zu, %s, which is not drawn, %s",
+                       fab_quantity_format(time[0], r->iterations[0].time_s, FAB_UNIT_TIME), v->engine + 1,
+                       r->iterations[v->engine].engine,
+                       fab_quantity_format(time[1], r->iterations[v->engine].time_s, FAB_UNIT_TIME));
     }
 }
 
@@ -225,7 +296,8 @@ static void begin_drawing(fab_svg *svg, const char *name) {
     fab_graph_writer *w = svg->w;
     FAB_OWNS(fab_str_release) fab_str text = FAB_STR_INIT;
     FAB_OWNS(fab_str_release) fab_str title = FAB_STR_INIT;
-    fab_str_printf(&title, "Fabric %s", name);
+    fab_str_add(&title, "Fabric ");
+    add_title(svg, name, &title);
     add_counts(w->view, &text);
     fab_str_printf(&text, ". Drawn: %s; the highest tier is at the top. ", view_sentence(w->view));
     if (w->view->n_engines > 0) {
@@ -257,23 +329,28 @@ static void put_heading(const fab_svg *svg, const char *name) {
     fab_graph_writer *w = svg->w;
     FAB_OWNS(fab_str_release) fab_str counts = FAB_STR_INIT;
     FAB_OWNS(fab_str_release) fab_str traffic = FAB_STR_INIT;
+    FAB_OWNS(fab_str_release) fab_str title = FAB_STR_INIT;
+    FAB_OWNS(fab_str_release) fab_str bound = FAB_STR_INIT;
+    const fab_run_verdict *verdict = w->view->result->verdict;
     double room = fab_svg_room(&svg->page);
     add_counts(w->view, &counts);
     fab_str_printf(&counts, " \xC2\xB7 %s", view_sentence(w->view));
     add_traffic(svg, &traffic);
-    if (fab_str_status(&counts, NULL) != FAB_OK || fab_str_status(&traffic, NULL) != FAB_OK) {
+    add_title(svg, name, &title);
+    if (verdict != NULL && svg->picture == FAB_PICTURE_LOAD) {
+        add_bound(w->view->result, &bound);
+    } else if (verdict != NULL && svg->picture == FAB_PICTURE_COST) {
+        fab_str_add(&bound, verdict->cost);
+    }
+    if (counts.failed || traffic.failed || title.failed || bound.failed) {
         w->has_failed = true;
     } else {
-        fab_svg_text(w, 20, 30, "h", "start", room, name);
+        fab_svg_text(w, 20, 30, "h", "start", room, title.data != NULL ? title.data : "");
         fab_svg_text(w, 20, 49, "s", "start", room, counts.data);
         if (traffic.data != NULL) {
             fab_svg_text(w, 20, 65, "s", "start", room, traffic.data);
         }
-        const fab_run_verdict *verdict = w->view->result->verdict;
-        if (verdict != NULL && (svg->picture == FAB_PICTURE_LOAD || svg->picture == FAB_PICTURE_COST)) {
-            fab_svg_text(w, 20, 83, "s", "start", room,
-                         svg->picture == FAB_PICTURE_COST ? verdict->cost : verdict->bound);
-        }
+        fab_svg_text(w, 20, 83, "s", "start", room, bound.data != NULL ? bound.data : "");
     }
 }
 
@@ -303,9 +380,8 @@ static double put_bins(const fab_svg *svg, double x, double y) {
     if (svg->picture == FAB_PICTURE_FAILURES) {
         (void)snprintf(head, sizeof head, "criticality, beside the worst of %.4g:", svg->largest);
     } else if (svg->picture == FAB_PICTURE_COST) {
-        char most[32];
         (void)snprintf(head, sizeof head,
-                       "dollars of cables, beside the dearest line of %s:", fab_money_format(most, svg->largest));
+                       "dollars of cables, beside the dearest line of %s:", fab_money_format(FAB_ROOM, svg->largest));
     }
     fab_svg_text(svg->w, x, y, "", "start", 400, head);
     x += fab_svg_text_width("", head) + 8;
@@ -314,7 +390,9 @@ static double put_bins(const fab_svg *svg, double x, double y) {
         if ((svg->used_passes >> (FAB_SVG_BIN + bin) & 1) != 0) {
             (void)snprintf(class, sizeof class, "u%u", bin);
             x = fab_svg_sample(svg->w, x, y, class,
-                               svg->picture != FAB_PICTURE_LOAD ? PARTS[bin] : fab_graph_bin_names[bin]);
+                               svg->picture == FAB_PICTURE_LOAD ? fab_graph_bin_names[bin]
+                               : svg->is_alike && bin > 0       ? "all alike, within a fifth"
+                                                                : PARTS[bin]);
         }
     }
     return x;

@@ -43,7 +43,7 @@ typedef struct fab_code_table {
  * @param[in] values  Shape [n], not negative and finite; sorted on return.
  * Complexity: O(n log n).
  */
-fab_status fab_code_table_init(double *values, size_t n, fab_code_table *out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_code_table_init(double *values, size_t n, fab_code_table *out, fab_error *err);
 void fab_code_table_release(fab_code_table *table);
 
 /** Figures by their place in a table: one base 64 digit, or two with more than 64 places; "~" and a VLQ n: the last one

@@ -16,28 +16,28 @@
 
 /** `"graph"`: nodes, cables and where they are plugged in. Nothing where the result has no graph, or too large a one.
  */
-fab_status fab_html_graph(const fab_result *result, fab_str *out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_html_graph(const fab_result *result, fab_str *out, fab_error *err);
 
 /** `"views"`: the graph merged in every way that there is, with the places of its nodes (layout.h). */
-fab_status fab_html_views(const fab_result *result, fab_str *out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_html_views(const fab_result *result, fab_str *out, fab_error *err);
 
 /** `"loads"`: utilisation of every network link by phase, engine and draw, as far as it was kept, and bytes. */
-fab_status fab_html_loads(const fab_result *result, fab_str *out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_html_loads(const fab_result *result, fab_str *out, fab_error *err);
 
 /** `"criticality"`: what the loss of every network cable does, where a study or an overlay knows it. */
-fab_status fab_html_criticality(const fab_result *result, fab_str *out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_html_criticality(const fab_result *result, fab_str *out, fab_error *err);
 
 /** `"schedules"`: what every stage of a pipeline does when, by engine (null: too much), and `"travels"`: which of it is
  * whose phase (fab_travel). */
-fab_status fab_html_schedules(const fab_result *result, fab_str *out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_html_schedules(const fab_result *result, fab_str *out, fab_error *err);
 
 /** `"ranks"`: the GPU of every rank. */
-fab_status fab_html_ranks(const fab_result *result, fab_str *out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_html_ranks(const fab_result *result, fab_str *out, fab_error *err);
 
 /** `"heat"`: of compared designs, points of a sweep, or two states: links of every boundary by utilisation, as
  * [point, phase, engine, boundary, links of each bin], FAB_HTML_HEATS at most; `"heat_left_out"`: of how many points,
  * phases and engines there are none for that. */
-fab_status fab_html_heat(const fab_result *result, fab_str *out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_html_heat(const fab_result *result, fab_str *out, fab_error *err);
 
 /** `"blocks"`: bytes between blocks of servers, by phase. */
-fab_status fab_html_blocks(const fab_result *result, fab_str *out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_html_blocks(const fab_result *result, fab_str *out, fab_error *err);

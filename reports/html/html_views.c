@@ -91,7 +91,7 @@ fab_status fab_html_views(const fab_result *result, fab_str *out, fab_error *err
         return FAB_OK;
     }
     fab_str_add(out, ",\"views\":[");
-    for (size_t i = 0; i < sizeof VIEWS / sizeof VIEWS[0]; i++) {
+    for (size_t i = 0; i < FAB_N_OF(VIEWS); i++) {
         FAB_PASS(divides(result->graph, VIEWS[i]) ? put_view(&bare, VIEWS[i], &is_first, out, err) : FAB_OK);
     }
     fab_str_add(out, "]");

@@ -64,12 +64,8 @@ static fab_status check_server(const fab_fabric *f, const fab_link_class *access
 
 static fab_node_id astra_leaf_of(const fab_fabric *f, uint32_t gpu) {
     fab_node_id nic = f->first[FAB_NODE_NIC] + gpu;
-    for (uint32_t i = f->out_first[nic]; i < f->out_first[nic + 1]; i++) {
-        if (fab_class_of(f, f->out_link[i])->kind == FAB_LINK_ACCESS) {
-            return fab_head(f, f->out_link[i]);
-        }
-    }
-    return FAB_NONE;
+    FAB_FIRST_IN(i, f->out_first[nic], f->out_first[nic + 1], fab_class_of(f, f->out_link[i])->kind == FAB_LINK_ACCESS);
+    return i < f->out_first[nic + 1] ? fab_head(f, f->out_link[i]) : FAB_NONE;
 }
 
 /* GPUs of one place in their domains share a leaf. */
@@ -124,7 +120,7 @@ static void astra_print(const fab_result *result, const network *w, fab_str *tex
         fab_str_add(text,
                     "# For the congestion-unaware network: the congestion-aware one takes one dimension alone.\n");
     }
-    for (size_t key = 0; key < sizeof KEYS / sizeof KEYS[0]; key++) {
+    for (size_t key = 0; key < FAB_N_OF(KEYS); key++) {
         fab_str_printf(text, "%s: [", KEYS[key]);
         for (uint32_t d = 0; d < w->n; d++) {
             const dimension *dim = &w->dims[d];

@@ -28,10 +28,7 @@ static uint32_t n_of_tier(const fab_fabric *f, uint32_t tier) {
 
 /* Cables of a switch to the tiers above (or below). */
 static uint32_t htsim_count_cables(const fab_fabric *f, fab_node_id v, bool up) {
-    uint32_t n = 0;
-    for (uint32_t i = f->out_first[v]; i < f->out_first[v + 1]; i++) {
-        n += fab_is_up(f->out_link[i]) == up;
-    }
+    FAB_SUM_IN(uint32_t, n, i, f->out_first[v], f->out_first[v + 1], fab_is_up(f->out_link[i]) == up);
     return n;
 }
 

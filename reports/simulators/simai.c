@@ -77,10 +77,7 @@ static void put_links_of(const writer *w, fab_node_id v) {
 static void simai_print(const writer *w) {
     const fab_fabric *f = w->f;
     uint32_t n_switches = fab_n_switches(f);
-    uint32_t n_links = 0;
-    for (uint32_t c = 0; c < f->n_cables; c++) {
-        n_links += fab_class_of(f, 2 * c)->kind != FAB_LINK_PCIE;
-    }
+    FAB_SUM(uint32_t, n_links, c, f->n_cables, fab_class_of(f, 2 * c)->kind != FAB_LINK_PCIE);
     (void)fprintf(w->out, "%" PRIu32 " %" PRIu32 " %" PRIu32 " %" PRIu32 " %" PRIu32 " NONE\n",
                   w->n_gpus + w->n_domains + n_switches, f->gpus_per_domain, w->n_domains, n_switches, n_links);
     for (uint32_t i = 0; i < w->n_domains + n_switches; i++) {

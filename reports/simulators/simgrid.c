@@ -38,9 +38,7 @@ static const char *cable_name(fab_link_id link, char out[32]) {
 }
 
 static const char *quantity(double value, const char *unit, char out[40]) {
-    char number[32];
-    fab_format_double(number, value);
-    (void)snprintf(out, 40, "%s%s", number, unit);
+    (void)snprintf(out, 40, "%s%s", fab_format_double(FAB_ROOM, value), unit);
     return out;
 }
 
@@ -127,7 +125,7 @@ static void put_config(writer *w) {
                                                 {"maxmin/precision", "1e-9"},
                                                 {"surf/precision", "1e-15"}};
     fab_xml_write_start(&w->xml, "config");
-    for (size_t i = 0; i < sizeof PROPERTIES / sizeof PROPERTIES[0]; i++) {
+    for (size_t i = 0; i < FAB_N_OF(PROPERTIES); i++) {
         FAB_XML_EMPTY(&w->xml, "prop", "id", PROPERTIES[i][0], "value", PROPERTIES[i][1]);
     }
     fab_xml_write_end(&w->xml);

@@ -2,7 +2,6 @@
 #include "text_sections.h"
 
 #include <inttypes.h>
-#include <math.h>
 
 /* "+47.9 %", "0.0 %"; where it takes more than twice as long, how much slower it is. */
 static const char *advice_show_percent(fab_page *page, double ratio, bool has_sign) {
@@ -41,8 +40,7 @@ static void advice_put_rows(fab_page *page, const fab_advice *a) {
                                          {.heading = "change", .is_command = true}};
     bool is_marked = false;
     bool is_unclear = false;
-    fab_table table;
-    fab_table_begin(&table, page, FAB_COLUMNS(COLUMNS));
+    fab_table table = fab_table_of(page, FAB_COLUMNS(COLUMNS));
     int width = 7;
     for (size_t i = 0; i < a->n_rows; i++) {
         width = a->rows[i].gain.verdict != FAB_ADVICE_IMPOSSIBLE && a->rows[i].gain.ratio < -1 ? 10 : width;

@@ -4,8 +4,6 @@
 #include "fab/verdict.h"
 
 #include <inttypes.h>
-#include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define SAME            5e-4 /* part of a time by which points differ */
@@ -57,12 +55,17 @@ static const char *answer_point(fab_page *page, const fab_sweep *s, const fab_sw
     return s->n_paths > 1 ? fab_show(page, "%.240s, %.60s=%.160s", first, s->path[1], p->value[1]) : first;
 }
 
-/* Seconds, or tokens per second of a job that trains: of points with unlike iterations only these compare. */
-static const char *answer_speed(fab_page *page, const fab_sweep_engine *e) {
+const char *fab_text_speed(fab_page *page, const fab_sweep_engine *e) {
     const char *time = fab_show_time(page, fab_with_failures(e, e->time_s));
     if (e->has_goodput && e->has_iteration) {
         return fab_show(page, "%s tokens/s with failures",
                         fab_show_whole(page, e->iteration.tokens_per_s * e->goodput.mean + 0.5));
+    }
+    if (e->has_serving) {
+        return fab_show(page, "%s tokens/s%s", fab_show_whole(page, e->serving.tokens_per_s + 0.5),
+                        e->serving.usd_per_1e6_tokens > 0
+                            ? fab_show(page, ", %s per 1e6 tokens", fab_show_price(page, e->serving.usd_per_1e6_tokens))
+                            : "");
     }
     return e->has_iteration
                ? fab_show(page, "%s, %s tokens/s", time, fab_show_whole(page, e->iteration.tokens_per_s + 0.5))
@@ -145,10 +148,8 @@ static void answer_put_begin(fab_page *page, const fab_sweep *s, const extremes 
     const fab_sweep_engine *best = &x->best->engines[e];
     const fab_sweep_engine *worst = &x->worst->engines[e];
     const fab_sweep_engine *drawn = best->is_drawn ? best : worst;
-    bool has_label = true;
-    FAB_EACH(const fab_sweep_point, p, s->points, s->n_points) {
-        has_label = has_label && (e >= p->n_engines || strcmp(p->engines[e].label, best->label) == 0);
-    }
+    FAB_ALL(has_label, i, s->n_points,
+            e >= s->points[i].n_engines || strcmp(s->points[i].engines[e].label, best->label) == 0);
     const char *seeds =
         fab_text_draws(page, fab_sweep_is_one_draw(best) || fab_sweep_is_one_draw(worst),
                        drawn->is_drawn ? drawn->n_seeds : 0, fmax(best->estimated_ratio, worst->estimated_ratio) > 0);
@@ -412,6 +413,31 @@ static void answer_put_tapers(fab_page *page, const fab_sweep *s, const extremes
     }
 }
 
+void fab_text_overloaded(fab_page *page, const fab_sweep *s, size_t e) {
+    const char *names = "";
+    size_t n = 0;
+    size_t n_built = 0;
+    double most = 0;
+    FAB_EACH(const fab_sweep_point, p, s->points, s->n_points) {
+        n_built += p->is_built;
+        if (p->is_built && e < p->n_engines && fab_sweep_is_overloaded(&p->engines[e])) {
+            names = fab_show(page, "%s%s%s", names, n > 0 ? ", " : "",
+                             s->compares_designs ? fab_show(page, "[%zu]", (size_t)(p - s->points) + 1)
+                                                 : answer_point(page, s, p));
+            most = fmax(most, p->engines[e].serving.most_requests_per_s);
+            n++;
+        }
+    }
+    if (n > 0) {
+        fab_page_wrapf(
+            page, FAB_INK_BAD, 2, 2,
+            "Overload: %s cannot serve the requests that come, at most %.5g a second, and %s no part in what "
+            "is said%s.",
+            n <= MOST_NAMED ? names : fab_show(page, "%zu of %zu points", n, n_built), most, n == 1 ? "has" : "have",
+            n == n_built ? " (run names the batch that carries them)" : "");
+    }
+}
+
 static void answer_put_engine(fab_page *page, const fab_sweep *s, size_t e) {
     const extremes x = answer_find(s, e, answer_time);
     if (x.n < 2) {
@@ -423,14 +449,14 @@ static void answer_put_engine(fab_page *page, const fab_sweep *s, size_t e) {
     double margin = answer_time(&x.worst->engines[e]) / answer_time(fast);
     answer_put_begin(page, s, &x, e);
     if (margin < 1 + SAME) {
-        fab_page_say(page, "%s take the same, %s", all, answer_speed(page, fast));
+        fab_page_say(page, "%s take the same, %s", all, fab_text_speed(page, fast));
     } else if (x.n_even + 1 == x.n) {
-        fab_page_say(page, "%s are even: %s, up to %.2g %% apart, less than %s", all, answer_speed(page, fast),
+        fab_page_say(page, "%s are even: %s, up to %.2g %% apart, less than %s", all, fab_text_speed(page, fast),
                      100 * (margin - 1), s->scenarios[0] != '\0' ? "these histories tell" : "seeds make");
     } else {
         fab_page_say(page, "%s is fastest%s: %s; %s is slowest: x%.3f as long%s", answer_point(page, s, x.best),
-                     answer_even(page, s, &x), answer_speed(page, fast), answer_point(page, s, x.worst), margin,
-                     fast->has_iteration ? " per token" : "");
+                     answer_even(page, s, &x), fab_text_speed(page, fast), answer_point(page, s, x.worst), margin,
+                     fast->has_iteration || fast->has_serving ? " per token" : "");
     }
     if (s->scenarios[0] == '\0') { /* hours of a job's GPUs leave out those of spares */
         answer_put_dollars(page, s, e, answer_price, "by GPU hours");
@@ -487,10 +513,58 @@ void fab_text_all_jobs(fab_page *page, const fab_sweep *s, size_t e) {
     fab_page_paragraph(page, FAB_INK_BOLD, 2, 2);
 }
 
+/* --- servers that no job has -------------------------------------------------------------------------------------- */
+
+static double whole_price(const fab_sweep_engine *e) {
+    return answer_price(e) / e->iteration.network_share_ratio;
+}
+
+static double whole_owned(const fab_sweep_engine *e) {
+    return answer_owned(e) / e->iteration.network_share_ratio;
+}
+
+static void idle_say_order(fab_page *page, const fab_sweep *s, size_t e, double figure(const fab_sweep_engine *),
+                           const char *counted) {
+    const extremes x = answer_find(s, e, figure);
+    if (x.n > 1) {
+        const double least = figure(&x.best->engines[e]);
+        const double more = figure(&x.worst->engines[e]) / least - 1;
+        fab_page_say(page, "%s%s: %s per 1e9 tokens, %s %s", counted, jobs_point(page, s, x.best),
+                     fab_show_price(page, least), jobs_point(page, s, x.worst),
+                     more < FAB_EVEN_RATIO ? "is even" : fab_show_more(page, more));
+    }
+}
+
+void fab_text_idle(fab_page *page, const fab_sweep *s, size_t e) {
+    const fab_sweep_point *most = NULL;
+    double least_ratio = INFINITY;
+    FAB_EACH(const fab_sweep_point, p, s->points, s->n_points) {
+        if (e < p->n_engines && p->engines[e].has_iteration && p->other_jobs == 0) {
+            const double idle_ratio = 1 - p->engines[e].iteration.network_share_ratio;
+            least_ratio = fmin(least_ratio, idle_ratio);
+            most = most == NULL || idle_ratio > 1 - most->engines[e].iteration.network_share_ratio ? p : most;
+        }
+    }
+    const double most_ratio = most != NULL ? 1 - most->engines[e].iteration.network_share_ratio : 0;
+    if (!(most_ratio > least_ratio + SAME) || s->compares_placements) {
+        return;
+    }
+    fab_page_say(page,
+                 "At %s %.3g %% of the GPUs idle, which other jobs may use: no figure counts those that idle. If this "
+                 "job pays for all,",
+                 jobs_point(page, s, most), 100 * most_ratio);
+    idle_say_order(page, s, e, whole_price, " the least by GPU hours is ");
+    idle_say_order(page, s, e, whole_owned, "; bought and run ");
+    fab_page_say(page, ".");
+    fab_page_paragraph(page, FAB_INK_BOLD, 2, 2);
+}
+
 void fab_text_sweep_answer(fab_page *page, const fab_sweep *s, const fab_sweep_point *first) {
     for (size_t e = 0; e < first->n_engines; e++) {
         fab_text_all_jobs(page, s, e);
+        fab_text_overloaded(page, s, e);
         answer_put_engine(page, s, e);
+        fab_text_idle(page, s, e);
         fab_text_policies(page, s, e);
     }
     fab_text_gpu_hours(page, s);

@@ -3,7 +3,6 @@
 #include "text_sections.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <string.h>
 
 #define MOST_SHOWN 60 /* findings; all of them are in JSON and CSV */
@@ -11,8 +10,7 @@
 static void audit_put_kinds(fab_page *page, const fab_audit *a) {
     static const fab_column COLUMNS[] = {COLUMN("finding", text), COLUMN("how many", integer),
                                          COLUMN("cables", integer), COLUMN("capacity", rate)};
-    fab_table table;
-    fab_table_begin(&table, page, FAB_COLUMNS(COLUMNS));
+    fab_table table = fab_table_of(page, FAB_COLUMNS(COLUMNS));
     for (uint32_t kind = 0; kind < FAB_FINDING_N; kind++) {
         double sums[] = {0, 0, 0};
         for (uint32_t i = 0; i < a->n_findings; i++) {
@@ -191,10 +189,7 @@ static void audit_put_findings(fab_page *page, const fab_audit *a, uint32_t firs
 }
 
 void fab_text_audit(fab_page *page, const char *path, const fab_audit *a) {
-    uint32_t n_faults = 0;
-    while (n_faults < a->n_findings && !fab_finding_is_choice(a->findings[n_faults].kind)) {
-        n_faults++;
-    }
+    FAB_FIRST(n_faults, a->n_findings, fab_finding_is_choice(a->findings[n_faults].kind));
     uint32_t n_choices = a->n_findings - n_faults;
     fab_page_say(page, "%s: %" PRIu32 " finding%s", path, n_faults, fab_plural(n_faults));
     if (n_choices > 0) {

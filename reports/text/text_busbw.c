@@ -4,7 +4,6 @@
 #include "fab/busbw.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <string.h>
 
 static const char *show_bandwidth(fab_page *page, double bytes_per_s) {
@@ -15,7 +14,7 @@ static const char *show_bandwidth(fab_page *page, double bytes_per_s) {
 static const char *show_size(fab_page *page, double bytes) {
     static const char *const UNITS[] = {"B", "KiB", "MiB", "GiB", "TiB"};
     size_t unit = 0;
-    while (unit + 1 < sizeof UNITS / sizeof UNITS[0] && bytes >= 1024 && floor(bytes / 1024) >= bytes / 1024) {
+    while (unit + 1 < FAB_N_OF(UNITS) && bytes >= 1024 && floor(bytes / 1024) >= bytes / 1024) {
         bytes /= 1024;
         unit++;
     }
@@ -39,13 +38,12 @@ static void busbw_put_rows(fab_page *page, const fab_busbw *b, const char *engin
                                          COLUMN("time", time),           SHOWN("algbw", show_bandwidth),
                                          SHOWN("busbw", show_bandwidth), SHOWN("measured", show_bandwidth),
                                          COLUMN("ratio", 3_digits),      COLUMN("bound by", text)};
-    fab_column columns[sizeof COLUMNS / sizeof COLUMNS[0]];
-    fab_table table;
+    fab_column columns[FAB_N_OF(COLUMNS)];
     memcpy(columns, COLUMNS, sizeof COLUMNS);
     if (b->measured == NULL) {
         columns[5].heading = columns[6].heading = NULL;
     }
-    fab_table_begin(&table, page, FAB_COLUMNS(columns));
+    fab_table table = fab_table_of(page, FAB_COLUMNS(columns));
     FAB_EACH(const fab_busbw_row, row, b->rows, b->n_rows) {
         if (row->engine != engine) {
             continue;
@@ -109,8 +107,7 @@ static const char *what_to_look_at(const fab_busbw_row *row) {
 
 static void put_next_step(fab_page *page, const fab_busbw *b, const char *engine) {
     const fab_busbw_row *worst = NULL;
-    for (size_t i = 0; i < b->n_rows; i++) {
-        const fab_busbw_row *row = &b->rows[i];
+    FAB_EACH(const fab_busbw_row, row, b->rows, b->n_rows) {
         worst = row->engine == engine && row->falls_short && (worst == NULL || row->ratio < worst->ratio) ? row : worst;
     }
     if (worst != NULL) {

@@ -45,9 +45,8 @@ static const char *name_of_like(fab_page *page, const fab_contention *c, size_t 
 static void contention_put_jobs(fab_page *page, const fab_contention *c) {
     static const fab_column COLUMNS[] = {COLUMN("job", text), COLUMN("GPUs", whole), COLUMN("servers", whole),
                                          COLUMN("model", text), COLUMN("plan", text)};
-    fab_table table;
     size_t n_rows = 0;
-    fab_table_begin(&table, page, FAB_COLUMNS(COLUMNS));
+    fab_table table = fab_table_of(page, FAB_COLUMNS(COLUMNS));
     for (size_t i = 0; i < c->n_jobs && n_rows <= MOST_ROWS; i++) {
         const fab_contending_job *j = &c->jobs[i];
         const double figures[] = {j->n_gpus, j->n_servers, NAN, NAN};
@@ -118,10 +117,9 @@ static void contention_put_meetings(fab_page *page, const fab_contention *c, siz
                             COLUMN("loses to", text),
                             COLUMN("to do", text)};
     bool shown[FAB_MAX_JOBS] = {false};
-    fab_table table;
     columns[7].heading = e->n_seeds > 1 ? columns[7].heading : NULL;
     columns[9].heading = engine == c->remedied && c->n_remedies > 0 ? columns[9].heading : NULL;
-    fab_table_begin(&table, page, FAB_COLUMNS(columns));
+    fab_table table = fab_table_of(page, FAB_COLUMNS(columns));
     for (size_t row = 0; row < c->n_jobs && row < MOST_ROWS; row++) {
         const size_t job = next_slowed(e, shown, c->n_jobs);
         shown[job] = true;
@@ -170,7 +168,6 @@ static void contention_put_interference(fab_page *page, const fab_contention *c,
     const fab_contending_job *other = &c->jobs[t->other];
     size_t n_columns = t->n_columns + 1 < FAB_TABLE_COLUMNS ? t->n_columns : FAB_TABLE_COLUMNS - 1;
     fab_column columns[FAB_TABLE_COLUMNS] = {COLUMN("phase", text)};
-    fab_table table;
     if (t->n_rows == 0 || t->n_columns == 0) {
         return;
     }
@@ -183,7 +180,7 @@ static void contention_put_interference(fab_page *page, const fab_contention *c,
         const char *heading = fab_show(page, "%.24s", other->phases[t->other_phase[k]]);
         columns[k + 1] = (fab_column)MARKED(heading, fab_show_factor, FAB_INK_BAD, FAB_FULL_LOAD);
     }
-    fab_table_begin(&table, page, columns, n_columns + 1);
+    fab_table table = fab_table_of(page, columns, n_columns + 1);
     for (size_t r = 0; r < t->n_rows; r++) {
         fab_table_row(&table, FAB_INK_PLAIN, fab_show(page, "%.24s", job->phases[t->phase[r]]),
                       &t->slowdown[r * t->n_columns]);
@@ -204,7 +201,6 @@ static void contention_put_pairs(fab_page *page, const fab_contention *c, size_t
                                          MARKED("mean", fab_show_factor, FAB_INK_BAD, FAB_FULL_LOAD)};
     const size_t n = c->n_interference / c->n_engines; /* by engine */
     const fab_interference *pairs = c->n_interference > 0 ? &c->interference[engine * n] : NULL;
-    fab_table table;
     double limit = INFINITY; /* of the row before, and its place */
     size_t last = 0;
     if (pairs == NULL) {
@@ -212,7 +208,7 @@ static void contention_put_pairs(fab_page *page, const fab_contention *c, size_t
     }
     fab_page_wrap(page, FAB_INK_DIM, 2, 4,
                   "pairs of jobs: what the first loses worst, while the other does that; mean over the time both send");
-    fab_table_begin(&table, page, FAB_COLUMNS(COLUMNS));
+    fab_table table = fab_table_of(page, FAB_COLUMNS(COLUMNS));
     for (size_t row = 0; row < MOST_ROWS; row++) {
         size_t best = n;
         for (size_t i = 0; i < n; i++) {

@@ -33,10 +33,7 @@ static fab_status collect(const fab_cost *cost, items *out, fab_error *err) {
     fab_status status = FAB_NEW(all.item, cost->n_lines, err);
     for (size_t i = 0; status == FAB_OK && i < cost->n_lines; i++) {
         const fab_cost_line *line = &cost->lines[i];
-        size_t at = 0;
-        while (at < all.n && !is_alike(all.item[at].line, line)) {
-            at++;
-        }
+        FAB_FIRST(at, all.n, is_alike(all.item[at].line, line));
         item *to = &all.item[at];
         if (at == all.n) {
             *to = (item){.line = line, .min_m = line->length_m, .max_m = line->length_m};
@@ -105,12 +102,11 @@ static void cost_put_lines(fab_page *page, const fab_cost *cost) {
                                          COLUMN("each", money), COLUMN("total", money), COLUMN("power", power)};
     const double sums[] = {FAB_TABLE_BLANK, FAB_TABLE_BLANK, FAB_TABLE_BLANK, cost->total_usd, cost->power_w};
     items all;
-    fab_table table;
     if (collect(cost, &all, NULL) != FAB_OK) {
         page->out.failed = true;
         return;
     }
-    fab_table_begin(&table, page, FAB_COLUMNS(COLUMNS));
+    fab_table table = fab_table_of(page, FAB_COLUMNS(COLUMNS));
     for (size_t i = 0; i < all.n; i++) {
         cost_add_item(&table, &all.item[i]);
     }
@@ -127,11 +123,8 @@ static bool same_book(const fab_cost *a, const fab_cost *b) {
 void fab_text_prices(fab_page *page, const fab_result *result) {
     for (size_t i = 0; i < result->n_fabrics; i++) {
         const fab_cost *cost = &result->fabrics[i].cost;
-        bool is_new = cost->profile[0] != '\0';
-        for (size_t j = 0; j < i; j++) {
-            is_new = is_new && !same_book(&result->fabrics[j].cost, cost);
-        }
-        if (is_new) {
+        FAB_ANY(is_said, j, i, same_book(&result->fabrics[j].cost, cost));
+        if (cost->profile[0] != '\0' && !is_said) {
             fab_text_notef(page, "Prices %s, counted %s", cost->profile, cost->convention);
             fab_text_legendf(page, "%s%s%s", cost->counting, cost->source[0] != '\0' ? "; source: " : "", cost->source);
         }
@@ -187,15 +180,14 @@ static void cost_put_differences(fab_page *page, const fab_result *result) {
     const fab_cost *base = &result->fabrics[0].cost;
     const double base_usd[] = {base->switch_usd, base->transceiver_usd,  base->cable_usd,
                                base->nic_usd,    base->installation_usd, base->total_usd};
-    fab_table table;
-    fab_table_begin(&table, page, FAB_COLUMNS(COLUMNS));
+    fab_table table = fab_table_of(page, FAB_COLUMNS(COLUMNS));
     fab_table_row(&table, FAB_INK_PLAIN, "[1]", base_usd);
     for (size_t i = 1; i < result->n_fabrics; i++) {
         const fab_cost *c = &result->fabrics[i].cost;
         const double usd[] = {c->switch_usd, c->transceiver_usd,  c->cable_usd,
                               c->nic_usd,    c->installation_usd, c->total_usd};
         fab_table_row(&table, FAB_INK_PLAIN, fab_show(page, "[%zu]", i + 1), NULL);
-        for (size_t k = 0; k < sizeof usd / sizeof usd[0]; k++) {
+        for (size_t k = 0; k < FAB_N_OF(usd); k++) {
             cost_set_difference(&table, k + 1, usd[k] - base_usd[k]);
         }
     }
@@ -209,8 +201,7 @@ static void cost_put_designs(fab_page *page, const fab_result *result) {
                                          COLUMN("switches", whole), COLUMN("optics", whole),
                                          COLUMN("cost", money),     COLUMN("per GPU", money),
                                          COLUMN("power", power),    MARKED("saved", fab_show_percent, FAB_INK_GOOD, 0)};
-    fab_table table;
-    fab_table_begin(&table, page, FAB_COLUMNS(COLUMNS));
+    fab_table table = fab_table_of(page, FAB_COLUMNS(COLUMNS));
     for (size_t i = 0; i < result->n_fabrics; i++) {
         const fab_fabric_result *f = &result->fabrics[i];
         const double figures[] = {(double)f->counts.gpus,
@@ -250,8 +241,7 @@ void fab_text_comparison(fab_page *page, const fab_result *result) {
 static void growth_put_parts(fab_page *page, const fab_growth_step *step) {
     static const fab_column COLUMNS[] = {COLUMN("part", text), COLUMN("bought", whole), COLUMN("left over", whole),
                                          COLUMN("price", money)};
-    fab_table table;
-    fab_table_begin(&table, page, FAB_COLUMNS(COLUMNS));
+    fab_table table = fab_table_of(page, FAB_COLUMNS(COLUMNS));
     FAB_EACH(const fab_growth_part, part, step->parts, step->n_parts) {
         const double figures[] = {part->bought > 0 ? (double)part->bought : NAN,
                                   part->retired > 0 ? (double)part->retired : NAN,
@@ -272,12 +262,11 @@ void fab_text_growth(fab_page *page, const fab_result *result) {
     static const fab_column COLUMNS[] = {COLUMN("step", text),    COLUMN("GPUs", whole),      COLUMN("switches", whole),
                                          COLUMN("cables", whole), COLUMN("bought", money),    COLUMN("in all", money),
                                          COLUMN("moved", whole),  COLUMN("free ports", whole)};
-    fab_table table;
     if (result->n_growth == 0) {
         return;
     }
     fab_text_heading(page, "GROWTH", NULL);
-    fab_table_begin(&table, page, FAB_COLUMNS(COLUMNS));
+    fab_table table = fab_table_of(page, FAB_COLUMNS(COLUMNS));
     for (size_t i = 0; i < result->n_growth; i++) {
         const fab_growth_step *step = &result->growth[i];
         const double figures[] = {(double)step->gpus,      (double)step->switches, (double)step->cables,

@@ -111,8 +111,7 @@ static void put_phases(fab_page *page, const fab_diff_engine *e) {
         COLUMN("worst", 2_digits), MARKED("now", fab_show_2_digits, FAB_INK_BAD, FAB_FULL_LOAD),
         COLUMN("new", integer),    COLUMN("gone", integer),
     };
-    fab_table table;
-    fab_table_begin(&table, page, FAB_COLUMNS(COLUMNS));
+    fab_table table = fab_table_of(page, FAB_COLUMNS(COLUMNS));
     FAB_EACH(const fab_diff_phase, phase, e->phases, e->n_phases) {
         const double figures[] = {phase->before_s,
                                   phase->after_s,
@@ -178,7 +177,9 @@ void fab_text_difference(fab_page *page, const fab_difference *d) {
     put_changes(page, d);
     put_tests(page, d);
     FAB_EACH(const fab_diff_engine, e, d->engines, d->n_engines) {
-        fab_text_heading(page, "PHASE BY PHASE", e->label);
+        fab_text_heading(page, "PHASE BY PHASE",
+                         e->before_label[0] == '\0' ? e->label
+                                                    : fab_show(page, "%s; before: %s", e->label, e->before_label));
         put_phases(page, e);
         put_links(page, e);
     }

@@ -13,7 +13,7 @@
 static void engine_add_seeds(fab_table *table, const char *what, const fab_stat *s, bool is_count) {
     const double figures[] = {s->mean, s->ci95, s->p50, s->p99, s->min, s->max};
     fab_table_row(table, FAB_INK_PLAIN, what, figures);
-    for (size_t i = 0; is_count && i < sizeof figures / sizeof figures[0]; i++) {
+    for (size_t i = 0; is_count && i < FAB_N_OF(figures); i++) {
         fab_table_set(table, i + 1, FAB_INK_PLAIN, "%s", fab_show_mean_count(table->page, figures[i]));
     }
 }
@@ -28,8 +28,7 @@ static void engine_put_distribution(fab_page *page, const fab_engine_result *e) 
         COLUMN("min", 3_digits),
         COLUMN("max", 3_digits),
     };
-    fab_table table;
-    fab_table_begin(&table, page, FAB_COLUMNS(columns));
+    fab_table table = fab_table_of(page, FAB_COLUMNS(columns));
     engine_add_seeds(&table, "largest factor", &e->max_collision_factor, false);
     engine_add_seeds(&table, "mean of flows", &e->mean_collision_factor, false);
     engine_add_seeds(&table, "collided links", &e->collided_links, true);
@@ -41,10 +40,7 @@ static void engine_put_distribution(fab_page *page, const fab_engine_result *e) 
 }
 
 static uint64_t n_fabric_links(const fab_engine_result *e) {
-    uint64_t n = 0;
-    for (size_t i = 0; i < e->n_tiers; i++) {
-        n += e->tiers[i].tier >= 2 ? e->tiers[i].links : 0;
-    }
+    FAB_SUM(uint64_t, n, i, e->n_tiers, e->tiers[i].tier >= 2 ? e->tiers[i].links : 0);
     return n;
 }
 
@@ -232,8 +228,7 @@ static void engine_put_loads(fab_page *page, const fab_engine_result *e) {
                                          MARKED("max", fab_show_2_digits, FAB_INK_BAD, FAB_FULL_LOAD),
                                          COLUMN("spray", 2_digits),
                                          COLUMN("collided", whole)};
-    fab_table table;
-    fab_table_begin(&table, page, FAB_COLUMNS(COLUMNS));
+    fab_table table = fab_table_of(page, FAB_COLUMNS(COLUMNS));
     FAB_EACH(const fab_tier_load, load, e->tiers, e->n_tiers) {
         const double figures[] = {(double)load->links,   (double)load->used,     load->mean_utilisation,
                                   load->max_utilisation, load->max_taper_factor, (double)load->collided};
@@ -403,6 +398,7 @@ static void times_put_pauses(fab_page *page, const fab_engine_result *e, uint64_
 static void times_put_rates(fab_page *page, const fab_engine_result *e) {
     const fab_last_flow *last = &e->rates.last;
     bool differ = e->min_rate.mean < e->mean_rate.mean * (1 - 1e-9);
+    const bool is_faster = 8 * (double)last->bytes > 1.01 * last->rate_bps * last->finish_s; /* when others end */
     if (differ) {
         fab_page_say(page,
                      "%slows run at %s and more, %s on average; the last to end%s is GPU %" PRIu32 " -> %" PRIu32
@@ -411,8 +407,9 @@ static void times_put_rates(fab_page *page, const fab_engine_result *e) {
                      fab_show_rate(page, e->mean_rate.mean), e->n_seeds > 1 ? " (first seed)" : "", last->src_gpu,
                      last->dst_gpu, last->comm[0] != '\0' ? ", " : "", last->comm);
     } else {
-        fab_page_say(page, "%svery flow runs at %s; the last to end is bottlenecked at ",
-                     e->has_pauses ? "By fair shares e" : "E", fab_show_rate(page, e->mean_rate.mean));
+        fab_page_say(page, "%svery flow runs at %s%s; the last to end is bottlenecked at ",
+                     e->has_pauses ? "By fair shares e" : "E", fab_show_rate(page, e->mean_rate.mean),
+                     is_faster ? " at first" : "");
     }
     fab_page_say(page, "%s.", last->bottleneck[0] != '\0' ? last->bottleneck : "its receiver's window");
     fab_page_paragraph(page, FAB_INK_PLAIN, 4, 4);

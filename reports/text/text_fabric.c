@@ -2,7 +2,6 @@
 #include "text_sections.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <string.h>
 
 void fab_text_rail_only(fab_page *page, const char *family, const char *of) {
@@ -151,8 +150,7 @@ static void fabric_put_structure(fab_page *page, const fab_fabric_result *f, boo
                                   COLUMN("cables", whole),
                                   COLUMN("length", text)};
     fab_page_end_line(page);
-    fab_table table;
-    fab_table_begin(&table, page, FAB_COLUMNS(columns));
+    fab_table table = fab_table_of(page, FAB_COLUMNS(columns));
     for (size_t i = 0; i < f->counts.n_boundaries && i < FAB_MAX_TIERS; i++) {
         fabric_add_tier(&table, f, i);
     }
@@ -172,10 +170,15 @@ static void fabric_put_structure(fab_page *page, const fab_fabric_result *f, boo
             fab_page_wrap(page, FAB_INK_PLAIN, 2, 2, "Bisection is not defined: no two servers, nothing to cut.");
             return;
         }
+        const uint64_t n_complete = f->counts.servers - f->counts.cut_servers;
+        const char *of = n_complete == f->counts.servers
+                             ? "servers"
+                             : fab_show(page, "%s servers that have all their cables (fabriscope audit halves all)",
+                                        fab_show_count(page, n_complete));
         fab_page_wrapf(page, FAB_INK_PLAIN, 2, 2,
-                       "Bisection %s in one direction between the two halves of the servers; any traffic may count on "
-                       "%s of what its NICs can inject.",
-                       fab_show_rate(page, f->bisection_bps), fab_show_percent(page, f->bisection_ratio));
+                       "Bisection %s in one direction between the two halves of the %s; any traffic may count on %s of "
+                       "what its NICs can inject.",
+                       fab_show_rate(page, f->bisection_bps), of, fab_show_percent(page, f->bisection_ratio));
     }
 }
 
@@ -238,10 +241,7 @@ static void floor_put_racks(fab_page *page, const fab_fabric_result *f) {
 /* What lengths rest on where the design says nothing of racks. */
 static void floor_put_assumed(fab_page *page, const fab_fabric_result *f) {
     const fab_floor_spec *s = &f->spec.floor;
-    bool decides = false;
-    for (uint32_t t = 1; t <= f->counts.n_boundaries && t <= FAB_MAX_TIERS; t++) {
-        decides = decides || fab_floor_decides(&f->spec, t);
-    }
+    FAB_ANY_IN(decides, t, 1, FAB_MAX_TIERS + 1U, t <= f->counts.n_boundaries && fab_floor_decides(&f->spec, t));
     if (!decides) {
         fab_page_wrapf(page, FAB_INK_PLAIN, 2, 2, "The design gives the lengths of its cables; racks are assumed.");
         return;
@@ -272,8 +272,7 @@ void fab_text_floor(fab_page *page, const fab_fabric_result *f) {
         return;
     }
     fab_page_end_line(page);
-    fab_table table;
-    fab_table_begin(&table, page, FAB_COLUMNS(COLUMNS));
+    fab_table table = fab_table_of(page, FAB_COLUMNS(COLUMNS));
     for (uint32_t t = 1; t <= f->counts.n_boundaries && t <= FAB_MAX_TIERS; t++) {
         const fab_boundary_lengths *b = &c->boundary[t - 1];
         const double figures[] = {(double)b->cables, b->min_m, b->mean_m, b->max_m, b->mean_m * (double)b->cables,

@@ -4,7 +4,6 @@
 #include "text_sections.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <string.h>
 
 #define MOST_POLICIES 8
@@ -95,8 +94,7 @@ static void failures_put_policies(fab_page *page, const fab_failures *f, const f
         COLUMN("collisions", whole), MARKED("fullest", fab_show_factor, FAB_INK_BAD, FAB_FULL_LOAD),
         COLUMN("time", time),        MARKED("slower", fab_show_factor, FAB_INK_BAD, FAB_FULL_LOAD),
         COLUMN("moves", text)};
-    fab_table table;
-    fab_table_begin(&table, page, FAB_COLUMNS(COLUMNS));
+    fab_table table = fab_table_of(page, FAB_COLUMNS(COLUMNS));
     failures_add_state(&table, FAB_INK_DIM, "healthy", &e->healthy, &e->healthy);
     FAB_EACH(const fab_failed_policy, p, e->policies, failures_shown(f)) {
         failures_add_state(&table, FAB_INK_PLAIN, failures_row_name(f, p), &p->state, &e->healthy);
@@ -116,18 +114,14 @@ static const char *failures_short_name(fab_page *page, const char *policy) {
 static void failures_put_phases(fab_page *page, const fab_failures *f, const fab_failed_engine *e) {
     const size_t n = failures_shown(f) < MOST_POLICIES ? failures_shown(f) : MOST_POLICIES;
     fab_column columns[MOST_POLICIES + 2] = {COLUMN("fullest link", text), COLUMN("healthy", text)};
-    fab_table table;
-    bool any = false;
-    for (size_t p = 0; p < f->n_phases; p++) {
-        any = any || e->healthy.phases[p].worst_ratio > 0;
-    }
+    FAB_ANY(any, p, f->n_phases, e->healthy.phases[p].worst_ratio > 0);
     if (!any) {
         return;
     }
     for (size_t i = 0; i < n; i++) {
         columns[i + 2].heading = failures_short_name(page, failures_row_name(f, &e->policies[i]));
     }
-    fab_table_begin(&table, page, columns, n + 2);
+    fab_table table = fab_table_of(page, columns, n + 2);
     for (size_t p = 0; p < f->n_phases; p++) {
         double whole = e->healthy.phases[p].worst_ratio;
         if (whole == 0) {
@@ -159,11 +153,7 @@ static bool failures_put_requests(fab_page *page, const fab_failures *f, const f
     const size_t n = failures_shown(f) < MOST_POLICIES - 2 ? failures_shown(f) : MOST_POLICIES - 2;
     fab_column columns[MOST_POLICIES + 2] = {COLUMN("p99 of requests", text), COLUMN("requests", text),
                                              COLUMN("healthy", text)};
-    fab_table table;
-    bool any = false;
-    for (size_t p = 0; p < f->n_phases; p++) {
-        any = any || e->healthy.phases[p].requests.n > 0;
-    }
+    FAB_ANY(any, p, f->n_phases, e->healthy.phases[p].requests.n > 0);
     if (!any) {
         return false;
     }
@@ -171,7 +161,7 @@ static bool failures_put_requests(fab_page *page, const fab_failures *f, const f
         columns[i + 3].heading = failures_short_name(page, failures_row_name(f, &e->policies[i]));
     }
     fab_page_end_line(page);
-    fab_table_begin(&table, page, columns, n + 3);
+    fab_table table = fab_table_of(page, columns, n + 3);
     for (size_t p = 0; p < f->n_phases; p++) {
         const fab_request_times *whole = &e->healthy.phases[p].requests;
         if (whole->n == 0) {
@@ -235,16 +225,12 @@ static bool failures_put_serving(fab_page *page, const fab_failures *f, const fa
     static const fab_column COLUMNS[] = {COLUMN("policy", text),      COLUMN("replicas", text),
                                          COLUMN("at most", 3_digits), COLUMN("requests/s", 3_digits),
                                          COLUMN("first p50", time),   COLUMN("first p99", time)};
-    fab_table table;
-    bool has_pools = false;
     if (f->n_policies == 0 || e->policies[0].serving.n == 0) {
         return false;
     }
-    for (size_t i = 0; i < f->n_policies; i++) {
-        has_pools = has_pools || e->policies[i].serving.n_reading > 0;
-    }
+    FAB_ANY(has_pools, i, f->n_policies, e->policies[i].serving.n_reading > 0);
     fab_page_end_line(page);
-    fab_table_begin(&table, page, FAB_COLUMNS(COLUMNS));
+    fab_table table = fab_table_of(page, FAB_COLUMNS(COLUMNS));
     for (size_t i = 0; i < failures_shown(f); i++) {
         const fab_failed_serving *s = &e->policies[i].serving;
         const bool waits = isfinite(s->first_token_s[0]);
@@ -378,8 +364,7 @@ static void degradation_put_phases(fab_page *page, const fab_degradation *d, siz
         COLUMN("phase", text),      COLUMN("before", time),
         COLUMN("after", time),      MARKED("factor", fab_show_factor, FAB_INK_BAD, FAB_FULL_LOAD),
         COLUMN("hit flows", whole), COLUMN("communicators", whole)};
-    fab_table table;
-    fab_table_begin(&table, page, FAB_COLUMNS(COLUMNS));
+    fab_table table = fab_table_of(page, FAB_COLUMNS(COLUMNS));
     for (size_t p = 0; p < d->n_phases; p++) {
         const fab_degraded_phase *row = &d->phases[p * d->n_engines + engine];
         const double figures[] = {

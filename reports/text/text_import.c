@@ -1,5 +1,4 @@
 /* Text report: what was found in a file, what was left out, what is assumed. */
-#include "fab/imported.h"
 #include "text_sections.h"
 
 #include <inttypes.h>
@@ -72,13 +71,9 @@ static void import_put_tiers(fab_page *page, const fab_imported *in) {
                                          COLUMN("ports", integer), COLUMN("cables below", integer),
                                          COLUMN("rate", rate),     COLUMN("first", text)};
     const fab_fabric *f = in->fabric;
-    fab_table table;
-    fab_table_begin(&table, page, FAB_COLUMNS(COLUMNS));
+    fab_table table = fab_table_of(page, FAB_COLUMNS(COLUMNS));
     for (uint32_t t = 1; t <= f->n_boundaries; t++) {
-        uint32_t n_cables = 0;
-        for (uint32_t c = 0; c < f->n_cables; c++) {
-            n_cables += fab_class_of(f, 2 * c)->tier == t;
-        }
+        FAB_SUM(uint32_t, n_cables, c, f->n_cables, fab_class_of(f, 2 * c)->tier == t);
         double figures[] = {FAB_TABLE_BLANK, FAB_TABLE_BLANK, n_cables, fab_imported_rate(in, t), FAB_TABLE_BLANK};
         if (t > f->n_tiers) {
             fab_table_row(&table, FAB_INK_PLAIN, fab_boundary_name(f->wiring, t), figures);

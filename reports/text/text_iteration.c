@@ -2,7 +2,6 @@
 #include "text_sections.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <string.h>
 
 static const char *iteration_show_part(fab_page *page, double part) {
@@ -25,8 +24,7 @@ static void iteration_put_parts(fab_page *page, const fab_result *result) {
                                          SHOWN("TFLOP/s", iteration_show_1_digit),
                                          COLUMN("MFU", percent)};
     char room[FAB_ENGINE_SHORT_SIZE];
-    fab_table table;
-    fab_table_begin(&table, page, FAB_COLUMNS(COLUMNS));
+    fab_table table = fab_table_of(page, FAB_COLUMNS(COLUMNS));
     for (size_t i = 0; i < result->n_iterations; i++) {
         const fab_iteration *it = &result->iterations[i];
         const double figures[] = {it->time_s,
@@ -151,8 +149,7 @@ static void iteration_put_price(fab_page *page, const fab_result *result) {
 
 /* Tensor parallelism is made for the scale-up domain. */
 static void iteration_put_tensor_network(fab_page *page, const fab_result *result) {
-    for (size_t i = 0; i < result->n_phases; i++) {
-        const fab_phase_result *p = &result->phases[i];
+    FAB_EACH(const fab_phase_result, p, result->phases, result->n_phases) {
         if (strcmp(p->name, "tp") == 0 && p->network_flows > 0) {
             fab_page_wrapf(page, FAB_INK_BAD, 2, 2,
                            "Tensor parallelism of %" PRIu64 " leaves the scale-up domains of %" PRIu64
@@ -231,8 +228,7 @@ static void iteration_put_published(fab_page *page, const fab_result *result) {
     if (job->published_tflops <= 0 && job->published_pipeline_bps <= 0 && job->published_data_bps <= 0) {
         return;
     }
-    fab_table table;
-    fab_table_begin(&table, page, FAB_COLUMNS(COLUMNS));
+    fab_table table = fab_table_of(page, FAB_COLUMNS(COLUMNS));
     for (size_t i = 0; i < result->n_iterations; i++) {
         const fab_iteration *it = &result->iterations[i];
         iteration_put_figure(&table, "per GPU", i, it->tflops_per_gpu, job->published_tflops, "TFLOP/s");
@@ -385,7 +381,7 @@ static void iteration_put_schedule(fab_page *page, const fab_result *result) {
                    result->n_iterations > 1 ? "[1] " : "", fab_pipeline_orders[s->pipeline.order],
                    s->pipeline.n_microbatches, fab_show_time(page, d.column_s),
                    n_stages > 1 ? fab_show(page, "first, busiest, last of %u stages", n_stages) : "one stage", means);
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    for (size_t i = 0; i < FAB_N_OF(rows); i++) {
         if (i == 0 || rows[i] != rows[i - 1]) {
             put_stage(page, &d, rows[i], fab_show(page, "stage %u", rows[i]));
         }
@@ -407,12 +403,11 @@ static void put_serving(fab_page *page, const fab_result *result) {
                                          COLUMN("network", time),         COLUMN("per token", time),
                                          COLUMN("network", time),         COLUMN("tokens/s", integer),
                                          COLUMN("$/1e6 tokens", 3_digits)};
-    fab_table table;
     if (result->n_serving == 0) {
         return;
     }
     fab_text_heading(page, "SERVING", "alone, then with requests at random");
-    fab_table_begin(&table, page, FAB_COLUMNS(COLUMNS));
+    fab_table table = fab_table_of(page, FAB_COLUMNS(COLUMNS));
     for (size_t i = 0; i < result->n_serving; i++) {
         const fab_serving *s = &result->serving[i];
         const double figures[] = {
@@ -435,12 +430,11 @@ static void put_waits(fab_page *page, const fab_result *result) {
                                          COLUMN("requests/s", 3_digits), COLUMN("first p50", time),
                                          COLUMN("first p99", time),      COLUMN("token p50", time),
                                          COLUMN("token p99", time)};
-    fab_table table;
     if (result->n_serving == 0) {
         return;
     }
     const fab_serving *first = &result->serving[0];
-    fab_table_begin(&table, page, FAB_COLUMNS(COLUMNS));
+    fab_table table = fab_table_of(page, FAB_COLUMNS(COLUMNS));
     for (size_t i = 0; i < result->n_serving; i++) {
         const fab_serving *s = &result->serving[i];
         const bool waits = s->arrivals_per_s > 0;
@@ -480,12 +474,11 @@ static void put_ranking(fab_page *page, const fab_result *result) {
                                          COLUMN("lookups", time),      COLUMN("dense", time),
                                          COLUMN("exchange", time),     COLUMN("reduction", time),
                                          COLUMN("samples/s", integer), COLUMN("$/1e6 samples", 3_digits)};
-    fab_table table;
     if (result->n_ranking == 0) {
         return;
     }
     fab_text_heading(page, "RANKING", "one batch");
-    fab_table_begin(&table, page, FAB_COLUMNS(COLUMNS));
+    fab_table table = fab_table_of(page, FAB_COLUMNS(COLUMNS));
     for (size_t i = 0; i < result->n_ranking; i++) {
         const fab_ranking_batch *r = &result->ranking[i];
         const double figures[] = {r->batch_s,

@@ -2,7 +2,6 @@
 #include "fab/units.h"
 #include "fab/utf8.h"
 
-#include <math.h>
 #include <stdarg.h>
 #include <string.h>
 
@@ -402,13 +401,11 @@ const char *fab_show_percent(fab_page *page, double ratio) {
 }
 
 const char *fab_show_change(fab_page *page, double ratio) {
-    char text[32];
-    return fab_show(page, "%s", fab_change_format(text, ratio, 1));
+    return fab_show(page, "%s", fab_change_format(FAB_ROOM, ratio, 1));
 }
 
 const char *fab_show_more(fab_page *page, double ratio) {
-    char text[32];
-    return fab_show(page, "%s", fab_more_format(text, ratio, 3));
+    return fab_show(page, "%s", fab_more_format(FAB_ROOM, ratio, 3));
 }
 
 const char *fab_show_about(fab_page *page, double value) {

@@ -2,8 +2,6 @@
 #include "fab/units.h"
 #include "text_sections.h"
 
-#include <inttypes.h>
-#include <math.h>
 #include <string.h>
 
 static void mix_put_designs(fab_page *page, const fab_mix *m) {
@@ -14,13 +12,12 @@ static void mix_put_designs(fab_page *page, const fab_mix *m) {
         for (size_t j = 1; j < m->n_jobs && !p->is_built; j++) {
             p = &d->job[j];
         }
-        char bisection[32];
         fab_page_wrapf(page, FAB_INK_BOLD, 2, 6, "[%zu] %s", i + 1, d->name);
         if (p->is_built) {
             fab_page_wrapf(page, FAB_INK_PLAIN, 6, 6, "%s, %s GPUs, %s switches, %s; bisection %s", p->family,
                            fab_show_count(page, p->counts.gpus), fab_show_count(page, p->counts.switches),
                            fab_show_money(page, p->total_usd),
-                           isnan(p->bisection_ratio) ? "-" : fab_part_format(bisection, p->bisection_ratio, 3));
+                           isnan(p->bisection_ratio) ? "-" : fab_part_format(FAB_ROOM, p->bisection_ratio, 3));
         }
         for (size_t j = 0; j < m->n_jobs; j++) {
             if (!d->job[j].is_built) {
@@ -36,18 +33,17 @@ static void mix_put_engine(fab_page *page, const fab_mix *m, const fab_mix_desig
     static const fab_column LAST[] = {COLUMN("speed", 3_digits), COLUMN("per $", 3_digits), COLUMN("cost", money)};
     fab_column columns[1 + 2 * FAB_MIX_JOBS + 3] = {COLUMN("", text)};
     size_t n = 1;
-    fab_table table;
     for (size_t j = 0; j < m->n_jobs; j++) {
         columns[n++] = (fab_column)COLUMN(fab_mix_units[m->kind[j]].job, time);
         columns[n++] = (fab_column)COLUMN("", factor);
     }
     memcpy(&columns[n], LAST, sizeof LAST);
-    n += sizeof LAST / sizeof LAST[0];
+    n += FAB_N_OF(LAST);
     fab_text_heading(page, "MIX", first->job[0].engines[e].label);
-    fab_table_begin(&table, page, columns, n);
+    fab_table table = fab_table_of(page, columns, n);
     for (size_t i = 0; i < m->n_designs; i++) {
         const fab_mix_design *d = &m->designs[i];
-        double figures[sizeof columns / sizeof columns[0]];
+        double figures[FAB_N_OF(columns)];
         size_t k = 0;
         if (e >= d->n_engines) {
             continue;
@@ -82,17 +78,16 @@ static void put_price(fab_page *page, fab_table *table, const fab_mix *m, const 
 static void put_units(fab_page *page, const fab_mix *m, size_t e) {
     fab_column columns[1 + 2 * FAB_MIX_JOBS] = {COLUMN("own units", text)};
     size_t n = 1;
-    fab_table table;
     for (size_t j = 0; j < m->n_jobs; j++) {
         static const char *const RATES[] = {"tokens/s", "samples/s", "served/s"};
         static const char *const PRICES[] = {"1e9 tokens", "samples/$", "1e6 tokens"};
         columns[n++] = (fab_column)COLUMN(RATES[m->kind[j]], whole);
         columns[n++] = (fab_column)COLUMN(PRICES[m->kind[j]], whole);
     }
-    fab_table_begin(&table, page, columns, n);
+    fab_table table = fab_table_of(page, columns, n);
     for (size_t i = 0; i < m->n_designs; i++) {
         const fab_mix_design *d = &m->designs[i];
-        double figures[sizeof columns / sizeof columns[0]];
+        double figures[FAB_N_OF(columns)];
         if (e >= d->n_engines || !d->engines[e].has_time) {
             continue;
         }
@@ -111,10 +106,7 @@ static void put_units(fab_page *page, const fab_mix *m, size_t e) {
 
 /* What seeds make of a design's speed. */
 static double mix_uncertainty(const fab_mix *m, const fab_mix_design *d, size_t e) {
-    double ratio = 0;
-    for (size_t j = 0; j < m->n_jobs; j++) {
-        ratio += m->share[j] * d->job[j].engines[e].ci95_ratio;
-    }
+    FAB_SUM(double, ratio, j, m->n_jobs, m->share[j] * d->job[j].engines[e].ci95_ratio);
     return ratio;
 }
 
@@ -139,10 +131,7 @@ static const char *mix_seeds(fab_page *page, const fab_mix *m, size_t e) {
 static void mix_put_answer(fab_page *page, const fab_mix *m, const fab_mix_design *first, size_t e) {
     const char *label = first->job[0].engines[e].label;
     const char *even = "";
-    size_t best = 0;
-    while (best < m->n_designs && !(e < m->designs[best].n_engines && m->designs[best].engines[e].is_best)) {
-        best++;
-    }
+    FAB_FIRST(best, m->n_designs, e < m->designs[best].n_engines && m->designs[best].engines[e].is_best);
     if (best == m->n_designs) {
         return;
     }

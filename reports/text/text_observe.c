@@ -105,8 +105,7 @@ static void observe_put_boundaries(fab_page *page, const fab_observed *o, const 
                                          SHOWN("to", observe_show_factor),
                                          SHOWN("spread", observe_show_percent),
                                          COLUMN("by hash", text)};
-    fab_table table;
-    fab_table_begin(&table, page, FAB_COLUMNS(COLUMNS));
+    fab_table table = fab_table_of(page, FAB_COLUMNS(COLUMNS));
     FAB_EACH(const fab_observed_boundary, b, o->boundaries, o->n_boundaries) {
         const double figures[] = {
             b->measured_imbalance, b->predicted_imbalance, b->drawn_least, b->drawn_most, b->spread, FAB_TABLE_BLANK};
@@ -126,8 +125,7 @@ static void observe_put_boundaries(fab_page *page, const fab_observed *o, const 
 static void observe_put_loads(fab_page *page, const fab_observed *o, const fab_fabric *f) {
     static const fab_column COLUMNS[] = {COLUMN("link", text), COLUMN("measured", bytes), COLUMN("predicted", bytes),
                                          SHOWN("deviation", observe_show_percent)};
-    fab_table table;
-    fab_table_begin(&table, page, FAB_COLUMNS(COLUMNS));
+    fab_table table = fab_table_of(page, FAB_COLUMNS(COLUMNS));
     for (uint32_t i = 0; i < o->n_loads && i < MOST_LOADS; i++) {
         const fab_observed_link *l = &o->loads[i];
         char name[FAB_LINK_NAME_SIZE];

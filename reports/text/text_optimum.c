@@ -2,7 +2,6 @@
 #include "text_sections.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <string.h>
 
 #define MAX_FRONT_ROWS 20
@@ -47,10 +46,7 @@ typedef struct legend {
 } legend;
 
 static void add_to_legend(legend *l, size_t row, const char *text) {
-    size_t i = 0;
-    while (i < l->n && strcmp(l->text[i], text) != 0) {
-        i++;
-    }
+    FAB_FIRST(i, l->n, strcmp(l->text[i], text) == 0);
     if (i == l->n) {
         l->text[l->n++] = text;
     }
@@ -87,8 +83,7 @@ static void figures_of_tokens(const fab_optimum_point *p, double *out) {
 static void optimum_put_rows(fab_page *page, const fab_column *columns, size_t n_columns, optimum_figures *figures_of,
                              size_t taper, const fab_optimum_point *winner, const fab_optimum_point *points, size_t n) {
     legend switches = {.n = 0};
-    fab_table table;
-    fab_table_begin(&table, page, columns, n_columns);
+    fab_table table = fab_table_of(page, columns, n_columns);
     for (size_t i = winner == NULL; i <= n && i <= MAX_FRONT_ROWS; i++) {
         const fab_optimum_point *p = i == 0 ? winner : &points[i - 1];
         const fab_ink ink = i == 0 ? FAB_INK_GOOD : FAB_INK_PLAIN;
@@ -143,12 +138,9 @@ static const fab_optimum_loser *closest(const fab_optimum *o, size_t first, size
 }
 
 static bool is_first_of_group(const fab_optimum *o, size_t i) {
-    for (size_t j = 0; j < i; j++) {
-        if (o->rejected[j].tiers == o->rejected[i].tiers && strcmp(o->rejected[j].family, o->rejected[i].family) == 0) {
-            return false;
-        }
-    }
-    return true;
+    FAB_ANY(found, j, i,
+            o->rejected[j].tiers == o->rejected[i].tiers && strcmp(o->rejected[j].family, o->rejected[i].family) == 0);
+    return !found;
 }
 
 static void optimum_put_losers(fab_page *page, const fab_optimum *o) {
@@ -223,7 +215,7 @@ static void put_token_proof(fab_page *page, const fab_optimum *o) {
     if (o->winner.draws > 0) {
         size_t n_even = 0;
         FAB_EACH(const fab_optimum_point, p, o->runners_up, o->n_runners_up) {
-            n_even += p->token_difference_ratio < hypot(p->ci95_ratio, o->winner.ci95_ratio);
+            n_even += p->token_difference_ratio <= hypot(p->ci95_ratio, o->winner.ci95_ratio);
         }
         fab_page_wrapf(page, n_even > 0 ? FAB_INK_BAD : FAB_INK_PLAIN, 2, 4,
                        "The engine hashes: times are means over %s seeds; %s.", fab_show_count(page, o->winner.draws),
@@ -260,7 +252,7 @@ static void put_token_failures(fab_page *page, const fab_optimum *o) {
             break;
         }
     }
-    if (next != w && (w->goodput_ci95 + next->goodput_ci95) / w->goodput_ratio > next->token_difference_ratio) {
+    if (next != w && (w->goodput_ci95 + next->goodput_ci95) / w->goodput_ratio >= next->token_difference_ratio) {
         fab_page_wrap(page, FAB_INK_BAD, 2, 4,
                       "The intervals of goodput are wider than the margin: the first two are even, or need more "
                       "histories.");
@@ -324,10 +316,20 @@ void fab_text_optimum(fab_page *page, const fab_optimum *o, const char *see) {
     fab_text_notef(page, "priced by %s, wherever it is pasted", o->prices);
     fab_text_rail_only(page, o->winner.family, "rail-only");
     if (o->edge_taper > 0) {
-        fab_page_wrapf(page, FAB_INK_BAD, 2, 2,
-                       "%.4g is the largest taper (oversubscription) of catalog %s: a larger one, which may cost less, "
-                       "was not tried. --catalog reads a file with others; list catalogs today --file prints one.",
-                       o->edge_taper, o->catalog);
+        fab_page_say(page,
+                     "%.4g is the largest taper (oversubscription) of catalog %s: a larger one, which may cost "
+                     "less, was not tried. ",
+                     o->edge_taper, o->catalog);
+    }
+    if (o->edge_breakout > 0) {
+        fab_page_say(page,
+                     "Catalog %s splits ports in %" PRIu64 " and has %" PRIu64
+                     " planes at most: more of both, which may save a tier and cost less, were not tried. ",
+                     o->catalog, o->edge_breakout, o->edge_planes);
+    }
+    if (o->edge_taper > 0 || o->edge_breakout > 0) {
+        fab_page_say(page, "--catalog reads a file with others; list catalogs today --file prints one.");
+        fab_page_paragraph(page, FAB_INK_BAD, 2, 2);
     }
     fab_page_end_line(page);
     if (o->objective == FAB_OBJECTIVE_TOKENS) {

@@ -46,8 +46,7 @@ static void phase_put_overview(fab_page *page, const fab_result *result) {
                                   MARKED("worst", fab_show_2_digits, FAB_INK_BAD, FAB_FULL_LOAD),
                                   COLUMN("collided", mean_count),
                                   COLUMN("time", time)};
-    fab_table table;
-    fab_table_begin(&table, page, FAB_COLUMNS(columns));
+    fab_table table = fab_table_of(page, FAB_COLUMNS(columns));
     for (size_t i = 0; i < result->n_phases; i++) {
         size_t n = result->phases[i].n_engines > 0 ? result->phases[i].n_engines : 1;
         for (size_t engine = fab_phase_first_engine(&result->phases[i]); engine < n; engine++) {
@@ -116,7 +115,6 @@ static void phase_put_collectives(fab_page *page, const fab_result *result) {
         return;
     }
     char title[2 * FAB_NAME_SIZE];
-    fab_table table;
     (void)snprintf(title, sizeof title, "%s BY ALGORITHM", result->phases[0].collective);
     for (char *c = title; *c != '\0'; c++) {
         *c = (char)toupper((unsigned char)*c);
@@ -129,7 +127,7 @@ static void phase_put_collectives(fab_page *page, const fab_result *result) {
         columns[e + 1].heading =
             fab_show(page, "[%zu] %.20s", e + 1, fab_engine_short(&result->phases[0], e, false, room));
     }
-    fab_table_begin(&table, page, columns, n_engines + 1);
+    fab_table table = fab_table_of(page, columns, n_engines + 1);
     for (size_t i = 0; i < n; i++) {
         fab_table_row(&table, FAB_INK_BOLD, list[i].name, NULL);
         for (size_t e = 0; e < n_engines; e++) {

@@ -2,7 +2,6 @@
 #include "text_sections.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 #define SAME   5e-4 /* part of a time that three digits do not show */
 #define LITTLE 1e-3 /* part of it that is no gain over other seeds */

@@ -2,7 +2,6 @@
 #include "text_sections.h"
 
 #include <inttypes.h>
-#include <math.h>
 
 static const char *plan_show_part(fab_page *page, double part) {
     return part > 0 ? fab_show(page, "%.1f", 100 * part) : "-";
@@ -16,7 +15,7 @@ static const char *worst_part(fab_page *page, const fab_iteration *it) {
     } PARTS[] = {{"bubble", it->bubble_s}, {"tp", it->exposed_tp_s}, {"cp", it->exposed_cp_s}, {"ep", it->exposed_ep_s},
                  {"pp", it->exposed_pp_s}, {"dp", it->exposed_dp_s}, {"adam", it->optimizer_s}};
     size_t worst = 0;
-    for (size_t i = 1; i < sizeof PARTS / sizeof PARTS[0]; i++) {
+    for (size_t i = 1; i < FAB_N_OF(PARTS); i++) {
         worst = PARTS[i].s > PARTS[worst].s ? i : worst;
     }
     return PARTS[worst].s > 0 ? fab_show(page, "%s %.1f", PARTS[worst].name, 100 * PARTS[worst].s / it->time_s) : "-";
@@ -53,8 +52,7 @@ static void plan_put_rows(fab_page *page, const fab_planned *plans, size_t n, ui
                                   SHOWN("compute", plan_show_part),
                                   SHOWN("network", plan_show_part),
                                   COLUMN("most", text)};
-    fab_table table;
-    fab_table_begin(&table, page, FAB_COLUMNS(columns));
+    fab_table table = fab_table_of(page, FAB_COLUMNS(columns));
     for (size_t i = 0; i < n; i++) {
         plan_add_row(&table, i, &plans[i]);
     }
@@ -134,12 +132,6 @@ void fab_text_plan_proof(fab_page *page, const fab_plans *p) {
     fab_text_put_estimate(page, best->iteration.estimated_ratio);
 }
 
-const char *fab_text_fewer(fab_page *page, const fab_fewer *fewer) {
-    const char *of = fewer->draws > 0 ? fab_show(page, " (means of %" PRIu64 " seeds)", fewer->draws) : "";
-    return fab_show(page, "few sizes divide its GPUs: on %s of them the job does %s the tokens%s: --job %s",
-                    fab_show_count(page, fewer->gpus), fab_show_factor(page, fewer->gain), of, fewer->job);
-}
-
 static const char *batch_source(fab_page *page, const fab_plans *p) {
     char reason[FAB_BATCH_REASON];
     return p->batch_unrounded > 0
@@ -166,7 +158,7 @@ void fab_text_plans(fab_page *page, const fab_plans *p, const char *see) {
                            : fab_show(page, "none of the %" PRIu64 " others with tp innermost is faster", p->n_orders));
     }
     if (p->fewer.servers > 0) {
-        fab_page_wrapf(page, FAB_INK_BOLD, 2, 4, "Leave GPUs idle: %s.", fab_text_fewer(page, &p->fewer));
+        fab_page_wrapf(page, FAB_INK_BOLD, 2, 4, "To do: %s.", p->fewer.advice);
     }
     fab_page_wrapf(
         page, FAB_INK_PLAIN, 2, 4,

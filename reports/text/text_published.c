@@ -11,7 +11,7 @@ static const char *published_show(fab_page *page, double value, const char *unit
         const char *(*show)(fab_page *page, double value);
     } UNITS[] = {{"s", fab_show_time},    {"bit/s", fab_show_rate}, {"byte", fab_show_bytes},
                  {"USD", fab_show_money}, {"W", fab_show_power},    {"m", fab_show_length}};
-    for (size_t i = 0; unit != NULL && i < sizeof UNITS / sizeof UNITS[0]; i++) {
+    for (size_t i = 0; unit != NULL && i < FAB_N_OF(UNITS); i++) {
         if (strcmp(UNITS[i].unit, unit) == 0) {
             return UNITS[i].show(page, value);
         }
@@ -45,8 +45,7 @@ static void published_put_row(fab_table *table, const fab_published_row *row) {
 static void published_put_rows(fab_page *page, const fab_published_row *rows, size_t n) {
     static const fab_column COLUMNS[] = {COLUMN("", text),          COLUMN("published", text), COLUMN("ours", text),
                                          COLUMN("deviation", text), COLUMN("allowed", text),   COLUMN("", text)};
-    fab_table table;
-    fab_table_begin(&table, page, FAB_COLUMNS(COLUMNS));
+    fab_table table = fab_table_of(page, FAB_COLUMNS(COLUMNS));
     for (size_t i = 0; i < n; i++) {
         published_put_row(&table, &rows[i]);
     }

@@ -47,8 +47,6 @@ void fab_text_advice(fab_page *page, const fab_advice *advice);
 void fab_text_sweep(fab_page *page, const fab_sweep *sweep, const char *see);
 /** Plans and algorithms, where each point has its own. */
 void fab_text_choices(fab_page *page, const fab_sweep *sweep);
-/** "few sizes divide its GPUs: on 960 of them the job does x2.19 the tokens: --job n-servers=160,..." */
-const char *fab_text_fewer(fab_page *page, const fab_fewer *fewer);
 void fab_text_fewer_of_points(fab_page *page, const fab_sweep *sweep);
 void fab_text_short_plans(fab_page *page, const fab_sweep *sweep);
 /** A plan that beats the sizes that are given, at the first point. */
@@ -88,12 +86,19 @@ const char *fab_text_short_path(const char *path);
 void fab_text_algorithms(fab_page *page, const fab_sweep *sweep, size_t engine);
 /** What they come to, in a sentence for each engine, and what is replayed; `first`: a point that was built. */
 void fab_text_sweep_answer(fab_page *page, const fab_sweep *sweep, const fab_sweep_point *first);
+/** Seconds, or tokens per second of a job that trains or serves: of points with unlike batches only these compare. */
+const char *fab_text_speed(fab_page *page, const fab_sweep_engine *engine);
+/** Services that more requests reach than they serve, which no answer ranks; of other points nothing. */
+void fab_text_overloaded(fab_page *page, const fab_sweep *sweep, size_t engine);
 /** What points make of all jobs of a design with several, under an engine; of other designs nothing. */
 void fab_text_all_jobs(fab_page *page, const fab_sweep *sweep, size_t engine);
 /** Whether points pay unlike prices for an hour of a GPU, which then decide more than networks do. */
 bool fab_text_unlike_hours(const fab_sweep *sweep);
 /** Those prices, of which points and from where, and whether they turn the order; nothing where all pay the same. */
 void fab_text_gpu_hours(fab_page *page, const fab_sweep *sweep);
+
+/** Where points leave unlike parts of their GPUs idle: what the order is if the one job pays for all of them. */
+void fab_text_idle(fab_page *page, const fab_sweep *sweep, size_t engine);
 /** Two states side by side: the answer, why, and what it rests on. */
 void fab_text_difference(fab_page *page, const struct fab_difference *difference);
 /** Fabrics under a training and a ranking job, and which serves both best. */

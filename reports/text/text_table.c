@@ -8,13 +8,14 @@ static fab_table_cell *last_row(const fab_table *table) {
     return &table->cell[(table->n_rows - 1) * table->n_columns];
 }
 
-void fab_table_begin(fab_table *table, fab_page *page, const fab_column *columns, size_t n) {
-    *table = (fab_table){.page = page, .columns = columns, .n_columns = n < FAB_TABLE_COLUMNS ? n : FAB_TABLE_COLUMNS};
-    fab_str_append(&table->texts, "", 1);
-    fab_table_row(table, FAB_INK_DIM, columns[0].heading, NULL);
+fab_table fab_table_of(fab_page *page, const fab_column *columns, size_t n) {
+    fab_table table = {.page = page, .columns = columns, .n_columns = n < FAB_TABLE_COLUMNS ? n : FAB_TABLE_COLUMNS};
+    fab_str_append(&table.texts, "", 1);
+    fab_table_row(&table, FAB_INK_DIM, columns[0].heading, NULL);
     for (size_t i = 1; i < n; i++) {
-        fab_table_set(table, i, FAB_INK_DIM, "%s", columns[i].heading != NULL ? columns[i].heading : "");
+        fab_table_set(&table, i, FAB_INK_DIM, "%s", columns[i].heading != NULL ? columns[i].heading : "");
     }
+    return table;
 }
 
 void fab_table_row(fab_table *table, fab_ink ink, const char *name, const double *figures) {

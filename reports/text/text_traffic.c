@@ -11,8 +11,7 @@ static void traffic_put_phases(fab_page *page, const fab_traffic *traffic) {
                                          COLUMN("Bytes", bytes),
                                          COLUMN("Steps", whole),
                                          COLUMN("Times", whole)};
-    fab_table table;
-    fab_table_begin(&table, page, FAB_COLUMNS(COLUMNS));
+    fab_table table = fab_table_of(page, FAB_COLUMNS(COLUMNS));
     FAB_EACH(const fab_phase, p, traffic->phases, traffic->n_phases) {
         const double figures[] = {
             0, (double)p->n_comms, (double)p->n_flows, (double)p->total_bytes, (double)p->steps, (double)p->executions};
@@ -58,7 +57,7 @@ static void traffic_put_memory(fab_page *page, const fab_traffic *traffic) {
                  fab_show_bytes(page, m->total_bytes), fab_show_bytes(page, m->capacity_bytes),
                  traffic->job.accelerator.name);
     const char *separator = ": ";
-    for (size_t i = 0; i < sizeof PARTS / sizeof PARTS[0]; i++) {
+    for (size_t i = 0; i < FAB_N_OF(PARTS); i++) {
         if (PARTS[i].bytes > 0) {
             fab_page_say(page, "%s%s %s", separator, PARTS[i].name, fab_show_bytes(page, PARTS[i].bytes));
             separator = ", ";

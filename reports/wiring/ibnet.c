@@ -21,8 +21,8 @@ static bool find_rate(double bps, char *out) {
         double lane_bps;
     } SPEEDS[] = {{"SDR", 2.5e9}, {"DDR", 5e9},  {"QDR", 10e9},  {"FDR10", 10.3125e9}, {"FDR", 14e9},
                   {"EDR", 25e9},  {"HDR", 50e9}, {"NDR", 100e9}, {"XDR", 200e9}};
-    for (size_t w = 0; w < sizeof WIDTHS / sizeof WIDTHS[0]; w++) {
-        for (size_t s = 0; s < sizeof SPEEDS / sizeof SPEEDS[0]; s++) {
+    for (size_t w = 0; w < FAB_N_OF(WIDTHS); w++) {
+        for (size_t s = 0; s < FAB_N_OF(SPEEDS); s++) {
             if (fabs(WIDTHS[w] * SPEEDS[s].lane_bps - bps) <= 1e-9 * bps) {
                 (void)snprintf(out, RATE_SIZE, "%ux%s", WIDTHS[w], SPEEDS[s].name);
                 return true;

@@ -19,13 +19,10 @@ static void make_tails(writer *w) {
     for (uint32_t i = 0; i < w->fabric->n_classes; i++) {
         const fab_link_class *k = &w->fabric->classes[i];
         const char *medium = fab_prices_medium(w->patch->prices, k->capacity_bps, k->length_m);
-        char rate[40];
-        char length[40];
-        fab_format_double(length, k->length_m);
         fab_str_printf(&w->tail[i], "%s,%s,", fab_boundary_name(w->fabric->wiring, k->tier),
-                       fab_quantity_exact(rate, k->capacity_bps, FAB_UNIT_RATE));
+                       fab_quantity_exact(FAB_ROOM, k->capacity_bps, FAB_UNIT_RATE));
         fab_str_add_csv(&w->tail[i], medium != NULL ? medium : "");
-        fab_str_printf(&w->tail[i], ",%s", length);
+        fab_str_printf(&w->tail[i], ",%s", fab_format_double(FAB_ROOM, k->length_m));
     }
 }
 

@@ -53,9 +53,7 @@ static void make_sets(const cuts *c, uint32_t boundary) {
     uint32_t base = f->first[FAB_NODE_SWITCH];
     uint32_t n = fab_n_switches(f);
     uint32_t *set_of = c->set_of;
-    for (uint32_t v = 0; v < n; v++) {
-        set_of[v] = v;
-    }
+    FAB_FILL(set_of, n, (uint32_t)fab_at);
     for (uint32_t l = 0; l < f->n_links; l++) {
         const fab_link_class *k = fab_class_of(f, l);
         if (k->kind == FAB_LINK_FABRIC && k->tier <= boundary && c->even[l] > 0) {
@@ -145,8 +143,6 @@ static fab_status add_forced(const cuts *c, const fab_dag *dag, uint32_t tier, f
     double most = 0;
     double capacity = 0;
     double needed = 0;
-    FAB_OWNED double *length = NULL;
-    FAB_OWNED double *distance = NULL;
     for (uint32_t l = 0; l < f->n_links; l++) {
         const fab_link_class *k = fab_class_of(f, l);
         most = k->kind == FAB_LINK_FABRIC && k->tier == tier ? fmax(most, c->even[l]) : most;
@@ -154,8 +150,8 @@ static fab_status add_forced(const cuts *c, const fab_dag *dag, uint32_t tier, f
     if (most <= out->by_tier[tier] * (1 + FAB_BOUND_EXACT)) {
         return FAB_OK;
     }
-    FAB_PASS(FAB_NEW(length, f->n_links, err));
-    FAB_PASS(FAB_NEW(distance, c->demand->n_pairs, err));
+    FAB_OWNED_NEW(double, length, f->n_links, err);
+    FAB_OWNED_NEW(double, distance, c->demand->n_pairs, err);
     for (uint32_t l = 0; l < f->n_links; l++) {
         const fab_link_class *k = fab_class_of(f, l);
         const bool is_full =
@@ -368,8 +364,7 @@ void fab_bound_release(fab_bound *bound) {
 static fab_status bound_find_links(fab_bound_job *job, fab_error *err) {
     const fab_next_hops *t = job->next_hops;
     const fab_fabric *f = job->fabric;
-    FAB_OWNED uint8_t *used = NULL;
-    FAB_PASS(FAB_NEW(used, f->n_links, err));
+    FAB_OWNED_NEW(uint8_t, used, f->n_links, err);
     job->n_links = fab_next_hops_mark(t, used);
     FAB_PASS(FAB_NEW_ALL(job->n_links, err, job->link, job->capacity));
     uint32_t n = 0;

@@ -24,16 +24,14 @@ static inline double fab_bound_utilisation(const fab_bound_job *job, uint32_t i)
 }
 
 /** Fills job->load, and the utilisation of the fullest link. */
-fab_status fab_bound_measure(const fab_bound_job *job, const fab_split *split, double *out_most,
-                             fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_bound_measure(const fab_bound_job *job, const fab_split *split, double *out_most, fab_error *err);
 
 /** Keeps job->candidate as the certificate if it proves more than the one that is there. */
-fab_status fab_bound_certify(fab_bound_job *job, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_bound_certify(fab_bound_job *job, fab_error *err);
 
 /**
  * The linear program. Fills columns and rows, and where it was solved upper and split.
  * @param[in]  insist    Whatever its size and the time it takes.
  * @param[out] out_done  False: too large, or the solver gave up, and `insist` is not set.
  */
-fab_status fab_bound_by_program(fab_bound_job *job, bool insist, fab_bound *bound, bool *out_done,
-                                fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_bound_by_program(fab_bound_job *job, bool insist, fab_bound *bound, bool *out_done, fab_error *err);

@@ -54,8 +54,7 @@ FAB_FREES(lp_release, program, trunk_of, head, tail, capacity, fixed, trunk_row,
 static void number_trunks(program *p, uint32_t v, uint32_t *to) {
     const fab_fabric *f = p->job->fabric;
     uint32_t first = p->n_trunks;
-    for (uint32_t k = f->out_first[p->base + v]; k < f->out_first[p->base + v + 1]; k++) {
-        fab_link_id l = f->out_link[k];
+    FAB_EACH_LINK(f, p->base + v, l) {
         if (p->trunk_of[l] == FAB_NONE) {
             continue;
         }
@@ -75,8 +74,7 @@ static void number_trunks(program *p, uint32_t v, uint32_t *to) {
 static fab_status find_trunks(program *p, fab_error *err) {
     const fab_bound_job *job = p->job;
     uint32_t n_switches = fab_n_switches(job->fabric);
-    FAB_OWNED uint32_t *to = NULL;
-    FAB_PASS(FAB_NEW(to, n_switches, err));
+    FAB_OWNED_NEW(uint32_t, to, n_switches, err);
     FAB_PASS(FAB_NEW(p->trunk_of, job->fabric->n_links, err));
     FAB_PASS(FAB_NEW_ALL(job->n_links, err, p->head, p->tail, p->capacity, p->fixed, p->trunk_row));
     memset(p->trunk_of, 0xff, job->fabric->n_links * sizeof *p->trunk_of); /* FAB_NONE */
@@ -326,8 +324,6 @@ static fab_status answer(program *p, fab_bound_job *job, const double *x, const 
 
 static fab_status lp_run(program *p, fab_bound_job *job, bool insist, fab_bound *bound, bool *out_exact,
                          fab_error *err) {
-    FAB_OWNED double *x = NULL;
-    FAB_OWNED double *dual = NULL;
     fab_solution solution = {0};
     fab_solve_limits limits = {.steps = insist ? 0 : MOST_STEPS};
     fab_program made = {.columns = p->columns,
@@ -336,8 +332,8 @@ static fab_status lp_run(program *p, fab_bound_job *job, bool insist, fab_bound 
                         .n_rows = p->n_rows,
                         .entries = p->entries,
                         .n_entries = p->n_entries};
-    FAB_PASS(FAB_NEW(x, p->n_columns, err));
-    FAB_PASS(FAB_NEW(dual, p->n_rows, err));
+    FAB_OWNED_NEW(double, x, p->n_columns, err);
+    FAB_OWNED_NEW(double, dual, p->n_rows, err);
     FAB_PASS(fab_solve(&made, &limits, x, dual, &solution, err));
     FAB_REFUSE_IF(solution.outcome != FAB_SOLVE_OPTIMAL, err, FAB_ENOSOLUTION, NULL,
                   "the solver stopped without an optimum after %u steps", limits.steps);

@@ -18,8 +18,7 @@ fab_status fab_dependencies_init(const fab_fabric *f, fab_dependencies *out, fab
     FAB_PASS(FAB_NEW_ALL(f->n_links, err, d.place, d.link));
     FAB_FILL(d.place, f->n_links, FAB_NONE);
     for (uint32_t s = 0; s < n_switches; s++) {
-        for (uint32_t k = f->out_first[base + s]; k < f->out_first[base + s + 1]; k++) {
-            fab_link_id link = f->out_link[k];
+        FAB_EACH_LINK(f, base + s, link) {
             if (fab_class_of(f, link)->kind == FAB_LINK_FABRIC) {
                 d.place[link] = n - d.first[s];
                 d.link[n++] = link;

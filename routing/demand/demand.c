@@ -189,9 +189,6 @@ static fab_status demand_add_pairs(const fab_demand_source *s, const uint32_t *o
 
 static fab_status add_listed(const fab_demand_source *s, fab_demand *d, fab_error *err) {
     FAB_OWNED uint32_t *dst = NULL;
-    FAB_OWNED uint32_t *by_src = NULL;
-    FAB_OWNED uint32_t *order = NULL;
-    FAB_OWNED uint32_t *first = NULL;
     uint32_t crossing = 0;
     FAB_REFUSE_IF(s->phase->n_flows > UINT32_MAX / d->n_parts, err, FAB_EUNSUPPORTED, NULL,
                   "%llu flows of %u parts exceed the limit of %u parts", (unsigned long long)s->phase->n_flows,
@@ -199,8 +196,9 @@ static fab_status add_listed(const fab_demand_source *s, fab_demand *d, fab_erro
     uint32_t n = (uint32_t)s->phase->n_flows * d->n_parts;
     FAB_PASS(FAB_NEW_ALL(n, err, d->pair_of, dst));
     FAB_PASS(place_flows(s, d, d->pair_of, dst, &crossing, err));
-    FAB_PASS(FAB_NEW_ALL(crossing, err, by_src, order));
-    FAB_PASS(FAB_NEW(first, (size_t)d->n_leaves + 2, err));
+    FAB_OWNED_NEW(uint32_t, by_src, crossing, err);
+    FAB_OWNED_NEW(uint32_t, order, crossing, err);
+    FAB_OWNED_NEW(uint32_t, first, (size_t)d->n_leaves + 2, err);
     sort_parts(d->pair_of, NULL, n, d->n_leaves, first, by_src);
     sort_parts(dst, by_src, crossing, d->n_leaves, first, order);
     return demand_add_pairs(s, order, crossing, dst, d, err);
@@ -214,11 +212,10 @@ static fab_status add_each(const fab_demand_source *s, fab_demand *d, fab_error 
     FAB_OWNED double *whole = NULL;
     FAB_OWNED double *squares = NULL;
     FAB_OWNED uint64_t *parts = NULL;
-    FAB_OWNED uint8_t *is_lost = NULL; /* [part] */
     size_t n = (size_t)d->n_leaves * d->n_leaves;
     uint64_t n_pairs = 0;
     FAB_PASS(FAB_NEW_ALL(n, err, rate, whole, squares, parts));
-    FAB_PASS(FAB_NEW(is_lost, d->n_parts, err));
+    FAB_OWNED_NEW(uint8_t, is_lost, d->n_parts, err); /* [part] */
     for (uint64_t i = 0; i < s->phase->n_flows; i++) {
         fab_flow flow = fab_phase_flow(s->phase, i);
         double flow_rate = fab_offer_rate(s->offer, s->phase, i);

@@ -16,7 +16,7 @@ typedef struct fab_demand_source {
 bool fab_part_has_way(const fab_demand_source *s, const fab_flow *flow, uint32_t nic, uint32_t plane);
 
 /** Room for this many pairs. Pages that are not written cost nothing. */
-fab_status fab_demand_reserve(fab_demand *d, uint64_t n_pairs, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_demand_reserve(fab_demand *d, uint64_t n_pairs, fab_error *err);
 
 /** Appends a pair of the destination at hand. */
 static inline void fab_demand_add(fab_demand *d, uint32_t src, uint64_t parts, double rate, double bytes) {
@@ -27,5 +27,4 @@ static inline void fab_demand_add(fab_demand *d, uint32_t src, uint64_t parts, d
 }
 
 /** @param[in] sent  Of fab_relay_sent(). */
-fab_status fab_demand_count_all(const fab_demand_source *s, const fab_sent *sent, fab_demand *d,
-                                fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_demand_count_all(const fab_demand_source *s, const fab_sent *sent, fab_demand *d, fab_error *err);

@@ -135,12 +135,10 @@ static bool count_sent(const fab_fabric *f, const fab_ports *ports, const fab_al
 
 fab_status fab_relay_sent(const fab_fabric *f, const fab_ports *ports, const fab_all_to_all *all, fab_sent **out,
                           fab_error *err) {
-    FAB_OWNED fab_sent *sent = NULL;
-    FAB_OWNED fab_sent *by_rail = NULL;
     bool is_known = all->n > 0 && (!f->forwards_in_domain || (ports->nics_per_gpu == 1 && !f->forwards_at_destination &&
                                                               !f->stores_and_forwards));
-    FAB_PASS(FAB_NEW(sent, all->n, err));
-    FAB_PASS(FAB_NEW(by_rail, (size_t)f->n_rails + 1, err));
+    FAB_OWNED_NEW(fab_sent, sent, all->n, err);
+    FAB_OWNED_NEW(fab_sent, by_rail, (size_t)f->n_rails + 1, err);
     for (uint32_t gpu = all->first; is_known && gpu < all->first + all->n;) {
         const fab_gpu_range own = fab_exchanged_in_domain(f, ports, all, gpu);
         is_known = count_sent(f, ports, all, own, by_rail, sent);
@@ -191,8 +189,7 @@ static void count_group(const fab_offer *offer, const fab_all_to_all *all, const
 static fab_status count_all(const fab_offer *offer, const fab_phase *phase, bool *out_counted, fab_error *err) {
     const fab_all_to_all *all = &phase->all;
     FAB_OWNED fab_sent *sent = NULL;
-    FAB_OWNED double *by_rail = NULL;
-    FAB_PASS(FAB_NEW(by_rail, (size_t)offer->fabric->n_rails + 1, err));
+    FAB_OWNED_NEW(double, by_rail, (size_t)offer->fabric->n_rails + 1, err);
     FAB_PASS(fab_relay_sent(offer->fabric, offer->ports, all, &sent, err));
     *out_counted = sent != NULL;
     FAB_REFUSE_IF(sent == NULL && phase->n_flows > MAX_RELAYED, err, FAB_EUNSUPPORTED, NULL,

@@ -85,7 +85,7 @@ static inline uint32_t switch_behind(const placing *p, fab_link_id link) {
 }
 
 /** All parts go hop by hop, at every switch in the order of their arrival (view=local). */
-fab_status fab_adaptive_place_by_ports(placing *p, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_adaptive_place_by_ports(placing *p, fab_error *err);
 
 /** One part after the other, each over its whole path (view=downstream). */
-fab_status fab_adaptive_place_by_paths(placing *p, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_adaptive_place_by_paths(placing *p, fab_error *err);

@@ -122,9 +122,7 @@ static fab_status init_placing(placing *p, const fab_phase *phase, fab_error *er
     for (fab_link_id link = 0; link < f->n_links; link++) {
         p->ports[link].per_bps = 1 / fab_class_of(f, link)->capacity_bps;
     }
-    for (size_t i = 0; i < p->n_paths; i++) {
-        p->order[i] = (uint32_t)i;
-    }
+    FAB_FILL(p->order, p->n_paths, (uint32_t)fab_at);
     fab_rng rng = fab_rng_make(p->seed, ORDER_STREAM);
     fab_rng_shuffle(&rng, p->order, p->n_paths);
     return FAB_OK;

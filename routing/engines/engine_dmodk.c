@@ -5,14 +5,13 @@
 
 #include <stdio.h>
 
-static uint32_t dmodk_pick(const fab_router *router, uint64_t seed, const fab_hop *hop, const fab_hop_key *key) {
-    (void)seed;
+static uint32_t dmodk_pick(const fab_router *router, FAB_UNUSED uint64_t seed, const fab_hop *hop,
+                           const fab_hop_key *key) {
     return (uint32_t)(key->destination / router->divisor[hop->tier] % hop->count);
 }
 
 /* The digits of all tiers at once, so that a walk need not divide. */
-static void dmodk_begin(const fab_router *router, uint64_t seed, fab_hop_key *keys, uint32_t n) {
-    (void)seed;
+static void dmodk_begin(const fab_router *router, FAB_UNUSED uint64_t seed, fab_hop_key *keys, uint32_t n) {
     for (uint32_t t = 1; t <= router->fabric->n_tiers && t <= FAB_FABRIC_TIERS; t++) {
         for (uint32_t i = 0; i < n; i++) {
             keys[i].value[t - 1] = (uint32_t)(keys[i].destination / router->divisor[t]);
@@ -20,8 +19,7 @@ static void dmodk_begin(const fab_router *router, uint64_t seed, fab_hop_key *ke
     }
 }
 
-static fab_status dmodk_prepare(fab_router *router, fab_error *err) {
-    (void)err;
+static fab_status dmodk_prepare(fab_router *router, FAB_UNUSED fab_error *err) {
     router->is_modulo = true;
     router->is_modulo_healthy = true;
     for (uint32_t t = 1; t <= FAB_FABRIC_TIERS; t++) {
@@ -30,14 +28,13 @@ static fab_status dmodk_prepare(fab_router *router, fab_error *err) {
     return FAB_OK;
 }
 
-uint64_t fab_explain_digit(const fab_router *router, uint64_t seed, const fab_hop *hop, const fab_hop_key *key,
-                           char *out, size_t size) {
+uint64_t fab_explain_digit(const fab_router *router, FAB_UNUSED uint64_t seed, const fab_hop *hop,
+                           const fab_hop_key *key, char *out, size_t size) {
     uint64_t divisor = router->divisor[hop->tier];
     uint64_t digits = key->destination / divisor;
     char divided[32] = "";
-    (void)seed;
     if (divisor > 1) {
-        (void)snprintf(divided, sizeof divided, " / %llu", (unsigned long long)divisor);
+        FAB_FORMAT(divided, " / %llu", (unsigned long long)divisor);
     }
     (void)snprintf(out, size, "destination %u%s mod %u = %u", key->destination, divided, hop->count,
                    (uint32_t)(digits % hop->count));

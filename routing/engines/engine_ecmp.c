@@ -233,8 +233,8 @@ static void ecmp_begin(const fab_router *router, uint64_t seed, fab_hop_key *key
     }
 }
 
-static uint32_t ecmp_pick(const fab_router *router, uint64_t seed, const fab_hop *hop, const fab_hop_key *key) {
-    (void)seed;
+static uint32_t ecmp_pick(const fab_router *router, FAB_UNUSED uint64_t seed, const fab_hop *hop,
+                          const fab_hop_key *key) {
     const options *o = router->state;
     const tier_options *tier = &o->tier[hop->tier];
     if (tier->family == FAB_HASH_IDEAL) {
@@ -261,9 +261,9 @@ static void name_fields(uint32_t fields, const fab_hop_key *key, char *out, size
     size_t n = 0;
     (void)address(key->src_nic, text[0]);
     (void)address(key->dst_nic, text[1]);
-    (void)snprintf(text[2], sizeof text[2], "%u", p.proto);
-    (void)snprintf(text[3], sizeof text[3], "%u", p.sport);
-    (void)snprintf(text[4], sizeof text[4], "%u", p.dport);
+    FAB_FORMAT(text[2], "%u", p.proto);
+    FAB_FORMAT(text[3], "%u", p.sport);
+    FAB_FORMAT(text[4], "%u", p.dport);
     out[0] = '\0';
     if ((fields & FAB_FIELD_5TUPLE) == FAB_FIELD_5TUPLE) {
         n = (size_t)snprintf(out, size, "(%s, %s, udp %s -> %s)", text[0], text[1], text[3], text[4]);
@@ -299,7 +299,7 @@ static uint64_t ecmp_explain(const fab_router *router, uint64_t seed, const fab_
     uint32_t part = fab_hash_window(value, width, tier->offset);
     name_fields(tier->fields, key, fields, sizeof fields);
     if (part != value) {
-        (void)snprintf(window, sizeof window, ", >> %u = 0x%x", tier->offset & (width - 1), part);
+        FAB_FORMAT(window, ", >> %u = 0x%x", tier->offset & (width - 1), part);
     }
     if (router->facts.weighs || router->resilient) {
         (void)snprintf(out, size, "%s of %s = 0x%0*x%s%s%s: %u of %u", fab_hash_names[tier->family], fields,

@@ -46,12 +46,10 @@ static void set_shares(const fab_next_hop_list *next, const double *weight, doub
     }
 }
 
-static fab_status file_split(const fab_router *router, const fab_dag *dag, const fab_demand *demand,
-                             const fab_bound *known, fab_split *out, fab_error *err) {
+static fab_status file_split(const fab_router *router, FAB_UNUSED const fab_dag *dag,
+                             FAB_UNUSED const fab_demand *demand, FAB_UNUSED const fab_bound *known, fab_split *out,
+                             fab_error *err) {
     const fab_next_hops *t = router->next_hops;
-    (void)dag;
-    (void)demand;
-    (void)known;
     if (router->groups.weight == NULL) {
         *out = (fab_split){.rule = FAB_SPLIT_EQUAL};
         return FAB_OK;

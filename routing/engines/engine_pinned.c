@@ -26,20 +26,18 @@ static fab_status pinned_prepare(fab_router *router, fab_error *err) {
     state *s = router->state;
     const fab_fabric *f = router->fabric;
     const fab_next_hops *t = router->next_hops;
-    FAB_OWNED uint32_t *seen_on = NULL; /* of a server: leaf + 1 on which it was met last */
-    FAB_OWNED uint32_t *slot_of = NULL; /* of a server: its place there */
-    FAB_OWNED uint32_t *taken = NULL;   /* of a slice: ports so far */
+    FAB_OWNED uint32_t *taken = NULL; /* of a slice: ports so far */
     s->slices = router->option[PINNED_SLICES].number;
     router->facts.slices = (uint32_t)s->slices;
     FAB_PASS(FAB_NEW(s->places, (size_t)t->n_leaves * router->port_stride, err));
-    FAB_PASS(FAB_NEW_ALL(f->n_servers, err, seen_on, slot_of));
+    FAB_OWNED_NEW(uint32_t, seen_on, f->n_servers, err); /* of a server: leaf + 1 on which it was met last */
+    FAB_OWNED_NEW(uint32_t, slot_of, f->n_servers, err); /* of a server: its place there */
     FAB_PASS(FAB_NEW(taken, s->slices, err));
     for (uint32_t leaf = 0; leaf < t->n_leaves; leaf++) {
         fab_node_id v = t->leaf_node[leaf];
         uint32_t n_slots = 0;
         memset(taken, 0, s->slices * sizeof *taken);
-        for (uint32_t k = f->out_first[v]; k < f->out_first[v + 1]; k++) {
-            fab_link_id link = f->out_link[k];
+        FAB_EACH_LINK(f, v, link) {
             if (fab_class_of(f, link)->kind != FAB_LINK_ACCESS) {
                 continue;
             }
@@ -68,8 +66,8 @@ static uint32_t uplink_of(const state *s, place at, uint32_t count) {
     return first + (behind > first ? at.index % (behind - first) : 0);
 }
 
-static uint32_t pinned_pick(const fab_router *router, uint64_t seed, const fab_hop *hop, const fab_hop_key *key) {
-    (void)seed;
+static uint32_t pinned_pick(const fab_router *router, FAB_UNUSED uint64_t seed, const fab_hop *hop,
+                            const fab_hop_key *key) {
     const state *s = router->state;
     place at = s->places[key->destination];
     bool up = fab_is_up(fab_next_hop(&hop->next, 0));

@@ -5,12 +5,9 @@
 
 enum { SPRAY_WEIGHTS }; /* options, as in the table; those of reordering and tables follow */
 
-static fab_status spray_split(const fab_router *router, const fab_dag *dag, const fab_demand *demand,
-                              const fab_bound *known, fab_split *out, fab_error *err) {
-    (void)dag;
-    (void)demand;
-    (void)known;
-    (void)err;
+static fab_status spray_split(const fab_router *router, FAB_UNUSED const fab_dag *dag,
+                              FAB_UNUSED const fab_demand *demand, FAB_UNUSED const fab_bound *known, fab_split *out,
+                              FAB_UNUSED fab_error *err) {
     *out = (fab_split){.rule = router->option[SPRAY_WEIGHTS].number == 1 ? FAB_SPLIT_CAPACITY : FAB_SPLIT_EQUAL};
     return FAB_OK;
 }

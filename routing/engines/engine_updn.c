@@ -51,8 +51,8 @@ static bool is_above(const search *s, uint32_t a, uint32_t b) {
 static uint32_t cables_of(const search *s, uint32_t v) {
     uint32_t n = 0;
     uint32_t u = 0;
-    for (uint32_t k = s->f->out_first[s->base + v]; k < s->f->out_first[s->base + v + 1]; k++) {
-        n += built(s, s->f->out_link[k], &u);
+    FAB_EACH_LINK(s->f, s->base + v, link) {
+        n += built(s, link, &u);
     }
     return n;
 }
@@ -64,9 +64,9 @@ static void rank_part(search *s, uint32_t root) {
     s->queue[n++] = root;
     for (uint32_t i = 0; i < n; i++) {
         uint32_t v = s->queue[i];
-        for (uint32_t k = s->f->out_first[s->base + v]; k < s->f->out_first[s->base + v + 1]; k++) {
+        FAB_EACH_LINK(s->f, s->base + v, link) {
             uint32_t u = 0;
-            if (built(s, s->f->out_link[k], &u) && s->rank[u] == FAR) {
+            if (built(s, link, &u) && s->rank[u] == FAR) {
                 s->rank[u] = s->rank[v] + 1;
                 s->queue[n++] = u;
             }
@@ -120,10 +120,9 @@ static void updn_measure(const search *s, uint32_t leaf) {
     for (uint32_t i = 0; i < n; i++) { /* what lies above is what can descend */
         uint32_t v = s->queue[i];
         uint32_t own = 0;
-        for (uint32_t k = f->out_first[s->base + v]; k < f->out_first[s->base + v + 1]; k++) {
+        FAB_EACH_LINK(f, s->base + v, link) {
             uint32_t u = 0;
-            if (neighbour(s, f->out_link[k] ^ 1U, &own) && built(s, f->out_link[k], &u) && is_above(s, u, v) &&
-                s->down[u] == FAR) {
+            if (neighbour(s, link ^ 1U, &own) && built(s, link, &u) && is_above(s, u, v) && s->down[u] == FAR) {
                 s->down[u] = s->down[v] + 1;
                 s->queue[n++] = u;
             }

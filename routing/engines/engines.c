@@ -104,7 +104,7 @@ static fab_status parse_choice(const char *value, const char *names, uint64_t *o
 
 static fab_status parse_tiers(const fab_engine_option *o, const char *value, uint64_t *out_tier, fab_error *err) {
     char text[FAB_ENGINE_TEXT_SIZE];
-    (void)snprintf(text, sizeof text, "%s", value);
+    FAB_FORMAT(text, "%s", value);
     uint64_t last = 0;
     char *item = text;
     for (uint32_t t = 1; t <= FAB_FABRIC_TIERS; t++) {
@@ -209,7 +209,7 @@ static void add_label(fab_router *router, const char *key, const char *value) {
 
 static void write_label(fab_router *router) {
     const fab_engine_option *table = router->engine->options;
-    (void)snprintf(router->facts.label, sizeof router->facts.label, "%s", router->engine->name);
+    FAB_FORMAT(router->facts.label, "%s", router->engine->name);
     for (size_t i = 0; table[i].key != NULL; i++) {
         if (!table[i].quiet || strcmp(router->option[i].text, table[i].value) != 0) {
             add_label(router, table[i].key, router->option[i].text);
@@ -217,7 +217,7 @@ static void write_label(fab_router *router) {
     }
     if (router->has_seed) {
         char seed[24];
-        (void)snprintf(seed, sizeof seed, "%" PRIu64, router->seed);
+        FAB_FORMAT(seed, "%" PRIu64, router->seed);
         add_label(router, "seed", seed);
     }
 }
@@ -418,10 +418,7 @@ fab_status fab_router_init(const fab_engine_spec *spec, const fab_fabric *fabric
                            fab_router *out, fab_error *err) {
     FAB_OWNS(fab_router_release)
     fab_router router = {.fabric = fabric, .next_hops = next_hops, .minimal = next_hops, .queue_pairs = 1};
-    router.text = fab_strdup(spec->text, err);
-    if (router.text == NULL) {
-        return FAB_ENOMEM;
-    }
+    FAB_PASS(FAB_STRDUP(router.text, spec->text, err));
     char *options = strchr(router.text, ',');
     if (options != NULL) {
         *options++ = '\0';

@@ -185,6 +185,6 @@ static inline uint32_t fab_next_hop_weight(const fab_router *router, const fab_n
 }
 
 /** As fab_router_new(), in place. Release with fab_router_release(). */
-fab_status fab_router_init(const fab_engine_spec *spec, const fab_fabric *fabric, const fab_next_hops *next_hops,
-                           fab_router *out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_router_init(const fab_engine_spec *spec, const fab_fabric *fabric, const fab_next_hops *next_hops,
+                           fab_router *out, fab_error *err);
 void fab_router_release(fab_router *router);

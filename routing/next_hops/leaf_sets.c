@@ -27,8 +27,7 @@ static fab_status find_neighbours(const fab_fabric *f, const uint64_t *dead, uin
     for (uint32_t u = 0; u < n_switches; u++) {
         uint32_t previous = FAB_NONE;
         s->in_first[u] = n;
-        for (uint32_t k = f->out_first[base + u]; k < f->out_first[base + u + 1]; k++) {
-            fab_link_id link = f->out_link[k];
+        FAB_EACH_LINK(f, base + u, link) {
             fab_node_id other = fab_head(f, link);
             if (other >= base && other != previous && !fab_link_is_dead(dead, link ^ 1U)) {
                 previous = other;

@@ -34,8 +34,8 @@ static inline bool fab_link_is_dead(const uint64_t *dead_link, fab_link_id l) {
  * @param[in] dead_link  Bit set over links, or NULL.
  * Complexity: O(links * leaves / 512 * distances at which a switch sees leaves of a block) time.
  */
-fab_status fab_leaf_sets_init(const fab_fabric *fabric, const uint64_t *dead_link, const fab_node_id *leaf_node,
-                              uint32_t n_leaves, fab_leaf_sets *out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_leaf_sets_init(const fab_fabric *fabric, const uint64_t *dead_link, const fab_node_id *leaf_node,
+                              uint32_t n_leaves, fab_leaf_sets *out, fab_error *err);
 void fab_leaf_sets_release(fab_leaf_sets *sets);
 
 /**

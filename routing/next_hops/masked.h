@@ -118,8 +118,8 @@ static inline uint32_t fab_position(const uint16_t *slot, uint32_t count, uint32
  * Complexity: O(dead links * groups of a switch), and for every switch and leaf that lose their last minimal next hop
  * O(links of the switch).
  */
-fab_status fab_masked_hops_find(fab_masked_hops *m, const fab_mask *mask, bool is_lazy, const uint64_t *wanted,
-                                fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_masked_hops_find(fab_masked_hops *m, const fab_mask *mask, bool is_lazy, const uint64_t *wanted,
+                                fab_error *err);
 
 /** Lists what is removed of a switch. */
 void fab_list_removed(fab_masked_hops *m, uint32_t v);

@@ -66,14 +66,13 @@ static fab_status list_neighbours(fab_hops_index *x, fab_error *err) {
     const fab_fabric *f = x->fabric;
     const uint32_t base = f->first[FAB_NODE_SWITCH];
     const uint32_t n_switches = fab_n_switches(f);
-    FAB_OWNED uint32_t *seen = NULL; /* the switch + 1 at which a neighbour was met last */
     uint32_t n = 0;
-    FAB_PASS(FAB_NEW(seen, n_switches, err));
+    FAB_OWNED_NEW(uint32_t, seen, n_switches, err); /* the switch + 1 at which a neighbour was met last */
     FAB_PASS(FAB_NEW(x->before_first, (size_t)n_switches + 1, err));
     FAB_PASS(FAB_NEW(x->before, (size_t)f->out_first[f->n_nodes] - f->out_first[base], err));
     for (uint32_t v = 0; v < n_switches; v++) {
-        for (uint32_t k = f->out_first[base + v]; k < f->out_first[base + v + 1]; k++) {
-            fab_node_id w = fab_head(f, f->out_link[k]);
+        FAB_EACH_LINK(f, base + v, link) {
+            fab_node_id w = fab_head(f, link);
             if (w >= base && x->transit[w - base] != 0 && seen[w - base] != v + 1) {
                 seen[w - base] = v + 1;
                 x->before[n++] = w - base;
@@ -137,8 +136,7 @@ FAB_RELEASES(fab_hops_index_release, fab_hops_index, place, n_before_exits, n_ex
 fab_status fab_masked_hops_new(const fab_hops_index *index, fab_masked_hops **out, fab_error *err) {
     const fab_fabric *f = index->fabric;
     const fab_next_hops *t = index->next_hops;
-    FAB_OWNS(fab_masked_hops_free_owned) fab_masked_hops *m = NULL;
-    FAB_PASS(FAB_NEW(m, 1, err));
+    FAB_OWNS_NEW(fab_masked_hops_free_owned, fab_masked_hops, m, 1, err);
     m->index = index;
     m->f = f;
     m->t = t;
@@ -402,8 +400,8 @@ static const uint16_t *masked_measure(fab_masked_hops *m, uint32_t leaf) {
     m->fifo[n++] = m->t->leaf_node[leaf] - m->base;
     for (uint32_t i = 0; i < n; i++) {
         uint32_t v = m->fifo[i];
-        for (uint32_t k = f->out_first[m->base + v]; k < f->out_first[m->base + v + 1]; k++) {
-            fab_link_id in = f->out_link[k] ^ 1U;
+        FAB_EACH_LINK(f, m->base + v, link) {
+            fab_link_id in = link ^ 1U;
             fab_node_id w = fab_tail(f, in);
             if (w >= m->base && distance[w - m->base] == FAR && !fab_mask_link_is_dead(m->mask, in)) {
                 distance[w - m->base] = (uint16_t)(distance[v] + 1);

@@ -45,8 +45,8 @@ typedef struct fab_chunk_table {
 } fab_chunk_table;
 
 /** Number of the chunk with these groups, known or new. Shape of groups: [FAB_CHUNK_LEAVES]. */
-fab_status fab_chunk_share(fab_next_hops *t, fab_chunk_table *chunks, const uint16_t *groups, uint32_t *out,
-                           fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_chunk_share(fab_next_hops *t, fab_chunk_table *chunks, const uint16_t *groups, uint32_t *out,
+                           fab_error *err);
 
 /** Groups of a chunk from how they are stored. Shapes [FAB_CHUNK_WORDS] and [FAB_CHUNK_LEAVES]. */
 static inline void fab_chunk_unpack(const uint32_t *words, uint16_t *out_groups) {

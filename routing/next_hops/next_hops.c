@@ -33,8 +33,8 @@ static fab_status find_leaves(maker *m, fab_error *err) {
     fab_next_hops *t = m->t;
     for (uint32_t i = 0; i < m->n_switches; i++) {
         t->leaf_index[i] = FAB_NONE;
-        for (uint32_t k = f->out_first[m->base + i]; k < f->out_first[m->base + i + 1]; k++) {
-            if (fab_class_of(f, f->out_link[k])->kind == FAB_LINK_ACCESS) {
+        FAB_EACH_LINK(f, m->base + i, link) {
+            if (fab_class_of(f, link)->kind == FAB_LINK_ACCESS) {
                 t->leaf_index[i] = t->n_leaves++;
                 break;
             }

@@ -72,11 +72,11 @@ typedef struct fab_port_patterns {
 } fab_port_patterns;
 
 /** For switches with at most n_slots links. */
-fab_status fab_port_patterns_init(uint32_t n_slots, fab_port_patterns *out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_port_patterns_init(uint32_t n_slots, fab_port_patterns *out, fab_error *err);
 void fab_port_patterns_release(fab_port_patterns *p);
 
 /** Makes room for n ports. */
-fab_status fab_port_sets_init(uint32_t n, fab_port_sets *out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_port_sets_init(uint32_t n, fab_port_sets *out, fab_error *err);
 void fab_port_sets_release(fab_port_sets *sets);
 void fab_port_sets_clear(fab_port_sets *sets);
 
@@ -88,5 +88,5 @@ void fab_port_sets_add(const fab_port_patterns *p, fab_port_sets *sets, uint32_t
 const uint32_t *fab_port_patterns_recall(const fab_port_patterns *p, const uint64_t *key, uint32_t n_keys);
 
 /** Finds the patterns of all words of the sets, and keeps them under a key that is not known yet. */
-fab_status fab_port_patterns_learn(fab_port_patterns *p, const uint64_t *key, uint32_t n_keys,
-                                   const fab_port_sets *sets, const uint32_t **out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_port_patterns_learn(fab_port_patterns *p, const uint64_t *key, uint32_t n_keys,
+                                   const fab_port_sets *sets, const uint32_t **out, fab_error *err);

@@ -71,8 +71,7 @@ FAB_ORDER_THREE(by_sight, seen, colour, digest, v);
 
 static uint64_t sight_of(const search *s, uint32_t v) {
     uint64_t digest = 0;
-    for (uint32_t k = s->f->out_first[s->base + v]; k < s->f->out_first[s->base + v + 1]; k++) {
-        fab_link_id link = s->f->out_link[k];
+    FAB_EACH_LINK(s->f, s->base + v, link) {
         uint32_t label = label_of(s, link);
         if (label != 0) {
             digest += fab_mix64((uint64_t)s->colour[fab_head(s->f, link) - s->base] << 32 | label);
@@ -116,9 +115,8 @@ static bool find_colours(search *s) {
 }
 
 static fab_status number_classes(search *s, fab_error *err) {
-    FAB_OWNED uint32_t *first = NULL;
-    FAB_OWNED uint32_t *size = NULL;
-    FAB_PASS(FAB_NEW_ALL(s->n_colours, err, first, size));
+    FAB_OWNED_NEW(uint32_t, first, s->n_colours, err);
+    FAB_OWNED_NEW(uint32_t, size, s->n_colours, err);
     for (uint32_t v = s->n_switches; v-- > 0;) {
         first[s->colour[v]] = v;
         size[s->colour[v]]++;
@@ -138,8 +136,7 @@ FAB_ORDER_TWO(classes_by_key, end, key, link);
 static uint32_t list_ends(search *s, uint32_t v) {
     uint32_t n = 0;
     bool sorted = true;
-    for (uint32_t k = s->f->out_first[s->base + v]; k < s->f->out_first[s->base + v + 1]; k++) {
-        fab_link_id link = s->f->out_link[k];
+    FAB_EACH_LINK(s->f, s->base + v, link) {
         uint32_t label = label_of(s, link);
         if (label != 0) {
             uint32_t head = s->classes->first[fab_head(s->f, link) - s->base];

@@ -155,8 +155,7 @@ static bool sums_are_exact(const fab_baseline *b) {
 
 static fab_status route(fab_baseline *b, fab_error *err) {
     const fab_baseline_request *q = &b->request;
-    FAB_OWNED double *rate = NULL;
-    FAB_PASS(FAB_NEW(rate, b->n_flows, err));
+    FAB_OWNED_NEW(double, rate, b->n_flows, err);
     for (uint32_t i = 0; i < b->n_flows; i++) {
         rate[i] = fab_offer_rate(q->offer, q->phase, i);
     }
@@ -227,13 +226,12 @@ static fab_status index_gpus(const fab_phase *phase, uint32_t n_gpus, fab_gpu_fl
 }
 
 fab_status fab_baseline_new(const fab_baseline_request *request, fab_baseline **out, fab_error *err) {
-    FAB_OWNS(fab_baseline_free_owned) fab_baseline *b = NULL;
     const fab_fabric *f = request->router->fabric;
     FAB_REFUSE_IF(request->phase->n_flows >= MOST_PATHS, err, FAB_EUNSUPPORTED, NULL,
                   "%llu flows exceed the limit of %u", (unsigned long long)request->phase->n_flows, MOST_PATHS);
     FAB_REFUSE_IF(request->router->next_hops->n_leaves >= FAB_NO_COLUMN, err, FAB_EUNSUPPORTED, NULL,
                   "%u leaves exceed the limit of %u", request->router->next_hops->n_leaves, FAB_NO_COLUMN - 1);
-    FAB_PASS(FAB_NEW(b, 1, err));
+    FAB_OWNS_NEW(fab_baseline_free_owned, fab_baseline, b, 1, err);
     b->request = *request;
     b->router = request->router;
     b->fabric = f;
@@ -260,15 +258,11 @@ fab_status fab_baseline_new(const fab_baseline_request *request, fab_baseline **
     return FAB_GIVE(*out, b);
 }
 
-void fab_baseline_free(fab_baseline *b) {
-    if (b == NULL) {
-        return;
-    }
+FAB_FREES_AFTER(fab_baseline_free, fab_baseline, b) {
     fab_hops_index_release(&b->own_index);
     fab_routes_release(&b->routes);
     FAB_FREE_ALL(b->part, b->record_memory, b->key, b->choice, b->leaf, b->first, b->crossing, b->to_first, b->to,
                  b->load, b->per_bps, b->order, b->order_ratio, b->gpu_flows.first, b->gpu_flows.flow);
-    free(b);
 }
 
 const fab_routes *fab_baseline_routes(const fab_baseline *b) {

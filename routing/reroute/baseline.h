@@ -159,26 +159,25 @@ typedef struct fab_reroute_plan {
 } fab_reroute_plan;
 
 /** Loads as on the healthy fabric, and no path touched. Errors of fab_reroute_apply(). */
-fab_status fab_reroute_begin(fab_reroute *r, const fab_mask *mask, fab_reroute_when when, fab_reroute_plan *out,
-                             fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_reroute_begin(fab_reroute *r, const fab_mask *mask, fab_reroute_when when, fab_reroute_plan *out,
+                             fab_error *err);
 
 /** Finds what the mask touches, and takes it off its old routes and puts it on its new ones. Paths that were lifted are
  * left alone. */
-fab_status fab_reroute_touched(fab_reroute *r, fab_on_loss on_loss, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_reroute_touched(fab_reroute *r, fab_on_loss on_loss, fab_error *err);
 
 /** Finds the worst link, and says what was done. */
-fab_status fab_reroute_end(fab_reroute *r, fab_on_loss on_loss, bool in_full, fab_rerouted *out,
-                           fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_reroute_end(fab_reroute *r, fab_on_loss on_loss, bool in_full, fab_rerouted *out, fab_error *err);
 
 /**
  * Before fab_reroute_touched(): takes a path off, which will be put on elsewhere or nowhere. fab_reroute_forget() after
  * that, of the same paths. */
-fab_status fab_reroute_lift_path(fab_reroute *r, uint32_t path, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_reroute_lift_path(fab_reroute *r, uint32_t path, fab_error *err);
 void fab_reroute_forget(fab_reroute *r, uint32_t path);
 
 /** After fab_reroute_touched(): puts a path of a flow on n links. */
-fab_status fab_reroute_put_on(fab_reroute *r, uint32_t flow, double part_bps, const fab_link_id *link, size_t n,
-                              fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_reroute_put_on(fab_reroute *r, uint32_t flow, double part_bps, const fab_link_id *link, size_t n,
+                              fab_error *err);
 
 /** A load that only grows from here on, over the capacity. Only links of the network count, also where they are idle.
  */
@@ -205,7 +204,7 @@ static inline bool fab_all_alive(const fab_reroute *r, const fab_link_id *link, 
 }
 
 /** Lists the paths that a mask touches, and takes the mask to the next hops. */
-fab_status fab_reroute_touch(fab_reroute *r, fab_on_loss on_loss, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_reroute_touch(fab_reroute *r, fab_on_loss on_loss, fab_error *err);
 
 /** Place of the hop where resilient hashing leaves its old way, at or before place `from`, where a link is dead: the
  * switch behind has lost the leaf. */
@@ -237,11 +236,11 @@ static inline bool fab_reroute_take(fab_reroute *r, uint32_t path, uint32_t *out
  * @param[in]  dead_link  Bit set over links: parts of flows that have no way leave it to the others; NULL: none is.
  * @param[out] load  Shape [n_links], overwritten.
  */
-fab_status fab_baseline_split(const fab_baseline_request *what, const uint8_t *gone, const uint64_t *dead_link,
-                              double *load, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_baseline_split(const fab_baseline_request *what, const uint8_t *gone, const uint64_t *dead_link,
+                              double *load, fab_error *err);
 
 /** Everything again, of engines that reconverge. */
-fab_status fab_reroute_in_full(fab_reroute *r, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_reroute_in_full(fab_reroute *r, fab_error *err);
 
 /**
  * Walks many touched paths under the mask, as fab_reroute_path() and fab_reroute_shift() one after the other: only
@@ -250,8 +249,8 @@ fab_status fab_reroute_in_full(fab_reroute *r, fab_error *err) FAB_MUST_USE;
  * @param[in,out] n_links  Of all paths so far.
  * @param[out]    first    Shape [n + 1]: where the links of each begin.
  */
-fab_status fab_reroute_paths(fab_reroute *r, const uint32_t *path, uint32_t n, size_t *n_links, size_t *first,
-                             fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_reroute_paths(fab_reroute *r, const uint32_t *path, uint32_t n, size_t *n_links, size_t *first,
+                             fab_error *err);
 
 /**
  * Walks one path under the mask and appends its links, host segments included; none if it is lost.
@@ -259,17 +258,16 @@ fab_status fab_reroute_paths(fab_reroute *r, const uint32_t *path, uint32_t n, s
  *                         are looked at in any case.
  * @param[in,out] n_links  Of all paths so far.
  */
-fab_status fab_reroute_path(fab_reroute *r, uint32_t path, uint32_t from, size_t *n_links, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_reroute_path(fab_reroute *r, uint32_t path, uint32_t from, size_t *n_links, fab_error *err);
 
 /** Notes how the loads differ where a path takes n links `to` now, none if it is lost. */
-fab_status fab_reroute_shift(fab_reroute *r, uint32_t path, const fab_link_id *to, size_t n,
-                             fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_reroute_shift(fab_reroute *r, uint32_t path, const fab_link_id *to, size_t n, fab_error *err);
 
 /** Moves all that was noted. */
-fab_status fab_reroute_move(fab_reroute *r, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_reroute_move(fab_reroute *r, fab_error *err);
 
 /** Lists the links of all swaps. */
-fab_status fab_reroute_list_changed(fab_reroute *r, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_reroute_list_changed(fab_reroute *r, fab_error *err);
 
 /** Puts the loads back. */
 void fab_reroute_restore(fab_reroute *r);
@@ -297,8 +295,8 @@ static inline uint32_t fab_n_ways(const fab_router *router) {
  *                         dead: a path over a dead link is lost.
  * @param[in,out] n_links  Of all paths so far.
  */
-fab_status fab_reroute_part(fab_reroute *r, const fab_flow_part *part, uint32_t plane, fab_ways ways, bool heeds,
-                            size_t *n_links, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_reroute_part(fab_reroute *r, const fab_flow_part *part, uint32_t plane, fab_ways ways, bool heeds,
+                            size_t *n_links, fab_error *err);
 
 /* --- flows whose ranks run on other GPUs: reroute_migrated*.c --- */
 
@@ -345,8 +343,8 @@ void fab_migration_release_phase(fab_migration *migration);
  * over the tables of the healthy fabric, and appends its links to r->link; none if it is lost.
  * @param[in,out] n_links  Of all paths so far.
  */
-fab_status fab_migration_walk(fab_reroute *r, uint32_t flow, uint32_t k, fab_on_loss on_loss, size_t *n_links,
-                              fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_migration_walk(fab_reroute *r, uint32_t flow, uint32_t k, fab_on_loss on_loss, size_t *n_links,
+                              fab_error *err);
 
 /** Everything again, with the flows that moved. */
-fab_status fab_migration_in_full(fab_reroute *r, const fab_reroute_plan *plan, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_migration_in_full(fab_reroute *r, const fab_reroute_plan *plan, fab_error *err);

@@ -8,10 +8,9 @@
 #include "fab/memory.h"
 
 fab_status fab_reroute_new(const fab_baseline *b, fab_reroute **out, fab_error *err) {
-    FAB_OWNS(fab_reroute_free_owned) fab_reroute *r = NULL;
     size_t n_links = b->fabric->n_links;
     size_t n_words = ((size_t)b->router->next_hops->n_leaves + 63) / 64;
-    FAB_PASS(FAB_NEW(r, 1, err));
+    FAB_OWNS_NEW(fab_reroute_free_owned, fab_reroute, r, 1, err);
     r->b = b;
     r->masked = *b->router;
     r->masked.healthy = b->router->healthy != NULL ? b->router->healthy : b->router->next_hops;
@@ -28,16 +27,12 @@ fab_status fab_reroute_new(const fab_baseline *b, fab_reroute **out, fab_error *
     return FAB_GIVE(*out, r);
 }
 
-void fab_reroute_free(fab_reroute *r) {
-    if (r == NULL) {
-        return;
-    }
+FAB_FREES_AFTER(fab_reroute_free, fab_reroute, r) {
     fab_masked_hops_free(r->hops);
     fab_routes_release(&r->routes);
     FAB_FREE_ALL(r->walkers, r->aside, r->load, r->flow_stamp, r->path, r->from, r->path_first, r->link, r->swap,
                  r->swap_bps, r->changed, r->disconnected, r->changed_leaf, r->whole_leaf);
     fab_migration_free(r->migration);
-    free(r);
 }
 
 static double ratio_of(const fab_reroute *r, fab_link_id link) {

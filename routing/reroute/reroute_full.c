@@ -185,7 +185,6 @@ fab_status fab_reroute_in_full(fab_reroute *r, fab_error *err) {
     const fab_baseline *b = r->b;
     const fab_engine *engine = b->router->engine;
     FAB_OWNS(fab_next_hops_free_owned) fab_next_hops *t = NULL;
-    FAB_OWNED uint8_t *gone = NULL;
     fab_router router = *b->router; /* owns nothing */
     FAB_PASS(fab_next_hops_new(b->fabric, r->mask->dead_link, &t, err));
     router.next_hops = t;
@@ -200,7 +199,7 @@ fab_status fab_reroute_in_full(fab_reroute *r, fab_error *err) {
         FAB_PASS(route_by_tables(r, &router, err));
         return FAB_OK;
     }
-    FAB_PASS(FAB_NEW(gone, b->n_flows, err));
+    FAB_OWNED_NEW(uint8_t, gone, b->n_flows, err);
     find_gone(r, t, gone);
     if (router.facts.splits) {
         FAB_PASS(fab_baseline_split(&what, gone, r->mask->dead_link, r->load, err));

@@ -15,22 +15,17 @@
 /* --- who moves ---------------------------------------------------------------------------------------------------- */
 
 static fab_status migration_new(const fab_baseline *b, fab_migration **out, fab_error *err) {
-    FAB_OWNS(fab_migration_free_owned) fab_migration *m = NULL;
-    FAB_PASS(FAB_NEW(m, 1, err));
+    FAB_OWNS_NEW(fab_migration_free_owned, fab_migration, m, 1, err);
     FAB_PASS(FAB_NEW_ALL(b->n_flows, err, m->flow_stamp, m->flow, m->part));
     FAB_PASS(FAB_NEW(m->gpu_stamp, fab_n_gpus(b->fabric), err));
     FAB_PASS(FAB_NEW(m->bytes, fab_n_of(b->fabric, FAB_NODE_NIC), err));
     return FAB_GIVE(*out, m);
 }
 
-void fab_migration_free(fab_migration *m) {
-    if (m == NULL) {
-        return;
-    }
+FAB_FREES_AFTER(fab_migration_free, fab_migration, m) {
     FAB_FREE_ALL(m->flow_stamp, m->gpu_stamp, m->flow, m->part, m->bytes, m->nic, m->flow_first, m->walked_first,
                  m->walked_part);
     fab_migration_release_phase(m);
-    free(m);
 }
 
 static fab_status next_stamp(fab_reroute *r, fab_error *err) {

@@ -68,7 +68,7 @@ static inline bool fab_dag_has(const fab_dag *dag, uint32_t v) {
 }
 
 /** The DAG of all switches: itself, unless it has classes. */
-fab_status fab_dag_get_whole(const fab_dag *dag, const fab_dag **out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_dag_get_whole(const fab_dag *dag, const fab_dag **out, fab_error *err);
 
 /** No route between two leaf columns: FAB_EUNREACHABLE. */
 fab_status fab_dag_no_route(const fab_fabric *fabric, const fab_next_hops *next_hops, uint32_t src, uint32_t dst,

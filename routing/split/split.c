@@ -12,11 +12,8 @@
 
 FAB_RELEASES(fab_split_release, fab_split, weight, share);
 
-void fab_split_free(fab_split *split) {
-    if (split != NULL) {
-        fab_split_release(split);
-    }
-    free(split);
+FAB_FREES_AFTER(fab_split_free, fab_split, split) {
+    fab_split_release(split);
 }
 
 const fab_split *fab_split_even(void) {
@@ -54,10 +51,9 @@ static fab_status take_weights(fab_pass *p, fab_error *err) {
         }
         p->weight[l] = given[l] * scale;
         if (!(p->weight[l] >= 1 / WEIGHT_SPREAD && isnormal(most))) {
-            char name[FAB_LINK_NAME_SIZE];
             return fab_fail(err, FAB_EINPUT, NULL,
-                            "the weight of %s is %g; all must be above 0 and within a factor of %g",
-                            fab_link_name(f, l, name), given[l], WEIGHT_SPREAD);
+                            "the weight of %s is %g; all must be above 0 and within a factor of %g", FAB_SAY_LINK(f, l),
+                            given[l], WEIGHT_SPREAD);
         }
     }
     return FAB_OK;
@@ -105,8 +101,7 @@ static fab_status pick_dag(const fab_dag *dag, const fab_split *split, const fab
 /* From the links of first switches to all of them. */
 static fab_status spread_load(const fab_dag *dag, double *load, fab_error *err) {
     const fab_switch_classes *t = dag->classes;
-    FAB_OWNED double *of_class = NULL; /* [link]: of the lowest of a class */
-    FAB_PASS(FAB_NEW(of_class, t->n_links, err));
+    FAB_OWNED_NEW(double, of_class, t->n_links, err); /* [link]: of the lowest of a class */
     for (uint32_t l = 0; l < t->n_links; l++) {
         if (fab_class_of(dag->fabric, l)->kind == FAB_LINK_FABRIC) {
             uint32_t tail = fab_tail(dag->fabric, l) - dag->base;
@@ -125,11 +120,10 @@ static fab_status spread_load(const fab_dag *dag, double *load, fab_error *err) 
  * by the largest: *own, unless x is the same anyway. */
 static fab_status fold_classes(const fab_switch_classes *t, fab_fold fold, const double *x, double **own,
                                fab_error *err) {
-    FAB_OWNED double *of_class = NULL;
     if (fab_switch_classes_agree(t, x)) {
         return FAB_OK;
     }
-    FAB_PASS(FAB_NEW(of_class, t->n_links, err));
+    FAB_OWNED_NEW(double, of_class, t->n_links, err);
     for (uint32_t l = 0; l < t->n_links; l++) {
         double *to = &of_class[t->link_first[l]];
         *to = fold == FAB_FOLD_MAX ? fmax(*to, x[l]) : *to + x[l];
@@ -147,11 +141,8 @@ static fab_status fold_classes(const fab_switch_classes *t, fab_fold fold, const
 
 fab_status fab_dag_no_route(const fab_fabric *fabric, const fab_next_hops *next_hops, uint32_t src, uint32_t dst,
                             fab_error *err) {
-    char a[FAB_NODE_NAME_SIZE];
-    char b[FAB_NODE_NAME_SIZE];
-    return fab_fail(err, FAB_EUNREACHABLE, NULL, "no route from %s to %s",
-                    fab_node_name(fabric, next_hops->leaf_node[src], a),
-                    fab_node_name(fabric, next_hops->leaf_node[dst], b));
+    return fab_fail(err, FAB_EUNREACHABLE, NULL, "no route from %s to %s" FAB_NO_WAY,
+                    FAB_SAY_NODE(fabric, next_hops->leaf_node[src]), FAB_SAY_NODE(fabric, next_hops->leaf_node[dst]));
 }
 
 /* Destinations of the block that are there. */
@@ -228,13 +219,12 @@ static fab_status load_block(fab_pass *p, uint64_t *holding, fab_error *err) {
 fab_status fab_split_load(const fab_dag *dag, const fab_split *split, const fab_demand *demand, const double *amount,
                           double *out_load, fab_error *err) {
     FAB_OWNS(split_release) work w = {0};
-    FAB_OWNED uint64_t *holding = NULL;
     fab_pass *p = &w.pass;
     FAB_PASS(pick_dag(dag, split, &dag, err));
     FAB_PASS(split_prepare(dag, split, &w, err));
     FAB_PASS(FAB_NEW(p->group_load, dag->n_groups, err));
     FAB_PASS(FAB_NEW(p->link_load, dag->fabric->n_links, err));
-    FAB_PASS(FAB_NEW(holding, dag->n_switches, err));
+    FAB_OWNED_NEW(uint64_t, holding, dag->n_switches, err);
     for (; p->block < dag->n_blocks; p->block++) {
         if (!block_is_empty(p, demand)) {
             FAB_PASS(place_pairs(p, demand, amount, err));

@@ -28,9 +28,8 @@ struct fab_pair_walk {
 
 fab_status fab_pair_walk_new(const fab_fabric *fabric, const fab_next_hops *next_hops, const fab_split *split,
                              fab_pair_walk **out, fab_error *err) {
-    FAB_OWNS(fab_pair_walk_free_owned) fab_pair_walk *w = NULL;
     uint32_t n = next_hops->n_switches;
-    FAB_PASS(FAB_NEW(w, 1, err));
+    FAB_OWNS_NEW(fab_pair_walk_free_owned, fab_pair_walk, w, 1, err);
     *w = (fab_pair_walk){.fabric = fabric,
                          .next_hops = next_hops,
                          .split = split,

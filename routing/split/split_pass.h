@@ -37,7 +37,7 @@ void fab_pass_mark(fab_pass *p);
 bool fab_pass_prepare(fab_pass *p);
 
 /** Shares of the leaves in use that the weights stand for, whatever their range: p->share. */
-fab_status fab_pass_share_wide(fab_pass *p, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_pass_share_wide(fab_pass *p, fab_error *err);
 
 /** What `held` puts on every link. `active`: leaves that hold something; grows. */
 void fab_pass_load(fab_pass *p);
@@ -46,8 +46,8 @@ void fab_pass_load(fab_pass *p);
 void fab_pass_fold(fab_pass *p, fab_fold fold);
 
 /** The same by p->share, marking included. */
-fab_status fab_pass_load_shares(fab_pass *p, fab_error *err) FAB_MUST_USE;
-fab_status fab_pass_fold_shares(fab_pass *p, fab_fold fold, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_pass_load_shares(fab_pass *p, fab_error *err);
+FAB_STATUS fab_pass_fold_shares(fab_pass *p, fab_fold fold, fab_error *err);
 
 /** First destination of the block. */
 static inline size_t fab_first_leaf(const fab_pass *p) {

@@ -12,15 +12,13 @@ static const double *shares_of(const fab_pass *p, uint64_t k) {
 }
 
 static fab_status check_shares(const fab_pass *p, const fab_dag_entry *e, uint64_t k, double sum, fab_error *err) {
-    char a[FAB_NODE_NAME_SIZE];
-    char b[FAB_NODE_NAME_SIZE];
     if (fabs(sum - 1) <= 1e-6) {
         return FAB_OK;
     }
     const fab_fabric *f = p->dag->fabric;
     return fab_fail(err, FAB_EINPUT, NULL, "shares of the next hops of %s towards %s add up to %g, not 1",
-                    fab_node_name(f, p->dag->base + e->v, a),
-                    fab_node_name(f, p->dag->base + p->dag->leaf[fab_first_leaf(p) + k], b), sum);
+                    FAB_SAY_NODE(f, p->dag->base + e->v),
+                    FAB_SAY_NODE(f, p->dag->base + p->dag->leaf[fab_first_leaf(p) + k]), sum);
 }
 
 fab_status fab_pass_load_shares(fab_pass *p, fab_error *err) {
@@ -135,9 +133,8 @@ static void share_leaf(const fab_pass *p, const hops *h, const fab_dag_entry *e,
 fab_status fab_pass_share_wide(fab_pass *p, fab_error *err) {
     const fab_dag *dag = p->dag;
     size_t n_links = dag->fabric->n_links;
-    FAB_OWNED fab_wide *z = NULL;
     FAB_PASS(p->wide_share == NULL ? FAB_NEW(p->wide_share, FAB_BLOCK_LEAVES * n_links, err) : FAB_OK);
-    FAB_PASS(FAB_NEW(z, (size_t)dag->n_switches * FAB_BLOCK_LEAVES, err));
+    FAB_OWNED_NEW(fab_wide, z, (size_t)dag->n_switches * FAB_BLOCK_LEAVES, err);
     for (uint32_t k = 0; k < FAB_BLOCK_LEAVES && fab_first_leaf(p) + k < dag->n_leaves; k++) {
         z[(size_t)dag->leaf[fab_first_leaf(p) + k] * FAB_BLOCK_LEAVES + k] = fab_wide_of(1, 0);
     }

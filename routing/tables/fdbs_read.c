@@ -102,8 +102,7 @@ static fab_status find_subnets(fdb_reader *r, uint32_t *out_n, fab_error *err) {
             queue[n++] = i;
         }
         for (uint32_t at = 0; at < n; at++) {
-            for (uint32_t k = f->out_first[first + queue[at]]; k < f->out_first[first + queue[at] + 1]; k++) {
-                fab_link_id link = f->out_link[k];
+            FAB_EACH_LINK(f, first + queue[at], link) {
                 uint32_t far = fab_head(f, link) - first;
                 if (fab_class_of(f, link)->kind == FAB_LINK_FABRIC && r->subnet[far] == 0) {
                     r->subnet[far] = *out_n;

@@ -42,12 +42,11 @@ void fab_forwarding_set(const fab_fabric *f, fab_forwarding *t, uint32_t destina
 static void spell_loop(const fab_router *router, const fab_forwarding *t, fab_loop *loop) {
     const fab_fabric *f = router->fabric;
     char a[FAB_NODE_NAME_SIZE];
-    char b[FAB_NODE_NAME_SIZE];
     uint32_t shown = 0;
     fab_node_id at = loop->v;
-    (void)snprintf(loop->text, sizeof loop->text, "packets at %s for port %u of %s run in a circle: %s",
-                   fab_node_name(f, at, a), loop->destination % router->port_stride + 1,
-                   fab_node_name(f, router->next_hops->leaf_node[loop->destination / router->port_stride], b), a);
+    FAB_FORMAT(loop->text, "packets at %s for port %u of %s run in a circle: %s", fab_node_name(f, at, a),
+               loop->destination % router->port_stride + 1,
+               FAB_SAY_NODE(f, router->next_hops->leaf_node[loop->destination / router->port_stride]), a);
     do {
         at = fab_head(f, fab_forwarding_get(f, t, at, loop->destination));
         fab_append(loop->text, sizeof loop->text, " > %s", fab_node_name(f, at, a));
@@ -88,12 +87,10 @@ fab_status fab_forwarding_find_loop(const fab_router *router, const fab_forwardi
     return FAB_OK;
 }
 
-uint64_t fab_forwarding_explain(const fab_router *router, uint64_t seed, const fab_hop *hop, const fab_hop_key *key,
-                                char *out, size_t size) {
-    char leaf[FAB_NODE_NAME_SIZE];
-    (void)seed;
+uint64_t fab_forwarding_explain(const fab_router *router, FAB_UNUSED uint64_t seed, const fab_hop *hop,
+                                const fab_hop_key *key, char *out, size_t size) {
     (void)snprintf(out, size, "table entry for destination %u, port %u of %s", key->destination,
                    key->destination % router->port_stride + 1,
-                   fab_node_name(router->fabric, router->next_hops->leaf_node[hop->leaf], leaf));
+                   FAB_SAY_NODE(router->fabric, router->next_hops->leaf_node[hop->leaf]));
     return key->destination;
 }

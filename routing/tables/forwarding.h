@@ -12,7 +12,7 @@ typedef struct fab_forwarding {
 } fab_forwarding;
 
 /** Needs port_stride and next_hops of the router. */
-fab_status fab_forwarding_init(const fab_router *router, fab_forwarding *out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_forwarding_init(const fab_router *router, fab_forwarding *out, fab_error *err);
 void fab_forwarding_release(fab_forwarding *t);
 
 /** `link` leaves the switch. */
@@ -41,5 +41,4 @@ typedef struct fab_loop {
 } fab_loop;
 
 /** Follows every destination from every switch. */
-fab_status fab_forwarding_find_loop(const fab_router *router, const fab_forwarding *t, fab_loop *out,
-                                    fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_forwarding_find_loop(const fab_router *router, const fab_forwarding *t, fab_loop *out, fab_error *err);

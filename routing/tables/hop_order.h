@@ -12,7 +12,7 @@ typedef struct fab_hop_order {
     uint32_t *stack;
 } fab_hop_order;
 
-fab_status fab_hop_order_init(const fab_fabric *fabric, fab_hop_order *out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_hop_order_init(const fab_fabric *fabric, fab_hop_order *out, fab_error *err);
 void fab_hop_order_release(fab_hop_order *order);
 
 /**

@@ -10,24 +10,21 @@
 
 fab_status fab_text_port(const fab_text *text, const fab_fabric *f, fab_node_id v, fab_token t, uint64_t port,
                          fab_link_id *out, fab_error *err) {
-    char name[FAB_NODE_NAME_SIZE];
     fab_link_id link = port <= UINT16_MAX ? fab_link_at_port(f, v, (uint32_t)port) : FAB_NONE;
     if (link == FAB_NONE) {
         uint32_t behind = f->out_first[v + 1];
         uint32_t last = behind > f->out_first[v] ? f->port[f->out_link[behind - 1]] : 0;
-        return fab_text_refuse(text, t, err, "is no port in use of %s, whose last is %u", fab_node_name(f, v, name),
-                               last);
+        return fab_text_refuse(text, t, err, "is no port in use of %s, whose last is %u", FAB_SAY_NODE(f, v), last);
     }
     *out = link;
     return FAB_OK;
 }
 
 fab_status fab_text_next_hop(const fab_text *text, const fab_fabric *f, fab_token t, fab_link_id link, fab_error *err) {
-    char name[FAB_NODE_NAME_SIZE];
     return fab_class_of(f, link)->kind == FAB_LINK_FABRIC
                ? FAB_OK
                : fab_text_refuse(text, t, err, "leads to %s; a next hop is a switch",
-                                 fab_node_name(f, fab_head(f, link), name));
+                                 FAB_SAY_NODE(f, fab_head(f, link)));
 }
 
 /* --- dumps --- */
@@ -276,9 +273,8 @@ static fab_status set_entry(reader *r, const entry *e, fab_error *err) {
     FAB_PASS(fab_text_port(r->in, f, r->v, e->port_text, e->port, &link, err));
     if (r->v == leaf) {
         if (link != (up ^ 1U)) {
-            char name[FAB_NODE_NAME_SIZE];
             return fab_text_refuse(r->in, e->port_text, err, "is not where it is plugged in: that is port %u of %s",
-                                   f->port[up ^ 1U], fab_node_name(f, leaf, name));
+                                   f->port[up ^ 1U], FAB_SAY_NODE(f, leaf));
         }
         r->reached[d] = 1;
         return FAB_OK;

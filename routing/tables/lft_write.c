@@ -31,8 +31,8 @@ static void find_ways(writer *w, uint32_t d) {
     w->queue[n_queued++] = d;
     for (uint32_t i = 0; i < n_queued; i++) {
         uint32_t v = w->queue[i];
-        for (uint32_t k = f->out_first[base + v]; k < f->out_first[base + v + 1]; k++) {
-            fab_node_id head = fab_head(f, f->out_link[k]);
+        FAB_EACH_LINK(f, base + v, link) {
+            fab_node_id head = fab_head(f, link);
             if (head < base) {
                 continue;
             }
@@ -42,7 +42,7 @@ static void find_ways(writer *w, uint32_t d) {
                 w->queue[n_queued++] = to;
             }
             if (port[v] == 0 && v != d && w->distance[to] + 1 == w->distance[v]) { /* in port order */
-                port[v] = (uint8_t)f->port[f->out_link[k]];
+                port[v] = (uint8_t)f->port[link];
             }
         }
     }

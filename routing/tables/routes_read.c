@@ -10,7 +10,6 @@
 #include "fab/order.h"
 
 #include <arpa/inet.h>
-#include <stdio.h>
 
 #define MOST_BYTES ((size_t)1 << 30)
 #define LENGTHS    129
@@ -68,7 +67,7 @@ static bool read_prefix(const char *text, prefix *out) {
     if (slash == NULL || (size_t)(slash - text) >= sizeof address || slash[1] < '0' || slash[1] > '9') {
         return false;
     }
-    (void)snprintf(address, sizeof address, "%.*s", (int)(slash - text), text);
+    FAB_FORMAT(address, "%.*s", (int)(slash - text), text);
     unsigned long length = strtoul(slash + 1, &behind, 10);
     if (*behind != '\0' || length > most || inet_pton(out->is_6 ? AF_INET6 : AF_INET, address, out->bits) != 1) {
         return false;
@@ -106,14 +105,12 @@ static const route *longest_match(const routes_reader *r, uint32_t v, prefix to,
 /* The link behind an interface, by its name or, of a design, the number behind its letters; FAB_NONE: no port of this
  * fabric. */
 static fab_link_id link_of(const fab_fabric *f, fab_node_id v, const char *interface) {
-    char name[FAB_PORT_NAME_SIZE];
     size_t letters = strcspn(interface, "0123456789");
     const char *digits = interface + letters;
     bool is_number = *digits != '\0' && strlen(digits) < 6 && digits[strspn(digits, "0123456789")] == '\0' &&
                      (letters == 3 && strncmp(interface, "swp", 3) == 0);
-    for (uint32_t k = f->out_first[v]; k < f->out_first[v + 1]; k++) {
-        fab_link_id link = f->out_link[k];
-        bool is_it = f->names != NULL ? strcmp(fab_port_name(f, link, name), interface) == 0
+    FAB_EACH_LINK(f, v, link) {
+        bool is_it = f->names != NULL ? strcmp(FAB_SAY_PORT(f, link), interface) == 0
                                       : is_number && f->port[link] == strtoul(digits, NULL, 10);
         if (is_it) {
             return link;
@@ -134,10 +131,8 @@ static fab_status read_hops(routes_reader *r, const fab_json *json, uint32_t ent
     const fab_fabric *f = r->f;
     uint32_t list = fab_json_member(json, entry, "nexthops");
     uint32_t most = f->out_first[v + 1] - f->out_first[v];
-    FAB_OWNED hop *hops = NULL;
     uint32_t n = 0;
-    char name[FAB_NODE_NAME_SIZE];
-    FAB_PASS(FAB_NEW(hops, (size_t)most + 1, err));
+    FAB_OWNED_NEW(hop, hops, (size_t)most + 1, err);
     FAB_JSON_EACH(json, i, list) {
         const char *interface = fab_json_text_of(json, i, "interfaceName", NULL);
         bool is_used = fab_json_number_of(json, i, "fib", 0) > 0;
@@ -150,15 +145,15 @@ static fab_status read_hops(routes_reader *r, const fab_json *json, uint32_t ent
         }
         FAB_REFUSE_IF(link == FAB_NONE, err, FAB_EINPUT, r->path,
                       "%s of %s: '%.40s' is no port of this switch; import the fabric where its ports have names", to,
-                      fab_node_name(f, v, name), interface);
+                      FAB_SAY_NODE(f, v), interface);
         FAB_REFUSE_IF(n == most, err, FAB_EINPUT, r->path, "%s of %s: more next hops than ports", to,
-                      fab_node_name(f, v, name));
+                      FAB_SAY_NODE(f, v));
         hops[n++] = (hop){f->port[link], link, fab_json_number_of(json, i, "weight", 1)};
     }
     qsort(hops, n, sizeof *hops, fab_order_u32);
     for (uint32_t i = 0; i < n; i++) {
         FAB_REFUSE_IF(i > 0 && hops[i].port == hops[i - 1].port, err, FAB_EINPUT, r->path,
-                      "%s of %s: a port stands there twice", to, fab_node_name(f, v, name));
+                      "%s of %s: a port stands there twice", to, FAB_SAY_NODE(f, v));
         r->links[i] = hops[i].link;
         r->weight[i] = hops[i].weight;
     }
@@ -233,9 +228,8 @@ static fab_status add_route(routes_reader *r, const fab_json *json, uint32_t ent
 static fab_status read_switch_routes(routes_reader *r, const fab_json *json, uint32_t object, fab_node_id v,
                                      fab_error *err) {
     uint32_t i_switch = v - r->f->first[FAB_NODE_SWITCH];
-    char name[FAB_NODE_NAME_SIZE];
     FAB_REFUSE_IF(r->is_told[i_switch], err, FAB_EINPUT, r->path, "the routes of %s stand there twice",
-                  fab_node_name(r->f, v, name));
+                  FAB_SAY_NODE(r->f, v));
     r->is_told[i_switch] = true;
     FAB_JSON_EACH(json, i, object) {
         FAB_REFUSE_IF(json->values[i].kind != FAB_JSON_ARRAY, err, FAB_EINPUT, r->path,
@@ -300,13 +294,12 @@ FAB_ORDER_KEYS(owned_by_leaf, owned, FAB_ORDER(a->leaf, b->leaf), compare_prefix
 /* Every leaf that others may send to owns a prefix, and every switch that may send has told its routes. */
 static fab_status check_told(const routes_reader *r, const char *path, fab_error *err) {
     const fab_next_hops *t = r->router->next_hops;
-    char name[FAB_NODE_NAME_SIZE];
     size_t k = 0;
     for (uint32_t i = 0; i < fab_n_switches(r->f); i++) {
         FAB_REFUSE_IF(!r->is_told[i] && r->f->out_first[r->f->first[FAB_NODE_SWITCH] + i] <
                                             r->f->out_first[r->f->first[FAB_NODE_SWITCH] + i + 1],
                       err, FAB_EINPUT, path, "has no routes of %s",
-                      fab_node_name(r->f, r->f->first[FAB_NODE_SWITCH] + i, name));
+                      FAB_SAY_NODE(r->f, r->f->first[FAB_NODE_SWITCH] + i));
     }
     for (uint32_t leaf = 0; leaf < t->n_leaves; leaf++) {
         while (k < r->n_owned && r->owned[k].leaf < leaf) {
@@ -314,7 +307,7 @@ static fab_status check_told(const routes_reader *r, const char *path, fab_error
         }
         FAB_REFUSE_IF(k == r->n_owned || r->owned[k].leaf != leaf, err, FAB_EINPUT, path,
                       "%s has no prefix that is connected at a port of a NIC, or at a Vlan",
-                      fab_node_name(r->f, t->leaf_node[leaf], name));
+                      FAB_SAY_NODE(r->f, t->leaf_node[leaf]));
     }
     return FAB_OK;
 }

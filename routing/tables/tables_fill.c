@@ -20,8 +20,7 @@ static fab_status list_ports(const fab_router *router, access_ports *out, fab_er
     for (uint32_t leaf = 0; leaf < t->n_leaves; leaf++) {
         fab_node_id v = t->leaf_node[leaf];
         out->first[leaf] = n;
-        for (uint32_t k = f->out_first[v]; k < f->out_first[v + 1]; k++) {
-            fab_link_id access = f->out_link[k];
+        FAB_EACH_LINK(f, v, access) {
             if (fab_class_of(f, access)->kind == FAB_LINK_ACCESS) {
                 out->destination[n] = leaf * router->port_stride + f->port[access] - 1;
                 out->key[n] = (fab_hop_key){.destination = out->destination[n]};

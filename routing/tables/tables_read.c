@@ -9,7 +9,6 @@
 #include "hop_order.h"
 
 #include <math.h>
-#include <stdio.h>
 
 /* Last entry that was a group: most lines of a switch repeat it. */
 typedef struct last_group {
@@ -91,8 +90,7 @@ static fab_status read_entries(reader *r, fab_node_id v, uint32_t leaf, fab_erro
             continue;
         }
         if (t.length == 0) {
-            char name[FAB_NODE_NAME_SIZE];
-            return fab_text_refuse(&r->in, t, err, "no entry for port %u of %s", port, fab_node_name(f, to, name));
+            return fab_text_refuse(&r->in, t, err, "no entry for port %u of %s", port, FAB_SAY_NODE(f, to));
         }
         if (!is_no_route(t)) {
             FAB_PASS(read_port(r, v, t, &link, err));
@@ -238,11 +236,9 @@ static fab_status check_complete(const reader *r, fab_error *err) {
     for (uint32_t i = 0; i < fab_n_switches(r->f); i++) {
         for (uint32_t leaf = 0; leaf < t->n_leaves; leaf++) {
             if (fab_next_hops_group(t, i, leaf) != 0 && r->line_of[(size_t)i * t->n_leaves + leaf] == 0) {
-                char a[FAB_NODE_NAME_SIZE];
-                char b[FAB_NODE_NAME_SIZE];
                 return fab_fail(err, FAB_EINPUT, r->in.path, "no line for %s to %s; '-' says that there is no route",
-                                fab_node_name(r->f, r->f->first[FAB_NODE_SWITCH] + i, a),
-                                fab_node_name(r->f, t->leaf_node[leaf], b));
+                                FAB_SAY_NODE(r->f, r->f->first[FAB_NODE_SWITCH] + i),
+                                FAB_SAY_NODE(r->f, t->leaf_node[leaf]));
             }
         }
     }
@@ -275,23 +271,21 @@ static fab_status check_group(reader *r, const fab_next_hops *t, uint32_t v, uin
     uint32_t base = f->first[FAB_NODE_SWITCH];
     fab_next_hop_list next = fab_next_hops_look(t, v, leaf);
     char what[2 * FAB_NODE_NAME_SIZE + 128];
-    char a[FAB_NODE_NAME_SIZE];
-    char b[FAB_NODE_NAME_SIZE];
     for (uint32_t i = 0; i < next.count; i++) {
         fab_link_id link = fab_next_hop(&next, i);
         fab_node_id head = fab_head(f, link);
         if (head != t->leaf_node[leaf] && fab_next_hops_group(t, head - base, leaf) == 0) {
-            (void)snprintf(what, sizeof what, "port %u leads to %s, which has no route to %s", f->port[link],
-                           fab_node_name(f, head, a), fab_node_name(f, t->leaf_node[leaf], b));
+            FAB_FORMAT(what, "port %u leads to %s, which has no route to %s", f->port[link], FAB_SAY_NODE(f, head),
+                       FAB_SAY_NODE(f, t->leaf_node[leaf]));
             return wrong_line(r, v, leaf, FAB_EINPUT, what, err);
         }
         uint32_t far = (head != t->leaf_node[leaf] ? hops[head - base] : 0) + 1;
         if (i > 0 && far != hops[v] && r->weights != FAB_WEIGHTS_WHOLE) {
-            (void)snprintf(what, sizeof what,
-                           "%s is %u hops away through port %u and %u through port %u; only ecmp,tables= takes groups "
-                           "of unequal distance",
-                           fab_node_name(f, t->leaf_node[leaf], a), hops[v], f->port[fab_next_hop(&next, 0)], far,
-                           f->port[link]);
+            FAB_FORMAT(what,
+                       "%s is %u hops away through port %u and %u through port %u; only ecmp,tables= takes groups "
+                       "of unequal distance",
+                       FAB_SAY_NODE(f, t->leaf_node[leaf]), hops[v], f->port[fab_next_hop(&next, 0)], far,
+                       f->port[link]);
             return wrong_line(r, v, leaf, FAB_EUNSUPPORTED, what, err);
         }
         hops[v] = far;
@@ -313,19 +307,15 @@ static bool is_minimal(const reader *r, const fab_next_hops *t, uint32_t v, uint
 static fab_status check_groups(reader *r, fab_read_groups *groups, fab_error *err) {
     const fab_next_hops *t = groups->next_hops;
     FAB_OWNS(fab_hop_order_release) fab_hop_order order = {0};
-    FAB_OWNED uint32_t *hops = NULL;
     uint32_t v = 0;
     FAB_PASS(fab_hop_order_init(r->f, &order, err));
-    FAB_PASS(FAB_NEW(hops, fab_n_switches(r->f), err));
+    FAB_OWNED_NEW(uint32_t, hops, fab_n_switches(r->f), err);
     groups->is_minimal = true;
     for (uint32_t leaf = 0; leaf < t->n_leaves; leaf++) {
         if (!fab_hop_order_find(r->f, t, leaf, &order, &v)) {
             char what[2 * FAB_NODE_NAME_SIZE + 64];
-            char a[FAB_NODE_NAME_SIZE];
-            char b[FAB_NODE_NAME_SIZE];
-            (void)snprintf(what, sizeof what, "packets at %s for %s may run in a circle",
-                           fab_node_name(r->f, r->f->first[FAB_NODE_SWITCH] + v, a),
-                           fab_node_name(r->f, t->leaf_node[leaf], b));
+            FAB_FORMAT(what, "packets at %s for %s may run in a circle",
+                       FAB_SAY_NODE(r->f, r->f->first[FAB_NODE_SWITCH] + v), FAB_SAY_NODE(r->f, t->leaf_node[leaf]));
             return wrong_line(r, v, leaf, FAB_EINPUT, what, err);
         }
         for (uint32_t i = 0; i < order.n; i++) {

@@ -21,15 +21,14 @@ typedef struct fab_group_builder {
     size_t group_capacity, member_capacity, weight_capacity;
 } fab_group_builder;
 
-fab_status fab_group_builder_init(const fab_fabric *fabric, uint32_t n_leaves, fab_group_builder *out,
-                                  fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_group_builder_init(const fab_fabric *fabric, uint32_t n_leaves, fab_group_builder *out, fab_error *err);
 
 /**
  * Number, from 1, of the group with these members, known or new.
  * @param[in] weight  Of the members; NULL: none.
  */
-fab_status fab_group_builder_add(fab_group_builder *b, const fab_link_id *links, const double *weight, uint32_t count,
-                                 uint32_t *out_group, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_group_builder_add(fab_group_builder *b, const fab_link_id *links, const double *weight, uint32_t count,
+                                 uint32_t *out_group, fab_error *err);
 
 /** `v` is an index among the switches; the group's links leave it. */
 static inline void fab_group_builder_set(fab_group_builder *b, uint32_t v, uint32_t leaf, uint32_t group) {
@@ -41,8 +40,8 @@ static inline void fab_group_builder_set(fab_group_builder *b, uint32_t v, uint3
  * weights of its own.
  * @param[in] like  Whose leaves these are.
  */
-fab_status fab_group_builder_finish(const fab_group_builder *b, const fab_next_hops *like, fab_read_groups *out,
-                                    fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_group_builder_finish(const fab_group_builder *b, const fab_next_hops *like, fab_read_groups *out,
+                                    fab_error *err);
 
 void fab_group_builder_release(fab_group_builder *b);
 
@@ -67,8 +66,8 @@ typedef enum fab_weights {
  * @retval FAB_EINPUT, FAB_EUNSUPPORTED  err->where is file:line:column
  * Complexity: O(bytes + next hops over all switches and leaves).
  */
-fab_status fab_tables_read(const fab_router *router, const char *path, fab_weights weights, fab_forwarding *single,
-                           fab_read_groups *groups, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_tables_read(const fab_router *router, const char *path, fab_weights weights, fab_forwarding *single,
+                           fab_read_groups *groups, fab_error *err);
 
 void fab_read_groups_release(fab_read_groups *groups);
 
@@ -78,12 +77,12 @@ void fab_read_groups_release(fab_read_groups *groups);
  * The link behind port `port` of switch v, which `t` spells.
  * @retval FAB_EINPUT  there is none
  */
-fab_status fab_text_port(const fab_text *text, const fab_fabric *fabric, fab_node_id v, fab_token t, uint64_t port,
-                         fab_link_id *out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_text_port(const fab_text *text, const fab_fabric *fabric, fab_node_id v, fab_token t, uint64_t port,
+                         fab_link_id *out, fab_error *err);
 
 /** FAB_EINPUT where a link does not lead to a switch. */
-fab_status fab_text_next_hop(const fab_text *text, const fab_fabric *fabric, fab_token t, fab_link_id link,
-                             fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_text_next_hop(const fab_text *text, const fab_fabric *fabric, fab_token t, fab_link_id link,
+                             fab_error *err);
 
 /* --- dumps of subnet managers: lft_read.c --- */
 
@@ -101,11 +100,11 @@ bool fab_lft_is_dump(fab_text in);
  * @retval FAB_EUNSUPPORTED  several LIDs per port (LMC), routers
  * Complexity: O(bytes + switches * destinations).
  */
-fab_status fab_lft_read(const fab_router *router, fab_text *in, fab_forwarding *out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_lft_read(const fab_router *router, fab_text *in, fab_forwarding *out, fab_error *err);
 
 /** What its own leaf does not deliver (`reached`, [n_destinations]) reaches nobody: no switch has an entry for it. */
-fab_status fab_lft_drop_unreached(const fab_router *router, const uint8_t *reached, fab_forwarding *out,
-                                  fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_lft_drop_unreached(const fab_router *router, const uint8_t *reached, fab_forwarding *out,
+                                  fab_error *err);
 
 /* --- dumps of ibdiagnet: fdbs_read.c --- */
 
@@ -121,7 +120,7 @@ bool fab_fdbs_is_dump(fab_text in);
  * @retval FAB_EUNSUPPORTED  several LIDs per port (LMC), several tables of a switch
  * Complexity: O(bytes + switches * destinations).
  */
-fab_status fab_fdbs_read(const fab_router *router, fab_text *in, fab_forwarding *out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_fdbs_read(const fab_router *router, fab_text *in, fab_forwarding *out, fab_error *err);
 
 /* --- routes of FRR and SONiC: routes_read.c --- */
 
@@ -137,5 +136,5 @@ bool fab_routes_are_there(const char *path, fab_text in);
  * @retval FAB_EUNSUPPORTED  prefixes of one leaf that a switch sends to by different next hops
  * Complexity: O(bytes + switches * prefixes of hosts * log(routes)).
  */
-fab_status fab_routes_read(const fab_router *router, const char *path, fab_weights weights, fab_group_builder *groups,
-                           fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_routes_read(const fab_router *router, const char *path, fab_weights weights, fab_group_builder *groups,
+                           fab_error *err);

@@ -178,11 +178,11 @@ static uint64_t put_line(writer *w, fab_node_id v, uint32_t leaf) {
     bool routed = false;
     bool differ = false;
     bool is_first = true;
-    for (uint32_t k = f->out_first[to]; k < f->out_first[to + 1]; k++) {
-        if (fab_class_of(f, f->out_link[k])->kind != FAB_LINK_ACCESS) {
+    FAB_EACH_LINK(f, to, link) {
+        if (fab_class_of(f, link)->kind != FAB_LINK_ACCESS) {
             continue;
         }
-        find_entry(router, v, leaf, f->port[f->out_link[k]], &e);
+        find_entry(router, v, leaf, f->port[link], &e);
         routed = routed || e.count > 0;
         differ = differ || (!is_first && by_destination(router) && e.one != first.one);
         first = is_first ? e : first;
@@ -191,9 +191,7 @@ static uint64_t put_line(writer *w, fab_node_id v, uint32_t leaf) {
     if (!routed && fab_next_hops_group(router->minimal, v - f->first[FAB_NODE_SWITCH], leaf) == 0) {
         return 0;
     }
-    char a[FAB_NODE_NAME_SIZE];
-    char b[FAB_NODE_NAME_SIZE];
-    (void)fprintf(w->out, "%s %s", fab_node_name(f, v, a), fab_node_name(f, to, b));
+    (void)fprintf(w->out, "%s %s", FAB_SAY_NODE(f, v), FAB_SAY_NODE(f, to));
     for (uint32_t k = f->out_first[to]; k < f->out_first[to + 1]; k++) {
         if (fab_class_of(f, f->out_link[k])->kind == FAB_LINK_ACCESS) {
             find_entry(router, v, leaf, f->port[f->out_link[k]], &e);

@@ -3,8 +3,6 @@
 #include "fab/memory.h"
 #include "host_segments.h"
 
-#include <stdio.h>
-
 FAB_RELEASES(fab_explained_path_release, fab_explained_path, link, decision);
 
 static fab_status add_links(fab_explained_path *path, const fab_link_id *links, size_t n, fab_error *err) {
@@ -56,10 +54,8 @@ static fab_status explain_walk(const fab_router *router, const fab_host_segments
         fab_decision decision;
         decide(router, seed, v, leaf, key, &decision);
         if (decision.link == FAB_NONE) {
-            char a[FAB_NODE_NAME_SIZE];
-            char b[FAB_NODE_NAME_SIZE];
-            return fab_fail(err, FAB_EUNREACHABLE, NULL, "no route from %s to %s", fab_node_name(f, v, a),
-                            fab_node_name(f, segments->dst_leaf, b));
+            return fab_fail(err, FAB_EUNREACHABLE, NULL, "no route from %s to %s" FAB_NO_WAY, FAB_SAY_NODE(f, v),
+                            FAB_SAY_NODE(f, segments->dst_leaf));
         }
         fab_status status = add_links(out, &decision.link, 1, err);
         if (status == FAB_OK) {
@@ -123,7 +119,7 @@ fab_status fab_explain_route(const fab_router *router, const fab_link_id *link, 
             decision.index = fab_next_hop(&next, k) == link[i] ? k : decision.index;
         }
         if (decision.count != 1) {
-            (void)snprintf(decision.reason, sizeof decision.reason, "least loaded when the flow came");
+            FAB_FORMAT(decision.reason, "least loaded when the flow came");
         }
         FAB_PASS(add_decision(out, &decision, err));
     }

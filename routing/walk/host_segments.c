@@ -39,8 +39,7 @@ fab_status fab_ports_init(const fab_fabric *f, fab_ports *out, fab_error *err) {
     for (uint32_t gpu = 0; gpu < n_gpus; gpu++) {
         uint32_t n = 0;
         ports.gpu_scaleup[gpu] = FAB_NONE;
-        for (uint32_t k = f->out_first[gpu]; k < f->out_first[gpu + 1]; k++) {
-            fab_link_id link = f->out_link[k];
+        FAB_EACH_LINK(f, gpu, link) {
             if (fab_class_of(f, link)->kind == FAB_LINK_SCALEUP) {
                 ports.gpu_scaleup[gpu] = link;
             } else if (n < ports.nics_per_gpu) {
@@ -70,11 +69,8 @@ fab_status fab_ports_init(const fab_fabric *f, fab_ports *out, fab_error *err) {
 FAB_RELEASES(fab_ports_release, fab_ports, gpu_scaleup, gpu_nic, nic_access, gpu_on_rail);
 
 static fab_status fail_cut(const fab_fabric *f, uint32_t gpu, uint32_t nic, fab_error *err) {
-    char name[FAB_NODE_NAME_SIZE];
-    char server[FAB_NODE_NAME_SIZE];
     return fab_fail(err, FAB_EUNREACHABLE, NULL, "gpu-%u has no way into the network: %s of %s has no cable", gpu,
-                    fab_node_name(f, f->first[FAB_NODE_NIC] + nic, name),
-                    fab_server_name(f, nic / f->nics_per_server, server));
+                    FAB_SAY_NODE(f, f->first[FAB_NODE_NIC] + nic), FAB_SAY_SERVER(f, nic / f->nics_per_server));
 }
 
 static fab_status check_gpu(const fab_fabric *f, const fab_ports *ports, uint32_t gpu, fab_error *err) {
@@ -213,8 +209,6 @@ uint32_t fab_demand_pair(const fab_demand *demand, const fab_fabric *fabric, con
 
 fab_status fab_no_route(const fab_fabric *f, uint32_t src_nic, fab_node_id src_leaf, uint32_t dst_nic,
                         fab_node_id dst_leaf, fab_error *err) {
-    char a[FAB_NODE_NAME_SIZE];
-    char b[FAB_NODE_NAME_SIZE];
-    return fab_fail(err, FAB_EUNREACHABLE, NULL, "no route from nic-%u on %s to nic-%u on %s", src_nic,
-                    fab_node_name(f, src_leaf, a), dst_nic, fab_node_name(f, dst_leaf, b));
+    return fab_fail(err, FAB_EUNREACHABLE, NULL, "no route from nic-%u on %s to nic-%u on %s" FAB_NO_WAY, src_nic,
+                    FAB_SAY_NODE(f, src_leaf), dst_nic, FAB_SAY_NODE(f, dst_leaf));
 }

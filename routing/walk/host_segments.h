@@ -21,8 +21,8 @@ typedef struct fab_host_segments {
  * @param[out] out   Of no meaning after an error: written in place, since a copy takes as long as the rest.
  * @retval FAB_EUNREACHABLE  rails differ and no GPU of either domain has the other's rail
  */
-fab_status fab_host_segments_of(const fab_fabric *fabric, const fab_ports *ports, uint32_t src, uint32_t dst,
-                                uint32_t nic, uint32_t plane, fab_host_segments *out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_host_segments_of(const fab_fabric *fabric, const fab_ports *ports, uint32_t src, uint32_t dst,
+                                uint32_t nic, uint32_t plane, fab_host_segments *out, fab_error *err);
 
 /** Whether a flow stays inside a scale-up domain. */
 static inline bool fab_in_domain(const fab_fabric *f, const fab_ports *ports, uint32_t src, uint32_t dst) {

@@ -244,9 +244,9 @@ fab_status fab_route_flows(const fab_router *router, const fab_phase *phase, uin
 
 /* Some NIC of a leaf that sends to `dst_nic`, for the message where it cannot; `dst_nic` where there is no other. */
 static uint32_t sender_on(const fab_fabric *f, fab_node_id leaf, uint32_t dst_nic) {
-    for (uint32_t k = f->out_first[leaf]; k < f->out_first[leaf + 1]; k++) {
-        uint32_t nic = fab_head(f, f->out_link[k]) - f->first[FAB_NODE_NIC];
-        if (nic != dst_nic && fab_class_of(f, f->out_link[k])->kind == FAB_LINK_ACCESS) {
+    FAB_EACH_LINK(f, leaf, link) {
+        uint32_t nic = fab_head(f, link) - f->first[FAB_NODE_NIC];
+        if (nic != dst_nic && fab_class_of(f, link)->kind == FAB_LINK_ACCESS) {
             return nic;
         }
     }

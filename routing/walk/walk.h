@@ -54,7 +54,7 @@ void fab_walk_begin(fab_walk *walk, const fab_router *router, uint64_t seed);
  * Walks all paths to their ends, or to FAB_WALK_HOPS hops. They have begun.
  * @retval FAB_EUNREACHABLE  a path has no next hop; the message names the pair.
  */
-fab_status fab_walk_run(fab_walk *walk, const fab_router *router, uint64_t seed, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_walk_run(fab_walk *walk, const fab_router *router, uint64_t seed, fab_error *err);
 
 /** Path `i` has no next hop. */
 fab_status fab_walk_unreachable(const fab_walk *walk, const fab_router *router, uint32_t i, fab_error *err);

@@ -129,12 +129,9 @@ static fab_status add_present(const fab_structure *in, const halves *h, const do
 
 /* Whether an adapter of the server is missing for itself, and not with its leaf. */
 static bool has_own_finding(const fab_audit *audit, const char *server) {
-    FAB_EACH(const fab_finding, f, audit->findings, audit->n_findings) {
-        if (f->kind == FAB_FINDING_MISSING_PORT && strcmp(f->node, server) == 0) {
-            return true;
-        }
-    }
-    return false;
+    const fab_finding *f = audit->findings;
+    FAB_ANY(found, i, audit->n_findings, f[i].kind == FAB_FINDING_MISSING_PORT && strcmp(f[i].node, server) == 0);
+    return found;
 }
 
 /* Trunks as the audit knows them; and of the one leaf that is absent the NICs that servers lack.
@@ -147,10 +144,7 @@ static fab_status add_lacks(const fab_structure *in, const halves *h, const fab_
         FAB_PASS(bisection_add(c, l->node[0], l->node[1], true, l->cables * l->rate_bps, err));
     }
     for (uint32_t s = 0; audit->n_absent_leaves == 1 && s < in->n_servers; s++) {
-        uint32_t n = 0;
-        for (size_t i = s * per_server; i < (s + 1) * per_server; i++) {
-            n += in->nic_side[i] == FAB_NETWORK_NONE;
-        }
+        FAB_SUM_IN(uint32_t, n, i, s * per_server, (s + 1) * per_server, in->nic_side[i] == FAB_NETWORK_NONE);
         if (n > 0 && !has_own_finding(audit, in->server_name[s])) {
             *out_serves = true;
             FAB_PASS(add_nic(c, h->of[s], audit->absent_leaf, source, n * in->cable_bps[1], err));

@@ -30,7 +30,6 @@ static fab_cost_line *add_line(bill *b, fab_part kind, const char *tier, uint64_
 
 static fab_status add_nics(bill *b, fab_error *err) {
     fab_price each = {0, 0};
-    char rate[32];
     if (b->counts->nics == 0) {
         return FAB_OK;
     }
@@ -38,7 +37,7 @@ static fab_status add_nics(bill *b, fab_error *err) {
     fab_cost_line *line = add_line(b, FAB_PART_NIC, "server", b->counts->nics, each);
     line->rate_bps = b->spec->nic_bps;
     b->cost->nic_each_usd = each.usd;
-    (void)snprintf(line->part, sizeof line->part, "NIC %s", fab_quantity_format(rate, line->rate_bps, FAB_UNIT_RATE));
+    (void)snprintf(line->part, sizeof line->part, "NIC %s", FAB_SAY(line->rate_bps, FAB_UNIT_RATE));
     return FAB_OK;
 }
 
@@ -46,7 +45,6 @@ static fab_status add_switches(bill *b, uint32_t t, fab_error *err) {
     const fab_tier_spec *tier = &b->spec->tier[t - 1];
     uint64_t n = b->counts->switches_by_tier[t - 1];
     fab_price each = {0, 0};
-    char rate[32];
     if (n == 0) {
         return FAB_OK;
     }
@@ -57,8 +55,7 @@ static fab_status add_switches(bill *b, uint32_t t, fab_error *err) {
     fab_cost_line *line = add_line(b, FAB_PART_SWITCH, fab_tier_name(b->counts->wiring, t), n, each);
     line->rate_bps = rate_bps;
     b->cost->switch_each_usd[t - 1] = each.usd;
-    (void)snprintf(line->part, sizeof line->part, "switch %.6gx%s", ports,
-                   fab_quantity_format(rate, rate_bps, FAB_UNIT_RATE));
+    (void)snprintf(line->part, sizeof line->part, "switch %.6gx%s", ports, FAB_SAY(rate_bps, FAB_UNIT_RATE));
     return FAB_OK;
 }
 
@@ -69,12 +66,11 @@ static void add_modules(bill *b, const fab_cable_kind *kind, const fab_price_mod
                         uint64_t quantity) {
     const char *boundary = fab_boundary_name(b->counts->wiring, kind->tier);
     char part[FAB_NAME_SIZE];
-    char rate[32];
     if (module == NULL || quantity == 0) {
         return;
     }
     (void)snprintf(part, sizeof part, "transceiver %s%s", module->ports == 2 ? "2x" : "",
-                   fab_quantity_format(rate, kind->rate_bps, FAB_UNIT_RATE));
+                   FAB_SAY(kind->rate_bps, FAB_UNIT_RATE));
     b->cost->transceivers += quantity;
     b->cost->cable_each_usd[kind - b->counts->kinds] += (double)quantity * each.usd / (double)kind->count;
     FAB_EACH(fab_cost_line, line, b->cost->lines, b->cost->n_lines) {
@@ -114,7 +110,6 @@ static void add_transceivers(bill *b, const fab_cable_kind *kind, const fab_link
 
 static fab_status add_boundary(bill *b, uint32_t t, fab_error *err) {
     fab_link_price link = {0};
-    char rate[32];
     bool counted = t > 1 || b->rule->nic_cables;
     uint64_t n_cables = 0;
     FAB_EACH(const fab_cable_kind, kind, b->counts->kinds, b->counts->n_kinds) {
@@ -139,7 +134,7 @@ static fab_status add_boundary(bill *b, uint32_t t, fab_error *err) {
         b->cost->cable_each_usd[i] += link.cable.usd;
         (void)snprintf(line->medium, sizeof line->medium, "%s", link.medium != NULL ? link.medium : "");
         (void)snprintf(line->part, sizeof line->part, is_cable(kind) ? "cable %s %.6g m" : "link %s inside a switch",
-                       fab_quantity_format(rate, kind->rate_bps, FAB_UNIT_RATE), kind->length_m);
+                       FAB_SAY(kind->rate_bps, FAB_UNIT_RATE), kind->length_m);
         n_cables += kind->count;
     }
     FAB_REFUSE_IF(n_cables != b->counts->cables_by_tier[t - 1], err, FAB_EINTERNAL,
@@ -151,10 +146,7 @@ static fab_status add_boundary(bill *b, uint32_t t, fab_error *err) {
 /* --- sums --------------------------------------------------------------------------------------------------------- */
 
 static void add_installation(bill *b) {
-    uint64_t n_cables = 0;
-    for (size_t i = 0; i < b->counts->n_kinds; i++) {
-        n_cables += is_cable(&b->counts->kinds[i]) ? b->counts->kinds[i].count : 0;
-    }
+    FAB_SUM(uint64_t, n_cables, i, b->counts->n_kinds, is_cable(&b->counts->kinds[i]) ? b->counts->kinds[i].count : 0);
     const struct {
         const char *part;
         uint64_t quantity;

@@ -82,11 +82,8 @@ static uint32_t explain_leaf_of(const explainer *e, const fab_link_id *link, siz
 static bool count_choice(explainer *e, fab_link_id taken, uint32_t leaf) {
     uint32_t v = fab_tail(e->f, e->link) - e->f->first[FAB_NODE_SWITCH];
     uint32_t group = fab_next_hops_group_of(fab_router_next_hops(e->router), v, leaf);
-    bool has_link = false;
     fab_next_hop_list next = fab_next_hops_get(fab_router_next_hops(e->router), v, leaf);
-    for (uint32_t i = 0; i < next.count; i++) {
-        has_link = has_link || fab_next_hop(&next, i) == e->link;
-    }
+    FAB_ANY(has_link, i, next.count, fab_next_hop(&next, i) == e->link);
     if (!has_link || next.count < 2 || fab_router_facts_of(e->router)->has_tables) {
         return false;
     }
@@ -143,10 +140,7 @@ static fab_status scan_flow(explainer *e, const fab_routes *routes, uint32_t i, 
     for (uint32_t path = 0; path < n_paths; path++) {
         const fab_link_id *link = routes->link + routes->path_first[first + path];
         size_t n = routes->path_first[first + path + 1] - routes->path_first[first + path];
-        size_t k = 0;
-        while (k < n && link[k] != e->link) {
-            k++;
-        }
+        FAB_FIRST(k, n, link[k] == e->link);
         if (k < n) {
             crossing->n_paths++;
             FAB_PASS(keep_path(e, &flow, path, link, n, &crossing->path[crossing->n_paths - 1], err));
@@ -208,10 +202,7 @@ static fab_status sum_choice(explainer *e, fab_error *err) {
     for (uint32_t entry = fab_next_hops_first_group(t, v); entry < fab_next_hops_first_group(t, v + 1); entry++) {
         fab_next_hop_list next = fab_next_hops_members(t, v, entry);
         double paths = (double)e->group_paths[entry - fab_next_hops_first_group(t, v)];
-        double all = 0;
-        for (uint32_t i = 0; i < next.count; i++) {
-            all += fab_router_weight(e->router, &next, i);
-        }
+        FAB_SUM(double, all, i, next.count, fab_router_weight(e->router, &next, i));
         for (uint32_t i = 0; paths > 0 && i < next.count; i++) {
             log_unused[fab_next_hop(&next, i)] += paths * log1p(-(double)fab_router_weight(e->router, &next, i) / all);
         }

@@ -12,18 +12,13 @@ double fab_imported_rate(const fab_imported *in, uint32_t boundary) {
 }
 
 static uint32_t without_ports(const fab_structure *net) {
-    uint32_t n = 0;
-    for (uint32_t i = 0; i < net->n_switches; i++) {
-        n += net->switches[i].n_ports == 0;
-    }
+    FAB_SUM(uint32_t, n, i, net->n_switches, net->switches[i].n_ports == 0);
     return n;
 }
 
 size_t fab_imported_assumed(const fab_imported *in, char out[FAB_ASSUMED_MOST][FAB_ASSUMED_SIZE]) {
     const fab_structure *net = in->net;
     const fab_fabric_spec *spec = in->spec;
-    char rate[40];
-    char count[40];
     size_t n = 0;
     uint32_t n_unrated = fab_structure_unrated(net);
     (void)snprintf(out[n++], FAB_ASSUMED_SIZE,
@@ -41,17 +36,17 @@ size_t fab_imported_assumed(const fab_imported *in, char out[FAB_ASSUMED_MOST][F
         (void)snprintf(out[n++], FAB_ASSUMED_SIZE,
                        "the file has no hosts: %" PRIu64 " at every switch, %s in all "
                        "(hosts-per-switch)",
-                       spec->hosts_per_switch, fab_format_count(count, net->n_added_hosts));
+                       spec->hosts_per_switch, FAB_SAY_COUNT(net->n_added_hosts));
     }
     if (n_unrated > 0) {
         (void)snprintf(out[n++], FAB_ASSUMED_SIZE,
                        "%s cables without a rate have that of their tier, NICs %s (nic, port)",
-                       fab_format_count(count, n_unrated), fab_quantity_format(rate, spec->nic_bps, FAB_UNIT_RATE));
+                       FAB_SAY_COUNT(n_unrated), FAB_SAY(spec->nic_bps, FAB_UNIT_RATE));
     }
     if (without_ports(net) > 0) {
         (void)snprintf(out[n++], FAB_ASSUMED_SIZE,
                        "%s switches do not say how many ports they have: %" PRIu64 ", or as many as are in use (radix)",
-                       fab_format_count(count, without_ports(net)), spec->tier[0].radix);
+                       FAB_SAY_COUNT(without_ports(net)), spec->tier[0].radix);
     }
     if (!net->knows_lengths) {
         (void)snprintf(out[n++], FAB_ASSUMED_SIZE,
@@ -76,8 +71,6 @@ static void gaps_add(char *out, size_t size, const char *fmt, ...) {
 
 bool fab_imported_gaps(const fab_fabric_spec *spec, char *out, size_t size) {
     const fab_gaps *g = &spec->gaps;
-    char rate[40];
-    char count[32];
     out[0] = '\0';
     if (g->cables) {
         gaps_add(out, size, "%" PRIu64 " cable%s from a switch up (cables)", spec->cables > 0 ? spec->cables : 1,
@@ -87,12 +80,12 @@ bool fab_imported_gaps(const fab_fabric_spec *spec, char *out, size_t size) {
         gaps_add(out, size, "%" PRIu64 " hosts at a switch (hosts-per-switch)", spec->hosts_per_switch);
     }
     if (g->rates > 0) {
-        gaps_add(out, size, "%s at %s cables (nic, port)", fab_quantity_format(rate, spec->nic_bps, FAB_UNIT_RATE),
-                 fab_format_count(count, g->rates));
+        gaps_add(out, size, "%s at %s cables (nic, port)", FAB_SAY(spec->nic_bps, FAB_UNIT_RATE),
+                 FAB_SAY_COUNT(g->rates));
     }
     if (g->ports > 0) {
         gaps_add(out, size, "%" PRIu64 " ports at %s switches, which are priced by them (radix)", spec->tier[0].radix,
-                 fab_format_count(count, g->ports));
+                 FAB_SAY_COUNT(g->ports));
     }
     return out[0] != '\0';
 }

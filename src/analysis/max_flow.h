@@ -19,8 +19,8 @@ typedef struct fab_flow_edges {
     double sum_bps;
 } fab_flow_edges;
 
-fab_status fab_flow_edges_add(fab_flow_edges *edges, uint32_t tail, uint32_t head, bool both, double bps,
-                              fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_flow_edges_add(fab_flow_edges *edges, uint32_t tail, uint32_t head, bool both, double bps,
+                              fab_error *err);
 
 /** What proves a flow: what each edge carries (one direction; parallel ones together), and which nodes are still
  * reached from the source when no more can be sent. Free both. */
@@ -35,5 +35,4 @@ typedef struct fab_flow_proof {
  * @param[out] proof  May be NULL.
  * Complexity: O(nodes^2 edges) at worst (Dinic 1970); near linear on fabrics.
  */
-fab_status fab_max_flow(fab_flow_edges *edges, uint32_t source, double *out_bps, fab_flow_proof *proof,
-                        fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_max_flow(fab_flow_edges *edges, uint32_t source, double *out_bps, fab_flow_proof *proof, fab_error *err);

@@ -17,12 +17,8 @@ static uint64_t ceil_div(uint64_t a, uint64_t b) {
 }
 
 static bool jobs_share_gpu(const fab_design *design) {
-    for (size_t i = 1; i < design->n_jobs; i++) {
-        if (strcmp(design->jobs[i].gpu, design->jobs[0].gpu) != 0) {
-            return false;
-        }
-    }
-    return true;
+    FAB_ANY_IN(found, i, 1, design->n_jobs, strcmp(design->jobs[i].gpu, design->jobs[0].gpu) != 0);
+    return !found;
 }
 
 void fab_ownership_add_up(const fab_prices *prices, const fab_fabric_result *f, const fab_gpu *gpu, fab_ownership *o) {

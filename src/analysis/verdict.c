@@ -1,4 +1,5 @@
 /* The five lines with which a report begins. Every figure in them stands in the result too. */
+#include "fab/order.h"
 #include "fab/ownership.h"
 #include "verdict_lines.h"
 
@@ -64,8 +65,15 @@ static bool verdict_is_better(const fab_result *r, size_t a, size_t b) {
 
 void fab_verdict_begin(const fab_result *r, fab_run_verdict *out) {
     const size_t n = r->n_phases > 0 ? r->phases[0].n_engines : 0;
-    *out = (fab_run_verdict){.of_iteration = r->n_iterations > 0};
-    for (size_t e = 1; e < n; e++) {
+    size_t first = 0;
+    while (first + 1 < n && verdict_is_bound(r, first)) {
+        first++;
+    }
+    *out = (fab_run_verdict){.of_iteration = r->n_iterations > 0, .engine = first, .slowest = first};
+    for (size_t e = 0; e < n; e++) {
+        if (verdict_is_bound(r, e) && !verdict_is_bound(r, first)) {
+            continue;
+        }
         out->engine = verdict_is_better(r, e, out->engine) ? e : out->engine;
         out->slowest = verdict_is_better(r, out->slowest, e) ? e : out->slowest;
     }
@@ -99,11 +107,7 @@ typedef struct part {
     double seconds;
 } part;
 
-static int longer_part(const void *a, const void *b) {
-    const part *x = a;
-    const part *y = b;
-    return (x->seconds < y->seconds) - (x->seconds > y->seconds);
-}
+FAB_ORDER_KEYS(longer_part, part, FAB_ORDER(b->seconds, a->seconds));
 
 /* What holds most flows of a phase; of taper and hash, which multiply, the larger factor. */
 static const char *limit_of_phase(const fab_phase_result *p, const fab_engine_result *e, char room[VERDICT_NAME]) {
@@ -136,13 +140,10 @@ static const char *limit_of_phase(const fab_phase_result *p, const fab_engine_re
 }
 
 static void bound_add_seconds(char *out, const fab_iteration *it) {
-    char room[32];
-    fab_append(out, FAB_VERDICT_TEXT, "%s iteration", verdict_seconds(room, it->time_s));
+    fab_append(out, FAB_VERDICT_TEXT, "%s iteration", verdict_seconds(FAB_ROOM, it->time_s));
     if (it->seeds.n_seeds > 1 && it->seeds.time_s.max > it->seeds.time_s.min * (1 + VERDICT_SAME)) {
-        char least[32];
-        char most[32];
-        fab_append(out, FAB_VERDICT_TEXT, " (mean; %s to %s)", verdict_seconds(least, it->seeds.time_s.min),
-                   verdict_seconds(most, it->seeds.time_s.max));
+        fab_append(out, FAB_VERDICT_TEXT, " (mean; %s to %s)", verdict_seconds(FAB_ROOM, it->seeds.time_s.min),
+                   verdict_seconds(FAB_ROOM, it->seeds.time_s.max));
     }
 }
 
@@ -162,15 +163,12 @@ static void bound_of_iteration(const fab_iteration *it, char *out) {
                         {"expert exchange", it->exposed_ep_s},
                         {"pipeline transfers", it->exposed_pp_s},
                         {"data-parallel exchange", it->exposed_dp_s}};
-    const size_t n_exchanges = sizeof exchanges / sizeof exchanges[0];
-    double communication_s = 0;
-    for (size_t i = 0; i < n_exchanges; i++) {
-        communication_s += exchanges[i].seconds;
-    }
+    const size_t n_exchanges = FAB_N_OF(exchanges);
+    FAB_SUM(double, communication_s, i, n_exchanges, exchanges[i].seconds);
     part parts[] = {{"compute", it->compute_s + it->optimizer_s},
                     {"pipeline bubble", it->bubble_s},
                     {VERDICT_COMMUNICATION, communication_s}};
-    const size_t n = sizeof parts / sizeof parts[0];
+    const size_t n = FAB_N_OF(parts);
     qsort(parts, n, sizeof parts[0], longer_part);
     for (size_t i = 0; i < n && (i == 0 || parts[i].seconds > 0.005 * it->time_s); i++) {
         fab_append(out, FAB_VERDICT_TEXT, i == 0 ? "%s, %.0f %% of the " : "; %s %.0f %%", parts[i].name,
@@ -186,7 +184,6 @@ static void bound_of_iteration(const fab_iteration *it, char *out) {
 
 /* "reading weights, 64 % of the 10.57 ms per token; network 21 %; kernels 14 %" */
 static void bound_of_serving(const fab_result *r, const fab_serving *s, char *out) {
-    char room[32];
     if (s->arrivals_per_s <= 0) { /* before all: nothing else that is said of it comes true */
         fab_append(out, FAB_VERDICT_TEXT,
                    "overload: %.5g requests/s cannot be served, at most %.5g: requests wait ever longer, and no "
@@ -197,25 +194,25 @@ static void bound_of_serving(const fab_result *r, const fab_serving *s, char *ou
                     {"reading keys and values", s->cache_s},
                     {"network", s->token_network_s},
                     {"computing", s->token_s - s->weights_s - s->cache_s - s->token_network_s}};
-    const size_t n = sizeof parts / sizeof parts[0];
+    const size_t n = FAB_N_OF(parts);
     qsort(parts, n, sizeof parts[0], longer_part);
     for (size_t i = 0; i < n && (i == 0 || parts[i].seconds > 0.005 * s->token_s); i++) {
         fab_append(out, FAB_VERDICT_TEXT, i == 0 ? "%s, %.0f %% of the " : "; %s %.0f %%", parts[i].name,
                    100 * parts[i].seconds / s->token_s);
         if (i == 0) {
-            fab_append(out, FAB_VERDICT_TEXT, "%s per token", verdict_seconds(room, s->token_s));
+            fab_append(out, FAB_VERDICT_TEXT, "%s per token", verdict_seconds(FAB_ROOM, s->token_s));
         }
     }
-    fab_append(out, FAB_VERDICT_TEXT, "; first token %s", verdict_seconds(room, s->first_token_s));
+    fab_append(out, FAB_VERDICT_TEXT, "; first token %s", verdict_seconds(FAB_ROOM, s->first_token_s));
     fab_append(out, FAB_VERDICT_TEXT, ", network %.0f %%", 100 * s->first_token_network_s / s->first_token_s);
     if (s->kv_transfer_s > 0) {
         fab_append(out, FAB_VERDICT_TEXT, ", keys and values to the replicas that generate in %s",
-                   verdict_seconds(room, s->kv_transfer_s));
+                   verdict_seconds(FAB_ROOM, s->kv_transfer_s));
     }
     if (s->arrivals_per_s > 0) {
         fab_append(out, FAB_VERDICT_TEXT, "; at %.5g of at most %.5g requests/s p50 %s", s->arrivals_per_s,
-                   s->most_requests_per_s, verdict_seconds(room, s->first_token_p50_s));
-        fab_append(out, FAB_VERDICT_TEXT, ", p99 %s, queue included", verdict_seconds(room, s->first_token_p99_s));
+                   s->most_requests_per_s, verdict_seconds(FAB_ROOM, s->first_token_p50_s));
+        fab_append(out, FAB_VERDICT_TEXT, ", p99 %s, queue included", verdict_seconds(FAB_ROOM, s->first_token_p99_s));
     }
 }
 
@@ -224,7 +221,6 @@ static void bound_of_phases(const fab_result *r, const fab_run_verdict *v, char 
     const fab_phase_result *longest = NULL;
     double sum = 0;
     double most = 0;
-    char room[32];
     char limit[VERDICT_NAME];
     for (size_t p = 0; p < r->n_phases; p++) {
         const fab_engine_result *e = &r->phases[p].engines[v->engine];
@@ -240,9 +236,9 @@ static void bound_of_phases(const fab_result *r, const fab_run_verdict *v, char 
         return;
     }
     fab_append(out, FAB_VERDICT_TEXT, "%s, in %s: %s%s", limit_of_phase(longest, &longest->engines[v->engine], limit),
-               longest->name, v->has_time ? "" : "its fullest link needs ", verdict_seconds(room, most));
+               longest->name, v->has_time ? "" : "its fullest link needs ", verdict_seconds(FAB_ROOM, most));
     if (r->n_phases > 1 && !longest->alternative) {
-        fab_append(out, FAB_VERDICT_TEXT, " of %s for all phases", verdict_seconds(room, sum));
+        fab_append(out, FAB_VERDICT_TEXT, " of %s for all phases", verdict_seconds(FAB_ROOM, sum));
     }
     if (r->iteration_note[0] != '\0') {
         fab_append(out, FAB_VERDICT_TEXT, "; %s", r->iteration_note);
@@ -288,8 +284,15 @@ static void bound_add_engines(const fab_result *r, const fab_run_verdict *v, cha
     char best[VERDICT_NAME];
     char worst[VERDICT_NAME];
     char room[32];
-    const size_t n = r->phases[0].n_engines;
-    double margin = verdict_margin(r, v);
+    const double margin = verdict_margin(r, v);
+    size_t n = 0; /* that switches can be told */
+    for (size_t e = 0; e < r->phases[0].n_engines; e++) {
+        n += !verdict_is_bound(r, e);
+        if (verdict_is_bound(r, e) && e != v->engine && verdict_time(r, e) > 0 && v->has_time) {
+            fab_append(out, FAB_VERDICT_TEXT, ". %s, a bound that no switch routes by, takes %s",
+                       verdict_engine(r, e, best), verdict_seconds(room, verdict_time(r, e)));
+        }
+    }
     if (n < 2) {
         return;
     }
@@ -305,7 +308,7 @@ static void bound_add_engines(const fab_result *r, const fab_run_verdict *v, cha
         fab_append(out, FAB_VERDICT_TEXT, "%s", v->has_time ? ", which has no time" : ", by collisions");
     } else {
         fab_append(out, FAB_VERDICT_TEXT, margin > 1 ? ": %s, x%.3g%s" : ": %s, %.1f %% more%s",
-                   verdict_seconds(room, verdict_time(r, v->slowest)), margin > 1 ? 1 + margin : 100 * margin,
+                   verdict_seconds(FAB_ROOM, verdict_time(r, v->slowest)), margin > 1 ? 1 + margin : 100 * margin,
                    own_plans(r));
         bound_add_pairs(r, v, out);
     }
@@ -349,11 +352,10 @@ size_t fab_contention_most_slowed(const fab_contention *c, const fab_contention_
 /* Who costs a job most: what it takes without that one. */
 static void bound_of_rival(const fab_contention *c, const fab_contention_engine *e, const fab_contended_phase *job,
                            char *out) {
-    char room[2][32];
     if (job->has_rival) {
         fab_append(out, FAB_VERDICT_TEXT, "; without %s it takes %s, %s less", c->jobs[job->rival].id,
-                   verdict_seconds(room[0], job->without_s),
-                   verdict_seconds(room[1], fab_contended_s(job, true) - job->without_s));
+                   verdict_seconds(FAB_ROOM, job->without_s),
+                   verdict_seconds(FAB_ROOM, fab_contended_s(job, true) - job->without_s));
         if (job->n_rivals_even > 0) {
             fab_append(out, FAB_VERDICT_TEXT, ", and as little without any of %" PRIu32 " more", job->n_rivals_even);
         }
@@ -376,15 +378,14 @@ static void bound_of_jobs(const fab_contention *c, size_t engine, char *out) {
     const fab_contention_engine *e = &c->engines[engine];
     size_t n_slowed = 0;
     const size_t worst = fab_contention_most_slowed(c, e, &n_slowed);
-    char room[2][32];
     if (worst == c->n_jobs) {
         fab_append(out, FAB_VERDICT_TEXT, "the %zu jobs do not slow each other down. ", c->n_jobs);
     } else {
         const fab_contended_phase *job = &e->jobs[worst];
         fab_append(out, FAB_VERDICT_TEXT, "job %s of %zu loses most to the others: ", c->jobs[worst].id, c->n_jobs);
         fab_append(out, FAB_VERDICT_TEXT, "%s %s instead of %s, x%.3f", job->has_iteration ? "iteration" : "phase",
-                   verdict_seconds(room[0], fab_contended_s(job, true)),
-                   verdict_seconds(room[1], fab_contended_s(job, false)), fab_contended_factor(job));
+                   verdict_seconds(FAB_ROOM, fab_contended_s(job, true)),
+                   verdict_seconds(FAB_ROOM, fab_contended_s(job, false)), fab_contended_factor(job));
         bound_of_rival(c, e, job, out);
         fab_append(out, FAB_VERDICT_TEXT, "; %zu of %zu are slowed. ", n_slowed, c->n_jobs);
     }
@@ -445,19 +446,18 @@ const fab_phase_result *verdict_worst_phase(const fab_result *r, size_t engine) 
 /* Of all jobs where there are several; what follows is then of the first alone. */
 static void collisions_of_jobs(const fab_result *r, size_t engine, char *out) {
     const fab_contention *c = r->contention;
-    char room[32];
     if (c == NULL || engine >= c->n_engines) {
         return;
     }
     const fab_contention_engine *e = &c->engines[engine];
     fab_append(out, FAB_VERDICT_TEXT, "%s network link%s several jobs",
-               e->n_shared > 0 ? fab_format_count(room, e->n_shared) : "no", e->n_shared > 1 ? "s carry" : " carries");
+               e->n_shared > 0 ? FAB_SAY_COUNT(e->n_shared) : "no", e->n_shared > 1 ? "s carry" : " carries");
     if (e->n_worst > 0) {
         const fab_shared_link *l = &e->worst[0];
         fab_append(out, FAB_VERDICT_TEXT, "; the busiest, %s, those of %s and %s", l->name, c->jobs[l->parts[0].job].id,
                    c->jobs[l->parts[1].job].id);
         fab_append(out, FAB_VERDICT_TEXT, l->n_parts > 2 ? " and others for %s" : " for %s",
-                   verdict_seconds(room, l->busy_s));
+                   verdict_seconds(FAB_ROOM, l->busy_s));
     }
     fab_append(out, FAB_VERDICT_TEXT, ". Job %s alone: ", c->jobs[0].id);
 }
@@ -465,8 +465,6 @@ static void collisions_of_jobs(const fab_result *r, size_t engine, char *out) {
 static void collisions_of_engine(const fab_result *r, size_t engine, char *out) {
     const fab_phase_result *p = verdict_worst_phase(r, engine);
     const fab_phase_result *most = most_collided(r, engine);
-    char flows[32];
-    char all[32];
     if (p == NULL) { /* under the plan of this engine */
         fab_append(out, FAB_VERDICT_TEXT, "none: no flow crosses a link between switches");
         return;
@@ -487,13 +485,11 @@ static void collisions_of_engine(const fab_result *r, size_t engine, char *out) 
     } else if (e->n_hot > 0 && e->hot[0].taper_factor > 0) {
         fab_append(out, FAB_VERDICT_TEXT, " = taper %.2f x hash %.2f", e->hot[0].taper_factor, e->hot[0].hash_factor);
     }
-    if (e->collided_flows.mean < 1) { /* over seeds, under some of which none does */
-        (void)snprintf(flows, sizeof flows, "%.2g", e->collided_flows.mean);
-    } else {
-        (void)fab_format_count(flows, (uint64_t)(e->collided_flows.mean + 0.5));
-    }
-    fab_append(out, FAB_VERDICT_TEXT, "; %s of %s flows cross an overfull link", flows,
-               fab_format_count(all, p->fabric_flows));
+    const double flows = e->collided_flows.mean;
+    char few[16]; /* of a flow: some seeds have none */
+    (void)snprintf(few, sizeof few, "%.2g", flows);
+    fab_append(out, FAB_VERDICT_TEXT, "; %s of %s flows cross an overfull link",
+               flows < 1 ? few : FAB_SAY_COUNT((uint64_t)(flows + 0.5)), FAB_SAY_COUNT(p->fabric_flows));
     if (fab_verdict_is_lossy(p, engine)) {
         fab_append(out, FAB_VERDICT_TEXT, "; it takes x%.2f its least time", e->lower_bound_ratio.mean);
     } else if (e->has_time) {
@@ -536,16 +532,12 @@ static void verdict_put_collisions(const fab_result *r, fab_run_verdict *v) {
 /* --- cost --------------------------------------------------------------------------------------------------------- */
 
 static void verdict_put_cost(const fab_result *r, fab_run_verdict *v) {
-    char money[32];
-    char each[32];
-    char power[32];
     const fab_fabric_result *f = r->n_fabrics > 0 ? r->fabrics : NULL;
     if (f == NULL || r->command == FAB_COMMAND_ROUTE || !(f->cost.total_usd > 0)) {
         return;
     }
-    fab_append(v->cost, FAB_VERDICT_TEXT, "network %s, %s per GPU, %s", fab_money_format(money, f->cost.total_usd),
-               fab_money_format(each, f->cost.per_gpu_usd),
-               fab_quantity_format(power, f->cost.power_w, FAB_UNIT_POWER));
+    fab_append(v->cost, FAB_VERDICT_TEXT, "network %s, %s per GPU, %s", fab_money_format(FAB_ROOM, f->cost.total_usd),
+               fab_money_format(FAB_ROOM, f->cost.per_gpu_usd), FAB_SAY(f->cost.power_w, FAB_UNIT_POWER));
     if (r->contention != NULL && v->engine < r->contention->n_engines) {
         const double lost = r->contention->engines[v->engine].lost_ratio;
         fab_append(v->cost, FAB_VERDICT_TEXT,
@@ -555,30 +547,26 @@ static void verdict_put_cost(const fab_result *r, fab_run_verdict *v) {
     } else if (v->of_iteration && r->iterations[v->engine].usd_per_1e9_tokens > 0) {
         const fab_iteration *it = &r->iterations[v->engine];
         fab_append(v->cost, FAB_VERDICT_TEXT, "; 1e9 tokens: %s by GPU hours at $%.2f",
-                   fab_price_format(money, it->usd_per_1e9_tokens), r->job.gpu_hour_usd);
+                   fab_price_format(FAB_ROOM, it->usd_per_1e9_tokens), r->job.gpu_hour_usd);
         if (it->owned_usd_per_1e9_tokens > 0) {
             fab_append(v->cost, FAB_VERDICT_TEXT, ", %s bought and run for %.3g years",
-                       fab_price_format(money, it->owned_usd_per_1e9_tokens), r->ownership->years);
+                       fab_price_format(FAB_ROOM, it->owned_usd_per_1e9_tokens), r->ownership->years);
         }
-        fab_append(v->cost, FAB_VERDICT_TEXT, "; %s tokens/s of %s",
-                   fab_format_count(money, (uint64_t)(it->tokens_per_s + 0.5)), r->job.accelerator.name);
+        fab_append(v->cost, FAB_VERDICT_TEXT, "; %s tokens/s of %s", FAB_SAY_COUNT((uint64_t)(it->tokens_per_s + 0.5)),
+                   r->job.accelerator.name);
     }
     if (r->n_serving > v->engine && r->serving[v->engine].usd_per_1e6_tokens > 0) {
         const fab_serving *s = &r->serving[v->engine];
         fab_append(v->cost, FAB_VERDICT_TEXT, "; 1e6 tokens: %s by GPU hours at $%.2f; ",
-                   fab_price_format(money, s->usd_per_1e6_tokens), r->job.gpu_hour_usd);
-        fab_append(v->cost, FAB_VERDICT_TEXT, "%s tokens/s of %s",
-                   fab_format_count(money, (uint64_t)(s->tokens_per_s + 0.5)), r->job.accelerator.name);
+                   fab_price_format(FAB_ROOM, s->usd_per_1e6_tokens), r->job.gpu_hour_usd);
+        fab_append(v->cost, FAB_VERDICT_TEXT, "%s tokens/s of %s", FAB_SAY_COUNT((uint64_t)(s->tokens_per_s + 0.5)),
+                   r->job.accelerator.name);
     }
 }
 
 static bool has_flows(const fab_result *r) {
-    for (size_t p = 0; p < r->n_phases; p++) {
-        if (r->phases[p].flows > 0) {
-            return true;
-        }
-    }
-    return false;
+    FAB_ANY(found, p, r->n_phases, r->phases[p].flows > 0);
+    return found;
 }
 
 void fab_verdict_finish(const fab_result *r, fab_run_verdict *v) {

@@ -2,10 +2,8 @@
 #include "fab/advice.h"
 #include "fab/degradation.h"
 #include "fab/failures.h"
-#include "fab/plans.h"
 #include "verdict_lines.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
@@ -14,8 +12,7 @@
 /* The fastest policy that places all ranks, or the slowest; NULL: none does. */
 static const fab_failed_policy *outermost_policy(const fab_failed_engine *e, size_t n, bool is_slowest) {
     const fab_failed_policy *found = NULL;
-    for (size_t i = 0; i < n; i++) {
-        const fab_failed_policy *p = &e->policies[i];
+    FAB_EACH(const fab_failed_policy, p, e->policies, n) {
         const bool is_known = p->is_possible && !isnan(p->state.time_s);
         const bool is_beyond = found == NULL || (is_slowest ? p->state.time_s > found->state.time_s
                                                             : p->state.time_s < found->state.time_s);
@@ -42,7 +39,6 @@ static void changes_of_failures(const fab_failures *f, size_t engine, char *out)
     const fab_failed_engine *e = &f->engines[engine];
     const fab_failed_policy *best = outermost_policy(e, f->n_policies, false);
     const fab_failed_policy *slowest = outermost_policy(e, f->n_policies, true);
-    char room[32];
     fab_append(out, FAB_VERDICT_TEXT, ". With %s%s failed: ", f->n_failed > 0 ? f->failed[0] : "nothing",
                f->n_failed > 1 ? " and others" : "");
     if (e->note[0] != '\0') {
@@ -56,7 +52,7 @@ static void changes_of_failures(const fab_failures *f, size_t engine, char *out)
         fab_append(out, FAB_VERDICT_TEXT, "its time is not known");
     } else {
         double before_s = e->healthy.time_s;
-        fab_append(out, FAB_VERDICT_TEXT, "%s%s", verdict_seconds(room, best->state.time_s),
+        fab_append(out, FAB_VERDICT_TEXT, "%s%s", verdict_seconds(FAB_ROOM, best->state.time_s),
                    f->iterates ? "" : " for all phases");
         if (before_s > 0) {
             fab_append(out, FAB_VERDICT_TEXT, ", x%.3f", best->state.time_s / before_s);
@@ -74,14 +70,13 @@ static void changes_of_failures(const fab_failures *f, size_t engine, char *out)
 }
 
 void verdict_add_changes(const fab_result *r, const fab_run_verdict *v, char *out) {
-    char room[32];
     const size_t engine = fab_result_index(r, v->engine);
     if (r->failures != NULL && engine < r->failures->n_engines) {
         changes_of_failures(r->failures, engine, out);
     }
     if (r->degradation != NULL && engine < r->degradation->n_iterations) {
         const fab_degraded_iteration *it = &r->degradation->iterations[engine];
-        fab_append(out, FAB_VERDICT_TEXT, ". With the slower parts: %s, x%.3f", verdict_seconds(room, it->after_s),
+        fab_append(out, FAB_VERDICT_TEXT, ". With the slower parts: %s, x%.3f", verdict_seconds(FAB_ROOM, it->after_s),
                    it->before_s > 0 ? it->after_s / it->before_s : 1);
     } else if (r->degradation != NULL && engine < r->degradation->n_engines) {
         const fab_degradation *d = r->degradation;
@@ -101,8 +96,7 @@ static double gain_of(const fab_run_verdict *v, const fab_alternative *t) {
 
 static const fab_alternative *best_alternative(const fab_run_verdict *v, bool needs_switch_support) {
     const fab_alternative *best = NULL;
-    for (size_t i = 0; i < v->n_alternatives; i++) {
-        const fab_alternative *t = &v->alternatives[i];
+    FAB_EACH(const fab_alternative, t, v->alternatives, v->n_alternatives) {
         if (t->is_possible && (!t->is_checked || t->is_confirmed) && t->needs_switch_support == needs_switch_support &&
             (best == NULL || t->time_s < best->time_s)) {
             best = t;
@@ -113,23 +107,21 @@ static const fab_alternative *best_alternative(const fab_run_verdict *v, bool ne
 
 /* "--engine ecmp,qp=16 saves 146 ms, 2.2 %" */
 static void advice_add_alternative(const fab_result *r, const fab_run_verdict *v, const fab_alternative *t, char *out) {
-    char room[4][32];
     const fab_serving *now = v->engine < r->n_serving ? &r->serving[v->engine] : NULL;
     const double gain_s = v->compared_s - t->time_s;
-    fab_append(out, FAB_VERDICT_TEXT, "--engine %s saves %s, %.1f %%", t->engine, verdict_seconds(room[0], gain_s),
+    fab_append(out, FAB_VERDICT_TEXT, "--engine %s saves %s, %.1f %%", t->engine, verdict_seconds(FAB_ROOM, gain_s),
                100 * gain_s / v->compared_s);
     if (now != NULL) {
         fab_append(out, FAB_VERDICT_TEXT, " of a batch (first token %s instead of %s, per token %s instead of %s)",
-                   verdict_seconds(room[0], t->first_token_s), verdict_seconds(room[1], now->first_token_s),
-                   verdict_seconds(room[2], t->token_s), verdict_seconds(room[3], now->token_s));
+                   verdict_seconds(FAB_ROOM, t->first_token_s), verdict_seconds(FAB_ROOM, now->first_token_s),
+                   verdict_seconds(FAB_ROOM, t->token_s), verdict_seconds(FAB_ROOM, now->token_s));
     }
 }
 
 /* Names of those that were tried, without or only those whose gain was luck. */
 static bool add_engines(const fab_run_verdict *v, bool of_luck, char *out) {
     const char *comma = "";
-    for (size_t i = 0; i < v->n_alternatives; i++) {
-        const fab_alternative *a = &v->alternatives[i];
+    FAB_EACH(const fab_alternative, a, v->alternatives, v->n_alternatives) {
         if (a->is_possible && (a->is_checked && !a->is_confirmed) == of_luck) {
             fab_append(out, FAB_VERDICT_TEXT, "%s%s", comma, a->engine);
             comma = ", ";
@@ -139,10 +131,7 @@ static bool add_engines(const fab_run_verdict *v, bool of_luck, char *out) {
 }
 
 static bool has_luck(const fab_run_verdict *v) {
-    bool any = false;
-    for (size_t i = 0; i < v->n_alternatives; i++) {
-        any = any || (v->alternatives[i].is_checked && !v->alternatives[i].is_confirmed);
-    }
+    FAB_ANY(any, i, v->n_alternatives, v->alternatives[i].is_checked && !v->alternatives[i].is_confirmed);
     return any;
 }
 
@@ -172,7 +161,6 @@ static bool is_of_plan(const fab_result *r, const fab_run_verdict *v) {
 /* Those that won nothing, or by luck, and what no routing can win. `phase`: any, for the engines that there are. */
 static void advice_of_trials(const fab_result *r, const fab_run_verdict *v, const fab_phase_result *tapered,
                              const fab_phase_result *phase, bool wins, bool leaves, char *out) {
-    char room[32];
     const char *between = wins ? "; " : "";
     if (!wins && v->n_alternatives > 0) {
         fab_append(out, FAB_VERDICT_TEXT, "%s", out[0] != '\0' ? "beside it " : KEEP);
@@ -189,17 +177,16 @@ static void advice_of_trials(const fab_result *r, const fab_run_verdict *v, cons
     }
     if (tapered == NULL || !(tapered->max_cut_factor > VERDICT_FULL) || v->n_alternatives == 0) {
         fab_append(out, FAB_VERDICT_TEXT, "%sno routing saves more than %s%s", between,
-                   verdict_seconds(room, v->compared_s - v->least_s), is_of_plan(r, v) ? " under this plan" : "");
+                   verdict_seconds(FAB_ROOM, v->compared_s - v->least_s), is_of_plan(r, v) ? " under this plan" : "");
         between = "; ";
     }
     if (v->n_untried > 0) {
-        char flows[32];
         const bool sprays = has_engine(phase, "spray", "");
         const bool has_pairs = has_engine(phase, "ecmp", ",qp=16,");
-        fab_append(
-            out, FAB_VERDICT_TEXT, "; none was tried for %s flows: try %s%s%s, or route --advise",
-            fab_format_count(flows, v->n_untried), sprays ? "another --engine" : "--engine spray where switches can",
-            sprays || has_pairs ? "" : ", or --engine ecmp,qp=16", is_of_plan(r, v) ? ", with a plan of its own" : "");
+        fab_append(out, FAB_VERDICT_TEXT, "; none was tried for %s flows: try %s%s%s, or route --advise",
+                   FAB_SAY_COUNT(v->n_untried), sprays ? "another --engine" : "--engine spray where switches can",
+                   sprays || has_pairs ? "" : ", or --engine ecmp,qp=16",
+                   is_of_plan(r, v) ? ", with a plan of its own" : "");
     } else if (leaves) {
         fab_append(out, FAB_VERDICT_TEXT, "%sroute --advise tries more", between);
     }
@@ -211,7 +198,6 @@ static void advice_of_routing(const fab_result *r, const fab_run_verdict *v, cha
     const fab_alternative *built = best_alternative(v, true);
     const fab_phase_result *worst = verdict_worst_phase(r, v->engine);
     const fab_phase_result *tapered = verdict_most_tapered(r, v->engine);
-    char room[32];
     bool sets = gain_of(v, set) > FAB_VERDICT_LITTLE * v->compared_s;
     bool builds = gain_of(v, built) > fmax(gain_of(v, set), 0) + FAB_VERDICT_LITTLE * v->compared_s;
     double most_s = v->compared_s - v->least_s; /* that any routing can save */
@@ -230,7 +216,7 @@ static void advice_of_routing(const fab_result *r, const fab_run_verdict *v, cha
         verdict_add_draw(r, v, out);
     } else if (v->compared_s > 0 && most_s <= FAB_VERDICT_LITTLE * v->compared_s) {
         fab_append(out, FAB_VERDICT_TEXT, "%sno other routing saves more than %s%s", out[0] != '\0' ? "" : KEEP,
-                   verdict_seconds(room, most_s), is_of_plan(r, v) ? " under this plan" : "");
+                   verdict_seconds(FAB_ROOM, most_s), is_of_plan(r, v) ? " under this plan" : "");
         verdict_add_draw(r, v, out);
     } else if (v->compared_s > 0) {
         advice_of_trials(r, v, tapered, worst, sets || builds, leaves_something(v, set, built), out);
@@ -299,8 +285,7 @@ static void add_easiest(const fab_advice *a, char *out) {
 static void add_ties(const fab_advice *a, char *out) {
     const fab_advice_best *b = &a->best;
     size_t n[2] = {0, 0}; /* that need no support of switches, and that do */
-    for (size_t i = 0; i < a->n_rows; i++) {
-        const fab_advice_row *row = &a->rows[i];
+    FAB_EACH(const fab_advice_row, row, a->rows, a->n_rows) {
         if (row->gain.verdict == FAB_ADVICE_FASTER && strcmp(row->change, b->change) != 0 &&
             fabs(row->figures.time_s - b->figures.time_s) <= VERDICT_SAME * b->figures.time_s) {
             n[row->needs_switch_support]++;
@@ -355,9 +340,8 @@ static void advice_of_search(const fab_advice *a, char *out) {
     } else {
         fab_append(out, FAB_VERDICT_TEXT, "%s", name_change(b->change));
         if (b->iteration_s > 0 && b->base_iteration_s > 0) {
-            char room[2][32];
             fab_append(out, FAB_VERDICT_TEXT, " takes an iteration of %s instead of %s, %.1f %% %s, and",
-                       verdict_seconds(room[0], b->iteration_s), verdict_seconds(room[1], b->base_iteration_s),
+                       verdict_seconds(FAB_ROOM, b->iteration_s), verdict_seconds(FAB_ROOM, b->base_iteration_s),
                        100 * fabs(1 - b->iteration_s / b->base_iteration_s),
                        b->iteration_s <= b->base_iteration_s ? "less" : "more");
         }
@@ -378,8 +362,7 @@ static void advice_of_search(const fab_advice *a, char *out) {
 /* What runs where nobody chose: the first spare, or else the first policy that was given and places all ranks. */
 static const fab_failed_policy *usual_policy(const fab_failed_engine *e, size_t n) {
     const fab_failed_policy *found = NULL;
-    for (size_t i = 0; i < n; i++) {
-        const fab_failed_policy *p = &e->policies[i];
+    FAB_EACH(const fab_failed_policy, p, e->policies, n) {
         const bool is_usual = strcmp(p->policy, "first-spare") == 0;
         found = p->is_possible && !isnan(p->state.time_s) && (found == NULL || is_usual) ? p : found;
     }
@@ -391,17 +374,16 @@ static void advice_of_failures(const fab_failures *f, size_t engine, char *out) 
     const fab_failed_policy *best = outermost_policy(e, f->n_policies, false);
     const fab_failed_policy *worst = outermost_policy(e, f->n_policies, true);
     const fab_failed_policy *usual = usual_policy(e, f->n_policies);
-    char room[32];
     if (f->n_lost == 0 || best == NULL || worst == best) {
         return;
     }
     const double least_s = best->state.time_s;
     if (usual->state.time_s - least_s > FAB_VERDICT_LITTLE * usual->state.time_s) {
         fab_append(out, FAB_VERDICT_TEXT, "policy %s saves %s over %s; ", best->policy,
-                   verdict_seconds(room, usual->state.time_s - least_s), usual->policy);
+                   verdict_seconds(FAB_ROOM, usual->state.time_s - least_s), usual->policy);
     } else if (worst->state.time_s - least_s > FAB_VERDICT_LITTLE * worst->state.time_s) {
         fab_append(out, FAB_VERDICT_TEXT, "keep policy %s: %s takes %s longer; ", usual->policy, worst->policy,
-                   verdict_seconds(room, worst->state.time_s - least_s));
+                   verdict_seconds(FAB_ROOM, worst->state.time_s - least_s));
     } else {
         fab_append(out, FAB_VERDICT_TEXT, "policy %s or any other that was tried; ", best->policy);
     }
@@ -410,8 +392,7 @@ static void advice_of_failures(const fab_failures *f, size_t engine, char *out) 
 /* What all jobs gain: of changes that save as much the easiest, then those that save more. */
 static void advice_of_jobs(const fab_contention *c, bool is_one_draw, bool collides, char *out) {
     double most = 0;
-    for (size_t i = 0; i < c->n_remedies; i++) {
-        const fab_job_remedy *m = &c->remedies[i];
+    FAB_EACH(const fab_job_remedy, m, c->remedies, c->n_remedies) {
         if (m->saved_ratio > most + FAB_VERDICT_LITTLE) {
             fab_append(out, FAB_VERDICT_TEXT,
                        "%s%s%s%s saves %.2g %% of the jobs' GPU time, %" PRIu32 " of %zu are faster",
@@ -428,12 +409,11 @@ static void advice_of_jobs(const fab_contention *c, bool is_one_draw, bool colli
         fab_append(out, FAB_VERDICT_TEXT, "; all of one draw, which --seeds %d tells from luck", FAB_VERDICT_SEEDS);
     }
     if (c->n_untried > 0) {
-        char flows[32];
         fab_append(
             out, FAB_VERDICT_TEXT,
             "changes were not tried: %s flows are too many; give --engine ecmp,qp=16 or spray to compare them, move "
             "jobs that share links apart (servers), or add uplinks",
-            fab_format_count(flows, c->n_untried));
+            FAB_SAY_COUNT(c->n_untried));
     } else if (!(c->engines[c->remedied].lost_ratio > FAB_VERDICT_LITTLE)) {
         fab_append(out, FAB_VERDICT_TEXT, "%snothing to move: the jobs hardly cost each other time%s",
                    most > 0 ? "; " : "",
@@ -462,13 +442,12 @@ static void advice_of_engines(const fab_result *r, const fab_run_verdict *v, cha
 }
 
 static void advice_of_plan(const fab_result *r, const fab_run_verdict *v, char *out) {
-    char room[32];
     char draws[48] = ""; /* of which the report may have one */
     if (v->better.draws > 1 && v->better.draws != r->n_seeds) {
         (void)snprintf(draws, sizeof draws, " (mean of --seeds %" PRIu64 ")", v->better.draws);
     }
     fab_append(out, FAB_VERDICT_TEXT, "; a better plan takes %s%s, %.0f %% less: --job %s",
-               verdict_seconds(room, v->better.time_s), draws, 100 * (1 - v->better.time_s / v->time_s),
+               verdict_seconds(FAB_ROOM, v->better.time_s), draws, 100 * (1 - v->better.time_s / v->time_s),
                v->better.keys);
 }
 
@@ -478,22 +457,10 @@ void verdict_put_advice(const fab_result *r, fab_run_verdict *v) {
         advice_of_failures(r->failures, engine, v->advice);
     }
     if (r->n_serving > v->engine && r->serving[v->engine].arrivals_per_s <= 0) {
-        const double most = r->serving[v->engine].most_requests_per_s;
-        const double last_digit = pow(10, floor(log10(most)) - 4); /* down: what is said is to be enough */
-        fab_append(v->advice, FAB_VERDICT_TEXT,
-                   "send fewer than %.5g requests/s, or have more than %.2f times the replicas; ",
-                   floor(most / last_digit) * last_digit, ceil(r->job.request_rate / most * 100) / 100);
+        verdict_add_batch(r, v, v->advice);
     }
     if (r->plans != NULL && r->plans->fewer.servers > 0) {
-        const fab_fewer *fewer = &r->plans->fewer;
-        fab_append(v->advice, FAB_VERDICT_TEXT,
-                   "leave GPUs idle: few sizes divide %" PRIu64 ", on %" PRIu64
-                   " of them the job does x%.3g the tokens",
-                   r->plans->gpus, fewer->gpus, fewer->gain);
-        if (fewer->draws > 0) {
-            fab_append(v->advice, FAB_VERDICT_TEXT, " (means of %" PRIu64 " seeds)", fewer->draws);
-        }
-        fab_append(v->advice, FAB_VERDICT_TEXT, ": --job %s; ", fewer->job);
+        fab_append(v->advice, FAB_VERDICT_TEXT, "%s; ", r->plans->fewer.advice);
     }
     if (verdict_margin(r, v) >= VERDICT_MARGIN) {
         advice_of_engines(r, v, v->advice);

@@ -3,7 +3,6 @@
 #include "fab/published.h"
 #include "verdict_lines.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
@@ -30,7 +29,6 @@ const char *verdict_of_draw(const fab_result *r) {
 void verdict_add_draw(const fab_result *r, const fab_run_verdict *v, char *out) {
     const fab_result *own = fab_result_of(r, v->engine);
     const fab_stat *draws = own->plans != NULL ? &own->plans->plans[0].draws_s : NULL;
-    char room[2][32];
     if (r->n_seeds > 1 || !verdict_is_drawn(r, v->engine)) {
         return;
     }
@@ -39,7 +37,7 @@ void verdict_add_draw(const fab_result *r, const fab_run_verdict *v, char *out) 
     } else if (draws->max > v->time_s * (1 + FAB_VERDICT_LITTLE)) {
         fab_append(out, FAB_VERDICT_TEXT,
                    " in this draw; over %" PRIu64 " seeds the mean is %s, the longest %s (--seeds %" PRIu64 ")",
-                   own->plans->draws, verdict_seconds(room[0], draws->mean), verdict_seconds(room[1], draws->max),
+                   own->plans->draws, verdict_seconds(FAB_ROOM, draws->mean), verdict_seconds(FAB_ROOM, draws->max),
                    own->plans->draws);
     } else {
         fab_append(out, FAB_VERDICT_TEXT, ", over %" PRIu64 " seeds too", own->plans->draws);
@@ -64,9 +62,8 @@ static void certainty_of_published(const fab_result *r, char *out) {
     }
     fab_append(out, FAB_VERDICT_TEXT, "; %" PRIu64 " of %zu published figures met", n.met, p->n_rows);
     if (furthest != NULL) {
-        char deviation[32];
         fab_append(out, FAB_VERDICT_TEXT, ", the furthest %s",
-                   fab_change_format(deviation, fab_published_deviation(furthest), 1));
+                   fab_change_format(FAB_ROOM, fab_published_deviation(furthest), 1));
     }
 }
 
@@ -120,19 +117,6 @@ static void certainty_of_draws(const fab_result *r, const fab_run_verdict *v, bo
     add_draws(r, v, v->slowest, is_worst_drawn, out);
 }
 
-/* Requests arrive at random, whatever the network draws. */
-static void certainty_of_arrivals(const fab_serving *s, char *out) {
-    if (s->arrivals_per_s > 0) {
-        char room[32];
-        fab_append(out, FAB_VERDICT_TEXT, "; percentiles of %s of random arrivals, drawn once",
-                   verdict_seconds(room, s->window_s));
-        if (s->load_ratio > FAB_SERVING_HIGH) {
-            fab_append(out, FAB_VERDICT_TEXT, ": at %.1f %% of the most they are of this window, and grow with it",
-                       100 * s->load_ratio);
-        }
-    }
-}
-
 /* A queue pair keeps to one port: fewer of them than planes are taken as one on each, as bonded NICs deal them. */
 static void certainty_of_planes(const fab_result *r, size_t engine, char *out) {
     const fab_engine_result *e = &r->phases[0].engines[engine];
@@ -155,7 +139,7 @@ void verdict_put_certainty(const fab_result *r, fab_run_verdict *v) {
     certainty_of_draws(r, v, verdict_is_drawn(r, v->engine), v->certainty);
     certainty_of_planes(r, v->engine, v->certainty);
     if (r->n_serving > v->engine) {
-        certainty_of_arrivals(&r->serving[v->engine], v->certainty);
+        verdict_add_arrivals(&r->serving[v->engine], v->certainty);
     }
     if (transport != FAB_TRANSPORT_FLUID) {
         fab_append(v->certainty, FAB_VERDICT_TEXT, "; packets %s",

@@ -33,6 +33,9 @@ double verdict_time(const fab_result *r, size_t engine);
 /** How many fewer queue pairs a has than b, which is the same but for them; 0: it is not. */
 int verdict_fewer_pairs(const fab_result *r, size_t a, size_t b);
 
+/** Whether an engine is a bound that no switch can be told to route by: it is advised where it is alone only. */
+bool verdict_is_bound(const fab_result *r, size_t engine);
+
 /** The first given of the engines that take the same as one, those apart that differ in queue pairs alone. */
 size_t verdict_first_equal(const fab_result *r, size_t engine);
 
@@ -66,6 +69,12 @@ const fab_phase_result *verdict_worst_phase(const fab_result *r, size_t engine);
 
 /** What failures, slower parts and other jobs make of it, behind what bounds the job alone on the healthy fabric. */
 void verdict_add_changes(const fab_result *r, const fab_run_verdict *v, char *out);
+
+/** What batch carries the requests of a service that is overloaded; behind it replicas that are bought. */
+void verdict_add_batch(const fab_result *r, const fab_run_verdict *v, char *out);
+
+/** Requests arrive at random, whatever the network draws. */
+void verdict_add_arrivals(const fab_serving *s, char *out);
 
 void verdict_put_advice(const fab_result *r, fab_run_verdict *v);
 void verdict_put_certainty(const fab_result *r, fab_run_verdict *v);

@@ -1,4 +1,5 @@
 /* What more queue pairs of one engine win, and engines that win as much. */
+#include "fab/order.h"
 #include "verdict_lines.h"
 
 #include <math.h>
@@ -38,9 +39,15 @@ size_t verdict_thrifty(const fab_result *r, const fab_run_verdict *v) {
     return least;
 }
 
+bool verdict_is_bound(const fab_result *r, size_t engine) {
+    const char *label = r->phases[0].engines[engine].label;
+    return strcspn(label, ",") == strlen("optimal") && strncmp(label, "optimal", strlen("optimal")) == 0;
+}
+
 /* Not of those that have more queue pairs for it than another. */
 static bool is_equal(const fab_result *r, size_t a, size_t b) {
-    bool is_thrifty = fabs(verdict_time(r, a) - verdict_time(r, b)) < VERDICT_MARGIN * verdict_time(r, b);
+    bool is_thrifty = verdict_is_bound(r, a) <= verdict_is_bound(r, b) &&
+                      fabs(verdict_time(r, a) - verdict_time(r, b)) < VERDICT_MARGIN * verdict_time(r, b);
     for (size_t e = 0; is_thrifty && e < r->phases[0].n_engines; e++) {
         is_thrifty = verdict_fewer_pairs(r, e, a) <= 0 ||
                      fabs(verdict_time(r, e) - verdict_time(r, b)) >= VERDICT_MARGIN * verdict_time(r, b);
@@ -49,12 +56,8 @@ static bool is_equal(const fab_result *r, size_t a, size_t b) {
 }
 
 size_t verdict_first_equal(const fab_result *r, size_t engine) {
-    for (size_t e = 0; e < engine; e++) {
-        if (is_equal(r, e, engine)) {
-            return e;
-        }
-    }
-    return engine;
+    FAB_FIRST(e, engine, is_equal(r, e, engine));
+    return e;
 }
 
 void verdict_add_equals(const fab_result *r, size_t engine, char *out) {
@@ -66,11 +69,7 @@ void verdict_add_equals(const fab_result *r, size_t engine, char *out) {
     }
 }
 
-static int by_pairs(const void *a, const void *b) {
-    const fab_pairs_time *x = a;
-    const fab_pairs_time *y = b;
-    return (x->pairs > y->pairs) - (x->pairs < y->pairs);
-}
+FAB_ORDER_KEYS(by_pairs, fab_pairs_time, FAB_ORDER(a->pairs, b->pairs));
 
 bool fab_verdict_add_pairs(fab_pairs_time *list, size_t n, char *out, size_t size) {
     double least_s = INFINITY;

@@ -2,13 +2,11 @@
 #include "fab/analysis.h"
 #include "fab/optimum.h"
 
-#include "fab/imported.h"
 #include "fab/memory.h"
 #include "fab/mix.h"
 #include "fab/units.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <stdarg.h>
 
 #define NEAR 0.02 /* a rate on the label and on the wire */
@@ -25,10 +23,9 @@ static fab_status add_warning(fab_result *result, fab_error *err, const char *fm
     va_start(arguments, fmt);
     (void)vsnprintf(text, sizeof text, fmt, arguments);
     va_end(arguments);
-    for (size_t i = 0; i < result->n_warnings; i++) {
-        if (strcmp(result->warnings[i], text) == 0) {
-            return FAB_OK;
-        }
+    FAB_ANY(is_said, i, result->n_warnings, strcmp(result->warnings[i], text) == 0);
+    if (is_said) {
+        return FAB_OK;
     }
     FAB_PASS(fab_grow(&result->warnings, &capacity, result->n_warnings + 1, sizeof(char *), err));
     result->warnings[result->n_warnings] = fab_strdup(text, err);
@@ -37,23 +34,18 @@ static fab_status add_warning(fab_result *result, fab_error *err, const char *fm
 }
 
 static bool is_sold(double bps) {
-    for (size_t i = 0; i < sizeof SOLD_BPS / sizeof *SOLD_BPS; i++) {
-        if (fabs(bps / SOLD_BPS[i] - 1) <= NEAR) {
-            return true;
-        }
-    }
-    return false;
+    FAB_ANY(found, i, FAB_N_OF(SOLD_BPS), fabs(bps / SOLD_BPS[i] - 1) <= NEAR);
+    return found;
 }
 
 static fab_status look_at_rates(fab_result *result, const fab_counts *counts, fab_error *err) {
     FAB_EACH(const fab_cable_kind, kind, counts->kinds, counts->n_kinds) {
-        char rate[40];
         if (!is_sold(kind->rate_bps)) {
             FAB_PASS(add_warning(result, err,
                                  "links %s run at %s, which no port of the market does: look at nic, "
                                  "planes, port and breakout",
                                  fab_boundary_name(counts->wiring, kind->tier),
-                                 fab_quantity_format(rate, kind->rate_bps, FAB_UNIT_RATE)));
+                                 FAB_SAY(kind->rate_bps, FAB_UNIT_RATE)));
         }
     }
     return FAB_OK;
@@ -64,12 +56,11 @@ static fab_status look_at_rates(fab_result *result, const fab_counts *counts, fa
 static fab_status look_at_ports(fab_result *result, const fab_fabric_result *f, fab_error *err) {
     for (uint32_t t = 0; t < f->counts.tiers; t++) {
         const fab_tier_spec *tier = &f->spec.tier[t];
-        char rate[40];
         if (tier->breakout > 1 && tier->port_bps > 0 && !is_sold(tier->port_bps)) {
             FAB_PASS(add_warning(result, err,
                                  "ports of tier %" PRIu32 " run at %s before their breakout in %" PRIu64
                                  ", which no switch of the market has",
-                                 t + 1, fab_quantity_format(rate, tier->port_bps, FAB_UNIT_RATE), tier->breakout));
+                                 t + 1, FAB_SAY(tier->port_bps, FAB_UNIT_RATE), tier->breakout));
         }
     }
     return FAB_OK;
@@ -109,12 +100,11 @@ static fab_status look_at_engine(fab_result *result, const char *family, const c
 }
 
 static fab_status look_at_spares(fab_result *result, const fab_spares *s, fab_error *err) {
-    char money[32];
     return !s->is_known || s->more_tiers == 0
                ? FAB_OK
                : add_warning(result, err,
                              "%" PRIu64 " spare servers take another tier: %" PRIu64 " switches and %s more",
-                             s->servers, s->more_switches, fab_money_format(money, s->more_usd));
+                             s->servers, s->more_switches, fab_money_format(FAB_ROOM, s->more_usd));
 }
 
 /* A fabric that is compared under experts that are nowhere else is not tested by them. */
@@ -138,7 +128,14 @@ void fab_gpu_sold_unlike(const fab_gpu *gpu, const fab_fabric_spec *spec, char o
     const bool is_like = spec->gpus_per_server == gpu->server_gpus && spec->domain <= gpu->domain &&
                          (spec->domain > gpu->server_gpus || gpu->domain == gpu->server_gpus);
     out[0] = '\0';
-    if (gpu->domain > 0 && !is_like) {
+    if (gpu->server_gpus == 0 && gpu->domain > 0 && spec->domain > gpu->domain) {
+        fab_append(out, FAB_SOLD_SIZE,
+                   "%.40s is sold in scale-up domains of at most %" PRIu64
+                   " GPUs, and the design has domains of %" PRIu64
+                   ": no price has what would join so many, neither of GPU hours nor of servers, and margins leave it "
+                   "out",
+                   gpu->name, gpu->domain, spec->domain);
+    } else if (gpu->server_gpus > 0 && !is_like) {
         fab_append(out, FAB_SOLD_SIZE,
                    "%.40s is sold in servers of %" PRIu64 " with scale-up domains of %" PRIu64
                    " GPUs, and the design has servers of %" PRIu64 " with domains of %" PRIu64

@@ -1,4 +1,5 @@
 #include "fab/choices.h"
+#include "fab/status.h"
 
 #include <ctype.h>
 #include <stdint.h>
@@ -157,12 +158,9 @@ static size_t letters_apart(const char *a, const char *b) {
 }
 
 static bool is_other_word(const char *word, const char *name) {
-    for (size_t i = 0; i < sizeof OTHER_WORDS / sizeof OTHER_WORDS[0]; i++) {
-        if (strcmp(OTHER_WORDS[i].word, word) == 0 && strcmp(OTHER_WORDS[i].name, name) == 0) {
-            return true;
-        }
-    }
-    return false;
+    FAB_ANY(found, i, FAB_N_OF(OTHER_WORDS),
+            strcmp(OTHER_WORDS[i].word, word) == 0 && strcmp(OTHER_WORDS[i].name, name) == 0);
+    return found;
 }
 
 /* Whether `word` stands in `name` between what is no letter or digit. */
@@ -223,7 +221,7 @@ const char *fab_choices_hint(fab_choices *c) {
     char word[LONGEST + 1];
     const char *note = NULL;
     fold(c->word, word);
-    for (size_t i = 0; c->distance == 0 && i < sizeof NOTES / sizeof NOTES[0]; i++) {
+    for (size_t i = 0; c->distance == 0 && i < FAB_N_OF(NOTES); i++) {
         note = strcmp(NOTES[i].word, word) == 0 ? NOTES[i].note : note;
     }
     (void)snprintf(c->text, sizeof c->text, "%s%s%s%s%s", is_near ? "; did you mean '" : "", c->best,

@@ -61,15 +61,12 @@ double fab_grown(double n) {
 }
 
 fab_status fab_memory_check(const char *what, double bytes, uint64_t limit, fab_error *err) {
-    char need[40];
-    char most[40];
     bytes += FAB_PROGRAM_BYTES;
     if (limit == 0 || bytes <= (double)limit) {
         return FAB_OK;
     }
     return fab_fail(err, FAB_ELIMIT, NULL, "%s would take about %s of memory, above the limit of %s (max-memory)", what,
-                    fab_quantity_format(need, bytes, FAB_UNIT_BYTES),
-                    fab_quantity_format(most, (double)limit, FAB_UNIT_BYTES));
+                    FAB_SAY(bytes, FAB_UNIT_BYTES), FAB_SAY((double)limit, FAB_UNIT_BYTES));
 }
 
 char *fab_strdup(const char *text, fab_error *err) {

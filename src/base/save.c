@@ -15,7 +15,7 @@
 /* What a handler of signals has to know. Both types are free of locks. */
 static _Atomic(const char *) save_temporaries[32];
 static atomic_size_t save_n_commits;
-#define N_TEMPORARIES (sizeof save_temporaries / sizeof save_temporaries[0])
+#define N_TEMPORARIES (FAB_N_OF(save_temporaries))
 
 void fab_save_abandon(void) {
     for (size_t i = 0; i < N_TEMPORARIES; i++) {

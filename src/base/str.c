@@ -111,13 +111,13 @@ void fab_str_add_csv(fab_str *str, const char *text) {
     fab_str_add(str, quote);
 }
 
-void fab_format_double(char *out, double value) {
-    for (int digits = 15; digits <= 17; digits++) {
+const char *fab_format_double(char *out, double value) {
+    bool is_same = false;
+    for (int digits = 15; digits <= 17 && !is_same; digits++) {
         (void)snprintf(out, 32, "%.*g", digits, value);
-        if (strtod(out, NULL) == value) {
-            return;
-        }
+        is_same = strtod(out, NULL) == value;
     }
+    return out;
 }
 
 const char *fab_format_count(char *out, uint64_t value) {
@@ -180,6 +180,28 @@ fab_status fab_read_file(const char *path, size_t limit, fab_str *out, fab_error
     *out = text;
     text = (fab_str)FAB_STR_INIT;
     return FAB_OK;
+}
+
+size_t fab_write_ranges(char *out, size_t size, const uint32_t *list, size_t n, char by) {
+    size_t used = 0;
+    size_t run = 0;
+    out[0] = '\0';
+    for (size_t i = 0; i < n; i += run) {
+        char piece[32];
+        for (run = 1; i + run < n && list[i + run] == list[i] + run;) {
+            run++;
+        }
+        FAB_FORMAT(piece, "%.*s%" PRIu32, i > 0, &by, list[i]);
+        if (run > 1) {
+            fab_append(piece, sizeof piece, "-%" PRIu32, list[i + run - 1]);
+        }
+        if (used + strlen(piece) >= size) {
+            return i;
+        }
+        memcpy(out + used, piece, strlen(piece) + 1);
+        used += strlen(piece);
+    }
+    return n;
 }
 
 static bool is_digit(char c) {

@@ -72,7 +72,7 @@ static void plain_unit(const char *text, char *out, size_t size) {
     } SAME[] = {{"bit/s", "b/s"}, {"bps", "b/s"}, {"Bps", "B/s"}, {"\xC2\xB5s", "us"}, {"\xCE\xBCs", "us"}};
     text += strspn(text, " ");
     size_t n = strlen(text);
-    for (size_t i = 0; i < sizeof SAME / sizeof SAME[0]; i++) {
+    for (size_t i = 0; i < FAB_N_OF(SAME); i++) {
         size_t n_from = strlen(SAME[i].from);
         if (n >= n_from && strcmp(text + n - n_from, SAME[i].from) == 0) {
             (void)snprintf(out, size, "%.*s%s", (int)(n - n_from < size ? n - n_from : size), text, SAME[i].to);
@@ -175,7 +175,7 @@ static const char *with_prefix(char *out, double value, const char *unit) {
         const char *prefix;
     } PREFIXES[] = {{1e15, "P"}, {1e12, "T"}, {1e9, "G"},  {1e6, "M"}, {1e3, "k"},
                     {1, ""},     {1e-3, "m"}, {1e-6, "u"}, {1e-9, "n"}};
-    size_t n = sizeof PREFIXES / sizeof PREFIXES[0];
+    size_t n = FAB_N_OF(PREFIXES);
     size_t i = 0;
     while (i + 1 < n && fabs(value) < PREFIXES[i].factor * 0.99999) {
         i++;
@@ -237,11 +237,10 @@ const char *fab_money_format(char *out, double usd) {
 }
 
 const char *fab_price_format(char *out, double usd) {
-    char number[32];
     if (!(usd >= 999.95 && usd <= 1e15)) {
         (void)snprintf(out, 32, "$%.4g", usd);
     } else {
-        (void)snprintf(out, 32, "$%s", fab_format_count(number, (uint64_t)(usd + 0.5)));
+        (void)snprintf(out, 32, "$%s", FAB_SAY_COUNT((uint64_t)(usd + 0.5)));
     }
     return out;
 }

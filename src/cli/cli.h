@@ -169,14 +169,13 @@ extern const bool CLI_HOLDS;                    /**< main() is called again and 
 
 const cli_command *cli_find_command(const char *name);
 /** FAB_EUSAGE, with a hint at what may have been meant. */
-fab_status cli_unknown_command(const char *name, fab_error *err) FAB_MUST_USE;
+FAB_STATUS cli_unknown_command(const char *name, fab_error *err);
 
 /** What a subcommand is called behind its command. */
 const char *cli_subcommand_name(const cli_command *command, const cli_command *subcommand);
 
 /** @retval FAB_EUSAGE  there is none of this name */
-fab_status cli_find_subcommand(const cli_command *command, const char *name, const cli_command **out,
-                               fab_error *err) FAB_MUST_USE;
+FAB_STATUS cli_find_subcommand(const cli_command *command, const char *name, const cli_command **out, fab_error *err);
 
 /* --- options.c ---------------------------------------------------------------------------------------------------- */
 
@@ -207,24 +206,23 @@ bool cli_is_given(const cli_options *options, const cli_option *option);
 const cli_option *cli_option_at(const cli_command *command, size_t i);
 
 /** FAB_EUSAGE where something that the command cannot do without is not given, with an example that has it. */
-fab_status cli_needs(const cli_command *command, bool is_given, const char *what, fab_error *err) FAB_MUST_USE;
+FAB_STATUS cli_needs(const cli_command *command, bool is_given, const char *what, fab_error *err);
 
 /** Reads the arguments behind the command's name. `out` keeps pointers into argv. */
-fab_status cli_options_parse(const cli_command *command, int argc, char **argv, cli_options *out,
-                             fab_error *err) FAB_MUST_USE;
+FAB_STATUS cli_options_parse(const cli_command *command, int argc, char **argv, cli_options *out, fab_error *err);
 void cli_options_release(cli_options *options);
 
 /** Reads --policy, given once or more, with names between commas. `out` holds FAB_POLICY_N policies. */
-fab_status cli_read_policies(const cli_options *options, fab_policy *out, size_t *out_n, fab_error *err) FAB_MUST_USE;
+FAB_STATUS cli_read_policies(const cli_options *options, fab_policy *out, size_t *out_n, fab_error *err);
 /** Of cli_option_histories and cli_option_history_policy: `policy` stays where none is given. */
-fab_status cli_read_histories(const cli_options *options, fab_policy *policy, fab_error *err) FAB_MUST_USE;
+FAB_STATUS cli_read_histories(const cli_options *options, fab_policy *policy, fab_error *err);
 
 /* --- limits.c ----------------------------------------------------------------------------------------------------- */
 
 #define CLI_EXIT_TIME 6 /**< exit code of a run that --max-time has ended */
 
 /** Finds what memory is free where none was given, and sets the limits. */
-fab_status cli_limits_begin(cli_options *options, fab_error *err) FAB_MUST_USE;
+FAB_STATUS cli_limits_begin(cli_options *options, fab_error *err);
 
 /** For commands that evaluate again and again: what one evaluation frees the next takes, and the system need not clear
  * it anew. They take up to a third more memory at most. */
@@ -244,7 +242,7 @@ void cli_print_command_help(const cli_command *command, FILE *out);
 void cli_print_man(const cli_command *command, FILE *out);
 
 /** A completion script for bash, zsh or fish. */
-fab_status cli_print_completion(const char *shell, FILE *out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS cli_print_completion(const char *shell, FILE *out, fab_error *err);
 
 /** Names of what can be listed, ended by NULL: for completion. */
 const char *cli_topic_name(size_t i);
@@ -269,10 +267,10 @@ typedef struct cli_shown {
 } cli_shown;
 
 /** Writes into result->see the `run` (of other traffic than the job: `route`) that has the same figures. */
-fab_status cli_see(const cli_options *options, const cli_shown *shown, fab_result *result, fab_error *err) FAB_MUST_USE;
+FAB_STATUS cli_see(const cli_options *options, const cli_shown *shown, fab_result *result, fab_error *err);
 /** The same of a point: with its plan and its seeds. */
-fab_status cli_see_point(const cli_options *options, const fab_sweep_point *p, cli_shown *shown, fab_result *result,
-                         fab_error *err) FAB_MUST_USE;
+FAB_STATUS cli_see_point(const cli_options *options, const fab_sweep_point *p, cli_shown *shown, fab_result *result,
+                         fab_error *err);
 
 /* --- cmd_import.c ------------------------------------------------------------------------------------------------- */
 
@@ -284,21 +282,24 @@ void cli_tell_left_cables(const cli_options *options, const struct fab_network *
 
 /* --- session.c ---------------------------------------------------------------------------------------------------- */
 
+/** FAB_EUSAGE where the key job.placement, given by `option`, would move nothing of `traffic`: of a pattern or a file.
+ */
+FAB_STATUS cli_check_placement(const char *traffic, const char *option, fab_error *err);
 /** Reads a design and lays --set, --job, --engine and --prices over it. */
-fab_status cli_read_design(const cli_options *options, const char *text, fab_design *out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS cli_read_design(const cli_options *options, const char *design, fab_design *out, fab_error *err);
 
 /** Says of an error of --set that it is of another option, whose value the override has behind `skip` bytes. */
 void cli_name_option(const char *option, size_t skip, const char *const *overrides, size_t n, fab_error *err);
 
 /** The same into memory of its own, for free(). */
-fab_status cli_open_design(const cli_options *options, const char *text, fab_design **out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS cli_open_design(const cli_options *options, const char *text, fab_design **out, fab_error *err);
 
-/** Lays "key=value,..." over the first job of a design. */
-fab_status cli_set_job(fab_design *design, const char *text, const char *option, fab_error *err) FAB_MUST_USE;
+/** Lays "key=value,..." over a job of a design, which may be one more. */
+FAB_STATUS cli_set_job(fab_design *design, size_t job, const char *text, const char *option, fab_error *err);
 
 /** An empty result of `command` with room for n_fabrics. Release with fab_result_release(). */
-fab_status cli_result_init(const cli_options *options, fab_command command, size_t n_fabrics, fab_result *out,
-                           fab_error *err) FAB_MUST_USE;
+FAB_STATUS cli_result_init(const cli_options *options, fab_command command, size_t n_fabrics, fab_result *out,
+                           fab_error *err);
 
 /** What the result borrows from it. Zero-initialised; release with cli_further_release(). */
 typedef struct cli_further {
@@ -332,26 +333,26 @@ typedef struct cli_session {
 } cli_session;
 
 /** Reads the design of the first operand. Zero-initialise the session; release it whatever comes of it. */
-fab_status cli_session_open(const cli_options *options, fab_command command, const char *traffic, cli_session *out,
-                            fab_error *err) FAB_MUST_USE;
+FAB_STATUS cli_session_open(const cli_options *options, fab_command command, const char *traffic, cli_session *out,
+                            fab_error *err);
 
 /** Builds the fabric, unless it is there, and a context over it. */
-fab_status cli_session_build(cli_session *session, fab_error *err) FAB_MUST_USE;
+FAB_STATUS cli_session_build(cli_session *session, fab_error *err);
 
 /** Behind the fabric's figures: what a job leaves open of its chunks is chosen, and session->context is of them. */
-fab_status cli_session_choose_chunks(cli_session *session, fab_error *err) FAB_MUST_USE;
+FAB_STATUS cli_session_choose_chunks(cli_session *session, fab_error *err);
 
 /** Prices the fabric, replays the traffic and reports. A held session: again, with options of other failures. */
-fab_status cli_session_report(cli_session *session, FILE *out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS cli_session_report(cli_session *session, FILE *out, fab_error *err);
 void cli_session_release(cli_session *session);
 
 /** Renders the result to `out` in the requested format, and all formats into --out. */
-fab_status cli_report(const cli_options *options, const fab_result *result, FILE *out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS cli_report(const cli_options *options, const fab_result *result, FILE *out, fab_error *err);
 
 /** Fails early where a file is there already that --force does not give up. `path` may be NULL. */
-fab_status cli_check_new_file(const cli_options *options, const char *path, fab_error *err) FAB_MUST_USE;
+FAB_STATUS cli_check_new_file(const cli_options *options, const char *path, fab_error *err);
 /** The same of a file in the folder of --out. */
-fab_status cli_check_out_file(const cli_options *options, const char *path, fab_error *err) FAB_MUST_USE;
+FAB_STATUS cli_check_out_file(const cli_options *options, const char *path, fab_error *err);
 
 /* --- outputs.c ---------------------------------------------------------------------------------------------------- */
 
@@ -359,17 +360,17 @@ fab_status cli_check_out_file(const cli_options *options, const char *path, fab_
 bool cli_may_replace_out(const cli_options *options);
 
 /** The files of --export and --out alone. */
-fab_status cli_write_reports(const cli_options *options, const fab_result *result, fab_error *err) FAB_MUST_USE;
+FAB_STATUS cli_write_reports(const cli_options *options, const fab_result *result, fab_error *err);
 
 /** Fails early when --out cannot be written, so that no run is lost for that. */
-fab_status cli_check_out(const cli_options *options, fab_error *err) FAB_MUST_USE;
+FAB_STATUS cli_check_out(const cli_options *options, fab_error *err);
 
 /* --- outputs.c ---------------------------------------------------------------------------------------------------- */
 
 #define CLI_ROWS_NAME "scenarios.csv" /**< of `study show`, under --out */
 
 /** Refuses two outputs of one file, by name or through links: one of them would be lost. */
-fab_status cli_check_outputs(const cli_options *options, fab_error *err) FAB_MUST_USE;
+FAB_STATUS cli_check_outputs(const cli_options *options, fab_error *err);
 
 /* --- vary.c ------------------------------------------------------------------------------------------------------- */
 
@@ -390,56 +391,55 @@ typedef struct cli_vary {
  * Reads "path=v1,v2,...". Values that hold commas are separated by '|'; behind `engine` a piece with '=' belongs to the
  * engine before it: "engine=ecmp,qp=16,spray" has two values.
  */
-fab_status cli_vary_parse(const char *text, cli_vary *out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS cli_vary_parse(const char *text, cli_vary *out, fab_error *err);
 void cli_vary_release(cli_vary *vary);
 
 /** Sweeps the design over the parameters and reports it. */
-fab_status cli_sweep_and_report(const cli_options *options, const cli_vary *vary, size_t n_vary, fab_command command,
-                                FILE *out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS cli_sweep_and_report(const cli_options *options, const cli_vary *vary, size_t n_vary, fab_command command,
+                                FILE *out, fab_error *err);
 
 /* --- route_explain.c ---------------------------------------------------------------------------------------------- */
 
 /** Fails where --explain comes with options that it has no place for. */
-fab_status cli_check_explain(const cli_options *options, fab_error *err) FAB_MUST_USE;
+FAB_STATUS cli_check_explain(const cli_options *options, fab_error *err);
 
 /** Who contends for the link that --explain names, and why, instead of the report. */
-fab_status cli_explain(cli_session *session, FILE *out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS cli_explain(cli_session *session, FILE *out, fab_error *err);
 
 /* --- certify.c ---------------------------------------------------------------------------------------------------- */
 
 extern const cli_option cli_option_certificate;
 
 /** Writes the certificate that --certificate names, of the session's phases; nothing where it is not given. */
-fab_status cli_certify(cli_session *session, fab_error *err) FAB_MUST_USE;
+FAB_STATUS cli_certify(cli_session *session, fab_error *err);
 /** Writes the certificate of what `context` is; does nothing where it is not asked for. */
-fab_status cli_certify_with(const cli_options *options, fab_save_writer *write, const void *context,
-                            fab_error *err) FAB_MUST_USE;
+FAB_STATUS cli_certify_with(const cli_options *options, fab_save_writer *write, const void *context, fab_error *err);
 /** The same of the optimum of `result`. */
-fab_status cli_certify_optimum(const cli_options *options, const fab_result *result, fab_error *err) FAB_MUST_USE;
+FAB_STATUS cli_certify_optimum(const cli_options *options, const fab_result *result, fab_error *err);
 
 /* --- route_advise.c ----------------------------------------------------------------------------------------------- */
 
 extern const cli_option cli_option_advise, cli_option_advise_budget;
 
 /** With --advise: the base alone, over enough seeds. Options that do not go together are FAB_EUSAGE. */
-fab_status cli_advise_begin(const cli_options *options, fab_replay *replay, fab_error *err) FAB_MUST_USE;
+FAB_STATUS cli_advise_begin(const cli_options *options, fab_replay *replay, fab_error *err);
 
 /** With --advise: what changes to the replayed base buy, in result->advice. *out is for fab_advice_free(). */
-fab_status cli_advise(const cli_options *options, const fab_replay *base, fab_result *result, fab_advice **out,
-                      fab_error *err) FAB_MUST_USE;
+FAB_STATUS cli_advise(const cli_options *options, const fab_replay *base, fab_result *result, fab_advice **out,
+                      fab_error *err);
 
 /* --- cmd_validate.c ----------------------------------------------------------------------------------------------- */
 
 /** Published figures of the design and job of a result, under any engine, beside those of the result. Does nothing
  * where there are none. `known` is filled by the first who asks; `out` is what the result borrows; release it with
  * fab_published_release(). */
-fab_status cli_find_published(const cli_options *options, const fab_design *design, fab_result *result,
-                              fab_published *known, fab_published *out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS cli_find_published(const cli_options *options, const fab_design *design, fab_result *result,
+                              fab_published *known, fab_published *out, fab_error *err);
 
 /* --- cmd_explore.c ------------------------------------------------------------------------------------------------ */
 
 /** Opens what questions with failures need of the job that explore keeps; does nothing where it keeps none. */
-fab_status cli_explore_hold(fab_error *err) FAB_MUST_USE;
+FAB_STATUS cli_explore_hold(fab_error *err);
 
 /* --- run_jobs.c --------------------------------------------------------------------------------------------------- */
 
@@ -449,21 +449,21 @@ void cli_further_release(cli_further *further);
 
 /** What goes beyond the first job on the healthy fabric: with several jobs what they do to each other (command run),
  * with --degrade what slower parts do, with --fail what failures do. What is in `out` already is not found again. */
-fab_status cli_look_further(const cli_options *options, const fab_replay *base, fab_result *result, cli_further *out,
-                            fab_error *err) FAB_MUST_USE;
+FAB_STATUS cli_look_further(const cli_options *options, const fab_replay *base, fab_result *result, cli_further *out,
+                            fab_error *err);
 
 /** Opens what a question with failures needs, ahead of it. */
-fab_status cli_hold_failures(const fab_context *context, cli_further *out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS cli_hold_failures(const fab_context *context, cli_further *out, fab_error *err);
 
 /** Fails where --degrade, --fail or --interference come with options that have no place for them. */
-fab_status cli_check_further(const cli_options *options, const fab_design *design, fab_error *err) FAB_MUST_USE;
+FAB_STATUS cli_check_further(const cli_options *options, const fab_design *design, fab_error *err);
 
 /* --- export.c ----------------------------------------------------------------------------------------------------- */
 
 extern const cli_option cli_option_export /**< repeatable */, cli_option_view, cli_option_picture;
 
 /** Fails early where a file is there already, or --view has nothing to act on. */
-fab_status cli_check_exports(const cli_options *options, fab_error *err) FAB_MUST_USE;
+FAB_STATUS cli_check_exports(const cli_options *options, fab_error *err);
 
 /** A format is printed, or written by --out or --export. */
 bool cli_writes(const cli_options *options, const char *format);
@@ -481,22 +481,21 @@ typedef struct cli_failed {
 } cli_failed;
 
 /** Marks the failed parts of result->graph in result->overlay. Does nothing where none are named. */
-fab_status cli_mark_failed(const cli_options *options, fab_result *result, cli_failed *out,
-                           fab_error *err) FAB_MUST_USE;
+FAB_STATUS cli_mark_failed(const cli_options *options, fab_result *result, cli_failed *out, fab_error *err);
 void cli_failed_release(cli_failed *failed);
 
 /** Says on stderr what the format cannot hold of this result, unless --quiet. */
 void cli_tell_left_out(const cli_options *options, const fab_report_format *format, const fab_result *result);
 
 /** Writes the files that --export names. */
-fab_status cli_write_exports(const cli_options *options, const fab_result *result, fab_error *err) FAB_MUST_USE;
+FAB_STATUS cli_write_exports(const cli_options *options, const fab_result *result, fab_error *err);
 
 /* --- terminal.c --------------------------------------------------------------------------------------------------- */
 
 fab_report_style cli_style(const cli_options *options);
 
 /** FAB_EUSAGE where standard output is a terminal and what would be printed is a page, a picture or a packed file. */
-fab_status cli_check_terminal(const cli_options *options, fab_error *err) FAB_MUST_USE;
+FAB_STATUS cli_check_terminal(const cli_options *options, fab_error *err);
 
 /** Standard input and output are one, or two. */
 bool cli_has_terminal(void);
@@ -562,10 +561,10 @@ void cli_table_add(cli_table *table, const char *fmt, ...) FAB_PRINTF(2, 3);
 void cli_table_add_number(cli_table *table, double value);
 
 /** FAB_OK, or FAB_ENOMEM if any cell could not be added. */
-fab_status cli_table_status(const cli_table *table, fab_error *err) FAB_MUST_USE;
+FAB_STATUS cli_table_status(const cli_table *table, fab_error *err);
 
 /** Aligned text; the last column wraps at `width` columns. */
-fab_status cli_table_text(const cli_table *table, size_t width, FILE *out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS cli_table_text(const cli_table *table, size_t width, FILE *out, fab_error *err);
 /** `[ {...}, ... ]` without a line feed at the end. */
 void cli_table_json(const cli_table *table, FILE *out);
 
@@ -582,7 +581,7 @@ extern const cli_option cli_option_store, cli_option_policy;
 
 extern const cli_command cli_command_study_show;
 /** Fails where a file that `study show` would write is there already. */
-fab_status cli_check_study_show(const cli_options *options, fab_error *err) FAB_MUST_USE;
+FAB_STATUS cli_check_study_show(const cli_options *options, fab_error *err);
 extern const cli_option cli_option_top, cli_option_variant;
 
 /* --- front_end.c -------------------------------------------------------------------------------------------------- */
@@ -590,10 +589,10 @@ extern const cli_option cli_option_top, cli_option_variant;
 /** "front-end" or "front-end:PHASE". */
 bool cli_is_front_end(const char *traffic);
 /** Builds the front-end of the design, for traffic of it. FAB_EINPUT: it has none. */
-fab_status cli_front_end_open(cli_session *session, fab_error *err) FAB_MUST_USE;
+FAB_STATUS cli_front_end_open(cli_session *session, fab_error *err);
 /** Makes the front-end the fabric that a report is about. */
 void cli_front_end_show(cli_session *session);
 
 /** The inside of a server from NCCL's topology, as text. */
-fab_status cli_explain_model(const char *text, FILE *out, fab_error *err) FAB_MUST_USE;
-fab_status cli_explain_server(const char *path, FILE *out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS cli_explain_model(const char *text, FILE *out, fab_error *err);
+FAB_STATUS cli_explain_server(const char *path, FILE *out, fab_error *err);

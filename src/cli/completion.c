@@ -3,7 +3,6 @@
 
 #include "fab/builtin.h"
 #include "fab/definitions.h"
-#include "fab/design.h"
 
 /* --- what an argument may be -------------------------------------------------------------------------------------- */
 
@@ -148,12 +147,8 @@ static void put_words(const values *v, FILE *out) {
 }
 
 static const values *completion_find(const values *table, size_t n, const char *name) {
-    for (size_t i = 0; i < n; i++) {
-        if (strcmp(table[i].name, name) == 0) {
-            return &table[i];
-        }
-    }
-    return &NOTHING;
+    FAB_FIRST(i, n, strcmp(table[i].name, name) == 0);
+    return i < n ? &table[i] : &NOTHING;
 }
 #define FIND(table, name) completion_find(table, sizeof(table) / sizeof(table)[0], name)
 
@@ -317,7 +312,7 @@ fab_status cli_print_completion(const char *shell, FILE *out, fab_error *err) {
         const char *name;
         void (*print)(FILE *out);
     } SHELLS[] = {{"bash", print_bash}, {"zsh", print_zsh}, {"fish", print_fish}};
-    for (size_t i = 0; i < sizeof SHELLS / sizeof SHELLS[0]; i++) {
+    for (size_t i = 0; i < FAB_N_OF(SHELLS); i++) {
         if (strcmp(SHELLS[i].name, shell) == 0) {
             SHELLS[i].print(out);
             return FAB_OK;

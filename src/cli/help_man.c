@@ -64,7 +64,7 @@ static void put_codes(FILE *out) {
         {"70", "an error of the program, or no memory"},
     };
     (void)fputs(".SH EXIT STATUS\n", out);
-    for (size_t i = 0; i < sizeof CODES / sizeof CODES[0]; i++) {
+    for (size_t i = 0; i < FAB_N_OF(CODES); i++) {
         (void)fprintf(out, ".TP\n%s\n%s\n", CODES[i][0], CODES[i][1]);
     }
 }

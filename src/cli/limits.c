@@ -8,10 +8,8 @@
 #ifdef __GLIBC__
 #include <malloc.h>
 #endif
-#include <math.h>
 #include <signal.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
@@ -156,7 +154,7 @@ static uint64_t free_bytes(uint64_t n_threads) {
     char line[1200];
     uint64_t kib = limits_read_number("/proc/meminfo", "MemAvailable");
     uint64_t least = kib < UINT64_MAX / 1024 ? kib * 1024 : UINT64_MAX;
-    for (size_t i = 0; i < sizeof below / sizeof below[0]; i++) {
+    for (size_t i = 0; i < FAB_N_OF(below); i++) {
         least = below[i] < least ? below[i] : least;
     }
     FAB_OWNS(fab_file_close) FILE *file = fopen("/proc/self/cgroup", "r");

@@ -6,7 +6,6 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -244,9 +243,8 @@ done:
         print_error(command, status, &err);
     }
     if (status == FAB_ENOMEM && options.max_memory > 0) {
-        char size[40];
         (void)fprintf(stderr, "The run may take %s%s: --max-memory.\n",
-                      fab_quantity_format(size, (double)options.max_memory, FAB_UNIT_BYTES),
+                      FAB_SAY((double)options.max_memory, FAB_UNIT_BYTES),
                       options.max_memory_given ? "" : ", what the machine had free");
         status = options.max_memory_given ? FAB_ELIMIT : status;
     }

@@ -1,6 +1,5 @@
 #include "cli.h"
 
-#include "fab/design.h"
 #include "fab/memory.h"
 #include "fab/parallel.h"
 
@@ -101,9 +100,10 @@ static const char *const WHEN[] = {"auto", "always", "never", NULL}; /* of cli_w
 
 const cli_option cli_option_set = {"set", "path=value", "override a value of the design (see 'list fields')",
                                    .is_repeatable = true, .apply = apply_set};
-const cli_option cli_option_job = {
-    "job", "key=value,...", "set fields of the first job: kind, model, tp, cp, pp, dp, ep, batch, gpu, placement, ...",
-    CLI_LIST(jobs)};
+const cli_option cli_option_job = {"job", "key=value,...",
+                                   "set fields of the first job: kind, model, tp, cp, pp, dp, ep, batch, gpu, "
+                                   "placement, ...; with id=NAME of that job, or of one more",
+                                   CLI_LIST(jobs)};
 const cli_option cli_option_traffic = {
     "traffic", "TEXT",
     "job, job:PHASE[,comm=K], pattern:NAME[,key=value] (see 'list patterns') or file:PATH[,rows=servers]; "

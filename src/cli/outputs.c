@@ -62,11 +62,7 @@ static fab_status add_output(outputs *o, const char *option, const char *folder,
     return resolve(path.data, &new->path, err);
 }
 
-static int by_path(const void *a, const void *b) {
-    const output *x = a;
-    const output *y = b;
-    return strcmp(x->path, y->path);
-}
+FAB_ORDER_KEYS(by_path, output, strcmp(a->path, b->path));
 
 static fab_status add_all(const cli_options *options, outputs *o, fab_error *err) {
     const struct {
@@ -78,7 +74,7 @@ static fab_status add_all(const cli_options *options, outputs *o, fab_error *err
                   {"--dump", options->dump},
                   {"--output", options->output},
                   {"--out", options->out}};
-    enum { N_SINGLE = sizeof single / sizeof single[0] };
+    enum { N_SINGLE = FAB_N_OF(single) };
     size_t n_formats = 0;
     while (fab_report_formats[n_formats] != NULL) {
         n_formats++;
@@ -145,7 +141,7 @@ static bool session_reads(const cli_options *options, const char *path, const st
     (void)snprintf(folder, sizeof folder, "%.*s", name != NULL ? (int)(name - path) + 1 : 1, name != NULL ? path : ".");
     bool same = options->store != NULL && stat(options->store, &store) == 0 && stat(folder, &of_output) == 0 &&
                 store.st_dev == of_output.st_dev && store.st_ino == of_output.st_ino;
-    for (size_t i = 0; i < sizeof texts / sizeof texts[0] + options->operands.n && !same; i++) {
+    for (size_t i = 0; i < FAB_N_OF(texts) + options->operands.n && !same; i++) {
         struct stat input;
         const char *text = i < options->operands.n ? options->operands.items[i] : texts[i - options->operands.n];
         const char *colon = text != NULL ? strchr(text, ':') : NULL;

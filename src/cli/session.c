@@ -6,7 +6,6 @@
 #include "fab/replay_memory.h"
 
 #include <inttypes.h>
-#include <math.h>
 
 /* One piece of --job. A piece without '=' continues the value before it: "servers=0-15,20". */
 static size_t piece_length(const char *text) {
@@ -21,7 +20,7 @@ static size_t piece_length(const char *text) {
     return n;
 }
 
-fab_status cli_set_job(fab_design *design, const char *text, const char *option, fab_error *err) {
+fab_status cli_set_job(fab_design *design, size_t job, const char *text, const char *option, fab_error *err) {
     FAB_OWNED char *piece = NULL;
     for (const char *at = text; *at != '\0';) {
         size_t n = piece_length(at);
@@ -33,10 +32,25 @@ fab_status cli_set_job(fab_design *design, const char *text, const char *option,
         FAB_REFUSE_IF(value == NULL || value == piece, err, FAB_EUSAGE, NULL,
                       "option %s: '%.60s' is not key=value (such as model=llama3-70b,tp=8)", option, piece);
         *value++ = '\0';
-        FAB_PASS(fab_design_set_job(design, 0, piece, value, option, err));
+        FAB_PASS(fab_design_set_job(design, job, piece, value, option, err));
         at += n + (at[n] == ',' ? 1 : 0);
     }
     return FAB_OK;
+}
+
+/* The job that has the id which is given; of a new one the first --job names the first job, and others add one. */
+static size_t job_named(const fab_design *design, const char *text, bool is_first) {
+    while (*text != '\0' && strncmp(text, "id=", 3) != 0) {
+        text += piece_length(text);
+        text += *text == ',';
+    }
+    for (size_t job = 0; *text != '\0' && job < design->n_jobs; job++) {
+        if (strlen(design->jobs[job].id) == strcspn(text + 3, ",") &&
+            strncmp(design->jobs[job].id, text + 3, strcspn(text + 3, ",")) == 0) {
+            return job;
+        }
+    }
+    return *text == '\0' || is_first ? 0 : design->n_jobs;
 }
 
 static const char *const TRANSPORTS[] = {"fluid", "pfc", "dcqcn", "spray-ack"};
@@ -44,12 +58,9 @@ enum { ANY = 15, PACKETS = 14, LOSSLESS = 6, MARKED = 4, SPRAYED = 8 }; /* sets 
 
 /* The last one where it has another name: the design's reader says so. */
 static size_t transport_of(const char *text) {
-    size_t kind = 0;
-    while (kind < sizeof TRANSPORTS / sizeof *TRANSPORTS - 1 && text != NULL &&
-           (strcspn(text, ",") != strlen(TRANSPORTS[kind]) ||
-            strncmp(text, TRANSPORTS[kind], strlen(TRANSPORTS[kind])) != 0)) {
-        kind++;
-    }
+    FAB_FIRST(kind, FAB_N_OF(TRANSPORTS) - 1,
+              text == NULL || (strcspn(text, ",") == strlen(TRANSPORTS[kind]) &&
+                               strncmp(text, TRANSPORTS[kind], strlen(TRANSPORTS[kind])) == 0));
     return kind;
 }
 
@@ -84,7 +95,7 @@ static fab_status list_overrides(const cli_options *options, fab_str *room, cons
         size_t length = strcspn(at, ",");
         size_t key = strcspn(at, "=,");
         bool known = n == 0 && key == length && length > 0;
-        for (size_t i = 0; n > 0 && i < sizeof KEYS / sizeof *KEYS; i++) {
+        for (size_t i = 0; n > 0 && i < FAB_N_OF(KEYS); i++) {
             bool is_it = strlen(KEYS[i].name) == key && strncmp(at, KEYS[i].name, key) == 0 && key < length;
             FAB_REFUSE_IF(is_it && (KEYS[i].of & 1U << kind) == 0, err, FAB_EUSAGE, NULL,
                           "option --transport: %s has no %s; %s has", TRANSPORTS[kind], KEYS[i].name,
@@ -149,10 +160,23 @@ static fab_status set_engines(const cli_options *options, fab_design *design, fa
     return FAB_OK;
 }
 
-fab_status cli_read_design(const cli_options *options, const char *text, fab_design *out, fab_error *err) {
-    FAB_PASS(read_with_overrides(options, text, out, err));
+fab_status cli_check_placement(const char *traffic, const char *option, fab_error *err) {
+    const bool is_file = traffic != NULL && strncmp(traffic, "file:", 5) == 0;
+    FAB_REFUSE_IF(is_file || (traffic != NULL && strncmp(traffic, "pattern:", 8) == 0), err, FAB_EUSAGE, NULL,
+                  "option --%s: job.placement moves no traffic of %s; %s", option, is_file ? "a file" : "a pattern",
+                  is_file ? "its rows name GPUs or servers: exchange rows and columns of the file"
+                          : "write --traffic pattern:NAME,placement=...");
+    return FAB_OK;
+}
+
+fab_status cli_read_design(const cli_options *options, const char *design, fab_design *out, fab_error *err) {
+    FAB_PASS(read_with_overrides(options, design, out, err));
     for (size_t i = 0; i < options->jobs.n; i++) {
-        FAB_PASS(cli_set_job(out, options->jobs.items[i], "--job", err));
+        const char *text = options->jobs.items[i];
+        const char *key = strstr(text, "placement=");
+        const bool places = key != NULL && (key == text || key[-1] == ',');
+        FAB_PASS(places ? cli_check_placement(options->traffic, "job", err) : FAB_OK);
+        FAB_PASS(cli_set_job(out, job_named(out, text, i == 0), text, "--job", err));
     }
     FAB_PASS(set_engines(options, out, err));
     if (options->prices != NULL) {

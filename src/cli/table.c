@@ -36,9 +36,7 @@ void cli_table_add(cli_table *table, const char *fmt, ...) {
 }
 
 void cli_table_add_number(cli_table *table, double value) {
-    char text[32];
-    fab_format_double(text, value);
-    cli_table_add(table, "%s", text);
+    cli_table_add(table, "%s", fab_format_double(FAB_ROOM, value));
 }
 
 fab_status cli_table_status(const cli_table *table, fab_error *err) {
@@ -47,10 +45,7 @@ fab_status cli_table_status(const cli_table *table, fab_error *err) {
 
 /* Columns on the screen: bytes that do not continue a UTF-8 sequence. */
 static size_t display_width(const char *text, size_t n) {
-    size_t width = 0;
-    for (size_t i = 0; i < n; i++) {
-        width += ((unsigned char)text[i] & 0xc0U) != 0x80 ? 1 : 0;
-    }
+    FAB_SUM(size_t, width, i, n, ((unsigned char)text[i] & 0xc0U) != 0x80 ? 1 : 0);
     return width;
 }
 
@@ -92,12 +87,11 @@ void cli_wrap_shell(const char *text, size_t at, size_t indent, size_t width, FI
 fab_status cli_table_text(const cli_table *table, size_t width, FILE *out, fab_error *err) {
     fab_column columns[FAB_TABLE_COLUMNS] = {{NULL, NULL, FAB_INK_PLAIN, 0, true, false}};
     fab_page page;
-    fab_table text;
     for (size_t i = 0; i < table->n_columns; i++) {
         columns[i] = (fab_column){.heading = table->columns[i].title, .is_left = !table->columns[i].number};
     }
     fab_page_init(&page, &(fab_report_style){.width = (int)width});
-    fab_table_begin(&text, &page, columns, table->n_columns);
+    fab_table text = fab_table_of(&page, columns, table->n_columns);
     for (size_t i = 0; i < table->n_cells; i++) {
         if (i % table->n_columns == 0) {
             fab_table_row(&text, FAB_INK_PLAIN, "", NULL);

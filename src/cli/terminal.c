@@ -1,9 +1,7 @@
 #include "cli.h"
 
-#include <math.h>
 #include <signal.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <termios.h>
@@ -17,7 +15,7 @@ static const char *variable(const char *name) {
 
 static bool locale_is_utf8(void) {
     const char *names[] = {"LC_ALL", "LC_CTYPE", "LANG"};
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+    for (size_t i = 0; i < FAB_N_OF(names); i++) {
         const char *value = variable(names[i]);
         if (value[0] != '\0') { /* the first that is set decides */
             return strstr(value, "UTF-8") != NULL || strstr(value, "utf8") != NULL || strstr(value, "utf-8") != NULL;
@@ -156,7 +154,7 @@ void cli_print_usage_line(double wall_s, uint64_t n_threads) {
 
 /* What ends a run from outside: Ctrl-C, kill, and the end of the terminal or of the connection. */
 static const int INTERRUPTS[] = {SIGINT, SIGTERM, SIGHUP};
-#define N_INTERRUPTS (sizeof INTERRUPTS / sizeof INTERRUPTS[0])
+#define N_INTERRUPTS (FAB_N_OF(INTERRUPTS))
 
 void cli_set_interrupts(void (*handler)(int), int flags) {
     struct sigaction action = {.sa_handler = handler, .sa_flags = flags};

@@ -1,12 +1,9 @@
 /* Parameters that are varied: their texts, and the design of a point. */
 #include "cli.h"
 
-#include "fab/design.h"
 #include "fab/goodput_run.h"
 #include "fab/memory.h"
 #include "fab/place_run.h"
-
-#include <math.h>
 
 static fab_status apply_vary(cli_options *options, const char *value, fab_error *err) {
     FAB_REFUSE_IF(options->n_vary == FAB_SWEEP_PATHS, err, FAB_EUSAGE, NULL, "option --vary: given more than %d times",
@@ -218,8 +215,11 @@ static fab_status check_queue_pairs(const cli_options *options, const cli_vary *
     return FAB_OK;
 }
 
-static fab_status check_vary(const cli_options *options, const cli_vary *vary, size_t n_vary, fab_error *err) {
+static fab_status check_vary(const cli_options *options, const cli_vary *vary, size_t n_vary, bool places_pattern,
+                             fab_error *err) {
     for (size_t k = 0; k < n_vary; k++) {
+        const bool is_placed = is_path(vary[k].path, "job.placement") && !places_pattern;
+        FAB_PASS(is_placed ? cli_check_placement(options->traffic, "traffic", err) : FAB_OK);
         FAB_PASS(vary[k].is_of_ecmp ? check_queue_pairs(options, &vary[k], n_vary > 1 ? &vary[1 - k] : NULL, err)
                                     : FAB_OK);
         FAB_PASS(check_engine_path(&vary[k], err));
@@ -300,7 +300,7 @@ static fab_status start_point(void *context, size_t point, fab_error *err) {
         t->started_s = 0;
     }
     if (point > 0 && t->longest_s > 0 && now_s + t->longest_s > t->end_s) {
-        t->n_left++;
+        t->n_left += point != SIZE_MAX;
         return fab_fail(err, FAB_EUNSUPPORTED, NULL, "not looked at: the time of --max-time is up");
     }
     t->started_s = now_s;
@@ -340,7 +340,7 @@ fab_status cli_sweep_and_report(const cli_options *options, const cli_vary *vary
         request.values[k] = vary[k].values;
         request.n_values[k] = vary[k].n_values;
     }
-    FAB_PASS(check_vary(options, vary, n_vary, err));
+    FAB_PASS(check_vary(options, vary, n_vary, request.places_pattern, err));
     FAB_PASS(cli_read_histories(options, &request.policy, err));
     FAB_PASS(cli_check_out(options, err));
     FAB_PASS(cli_result_init(options, command, 0, &result, err));
@@ -362,5 +362,8 @@ fab_status cli_sweep_and_report(const cli_options *options, const cli_vary *vary
     FAB_REFUSE_IF(timed.n_left > 0, err, FAB_ETIME, options->command->name,
                   "the time of --max-time is up: %zu of %zu %s were not looked at, nor compared", timed.n_left,
                   sweep->n_points, progress.unit);
+    FAB_REFUSE_IF(sweep->n_untried > 0, err, FAB_ETIME, options->command->name,
+                  "the time of --max-time is up: %zu times a plan that one of the %s runs was not tried on another",
+                  sweep->n_untried, progress.unit);
     return FAB_OK;
 }

@@ -13,7 +13,7 @@ typedef struct cli_world {
 } cli_world;
 
 /** Joins the others. Call once; processes that do not join need not leave. */
-fab_status cli_world_enter(cli_world *out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS cli_world_enter(cli_world *out, fab_error *err);
 
 /** Waits until all others leave too, so that whoever starts the processes knows that all work is done. */
 void cli_world_leave(void);

@@ -66,8 +66,7 @@ bool book_is_file(const char *text);
  * @retval FAB_EINPUT  err->where is file:line:column
  * @retval kind->unknown_status  there is no such name; the message offers near ones
  */
-fab_status book_read(const book_kind *kind, const char *text, const char *where, void *book,
-                     fab_error *err) FAB_MUST_USE;
+FAB_STATUS book_read(const book_kind *kind, const char *text, const char *where, void *book, fab_error *err);
 
 /** Appends the XML Schema of such files. */
 void book_schema(const book_kind *kind, fab_str *out);

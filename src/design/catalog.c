@@ -129,7 +129,7 @@ static fab_status finish_lists(void *book, const char *file, const fab_xml_eleme
         const fab_xml_attribute *families = fab_xml_find(at, "families");
         FAB_PASS(read_families(book, fab_xml_place(where, file, families->line, families->column), err));
     }
-    for (size_t i = 0; i < sizeof LISTS / sizeof LISTS[0]; i++) {
+    for (size_t i = 0; i < FAB_N_OF(LISTS); i++) {
         const fab_xml_attribute *given = fab_xml_find(at, LISTS[i].key);
         if (strcmp(LISTS[i].element, at->name) == 0) {
             (void)fab_xml_place(where, file, given != NULL ? given->line : at->line,
@@ -167,7 +167,7 @@ static const book_kind CATALOG = {
     "catalog",  "Catalog: what an optimisation may choose from. Quantities carry their unit (400Gb/s).",
     "catalog:", "unknown catalog",
     FAB_EINPUT, fab_builtin_catalogs,
-    ELEMENTS,   sizeof ELEMENTS / sizeof ELEMENTS[0]};
+    ELEMENTS,   FAB_N_OF(ELEMENTS)};
 
 fab_status fab_catalog_read(const char *text, fab_catalog *out, fab_error *err) {
     FAB_OWNED reading_catalog *r = NULL;

@@ -89,29 +89,26 @@ static uint64_t next_multiple(uint64_t n, uint64_t of) {
 
 static fab_status check_servers(const reading *r, fab_error *err) {
     const fab_fabric_spec *f = &r->design.fabric;
-    char a[32];
-    char b[32];
     FAB_REFUSE_IF(f->gpus % f->gpus_per_server != 0, err, FAB_EINPUT, reading_where(r, "gpus", "gpus-per-server", NULL),
                   "%s GPU%s not fill servers of %s: the last one would hold %" PRIu64 "; %" PRIu64
                   " GPUs fill them, or gpus-per-server says how many they hold",
-                  fab_format_count(a, f->gpus), f->gpus == 1 ? " does" : "s do",
-                  fab_format_count(b, f->gpus_per_server), f->gpus % f->gpus_per_server,
-                  next_multiple(f->gpus, f->gpus_per_server));
+                  FAB_SAY_COUNT(f->gpus), f->gpus == 1 ? " does" : "s do", FAB_SAY_COUNT(f->gpus_per_server),
+                  f->gpus % f->gpus_per_server, next_multiple(f->gpus, f->gpus_per_server));
     FAB_REFUSE_IF(f->domain % f->gpus_per_server != 0 && f->gpus_per_server % f->domain != 0, err, FAB_EINPUT,
                   reading_where(r, "domain", "gpus-per-server", NULL),
                   "scale-up domains of %s GPUs and servers of %s do not fit: one must divide the other",
-                  fab_format_count(a, f->domain), fab_format_count(b, f->gpus_per_server));
+                  FAB_SAY_COUNT(f->domain), FAB_SAY_COUNT(f->gpus_per_server));
     FAB_REFUSE_IF(f->gpus % f->domain != 0, err, FAB_EINPUT, reading_where(r, "gpus", "domain", NULL),
                   "%s GPU%s not fill scale-up domains of %s: the last one would hold %" PRIu64 "; %" PRIu64
                   " GPUs fill them",
-                  fab_format_count(a, f->gpus), f->gpus == 1 ? " does" : "s do", fab_format_count(b, f->domain),
+                  FAB_SAY_COUNT(f->gpus), f->gpus == 1 ? " does" : "s do", FAB_SAY_COUNT(f->domain),
                   f->gpus % f->domain, next_multiple(f->gpus, f->domain));
     FAB_REFUSE_IF(f->pod % f->gpus_per_server != 0, err, FAB_EINPUT, reading_where(r, "pod", "gpus-per-server", NULL),
-                  "a pod of %s GPUs does not hold whole servers of %s", fab_format_count(a, f->pod),
-                  fab_format_count(b, f->gpus_per_server));
+                  "a pod of %s GPUs does not hold whole servers of %s", FAB_SAY_COUNT(f->pod),
+                  FAB_SAY_COUNT(f->gpus_per_server));
     FAB_REFUSE_IF(f->gpus > 0 && f->spares >= f->gpus / f->gpus_per_server, err, FAB_EINPUT,
                   reading_where(r, "spares", NULL, NULL), "%s spare servers of %s leave none to work",
-                  fab_format_count(a, f->spares), fab_format_count(b, f->gpus / f->gpus_per_server));
+                  FAB_SAY_COUNT(f->spares), FAB_SAY_COUNT(f->gpus / f->gpus_per_server));
     return FAB_OK;
 }
 
@@ -119,12 +116,9 @@ static fab_status check_servers(const reading *r, fab_error *err) {
 static fab_status check_transport(const reading *r, fab_error *err) {
     const fab_transport_spec *t = &r->design.fabric.transport;
     if (t->xon_bytes > 0 && t->xon_bytes >= t->xoff_bytes) {
-        char xon[32];
-        char xoff[32];
         return fab_fail(err, FAB_EINPUT, reading_where(r, "xon", "xoff", NULL),
                         "xon of %s is not below xoff of %s: a port that was stopped would be let go on at once",
-                        fab_quantity_format(xon, (double)t->xon_bytes, FAB_UNIT_BYTES),
-                        fab_quantity_format(xoff, (double)t->xoff_bytes, FAB_UNIT_BYTES));
+                        FAB_SAY((double)t->xon_bytes, FAB_UNIT_BYTES), FAB_SAY((double)t->xoff_bytes, FAB_UNIT_BYTES));
     }
     bool is_lossless = t->kind == FAB_TRANSPORT_PFC || t->kind == FAB_TRANSPORT_DCQCN;
     FAB_REFUSE_IF(is_lossless && t->buffer_alpha > 0 && t->buffer_bytes <= 0, err, FAB_EINPUT,
@@ -132,12 +126,9 @@ static fab_status check_transport(const reading *r, fab_error *err) {
                   "buffer-alpha is a part of what is free of a switch's buffer: buffer=BYTES says how much that "
                   "has");
     if (t->kind == FAB_TRANSPORT_DCQCN && t->kmin_bytes >= t->kmax_bytes) {
-        char kmin[32];
-        char kmax[32];
         return fab_fail(err, FAB_EINPUT, reading_where(r, "kmin", "kmax", NULL),
                         "kmin of %s is not below kmax of %s: marks grow between them",
-                        fab_quantity_format(kmin, t->kmin_bytes, FAB_UNIT_BYTES),
-                        fab_quantity_format(kmax, t->kmax_bytes, FAB_UNIT_BYTES));
+                        FAB_SAY(t->kmin_bytes, FAB_UNIT_BYTES), FAB_SAY(t->kmax_bytes, FAB_UNIT_BYTES));
     }
     return FAB_OK;
 }

@@ -2,6 +2,7 @@
 #include "fields.h"
 
 #include "fab/fnv.h"
+#include "fab/order.h"
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,11 +37,7 @@ static bool are_default_tiers(const field *f, const fab_tier_spec *tiers) {
     return same;
 }
 
-static int by_key(const void *a, const void *b) {
-    const field *const *x = a;
-    const field *const *y = b;
-    return strcmp((*x)->key, (*y)->key);
-}
+FAB_ORDER_KEYS(by_key, field *const, strcmp((*a)->key, (*b)->key));
 
 /* Whether the radix that is given is another than the one that would be chosen, whatever it is. */
 static bool says_radix(const fab_fabric_spec *spec) {
@@ -51,14 +48,11 @@ static bool says_radix(const fab_fabric_spec *spec) {
 /* Whether a value that is the default says more than nothing: chunks where stages are chosen, what a plan is to choose
  * and what it must keep. */
 static bool says_more(const field *f, const fab_job_spec *job) {
-    bool more =
-        f->offset == offsetof(fab_job_spec, interleave) && job->interleave_given && job->pp == 0 && job->dp == 0;
     bool chooses = fab_job_plan_open(job) != 0 || fab_job_plan_is_left(job);
     unsigned said = chooses ? job->plan_asked | job->plan_given : 0;
-    for (size_t i = 0; i < FAB_N_PLAN_KEYS; i++) {
-        more = more || ((said & 1U << i) != 0 && strcmp(f->key, fab_plan_keys[i]) == 0);
-    }
-    return more;
+    FAB_ANY(is_said, i, FAB_N_PLAN_KEYS, (said & 1U << i) != 0 && strcmp(f->key, fab_plan_keys[i]) == 0);
+    return is_said ||
+           (f->offset == offsetof(fab_job_spec, interleave) && job->interleave_given && job->pp == 0 && job->dp == 0);
 }
 
 /* Rings are the default of every job but ranking. */

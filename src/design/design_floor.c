@@ -17,16 +17,14 @@ static double servers_within(double limit_w, double server_w) {
 static fab_status check_limit(const reading *r, const char *key, double limit_w, fab_error *err) {
     const fab_floor_spec *f = &r->design.fabric.floor;
     const char *where = reading_where(r, key, "servers-per-rack", "server-power");
-    char a[32];
-    char b[32];
     if (limit_w <= 0 || servers_within(limit_w, f->server_w) >= (double)f->servers_per_rack) {
         return FAB_OK;
     }
-    fab_quantity_format(b, limit_w, FAB_UNIT_POWER);
+    const char *b = FAB_SAY(limit_w, FAB_UNIT_POWER);
     FAB_REFUSE_IF(f->servers_per_rack == 1, err, FAB_EINPUT, where, "%s: a server draws %s, more than the limit of %s",
-                  key, fab_quantity_format(a, f->server_w, FAB_UNIT_POWER), b);
+                  key, FAB_SAY(f->server_w, FAB_UNIT_POWER), b);
     return fab_fail(err, FAB_EINPUT, where, "%s: servers-per-rack %" PRIu64 " of %s each are more than the limit of %s",
-                    key, f->servers_per_rack, fab_quantity_format(a, f->server_w, FAB_UNIT_POWER), b);
+                    key, f->servers_per_rack, FAB_SAY(f->server_w, FAB_UNIT_POWER), b);
 }
 
 static uint64_t default_servers_per_rack(const fab_floor_spec *f) {

@@ -8,10 +8,7 @@
 
 static bool has_keys(const reading *r) {
     static const char *const KEYS[] = {"file", "format", "digest", "host-order", "hosts-per-switch", "cables"};
-    bool has = false;
-    for (size_t i = 0; i < sizeof KEYS / sizeof KEYS[0]; i++) {
-        has = has || !fab_design_is_default(&r->design.fabric, KEYS[i]);
-    }
+    FAB_ANY(has, i, FAB_N_OF(KEYS), !fab_design_is_default(&r->design.fabric, KEYS[i]));
     return has;
 }
 
@@ -56,7 +53,7 @@ static fab_status refuse_decided(const reading *r, const char *key, fab_error *e
 static fab_status check_given(const reading *r, fab_error *err) {
     static const char *const KEYS[] = {"tiers", "pod",      "planes",      "taper",
                                        "down",  "breakout", "breakout-up", "full-spares"};
-    for (size_t i = 0; i < sizeof KEYS / sizeof KEYS[0]; i++) {
+    for (size_t i = 0; i < FAB_N_OF(KEYS); i++) {
         FAB_PASS(refuse_decided(r, KEYS[i], err));
     }
     return FAB_OK;
@@ -64,11 +61,9 @@ static fab_status check_given(const reading *r, fab_error *err) {
 
 /* A rate that is given stands in for one that the file does not say. */
 static fab_status check_rate(const reading *r, const char *key, double given_bps, double file_bps, fab_error *err) {
-    char text[2][40];
     FAB_REFUSE_IF(file_bps > 0 && is_set(r, key) && given_bps > 0 && given_bps != file_bps, err, FAB_EINPUT,
                   reading_where(r, key, NULL, NULL), "%s: the file says %s, so %s has no effect; leave it out", key,
-                  fab_quantity_format(text[0], file_bps, FAB_UNIT_RATE),
-                  fab_quantity_format(text[1], given_bps, FAB_UNIT_RATE));
+                  FAB_SAY(file_bps, FAB_UNIT_RATE), FAB_SAY(given_bps, FAB_UNIT_RATE));
     return FAB_OK;
 }
 
@@ -78,17 +73,13 @@ static fab_status take_radix(reading *r, const fab_structure *net, fab_error *er
     uint64_t radix[FAB_MAX_TIERS] = {0};
     uint64_t n_silent = 0;
     uint64_t most_used = 0;
-    for (uint32_t i = 0; i < net->n_switches; i++) {
-        const fab_structure_switch *v = &net->switches[i];
+    FAB_EACH(const fab_structure_switch, v, net->switches, net->n_switches) {
         uint64_t *most = &radix[v->tier - 1];
         *most = v->n_ports > *most ? v->n_ports : *most;
         n_silent += v->n_ports == 0;
         most_used = v->n_ports == 0 && v->n_used > most_used ? v->n_used : most_used;
     }
-    bool has_all = true; /* the ports of every tier */
-    for (uint32_t i = 0; i < net->n_switches; i++) {
-        has_all = has_all && radix[net->switches[i].tier - 1] > 0;
-    }
+    FAB_ALL(has_all, i, net->n_switches, radix[net->switches[i].tier - 1] > 0); /* the ports of every tier */
     FAB_PASS(has_all ? refuse_decided(r, "radix", err) : FAB_OK);
     for (size_t t = 0; t < FAB_MAX_TIERS; t++) {
         const bool is_open = !f->radix_given && !net->net->is_tree_of_names;
@@ -118,10 +109,7 @@ static fab_status take_counts(reading *r, const fab_structure *net, fab_error *e
     }
     FAB_PASS(take_radix(r, net, err));
     const size_t n_tiers = net->is_tree ? net->n_tiers : 2;
-    bool has_rates = true;
-    for (size_t t = 0; t < n_tiers; t++) {
-        has_rates = has_rates && net->cable_bps[t + 1] > 0;
-    }
+    FAB_ALL(has_rates, t, n_tiers, net->cable_bps[t + 1] > 0);
     for (size_t t = 0; t < n_tiers; t++) {
         double bps = net->cable_bps[t + 1];
         FAB_PASS(has_rates ? check_rate(r, "port", f->tier[t].port_bps, bps, err) : FAB_OK);

@@ -36,7 +36,7 @@ static fab_status refuse_servers(const reading *r, const char *key, const char *
                                  fab_error *err) {
     static const char *const WORDS[] = {"servers", "server-count", "n-servers", "hosts", "nodes"};
     uint64_t n = 0;
-    for (size_t i = 0; i < sizeof WORDS / sizeof *WORDS; i++) {
+    for (size_t i = 0; i < FAB_N_OF(WORDS); i++) {
         const uint64_t per = r->design.fabric.gpus_per_server > 0 ? r->design.fabric.gpus_per_server : 8;
         const bool is_number = fab_count_parse(value, 1, MOST_GPUS / per, &n, NULL) == FAB_OK;
         FAB_REFUSE_IF(strcmp(key, WORDS[i]) == 0, err, FAB_EINPUT, where,

@@ -163,10 +163,7 @@ static const char *const PARTS[N_PARTS] = {"source",   "fabric", "front-end", "f
 
 static fab_status read_part(const source *s, const fab_xml_element *element, bool *seen, fab_error *err) {
     char where[FAB_XML_PLACE_SIZE];
-    size_t part = 0;
-    while (part < N_PARTS && strcmp(PARTS[part], element->name) != 0) {
-        part++;
-    }
+    FAB_FIRST(part, N_PARTS, strcmp(PARTS[part], element->name) == 0);
     FAB_REFUSE_IF(part < N_SINGLE_PARTS && seen[part], err, FAB_EINPUT, place(s, element, where),
                   "a design has one <%s>, this is another", element->name);
     if (part < N_PARTS) {

@@ -32,8 +32,6 @@ size_t field_most_characters(const field *f) {
 }
 
 const char *field_example(const field *f, char *out) {
-    char low[40];
-    char high[40];
     const char *or_auto = f->automatic ? " or " AUTO : "";
     switch (f->kind) {
     case FIELD_TEXT: (void)snprintf(out, 128, "text"); break;
@@ -44,13 +42,12 @@ const char *field_example(const field *f, char *out) {
     case FIELD_FLAG: (void)snprintf(out, 128, "yes or no"); break;
     case FIELD_QUANTITY: (void)snprintf(out, 128, "%s%s", fab_unit_example(f->unit), or_auto); break;
     case FIELD_COUNT:
-        (void)snprintf(out, 128, "%s to %s%s", fab_format_count(low, (uint64_t)f->min),
-                       fab_format_count(high, (uint64_t)f->max), or_auto);
+        (void)snprintf(out, 128, "%s to %s%s", FAB_SAY_COUNT((uint64_t)f->min), FAB_SAY_COUNT((uint64_t)f->max),
+                       or_auto);
         break;
     case FIELD_DECIMAL:
-        fab_format_double(low, f->min);
-        fab_format_double(high, f->max);
-        (void)snprintf(out, 128, "%s to %s%s", low, high, or_auto);
+        (void)snprintf(out, 128, "%s to %s%s", fab_format_double(FAB_ROOM, f->min), fab_format_double(FAB_ROOM, f->max),
+                       or_auto);
         break;
     case FIELD_CHOICE:
         out[0] = '\0';
@@ -157,10 +154,8 @@ static fab_status set_double(const field *f, void *to, const char *text, const c
         return fab_fail(err, FAB_EINPUT, where, "%s: %s", f->key, inner.text);
     }
     if (value < f->min || value > f->max) {
-        char low[40];
-        char high[40];
         return fab_fail(err, FAB_EINPUT, where, "%s: '%.60s' is outside %s to %s", f->key, text,
-                        fab_quantity_exact(low, f->min, f->unit), fab_quantity_exact(high, f->max, f->unit));
+                        fab_quantity_exact(FAB_ROOM, f->min, f->unit), fab_quantity_exact(FAB_ROOM, f->max, f->unit));
     }
     memcpy(to, &value, sizeof value);
     return FAB_OK;
@@ -232,7 +227,6 @@ void field_format(const field *f, const void *base, fab_str *out) {
     double value = 0;
     unsigned choice = 0;
     bool yes = false;
-    char text[40];
     switch (f->kind) {
     case FIELD_TEXT:
     case FIELD_WORD:
@@ -257,12 +251,11 @@ void field_format(const field *f, const void *base, fab_str *out) {
         return;
     case FIELD_QUANTITY:
         memcpy(&value, from, sizeof value);
-        fab_str_add(out, value == 0 && f->automatic ? AUTO : fab_quantity_exact(text, value, f->unit));
+        fab_str_add(out, value == 0 && f->automatic ? AUTO : fab_quantity_exact(FAB_ROOM, value, f->unit));
         return;
     case FIELD_DECIMAL:
         memcpy(&value, from, sizeof value);
-        fab_format_double(text, value);
-        fab_str_add(out, text);
+        fab_str_add(out, fab_format_double(FAB_ROOM, value));
         return;
     }
 }

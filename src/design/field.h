@@ -59,10 +59,10 @@ typedef struct field {
  * Reads `text` into the struct at `base`.
  * @retval FAB_EINPUT  with `where`; the message starts with the key and names the value and what is allowed.
  */
-fab_status field_set(const field *f, void *base, const char *text, const char *where, fab_error *err) FAB_MUST_USE;
+FAB_STATUS field_set(const field *f, void *base, const char *text, const char *where, fab_error *err);
 
 /** Whether `text` is digits and , ; : - only: what may be in a list. */
-fab_status field_check_list(const field *f, const char *text, const char *where, fab_error *err) FAB_MUST_USE;
+FAB_STATUS field_check_list(const field *f, const char *text, const char *where, fab_error *err);
 
 /** Appends the value as text that field_set reads back. */
 void field_format(const field *f, const void *base, fab_str *out);

@@ -294,7 +294,7 @@ const field design_fields[] = {
 };
 /* clang-format on */
 
-_Static_assert(sizeof design_fields / sizeof design_fields[0] <= MAX_FIELDS, "raise MAX_FIELDS");
+_Static_assert(FAB_N_OF(design_fields) <= MAX_FIELDS, "raise MAX_FIELDS");
 
 const field *design_field_find(field_scope scope, const char *key) {
     for (const field *f = design_fields; f->key != NULL; f++) {

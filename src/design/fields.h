@@ -21,8 +21,7 @@ const field *design_field_any(const field_scope *scopes, size_t n, const char *k
 size_t design_field_index(const field *f);
 
 /** Sets a field of all FAB_MAX_TIERS tiers from values separated by '/'. */
-fab_status design_set_tiers(const field *f, fab_tier_spec *tiers, const char *list, const char *where,
-                            fab_error *err) FAB_MUST_USE;
+FAB_STATUS design_set_tiers(const field *f, fab_tier_spec *tiers, const char *list, const char *where, fab_error *err);
 
 /** fab_design_describe() by another table, ended by a NULL key, of at most MAX_FIELDS rows. */
 void design_describe(const fab_design *design, const field *table, fab_str *out);
@@ -39,7 +38,7 @@ typedef struct reading {
 void design_follow_gpu(fab_design *design);
 
 /** Everything at its default. */
-fab_status reading_init(reading *r, fab_error *err) FAB_MUST_USE;
+FAB_STATUS reading_init(reading *r, fab_error *err);
 
 /** A value and where it goes. */
 typedef struct target {
@@ -54,42 +53,41 @@ typedef struct target {
  * @param[in] fabric_only  One-line form: keys of the fabric and its floor alone.
  * @retval FAB_EINPUT  unknown; the message lists what is allowed.
  */
-fab_status reading_find(const reading *r, const char *path, bool fabric_only, target *out, const char *where,
-                        fab_error *err) FAB_MUST_USE;
+FAB_STATUS reading_find(const reading *r, const char *path, bool fabric_only, target *out, const char *where,
+                        fab_error *err);
 
 /** Where the value came from that decides: of the keys of the fabric, its tiers and floor, NULL behind the last, the
  * first that was set; else of the fabric. */
 const char *reading_where(const reading *r, const char *first, const char *second, const char *third);
 
 /** Sets one value; every way of setting one ends here. */
-fab_status reading_set(reading *r, const target *target, const char *value, const char *where,
-                       fab_error *err) FAB_MUST_USE;
+FAB_STATUS reading_set(reading *r, const target *target, const char *value, const char *where, fab_error *err);
 
 /**
  * server=FILE: sets what a server of NCCL's topology has (server_shape.h): GPUs, NICs, the PCIe rate; rates of NICs and
  * the scale-up network where the file knows them. What is set later replaces it.
  * @retval FAB_EUNSUPPORTED  GPUs that do not share NICs alike
  */
-fab_status reading_set_server(reading *r, const char *path, const char *where, fab_error *err) FAB_MUST_USE;
+FAB_STATUS reading_set_server(reading *r, const char *path, const char *where, fab_error *err);
 
 /** Sets all fields of a scope that have a default, in the struct at `base`. */
-fab_status design_set_defaults(field_scope scope, void *base, fab_error *err) FAB_MUST_USE;
+FAB_STATUS design_set_defaults(field_scope scope, void *base, fab_error *err);
 
 /** Sets a field of a job that the design has. After a failure nothing is changed. */
-fab_status design_set_job_field(const field *f, fab_design *design, size_t job, const char *value, const char *where,
-                                fab_error *err) FAB_MUST_USE;
+FAB_STATUS design_set_job_field(const field *f, fab_design *design, size_t job, const char *value, const char *where,
+                                fab_error *err);
 
 /** Appends a job with defaults; its index is the old n_jobs. */
-fab_status reading_add_job(fab_design *design, const char *where, fab_error *err) FAB_MUST_USE;
+FAB_STATUS reading_add_job(fab_design *design, const char *where, fab_error *err);
 
 /** Fills in the power of a server and the servers of a rack, and checks them against the limits; see design_floor.c. */
-fab_status reading_finish_floor(reading *r, fab_error *err) FAB_MUST_USE;
+FAB_STATUS reading_finish_floor(reading *r, fab_error *err);
 
 /** Fills derived defaults and checks values against each other. */
-fab_status reading_finish(reading *r, fab_error *err) FAB_MUST_USE;
+FAB_STATUS reading_finish(reading *r, fab_error *err);
 
 /** Of an installed fabric: digest, servers, NICs and GPUs, from its file. Nothing for other families. */
-fab_status reading_finish_installed(reading *r, fab_error *err) FAB_MUST_USE;
+FAB_STATUS reading_finish_installed(reading *r, fab_error *err);
 
 /** A file or preset that is being read, and the one whose base it is. */
 typedef struct document {
@@ -101,7 +99,7 @@ typedef struct document {
 } document;
 
 /** Reads a design in XML from memory, over what its base says. */
-fab_status reading_xml(reading *r, const char *data, size_t size, const document *d, fab_error *err) FAB_MUST_USE;
+FAB_STATUS reading_xml(reading *r, const char *data, size_t size, const document *d, fab_error *err);
 
 /** True for "preset:..." */
 bool is_preset_text(const char *text);
@@ -111,14 +109,11 @@ bool is_preset_text(const char *text);
  * @param[in] derived  Whose base it is, or NULL.
  * @param[in] where    For errors of `text` itself: the place of the base attribute.
  */
-fab_status reading_preset(reading *r, const char *text, const document *derived, const char *where,
-                          fab_error *err) FAB_MUST_USE;
-fab_status reading_file(reading *r, const char *path, const document *derived, const char *where,
-                        fab_error *err) FAB_MUST_USE;
+FAB_STATUS reading_preset(reading *r, const char *text, const document *derived, const char *where, fab_error *err);
+FAB_STATUS reading_file(reading *r, const char *path, const document *derived, const char *where, fab_error *err);
 
 /** Reads the base of a design: preset:NAME, or a path from the folder of the file. Takes away the base's name. */
-fab_status reading_base(reading *r, const char *base, const document *d, const char *where,
-                        fab_error *err) FAB_MUST_USE;
+FAB_STATUS reading_base(reading *r, const char *base, const document *d, const char *where, fab_error *err);
 
 /** Fails with "unknown WHAT 'word'", near names and what is allowed: the keys of `scopes`. */
 fab_status fail_unknown(const char *what, const char *word, const field_scope *scopes, size_t n_scopes,

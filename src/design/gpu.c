@@ -26,7 +26,7 @@ static const book_field ROOT[] = {
     NUMBER(BOOK_OPTIONAL, "power", FIELD_QUANTITY, FAB_UNIT_POWER, gpu.power_w, 0, 1e6, "0W", "power; left out: not published"),
     NUMBER(BOOK_REQUIRED, "multiprocessors", FIELD_COUNT, FAB_UNIT_COUNT, gpu.multiprocessors, 1, 65535, NULL, "multiprocessors, compute units or matrix units: tiles of a product computed at once"),
     NUMBER(BOOK_OPTIONAL, "gpus-per-server", FIELD_COUNT, FAB_UNIT_COUNT, gpu.server_gpus, 0, 65535, "0", "GPUs of the only kind of server that it is sold in; left out: there are several [its data sheet]"),
-    NUMBER(BOOK_OPTIONAL, "domain", FIELD_COUNT, FAB_UNIT_COUNT, gpu.domain, 0, 65535, "0", "GPUs of the largest scale-up domain of these servers, with gpus-per-server [its data sheet]"),
+    NUMBER(BOOK_OPTIONAL, "domain", FIELD_COUNT, FAB_UNIT_COUNT, gpu.domain, 0, 65535, "0", "GPUs of the largest scale-up domain that it is sold in, with gpus-per-server in any case; left out: not known [its data sheet]"),
     NUMBER(BOOK_REQUIRED, "usd-per-hour", FIELD_DECIMAL, FAB_UNIT_COUNT, gpu.hour_usd, 0, 1e6, NULL, "price of one for an hour, its part of the server included"),
     BOOK_END,
 };
@@ -65,9 +65,8 @@ static fab_status finish_precision(void *book, const char *file, const fab_xml_e
 
 static fab_status finish_gpu(void *book, const char *file, const fab_xml_element *at, fab_error *err) {
     const gpu_file *g = book;
-    FAB_RETURN_IF(
-        (g->gpu.server_gpus > 0) != (g->gpu.domain > 0) || g->gpu.domain < g->gpu.server_gpus,
-        fab_xml_fail_at(file, at, err, "gpus-per-server and domain go together, and the domain is no smaller", ""));
+    FAB_RETURN_IF(g->gpu.domain < g->gpu.server_gpus,
+                  fab_xml_fail_at(file, at, err, "gpus-per-server goes with a domain, which is no smaller", ""));
     return g->gpu.flops[FAB_BF16] > 0 || g->gpu.flops[FAB_FP16] > 0
                ? FAB_OK
                : fab_xml_fail_at(file, at, err, "the GPU has neither precision: bf16, fp16", "");
@@ -83,7 +82,7 @@ static const book_element ELEMENTS[] = {
 static const book_kind GPU = {"GPU",      "GPU: what its data sheet says, and its price.",
                               "gpu:",     "there is no GPU",
                               FAB_EINPUT, fab_builtin_gpus,
-                              ELEMENTS,   sizeof ELEMENTS / sizeof ELEMENTS[0]};
+                              ELEMENTS,   FAB_N_OF(ELEMENTS)};
 
 fab_status fab_gpu_read(const char *text, const char *where, fab_gpu *out, fab_error *err) {
     gpu_file g = {.precision = 0};

@@ -42,7 +42,7 @@ static const host_kind KINDS[] = {
     [FAB_HOST_NCCL] = {.nic_part = 1},
 };
 
-#define N_KINDS (sizeof KINDS / sizeof *KINDS)
+#define N_KINDS (FAB_N_OF(KINDS))
 
 /* Where the kind follows the GPU: the one that was measured on it, else none. */
 static fab_host_kind kind_of(const fab_host_spec *host) {

@@ -77,8 +77,7 @@ fab_status fab_prices_switch(const fab_prices *prices, double ports, double rate
             best_rank = rank;
         }
     }
-    char rate[32];
-    (void)fab_quantity_format(rate, rate_bps, FAB_UNIT_RATE);
+    const char *rate = FAB_SAY(rate_bps, FAB_UNIT_RATE);
     if (best == NULL) {
         char list[LIST_SIZE] = "";
         list_switches(prices, list);
@@ -98,16 +97,14 @@ fab_status fab_prices_switch(const fab_prices *prices, double ports, double rate
 fab_status fab_prices_nic(const fab_prices *prices, double rate_bps, fab_price *out, fab_error *err) {
     const fab_price_nic *best = NULL;
     char list[LIST_SIZE] = "";
-    char rate[32];
     FAB_EACH(const fab_price_nic, row, prices->nics, prices->n_nics) {
         if (fits(row->rate_bps, rate_bps) && (best == NULL || (best->rate_bps == 0 && row->rate_bps != 0))) {
             best = row;
         }
-        lookup_add_item(list,
-                        row->rate_bps != 0 ? fab_quantity_format(rate, row->rate_bps, FAB_UNIT_RATE) : "any rate");
+        lookup_add_item(list, row->rate_bps != 0 ? FAB_SAY(row->rate_bps, FAB_UNIT_RATE) : "any rate");
     }
     FAB_REFUSE_IF(best == NULL, err, FAB_EINPUT, prices->origin, "no price for a NIC of %s; the book has %s",
-                  fab_quantity_format(rate, rate_bps, FAB_UNIT_RATE), list);
+                  FAB_SAY(rate_bps, FAB_UNIT_RATE), list);
     *out = (fab_price){best->usd + best->usd_per_gbps * (rate_bps / GBPS),
                        best->power_w + best->w_per_gbps * (rate_bps / GBPS)};
     return FAB_OK;

@@ -130,7 +130,7 @@ static const book_element ELEMENTS[] = {
 static const book_kind PRICE_BOOK = {"price book", "Price book: what the parts of a fabric cost and draw.",
                                      "prices:",    "unknown price profile",
                                      FAB_EINPUT,   fab_builtin_prices,
-                                     ELEMENTS,     sizeof ELEMENTS / sizeof ELEMENTS[0]};
+                                     ELEMENTS,     FAB_N_OF(ELEMENTS)};
 
 /* The same for GPUs and servers. */
 static fab_status check_unlike_hosts(const fab_prices *p, const char *file, const fab_xml_element *at, fab_error *err) {

@@ -37,7 +37,7 @@ static fab_status read_figure_value(published_file *f, fab_error *err) {
         const char *name;
     } UNITS[] = {{FAB_UNIT_RATIO, NULL}, {FAB_UNIT_RATE, "bit/s"}, {FAB_UNIT_BYTES, "byte"},
                  {FAB_UNIT_TIME, "s"},   {FAB_UNIT_LENGTH, "m"},   {FAB_UNIT_POWER, "W"}};
-    for (size_t i = 0; i < sizeof UNITS / sizeof UNITS[0]; i++) {
+    for (size_t i = 0; i < FAB_N_OF(UNITS); i++) {
         if (fab_quantity_parse(f->value, UNITS[i].unit, &f->row.published, NULL) == FAB_OK && f->row.published > 0) {
             f->row.given_unit = UNITS[i].name;
             return FAB_OK;
@@ -73,7 +73,7 @@ static const book_kind PUBLISHED = {"file of published figures",
                                     FAB_EUSAGE,
                                     fab_builtin_published,
                                     ELEMENTS,
-                                    sizeof ELEMENTS / sizeof ELEMENTS[0]};
+                                    FAB_N_OF(ELEMENTS)};
 
 static fab_status read_source(const char *text, fab_published *out, fab_error *err) {
     FAB_OWNED published_file *f = NULL;

@@ -23,12 +23,11 @@ static inline const char *server_bus_key(const server_reader *r) {
     return r->is_hwloc ? "pci_busid" : "busid";
 }
 
-fab_status server_wrong(const server_reader *r, uint32_t line, uint32_t column, fab_status code, const char *text,
-                        fab_error *err) FAB_MUST_USE;
+FAB_STATUS server_wrong(const server_reader *r, uint32_t line, uint32_t column, fab_status code, const char *text,
+                        fab_error *err);
 
 /** FAB_EINPUT: "NAME: 'VALUE' is no EXPECTED" */
-fab_status server_wrong_value(const server_reader *r, const fab_xml_attribute *a, const char *expected,
-                              fab_error *err) FAB_MUST_USE;
+FAB_STATUS server_wrong_value(const server_reader *r, const fab_xml_attribute *a, const char *expected, fab_error *err);
 
 /** A number of at most `most`, in front of exactly `ending`; "": nothing may follow. *out is written then only. */
 bool server_parse_number(const char *text, const char *ending, double most, double *out);
@@ -36,16 +35,15 @@ bool server_parse_number(const char *text, const char *ending, double most, doub
 void server_copy_name(char out[FAB_SERVER_NAME], const char *text);
 
 /** A GPU or NIC. @retval FAB_EINPUT  it has no bus id, or that of another */
-fab_status server_add(server_reader *r, const fab_xml_element *pci, bool is_gpu, fab_error *err) FAB_MUST_USE;
+FAB_STATUS server_add(server_reader *r, const fab_xml_element *pci, bool is_gpu, fab_error *err);
 
 /* --- hwloc -------------------------------------------------------------------------------------------------------- */
 
 /** GPUs and NICs of a <topology>, with the rates of NVLinks. */
-fab_status server_hwloc_walk(server_reader *r, const fab_xml_element *root, fab_error *err) FAB_MUST_USE;
+FAB_STATUS server_hwloc_walk(server_reader *r, const fab_xml_element *root, fab_error *err);
 
 /** bit/s of the PCIe link of an object; 0: not known. */
-fab_status server_hwloc_pcie(const server_reader *r, const fab_xml_element *e, double *out_bps,
-                             fab_error *err) FAB_MUST_USE;
+FAB_STATUS server_hwloc_pcie(const server_reader *r, const fab_xml_element *e, double *out_bps, fab_error *err);
 
 /** NUMA node of an object; "" where several are as near. */
 void server_hwloc_numa(const fab_xml_element *e, char out[FAB_SERVER_NAME]);

@@ -3,7 +3,6 @@
  */
 #include "fields.h"
 
-#include <math.h>
 #include <stdio.h>
 
 #define MAX_PARTS 4
@@ -19,7 +18,7 @@ fab_status fail_unknown(const char *what, const char *word, const field_scope *s
                         const char *where, fab_error *err) {
     static const char *const OF_ENGINES[] = {"qp", "hash", "offset", "fields", "weights", "view"};
     bool has_job = false;
-    for (size_t i = 0; i < sizeof OF_ENGINES / sizeof *OF_ENGINES; i++) {
+    for (size_t i = 0; i < FAB_N_OF(OF_ENGINES); i++) {
         FAB_REFUSE_IF(strcmp(word, OF_ENGINES[i]) == 0, err, FAB_EINPUT, where,
                       "unknown %s '%s': it is an option of an engine: --engine ecmp,%s=VALUE, or in a sweep --vary "
                       "engine=ecmp,%s=V1|ecmp,%s=V2",

@@ -92,13 +92,12 @@ static fab_status certificate_put_bound(const fab_context *context, size_t phase
     const fab_demand *demand = NULL;
     const fab_bound *bound = NULL;
     const fab_dag *dag = NULL;
-    FAB_OWNED double *load = NULL;
-    FAB_OWNED uint8_t *used = NULL;
     FAB_PASS(fab_context_next_hops(context, &next_hops, err));
     FAB_PASS(fab_context_dag(context, &dag, err));
     FAB_PASS(fab_context_demand(context, phase, &demand, err));
     FAB_PASS(fab_context_bound(context, phase, &bound, err));
-    FAB_PASS(FAB_NEW_ALL(fabric->n_links, err, load, used));
+    FAB_OWNED_NEW(double, load, fabric->n_links, err);
+    FAB_OWNED_NEW(uint8_t, used, fabric->n_links, err);
     FAB_PASS(fab_split_load(dag, bound->split, demand, demand->rate, load, err));
     (void)fab_next_hops_mark(next_hops, used);
     (void)fprintf(out, "bound %s\n", fab_bound_method_names[bound->method]);
@@ -136,11 +135,10 @@ static fab_status certificate_put_engine(const fab_context *context, fab_workspa
     const fab_router *router = NULL;
     const fab_traffic *traffic = NULL;
     FAB_OWNS(fab_dependencies_release) fab_dependencies dependencies = {0};
-    FAB_OWNED fab_engine_result *detail = NULL;
     fab_proof proof = {.out = out};
     fab_evaluated found;
     fab_needs needs = {.what = FAB_NEED_FIGURES | FAB_NEED_RATES, .dependencies = &dependencies, .proof = &proof};
-    FAB_PASS(FAB_NEW(detail, 1, err));
+    FAB_OWNED_NEW(fab_engine_result, detail, 1, err);
     FAB_OWNS_MEMBERS(detail->paused_s);
     needs.detail = detail;
     FAB_PASS(fab_context_traffic(context, &traffic, err));

@@ -7,18 +7,16 @@
 fab_status fab_deadlock_check(const fab_dependencies *d, fab_deadlock *out, fab_error *err) {
     const fab_fabric *f = d->fabric;
     fab_deadlock found = {.dependencies = fab_dependencies_count(d)};
-    FAB_OWNED uint8_t *core = NULL;
-    FAB_OWNED uint32_t *vertex = NULL; /* of a link; ascending, so that the smallest link is the smallest vertex */
-    FAB_OWNED fab_link_id *link = NULL;
-    FAB_OWNED uint32_t *from = NULL;
-    FAB_OWNED uint32_t *to = NULL;
     FAB_OWNED uint32_t *cycle = NULL;
     uint32_t n_vertices = 0;
-    FAB_PASS(FAB_NEW(core, f->n_links, err));
+    FAB_OWNED_NEW(uint8_t, core, f->n_links, err);
     FAB_PASS(fab_dependencies_core(d, core, err));
     size_t n = (size_t)fab_dependencies_list(d, core, NULL, NULL);
-    FAB_PASS(FAB_NEW_ALL(f->n_links, err, vertex, link));
-    FAB_PASS(FAB_NEW_ALL(n, err, from, to));
+    FAB_OWNED_NEW(uint32_t, vertex, f->n_links,
+                  err); /* of a link; ascending, so that the smallest link is the smallest vertex */
+    FAB_OWNED_NEW(fab_link_id, link, f->n_links, err);
+    FAB_OWNED_NEW(uint32_t, from, n, err);
+    FAB_OWNED_NEW(uint32_t, to, n, err);
     for (uint32_t l = 0; l < f->n_links; l++) {
         if (core[l] != 0) {
             vertex[l] = n_vertices;

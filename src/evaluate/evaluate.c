@@ -41,10 +41,7 @@ fab_status fab_workspace_new(const fab_context *context, fab_workspace **out, fa
     return FAB_OK;
 }
 
-void fab_workspace_free(fab_workspace *w) {
-    if (w == NULL) {
-        return;
-    }
+FAB_FREES_AFTER(fab_workspace_free, fab_workspace, w) {
     for (size_t i = 0; i < w->n_places; i++) {
         fab_reroute_free(w->places[i].reroute);
         fab_estimator_reader_free(w->places[i].reader);
@@ -58,7 +55,6 @@ void fab_workspace_free(fab_workspace *w) {
     }
     fab_state_key_release(&w->key);
     fab_scratch_release(&w->scratch);
-    free(w);
 }
 
 static bool is_healthy(const fab_state *state) {
@@ -109,8 +105,7 @@ static const fab_transport_spec *transport_of(const fab_workspace *w) {
 
 /* Between the GPUs where ranks are, without the flows of those that are out. */
 static fab_status move_phase(const fab_phase *whole, const fab_state *state, fab_phase *out, fab_error *err) {
-    FAB_OWNED uint8_t *gone = NULL;
-    FAB_PASS(FAB_NEW(gone, whole->n_flows, err));
+    FAB_OWNED_NEW(uint8_t, gone, whole->n_flows, err);
     for (uint64_t i = 0; state->is_out != NULL && i < whole->n_flows; i++) {
         const fab_flow flow = fab_phase_flow(whole, i);
         gone[i] = state->is_out[flow.src] != 0 || state->new_gpu[flow.src] == state->new_gpu[flow.dst];

@@ -86,13 +86,12 @@ static void to_floats(const double *values, size_t n, float *out) {
     }
 }
 
-static fab_status prepare_phase(void *argument, size_t phase, size_t worker, fab_error *err) {
+static fab_status prepare_phase(void *argument, size_t phase, FAB_UNUSED size_t worker, fab_error *err) {
     const run *c = argument;
     const fab_context *context = c->replay->context;
     const fab_prepared_phase *prepared = NULL;
     const fab_bound *bound = NULL;
     fab_phase_result *out = &c->phases[phase];
-    (void)worker;
     FAB_PASS(fab_context_prepared(context, phase, &prepared, err));
     FAB_PASS(c->replay->bound ? fab_context_bound(context, phase, &bound, err) : FAB_OK);
     FAB_PASS(fab_measure_phase(prepared, bound, out, err));
@@ -379,15 +378,14 @@ static fab_status keep_draws(const fab_figures *figures, size_t n, fab_seed_figu
 
 static fab_status summarise(run *c, fab_error *err) {
     const fab_replay *replay = c->replay;
-    FAB_OWNED double *values = NULL;
     size_t first = 0;
-    FAB_PASS(FAB_NEW(values, replay->n_seeds, err));
+    FAB_OWNED_NEW(double, values, replay->n_seeds, err);
     for (size_t p = 0; p < c->traffic->n_phases; p++) {
         for (size_t e = 0; e < c->what->n_engines; e++) {
             fab_engine_result *r = &c->phases[p].engines[e];
             const fab_router *router = c->routers[e];
-            (void)snprintf(r->engine, sizeof r->engine, "%s", fab_router_facts_of(router)->engine);
-            (void)snprintf(r->label, sizeof r->label, "%s", fab_router_facts_of(router)->label);
+            FAB_FORMAT(r->engine, "%s", fab_router_facts_of(router)->engine);
+            FAB_FORMAT(r->label, "%s", fab_router_facts_of(router)->label);
             r->seed = fab_router_seed(router, c->what->seed);
             r->seeded = varies(c, e);
             r->n_seeds = draws_of(c, e);
@@ -462,13 +460,12 @@ static fab_status add_transport(const run *c, fab_result *result, size_t engine,
 /* The iteration of every seed, where a phase has a draw of its own for each. */
 static fab_status iterate_seeds(const run *c, fab_result *result, size_t engine, fab_iteration *out, fab_error *err) {
     const uint64_t n_seeds = c->replay->n_seeds;
-    FAB_OWNED double *transfer_s = NULL;
     FAB_OWNED fab_paces *paces = NULL;
     size_t first = 0;
     if (n_seeds == 1 || !varies(c, engine)) {
         return FAB_OK;
     }
-    FAB_PASS(FAB_NEW(transfer_s, n_seeds * result->n_phases, err));
+    FAB_OWNED_NEW(double, transfer_s, n_seeds * result->n_phases, err);
     if (c->shared != NULL) {
         FAB_PASS(FAB_NEW(paces, n_seeds, err));
         for (uint64_t i = 0; i < n_seeds; i++) {
@@ -498,7 +495,7 @@ static fab_status keep_schedule(const run *c, const fab_result *result, size_t e
         draw->links = NULL;
     }
     if (status == FAB_EUNSUPPORTED || status == FAB_ELIMIT) {
-        (void)snprintf(out->schedule_note, sizeof out->schedule_note, "%.120s", why.text);
+        FAB_FORMAT(out->schedule_note, "%.120s", why.text);
         return FAB_OK;
     }
     if (status != FAB_OK) {
@@ -524,7 +521,7 @@ static fab_status iterate(const run *c, fab_result *result, fab_error *err) {
         status = status == FAB_OK ? add_transport(c, result, e, &why) : status;
         status = status == FAB_OK ? iterate_seeds(c, result, e, &result->iterations[e], &why) : status;
         if (status == FAB_EUNSUPPORTED || status == FAB_ENOSOLUTION) {
-            (void)snprintf(result->iteration_note, sizeof result->iteration_note, "%.250s", why.text);
+            FAB_FORMAT(result->iteration_note, "%.250s", why.text);
             result->n_iterations = 0;
             return FAB_OK;
         }
@@ -562,8 +559,8 @@ fab_status fab_replay_run(const fab_replay *replay, fab_result *result, fab_erro
     FAB_PASS(check_deadlocks(&c, err));
     FAB_PASS(summarise(&c, err));
     FAB_PASS(c.shared != NULL ? take_paces(&c, result, err) : FAB_OK);
-    (void)snprintf(result->traffic, sizeof result->traffic, "%s%s", c.traffic->summary,
-                   is_drawn_per_seed(&c) ? "; every seed draws its own, figures of the traffic are of the first" : "");
+    FAB_FORMAT(result->traffic, "%s%s", c.traffic->summary,
+               is_drawn_per_seed(&c) ? "; every seed draws its own, figures of the traffic are of the first" : "");
     result->seed = c.what->seed;
     result->n_seeds = replay->n_seeds;
     result->phases = c.phases;

@@ -298,7 +298,6 @@ fab_status fab_replay_check_paths(const fab_replay *replay, fab_error *err) {
     const fab_router *router = NULL;
     total t = {0};
     char more[160];
-    char flows[32];
     FAB_PASS(fab_context_sizes(context, &s, err));
     FAB_PASS(fab_context_traffic(context, &traffic, err));
     FAB_EACH(const fab_phase, phase, traffic->phases, traffic->n_phases) {
@@ -311,7 +310,7 @@ fab_status fab_replay_check_paths(const fab_replay *replay, fab_error *err) {
     }
     double bytes = fixed_bytes(s) + fab_routers_bytes(what, s) + t.traffic + t.prepared_phases + t.results +
                    workers_bytes(replay, traffic, &t) + (double)replay->trial_flows * TRIAL_BYTES;
-    (void)snprintf(more, sizeof more, " with the paths of %s flows%s", fab_format_count(flows, t.n_flows),
-                   t.is_placed ? ", which this engine places at once: write spray or ecmp" : "");
+    FAB_FORMAT(more, " with the paths of %s flows%s", FAB_SAY_COUNT(t.n_flows),
+               t.is_placed ? ", which this engine places at once: write spray or ecmp" : "");
     return fab_context_check(what, bytes, more, err);
 }

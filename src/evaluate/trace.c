@@ -5,22 +5,10 @@
 #include <math.h>
 
 void fab_trace_clear(const fab_trace *trace, const fab_fabric *fabric, const fab_phase *phase) {
-    for (uint32_t g = 0; g < trace->n_groups; g++) {
-        if (trace->last_s != NULL) {
-            trace->last_s[g] = 0;
-        }
-        if (trace->bytes != NULL) {
-            memset(trace->bytes + (size_t)g * fabric->n_links, 0, fabric->n_links * sizeof *trace->bytes);
-        }
-    }
-    for (uint64_t i = 0; i < phase->n_flows; i++) {
-        if (trace->finish_s != NULL) {
-            trace->finish_s[i] = 0;
-        }
-        if (trace->crosses != NULL) {
-            trace->crosses[i] = 0;
-        }
-    }
+    FAB_FILL(trace->last_s, trace->last_s != NULL ? trace->n_groups : 0, 0);
+    FAB_FILL(trace->bytes, trace->bytes != NULL ? (size_t)trace->n_groups * fabric->n_links : 0, 0);
+    FAB_FILL(trace->finish_s, trace->finish_s != NULL ? phase->n_flows : 0, 0);
+    FAB_FILL(trace->crosses, trace->crosses != NULL ? phase->n_flows : 0, 0);
 }
 
 static uint32_t trace_group_of(const fab_trace *trace, uint64_t flow) {
@@ -46,8 +34,7 @@ fab_status fab_trace_paths(const fab_engine_run *run, const fab_routes *r, const
     const double *finish_s = run->scratch->rates->finish_s;
     double part = 1.0 / fab_router_facts_of(run->router)->n_rounds;
     size_t n_links = run->prepared->fabric->n_links;
-    FAB_OWNED double *last_s = NULL;
-    FAB_PASS(FAB_NEW(last_s, trace->n_groups, err));
+    FAB_OWNED_NEW(double, last_s, trace->n_groups, err);
     for (uint32_t flow = 0; flow < r->n_flows; flow++) {
         uint32_t first = r->flow_first[flow];
         uint32_t behind = r->flow_first[flow + 1];
@@ -105,8 +92,7 @@ static fab_status find_crossings(const fab_engine_run *run, const fab_split *spl
     const fab_prepared_phase *s = run->prepared;
     const fab_demand *d = s->demand;
     const fab_trace *trace = run->trace;
-    FAB_OWNED double *x = NULL;
-    FAB_PASS(FAB_NEW(x, s->fabric->n_links, err));
+    FAB_OWNED_NEW(double, x, s->fabric->n_links, err);
     for (uint32_t l = 0; l < s->fabric->n_links; l++) {
         x[l] = trace->marked[l] != 0;
     }
@@ -130,10 +116,8 @@ static fab_status find_crossings(const fab_engine_run *run, const fab_split *spl
 fab_status fab_trace_split(const fab_engine_run *run, const fab_split *split, fab_error *err) {
     const fab_trace *trace = run->trace;
     const double *finish_s = run->scratch->rates->finish_s;
-    FAB_OWNED double *last_s = NULL;
-    FAB_OWNED double *of_pair = NULL;
-    FAB_PASS(FAB_NEW(last_s, trace->n_groups, err));
-    FAB_PASS(FAB_NEW(of_pair, run->prepared->demand->n_pairs, err));
+    FAB_OWNED_NEW(double, last_s, trace->n_groups, err);
+    FAB_OWNED_NEW(double, of_pair, run->prepared->demand->n_pairs, err);
     for (uint64_t flow = 0; flow < run->prepared->phase->n_flows; flow++) {
         end_flow(trace, flow, finish_s[flow], 1, last_s);
     }

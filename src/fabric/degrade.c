@@ -9,7 +9,6 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
 
 #define OPTION   "--degrade"
 #define A_SERVER "server-"
@@ -26,7 +25,7 @@ fab_status fab_weak_part_parse(const char *text, fab_weak_part *out, fab_error *
     FAB_REFUSE_IF(n == 0, err, FAB_EINPUT, OPTION, "'%.80s' is not NAME=FRACTION (such as nic-3=0.5)", text);
     FAB_REFUSE_IF(n >= sizeof part.name, err, FAB_EINPUT, OPTION, "'%.40s...' is longer than %zu characters", text,
                   sizeof part.name - 1);
-    (void)snprintf(part.name, sizeof part.name, "%.*s", (int)n, text);
+    FAB_FORMAT(part.name, "%.*s", (int)n, text);
     const char *fraction = equals + 1 + strspn(equals + 1, " ");
     FAB_REFUSE_IF(fraction[0] != '\0' && strspn(fraction, "0.") == strlen(fraction), err, FAB_EINPUT, OPTION,
                   "%s: a part at 0 of its speed has failed, and is not degraded: flows would have to go around "
@@ -72,8 +71,8 @@ static void weaken_node(const weakening *w, fab_node_id v, double ratio) {
         w->gpu[v] = fmin(w->gpu[v], ratio);
         return;
     }
-    for (uint32_t i = w->f->out_first[v]; i < w->f->out_first[v + 1]; i++) {
-        uint32_t cable = w->f->out_link[i] >> 1;
+    FAB_EACH_LINK(w->f, v, link) {
+        uint32_t cable = link >> 1;
         w->cable[cable] = fmin(w->cable[cable], ratio);
     }
 }
@@ -145,9 +144,8 @@ static fab_status refuse_twice(const fab_weak_part *parts, size_t n, fab_error *
     } while (0)
 
 static fab_status copy_fabric(const fab_fabric *from, fab_fabric **out, fab_error *err) {
-    FAB_OWNS(free_copy_owned) fab_fabric *copy = NULL;
     uint32_t n_switches = fab_n_switches(from);
-    FAB_PASS(FAB_NEW(copy, 1, err));
+    FAB_OWNS_NEW(free_copy_owned, fab_fabric, copy, 1, err);
     fab_fabric scalars = *from;
     scalars.classes = NULL;
     scalars.cable_class = scalars.port = scalars.switch_rail = scalars.switch_plane = scalars.switch_radix =
@@ -190,9 +188,8 @@ static fab_status degrade_apply(const double *cable, fab_weak_fabric *weak, fab_
 fab_status fab_fabric_degrade(const fab_fabric *fabric, const fab_weak_part *parts, size_t n_parts,
                               fab_weak_fabric *out, fab_error *err) {
     FAB_OWNS(fab_weak_fabric_release) fab_weak_fabric weak = {.fabric = NULL};
-    FAB_OWNED double *cable = NULL;
     FAB_PASS(refuse_twice(parts, n_parts, err));
-    FAB_PASS(FAB_NEW(cable, fabric->n_cables, err));
+    FAB_OWNED_NEW(double, cable, fabric->n_cables, err);
     FAB_PASS(FAB_NEW(weak.link, fabric->n_links, err));
     FAB_PASS(FAB_NEW(weak.gpu_ratio, fab_n_gpus(fabric), err));
     FAB_FILL(cable, fabric->n_cables, HEALTHY);

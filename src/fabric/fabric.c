@@ -6,15 +6,11 @@
 
 #include <stdio.h>
 
-void fab_fabric_free(fab_fabric *fabric) {
-    if (fabric == NULL) {
-        return;
-    }
+FAB_FREES_AFTER(fab_fabric_free, fab_fabric, fabric) {
     FAB_FREE_ALL(fabric->classes, fabric->cable_class, fabric->end, fabric->port, fabric->out_first, fabric->out_link,
                  fabric->switch_pod, fabric->switch_rail, fabric->switch_plane, fabric->switch_radix,
                  fabric->switch_ports);
     fab_names_free(fabric->names);
-    free(fabric);
 }
 
 uint32_t fab_switch_degree(const fab_fabric *f) {
@@ -27,10 +23,7 @@ uint32_t fab_switch_degree(const fab_fabric *f) {
 }
 
 uint32_t fab_tier_of(const fab_fabric *f, fab_node_id v) {
-    uint32_t tier = 1;
-    while (tier < f->n_tiers && v >= f->first_of_tier[tier + 1]) {
-        tier++;
-    }
+    FAB_FIRST_IN(tier, 1, f->n_tiers, !(v >= f->first_of_tier[tier + 1]));
     return tier;
 }
 
@@ -42,12 +35,9 @@ uint32_t fab_nics_of_gpu(const fab_fabric *f, uint32_t gpu, uint32_t *first) {
 }
 
 fab_link_id fab_access_link(const fab_fabric *f, fab_node_id nic, uint32_t n, uint32_t k) {
-    for (uint32_t i = f->out_first[nic]; i < f->out_first[nic + n]; i++) {
-        if (fab_class_of(f, f->out_link[i])->kind == FAB_LINK_ACCESS && k-- == 0) {
-            return f->out_link[i];
-        }
-    }
-    return FAB_NONE;
+    FAB_FIRST_IN(i, f->out_first[nic], f->out_first[nic + n],
+                 fab_class_of(f, f->out_link[i])->kind == FAB_LINK_ACCESS && k-- == 0);
+    return i < f->out_first[nic + n] ? f->out_link[i] : FAB_NONE;
 }
 
 const char *fab_tier_name(fab_wiring wiring, uint32_t tier) {
@@ -55,7 +45,7 @@ const char *fab_tier_name(fab_wiring wiring, uint32_t tier) {
     if (wiring != FAB_WIRING_TREE && tier > 0) {
         return "switch";
     }
-    return tier < sizeof NAMES / sizeof NAMES[0] ? NAMES[tier] : "tier?";
+    return tier < FAB_N_OF(NAMES) ? NAMES[tier] : "tier?";
 }
 
 const char *fab_boundary_name(fab_wiring wiring, uint32_t boundary) {

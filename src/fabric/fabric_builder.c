@@ -12,7 +12,6 @@ struct fab_builder {
 };
 
 fab_status fab_builder_new(const fab_builder_sizes *sizes, fab_builder **out, fab_error *err) {
-    FAB_OWNS(fab_builder_free_owned) fab_builder *builder = NULL;
     uint64_t n_switches = 0;
     for (uint32_t t = 1; t <= sizes->n_tiers; t++) {
         n_switches += sizes->n_switches[t];
@@ -21,7 +20,7 @@ fab_status fab_builder_new(const fab_builder_sizes *sizes, fab_builder **out, fa
     FAB_REFUSE_IF(n_nodes > UINT32_MAX / 2 || sizes->n_cables > UINT32_MAX / 2 - 1, err, FAB_EINPUT, NULL,
                   "a fabric of %" PRIu64 " nodes and %" PRIu64 " cables exceeds the limit of %u of either", n_nodes,
                   sizes->n_cables, UINT32_MAX / 2 - 1);
-    FAB_PASS(FAB_NEW(builder, 1, err));
+    FAB_OWNS_NEW(fab_builder_free_owned, fab_builder, builder, 1, err);
     FAB_PASS(FAB_NEW(builder->fabric, 1, err));
     fab_fabric *f = builder->fabric;
     f->n_nodes = (uint32_t)n_nodes;
@@ -44,11 +43,8 @@ fab_status fab_builder_new(const fab_builder_sizes *sizes, fab_builder **out, fa
     return FAB_GIVE(*out, builder);
 }
 
-void fab_builder_free(fab_builder *builder) {
-    if (builder != NULL) {
-        fab_fabric_free(builder->fabric);
-        free(builder);
-    }
+FAB_FREES_AFTER(fab_builder_free, fab_builder, builder) {
+    fab_fabric_free(builder->fabric);
 }
 
 fab_fabric *fab_builder_fabric(fab_builder *builder) {
@@ -101,10 +97,7 @@ static fab_status order_ports(fab_fabric *f, fab_node_id v, uint64_t **scratch, 
     uint32_t first = f->out_first[v];
     uint32_t n = f->out_first[v + 1] - first;
     uint32_t *links = f->out_link + first;
-    bool sorted = true;
-    for (uint32_t i = 1; i < n; i++) {
-        sorted = sorted && f->port[links[i - 1]] <= f->port[links[i]];
-    }
+    FAB_ALL_IN(sorted, i, 1, n, f->port[links[i - 1]] <= f->port[links[i]]);
     if (!sorted) {
         FAB_PASS(FAB_GROW(*scratch, *capacity, n, err));
         for (uint32_t i = 0; i < n; i++) {
@@ -115,14 +108,13 @@ static fab_status order_ports(fab_fabric *f, fab_node_id v, uint64_t **scratch, 
             links[i] = (uint32_t)(*scratch)[i];
         }
     }
-    char name[FAB_NODE_NAME_SIZE];
     for (uint32_t i = 0; i < n; i++) {
         uint32_t port = f->port[links[i]];
-        FAB_REFUSE_IF(i > 0 && f->port[links[i - 1]] == port, err, FAB_EINTERNAL, fab_node_name(f, v, name),
+        FAB_REFUSE_IF(i > 0 && f->port[links[i - 1]] == port, err, FAB_EINTERNAL, FAB_SAY_NODE(f, v),
                       "port %u holds two cables", port);
         FAB_REFUSE_IF(v >= f->first[FAB_NODE_SWITCH] &&
                           (port == 0 || port > f->switch_ports[v - f->first[FAB_NODE_SWITCH]]),
-                      err, FAB_EINTERNAL, fab_node_name(f, v, name), "port %u lies beyond the last, %u", port,
+                      err, FAB_EINTERNAL, FAB_SAY_NODE(f, v), "port %u lies beyond the last, %u", port,
                       f->switch_ports[v - f->first[FAB_NODE_SWITCH]]);
     }
     return FAB_OK;
@@ -131,10 +123,9 @@ static fab_status order_ports(fab_fabric *f, fab_node_id v, uint64_t **scratch, 
 static fab_status make_adjacency(fab_fabric *f, fab_error *err) {
     FAB_OWNED uint64_t *scratch = NULL;
     size_t capacity = 0;
-    FAB_OWNED uint32_t *next = NULL;
     FAB_PASS(FAB_NEW(f->out_first, (size_t)f->n_nodes + 1, err));
     FAB_PASS(FAB_NEW(f->out_link, f->n_links, err));
-    FAB_PASS(FAB_NEW(next, f->n_nodes, err));
+    FAB_OWNED_NEW(uint32_t, next, f->n_nodes, err);
     for (uint32_t l = 0; l < f->n_links; l++) {
         FAB_REFUSE_IF(f->end[l] >= f->n_nodes, err, FAB_EINTERNAL, NULL, "cable %u ends at node %u of %u", l / 2,
                       f->end[l], f->n_nodes);

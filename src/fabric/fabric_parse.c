@@ -36,7 +36,7 @@ static fab_status parse_node(const fab_fabric *f, const char *text, size_t n, fa
         prefix--;
     }
     prefix = prefix > 0 ? prefix - 1 : 0; /* up to the last dash */
-    for (uint32_t kind = 0; kind < sizeof KINDS / sizeof KINDS[0]; kind++) {
+    for (uint32_t kind = 0; kind < FAB_N_OF(KINDS); kind++) {
         if (strlen(KINDS[kind]) == prefix && memcmp(KINDS[kind], text, prefix) == 0) {
             first = f->first[kind];
             behind = f->first[kind + 1];
@@ -50,9 +50,8 @@ static fab_status parse_node(const fab_fabric *f, const char *text, size_t n, fa
         }
     }
     if (behind == first || !fabric_read_number(text + prefix + 1, n - prefix - 1, &number)) {
-        char last[FAB_NODE_NAME_SIZE];
         return fab_fail(err, FAB_EINPUT, NULL, "'%.*s' names no node; names are such as %s", (int)n, text,
-                        fab_node_name(f, f->n_nodes - 1, last));
+                        FAB_SAY_NODE(f, f->n_nodes - 1));
     }
     FAB_REFUSE_IF(number >= behind - first, err, FAB_EINPUT, NULL, "there is no %.*s: they are numbered 0 to %" PRIu32,
                   (int)n, text, behind - first - 1);
@@ -109,8 +108,7 @@ typedef struct found {
 
 static void fabric_look(const fab_fabric *f, fab_node_id tail, port tail_port, fab_node_id head, port head_port,
                         found *out) {
-    for (uint32_t k = f->out_first[tail]; k < f->out_first[tail + 1]; k++) {
-        fab_link_id link = f->out_link[k];
+    FAB_EACH_LINK(f, tail, link) {
         if (!is_port(f, link, tail_port) || (head != FAB_NONE && fab_head(f, link) != head) ||
             !is_port(f, link ^ 1U, head_port)) {
             continue;
@@ -119,10 +117,9 @@ static void fabric_look(const fab_fabric *f, fab_node_id tail, port tail_port, f
             out->link = link;
         }
         if (out->n <= 3) {
-            char name[FAB_LINK_NAME_SIZE];
             size_t used = strlen(out->names);
             (void)snprintf(out->names + used, sizeof out->names - used, "%s%s", used > 0 ? ", " : "",
-                           fab_link_name(f, link, name));
+                           FAB_SAY_LINK(f, link));
         }
     }
 }
@@ -152,9 +149,8 @@ fab_status fab_link_parse(const fab_fabric *f, const char *text, fab_link_id *ou
     FAB_PASS(arrow != NULL ? parse_end(f, arrow + 1, strlen(arrow + 1), &head, &head_port, err) : FAB_OK);
     fabric_look(f, tail, tail_port, head, head_port, &fits);
     if (fits.n == 0) {
-        char name[FAB_NODE_NAME_SIZE];
         return fab_fail(err, FAB_EINPUT, NULL, "no link is '%.80s'; %s has %" PRIu32 " of them", text,
-                        fab_node_name(f, tail, name), f->out_first[tail + 1] - f->out_first[tail]);
+                        FAB_SAY_NODE(f, tail), f->out_first[tail + 1] - f->out_first[tail]);
     }
     FAB_REFUSE_IF(fits.n > 1, err, FAB_EINPUT, NULL, "'%.80s' may be %" PRIu32 " links: %.300s%s", text, fits.n,
                   fits.names, fits.n > 3 ? ", ..." : "");

@@ -18,9 +18,8 @@ fab_status fab_ib_check(const fab_fabric *f, fab_error *err) {
                   "%" PRIu64 " NICs and switches; the LIDs of an InfiniBand subnet end at %u", n_lids, FAB_IB_LIDS);
     for (fab_node_id v = f->first[FAB_NODE_SWITCH]; v < f->n_nodes; v++) {
         if (fab_ib_n_ports(f, v) > FAB_IB_PORTS) {
-            char name[FAB_NODE_NAME_SIZE];
             return fab_fail(err, FAB_EUNSUPPORTED, NULL, "%s has %u ports; an InfiniBand switch has %u at most",
-                            fab_node_name(f, v, name), fab_ib_n_ports(f, v), FAB_IB_PORTS);
+                            FAB_SAY_NODE(f, v), fab_ib_n_ports(f, v), FAB_IB_PORTS);
         }
     }
     return FAB_OK;
@@ -59,8 +58,8 @@ uint32_t fab_ib_n_ports(const fab_fabric *f, fab_node_id v) {
         uint32_t i = v - f->first[FAB_NODE_SWITCH];
         return f->switch_ports[i] > f->switch_radix[i] ? f->switch_ports[i] : f->switch_radix[i];
     }
-    for (uint32_t i = f->out_first[v]; i < f->out_first[v + 1]; i++) {
-        n += fab_class_of(f, f->out_link[i])->kind == FAB_LINK_ACCESS;
+    FAB_EACH_LINK(f, v, link) {
+        n += fab_class_of(f, link)->kind == FAB_LINK_ACCESS;
     }
     return n;
 }

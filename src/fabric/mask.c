@@ -38,7 +38,7 @@ static fab_status check_id(const fab_fabric *f, const fab_racks *racks, fab_comp
     uint32_t n = fab_component_count(f, racks, kind);
     const char *name = (uint32_t)kind < FAB_COMPONENT_N_KINDS ? fab_component_kinds[kind] : "component";
     FAB_REFUSE_IF(n == 0, err, FAB_EINPUT, NULL, "there is no %s-%" PRIu64 ": %s", name, id,
-                  kind == FAB_COMPONENT_RACK ? "racks are not known without a floor plan" : "there are none");
+                  kind == FAB_COMPONENT_RACK ? FAB_NO_FLOOR : "there are none");
     return id < n ? FAB_OK
                   : fab_fail(err, FAB_EINPUT, NULL, "there is no %s-%" PRIu64 ": they are numbered 0 to %" PRIu32, name,
                              id, n - 1);
@@ -56,10 +56,9 @@ fab_status fab_component_check(const fab_fabric *f, const fab_racks *racks, cons
     FAB_REFUSE_IF(c->id >= f->n_links, err, FAB_EINPUT, NULL,
                   "there is no link %" PRIu32 ": they are numbered 0 to %" PRIu32, c->id, f->n_links - 1);
     if (!fab_is_network(fab_class_of(f, c->id))) {
-        char name[FAB_LINK_NAME_SIZE];
         return fab_fail(err, FAB_EINPUT, NULL,
                         "%s is inside a server; links and ports that fail are those of the network",
-                        fab_link_name(f, c->id, name));
+                        FAB_SAY_LINK(f, c->id));
     }
     return FAB_OK;
 }
@@ -73,7 +72,7 @@ static bool parse_group(const fab_fabric *f, const char *text, fab_component_kin
         return true;
     }
     static const fab_component_kind KINDS[] = {FAB_COMPONENT_SERVER, FAB_COMPONENT_RACK, FAB_COMPONENT_PLANE};
-    for (size_t i = 0; i < sizeof KINDS / sizeof KINDS[0]; i++) {
+    for (size_t i = 0; i < FAB_N_OF(KINDS); i++) {
         size_t n = strlen(fab_component_kinds[KINDS[i]]);
         const char *digits = text + n + 1;
         if (strncmp(text, fab_component_kinds[KINDS[i]], n) == 0 && text[n] == '-' && *digits != '\0' &&
@@ -92,10 +91,9 @@ static fab_status set_node(const fab_fabric *f, fab_node_id node, fab_component 
                                                [FAB_NODE_SWITCH] = FAB_COMPONENT_SWITCH};
     fab_node_kind kind = fab_kind_of(f, node);
     if (kind == FAB_NODE_DOMAIN) {
-        char name[FAB_NODE_NAME_SIZE];
         return fab_fail(err, FAB_EUNSUPPORTED, NULL,
                         "%s is a scale-up domain, which does not fail as one: name its GPUs or servers",
-                        fab_node_name(f, node, name));
+                        FAB_SAY_NODE(f, node));
     }
     out->kind = KINDS[kind];
     out->id = node - f->first[kind];
@@ -160,9 +158,7 @@ const char *fab_component_name(const fab_fabric *f, const fab_component *c, char
     }
     if (c->fraction > 0) {
         size_t n = strlen(out);
-        char fraction[32];
-        fab_format_double(fraction, c->fraction);
-        (void)snprintf(out + n, FAB_COMPONENT_NAME_SIZE - n, "*%s", fraction);
+        (void)snprintf(out + n, FAB_COMPONENT_NAME_SIZE - n, "*%s", fab_format_double(FAB_ROOM, c->fraction));
     }
     return out;
 }

@@ -13,8 +13,7 @@ static void fill_none(uint32_t *array, size_t n) {
 }
 
 fab_status fab_names_new(uint32_t n_nodes, uint32_t n_links, uint32_t n_servers, fab_names **out, fab_error *err) {
-    FAB_OWNS(fab_names_free_owned) fab_names *names = NULL;
-    FAB_PASS(FAB_NEW(names, 1, err));
+    FAB_OWNS_NEW(fab_names_free_owned, fab_names, names, 1, err);
     names->n_nodes = n_nodes;
     names->n_links = n_links;
     names->n_servers = n_servers;
@@ -65,10 +64,9 @@ FAB_ORDER_KEYS(names_by_name, named, strcmp(a->name, b->name), FAB_ORDER(a->id, 
 
 static fab_status sort_names(const fab_names *names, const uint32_t *slot, uint32_t n, const char *what, uint32_t **out,
                              uint32_t *out_n, fab_error *err) {
-    FAB_OWNED named *all = NULL;
-    FAB_OWNED uint32_t *sorted = NULL;
     uint32_t count = 0;
-    FAB_PASS(FAB_NEW_ALL(n, err, all, sorted));
+    FAB_OWNED_NEW(named, all, n, err);
+    FAB_OWNED_NEW(uint32_t, sorted, n, err);
     for (uint32_t i = 0; i < n; i++) {
         if (slot[i] != FAB_NAME_NONE) {
             all[count++] = (named){names->text + slot[i], i};

@@ -22,7 +22,6 @@ static fab_status add_box(const fab_fabric *f, fab_network *net, fab_node_id v, 
 
 /* Scale-up domains of several servers: schedulers keep jobs within them. */
 static fab_status add_domains(const fab_fabric *f, fab_network *net, fab_error *err) {
-    FAB_OWNED uint32_t *members = NULL;
     uint32_t n_domains = 0;
     uint32_t n_servers = f->gpus_per_server > 0 ? f->gpus_per_domain / f->gpus_per_server : 0;
     uint32_t n_nics = fab_n_of(f, FAB_NODE_NIC);
@@ -30,7 +29,7 @@ static fab_status add_domains(const fab_fabric *f, fab_network *net, fab_error *
     if (n_servers < 2 || n_each == 0) {
         return FAB_OK;
     }
-    FAB_PASS(FAB_NEW(members, n_each, err));
+    FAB_OWNED_NEW(uint32_t, members, n_each, err);
     for (uint32_t first = 0; first < n_nics; first += n_each) {
         char text[FAB_IB_DESCRIPTION];
         uint32_t n = 0;
@@ -63,7 +62,7 @@ fab_status fab_network_of_fabric(const fab_fabric *f, fab_network **out, fab_err
             if (f->names != NULL) {
                 (void)fab_port_name(f, 2 * c + i, port[i]);
             } else {
-                (void)snprintf(port[i], sizeof port[i], "%u", fab_ib_port(f, 2 * c + i));
+                FAB_FORMAT(port[i], "%u", fab_ib_port(f, 2 * c + i));
             }
             FAB_PASS(add_box(f, net, fab_tail(f, 2 * c + i), &cable.end[i].node, err));
             cable.end[i].port = port[i];

@@ -34,11 +34,9 @@ static fab_status close_cycle(const igraph_t *graph, const edges *e, uint32_t ro
                               uint32_t *out_length, fab_error *err) {
     FAB_OWNS(igraph_vector_int_destroy) igraph_vector_int_t order = {0};
     FAB_OWNS(igraph_vector_int_destroy) igraph_vector_int_t parent = {0};
-    FAB_OWNED bool *leads_back = NULL;
-    FAB_OWNED uint32_t *cycle = NULL;
     uint32_t length = 1;
     igraph_integer_t last = -1;
-    FAB_PASS(FAB_NEW(leads_back, (size_t)igraph_vcount(graph), err));
+    FAB_OWNED_NEW(bool, leads_back, (size_t)igraph_vcount(graph), err);
     for (size_t i = 0; i < e->n; i++) {
         leads_back[e->from[i]] = leads_back[e->from[i]] || e->to[i] == root;
     }
@@ -51,7 +49,7 @@ static fab_status close_cycle(const igraph_t *graph, const edges *e, uint32_t ro
     for (igraph_integer_t v = last; v >= 0 && v != (igraph_integer_t)root; v = VECTOR(parent)[v]) {
         length++;
     }
-    FAB_PASS(FAB_NEW(cycle, length, err));
+    FAB_OWNED_NEW(uint32_t, cycle, length, err);
     for (uint32_t i = length; i-- > 0; last = VECTOR(parent)[last]) {
         FAB_REFUSE_IF(last < 0, err, FAB_EINTERNAL, NULL, "igraph finds vertex %u on a cycle but no way back to it",
                       root);

@@ -25,9 +25,8 @@ static fab_status graph_open(uint32_t n_vertices, const fab_edges *edges, bool d
 fab_status fab_graph_components(uint32_t n_vertices, const fab_edges *edges, uint32_t *out_first, fab_error *err) {
     FAB_OWNS(fab_igraph_close) fab_igraph g = {.is_made = false};
     FAB_OWNS(igraph_vector_int_destroy) igraph_vector_int_t part = {0};
-    FAB_OWNED uint32_t *first = NULL; /* [part] */
     FAB_PASS(graph_open(n_vertices, edges, false, &g, err));
-    FAB_PASS(FAB_NEW(first, n_vertices, err));
+    FAB_OWNED_NEW(uint32_t, first, n_vertices, err); /* [part] */
     memset(first, 0xff, n_vertices * sizeof *first);
     TRY_IGRAPH(igraph_vector_int_init(&part, 0));
     TRY_IGRAPH(igraph_connected_components(&g.of, &part, NULL, NULL, IGRAPH_WEAK));
@@ -58,8 +57,7 @@ static fab_status list_blocks(uint32_t n_vertices, const fab_igraph *g, fab_edge
 /* The first vertex of each part that has a weight. */
 static fab_status find_roots(uint32_t n_vertices, const fab_edges *edges, const uint32_t *weight, uint32_t *out_root,
                              fab_error *err) {
-    FAB_OWNED uint32_t *root = NULL; /* of a part, by its smallest vertex */
-    FAB_PASS(FAB_NEW(root, n_vertices, err));
+    FAB_OWNED_NEW(uint32_t, root, n_vertices, err); /* of a part, by its smallest vertex */
     FAB_PASS(fab_graph_components(n_vertices, edges, out_root, err));
     memset(root, 0xff, n_vertices * sizeof *root);
     for (uint32_t v = n_vertices; v-- > 0;) {
@@ -77,9 +75,8 @@ static fab_status sum_cuts(uint32_t n_vertices, uint32_t n_all, const fab_edges 
     FAB_OWNS(fab_igraph_close) fab_igraph tree = {.is_made = false};
     FAB_OWNS(igraph_vector_int_destroy) igraph_vector_int_t order = {0};
     FAB_OWNS(igraph_vector_int_destroy) igraph_vector_int_t parents = {0};
-    FAB_OWNED uint32_t *sum = NULL;
     FAB_PASS(graph_open(n_all, joints, false, &tree, err));
-    FAB_PASS(FAB_NEW(sum, n_all, err));
+    FAB_OWNED_NEW(uint32_t, sum, n_all, err);
     TRY_IGRAPH(igraph_vector_int_init(&order, 0));
     TRY_IGRAPH(igraph_vector_int_init(&parents, 0));
     TRY_IGRAPH(igraph_bfs_simple(&tree.of, n_all - 1, IGRAPH_ALL, &order, NULL, &parents));

@@ -119,9 +119,7 @@ fab_status fab_graph_symmetries(uint32_t n_vertices, const fab_edges *edges, con
         fab_igraph_open(n_vertices, edges->n, edges->ends, edges->n > 0 ? edges->ends + 1 : NULL, 2, false, &g, err));
     FAB_PASS(list_neighbours(n_vertices, edges, &c.by, err));
     FAB_PASS(FAB_NEW_ALL(n_vertices, err, c.image, c.is_hit));
-    for (uint32_t v = 0; v < n_vertices; v++) {
-        c.image[v] = v;
-    }
+    FAB_FILL(c.image, n_vertices, (uint32_t)fab_at);
     TRY_IGRAPH(igraph_vector_int_init(&colours, (igraph_integer_t)n_vertices));
     for (uint32_t v = 0; v < n_vertices; v++) {
         VECTOR(colours)[v] = (igraph_integer_t)colour[v];

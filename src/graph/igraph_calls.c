@@ -1,10 +1,7 @@
 #include "igraph_calls.h"
 
-static void ignore_error(const char *reason, const char *file, int line, igraph_error_t code) {
-    (void)reason;
-    (void)file;
-    (void)line;
-    (void)code;
+static void ignore_error(FAB_UNUSED const char *reason, FAB_UNUSED const char *file, FAB_UNUSED int line,
+                         FAB_UNUSED igraph_error_t code) {
     IGRAPH_FINALLY_FREE();
 }
 

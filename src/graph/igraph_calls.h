@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-fab_status fab_igraph_status(igraph_error_t code, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_igraph_status(igraph_error_t code, fab_error *err);
 
 /** A graph with an error handler that lets igraph's codes through, where it aborts by default, until it is closed. */
 typedef struct fab_igraph {
@@ -17,8 +17,8 @@ typedef struct fab_igraph {
 } fab_igraph;
 
 /** A graph of the edges from[i * stride] to to[i * stride]; close it even where this fails. */
-fab_status fab_igraph_open(uint32_t n_vertices, size_t n_edges, const uint32_t *from, const uint32_t *to, size_t stride,
-                           bool directed, fab_igraph *out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_igraph_open(uint32_t n_vertices, size_t n_edges, const uint32_t *from, const uint32_t *to, size_t stride,
+                           bool directed, fab_igraph *out, fab_error *err);
 
 void fab_igraph_close(fab_igraph *g);
 

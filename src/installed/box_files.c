@@ -65,7 +65,7 @@ size_t fab_path_box(const char *path, const char **out) {
     name = name != NULL ? name + 1 : path;
     size_t n = strlen(name);
     n -= n > 3 && (strcmp(name + n - 3, ".gz") == 0 || strcmp(name + n - 3, ".xz") == 0) ? 3 : 0;
-    for (size_t i = 0; i < sizeof ENDINGS / sizeof ENDINGS[0]; i++) {
+    for (size_t i = 0; i < FAB_N_OF(ENDINGS); i++) {
         size_t length = strlen(ENDINGS[i]);
         if (n > length && strncmp(name + n - length, ENDINGS[i], length) == 0) {
             n -= length;

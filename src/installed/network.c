@@ -76,12 +76,11 @@ fab_status fab_network_new(const char *path, fab_network **out, fab_error *err) 
 
 fab_status fab_network_expect(const fab_network *net, uint64_t nodes, uint64_t cables, fab_error *err) {
     char what[256];
-    char count[32];
     double n_nodes = (double)(net->n_nodes + nodes);
     double n_cables = (double)(net->n_cables + cables);
     double bytes = fab_grown(n_nodes) * (double)(sizeof *net->nodes + 4 * sizeof(uint64_t)) + n_nodes * BYTES_OF_NAME +
                    fab_grown(n_cables) * (double)sizeof *net->cables;
-    (void)snprintf(what, sizeof what, "%.160s: its %s boxes", net->path, fab_format_count(count, (uint64_t)n_nodes));
+    (void)snprintf(what, sizeof what, "%.160s: its %s boxes", net->path, FAB_SAY_COUNT((uint64_t)n_nodes));
     return fab_memory_check(what, bytes, net->max_bytes, err);
 }
 

@@ -20,9 +20,9 @@ typedef struct fab_network_lines {
 } fab_network_lines;
 
 /** Reads a list of the ends of cables, every cable told by both: `read_line` is called for each line. */
-fab_status fab_network_read_ends(fab_text *in, fab_network *net,
+FAB_STATUS fab_network_read_ends(fab_text *in, fab_network *net,
                                  fab_status (*read_line)(const fab_network_lines *lines, fab_error *err),
-                                 fab_error *err) FAB_MUST_USE;
+                                 fab_error *err);
 
 /** "4xNDR" to lanes and bit/s, or ibsim's "w=4" to lanes alone; false, and nothing written, where it is neither. */
 bool fab_network_ib_rate(const char *text, size_t n, uint32_t *out_width, double *out_bps);
@@ -33,19 +33,18 @@ bool fab_network_ib_speed(fab_token width, fab_token speed, uint32_t *out_width,
 /** Whether a line is none of a dump: a prompt with its command, a warning of the libraries that tools print beside. */
 bool fab_network_is_chatter(const fab_text *in);
 
-/** Whether a description is of an adapter, "host HCA-6" or "host mlx5_5". */
+/** Whether a description is of an adapter, "host HCA-6", "host mlx5_5" or "host/nic-5". */
 bool fab_network_ib_names_host(const char *label);
 
 /**
- * Kind and description of an InfiniBand node: label, and of an adapter the host that "host HCA-6" and "host mlx5_5"
- * name. An aggregation node (SHARP) is a service of its switch.
+ * Kind and description of an InfiniBand node: label, and of an adapter the host that it names. An aggregation node
+ * (SHARP) is a service of its switch.
  */
-fab_status fab_network_ib_describe(fab_network *net, uint32_t node, fab_network_kind kind, const char *text, size_t n,
-                                   fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_network_ib_describe(fab_network *net, uint32_t node, fab_network_kind kind, const char *text, size_t n,
+                                   fab_error *err);
 
-/** Whether a description names a server, "host HCA-6" or "host mlx5_5": then a node that is called so is its adapter.
- */
-fab_status fab_network_ib_host(fab_network *net, uint32_t node, fab_error *err) FAB_MUST_USE;
+/** Whether a description names a server, as of an adapter: then a node that is called so is one. */
+FAB_STATUS fab_network_ib_host(fab_network *net, uint32_t node, fab_error *err);
 
 /* What may stand behind the name of a format: "cables,a-node=From,z-node=To,exclude=mgmt-*". */
 
@@ -53,7 +52,7 @@ fab_status fab_network_ib_host(fab_network *net, uint32_t node, fab_error *err) 
 bool fab_network_format_is(const fab_network_format *f, const char *format);
 
 /** Leaves out what `exclude` says, and keeps what lists of cables call their columns. */
-fab_status fab_network_exclude(fab_network *net, const char *format, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_network_exclude(fab_network *net, const char *format, fab_error *err);
 
 /**
  * The value of a key, the `again`-th of several: its length in *out_n; NULL: there is none. A comma ends it; "\\," is

@@ -5,7 +5,6 @@
 #include "fab/memory.h"
 
 #include <jansson.h>
-#include <stdio.h>
 
 #define DEPTH 64
 

@@ -4,7 +4,6 @@
 
 #include "fab/memory.h"
 
-#include <stdio.h>
 #include <yaml.h>
 
 #define DEPTH      64

@@ -51,11 +51,10 @@ typedef struct fab_event_queue {
  * @param[in] sight_s  How far ahead of the present most events are pushed; further ones cost more, no answer depends on
  *                     either.
  */
-fab_status fab_event_queue_init(fab_event_queue *queue, size_t size, double day_s, double sight_s,
-                                fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_event_queue_init(fab_event_queue *queue, size_t size, double day_s, double sight_s, fab_error *err);
 void fab_event_queue_release(fab_event_queue *queue);
 
 /** Not before the event of now[next - 1]. Complexity: O(1), where days are as they should be. */
-fab_status fab_event_push(fab_event_queue *queue, const void *event, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_event_push(fab_event_queue *queue, const void *event, fab_error *err);
 /** Once all of today are taken: the next day that has events in now[0] ... now[n_now - 1]; n_now 0: there are none. */
-fab_status fab_event_next_day(fab_event_queue *queue, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_event_next_day(fab_event_queue *queue, fab_error *err);

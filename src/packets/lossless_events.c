@@ -317,7 +317,6 @@ static void sender_goes_on(fab_lossless_state *s, const fab_event *e) {
 static fab_status name_deadlock(fab_lossless_state *s, double now_s, fab_error *err) {
     const uint32_t n_queues = s->n_queues;
     fab_lossless_result *out = s->out;
-    FAB_OWNED uint32_t *next = NULL;
     uint32_t at = FAB_NO_LINK;
     for (uint32_t l = 0; l < n_queues; l++) {
         if (s->ports[l].is_stopped) {
@@ -328,7 +327,7 @@ static fab_status name_deadlock(fab_lossless_state *s, double now_s, fab_error *
     if (at == FAB_NO_LINK) {
         return FAB_OK;
     }
-    FAB_PASS(FAB_NEW(next, n_queues, err));
+    FAB_OWNED_NEW(uint32_t, next, n_queues, err);
     FAB_FILL(next, n_queues, FAB_NO_LINK);
     for (uint32_t l = n_queues; l-- > 0;) {
         for (uint32_t c = s->ports[l].is_stopped ? s->ports[l].head : FAB_NO_CELL; c != FAB_NO_CELL;

@@ -184,8 +184,7 @@ static fab_status open_rates(fab_lossless_state *s, fab_error *err) {
 static fab_status open_events(fab_lossless_state *s, fab_error *err) {
     double busy_s = 0;
     double sight_s = 0;
-    FAB_OWNED double *send_s = NULL;
-    FAB_PASS(FAB_NEW(send_s, s->n_queues, err));
+    FAB_OWNED_NEW(double, send_s, s->n_queues, err);
     for (uint32_t f = 0; f < s->phase->n_flows; f++) {
         for (uint64_t i = s->first[f]; s->link[i] != FAB_NO_LINK; i++) {
             const fab_port *at = &s->ports[s->link[i]];

@@ -104,7 +104,7 @@ typedef struct fab_lossless_state {
  * Everything but the first cell. Release with fab_lossless_close(), also after an error.
  * @retval FAB_EINPUT  sizes or thresholds that make no sense
  */
-fab_status fab_lossless_open(fab_lossless_state *state, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_lossless_open(fab_lossless_state *state, fab_error *err);
 void fab_lossless_close(fab_lossless_state *state);
 
 /** Bytes that a flow puts on the wire; of a path, its part of them. */
@@ -116,4 +116,4 @@ uint64_t fab_n_links_of(const fab_lossless_phase *phase, uint32_t flow);
 uint32_t fab_count_cells(const fab_lossless_state *state, uint32_t flow, double n_paths, double *out_bytes);
 /** [n_links]: what a byte takes, with what acknowledgements leave of the rate, by the bytes that a link carries of
  * either. */
-fab_status fab_link_times(const fab_lossless_state *state, double *s_per_byte, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_link_times(const fab_lossless_state *state, double *s_per_byte, fab_error *err);

@@ -85,7 +85,7 @@ typedef struct fab_spray_state {
 #define FAB_SPRAY_SENDERS (UINT32_C(1) << 28)
 
 /** Senders and their windows; where packets are few enough to move one by one, what that needs. */
-fab_status fab_spray_open(fab_lossless_state *state, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_spray_open(fab_lossless_state *state, fab_error *err);
 /** The next link of a path that takes time, from p->link[*at] on; FAB_NO_LINK: there is none. */
 static inline uint32_t fab_spray_next(const fab_lossless_phase *p, uint32_t path, uint64_t *at) {
     while (*at < p->first[path + 1] && isinf(p->capacity[p->link[*at]])) {
@@ -97,9 +97,9 @@ static inline uint32_t fab_spray_next(const fab_lossless_phase *p, uint32_t path
 double fab_spray_room(const fab_lossless_state *state, uint32_t link);
 void fab_spray_close(fab_spray_state *spray);
 /** Moves all packets, each by itself. */
-fab_status fab_spray_events(fab_lossless_state *state, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_spray_events(fab_lossless_state *state, fab_error *err);
 /** All senders step by step: takes as long for large flows as for small ones. */
-fab_status fab_spray_steps(fab_lossless_state *state, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_spray_steps(fab_lossless_state *state, fab_error *err);
 
 /** What a cut leaves of a window. */
 double fab_spray_cut(const fab_spray_sender *sender);

@@ -231,7 +231,4 @@ fab_status fab_spray_open(fab_lossless_state *s, fab_error *err) {
     return open_calendar(s, err);
 }
 
-void fab_spray_close(fab_spray_state *spray) {
-    FAB_FREE_ALL(spray->member, spray->place, spray->skips, spray->senders, spray->origin, spray->ports_room,
-                 spray->cells);
-}
+FAB_RELEASES(fab_spray_close, fab_spray_state, member, place, skips, senders, origin, ports_room, cells);

@@ -13,12 +13,11 @@
  * @param[out] out_holder  Shape [n_flows]: the link that stopped the flow, or FAB_NO_BOTTLENECK.
  * @retval FAB_EINPUT  a link that does not exist, or twice in a flow; the other values are the caller's to check.
  */
-fab_status fill_rates(fab_max_min *solver, const fab_sharing *sharing, double *out_rate, uint32_t *out_holder,
-                      fab_error *err) FAB_MUST_USE;
+FAB_STATUS fill_rates(fab_max_min *solver, const fab_sharing *sharing, double *out_rate, uint32_t *out_holder,
+                      fab_error *err);
 
 /** The same, leaving the rates in the records of the solver. out_holder: NULL if nobody asks. */
-fab_status fill_records(fab_max_min *solver, const fab_sharing *sharing, uint32_t *out_holder,
-                        fab_error *err) FAB_MUST_USE;
+FAB_STATUS fill_records(fab_max_min *solver, const fab_sharing *sharing, uint32_t *out_holder, fab_error *err);
 
 /** Checks the numbers of a sharing: everything but its links. */
-fab_status check_sharing(const fab_sharing *sharing, fab_error *err) FAB_MUST_USE;
+FAB_STATUS check_sharing(const fab_sharing *sharing, fab_error *err);

@@ -53,14 +53,11 @@ fab_status fab_max_min_new(fab_max_min **out, fab_error *err) {
     return FAB_NEW(*out, 1, err);
 }
 
-void fab_max_min_free(fab_max_min *solver) {
-    if (solver == NULL) {
-        return;
-    }
+FAB_FREES_AFTER(fab_max_min_free, fab_max_min, solver) {
     FAB_FREE_ALL(solver->links, solver->first, solver->levels, solver->number, solver->kept, solver->weight,
                  solver->summed, solver->flow, solver->flow_share, solver->records, solver->ends, solver->n_flows,
                  solver->crossings, solver->place, solver->chunks, solver->stopped, solver->waiting, solver->heap,
-                 solver->turns, solver->check, solver);
+                 solver->turns, solver->check);
 }
 
 fab_status solver_reserve_check(fab_max_min *m, fab_error *err) {

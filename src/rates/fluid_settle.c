@@ -15,10 +15,7 @@
 #define SUM_AGAIN  32 /* updates of a load, beyond one per flow, before it is summed afresh */
 #define SAME_LEVEL 1e-11
 
-void fluid_set_release(fluid_set *set) {
-    FAB_FREE_ALL(set->flow, set->first, set->link, set->bottleneck, set->share, set->weight, set->limit, set->capacity,
-                 set->rate, set->local);
-}
+FAB_RELEASES(fluid_set_release, fluid_set, flow, first, link, bottleneck, share, weight, limit, capacity, rate, local);
 
 /* --- the set ------------------------------------------------------------------------------------------------------ */
 

@@ -99,7 +99,7 @@ static inline void fluid_prefetch(const fab_fluid *fluid, uint32_t flow) {
 }
 
 /** Solves for the rates that what has started and ended since changes. */
-fab_status fluid_settle(fab_fluid *fluid, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fluid_settle(fab_fluid *fluid, fab_error *err);
 
 /** Removes the next end. */
 void fluid_event_move(fab_fluid *fluid, uint32_t flow, double ends);
@@ -107,5 +107,5 @@ void fluid_event_move(fab_fluid *fluid, uint32_t flow, double ends);
 void fluid_event_rebuild(fab_fluid *fluid);
 
 /** Room for all flows, of which only what is used is touched. */
-fab_status fluid_set_init(fab_fluid *fluid, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fluid_set_init(fab_fluid *fluid, fab_error *err);
 void fluid_set_release(fluid_set *set);

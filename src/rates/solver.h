@@ -89,11 +89,10 @@ struct fab_max_min {
 };
 
 /** Room for everything that filling a sharing needs. `general`: not every weight and share is 1. */
-fab_status solver_reserve(fab_max_min *m, const fab_sharing *s, bool general, uint32_t n_buckets,
-                          fab_error *err) FAB_MUST_USE;
+FAB_STATUS solver_reserve(fab_max_min *m, const fab_sharing *s, bool general, uint32_t n_buckets, fab_error *err);
 
 /** Room for the certificate. */
-fab_status solver_reserve_check(fab_max_min *m, fab_error *err) FAB_MUST_USE;
+FAB_STATUS solver_reserve_check(fab_max_min *m, fab_error *err);
 
 /**
  * Flows by link in increasing order, with their number, shares and weight; records of all flows; limits as links.
@@ -101,7 +100,7 @@ fab_status solver_reserve_check(fab_max_min *m, fab_error *err) FAB_MUST_USE;
  * capacity, or all of their flows cross another link that is full no later.
  * @retval FAB_EINPUT  a link that does not exist, or twice in a flow
  */
-fab_status solver_index(fab_max_min *m, const fab_sharing *s, bool general, fab_error *err) FAB_MUST_USE;
+FAB_STATUS solver_index(fab_max_min *m, const fab_sharing *s, bool general, fab_error *err);
 
 /** Names the first link that does not exist: FAB_EINPUT. */
-fab_status solver_check_links(const fab_sharing *s, fab_error *err) FAB_MUST_USE;
+FAB_STATUS solver_check_links(const fab_sharing *s, fab_error *err);

@@ -6,7 +6,6 @@
 #include "fab/order.h"
 
 #include <math.h>
-#include <stdio.h>
 
 const char *const fab_pipeline_orders[FAB_ORDER_N] = {"1f1b", "zero-bubble"};
 
@@ -67,8 +66,8 @@ static fab_status check_memory(const fab_pipeline *p, fab_pipeline_needs needs, 
     double bytes = (double)p->n_stages * (double)fab_pipeline_steps(p) * sizeof(fab_step_of_stage) +
                    2 * passes * sizeof(double) + (needs == FAB_PIPELINE_OPS ? most_ops(p) * sizeof(fab_op) : 0);
     char what[128];
-    (void)snprintf(what, sizeof what, "the schedule of %u stages, %u chunks and %u microbatches", p->n_stages,
-                   p->n_chunks, p->n_microbatches);
+    FAB_FORMAT(what, "the schedule of %u stages, %u chunks and %u microbatches", p->n_stages, p->n_chunks,
+               p->n_microbatches);
     return fab_memory_check(what, bytes, p->max_bytes, err);
 }
 

@@ -118,25 +118,24 @@ static inline uint32_t run_neighbour(const run *r, uint32_t stage, bool before) 
 void run_pass_parts(const fab_pipeline *p, uint32_t stage, const run_piece *pass, double out[FAB_N_EXCHANGES]);
 
 /** What the end of a piece does, in pipeline.c. */
-fab_status run_take_effect(run *r, uint32_t stage, const run_piece *piece, double at, fab_error *err) FAB_MUST_USE;
+FAB_STATUS run_take_effect(run *r, uint32_t stage, const run_piece *piece, double at, fab_error *err);
 
 /** Everything idle at 0. */
 void channels_clear(run *r);
 
 /** Puts a piece at the end of a channel's queue. What shares with nobody is through at once: its effects are times,
  * which may be later. */
-fab_status channels_post(run *r, uint32_t stage, run_channel channel, const run_piece *piece,
-                         fab_error *err) FAB_MUST_USE;
+FAB_STATUS channels_post(run *r, uint32_t stage, run_channel channel, const run_piece *piece, fab_error *err);
 
 /** When something happens next in a channel of the stage. INFINITY: nothing is under way. */
 double channels_next_s(const run *r, uint32_t stage, run_channel *out);
 
 /** Lets it happen, at that time. It may concern the stages beside. */
-fab_status channels_advance(run *r, uint32_t stage, run_channel channel, double now, fab_error *err) FAB_MUST_USE;
+FAB_STATUS channels_advance(run *r, uint32_t stage, run_channel channel, double now, fab_error *err);
 
 /** Everything but pieces, which come as they are needed; for run_close() also after an error. */
-fab_status run_open(run *r, const fab_pipeline *p, fab_error *err) FAB_MUST_USE;
+FAB_STATUS run_open(run *r, const fab_pipeline *p, fab_error *err);
 void run_close(run *r);
 
 /** The makespan of an opened run with this communication. Keeps operations in `op`, if not NULL. */
-fab_status run_once(run *r, run_with with, fab_op *op, double *out_s, fab_error *err) FAB_MUST_USE;
+FAB_STATUS run_once(run *r, run_with with, fab_op *op, double *out_s, fab_error *err);

@@ -31,14 +31,13 @@ static void race_enter(race *r, const char *name, double time_s) {
 }
 
 static void race_tell(const race *r, const char *of, fab_design *design) {
-    char time[40];
     char *out = design->collective_note;
     fab_append(out, sizeof design->collective_note, "%s%sbest is %s, %s by replay under %.40s",
-               out[0] != '\0' ? "; " : "", of, r->name[0], fab_quantity_format(time, r->time_s[0], FAB_UNIT_TIME),
+               out[0] != '\0' ? "; " : "", of, r->name[0], FAB_SAY(r->time_s[0], FAB_UNIT_TIME),
                design->engines[0].text);
     if (r->name[1][0] != '\0') {
         fab_append(out, sizeof design->collective_note, "; next %s, %s", r->name[1],
-                   fab_quantity_format(time, r->time_s[1], FAB_UNIT_TIME));
+                   FAB_SAY(r->time_s[1], FAB_UNIT_TIME));
     }
 }
 
@@ -60,8 +59,7 @@ FAB_OWNER(trial, trial_free)
 
 static fab_status trial_run(const fab_plan_request *r, const fab_design *design, const char *traffic, trial **out,
                             fab_error *err) {
-    FAB_OWNS(trial_free_owned) trial *t = NULL;
-    FAB_PASS(FAB_NEW(t, 1, err)); /* too large for a stack */
+    FAB_OWNS_NEW(trial_free_owned, trial, t, 1, err); /* too large for a stack */
     t->result.n_seeds = 1;
     fab_context_request what = fab_context_of(design, r->fabric, traffic, r->seed);
     what.n_engines = 1;

@@ -140,6 +140,35 @@ static fab_verdict judge(const fab_sweep *sweep, size_t e) {
     return v;
 }
 
+/* What becomes of it where the replicas that are left do the other part of the batch. Points without such have theirs.
+ */
+static void judge_other_batch(fab_sweep *sweep, size_t e, fab_verdict *v) {
+    fab_verdict other = {.is_known = false};
+    measure m = choose_measure(sweep, e);
+    bool is_found = false;
+    for (int pass = 0; pass < 2; pass++) { /* to and fro */
+        for (size_t i = 0; i < sweep->n_points; i++) {
+            fab_sweep_engine *engine = e < sweep->points[i].n_engines ? &sweep->points[i].engines[e] : NULL;
+            if (engine != NULL && engine->other_batch.mean > 0) {
+                const fab_stat was = engine->goodput;
+                engine->goodput = engine->other_batch;
+                engine->other_batch = was;
+                is_found = true;
+            }
+        }
+        if (pass == 0) {
+            other = judge(sweep, e);
+            v->batch_best = other.best;
+            v->batch_next = other.best == v->best ? v->next : v->best;
+            v->batch_ratio =
+                figure_of(&sweep->points[v->batch_next], &m) / figure_of(&sweep->points[other.best], &m) - 1;
+        }
+    }
+    const double turned =
+        other.best == v->best ? fabs(v->batch_ratio - v->margin_ratio) : v->batch_ratio + v->margin_ratio;
+    v->hangs_on_batch = is_found && v->has_failures && turned >= FAB_EVEN_RATIO;
+}
+
 /* What the verdict comes to under spray, which was replayed behind the one engine of the points; hides it again. */
 static void judge_sprayed(fab_sweep *sweep, fab_verdict *v) {
     const fab_verdict sprayed = judge(sweep, 1);
@@ -152,7 +181,7 @@ static void judge_sprayed(fab_sweep *sweep, fab_verdict *v) {
     if (has_all) {
         v->is_sprayed = true;
         v->sprayed_best = sprayed.best;
-        v->sprayed_next = sprayed.best == v->best ? v->next : v->best;
+        v->sprayed_next = sprayed.next;
         double least = figure_of(&sweep->points[v->sprayed_best], &m);
         v->sprayed_behind = sprayed.behind;
         v->sprayed_behind_ratio = sprayed.behind_ratio;
@@ -214,8 +243,7 @@ static fab_status differences(const fab_sweep *sweep, const char *settings, char
         line += length + (line[length] == '\n');
     }
     FAB_PASS(fab_str_status(&text, err));
-    *out = fab_strdup(text.length > 0 ? text.data : "", err);
-    return *out != NULL ? FAB_OK : FAB_ENOMEM;
+    return FAB_STRDUP(*out, text.length > 0 ? text.data : "", err);
 }
 
 fab_status fab_sweep_compare(fab_sweep *sweep, fab_error *err) {
@@ -236,7 +264,11 @@ fab_status fab_sweep_compare(fab_sweep *sweep, fab_error *err) {
         found[i] = NULL;
     }
     for (size_t e = 0; e < n_engines; e++) {
-        sweep->verdicts[e] = judge(sweep, e);
+        fab_verdict *v = &sweep->verdicts[e];
+        *v = judge(sweep, e);
+        if (v->is_known && v->next != v->best) {
+            judge_other_batch(sweep, e, v);
+        }
     }
     if (is_sprayed) {
         judge_sprayed(sweep, &sweep->verdicts[0]);

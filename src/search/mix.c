@@ -12,17 +12,14 @@ const fab_mix_unit fab_mix_units[FAB_MIX_JOBS] = {[FAB_JOB_TRAINING] = {"trainin
                                                   [FAB_JOB_RANKING] = {"ranking", "samples", "1e6 samples", 1e6},
                                                   [FAB_JOB_SERVING] = {"serving", "tokens", "1e6 tokens", 1e6}};
 
-void fab_mix_free(fab_mix *mix) {
-    if (mix == NULL) {
-        return;
-    }
+FAB_FREES_AFTER(fab_mix_free, fab_mix, mix) {
     for (size_t i = 0; mix->designs != NULL && i < mix->n_designs; i++) {
         for (size_t j = 0; j < FAB_MIX_JOBS; j++) {
             fab_sweep_point_release(&mix->designs[i].job[j]);
         }
         free(mix->designs[i].engines);
     }
-    FAB_FREE_ALL(mix->designs, mix);
+    FAB_FREE_ALL(mix->designs);
 }
 
 /* --- replays ------------------------------------------------------------------------------------------------------ */
@@ -154,8 +151,7 @@ static void mix_compare_engine(const fab_mix *mix, const fab_mix_design *d, size
     for (size_t j = 0; j < mix->n_jobs; j++) {
         double time_s = d->job[j].engines[e].time_s;
         engine->slowdown[j] = time_s > 0 ? time_s / least_time(mix, e, j) : 1;
-        const fab_sweep_engine *timed = &d->job[j].engines[e];
-        const bool is_overloaded = timed->has_serving && timed->serving.arrivals_per_s <= 0;
+        const bool is_overloaded = fab_sweep_is_overloaded(&d->job[j].engines[e]);
         engine->is_overloaded = engine->is_overloaded || is_overloaded;
         engine->serves_all = engine->serves_all && !is_overloaded && engine->slowdown[j] <= FAB_MIX_SERVES;
         engine->speed *= pow(engine->slowdown[j], -mix->share[j]);
@@ -201,7 +197,7 @@ fab_status fab_mix_run(const fab_mix_request *request, fab_mix **out, fab_error 
         mix->share[j] = j == 0 ? request->share : (1 - request->share) / (double)(mix->n_jobs - 1);
     }
     for (size_t i = 0; i < mix->n_designs; i++) {
-        (void)snprintf(mix->designs[i].name, sizeof mix->designs[i].name, "%s", request->names[i]);
+        FAB_FORMAT(mix->designs[i].name, "%s", request->names[i]);
         mix->designs[i].n_jobs = mix->n_jobs;
         for (size_t j = 0; j < mix->n_jobs; j++) {
             fab_error inner;

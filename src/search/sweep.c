@@ -15,7 +15,8 @@
 #include <math.h>
 #include <stdio.h>
 
-#define SAME 1e-9 /* figures this close are equal */
+#define SAME  1e-9 /* figures this close are equal */
+#define TRIES 0.3  /* of the time of a sweep with failures: plans that other points run */
 
 void fab_sweep_point_release(fab_sweep_point *point) {
     for (size_t i = 0; i < FAB_SWEEP_PATHS; i++) {
@@ -173,31 +174,28 @@ static fab_status run_point(const fab_sweep_request *r, size_t i, const shared_j
     return FAB_GIVE(*out, parts);
 }
 
-/* What is judged with failures runs the plan of which they leave most: also those that other points, and other engines,
- * run are tried. */
+/* What is judged with failures runs the plan of which they leave most, and what a short search planned none that is
+ * slower than another's: also those that other points, and other engines, run are tried. */
 static fab_status share_plans(const fab_sweep_request *r, const shared_job *shared, fab_design *design,
-                              sweep_parts *points, size_t n, fab_error *err) {
-    FAB_OWNED fab_job_plan *plans = NULL;
-    size_t n_plans = 0;
-    size_t capacity = 0;
-    for (size_t i = 0; r->scenarios != NULL && i < n; i++) {
+                              sweep_parts *points, fab_sweep *sweep, fab_error *err) {
+    FAB_OWNS(fab_plan_list_release) fab_plan_list plans = {.n = 0};
+    const size_t n = sweep->n_points;
+    for (size_t i = 0; i < n; i++) {
         FAB_EACH(const sweep_part, part, points[i].part, points[i].n) {
-            const fab_job_plan *own = part->n_tried > 0 ? &part->point.engines[0].plan : NULL;
-            const bool is_new = own != NULL && !fab_plan_is_listed(own, plans, n_plans);
-            FAB_PASS(is_new ? FAB_APPEND(plans, n_plans, capacity, err, *own) : FAB_OK);
+            FAB_PASS(part->tried.n > 0 ? fab_plan_list_add(&plans, &part->point.engines[0].plan, NULL, err) : FAB_OK);
         }
     }
-    for (size_t i = 0; n_plans > 1 && i < n; i++) {
+    for (size_t i = 0; plans.n > 1 && i < n; i++) {
         const char *value[FAB_SWEEP_PATHS] = {NULL};
         fab_error inner = {.code = FAB_OK};
-        if (points[i].part[0].n_tried > 0) {
+        if (points[i].part[0].tried.n > 0) {
             values_of(r, i, value);
             const fab_status status = open_point(r, i, shared, design, &inner, err);
             FAB_REFUSE_IF(status != FAB_OK, err, status, inner.where, "%s", inner.text);
-            FAB_PASS(sweep_try_others(r, design, value, plans, n_plans, &points[i], err));
+            FAB_PASS(sweep_try_others(r, design, value, &plans, &points[i], &sweep->n_untried, err));
         }
-        if (r->progress != NULL) {
-            r->progress(r->progress_context, (double)(i + 1), n);
+        if (r->progress != NULL && r->scenarios != NULL) {
+            r->progress(r->progress_context, (double)n * (1 - TRIES) + (double)(i + 1) * TRIES, n);
         }
     }
     return FAB_OK;
@@ -341,19 +339,21 @@ static bool dominates(const fab_sweep_point *p, const fab_sweep_point *q, size_t
            (p->total_usd < q->total_usd * (1 - SAME) || p_s < q_s * (1 - same));
 }
 
-/* Iterations of different numbers of tokens are compared by the time for as many as the first point has; of designs,
- * also on as many GPUs. */
+/* Iterations and served batches of different numbers of tokens are compared by the time for as many as the first point
+ * has; of designs, also on as many GPUs. A service that is overloaded is as fast as nobody knows. */
 static void set_compared(fab_sweep *sweep, size_t e) {
     const bool is_per_gpu = fab_sweep_is_per_gpu(sweep);
     const fab_sweep_point *first = NULL;
     for (size_t i = 0; i < sweep->n_points; i++) {
         fab_sweep_point *p = &sweep->points[i];
-        if (fab_sweep_has_time(p, e)) {
-            const bool scales = p->engines[e].has_iteration && p->tokens > 0;
+        if (fab_sweep_has_time(p, e) && fab_sweep_is_overloaded(&p->engines[e])) {
+            p->engines[e].has_time = false;
+        } else if (fab_sweep_has_time(p, e)) {
+            const bool scales = (p->engines[e].has_iteration || p->engines[e].has_serving) && p->work > 0;
             first = first == NULL && scales ? p : first;
             const bool per_gpu = scales && is_per_gpu && p->job_gpus > 0 && first->job_gpus > 0;
             const double gpus_ratio = per_gpu ? (double)p->job_gpus / (double)first->job_gpus : 1;
-            p->engines[e].compared_s = p->engines[e].time_s * (scales ? first->tokens / p->tokens * gpus_ratio : 1);
+            p->engines[e].compared_s = p->engines[e].time_s * (scales ? first->work / p->work * gpus_ratio : 1);
         }
     }
 }
@@ -401,12 +401,15 @@ static fab_status sweep_check_request(const fab_sweep_request *r, size_t *out_n,
 static fab_status run_points(const fab_sweep_request *request, const shared_job *shared, fab_design *design,
                              sweep_parts *parts, fab_sweep *sweep, fab_error *first, fab_error *err) {
     for (size_t i = 0; i < sweep->n_points; i++) {
-        point_progress progress = {.request = request, .before = i, .n_points = sweep->n_points};
+        point_progress progress = {.request = request,
+                                   .before = i,
+                                   .n_points = sweep->n_points,
+                                   .tries = request->scenarios != NULL ? TRIES : 0};
         fab_error inner = {.code = FAB_OK};
         FAB_PASS(run_point(request, i, shared, &progress, design, &parts[i], &inner, err));
         *first = i == 0 ? inner : *first;
     }
-    FAB_PASS(share_plans(request, shared, design, parts, sweep->n_points, err));
+    FAB_PASS(share_plans(request, shared, design, parts, sweep, err));
     return join_points(request, parts, sweep, err);
 }
 

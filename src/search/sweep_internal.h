@@ -31,23 +31,22 @@ fab_status fab_sweep_keep_goodput(const fab_sweep_request *request, const fab_de
 /** Times of unlike jobs say nothing about fabrics: compared designs run jobs of one kind, and those that name a model
  * the same. FAB_EINPUT, with the name of the design, where one does not. `first`: the design before it that has jobs.
  */
-fab_status sweep_check_alike(const char *name, const fab_design *design, const fab_design *first,
-                             fab_error *err) FAB_MUST_USE;
+FAB_STATUS sweep_check_alike(const char *name, const fab_design *design, const fab_design *first, fab_error *err);
 
 /* Where the sweep stands, for a replay that knows of its own items only. */
 typedef struct point_progress {
     const fab_sweep_request *request;
     size_t before, n_points;
     size_t engine, n_engines; /* of those that are evaluated one after the other */
+    double tries;             /* part of all that tries of others' plans will take */
     double begin;             /* part of the point that its plan took; what follows is the rest */
 } point_progress;
 
 /* A point under one engine, or under all where nothing is open. */
 typedef struct sweep_part {
     fab_sweep_point point;
-    fab_job_plan tried[FAB_PLANS_FAILING]; /* those of its own search that were judged with failures, or need not be */
-    size_t n_tried;                        /* 0: its plan is no choice */
-    char model[FAB_NAME_SIZE];             /* of the job */
+    fab_plan_list tried;       /* plans that were looked at; none: its plan is no choice */
+    char model[FAB_NAME_SIZE]; /* of the job */
 } sweep_part;
 
 /* A point under each engine, in its order. Zero-initialised; sweep_parts_release() frees it. */
@@ -59,15 +58,15 @@ typedef struct sweep_parts {
 void sweep_parts_release(sweep_parts *parts);
 
 /* Evaluates a design as a point. `value`: of each path; NULL: none is varied. The first leaves its engines apart. */
-fab_status sweep_evaluate_parts(const fab_sweep_request *request, const fab_design *design, const char *const *value,
-                                point_progress *progress, sweep_parts *out, fab_error *err) FAB_MUST_USE;
-fab_status sweep_evaluate(const fab_sweep_request *request, const fab_design *design, const char *const *value,
-                          point_progress *progress, fab_sweep_point *out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS sweep_evaluate_parts(const fab_sweep_request *request, const fab_design *design, const char *const *value,
+                                point_progress *progress, sweep_parts *out, fab_error *err);
+FAB_STATUS sweep_evaluate(const fab_sweep_request *request, const fab_design *design, const char *const *value,
+                          point_progress *progress, fab_sweep_point *out, fab_error *err);
 
-/* Judges those of the plans that other points run and this one has not tried, with failures; the best stays. The design
- * is as it was afterwards. */
-fab_status sweep_try_others(const fab_sweep_request *request, fab_design *design, const char *const *value,
-                            const fab_job_plan *plans, size_t n, sweep_parts *parts, fab_error *err) FAB_MUST_USE;
+/* Judges those of the plans that other points run and this one has not tried, with failures and where its search was
+ * short; the best stays. `out_untried`: grows by the plans that there was no time for. */
+FAB_STATUS sweep_try_others(const fab_sweep_request *request, const fab_design *design, const char *const *value,
+                            const fab_plan_list *plans, sweep_parts *parts, size_t *out_untried, fab_error *err);
 
 /* The point of all engines; the parts are empty then. */
-fab_status sweep_join_parts(sweep_parts *parts, fab_sweep_point *out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS sweep_join_parts(sweep_parts *parts, fab_sweep_point *out, fab_error *err);

@@ -321,6 +321,24 @@ fab_status fab_sweep_keep_jobs(const fab_replay *replay, const fab_result *resul
     return status == FAB_OK || fab_is_refusal(status) ? FAB_OK : fab_fail(err, status, why.where, "%s", why.text);
 }
 
+/* What becomes of it where the replicas that are left do the other part of the batch, in the same histories. */
+static fab_status keep_other_batch(const fab_goodput_request *taken, fab_sweep_point *out, fab_error *err) {
+    FAB_OWNED fab_design *other = NULL;
+    fab_goodput found;
+    fab_goodput_request what = *taken;
+    FAB_PASS(FAB_NEW(other, 1, err));
+    *other = *taken->design;
+    out->keeps_batch = other->failures.keep_batch;
+    other->failures.keep_batch = !out->keeps_batch;
+    what.design = other;
+    what.least = 0;
+    FAB_PASS(fab_goodput_find(&what, &found, err));
+    for (size_t e = 0; e < out->n_engines; e++) {
+        out->engines[e].other_batch = found.taken[e].mean > 0 ? found.taken[e] : (fab_stat){.mean = 0};
+    }
+    return FAB_OK;
+}
+
 /* What failures leave, where they are asked for. */
 fab_status fab_sweep_keep_goodput(const fab_sweep_request *request, const fab_design *design, const char *traffic,
                                   double to_beat_s, fab_sweep_point *out, fab_error *err) {
@@ -350,5 +368,5 @@ fab_status fab_sweep_keep_goodput(const fab_sweep_request *request, const fab_de
         out->engines[e].goodput = found.taken[e];
         out->engines[e].waiting = found.waiting[e].mean > 0 ? found.waiting[e] : (fab_stat){.mean = 0};
     }
-    return FAB_OK;
+    return request->compares_designs && found.policy == FAB_POLICY_SHRINK ? keep_other_batch(&what, out, err) : FAB_OK;
 }

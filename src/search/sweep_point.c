@@ -1,9 +1,11 @@
 /* One point of a sweep. With failures its plan is the one of which they leave most: the fastest plans without them are
- * tried, and those that other points run. No history is faster than the fabric without failures, so that a plan which
- * takes as long without them as the best does with them is not judged with them. */
+ * tried, and those that other points run, which are tried without failures too where a search was short. No history is
+ * faster than the fabric without failures, so that a plan which takes as long without them as the best does with them
+ * is not judged with them. */
 #include "fab/best_run.h"
 #include "fab/design.h"
 #include "fab/plan_run.h"
+#include "fab/topologies.h"
 #include "fab/verdict.h"
 
 #include "sweep_internal.h"
@@ -15,8 +17,8 @@
 #include <stdio.h>
 
 static void tell_part(const point_progress *p, double part) {
-    p->request->progress(p->request->progress_context,
-                         (double)p->before + ((double)p->engine + part) / (double)p->n_engines, p->n_points);
+    const double of_point = ((double)p->engine + part) / (double)p->n_engines;
+    p->request->progress(p->request->progress_context, ((double)p->before + of_point) * (1 - p->tries), p->n_points);
 }
 
 static void tell_point(void *context, double done, size_t total) {
@@ -34,18 +36,11 @@ static bool is_open(const fab_design *design, const char *traffic) {
     return fab_plan_is_wanted(design, traffic) || fab_best_is_wanted(design, traffic);
 }
 
-/* A plan in place of a search. */
-typedef struct trial {
-    const fab_job_plan *plan; /* NULL: it is searched */
-    const char *model;        /* of a job that names none */
-    double to_beat_s;         /* with failures; of a point that takes as long, no goodput is found */
-} trial;
-
-/* What the job leaves open of its plan is chosen for this fabric, or is that of the trial, and what collectives leave
- * to replays. NULL: nothing is open. `out_fits`: no plan that the job cannot have is tried. */
-static fab_status choose_for_point(const fab_sweep_request *request, const trial *of, const fab_design *design,
-                                   const fab_fabric *fabric, const char *text, char **traffic, fab_design **out,
-                                   point_progress *progress, fab_plans **plans, bool *out_fits, fab_error *err) {
+/* What the job leaves open of its plan is chosen for this fabric, and what collectives leave to replays. NULL: nothing
+ * is open. */
+static fab_status choose_for_point(const fab_sweep_request *request, const fab_design *design, const fab_fabric *fabric,
+                                   const char *text, char **traffic, fab_design **out, point_progress *progress,
+                                   fab_plans **plans, fab_error *err) {
     FAB_OWNED fab_design *chosen = NULL;
     const fab_plan_request what = {.design = design,
                                    .fabric = fabric,
@@ -53,9 +48,9 @@ static fab_status choose_for_point(const fab_sweep_request *request, const trial
                                    .n_threads = request->n_threads,
                                    .is_of_first = strcmp(text, "job") != 0, /* else all are replayed */
                                    .n_best = request->scenarios != NULL ? FAB_PLANS_FAILING : 0,
+                                   .most_routed = request->most_routed,
                                    .progress = request->progress != NULL ? tell_plan : NULL,
                                    .progress_context = progress};
-    *out_fits = true;
     if (!is_open(design, text)) {
         return FAB_OK;
     }
@@ -63,10 +58,7 @@ static fab_status choose_for_point(const fab_sweep_request *request, const trial
     *chosen = *design;
     chosen->collective_note[0] = '\0';
     progress->begin = PLAN_PART;
-    if (of->plan != NULL) {
-        FAB_PASS(fab_plan_set(chosen, fabric, of->plan, of->model, out_fits, err));
-    }
-    FAB_PASS(*out_fits ? fab_choose_open(&what, text, chosen, plans, traffic, err) : FAB_OK);
+    FAB_PASS(fab_choose_open(&what, text, chosen, plans, traffic, err));
     return FAB_GIVE(*out, chosen);
 }
 
@@ -107,8 +99,9 @@ static fab_status look_for_better(const fab_sweep_request *request, const fab_de
                                err);
 }
 
-/* Under one plan. `value` is that of each path; NULL: none is varied. A plan that does not fit builds nothing. */
-static fab_status evaluate_once(const fab_sweep_request *request, const trial *of, const fab_design *design,
+/* Under one plan. `value` is that of each path; NULL: none is varied. Of a point that takes `to_beat_s` with failures,
+ * or longer, no goodput is found. */
+static fab_status evaluate_once(const fab_sweep_request *request, double to_beat_s, const fab_design *design,
                                 const char *const *value, point_progress *progress, fab_plans **out_plans,
                                 fab_sweep_point *out, fab_error *err) {
     FAB_OWNS(fab_fabric_free_owned) fab_fabric *graph = NULL;
@@ -121,15 +114,11 @@ static fab_status evaluate_once(const fab_sweep_request *request, const trial *o
     FAB_OWNS(fab_result_release) fab_result result = {.seed = request->seed, .n_fabrics = 1};
     FAB_OWNS(fab_sweep_point_release) fab_sweep_point kept = {.n_phases = 0};
     FAB_OWNS(fab_str_release) fab_str traffic = FAB_STR_INIT;
-    bool fits = true;
     progress->begin = 0;
     FAB_PASS(fab_sweep_traffic(request, design, value, &traffic, err));
     FAB_PASS(FAB_NEW(result.fabrics, 1, err));
     FAB_PASS(fab_fabric_measure(design, &result.fabrics[0], &graph, err));
-    FAB_PASS(choose_for_point(request, of, design, graph, traffic.data, &settled, &open, progress, &plans, &fits, err));
-    if (!fits) {
-        return FAB_OK;
-    }
+    FAB_PASS(choose_for_point(request, design, graph, traffic.data, &settled, &open, progress, &plans, err));
     const char *replayed = settled != NULL ? settled : traffic.data;
     const fab_context_request what = {.design = open != NULL ? open : design,
                                       .fabric = graph,
@@ -158,44 +147,46 @@ static fab_status evaluate_once(const fab_sweep_request *request, const trial *o
     if (open != NULL) {
         keep_choice(plans, open, &kept);
     }
-    if (request->looks_for_plan && of->plan == NULL && progress->before == 0) {
+    if (request->looks_for_plan && progress->before == 0) {
         FAB_PASS(look_for_better(request, what.design, graph, &result.job, &kept, err));
     }
     FAB_PASS(fab_sweep_keep_jobs(&replay, &result, &kept, err));
-    FAB_PASS(fab_sweep_keep_goodput(request, fab_context_what(context)->design, replayed, of->to_beat_s, &kept, err));
+    FAB_PASS(fab_sweep_keep_goodput(request, fab_context_what(context)->design, replayed, to_beat_s, &kept, err));
     *out_plans = plans;
     plans = NULL;
     return FAB_GIVE(*out, kept);
 }
 
-/* --- plans with failures ------------------------------------------------------------------------------------------ */
+/* --- plans that others run ---------------------------------------------------------------------------------------- */
 
 /* What a plan has to be faster than, without failures. */
-static double to_beat(const fab_sweep_engine *best) {
-    return best->has_goodput ? fab_with_failures(best, best->time_s) : INFINITY;
+static double to_beat(const fab_sweep_request *request, const fab_sweep_engine *best) {
+    return best->has_goodput || request->scenarios == NULL ? fab_with_failures(best, best->time_s) : INFINITY;
 }
 
-/* Takes the place of the one that the part has where failures leave more of it. A plan that is refused has none. */
-static fab_status try_plan(const fab_sweep_request *request, const fab_design *design, const char *const *value,
-                           const fab_job_plan *plan, sweep_part *part, fab_error *err) {
+/* The design under a plan. It takes the place of what the part has where it is faster, with failures where they are
+ * asked for. What is refused has no time. */
+static fab_status evaluate_plan(const fab_sweep_request *request, const fab_design *planned, const char *const *value,
+                                const fab_job_plan *plan, sweep_part *part, fab_error *err) {
     FAB_OWNS(fab_sweep_point_release) fab_sweep_point found = {.n_phases = 0};
     fab_error why = {.code = FAB_OK};
     fab_plans *none = NULL;
     fab_sweep_request quiet = *request;
     fab_sweep_engine *best = &part->point.engines[0];
-    const trial of = {.plan = plan, .model = part->model, .to_beat_s = to_beat(best)};
     point_progress progress = {.request = &quiet};
     quiet.progress = NULL;
-    const fab_status status = evaluate_once(&quiet, &of, design, value, &progress, &none, &found, &why);
+    quiet.looks_for_plan = false;
+    const fab_status status =
+        evaluate_once(&quiet, to_beat(request, best), planned, value, &progress, &none, &found, &why);
     if (!fab_is_refusal(status)) {
         FAB_PASS(status == FAB_OK ? FAB_OK : fab_fail(err, status, why.where, "%s", why.text));
     }
-    if (!found.is_built || !found.engines[0].has_goodput) {
+    fab_sweep_engine *engine = found.engines;
+    if (!found.is_built || !engine->has_time || (request->scenarios != NULL && !engine->has_goodput)) {
         return FAB_OK;
     }
-    best->n_plans_tried++;
-    if (to_beat(&found.engines[0]) < to_beat(best)) {
-        fab_sweep_engine *engine = &found.engines[0];
+    best->n_plans_tried += request->scenarios != NULL;
+    if (to_beat(request, engine) < to_beat(request, best)) {
         engine->has_plan = true;
         engine->plan = *plan;
         engine->plan_bound_s = best->plan_bound_s;
@@ -210,50 +201,74 @@ static fab_status try_plan(const fab_sweep_request *request, const fab_design *d
     return FAB_OK;
 }
 
-/* Whether a plan is of as many GPUs, and none of its own. */
-static bool is_new(const sweep_part *part, const fab_job_plan *plan) {
-    const fab_job_plan *own = &part->tried[0];
-    return part->n_tried > 0 && plan->tp * plan->cp * plan->pp * plan->dp == own->tp * own->cp * own->pp * own->dp &&
-           !fab_plan_is_listed(plan, part->tried, part->n_tried);
+/* A plan that was not looked at is evaluated where bounds, and the first seed of drawn paths, leave it a chance.
+ * `untried`: of one that another runs. */
+static fab_status try_plan(const fab_sweep_request *request, const fab_design *design, const char *const *value,
+                           const fab_job_plan *plan, sweep_part *part, size_t *untried, fab_error *err) {
+    FAB_OWNS(fab_fabric_free_owned) fab_fabric *fabric = NULL;
+    FAB_OWNS(fab_plans_free_owned) fab_plans *timed = NULL;
+    FAB_OWNED fab_design *planned = NULL;
+    const fab_sweep_engine *best = &part->point.engines[0];
+    const double limit_s = to_beat(request, best) / (best->is_drawn ? 1 - FAB_VERDICT_PLAN : 1);
+    bool is_tried = false;
+    FAB_PASS(fab_plan_list_add(&part->tried, plan, &is_tried, err));
+    if (is_tried && untried != NULL && request->start != NULL) {
+        is_tried = request->start(request->start_context, SIZE_MAX, &(fab_error){.code = FAB_OK}) == FAB_OK;
+        *untried += !is_tried;
+    }
+    if (!is_tried) {
+        return FAB_OK;
+    }
+    FAB_PASS(FAB_NEW(planned, 1, err));
+    *planned = *design;
+    FAB_PASS(fab_topology_build(&planned->fabric, &fabric, NULL, err));
+    const fab_plan_request what = {.design = design,
+                                   .fabric = fabric,
+                                   .seed = request->seed,
+                                   .n_threads = request->n_threads,
+                                   .below_s = isfinite(limit_s) ? limit_s : 0};
+    if (design->n_jobs > 1) {
+        FAB_PASS(fab_plan_set(design, fabric, plan, part->model, planned, &is_tried, err));
+    } else {
+        FAB_PASS(fab_plan_time(&what, plan, part->model, planned, &timed, err));
+        is_tried = timed != NULL;
+    }
+    return is_tried ? evaluate_plan(request, planned, value, plan, part, err) : FAB_OK;
 }
 
-fab_status sweep_try_others(const fab_sweep_request *request, fab_design *design, const char *const *value,
-                            const fab_job_plan *plans, size_t n, sweep_parts *parts, fab_error *err) {
-    const fab_engine_spec first = design->engines[0];
-    const size_t n_engines = design->n_engines;
-    fab_status status = FAB_OK;
-    for (size_t e = 0; e < parts->n && status == FAB_OK; e++) {
+fab_status sweep_try_others(const fab_sweep_request *request, const fab_design *design, const char *const *value,
+                            const fab_plan_list *plans, sweep_parts *parts, size_t *out_untried, fab_error *err) {
+    FAB_OWNED fab_design *alone = NULL;
+    FAB_PASS(FAB_NEW(alone, 1, err));
+    *alone = *design;
+    for (size_t e = 0; e < parts->n; e++) {
         sweep_part *part = &parts->part[e];
-        if (parts->n > 1) {
-            design->n_engines = 1;
-            design->engines[0] = e == 0 ? first : design->engines[e];
-        }
-        for (size_t i = 0; i < n && status == FAB_OK; i++) {
-            status = is_new(part, &plans[i]) ? try_plan(request, design, value, &plans[i], part, err) : FAB_OK;
+        const fab_sweep_engine *engine = part->point.engines;
+        const bool is_open =
+            part->tried.n > 0 &&
+            (request->scenarios != NULL || (design->n_jobs <= 1 && !engine->plan_is_proven && engine->has_time));
+        alone->n_engines = parts->n > 1 ? 1 : design->n_engines;
+        alone->engines[0] = design->engines[e];
+        for (size_t i = 0; is_open && i < plans->n; i++) {
+            FAB_PASS(try_plan(request, alone, value, &plans->plan[i], part, out_untried, err));
         }
     }
-    design->n_engines = n_engines;
-    design->engines[0] = first;
-    return status;
+    return FAB_OK;
 }
 
 /* Under the fastest plan; with failures under that of the list of which they leave most. */
 static fab_status evaluate_part(const fab_sweep_request *request, const fab_design *design, const char *const *value,
                                 point_progress *progress, sweep_part *out, fab_error *err) {
     FAB_OWNS(fab_plans_free_owned) fab_plans *plans = NULL;
-    const trial searched = {.to_beat_s = INFINITY};
-    FAB_PASS(evaluate_once(request, &searched, design, value, progress, &plans, &out->point, err));
-    if (request->scenarios == NULL || plans == NULL) {
+    FAB_PASS(evaluate_once(request, INFINITY, design, value, progress, &plans, &out->point, err));
+    if (plans == NULL) {
         return FAB_OK;
     }
-    fab_sweep_engine *engine = &out->point.engines[0];
-    engine->n_plans_tried = 1;
+    out->point.engines[0].n_plans_tried = request->scenarios != NULL;
     (void)snprintf(out->model, sizeof out->model, "%s", plans->model);
-    for (size_t i = 0; i < plans->n_plans_listed && i < FAB_PLANS_FAILING; i++) {
-        const fab_planned *p = &plans->plans[i];
-        out->tried[out->n_tried++] = p->plan;
-        const bool may_be = plans->is_drawn || fab_planned_s(p) < to_beat(&out->point.engines[0]);
-        FAB_PASS(i > 0 && may_be ? try_plan(request, design, value, &p->plan, out, err) : FAB_OK);
+    FAB_PASS(fab_plan_list_add(&out->tried, &plans->plans[0].plan, NULL, err));
+    for (size_t i = 1; request->scenarios != NULL && i < plans->n_plans_listed; i++) {
+        FAB_PASS(try_plan(request, design, value, &plans->plans[i].plan, out, NULL, err));
     }
     return FAB_OK;
 }
@@ -261,6 +276,7 @@ static fab_status evaluate_part(const fab_sweep_request *request, const fab_desi
 void sweep_parts_release(sweep_parts *parts) {
     for (size_t e = 0; parts->part != NULL && e < parts->n; e++) {
         fab_sweep_point_release(&parts->part[e].point);
+        fab_plan_list_release(&parts->part[e].tried);
     }
     free(parts->part);
     *parts = (sweep_parts){.n = 0};

@@ -51,8 +51,7 @@ static bool bad_bounds(double lower, double upper) {
 FAB_ORDER_TWO(by_place, fab_entry, row, column);
 
 static fab_status check_entries(const fab_program *p, fab_error *err) {
-    FAB_OWNED fab_entry *sorted = NULL;
-    FAB_PASS(FAB_NEW(sorted, p->n_entries, err));
+    FAB_OWNED_NEW(fab_entry, sorted, p->n_entries, err);
     for (size_t i = 0; i < p->n_entries; i++) {
         const fab_entry *e = &p->entries[i];
         FAB_REFUSE_IF(e->row >= p->n_rows || e->column >= p->n_columns, err, FAB_EINPUT, NULL,
@@ -205,12 +204,8 @@ static void branch(call *c) {
 }
 
 static bool has_integers(const fab_program *p) {
-    for (size_t i = 0; i < p->n_columns; i++) {
-        if (p->columns[i].is_integer) {
-            return true;
-        }
-    }
-    return false;
+    FAB_ANY(found, i, p->n_columns, p->columns[i].is_integer);
+    return found;
 }
 
 static void copy_out(call *c, double *x, double *row_dual) {
@@ -265,11 +260,10 @@ static void run_guarded(call *c, double *x, double *row_dual) {
 
 fab_status fab_solve(const fab_program *program, const fab_solve_limits *limits, double *x, double *row_dual,
                      fab_solution *out, fab_error *err) {
-    FAB_OWNED call *c = NULL;
     FAB_REFUSE_IF(row_dual != NULL && has_integers(program), err, FAB_EINPUT, NULL,
                   "a program with integer columns has no prices");
     FAB_PASS(solve_check(program, err));
-    FAB_PASS(FAB_NEW(c, 1, err));
+    FAB_OWNED_NEW(call, c, 1, err);
     FAB_OWNS_MEMBERS(c->row, c->column, c->value);
     c->program = program;
     c->limits = limits;

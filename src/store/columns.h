@@ -31,13 +31,13 @@ typedef struct table {
 extern const table table_outcome, table_history;
 
 /** A statement that inserts rows. */
-fab_status table_prepare(const database *db, const table *t, sqlite3_stmt **out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS table_prepare(const database *db, const table *t, sqlite3_stmt **out, fab_error *err);
 
 /** Inserts row `number`. */
-fab_status table_put(const database *db, const table *t, sqlite3_stmt *s, size_t number, const void *row,
-                     fab_error *err) FAB_MUST_USE;
+FAB_STATUS table_put(const database *db, const table *t, sqlite3_stmt *s, size_t number, const void *row,
+                     fab_error *err);
 
-fab_status table_put_rows(const database *db, const table *t, const void *rows, size_t n, fab_error *err) FAB_MUST_USE;
+FAB_STATUS table_put_rows(const database *db, const table *t, const void *rows, size_t n, fab_error *err);
 
 /**
  * All rows, in the order in which they were put.
@@ -45,7 +45,7 @@ fab_status table_put_rows(const database *db, const table *t, const void *rows, 
  * too.
  * @param[in,out] n    0.
  */
-fab_status table_get_rows(const database *db, const table *t, void *out, size_t *n, fab_error *err) FAB_MUST_USE;
+FAB_STATUS table_get_rows(const database *db, const table *t, void *out, size_t *n, fab_error *err);
 
 /** What is known of all rows of outcomes, or of outcomes with their histories; a condition and an order follow. */
 #define SQL_OUTCOMES "SELECT * FROM outcome "

@@ -327,7 +327,7 @@ fab_status database_digest(const database *db, uint64_t *out, fab_error *err) {
         "SELECT * FROM by_component ORDER BY variant, component",
     };
     *out = 0;
-    for (size_t i = 0; i < sizeof TABLES / sizeof TABLES[0]; i++) {
+    for (size_t i = 0; i < FAB_N_OF(TABLES); i++) {
         FAB_PASS(check_digest_table(db, TABLES[i], out, err));
     }
     return FAB_OK;

@@ -27,7 +27,7 @@ typedef enum database_mode {
 } database_mode;
 
 /** Opens a file; zero-initialise `db` before, and release it in any case. */
-fab_status database_open(database *db, const char *path, database_mode mode, fab_error *err) FAB_MUST_USE;
+FAB_STATUS database_open(database *db, const char *path, database_mode mode, fab_error *err);
 void database_close(database *db);
 
 /** Whether the file that is open no longer has its name. */
@@ -36,17 +36,17 @@ bool database_has_moved(const database *db);
 /** Records what SQLite's result code means for this file. */
 fab_status database_fail(const database *db, int code, fab_error *err);
 
-fab_status database_run(const database *db, const char *sql, fab_error *err) FAB_MUST_USE;
-fab_status database_prepare(const database *db, const char *sql, sqlite3_stmt **out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS database_run(const database *db, const char *sql, fab_error *err);
+FAB_STATUS database_prepare(const database *db, const char *sql, sqlite3_stmt **out, fab_error *err);
 
 /** Next row; *out_row is false behind the last one. */
-fab_status database_step(const database *db, sqlite3_stmt *statement, bool *out_row, fab_error *err) FAB_MUST_USE;
+FAB_STATUS database_step(const database *db, sqlite3_stmt *statement, bool *out_row, fab_error *err);
 
 /** Runs a statement without rows, unless binding its values failed with `code`; then it is ready for the next ones. */
-fab_status database_put(const database *db, sqlite3_stmt *statement, int code, fab_error *err) FAB_MUST_USE;
+FAB_STATUS database_put(const database *db, sqlite3_stmt *statement, int code, fab_error *err);
 
 /** First column of the first row of a query; 0 where there is none. */
-fab_status database_integer(const database *db, const char *sql, int64_t *out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS database_integer(const database *db, const char *sql, int64_t *out, fab_error *err);
 
 /* Values of a statement, columns from 1. A failure sticks in *code (SQLITE_OK before). */
 void bind_integer(sqlite3_stmt *statement, int column, uint64_t value, int *code);
@@ -58,20 +58,20 @@ double column_real(sqlite3_stmt *statement, int column); /* NULL: NAN */
 const char *column_text(sqlite3_stmt *statement, int column);
 
 /** Marks a database as ours. */
-fab_status database_brand(const database *db, fab_error *err) FAB_MUST_USE;
+FAB_STATUS database_brand(const database *db, fab_error *err);
 
 /** A new file for tables that are made in one go and moved to their name: begins the only transaction. */
-fab_status database_begin_new(database *db, const char *path, const char *schema, fab_error *err) FAB_MUST_USE;
-fab_status database_end_new(database *db, fab_error *err) FAB_MUST_USE;
+FAB_STATUS database_begin_new(database *db, const char *path, const char *schema, fab_error *err);
+FAB_STATUS database_end_new(database *db, fab_error *err);
 
 /** @retval FAB_EINPUT  no store, or from a newer version. *out_empty: nothing was written yet. */
-fab_status database_check_brand(database *db, bool *out_empty, fab_error *err) FAB_MUST_USE;
+FAB_STATUS database_check_brand(database *db, bool *out_empty, fab_error *err);
 
 /**
  * Compares the tables with those of a schema. Views, triggers, indexes and other tables are refused before anything is
  * read from them: FAB_EINPUT.
  */
-fab_status database_check_schema(const database *db, const char *schema, fab_error *err) FAB_MUST_USE;
+FAB_STATUS database_check_schema(const database *db, const char *schema, fab_error *err);
 
 /** Digest of all rows of all tables but `gathered`, in the order of their keys: types and values. O(bytes). */
-fab_status database_digest(const database *db, uint64_t *out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS database_digest(const database *db, uint64_t *out, fab_error *err);

@@ -26,7 +26,7 @@ int64_t folder_size_of(const char *path) {
 
 void folder_remove(const char *path) {
     static const char *const SUFFIX[] = {"", "-journal", "-wal", "-shm"};
-    for (size_t i = 0; i < sizeof SUFFIX / sizeof SUFFIX[0]; i++) {
+    for (size_t i = 0; i < FAB_N_OF(SUFFIX); i++) {
         char name[STORE_PATH_SIZE + 16];
         (void)snprintf(name, sizeof name, "%s%s", path, SUFFIX[i]);
         (void)unlink(name);
@@ -123,10 +123,7 @@ fab_status folder_check_free(const char *folder, fab_error *err) {
     FAB_OWNS(fab_dir_close) DIR *dir = opendir(folder);
     FAB_REFUSE_IF(dir == NULL, err, FAB_EIO, folder, "cannot be read: %s", strerror(errno));
     for (const struct dirent *entry = readdir(dir); entry != NULL; entry = readdir(dir)) {
-        bool ours = false;
-        for (size_t i = 0; i < sizeof OURS / sizeof OURS[0]; i++) {
-            ours = ours || strcmp(entry->d_name, OURS[i]) == 0;
-        }
+        FAB_ANY(ours, i, FAB_N_OF(OURS), strcmp(entry->d_name, OURS[i]) == 0);
         FAB_REFUSE_IF(!ours, err, FAB_EIO, folder,
                       "holds '%.60s' and no plan; a store is made in a new or empty folder", entry->d_name);
     }

@@ -11,7 +11,7 @@
 #define STORE_COPY    "file-" /* with a number: the copy of a file */
 
 /** "FOLDER/NAME". `out` holds STORE_PATH_SIZE bytes. */
-fab_status folder_path(const char *folder, const char *name, char *out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS folder_path(const char *folder, const char *name, char *out, fab_error *err);
 
 /** Size of a file, or -1 where there is none. */
 int64_t folder_size_of(const char *path);
@@ -20,10 +20,10 @@ int64_t folder_size_of(const char *path);
 void folder_remove(const char *path);
 
 /** Waits until the bytes of a file that is complete are on the disk, and moves it to its name. */
-fab_status folder_move(const char *folder, const char *from, const char *to, fab_error *err) FAB_MUST_USE;
+FAB_STATUS folder_move(const char *folder, const char *from, const char *to, fab_error *err);
 
 /** Digest of a file's bytes. With `to` it is copied there. */
-fab_status folder_copy(const char *from, const char *to, uint64_t *out_digest, fab_error *err) FAB_MUST_USE;
+FAB_STATUS folder_copy(const char *from, const char *to, uint64_t *out_digest, fab_error *err);
 
 /** Shard of a file name. */
 typedef struct shard_name {
@@ -31,13 +31,13 @@ typedef struct shard_name {
 } shard_name;
 
 /** "shard-I-of-N.db" in the folder. */
-fab_status folder_shard_path(const char *folder, shard_name shard, char *out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS folder_shard_path(const char *folder, shard_name shard, char *out, fab_error *err);
 
 /** Shards of a folder, ordered by N and I. *out is for free(). */
-fab_status folder_shards(const char *folder, shard_name **out, size_t *out_n, fab_error *err) FAB_MUST_USE;
+FAB_STATUS folder_shards(const char *folder, shard_name **out, size_t *out_n, fab_error *err);
 
 /** Removes the copies of files that a creation has left which was killed. */
 void folder_remove_copies(const char *files);
 
 /** @retval FAB_EIO  the folder holds what is no part of a store; the message names it */
-fab_status folder_check_free(const char *folder, fab_error *err) FAB_MUST_USE;
+FAB_STATUS folder_check_free(const char *folder, fab_error *err);

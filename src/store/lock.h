@@ -31,6 +31,6 @@ typedef struct store_holder {
  * @param[out] out_holder  Who writes, where *out_taken is false.
  * @retval FAB_EIO  no locks here, or somebody reads for longer than one waits
  */
-fab_status store_lock_take(const char *file, bool shared, store_lock *out, bool *out_taken, store_holder *out_holder,
-                           fab_error *err) FAB_MUST_USE;
+FAB_STATUS store_lock_take(const char *file, bool shared, store_lock *out, bool *out_taken, store_holder *out_holder,
+                           fab_error *err);
 void store_lock_release(store_lock *lock);

@@ -5,7 +5,7 @@
 
 #include "fab/store.h"
 
-fab_status plan_tables_put(const database *db, const fab_plan *plan, fab_error *err) FAB_MUST_USE;
+FAB_STATUS plan_tables_put(const database *db, const fab_plan *plan, fab_error *err);
 
 /** *out zero-initialised before; released after a failure. */
-fab_status plan_tables_get(const database *db, fab_plan *out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS plan_tables_get(const database *db, fab_plan *out, fab_error *err);

@@ -11,12 +11,11 @@ typedef struct row_writer {
     sqlite3_stmt *outcome, *history, *failed;
 } row_writer;
 
-fab_status row_writer_init(row_writer *writer, const database *db, fab_error *err) FAB_MUST_USE;
+FAB_STATUS row_writer_init(row_writer *writer, const database *db, fab_error *err);
 void row_writer_release(row_writer *writer);
 
 /** All rows of a block, in the order of their keys. */
-fab_status row_writer_put(row_writer *writer, const fab_plan *plan, const fab_block *block,
-                          fab_error *err) FAB_MUST_USE;
+FAB_STATUS row_writer_put(row_writer *writer, const fab_plan *plan, const fab_block *block, fab_error *err);
 
 /** A block as read; its arrays are reused. */
 typedef struct row_block {
@@ -37,12 +36,11 @@ typedef struct row_reader {
     sqlite3_stmt *outcome, *failed;
 } row_reader;
 
-fab_status row_reader_init(row_reader *reader, const database *db, const fab_plan *plan, fab_error *err) FAB_MUST_USE;
+FAB_STATUS row_reader_init(row_reader *reader, const database *db, const fab_plan *plan, fab_error *err);
 void row_reader_release(row_reader *reader);
 
 /** @retval FAB_EINPUT  rows are missing, or are not those whose digest was stored */
-fab_status row_reader_get(row_reader *reader, uint64_t number, uint64_t digest, row_block *out,
-                          fab_error *err) FAB_MUST_USE;
+FAB_STATUS row_reader_get(row_reader *reader, uint64_t number, uint64_t digest, row_block *out, fab_error *err);
 
 /** Of everything in a block, as it is read back: zeros have no sign. */
 uint64_t block_digest(const fab_plan *plan, const fab_block *block);

@@ -23,13 +23,12 @@ typedef struct shard_reader {
  * @param[out] out_open    False also for a shard that nothing was written to yet; out_holder->text is then empty.
  * @retval FAB_EINPUT  it belongs to another plan, is damaged, or from a newer version
  */
-fab_status shard_reader_open(const char *folder, const fab_plan *plan, shard_name name, shard_reader *out,
-                             bool *out_open, store_holder *out_holder, fab_error *err) FAB_MUST_USE;
+FAB_STATUS shard_reader_open(const char *folder, const fab_plan *plan, shard_name name, shard_reader *out,
+                             bool *out_open, store_holder *out_holder, fab_error *err);
 void shard_reader_close(shard_reader *reader);
 
 /** A block that is done, and the digest of its rows. */
 typedef fab_status take_block(void *context, uint64_t block, uint64_t digest, fab_error *err);
 
 /** All blocks of a shard, ascending. */
-fab_status shard_each_block(const database *db, const fab_plan *plan, take_block *take, void *context,
-                            fab_error *err) FAB_MUST_USE;
+FAB_STATUS shard_each_block(const database *db, const fab_plan *plan, take_block *take, void *context, fab_error *err);

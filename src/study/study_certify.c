@@ -83,9 +83,8 @@ static void put_spread(const char *name, const fab_spread *s, FILE *out) {
 
 /* The number of a component in the plan, by its name and what is left of it: as rankings write both. */
 static fab_status find_part(const certifier *c, const char *name, size_t *out, fab_error *err) {
-    char own[FAB_COMPONENT_TEXT];
     for (size_t i = 0; i < c->plan->n_components; i++) {
-        if (strcmp(fab_component_name(c->results->fabric, &c->results->component[i], own), name) == 0) {
+        if (strcmp(FAB_SAY_COMPONENT(c->results->fabric, &c->results->component[i]), name) == 0) {
             *out = i;
             return FAB_OK;
         }

@@ -48,7 +48,6 @@ static void add_figure(csv *c, double value) {
 
 static void study_add_row(csv *c, const fab_outcome *o) {
     const fab_plan *plan = fab_store_plan(c->results->store);
-    char name[FAB_LINK_NAME_SIZE];
     fab_str_printf(&c->text, "%" PRIu64, o->scenario);
     fab_str_append(&c->text, c->variant[o->variant].data, c->variant[o->variant].length);
     fab_str_add(&c->text, o->state < FAB_OUTCOME_N_STATES ? fab_outcome_states[o->state] : "");
@@ -57,7 +56,7 @@ static void study_add_row(csv *c, const fab_outcome *o) {
     add_figure(c, o->worst_ratio);
     fab_str_append(&c->text, ",", 1);
     if (o->worst_link < c->results->fabric->n_links) {
-        fab_str_add(&c->text, fab_link_name(c->results->fabric, o->worst_link, name));
+        fab_str_add(&c->text, FAB_SAY_LINK(c->results->fabric, o->worst_link));
     }
     add_figure(c, o->lost_ratio);
     study_add_count(c, o->n_disconnected);
@@ -123,8 +122,7 @@ static fab_status study_prepare(csv *c, fab_error *err) {
     }
     FAB_PASS(FAB_NEW(c->component, plan->n_components, err));
     for (size_t i = 0; i < plan->n_components && plan->span_s <= 0; i++) {
-        char name[FAB_COMPONENT_NAME_SIZE];
-        fab_str_add(&c->component[i], fab_component_name(c->results->fabric, &c->results->component[i], name));
+        fab_str_add(&c->component[i], FAB_SAY_COMPONENT(c->results->fabric, &c->results->component[i]));
         FAB_PASS(fab_str_status(&c->component[i], err));
     }
     fab_str_add(&c->text, "scenario,engine,policy,state,slowdown,time_s,worst_ratio,fullest,lost_ratio,n_disconnected,"

@@ -49,8 +49,7 @@ static double spread_of_draws(const goodput_run *run, const double *sample, size
 /* Of one of the policies, engine by engine. Where one history is not known, the mean is not. */
 static fab_status goodput_gather(const goodput_run *run, size_t n_histories, size_t policy, fab_stat *out,
                                  fab_error *err) {
-    FAB_OWNED double *sample = NULL;
-    FAB_PASS(FAB_NEW(sample, n_histories, err));
+    FAB_OWNED_NEW(double, sample, n_histories, err);
     for (size_t v = policy; v < run->n_variants; v += run->n_policies, out++) {
         bool is_known = true;
         for (size_t i = 0; i < n_histories; i++) {

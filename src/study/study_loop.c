@@ -110,8 +110,7 @@ static fab_status run_block(void *context, size_t item, size_t worker, fab_error
 
 static fab_status find_todo(loop *l, fab_error *err) {
     uint64_t n_blocks = fab_plan_n_blocks(l->plan);
-    FAB_OWNED uint64_t *bits = NULL;
-    FAB_PASS(FAB_NEW(bits, (size_t)(n_blocks / 64 + 1), err));
+    FAB_OWNED_NEW(uint64_t, bits, (size_t)(n_blocks / 64 + 1), err);
     FAB_PASS(fab_shard_done(l->shard, bits, err));
     FAB_PASS(FAB_NEW(l->todo, (size_t)(n_blocks / l->job->n_shards + 1), err));
     for (uint64_t b = l->job->shard; b < n_blocks; b += l->job->n_shards) {

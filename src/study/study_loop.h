@@ -12,5 +12,5 @@ typedef fab_status study_assess(void *context, size_t worker, uint64_t scenario,
  * @param[in] job  Folder and program are not looked at.
  * @param[out] out  Also written after a failure: what is stored.
  */
-fab_status study_loop_run(const fab_study_job *job, const fab_plan *plan, fab_shard *shard, study_assess *assess,
-                          void *context, fab_study_tally *out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS study_loop_run(const fab_study_job *job, const fab_plan *plan, fab_shard *shard, study_assess *assess,
+                          void *context, fab_study_tally *out, fab_error *err);

@@ -36,7 +36,7 @@ static fab_status add_file(fab_plan *plan, const char *path, size_t length, fab_
             return FAB_OK; /* two engines may read the same tables */
         }
     }
-    (void)snprintf(name, sizeof name, "file-%zu", plan->n_files + 1);
+    FAB_FORMAT(name, "file-%zu", plan->n_files + 1);
     fab_status status = FAB_OK;
     file.name = plan_keep(name, &status, err);
     FAB_PASS(status);
@@ -106,9 +106,8 @@ static fab_status describe_rates(const fab_failure_rates *rates, bool is_drawn, 
 }
 
 static fab_status plan_describe(const fab_study_request *r, const study_scene *scene, fab_plan *plan, fab_error *err) {
-    FAB_OWNED fab_fabric_result *named = NULL;
     FAB_OWNS(fab_str_release) fab_str design = FAB_STR_INIT;
-    FAB_PASS(FAB_NEW(named, 1, err));
+    FAB_OWNED_NEW(fab_fabric_result, named, 1, err);
     FAB_PASS(fab_fabric_name(r->design, named, err));
     fab_design_describe(r->design, &design);
     FAB_PASS(fab_str_status(&design, err));
@@ -136,13 +135,12 @@ static fab_status plan_describe(const fab_study_request *r, const study_scene *s
 /* Scenarios from all over the source, for as long as was asked. */
 static fab_status try_scenarios(const study_scene *scene, double sample_s, fab_study_planned *out, fab_error *err) {
     FAB_OWNS(study_worker_release) study_worker worker = {.scene = NULL};
-    FAB_OWNED fab_outcome *outcome = NULL;
     const fab_plan *plan = &out->plan;
     uint64_t n = 0;
     uint64_t n_components = 0;
     double spent_s = 0;
     FAB_PASS(study_worker_init(scene, &worker, err));
-    FAB_PASS(FAB_NEW(outcome, plan->n_variants, err));
+    FAB_OWNED_NEW(fab_outcome, outcome, plan->n_variants, err);
     clock_t begin = clock();
     do {
         const uint32_t *component = NULL;

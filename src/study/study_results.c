@@ -51,12 +51,11 @@ static fab_status open_histories(fab_study_results *r, fab_error *err) {
 /* How many sets each scenario stands for follows from the design, as when it was planned. */
 static fab_status open_classes(const char *folder, fab_study_results *r, fab_error *err) {
     const fab_plan *plan = fab_store_plan(r->store);
-    FAB_OWNS(study_restored_free_owned) study_restored *restored = NULL;
     FAB_OWNS(fab_context_free_owned) fab_context *context = NULL;
     if (strstr(plan->scenarios, "@classes") == NULL || strncmp(plan->scenarios, "file:", 5) == 0) {
         return FAB_OK;
     }
-    FAB_PASS(FAB_NEW(restored, 1, err));
+    FAB_OWNS_NEW(study_restored_free_owned, study_restored, restored, 1, err);
     FAB_PASS(study_restore(folder, plan, restored, err));
     fab_context_request what = fab_context_of(restored->design, r->fabric, restored->traffic, plan->seed);
     what.engines = restored->engines;
@@ -85,12 +84,11 @@ static fab_status open_updates(fab_study_results *r, fab_error *err) {
 }
 
 fab_status fab_study_results_open(const char *folder, fab_study_results **out, fab_error *err) {
-    FAB_OWNS(fab_study_results_close_owned) fab_study_results *r = NULL;
-    FAB_PASS(FAB_NEW(r, 1, err));
+    FAB_OWNS_NEW(fab_study_results_close_owned, fab_study_results, r, 1, err);
     FAB_PASS(fab_store_open(folder, &r->store, err));
     const fab_plan *plan = fab_store_plan(r->store);
     FAB_PASS(study_restore_design(folder, plan, &r->design, err));
-    (void)snprintf(r->design.origin, sizeof r->design.origin, "%s", plan->origin);
+    FAB_FORMAT(r->design.origin, "%s", plan->origin);
     FAB_PASS(fab_topology_build(&r->design.fabric, &r->fabric, NULL, err));
     if (fab_floor_is_said(&r->design.fabric)) {
         FAB_PASS(fab_floor_make(&r->design.fabric, r->fabric, &r->floor, err));
@@ -101,17 +99,14 @@ fab_status fab_study_results_open(const char *folder, fab_study_results **out, f
     return FAB_GIVE(*out, r);
 }
 
-void fab_study_results_close(fab_study_results *r) {
-    if (r != NULL) {
-        FAB_FREE_ALL(r->component, r->rank_of_gpu);
-        fab_scenarios_free(r->histories);
-        fab_scenarios_free(r->classes);
-        fab_scenarios_free(r->updates);
-        fab_floor_free(r->floor);
-        fab_fabric_free(r->fabric);
-        fab_store_close(r->store);
-        free(r);
-    }
+FAB_FREES_AFTER(fab_study_results_close, fab_study_results, r) {
+    FAB_FREE_ALL(r->component, r->rank_of_gpu);
+    fab_scenarios_free(r->histories);
+    fab_scenarios_free(r->classes);
+    fab_scenarios_free(r->updates);
+    fab_floor_free(r->floor);
+    fab_fabric_free(r->fabric);
+    fab_store_close(r->store);
 }
 
 const fab_plan *fab_study_results_plan(const fab_study_results *r) {
@@ -195,7 +190,7 @@ static void tell_model(const fab_study_results *r, fab_failure_model *out) {
     if (plan->span_s <= 0) {
         return;
     }
-    (void)snprintf(out->source, sizeof out->source, "%s", fab_failure_source(spec->set));
+    FAB_FORMAT(out->source, "%s", fab_failure_source(spec->set));
     for (size_t c = 0; c < FAB_FAILURE_N; c++) {
         out->row[out->n_rows++] = (fab_failure_row){fab_failure_classes[c], 1 / rates.per_s[c], rates.repair_s[c]};
     }
@@ -240,21 +235,21 @@ static void tell_untried(const fab_study_results *r, fab_study_summary *out) {
     const char *wants = strstr(found, "first-spare") == NULL ? ""
                         : strstr(found, "shrink") == NULL    ? "; they take idle servers (spares=N)"
                                                              : "; all but shrink take idle servers (spares=N)";
-    (void)snprintf(out->untried, sizeof out->untried, "%s%s", found, wants);
+    FAB_FORMAT(out->untried, "%s%s", found, wants);
     fab_str_release(&text);
 }
 
 static void tell_origin(const fab_plan *plan, const fab_design *design, fab_study_summary *out) {
     bool is_named = plan->name[0] != '\0';
-    (void)snprintf(out->design, sizeof out->design, "%s", is_named ? plan->name : plan->origin);
-    (void)snprintf(out->digest, sizeof out->digest, "%s", plan->digest);
+    FAB_FORMAT(out->design, "%s", is_named ? plan->name : plan->origin);
+    FAB_FORMAT(out->digest, "%s", plan->digest);
     if (fab_design_other_jobs(design, plan->traffic) > 0) { /* a study is of the first one */
-        (void)snprintf(out->traffic, sizeof out->traffic, "%s (%s; the other %s left out)", plan->traffic,
-                       design->jobs[0].id, design->n_jobs == 2 ? "job of the design is" : "jobs of the design are");
+        FAB_FORMAT(out->traffic, "%s (%s; the other %s left out)", plan->traffic, design->jobs[0].id,
+                   design->n_jobs == 2 ? "job of the design is" : "jobs of the design are");
     } else {
-        (void)snprintf(out->traffic, sizeof out->traffic, "%s", plan->traffic);
+        FAB_FORMAT(out->traffic, "%s", plan->traffic);
     }
-    (void)snprintf(out->scenarios, sizeof out->scenarios, "%s", plan->scenarios);
+    FAB_FORMAT(out->scenarios, "%s", plan->scenarios);
     out->seed = plan->seed;
     (void)study_seeds_of(plan, &out->n_seeds);
 }
@@ -262,9 +257,6 @@ static void tell_origin(const fab_plan *plan, const fab_design *design, fab_stud
 fab_status fab_study_summarise(const fab_study_results *r, size_t top, bool keep_impact, fab_study_summary **out,
                                fab_error *err) {
     const fab_plan *plan = fab_store_plan(r->store);
-    FAB_OWNED const char **labels = NULL;
-    FAB_OWNED const char **policies = NULL;
-    FAB_OWNED fab_outcome *healthy = NULL;
     look_up failed = {.store = r->store};
     FAB_OWNS_MEMBERS(failed.component);
     fab_summary_request request = {.fabric = r->fabric,
@@ -290,7 +282,9 @@ fab_status fab_study_summarise(const fab_study_results *r, size_t top, bool keep
         request.n_ways = r->updates->n_ways;
         request.way_of = r->updates->way_of;
     }
-    FAB_PASS(FAB_NEW_ALL(plan->n_variants, err, labels, policies, healthy));
+    FAB_OWNED_NEW(const char *, labels, plan->n_variants, err);
+    FAB_OWNED_NEW(const char *, policies, plan->n_variants, err);
+    FAB_OWNED_NEW(fab_outcome, healthy, plan->n_variants, err);
     FAB_PASS(split_variants(plan, labels, policies, &request, err));
     for (size_t v = 0; v < plan->n_variants; v++) {
         healthy[v] = plan->variants[v].healthy;

@@ -30,8 +30,8 @@ typedef struct study_rows {
     size_t n_components, component_capacity;
 } study_rows;
 
-fab_status study_rows_init(study_rows *rows, const fab_study_results *results, fab_error *err) FAB_MUST_USE;
+FAB_STATUS study_rows_init(study_rows *rows, const fab_study_results *results, fab_error *err);
 void study_rows_release(study_rows *rows);
 
 /** The next scenario; *out_more is false behind the last one. */
-fab_status study_rows_next(study_rows *rows, bool *out_more, fab_error *err) FAB_MUST_USE;
+FAB_STATUS study_rows_next(study_rows *rows, bool *out_more, fab_error *err);

@@ -19,7 +19,7 @@ static fab_status restore_text(const char *folder, const fab_plan *plan, const c
         fab_str_add(&copy, text);
     }
     FAB_PASS(fab_str_status(&copy, err));
-    return (*out = fab_strdup(copy.data != NULL ? copy.data : "", err)) != NULL ? FAB_OK : FAB_ENOMEM;
+    return FAB_STRDUP(*out, copy.data != NULL ? copy.data : "", err);
 }
 
 static fab_status restore_engine(const char *folder, const fab_plan *plan, fab_engine_spec *engine, fab_error *err) {
@@ -51,7 +51,7 @@ static fab_status restore_design(const char *folder, const fab_plan *plan, fab_d
     FAB_PASS(study_restore_design(folder, plan, out, err));
     FAB_REFUSE_IF(strcmp(digest, plan->digest) != 0, err, FAB_EINPUT, NULL,
                   "the plan is damaged: its design has digest %s, not %s", digest, plan->digest);
-    (void)snprintf(out->origin, sizeof out->origin, "%s", plan->origin);
+    FAB_FORMAT(out->origin, "%s", plan->origin);
     return FAB_OK;
 }
 

@@ -72,11 +72,10 @@ static fab_status collect_components(study_scene *scene, fab_error *err) {
 fab_status study_find_classes(const fab_context *context, const fab_policy *policies, size_t n_policies, bool times,
                               fab_scenarios *s, fab_error *err) {
     FAB_OWNS(fab_permutations_release) fab_permutations alike = {.n = 0};
-    FAB_OWNED fab_component *part = NULL;
     if (s->source != SOURCE_CLASSES) {
         return FAB_OK;
     }
-    FAB_PASS(FAB_NEW(part, s->n, err));
+    FAB_OWNED_NEW(fab_component, part, s->n, err);
     for (uint32_t j = 0; j < s->n; j++) {
         part[j] = scenario_component(s, s->kind, j);
     }
@@ -111,8 +110,7 @@ static fab_status find_hot(const char *halls, study_scene *s, fab_error *err) {
     if (halls[0] == '\0') {
         return FAB_OK;
     }
-    FAB_REFUSE_IF(s->floor == NULL, err, FAB_EINPUT, "failures.throttle-halls",
-                  "halls %.60s: they are not known without a floor plan", halls);
+    FAB_REFUSE_IF(s->floor == NULL, err, FAB_EINPUT, "failures.throttle-halls", "halls %.60s: " FAB_NO_FLOOR, halls);
     FAB_PASS(FAB_NEW(s->is_hot, s->fabric->n_servers, err));
     do {
         char *end = NULL;
@@ -244,7 +242,6 @@ fab_status study_scene_settle(study_scene *scene, fab_error *err) {
 }
 
 static fab_status describe_components(const study_scene *scene, fab_plan *plan, fab_error *err) {
-    char name[FAB_COMPONENT_NAME_SIZE];
     FAB_PASS(FAB_NEW(plan->components, scene->n_components, err));
     plan->n_components = scene->n_components;
     for (size_t i = 0; i < scene->n_components; i++) {
@@ -252,9 +249,8 @@ static fab_status describe_components(const study_scene *scene, fab_plan *plan, 
         fab_component c = scene->component[i];
         to->residual = c.fraction;
         c.fraction = 0; /* its name alone */
-        FAB_PASS((to->kind = fab_strdup(fab_component_kinds[c.kind], err)) != NULL ? FAB_OK : FAB_ENOMEM);
-        FAB_PASS((to->name = fab_strdup(fab_component_name(scene->fabric, &c, name), err)) != NULL ? FAB_OK
-                                                                                                   : FAB_ENOMEM);
+        FAB_PASS(FAB_STRDUP(to->kind, fab_component_kinds[c.kind], err));
+        FAB_PASS(FAB_STRDUP(to->name, FAB_SAY_COMPONENT(scene->fabric, &c), err));
     }
     return FAB_OK;
 }
@@ -267,15 +263,14 @@ static fab_status describe_scenarios(const study_scene *scene, fab_plan *plan, f
     FAB_PASS(FAB_NEW(plan->scenario_names, (size_t)plan->n_scenarios, err));
     for (uint64_t i = 0; i < plan->n_scenarios; i++) {
         FAB_PASS(fab_scenarios_get(scene->scenarios, i, &scenario, err));
-        FAB_PASS((plan->scenario_names[i] = fab_strdup(scenario.name, err)) != NULL ? FAB_OK : FAB_ENOMEM);
+        FAB_PASS(FAB_STRDUP(plan->scenario_names[i], scenario.name, err));
     }
     return FAB_OK;
 }
 
 static fab_status describe_healthy(const study_scene *scene, fab_plan *plan, fab_error *err) {
     const size_t n = plan->n_variants;
-    FAB_OWNED fab_outcome *rows = NULL;
-    FAB_PASS(FAB_NEW(rows, (scene->n_draws + 1) * n, err));
+    FAB_OWNED_NEW(fab_outcome, rows, (scene->n_draws + 1) * n, err);
     for (size_t i = 0; i < scene->n_draws * n; i++) {
         rows[i] = fab_assessment_healthy(scene->assessments[i / n], (uint32_t)(i % n));
     }

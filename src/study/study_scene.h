@@ -8,8 +8,8 @@ typedef struct fab_design fab_design;
 
 /** Finds the classes of equal sets of a source that looks at one of each; nothing to do for others. Errors of
  * symmetry_find(). */
-fab_status study_find_classes(const fab_context *context, const fab_policy *policies, size_t n_policies, bool times,
-                              fab_scenarios *scenarios, fab_error *err) FAB_MUST_USE;
+FAB_STATUS study_find_classes(const fab_context *context, const fab_policy *policies, size_t n_policies, bool times,
+                              fab_scenarios *scenarios, fab_error *err);
 
 /** What is read from a plan, with the copies of files in place of those that were given. */
 typedef struct study_restored {
@@ -21,7 +21,7 @@ typedef struct study_restored {
 } study_restored;
 
 /** From the folder alone; out is zero-initialised. */
-fab_status study_restore(const char *folder, const fab_plan *plan, study_restored *out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS study_restore(const char *folder, const fab_plan *plan, study_restored *out, fab_error *err);
 /** NULL is fine. */
 void study_restored_free(study_restored *restored);
 FAB_OWNER(study_restored, study_restored_free)
@@ -51,23 +51,23 @@ typedef struct study_scene {
  *                     fab_assess_draws() says, or one where those do not fit.
  * @param[in] seed     Of the scenarios.
  */
-fab_status study_scene_init(const fab_context_request *what, const fab_assessment_request *request,
-                            const char *scenarios, uint64_t seed, study_scene *out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS study_scene_init(const fab_context_request *what, const fab_assessment_request *request,
+                            const char *scenarios, uint64_t seed, study_scene *out, fab_error *err);
 void study_scene_release(study_scene *scene);
 
 /** fab_assessment_settle() under the first seed; all have its rates. */
-fab_status study_scene_settle(study_scene *scene, fab_error *err) FAB_MUST_USE;
+FAB_STATUS study_scene_settle(study_scene *scene, fab_error *err);
 
 /**
  * The scene of a planned study, from its folder alone.
  * @retval FAB_EINPUT  planned by another version, or its files are not what they were
  */
-fab_status study_scene_restore(const char *folder, const fab_plan *plan, const char *program, uint64_t max_bytes,
-                               size_t n_threads, study_scene *out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS study_scene_restore(const char *folder, const fab_plan *plan, const char *program, uint64_t max_bytes,
+                               size_t n_threads, study_scene *out, fab_error *err);
 
 /** Fills in what follows from the scene: counts, blocks, the healthy fabric under each variant, components, names. The
  * plan has its variants otherwise. */
-fab_status study_scene_describe(const study_scene *scene, fab_plan *plan, fab_error *err) FAB_MUST_USE;
+FAB_STATUS study_scene_describe(const study_scene *scene, fab_plan *plan, fab_error *err);
 
 /** Rows that a plan has of failures in histories: every class, then what else belongs to the model. */
 #define STUDY_RATE_ROWS (FAB_FAILURE_N + 11)
@@ -90,11 +90,11 @@ study_rate_row study_rate_row_of(fab_failure_rates *rates, size_t i);
 fab_failure_rates study_rates_of(const fab_plan *plan);
 
 /** Appends the path of the copy that a store keeps of a file. */
-fab_status study_copy_of(const char *folder, const fab_plan *plan, const char *given, size_t length, fab_str *out,
-                         fab_error *err) FAB_MUST_USE;
+FAB_STATUS study_copy_of(const char *folder, const fab_plan *plan, const char *given, size_t length, fab_str *out,
+                         fab_error *err);
 
 /** The design of a plan, with the copy of the file of an installed fabric in place of the one that was given. */
-fab_status study_restore_design(const char *folder, const fab_plan *plan, fab_design *out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS study_restore_design(const char *folder, const fab_plan *plan, fab_design *out, fab_error *err);
 
 /** Scratch of one thread. */
 typedef struct study_worker {
@@ -107,7 +107,7 @@ typedef struct study_worker {
     size_t capacity;
 } study_worker;
 
-fab_status study_worker_init(const study_scene *scene, study_worker *out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS study_worker_init(const study_scene *scene, study_worker *out, fab_error *err);
 void study_worker_release(study_worker *worker);
 
 /**
@@ -115,5 +115,5 @@ void study_worker_release(study_worker *worker);
  * @param[out] out            Shape [variants].
  * @param[out] out_component  Indexes of components, ascending; valid until the worker's next scenario.
  */
-fab_status study_worker_assess(study_worker *worker, uint64_t scenario, fab_outcome *out,
-                               const uint32_t **out_component, size_t *out_n, fab_error *err) FAB_MUST_USE;
+FAB_STATUS study_worker_assess(study_worker *worker, uint64_t scenario, fab_outcome *out,
+                               const uint32_t **out_component, size_t *out_n, fab_error *err);

@@ -15,8 +15,8 @@ fab_status fab_phase_open(fab_phase_builder *builder, const char *name, const ch
     FAB_REFUSE_IF(capacity >= UINT32_MAX, err, FAB_EUNSUPPORTED, NULL,
                   "phase '%s' may have %" PRIu64 " flows; the limit is %" PRIu32, name, capacity, UINT32_MAX - 1);
     made.capacity = (size_t)capacity;
-    (void)snprintf(phase->name, sizeof phase->name, "%s", name);
-    (void)snprintf(phase->collective, sizeof phase->collective, "%s", collective);
+    FAB_FORMAT(phase->name, "%s", name);
+    FAB_FORMAT(phase->collective, "%s", collective);
     FAB_PASS(FAB_NEW_ALL(made.capacity, err, phase->src, phase->dst, phase->bytes, phase->comm));
     return FAB_GIVE(*builder, made);
 }
@@ -45,9 +45,6 @@ fab_status fab_phase_reserve(fab_phase_builder *builder, uint64_t capacity, fab_
     } while (0)
 
 fab_status fab_phase_sort(fab_phase *phase, uint32_t n_gpus, fab_error *err) {
-    FAB_OWNED uint64_t *scratch = NULL;
-    FAB_OWNED uint32_t *next = NULL;
-    FAB_OWNED uint32_t *place = NULL;
     bool sorted = true;
     for (uint64_t i = 1; phase->all.n == 0 && i < phase->n_flows; i++) {
         sorted = sorted && phase->src[i - 1] <= phase->src[i];
@@ -55,8 +52,9 @@ fab_status fab_phase_sort(fab_phase *phase, uint32_t n_gpus, fab_error *err) {
     if (sorted) {
         return FAB_OK;
     }
-    FAB_PASS(FAB_NEW_ALL(phase->n_flows, err, scratch, place));
-    FAB_PASS(FAB_NEW(next, (size_t)n_gpus + 1, err));
+    FAB_OWNED_NEW(uint64_t, scratch, phase->n_flows, err);
+    FAB_OWNED_NEW(uint32_t, place, phase->n_flows, err);
+    FAB_OWNED_NEW(uint32_t, next, (size_t)n_gpus + 1, err);
     for (uint64_t i = 0; i < phase->n_flows; i++) {
         next[phase->src[i] + 1]++;
     }
@@ -83,8 +81,8 @@ fab_phase_builder fab_phase_of_all(const char *name, const char *collective, uin
                                         .steps = 1,
                                         .executions = 1,
                                         .total_bytes = n_flows * bytes}};
-    (void)snprintf(made.phase.name, sizeof made.phase.name, "%s", name);
-    (void)snprintf(made.phase.collective, sizeof made.phase.collective, "%s", collective);
+    FAB_FORMAT(made.phase.name, "%s", name);
+    FAB_FORMAT(made.phase.collective, "%s", collective);
     return made;
 }
 
@@ -105,8 +103,6 @@ typedef struct pair_count {
 } pair_count;
 
 fab_status fab_phase_number(fab_phase *phase, fab_error *err) {
-    FAB_OWNED pair_count *seen = NULL;
-    FAB_OWNED uint32_t *first = NULL;
     FAB_OWNED uint32_t *by_src = NULL;
     uint32_t n_gpus = 0;
     bool repeats = false;
@@ -117,8 +113,8 @@ fab_status fab_phase_number(fab_phase *phase, fab_error *err) {
         const uint32_t larger = phase->src[i] > phase->dst[i] ? phase->src[i] : phase->dst[i];
         n_gpus = larger >= n_gpus ? larger + 1 : n_gpus;
     }
-    FAB_PASS(FAB_NEW(seen, n_gpus, err));
-    FAB_PASS(FAB_NEW(first, (size_t)n_gpus + 1, err));
+    FAB_OWNED_NEW(pair_count, seen, n_gpus, err);
+    FAB_OWNED_NEW(uint32_t, first, (size_t)n_gpus + 1, err);
     FAB_PASS(FAB_NEW_ALL(phase->n_flows, err, by_src, phase->ordinal));
     for (uint64_t i = 0; i < phase->n_flows; i++) {
         first[phase->src[i] + 1]++;

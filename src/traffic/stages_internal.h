@@ -12,7 +12,7 @@ void fab_model_layers(const fab_model *model, uint64_t first, uint64_t n, double
 /* How many of these layers have experts. */
 uint64_t fab_model_expert_layers(const fab_model *model, uint64_t first, uint64_t n);
 /* Interleaving, schedule and list of layers that go together. */
-fab_status fab_job_check_stages(const fab_job_spec *job, const char *where, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_job_check_stages(const fab_job_spec *job, const char *where, fab_error *err);
 /* Parameters of the largest part of a stage that is gathered at once: a layer (1/ep of its experts), the embedding or
    the output side. */
 double fab_stage_largest_unit(const fab_model *model, const fab_job_spec *job, uint64_t stage);

@@ -34,7 +34,6 @@ void fab_traffic_take(fab_traffic *traffic, fab_phase_builder *builder) {
 static void summarize_shape(const fab_job *job, fab_traffic *traffic) {
     const fab_job_spec *s = &job->spec;
     char reason[FAB_BATCH_REASON];
-    char gpus[32];
     char sharding[48];
     SUMMARIZE(traffic, "tp %" PRIu64, s->tp);
     if (s->cp > 1) {
@@ -55,7 +54,7 @@ static void summarize_shape(const fab_job *job, fab_traffic *traffic) {
                   is_usual ? "" : s->order, s->plan_is_tried ? "best" : "fastest",
                   s->plan_is_short ? " of a short search" : "");
     }
-    SUMMARIZE(traffic, " on %s GPUs, batch %" PRIu64, fab_format_count(gpus, job->n_gpus), s->batch);
+    SUMMARIZE(traffic, " on %s GPUs, batch %" PRIu64, FAB_SAY_COUNT(job->n_gpus), s->batch);
     if (s->kind == FAB_JOB_SERVING) {
         SUMMARIZE(traffic, " (%" PRIu64 " per replica%s)", s->batch / fab_serving_replicas(s, true),
                   s->prefill_replicas > 0 ? " that generates" : "");
@@ -74,7 +73,6 @@ static void summarize_shape(const fab_job *job, fab_traffic *traffic) {
 /* "; random placement (seed 3), 4 storage servers" */
 static void summarize_placement(const fab_job *job, fab_traffic *traffic) {
     const fab_job_spec *s = &job->spec;
-    char servers[32];
     if (s->placement != FAB_PLACEMENT_ORDER) {
         SUMMARIZE(traffic, "; %s placement", fab_placements[s->placement]);
         if (s->placement == FAB_PLACEMENT_RANDOM) {
@@ -82,28 +80,24 @@ static void summarize_placement(const fab_job *job, fab_traffic *traffic) {
         }
     }
     if (job->n_storage > 0) {
-        SUMMARIZE(traffic, "; %s storage server%s", fab_format_count(servers, job->n_storage),
-                  job->n_storage == 1 ? "" : "s");
+        SUMMARIZE(traffic, "; %s storage server%s", FAB_SAY_COUNT(job->n_storage), job->n_storage == 1 ? "" : "s");
     }
 }
 
 static void summarize_job(const fab_job *job, fab_traffic *traffic) {
     const fab_job_spec *s = &job->spec;
-    char need[32];
-    char has[32];
     SUMMARIZE(traffic, "%s%s%s: ", s->is_default ? "default job " : "",
               job->spec.kind == FAB_JOB_SERVING ? "serving " : "", s->model);
     if (job->spec.kind == FAB_JOB_RANKING) {
         SUMMARIZE(traffic, "ranking, %" PRIu64 " tables over %s GPUs, batch %" PRIu64, s->tables,
-                  fab_format_count(need, job->n_gpus), s->batch);
+                  FAB_SAY_COUNT(job->n_gpus), s->batch);
     } else {
         summarize_shape(job, traffic);
     }
     summarize_placement(job, traffic);
     if (!job->memory.fits) {
-        SUMMARIZE(traffic, "; does not fit: %s of %s",
-                  fab_quantity_format(need, job->memory.total_bytes, FAB_UNIT_BYTES),
-                  fab_quantity_format(has, job->memory.capacity_bytes, FAB_UNIT_BYTES));
+        SUMMARIZE(traffic, "; does not fit: %s of %s", FAB_SAY(job->memory.total_bytes, FAB_UNIT_BYTES),
+                  FAB_SAY(job->memory.capacity_bytes, FAB_UNIT_BYTES));
     }
 }
 
@@ -136,9 +130,8 @@ static fab_status resolve_first(const fab_design *design, const fab_fabric *fabr
 fab_status fab_traffic_default_model(const fab_design *design, const fab_fabric *fabric, fab_model *out,
                                      fab_error *err) {
     FAB_OWNS(fab_job_release) fab_job job = {.servers = NULL};
-    FAB_OWNED fab_design *placed = NULL;
     const bool is_open = design->n_jobs > 0 && fab_job_plan_open(&design->jobs[0]) != 0;
-    FAB_PASS(FAB_NEW(placed, 1, err));
+    FAB_OWNED_NEW(fab_design, placed, 1, err);
     FAB_PASS(fab_jobs_place(design, fabric, placed, err));
     FAB_PASS((is_open ? fab_job_open_first : fab_job_resolve)(placed, fabric, &job, err));
     bool is_default = job.spec.kind == FAB_JOB_TRAINING && !job.model_given;
@@ -167,7 +160,7 @@ static fab_status make_phase_of_job(const char *text, const fab_design *design, 
     char phase[FAB_NAME_SIZE];
     const char *name = text + strlen("job:");
     size_t n = strcspn(name, ",");
-    (void)snprintf(phase, sizeof phase, "%.*s", (int)(n < sizeof phase ? n : sizeof phase - 1), name);
+    FAB_FORMAT(phase, "%.*s", (int)(n < sizeof phase ? n : sizeof phase - 1), name);
     fab_wanted wanted = {.text = text, .phase = phase, .comm = FAB_NONE};
     if (name[n] == ',') {
         const char *key = name + n + 1;
@@ -188,18 +181,17 @@ static fab_status make_phase_of_job(const char *text, const fab_design *design, 
 static fab_status unknown_traffic(const char *text, fab_error *err) {
     char word[64];
     char meant[96] = "";
-    (void)snprintf(word, sizeof word, "%.*s", (int)strcspn(text, ",:"), text);
+    FAB_FORMAT(word, "%.*s", (int)strcspn(text, ",:"), text);
     fab_choices near = fab_choices_of(word);
     fab_choices_offer(&near, "job");
     for (const fab_pattern_info *info = fab_patterns; info->name != NULL; info++) {
         fab_choices_offer(&near, info->name);
     }
     if (near.best[0] != '\0' && strcmp(near.best, word) != 0) {
-        (void)snprintf(meant, sizeof meant, "; did you mean %s%s?", strcmp(near.best, "job") != 0 ? "pattern:" : "",
-                       near.best);
+        FAB_FORMAT(meant, "; did you mean %s%s?", strcmp(near.best, "job") != 0 ? "pattern:" : "", near.best);
     }
     if (strchr(text, '.') != NULL || strchr(text, '/') != NULL) {
-        (void)snprintf(meant, sizeof meant, "; did you mean file:%.60s?", text);
+        FAB_FORMAT(meant, "; did you mean file:%.60s?", text);
     }
     return fab_fail(err, FAB_EINPUT, NULL,
                     "traffic '%.60s' is none of job, job:PHASE[,comm=K], pattern:NAME[,key=value...], file:PATH%s",
@@ -280,9 +272,9 @@ static void name_of_job_comm(const fab_job_spec *job, const char *phase, uint32_
     bool tensor = strncmp(kind, "tp", 2) == 0; /* or "tp-1", ... */
     uint32_t copy = tensor ? comm / n_pp : comm / n_tp;
     if (n_cp > 1) {
-        (void)snprintf(replica, sizeof replica, "cp=%" PRIu32 " dp=%" PRIu32, copy % n_cp, copy / n_cp);
+        FAB_FORMAT(replica, "cp=%" PRIu32 " dp=%" PRIu32, copy % n_cp, copy / n_cp);
     } else {
-        (void)snprintf(replica, sizeof replica, "dp=%" PRIu32, copy);
+        FAB_FORMAT(replica, "dp=%" PRIu32, copy);
     }
     if (tensor) {
         (void)snprintf(out, 64, "tp group pp=%" PRIu32 " %s", comm % n_pp, replica);

@@ -24,18 +24,18 @@ static inline void fab_phase_builder_release(fab_phase_builder *builder) {
 }
 
 /* Room for `capacity` flows; 1 step, 1 execution, 1 communicator. */
-fab_status fab_phase_open(fab_phase_builder *builder, const char *name, const char *collective, uint64_t capacity,
-                          fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_phase_open(fab_phase_builder *builder, const char *name, const char *collective, uint64_t capacity,
+                          fab_error *err);
 
 /* A phase in which the n >= 2 GPUs from `first` on send `bytes` to each other, below 2^63 in all; nothing is listed. */
 fab_phase_builder fab_phase_of_all(const char *name, const char *collective, uint32_t first, uint32_t n,
                                    uint64_t bytes);
 
 /* Makes room for `capacity` flows. */
-fab_status fab_phase_reserve(fab_phase_builder *builder, uint64_t capacity, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_phase_reserve(fab_phase_builder *builder, uint64_t capacity, fab_error *err);
 
 /* Puts listed flows into the order of their source GPUs; those of one source stay in theirs. */
-fab_status fab_phase_sort(fab_phase *phase, uint32_t n_gpus, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_phase_sort(fab_phase *phase, uint32_t n_gpus, fab_error *err);
 
 /* Adds a flow; the caller opened the phase with enough room. A flow of no bytes is dropped. */
 static inline void fab_phase_add(fab_phase_builder *builder, uint32_t src, uint32_t dst, uint64_t bytes,
@@ -53,24 +53,24 @@ static inline void fab_phase_add(fab_phase_builder *builder, uint32_t src, uint3
 }
 
 /* Fills phase->ordinal, once all flows are there, if a pair of GPUs has more than one. */
-fab_status fab_phase_number(fab_phase *phase, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_phase_number(fab_phase *phase, fab_error *err);
 
 /* The GPU of the design's first job, or the default one. */
-fab_status fab_traffic_gpu(const fab_design *design, const char *where, fab_gpu *out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_traffic_gpu(const fab_design *design, const char *where, fab_gpu *out, fab_error *err);
 
 /* Fills copied_bytes, where GPUs of a domain relay between rails; unless the collective says what they copy. */
-fab_status fab_phase_count_copies(const fab_fabric *fabric, fab_phase *phase, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_phase_count_copies(const fab_fabric *fabric, fab_phase *phase, fab_error *err);
 
 /* Fills further_messages and message_bytes, once all flows are there. */
-fab_status fab_phase_count_messages(const fab_fabric *fabric, fab_phase *phase, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_phase_count_messages(const fab_fabric *fabric, fab_phase *phase, fab_error *err);
 
 /* Compares the flows with the closed form: FAB_EINTERNAL when they differ by more than 1e-6 and rounding explain. */
-fab_status fab_phase_check(const fab_phase *phase, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_phase_check(const fab_phase *phase, fab_error *err);
 
 /* --- traffic.c ---------------------------------------------------------------------------------------------------- */
 
 /* Makes room for n more phases. */
-fab_status fab_traffic_reserve(fab_traffic *traffic, size_t n, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_traffic_reserve(fab_traffic *traffic, size_t n, fab_error *err);
 
 /* Appends a phase and takes over its arrays; `phases` must have room. */
 void fab_traffic_take(fab_traffic *traffic, fab_phase_builder *builder);
@@ -106,49 +106,45 @@ static inline void fab_job_free_owned(fab_job **job) {
         free(*job);
     }
 }
-fab_status fab_job_resolve(const fab_design *design, const fab_fabric *fabric, fab_job *out,
-                           fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_job_resolve(const fab_design *design, const fab_fabric *fabric, fab_job *out, fab_error *err);
 
 /* --- job_shares.c --------------------------------------------------------------------------------------------------
  */
 
 /* Peaks and sums of the job, behind its dimensions. */
-fab_status fab_job_resolve_shares(fab_job *job, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_job_resolve_shares(fab_job *job, fab_error *err);
 
 /* What all ranks of a job that learns write for a checkpoint. */
 double fab_checkpoint_bytes(const fab_job *job);
 
 /* All of a job whose servers are known but its sizes, batch and memory. */
-fab_status fab_job_open(fab_job *job, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_job_open(fab_job *job, fab_error *err);
 
 /* The same of the design's only job, servers included. */
-fab_status fab_job_open_first(const fab_design *design, const fab_fabric *fabric, fab_job *out,
-                              fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_job_open_first(const fab_design *design, const fab_fabric *fabric, fab_job *out, fab_error *err);
 
 /* Refuses a job that does not fit its GPUs, unless it may. */
-fab_status fab_job_check_memory(const fab_job *job, const fab_fabric *fabric, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_job_check_memory(const fab_job *job, const fab_fabric *fabric, fab_error *err);
 /* Of a service whose batch nobody gave. */
 void fab_job_fill_replicas(fab_job *job);
 
 /* Which copies share a state (job->spec.shard_group), from shard-over and the strides. */
-fab_status fab_job_share(fab_job *job, const fab_fabric *fabric, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_job_share(fab_job *job, const fab_fabric *fabric, fab_error *err);
 
 /* The model and its sizes, checked by themselves. */
-fab_status fab_job_find_model(fab_job *job, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_job_find_model(fab_job *job, fab_error *err);
 
 /* Servers and GPUs of the job (job->servers, n_servers, n_gpus) and its storage servers. */
-fab_status fab_job_find_servers(fab_job *job, const fab_design *design, const fab_fabric *fabric,
-                                fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_job_find_servers(fab_job *job, const fab_design *design, const fab_fabric *fabric, fab_error *err);
 
 /* The last server may be partly filled. */
 uint32_t fab_gpus_of_server(const fab_fabric *fabric, uint32_t server);
 
 /* Strides of the rank order, from job->spec.order and job->size. */
-fab_status fab_job_order(fab_job *job, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_job_order(fab_job *job, fab_error *err);
 
 /* Fills gpu_of_rank and rank_of_gpu. */
-fab_status fab_job_place(const fab_job *job, const fab_fabric *fabric, fab_traffic *traffic,
-                         fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_job_place(const fab_job *job, const fab_fabric *fabric, fab_traffic *traffic, fab_error *err);
 
 /* --- rings.c ------------------------------------------------------------------------------------------------------ */
 
@@ -166,14 +162,13 @@ typedef struct fab_wanted {
     uint32_t comm;     /* communicator of that phase, FAB_NONE: all of them */
 } fab_wanted;
 
-fab_status fab_training_make(const fab_job *job, const fab_fabric *fabric, const fab_wanted *wanted,
-                             fab_traffic *traffic, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_training_make(const fab_job *job, const fab_fabric *fabric, const fab_wanted *wanted,
+                             fab_traffic *traffic, fab_error *err);
 /* Bursts between servers and storage servers as hosts of another network. */
-fab_status fab_front_end_make(const fab_job *job, const fab_fabric *fabric, const fab_fabric *front_end,
-                              uint32_t n_storage, const fab_wanted *wanted, fab_traffic *traffic,
-                              fab_error *err) FAB_MUST_USE;
-fab_status fab_pattern_make(const char *text, const fab_design *design, const fab_fabric *fabric, uint64_t seed,
-                            fab_traffic *traffic, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_front_end_make(const fab_job *job, const fab_fabric *fabric, const fab_fabric *front_end,
+                              uint32_t n_storage, const fab_wanted *wanted, fab_traffic *traffic, fab_error *err);
+FAB_STATUS fab_pattern_make(const char *text, const fab_design *design, const fab_fabric *fabric, uint64_t seed,
+                            fab_traffic *traffic, fab_error *err);
 /* A matrix in the bytes of a file, over GPUs or over servers. */
-fab_status fab_matrix_read(const char *path, const fab_str *text, const fab_fabric *fabric, bool by_servers,
-                           fab_traffic *traffic, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_matrix_read(const char *path, const fab_str *text, const fab_fabric *fabric, bool by_servers,
+                           fab_traffic *traffic, fab_error *err);

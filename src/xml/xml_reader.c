@@ -10,7 +10,6 @@
 #include <libxml/parser.h>
 #include <libxml/parserInternals.h>
 #include <libxml/xmlerror.h>
-#include <stdio.h>
 
 #define MAX_NAMESPACES 8
 #define XSI_URI        "http://www.w3.org/2001/XMLSchema-instance"
@@ -97,10 +96,7 @@ static void on_doctype(void *user, const xmlChar *name, const xmlChar *external,
     while (at > 0 && (at + 9 > p->size || memcmp(p->data + at, "<!DOCTYPE", 9) != 0)) {
         at--;
     }
-    size_t behind = at;
-    while (behind < p->size && p->data[behind] != '>' && p->data[behind] != '[') {
-        behind++;
-    }
+    FAB_FIRST_IN(behind, at, p->size, p->data[behind] == '>' || p->data[behind] == '[');
     bool is_named =
         xmlStrEqual(name, BAD_CAST "topology") && system != NULL && behind < p->size && p->data[behind] == '>';
     if (is_named) { /* hwloc names a file, which nobody opens */
@@ -121,10 +117,7 @@ static bool is_blank(char c) {
  */
 static bool next_value(const parser *p, xml_cursor *cursor, const char **name, size_t *name_length, xml_cursor *value) {
     const char *data = p->data;
-    size_t at = cursor->offset;
-    while (at < p->size && is_blank(data[at])) {
-        at++;
-    }
+    FAB_FIRST_IN(at, cursor->offset, p->size, !is_blank(data[at]));
     size_t from = at;
     while (at < p->size && data[at] != '=' && !is_blank(data[at])) {
         at++;
@@ -418,10 +411,6 @@ fab_status fab_xml_root_called(const fab_xml *xml, const char *file, const char 
 }
 
 const fab_xml_attribute *fab_xml_find(const fab_xml_element *element, const char *name) {
-    for (size_t i = 0; i < element->n_attributes; i++) {
-        if (strcmp(element->attributes[i].name, name) == 0) {
-            return &element->attributes[i];
-        }
-    }
-    return NULL;
+    FAB_FIRST(i, element->n_attributes, strcmp(element->attributes[i].name, name) == 0);
+    return i < element->n_attributes ? &element->attributes[i] : NULL;
 }

@@ -10,7 +10,6 @@
 #include <libxml/parserInternals.h>
 #include <libxml/xmlerror.h>
 #include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
@@ -150,7 +149,7 @@ static void on_document(void *user) {
     fab_xml_stream *s = user;
     const char *encoding = (const char *)s->context->input->encoding; /* of what it converts; else it is UTF-8 or -16 */
     bool is_known = encoding == NULL;
-    for (size_t i = 0; !is_known && i < sizeof KNOWN / sizeof KNOWN[0]; i++) {
+    for (size_t i = 0; !is_known && i < FAB_N_OF(KNOWN); i++) {
         is_known = strcasecmp(encoding, KNOWN[i]) == 0;
     }
     if (!is_known) {

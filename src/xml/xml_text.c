@@ -68,22 +68,13 @@ static fab_status check_encoding(const char *data, size_t size, const char *file
     if (size < 6 || memcmp(data, "<?xml", 5) != 0) {
         return FAB_OK;
     }
-    size_t end = 5;
-    while (end < size && data[end] != '>') {
-        end++;
-    }
+    FAB_FIRST_IN(end, 5, size, data[end] == '>');
     for (size_t i = 5; i + sizeof KEY < end; i++) {
         if (memcmp(data + i, KEY, sizeof KEY - 1) != 0) {
             continue;
         }
-        size_t from = i + sizeof KEY - 1;
-        while (from < end && strchr(" \t\r\n='\"", data[from]) != NULL) {
-            from++;
-        }
-        size_t to = from;
-        while (to < end && data[to] != '"' && data[to] != '\'') {
-            to++;
-        }
+        FAB_FIRST_IN(from, i + sizeof KEY - 1, end, strchr(" \t\r\n='\"", data[from]) == NULL);
+        FAB_FIRST_IN(to, from, end, data[to] == '"' || data[to] == '\'');
         bool utf8 = to - from == 5 && strncasecmp(data + from, "UTF-8", 5) == 0;
         bool ascii = to - from == 8 && strncasecmp(data + from, "US-ASCII", 8) == 0;
         return utf8 || ascii ? FAB_OK : text_fail_at(data, from, file, err, "only the encoding UTF-8 is read");

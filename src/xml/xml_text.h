@@ -21,4 +21,4 @@ void xml_cursor_move(xml_cursor *cursor, const char *data, size_t offset);
  * Refuses what libxml2 need not see: too large, empty, NUL bytes, anything but UTF-8 (by bytes or by declaration), more
  * attributes on one element than its quadratic duplicate check should meet.
  */
-fab_status xml_text_check(const char *data, size_t size, const char *file, fab_error *err) FAB_MUST_USE;
+FAB_STATUS xml_text_check(const char *data, size_t size, const char *file, fab_error *err);

@@ -65,5 +65,5 @@ typedef struct bench_paths {
     fab_dag *dag[2];
 } bench_paths;
 
-fab_status bench_paths_init(const bench *b, bench_paths *out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS bench_paths_init(const bench *b, bench_paths *out, fab_error *err);
 void bench_paths_release(bench_paths *paths);

@@ -194,6 +194,7 @@ def check_mutations():
     check_sets(talk)
     check_means()
     check_hidden()
+    check_equals()
     run("route", *talk, "--job", "servers=0-3", "--dump", "tuesday.tables", "--quiet", "--force")
     text = open("tuesday.tables").read()
     check_tables(talk, text)
@@ -217,9 +218,30 @@ def check_sets(talk):
     assert report["is_verified"] and len(causes_of(report)) == 2 and "each of these alone: gpu-100" in report["cause"]
     report = diff(*talk, "--before", "servers=0-3", "--after", "servers=0-2,4", "--after", "fail=leaf-2:32")
     assert [c[0] for c in causes_of(report)] == ["server", "failure"], report["cause"]  # half is of the move alone
-    assert "and so it does with ranks 24-31 alone as before" in report["cause"], report["cause"]
+    assert "again; the first alone undone, it takes" in report["cause"] and " % of it" in report["cause"], report["cause"]
     report = diff(*talk, "--job", "servers=0-3", "--after", "fail=server-3", "--after", "fail=server-2")
     assert report["is_verified"] and len(causes_of(report)) == 2 and "each of these alone" in report["cause"]
+
+
+def check_equals():
+    """Servers that were exchanged send over a slow cable and past a missing one: with either they take as long, and neither alone explains it."""
+    run("build", "rail-spine:gpus=256,radix=32,taper=4", "--export", "base.cables.csv", "--quiet", "--force")
+    rows = open("base.cables.csv").read().split("\n")
+    other = {"server-3": "server-20", "server-20": "server-3"}
+    swapped = [" ".join([other.get(r.split(" ")[0], r.split(" ")[0])] + r.split(" ")[1:]) for r in rows]
+    slow = [r.replace("400Gb/s", "200Gb/s") if r.startswith("leaf-1,18,") else r for r in swapped]
+    job = ["--job", "model=llama3-70b,tp=8,pp=2,zero=1", "--engine"]
+    reports = {}
+    for name, lines in (("slow", slow), ("gone", swapped), ("both", slow)):
+        open(f"{name}.cables.csv", "w").write("\n".join(r for r in lines if name == "slow" or not r.startswith("leaf-5,17,")))
+        reports[name] = diff("base.cables.csv", f"{name}.cables.csv", *job, "spray")
+    after = [reports[n]["engines"][0]["after_s"] for n in reports]
+    assert max(after) - min(after) < 1e-3 * after[0] and [len(causes_of(reports[n])) for n in reports] == [2, 2, 3], reports
+    assert "in place of one of these does as much: cable leaf-5:17 > spine-0:11 is gone; undone together" in reports["both"]["cause"], reports["both"]["cause"]
+    report = diff("base.cables.csv", "both.cables.csv", *job, "ecmp,qp=4")
+    e, (move, cable, missing) = report["engines"][0], report["changes"]
+    parts = [round(100 * (c["alone_s"] - e["before_s"]) / (e["after_s"] - e["before_s"])) for c in (move, cable)]
+    assert f"alone they make {parts[0]}, {parts[1]} % of it" in report["cause"] and parts[0] > 50 and len(causes_of(report)) == 2, report["cause"]
 
 
 def check_hidden():

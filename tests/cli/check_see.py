@@ -28,6 +28,13 @@ def report(words):
     return json.loads(subprocess.run([PROGRAM, *words, '--json', '--quiet'], check=True, capture_output=True).stdout)
 
 
+def answer(words):
+    """The report and the text of one run."""
+    text = subprocess.run([PROGRAM, *words, '--quiet', '--out', 'see', '--force'], check=True, capture_output=True, text=True).stdout
+    with open('see/report.json', encoding='utf-8') as file:
+        return json.load(file), text
+
+
 def winner(r, command):
     """Of what the answer names: KEYS; None: not told."""
     if command in ('compare', 'sweep'):
@@ -57,7 +64,7 @@ def alone(r):
 
 bad = 0
 for words in COMMANDS:
-    found = report(words)
+    found, text = answer(words)
     see = found['meta']['see']
     want, got = winner(found, words[0]), alone(report(shlex.split(see)[1:]))
     same = all(a is None or b is not None and abs(a - b) <= 1e-9 * abs(a) for a, b in zip(want, got))
@@ -69,7 +76,6 @@ for words in COMMANDS:
     if not same:
         bad += 1
         print(f'{shlex.join(words)}: {want}\n  {see}: {got}')
-    text = subprocess.run([PROGRAM, *words, '--quiet'], check=True, capture_output=True, text=True).stdout
     first = ' '.join(' '.join(text.replace('\\\n', '').split()).split()[:400])
     if ''.join(see.split()) not in ''.join(first.split()):
         bad += 1

@@ -24,3 +24,11 @@ some() { # some WORD...: one in FABRISCOPE_TEST_SHARE of the words, at least one
     shift
   done
 }
+both() { # both NAME ARGUMENTS...: one run, its text in NAME.txt and its data in NAME.json
+  local name=$1 code=0
+  shift
+  "$program" "$@" --out "$name.out" >"$name.txt" || code=$?
+  mv "$name.out/report.json" "$name.json" || true
+  rm -rf "$name.out"
+  return $code
+}

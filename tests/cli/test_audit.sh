@@ -69,6 +69,23 @@ done
 sed -E 's/^server-4 /@ /; s/^server-5 /server-4 /; s/^@ /server-5 /; /^server-5 HCA-3,/d' perfect.csv >swapped.csv
 [[ $(findings swapped.csv | sort | tr '\n' ';') == "missing-port server-5 ;swapped-hosts server-4 server-5;" ]] || fail "two servers, one without a cable: $(findings swapped.csv)"
 
+# --- one port of every leaf for all adapters of a server: whoever is at that port, or nobody, it is the wrong cable that is named ---
+"$program" build rail-spine:gpus=512,radix=64 --format cables --quiet >perfect.csv
+moved() { # moved SED-SCRIPT CABLES TEXT: one finding of swapped hosts, of so many cables, that says TEXT
+  sed -E "$1" perfect.csv >moved.csv
+  findings moved.csv >found
+  $python - "$2" "$3" <<'END' || fail "$1: $(<found)"
+import json, sys
+found = [f for f in json.load(open("audit.json"))["audit"]["findings"] if f["finding"] == "swapped-hosts"]
+assert len(found) == 1 and found[0]["cables"] == int(sys.argv[1]) and sys.argv[2] in found[0]["what"] + found[0]["work"], found
+END
+}
+# 4 is unnamed at the port of 2, which is at that of 4; 2 is pulled, and 4 at its port; three in a round; two of each other
+moved 's/^server-4 (HCA-1,)/@\1/; s/^server-2 (HCA-1,.*)$/unnamed-x \1/; s/^@/server-2 /' 2 "'server-2 HCA-1' belongs on leaf-0, port 3."
+moved '/^server-4 HCA-1,/d; s/^server-2 (HCA-1,)/server-4 \1/' 1 "Move the cable: 'server-4 HCA-1' belongs on leaf-0, port 5."
+moved 's/^server-3 (HCA-1,)/@\1/; s/^server-4 (HCA-1,)/server-3 \1/; s/^server-5 (HCA-1,)/server-4 \1/; s/^@/server-5 /' 3 "'server-3 HCA-1' on port 4, 'server-5 HCA-1' on port 6, 'server-4 HCA-1' on port 5."
+moved 's/^server-3 (HCA-1,)/@\1/; s/^server-9 (HCA-1,)/server-3 \1/; s/^@/server-9 /' 2 "are at each other's port"
+
 # --- as built: spares at ports that are left, groups of a dragonfly without hosts, pods with one server, numbers through all tiers ---
 for design in fat-tree:k=8,spares=2 clos:gpus=180,radix=64,gpus-per-server=2,spares=2 dragonfly:gpus=96,radix=12,gpus-per-server=1 \
   dragonfly:gpus=440,radix=24,gpus-per-server=4 rail-spine:gpus=56,radix=8,tiers=3,spares=2 clos:gpus=170,radix=16,gpus-per-server=2,taper=1/2,pod=8; do
@@ -313,6 +330,8 @@ assert set(kinds) == {"absent-switch", "missing-cable", "swapped-rails", "swappe
 for pair in kinds["swapped-hosts"]:  # one column of ports alone is out of the order that all others of these hosts follow
     assert pair["cables"] == 2 and pair["damage_bps"] == 0 and pair["node"] == pair["other_node"], pair
 assert sorted(f["what"][:25] for f in kinds["swapped-hosts"]) == ["'b06-p1-dgx-06-c02 HCA-1'", "'b06-p1-dgx-06-c07 HCA-2'"]
+unnamed, = [f for f in kinds["swapped-hosts"] if "c02" in f["what"]]  # not its neighbour, which is at the port of its siblings
+assert {unnamed["port"], unnamed["other_port"]} == {"4", "2"} and "port 2 of their leaves" in unnamed["what"], unnamed
 assert (a["cables_out_of_order"], a["cables_out_of_port_order"]) == (76, 76), a
 host, = kinds["absent-host"]  # eight of nine are there, and a port between those of c04 and c06 is free on all leaves
 assert host["node"] == "b07-p1-dgx-07-c05" and host["is_choice"] and host["confidence"] > 0.9, host

@@ -30,7 +30,7 @@ same() { # same HAS_OUT ARGUMENTS...
   fi
 }
 
-design=rail-spine:gpus=256,radix=16,taper=2
+design=rail-spine:gpus=128,radix=16,taper=2
 for seed in $seeds; do
   same yes run $design --seed $seed --engine ecmp --engine dmodk
   same yes run $design --seed $seed --seeds 5 --json
@@ -41,9 +41,9 @@ for seed in $seeds; do
 done
 [[ $runs == 2 ]] || same yes build preset:llama3-24k-roce --format xml
 same yes compare $design clos:gpus=64 --seeds 3 --engine ecmp --engine spray
-same yes sweep rail-spine:gpus=64,radix=16 --vary taper.1=1,2,4 --vary nic=200Gb/s,400Gb/s --seeds 2 --engine ecmp --engine spray
+same yes sweep rail-spine:gpus=64,radix=16 --vary taper.1=1,4 --vary nic=200Gb/s,400Gb/s --seeds 2 --engine ecmp --engine spray
 same yes place clos:gpus=32,gpus-per-server=4,radix=8,pod=16,tiers=3 --seeds 2 --json
-same yes mix rail-spine:gpus=128 rail-only:gpus=128 --engine ecmp,qp=4
+same yes mix rail-spine:gpus=64 rail-only:gpus=64 --engine ecmp,qp=4
 same yes plan clos:gpus=64,radix=16 --job model=gpt-3.6b,tp=2 --engine ecmp,qp=4 --json
 same yes build rail-only:gpus=512,domain=16,radix=32 --format graphml
 same yes cost clos:gpus=512 rail-spine:gpus=512 rail-only:gpus=512 --json

@@ -208,6 +208,18 @@ grep -F '* cable leaf-7:15 > spine-2:16 is gone' out >/dev/null && grep -F 'and 
 "$program" diff whole.csv half.csv --traffic pattern:shift,by=1 --engine spray --quiet >out
 grep -i 'cause' out >/dev/null && fail "a cause where nothing is slower"
 
+# Phases of two engines are headed by both.
+"$program" diff clos:gpus=128,radix=32,taper=2 --job model=llama3-8b --engine ecmp,qp=1 --after engine=ecmp,qp=8 --quiet | tr -s ' \n' ' ' |
+  grep -E 'PHASE BY PHASE ecmp,[^ ]*qp=8,[^ ]*; before: ecmp,[^ ]*qp=1,' >/dev/null || fail "the heading of two engines"
+# Fewer servers do fewer tokens: that is the cause, with its share, not those that moved up in the order.
+"$program" build clos:gpus=128,radix=32 --format cables --quiet >sixteen.csv && grep -v '^server-5 ' sixteen.csv >fifteen.csv
+"$program" diff sixteen.csv fifteen.csv --job model=llama3-8b --engine ecmp --json --quiet >fewer.json
+python3 -c 'import json
+d = json.load(open("fewer.json"))["diff"]
+e = d["engines"][0]
+assert d["cause"].startswith("The cause is that the job has 120 GPUs in place of 128: with 93.75 % of the tokens") and not d["is_verified"], d["cause"]
+assert "makes x%.3f of x%.3f; all else together x%.3f" % (e["tokens_ratio"], e["time_ratio"], e["time_ratio"] / e["tokens_ratio"]) in d["cause"] and abs(e["tokens_ratio"] - 16 / 15) < 1e-9, (d["cause"], e)' ||
+  fail "fewer servers: $(head -c 400 fewer.json)"
 # The server that has left the job is said before those that moved up; one whose cables are all there has not.
 grep -v '^server-4 HCA-3' whole.csv >left.csv
 grep -v -e '^server-4 HCA-[37]' -e '^server-6 ' whole.csv >gone.csv

@@ -25,10 +25,10 @@ same() { # same DESIGN KEYS: lengths are by tier, since the file has none
 }
 same clos:gpus=128,radix=16,taper=2 ""
 same fat-tree:k=8 ""
-same rail-spine:gpus=256,radix=32,nics-per-server=4 ,gpus-per-server=8
+same rail-spine:gpus=128,radix=32,nics-per-server=4 ,gpus-per-server=8
 same rail-spine:gpus=512,radix=16,taper=2,spares=3 ,spares=3
-same rail-only:gpus=256,radix=32,domain=64,forwarding=sequential ,domain=64,forwarding=sequential
-same clos:gpus=512,radix=16,planes=2,tiers=3,pod=64 ""
+same rail-only:gpus=128,radix=32,domain=64,forwarding=sequential ,domain=64,forwarding=sequential
+same clos:gpus=256,radix=16,planes=2,tiers=3,pod=64 ""
 # A list of cables says no ports: switches are those that its cables need, and every answer with a price says so.
 "$program" build rail-spine:gpus=104,radix=16,taper=2 --format cables --quiet >wires.csv
 "$program" compare rail-spine:gpus=104,radix=16,taper=2 installed:wires.csv,gpus-per-server=8 --job model=llama2-7b,tp=8,pp=1 --engine spray --json --quiet >wires.json
@@ -138,8 +138,10 @@ expect 4 "nic-10 of node-10 has no cable" run installed:cut.csv --job servers=0,
 works route installed:cut.csv --traffic pattern:permutation --engine ecmp --engine updn --fail spine-x
 
 # parts without a cable between them, and a ring of switches
-printf 'A-node,A-port,Z-node,Z-port\nnode-1,1,leaf-a,1\nnode-2,1,leaf-b,1\n' >parts.csv
-expect 4 "no route from leaf-[ab] to leaf-[ab]" route installed:parts.csv --traffic pattern:ring --engine ecmp
+printf 'A-node,A-port,Z-node,Z-port\nnode-1,1,leaf-a,1\nnode-2,1,leaf-a,2\nnode-3,1,leaf-b,1\n' >parts.csv
+expect 4 "no route from leaf-[ab] to leaf-[ab]: .*--job servers=" route installed:parts.csv --traffic pattern:ring --engine ecmp
+works run installed:parts.csv --job servers=0-1,model=gpt-1.7b # as it says
+works route installed:parts.csv --traffic pattern:ring,gpus=0-1 --engine ecmp
 printf 'A-node,A-port,Z-node,Z-port\n' >ring.csv
 for i in 0 1 2 3 4; do printf 'node-%d,1,sw-%d,1\nsw-%d,2,sw-%d,3\n' $i $i $i $(((i + 1) % 5)); done >>ring.csv
 works route installed:ring.csv --traffic pattern:all-to-all --engine ecmp --engine updn --engine optimal --engine adaptive --json
@@ -195,6 +197,12 @@ grep -q "leaf-a:swp31 > spine-x:swp1" out.txt || fail "the study names what is i
 works import site.csv --output site.xml --force --set gpus-per-server=4
 expect 3 "another|differ|digest|was planned" study plan site.xml --scenarios links:1 --traffic pattern:ring --engine ecmp --store store
 
+# --- adapters by any of their names ---
+works build clos:gpus=32,radix=16 --format ibnet
+sed -E 's#"server-([0-9]+) HCA-([0-9]+)"#"server-\1/nic-\2"#' out.txt >slashed.net
+works import slashed.net
+grep -q "4 servers of 8 NICs" out.txt || fail "server-0/nic-1 is no adapter of server-0: $(<out.txt)"
+
 # --- the real one ---
 if [[ -z ${FABRISCOPE_SAMPLES:-} ]]; then
   echo "the real fabric is skipped: FABRISCOPE_SAMPLES is not set"
@@ -212,6 +220,9 @@ assert left == {"aggregation-nodes": 40, "management-hosts": 2, "nameless-adapte
 assert found["boundaries"][1]["cables"] == 532
 assert found["boundaries"][0]["cables"] == 109 * 4 + 11 * 3 == 542 - 69 - 4
 END
+  works run "installed:$dump" --export net.svg # a box of a switch shows what tells it from the others; its bisection is of other servers than that of an audit, and says so
+  tr -s ' \n' ' ' <out.txt | grep -q "the two halves of the 109 servers that have all their cables" || fail "whom a bisection is of: $(head -n 40 out.txt)"
+  (($(grep -oE '<text class="q"[^>]*>…0[0-9](-0[0-9])?</text>' net.svg | sed 's/.*>…//' | sort -u | wc -l) == 31 + 9)) || fail "names of switches: $(grep -o 'class="q".*' net.svg)"
   printf 'src,dst,bytes\n0,50,1000000\n3,400,3000000\n17,120,500\n435,2,70000\n44,1,1000\n9,14,12345\n' >matrix.csv
   works route ndr.xml --traffic file:matrix.csv --engine spray --export loads.graphml
   $python "$root/tests/cli/import_count.py" "$dump" matrix.csv loads.graphml || fail "loads on the real fabric"

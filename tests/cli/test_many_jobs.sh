@@ -3,16 +3,16 @@
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 python3 - <<'PYTHON'
 # jobs of two servers that stand far apart, so that they share uplinks; the last ones take what is left
-def write(name, n, gpus):
-    servers = gpus // 8
-    jobs = "".join(f'<job id="j{i}" model="gpt-1.7b" tp="8" dp="2" batch="64" memory-check="off"'
+def write(name, n, gpus, per_server=8):
+    servers = gpus // per_server
+    jobs = "".join(f'<job id="j{i}" model="gpt-1.7b" tp="{per_server}" dp="2" batch="64" memory-check="off"'
                    + (f' servers="{i},{i + servers // 2}"' if i < n - 3 else "") + "/>" for i in range(n))
-    open(name, "w").write(f'<design name="many"><fabric family="clos" gpus="{gpus}"><tier level="1" taper="2"/></fabric>'
-                          f'{jobs}<engine use="ecmp"/></design>')
+    open(name, "w").write(f'<design name="many"><fabric family="clos" gpus="{gpus}" gpus-per-server="{per_server}">'
+                          f'<tier level="1" taper="2"/></fabric>{jobs}<engine use="ecmp"/></design>')
 write("20.xml", 20, 512)
 write("65.xml", 65, 2048)
-write("256.xml", 256, 4096)
-write("257.xml", 257, 8192)
+write("256.xml", 256, 1024, 2)
+write("257.xml", 257, 1028, 2)
 for n in (32, 33):  # no two are alike, so that each has a row
     job = lambda i: (f'<job id="j{i}" model="gpt-1.7b" tp="8" dp="{i + 1}" batch="{64 * (i + 1)}" memory-check="off" '
                      f'servers="{i * (i + 1) // 2}-{(i + 1) * (i + 2) // 2 - 1}"/>')
@@ -131,10 +131,11 @@ one, two = (run(jobs, "--json", "--threads", n).replace(f'"threads": {n}', "") f
 assert one == two
 # More replays than are affordable: of the one that loses most alone, and the text says how many were tried.
 seeds = ["--seeds", "600"]
-many = times(jobs, *seeds)
+said = " ".join(run(jobs, *seeds, "--out", "many").split())
+many = {j["job"]: j for j in json.load(open("many/report.json"))["contention"]["engines"][0]["jobs"]}
 tried = {name: j.get("left_out", 0) for name, j in many.items()}
 assert sum(n > 0 for n in tried.values()) == 1 and 0 < max(tried.values()) < 9, tried
-assert f"(tried: the {max(tried.values())} that share its latest links)" in " ".join(run(jobs, *seeds).split())
+assert f"(tried: the {max(tried.values())} that share its latest links)" in said
 PYTHON
 # Jobs that do not say how they run: each as 'run' of it alone on its servers runs it, and as its printed keys do.
 cat >open.xml <<'XML'
@@ -190,4 +191,11 @@ grep "^fabriscope: open.xml:3:3: job 'b': none of " err >/dev/null || fail "a jo
 runs 3 plan open.xml
 grep 'this search is of one job, and the design has 5: run plans each' err >/dev/null || fail "plan: $(<err)"
 runs 3 run open.xml --max-memory 10MB
+
+# --- jobs of options: an id is of the job that has it, or of one more; the same as in a file ---
+of_a=model=gpt-7.5b,tp=8,dp=4,batch=64,servers=0,2,4,6,memory-check=off of_b=model=gpt-7.5b,tp=8,pp=2,batch=64,memory-check=off
+runs 0 run "clos:gpus=64,gpus-per-server=8,taper.1=2,radix.1=24,radix.2=16" --job "id=a,$of_a" --job "id=b,$of_b" --job id=b,dp=2 --engine ecmp --json
+cp out options.json
+runs 0 run "$root/tests/data/two_jobs.xml" --json
+python3 -c 'import json; a, b = (json.load(open(f))["contention"] for f in ("options.json", "out")); assert a == b and len(a["jobs"]) == 2, (a, b)' || fail "jobs of options"
 exit $((failures > 0))

@@ -31,6 +31,22 @@ assert sorted(rows) == sorted([(k, 16 + k, 125_000_000) for k in range(8)] + [(2
 PYTHON
 printf 'src,dst,bytes\ngpu-0,GPU-9,1.5KiB\n' >named.csv
 "$program" traffic clos:gpus=32 --traffic file:named.csv --export - --quiet | grep -x '0,9,1536' >/dev/null || fail "names of GPUs, units"
+# No placement moves what a file names, or a pattern places: never four placements that all take the same.
+unmoved() { # unmoved ARGUMENTS...
+  local code=0
+  "$program" "$@" --quiet >out 2>err || code=$?
+  [[ $code == 2 && ! -s out ]] && grep -F 'job.placement moves no traffic of a ' err >/dev/null || fail "$*: exit code $code, $(<err)"
+}
+unmoved place clos:gpus=32 --traffic file:servers.csv,rows=servers
+unmoved place clos:gpus=32 --traffic pattern:shift,placement=random
+unmoved route clos:gpus=32 --traffic file:servers.csv,rows=servers --job tp=1,placement=scattered
+unmoved sweep clos:gpus=32 --traffic pattern:shift --vary job.placement=order,random
+"$program" route clos:gpus=32 --traffic file:servers.csv,rows=servers --job tp=1 --quiet >out || fail "a job beside a file of traffic"
+# A flow of four times the bytes, whose link others have left, ends on another rate than the first.
+printf 'src,dst,bytes\n0,16,4GB\n1,16,1GB\n' >unlike.csv
+"$program" route clos:gpus=32,gpus-per-server=1 --traffic file:unlike.csv --engine spray --quiet | grep -E 'Every flow runs at [0-9]+ Gb/s at first; ' >/dev/null || fail "rates at first"
+printf 'src,dst,bytes\n0,16,1GB\n1,16,1GB\n' >alike.csv
+"$program" route clos:gpus=32,gpus-per-server=1 --traffic file:alike.csv --engine spray --quiet | grep -E 'Every flow runs at [0-9]+ Gb/s; ' >/dev/null || fail "one rate"
 refuses() { # refuses TEXT FILE
   local code=0
   "$program" traffic clos:gpus=32 --traffic "file:$2" --quiet >out 2>err || code=$?

@@ -40,6 +40,14 @@ eval "set -- build $pasted"
 expect 0 '^  3 is the largest taper .oversubscription. of catalog parts: a larger one,' --gpus 256 --catalog parts.xml --family clos
 sed 's,tapers="1/2/3:1",tapers="1/2/3:1/15",' parts.xml >more.xml
 expect 0 '^  15 is the largest taper' --gpus 256 --catalog more.xml --family clos
+# and of breakouts and planes, where more of them might save a tier
+sed 's,breakouts="1/2",breakouts="1/2/4",' parts.xml >more.xml
+for split in parts:2 more:4; do
+  expect 0 "\"edge_breakout\": ${split#*:}," --gpus 256 --catalog "${split%:*}.xml" --family clos --json
+  "$program" optimize --gpus 256 --catalog "${split%:*}.xml" --family clos --quiet | tr -s ' \n' ' ' >edges
+  grep -q "Catalog parts splits ports in ${split#*:} and has 2 planes at most: more of both" edges || fail "breakouts of $split: $(<edges)"
+done
+"$program" optimize --gpus 16 --catalog parts.xml --family clos --quiet | grep 'splits ports' >/dev/null && fail "one tier has nothing to save"
 for limit in '--min-bisection 0.5' '--max-taper 3'; do
   "$program" optimize --gpus 256 --catalog parts.xml --family clos $limit --quiet | grep 'largest taper' >/dev/null &&
     fail "an edge of the catalog, with $limit"
@@ -313,6 +321,18 @@ expect 2 'no certificate of --objective tokens' --gpus 64 --objective tokens --j
 expect 3 'plans are of training, not of ranking' --gpus 64 --objective tokens --job kind=ranking
 expect 3 'price of a server, price of a rack; add it to what list prices rail-only-2023 --file prints' --gpus 64 --objective tokens --job model=gpt-1.7b --prices rail-only-2023
 expect 0 'The engine hashes: times are means over 8 seeds' "${drawn[@]}"
+# Where nothing is drawn the histories are dealt to no draws: the interval is that of compare.
+"$program" optimize --gpus 64 --family clos --objective tokens --job model=gpt-7.5b --engine ecmp,qp=2 --scenarios time:30d@10 --json --quiet >failing.json &&
+  design=$(python3 -c 'import json; w = json.load(open("failing.json"))["optimize"]["winner"]; print(w["design"])') || fail "a winner under failures"
+"$program" compare "$design" "$design" --job model=gpt-7.5b --engine ecmp,qp=2 --scenarios time:30d@10 --json --quiet >compared.json
+python3 -c 'import json
+w, (p, _) = json.load(open("failing.json"))["optimize"]["winner"], json.load(open("compared.json"))["sweep"]["points"]
+e = p["engines"][0]
+assert w["goodput_ratio"] == e["goodput_ratio"] and w["goodput_ci95_ratio"] == e["goodput_ci95_ratio"] > 0, (w, e)' || fail "an interval of optimize and compare"
+# Servers that the catalog has not are scale-up domains, as where run has them.
+expect 0 'gpus=60,gpus-per-server=6,nic=' --gpus 60 --gpus-per-server 6 --family rail-only --quiet
+# Three families are one network of one tier: what costs the same to the cent is even, not dearer.
+expect 0 ' 2 of the next are even with$' --gpus 128 --job model=llama3-8b --engine ecmp,qp=16
 
 # --- nothing keeps the limits ---
 expect 4 'budget \$1\.0M: the cheapest is \$[0-9.]+[kM] \(\+[0-9.]+ %\)' --gpus 1024 --catalog parts.xml --budget 1e6

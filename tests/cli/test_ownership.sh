@@ -67,6 +67,12 @@ python3 check.py "$program" own.json "{$book, \"job\": 128}" || fail "the own bo
 "$program" compare clos:gpus=256 rail-spine:gpus=512,spares=4 --set prices=own.xml --job model=gpt-7.5b,tp=4,servers=0-7 --engine spray \
   --json --quiet >part.json || fail "compare of a part fails"
 python3 check.py "$program" part.json "{$book, \"job\": 64}" || fail "the part of a job does not add up"
+# What idles is in no figure: where the job pays for it, another design is the cheaper, and the first lines say so.
+idle=(--job model=llama3-8b,tp=2,pp=2,zero=1,n-servers=16 --engine spray --quiet)
+"$program" compare clos:gpus=256 clos:gpus=128 "${idle[@]}" | tr -s ' \n' ' ' >idle
+grep -E 'At \[1\] 50 % of the GPUs idle, .* If this job pays for all, the least by GPU hours is \[2\]: .* 1e9 tokens, \[1\] (100 % more|x2[0-9.]*); bought and run \[2\]: .* \[1\] (100|99[.0-9]*) % more\.' idle >/dev/null ||
+  fail "idle servers: $(head -c 900 idle)"
+"$program" compare clos:gpus=128 rail-spine:gpus=128 "${idle[@]}" >idle && ! grep -w idle, idle || fail "nothing idles"
 "$program" compare clos:gpus=128 rail-only:gpus=128 --job model=gpt-7.5b,tp=4 --engine spray --json --quiet >today.json
 python3 check.py "$program" today.json '{"file": "today-400g", "gpu": 25000, "server": {"usd": 0, "per_gpu": 11250, "w": 0, "w_per_gpu": 550},
   "rack": [4, 16, 5000, 10000], "kwh": 0.1, "pue": 1.3, "years": 5, "job": 128}' || fail "today-400g does not add up"

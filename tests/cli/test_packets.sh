@@ -194,7 +194,7 @@ CHECK
 # Priorities: receivers of their own let go who only stands behind them; jobs of their own hold each other up less; one
 # job has no other. Shared buffers: a port alone may hold more than xoff, of a buffer that is nearly full less.
 for transport in pfc pfc,priority=receiver pfc,priority=job pfc,priority=communicator pfc,buffer=16MB,buffer-alpha=1 pfc,buffer=1MB,buffer-alpha=0.0625; do
-  "$program" route fat-tree:k=8,gpus-per-server=1 --traffic pattern:permutation,bytes=10MiB --transport $transport --json --quiet >"shared-${transport#pfc,}" || fail "$transport"
+  "$program" route fat-tree:k=8,gpus-per-server=1 --traffic pattern:permutation,bytes=4MiB --transport $transport --json --quiet >"shared-${transport#pfc,}" || fail "$transport"
 done
 "$program" run "$root/tests/data/two_jobs.xml" --transport pfc,priority=job,priorities=2 --threads 2 --json --quiet >jobs-apart || fail "jobs of their own priorities"
 /usr/bin/python3 - <<'CHECK' || fail "priorities and shared buffers"

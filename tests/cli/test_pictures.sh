@@ -19,6 +19,21 @@ grep -q '>phase dp<\|: phase dp<' drawn/phase.svg || fail "the picture of a phas
 grep -q 'The network costs \$' drawn/cost.svg || fail "the picture of cost has no total"
 grep -q 'The network costs \$' drawn/load.svg && fail "the picture of loads tells of cost"
 grep -q 'compute, [0-9]* % of the' drawn/phase.svg || fail "no verdict in the picture of a run"
+# One picture has one engine, the first, which its title names, and no line is of another; prices that are alike have no colour of the dearest.
+"$program" run clos:gpus=64,radix=16,tiers=3,taper=2 --job model=gpt-1.7b,tp=8,placement=random --engine ecmp,qp=4 --engine spray --export engines.svg --quiet --json >engines.json
+python3 - <<'PYTHON' || fail "a picture of two engines"
+import json, re
+r, svg = json.load(open("engines.json")), open("engines.svg").read()
+first, best = (f"{r['iteration'][i]['time_s']:.4g}" for i in (0, r["verdict"]["best_engine"]))
+texts = re.findall(r">([^<]*)</text>", svg)
+assert r["verdict"]["best_engine"] == 1 and texts[0].startswith("clos:gpus=64,radix=16,tiers=3,taper=2 under ecmp,"), texts[:4]
+assert re.match(r"An iteration takes ([\d.]+) m?s; under engine 2, spray, which is not drawn, ([\d.]+) m?s$", texts[3]), texts[3]
+worst = max(p["engines"][0]["max_collision_factor"] for p in r["phases"])
+assert f"Largest collision factor {worst:.2f}: " in texts[2] and texts[2].endswith("random placement (seed 0)"), texts[2]
+PYTHON
+"$program" build rail-only:gpus=8 --picture cost --export alike.svg --quiet >/dev/null
+grep -q '>all alike, within a fifth<' alike.svg && ! grep -q '>to 100 %<' alike.svg || fail "prices that are alike"
+grep -q '>Bound by compute, ' drawn/phase.svg || fail "what bounds the job has no label"
 # Names of groups stand where no line passes: below everything of theirs.
 bottom=$(grep -oE 'class="b"[^>]*y="[0-9.]+"[^>]*height="[0-9.]+"' drawn/load.svg | sed -E 's/.* y="([0-9.]+)".*height="([0-9.]+)"/\1 \2/' | awk '{ if ($1 + $2 > most) most = $1 + $2 } END { print most }')
 name=$(grep -oE 'class="g" x="[0-9.]+" y="[0-9.]+"' drawn/load.svg | sed -E 's/.* y="([0-9.]+)"/\1/' | sort -n | head -n 1)

@@ -40,7 +40,7 @@ if len(runs) <= small or small < 12:
     fail(f"only {len(runs)} of them run")
 for preset in runs:
     name = preset["name"]
-    quick = ["--engine", "spray"] if preset["gpus"] > 8192 else []  # without the paths of every flow
+    quick = ["--engine", "spray"] if preset["gpus"] > 2048 else []  # without the paths of every flow
     done = call("run", f"preset:{name}", *quick, "--json", "--quiet")
     if done.returncode != 0:
         fail(f"{name}: exit code {done.returncode}: {done.stderr.decode()[-2000:]}")

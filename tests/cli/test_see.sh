@@ -17,8 +17,10 @@ says 'by GPU hours at $12.50; 827,518' run ${design/today-800g/deepseek-2025} "$
 
 # --- spares pay or not by what becomes of ranks without one: the policy is named, and another that answers otherwise ---
 spares=(sweep clos:gpus=256 --vary spares=0,1,2 --job model=gpt-3.6b,tp=4 --engine spray --scenarios time:30d@20 --quiet)
-says 'where servers are lost, policy shrink. Under first-spare, which waits for the repair where no spare is, it is otherwise: spares=1 has the fewest dollars bought and run: ' "${spares[@]}"
-"$program" "${spares[@]}" --json >spares.json
+both spares "${spares[@]}" || fail "spares"
+tr -s ' \n' '  ' <spares.txt >out
+grep -F 'where servers are lost, policy shrink. Under first-spare, which waits for the repair where no spare is, it is otherwise: spares=1 has the fewest dollars bought and run: ' out >/dev/null ||
+  fail "the policy is not named: $(<out)"
 "$program" "${spares[@]}" --policy shrink --json >shrink.json
 "$program" "${spares[@]}" --policy first-spare --json >first.json
 python3 - <<'PYTHON' || fail "what policies answer"
@@ -70,17 +72,20 @@ says 'this plan nothing (factor 0.03); without it another may be faster (--set f
 "$program" run installed:spares.cables.csv,spares=2 "${spares[@]:2}" >out
 grep 'taper costs this plan nothing' out >/dev/null && ! grep -e '--set' out || fail "a setting for what is installed: $(<out)"
 
-# --- fewer servers: the gain is that of the two commands which are printed ---
-"$program" plan clos:gpus=344 --job model=gpt-18.4b --json --quiet >plan.json
+# --- fewer servers, or another batch: the gain is that of the two commands which are printed ---
 python3 - "$program" <<'PYTHON' || fail "the gain of fewer servers"
 import json, shlex, subprocess, sys
-found = json.load(open("plan.json"))
-plan = found["plan"]
-assert plan["fewer_servers"] == 42 and plan["fewer_job"].startswith("n-servers=42,tp="), plan
-few = ["run", "clos:gpus=344", "--job", "model=gpt-18.4b," + plan["fewer_job"], "--seeds", str(plan["draws"])]
-tokens = [json.loads(subprocess.run([sys.argv[1], *words, "--json", "--quiet"], check=True, capture_output=True).stdout)
-          ["iteration"][0]["tokens_per_s"] for words in (shlex.split(found["meta"]["see"])[1:], few)]
-assert abs(tokens[1] / tokens[0] / plan["fewer_gain_ratio"] - 1) < 1e-9 and plan["fewer_gain_ratio"] > 1.1, (tokens, plan)
+def run(words):
+    return json.loads(subprocess.run([sys.argv[1], *words, "--json", "--quiet"], check=True, capture_output=True).stdout)
+for design, model, engine, advice, least in (("clos:gpus=344", "gpt-18.4b", "ecmp", "n-servers=42,tp=", 1.1),
+                                             ("clos:gpus=952", "llama3-8b", "ecmp", "n-servers=118,tp=", 1.05),
+                                             ("clos:gpus=832", "llama3-8b", "spray", "batch=416,tp=", 1.05)):
+    found = run(["plan", design, "--job", f"model={model}", "--engine", engine])
+    plan = found["plan"]
+    assert plan["fewer_job"].startswith(advice), plan["fewer_job"]
+    few = ["run", design, "--job", f"model={model},{plan['fewer_job']}", "--engine", engine, "--seeds", str(plan.get("draws", 1))]
+    tokens = [run(words)["iteration"][0]["tokens_per_s"] for words in (shlex.split(found["meta"]["see"])[1:], few)]
+    assert abs(tokens[1] / tokens[0] / plan["fewer_gain_ratio"] - 1) < 1e-9 and plan["fewer_gain_ratio"] > least, (tokens, plan)
 PYTHON
 
 # --- unlike jobs are refused, of whatever kind and place ---
@@ -125,17 +130,17 @@ PYTHON
 
 
 # --- whatever chooses the plan tries two orders of ranks, and none beats another's by it ---
-rails=(rail-only:gpus=2048 --json --quiet --seeds 8 --job)
+rails=(rail-only:gpus=1024 --json --quiet --seeds 8 --job)
 for order in '' ,order=tp-cp-pp-dp ,order=tp-cp-dp-pp; do
   "$program" run "${rails[@]}" "model=llama3-70b$order" >"run$order.json"
 done
-"$program" compare rail-only:gpus=2048 clos:gpus=2048 --job model=llama3-70b --json --quiet >compared.json
-"$program" plan rail-only:gpus=2048 --job model=llama3-70b --json --quiet >planned.json
+"$program" compare rail-only:gpus=1024 clos:gpus=1024 --job model=llama3-70b --json --quiet >compared.json
+"$program" plan rail-only:gpus=1024 --job model=llama3-70b --json --quiet >planned.json
 python3 - <<'PYTHON' || fail "two orders of ranks"
 import json
 mean = lambda name: json.load(open(f"{name}.json"))["iteration"][0]["seeds"]["time_s"]["mean"]
 chosen, usual, other = (mean(f"run{order}") for order in ("", ",order=tp-cp-pp-dp", ",order=tp-cp-dp-pp"))
-assert chosen == other < 0.95 * usual, (chosen, usual, other)
+assert chosen == other < 0.97 * usual, (chosen, usual, other)
 point = json.load(open("compared.json"))["sweep"]["points"][0]
 assert point["engines"][0]["plan"]["order"] == "tp-cp-dp-pp" and abs(point["engines"][0]["time_s"] / chosen - 1) < 1e-9, point
 assert json.load(open("planned.json"))["plan"]["plans"][0]["mean_s"] <= chosen * (1 + 1e-9)

@@ -51,6 +51,38 @@ code=0
 "$program" mix clos:gpus=64 --ranking gpu=mi300x-192gb --engine spray --quiet >/dev/null 2>err || code=$?
 [[ $code -eq 3 ]] && grep -q "the servers hold h100-80gb" err || fail "two kinds of GPU in one cluster: $code, $(cat err)"
 
+# A service that is overloaded gets the least batch that carries its requests: a run with it does, with one less it does not.
+batch_of() { "$program" run clos:gpus=512 --job "kind=serving,model=llama3-70b,tp=8,request-rate=100,batch=$1" --json --quiet >"$2"; }
+batch_of 64 few.json
+batch_of "$(python3 -c 'import json; print(json.load(open("few.json"))["verdict"]["larger_batch"])')" enough.json
+batch_of "$(python3 -c 'import json; print(json.load(open("few.json"))["verdict"]["larger_batch"] - 64)')" less.json
+python3 - <<'PYTHON' || fail "the batch that carries the requests"
+import json
+few, enough, less = (json.load(open(f + ".json")) for f in ("few", "enough", "less"))
+v, s = few["verdict"], enough["serving"][0]
+assert v["larger_batch"] % 64 == 0 and f'--job batch={v["larger_batch"]} carries' in v["to_do"] and "replicas" not in v["to_do"], v
+assert s["most_requests_per_s"] == v["larger_batch_requests_per_s"] > 100 / 0.95 > less["serving"][0]["most_requests_per_s"], (s, v)
+assert s["first_token_p99_s"] == v["larger_batch_first_token_p99_s"] and "larger_batch" not in enough["verdict"]
+PYTHON
+"$program" run clos:gpus=64 --job kind=serving,model=llama3-70b,tp=8,batch=64,request-rate=500 --quiet >most.txt
+grep -q "with --job batch=10240, which serves most of those that fit, send" most.txt || fail "no batch carries them: $(<most.txt)"
+
+# Points that serve are ranked by tokens per second, whatever their batch; one that is overloaded not at all.
+words=(clos:gpus=512 --job kind=serving,model=llama3-70b,tp=8,batch=64,request-rate=100 --vary job.batch=64,512,4096 --quiet)
+"$program" sweep "${words[@]}" >sweep.txt
+grep -q "Overload: job.batch=64 cannot serve" sweep.txt && grep -q "job.batch=4096 is fastest: 124,623 tokens/s,$" sweep.txt &&
+  grep -qE '^  64 .* 4,319 +\$416.6 +overload' sweep.txt || fail "a sweep of batches: $(<sweep.txt)"
+"$program" sweep "${words[@]}" --json >sweep.json
+python3 - <<'PYTHON' || fail "served points"
+import json
+e = [p["engines"][0] for p in json.load(open("sweep.json"))["sweep"]["points"]]
+rate = [x["serving"]["tokens_per_s"] for x in e]
+assert "time_s" not in e[0] and not e[0].get("pareto") and "arrivals_per_s" not in e[0]["serving"], e[0]
+assert e[2]["slowdown_ratio"] == 1 and abs(e[1]["slowdown_ratio"] / (rate[2] / rate[1]) - 1) < 1e-9 and [x["pareto"] for x in e[1:]] == [False, True]
+PYTHON
+"$program" compare clos:gpus=512 clos:gpus=512,taper=4 --job kind=serving,model=llama3-70b,tp=8,batch=64,request-rate=100 --quiet >both.txt
+grep -q "Overload: \[1\], \[2\] cannot serve" both.txt && ! grep -q "the same" both.txt || fail "both are overloaded: $(<both.txt)"
+
 # Nobody says how many sequences a replica serves at once: as many as memory and vLLM's default allow, by powers of two.
 for job in llama3-70b,tp=8 llama3-70b,tp=8,prompt=16384 gpt-1.7b,tp=1; do
   "$program" run clos:gpus=64 --job kind=serving,model=$job --json --quiet >open.json

@@ -62,5 +62,13 @@ for halls in 2 1-0 1- ,1; do
 done
 "$fabriscope" study clos:gpus=128,radix=32 --scenarios time:30d@8 --set failures.throttle-halls=0 --quiet 2>err && fail "halls without a floor plan"
 tr -s ' \n' '  ' <err | grep -F 'without a floor plan' >/dev/null || fail "$(cat err)"
+# a floor that is assumed has no racks that fail; what the refusal says makes it the design's
+same=(--job model=gpt-3.6b,tp=8 --engine spray --policy same-rack --quiet)
+for with in "study DESIGN --scenarios servers:1" "study DESIGN --scenarios power:rack" "run DESIGN --fail server-3"; do
+  read -ra words <<<"${with/DESIGN/clos:gpus=128,radix=32,spares=2}"
+  "$fabriscope" "${words[@]}" "${same[@]}" 2>err && fail "$with on a floor that nobody named"
+  advice=$(tr -s ' \n' '  ' <err | grep -oE -e '--set floor[^,]*') || fail "$with: $(cat err)"
+  "$fabriscope" "${words[@]}" "${same[@]}" ${advice%% or*} >out || fail "$with does as it says: $advice"
+done
 
 [[ $failures -eq 0 ]]

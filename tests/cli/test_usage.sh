@@ -78,8 +78,8 @@ examples_of() {
 } | sort -u >examples
 [[ $(wc -l <examples) -gt 10 ]] || fail "the help has only $(wc -l <examples) examples"
 # The same on smaller fabrics.
-sed -i -E 's/gpus=1024/gpus=256/g; s/gpus=512/gpus=128/g; s/n-servers=64,dp=64/n-servers=16,dp=16/; s/batch=131072/batch=32768/
-  s/(run|sweep) preset:llama3-24k-roce/\1 clos:gpus=256,radix=16,pod=64,tiers=3/' examples
+sed -i -E 's/gpus=(1024|512|256)/gpus=128/g; s/n-servers=64,dp=64/n-servers=8,dp=8/; s/batch=131072/batch=32768/
+  s/(run|sweep) preset:llama3-24k-roce/\1 clos:gpus=128,radix=16,pod=64,tiers=3/' examples
 while read -r _ arguments; do
   eval "\"\$program\" $arguments" >out 2>err || { cat err; echo "example: $arguments"; exit 1; }
 done <examples || fail "an example of the help does not work"

@@ -44,18 +44,19 @@ CHECK
 import json, subprocess, sys
 def run(*words):
     return json.loads(subprocess.run([sys.argv[1], *words, "--json", "--quiet"], check=True, capture_output=True).stdout)
-row = next(r for r in json.load(open("out/report.json", encoding="utf-8"))["validate"]["rows"] if r["command"].startswith("run preset:selene"))
+row = next(r for r in json.load(open("out/report.json", encoding="utf-8"))["validate"]["rows"] if r["command"].startswith("run preset:jeanzay"))
 report = run(*row["command"].split())
 assert report["iteration"][0]["tflops_per_gpu"] == row["predicted"]
 beside = {r["what"]: r for r in report["published"]["rows"]}
-assert beside[row["what"]] == row and beside["Selene, servers"]["predicted"] == 384, beside
-other = run("run", "preset:selene-3072", "--engine", "dmodk")
-assert other["published"]["rows"][0]["predicted"] == other["iteration"][0]["tflops_per_gpu"] != row["predicted"]
+assert beside[row["what"]] == row and beside["servers"]["predicted"] == 48, beside
+other = run("run", "preset:jeanzay-bloom", "--engine", "ecmp")
+again = next(r for r in other["published"]["rows"] if r["what"] == row["what"])
+assert again["predicted"] == other["iteration"][0]["tflops_per_gpu"] != row["predicted"], again
 with open("mine.xml", "w", encoding="utf-8") as file:
-    file.write('<design name="mine" base="preset:selene-3072"><source>of my own</source></design>')
+    file.write('<design name="mine" base="preset:jeanzay-bloom"><source>of my own</source></design>')
 assert run("run", "mine.xml", "--engine", "spray")["published"] == report["published"]
-for words in (["--job", "microbatch=2"], ["--set", "fabric.nic=100Gb/s"]):
-    assert "published" not in run("run", "preset:selene-3072", *words), words
+for words in (["--job", "microbatch=4"], ["--set", "fabric.nic=200Gb/s"]):
+    assert "published" not in run("run", "preset:jeanzay-bloom", *words), words
 CHECK
 
 # Files of one's own, and what is wrong with them.

@@ -28,7 +28,7 @@ warns 1 "taper.1=4 has no effect: the fabric has 1 tier" busbw clos:gpus=64,tape
 warns 1 "taper.1=0.3333 builds 3 uplinks for each downlink; the taper (oversubscription) 3:1 is what you may mean" build clos:gpus=256,radix=32,taper=1:3
 warns 1 "taper.2=0.5 builds 2 uplinks for each downlink" sweep clos:gpus=256,radix=16,tiers=3 "${ring[@]}" --vary taper.2=1:2,2
 warns 1 "tp=16 is beyond the scale-up domain of 8 GPUs" route clos:gpus=64,radix=32 --job model=llama2-7b,tp=16
-warns 0 "" route clos:gpus=64,radix=32,domain=16 --job model=llama2-7b,tp=16
+warns 1 "scale-up domains of at most 8" route clos:gpus=64,radix=32,domain=16 --job model=llama2-7b,tp=16
 warns 1 "every GPU keeps all 8 experts" route clos:gpus=128,radix=32 --job model=mixtral-8x7b,tp=2,ep=1
 warns 0 "" route clos:gpus=128,radix=32 --job model=mixtral-8x7b,tp=2
 warns 1 "every GPU keeps all 8 experts" compare clos:gpus=128,radix=32 rail-only:gpus=128 --job model=mixtral-8x7b,tp=2,ep=1
@@ -67,6 +67,12 @@ warns 0 "" run clos:gpus=288,gpus-per-server=4,domain=72 "${nvl[@]}"
 warns 0 "" run clos:gpus=288,gpus-per-server=4,domain=36 "${nvl[@]}"
 warns 1 "with domains of 4:" run clos:gpus=288,gpus-per-server=4 "${nvl[@]}"
 warns 0 "" run clos:gpus=288 --job model=llama3-8b,gpu=b200-180gb,tp=1,pp=1 --engine spray
+# and those of which the largest domain that is sold is known: what joins more has no price
+larger="h100-80gb is sold in scale-up domains of at most 8 GPUs, and the design has domains of 64: no price has what would join so many"
+warns 1 "$larger" compare rail-only:gpus=256,radix=32 rail-only:gpus=256,radix=32,domain=64 --job model=llama3-70b --engine spray
+tr -s '\n ' ' ' <text | grep -q "least by GPU hours: .* more. Bought for 5" || fail "margins of a domain that has no price: $(<text)"
+warns 1 "$larger" plan rail-only:gpus=64,domain=64 --job model=llama3-8b
+warns 0 "" compare rail-only:gpus=64 clos:gpus=64,gpus-per-server=4 --job model=llama3-8b --engine spray
 warns 1 "72 rails, one for each GPU of a scale-up domain, have leaves of their own, of whose 64 ports 4 hold NICs" build rail-spine:gpus=288,gpus-per-server=4,domain=72
 warns 1 "[2] 72 rails" compare clos:gpus=288,gpus-per-server=4,domain=72 rail-spine:gpus=288,gpus-per-server=4,domain=72 "${ring[@]}"
 warns 0 "" build rail-spine:gpus=4608,gpus-per-server=4,domain=72

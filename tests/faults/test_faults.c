@@ -27,7 +27,7 @@
 #define MOST_FILE   2
 #define SHARE       8
 #else
-#define SHARE       3
+#define SHARE       4
 #define MOST_MEMORY 5
 #define MOST_FILE   4
 #endif

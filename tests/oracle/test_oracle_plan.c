@@ -129,7 +129,9 @@ static const char *const FABRICS[] = {"clos:gpus=%d,gpus-per-server=4,radix=8",
                                       "rail-only:gpus=%d,gpus-per-server=4,radix=16",
                                       "rail-spine:gpus=%d,gpus-per-server=4,radix=8,nic=50Gb/s,taper=3",
                                       "torus:gpus=%d,gpus-per-server=2,torus=2,2,radix=16",
-                                      "clos:gpus=%d,gpus-per-server=1,radix=4,nic=100Gb/s"};
+                                      "clos:gpus=%d,gpus-per-server=1,radix=4,nic=100Gb/s",
+                                      "clos:gpus=%d,gpus-per-server=2,radix=8,nic=2Gb/s", /* for experts alone */
+                                      "rail-only:gpus=%d,gpus-per-server=4,radix=16,nic=4Gb/s"};
 static const char *const ENGINES[] = {"ecmp", "spray", "ecmp,qp=4", "adaptive", "dmodk", "optimal"};
 
 static void set(fab_design *design, const char *key, const char *fmt, ...) {
@@ -185,6 +187,10 @@ static void draw_job(fab_rng *rng, fab_design *design, bool has_experts, uint64_
     }
     /* from plenty to almost nothing */
     design->jobs[0].accelerator.memory_bytes *= pow(10, -3.0 * (double)fab_rng_below(rng, 1000) / 1000);
+    if (has_experts) {
+        set(design, "expert-exchange", "%s", fab_rng_below(rng, 2) == 0 ? "direct" : "hierarchical");
+        set(design, "expert-groups", "%d", 1 + (int)fab_rng_below(rng, 3));
+    }
     const fab_job_spec *s = &design->jobs[0];
     (void)snprintf(out, size, "layers=%" PRIu64 ",heads=%" PRIu64 ",hidden=%" PRIu64 ",experts=%" PRIu64, s->layers,
                    s->heads, s->hidden, s->experts);
@@ -200,7 +206,8 @@ static void check(uint64_t seed, bool has_experts, size_t *n_found) {
     fab_error err = {0};
     uint64_t layers = 0;
     uint64_t experts = 0;
-    (void)snprintf(text, sizeof text, FABRICS[fab_rng_below(&rng, 6)], 4 << fab_rng_below(&rng, 2)); // NOLINT
+    (void)snprintf(text, sizeof text, FABRICS[fab_rng_below(&rng, has_experts ? 8 : 6)],
+                   4 << fab_rng_below(&rng, 2)); // NOLINT
     if (fab_design_read(text, NULL, 0, design, NULL) != FAB_OK ||
         fab_topology_build(&design->fabric, &fabric, NULL, NULL) != FAB_OK) {
         free(design);

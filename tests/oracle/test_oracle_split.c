@@ -429,11 +429,11 @@ Test(oracle_split, unreachable_pairs_are_named) {
             double amount = 1;
             double out = 77;
             double *load = calloc(s.fabric->n_links, sizeof *load);
-            char expected[128];
+            char expected[384];
             char a[32];
             char b[32];
             fab_error err = {0};
-            (void)snprintf(expected, sizeof expected, "no route from %s to %s",
+            (void)snprintf(expected, sizeof expected, "no route from %s to %s" FAB_NO_WAY,
                            fab_node_name(s.fabric, s.next_hops->leaf_node[src], a),
                            fab_node_name(s.fabric, s.next_hops->leaf_node[dst], b));
             cr_assert_eq(fab_split_load(s.dag, &split, &one, &amount, load, &err), FAB_EUNREACHABLE);

@@ -14,6 +14,11 @@
 
 #define SCENARIOS 8
 #define THREADS   3
+#ifdef __SANITIZE_THREAD__ /* looks at threads; bytes are compared where the program is fast */
+#define IS_COMPARED false
+#else
+#define IS_COMPARED true
+#endif
 
 static const fab_policy POLICIES[] = {FAB_POLICY_NONE, FAB_POLICY_FIRST_SPARE, FAB_POLICY_COLLISION_AWARE};
 #define N_POLICIES (sizeof POLICIES / sizeof POLICIES[0])
@@ -62,14 +67,16 @@ static int compare(const fab_assessment *assessment, const fab_scenarios *scenar
     batch many = one;
     one.out = calloc(size, sizeof *one.out);
     many.out = calloc(size, sizeof *many.out);
-    must(fab_parallel_for(SCENARIOS, 1, run, &one, &err), &err, what);
+    if (IS_COMPARED) {
+        must(fab_parallel_for(SCENARIOS, 1, run, &one, &err), &err, what);
+    }
     fab_rng rng = fab_rng_make(5, 0);
     fab_rng_shuffle(&rng, order, SCENARIOS);
     must(fab_parallel_for(SCENARIOS, THREADS, run, &many, &err), &err, what);
-    int differs = memcmp(one.out, many.out, size * sizeof *one.out) != 0;
+    int differs = IS_COMPARED && memcmp(one.out, many.out, size * sizeof *one.out) != 0;
     double stopped = 0;
     for (size_t i = 0; i < size; i++) {
-        stopped += one.out[i].state == FAB_OUTCOME_STOPPED;
+        stopped += many.out[i].state == FAB_OUTCOME_STOPPED;
     }
     if (differs) {
         (void)fprintf(stderr, "%s: another order gives other outcomes\n", what);

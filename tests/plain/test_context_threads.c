@@ -1,6 +1,7 @@
 /* Many threads ask one context for the first time: each part is built once, and all get the same bytes. A plain
  * program, because Criterion does not run under ThreadSanitizer. */
 #include "fab/design.h"
+#include "context_builds.h"
 #include "context_fixture.h"
 #include "fab/parallel.h"
 #include "fab/topologies.h"

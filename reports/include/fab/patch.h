@@ -29,4 +29,4 @@ typedef struct fab_patch {
  * @retval FAB_EINTERNAL  a cable ends at a port that its switch does not have
  * Complexity: O(cables); nothing is kept per cable.
  */
-fab_status fab_patch_write(const fab_patch *patch, FILE *out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_patch_write(const fab_patch *patch, FILE *out, fab_error *err);

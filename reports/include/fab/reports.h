@@ -72,19 +72,19 @@ typedef struct fab_report_format {
  * @retval FAB_EINTERNAL     a figure is infinite or not a number; nothing was written
  * @retval FAB_EUNSUPPORTED  the format needs a graph, and the result has none
  */
-fab_status fab_report_write(const fab_report_format *format, const fab_result *result, const fab_report_style *style,
-                            FILE *out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_report_write(const fab_report_format *format, const fab_result *result, const fab_report_style *style,
+                            FILE *out, fab_error *err);
 
 /** The page of a report with the program's own core in it; and the same before anything was asked. */
 extern const fab_report_format fab_report_explore;
-fab_status fab_report_explore_empty(FILE *out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_report_explore_empty(FILE *out, fab_error *err);
 
 extern const fab_report_format *const fab_report_formats[]; /**< ended by NULL */
 
 const fab_report_format *fab_report_format_find(const char *name);
 
 /** FAB_EUNSUPPORTED where a fabric has nothing to merge by for that view; FAB_VIEW_AUTO always works. */
-fab_status fab_view_check(const fab_fabric *fabric, fab_view view, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_view_check(const fab_fabric *fabric, fab_view view, fab_error *err);
 
 /**
  * Writes every format that has a file name into `folder` (made if missing): temporary files, renamed when all of them
@@ -93,7 +93,7 @@ fab_status fab_view_check(const fab_fabric *fabric, fab_view view, fab_error *er
  * @param[in] force  Overwrite existing files, and remove reports that this run does not write; otherwise an existing
  *                   one is FAB_EIO before anything is written.
  */
-fab_status fab_reports_write_all(const fab_result *result, const char *folder, bool force, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_reports_write_all(const fab_result *result, const char *folder, bool force, fab_error *err);
 
 /**
  * A number of a result by its place among the fields: "iteration.time_s", "fabric.tiers.2.switches". Elements of lists
@@ -102,5 +102,5 @@ fab_status fab_reports_write_all(const fab_result *result, const char *folder, b
  * @retval FAB_EINPUT  the result has no such figure
  * Complexity: O(fields of the result).
  */
-fab_status fab_result_figure(const fab_result *result, const char *path, double *out, const char **out_unit,
-                             fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_result_figure(const fab_result *result, const char *path, double *out, const char **out_unit,
+                             fab_error *err);

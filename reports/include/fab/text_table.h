@@ -47,7 +47,7 @@ typedef struct fab_table {
 } fab_table;
 
 /** Begins with a row of the headings, which fab_table_set() may change. End with fab_table_end(). */
-void fab_table_begin(fab_table *table, fab_page *page, const fab_column *columns, size_t n);
+fab_table fab_table_of(fab_page *page, const fab_column *columns, size_t n);
 /** Adds a row. `figures` has one for every column behind the name; NULL: they are blank. */
 void fab_table_row(fab_table *table, fab_ink ink, const char *name, const double *figures);
 /** Puts a text into the row that was added last; of a format at most 159 bytes of it. */

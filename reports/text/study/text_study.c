@@ -4,8 +4,6 @@
 #include "fab/units.h"
 
 #include <inttypes.h>
-#include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #define MOST_ROWS 24    /* of engines and policies */
@@ -23,8 +21,7 @@ const char *study_show_factor(fab_page *page, double factor) {
 }
 
 const char *study_show_percent(fab_page *page, double ratio) {
-    char text[32];
-    return isnan(ratio) ? "-" : fab_show(page, "%s", fab_part_format(text, fabs(ratio) < 5e-6 ? 0 : ratio, 3));
+    return isnan(ratio) ? "-" : fab_show(page, "%s", fab_part_format(FAB_ROOM, fabs(ratio) < 5e-6 ? 0 : ratio, 3));
 }
 
 /* "99.12 %". */
@@ -267,8 +264,7 @@ static void study_put_outcomes(fab_page *page, const fab_study_summary *s) {
                                   COLUMN("cut off", whole), SHOWN("mean", show),
                                   SHOWN("p50", show),       SHOWN("p99", show),
                                   SHOWN("worst", show)};
-    fab_table table;
-    fab_table_begin(&table, page, FAB_COLUMNS(columns));
+    fab_table table = fab_table_of(page, FAB_COLUMNS(columns));
     for (size_t i = 0; i < s->n_variants && i < MOST_ROWS; i++) {
         const fab_study_variant *v = &s->variants[i];
         const fab_spread *spread = study_spread(s, v);
@@ -353,8 +349,7 @@ static void study_put_saving(fab_page *page, const fab_study_summary *s, const f
 }
 
 static const char *study_show_impact(fab_page *page, double ratio) {
-    char text[32];
-    return fab_show(page, "%s", fab_part_format(text, ratio, 2));
+    return fab_show(page, "%s", fab_part_format(FAB_ROOM, ratio, 2));
 }
 
 static const char *study_show_1_digit(fab_page *page, double value) {
@@ -372,9 +367,8 @@ static void study_put_choice(fab_page *page, const fab_study_summary *s, const f
                                   COLUMN("moved", 2_digits),
                                   COLUMN("best", whole),
                                   MARKED("alone", fab_show_whole, FAB_INK_GOOD, 0)};
-    fab_table table;
     fab_text_heading(page, "POLICIES", s->variants[c->first].engine);
-    fab_table_begin(&table, page, FAB_COLUMNS(columns));
+    fab_table table = fab_table_of(page, FAB_COLUMNS(columns));
     for (size_t i = c->first; i < c->first + s->n_policies; i++) {
         const fab_study_variant *v = &s->variants[i];
         const fab_spread *spread = study_spread(s, v);
@@ -399,10 +393,7 @@ static void study_put_choice(fab_page *page, const fab_study_summary *s, const f
 }
 
 static void study_put_policies(fab_page *page, const fab_study_summary *s) {
-    size_t n_lines = 0;
-    for (size_t i = 0; i < s->n_variants; i++) {
-        n_lines += s->variants[i].same_as == i;
-    }
+    FAB_SUM(size_t, n_lines, i, s->n_variants, s->variants[i].same_as == i);
     if (s->choices == NULL || n_lines == s->n_variants / s->n_policies) {
         return;
     }
@@ -430,12 +421,11 @@ static void study_put_goodput(fab_page *page, const fab_study_summary *s) {
                                          SHOWN("waits", study_show_goodput),
                                          SHOWN("writes", study_show_goodput),
                                          SHOWN("stops", study_show_1_digit)};
-    fab_table table;
     if (s->span_s <= 0) {
         return;
     }
     fab_text_heading(page, "GOODPUT", "where the span goes, means over the histories");
-    fab_table_begin(&table, page, FAB_COLUMNS(COLUMNS));
+    fab_table table = fab_table_of(page, FAB_COLUMNS(COLUMNS));
     for (size_t i = 0; i < s->n_variants && i < MOST_ROWS; i++) {
         const fab_study_variant *v = &s->variants[i];
         const double figures[] = {v->goodput.n > 0 ? v->goodput.mean : NAN,
@@ -458,11 +448,10 @@ static void study_put_goodput(fab_page *page, const fab_study_summary *s) {
                         "a span, planned stops left out");
     const fab_study_variant *shown = &s->variants[s->shown];
     if (shown->tokens_per_s > 0) {
-        char rate[32];
         double all = shown->tokens_per_s * s->span_s / 1e12;
         fab_text_notef(page,
                        "%s: %s tokens a second of the span stay, %.4g x 1e12 in all; %.4g x 1e12 without failures",
-                       study_show_name(page, s, s->shown), fab_format_count(rate, (uint64_t)shown->tokens_per_s), all,
+                       study_show_name(page, s, s->shown), FAB_SAY_COUNT((uint64_t)shown->tokens_per_s), all,
                        all / shown->goodput.mean);
     }
 }
@@ -477,7 +466,7 @@ static const char *study_show_time(fab_page *page, double s) {
     if (!isfinite(s)) {
         return "never";
     }
-    while (unit + 1 < sizeof UNITS / sizeof UNITS[0] && s < UNITS[unit].s) {
+    while (unit + 1 < FAB_N_OF(UNITS) && s < UNITS[unit].s) {
         unit++;
     }
     return fab_show(page, "%.3g %s", s / UNITS[unit].s, UNITS[unit].name);
@@ -497,12 +486,11 @@ static void study_put_model(fab_page *page, const fab_study_summary *s) {
     static const fab_column COLUMNS[] = {COLUMN("", text), SHOWN("of one, every", study_show_time),
                                          SHOWN("away for", study_show_time)};
     const fab_failure_model *m = &s->model;
-    fab_table table;
     if (m->n_rows == 0) {
         return;
     }
     fab_text_heading(page, "FAILURE MODEL", "what histories are drawn with; keys failures.* of the design");
-    fab_table_begin(&table, page, FAB_COLUMNS(COLUMNS));
+    fab_table table = fab_table_of(page, FAB_COLUMNS(COLUMNS));
     for (size_t i = 0; i < m->n_rows; i++) {
         const double figures[] = {m->row[i].mtbf_s, m->row[i].away_s};
         fab_table_row(&table, FAB_INK_PLAIN, m->row[i].name, figures);
@@ -560,7 +548,7 @@ static void study_put_conventions(fab_page *page, const fab_study_summary *s) {
         ("histories: failures and repairs of every class at exponential times; a stopped job goes back to its last "
          "checkpoint"),
     };
-    fab_text_conventions(page, LINES, sizeof LINES / sizeof LINES[0] - (s->span_s > 0 ? 0 : 1));
+    fab_text_conventions(page, LINES, FAB_N_OF(LINES) - (s->span_s > 0 ? 0 : 1));
 }
 
 void fab_text_study(fab_page *page, const fab_study_summary *s) {

@@ -2,7 +2,6 @@
 #include "text_study.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <string.h>
 
 #define MOST_NAMED 8    /* components behind the name of a scenario */
@@ -94,10 +93,7 @@ static void study_put_single_highest(fab_page *page, const fab_study_summary *s)
 }
 
 static uint64_t n_clear(const fab_study_variant *v) {
-    uint64_t n = 0;
-    for (size_t i = 0; i < v->n_classes; i++) {
-        n += v->classes[i].n_clear;
-    }
+    FAB_SUM(uint64_t, n, i, v->n_classes, v->classes[i].n_clear);
     return n;
 }
 
@@ -167,12 +163,8 @@ static void study_put_clear_highest(fab_page *page, const fab_study_summary *s) 
 
 /* The class of failures with most cost of those whose cost is above 0 by more than its interval; NULL: none is. */
 static const fab_cause *clear_cause(const fab_study_variant *v) {
-    for (size_t i = 0; i < v->n_causes; i++) {
-        if (v->causes[i].impact > v->causes[i].ci95) {
-            return &v->causes[i];
-        }
-    }
-    return NULL;
+    FAB_FIRST(i, v->n_causes, v->causes[i].impact > v->causes[i].ci95);
+    return i < v->n_causes ? &v->causes[i] : NULL;
 }
 
 /* Where the class that seems to cost most may as well cost nothing. */
@@ -235,12 +227,11 @@ void study_put_causes(fab_page *page, const fab_study_summary *s) {
         COLUMN("class", text), COLUMN("failures", about), SHOWN("cost of one", study_show_percent),
         SHOWN("+-", study_show_percent),
         MARKED(clear_cause(v) != NULL ? "of what failures cost" : NULL, study_show_percent, FAB_INK_BOLD, -INFINITY)};
-    fab_table table;
     if (v->n_causes == 0) {
         return;
     }
     fab_text_heading(page, "WHAT HURTS", "failures by what fails");
-    fab_table_begin(&table, page, FAB_COLUMNS(columns));
+    fab_table table = fab_table_of(page, FAB_COLUMNS(columns));
     FAB_EACH(const fab_cause, c, v->causes, v->n_causes) {
         const double figures[] = {c->failures, c->impact, c->ci95, c->share};
         fab_table_row(&table, FAB_INK_PLAIN, c->name, figures);
@@ -257,8 +248,7 @@ static void study_put_single_classes(fab_page *page, const fab_study_summary *s,
                                          MARKED("job stops", fab_show_whole, FAB_INK_BAD, 0),
                                          SHOWN("impact", study_show_percent),
                                          SHOWN("worst", study_show_percent)};
-    fab_table table;
-    fab_table_begin(&table, page, FAB_COLUMNS(COLUMNS));
+    fab_table table = fab_table_of(page, FAB_COLUMNS(COLUMNS));
     FAB_EACH(const fab_critical_class, c, v->classes, v->n_classes) {
         const double figures[] = {(double)c->n_parts, (double)c->n_components, (double)c->n_stopping, c->impact,
                                   c->worst_impact};
@@ -281,7 +271,6 @@ void study_put_classes(fab_page *page, const fab_study_summary *s) {
                                          SHOWN("+-", study_show_percent),
                                          COLUMN("stand out", whole)};
     const fab_study_variant *v = shown(s);
-    fab_table table;
     if (v->n_classes == 0 || s->span_s > 0) { /* in histories everything fails with everything */
         return;
     }
@@ -290,7 +279,7 @@ void study_put_classes(fab_page *page, const fab_study_summary *s) {
         study_put_single_classes(page, s, v);
         return;
     }
-    fab_table_begin(&table, page, FAB_COLUMNS(COLUMNS));
+    fab_table table = fab_table_of(page, FAB_COLUMNS(COLUMNS));
     FAB_EACH(const fab_critical_class, c, v->classes, v->n_classes) {
         const double figures[] = {(double)c->n_parts,   (double)c->n_components, (double)c->n_scenarios,
                                   (double)c->n_stopped, FAB_TABLE_BLANK,         c->ci95,
@@ -334,7 +323,6 @@ static void study_put_list(fab_page *page, const fab_study_summary *s, const fab
                                   SHOWN("worst", show),
                                   COLUMN(s->is_single ? NULL : "scenarios", whole),
                                   SHOWN(s->is_single ? NULL : "+-", study_show_percent)};
-    fab_table table;
     size_t n = r->n;
     uint64_t more = 0;
     if (r->n_tied > 0) {
@@ -345,7 +333,7 @@ static void study_put_list(fab_page *page, const fab_study_summary *s, const fab
         n = r->n - tied + (tied < MOST_TIED ? tied : MOST_TIED);
         more = r->n_tied - (tied < MOST_TIED ? tied : MOST_TIED);
     }
-    fab_table_begin(&table, page, FAB_COLUMNS(columns));
+    fab_table table = fab_table_of(page, FAB_COLUMNS(columns));
     for (size_t i = 0; i < n; i++) {
         study_add_critical(&table, s, &r->list[i]);
     }
@@ -363,12 +351,8 @@ static bool is_link(const fab_critical *c) {
 }
 
 static bool has_others(const fab_ranking *r) {
-    for (size_t i = 0; i < r->n; i++) {
-        if (!is_link(&r->list[i])) {
-            return true;
-        }
-    }
-    return false;
+    FAB_ANY(found, i, r->n, !is_link(&r->list[i]));
+    return found;
 }
 
 void study_put_critical(fab_page *page, const fab_study_summary *s) {
@@ -432,7 +416,6 @@ void study_put_rollouts(fab_page *page, const fab_study_summary *s) {
         COLUMN("switches", text), COLUMN("steps", whole), MARKED("stops", fab_show_whole, FAB_INK_BAD, 0),
         MARKED("lost", study_show_steps, FAB_INK_BOLD, -INFINITY), SHOWN("worst", study_show_percent)};
     const fab_study_variant *v = shown(s);
-    fab_table table;
     if (v->n_rollouts == 0) {
         return;
     }
@@ -443,7 +426,7 @@ void study_put_rollouts(fab_page *page, const fab_study_summary *s) {
                        study_show_way(page, best), fab_show_counted(page, best->n_steps, "step", "steps"),
                        study_show_steps(page, fmax(best->lost, 0)));
     }
-    fab_table_begin(&table, page, FAB_COLUMNS(COLUMNS));
+    fab_table table = fab_table_of(page, FAB_COLUMNS(COLUMNS));
     FAB_EACH(const fab_rollout, r, v->rollouts, v->n_rollouts) {
         const double figures[] = {(double)r->n_steps, (double)r->n_stopped, r->lost, r->worst};
         fab_table_row(&table, FAB_INK_PLAIN, study_show_way(page, r), figures);
@@ -501,10 +484,7 @@ void study_put_cases(fab_page *page, const fab_study_summary *s) {
         }
     }
     if (v->n_stopped_shown > 0 && (!s->is_single || v->stopped->name[0] != '\0')) { /* single parts stand above */
-        uint64_t n_alike = 0;
-        for (size_t i = 0; i < v->n_stopped_shown; i++) {
-            n_alike += s->n_looked_at > 0 ? v->stopped[i].n_equal : 1;
-        }
+        FAB_SUM(uint64_t, n_alike, i, v->n_stopped_shown, s->n_looked_at > 0 ? v->stopped[i].n_equal : 1);
         fab_text_heading(page, "SCENARIOS THAT STOP THE JOB",
                          v->n_stopped == n_alike ? s->n_looked_at > 0 ? "one of each class" : "all of them"
                                                  : fab_show(page, "the first %zu of %s", v->n_stopped_shown,

@@ -1,5 +1,4 @@
 /* Text report: one collective by several algorithms, over the points of a sweep. */
-#include "fab/sweep.h"
 #include "text/text_sections.h"
 
 /* Parts of an algorithm's time. */
@@ -109,13 +108,12 @@ static bool algorithms_have_hosts(const fab_sweep *s, size_t e) {
 void fab_text_algorithms(fab_page *page, const fab_sweep *s, size_t e) {
     const fab_sweep_point *first = fab_text_first_built(s);
     fab_column columns[FAB_TABLE_COLUMNS] = {COLUMN(fab_text_sweep_paths(page, s), text)};
-    fab_table table;
     size_t n = first->n_algorithms < FAB_TABLE_COLUMNS ? first->n_algorithms : FAB_TABLE_COLUMNS - 1;
     fab_text_heading(page, "BY ALGORITHM", first->engines[e].label);
     for (size_t a = 0; a < n; a++) {
         columns[a + 1].heading = first->algorithms[a].name;
     }
-    fab_table_begin(&table, page, columns, n + 1);
+    fab_table table = fab_table_of(page, columns, n + 1);
     FAB_EACH(const fab_sweep_point, p, s->points, s->n_points) {
         if (!p->is_built || e >= p->n_engines) {
             continue;

@@ -71,7 +71,7 @@ void fab_text_fewer_of_points(fab_page *page, const fab_sweep *s) {
     FAB_EACH(const fab_sweep_point, at, s->points, s->n_points) {
         if (at->fewer.servers > 0) {
             fab_page_wrapf(page, FAB_INK_BOLD, 2, 2, "%s: %s; all that is said of it here is of all its GPUs.",
-                           fab_text_sweep_point(page, s, at), fab_text_fewer(page, &at->fewer));
+                           fab_text_sweep_point(page, s, at), at->fewer.advice);
         }
     }
 }
@@ -88,7 +88,8 @@ void fab_text_better(fab_page *page, const fab_sweep *s) {
     }
 }
 
-/* Where the best of a short search stands far above what bounds allow, the order may be that of plans. */
+/* Where the best of a short search stands far above what bounds allow, the order may be that of plans. Of several jobs,
+ * and under the spraying that stands beside another engine, no plans of others were tried. */
 void fab_text_short_plans(fab_page *page, const fab_sweep *s) {
     const fab_sweep_engine *widest = NULL;
     const fab_sweep_point *at = NULL;
@@ -108,10 +109,13 @@ void fab_text_short_plans(fab_page *page, const fab_sweep *s) {
     if (n > 0) {
         fab_page_wrapf(
             page, FAB_INK_BOLD, 2, 2,
-            "%s of a short search, and bounds do not exclude faster ones: %s takes %s, and no plan less than "
+            "%s of a short search, and bounds do not exclude faster ones: %s takes %s%s, and no plan less than "
             "%s. So the order may be that of plans: --job plan=auto searches on.",
             n == 1 ? "One plan is" : fab_show(page, "%s plans are", fab_show_count(page, n)),
             fab_text_sweep_point(page, s, at), fab_show_time(page, widest->time_s),
+            s->n_built > 1 && at->other_jobs == 0 && !(at->is_sprayed && widest == &at->engines[at->n_engines - 1])
+                ? ", no less under any plan of the others"
+                : "",
             fab_show_time(page, widest->plan_bound_s));
     }
 }

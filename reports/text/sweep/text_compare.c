@@ -1,7 +1,6 @@
 /* Text report: designs side by side: which is best, and what they cost by GPU hours and bought. */
 #include "text/text_sections.h"
 
-#include <math.h>
 #include <string.h>
 
 /* --- designs compared --------------------------------------------------------------------------------------------- */
@@ -61,9 +60,11 @@ static const char *even_show(fab_page *page, const fab_sweep *s, const fab_verdi
 }
 
 static const char *verdict_show(fab_page *page, const fab_sweep *s, const fab_verdict *v, size_t e) {
-    const double value = verdict_figure(v, &s->points[v->best].engines[e]);
-    const char *figure =
-        v->by_price ? fab_show(page, "%s per 1e9 tokens", fab_show_price(page, value)) : fab_show_time(page, value);
+    const fab_sweep_engine *best = &s->points[v->best].engines[e];
+    const double value = verdict_figure(v, best);
+    const char *figure = v->by_price         ? fab_show(page, "%s per 1e9 tokens", fab_show_price(page, value))
+                         : best->has_serving ? fab_text_speed(page, best)
+                                             : fab_show_time(page, value);
     figure = v->has_failures ? fab_show(page, "%s with failures", figure) : figure;
     if (v->next == v->best) {
         return fab_show(page, "[%zu] is the only one with a figure: %s%s.", v->best + 1, figure,
@@ -122,12 +123,16 @@ static bool routing_may_turn(const fab_sweep *s, const fab_verdict *v, size_t e)
 }
 
 static const char *turning_show(fab_page *page, const fab_sweep *s, const fab_verdict *v, size_t e) {
-    if (!v->by_price || is_even(v) || s->points[v->next].fewer.servers > 0 || fab_text_unlike_hours(s)) {
+    if (!v->by_price || is_even(v) || (v->hangs_on_batch && v->turning_ratio > 1) ||
+        s->points[v->next].fewer.servers > 0 || fab_text_unlike_hours(s)) {
         return "";
     }
     if (v->turning_ratio <= 1) {
         return fab_show(page, " [%zu] draws level if its network costs %.3g %% less.", v->next + 1,
                         100 * v->turning_ratio);
+    }
+    if (s->points[v->best].sold_unlike[0] != '\0') { /* part of it has no price */
+        return "";
     }
     const bool plan_may_turn = s->scenarios[0] != '\0' && s->points[v->next].engines[e].has_plan;
     return routing_may_turn(s, v, e) || plan_may_turn
@@ -155,18 +160,41 @@ static const char *bought_show(fab_page *page, const fab_sweep *s, const fab_ver
 /* The cheapest network, of which no one stands out where all cost the same. */
 static const char *cheapest_show(fab_page *page, const fab_sweep *s, const fab_verdict *v) {
     double least_usd = s->points[v->cheapest].total_usd;
-    bool alike = true;
-    for (size_t i = 0; i < s->n_points; i++) {
-        alike = alike && s->points[i].total_usd <= least_usd * (1 + 1e-9);
-    }
+    FAB_ALL(alike, i, s->n_points, s->points[i].total_usd <= least_usd * (1 + 1e-9));
     const char *usd = fab_show_money(page, least_usd);
     return alike ? fab_show(page, "every network costs %s", usd)
                  : fab_show(page, "cheapest network: [%zu], %s", v->cheapest + 1, usd);
 }
 
+/* What the replicas that are left do may decide more than the designs. */
+static void compare_put_batch(fab_page *page, const fab_sweep *s, const fab_verdict *v) {
+    if (!v->hangs_on_batch) {
+        return;
+    }
+    bool keeps = false;
+    FAB_EACH(const fab_sweep_point, p, s->points, s->n_points) {
+        keeps = keeps || p->keeps_batch;
+    }
+    const char *what = fab_show(page, "[%zu] is best, [%zu] %s", v->batch_best + 1, v->batch_next + 1,
+                                fab_show_more(page, v->batch_ratio));
+    if (v->batch_ratio < FAB_EVEN_RATIO) {
+        what = fab_show(page, "[%zu] and [%zu] are even, %.2g %% apart", v->batch_best + 1, v->batch_next + 1,
+                        100 * v->batch_ratio);
+    }
+    fab_page_wrapf(page, FAB_INK_BOLD, 2, 2,
+                   "It rests on failures.keep-batch=%s: of a job that has lost replicas the others %s. With --set "
+                   "failures.keep-batch=%s, where they %s, %s.",
+                   keeps ? "yes" : "no", keeps ? "do all of the batch" : "do what they did, of a smaller batch",
+                   keeps ? "no" : "yes", keeps ? "do what they did, of a smaller batch" : "do all of the batch", what);
+}
+
 /* The engine may decide more than the designs: what becomes of the two where nothing collides. */
 static void compare_put_sprayed(fab_page *page, const fab_sweep *s, const fab_verdict *v, const char *too) {
-    if (s->n_verdicts > 1 || v->next == v->best || sprays(s, v, 0)) {
+    bool has_routes = false; /* one tier leaves no choice of them */
+    FAB_EACH(const fab_sweep_point, p, s->points, s->n_points) {
+        has_routes = has_routes || (p->is_built && p->counts.tiers != 1);
+    }
+    if (s->n_verdicts > 1 || v->next == v->best || sprays(s, v, 0) || !has_routes) {
         return;
     }
     if (!v->is_sprayed) {
@@ -192,7 +220,8 @@ static void compare_put_sprayed(fab_page *page, const fab_sweep *s, const fab_ve
         what = fab_show(page, "[%zu] is best, [%zu] %s: the routing turns it", v->sprayed_best + 1, v->sprayed_next + 1,
                         fab_show_more(page, v->sprayed_ratio));
     }
-    fab_page_wrapf(page, FAB_INK_BOLD, 2, 2, "Under spray %s (--engine spray).", what);
+    fab_page_wrapf(page, FAB_INK_BOLD, 2, 2, "Under spray%s %s (--engine spray).", v->by_price ? ", by GPU hours," : "",
+                   what);
 }
 
 /* "[1] dmodk, [2] ecmp with 1 queue pair" where designs have engines of their own; "": one is for all. */
@@ -213,6 +242,7 @@ static const char *own_engines(fab_page *page, const fab_sweep *s, size_t e) {
 static void compare_put_verdict(fab_page *page, const fab_sweep *s, size_t e) {
     const fab_verdict *v = &s->verdicts[e];
     fab_text_all_jobs(page, s, e);
+    fab_text_overloaded(page, s, e);
     if (!v->is_known) {
         return;
     }
@@ -233,6 +263,8 @@ static void compare_put_verdict(fab_page *page, const fab_sweep *s, size_t e) {
                    seeds, seeds[0] != '\0' ? "," : "", verdict_show(page, s, v, e), turning_show(page, s, v, e),
                    bought_show(page, s, v, e), fab_sweep_is_per_gpu(s) ? " per GPU" : "",
                    v->has_failures ? " with failures" : "", fastest_show(page, s, v, e), cheapest_show(page, s, v));
+    compare_put_batch(page, s, v);
+    fab_text_idle(page, s, e);
     if (own[0] == '\0') {
         compare_put_sprayed(page, s, v, " too");
     }
@@ -372,10 +404,9 @@ static void compare_put_hours(fab_page *page, const fab_sweep *s, size_t e) {
     static const fab_column COLUMNS[] = {COLUMN("per year", text), COLUMN("GPU hours", money),
                                          COLUMN("network", money), COLUMN("its energy", money),
                                          COLUMN("total", money),   COLUMN("power", power)};
-    fab_table table;
     fab_text_heading(page, "COST BY GPU HOURS",
                      s->n_verdicts > 1 ? s->points[s->verdicts[e].best].engines[e].label : NULL);
-    fab_table_begin(&table, page, FAB_COLUMNS(COLUMNS));
+    fab_table table = fab_table_of(page, FAB_COLUMNS(COLUMNS));
     for (size_t i = 0; i < s->n_points; i++) {
         const fab_sweep_point *p = &s->points[i];
         if (!p->is_built || e >= p->n_engines || !(p->engines[e].iteration.usd_per_1e9_tokens > 0)) {
@@ -397,12 +428,8 @@ static void compare_put_hours(fab_page *page, const fab_sweep *s, size_t e) {
 }
 
 static const fab_ownership *any_ownership(const fab_sweep *s) {
-    for (size_t i = 0; i < s->n_points; i++) {
-        if (s->points[i].ownership.years > 0) {
-            return &s->points[i].ownership;
-        }
-    }
-    return NULL;
+    FAB_FIRST(i, s->n_points, s->points[i].ownership.years > 0);
+    return i < s->n_points ? &s->points[i].ownership : NULL;
 }
 
 static void ownership_put_table(fab_page *page, const fab_sweep *s, size_t e) {
@@ -410,8 +437,7 @@ static void ownership_put_table(fab_page *page, const fab_sweep *s, size_t e) {
                                          COLUMN("servers", money), COLUMN("racks", money),
                                          COLUMN("network", money), COLUMN("energy", money),
                                          COLUMN("total", money),   SHOWN("1e9 tokens", fab_show_price)};
-    fab_table table;
-    fab_table_begin(&table, page, FAB_COLUMNS(COLUMNS));
+    fab_table table = fab_table_of(page, FAB_COLUMNS(COLUMNS));
     for (size_t i = 0; i < s->n_points; i++) {
         const fab_sweep_point *p = &s->points[i];
         const fab_ownership *o = &p->ownership;
@@ -505,9 +531,8 @@ void fab_text_failures_of_points(fab_page *page, const fab_sweep *s, size_t e) {
                             COLUMN("tokens/s", whole),
                             SHOWN("$ per 1e9", fab_show_price),
                             SHOWN("bought", fab_show_price)};
-    fab_table table;
     fab_text_heading(page, "WITH FAILURES", fab_show(page, "%s, policy %s", s->scenarios, s->policy));
-    fab_table_begin(&table, page, FAB_COLUMNS(columns));
+    fab_table table = fab_table_of(page, FAB_COLUMNS(columns));
     for (size_t i = 0; i < s->n_points; i++) {
         const fab_sweep_point *p = &s->points[i];
         const fab_sweep_engine *engine = e < p->n_engines ? &p->engines[e] : NULL;
@@ -541,12 +566,8 @@ void fab_text_failures_of_points(fab_page *page, const fab_sweep *s, size_t e) {
 }
 
 static bool has_job(const fab_sweep *s) {
-    for (size_t i = 0; i < s->n_points; i++) {
-        if (s->points[i].has_ownership) {
-            return true;
-        }
-    }
-    return false;
+    FAB_ANY(found, i, s->n_points, s->points[i].has_ownership);
+    return found;
 }
 
 void fab_text_compare_cost(fab_page *page, const fab_sweep *s, size_t e) {

@@ -1,10 +1,8 @@
 /* Text report: what a sweep over tapers changes besides: how many servers share a leaf, and whether their groups
  * straddle leaves; and one over spares: the uplinks that leaves give up for them. */
-#include "fab/str.h"
 #include "text/text_sections.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <string.h>
 
 #define STRADDLES 1.005 /* what a leaf sends over the mean, above which leaves are unlike */
@@ -40,11 +38,9 @@ static const char *leaf_key(leaf_what what) {
 
 /* Whether two points differ in the key alone, as far as leaves go: those of another family are others anyhow. */
 static bool have_like_leaves(const fab_sweep *s, const fab_sweep_point *a, const fab_sweep_point *b, leaf_what what) {
-    bool are_like = a->is_built && b->is_built && strcmp(a->family, b->family) == 0;
-    for (size_t k = 0; k < s->n_paths && !s->compares_designs; k++) {
-        are_like = are_like && (is_key(s->path[k], leaf_key(what)) || strcmp(a->value[k], b->value[k]) == 0);
-    }
-    return are_like;
+    FAB_ALL(are_like, k, s->n_paths,
+            s->compares_designs || is_key(s->path[k], leaf_key(what)) || strcmp(a->value[k], b->value[k]) == 0);
+    return are_like && a->is_built && b->is_built && strcmp(a->family, b->family) == 0;
 }
 
 /* Cables to NICs of a leaf, 0: nothing leaves one; or the taper of leaves as built, or the tiers. */
@@ -110,10 +106,7 @@ static void leaf_list(fab_page *page, const fab_sweep *s, leaf_what what, char o
 
 /* Whether the key is varied, or compared designs of one family differ in it. */
 static bool differ_in(const fab_sweep *s, const char *key) {
-    bool differ = false;
-    for (size_t k = 0; k < s->n_paths; k++) {
-        differ = differ || is_key(s->path[k], key);
-    }
+    FAB_ANY(differ, k, s->n_paths, is_key(s->path[k], key));
     for (size_t i = 0; s->compares_designs && i < s->n_points; i++) {
         const char *settings = s->points[i].settings;
         differ = differ || (settings != NULL && strstr(settings, key) != NULL);

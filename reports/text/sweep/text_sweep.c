@@ -3,7 +3,6 @@
 #include "text/text_sections.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <string.h>
 
 #define MAX_PHASES  4 /* shown of each engine: the longest */
@@ -79,10 +78,7 @@ static bool equal_fabrics(const fab_sweep_point *p, const fab_sweep_point *q) {
 
 bool fab_text_all_alike(const fab_sweep *s, bool (*alike)(const fab_sweep_point *p, const fab_sweep_point *first)) {
     const fab_sweep_point *first = fab_text_first_built(s);
-    bool all = true;
-    for (size_t i = 0; i < s->n_points; i++) {
-        all = all && (!s->points[i].is_built || alike(&s->points[i], first));
-    }
+    FAB_ALL(all, i, s->n_points, !s->points[i].is_built || alike(&s->points[i], first));
     return all;
 }
 
@@ -92,8 +88,7 @@ static bool same_fabric(const fab_sweep *s) {
 }
 
 static const char *sweep_show_bisection(fab_page *page, double ratio) {
-    char text[32];
-    return fab_show(page, "%s", fab_part_format(text, ratio, 3));
+    return fab_show(page, "%s", fab_part_format(FAB_ROOM, ratio, 3));
 }
 
 static bool equal_gpus(const fab_sweep_point *p, const fab_sweep_point *first) {
@@ -115,9 +110,8 @@ static void sweep_put_fabrics(fab_page *page, const fab_sweep *s) {
                                   SHOWN("bisection", sweep_show_bisection),
                                   COLUMN("power", power),
                                   COLUMN(is_wide ? "cables" : NULL, whole)};
-    fab_table table;
     bool once = same_fabric(s);
-    fab_table_begin(&table, page, FAB_COLUMNS(columns));
+    fab_table table = fab_table_of(page, FAB_COLUMNS(columns));
     FAB_EACH(const fab_sweep_point, p, s->points, s->n_points) {
         const double figures[] = {
             FAB_TABLE_BLANK, (double)p->counts.gpus,  p->total_usd, (double)p->counts.switches, p->bisection_ratio,
@@ -152,19 +146,13 @@ typedef struct names {
 
 /* As the plan under engine e has it. */
 static const fab_sweep_phase *phase_named(const fab_sweep_point *p, const char *name, size_t e) {
-    for (size_t i = 0; i < p->n_phases && e < p->n_engines; i++) {
-        if (strcmp(p->phases[i].name, name) == 0 && p->phases[i].times[e].n_seeds > 0) {
-            return &p->phases[i];
-        }
-    }
-    return NULL;
+    FAB_FIRST(i, p->n_phases,
+              e < p->n_engines && strcmp(p->phases[i].name, name) == 0 && p->phases[i].times[e].n_seeds > 0);
+    return i < p->n_phases ? &p->phases[i] : NULL;
 }
 
 static void add_name(names *list, const char *name, double weight) {
-    size_t i = 0;
-    while (i < list->n && strcmp(list->name[i], name) != 0) {
-        i++;
-    }
+    FAB_FIRST(i, list->n, strcmp(list->name[i], name) == 0);
     if (i == sizeof list->name / sizeof list->name[0]) {
         return;
     }
@@ -229,12 +217,11 @@ static const char *sweep_show_crossing(fab_page *page, const fab_sweep_phase *ph
 
 static void sweep_put_crossings_of(fab_page *page, const fab_sweep *s, uint32_t tier, const names *list) {
     fab_column columns[FAB_TABLE_COLUMNS] = {COLUMN(sweep_show_heading(page, s), text)};
-    fab_table table;
     bool once = same_crossings(s, list, tier);
     for (size_t j = 0; j < list->n; j++) {
         columns[j + 1].heading = list->name[j];
     }
-    fab_table_begin(&table, page, columns, list->n + 1);
+    fab_table table = fab_table_of(page, columns, list->n + 1);
     FAB_EACH(const fab_sweep_point, p, s->points, s->n_points) {
         if (!p->is_built || (once && p != fab_text_first_built(s))) {
             continue;
@@ -250,10 +237,7 @@ static void sweep_put_crossings_of(fab_page *page, const fab_sweep *s, uint32_t 
 }
 
 static void sweep_put_crossings(fab_page *page, const fab_sweep *s) {
-    bool differ = false;
-    for (size_t i = 0; i < s->n_points; i++) {
-        differ = differ || s->points[i].plans_differ;
-    }
+    FAB_ANY(differ, i, s->n_points, s->points[i].plans_differ);
     for (uint32_t tier = 2; tier <= FAB_MAX_TIERS; tier++) {
         names list = crossing_phases(s, tier, limit(sweep_room(page, s) / A_CROSSING));
         if (list.n == 0) {
@@ -289,6 +273,7 @@ static void sweep_put_tail(fab_page *page, size_t row, const void *context) {
     const fab_sweep_engine *e = engine_of_row(t, row);
     size_t room = page->used + 3 < page->width ? page->width - page->used - 3 : 0;
     if (!e->has_time) {
+        fab_page_put(page, FAB_INK_BAD, fab_sweep_is_overloaded(e) ? "   overload" : "");
         return;
     }
     fab_page_put(page, e->is_on_front ? FAB_INK_GOOD : FAB_INK_PLAIN, e->is_on_front ? " * " : "   ");
@@ -342,6 +327,14 @@ static void sweep_add_point(fab_table *table, const fab_sweep *s, const fab_swee
                           fab_show_whole(table->page, engine->iteration.usd_per_1e9_tokens + 0.5));
         }
         column++;
+    } else if (engine->has_serving) {
+        const fab_serving *served = &engine->serving;
+        sweep_set_time(table, column++, true, served->batch_s);
+        fab_table_set(table, column++, FAB_INK_PLAIN, "%s", fab_show_whole(table->page, served->tokens_per_s + 0.5));
+        if (served->usd_per_1e6_tokens > 0) {
+            fab_table_set(table, column, FAB_INK_PLAIN, "%s", fab_show_price(table->page, served->usd_per_1e6_tokens));
+        }
+        column++;
     } else {
         sweep_set_time(table, column++, engine->has_phases, engine->phases_s);
     }
@@ -381,7 +374,8 @@ static bool sweep_look(fab_page *page, const fab_sweep *s, size_t e, names *phas
         }
     }
     weigh(s, e, phases);
-    size_t others = iterations ? 4 * A_TIME : 3 * A_TIME; /* with the mark of the front */
+    const bool serves = fab_text_first_built(s)->engines[e].has_serving;
+    size_t others = (iterations ? 4 : serves ? 5 : 3) * A_TIME; /* with the mark of the front */
     others += same_tokens(s) ? 0 : A_TIME;
     others += iterations && shows_tokens(s) ? A_TIME : 0;
     keep_heaviest(phases, limit(sweep_room(page, s) > others ? (sweep_room(page, s) - others) / A_TIME : 0));
@@ -391,19 +385,14 @@ static bool sweep_look(fab_page *page, const fab_sweep *s, size_t e, names *phas
 /* False where the engine itself is varied. */
 static bool one_label(const fab_sweep *s, size_t e) {
     const char *label = fab_text_first_built(s)->engines[e].label;
-    FAB_EACH(const fab_sweep_point, p, s->points, s->n_points) {
-        if (e < p->n_engines && strcmp(p->engines[e].label, label) != 0) {
-            return false;
-        }
-    }
-    return true;
+    FAB_ALL(all, i, s->n_points, e >= s->points[i].n_engines || strcmp(s->points[i].engines[e].label, label) == 0);
+    return all;
 }
 
 static void sweep_put_engine(fab_page *page, const fab_sweep *s, size_t e) {
     names phases = {.n = 0};
     engine_table context = {.sweep = s, .engine = e};
     fab_column columns[FAB_TABLE_COLUMNS] = {COLUMN("", text)};
-    fab_table table;
     bool iterations = sweep_look(page, s, e, &phases, &context.most_s);
     bool one_price = same_fabric(s);
     size_t n = 0;
@@ -413,18 +402,22 @@ static void sweep_put_engine(fab_page *page, const fab_sweep *s, size_t e) {
     for (size_t j = 0; j < phases.n; j++) {
         columns[n++].heading = phases.name[j];
     }
-    columns[n++].heading = iterations ? "iteration" : "all phases";
+    const bool serves = fab_text_first_built(s)->engines[e].has_serving;
+    columns[n++].heading = iterations ? "iteration" : serves ? "full batch" : "all phases";
     if (iterations && !same_tokens(s)) {
         columns[n++].heading = "batch";
     }
     if (iterations && shows_tokens(s)) {
         columns[n++].heading = "tokens/s";
     }
-    if (iterations) {
-        columns[n++].heading = "1e9 tokens";
+    if (serves) {
+        columns[n++].heading = "tokens/s";
+    }
+    if (iterations || serves) {
+        columns[n++].heading = serves ? "1e6 tokens" : "1e9 tokens";
     }
     columns[n++].heading = one_price ? "slower" : "cost";
-    fab_table_begin(&table, page, columns, n);
+    fab_table table = fab_table_of(page, columns, n);
     FAB_EACH(const fab_sweep_point, p, s->points, s->n_points) {
         if (e < p->n_engines) {
             sweep_add_point(&table, s, p, e, &phases, iterations, one_price);
@@ -437,7 +430,7 @@ static bool all_times(const fab_sweep *s) {
     bool all = true;
     for (size_t i = 0; i < s->n_points; i++) {
         for (size_t e = 0; e < s->points[i].n_engines; e++) {
-            all = all && s->points[i].engines[e].has_time;
+            all = all && (s->points[i].engines[e].has_time || fab_sweep_is_overloaded(&s->points[i].engines[e]));
         }
     }
     return all;
@@ -540,6 +533,11 @@ void fab_text_sweep(fab_page *page, const fab_sweep *s, const char *see) {
                                           "here is without them."
                    : same_fabric(s) ? ""
                                     : ".");
+    if (first->engines[0].has_serving) {
+        fab_text_note(
+            page, "Full batch: all prompts read, all tokens generated, without a queue; tokens/s and dollars are of "
+                  "full batches, and bars and * go by tokens per second.");
+    }
     if (!same_tokens(s) && !fab_sweep_is_per_gpu(s)) {
         fab_text_note(page, "Iterations have unlike numbers of tokens: bars and * go by tokens per second.");
     }

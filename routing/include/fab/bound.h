@@ -59,9 +59,8 @@ typedef struct fab_bound {
  * Complexity: of a round, that of fab_split_load(); some 5 of them where cuts decide, hundreds on a broken torus.
  * Source: maximum-entropy routing, solved by its dual; see src/doc/adr/0019-certified-optimum.md.
  */
-fab_status fab_bound_find(const fab_fabric *fabric, const fab_dag *dag, const fab_next_hops *next_hops,
-                          const fab_demand *demand, fab_bound_method method, fab_bound *out,
-                          fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_bound_find(const fab_fabric *fabric, const fab_dag *dag, const fab_next_hops *next_hops,
+                          const fab_demand *demand, fab_bound_method method, fab_bound *out, fab_error *err);
 void fab_bound_release(fab_bound *bound);
 
 /** What needs no search. */
@@ -78,6 +77,5 @@ typedef struct fab_cut_bounds {
  * @param[in] even  Shape [n_links]: utilisation of splitting evenly.
  * Complexity: O(boundaries * (links + pairs)), and of tiers that no cut explains one fab_split_fold().
  */
-fab_status fab_bound_cuts(const fab_fabric *fabric, const fab_dag *dag, const fab_next_hops *next_hops,
-                          const fab_demand *demand, const double *even, fab_cut_bounds *out,
-                          fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_bound_cuts(const fab_fabric *fabric, const fab_dag *dag, const fab_next_hops *next_hops,
+                          const fab_demand *demand, const double *even, fab_cut_bounds *out, fab_error *err);

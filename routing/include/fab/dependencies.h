@@ -30,7 +30,7 @@ typedef struct fab_dependencies {
  * @param[out] out     Release with fab_dependencies_release().
  * Complexity: O(links + sum over switches of ports^2 / 64) time and memory.
  */
-fab_status fab_dependencies_init(const fab_fabric *fabric, fab_dependencies *out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_dependencies_init(const fab_fabric *fabric, fab_dependencies *out, fab_error *err);
 void fab_dependencies_release(fab_dependencies *dependencies);
 
 /** Adds those of all paths; call again for the next flows. Complexity: O(sum of route lengths). */
@@ -43,9 +43,8 @@ void fab_dependencies_add_routes(fab_dependencies *dependencies, const fab_route
  * Complexity: O(diameter * links * leaves / 64 + switches * leaves), classes of links and switches where there are
  * classes. One thread.
  */
-fab_status fab_dependencies_add_minimal(fab_dependencies *dependencies, const fab_next_hops *next_hops,
-                                        const fab_switch_classes *classes, const fab_demand *demand,
-                                        fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_dependencies_add_minimal(fab_dependencies *dependencies, const fab_next_hops *next_hops,
+                                        const fab_switch_classes *classes, const fab_demand *demand, fab_error *err);
 
 /** Adds all of `other`, of the same fabric. O(bits / 64). */
 void fab_dependencies_merge(fab_dependencies *dependencies, const fab_dependencies *other);
@@ -60,7 +59,7 @@ uint64_t fab_dependencies_count(const fab_dependencies *dependencies);
  * @retval FAB_ENOMEM
  * Complexity: every link that is taken away costs one look at two switches, ports^2 / 64 each.
  */
-fab_status fab_dependencies_core(const fab_dependencies *dependencies, uint8_t *out_core, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_dependencies_core(const fab_dependencies *dependencies, uint8_t *out_core, fab_error *err);
 
 /**
  * Lists them by the switch between, then by port: a packet that holds from[i] may ask for to[i].

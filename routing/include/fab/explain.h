@@ -38,12 +38,12 @@ void fab_explained_path_release(fab_explained_path *path);
  * @retval FAB_EUNSUPPORTED  the engine does not decide path by path (it has `route` or `split`)
  * @retval FAB_EUNREACHABLE  as fab_route_flows
  */
-fab_status fab_explain_path(const fab_router *router, const fab_flow *flow, uint32_t path, uint64_t seed,
-                            fab_explained_path *out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_explain_path(const fab_router *router, const fab_flow *flow, uint32_t path, uint64_t seed,
+                            fab_explained_path *out, fab_error *err);
 
 /**
  * The same of a route that is known already, under an engine that routes all flows at once.
  * @param[in] link  Shape [n_links]: from GPU to GPU. Copied.
  */
-fab_status fab_explain_route(const fab_router *router, const fab_link_id *link, size_t n_links, uint32_t queue_pair,
-                             fab_explained_path *out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_explain_route(const fab_router *router, const fab_link_id *link, size_t n_links, uint32_t queue_pair,
+                             fab_explained_path *out, fab_error *err);

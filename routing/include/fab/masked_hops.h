@@ -37,15 +37,15 @@ typedef struct fab_hops_index {
 } fab_hops_index;
 
 /** Complexity: O(switches * leaves + links). */
-fab_status fab_hops_index_init(const fab_fabric *fabric, const fab_next_hops *next_hops, fab_hops_index *out,
-                               fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_hops_index_init(const fab_fabric *fabric, const fab_next_hops *next_hops, fab_hops_index *out,
+                               fab_error *err);
 void fab_hops_index_release(fab_hops_index *index);
 
 /** Next hops under one mask after the other. Of one thread. */
 typedef struct fab_masked_hops fab_masked_hops;
 
 /** @param[in] index  Borrowed, must outlive `out`, as everything there. */
-fab_status fab_masked_hops_new(const fab_hops_index *index, fab_masked_hops **out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_masked_hops_new(const fab_hops_index *index, fab_masked_hops **out, fab_error *err);
 void fab_masked_hops_free(fab_masked_hops *hops);
 FAB_OWNER(fab_masked_hops, fab_masked_hops_free)
 

@@ -13,6 +13,11 @@
  */
 typedef struct fab_next_hops fab_next_hops;
 
+/** What the refusal of a flow without a way says behind its ends. */
+#define FAB_NO_WAY                                                                                                     \
+    ": no cable, or no entry of the tables that were read, leads there; what stays within one part has routes, as "    \
+    "--traffic pattern:ring,gpus=0-7 or --job servers=0-3 with servers of one part"
+
 /** Equal-cost next hops of a switch, by port number: fab_next_hop(&list, i), i < count. */
 typedef struct fab_next_hop_list {
     const fab_link_id *link; /**< all that leave the switch */
@@ -32,8 +37,7 @@ static inline fab_link_id fab_next_hop(const fab_next_hop_list *list, uint32_t i
  * @retval FAB_EUNSUPPORTED  the lists do not fit into 32-bit places
  * Complexity: O(distances at which a switch sees leaves * links * leaves / 64) time.
  */
-fab_status fab_next_hops_new(const fab_fabric *fabric, const uint64_t *dead_link, fab_next_hops **out,
-                             fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_next_hops_new(const fab_fabric *fabric, const uint64_t *dead_link, fab_next_hops **out, fab_error *err);
 void fab_next_hops_free(fab_next_hops *next_hops);
 FAB_OWNER(fab_next_hops, fab_next_hops_free)
 
@@ -86,8 +90,8 @@ typedef struct fab_switch_classes {
  * @param[out] out        NULL where there is little to share: more than three classes for four switches.
  * Complexity: O(rounds * links + links * log(ports)) time, as many rounds as tiers in a tree. Memory: two words a link.
  */
-fab_status fab_switch_classes_find(const fab_fabric *fabric, const fab_next_hops *next_hops, fab_switch_classes **out,
-                                   fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_switch_classes_find(const fab_fabric *fabric, const fab_next_hops *next_hops, fab_switch_classes **out,
+                                   fab_error *err);
 void fab_switch_classes_free(fab_switch_classes *classes);
 FAB_OWNER(fab_switch_classes, fab_switch_classes_free)
 

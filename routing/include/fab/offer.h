@@ -39,15 +39,15 @@ uint32_t fab_relay_rail(const fab_fabric *fabric, const fab_ports *ports, uint32
  * @param[out] out  shape [all->n]; NULL where GPUs relay so that flows must be looked at one by one: several NICs a
  * GPU, at the destination, as a whole, or in a domain without a GPU of the group on a rail.
  */
-fab_status fab_relay_sent(const fab_fabric *fabric, const fab_ports *ports, const fab_all_to_all *all, fab_sent **out,
-                          fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_relay_sent(const fab_fabric *fabric, const fab_ports *ports, const fab_all_to_all *all, fab_sent **out,
+                          fab_error *err);
 
 /** Rate of one NIC over all its ports. */
 double fab_nic_rate(const fab_fabric *fabric);
 
 /** Release with fab_offer_release(). */
-fab_status fab_offer_init(const fab_fabric *fabric, const fab_ports *ports, const fab_phase *phase, fab_offer *out,
-                          fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_offer_init(const fab_fabric *fabric, const fab_ports *ports, const fab_phase *phase, fab_offer *out,
+                          fab_error *err);
 void fab_offer_release(fab_offer *offer);
 
 /**
@@ -88,9 +88,8 @@ typedef struct fab_demand {
  * Complexity: O(flows * parts + leaves). An all-to-all that fab_relay_sent() knows: O(GPUs * parts * (domain +
  * log(GPUs)) + rates of a leaf * leaves^2 * parts); another O(flows * parts) time and O(leaves^2) memory.
  */
-fab_status fab_demand_init(const fab_fabric *fabric, const fab_ports *ports, const fab_next_hops *next_hops,
-                           const fab_phase *phase, const fab_offer *offer, fab_demand *out,
-                           fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_demand_init(const fab_fabric *fabric, const fab_ports *ports, const fab_next_hops *next_hops,
+                           const fab_phase *phase, const fab_offer *offer, fab_demand *out, fab_error *err);
 void fab_demand_release(fab_demand *demand);
 
 /**
@@ -100,9 +99,8 @@ void fab_demand_release(fab_demand *demand);
  * @param[in,out] sent, received  Shape [n_leaves]: by column of the next hops.
  * Errors of fab_demand_init(). Complexity: O(flows * parts).
  */
-fab_status fab_demand_ends(const fab_fabric *fabric, const fab_ports *ports, const fab_next_hops *next_hops,
-                           const fab_phase *phase, double *bytes, double *sent, double *received,
-                           fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_demand_ends(const fab_fabric *fabric, const fab_ports *ports, const fab_next_hops *next_hops,
+                           const fab_phase *phase, double *bytes, double *sent, double *received, fab_error *err);
 
 /**
  * The same where links are dead: the parts of a flow that have a way left carry all of it.
@@ -110,9 +108,9 @@ fab_status fab_demand_ends(const fab_fabric *fabric, const fab_ports *ports, con
  * @param[in] dead_link  Bit set over links; NULL: fab_demand_init().
  * Complexity: O(flows * parts), of an all-to-all too.
  */
-fab_status fab_demand_init_left(const fab_fabric *fabric, const fab_ports *ports, const fab_next_hops *next_hops,
+FAB_STATUS fab_demand_init_left(const fab_fabric *fabric, const fab_ports *ports, const fab_next_hops *next_hops,
                                 const fab_phase *phase, const fab_offer *offer, const uint64_t *dead_link,
-                                fab_demand *out, fab_error *err) FAB_MUST_USE;
+                                fab_demand *out, fab_error *err);
 
 /** What a part carries of its flow. */
 static inline double fab_demand_share(const fab_demand *d, uint64_t flow, uint32_t part) {

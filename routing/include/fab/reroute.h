@@ -31,7 +31,7 @@ typedef struct fab_baseline_request {
  * Errors of fab_route_flows() and, where the router splits, of fab_demand_init() and the engine.
  * Complexity: O(sum of route lengths + links * log(links) + switches * leaves).
  */
-fab_status fab_baseline_new(const fab_baseline_request *request, fab_baseline **out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_baseline_new(const fab_baseline_request *request, fab_baseline **out, fab_error *err);
 void fab_baseline_free(fab_baseline *baseline);
 FAB_OWNER(fab_baseline, fab_baseline_free)
 
@@ -65,7 +65,7 @@ typedef struct fab_rerouted {
 typedef struct fab_reroute fab_reroute;
 
 /** @param[in] baseline  Borrowed, must outlive `out`. */
-fab_status fab_reroute_new(const fab_baseline *baseline, fab_reroute **out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_reroute_new(const fab_baseline *baseline, fab_reroute **out, fab_error *err);
 void fab_reroute_free(fab_reroute *reroute);
 FAB_OWNER(fab_reroute, fab_reroute_free)
 
@@ -87,8 +87,8 @@ typedef enum fab_reroute_when {
  * Complexity: O(paths touched * their length + what the masked next hops cost); in full where the engine reconverges.
  * Threads: concurrent calls with different scratch are safe; the same bytes in any order.
  */
-fab_status fab_reroute_apply(fab_reroute *reroute, const fab_mask *mask, fab_reroute_when when, fab_rerouted *out,
-                             fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_reroute_apply(fab_reroute *reroute, const fab_mask *mask, fab_reroute_when when, fab_rerouted *out,
+                             fab_error *err);
 
 /* --- failures after which some GPUs' ranks run on other GPUs: src/doc/adr/0035-reallocation.md --- */
 
@@ -107,16 +107,16 @@ fab_status fab_reroute_apply(fab_reroute *reroute, const fab_mask *mask, fab_rer
  * Complexity: as fab_reroute_apply(), and O(paths of the flows that moved * their length); else that of routing the
  * phase.
  */
-fab_status fab_reroute_migrated(fab_reroute *reroute, const fab_mask *mask, const uint32_t *moved, size_t n_moved,
-                                const uint32_t *new_gpu, fab_rerouted *out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_reroute_migrated(fab_reroute *reroute, const fab_mask *mask, const uint32_t *moved, size_t n_moved,
+                                const uint32_t *new_gpu, fab_rerouted *out, fab_error *err);
 
 /**
  * A phase as a list, which is `out`'s own.
  * @param[in] gone     Shape [n_flows]: not 0 of flows that are left out; NULL: none.
  * @param[in] new_gpu  Shape [n_gpus]: where ranks are; NULL: where they were.
  */
-fab_status fab_phase_list(const fab_phase *whole, const uint8_t *gone, const uint32_t *new_gpu, fab_phase *out,
-                          fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_phase_list(const fab_phase *whole, const uint8_t *gone, const uint32_t *new_gpu, fab_phase *out,
+                          fab_error *err);
 void fab_phase_list_release(fab_phase *phase);
 
 /** What a baseline was made of. */
@@ -141,8 +141,8 @@ bool fab_baseline_is_separable(const fab_baseline *baseline);
  * @param[in] gpu  Shape [n].
  * @retval FAB_EUNSUPPORTED  the baseline is not separable
  */
-fab_status fab_reroute_lift(fab_reroute *reroute, const fab_mask *mask, const uint32_t *gpu, size_t n,
-                            fab_rerouted *out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_reroute_lift(fab_reroute *reroute, const fab_mask *mask, const uint32_t *gpu, size_t n,
+                            fab_rerouted *out, fab_error *err);
 
 /** Paths of flows between other GPUs. Valid until the next call with the same scratch. */
 typedef struct fab_walked {
@@ -160,8 +160,8 @@ typedef struct fab_walked {
  * @param[in] new_gpu  Shape [n_gpus].
  * Complexity: O(sum of path lengths).
  */
-fab_status fab_reroute_walk(fab_reroute *reroute, const uint32_t *flow, size_t n, const uint32_t *new_gpu,
-                            fab_walked *out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_reroute_walk(fab_reroute *reroute, const uint32_t *flow, size_t n, const uint32_t *new_gpu,
+                            fab_walked *out, fab_error *err);
 
 /**
  * Whether the mask of the last call of fab_reroute_lift() leaves a path between any GPUs as it is on the healthy

@@ -40,8 +40,8 @@ void fab_routes_release(fab_routes *routes);
  * them all.
  * @param[in,out] out  Zero-initialised or from an earlier call; its memory is reused.
  */
-fab_status fab_routes_of_round(const fab_routes *all, uint32_t round, uint32_t n_rounds, fab_routes *out,
-                               fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_routes_of_round(const fab_routes *all, uint32_t round, uint32_t n_rounds, fab_routes *out,
+                               fab_error *err);
 
 typedef struct fab_dag fab_dag;
 typedef struct fab_split fab_split;
@@ -58,7 +58,7 @@ typedef struct fab_ports {
     uint32_t n_cut;           /**< entries of nic_access without a cable: of installed fabrics alone */
 } fab_ports;
 
-fab_status fab_ports_init(const fab_fabric *fabric, fab_ports *out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_ports_init(const fab_fabric *fabric, fab_ports *out, fab_error *err);
 void fab_ports_release(fab_ports *ports);
 
 /**
@@ -66,16 +66,15 @@ void fab_ports_release(fab_ports *ports);
  * @retval FAB_EUNREACHABLE  a flow leaves or enters through a NIC without a cable; the message names it
  * Complexity: O(1) where every NIC has its cables, else O(flows), of an all-to-all O(GPUs).
  */
-fab_status fab_ports_check(const fab_fabric *fabric, const fab_ports *ports, const fab_phase *phase,
-                           fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_ports_check(const fab_fabric *fabric, const fab_ports *ports, const fab_phase *phase, fab_error *err);
 
 /**
  * NICs through which a flow leaves and enters: those of its GPUs, or of the GPU that hands it over between rails.
  * @param[in]  nic          Which of the GPUs' NICs: 0 ... nics_per_gpu - 1.
  * @param[out] out_src_nic  Index among the NICs; FAB_NONE, as *out_dst_nic, for a flow inside a scale-up domain.
  */
-fab_status fab_flow_nics(const fab_fabric *fabric, const fab_ports *ports, uint32_t src, uint32_t dst, uint32_t nic,
-                         uint32_t *out_src_nic, uint32_t *out_dst_nic, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_flow_nics(const fab_fabric *fabric, const fab_ports *ports, uint32_t src, uint32_t dst, uint32_t nic,
+                         uint32_t *out_src_nic, uint32_t *out_dst_nic, fab_error *err);
 
 #define FAB_FLOW_SEGMENT_LINKS 8
 
@@ -143,8 +142,8 @@ typedef struct fab_router fab_router;
  *                     is its line and column.
  * @retval FAB_EUNSUPPORTED  the engine needs a tree and the fabric is none.
  */
-fab_status fab_router_new(const fab_engine_spec *spec, const fab_fabric *fabric, const fab_next_hops *next_hops,
-                          fab_router **out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_router_new(const fab_engine_spec *spec, const fab_fabric *fabric, const fab_next_hops *next_hops,
+                          fab_router **out, fab_error *err);
 void fab_router_free(fab_router *router);
 
 /**
@@ -152,8 +151,7 @@ void fab_router_free(fab_router *router);
  * @param[in] next_hops  NULL: those of `router`. Groups read from a file are kept.
  * @param[out] out       Borrows what `router` owns, which must outlive it.
  */
-fab_status fab_router_over(const fab_router *router, const fab_next_hops *next_hops, fab_router **out,
-                           fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_router_over(const fab_router *router, const fab_next_hops *next_hops, fab_router **out, fab_error *err);
 
 /** What is known of a router. */
 typedef struct fab_router_facts {
@@ -201,8 +199,8 @@ const fab_dag *fab_router_dag(const fab_router *router, const fab_dag *dag);
  *                   needs it the search.
  * @param[out] out   Release with fab_split_free().
  */
-fab_status fab_router_split(const fab_router *router, const fab_dag *dag, const fab_demand *demand,
-                            const fab_bound *known, fab_split **out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_router_split(const fab_router *router, const fab_dag *dag, const fab_demand *demand,
+                            const fab_bound *known, fab_split **out, fab_error *err);
 
 /**
  * Which part of `name[,key=value...]` is the path of a file that the engine reads.
@@ -220,15 +218,15 @@ bool fab_engine_path(const char *text, size_t *out_at, size_t *out_length);
  * @retval FAB_EUNSUPPORTED  too many paths at once, the router splits, or the engine keeps no paths between switches
  * Complexity: O(sum of route lengths). Threads: concurrent calls on one router with different routes are safe.
  */
-fab_status fab_route_flows(const fab_router *router, const fab_phase *phase, uint64_t first, uint32_t n,
-                           const double *rate, uint64_t seed, fab_routes *routes, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_route_flows(const fab_router *router, const fab_phase *phase, uint64_t first, uint32_t n,
+                           const double *rate, uint64_t seed, fab_routes *routes, fab_error *err);
 
 /**
  * One path from switch src_leaf[i] to the port of NIC dst_nic[i] in the first plane, for each i < n, between switches
  * only: what every flow that enters there takes under an engine that looks at the destination alone.
  */
-fab_status fab_route_to_ports(const fab_router *router, uint32_t n, const fab_node_id *src_leaf,
-                              const uint32_t *dst_nic, fab_routes *routes, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_route_to_ports(const fab_router *router, uint32_t n, const fab_node_id *src_leaf,
+                              const uint32_t *dst_nic, fab_routes *routes, fab_error *err);
 
 /** All flows of a listed phase, under an engine that needs no rates. */
 static inline FAB_MUST_USE fab_status fab_route_phase(const fab_router *router, const fab_phase *phase, uint64_t seed,

@@ -20,8 +20,7 @@ typedef struct fab_dag fab_dag;
  * Complexity: O(switches * leaves / 64 + entries * distances + next hops of all groups), classes for switches where
  * there are classes.
  */
-fab_status fab_dag_new(const fab_fabric *fabric, const fab_next_hops *next_hops, fab_dag **out,
-                       fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_dag_new(const fab_fabric *fabric, const fab_next_hops *next_hops, fab_dag **out, fab_error *err);
 void fab_dag_free(fab_dag *dag);
 FAB_OWNER(fab_dag, fab_dag_free)
 
@@ -50,8 +49,8 @@ bool fab_split_is_by_class(const fab_split *split);
  * alike one is looked at, unless weights of alike links differ or shares are given. The same bytes on any machine.
  * Threads: concurrent calls on one DAG are safe.
  */
-fab_status fab_split_load(const fab_dag *dag, const fab_split *split, const fab_demand *demand, const double *amount,
-                          double *out_load, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_split_load(const fab_dag *dag, const fab_split *split, const fab_demand *demand, const double *amount,
+                          double *out_load, fab_error *err);
 
 /** What fab_split_fold() makes of the values x of the links of the paths that a demand is split over. */
 typedef enum fab_fold {
@@ -69,5 +68,5 @@ typedef enum fab_fold {
  * (FAB_SPLIT_SHARE) and for FAB_FOLD_EXPECTED. Of switches that are alike one is looked at, as in fab_split_load();
  * for the longest and the shortest sum only if x is the same on alike links.
  */
-fab_status fab_split_fold(const fab_dag *dag, const fab_split *split, fab_fold fold, const double *x,
-                          const fab_demand *demand, double *out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_split_fold(const fab_dag *dag, const fab_split *split, fab_fold fold, const double *x,
+                          const fab_demand *demand, double *out, fab_error *err);

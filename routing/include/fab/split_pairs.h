@@ -14,8 +14,8 @@ typedef struct fab_pair_links {
 } fab_pair_links;
 
 /** Everything is borrowed and must outlive the walk. */
-fab_status fab_pair_walk_new(const fab_fabric *fabric, const fab_next_hops *next_hops, const fab_split *split,
-                             fab_pair_walk **out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_pair_walk_new(const fab_fabric *fabric, const fab_next_hops *next_hops, const fab_split *split,
+                             fab_pair_walk **out, fab_error *err);
 void fab_pair_walk_free(fab_pair_walk *walk);
 FAB_OWNER(fab_pair_walk, fab_pair_walk_free)
 
@@ -32,5 +32,4 @@ void fab_pair_walk_by_class(fab_pair_walk *walk, const fab_switch_classes *class
  * Complexity: O(links of the pair's shortest-path DAG), by class those of one switch per class; where shares depend on
  * what lies downstream, also once per destination.
  */
-fab_status fab_pair_walk_get(fab_pair_walk *walk, uint32_t src, uint32_t dst, fab_pair_links *out,
-                             fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_pair_walk_get(fab_pair_walk *walk, uint32_t src, uint32_t dst, fab_pair_links *out, fab_error *err);

@@ -21,7 +21,7 @@
  * Complexity: O(switches * NIC ports), and of groups O(next hops over all switches and leaves); with FAB_SPLIT_CAPACITY
  * and FAB_SPLIT_WEIGHT a double per switch and leaf.
  */
-fab_status fab_tables_write(const fab_router *router, const fab_split *split, FILE *out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_tables_write(const fab_router *router, const fab_split *split, FILE *out, fab_error *err);
 
 /**
  * fab_tables_write() with what the router's engine gives for a phase.
@@ -29,8 +29,8 @@ fab_status fab_tables_write(const fab_router *router, const fab_split *split, FI
  * @param[in] known  As for `split` of fab_engine: of this phase, or NULL.
  * Errors of fab_demand_init() and of the engine.
  */
-fab_status fab_tables_write_phase(const fab_router *router, const fab_phase *phase, const fab_bound *known, FILE *out,
-                                  fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_tables_write_phase(const fab_router *router, const fab_phase *phase, const fab_bound *known, FILE *out,
+                                  fab_error *err);
 
 /**
  * The same as opensm dumps its linear forwarding tables (opensm-lfts.dump): `opensm -R file -U` loads it and finds
@@ -41,7 +41,7 @@ fab_status fab_tables_write_phase(const fab_router *router, const fab_phase *pha
  * @retval FAB_EIO           a write failed
  * Complexity: O(switches * (NICs + links)) time, O(switches * (switches + NIC ports)) memory.
  */
-fab_status fab_tables_write_lft(const fab_router *router, FILE *out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_tables_write_lft(const fab_router *router, FILE *out, fab_error *err);
 
 /**
  * The port through which every switch forwards to every port of a leaf, under an engine that looks at the destination
@@ -51,4 +51,4 @@ fab_status fab_tables_write_lft(const fab_router *router, FILE *out, fab_error *
  * @retval FAB_EUNSUPPORTED  the engine looks at more than the destination
  * Complexity: O(entries).
  */
-fab_status fab_tables_fill(const fab_router *router, uint16_t *out_port, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_tables_fill(const fab_router *router, uint16_t *out_port, fab_error *err);

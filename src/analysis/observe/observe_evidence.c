@@ -17,12 +17,8 @@ const char *const fab_suspect_kinds[FAB_SUSPECT_N] = {
 /* --- findings of a link by itself --------------------------------------------------------------------------------- */
 
 static bool is_suspect(const fab_observed *out, fab_link_id l) {
-    for (uint32_t i = 0; i < out->n_suspects; i++) {
-        if (out->suspects[i].link != FAB_NONE && out->suspects[i].link >> 1 == l >> 1) {
-            return true;
-        }
-    }
-    return false;
+    FAB_ANY(found, i, out->n_suspects, out->suspects[i].link != FAB_NONE && out->suspects[i].link >> 1 == l >> 1);
+    return found;
 }
 
 static void add_overloaded(observation *o) {

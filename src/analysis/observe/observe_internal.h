@@ -73,16 +73,16 @@ double observe_spread(double *numbers, size_t n);
 /** What the port at the tail of a link had counted before: nothing, where there is one snapshot. */
 fab_counted_port observe_before(const observation *o, fab_link_id l);
 
-fab_status observe_ports(observation *o, fab_error *err) FAB_MUST_USE;
-fab_status observe_skew(observation *o, fab_error *err) FAB_MUST_USE;
-fab_status observe_predict(observation *o, fab_error *err) FAB_MUST_USE;
-fab_status observe_judge(observation *o, fab_error *err) FAB_MUST_USE;
-fab_status observe_boundaries(observation *o, fab_error *err) FAB_MUST_USE;
-fab_status observe_suspects(observation *o, fab_error *err) FAB_MUST_USE;
+FAB_STATUS observe_ports(observation *o, fab_error *err);
+FAB_STATUS observe_skew(observation *o, fab_error *err);
+FAB_STATUS observe_predict(observation *o, fab_error *err);
+FAB_STATUS observe_judge(observation *o, fab_error *err);
+FAB_STATUS observe_boundaries(observation *o, fab_error *err);
+FAB_STATUS observe_suspects(observation *o, fab_error *err);
 /** Adds what the counters of errors and the ends of cables say alone, puts all in order, and says why. */
-fab_status observe_evidence(observation *o, fab_error *err) FAB_MUST_USE;
+FAB_STATUS observe_evidence(observation *o, fab_error *err);
 /** Late and stuck ranks of flight recorders. */
-fab_status observe_ranks(observation *o, fab_error *err) FAB_MUST_USE;
+FAB_STATUS observe_ranks(observation *o, fab_error *err);
 /** Says which ranks run on a suspect, or behind it. */
 void observe_name_ranks(const observation *o, fab_suspect *s);
 /** A suspect more; NULL where there is no room. */

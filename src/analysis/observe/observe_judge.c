@@ -47,10 +47,9 @@ static bool is_judged(const observation *o, fab_link_id l) {
 }
 
 /* The middle of a class: bytes that every link has on top, such as headers, are no deviation. */
-static fab_status judge_class(observation *o, size_t class, double *numbers, fab_error *err) {
+static void judge_class(observation *o, size_t class, double *numbers) {
     const fab_fabric *f = o->fabric;
     size_t n = 0;
-    (void)err;
     for (fab_link_id l = 0; l < f->n_links; l++) {
         if (isfinite(o->deviation[l]) && observe_class(f, l) == class) {
             numbers[n++] = o->deviation[l];
@@ -65,7 +64,6 @@ static fab_status judge_class(observation *o, size_t class, double *numbers, fab
         }
     }
     o->spread_of[class] = observe_spread(numbers, n);
-    return FAB_OK;
 }
 
 /* Few links say little of their spread: then that of the widest boundary holds. */
@@ -124,7 +122,7 @@ fab_status observe_judge(observation *o, fab_error *err) {
         n_tests += isfinite(o->deviation[l]);
     }
     for (size_t c = 0; c < observe_n_classes(f); c++) {
-        FAB_PASS(judge_class(o, c, numbers, err));
+        judge_class(o, c, numbers);
     }
     widen_few(o);
     FAB_PASS(judge_hosts(o, err));

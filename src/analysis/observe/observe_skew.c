@@ -69,10 +69,7 @@ static void multiply(const skew_system *s, const double *x, double *out) {
 }
 
 static double dot(const double *a, const double *b, size_t n) {
-    double sum = 0;
-    for (size_t i = 0; i < n; i++) {
-        sum += a[i] * b[i];
-    }
+    FAB_SUM(double, sum, i, n, a[i] * b[i]);
     return sum;
 }
 

@@ -198,12 +198,8 @@ static bool path_is_of(const search *s, const suspect_path *p, const candidate *
     if (c->link == FAB_NONE) {
         return p->server == c->server;
     }
-    for (uint32_t i = 0; i < p->n; i++) {
-        if (s->links[p->first + i] == c->link) {
-            return true;
-        }
-    }
-    return false;
+    FAB_ANY(found, i, p->n, s->links[p->first + i] == c->link);
+    return found;
 }
 
 /* Part of every link's bytes that is of the candidate's flows. Returns how many links it touched. */

@@ -1,7 +1,6 @@
 #include "cli.h"
 
 #include "fab/audit_bisection.h"
-#include "fab/design.h"
 #include "fab/ib_names.h"
 #include "fab/memory.h"
 #include "fab/network_of.h"
@@ -70,10 +69,9 @@ static fab_status read_plan(const cli_options *options, const fab_network *net, 
 #define BYTES_PER_CABLE 350.0 /* of what was read, its names, shape and graph */
 
 static fab_status audit_check_memory(const cli_options *options, const fab_network *net, fab_error *err) {
-    char cables[32];
     char what[64];
     double n_networks_given = options->against != NULL ? 2 : 1;
-    (void)snprintf(what, sizeof what, "the audit of %s cables", fab_format_count(cables, net->n_cables));
+    (void)snprintf(what, sizeof what, "the audit of %s cables", FAB_SAY_COUNT(net->n_cables));
     return fab_memory_check(what, n_networks_given * net->n_cables * BYTES_PER_CABLE, options->max_memory, err);
 }
 

@@ -1,11 +1,8 @@
 #include "cli.h"
 
-#include "fab/design.h"
 #include "fab/memory.h"
 #include "fab/patch.h"
 #include "fab/prices.h"
-
-#include <math.h>
 
 static bool is_stdout(const char *path) {
     return strcmp(path, "-") == 0;
@@ -40,8 +37,7 @@ static fab_status write_patch(const cli_options *options, const fab_design *desi
     }
     FAB_PASS(fab_save_file(options->patch, options->force, write_plan, &patch, err));
     if (!options->quiet) {
-        char count[32];
-        (void)fprintf(stderr, "fabriscope: %s cables written to %s%s\n", fab_format_count(count, fabric->counts.cables),
+        (void)fprintf(stderr, "fabriscope: %s cables written to %s%s\n", FAB_SAY_COUNT(fabric->counts.cables),
                       options->patch, floor == NULL ? "; racks are empty: the design says nothing of them" : "");
     }
     return FAB_OK;

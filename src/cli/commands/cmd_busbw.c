@@ -1,7 +1,6 @@
 #include "cli.h"
 
 #include "fab/busbw_run.h"
-#include "fab/design.h"
 #include "fab/memory.h"
 
 #include <inttypes.h>

@@ -1,19 +1,12 @@
 #include "cli.h"
 
 #include "fab/degrade.h"
-#include "fab/design.h"
 #include "fab/diff_run.h"
 #include "fab/memory.h"
-#include "fab/reports.h"
-#include "fab/save.h"
 #include "fab/source.h"
-#include "fab/str.h"
-#include "fab/topologies.h"
 
 #include <errno.h>
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -71,14 +64,12 @@ static void side_release(side *s) {
 /* "PART=FRACTION" as the component "PART*FRACTION"; `slot` is the first free one of s->degraded. */
 static fab_status add_degraded(side *s, const char *text, size_t slot, fab_error *err) {
     fab_weak_part part;
-    char number[40];
     fab_str name = FAB_STR_INIT;
     FAB_PASS(fab_weak_part_parse(text, &part, err));
     if (part.ratio >= 1) {
         return FAB_OK;
     }
-    fab_format_double(number, part.ratio);
-    fab_str_printf(&name, "%s*%s", part.name, number);
+    fab_str_printf(&name, "%s*%s", part.name, fab_format_double(FAB_ROOM, part.ratio));
     FAB_PASS(fab_str_status(&name, err));
     s->degraded[slot] = name.data;
     s->failed[s->n_failed++] = name.data;
@@ -142,7 +133,6 @@ static fab_status side_options(const cli_options *options, bool is_after, side *
     const char *option = is_after ? "after" : "before";
     size_t most = states->n + options->overrides.n + options->jobs.n + options->engines.n + 3;
     size_t n_degraded = 0;
-    bool has_engine = false;
     FAB_PASS(fab_allocate(3 * most, sizeof(char *), &s->room, err));
     FAB_PASS(fab_allocate(states->n + 1, sizeof(char *), &s->failed, err));
     FAB_PASS(fab_allocate(states->n + 1, sizeof(char *), &s->degraded, err));
@@ -150,9 +140,7 @@ static fab_status side_options(const cli_options *options, bool is_after, side *
     copy_list(&options->overrides, s->room, &s->options.overrides);
     copy_list(&options->jobs, s->room + most, &s->options.jobs);
     copy_list(&options->engines, s->room + 2 * most, &s->options.engines);
-    for (size_t i = 0; i < states->n; i++) {
-        has_engine = has_engine || strncmp(states->items[i], "engine=", 7) == 0;
-    }
+    FAB_ANY(has_engine, i, states->n, strncmp(states->items[i], "engine=", 7) == 0);
     s->options.engines.n = has_engine ? 0 : s->options.engines.n;
     for (size_t i = 0; i < states->n; i++) {
         FAB_PASS(take_state(s, option, states->items[i], &n_degraded, err));

@@ -2,8 +2,6 @@
 
 #include "fab/definitions.h"
 
-#include <string.h>
-
 #define WIDTH  80
 #define INDENT 12
 
@@ -27,10 +25,9 @@ typedef struct listing {
 /* Fields of one name are listed where they come first. */
 static bool list_one(const fab_definition *d, void *context) {
     listing *l = context;
-    for (size_t i = 0; i < l->n; i++) {
-        if (strcmp(l->names[i], d->name) == 0) {
-            return true;
-        }
+    FAB_ANY(is_listed, i, l->n, strcmp(l->names[i], d->name) == 0);
+    if (is_listed) {
+        return true;
     }
     if (l->n < MOST) {
         l->names[l->n++] = d->name;

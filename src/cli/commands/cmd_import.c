@@ -1,7 +1,5 @@
 #include "cli.h"
 
-#include "fab/design.h"
-#include "fab/imported.h"
 #include "fab/memory.h"
 #include "fab/xml_writer.h"
 

@@ -3,7 +3,6 @@
 #include "fab/scenarios.h"
 #include "fab/builtin.h"
 #include "fab/catalog.h"
-#include "fab/design.h"
 #include "fab/memory.h"
 #include "fab/prices.h"
 #include "fab/counters.h"
@@ -67,7 +66,7 @@ static fab_status fill_models(cli_table *table, fab_error *err) {
         const uint64_t sizes[] = {m->layers, m->hidden, m->heads, m->seq, m->vocab, m->batch, m->gpus};
         cli_table_add(table, "%s", m->name);
         cli_table_add(table, "%.1f", fab_model_parameters(m) * 1e-9);
-        for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+        for (size_t i = 0; i < FAB_N_OF(sizes); i++) {
             add_number_or_blank(table, (double)sizes[i]);
         }
         cli_table_add(table, "%s", m->source);
@@ -205,7 +204,7 @@ static fab_status fill_formats(cli_table *table, fab_error *err) {
     for (size_t i = 0; fab_traffic_files[i].name != NULL; i++) {
         add_texts(table, (const char *[]){fab_traffic_files[i].name, "in", NULL, fab_traffic_files[i].summary});
     }
-    for (size_t i = 0; i < sizeof OTHER_FORMATS / sizeof OTHER_FORMATS[0]; i++) {
+    for (size_t i = 0; i < FAB_N_OF(OTHER_FORMATS); i++) {
         add_texts(table, (const char *[]){OTHER_FORMATS[i][0], "in", NULL, OTHER_FORMATS[i][1]});
     }
     for (size_t i = 0; fab_counters_formats[i] != NULL; i++) {
@@ -293,7 +292,7 @@ static const list_topic TOPICS[] = {
       COLUMN("Summary", "summary")},
      fill_formats},
 };
-#define N_TOPICS (sizeof TOPICS / sizeof TOPICS[0])
+#define N_TOPICS (FAB_N_OF(TOPICS))
 
 static fab_status fill_topics(cli_table *table, fab_error *err) {
     for (size_t i = 0; i < N_TOPICS; i++) {

@@ -1,6 +1,5 @@
 #include "cli.h"
 
-#include "fab/design.h"
 #include "fab/mix_run.h"
 
 #include <stdlib.h>
@@ -49,7 +48,7 @@ static fab_status make_other(const char *kind, const char *fields, const char *o
     job->n_servers = before.n_servers;
     design->n_jobs = 1;
     FAB_PASS(fab_design_set_job(design, 0, "kind", kind, option, err));
-    FAB_PASS(fields != NULL ? cli_set_job(design, fields, option, err) : FAB_OK);
+    FAB_PASS(fields != NULL ? cli_set_job(design, 0, fields, option, err) : FAB_OK);
     FAB_REFUSE_IF(strcmp(job->gpu, before.gpu) != 0, err, FAB_EINPUT, option,
                   "gpu=%s: the servers hold %s, and all jobs of a mix run on them: --job gpu=%s", job->gpu, before.gpu,
                   job->gpu);

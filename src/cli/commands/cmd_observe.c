@@ -1,9 +1,6 @@
 #include "cli.h"
 
-#include "fab/design.h"
 #include "fab/observe.h"
-
-#include <math.h>
 
 #define DRAWS 16 /* of an engine that draws, unless --seeds asks for more */
 

@@ -1,7 +1,6 @@
 #include "cli.h"
 
 #include "fab/prices.h"
-#include "fab/design.h"
 #include "fab/catalog.h"
 #include "fab/memory.h"
 #include "fab/optimize.h"
@@ -83,7 +82,9 @@ static const cli_option OPTION_CATALOG = {
 static const cli_option OPTION_GPUS_PER_SERVER = {"gpus-per-server", "N",
                                                   "GPUs of one server instead of the catalog's; NICs scale with them",
                                                   CLI_COUNT(search.gpus_per_server, 1, 65535)};
-static const cli_option OPTION_DOMAIN = {"domain", "N", "GPUs per scale-up domain instead of the catalog's",
+static const cli_option OPTION_DOMAIN = {"domain", "N",
+                                         "GPUs per scale-up domain instead of the catalog's; with another "
+                                         "--gpus-per-server those of a server",
                                          CLI_COUNT(search.domain, 1, 16777216)};
 static const cli_option OPTION_NIC = {"nic", "RATE", "rate of one NIC instead of the catalog's: 400Gb/s",
                                       CLI_QUANTITY(search.nic_bps, FAB_UNIT_RATE)};
@@ -154,11 +155,14 @@ static fab_status search(const cli_options *options, const fab_catalog *catalog,
                          const fab_design *replayed, const char *replay_options, fab_optimum **out, fab_error *err) {
     cli_progress progress = {.unit = "designs"};
     bool shows = cli_progress_wanted(options);
+    /* The catalog's domains are of its servers: others have as many GPUs in one, as everywhere else. */
+    const uint64_t per_server = options->search.gpus_per_server;
+    const bool are_others = options->search.domain == 0 && per_server != catalog->gpus_per_server;
     fab_optimize_request request = {.catalog = catalog,
                                     .prices = prices,
                                     .gpus = options->search.gpus,
                                     .gpus_per_server = options->search.gpus_per_server,
-                                    .domain = options->search.domain,
+                                    .domain = are_others ? per_server : options->search.domain,
                                     .nic_bps = options->search.nic_bps,
                                     .limits = options->search.limits,
                                     .replayed = replayed,

@@ -1,7 +1,6 @@
 #include "cli.h"
 
 #include "fab/memory.h"
-#include "fab/plan_run.h"
 
 #define LISTED 5
 

@@ -1,5 +1,4 @@
 #include "cli.h"
-#include "fab/design.h"
 
 #include "fab/tables.h"
 

@@ -1,6 +1,5 @@
 #include "cli.h"
 
-#include "fab/design.h"
 #include "fab/catalog.h"
 #include "fab/definitions.h"
 #include "fab/prices.h"
@@ -26,7 +25,7 @@ static const topic TOPICS[] = {{"design", fab_design_schema},       {"prices", f
 static fab_status schema_run(const cli_options *options, FILE *out, fab_error *err) {
     const char *name = options->operands.items[0];
     fab_choices near = fab_choices_of(name);
-    for (size_t i = 0; i < sizeof TOPICS / sizeof TOPICS[0]; i++) {
+    for (size_t i = 0; i < FAB_N_OF(TOPICS); i++) {
         if (strcmp(name, TOPICS[i].name) == 0) {
             return schema_print(TOPICS[i].schema, out, err);
         }

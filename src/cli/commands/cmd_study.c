@@ -4,7 +4,6 @@
 
 #include "fab/assess.h"
 #include "fab/memory.h"
-#include "fab/plan_run.h"
 #include "fab/study.h"
 
 #include <errno.h>
@@ -70,12 +69,10 @@ static const cli_option OPTION_PARTIAL = {"partial", NULL, "gather what is there
 
 static void print_planned(const cli_options *options, const fab_study_planned *planned, FILE *out) {
     const fab_plan *plan = &planned->plan;
-    char count[32];
-    char bytes[32];
     (void)fprintf(out, "%s of %s, design %s\n", planned->was_there ? "Planned already: a study" : "Planned a study",
                   plan->name, plan->digest);
-    (void)fprintf(out, "  scenarios  %s: %s, seed %" PRIu64 "\n", fab_format_count(count, plan->n_scenarios),
-                  plan->scenarios, plan->seed);
+    (void)fprintf(out, "  scenarios  %s: %s, seed %" PRIu64 "\n", FAB_SAY_COUNT(plan->n_scenarios), plan->scenarios,
+                  plan->seed);
     (void)fprintf(out, "  traffic    %s\n  figures    %s\n", plan->traffic, fab_study_figures_names[plan->figures]);
     for (size_t v = 0; v < plan->n_variants; v++) {
         (void)fprintf(out, "  %s  %s, policy %s\n", v == 0 ? "variants " : "         ", plan->variants[v].label,
@@ -85,7 +82,7 @@ static void print_planned(const cli_options *options, const fab_study_planned *p
         (void)fprintf(out, "  %s  %s\n", i == 0 ? "copies of" : "         ", plan->files[i].given);
     }
     (void)fprintf(out, "  store      about %s\n\n",
-                  fab_quantity_format(bytes, planned->scenario_bytes * (double)plan->n_scenarios, FAB_UNIT_BYTES));
+                  FAB_SAY(planned->scenario_bytes * (double)plan->n_scenarios, FAB_UNIT_BYTES));
     say_next("run", options, out);
 }
 
@@ -120,11 +117,9 @@ static fab_status run_plan(const cli_options *options, FILE *out, fab_error *err
         print_planned(options, &planned, out);
     }
     if (!options->quiet) {
-        char each[32];
-        char all[32];
         (void)fprintf(stderr, "fabriscope: about %s per scenario, %s for all on one thread\n",
-                      fab_quantity_format(each, planned.scenario_s, FAB_UNIT_TIME),
-                      fab_quantity_format(all, planned.scenario_s * (double)planned.plan.n_scenarios, FAB_UNIT_TIME));
+                      FAB_SAY(planned.scenario_s, FAB_UNIT_TIME),
+                      FAB_SAY(planned.scenario_s * (double)planned.plan.n_scenarios, FAB_UNIT_TIME));
     }
 done:
     fab_plan_release(&planned.plan);
@@ -139,10 +134,8 @@ static bool is_interrupted(void *context) {
 }
 
 static void tell_rest(const cli_options *options, const fab_study_tally *tally) {
-    char done[32];
-    char share[32];
     (void)fprintf(stderr, "fabriscope: interrupted; %s of %s scenarios%s are stored. ",
-                  fab_format_count(done, tally->n_before + tally->n_run), fab_format_count(share, tally->n_share),
+                  FAB_SAY_COUNT(tally->n_before + tally->n_run), FAB_SAY_COUNT(tally->n_share),
                   options->n_shards > 1 ? " of this share" : "");
     if (options->command == &cli_command_study) {
         (void)fprintf(stderr, "With --store %s the same command goes on\n", options->store);
@@ -156,7 +149,6 @@ static fab_status run_run(const cli_options *options, FILE *out, fab_error *err)
     fab_study_tally tally = {0};
     cli_progress progress = {.unit = "scenarios"};
     bool shows = cli_progress_wanted(options);
-    char text[3][32];
     cli_world world = {0, 1};
     bool in_world = false;
     FAB_TRY(cli_needs(options->command, options->store != NULL, "--store DIR", err));
@@ -187,13 +179,11 @@ static fab_status run_run(const cli_options *options, FILE *out, fab_error *err)
     if (out == NULL) {
         goto done;
     }
-    (void)fprintf(out, "%s of %s scenarios", fab_format_count(text[0], tally.n_share),
-                  fab_format_count(text[1], tally.n_scenarios));
+    (void)fprintf(out, "%s of %s scenarios", FAB_SAY_COUNT(tally.n_share), FAB_SAY_COUNT(tally.n_scenarios));
     if (n_shards > 1) {
         (void)fprintf(out, ", share %" PRIu64 "/%" PRIu64 ",", shard, n_shards);
     }
-    (void)fprintf(out, " are done: %s now, %s before\n", fab_format_count(text[0], tally.n_run),
-                  fab_format_count(text[1], tally.n_before));
+    (void)fprintf(out, " are done: %s now, %s before\n", FAB_SAY_COUNT(tally.n_run), FAB_SAY_COUNT(tally.n_before));
     say_next("gather", options, out);
 done:
     if (in_world) {
@@ -209,7 +199,6 @@ static fab_status run_gather(const cli_options *options, FILE *out, fab_error *e
     fab_gathered gathered = {0};
     cli_progress progress = {.unit = "scenarios"};
     bool shows = cli_progress_wanted(options);
-    char text[3][32];
     FAB_PASS(cli_needs(options->command, options->store != NULL, "--store DIR", err));
     FAB_PASS(fab_plan_read(options->store, &plan, err));
     cli_progress_start(&progress);
@@ -221,19 +210,18 @@ static fab_status run_gather(const cli_options *options, FILE *out, fab_error *e
         return FAB_OK;
     }
     (void)fprintf(out, "%s of %s scenarios gathered from %s shard%s into %s/results.db\n",
-                  fab_format_count(text[0], gathered.n_done), fab_format_count(text[1], plan.n_scenarios),
-                  fab_format_count(text[2], gathered.n_shards), gathered.n_shards == 1 ? "" : "s", options->store);
+                  FAB_SAY_COUNT(gathered.n_done), FAB_SAY_COUNT(plan.n_scenarios), FAB_SAY_COUNT(gathered.n_shards),
+                  gathered.n_shards == 1 ? "" : "s", options->store);
     if (gathered.n_twice > 0) {
-        (void)fprintf(out, "%s were in several shards, with the same results\n",
-                      fab_format_count(text[0], gathered.n_twice));
+        (void)fprintf(out, "%s were in several shards, with the same results\n", FAB_SAY_COUNT(gathered.n_twice));
     }
     if (gathered.n_busy > 0) {
-        (void)fprintf(out, "%s shard%s left out: other machines write them\n",
-                      fab_format_count(text[0], gathered.n_busy), gathered.n_busy == 1 ? "" : "s");
+        (void)fprintf(out, "%s shard%s left out: other machines write them\n", FAB_SAY_COUNT(gathered.n_busy),
+                      gathered.n_busy == 1 ? "" : "s");
     }
     if (gathered.n_bad > 0) {
         (void)fprintf(out, "%s shard%s left out: damaged; 'study gather' without --partial says how\n",
-                      fab_format_count(text[0], gathered.n_bad), gathered.n_bad == 1 ? "" : "s");
+                      FAB_SAY_COUNT(gathered.n_bad), gathered.n_bad == 1 ? "" : "s");
     }
     say_next("show", options, out);
     return FAB_OK;

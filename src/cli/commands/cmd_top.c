@@ -1,8 +1,6 @@
 
 #include "top/top_app.h"
 
-#include <string.h>
-
 static fab_status run_top(const cli_options *options, FILE *out, fab_error *err) {
     FAB_REFUSE_IF(!cli_has_terminal(), err, FAB_EUSAGE, NULL,
                   "command top needs a terminal for input and output; without one, "

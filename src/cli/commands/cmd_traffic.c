@@ -1,7 +1,5 @@
 #include "cli.h"
 
-#include "fab/design.h"
-
 static fab_status traffic_report(cli_session *s, const fab_traffic *traffic, FILE *out, fab_error *err) {
     const cli_options *options = s->options;
     char digest[17];

@@ -1,7 +1,6 @@
 /* Published figures beside what their commands give: `validate`, and what a run shows of them. */
 #include "cli.h"
 
-#include "fab/design.h"
 #include "fab/memory.h"
 
 /* A command of a source as if it had been typed. */

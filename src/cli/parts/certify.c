@@ -2,10 +2,8 @@
 #include "cli.h"
 
 #include "fab/certificate.h"
-#include "fab/design.h"
 
 #include <inttypes.h>
-#include <math.h>
 
 /* What the fabric costs, and what its halves can say to each other. */
 static fab_status certify_fabric(const cli_session *s, FILE *out, fab_error *err) {

@@ -3,7 +3,6 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define WIDTH   80
 #define LONGEST 160
@@ -32,7 +31,7 @@ static fab_status find_model(const char *name, double *parameters, const char **
 }
 
 static void fill(double parameters, const fab_gpu *gpu, cli_table *table) {
-    for (size_t i = 0; i < sizeof USES / sizeof USES[0]; i++) {
+    for (size_t i = 0; i < FAB_N_OF(USES); i++) {
         double bytes = parameters * USES[i].bytes;
         cli_table_add(table, "%s", USES[i].use);
         cli_table_add(table, "%g", USES[i].bytes);
@@ -51,7 +50,7 @@ fab_status cli_explain_model(const char *text, FILE *out, fab_error *err) {
                                          {"Bytes", "bytes", true},
                                          {"GPUs at least", "least_gpus", true},
                                          {"To serve many", "serving_gpus", true}};
-    FAB_OWNS(cli_table_release) cli_table table = {.columns = COLUMNS, .n_columns = sizeof COLUMNS / sizeof COLUMNS[0]};
+    FAB_OWNS(cli_table_release) cli_table table = {.columns = COLUMNS, .n_columns = FAB_N_OF(COLUMNS)};
     fab_gpu gpu;
     const char *source = NULL;
     double parameters = 0;

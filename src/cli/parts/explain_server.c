@@ -20,8 +20,7 @@ static void list_nics(const fab_server_shape *s, uint64_t nics, char *out, size_
 }
 
 static void add_rate(cli_table *table, double bps) {
-    char text[40];
-    cli_table_add(table, "%s", bps > 0 ? fab_quantity_format(text, bps, FAB_UNIT_RATE) : "-");
+    cli_table_add(table, "%s", bps > 0 ? FAB_SAY(bps, FAB_UNIT_RATE) : "-");
 }
 
 static void server_fill(const fab_server_shape *s, cli_table *table) {
@@ -51,15 +50,14 @@ fab_status cli_explain_server(const char *path, FILE *out, fab_error *err) {
         {"Nearest NICs", "nics", false}, {"GPUs there", "sharing", true}, {"PCIe", "pcie_bps", true},
         {"NVLink", "nvlink_bps", true}};
     FAB_OWNED fab_server_shape *s = NULL;
-    FAB_OWNS(cli_table_release) cli_table table = {.columns = COLUMNS, .n_columns = sizeof COLUMNS / sizeof COLUMNS[0]};
-    char rate[40];
+    FAB_OWNS(cli_table_release) cli_table table = {.columns = COLUMNS, .n_columns = FAB_N_OF(COLUMNS)};
     FAB_PASS(FAB_NEW(s, 1, err));
     FAB_PASS(fab_server_read(path, s, err));
     server_fill(s, &table);
     FAB_PASS(cli_table_status(&table, err));
     (void)fprintf(out, "%" PRIu32 " GPU%s and %" PRIu32 " NIC%s%s%s in a server\n\n", s->n_gpus,
                   s->n_gpus == 1 ? "" : "s", s->n_nics, s->n_nics == 1 ? "" : "s", s->nic_bps > 0 ? " of " : "",
-                  s->nic_bps > 0 ? fab_quantity_format(rate, s->nic_bps, FAB_UNIT_RATE) : "");
+                  s->nic_bps > 0 ? FAB_SAY(s->nic_bps, FAB_UNIT_RATE) : "");
     FAB_PASS(cli_table_text(&table, WIDTH, out, err));
     (void)fputs(
         "\nPCIe: the slowest link between the GPU and its nearest NICs; NVLink: all links of the GPU; both per\n"

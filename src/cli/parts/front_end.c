@@ -1,5 +1,4 @@
 /* Traffic of the second network: bursts between the servers and the storage servers, both as hosts of the front-end. */
-#include "fab/design.h"
 #include "cli.h"
 
 #include <stdlib.h>

@@ -1,6 +1,5 @@
 /* route --explain: who contends for a link, and why. */
 #include "cli.h"
-#include "fab/design.h"
 
 #include "fab/explanation.h"
 #include "fab/fabric_parse.h"

@@ -1,7 +1,6 @@
 /* What several jobs do to each other, what slower parts do, and what failures do: beyond the replay of one job. */
 #include "cli.h"
 
-#include "fab/design.h"
 #include "fab/contend.h"
 #include "fab/degraded.h"
 #include "fab/memory.h"

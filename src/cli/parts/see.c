@@ -2,7 +2,6 @@
 #include "cli.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 static void see_add(fab_str *out, const char *option, const char *value) {
     fab_str_printf(out, " --%s ", option);

@@ -1,11 +1,9 @@
 /* `study show`: what the scenarios of a gathered store say together, or all of them as CSV. */
 #include "cli.h"
 
-#include "fab/design.h"
 #include "fab/study_results.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 const cli_option cli_option_top = {"top", "N", "parts and scenarios to name; default 10, at most 1000",
                                    CLI_COUNT(top, 1, FAB_STUDY_TOP_MOST)};

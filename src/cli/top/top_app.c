@@ -2,7 +2,6 @@
 #include "top_app.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 static void complain(top_app *a, const char *text) {
     (void)snprintf(a->message, sizeof a->message, "%s", text);
@@ -116,9 +115,7 @@ static fab_status after_change(top_app *a, fab_status status, const fab_error *i
     } else if (status == FAB_OK && top_model_note(&a->model)[0] != '\0') {
         complain(a, top_model_note(&a->model));
     } else if (status == FAB_OK && a->message[0] == '\0') {
-        char time[40];
-        (void)snprintf(a->message, sizeof a->message, "answered in %s",
-                       fab_quantity_format(time, a->model.asked_s, FAB_UNIT_TIME));
+        (void)snprintf(a->message, sizeof a->message, "answered in %s", FAB_SAY(a->model.asked_s, FAB_UNIT_TIME));
         a->is_bad = false;
     }
     a->model.passed[0] = '\0';

@@ -42,11 +42,11 @@ static inline top_view *top_app_shown(top_app *app) {
 }
 
 /** Opens the model. @param[in,out] out  Zero-initialised, with model.tell. Release with top_app_release(). */
-fab_status top_app_open(const cli_options *options, top_app *out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS top_app_open(const cli_options *options, top_app *out, fab_error *err);
 void top_app_release(top_app *app);
 
 /** Does what a key asks for. What goes wrong is told in the message; an error is memory alone. */
-fab_status top_app_key(top_app *app, int key, fab_error *err) FAB_MUST_USE;
+FAB_STATUS top_app_key(top_app *app, int key, fab_error *err);
 
 /** Whether a key asks for an answer that may take a while. */
 bool top_app_is_slow(const top_app *app, int key);
@@ -65,4 +65,4 @@ size_t top_app_draw(top_app *app, size_t height, fab_page *page);
  * @retval FAB_EUSAGE  the terminal cannot show it
  * @retval FAB_EUNSUPPORTED  built without ncurses
  */
-fab_status top_screen_run(const cli_options *options, FILE *out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS top_screen_run(const cli_options *options, FILE *out, fab_error *err);

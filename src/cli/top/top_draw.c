@@ -2,7 +2,6 @@
 #include "top_app.h"
 
 #include <inttypes.h>
-#include <math.h>
 
 #define ABOVE 8 /* lines above the rows, and below */
 #define BELOW 2
@@ -153,7 +152,7 @@ static void draw_last(const top_app *a, fab_page *page) {
 size_t top_app_draw(top_app *a, size_t height, fab_page *page) {
     top_view *v = top_app_shown(a);
     if (a->help) {
-        for (size_t i = 0; i < sizeof HELP / sizeof *HELP && i < height; i++) {
+        for (size_t i = 0; i < FAB_N_OF(HELP) && i < height; i++) {
             put(page, FAB_INK_PLAIN, HELP[i]);
             fab_page_end_line(page);
         }

@@ -1,7 +1,6 @@
 /* The job, held open, and what is broken of it. */
 #include "top_model.h"
 
-#include "fab/design.h"
 #include "fab/memory.h"
 
 #include <inttypes.h>
@@ -18,10 +17,7 @@ static fab_status copy_state(const top_state *from, top_state *out, fab_error *e
 }
 
 static size_t find_part(const top_state *state, const fab_component *part) {
-    size_t i = 0;
-    while (i < state->n && (state->part[i].kind != part->kind || state->part[i].id != part->id)) {
-        i++;
-    }
+    FAB_FIRST(i, state->n, state->part[i].kind == part->kind && state->part[i].id == part->id);
     return i;
 }
 

@@ -42,24 +42,24 @@ typedef struct top_model {
  * @param[in,out] out      Zero-initialised, with `tell`. Release with top_model_release() whatever comes of it.
  * Errors of what `run` does with the same words.
  */
-fab_status top_model_open(const cli_options *options, top_model *out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS top_model_open(const cli_options *options, top_model *out, fab_error *err);
 void top_model_release(top_model *model);
 
 /* Changes. After an error everything is as it was before. */
 
 /** Part of a name as --fail takes it: "leaf-3", "nic-7*0.5". */
-fab_status top_model_parse(const top_model *model, const char *text, fab_component *out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS top_model_parse(const top_model *model, const char *text, fab_component *out, fab_error *err);
 /** A part that is broken already gets the new fraction. */
-fab_status top_model_break(top_model *model, const fab_component *part, fab_error *err) FAB_MUST_USE;
+FAB_STATUS top_model_break(top_model *model, const fab_component *part, fab_error *err);
 /** Does nothing where the part is not broken. */
-fab_status top_model_repair(top_model *model, const fab_component *part, fab_error *err) FAB_MUST_USE;
-fab_status top_model_repair_all(top_model *model, fab_error *err) FAB_MUST_USE;
+FAB_STATUS top_model_repair(top_model *model, const fab_component *part, fab_error *err);
+FAB_STATUS top_model_repair_all(top_model *model, fab_error *err);
 /** Does nothing where nothing was changed. */
-fab_status top_model_undo(top_model *model, fab_error *err) FAB_MUST_USE;
+FAB_STATUS top_model_undo(top_model *model, fab_error *err);
 /** The next one that can route this fabric. */
-fab_status top_model_next_engine(top_model *model, fab_error *err) FAB_MUST_USE;
-fab_status top_model_next_seed(top_model *model, fab_error *err) FAB_MUST_USE;
-fab_status top_model_next_policy(top_model *model, fab_error *err) FAB_MUST_USE;
+FAB_STATUS top_model_next_engine(top_model *model, fab_error *err);
+FAB_STATUS top_model_next_seed(top_model *model, fab_error *err);
+FAB_STATUS top_model_next_policy(top_model *model, fab_error *err);
 
 /** What is left of a part, by its own name: 1 where it is not broken, 0 where it is dead. */
 double top_model_left(const top_model *model, const fab_component *part);

@@ -1,9 +1,6 @@
 /* How rows look. Figures are formatted as the report formats them. */
 #include "top_view.h"
 
-#include <math.h>
-#include <string.h>
-
 #define NAME_SIZE ((size_t)2 * FAB_LINK_NAME_SIZE)
 #define GAP       2
 
@@ -28,11 +25,11 @@ static const top_column BROKEN[] = {{"broken", 0, true}, {"left", 8, false}};
 static const struct {
     const top_column *columns;
     size_t n;
-} TABLES[TOP_N_VIEWS] = {{PHASES, sizeof PHASES / sizeof *PHASES},
-                         {LINKS, sizeof LINKS / sizeof *LINKS},
-                         {FLOWS, sizeof FLOWS / sizeof *FLOWS},
-                         {PARTS, sizeof PARTS / sizeof *PARTS},
-                         {BROKEN, sizeof BROKEN / sizeof *BROKEN}};
+} TABLES[TOP_N_VIEWS] = {{PHASES, FAB_N_OF(PHASES)},
+                         {LINKS, FAB_N_OF(LINKS)},
+                         {FLOWS, FAB_N_OF(FLOWS)},
+                         {PARTS, FAB_N_OF(PARTS)},
+                         {BROKEN, FAB_N_OF(BROKEN)}};
 
 size_t top_bytes_of(const char *text, size_t columns) {
     size_t bytes = 0;
@@ -58,10 +55,7 @@ static const char *fit(const char *text, size_t width, char *out, size_t size) {
 }
 
 static size_t first_width(const top_view *v, const fab_page *page) {
-    size_t others = 0;
-    for (size_t i = 1; i < TABLES[v->kind].n; i++) {
-        others += TABLES[v->kind].columns[i].width + GAP;
-    }
+    FAB_SUM_IN(size_t, others, i, 1, TABLES[v->kind].n, TABLES[v->kind].columns[i].width + GAP);
     return page->width > others + 8 ? page->width - others : 8;
 }
 

@@ -4,8 +4,6 @@
 #include "fab/memory.h"
 #include "fab/ranked.h"
 
-#include <math.h>
-
 static const char *const ORDERS[TOP_N_VIEWS][4] = {{"as they come", "by time", "by fullest link", NULL},
                                                    {"by load", "by change", "by name", NULL},
                                                    {"by rate here", "by name", NULL},
@@ -82,12 +80,9 @@ uint32_t top_gpu_now(const top_model *m, uint32_t gpu) {
     const fab_fabric *f = top_fabric(m);
     const fab_failed_policy *p =
         m->answer->n_failed > 0 && top_model_is_known(m) ? &m->answer->engines[0].policies[0] : NULL;
-    for (size_t i = 0; p != NULL && i < p->n_moves; i++) {
-        if (p->moves[i].from == fab_server_of(f, gpu)) {
-            return p->moves[i].to * f->gpus_per_server + gpu % f->gpus_per_server;
-        }
-    }
-    return gpu;
+    const size_t n = p != NULL ? p->n_moves : 0;
+    FAB_FIRST(i, n, p->moves[i].from == fab_server_of(f, gpu));
+    return i < n ? p->moves[i].to * f->gpus_per_server + gpu % f->gpus_per_server : gpu;
 }
 
 bool top_view_part(const top_model *m, const top_view *v, size_t row, fab_component *out) {
@@ -199,10 +194,7 @@ static size_t rank_parts(const top_model *m, const top_view *v, fab_ranked *list
 
 /* The row of the item that was selected; else the row stays, as far as there are so many. */
 static void select_again(top_view *v) {
-    size_t row = 0;
-    while (row < v->n && v->item[row] != v->at) {
-        row++;
-    }
+    FAB_FIRST(row, v->n, v->item[row] == v->at);
     row = row < v->n ? row : v->row;
     v->row = row < v->n ? row : v->n > 0 ? v->n - 1 : 0;
     v->at = v->n > 0 ? v->item[v->row] : v->at;

@@ -30,7 +30,7 @@ void top_view_release(top_view *view);
 
 /** Finds the items anew: after a change of the state or the order. The selection stays where it can.
  * Complexity: O(links) or O(flows), and sorting. */
-fab_status top_view_refresh(const top_model *model, top_view *view, fab_error *err) FAB_MUST_USE;
+FAB_STATUS top_view_refresh(const top_model *model, top_view *view, fab_error *err);
 
 /** "by load", ... of its orders, of which the last is followed by the first. */
 const char *top_view_order_name(const top_view *view);

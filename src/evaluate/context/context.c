@@ -81,10 +81,8 @@ static bool may_share_traffic(const fab_context *c) {
 
 /* --- tables ------------------------------------------------------------------------------------------------------- */
 
-static fab_status build_sizes(void *context, size_t index, fab_error *err) {
+static fab_status build_sizes(void *context, FAB_UNUSED size_t index, FAB_UNUSED fab_error *err) {
     fab_context *c = context;
-    (void)index;
-    (void)err;
     fab_replay_sizes_of(c->what.fabric, &c->parts->sizes);
     return FAB_OK;
 }
@@ -96,10 +94,9 @@ fab_status fab_context_sizes(const fab_context *context, const fab_replay_sizes 
     return FAB_OK;
 }
 
-static fab_status build_next_hops(void *context, size_t index, fab_error *err) {
+static fab_status build_next_hops(void *context, FAB_UNUSED size_t index, fab_error *err) {
     const fab_replay_sizes *sizes = NULL;
     fab_context *c = context;
-    (void)index;
     FAB_PASS(fab_context_sizes(c, &sizes, err));
     FAB_PASS(fab_context_check(&c->what, fab_graph_bytes(sizes) + fab_next_hops_bytes(sizes), "", err));
     return fab_next_hops_new(c->what.fabric, NULL, &c->parts->next_hops, err);
@@ -112,11 +109,10 @@ fab_status fab_context_next_hops(const fab_context *context, const fab_next_hops
     return FAB_OK;
 }
 
-static fab_status build_dag(void *context, size_t index, fab_error *err) {
+static fab_status build_dag(void *context, FAB_UNUSED size_t index, fab_error *err) {
     const fab_next_hops *next_hops = NULL;
     const fab_replay_sizes *sizes = NULL;
     fab_context *c = context;
-    (void)index;
     FAB_PASS(fab_context_next_hops(c, &next_hops, err));
     FAB_PASS(fab_context_sizes(c, &sizes, err));
     FAB_PASS(fab_context_check(&c->what, fab_graph_bytes(sizes) + fab_next_hops_bytes(sizes) + fab_dags_bytes(sizes),
@@ -131,9 +127,8 @@ fab_status fab_context_dag(const fab_context *context, const fab_dag **out, fab_
     return FAB_OK;
 }
 
-static fab_status build_ports(void *context, size_t index, fab_error *err) {
+static fab_status build_ports(void *context, FAB_UNUSED size_t index, fab_error *err) {
     fab_context *c = context;
-    (void)index;
     return fab_ports_init(c->what.fabric, &c->parts->ports, err);
 }
 
@@ -186,10 +181,9 @@ fab_status fab_context_router(const fab_context *context, size_t engine, const f
     return FAB_OK;
 }
 
-static fab_status build_index(void *context, size_t index, fab_error *err) {
+static fab_status build_index(void *context, FAB_UNUSED size_t index, fab_error *err) {
     const fab_next_hops *next_hops = NULL;
     fab_context *c = context;
-    (void)index;
     FAB_PASS(fab_context_next_hops(c, &next_hops, err));
     return fab_hops_index_init(c->what.fabric, next_hops, &c->parts->index, err);
 }
@@ -241,11 +235,10 @@ static fab_status make_traffic(fab_context *c, fab_error *err) {
                : fab_traffic_make(q->traffic, q->design, q->fabric, q->seed + q->draw, &c->parts->made, err);
 }
 
-static fab_status build_traffic(void *context, size_t index, fab_error *err) {
+static fab_status build_traffic(void *context, FAB_UNUSED size_t index, fab_error *err) {
     fab_context *c = context;
     context_parts *p = c->parts;
     const fab_traffic *traffic = NULL;
-    (void)index;
     if (may_share_traffic(c)) {
         FAB_PASS(fab_context_traffic(c->what.base, &traffic, err));
         const fab_context_request *base = &c->what.base->what;
@@ -296,8 +289,7 @@ fab_context_request fab_context_of(const fab_design *design, const fab_fabric *f
 }
 
 fab_status fab_context_new(const fab_context_request *request, fab_context **out, fab_error *err) {
-    FAB_OWNS(fab_context_free_owned) fab_context *c = NULL;
-    FAB_PASS(FAB_NEW(c, 1, err));
+    FAB_OWNS_NEW(fab_context_free_owned, fab_context, c, 1, err);
     c->what = *request;
     if (request->base != NULL) {
         fill_from_base(&c->what);

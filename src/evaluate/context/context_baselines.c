@@ -4,11 +4,10 @@
 #include "fab/design.h"
 #include "fab/memory.h"
 
-static fab_status list_baselines(void *context, size_t index, fab_error *err) {
+static fab_status list_baselines(void *context, FAB_UNUSED size_t index, fab_error *err) {
     const fab_traffic *traffic = NULL;
     fab_context *c = context;
     context_parts *p = c->parts;
-    (void)index;
     FAB_PASS(fab_context_traffic(c, &traffic, err));
     const size_t n = c->what.n_engines * traffic->n_phases;
     FAB_PASS(FAB_NEW(p->baselines, n, err));
@@ -85,27 +84,4 @@ fab_status fab_context_estimator(const fab_context *context, size_t engine, size
     FAB_PASS(fab_once_run(&c->parts->baselines[place].once[PAIR_ESTIMATOR], build_estimator, c, place, err));
     *out = c->parts->baselines[place].estimator;
     return FAB_OK;
-}
-
-/* --- counts ------------------------------------------------------------------------------------------------------- */
-
-fab_context_builds fab_context_count(const fab_context *c) {
-    const context_parts *p = c->parts;
-    fab_context_builds n = {.next_hops = p->once[PART_NEXT_HOPS].n_builds,
-                            .dags = p->once[PART_DAG].n_builds,
-                            .ports = p->once[PART_PORTS].n_builds,
-                            .traffics = p->owner == c ? p->once[PART_TRAFFIC].n_builds : 0};
-    for (size_t e = 0; e < c->what.n_engines; e++) {
-        n.routers += p->engines[e].once[ENGINE_ROUTER].n_builds;
-    }
-    for (size_t i = 0; i < p->n_phases; i++) {
-        n.offers += p->phases[i].once[PHASE_OFFER].n_builds;
-        n.demands += p->phases[i].once[PHASE_DEMAND].n_builds;
-        n.bounds += p->phases[i].once[PHASE_BOUND].n_builds;
-    }
-    for (size_t i = 0; p->baselines != NULL && i < c->what.n_engines * p->traffic->n_phases; i++) {
-        n.baselines += p->baselines[i].once[PAIR_BASELINE].n_builds;
-        n.estimators += p->baselines[i].once[PAIR_ESTIMATOR].n_builds;
-    }
-    return n;
 }

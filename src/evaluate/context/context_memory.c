@@ -23,8 +23,8 @@ static void measure_switches(const fab_fabric *f, fab_replay_sizes *out) {
     for (fab_node_id v = f->first[FAB_NODE_SWITCH]; v < f->n_nodes; v++) {
         double ports = 0;
         double nics = 0;
-        for (uint32_t k = f->out_first[v]; k < f->out_first[v + 1]; k++) {
-            bool is_access = fab_class_of(f, f->out_link[k])->kind == FAB_LINK_ACCESS;
+        FAB_EACH_LINK(f, v, link) {
+            bool is_access = fab_class_of(f, link)->kind == FAB_LINK_ACCESS;
             nics += is_access;
             ports += !is_access;
         }
@@ -80,11 +80,10 @@ double fab_routers_bytes(const fab_context_request *what, const fab_replay_sizes
 }
 
 fab_status fab_context_check(const fab_context_request *what, double bytes, const char *more, fab_error *err) {
-    char gpus[32];
     char text[160];
     if (what->design == NULL) { /* nobody has set a limit */
         return FAB_OK;
     }
-    (void)snprintf(text, sizeof text, "routing on %s GPUs%s", fab_format_count(gpus, fab_n_gpus(what->fabric)), more);
+    FAB_FORMAT(text, "routing on %s GPUs%s", FAB_SAY_COUNT(fab_n_gpus(what->fabric)), more);
     return fab_memory_check(text, bytes, what->design->fabric.max_bytes, err);
 }

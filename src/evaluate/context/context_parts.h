@@ -28,8 +28,7 @@ void fab_once_release(fab_once *once, size_t n);
  * Calls `build` unless somebody did; who comes meanwhile waits. Returns what it returned, to everybody. What builds may
  * ask for other things, in an order without circles.
  */
-fab_status fab_once_run(fab_once *once, fab_once_build *build, void *context, size_t index,
-                        fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_once_run(fab_once *once, fab_once_build *build, void *context, size_t index, fab_error *err);
 
 /* What is built once: of a context, of an engine, of a phase, and of a phase under an engine. */
 enum { PART_SIZES, PART_NEXT_HOPS, PART_DAG, PART_PORTS, PART_INDEX, PART_TRAFFIC, PART_BASELINES, PART_N };
@@ -85,26 +84,24 @@ struct fab_context {
 };
 
 /** Ideal spray and what bounds the time. Release with fab_prepared_release(). In measure/subject.c. */
-fab_status fab_prepared_init(const fab_context *context, size_t phase, fab_prepared_phase *out,
-                             fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_prepared_init(const fab_context *context, size_t phase, fab_prepared_phase *out, fab_error *err);
 
 /** What does not depend on the engine, of the healthy fabric. */
-fab_status fab_context_prepared(const fab_context *context, size_t phase, const fab_prepared_phase **out,
-                                fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_context_prepared(const fab_context *context, size_t phase, const fab_prepared_phase **out,
+                                fab_error *err);
 
 /** What masks of the fabric share, for the next hops that an engine chooses among. */
-fab_status fab_context_index(const fab_context *context, size_t engine, const fab_hops_index **out,
-                             fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_context_index(const fab_context *context, size_t engine, const fab_hops_index **out, fab_error *err);
 
 /** The estimator of a phase's time under an engine that does not split. Errors of fab_estimator_new(). */
-fab_status fab_context_estimator(const fab_context *context, size_t engine, size_t phase, const fab_estimator **out,
-                                 fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_context_estimator(const fab_context *context, size_t engine, size_t phase, const fab_estimator **out,
+                                 fab_error *err);
 
 /** Counts of the fabric, for estimates. */
-fab_status fab_context_sizes(const fab_context *context, const fab_replay_sizes **out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_context_sizes(const fab_context *context, const fab_replay_sizes **out, fab_error *err);
 
 /* context_phases.c */
-fab_status context_phases_init(fab_context *context, fab_error *err) FAB_MUST_USE;
+FAB_STATUS context_phases_init(fab_context *context, fab_error *err);
 void context_phases_release(fab_context *context);
 
 /* context_baselines.c */

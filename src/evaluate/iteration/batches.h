@@ -4,4 +4,4 @@
 #include "fab/serving.h"
 
 /* Fills result->ranking. */
-fab_status iteration_rank(const fab_traffic *traffic, fab_result *result, fab_error *err) FAB_MUST_USE;
+FAB_STATUS iteration_rank(const fab_traffic *traffic, fab_result *result, fab_error *err);

@@ -34,5 +34,5 @@ fab_layer_shape iteration_shape(const fab_job_spec *job, const fab_model *model)
 void iteration_pipeline_release(iteration_pipeline *pipeline);
 
 /* Written on success only. */
-fab_status iteration_pipeline_make(const iteration_plan *plan, const iteration_candidate *candidate,
-                                   iteration_pipeline *out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS iteration_pipeline_make(const iteration_plan *plan, const iteration_candidate *candidate,
+                                   iteration_pipeline *out, fab_error *err);

@@ -109,8 +109,7 @@ fab_status fab_iterate_times(const fab_traffic *traffic, const fab_job_times *ti
 fab_status fab_iterate_transport(const fab_traffic *traffic, const fab_result *result, size_t engine, double nic_s,
                                  const fab_paces *paces, fab_iteration *out, fab_error *err) {
     fab_job_times times = {.paces = paces};
-    FAB_OWNED fab_iteration *fluid = NULL;
-    FAB_PASS(FAB_NEW(fluid, 1, err));
+    FAB_OWNED_NEW(fab_iteration, fluid, 1, err);
     for (size_t i = 0; i < result->n_phases; i++) {
         const fab_phase *phase = &traffic->phases[i];
         const fab_engine_result *mine = &result->phases[i].engines[engine];
@@ -159,7 +158,7 @@ fab_status fab_iterate_with(const fab_traffic *given, const fab_result *result, 
     FAB_PASS(iterate_times(traffic, &times, &how, out, err));
     out->at_means_s = out->time_s;
     out->network_share_ratio = fab_share_ratio(fabric, result->ranks);
-    (void)snprintf(out->engine, sizeof out->engine, "%s", result->phases[0].engines[engine].engine);
+    FAB_FORMAT(out->engine, "%s", result->phases[0].engines[engine].engine);
     const memory_check check = {&traffic->job, &traffic->model, NULL};
     out->memory = memory_with(&check, out->microbatch, out->interleave);
     out->pipeline_bisection_bytes_per_s = fab_pipeline_bisection_bytes_per_s(&traffic->job, &times.pp);

@@ -294,10 +294,9 @@ fab_status fab_iteration_time(const fab_iteration_request *request, fab_iteratio
     const fab_job_spec *job = request->job;
     iteration_candidate best;
     iteration_plan p;
-    FAB_OWNED bounded_candidate *candidate = NULL;
     size_t n = 0;
     FAB_PASS(open_plan(request, &p, err));
-    FAB_PASS(FAB_NEW(candidate, N_MICROBATCHES * (request->choose_interleave ? p.most_chunks : 1), err));
+    FAB_OWNED_NEW(bounded_candidate, candidate, N_MICROBATCHES * (request->choose_interleave ? p.most_chunks : 1), err);
     FAB_PASS(!request->choose_microbatch ? add_candidates(&p, job->microbatch, candidate, &n, err) : FAB_OK);
     for (size_t i = 0; request->choose_microbatch && i < N_MICROBATCHES; i++) {
         FAB_PASS(add_candidates(&p, MICROBATCHES[i], candidate, &n, err));

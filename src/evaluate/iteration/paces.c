@@ -184,14 +184,13 @@ static unsigned travels_of(const pace_solver *s) {
 fab_status fab_iterate_paces(const fab_fabric *fabric, const fab_traffic *traffic, const double *const *bytes,
                              const double *transfer_s, fab_paces *out, fab_error *err) {
     FAB_OWNED busy_link *busy = NULL;
-    FAB_OWNED shared_phase *phase = NULL;
     size_t n_phases = 0;
     double all_s[FAB_TRAVEL_N] = {0};
     FAB_OWNS(fab_max_min_free_owned) fab_max_min *solver = NULL;
     pace_solver s = {.n_busy = 0};
     FAB_OWNS_MEMBERS(s.ones, s.link, s.share);
     *out = (fab_paces){.slowdown = {{0}}};
-    FAB_PASS(FAB_NEW(phase, traffic->n_phases, err));
+    FAB_OWNED_NEW(shared_phase, phase, traffic->n_phases, err);
     for (size_t p = 0; p < traffic->n_phases; p++) {
         const iterate_role *role = iterate_role_of(traffic->phases[p].name);
         if (role != NULL) {
@@ -244,11 +243,9 @@ static void name_links(const fab_fabric *fabric, size_t of, char *out, size_t si
 fab_status fab_iterate_link_use(const fab_fabric *fabric, const fab_traffic *traffic, const double *const *bytes,
                                 fab_link_use **out, size_t *out_n, fab_error *err) {
     const size_t n = 2 * ((size_t)fabric->n_boundaries + 2); /* scale-up, PCIe, tiers; from GPUs, to them */
-    FAB_OWNED fab_link_use *use = NULL;
-    FAB_OWNED uint64_t *n_used = NULL;
-    FAB_OWNED fab_travel *travel = NULL;
-    FAB_PASS(FAB_NEW_ALL(n, err, use, n_used));
-    FAB_PASS(FAB_NEW(travel, traffic->n_phases, err));
+    FAB_OWNED_NEW(fab_link_use, use, n, err);
+    FAB_OWNED_NEW(uint64_t, n_used, n, err);
+    FAB_OWNED_NEW(fab_travel, travel, traffic->n_phases, err);
     for (size_t p = 0; p < traffic->n_phases; p++) {
         travel[p] = fab_iterate_travel(traffic->phases[p].name);
     }

@@ -52,8 +52,7 @@ fab_status iteration_rank(const fab_traffic *traffic, fab_result *result, fab_er
     result->n_ranking = n;
     for (size_t e = 0; e < n; e++) {
         rank(traffic, result, e, &result->ranking[e]);
-        (void)snprintf(result->ranking[e].engine, sizeof result->ranking[e].engine, "%s",
-                       result->phases[0].engines[e].engine);
+        FAB_FORMAT(result->ranking[e].engine, "%s", result->phases[0].engines[e].engine);
     }
     return FAB_OK;
 }

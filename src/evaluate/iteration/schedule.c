@@ -199,9 +199,8 @@ static void add_point(fab_schedule *s, double start_s, double power_w) {
 fab_status fab_schedule_add_power(fab_schedule *s, const fab_gpu_watts *watts, double gpus, double network_w,
                                   fab_error *err) {
     const uint32_t n_stages = s->pipeline.n_stages;
-    FAB_OWNED double *stage_w = NULL;
     double energy_j = 0;
-    FAB_PASS(FAB_NEW(stage_w, n_stages, err));
+    FAB_OWNED_NEW(double, stage_w, n_stages, err);
     FAB_PASS(FAB_NEW(s->profile, s->n_spans, err));
     s->power = (fab_power){.network_w = network_w, .idle_w = n_stages * gpus * watts->idle_w + network_w};
     for (size_t i = 0; i < s->n_spans;) {
@@ -245,25 +244,21 @@ double fab_schedule_utilisation(const fab_schedule *s, const fab_link_use *links
 
 /* --- the whole ---------------------------------------------------------------------------------------------------- */
 
-void fab_schedule_free(fab_schedule *s) {
-    if (s != NULL) {
-        fab_timeline_release(&s->timeline);
-        free((void *)s->pipeline.chunk);
-        free((void *)s->pipeline.optimizer_s);
-        FAB_FREE_ALL(s->span, s->stage, s->shown, s->profile, s->links);
-    }
-    free(s);
+FAB_FREES_AFTER(fab_schedule_free, fab_schedule, s) {
+    fab_timeline_release(&s->timeline);
+    free((void *)s->pipeline.chunk);
+    free((void *)s->pipeline.optimizer_s);
+    FAB_FREE_ALL(s->span, s->stage, s->shown, s->profile, s->links);
 }
 
 fab_status fab_schedule_new(const fab_pipeline *p, fab_schedule **out, fab_error *err) {
-    FAB_OWNS(fab_schedule_free_owned) fab_schedule *s = NULL;
     fab_chunk_times *chunk = NULL;
     double *optimizer_s = NULL;
     size_t n_chunks = (size_t)p->n_stages * p->n_chunks;
     double passes = 2 * (double)n_chunks * p->n_microbatches;
     FAB_REFUSE_IF(passes > FAB_SCHEDULE_PASSES, err, FAB_EUNSUPPORTED, NULL,
                   "its schedule has %.0f passes, and up to %d are kept", passes, FAB_SCHEDULE_PASSES);
-    FAB_PASS(FAB_NEW(s, 1, err));
+    FAB_OWNS_NEW(fab_schedule_free_owned, fab_schedule, s, 1, err);
     FAB_PASS(FAB_NEW(chunk, n_chunks, err));
     s->pipeline = *p;
     s->pipeline.chunk = chunk;

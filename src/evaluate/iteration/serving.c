@@ -204,10 +204,8 @@ static fab_status find_waits(const server *s, const fab_serving_queue *q, uint64
 static fab_status queue_up(const server *s, const all_exchanges *p, uint64_t seed, fab_serving *out, fab_error *err) {
     const fab_job_spec *job = s->job;
     const uint64_t sequences = job->batch / fab_serving_replicas(job, true);
-    FAB_OWNED double *prompts = NULL;
-    FAB_OWNED double *tokens = NULL;
-    FAB_PASS(FAB_NEW(prompts, job->microbatch + 1, err));
-    FAB_PASS(FAB_NEW(tokens, sequences + 1, err));
+    FAB_OWNED_NEW(double, prompts, job->microbatch + 1, err);
+    FAB_OWNED_NEW(double, tokens, sequences + 1, err);
     for (uint64_t n = 1; n <= job->microbatch; n++) {
         prompts[n] = prompt_s(s, &p->prefill, n);
     }
@@ -294,8 +292,7 @@ fab_status fab_serve(const fab_traffic *traffic, fab_result *result, const char 
     result->n_serving = n;
     for (size_t e = 0; e < n; e++) {
         FAB_PASS(serve(&s, result, e, &result->serving[e], err));
-        (void)snprintf(result->serving[e].engine, sizeof result->serving[e].engine, "%s",
-                       result->phases[0].engines[e].engine);
+        FAB_FORMAT(result->serving[e].engine, "%s", result->phases[0].engines[e].engine);
     }
     return FAB_OK;
 }

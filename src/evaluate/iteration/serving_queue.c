@@ -101,8 +101,7 @@ static void run_replica(replica *r) {
 }
 
 static fab_status run_replicas(const fab_serving_queue *q, request *of, fab_error *err) {
-    FAB_OWNED uint64_t *last_pass = NULL;
-    FAB_PASS(FAB_NEW(last_pass, q->requests, err));
+    FAB_OWNED_NEW(uint64_t, last_pass, q->requests, err);
     for (uint32_t i = 0; i < q->replicas && i < q->requests; i++) {
         replica r = {.q = q,
                      .of = of,
@@ -121,8 +120,7 @@ FAB_ORDER_TWO(by_ready, request, ready_s, arrival_s);
 
 /* One queue for all: whoever is free first takes what waits. */
 static fab_status run_readers(const fab_serving_queue *q, request *of, fab_error *err) {
-    FAB_OWNED double *free_s = NULL;
-    FAB_PASS(FAB_NEW(free_s, q->readers, err));
+    FAB_OWNED_NEW(double, free_s, q->readers, err);
     for (uint32_t i = 0; i < q->requests;) {
         uint32_t next = 0;
         uint32_t n = 1;
@@ -156,10 +154,9 @@ static void summarize_waits(const double *values, uint32_t n, double out[2], dou
 }
 
 static fab_status measure_waits(const fab_serving_queue *q, const request *of, fab_serving_waits *out, fab_error *err) {
-    FAB_OWNED double *values = NULL;
     const uint32_t skipped = q->requests / SKIPPED;
     const uint32_t n = q->requests - skipped;
-    FAB_PASS(FAB_NEW(values, n, err));
+    FAB_OWNED_NEW(double, values, n, err);
     for (uint32_t i = 0; i < n; i++) {
         values[i] = of[skipped + i].first_s - of[skipped + i].arrival_s;
     }
@@ -175,13 +172,12 @@ static fab_status measure_waits(const fab_serving_queue *q, const request *of, f
 }
 
 fab_status fab_serving_wait(const fab_serving_queue *q, fab_serving_waits *out, fab_error *err) {
-    FAB_OWNED request *of = NULL;
     double now_s = 0;
     fab_rng rng = fab_rng_make(q->seed, 0x7365727665);
     const double most = fab_serving_most(q);
     FAB_REFUSE_IF(!(q->arrivals_per_s > 0 && q->arrivals_per_s < most), err, FAB_EINPUT, NULL,
                   "%.4g requests/s are not below the %.4g that can be served", q->arrivals_per_s, most);
-    FAB_PASS(FAB_NEW(of, q->requests, err));
+    FAB_OWNED_NEW(request, of, q->requests, err);
     for (uint32_t i = 0; i < q->requests; i++) {
         now_s -= log(draw(&rng)) / q->arrivals_per_s;
         of[i].arrival_s = of[i].ready_s = now_s;

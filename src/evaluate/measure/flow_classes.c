@@ -53,11 +53,10 @@ static fab_status group_gpus(const fab_prepared_phase *s, const fab_sent *sent, 
     const uint32_t n_rails = s->fabric->forwards_in_domain ? s->fabric->n_rails : 1;
     grouping g = {0};
     FAB_OWNS_MEMBERS(g.group, g.size, g.leaf, g.apart, g.flows);
-    FAB_OWNED uint32_t *head = NULL;
     FAB_OWNED uint32_t *next = NULL;
     FAB_PASS(FAB_NEW_ALL(all->n, err, g.group, g.size, g.apart, next, g.flows));
     FAB_PASS(FAB_NEW(g.leaf, (size_t)all->n * s->demand->n_parts, err));
-    FAB_PASS(FAB_NEW(head, fab_next_hops_n_leaves(s->next_hops), err));
+    FAB_OWNED_NEW(uint32_t, head, fab_next_hops_n_leaves(s->next_hops), err);
     for (uint32_t apart = 0; apart < all->n / size * n_rails; apart++) {
         for (uint32_t i = apart / n_rails * size; i < (apart / n_rails + 1) * size; i++) {
             if (fab_relay_rail(s->fabric, s->ports, all->first + i) == apart % n_rails) {
@@ -90,18 +89,15 @@ static fab_status classes_of_groups(const fab_prepared_phase *s, const fab_sent 
     uint32_t low = 0; /* groups of one exchange */
     uint32_t high = 0;
     FAB_OWNS(fab_flow_classes_release) fab_flow_classes c = {.n_parts = n_parts};
-    FAB_OWNED uint32_t *by_group = NULL;
-    FAB_OWNED uint32_t *first_of = NULL;
-    FAB_OWNED uint64_t *own = NULL;
     for (uint32_t k = 0; k < g->n_groups; k++) {
         low = g->apart[k] != g->apart[low] ? k : low;
         n_classes += 2 * (size_t)(k - low) + 1;
     }
     FAB_PASS(FAB_NEW(c.own_pair, n_classes * n_parts, err));
     FAB_PASS(FAB_NEW(c.own_count, n_classes, err));
-    FAB_PASS(FAB_NEW(by_group, n, err));
-    FAB_PASS(FAB_NEW(first_of, (size_t)g->n_groups + 2, err));
-    FAB_PASS(FAB_NEW(own, g->n_groups, err));
+    FAB_OWNED_NEW(uint32_t, by_group, n, err);
+    FAB_OWNED_NEW(uint32_t, first_of, (size_t)g->n_groups + 2, err);
+    FAB_OWNED_NEW(uint64_t, own, g->n_groups, err);
     for (uint32_t i = 0; i < n; i++) {
         first_of[g->group[i] + 2]++;
     }
@@ -193,10 +189,8 @@ static void count_network_flows(const fab_prepared_phase *s, fab_phase_result *o
 /* Flows whose minimal routes cross a boundary. */
 static fab_status count_crossings(const fab_prepared_phase *s, fab_phase_result *out, fab_error *err) {
     const fab_flow_classes *c = &s->classes;
-    FAB_OWNED double *x = NULL;
-    FAB_OWNED double *crosses = NULL;
-    FAB_PASS(FAB_NEW(x, s->fabric->n_links, err));
-    FAB_PASS(FAB_NEW(crosses, s->demand->n_pairs, err));
+    FAB_OWNED_NEW(double, x, s->fabric->n_links, err);
+    FAB_OWNED_NEW(double, crosses, s->demand->n_pairs, err);
     for (uint32_t t = 1; t <= s->fabric->n_boundaries; t++) { /* 1: any fabric link */
         for (uint32_t l = 0; l < s->fabric->n_links; l++) {
             const fab_link_class *k = fab_class_of(s->fabric, l);
@@ -251,10 +245,10 @@ fab_status fab_measure_phase(const fab_prepared_phase *s, const fab_bound *bound
                              fab_error *err) {
     const fab_phase *phase = s->phase;
     const fab_fabric *f = s->fabric;
-    (void)snprintf(out->name, sizeof out->name, "%s", phase->name);
-    (void)snprintf(out->collective, sizeof out->collective, "%s", phase->collective);
-    (void)snprintf(out->formula, sizeof out->formula, "%s", phase->formula);
-    (void)snprintf(out->algorithm, sizeof out->algorithm, "%s", phase->algorithm);
+    FAB_FORMAT(out->name, "%s", phase->name);
+    FAB_FORMAT(out->collective, "%s", phase->collective);
+    FAB_FORMAT(out->formula, "%s", phase->formula);
+    FAB_FORMAT(out->algorithm, "%s", phase->algorithm);
     out->run = phase->run;
     out->alternative = phase->alternative;
     out->flows = phase->n_flows;

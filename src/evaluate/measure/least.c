@@ -54,8 +54,8 @@ static double least_of(const fab_fabric *f, const fab_next_hops *next_hops, cons
     for (uint32_t leaf = 0; leaf < n_leaves; leaf++) {
         fab_node_id v = fab_next_hops_leaf(next_hops, leaf);
         double capacity = 0;
-        for (uint32_t k = f->out_first[v]; k < f->out_first[v + 1]; k++) {
-            const fab_link_class *c = fab_class_of(f, f->out_link[k]);
+        FAB_EACH_LINK(f, v, link) {
+            const fab_link_class *c = fab_class_of(f, link);
             capacity += c->kind == FAB_LINK_FABRIC ? c->capacity_bps : 0;
         }
         double most = fmax(e->sent[leaf], e->received[leaf]) * BITS;
@@ -152,9 +152,8 @@ static fab_status find_ends(const least_work *w, size_t phase, struct fab_least_
 }
 
 static fab_status find_links(const least_work *w, size_t phase, size_t worker, fab_least *out, fab_error *err) {
-    FAB_OWNED fab_engine_result *detail = NULL;
     fab_evaluated found;
-    FAB_PASS(FAB_NEW(detail, 1, err));
+    FAB_OWNED_NEW(fab_engine_result, detail, 1, err);
     FAB_PASS(w->workers[worker] == NULL ? fab_workspace_new(w->context, &w->workers[worker], err) : FAB_OK);
     const fab_case at = {.phase = phase};
     const fab_needs needs = {.what = FAB_NEED_FIGURES | FAB_NEED_LINKS_ALONE,
@@ -189,12 +188,11 @@ static fab_status find_missing(least_work *w, fab_error *err) {
 
 fab_status fab_least_times(fab_least_memo *memo, const fab_context *context, size_t n_threads, bool wants_links,
                            fab_least *out, fab_error *err) {
-    FAB_OWNED open_phase *open = NULL;
-    FAB_OWNED size_t *missing = NULL;
     least_work w = {.context = context, .memo = memo, .wants_links = wants_links, .n_threads = n_threads};
     FAB_PASS(fab_context_traffic(context, &w.traffic, err));
     const size_t n = w.traffic->n_phases;
-    FAB_PASS(FAB_NEW_ALL(n + 1, err, open, missing));
+    FAB_OWNED_NEW(open_phase, open, n + 1, err);
+    FAB_OWNED_NEW(size_t, missing, n + 1, err);
     if (memo->ends == NULL) {
         FAB_PASS(FAB_NEW(memo->ends, n_threads, err));
         memo->n_ends = n_threads;

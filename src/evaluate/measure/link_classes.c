@@ -56,9 +56,8 @@ static fab_status hash_pairs(search *t, fab_error *err) {
 
 /* The first link of a class stands for it, with the capacity of all. */
 static fab_status classify(search *t, uint32_t n_links, double *capacity, fab_error *err) {
-    FAB_OWNED double *own = NULL; /* [link] */
     FAB_OWNS(fab_id_table_release) fab_id_table known = {.n = 0};
-    FAB_PASS(FAB_NEW(own, n_links, err));
+    FAB_OWNED_NEW(double, own, n_links, err); /* [link] */
     memcpy(own, capacity, n_links * sizeof *own);
     for (uint32_t l = 0; l < n_links; l++) {
         const uint32_t tag = (uint32_t)(t->key[l] >> 32);
@@ -85,11 +84,10 @@ static fab_status classify(search *t, uint32_t n_links, double *capacity, fab_er
 
 static fab_status list_pairs(search *t, uint32_t n_links, fab_link_classes *out, fab_error *err) {
     const fab_demand *d = t->demand;
-    FAB_OWNED uint64_t *at = NULL; /* [link]: place of its class, + 1 */
     size_t link_capacity = 0;
     size_t share_capacity = 0;
     uint64_t n = 0;
-    FAB_PASS(FAB_NEW(at, n_links, err));
+    FAB_OWNED_NEW(uint64_t, at, n_links, err); /* [link]: place of its class, + 1 */
     FAB_PASS(FAB_NEW(out->first, (size_t)d->n_pairs + 1, err));
     for (uint32_t dst = 0; dst < d->n_leaves; dst++) {
         for (uint32_t pair = d->first[dst]; pair < d->first[dst + 1]; pair++) {

@@ -17,6 +17,6 @@ typedef struct fab_link_classes {
  * @param[in,out] capacity  Shape [n_links]: of a class's first link becomes that of all its links together.
  * Complexity: two walks over the shortest-path DAGs of all pairs, of switches that are alike over one.
  */
-fab_status fab_link_classes_find(const fab_prepared_phase *prepared, const fab_router *router, const fab_split *split,
-                                 double *capacity, fab_link_classes *out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_link_classes_find(const fab_prepared_phase *prepared, const fab_router *router, const fab_split *split,
+                                 double *capacity, fab_link_classes *out, fab_error *err);
 void fab_link_classes_release(fab_link_classes *classes);

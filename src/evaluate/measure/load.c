@@ -10,8 +10,7 @@ fab_status fab_check_conservation(const fab_fabric *f, const double *load, fab_e
         double in = 0;
         double out = 0;
         bool is_nic = v < f->first[FAB_NODE_DOMAIN];
-        for (uint32_t k = f->out_first[v]; k < f->out_first[v + 1]; k++) {
-            fab_link_id link = f->out_link[k];
+        FAB_EACH_LINK(f, v, link) {
             out += load[link];
             in += load[link ^ 1U];
             if (is_nic && fab_class_of(f, link)->kind == FAB_LINK_ACCESS) {
@@ -20,8 +19,7 @@ fab_status fab_check_conservation(const fab_fabric *f, const double *load, fab_e
             }
         }
         if (fabs(in - out) > 1e-9 * fmax(in, out)) {
-            char name[FAB_NODE_NAME_SIZE];
-            return fab_fail(err, FAB_EINTERNAL, fab_node_name(f, v, name), "receives %.17g but sends %.17g", in, out);
+            return fab_fail(err, FAB_EINTERNAL, FAB_SAY_NODE(f, v), "receives %.17g but sends %.17g", in, out);
         }
     }
     FAB_REFUSE_IF(fabs(entered - left) > 1e-9 * fmax(entered, left), err, FAB_EINTERNAL, NULL,

@@ -86,12 +86,10 @@ static void list_stopped(const fab_fabric *f, const fab_lossless_result *r, cons
 static fab_status find_roots(const fab_engine_run *run, const fab_lossless_result *r, fab_pauses *out,
                              bool *root_of_any, fab_error *err) {
     const fab_fabric *f = run->prepared->fabric;
-    FAB_OWNED uint64_t *n = NULL;
-    FAB_OWNED uint32_t *root_of = NULL;
-    FAB_OWNED double *stopped_s = NULL;
-    FAB_PASS(FAB_NEW(root_of, f->n_links, err));
+    FAB_OWNED_NEW(uint32_t, root_of, f->n_links, err);
     follow_causes(r, f->n_links, root_of);
-    FAB_PASS(FAB_NEW_ALL(f->n_links, err, n, stopped_s));
+    FAB_OWNED_NEW(uint64_t, n, f->n_links, err);
+    FAB_OWNED_NEW(double, stopped_s, f->n_links, err);
     for (uint32_t l = 0; l < f->n_links; l++) {
         if (r->paused_s[l] > 0) {
             uint32_t root = root_of[l];
@@ -142,13 +140,12 @@ static fab_status describe_pauses(const fab_engine_run *run, const fab_routes *r
                                   const double *fluid_s, const fab_lossless_result *r, fab_error *err) {
     fab_pauses *out = &run->detail->pauses;
     const fab_fabric *f = run->prepared->fabric;
-    FAB_OWNED bool *root_of_any = NULL;
     *out = (fab_pauses){.pauses = r->n_pauses,
                         .notices = r->n_notices,
                         .trims = r->n_trims,
                         .cell_bytes = r->cell_bytes,
                         .n_cycle = r->n_deadlock};
-    FAB_PASS(FAB_NEW(root_of_any, f->n_links, err));
+    FAB_OWNED_NEW(bool, root_of_any, f->n_links, err);
     FAB_PASS(find_roots(run, r, out, root_of_any, err));
     out->victims = count_victims(routes, p, fluid_s, r, root_of_any);
     for (uint32_t i = 0; i < r->n_deadlock && i < FAB_PAUSE_CYCLE; i++) {
@@ -247,8 +244,8 @@ static void keep_bound(const fab_lossless_phase *p, double least_s, double *fini
  * goes there and what was sent meanwhile comes here, and either end finishes a packet. */
 static double headroom_of(const fab_fabric *f, fab_node_id v, const fab_lossless *t) {
     double bytes = 0;
-    for (uint32_t k = f->out_first[v]; k < f->out_first[v + 1]; k++) {
-        const fab_link_class *c = fab_class_of(f, f->out_link[k] ^ 1U);
+    FAB_EACH_LINK(f, v, link) {
+        const fab_link_class *c = fab_class_of(f, link ^ 1U);
         bytes += 2 * c->latency_s * c->capacity_bps / BITS + 2 * (t->mtu_bytes + t->header_bytes);
     }
     return bytes * t->n_classes;
@@ -262,17 +259,16 @@ static fab_status check_buffers(const fab_fabric *f, const fab_transport_spec *s
         uint32_t n = (f->out_first[v + 1] - f->out_first[v]) * t->n_classes;
         double held = t->alpha > 0 ? 0 : n * t->xoff_bytes;
         if (fab_kind_of(f, v) == FAB_NODE_SWITCH && held + headroom > spec->buffer_bytes) {
-            char name[FAB_NODE_NAME_SIZE];
             char text[3][32];
             char holds[64] = "have to take ";
             if (t->alpha <= 0) {
-                (void)snprintf(holds, sizeof holds, "may hold xoff of %s each, and ",
-                               fab_quantity_format(text[0], t->xoff_bytes, FAB_UNIT_BYTES));
+                FAB_FORMAT(holds, "may hold xoff of %s each, and ",
+                           fab_quantity_format(text[0], t->xoff_bytes, FAB_UNIT_BYTES));
             }
             return fab_fail(err, FAB_EINPUT, "transport",
                             "%s has %" PRIu32 " %s in use that %s%s%s until their senders have stopped: more than its "
                             "buffer of %s, so that PFC would lose packets",
-                            fab_node_name(f, v, name), n, t->n_classes > 1 ? "ports times priorities" : "ports", holds,
+                            FAB_SAY_NODE(f, v), n, t->n_classes > 1 ? "ports times priorities" : "ports", holds,
                             fab_quantity_format(text[1], ceil(headroom), FAB_UNIT_BYTES), t->alpha > 0 ? "" : " more",
                             fab_quantity_format(text[2], spec->buffer_bytes, FAB_UNIT_BYTES));
         }
@@ -357,7 +353,6 @@ static fab_status send_packets(const fab_engine_run *run, const fab_routes *rout
                                double least_s, fab_figures *out, fab_error *err) {
     fab_rate_scratch *s = run->scratch->rates;
     const fab_fabric *f = run->prepared->fabric;
-    FAB_OWNED double *fluid_s = NULL;
     fab_lossless_result r = {.finish_s = s->finish_s};
     FAB_OWNS_MEMBERS(r.paused_s, r.busy_s, r.cause);
     const fab_lossless_phase phase = {.n_flows = sharing->n_flows,
@@ -369,7 +364,7 @@ static fab_status send_packets(const fab_engine_run *run, const fab_routes *rout
                                       .seed = run->seed,
                                       .n_sprayed = routes->n_flows,
                                       .sprayed = routes->flow_first};
-    FAB_PASS(FAB_NEW(fluid_s, sharing->n_flows, err));
+    FAB_OWNED_NEW(double, fluid_s, sharing->n_flows, err);
     FAB_PASS(FAB_NEW_ALL(f->n_links, err, r.paused_s, r.busy_s, r.cause));
     out->fluid_s = run->prepared->relay_s;
     for (uint32_t i = 0; i < sharing->n_flows; i++) {

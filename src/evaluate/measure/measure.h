@@ -47,8 +47,7 @@ typedef struct fab_prepared_phase {
 void fab_prepared_release(fab_prepared_phase *prepared);
 
 /** Classes of the flows of prepared->phase, from its demand. */
-fab_status fab_flow_classes_init(const fab_prepared_phase *prepared, fab_flow_classes *out,
-                                 fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_flow_classes_init(const fab_prepared_phase *prepared, fab_flow_classes *out, fab_error *err);
 void fab_flow_classes_release(fab_flow_classes *classes);
 
 /** What is alike under the next hops of a router; NULL: nothing is known, or it goes by tables of its own. */
@@ -130,7 +129,7 @@ typedef struct fab_engine_run {
  * @param[out] out  Figures; run->detail gets load tables, hot links and what is read off the paths.
  * @retval FAB_EINTERNAL  loads are not conserved, or a result beats its bound.
  */
-fab_status fab_measure_run(const fab_engine_run *run, fab_figures *out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_measure_run(const fab_engine_run *run, fab_figures *out, fab_error *err);
 
 /* --- what the two kinds of runs share --------------------------------------------------------------------------- */
 
@@ -145,15 +144,15 @@ void fab_tally_add(fab_flow_tally *tally, double worst, double count);
 void fab_to_utilisation(const fab_fabric *fabric, double *load);
 
 /** Figures of loads: `use` (shape [n_links]) is turned from offered rates into utilisation. Checks conservation. */
-fab_status fab_sample_loads(const fab_engine_run *run, double *use, const double *bytes, fab_figures *out,
-                            fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_sample_loads(const fab_engine_run *run, double *use, const double *bytes, fab_figures *out,
+                            fab_error *err);
 void fab_sample_flows(const fab_flow_tally *tally, fab_figures *out);
 
 /** Compares with the bound, where there is one and it holds. */
-fab_status fab_sample_bound(const fab_engine_run *run, bool is_minimal, fab_figures *out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_sample_bound(const fab_engine_run *run, bool is_minimal, fab_figures *out, fab_error *err);
 
-fab_status fab_measure_paths(const fab_engine_run *run, fab_figures *out, fab_error *err) FAB_MUST_USE;
-fab_status fab_measure_split(const fab_engine_run *run, fab_figures *out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_measure_paths(const fab_engine_run *run, fab_figures *out, fab_error *err);
+FAB_STATUS fab_measure_split(const fab_engine_run *run, fab_figures *out, fab_error *err);
 
 /** Load tables and hot links from utilisation and bytes. */
 void fab_detail_loads(const fab_engine_run *run, const double *use, const double *bytes);
@@ -169,8 +168,8 @@ double fab_line_share(const fab_prepared_phase *prepared, fab_link_id link, doub
 /** Next hops that switches use, gathered from routes. */
 typedef struct fab_next_hop_use fab_next_hop_use;
 
-fab_status fab_next_hop_use_new(const fab_fabric *fabric, const fab_router *router, fab_next_hop_use **out,
-                                fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_next_hop_use_new(const fab_fabric *fabric, const fab_router *router, fab_next_hop_use **out,
+                                fab_error *err);
 /**
  * @param[in] first   Number of flow 0 of the routes.
  * @param[in] weight  Flows that each of them stands for; NULL: 1.
@@ -188,9 +187,8 @@ FAB_OWNER(fab_next_hop_use, fab_next_hop_use_free)
  * servers of a pod divide. Fills block_bytes, n_blocks and servers_per_block of `out`.
  * Complexity: O(flows); of an all-to-all O(blocks^2).
  */
-fab_status fab_block_bytes(const fab_fabric *fabric, const fab_phase *phase, fab_phase_result *out,
-                           fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_block_bytes(const fab_fabric *fabric, const fab_phase *phase, fab_phase_result *out, fab_error *err);
 
 /** What the phase is, and what the design itself does to it. `bound`: NULL where nobody asked for it. */
-fab_status fab_measure_phase(const fab_prepared_phase *prepared, const fab_bound *bound, fab_phase_result *out,
-                             fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_measure_phase(const fab_prepared_phase *prepared, const fab_bound *bound, fab_phase_result *out,
+                             fab_error *err);

@@ -116,9 +116,9 @@ static fab_status count_alike(const fab_prepared_phase *p, double *out, fab_erro
     const uint32_t n_nics = fab_n_of(p->fabric, FAB_NODE_NIC);
     const uint32_t first = p->phase->all.first;
     const uint32_t last = first + p->phase->all.n - 1;
-    FAB_OWNED uint32_t *n = NULL; /* [NIC] from it to the last GPU, then from the first GPU to it */
     double most[2] = {1, 1};
-    FAB_PASS(FAB_NEW(n, 2 * (size_t)n_nics, err));
+    FAB_OWNED_NEW(uint32_t, n, 2 * (size_t)n_nics,
+                  err); /* [NIC] from it to the last GPU, then from the first GPU to it */
     for (uint32_t gpu = first; gpu <= last; gpu++) {
         uint32_t from = FAB_NONE;
         uint32_t to = FAB_NONE;
@@ -137,8 +137,7 @@ static fab_status count_collided(const fab_engine_run *run, const fab_dag *dag, 
                                  fab_error *err) {
     const fab_flow_classes *c = &run->prepared->classes;
     const double paths_per_part = (double)fab_router_facts_of(run->router)->paths_per_flow / c->n_parts;
-    FAB_OWNED double *sum = NULL;
-    FAB_PASS(FAB_NEW(sum, run->prepared->demand->n_pairs, err));
+    FAB_OWNED_NEW(double, sum, run->prepared->demand->n_pairs, err);
     FAB_PASS(fab_split_fold(dag, fab_split_even(), FAB_FOLD_EXPECTED, hazard, run->prepared->demand, sum, err));
     out->collided_flows = 0;
     for (size_t i = 0; i < c->n; i++) {
@@ -157,8 +156,7 @@ static fab_status count_collided(const fab_engine_run *run, const fab_dag *dag, 
  * variance of p (1 - p). Further up p is small. */
 static fab_status take_few(const fab_prepared_phase *p, const double *bytes, double *variance, fab_error *err) {
     const fab_fabric *f = p->fabric;
-    FAB_OWNED double *sum = NULL; /* [switch][way] */
-    FAB_PASS(FAB_NEW(sum, 2 * (size_t)fab_n_switches(f), err));
+    FAB_OWNED_NEW(double, sum, 2 * (size_t)fab_n_switches(f), err); /* [switch][way] */
     for (uint32_t pass = 0; pass < 2 && fab_is_tree(f); pass++) {
         for (uint32_t l = 0; l < f->n_links; l++) {
             const fab_link_class *k = fab_class_of(f, l);
@@ -193,12 +191,11 @@ fab_status fab_estimate_hash(const fab_engine_run *run, const fab_dag *dag, cons
     double links = 0;
     double alike = 0;
     double collided[2 * FAB_MAX_TIERS] = {0};
-    FAB_OWNED double *hazard = NULL;
-    FAB_OWNED double *variance = NULL;
-    FAB_OWNED double *mean_s = NULL;
     bool is_even = true;
     const double largest = (double)fab_phase_largest(p->phase, &is_even);
-    FAB_PASS(FAB_NEW_ALL(f->n_links, err, hazard, variance, mean_s));
+    FAB_OWNED_NEW(double, hazard, f->n_links, err);
+    FAB_OWNED_NEW(double, variance, f->n_links, err);
+    FAB_OWNED_NEW(double, mean_s, f->n_links, err);
     FAB_PASS(count_alike(p, &alike, err));
     FAB_PASS(find_variances(run, dag, bytes, alike, variance, err));
     for (uint32_t l = 0; l < f->n_links; l++) {

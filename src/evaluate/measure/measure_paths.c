@@ -74,10 +74,9 @@ static void tell_progress(const draw *d) {
     }
 }
 
-static fab_status add_shard(void *context, size_t index, size_t worker, fab_error *err) {
+static fab_status add_shard(void *context, size_t index, FAB_UNUSED size_t worker, fab_error *err) {
     draw *d = context;
     shard *s = &d->shards[index];
-    (void)worker;
     for (uint64_t i = index; i < d->stream.n_chunks; i += d->n_shards) {
         fab_chunk chunk;
         FAB_PASS(fab_stream_load(&d->stream, i, FAB_PASS_LOADS, s->scratch, &chunk, err));
@@ -221,13 +220,12 @@ static void add_crossing_flow(const draw *d, const fab_chunk *c, uint32_t flow, 
     }
 }
 
-static fab_status visit_shard(void *context, size_t index, size_t worker, fab_error *err) {
+static fab_status visit_shard(void *context, size_t index, FAB_UNUSED size_t worker, fab_error *err) {
     draw *d = context;
     shard *s = &d->shards[index];
     const fab_prepared_phase *prepared = d->run->prepared;
     const double *use = d->shards[0].use;
     const double *count = d->shards[0].count;
-    (void)worker;
     for (uint64_t i = index; i < d->stream.n_chunks; i += d->n_shards) {
         fab_chunk c;
         FAB_PASS(fab_stream_load(&d->stream, i, FAB_PASS_FLOWS, s->scratch, &c, err));
@@ -279,12 +277,10 @@ static void join_flows(const draw *d, fab_figures *out) {
 static fab_status find_minimal(const draw *d, bool *is_minimal, fab_error *err) {
     const fab_prepared_phase *s = d->run->prepared;
     const fab_routes *r = d->stream.whole;
-    FAB_OWNED double *x = NULL;
-    FAB_OWNED double *hops = NULL;
     double sum = 0;
     double least = 0;
-    FAB_PASS(FAB_NEW(x, s->fabric->n_links, err));
-    FAB_PASS(FAB_NEW(hops, s->demand->n_pairs, err));
+    FAB_OWNED_NEW(double, x, s->fabric->n_links, err);
+    FAB_OWNED_NEW(double, hops, s->demand->n_pairs, err);
     FAB_FILL(x, s->fabric->n_links, 1);
     FAB_PASS(fab_split_fold(s->dag, fab_split_even(), FAB_FOLD_SHORTEST, x, s->demand, hops, err));
     for (uint32_t flow = 0; flow < r->n_flows; flow++) {

@@ -11,13 +11,10 @@
 #define SAME     1e-12 /* bytes over weight this close are equal */
 #define BELOW_IT 1e-9
 
-void fab_rate_scratch_free(fab_rate_scratch *s) {
-    if (s == NULL) {
-        return;
-    }
+FAB_FREES_AFTER(fab_rate_scratch_free, fab_rate_scratch, s) {
     fab_max_min_free(s->solver);
     FAB_FREE_ALL(s->capacity, s->weight, s->limit, s->bits, s->rate, s->finish_s, s->flow_limit, s->after_s,
-                 s->bottleneck, s->first, s->link, s->share, s->sent.finish_s, s->sent.paused_s, s);
+                 s->bottleneck, s->first, s->link, s->share, s->sent.finish_s, s->sent.paused_s);
 }
 
 static fab_status open_scratch(const fab_engine_run *run, fab_rate_scratch **out, fab_error *err) {

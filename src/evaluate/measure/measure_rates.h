@@ -27,8 +27,8 @@ bool fab_is_estimated(const fab_router *router, const fab_phase *phase);
  * Turns figures of what a hash is expected to put on every link into those of what it puts there.
  * @param[in] use, bytes  Shape [n_links]: under an even split.
  */
-fab_status fab_estimate_hash(const fab_engine_run *run, const fab_dag *dag, const double *use, const double *bytes,
-                             fab_figures *out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_estimate_hash(const fab_engine_run *run, const fab_dag *dag, const double *use, const double *bytes,
+                             fab_figures *out, fab_error *err);
 
 /** By what a phase of more flows than have their rates found may end after its fullest link: 1 where flows are equal.
  */
@@ -63,13 +63,12 @@ void fab_rate_scratch_free(fab_rate_scratch *scratch);
 
 /** Fills min_rate, mean_rate and transfer_s of a draw whose routes are kept whole; what is not known is NAN. With a
  * detail the scratch has the latencies of the flows. */
-fab_status fab_rate_paths(const fab_engine_run *run, const fab_routes *routes, const double *volume,
-                          const double *bytes, fab_figures *out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_rate_paths(const fab_engine_run *run, const fab_routes *routes, const double *volume,
+                          const double *bytes, fab_figures *out, fab_error *err);
 /** Whether queues are lossless, so that every flow needs its paths. NULL: they are not. */
 bool fab_is_lossless(const fab_transport_spec *transport);
 /** Whether an engine's packets can be followed through such queues. @retval FAB_EUNSUPPORTED  not: it says why */
-fab_status fab_check_lossless(const fab_router *router, const fab_transport_spec *transport,
-                              fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_check_lossless(const fab_router *router, const fab_transport_spec *transport, fab_error *err);
 /** What senders follow. */
 typedef struct fab_senders {
     fab_dcqcn dcqcn;
@@ -78,8 +77,8 @@ typedef struct fab_senders {
 /** @param[out] senders  The result refers to it where senders follow anything. */
 fab_lossless fab_lossless_of(const fab_transport_spec *transport, fab_senders *senders);
 /** Finishing times of packets in place of those of the fluid; fills fluid_s, and detail->pauses. */
-fab_status fab_rate_lossless(const fab_engine_run *run, const fab_routes *routes, const fab_sharing *sharing,
-                             double least_s, fab_figures *out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_rate_lossless(const fab_engine_run *run, const fab_routes *routes, const fab_sharing *sharing,
+                             double least_s, fab_figures *out, fab_error *err);
 /** What flows have a priority by. */
 typedef struct fab_flow_groups {
     const fab_phase *phase;
@@ -94,25 +93,23 @@ typedef struct fab_flow_groups {
  * @param[in]     fluid_s  Shape [n_flows]: when the fluid ends.
  * @param[in,out] out      finish_s: of packets, INFINITY of what never arrives; of the fluid before where none leaves.
  */
-fab_status fab_finish_lossless(const fab_fabric *fabric, const fab_transport_spec *transport,
+FAB_STATUS fab_finish_lossless(const fab_fabric *fabric, const fab_transport_spec *transport,
                                const fab_flow_groups *groups, const fab_lossless_phase *fluid, const double *fluid_s,
-                               double least_s, fab_lossless_result *out, fab_error *err) FAB_MUST_USE;
+                               double least_s, fab_lossless_result *out, fab_error *err);
 /** The same under a split. `bytes`: shape [n_links], all that the links carry. */
-fab_status fab_rate_split(const fab_engine_run *run, const fab_split *split, const double *bytes, fab_figures *out,
-                          fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_rate_split(const fab_engine_run *run, const fab_split *split, const double *bytes, fab_figures *out,
+                          fab_error *err);
 /** The same of what is too large to be solved: flows of equal bytes need as long as the fullest link, others may need
  * more, by fab_latest_end() at most. */
-fab_status fab_rate_loads(const fab_engine_run *run, const double *bytes, fab_figures *out,
-                          fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_rate_loads(const fab_engine_run *run, const double *bytes, fab_figures *out, fab_error *err);
 
 /** Empties what a trace wants of a phase. */
 void fab_trace_clear(const fab_trace *trace, const fab_fabric *fabric, const fab_phase *phase);
 
 /** Fills run->trace from finishing times that were just found (trace.c). */
-fab_status fab_trace_paths(const fab_engine_run *run, const fab_routes *routes, const double *volume,
-                           fab_error *err) FAB_MUST_USE;
-fab_status fab_trace_split(const fab_engine_run *run, const fab_split *split, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_trace_paths(const fab_engine_run *run, const fab_routes *routes, const double *volume, fab_error *err);
+FAB_STATUS fab_trace_split(const fab_engine_run *run, const fab_split *split, fab_error *err);
 
 /** Fills least_s and hosts_s: bytes over capacity of the links that no switch chooses, and of all fabric links of a
  * leaf together; its fabric, next hops and demand are there. */
-fab_status fab_least_time(fab_prepared_phase *prepared, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_least_time(fab_prepared_phase *prepared, fab_error *err);

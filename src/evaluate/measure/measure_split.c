@@ -45,12 +45,10 @@ static fab_status effective_bisection(const fab_engine_run *run, const fab_split
     const fab_prepared_phase *s = run->prepared;
     const fab_dag *dag = dag_of(run);
     const fab_fabric *f = s->fabric;
-    FAB_OWNED double *count = NULL;
-    FAB_OWNED double *amount = NULL;
-    FAB_OWNED double *worst = NULL;
     double sum = 0;
-    FAB_PASS(FAB_NEW(count, f->n_links, err));
-    FAB_PASS(FAB_NEW_ALL(s->demand->n_pairs, err, amount, worst));
+    FAB_OWNED_NEW(double, count, f->n_links, err);
+    FAB_OWNED_NEW(double, amount, s->demand->n_pairs, err);
+    FAB_OWNED_NEW(double, worst, s->demand->n_pairs, err);
     for (uint32_t i = 0; i < s->demand->n_pairs; i++) {
         amount[i] = (double)s->demand->parts[i] / s->demand->n_parts;
     }
@@ -100,10 +98,8 @@ static fab_status add_crossing_flows(const fab_engine_run *run, const fab_split 
     const fab_prepared_phase *s = run->prepared;
     const fab_dag *dag = dag_of(run);
     const fab_flow_classes *c = &s->classes;
-    FAB_OWNED double *x = NULL;
-    FAB_OWNED double *share = NULL;
-    FAB_PASS(FAB_NEW(x, s->fabric->n_links, err));
-    FAB_PASS(FAB_NEW(share, s->demand->n_pairs, err));
+    FAB_OWNED_NEW(double, x, s->fabric->n_links, err);
+    FAB_OWNED_NEW(double, share, s->demand->n_pairs, err);
     FAB_EACH(fab_hot_link, hot, run->detail->hot, run->detail->n_hot) {
         x[hot->link] = 1;
         FAB_PASS(fab_split_fold(dag, split, FAB_FOLD_EXPECTED, x, s->demand, share, err));

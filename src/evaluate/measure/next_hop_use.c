@@ -156,9 +156,8 @@ static void judge(fab_tier_load *row, bool hashes) {
 fab_status fab_next_hop_use_new(const fab_fabric *fabric, const fab_router *router, fab_next_hop_use **out,
                                 fab_error *err) {
     const fab_next_hops *t = fab_router_next_hops(router);
-    FAB_OWNS(fab_next_hop_use_free_owned) use *u = NULL;
     size_t n_members = 0;
-    FAB_PASS(FAB_NEW(u, 1, err));
+    FAB_OWNS_NEW(fab_next_hop_use_free_owned, use, u, 1, err);
     *u = (use){.f = fabric,
                .router = router,
                .next_hops = t,

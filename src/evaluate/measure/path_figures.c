@@ -168,8 +168,7 @@ typedef struct pair_paths {
 
 static fab_status fold_pairs(const fab_fabric *f, const fab_dag *dag, const fab_split *split, const fab_demand *demand,
                              pair_paths *out, fab_error *err) {
-    FAB_OWNED double *x = NULL;
-    FAB_PASS(FAB_NEW(x, f->n_links, err));
+    FAB_OWNED_NEW(double, x, f->n_links, err);
     FAB_PASS(FAB_NEW_ALL(demand->n_pairs, err, out->hops, out->shortest_s, out->expected_s, out->longest_s));
     FAB_FILL(x, f->n_links, 1);
     FAB_PASS(fab_split_fold(dag, split, FAB_FOLD_LONGEST, x, demand, out->hops, err)); /* the same on all of them */
@@ -258,10 +257,10 @@ typedef struct all_segments {
 
 static leaf_end pcie_of(const fab_fabric *f, fab_node_id nic) {
     leaf_end out = {0, FAB_NONE};
-    for (uint32_t k = f->out_first[nic]; k < f->out_first[nic + 1]; k++) {
-        if (fab_class_of(f, f->out_link[k])->kind == FAB_LINK_PCIE) {
-            out.latency_s = fmax(out.latency_s, latency_of(f, f->out_link[k]));
-            out.domain = fab_domain_of(f, fab_head(f, f->out_link[k]));
+    FAB_EACH_LINK(f, nic, link) {
+        if (fab_class_of(f, link)->kind == FAB_LINK_PCIE) {
+            out.latency_s = fmax(out.latency_s, latency_of(f, link));
+            out.domain = fab_domain_of(f, fab_head(f, link));
         }
     }
     return out;

@@ -15,4 +15,4 @@ typedef struct fab_proof {
 void fab_proof_paths(const fab_engine_run *run, const fab_routes *routes);
 
 /** Of flows under a split: the shares of every pair of leaves, then what every flow sends over which of them. */
-fab_status fab_proof_split(const fab_engine_run *run, const fab_split *split, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_proof_split(const fab_engine_run *run, const fab_split *split, fab_error *err);

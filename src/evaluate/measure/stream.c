@@ -234,6 +234,4 @@ fab_status fab_stream_open(const fab_engine_run *run, fab_stream *s, fab_error *
     return FAB_OK;
 }
 
-void fab_stream_close(fab_stream *s) {
-    FAB_FREE_ALL(s->sources, s->source_of, s->member_first, s->member);
-}
+FAB_RELEASES(fab_stream_close, fab_stream, sources, source_of, member_first, member);

@@ -45,7 +45,7 @@ void fab_hash_routing(const fab_router *of, const fab_phase *phase, uint64_t see
                       uint64_t out[2]);
 
 /** Opens the routes of run->prepared->phase; routes them into run->scratch where they are kept whole. */
-fab_status fab_stream_open(const fab_engine_run *run, fab_stream *out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_stream_open(const fab_engine_run *run, fab_stream *out, fab_error *err);
 void fab_stream_close(fab_stream *stream);
 
 /** What a pass over the stream reads. */
@@ -55,5 +55,5 @@ typedef enum fab_pass_kind {
 } fab_pass_kind;
 
 /** Loads chunk `chunk` < n_chunks into the reader's own memory. */
-fab_status fab_stream_load(const fab_stream *stream, uint64_t chunk, fab_pass_kind pass, fab_scratch *scratch,
-                           fab_chunk *out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_stream_load(const fab_stream *stream, uint64_t chunk, fab_pass_kind pass, fab_scratch *scratch,
+                           fab_chunk *out, fab_error *err);

@@ -22,4 +22,4 @@ typedef struct fab_state_key {
 void fab_state_key_release(fab_state_key *key);
 
 /** Takes the state over; the version is another if it differs from the one before. O(what the state changes). */
-fab_status fab_state_key_take(fab_state_key *key, const fab_state *state, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_state_key_take(fab_state_key *key, const fab_state *state, fab_error *err);

@@ -12,8 +12,8 @@ typedef struct fab_incremental fab_incremental;
 
 /** Everything is borrowed and must outlive `out`. @param[in] estimators  Shape [n]: of phases that are duplicates of
  * each other under one engine, whose baseline that is. */
-fab_status fab_incremental_new(const fab_estimator *const *estimators, size_t n, const fab_baseline *baseline,
-                               fab_incremental **out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_incremental_new(const fab_estimator *const *estimators, size_t n, const fab_baseline *baseline,
+                               fab_incremental **out, fab_error *err);
 void fab_incremental_free(fab_incremental *incremental);
 FAB_OWNER(fab_incremental, fab_incremental_free)
 
@@ -26,5 +26,5 @@ FAB_OWNER(fab_incremental, fab_incremental_free)
  * Complexity: O(paths of flows that moved since the last call, and of all that a mask touches where it is another one,
  * + links whose load is not that of the healthy fabric).
  */
-fab_status fab_incremental_read(fab_incremental *incremental, size_t which, uint64_t version, const fab_state *state,
-                                fab_phase_seconds *out, fab_known *out_answer, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_incremental_read(fab_incremental *incremental, size_t which, uint64_t version, const fab_state *state,
+                                fab_phase_seconds *out, fab_known *out_answer, fab_error *err);

@@ -110,7 +110,7 @@ static inline const double *estimator_limits(const fab_estimator_reader *t) {
 }
 
 /* What windows let flows have over reader->routes. */
-fab_status estimator_renew_limits(fab_estimator_reader *reader, fab_error *err) FAB_MUST_USE;
+FAB_STATUS estimator_renew_limits(fab_estimator_reader *reader, fab_error *err);
 
 /* Whether what links carry is the same in whichever order it is added up. */
 bool estimator_is_exact(const fab_estimator *estimator);
@@ -124,14 +124,14 @@ typedef struct estimator_bounds {
 estimator_bounds estimator_bound(const fab_estimator_reader *reader, const fab_mask *mask);
 
 /* Puts a path of a flow on links of reader->load (takes it away, sign -1), and follows which are heavy. */
-fab_status estimator_shift(fab_estimator_reader *reader, uint32_t flow, const fab_link_id *link, size_t n, double sign,
-                           fab_error *err) FAB_MUST_USE;
+FAB_STATUS estimator_shift(fab_estimator_reader *reader, uint32_t flow, const fab_link_id *link, size_t n, double sign,
+                           fab_error *err);
 
 /* After another change of a link's load. */
-fab_status estimator_weigh(fab_estimator_reader *reader, fab_link_id link, fab_error *err) FAB_MUST_USE;
+FAB_STATUS estimator_weigh(fab_estimator_reader *reader, fab_link_id link, fab_error *err);
 
 /* Loads of the healthy fabric, and its heavy links. */
-fab_status estimator_clear(fab_estimator_reader *reader, fab_error *err) FAB_MUST_USE;
+FAB_STATUS estimator_clear(fab_estimator_reader *reader, fab_error *err);
 
 /* Whether links that are not heavy need no longer than this. */
 static inline bool estimator_knows_longest(const fab_estimator_reader *t, double s) {
@@ -139,11 +139,10 @@ static inline bool estimator_knows_longest(const fab_estimator_reader *t, double
 }
 
 /* So many paths more, or fewer, have a latency; below 0 it is none of the network. */
-fab_status estimator_count_latency(estimator_latencies *counts, double s, int32_t change, fab_error *err) FAB_MUST_USE;
+FAB_STATUS estimator_count_latency(estimator_latencies *counts, double s, int32_t change, fab_error *err);
 
 /* Those of the healthy fabric. */
-fab_status estimator_copy_latencies(estimator_latencies *to, const estimator_latencies *from,
-                                    fab_error *err) FAB_MUST_USE;
+FAB_STATUS estimator_copy_latencies(estimator_latencies *to, const estimator_latencies *from, fab_error *err);
 
 /* Below 0: no path is in the network. */
 static inline double estimator_longest_latency(const estimator_latencies *counts) {
@@ -156,18 +155,17 @@ static inline double estimator_longest_latency(const estimator_latencies *counts
 
 /* Whether all flows end within least_s x (1 + ESTIMATOR_CLOSE), found from the links where shares alone leave it open.
  * False: not known. */
-fab_status estimator_settle(fab_estimator_reader *reader, const fab_mask *mask, const fab_rerouted *rerouted,
-                            double least_s, bool *out_agree, fab_error *err) FAB_MUST_USE;
+FAB_STATUS estimator_settle(fab_estimator_reader *reader, const fab_mask *mask, const fab_rerouted *rerouted,
+                            double least_s, bool *out_agree, fab_error *err);
 
 /* All paths as they are now, to reader->routes. */
-fab_status estimator_assemble(fab_estimator_reader *reader, const fab_rerouted *rerouted, fab_error *err) FAB_MUST_USE;
+FAB_STATUS estimator_assemble(fab_estimator_reader *reader, const fab_rerouted *rerouted, fab_error *err);
 
 /* Seconds until the last flow is done, by simulation of reader->routes; least_s: that the fullest link needs. */
-fab_status estimator_simulate(fab_estimator_reader *reader, const fab_mask *mask, double least_s, double *out_s,
-                              fab_error *err) FAB_MUST_USE;
+FAB_STATUS estimator_simulate(fab_estimator_reader *reader, const fab_mask *mask, double least_s, double *out_s,
+                              fab_error *err);
 
 /* Of other routes than the estimator's, in which flows may have other numbers of paths, or none: by an estimator of its
  * own. `flows`, where it is not NULL, in place of `out`. */
-fab_status estimator_read_routes(const fab_estimator *estimator, const fab_mask *mask, const fab_routes *routes,
-                                 double *ends_s, fab_state_flows *flows, fab_phase_seconds *out,
-                                 fab_error *err) FAB_MUST_USE;
+FAB_STATUS estimator_read_routes(const fab_estimator *estimator, const fab_mask *mask, const fab_routes *routes,
+                                 double *ends_s, fab_state_flows *flows, fab_phase_seconds *out, fab_error *err);

@@ -9,22 +9,18 @@
 /* --- a reader ----------------------------------------------------------------------------------------------------- */
 
 fab_status fab_estimator_reader_new(const fab_estimator *estimator, fab_estimator_reader **out, fab_error *err) {
-    FAB_OWNS(fab_estimator_reader_free_owned) fab_estimator_reader *t = NULL;
-    FAB_PASS(FAB_NEW(t, 1, err));
+    FAB_OWNS_NEW(fab_estimator_reader_free_owned, fab_estimator_reader, t, 1, err);
     t->estimator = estimator;
     FAB_PASS(FAB_NEW(t->gone, estimator->latencies.n, err));
     t->is_dirty = true;
     return FAB_GIVE(*out, t);
 }
 
-void fab_estimator_reader_free(fab_estimator_reader *t) {
-    if (t == NULL) {
-        return;
-    }
+FAB_FREES_AFTER(fab_estimator_reader_free, fab_estimator_reader, t) {
     fab_routes_release(&t->routes);
     FAB_FREE_ALL(t->load, t->relayed, t->changed, t->gone, t->gone_list, t->slot, t->candidate, t->part, t->path_bits,
                  t->heavy.at, t->heavy.link, t->limit, t->limit_bps, t->finish_s, t->capacity, t->path_first, t->runner,
-                 t->path_list, t);
+                 t->path_list);
 }
 
 /* Loads of the healthy fabric again. */

@@ -12,8 +12,7 @@ fab_status estimator_assemble(fab_estimator_reader *t, const fab_rerouted *r, fa
     const fab_routes *before = c->request.routes;
     fab_routes *out = &t->routes;
     size_t n = 0;
-    FAB_OWNED uint32_t *place = NULL; /* [path]: among those touched, + 1 */
-    FAB_PASS(FAB_NEW(place, c->n_paths, err));
+    FAB_OWNED_NEW(uint32_t, place, c->n_paths, err); /* [path]: among those touched, + 1 */
     for (uint32_t i = 0; i < r->n_touched; i++) {
         place[r->path[i]] = i + 1;
     }
@@ -87,17 +86,15 @@ static fab_status simulate_packets(fab_estimator_reader *t, double least_s, fab_
     bool reorders = fab_router_facts_of(c->request.router)->reorders;
     const fab_flow_groups groups = {c->request.phase, NULL, reorders};
     fab_lossless_result r = {.finish_s = t->finish_s};
-    FAB_OWNED double *fluid_s = NULL;
-    FAB_PASS(FAB_NEW(fluid_s, c->n_paths, err));
+    FAB_OWNED_NEW(double, fluid_s, c->n_paths, err);
     memcpy(fluid_s, t->finish_s, c->n_paths * sizeof *fluid_s);
     FAB_PASS(fab_finish_lossless(c->request.fabric, c->request.transport, &groups, &phase, fluid_s,
                                  reorders || is_sprayed ? 0 : least_s, &r, err));
     if (r.n_deadlock > 0) {
-        char link[FAB_LINK_NAME_SIZE];
         return fab_fail(
             err, FAB_EUNSUPPORTED, "transport",
             "phase %s ends in a deadlock after this change: %u links stop each other for ever, among them %s",
-            c->request.phase->name, (unsigned)r.n_deadlock, fab_link_name(c->request.fabric, r.deadlock[0], link));
+            c->request.phase->name, (unsigned)r.n_deadlock, FAB_SAY_LINK(c->request.fabric, r.deadlock[0]));
     }
     return FAB_OK;
 }
@@ -165,8 +162,6 @@ fab_status fab_estimator_flows(fab_estimator_reader *t, const fab_mask *mask, co
                                fab_state_flows *out, fab_error *err) {
     const fab_estimator *c = t->estimator;
     FAB_OWNS(fab_max_min_free_owned) fab_max_min *solver = NULL;
-    FAB_OWNED double *rate = NULL;
-    FAB_OWNED uint32_t *bottleneck = NULL;
     FAB_OWNS(fab_state_flows_release) fab_state_flows found = {.n_flows = 0};
     if (r->routes != NULL) {
         return estimator_read_routes(c, mask, r->routes, NULL, out, NULL, err);
@@ -175,7 +170,8 @@ fab_status fab_estimator_flows(fab_estimator_reader *t, const fab_mask *mask, co
     FAB_PASS(open_arrays(t, err));
     FAB_PASS(c->limit_bps != NULL ? estimator_renew_limits(t, err) : FAB_OK);
     estimator_prepare(t, mask);
-    FAB_PASS(FAB_NEW_ALL(c->n_paths, err, rate, bottleneck));
+    FAB_OWNED_NEW(double, rate, c->n_paths, err);
+    FAB_OWNED_NEW(uint32_t, bottleneck, c->n_paths, err);
     FAB_PASS(fab_max_min_new(&solver, err));
     const fab_sharing sharing = estimator_sharing(t);
     FAB_PASS(fab_max_min_solve(solver, &sharing, rate, bottleneck, err));

@@ -9,8 +9,8 @@
 typedef struct server_moves server_moves;
 
 /** Everything is borrowed. @param[in] estimators  Shape [n]: of phases with the same flows, whose baseline that is. */
-fab_status server_moves_new(const fab_estimator *const *estimators, size_t n, const fab_baseline *baseline,
-                            server_moves **out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS server_moves_new(const fab_estimator *const *estimators, size_t n, const fab_baseline *baseline,
+                            server_moves **out, fab_error *err);
 void server_moves_free(server_moves *moves);
 FAB_OWNER(server_moves, server_moves_free)
 
@@ -21,15 +21,14 @@ FAB_OWNER(server_moves, server_moves_free)
  * Complexity: O(paths of servers whose place is another than in the state before, and of all that are away where
  * something is down).
  */
-fab_status server_moves_follow(server_moves *moves, const fab_state *state, fab_known *out_answer,
-                               fab_error *err) FAB_MUST_USE;
+FAB_STATUS server_moves_follow(server_moves *moves, const fab_state *state, fab_known *out_answer, fab_error *err);
 
 /** What they are of after server_moves_follow(). */
 fab_estimator_reader *server_moves_reader(server_moves *moves, size_t which);
 double server_moves_latency_s(const server_moves *moves);
 
 /** Paths that are elsewhere than on the healthy fabric, or may be. Valid until the next call. */
-fab_status server_moves_list(server_moves *moves, fab_rerouted *out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS server_moves_list(server_moves *moves, fab_rerouted *out, fab_error *err);
 
 #define NOWHERE    (FAB_NONE - 1) /* to be walked in any case */
 #define MOST_LINKS 14U            /* of a path that is kept aside; longer ones are not followed */

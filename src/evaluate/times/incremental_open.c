@@ -54,8 +54,7 @@ static fab_status open_phase(fab_incremental *m, const fab_estimator *c, fab_err
 
 fab_status fab_incremental_new(const fab_estimator *const *estimators, size_t n, const fab_baseline *baseline,
                                fab_incremental **out, fab_error *err) {
-    FAB_OWNS(fab_incremental_free_owned) fab_incremental *m = NULL;
-    FAB_PASS(FAB_NEW(m, 1, err));
+    FAB_OWNS_NEW(fab_incremental_free_owned, fab_incremental, m, 1, err);
     FAB_PASS(FAB_NEW_ALL(n, err, m->phase, m->found, m->servers_found));
     FAB_PASS(fab_allocate(n, sizeof(fab_estimator_reader *), &m->readers, err));
     m->baseline = baseline;
@@ -76,10 +75,7 @@ fab_status fab_incremental_new(const fab_estimator *const *estimators, size_t n,
     return FAB_GIVE(*out, m);
 }
 
-void fab_incremental_free(fab_incremental *m) {
-    if (m == NULL) {
-        return;
-    }
+FAB_FREES_AFTER(fab_incremental_free, fab_incremental, m) {
     for (size_t i = 0; i < m->n_readers; i++) {
         m->readers[i]->changed = i > 0 ? NULL : m->readers[i]->changed;
         fab_estimator_reader_free(m->readers[i]);
@@ -91,5 +87,5 @@ void fab_incremental_free(fab_incremental *m) {
     fab_state_key_release(&m->place);
     FAB_FREE_ALL(m->list, m->list_first, m->list_link, m->touched_first, m->touched_link, m->touched_at, m->touched,
                  m->slot, m->path, m->unused, m->flow, m->away, m->walk, m->is_listed, m->latencies.s,
-                 m->latencies.n_with, m);
+                 m->latencies.n_with);
 }

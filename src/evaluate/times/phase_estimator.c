@@ -99,8 +99,7 @@ static fab_status index_links(fab_estimator *c, fab_error *err) {
 
 static fab_status rank_links(const fab_estimator *c, double (*seconds)(const estimator_load *, double),
                              estimator_order *out, fab_error *err) {
-    FAB_OWNED fab_ranked *list = NULL;
-    FAB_PASS(FAB_NEW(list, c->request.fabric->n_links, err));
+    FAB_OWNED_NEW(fab_ranked, list, c->request.fabric->n_links, err);
     for (uint32_t l = 0; l < c->request.fabric->n_links; l++) {
         double s = seconds(&c->load[l], c->capacity[l]);
         if (s > 0) {
@@ -243,12 +242,11 @@ static fab_status find_packets(fab_estimator *c, fab_error *err) {
 /* ------------------------------------------------------------------------------------------------------------------ */
 
 fab_status fab_estimator_new(const fab_estimator_request *request, fab_estimator **out, fab_error *err) {
-    FAB_OWNS(fab_estimator_free_owned) fab_estimator *c = NULL;
     const fab_fabric *f = request->fabric;
     FAB_REFUSE_IF(fab_router_facts_of(request->router)->n_rounds > 1, err, FAB_EUNSUPPORTED, NULL,
                   "engine %s: queue pairs that take turns have no times under failures; spread=split has",
                   fab_router_facts_of(request->router)->label);
-    FAB_PASS(FAB_NEW(c, 1, err));
+    FAB_OWNS_NEW(fab_estimator_free_owned, fab_estimator, c, 1, err);
     c->request = *request;
     c->n_paths = request->routes->flow_first[request->routes->n_flows];
     FAB_PASS(FAB_NEW(c->capacity, f->n_links, err));

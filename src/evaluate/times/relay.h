@@ -12,8 +12,7 @@
  * @param[out] out_s      0 there.
  * Complexity: O(flows x NICs of a GPU x planes).
  */
-fab_status fab_relay_find(const fab_prepared_phase *prepared, double **out_bytes, double *out_s,
-                          fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_relay_find(const fab_prepared_phase *prepared, double **out_bytes, double *out_s, fab_error *err);
 
 /**
  * Drops the relaying from the links of a path: its scale-up links, where others are on it too.

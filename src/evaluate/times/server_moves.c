@@ -108,8 +108,7 @@ static fab_status list_flows(server_moves *m, fab_error *err) {
 
 fab_status server_moves_new(const fab_estimator *const *estimators, size_t n, const fab_baseline *baseline,
                             server_moves **out, fab_error *err) {
-    FAB_OWNS(server_moves_free_owned) server_moves *m = NULL;
-    FAB_PASS(FAB_NEW(m, 1, err));
+    FAB_OWNS_NEW(server_moves_free_owned, server_moves, m, 1, err);
     const fab_fabric *f = estimators[0]->request.fabric;
     m->baseline = baseline;
     m->estimator = estimators[0];
@@ -127,9 +126,7 @@ fab_status server_moves_new(const fab_estimator *const *estimators, size_t n, co
     FAB_PASS(FAB_NEW_ALL(f->n_servers, err, m->place, m->moved, m->now, m->now_place));
     FAB_PASS(FAB_NEW(m->flow_stamp, m->estimator->request.routes->n_flows, err));
     FAB_PASS(FAB_NEW(m->new_gpu, fab_n_gpus(f), err));
-    for (uint32_t gpu = 0; gpu < fab_n_gpus(f); gpu++) {
-        m->new_gpu[gpu] = gpu;
-    }
+    FAB_FILL(m->new_gpu, fab_n_gpus(f), (uint32_t)fab_at);
     return FAB_GIVE(*out, m);
 }
 
@@ -145,10 +142,7 @@ static void drop_blocks(server_moves *m) {
     m->block_bytes = 0;
 }
 
-void server_moves_free(server_moves *m) {
-    if (m == NULL) {
-        return;
-    }
+FAB_FREES_AFTER(server_moves_free, server_moves, m) {
     drop_blocks(m);
     FAB_FREE_EACH(fab_estimator_reader_free, m->readers, m->n_readers);
     fab_reroute_free(m->clean);
@@ -157,7 +151,7 @@ void server_moves_free(server_moves *m) {
     fab_state_key_release(&m->mask);
     FAB_FREE_ALL(m->readers, m->first, m->flow, m->other, m->path, m->n_paths, m->blocks, m->place, m->moved, m->now,
                  m->now_place, m->change, m->change_link, m->latencies.s, m->latencies.n_with, m->touched_link,
-                 m->flow_stamp, m->new_gpu, m->list, m->list_first, m->list_link, m);
+                 m->flow_stamp, m->new_gpu, m->list, m->list_first, m->list_link);
 }
 
 /* Everybody at home. */
@@ -166,9 +160,7 @@ static fab_status moves_clear(server_moves *m, fab_error *err) {
         FAB_PASS(estimator_clear(m->readers[i], err));
     }
     FAB_PASS(estimator_copy_latencies(&m->latencies, &m->estimator->latencies, err));
-    for (uint32_t s = 0; s < m->estimator->request.fabric->n_servers; s++) {
-        m->place[s] = s;
-    }
+    FAB_FILL(m->place, m->estimator->request.fabric->n_servers, (uint32_t)fab_at);
     memset(m->flow_stamp, 0, m->estimator->request.routes->n_flows * sizeof *m->flow_stamp);
     m->n_moved = m->n_changes = m->n_links = 0;
     m->stamp = 0;

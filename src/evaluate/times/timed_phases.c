@@ -63,10 +63,9 @@ static fab_status copy_array(const void *from, size_t bytes, void *out, fab_erro
 }
 
 static fab_status add_timed(fab_timed_memo *memo, const fab_phase *phase, uint32_t n_links, fab_error *err) {
-    FAB_OWNS(timed_free_owned) fab_timed_phase *t = NULL;
     const size_t n = phase->all.n > 0 ? 0 : (size_t)phase->n_flows;
     FAB_PASS(FAB_GROW(memo->timed, memo->capacity, memo->n + 1, err));
-    FAB_PASS(FAB_NEW(t, 1, err));
+    FAB_OWNS_NEW(timed_free_owned, fab_timed_phase, t, 1, err);
     t->of = (fab_phase){.n_flows = phase->n_flows, .all = phase->all, .total_bytes = phase->total_bytes};
     FAB_PASS(copy_array(phase->src, n * sizeof *phase->src, &t->of.src, err));
     FAB_PASS(copy_array(phase->dst, n * sizeof *phase->dst, &t->of.dst, err));
@@ -180,20 +179,18 @@ static fab_status fill_result(fab_timed_memo *memo, const fab_context *context, 
                               double **own, const double **bytes, double *transfer_s, fab_error *err) {
     const fab_traffic *traffic = NULL;
     const fab_router *router = NULL;
-    FAB_OWNED fab_timed_place *timed = NULL;
     const fab_fabric *fabric = fab_context_what(context)->fabric;
     FAB_PASS(fab_context_traffic(context, &traffic, err));
     FAB_PASS(fab_context_router(context, 0, &router, err));
-    FAB_PASS(FAB_NEW(timed, traffic->n_phases + 1, err));
+    FAB_OWNED_NEW(fab_timed_place, timed, traffic->n_phases + 1, err);
     FAB_PASS(fab_time_phases(memo, context, n_threads, true, timed, err));
     for (size_t i = 0; i < traffic->n_phases; i++) {
         const fab_phase *phase = &traffic->phases[i];
         fab_phase_result *out = &result->phases[i];
         FAB_PASS(FAB_NEW(out->engines, 1, err));
         out->n_engines = 1;
-        (void)snprintf(out->name, sizeof out->name, "%s", phase->name);
-        (void)snprintf(out->engines[0].engine, sizeof out->engines[0].engine, "%s",
-                       fab_router_facts_of(router)->engine);
+        FAB_FORMAT(out->name, "%s", phase->name);
+        FAB_FORMAT(out->engines[0].engine, "%s", fab_router_facts_of(router)->engine);
         out->engines[0].has_time = true;
         if (timed[i].phase != NULL) {
             const double path_s = timed[i].phase->found.path_s;

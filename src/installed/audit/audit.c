@@ -61,7 +61,7 @@ fab_status fab_audit_add(auditor *a, const fab_finding *finding, fab_error *err)
     *f = *finding;
     f->at[0] = f->at[1] = (fab_audit_spot){.tier = FAB_NETWORK_NONE, .rack = FAB_NETWORK_NONE};
     const char **texts[] = {&f->node, &f->port, &f->other, &f->other_port, &f->text, &f->work};
-    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) { /* of a network that may be gone before the audit */
+    for (size_t i = 0; i < FAB_N_OF(texts); i++) { /* of a network that may be gone before the audit */
         FAB_PASS(fab_network_text(out->memory->texts, or_empty(*texts[i]), strlen(or_empty(*texts[i])), texts[i], err));
     }
     return FAB_OK;
@@ -170,7 +170,7 @@ static int by_impact(const void *x, const void *y) {
     FAB_ORDER_BY(a->kind, b->kind);
     const char *const pairs[][2] = {{a->node, b->node}, {a->port, b->port}, {a->other, b->other}, {a->text, b->text}};
     int differ = 0;
-    for (size_t i = 0; differ == 0 && i < sizeof pairs / sizeof pairs[0]; i++) {
+    for (size_t i = 0; differ == 0 && i < FAB_N_OF(pairs); i++) {
         differ = strcmp(pairs[i][0], pairs[i][1]);
     }
     return differ;

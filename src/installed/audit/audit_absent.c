@@ -51,12 +51,7 @@ static int by_role(const void *x, const void *y) {
 }
 
 /* What stands before the role first. */
-static int by_kind(const void *x, const void *y) {
-    const coordinates *a = x;
-    const coordinates *b = y;
-    FAB_ORDER_BY(a->name.before, b->name.before);
-    return by_role(x, y);
-}
+FAB_ORDER_KEYS(by_kind, coordinates, FAB_ORDER(a->name.before, b->name.before), by_role(a, b));
 
 /* What stands before the role first, with its numbers: "c1-leaf2" is of cell 1. */
 static int by_place(const void *x, const void *y) {
@@ -160,10 +155,7 @@ static void put_name(const grid *g, const uint64_t *at, char *out, size_t size) 
 }
 
 static bool is_there(const auditor *a, const char *name) {
-    uint32_t v = 0;
-    while (v < a->net->n_nodes && strcmp(a->net->nodes[v].label, name) != 0) {
-        v++;
-    }
+    FAB_FIRST(v, a->net->n_nodes, strcmp(a->net->nodes[v].label, name) == 0);
     return v < a->net->n_nodes;
 }
 
@@ -263,10 +255,7 @@ static bool is_told(const auditor *a, const grid *g, const uint64_t *at) {
     uint32_t before = NONE;
     uint32_t behind = NONE;
     for (uint32_t i = 0; i < g->n; i++) {
-        bool same = true;
-        for (uint32_t axis = 0; axis < g->axes; axis++) {
-            same = same && (axis == g->runs || g->switches[i].name.at[axis] == at[axis]);
-        }
+        FAB_ALL(same, axis, g->axes, axis == g->runs || g->switches[i].name.at[axis] == at[axis]);
         if (same && g->switches[i].name.at[g->runs] < at[g->runs]) {
             before = g->switches[i].node;
         } else if (same && behind == NONE) {
@@ -325,10 +314,8 @@ static fab_status look_before_first(auditor *a, const grid *g, uint64_t from, fa
 }
 
 static uint32_t n_absent_in(const auditor *a, uint32_t tier, uint32_t block) {
-    uint32_t n = 0;
-    for (uint32_t i = 0; i < a->out->n_absent; i++) {
-        n += a->absent[i].tier == tier && (a->absent[i].block_below == block || a->absent[i].block_below == NONE);
-    }
+    FAB_SUM(uint32_t, n, i, a->out->n_absent,
+            a->absent[i].tier == tier && (a->absent[i].block_below == block || a->absent[i].block_below == NONE));
     return n;
 }
 
@@ -400,18 +387,14 @@ done:
 static uint64_t first_number(const auditor *a) {
     uint64_t least = UINT64_MAX;
     for (uint32_t i = a->tier_first[1]; i < a->tier_first[a->n_tiers + 1]; i++) {
-        fab_box_name name;
-        fab_box_name_read(a->net->nodes[a->in_tier[i]].label, &name);
+        fab_box_name name = fab_box_name_of(a->net->nodes[a->in_tier[i]].label);
         least = name.role != NULL && name.n == 1 && name.at[0] < least ? name.at[0] : least;
     }
     return least;
 }
 
 static bool has_collision(const coordinates *all, uint32_t n) {
-    bool collides = false;
-    for (uint32_t i = 1; i < n; i++) {
-        collides = collides || memcmp(all[i].name.at, all[i - 1].name.at, sizeof all[i].name.at) == 0;
-    }
+    FAB_ANY_IN(collides, i, 1, n, memcmp(all[i].name.at, all[i - 1].name.at, sizeof all[i].name.at) == 0);
     return collides;
 }
 
@@ -430,20 +413,16 @@ static fab_status look_at_role(auditor *a, coordinates *all, uint32_t n, uint32_
     }
     if (collides) {
         qsort(all, n, sizeof *all, by_kind);
-        for (uint32_t i = 0, next = 0; i < n; i = next) {
-            for (next = i + 1; next < n && all[next].name.before == all[i].name.before; next++) {
-            }
+        FAB_EACH_RUN(uint32_t, i, next, n, all[next].name.before == all[i].name.before) {
             by_number = by_number || has_collision(all + i, next - i);
         }
     }
     if (by_number) {
         qsort(all, n, sizeof *all, by_place);
     }
-    for (uint32_t i = 0, next = 0; i < n; i = next) {
-        for (next = i + 1; next < n && (!collides || (by_number ? has_same_place(&all[next], &all[i])
-                                                                : all[next].name.before == all[i].name.before));
-             next++) {
-        }
+    FAB_EACH_RUN(uint32_t, i, next, n,
+                 !collides ||
+                     (by_number ? has_same_place(&all[next], &all[i]) : all[next].name.before == all[i].name.before)) {
         bool is_plain = strcspn(all[i].label, "0123456789") >= (size_t)(all[i].name.role - all[i].label);
         grid g = {.tier = tier,
                   .switches = all + i,
@@ -463,14 +442,11 @@ static fab_status look_at_tier(auditor *a, uint32_t tier, uint64_t from, fab_err
     for (uint32_t i = 0; i < n; i++) {
         all[i].node = a->in_tier[a->tier_first[tier] + i];
         all[i].label = a->net->nodes[all[i].node].label;
-        fab_box_name_read(all[i].label, &all[i].name);
+        all[i].name = fab_box_name_of(all[i].label);
     }
     qsort(all, n, sizeof *all, by_role);
-    for (uint32_t i = 0, next = 0; i < n; i = next) {
-        for (next = i + 1;
-             next < n && all[next].name.n == all[i].name.n && fab_box_role_compare(&all[next].name, &all[i].name) == 0;
-             next++) {
-        }
+    FAB_EACH_RUN(uint32_t, i, next, n,
+                 all[next].name.n == all[i].name.n && fab_box_role_compare(&all[next].name, &all[i].name) == 0) {
         FAB_PASS(look_at_role(a, all + i, next - i, tier, from, err));
     }
     return FAB_OK;
@@ -479,7 +455,7 @@ static fab_status look_at_tier(auditor *a, uint32_t tier, uint64_t from, fab_err
 fab_status fab_audit_next_name(auditor *a, uint32_t node, uint64_t step, const char **out, fab_error *err) {
     coordinates one = {.node = node};
     char name[128];
-    fab_box_name_read(a->net->nodes[node].label, &one.name);
+    one.name = fab_box_name_of(a->net->nodes[node].label);
     grid g = {.switches = &one, .n = 1, .axes = one.name.n};
     if (one.name.role == NULL || one.name.n == 0) {
         return fab_audit_text(a, out, err, "one beside %s", fab_audit_label(a, node));

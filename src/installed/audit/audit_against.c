@@ -538,11 +538,10 @@ static fab_status drop_planned_cuts(comparison *c, uint32_t first, fab_error *er
     FAB_PASS(fab_audit_open(&plan, err));
     FAB_PASS(fab_audit_cuts(&plan, err));
     for (uint32_t i = first; i < out->n_findings; i++) {
-        bool is_meant = false;
-        FAB_EACH(const fab_finding, f, plan.out->findings, plan.out->n_findings) {
-            is_meant = is_meant || (f->kind == out->findings[i].kind && strcmp(f->node, out->findings[i].node) == 0 &&
-                                    strcmp(f->text, out->findings[i].text) == 0);
-        }
+        const fab_finding *here = &out->findings[i];
+        const fab_finding *f = plan.out->findings;
+        FAB_ANY(is_meant, k, plan.out->n_findings,
+                f[k].kind == here->kind && strcmp(f[k].node, here->node) == 0 && strcmp(f[k].text, here->text) == 0);
         if (!is_meant) {
             out->findings[n++] = out->findings[i];
         }

@@ -97,9 +97,7 @@ static fab_status list_lower(finding_blocks *f, fab_error *err) {
         return FAB_OK;
     }
     qsort(f->lower, f->n_lower, sizeof *f->lower, by_signature);
-    for (uint32_t i = 0, next = 0; i < f->n_lower; i = next) {
-        for (next = i + 1; next < f->n_lower && f->lower[next].signature == f->lower[i].signature; next++) {
-        }
+    FAB_EACH_RUN(uint32_t, i, next, f->n_lower, f->lower[next].signature == f->lower[i].signature) {
         for (uint32_t k = i; k < next; k++) {
             f->lower[k].n_same = next - i;
         }
@@ -140,10 +138,7 @@ static uint32_t block_beside(const finding_blocks *f, const lower_switch *l, uin
     const auditor *a = f->a;
     uint32_t from = a->tier_first[f->tier];
     uint32_t to = a->tier_first[f->tier + 1];
-    uint32_t own = from;
-    while (own < to && a->in_tier[own] != l->node) {
-        own++;
-    }
+    FAB_FIRST_IN(own, from, to, a->in_tier[own] == l->node);
     for (uint32_t distance = 1; distance < to - from; distance++) {
         for (int side = 0; side < 2; side++) {
             bool is_there = side == 0 ? own >= from + distance : own + distance < to;
@@ -212,9 +207,7 @@ static fab_status settle(finding_blocks *f, fab_error *err) {
         memcpy(turned, b->trunk, b->n_trunks * sizeof *turned);
         qsort(turned, b->n_trunks, sizeof *turned, by_upper);
     }
-    for (uint32_t i = 0, next = 0; i < b->n_trunks; i = next) {
-        for (next = i + 1; next < b->n_trunks && turned[next].upper == turned[i].upper; next++) {
-        }
+    FAB_EACH_RUN(uint32_t, i, next, b->n_trunks, turned[next].upper == turned[i].upper) {
         b->of[turned[i].upper] = best_block(f, turned + i, next - i, true, b->of[turned[i].upper], &votes);
     }
     FAB_EACH(const lower_switch, l, f->lower, f->n_lower) {
@@ -260,10 +253,7 @@ static void find_usual_upper(audit_boundary *b) {
     uint32_t best = 0;
     uint32_t most = 0;
     for (uint32_t i = 0; i < b->n_blocks && b->n_blocks < 4096; i++) {
-        uint32_t same = 0;
-        for (uint32_t k = 0; k < b->n_blocks; k++) {
-            same += b->block[k].n_upper == b->block[i].n_upper;
-        }
+        FAB_SUM(uint32_t, same, k, b->n_blocks, b->block[k].n_upper == b->block[i].n_upper);
         if (same > most || (same == most && b->block[i].n_upper > best)) {
             most = same;
             best = b->block[i].n_upper;
@@ -286,9 +276,7 @@ static void rule_of_block(audit_block *k, const audit_trunk *sizes, uint32_t n, 
     double last = 0;
     uint32_t last_size = 0;
     k->low = NONE;
-    for (uint32_t i = 0, next = 0; i < n; i = next) {
-        for (next = i + 1; next < n && sizes[next].n == sizes[i].n; next++) {
-        }
+    FAB_EACH_RUN(uint32_t, i, next, n, sizes[next].n == sizes[i].n) {
         double same = next - i;
         double two = same + (last_size + 1 == sizes[i].n ? last : 0);
         with_usual = sizes[i].n == usual ? same : with_usual;
@@ -320,16 +308,11 @@ static fab_status find_rules(finding_blocks *f, fab_error *err) {
     uint32_t usual = 0; /* in most trunks of the boundary */
     uint32_t most = 0;
     for (uint32_t size = 1; size <= 64; size++) {
-        uint32_t same = 0;
-        for (uint32_t i = 0; i < n; i++) {
-            same += sizes[i].n == size;
-        }
+        FAB_SUM(uint32_t, same, i, n, sizes[i].n == size);
         usual = same > most ? size : usual;
         most = same > most ? same : most;
     }
-    for (uint32_t i = 0, next = 0; i < n; i = next) {
-        for (next = i + 1; next < n && sizes[next].lower == sizes[i].lower; next++) {
-        }
+    FAB_EACH_RUN(uint32_t, i, next, n, sizes[next].lower == sizes[i].lower) {
         rule_of_block(&b->block[sizes[i].lower], sizes + i, next - i, most >= FAB_AUDIT_NEARLY * n ? usual : 0);
     }
     find_usual_upper(b);

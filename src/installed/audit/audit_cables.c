@@ -43,9 +43,8 @@ static uint64_t kind_of_box(const auditor *a, uint32_t v) {
     if (fab_network_is_host(a->net, v)) {
         return fab_name_pattern(node->host != NULL ? node->host : node->label);
     }
-    fab_box_name name;
     uint64_t hash = a->shape->tier[v];
-    fab_box_name_read(node->label, &name);
+    fab_box_name name = fab_box_name_of(node->label);
     for (size_t i = 0; i < name.n_role; i++) {
         hash = fab_mix64(hash ^ (unsigned char)name.role[i]);
     }
@@ -222,12 +221,8 @@ static fab_status look_at_ends(auditor *a, uint32_t cable, fab_error *err) {
 }
 
 static bool has_note(const fab_network *net, const char *text) {
-    for (uint32_t i = 0; i < net->n_notes; i++) {
-        if (strcmp(net->notes[i].text, text) == 0) {
-            return true;
-        }
-    }
-    return false;
+    FAB_ANY(found, i, net->n_notes, strcmp(net->notes[i].text, text) == 0);
+    return found;
 }
 
 fab_status fab_audit_cables(auditor *a, fab_error *err) {

@@ -143,10 +143,7 @@ static fab_status learn_rule(cells *s, fab_error *err) {
     uint32_t n_most = 0;
     double part = 0;
     for (uint32_t cell = 0; cell < s->n_cells; cell++) {
-        uint32_t same = 0;
-        for (uint32_t other = 0; other < s->n_cells; other++) {
-            same += s->size[other] == s->size[cell];
-        }
+        FAB_SUM(uint32_t, same, other, s->n_cells, s->size[other] == s->size[cell]);
         s->most = same > n_most ? s->size[cell] : s->most;
         n_most = same > n_most ? same : n_most;
     }

@@ -88,10 +88,7 @@ static fab_status report_points(auditor *a, const cuts *c, fab_error *err) {
     for (uint32_t tier = 1; tier <= a->n_tiers; tier++) {
         const uint32_t *nodes = a->in_tier + a->tier_first[tier];
         uint32_t n = a->tier_first[tier + 1] - a->tier_first[tier];
-        uint32_t n_cut = 0;
-        for (uint32_t i = 0; i < n; i++) {
-            n_cut += c->cut[c->vertex[nodes[i]]] > 0;
-        }
+        FAB_SUM(uint32_t, n_cut, i, n, c->cut[c->vertex[nodes[i]]] > 0);
         for (uint32_t i = 0; i < n && 2 * n_cut < n; i++) {
             uint32_t v = c->vertex[nodes[i]];
             if (c->cut[v] == 0 || is_told(a, nodes[i])) {

@@ -100,17 +100,13 @@ bool fab_audit_slots_lack(const auditor *a, uint32_t before, uint32_t behind) {
         return false;
     }
     uint32_t from = before != NONE ? most[0] + 1 : 0;
-    for (uint32_t v = 0; v < a->net->n_nodes && from < least[1]; v++) {
-        if (a->shape->slot[v] != NONE && a->shape->slot[v] >= from && a->shape->slot[v] < least[1]) {
-            return false;
-        }
-    }
-    return from < least[1];
+    const uint32_t *slot = a->shape->slot;
+    FAB_ANY(found, v, a->net->n_nodes, slot[v] != NONE && slot[v] >= from && slot[v] < least[1]);
+    return from < least[1] && !found;
 }
 
 static bool is_leaf_board(const auditor *a, uint32_t v) {
-    fab_box_name name;
-    fab_box_name_read(a->net->nodes[v].label, &name);
+    fab_box_name name = fab_box_name_of(a->net->nodes[v].label);
     return name.is_board && name.role[0] == 'L';
 }
 

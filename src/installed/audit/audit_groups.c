@@ -60,10 +60,7 @@ static uint32_t list_candidates(grouping *g, uint32_t v) {
             uint32_t w = peer_of(g, v, k);
             uint32_t shared = w != NONE && (pass == 0 || g->of[w] == NONE) ? n_shared(g, w, v + 1) : 0;
             most = pass == 0 && shared > most ? shared : most;
-            bool is_new = true;
-            for (uint32_t i = 0; i < n; i++) {
-                is_new = is_new && g->list[i] != w;
-            }
+            FAB_ALL(is_new, i, n, g->list[i] != w);
             if (pass == 1 && is_new && shared > 2 && 2 * shared >= most + 2) {
                 g->list[n++] = w;
             }

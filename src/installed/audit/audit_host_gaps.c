@@ -47,12 +47,8 @@ static bool read_number(const char *label, numbered_host *out) {
 
 /* Whether every switch that a server is plugged into has fewer of these cables than the one in the middle. */
 static bool has_room(const audit_plugs *p, uint32_t server, const uint32_t *plugged, uint32_t usual) {
-    for (uint32_t i = p->first[server]; i < p->first[server + 1]; i++) {
-        if (plugged[p->plug[i].leaf] >= usual) {
-            return false;
-        }
-    }
-    return p->first[server + 1] > p->first[server];
+    FAB_ANY_IN(found, i, p->first[server], p->first[server + 1], plugged[p->plug[i].leaf] >= usual);
+    return p->first[server + 1] > p->first[server] && !found;
 }
 
 /* Of two hosts with their ports on the same switches: whether each leaves one free between those of the two. False:

@@ -5,9 +5,6 @@
 
 #include "fab/memory.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #define NONE FAB_NETWORK_NONE
 
 /* --- adapters that are elsewhere ---------------------------------------------------------------------------------- */
@@ -79,10 +76,8 @@ fab_status audit_report_servers(audit_plugs *p, const audit_plug *x, const audit
 }
 
 static int64_t n_host_cables(const auditor *a, uint32_t leaf) {
-    int64_t n = 0;
-    for (uint32_t j = a->shape->first[leaf]; j < a->shape->first[leaf + 1]; j++) {
-        n += fab_network_is_host(a->net, fab_network_far(a->net, a->shape->side[j])->node);
-    }
+    FAB_SUM_IN(int64_t, n, j, a->shape->first[leaf], a->shape->first[leaf + 1],
+               fab_network_is_host(a->net, fab_network_far(a->net, a->shape->side[j])->node));
     return n;
 }
 
@@ -187,12 +182,9 @@ static fab_status tell_exchanges(audit_plugs *p, fab_error *err) {
 /* --- adapters that are not there ---------------------------------------------------------------------------------- */
 
 static bool has_column(const audit_plugs *p, uint32_t server, uint32_t column, bool any_port) {
-    for (uint32_t i = p->first[server]; i < p->first[server + 1]; i++) {
-        if (p->plug[i].column == column || (any_port && audit_slot(p->plug[i].column) == audit_slot(column))) {
-            return true;
-        }
-    }
-    return false;
+    FAB_ANY_IN(found, i, p->first[server], p->first[server + 1],
+               p->plug[i].column == column || (any_port && audit_slot(p->plug[i].column) == audit_slot(column)));
+    return found;
 }
 
 /* An adapter that gives no host, at the leaf where this one belongs, at the port where this server's others are. */
@@ -234,12 +226,11 @@ static uint32_t count_lacking(const audit_plugs *p, uint32_t server, uint32_t co
 
 /* The last leaf, by name, of the role of one. */
 static uint32_t last_like(const auditor *a, uint32_t leaf) {
-    fab_box_name like;
     fab_box_name name;
     uint32_t last = leaf;
-    fab_box_name_read(a->net->nodes[leaf].label, &like);
+    fab_box_name like = fab_box_name_of(a->net->nodes[leaf].label);
     for (uint32_t i = a->tier_first[1]; i < a->tier_first[2]; i++) {
-        fab_box_name_read(a->net->nodes[a->in_tier[i]].label, &name);
+        name = fab_box_name_of(a->net->nodes[a->in_tier[i]].label);
         last = fab_box_role_compare(&name, &like) == 0 && name.before == like.before ? a->in_tier[i] : last;
     }
     return last;
@@ -269,10 +260,7 @@ static fab_status report_missing(audit_plugs *p, uint32_t server, const uint32_t
     auditor *a = p->a;
     uint32_t slot = audit_slot(column[0]);
     bool is_port = n == 1 && has_column(p, server, column[0], true);
-    bool same_slot = true;
-    for (uint32_t i = 1; i < n; i++) {
-        same_slot = same_slot && audit_slot(column[i]) == slot;
-    }
+    FAB_ALL_IN(same_slot, i, 1, n, audit_slot(column[i]) == slot);
     fab_finding f = {.kind = is_port ? FAB_FINDING_DEAD_PORT : FAB_FINDING_MISSING_PORT,
                      .confidence = confidence_of(p, server),
                      .damage_bps = n * a->usual_bps[1],
@@ -296,11 +284,9 @@ static bool is_beside_absent(const audit_plugs *p, uint32_t server) {
     const auditor *a = p->a;
     bool found = false;
     for (uint32_t i = p->first[server]; i < p->first[server + 1]; i++) {
-        fab_box_name own;
-        fab_box_name_read(a->net->nodes[p->plug[i].leaf].label, &own);
+        fab_box_name own = fab_box_name_of(a->net->nodes[p->plug[i].leaf].label);
         for (uint32_t k = 0; own.n > 0 && k < a->out->n_absent; k++) {
-            fab_box_name other;
-            fab_box_name_read(a->absent[k].name, &other);
+            fab_box_name other = fab_box_name_of(a->absent[k].name);
             uint64_t x = own.at[own.n - 1];
             uint64_t y = other.n == own.n ? other.at[own.n - 1] : x;
             found = found || (a->absent[k].tier == 1 && fab_box_role_compare(&own, &other) == 0 && x != y &&
@@ -356,6 +342,7 @@ fab_status fab_audit_hosts(auditor *a, fab_error *err) {
     for (uint32_t s = 0; s < a->shape->n_servers; s++) {
         FAB_PASS(p.template_[s] != NONE && p.template_[s] != s ? look_for_missing(&p, s, told, err) : FAB_OK);
     }
+    FAB_PASS(audit_plugs_ports(&p, err));
     FAB_PASS(audit_plugs_order(&p, err));
     return audit_plugs_gaps(&p, err);
 }

@@ -63,28 +63,26 @@ typedef struct auditor {
 } auditor;
 
 /** An empty audit that counts what the installed network has. */
-fab_status fab_audit_open(auditor *a, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_audit_open(auditor *a, fab_error *err);
 void fab_audit_close(auditor *a);
 void fab_audit_sort(fab_audit *audit);
 /** Tiers of the boxes of all findings that have one of these names [n_nodes of the shape]; others keep theirs. */
-fab_status fab_audit_find_tiers(fab_audit *audit, const fab_shape *shape, const char *const *names,
-                                fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_audit_find_tiers(fab_audit *audit, const fab_shape *shape, const char *const *names, fab_error *err);
 
 /** A text of the audit, as printf. */
-fab_status fab_audit_text(auditor *a, const char **out, fab_error *err, const char *fmt, ...)
-    FAB_PRINTF(4, 5) FAB_MUST_USE;
+FAB_STATUS fab_audit_text(auditor *a, const char **out, fab_error *err, const char *fmt, ...) FAB_PRINTF(4, 5);
 
 /** Appends a finding; texts that are NULL become "". */
-fab_status fab_audit_add(auditor *a, const fab_finding *finding, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_audit_add(auditor *a, const fab_finding *finding, fab_error *err);
 
 #define FAB_AUDIT_WORK "\x1f" /* in front of what to do, in formats */
 
 /** The same of a finding whose text, and work where the format has FAB_AUDIT_WORK, is as printf makes it. */
-fab_status fab_audit_tell(auditor *a, const fab_finding *finding, fab_error *err, const char *fmt, ...)
-    FAB_PRINTF(4, 5) FAB_MUST_USE;
+FAB_STATUS fab_audit_tell(auditor *a, const fab_finding *finding, fab_error *err, const char *fmt, ...)
+    FAB_PRINTF(4, 5);
 
 /** Appends cables that lack between two switches. */
-fab_status fab_audit_add_lack(auditor *a, const fab_audit_lack *lack, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_audit_add_lack(auditor *a, const fab_audit_lack *lack, fab_error *err);
 
 /** Name of a node, "host HCA-6" of an adapter, that no other has. */
 static inline const char *fab_audit_label(const auditor *a, uint32_t node) {
@@ -137,11 +135,11 @@ static inline bool fab_audit_is_switch(const auditor *a, uint32_t v) {
 uint32_t fab_audit_boundary_of(const auditor *a, uint32_t cable);
 
 /** Finds the blocks of all boundaries. */
-fab_status fab_audit_blocks(auditor *a, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_audit_blocks(auditor *a, fab_error *err);
 void fab_audit_blocks_release(auditor *a);
 
 /** Name of a switch whose number is `step` larger. */
-fab_status fab_audit_next_name(auditor *a, uint32_t node, uint64_t step, const char **out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_audit_next_name(auditor *a, uint32_t node, uint64_t step, const char **out, fab_error *err);
 
 /** Whether no adapter has the numbers between those of two leaves; `before` FAB_NETWORK_NONE: or those before the
  * first.
@@ -158,7 +156,7 @@ bool fab_audit_ports_are_free(const auditor *a, uint32_t before, uint32_t behind
 bool fab_audit_leaves_port(const auditor *a, uint32_t side_one, uint32_t side_two, bool *out_is_free);
 
 /** Counts the cables and boxes of which some rule speaks, when all rules were asked. */
-fab_status fab_audit_cover(auditor *a, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_audit_cover(auditor *a, fab_error *err);
 
 /** Cables to the next tier that a switch has, and that it should have by its peers. */
 typedef struct audit_uplinks {
@@ -169,11 +167,11 @@ typedef struct audit_uplinks {
 } audit_uplinks;
 
 /** Fills out [n_nodes] for the switches of a tier. */
-fab_status fab_audit_count_uplinks(const auditor *a, uint32_t tier, audit_uplinks *out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_audit_count_uplinks(const auditor *a, uint32_t tier, audit_uplinks *out, fab_error *err);
 /** Fills `least` and `most`: cables, up and down, that three or more switches of a tier have in common, the fewest that
  * a quarter of them has, with which none lacks any, and those that half of them have, which have no port for more.
  * UINT32_MAX: there is none such. Complexity: O(n log n). */
-fab_status fab_audit_common_cables(auditor *a, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_audit_common_cables(auditor *a, fab_error *err);
 /** Whether it has a cable at every port that the file says it has. */
 bool fab_audit_is_full(const auditor *a, uint32_t node);
 /** Cables that others of its tier have more than a switch: ports that it has left. */
@@ -184,16 +182,15 @@ bool fab_audit_is_whole(const auditor *a, uint32_t node);
  * only one with fewer switches than others; FAB_NETWORK_NONE: not known. */
 uint32_t fab_audit_block_of_orphan(const auditor *a, uint32_t tier);
 
-fab_status fab_audit_absent(auditor *a, fab_error *err) FAB_MUST_USE;
-fab_status fab_audit_trunks(auditor *a, fab_error *err) FAB_MUST_USE;
-fab_status fab_audit_sideways(auditor *a, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_audit_absent(auditor *a, fab_error *err);
+FAB_STATUS fab_audit_trunks(auditor *a, fab_error *err);
+FAB_STATUS fab_audit_sideways(auditor *a, fab_error *err);
 /** Groups of a tier whose switches are joined among themselves: of [n_nodes] is the group of a switch, by name, or
  * FAB_NETWORK_NONE; *out_n 0 where there are none. Complexity: O(sum of degree^2). */
-fab_status fab_audit_groups(const auditor *a, uint32_t tier, uint32_t *of, uint32_t *out_n,
-                            fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_audit_groups(const auditor *a, uint32_t tier, uint32_t *of, uint32_t *out_n, fab_error *err);
 /** Crossed cables between the cells or groups that switches of a tier are in. should [n_nodes] gets the cables to
  * others that a switch of a group should have, where a rule says so. */
-fab_status fab_audit_cells(auditor *a, uint32_t tier, uint32_t *should, fab_error *err) FAB_MUST_USE;
-fab_status fab_audit_hosts(auditor *a, fab_error *err) FAB_MUST_USE;
-fab_status fab_audit_cables(auditor *a, fab_error *err) FAB_MUST_USE;
-fab_status fab_audit_cuts(auditor *a, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_audit_cells(auditor *a, uint32_t tier, uint32_t *should, fab_error *err);
+FAB_STATUS fab_audit_hosts(auditor *a, fab_error *err);
+FAB_STATUS fab_audit_cables(auditor *a, fab_error *err);
+FAB_STATUS fab_audit_cuts(auditor *a, fab_error *err);

@@ -257,10 +257,7 @@ static uint32_t keep_unknown(keyed *list, uint32_t n, const uint32_t *known) {
 }
 
 static uint32_t count_hosts(const audit_match *m) {
-    uint32_t n = 0;
-    for (uint32_t v = 0; v < m->plan->net->n_nodes; v++) {
-        n += fab_network_is_host(m->plan->net, v) && m->there[v] != NONE;
-    }
+    FAB_SUM(uint32_t, n, v, m->plan->net->n_nodes, fab_network_is_host(m->plan->net, v) && m->there[v] != NONE);
     return n;
 }
 

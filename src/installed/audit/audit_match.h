@@ -17,7 +17,7 @@ typedef struct audit_match {
 } audit_match;
 
 /** @param[in,out] m  here and plan are given; release with audit_match_release(). O(n log n). */
-fab_status audit_match_find(audit_match *m, fab_error *err) FAB_MUST_USE;
+FAB_STATUS audit_match_find(audit_match *m, fab_error *err);
 void audit_match_release(audit_match *m);
 /** Counts the boxes that the two call otherwise, and shows the first. there [nodes of plan]: FAB_NETWORK_NONE: absent.
  */

@@ -108,10 +108,7 @@ static uint64_t read_port(const fab_network *net, const fab_network_end *end, ui
 }
 
 static uint32_t find_prefix(const audit_numbering *list, uint64_t key) {
-    uint32_t i = 0;
-    while (i < list->n && list->of[i].key != key) {
-        i++;
-    }
+    FAB_FIRST(i, list->n, list->of[i].key == key);
     return i;
 }
 

@@ -13,7 +13,7 @@ typedef struct audit_copy {
  * Each server as one box, with the ports of all its adapters numbered from 1.
  * @retval FAB_EUNSUPPORTED  two boxes would have one name
  */
-fab_status audit_copy_boxes(const fab_shape *shape, audit_copy *out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS audit_copy_boxes(const fab_shape *shape, audit_copy *out, fab_error *err);
 /** Frees both; what is released, or was never filled but zeroed, is fine. */
 void audit_copy_release(audit_copy *copy);
 
@@ -48,4 +48,4 @@ bool audit_ports_differ(const audit_ports *p, uint32_t here, uint32_t planned);
  * alone, else those that have the same place in the numbering of their kind, whichever fits more ports; else by order.
  * Complexity: O(ports^2).
  */
-fab_status audit_ports_translate(audit_ports *p, uint32_t here, uint32_t planned, fab_error *err) FAB_MUST_USE;
+FAB_STATUS audit_ports_translate(audit_ports *p, uint32_t here, uint32_t planned, fab_error *err);

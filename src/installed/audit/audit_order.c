@@ -203,10 +203,7 @@ static uint32_t leaf_by_name(const sequence *s, uint32_t i, bool is_alone) {
 /* Whether a port, of n that are exchanged, is where others of its server are. */
 static bool is_with_its_server(const audit_plugs *p, uint32_t plug, uint32_t n) {
     const audit_plug *x = &p->plug[plug];
-    uint32_t n_there = 0;
-    for (uint32_t i = p->first[x->server]; i < p->first[x->server + 1]; i++) {
-        n_there += p->plug[i].leaf == x->leaf;
-    }
+    FAB_SUM_IN(uint32_t, n_there, i, p->first[x->server], p->first[x->server + 1], p->plug[i].leaf == x->leaf);
     return n_there > n;
 }
 
@@ -279,9 +276,7 @@ static fab_status tell_alone(sequence *s, fab_error *err) {
 
 /* Places of leaves: by their names, or by the host in the middle of each. The hosts stand by leaf. */
 static uint32_t order_leaves(sequence *s, bool by_name) {
-    for (uint32_t i = 0, next = 0; i < s->n; i = next) {
-        for (next = i + 1; next < s->n && s->at[next].leaf == s->at[i].leaf; next++) {
-        }
+    FAB_EACH_RUN(uint32_t, i, next, s->n, s->at[next].leaf == s->at[i].leaf) {
         uint32_t leaf_rank = by_name ? s->p->a->rank[s->at[i].leaf] : s->at[i + (next - i) / 2].rank;
         for (uint32_t k = i; k < next; k++) {
             s->at[k].leaf_rank = leaf_rank;
@@ -380,9 +375,7 @@ static bool same_servers(const swapped *x, const swapped *y) {
 static bool ports_follow(const audit_plugs *p, const standing *all, uint32_t n, const bool *is_swapped) {
     uint32_t n_pairs = 0;
     uint32_t n_rising = 0;
-    for (uint32_t i = 0, next = 0; i < n; i = next) { /* ranks rise: do the ports? */
-        for (next = i + 1; next < n && is_swapped[p->plug[all[next].plug].server]; next++) {
-        }
+    FAB_EACH_RUN(uint32_t, i, next, n, is_swapped[p->plug[all[next].plug].server]) { /* ranks rise: do the ports? */
         if (next < n && all[next].kind == all[i].kind && all[next].leaf == all[i].leaf &&
             !is_swapped[p->plug[all[i].plug].server]) {
             n_pairs++;
@@ -424,9 +417,7 @@ static fab_status tell_swapped(sequence *s, const standing *all, uint32_t n, fab
     }
     const bool tells_ports = LEAST * n_at_leaf <= s->n_most && ports_follow(p, all, n, is_swapped);
     p->a->out->n_out_of_port_order += tells_ports ? 0 : n - p->a->out->n_out_of_port_order;
-    for (uint32_t i = 0, next = 0; i < s->n_swapped; i = next) {
-        for (next = i + 1; next < s->n_swapped && same_servers(&s->swap[next], &s->swap[i]); next++) {
-        }
+    FAB_EACH_RUN(uint32_t, i, next, s->n_swapped, same_servers(&s->swap[next], &s->swap[i])) {
         if (tells_ports || !is_one_leaf(p, &s->swap[i])) {
             FAB_PASS(tell_pair(p, &s->swap[i], next - i, err));
         }
@@ -496,9 +487,7 @@ fab_status audit_plugs_order(audit_plugs *p, fab_error *err) {
     FAB_PASS(FAB_NEW(s.place_of_rank, (size_t)p->a->shape->n_servers + 1, err));
     const uint32_t n = list_all(p, all);
     p->a->out->n_out_of_order = p->a->out->n_out_of_port_order -= p->n - n; /* of what is told the place is known */
-    for (uint32_t i = 0, next = 0; i < n; i = next) {
-        for (next = i + 1; next < n && all[next].kind == all[i].kind; next++) {
-        }
+    FAB_EACH_RUN(uint32_t, i, next, n, all[next].kind == all[i].kind) {
         s.at = all + i;
         s.n = next - i;
         FAB_PASS(look_at_sequence(&s, err));

@@ -100,9 +100,7 @@ FAB_ORDER_KEYS(by_frequency, signed_server, FAB_ORDER(b->n_same, a->n_same), FAB
 
 static void count_same(signed_server *list, uint32_t n) {
     qsort(list, n, sizeof *list, by_signature);
-    for (uint32_t i = 0, next = 0; i < n; i = next) {
-        for (next = i + 1; next < n && list[next].signature == list[i].signature; next++) {
-        }
+    FAB_EACH_RUN(uint32_t, i, next, n, list[next].signature == list[i].signature) {
         for (uint32_t k = i; k < next; k++) {
             list[k].n_same = next - i;
         }
@@ -245,12 +243,8 @@ static fab_status find_templates(audit_plugs *p, bool with_leaves, uint32_t *tem
 }
 
 const audit_plug *audit_plug_of(const audit_plugs *p, uint32_t server, uint32_t column) {
-    for (uint32_t i = p->first[server]; i < p->first[server + 1]; i++) {
-        if (p->plug[i].column == column) {
-            return &p->plug[i];
-        }
-    }
-    return NULL;
+    FAB_FIRST_IN(i, p->first[server], p->first[server + 1], p->plug[i].column == column);
+    return i < p->first[server + 1] ? &p->plug[i] : NULL;
 }
 
 /* Ports that the template has on one leaf, and this server on several: most of them tell where the others belong. */
@@ -280,20 +274,13 @@ static void compare_spread(audit_plugs *p, uint32_t server, uint32_t like) {
     }
 }
 
-static int by_rank_of_name(const void *x, const void *y) {
-    const uint32_t *a = x;
-    const uint32_t *b = y;
-    return FAB_ORDER(a[1], b[1]);
-}
+FAB_ORDER_KEYS(by_rank_of_name, uint32_t, FAB_ORDER(a[1], b[1]));
 
 /* The leaves of a server, by name: node and place. */
 static uint32_t leaves_of(const audit_plugs *p, uint32_t server, uint32_t out[][2], uint32_t most) {
     uint32_t n = 0;
     for (uint32_t i = p->first[server]; i < p->first[server + 1]; i++) {
-        bool known = false;
-        for (uint32_t k = 0; k < n; k++) {
-            known = known || out[k][0] == p->plug[i].leaf;
-        }
+        FAB_ANY(known, k, n, out[k][0] == p->plug[i].leaf);
         if (!known && n < most) {
             out[n][0] = p->plug[i].leaf;
             out[n++][1] = p->a->rank[p->plug[i].leaf];
@@ -346,11 +333,9 @@ fab_status audit_plugs_compare(audit_plugs *p, fab_error *err) {
             }
         } else if (spread[s] != NONE && own > 1) {
             compare_spread(p, s, spread[s]);
-            bool is_told = spread_of(p, s, true) == spread_of(p, spread[s], true);
-            for (uint32_t i = p->first[s]; i < p->first[s + 1]; i++) {
-                is_told = is_told || p->plug[i].should != NONE;
-            }
-            if (!is_told && own == p->first[spread[s] + 1] - p->first[spread[s]]) {
+            FAB_ANY_IN(is_told, i, p->first[s], p->first[s + 1], p->plug[i].should != NONE);
+            if (!is_told && spread_of(p, s, true) != spread_of(p, spread[s], true) &&
+                own == p->first[spread[s] + 1] - p->first[spread[s]]) {
                 compare_by_name(p, s, spread[s]);
             }
         }

@@ -43,24 +43,27 @@ static inline uint32_t audit_n_ports(const audit_plugs *p, uint32_t server) {
 }
 
 /** Plugs of all servers, with the homes that they make. */
-fab_status audit_plugs_find(auditor *a, audit_plugs *out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS audit_plugs_find(auditor *a, audit_plugs *out, fab_error *err);
 void audit_plugs_release(audit_plugs *p);
 /** The port of a server in a column; NULL: it has none. */
 const audit_plug *audit_plug_of(const audit_plugs *p, uint32_t server, uint32_t column);
 
 /** Fills `should` of plugs that are elsewhere than their peers' are. */
-fab_status audit_plugs_compare(audit_plugs *p, fab_error *err) FAB_MUST_USE;
+FAB_STATUS audit_plugs_compare(audit_plugs *p, fab_error *err);
+
+/** Adapters at another port of their leaf than all others of their server, where servers have one port everywhere. */
+FAB_STATUS audit_plugs_ports(audit_plugs *p, fab_error *err);
 
 /** Hosts that stand out of the order that names and ports have elsewhere. */
-fab_status audit_plugs_order(audit_plugs *p, fab_error *err) FAB_MUST_USE;
+FAB_STATUS audit_plugs_order(audit_plugs *p, fab_error *err);
 
 /** Hosts whose number is left out, where their peers' switches have a cable more. */
-fab_status audit_plugs_gaps(audit_plugs *p, fab_error *err) FAB_MUST_USE;
+FAB_STATUS audit_plugs_gaps(audit_plugs *p, fab_error *err);
 
-fab_status audit_report_exchange(auditor *a, fab_finding_kind kind, const audit_plug *p, const audit_plug *q,
-                                 double confidence, fab_error *err) FAB_MUST_USE;
+FAB_STATUS audit_report_exchange(auditor *a, fab_finding_kind kind, const audit_plug *p, const audit_plug *q,
+                                 double confidence, fab_error *err);
 /** Two servers of which several cables are where those of the other belong, at other leaves or at ports of the same:
  * all of them, then tells of all their plugs, or those that are told. */
-fab_status audit_report_servers(audit_plugs *p, const audit_plug *x, const audit_plug *y, bool is_whole,
-                                double confidence, fab_error *err) FAB_MUST_USE;
-fab_status audit_report_astray(audit_plugs *plugs, const audit_plug *p, double confidence, fab_error *err) FAB_MUST_USE;
+FAB_STATUS audit_report_servers(audit_plugs *p, const audit_plug *x, const audit_plug *y, bool is_whole,
+                                double confidence, fab_error *err);
+FAB_STATUS audit_report_astray(audit_plugs *plugs, const audit_plug *p, double confidence, fab_error *err);

@@ -67,10 +67,9 @@ static fab_status look_at_single_cables(auditor *a, fab_error *err) {
     return FAB_OK;
 }
 
-static fab_status list_tier(sideways *s, fab_error *err) {
+static void list_tier(sideways *s) {
     const auditor *a = s->a;
     s->n = 0;
-    (void)err;
     for (uint32_t c = 0; c < a->net->n_cables; c++) {
         uint32_t v = a->net->cables[c].end[0].node;
         uint32_t w = a->net->cables[c].end[1].node;
@@ -82,7 +81,6 @@ static fab_status list_tier(sideways *s, fab_error *err) {
         }
     }
     FAB_SORT(s->list, s->n, by_switches);
-    return FAB_OK;
 }
 
 static fab_status report_all(sideways *s, double confidence, fab_error *err) {
@@ -140,10 +138,8 @@ static fab_status report_short(sideways *s, const uint32_t *node, uint32_t n, do
 /* A cable too many stands between two switches that have more than others, or beside another one. */
 static fab_status look_for_more(sideways *s, bool has_rule, double confidence, fab_error *err) {
     auditor *a = s->a;
-    uint32_t n_double = 0;
-    for (uint32_t i = 1; i < s->n; i++) {
-        n_double += s->list[i].one == s->list[i - 1].one && s->list[i].two == s->list[i - 1].two;
-    }
+    FAB_SUM_IN(uint32_t, n_double, i, 1, s->n,
+               s->list[i].one == s->list[i - 1].one && s->list[i].two == s->list[i - 1].two);
     for (uint32_t i = 0; i < s->n; i++) {
         const peer_cable *p = &s->list[i];
         bool again = i > 0 && p->one == s->list[i - 1].one && p->two == s->list[i - 1].two;
@@ -161,10 +157,7 @@ static fab_status look_for_more(sideways *s, bool has_rule, double confidence, f
 }
 
 static uint32_t count_absent(const auditor *a, uint32_t tier) {
-    uint32_t n = 0;
-    for (uint32_t i = 0; i < a->out->n_absent; i++) {
-        n += a->absent[i].tier == tier;
-    }
+    FAB_SUM(uint32_t, n, i, a->out->n_absent, a->absent[i].tier == tier);
     return n;
 }
 
@@ -223,7 +216,7 @@ fab_status fab_audit_sideways(auditor *a, fab_error *err) {
     for (s.tier = 1; s.tier <= a->n_tiers; s.tier++) {
         uint32_t n = a->tier_first[s.tier + 1] - a->tier_first[s.tier];
         uint32_t n_with = 0;
-        FAB_PASS(list_tier(&s, err));
+        list_tier(&s);
         for (uint32_t i = 0; i < n; i++) {
             n_with += s.degree[a->in_tier[a->tier_first[s.tier] + i]] > 0;
         }

@@ -251,13 +251,11 @@ static fab_status report_crossed(trunks *t, const deviation *one, const deviatio
 }
 
 static deviation *find_deviation(trunks *t, uint32_t lower, uint32_t upper, bool is_extra) {
-    FAB_EACH(deviation, d, t->list, t->n) {
-        if (!d->is_told && d->is_extra == is_extra && (lower == NONE || d->lower == lower) &&
-            (upper == NONE || d->upper == upper)) {
-            return d;
-        }
-    }
-    return NULL;
+    deviation *d = t->list;
+    FAB_FIRST(i, t->n,
+              !d[i].is_told && d[i].is_extra == is_extra && (lower == NONE || d[i].lower == lower) &&
+                  (upper == NONE || d[i].upper == upper));
+    return i < t->n ? &d[i] : NULL;
 }
 
 static fab_status tell_crossed(trunks *t, fab_error *err) {
@@ -471,12 +469,8 @@ static uint32_t usual_degree(degree *list, uint32_t n) {
 }
 
 static bool has_deviation(const trunks *t, uint32_t v) {
-    for (uint32_t i = 0; i < t->n; i++) {
-        if (t->list[i].lower == v || t->list[i].upper == v) {
-            return true;
-        }
-    }
-    return false;
+    FAB_ANY(found, i, t->n, t->list[i].lower == v || t->list[i].upper == v);
+    return found;
 }
 
 /* Cables of the members of a block to members of the other tier. */
@@ -563,9 +557,7 @@ static fab_status look_at_boundary(trunks *t, fab_error *err) {
     memset(t->other, 0, t->a->net->n_nodes * sizeof *t->other);
     memset(t->up, 0, t->a->net->n_nodes * sizeof *t->up);
     FAB_PASS(fab_audit_count_uplinks(t->a, t->tier, t->up, err));
-    for (uint32_t i = 0, next = 0; i < b->n_trunks; i = next) {
-        for (next = i + 1; next < b->n_trunks && b->trunk[next].lower == b->trunk[i].lower; next++) {
-        }
+    FAB_EACH_RUN(uint32_t, i, next, b->n_trunks, b->trunk[next].lower == b->trunk[i].lower) {
         FAB_PASS(look_at_lower(t, b->trunk + i, next - i, err));
     }
     FAB_PASS(look_for_foreign(t, err));

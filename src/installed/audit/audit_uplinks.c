@@ -26,7 +26,7 @@ static bool is_same(const counted *a, const counted *b, bool is_kind) {
 }
 
 static void count_cables(const auditor *a, uint32_t tier, counted *c) {
-    fab_box_name_read(a->net->nodes[c->node].label, &c->name);
+    c->name = fab_box_name_of(a->net->nodes[c->node].label);
     for (uint32_t j = a->shape->first[c->node]; j < a->shape->first[c->node + 1]; j++) {
         uint32_t w = fab_network_far(a->net, a->shape->side[j])->node;
         uint32_t other = fab_audit_is_switch(a, w) ? a->shape->tier[w] : 0;
@@ -59,9 +59,7 @@ static void look_at_peers(const auditor *a, uint32_t tier, counted *list, uint32
     uint32_t n_none = 0;
     uint32_t n_values = 0;
     qsort(list, n, sizeof *list, by_uplinks);
-    for (uint32_t i = 0, next = 0; i < n; i = next) {
-        for (next = i + 1; next < n && list[next].up == list[i].up; next++) {
-        }
+    FAB_EACH_RUN(uint32_t, i, next, n, list[next].up == list[i].up) {
         n_none = list[i].up == 0 ? next - i : n_none;
         n_values++;
         if (list[i].up > 0 && next - i >= most) {
@@ -99,9 +97,7 @@ fab_status fab_audit_count_uplinks(const auditor *a, uint32_t tier, audit_uplink
     }
     for (int is_kind = 0; is_kind < 2; is_kind++) { /* what the role does not tell, the kind may */
         qsort(list, n, sizeof *list, by_kind);
-        for (uint32_t i = 0, next = 0; i < n; i = next) {
-            for (next = i + 1; next < n && is_same(&list[next], &list[i], is_kind != 0); next++) {
-            }
+        FAB_EACH_RUN(uint32_t, i, next, n, is_same(&list[next], &list[i], is_kind != 0)) {
             look_at_peers(a, tier, list + i, next - i, out);
         }
     }

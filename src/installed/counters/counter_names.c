@@ -94,7 +94,7 @@ bool fab_counter_find(fab_token name, fab_counter *out, uint8_t *out_scale) {
         }
     }
     const char *at = letters;
-    for (size_t i = 0; i < sizeof PREFIXES / sizeof PREFIXES[0]; i++) {
+    for (size_t i = 0; i < FAB_N_OF(PREFIXES); i++) {
         size_t before = length;
         drop_prefix(&at, &length, PREFIXES[i]);
         if (length != before) {
@@ -112,7 +112,7 @@ bool fab_counter_find(fab_token name, fab_counter *out, uint8_t *out_scale) {
     }
     char word[NAME + 3];
     (void)snprintf(word, sizeof word, " %.*s ", (int)length, at);
-    for (size_t i = 0; length > 0 && i < sizeof NAMES / sizeof NAMES[0]; i++) {
+    for (size_t i = 0; length > 0 && i < FAB_N_OF(NAMES); i++) {
         if (strstr(NAMES[i].names, word) != NULL) {
             *out = NAMES[i].counter;
             *out_scale = (uint8_t)(NAMES[i].scale | is_long);

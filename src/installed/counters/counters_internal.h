@@ -17,7 +17,7 @@ typedef struct counted_key {
 } counted_key;
 
 /** The port of a key, added where it is new. O(1) expected. */
-fab_status fab_counters_port(fab_counters *c, const counted_key *key, uint32_t *out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_counters_port(fab_counters *c, const counted_key *key, uint32_t *out, fab_error *err);
 
 /** What a name counts, in any tool's spelling; false: nothing that is of use here. */
 bool fab_counter_find(fab_token name, fab_counter *out, uint8_t *out_scale);
@@ -80,8 +80,7 @@ typedef struct counted_table {
 bool fab_counted_head(counted_table *t, fab_token line);
 
 /** A port: what the line says of it in place of `key`, and its counters. */
-fab_status fab_counted_row(const counted_table *t, fab_token line, counted_key key, fab_counters *out,
-                           fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_counted_row(const counted_table *t, fab_token line, counted_key key, fab_counters *out, fab_error *err);
 
 extern const fab_counters_format fab_counters_perfquery, fab_counters_ibdiagnet, fab_counters_prometheus,
     fab_counters_json, fab_counters_csv, fab_counters_sysfs;

@@ -13,12 +13,8 @@ static const char *const NAMES[] = {[COLUMN_NODE] = " node switch host device ",
 static char separator_of(const char *bytes) {
     size_t n = strcspn(bytes, "\n");
     static const char SEPARATORS[] = "\t;,";
-    for (size_t i = 0; i < sizeof SEPARATORS - 1; i++) {
-        if (memchr(bytes, SEPARATORS[i], n) != NULL) {
-            return SEPARATORS[i];
-        }
-    }
-    return '\0';
+    FAB_FIRST(i, sizeof SEPARATORS - 1, memchr(bytes, SEPARATORS[i], n) != NULL);
+    return i < sizeof SEPARATORS - 1 ? SEPARATORS[i] : '\0';
 }
 
 /* The next cell, without the quotes around it. */

@@ -32,12 +32,8 @@ static char *label_place(sample_labels *out, fab_token name) {
                   {"instance", offsetof(sample_labels, host)},       {"host", offsetof(sample_labels, host)},
                   {"hostname", offsetof(sample_labels, host)},       {"node", offsetof(sample_labels, host)},
                   {"source", offsetof(sample_labels, host)}};
-    for (size_t i = 0; i < sizeof LABELS / sizeof LABELS[0]; i++) {
-        if (fab_token_is(name, LABELS[i].name)) {
-            return (char *)out + LABELS[i].at;
-        }
-    }
-    return NULL;
+    FAB_FIRST(i, FAB_N_OF(LABELS), fab_token_is(name, LABELS[i].name));
+    return i < FAB_N_OF(LABELS) ? (char *)out + LABELS[i].at : NULL;
 }
 
 /* {name="value",...}: `at` stands behind the brace, and then behind the other one; NULL where there is none. */

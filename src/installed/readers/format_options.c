@@ -12,7 +12,7 @@
 /* The first is of every format, the others are of lists of cables. */
 static const char *const KEYS[] = {EXCLUDE, "a-node", "a-port", "z-node", "z-port", "rate", "length"};
 
-#define N_KEYS (sizeof KEYS / sizeof KEYS[0])
+#define N_KEYS (FAB_N_OF(KEYS))
 
 bool fab_network_format_is(const fab_network_format *f, const char *format) {
     size_t n = strcspn(format, ",");

@@ -21,15 +21,14 @@ void fab_names_below_release(fab_names_below *below);
  * Adds the names of a list such as "node[01-08]" to `members`.
  * @retval FAB_EINPUT  a name is a switch here and a host elsewhere, or the list is malformed
  */
-fab_status fab_names_below_add(fab_names_below *below, const char *text, size_t n, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_names_below_add(fab_names_below *below, const char *text, size_t n, fab_error *err);
 
 /** Joins the members to the switch; a name that is there twice is below it once. */
-fab_status fab_names_below_put(fab_names_below *below, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_names_below_put(fab_names_below *below, fab_error *err);
 
 /** Reads the names of a member of JSON, a list or a list of lists, into `members`. */
-fab_status fab_names_below_read(fab_names_below *below, const fab_json *json, uint32_t list,
-                                fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_names_below_read(fab_names_below *below, const fab_json *json, uint32_t list, fab_error *err);
 
 /** Joins what a member of JSON names to a switch. */
-fab_status fab_names_below_join(fab_names_below *below, const fab_json *json, const char *name, fab_network_kind kind,
-                                uint32_t list, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_names_below_join(fab_names_below *below, const fab_json *json, const char *name, fab_network_kind kind,
+                                uint32_t list, fab_error *err);

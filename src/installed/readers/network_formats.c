@@ -108,7 +108,7 @@ static const char *seems_to_be(const char *bytes, const char *text, size_t n) {
         {"\"program\": \"fabriscope\"", "a report of this program: fabriscope diff takes two of them", false},
         {"%%MatrixMarket", "a traffic matrix: fabriscope route DESIGN --traffic file:FILE", true},
     };
-    for (size_t i = 0; i < sizeof KNOWN / sizeof KNOWN[0]; i++) {
+    for (size_t i = 0; i < FAB_N_OF(KNOWN); i++) {
         size_t length = strlen(KNOWN[i].word);
         bool fits = KNOWN[i].is_first ? n >= length && memcmp(bytes, KNOWN[i].word, length) == 0
                                       : strstr(text, KNOWN[i].word) != NULL;

@@ -18,8 +18,7 @@ typedef struct fab_network_json {
  * Reads a file of a format that has `json` or `yaml`.
  * @retval FAB_EINPUT  no JSON, or no YAML: file:line:column; or it ends within it, ...
  */
-fab_status fab_network_json_read(const fab_network_format *format, const char *path, fab_network *net,
-                                 fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_network_json_read(const fab_network_format *format, const char *path, fab_network *net, fab_error *err);
 
 /** Whether the head is JSON with all of the words, each in quotes: "a b", or "a b|c" for other ones. */
 bool fab_network_json_has(const char *head, const char *words);
@@ -34,12 +33,12 @@ typedef struct fab_network_plug {
  * A cable between two ports that are named; the same cable told from its other end is one. What is joined to itself, or
  * contradicts what was read before, is a note.
  */
-fab_status fab_network_plug_in(fab_network *net, const fab_network_plug *a, const fab_network_plug *b, double rate_bps,
-                               size_t line, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_network_plug_in(fab_network *net, const fab_network_plug *a, const fab_network_plug *b, double rate_bps,
+                               size_t line, fab_error *err);
 
 /** A cable that `own` alone tells of: where the other box tells its neighbors as well, it should tell of this one. */
-fab_status fab_network_hear(fab_network *net, const fab_network_plug *own, const fab_network_plug *neighbor,
-                            size_t line, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_network_hear(fab_network *net, const fab_network_plug *own, const fab_network_plug *neighbor,
+                            size_t line, fab_error *err);
 
 /** Text of a member of a member ...: {"a": {"b": "x"}} by FAB_JSON_TEXT(json, object, "a", "b"); NULL where it is none.
  */

@@ -24,12 +24,8 @@ static bool lab_plug(const fab_json *json, uint32_t end, fab_network_plug *out) 
 static bool is_outside(const fab_network_plug *p) {
     static const char *const WORDS[] = {"host", "mgmt-net", "macvlan", "dummy"};
     size_t n = p->n_box > 0 ? p->n_box : strlen(p->box);
-    for (size_t i = 0; i < sizeof WORDS / sizeof WORDS[0]; i++) {
-        if (strlen(WORDS[i]) == n && memcmp(WORDS[i], p->box, n) == 0) {
-            return true;
-        }
-    }
-    return false;
+    FAB_ANY(found, i, FAB_N_OF(WORDS), strlen(WORDS[i]) == n && memcmp(WORDS[i], p->box, n) == 0);
+    return found;
 }
 
 static fab_status lab_link(const fab_network_json *r, uint32_t link, fab_error *err) {

@@ -58,12 +58,8 @@ static int known_column(const char *title) {
     }
     plain[n++] = ' ';
     plain[n] = '\0';
-    for (size_t i = 0; n > 2 && i < sizeof NAMES / sizeof NAMES[0]; i++) {
-        if (strstr(NAMES[i].names, plain) != NULL) {
-            return NAMES[i].column;
-        }
-    }
-    return -1;
+    FAB_FIRST(i, FAB_N_OF(NAMES), n > 2 && strstr(NAMES[i].names, plain) != NULL);
+    return i < FAB_N_OF(NAMES) ? (int)NAMES[i].column : -1;
 }
 
 /* What a column is: as the format was asked for ("cables,a-node=From"), else by its name,
@@ -113,7 +109,7 @@ static char separator_of(const char *at, const char *behind) {
         const char *found = strchr(SEPARATORS, *at);
         counts[found != NULL ? found - SEPARATORS : 0] += found != NULL;
     }
-    for (size_t i = 1; i < sizeof counts / sizeof counts[0]; i++) {
+    for (size_t i = 1; i < FAB_N_OF(counts); i++) {
         best = counts[i] > counts[best] ? i : best;
     }
     return SEPARATORS[best];
@@ -213,17 +209,10 @@ static const cell *cell_of(const reader *r, int known) {
     return r->at[known] >= 0 ? &r->cells[r->at[known]] : &EMPTY;
 }
 
-/* "server-0/nic-1" is an adapter of server-0, and so are "server-0 HCA-2" and "server-0 mlx5_1". */
 static fab_status add_node(const reader *r, const cell *from, uint32_t *out, fab_error *err) {
     FAB_RETURN_IF(from->text[0] == '\0', fab_text_refuse(r->in, (fab_token){.column = from->column}, err,
                                                          "a cable without a node at this end"));
     FAB_PASS(fab_network_add_node(r->net, from->text, strlen(from->text), r->in->line, out, err));
-    fab_network_node *node = &r->net->nodes[*out];
-    const char *slash = strchr(from->text, '/');
-    if (node->host == NULL && slash != NULL && strncmp(slash + 1, "nic-", 4) == 0) {
-        FAB_PASS(fab_network_text(r->net, from->text, (size_t)(slash - from->text), &node->host, err));
-        node->kind = FAB_NETWORK_ADAPTER;
-    }
     return fab_network_ib_host(r->net, *out, err);
 }
 

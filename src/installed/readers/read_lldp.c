@@ -51,7 +51,7 @@ static void keep_port(char *to, const char *text, size_t n) {
                                            {"Et", "Ethernet"},
                                            {"Management", "Management"},
                                            {"Ma", "Management"}};
-    for (size_t i = 0; i < sizeof SHORT / sizeof SHORT[0]; i++) {
+    for (size_t i = 0; i < FAB_N_OF(SHORT); i++) {
         size_t length = strlen(SHORT[i][0]);
         if (n > length && memcmp(text, SHORT[i][0], length) == 0 && isdigit((unsigned char)text[length])) {
             (void)snprintf(to, NAME, "%s%.*s", SHORT[i][1], (int)(n - length < 200 ? n - length : 200), text + length);
@@ -63,12 +63,8 @@ static void keep_port(char *to, const char *text, size_t n) {
 
 static bool is_management(const char *port) {
     static const char *const NAMES[] = {"Management", "mgmt", "fxp", "em0", "me0", "re0:mgmt"};
-    for (size_t i = 0; i < sizeof NAMES / sizeof NAMES[0]; i++) {
-        if (strncmp(port, NAMES[i], strlen(NAMES[i])) == 0) {
-            return true;
-        }
-    }
-    return false;
+    FAB_ANY(found, i, FAB_N_OF(NAMES), strncmp(port, NAMES[i], strlen(NAMES[i])) == 0);
+    return found;
 }
 
 static fab_status lldp_add(lldp_reader *r, const char *local, const char *box, const char *port, fab_error *err) {
@@ -235,13 +231,10 @@ static lldp_table table_of(fab_token line) {
                  {{"LocalPort", "RemoteHost", "RemotePort"}, TABLE_CUMULUS}};
     char text[NAME];
     keep(text, line.text, line.length);
-    for (size_t i = 0; i < sizeof HEADS / sizeof HEADS[0]; i++) {
-        if (strncmp(text, HEADS[i].words[0], strlen(HEADS[i].words[0])) == 0 &&
-            strstr(text, HEADS[i].words[1]) != NULL && strstr(text, HEADS[i].words[2]) != NULL) {
-            return HEADS[i].table;
-        }
-    }
-    return TABLE_NONE;
+    FAB_FIRST(i, FAB_N_OF(HEADS),
+              strncmp(text, HEADS[i].words[0], strlen(HEADS[i].words[0])) == 0 &&
+                  strstr(text, HEADS[i].words[1]) != NULL && strstr(text, HEADS[i].words[2]) != NULL);
+    return i < FAB_N_OF(HEADS) ? HEADS[i].table : TABLE_NONE;
 }
 
 static fab_status lldp_line(lldp_reader *r, fab_error *err) {

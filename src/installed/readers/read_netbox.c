@@ -17,12 +17,8 @@ static double length_of(const fab_json *json, uint32_t cable) {
     double length = fab_json_number_of(json, cable, "length", 0);
     const char *unit = FAB_JSON_TEXT(json, cable, "length_unit", "value");
     unit = unit != NULL ? unit : fab_json_text_of(json, cable, "length_unit", "");
-    for (size_t i = 0; i < sizeof UNITS / sizeof UNITS[0]; i++) {
-        if (strcmp(UNITS[i].unit, unit) == 0 && length > 0) {
-            return length * UNITS[i].m;
-        }
-    }
-    return 0;
+    FAB_FIRST(i, FAB_N_OF(UNITS), strcmp(UNITS[i].unit, unit) == 0 && length > 0);
+    return i < FAB_N_OF(UNITS) ? length * UNITS[i].m : 0;
 }
 
 /* The one end of a cable; false where it is none of a device, or of several. */

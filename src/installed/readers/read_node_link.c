@@ -5,25 +5,22 @@
 #include <string.h>
 
 /* A name that is a text or a number. */
-static const char *name_of(const fab_json *json, uint32_t object, const char *key, char *room, size_t size) {
+static const char *name_of(const fab_json *json, uint32_t object, const char *key, char room[32]) {
     uint32_t member = fab_json_member(json, object, key);
     if (member == FAB_JSON_NONE) {
         return NULL;
     }
     const fab_json_value *v = &json->values[member];
     if (v->kind == FAB_JSON_NUMBER) {
-        fab_format_double(room, v->number);
-        (void)size;
-        return room;
+        return fab_format_double(room, v->number);
     }
     return v->kind == FAB_JSON_STRING && v->text[0] != '\0' ? v->text : NULL;
 }
 
 static fab_status node_link_nodes(const fab_network_json *r, uint32_t nodes, fab_error *err) {
     FAB_JSON_EACH(&r->json, i, nodes) {
-        char room[32];
         uint32_t node = 0;
-        const char *name = name_of(&r->json, i, "id", room, sizeof room);
+        const char *name = name_of(&r->json, i, "id", FAB_ROOM);
         const char *label = fab_json_text_of(&r->json, i, "label", fab_json_text_of(&r->json, i, "name", ""));
         FAB_RETURN_IF(name == NULL, fab_fail_in_file(err, r->path, 1, 1, "a node without id"));
         FAB_PASS(fab_network_add_node(r->net, name, strlen(name), 1, &node, err));
@@ -44,9 +41,8 @@ static fab_status node_link_links(const fab_network_json *r, fab_error *err) {
                   fab_fail_in_file(err, r->path, 1, 1, "has no lists nodes and links"));
     FAB_PASS(node_link_nodes(r, nodes, err));
     FAB_JSON_EACH(json, i, links) {
-        char room[2][32];
-        fab_network_plug ends[2] = {{.box = name_of(json, i, "source", room[0], sizeof room[0])},
-                                    {.box = name_of(json, i, "target", room[1], sizeof room[1])}};
+        fab_network_plug ends[2] = {{.box = name_of(json, i, "source", FAB_ROOM)},
+                                    {.box = name_of(json, i, "target", FAB_ROOM)}};
         double rate = fab_json_number_of(json, i, "rate_bps", 0);
         ends[0].port = FAB_JSON_TEXT(json, i, "source_port");
         ends[1].port = FAB_JSON_TEXT(json, i, "target_port");

@@ -179,7 +179,7 @@ static void set_function(fab_network_node *node, const char *function) {
                      {"tor", FAB_NETWORK_SWITCH, 1},         {"exit", FAB_NETWORK_SWITCH, 1},
                      {"spine", FAB_NETWORK_SWITCH, 2},       {"superspine", FAB_NETWORK_SWITCH, 3},
                      {"super-spine", FAB_NETWORK_SWITCH, 3}, {"oob-switch", FAB_NETWORK_SWITCH, 0}};
-    for (size_t i = 0; i < sizeof FUNCTIONS / sizeof FUNCTIONS[0]; i++) {
+    for (size_t i = 0; i < FAB_N_OF(FUNCTIONS); i++) {
         if (strcasecmp(FUNCTIONS[i].name, function) == 0) {
             node->kind = FUNCTIONS[i].kind;
             node->tier = FUNCTIONS[i].tier;

@@ -61,7 +61,7 @@ static bool parse_rate(fab_token t, double *out_bps) {
     if (unit[0] != '\0' && at != NULL) {
         factor = *at == 'M' ? 1e6 : *at == 'G' ? 1e9 : *at == 'T' ? 1e12 : 1e3;
     }
-    for (size_t i = 0; i < sizeof UNITS / sizeof UNITS[0]; i++) {
+    for (size_t i = 0; i < FAB_N_OF(UNITS); i++) {
         if (strcmp(unit + (factor > 1 ? 1 : 0), UNITS[i]) == 0) {
             *out_bps *= factor * (i >= 2 ? 8 : 1);
             return *out_bps > 0 && *out_bps < 1e18;
@@ -79,7 +79,7 @@ static bool parse_time(fab_token t, double *out_s) {
     if (!simai_split(t, out_s, unit, sizeof unit)) {
         return false;
     }
-    for (size_t i = 0; i < sizeof UNITS / sizeof UNITS[0]; i++) {
+    for (size_t i = 0; i < FAB_N_OF(UNITS); i++) {
         if (strcmp(unit, UNITS[i].unit) == 0) {
             *out_s *= UNITS[i].s;
             return *out_s < 1e6;

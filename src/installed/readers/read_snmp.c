@@ -69,7 +69,7 @@ static bool snmp_column(fab_token t, column *out, fab_token *out_index) {
     const char *name = colons != NULL ? colons + 2 : text;
     name += *name == '.' ? 1 : 0;
     bool is_iso = strncmp(name, "iso.", 4) == 0;
-    for (size_t i = 0; i < sizeof OBJECTS / sizeof OBJECTS[0]; i++) {
+    for (size_t i = 0; i < FAB_N_OF(OBJECTS); i++) {
         const char *number = is_iso ? OBJECTS[i].number + 2 : OBJECTS[i].number; /* iso is 1 */
         const char *from = is_iso ? name + 4 : name;
         size_t n = strncmp(name, OBJECTS[i].name, strlen(OBJECTS[i].name)) == 0 ? strlen(OBJECTS[i].name) : 0;
@@ -101,12 +101,10 @@ static size_t index_of(fab_token t, uint64_t out[3]) {
 static fab_token value_of(fab_token rest) {
     static const char *const KINDS[] = {"STRING: ", "INTEGER: ", "Hex-STRING: "};
     rest = fab_token_range(fab_token_trim(rest, " ").text, rest.text + rest.length);
-    for (size_t i = 0; i < sizeof KINDS / sizeof KINDS[0]; i++) {
-        if (fab_token_begins(rest, KINDS[i])) {
-            return fab_token_trim(fab_token_range(rest.text + strlen(KINDS[i]), rest.text + rest.length), " \"");
-        }
-    }
-    return fab_token_trim(rest, " \"");
+    FAB_FIRST(i, FAB_N_OF(KINDS), fab_token_begins(rest, KINDS[i]));
+    return i < FAB_N_OF(KINDS)
+               ? fab_token_trim(fab_token_range(rest.text + strlen(KINDS[i]), rest.text + rest.length), " \"")
+               : fab_token_trim(rest, " \"");
 }
 
 /* Rows of a column come in the order of those before it: the one behind the last is tried first. */

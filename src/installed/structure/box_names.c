@@ -14,13 +14,10 @@ static bool is_joint(char c) {
 /* Whether a run of letters says what a switch is: IBLEAF. */
 static bool is_word_of_tier(const char *run, size_t n) {
     static const char *const WORDS[] = {"leaf", "spine", "core"};
-    for (size_t i = 0; i < sizeof WORDS / sizeof WORDS[0]; i++) {
+    for (size_t i = 0; i < FAB_N_OF(WORDS); i++) {
         size_t length = strlen(WORDS[i]);
         for (size_t at = 0; at + length <= n; at++) {
-            size_t same = 0;
-            while (same < length && tolower((unsigned char)run[at + same]) == WORDS[i][same]) {
-                same++;
-            }
+            FAB_FIRST(same, length, tolower((unsigned char)run[at + same]) != WORDS[i][same]);
             if (same == length) {
                 return true;
             }
@@ -81,27 +78,28 @@ const char *fab_board_of(const char *label) {
     return at < chip && at - label > 1 && (at[-1] == 'L' || at[-1] == 'S') && at[-2] == '/' ? at - 1 : NULL;
 }
 
-void fab_box_name_read(const char *label, fab_box_name *out) {
+fab_box_name fab_box_name_of(const char *label) {
     const char *board = fab_board_of(label);
-    *out = (fab_box_name){.role = board, .n_role = 1, .is_board = board != NULL};
+    fab_box_name name = {.role = board, .n_role = 1, .is_board = board != NULL};
     if (board == NULL) {
-        out->role = role_of(label, &out->n_role);
+        name.role = role_of(label, &name.n_role);
     }
-    out->before = out->role != NULL ? pattern_of(label, (size_t)(out->role - label)) : 0;
-    const char *at = out->role != NULL ? out->role + out->n_role : "";
-    while (out->n < FAB_NAME_NUMBERS) {
+    name.before = name.role != NULL ? pattern_of(label, (size_t)(name.role - label)) : 0;
+    const char *at = name.role != NULL ? name.role + name.n_role : "";
+    while (name.n < FAB_NAME_NUMBERS) {
         char *end = NULL;
-        at += out->is_board && *at == '/' ? 2 : is_joint(*at);
+        at += name.is_board && *at == '/' ? 2 : is_joint(*at);
         if (!isdigit((unsigned char)*at)) {
             break;
         }
-        out->at[out->n] = strtoul(at, &end, 10);
-        out->width[out->n++] = (int)(end - at);
+        name.at[name.n] = strtoul(at, &end, 10);
+        name.width[name.n++] = (int)(end - at);
         at = end;
-        if (!is_joint(*at) && !(out->is_board && *at == '/')) {
+        if (!is_joint(*at) && !(name.is_board && *at == '/')) {
             break;
         }
     }
+    return name;
 }
 
 int fab_box_role_compare(const fab_box_name *a, const fab_box_name *b) {

@@ -16,7 +16,7 @@ typedef struct fab_box_name {
     bool is_board; /**< "MF0;core-1:CS8500/L02/U1", of a director: L, 2 and 1; role is L or S, leaf or spine board */
 } fab_box_name;
 
-void fab_box_name_read(const char *label, fab_box_name *out);
+fab_box_name fab_box_name_of(const char *label);
 
 /** "L02/U1" of the chip of a board of a director: points into label. NULL: it is none. */
 const char *fab_board_of(const char *label);

@@ -64,10 +64,8 @@ uint32_t installed_switch_behind(const fab_network *net, uint32_t side) {
 
 uint32_t installed_count_cables(const making *m, uint32_t v) {
     const fab_shape *s = &m->out->shape;
-    uint32_t n = 0;
-    for (uint32_t k = s->first[v]; k < s->first[v + 1]; k++) {
-        n += installed_switch_behind(m->net, s->side[k]) != FAB_NETWORK_NONE;
-    }
+    FAB_SUM_IN(uint32_t, n, k, s->first[v], s->first[v + 1],
+               installed_switch_behind(m->net, s->side[k]) != FAB_NETWORK_NONE);
     return n;
 }
 
@@ -191,9 +189,7 @@ static const char *name_of(const fab_network *net, const member *list, uint32_t 
 }
 
 static fab_status add_hosts(making *m, const member *list, uint32_t n, fab_error *err) {
-    for (uint32_t i = 0, next = 0; i < n; i = next) {
-        for (next = i + 1; next < n && list[next].root == list[i].root; next++) {
-        }
+    FAB_EACH_RUN(uint32_t, i, next, n, list[next].root == list[i].root) {
         FAB_PASS(FAB_GROW(m->hosts, m->host_capacity, (size_t)m->n_hosts + 1, err));
         host *h = &m->hosts[m->n_hosts];
         *h = (host){.name = name_of(m->net, list + i, next - i), .first = m->n_units, .node = list[i].node};
@@ -212,10 +208,7 @@ static fab_status add_hosts(making *m, const member *list, uint32_t n, fab_error
 
 /* Where no adapter has a host's name, each is a host of its own. */
 static void name_all(making *m) {
-    bool known = false;
-    for (uint32_t i = 0; i < m->n_hosts; i++) {
-        known = known || m->hosts[i].name != NULL;
-    }
+    FAB_ANY(known, i, m->n_hosts, m->hosts[i].name != NULL);
     for (uint32_t i = 0; i < m->n_hosts && !known; i++) {
         m->hosts[i].name = m->net->nodes[m->hosts[i].node].label;
     }

@@ -38,19 +38,19 @@ typedef struct making {
 } making;
 
 /** Sets of adapters that are one host: m->hosts with their units. */
-fab_status installed_find_hosts(making *m, fab_error *err) FAB_MUST_USE;
+FAB_STATUS installed_find_hosts(making *m, fab_error *err);
 
 /** Planes: ports of adapters that lead to networks of their own. */
-fab_status installed_find_planes(making *m, fab_error *err) FAB_MUST_USE;
+FAB_STATUS installed_find_planes(making *m, fab_error *err);
 
 /** How many NICs a server has, which hosts are servers, and which NIC stands where: out->server_name, nic_node, ... */
-fab_status installed_place_nics(making *m, fab_error *err) FAB_MUST_USE;
+FAB_STATUS installed_place_nics(making *m, fab_error *err);
 
 /** Networks of switches (m->network), before anything is known of servers. */
-fab_status installed_find_networks(making *m, fab_error *err) FAB_MUST_USE;
+FAB_STATUS installed_find_networks(making *m, fab_error *err);
 
 /** Tiers, order, planes and pods of switches, and the cables between them. */
-fab_status installed_find_switches(making *m, fab_error *err) FAB_MUST_USE;
+FAB_STATUS installed_find_switches(making *m, fab_error *err);
 
 /** Switch at the far end of a cable end, FAB_NETWORK_NONE where that is none. */
 uint32_t installed_switch_behind(const fab_network *net, uint32_t side);

@@ -28,12 +28,8 @@ static uint32_t usual_nics(const making *m) {
 }
 
 static bool has_cables(const making *m, const host *h) {
-    for (uint32_t i = h->first; i < h->first + h->n; i++) {
-        if (m->units[i].n_sides < m->out->n_planes) {
-            return false;
-        }
-    }
-    return true;
+    FAB_ANY_IN(found, i, h->first, h->first + h->n, m->units[i].n_sides < m->out->n_planes);
+    return !found;
 }
 
 static void classify(making *m) {
@@ -241,10 +237,8 @@ fab_status installed_place_nics(making *m, fab_error *err) {
                   "nics-per-server: %" PRIu64 "; the limit is %d", m->options->nics_per_server, MOST_NICS);
     out->nics_per_server = m->options->nics_per_server > 0 ? (uint32_t)m->options->nics_per_server : usual;
     if (usual == 0) {
-        bool has_switches_alone = m->net->n_cables > 0;
-        for (uint32_t v = 0; v < m->net->n_nodes; v++) {
-            has_switches_alone = has_switches_alone && m->net->nodes[v].kind == FAB_NETWORK_SWITCH;
-        }
+        FAB_ANY(has_others, v, m->net->n_nodes, m->net->nodes[v].kind != FAB_NETWORK_SWITCH);
+        const bool has_switches_alone = m->net->n_cables > 0 && !has_others;
         return fab_fail(err, FAB_EINPUT, m->net->path, "no host is plugged into a switch%s",
                         has_switches_alone && !m->options->is_fixed ? "; hosts-per-switch=N adds N to each" : "");
     }

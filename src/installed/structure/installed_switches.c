@@ -104,18 +104,11 @@ static uint32_t take_shape(making *m, uint32_t *queue) {
 
 static bool is_tree(const making *m) {
     uint32_t v[2];
-    for (uint32_t i = 0; i < m->net->n_nodes; i++) {
-        if (m->nics[i] > 0 && m->tier[i] == 0) {
-            return false;
-        }
-    }
-    for (uint32_t c = 0; c < m->net->n_cables; c++) {
-        if (joins(m->net, c, v) && m->tier[v[0]] + 1 != m->tier[v[1]] && m->tier[v[1]] + 1 != m->tier[v[0]] &&
-            m->tier[v[0]] > 0) {
-            return false;
-        }
-    }
-    return true;
+    FAB_ANY(lacks_tier, i, m->net->n_nodes, m->nics[i] > 0 && m->tier[i] == 0);
+    FAB_ANY(found, c, m->net->n_cables,
+            joins(m->net, c, v) && m->tier[v[0]] + 1 != m->tier[v[1]] && m->tier[v[1]] + 1 != m->tier[v[0]] &&
+                m->tier[v[0]] > 0);
+    return !lacks_tier && !found;
 }
 
 static fab_status find_tiers(making *m, fab_error *err) {

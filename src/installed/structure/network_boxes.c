@@ -45,10 +45,7 @@ static bool is_plain(char c) {
 /* Copies the names with what is not plain replaced, and refuses two that are the same. */
 static fab_status make_plain(fab_boxes *b, const fab_network *net, fab_error *err) {
     FAB_OWNED const char **sorted = NULL;
-    size_t bytes = 0;
-    for (uint32_t i = 0; i < b->n; i++) {
-        bytes += strlen(b->box[i].name) + 1;
-    }
+    FAB_SUM(size_t, bytes, i, b->n, strlen(b->box[i].name) + 1);
     FAB_PASS(FAB_NEW(b->text, bytes, err));
     FAB_PASS(FAB_NEW(sorted, b->n, err));
     char *to = b->text;

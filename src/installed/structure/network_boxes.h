@@ -11,14 +11,13 @@
  * another's name.
  * @param[out] out  Shape [n_nodes], texts of the network; free() it.
  */
-fab_status fab_network_names(const fab_network *net, const char ***out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_network_names(const fab_network *net, const char ***out, fab_error *err);
 
 /**
  * Sorts names that must be unique.
  * @retval FAB_EUNSUPPORTED  two are the same: "two WHAT would be called 'NAME'"
  */
-fab_status fab_names_check(const char **names, uint32_t n, const char *what, const char *path,
-                           fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_names_check(const char **names, uint32_t n, const char *what, const char *path, fab_error *err);
 
 #define FAB_BOX_PORT 16 /**< bytes of a port's name; a network device's of Linux is shorter, too */
 
@@ -41,7 +40,7 @@ typedef struct fab_boxes {
  * @param[out] out  Release with fab_boxes_release().
  * @retval FAB_EUNSUPPORTED  two boxes would have one name
  */
-fab_status fab_boxes_find(const fab_shape *shape, fab_boxes *out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_boxes_find(const fab_shape *shape, fab_boxes *out, fab_error *err);
 void fab_boxes_release(fab_boxes *boxes);
 
 /** A cable between two boxes, and its ports as the format calls them. */
@@ -62,5 +61,5 @@ typedef void (*fab_put_cable)(const fab_box_cable *cable, void *context);
  * @param[in] put     NULL: only whether every port has a name that a network device may have.
  * @retval FAB_EUNSUPPORTED  the port has no name, or one that is too long
  */
-fab_status fab_boxes_put_cables(const fab_boxes *boxes, const fab_network *net, const char *const prefix[2],
-                                fab_put_cable put, void *context, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_boxes_put_cables(const fab_boxes *boxes, const fab_network *net, const char *const prefix[2],
+                                fab_put_cable put, void *context, fab_error *err);

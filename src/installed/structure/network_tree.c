@@ -151,7 +151,7 @@ static const char *name_unit(const maker *m, uint32_t root, uint32_t tier, uint3
     if (m->n_switches[root] == 1) {
         return m->boxes->box[m->a_switch[root]].name;
     }
-    if (tier < sizeof WORDS / sizeof WORDS[0]) {
+    if (tier < FAB_N_OF(WORDS)) {
         (void)snprintf(room, size, "%s-%" PRIu32, WORDS[tier], number);
     } else {
         (void)snprintf(room, size, "tier%" PRIu32 "-%" PRIu32, tier, number);

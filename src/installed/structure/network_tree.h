@@ -23,6 +23,5 @@ typedef struct fab_network_tree {
  * @param[out] out  Release with fab_network_tree_release().
  * @retval FAB_EUNSUPPORTED  there is no host
  */
-fab_status fab_network_tree_find(const fab_shape *shape, const fab_boxes *boxes, fab_network_tree *out,
-                                 fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_network_tree_find(const fab_shape *shape, const fab_boxes *boxes, fab_network_tree *out, fab_error *err);
 void fab_network_tree_release(fab_network_tree *tree);

@@ -69,10 +69,7 @@ static void name_kinds(fab_shape *s, fab_network *net) {
                                            "sw",   "agg",   "isw",  "router", NULL};
     static const char *const HOSTS[] = {"server", "host",   "node",    "srv", "gpu", "dgx",
                                         "hgx",    "worker", "compute", "nic", NULL};
-    bool knows_hosts = false;
-    for (uint32_t v = 0; v < net->n_nodes; v++) {
-        knows_hosts = knows_hosts || fab_network_is_host(net, v);
-    }
+    FAB_ANY(knows_hosts, v, net->n_nodes, fab_network_is_host(net, v));
     for (uint32_t v = 0; v < net->n_nodes; v++) {
         fab_network_node *node = &net->nodes[v];
         if (node->kind == FAB_NETWORK_UNKNOWN) {
@@ -92,7 +89,7 @@ static uint32_t slot_of(const char *label) {
         const char *word;
         unsigned long from;
     } WORDS[] = {{"HCA-", 1}, {"mlx5_", 0}, {"mlx4_", 0}, {"nic-", 0}};
-    for (size_t i = 0; i < sizeof WORDS / sizeof WORDS[0]; i++) {
+    for (size_t i = 0; i < FAB_N_OF(WORDS); i++) {
         const char *at = strstr(label, WORDS[i].word);
         const char *digits = at != NULL ? at + strlen(WORDS[i].word) : "";
         if (isdigit((unsigned char)*digits)) {

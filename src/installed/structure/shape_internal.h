@@ -4,4 +4,4 @@
 #include "fab/shape.h"
 
 /** Tiers of switches (s->tier, s->n_tiers), from kinds and adjacency. Complexity: O(cables * tiers). */
-fab_status fab_shape_find_tiers(fab_shape *s, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_shape_find_tiers(fab_shape *s, fab_error *err);

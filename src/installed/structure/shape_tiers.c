@@ -45,7 +45,7 @@ static fab_status tiers_open(tiers *t, fab_error *err) {
         }
         if (net->nodes[v].kind == FAB_NETWORK_SWITCH) {
             t->all[t->n].node = v;
-            fab_box_name_read(net->nodes[v].label, &t->all[t->n++].name);
+            t->all[t->n++].name = fab_box_name_of(net->nodes[v].label);
         }
     }
     FAB_SORT(t->all, t->n, by_role);
@@ -57,10 +57,7 @@ static fab_status tiers_open(tiers *t, fab_error *err) {
 }
 
 static uint32_t role_end(const tiers *t, uint32_t first) {
-    uint32_t end = first + 1;
-    while (end < t->n && t->role[t->all[end].node] == first) {
-        end++;
-    }
+    FAB_FIRST_IN(end, first + 1, t->n, t->role[t->all[end].node] != first);
     return end;
 }
 
@@ -231,10 +228,7 @@ static uint32_t common_neighbours(const tiers *t, uint32_t v, uint32_t w) {
     uint32_t n = 0;
     for (uint32_t k = s->first[v]; k < s->first[v + 1]; k++) {
         uint32_t x = fab_network_far(s->net, s->side[k])->node;
-        bool found = false;
-        for (uint32_t j = s->first[w]; !found && j < s->first[w + 1]; j++) {
-            found = fab_network_far(s->net, s->side[j])->node == x;
-        }
+        FAB_ANY_IN(found, j, s->first[w], s->first[w + 1], fab_network_far(s->net, s->side[j])->node == x);
         n += found && s->net->nodes[x].kind == FAB_NETWORK_SWITCH;
     }
     return n;
@@ -243,12 +237,8 @@ static uint32_t common_neighbours(const tiers *t, uint32_t v, uint32_t w) {
 /* Whether all cables of a switch lead to one other. */
 static bool has_one_neighbour(const fab_shape *s, uint32_t v) {
     uint32_t one = fab_network_far(s->net, s->side[s->first[v]])->node;
-    for (uint32_t k = s->first[v]; k < s->first[v + 1]; k++) {
-        if (fab_network_far(s->net, s->side[k])->node != one) {
-            return false;
-        }
-    }
-    return true;
+    FAB_ANY_IN(found, k, s->first[v], s->first[v + 1], fab_network_far(s->net, s->side[k])->node != one);
+    return !found;
 }
 
 static uint32_t first_switch_beside(const fab_shape *s, uint32_t v) {

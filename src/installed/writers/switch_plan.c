@@ -116,10 +116,7 @@ static fab_status plan_addresses(fab_switch_plan *plan, fab_error *err) {
     uint32_t n_blocks = 0;
     uint32_t most = 1;
     for (uint32_t i = 0; i < plan->boxes.n; i++) {
-        uint32_t n = 0;
-        for (uint32_t k = plan->first[i]; k < plan->first[i + 1]; k++) {
-            n += plan->port[k].far == FAB_NETWORK_NONE ? 1 : 0;
-        }
+        FAB_SUM_IN(uint32_t, n, k, plan->first[i], plan->first[i + 1], plan->port[k].far == FAB_NETWORK_NONE ? 1 : 0);
         most = n > most ? n : most;
         n_blocks += n > 0 ? 1 : 0;
         n_switches += plan->boxes.box[i].is_host ? 0 : 1;

@@ -39,7 +39,7 @@ typedef struct fab_switch_plan {
  * @param[out] out  Release with fab_switch_plan_release().
  * @retval FAB_EUNSUPPORTED  a cable without a rate; more hosts or switches than there are addresses
  */
-fab_status fab_switch_plan_make(const fab_shape *shape, fab_switch_plan *out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_switch_plan_make(const fab_shape *shape, fab_switch_plan *out, fab_error *err);
 void fab_switch_plan_release(fab_switch_plan *plan);
 
 /** "10.0.0.1" of 0x0a000001. `out` holds 16 bytes. Returns out. */
@@ -62,5 +62,4 @@ typedef struct fab_switch_system {
 } fab_switch_system;
 
 /** An archive (tar) with the files of all switches, and with fabric.clab.yml, which starts them and their hosts. */
-fab_status fab_switches_write(const fab_shape *shape, const fab_switch_system *system, FILE *out,
-                              fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_switches_write(const fab_shape *shape, const fab_switch_system *system, FILE *out, fab_error *err);

@@ -22,8 +22,7 @@ static fab_status check_ports(const fab_network *net, const char *const *names, 
 }
 
 static void add_quantity(fab_str *line, double value, fab_unit unit) {
-    char text[40];
-    fab_str_printf(line, ",%s", value > 0 ? fab_quantity_exact(text, value, unit) : "");
+    fab_str_printf(line, ",%s", value > 0 ? fab_quantity_exact(FAB_ROOM, value, unit) : "");
 }
 
 static fab_status write_list(const fab_shape *shape, bool is_netbox, FILE *out, fab_error *err) {

@@ -67,7 +67,7 @@ static const fab_tree_unit *unit_at(const node_tree *t, uint32_t unit, uint32_t 
 /* --- topograph ---------------------------------------------------------------------------------------------------- */
 
 /* Members of a unit that are in a domain, each block of them once. */
-static fab_status model_put_blocks(const node_tree *t, const fab_tree_unit *unit, fab_str *out) {
+static void model_put_blocks(const node_tree *t, const fab_tree_unit *unit, fab_str *out) {
     for (uint32_t i = 0; i < unit->n; i++) {
         const uint32_t *member = &t->tree.member[unit->first];
         uint32_t domain = t->domain[member[i]];
@@ -90,7 +90,6 @@ static fab_status model_put_blocks(const node_tree *t, const fab_tree_unit *unit
             }
         }
     }
-    return FAB_OK;
 }
 
 static fab_status write_topograph(const fab_shape *shape, FILE *out, fab_error *err) {
@@ -109,7 +108,9 @@ static fab_status write_topograph(const fab_shape *shape, FILE *out, fab_error *
     }
     fab_str_add(&text, "blocks:\n");
     for (uint32_t i = 0; i < t.tree.n; i++) {
-        FAB_PASS(t.tree.unit[i].level == 0 ? model_put_blocks(&t, &t.tree.unit[i], &text) : FAB_OK);
+        if (t.tree.unit[i].level == 0) {
+            model_put_blocks(&t, &t.tree.unit[i], &text);
+        }
     }
     FAB_PASS(fab_str_status(&text, err));
     (void)fwrite(text.data, 1, text.length, out);

@@ -5,7 +5,7 @@
 
 static const char *function_of(const fab_box *box) {
     static const char *const BY_TIER[] = {NULL, "leaf", "spine", "superspine"};
-    return box->is_host ? "host" : box->tier < sizeof BY_TIER / sizeof BY_TIER[0] ? BY_TIER[box->tier] : NULL;
+    return box->is_host ? "host" : box->tier < FAB_N_OF(BY_TIER) ? BY_TIER[box->tier] : NULL;
 }
 
 static void put_cable(const fab_box_cable *c, void *out) {

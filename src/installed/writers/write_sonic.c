@@ -96,12 +96,8 @@ static void sonic_put_bgp(const fab_switch_plan *plan, uint32_t box, fab_str *ou
 /* What SONiC calls a hash; NULL: it has none that is the same. */
 static const char *sonic_algorithm(const char *name) {
     static const char *const SAME[][2] = {{"crc32", "CRC"}, {"crc16", "CRC_CCITT"}, {"xor", "XOR"}};
-    for (size_t i = 0; i < sizeof SAME / sizeof SAME[0]; i++) {
-        if (strcmp(SAME[i][0], name) == 0) {
-            return SAME[i][1];
-        }
-    }
-    return NULL;
+    FAB_FIRST(i, FAB_N_OF(SAME), strcmp(SAME[i][0], name) == 0);
+    return i < FAB_N_OF(SAME) ? SAME[i][1] : NULL;
 }
 
 static void sonic_put_hash(const fab_switch_plan *plan, uint32_t box, fab_str *out) {
@@ -140,7 +136,7 @@ static void sonic_put_config(const fab_switch_plan *plan, uint32_t box, fab_str 
     fab_str_printf(out,
                    "{\n    \"DEVICE_METADATA\": {\"localhost\": {\"hostname\": \"%s\", \"bgp_asn\": \"%" PRIu32 "\", ",
                    b->name, plan->asn[box]);
-    if (b->tier > 0 && b->tier < sizeof TYPES / sizeof TYPES[0]) {
+    if (b->tier > 0 && b->tier < FAB_N_OF(TYPES)) {
         fab_str_printf(out, "\"type\": \"%s\", ", TYPES[b->tier]);
     }
     fab_str_add(out, "\"docker_routing_config_mode\": \"unified\", \"frr_mgmt_framework_config\": \"true\"}}");

@@ -44,7 +44,7 @@ static fab_status advise_add_up(const advisor *a, const fab_result *result, advi
     double n = (double)a->n_seeds;
     out->figures = (fab_advice_figures){sum.time_s / n, sum.max_collision_factor / n, sum.collided_flows / n};
     if (result->n_phases > 0) {
-        (void)snprintf(out->label, sizeof out->label, "%s", result->phases[0].engines[0].label);
+        FAB_FORMAT(out->label, "%s", result->phases[0].engines[0].label);
     }
     return FAB_OK;
 }
@@ -88,7 +88,7 @@ static fab_status replay_config(advisor *a, const advise_config *config, uint64_
     fab_engine_spec engine = {.where = "--engine"};
     fab_context_request what = {.base = a->request->context, .engines = &engine, .n_engines = 1, .seed = seed};
     FAB_OWNS(fab_context_free_owned) fab_context *context = NULL;
-    (void)snprintf(engine.text, sizeof engine.text, "%s", config->engine);
+    FAB_FORMAT(engine.text, "%s", config->engine);
     FAB_PASS(lay_over(a, config, &what.design, err));
     FAB_PASS(fab_context_new(&what, &context, err));
     const fab_replay replay = {.context = context,
@@ -107,7 +107,7 @@ fab_status advise_evaluate(advisor *a, const advise_config *config, uint64_t see
     status = status == FAB_OK ? advise_add_up(a, &result, out, &inner) : status;
     out->is_possible = status == FAB_OK;
     if (fab_is_refusal(status)) {
-        (void)snprintf(out->reason, sizeof out->reason, "%s", inner.text);
+        FAB_FORMAT(out->reason, "%s", inner.text);
         a->advice->n_over_limit += status == FAB_ELIMIT;
         status = FAB_OK;
     } else if (status != FAB_OK) {
@@ -214,9 +214,8 @@ static fab_status advise_add_row(advisor *a, const advise_list *list, size_t i, 
     fab_advice_row row = {.kind = change->kind, .needs_switch_support = change->needs_switch_support};
     FAB_PASS(advise_outcome_init(a, &outcome, err));
     if (!advise_apply(change, &a->base, false, false, &config)) {
-        (void)snprintf(row.change, sizeof row.change, "%s", change->engine);
-        (void)snprintf(outcome.reason, sizeof outcome.reason, "the engine's text gets longer than %zu characters",
-                       sizeof config.engine - 1);
+        FAB_FORMAT(row.change, "%s", change->engine);
+        FAB_FORMAT(outcome.reason, "the engine's text gets longer than %zu characters", sizeof config.engine - 1);
     } else {
         FAB_PASS(advise_describe(a, &config, row.change, err));
         FAB_PASS(advise_evaluate(a, &config, a->what->seed, &outcome, err));
@@ -226,11 +225,11 @@ static fab_status advise_add_row(advisor *a, const advise_list *list, size_t i, 
         FAB_PASS(advise_compare(a, &a->at_base, &outcome, &row.gain, err));
     } else {
         row.gain.verdict = FAB_ADVICE_IMPOSSIBLE;
-        (void)snprintf(row.reason, sizeof row.reason, "%s", outcome.reason);
+        FAB_FORMAT(row.reason, "%s", outcome.reason);
     }
     change->alone = row.gain;
     change->figures = row.figures;
-    (void)snprintf(change->label, sizeof change->label, "%s", outcome.label);
+    FAB_FORMAT(change->label, "%s", outcome.label);
     if (!outcome.is_possible || !is_known_engine(a, list, change)) {
         a->advice->rows[a->advice->n_rows++] = row;
     }
@@ -368,8 +367,7 @@ static fab_status check_best(advisor *a, stack *s, fab_error *err) {
 /* The mean over the seeds; 0: the traffic has none, or it is not known. */
 static fab_status find_iteration(advisor *a, const advise_config *config, double *out_s, fab_error *err) {
     fab_error why = {.code = FAB_OK};
-    FAB_OWNED fab_fabric_result *about = NULL;
-    FAB_PASS(FAB_NEW(about, 1, err));
+    FAB_OWNED_NEW(fab_fabric_result, about, 1, err);
     FAB_OWNS(fab_result_release_rest) fab_result result = {.n_fabrics = 1, .fabrics = about};
     about->spec = a->what->design->fabric;
     about->counts.gpus = fab_n_gpus(a->what->fabric); /* prices are not asked for */
@@ -386,8 +384,7 @@ static fab_status write_best(const advisor *a, const stack *s, fab_error *err) {
     fab_str_printf(&command, "%s%s%s %s", a->request->command, has_engine ? "" : " --engine ",
                    has_engine ? "" : s->config.engine, b->change);
     FAB_PASS(fab_str_status(&command, err));
-    b->command = fab_strdup(command.data, err);
-    return b->command != NULL ? FAB_OK : FAB_ENOMEM;
+    return FAB_STRDUP(b->command, command.data, err);
 }
 
 /* Another engine rules out the options of ecmp. As a first step it may be the best, and yet a dead end: both ways are
@@ -429,19 +426,19 @@ done:
 static fab_status evaluate_base(advisor *a, fab_error *err) {
     const fab_context_request *q = a->what;
     FAB_PASS(fab_context_traffic(a->request->context, &a->traffic, err));
-    (void)snprintf(a->base.engine, sizeof a->base.engine, "%s", q->engines[0].text);
+    FAB_FORMAT(a->base.engine, "%s", q->engines[0].text);
     a->is_whole_job = a->traffic->n_ranks > 0 && strcmp(q->traffic, "job") == 0;
     if (a->traffic->n_ranks > 0) {
-        (void)snprintf(a->base.order, sizeof a->base.order, "%s", a->traffic->job.order);
-        (void)snprintf(a->base.servers, sizeof a->base.servers, "%s",
-                       q->design->n_jobs > 0 ? fab_design_list(q->design, q->design->jobs[0].servers) : "");
+        FAB_FORMAT(a->base.order, "%s", a->traffic->job.order);
+        FAB_FORMAT(a->base.servers, "%s",
+                   q->design->n_jobs > 0 ? fab_design_list(q->design, q->design->jobs[0].servers) : "");
     }
     FAB_PASS(advise_outcome_init(a, &a->at_base, err));
     FAB_PASS(advise_evaluate(a, &a->base, q->seed, &a->at_base, err));
     FAB_REFUSE_IF(!a->at_base.is_possible, err, a->advice->n_over_limit > 0 ? FAB_ELIMIT : FAB_EINPUT,
                   q->engines[0].where, "%s", a->at_base.reason);
     a->advice->base = a->at_base.figures;
-    (void)snprintf(a->advice->engine, sizeof a->advice->engine, "%s", a->at_base.label);
+    FAB_FORMAT(a->advice->engine, "%s", a->at_base.label);
     return FAB_OK;
 }
 

@@ -65,10 +65,10 @@ bool advise_apply(const advise_change *change, const advise_config *config, bool
                   advise_config *out) {
     *out = *config;
     if (change->order[0] != '\0') {
-        (void)snprintf(out->order, sizeof out->order, "%s", change->order);
+        FAB_FORMAT(out->order, "%s", change->order);
     }
     if (change->servers[0] != '\0') {
-        (void)snprintf(out->servers, sizeof out->servers, "%s", change->servers);
+        FAB_FORMAT(out->servers, "%s", change->servers);
     }
     const advise_packets *packets = &change->packets;
     out->packets.xoff_bytes = packets->xoff_bytes > 0 ? packets->xoff_bytes : out->packets.xoff_bytes;
@@ -83,7 +83,7 @@ bool advise_apply(const advise_change *change, const advise_config *config, bool
         return false;
     }
     if (change->replaces || !is_ecmp(out->engine)) {
-        (void)snprintf(out->engine, sizeof out->engine, "%s", change->replaces ? change->engine : "ecmp");
+        FAB_FORMAT(out->engine, "%s", change->replaces ? change->engine : "ecmp");
     }
     return change->replaces || set_options(change->engine, out->engine, sizeof out->engine);
 }
@@ -97,7 +97,7 @@ static fab_status changes_add(advise_list *list, const advise_change *change, fa
 static fab_status add_engine(advise_list *list, fab_advice_kind kind, bool replaces, const char *engine,
                              fab_error *err) {
     advise_change change = {.kind = kind, .sets_engine = true, .replaces = replaces};
-    (void)snprintf(change.engine, sizeof change.engine, "%s", engine);
+    FAB_FORMAT(change.engine, "%s", engine);
     change.needs_switch_support = kind == FAB_ADVICE_ADAPTIVE;
     return changes_add(list, &change, err);
 }
@@ -186,7 +186,7 @@ static fab_status add_buffers(const advisor *a, advise_list *list, fab_error *er
     }
     advise_change other = {
         .kind = FAB_ADVICE_ADAPTIVE, .needs_switch_support = true, .sets_engine = true, .packets.sprays = true};
-    (void)snprintf(other.engine, sizeof other.engine, "qp=%" PRIu64, t->entropies);
+    FAB_FORMAT(other.engine, "qp=%" PRIu64, t->entropies);
     return is_lossless ? changes_add(list, &other, err) : FAB_OK;
 }
 
@@ -266,8 +266,7 @@ static fab_status add_orders(advisor *a, advise_list *list, fab_error *err) {
         }
     }
     if (n_seen == 1) {
-        (void)snprintf(a->advice->order_note, sizeof a->advice->order_note,
-                       "rank order: no other one places the job differently");
+        FAB_FORMAT(a->advice->order_note, "rank order: no other one places the job differently");
     }
     return FAB_OK;
 }

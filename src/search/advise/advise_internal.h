@@ -61,12 +61,11 @@ typedef struct advisor {
     size_t n_done, n_total; /**< for progress */
 } advisor;
 
-fab_status advise_outcome_init(const advisor *a, advise_outcome *out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS advise_outcome_init(const advisor *a, advise_outcome *out, fab_error *err);
 void advise_outcome_release(advise_outcome *outcome);
 
 /** Replays a configuration under the seeds from `seed` on. What the fabric refuses is an outcome, not an error. */
-fab_status advise_evaluate(advisor *a, const advise_config *config, uint64_t seed, advise_outcome *out,
-                           fab_error *err) FAB_MUST_USE;
+FAB_STATUS advise_evaluate(advisor *a, const advise_config *config, uint64_t seed, advise_outcome *out, fab_error *err);
 
 /** Less time; where that is equal a smaller collision factor above 1; where that is too, fewer flows that collide. */
 bool advise_is_better(const fab_advice_figures *x, const fab_advice_figures *y);
@@ -76,10 +75,10 @@ bool advise_apply(const advise_change *change, const advise_config *config, bool
                   advise_config *out);
 
 /** Appends the changes of engine and rank order that make sense for the base. */
-fab_status advise_list_changes(advisor *a, advise_list *list, fab_error *err) FAB_MUST_USE;
+FAB_STATUS advise_list_changes(advisor *a, advise_list *list, fab_error *err);
 
 /** The value of an option in an engine's text; false where it is not given. */
 bool advise_engine_option(const char *engine, const char *key, char *out, size_t size);
 
 /** Searches for servers; *out_found says whether `out` is a change. Writes the note of the advice. */
-fab_status advise_search_servers(advisor *a, advise_change *out, bool *out_found, fab_error *err) FAB_MUST_USE;
+FAB_STATUS advise_search_servers(advisor *a, advise_change *out, bool *out_found, fab_error *err);

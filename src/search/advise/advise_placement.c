@@ -37,22 +37,7 @@ typedef struct search {
 
 /* "0-15,20"; false where it does not fit. */
 static bool list_text(const uint32_t *list, uint32_t n, char *out, size_t size) {
-    size_t used = 0;
-    for (uint32_t i = 0; i < n;) {
-        uint32_t run = 1;
-        while (i + run < n && list[i + run] == list[i] + run) {
-            run++;
-        }
-        int wrote = run > 1 ? snprintf(out + used, size - used, "%s%" PRIu32 "-%" PRIu32, i > 0 ? "," : "", list[i],
-                                       list[i] + run - 1)
-                            : snprintf(out + used, size - used, "%s%" PRIu32, i > 0 ? "," : "", list[i]);
-        used += (size_t)wrote;
-        if (wrote < 0 || used >= size) {
-            return false;
-        }
-        i += run;
-    }
-    return true;
+    return fab_write_ranges(out, size, list, n, ',') == n;
 }
 
 static uint64_t digest_of(const search *s) {
@@ -75,10 +60,8 @@ static void swap(search *s, uint32_t i, uint32_t j) {
 static fab_status note_tried(search *s, const char *servers, fab_error *err) {
     fab_advice *advice = s->a->advice;
     FAB_PASS(FAB_GROW(advice->tried, advice->tried_capacity, advice->n_tried + 1, err));
-    char *text = fab_strdup(servers, err);
-    if (text == NULL) {
-        return FAB_ENOMEM;
-    }
+    char *text = NULL;
+    FAB_PASS(FAB_STRDUP(text, servers, err));
     advice->tried[advice->n_tried++] =
         (fab_advice_tried){text, s->outcome.is_possible ? s->outcome.figures.time_s : NAN};
     return FAB_OK;
@@ -231,11 +214,10 @@ static fab_status placement_init(search *s, fab_error *err) {
     }
     if (n_gpus < f->n_servers && used[n_gpus]) {
         s->n_all = 0;
-        (void)snprintf(a->advice->placement_note, sizeof a->advice->placement_note,
-                       "placement not searched: server %" PRIu32 " of the job has fewer GPUs than the others", n_gpus);
+        FAB_FORMAT(a->advice->placement_note,
+                   "placement not searched: server %" PRIu32 " of the job has fewer GPUs than the others", n_gpus);
     } else if (s->n_all < 2) {
-        (void)snprintf(a->advice->placement_note, sizeof a->advice->placement_note,
-                       "placement not searched: there is one server");
+        FAB_FORMAT(a->advice->placement_note, "placement not searched: there is one server");
     }
     return FAB_NEW(s->seen, s->budget + 1, err);
 }
@@ -247,20 +229,15 @@ static void placement_release(search *s) {
 
 /* What was tried on, and what came of it. */
 static void write_note(const search *s, bool found) {
-    char tried[32];
-    char servers[32];
-    char unused[32];
     char unfit[160] = "";
     size_t room = sizeof s->a->base.servers;
     if (s->n_unfit > 0) {
-        (void)snprintf(unfit, sizeof unfit, "; placements whose list is longer than %zu characters were passed over",
-                       room - 1);
+        FAB_FORMAT(unfit, "; placements whose list is longer than %zu characters were passed over", room - 1);
     }
-    (void)snprintf(s->a->advice->placement_note, sizeof s->a->advice->placement_note,
-                   "placement: %s tried by swapping the job's %s servers with each other and with %s unused%s%s%s",
-                   fab_format_count(tried, s->n_tried), fab_format_count(servers, s->n_job),
-                   fab_format_count(unused, s->n_all - s->n_job), found ? "" : "; none is better",
-                   s->n_tried >= s->budget ? "; the budget ended the search" : "", unfit);
+    FAB_FORMAT(s->a->advice->placement_note,
+               "placement: %s tried by swapping the job's %s servers with each other and with %s unused%s%s%s",
+               FAB_SAY_COUNT(s->n_tried), FAB_SAY_COUNT(s->n_job), FAB_SAY_COUNT(s->n_all - s->n_job),
+               found ? "" : "; none is better", s->n_tried >= s->budget ? "; the budget ended the search" : "", unfit);
 }
 
 static fab_status placement_run(search *s, advise_change *out, bool *out_found, fab_error *err) {
@@ -290,25 +267,24 @@ fab_status advise_search_servers(advisor *a, advise_change *out, bool *out_found
     fab_advice *advice = a->advice;
     *out_found = false;
     if (!a->is_whole_job) {
-        (void)snprintf(advice->placement_note, sizeof advice->placement_note, "%s",
-                       a->traffic->n_ranks == 0
-                           ? "placement and rank order are those of a job: this traffic has none"
-                           : "placement and rank order move all phases of the job: they are tried with --traffic job");
+        FAB_FORMAT(advice->placement_note, "%s",
+                   a->traffic->n_ranks == 0
+                       ? "placement and rank order are those of a job: this traffic has none"
+                       : "placement and rank order move all phases of the job: they are tried with --traffic job");
         return FAB_OK;
     }
     const fab_job_spec *job = &a->traffic->job;
     if (job->placement != FAB_PLACEMENT_ORDER || job->gpus != 0 ||
         job->n_servers != 0) { /* would move the list again */
-        (void)snprintf(advice->placement_note, sizeof advice->placement_note,
-                       "placement not searched: it starts from a list of servers, and this job has placement=%s%s",
-                       fab_placements[job->placement],
-                       job->gpus != 0 || job->n_servers != 0 ? " and takes some of them" : "");
+        FAB_FORMAT(advice->placement_note,
+                   "placement not searched: it starts from a list of servers, and this job has placement=%s%s",
+                   fab_placements[job->placement],
+                   job->gpus != 0 || job->n_servers != 0 ? " and takes some of them" : "");
         return FAB_OK;
     }
     s.budget = advice->budget = budget_of(a);
     if (s.budget == 0) {
-        (void)snprintf(advice->placement_note, sizeof advice->placement_note,
-                       "placement not searched: the budget is 0");
+        FAB_FORMAT(advice->placement_note, "placement not searched: the budget is 0");
         return FAB_OK;
     }
     a->n_total += s.budget + 1;

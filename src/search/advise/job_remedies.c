@@ -56,7 +56,7 @@ static fab_status remedy_try(const job_trial *t, const char *what, bool is_engin
                              fab_error *err) {
     fab_error why = {0};
     fab_job_remedy remedy = {.is_engine = is_engine, .needs_switch_support = needs_switch_support};
-    (void)snprintf(remedy.what, sizeof remedy.what, "%s", what);
+    FAB_FORMAT(remedy.what, "%s", what);
     fab_status status = remedy_run(t, &remedy, &why);
     if (status == FAB_OK) {
         t->c->remedies[t->c->n_remedies++] = remedy;
@@ -83,7 +83,7 @@ static fab_status try_engines(job_trial *t, fab_error *err) {
         {.sets_engine = true, .engine = "spray", .replaces = true, .needs_switch_support = true}};
     const fab_context_request *what = fab_context_what(t->base->context);
     advise_config base = {.order = ""};
-    (void)snprintf(base.engine, sizeof base.engine, "%s", what->engines[t->c->remedied].text);
+    FAB_FORMAT(base.engine, "%s", what->engines[t->c->remedied].text);
     for (size_t i = 0; i < sizeof CHANGES / sizeof *CHANGES; i++) {
         advise_config config;
         bool is_given = !advise_apply(&CHANGES[i], &base, false, false, &config);
@@ -91,7 +91,7 @@ static fab_status try_engines(job_trial *t, fab_error *err) {
             is_given = is_given || strcmp(what->engines[e].text, config.engine) == 0;
         }
         if (!is_given) {
-            (void)snprintf(t->engine.text, sizeof t->engine.text, "%s", config.engine);
+            FAB_FORMAT(t->engine.text, "%s", config.engine);
             FAB_PASS(remedy_try(t, config.engine, true, CHANGES[i].needs_switch_support, err));
         }
     }

@@ -196,7 +196,7 @@ static fab_status run_alternative(alternatives *t, fab_alternative *alternative,
                                       .engines = &engine,
                                       .n_engines = 1,
                                       .seed = t->what->seed};
-    (void)snprintf(engine.text, sizeof engine.text, "%s", alternative->engine);
+    FAB_FORMAT(engine.text, "%s", alternative->engine);
     FAB_PASS(fab_context_new(&what, &context, err));
     FAB_PASS(fab_context_router(context, 0, &router, err));
     *out_known = is_given(t, fab_router_facts_of(router)->label);
@@ -218,12 +218,12 @@ static fab_status try_engine(alternatives *t, const char *engine, bool needs_swi
     fab_error why = {0};
     fab_alternative *alternative = &t->verdict->alternatives[t->verdict->n_alternatives];
     *alternative = (fab_alternative){.needs_switch_support = needs_switch_support};
-    (void)snprintf(alternative->engine, sizeof alternative->engine, "%s", engine);
+    FAB_FORMAT(alternative->engine, "%s", engine);
     bool is_known = false;
     fab_status status = run_alternative(t, alternative, &is_known, &why);
     t->verdict->n_alternatives += !is_known && (status == FAB_OK || fab_is_refusal(status));
     if (fab_is_refusal(status)) {
-        (void)snprintf(alternative->reason, sizeof alternative->reason, "%.250s", why.text);
+        FAB_FORMAT(alternative->reason, "%.250s", why.text);
         return FAB_OK;
     }
     return status == FAB_OK ? FAB_OK : fab_fail(err, status, why.where, "%s", why.text);
@@ -253,7 +253,7 @@ static fab_status draw_times(const alternatives *t, const char *engine, double o
     bool by_time = false;
     const fab_context_request what = {
         .base = t->replay->context, .engines = &spec, .n_engines = 1, .seed = t->what->seed};
-    (void)snprintf(spec.text, sizeof spec.text, "%s", engine);
+    FAB_FORMAT(spec.text, "%s", engine);
     FAB_PASS(compares_times(t, &by_time, err));
     FAB_PASS(fab_context_new(&what, &context, err));
     const fab_replay replay = {.context = context,
@@ -320,7 +320,7 @@ static fab_status try_all(alternatives *t, fab_error *err) {
         {.sets_engine = true, .engine = "qp=16"},
         {.sets_engine = true, .engine = "spray", .replaces = true, .needs_switch_support = true}};
     advise_config base = {.order = ""};
-    (void)snprintf(base.engine, sizeof base.engine, "%s", t->what->engines[t->verdict->engine].text);
+    FAB_FORMAT(base.engine, "%s", t->what->engines[t->verdict->engine].text);
     for (size_t i = 0; i < FAB_VERDICT_ALTERNATIVES; i++) {
         char given[24] = "1";
         advise_config config;
@@ -366,6 +366,7 @@ fab_status fab_verdict_try(const fab_replay *replay, const fab_result *result, f
         verdict->n_untried = 0;
         FAB_TRY(try_all(t, err));
     }
+    FAB_TRY(fab_verdict_try_batches(replay, result, verdict, err));
 done:
     for (size_t p = 0; t != NULL && t->scaled != NULL && p < result->n_phases; p++) {
         free(t->scaled[p]);

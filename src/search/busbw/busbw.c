@@ -38,8 +38,8 @@ static fab_status make_flows(const fab_context_request *what, const flows_of *of
                              fab_error *err) {
     char text[160];
     double bytes = BYTES_OF_RANK * (of->operation == FAB_ALL_TO_ALL ? 1 : ranks);
-    (void)snprintf(text, sizeof text, "pattern:%s,algorithm=%s,bytes=%.0fB,gpus=0-%" PRIu32,
-                   fab_operation_name(of->operation), of->name, bytes, ranks - 1);
+    FAB_FORMAT(text, "pattern:%s,algorithm=%s,bytes=%.0fB,gpus=0-%" PRIu32, fab_operation_name(of->operation), of->name,
+               bytes, ranks - 1);
     return fab_traffic_make(text, what->design, what->fabric, what->seed, out, err);
 }
 
@@ -151,8 +151,7 @@ static fab_status take_network(const flows_replay *w, const flows_of *of, size_t
 static fab_status replay_flows(const fab_busbw_request *r, const flows_of *of, uint32_t ranks, busbw_network *out,
                                fab_busbw_engine *engines, fab_error *err) {
     const fab_context_request *what = fab_context_what(r->context);
-    FAB_OWNS(flows_replay_free_owned) flows_replay *w = NULL;
-    FAB_PASS(FAB_NEW(w, 1, err));
+    FAB_OWNS_NEW(flows_replay_free_owned, flows_replay, w, 1, err);
     w->result.n_seeds = r->n_seeds > 0 ? r->n_seeds : 1;
     FAB_PASS(make_flows(what, of, ranks, &w->traffic, err));
     for (size_t i = 0; i < w->traffic.n_phases; i++) {
@@ -166,7 +165,7 @@ static fab_status replay_flows(const fab_busbw_request *r, const flows_of *of, u
     FAB_PASS(fab_replay_run(&replay, &w->result, err));
     for (size_t e = 0; e < what->n_engines; e++) {
         FAB_PASS(take_network(w, of, e, ranks, out + e * FAB_NCCL_N_ALGORITHMS, err));
-        (void)snprintf(engines[e].label, sizeof engines[e].label, "%s", w->result.phases[0].engines[e].label);
+        FAB_FORMAT(engines[e].label, "%s", w->result.phases[0].engines[e].label);
     }
     return FAB_OK;
 }
@@ -218,7 +217,7 @@ static fab_status find_gpu(const fab_design *design, fab_busbw *out, fab_error *
     out->gpu_is_default = job == NULL || job->gpu[0] == '\0';
     const char *name = out->gpu_is_default ? FAB_DEFAULT_GPU : job->gpu;
     FAB_PASS(fab_gpu_read(name, "job.gpu", &gpu, err));
-    (void)snprintf(out->gpu, sizeof out->gpu, "%s", gpu.name);
+    FAB_FORMAT(out->gpu, "%s", gpu.name);
     FAB_PASS(fab_nccl_check_gpu(&gpu.nccl, "job.gpu", err));
     out->gpu_library = gpu.nccl;
     return FAB_OK;
@@ -372,9 +371,7 @@ static void find_too_fast(fab_busbw *b) {
 fab_status fab_busbw_run(const fab_busbw_request *request, fab_busbw **out, fab_error *err) {
     const fab_context_request *what = fab_context_what(request->context);
     const fab_fabric_spec *spec = &what->design->fabric;
-    FAB_OWNS(fab_busbw_free_owned) fab_busbw *b = NULL;
-    FAB_OWNED busbw_network *networks = NULL;
-    FAB_PASS(FAB_NEW(b, 1, err));
+    FAB_OWNS_NEW(fab_busbw_free_owned, fab_busbw, b, 1, err);
     FAB_PASS(check_request(request, what, err));
     FAB_PASS(find_gpu(what->design, b, err));
     FAB_PASS(find_ranks(request, what->fabric, b, err));
@@ -382,10 +379,10 @@ fab_status fab_busbw_run(const fab_busbw_request *request, fab_busbw **out, fab_
     b->source = b->gpu_library.source;
     b->scale_up_bps = spec->domain_bps;
     b->nics_bps = spec->nic_bps * (double)spec->nics_per_server / (double)spec->gpus_per_server;
-    (void)snprintf(b->choice, sizeof b->choice, "%s",
-                   request->only < FAB_NCCL_N_ALGORITHMS ? fab_nccl_algorithms[request->only]
-                   : request->choice == FAB_NCCL_BEST    ? "best"
-                                                         : "nccl");
+    FAB_FORMAT(b->choice, "%s",
+               request->only < FAB_NCCL_N_ALGORITHMS ? fab_nccl_algorithms[request->only]
+               : request->choice == FAB_NCCL_BEST    ? "best"
+                                                     : "nccl");
     if (request->measured != NULL) {
         b->measured = request->measured->path;
         FAB_PASS(check_measured(request, b, err));
@@ -394,11 +391,11 @@ fab_status fab_busbw_run(const fab_busbw_request *request, fab_busbw **out, fab_
     b->n_rows = b->n_engines * count_sizes(request);
     FAB_PASS(FAB_NEW(b->engines, what->n_engines, err));
     FAB_PASS(FAB_NEW(b->rows, b->n_rows, err));
-    FAB_PASS(FAB_NEW(networks, what->n_engines * FAB_NCCL_N_ALGORITHMS, err));
+    FAB_OWNED_NEW(busbw_network, networks, what->n_engines * FAB_NCCL_N_ALGORITHMS, err);
     if (b->domains > 1) {
         FAB_PASS(busbw_replay(request, (uint32_t)b->ranks, networks, b->engines, err));
     } else {
-        (void)snprintf(b->engines[0].label, sizeof b->engines[0].label, "none");
+        FAB_FORMAT(b->engines[0].label, "none");
     }
     for (size_t e = 0; e < b->n_engines; e++) {
         FAB_PASS(fill_engine(request, e, networks + e * FAB_NCCL_N_ALGORITHMS, b, err));

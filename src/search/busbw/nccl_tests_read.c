@@ -124,8 +124,7 @@ static void take_heading(reader *r, const fab_token *t, size_t n) {
         r->out->ranks = rank + 1 > r->out->ranks ? rank + 1 : r->out->ranks;
     }
     if (n > 4 && fab_token_is(t[1], "Collective") && fab_token_is(t[3], "starting:")) {
-        (void)snprintf(r->out->test, sizeof r->out->test, "%.*s", (int)(t[4].length < 60 ? t[4].length : 60),
-                       t[4].text);
+        FAB_FORMAT(r->out->test, "%.*s", (int)(t[4].length < 60 ? t[4].length : 60), t[4].text);
     }
     if (n > 4 && fab_token_is(t[1], "size")) {
         r->has_root = false;

@@ -53,12 +53,9 @@ static fab_status group_cables(diff *d, fab_error *err) {
 static void add_names(const fab_fabric *f, const diff *d, uint32_t first, uint32_t n, uint32_t root, bool wants_rates,
                       fab_str *out) {
     for (uint32_t c = 0; c < n; c++) {
-        char name[FAB_LINK_NAME_SIZE];
-        char rate[40];
         if (d->is_changed[first + c] && diff_group_of(d, first + c) == root) {
             fab_str_printf(out, "%s%s", out->length > 0 ? ", " : "",
-                           wants_rates ? fab_quantity_format(rate, rate_of(f, c), FAB_UNIT_RATE)
-                                       : fab_link_name(f, 2 * c, name));
+                           wants_rates ? FAB_SAY(rate_of(f, c), FAB_UNIT_RATE) : FAB_SAY_LINK(f, 2 * c));
         }
     }
 }
@@ -145,13 +142,12 @@ static void name_boxes(diff *d, const lost_boxes *b, uint32_t box, uint32_t root
     uint64_t n_cables = 0;
     uint32_t first = root == FAB_NONE ? box : 0;
     for (uint32_t k = first; k < (root == FAB_NONE ? box + 1 : b->n); k++) {
-        char name[FAB_NODE_NAME_SIZE];
         fab_node_id node = 0;
         const fab_fabric *f = network_of(d, b, k, &node);
         bool is_one = (k < b->n_second) == of_second && b->is_lost[k] &&
                       (root == FAB_NONE || (b->cable[k] != FAB_NONE && diff_group_of(d, b->cable[k]) == root));
         if (is_one && n++ < BOXES_NAMED) {
-            fab_str_printf(out, "%s%s", n > 1 ? ", " : "", fab_node_name(f, node, name));
+            fab_str_printf(out, "%s%s", n > 1 ? ", " : "", FAB_SAY_NODE(f, node));
         }
     }
     const uint32_t n_second = d->side[1].f->n_cables;
@@ -168,7 +164,6 @@ static void name_boxes(diff *d, const lost_boxes *b, uint32_t box, uint32_t root
 
 static fab_status add_box(diff *d, lost_boxes *b, uint32_t box, fab_error *err) {
     FAB_OWNS(diff_release_two) fab_str text[2] = {FAB_STR_INIT, FAB_STR_INIT};
-    char what[FAB_NODE_NAME_SIZE];
     fab_node_id node = 0;
     const fab_fabric *f = network_of(d, b, box, &node);
     uint32_t root = b->cable[box] != FAB_NONE ? diff_group_of(d, b->cable[box]) : FAB_NONE;
@@ -184,7 +179,7 @@ static fab_status add_box(diff *d, lost_boxes *b, uint32_t box, fab_error *err) 
         }
         FAB_PASS(text[i].failed ? fab_str_status(&text[i], err) : FAB_OK);
     }
-    return diff_add_change(d, FAB_CHANGE_BOX, fab_node_name(f, node, what), text[0].length > 0 ? text[0].data : "",
+    return diff_add_change(d, FAB_CHANGE_BOX, FAB_SAY_NODE(f, node), text[0].length > 0 ? text[0].data : "",
                            text[1].length > 0 ? text[1].data : "", NULL, root, err);
 }
 
@@ -208,12 +203,10 @@ static void find_lost(const diff *d, lost_boxes *b) {
 static fab_status count_cables(diff *d, const lost_boxes *b, fab_error *err) {
     const uint32_t n_second = d->side[1].f->n_cables;
     const uint32_t n = n_second + d->side[0].f->n_cables;
-    FAB_OWNED uint64_t *at = NULL;
-    FAB_OWNED uint8_t *networks = NULL; /* [groups]: 1: has cables of the first, 2: of the second */
     uint32_t most = 0;
     fab_node_id node = 0;
-    FAB_PASS(FAB_NEW(at, (size_t)b->n + 1, err));
-    FAB_PASS(FAB_NEW(networks, (size_t)n + 1, err));
+    FAB_OWNED_NEW(uint64_t, at, (size_t)b->n + 1, err);
+    FAB_OWNED_NEW(uint8_t, networks, (size_t)n + 1, err); /* [groups]: 1: has cables of the first, 2: of the second */
     for (uint32_t c = 0; c < n; c++) {
         networks[diff_group_of(d, c)] |= d->is_changed[c] ? (c < n_second ? 2 : 1) : 0;
     }
@@ -354,12 +347,11 @@ fab_status diff_recable(const diff *d, const bool *undone, fab_fabric **out, fab
     bool in_first = d->side[0].f->n_nodes > d->side[1].f->n_nodes; /* boxes that are gone may come back */
     const fab_fabric *frame = d->side[!in_first].f;
     FAB_OWNS(fab_builder_free_owned) fab_builder *builder = NULL;
-    FAB_OWNED fab_node_id *at = NULL;
     fab_builder_sizes sizes = {.n_gpus = fab_n_gpus(frame),
                                .n_nics = fab_n_of(frame, FAB_NODE_NIC),
                                .n_domains = fab_n_of(frame, FAB_NODE_DOMAIN),
                                .n_tiers = frame->n_tiers};
-    FAB_PASS(FAB_NEW(at, (size_t)frame->n_nodes + 1, err));
+    FAB_OWNED_NEW(fab_node_id, at, (size_t)frame->n_nodes + 1, err);
     FAB_PASS(place_boxes(d, in_first, at, err));
     for (uint32_t t = 1; t <= frame->n_tiers; t++) {
         sizes.n_switches[t] = frame->first_of_tier[t + 1] - frame->first_of_tier[t];

@@ -1,5 +1,5 @@
 /* Which changes make the difference: each undone alone, each made alone, then the fewest that make it together. */
-#include "diff_internal.h"
+#include "diff_search.h"
 
 #include "fab/analysis.h"
 #include "fab/memory.h"
@@ -8,9 +8,7 @@
 #include <math.h>
 #include <stdarg.h>
 
-#define NEAR       0.1  /* part of the difference that may be left where the time is said to be back */
-#define NEARER     0.25 /* where the intervals of means are wider */
-#define MOST_NAMED 3    /* changes in a sentence */
+#define NEARER 0.25 /* part of the difference that may be left where the intervals of means are wider */
 
 /* --- the second state, with changes undone ------------------------------------------------------------------------ */
 
@@ -183,8 +181,7 @@ done:
 }
 
 fab_status diff_time_on(const diff *d, const uint32_t *servers, size_t n, double *out_s, fab_error *err) {
-    FAB_OWNED fab_design *design = NULL;
-    FAB_PASS(FAB_NEW(design, 1, err));
+    FAB_OWNED_NEW(fab_design, design, 1, err);
     *design = *d->design[1];
     FAB_PASS(diff_set_servers(design, servers, n, err));
     const diff_variant v = {
@@ -193,10 +190,6 @@ fab_status diff_time_on(const diff *d, const uint32_t *servers, size_t n, double
 }
 
 /* --- what makes the difference ------------------------------------------------------------------------------------ */
-
-static const fab_diff_engine *engine_of(const diff *d) {
-    return &d->out->engines[d->out->worst];
-}
 
 /* How far from a state's time another is still the same. */
 static double near_of(const diff *d) {
@@ -226,40 +219,13 @@ fab_status diff_add_test(diff *d, double time_s, bool predicts_return, fab_error
     fab_diff_test *test = &out->tests[out->n_tests];
     *test = (fab_diff_test){.time_s = time_s, .returns = diff_returns(d, time_s)};
     test->holds = test->returns == predicts_return && !isnan(time_s);
-    test->what = fab_strdup(text, err);
-    out->n_tests += test->what != NULL;
-    return test->what != NULL ? FAB_OK : FAB_ENOMEM;
+    FAB_PASS(FAB_STRDUP(test->what, text, err));
+    out->n_tests++;
+    return FAB_OK;
 }
-
-/* Changes are tested one by one; those behind the first are one more, all at once. */
-#define MOST_UNITS (FAB_DIFF_TRIED + 1)
-#define MOST_TESTS ((size_t)5 * MOST_UNITS)
-
-/* The search for what makes the difference by itself, and is gone without. Sets are bits of units. */
-typedef struct search {
-    diff *d;
-    bool *undone; /* [changes], of one test */
-    size_t n;     /* units */
-    size_t n_known;
-    uint32_t known[MOST_TESTS];
-    double time_s[MOST_TESTS];
-    uint32_t alone; /* each makes the difference from the first state */
-    uint32_t cause;
-    uint32_t hidden; /* what is part of it once the cause is undone */
-    bool is_whole;   /* the second state with all undone can be evaluated */
-    bool returns;    /* and is as fast as the first */
-    double whole_s;  /* its time */
-    bool is_found;   /* without the cause it is the time of before */
-    double back_s;   /* time without the cause */
-    double last_s;   /* and without what it hides */
-} search;
 
 static uint32_t all_of(const search *s) {
     return (UINT32_C(1) << s->n) - 1;
-}
-
-static bool has(uint32_t set, size_t change) {
-    return (set >> (change < FAB_DIFF_TRIED ? change : FAB_DIFF_TRIED) & 1) != 0;
 }
 
 /* The time of the second state without some changes, each set once. Without all but some it is that of the first state
@@ -327,6 +293,24 @@ static fab_status find_set(search *s, fab_error *err) {
     return time_without(s, s->cause, &s->back_s, err);
 }
 
+/* Of several that need each other: what makes the difference in place of one that is not missed by itself. */
+static fab_status find_equals(search *s, fab_error *err) {
+    double time_s = NAN;
+    for (size_t i = 0; i < s->n && s->alone == 0; i++) {
+        const uint32_t one = UINT32_C(1) << i;
+        FAB_PASS((s->cause & one) != 0 ? time_without(s, one, &time_s, err) : FAB_OK);
+        for (size_t k = 0; k < s->n && (s->cause & one) != 0 && stays(s->d, time_s); k++) {
+            const uint32_t other = UINT32_C(1) << k;
+            double with_s = NAN;
+            if (((s->cause | s->equals) & other) == 0) {
+                FAB_PASS(time_without(s, all_of(s) ^ (s->cause ^ one) ^ other, &with_s, err));
+                s->equals |= stays(s->d, with_s) ? other : 0;
+            }
+        }
+    }
+    return FAB_OK;
+}
+
 /* What the cause hides: with it undone other changes still make a part. Those that make most alone are undone as well,
  * until the time is back. */
 static fab_status add_hidden(search *s, fab_error *err) {
@@ -350,212 +334,9 @@ static fab_status add_hidden(search *s, fab_error *err) {
     s->hidden = s->is_found ? s->hidden : 0;
     s->d->out->is_verified = s->is_found && !engine_of(s->d)->is_draw;
     for (size_t i = 0; i < s->d->out->n_changes; i++) {
-        s->d->out->changes[i].is_cause = s->is_found && has(s->cause | s->hidden, i);
+        s->d->out->changes[i].is_cause = s->is_found && has(s->cause | s->equals | s->hidden, i);
     }
     return FAB_OK;
-}
-
-/* --- in words ----------------------------------------------------------------------------------------------------- */
-
-static void say_change(const diff *d, size_t change, fab_str *out) {
-    const fab_change *c = &d->out->changes[change];
-    bool came = c->before[0] == '\0';
-    switch (c->kind) {
-    case FAB_CHANGE_SERVER:
-        if (diff_cycle_length(d, d->place[change]) > 0 && strcmp(c->after, c->before) == 0) { /* adapters, by GUID */
-            fab_str_printf(out, "%s: %s have %s", c->what, c->after,
-                           diff_cycle_length(d, d->place[change]) == 2
-                               ? "exchanged places: each name stands where the other stood"
-                               : "changed places among themselves: each name stands where another stood");
-            return;
-        }
-        if (diff_cycle_length(d, d->place[change]) > 0) {
-            fab_str_printf(out, "%s: %s run where %s ran", c->what, c->after, c->before);
-            return;
-        }
-        fab_str_printf(out, "%s run on %s%s%s", c->what, c->after[0] != '\0' ? c->after : "no server",
-                       came ? "" : " in place of ", c->before);
-        return;
-    case FAB_CHANGE_FAILURE:
-        fab_str_printf(out, "%s is %s", c->what, strcmp(c->after, "works") == 0 ? "back" : c->after);
-        return;
-    case FAB_CHANGE_CABLE:
-        if (came || c->after[0] == '\0') {
-            fab_str_printf(out, "cable %s is %s", came ? c->after : c->before, came ? "new" : "gone");
-        } else if (strchr(c->after, '>') == NULL) {
-            fab_str_printf(out, "cable %s runs at %s, was %s", c->what, c->after, c->before);
-        } else {
-            fab_str_printf(out, "what was cabled %s is cabled %s", c->before, c->after);
-        }
-        return;
-    case FAB_CHANGE_MOVE: fab_str_add(out, c->what); return;
-    case FAB_CHANGE_BOX:
-        fab_str_printf(out, "%s is %s%s", came ? c->after : c->before, came ? "new" : "gone",
-                       came || c->after[0] == '\0' ? "" : ", in its place ");
-        fab_str_add(out, came ? "" : c->after);
-        return;
-    default: fab_str_printf(out, "%s is %s, was %s", c->what, c->after, came ? "default" : c->before);
-    }
-}
-
-static void say_changes(const search *s, uint32_t set, fab_str *out) {
-    size_t n = 0;
-    for (size_t i = 0; i < s->d->out->n_changes; i++) {
-        if (has(set, i) && n++ < MOST_NAMED) {
-            fab_str_add(out, n > 1 ? "; " : "");
-            say_change(s->d, i, out);
-        }
-    }
-    if (n > MOST_NAMED) {
-        fab_str_printf(out, "; and %zu more", n - MOST_NAMED);
-    }
-}
-
-/* Whether all that may change how far flows go is in a set: then so many cross for it. */
-static bool has_all_movers(const search *s, uint32_t set) {
-    const fab_difference *out = s->d->out;
-    size_t n = 0;
-    for (size_t i = 0; i < out->n_changes; i++) {
-        const fab_change *c = &out->changes[i];
-        const bool is_rate =
-            c->kind == FAB_CHANGE_CABLE && c->before[0] != '\0' && c->after[0] != '\0' && strchr(c->after, '>') == NULL;
-        const bool moves = !is_rate && c->kind != FAB_CHANGE_FAILURE && c->kind != FAB_CHANGE_ENGINE;
-        if (moves && !has(set, i)) {
-            return false;
-        }
-        n += moves;
-    }
-    return n > 0 && out->n_left_out == 0;
-}
-
-/* Where nothing collides that did not: flows that cross more of the network. */
-static void say_crossings(const search *s, fab_str *out) {
-    const diff *d = s->d;
-    const fab_result *a = &d->side[0].result;
-    const fab_result *b = &d->side[1].result;
-    const fab_diff_engine *e = engine_of(d);
-    size_t worst = 0;
-    if (!has_all_movers(s, s->cause)) {
-        return;
-    }
-    for (size_t p = 1; p < e->n_phases; p++) {
-        double this_s = e->phases[p].after_s - e->phases[p].before_s;
-        worst = this_s > e->phases[worst].after_s - e->phases[worst].before_s ? p : worst;
-    }
-    if (e->n_phases == 0 || a->n_phases != b->n_phases ||
-        !(e->phases[worst].after_s - e->phases[worst].before_s > e->phases[worst].ci95_s)) {
-        return;
-    }
-    for (uint32_t t = FAB_MAX_TIERS; t >= 2; t--) {
-        uint64_t then = a->phases[worst].crossing_flows[t];
-        uint64_t now = b->phases[worst].crossing_flows[t];
-        if (then != now) {
-            fab_str_printf(out, "; %llu flows of %s cross %s, %llu before", (unsigned long long)now,
-                           e->phases[worst].name, fab_boundary_name(d->side[1].f->wiring, t), (unsigned long long)then);
-            return;
-        }
-    }
-}
-
-static void say_time(double time_s, fab_str *out) {
-    char time[40];
-    if (isnan(time_s) || isinf(time_s)) {
-        fab_str_add(out, isinf(time_s) ? "the job stops" : "no time can be computed");
-    } else {
-        fab_str_printf(out, "it takes %s", fab_quantity_format(time, time_s, FAB_UNIT_TIME));
-    }
-}
-
-static void say_no_cause(const search *s, fab_str *out) {
-    const uint64_t left_out = s->d->out->n_left_out;
-    if (s->cause != 0 && s->returns) {
-        fab_str_add(out, "No cause is verified: ");
-        say_changes(s, s->cause, out);
-        fab_str_add(out, "; this makes the difference, but without it ");
-        say_time(s->back_s, out);
-        fab_str_add(out, ", so what else has changed is part of it");
-    } else if (left_out > 0) {
-        fab_str_printf(out,
-                       "No cause is verified: %llu changes are not listed, and without those that are it is not "
-                       "the time of before",
-                       (unsigned long long)left_out);
-    } else if (!s->is_whole) {
-        fab_str_add(out, "No cause is singled out: all changes together make the difference, and without them there "
-                         "is nothing to evaluate but the state of before");
-    } else {
-        fab_str_add(out, "No cause is verified: without all that is listed ");
-        say_time(s->whole_s, out);
-        fab_str_add(out, ", so something else, as the order of boxes and ports, is part of it");
-    }
-}
-
-/* Of a time that is back within the intervals of means alone it is not said that it is the one of before. */
-static const char *again(const search *s, double time_s) {
-    const fab_diff_engine *e = engine_of(s->d);
-    const double far_s = isnan(e->after_s) ? e->before_s : fabs(e->after_s - e->before_s);
-    return fabs(time_s - e->before_s) <= NEAR * far_s ? " again" : "";
-}
-
-/* What undoing does; of changes that need each other one may be enough. */
-static void say_undone(const search *s, fab_str *out) {
-    char time[40];
-    const fab_difference *d = s->d->out;
-    const bool is_one = (s->cause & (s->cause - 1)) == 0;
-    size_t n = 0;
-    size_t n_enough = 0;
-    size_t enough = 0;
-    for (size_t i = d->n_changes; i-- > 0;) {
-        const bool returns = has(s->cause, i) && diff_returns(s->d, d->changes[i].undone_s);
-        n += has(s->cause, i);
-        n_enough += returns;
-        enough = returns ? i : enough;
-    }
-    if (s->hidden != 0) {
-        fab_str_add(out, is_one ? "; this alone does it; undone, " : "; undone, ");
-        say_time(s->back_s, out);
-        fab_str_printf(out, ", and %s%s with what it hides undone as well: ",
-                       fab_quantity_format(time, s->last_s, FAB_UNIT_TIME), again(s, s->last_s));
-        say_changes(s, s->hidden, out);
-        return;
-    }
-    fab_str_printf(out, "; %s, it takes %s%s",
-                   is_one && d->n_changes > 1 ? "this alone does it, and undone"
-                   : is_one                   ? "undone"
-                   : n_enough == n            ? "one of them undone"
-                                              : "undone together",
-                   fab_quantity_format(time, s->back_s, FAB_UNIT_TIME), again(s, s->back_s));
-    if (!is_one && n_enough > 0 && n_enough < n) {
-        fab_str_printf(out, ", and so it does with %s alone as before", d->changes[enough].what);
-    }
-}
-
-static fab_status say_cause(search *s, fab_error *err) {
-    diff *d = s->d;
-    FAB_OWNS(fab_str_release) fab_str text = FAB_STR_INIT;
-    FAB_OWNS(fab_str_release) fab_str property = FAB_STR_INIT;
-    const bool is_mean = engine_of(d)->n_draws > 1; /* links, and who meets there, are of the first draw */
-    if (!s->is_found) {
-        say_no_cause(s, &text);
-    } else {
-        fab_str_add(&text, engine_of(d)->is_draw ? "Cause in this one draw, not verified (--seeds 20 tells chance from "
-                                                   "cause): "
-                                                 : "");
-        FAB_PASS(is_mean ? FAB_OK : diff_find_property(d, &property, err));
-        if ((s->cause & (s->cause - 1)) != 0) {
-            fab_str_add(&text, s->alone != 0 ? "each of these alone: " : "no change alone; together: ");
-        }
-        say_changes(s, s->cause, &text);
-        if (property.length > 0) {
-            fab_str_printf(&text, "; %s", property.data);
-        } else if (d->hot != FAB_NONE && !is_mean) {
-            diff_say_share(d, &text);
-        } else {
-            say_crossings(s, &text);
-        }
-        say_undone(s, &text);
-    }
-    FAB_PASS(fab_str_status(&text, err));
-    return FAB_GIVE(d->out->cause, text.data);
 }
 
 fab_status diff_find_cause(diff *d, fab_error *err) {
@@ -574,7 +355,8 @@ fab_status diff_find_cause(diff *d, fab_error *err) {
     s.returns = !s.is_whole || diff_returns(d, s.whole_s);
     FAB_PASS(test_each(&s, err));
     FAB_PASS(s.returns ? find_set(&s, err) : FAB_OK);
+    FAB_PASS(s.cause != 0 ? find_equals(&s, err) : FAB_OK);
     FAB_PASS(s.cause != 0 ? add_hidden(&s, err) : FAB_OK);
     s.cause = !s.is_whole && s.cause == all_of(&s) ? 0 : s.cause;
-    return say_cause(&s, err);
+    return diff_say_cause(&s, err);
 }

@@ -25,11 +25,10 @@ fab_status diff_add_change(diff *d, fab_change_kind kind, const char *what, cons
     size_t index = out->n_changes++;
     *change = (fab_change){.kind = kind, .undone_s = NAN, .alone_s = NAN};
     d->place[index] = place;
-    change->what = fab_strdup(what, err);
-    change->before = change->what != NULL ? fab_strdup(before, err) : NULL;
-    change->after = change->before != NULL ? fab_strdup(after, err) : NULL;
-    d->undo[index] = change->after != NULL && undo != NULL ? fab_strdup(undo, err) : NULL;
-    return change->after != NULL && (undo == NULL || d->undo[index] != NULL) ? FAB_OK : FAB_ENOMEM;
+    FAB_PASS(FAB_STRDUP(change->what, what, err));
+    FAB_PASS(FAB_STRDUP(change->before, before, err));
+    FAB_PASS(FAB_STRDUP(change->after, after, err));
+    return undo != NULL ? FAB_STRDUP(d->undo[index], undo, err) : FAB_OK;
 }
 
 /* --- values ------------------------------------------------------------------------------------------------------- */
@@ -66,8 +65,8 @@ static bool is_told_elsewhere(const diff *d, const char *line, size_t key) {
 /* One line of `of` that the other text has not, or has otherwise. */
 static fab_status compare_line(diff *d, const char *line, size_t length, const char *other, bool of_first,
                                fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_str text[3] = {FAB_STR_INIT, FAB_STR_INIT, FAB_STR_INIT}; /* key, this value, the other */
+    FAB_OWNS(fab_str_release) fab_str name = FAB_STR_INIT;
+    FAB_OWNS(diff_release_two) fab_str text[2] = {FAB_STR_INIT, FAB_STR_INIT}; /* this value, the other */
     size_t key = strcspn(line, "=") + 1;
     const char *there = value_of(other, line, key);
     size_t n_there = there != NULL ? strcspn(there, "\n") : 0;
@@ -75,21 +74,14 @@ static fab_status compare_line(diff *d, const char *line, size_t length, const c
     if (key > length || same || (!of_first && there != NULL) || is_told_elsewhere(d, line, key)) {
         return FAB_OK; /* seen from the first text already */
     }
-    fab_str_append(&text[0], line, key - 1);
-    fab_str_append(&text[1], line + key, length - key);
-    fab_str_append(&text[2], there != NULL ? there : "", n_there);
-    for (int i = 0; i < 3; i++) {
-        FAB_TRY(fab_str_status(&text[i], err));
-    }
-    const char *mine = text[1].data != NULL ? text[1].data : "";
-    const char *its = there != NULL && text[2].data != NULL ? text[2].data : "default";
+    fab_str_append(&name, line, key - 1);
+    fab_str_append(&text[0], line + key, length - key);
+    fab_str_append(&text[1], there != NULL ? there : "", n_there);
+    FAB_PASS(name.failed || text[0].failed || text[1].failed ? FAB_ENOMEM : FAB_OK);
+    const char *mine = text[0].data != NULL ? text[0].data : "";
+    const char *its = there != NULL && text[1].data != NULL ? text[1].data : "default";
     fab_change_kind kind = strncmp(line, "engine.", 7) == 0 ? FAB_CHANGE_ENGINE : FAB_CHANGE_SETTING;
-    FAB_TRY(diff_add_change(d, kind, text[0].data, of_first ? mine : its, of_first ? its : mine, text[0].data, 0, err));
-done:
-    for (int i = 0; i < 3; i++) {
-        fab_str_release(&text[i]);
-    }
-    return status;
+    return diff_add_change(d, kind, name.data, of_first ? mine : its, of_first ? its : mine, name.data, 0, err);
 }
 
 static fab_status compare_values(diff *d, fab_error *err) {
@@ -112,10 +104,9 @@ static fab_status compare_values(diff *d, fab_error *err) {
 
 fab_status diff_servers_of(const diff_side *side, uint32_t **out, size_t *out_n, fab_error *err) {
     const fab_traffic *t = side->traffic;
-    FAB_OWNED uint32_t *servers = NULL;
-    FAB_OWNED bool *seen = NULL;
     size_t n = 0;
-    FAB_PASS(FAB_NEW_ALL((size_t)side->f->n_servers + 1, err, servers, seen));
+    FAB_OWNED_NEW(uint32_t, servers, (size_t)side->f->n_servers + 1, err);
+    FAB_OWNED_NEW(bool, seen, (size_t)side->f->n_servers + 1, err);
     for (uint32_t rank = 0; rank < t->n_ranks; rank++) {
         uint32_t server = fab_server_of(side->f, t->gpu_of_rank[rank]);
         if (!seen[server]) {
@@ -130,8 +121,8 @@ fab_status diff_servers_of(const diff_side *side, uint32_t **out, size_t *out_n,
 /* Places whose servers have changed among themselves: of each of a cycle the first, of all others FAB_NONE. */
 static fab_status find_cycles(diff *d, const uint32_t *then, size_t n_then, const uint32_t *now, size_t n_now,
                               fab_error *err) {
-    FAB_OWNED uint32_t *place = NULL; /* [servers of the first state]: where it is now */
-    FAB_PASS(FAB_NEW(place, (size_t)d->side[0].f->n_servers + 1, err));
+    FAB_OWNED_NEW(uint32_t, place, (size_t)d->side[0].f->n_servers + 1,
+                  err); /* [servers of the first state]: where it is now */
     FAB_PASS(FAB_NEW(d->cycle, n_now + 1, err));
     memset(place, 0xff, d->side[0].f->n_servers * sizeof *place);
     memset(d->cycle, 0xff, n_now * sizeof *d->cycle);
@@ -161,14 +152,13 @@ static void name_places(const diff *d, uint32_t place, const fab_fabric *f, cons
                         fab_str *out) {
     size_t n_named = 0;
     for (size_t i = place; i < n; i++) {
-        char name[FAB_NODE_NAME_SIZE];
         uint32_t per = d->side[1].f->gpus_per_server;
         if (!diff_is_at(d, place, i) || n_named++ >= PLACES_NAMED) {
             continue;
         }
         fab_str_add(out, n_named > 1 ? ", " : "");
         if (servers != NULL) {
-            fab_str_add(out, fab_server_name(f, servers[i], name));
+            fab_str_add(out, FAB_SAY_SERVER(f, servers[i]));
         } else {
             fab_str_printf(out, "%zu-%zu", i * per, (i + 1) * per - 1);
         }
@@ -248,18 +238,15 @@ static uint32_t server_at_ports(const diff *d, uint32_t server) {
 }
 
 void diff_say_left(const diff *d, fab_str *out) {
-    char name[FAB_NODE_NAME_SIZE];
-    char other[FAB_NODE_NAME_SIZE];
     if (d->n_left == 0) {
         return;
     }
     uint32_t now = diff_server_after(d, d->left);
     uint32_t n = n_plugged(d->side[0].f, d->left);
     const uint32_t renamed = now == FAB_NONE ? server_at_ports(d, d->left) : FAB_NONE;
-    fab_str_printf(out, "; %s ", fab_server_name(d->side[0].f, d->left, name));
+    fab_str_printf(out, "; %s ", FAB_SAY_SERVER(d->side[0].f, d->left));
     if (renamed != FAB_NONE) {
-        fab_str_printf(out, "is called %s, or replaced by it: the same ports",
-                       fab_server_name(d->side[1].f, renamed, other));
+        fab_str_printf(out, "is called %s, or replaced by it: the same ports", FAB_SAY_SERVER(d->side[1].f, renamed));
     } else if (now == FAB_NONE) {
         fab_str_add(out, "has left the job: it is not in the network");
     } else {
@@ -301,14 +288,13 @@ static fab_status compare_failed(diff *d, int side, fab_error *err) {
         bool there = false;
         (void)fab_component_name(mine->f, &mine->component[i], name);
         for (size_t k = 0; k < other->n_components && !there; k++) {
-            char its[FAB_COMPONENT_NAME_SIZE];
-            there = strcmp(fab_component_name(other->f, &other->component[k], its), name) == 0;
+            there = strcmp(FAB_SAY_COMPONENT(other->f, &other->component[k]), name) == 0;
         }
         if (!there) {
             char state[32] = "dead";
             name[strcspn(name, "*")] = '\0';
             if (mine->component[i].fraction > 0) {
-                (void)snprintf(state, sizeof state, "at %g of its speed", mine->component[i].fraction);
+                FAB_FORMAT(state, "at %g of its speed", mine->component[i].fraction);
             }
             FAB_PASS(diff_add_change(d, FAB_CHANGE_FAILURE, name, side == 0 ? state : "works",
                                      side == 0 ? "works" : state, NULL, (uint32_t)i, err));

@@ -35,9 +35,8 @@ static fab_status take_flow(crossed *x, uint32_t flow, fab_error *err) {
 /* The paths of the healthy fabric, but for those that went another way. */
 static fab_status walk_paths(crossed *x, const fab_rerouted *now, fab_error *err) {
     const fab_routes *r = x->routes;
-    FAB_OWNED uint32_t *at = NULL; /* [path]: its place among the touched ones, + 1 */
     uint32_t n_paths = r->flow_first[r->n_flows];
-    FAB_PASS(FAB_NEW(at, (size_t)n_paths + 1, err));
+    FAB_OWNED_NEW(uint32_t, at, (size_t)n_paths + 1, err); /* [path]: its place among the touched ones, + 1 */
     for (uint32_t i = 0; i < now->n_touched; i++) {
         at[now->path[i]] = i + 1;
     }
@@ -78,12 +77,6 @@ fab_status diff_crossing_flows(diff_side *side, size_t engine, size_t phase, fab
     return FAB_GIVE(*out, x.flow);
 }
 
-static fab_status name_server(const fab_fabric *f, uint32_t gpu, char **out, fab_error *err) {
-    char name[FAB_NODE_NAME_SIZE];
-    *out = fab_strdup(fab_server_name(f, fab_server_of(f, gpu), name), err);
-    return *out != NULL ? FAB_OK : FAB_ENOMEM;
-}
-
 static fab_status list_crossing(diff_side *side, size_t engine, size_t phase, fab_link_id link, fab_diff_crossing *out,
                                 fab_error *err) {
     FAB_OWNED uint32_t *flows = NULL;
@@ -100,15 +93,15 @@ static fab_status list_crossing(diff_side *side, size_t engine, size_t phase, fa
         to->src_rank = t->rank_of_gpu != NULL ? t->rank_of_gpu[flow.src] : flow.src;
         to->dst_rank = t->rank_of_gpu != NULL ? t->rank_of_gpu[flow.dst] : flow.dst;
         (void)fab_comm_name(t, &t->phases[phase], flow.comm, to->comm);
-        FAB_PASS(name_server(side->f, flow.src, &to->src, err));
-        FAB_PASS(name_server(side->f, flow.dst, &to->dst, err));
+        FAB_PASS(FAB_STRDUP(to->src, FAB_SAY_SERVER(side->f, fab_server_of(side->f, flow.src)), err));
+        FAB_PASS(FAB_STRDUP(to->dst, FAB_SAY_SERVER(side->f, fab_server_of(side->f, flow.dst)), err));
     }
     return FAB_OK;
 }
 
 /* --- links that collide ------------------------------------------------------------------------------------------- */
 
-static const fab_phase_result *phase_named(const fab_result *result, const char *name) {
+const fab_phase_result *diff_phase_named(const fab_result *result, const char *name) {
     for (size_t p = 0; p < result->n_phases; p++) {
         if (strcmp(result->phases[p].name, name) == 0) {
             return &result->phases[p];
@@ -171,8 +164,8 @@ static void compare_links(const diff *d, size_t engine, size_t p, bool *counted,
     fab_diff_engine *sum = &d->out->engines[engine];
     const uint32_t n_second = d->side[1].f->n_links;
     fab_diff_phase *out = &d->out->engines[engine].phases[p];
-    const fab_engine_result *a = of_engine(phase_named(&d->side[0].result, out->name), engine);
-    const fab_engine_result *b = of_engine(phase_named(&d->side[1].result, out->name), engine);
+    const fab_engine_result *a = of_engine(diff_phase_named(&d->side[0].result, out->name), engine);
+    const fab_engine_result *b = of_engine(diff_phase_named(&d->side[1].result, out->name), engine);
     double weight = fabs(out->after_s - out->before_s);
     weight = weight > 0 ? weight : 1e-12;
     for (fab_link_id l = 0; b != NULL && l < n_second; l++) {
@@ -199,7 +192,7 @@ static void compare_links(const diff *d, size_t engine, size_t p, bool *counted,
 }
 
 static size_t index_of(const fab_result *result, const char *name) {
-    const fab_phase_result *found = phase_named(result, name);
+    const fab_phase_result *found = diff_phase_named(result, name);
     return found != NULL ? (size_t)(found - result->phases) : SIZE_MAX;
 }
 
@@ -209,11 +202,11 @@ static fab_status show_link(diff *d, size_t engine, const found_link *found, fab
                            found->is_new ? found->link : d->back[found->link]};
     fab_diff_crossing *crossing[2] = {&out->before, &out->after};
     out->is_new = found->is_new;
-    (void)snprintf(out->phase, sizeof out->phase, "%s", phase);
+    FAB_FORMAT(out->phase, "%s", phase);
     (void)fab_link_name(d->side[found->is_new].f, found->link, out->name);
     for (int i = 0; i < 2; i++) {
         size_t p = index_of(&d->side[i].result, phase);
-        const fab_engine_result *r = of_engine(phase_named(&d->side[i].result, phase), engine);
+        const fab_engine_result *r = of_engine(diff_phase_named(&d->side[i].result, phase), engine);
         crossing[i]->factor = use_of(r, link[i]);
         if (p != SIZE_MAX && r != NULL) {
             FAB_PASS(list_crossing(&d->side[i], engine, p, link[i], crossing[i], err));
@@ -226,8 +219,7 @@ fab_status diff_find_links(diff *d, size_t engine, fab_error *err) {
     fab_diff_engine *out = &d->out->engines[engine];
     found_link list[FAB_DIFF_LINKS];
     size_t n = 0;
-    FAB_OWNED bool *counted = NULL;
-    FAB_PASS(FAB_NEW(counted, (size_t)d->side[0].f->n_links + d->side[1].f->n_links + 1, err));
+    FAB_OWNED_NEW(bool, counted, (size_t)d->side[0].f->n_links + d->side[1].f->n_links + 1, err);
     for (size_t p = 0; p < out->n_phases; p++) {
         compare_links(d, engine, p, counted, list, &n);
     }
@@ -263,13 +255,10 @@ static fab_status show_listed(const fab_hot_link *h, fab_diff_crossing *out, fab
         to->dst_rank = from->dst_rank;
         memcpy(to->comm, from->comm, sizeof to->comm);
         char name[48];
-        (void)snprintf(name, sizeof name, "gpu-%u", (unsigned)from->src_gpu);
-        to->src = fab_strdup(name, err);
-        (void)snprintf(name, sizeof name, "gpu-%u", (unsigned)from->dst_gpu);
-        to->dst = to->src != NULL ? fab_strdup(name, err) : NULL;
-        if (to->dst == NULL) {
-            return FAB_ENOMEM;
-        }
+        FAB_FORMAT(name, "gpu-%u", (unsigned)from->src_gpu);
+        FAB_PASS(FAB_STRDUP(to->src, name, err));
+        FAB_FORMAT(name, "gpu-%u", (unsigned)from->dst_gpu);
+        FAB_PASS(FAB_STRDUP(to->dst, name, err));
     }
     return FAB_OK;
 }
@@ -277,8 +266,8 @@ static fab_status show_listed(const fab_hot_link *h, fab_diff_crossing *out, fab
 fab_status diff_find_listed_links(diff *d, size_t engine, fab_error *err) {
     fab_diff_engine *out = &d->out->engines[engine];
     FAB_EACH(fab_diff_phase, phase, out->phases, out->n_phases) {
-        const fab_engine_result *r[2] = {of_engine(phase_named(&d->side[0].result, phase->name), engine),
-                                         of_engine(phase_named(&d->side[1].result, phase->name), engine)};
+        const fab_engine_result *r[2] = {of_engine(diff_phase_named(&d->side[0].result, phase->name), engine),
+                                         of_engine(diff_phase_named(&d->side[1].result, phase->name), engine)};
         for (int now = 1; now >= 0; now--) {
             for (size_t i = 0; r[now] != NULL && i < r[now]->n_hot; i++) {
                 const fab_hot_link *h = &r[now]->hot[i];

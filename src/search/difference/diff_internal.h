@@ -71,46 +71,46 @@ bool diff_is_chance(const fab_diff_engine *engine);
 /* --- diff_side.c --- */
 
 /* A variant as it is, under all engines of its design or under one, and then evaluated under the seeds of `d`. */
-fab_status diff_side_prepare(const diff *d, const diff_variant *variant, size_t engine, diff_side *out,
-                             fab_error *err) FAB_MUST_USE;
-fab_status diff_side_evaluate(const diff *d, bool wants_loads, diff_side *out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS diff_side_prepare(const diff *d, const diff_variant *variant, size_t engine, diff_side *out, fab_error *err);
+FAB_STATUS diff_side_evaluate(const diff *d, bool wants_loads, diff_side *out, fab_error *err);
 void diff_side_release(diff_side *side);
 /* Seconds of an iteration, else of all phases; NAN: not known. */
 double diff_time_of(const fab_result *result, size_t engine);
 /* The time of a variant under an engine; NAN where it is refused, infinite where the job stops. */
-fab_status diff_time(const diff *d, const diff_variant *variant, size_t engine, double *out_s,
-                     fab_error *err) FAB_MUST_USE;
+FAB_STATUS diff_time(const diff *d, const diff_variant *variant, size_t engine, double *out_s, fab_error *err);
 /* The design with its first job on hosts by name. */
-fab_status diff_place_hosts(const fab_diff_state *state, fab_design *design, fab_error *err) FAB_MUST_USE;
+FAB_STATUS diff_place_hosts(const fab_diff_state *state, fab_design *design, fab_error *err);
 /* Puts the first job on servers [n]. FAB_EINPUT: the list is too long to be written. */
-fab_status diff_set_servers(fab_design *design, const uint32_t *servers, size_t n, fab_error *err) FAB_MUST_USE;
+FAB_STATUS diff_set_servers(fab_design *design, const uint32_t *servers, size_t n, fab_error *err);
 
 /* --- diff_crossing.c --- */
 
+/* NULL: there is none of this name. */
+const fab_phase_result *diff_phase_named(const fab_result *result, const char *name);
 /* Flows of a phase that cross a link, ascending; the caller frees them. *out_known is false where they cannot be
  * listed. */
-fab_status diff_crossing_flows(diff_side *side, size_t engine, size_t phase, fab_link_id link, uint32_t **out,
-                               size_t *out_n, bool *out_known, fab_error *err) FAB_MUST_USE;
+FAB_STATUS diff_crossing_flows(diff_side *side, size_t engine, size_t phase, fab_link_id link, uint32_t **out,
+                               size_t *out_n, bool *out_known, fab_error *err);
 /* The links that collide in one state alone, of every phase, and the worst with who meets there. */
-fab_status diff_find_links(diff *d, size_t engine, fab_error *err) FAB_MUST_USE;
+FAB_STATUS diff_find_links(diff *d, size_t engine, fab_error *err);
 /* The same of what reports list. */
-fab_status diff_find_listed_links(diff *d, size_t engine, fab_error *err) FAB_MUST_USE;
+FAB_STATUS diff_find_listed_links(diff *d, size_t engine, fab_error *err);
 
 /* --- diff_match.c --- */
 
 /* Which links are the same. */
-fab_status diff_match_links(diff *d, fab_error *err) FAB_MUST_USE;
+FAB_STATUS diff_match_links(diff *d, fab_error *err);
 /* Servers of the second state in the first, and of the first in the second, by name; FAB_NONE. */
 uint32_t diff_server_before(const diff *d, uint32_t server);
 uint32_t diff_server_after(const diff *d, uint32_t server);
 
 /* --- diff_changes.c --- */
 
-fab_status diff_add_change(diff *d, fab_change_kind kind, const char *what, const char *before, const char *after,
-                           const char *undo, uint32_t place, fab_error *err) FAB_MUST_USE;
-fab_status diff_find_changes(diff *d, fab_error *err) FAB_MUST_USE;
+FAB_STATUS diff_add_change(diff *d, fab_change_kind kind, const char *what, const char *before, const char *after,
+                           const char *undo, uint32_t place, fab_error *err);
+FAB_STATUS diff_find_changes(diff *d, fab_error *err);
 /* The servers of a state in the order of the ranks, [*out_n]; the caller frees them. */
-fab_status diff_servers_of(const diff_side *side, uint32_t **out, size_t *out_n, fab_error *err) FAB_MUST_USE;
+FAB_STATUS diff_servers_of(const diff_side *side, uint32_t **out, size_t *out_n, fab_error *err);
 
 /* Appends which servers have left the job for want of cables, if any: others then stand in their places. */
 void diff_say_left(const diff *d, fab_str *out);
@@ -120,15 +120,15 @@ size_t diff_cycle_length(const diff *d, uint32_t place);
 
 /* --- diff_cables.c --- */
 
-fab_status diff_find_cables(diff *d, fab_error *err) FAB_MUST_USE;
+FAB_STATUS diff_find_cables(diff *d, fab_error *err);
 /* The second fabric with the groups of cables whose changes are in `undone` as in the first. FAB_EUNSUPPORTED: boxes
  * differ too. */
-fab_status diff_recable(const diff *d, const bool *undone, fab_fabric **out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS diff_recable(const diff *d, const bool *undone, fab_fabric **out, fab_error *err);
 
 /* --- diff_moves.c --- */
 
 /* Which servers have moved: all their cables are elsewhere, and are one change. */
-fab_status diff_find_moves(diff *d, fab_error *err) FAB_MUST_USE;
+FAB_STATUS diff_find_moves(diff *d, fab_error *err);
 /* Makes two cables one change; the first cable of the change that one belongs to. */
 void diff_join_cables(diff *d, uint32_t i, uint32_t k);
 uint32_t diff_group_of(const diff *d, uint32_t cable);
@@ -144,16 +144,16 @@ static inline void diff_release_two(fab_str (*text)[2]) {
     fab_str_release(&(*text)[1]);
 }
 
-fab_status diff_find_cause(diff *d, fab_error *err) FAB_MUST_USE;
+FAB_STATUS diff_find_cause(diff *d, fab_error *err);
 /* diff_time() of the second state with the first job on these servers [n]. */
-fab_status diff_time_on(const diff *d, const uint32_t *servers, size_t n, double *out_s, fab_error *err) FAB_MUST_USE;
+FAB_STATUS diff_time_on(const diff *d, const uint32_t *servers, size_t n, double *out_s, fab_error *err);
 bool diff_returns(const diff *d, double time_s);
-fab_status diff_add_test(diff *d, double time_s, bool predicts_return, fab_error *err, const char *fmt, ...)
-    FAB_PRINTF(5, 6) FAB_MUST_USE;
+FAB_STATUS diff_add_test(diff *d, double time_s, bool predicts_return, fab_error *err, const char *fmt, ...)
+    FAB_PRINTF(5, 6);
 
 /* --- diff_property.c --- */
 
 /* How many links of the switch before the worst new link carry something, and how many did. */
 void diff_say_share(const diff *d, fab_str *out);
 /* What the flows on the worst new link have in common, where servers are the cause; tried on others. */
-fab_status diff_find_property(diff *d, fab_str *out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS diff_find_property(diff *d, fab_str *out, fab_error *err);

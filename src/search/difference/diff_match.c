@@ -83,17 +83,14 @@ uint32_t diff_server_after(const diff *d, uint32_t server) {
 static bool same_port(const fab_fabric *a, fab_link_id x, const fab_fabric *b, fab_link_id y) {
     bool named = (a->names != NULL && a->names->port[x] != FAB_NAME_NONE) ||
                  (b->names != NULL && b->names->port[y] != FAB_NAME_NONE);
-    char p[FAB_PORT_NAME_SIZE];
-    char q[FAB_PORT_NAME_SIZE];
-    return named ? strcmp(fab_port_name(a, x, p), fab_port_name(b, y, q)) == 0 : a->port[x] == b->port[y];
+    return named ? strcmp(FAB_SAY_PORT(a, x), FAB_SAY_PORT(b, y)) == 0 : a->port[x] == b->port[y];
 }
 
 /* A free link of `v` in the first state that fits link l of the second: by its port, by its other end, or by both. */
 static fab_link_id find_same(const diff *d, fab_link_id l, fab_node_id v, bool by_port, bool by_end) {
     const fab_fabric *a = d->side[0].f;
     const fab_fabric *b = d->side[1].f;
-    for (uint32_t i = a->out_first[v]; i < a->out_first[v + 1]; i++) {
-        fab_link_id x = a->out_link[i];
+    FAB_EACH_LINK(a, v, x) {
         bool fits = (!by_port || same_port(a, x, b, l)) && (!by_end || fab_head(a, x) == d->node[fab_head(b, l)]) &&
                     (!by_port || !by_end || same_port(a, x ^ 1U, b, l ^ 1U));
         if (d->back[x] == FAB_NONE && fits && fab_class_of(a, x)->kind == fab_class_of(b, l)->kind) {

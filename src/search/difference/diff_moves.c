@@ -111,14 +111,12 @@ static moved_group read_group(const diff *d, uint32_t group) {
 
 /* Where a server is by its first cable: "server-3 at leaf-1:9". */
 static void add_place(const diff *d, int side, uint32_t server, fab_str *out) {
-    char name[FAB_NODE_NAME_SIZE];
-    char port[FAB_PORT_NAME_SIZE];
     const fab_fabric *f = d->side[side].f;
     const uint32_t there = side == 1 ? server : diff_server_before(d, server);
     const fab_link_id link = fab_access_link(f, fab_nic_of_server(f, there), f->nics_per_server, 0);
-    fab_str_printf(out, "%s%s at ", out->length > 0 ? ", " : "", fab_server_name(f, there, name));
+    fab_str_printf(out, "%s%s at ", out->length > 0 ? ", " : "", FAB_SAY_SERVER(f, there));
     if (link != FAB_NONE) {
-        fab_str_printf(out, "%s:%s", fab_node_name(f, fab_head(f, link), name), fab_port_name(f, link ^ 1U, port));
+        fab_str_printf(out, "%s:%s", FAB_SAY_NODE(f, fab_head(f, link)), FAB_SAY_PORT(f, link ^ 1U));
     }
 }
 
@@ -127,7 +125,6 @@ void diff_name_moves(const diff *d, uint32_t group, fab_str *what, fab_str place
     const uint32_t shown = of.n_servers <= MOVED_NAMED ? of.n_servers : MOVED_NAMED;
     uint32_t n = 0;
     for (uint32_t server = 0; server < d->side[1].f->n_servers && of.is_all && n < shown; server++) {
-        char name[FAB_NODE_NAME_SIZE];
         if (d->moved[server] == FAB_NONE || diff_group_of(d, d->moved[server]) != group) {
             continue;
         }
@@ -135,7 +132,7 @@ void diff_name_moves(const diff *d, uint32_t group, fab_str *what, fab_str place
                        n == 0                  ? ""
                        : n + 1 == of.n_servers ? " and "
                                                : ", ",
-                       fab_server_name(d->side[1].f, server, name));
+                       FAB_SAY_SERVER(d->side[1].f, server));
         add_place(d, 0, server, &place[0]);
         add_place(d, 1, server, &place[1]);
         n++;

@@ -172,7 +172,6 @@ static bool is_free(const property *x, uint32_t server) {
 
 /* What a property predicts for another server in this place: with it the time stays, without it comes back. */
 static fab_status try_server(property *x, property_kind kind, uint32_t server, fab_error *err) {
-    char name[FAB_NODE_NAME_SIZE];
     uint32_t before = x->servers[x->at];
     bool without = key_of(x, kind, server) != key_of(x, kind, x->is);
     double time_s = NAN;
@@ -186,7 +185,7 @@ static fab_status try_server(property *x, property_kind kind, uint32_t server, f
     }
     return !isfinite(time_s)
                ? FAB_OK
-               : diff_add_test(x->d, time_s, without, err, "%s in its place", fab_server_name(x->f, server, name));
+               : diff_add_test(x->d, time_s, without, err, "%s in its place", FAB_SAY_SERVER(x->f, server));
 }
 
 static fab_status try_property(property *x, property_kind kind, fab_error *err) {
@@ -204,14 +203,13 @@ static fab_status try_property(property *x, property_kind kind, fab_error *err) 
 /* --- in words ----------------------------------------------------------------------------------------------------- */
 
 static void say_servers(const property *x, fab_str *out) {
-    char name[FAB_NODE_NAME_SIZE];
     size_t shown = x->n_on_link < 4 ? x->n_on_link : 3;
     for (size_t i = 0; i < shown; i++) {
         fab_str_printf(out, "%s%s",
                        i == 0                  ? ""
                        : i + 1 == x->n_on_link ? " and "
                                                : ", ",
-                       fab_server_name(x->f, x->on_link[i], name));
+                       FAB_SAY_SERVER(x->f, x->on_link[i]));
     }
     if (shown < x->n_on_link) {
         fab_str_printf(out, " and %zu more", x->n_on_link - shown);
@@ -219,7 +217,6 @@ static void say_servers(const property *x, fab_str *out) {
 }
 
 static void say_property(const property *x, property_kind kind, fab_str *out) {
-    char name[FAB_NODE_NAME_SIZE];
     const char *all = x->n_on_link == 2 ? "both" : "all";
     uint32_t key = key_of(x, kind, x->is);
     say_servers(x, out);
@@ -231,7 +228,7 @@ static void say_property(const property *x, property_kind kind, fab_str *out) {
         }
         break;
     case PROPERTY_PARITY: fab_str_printf(out, " are %s %s", all, key == 0 ? "even" : "odd"); break;
-    case PROPERTY_LEAF: fab_str_printf(out, " %s stand on %s", all, fab_node_name(x->f, key, name)); break;
+    case PROPERTY_LEAF: fab_str_printf(out, " %s stand on %s", all, FAB_SAY_NODE(x->f, key)); break;
     default: fab_str_printf(out, " are %s in pod %u", all, (unsigned)key);
     }
 }
@@ -241,8 +238,7 @@ static uint32_t used_links(const diff_side *side, const fab_engine_result *r, fa
     const fab_fabric *f = side->f;
     fab_node_id v = fab_tail(f, like);
     uint32_t n = 0;
-    for (uint32_t i = f->out_first[v]; i < f->out_first[v + 1]; i++) {
-        fab_link_id l = f->out_link[i];
+    FAB_EACH_LINK(f, v, l) {
         bool alike = fab_class_of(f, l)->tier == fab_class_of(f, like)->tier && fab_is_up(l) == fab_is_up(like);
         n += alike && r->utilisation != NULL && r->utilisation[l] > 0;
     }
@@ -250,23 +246,17 @@ static uint32_t used_links(const diff_side *side, const fab_engine_result *r, fa
 }
 
 static uint32_t used_before(const diff *d) {
-    fab_link_id before = d->same[d->hot];
-    uint32_t n_then = 0;
-    for (size_t p = 0; p < d->side[0].result.n_phases && before != FAB_NONE; p++) {
-        if (strcmp(d->side[0].result.phases[p].name, d->side[1].result.phases[d->hot_phase].name) == 0) {
-            n_then = used_links(&d->side[0], &d->side[0].result.phases[p].engines[d->out->worst], before);
-        }
-    }
-    return n_then;
+    const fab_link_id before = d->same[d->hot];
+    const fab_phase_result *then = diff_phase_named(&d->side[0].result, d->side[1].result.phases[d->hot_phase].name);
+    return before != FAB_NONE && then != NULL ? used_links(&d->side[0], &then->engines[d->out->worst], before) : 0;
 }
 
 static void say_links(const diff *d, uint32_t n_now, uint32_t n_then, fab_str *out) {
     const fab_fabric *f = d->side[1].f;
-    char name[FAB_NODE_NAME_SIZE];
     bool is_tree = f->wiring == FAB_WIRING_TREE;
     const char *which = !is_tree ? "link" : fab_is_up(d->hot) ? "uplink" : "downlink";
     fab_str_printf(out, "shares %u %s%s of %s", (unsigned)n_now, which, n_now == 1 ? "" : "s",
-                   fab_node_name(f, fab_tail(f, d->hot), name));
+                   FAB_SAY_NODE(f, fab_tail(f, d->hot)));
     if (n_then != n_now && n_then > 0) {
         fab_str_printf(out, ", %u before", (unsigned)n_then);
     }

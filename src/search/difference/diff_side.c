@@ -70,8 +70,7 @@ static void look_at_ranks(diff_side *s) {
     uint32_t per_server = s->f->gpus_per_server;
     for (uint32_t gpu = 0; gpu < fab_n_gpus(s->f) && s->stopped.length == 0; gpu++) {
         if (fab_mask_node_is_dead(&s->mask, gpu) && has_rank(s, gpu)) {
-            char name[FAB_NODE_NAME_SIZE];
-            fab_str_printf(&s->stopped, "%s is dead and has ranks", fab_server_name(s->f, gpu / per_server, name));
+            fab_str_printf(&s->stopped, "%s is dead and has ranks", FAB_SAY_SERVER(s->f, gpu / per_server));
         }
     }
     FAB_EACH(const fab_component, c, s->component, s->n_components) {
@@ -152,15 +151,14 @@ static void settle_phase(fab_engine_result *r, const double *transfer_s, size_t 
  * mean, and so is what the time is compared with where nothing has failed. */
 static fab_status hurt_iteration(diff_side *s, size_t engine, double *transfer_s, double *values, fab_error *err) {
     fab_compute_model slow = fab_compute_default;
-    FAB_OWNED fab_iteration *healthy = NULL;
-    FAB_OWNED fab_iteration *after = NULL;
     const size_t n_phases = s->result.n_phases;
     const fab_phase_result *phases = s->result.phases;
     fab_iteration *it = &s->result.iterations[engine];
     const uint64_t n = it->seeds.n_seeds > 1 ? it->seeds.n_seeds : 1;
     const bool scales = n > 1 && s->result.paces != NULL;
     double sum_s = 0;
-    FAB_PASS(FAB_NEW_ALL(1, err, healthy, after));
+    FAB_OWNED_NEW(fab_iteration, healthy, 1, err);
+    FAB_OWNED_NEW(fab_iteration, after, 1, err);
     *healthy = *it;
     slow.matrix_ratio *= s->compute_ratio;
     slow.memory_ratio *= s->compute_ratio;
@@ -209,12 +207,10 @@ static fab_status hurt_phases(diff_side *s, double *transfer_s, double *values, 
 }
 
 static fab_status hurt(diff_side *s, fab_error *err) {
-    FAB_OWNED double *transfer_s = NULL; /* shape [engines][draws][phases] */
-    FAB_OWNED double *values = NULL;
     const size_t of_engine = s->result.n_seeds * s->result.n_phases;
     const size_t n_engines = s->result.n_phases > 0 ? s->result.phases[0].n_engines : 0;
-    FAB_PASS(FAB_NEW(transfer_s, n_engines * of_engine + 1, err));
-    FAB_PASS(FAB_NEW(values, s->result.n_seeds, err));
+    FAB_OWNED_NEW(double, transfer_s, n_engines *of_engine + 1, err); /* shape [engines][draws][phases] */
+    FAB_OWNED_NEW(double, values, s->result.n_seeds, err);
     look_at_ranks(s);
     FAB_PASS(hurt_phases(s, transfer_s, values, err));
     for (size_t e = 0; e < s->result.n_iterations; e++) {
@@ -241,7 +237,7 @@ static fab_status side_build(const diff_variant *v, diff_side *s, fab_error *err
     s->result.n_fabrics = 1;
     about = s->result.fabrics;
     about->spec = s->design->fabric;
-    (void)snprintf(about->family, sizeof about->family, "%s", about->spec.family);
+    FAB_FORMAT(about->family, "%s", about->spec.family);
     if (v->graph == NULL) {
         FAB_PASS(fab_topology_build(&about->spec, &s->graph, &about->counts, err));
     } else {
@@ -305,23 +301,9 @@ fab_status diff_time(const diff *d, const diff_variant *v, size_t engine, double
 
 fab_status diff_set_servers(fab_design *design, const uint32_t *servers, size_t n, fab_error *err) {
     fab_job_spec *job = &design->jobs[0];
-    char list[FAB_SERVERS_SIZE] = "";
-    size_t used = 0;
-    for (size_t i = 0; i < n;) {
-        size_t length = 1;
-        char piece[32];
-        while (i + length < n && servers[i + length] == servers[i] + length) {
-            length++;
-        }
-        int size = length > 1 ? snprintf(piece, sizeof piece, "%s%u-%u", i > 0 ? "," : "", (unsigned)servers[i],
-                                         (unsigned)servers[i + length - 1])
-                              : snprintf(piece, sizeof piece, "%s%u", i > 0 ? "," : "", (unsigned)servers[i]);
-        FAB_REFUSE_IF(used + (size_t)size >= sizeof list, err, FAB_EUNSUPPORTED, "servers",
-                      "the list takes more than %zu characters", sizeof list - 1);
-        memcpy(list + used, piece, (size_t)size + 1);
-        used += (size_t)size;
-        i += length;
-    }
+    char list[FAB_SERVERS_SIZE];
+    FAB_REFUSE_IF(fab_write_ranges(list, sizeof list, servers, n, ',') < n, err, FAB_EUNSUPPORTED, "servers",
+                  "the list takes more than %zu characters", sizeof list - 1);
     job->placement = FAB_PLACEMENT_ORDER;
     job->n_servers = n;
     job->gpus = 0;

@@ -29,7 +29,7 @@ static uint32_t whole_of(const fab_json *json, uint32_t object, const char *key)
 }
 
 static void take_link(const fab_json *json, uint32_t at, fab_hot_link *out) {
-    (void)snprintf(out->name, sizeof out->name, "%s", fab_json_text_of(json, at, "link", ""));
+    FAB_FORMAT(out->name, "%s", fab_json_text_of(json, at, "link", ""));
     out->factor = mean_of(json, at, "factor");
     out->n_flows = whole_of(json, at, "n_flows");
     for (uint32_t i = first_of(json, at, "flows"); i != FAB_JSON_NONE && out->n_listed < FAB_HOT_FLOWS;
@@ -39,13 +39,13 @@ static void take_link(const fab_json *json, uint32_t at, fab_hot_link *out) {
         flow->dst_gpu = whole_of(json, i, "dst_gpu");
         flow->src_rank = whole_of(json, i, "src_rank");
         flow->dst_rank = whole_of(json, i, "dst_rank");
-        (void)snprintf(flow->comm, sizeof flow->comm, "%s", fab_json_text_of(json, i, "comm", ""));
+        FAB_FORMAT(flow->comm, "%s", fab_json_text_of(json, i, "comm", ""));
     }
 }
 
 static void take_engine(const fab_json *json, uint32_t at, fab_engine_result *out) {
-    (void)snprintf(out->engine, sizeof out->engine, "%s", fab_json_text_of(json, at, "engine", ""));
-    (void)snprintf(out->label, sizeof out->label, "%s", fab_json_text_of(json, at, "options", out->engine));
+    FAB_FORMAT(out->engine, "%s", fab_json_text_of(json, at, "engine", ""));
+    FAB_FORMAT(out->label, "%s", fab_json_text_of(json, at, "options", out->engine));
     out->time_s.mean = mean_of(json, at, "time_s");
     out->time_s.ci95 = fab_json_number_of(json, fab_json_member(json, at, "time_s"), "ci95", 0);
     out->n_seeds = whole_of(json, at, "seeds");
@@ -60,7 +60,7 @@ static void take_engine(const fab_json *json, uint32_t at, fab_engine_result *ou
 
 static fab_status read_phase(const fab_json *json, uint32_t at, fab_phase_result *out, fab_error *err) {
     size_t n = fab_json_count(json, fab_json_member(json, at, "engines"));
-    (void)snprintf(out->name, sizeof out->name, "%s", fab_json_text_of(json, at, "name", ""));
+    FAB_FORMAT(out->name, "%s", fab_json_text_of(json, at, "name", ""));
     out->run = whole_of(json, at, "run");
     out->fabric_flows = whole_of(json, at, "fabric_flows");
     out->alternative = fab_json_number_of(json, at, "alternative", 0) > 0;
@@ -80,8 +80,7 @@ static fab_status diff_read_report(const fab_diff_state *state, fab_result *out,
     FAB_REFUSE_IF(phases == FAB_JSON_NONE || first_of(&json, json.values[phases].first, "engines") == FAB_JSON_NONE,
                   err, FAB_EINPUT, state->name,
                   "no phases with engines: no report that 'fabriscope run' or 'route' wrote with --json");
-    (void)snprintf(out->traffic, sizeof out->traffic, "%s",
-                   fab_json_text_of(&json, fab_json_member(&json, 0, "meta"), "traffic", ""));
+    FAB_FORMAT(out->traffic, "%s", fab_json_text_of(&json, fab_json_member(&json, 0, "meta"), "traffic", ""));
     FAB_PASS(FAB_NEW(out->phases, fab_json_count(&json, phases) + 1, err));
     for (uint32_t i = json.values[phases].first; i != FAB_JSON_NONE; i = json.values[i].next) {
         FAB_PASS(read_phase(&json, i, &out->phases[out->n_phases++], err));
@@ -109,18 +108,16 @@ static size_t engines_of(const fab_result *result) {
 /* Returns the half width of the interval of the time. */
 static double take_phase(const fab_result *result, const char *name, size_t engine, double *out_s, double *out_factor,
                          fab_heat *out_heat) {
-    double ci95_s = 0;
+    const fab_phase_result *phase = diff_phase_named(result, name);
     *out_s = *out_factor = NAN;
-    for (size_t p = 0; p < result->n_phases; p++) {
-        if (strcmp(result->phases[p].name, name) == 0 && engine < result->phases[p].n_engines) {
-            const fab_engine_result *r = &result->phases[p].engines[engine];
-            *out_s = r->has_time ? r->time_s.mean : (double)NAN;
-            *out_factor = r->max_collision_factor.mean;
-            *out_heat = fab_heat_of(r);
-            ci95_s = r->has_time ? r->time_s.ci95 : 0;
-        }
+    if (phase == NULL || engine >= phase->n_engines) {
+        return 0;
     }
-    return ci95_s;
+    const fab_engine_result *r = &phase->engines[engine];
+    *out_s = r->has_time ? r->time_s.mean : (double)NAN;
+    *out_factor = r->max_collision_factor.mean;
+    *out_heat = fab_heat_of(r);
+    return r->has_time ? r->time_s.ci95 : 0;
 }
 
 static bool is_listed(const fab_diff_engine *e, const char *name) {
@@ -146,12 +143,9 @@ static double interval_of(const fab_result *result, size_t engine) {
 
 /* The draws of a phase that is drawn on its way through the fabric; 0: it is not. */
 static uint64_t draws_of(const fab_result *result, size_t e, const char *name) {
-    FAB_EACH(const fab_phase_result, phase, result->phases, result->n_phases) {
-        if (strcmp(phase->name, name) == 0 && e < phase->n_engines) {
-            return phase->engines[e].seeded && phase->fabric_flows > 0 ? phase->engines[e].n_seeds : 0;
-        }
-    }
-    return 0;
+    const fab_phase_result *phase = diff_phase_named(result, name);
+    const bool is_drawn = phase != NULL && e < phase->n_engines && phase->engines[e].seeded && phase->fabric_flows > 0;
+    return is_drawn ? phase->engines[e].n_seeds : 0;
 }
 
 /* How far the answer hangs on draws, once changes and links are known: a phase that is drawn takes another time, links
@@ -196,13 +190,16 @@ static fab_status fill_engine(diff *d, size_t e, fab_error *err) {
         const char *name = i < a->n_phases ? a->phases[i].name : b->phases[i - a->n_phases].name;
         if (!is_listed(out, name)) {
             fab_diff_phase *p = &out->phases[out->n_phases++];
-            (void)snprintf(p->name, sizeof p->name, "%s", name);
+            FAB_FORMAT(p->name, "%s", name);
             p->ci95_s = take_phase(a, name, e, &p->before_s, &p->before_factor, &p->before_heat);
             p->ci95_s += take_phase(b, name, e, &p->after_s, &p->after_factor, &p->after_heat);
         }
     }
     if (b->n_phases > 0) {
-        (void)snprintf(out->label, sizeof out->label, "%s", b->phases[0].engines[e].label);
+        FAB_FORMAT(out->label, "%s", b->phases[0].engines[e].label);
+    }
+    if (a->n_phases > 0 && strcmp(a->phases[0].engines[e].label, out->label) != 0) {
+        (void)snprintf(out->before_label, sizeof out->before_label, "%s", a->phases[0].engines[e].label);
     }
     out->iterates = e < a->n_iterations && e < b->n_iterations;
     out->before_s = diff_time_of(a, e);
@@ -269,9 +266,6 @@ static const char *say_draws(const fab_difference *out, const fab_diff_engine *e
 
 static void say_times(const fab_difference *out, fab_str *text) {
     const fab_diff_engine *e = &out->engines[out->worst];
-    char before[40];
-    char after[40];
-    char far[40];
     char draws[80];
     const char *what = e->iterates ? "an iteration takes" : e->n_phases == 1 ? "the phase takes" : "the phases take";
     const bool is_same = fabs(e->ratio - 1) <= DIFF_SAME;
@@ -285,13 +279,12 @@ static void say_times(const fab_difference *out, fab_str *text) {
         fab_str_add(text, "Not known: the time of one of the two states cannot be computed");
         return;
     }
-    fab_str_printf(text, "%s%s: %s %s", how, say_draws(out, e, draws), what,
-                   fab_quantity_format(after, e->after_s, FAB_UNIT_TIME));
+    fab_str_printf(text, "%s%s: %s %s", how, say_draws(out, e, draws), what, FAB_SAY(e->after_s, FAB_UNIT_TIME));
     if (!is_same) {
-        fab_str_printf(text, ", %s before", fab_quantity_format(before, e->before_s, FAB_UNIT_TIME));
+        fab_str_printf(text, ", %s before", FAB_SAY(e->before_s, FAB_UNIT_TIME));
     }
     if (!is_same && diff_is_chance(e)) {
-        fab_str_printf(text, ", +- %s", fab_quantity_format(far, e->ci95_s, FAB_UNIT_TIME));
+        fab_str_printf(text, ", +- %s", FAB_SAY(e->ci95_s, FAB_UNIT_TIME));
     } else if (!is_same) {
         fab_str_printf(text, " (x%.3f%s)", e->ratio, is_other ? " for as many tokens" : "");
     }
@@ -425,20 +418,15 @@ static fab_status diff_prepare(diff *d, fab_error *err) {
                   "a report has no loads to compare with what has failed; compare two designs");
     out->kind = kind_of(d->q);
     out->tolerance = d->q->tolerance;
-    out->before = fab_strdup(d->q->before.name, err);
-    out->after = out->before != NULL ? fab_strdup(d->q->after.name, err) : NULL;
-    FAB_PASS(out->after != NULL ? FAB_OK : FAB_ENOMEM);
+    FAB_PASS(FAB_STRDUP(out->before, d->q->before.name, err));
+    FAB_PASS(FAB_STRDUP(out->after, d->q->after.name, err));
     FAB_PASS(open_state(d, 0, err));
     FAB_PASS(open_state(d, 1, err));
     out->keeps_plan = d->design[0] != NULL && d->design[1] != NULL && d->design[1]->jobs[0].plan_chosen;
     FAB_PASS(evaluate_both(d, err));
     FAB_REFUSE_IF(d->side[0].stopped.length > 0, err, FAB_EINPUT, d->q->before.name, "the job does not run before: %s",
                   d->side[0].stopped.data);
-    if (d->side[1].stopped.length > 0) {
-        out->stopped = fab_strdup(d->side[1].stopped.data, err);
-        FAB_PASS(out->stopped != NULL ? FAB_OK : FAB_ENOMEM);
-    }
-    return FAB_OK;
+    return d->side[1].stopped.length > 0 ? FAB_STRDUP(out->stopped, d->side[1].stopped.data, err) : FAB_OK;
 }
 
 static void diff_release(diff *d) {
@@ -457,6 +445,26 @@ static void diff_release(diff *d) {
 }
 FAB_OWNER(diff, diff_release)
 
+/* Servers that have left a job take their tokens with them: that is most of the difference by itself. */
+static fab_status tell_fewer_gpus(fab_difference *out, uint64_t before, uint64_t after, fab_error *err) {
+    const fab_diff_engine *e = &out->engines[out->worst];
+    FAB_OWNS(fab_str_release) fab_str text = FAB_STR_INIT;
+    if (out->is_verified || after == 0 || after >= before || !(e->work_ratio > 1 && e->ratio > 1) ||
+        !(log(e->work_ratio) >= log(e->ratio) / 2)) {
+        return FAB_OK;
+    }
+    fab_str_printf(
+        &text,
+        "The cause is that the job has %" PRIu64 " GPUs in place of %" PRIu64
+        ": with %.4g %% of the tokens an iteration that is no shorter makes x%.3f of x%.3f; all else together "
+        "x%.3f",
+        after, before, 100 / e->work_ratio, e->work_ratio, e->ratio, e->ratio / e->work_ratio);
+    FAB_PASS(fab_str_status(&text, err));
+    free(out->cause);
+    out->cause = fab_strdup(text.data, err);
+    return out->cause != NULL ? FAB_OK : FAB_ENOMEM;
+}
+
 static fab_status compare_sides(diff *d, fab_error *err) {
     bool designs = d->q->before.design != NULL && d->q->after.design != NULL;
     FAB_PASS(fill_engines(d, err));
@@ -474,22 +482,22 @@ static fab_status compare_sides(diff *d, fab_error *err) {
     }
     if (designs && d->out->n_engines > 0) {
         FAB_PASS(diff_find_cause(d, err));
+        FAB_PASS(tell_fewer_gpus(d->out, d->side[0].result.ranks, d->side[1].result.ranks, err));
     }
     judge(d->out);
     return say_verdict(d, err);
 }
 
 fab_status fab_diff_run(const fab_diff_request *request, fab_difference **out, fab_error *err) {
-    FAB_OWNS(diff_release_owned) diff *d = NULL;
-    FAB_PASS(FAB_NEW(d, 1, err));
+    FAB_OWNS_NEW(diff_release_owned, diff, d, 1, err);
     d->q = request;
     d->hot = FAB_NONE;
     FAB_PASS(FAB_NEW(d->out, 1, err));
     FAB_PASS(diff_prepare(d, err));
     FAB_PASS(compare_sides(d, err));
     if ((request->before.design == NULL || request->after.design == NULL) && !is_nothing(d->out)) {
-        d->out->cause = fab_strdup("No cause is verified: a report cannot be evaluated again; compare designs", err);
-        FAB_PASS(d->out->cause != NULL ? FAB_OK : FAB_ENOMEM);
+        FAB_PASS(FAB_STRDUP(d->out->cause, "No cause is verified: a report cannot be evaluated again; compare designs",
+                            err));
     }
     return FAB_GIVE(*out, d->out);
 }
@@ -502,10 +510,7 @@ static void release_crossing(fab_diff_crossing *c) {
     }
 }
 
-void fab_difference_free(fab_difference *x) {
-    if (x == NULL) {
-        return;
-    }
+FAB_FREES_AFTER(fab_difference_free, fab_difference, x) {
     for (size_t i = 0; i < x->n_changes; i++) {
         FAB_FREE_ALL(x->changes[i].what, x->changes[i].before, x->changes[i].after);
     }
@@ -517,5 +522,5 @@ void fab_difference_free(fab_difference *x) {
         free(x->engines[e].phases);
     }
     FAB_FREE_EACH_OF(free, x->tests, x->n_tests, .what);
-    FAB_FREE_ALL(x->before, x->after, x->stopped, x->changes, x->engines, x->verdict, x->cause, x->tests, x);
+    FAB_FREE_ALL(x->before, x->after, x->stopped, x->changes, x->engines, x->verdict, x->cause, x->tests);
 }

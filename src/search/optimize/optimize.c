@@ -122,8 +122,8 @@ fab_status optimize_describe(const search *s, const structure *x, const candidat
     FAB_PASS(fab_str_status(&text, err));
     FAB_REFUSE_IF(text.length >= sizeof p.design, err, FAB_EINTERNAL, NULL, "a one-line form of %zu characters",
                   text.length);
-    (void)snprintf(p.design, sizeof p.design, "%s", text.data);
-    (void)snprintf(p.family, sizeof p.family, "%s", x->family);
+    FAB_FORMAT(p.design, "%s", text.data);
+    FAB_FORMAT(p.family, "%s", x->family);
     optimize_switch_text(x, p.switches, sizeof p.switches);
     *out = p;
     return FAB_OK;
@@ -136,12 +136,11 @@ static bool differ(double a, double b) {
 /* The one-line form, read as a user's, must give the counts and the cost that the search worked with; built where there
  * is time for it, also the bisection. */
 static fab_status verify(const search *s, const fab_optimum_point *p, bool build, fab_error *err) {
-    FAB_OWNED fab_design *design = NULL;
-    FAB_OWNED fab_counts *counts = NULL;
-    FAB_OWNED fab_cost *cost = NULL;
     FAB_OWNS(fab_fabric_free_owned) fab_fabric *graph = NULL;
     double cut_bps = 0;
-    FAB_PASS(FAB_NEW_ALL(1, err, design, counts, cost));
+    FAB_OWNED_NEW(fab_design, design, 1, err);
+    FAB_OWNED_NEW(fab_counts, counts, 1, err);
+    FAB_OWNED_NEW(fab_cost, cost, 1, err);
     FAB_PASS(optimize_read(s, p->design, design, err));
     FAB_PASS(fab_topology_predict(&design->fabric, counts, err));
     FAB_PASS(fab_cost_of(&design->fabric, counts, s->request->prices, cost, err));
@@ -195,8 +194,7 @@ static fab_status add_best(const search *s, fab_optimum *o, fab_error *err) {
 
 static fab_status add_front(const search *s, goal other, double winner_usd, fab_optimum_point **out, size_t *out_n,
                             fab_error *err) {
-    FAB_OWNED found *front = NULL;
-    FAB_PASS(FAB_NEW(front, MAX_FRONT, err));
+    FAB_OWNED_NEW(found, front, MAX_FRONT, err);
     size_t n = optimize_front(s, other, front);
     FAB_PASS(FAB_NEW(*out, n, err));
     for (; *out_n < n; (*out_n)++) {
@@ -214,28 +212,27 @@ static void explain_tokens(const candidate *best, double winner_usd, fab_optimum
     l->least_usd_per_1e9_tokens = isfinite(best->token_usd) ? best->token_usd : 0;
     l->loss = is_open ? FAB_LOSS_UNSEEN : FAB_LOSS_COST;
     if (!isfinite(best->token_usd)) {
-        (void)snprintf(l->reason, sizeof l->reason, "cannot be replayed");
+        FAB_FORMAT(l->reason, "cannot be replayed");
         return;
     }
-    (void)snprintf(l->reason, sizeof l->reason, "%s%s per 1e9 tokens (%+.2f %%)",
-                   best->is_replayed ? ""
-                   : is_open         ? "not replayed; at least "
-                                     : "at least ",
-                   fab_price_format(money, best->token_usd), 100 * (best->token_usd / winner_usd - 1));
+    FAB_FORMAT(l->reason, "%s%s per 1e9 tokens (%+.2f %%)",
+               best->is_replayed ? ""
+               : is_open         ? "not replayed; at least "
+                                 : "at least ",
+               fab_price_format(money, best->token_usd), 100 * (best->token_usd / winner_usd - 1));
 }
 
 static fab_optimum_loser describe_loser(const structure *x, const fab_optimum *o) {
     char money[32];
     fab_optimum_loser l = {
         .tiers = x->n_tiers, .planes = x->planes, .domain = x->domain, .nic_bps = x->nic_bps, .loss = x->loss};
-    (void)snprintf(l.family, sizeof l.family, "%s", x->family);
-    (void)snprintf(l.reason, sizeof l.reason, "%s", x->reason);
+    FAB_FORMAT(l.family, "%s", x->family);
+    FAB_FORMAT(l.reason, "%s", x->reason);
     optimize_switch_text(x, l.switches, sizeof l.switches);
     if (x->best != NULL) {
         l.total_usd = usd_of(x);
         l.difference_ratio = l.total_usd / o->winner.total_usd - 1;
-        (void)snprintf(l.reason, sizeof l.reason, "costs %s (%+.1f %%)", fab_money_format(money, l.total_usd),
-                       100 * l.difference_ratio);
+        FAB_FORMAT(l.reason, "costs %s (%+.1f %%)", fab_money_format(money, l.total_usd), 100 * l.difference_ratio);
     }
     if (x->best != NULL && o->objective == FAB_OBJECTIVE_TOKENS) {
         explain_tokens(x->best, o->winner.usd_per_1e9_tokens, &l);
@@ -277,10 +274,9 @@ static fab_status optimize_check_request(const fab_optimize_request *q, fab_erro
 /* The GPU that is bought, and whether the book has all that is. */
 static fab_status open_ownership(search *s, fab_error *err) {
     const fab_optimize_request *q = s->request;
-    FAB_OWNED fab_fabric_result *one = NULL;
     fab_ownership o = {.years = 0};
     const char *gpu = q->replayed->n_jobs > 0 ? q->replayed->jobs[0].gpu : "";
-    FAB_PASS(FAB_NEW(one, 1, err));
+    FAB_OWNED_NEW(fab_fabric_result, one, 1, err);
     FAB_PASS(fab_gpu_read(gpu[0] != '\0' ? gpu : FAB_DEFAULT_GPU, "--job", &s->gpu, err));
     one->spec.gpus_per_server = q->gpus_per_server != 0 ? q->gpus_per_server : q->catalog->gpus_per_server;
     one->counts.servers = 1;
@@ -322,6 +318,16 @@ static double edge_taper_of(const fab_optimize_request *q, const fab_optimum *o)
     return o->winner.max_taper > next && !is_limited ? largest : 0;
 }
 
+/* Ports split in more, each to a plane of its own, reach more GPUs with fewer tiers. */
+static void find_edges(const fab_catalog *c, fab_optimum *o) {
+    for (size_t i = 0; i < c->n_switches && o->winner.tiers > 1; i++) {
+        const fab_catalog_switch *model = &c->switches[i];
+        const uint64_t most = model->breakouts[model->n_breakouts - 1];
+        o->edge_breakout = most > o->edge_breakout ? most : o->edge_breakout;
+        o->edge_planes = c->planes[c->n_planes - 1];
+    }
+}
+
 fab_status fab_optimize(const fab_optimize_request *request, fab_optimum **out, fab_error *err) {
     fab_status status = FAB_OK;
     fab_optimum *o = NULL;
@@ -348,7 +354,7 @@ fab_status fab_optimize(const fab_optimize_request *request, fab_optimum **out, 
         FAB_TRY(add_best(&s, o, err));
         o->lower_bound_usd = o->is_proven ? o->winner.total_usd : 0;
     }
-    (void)snprintf(o->prices, sizeof o->prices, "%s", request->prices->name);
+    FAB_FORMAT(o->prices, "%s", request->prices->name);
     FAB_TRY(add_losers(&s, o, err));
     FAB_TRY(add_front(&s, GOAL_BISECTION, o->winner.total_usd, &o->by_bisection, &o->n_by_bisection, err));
     FAB_TRY(add_front(&s, GOAL_POWER, o->winner.total_usd, &o->by_power, &o->n_by_power, err));
@@ -356,9 +362,10 @@ fab_status fab_optimize(const fab_optimize_request *request, fab_optimum **out, 
     o->gpus = request->gpus;
     o->limits = request->limits;
     o->edge_taper = edge_taper_of(request, o);
+    find_edges(request->catalog, o);
     o->n_structures = s.n_structures;
-    (void)snprintf(o->catalog, sizeof o->catalog, "%s", request->catalog->name);
-    (void)snprintf(o->source, sizeof o->source, "%s", request->catalog->source);
+    FAB_FORMAT(o->catalog, "%s", request->catalog->name);
+    FAB_FORMAT(o->source, "%s", request->catalog->source);
     *out = o;
     o = NULL;
 done:
@@ -367,8 +374,6 @@ done:
     return status;
 }
 
-void fab_optimum_free(fab_optimum *optimum) {
-    if (optimum != NULL) {
-        FAB_FREE_ALL(optimum->by_bisection, optimum->by_power, optimum->rejected, optimum);
-    }
+FAB_FREES_AFTER(fab_optimum_free, fab_optimum, optimum) {
+    FAB_FREE_ALL(optimum->by_bisection, optimum->by_power, optimum->rejected);
 }

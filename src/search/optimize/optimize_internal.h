@@ -74,7 +74,7 @@ typedef struct search {
 /* --- optimize_structures.c ---------------------------------------------------------------------------------------- */
 
 /** A one-line design as a command reads it: by tokens with the job, whose GPU has its own scale-up rate. */
-fab_status optimize_read(const search *search, const char *text, fab_design *out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS optimize_read(const search *search, const char *text, fab_design *out, fab_error *err);
 
 /** The monotonic clock. */
 double optimize_now_s(void);
@@ -83,15 +83,15 @@ double optimize_now_s(void);
 double optimize_bytes(const fab_optimize_request *request);
 
 /** Fills search->structures with all choices and their candidates. */
-fab_status optimize_enumerate(search *s, fab_error *err) FAB_MUST_USE;
+FAB_STATUS optimize_enumerate(search *s, fab_error *err);
 
 /** The specification of a choice, every taper 1. FAB_EINPUT where GPUs, servers and domains do not fit. */
-fab_status optimize_base_spec(const structure *structure, fab_fabric_spec *out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS optimize_base_spec(const structure *structure, fab_fabric_spec *out, fab_error *err);
 
 /** A candidate for the reports, and as a design to be read. `winner_usd`: price of the network that it is compared to.
  */
-fab_status optimize_describe(const search *s, const structure *x, const candidate *c, double winner_usd,
-                             fab_optimum_point *out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS optimize_describe(const search *s, const structure *x, const candidate *c, double winner_usd,
+                             fab_optimum_point *out, fab_error *err);
 
 /** "64x800G*2 / 64x800G". */
 void optimize_switch_text(const structure *structure, char *out, size_t size);
@@ -109,7 +109,7 @@ void optimize_rank(search *s);
 bool optimize_keeps_limits(const search *s, const candidate *candidate);
 
 /** FAB_ENOSOLUTION with what can be reached. */
-fab_status optimize_explain_infeasible(search *s, fab_error *err) FAB_MUST_USE;
+FAB_STATUS optimize_explain_infeasible(search *s, fab_error *err);
 
 /**
  * Designs none of which is beaten in cost and in the other aim (GOAL_POWER or GOAL_BISECTION). Cheapest first.
@@ -122,4 +122,4 @@ size_t optimize_front(const search *s, goal other, found *out);
 
 /** Replays candidates until the cheapest tokens are known, as far as the request allows, and fills winner, runners-up
  * and what was proven. */
-fab_status optimize_by_tokens(search *s, fab_optimum *out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS optimize_by_tokens(search *s, fab_optimum *out, fab_error *err);

@@ -67,22 +67,17 @@ static void explain_limit(structure *x, const limits *l) {
     const double most = l->most[g < N_GOALS ? g : 0];
     const double beyond = 100 * (best / most - 1);
     switch (g) {
-    case GOAL_TAPER:
-        (void)snprintf(x->reason, sizeof x->reason, "taper at least %.4g:1, limit %.4g:1", best, most);
-        break;
-    case GOAL_BISECTION:
-        (void)snprintf(x->reason, sizeof x->reason, "bisection at most %.4g of full, limit %.4g", -best, -most);
-        break;
+    case GOAL_TAPER: FAB_FORMAT(x->reason, "taper at least %.4g:1, limit %.4g:1", best, most); break;
+    case GOAL_BISECTION: FAB_FORMAT(x->reason, "bisection at most %.4g of full, limit %.4g", -best, -most); break;
     case GOAL_POWER:
-        (void)snprintf(x->reason, sizeof x->reason, "power at least %s, limit %s (%+.1f %%)",
-                       fab_quantity_format(a, best, FAB_UNIT_POWER), fab_quantity_format(b, most, FAB_UNIT_POWER),
-                       beyond);
+        FAB_FORMAT(x->reason, "power at least %s, limit %s (%+.1f %%)", fab_quantity_format(a, best, FAB_UNIT_POWER),
+                   fab_quantity_format(b, most, FAB_UNIT_POWER), beyond);
         break;
     case GOAL_COST:
-        (void)snprintf(x->reason, sizeof x->reason, "costs at least %s, budget %s (%+.1f %%)",
-                       fab_money_format(a, best), fab_money_format(b, most), beyond);
+        FAB_FORMAT(x->reason, "costs at least %s, budget %s (%+.1f %%)", fab_money_format(a, best),
+                   fab_money_format(b, most), beyond);
         break;
-    default: (void)snprintf(x->reason, sizeof x->reason, "keeps each limit, but not all together"); break;
+    default: FAB_FORMAT(x->reason, "keeps each limit, but not all together"); break;
     }
 }
 

@@ -40,10 +40,9 @@ static fab_status read_base(const search *s, uint64_t domain, double nic_bps, fa
                   "servers of %" PRIu64 " GPUs get no whole number of NICs: the catalog has %" PRIu64 " for %" PRIu64
                   " GPUs",
                   g, c->nics_per_server, c->gpus_per_server);
-    (void)snprintf(text, sizeof text,
-                   "clos:gpus=%" PRIu64 ",gpus-per-server=%" PRIu64 ",nics-per-server=%" PRIu64 ",domain=%" PRIu64
-                   ",nic=%s",
-                   q->gpus, g, n, domain, fab_quantity_exact(rate, nic_bps, FAB_UNIT_RATE));
+    FAB_FORMAT(
+        text, "clos:gpus=%" PRIu64 ",gpus-per-server=%" PRIu64 ",nics-per-server=%" PRIu64 ",domain=%" PRIu64 ",nic=%s",
+        q->gpus, g, n, domain, fab_quantity_exact(rate, nic_bps, FAB_UNIT_RATE));
     fab_status status = FAB_NEW(design, 1, err);
     if (status == FAB_OK && optimize_read(s, text, design, &inner) != FAB_OK) {
         status = fab_fail(err, inner.code, "optimize", "%s", inner.text);
@@ -59,7 +58,7 @@ fab_status optimize_base_spec(const structure *x, fab_fabric_spec *out, fab_erro
     const spec_base *base = x->base;
     FAB_PASS(base->status == FAB_OK ? FAB_OK : fab_fail(err, base->status, base->why.where, "%s", base->why.text));
     *out = base->spec;
-    (void)snprintf(out->family, sizeof out->family, "%s", x->family);
+    FAB_FORMAT(out->family, "%s", x->family);
     out->tiers = x->n_tiers;
     out->planes = x->planes;
     for (size_t i = 0; i < FAB_MAX_TIERS; i++) {
@@ -83,7 +82,7 @@ void optimize_switch_text(const structure *x, char *out, size_t size) {
     for (uint32_t t = 0; t < (same ? 1 : x->n_tiers) && n < size; t++) {
         char split[24] = "";
         if (x->tier[t].breakout > 1) {
-            (void)snprintf(split, sizeof split, "*%" PRIu64, x->tier[t].breakout);
+            FAB_FORMAT(split, "*%" PRIu64, x->tier[t].breakout);
         }
         n += (size_t)snprintf(out + n, size - n, "%s%.40s%s", t > 0 ? " / " : "", x->tier[t].model->name, split);
     }
@@ -204,14 +203,13 @@ static fab_status explain_unbuildable(const search *s, structure *x, const fab_e
     uint64_t most = 0;
     bool fits = false;
     char switches[160];
-    char count[32];
     uint64_t g = s->request->gpus_per_server != 0 ? s->request->gpus_per_server : s->request->catalog->gpus_per_server;
     if (why->code == FAB_EINPUT) {
         FAB_PASS(most_gpus(s, x, x->domain > g ? x->domain : g, &most, err));
         FAB_PASS(can_build(s, x, s->request->gpus, &fits, err));
     }
     if (most == 0 || fits) { /* not a question of size */
-        (void)snprintf(x->reason, sizeof x->reason, "%.200s", why->text);
+        FAB_FORMAT(x->reason, "%.200s", why->text);
         return FAB_OK;
     }
     structure taller = *x;
@@ -221,8 +219,8 @@ static fab_status explain_unbuildable(const search *s, structure *x, const fab_e
         FAB_PASS(can_build(s, &taller, s->request->gpus, &fits, err));
     }
     optimize_switch_text(x, switches, sizeof switches);
-    int n = snprintf(x->reason, sizeof x->reason, "%.100s holds %s GPUs in %u tier%s", switches,
-                     fab_format_count(count, most), x->n_tiers, x->n_tiers == 1 ? "" : "s");
+    int n = snprintf(x->reason, sizeof x->reason, "%.100s holds %s GPUs in %u tier%s", switches, FAB_SAY_COUNT(most),
+                     x->n_tiers, x->n_tiers == 1 ? "" : "s");
     if (n > 0 && fits) {
         (void)snprintf(x->reason + n, sizeof x->reason - (size_t)n, "; needs %u tiers", taller.n_tiers);
     }
@@ -294,7 +292,7 @@ static bool is_late(search *s) {
 static void leave_unseen(structure *x) {
     x->n_candidates = 0;
     x->loss = FAB_LOSS_UNSEEN;
-    (void)snprintf(x->reason, sizeof x->reason, "not looked at: time limit");
+    FAB_FORMAT(x->reason, "not looked at: time limit");
 }
 
 static fab_status structures_finish(const search *s, structure *x, sample *m, fab_error *err) {
@@ -302,13 +300,10 @@ static fab_status structures_finish(const search *s, structure *x, sample *m, fa
     const tier_option *leaf = &x->tier[0];
     double leaf_bps = leaf->model->port_bps / (double)leaf->breakout;
     double nic_port_bps = x->nic_bps / (double)x->planes;
-    char a[32];
-    char b[32];
     fit_splits(x);
     if (leaf_bps < nic_port_bps * (1 - SAME)) {
-        (void)snprintf(x->reason, sizeof x->reason, "leaf ports of %s are slower than the NIC's %s",
-                       fab_quantity_format(a, leaf_bps, FAB_UNIT_RATE),
-                       fab_quantity_format(b, nic_port_bps, FAB_UNIT_RATE));
+        FAB_FORMAT(x->reason, "leaf ports of %s are slower than the NIC's %s", FAB_SAY(leaf_bps, FAB_UNIT_RATE),
+                   FAB_SAY(nic_port_bps, FAB_UNIT_RATE));
     } else {
         FAB_PASS(add_candidates(s, x, m, &why, err));
         FAB_PASS(x->n_candidates == 0 ? explain_unbuildable(s, x, &why, err) : FAB_OK);

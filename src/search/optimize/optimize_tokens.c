@@ -26,13 +26,14 @@
 static void tokens_close(token_search *t) {
     for (size_t i = 0; i < t->n; i++) {
         free(t->all[i].point);
+        fab_plan_list_release(&t->all[i].tried);
     }
     for (size_t i = 0; i < t->n_floors; i++) {
         FAB_EACH(fab_plan_kept, kept, t->floors[i].kept, N_ORDERS) {
             fab_plan_kept_release(kept);
         }
     }
-    FAB_FREE_ALL(t->design, t->planned, t->floors, t->shared, t->all);
+    FAB_FREE_ALL(t->design, t->planned, t->floors, t->shared.plan, t->all);
 }
 
 /* --- a design that is replayed ------------------------------------------------------------------------------------ */
@@ -267,7 +268,7 @@ static fab_status replay(token_search *t, ranked *r, double below_usd, fab_error
     r->open_usd = plans->is_proven ? 0 : r->candidate->token_usd;
     point->n_plans_tried = t->s->request->scenarios != NULL ? best.n : 0;
     tokens_keep_replay(t, r, &best, point);
-    FAB_TRY(t->s->request->scenarios != NULL ? tokens_share_plan(t, &r->plan, err) : FAB_OK);
+    FAB_TRY(t->s->request->scenarios != NULL ? fab_plan_list_add(&t->shared, &r->plan, NULL, err) : FAB_OK);
     t->out->tokens.n_replayed++;
     r->point = point;
     point = NULL;
@@ -388,7 +389,7 @@ static fab_status evaluate_winner(token_search *t, const fab_engine_spec *engine
                                        .policy = t->best[0]->policy};
     FAB_PASS(FAB_NEW(again, 1, err));
     FAB_PASS(tokens_open(t, t->best[0], again, &fabric, err));
-    FAB_PASS(tokens_set_plan(t, fabric, &t->best[0]->plan, &fits, err));
+    FAB_PASS(fab_plan_set(t->design, fabric, &t->best[0]->plan, "", t->planned, &fits, err));
     if (engine != NULL) {
         t->planned->engines[0] = *engine;
     }

@@ -26,7 +26,7 @@ static fab_status find_goodput(token_search *t, const fab_planned *p, double lea
                                          .scenarios = q->scenarios,
                                          .policy = q->policy,
                                          .seed = q->seed,
-                                         .n_draws = p->draws_s.mean > 0 ? FAB_VERDICT_SEEDS : 1,
+                                         .n_draws = p->draws_s.ci95 > 0 ? FAB_VERDICT_SEEDS : 1, /* as compare has it */
                                          .n_threads = q->n_threads,
                                          .least = least};
     FAB_PASS(fab_goodput_find(&request, out, err));
@@ -63,42 +63,24 @@ static fab_status judge(token_search *t, const ranked *r, const fab_planned *p, 
     return FAB_OK;
 }
 
-fab_status tokens_set_plan(token_search *t, const fab_fabric *fabric, const fab_job_plan *plan, bool *out_fits,
-                           fab_error *err) {
-    *t->planned = *t->design;
-    return fab_plan_set(t->planned, fabric, plan, "", out_fits, err);
-}
-
 /* Above the rounding, so that a design as cheap as the last of the list is not left out for it. What the first seed
  * says of drawn paths leaves none out. */
 double tokens_seconds_below(const token_search *t, const ranked *r, double usd) {
     return isfinite(usd) && !t->out->tokens.is_drawn ? usd * (1 + ROUNDING) / tokens_price_of(t, r, 1) : 0;
 }
 
-/* The plans that other designs run and that are new to this one, but for those that its own search lists. */
-static fab_status judge_others(token_search *t, ranked *r, const fab_fabric *fabric, const fab_plans *own,
-                               token_judged *best, fab_error *err) {
-    for (; r->n_shared < t->n_shared; r->n_shared++) {
-        const fab_job_plan *plan = &t->shared[r->n_shared];
+/* The plans that other designs run and that are new to this one. */
+static fab_status judge_others(token_search *t, ranked *r, const fab_fabric *fabric, token_judged *best,
+                               fab_error *err) {
+    for (; r->n_shared < t->shared.n; r->n_shared++) {
         FAB_OWNS(fab_plans_free_owned) fab_plans *timed = NULL;
-        bool is_new = !fab_plan_is_same(plan, &r->plan);
-        for (size_t k = 0; own != NULL && k < own->n_plans_listed; k++) {
-            is_new = is_new && !fab_plan_is_same(&own->plans[k].plan, plan);
-        }
-        FAB_PASS(is_new ? tokens_set_plan(t, fabric, plan, &is_new, err) : FAB_OK);
-        if (!is_new) {
-            continue;
-        }
+        bool is_new = false;
         fab_plan_request request = tokens_plan_request(t, fabric, NULL); /* of one plan */
-        request.design = t->planned;
-        request.progress = NULL;
-        request.n_orders = 1;
         request.below_s = tokens_seconds_below(t, r, best->usd);
-        FAB_PASS(fab_plan_try(&request, &timed, err));
-        if (timed != NULL && timed->n_plans_listed > 0) {
-            timed->plans[0].plan = *plan;
-            FAB_PASS(judge(t, r, &timed->plans[0], best, err));
-        }
+        const fab_job_plan plan = t->shared.plan[r->n_shared];
+        FAB_PASS(fab_plan_list_add(&r->tried, &plan, &is_new, err));
+        FAB_PASS(is_new ? fab_plan_time(&request, &plan, "", t->planned, &timed, err) : FAB_OK);
+        FAB_PASS(timed != NULL ? judge(t, r, &timed->plans[0], best, err) : FAB_OK);
     }
     return FAB_OK;
 }
@@ -107,17 +89,12 @@ fab_status tokens_judge(token_search *t, ranked *r, const fab_fabric *fabric, co
                         fab_error *err) {
     for (size_t i = 0; own != NULL && i < own->n_plans_listed; i++) {
         const fab_planned *p = &own->plans[i];
-        bool fits = best->n == 0 || !fab_plan_is_same(&p->plan, &r->plan);
-        FAB_PASS(fits ? tokens_set_plan(t, fabric, &p->plan, &fits, err) : FAB_OK);
+        bool fits = false;
+        FAB_PASS(fab_plan_list_add(&r->tried, &p->plan, &fits, err));
+        FAB_PASS(fits ? fab_plan_set(t->design, fabric, &p->plan, "", t->planned, &fits, err) : FAB_OK);
         FAB_PASS(fits ? judge(t, r, p, best, err) : FAB_OK);
     }
-    return judge_others(t, r, fabric, own, best, err);
-}
-
-fab_status tokens_share_plan(token_search *t, const fab_job_plan *plan, fab_error *err) {
-    return fab_plan_is_listed(plan, t->shared, t->n_shared)
-               ? FAB_OK
-               : FAB_APPEND(t->shared, t->n_shared, t->shared_capacity, err, *plan);
+    return judge_others(t, r, fabric, best, err);
 }
 
 void tokens_keep_replay(const token_search *t, ranked *r, const token_judged *best, fab_optimum_point *point) {
@@ -163,7 +140,7 @@ static fab_status judge_again(token_search *t, ranked *r, fab_error *err) {
     if (best.usd < r->candidate->token_usd) {
         tokens_keep_replay(t, r, &best, r->point);
     }
-    return tokens_share_plan(t, &r->plan, err);
+    return fab_plan_list_add(&t->shared, &r->plan, NULL, err);
 }
 
 static bool leads_family(const token_search *t, const ranked *r) {
@@ -185,7 +162,7 @@ static ranked *next_again(token_search *t) {
             r->is_leading = true;
             return r;
         }
-        next = next == NULL && r->point != NULL && r->n_shared < t->n_shared ? r : next;
+        next = next == NULL && r->point != NULL && r->n_shared < t->shared.n ? r : next;
     }
     return next;
 }

@@ -27,7 +27,8 @@ typedef struct ranked {
     token_floor *floor;
     fab_optimum_point *point; /* of a replay; NULL: none, or no better than the list */
     fab_job_plan plan;        /* of that replay */
-    size_t n_shared;          /* plans of others that it has tried */
+    fab_plan_list tried;      /* its own, and those of others */
+    size_t n_shared;          /* plans of others that it has looked at */
     bool is_leading;          /* the best of its family: more of its own plans are tried with failures */
     fab_policy policy;        /* of its goodput */
     double open_usd; /* what other plans might bring it to, where time ran out before all were looked at; else 0 */
@@ -40,8 +41,7 @@ typedef struct token_search {
     search *s;
     fab_optimum *out;
     fab_design *design, *planned; /* scratch: with its job open, and under a plan */
-    fab_job_plan *shared;         /* with failures: plans that replayed designs run */
-    size_t n_shared, shared_capacity;
+    fab_plan_list shared;         /* with failures: plans that replayed designs run */
     token_floor *floors;
     size_t n_floors, floor_capacity;
     ranked *all;
@@ -63,8 +63,7 @@ typedef struct token_judged {
 } token_judged;
 
 /** What a user gets who types the printed line with the job and the engine. */
-fab_status tokens_open(token_search *t, const ranked *r, fab_optimum_point *point, fab_fabric **out,
-                       fab_error *err) FAB_MUST_USE;
+FAB_STATUS tokens_open(token_search *t, const ranked *r, fab_optimum_point *point, fab_fabric **out, fab_error *err);
 fab_plan_request tokens_plan_request(token_search *t, const fab_fabric *fabric, fab_plan_kept *kept);
 
 /** Of 1e9 tokens; of an iteration of the floor. */
@@ -77,25 +76,18 @@ bool tokens_is_late(const void *context);
 /** A design that was replayed enters the list, if it is among the best. */
 void tokens_enter(token_search *t, ranked *r);
 
-/** The job of t->planned under a plan; out_fits: whether it can have it. */
-fab_status tokens_set_plan(token_search *t, const fab_fabric *fabric, const fab_job_plan *plan, bool *out_fits,
-                           fab_error *err) FAB_MUST_USE;
-
 /** Iterations of plans that are looked for, where tokens are to cost less; 0: all. */
 double tokens_seconds_below(const token_search *t, const ranked *r, double usd);
 
-/** The cheapest of the plans that the design's own search lists (`own`, or NULL) and of those that others run and that
- * are new to it; r->plan is not looked at again where `best` has one. */
-fab_status tokens_judge(token_search *t, ranked *r, const fab_fabric *fabric, const fab_plans *own, token_judged *best,
-                        fab_error *err) FAB_MUST_USE;
+/** The cheapest of the plans that the design's own search lists (`own`, or NULL) and of those that others run, as far
+ * as they are new to it. */
+FAB_STATUS tokens_judge(token_search *t, ranked *r, const fab_fabric *fabric, const fab_plans *own, token_judged *best,
+                        fab_error *err);
 
 void tokens_keep_replay(const token_search *t, ranked *r, const token_judged *best, fab_optimum_point *point);
 
-/** Others may run it as well. */
-fab_status tokens_share_plan(token_search *t, const fab_job_plan *plan, fab_error *err) FAB_MUST_USE;
-
 /** Once all are replayed: what failures leave hangs on the plan, so that none may lose by a plan that another has. */
-fab_status tokens_try_shared(token_search *t, fab_error *err) FAB_MUST_USE;
+FAB_STATUS tokens_try_shared(token_search *t, fab_error *err);
 
 /** Cheaper tokens, or their bound, first; of equals the first of the search. */
 FAB_ORDER_KEYS(tokens_by_price, ranked, FAB_ORDER(a->candidate->token_usd, b->candidate->token_usd),

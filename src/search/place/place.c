@@ -49,20 +49,10 @@ typedef struct search {
 /* --- one placement ------------------------------------------------------------------------------------------------ */
 
 static fab_status list_text(const uint32_t *list, uint32_t n, char by, char **out, fab_error *err) {
-    FAB_OWNS(fab_str_release) fab_str text = FAB_STR_INIT;
-    for (uint32_t i = 0; i < n;) {
-        uint32_t run = 1;
-        while (i + run < n && list[i + run] == list[i] + run) {
-            run++;
-        }
-        fab_str_printf(&text, "%.*s%" PRIu32, i > 0, &by, list[i]);
-        if (run > 1) {
-            fab_str_printf(&text, "-%" PRIu32, list[i] + run - 1);
-        }
-        i += run;
-    }
-    FAB_PASS(fab_str_status(&text, err));
-    return FAB_GIVE(*out, text.data);
+    const size_t size = 11 * (size_t)n + 1;
+    FAB_OWNED_NEW(char, text, size, err);
+    (void)fab_write_ranges(text, size, list, n, by);
+    return FAB_GIVE(*out, text);
 }
 
 /* The request of a context with these servers in place of its own; `text` is kept by the caller. */
@@ -113,7 +103,7 @@ static fab_status place_evaluate(search *s, const uint32_t *list, uint64_t seed,
             result.phases[i].engines[0].n_seeds > *out_draws ? result.phases[i].engines[0].n_seeds : *out_draws;
     }
     s->out->by_iteration = found.has_iteration;
-    (void)snprintf(s->out->label, sizeof s->out->label, "%s", found.label);
+    FAB_FORMAT(s->out->label, "%s", found.label);
     return FAB_OK;
 }
 
@@ -200,9 +190,8 @@ static void bring_forward(search *s, const uint32_t *servers, uint32_t n) {
 static fab_status named_list(search *s, fab_placement placement, fab_error *err) {
     placer *p = s->p;
     FAB_OWNS(fab_traffic_release) fab_traffic traffic = {.n_phases = 0};
-    FAB_OWNED uint32_t *servers = NULL;
     uint32_t n = 0;
-    FAB_PASS(FAB_NEW(servers, p->fabric->n_servers, err));
+    FAB_OWNED_NEW(uint32_t, servers, p->fabric->n_servers, err);
     if (p->of_pattern) {
         FAB_PASS(fab_servers_arrange(p->fabric, placement, p->request->seed, servers, &n, err));
         n = p->n_job;
@@ -351,9 +340,8 @@ done:
 static fab_status least_of_phase(const placer *p, const fab_phase *phase, double *out_s, bool *out_any,
                                  fab_error *err) {
     const fab_fabric *f = p->fabric;
-    FAB_OWNED double *bytes = NULL; /* out of each server, then into each */
     double bps = 0;
-    FAB_PASS(FAB_NEW(bytes, 2 * (size_t)f->n_servers, err));
+    FAB_OWNED_NEW(double, bytes, 2 * (size_t)f->n_servers, err); /* out of each server, then into each */
     *out_s = 0;
     *out_any = phase->n_flows > MOST_FLOWS;
     for (uint64_t i = 0; i < phase->n_flows && phase->n_flows <= MOST_FLOWS; i++) {
@@ -441,11 +429,7 @@ static fab_status find_servers(placer *p, fab_error *err) {
 
 /* Why there is nothing to search, or NULL. */
 static const char *place_refusal(const placer *p) {
-    const char *traffic = p->request->traffic;
-    return p->traffic->n_ranks == 0 && !p->of_pattern ? "Placements are not searched: a file of traffic names its GPUs."
-           : strstr(traffic, ",servers=") != NULL || strstr(traffic, ",placement=") != NULL
-               ? "Placements are not searched: the pattern says where its servers are."
-           : p->design->n_jobs > 1 && !p->of_pattern
+    return p->design->n_jobs > 1 && !p->of_pattern
                ? "Placements are not searched: there are several jobs, and one takes the servers of another."
            : fab_n_gpus(p->fabric) % p->fabric->gpus_per_server != 0
                ? "Placements are not searched: a server has fewer GPUs than the others."
@@ -491,7 +475,7 @@ static fab_status run_search(placer *p, uint64_t budget, fab_place_search *out, 
     bool any = false;
     FAB_PASS(find_servers(p, err));
     FAB_PASS(find_least(p, &least_s, &any, err));
-    (void)snprintf(out->label, sizeof out->label, "%s", p->design->engines[0].text);
+    FAB_FORMAT(out->label, "%s", p->design->engines[0].text);
     if (p->plans != NULL) {
         (void)fab_job_plan_text(&p->plans->plans[0].plan, out->plan);
     }
@@ -499,13 +483,13 @@ static fab_status run_search(placer *p, uint64_t budget, fab_place_search *out, 
     out->n_servers = p->n_job;
     out->n_free = p->n_all - p->n_job;
     if (!any) {
-        (void)snprintf(out->note, sizeof out->note, "Placements cannot differ: all traffic stays inside its servers.");
+        FAB_FORMAT(out->note, "Placements cannot differ: all traffic stays inside its servers.");
         return FAB_OK;
     }
     fab_status status = search_engine(p, budget_of(p, budget), out, &inner);
     if (fab_is_refusal(status)) {
         out->is_searched = false;
-        (void)snprintf(out->note, sizeof out->note, "Placements are not searched: %.200s", inner.text);
+        FAB_FORMAT(out->note, "Placements are not searched: %.200s", inner.text);
     } else if (status != FAB_OK) {
         return fab_fail(err, status, inner.where, "%s", inner.text);
     }
@@ -526,7 +510,7 @@ fab_status fab_place_run(const fab_sweep_request *request, uint64_t budget, fab_
             sweep->n_searches = n;
         }
         if (refusal != NULL) {
-            (void)snprintf(sweep->searches[0].note, sizeof sweep->searches[0].note, "%s", refusal);
+            FAB_FORMAT(sweep->searches[0].note, "%s", refusal);
             return FAB_OK;
         }
         FAB_PASS(run_search(&p, budget, &sweep->searches[e], err));

@@ -43,8 +43,8 @@ static bool servers_match(const fab_fabric *f, uint32_t a, uint32_t b, bool same
 
 static uint32_t count_links(const fab_fabric *f, fab_node_id from, fab_node_id to, uint32_t class) {
     uint32_t n = 0;
-    for (uint32_t i = f->out_first[from]; i < f->out_first[from + 1]; i++) {
-        n += fab_head(f, f->out_link[i]) == to && link_class(f, f->out_link[i]) == class;
+    FAB_EACH_LINK(f, from, link) {
+        n += fab_head(f, link) == to && link_class(f, link) == class;
     }
     return n;
 }
@@ -195,12 +195,10 @@ static fab_status walk_all(walk *w, uint64_t limit, place_visit *visit, void *co
 
 fab_status place_enumerate(const place_groups *groups, const uint32_t *all, uint32_t n_all, uint32_t n, uint64_t limit,
                            place_visit *visit, void *context, uint64_t *out_n, fab_error *err) {
-    FAB_OWNED uint32_t *first = NULL;
-    FAB_OWNED uint32_t *servers = NULL;
     walk w = {.groups = groups, .n = n};
     FAB_OWNS_MEMBERS(w.used, w.list, w.choice);
-    FAB_PASS(FAB_NEW(first, (size_t)groups->n + 1, err));
-    FAB_PASS(FAB_NEW(servers, n_all, err));
+    FAB_OWNED_NEW(uint32_t, first, (size_t)groups->n + 1, err);
+    FAB_OWNED_NEW(uint32_t, servers, n_all, err);
     FAB_PASS(FAB_NEW(w.used, groups->n, err));
     FAB_PASS(FAB_NEW_ALL(n, err, w.list, w.choice));
     for (uint32_t group = 0; group < groups->n; group++) {

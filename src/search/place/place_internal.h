@@ -16,8 +16,8 @@ typedef struct place_groups {
 
 /* @param[in] usable    shape [n_servers]: servers that may be used.
  * @param[in] by_links  false: every server is told from every other. */
-fab_status place_groups_init(const fab_fabric *fabric, const bool *usable, bool by_links, place_groups *out,
-                             fab_error *err) FAB_MUST_USE;
+FAB_STATUS place_groups_init(const fab_fabric *fabric, const bool *usable, bool by_links, place_groups *out,
+                             fab_error *err);
 void place_groups_release(place_groups *groups);
 
 /* Number that placements have in common which are alike: servers of a group, and groups of a kind, in the order in
@@ -27,5 +27,5 @@ uint64_t place_digest(const place_groups *groups, const uint32_t *list, uint32_t
 /* Calls `visit` with one list of each sort of placements that differ, `n` servers long, until there are more than
  * `limit`; its count. `all` has the usable servers, n_all of them. */
 typedef fab_status place_visit(void *context, const uint32_t *list, fab_error *err);
-fab_status place_enumerate(const place_groups *groups, const uint32_t *all, uint32_t n_all, uint32_t n, uint64_t limit,
-                           place_visit *visit, void *context, uint64_t *out_n, fab_error *err) FAB_MUST_USE;
+FAB_STATUS place_enumerate(const place_groups *groups, const uint32_t *all, uint32_t n_all, uint32_t n, uint64_t limit,
+                           place_visit *visit, void *context, uint64_t *out_n, fab_error *err);

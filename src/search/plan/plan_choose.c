@@ -24,8 +24,7 @@ bool fab_plan_is_wanted(const fab_design *design, const char *traffic) {
     return any && strncmp(traffic, "job", 3) == 0;
 }
 
-/* Of a design without a job the default one. */
-static fab_status give_job(fab_design *design, fab_error *err) {
+fab_status plan_give_job(fab_design *design, fab_error *err) {
     if (design->n_jobs == 0) {
         FAB_PASS(fab_design_default_job(&design->jobs[0], err));
         design->jobs[0].is_default = true;
@@ -54,7 +53,7 @@ static fab_status search_model(const fab_plan_request *request, fab_design *desi
         }
         *err = (fab_error){.code = FAB_OK};
         tried.design = design;
-        (void)snprintf(design->jobs[0].model, sizeof design->jobs[0].model, "%s", smaller);
+        FAB_FORMAT(design->jobs[0].model, "%s", smaller);
         status = fab_plan_search(&tried, out, err);
     }
     return status;
@@ -69,10 +68,8 @@ static fab_status choose_alone(const fab_plan_request *request, fab_design *desi
     within.n_orders = 2;
     fab_error why = {.code = FAB_OK};
     bool asked = request->design->n_jobs > 0 && fab_job_plan_open(&request->design->jobs[0]) != 0;
-    if (!asked) {
-        within.most_routed = PLAN_SHORT;
-    }
-    FAB_PASS(give_job(design, err));
+    within.most_routed = asked ? 0 : request->most_routed > 0 ? request->most_routed : PLAN_SHORT;
+    FAB_PASS(plan_give_job(design, err));
     if (!asked && design->jobs[0].batch > MOST_BATCH_UNASKED) {
         return FAB_OK;
     }
@@ -101,7 +98,7 @@ static fab_status take_plan(const fab_job_spec *like, const fab_fabric *fabric, 
     if (!*out) {
         return FAB_OK;
     }
-    FAB_PASS(give_job(design, err));
+    FAB_PASS(plan_give_job(design, err));
     fab_job_plan plan = fab_job_plan_of(like);
     plan.order = design->jobs[0].order_given ? 0 : plan.order;
     fab_job_plan_apply(space, &plan, &design->jobs[0]);
@@ -141,15 +138,13 @@ static fab_status choose_job(const fab_plan_request *request, const fab_job_spec
 
 static fab_status choose_each(const fab_plan_request *request, const fab_job_spec *like, fab_design *design,
                               fab_plans **out, fab_error *err) {
-    FAB_OWNED fab_design *placed = NULL;
-    FAB_OWNED fab_design *alone = NULL;
-    FAB_OWNED size_t *first = NULL;
     job_progress progress = {.of = request, .n = request->is_of_first ? 1 : design->n_jobs};
     fab_plan_request within = *request;
     within.progress = request->progress != NULL ? tell_job : NULL;
     within.progress_context = &progress;
-    FAB_PASS(FAB_NEW_ALL(1, err, placed, alone));
-    FAB_PASS(FAB_NEW(first, design->n_jobs, err));
+    FAB_OWNED_NEW(fab_design, placed, 1, err);
+    FAB_OWNED_NEW(fab_design, alone, 1, err);
+    FAB_OWNED_NEW(size_t, first, design->n_jobs, err);
     FAB_PASS(fab_jobs_place(design, request->fabric, placed, err));
     FAB_PASS(fab_jobs_alike(placed, request->fabric, first, err));
     within.design = alone;
@@ -169,71 +164,6 @@ static fab_status choose_each(const fab_plan_request *request, const fab_job_spe
 
 fab_status fab_plan_choose(const fab_plan_request *request, fab_design *design, fab_plans **out, fab_error *err) {
     return design->n_jobs > 1 ? choose_each(request, NULL, design, out, err) : choose_alone(request, design, out, err);
-}
-
-bool fab_plan_is_same(const fab_job_plan *a, const fab_job_plan *b) {
-    return a->tp == b->tp && a->cp == b->cp && a->pp == b->pp && a->dp == b->dp && a->ep == b->ep &&
-           a->interleave == b->interleave && a->microbatch == b->microbatch && a->recompute == b->recompute &&
-           a->zero == b->zero && a->sequence_parallel == b->sequence_parallel && a->order == b->order;
-}
-
-bool fab_plan_is_listed(const fab_job_plan *plan, const fab_job_plan *list, size_t n) {
-    size_t i = 0;
-    while (i < n && !fab_plan_is_same(&list[i], plan)) {
-        i++;
-    }
-    return i < n;
-}
-
-/* Whether a space has these sizes, and the value of each other key. */
-static bool has_keys(const fab_job_space *space, const fab_job_plan *plan) {
-    uint64_t microbatch[FAB_PLAN_MICROBATCHES];
-    fab_recompute recompute[3];
-    fab_zero zero[4];
-    bool sequence[2];
-    size_t n = 0;
-    const fab_job_plan *shapes = fab_job_space_shapes(space, &n);
-    size_t has[5] = {0};
-    for (size_t i = 0; i < n; i++) {
-        has[0] += shapes[i].tp == plan->tp && shapes[i].cp == plan->cp && shapes[i].pp == plan->pp &&
-                  shapes[i].dp == plan->dp && shapes[i].ep == plan->ep;
-    }
-    for (size_t i = fab_job_space_microbatches(space, microbatch); i > 0; i--) {
-        has[1] += microbatch[i - 1] == plan->microbatch;
-    }
-    for (size_t i = fab_job_space_recomputes(space, recompute); i > 0; i--) {
-        has[2] += recompute[i - 1] == plan->recompute;
-    }
-    for (size_t i = fab_job_space_zeros(space, plan, zero); i > 0; i--) {
-        has[3] += zero[i - 1] == plan->zero;
-    }
-    for (size_t i = fab_job_space_sequences(space, plan, sequence); i > 0; i--) {
-        has[4] += sequence[i - 1] == plan->sequence_parallel;
-    }
-    return has[0] > 0 && has[1] > 0 && has[2] > 0 && has[3] > 0 && has[4] > 0 &&
-           fab_job_space_next_interleave(space, plan, plan->interleave - 1) == plan->interleave;
-}
-
-fab_status fab_plan_set(fab_design *design, const fab_fabric *fabric, const fab_job_plan *plan, const char *model,
-                        bool *out_fits, fab_error *err) {
-    FAB_OWNS(fab_job_space_free_owned) fab_job_space *space = NULL;
-    uint64_t microbatches = 0;
-    fab_job_memory memory;
-    FAB_PASS(give_job(design, err));
-    fab_job_spec *job = &design->jobs[0];
-    if (job->model[0] == '\0') {
-        (void)snprintf(job->model, sizeof job->model, "%s", model);
-    }
-    FAB_PASS(fab_job_space_new(design, fabric, &space, err));
-    *out_fits = (plan->order == 0 || !job->order_given) && has_keys(space, plan) &&
-                fab_job_space_take(space, plan, &microbatches) != NULL;
-    if (*out_fits) {
-        fab_job_space_memory(space, &memory);
-        *out_fits = memory.total_bytes <= fab_job_space_room(space);
-        fab_job_plan_apply(space, plan, job);
-        job->plan_is_tried = true;
-    }
-    return FAB_OK;
 }
 
 /* One plan for all engines, which is that of each. */

@@ -7,6 +7,7 @@
  */
 #include "plan_internal.h"
 
+#include "fab/job_shares.h"
 #include "fab/sharding.h"
 #include "fab/stages.h"
 
@@ -17,8 +18,8 @@ void plan_rates_find(const fab_fabric *fabric, fab_job_space *space, plan_rates 
     *out = (plan_rates){0};
     for (fab_node_id v = fabric->first[FAB_NODE_NIC]; v < fabric->first[FAB_NODE_NIC + 1]; v++) {
         double bps = 0;
-        for (uint32_t k = fabric->out_first[v]; k < fabric->out_first[v + 1]; k++) {
-            const fab_link_class *c = fab_class_of(fabric, fabric->out_link[k]);
+        FAB_EACH_LINK(fabric, v, link) {
+            const fab_link_class *c = fab_class_of(fabric, link);
             bps += c->kind == FAB_LINK_ACCESS ? c->usable_bps : 0;
         }
         nic_bps = fmax(nic_bps, bps);
@@ -104,6 +105,16 @@ static void replicas(const plan_rates *r, fab_job_space *space, const fab_job_sp
     out->dp_gather = floor_of(r, n_gpus, gathered * (n - 1), gathered * leaves(n, k));
 }
 
+/* Of `sent` bytes of all tokens, a copy for each domain that one visits: of domains with at most `most` of an expert
+ * group, as many in each, which are visited the less the larger they are. Flows are of whole bytes. */
+static double crossing_once(const fab_job_spec *job, uint32_t most, double n_gpus, double sent) {
+    while (job->ep % most != 0) {
+        most--;
+    }
+    const fab_expert_visits v = fab_job_expert_visits(job, most);
+    return v.drawn_from >= (double)job->top_k ? fmax((v.m - 1) * (sent * v.domain - n_gpus), 0) : 0;
+}
+
 /* A token goes to its experts and back, forward and backward. */
 static fab_phase_time experts(const plan_rates *r, fab_job_space *space, const fab_job_spec *job, double n_gpus,
                               double repeated) {
@@ -112,14 +123,16 @@ static fab_phase_time experts(const plan_rates *r, fab_job_space *space, const f
     double together = (double)fab_job_space_together(space, FAB_GROUP_COPIES);
     double k = fmin(together, e);
     double layers = 0;
-    if (job->expert_exchange != FAB_EXPERTS_DIRECT) { /* sends less, by what tokens have in common: no bound */
-        return (fab_phase_time){.scale_up = true};
-    }
     for (uint64_t stage = 0; stage < job->pp; stage++) {
         layers += (double)fab_stage_expert_layers(model, job, stage);
     }
-    double all = 2 * (2 + repeated) * (double)job->batch * (double)job->seq * (double)job->hidden * (double)job->top_k *
-                 (double)job->dispatch_bytes * layers;
+    const double sent = 2 * (2 + repeated) * (double)job->batch * (double)job->seq * (double)job->hidden *
+                        (double)job->dispatch_bytes * layers;
+    if (job->ep > 1 && job->expert_exchange == FAB_EXPERTS_HIERARCHICAL) {
+        const double crossing = crossing_once(job, (uint32_t)k, n_gpus, sent);
+        return crossing > 0 ? floor_of(r, n_gpus, crossing, crossing) : (fab_phase_time){.scale_up = true};
+    }
+    const double all = sent * (double)job->top_k;
     return job->ep > 1 ? floor_of(r, n_gpus, all * (e - 1) / e, all * (e - k) / e) : (fab_phase_time){.scale_up = true};
 }
 

@@ -2,28 +2,18 @@
 #include "plan_internal.h"
 
 #include "fab/memory.h"
-
-static int compare(uint64_t a, uint64_t b) {
-    return (a > b) - (a < b);
-}
+#include "fab/order.h"
 
 /* Of equal bounds the one that is known best, then by the order of the space. */
 static int node_order(const plan_node *a, const plan_node *b) {
-    if (a->bound_s != b->bound_s) {
-        return a->bound_s < b->bound_s ? -1 : 1;
-    }
-    const int by[] = {-compare(a->state, b->state),
-                      compare(a->shape, b->shape),
-                      compare(a->plan.recompute, b->plan.recompute),
-                      compare(a->plan.zero, b->plan.zero),
-                      -compare(a->plan.sequence_parallel, b->plan.sequence_parallel),
-                      compare(a->plan.microbatch, b->plan.microbatch),
-                      compare(a->plan.interleave, b->plan.interleave)};
-    int order = 0;
-    for (size_t i = 0; order == 0 && i < sizeof by / sizeof by[0]; i++) {
-        order = by[i];
-    }
-    return order;
+    FAB_ORDER_BY(a->bound_s, b->bound_s);
+    FAB_ORDER_BY(b->state, a->state);
+    FAB_ORDER_BY(a->shape, b->shape);
+    FAB_ORDER_BY(a->plan.recompute, b->plan.recompute);
+    FAB_ORDER_BY(a->plan.zero, b->plan.zero);
+    FAB_ORDER_BY(b->plan.sequence_parallel, a->plan.sequence_parallel);
+    FAB_ORDER_BY(a->plan.microbatch, b->plan.microbatch);
+    return FAB_ORDER(a->plan.interleave, b->plan.interleave);
 }
 
 fab_status plan_heap_push(plan_heap *h, const plan_node *added, fab_error *err) {

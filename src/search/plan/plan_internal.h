@@ -40,11 +40,11 @@ typedef struct plan_rates {
 void plan_rates_find(const fab_fabric *fabric, fab_job_space *space, plan_rates *out);
 
 /** Keeps the groups of the first search. */
-fab_status plan_keep_groups(fab_plan_kept *kept, const plan_rates *rates, const plan_node *group, size_t n,
-                            fab_error *err) FAB_MUST_USE;
+FAB_STATUS plan_keep_groups(fab_plan_kept *kept, const plan_rates *rates, const plan_node *group, size_t n,
+                            fab_error *err);
 
 /** @retval FAB_EINTERNAL  what is kept is of other NICs or domains */
-fab_status plan_kept_check(const fab_plan_kept *kept, const plan_rates *rates, fab_error *err) FAB_MUST_USE;
+FAB_STATUS plan_kept_check(const fab_plan_kept *kept, const plan_rates *rates, fab_error *err);
 
 /** Times that the phases of a plan of one chunk, which was taken, are not below; see plan_floor.c. */
 void plan_floor(const plan_rates *rates, fab_job_space *space, const fab_job_spec *job, uint64_t microbatches,
@@ -71,8 +71,7 @@ typedef struct plan_network {
 } plan_network;
 
 /** @param[in] space  Borrowed. */
-fab_status plan_network_open(const fab_plan_request *request, fab_job_space *space, plan_network *out,
-                             fab_error *err) FAB_MUST_USE;
+FAB_STATUS plan_network_open(const fab_plan_request *request, fab_job_space *space, plan_network *out, fab_error *err);
 void plan_network_close(plan_network *network);
 
 /** How well the times of phases are known. */
@@ -88,8 +87,8 @@ typedef enum plan_depth {
  * A lower bound of a plan: of its schedule, or of the way through its stages.
  * @param[in,out] times  Of another plan with the same sizes, zero and repeated exchanges.
  */
-fab_status plan_bound(plan_network *network, const fab_job_plan *plan, plan_depth depth, fab_iteration_bounds how,
-                      double *out_s, fab_error *err) FAB_MUST_USE;
+FAB_STATUS plan_bound(plan_network *network, const fab_job_plan *plan, plan_depth depth, fab_iteration_bounds how,
+                      double *out_s, fab_error *err);
 
 /** Whether exchanges of experts are routed apart. */
 bool plan_has_parts(const plan_network *network, uint64_t ep);
@@ -102,14 +101,17 @@ plan_depth plan_known(const plan_network *network, const fab_job_plan *plan);
  * @param[in]  draw  Of the first seed 0, and below FAB_VERDICT_SEEDS.
  * @param[out] note  Of `size` bytes: why it has no time; empty where it has one.
  */
-fab_status plan_evaluate(plan_network *network, const fab_job_plan *plan, uint64_t draw, fab_iteration *out, char *note,
-                         size_t size, fab_error *err) FAB_MUST_USE;
+FAB_STATUS plan_evaluate(plan_network *network, const fab_job_plan *plan, uint64_t draw, fab_iteration *out, char *note,
+                         size_t size, fab_error *err);
+
+/** Of a design without a job the default one. */
+FAB_STATUS plan_give_job(fab_design *design, fab_error *err);
 
 /** Whether more than the usual order is searched. */
 bool plan_tries_orders(const fab_plan_request *request);
 
 /** fab_plan_floor() of the job's own order alone. */
-fab_status plan_floor_in_order(const fab_plan_request *request, fab_plans **out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS plan_floor_in_order(const fab_plan_request *request, fab_plans **out, fab_error *err);
 
 /** The request for the job of `design`, that of the request or a copy, in this order alone. */
 fab_plan_request plan_in_order(const fab_plan_request *request, size_t order, fab_design *design);
@@ -119,17 +121,16 @@ fab_plan_request plan_in_order(const fab_plan_request *request, size_t order, fa
  * counts their plans.
  * @param[out] out  All that the request wants under the fastest order; NULL: none is faster.
  */
-fab_status plan_orders(const fab_plan_request *request, fab_plans *usual, fab_plans **out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS plan_orders(const fab_plan_request *request, fab_plans *usual, fab_plans **out, fab_error *err);
 
 /** The same of the second order alone, by means where paths are drawn. */
-fab_status plan_second_order(const fab_plan_request *request, fab_plans *usual, fab_plans **out,
-                             fab_error *err) FAB_MUST_USE;
+FAB_STATUS plan_second_order(const fab_plan_request *request, fab_plans *usual, fab_plans **out, fab_error *err);
 
 /**
  * Where the engine draws paths: evaluates the first of the plans that are listed, and those that its draws do not tell
  * from it, over FAB_VERDICT_SEEDS, and puts the one with the least mean first.
  */
-fab_status plan_draw_leaders(plan_network *network, fab_plans *plans, fab_error *err) FAB_MUST_USE;
+FAB_STATUS plan_draw_leaders(plan_network *network, fab_plans *plans, fab_error *err);
 
 /** Least bound first; zero-initialised, `node` is the owner's. */
 typedef struct plan_heap {
@@ -137,7 +138,7 @@ typedef struct plan_heap {
     size_t n, capacity;
 } plan_heap;
 
-fab_status plan_heap_push(plan_heap *heap, const plan_node *added, fab_error *err) FAB_MUST_USE;
+FAB_STATUS plan_heap_push(plan_heap *heap, const plan_node *added, fab_error *err);
 
 /** The first of n > 0. */
 plan_node plan_heap_pop(plan_heap *heap);

@@ -3,10 +3,7 @@
 
 #include "fab/memory.h"
 
-void fab_plan_kept_release(fab_plan_kept *kept) {
-    FAB_FREE_ALL(kept->group, kept->plan, kept->first, kept->count);
-    *kept = (fab_plan_kept){.group = NULL};
-}
+FAB_RELEASES(fab_plan_kept_release, fab_plan_kept, group, plan, first, count);
 
 fab_status plan_keep_groups(fab_plan_kept *kept, const plan_rates *rates, const plan_node *group, size_t n,
                             fab_error *err) {

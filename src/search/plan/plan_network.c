@@ -84,9 +84,8 @@ static bool leaves_domains(const fab_fabric *fabric, const fab_phase *phase) {
 /* The engine's paths carry them over links. */
 static fab_status find_paths(plan_network *n, const fab_context *context, fab_job_times *out, fab_error *err) {
     const fab_traffic *traffic = NULL;
-    FAB_OWNED fab_timed_place *timed = NULL;
     FAB_PASS(fab_context_traffic(context, &traffic, err));
-    FAB_PASS(FAB_NEW(timed, traffic->n_phases + 1, err));
+    FAB_OWNED_NEW(fab_timed_place, timed, traffic->n_phases + 1, err);
     FAB_PASS(fab_time_phases(&n->memo[0], context, n->request->n_threads, false, timed, err));
     for (size_t i = 0; i < traffic->n_phases; i++) {
         const fab_phase *phase = &traffic->phases[i];
@@ -105,9 +104,8 @@ static fab_status find_least(plan_network *n, const fab_context *context, bool w
                              fab_error *err) {
     const fab_fabric *fabric = n->request->fabric;
     const fab_traffic *traffic = NULL;
-    FAB_OWNED fab_least *least = NULL;
     FAB_PASS(fab_context_traffic(context, &traffic, err));
-    FAB_PASS(FAB_NEW(least, traffic->n_phases, err));
+    FAB_OWNED_NEW(fab_least, least, traffic->n_phases, err);
     FAB_PASS(fab_least_times(&n->least, context, n->request->n_threads, wants_links, least, err));
     for (size_t i = 0; i < traffic->n_phases; i++) {
         const fab_phase *phase = &traffic->phases[i];

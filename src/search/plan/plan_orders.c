@@ -34,7 +34,7 @@ fab_plan_request plan_in_order(const fab_plan_request *request, size_t order, fa
     within.design = design;
     within.n_orders = 1;
     within.kept = request->kept != NULL ? &request->kept[order] : NULL;
-    (void)snprintf(design->jobs[0].order, sizeof design->jobs[0].order, "%s", fab_rank_orders[order]);
+    FAB_FORMAT(design->jobs[0].order, "%s", fab_rank_orders[order]);
     return within;
 }
 
@@ -77,7 +77,6 @@ static fab_status list_both(const fab_plan_request *request, const fab_plans *us
 }
 
 fab_status plan_second_order(const fab_plan_request *request, fab_plans *usual, fab_plans **out, fab_error *err) {
-    FAB_OWNED fab_design *design = NULL;
     FAB_OWNS(fab_plans_free_owned) fab_plans *found = NULL;
     const bool has_usual = usual->n_plans_listed > 0;
     const double usual_s = has_usual ? fab_planned_s(&usual->plans[0]) : 0;
@@ -89,7 +88,7 @@ fab_status plan_second_order(const fab_plan_request *request, fab_plans *usual, 
         usual->is_proven = false;
         return FAB_OK;
     }
-    FAB_PASS(FAB_NEW(design, 1, err));
+    FAB_OWNED_NEW(fab_design, design, 1, err);
     *design = *request->design;
     fab_plan_request within = plan_in_order(request, 1, design);
     within.progress = NULL;
@@ -107,16 +106,15 @@ fab_status plan_second_order(const fab_plan_request *request, fab_plans *usual, 
     add_space(usual, found);
     FAB_PASS(list_both(request, usual, found, err));
     found->usual_order_s = usual_s;
-    (void)snprintf(found->order, sizeof found->order, "%s", fab_rank_orders[1]);
+    FAB_FORMAT(found->order, "%s", fab_rank_orders[1]);
     return FAB_GIVE(*out, found);
 }
 
 fab_status plan_orders(const fab_plan_request *request, fab_plans *usual, fab_plans **out, fab_error *err) {
-    FAB_OWNED fab_design *design = NULL;
     fab_planned best = usual->plans[0]; /* under the first seed */
     size_t fastest = 0;
     *out = NULL;
-    FAB_PASS(FAB_NEW(design, 1, err));
+    FAB_OWNED_NEW(fab_design, design, 1, err);
     *design = *request->design;
     usual->usual_order_s = fab_planned_s(&best);
     for (size_t i = 1; i < usual->n_plans_listed; i++) {
@@ -146,10 +144,9 @@ fab_status plan_orders(const fab_plan_request *request, fab_plans *usual, fab_pl
 }
 
 fab_status fab_plan_floor(const fab_plan_request *request, fab_plans **out, fab_error *err) {
-    FAB_OWNED fab_design *design = NULL;
     FAB_OWNS(fab_plans_free_owned) fab_plans *least = NULL;
     FAB_PASS(plan_floor_in_order(request, &least, err));
-    FAB_PASS(FAB_NEW(design, 1, err));
+    FAB_OWNED_NEW(fab_design, design, 1, err);
     *design = *request->design;
     for (size_t i = 1; plan_tries_orders(request) && i < request->n_orders; i++) {
         FAB_OWNS(fab_plans_free_owned) fab_plans *found = NULL;

@@ -19,11 +19,7 @@
 #define STEPS_OF_A_ROUTE 1000 /* of a schedule, which take as long as the routes of a GPU */
 #define RINGS_OF_A_ROUTE 4    /* plans without their exchanges of experts that are looked at for one with them */
 
-void fab_plans_free(fab_plans *plans) {
-    if (plans != NULL) {
-        FAB_FREE_ALL(plans->plans, plans->front, plans->tight, plans);
-    }
-}
+FAB_FREES_WHOLE(fab_plans_free, fab_plans, plans, front, tight);
 
 typedef struct search {
     const fab_plan_request *request;
@@ -70,9 +66,8 @@ static fab_status each_plan(search *s, const plan_node *group, visit_plan *visit
     return FAB_OK;
 }
 
-static fab_status count_plan(search *s, const plan_node *group, const fab_job_plan *plan, fab_error *err) {
+static fab_status count_plan(search *s, const plan_node *group, const fab_job_plan *plan, FAB_UNUSED fab_error *err) {
     plan_node *counted = (plan_node *)group;
-    (void)err;
     counted->plan.zero = counted->n == 0 ? plan->zero : counted->plan.zero; /* who shares may not do without */
     counted->n++;
     s->found->n_plans++;
@@ -230,7 +225,7 @@ static fab_status know_plan(search *s, const plan_node *node, size_t *out, fab_e
     if (note[0] != '\0') {
         added->iteration.time_s = INFINITY;
         if (s->found->untimed_note[0] == '\0') {
-            (void)snprintf(s->found->untimed_note, sizeof s->found->untimed_note, "%.240s", note);
+            FAB_FORMAT(s->found->untimed_note, "%.240s", note);
         }
     } else if (added->iteration.time_s < node->bound_s * (1 - ROUNDING)) {
         return fab_fail(err, FAB_EINTERNAL, fab_job_plan_text(&node->plan, text),
@@ -352,9 +347,7 @@ static fab_status take_later(search *s, bool *out, fab_error *err) {
 
 /* Everything whose bound is below what the list has. */
 static fab_status run_search(search *s, fab_error *err) {
-    for (size_t i = 0; i < s->n_shapes; i++) {
-        s->best_s[i] = INFINITY;
-    }
+    FAB_FILL(s->best_s, s->n_shapes, INFINITY);
     s->limit_s = s->below_s;
     s->heap.n = s->n_later = 0;
     s->is_short = s->request->most_routed == 0 && !s->is_floor_only;
@@ -447,7 +440,7 @@ static fab_status find_front(search *s, fab_error *err) {
         }
         last.slower_ratio = last.iteration.time_s / counted.front[0].iteration.time_s - 1;
     }
-    (void)snprintf(counted.untimed_note, sizeof counted.untimed_note, "%s", s->found->untimed_note);
+    FAB_FORMAT(counted.untimed_note, "%s", s->found->untimed_note);
     *s->found = counted;
     return status;
 }
@@ -538,18 +531,18 @@ static fab_status open_search(search *s, fab_error *err) {
     found->n_sizes = s->n_shapes;
     found->gpus = fab_job_space_gpus(s->space);
     found->batch_given = design->n_jobs > 0 && design->jobs[0].batch > 0;
-    (void)snprintf(found->engine, sizeof found->engine, "%s", fab_router_facts_of(router)->label);
+    FAB_FORMAT(found->engine, "%s", fab_router_facts_of(router)->label);
     const fab_job_plan *shapes = fab_job_space_shapes(s->space, &s->n_shapes);
     fab_job_plan any = s->n_groups > 0 ? s->groups[0].plan : shapes[0];
     const fab_job_spec *job = fab_job_space_take(s->space, &any, &microbatches);
     found->batch = fab_job_space_model(s->space)->batch;
-    (void)snprintf(found->model, sizeof found->model, "%s", fab_job_space_model(s->space)->name);
+    FAB_FORMAT(found->model, "%s", fab_job_space_model(s->space)->name);
     if (job != NULL) {
         found->batch_unrounded = found->batch_given ? 0 : job->batch_unrounded;
         fab_job_space_memory(s->space, &memory);
         found->seq = job->seq;
         found->capacity_bytes = memory.capacity_bytes;
-        (void)snprintf(found->gpu, sizeof found->gpu, "%.60s", job->accelerator.name);
+        FAB_FORMAT(found->gpu, "%.60s", job->accelerator.name);
         fab_gpu_sold_unlike(&job->accelerator, &design->fabric, found->sold_unlike);
         s->most_bytes = found->room_bytes = fab_job_space_room(s->space);
     }

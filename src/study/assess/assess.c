@@ -140,7 +140,7 @@ static fab_status check_policies(const fab_assessment *d, fab_error *err) {
     const fab_assessment_request *q = &d->request;
     for (size_t i = 0; i < q->n_policies; i++) {
         FAB_REFUSE_IF(q->policies[i] == FAB_POLICY_SAME_RACK && (q->racks == NULL || q->racks->n_racks == 0), err,
-                      FAB_EUNSUPPORTED, NULL, "policy same-rack: racks are not known without a floor plan");
+                      FAB_EUNSUPPORTED, NULL, "policy same-rack: " FAB_NO_FLOOR);
         FAB_PASS(q->policies[i] == FAB_POLICY_SHRINK ? assess_shrink_check(d->traffic, d->fabric, err) : FAB_OK);
     }
     return FAB_OK;
@@ -168,8 +168,7 @@ fab_status fab_assess_policies(const fab_context *context, bool histories, const
 }
 
 fab_status assessment_open(const fab_assessment_request *request, fab_assessment **out, fab_error *err) {
-    FAB_OWNS(fab_assessment_free_owned) fab_assessment *d = NULL;
-    FAB_PASS(FAB_NEW(d, 1, err));
+    FAB_OWNS_NEW(fab_assessment_free_owned, fab_assessment, d, 1, err);
     d->request = *request;
     d->what = fab_context_what(request->context);
     d->fabric = d->what->fabric;
@@ -204,15 +203,12 @@ fab_status fab_assessment_new(const fab_assessment_request *request, fab_assessm
     return FAB_GIVE(*out, d);
 }
 
-void fab_assessment_free(fab_assessment *d) {
-    if (d == NULL) {
-        return;
-    }
+FAB_FREES_AFTER(fab_assessment_free, fab_assessment, d) {
     FAB_FREE_EACH_OF(free, d->parts, d->what->n_engines * d->n_phases, .collided);
     assess_memo_free(d->states);
     assess_memo_free(d->times);
     FAB_FREE_ALL(d->parts, d->routers, d->duplicate, d->in_network, d->taken, d->is_timed, d->per_bps, d->paces,
-                 d->chosen, d->healthy, d->pace, d);
+                 d->chosen, d->healthy, d->pace);
 }
 
 size_t fab_assessment_variants(const fab_assessment *assessment) {

@@ -49,8 +49,8 @@ static bool is_idle_leaf(const fab_assessor *a, const fab_component *c) {
     if (c->kind != FAB_COMPONENT_SWITCH || a->history->n_out == 0 || !fab_is_tree(f)) {
         return false;
     }
-    for (uint32_t k = f->out_first[v]; k < f->out_first[v + 1]; k++) {
-        const fab_component cable = {.kind = FAB_COMPONENT_LINK, .id = f->out_link[k]};
+    FAB_EACH_LINK(f, v, link) {
+        const fab_component cable = {.kind = FAB_COMPONENT_LINK, .id = link};
         uint64_t first = 0;
         uint64_t n = gpus_beside(f, &cable, &first);
         is_leaf = is_leaf || n > 0;

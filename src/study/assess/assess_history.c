@@ -11,27 +11,21 @@
 
 #include <math.h>
 
-void assess_history_free(assess_history *h) {
-    if (h == NULL) {
-        return;
-    }
+FAB_FREES_AFTER(assess_history_free, assess_history, h) {
     FAB_FREE_ALL(h->ring_moved, h->ring_gpu, h->is_gpu_out, h->is_out, h->will_be_out, h->down, h->near, h->placed,
                  h->key.word, h->worst_down, h->moves, h->moved, h->new_gpu, h->stops, h->waits, h->joins, h->speed,
-                 h->is_hot, h);
+                 h->is_hot);
 }
 
 static fab_status open_history(fab_assessor *a, fab_error *err) {
     const fab_fabric *f = a->assessment->fabric;
-    FAB_OWNS(assess_history_free_owned) assess_history *h = NULL;
     if (a->history != NULL) {
         return FAB_OK;
     }
-    FAB_PASS(FAB_NEW(h, 1, err));
+    FAB_OWNS_NEW(assess_history_free_owned, assess_history, h, 1, err);
     FAB_PASS(FAB_NEW(h->moves, f->n_servers, err));
     FAB_PASS(FAB_NEW_ALL(fab_n_gpus(f), err, h->moved, h->new_gpu));
-    for (uint32_t gpu = 0; gpu < fab_n_gpus(f); gpu++) {
-        h->new_gpu[gpu] = gpu;
-    }
+    FAB_FILL(h->new_gpu, fab_n_gpus(f), (uint32_t)fab_at);
     FAB_PASS(FAB_NEW_ALL(fab_n_gpus(f), err, h->ring_moved, h->ring_gpu, h->is_gpu_out));
     FAB_PASS(FAB_NEW_ALL(assess_shrink_replicas(a->assessment) + 1, err, h->is_out, h->will_be_out));
     return FAB_GIVE(a->history, h);

@@ -117,38 +117,38 @@ static inline size_t assessment_at(const fab_assessment *d, size_t engine, size_
 }
 
 /* fab_assessment_new() without the outcomes of the healthy fabric. */
-fab_status assessment_open(const fab_assessment_request *request, fab_assessment **out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS assessment_open(const fab_assessment_request *request, fab_assessment **out, fab_error *err);
 
 /* Fills assessment->chosen: a job that runs keeps its microbatch and chunks. */
-fab_status assess_choose(fab_assessment *assessment, fab_error *err) FAB_MUST_USE;
+FAB_STATUS assess_choose(fab_assessment *assessment, fab_error *err);
 
 /* Fills assessment->paces, for iterations. */
-fab_status assess_share(fab_assessment *assessment, fab_error *err) FAB_MUST_USE;
+FAB_STATUS assess_share(fab_assessment *assessment, fab_error *err);
 
 /* Refuses, with the estimate, what would not fit, once traffic and routers are there. */
-fab_status assessment_check_memory(const fab_assessment *assessment, fab_error *err) FAB_MUST_USE;
+FAB_STATUS assessment_check_memory(const fab_assessment *assessment, fab_error *err);
 
 /* Whether a link is offered more than its residual capacity. */
 bool assessment_is_collided(const fab_assessment *assessment, fab_link_id link, double load, double residual);
 
 /* A phase under a->mask, with ranks where `to` puts them (NULL: where they were). `what`: of fab_need. */
-fab_status assess_evaluate(fab_assessor *a, size_t engine, size_t phase, const fab_relocation *to, unsigned what,
-                           fab_evaluated *out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS assess_evaluate(fab_assessor *a, size_t engine, size_t phase, const fab_relocation *to, unsigned what,
+                           fab_evaluated *out, fab_error *err);
 
 /* The same with its time, and when each of its flows ends: shape [n_flows]. */
-fab_status assess_evaluate_ends(fab_assessor *a, size_t engine, size_t phase, const fab_relocation *to, double *ends_s,
-                                fab_evaluated *out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS assess_evaluate_ends(fab_assessor *a, size_t engine, size_t phase, const fab_relocation *to, double *ends_s,
+                                fab_evaluated *out, fab_error *err);
 
 /* Whether somebody waits for a phase: all of serving that leave a scale-up domain, and all-to-alls (of ranking, of
  * experts, a pattern). */
 bool assess_has_requests(const fab_assessment *assessment, size_t phase);
 
 /* How long, under a->mask with ranks where `to` puts them; nothing is lost. */
-fab_status assess_requests(fab_assessor *a, size_t engine, size_t phase, const fab_relocation *to,
-                           fab_request_times *out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS assess_requests(fab_assessor *a, size_t engine, size_t phase, const fab_relocation *to,
+                           fab_request_times *out, fab_error *err);
 
 /* Routes all phases under a->mask, with ranks where `to` puts them (NULL: where they were), to a->now. */
-fab_status assess_reroute(fab_assessor *a, size_t engine, const fab_relocation *to, fab_error *err) FAB_MUST_USE;
+FAB_STATUS assess_reroute(fab_assessor *a, size_t engine, const fab_relocation *to, fab_error *err);
 
 /* Adds up a->now. */
 assessment_loads assess_loads(fab_assessor *a, size_t engine);
@@ -164,33 +164,33 @@ bool assess_any_rank(const fab_assessor *a, uint64_t first_gpu, uint64_t n);
 double assess_compute_ratio(const fab_assessor *a, const fab_component *component, size_t n);
 
 /* Seconds of an iteration, or of all phases one after the other, as a->now has them; nothing is lost. */
-fab_status assess_time(fab_assessor *a, size_t engine, const fab_relocation *to, double compute_ratio, double *out_s,
-                       fab_error *err) FAB_MUST_USE;
+FAB_STATUS assess_time(fab_assessor *a, size_t engine, const fab_relocation *to, double compute_ratio, double *out_s,
+                       fab_error *err);
 
 /* The same where it follows from the state before, without paths and loads; not written where it does not. */
-fab_status assess_time_incremental(fab_assessor *a, size_t engine, const fab_relocation *to, double compute_ratio,
-                                   double *out_s, fab_known *out_answer, fab_error *err) FAB_MUST_USE;
+FAB_STATUS assess_time_incremental(fab_assessor *a, size_t engine, const fab_relocation *to, double compute_ratio,
+                                   double *out_s, fab_known *out_answer, fab_error *err);
 
 /* What has failed, and where ranks are. */
 fab_state assess_state_of(const fab_assessor *a, const fab_relocation *to);
 
 /* Policy shrink. Refuses jobs without replicas. */
-fab_status assess_shrink_check(const fab_traffic *traffic, const fab_fabric *fabric, fab_error *err) FAB_MUST_USE;
+FAB_STATUS assess_shrink_check(const fab_traffic *traffic, const fab_fabric *fabric, fab_error *err);
 uint64_t assess_shrink_replicas(const fab_assessment *assessment);
 
 /* Replicas that have a rank on a server that `to` finds no place for. */
 void assess_shrink_find(const fab_assessor *a, const fab_relocation *to, uint8_t *is_out, uint64_t *out_n);
 
 /* fab_failures_run() under the seed of a context, which is that of the request or has it as base. */
-fab_status failures_run_draw(const fab_failures_request *request, const fab_context *context, fab_failures **out,
-                             fab_error *err) FAB_MUST_USE;
+FAB_STATUS failures_run_draw(const fab_failures_request *request, const fab_context *context, fab_failures **out,
+                             fab_error *err);
 
 /* Name and ranks of a server. */
-fab_status failures_name_ranks(const fab_fabric *fabric, const fab_traffic *traffic, uint32_t server,
-                               fab_lost_server *out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS failures_name_ranks(const fab_fabric *fabric, const fab_traffic *traffic, uint32_t server,
+                               fab_lost_server *out, fab_error *err);
 
 /* Who moves where, and who stays without a place. */
-fab_status failures_copy_moves(const fab_relocation *found, fab_failed_policy *out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS failures_copy_moves(const fab_relocation *found, fab_failed_policy *out, fab_error *err);
 
 /* Adds the flows that a phase has lost, and its fullest link where it is the fullest of all. */
 void failures_add_phase(const fab_failed_phase *phase, fab_failed_phase *sum);
@@ -222,8 +222,8 @@ double assess_serving_part(const fab_assessment *assessment, const uint8_t *is_o
 double assess_serving_hit(const fab_assessment *assessment, bool is_software);
 
 /* The traffic without them; borrows all but the phases. Release what there is of it, also after an error. */
-fab_status assess_serving_leave(const fab_traffic *traffic, const uint8_t *is_out, uint64_t generators,
-                                fab_traffic *out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS assess_serving_leave(const fab_traffic *traffic, const uint8_t *is_out, uint64_t generators,
+                                fab_traffic *out, fab_error *err);
 void assess_serving_release(fab_traffic *left);
 
 /* GPUs of replicas that are out, where they are now, have ranks, or have none. */
@@ -236,15 +236,14 @@ void assess_shrink_rings(fab_assessment *assessment);
 void assess_shrink_close(fab_assessor *a);
 
 /* An iteration of so many replicas fewer. `times`: with all. */
-fab_status assess_shrink_iterate(const fab_assessor *a, const fab_job_times *times, const fab_compute_model *compute,
-                                 const fab_iteration *chosen, uint64_t n_out, fab_iteration *out,
-                                 fab_error *err) FAB_MUST_USE;
+FAB_STATUS assess_shrink_iterate(const fab_assessor *a, const fab_job_times *times, const fab_compute_model *compute,
+                                 const fab_iteration *chosen, uint64_t n_out, fab_iteration *out, fab_error *err);
 
 /* What is known from loads; the rest is NAN, as for a set. */
 fab_outcome assess_outcome(const fab_assessment *assessment, const assessment_loads *before, bool stops);
 
 /* A failure is among what is down, or a repair takes it out. */
-fab_status history_note_event(assess_history *history, const fab_event *event, fab_error *err) FAB_MUST_USE;
+FAB_STATUS history_note_event(assess_history *history, const fab_event *event, fab_error *err);
 
 /* A component with which the job, where it is now, has nothing to do. */
 bool history_is_elsewhere(const fab_assessor *a, const fab_component *component);
@@ -253,9 +252,9 @@ bool history_is_elsewhere(const fab_assessor *a, const fab_component *component)
 bool history_takes_a_rank(const fab_assessor *a, const fab_component *component);
 
 /* A set under a variant of a serving job that has lost ranks. `before`: anybody moved. */
-fab_status assess_history_set(fab_assessor *a, const fab_component *component, size_t n, size_t variant,
-                              const assessment_loads *before, fab_outcome *out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS assess_history_set(fab_assessor *a, const fab_component *component, size_t n, size_t variant,
+                              const assessment_loads *before, fab_outcome *out, fab_error *err);
 
 /* A history under every variant. */
-fab_status assess_histories(fab_assessor *a, const fab_scenario *scenario, double span_s, fab_outcome *out,
-                            fab_error *err) FAB_MUST_USE;
+FAB_STATUS assess_histories(fab_assessor *a, const fab_scenario *scenario, double span_s, fab_outcome *out,
+                            fab_error *err);

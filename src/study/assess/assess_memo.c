@@ -35,20 +35,17 @@ fab_status assess_key_add_double(assess_key *key, double value, fab_error *err) 
 }
 
 fab_status assess_memo_new(size_t value_size, size_t most_bytes, assess_memo **out, fab_error *err) {
-    FAB_OWNS(assess_memo_free_owned) assess_memo *m = NULL;
-    FAB_PASS(FAB_NEW(m, 1, err));
+    FAB_OWNS_NEW(assess_memo_free_owned, assess_memo, m, 1, err);
     (void)pthread_mutex_init(&m->lock, NULL);
     m->value_size = value_size;
     m->most_bytes = most_bytes;
     return FAB_GIVE(*out, m);
 }
 
-void assess_memo_free(assess_memo *m) {
-    if (m != NULL) {
-        (void)pthread_mutex_destroy(&m->lock);
-        fab_id_table_release(&m->table);
-        FAB_FREE_ALL(m->entry, m->value, m->word, m);
-    }
+FAB_FREES_AFTER(assess_memo_free, assess_memo, m) {
+    (void)pthread_mutex_destroy(&m->lock);
+    fab_id_table_release(&m->table);
+    FAB_FREE_ALL(m->entry, m->value, m->word);
 }
 
 static uint64_t memo_hash(const assess_key *key) {

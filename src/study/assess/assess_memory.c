@@ -84,7 +84,6 @@ static double packets_bytes(const fab_assessment *d, double n_links) {
 
 fab_status assessment_check_memory(const fab_assessment *d, fab_error *err) {
     const fab_assessment_request *q = &d->request;
-    char gpus[32];
     char what[128];
     fab_replay_sizes sizes;
     double n_threads = q->n_threads > 0 ? (double)q->n_threads : 1;
@@ -98,8 +97,7 @@ fab_status assessment_check_memory(const fab_assessment *d, fab_error *err) {
             add_part(d, sizes.n_links, d->routers[e], p, &kept, &scratch);
         }
     }
-    (void)snprintf(what, sizeof what, "a study of failures of %s GPUs on %.0f threads",
-                   fab_format_count(gpus, fab_n_gpus(d->fabric)), n_threads);
+    FAB_FORMAT(what, "a study of failures of %s GPUs on %.0f threads", FAB_SAY_COUNT(fab_n_gpus(d->fabric)), n_threads);
     double shared = shared_bytes(d, &sizes, &kept);
     const double n_draws = q->n_draws > 0 ? (double)q->n_draws : 1;
     return fab_memory_check(what, n_draws * (kept + fmax(n_threads * scratch, shared)),

@@ -16,8 +16,7 @@ static void put_links(const fab_link_id *link, size_t n, FILE *out) {
 
 /* All paths of the flows of which one was looked at; those of others stay. `paths`: with the numbers of r->path. */
 static fab_status put_touched(size_t phase, const fab_routes *paths, const fab_rerouted *r, FILE *out, fab_error *err) {
-    FAB_OWNED uint32_t *touched = NULL; /* [path]: 1 + its place in r, or 0 */
-    FAB_PASS(FAB_NEW(touched, paths->flow_first[paths->n_flows], err));
+    FAB_OWNED_NEW(uint32_t, touched, paths->flow_first[paths->n_flows], err); /* [path]: 1 + its place in r, or 0 */
     for (uint32_t i = 0; i < r->n_touched; i++) {
         touched[r->path[i]] = i + 1;
     }

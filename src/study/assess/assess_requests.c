@@ -41,11 +41,9 @@ fab_status assess_requests(fab_assessor *a, size_t engine, size_t phase, const f
     const fab_phase *p = &d->traffic->phases[phase];
     const uint32_t n_gpus = fab_n_gpus(d->fabric);
     const size_t n = (size_t)n_gpus + p->n_comms;
-    FAB_OWNED double *ends_s = NULL;
-    FAB_OWNED double *last_s = NULL;
     fab_evaluated found;
-    FAB_PASS(FAB_NEW(ends_s, p->n_flows, err));
-    FAB_PASS(FAB_NEW(last_s, n, err));
+    FAB_OWNED_NEW(double, ends_s, p->n_flows, err);
+    FAB_OWNED_NEW(double, last_s, n, err);
     FAB_PASS(assess_evaluate_ends(a, engine, phase, to, ends_s, &found, err));
     FAB_FILL(last_s, n, -1);
     for (uint64_t i = 0; i < p->n_flows; i++) {

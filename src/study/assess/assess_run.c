@@ -37,8 +37,7 @@ static fab_status open_relocators(fab_assessor *a, fab_error *err) {
 }
 
 fab_status fab_assessor_new(const fab_assessment *d, fab_assessor **out, fab_error *err) {
-    FAB_OWNS(fab_assessor_free_owned) fab_assessor *a = NULL;
-    FAB_PASS(FAB_NEW(a, 1, err));
+    FAB_OWNS_NEW(fab_assessor_free_owned, fab_assessor, a, 1, err);
     a->assessment = d;
     FAB_PASS(fab_mask_init(d->fabric, d->request.racks, &a->mask, err));
     FAB_PASS(FAB_NEW(a->seen, d->fabric->n_links, err));
@@ -53,15 +52,12 @@ fab_status fab_assessor_new(const fab_assessment *d, fab_assessor **out, fab_err
     return FAB_GIVE(*out, a);
 }
 
-void fab_assessor_free(fab_assessor *a) {
-    if (a == NULL) {
-        return;
-    }
+FAB_FREES_AFTER(fab_assessor_free, fab_assessor, a) {
     FAB_FREE_EACH(fab_relocator_free, a->relocators, a->assessment->what->n_engines);
     fab_workspace_free(a->workspace);
     fab_mask_release(&a->mask);
     assess_history_free(a->history);
-    FAB_FREE_ALL(a->relocators, a->phases, a->has_rank, a->now, a->seen, a->phase_s, a->times_key.word, a);
+    FAB_FREE_ALL(a->relocators, a->phases, a->has_rank, a->now, a->seen, a->phase_s, a->times_key.word);
 }
 
 /* --- loads -------------------------------------------------------------------------------------------------------- */

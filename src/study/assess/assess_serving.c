@@ -145,8 +145,7 @@ static fab_status serve_policy(const fab_traffic *t, const fab_result *result, c
 }
 
 fab_status fab_failures_serve(const fab_traffic *traffic, const fab_result *result, fab_failures *f, fab_error *err) {
-    FAB_OWNED double *slower = NULL;
-    FAB_PASS(FAB_NEW(slower, result->n_phases, err));
+    FAB_OWNED_NEW(double, slower, result->n_phases, err);
     for (size_t e = 0; e < f->n_engines && result->n_serving == f->n_engines; e++) {
         for (size_t i = 0; i < f->n_policies && f->engines[e].note[0] == '\0'; i++) {
             fab_failed_policy *policy = &f->engines[e].policies[i];

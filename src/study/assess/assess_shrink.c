@@ -165,8 +165,7 @@ fab_status assess_shrink_iterate(const fab_assessor *a, const fab_job_times *tim
                                  const fab_iteration *chosen, uint64_t n_out, fab_iteration *out, fab_error *err) {
     const fab_assessment *d = a->assessment;
     fab_job_times scaled = *times;
-    FAB_OWNED fab_traffic *smaller = NULL; /* the phases stay the caller's */
-    FAB_PASS(FAB_NEW(smaller, 1, err));
+    FAB_OWNED_NEW(fab_traffic, smaller, 1, err); /* the phases stay the caller's */
     *smaller = *d->traffic;
     fab_job_spec *job = &smaller->job;
     const uint64_t before = job->batch / job->dp;

@@ -96,12 +96,11 @@ fab_status assess_time_incremental(fab_assessor *a, size_t engine, const fab_rel
 
 fab_status assess_choose(fab_assessment *d, fab_error *err) {
     FAB_OWNS(fab_assessor_free_owned) fab_assessor *healthy = NULL;
-    FAB_OWNED fab_iteration *chosen = NULL;
     double time_s = 0;
     if (!d->iterates || !(d->traffic->job.microbatch_auto || d->traffic->job.interleave_auto)) {
         return FAB_OK;
     }
-    FAB_PASS(FAB_NEW(chosen, d->what->n_engines, err));
+    FAB_OWNED_NEW(fab_iteration, chosen, d->what->n_engines, err);
     FAB_PASS(fab_assessor_new(d, &healthy, err));
     for (size_t e = 0; e < d->what->n_engines; e++) {
         FAB_PASS(assess_time(healthy, e, NULL, 1, &time_s, err));
@@ -114,16 +113,14 @@ fab_status assess_share(fab_assessment *d, fab_error *err) {
     const fab_needs needs = {.what = FAB_NEED_FIGURES | FAB_NEED_RATES};
     const size_t n_links = d->fabric->n_links;
     FAB_OWNS(fab_workspace_free_owned) fab_workspace *workspace = NULL;
-    FAB_OWNED double *all_bytes = NULL;
     FAB_OWNED const double **bytes = NULL;
-    FAB_OWNED double *transfer_s = NULL;
     if (!d->iterates || !fab_iterate_shares(d->traffic)) {
         return FAB_OK;
     }
     FAB_PASS(FAB_NEW(d->paces, d->what->n_engines, err));
-    FAB_PASS(FAB_NEW(all_bytes, d->n_phases * n_links, err));
+    FAB_OWNED_NEW(double, all_bytes, d->n_phases *n_links, err);
     FAB_PASS(fab_allocate(d->n_phases, sizeof(const double *), &bytes, err));
-    FAB_PASS(FAB_NEW(transfer_s, d->n_phases, err));
+    FAB_OWNED_NEW(double, transfer_s, d->n_phases, err);
     FAB_PASS(fab_workspace_new(d->request.context, &workspace, err));
     for (size_t e = 0; e < d->what->n_engines; e++) {
         for (size_t p = 0; p < d->n_phases; p++) {

@@ -23,8 +23,7 @@ typedef struct comparison {
 
 static fab_status count_hits(const fab_traffic *traffic, const fab_phase *phase, const uint8_t *crosses,
                              fab_degraded_phase *out, fab_error *err) {
-    FAB_OWNED uint8_t *seen = NULL;
-    FAB_PASS(FAB_NEW(seen, phase->n_comms, err));
+    FAB_OWNED_NEW(uint8_t, seen, phase->n_comms, err);
     for (uint64_t i = 0; i < phase->n_flows; i++) {
         if (crosses[i] == 0) {
             continue;
@@ -50,12 +49,11 @@ static fab_status find_hits(void *context, size_t index, size_t worker, fab_erro
     const comparison *c = context;
     fab_degraded_phase *out = &c->out->phases[index];
     const fab_phase *phase = &c->traffic->phases[index / c->out->n_engines];
-    FAB_OWNED uint8_t *crosses = NULL;
     fab_evaluated found;
     if (!c->after.phases[index / c->out->n_engines].engines[index % c->out->n_engines].has_rates) {
         return FAB_OK;
     }
-    FAB_PASS(FAB_NEW(crosses, phase->n_flows, err));
+    FAB_OWNED_NEW(uint8_t, crosses, phase->n_flows, err);
     const fab_trace trace = {.n_groups = 1, .marked = c->weak.link, .crosses = crosses};
     const fab_case at = {.phase = index / c->out->n_engines, .engine = index % c->out->n_engines};
     const fab_needs needs = {.what = FAB_NEED_FIGURES | FAB_NEED_RATES, .trace = &trace};
@@ -69,12 +67,12 @@ static fab_status find_hits(void *context, size_t index, size_t worker, fab_erro
 static void degraded_compare(const fab_result *before, comparison *c) {
     fab_degradation *out = c->out;
     for (size_t p = 0; p < out->n_phases; p++) {
-        (void)snprintf(out->names[p], sizeof out->names[p], "%s", before->phases[p].name);
+        FAB_FORMAT(out->names[p], "%s", before->phases[p].name);
         for (size_t e = 0; e < out->n_engines; e++) {
             const fab_engine_result *a = &before->phases[p].engines[e];
             const fab_engine_result *b = &c->after.phases[p].engines[e];
             fab_degraded_phase *d = &out->phases[p * out->n_engines + e];
-            (void)snprintf(out->labels[e], sizeof out->labels[e], "%s", a->label);
+            FAB_FORMAT(out->labels[e], "%s", a->label);
             if (!a->has_time || !b->has_time) {
                 continue;
             }

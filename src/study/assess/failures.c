@@ -86,7 +86,7 @@ static fab_status choose_policies(fab_what_if *x, const fab_failures_request *q,
     x->n_policies = 0;
     for (size_t i = 0; i < q->n_policies; i++) {
         FAB_REFUSE_IF(q->policies[i] == FAB_POLICY_SAME_RACK && x->floor == NULL, err, FAB_EUNSUPPORTED, "--policy",
-                      "%s: racks are not known without a floor plan", fab_policies[q->policies[i]]);
+                      "%s: " FAB_NO_FLOOR, fab_policies[q->policies[i]]);
         FAB_REFUSE_IF(q->policies[i] == FAB_POLICY_SHRINK, err, FAB_EUNSUPPORTED, "--policy",
                       "shrink is what a job does in time: study histories (study --scenarios time:90d@100)");
         if (!is_chosen[q->policies[i]]) {
@@ -200,13 +200,12 @@ static fab_status find_state(fab_what_if *x, const fab_relocation *to, size_t n_
                              fab_failed_state *out, fab_error *err) {
     fab_error inner = {0};
     fab_assessor *a = x->at->assessor;
-    FAB_OWNED bool *has_collided = NULL;
     out->time_s = NAN;
     FAB_PASS(FAB_NEW(out->phases, x->kept.n_phases, err));
     for (size_t p = 0; p < x->kept.n_phases; p++) {
         out->phases[p].time_s = NAN;
     }
-    FAB_PASS(FAB_NEW(has_collided, x->f->n_links, err));
+    FAB_OWNED_NEW(bool, has_collided, x->f->n_links, err);
     FAB_PASS(assess_reroute(a, 0, to, err));
     for (size_t p = 0; p < x->kept.n_phases; p++) {
         out->phases[p].n_disconnected = a->now[p]->n_disconnected;
@@ -377,7 +376,7 @@ static fab_status copy_state(const fab_what_if *x, const fab_failed_state *from,
 static fab_status find_policy(fab_what_if *x, fab_policy policy, const fab_failed_policy *before,
                               fab_failed_policy *out, fab_error *err) {
     fab_relocation *found = &x->place;
-    (void)snprintf(out->policy, sizeof out->policy, "%s", fab_policies[policy]);
+    FAB_FORMAT(out->policy, "%s", fab_policies[policy]);
     FAB_PASS(fab_relocate(x->at->assessor->relocators[0], &x->at->assessor->mask, policy, found, err));
     out->is_possible = found->is_possible;
     out->n_tried = found->n_tried;
@@ -424,7 +423,7 @@ static fab_status take_whole(fab_what_if *x, fab_failed_engine *out, fab_error *
 static fab_status answer_engine(fab_what_if *x, fab_error *err) {
     fab_failed_engine *out = &x->out->engines[x->engine];
     fab_error inner = {0};
-    (void)snprintf(out->label, sizeof out->label, "%s", fab_assessment_engine(x->at->assessment, 0));
+    FAB_FORMAT(out->label, "%s", fab_assessment_engine(x->at->assessment, 0));
     if (x->what->n_engines > 1) {
         drop_left(x); /* of another engine */
     }
@@ -438,7 +437,7 @@ static fab_status answer_engine(fab_what_if *x, fab_error *err) {
         status = find_policy(x, x->policies[i], before, &out->policies[i], &inner);
     }
     if (status == FAB_EUNSUPPORTED) {
-        (void)snprintf(out->note, sizeof out->note, "%s", inner.text);
+        FAB_FORMAT(out->note, "%s", inner.text);
         x->has_times = false;
     } else if (status != FAB_OK) {
         return fab_fail(err, status, inner.where, "%s", inner.text);
@@ -485,8 +484,7 @@ fab_status failures_run_draw(const fab_failures_request *request, const fab_cont
 /* --- held open ---------------------------------------------------------------------------------------------------- */
 
 fab_status fab_what_if_open(const fab_context *context, fab_what_if **out, fab_error *err) {
-    FAB_OWNS(fab_what_if_close_owned) fab_what_if *x = NULL;
-    FAB_PASS(FAB_NEW(x, 1, err));
+    FAB_OWNS_NEW(fab_what_if_close_owned, fab_what_if, x, 1, err);
     x->context = context;
     x->what = fab_context_what(context);
     x->f = x->what->fabric;
@@ -499,11 +497,8 @@ fab_status fab_what_if_open(const fab_context *context, fab_what_if **out, fab_e
     return FAB_GIVE(*out, x);
 }
 
-void fab_what_if_close(fab_what_if *x) {
-    if (x != NULL) {
-        what_if_release(x);
-        free(x);
-    }
+FAB_FREES_AFTER(fab_what_if_close, fab_what_if, x) {
+    what_if_release(x);
 }
 
 fab_status fab_what_if_ask(fab_what_if *x, const fab_failures_request *request, const fab_failures **out,

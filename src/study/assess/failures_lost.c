@@ -4,34 +4,10 @@
 #include "fab/memory.h"
 #include "fab/order.h"
 
-/* "24-31", "0,8,16,...". */
-static void write_ranks(const uint32_t *ranks, size_t n, char *out, size_t size) {
-    size_t used = 0;
-    out[0] = '\0';
-    for (size_t i = 0; i < n;) {
-        char chunk[32];
-        size_t length = 1;
-        while (i + length < n && ranks[i + length] == ranks[i] + length) {
-            length++;
-        }
-        int size_of = length > 1
-                          ? snprintf(chunk, sizeof chunk, "%s%u-%u", i > 0 ? "," : "", ranks[i], ranks[i + length - 1])
-                          : snprintf(chunk, sizeof chunk, "%s%u", i > 0 ? "," : "", ranks[i]);
-        if (used + (size_t)size_of + 5 > size) {
-            (void)snprintf(out + used, size - used, ",...");
-            return;
-        }
-        memcpy(out + used, chunk, (size_t)size_of + 1);
-        used += (size_t)size_of;
-        i += length;
-    }
-}
-
 fab_status failures_name_ranks(const fab_fabric *f, const fab_traffic *traffic, uint32_t server, fab_lost_server *out,
                                fab_error *err) {
-    FAB_OWNED uint32_t *ranks = NULL;
     size_t n = 0;
-    FAB_PASS(FAB_NEW(ranks, f->gpus_per_server, err));
+    FAB_OWNED_NEW(uint32_t, ranks, f->gpus_per_server, err);
     for (uint32_t k = 0; k < f->gpus_per_server; k++) {
         uint32_t gpu = server * f->gpus_per_server + k;
         uint32_t rank = gpu >= fab_n_gpus(f)           ? FAB_NONE
@@ -45,7 +21,9 @@ fab_status failures_name_ranks(const fab_fabric *f, const fab_traffic *traffic, 
     out->server = server;
     (void)fab_server_name(f, server, out->name);
     out->n_ranks = n;
-    write_ranks(ranks, n, out->ranks, sizeof out->ranks);
+    if (fab_write_ranges(out->ranks, sizeof out->ranks - strlen(",..."), ranks, n, ',') < n) {
+        fab_append(out->ranks, sizeof out->ranks, ",...");
+    }
     return FAB_OK;
 }
 
@@ -94,17 +72,14 @@ void failures_find_saving(const fab_failures *x, const fab_policy *policies, fab
     out->aware_ratio = b->worst_ratio;
 }
 
-void fab_failures_free(fab_failures *x) {
-    if (x == NULL) {
-        return;
-    }
+FAB_FREES_AFTER(fab_failures_free, fab_failures, x) {
     FAB_EACH(fab_failed_engine, engine, x->engines, x->n_engines) {
         for (size_t i = 0; i < x->n_policies && engine->policies != NULL; i++) {
             FAB_FREE_ALL(engine->policies[i].moves, engine->policies[i].unplaced, engine->policies[i].state.phases);
         }
         FAB_FREE_ALL(engine->healthy.phases, engine->policies);
     }
-    FAB_FREE_ALL(x->residual, x->dead_node, x->failed, x->lost, x->phases, x->left_out, x->engines, x);
+    FAB_FREE_ALL(x->residual, x->dead_node, x->failed, x->lost, x->phases, x->left_out, x->engines);
 }
 
 bool failures_move_alike(const fab_failed_policy *a, const fab_failed_policy *b) {

@@ -52,7 +52,7 @@ static fab_interference *table_of(const contender *c, size_t engine, size_t job,
     return &c->out->interference[(engine * n + job) * (n - 1) + other - (other > job)];
 }
 
-static fab_status run_cell(void *context, size_t index, size_t worker, fab_error *err) {
+static fab_status run_cell(void *context, size_t index, FAB_UNUSED size_t worker, fab_error *err) {
     const pairs *p = context;
     const contender *c = p->c;
     const cell *at = &p->cells[index];
@@ -66,7 +66,6 @@ static fab_status run_cell(void *context, size_t index, size_t worker, fab_error
     double sum_s[2] = {0, 0};
     double last_s[2];
     FAB_OWNS(contend_union_release) contend_union all = {.n = 0};
-    (void)worker;
     FAB_PASS(contend_union_init(c, phases, 2, &all, err));
     for (uint64_t draw = 0; draw < n; draw++) {
         const fab_trace trace = {.group = all.group, .n_groups = 2, .last_s = last_s};
@@ -155,7 +154,7 @@ static fab_status keep_phases(const fab_result *result, size_t n_engines, fab_co
     out->n_phases = result->n_phases;
     for (size_t p = 0; p < result->n_phases; p++) {
         const fab_phase_result *phase = &result->phases[p];
-        (void)snprintf(out->phases[p], sizeof out->phases[p], "%s", phase->name);
+        FAB_FORMAT(out->phases[p], "%s", phase->name);
         out->network_flows[p] = phase->network_flows;
         for (size_t e = 0; e < n_engines; e++) {
             const fab_engine_result *r = &phase->engines[e];
@@ -215,11 +214,11 @@ static fab_status take_job(contender *c, const fab_design *placed, size_t job, f
                            const fab_result *first, fab_error *err) {
     fab_contending_job *out = &c->out->jobs[job];
     fab_design_copy_alone(placed, job, alone);
-    (void)snprintf(out->id, sizeof out->id, "%s", placed->jobs[job].id);
+    FAB_FORMAT(out->id, "%s", placed->jobs[job].id);
     FAB_PASS(fab_traffic_make("job", alone, c->what->fabric, c->what->seed, &c->traffic[job], err));
-    (void)snprintf(out->traffic, sizeof out->traffic, "%s", c->traffic[job].summary);
-    (void)snprintf(out->model, sizeof out->model, "%s",
-                   c->traffic[job].model.name != NULL ? c->traffic[job].model.name : c->traffic[job].job.model);
+    FAB_FORMAT(out->traffic, "%s", c->traffic[job].summary);
+    FAB_FORMAT(out->model, "%s",
+               c->traffic[job].model.name != NULL ? c->traffic[job].model.name : c->traffic[job].job.model);
     write_plan(&c->traffic[job].job, out->plan);
     if (c->traffic[job].job.plan_chosen) {
         const fab_job_plan chosen = fab_job_plan_of(&c->traffic[job].job);
@@ -237,12 +236,11 @@ fab_status contend_iterate_at(const contender *c, size_t job, size_t engine, dou
                               fab_error *err) {
     const fab_result *alone = &c->alone[job];
     fab_iteration changed;
-    FAB_OWNED double *transfer_s = NULL;
     if (alone->n_iterations <= engine) {
         *out_s = phase_s;
         return FAB_OK;
     }
-    FAB_PASS(FAB_NEW(transfer_s, alone->n_phases, err));
+    FAB_OWNED_NEW(double, transfer_s, alone->n_phases, err);
     for (size_t p = 0; p < alone->n_phases; p++) {
         transfer_s[p] = alone->phases[p].engines[engine].transfer_s.mean;
     }
@@ -310,7 +308,7 @@ static fab_status choose_longest(const contender *c, fab_contending_job *j, cons
     FAB_REFUSE_IF(unknown, err, FAB_EUNSUPPORTED, spec->where,
                   "job '%s' has phases that are too large to be timed: say which one contends", j->id);
     if (most_s >= 0) {
-        (void)snprintf(j->phase, sizeof j->phase, "%s", j->phases[j->phase_index]);
+        FAB_FORMAT(j->phase, "%s", j->phases[j->phase_index]);
     }
     return FAB_OK;
 }
@@ -325,7 +323,7 @@ static fab_status choose_phase(const contender *c, fab_contending_job *j, const 
     for (size_t p = 0; p < j->n_phases; p++) {
         if (strcmp(j->phases[p], spec->contends) == 0) {
             j->phase_index = p;
-            (void)snprintf(j->phase, sizeof j->phase, "%s", j->phases[p]);
+            FAB_FORMAT(j->phase, "%s", j->phases[p]);
             return FAB_OK;
         }
     }
@@ -334,10 +332,7 @@ static fab_status choose_phase(const contender *c, fab_contending_job *j, const 
 
 /* --- all together ------------------------------------------------------------------------------------------------- */
 
-void fab_contention_free(fab_contention *c) {
-    if (c == NULL) {
-        return;
-    }
+FAB_FREES_AFTER(fab_contention_free, fab_contention, c) {
     for (size_t i = 0; c->jobs != NULL && i < c->n_jobs; i++) {
         FAB_FREE_ALL(c->jobs[i].phases, c->jobs[i].network_flows, c->jobs[i].alone);
     }
@@ -346,7 +341,7 @@ void fab_contention_free(fab_contention *c) {
         FAB_FREE_ALL(c->interference[i].phase, c->interference[i].other_phase, c->interference[i].slowdown);
     }
     FAB_FREE_EACH_OF(free, c->remedies, c->n_remedies, .time_s);
-    FAB_FREE_ALL(c->jobs, c->engines, c->interference, c);
+    FAB_FREE_ALL(c->jobs, c->engines, c->interference);
 }
 
 static fab_status open_contention(contender *c, size_t n_jobs, fab_error *err) {
@@ -364,7 +359,7 @@ static fab_status open_contention(contender *c, size_t n_jobs, fab_error *err) {
         fab_contention_engine *engine = &c->out->engines[e];
         FAB_PASS(fab_context_router(c->base->context, e, &router, err));
         c->n_seeds[e] = fab_router_facts_of(router)->is_seeded ? c->base->n_seeds : 1;
-        (void)snprintf(engine->label, sizeof engine->label, "%s", fab_router_facts_of(router)->label);
+        FAB_FORMAT(engine->label, "%s", fab_router_facts_of(router)->label);
         FAB_PASS(FAB_NEW(engine->jobs, n_jobs, err));
     }
     return FAB_OK;

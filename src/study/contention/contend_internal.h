@@ -23,13 +23,13 @@ typedef struct contend_union {
 } contend_union;
 
 /** @retval FAB_EUNSUPPORTED  more flows than can be solved; names the phases */
-fab_status contend_union_init(const contender *c, const fab_phase *const *phases, uint32_t n, contend_union *out,
-                              fab_error *err) FAB_MUST_USE;
+FAB_STATUS contend_union_init(const contender *c, const fab_phase *const *phases, uint32_t n, contend_union *out,
+                              fab_error *err);
 void contend_union_release(contend_union *all);
 
 /** Starts all flows of the union under an engine, and runs them until the last one ends. */
-fab_status contend_trace(const contend_union *all, size_t engine, uint64_t draw, const fab_trace *trace,
-                         fab_error *err) FAB_MUST_USE;
+FAB_STATUS contend_trace(const contend_union *all, size_t engine, uint64_t draw, const fab_trace *trace,
+                         fab_error *err);
 
 static inline const fab_phase_alone *contend_alone(const contender *c, size_t job, size_t phase, size_t engine) {
     return &c->out->jobs[job].alone[phase * c->out->n_engines + engine];
@@ -64,12 +64,12 @@ typedef struct contended {
 } contended;
 
 /** Starts the phases that contend together: fills out->engines, and what `m` has beside c. */
-fab_status contend_phases(contended *m, fab_error *err) FAB_MUST_USE;
+FAB_STATUS contend_phases(contended *m, fab_error *err);
 void contended_release(contended *m);
 
 /** Leaves jobs out in turn: who costs each most. After contend_iterate(). */
-fab_status contend_rivals(contended *m, fab_error *err) FAB_MUST_USE;
+FAB_STATUS contend_rivals(contended *m, fab_error *err);
 
 /** What the iteration of a job takes whose phase takes so long, latency included; without an iteration the phase. */
-fab_status contend_iterate_at(const contender *c, size_t job, size_t engine, double phase_s, double *out_s,
-                              fab_error *err) FAB_MUST_USE;
+FAB_STATUS contend_iterate_at(const contender *c, size_t job, size_t engine, double phase_s, double *out_s,
+                              fab_error *err);

@@ -96,12 +96,11 @@ static void find_shared(const contended *m, const double *bytes, size_t engine) 
 
 /* --- times -------------------------------------------------------------------------------------------------------- */
 
-static fab_status run_item(void *context, size_t index, size_t worker, fab_error *err) {
+static fab_status run_item(void *context, size_t index, FAB_UNUSED size_t worker, fab_error *err) {
     contended *m = context;
     contender *c = m->c;
     const contend_item *it = &m->items[index];
     FAB_OWNED double *bytes = NULL;
-    (void)worker;
     for (uint32_t i = 0; i < m->n; i++) {
         const fab_trace trace = {.n_groups = 1, .last_s = &m->alone_s[index * m->n + i]};
         FAB_PASS(contend_trace(&m->single[i], it->engine, it->draw, &trace, err));
@@ -118,9 +117,8 @@ static fab_status run_item(void *context, size_t index, size_t worker, fab_error
 
 static fab_status contend_gather(const contended *m, fab_error *err) {
     const contender *c = m->c;
-    FAB_OWNED double *values = NULL;
     size_t first = 0;
-    FAB_PASS(FAB_NEW(values, 3 * c->base->n_seeds, err));
+    FAB_OWNED_NEW(double, values, 3 * c->base->n_seeds, err);
     for (size_t e = 0; e < c->out->n_engines; e++) {
         fab_contention_engine *engine = &c->out->engines[e];
         size_t n = engine->n_seeds;

@@ -19,13 +19,12 @@ typedef struct absences {
 } absences;
 
 /* All jobs without one, under every seed. */
-static fab_status leave_out(void *context, size_t index, size_t worker, fab_error *err) {
+static fab_status leave_out(void *context, size_t index, FAB_UNUSED size_t worker, fab_error *err) {
     const absences *a = context;
     const contended *m = a->m;
     const uint32_t left_out = a->out[index];
     const fab_phase *phases[FAB_MAX_JOBS];
     FAB_OWNS(contend_union_release) contend_union all = {.n = 0};
-    (void)worker;
     for (uint32_t i = 0, n = 0; i < m->n; i++) {
         phases[n] = m->phases[i];
         n += i != left_out;
@@ -149,12 +148,10 @@ static void plan_absences(absences *a) {
 
 static fab_status find_rivals(absences *a, fab_error *err) {
     const contended *m = a->m;
-    FAB_OWNED double *without_s = NULL;
-    FAB_OWNED double *values = NULL;
     a->target = m->n;
     plan_absences(a);
-    FAB_PASS(FAB_NEW(without_s, a->n * a->n_seeds * m->n, err));
-    FAB_PASS(FAB_NEW(values, a->n_seeds, err));
+    FAB_OWNED_NEW(double, without_s, a->n * a->n_seeds * m->n, err);
+    FAB_OWNED_NEW(double, values, a->n_seeds, err);
     a->without_s = without_s;
     FAB_PASS(fab_parallel_for(a->n, m->c->base->n_threads, leave_out, a, err));
     for (uint32_t i = 0; i < m->n && a->n > 0; i++) {

@@ -69,7 +69,7 @@ fab_status contend_union_init(const contender *c, const fab_phase *const *phases
                       "; name another phase in contends, or none",
                       phases[i]->name, phases[i]->n_flows, MOST_FLOWS);
     }
-    (void)snprintf(all.phase.name, sizeof all.phase.name, "%s", n == 1 ? phases[0]->name : "together");
+    FAB_FORMAT(all.phase.name, "%s", n == 1 ? phases[0]->name : "together");
     FAB_PASS(FAB_NEW_ALL(n_flows, err, all.phase.src, all.phase.dst, all.phase.bytes, all.phase.comm, all.phase.ordinal,
                          all.group));
     for (uint32_t i = 0; i < n; i++) {

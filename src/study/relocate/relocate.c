@@ -88,11 +88,11 @@ static void relocate_find_slots(fab_relocator *r, uint32_t leaf, uint32_t *seen)
     const fab_fabric *f = r->f;
     fab_node_id v = f->first[FAB_NODE_SWITCH] + leaf;
     uint32_t n_slots = 0;
-    for (uint32_t k = f->out_first[v]; k < f->out_first[v + 1]; k++) {
-        if (fab_class_of(f, f->out_link[k])->kind != FAB_LINK_ACCESS) {
+    FAB_EACH_LINK(f, v, link) {
+        if (fab_class_of(f, link)->kind != FAB_LINK_ACCESS) {
             continue;
         }
-        uint32_t server = fab_server_of_nic(f, fab_head(f, f->out_link[k]));
+        uint32_t server = fab_server_of_nic(f, fab_head(f, link));
         if (seen[server] == leaf + 1) {
             continue;
         }
@@ -108,8 +108,7 @@ static void relocate_find_slots(fab_relocator *r, uint32_t leaf, uint32_t *seen)
 static fab_status find_places(fab_relocator *r, fab_error *err) {
     const fab_fabric *f = r->f;
     const fab_racks *racks = r->request.racks;
-    FAB_OWNED uint32_t *seen = NULL;
-    FAB_PASS(FAB_NEW(seen, f->n_servers, err));
+    FAB_OWNED_NEW(uint32_t, seen, f->n_servers, err);
     for (uint32_t server = 0; server < f->n_servers; server++) {
         bool stands = racks != NULL && racks->n_racks > 0;
         r->place[server] = (relocate_place){FAB_NONE, 0, stands ? fab_racks_of_server(racks, server) : FAB_NONE};
@@ -144,9 +143,8 @@ static void find_idle(fab_relocator *r) {
 }
 
 fab_status fab_relocator_new(const fab_relocator_request *request, fab_relocator **out, fab_error *err) {
-    FAB_OWNS(fab_relocator_free_owned) fab_relocator *r = NULL;
     const fab_fabric *f = request->fabric;
-    FAB_PASS(FAB_NEW(r, 1, err));
+    FAB_OWNS_NEW(fab_relocator_free_owned, fab_relocator, r, 1, err);
     r->request = *request;
     r->f = f;
     FAB_PASS(FAB_NEW(r->gpu, fab_n_gpus(f), err));
@@ -154,23 +152,17 @@ fab_status fab_relocator_new(const fab_relocator_request *request, fab_relocator
                          r->spare));
     FAB_PASS(FAB_NEW_ALL(f->n_servers, err, r->to, r->used, r->moves));
     FAB_PASS(FAB_NEW_ALL(fab_n_gpus(f), err, r->moved, r->new_gpu));
-    for (uint32_t gpu = 0; gpu < fab_n_gpus(f); gpu++) {
-        r->new_gpu[gpu] = gpu;
-    }
+    FAB_FILL(r->new_gpu, fab_n_gpus(f), (uint32_t)fab_at);
     mark_gpus(r);
     FAB_PASS(find_places(r, err));
     find_idle(r);
     return FAB_GIVE(*out, r);
 }
 
-void fab_relocator_free(fab_relocator *r) {
-    if (r == NULL) {
-        return;
-    }
+FAB_FREES_AFTER(fab_relocator_free, fab_relocator, r) {
     FAB_FREE_ALL(r->gpu, r->place, r->is_working, r->idle, r->seen, r->suspect, r->lost, r->unplaced, r->spare, r->to,
                  r->used, r->moves, r->moved, r->new_gpu);
     relocate_eval_free(r->eval);
-    free(r);
 }
 
 /* --- who is lost, and who is spare -------------------------------------------------------------------------------- */
@@ -196,9 +188,9 @@ static void suspect_node(fab_relocator *r, fab_node_id v) {
 static bool is_joined(const fab_relocator *r, fab_node_id leaf) {
     const fab_fabric *f = r->f;
     bool any = false;
-    for (uint32_t k = f->out_first[leaf]; k < f->out_first[leaf + 1]; k++) {
-        if (fab_class_of(f, f->out_link[k])->kind == FAB_LINK_FABRIC) {
-            if (!fab_mask_link_is_dead(r->mask, f->out_link[k])) {
+    FAB_EACH_LINK(f, leaf, link) {
+        if (fab_class_of(f, link)->kind == FAB_LINK_FABRIC) {
+            if (!fab_mask_link_is_dead(r->mask, link)) {
                 return true;
             }
             any = true;
@@ -213,8 +205,8 @@ static void suspect_below(fab_relocator *r, fab_node_id v) {
     if (is_joined(r, v)) {
         return;
     }
-    for (uint32_t k = f->out_first[v]; k < f->out_first[v + 1]; k++) {
-        suspect_node(r, fab_head(f, f->out_link[k]));
+    FAB_EACH_LINK(f, v, link) {
+        suspect_node(r, fab_head(f, link));
     }
 }
 
@@ -348,7 +340,7 @@ void relocate_next_choice(fab_relocator *r) {
 
 fab_status relocate_by_place(fab_relocator *r, fab_policy policy, fab_error *err) {
     FAB_REFUSE_IF(policy == FAB_POLICY_SAME_RACK && !relocate_has_racks(r), err, FAB_EUNSUPPORTED, NULL,
-                  "policy same-rack: racks are not known without a floor plan");
+                  "policy same-rack: " FAB_NO_FLOOR);
     relocate_next_choice(r);
     for (uint32_t i = 0; i < r->n_lost; i++) {
         r->to[i] = policy == FAB_POLICY_NONE ? FAB_NONE : relocate_choose(r, policy, r->lost[i]);

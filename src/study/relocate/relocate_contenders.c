@@ -85,9 +85,8 @@ static void count_contenders(const relocate_eval *e, const relocate_view *v, con
 }
 
 fab_status relocate_eval_contend(const relocate_eval *e, uint32_t *n_shared_paths, fab_error *err) {
-    FAB_OWNED uint8_t *is_contended = NULL;
     memset(n_shared_paths, 0, e->f->n_servers * sizeof *n_shared_paths);
-    FAB_PASS(FAB_NEW(is_contended, e->f->n_links, err));
+    FAB_OWNED_NEW(uint8_t, is_contended, e->f->n_links, err);
     for (size_t i = 0; i < e->n_views && e->is_separable; i++) {
         const relocate_view *v = &e->views[i];
         uint32_t n = 0;

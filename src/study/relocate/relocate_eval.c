@@ -186,8 +186,7 @@ static void add_score(const relocate_view *v, const tally *t, double worst, relo
 static fab_status eval_make(relocate_eval *e, const relocate_change *changes, size_t n, relocate_score *out,
                             fab_error *err) {
     relocate_score score = {0};
-    for (size_t i = 0; i < e->n_views; i++) {
-        relocate_view *v = &e->views[i];
+    FAB_EACH(relocate_view, v, e->views, e->n_views) {
         if (v->is_separable) {
             next_stamp(e, v);
             v->n_touched = 0;
@@ -199,8 +198,7 @@ static fab_status eval_make(relocate_eval *e, const relocate_change *changes, si
         e->kept_at[i] = e->at[changes[i].server];
         relocate_view_put(e, changes[i].server, changes[i].to);
     }
-    for (size_t i = 0; i < e->n_views; i++) {
-        relocate_view *v = &e->views[i];
+    FAB_EACH(relocate_view, v, e->views, e->n_views) {
         if (v->is_separable) {
             FAB_PASS(shift(e, v, changes, n, 1, err));
             count_touched(e, v);
@@ -219,8 +217,7 @@ static fab_status eval_make(relocate_eval *e, const relocate_change *changes, si
 }
 
 void relocate_view_undo(relocate_eval *e, const relocate_change *changes, size_t n) {
-    for (size_t i = 0; i < e->n_views; i++) {
-        relocate_view *v = &e->views[i];
+    FAB_EACH(relocate_view, v, e->views, e->n_views) {
         for (size_t k = 0; k < v->n_touched; k++) {
             v->more[v->touched[k]] = v->before[k];
         }
@@ -248,8 +245,7 @@ fab_status relocate_eval_try(relocate_eval *e, const relocate_change *changes, s
 fab_status relocate_eval_set(relocate_eval *e, const relocate_change *changes, size_t n, relocate_score *out,
                              fab_error *err) {
     FAB_PASS(eval_make(e, changes, n, out, err));
-    for (size_t i = 0; i < e->n_views; i++) {
-        relocate_view *v = &e->views[i];
+    FAB_EACH(relocate_view, v, e->views, e->n_views) {
         FAB_PASS(FAB_GROW(v->raised, v->raised_capacity, v->n_raised + v->n_touched, err));
         for (size_t k = 0; k < v->n_touched; k++) {
             if (v->is_raised[v->touched[k]] == 0) {

@@ -56,7 +56,7 @@ struct fab_relocator {
 bool relocate_fits(const fab_relocator *r, uint32_t from, uint32_t to);
 
 /** Chooses r->to by a policy that looks at places alone. */
-fab_status relocate_by_place(fab_relocator *r, fab_policy policy, fab_error *err) FAB_MUST_USE;
+FAB_STATUS relocate_by_place(fab_relocator *r, fab_policy policy, fab_error *err);
 
 bool relocate_has_racks(const fab_relocator *r);
 
@@ -72,7 +72,7 @@ typedef struct relocate_found {
 } relocate_found;
 
 /** Searches, and lists unplaced servers and moves. */
-fab_status relocate_by_search(fab_relocator *r, relocate_found *out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS relocate_by_search(fab_relocator *r, relocate_found *out, fab_error *err);
 
 /** What is to be as small as can be, the first first. Ratios are counted in steps, so that rounding decides nothing. */
 typedef struct relocate_score {
@@ -101,23 +101,23 @@ typedef struct relocate_eval relocate_eval;
 /** Told of a link whose load a change makes another one: a phase that is seen, and by how much. */
 typedef void relocate_look(void *context, size_t view, fab_link_id link, double bps);
 
-fab_status relocate_eval_new(const fab_relocator *r, relocate_eval **out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS relocate_eval_new(const fab_relocator *r, relocate_eval **out, fab_error *err);
 void relocate_eval_free(relocate_eval *e);
 FAB_OWNER(relocate_eval, relocate_eval_free)
 
 /** Begins with the lost servers of the relocator nowhere, and everybody else at home. */
-fab_status relocate_eval_start(relocate_eval *e, fab_error *err) FAB_MUST_USE;
+FAB_STATUS relocate_eval_start(relocate_eval *e, fab_error *err);
 
 /**
  * Scores changes, and takes them back. Servers differ; where they go nobody is afterwards.
  * @param[in] look  NULL, or told of all links of the network that change, each once; only of separable phases.
  */
-fab_status relocate_eval_try(relocate_eval *e, const relocate_change *changes, size_t n, relocate_score *out,
-                             relocate_look *look, void *context, fab_error *err) FAB_MUST_USE;
+FAB_STATUS relocate_eval_try(relocate_eval *e, const relocate_change *changes, size_t n, relocate_score *out,
+                             relocate_look *look, void *context, fab_error *err);
 
 /** Makes changes. */
-fab_status relocate_eval_set(relocate_eval *e, const relocate_change *changes, size_t n, relocate_score *out,
-                             fab_error *err) FAB_MUST_USE;
+FAB_STATUS relocate_eval_set(relocate_eval *e, const relocate_change *changes, size_t n, relocate_score *out,
+                             fab_error *err);
 
 /** Residual capacity of a link of the network, bit/s; of others 0. */
 double relocate_eval_residual(const relocate_eval *e, fab_link_id link);
@@ -130,15 +130,15 @@ bool relocate_eval_talk(const relocate_eval *e, uint32_t a, uint32_t b);
  * @param[in]  changes  Shape [2].
  * @param[out] is_cut   Some of them lose every path.
  */
-fab_status relocate_eval_between(relocate_eval *e, const relocate_change *changes, bool *is_cut, relocate_look *look,
-                                 void *context, fab_error *err) FAB_MUST_USE;
+FAB_STATUS relocate_eval_between(relocate_eval *e, const relocate_change *changes, bool *is_cut, relocate_look *look,
+                                 void *context, fab_error *err);
 
 /**
  * Who crosses links that collide and that lost servers, where they are set, cross too. Where phases are not looked at
  * flow by flow: everybody who has ranks.
  * @param[out] n_shared_paths  Shape [n_servers]: paths of healthy servers.
  */
-fab_status relocate_eval_contend(const relocate_eval *e, uint32_t *n_shared_paths, fab_error *err) FAB_MUST_USE;
+FAB_STATUS relocate_eval_contend(const relocate_eval *e, uint32_t *n_shared_paths, fab_error *err);
 
 /** Appends the moves of servers that are not lost, ascending. */
 void relocate_eval_list_healthy(const relocate_eval *e, fab_move *moves, size_t *n);

@@ -390,8 +390,7 @@ static fab_status prove(exact *x, fab_error *err) {
 
 /* All lost servers nowhere. */
 static fab_status lift_all(exact *x, relocate_score *out, fab_error *err) {
-    FAB_OWNED relocate_change *changes = NULL;
-    FAB_PASS(FAB_NEW(changes, x->n_lost, err));
+    FAB_OWNED_NEW(relocate_change, changes, x->n_lost, err);
     for (uint32_t i = 0; i < x->n_lost; i++) {
         changes[i] = (relocate_change){x->s->r->lost[i], FAB_NONE};
     }

@@ -54,8 +54,7 @@ static void search_keep(relocate_search *s) {
 
 fab_status relocate_search_set(relocate_search *s, const uint32_t *to, fab_error *err) {
     const fab_relocator *r = s->r;
-    FAB_OWNED relocate_change *changes = NULL;
-    FAB_PASS(FAB_NEW(changes, r->n_lost, err));
+    FAB_OWNED_NEW(relocate_change, changes, r->n_lost, err);
     for (uint32_t i = 0; i < r->n_lost; i++) {
         changes[i] = (relocate_change){r->lost[i], to[i]};
     }
@@ -346,10 +345,9 @@ static fab_status best_exchange(relocate_search *s, const contender *list, uint3
 static fab_status exchange(relocate_search *s, fab_error *err) {
     fab_relocator *r = s->r;
     uint32_t most = r->request.n_exchanges == 0 ? 1 : r->request.n_exchanges == FAB_NONE ? 0 : r->request.n_exchanges;
-    FAB_OWNED uint32_t *n_shared_paths = NULL;
-    FAB_OWNED contender *list = NULL;
     bool found = most > 0 && r->n_lost > 0;
-    FAB_PASS(FAB_NEW_ALL(r->f->n_servers, err, n_shared_paths, list));
+    FAB_OWNED_NEW(uint32_t, n_shared_paths, r->f->n_servers, err);
+    FAB_OWNED_NEW(contender, list, r->f->n_servers, err);
     for (uint32_t k = 0; k < most && found && has_budget(s) && s->score.n_collisions + s->score.n_cut > 0; k++) {
         relocate_change change[2];
         uint32_t n = 0;

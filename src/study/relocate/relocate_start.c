@@ -166,9 +166,8 @@ static relocate_view *find_view(relocate_eval *e, const fab_baseline *phase) {
 }
 
 fab_status relocate_eval_new(const fab_relocator *r, relocate_eval **out, fab_error *err) {
-    FAB_OWNS(relocate_eval_free_owned) relocate_eval *e = NULL;
     const fab_fabric *f = r->f;
-    FAB_PASS(FAB_NEW(e, 1, err));
+    FAB_OWNS_NEW(relocate_eval_free_owned, relocate_eval, e, 1, err);
     e->r = r;
     e->f = f;
     e->is_separable = true;
@@ -181,9 +180,7 @@ fab_status relocate_eval_new(const fab_relocator *r, relocate_eval **out, fab_er
         bool counts = about->kind == FAB_LINK_ACCESS || about->kind == FAB_LINK_FABRIC;
         e->per_bps[link] = counts ? 1 / about->capacity_bps : 0;
     }
-    for (uint32_t server = 0; server < f->n_servers; server++) {
-        e->at[server] = server;
-    }
+    FAB_FILL(e->at, f->n_servers, (uint32_t)fab_at);
     for (uint32_t gpu = 0; gpu < fab_n_gpus(f); gpu++) {
         e->new_gpu[gpu] = e->still_gpu[gpu] = gpu;
     }
@@ -201,14 +198,11 @@ fab_status relocate_eval_new(const fab_relocator *r, relocate_eval **out, fab_er
     return FAB_GIVE(*out, e);
 }
 
-void relocate_eval_free(relocate_eval *e) {
-    if (e == NULL) {
-        return;
-    }
+FAB_FREES_AFTER(relocate_eval_free, relocate_eval, e) {
     FAB_EACH(relocate_view, v, e->views, e->n_views) {
         fab_reroute_free(v->reroute);
         FAB_FREE_ALL(v->more, v->is_raised, v->raised, v->link_stamp, v->touched, v->before, v->flow_stamp);
     }
     FAB_FREE_ALL(e->views, e->per_bps, e->at, e->new_gpu, e->still_gpu, e->gpus, e->away, e->is_away, e->is_lost,
-                 e->flow, e->kept_at, e);
+                 e->flow, e->kept_at);
 }

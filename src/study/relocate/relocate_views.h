@@ -110,12 +110,11 @@ double relocate_view_worst(const relocate_eval *e, const relocate_view *v);
 void relocate_view_put(relocate_eval *e, uint32_t server, uint32_t to);
 
 /** Lists in e->flow the flows of servers that change, each once, whose ends are both somewhere. */
-fab_status relocate_view_list(relocate_eval *e, relocate_view *v, const relocate_change *changes, size_t n,
-                              size_t *out_n, fab_error *err) FAB_MUST_USE;
+FAB_STATUS relocate_view_list(relocate_eval *e, relocate_view *v, const relocate_change *changes, size_t n,
+                              size_t *out_n, fab_error *err);
 
 /** Puts the first n_flows of e->flow on (1), or takes them off (-1), as they are now. */
-fab_status relocate_view_shift(relocate_eval *e, relocate_view *v, size_t n_flows, int sign,
-                               fab_error *err) FAB_MUST_USE;
+FAB_STATUS relocate_view_shift(relocate_eval *e, relocate_view *v, size_t n_flows, int sign, fab_error *err);
 
 /** Takes back what was shifted since the last stamp, and the servers to e->kept_at. */
 void relocate_view_undo(relocate_eval *e, const relocate_change *changes, size_t n);
@@ -132,11 +131,11 @@ typedef struct relocate_search {
 } relocate_search;
 
 /** Sets an assignment of all lost servers. */
-fab_status relocate_search_set(relocate_search *s, const uint32_t *to, fab_error *err) FAB_MUST_USE;
+FAB_STATUS relocate_search_set(relocate_search *s, const uint32_t *to, fab_error *err);
 
 /**
  * Looks for the best assignment of spares to at least two lost servers by an integer program, where that is small:
  * fewest collisions, then the lowest ratio. Sets what it finds if that is better, and says whether the best is proved
  * to be.
  */
-fab_status relocate_search_exactly(relocate_search *s, fab_error *err) FAB_MUST_USE;
+FAB_STATUS relocate_search_exactly(relocate_search *s, fab_error *err);

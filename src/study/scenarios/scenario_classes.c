@@ -28,9 +28,7 @@ static void classes_join(classes *c, uint32_t a, uint32_t b) {
 
 static fab_status classes_init(classes *c, uint64_t n, fab_error *err) {
     FAB_PASS(FAB_NEW(c->root, n, err));
-    for (uint64_t i = 0; i < n; i++) {
-        c->root[i] = (uint32_t)i;
-    }
+    FAB_FILL(c->root, n, (uint32_t)fab_at);
     return FAB_OK;
 }
 
@@ -55,11 +53,8 @@ static void join_pairs(classes *c, uint32_t n, const fab_permutations *alike, si
 
 static fab_status join_sets(const fab_scenarios *s, const fab_permutations *alike, classes *sets, classes *single,
                             fab_error *err) {
-    FAB_OWNED uint32_t *to = NULL;
-    FAB_PASS(FAB_NEW(to, s->n, err));
-    for (uint32_t i = 0; i < s->n; i++) {
-        to[i] = i;
-    }
+    FAB_OWNED_NEW(uint32_t, to, s->n, err);
+    FAB_FILL(to, s->n, (uint32_t)fab_at);
     for (size_t p = 0; p < alike->n; p++) {
         for (size_t k = alike->first[p]; k < alike->first[p + 1]; k++) {
             to[alike->moved[k]] = alike->to[k];
@@ -77,9 +72,8 @@ static fab_status join_sets(const fab_scenarios *s, const fab_permutations *alik
 
 /* Classes by their lowest set. */
 static fab_status count_classes(fab_scenarios *s, uint64_t n_sets, classes *sets, fab_error *err) {
-    FAB_OWNED uint32_t *place = NULL; /* by root */
     uint64_t n = 0;
-    FAB_PASS(FAB_NEW(place, n_sets, err));
+    FAB_OWNED_NEW(uint32_t, place, n_sets, err); /* by root */
     for (uint64_t i = 0; i < n_sets; i++) {
         if (sets->root[i] == i) {
             place[i] = (uint32_t)n++;

@@ -219,9 +219,7 @@ static void count_rack(const event_source *e, uint32_t rack, taken *t) {
 
 static fab_status need_floor(const event_source *e, const char *event, fab_error *err) {
     return e->floor != NULL ? FAB_OK
-                            : fab_fail(err, FAB_EINPUT, "--scenarios",
-                                       "%s:%s needs a floor plan: without one a design does not say what stands where",
-                                       event, e->argument);
+                            : fab_fail(err, FAB_EINPUT, "--scenarios", "%s:%s: " FAB_NO_FLOOR, event, e->argument);
 }
 
 static fab_status refuse(const event_source *e, const char *event, const char *choices, fab_error *err) {
@@ -316,16 +314,14 @@ static fab_status fail_card(const event_source *e, uint32_t v, uint32_t card, ui
                             fab_error *err) {
     const fab_fabric *f = e->f;
     const fab_node_id node = f->first[FAB_NODE_SWITCH] + v;
-    char own[FAB_NODE_NAME_SIZE];
     taken t = {.n_racks = 0};
-    for (uint32_t k = f->out_first[node]; k < f->out_first[node + 1]; k++) {
-        const fab_link_id link = f->out_link[k];
+    FAB_EACH_LINK(f, node, link) {
         if (f->port[link] < first || f->port[link] > last) {
             continue;
         }
         if (t.n_cables++ == 0) {
             FAB_PASS(begin_event(e, err, "%s loses line card %" PRIu32 " (ports %" PRIu32 " to %" PRIu32 ")",
-                                 fab_node_name(f, node, own), card, first, last));
+                                 FAB_SAY_NODE(f, node), card, first, last));
         }
         FAB_PASS(event_add(e, FAB_COMPONENT_LINK, link, err));
     }
@@ -363,13 +359,11 @@ static uint32_t place_of(const event_source *e, fab_node_id node, bool by_rack) 
 }
 
 static fab_status cut_bundle(const event_source *e, const laid *cable, uint32_t n, bool by_rack, fab_error *err) {
-    char a[FAB_NODE_NAME_SIZE];
-    char b[FAB_NODE_NAME_SIZE];
     if (by_rack) {
         FAB_PASS(begin_event(e, err, "bundle rack-%" PRIu32 " to rack-%" PRIu32 " is cut", cable->a, cable->b));
     } else {
-        FAB_PASS(begin_event(e, err, "bundle %.100s to %.100s is cut", fab_node_name(e->f, cable->a, a),
-                             fab_node_name(e->f, cable->b, b)));
+        FAB_PASS(begin_event(e, err, "bundle %.100s to %.100s is cut", FAB_SAY_NODE(e->f, cable->a),
+                             FAB_SAY_NODE(e->f, cable->b)));
     }
     for (uint32_t i = 0; i < n; i++) {
         FAB_PASS(event_add(e, FAB_COMPONENT_LINK, 2 * cable[i].cable, err));
@@ -381,12 +375,11 @@ static fab_status cut_bundle(const event_source *e, const laid *cable, uint32_t 
 static fab_status events_bundle(const event_source *e, fab_error *err) {
     const fab_fabric *f = e->f;
     const bool by_rack = strcmp(e->argument, "racks") == 0;
-    FAB_OWNED laid *list = NULL;
     uint32_t n = 0;
     FAB_RETURN_IF(!by_rack && strcmp(e->argument, "switches") != 0,
                   refuse(e, "bundle", "bundle:racks or bundle:switches", err));
     FAB_PASS(by_rack ? need_floor(e, "bundle", err) : FAB_OK);
-    FAB_PASS(FAB_NEW(list, e->s->n_links + 1, err));
+    FAB_OWNED_NEW(laid, list, e->s->n_links + 1, err);
     for (uint32_t i = 0; i < e->s->n_links; i++) {
         const fab_link_id link = e->s->link[i];
         const uint32_t a = place_of(e, fab_tail(f, link), by_rack);
@@ -450,7 +443,7 @@ static fab_status events_update(const event_source *e, fab_error *err) {
     uint32_t tier = 1;
     uint64_t k = 0;
     fab_error inner = {0};
-    (void)snprintf(word, sizeof word, "%.*s", (int)(length < 30 ? length : 30), e->argument);
+    FAB_FORMAT(word, "%.*s", (int)(length < 30 ? length : 30), e->argument);
     while (tier <= f->n_tiers && strcmp(fab_tier_name(f->wiring, tier), word) != 0) {
         tier++;
     }

@@ -86,8 +86,7 @@ static fab_status scenario_read_line(fab_scenarios *s, uint32_t n_columns, char 
 
 /* A name that comes back later would be counted twice. */
 static fab_status check_names(const fab_scenarios *s, const char *path, fab_error *err) {
-    FAB_OWNED const char **sorted = NULL;
-    FAB_PASS(FAB_NEW(sorted, s->count, err));
+    FAB_OWNED_NEW(const char *, sorted, s->count, err);
     for (uint64_t i = 0; i < s->count; i++) {
         sorted[i] = s->name[i];
     }
@@ -111,7 +110,7 @@ static fab_status scenario_read_csv(const char *path, char *text, size_t length,
         if (next != NULL) {
             *next++ = '\0';
         }
-        (void)snprintf(where, sizeof where, "%s:%" PRIu64 ":1", path + tail, ++number);
+        FAB_FORMAT(where, "%s:%" PRIu64 ":1", path + tail, ++number);
         char *begin = trim(line);
         line = next;
         if (begin[0] == '\0' || begin[0] == '#') {

@@ -171,7 +171,7 @@ static void keep_links(fab_scenarios *s, unsigned kinds) {
 
 static fab_status find_class(const char *text, size_t n, fab_scenarios *s, fab_error *err) {
     char word[48];
-    (void)snprintf(word, sizeof word, "%.*s", (int)(n < 40 ? n : 40), text);
+    FAB_FORMAT(word, "%.*s", (int)(n < 40 ? n : 40), text);
     fab_choices near = fab_choices_of(word);
     for (size_t i = 0; i < N_CLASSES; i++) {
         fab_choices_offer(&near, CLASSES[i].name);
@@ -219,7 +219,7 @@ static fab_status read_sets(const char *class, size_t n_class, char *rest, fab_s
     FAB_PASS(scenarios_read_count(rest, &s->count, &drawn, err));
     uint64_t most = s->n < FAB_SCENARIO_COMPONENTS ? s->n : FAB_SCENARIO_COMPONENTS;
     FAB_REFUSE_IF(s->n == 0, err, FAB_EINPUT, "--scenarios", "the fabric has no %.*s%s", (int)n_class, class,
-                  s->kind == FAB_COMPONENT_RACK ? ": a design without a floor plan does not say which" : "");
+                  s->kind == FAB_COMPONENT_RACK ? ": " FAB_NO_FLOOR : "");
     FAB_REFUSE_IF(rest[0] == '\0', err, FAB_EINPUT, "--scenarios",
                   "'%.*s' does not say how many fail at once; as %.*s:1", (int)n_class, class, (int)n_class, class);
     FAB_REFUSE_IF(fab_count_parse(rest, 1, most, &k, &inner) != FAB_OK, err, FAB_EINPUT, "--scenarios",
@@ -274,11 +274,10 @@ static fab_status scenarios_find_links(fab_scenarios *s, fab_error *err) {
 
 fab_status fab_scenarios_new(const char *text, const fab_fabric *fabric, const fab_floor *floor,
                              const fab_failure_rates *rates, uint64_t seed, fab_scenarios **out, fab_error *err) {
-    FAB_OWNS(fab_scenarios_free_owned) fab_scenarios *s = NULL;
     char rest[96] = "";
     const char *colon = strchr(text, ':');
     size_t n = colon != NULL ? (size_t)(colon - text) : strlen(text);
-    FAB_PASS(FAB_NEW(s, 1, err));
+    FAB_OWNS_NEW(fab_scenarios_free_owned, fab_scenarios, s, 1, err);
     s->fabric = fabric;
     s->seed = seed;
     s->rates = rates != NULL ? *rates : fab_failure_rates_default();

@@ -46,17 +46,16 @@ uint64_t scenario_n_sets(uint64_t n, uint64_t k);
 
 /* Finds the classes, where permutations of the components make equal sets of each other. Complexity: O(n^K + what they
  * move * n^(K - 1)). */
-fab_status scenario_fold(fab_scenarios *s, const fab_permutations *alike, fab_error *err) FAB_MUST_USE;
+FAB_STATUS scenario_fold(fab_scenarios *s, const fab_permutations *alike, fab_error *err);
 
-fab_status scenario_history(const fab_scenarios *s, uint64_t i, fab_scenario *out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS scenario_history(const fab_scenarios *s, uint64_t i, fab_scenario *out, fab_error *err);
 
 /* Begins another scenario of a list, and adds a component to it. */
-fab_status scenario_begin(fab_scenarios *s, const char *name, const char *where, fab_error *err) FAB_MUST_USE;
-fab_status scenario_add(fab_scenarios *s, const fab_component *component, fab_error *err) FAB_MUST_USE;
+FAB_STATUS scenario_begin(fab_scenarios *s, const char *name, const char *where, fab_error *err);
+FAB_STATUS scenario_add(fab_scenarios *s, const fab_component *component, fab_error *err);
 
 /* Whether the first n characters of a text name an event, and all events of a text that they do. */
 bool scenario_is_event(const char *text, size_t n);
-fab_status scenario_make_events(const char *text, size_t n, const fab_floor *floor, fab_scenarios *s,
-                                fab_error *err) FAB_MUST_USE;
+FAB_STATUS scenario_make_events(const char *text, size_t n, const fab_floor *floor, fab_scenarios *s, fab_error *err);
 
-fab_status scenario_read_file(const char *path, fab_scenarios *s, fab_error *err) FAB_MUST_USE;
+FAB_STATUS scenario_read_file(const char *path, fab_scenarios *s, fab_error *err);

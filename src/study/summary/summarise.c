@@ -51,8 +51,7 @@ typedef struct weighted {
 /* As fab_quantiles(), of values that stand for several: the smallest that so many do not exceed, from either end. */
 static fab_status weighted_quantiles(const tally *t, bool falling, const double *q, size_t n_q, double *out,
                                      fab_error *err) {
-    FAB_OWNED weighted *list = NULL;
-    FAB_PASS(FAB_NEW(list, t->n_values, err));
+    FAB_OWNED_NEW(weighted, list, t->n_values, err);
     for (size_t i = 0; i < t->n_values; i++) {
         list[i] = (weighted){t->value[i], t->weight[i]};
     }
@@ -128,8 +127,8 @@ static fab_status start_variants(fab_summariser *s, fab_error *err) {
     for (size_t i = 0; i < s->n_variants; i++) {
         variant_sums *v = &s->variants[i];
         const fab_outcome *healthy = &r->healthy[i];
-        (void)snprintf(v->out.engine, sizeof v->out.engine, "%s", r->engines[i / r->n_policies]);
-        (void)snprintf(v->out.policy, sizeof v->out.policy, "%s", r->policies[i % r->n_policies]);
+        FAB_FORMAT(v->out.engine, "%s", r->engines[i / r->n_policies]);
+        FAB_FORMAT(v->out.policy, "%s", r->policies[i % r->n_policies]);
         v->out.healthy_time_s = healthy->time_s;
         v->out.healthy_ratio = healthy->worst_ratio;
         v->out.healthy_collisions = healthy->n_collisions;
@@ -153,9 +152,8 @@ static fab_status start_variants(fab_summariser *s, fab_error *err) {
 }
 
 fab_status fab_summariser_new(const fab_summary_request *request, fab_summariser **out, fab_error *err) {
-    FAB_OWNS(fab_summariser_free_owned) fab_summariser *s = NULL;
     FAB_PASS(summarise_check_request(request, err));
-    FAB_PASS(FAB_NEW(s, 1, err));
+    FAB_OWNS_NEW(fab_summariser_free_owned, fab_summariser, s, 1, err);
     s->request = *request;
     s->n_variants = request->n_engines * request->n_policies;
     s->is_single = true;
@@ -171,10 +169,7 @@ fab_status fab_summariser_new(const fab_summary_request *request, fab_summariser
     return FAB_GIVE(*out, s);
 }
 
-void fab_summariser_free(fab_summariser *s) {
-    if (s == NULL) {
-        return;
-    }
+FAB_FREES_AFTER(fab_summariser_free, fab_summariser, s) {
     for (size_t i = 0; s->variants != NULL && i < s->n_variants; i++) {
         for (size_t t = 0; t < N_TALLIES; t++) {
             FAB_FREE_ALL(s->variants[i].tallies[t].value, s->variants[i].tallies[t].weight);
@@ -186,7 +181,7 @@ void fab_summariser_free(fab_summariser *s) {
     FAB_FREE_ALL(s->sets.first, s->sets.component, s->sets.impact, s->sets.part, s->sets.class, s->sets.interaction,
                  s->sets.ranked, s->sets.scenario);
     FAB_FREE_ALL(s->table.slot, s->table.component, s->table.n_scenarios, s->table.record, s->table.class_of,
-                 s->table.class_record, s);
+                 s->table.class_record);
 }
 
 /* --- a scenario --------------------------------------------------------------------------------------------------- */
@@ -473,12 +468,11 @@ static void write_criterion(const fab_summariser *s, fab_study_summary *out) {
         "part of the span that is lost: 1 - goodput",
         "1 - p99 of requests before / after: by how much longer 99 % of them wait; 1 where the job stops"};
     const char *measure = MEASURES[s->request.is_p99 ? 3 : s->request.span_s > 0 ? 2 : s->has_times ? 0 : 1];
-    (void)snprintf(out->criterion, sizeof out->criterion, "%s", measure);
+    FAB_FORMAT(out->criterion, "%s", measure);
 }
 
 fab_status fab_summariser_finish(fab_summariser *s, fab_study_summary **out, fab_error *err) {
-    FAB_OWNS(fab_study_summary_free_owned) fab_study_summary *summary = NULL;
-    FAB_PASS(FAB_NEW(summary, 1, err));
+    FAB_OWNS_NEW(fab_study_summary_free_owned, fab_study_summary, summary, 1, err);
     FAB_PASS(FAB_NEW(summary->variants, s->n_variants, err));
     summary->n_variants = s->n_variants;
     summary->n_policies = s->request.n_policies;

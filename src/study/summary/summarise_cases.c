@@ -26,7 +26,6 @@ static void cases_add_item(char *out, size_t size, size_t *length, size_t i, siz
 }
 
 static fab_status name_set(const fab_summary_request *r, fab_study_case *out, fab_error *err) {
-    char name[FAB_COMPONENT_NAME_SIZE];
     const uint32_t *component = NULL;
     size_t n = 0;
     size_t length = 0;
@@ -35,7 +34,7 @@ static fab_status name_set(const fab_summary_request *r, fab_study_case *out, fa
         FAB_REFUSE_IF(component[i] >= r->n_components, err, FAB_EINPUT, NULL,
                       "scenario %" PRIu64 " fails component %" PRIu32 ", which cannot be", out->scenario, component[i]);
         cases_add_item(out->failed, sizeof out->failed, &length, i, n,
-                       fab_component_name(r->fabric, &r->components[component[i]], name));
+                       FAB_SAY_COMPONENT(r->fabric, &r->components[component[i]]));
     }
     out->n_failed = n;
     return FAB_OK;
@@ -56,7 +55,7 @@ static fab_status name_history(fab_summariser *s, fab_study_case *out, fab_error
     }
     for (size_t c = 0; c < FAB_FAILURE_N; c++) {
         char item[64];
-        (void)snprintf(item, sizeof item, "%" PRIu64 " %s", n[c], fab_failure_classes[c]);
+        FAB_FORMAT(item, "%" PRIu64 " %s", n[c], fab_failure_classes[c]);
         if (n[c] > 0) {
             cases_add_item(out->failed, sizeof out->failed, &length, n_items++, FAB_FAILURE_N, item);
         }
@@ -81,7 +80,7 @@ static fab_status cases_describe(fab_summariser *s, const candidate *from, fab_s
                             .n_stops = row->n_stops,
                             .n_equal = r->n_equal != NULL ? r->n_equal[row->scenario] : 0};
     if (r->names != NULL && r->span_s <= 0) {
-        (void)snprintf(out->name, sizeof out->name, "%s", r->names[row->scenario]);
+        FAB_FORMAT(out->name, "%s", r->names[row->scenario]);
     }
     if (row->worst_link < r->fabric->n_links) {
         (void)fab_link_name(r->fabric, row->worst_link, out->fullest);

@@ -139,7 +139,7 @@ void summary_find_causes(const cause_sums *sums, fab_study_variant *out) {
         *c = (fab_cause){.failures = sums->x[class[i]] / (double)sums->n,
                          .impact = each[i],
                          .ci95 = fab_student_t((size_t)sums->n - n) * sqrt(variance * inverse[i][i])};
-        (void)snprintf(c->name, sizeof c->name, "%s", fab_failure_classes[class[i]]);
+        FAB_FORMAT(c->name, "%s", fab_failure_classes[class[i]]);
     }
     out->n_causes = n;
     rank_causes(out, (size_t)sums->n);
@@ -217,7 +217,7 @@ static void add_to_class(fab_critical_class *k, const fab_summary_request *r, co
     if (impact == k->worst_impact) {
         (void)fab_component_name(r->fabric, c, name);
         if (k->n_worst == 1 || fab_compare_names(name, k->worst) < 0) {
-            (void)snprintf(k->worst, sizeof k->worst, "%s", name);
+            FAB_FORMAT(k->worst, "%s", name);
         }
     }
 }
@@ -232,7 +232,7 @@ static const record *summary_class_record(const fab_summariser *s, size_t varian
 /* What is known of a class as such: over the scenarios in which any of its components fails. */
 static void describe_class(const fab_summariser *s, size_t variant, size_t k, fab_critical_class *out) {
     const record *r = &s->table.class_record[k * s->n_variants + variant];
-    (void)snprintf(out->name, sizeof out->name, "%s", s->table.class_name[k]);
+    FAB_FORMAT(out->name, "%s", s->table.class_name[k]);
     out->n_scenarios = s->table.class_scenarios[k];
     out->n_stopped = r->n_stopped;
     out->scenario_impact = summary_mean_impact(r);

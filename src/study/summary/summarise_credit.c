@@ -64,10 +64,9 @@ static bool is_due_to(const fab_summariser *s, const double *ceiling, const uint
 
 static fab_status find_ceilings(fab_summariser *s, size_t variant, double *ceiling, fab_error *err) {
     set_list *l = &s->sets;
-    FAB_OWNED uint64_t *n_sets = NULL; /* in which the part fails */
-    FAB_OWNED uint64_t *n_below = NULL;
     FAB_PASS(FAB_GROW(l->ranked, l->ranked_capacity, l->n + 1, err));
-    FAB_PASS(FAB_NEW_ALL(s->table.n, err, n_sets, n_below));
+    FAB_OWNED_NEW(uint64_t, n_sets, s->table.n, err); /* in which the part fails */
+    FAB_OWNED_NEW(uint64_t, n_below, s->table.n, err);
     FAB_FILL(ceiling, s->table.n, 1);
     l->n_ranked = 0;
     for (size_t k = 0; k < l->n; k++) {
@@ -137,13 +136,12 @@ static void count_undecided(fab_summariser *s, const double *ceiling) {
 fab_status summary_credit(fab_summariser *s, size_t variant, fab_error *err) {
     set_list *l = &s->sets;
     component_table *t = &s->table;
-    FAB_OWNED double *ceiling = NULL;
     l->n_interactions = 0;
     l->n_entries = 0;
     if (s->is_single || s->request.span_s > 0) {
         return FAB_OK;
     }
-    FAB_PASS(FAB_NEW(ceiling, t->n, err));
+    FAB_OWNED_NEW(double, ceiling, t->n, err);
     FAB_PASS(l->part != NULL ? FAB_OK : FAB_NEW(l->part, t->n, err));
     FAB_PASS(l->class != NULL ? FAB_OK : FAB_NEW(l->class, CLASSES_MOST, err));
     memset(l->part, 0, t->n * sizeof *l->part);

@@ -128,10 +128,10 @@ struct fab_summariser {
 };
 
 /** All components of sets. */
-fab_status summary_take_components(fab_summariser *s, fab_error *err) FAB_MUST_USE;
+FAB_STATUS summary_take_components(fab_summariser *s, fab_error *err);
 
 /** Finds the components of a history: how many, each once, in s->failed. */
-fab_status summary_find_components(fab_summariser *s, uint64_t scenario, size_t *out_n, fab_error *err) FAB_MUST_USE;
+FAB_STATUS summary_find_components(fab_summariser *s, uint64_t scenario, size_t *out_n, fab_error *err);
 
 /** Sets that a scenario stands for. */
 static inline uint64_t summary_weight(const fab_summariser *s, uint64_t scenario) {
@@ -158,10 +158,9 @@ void summary_count_components(fab_summariser *s, const fab_outcome *row, double 
 void summary_spread_components(fab_summariser *s);
 
 /** Class of a component, which may be new. */
-fab_status summary_class_of(component_table *t, const fab_fabric *f, const fab_component *c, size_t n_variants,
-                            uint8_t *out, fab_error *err) FAB_MUST_USE;
-fab_status summary_find_classes(const fab_summariser *s, size_t variant, fab_study_variant *out,
-                                fab_error *err) FAB_MUST_USE;
+FAB_STATUS summary_class_of(component_table *t, const fab_fabric *f, const fab_component *c, size_t n_variants,
+                            uint8_t *out, fab_error *err);
+FAB_STATUS summary_find_classes(const fab_summariser *s, size_t variant, fab_study_variant *out, fab_error *err);
 
 /** Mean impact; NAN: of none. */
 double summary_mean_impact(const record *r);
@@ -177,11 +176,10 @@ const record *summary_record_of(const fab_summariser *s, size_t variant, size_t 
 bool summary_is_clear(const fab_summariser *s, size_t variant, const record *r);
 
 /** Keeps a set, with s->impact. */
-fab_status summary_keep_set(fab_summariser *s, uint64_t scenario, const uint32_t *component, size_t n,
-                            fab_error *err) FAB_MUST_USE;
+FAB_STATUS summary_keep_set(fab_summariser *s, uint64_t scenario, const uint32_t *component, size_t n, fab_error *err);
 
 /** Credits the parts of all sets under a variant; nothing to do for single losses and histories. */
-fab_status summary_credit(fab_summariser *s, size_t variant, fab_error *err) FAB_MUST_USE;
+FAB_STATUS summary_credit(fab_summariser *s, size_t variant, fab_error *err);
 bool summary_is_credited(const fab_summariser *s, const record *r);
 
 /* A failure within the span; of software and plans only where the job has ranks at first. */
@@ -193,14 +191,13 @@ void summary_add_causes(const fab_summariser *s, double impact, cause_sums *sums
 void summary_find_causes(const cause_sums *sums, fab_study_variant *out);
 
 /** Rankings of components, for a variant whose mean impact is known. */
-fab_status summary_rank(const fab_summariser *s, size_t variant, fab_study_variant *out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS summary_rank(const fab_summariser *s, size_t variant, fab_study_variant *out, fab_error *err);
 
 /** Ways to roll an update through, for a variant. */
-fab_status summary_rollouts(const fab_summariser *s, size_t variant, fab_study_variant *out,
-                            fab_error *err) FAB_MUST_USE;
+FAB_STATUS summary_rollouts(const fab_summariser *s, size_t variant, fab_study_variant *out, fab_error *err);
 
 /** Scenarios that stand out, for a variant. */
-fab_status summary_cases(fab_summariser *s, size_t variant, fab_study_variant *out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS summary_cases(fab_summariser *s, size_t variant, fab_study_variant *out, fab_error *err);
 
 /** How servers are joined to the network; false where they are not. */
 bool summary_homing(const fab_fabric *fabric, fab_homing *out);

@@ -238,21 +238,20 @@ static void rank_describe(const fab_summariser *s, size_t variant, const named *
                           .worst_ratio = r->n_ratios > 0 ? r->worst_ratio : NAN,
                           .worst_scenario = r->most_scenario,
                           .is_clear = summary_is_clear(s, variant, own)};
-    (void)snprintf(out->name, sizeof out->name, "%s", from->name);
-    (void)snprintf(out->kind, sizeof out->kind, "%s", fab_component_kinds[c->kind]);
+    FAB_FORMAT(out->name, "%s", from->name);
+    FAB_FORMAT(out->kind, "%s", fab_component_kinds[c->kind]);
 }
 
 /* Describes the `top` of a list by impact from `first` on, those of equal impact by name: all that tie with the last of
  * them get one. *out_end is the place behind all that tie. */
 static fab_status rank_next(const fab_summariser *s, size_t variant, const ranked *list, size_t n, size_t first,
                             fab_critical **out, size_t *out_n, size_t *out_end, fab_error *err) {
-    FAB_OWNED named *names = NULL;
     size_t most = n - first < s->request.top ? n - first : s->request.top;
     size_t end = first + most;
     while (end < n && list[end].impact == list[end - 1].impact) {
         end++;
     }
-    FAB_PASS(FAB_NEW(names, end - first, err));
+    FAB_OWNED_NEW(named, names, end - first, err);
     for (size_t i = first; i < end; i++) {
         names[i - first].of = list[i];
         (void)fab_component_name(s->request.fabric, &s->table.component[list[i].component], names[i - first].name);
@@ -271,10 +270,9 @@ static fab_status rank_next(const fab_summariser *s, size_t variant, const ranke
 static fab_status rank_components(const fab_summariser *s, size_t variant, bool links, fab_ranking *out,
                                   fab_error *err) {
     const component_table *t = &s->table;
-    FAB_OWNED ranked *list = NULL;
     size_t n = 0;
     size_t end = 0;
-    FAB_PASS(FAB_NEW(list, t->n, err));
+    FAB_OWNED_NEW(ranked, list, t->n, err);
     for (uint32_t i = 0; i < t->n; i++) {
         const record *r = summary_record_of(s, variant, i);
         double impact = summary_mean_impact(r);

@@ -25,7 +25,7 @@ typedef struct symmetry_request {
  * @retval FAB_EUNSUPPORTED  an engine, policy, transport or kind of parts for which nothing is proven; the message says
  *                           which and what to do instead
  */
-fab_status symmetry_find(const symmetry_request *request, fab_permutations *out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS symmetry_find(const symmetry_request *request, fab_permutations *out, fab_error *err);
 
 /** Of engines that split evenly, and of traffic for which no switch has a choice. */
-fab_status symmetry_of_graph(const symmetry_request *request, fab_permutations *out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS symmetry_of_graph(const symmetry_request *request, fab_permutations *out, fab_error *err);

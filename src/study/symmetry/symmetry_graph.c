@@ -115,9 +115,8 @@ static fab_status list_pairs(scene_graph *g, fab_error *err) {
 
 /* Numbers without gaps, in the same order. */
 static fab_status compact_colours(scene_graph *g, fab_error *err) {
-    FAB_OWNED uint32_t *sorted = NULL;
     size_t n = 0;
-    FAB_PASS(FAB_NEW(sorted, g->n_vertices, err));
+    FAB_OWNED_NEW(uint32_t, sorted, g->n_vertices, err);
     memcpy(sorted, g->colour, g->n_vertices * sizeof *sorted);
     qsort(sorted, g->n_vertices, sizeof *sorted, fab_order_u32);
     for (uint32_t v = 0; v < g->n_vertices; v++) {
@@ -267,8 +266,7 @@ static fab_status vertex_of(const scene_graph *g, const fab_component *c, uint32
 /* Of permutations of vertices what they do to parts. */
 static fab_status keep_parts(const scene_graph *g, const fab_permutations *all, fab_permutations *out, fab_error *err) {
     const symmetry_request *r = g->request;
-    FAB_OWNED uint32_t *part_of = NULL; /* by vertex; FAB_NONE */
-    FAB_PASS(FAB_NEW(part_of, g->n_vertices, err));
+    FAB_OWNED_NEW(uint32_t, part_of, g->n_vertices, err); /* by vertex; FAB_NONE */
     memset(part_of, 0xff, g->n_vertices * sizeof *part_of);
     for (uint32_t i = 0; i < r->n; i++) {
         uint32_t vertex = 0;

@@ -37,12 +37,10 @@ static fab_status compare_times(const fab_collective_set *set, fab_traffic *traf
 
 static void collective_tell(const contender *best, const contender *second, const char *excluded, char *out,
                             size_t size) {
-    char time[40];
     (void)snprintf(out, size, "auto takes %s, %s by the cost model", best->algorithm->name,
-                   fab_quantity_format(time, best->time_s, FAB_UNIT_TIME));
+                   FAB_SAY(best->time_s, FAB_UNIT_TIME));
     if (second->algorithm != NULL) {
-        fab_append(out, size, "; next %s, %s", second->algorithm->name,
-                   fab_quantity_format(time, second->time_s, FAB_UNIT_TIME));
+        fab_append(out, size, "; next %s, %s", second->algorithm->name, FAB_SAY(second->time_s, FAB_UNIT_TIME));
     }
     if (excluded[0] != '\0') {
         fab_append(out, size, "; too large: %s", excluded);
@@ -82,8 +80,8 @@ fab_status fab_collective_add_fastest(const fab_collective_set *set, fab_traffic
 /* Rate of the links of a kind that leave a node. */
 static double rate_from(const fab_fabric *f, fab_node_id node, fab_link_kind kind) {
     double sum = 0;
-    for (uint32_t i = f->out_first[node]; i < f->out_first[node + 1]; i++) {
-        const fab_link_class *class = fab_class_of(f, f->out_link[i]);
+    FAB_EACH_LINK(f, node, link) {
+        const fab_link_class *class = fab_class_of(f, link);
         sum += class->kind == kind ? class->capacity_bps : 0;
     }
     return sum;
@@ -134,7 +132,6 @@ fab_status fab_collective_add_nccl(const fab_collective_set *set, fab_traffic *t
     FAB_OWNS(fab_layout_release) fab_layout layout = {.slot = NULL};
     fab_nccl_algorithm algorithm = FAB_NCCL_RING;
     fab_nccl_protocol protocol = FAB_NCCL_SIMPLE;
-    char size[40];
     const double bytes = set->bytes[0] / (double)set->executions;
     FAB_PASS(fab_nccl_check_gpu(set->library, set->where, err));
     FAB_PASS(fab_layout_init(&layout, set->fabric, set->r, err));
@@ -145,6 +142,6 @@ fab_status fab_collective_add_nccl(const fab_collective_set *set, fab_traffic *t
     const char *name = name_of(&c, algorithm, layout.domain.k > 1 && layout.domain.n_groups > 1 && layout.aligned);
     FAB_PASS(fab_collective_add(set, fab_algorithm_find(set->operation, name), traffic, err));
     (void)snprintf(out_note, note_size, "nccl takes %s (%s) for %s", name, fab_nccl_protocols[protocol],
-                   fab_quantity_format(size, bytes, FAB_UNIT_BYTES));
+                   FAB_SAY(bytes, FAB_UNIT_BYTES));
     return FAB_OK;
 }

@@ -10,7 +10,7 @@ static uint32_t mesh_parts(const fab_collective *c) {
 static void describe_mesh(const fab_collective *c, uint32_t part, fab_part *out) {
     out->steps = 1;
     out->copies = c->r - 1.0;
-    (void)snprintf(out->text, sizeof out->text, "S/r %sto each of the r-1 others", part == 1 ? "of the sum " : "");
+    FAB_FORMAT(out->text, "S/r %sto each of the r-1 others", part == 1 ? "of the sum " : "");
 }
 
 static void emit_mesh(const fab_collective *c, fab_sink *sink) {
@@ -34,11 +34,10 @@ static uint32_t shifted_parts(const fab_collective *c) {
     return c->r - 1;
 }
 
-static void describe_shifted(const fab_collective *c, uint32_t part, fab_part *out) {
-    (void)c;
+static void describe_shifted(FAB_UNUSED const fab_collective *c, uint32_t part, fab_part *out) {
     out->steps = 1;
     out->copies = 1;
-    (void)snprintf(out->text, sizeof out->text, "S/r to the rank %" PRIu32 " further", part + 1);
+    FAB_FORMAT(out->text, "S/r to the rank %" PRIu32 " further", part + 1);
 }
 
 /* A rank starts a step when the step before has ended for it: when what it receives there has arrived. */

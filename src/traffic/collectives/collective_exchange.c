@@ -42,10 +42,9 @@ static void exchange_describe(const fab_collective *c, uint32_t part, fab_part *
     out->steps = 1;
     out->copies = parts;
     if (parts == c->r) {
-        (void)snprintf(out->text, sizeof out->text, "S to the rank at distance %" PRIu32, distance);
+        FAB_FORMAT(out->text, "S to the rank at distance %" PRIu32, distance);
     } else {
-        (void)snprintf(out->text, sizeof out->text, "%" PRIu32 "/r S to the rank at distance %" PRIu32, parts,
-                       distance);
+        FAB_FORMAT(out->text, "%" PRIu32 "/r S to the rank at distance %" PRIu32, parts, distance);
     }
 }
 

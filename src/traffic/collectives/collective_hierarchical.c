@@ -84,13 +84,12 @@ static void describe_hierarchical(const fab_collective *c, uint32_t part, fab_pa
     if (stage_of(c, part) == ACROSS) {
         out->steps = (uint64_t)passes * (m - 1);
         out->copies = (double)passes * (m - 1.0);
-        (void)snprintf(out->text, sizeof out->text,
-                       "%s(M-1)/M S/k to the same place of the next of M=%" PRIu32 " domains, k=%" PRIu32,
-                       passes == 2 ? "2 " : "", m, k);
+        FAB_FORMAT(out->text, "%s(M-1)/M S/k to the same place of the next of M=%" PRIu32 " domains, k=%" PRIu32,
+                   passes == 2 ? "2 " : "", m, k);
     } else {
         out->steps = k - 1;
         out->copies = (double)m * (k - 1.0);
-        (void)snprintf(out->text, sizeof out->text, "(k-1)/k S to the next of k=%" PRIu32 " in the domain", k);
+        FAB_FORMAT(out->text, "(k-1)/k S to the next of k=%" PRIu32 " in the domain", k);
     }
 }
 
@@ -164,8 +163,7 @@ static bool is_pxn(const fab_collective *c) {
     return c->algorithm->rules->n_parts == NULL;
 }
 
-static uint32_t two_parts(const fab_collective *c) {
-    (void)c;
+static uint32_t two_parts(FAB_UNUSED const fab_collective *c) {
     return 2;
 }
 
@@ -176,18 +174,18 @@ static void describe_rail_aligned(const fab_collective *c, uint32_t part, fab_pa
     out->copied = is_pxn(c) || part == 1 ? (k - 1.0) * (m - 1.0) / c->r : 0;
     if (is_pxn(c)) {
         out->copies = (k - 1.0) * m + (m - 1.0) * k;
-        (void)snprintf(out->text, sizeof out->text,
-                       "M S/r to each of the k-1 others in the domain, k S/r to its place in M-1 domains, k=%" PRIu32
-                       ", M=%" PRIu32,
-                       k, m);
+        FAB_FORMAT(out->text,
+                   "M S/r to each of the k-1 others in the domain, k S/r to its place in M-1 domains, k=%" PRIu32
+                   ", M=%" PRIu32,
+                   k, m);
     } else if (part == 0) {
         out->copies = (k - 1.0) * m;
-        (void)snprintf(out->text, sizeof out->text,
-                       "M S/r, M=%" PRIu32 " domains, to each of the k-1 others in the domain, k=%" PRIu32, m, k);
+        FAB_FORMAT(out->text, "M S/r, M=%" PRIu32 " domains, to each of the k-1 others in the domain, k=%" PRIu32, m,
+                   k);
     } else {
         out->copies = (m - 1.0) * k;
-        (void)snprintf(out->text, sizeof out->text,
-                       "k S/r, k=%" PRIu32 ", to the same place of each of the M-1 other domains, M=%" PRIu32, k, m);
+        FAB_FORMAT(out->text, "k S/r, k=%" PRIu32 ", to the same place of each of the M-1 other domains, M=%" PRIu32, k,
+                   m);
     }
 }
 
@@ -237,19 +235,18 @@ static fab_status check_in_network(const fab_collective *c, fab_error *err) {
     return check_aligned(c, err);
 }
 
-static void describe_in_network(const fab_collective *c, uint32_t part, fab_part *out) {
+static void describe_in_network(const fab_collective *c, FAB_UNUSED uint32_t part, fab_part *out) {
     uint32_t k = k_of(c);
-    (void)part;
     out->steps = 0;
     for (uint32_t stage = 0; stage < staged_parts(c); stage++) {
         out->steps += stage_steps(c, stage);
     }
     out->copies = m_of(c) * (1 + 2 * (k - 1.0));
     if (k == 1) {
-        (void)snprintf(out->text, sizeof out->text, "S up and S down the tree of switches");
+        FAB_FORMAT(out->text, "S up and S down the tree of switches");
     } else {
-        (void)snprintf(out->text, sizeof out->text,
-                       "S/k up and down the tree of switches, 2 (k-1)/k S to the next of k=%" PRIu32 ", pipelined", k);
+        FAB_FORMAT(out->text,
+                   "S/k up and down the tree of switches, 2 (k-1)/k S to the next of k=%" PRIu32 ", pipelined", k);
     }
 }
 

@@ -58,13 +58,12 @@ static uint32_t place(const fab_collective *c, uint32_t g, uint32_t j) {
     return c->layout->domain.ranks[(size_t)g * nvls_k(c) + j];
 }
 
-static void describe_nvls(const fab_collective *c, uint32_t part, fab_part *out) {
-    (void)part;
+static void describe_nvls(const fab_collective *c, FAB_UNUSED uint32_t part, fab_part *out) {
     const uint32_t m = nvls_m(c);
     out->steps = SWITCH_STEPS + (m > 1 ? 2 * (uint64_t)fab_log2_up(m) : 0);
     out->copies = (double)m * (nvls_k(c) + 1.0) + 2 * (m - 1.0);
-    (void)snprintf(out->text, sizeof out->text, "S + S/k through the switch of its domain, k=%" PRIu32 "%s", nvls_k(c),
-                   m > 1 ? ", S/2k up and down two trees of domains, pipelined" : "");
+    FAB_FORMAT(out->text, "S + S/k through the switch of its domain, k=%" PRIu32 "%s", nvls_k(c),
+               m > 1 ? ", S/2k up and down two trees of domains, pipelined" : "");
 }
 
 static void emit_nvls(const fab_collective *c, fab_sink *sink) {

@@ -49,10 +49,8 @@ static void take_edge(fab_sink *sink, const fab_edge *edge) {
         return;
     }
     if (s->status == FAB_OK) {
-        s->status = FAB_GROW(s->records, s->capacity, s->n_records + 1, s->err);
-    }
-    if (s->status == FAB_OK) {
-        s->records[s->n_records++] = (record){edge->part, edge->from, edge->to, edge->bytes};
+        s->status = FAB_APPEND(s->records, s->n_records, s->capacity, s->err,
+                               (record){edge->part, edge->from, edge->to, edge->bytes});
     }
 }
 
@@ -161,7 +159,7 @@ static fab_status open_part(const run *r, const fab_collective *c, uint32_t part
     phase->copy_bps = set->library != NULL ? set->library->copy_bps : 0;
     phase->result_bytes = r->most / (double)set->executions;
     phase->alternative = set->alternative;
-    (void)snprintf(phase->algorithm, sizeof phase->algorithm, "%s", r->algorithm->name);
+    FAB_FORMAT(phase->algorithm, "%s", r->algorithm->name);
     int n = snprintf(phase->formula, sizeof phase->formula, "%s, x %" PRIu32 " ranks", shape.text, set->r);
     if (set->n_comms > 1 && n > 0 && (size_t)n < sizeof phase->formula) {
         (void)snprintf(phase->formula + n, sizeof phase->formula - (size_t)n, " x %" PRIu32 " groups", set->n_comms);

@@ -7,6 +7,8 @@
  */
 #include "collectives.h"
 
+#include "fab/memory.h"
+
 uint32_t fab_ring_channels(const fab_collective *c) {
     const fab_grouping *unit = &c->layout->unit;
     return unit->k >= 2 && unit->n_groups >= 2 ? unit->k : 1;
@@ -33,9 +35,7 @@ static void channel_order(const fab_collective *c, uint32_t channel, uint32_t *o
     uint32_t k = unit->k;
     uint32_t m = unit->n_groups;
     if (c->n_channels == 1) {
-        for (uint32_t i = 0; i < c->r; i++) {
-            out[i] = i;
-        }
+        FAB_FILL(out, c->r, (uint32_t)fab_at);
         return;
     }
     for (uint32_t u = 0; u < m; u++) {
@@ -95,15 +95,14 @@ static void describe_channels(const fab_collective *c, char *out, size_t size) {
     }
 }
 
-static void describe_ring(const fab_collective *c, uint32_t part, fab_part *out) {
-    (void)part;
+static void describe_ring(const fab_collective *c, FAB_UNUSED uint32_t part, fab_part *out) {
     char channels[64];
     bool twice = fab_passes(c->operation) == 2;
     describe_channels(c, channels, sizeof channels);
     out->steps = (uint64_t)fab_passes(c->operation) * (c->r - 1);
     out->copies = (double)out->steps;
-    (void)snprintf(out->text, sizeof out->text, "%s(r-1)/r S to the next rank in %s steps, %s", twice ? "2 " : "",
-                   twice ? "2(r-1)" : "r-1", channels);
+    FAB_FORMAT(out->text, "%s(r-1)/r S to the next rank in %s steps, %s", twice ? "2 " : "", twice ? "2(r-1)" : "r-1",
+               channels);
 }
 
 const struct fab_algorithm_rules fab_rules_ring = {
@@ -136,14 +135,13 @@ static void emit_chain(const fab_collective *c, fab_sink *sink) {
     }
 }
 
-static void describe_chain(const fab_collective *c, uint32_t part, fab_part *out) {
-    (void)part;
+static void describe_chain(const fab_collective *c, FAB_UNUSED uint32_t part, fab_part *out) {
     char channels[64];
     describe_channels(c, channels, sizeof channels);
     out->steps = c->r - 1;
     out->copies = c->r - 1.0;
-    (void)snprintf(out->text, sizeof out->text, "S %s for all ranks but one, pipelined, %s",
-                   c->operation == FAB_BROADCAST ? "to the next rank" : "from the next rank", channels);
+    FAB_FORMAT(out->text, "S %s for all ranks but one, pipelined, %s",
+               c->operation == FAB_BROADCAST ? "to the next rank" : "from the next rank", channels);
 }
 
 const struct fab_algorithm_rules fab_rules_chain = {

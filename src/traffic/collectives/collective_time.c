@@ -60,8 +60,8 @@ static void add_all(ends *e, const fab_all_to_all *all) {
 /* Rate of the links of a kind that leave a node. */
 static double rate_of(const fab_fabric *f, fab_node_id node, fab_link_kind kind) {
     double sum = 0;
-    for (uint32_t i = f->out_first[node]; i < f->out_first[node + 1]; i++) {
-        const fab_link_class *class = fab_class_of(f, f->out_link[i]);
+    FAB_EACH_LINK(f, node, link) {
+        const fab_link_class *class = fab_class_of(f, link);
         sum += class->kind == kind ? class->usable_bps : 0;
     }
     return sum;

@@ -121,20 +121,19 @@ static fab_status check_tree(const fab_collective *c, fab_error *err) {
     return FAB_OK;
 }
 
-static void describe_tree(const fab_collective *c, uint32_t part, fab_part *out) {
-    (void)part;
+static void describe_tree(const fab_collective *c, FAB_UNUSED uint32_t part, fab_part *out) {
     bool both = c->operation == FAB_ALL_REDUCE;
     out->steps = (both ? 2 : 1) * ((uint64_t)fab_log2_up(n_nodes(c)) + chain_length(c));
     out->copies = (both ? 2.0 : 1.0) * (c->r - 1.0);
     if (!both) {
-        (void)snprintf(out->text, sizeof out->text, "S %s r-1 edges of a binary tree, pipelined",
-                       c->operation == FAB_BROADCAST ? "down" : "up");
+        FAB_FORMAT(out->text, "S %s r-1 edges of a binary tree, pipelined",
+                   c->operation == FAB_BROADCAST ? "down" : "up");
     } else if (c->n_channels == 1) {
-        (void)snprintf(out->text, sizeof out->text, "S/2 up and down r-1 edges of each of two binary trees, pipelined");
+        FAB_FORMAT(out->text, "S/2 up and down r-1 edges of each of two binary trees, pipelined");
     } else {
-        (void)snprintf(out->text, sizeof out->text,
-                       "S/2 up and down r-1 edges of two trees, chains in servers, pipelined, %" PRIu32 " channels",
-                       c->n_channels);
+        FAB_FORMAT(out->text,
+                   "S/2 up and down r-1 edges of two trees, chains in servers, pipelined, %" PRIu32 " channels",
+                   c->n_channels);
     }
 }
 
@@ -160,8 +159,8 @@ static uint32_t senders_at(const fab_collective *c, uint32_t step) {
 static void describe_binomial(const fab_collective *c, uint32_t part, fab_part *out) {
     out->steps = 1;
     out->copies = senders_at(c, part);
-    (void)snprintf(out->text, sizeof out->text, "S from each of %" PRIu32 " to the rank at distance %" PRIu32,
-                   senders_at(c, part), distance_at(c, part));
+    FAB_FORMAT(out->text, "S from each of %" PRIu32 " to the rank at distance %" PRIu32, senders_at(c, part),
+               distance_at(c, part));
 }
 
 static void emit_binomial(const fab_collective *c, fab_sink *sink) {

@@ -31,7 +31,7 @@ typedef struct fab_layout {
     const fab_gpu_library *library; /* of the GPUs: whether switches of a domain reduce; NULL: not known */
 } fab_layout;
 
-fab_status fab_layout_init(fab_layout *layout, const fab_fabric *fabric, uint32_t n_most, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_layout_init(fab_layout *layout, const fab_fabric *fabric, uint32_t n_most, fab_error *err);
 void fab_layout_release(fab_layout *layout);
 void fab_layout_set(fab_layout *layout, const uint32_t *members, uint32_t n);
 /* `unit` alone. */
@@ -111,8 +111,8 @@ extern const struct fab_algorithm_rules fab_rules_in_network, fab_rules_pxn;    
 extern const struct fab_algorithm_rules fab_rules_nvls, fab_rules_nvls_tree;            /* collective_nvls.c */
 
 /* Fills `out`, whose algorithm is defined; `layout` is that of the communicator. */
-fab_status fab_collective_init(const fab_algorithm *algorithm, const fab_layout *layout,
-                               const fab_communicator *communicator, fab_collective *out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_collective_init(const fab_algorithm *algorithm, const fab_layout *layout,
+                               const fab_communicator *communicator, fab_collective *out, fab_error *err);
 uint32_t fab_collective_parts(const fab_collective *c);
 
 /* Smallest x with 2^x >= n. */
@@ -169,24 +169,24 @@ typedef struct fab_collective_set {
 } fab_collective_set;
 
 /* Appends the phases of one run. FAB_EUNSUPPORTED where there are more flows than can be listed. */
-fab_status fab_collective_add(const fab_collective_set *set, const fab_algorithm *algorithm, fab_traffic *traffic,
-                              fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_collective_add(const fab_collective_set *set, const fab_algorithm *algorithm, fab_traffic *traffic,
+                              fab_error *err);
 
 /* Which algorithms of the operation are defined for every communicator of the set; `out_left` names the others. */
-fab_status fab_collective_list(const fab_collective_set *set, const fab_algorithm **out, size_t *out_n,
-                               char *out_excluded, size_t excluded_size, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_collective_list(const fab_collective_set *set, const fab_algorithm **out, size_t *out_n,
+                               char *out_excluded, size_t excluded_size, fab_error *err);
 
 /* As fab_collective_add; where the algorithm cannot be used or listed here, `out_left` gets its name instead. */
-fab_status fab_collective_try(const fab_collective_set *set, const fab_algorithm *algorithm, fab_traffic *traffic,
-                              bool *out_added, char *out_excluded, size_t excluded_size, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_collective_try(const fab_collective_set *set, const fab_algorithm *algorithm, fab_traffic *traffic,
+                              bool *out_added, char *out_excluded, size_t excluded_size, fab_error *err);
 
 /* Appends the phases of the algorithm that takes least time by fab_collective_time(). `out_note` tells about it. */
-fab_status fab_collective_add_fastest(const fab_collective_set *set, fab_traffic *traffic, char *out_note,
-                                      size_t note_size, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_collective_add_fastest(const fab_collective_set *set, fab_traffic *traffic, char *out_note,
+                                      size_t note_size, fab_error *err);
 
 /* Appends the phases of the algorithm that NCCL takes for the size of the first communicator (nccl.h). */
-fab_status fab_collective_add_nccl(const fab_collective_set *set, fab_traffic *traffic, char *out_note,
-                                   size_t note_size, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_collective_add_nccl(const fab_collective_set *set, fab_traffic *traffic, char *out_note,
+                                   size_t note_size, fab_error *err);
 
 /* --- phases_collective.c: collectives of a job that are no rings -------------------------------------------------- */
 
@@ -199,11 +199,10 @@ typedef struct fab_comm_list {
 } fab_comm_list;
 
 void fab_comm_list_release(fab_comm_list *list);
-fab_status fab_comm_list_add(fab_comm_list *list, const uint32_t *members, uint32_t n, double bytes, uint32_t id,
-                             fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_comm_list_add(fab_comm_list *list, const uint32_t *members, uint32_t n, double bytes, uint32_t id,
+                             fab_error *err);
 
 /* Appends the phases of the collective that `builder` describes (name, collective, algorithm, executions), over the
    communicators of the list; empties both. */
-fab_status fab_training_collective(fab_comm_list *list, const fab_fabric *fabric, const fab_gpu_library *library,
-                                   const char *where, fab_phase_builder *builder, fab_traffic *traffic,
-                                   fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_training_collective(fab_comm_list *list, const fab_fabric *fabric, const fab_gpu_library *library,
+                                   const char *where, fab_phase_builder *builder, fab_traffic *traffic, fab_error *err);

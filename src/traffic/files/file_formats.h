@@ -17,8 +17,7 @@ typedef struct fab_traffic_format {
 extern const fab_traffic_format fab_traffic_htsim, fab_traffic_simai, fab_traffic_nccl;
 
 /* Phases of a file of any format; path "-" is stdin. */
-fab_status fab_traffic_read(const char *path, const fab_fabric *fabric, fab_traffic *traffic,
-                            fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_traffic_read(const char *path, const fab_fabric *fabric, fab_traffic *traffic, fab_error *err);
 
 /* The end of a path, for summaries. */
 const char *fab_traffic_file_name(const char *path);

@@ -42,16 +42,15 @@ bool fab_flight_is_dump(const fab_str *file);
  * @retval FAB_EINPUT        no such JSON, or no rank in the name; err->where is the file
  * @retval FAB_EUNSUPPORTED  a pickle
  */
-fab_status fab_flight_add(fab_flight *flight, const char *path, const fab_str *file, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_flight_add(fab_flight *flight, const char *path, const fab_str *file, fab_error *err);
 void fab_flight_release(fab_flight *flight);
 
 /** Fills late and stuck ranks of `ranks`, whose places are there. Reorders the entries. */
-fab_status fab_flight_find_late(fab_flight *flight, const fab_fabric *fabric, fab_ranks *ranks,
-                                fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_flight_find_late(fab_flight *flight, const fab_fabric *fabric, fab_ranks *ranks, fab_error *err);
 
 /** Orders entries by group, sequence and rank. */
 void fab_flight_sort(fab_flight *flight);
 
 /** Traffic of dumps alone, or of a log beside them: what stands in `log` places the ranks, and gives their rings. */
-fab_status fab_flight_traffic(fab_flight *flight, fab_text *log, const fab_fabric *fabric, fab_traffic *traffic,
-                              fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_flight_traffic(fab_flight *flight, fab_text *log, const fab_fabric *fabric, fab_traffic *traffic,
+                              fab_error *err);

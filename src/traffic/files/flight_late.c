@@ -102,8 +102,7 @@ static void sum_up(late_reader *r) {
 }
 
 static fab_status measure_spans(late_reader *r, fab_error *err) {
-    FAB_OWNED double *first = NULL;
-    FAB_PASS(FAB_NEW(first, r->ranks->n, err));
+    FAB_OWNED_NEW(double, first, r->ranks->n, err);
     for (uint32_t i = 0; i < r->ranks->n; i++) {
         first[i] = r->span_s[i] = NAN;
     }
@@ -137,10 +136,10 @@ static fab_status find_stuck(late_reader *r, const fab_flight_entry *e, size_t n
         if (has_dump[members[i]] && !is_in[members[i]] && !waits[members[i]]) {
             fab_stuck_rank made = {
                 .rank = members[i], .waiting = (uint32_t)n, .members = g->n, .sequence = e->sequence};
-            (void)snprintf(made.collective, sizeof made.collective, "%.60s",
-                           e->operation < FAB_N_OPERATIONS ? fab_operation_name((fab_operation)e->operation)
-                                                           : "collective");
-            (void)snprintf(made.group, sizeof made.group, "%.30s %.30s", g->name, g->about);
+            FAB_FORMAT(made.collective, "%.60s",
+                       e->operation < FAB_N_OPERATIONS ? fab_operation_name((fab_operation)e->operation)
+                                                       : "collective");
+            FAB_FORMAT(made.group, "%.30s %.30s", g->name, g->about);
             FAB_PASS(FAB_APPEND(r->ranks->stuck, r->ranks->n_stuck, r->stuck_capacity, err, made));
         }
     }
@@ -154,10 +153,9 @@ static fab_status find_stuck(late_reader *r, const fab_flight_entry *e, size_t n
 
 static fab_status each_collective(late_reader *r, fab_error *err) {
     const fab_flight *f = r->flight;
-    FAB_OWNED uint8_t *waits = NULL;
-    FAB_OWNED uint8_t *has_dump = NULL;
-    FAB_OWNED uint8_t *is_in = NULL;
-    FAB_PASS(FAB_NEW_ALL(r->ranks->n, err, waits, has_dump, is_in));
+    FAB_OWNED_NEW(uint8_t, waits, r->ranks->n, err);
+    FAB_OWNED_NEW(uint8_t, has_dump, r->ranks->n, err);
+    FAB_OWNED_NEW(uint8_t, is_in, r->ranks->n, err);
     for (size_t i = 0; i < f->n_ranks; i++) {
         has_dump[f->ranks[i]] = 1;
     }

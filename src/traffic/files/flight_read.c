@@ -104,7 +104,7 @@ static fab_status add_group(dump *d, uint32_t config, fab_error *err) {
                   MOST_GROUPS);
     FAB_PASS(read_members(d, config, err));
     made.n = (uint32_t)f->n_members - made.first;
-    (void)snprintf(made.name, sizeof made.name, "%.63s", key);
+    FAB_FORMAT(made.name, "%.63s", key);
     copy_about(fab_json_text_of(&d->json, config, "desc", "group"), made.about);
     const uint32_t *members = f->members + made.first;
     uint32_t last = MOST_RANKS;
@@ -284,15 +284,9 @@ done:
 
 FAB_RELEASES(fab_flight_release, fab_flight, groups, members, entries, ranks);
 
-static int entry_order(const void *x, const void *y) {
-    const fab_flight_entry *a = x;
-    const fab_flight_entry *b = y;
-    FAB_ORDER_BY(a->group, b->group);
-    FAB_ORDER_BY(a->is_peer_to_peer, b->is_peer_to_peer);
-    FAB_ORDER_BY(a->sequence, b->sequence);
-    FAB_ORDER_BY(a->rank, b->rank);
-    return FAB_ORDER(a->operation, b->operation);
-}
+FAB_ORDER_KEYS(entry_order, fab_flight_entry, FAB_ORDER(a->group, b->group),
+               FAB_ORDER(a->is_peer_to_peer, b->is_peer_to_peer), FAB_ORDER(a->sequence, b->sequence),
+               FAB_ORDER(a->rank, b->rank), FAB_ORDER(a->operation, b->operation));
 
 void fab_flight_sort(fab_flight *flight) {
     FAB_SORT(flight->entries, flight->n_entries, entry_order);

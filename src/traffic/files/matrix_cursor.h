@@ -22,21 +22,20 @@ typedef struct matrix_cursor {
 } matrix_cursor;
 
 /* Records "path:line:column" (the end of a long path) and the text. */
-fab_status matrix_fail_at(const matrix_cursor *c, const char *at, fab_status code, fab_error *err,
-                          const char *what) FAB_MUST_USE;
+FAB_STATUS matrix_fail_at(const matrix_cursor *c, const char *at, fab_status code, fab_error *err, const char *what);
 /* "expected X, found 'y'" or what else there is. */
-fab_status matrix_unexpected(const matrix_cursor *c, const char *expected, fab_error *err) FAB_MUST_USE;
+FAB_STATUS matrix_unexpected(const matrix_cursor *c, const char *expected, fab_error *err);
 void matrix_skip_blanks(matrix_cursor *c);
 /* Moves to the first byte that is neither blank nor comment. */
 void matrix_skip_lines(matrix_cursor *c, char comment);
-fab_status matrix_expect_end(matrix_cursor *c, fab_error *err) FAB_MUST_USE;
+FAB_STATUS matrix_expect_end(matrix_cursor *c, fab_error *err);
 /* Whole number within [min, max]; `name` is what it stands for. */
-fab_status matrix_read_count(matrix_cursor *c, const char *name, uint64_t min, uint64_t max, uint64_t *out,
-                             fab_error *err) FAB_MUST_USE;
+FAB_STATUS matrix_read_count(matrix_cursor *c, const char *name, uint64_t min, uint64_t max, uint64_t *out,
+                             fab_error *err);
 /* Whole or decimal number of bytes, or one with its unit, at least 0. */
-fab_status matrix_read_bytes(matrix_cursor *c, uint64_t *out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS matrix_read_bytes(matrix_cursor *c, uint64_t *out, fab_error *err);
 /* Checks one entry that starts at `start` and adds it. */
-fab_status matrix_add_entry(matrix_cursor *c, const char *start, uint64_t src, uint64_t dst, uint64_t bytes,
-                            fab_phase_builder *builder, fab_error *err) FAB_MUST_USE;
+FAB_STATUS matrix_add_entry(matrix_cursor *c, const char *start, uint64_t src, uint64_t dst, uint64_t bytes,
+                            fab_phase_builder *builder, fab_error *err);
 /* A file that begins with the banner. */
-fab_status matrix_read_market(matrix_cursor *c, fab_phase_builder *builder, fab_error *err) FAB_MUST_USE;
+FAB_STATUS matrix_read_market(matrix_cursor *c, fab_phase_builder *builder, fab_error *err);

@@ -13,7 +13,7 @@ static fab_status read_word(matrix_cursor *c, const char *const *words, size_t n
         if (strlen(words[i]) == n && strncasecmp(c->at, words[i], n) == 0) {
             if (i >= n_good) {
                 char text[160];
-                (void)snprintf(text, sizeof text, "'%s' matrices are not supported; write '%s'", words[i], words[0]);
+                FAB_FORMAT(text, "'%s' matrices are not supported; write '%s'", words[i], words[0]);
                 return matrix_fail_at(c, c->at, FAB_EUNSUPPORTED, err, text);
             }
             c->at += n;
@@ -21,7 +21,7 @@ static fab_status read_word(matrix_cursor *c, const char *const *words, size_t n
         }
     }
     char text[48];
-    (void)snprintf(text, sizeof text, "'%s'", words[0]);
+    FAB_FORMAT(text, "'%s'", words[0]);
     return matrix_unexpected(c, text, err);
 }
 
@@ -58,7 +58,7 @@ fab_status matrix_read_market(matrix_cursor *c, fab_phase_builder *builder, fab_
         const char *start = c->at;
         if (c->at == c->end) {
             char text[96];
-            (void)snprintf(text, sizeof text, "entry %" PRIu64 " of %" PRIu64, i + 1, n_entries);
+            FAB_FORMAT(text, "entry %" PRIu64 " of %" PRIu64, i + 1, n_entries);
             FAB_PASS(matrix_unexpected(c, text, err));
         }
         FAB_PASS(matrix_read_count(c, "row", 1, rows, &src, err));
@@ -72,7 +72,7 @@ fab_status matrix_read_market(matrix_cursor *c, fab_phase_builder *builder, fab_
     matrix_skip_lines(c, '%');
     if (c->at != c->end) {
         char text[96];
-        (void)snprintf(text, sizeof text, "the end of the file after %" PRIu64 " entries", n_entries);
+        FAB_FORMAT(text, "the end of the file after %" PRIu64 " entries", n_entries);
         return matrix_unexpected(c, text, err);
     }
     return FAB_OK;

@@ -20,10 +20,10 @@
 fab_status matrix_fail_at(const matrix_cursor *c, const char *at, fab_status code, fab_error *err, const char *what) {
     char where[192];
     char place[48];
-    (void)snprintf(place, sizeof place, ":%" PRIu64 ":%zu", c->line, (size_t)(at - c->line_start) + 1);
+    FAB_FORMAT(place, ":%" PRIu64 ":%zu", c->line, (size_t)(at - c->line_start) + 1);
     size_t room = sizeof where - strlen(place) - 1;
     size_t length = strlen(c->path);
-    (void)snprintf(where, sizeof where, "%s%s", length > room ? c->path + (length - room) : c->path, place);
+    FAB_FORMAT(where, "%s%s", length > room ? c->path + (length - room) : c->path, place);
     return fab_fail(err, code, where, "%s", what);
 }
 
@@ -31,15 +31,15 @@ fab_status matrix_unexpected(const matrix_cursor *c, const char *expected, fab_e
     char text[256];
     unsigned char byte = (unsigned char)*c->at;
     if (c->at == c->end) {
-        (void)snprintf(text, sizeof text, "expected %s, found the end of the file", expected);
+        FAB_FORMAT(text, "expected %s, found the end of the file", expected);
     } else if (byte == '\n' || byte == '\r') {
-        (void)snprintf(text, sizeof text, "expected %s, found the end of the line", expected);
+        FAB_FORMAT(text, "expected %s, found the end of the line", expected);
     } else if (byte < ' ' || byte > '~') {
-        (void)snprintf(text, sizeof text, "expected %s, found byte 0x%02x: not a text file", expected, byte);
+        FAB_FORMAT(text, "expected %s, found byte 0x%02x: not a text file", expected, byte);
     } else {
         int n = (int)strcspn(c->at, ", \t\r\n");
         n = n < 1 ? 1 : n > 40 ? 40 : n;
-        (void)snprintf(text, sizeof text, "expected %s, found '%.*s'", expected, n, c->at);
+        FAB_FORMAT(text, "expected %s, found '%.*s'", expected, n, c->at);
     }
     return matrix_fail_at(c, c->at, FAB_EINPUT, err, text);
 }
@@ -98,12 +98,12 @@ fab_status matrix_read_count(matrix_cursor *c, const char *name, uint64_t min, u
     }
     char text[160];
     if (c->at == start) {
-        (void)snprintf(text, sizeof text, "%s (a whole number)", name);
+        FAB_FORMAT(text, "%s (a whole number)", name);
         return matrix_unexpected(c, text, err);
     }
     if (overflow || value < min || value > max) {
-        (void)snprintf(text, sizeof text, "%s %.*s is outside %" PRIu64 " to %" PRIu64, name,
-                       (int)(c->at - start < 24 ? c->at - start : 24), start, min, max);
+        FAB_FORMAT(text, "%s %.*s is outside %" PRIu64 " to %" PRIu64, name,
+                   (int)(c->at - start < 24 ? c->at - start : 24), start, min, max);
         return matrix_fail_at(c, start, FAB_EINPUT, err, text);
     }
     *out = value;
@@ -118,7 +118,7 @@ static bool read_sized(matrix_cursor *c, uint64_t *out) {
     if (n >= sizeof text || strpbrk(c->at, "Bb") == NULL || strpbrk(c->at, "Bb") >= c->at + n) {
         return false;
     }
-    (void)snprintf(text, sizeof text, "%.*s", (int)n, c->at);
+    FAB_FORMAT(text, "%.*s", (int)n, c->at);
     if (fab_quantity_parse(text, FAB_UNIT_BYTES, &value, NULL) != FAB_OK || !(value < 9.2e18)) {
         return false;
     }
@@ -157,9 +157,8 @@ fab_status matrix_read_bytes(matrix_cursor *c, uint64_t *out, fab_error *err) {
     if (*start == '"' || (status == FAB_OK && unit > c->at && isalpha((unsigned char)*unit))) { /* "10 GB" */
         char text[192];
         const int n = (int)strcspn(start, ",;\r\n");
-        (void)snprintf(text, sizeof text,
-                       "'%.*s': bytes are a plain number, or one with its unit, without blanks or quotes: 10e9, 10GB",
-                       n < 40 ? n : 40, start);
+        FAB_FORMAT(text, "'%.*s': bytes are a plain number, or one with its unit, without blanks or quotes: 10e9, 10GB",
+                   n < 40 ? n : 40, start);
         return matrix_fail_at(c, start, FAB_EINPUT, err, text);
     }
     return status;
@@ -341,14 +340,13 @@ static fab_status no_such_name(const matrix_cursor *c, fab_error *err) {
     char text[3 * FAB_NODE_NAME_SIZE];
     char last[FAB_NODE_NAME_SIZE];
     char first[FAB_NODE_NAME_SIZE] = "gpu-0";
-    (void)snprintf(last, sizeof last, "gpu-%" PRIu32, c->n_gpus - 1);
+    FAB_FORMAT(last, "gpu-%" PRIu32, c->n_gpus - 1);
     if (c->by_servers) {
         (void)fab_server_name(c->fabric, 0, first);
         (void)fab_server_name(c->fabric, c->n_gpus - 1, last);
     }
-    (void)snprintf(text, sizeof text, "no %s of the fabric is called '%.*s': they are %s to %s",
-                   c->by_servers ? "server" : "GPU", (int)(name_length(c->at) < 64 ? name_length(c->at) : 64), c->at,
-                   first, last);
+    FAB_FORMAT(text, "no %s of the fabric is called '%.*s': they are %s to %s", c->by_servers ? "server" : "GPU",
+               (int)(name_length(c->at) < 64 ? name_length(c->at) : 64), c->at, first, last);
     return matrix_fail_at(c, c->at, FAB_EINPUT, err, text);
 }
 
@@ -425,11 +423,11 @@ static fab_status read_row(matrix_cursor *c, uint32_t row, const uint32_t *colum
         FAB_PASS(read_cell(c, &bytes, err));
         if (i >= c->n_gpus || i >= columns) {
             char text[96];
-            (void)snprintf(text, sizeof text, "number %" PRIu32 " of a row, where %s %" PRIu32, i + 1,
-                           i >= columns    ? "the first has"
-                           : c->by_servers ? "servers of the fabric are"
-                                           : "GPUs of the fabric are",
-                           i >= columns ? columns : c->n_gpus);
+            FAB_FORMAT(text, "number %" PRIu32 " of a row, where %s %" PRIu32, i + 1,
+                       i >= columns    ? "the first has"
+                       : c->by_servers ? "servers of the fabric are"
+                                       : "GPUs of the fabric are",
+                       i >= columns ? columns : c->n_gpus);
             return matrix_fail_at(c, start, FAB_EINPUT, err, text);
         }
         if (bytes > 0) {
@@ -484,23 +482,20 @@ static size_t max_entries(const fab_str *text, bool square) {
 /* What the rows are taken for, and where that is a guess, how they are taken for the other. */
 static void matrix_summarize(const matrix_cursor *c, const fab_fabric *f, const fab_phase *phase,
                              fab_traffic *traffic) {
-    char flows[32];
-    char amount[40];
     char between[64] = "";
     const char *name = fab_traffic_file_name(c->path);
     const bool is_guess = !c->by_servers && !c->says_what && c->n_named <= f->n_servers && f->n_servers < c->n_gpus;
     if (c->n_named > 0) {
-        (void)snprintf(between, sizeof between, " between %s 0 to %" PRIu32 "%s", c->by_servers ? "servers" : "GPUs",
-                       c->n_named - 1, is_guess ? " (rows=servers reads servers)" : "");
+        FAB_FORMAT(between, " between %s 0 to %" PRIu32 "%s", c->by_servers ? "servers" : "GPUs", c->n_named - 1,
+                   is_guess ? " (rows=servers reads servers)" : "");
     }
-    (void)snprintf(traffic->summary, sizeof traffic->summary, "matrix %.60s: %s flow%s, %s%s", name,
-                   fab_format_count(flows, phase->n_flows), phase->n_flows == 1 ? "" : "s",
-                   fab_quantity_format(amount, (double)phase->total_bytes, FAB_UNIT_BYTES), between);
+    FAB_FORMAT(traffic->summary, "matrix %.60s: %s flow%s, %s%s", name, FAB_SAY_COUNT(phase->n_flows),
+               phase->n_flows == 1 ? "" : "s", FAB_SAY((double)phase->total_bytes, FAB_UNIT_BYTES), between);
     if (is_guess && c->n_named == f->n_servers) {
-        (void)snprintf(traffic->note, sizeof traffic->note,
-                       "the matrix names GPUs 0 to %" PRIu32 " of %" PRIu32 ", as many as there are servers: if its "
-                       "rows are servers, write ,rows=servers behind the file",
-                       c->n_named - 1, c->n_gpus);
+        FAB_FORMAT(traffic->note,
+                   "the matrix names GPUs 0 to %" PRIu32 " of %" PRIu32 ", as many as there are servers: if its "
+                   "rows are servers, write ,rows=servers behind the file",
+                   c->n_named - 1, c->n_gpus);
     }
 }
 

@@ -62,13 +62,11 @@ static void write_all(const fab_phase *phase, uint32_t n_gpus, fab_matrix_format
 
 static fab_status write_listed(const fab_phase *phase, uint32_t n_gpus, fab_matrix_format format, FILE *out,
                                fab_error *err) {
-    FAB_OWNED uint32_t *first = NULL;
-    FAB_OWNED uint32_t *by_dst = NULL;
-    FAB_OWNED uint32_t *order = NULL;
     uint32_t n_pairs = 0;
     uint64_t bytes = 0;
-    FAB_PASS(FAB_NEW(first, (size_t)n_gpus + 1, err));
-    FAB_PASS(FAB_NEW_ALL(phase->n_flows, err, by_dst, order));
+    FAB_OWNED_NEW(uint32_t, first, (size_t)n_gpus + 1, err);
+    FAB_OWNED_NEW(uint32_t, by_dst, phase->n_flows, err);
+    FAB_OWNED_NEW(uint32_t, order, phase->n_flows, err);
     sort_by(phase->dst, n_gpus, NULL, (uint32_t)phase->n_flows, first, by_dst);
     sort_by(phase->src, n_gpus, by_dst, (uint32_t)phase->n_flows, first, order);
     for (uint32_t i = 0; i < phase->n_flows; n_pairs++) {

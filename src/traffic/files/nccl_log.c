@@ -247,14 +247,8 @@ static int by_host(const fab_nccl_thread *a, const fab_nccl_thread *b) {
     return order != 0 ? order : FAB_ORDER(a->n_host, b->n_host);
 }
 
-static int members_by_rank(const void *x, const void *y) {
-    const fab_nccl_member *a = x;
-    const fab_nccl_member *b = y;
-    FAB_ORDER_BY(a->key, b->key);
-    FAB_ORDER_BY(a->n_ranks, b->n_ranks);
-    FAB_ORDER_BY(a->rank, b->rank);
-    return FAB_ORDER(a->by.line, b->by.line);
-}
+FAB_ORDER_KEYS(members_by_rank, fab_nccl_member, FAB_ORDER(a->key, b->key), FAB_ORDER(a->n_ranks, b->n_ranks),
+               FAB_ORDER(a->rank, b->rank), FAB_ORDER(a->by.line, b->by.line));
 
 static int by_thread(const fab_nccl_thread *a, const fab_nccl_thread *b) {
     int order = by_host(a, b);
@@ -280,7 +274,7 @@ static uint32_t server_of(const fab_fabric *f, const char *host, size_t n) {
     if (n < 8 || n > 15 || memcmp(host, "server-", 7) != 0) {
         return FAB_NONE;
     }
-    (void)snprintf(number, sizeof number, "%.*s", (int)(n - 7), host + 7);
+    FAB_FORMAT(number, "%.*s", (int)(n - 7), host + 7);
     char *behind = NULL;
     unsigned long server = strtoul(number, &behind, 10);
     return behind != NULL && *behind == '\0' && server < fab_n_gpus(f) / f->gpus_per_server ? (uint32_t)server
@@ -346,8 +340,7 @@ static fab_status find_communicators(fab_nccl_log *r, fab_error *err) {
 }
 
 static fab_status check_devices(fab_nccl_log *r, fab_error *err) {
-    FAB_OWNED uint32_t *rank_on = NULL; /* [gpus]: rank + 1 */
-    FAB_PASS(FAB_NEW(rank_on, fab_n_gpus(r->f), err));
+    FAB_OWNED_NEW(uint32_t, rank_on, fab_n_gpus(r->f), err); /* [gpus]: rank + 1 */
     FAB_EACH(fab_nccl_comm, comm, r->comms, r->n_comms) {
         const fab_nccl_member *m = &r->members[comm->first];
         uint32_t last = FAB_NONE;
@@ -374,8 +367,7 @@ static fab_status check_devices(fab_nccl_log *r, fab_error *err) {
 
 /* Of a note the communicator that its thread completes next; where there is one in all, that. */
 static fab_status assign_notes(fab_nccl_log *r, fab_error *err) {
-    FAB_OWNED fab_nccl_note *ends = NULL; /* the completions, as notes that are only a place */
-    FAB_PASS(FAB_NEW(ends, r->n_members, err));
+    FAB_OWNED_NEW(fab_nccl_note, ends, r->n_members, err); /* the completions, as notes that are only a place */
     for (size_t i = 0; i < r->n_members; i++) {
         ends[i] = (fab_nccl_note){.by = r->members[i].by, .comm = r->members[i].comm};
     }
@@ -406,6 +398,4 @@ fab_status fab_nccl_log_read(fab_nccl_log *log, fab_error *err) {
     return assign_notes(log, err);
 }
 
-void fab_nccl_log_release(fab_nccl_log *log) {
-    FAB_FREE_ALL(log->members, log->notes, log->calls, log->comms, log->ranks);
-}
+FAB_RELEASES(fab_nccl_log_release, fab_nccl_log, members, notes, calls, comms, ranks);

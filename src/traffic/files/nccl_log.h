@@ -60,7 +60,7 @@ typedef struct fab_nccl_log {
 } fab_nccl_log;
 
 /** Reads all lines, and finds communicators: every rank of theirs is there and has a GPU of its own. */
-fab_status fab_nccl_log_read(fab_nccl_log *log, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_nccl_log_read(fab_nccl_log *log, fab_error *err);
 void fab_nccl_log_release(fab_nccl_log *log);
 
 /** Order of hosts; by process as well, where both threads are of one. */
@@ -70,11 +70,11 @@ int fab_nccl_by_process(const fab_nccl_thread *a, const fab_nccl_thread *b);
 double fab_ring_share(fab_operation operation, uint32_t n);
 
 /** Where the ranks of the widest communicator run. Release what it fills, whatever comes of it. */
-fab_status fab_nccl_place(const fab_nccl_log *log, fab_ranks *out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_nccl_place(const fab_nccl_log *log, fab_ranks *out, fab_error *err);
 
 /* Bytes over every edge of the rings of `members`, [n]; for what a log does not tell. */
 typedef double fab_nccl_bytes(void *context, const fab_nccl_member *members, uint32_t n);
 
 /** Traffic of the rings of a log that was read. `bytes` is asked where the log has no collective, and may be NULL. */
-fab_status fab_nccl_traffic(fab_nccl_log *log, fab_nccl_bytes *bytes, void *context, fab_traffic *traffic,
-                            fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_nccl_traffic(fab_nccl_log *log, fab_nccl_bytes *bytes, void *context, fab_traffic *traffic,
+                            fab_error *err);

@@ -79,28 +79,19 @@ static fab_status assume_places(const flight_reader *r, const char *path, fab_er
 
 /* --- what moves --------------------------------------------------------------------------------------------------- */
 
-static int kind_order(const void *x, const void *y) {
-    const flight_kind *a = x;
-    const flight_kind *b = y;
-    FAB_ORDER_BY(a->group, b->group);
-    FAB_ORDER_BY(a->operation, b->operation);
-    FAB_ORDER_BY(a->from, b->from);
-    return FAB_ORDER(a->to, b->to);
-}
+FAB_ORDER_KEYS(kind_order, flight_kind, FAB_ORDER(a->group, b->group), FAB_ORDER(a->operation, b->operation),
+               FAB_ORDER(a->from, b->from), FAB_ORDER(a->to, b->to));
 
 /* Collectives as the lowest rank of a group has them, sends as each has them; equal ones together. */
 static fab_status flight_list_kinds(flight_reader *r, fab_error *err) {
     const fab_flight *f = r->flight;
-    FAB_OWNED uint32_t *teller = NULL; /* [groups] */
     size_t n = 0;
-    FAB_PASS(FAB_NEW(teller, f->n_groups, err));
+    FAB_OWNED_NEW(uint32_t, teller, f->n_groups, err); /* [groups] */
     memset(teller, 0xff, f->n_groups * sizeof *teller);
-    for (size_t i = 0; i < f->n_entries; i++) {
-        const fab_flight_entry *e = &f->entries[i];
+    FAB_EACH(const fab_flight_entry, e, f->entries, f->n_entries) {
         teller[e->group] = e->rank < teller[e->group] ? e->rank : teller[e->group];
     }
-    for (size_t i = 0; i < f->n_entries; i++) {
-        const fab_flight_entry *e = &f->entries[i];
+    FAB_EACH(const fab_flight_entry, e, f->entries, f->n_entries) {
         const fab_flight_group *g = &f->groups[e->group];
         flight_kind made = {
             .group = e->group, .from = FAB_NONE, .to = FAB_NONE, .operation = e->operation, .executions = 1};
@@ -139,8 +130,8 @@ static bool goes_with(const flight_reader *r, const flight_kind *a, const flight
 static void name_phase(const flight_reader *r, const flight_kind *kind, char *out) {
     size_t n_same = 1;
     char base[FAB_NAME_SIZE];
-    (void)snprintf(base, sizeof base, "%.40s-%s", r->flight->groups[kind->group].about,
-                   fab_operation_name((fab_operation)kind->operation));
+    FAB_FORMAT(base, "%.40s-%s", r->flight->groups[kind->group].about,
+               fab_operation_name((fab_operation)kind->operation));
     (void)snprintf(out, FAB_NAME_SIZE, "%s", base);
     for (size_t i = 0; i < r->traffic->n_phases; i++) {
         if (strcmp(r->traffic->phases[i].name, out) == 0) {
@@ -154,8 +145,6 @@ static void name_phase(const flight_reader *r, const flight_kind *kind, char *ou
 static fab_status put_collective(flight_reader *r, size_t first, fab_error *err) {
     const fab_flight *f = r->flight;
     uint32_t n = f->groups[r->kinds[first].group].n;
-    FAB_OWNED uint32_t *members = NULL;
-    FAB_OWNED double *bytes = NULL;
     char name[FAB_NAME_SIZE];
     fab_collective_set set = {.where = "flight recorders",
                               .fabric = r->f,
@@ -165,8 +154,8 @@ static fab_status put_collective(flight_reader *r, size_t first, fab_error *err)
     for (size_t i = first; i < r->n_kinds; i++) {
         set.n_comms += goes_with(r, &r->kinds[first], &r->kinds[i]);
     }
-    FAB_PASS(FAB_NEW(members, (size_t)n * set.n_comms, err));
-    FAB_PASS(FAB_NEW(bytes, set.n_comms, err));
+    FAB_OWNED_NEW(uint32_t, members, (size_t)n * set.n_comms, err);
+    FAB_OWNED_NEW(double, bytes, set.n_comms, err);
     uint32_t comm = 0;
     for (size_t i = first; i < r->n_kinds; i++) {
         const flight_kind *k = &r->kinds[i];
@@ -191,8 +180,7 @@ static fab_status put_sends(flight_reader *r, fab_error *err) {
     FAB_OWNS(fab_phase_builder_release) fab_phase_builder builder = {.capacity = 0};
     const uint32_t *gpu = r->traffic->logged.gpu;
     FAB_PASS(fab_phase_open(&builder, "send", "send-recv", r->n_kinds + 1, err));
-    for (size_t i = 0; i < r->n_kinds; i++) {
-        const flight_kind *k = &r->kinds[i];
+    FAB_EACH(const flight_kind, k, r->kinds, r->n_kinds) {
         const uint32_t *members = r->flight->members + r->flight->groups[k->group].first;
         if (k->from != FAB_NONE && k->from < r->flight->groups[k->group].n && members[k->from] != members[k->to]) {
             fab_phase_add(&builder, gpu[members[k->from]], gpu[members[k->to]], (uint64_t)(k->bytes + 0.5), 0);
@@ -240,16 +228,14 @@ static double flight_edge_bytes(void *context, const fab_nccl_member *members, u
 static void flight_summarise(const flight_reader *r, const char *path) {
     fab_traffic *t = r->traffic;
     double bytes = 0;
-    char amount[40];
     for (size_t i = 0; i < t->n_phases; i++) {
         bytes += (double)t->phases[i].total_bytes;
     }
-    (void)snprintf(t->summary, sizeof t->summary,
-                   "flight recorders %.60s: %zu of %" PRIu32 " ranks, %zu process group%s, %s%s",
-                   fab_traffic_file_name(path), r->flight->n_ranks, t->logged.n, r->flight->n_groups,
-                   r->flight->n_groups == 1 ? "" : "s", fab_quantity_format(amount, bytes, FAB_UNIT_BYTES),
-                   t->logged.is_assumed ? "; assumed: rank r runs on GPU r (a log of NCCL beside the dumps says where)"
-                                        : ", places and rings of ranks by the log of NCCL");
+    FAB_FORMAT(t->summary, "flight recorders %.60s: %zu of %" PRIu32 " ranks, %zu process group%s, %s%s",
+               fab_traffic_file_name(path), r->flight->n_ranks, t->logged.n, r->flight->n_groups,
+               r->flight->n_groups == 1 ? "" : "s", FAB_SAY(bytes, FAB_UNIT_BYTES),
+               t->logged.is_assumed ? "; assumed: rank r runs on GPU r (a log of NCCL beside the dumps says where)"
+                                    : ", places and rings of ranks by the log of NCCL");
     if (r->n_other > 0) {
         size_t n = strlen(t->summary);
         (void)snprintf(t->summary + n, sizeof t->summary - n, "; %" PRIu64 " collectives of other kinds are left out",

@@ -69,7 +69,7 @@ static fab_status read_pair(const reader *r, fab_token t, uint64_t *src, uint64_
     for (int i = 0; i < 2; i++) {
         if (!fab_token_number(ends[i], out[i]) || *out[i] >= r->count[NODES]) {
             char text[80];
-            (void)snprintf(text, sizeof text, "is no node from 0 to %" PRIu64, r->count[NODES] - 1);
+            FAB_FORMAT(text, "is no node from 0 to %" PRIu64, r->count[NODES] - 1);
             return ends[i].length > 0 ? fab_text_refuse(r->in, ends[i], err, "%s", text)
                                       : fab_text_refuse(r->in, t, err, "has no node at one end");
         }
@@ -81,8 +81,7 @@ static fab_status read_start(reader *r, fab_error *err) {
     fab_token t = fab_text_token(r->in);
     char number[40];
     char *end = NULL;
-    (void)snprintf(number, sizeof number, "%.*s", (int)(t.length < sizeof number ? t.length : sizeof number - 1),
-                   t.text);
+    FAB_FORMAT(number, "%.*s", (int)(t.length < sizeof number ? t.length : sizeof number - 1), t.text);
     double start = strtod(number, &end);
     FAB_RETURN_IF(t.length == 0 || end == number || *end != '\0' || t.length >= sizeof number ||
                       !(start >= 0 && start < 1e300),
@@ -193,17 +192,14 @@ static fab_status check_end(reader *r, fab_error *err) {
 static fab_status read_htsim(fab_text *text, const fab_fabric *fabric, fab_traffic *traffic, fab_error *err) {
     fab_status status = FAB_OK;
     reader r = {.in = text, .n_gpus = fab_n_gpus(fabric)};
-    char flows[32];
-    char amount[40];
     while (fab_text_next(text)) {
         FAB_TRY(htsim_read_line(&r, err));
     }
     FAB_TRY(check_end(&r, err));
     FAB_TRY(fab_traffic_reserve(traffic, 1, err));
-    (void)snprintf(traffic->summary, sizeof traffic->summary, "htsim connections %.60s: %s flow%s, %s",
-                   fab_traffic_file_name(text->path), fab_format_count(flows, r.builder.phase.n_flows),
-                   r.builder.phase.n_flows == 1 ? "" : "s",
-                   fab_quantity_format(amount, (double)r.builder.phase.total_bytes, FAB_UNIT_BYTES));
+    FAB_FORMAT(traffic->summary, "htsim connections %.60s: %s flow%s, %s", fab_traffic_file_name(text->path),
+               FAB_SAY_COUNT(r.builder.phase.n_flows), r.builder.phase.n_flows == 1 ? "" : "s",
+               FAB_SAY((double)r.builder.phase.total_bytes, FAB_UNIT_BYTES));
     fab_traffic_take(traffic, &r.builder);
 done:
     free(r.ids);

@@ -30,12 +30,7 @@ typedef struct caller {
     uint32_t comm, rank;
 } caller;
 
-static int compare_callers(const void *x, const void *y) {
-    const caller *a = x;
-    const caller *b = y;
-    int order = fab_nccl_by_process(a->by, b->by);
-    return order != 0 ? order : FAB_ORDER(a->pointer, b->pointer);
-}
+FAB_ORDER_KEYS(compare_callers, caller, fab_nccl_by_process(a->by, b->by), FAB_ORDER(a->pointer, b->pointer));
 
 static fab_status add_flow(ring_reader *r, uint32_t from, uint32_t to, double bytes, uint32_t comm, fab_error *err) {
     fab_phase_builder *b = &r->builder;
@@ -54,10 +49,8 @@ static fab_status add_flow(ring_reader *r, uint32_t from, uint32_t to, double by
 /* What every communicator moves: as its lowest rank that has called says; sends by each of them. */
 static fab_status count_bytes(ring_reader *r, fab_error *err) {
     fab_nccl_log *log = r->log;
-    FAB_OWNED caller *callers = NULL;
-    FAB_OWNED uint32_t *teller = NULL; /* [comms]: rank whose calls count */
-    FAB_PASS(FAB_NEW(callers, log->n_members, err));
-    FAB_PASS(FAB_NEW(teller, log->n_comms, err));
+    FAB_OWNED_NEW(caller, callers, log->n_members, err);
+    FAB_OWNED_NEW(uint32_t, teller, log->n_comms, err); /* [comms]: rank whose calls count */
     for (size_t i = 0; i < log->n_members; i++) {
         const fab_nccl_member *m = &log->members[i];
         callers[i] = (caller){&m->by, m->pointer, m->comm, m->rank};
@@ -115,13 +108,7 @@ static fab_status assume_bytes(ring_reader *r, fab_error *err) {
 
 /* --- rings -------------------------------------------------------------------------------------------------------- */
 
-static int notes_by_channel(const void *x, const void *y) {
-    const fab_nccl_note *a = x;
-    const fab_nccl_note *b = y;
-    FAB_ORDER_BY(a->comm, b->comm);
-    FAB_ORDER_BY(a->channel, b->channel);
-    return FAB_ORDER(a->by.line, b->by.line);
-}
+FAB_ORDER_THREE(notes_by_channel, fab_nccl_note, comm, channel, by.line);
 
 /* All notes of one channel of a communicator: who follows whom, and by which adapters. False: no ring is told. */
 static bool gather_ring(ring_reader *r, const fab_nccl_comm *comm, const fab_nccl_note *notes, size_t n) {
@@ -248,7 +235,6 @@ static fab_status put_all_rings(ring_reader *r, fab_error *err) {
 }
 
 static void nccl_summarise(const ring_reader *r, fab_traffic *traffic) {
-    char amount[40];
     uint32_t most = 0;
     for (size_t c = 0; c < r->log->n_comms; c++) {
         most = r->log->comms[c].n > most ? r->log->comms[c].n : most;
@@ -257,7 +243,7 @@ static void nccl_summarise(const ring_reader *r, fab_traffic *traffic) {
         traffic->summary, sizeof traffic->summary,
         "NCCL log %.60s: %zu communicator%s of up to %" PRIu32 " ranks, %" PRIu32 " ring%s, %s%s",
         fab_traffic_file_name(r->log->in->path), r->log->n_comms, r->log->n_comms == 1 ? "" : "s", most, r->n_rings,
-        r->n_rings == 1 ? "" : "s", fab_quantity_format(amount, (double)r->builder.phase.total_bytes, FAB_UNIT_BYTES),
+        r->n_rings == 1 ? "" : "s", FAB_SAY((double)r->builder.phase.total_bytes, FAB_UNIT_BYTES),
         r->is_assumed ? " (assumed: the log has no collectives; shares of links are right, bytes are not)" : "");
 }
 

@@ -295,7 +295,6 @@ static void name_phase(const reader *r, size_t which, char *out) {
 
 static fab_status add_phase(reader *r, size_t which, fab_traffic *traffic, fab_error *err) {
     const kind *k = &r->kinds[which];
-    FAB_OWNED uint32_t *members = NULL;
     FAB_OWNED double *bytes = NULL;
     char name[FAB_NAME_SIZE];
     uint32_t n = ranks_of(r, k->who);
@@ -305,7 +304,7 @@ static fab_status add_phase(reader *r, size_t which, fab_traffic *traffic, fab_e
         r->n_left_out++;
         return FAB_OK;
     }
-    FAB_PASS(FAB_NEW(members, r->n_gpus, err));
+    FAB_OWNED_NEW(uint32_t, members, r->n_gpus, err);
     FAB_PASS(FAB_NEW(bytes, n_comms, err));
     for (uint32_t comm = 0; comm < n_comms; comm++) {
         bytes[comm] = (double)whole * (double)k->executions;
@@ -329,26 +328,24 @@ static fab_status add_phase(reader *r, size_t which, fab_traffic *traffic, fab_e
 
 static fab_status simai_summarize(const reader *r, fab_traffic *traffic, fab_error *err) {
     FAB_OWNS(fab_str_release) fab_str text = FAB_STR_INIT;
-    char number[40];
     fab_str_printf(&text, "SimAI workload %.60s: ", fab_traffic_file_name(r->in->path));
     if (r->policy == POLICY_TRANSFORMER) {
         fab_str_printf(&text, "tp %" PRIu64 ", pp %" PRIu64 ", dp %" PRIu64 ", ep %" PRIu64 " on ", r->tp, r->pp,
                        r->n_gpus / (r->tp * r->pp), r->ep);
     }
     fab_str_printf(&text, "%s GPUs, %" PRIu64 " layer%s, %" PRIu64 " collective%s of %zu kind%s",
-                   fab_format_count(number, r->n_gpus), r->layers, r->layers == 1 ? "" : "s", r->collectives,
+                   FAB_SAY_COUNT(r->n_gpus), r->layers, r->layers == 1 ? "" : "s", r->collectives,
                    r->collectives == 1 ? "" : "s", r->n_kinds, r->n_kinds == 1 ? "" : "s");
     if (r->n_left_out > 0) {
         fab_str_printf(&text, ", %" PRIu32 " left out: one rank alone, or less than a byte of each", r->n_left_out);
     }
     for (int pass = 0; pass < N_PASSES; pass++) {
         static const char *const BEFORE[N_PASSES] = {"; computing ", " forward, ", " for input and "};
-        fab_str_printf(&text, "%s%s", BEFORE[pass],
-                       fab_quantity_format(number, (double)r->compute_ns[pass] * 1e-9, FAB_UNIT_TIME));
+        fab_str_printf(&text, "%s%s", BEFORE[pass], FAB_SAY((double)r->compute_ns[pass] * 1e-9, FAB_UNIT_TIME));
     }
     fab_str_add(&text, " for weight gradients");
     FAB_PASS(fab_str_status(&text, err));
-    (void)snprintf(traffic->summary, sizeof traffic->summary, "%s", text.data);
+    FAB_FORMAT(traffic->summary, "%s", text.data);
     return FAB_OK;
 }
 

@@ -106,7 +106,7 @@ static fab_status fail_product(const fab_job *job, fab_error *err) {
     char cp[32] = "";
     double product = (double)s->tp * (double)s->cp * (double)s->pp;
     if (s->cp > 1) {
-        (void)snprintf(cp, sizeof cp, "cp %" PRIu64 " x ", s->cp);
+        FAB_FORMAT(cp, "cp %" PRIu64 " x ", s->cp);
     }
     if (s->dp == 0) {
         char possible[96];
@@ -117,7 +117,7 @@ static fab_status fail_product(const fab_job *job, fab_error *err) {
     }
     char fitting[96] = "";
     if (product <= job->n_gpus && fmod(job->n_gpus, product) == 0) {
-        (void)snprintf(fitting, sizeof fitting, "; dp=%.0f takes all of them", job->n_gpus / product);
+        FAB_FORMAT(fitting, "; dp=%.0f takes all of them", job->n_gpus / product);
     }
     const double per_server = job->n_servers > 0 ? (double)job->n_gpus / job->n_servers : 0;
     if (per_server > 0 && product * (double)s->dp > job->n_gpus) {
@@ -434,7 +434,7 @@ fab_status fab_job_open(fab_job *job, fab_error *err) {
 
 fab_status fab_job_open_first(const fab_design *design, const fab_fabric *fabric, fab_job *out, fab_error *err) {
     FAB_OWNS(fab_job_release) fab_job job = {.servers = NULL, .spec = design->jobs[0]};
-    (void)snprintf(job.where, sizeof job.where, "%s", job.spec.where);
+    FAB_FORMAT(job.where, "%s", job.spec.where);
     FAB_PASS(fab_job_find_servers(&job, design, fabric, err));
     FAB_PASS(fab_job_open(&job, err));
     return FAB_GIVE(*out, job);
@@ -459,8 +459,7 @@ static void add_stages(const fab_job *given, const fab_fabric *fabric, fab_job *
 static fab_status choose_stages(fab_job *job, const fab_fabric *fabric, fab_error *err) {
     const fab_job_spec *s = &job->spec;
     bool chooses = s->kind == FAB_JOB_TRAINING && s->pp == 0 && s->dp == 0 && s->memory_check != FAB_MEMORY_CHECK_OFF;
-    FAB_OWNED fab_job *space = NULL; /* given, tried, smaller */
-    FAB_PASS(FAB_NEW(space, 3, err));
+    FAB_OWNED_NEW(fab_job, space, 3, err); /* given, tried, smaller */
     space[0] = *job;
     fab_error one_stage = {0};
     fab_status status = resolve_sizes(job, fabric, &one_stage);
@@ -510,9 +509,9 @@ fab_status fab_job_resolve(const fab_design *design, const fab_fabric *fabric, f
         job.spec.routed_chunks = design->jobs[0].routed_chunks;
     }
     if (job.spec.where[0] != '\0') {
-        (void)snprintf(job.where, sizeof job.where, "%s", job.spec.where);
+        FAB_FORMAT(job.where, "%s", job.spec.where);
     } else {
-        (void)snprintf(job.where, sizeof job.where, "job%s%s", job.spec.id[0] != '\0' ? " " : "", job.spec.id);
+        FAB_FORMAT(job.where, "job%s%s", job.spec.id[0] != '\0' ? " " : "", job.spec.id);
     }
     FAB_PASS(check_planned(&job, err));
     FAB_PASS(fab_job_find_servers(&job, design, fabric, err));

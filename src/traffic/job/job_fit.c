@@ -124,8 +124,6 @@ fab_status fab_job_check_memory(const fab_job *job, const fab_fabric *fabric, fa
     const fab_job_memory *m = &job->memory;
     const fab_job_spec *s = &job->spec;
     char help[128];
-    char need[32];
-    char has[32];
     char parts[3][32];
     bool check =
         s->memory_check == FAB_MEMORY_CHECK_ON || (s->memory_check == FAB_MEMORY_CHECK_AUTO && job->model_given);
@@ -138,11 +136,11 @@ fab_status fab_job_check_memory(const fab_job *job, const fab_fabric *fabric, fa
         err, FAB_EINPUT, job->where,
         "%s needs %s on a GPU of stage %" PRIu64 " (weights %s, %s %s, activations %s), and a %s has %s; by "
         "the rule of thumb it takes %" PRIu64 " GPUs%s; %s%s (memory-check=off lets it pass)",
-        s->model, fab_quantity_format(need, m->total_bytes, FAB_UNIT_BYTES), m->stage,
+        s->model, FAB_SAY(m->total_bytes, FAB_UNIT_BYTES), m->stage,
         fab_quantity_format(parts[0], m->weights_bytes, FAB_UNIT_BYTES), state,
         fab_quantity_format(parts[1], m->gradients_bytes + m->optimizer_bytes + m->cache_bytes, FAB_UNIT_BYTES),
         fab_quantity_format(parts[2], m->activations_bytes, FAB_UNIT_BYTES), s->accelerator.name,
-        fab_quantity_format(has, m->capacity_bytes, FAB_UNIT_BYTES), m->rule_gpus,
+        FAB_SAY(m->capacity_bytes, FAB_UNIT_BYTES), m->rule_gpus,
         m->rule_gpus > job->n_gpus ? ", more than the job has" : "",
         helped ? "it would fit with " : "no setting tried makes it fit", helped ? help : "");
 }

@@ -119,7 +119,7 @@ static fab_status resolve_model(fab_job *job, fab_error *err) {
     }
     set_sizes(job);
     set_experts(job);
-    (void)snprintf(s->model, sizeof s->model, "%s", job->model.name);
+    FAB_FORMAT(s->model, "%s", job->model.name);
     return FAB_OK;
 }
 
@@ -163,13 +163,13 @@ static fab_status find_ranking_model(fab_job *job, fab_error *err) {
     const fab_ranking_model *found = fab_ranking_model_find(s->model);
     job->model_given = own || found != NULL;
     if (own) {
-        (void)snprintf(s->model, sizeof s->model, "custom");
+        FAB_FORMAT(s->model, "custom");
         return check_ranking(job, err);
     }
     FAB_REFUSE_IF(found == NULL && s->model[0] != '\0', err, FAB_EINPUT, job->where,
                   "there is no ranking model '%s'; known: %s", s->model, fab_ranking_models[0].name);
     found = found == NULL ? &fab_ranking_models[0] : found;
-    (void)snprintf(s->model, sizeof s->model, "%s", found->name);
+    FAB_FORMAT(s->model, "%s", found->name);
     set_default(&s->tables, found->tables);
     set_default(&s->rows, found->rows);
     set_default(&s->embedding, found->embedding);

@@ -281,8 +281,7 @@ fab_status fab_job_find_servers(fab_job *job, const fab_design *design, const fa
 
 fab_status fab_servers_arrange(const fab_fabric *fabric, fab_placement placement, uint64_t seed, uint32_t *out,
                                uint32_t *out_n, fab_error *err) {
-    FAB_OWNS(fab_job_free_owned) fab_job *job = NULL;
-    FAB_PASS(FAB_NEW(job, 1, err));
+    FAB_OWNS_NEW(fab_job_free_owned, fab_job, job, 1, err);
     job->spec.placement = placement;
     job->spec.placement_seed = seed;
     FAB_PASS(fab_job_find_servers(job, NULL, fabric, err));

@@ -77,9 +77,7 @@ static fab_status find_loads(const fab_job_spec *s, const char *where, double *l
     } else {
         fab_rng rng = fab_rng_make(1, n);
         FAB_PASS(FAB_NEW(order, n, err));
-        for (uint64_t i = 0; i < n; i++) {
-            order[i] = (uint32_t)i;
-        }
+        FAB_FILL(order, n, (uint32_t)fab_at);
         fab_rng_shuffle(&rng, order, n);
         for (uint64_t i = 0; i < n; i++) {
             loads[order[i]] = pow((double)i + 1, -s->expert_skew);
@@ -119,13 +117,12 @@ bool fab_job_is_skewed(const fab_job_spec *s) {
 }
 
 fab_status fab_job_expert_shares(const fab_job_spec *s, const char *where, double *out, fab_error *err) {
-    FAB_OWNED double *loads = NULL;
     const uint64_t per_rank = s->experts / s->ep;
     FAB_FILL(out, s->ep, fab_job_is_skewed(s) ? 0 : 1);
     if (!fab_job_is_skewed(s)) {
         return FAB_OK;
     }
-    FAB_PASS(FAB_NEW(loads, s->experts, err));
+    FAB_OWNED_NEW(double, loads, s->experts, err);
     FAB_PASS(find_loads(s, where, loads, err));
     FAB_REFUSE_IF(!limit_loads(loads, s->experts, 1 / (double)s->top_k), err, FAB_EINPUT, where,
                   "expert-loads: fewer than %" PRIu64 " experts have a load, and a token visits as many", s->top_k);
@@ -133,6 +130,27 @@ fab_status fab_job_expert_shares(const fab_job_spec *s, const char *where, doubl
         out[i / per_rank] += loads[i] * (double)s->ep;
     }
     return FAB_OK;
+}
+
+/* None of k drawn out of n is among d of them. */
+static double miss(double n, double d, uint64_t k) {
+    double p = 1;
+    for (uint64_t i = 0; i < k; i++) {
+        p *= fmax(n - d - (double)i, 0) / (n - (double)i);
+    }
+    return p;
+}
+
+fab_expert_visits fab_job_expert_visits(const fab_job_spec *job, uint32_t k) {
+    const uint32_t m = (uint32_t)job->ep / k;
+    const double groups = job->expert_groups > 0 && job->expert_groups < m ? (double)job->expert_groups : m;
+    const double of_gpu = (double)job->experts / (double)job->ep;
+    const double n = groups * of_gpu * k;
+    return (fab_expert_visits){.m = m,
+                               .k = k,
+                               .domain = groups / m * (1 - miss(n, of_gpu * k, job->top_k)),
+                               .gpu = groups / m * (1 - miss(n, of_gpu, job->top_k)),
+                               .drawn_from = n};
 }
 
 /* --- tables ------------------------------------------------------------------------------------------------------- */
@@ -233,11 +251,10 @@ static void sink_down(const fab_table_share *shares, uint32_t *heap, uint32_t n,
 fab_status fab_job_table_shares(const fab_embedding_table *tables, size_t n, uint32_t n_gpus, const char *where,
                                 fab_table_share *out, fab_error *err) {
     FAB_OWNED piece *pieces = NULL;
-    FAB_OWNED uint32_t *heap = NULL;
     size_t m = 0;
     double columns = 0;
     double lookups = 0;
-    FAB_PASS(FAB_NEW(heap, n_gpus, err));
+    FAB_OWNED_NEW(uint32_t, heap, n_gpus, err);
     FAB_PASS(cut_tables(tables, n, n_gpus, &pieces, &m, err));
     FAB_REFUSE_IF(m < n_gpus, err, FAB_EINPUT, where,
                   "tables: %zu pieces of at least %d columns do not give each of %" PRIu32
@@ -302,7 +319,6 @@ static fab_status resolve_tables(fab_job *job, fab_error *err) {
 
 fab_status fab_job_resolve_shares(fab_job *job, fab_error *err) {
     fab_job_spec *s = &job->spec;
-    FAB_OWNED double *shares = NULL;
     s->expert_peak = 1;
     if (s->kind == FAB_JOB_RANKING) {
         return resolve_tables(job, err);
@@ -310,7 +326,7 @@ fab_status fab_job_resolve_shares(fab_job *job, fab_error *err) {
     if (!fab_job_is_skewed(s)) {
         return FAB_OK;
     }
-    FAB_PASS(FAB_NEW(shares, s->ep, err));
+    FAB_OWNED_NEW(double, shares, s->ep, err);
     FAB_PASS(fab_job_expert_shares(s, job->where, shares, err));
     for (uint64_t i = 0; i < s->ep; i++) {
         s->expert_peak = fmax(s->expert_peak, shares[i]);

@@ -31,7 +31,7 @@ static const char *sharing_where_of(const sharing *s, size_t job) {
 /* Servers of one job by itself; release. */
 static fab_status find_servers(const sharing *s, size_t job, fab_job *out, fab_error *err) {
     *out = (fab_job){.spec = s->design->jobs[job]};
-    (void)snprintf(out->where, sizeof out->where, "%s", sharing_where_of(s, job));
+    FAB_FORMAT(out->where, "%s", sharing_where_of(s, job));
     fab_design_copy_alone(s->design, job, s->alone);
     return fab_job_find_servers(out, s->alone, s->fabric, err); /* callers release it in any case */
 }
@@ -75,35 +75,26 @@ static uint64_t product_of(const fab_job_spec *j) {
     return is_sane && product < FAB_NONE ? tp * cp * pp * j->dp : 0;
 }
 
-/* Free servers as a list, "0-3,8": of jobs that take them in order as many as are wanted, or all (0). */
+/* Free servers as a list, "0-3,8": of jobs that take them in order as many as are wanted, up to the end of a range, or
+ * all (0). */
 static fab_status list_free(const sharing *s, size_t job, uint64_t wanted, uint32_t *out_n, fab_error *err) {
     fab_job_spec *spec = &s->design->jobs[job];
     const bool in_order = wanted > 0 && spec->placement == FAB_PLACEMENT_ORDER;
-    char list[FAB_SERVERS_SIZE] = "";
-    size_t used = 0;
+    char list[FAB_SERVERS_SIZE];
+    uint32_t n = 0;
+    bool takes = false;
+    FAB_OWNED_NEW(uint32_t, servers, s->n_in_order, err);
     *out_n = 0;
     for (uint32_t server = 0; server < s->n_in_order; server++) {
-        uint32_t last = server;
-        if (s->runs[server] != NOBODY || s->stores[server] != NOBODY) {
-            continue;
-        }
-        while (last + 1 < s->n_in_order && s->runs[last + 1] == NOBODY && s->stores[last + 1] == NOBODY) {
-            last++;
-        }
-        if (!in_order || *out_n < wanted) {
-            int n = last > server
-                        ? snprintf(list + used, sizeof list - used, "%s%" PRIu32 "-%" PRIu32, used > 0 ? "," : "",
-                                   server, last)
-                        : snprintf(list + used, sizeof list - used, "%s%" PRIu32, used > 0 ? "," : "", server);
-            FAB_REFUSE_IF(n < 0 || used + (size_t)n >= sizeof list, err, FAB_EUNSUPPORTED, spec->where,
-                          "the servers that other jobs leave to job '%s' are more than %zu characters; give it "
-                          "servers",
-                          spec->id, sizeof list - 1);
-            used += (size_t)n;
-        }
-        *out_n += last - server + 1;
-        server = last;
+        const bool is_free = s->runs[server] == NOBODY && s->stores[server] == NOBODY;
+        takes = is_free && (takes || !in_order || *out_n < wanted);
+        servers[n] = server;
+        n += takes;
+        *out_n += is_free;
     }
+    FAB_REFUSE_IF(fab_write_ranges(list, sizeof list, servers, n, ',') < n, err, FAB_EUNSUPPORTED, spec->where,
+                  "the servers that other jobs leave to job '%s' are more than %zu characters; give it servers",
+                  spec->id, sizeof list - 1);
     return fab_design_set_list(s->design, &spec->servers, "servers", list, spec->where, err);
 }
 
@@ -217,11 +208,10 @@ static uint32_t group_at(const fab_fabric *f, uint32_t server, int level) {
 
 /* Steps from the first server, GPUs, and at each level the first server of the job that is in the same group. */
 static fab_status describe_places(const fab_fabric *f, const fab_job *found, job_kind *out, fab_error *err) {
-    FAB_OWNED uint32_t *first = NULL; /* [group] */
     const size_t n_groups = (size_t)fab_n_gpus(f) + fab_n_switches(f) + f->n_pods;
     out->n = found->n_servers;
     FAB_PASS(FAB_NEW(out->places, out->n * (LEVELS + 2), err));
-    FAB_PASS(FAB_NEW(first, n_groups, err));
+    FAB_OWNED_NEW(uint32_t, first, n_groups, err); /* [group] */
     for (int level = 0; level < LEVELS; level++) {
         memset(first, UINT8_MAX, n_groups * sizeof *first);
         for (uint32_t i = 0; i < found->n_servers; i++) {
@@ -243,7 +233,7 @@ static fab_status find_kind(const sharing *s, size_t job, job_kind *out, fab_err
     FAB_PASS(find_servers(s, job, &found, err));
     FAB_PASS(describe_places(s->fabric, &found, out, err));
     fab_job_spec *spec = &s->alone->jobs[0]; /* the design of this job, from the call above */
-    (void)snprintf(spec->id, sizeof spec->id, "%s", name_of(s, 0));
+    FAB_FORMAT(spec->id, "%s", name_of(s, 0));
     spec->servers = spec->storage_servers = (fab_list_ref){0, 0};
     spec->gpus = spec->n_servers = spec->placement_seed = 0;
     spec->placement = FAB_PLACEMENT_ORDER;
@@ -262,9 +252,8 @@ static bool is_alike(const job_kind *a, const job_kind *b) {
 fab_status fab_jobs_alike(const fab_design *placed, const fab_fabric *fabric, size_t *out_first, fab_error *err) {
     fab_status status = FAB_OK;
     FAB_OWNS(sharing_release) sharing s = {.fabric = fabric};
-    FAB_OWNED job_kind *kind = NULL;
     FAB_PASS(FAB_NEW_ALL(1, err, s.design, s.alone));
-    FAB_PASS(FAB_NEW(kind, placed->n_jobs, err));
+    FAB_OWNED_NEW(job_kind, kind, placed->n_jobs, err);
     fab_design_copy(placed, s.design);
     for (size_t job = 0; status == FAB_OK && job < placed->n_jobs; job++) {
         kind[job].keys = (fab_str)FAB_STR_INIT;

@@ -28,12 +28,9 @@ static bool is_open(const fab_job_space *s, fab_plan_key key) {
     return (s->open & 1U << key) != 0;
 }
 
-void fab_job_space_free(fab_job_space *space) {
-    if (space != NULL) {
-        fab_job_release(&space->job);
-        free(space->shapes);
-        free(space);
-    }
+FAB_FREES_AFTER(fab_job_space_free, fab_job_space, space) {
+    fab_job_release(&space->job);
+    free(space->shapes);
 }
 
 /* --- sizes -------------------------------------------------------------------------------------------------------- */
@@ -95,7 +92,7 @@ static fab_status open_job(const fab_design *design, const fab_fabric *fabric, f
         spec->plan = FAB_PLAN_AUTO;
         spec->is_default = true;
     }
-    (void)snprintf(s->job.where, sizeof s->job.where, "%s", spec->where[0] != '\0' ? spec->where : "job");
+    FAB_FORMAT(s->job.where, "%s", spec->where[0] != '\0' ? spec->where : "job");
     s->open = fab_job_plan_is_left(spec) ? ((1U << FAB_N_PLAN_KEYS) - 1) & ~spec->plan_given : fab_job_plan_open(spec);
     s->given = fab_job_plan_of(spec);
     s->given.order = spec->order_given ? 0 : s->given.order; /* where nobody said one, that which a search tries */
@@ -114,8 +111,7 @@ static fab_status open_job(const fab_design *design, const fab_fabric *fabric, f
 static uint64_t batch_of_space(const fab_job_space *s) {
     const uint64_t batch = fab_job_batch(s->job.model.batch, s->job.n_gpus);
     uint64_t least = 0;
-    for (size_t i = 0; i < s->n_shapes; i++) {
-        const fab_job_plan *p = &s->shapes[i];
+    FAB_EACH(const fab_job_plan, p, s->shapes, s->n_shapes) {
         const uint64_t rounds = !is_open(s, FAB_PLAN_INTERLEAVE) && s->given.interleave > 1 ? p->pp : 1;
         const uint64_t unit = p->dp * (is_open(s, FAB_PLAN_MICROBATCH) ? 1 : s->given.microbatch) * rounds;
         if (batch % unit == 0) {
@@ -127,8 +123,7 @@ static uint64_t batch_of_space(const fab_job_space *s) {
 }
 
 fab_status fab_job_space_new(const fab_design *design, const fab_fabric *fabric, fab_job_space **out, fab_error *err) {
-    FAB_OWNS(fab_job_space_free_owned) fab_job_space *s = NULL;
-    FAB_PASS(FAB_NEW(s, 1, err));
+    FAB_OWNS_NEW(fab_job_space_free_owned, fab_job_space, s, 1, err);
     FAB_PASS(open_job(design, fabric, s, err));
     FAB_PASS(list_shapes(s, err));
     if (s->job.spec.batch == 0) {
@@ -232,7 +227,7 @@ static void set_plan(const fab_job_plan *plan, fab_job_spec *job) {
     job->sharded = plan->zero > FAB_ZERO_0;
     job->sequence_parallel = plan->sequence_parallel;
     if (plan->order > 0) {
-        (void)snprintf(job->order, sizeof job->order, "%s", fab_rank_orders[plan->order]);
+        FAB_FORMAT(job->order, "%s", fab_rank_orders[plan->order]);
     }
 }
 
@@ -304,7 +299,7 @@ uint32_t fab_job_space_gpus(const fab_job_space *space) {
 
 void fab_job_plan_apply(const fab_job_space *space, const fab_job_plan *plan, fab_job_spec *job) {
     set_plan(plan, job);
-    (void)snprintf(job->model, sizeof job->model, "%s", space->job.spec.model);
+    FAB_FORMAT(job->model, "%s", space->job.spec.model);
     job->batch = space->job.spec.batch;
     job->batch_unrounded = space->job.spec.batch_unrounded;
     job->plan_chosen = true;

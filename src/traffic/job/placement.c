@@ -7,7 +7,7 @@ static const char *const DIMENSIONS[FAB_N_DIMS] = {"tp", "cp", "pp", "dp"};
 
 fab_status fab_job_order(fab_job *job, fab_error *err) {
     if (job->spec.order[0] == '\0') {
-        (void)snprintf(job->spec.order, sizeof job->spec.order, "tp-cp-pp-dp");
+        FAB_FORMAT(job->spec.order, "tp-cp-pp-dp");
     }
     const char *text = job->spec.order;
     bool seen[FAB_N_DIMS] = {false};
@@ -30,11 +30,9 @@ fab_status fab_job_order(fab_job *job, fab_error *err) {
 }
 
 fab_status fab_job_place(const fab_job *job, const fab_fabric *fabric, fab_traffic *traffic, fab_error *err) {
-    FAB_OWNED uint32_t *gpu_of_rank = NULL;
-    FAB_OWNED uint32_t *rank_of_gpu = NULL;
     uint32_t n_gpus = fab_n_gpus(fabric);
-    FAB_PASS(FAB_NEW(gpu_of_rank, job->n_gpus, err));
-    FAB_PASS(FAB_NEW(rank_of_gpu, n_gpus, err));
+    FAB_OWNED_NEW(uint32_t, gpu_of_rank, job->n_gpus, err);
+    FAB_OWNED_NEW(uint32_t, rank_of_gpu, n_gpus, err);
     memset(rank_of_gpu, 0xff, n_gpus * sizeof *rank_of_gpu); /* FAB_NONE */
     uint32_t rank = 0;
     for (uint32_t i = 0; i < job->n_servers; i++) {

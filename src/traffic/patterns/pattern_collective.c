@@ -84,7 +84,6 @@ static fab_status pattern_init(const fab_pattern *p, groups *out, fab_error *err
 /* "all-gather over 64 GPUs in 4 groups of 16 by stride: 62.5 kB of every rank, 1 MB together" */
 static void pattern_summarize(const groups *g, const char *note, fab_traffic *traffic) {
     const fab_pattern *p = g->p;
-    char count[32];
     char part[40];
     char result[40];
     char text[128];
@@ -92,30 +91,28 @@ static void pattern_summarize(const groups *g, const char *note, fab_traffic *tr
     char rounded[64] = "";
     char only[32] = "";
     if (g->n_groups > 1) {
-        (void)snprintf(in_groups, sizeof in_groups, " in %" PRIu32 " groups of %" PRIu32 " by %s", g->n_groups,
-                       g->ranks, p->by_block ? "block" : "stride");
+        FAB_FORMAT(in_groups, " in %" PRIu32 " groups of %" PRIu32 " by %s", g->n_groups, g->ranks,
+                   p->by_block ? "block" : "stride");
     }
     if (is_cut(p->operation) && g->result != p->bytes) {
-        (void)snprintf(rounded, sizeof rounded, " (%s rounded down)",
-                       fab_quantity_format(result, (double)p->bytes, FAB_UNIT_BYTES));
+        FAB_FORMAT(rounded, " (%s rounded down)", fab_quantity_format(result, (double)p->bytes, FAB_UNIT_BYTES));
     }
     if (g->only != FAB_NONE) {
-        (void)snprintf(only, sizeof only, "; only group %" PRIu32, g->only);
+        FAB_FORMAT(only, "; only group %" PRIu32, g->only);
     }
     (void)fab_quantity_format(part, (double)g->result / g->ranks, FAB_UNIT_BYTES);
     (void)fab_quantity_format(result, (double)g->result, FAB_UNIT_BYTES);
     if (p->operation == FAB_ALL_GATHER) {
-        (void)snprintf(text, sizeof text, "%s of every rank, %s together", part, result);
+        FAB_FORMAT(text, "%s of every rank, %s together", part, result);
     } else if (p->operation == FAB_REDUCE_SCATTER) {
-        (void)snprintf(text, sizeof text, "%s of every rank, %s left to each", result, part);
+        FAB_FORMAT(text, "%s of every rank, %s left to each", result, part);
     } else if (p->operation == FAB_ALL_TO_ALL) {
-        (void)snprintf(text, sizeof text, "%s from every rank to every other", part);
+        FAB_FORMAT(text, "%s from every rank to every other", part);
     } else {
-        (void)snprintf(text, sizeof text, "%s", result);
+        FAB_FORMAT(text, "%s", result);
     }
-    (void)snprintf(traffic->summary, sizeof traffic->summary, "%s over %s GPUs%s: %s%s",
-                   fab_operation_name(p->operation), fab_format_count(count, fab_pattern_size(p)), in_groups, text,
-                   rounded);
+    FAB_FORMAT(traffic->summary, "%s over %s GPUs%s: %s%s", fab_operation_name(p->operation),
+               FAB_SAY_COUNT(fab_pattern_size(p)), in_groups, text, rounded);
     fab_append(traffic->summary, sizeof traffic->summary, "%s%s%s", only, note[0] != '\0' ? "; " : "", note);
 }
 

@@ -14,7 +14,7 @@ static fab_status parse_range(const char *value, uint32_t n_gpus, uint64_t *out_
     char first[24];
     size_t n = strcspn(value, "-");
     const char *last = value[n] == '-' ? value + n + 1 : value;
-    (void)snprintf(first, sizeof first, "%.*s", (int)(n < sizeof first ? n : sizeof first - 1), value);
+    FAB_FORMAT(first, "%.*s", (int)(n < sizeof first ? n : sizeof first - 1), value);
     uint64_t a = 0;
     uint64_t b = 0;
     FAB_PASS(fab_count_parse(first, 0, n_gpus - 1, &a, err));
@@ -65,7 +65,7 @@ static fab_status set_algorithm(fab_pattern *p, const char *value, fab_error *er
         fab_pattern_algorithms(p->operation, names, sizeof names);
         return fab_fail(err, FAB_EINPUT, NULL, "'%.60s' is none of %s", value, names);
     }
-    (void)snprintf(p->algorithm, sizeof p->algorithm, "%s", value);
+    FAB_FORMAT(p->algorithm, "%s", value);
     return FAB_OK;
 }
 
@@ -93,7 +93,7 @@ static fab_status set_collective(fab_pattern *p, const char *key, const char *va
 static fab_status set_servers(fab_pattern *p, const char *value, fab_error *err) {
     FAB_REFUSE_IF(value[0] == '\0' || strlen(value) >= sizeof p->servers, err, FAB_EINPUT, NULL,
                   "a list has 1 to %zu characters", sizeof p->servers - 1);
-    (void)snprintf(p->servers, sizeof p->servers, "%s", value);
+    FAB_FORMAT(p->servers, "%s", value);
     for (char *at = strchr(p->servers, '+'); at != NULL; at = strchr(at, '+')) {
         *at = ',';
     }
@@ -137,13 +137,13 @@ static fab_status set_value(fab_pattern *p, const char *key, const char *value, 
 
 static fab_status unknown_key(const fab_pattern *p, size_t which, const char *key, fab_error *err) {
     char keys[160];
-    (void)snprintf(keys, sizeof keys, "%s" COMMON_KEYS, fab_pattern_rows[which].keys);
+    FAB_FORMAT(keys, "%s" COMMON_KEYS, fab_pattern_rows[which].keys);
     fab_choices near = fab_choices_of(key);
     for (char *at = keys; *at != '\0';) {
         size_t blanks = strspn(at, " ");
         size_t n = strcspn(at + blanks, " ");
         char name[32];
-        (void)snprintf(name, sizeof name, "%.*s", (int)(n < sizeof name ? n : sizeof name - 1), at + blanks);
+        FAB_FORMAT(name, "%.*s", (int)(n < sizeof name ? n : sizeof name - 1), at + blanks);
         fab_choices_offer(&near, name);
         at += blanks + n;
     }
@@ -155,7 +155,7 @@ static fab_status unknown_key(const fab_pattern *p, size_t which, const char *ke
 /* Sets one `key=value`; a value error gets the key in front. */
 static fab_status set_item(fab_pattern *p, size_t which, const char *key, const char *value, fab_error *err) {
     char padded[40];
-    (void)snprintf(padded, sizeof padded, " %.36s ", key);
+    FAB_FORMAT(padded, " %.36s ", key);
     bool known = strstr(" " COMMON_KEYS " ", padded) != NULL || strstr(fab_pattern_rows[which].keys, padded) != NULL;
     FAB_RETURN_IF(!known || strchr(key, ' ') != NULL, unknown_key(p, which, key, err));
     FAB_REFUSE_IF(value == NULL, err, FAB_EINPUT, p->text, "key '%.40s' has no value; write %.40s=VALUE", key, key);
@@ -185,7 +185,7 @@ fab_status fab_pattern_parse(char *list, fab_pattern *p, size_t *out_which, fab_
     }
     FAB_RETURN_IF(fab_patterns[which].name == NULL, unknown_pattern(p->text, list, err));
     p->operation = fab_pattern_rows[which].operation;
-    (void)snprintf(p->algorithm, sizeof p->algorithm, "%s", p->operation == FAB_ALL_TO_ALL ? "mesh" : "ring");
+    FAB_FORMAT(p->algorithm, "%s", p->operation == FAB_ALL_TO_ALL ? "mesh" : "ring");
     while (rest != NULL) {
         char *key = rest;
         rest = strchr(key, ',');

@@ -19,9 +19,7 @@ static void patterns_add(const fab_pattern *p, fab_phase_builder *builder, uint3
 static fab_status random_order(const fab_pattern *p, uint64_t stream, uint32_t n, uint32_t **out, fab_error *err) {
     uint32_t *order = NULL;
     FAB_PASS(FAB_NEW(order, n, err));
-    for (uint32_t i = 0; i < n; i++) {
-        order[i] = i;
-    }
+    FAB_FILL(order, n, (uint32_t)fab_at);
     fab_rng rng = fab_rng_make(p->seed, stream);
     fab_rng_shuffle(&rng, order, n);
     *out = order;
@@ -37,13 +35,9 @@ static fab_status check_bytes(const fab_pattern *p, uint64_t n_flows, fab_error 
 }
 
 static void patterns_summarize(const fab_pattern *p, const fab_phase *phase, fab_traffic *traffic) {
-    char gpus[32];
-    char flows[32];
-    char amount[40];
-    (void)snprintf(traffic->summary, sizeof traffic->summary, "%s over %s GPUs: %s flow%s of %s%s", phase->name,
-                   fab_format_count(gpus, fab_pattern_size(p)), fab_format_count(flows, phase->n_flows),
-                   phase->n_flows == 1 ? "" : "s", fab_quantity_format(amount, (double)p->bytes, FAB_UNIT_BYTES),
-                   p->note);
+    FAB_FORMAT(traffic->summary, "%s over %s GPUs: %s flow%s of %s%s", phase->name, FAB_SAY_COUNT(fab_pattern_size(p)),
+               FAB_SAY_COUNT(phase->n_flows), phase->n_flows == 1 ? "" : "s", FAB_SAY((double)p->bytes, FAB_UNIT_BYTES),
+               p->note);
 }
 
 /* --- the patterns ------------------------------------------------------------------------------------------------- */
@@ -61,7 +55,7 @@ static fab_status add_permutation(fab_pattern *p, fab_phase_builder *builder, fa
         }
     }
     if (fixed > 0) {
-        (void)snprintf(p->note, sizeof p->note, " (%" PRIu32 " drawn to themselves send nothing)", fixed);
+        FAB_FORMAT(p->note, " (%" PRIu32 " drawn to themselves send nothing)", fixed);
     }
     builder->phase.n_comms = (uint32_t)builder->phase.n_flows;
     return FAB_OK;
@@ -82,13 +76,12 @@ static fab_status add_shift(fab_pattern *p, fab_phase_builder *builder, fab_erro
         uint64_t i = gpu - p->first;
         patterns_add(p, builder, (uint32_t)i, (uint32_t)((i + p->by % n) % n), (uint32_t)builder->phase.n_flows);
     }
-    (void)snprintf(p->note, sizeof p->note, " by %" PRIu64, p->by);
+    FAB_FORMAT(p->note, " by %" PRIu64, p->by);
     builder->phase.n_comms = (uint32_t)builder->phase.n_flows;
     return FAB_OK;
 }
 
-static fab_status add_ring(fab_pattern *p, fab_phase_builder *builder, fab_error *err) {
-    (void)err;
+static fab_status add_ring(fab_pattern *p, fab_phase_builder *builder, FAB_UNUSED fab_error *err) {
     uint32_t n = fab_pattern_size(p);
     for (uint32_t i = 0; i < n; i++) {
         patterns_add(p, builder, i, (i + 1) % n, 0);
@@ -106,7 +99,7 @@ static fab_status add_bisection(fab_pattern *p, fab_phase_builder *builder, fab_
         patterns_add(p, builder, order[n / 2 + i], order[i], i);
     }
     if (n % 2 == 1) {
-        (void)snprintf(p->note, sizeof p->note, " (odd number: one is left out)");
+        FAB_FORMAT(p->note, " (odd number: one is left out)");
     }
     builder->phase.n_comms = n / 2;
     return FAB_OK;
@@ -119,7 +112,7 @@ static fab_status make_mesh(fab_pattern *p, fab_traffic *traffic, fab_error *err
     FAB_PASS(check_bytes(p, n_flows, err));
     FAB_PASS(FAB_NEW(traffic->phases, 1, err));
     fab_phase_builder builder = fab_phase_of_all("all-to-all", "all-to-all", (uint32_t)p->first, n, p->bytes);
-    (void)snprintf(builder.phase.algorithm, sizeof builder.phase.algorithm, "mesh");
+    FAB_FORMAT(builder.phase.algorithm, "mesh");
     builder.phase.ranks = n;
     builder.phase.result_bytes = (double)n * (double)p->bytes;
     patterns_summarize(p, &builder.phase, traffic);
@@ -152,7 +145,7 @@ static fab_status add_incast(fab_pattern *p, fab_phase_builder *builder, fab_err
     for (uint32_t i = 1; i <= fanin; i++) {
         patterns_add(p, builder, (uint32_t)(((uint64_t)to + i) % n), to, 0);
     }
-    (void)snprintf(p->note, sizeof p->note, " to gpu-%" PRIu64, p->first + to);
+    FAB_FORMAT(p->note, " to gpu-%" PRIu64, p->first + to);
     return FAB_OK;
 }
 
@@ -178,7 +171,7 @@ static fab_status add_hotspot(fab_pattern *p, fab_phase_builder *builder, fab_er
             patterns_add(p, builder, i, dst[i], 0);
         }
     }
-    (void)snprintf(p->note, sizeof p->note, ", %" PRIu32 " of them to gpu-%" PRIu64, wanted, p->first + to);
+    FAB_FORMAT(p->note, ", %" PRIu32 " of them to gpu-%" PRIu64, wanted, p->first + to);
     return FAB_OK;
 }
 
@@ -254,9 +247,8 @@ static uint32_t gpu_on(const fab_pattern *p, const fab_job *list, uint32_t g) {
 
 /* An all-to-all is the same in any order of its GPUs, which are not listed. */
 static fab_status place_all(const fab_pattern *p, const fab_job *list, fab_phase *phase, fab_error *err) {
-    FAB_OWNED uint32_t *gpus = NULL;
     uint32_t n = phase->all.n;
-    FAB_PASS(FAB_NEW(gpus, n, err));
+    FAB_OWNED_NEW(uint32_t, gpus, n, err);
     for (uint32_t i = 0; i < n; i++) {
         gpus[i] = gpu_on(p, list, phase->all.first + i);
     }
@@ -274,7 +266,7 @@ static bool is_placed(const fab_pattern *p) {
 
 /* The servers that GPU numbers count through, as a job would have them. */
 static fab_status find_pattern_servers(const fab_pattern *p, fab_job *out, fab_error *err) {
-    (void)snprintf(out->where, sizeof out->where, "%.*s", (int)sizeof out->where - 1, p->text);
+    FAB_FORMAT(out->where, "%.*s", (int)sizeof out->where - 1, p->text);
     out->listed = p->servers;
     out->spec.placement = p->placement;
     out->spec.placement_seed = p->seed;
@@ -332,8 +324,7 @@ fab_status fab_pattern_make(const char *text, const fab_design *design, const fa
                      .groups = 1,
                      .comm = FAB_NONE};
     FAB_REFUSE_IF(fab_n_gpus(fabric) == 0, err, FAB_EINPUT, text, "the fabric has no GPU");
-    list = fab_strdup(text + strlen("pattern:"), err);
-    FAB_PASS(list != NULL ? FAB_OK : FAB_ENOMEM);
+    FAB_PASS(FAB_STRDUP(list, text + strlen("pattern:"), err));
     FAB_PASS(fab_pattern_parse(list, &p, &which, err));
     if (is_placed(&p)) {
         FAB_PASS(FAB_NEW(placed, 1, err));

@@ -43,10 +43,10 @@ typedef struct fab_pattern_row {
 extern const fab_pattern_row fab_pattern_rows[]; /* in the order of fab_patterns */
 
 /* Splits "NAME,key=value,..." in place; `which` is the row of the pattern. */
-fab_status fab_pattern_parse(char *list, fab_pattern *p, size_t *out_which, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_pattern_parse(char *list, fab_pattern *p, size_t *out_which, fab_error *err);
 
 /* Phases and summary of p->operation by p->algorithm. */
-fab_status fab_pattern_collective(fab_pattern *p, fab_traffic *traffic, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_pattern_collective(fab_pattern *p, fab_traffic *traffic, fab_error *err);
 
 /* "ring, mesh, ..., auto, all": what algorithm= takes. */
 void fab_pattern_algorithms(fab_operation operation, char *out, size_t size);

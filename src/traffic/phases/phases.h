@@ -54,10 +54,10 @@ static inline bool is_wanted(const training *t, uint32_t comm) {
 }
 
 /* Before anything is computed for the communicator that is wanted. */
-fab_status fab_check_comm(const training *t, const char *name, uint32_t n_comms, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_check_comm(const training *t, const char *name, uint32_t n_comms, fab_error *err);
 
-fab_status fab_open_phase(const training *t, fab_phase_builder *builder, const char *name, const char *collective,
-                          uint64_t capacity, uint32_t n_comms, double expected_bytes, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_open_phase(const training *t, fab_phase_builder *builder, const char *name, const char *collective,
+                          uint64_t capacity, uint32_t n_comms, double expected_bytes, fab_error *err);
 
 /* An all-to-all of all layers with experts. */
 typedef struct expert_exchange {
@@ -68,8 +68,8 @@ typedef struct expert_exchange {
     uint32_t first, n_copies; /* that take part; 0: all */
 } expert_exchange;
 
-fab_status fab_make_exchange_of_experts(training *t, const char *name, const expert_exchange *x,
-                                        fab_phase_builder *builder, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_make_exchange_of_experts(training *t, const char *name, const expert_exchange *x,
+                                        fab_phase_builder *builder, fab_error *err);
 
 /* The forward pass once more where it is repeated and that is to count. */
 static inline uint32_t repeated(const fab_job_spec *s) {

@@ -75,9 +75,9 @@ fab_status fab_make_cp(training *t, const char *name, fab_phase_builder *builder
     }
     phase->steps = n - 1;
     phase->executions = (uint64_t)rounds * most_layers * t->job->microbatches;
-    (void)snprintf(phase->formula, sizeof phase->formula,
-                   "%.0f (c-1) b s/c x keys and values of a token (%.6g bytes) per layer, device and microbatch, x %s",
-                   rounds, kv, only_one(t) ? "c m and the layers of its stage" : "t c l m d");
+    FAB_FORMAT(phase->formula,
+               "%.0f (c-1) b s/c x keys and values of a token (%.6g bytes) per layer, device and microbatch, x %s",
+               rounds, kv, only_one(t) ? "c m and the layers of its stage" : "t c l m d");
     return FAB_OK;
 }
 
@@ -110,22 +110,7 @@ static void emit_all_to_all_v(const uint32_t *members, uint32_t n, double bytes,
 /* --- one copy for every domain -------------------------------------------------------------------------------------
  */
 
-/* None of k drawn out of n is among d of them. */
-static double miss(double n, double d, uint64_t k) {
-    double p = 1;
-    for (uint64_t i = 0; i < k; i++) {
-        p *= fmax(n - d - (double)i, 0) / (n - (double)i);
-    }
-    return p;
-}
-
-/* Chances that a token goes to a domain, and to a GPU; experts are drawn from as many domains as it may visit. */
-typedef struct visits {
-    uint32_t m, k; /* domains, members in each */
-    double domain, gpu;
-} visits;
-
-static fab_status find_visits(training *t, uint32_t n, visits *out, fab_error *err) {
+static fab_status find_visits(training *t, uint32_t n, fab_expert_visits *out, fab_error *err) {
     const fab_job_spec *s = &t->job->spec;
     fab_layout_set(&t->layout, t->members, n);
     const fab_grouping *domain = &t->layout.domain;
@@ -134,23 +119,17 @@ static fab_status find_visits(training *t, uint32_t n, visits *out, fab_error *e
                   " GPUs of an expert group at the same places of every scale-up domain, and experts that are "
                   "equally popular; choose direct",
                   n);
-    const uint32_t m = domain->n_groups;
-    const double groups = s->expert_groups > 0 && s->expert_groups < m ? (double)s->expert_groups : m;
-    const double of_gpu = (double)s->experts / n;
-    const double drawn_from = groups * of_gpu * domain->k;
-    FAB_REFUSE_IF(drawn_from < (double)s->top_k, err, FAB_EINPUT, t->job->where,
+    *out = fab_job_expert_visits(s, domain->k);
+    FAB_REFUSE_IF(out->drawn_from < (double)s->top_k, err, FAB_EINPUT, t->job->where,
                   "expert-groups %" PRIu64 " hold %.0f experts, fewer than the %" PRIu64 " of a token",
-                  s->expert_groups, drawn_from, s->top_k);
-    *out = (visits){.m = m,
-                    .k = domain->k,
-                    .domain = groups / m * (1 - miss(drawn_from, of_gpu * domain->k, s->top_k)),
-                    .gpu = groups / m * (1 - miss(drawn_from, of_gpu, s->top_k))};
+                  s->expert_groups, out->drawn_from, s->top_k);
     return FAB_OK;
 }
 
 /* A token crosses to the same place of every domain that it visits, and from there to the GPUs: `bytes` of all tokens
  * of a rank. */
-static void emit_by_domain(training *t, const visits *v, double bytes, uint32_t comm, fab_phase_builder *builder) {
+static void emit_by_domain(training *t, const fab_expert_visits *v, double bytes, uint32_t comm,
+                           fab_phase_builder *builder) {
     const uint32_t *ranks = t->layout.domain.ranks;
     for (uint32_t g = 0; g < v->m; g++) {
         for (uint32_t j = 0; j < v->k; j++) {
@@ -193,7 +172,7 @@ static fab_status emit_ep(training *t, const expert_exchange *x, double per_laye
         }
         double layers = (double)fab_stage_expert_layers(&job->model, &job->spec, pp);
         if (job->spec.expert_exchange == FAB_EXPERTS_HIERARCHICAL) {
-            visits v = {.m = 0};
+            fab_expert_visits v = {.m = 0};
             FAB_PASS(find_visits(t, n, &v, err));
             emit_by_domain(t, &v, per_layer * layers * n / (double)job->spec.top_k, comm, builder);
             builder->phase.expected_bytes += per_layer * layers * n / (double)job->spec.top_k * n *
@@ -248,17 +227,17 @@ fab_status fab_make_exchange_of_experts(training *t, const char *name, const exp
     builder->phase.executions = x->rounds * most_layers * x->times;
     if (!is_direct) {
         builder->phase.steps = 2;
-        (void)snprintf(builder->phase.formula, sizeof builder->phase.formula,
-                       "%" PRIu64 " x %s x h elements of %" PRIu64
-                       " bytes per layer with experts, for each domain that a token visits and each GPU there",
-                       x->rounds, x->what, s->dispatch_bytes);
+        FAB_FORMAT(builder->phase.formula,
+                   "%" PRIu64 " x %s x h elements of %" PRIu64
+                   " bytes per layer with experts, for each domain that a token visits and each GPU there",
+                   x->rounds, x->what, s->dispatch_bytes);
         return FAB_OK;
     }
-    (void)snprintf(builder->phase.formula, sizeof builder->phase.formula,
-                   "%" PRIu64 " x %" PRIu64 " experts x %s x h (e-1)/e elements of %" PRIu64
-                   " bytes per layer with experts%s",
-                   x->rounds, s->top_k, x->what, s->dispatch_bytes,
-                   only_one(t) ? " of its stage, / (t c d/e)" : "; the tensor ranks share them");
+    FAB_FORMAT(builder->phase.formula,
+               "%" PRIu64 " x %" PRIu64 " experts x %s x h (e-1)/e elements of %" PRIu64
+               " bytes per layer with experts%s",
+               x->rounds, s->top_k, x->what, s->dispatch_bytes,
+               only_one(t) ? " of its stage, / (t c d/e)" : "; the tensor ranks share them");
     return FAB_OK;
 }
 
@@ -286,11 +265,10 @@ static bool is_one_range(const training *t, uint32_t n) {
 static fab_status find_columns(const training *t, double **out, fab_error *err) {
     fab_job_spec s = t->job->spec;
     FAB_OWNED fab_embedding_table *tables = NULL;
-    FAB_OWNED fab_table_share *shares = NULL;
-    FAB_OWNED double *columns = NULL;
     size_t n = 0;
     FAB_PASS(fab_job_find_tables(&s, t->job->where, &tables, &n, err));
-    FAB_PASS(FAB_NEW_ALL(s.table_group, err, shares, columns));
+    FAB_OWNED_NEW(fab_table_share, shares, s.table_group, err);
+    FAB_OWNED_NEW(double, columns, s.table_group, err);
     FAB_PASS(fab_job_table_shares(tables, n, (uint32_t)s.table_group, t->job->where, shares, err));
     for (uint64_t i = 0; i < s.table_group; i++) {
         columns[i] = shares[i].columns;
@@ -364,9 +342,8 @@ fab_status fab_make_embedding(training *t, const char *name, fab_phase_builder *
     FAB_PASS(make_table_flows(t, name, bytes, expected, builder, err));
     builder->phase.expected_bytes = expected;
     builder->phase.executions = (uint64_t)times;
-    (void)snprintf(builder->phase.formula, sizeof builder->phase.formula,
-                   "%sB x %.0f columns of %" PRIu64 " tables x %" PRIu64 " bytes x (n-1)/n%s%s", is_placed ? "" : "2 ",
-                   s->columns, s->tables, s->activation_bytes, n_groups > 1 ? ", groups of n GPUs" : "",
-                   is_placed ? "" : ": vectors forward, gradients backward");
+    FAB_FORMAT(builder->phase.formula, "%sB x %.0f columns of %" PRIu64 " tables x %" PRIu64 " bytes x (n-1)/n%s%s",
+               is_placed ? "" : "2 ", s->columns, s->tables, s->activation_bytes,
+               n_groups > 1 ? ", groups of n GPUs" : "", is_placed ? "" : ": vectors forward, gradients backward");
     return FAB_OK;
 }

@@ -74,9 +74,8 @@ fab_status fab_make_serving_tp(training *t, const char *name, fab_phase_builder 
     }
     builder->phase.steps = 2 * ((uint64_t)n - 1);
     builder->phase.executions = 2 * most_layers * p.times;
-    (void)snprintf(builder->phase.formula, sizeof builder->phase.formula,
-                   "4 %s h (t-1) elements of %" PRIu64 " bytes per layer (2 all-reduces)%s", p.what,
-                   s->activation_bytes, only_one(t) ? " of its stage, / d" : "");
+    FAB_FORMAT(builder->phase.formula, "4 %s h (t-1) elements of %" PRIu64 " bytes per layer (2 all-reduces)%s", p.what,
+               s->activation_bytes, only_one(t) ? " of its stage, / d" : "");
     return FAB_OK;
 }
 
@@ -100,9 +99,8 @@ fab_status fab_make_serving_pp(training *t, const char *name, fab_phase_builder 
         }
     }
     builder->phase.executions = p.times;
-    (void)snprintf(builder->phase.formula, sizeof builder->phase.formula,
-                   "(p-1) %s h%s elements of %" PRIu64 " bytes, in one direction%s", p.what,
-                   s->scatter_gather ? "" : " t", s->activation_bytes, only_one(t) ? ", / (t d)" : "");
+    FAB_FORMAT(builder->phase.formula, "(p-1) %s h%s elements of %" PRIu64 " bytes, in one direction%s", p.what,
+               s->scatter_gather ? "" : " t", s->activation_bytes, only_one(t) ? ", / (t d)" : "");
     return FAB_OK;
 }
 
@@ -145,9 +143,8 @@ fab_status fab_make_serving_kv(training *t, const char *name, fab_phase_builder 
         }
     }
     builder->phase.executions = t->job->microbatches;
-    (void)snprintf(builder->phase.formula, sizeof builder->phase.formula,
-                   "B q x keys and values of a token (%.6g bytes) per layer and tensor rank%s",
-                   fab_kv_elements(&t->job->model, s->tp) * (double)s->activation_bytes,
-                   only_one(t) ? " of its stage" : "");
+    FAB_FORMAT(builder->phase.formula, "B q x keys and values of a token (%.6g bytes) per layer and tensor rank%s",
+               fab_kv_elements(&t->job->model, s->tp) * (double)s->activation_bytes,
+               only_one(t) ? " of its stage" : "");
     return FAB_OK;
 }

@@ -68,13 +68,12 @@ static double all_of_ingest(const fab_job *job) {
 static void write_formula(const fab_job *job, bool reads, fab_phase *phase) {
     const fab_job_spec *s = &job->spec;
     if (reads) {
-        (void)snprintf(phase->formula, sizeof phase->formula, "B x %" PRIu64 " bytes of a %s", s->sample_bytes,
-                       job->spec.kind == FAB_JOB_RANKING ? "sample" : "sequence");
+        FAB_FORMAT(phase->formula, "B x %" PRIu64 " bytes of a %s", s->sample_bytes,
+                   job->spec.kind == FAB_JOB_RANKING ? "sample" : "sequence");
     } else {
-        (void)snprintf(phase->formula, sizeof phase->formula,
-                       "%s x (%" PRIu64 " + %" PRIu64 ") bytes of weight and optimizer state%s",
-                       s->lora_rank > 0 ? "adapters" : "parameters", s->parameter_bytes, s->optimizer_bytes,
-                       job->spec.kind == FAB_JOB_RANKING ? "; tables 4 bytes each, and 4 per row" : "");
+        FAB_FORMAT(phase->formula, "%s x (%" PRIu64 " + %" PRIu64 ") bytes of weight and optimizer state%s",
+                   s->lora_rank > 0 ? "adapters" : "parameters", s->parameter_bytes, s->optimizer_bytes,
+                   job->spec.kind == FAB_JOB_RANKING ? "; tables 4 bytes each, and 4 per row" : "");
     }
 }
 

@@ -50,7 +50,7 @@ static fab_status add_collective(training *t, uint32_t n, double bytes, uint32_t
     double result = bytes / passes / (n - 1.0) * n;
     phase->ranks = n;
     phase->result_bytes = result > phase->result_bytes ? result : phase->result_bytes; /* once all are there, / times */
-    (void)snprintf(phase->algorithm, sizeof phase->algorithm, "%s", fab_job_collectives[algorithm]);
+    FAB_FORMAT(phase->algorithm, "%s", fab_job_collectives[algorithm]);
     if (algorithm != FAB_COLLECTIVE_RING) {
         return fab_comm_list_add(&t->others, t->members, n, result, comm, err);
     }
@@ -98,13 +98,13 @@ static fab_status make_tp(training *t, const char *name, fab_phase_builder *buil
     }
     phase->steps = 2 * ((uint64_t)n - 1);
     phase->executions = (uint64_t)reductions * most_layers * t->job->microbatches;
-    (void)snprintf(phase->formula, sizeof phase->formula,
-                   "%.0f b s%s h (t-1)/t elements per layer, device and microbatch (2 all-reduces forward, 2 backward, "
-                   "%s for recomputation), x %s",
-                   2 * reductions, size_of(t, FAB_DIM_CP) > 1 ? "/c" : "", repeated(s) ? "2" : "none",
-                   only_one(t)                  ? "t m and the layers of its stage"
-                   : size_of(t, FAB_DIM_CP) > 1 ? "t c l m d"
-                                                : "t l m d");
+    FAB_FORMAT(phase->formula,
+               "%.0f b s%s h (t-1)/t elements per layer, device and microbatch (2 all-reduces forward, 2 backward, "
+               "%s for recomputation), x %s",
+               2 * reductions, size_of(t, FAB_DIM_CP) > 1 ? "/c" : "", repeated(s) ? "2" : "none",
+               only_one(t)                  ? "t m and the layers of its stage"
+               : size_of(t, FAB_DIM_CP) > 1 ? "t c l m d"
+                                            : "t l m d");
     return FAB_OK;
 }
 
@@ -149,12 +149,12 @@ static fab_status make_pp(training *t, const char *name, fab_phase_builder *buil
     }
     add_exchange(t, builder, n - 1, 0, bytes, s->interleave - 1);
     phase->executions = s->interleave * t->job->microbatches; /* both directions at once */
-    (void)snprintf(phase->formula, sizeof phase->formula,
-                   "b s%s h%s elements per GPU pair, microbatch, chunk boundary and direction, x 2 (p v - 1) %s",
-                   size_of(t, FAB_DIM_CP) > 1 ? "/c" : "", s->scatter_gather ? "/t (scatter/gather)" : "",
-                   only_one(t)                  ? "m"
-                   : size_of(t, FAB_DIM_CP) > 1 ? "t c m d"
-                                                : "t m d");
+    FAB_FORMAT(phase->formula,
+               "b s%s h%s elements per GPU pair, microbatch, chunk boundary and direction, x 2 (p v - 1) %s",
+               size_of(t, FAB_DIM_CP) > 1 ? "/c" : "", s->scatter_gather ? "/t (scatter/gather)" : "",
+               only_one(t)                  ? "m"
+               : size_of(t, FAB_DIM_CP) > 1 ? "t c m d"
+                                            : "t m d");
     return FAB_OK;
 }
 
@@ -279,16 +279,16 @@ static void write_reduction(const training *t, const reduction *r, const data_ri
     const char *copies = grouped ? "n" : experts ? "c d/e" : contexts ? "c d" : "d";
     char ratio[40];
     char times[24] = "";
-    (void)snprintf(ratio, sizeof ratio, strchr(copies, ' ') != NULL ? "(%s - 1)/(%s)" : "(%s-1)/%s", copies, copies);
+    FAB_FORMAT(ratio, strchr(copies, ' ') != NULL ? "(%s - 1)/(%s)" : "(%s-1)/%s", copies, copies);
     if (d->times > 1) {
-        (void)snprintf(times, sizeof times, " x %" PRIu64, d->times);
+        FAB_FORMAT(times, " x %" PRIu64, d->times);
     }
-    (void)snprintf(phase->formula, sizeof phase->formula, "%s%s x %s on the GPU x %" PRIu64 " bytes%s, x %s%s",
-                   r->passes == 2 ? "2 " : "", ratio, write_whose(t, r, d), d->width, times,
-                   only_one(t) ? copies
-                   : contexts  ? "t p c d"
-                               : "t p d",
-                   grouped ? (r->between == COPIES_REPEATING ? "; n groups" : "; n copies of a group") : "");
+    FAB_FORMAT(phase->formula, "%s%s x %s on the GPU x %" PRIu64 " bytes%s, x %s%s", r->passes == 2 ? "2 " : "", ratio,
+               write_whose(t, r, d), d->width, times,
+               only_one(t) ? copies
+               : contexts  ? "t p c d"
+                           : "t p d",
+               grouped ? (r->between == COPIES_REPEATING ? "; n groups" : "; n copies of a group") : "");
 }
 
 static fab_status make_dp(training *t, const char *name, fab_phase_builder *builder, fab_error *err) {
@@ -407,7 +407,7 @@ static void training_describe(const fab_job *job, char *out, size_t size) {
     char sharding[48];
     char more[64] = "";
     if (s->cp > 1) {
-        (void)snprintf(more, sizeof more, ", cp %" PRIu64, s->cp);
+        FAB_FORMAT(more, ", cp %" PRIu64, s->cp);
     }
     if (s->ep > 1) {
         fab_append(more, sizeof more, ", ep %" PRIu64, s->ep);

@@ -9,17 +9,17 @@
  * @retval FAB_EUNSUPPORTED  the fabric lacks what the algorithm needs.
  * Complexity: O(n + scale-up domains).
  */
-fab_status oracle_algorithm_check(const fab_algorithm *algorithm, const fab_fabric *fabric,
-                                  const fab_communicator *communicator, fab_error *err) FAB_MUST_USE;
+FAB_STATUS oracle_algorithm_check(const fab_algorithm *algorithm, const fab_fabric *fabric,
+                                  const fab_communicator *communicator, fab_error *err);
 
 /**
  * All algorithms of an operation that are defined for a communicator on this fabric, in the order of the table.
  * @param[out] out    Shape [FAB_MAX_ALGORITHMS].
  * @param[out] out_n  How many there are.
  */
-fab_status oracle_collective_candidates(fab_operation operation, const fab_fabric *fabric,
+FAB_STATUS oracle_collective_candidates(fab_operation operation, const fab_fabric *fabric,
                                         const fab_communicator *communicator, const fab_algorithm **out, size_t *out_n,
-                                        fab_error *err) FAB_MUST_USE;
+                                        fab_error *err);
 
 /** What an algorithm costs in closed form. */
 typedef struct oracle_collective_cost {
@@ -33,9 +33,8 @@ typedef struct oracle_collective_cost {
 
 /** Closed form, from the number of ranks and how scale-up domains hold them; looks at no message. Errors and
  * complexity: as oracle_algorithm_check(). */
-fab_status oracle_collective_formula(const fab_algorithm *algorithm, const fab_fabric *fabric,
-                                     const fab_communicator *communicator, oracle_collective_cost *out,
-                                     fab_error *err) FAB_MUST_USE;
+FAB_STATUS oracle_collective_formula(const fab_algorithm *algorithm, const fab_fabric *fabric,
+                                     const fab_communicator *communicator, oracle_collective_cost *out, fab_error *err);
 
 /** Messages of a collective, and who waits for whom. */
 typedef struct oracle_message_list {
@@ -62,6 +61,6 @@ void oracle_message_list_release(oracle_message_list *list);
  * @retval FAB_EUNSUPPORTED  more than ORACLE_MAX_MESSAGES messages or ORACLE_MAX_WAITS waits; and as
  * oracle_algorithm_check(). Complexity: O(m log m + waits) for m messages.
  */
-fab_status oracle_collective_messages(const fab_algorithm *algorithm, const fab_fabric *fabric,
+FAB_STATUS oracle_collective_messages(const fab_algorithm *algorithm, const fab_fabric *fabric,
                                       const fab_communicator *communicator, uint32_t chunks, oracle_message_list *out,
-                                      fab_error *err) FAB_MUST_USE;
+                                      fab_error *err);

@@ -214,3 +214,22 @@ Test(units, every_unit_example_parses) {
         cr_assert_eq(fab_quantity_parse(example, (fab_unit)unit, &value, NULL), FAB_OK, "%s", example);
     }
 }
+
+/* Whole ranges alone are written, and how many numbers they have is said. */
+Test(units, ranges) {
+    const uint32_t list[] = {0, 1, 2, 20, 22, 21, UINT32_MAX - 1, UINT32_MAX};
+    char text[64];
+    cr_assert_eq(fab_write_ranges(text, sizeof text, list, 8, ','), 8);
+    cr_assert_str_eq(text, "0-2,20,22,21,4294967294-4294967295");
+    cr_assert_eq(fab_write_ranges(text, sizeof text, list, 4, '+'), 4);
+    cr_assert_str_eq(text, "0-2+20");
+    cr_assert_eq(fab_write_ranges(text, sizeof "0-2,20", list, 5, ','), 4, "no room for the third");
+    cr_assert_str_eq(text, "0-2,20");
+    cr_assert_eq(fab_write_ranges(text, sizeof "0-2,20" - 1, list, 5, ','), 3, "nor for the NUL behind the second");
+    cr_assert_str_eq(text, "0-2");
+    cr_assert_eq(fab_write_ranges(text, 1, NULL, 0, ','), 0);
+    cr_assert_str_eq(text, "");
+    const uint32_t longest[] = {UINT32_MAX, 4000000000U, 3000000000U};
+    char most[11 * 3 + 1];
+    cr_assert_eq(fab_write_ranges(most, sizeof most, longest, 3, ','), 3, "11 bytes a number hold any");
+}

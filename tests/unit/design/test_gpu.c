@@ -122,8 +122,8 @@ Test(gpu, mistakes_are_shown_where_they_are) {
         {HEAD "<source>s</source>" BF16 "</gpu>", ":1:1", "the GPU has no element price-source"},
         {HEAD "<source>s</source><price-source/>" BF16 "</gpu>", ":2:19", "lacks the text of the element price-source"},
         {HEAD TEXTS "<precision name=\"fp8\" tflops=\"1\"/></gpu>", ":1:1", "neither precision"},
-        {GPU_OF(" domain=\"72\"") TEXTS BF16 "</gpu>", ":1:1", "gpus-per-server and domain go together"},
-        {GPU_OF(" gpus-per-server=\"8\" domain=\"4\"") TEXTS BF16 "</gpu>", ":1:1", "the domain is no smaller"},
+        {GPU_OF(" gpus-per-server=\"8\"") TEXTS BF16 "</gpu>", ":1:1", "gpus-per-server goes with a domain"},
+        {GPU_OF(" gpus-per-server=\"8\" domain=\"4\"") TEXTS BF16 "</gpu>", ":1:1", "which is no smaller"},
         {"<gpus/>", ":1:1", "begins with <gpu>, not with gpus"},
     };
     for (size_t i = 0; i < sizeof ROWS / sizeof ROWS[0]; i++) {
@@ -151,5 +151,5 @@ Test(gpu, servers_that_it_is_sold_in) {
     fab_gpu rack = gpu_of("gb200-186gb");
     fab_gpu board = gpu_of("b200-180gb");
     cr_expect(rack.server_gpus == 4 && rack.domain == 72);
-    cr_expect(board.server_gpus == 0 && board.domain == 0);
+    cr_expect(board.server_gpus == 0 && board.domain == 8);
 }

@@ -2,6 +2,7 @@
  * shared, it is what routing everything anew gives. */
 #include "fab/evaluate.h"
 
+#include "context_builds.h"
 #include "reroute_fixture.h"
 
 #define WANTED (FAB_NEED_LOADS | FAB_NEED_TIME)

@@ -1,4 +1,5 @@
 /* The bound: optima known in closed form, what its parts promise and engine optimal. */
+#include "context_builds.h"
 #include "fabric_fixture.h"
 #include "bound_fixture.h"
 #include "fab/analysis.h"

@@ -226,6 +226,35 @@ Test(plan, parts_of_a_job) {
     free(design);
 }
 
+/* Where slow NICs are what takes time, the closed form of exchanges that cross once for each domain is most of the time
+ * of the plan, and never above it. */
+Test(plan, floor_of_hierarchical_exchanges) {
+    static const char *const FABRICS[] = {"clos:gpus=16,gpus-per-server=1,radix=64,nic=1Gb/s",
+                                          "clos:gpus=16,gpus-per-server=2,radix=64,nic=1Gb/s",
+                                          "clos:gpus=16,gpus-per-server=4,radix=64,nic=1Gb/s"};
+    static const char *const GROUPS[] = {"1", "2", "3", "auto"};
+    for (size_t i = 0; i < 12; i++) {
+        fab_design *design =
+            design_of(FABRICS[i / 4], KEYS("layers", "2", "hidden", "256", "heads", "2", "vocab", "1000", "seq", "4096",
+                                           "batch", "64", "experts", "16", "top-k", "2", "expert-exchange",
+                                           "hierarchical", "expert-groups", GROUPS[i % 4], "plan", "auto", "tp", "1",
+                                           "pp", "1", "cp", "1", "dp", "16", "ep", "8", "zero", "0"));
+        fab_fabric *fabric = NULL;
+        fab_plans *floor = NULL;
+        fab_plans *plans = NULL;
+        cr_assert_eq(fab_topology_build(&design->fabric, &fabric, NULL, NULL), FAB_OK);
+        const fab_plan_request request = {.design = design, .fabric = fabric, .seed = 1, .n_threads = 1};
+        cr_assert_eq(fab_plan_floor(&request, &floor, NULL), FAB_OK);
+        cr_assert_eq(fab_plan_search(&request, &plans, NULL), FAB_OK);
+        const double ratio = floor->lower_bound_s / plans->plans[0].iteration.time_s;
+        cr_expect(ratio > 0.8 && ratio <= 1, "%s, %s groups: %g", FABRICS[i / 4], GROUPS[i % 4], ratio);
+        fab_plans_free(plans);
+        fab_plans_free(floor);
+        fab_fabric_free(fabric);
+        free(design);
+    }
+}
+
 /* Who has no time still gets what the short search of a run finds; who has, no other plan than without it. */
 Test(plan, no_time_is_no_worse_than_a_run) {
     static const char *const JOBS[][2] = {{"layers", "24"}, {"experts", "16"}};

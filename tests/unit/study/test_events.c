@@ -178,13 +178,13 @@ Test(events, updates_take_every_switch_of_the_tier_once) {
 Test(events, refuses) {
     static const struct {
         const char *text, *message;
-    } CASES[] = {{"power:rack", "needs a floor plan"},
+    } CASES[] = {{"power:rack", "servers-per-rack=4"},
                  {"power:hall", "power:hall is no event; as power:rack"},
                  {"cooling", "as cooling:row"},
                  {"cooling:pod", "nothing that fails like that"},
                  {"line-card", "ports of a line card"},
                  {"line-card:0", "ports of a line card"},
-                 {"bundle:racks", "needs a floor plan"},
+                 {"bundle:racks", "servers-per-rack=4"},
                  {"bundle:rows", "bundle:racks or bundle:switches"},
                  {"update:core", "the fabric has no such tier; it has leaf to spine"},
                  {"update:spine,99", "switches that are updated at a time"}};

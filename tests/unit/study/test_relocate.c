@@ -56,7 +56,7 @@ Test(relocate, racks_of_the_talk) {
     fab_error err = {0};
     fab_relocation out;
     cr_expect_eq(fab_relocate(s.relocator, &s.mask, FAB_POLICY_SAME_RACK, &out, &err), FAB_EUNSUPPORTED);
-    cr_expect_str_eq(err.text, "policy same-rack: racks are not known without a floor plan");
+    cr_expect_str_eq(err.text, "policy same-rack: " FAB_NO_FLOOR);
     scene_release(&s);
 }
 

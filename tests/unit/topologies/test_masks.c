@@ -62,7 +62,7 @@ Test(masks, what_is_not_there) {
         {"leaf-99", "there is no leaf-99: they are numbered 0 to 7", FAB_EINPUT},
         {"server-16", "there is no server-16: they are numbered 0 to 15", FAB_EINPUT},
         {"plane-1", "there is no plane-1: they are numbered 0 to 0", FAB_EINPUT},
-        {"rack-0", "there is no rack-0: racks are not known without a floor plan", FAB_EINPUT},
+        {"rack-0", "there is no rack-0: " FAB_NO_FLOOR, FAB_EINPUT},
         {"router-1", "names no node", FAB_EINPUT},
         {"domain-3", "does not fail as one", FAB_EUNSUPPORTED},
         {"gpu-0 > domain-0", "inside a server", FAB_EINPUT},

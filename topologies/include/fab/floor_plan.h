@@ -32,8 +32,7 @@ typedef struct fab_floor {
  * @retval FAB_EINPUT  a rack or a hall that may not hold a single server.
  * Complexity: O(nodes + cables).
  */
-fab_status fab_floor_make(const fab_fabric_spec *spec, const fab_fabric *fabric, fab_floor **out,
-                          fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_floor_make(const fab_fabric_spec *spec, const fab_fabric *fabric, fab_floor **out, fab_error *err);
 void fab_floor_free(fab_floor *floor);
 FAB_OWNER(fab_floor, fab_floor_free)
 

@@ -36,6 +36,7 @@ typedef struct fab_floor_counts {
  * leaf, up to `n_boundaries`. */
 typedef struct fab_counts {
     uint64_t gpus, servers, nics, domains, rails, planes, pods, tiers;
+    uint64_t cut_servers; /**< of the servers, those that lack cables: neither half of a bisection has them */
     uint64_t switches, switches_by_tier[FAB_MAX_TIERS];
     uint64_t n_boundaries; /**< = tiers in a tree; dragonflies and tori have one tier and more kinds of cables */
     fab_wiring wiring;     /**< what tiers and boundaries are called */
@@ -89,14 +90,14 @@ void fab_fabric_count(const fab_fabric *fabric, fab_counts *out);
  * @param[in,out] spec  What the family derives is filled in (the GPUs and radix of fat-tree:k=).
  * @retval FAB_EINPUT  parameters that cannot be built; the message names the switch and the ports it lacks.
  */
-fab_status fab_topology_predict(fab_fabric_spec *spec, fab_counts *out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_topology_predict(fab_fabric_spec *spec, fab_counts *out, fab_error *err);
 
 /**
  * The same for a tree family, with the pattern of every tier and the bisection. O(leaves).
  * @retval FAB_EINPUT        as for fab_topology_predict
  * @retval FAB_EUNSUPPORTED  the family is not a tree of tiers
  */
-fab_status fab_topology_tree(fab_fabric_spec *spec, fab_counts *out_counts, fab_tree *out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_topology_tree(fab_fabric_spec *spec, fab_counts *out_counts, fab_tree *out, fab_error *err);
 
 /**
  * Builds the fabric of `spec`, and compares it with the closed form. Cables have the lengths of the floor plan
@@ -106,5 +107,4 @@ fab_status fab_topology_tree(fab_fabric_spec *spec, fab_counts *out_counts, fab_
  * @retval FAB_EINPUT     parameters that cannot be built; the message names the switch and the ports it lacks.
  * @retval FAB_EINTERNAL  graph and closed form disagree.
  */
-fab_status fab_topology_build(fab_fabric_spec *spec, fab_fabric **out, fab_counts *out_counts,
-                              fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_topology_build(fab_fabric_spec *spec, fab_fabric **out, fab_counts *out_counts, fab_error *err);

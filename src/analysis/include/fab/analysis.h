@@ -12,11 +12,11 @@ typedef struct fab_prices fab_prices;
  * (a middle server counts to the second half).
  * Complexity: maximum flow over switches with parallel cables merged (Dinic).
  */
-fab_status fab_bisection(const fab_fabric *fabric, double *out_bps, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_bisection(const fab_fabric *fabric, double *out_bps, fab_error *err);
 
 /** As fab_bisection(), with the lines of a certificate: a flow that is so large, and a cut that lets no more through.
  */
-fab_status fab_bisection_certify(const fab_fabric *fabric, FILE *out, double *out_bps, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_bisection_certify(const fab_fabric *fabric, FILE *out, double *out_bps, fab_error *err);
 
 /**
  * The part of full bisection that any traffic may count on: the smaller of the cut over what the NICs of half of the
@@ -47,12 +47,11 @@ double fab_scaleup_bisection(const fab_fabric_spec *spec, const fab_counts *coun
  * @retval FAB_EINPUT  a part that the book does not price; the message names it and what the book has.
  * Complexity: O(kinds of cables * rows of the book).
  */
-fab_status fab_cost_of(const fab_fabric_spec *spec, const fab_counts *counts, const fab_prices *prices, fab_cost *out,
-                       fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_cost_of(const fab_fabric_spec *spec, const fab_counts *counts, const fab_prices *prices, fab_cost *out,
+                       fab_error *err);
 
 /** What spare servers cost, by the closed forms; nothing where there are none. O(tiers). */
-fab_status fab_spares_measure(const fab_fabric_spec *spec, const fab_prices *prices, fab_spares *out,
-                              fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_spares_measure(const fab_fabric_spec *spec, const fab_prices *prices, fab_spares *out, fab_error *err);
 
 /** Whether a design or its traffic is refused: says nothing about others. */
 bool fab_is_refusal(fab_status status);
@@ -65,11 +64,10 @@ fab_status fab_blame_design(const fab_design *design, fab_status status, fab_err
  * @param[in,out] out    Where the graph is there, with the spec and counts that it was built from.
  * @param[in,out] graph  *graph = NULL: it is built. The caller's.
  */
-fab_status fab_fabric_measure(const fab_design *design, fab_fabric_result *out, fab_fabric **graph,
-                              fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_fabric_measure(const fab_design *design, fab_fabric_result *out, fab_fabric **graph, fab_error *err);
 
 /** Name, source and digest of a design. */
-fab_status fab_fabric_name(const fab_design *design, fab_fabric_result *out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_fabric_name(const fab_design *design, fab_fabric_result *out, fab_error *err);
 
 /** Fills the price per Gb/s of bisection; leaves it 0 where there is no bisection. */
 void fab_cost_set_bisection(fab_cost *cost, double bisection_bps);
@@ -93,7 +91,7 @@ typedef struct fab_graph_facts {
  * @retval FAB_ENOMEM, FAB_EINTERNAL  igraph failed; the message is igraph's
  * Complexity: diameter O(switches * cables); minimum cut by push-relabel.
  */
-fab_status fab_graph_check(const fab_fabric *fabric, fab_graph_facts *out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_graph_check(const fab_fabric *fabric, fab_graph_facts *out, fab_error *err);
 
 /**
  * Adds to result->warnings: links at rates that nobody sells, tapers of boundaries that the fabric does not have, a
@@ -102,14 +100,13 @@ fab_status fab_graph_check(const fab_fabric *fabric, fab_graph_facts *out, fab_e
  * @param[in,out] result  Its fabrics are measured; job and phases where they are known.
  * Complexity: O(fabrics * (kinds of cables + tiers) + engines).
  */
-fab_status fab_find_warnings(fab_result *result, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_find_warnings(fab_result *result, fab_error *err);
 
 /** Says where a GPU that is sold in one kind of server alone is in another one, and what to write; else empty. */
 void fab_gpu_sold_unlike(const fab_gpu *gpu, const fab_fabric_spec *spec, char out[FAB_SOLD_SIZE]);
 
 /** Adds that to result->warnings, for commands whose results hold neither the job nor the fabric. */
-fab_status fab_warn_of_gpu(fab_result *result, const fab_job_spec *job, const fab_fabric_spec *spec,
-                           fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_warn_of_gpu(fab_result *result, const fab_job_spec *job, const fab_fabric_spec *spec, fab_error *err);
 
 /**
  * Whether the default order of ranks puts all members of a group of experts on one rail, so that their all-to-all needs
@@ -129,8 +126,7 @@ bool fab_experts_keep_rails(const fab_job_spec *job, uint64_t domain);
  * @param[in] before, after  Tree fabrics of one family.
  * Complexity: O(cables log cables).
  */
-fab_status fab_cables_moved(const fab_fabric *before, const fab_fabric *after, uint64_t *out_moved,
-                            fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_cables_moved(const fab_fabric *before, const fab_fabric *after, uint64_t *out_moved, fab_error *err);
 
 /** Ports of switches that hold no cable. */
 uint64_t fab_free_ports(const fab_fabric *fabric);
@@ -140,6 +136,6 @@ uint64_t fab_free_ports(const fab_fabric *fabric);
  * @param[in]  before, before_graph  What stands before the step; NULL for the first.
  * @param[out] out                   Free out->parts. Written on success only.
  */
-fab_status fab_growth_step_of(const fab_fabric_result *before, const fab_fabric *before_graph,
+FAB_STATUS fab_growth_step_of(const fab_fabric_result *before, const fab_fabric *before_graph,
                               const fab_fabric_result *after, const fab_fabric *after_graph, fab_growth_step *out,
-                              fab_error *err) FAB_MUST_USE;
+                              fab_error *err);

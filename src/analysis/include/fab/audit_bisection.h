@@ -14,7 +14,7 @@
  * @retval FAB_ENOMEM  What cannot be told of a network is no error.
  * Complexity: that of an import and two maximum flows.
  */
-fab_status fab_audit_bisect(fab_network **net, fab_network **plan, fab_audit *audit, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_audit_bisect(fab_network **net, fab_network **plan, fab_audit *audit, fab_error *err);
 
 /**
  * Fills rack and rack_name of the findings: of boxes that the plan has under the same name.

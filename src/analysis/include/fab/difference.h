@@ -66,9 +66,10 @@ typedef struct fab_diff_phase {
 } fab_diff_phase;
 
 typedef struct fab_diff_engine {
-    char label[FAB_ENGINE_LABEL_SIZE]; /**< of the second state */
-    bool iterates;                     /**< the times are those of an iteration; else of all phases together */
-    double before_s, after_s;          /**< NAN: not known, or the job has stopped */
+    char label[FAB_ENGINE_LABEL_SIZE];        /**< of the second state */
+    char before_label[FAB_ENGINE_LABEL_SIZE]; /**< of the first, where that is another */
+    bool iterates;                            /**< the times are those of an iteration; else of all phases together */
+    double before_s, after_s;                 /**< NAN: not known, or the job has stopped */
     double work_ratio;      /**< tokens of an iteration before, over those of one after: another batch; else 1 */
     double ratio;           /**< after / before of as many tokens; NAN: not known, or the job has stopped */
     double ci95_s;          /**< over several seeds: half widths of both means, added; else 0 */

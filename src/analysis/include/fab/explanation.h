@@ -73,5 +73,5 @@ void fab_explanation_release(fab_explanation *explanation);
  * @retval FAB_EUNREACHABLE  as fab_route_flows
  * Complexity: that of routing; memory for the flows on the link and a chunk of the routes.
  */
-fab_status fab_explain_link(const fab_context *context, size_t engine, fab_link_id link, fab_explanation *out,
-                            fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_explain_link(const fab_context *context, size_t engine, fab_link_id link, fab_explanation *out,
+                            fab_error *err);

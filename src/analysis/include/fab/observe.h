@@ -110,6 +110,6 @@ typedef struct fab_observe_request {
  * @retval FAB_EUNSUPPORTED  the phases are ways to do the same
  * Complexity: O(draws * evaluation of the job + links log(links) + suspects * length of all routes).
  */
-fab_status fab_observe(const fab_observe_request *request, fab_observed **out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_observe(const fab_observe_request *request, fab_observed **out, fab_error *err);
 void fab_observed_free(fab_observed *observed);
 FAB_OWNER(fab_observed, fab_observed_free)

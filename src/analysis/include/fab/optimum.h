@@ -101,6 +101,8 @@ typedef struct fab_optimum {
     fab_optimum_point cheapest; /**< the least price of the network */
     fab_optimum_point winner;
     double edge_taper; /**< the catalog's largest, where the winner has it and no limit of the request does; else 0 */
+    uint64_t edge_breakout, edge_planes; /**< the catalog's largest, where the winner has several tiers, of which more
+                                            might save one; else 0 */
     fab_optimum_point runners_up[FAB_RUNNERS_UP]; /**< best of other structural choices, cheapest first; by tokens other
                                                designs that were replayed */
     size_t n_runners_up;

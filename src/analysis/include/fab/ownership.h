@@ -27,8 +27,8 @@ typedef struct fab_ownership {
  * @param[out] out  With `missing` nothing else of it is meaningful but `profile`.
  * @retval FAB_EINPUT  the price book cannot be read
  */
-fab_status fab_ownership_of(const fab_design *design, const fab_fabric_result *fabric, const fab_gpu *gpu,
-                            fab_ownership *out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_ownership_of(const fab_design *design, const fab_fabric_result *fabric, const fab_gpu *gpu,
+                            fab_ownership *out, fab_error *err);
 
 /** The same by a price book that is at hand, of `spec`, `counts`, `cost` and `front_end` alone. `out` is zero before;
  * what is not priced is added to its `missing`. */

@@ -55,20 +55,27 @@ typedef struct fab_sweep_engine {
     bool has_goodput;                     /**< failures were asked for, and every history is known: */
     fab_stat goodput;                     /**< useful part of the time, over the histories */
     fab_stat waiting;       /**< the same under first-spare, where shrink was taken unasked; mean 0: it was not */
+    fab_stat other_batch;   /**< of compared designs, where shrink was taken: goodput with the other value of
+                               failures.keep-batch; mean 0: not known */
     double all_jobs_s;      /**< of a design with several jobs: that of fab_contention_engine; 0: not known */
     bool is_drawn;          /**< some phase hashes: another seed gives another time */
     uint64_t n_seeds;       /**< that times and prices are means of, where something is drawn */
     double ci95_ratio;      /**< 95 % interval of the mean time over the seeds, over the mean; 0: one, or not known */
     double estimated_ratio; /**< fab_estimated_ratio() */
     double least_s, most_s; /**< of an iteration, or the only phase, over the seeds; 0: one seed, or not known */
-    bool has_time;
-    double time_s;     /**< of the iteration, or of a batch that is served, else phases_s */
-    double compared_s; /**< what the front goes by: time_s, or that for as many tokens as the first point's iteration,
-                          and of compared designs on as many GPUs: fab_sweep_is_per_gpu() */
+    bool has_time;          /**< false of a service that is overloaded, but in a mix */
+    double time_s;          /**< of the iteration, or of a batch that is served, else phases_s */
+    double compared_s; /**< what the front goes by: time_s, or that for as many tokens as the first point's iteration
+                          or batch, and of compared designs on as many GPUs: fab_sweep_is_per_gpu() */
     double slowdown;   /**< compared_s over the least of this engine in the sweep; 0 without a time */
     bool is_on_front;  /**< no other point costs less and is as fast under this engine, or is faster and costs as much;
                           with failures where they were asked for, and then only what the histories tell apart */
 } fab_sweep_engine;
+
+/** Whether more requests come than are served: nothing that is said of full batches comes true. */
+static inline bool fab_sweep_is_overloaded(const fab_sweep_engine *engine) {
+    return engine->has_serving && engine->serving.arrivals_per_s <= 0;
+}
 
 /** Whether the time is that of one draw, which another seed makes another. */
 static inline bool fab_sweep_is_one_draw(const fab_sweep_engine *engine) {
@@ -121,6 +128,7 @@ typedef struct fab_sweep_point {
     fab_job_kind kind;        /**< of the job, meaningful with has_ownership */
     double work;              /**< tokens of an iteration, samples ranked, or tokens generated, in time_s; 0: no job */
     double gpu_ratio;         /**< GPUs of the job over those that are there for all */
+    bool keeps_batch;         /**< failures.keep-batch of the design */
     bool keeps_rails;         /**< fab_experts_keep_rails() of the job */
     char sold_unlike[FAB_SOLD_SIZE]; /**< fab_gpu_sold_unlike() of the job, or empty */
     bool keeps_by_plan;              /**< a search for plans has found that, and nobody said ep=1 */
@@ -164,10 +172,13 @@ typedef struct fab_verdict {
     double turning_ratio; /**< part by which the network of `next`, bought and run, would have to be cheaper for both to
                              be equal; above 1: not even for nothing; 0 unless by_price */
     bool is_sprayed;      /**< all were replayed under spray too, with their best plans then: */
-    size_t sprayed_best, sprayed_next; /**< points: the best then, and of `best` and `next` another one */
-    double sprayed_ratio;              /**< as margin_ratio, of these; where all are even, of those most apart */
+    size_t sprayed_best, sprayed_next; /**< points: the best two then; where all are even, those most apart */
+    double sprayed_ratio;              /**< as margin_ratio, of these */
     size_t sprayed_behind;             /**< as `behind`, under spray */
     double sprayed_behind_ratio;
+    bool hangs_on_batch;           /**< failures.keep-batch makes much of it; with its other value: */
+    size_t batch_best, batch_next; /**< as of spray */
+    double batch_ratio;
     bool is_owned;                 /**< the cost of ownership of every design with a time is known */
     size_t owned_best, owned_next; /**< points: least and next dollars of ownership per token */
     double owned_margin_ratio;     /**< as margin_ratio */
@@ -213,6 +224,7 @@ typedef struct fab_sweep {
     fab_place_search *searches; /**< shape [n_searches]: of `place`, one per engine */
     size_t n_searches;
     size_t n_over_limit; /**< points that were not evaluated for want of memory */
+    size_t n_untried;    /**< plans of other points that a point did not try for want of time */
 } fab_sweep;
 
 /** Whether compared designs have jobs on unlike numbers of GPUs, so that only what a GPU does compares. */

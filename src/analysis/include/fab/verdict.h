@@ -28,6 +28,15 @@ typedef struct fab_alternative {
     char reason[256];   /**< of what is not possible */
 } fab_alternative;
 
+/** Of a service that is overloaded: the least batch that carries its requests, or the one that serves most of them. */
+typedef struct fab_larger_batch {
+    bool is_tried;
+    uint64_t batch; /**< sequences; 0: memory holds none that serves more, or none was tried */
+    double most_requests_per_s;
+    double load_ratio; /**< as of fab_serving; 0: it does not carry them either, else the next are known: */
+    double first_token_p99_s, token_p99_s;
+} fab_larger_batch;
+
 /** Lines of a report; empty where there is nothing to say. */
 typedef struct fab_run_verdict {
     size_t engine;      /**< index of the fastest of those given: what is said is of it */
@@ -42,6 +51,7 @@ typedef struct fab_run_verdict {
     fab_alternative alternatives[FAB_VERDICT_ALTERNATIVES];
     size_t n_alternatives;
     fab_better better;
+    fab_larger_batch larger;
     char bound[FAB_VERDICT_TEXT], collisions[FAB_VERDICT_TEXT], cost[FAB_VERDICT_TEXT], advice[FAB_VERDICT_TEXT],
         certainty[FAB_VERDICT_TEXT];
 } fab_run_verdict;

@@ -29,8 +29,8 @@ static inline uint32_t fab_id_table_next(const fab_id_table *table, uint32_t tag
 }
 
 /** Adds content that is not in the table, as id n; or under another id. */
-fab_status fab_id_table_add(fab_id_table *table, uint32_t tag, fab_error *err) FAB_MUST_USE;
-fab_status fab_id_table_add_as(fab_id_table *table, uint32_t tag, uint32_t id, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_id_table_add(fab_id_table *table, uint32_t tag, fab_error *err);
+FAB_STATUS fab_id_table_add_as(fab_id_table *table, uint32_t tag, uint32_t id, fab_error *err);
 
 /** Forgets all ids and keeps the memory. */
 void fab_id_table_clear(fab_id_table *table);

@@ -12,7 +12,7 @@
  * @param[out] out  Receives the block, to be released with free(). Written on success only.
  * @retval FAB_ENOMEM  n * size overflows, or memory ran out; the message names the amount.
  */
-fab_status fab_allocate(size_t n, size_t size, void *out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_allocate(size_t n, size_t size, void *out, fab_error *err);
 
 /** `FAB_NEW(pointer, n, err)`: allocates an array of n zeroed elements of the pointer's type. */
 #define FAB_NEW(pointer, n, err) fab_allocate((n), sizeof *(pointer), &(pointer), (err))
@@ -24,7 +24,7 @@ typedef struct fab_new_array {
 } fab_new_array;
 
 /** fab_allocate() of n elements for every array, in order; those after a failure are not written. */
-fab_status fab_allocate_each(size_t n, const fab_new_array *arrays, size_t n_arrays, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_allocate_each(size_t n, const fab_new_array *arrays, size_t n_arrays, fab_error *err);
 
 /** `FAB_NEW_ALL(n, err, a, b, c)`: FAB_NEW for 1 to 8 pointers, none of them reached through another. */
 #define FAB_NEW_ALL(n, err, ...)                                                                                       \
@@ -51,7 +51,7 @@ fab_status fab_allocate_each(size_t n, const fab_new_array *arrays, size_t n_arr
  * @param[in,out] array     Address of the array pointer (NULL when empty).
  * @param[in,out] capacity  Elements allocated.
  */
-fab_status fab_grow(void *array, size_t *capacity, size_t need, size_t size, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_grow(void *array, size_t *capacity, size_t need, size_t size, fab_error *err);
 
 /** `FAB_GROW(pointer, capacity, need, err)` for a typed pointer and a size_t capacity. */
 #define FAB_GROW(pointer, capacity, need, err) fab_grow(&(pointer), &(capacity), (need), sizeof *(pointer), (err))
@@ -61,7 +61,7 @@ fab_status fab_grow(void *array, size_t *capacity, size_t need, size_t size, fab
     (FAB_GROW(pointer, capacity, (size_t)(n) + 1, err) == FAB_OK ? ((pointer)[(n)++] = __VA_ARGS__, FAB_OK)            \
                                                                  : FAB_ENOMEM)
 
-/** `FAB_FILL(array, n, value)`: every one of n elements is `value`. */
+/** `FAB_FILL(array, n, value)`: every one of n elements is `value`, in which `fab_at` is its place. */
 #define FAB_FILL(array, n, ...)                                                                                        \
     do {                                                                                                               \
         for (size_t fab_at = 0; fab_at < (n); fab_at++) {                                                              \
@@ -104,6 +104,14 @@ static inline void fab_free_owned(void *owned) {
     free(*(fab_any_block *)owned);
 }
 
+/** `FAB_OWNED_NEW(double, load, n, err);`: declares `double *load`, n zeroed elements that its scope owns; returns
+ * FAB_ENOMEM where memory runs out. `FAB_OWNS_NEW(fab_split_free_owned, fab_split, split, 1, err);`: likewise, what is
+ * called with its address frees it. */
+#define FAB_OWNED_NEW(type, pointer, n, err) FAB_OWNS_NEW(fab_free_owned, type, pointer, n, err)
+#define FAB_OWNS_NEW(release, type, pointer, n, err)                                                                   \
+    FAB_OWNS(release) type *pointer = NULL;                                                                            \
+    FAB_PASS(FAB_NEW(pointer, n, err))
+
 /** Defines what FAB_OWNS needs of a struct whose arrays are freed: FAB_FREES(reader_release, reader, rows, blocks); is
  * reader_release() that frees both, of 1 to 16 members. */
 #define FAB_FREES(release, type, ...)                                                                                  \
@@ -126,6 +134,17 @@ static inline void fab_free_owned(void *owned) {
         }                                                                                                              \
     }                                                                                                                  \
     struct fab_error
+/** Likewise, of what needs more: FAB_FREES_AFTER(fab_study_close, fab_study, study) { what is behind it is released }
+ * frees the struct then. */
+#define FAB_FREES_AFTER(free_it, type, of)                                                                             \
+    static void free_it##_rest(type *of);                                                                              \
+    void free_it(type *of) {                                                                                           \
+        if (of != NULL) {                                                                                              \
+            free_it##_rest(of);                                                                                        \
+        }                                                                                                              \
+        free(of);                                                                                                      \
+    }                                                                                                                  \
+    static void free_it##_rest(type *of)
 #define FAB_OF(...)                                                                                                    \
     FAB_OF_PICK(__VA_ARGS__, FAB_OF_16, FAB_OF_15, FAB_OF_14, FAB_OF_13, FAB_OF_12, FAB_OF_11, FAB_OF_10, FAB_OF_9,    \
                 FAB_OF_8, FAB_OF_7, FAB_OF_6, FAB_OF_5, FAB_OF_4, FAB_OF_3, FAB_OF_2, FAB_OF_1, 0)                     \
@@ -181,7 +200,9 @@ double fab_grown(double n);
  * @param[in] limit  0: none.
  * @retval FAB_EUNSUPPORTED  more than the limit; the message names both
  */
-fab_status fab_memory_check(const char *what, double bytes, uint64_t limit, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_memory_check(const char *what, double bytes, uint64_t limit, fab_error *err);
 
 /** Copy of a string, or NULL with FAB_ENOMEM recorded. */
 char *fab_strdup(const char *text, fab_error *err) FAB_MUST_USE;
+/** `FAB_STRDUP(to, text, err)`: puts it there, and is the status. */
+#define FAB_STRDUP(to, text, err) (((to) = fab_strdup((text), (err))) != NULL ? FAB_OK : FAB_ENOMEM)

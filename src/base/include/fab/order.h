@@ -37,7 +37,7 @@
     struct fab_order
 
 /**
- * The same of two to five keys of structures a and b, each an order that counts where those before it say nothing:
+ * The same of one to five keys of structures a and b, each an order that counts where those before it say nothing:
  * FAB_ORDER_KEYS(by_host, plug, strcmp(a->host, b->host), FAB_ORDER(a->port, b->port)).
  */
 #define FAB_ORDER_KEYS(name, type, ...)                                                                                \
@@ -45,10 +45,12 @@
         const type *a = x;                                                                                             \
         const type *b = y;                                                                                             \
         int fab_key = 0;                                                                                               \
-        return FAB_ORDER_PICK(__VA_ARGS__, FAB_ORDER_5, FAB_ORDER_4, FAB_ORDER_3, FAB_ORDER_2, 0)(__VA_ARGS__);        \
+        return FAB_ORDER_PICK(__VA_ARGS__, FAB_ORDER_5, FAB_ORDER_4, FAB_ORDER_3, FAB_ORDER_2, FAB_ORDER_1,            \
+                              0)(__VA_ARGS__);                                                                         \
     }                                                                                                                  \
     struct fab_order
 #define FAB_ORDER_PICK(a, b, c, d, e, pick, ...) pick
+#define FAB_ORDER_1(k)                           (fab_key = (k))
 #define FAB_ORDER_2(k, l)                        (fab_key = (k)) != 0 ? fab_key : (l)
 #define FAB_ORDER_3(k, l, m)                     (fab_key = (k)) != 0 ? fab_key : FAB_ORDER_2(l, m)
 #define FAB_ORDER_4(k, l, m, n)                  (fab_key = (k)) != 0 ? fab_key : FAB_ORDER_3(l, m, n)

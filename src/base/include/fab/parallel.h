@@ -17,8 +17,7 @@ typedef fab_status fab_work(void *context, size_t item, size_t worker, fab_error
  * Runs `work` for every item. When items fail, the error of the lowest failing item is returned, whatever the schedule.
  * @param[in] n_threads  At least 1; the calling thread is one of them.
  */
-fab_status fab_parallel_for(size_t n_items, size_t n_threads, fab_work *work, void *context,
-                            fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_parallel_for(size_t n_items, size_t n_threads, fab_work *work, void *context, fab_error *err);
 
 /** Processors this process may use (at least 1). */
 size_t fab_n_processors(void);

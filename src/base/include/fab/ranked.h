@@ -14,4 +14,4 @@ typedef struct fab_ranked {
  * The largest value first; items of equal value stay in their order.
  * Complexity: O(n) time, 8 passes at most, fewer where values have bytes in common; n more entries of memory.
  */
-fab_status fab_ranked_sort(fab_ranked *list, size_t n, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_ranked_sort(fab_ranked *list, size_t n, fab_error *err);

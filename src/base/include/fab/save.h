@@ -25,8 +25,7 @@ typedef fab_status fab_save_writer(const void *context, FILE *out, fab_error *er
  * @param[in] force  Replace an existing file; otherwise it is FAB_EIO before anything is written, or when it appears
  *                   meanwhile.
  */
-fab_status fab_save_file(const char *path, bool force, fab_save_writer *write_to, const void *context,
-                         fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_save_file(const char *path, bool force, fab_save_writer *write_to, const void *context, fab_error *err);
 
 /** One of several files of a folder: begun, written, and then committed with the others. */
 typedef struct fab_saved_file {
@@ -41,18 +40,16 @@ typedef struct fab_saved_file {
  * Checks the name in `file->final`.
  * @retval FAB_EIO  it exists and `force` is not given, or it is a device, a pipe or a folder
  */
-fab_status fab_save_begin(fab_saved_file *file, bool force, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_save_begin(fab_saved_file *file, bool force, fab_error *err);
 
 /** Writes the temporary file. */
-fab_status fab_save_write(fab_saved_file *file, fab_save_writer *write_to, const void *context,
-                          fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_save_write(fab_saved_file *file, fab_save_writer *write_to, const void *context, fab_error *err);
 
 /**
  * Gives all files of `folder` their final names. Runs that do so at the same time wait for each other, and no signal
  * comes between. After an error nothing new has a final name.
  */
-fab_status fab_save_commit(fab_saved_file *files, size_t n, const char *folder, bool force,
-                           fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_save_commit(fab_saved_file *files, size_t n, const char *folder, bool force, fab_error *err);
 
 /** Removes temporary files that were not committed. */
 void fab_save_release(fab_saved_file *files, size_t n);
@@ -62,7 +59,7 @@ void fab_save_release(fab_saved_file *files, size_t n);
 bool fab_save_folder(const char *path);
 
 /** Brings a file or folder to the disk, as far as its file system can. */
-fab_status fab_save_sync(const char *path, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_save_sync(const char *path, fab_error *err);
 
 /** For handlers of signals that end the process: removes the temporary files of whatever is being saved. */
 void fab_save_abandon(void);

@@ -16,7 +16,7 @@ typedef struct fab_source fab_source;
  * @retval FAB_EUNSUPPORTED  packed, and this build cannot unpack
  * @retval FAB_ENOMEM
  */
-fab_status fab_source_open(const char *path, fab_source **out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_source_open(const char *path, fab_source **out, fab_error *err);
 
 /** NULL is fine. */
 void fab_source_close(fab_source *source);
@@ -33,7 +33,7 @@ size_t fab_source_size(const fab_source *source);
  * @retval FAB_EIO, FAB_ENOMEM
  * Complexity: O(bytes) time, O(1) memory.
  */
-fab_status fab_source_read(fab_source *source, void *to, size_t n, size_t *out_n, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_source_read(fab_source *source, void *to, size_t n, size_t *out_n, fab_error *err);
 
 /** The first n bytes of a file, or all of a shorter one. The errors of the functions above. */
-fab_status fab_source_head(const char *path, void *to, size_t n, size_t *out_n, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_source_head(const char *path, void *to, size_t n, size_t *out_n, fab_error *err);

@@ -4,10 +4,13 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 
 #define FAB_MUST_USE          __attribute__((warn_unused_result))
 #define FAB_PRINTF(fmt, args) __attribute__((format(printf, fmt, args)))
+#define FAB_UNUSED            __attribute__((unused)) /* a parameter that a callback has and this one does not need */
 
 /** `FAB_OWNS(fab_str_release) fab_str s = {0};`: what is called with &s wherever the scope of s is left. The variable
  * has a value from its declaration on: what is released when it is empty changes nothing. */
@@ -34,6 +37,9 @@ typedef enum fab_status {
     FAB_EINTERNAL,    /**< a bug: an invariant does not hold */
 } fab_status;
 
+/** What a function returns whose status the caller must look at. */
+#define FAB_STATUS FAB_MUST_USE fab_status
+
 typedef struct fab_error {
     fab_status code;
     char where[192]; /**< "design.xml:14:9", "leaf 7", or empty */
@@ -57,9 +63,59 @@ const char *fab_status_name(fab_status status);
 /** `return FAB_GIVE(*out, made);`: the caller owns it from now on; what gave it is empty, so nothing is released. */
 #define FAB_GIVE(to, made) ((to) = (made), (made) = (__typeof__(made)){0}, FAB_OK)
 
+/** Room for a number or a quantity as text, as the functions that make one need it: until the block around it ends. */
+#define FAB_ROOM ((char[40]){""})
+
+/** The number of elements of an array, none of a pointer. */
+#define FAB_N_OF(array) (sizeof(array) / sizeof *(array))
+
 /** `FAB_EACH(const fab_node, node, nodes, n) {`: a loop over the elements of an array, which stays where it is. */
 #define FAB_EACH(type, each, list, n)                                                                                  \
     for (type *each = (list), *const each##_end = (n) > 0 ? each + (n) : each; each != each##_end; each++)
+
+/** `FAB_EACH_RUN(uint32_t, i, next, n, list[next].key == list[i].key) {`: a loop over the runs [i, next) of elements of
+ * a sorted array that belong together. */
+#define FAB_EACH_RUN(type, i, next, n, ...)                                                                            \
+    for (type i = 0, next = 1, i##_in = 0; i##_in == 0 && i < (n);)                                                    \
+        if (next < (n) && (__VA_ARGS__)) {                                                                             \
+            next++;                                                                                                    \
+        } else                                                                                                         \
+            for (i##_in = 1; i##_in != 0; i##_in = 0, i = next, next = i + 1)
+
+/** `FAB_FIRST(i, n, list[i].key == key);` declares i: the first below n for which that holds, or n. `_IN`: of those
+ * from `from` on; so are the next. */
+#define FAB_FIRST(i, n, ...) FAB_FIRST_IN(i, 0, n, __VA_ARGS__)
+#define FAB_FIRST_IN(i, from, n, ...)                                                                                  \
+    __typeof__((n) + 0) i = (from);                                                                                    \
+    while (i < (n) && !(__VA_ARGS__)) {                                                                                \
+        i++;                                                                                                           \
+    }
+
+/** `FAB_ANY(has_key, i, n, list[i].key == key);` declares has_key: whether that holds for an i below n. FAB_ALL: for
+ * every one. */
+#define FAB_ANY(any, i, n, ...) FAB_ANY_IN(any, i, 0, n, __VA_ARGS__)
+#define FAB_ANY_IN(any, i, from, n, ...)                                                                               \
+    bool any = false;                                                                                                  \
+    for (__typeof__((n) + 0) i = (from); !any && i < (n); i++) {                                                       \
+        any = (__VA_ARGS__);                                                                                           \
+    }
+#define FAB_ALL(all, i, n, ...) FAB_ALL_IN(all, i, 0, n, __VA_ARGS__)
+#define FAB_ALL_IN(all, i, from, n, ...)                                                                               \
+    bool all = true;                                                                                                   \
+    for (__typeof__((n) + 0) i = (from); all && i < (n); i++) {                                                        \
+        all = (__VA_ARGS__);                                                                                           \
+    }
+
+/** `FAB_SUM(double, sum_s, i, n, list[i].time_s);` declares sum_s: the sum of that of every i below n. */
+#define FAB_SUM(type, sum, i, n, ...) FAB_SUM_IN(type, sum, i, 0, n, __VA_ARGS__)
+#define FAB_SUM_IN(type, sum, i, from, n, ...)                                                                         \
+    type sum = 0;                                                                                                      \
+    for (__typeof__((n) + 0) i = (from); i < (n); i++) {                                                               \
+        sum += (__VA_ARGS__);                                                                                          \
+    }
+
+/** `FAB_FORMAT(out->name, "leaf-%u", number);`: what printf makes of it, cut where the array of characters ends. */
+#define FAB_FORMAT(array, ...) (void)snprintf((array), sizeof(array), __VA_ARGS__)
 
 /** Leaves the function through its `done:` label when `call` fails: where what is released is no variable of its own.
  * Needs a `fab_status status` in scope. */

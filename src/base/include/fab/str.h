@@ -34,17 +34,23 @@ void fab_str_printf(fab_str *str, const char *fmt, ...) FAB_PRINTF(2, 3);
 /** Appends to the text in `out` what fits into its `size` bytes. */
 void fab_append(char *out, size_t size, const char *fmt, ...) FAB_PRINTF(3, 4);
 
+/** Writes numbers, those that follow each other as a range, parted by `by`: "0-15,20". Returns how many of the n whole
+ * ranges within `size` bytes hold; at most 11 bytes a number, and the NUL. */
+size_t fab_write_ranges(char *out, size_t size, const uint32_t *list, size_t n, char by);
+
 /** FAB_OK, or FAB_ENOMEM if any append failed. */
-fab_status fab_str_status(const fab_str *str, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_str_status(const fab_str *str, fab_error *err);
 
 /**
  * Shortest decimal text that reads back as the same double ("0.1", "1e+300"). Locale-independent.
- * @param[out] out  At least 32 bytes.
+ * @param[out] out  At least 32 bytes. Returns out.
  */
-void fab_format_double(char *out, double value);
+const char *fab_format_double(char *out, double value);
 
 /** Number with thousands separators ("24,576"). `out` holds at least 32 bytes. Returns out. */
 const char *fab_format_count(char *out, uint64_t value);
+/** As an expression; the text lasts until the end of the block. */
+#define FAB_SAY_COUNT(value) fab_format_count(FAB_ROOM, (value))
 
 /** Order of names in which numbers count by their value: leaf-9 before leaf-10. As strcmp(). */
 int fab_compare_names(const char *a, const char *b);
@@ -57,4 +63,4 @@ int fab_compare_names(const char *a, const char *b);
  * @retval FAB_ELIMIT  more than the process may take
  * @retval FAB_EIO     it cannot be read
  */
-fab_status fab_read_file(const char *path, size_t limit, fab_str *out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_read_file(const char *path, size_t limit, fab_str *out, fab_error *err);

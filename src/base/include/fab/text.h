@@ -25,11 +25,11 @@ typedef struct fab_text {
  * @retval FAB_EINPUT  a zero byte: no text; or longer than 2 GiB; or packed and damaged (fab/source.h)
  * @retval FAB_EIO     it cannot be read
  */
-fab_status fab_text_open(const char *path, fab_text *out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_text_open(const char *path, fab_text *out, fab_error *err);
 void fab_text_release(fab_text *text);
 
 /** Of a file whose bytes are there already: FAB_EINPUT where one of them is zero. */
-fab_status fab_text_check(fab_text *text, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_text_check(fab_text *text, fab_error *err);
 
 /**
  * The same, but keeps one line at a time (up to 64 MiB): tokens of a line last until the next. What is wrong further on
@@ -37,14 +37,14 @@ fab_status fab_text_check(fab_text *text, fab_error *err) FAB_MUST_USE;
  * @retval FAB_EINPUT  begins with a byte order mark of UTF-16; one of UTF-8 is passed over
  * @retval FAB_EIO     it cannot be read
  */
-fab_status fab_text_stream_open(const char *path, fab_text *out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_text_stream_open(const char *path, fab_text *out, fab_error *err);
 
 /**
  * Why there are no more lines: FAB_OK at the end of the file.
  * @retval FAB_EINPUT  a zero byte, a line that is too long, packed and damaged: file:line:column
  * @retval FAB_EIO, FAB_ENOMEM
  */
-fab_status fab_text_end(const fab_text *text, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_text_end(const fab_text *text, fab_error *err);
 
 /** Stands before the first line again. Not of a stream. */
 void fab_text_rewind(fab_text *text);
@@ -94,7 +94,7 @@ const char *fab_token_find(fab_token t, const char *word);
 fab_status fab_text_expected(const fab_text *text, const char *what, fab_error *err);
 
 /** FAB_EINPUT where the line has another word. */
-fab_status fab_text_expect_end(fab_text *text, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_text_expect_end(fab_text *text, fab_error *err);
 
 /** `code`: "'TOKEN' ", where it is not empty, and what printf makes of the rest; at the column of the token, or 1. */
 fab_status fab_text_wrong(const fab_text *text, fab_token t, fab_status code, fab_error *err, const char *fmt, ...)

@@ -24,11 +24,10 @@ typedef enum fab_unit {
  * unit is due, an unknown unit, trailing text, NaN, infinity and negative values are FAB_EINPUT; the message shows the
  * text and an example.
  */
-fab_status fab_quantity_parse(const char *text, fab_unit unit, double *out_value, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_quantity_parse(const char *text, fab_unit unit, double *out_value, fab_error *err);
 
 /** Reads a whole decimal number within [min, max]. */
-fab_status fab_count_parse(const char *text, uint64_t min, uint64_t max, uint64_t *out_value,
-                           fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_count_parse(const char *text, uint64_t min, uint64_t max, uint64_t *out_value, fab_error *err);
 
 /** Example of a quantity of this unit ("400Gb/s"), for messages and help. */
 const char *fab_unit_example(fab_unit unit);
@@ -38,6 +37,8 @@ const char *fab_unit_example(fab_unit unit);
  * @param[out] out  At least 32 bytes. Returns out.
  */
 const char *fab_quantity_format(char *out, double value, fab_unit unit);
+/** As an expression; the text lasts until the end of the block. */
+#define FAB_SAY(value, unit) fab_quantity_format(FAB_ROOM, (value), (unit))
 
 /** Text that fab_quantity_parse reads back as the same value: "400Gb/s". `out` holds at least 40 bytes. Returns out. */
 const char *fab_quantity_exact(char *out, double value, fab_unit unit);

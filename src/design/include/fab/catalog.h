@@ -42,7 +42,7 @@ typedef struct fab_catalog {
  * Reads a built-in catalog by name, or an XML file when `text` names one (contains '/' or ends in .xml).
  * @retval FAB_EINPUT  err->where is file:line:column.
  */
-fab_status fab_catalog_read(const char *text, fab_catalog *out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_catalog_read(const char *text, fab_catalog *out, fab_error *err);
 
 /** Appends the XML Schema of catalogs. */
 void fab_catalog_schema(fab_str *out);

@@ -57,15 +57,15 @@ static inline size_t fab_design_other_jobs(const fab_design *design, const char 
  * @param[out] out        Written on success only; plain values, nothing to release.
  * @retval FAB_EINPUT  err->where is file:line:column (or the option), err->text names what, the value and the limit.
  */
-fab_status fab_design_read(const char *text, const char *const *overrides, size_t n_overrides, fab_design *out,
-                           fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_design_read(const char *text, const char *const *overrides, size_t n_overrides, fab_design *out,
+                           fab_error *err);
 
 /**
  * The same for a run that may take no more than max_bytes of memory (fabric.max_bytes; 0: no limit).
  * @retval FAB_ELIMIT  the file of an installed fabric would take more
  */
-fab_status fab_design_read_within(const char *text, const char *const *overrides, size_t n_overrides,
-                                  uint64_t max_bytes, fab_design *out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_design_read_within(const char *text, const char *const *overrides, size_t n_overrides,
+                                  uint64_t max_bytes, fab_design *out, fab_error *err);
 
 /**
  * The front-end network as a fabric of hosts: one "GPU" per server and per storage server, no scale-up domain.
@@ -80,7 +80,7 @@ fab_host fab_design_host(const fab_fabric_spec *spec);
  * Whether the kind of host is of the generation of the first job's GPU.
  * @retval FAB_EINPUT  it is another's, or none was measured on hosts of this GPU; the message names those that exist
  */
-fab_status fab_design_check_host(const fab_fabric_spec *spec, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_design_check_host(const fab_fabric_spec *spec, fab_error *err);
 
 struct fab_structure_options; /* fab/installed.h */
 
@@ -91,11 +91,11 @@ struct fab_structure_options fab_design_installed_options(const fab_fabric_spec 
 bool fab_design_is_default(const fab_fabric_spec *spec, const char *key);
 
 /** A job of which nothing is said: every field at its default, as `list fields` prints it. Written on success only. */
-fab_status fab_design_default_job(fab_job_spec *out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_design_default_job(fab_job_spec *out, fab_error *err);
 
 /** Sets one field of `design->jobs[job]` from its key, as --job and XML do. Appends a job when job == n_jobs. */
-fab_status fab_design_set_job(fab_design *design, size_t job, const char *key, const char *value, const char *where,
-                              fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_design_set_job(fab_design *design, size_t job, const char *key, const char *value, const char *where,
+                              fab_error *err);
 
 /** Copies what is in use: the rest of `out` stays as it was. */
 void fab_design_copy(const fab_design *from, fab_design *out);
@@ -111,12 +111,12 @@ const char *fab_design_list(const fab_design *design, fab_list_ref list);
  * @retval FAB_EINPUT        longer than FAB_SERVERS_SIZE allows
  * @retval FAB_EUNSUPPORTED  all lists of the design together are longer than FAB_LISTS_SIZE
  */
-fab_status fab_design_set_list(fab_design *design, fab_list_ref *list, const char *key, const char *text,
-                               const char *where, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_design_set_list(fab_design *design, fab_list_ref *list, const char *key, const char *text,
+                               const char *where, fab_error *err);
 
 /** `to` becomes a design of the first job of `from`, lists included, as if it had been read with it: scale-up links
  * without a rate of their own have that of its GPU. */
-fab_status fab_design_take_job(const fab_design *from, fab_design *to, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_design_take_job(const fab_design *from, fab_design *to, fab_error *err);
 
 /**
  * Canonical text of a design: every field that differs from its default as `path=value`, one a line, by path within its
@@ -130,11 +130,11 @@ void fab_design_describe(const fab_design *design, fab_str *out);
  * defaults as well, as stores of version 0.1 do, are read.
  * @retval FAB_EINPUT  no such text, or a design that fab_design_read() would refuse
  */
-fab_status fab_design_restore(const char *text, fab_design *out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_design_restore(const char *text, fab_design *out, fab_error *err);
 
 /** Digest of fab_design_describe, but for the path of an installed fabric's file, whose content it covers instead: 16
  * hexadecimal digits and a NUL. */
-fab_status fab_design_digest(const fab_design *design, char out[17], fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_design_digest(const fab_design *design, char out[17], fab_error *err);
 
 /** The same of a canonical text, whatever the version of the program that wrote it. */
 void fab_design_text_digest(const char *text, char out[17]);

@@ -47,7 +47,8 @@ typedef struct fab_gpu {
     double power_w;      /**< 0: not published */
     double hour_usd;
     uint64_t multiprocessors;
-    uint64_t server_gpus, domain; /**< that it is sold in, where that is one kind of server alone; else 0 */
+    uint64_t server_gpus; /**< that it is sold in, where that is one kind of server alone; else 0 */
+    uint64_t domain;      /**< largest scale-up domain that it is sold in; 0: not known */
     char source[FAB_FILE_SIZE];
     char price_source[FAB_WHERE_SIZE];
     fab_gpu_library nccl;
@@ -61,7 +62,7 @@ typedef struct fab_gpu {
  * @param[in]  where  Place of `text`, for an unknown name.
  * @retval FAB_EINPUT  err->where is `where`, or file:line:column of the GPU's own file.
  */
-fab_status fab_gpu_read(const char *text, const char *where, fab_gpu *out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_gpu_read(const char *text, const char *where, fab_gpu *out, fab_error *err);
 
 /** "bf16 989, fp8 1979": the precisions that it has, and their TFLOP/s unless `names_only`. `out`: 192 bytes. */
 const char *fab_gpu_precisions(const fab_gpu *gpu, bool names_only, char *out);
@@ -70,8 +71,8 @@ const char *fab_gpu_precisions(const fab_gpu *gpu, bool names_only, char *out);
  * What the matrices of a job are: `wanted`, or for auto what the GPU has.
  * @retval FAB_EINPUT  the GPU does not have it; the message names those that it has.
  */
-fab_status fab_gpu_resolve(const fab_gpu *gpu, fab_precision wanted, const char *where, fab_precision *out,
-                           fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_gpu_resolve(const fab_gpu *gpu, fab_precision wanted, const char *where, fab_precision *out,
+                           fab_error *err);
 
 /** That in which attention, logits and sums stay when matrices are multiplied in `precision`: bf16 (fp16 where the GPU
  * has no bf16) beside narrower ones, else the same. */

@@ -96,7 +96,7 @@ typedef struct fab_count_rule {
 extern const fab_count_rule fab_count_rules[];
 
 /** Reads a built-in profile by name, or an XML file when `text` names one (contains '/' or ends in .xml). */
-fab_status fab_prices_read(const char *text, fab_prices *out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_prices_read(const char *text, fab_prices *out, fab_error *err);
 
 /** Whether a text names a file, not a profile. */
 bool fab_prices_are_file(const char *text);
@@ -110,11 +110,10 @@ typedef struct fab_price {
  * @param[in]  ports  Physical ports. Not whole where a tier mixes switches: then only prices per port fit.
  * @retval FAB_EINPUT  the message names radix and rate, and what the book has.
  */
-fab_status fab_prices_switch(const fab_prices *prices, double ports, double rate_bps, fab_price *out,
-                             fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_prices_switch(const fab_prices *prices, double ports, double rate_bps, fab_price *out, fab_error *err);
 
 /** Price of one NIC; a row of exactly this rate goes before one of any rate. */
-fab_status fab_prices_nic(const fab_prices *prices, double rate_bps, fab_price *out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_prices_nic(const fab_prices *prices, double rate_bps, fab_price *out, fab_error *err);
 
 /** Price of a GPU; its power is that of its data sheet. False: the book has none of this name. */
 bool fab_prices_gpu(const fab_prices *prices, const char *name, double *out_usd);
@@ -140,8 +139,8 @@ typedef struct fab_link_price {
  * @param[out] out  Borrows from `prices`.
  * @retval FAB_EINPUT  no medium of this rate reaches that far.
  */
-fab_status fab_prices_link(const fab_prices *prices, double rate_bps, double length_m, fab_link_price *out,
-                           fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_prices_link(const fab_prices *prices, double rate_bps, double length_m, fab_link_price *out,
+                           fab_error *err);
 
 /**
  * Medium that the book chooses for a cable: "DAC", "AOC", "fibre", ...

@@ -45,7 +45,7 @@ typedef struct fab_published {
  * @retval FAB_EUSAGE  there is no such source
  * @retval FAB_EINPUT  a file is wrong; err->where is file:line:column
  */
-fab_status fab_published_read(const char *source, fab_published *out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_published_read(const char *source, fab_published *out, fab_error *err);
 void fab_published_release(fab_published *published);
 
 /** XML Schema of these files; failure shows in fab_str_status(). */

@@ -48,7 +48,7 @@ typedef struct fab_server_shape {
  * @retval FAB_EUNSUPPORTED  more than FAB_SERVER_GPUS GPUs or FAB_SERVER_NICS NICs
  * Complexity: O(elements + GPUs x NICs x depth).
  */
-fab_status fab_server_read(const char *path, fab_server_shape *out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_server_read(const char *path, fab_server_shape *out, fab_error *err);
 
 /** A rate as designs take it: "126.03Gb/s". `out` holds at least 40 bytes. Returns out. */
 const char *fab_server_rate(char *out, double bps);

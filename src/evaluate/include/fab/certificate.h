@@ -26,10 +26,10 @@ void fab_certificate_claim(FILE *out, const char *name, double value);
  * @param[in] bound  Also the least largest utilisation, with the lengths of links that prove it.
  * Errors and complexity of fab_evaluate() with figures and rates, and of fab_context_bound().
  */
-fab_status fab_certificate_phases(const fab_context *context, bool bound, FILE *out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_certificate_phases(const fab_context *context, bool bound, FILE *out, fab_error *err);
 
 /** The schedule of an iteration, operation by operation, and its length. */
 void fab_certificate_iteration(const fab_iteration *iteration, FILE *out);
 
 /** The last line. @retval FAB_EIO  a write failed */
-fab_status fab_certificate_end(FILE *out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_certificate_end(FILE *out, fab_error *err);

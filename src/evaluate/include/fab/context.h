@@ -38,7 +38,7 @@ fab_context_request fab_context_of(const fab_design *design, const fab_fabric *f
                                    uint64_t seed);
 
 /** Builds nothing yet. Complexity: O(n_engines). */
-fab_status fab_context_new(const fab_context_request *request, fab_context **out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_context_new(const fab_context_request *request, fab_context **out, fab_error *err);
 
 /** After all contexts that have it as base. */
 void fab_context_free(fab_context *context);
@@ -55,34 +55,30 @@ const fab_context_request *fab_context_what(const fab_context *context);
  * Errors and complexity of what builds the part: fab_next_hops_new(), fab_dag_new(), fab_ports_init(). A part that is
  * there costs nothing. Threads: any may ask for anything at any time.
  */
-fab_status fab_context_next_hops(const fab_context *context, const fab_next_hops **out, fab_error *err) FAB_MUST_USE;
-fab_status fab_context_dag(const fab_context *context, const fab_dag **out, fab_error *err) FAB_MUST_USE;
-fab_status fab_context_ports(const fab_context *context, const fab_ports **out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_context_next_hops(const fab_context *context, const fab_next_hops **out, fab_error *err);
+FAB_STATUS fab_context_dag(const fab_context *context, const fab_dag **out, fab_error *err);
+FAB_STATUS fab_context_ports(const fab_context *context, const fab_ports **out, fab_error *err);
 
 /** Errors of fab_router_init(). */
-fab_status fab_context_router(const fab_context *context, size_t engine, const fab_router **out,
-                              fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_context_router(const fab_context *context, size_t engine, const fab_router **out, fab_error *err);
 
 /* --- traffic of its draw ------------------------------------------------------------------------------------ */
 
 /** Errors of fab_traffic_make(). */
-fab_status fab_context_traffic(const fab_context *context, const fab_traffic **out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_context_traffic(const fab_context *context, const fab_traffic **out, fab_error *err);
 
 /** Offered rates of a phase. */
-fab_status fab_context_offer(const fab_context *context, size_t phase, const fab_offer **out,
-                             fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_context_offer(const fab_context *context, size_t phase, const fab_offer **out, fab_error *err);
 
 /** What a phase asks of the switches. Errors of fab_demand_init(). */
-fab_status fab_context_demand(const fab_context *context, size_t phase, const fab_demand **out,
-                              fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_context_demand(const fab_context *context, size_t phase, const fab_demand **out, fab_error *err);
 
 /** The first phase that has the same flows at the same offered rates, with bytes in proportion: often itself. Routes
  * and loads are then the same under any engine, wherever ranks go. */
-fab_status fab_context_duplicate(const fab_context *context, size_t phase, size_t *out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_context_duplicate(const fab_context *context, size_t phase, size_t *out, fab_error *err);
 
 /** The certified optimum of a phase. Errors of fab_bound_find(). */
-fab_status fab_context_bound(const fab_context *context, size_t phase, const fab_bound **out,
-                             fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_context_bound(const fab_context *context, size_t phase, const fab_bound **out, fab_error *err);
 
 /* --- the healthy fabric ------------------------------------------------------------------------------------------- */
 
@@ -90,13 +86,5 @@ fab_status fab_context_bound(const fab_context *context, size_t phase, const fab
 uint64_t fab_context_seed(const fab_context *context, const fab_router *router);
 
 /** A phase under an engine: that of the first of its duplicates. Errors of fab_baseline_new(). */
-fab_status fab_context_baseline(const fab_context *context, size_t engine, size_t phase, const fab_baseline **out,
-                                fab_error *err) FAB_MUST_USE;
-
-/** What builds a part, as often as it was done: with one context never more than once for each thing that there is. */
-typedef struct fab_context_builds {
-    size_t next_hops, dags, ports, traffics, routers, offers, demands, bounds, baselines, estimators;
-} fab_context_builds;
-
-/** Of this context, without its base. */
-fab_context_builds fab_context_count(const fab_context *context);
+FAB_STATUS fab_context_baseline(const fab_context *context, size_t engine, size_t phase, const fab_baseline **out,
+                                fab_error *err);

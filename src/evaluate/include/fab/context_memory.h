@@ -30,5 +30,4 @@ double fab_routers_bytes(const fab_context_request *what, const fab_replay_sizes
  * @param[in] more  Ends the sentence: " with the tables of the engines".
  * @retval FAB_EUNSUPPORTED  more than design->fabric.max_bytes
  */
-fab_status fab_context_check(const fab_context_request *what, double bytes, const char *more,
-                             fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_context_check(const fab_context_request *what, double bytes, const char *more, fab_error *err);

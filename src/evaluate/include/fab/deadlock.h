@@ -18,4 +18,4 @@ typedef struct fab_deadlock {
  * link. One thread at a time: igraph decides. Complexity: O(links * ports / 64) and, where there is a cycle, O(links +
  * dependencies) of what can lie on one.
  */
-fab_status fab_deadlock_check(const fab_dependencies *dependencies, fab_deadlock *out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_deadlock_check(const fab_dependencies *dependencies, fab_deadlock *out, fab_error *err);

@@ -63,7 +63,7 @@ typedef struct fab_evaluated {
 typedef struct fab_workspace fab_workspace;
 
 /** @param[in] context  Borrowed, must outlive `out`. */
-fab_status fab_workspace_new(const fab_context *context, fab_workspace **out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_workspace_new(const fab_context *context, fab_workspace **out, fab_error *err);
 void fab_workspace_free(fab_workspace *workspace);
 FAB_OWNER(fab_workspace, fab_workspace_free)
 
@@ -80,8 +80,8 @@ FAB_OWNER(fab_workspace, fab_workspace_free)
  * Complexity: loads as fab_reroute_migrated(), times as fab_estimator_read(), figures O(sum of route lengths), rates
  * those of the solver. Threads: concurrent calls with different workspaces are safe; the same bytes in any order.
  */
-fab_status fab_evaluate(fab_workspace *workspace, const fab_case *at, const fab_needs *needs, fab_evaluated *out,
-                        fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_evaluate(fab_workspace *workspace, const fab_case *at, const fab_needs *needs, fab_evaluated *out,
+                        fab_error *err);
 
 /**
  * Routes and rates of all flows of a phase in a state, those of fair shares whatever the transport is.
@@ -89,8 +89,7 @@ fab_status fab_evaluate(fab_workspace *workspace, const fab_case *at, const fab_
  * @retval FAB_EUNSUPPORTED  the engine splits flows over all paths, or queue pairs take turns
  * Threads: as fab_evaluate().
  */
-fab_status fab_evaluate_flows(fab_workspace *workspace, const fab_case *at, fab_state_flows *out,
-                              fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_evaluate_flows(fab_workspace *workspace, const fab_case *at, fab_state_flows *out, fab_error *err);
 
 /**
  * The time alone of a phase in a state in which ranks have moved, where it follows from the last state of this kind:
@@ -100,5 +99,5 @@ fab_status fab_evaluate_flows(fab_workspace *workspace, const fab_case *at, fab_
  *                         for engines and transports whose paths depend on each other.
  * Threads: as fab_evaluate().
  */
-fab_status fab_evaluate_incremental(fab_workspace *workspace, const fab_case *at, fab_phase_seconds *out,
-                                    fab_known *out_answer, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_evaluate_incremental(fab_workspace *workspace, const fab_case *at, fab_phase_seconds *out,
+                                    fab_known *out_answer, fab_error *err);

@@ -29,8 +29,8 @@ bool fab_iterate_shares(const fab_traffic *traffic);
  * @param[in] transfer_s  Shape [n_phases]: of the same draw.
  * Complexity: O(links * phases), and a solution for each set over the links that are too small for all phases.
  */
-fab_status fab_iterate_paces(const fab_fabric *fabric, const fab_traffic *traffic, const double *const *bytes,
-                             const double *transfer_s, fab_paces *out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_iterate_paces(const fab_fabric *fabric, const fab_traffic *traffic, const double *const *bytes,
+                             const double *transfer_s, fab_paces *out, fab_error *err);
 
 /**
  * For how long the phases of an iteration keep links busy, by tier and direction; classes that the job does not use are
@@ -39,16 +39,16 @@ fab_status fab_iterate_paces(const fab_fabric *fabric, const fab_traffic *traffi
  * @param[out] out    Shape [*out_n]; the caller's.
  * Complexity: O(links * phases).
  */
-fab_status fab_iterate_link_use(const fab_fabric *fabric, const fab_traffic *traffic, const double *const *bytes,
-                                fab_link_use **out, size_t *out_n, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_iterate_link_use(const fab_fabric *fabric, const fab_traffic *traffic, const double *const *bytes,
+                                fab_link_use **out, size_t *out_n, fab_error *err);
 
 /**
  * One iteration under engine `engine` of the result's phases, with the mean times of their seeds.
  * @retval FAB_EUNSUPPORTED  a phase has no time, or the model's kernels are not modelled
  * @retval FAB_ENOSOLUTION   no microbatch fits
  */
-fab_status fab_iterate(const fab_traffic *traffic, const fab_result *result, size_t engine, fab_iteration *out,
-                       fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_iterate(const fab_traffic *traffic, const fab_result *result, size_t engine, fab_iteration *out,
+                       fab_error *err);
 
 /** The part of a fabric that a job of `ranks` pays for: its GPUs of all that are no spares, 1 at most. */
 double fab_share_ratio(const fab_fabric_result *fabric, uint64_t ranks);
@@ -61,9 +61,9 @@ double fab_usd_per_s(const fab_fabric_result *fabric, uint64_t ranks, double gpu
  * @param[in] compute     NULL: fab_compute_default.
  * @param[in] chosen      Its microbatch and chunks: a job that runs keeps them. NULL: the fastest.
  */
-fab_status fab_iterate_with(const fab_traffic *traffic, const fab_result *result, size_t engine,
+FAB_STATUS fab_iterate_with(const fab_traffic *traffic, const fab_result *result, size_t engine,
                             const double *transfer_s, const fab_compute_model *compute, const fab_iteration *chosen,
-                            fab_iteration *out, fab_error *err) FAB_MUST_USE;
+                            fab_iteration *out, fab_error *err);
 
 /**
  * What a transport of packets adds to the iteration `out`, which fab_iterate() filled: it is run again with the same
@@ -71,8 +71,8 @@ fab_status fab_iterate_with(const fab_traffic *traffic, const fab_result *result
  * @param[in] nic_s  Of a step, that fluid does not count: taken from the latencies.
  * @param[in] paces  At the fluid times; NULL: nothing slows anything down.
  */
-fab_status fab_iterate_transport(const fab_traffic *traffic, const fab_result *result, size_t engine, double nic_s,
-                                 const fab_paces *paces, fab_iteration *out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_iterate_transport(const fab_traffic *traffic, const fab_result *result, size_t engine, double nic_s,
+                                 const fab_paces *paces, fab_iteration *out, fab_error *err);
 
 /**
  * Runs the iteration of every seed with the microbatch and chunks of `out`, which fab_iterate() filled: a job is set up
@@ -82,17 +82,17 @@ fab_status fab_iterate_transport(const fab_traffic *traffic, const fab_result *r
  * @param[in] paces       Shape [n_seeds]; NULL: nothing slows anything down.
  * Complexity: n_seeds schedules.
  */
-fab_status fab_iterate_seeds(const fab_traffic *traffic, const fab_result *result, size_t engine,
+FAB_STATUS fab_iterate_seeds(const fab_traffic *traffic, const fab_result *result, size_t engine,
                              const double *transfer_s, const fab_paces *paces, uint64_t n_seeds, fab_iteration *out,
-                             fab_error *err) FAB_MUST_USE;
+                             fab_error *err);
 
 /**
  * Fills the schedule of an iteration that fab_iterate() filled: of the mean times of the phases, with the power of the
  * job's GPUs, where it is known, and of its share of the network.
  * @retval FAB_EUNSUPPORTED  too many passes to keep
  */
-fab_status fab_iterate_schedule(const fab_traffic *traffic, const fab_result *result, size_t engine,
-                                fab_iteration *iteration, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_iterate_schedule(const fab_traffic *traffic, const fab_result *result, size_t engine,
+                                fab_iteration *iteration, fab_error *err);
 
 /**
  * Adds a phase of a training job to the times of an iteration, by its name.
@@ -109,6 +109,5 @@ bool fab_iterate_add(const char *name, double transfer_s, double latency_s, bool
  * @param[in] max_bytes  Of memory for the schedule; 0: no limit.
  * Errors of fab_iteration_time().
  */
-fab_status fab_iterate_times(const fab_traffic *traffic, const fab_job_times *times, const fab_compute_model *compute,
-                             const fab_iteration *chosen, uint64_t max_bytes, fab_iteration *out,
-                             fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_iterate_times(const fab_traffic *traffic, const fab_job_times *times, const fab_compute_model *compute,
+                             const fab_iteration *chosen, uint64_t max_bytes, fab_iteration *out, fab_error *err);

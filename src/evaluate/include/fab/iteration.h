@@ -122,8 +122,8 @@ typedef enum fab_iteration_bounds {
  * @retval FAB_ELIMIT  with FAB_BOUND_SCHEDULE: more memory than max_bytes
  * Complexity: O(stages x chunks), with FAB_BOUND_SCHEDULE as fab_pipeline_run().
  */
-fab_status fab_iteration_bound(const fab_iteration_request *request, uint64_t microbatch, uint64_t interleave,
-                               fab_iteration_bounds how, double *out_s, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_iteration_bound(const fab_iteration_request *request, uint64_t microbatch, uint64_t interleave,
+                               fab_iteration_bounds how, double *out_s, fab_error *err);
 
 /**
  * Time of one iteration: the makespan of its schedule (fab/pipeline.h), run to the end for the best candidate.
@@ -146,7 +146,7 @@ fab_status fab_iteration_bound(const fab_iteration_request *request, uint64_t mi
  * With a schedule, errors of fab_schedule_new().
  * Complexity: O(candidates * stages * chunks * microbatches) at most; a bound leaves out most candidates.
  */
-fab_status fab_iteration_time(const fab_iteration_request *request, fab_iteration *out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_iteration_time(const fab_iteration_request *request, fab_iteration *out, fab_error *err);
 
 /**
  * Bytes per second that cross, in one direction, the cut between the first and the second half of the pipeline stages,

@@ -35,5 +35,5 @@ void fab_least_memo_release(fab_least_memo *memo);
  * @param[out] out          Shape [phases of the traffic]; 0 of those that fab_iterate_is_shared() says are in no
  * iteration. Errors of fab_evaluate(). Complexity: O(flows + links).
  */
-fab_status fab_least_times(fab_least_memo *memo, const fab_context *context, size_t n_threads, bool wants_links,
-                           fab_least *out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_least_times(fab_least_memo *memo, const fab_context *context, size_t n_threads, bool wants_links,
+                           fab_least *out, fab_error *err);

@@ -11,4 +11,4 @@
  * the network, and as much leaves it.
  * @retval FAB_EINTERNAL  names the node and both sums.
  */
-fab_status fab_check_conservation(const fab_fabric *fabric, const double *load, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_check_conservation(const fab_fabric *fabric, const double *load, fab_error *err);

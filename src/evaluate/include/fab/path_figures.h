@@ -51,7 +51,7 @@ typedef struct fab_path_chunk {
 } fab_path_chunk;
 
 /** The router is borrowed. Release with fab_path_tally_release(). */
-fab_status fab_path_tally_init(const fab_router *router, fab_path_tally *out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_path_tally_init(const fab_router *router, fab_path_tally *out, fab_error *err);
 void fab_path_tally_release(fab_path_tally *tally);
 
 /** Complexity: O(sum of route lengths). The figures do not depend on how flows are cut into chunks. */
@@ -68,21 +68,20 @@ fab_path_figures fab_path_tally_finish(const fab_path_tally *tally);
  * @retval FAB_EUNREACHABLE  a demand has no route
  * Complexity: five passes of fab_split_fold(), O(flows * parts + NICs).
  */
-fab_status fab_path_figures_of_split(const fab_router *router, const fab_dag *dag, const fab_split *split,
+FAB_STATUS fab_path_figures_of_split(const fab_router *router, const fab_dag *dag, const fab_split *split,
                                      const fab_demand *demand, const fab_phase *phase, const fab_offer *offer,
-                                     fab_path_figures *out, fab_error *err) FAB_MUST_USE;
+                                     fab_path_figures *out, fab_error *err);
 
 /**
  * One-way latency of the longest path of every flow; of one that stays in its scale-up domain, times -1.
  * @param[out] out_s  Shape [flows of the chunk].
  */
-fab_status fab_flow_latencies_of_routes(const fab_router *router, const fab_path_chunk *chunk, double *out_s,
-                                        fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_flow_latencies_of_routes(const fab_router *router, const fab_path_chunk *chunk, double *out_s,
+                                        fab_error *err);
 
 /** The same under a split. @param[out] out_s  Shape [phase->n_flows]. */
-fab_status fab_flow_latencies_of_split(const fab_router *router, const fab_dag *dag, const fab_split *split,
-                                       const fab_demand *demand, const fab_phase *phase, double *out_s,
-                                       fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_flow_latencies_of_split(const fab_router *router, const fab_dag *dag, const fab_split *split,
+                                       const fab_demand *demand, const fab_phase *phase, double *out_s, fab_error *err);
 
 /**
  * What the receiver's reorder window lets every flow have: window / (round trip over its longest path + queueing);

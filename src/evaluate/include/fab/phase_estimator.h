@@ -33,7 +33,7 @@ typedef struct fab_estimator_request {
  * @retval FAB_EUNSUPPORTED  queue pairs take turns, or packets of the engine cannot be followed through lossless queues
  * Complexity: O(sum of route lengths + links * log(links)); with lossless queues also that of fab_lossless_run().
  */
-fab_status fab_estimator_new(const fab_estimator_request *request, fab_estimator **out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_estimator_new(const fab_estimator_request *request, fab_estimator **out, fab_error *err);
 void fab_estimator_free(fab_estimator *estimator);
 FAB_OWNER(fab_estimator, fab_estimator_free)
 
@@ -41,8 +41,7 @@ FAB_OWNER(fab_estimator, fab_estimator_free)
 typedef struct fab_estimator_reader fab_estimator_reader;
 
 /** @param[in] estimator  Borrowed, must outlive `out`. */
-fab_status fab_estimator_reader_new(const fab_estimator *estimator, fab_estimator_reader **out,
-                                    fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_estimator_reader_new(const fab_estimator *estimator, fab_estimator_reader **out, fab_error *err);
 void fab_estimator_reader_free(fab_estimator_reader *reader);
 FAB_OWNER(fab_estimator_reader, fab_estimator_reader_free)
 
@@ -60,16 +59,16 @@ FAB_OWNER(fab_estimator_reader, fab_estimator_reader_free)
  * whose offered rates are in proportion O(paths that changed); a simulation where bounds do not agree. Where flows have
  * other numbers of paths (rerouted->routes), that of a new estimator.
  */
-fab_status fab_estimator_read(fab_estimator_reader *reader, const fab_mask *mask, const fab_rerouted *rerouted,
-                              bool has_moved, fab_phase_seconds *out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_estimator_read(fab_estimator_reader *reader, const fab_mask *mask, const fab_rerouted *rerouted,
+                              bool has_moved, fab_phase_seconds *out, fab_error *err);
 
 /**
  * The same, and when every flow ends: always by simulation.
  * @param[out] ends_s  Shape [n_flows]: all its bytes of an iteration have arrived, what is relayed before included.
  * Complexity: that of the simulation.
  */
-fab_status fab_estimator_ends(fab_estimator_reader *reader, const fab_mask *mask, const fab_rerouted *rerouted,
-                              bool has_moved, double *ends_s, fab_phase_seconds *out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_estimator_ends(fab_estimator_reader *reader, const fab_mask *mask, const fab_rerouted *rerouted,
+                              bool has_moved, double *ends_s, fab_phase_seconds *out, fab_error *err);
 
 /** Where the flows of a phase go in a state, and what they get. Zero-initialised; everything is owned. */
 typedef struct fab_state_flows {
@@ -88,8 +87,8 @@ void fab_state_flows_release(fab_state_flows *flows);
  * @param[out] out  Release with fab_state_flows_release().
  * Complexity: that of fab_max_min_solve().
  */
-fab_status fab_estimator_flows(fab_estimator_reader *reader, const fab_mask *mask, const fab_rerouted *rerouted,
-                               fab_state_flows *out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_estimator_flows(fab_estimator_reader *reader, const fab_mask *mask, const fab_rerouted *rerouted,
+                               fab_state_flows *out, fab_error *err);
 
 /** A phase under an engine that splits. */
 typedef struct fab_split_seconds_request {
@@ -109,5 +108,4 @@ typedef struct fab_split_seconds_request {
  * @retval FAB_EUNREACHABLE  a flow has no way
  * Complexity: that of the engine and some passes over the shortest-path DAGs; a simulation where bounds do not agree.
  */
-fab_status fab_split_seconds(const fab_split_seconds_request *request, fab_phase_seconds *out,
-                             fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_split_seconds(const fab_split_seconds_request *request, fab_phase_seconds *out, fab_error *err);

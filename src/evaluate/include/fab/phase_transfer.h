@@ -22,8 +22,7 @@ void fab_transfer_scratch_release(fab_transfer_scratch *scratch);
  * Where a phase of a context begins with all flows of a phase whose routes the scratch has, under the same router: the
  * rest of its flows is routed too. Not for engines that take whole phases.
  */
-fab_status fab_transfer_go_on(const fab_context *context, size_t engine, fab_transfer_scratch *scratch,
-                              fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_transfer_go_on(const fab_context *context, size_t engine, fab_transfer_scratch *scratch, fab_error *err);
 
 typedef struct fab_transfer {
     double fullest_s;  /**< of the fullest link, those inside servers included: a lower bound of transfer_s */
@@ -35,7 +34,7 @@ typedef struct fab_transfer {
  * Whether fab_phase_transfer() knows all phases of the traffic under the engine: they have paths that are kept whole
  * and used at once, without packets.
  */
-fab_status fab_transfer_is_known(const fab_context *context, size_t engine, bool *out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_transfer_is_known(const fab_context *context, size_t engine, bool *out, fab_error *err);
 
 /**
  * Routes a phase as a replay does. Its time comes from two bounds, and from a simulation where they do not agree: that
@@ -44,6 +43,5 @@ fab_status fab_transfer_is_known(const fab_context *context, size_t engine, bool
  * @param[out] bytes       Shape [n_links]: over every link; the caller's.
  * Complexity: O(sum of route lengths). Threads: calls with different scratches are safe.
  */
-fab_status fab_phase_transfer(const fab_context *context, size_t engine, size_t phase, bool wants_time,
-                              fab_transfer_scratch *scratch, double *bytes, fab_transfer *out,
-                              fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_phase_transfer(const fab_context *context, size_t engine, size_t phase, bool wants_time,
+                              fab_transfer_scratch *scratch, double *bytes, fab_transfer *out, fab_error *err);

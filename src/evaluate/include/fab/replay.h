@@ -36,7 +36,7 @@ typedef struct fab_replay {
  * Routes every phase under every engine for every seed, and measures. The same for any number of threads.
  * @param[in,out] result  phases, n_phases and traffic are filled.
  */
-fab_status fab_replay_run(const fab_replay *replay, fab_result *result, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_replay_run(const fab_replay *replay, fab_result *result, fab_error *err);
 
 /**
  * Before a run: where a job leaves its chunks open, one seed with one chunk decides for how many of them the transfers
@@ -46,8 +46,8 @@ fab_status fab_replay_run(const fab_replay *replay, fab_result *result, fab_erro
  * choose.
  * @param[out] out         In place of replay->context, which it has as base.
  */
-fab_status fab_replay_choose_chunks(const fab_replay *replay, const fab_result *result, fab_design **out_design,
-                                    fab_context **out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_replay_choose_chunks(const fab_replay *replay, const fab_result *result, fab_design **out_design,
+                                    fab_context **out, fab_error *err);
 
 /** The same replay once more on something changed: without bound, loads, draws, flows and progress. */
 static inline fab_replay fab_replay_for_times(const fab_replay *base) {

@@ -21,13 +21,13 @@ fab_draw_bytes fab_replay_draw_bytes(const fab_replay *replay, const fab_replay_
 
 /** Flows that other engines would have to route: those of phases that leave their domains, equal phases once, times
  * seeds. O(flows). */
-fab_status fab_replay_trial_flows(const fab_replay *replay, uint64_t *out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_replay_trial_flows(const fab_replay *replay, uint64_t *out, fab_error *err);
 
 /**
  * The graph, next-hop tables and shortest-path DAGs; with what the engines keep; with traffic, every thread's paths and
  * rates, and the figures of all seeds.
  * @retval FAB_EUNSUPPORTED  more than design->fabric.max_bytes
  */
-fab_status fab_replay_check_tables(const fab_replay *replay, fab_error *err) FAB_MUST_USE;
-fab_status fab_replay_check_routers(const fab_replay *replay, fab_error *err) FAB_MUST_USE;
-fab_status fab_replay_check_paths(const fab_replay *replay, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_replay_check_tables(const fab_replay *replay, fab_error *err);
+FAB_STATUS fab_replay_check_routers(const fab_replay *replay, fab_error *err);
+FAB_STATUS fab_replay_check_paths(const fab_replay *replay, fab_error *err);

@@ -491,8 +491,8 @@ typedef struct fab_result_part {
  * @param[in]     n_engines  Of all parts together.
  * @param[in,out] out        Gets what a replay writes; phases and iterations are its own.
  */
-fab_status fab_result_join(fab_result_part *const *parts, size_t n_parts, size_t n_engines, fab_result *out,
-                           fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_result_join(fab_result_part *const *parts, size_t n_parts, size_t n_engines, fab_result *out,
+                           fab_error *err);
 
 /** What is told of the job as a whole is that of an engine: the fastest. */
 void fab_result_tell_of(fab_result *result, size_t engine);

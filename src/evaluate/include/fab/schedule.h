@@ -98,7 +98,7 @@ fab_op_parts fab_op_parts_of(const fab_pipeline *pipeline, const fab_op *op);
  * @retval FAB_EUNSUPPORTED  more than FAB_SCHEDULE_PASSES passes. Errors of fab_pipeline_run().
  * Complexity: O(n log n) of its operations.
  */
-fab_status fab_schedule_new(const fab_pipeline *pipeline, fab_schedule **out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_schedule_new(const fab_pipeline *pipeline, fab_schedule **out, fab_error *err);
 
 /**
  * Fills power and profile.
@@ -106,5 +106,5 @@ fab_status fab_schedule_new(const fab_pipeline *pipeline, fab_schedule **out, fa
  * @param[in] network_w  Constant.
  * Complexity: O(spans x stages).
  */
-fab_status fab_schedule_add_power(fab_schedule *schedule, const fab_gpu_watts *watts, double gpus, double network_w,
-                                  fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_schedule_add_power(fab_schedule *schedule, const fab_gpu_watts *watts, double gpus, double network_w,
+                                  fab_error *err);

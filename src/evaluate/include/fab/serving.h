@@ -66,7 +66,7 @@ typedef struct fab_ranking_batch {
  *     dense   = 3 x products of B/n x P as square layers of 1,024 (an assumption) + optimizer
  *     batch   = lookup + dense + exchange + (1 - dp-overlap) reduction
  */
-fab_status fab_serve(const fab_traffic *traffic, fab_result *result, const char *text, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_serve(const fab_traffic *traffic, fab_result *result, const char *text, fab_error *err);
 
 /**
  * The same of a serving job whose transfers take as long as is given, without a queue.
@@ -87,5 +87,5 @@ typedef struct fab_serving_left {
  * they took but for exchanges.
  * @param[out] out  The most, arrivals (0: not below it) and waits; the rest is 0.
  */
-fab_status fab_serve_left(const fab_traffic *traffic, const fab_result *result, size_t engine,
-                          const fab_serving_left *left, fab_serving *out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_serve_left(const fab_traffic *traffic, const fab_result *result, size_t engine,
+                          const fab_serving_left *left, fab_serving *out, fab_error *err);

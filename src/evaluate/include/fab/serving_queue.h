@@ -38,4 +38,4 @@ double fab_serving_most(const fab_serving_queue *queue);
  * The same for the same seed. FAB_EINPUT where arrivals are not below fab_serving_most().
  * Complexity: O(requests x (log requests + readers)).
  */
-fab_status fab_serving_wait(const fab_serving_queue *queue, fab_serving_waits *out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_serving_wait(const fab_serving_queue *queue, fab_serving_waits *out, fab_error *err);

@@ -32,8 +32,8 @@ void fab_timed_memo_release(fab_timed_memo *memo);
  * @param[in]  n_threads  The same in all calls with a memo.
  * @param[out] out  Shape [phases of the traffic]: valid until the next call; none of a phase that is in no iteration.
  */
-fab_status fab_time_phases(fab_timed_memo *memo, const fab_context *context, size_t n_threads, bool wants_time,
-                           fab_timed_place *out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_time_phases(fab_timed_memo *memo, const fab_context *context, size_t n_threads, bool wants_time,
+                           fab_timed_place *out, fab_error *err);
 
 /** Seconds of a phase like it, or what its fullest link takes. */
 double fab_timed_s(const fab_timed_phase *timed, const fab_phase *phase, bool is_bound);
@@ -43,5 +43,5 @@ double fab_timed_s(const fab_timed_phase *timed, const fab_phase *phase, bool is
  * @param[in] about  Its spec, counts and cost are read. Borrowed.
  * Errors of fab_iterate(), and of what routes.
  */
-fab_status fab_timed_iteration(fab_timed_memo *memo, const fab_context *context, size_t n_threads,
-                               fab_fabric_result *about, fab_iteration *out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_timed_iteration(fab_timed_memo *memo, const fab_context *context, size_t n_threads,
+                               fab_fabric_result *about, fab_iteration *out, fab_error *err);

@@ -17,7 +17,7 @@ typedef struct fab_weak_part {
  * @retval FAB_EINPUT  no fraction above 0 and at most 1 in steps of 1 / FAB_PART_STEPS; 0 is a failure, and the message
  *                     says so
  */
-fab_status fab_weak_part_parse(const char *text, fab_weak_part *out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_weak_part_parse(const char *text, fab_weak_part *out, fab_error *err);
 
 /** What is slower. Release with fab_weak_fabric_release(). */
 typedef struct fab_weak_fabric {
@@ -45,5 +45,5 @@ void fab_weak_fabric_release(fab_weak_fabric *weak);
  * @retval FAB_EINPUT  no such part, or a part is named twice; or more than 2^16 - 1 classes of links
  * Complexity: O(nodes + links + parts * cables of a part).
  */
-fab_status fab_fabric_degrade(const fab_fabric *fabric, const fab_weak_part *parts, size_t n_parts,
-                              fab_weak_fabric *out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_fabric_degrade(const fab_fabric *fabric, const fab_weak_part *parts, size_t n_parts,
+                              fab_weak_fabric *out, fab_error *err);

@@ -123,6 +123,10 @@ static inline fab_node_id fab_head(const fab_fabric *f, fab_link_id l) {
 static inline const fab_link_class *fab_class_of(const fab_fabric *f, fab_link_id l) {
     return &f->classes[f->cable_class[l >> 1]];
 }
+/** `FAB_EACH_LINK(f, v, link) { ... }`: each link that leaves node v. */
+#define FAB_EACH_LINK(f, v, link)                                                                                      \
+    for (uint32_t link##_at = (f)->out_first[v], link = FAB_NONE;                                                      \
+         link##_at < (f)->out_first[(v) + 1] && (link = (f)->out_link[link##_at], true); link##_at++)
 /** A cable of the network, not a link inside a server. */
 static inline bool fab_is_network(const fab_link_class *k) {
     return k->kind == FAB_LINK_ACCESS || k->kind == FAB_LINK_FABRIC;
@@ -184,6 +188,12 @@ const char *fab_port_name(const fab_fabric *f, fab_link_id l, char *out);
 
 /** "server-4", or the host's name. `out` holds FAB_NODE_NAME_SIZE bytes. Returns out. */
 const char *fab_server_name(const fab_fabric *f, uint32_t server, char *out);
+
+/* The same as expressions; the text lasts until the end of the block. */
+#define FAB_SAY_NODE(f, v)        fab_node_name((f), (v), (char[FAB_NODE_NAME_SIZE]){""})
+#define FAB_SAY_LINK(f, l)        fab_link_name((f), (l), (char[FAB_LINK_NAME_SIZE]){""})
+#define FAB_SAY_PORT(f, l)        fab_port_name((f), (l), (char[FAB_PORT_NAME_SIZE]){""})
+#define FAB_SAY_SERVER(f, server) fab_server_name((f), (server), (char[FAB_NODE_NAME_SIZE]){""})
 
 /** "leaf", "spine", "core", "tier4"; "switch" where the wiring is no tree. */
 const char *fab_tier_name(fab_wiring wiring, uint32_t tier);

@@ -12,7 +12,7 @@ typedef struct fab_builder_sizes {
 
 typedef struct fab_builder fab_builder;
 
-fab_status fab_builder_new(const fab_builder_sizes *sizes, fab_builder **out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_builder_new(const fab_builder_sizes *sizes, fab_builder **out, fab_error *err);
 void fab_builder_free(fab_builder *builder);
 FAB_OWNER(fab_builder, fab_builder_free)
 
@@ -21,12 +21,12 @@ FAB_OWNER(fab_builder, fab_builder_free)
 fab_fabric *fab_builder_fabric(fab_builder *builder);
 
 /** Index of the class, added if it is new. */
-fab_status fab_builder_class(fab_builder *builder, const fab_link_class *link_class, uint16_t *out_class,
-                             fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_builder_class(fab_builder *builder, const fab_link_class *link_class, uint16_t *out_class,
+                             fab_error *err);
 
 /** The same of a fabric that is not handed out yet, among its classes from `first` on. */
-fab_status fab_class_add(fab_fabric *fabric, const fab_link_class *link_class, uint16_t first, size_t *capacity,
-                         uint16_t *out_class, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_class_add(fab_fabric *fabric, const fab_link_class *link_class, uint16_t first, size_t *capacity,
+                         uint16_t *out_class, fab_error *err);
 
 /** Adds a cable between port `lower_port` of `lower` and `upper_port` of `upper`; ports from 1. */
 void fab_builder_cable(fab_builder *builder, uint16_t link_class, fab_node_id lower, uint32_t lower_port,
@@ -38,4 +38,4 @@ void fab_builder_cable(fab_builder *builder, uint16_t link_class, fab_node_id lo
  * builder.
  * @retval FAB_EINTERNAL  an invariant does not hold; the message names the switch and port.
  */
-fab_status fab_builder_freeze(fab_builder **builder, fab_fabric **out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_builder_freeze(fab_builder **builder, fab_fabric **out, fab_error *err);

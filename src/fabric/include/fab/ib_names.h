@@ -23,7 +23,7 @@
  *                           switches; the message says which and how many
  * Complexity: O(switches).
  */
-fab_status fab_ib_check(const fab_fabric *fabric, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_ib_check(const fab_fabric *fabric, fab_error *err);
 
 /** GUID of a switch or NIC; of its port where port > 0. Ports of switches have none of their own. */
 uint64_t fab_ib_guid(const fab_fabric *fabric, fab_node_id v, uint32_t port);

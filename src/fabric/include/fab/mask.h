@@ -28,6 +28,11 @@ typedef struct fab_component {
     double fraction; /**< of the capacity of its links that is residual: 0 is dead, below 1 */
 } fab_component;
 
+/** What a refusal says where no floor plan is the design's own: one that is assumed for lengths would be believed. */
+#define FAB_NO_FLOOR                                                                                                   \
+    "racks are not known without a floor plan, and one that a report assumes names none: --set "                       \
+    "floor.servers-per-rack=4, or another floor.*, says it"
+
 /** Which rack what stands in; of a floor plan. */
 typedef struct fab_racks {
     uint32_t n_racks;            /**< 0: there is no floor plan, and racks cannot fail */
@@ -57,17 +62,18 @@ uint32_t fab_component_count(const fab_fabric *fabric, const fab_racks *racks, f
  *                     what is left is no number from 0 to below 1.
  * @retval FAB_EUNSUPPORTED  a scale-up domain, which does not fail as one
  */
-fab_status fab_component_parse(const fab_fabric *fabric, const fab_racks *racks, const char *text, fab_component *out,
-                               fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_component_parse(const fab_fabric *fabric, const fab_racks *racks, const char *text, fab_component *out,
+                               fab_error *err);
 
 /** Its name, which reads back. `out` holds FAB_COMPONENT_NAME_SIZE bytes. Returns out. */
 const char *fab_component_name(const fab_fabric *fabric, const fab_component *component, char *out);
+#define FAB_SAY_COMPONENT(f, c) fab_component_name((f), (c), (char[FAB_COMPONENT_NAME_SIZE]){""})
 
 /**
  * @retval FAB_EINPUT  no such component, or no such fraction; the message says which there are.
  */
-fab_status fab_component_check(const fab_fabric *fabric, const fab_racks *racks, const fab_component *component,
-                               fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_component_check(const fab_fabric *fabric, const fab_racks *racks, const fab_component *component,
+                               fab_error *err);
 
 /** The residual fabric. Setting another one costs as much as it and the one before touch. */
 typedef struct fab_mask {
@@ -90,7 +96,7 @@ typedef struct fab_mask {
  * @param[in]  fabric  Borrowed, must outlive the mask, as what `racks` (may be NULL) points to.
  * @param[out] out     Release with fab_mask_release().
  */
-fab_status fab_mask_init(const fab_fabric *fabric, const fab_racks *racks, fab_mask *out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_mask_init(const fab_fabric *fabric, const fab_racks *racks, fab_mask *out, fab_error *err);
 void fab_mask_release(fab_mask *mask);
 
 /**
@@ -99,7 +105,7 @@ void fab_mask_release(fab_mask *mask);
  * @retval FAB_EINPUT  as fab_component_check(); the mask is then empty.
  * Complexity: O(links of the components, and of those before); racks and planes also O(switches).
  */
-fab_status fab_mask_set(fab_mask *mask, const fab_component *components, size_t n, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_mask_set(fab_mask *mask, const fab_component *components, size_t n, fab_error *err);
 
 static inline bool fab_mask_link_is_dead(const fab_mask *mask, fab_link_id link) {
     return (mask->dead_link[link >> 6] >> (link & 63) & 1) != 0;

@@ -24,8 +24,7 @@ typedef struct fab_names {
 } fab_names;
 
 /** No names for so many nodes, links and servers. Release with fab_names_free(). */
-fab_status fab_names_new(uint32_t n_nodes, uint32_t n_links, uint32_t n_servers, fab_names **out,
-                         fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_names_new(uint32_t n_nodes, uint32_t n_links, uint32_t n_servers, fab_names **out, fab_error *err);
 void fab_names_free(fab_names *names);
 FAB_OWNER(fab_names, fab_names_free)
 
@@ -34,15 +33,14 @@ FAB_OWNER(fab_names, fab_names_free)
  * @param[out] out_slot  Where its place in the text goes: &names->node[v], &names->port[link] or &names->server[i].
  * @retval FAB_EINPUT  longer than `most` bytes
  */
-fab_status fab_names_set(fab_names *names, uint32_t *out_slot, const char *name, size_t most,
-                         fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_names_set(fab_names *names, uint32_t *out_slot, const char *name, size_t most, fab_error *err);
 
 /**
  * Makes names readable back.
  * @retval FAB_EINPUT  two nodes, or two servers, have the same name
  * Complexity: O(n log n).
  */
-fab_status fab_names_finish(fab_names *names, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_names_finish(fab_names *names, fab_error *err);
 
 /** Node of a name of n bytes; FAB_NONE: none is called so. `names` may be NULL. O(log n). */
 fab_node_id fab_names_find_node(const fab_names *names, const char *text, size_t n);

@@ -15,5 +15,5 @@
  * @retval FAB_ENOMEM, FAB_EINTERNAL  igraph failed; the message is igraph's
  * Complexity: O(vertices + edges), about 60 bytes an edge.
  */
-fab_status fab_graph_cycle(uint32_t n_vertices, size_t n_edges, const uint32_t *from, const uint32_t *to,
-                           uint32_t **out_cycle, uint32_t *out_length, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_graph_cycle(uint32_t n_vertices, size_t n_edges, const uint32_t *from, const uint32_t *to,
+                           uint32_t **out_cycle, uint32_t *out_length, fab_error *err);

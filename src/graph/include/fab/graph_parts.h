@@ -15,7 +15,7 @@ typedef struct fab_edges {
     size_t n, capacity;
 } fab_edges;
 
-fab_status fab_edges_add(fab_edges *edges, uint32_t tail, uint32_t head, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_edges_add(fab_edges *edges, uint32_t tail, uint32_t head, fab_error *err);
 void fab_edges_release(fab_edges *edges);
 
 /**
@@ -23,8 +23,7 @@ void fab_edges_release(fab_edges *edges);
  * @param[out] out_first  Shape [n_vertices]: the smallest vertex of its part.
  * Complexity: O(vertices + edges).
  */
-fab_status fab_graph_components(uint32_t n_vertices, const fab_edges *edges, uint32_t *out_first,
-                                fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_graph_components(uint32_t n_vertices, const fab_edges *edges, uint32_t *out_first, fab_error *err);
 
 /**
  * What the loss of each vertex would cut off from the root of its part, which is its smallest vertex with a weight;
@@ -34,22 +33,22 @@ fab_status fab_graph_components(uint32_t n_vertices, const fab_edges *edges, uin
  * @param[out] out_cut   Shape [n_vertices]: sum of the weights that are cut off; 0 of a root.
  * Complexity: O(vertices + edges).
  */
-fab_status fab_graph_cuts(uint32_t n_vertices, const fab_edges *edges, const uint32_t *weight, uint32_t *out_root,
-                          uint32_t *out_cut, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_graph_cuts(uint32_t n_vertices, const fab_edges *edges, const uint32_t *weight, uint32_t *out_root,
+                          uint32_t *out_cut, fab_error *err);
 
 /** Longest shortest path within a part, along directed edges. Complexity: O(vertices * edges). */
-fab_status fab_graph_diameter(uint32_t n_vertices, const fab_edges *edges, uint32_t *out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_graph_diameter(uint32_t n_vertices, const fab_edges *edges, uint32_t *out, fab_error *err);
 
 /**
  * Least capacity of directed edges that part the source from the sink, by push-relabel.
  * @param[in] capacity  Shape [edges->n].
  */
-fab_status fab_graph_min_cut(uint32_t n_vertices, const fab_edges *edges, const double *capacity, uint32_t source,
-                             uint32_t sink, double *out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_graph_min_cut(uint32_t n_vertices, const fab_edges *edges, const double *capacity, uint32_t source,
+                             uint32_t sink, double *out, fab_error *err);
 
 /**
  * Places the vertices in a plane so that those that are joined stand close: by Kamada and Kawai, of more than 400
  * vertices by Fruchterman and Reingold, from a circle. The same for equal inputs.
  * @param[out] out  Shape [n_vertices]: x, y.
  */
-fab_status fab_graph_places(uint32_t n_vertices, const fab_edges *edges, double (*out)[2], fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_graph_places(uint32_t n_vertices, const fab_edges *edges, double (*out)[2], fab_error *err);

@@ -18,8 +18,8 @@ typedef struct fab_permutations {
 void fab_permutations_release(fab_permutations *permutations);
 
 /** Begins another permutation; fab_permutation_add() adds what it moves, ascending. */
-fab_status fab_permutation_begin(fab_permutations *permutations, fab_error *err) FAB_MUST_USE;
-fab_status fab_permutation_add(fab_permutations *permutations, uint32_t from, uint32_t to, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_permutation_begin(fab_permutations *permutations, fab_error *err);
+FAB_STATUS fab_permutation_add(fab_permutations *permutations, uint32_t from, uint32_t to, fab_error *err);
 
 /**
  * Permutations of which all automorphisms of an undirected graph are products: each keeps colours, and edges as a set.
@@ -30,5 +30,5 @@ fab_status fab_permutation_add(fab_permutations *permutations, uint32_t from, ui
  * @retval FAB_ENOMEM, FAB_EINTERNAL  igraph failed, or what it found is none
  * Complexity: that of BLISS, nearly linear on fabrics; O(vertices) memory for each permutation.
  */
-fab_status fab_graph_symmetries(uint32_t n_vertices, const fab_edges *edges, const uint32_t *colour,
-                                fab_permutations *out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_graph_symmetries(uint32_t n_vertices, const fab_edges *edges, const uint32_t *colour,
+                                fab_permutations *out, fab_error *err);

@@ -138,15 +138,14 @@ typedef struct fab_audit {
  * @param[out] out    Release with fab_audit_free().
  * Complexity: O(switches^2 / pods + cables log cables).
  */
-fab_status fab_audit_run(const fab_shape *shape, fab_audit **out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_audit_run(const fab_shape *shape, fab_audit **out, fab_error *err);
 
 /**
  * Compares with a plan, cable by cable, by the names of boxes and ports.
  * @retval FAB_EINPUT  less than half of the plan's boxes have a counterpart of their name, or one of both alone is a
  *                     tree of names
  */
-fab_status fab_audit_against(const fab_shape *shape, const fab_shape *plan, fab_audit **out,
-                             fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_audit_against(const fab_shape *shape, const fab_shape *plan, fab_audit **out, fab_error *err);
 
 void fab_audit_free(fab_audit *audit);
 FAB_OWNER(fab_audit, fab_audit_free)

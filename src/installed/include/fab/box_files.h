@@ -14,7 +14,7 @@ typedef struct fab_folder {
     char **paths;
     size_t n;
 } fab_folder;
-fab_status fab_folder_list(const char *path, fab_folder *out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_folder_list(const char *path, fab_folder *out, fab_error *err);
 void fab_folder_release(fab_folder *folder);
 
 /** What is done with every file below a path. */
@@ -29,7 +29,7 @@ typedef struct fab_folder_visit {
  * Visits a file, or those of a folder and of the folders in it, in the order of their names.
  * @retval FAB_EINPUT  folders below `most_depth`, one that is empty; or what `read` says
  */
-fab_status fab_folder_each(const char *path, const fab_folder_visit *visit, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_folder_each(const char *path, const fab_folder_visit *visit, fab_error *err);
 
 /** The box that a path names: its file's name without its ending. Returns its length. */
 size_t fab_path_box(const char *path, const char **out);

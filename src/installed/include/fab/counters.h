@@ -85,4 +85,4 @@ extern const fab_counters_format *const fab_counters_formats[];
  * @retval FAB_EINPUT  no format recognises a file, or it is malformed: file:line:column
  * Complexity: O(bytes).
  */
-fab_status fab_counters_read(const char *path, const char *format, fab_counters **out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_counters_read(const char *path, const char *format, fab_counters **out, fab_error *err);

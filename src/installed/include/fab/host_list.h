@@ -10,15 +10,14 @@ typedef fab_status fab_host_list_visit(void *context, const char *name, size_t n
  * @param[in]  where  "file:line", for messages.
  * @retval FAB_EINPUT  what is wrong with it, and where in the list; more than 2^24 names
  */
-fab_status fab_host_list_count(const char *text, size_t n, const char *where, uint32_t *out,
-                               fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_host_list_count(const char *text, size_t n, const char *where, uint32_t *out, fab_error *err);
 
 /**
  * Calls `visit` for every name, in order. Several brackets in one name multiply; numbers keep their leading zeros.
  * Errors of fab_host_list_count(), and of `visit`.
  */
-fab_status fab_host_list_each(const char *text, size_t n, const char *where, fab_host_list_visit *visit, void *context,
-                              fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_host_list_each(const char *text, size_t n, const char *where, fab_host_list_visit *visit, void *context,
+                              fab_error *err);
 
 /**
  * Appends names as such a list: those that follow each other and differ in their last number alone share a bracket,

@@ -84,8 +84,8 @@ typedef struct fab_structure {
  * @retval FAB_ELIMIT  its boxes would take more than max_bytes
  * Complexity: O(bytes + n log n).
  */
-fab_status fab_structure_read(const char *path, const fab_structure_options *options, fab_structure **out,
-                              fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_structure_read(const char *path, const fab_structure_options *options, fab_structure **out,
+                              fab_error *err);
 
 /**
  * Makes servers and tiers of an installed network that has been read.
@@ -93,8 +93,8 @@ fab_status fab_structure_read(const char *path, const fab_structure_options *opt
  * @param[out]    out   Release with fab_structure_free().
  * @retval as fab_structure_read()
  */
-fab_status fab_structure_of(fab_network **net, const fab_structure_options *options, fab_structure **out,
-                            fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_structure_of(fab_network **net, const fab_structure_options *options, fab_structure **out,
+                            fab_error *err);
 void fab_structure_free(fab_structure *installed);
 FAB_OWNER(fab_structure, fab_structure_free)
 
@@ -105,7 +105,7 @@ uint32_t fab_structure_unrated(const fab_structure *installed);
 void fab_structure_trunk(const fab_structure *installed, uint32_t trunk, uint32_t out_side[2]);
 
 /** Digest of the bytes of a file: 16 hexadecimal digits. @retval FAB_EIO  it cannot be read */
-fab_status fab_network_digest(const char *path, char out[17], fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_network_digest(const char *path, char out[17], fab_error *err);
 
 /** "aggregation nodes inside switches", ... of a kind. */
 extern const char *const fab_exclusion_texts[FAB_EXCLUDED_N];

@@ -101,14 +101,13 @@ FAB_OWNER(fab_network, fab_network_free)
 
 /* --- making one: readers ------------------------------------------------------------------------------------------ */
 
-fab_status fab_network_new(const char *path, fab_network **out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_network_new(const char *path, fab_network **out, fab_error *err);
 
 /** Refuses so many more nodes, and cables, before they are added. @retval FAB_ELIMIT  they take more than max_bytes */
-fab_status fab_network_expect(const fab_network *net, uint64_t nodes, uint64_t cables, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_network_expect(const fab_network *net, uint64_t nodes, uint64_t cables, fab_error *err);
 
 /** A copy of n bytes of text that lives as long as the network. */
-fab_status fab_network_text(fab_network *net, const char *text, size_t n, const char **out,
-                            fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_network_text(fab_network *net, const char *text, size_t n, const char **out, fab_error *err);
 
 /** Node of a name, FAB_NETWORK_NONE where there is none. O(1) expected. */
 uint32_t fab_network_find(const fab_network *net, const char *name, size_t n);
@@ -117,8 +116,8 @@ uint32_t fab_network_find(const fab_network *net, const char *name, size_t n);
  * Node of a name, added if it is new: of unknown kind, its label is its name.
  * @retval FAB_EUNSUPPORTED  more than 2^24 nodes
  */
-fab_status fab_network_add_node(fab_network *net, const char *name, size_t n, size_t line, uint32_t *out,
-                                fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_network_add_node(fab_network *net, const char *name, size_t n, size_t line, uint32_t *out,
+                                fab_error *err);
 
 /**
  * A cable. Where a cable between these two ports was reported from the other end before, that one is completed instead
@@ -128,20 +127,18 @@ fab_status fab_network_add_node(fab_network *net, const char *name, size_t n, si
  *                      contradictions are kept). Or a node is joined
  *                      to itself at the same port
  */
-fab_status fab_network_add_cable(fab_network *net, const fab_network_cable *cable, bool *out_old,
-                                 fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_network_add_cable(fab_network *net, const fab_network_cable *cable, bool *out_old, fab_error *err);
 
 /** Takes out the nodes that `drop` [n_nodes] says, and their cables; none can be added afterwards. */
-fab_status fab_network_drop_nodes(fab_network *net, const bool *drop, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_network_drop_nodes(fab_network *net, const bool *drop, fab_error *err);
 
 /** Takes out the cables that `drop` [n_cables] says; none can be added afterwards. */
 void fab_network_drop_cables(fab_network *net, const bool *drop);
 
-fab_status fab_network_add_group(fab_network *net, const char *name, size_t n, const uint32_t *members,
-                                 uint32_t n_members, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_network_add_group(fab_network *net, const char *name, size_t n, const uint32_t *members,
+                                 uint32_t n_members, fab_error *err);
 
-fab_status fab_network_add_note(fab_network *net, size_t line, fab_error *err, const char *fmt, ...)
-    FAB_PRINTF(4, 5) FAB_MUST_USE;
+FAB_STATUS fab_network_add_note(fab_network *net, size_t line, fab_error *err, const char *fmt, ...) FAB_PRINTF(4, 5);
 
 /* --- reading ------------------------------------------------------------------------------------------------------ */
 
@@ -173,7 +170,7 @@ extern const fab_network_format *const fab_network_formats[];
  * @retval FAB_EINPUT  file:line:column, what was expected
  * Complexity: O(bytes log(nodes)).
  */
-fab_status fab_network_rename(fab_network *net, const char *path, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_network_rename(fab_network *net, const char *path, fab_error *err);
 
 /**
  * Checks "NAME,exclude=PATTERN,a-node=COLUMN,...": NAME is that of a format, or auto; a PATTERN as of the shell names
@@ -182,7 +179,7 @@ fab_status fab_network_rename(fab_network *net, const char *path, fab_error *err
  * @param[out] out_n  Length of NAME. May be NULL.
  * @retval FAB_EINPUT  a key that there is not, one without a value, or columns of another format
  */
-fab_status fab_network_format_check(const char *format, size_t *out_n, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_network_format_check(const char *format, size_t *out_n, fab_error *err);
 
 /**
  * Reads a file.
@@ -193,5 +190,5 @@ fab_status fab_network_format_check(const char *format, size_t *out_n, fab_error
  * @retval FAB_EINPUT  no format recognises it (the message lists them), or it is malformed: file:line:column
  * Complexity: O(bytes).
  */
-fab_status fab_network_read(const char *path, const char *format, uint64_t max_bytes, fab_network **out,
-                            fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_network_read(const char *path, const char *format, uint64_t max_bytes, fab_network **out,
+                            fab_error *err);

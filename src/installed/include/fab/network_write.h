@@ -28,5 +28,4 @@ extern const fab_network_writer *const fab_network_writers[];
  * @retval FAB_EIO           a write failed
  * Complexity: O(nodes log nodes + cables log cables).
  */
-fab_status fab_network_write(const fab_network_writer *writer, fab_network *net, FILE *out,
-                             fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_network_write(const fab_network_writer *writer, fab_network *net, FILE *out, fab_error *err);

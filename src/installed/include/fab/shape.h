@@ -33,7 +33,7 @@ typedef struct fab_shape {
  * @param[out] out   Release with fab_shape_release().
  * Complexity: O(nodes + cables log(cables of a node)).
  */
-fab_status fab_shape_find(fab_network *net, fab_shape *out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_shape_find(fab_network *net, fab_shape *out, fab_error *err);
 void fab_shape_release(fab_shape *shape);
 
 static inline bool fab_network_is_host(const fab_network *net, uint32_t node) {

@@ -109,12 +109,8 @@ static fab_network_kind kind_of(const char *text) {
         {"server", FAB_NETWORK_HOST},        {"compute", FAB_NETWORK_HOST},  {"storage", FAB_NETWORK_HOST},
         {"gpu", FAB_NETWORK_HOST},           {"nic", FAB_NETWORK_ADAPTER},   {"hca", FAB_NETWORK_ADAPTER},
         {"adapter", FAB_NETWORK_ADAPTER}};
-    for (size_t i = 0; i < sizeof WORDS / sizeof WORDS[0]; i++) {
-        if (strcasecmp(text, WORDS[i].word) == 0) {
-            return WORDS[i].kind;
-        }
-    }
-    return FAB_NETWORK_UNKNOWN;
+    FAB_FIRST(i, FAB_N_OF(WORDS), strcasecmp(text, WORDS[i].word) == 0);
+    return i < FAB_N_OF(WORDS) ? WORDS[i].kind : FAB_NETWORK_UNKNOWN;
 }
 
 static bool is_number(const char *text) {

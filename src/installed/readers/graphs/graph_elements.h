@@ -90,35 +90,32 @@ typedef struct fab_graph_reader {
 } fab_graph_reader;
 
 /** FAB_EINPUT where a text is longer than 255 bytes. */
-fab_status fab_graph_copy(const fab_xml_stream *at, char to[FAB_GRAPH_ID], const char *from, const char *what,
-                          fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_graph_copy(const fab_xml_stream *at, char to[FAB_GRAPH_ID], const char *from, const char *what,
+                          fab_error *err);
 
 /** The same of an attribute of the tag at hand, which has to be there. */
-fab_status fab_graph_attribute(const fab_xml_stream *at, char to[FAB_GRAPH_ID], const char *name,
-                               fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_graph_attribute(const fab_xml_stream *at, char to[FAB_GRAPH_ID], const char *name, fab_error *err);
 
 /** Begins the graph, the only one; `edges` is the attribute that says whether they are directed. */
-fab_status fab_graph_start(fab_graph_reader *r, const fab_xml_stream *at, const char *edges,
-                           fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_graph_start(fab_graph_reader *r, const fab_xml_stream *at, const char *edges, fab_error *err);
 
 /** Begins a node or an edge. */
 void fab_graph_begin(fab_graph_reader *r, const fab_xml_stream *at, fab_graph_scope what);
 
 /** What a key says of it; of keys of one meaning the first stays. */
-fab_status fab_graph_set(fab_graph_reader *r, const fab_xml_stream *at, fab_graphml_meaning meaning, const char *text,
-                         fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_graph_set(fab_graph_reader *r, const fab_xml_stream *at, fab_graphml_meaning meaning, const char *text,
+                         fab_error *err);
 
 /** Adds the "node", or the cable of the "edge", at hand: where it has no value of a key, what the key says. */
-fab_status fab_graph_end(fab_graph_reader *r, const fab_xml_stream *at, const char *name, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_graph_end(fab_graph_reader *r, const fab_xml_stream *at, const char *name, fab_error *err);
 
 /** Declares a key of elements of a domain, "node", by what it is called there. Its default may follow. */
-fab_status fab_graph_add_key(fab_graph_reader *r, const fab_xml_stream *at, const char *domain, const char *id,
-                             const char *title, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_graph_add_key(fab_graph_reader *r, const fab_xml_stream *at, const char *domain, const char *id,
+                             const char *title, fab_error *err);
 
 /** A key by its id; values mostly come in the order of the keys, so the next one is tried first. NULL: there is none.
  */
 const fab_graph_key *fab_graph_find_key(fab_graph_reader *r, const char *id);
 
 /** Reads a file by the tags of a format. */
-fab_status fab_graph_read(const char *path, const fab_xml_visitor *visitor, fab_network *net,
-                          fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_graph_read(const char *path, const fab_xml_visitor *visitor, fab_network *net, fab_error *err);

@@ -42,10 +42,6 @@ bool fab_graphml_is_for(const char *domain, const char *element) {
 }
 
 fab_graphml_meaning fab_graphml_meaning_of(const char *domain, const char *name) {
-    for (size_t i = 0; i < sizeof NAMES / sizeof NAMES[0]; i++) {
-        if (fab_graphml_is_for(domain, NAMES[i].domain) && strcasecmp(NAMES[i].name, name) == 0) {
-            return NAMES[i].meaning;
-        }
-    }
-    return FAB_GRAPHML_NOTHING;
+    FAB_FIRST(i, FAB_N_OF(NAMES), fab_graphml_is_for(domain, NAMES[i].domain) && strcasecmp(NAMES[i].name, name) == 0);
+    return i < FAB_N_OF(NAMES) ? NAMES[i].meaning : FAB_GRAPHML_NOTHING;
 }

@@ -75,7 +75,7 @@ static fab_status graphml_on_start(void *context, const fab_xml_stream *at, cons
     }
     r->in_default = strcmp(name, "default") == 0 && r->scope == FAB_GRAPH_KEY;
     static const char *const IGNORED[] = {"graphml", "desc", "port", "default", "locator"};
-    for (size_t i = 0; i < sizeof IGNORED / sizeof IGNORED[0]; i++) {
+    for (size_t i = 0; i < FAB_N_OF(IGNORED); i++) {
         if (strcmp(name, IGNORED[i]) == 0) {
             return FAB_OK;
         }

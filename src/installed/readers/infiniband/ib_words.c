@@ -34,7 +34,7 @@ bool fab_network_ib_rate(const char *text, size_t n, uint32_t *out_width, double
         *out_width = width;
         return true;
     }
-    for (size_t i = 0; is_width && text[at] == 'x' && i < sizeof SPEEDS / sizeof SPEEDS[0]; i++) {
+    for (size_t i = 0; is_width && text[at] == 'x' && i < FAB_N_OF(SPEEDS); i++) {
         if (strlen(SPEEDS[i].name) == n - at - 1 && memcmp(text + at + 1, SPEEDS[i].name, n - at - 1) == 0) {
             *out_width = width;
             *out_bps = width * SPEEDS[i].lane_bps;
@@ -50,16 +50,13 @@ bool fab_network_ib_speed(fab_token width, fab_token speed, uint32_t *out_width,
     char *behind = NULL;
     (void)snprintf(text, sizeof text, "%.*s", (int)(speed.length < 20 ? speed.length : 20), speed.text);
     double gbps = strtod(text, &behind);
-    for (size_t i = 0; i < sizeof SPEEDS / sizeof SPEEDS[0]; i++) {
+    for (size_t i = 0; i < FAB_N_OF(SPEEDS); i++) {
         double lane = SPEEDS[i].lane_bps / 1e9;
         bool is_number = behind != text && *behind == '\0' && fabs(gbps - lane) < 0.07 * lane &&
                          strcmp(SPEEDS[i].name, "FDR10") != 0;
         if (is_number || strcmp(text, SPEEDS[i].name) == 0) {
             char rate[16];
-            size_t digits = 0;
-            while (digits < width.length && digits < 2 && width.text[digits] >= '0' && width.text[digits] <= '9') {
-                digits++;
-            }
+            FAB_FIRST(digits, width.length, digits == 2 || width.text[digits] < '0' || width.text[digits] > '9');
             bool is_width = width.length == digits + 1 && (width.text[digits] | 0x20) == 'x';
             int n = snprintf(rate, sizeof rate, "%.*sx%s", (int)digits, width.text, SPEEDS[i].name);
             return is_width && fab_network_ib_rate(rate, (size_t)n, out_width, out_bps);
@@ -68,23 +65,24 @@ bool fab_network_ib_speed(fab_token width, fab_token speed, uint32_t *out_width,
     return false;
 }
 
-/* "a08-p1-dgx-04-c01 HCA-6" or "... mlx5_5": the first word is the host's. */
-static bool names_host(const char *label, const char **out_blank) {
-    const char *blank = strchr(label, ' ');
-    *out_blank = blank;
-    return blank != NULL && strchr(blank + 1, ' ') == NULL &&
-           (strncmp(blank + 1, "HCA-", 4) == 0 || strncmp(blank + 1, "mlx", 3) == 0);
+/* "a08-p1-dgx-04-c01 HCA-6" or "... mlx5_5", "server-0/nic-1": the first word is the host's. */
+static bool names_host(const char *label, const char **out_end) {
+    const char *slash = strstr(label, "/nic-");
+    const char *end = slash != NULL && slash > label ? slash : label + strcspn(label, " ");
+    *out_end = end;
+    return end == slash || (*end != '\0' && strchr(end + 1, ' ') == NULL &&
+                            (strncmp(end + 1, "HCA-", 4) == 0 || strncmp(end + 1, "mlx", 3) == 0));
 }
 
 bool fab_network_ib_names_host(const char *label) {
-    const char *blank = NULL;
-    return names_host(label, &blank);
+    const char *end = NULL;
+    return names_host(label, &end);
 }
 
 fab_status fab_network_ib_describe(fab_network *net, uint32_t index, fab_network_kind kind, const char *text, size_t n,
                                    fab_error *err) {
     fab_network_node *node = &net->nodes[index];
-    const char *blank = NULL;
+    const char *end = NULL;
     fab_token t = fab_token_trim((fab_token){.text = text, .length = n}, " ");
     text = t.text;
     n = t.length;
@@ -95,30 +93,29 @@ fab_status fab_network_ib_describe(fab_network *net, uint32_t index, fab_network
         node->kind = FAB_NETWORK_SERVICE;
     }
     node->host = is_known ? node->host : NULL;
-    if (node->host == NULL && node->kind == FAB_NETWORK_ADAPTER && names_host(node->label, &blank)) {
-        FAB_PASS(fab_network_text(net, node->label, (size_t)(blank - node->label), &node->host, err));
+    if (node->host == NULL && node->kind == FAB_NETWORK_ADAPTER && names_host(node->label, &end)) {
+        FAB_PASS(fab_network_text(net, node->label, (size_t)(end - node->label), &node->host, err));
     }
     return FAB_OK;
 }
 
 fab_status fab_network_ib_host(fab_network *net, uint32_t index, fab_error *err) {
     fab_network_node *node = &net->nodes[index];
-    const char *blank = NULL;
-    if (node->host != NULL || !names_host(node->label, &blank)) {
+    const char *end = NULL;
+    if (node->host != NULL || !names_host(node->label, &end)) {
         return FAB_OK;
     }
     node->kind = FAB_NETWORK_ADAPTER;
-    return fab_network_text(net, node->label, (size_t)(blank - node->label), &node->host, err);
+    return fab_network_text(net, node->label, (size_t)(end - node->label), &node->host, err);
 }
 
 /* Warnings of libibmad and libibumad, and prompts: "[root@head ~]# ibnetdiscover", "admin@head:~$ ". */
 bool fab_network_is_chatter(const fab_text *in) {
     static const char *const WORDS[] = {"ibwarn:", "ibpanic:", "iberror:", "src/", "ibnetdiscover"};
     fab_token line = fab_token_trim(fab_text_rest(in), " \t");
-    for (size_t i = 0; i < sizeof WORDS / sizeof WORDS[0]; i++) {
-        if (fab_token_begins(line, WORDS[i])) {
-            return true;
-        }
+    FAB_ANY(is_warning, i, FAB_N_OF(WORDS), fab_token_begins(line, WORDS[i]));
+    if (is_warning) {
+        return true;
     }
     bool is_data = line.length > 1 && ((line.text[0] == '[' && line.text[1] >= '0' && line.text[1] <= '9') ||
                                        line.text[0] == '{'); /* a port */

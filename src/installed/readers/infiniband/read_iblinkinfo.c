@@ -107,7 +107,7 @@ static bool take_block(link_reader *r, fab_token line) {
         const char *word;
         fab_network_kind kind;
     } KINDS[] = {{"CA: ", FAB_NETWORK_ADAPTER}, {"Switch: ", FAB_NETWORK_SWITCH}, {"Router: ", FAB_NETWORK_SWITCH}};
-    for (size_t i = 0; i < sizeof KINDS / sizeof KINDS[0]; i++) {
+    for (size_t i = 0; i < FAB_N_OF(KINDS); i++) {
         size_t n = strlen(KINDS[i].word);
         fab_token rest = trimmed(line.text, line.text + line.length);
         if (rest.length <= n || !fab_token_begins(rest, KINDS[i].word) || rest.text[rest.length - 1] != ':') {
@@ -142,10 +142,7 @@ static fab_status read_end(const link_reader *r, const char *at, const char *beh
     const char *bracket = find_text(at, behind, "[");
     fab_text part = part_of(r, at, bracket != NULL ? bracket : at);
     fab_token words[4];
-    size_t n = 0;
-    while (n < 4 && (words[n] = fab_text_token(&part)).length > 0) {
-        n++;
-    }
+    FAB_FIRST(n, 4, (words[n] = fab_text_token(&part)).length == 0);
     bool has_guid = n == 3 && fab_token_guid(words[0], &out->guid);
     FAB_RETURN_IF(n != (has_guid ? 3 : 2) || !fab_token_number(words[n - 2], &out->lid) || out->lid >= N_LIDS ||
                       !fab_token_number(words[n - 1], &out->port) || out->port == 0 || out->port > MOST_PORTS,

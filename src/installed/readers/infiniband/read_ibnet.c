@@ -2,8 +2,6 @@
  * cable stands there twice. Grammar: ibnetdiscover(8) and ibsim's net-examples. */
 #include "network_internal.h"
 
-#include "fab/status.h"
-
 #include <string.h>
 
 #define AGGREGATION_NODE 0xcf09 /* device of the SHARP engine inside a switch */
@@ -133,7 +131,7 @@ static fab_status ibnet_read_line(reader *r, fab_error *err) {
         return r->node != FAB_NETWORK_NONE ? read_cable(r, err)
                                            : fab_text_expected(r->in, "a node's header before its ports,", err);
     }
-    for (size_t i = 0; i < sizeof HEADERS / sizeof HEADERS[0]; i++) {
+    for (size_t i = 0; i < FAB_N_OF(HEADERS); i++) {
         const char *at = r->in->at;
         if (fab_text_take(r->in, HEADERS[i].word)) {
             if (r->in->at < r->in->behind && (*r->in->at == ' ' || *r->in->at == '\t')) {

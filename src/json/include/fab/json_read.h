@@ -38,7 +38,7 @@ typedef struct fab_json {
  * @retval FAB_EINPUT  where:line:column, what is wrong; or more than 64 levels
  * Complexity: O(bytes).
  */
-fab_status fab_json_parse(const char *text, const char *where, fab_json *out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_json_parse(const char *text, const char *where, fab_json *out, fab_error *err);
 void fab_json_release(fab_json *json);
 
 /**
@@ -47,7 +47,7 @@ void fab_json_release(fab_json *json);
  * @retval FAB_EINPUT  where:line:column, what is wrong; more than 64 levels; or aliases that stand for too much
  * Complexity: O(bytes + values).
  */
-fab_status fab_yaml_parse(const char *text, const char *where, fab_json *out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_yaml_parse(const char *text, const char *where, fab_json *out, fab_error *err);
 /** Of fab_json_release(). */
 void fab_yaml_release(void *document);
 

@@ -118,5 +118,5 @@ double fab_lossless_bytes(const fab_lossless *transport, double n_flows, double 
  * what never arrives is INFINITY.
  * Complexity: O(cells * links of a path).
  */
-fab_status fab_lossless_run(const fab_lossless *transport, const fab_lossless_phase *phase, fab_lossless_result *out,
-                            fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_lossless_run(const fab_lossless *transport, const fab_lossless_phase *phase, fab_lossless_result *out,
+                            fab_error *err);

@@ -17,8 +17,7 @@ double fab_fluid_bytes(const fab_sharing_size *size);
  * Memory: fab_fluid_bytes(): about 24 bytes per flow-link, 130 per flow, 90 per link, of which sets that stay small
  * touch little.
  */
-fab_status fab_fluid_finish(const fab_sharing *sharing, const double *bits, double *out_finish_s,
-                            fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_fluid_finish(const fab_sharing *sharing, const double *bits, double *out_finish_s, fab_error *err);
 
 /** The last end of a simulation. */
 typedef struct fab_last_end {
@@ -36,5 +35,5 @@ typedef struct fab_last_end {
  * Complexity: two passes over the flow-links, and a run of the flows at the links that leave it open.
  * See src/doc/adr/0036-outcomes.md.
  */
-fab_status fab_fluid_last(const fab_max_min *solver, const fab_sharing *sharing, const double *bits,
-                          const double *after_s, fab_last_end *out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_fluid_last(const fab_max_min *solver, const fab_sharing *sharing, const double *bits,
+                          const double *after_s, fab_last_end *out, fab_error *err);

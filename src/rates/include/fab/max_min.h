@@ -22,7 +22,7 @@ typedef struct fab_sharing {
 /** Memory of a solver, reused from call to call. */
 typedef struct fab_max_min fab_max_min;
 
-fab_status fab_max_min_new(fab_max_min **out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_max_min_new(fab_max_min **out, fab_error *err);
 void fab_max_min_free(fab_max_min *solver);
 FAB_OWNER(fab_max_min, fab_max_min_free)
 
@@ -55,5 +55,5 @@ double fab_max_min_bytes(const fab_sharing_size *size);
  * bound. Threads: concurrent calls with different solvers are safe.
  * Source: Bertsekas and Gallager, Data Networks (1992), section 6.5.2; see src/doc/adr/0023-rates.md.
  */
-fab_status fab_max_min_solve(fab_max_min *solver, const fab_sharing *sharing, double *out_rate,
-                             uint32_t *out_bottleneck, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_max_min_solve(fab_max_min *solver, const fab_sharing *sharing, double *out_rate,
+                             uint32_t *out_bottleneck, fab_error *err);

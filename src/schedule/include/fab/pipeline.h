@@ -145,8 +145,7 @@ typedef enum fab_pipeline_needs {
  * @retval FAB_ELIMIT        more memory than max_bytes
  * Complexity: O(stages * chunks * microbatches * log(stages)).
  */
-fab_status fab_pipeline_run(const fab_pipeline *pipeline, fab_pipeline_needs needs, fab_timeline *out,
-                            fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_pipeline_run(const fab_pipeline *pipeline, fab_pipeline_needs needs, fab_timeline *out, fab_error *err);
 
 /**
  * What no run can be shorter than: a stage's own work, after a microbatch has come to it and before one is through all

@@ -32,7 +32,7 @@ typedef struct fab_advise_request {
  * Complexity: (changes + budget + up to 4 more rounds of changes) replays. The number of replays depends on the design,
  * the seeds and the budget alone, so the outcome is the same for any number of threads and any machine.
  */
-fab_status fab_advise(const fab_advise_request *request, fab_advice **out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_advise(const fab_advise_request *request, fab_advice **out, fab_error *err);
 
 void fab_advice_free(fab_advice *advice);
 
@@ -46,8 +46,8 @@ void fab_advice_free(fab_advice *advice);
  * @param[in,out] contention  Of fab_contend(); gets remedies, or n_untried.
  * Complexity: three times that of fab_contend() under one engine. The same for any number of threads.
  */
-fab_status fab_job_remedies_try(const fab_replay *base, const fab_result *first, size_t engine,
-                                fab_contention *contention, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_job_remedies_try(const fab_replay *base, const fab_result *first, size_t engine,
+                                fab_contention *contention, fab_error *err);
 
 #define FAB_ALTERNATIVE_FLOWS 8192 /**< times seeds: of more nothing is tried, so that the answer comes as fast */
 #define FAB_ALTERNATIVE_PACKETS                                                                                        \
@@ -57,7 +57,7 @@ fab_status fab_job_remedies_try(const fab_replay *base, const fab_result *first,
  * Whether engines may be tried: the phases have few flows. `replay` gets trial_flows, for its estimate of memory.
  * Complexity: O(flows).
  */
-fab_status fab_verdict_plan(fab_replay *replay, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_verdict_plan(fab_replay *replay, fab_error *err);
 
 /**
  * Routes the phases that take longer than they must under more queue pairs and spraying, and says what the iteration,
@@ -66,5 +66,14 @@ fab_status fab_verdict_plan(fab_replay *replay, fab_error *err) FAB_MUST_USE;
  * @param[in,out] verdict  After fab_verdict_begin().
  * Complexity: up to FAB_VERDICT_ALTERNATIVES replays of these phases. Depends on nothing but design, options and seed.
  */
-fab_status fab_verdict_try(const fab_replay *replay, const fab_result *result, fab_run_verdict *verdict,
-                           fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_verdict_try(const fab_replay *replay, const fab_result *result, fab_run_verdict *verdict,
+                           fab_error *err);
+
+/**
+ * Of a service that is overloaded under the fastest engine: finds the least batch that carries its requests, at most
+ * FAB_SERVING_HIGH of what it can serve, or the one within memory that serves most. Else nothing.
+ * @param[in,out] verdict  After fab_verdict_begin().
+ * Complexity: two replays of the job for every doubling of the batch.
+ */
+FAB_STATUS fab_verdict_try_batches(const fab_replay *replay, const fab_result *result, fab_run_verdict *verdict,
+                                   fab_error *err);

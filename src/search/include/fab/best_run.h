@@ -13,8 +13,8 @@ bool fab_best_is_wanted(const fab_design *design, const char *traffic);
  * @param[out]    out_plans    as fab_plan_choose()
  * @param[out]    out_traffic  The text with the algorithm in place of `best`; the caller's. NULL: as it was.
  */
-fab_status fab_choose_open(const fab_plan_request *plan, const char *traffic, fab_design *design, fab_plans **out_plans,
-                           char **out_traffic, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_choose_open(const fab_plan_request *plan, const char *traffic, fab_design *design, fab_plans **out_plans,
+                           char **out_traffic, fab_error *err);
 
 /** How some engines of a design run its job: alike. */
 typedef struct fab_choice {
@@ -41,5 +41,5 @@ void fab_choice_list_release(fab_choice_list *choices);
  * @param[out] out  One where nothing is open; release with fab_choice_list_release().
  * Complexity: n x fab_choose_open().
  */
-fab_status fab_choose_each(const fab_plan_request *plan, const char *traffic, size_t n, fab_choice_list *out,
-                           fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_choose_each(const fab_plan_request *plan, const char *traffic, size_t n, fab_choice_list *out,
+                           fab_error *err);

@@ -27,7 +27,7 @@ typedef struct fab_nccl_tests {
  * figures then stand on a line of their own. All other lines are passed over.
  * @retval FAB_EINPUT  no row; a size or a figure that is none: file:line:column
  */
-fab_status fab_nccl_tests_read(const char *path, fab_nccl_tests *out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_nccl_tests_read(const char *path, fab_nccl_tests *out, fab_error *err);
 void fab_nccl_tests_release(fab_nccl_tests *tests);
 
 typedef struct fab_busbw_request {
@@ -54,7 +54,7 @@ typedef struct fab_busbw_request {
  * @retval FAB_EUNSUPPORTED  nothing is known of the GPU's library; packets are counted; the algorithm is not possible
  * Complexity: a replay of each algorithm under each engine. The same for any number of threads.
  */
-fab_status fab_busbw_run(const fab_busbw_request *request, fab_busbw **out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_busbw_run(const fab_busbw_request *request, fab_busbw **out, fab_error *err);
 
 void fab_busbw_free(fab_busbw *busbw);
 FAB_OWNER(fab_busbw, fab_busbw_free)

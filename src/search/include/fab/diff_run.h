@@ -36,7 +36,7 @@ typedef struct fab_diff_request {
  * Errors of evaluating a state.
  * Complexity: two replays with all loads, and up to four for every change, times the seeds, of FAB_DIFF_TRIED and one.
  */
-fab_status fab_diff_run(const fab_diff_request *request, fab_difference **out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_diff_run(const fab_diff_request *request, fab_difference **out, fab_error *err);
 
 void fab_difference_free(fab_difference *difference);
 FAB_OWNER(fab_difference, fab_difference_free)

@@ -35,7 +35,7 @@ typedef struct fab_mix_request {
  *                     number
  * Complexity: jobs x designs replays. The same for any number of threads.
  */
-fab_status fab_mix_run(const fab_mix_request *request, fab_mix **out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_mix_run(const fab_mix_request *request, fab_mix **out, fab_error *err);
 
 void fab_mix_free(fab_mix *mix);
 FAB_OWNER(fab_mix, fab_mix_free)

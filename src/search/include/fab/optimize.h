@@ -47,7 +47,7 @@ typedef struct fab_optimize_request {
  * @retval FAB_EINTERNAL    closed form, bill of materials and graph of the winner disagree
  * Complexity: choices x tapers^(tiers - 1) closed forms. The winner is built as a graph.
  */
-fab_status fab_optimize(const fab_optimize_request *request, fab_optimum **out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_optimize(const fab_optimize_request *request, fab_optimum **out, fab_error *err);
 
 void fab_optimum_free(fab_optimum *optimum);
 FAB_OWNER(fab_optimum, fab_optimum_free)

@@ -16,5 +16,4 @@
  * @param[in,out] sweep    Gets `searches`, one per engine. Traffic that has no servers to move gets none but a note.
  * Complexity: engines x (budget + 3) replays. The same for any number of threads, and on any machine.
  */
-fab_status fab_place_run(const fab_sweep_request *request, uint64_t budget, fab_sweep *sweep,
-                         fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_place_run(const fab_sweep_request *request, uint64_t budget, fab_sweep *sweep, fab_error *err);

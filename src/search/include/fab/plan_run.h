@@ -27,7 +27,8 @@ typedef struct fab_plan_request {
     size_t n_orders;      /**< of fab_rank_orders that are searched where nobody said one; 0 counts as 1 */
     bool wants_front;     /**< time against memory, by the first seed */
     bool draws_leaders;   /**< where paths are drawn, the first of the list goes by means over FAB_VERDICT_SEEDS */
-    uint64_t most_routed; /**< GPUs times plans that are routed; then the search ends without a proof; 0: no limit */
+    uint64_t most_routed; /**< GPUs times plans that are routed; then the search ends without a proof; 0: no limit. Of
+                             fab_plan_choose() where nobody asked for a plan; 0: what takes a second */
     bool (*is_late)(const void *context); /**< once true, the search ends with what it has, at least that of a run that
                                              chooses the plan itself; or NULL */
     const void *late_context;
@@ -55,31 +56,31 @@ bool fab_plan_is_wanted(const fab_design *design, const char *traffic);
  * @retval FAB_EINTERNAL    a plan is faster than its bound
  * The same for any number of threads.
  */
-fab_status fab_plan_search(const fab_plan_request *request, fab_plans **out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_plan_search(const fab_plan_request *request, fab_plans **out, fab_error *err);
 
 /** The same where a refusal (fab_is_refusal()) is no error: nothing is written. */
-fab_status fab_plan_try(const fab_plan_request *request, fab_plans **out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_plan_try(const fab_plan_request *request, fab_plans **out, fab_error *err);
 
 /**
  * Beside what the search found: a plan that is faster in the memory that memory-headroom keeps free (`tight`), and
- * where the job takes all servers because nobody said otherwise, and a prime factor of its GPUs is in no usual size:
- * searches on up to three smaller numbers of servers, and writes the one with the most tokens per second into
- * fewer_servers, fewer_gpus and fewer_gain, if it is more than a twentieth better.
+ * where the job takes all servers because nobody said otherwise: on up to four servers fewer, where a prime factor of
+ * its GPUs is in no usual size on up to three smaller numbers, and with the batch that gains there, the one with the
+ * most tokens per second (`fewer`), if it is more than a twentieth better.
  * @param[in,out] plans  What the search found for all.
  */
-fab_status fab_plan_beside(const fab_plan_request *request, fab_plans *plans, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_plan_beside(const fab_plan_request *request, fab_plans *plans, fab_error *err);
 
 /**
  * What no plan of the space is below on any fabric with the NICs and the scale-up domains of this one: lower_bound_s of
  * `out`, which lists no plans. The least schedule with phases that take no longer than their NICs and scale-up links
  * do. Errors of fab_plan_search().
  */
-fab_status fab_plan_floor(const fab_plan_request *request, fab_plans **out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_plan_floor(const fab_plan_request *request, fab_plans **out, fab_error *err);
 
 /**
  * Searches two orders of ranks, and writes the best plan into the design's first job. A design without one has the
  * default job then: the model of its size, or the next smaller one that fits. Where nobody asked for a plan, the search
- * routes no more than a second takes, and a job without iteration times keeps what the rules of its keys give.
+ * ends at most_routed, and a job without iteration times keeps what the rules of its keys give.
  *
  * Each of several jobs has the plan that it would have if it were alone, on the servers that it has beside the others;
  * those that fab_jobs_alike() finds alike have that of their first.
@@ -87,21 +88,34 @@ fab_status fab_plan_floor(const fab_plan_request *request, fab_plans **out, fab_
  * @param[out]    out     Of the first job. NULL: not wanted. NULL is written where there is no plan.
  * Errors of fab_plan_search(), of several jobs with the name of the one that they are of, and of fab_jobs_place().
  */
-fab_status fab_plan_choose(const fab_plan_request *request, fab_design *design, fab_plans **out,
-                           fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_plan_choose(const fab_plan_request *request, fab_design *design, fab_plans **out, fab_error *err);
 
 bool fab_plan_is_same(const fab_job_plan *a, const fab_job_plan *b);
-/** Whether it is one of n. */
-bool fab_plan_is_listed(const fab_job_plan *plan, const fab_job_plan *list, size_t n);
+
+/** Plans, each once. Zero-initialised; release with fab_plan_list_release(). */
+typedef struct fab_plan_list {
+    fab_job_plan *plan;
+    size_t n, capacity;
+} fab_plan_list;
+
+void fab_plan_list_release(fab_plan_list *list);
+
+/** @param[out] is_new  Whether it was not there; may be NULL. */
+FAB_STATUS fab_plan_list_add(fab_plan_list *list, const fab_job_plan *plan, bool *is_new, fab_error *err);
 
 /**
- * Writes a plan that was found elsewhere into the design's first job, or its default one, as fab_plan_choose() does.
- * @param[in,out] design    Its job has a plan that is open.
- * @param[in]     model     Of a job that names none.
- * @param[out]    out_fits  Whether the space of the job has the plan, and a GPU the memory; else the plan stays open.
+ * Writes a plan that was found elsewhere into a design's first job, or its default one, as fab_plan_choose() does.
+ * @param[in]  design    Its job has a plan that is open.
+ * @param[in]  model     Of a job that names none.
+ * @param[out] planned   The design under the plan.
+ * @param[out] out_fits  Whether the space of the job has the plan, and a GPU the memory; else the plan stays open.
  */
-fab_status fab_plan_set(fab_design *design, const fab_fabric *fabric, const fab_job_plan *plan, const char *model,
-                        bool *out_fits, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_plan_set(const fab_design *design, const fab_fabric *fabric, const fab_job_plan *plan, const char *model,
+                        fab_design *planned, bool *out_fits, fab_error *err);
+
+/** The same, and the times of the plan, by the first seed within below_s; NULL: it does not fit, or takes no less. */
+FAB_STATUS fab_plan_time(const fab_plan_request *request, const fab_job_plan *plan, const char *model,
+                         fab_design *planned, fab_plans **out, fab_error *err);
 
 /**
  * fab_plan_choose() for a design whose fabric is still to be built, of its first job; of a design without such traffic
@@ -110,8 +124,8 @@ fab_status fab_plan_set(fab_design *design, const fab_fabric *fabric, const fab_
  * @param[in] like  NULL, or a job whose plan is taken where it has as many GPUs: two states are compared under one
  * plan.
  */
-fab_status fab_plan_settle(fab_design *design, const char *traffic, const fab_job_spec *like, uint64_t seed,
-                           size_t n_threads, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_plan_settle(fab_design *design, const char *traffic, const fab_job_spec *like, uint64_t seed,
+                           size_t n_threads, fab_error *err);
 
 /**
  * Looks for a plan of a training job that takes less than time_s by more than FAB_VERDICT_PLAN, whatever sizes the job
@@ -123,5 +137,5 @@ fab_status fab_plan_settle(fab_design *design, const char *traffic, const fab_jo
  * @param[in]  engine   Index of the engine.
  * @param[out] out      Written where there is one.
  */
-fab_status fab_plan_beat(const fab_plan_request *request, const fab_job_spec *job, size_t engine, double time_s,
-                         fab_better *out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_plan_beat(const fab_plan_request *request, const fab_job_spec *job, size_t engine, double time_s,
+                         fab_better *out, fab_error *err);

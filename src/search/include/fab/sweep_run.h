@@ -29,8 +29,10 @@ typedef struct fab_sweep_request {
     const char *scenarios; /**< histories of failures, for goodput (goodput_run.h); NULL: none */
     fab_policy policy;     /**< in them */
     bool compares_designs; /**< values are designs: also verdicts, and what differs between them */
+    uint64_t most_routed;  /**< GPUs times plans, by searches for plans that nobody asked for; 0: as a run */
     bool looks_for_plan;   /**< whether sizes that are given are slower than a plan, at the first point */
-    /** Before a point is evaluated; its refusal stands in the place of the point. May be NULL. */
+    /** Before a point is evaluated; its refusal stands in the place of the point. Of SIZE_MAX: before one tries a plan
+     * that another runs, which is left out where it refuses. May be NULL. */
     fab_status (*start)(void *context, size_t point, fab_error *err);
     void *start_context;
     size_t n_before, n_all; /**< of one point: those before it, and all; 0: there is no other */
@@ -48,14 +50,14 @@ typedef struct fab_sweep_request {
  * @retval FAB_EUSAGE  more than FAB_SWEEP_POINTS points
  * Complexity: points x (build + replay). The same for any number of threads.
  */
-fab_status fab_sweep_run(const fab_sweep_request *request, fab_sweep **out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_sweep_run(const fab_sweep_request *request, fab_sweep **out, fab_error *err);
 
 /**
  * Evaluates one design as a point; the value of no path is set.
  * @param[out] out  Written on success only; release with fab_sweep_point_release().
  */
-fab_status fab_sweep_evaluate(const fab_sweep_request *request, const fab_design *design, fab_sweep_point *out,
-                              fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_sweep_evaluate(const fab_sweep_request *request, const fab_design *design, fab_sweep_point *out,
+                              fab_error *err);
 
 /** What an engine's part of a result comes to; phases that are alternatives of each other have no sum. */
 void fab_sweep_keep_engine(const fab_result *result, size_t e, fab_sweep_engine *out);
@@ -81,4 +83,4 @@ FAB_OWNER(fab_sweep, fab_sweep_free)
  * not.
  * Complexity: O(points x engines + length of the settings x points).
  */
-fab_status fab_sweep_compare(fab_sweep *sweep, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_sweep_compare(fab_sweep *sweep, fab_error *err);

@@ -76,5 +76,5 @@ typedef struct fab_solution {
  * Threads: a thread at a time has its own solver environment; concurrent calls on several threads are safe with a GLPK
  * that was built reentrant, as Debian's is (tests/plain/test_solve_threads.c).
  */
-fab_status fab_solve(const fab_program *program, const fab_solve_limits *limits, double *x, double *row_dual,
-                     fab_solution *out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_solve(const fab_program *program, const fab_solve_limits *limits, double *x, double *row_dual,
+                     fab_solution *out, fab_error *err);

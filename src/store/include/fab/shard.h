@@ -29,16 +29,16 @@ uint64_t fab_plan_block_size(const fab_plan *plan, uint64_t number);
  * @retval FAB_EINPUT  the folder holds another plan
  * @retval FAB_EIO     the folder holds something else, or cannot be written
  */
-fab_status fab_plan_write(const char *folder, const fab_plan *plan, bool *out_was_there, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_plan_write(const char *folder, const fab_plan *plan, bool *out_was_there, fab_error *err);
 
 /** Plan of a store. @retval FAB_EINPUT  no store, damaged, or from a newer version. */
-fab_status fab_plan_read(const char *folder, fab_plan *out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_plan_read(const char *folder, fab_plan *out, fab_error *err);
 
 /** Digest of a file's bytes: 16 hexadecimal digits and a NUL. */
-fab_status fab_store_file_digest(const char *path, char out[17], fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_store_file_digest(const char *path, char out[17], fab_error *err);
 
 /** @retval FAB_EINPUT  a copy of a file is not what was planned with */
-fab_status fab_plan_check_files(const char *folder, const fab_plan *plan, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_plan_check_files(const char *folder, const fab_plan *plan, fab_error *err);
 
 /** Scenarios number * plan->block and on. */
 typedef struct fab_block {
@@ -58,25 +58,25 @@ typedef struct fab_shard fab_shard;
  * @retval FAB_EIO     somebody else writes it; the message says who
  * @retval FAB_EINPUT  it belongs to another plan, is damaged, or from a newer version
  */
-fab_status fab_shard_open(const char *folder, const fab_plan *plan, uint32_t index, uint32_t n, fab_shard **out,
-                          fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_shard_open(const char *folder, const fab_plan *plan, uint32_t index, uint32_t n, fab_shard **out,
+                          fab_error *err);
 
 /** Closes the shard; what was not committed is not there. NULL is fine. */
 void fab_shard_close(fab_shard *shard);
 FAB_OWNER(fab_shard, fab_shard_close)
 
 /** Puts a block that the shard does not hold. After a failure the shard can only be closed. */
-fab_status fab_shard_put(fab_shard *shard, const fab_block *block, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_shard_put(fab_shard *shard, const fab_block *block, fab_error *err);
 
 /** From here on what was put stays, whatever happens to the process. Nothing to commit is fine. */
-fab_status fab_shard_commit(fab_shard *shard, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_shard_commit(fab_shard *shard, fab_error *err);
 
 /**
  * Blocks that this shard or any other of the store holds. Shards that are being written on another machine are left
  * out: their blocks may be looked at twice, which changes nothing.
  * @param[out] out  Bit set over blocks, shape [(n_blocks + 63) / 64]; bits are added.
  */
-fab_status fab_shard_done(const fab_shard *shard, uint64_t *out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_shard_done(const fab_shard *shard, uint64_t *out, fab_error *err);
 
 typedef struct fab_gathered {
     uint64_t n_done;   /**< scenarios */
@@ -94,6 +94,6 @@ typedef struct fab_gathered {
  * @retval FAB_EINPUT     scenarios are missing, a shard is damaged or belongs to another plan
  * @retval FAB_EINTERNAL  a scenario has different rows in two shards
  */
-fab_status fab_store_gather(const char *folder, const fab_plan *plan, bool partial,
+FAB_STATUS fab_store_gather(const char *folder, const fab_plan *plan, bool partial,
                             void (*progress)(void *context, double done, size_t total), void *progress_context,
-                            fab_gathered *out, fab_error *err) FAB_MUST_USE;
+                            fab_gathered *out, fab_error *err);

@@ -74,7 +74,7 @@ typedef struct fab_store fab_store;
  * @retval FAB_EINPUT  nothing gathered yet, no store, damaged, from a newer version, or not of the plan beside it
  * @retval FAB_EIO     cannot be read
  */
-fab_status fab_store_open(const char *folder, fab_store **out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_store_open(const char *folder, fab_store **out, fab_error *err);
 void fab_store_close(fab_store *store);
 FAB_OWNER(fab_store, fab_store_close)
 
@@ -88,16 +88,16 @@ typedef struct fab_query fab_query;
  * @param[in] sql  One SELECT over the tables of src/doc/study-store.md; "?" are bound to `values` from the left.
  * @param[in] values  Shape [n]. May be NULL when n is 0.
  */
-fab_status fab_query_new(const fab_store *store, const char *sql, const int64_t *values, size_t n, fab_query **out,
-                         fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_query_new(const fab_store *store, const char *sql, const int64_t *values, size_t n, fab_query **out,
+                         fab_error *err);
 void fab_query_free(fab_query *query);
 FAB_OWNER(fab_query, fab_query_free)
 
 /** Moves to the next row. *out_row is false behind the last one. */
-fab_status fab_query_next(fab_query *query, bool *out_row, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_query_next(fab_query *query, bool *out_row, fab_error *err);
 
 /** All outcomes, by scenario and variant; with what is known of histories. */
-fab_status fab_store_outcomes(const fab_store *store, fab_query **out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_store_outcomes(const fab_store *store, fab_query **out, fab_error *err);
 /** The row of that query. */
 void fab_query_outcome(const fab_query *query, fab_outcome *out);
 

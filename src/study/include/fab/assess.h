@@ -31,7 +31,7 @@ typedef struct fab_assessment fab_assessment;
  *
  * Complexity: routing of every phase under every engine, and links * log(links).
  */
-fab_status fab_assessment_new(const fab_assessment_request *request, fab_assessment **out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_assessment_new(const fab_assessment_request *request, fab_assessment **out, fab_error *err);
 void fab_assessment_free(fab_assessment *assessment);
 FAB_OWNER(fab_assessment, fab_assessment_free)
 
@@ -42,8 +42,7 @@ FAB_OWNER(fab_assessment, fab_assessment_free)
  * @param[out] out     The rates of the request with that; the assessment has them from here on.
  * Complexity: routing for some 60 parts.
  */
-fab_status fab_assessment_settle(fab_assessment *assessment, double span_s, fab_failure_rates *out,
-                                 fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_assessment_settle(fab_assessment *assessment, double span_s, fab_failure_rates *out, fab_error *err);
 
 size_t fab_assessment_variants(const fab_assessment *assessment);
 
@@ -61,7 +60,7 @@ const char *fab_assessment_engine(const fab_assessment *assessment, size_t engin
  * Seeds under which a design is replayed where nobody asked for a number: FAB_VERDICT_SEEDS, or one, where flows, paths
  * and seeds of it, or of `n_points` like it, are too many.
  */
-fab_status fab_unasked_seeds(const fab_context *context, uint64_t n_points, uint64_t *out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_unasked_seeds(const fab_context *context, uint64_t n_points, uint64_t *out, fab_error *err);
 
 /**
  * Seeds of a study: `asked` (0: FAB_VERDICT_SEEDS, half as many of a large design, or one where paths, seeds and sets
@@ -69,15 +68,15 @@ fab_status fab_unasked_seeds(const fab_context *context, uint64_t n_points, uint
  * places ranks elsewhere.
  * @param[out] out_is_drawn  Figures depend on the seed.
  */
-fab_status fab_assess_draws(const fab_context *context, uint64_t asked, uint64_t n_scenarios, bool histories,
-                            uint64_t *out, bool *out_is_drawn, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_assess_draws(const fab_context *context, uint64_t asked, uint64_t n_scenarios, bool histories,
+                            uint64_t *out, bool *out_is_drawn, fab_error *err);
 
 /**
  * Assessments under n seeds become one study: all have the failure rates of the first, and the speed of a state in a
  * history is its speed less that of the healthy fabric under the same seed, over the mean of the latter: 1 where
  * nothing failed, and over the seeds no less or more than it is.
  */
-fab_status fab_assessment_pool(fab_assessment *const *draw, size_t n, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_assessment_pool(fab_assessment *const *draw, size_t n, fab_error *err);
 
 /**
  * A set under n seeds, also nothing at all: means. Where what the failure adds, seed by seed, is within its 95 %
@@ -107,12 +106,12 @@ bool fab_assess_shrinks(const fab_traffic *traffic, const fab_fabric *fabric);
  * @param[out] out  Shape [out_n], static.
  * Errors of fab_context_traffic().
  */
-fab_status fab_assess_policies(const fab_context *context, bool histories, const fab_policy **out, size_t *out_n,
-                               fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_assess_policies(const fab_context *context, bool histories, const fab_policy **out, size_t *out_n,
+                               fab_error *err);
 
 /** Scratch of one thread. */
 typedef struct fab_assessor fab_assessor;
-fab_status fab_assessor_new(const fab_assessment *assessment, fab_assessor **out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_assessor_new(const fab_assessment *assessment, fab_assessor **out, fab_error *err);
 void fab_assessor_free(fab_assessor *assessor);
 FAB_OWNER(fab_assessor, fab_assessor_free)
 
@@ -138,8 +137,8 @@ FAB_OWNER(fab_assessor, fab_assessor_free)
  * Errors of fab_reroute_migrated(), fab_relocate() and of what finds times.
  * Complexity: see src/doc/adr/0036-outcomes.md. Threads: concurrent calls with different assessors are safe.
  */
-fab_status fab_assess(fab_assessor *assessor, uint64_t number, fab_scenario *scenario, double span_s, fab_outcome *out,
-                      fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_assess(fab_assessor *assessor, uint64_t number, fab_scenario *scenario, double span_s, fab_outcome *out,
+                      fab_error *err);
 
 /** Whether the paths of a variant can be listed: its engine does not split. */
 bool fab_assess_has_proof(const fab_assessment *assessment, uint32_t variant);
@@ -151,5 +150,5 @@ bool fab_assess_has_proof(const fab_assessment *assessment, uint32_t variant);
  * @param[in,out] n_states  Grows by the blocks.
  * Errors of fab_assess(). Complexity: that of its loads, and O(links of the paths that were looked at).
  */
-fab_status fab_assess_prove(fab_assessor *assessor, uint64_t number, const fab_scenario *scenario, uint32_t variant,
-                            FILE *out, size_t *n_states, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_assess_prove(fab_assessor *assessor, uint64_t number, const fab_scenario *scenario, uint32_t variant,
+                            FILE *out, size_t *n_states, fab_error *err);

@@ -26,8 +26,8 @@ typedef enum fab_contend_further {
  * Complexity: jobs + engines * seeds times that of routing and solving; engines * seeds more for every pair of phases,
  * or for every job that is left out. The same for any number of threads.
  */
-fab_status fab_contend(const fab_replay *base, const fab_result *first, unsigned further, fab_contention **out,
-                       fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_contend(const fab_replay *base, const fab_result *first, unsigned further, fab_contention **out,
+                       fab_error *err);
 
 void fab_contention_free(fab_contention *contention);
 FAB_OWNER(fab_contention, fab_contention_free)

@@ -12,7 +12,7 @@
  * @retval FAB_EINPUT  no such part
  * Complexity: that of the replay, and of one more routing per phase and engine.
  */
-fab_status fab_degraded_run(const fab_replay *base, const fab_result *before, const fab_weak_part *parts,
-                            size_t n_parts, fab_degradation **out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_degraded_run(const fab_replay *base, const fab_result *before, const fab_weak_part *parts,
+                            size_t n_parts, fab_degradation **out, fab_error *err);
 
 void fab_degradation_free(fab_degradation *degradation);

@@ -21,15 +21,15 @@ typedef struct fab_failures_request {
  * @retval FAB_EUNSUPPORTED  same-rack without a floor plan; a scale-up domain is to fail as one
  * Complexity: by seed, a baseline per phase and engine; policies as fab_relocate().
  */
-fab_status fab_failures_run(const fab_failures_request *request, fab_failures **out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_failures_run(const fab_failures_request *request, fab_failures **out, fab_error *err);
 
 /**
  * The serving job of `result` on the replicas that every policy leaves, at the requests that come to the healthy
  * fabric: fills `serving` of the policies. Nothing where the result has no serving job with times.
  * Complexity: per engine and policy, requests of fab_serving_wait().
  */
-fab_status fab_failures_serve(const fab_traffic *traffic, const fab_result *result, fab_failures *failures,
-                              fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_failures_serve(const fab_traffic *traffic, const fab_result *result, fab_failures *failures,
+                              fab_error *err);
 
 void fab_failures_free(fab_failures *failures);
 FAB_OWNER(fab_failures, fab_failures_free)

@@ -35,4 +35,4 @@ bool fab_goodput_has_time(const char *scenarios);
  * @retval FAB_EINPUT, FAB_EUNSUPPORTED  as of fab_scenarios_new() and fab_assessment_new(); scenarios without a time
  * Complexity: histories x engines x their stops. The same for any number of threads.
  */
-fab_status fab_goodput_find(const fab_goodput_request *request, fab_goodput *out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_goodput_find(const fab_goodput_request *request, fab_goodput *out, fab_error *err);

@@ -22,7 +22,7 @@ typedef enum fab_policy {
 extern const char *const fab_policies[FAB_POLICY_N];
 
 /** @retval FAB_EINPUT  no such policy; the message lists them. */
-fab_status fab_policy_parse(const char *text, fab_policy *out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_policy_parse(const char *text, fab_policy *out, fab_error *err);
 
 /** The ranks of server `from` run on server `to`, GPU by GPU. */
 typedef struct fab_move {
@@ -49,7 +49,7 @@ typedef struct fab_relocator_request {
 typedef struct fab_relocator fab_relocator;
 
 /** Everything in the request is borrowed and must outlive `out`. Complexity: O(flows + fabric). */
-fab_status fab_relocator_new(const fab_relocator_request *request, fab_relocator **out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_relocator_new(const fab_relocator_request *request, fab_relocator **out, fab_error *err);
 void fab_relocator_free(fab_relocator *relocator);
 FAB_OWNER(fab_relocator, fab_relocator_free)
 
@@ -80,5 +80,5 @@ typedef struct fab_relocation {
  * Spares that the mask touches (dead, slower, or cut off) are not taken.
  * @retval FAB_EUNSUPPORTED  same-rack without a floor plan
  */
-fab_status fab_relocate(fab_relocator *relocator, const fab_mask *mask, fab_policy policy, fab_relocation *out,
-                        fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_relocate(fab_relocator *relocator, const fab_mask *mask, fab_policy policy, fab_relocation *out,
+                        fab_error *err);

@@ -125,9 +125,8 @@ typedef struct fab_scenarios fab_scenarios;
  * @retval FAB_EINPUT  what is wrong, and what there is; more than FAB_SCENARIOS_MOST scenarios. In a file err->where is
  *                     the line and column.
  */
-fab_status fab_scenarios_new(const char *text, const fab_fabric *fabric, const fab_floor *floor,
-                             const fab_failure_rates *rates, uint64_t seed, fab_scenarios **out,
-                             fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_scenarios_new(const char *text, const fab_fabric *fabric, const fab_floor *floor,
+                             const fab_failure_rates *rates, uint64_t seed, fab_scenarios **out, fab_error *err);
 void fab_scenarios_free(fab_scenarios *scenarios);
 FAB_OWNER(fab_scenarios, fab_scenarios_free)
 
@@ -151,8 +150,7 @@ double fab_scenarios_span_s(const fab_scenarios *scenarios);
  * Complexity: of a set of K O(K^2 log n); of a history O(events * (log(events) + components down)). Threads: concurrent
  * calls with different `out` are safe.
  */
-fab_status fab_scenarios_get(const fab_scenarios *scenarios, uint64_t i, fab_scenario *out,
-                             fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_scenarios_get(const fab_scenarios *scenarios, uint64_t i, fab_scenario *out, fab_error *err);
 
 /** What becomes of a span of time: parts of it, which add up to 1. */
 typedef struct fab_span_parts {

@@ -33,8 +33,7 @@ typedef struct fab_study_planned {
  * @param[out] out  Written on success only.
  * @retval FAB_EINPUT, FAB_EUNSUPPORTED  of the request; or the folder holds another plan
  */
-fab_status fab_study_plan(const fab_study_request *request, const char *folder, fab_study_planned *out,
-                          fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_study_plan(const fab_study_request *request, const char *folder, fab_study_planned *out, fab_error *err);
 
 typedef struct fab_study_job {
     const char *folder;
@@ -62,4 +61,4 @@ typedef struct fab_study_tally {
  * @retval FAB_EINPUT  no store, or planned by another version, or its files are not what they were
  * @retval FAB_EIO     somebody else writes this shard; cannot be written. What was stored is intact.
  */
-fab_status fab_study_run(const fab_study_job *job, fab_study_tally *out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_study_run(const fab_study_job *job, fab_study_tally *out, fab_error *err);

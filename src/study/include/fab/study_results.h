@@ -14,7 +14,7 @@ typedef struct fab_study_results fab_study_results;
  * Opens the store in a folder and builds its fabric again. Nothing but the folder is needed.
  * @retval FAB_EINPUT  as fab_store_open(); or the store names what its fabric does not have
  */
-fab_status fab_study_results_open(const char *folder, fab_study_results **out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_study_results_open(const char *folder, fab_study_results **out, fab_error *err);
 void fab_study_results_close(fab_study_results *results);
 FAB_OWNER(fab_study_results, fab_study_results_close)
 
@@ -28,8 +28,8 @@ const fab_design *fab_study_results_design(const fab_study_results *results);
  * @retval FAB_EINPUT  the store is damaged: rows are missing, or impossible; the message names them
  * Complexity: O(rows), about a microsecond for a row and the components of its scenario.
  */
-fab_status fab_study_summarise(const fab_study_results *results, size_t top, bool keep_impact, fab_study_summary **out,
-                               fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_study_summarise(const fab_study_results *results, size_t top, bool keep_impact, fab_study_summary **out,
+                               fab_error *err);
 
 /**
  * Every row as a line of CSV, by scenario and variant, with what failed by name; memory does not grow with the rows.
@@ -41,7 +41,7 @@ fab_status fab_study_summarise(const fab_study_results *results, size_t top, boo
  * is empty. Names in `failed` are separated by " + ". With @classes n_equal, sets that the row stands for, is last.
  * @retval FAB_EIO  a write failed
  */
-fab_status fab_study_write_csv(const fab_study_results *results, FILE *out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_study_write_csv(const fab_study_results *results, FILE *out, fab_error *err);
 
 /**
  * Writes what a summary rests on (src/doc/manual/certificates.md): phases on the healthy fabric, every row, and the
@@ -52,5 +52,5 @@ fab_status fab_study_write_csv(const fab_study_results *results, FILE *out, fab_
  * @retval FAB_EINPUT  planned by another version, or the folder's files are not what they were
  * Complexity: that of a scenario for each that is named, and one pass over the rows for each variant.
  */
-fab_status fab_study_certify(const char *folder, const fab_study_results *results, const fab_study_summary *summary,
-                             const char *program, uint64_t max_bytes, FILE *out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_study_certify(const char *folder, const fab_study_results *results, const fab_study_summary *summary,
+                             const char *program, uint64_t max_bytes, FILE *out, fab_error *err);

@@ -42,7 +42,7 @@ typedef struct fab_summary_request {
 
 typedef struct fab_summariser fab_summariser;
 
-fab_status fab_summariser_new(const fab_summary_request *request, fab_summariser **out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_summariser_new(const fab_summary_request *request, fab_summariser **out, fab_error *err);
 void fab_summariser_free(fab_summariser *summariser);
 FAB_OWNER(fab_summariser, fab_summariser_free)
 
@@ -54,12 +54,12 @@ FAB_OWNER(fab_summariser, fab_summariser_free)
  * @retval FAB_EINPUT  rows or components are not that, or a figure of a row is impossible; the message names it
  * Complexity: O(variants * (components + log top)), expected. 8 bytes are kept per known figure of a row.
  */
-fab_status fab_summariser_add(fab_summariser *summariser, const fab_outcome *rows, const uint32_t *component, size_t n,
-                              fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_summariser_add(fab_summariser *summariser, const fab_outcome *rows, const uint32_t *component, size_t n,
+                              fab_error *err);
 
 /**
  * The summary of what was taken in; what concerns the design, texts and seed is left empty.
  * Call it once; the summariser is of no use behind it but to be freed.
  * Complexity: O(figures + components * log(top)).
  */
-fab_status fab_summariser_finish(fab_summariser *summariser, fab_study_summary **out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_summariser_finish(fab_summariser *summariser, fab_study_summary **out, fab_error *err);

@@ -14,7 +14,7 @@ typedef struct fab_what_if fab_what_if;
  * @param[in] context  Borrowed, must outlive `out`.
  * Errors of fab_failures_run(). Complexity: a baseline per phase and engine.
  */
-fab_status fab_what_if_open(const fab_context *context, fab_what_if **out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_what_if_open(const fab_context *context, fab_what_if **out, fab_error *err);
 
 /** NULL is fine. */
 void fab_what_if_close(fab_what_if *what_if);
@@ -27,11 +27,11 @@ FAB_OWNER(fab_what_if, fab_what_if_close)
  *                      are not known until another call succeeds.
  * Complexity: what the failures touch, and O(links) per phase and policy.
  */
-fab_status fab_what_if_ask(fab_what_if *what_if, const fab_failures_request *request, const fab_failures **out,
-                           fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_what_if_ask(fab_what_if *what_if, const fab_failures_request *request, const fab_failures **out,
+                           fab_error *err);
 
 /** fab_failures_serve() of the answer. */
-fab_status fab_what_if_serve(fab_what_if *what_if, const fab_result *result, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_what_if_serve(fab_what_if *what_if, const fab_result *result, fab_error *err);
 
 const fab_fabric *fab_what_if_fabric(const fab_what_if *what_if);
 
@@ -60,4 +60,4 @@ void fab_what_if_loads(const fab_what_if *what_if, size_t phase, fab_what_if_lin
  * @param[out] out  Release with fab_state_flows_release().
  * Errors and complexity of fab_evaluate_flows().
  */
-fab_status fab_what_if_flows(fab_what_if *what_if, size_t phase, fab_state_flows *out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_what_if_flows(fab_what_if *what_if, size_t phase, fab_state_flows *out, fab_error *err);

@@ -61,5 +61,5 @@ typedef struct fab_communicator {
  * @param[out] out_s  Seconds.
  * Complexity: O(flows + GPUs); an all-to-all that is not listed O(GPUs).
  */
-fab_status fab_collective_time(const fab_fabric *fabric, const fab_phase *phases, size_t n_phases, double *out_s,
-                               fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_collective_time(const fab_fabric *fabric, const fab_phase *phases, size_t n_phases, double *out_s,
+                               fab_error *err);

@@ -21,16 +21,26 @@ bool fab_job_is_skewed(const fab_job_spec *job);
  * @param[out] out  Shape [ep].
  * @retval FAB_EINPUT  the file has not a number for each expert, or too few that are above 0
  */
-fab_status fab_job_expert_shares(const fab_job_spec *job, const char *where, double *out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_job_expert_shares(const fab_job_spec *job, const char *where, double *out, fab_error *err);
+
+/** Chances that a token of an expert group goes to one of its scale-up domains, and to one of its GPUs. Experts are
+ * drawn from as many domains as it may visit: `drawn_from` of them, at least top_k, else neither is known. */
+typedef struct fab_expert_visits {
+    uint32_t m, k; /**< domains, members in each */
+    double domain, gpu, drawn_from;
+} fab_expert_visits;
+
+/** @param[in] k  Divides ep. */
+fab_expert_visits fab_job_expert_visits(const fab_job_spec *job, uint32_t k);
 
 /** Tables of tables-file, of the model, or as many equal ones as the job says; the caller's. */
-fab_status fab_job_find_tables(const fab_job_spec *job, const char *where, fab_embedding_table **out, size_t *out_n,
-                               fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_job_find_tables(const fab_job_spec *job, const char *where, fab_embedding_table **out, size_t *out_n,
+                               fab_error *err);
 
 /**
  * Tables cut by columns and given, largest first, to the GPU with the fewest lookups.
  * @param[out] out  Shape [n_gpus].
  * @retval FAB_EINPUT  some GPU would have nothing
  */
-fab_status fab_job_table_shares(const fab_embedding_table *tables, size_t n, uint32_t n_gpus, const char *where,
-                                fab_table_share *out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_job_table_shares(const fab_embedding_table *tables, size_t n, uint32_t n_gpus, const char *where,
+                                fab_table_share *out, fab_error *err);

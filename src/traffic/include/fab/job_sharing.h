@@ -14,8 +14,7 @@ typedef struct fab_design fab_design;
  * @retval FAB_EINPUT  two jobs have a server; a job does not say how large it is; there are not enough servers
  * Complexity: O(jobs * servers).
  */
-fab_status fab_jobs_place(const fab_design *design, const fab_fabric *fabric, fab_design *out,
-                          fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_jobs_place(const fab_design *design, const fab_fabric *fabric, fab_design *out, fab_error *err);
 
 /**
  * Which jobs one plan serves: of the same keys but for name and place, on servers that stand to each other as those of
@@ -25,13 +24,11 @@ fab_status fab_jobs_place(const fab_design *design, const fab_fabric *fabric, fa
  * @param[out] out_first  Shape [n_jobs]: the first job that is alike, often the job itself.
  * Complexity: O(jobs * (jobs + GPUs)).
  */
-fab_status fab_jobs_alike(const fab_design *placed, const fab_fabric *fabric, size_t *out_first,
-                          fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_jobs_alike(const fab_design *placed, const fab_fabric *fabric, size_t *out_first, fab_error *err);
 
 /**
  * Which servers are in use.
  * @param[out] out_taken  Shape [n_servers]: 1 for servers of any job of the design, and for storage servers.
  * Errors of fab_jobs_place().
  */
-fab_status fab_jobs_taken(const fab_design *design, const fab_fabric *fabric, uint8_t *out_taken,
-                          fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_jobs_taken(const fab_design *design, const fab_fabric *fabric, uint8_t *out_taken, fab_error *err);

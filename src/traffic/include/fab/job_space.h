@@ -44,8 +44,7 @@ typedef struct fab_job_space fab_job_space;
  * @retval FAB_ENOSOLUTION   no sizes go together
  * Complexity: O(plans of the sizes).
  */
-fab_status fab_job_space_new(const fab_design *design, const fab_fabric *fabric, fab_job_space **out,
-                             fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_job_space_new(const fab_design *design, const fab_fabric *fabric, fab_job_space **out, fab_error *err);
 void fab_job_space_free(fab_job_space *space);
 FAB_OWNER(fab_job_space, fab_job_space_free)
 

@@ -62,7 +62,7 @@ typedef struct fab_nccl_time {
 } fab_nccl_time;
 
 /** Refuses a GPU that nothing was measured of; NULL: not known. */
-fab_status fab_nccl_check_gpu(const fab_gpu_library *gpu, const char *where, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_nccl_check_gpu(const fab_gpu_library *gpu, const char *where, fab_error *err);
 
 /** Whether the algorithm is defined for the communicator and the GPU has the protocol. */
 bool fab_nccl_is_possible(const fab_nccl_case *c, fab_nccl_algorithm algorithm, fab_nccl_protocol protocol);

@@ -175,23 +175,23 @@ void fab_traffic_release(fab_traffic *traffic);
  * @param[in]  seed  Of random patterns.
  * @param[out] out   Written on success only; release with fab_traffic_release().
  */
-fab_status fab_traffic_make(const char *text, const fab_design *design, const fab_fabric *fabric, uint64_t seed,
-                            fab_traffic *out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_traffic_make(const char *text, const fab_design *design, const fab_fabric *fabric, uint64_t seed,
+                            fab_traffic *out, fab_error *err);
 
 /**
  * The model that the design's first job trains on this fabric where the design names none: as a rule the largest that
  * fits. No name where the design names one, or trains none.
  * @param[out] out  Its name is borrowed for ever.
  */
-fab_status fab_traffic_default_model(const fab_design *design, const fab_fabric *fabric, fab_model *out,
-                                     fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_traffic_default_model(const fab_design *design, const fab_fabric *fabric, fab_model *out,
+                                     fab_error *err);
 
 /**
  * All servers that have their cables, in the order of a placement.
  * @param[out] out  Shape [n_servers]; *out_n of them are filled.
  */
-fab_status fab_servers_arrange(const fab_fabric *fabric, fab_placement placement, uint64_t seed, uint32_t *out,
-                               uint32_t *out_n, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_servers_arrange(const fab_fabric *fabric, fab_placement placement, uint64_t seed, uint32_t *out,
+                               uint32_t *out_n, fab_error *err);
 
 /**
  * The job's bursts to and from the storage servers over the front-end: phases checkpoint and ingest, between hosts.
@@ -201,8 +201,8 @@ fab_status fab_servers_arrange(const fab_fabric *fabric, fab_placement placement
  * @param[out] out       As fab_traffic_make(), but without ranks (n_ranks = 0).
  * @retval FAB_EINPUT  the design has no front-end, or no storage servers there
  */
-fab_status fab_traffic_front_end(const char *text, const fab_design *design, const fab_fabric *fabric,
-                                 const fab_fabric *front_end, fab_traffic *out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_traffic_front_end(const char *text, const fab_design *design, const fab_fabric *fabric,
+                                 const fab_fabric *front_end, fab_traffic *out, fab_error *err);
 
 /** Bus bandwidth over algorithm bandwidth; a reduce-scatter and an all-gather make an all-reduce. */
 double fab_phase_bus_factor(const fab_phase *phase);
@@ -230,8 +230,8 @@ const char *fab_comm_name(const fab_traffic *traffic, const fab_phase *phase, ui
 typedef enum fab_matrix_format { FAB_MATRIX_CSV, FAB_MATRIX_MARKET } fab_matrix_format;
 
 /** Writes the traffic matrix of a phase (rows source GPU, columns destination GPU, bytes), flows of a pair summed. */
-fab_status fab_matrix_write(const fab_phase *phase, uint32_t n_gpus, fab_matrix_format format, FILE *out,
-                            fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_matrix_write(const fab_phase *phase, uint32_t n_gpus, fab_matrix_format format, FILE *out,
+                            fab_error *err);
 
 /* --- lists for `fabriscope list` ---------------------------------------------------------------------------------- */
 

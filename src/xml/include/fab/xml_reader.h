@@ -45,10 +45,10 @@ typedef struct fab_xml fab_xml;
  * @retval FAB_ENOMEM
  * Complexity: O(size). Threads: concurrent calls are safe.
  */
-fab_status fab_xml_parse(const char *data, size_t size, const char *file, fab_xml **out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_xml_parse(const char *data, size_t size, const char *file, fab_xml **out, fab_error *err);
 
 /** Reads a file, or stdin ("-"). Stops reading at FAB_XML_MAX_BYTES. */
-fab_status fab_xml_read(const char *path, fab_xml **out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_xml_read(const char *path, fab_xml **out, fab_error *err);
 
 void fab_xml_free(fab_xml *xml);
 FAB_OWNER(fab_xml, fab_xml_free)
@@ -66,12 +66,12 @@ const fab_xml_attribute *fab_xml_find(const fab_xml_element *element, const char
 const char *fab_xml_place(char *out, const char *file, uint32_t line, uint32_t column);
 
 /** FAB_EINPUT at the element: `text`, then the first 60 bytes of `what`. */
-fab_status fab_xml_fail_at(const char *file, const fab_xml_element *element, fab_error *err, const char *text,
-                           const char *what) FAB_MUST_USE;
+FAB_STATUS fab_xml_fail_at(const char *file, const fab_xml_element *element, fab_error *err, const char *text,
+                           const char *what);
 
 /**
  * The root, if it has this name, no namespace and no text of its own.
  * @param[in] begins  "a catalog begins with <catalog>": what a message says of another root
  */
-fab_status fab_xml_root_called(const fab_xml *xml, const char *file, const char *name, const char *begins,
-                               const fab_xml_element **out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_xml_root_called(const fab_xml *xml, const char *file, const char *name, const char *begins,
+                               const fab_xml_element **out, fab_error *err);

@@ -26,8 +26,7 @@ typedef struct fab_xml_visitor {
  * @retval FAB_EIO, FAB_ENOMEM
  * Complexity: O(bytes) time; memory of one tag. Threads: concurrent calls are safe.
  */
-fab_status fab_xml_stream_read(const char *path, const fab_xml_visitor *visitor, void *context,
-                               fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_xml_stream_read(const char *path, const fab_xml_visitor *visitor, void *context, fab_error *err);
 
 /**
  * Value of an attribute of the start tag at hand, of this name without prefix; NULL where it has none. Lasts until the

@@ -29,7 +29,7 @@ typedef struct fab_xml_writer {
 } fab_xml_writer;
 
 /** Starts a document with its XML declaration. `out` is borrowed. */
-fab_status fab_xml_writer_init(fab_xml_writer *writer, FILE *out, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_xml_writer_init(fab_xml_writer *writer, FILE *out, fab_error *err);
 void fab_xml_writer_release(fab_xml_writer *writer);
 
 /** Opens an element on a line of its own, indented by its depth. `name` is borrowed until the element ends. */
@@ -55,4 +55,4 @@ void fab_xml_write_escaped(fab_xml_writer *writer, const char *text);
  * @retval FAB_EIO        a write failed
  * @retval FAB_EINTERNAL  elements are still open, or were nested deeper than FAB_XML_DEPTH
  */
-fab_status fab_xml_writer_finish(fab_xml_writer *writer, fab_error *err) FAB_MUST_USE;
+FAB_STATUS fab_xml_writer_finish(fab_xml_writer *writer, fab_error *err);
