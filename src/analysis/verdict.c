@@ -485,11 +485,11 @@ static void collisions_of_engine(const fab_result *r, size_t engine, char *out) 
     } else if (e->n_hot > 0 && e->hot[0].taper_factor > 0) {
         fab_append(out, FAB_VERDICT_TEXT, " = taper %.2f x hash %.2f", e->hot[0].taper_factor, e->hot[0].hash_factor);
     }
-    char few[16]; /* over seeds, under some of which none does */
-    FAB_FORMAT(few, "%.2g", e->collided_flows.mean);
+    const double flows = e->collided_flows.mean;
+    char few[16]; /* of a flow: some seeds have none */
+    FAB_FORMAT(few, "%.2g", flows);
     fab_append(out, FAB_VERDICT_TEXT, "; %s of %s flows cross an overfull link",
-               e->collided_flows.mean < 1 ? few : FAB_SAY_COUNT((uint64_t)(e->collided_flows.mean + 0.5)),
-               FAB_SAY_COUNT(p->fabric_flows));
+               flows < 1 ? few : FAB_SAY_COUNT((uint64_t)(flows + 0.5)), FAB_SAY_COUNT(p->fabric_flows));
     if (fab_verdict_is_lossy(p, engine)) {
         fab_append(out, FAB_VERDICT_TEXT, "; it takes x%.2f its least time", e->lower_bound_ratio.mean);
     } else if (e->has_time) {
