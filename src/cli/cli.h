@@ -285,8 +285,7 @@ void cli_tell_left_cables(const cli_options *options, const struct fab_network *
 /* --- session.c ---------------------------------------------------------------------------------------------------- */
 
 /** Reads a design and lays --set, --job, --engine and --prices over it. */
-fab_status cli_read_design(const cli_options *options, const char *design, fab_design *out,
-                           fab_error *err) FAB_MUST_USE;
+fab_status cli_read_design(const cli_options *options, const char *name, fab_design *out, fab_error *err) FAB_MUST_USE;
 
 /** Says of an error of --set that it is of another option, whose value the override has behind `skip` bytes. */
 void cli_name_option(const char *option, size_t skip, const char *const *overrides, size_t n, fab_error *err);

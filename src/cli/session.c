@@ -164,8 +164,8 @@ static fab_status set_engines(const cli_options *options, fab_design *design, fa
     return FAB_OK;
 }
 
-fab_status cli_read_design(const cli_options *options, const char *design, fab_design *out, fab_error *err) {
-    FAB_PASS(read_with_overrides(options, design, out, err));
+fab_status cli_read_design(const cli_options *options, const char *name, fab_design *out, fab_error *err) {
+    FAB_PASS(read_with_overrides(options, name, out, err));
     for (size_t i = 0; i < options->jobs.n; i++) {
         const char *text = options->jobs.items[i];
         FAB_PASS(cli_set_job(out, job_named(out, text, i == 0), text, "--job", err));
