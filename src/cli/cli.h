@@ -286,7 +286,7 @@ void cli_tell_left_cables(const cli_options *options, const struct fab_network *
  */
 FAB_STATUS cli_check_placement(const char *traffic, const char *option, fab_error *err);
 /** Reads a design and lays --set, --job, --engine and --prices over it. */
-FAB_STATUS cli_read_design(const cli_options *options, const char *design, fab_design *out, fab_error *err);
+FAB_STATUS cli_read_design(const cli_options *options, const char *name, fab_design *out, fab_error *err);
 
 /** Says of an error of --set that it is of another option, whose value the override has behind `skip` bytes. */
 void cli_name_option(const char *option, size_t skip, const char *const *overrides, size_t n, fab_error *err);

@@ -169,8 +169,8 @@ fab_status cli_check_placement(const char *traffic, const char *option, fab_erro
     return FAB_OK;
 }
 
-fab_status cli_read_design(const cli_options *options, const char *design, fab_design *out, fab_error *err) {
-    FAB_PASS(read_with_overrides(options, design, out, err));
+fab_status cli_read_design(const cli_options *options, const char *name, fab_design *out, fab_error *err) {
+    FAB_PASS(read_with_overrides(options, name, out, err));
     for (size_t i = 0; i < options->jobs.n; i++) {
         const char *text = options->jobs.items[i];
         const char *key = strstr(text, "placement=");
