@@ -113,7 +113,7 @@ void fab_text_short_plans(fab_page *page, const fab_sweep *s) {
             "%s. So the order may be that of plans: --job plan=auto searches on.",
             n == 1 ? "One plan is" : fab_show(page, "%s plans are", fab_show_count(page, n)),
             fab_text_sweep_point(page, s, at), fab_show_time(page, widest->time_s),
-            s->n_built > 1 && at->other_jobs == 0 ? ", no less under any plan of the others" : "",
+            s->n_built > 1 && at->other_jobs == 0 && s->n_untried == 0 ? ", no less under any plan of the others" : "",
             fab_show_time(page, widest->plan_bound_s));
     }
 }
