@@ -185,7 +185,8 @@ static fab_status fail_cable(const fab_prices *prices, double rate_bps, double l
     FAB_REFUSE_IF(bare != NULL, err, FAB_EINPUT, prices->origin,
                   "no price for a transceiver of %s over %s, which %s needs", rate, length,
                   bare->medium[0] != '\0' ? bare->medium : "a cable");
-    FAB_EACH(const fab_price_cable, row, prices->cables, prices->n_cables) {
+    for (size_t i = 0; i < prices->n_cables; i++) {
+        const fab_price_cable *row = &prices->cables[i];
         char item[FAB_NAME_SIZE + 80];
         char of_rate[32] = "any rate";
         char to[32] = "any length";

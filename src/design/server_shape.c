@@ -304,7 +304,8 @@ static void server_sum_up(fab_server_shape *s) {
     for (uint32_t n = 1; n < s->n_nics; n++) {
         s->nic_bps = s->nic[n].bps == s->nic_bps ? s->nic_bps : 0;
     }
-    FAB_EACH(fab_server_gpu, g, s->gpu, s->n_gpus) {
+    for (uint32_t i = 0; i < s->n_gpus; i++) {
+        fab_server_gpu *g = &s->gpu[i];
         for (uint32_t k = 0; k < s->n_gpus; k++) {
             g->n_sharing += s->gpu[k].nics == g->nics;
         }
