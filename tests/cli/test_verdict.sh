@@ -63,7 +63,7 @@ lacks "queue pairs help" # of unlike hashes, two of each
 # Serving: too many requests, nearly as many, and fewer.
 served=(run rail-spine:gpus=64 --engine spray --job)
 says "overload: 20 requests/s cannot be served, at most 14.908" "${served[@]}" kind=serving,model=llama3-70b,tp=8,batch=64,request-rate=20
-grep -q '^bound by    overload' out && grep -q "^to do       send fewer than 14.908 requests/s" out || fail "overload comes first"
+grep -q '^bound by    overload' out && grep -q "^to do       serve more at once: --job batch=104 carries" out || fail "overload comes first"
 says "at 99.9 % of the most they are of this window, and grow with it" "${served[@]}" kind=serving,model=llama3-70b,tp=8,batch=64,request-rate=14.9
 tr '\n' ' ' <out | grep -qE "those of the +692\.4 s simulated, and still grow" || fail "a window beside the percentiles"
 says "at 10 of at most 14.908 requests/s p50 65.7 ms, p99 72.97 ms" "${served[@]}" kind=serving,model=llama3-70b,tp=8,batch=64,request-rate=10
