@@ -308,10 +308,7 @@ uint64_t fab_clos_uplinks(const fab_clos_plan *plan) {
     if (plan->spares.n == 0) {
         return plan->tier[1].blocks * plan->tier[1].up - plan->tier[1].parents * plan->spares.dropped;
     }
-    uint64_t sum = 0;
-    for (uint64_t group = 0; group < groups; group++) {
-        sum += fab_clos_leaf_up(plan, group);
-    }
+    FAB_SUM(uint64_t, sum, group, groups, fab_clos_leaf_up(plan, group));
     return sum * plan->attach.n_columns;
 }
 

@@ -75,10 +75,7 @@ static double clos_tree_cut(const fab_clos_plan *plan, side *block) {
             block[i] = sum; /* its children stand at i or behind */
         }
     }
-    double total = 0;
-    for (uint64_t i = 0; i < plan->tier[plan->n_tiers].blocks; i++) {
-        total += fmin(block[i].source, block[i].sink);
-    }
+    FAB_SUM(double, total, i, plan->tier[plan->n_tiers].blocks, fmin(block[i].source, block[i].sink));
     return total;
 }
 

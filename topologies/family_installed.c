@@ -368,10 +368,8 @@ static fab_status installed_name(const fab_installed_build *b, fab_names **out, 
 /* --- all together ------------------------------------------------------------------------------------------------- */
 
 static uint32_t count_access(const fab_structure *net) {
-    uint32_t n = 0;
-    for (size_t i = 0; i < (size_t)net->n_servers * net->nics_per_server * net->n_planes; i++) {
-        n += net->nic_side[i] != FAB_NETWORK_NONE;
-    }
+    FAB_SUM(uint32_t, n, i, (size_t)net->n_servers * net->nics_per_server * net->n_planes,
+            net->nic_side[i] != FAB_NETWORK_NONE);
     return n;
 }
 

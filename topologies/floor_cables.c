@@ -19,10 +19,7 @@ typedef struct lengths {
 } lengths;
 
 static uint32_t cables_index_of(lengths *l, double length_m) {
-    uint32_t i = 0;
-    while (i < l->n && l->length_m[i] != length_m) {
-        i++;
-    }
+    FAB_FIRST(i, l->n, l->length_m[i] == length_m);
     if (i == l->n && i < MAX_LENGTHS) {
         l->length_m[l->n++] = length_m;
     }

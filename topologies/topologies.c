@@ -101,11 +101,9 @@ static void add_switches(const fab_fabric *f, fab_counts *c) {
 FAB_ORDER_THREE(by_tier_and_length, fab_cable_kind, tier, length_m, rate_bps);
 
 static void add_kind(const fab_link_class *k, uint64_t count, fab_counts *c) {
-    size_t i = 0;
-    while (i < c->n_kinds && (c->kinds[i].tier != k->tier || c->kinds[i].rate_bps != k->capacity_bps ||
-                              c->kinds[i].length_m != k->length_m)) {
-        i++;
-    }
+    FAB_FIRST(i, c->n_kinds,
+              c->kinds[i].tier == k->tier && c->kinds[i].rate_bps == k->capacity_bps &&
+                  c->kinds[i].length_m == k->length_m);
     if (i == c->n_kinds) {
         c->kinds[c->n_kinds++] = (fab_cable_kind){k->tier, k->capacity_bps, k->length_m, 0};
     }

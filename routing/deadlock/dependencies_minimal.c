@@ -206,12 +206,8 @@ static bool same_ports(const spread *s, uint32_t v, uint32_t first) {
     if (d->first[first + 1] - d->first[first] != n) { /* dead cables count as well */
         return false;
     }
-    for (uint32_t i = 0; i < n; i++) {
-        if (slot_of(s, mine[i]) != slot_of(s, theirs[i])) {
-            return false;
-        }
-    }
-    return true;
+    FAB_ANY(found, i, n, slot_of(s, mine[i]) != slot_of(s, theirs[i]));
+    return !found;
 }
 
 static void set_bit(fab_dependencies *d, uint32_t v, uint32_t row, uint32_t column) {

@@ -18,10 +18,7 @@ static void add_segments(fab_demand *d, const fab_link_id *links, uint32_t n, do
 }
 
 static bool are_alive(const fab_demand_source *s, const fab_link_id *link, uint32_t n) {
-    bool alive = true;
-    for (uint32_t i = 0; i < n; i++) {
-        alive = alive && (s->dead_link[link[i] / 64] >> link[i] % 64 & 1) == 0;
-    }
+    FAB_ALL(alive, i, n, (s->dead_link[link[i] / 64] >> link[i] % 64 & 1) == 0);
     return alive;
 }
 

@@ -197,10 +197,7 @@ static uint32_t record_left(const fab_router *router, const uint8_t *is_lost, ui
     const uint32_t nics = router->ports.nics_per_gpu;
     const uint32_t planes = router->ports.n_planes;
     const uint32_t own = k % n;
-    uint32_t left = 0;
-    for (uint32_t i = 0; i < n; i++) {
-        left += is_lost[i] == 0;
-    }
+    FAB_SUM(uint32_t, left, i, n, is_lost[i] == 0);
     uint32_t skip = left > 0 ? k / n % left : 0;
     for (uint32_t step = 1; is_lost[own] != 0 && step < n; step++) {
         uint32_t at = (own / nics + step % planes) % planes * nics + (own + step / planes) % nics;

@@ -35,10 +35,7 @@ static fab_link_id file_next(const fab_router *router, fab_node_id v, const fab_
 
 /* Shares that sum to 1 up to rounding are taken as they stand: what is read and written again stays the same. */
 static void set_shares(const fab_next_hop_list *next, const double *weight, double *share) {
-    double sum = 0;
-    for (uint32_t i = 0; i < next->count; i++) {
-        sum += weight[i];
-    }
+    FAB_SUM(double, sum, i, next->count, weight[i]);
     for (uint32_t i = 0; i < next->count; i++) {
         share[fab_next_hop(next, i)] = sum == 0                ? 1.0 / next->count
                                        : fabs(sum - 1) < 1e-12 ? weight[i]

@@ -160,12 +160,8 @@ static uint32_t pick_resilient(const fab_router *router, const fab_hop *hop, uin
     uint32_t slot = is_uniform ? bucket / FAB_RESILIENT_BUCKETS : bucket % slots; /* as without buckets */
     uint32_t turn = is_uniform ? bucket % FAB_RESILIENT_BUCKETS : bucket / slots;
     fab_link_id owner = fab_next_hop(&full, member_of_slot(router, &full, slot));
-    for (uint32_t i = 0; i < hop->count; i++) {
-        if (fab_next_hop(&hop->next, i) == owner) {
-            return i;
-        }
-    }
-    return member_of_slot(router, &hop->next, (turn + slot) % n_slots(router, &hop->next));
+    FAB_FIRST(i, hop->count, fab_next_hop(&hop->next, i) == owner);
+    return i < hop->count ? i : member_of_slot(router, &hop->next, (turn + slot) % n_slots(router, &hop->next));
 }
 
 uint32_t fab_hash_group_pick(const fab_router *router, const fab_hop *hop, uint32_t value, bool is_uniform) {

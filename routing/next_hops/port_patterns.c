@@ -87,10 +87,7 @@ static fab_status patterns_add_list(fab_port_patterns *p, const uint64_t *mask, 
     FAB_PASS(FAB_GROW(p->list_mask, p->list_mask_capacity, ((size_t)list + 1) * p->n_words, err));
     FAB_PASS(fab_id_table_add(&p->list_table, tag, err));
     memcpy(p->list_mask + (size_t)list * p->n_words, mask, p->n_words * sizeof *mask);
-    uint32_t count = 0;
-    for (uint32_t w = 0; w < p->n_words; w++) {
-        count += (uint32_t)__builtin_popcountll(mask[w]);
-    }
+    FAB_SUM(uint32_t, count, w, p->n_words, (uint32_t)__builtin_popcountll(mask[w]));
     FAB_REFUSE_IF(p->n_list_slots + count > UINT32_MAX, err, FAB_EUNSUPPORTED, NULL,
                   "the fabric is too large: lists of more than %u next hops", UINT32_MAX);
     p->list[list] = (fab_port_list){.first = (uint32_t)p->n_list_slots, .count = count};

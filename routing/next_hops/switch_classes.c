@@ -44,12 +44,8 @@ typedef struct search {
 FAB_FREES_WHOLE(fab_switch_classes_free, fab_switch_classes, first, size, link_first, link_count);
 
 bool fab_switch_classes_agree(const fab_switch_classes *classes, const double *x) {
-    for (uint32_t l = 0; l < classes->n_links; l++) {
-        if (x[l] != x[classes->link_first[l]]) {
-            return false;
-        }
-    }
-    return true;
+    FAB_ANY(found, l, classes->n_links, x[l] != x[classes->link_first[l]]);
+    return !found;
 }
 
 /* Of a link that leaves a switch: 0 where it leads to no switch or is dead in both directions. */

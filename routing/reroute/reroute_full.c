@@ -83,10 +83,8 @@ static void find_gone(fab_reroute *r, const fab_next_hops *t, uint8_t *gone) {
         .fabric = b->fabric, .ports = ports, .next_hops = t, .dead_link = r->mask->dead_link};
     for (uint32_t i = 0; i < b->n_flows; i++) {
         fab_flow flow = fab_phase_flow(r->what.phase, i);
-        uint32_t n = 0;
-        for (uint32_t way = 0; way < n_ways; way++) {
-            n += fab_part_has_way(&source, &flow, way / ports->n_planes, way % ports->n_planes);
-        }
+        FAB_SUM(uint32_t, n, way, n_ways,
+                fab_part_has_way(&source, &flow, way / ports->n_planes, way % ports->n_planes));
         gone[i] = n == 0;
         if (n == 0) {
             uint32_t n_paths = b->router->facts.splits ? 1 : r->flow_first[i + 1] - r->flow_first[i];

@@ -44,10 +44,7 @@ static inline uint32_t pick_alive(const fab_masked_hops *m, bool resilient, uint
     if (resilient) { /* hash.c, for equal weights */
         uint32_t bucket = value % (count * FAB_RESILIENT_BUCKETS);
         uint32_t owner = bucket % count;
-        bool is_gone = false;
-        for (uint32_t i = 0; i < n; i++) {
-            is_gone = is_gone || gone[i] == owner;
-        }
+        FAB_ANY(is_gone, i, n, gone[i] == owner);
         if (!is_gone) {
             return owner;
         }

@@ -86,12 +86,8 @@ static bool is_list(const fab_dag *dag, const targets *t, uint32_t list, const u
     if (dag->list_first[list + 1] - dag->list_first[list] != next->count) {
         return false;
     }
-    for (uint32_t i = 0; i < next->count; i++) {
-        if (head[i] * t->n_capacities + rank[i] != target[next->slot[i]]) {
-            return false;
-        }
-    }
-    return true;
+    FAB_ANY(found, i, next->count, head[i] * t->n_capacities + rank[i] != target[next->slot[i]]);
+    return !found;
 }
 
 static fab_status dag_add_list(fab_dag *dag, targets *t, const uint32_t *target, const fab_next_hop_list *next,
@@ -113,10 +109,7 @@ static fab_status dag_add_list(fab_dag *dag, targets *t, const uint32_t *target,
 /* `target`: of the links of the switch. */
 static uint32_t *find_list(const fab_dag *dag, const targets *t, const uint32_t *target,
                            const fab_next_hop_list *next) {
-    uint64_t digest = 0;
-    for (uint32_t i = 0; i < next->count; i++) {
-        digest += t->digest[target[next->slot[i]]];
-    }
+    FAB_SUM(uint64_t, digest, i, next->count, t->digest[target[next->slot[i]]]);
     size_t at = (size_t)(digest ^ digest >> 32) & (t->table_size - 1);
     while (t->table[at] != 0 && !is_list(dag, t, t->table[at] - 1, target, next)) {
         at = (at + 1) & (t->table_size - 1);

@@ -84,13 +84,10 @@ FAB_INLINE void fold_mean(const fab_pass *p, const hops *h, const fab_next_hop_l
 FAB_INLINE bool same_values(const fab_pass *p, const hops *h, fab_fold fold, const fab_next_hop_list *a,
                             const fab_next_hop_list *b) {
     bool weighted = fold == FAB_FOLD_EXPECTED && p->split->rule == FAB_SPLIT_WEIGHT;
-    for (uint32_t i = 0; i < h->n_kinds; i++) {
-        if (p->x[fab_next_hop(a, i)] != p->x[fab_next_hop(b, i)] ||
-            (weighted && p->weight[fab_next_hop(a, i)] != p->weight[fab_next_hop(b, i)])) {
-            return false;
-        }
-    }
-    return true;
+    FAB_ANY(found, i, h->n_kinds,
+            p->x[fab_next_hop(a, i)] != p->x[fab_next_hop(b, i)] ||
+                (weighted && p->weight[fab_next_hop(a, i)] != p->weight[fab_next_hop(b, i)]));
+    return !found;
 }
 
 FAB_INLINE void fold_run(const fab_pass *p, const hops *h, fab_fold fold) {

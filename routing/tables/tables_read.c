@@ -148,10 +148,7 @@ static fab_status read_member(reader *r, fab_node_id v, fab_token t, uint32_t i,
 }
 
 static fab_status check_sum(const reader *r, fab_token t, uint32_t count, fab_error *err) {
-    double sum = 0;
-    for (uint32_t i = 0; i < count; i++) {
-        sum += r->weight[i];
-    }
+    FAB_SUM(double, sum, i, count, r->weight[i]);
     FAB_RETURN_IF(
         r->weights == FAB_WEIGHTS_WHOLE && sum > FAB_WEIGHTS_MOST,
         fab_text_unable(&r->in, t, err, "has weights of %.0f together; a hash takes up to %u", sum, FAB_WEIGHTS_MOST));

@@ -255,10 +255,7 @@ fab_status fab_tables_write_phase(const fab_router *router, const fab_phase *pha
 }
 
 const char *fab_tables_fabric_line(const fab_fabric *f, char *out) {
-    uint32_t n_cables = 0;
-    for (uint32_t c = 0; c < f->n_cables; c++) {
-        n_cables += fab_is_network(&f->classes[f->cable_class[c]]);
-    }
+    FAB_SUM(uint32_t, n_cables, c, f->n_cables, fab_is_network(&f->classes[f->cable_class[c]]));
     (void)snprintf(out, FAB_TABLES_HEADER, "fabric nics=%" PRIu32 " switches=%" PRIu32 " cables=%" PRIu32,
                    fab_n_of(f, FAB_NODE_NIC), fab_n_switches(f), n_cables);
     return out;

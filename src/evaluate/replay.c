@@ -232,10 +232,7 @@ static fab_status open_shared(run *c, fab_error *err) {
     }
     FAB_PASS(FAB_NEW(c->shared, n, err));
     for (size_t i = 0; i < n; i++) {
-        size_t n_open = 0;
-        for (size_t p = 0; p < c->traffic->n_phases; p++) {
-            n_open += fab_iterate_is_shared(c->traffic->phases[p].name) ? 1 : 0;
-        }
+        FAB_SUM(size_t, n_open, p, c->traffic->n_phases, fab_iterate_is_shared(c->traffic->phases[p].name) ? 1 : 0);
         atomic_init(&c->shared[i].n_open, n_open);
         FAB_PASS(
             FAB_NEW_ALL(c->traffic->n_phases, err, c->shared[i].bytes, c->shared[i].transfer_s, c->shared[i].fluid_s));

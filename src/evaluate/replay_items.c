@@ -2,10 +2,7 @@
 #include "replay_items.h"
 
 uint32_t fab_first_like(const fab_traffic *traffic, uint32_t phase) {
-    uint32_t like = 0;
-    while (like < phase && !fab_phase_is_like(&traffic->phases[like], &traffic->phases[phase])) {
-        like++;
-    }
+    FAB_FIRST(like, phase, fab_phase_is_like(&traffic->phases[like], &traffic->phases[phase]));
     return like;
 }
 

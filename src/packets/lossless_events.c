@@ -132,10 +132,7 @@ static uint32_t choose_queue(fab_lossless_state *s, fab_cell *c) {
     for (uint32_t i = 0; i < n; i++) {
         uint32_t path = of[0] + (turn + i) % n;
         const uint32_t *its = &s->link[s->flows[path].at];
-        uint32_t same = 0;
-        while (same < depth && its[same] == so_far[same]) {
-            same++;
-        }
+        FAB_FIRST(same, depth, its[same] != so_far[same]);
         double bytes = same == depth && its[depth] != FAB_NO_LINK ? queue_bytes(s, its[depth]) : INFINITY;
         bool is_shorter = bytes < least - ROUNDING;
         best = is_shorter ? path : best;

@@ -34,10 +34,7 @@ static fab_status lossless_copy_paths(fab_lossless_state *s, fab_error *err) {
 }
 
 uint64_t fab_n_links_of(const fab_lossless_phase *p, uint32_t flow) {
-    uint64_t n = 0;
-    for (uint64_t i = p->first[flow]; i < p->first[flow + 1]; i++) {
-        n += isfinite(p->capacity[p->link[i]]) != 0;
-    }
+    FAB_SUM_IN(uint64_t, n, i, p->first[flow], p->first[flow + 1], isfinite(p->capacity[p->link[i]]) != 0);
     return n;
 }
 

@@ -88,10 +88,7 @@ static fab_status give_turns(fab_lossless_state *s, fab_error *err) {
 }
 
 static double latency_of(const fab_lossless_phase *p, uint32_t path) {
-    double latency_s = 0;
-    for (uint64_t i = p->first[path]; i < p->first[path + 1]; i++) {
-        latency_s += p->latency_s[p->link[i]];
-    }
+    FAB_SUM_IN(double, latency_s, i, p->first[path], p->first[path + 1], p->latency_s[p->link[i]]);
     return latency_s;
 }
 

@@ -143,10 +143,7 @@ static bool is_exact_link(last_search *t, uint32_t l) {
             weigh_link(t, k);
         }
         const double end_s = link->bits / t->s->capacity[l] * (1 + CLOSE);
-        uint32_t i = m->first[k];
-        while (i < m->first[k + 1] && t->ends_s[m->flow[i]] <= end_s) {
-            i++;
-        }
+        FAB_FIRST_IN(i, m->first[k], m->first[k + 1], !(t->ends_s[m->flow[i]] <= end_s));
         link->exact = i == m->first[k + 1] ? EXACT : NOT_EXACT;
     }
     return link->exact == EXACT;
@@ -214,10 +211,7 @@ static bool open_beside(last_search *t) {
     const fab_sharing *s = t->s;
     bool more = false;
     FAB_EACH(const last_runner, runner, t->runners, t->n_runners) {
-        bool is_beside = false;
-        for (uint64_t e = s->first[runner->flow]; e < s->first[runner->flow + 1]; e++) {
-            is_beside = is_beside || t->links[s->link[e]].is_late;
-        }
+        FAB_ANY_IN(is_beside, e, s->first[runner->flow], s->first[runner->flow + 1], t->links[s->link[e]].is_late);
         more = (is_beside && runner->is_held && open_links(t, runner->flow, runner->level * (1 + CLOSE))) || more;
     }
     return more;

@@ -77,10 +77,7 @@ FAB_INLINE void load_link(fab_max_min *m, uint32_t l, double load, double level,
 }
 
 static bool is_unbounded(const fab_sharing *s, uint32_t f, double rate) {
-    bool can_hold = false;
-    for (uint64_t e = s->first[f]; e < s->first[f + 1]; e++) {
-        can_hold = can_hold || isfinite(s->capacity[s->link[e]]);
-    }
+    FAB_ANY_IN(can_hold, e, s->first[f], s->first[f + 1], isfinite(s->capacity[s->link[e]]));
     return rate == INFINITY && !can_hold;
 }
 

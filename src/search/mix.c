@@ -43,10 +43,7 @@ static fab_status run_job(const fab_mix_request *r, size_t i, size_t job, fab_de
 /* --- comparison --------------------------------------------------------------------------------------------------- */
 
 static bool all_built(const fab_mix_design *d) {
-    bool built = true;
-    for (size_t j = 0; j < d->n_jobs; j++) {
-        built = built && d->job[j].is_built;
-    }
+    FAB_ALL(built, j, d->n_jobs, d->job[j].is_built);
     return built;
 }
 

@@ -193,10 +193,7 @@ static bool same_phase(const fab_sweep_phase *p, const fab_sweep_phase *q) {
 
 /* Under the last engine of `out`; a phase that its plans have not yet is one more. */
 static fab_status add_phase(const fab_sweep_phase *found, fab_sweep_point *out, fab_error *err) {
-    size_t i = 0;
-    while (i < out->n_phases && !same_phase(found, &out->phases[i])) {
-        i++;
-    }
+    FAB_FIRST(i, out->n_phases, same_phase(found, &out->phases[i]));
     if (i == out->n_phases) {
         size_t capacity = out->n_phases;
         fab_sweep_phase added = *found;

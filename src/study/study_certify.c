@@ -41,12 +41,8 @@ static void put_row(const fab_outcome *o, const study_rows *rows, FILE *out) {
 }
 
 static fab_status name_scenario(certifier *c, uint64_t scenario, fab_error *err) {
-    for (size_t i = 0; i < c->n_named; i++) {
-        if (c->named[i] == scenario) {
-            return FAB_OK;
-        }
-    }
-    return FAB_APPEND(c->named, c->n_named, c->capacity, err, scenario);
+    FAB_FIRST(i, c->n_named, c->named[i] == scenario);
+    return i < c->n_named ? FAB_OK : FAB_APPEND(c->named, c->n_named, c->capacity, err, scenario);
 }
 
 /* The rows of a variant, with what fails. The first scenario that has the median is named. */

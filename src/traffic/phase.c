@@ -184,10 +184,8 @@ bool fab_phase_is_like(const fab_phase *a, const fab_phase *b) {
 }
 
 double fab_phase_bus_factor(const fab_phase *p) {
-    for (int operation = 0; operation < FAB_N_OPERATIONS; operation++) {
-        if (strcmp(p->collective, fab_operation_name((fab_operation)operation)) == 0) {
-            return fab_bus_factor((fab_operation)operation, p->ranks);
-        }
-    }
-    return strchr(p->collective, ',') != NULL ? fab_bus_factor(FAB_ALL_REDUCE, p->ranks) : 1;
+    FAB_FIRST(operation, FAB_N_OPERATIONS, strcmp(p->collective, fab_operation_name((fab_operation)operation)) == 0);
+    return operation < FAB_N_OPERATIONS         ? fab_bus_factor((fab_operation)operation, p->ranks)
+           : strchr(p->collective, ',') != NULL ? fab_bus_factor(FAB_ALL_REDUCE, p->ranks)
+                                                : 1;
 }

@@ -139,10 +139,7 @@ static fab_status find_stages(fab_schedule *s, fab_error *err) {
     FAB_OWNED uint32_t *row = NULL; /* [stage]: shown in it; p->n_stages: in none */
     FAB_PASS(FAB_NEW_ALL(p->n_stages, err, s->stage, row));
     for (uint32_t i = 0; i < p->n_stages; i++) {
-        size_t k = 0;
-        while (k < s->n_stages && !are_alike(p, s->stage[k].stage, i)) {
-            k++;
-        }
+        FAB_FIRST(k, s->n_stages, are_alike(p, s->stage[k].stage, i));
         row[i] = k == s->n_stages ? (uint32_t)k : p->n_stages;
         if (k == s->n_stages) {
             s->stage[s->n_stages++] = (fab_schedule_stage){.stage = i, .use = s->timeline.use[i]};

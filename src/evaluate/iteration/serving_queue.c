@@ -144,10 +144,7 @@ static fab_status run_readers(const fab_serving_queue *q, request *of, fab_error
 /* --- all ---------------------------------------------------------------------------------------------------------- */
 
 static void summarize_waits(const double *values, uint32_t n, double out[2], double *out_mean) {
-    double sum = 0;
-    for (uint32_t i = 0; i < n; i++) {
-        sum += values[i];
-    }
+    FAB_SUM(double, sum, i, n, values[i]);
     out[0] = values[(n - 1) / 2];
     out[1] = values[(uint32_t)ceil(0.99 * n) - 1];
     *out_mean = sum / n;

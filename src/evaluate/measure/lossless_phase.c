@@ -227,10 +227,7 @@ static void keep_bound(const fab_lossless_phase *p, double least_s, double *fini
     double nearest_s = INFINITY;
     double farthest_s = 0;
     for (uint32_t f = 0; f < p->n_flows; f++) {
-        double latency_s = 0;
-        for (uint64_t i = p->first[f]; i < p->first[f + 1]; i++) {
-            latency_s += p->latency_s[p->link[i]];
-        }
+        FAB_SUM_IN(double, latency_s, i, p->first[f], p->first[f + 1], p->latency_s[p->link[i]]);
         nearest_s = p->bits[f] > 0 ? fmin(nearest_s, latency_s) : nearest_s;
         farthest_s = p->bits[f] > 0 ? fmax(farthest_s, latency_s) : farthest_s;
         last = finish_s[f] > finish_s[last] ? f : last;

@@ -308,10 +308,7 @@ static uint32_t rates_take(const fab_engine_run *run, uint64_t n_flows, const fa
     for (uint64_t flow = 0; flow < n_flows; flow++) {
         uint32_t from = first != NULL ? first[flow] : (uint32_t)flow;
         uint32_t to = first != NULL ? first[flow + 1] : from + 1;
-        double rate = 0;
-        for (uint32_t i = from; i < to; i++) {
-            rate += s->rate[i];
-        }
+        FAB_SUM_IN(double, rate, i, from, to, s->rate[i]);
         double after_s = run->detail != NULL ? after_transfer_s(run, flow) : 0;
         for (uint32_t i = from; i < to; i++) {
             const double end_s = s->last.is_known ? s->last.flow_s : s->finish_s[i];

@@ -9,10 +9,7 @@
 /* In-domain flows of ranks that move with their servers are where they were, as far as their links know. */
 static bool incremental_stays_inside(const fab_estimator *c) {
     const fab_fabric *f = c->request.fabric;
-    uint32_t n = 0;
-    for (uint32_t i = 0; i < f->n_classes; i++) {
-        n += f->classes[i].kind == FAB_LINK_SCALEUP;
-    }
+    FAB_SUM(uint32_t, n, i, f->n_classes, f->classes[i].kind == FAB_LINK_SCALEUP);
     return c->latencies.n == 0 && n <= 1 && f->gpus_per_domain <= f->gpus_per_server;
 }
 

@@ -12,12 +12,8 @@ static bool is_scaleup(const fab_fabric *f, fab_link_id link) {
 }
 
 static bool leaves_domain(const fab_fabric *f, const fab_link_id *link, uint32_t n) {
-    for (uint32_t i = 0; i < n; i++) {
-        if (!is_scaleup(f, link[i])) {
-            return true;
-        }
-    }
-    return false;
+    FAB_ANY(found, i, n, !is_scaleup(f, link[i]));
+    return found;
 }
 
 uint32_t fab_relay_drop(const fab_fabric *fabric, fab_link_id *link, uint32_t n) {

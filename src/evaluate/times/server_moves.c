@@ -441,10 +441,7 @@ static bool read_places(server_moves *m, const fab_state *state) {
 static fab_status move_servers(server_moves *m, fab_error *err) {
     for (size_t i = 0; i < m->n_moved; i++) { /* where they go home, or elsewhere */
         const uint32_t server = m->moved[i];
-        size_t k = 0;
-        while (k < m->n_now && m->now[k] != server) {
-            k++;
-        }
+        FAB_FIRST(k, m->n_now, m->now[k] == server);
         const uint32_t to = k < m->n_now ? m->now_place[k] : server;
         if (to != m->place[server]) {
             FAB_PASS(shift_server(m, server, m->place[server], -1, err));

@@ -35,10 +35,7 @@ static fab_status split_unknown(const attempt *a, fab_error *err) {
 
 static fab_status open_attempt(attempt *a, fab_error *err) {
     const fab_split_seconds_request *q = a->q;
-    bool any_dead = false;
-    for (uint32_t i = 0; i < q->mask->n_links; i++) {
-        any_dead = any_dead || q->mask->residual[q->mask->link[i]] == 0;
-    }
+    FAB_ANY(any_dead, i, q->mask->n_links, q->mask->residual[q->mask->link[i]] == 0);
     a->dag = fab_router_dag(q->router, NULL);
     FAB_PASS(any_dead ? fab_next_hops_new(q->fabric, q->mask->dead_link, &a->next_hops, err) : FAB_OK);
     FAB_PASS(fab_router_over(q->router, a->next_hops, &a->router, err));

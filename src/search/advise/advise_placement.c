@@ -180,10 +180,7 @@ static uint64_t budget_of(const advisor *a) {
         fab_count_parse(text, 1, UINT32_MAX, &queue_pairs, NULL) != FAB_OK) {
         queue_pairs = 1;
     }
-    double flows = 0;
-    for (size_t p = 0; p < a->traffic->n_phases; p++) {
-        flows += (double)a->traffic->phases[p].n_flows;
-    }
+    FAB_SUM(double, flows, p, a->traffic->n_phases, (double)a->traffic->phases[p].n_flows);
     double work = flows * (double)queue_pairs * (double)a->n_seeds * (a->has_packets ? PACKETS : 1) +
                   2.0 * a->what->fabric->n_cables;
     double fit = BUDGET_S * PATHS_PER_S / (work > 1 ? work : 1);

@@ -177,10 +177,7 @@ static fab_status take_alternative(alternatives *t, const fab_result *found, fab
 
 /* Whether the engine that was tried is one that was given, in other words. */
 static bool is_given(const alternatives *t, const char *label) {
-    bool given = false;
-    for (size_t e = 0; e < t->what->n_engines; e++) {
-        given = given || strcmp(t->result->phases[0].engines[e].label, label) == 0;
-    }
+    FAB_ANY(given, e, t->what->n_engines, strcmp(t->result->phases[0].engines[e].label, label) == 0);
     return given;
 }
 

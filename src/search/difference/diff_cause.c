@@ -13,20 +13,14 @@
 /* --- the second state, with changes undone ------------------------------------------------------------------------ */
 
 static bool any_undone(const diff *d, const bool *undone, fab_change_kind kind) {
-    bool any = false;
-    for (size_t i = 0; i < d->out->n_changes; i++) {
-        any = any || (undone[i] && d->out->changes[i].kind == kind);
-    }
+    FAB_ANY(any, i, d->out->n_changes, undone[i] && d->out->changes[i].kind == kind);
     return any;
 }
 
 static bool is_undone_key(const diff *d, const bool *undone, const char *line, size_t key) {
-    for (size_t i = 0; i < d->out->n_changes; i++) {
-        if (undone[i] && d->undo[i] != NULL && strlen(d->undo[i]) == key && strncmp(d->undo[i], line, key) == 0) {
-            return true;
-        }
-    }
-    return false;
+    FAB_ANY(found, i, d->out->n_changes,
+            undone[i] && d->undo[i] != NULL && strlen(d->undo[i]) == key && strncmp(d->undo[i], line, key) == 0);
+    return found;
 }
 
 /* Lines of a canonical text whose keys are undone, or those that are not. */

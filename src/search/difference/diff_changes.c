@@ -188,20 +188,15 @@ bool diff_is_at(const diff *d, uint32_t place, size_t at) {
 }
 
 size_t diff_cycle_length(const diff *d, uint32_t place) {
-    size_t n = 0;
-    for (size_t i = place; i < d->n_places; i++) {
-        n += d->cycle[i] == place;
-    }
+    FAB_SUM_IN(size_t, n, i, place, d->n_places, d->cycle[i] == place);
     return n;
 }
 
 /* Cables between the NICs of a server and switches. */
 static uint32_t n_plugged(const fab_fabric *f, uint32_t server) {
     fab_node_id nic = f->first[FAB_NODE_NIC] + server * f->nics_per_server;
-    uint32_t n = 0;
-    for (uint32_t i = f->out_first[nic]; i < f->out_first[nic + f->nics_per_server]; i++) {
-        n += fab_class_of(f, f->out_link[i])->kind == FAB_LINK_ACCESS;
-    }
+    FAB_SUM_IN(uint32_t, n, i, f->out_first[nic], f->out_first[nic + f->nics_per_server],
+               fab_class_of(f, f->out_link[i])->kind == FAB_LINK_ACCESS);
     return n;
 }
 

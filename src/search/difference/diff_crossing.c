@@ -17,12 +17,8 @@ typedef struct crossed {
 } crossed;
 
 static bool path_has(const fab_link_id *link, size_t first, size_t behind, fab_link_id wanted) {
-    for (size_t i = first; i < behind; i++) {
-        if (link[i] == wanted) {
-            return true;
-        }
-    }
-    return false;
+    FAB_ANY_IN(found, i, first, behind, link[i] == wanted);
+    return found;
 }
 
 static fab_status take_flow(crossed *x, uint32_t flow, fab_error *err) {
@@ -102,12 +98,8 @@ static fab_status list_crossing(diff_side *side, size_t engine, size_t phase, fa
 /* --- links that collide ------------------------------------------------------------------------------------------- */
 
 const fab_phase_result *diff_phase_named(const fab_result *result, const char *name) {
-    for (size_t p = 0; p < result->n_phases; p++) {
-        if (strcmp(result->phases[p].name, name) == 0) {
-            return &result->phases[p];
-        }
-    }
-    return NULL;
+    FAB_FIRST(p, result->n_phases, strcmp(result->phases[p].name, name) == 0);
+    return p < result->n_phases ? &result->phases[p] : NULL;
 }
 
 static const fab_engine_result *of_engine(const fab_phase_result *phase, size_t engine) {

@@ -175,10 +175,7 @@ static void say_undone(const search *s, fab_str *out) {
                    FAB_SAY(s->back_s, FAB_UNIT_TIME), again(s, s->back_s));
     if (!is_one && n_enough > 0 && n_enough < n) {
         static const char *const NAMES[MOST_NAMED] = {"first", "second", "third"};
-        size_t place = 0;
-        for (size_t i = 0; i < enough; i++) {
-            place += has(s->cause, i);
-        }
+        FAB_SUM(size_t, place, i, enough, has(s->cause, i));
         fab_str_printf(out, "; the %s alone undone, ", NAMES[place < MOST_NAMED ? place : 0]);
         say_time(d->changes[enough].undone_s, out);
     }

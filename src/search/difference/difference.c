@@ -121,12 +121,8 @@ static double take_phase(const fab_result *result, const char *name, size_t engi
 }
 
 static bool is_listed(const fab_diff_engine *e, const char *name) {
-    for (size_t p = 0; p < e->n_phases; p++) {
-        if (strcmp(e->phases[p].name, name) == 0) {
-            return true;
-        }
-    }
-    return false;
+    FAB_ANY(found, p, e->n_phases, strcmp(e->phases[p].name, name) == 0);
+    return found;
 }
 
 /* Half width of the interval of the time, over the seeds; of all phases at most the sum of theirs. */

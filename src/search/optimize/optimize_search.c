@@ -139,10 +139,7 @@ static void add_shortfalls(const search *s, bool alone, fab_str *text) {
 
 fab_status optimize_explain_infeasible(search *s, fab_error *err) {
     FAB_OWNS(fab_str_release) fab_str text = FAB_STR_INIT;
-    bool any = false;
-    for (size_t i = 0; i < s->n_structures; i++) {
-        any = any || s->structures[i].n_candidates > 0;
-    }
+    FAB_ANY(any, i, s->n_structures, s->structures[i].n_candidates > 0);
     FAB_REFUSE_IF(s->timed_out, err, FAB_ENOSOLUTION, "optimize", "the time limit struck before a design was found");
     FAB_REFUSE_IF(!any, err, FAB_ENOSOLUTION, "optimize", "the catalog has no fabric for that many GPUs: %s",
                   s->structures[s->n_structures - 1].reason);

@@ -231,12 +231,8 @@ static fab_status explain_unbuildable(const search *s, structure *x, const fab_e
 
 /* The coarsest split of the ports upwards whose cables are no faster than what the tier above offers. */
 static uint64_t split_up(const fab_catalog_switch *model, double above_bps) {
-    for (size_t i = 0; i < model->n_breakouts; i++) {
-        if (model->port_bps / (double)model->breakouts[i] <= above_bps * (1 + SAME)) {
-            return model->breakouts[i];
-        }
-    }
-    return model->breakouts[model->n_breakouts - 1];
+    FAB_FIRST(i, model->n_breakouts, model->port_bps / (double)model->breakouts[i] <= above_bps * (1 + SAME));
+    return i < model->n_breakouts ? model->breakouts[i] : model->breakouts[model->n_breakouts - 1];
 }
 
 static void fit_splits(structure *x) {
@@ -263,10 +259,7 @@ static bool option_at(const fab_catalog *c, size_t i, tier_option *out) {
 }
 
 static size_t count_options(const fab_catalog *c) {
-    size_t n = 0;
-    for (size_t m = 0; m < c->n_switches; m++) {
-        n += c->switches[m].n_breakouts;
-    }
+    FAB_SUM(size_t, n, m, c->n_switches, c->switches[m].n_breakouts);
     return n;
 }
 

@@ -301,12 +301,8 @@ static fab_status replay_all(token_search *t, const ranked **out_cheapest, fab_e
 /* --- result ------------------------------------------------------------------------------------------------------- */
 
 static bool lists_family(const token_search *t, size_t n, const char *family) {
-    for (size_t i = 0; i < n; i++) {
-        if (t->best[i]->structure->family == family) {
-            return true;
-        }
-    }
-    return false;
+    FAB_ANY(is_among, i, n, t->best[i]->structure->family == family);
+    return is_among;
 }
 
 /* The best replayed of each family takes the place of the dearest whose family has a cheaper one. */

@@ -176,10 +176,7 @@ static fab_status climb(search *s, bool uphill, uint64_t until, fab_error *err) 
 static void bring_forward(search *s, const uint32_t *servers, uint32_t n) {
     const placer *p = s->p;
     for (uint32_t i = 0; i < n; i++) {
-        uint32_t at = i;
-        while (at < p->n_all && s->list[at] != servers[i]) {
-            at++;
-        }
+        FAB_FIRST_IN(at, i, p->n_all, s->list[at] == servers[i]);
         if (at < p->n_all) {
             exchange(s->list, i, at);
         }

@@ -115,11 +115,9 @@ fab_status place_groups_init(const fab_fabric *fabric, const bool *usable, bool 
         g.size[group]++;
     }
     for (uint32_t group = 0; group < g.n; group++) {
-        uint32_t like = by_links ? 0 : group;
-        while (like < group && !(g.kind[like] == like && g.size[like] == g.size[group] &&
-                                 groups_match(fabric, first[like], first[group], g.size[group]))) {
-            like++;
-        }
+        FAB_FIRST_IN(like, by_links ? 0 : group, group,
+                     g.kind[like] == like && g.size[like] == g.size[group] &&
+                         groups_match(fabric, first[like], first[group], g.size[group]));
         g.kind[group] = like;
     }
     return FAB_GIVE(*out, g);

@@ -122,10 +122,7 @@ static fab_phase_time experts(const plan_rates *r, fab_job_space *space, const f
     double e = (double)job->ep;
     double together = (double)fab_job_space_together(space, FAB_GROUP_COPIES);
     double k = fmin(together, e);
-    double layers = 0;
-    for (uint64_t stage = 0; stage < job->pp; stage++) {
-        layers += (double)fab_stage_expert_layers(model, job, stage);
-    }
+    FAB_SUM(double, layers, stage, job->pp, (double)fab_stage_expert_layers(model, job, stage));
     const double sent = 2 * (2 + repeated) * (double)job->batch * (double)job->seq * (double)job->hidden *
                         (double)job->dispatch_bytes * layers;
     if (job->ep > 1 && job->expert_exchange == FAB_EXPERTS_HIERARCHICAL) {

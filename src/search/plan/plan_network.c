@@ -146,10 +146,7 @@ static bool repeats_of(const plan_network *n, const fab_job_plan *plan) {
 /* NULL: nothing is known. */
 static plan_phases *known_phases(const plan_network *n, const fab_job_plan *plan) {
     const bool repeats = repeats_of(n, plan);
-    size_t i = 0;
-    while (i < n->n_phases && !(n->phases[i].of.zero == plan->zero && same_sizes(&n->phases[i], plan, repeats))) {
-        i++;
-    }
+    FAB_FIRST(i, n->n_phases, n->phases[i].of.zero == plan->zero && same_sizes(&n->phases[i], plan, repeats));
     return i < n->n_phases ? &n->phases[i] : NULL;
 }
 

@@ -17,10 +17,7 @@ void fab_plan_list_release(fab_plan_list *list) {
 }
 
 fab_status fab_plan_list_add(fab_plan_list *list, const fab_job_plan *plan, bool *is_new, fab_error *err) {
-    size_t i = 0;
-    while (i < list->n && !fab_plan_is_same(&list->plan[i], plan)) {
-        i++;
-    }
+    FAB_FIRST(i, list->n, fab_plan_is_same(&list->plan[i], plan));
     if (is_new != NULL) {
         *is_new = i == list->n;
     }

@@ -209,10 +209,7 @@ static void set_limit(search *s) {
 /* The place of a plan among those that are known; it is evaluated where it is not. */
 static fab_status know_plan(search *s, const plan_node *node, size_t *out, fab_error *err) {
     char text[192];
-    size_t i = 0;
-    while (i < s->n_known && !fab_plan_is_same(&s->known[i].plan, &node->plan)) {
-        i++;
-    }
+    FAB_FIRST(i, s->n_known, fab_plan_is_same(&s->known[i].plan, &node->plan));
     *out = i;
     if (i < s->n_known) {
         return FAB_OK;

@@ -75,10 +75,7 @@ fab_status fab_assessment_pool(fab_assessment *const *draw, size_t n, fab_error 
         FAB_PASS(draw[k]->pace == NULL ? FAB_NEW(draw[k]->pace, n_variants, err) : FAB_OK);
     }
     for (size_t v = 0; v < n_variants && n > 1; v++) {
-        double speed = 0;
-        for (size_t k = 0; k < n; k++) {
-            speed += 1 / draw[k]->healthy[v].time_s / (double)n;
-        }
+        FAB_SUM(double, speed, k, n, 1 / draw[k]->healthy[v].time_s / (double)n);
         for (size_t k = 0; k < n; k++) {
             const double pace = 1 / draw[k]->healthy[v].time_s / speed;
             draw[k]->pace[v] = isfinite(pace) ? pace : 1; /* times may not be known, or 0 */

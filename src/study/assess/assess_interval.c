@@ -68,10 +68,8 @@ static fab_status find_stops(fab_assessor *a, const fab_failure_rates *r, double
     FAB_OWNS_MEMBERS(list.part);
     FAB_PASS(FAB_NEW(list.part, (size_t)f->n_cables + f->n_nodes, err));
     for (uint32_t server = 0; server < f->n_servers; server++) {
-        uint32_t n = 0;
-        for (uint32_t gpu = 0; gpu < f->gpus_per_server; gpu++) {
-            n += assess_any_rank(a, (uint64_t)server * f->gpus_per_server + gpu, 1);
-        }
+        FAB_SUM(uint32_t, n, gpu, f->gpus_per_server,
+                assess_any_rank(a, (uint64_t)server * f->gpus_per_server + gpu, 1));
         stopping[FAB_FAILURE_SERVER] += n > 0;
         stopping[FAB_FAILURE_GPU] += n;
     }

@@ -21,10 +21,7 @@ static fab_status put_touched(size_t phase, const fab_routes *paths, const fab_r
         touched[r->path[i]] = i + 1;
     }
     for (uint32_t flow = 0; flow < paths->n_flows; flow++) {
-        bool any = false;
-        for (uint32_t path = paths->flow_first[flow]; path < paths->flow_first[flow + 1]; path++) {
-            any = any || touched[path] != 0;
-        }
+        FAB_ANY_IN(any, path, paths->flow_first[flow], paths->flow_first[flow + 1], touched[path] != 0);
         for (uint32_t path = paths->flow_first[flow]; any && path < paths->flow_first[flow + 1]; path++) {
             const uint32_t i = touched[path] - 1;
             const fab_link_id *link =

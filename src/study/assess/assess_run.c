@@ -177,12 +177,8 @@ void assess_put_back(fab_assessor *a, const fab_relocation *to) {
 bool assess_any_rank(const fab_assessor *a, uint64_t first_gpu, uint64_t n) {
     uint64_t last =
         first_gpu + n < fab_n_gpus(a->assessment->fabric) ? first_gpu + n : fab_n_gpus(a->assessment->fabric);
-    for (uint64_t gpu = first_gpu; gpu < last; gpu++) {
-        if (a->has_rank[gpu] != 0) {
-            return true;
-        }
-    }
-    return false;
+    FAB_ANY_IN(found, gpu, first_gpu, last, a->has_rank[gpu] != 0);
+    return found;
 }
 
 double assess_compute_ratio(const fab_assessor *a, const fab_component *component, size_t n) {

@@ -30,10 +30,7 @@ uint64_t assess_shrink_replica(const fab_traffic *t, uint32_t gpu) {
 }
 
 static bool assess_shrinks(const fab_assessment *d) {
-    bool shrinks = false;
-    for (size_t i = 0; i < d->request.n_policies; i++) {
-        shrinks = shrinks || d->request.policies[i] == FAB_POLICY_SHRINK;
-    }
+    FAB_ANY(shrinks, i, d->request.n_policies, d->request.policies[i] == FAB_POLICY_SHRINK);
     return shrinks;
 }
 

@@ -28,10 +28,7 @@ fab_status failures_name_ranks(const fab_fabric *f, const fab_traffic *traffic, 
 }
 
 static bool is_lost(const fab_relocation *found, uint32_t server) {
-    bool lost = false;
-    for (size_t i = 0; i < found->n_lost; i++) {
-        lost = lost || found->lost[i] == server;
-    }
+    FAB_ANY(lost, i, found->n_lost, found->lost[i] == server);
     return lost;
 }
 
@@ -50,12 +47,8 @@ fab_status failures_copy_moves(const fab_relocation *found, fab_failed_policy *o
 
 static const fab_failed_policy *policy_of(const fab_failed_engine *engine, const fab_policy *policies, size_t n,
                                           fab_policy policy) {
-    for (size_t i = 0; i < n; i++) {
-        if (policies[i] == policy) {
-            return &engine->policies[i];
-        }
-    }
-    return NULL;
+    FAB_FIRST(i, n, policies[i] == policy);
+    return i < n ? &engine->policies[i] : NULL;
 }
 
 void failures_find_saving(const fab_failures *x, const fab_policy *policies, fab_failed_engine *out) {

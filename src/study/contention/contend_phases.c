@@ -50,10 +50,7 @@ static void offer_meetings(const fab_shared_link *found, const uint32_t *row, ui
                            contend_meeting *meetings) {
     for (uint32_t i = 0; i < found->n_parts; i++) {
         const double own_s = found->parts[i].busy_s;
-        double passed_s = 0;
-        for (uint32_t k = 0; k < found->n_parts; k++) {
-            passed_s += fmin(own_s, found->parts[k].busy_s);
-        }
+        FAB_SUM(double, passed_s, k, found->n_parts, fmin(own_s, found->parts[k].busy_s));
         for (uint32_t k = 0; k < found->n_parts; k++) {
             contend_meeting *at = &meetings[(size_t)row[i] * n + row[k]];
             if (passed_s > at->passed_s * ROUNDING) {

@@ -70,10 +70,8 @@ static void count_contenders(const relocate_eval *e, const relocate_view *v, con
     for (uint32_t i = 0; i < phase->n_flows; i++) {
         uint32_t n = 0;
         for (uint32_t path = routes->flow_first[i]; path < routes->flow_first[i + 1]; path++) {
-            bool shares = false;
-            for (size_t k = routes->path_first[path]; k < routes->path_first[path + 1]; k++) {
-                shares = shares || is_contended[routes->link[k]] != 0;
-            }
+            FAB_ANY_IN(shares, k, routes->path_first[path], routes->path_first[path + 1],
+                       is_contended[routes->link[k]] != 0);
             n += shares;
         }
         if (n > 0) {

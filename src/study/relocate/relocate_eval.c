@@ -126,10 +126,7 @@ void relocate_view_put(relocate_eval *e, uint32_t server, uint32_t to) {
 }
 
 static uint32_t count_healthy(const relocate_eval *e) {
-    uint32_t n = 0;
-    for (uint32_t i = 0; i < e->n_away; i++) {
-        n += e->at[e->away[i]] != e->away[i] && e->is_lost[e->away[i]] == 0;
-    }
+    FAB_SUM(uint32_t, n, i, e->n_away, e->at[e->away[i]] != e->away[i] && e->is_lost[e->away[i]] == 0);
     return n;
 }
 

@@ -203,10 +203,7 @@ static fab_status group_links(exact *x, fab_error *err) {
         if (g.most <= RELOCATE_COLLIDED && g.most <= x->rest_worst) {
             continue;
         }
-        uint32_t k = 0;
-        while (k < x->n_groups && !is_equal(x, &x->groups[k], &g)) {
-            k++;
-        }
+        FAB_FIRST(k, x->n_groups, is_equal(x, &x->groups[k], &g));
         if (k < x->n_groups) {
             x->groups[k].n_links += g.n_links;
         } else if (x->n_groups == MOST_ROWS) {
@@ -310,10 +307,7 @@ static void add_allowed(const exact *x, program *p) {
     const relocate_eval *e = x->s->e;
     const size_t first_w = (size_t)x->n_choices + x->n_pairs + x->n_groups;
     const double allowed_s = e->allowed_s;
-    double unit_s = 0;
-    for (size_t v = 0; v < x->n_views; v++) {
-        unit_s += e->views[v].unit_s * e->views[v].weight;
-    }
+    FAB_SUM(double, unit_s, v, x->n_views, e->views[v].unit_s * e->views[v].weight);
     if (isfinite(allowed_s) && unit_s > 0) {
         size_t row = exact_add_row(p, -INFINITY, allowed_s / unit_s * (1 + SLACK));
         for (size_t v = 0; v < x->n_views; v++) {

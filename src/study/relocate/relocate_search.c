@@ -146,10 +146,7 @@ static fab_status descend(relocate_search *s, fab_error *err) {
 /* --- where to start ----------------------------------------------------------------------------------------------- */
 
 static bool is_complete(const fab_relocator *r) {
-    bool complete = true;
-    for (uint32_t i = 0; i < r->n_lost; i++) {
-        complete = complete && r->to[i] != FAB_NONE;
-    }
+    FAB_ALL(complete, i, r->n_lost, r->to[i] != FAB_NONE);
     return complete;
 }
 

@@ -157,12 +157,8 @@ static bool is_seen(const fab_relocator *r, const fab_baseline *phase) {
 }
 
 static relocate_view *find_view(relocate_eval *e, const fab_baseline *phase) {
-    for (size_t i = 0; i < e->n_views; i++) {
-        if (e->views[i].baseline == phase) {
-            return &e->views[i];
-        }
-    }
-    return NULL;
+    FAB_FIRST(i, e->n_views, e->views[i].baseline == phase);
+    return i < e->n_views ? &e->views[i] : NULL;
 }
 
 fab_status relocate_eval_new(const fab_relocator *r, relocate_eval **out, fab_error *err) {

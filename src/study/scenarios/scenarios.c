@@ -95,10 +95,7 @@ static void draw_set(fab_rng *rng, uint32_t n, uint32_t k, uint32_t *out) {
     for (uint32_t i = 0; i < k; i++) {
         uint32_t last = n - k + i;
         uint32_t drawn = (uint32_t)fab_rng_below(rng, (uint64_t)last + 1);
-        bool known = false;
-        for (uint32_t j = 0; j < i; j++) {
-            known = known || out[j] == drawn;
-        }
+        FAB_ANY(known, j, i, out[j] == drawn);
         out[i] = known ? last : drawn;
     }
     qsort(out, k, sizeof *out, fab_order_u32);

@@ -91,10 +91,7 @@ static double rate_from(const fab_fabric *f, fab_node_id node, fab_link_kind kin
 static double nics_of(const fab_fabric *f, uint32_t gpu) {
     uint32_t first = 0;
     uint32_t n = fab_nics_of_gpu(f, gpu, &first);
-    double sum = 0;
-    for (uint32_t i = 0; i < n; i++) {
-        sum += rate_from(f, f->first[FAB_NODE_NIC] + first + i, FAB_LINK_ACCESS);
-    }
+    FAB_SUM(double, sum, i, n, rate_from(f, f->first[FAB_NODE_NIC] + first + i, FAB_LINK_ACCESS));
     double shared = (double)fab_n_of(f, FAB_NODE_NIC) / fab_n_gpus(f);
     return shared < n ? sum / n * shared : sum;
 }

@@ -149,12 +149,8 @@ static uint8_t operation_of(const char *name) {
         }
     }
     plain[n] = '\0';
-    for (size_t i = 0; i < sizeof WORDS / sizeof WORDS[0]; i++) {
-        if (strstr(plain, WORDS[i].word) != NULL) {
-            return WORDS[i].operation;
-        }
-    }
-    return FAB_FLIGHT_OTHER;
+    FAB_FIRST(i, sizeof WORDS / sizeof WORDS[0], strstr(plain, WORDS[i].word) != NULL);
+    return i < sizeof WORDS / sizeof WORDS[0] ? WORDS[i].operation : FAB_FLIGHT_OTHER;
 }
 
 static double size_of_type(const char *name) {
@@ -164,12 +160,8 @@ static double size_of_type(const char *name) {
     } TYPES[] = {{"Float", 4},        {"Half", 2},           {"BFloat16", 2}, {"Double", 8}, {"Long", 8},
                  {"Int", 4},          {"Short", 2},          {"Byte", 1},     {"Char", 1},   {"Bool", 1},
                  {"ComplexFloat", 8}, {"ComplexDouble", 16}, {"UInt16", 2},   {"UInt32", 4}, {"UInt64", 8}};
-    for (size_t i = 0; i < sizeof TYPES / sizeof TYPES[0]; i++) {
-        if (strcmp(TYPES[i].name, name) == 0) {
-            return TYPES[i].bytes;
-        }
-    }
-    return strncmp(name, "Float8_", 7) == 0 ? 1 : 0;
+    FAB_FIRST(i, sizeof TYPES / sizeof TYPES[0], strcmp(TYPES[i].name, name) == 0);
+    return i < sizeof TYPES / sizeof TYPES[0] ? TYPES[i].bytes : strncmp(name, "Float8_", 7) == 0 ? 1 : 0;
 }
 
 /* Bytes of all tensors: [[3, 4]] of ["Float"]. */

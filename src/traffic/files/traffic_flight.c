@@ -227,10 +227,7 @@ static double flight_edge_bytes(void *context, const fab_nccl_member *members, u
 
 static void flight_summarise(const flight_reader *r, const char *path) {
     fab_traffic *t = r->traffic;
-    double bytes = 0;
-    for (size_t i = 0; i < t->n_phases; i++) {
-        bytes += (double)t->phases[i].total_bytes;
-    }
+    FAB_SUM(double, bytes, i, t->n_phases, (double)t->phases[i].total_bytes);
     FAB_FORMAT(t->summary, "flight recorders %.60s: %zu of %" PRIu32 " ranks, %zu process group%s, %s%s",
                fab_traffic_file_name(path), r->flight->n_ranks, t->logged.n, r->flight->n_groups,
                r->flight->n_groups == 1 ? "" : "s", FAB_SAY(bytes, FAB_UNIT_BYTES),

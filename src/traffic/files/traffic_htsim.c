@@ -213,12 +213,8 @@ static bool is_htsim(fab_text *text) {
         return false;
     }
     fab_token t = fab_text_token(text);
-    for (int i = 0; i < N_COUNTS; i++) {
-        if (fab_token_is(t, COUNTS[i])) {
-            return true;
-        }
-    }
-    return false;
+    FAB_ANY(found, i, N_COUNTS, fab_token_is(t, COUNTS[i]));
+    return found;
 }
 
 const fab_traffic_format fab_traffic_htsim = {"htsim", is_htsim, read_htsim};

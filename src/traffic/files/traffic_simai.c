@@ -282,10 +282,8 @@ static uint32_t member_at(const reader *r, group who, uint32_t comm, uint32_t i)
 static void name_phase(const reader *r, size_t which, char *out) {
     const kind *k = &r->kinds[which];
     group who = k->who < N_GROUPS ? k->who : GROUP_ALL;
-    size_t same = 0;
-    for (size_t i = 0; i < which; i++) {
-        same += r->kinds[i].pass == k->pass && r->kinds[i].who == k->who && r->kinds[i].operation == k->operation;
-    }
+    FAB_SUM(size_t, same, i, which,
+            r->kinds[i].pass == k->pass && r->kinds[i].who == k->who && r->kinds[i].operation == k->operation);
     int n = snprintf(out, FAB_NAME_SIZE, "%s-%s%s", PASS_NAMES[k->pass], GROUP_NAMES[who],
                      fab_operation_name(k->operation));
     if (same > 0 && n > 0) {
@@ -365,12 +363,8 @@ static bool is_simai(fab_text *text) {
         return false;
     }
     fab_token t = fab_text_token(text);
-    for (size_t i = 0; i < N_POLICIES; i++) {
-        if (fab_token_is(t, POLICIES[i].name)) {
-            return true;
-        }
-    }
-    return false;
+    FAB_ANY(found, i, N_POLICIES, fab_token_is(t, POLICIES[i].name));
+    return found;
 }
 
 const fab_traffic_format fab_traffic_simai = {"simai", is_simai, read_simai};

@@ -89,10 +89,7 @@ static fab_status find_loads(const fab_job_spec *s, const char *where, double *l
 /* Loads become parts of all visits, none above `most`: what is cut off goes to the others. */
 static bool limit_loads(double *loads, uint64_t n, double most) {
     double kept = 0; /* of those at the limit */
-    double sum = 0;
-    for (uint64_t i = 0; i < n; i++) {
-        sum += loads[i];
-    }
+    FAB_SUM(double, sum, i, n, loads[i]);
     for (bool changed = true; changed && sum > 0;) {
         changed = false;
         const double scale = (1 - kept) / sum;

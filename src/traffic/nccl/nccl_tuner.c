@@ -65,10 +65,7 @@ bool nccl_tuner_choose(const fab_nccl_case *c, double bytes, fab_nccl_algorithm 
     const tuner_row *above = &rows[next < n_rows ? next : n_rows - 1];
     const tuner_row *below = next == 0 || next == n_rows ? above : above - 1;
     const double part = above == below ? 1 : ((double)c->ranks - below->ranks) / ((double)above->ranks - below->ranks);
-    size_t i = 0;
-    while (i < MOST_REGIONS - 1 && bytes > below->ends[i] + part * (above->ends[i] - below->ends[i])) {
-        i++;
-    }
+    FAB_FIRST(i, MOST_REGIONS - 1, !(bytes > below->ends[i] + part * (above->ends[i] - below->ends[i])));
     *out_algorithm = regions[i].algorithm;
     *out_protocol = regions[i].protocol;
     return regions[i].algorithm != OWN && fab_nccl_is_possible(c, regions[i].algorithm, regions[i].protocol);

@@ -26,12 +26,8 @@ fab_status fab_comm_list_add(fab_comm_list *list, const uint32_t *members, uint3
 }
 
 static fab_operation operation_of(const fab_phase *phase) {
-    for (uint32_t i = 0; i < FAB_N_OPERATIONS; i++) {
-        if (strcmp(phase->collective, fab_operation_name((fab_operation)i)) == 0) {
-            return (fab_operation)i;
-        }
-    }
-    return FAB_N_OPERATIONS;
+    FAB_FIRST(i, FAB_N_OPERATIONS, strcmp(phase->collective, fab_operation_name((fab_operation)i)) == 0);
+    return i < FAB_N_OPERATIONS ? (fab_operation)i : FAB_N_OPERATIONS;
 }
 
 static const fab_algorithm *find_algorithm(fab_operation operation, const char *name) {
@@ -47,10 +43,7 @@ static const fab_algorithm *find_algorithm(fab_operation operation, const char *
 /* The sizes of the communicators add up to what the closed form of the ring says, for the whole job. */
 static fab_status check_sum(const fab_comm_list *list, fab_operation operation, const fab_phase *phase,
                             fab_error *err) {
-    double sum = 0;
-    for (uint32_t i = 0; i < list->n_comms; i++) {
-        sum += list->bytes[i] * fab_bus_factor(operation, list->r) * list->r;
-    }
+    FAB_SUM(double, sum, i, list->n_comms, list->bytes[i] * fab_bus_factor(operation, list->r) * list->r);
     FAB_REFUSE_IF(!(fabs(sum - phase->expected_bytes) <= 1e-6 * phase->expected_bytes), err, FAB_EINTERNAL, phase->name,
                   "communicators of phase '%s' would send %.17g bytes by rings, the formula gives %.17g", phase->name,
                   sum, phase->expected_bytes);

@@ -253,12 +253,8 @@ fab_status fab_make_ep(training *t, const char *name, fab_phase_builder *builder
 /* --- embedding tables --------------------------------------------------------------------------------------------- */
 
 static bool is_one_range(const training *t, uint32_t n) {
-    for (uint32_t i = 1; i < n; i++) {
-        if (t->gpu_of_rank[i] != t->gpu_of_rank[0] + i) {
-            return false;
-        }
-    }
-    return true;
+    FAB_ANY_IN(found, i, 1, n, t->gpu_of_rank[i] != t->gpu_of_rank[0] + i);
+    return !found;
 }
 
 /* Columns of every GPU of a group, over the mean; NULL: equal ones. */
