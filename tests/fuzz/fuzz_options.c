@@ -27,7 +27,7 @@ static void check_options(const cli_options *options, size_t n_arguments) {
     for (size_t i = 0; i < options->jobs.n; i++) {
         fab_design *design = calloc(1, sizeof *design);
         err = (fab_error){0};
-        (void)fuzz_accepts(cli_set_job(design, options->jobs.items[i], "--job", &err), &err);
+        (void)fuzz_accepts(cli_set_job(design, 0, options->jobs.items[i], "--job", &err), &err);
         free(design);
     }
 }
