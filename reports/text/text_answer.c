@@ -452,7 +452,9 @@ static void answer_put_engine(fab_page *page, const fab_sweep *s, size_t e) {
         fab_page_say(page, "%s take the same, %s", all, fab_text_speed(page, fast));
     } else if (x.n_even + 1 == x.n) {
         fab_page_say(page, "%s are even: %s, up to %.2g %% apart, less than %s", all, fab_text_speed(page, fast),
-                     100 * (margin - 1), s->scenarios[0] != '\0' ? "these histories tell" : "seeds make");
+                     100 * (margin - 1),
+                     s->scenarios[0] != '\0' ? "these seeds and histories tell (--seeds, more histories)"
+                                             : "seeds make");
     } else {
         fab_page_say(page, "%s is fastest%s: %s; %s is slowest: x%.3f as long%s", answer_point(page, s, x.best),
                      answer_even(page, s, &x), fab_text_speed(page, fast), answer_point(page, s, x.worst), margin,

@@ -541,8 +541,10 @@ static void verdict_put_cost(const fab_result *r, fab_run_verdict *v) {
     if (r->contention != NULL && v->engine < r->contention->n_engines) {
         const double lost = r->contention->engines[v->engine].lost_ratio;
         fab_append(v->cost, FAB_VERDICT_TEXT,
-                   lost > VERDICT_SAME ? "; of the GPUs' time the jobs lose %.2g %% to each other"
-                                       : "; the jobs lose no time to each other",
+                   lost > VERDICT_SAME
+                       ? "; of the GPUs' time the jobs lose %.2g %% to each other while all their phases fall "
+                         "together"
+                       : "; the jobs lose no time to each other",
                    100 * lost);
     } else if (v->of_iteration && r->iterations[v->engine].usd_per_1e9_tokens > 0) {
         const fab_iteration *it = &r->iterations[v->engine];

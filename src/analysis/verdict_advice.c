@@ -405,6 +405,10 @@ static void advice_of_jobs(const fab_contention *c, bool is_one_draw, bool colli
             most = m->saved_ratio;
         }
     }
+    FAB_ANY(is_planned, j, c->n_jobs, c->jobs[j].plan_keys[0] != '\0');
+    if (most > 0 && is_planned) {
+        fab_append(out, FAB_VERDICT_TEXT, "; all under these plans");
+    }
     if (most > 0 && is_one_draw) {
         fab_append(out, FAB_VERDICT_TEXT, "; all of one draw, which --seeds %d tells from luck", FAB_VERDICT_SEEDS);
     }

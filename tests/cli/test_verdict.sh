@@ -122,7 +122,7 @@ best = json.load(open("fewer.json"))["iteration"][0]["tokens_per_s"] / plan["pla
 assert plan["fewer_servers"] == 36 and plan["fewer_gpus"] == 288, plan
 assert plan["fewer_gain_ratio"] > 1.05 and abs(best / plan["fewer_gain_ratio"] - 1) < 1e-9, (plan["fewer_gain_ratio"], best)
 PYTHON
-says "leave GPUs idle: on 288 of 296 the job does x1.1 the tokens: --job n-servers=36,tp=" run clos:gpus=296,radix=64 --job model=llama3-70b --engine spray
+says "leave GPUs idle: on 288 of 296, with batch 504 in place of 481, the job does x1.1 the tokens: --job n-servers=36,tp=" run clos:gpus=296,radix=64 --job model=llama3-70b --engine spray
 "$program" compare clos:gpus=296,radix=64 clos:gpus=320,radix=64 --job model=llama3-70b --engine spray --quiet >out
 grep -qF "[1] clos: leave GPUs idle: on 288 of 296" out && [[ $(grep -c "GPUs idle" out) -eq 1 ]] || fail "fewer GPUs of a compared design"
 # Of taper and hash the larger one bounds a phase, and an engine is named where none was tried.

@@ -64,6 +64,7 @@ if (![...links.values()].some((c) => c.kind === 'port')) {
   }
   assert.equal(hot.length > 0, links.size > 0, 'a line that is coloured');
   const red = Math.max(0, ...hot.map((m) => Number(m[4])));
-  for (const [, bin, a, b, value] of hot) assert.equal(bin === '6', Number(value) > 0.8 * red, `${a} - ${b} is of colour ${bin}`);
+  const alike = hot.every((m) => Number(m[4]) > 0.8 * red); // within a fifth of each other none stands out
+  for (const [, bin, a, b, value] of hot) assert.equal(bin, alike ? '2' : Number(value) > 0.8 * red ? '6' : bin === '6' ? 'less' : bin, `${a} - ${b} is of colour ${bin}`);
 }
 console.log(named.size);

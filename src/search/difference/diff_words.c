@@ -160,7 +160,7 @@ static void say_undone(const search *s, fab_str *out) {
         enough = returns ? i : enough; /* the first of them */
     }
     if (s->hidden != 0) {
-        fab_str_add(out, is_one ? "; this alone does it; undone, " : "; undone, ");
+        fab_str_add(out, "; undone, ");
         say_time(s->back_s, out);
         fab_str_printf(out, ", and %s%s with what it hides undone as well: ", FAB_SAY(s->last_s, FAB_UNIT_TIME),
                        again(s, s->last_s));

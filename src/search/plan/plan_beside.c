@@ -40,14 +40,17 @@ static double tokens_per_s(const fab_plans *plans, bool by_means) {
 }
 
 /* "leave GPUs idle: on 944 of 952 the job does x1.05 the tokens (means of 8 seeds): --job n-servers=118,..." */
-static void write_advice(fab_fewer *io, uint64_t all_gpus) {
-    char gpus[32], all[32];
+static void write_advice(fab_fewer *io, const fab_plans *all) {
     io->advice[0] = '\0';
-    if (io->gpus < all_gpus) {
-        fab_append(io->advice, sizeof io->advice, "leave GPUs idle: on %s of %s", fab_format_count(gpus, io->gpus),
-                   fab_format_count(all, all_gpus));
+    if (io->gpus < all->gpus) {
+        fab_append(io->advice, sizeof io->advice, "leave GPUs idle: on %s of %s", FAB_SAY_COUNT(io->gpus),
+                   FAB_SAY_COUNT(all->gpus));
+        if (io->batch != all->batch) {
+            fab_append(io->advice, sizeof io->advice, ", with batch %s in place of %s,", FAB_SAY_COUNT(io->batch),
+                       FAB_SAY_COUNT(all->batch));
+        }
     } else {
-        fab_append(io->advice, sizeof io->advice, "another batch: with %s", fab_format_count(gpus, io->batch));
+        fab_append(io->advice, sizeof io->advice, "another batch: with %s", FAB_SAY_COUNT(io->batch));
     }
     fab_append(io->advice, sizeof io->advice, " the job does x%.3g the tokens", io->gain);
     if (io->draws > 0) {
@@ -86,7 +89,7 @@ static fab_status try_beside(fab_plan_request *request, fab_plans *plans, fab_er
         (void)snprintf(best->job, sizeof best->job, "%s=%" PRIu64 ",%s", job->n_servers > 0 ? "n-servers" : "batch",
                        job->n_servers > 0 ? job->n_servers : found->batch,
                        fab_job_plan_text(&found->plans[0].plan, text));
-        write_advice(best, plans->gpus);
+        write_advice(best, plans);
     }
     return FAB_OK;
 }

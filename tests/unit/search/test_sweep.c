@@ -92,8 +92,8 @@ Test(sweep, iterations_of_unlike_batches_are_compared_by_tokens) {
     fab_sweep_engine engines[2] = {{.has_time = true, .has_iteration = true, .time_s = 4},
                                    {.has_time = true, .has_iteration = true, .time_s = 2}};
     fab_sweep_point points[2] = {
-        {.is_built = true, .total_usd = 5, .tokens = 4096, .engines = &engines[0], .n_engines = 1},
-        {.is_built = true, .total_usd = 5, .tokens = 1024, .engines = &engines[1], .n_engines = 1}};
+        {.is_built = true, .total_usd = 5, .tokens = 4096, .work = 4096, .engines = &engines[0], .n_engines = 1},
+        {.is_built = true, .total_usd = 5, .tokens = 1024, .work = 1024, .engines = &engines[1], .n_engines = 1}};
     fab_sweep sweep = {.points = points, .n_points = 2};
     fab_sweep_rank(&sweep);
     cr_assert_eq(engines[0].compared_s, 4);
