@@ -377,6 +377,7 @@ static void answer_put_tapers(fab_page *page, const fab_sweep *s, const extremes
     const fab_sweep_point *least = x->best;
     const fab_sweep_point *cheapest = x->best;
     bool is_first = true;
+    bool hashes = false;
     FAB_EACH(const fab_sweep_point, p, s->points, s->n_points) {
         least = answer_knows(s, p, e, answer_time) && p->total_usd > least->total_usd ? p : least;
         cheapest = answer_knows(s, p, e, answer_time) && p->total_usd < cheapest->total_usd ? p : cheapest;
@@ -406,9 +407,11 @@ static void answer_put_tapers(fab_page *page, const fab_sweep *s, const extremes
                                     : "less",
                      fab_show_money(page, least->total_usd - p->total_usd), is_first ? " of network" : "");
         is_first = false;
+        hashes = hashes || (is_told && p->n_engines == 1 && p->engines[e].is_drawn);
     }
     if (!is_first) {
-        fab_page_say(page, ".");
+        fab_page_say(page,
+                     hashes ? "; the hash is part of it: --engine spray tells what the taper costs without." : ".");
         fab_page_paragraph(page, FAB_INK_BOLD, 2, 2);
     }
 }

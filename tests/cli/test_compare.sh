@@ -302,6 +302,8 @@ says 'Under ecmp with 1 queue pair, over 8 seeds, taper=1 is fastest' "${swept[@
 says 'Under ecmp with 1 queue pair, by one draw, taper=3 is fastest' "${swept[@]}" --seeds 1
 says 'One draw: what the seed picks' "${swept[@]}" --seeds 1
 says 'By this draw, instead of taper=1, taper=3 takes' "${swept[@]}" --seeds 1
+says 'the hash is part of it: --engine spray tells what the taper costs without.' "${swept[@]}"
+silent 'the hash is part of it' "${swept[@]}" --engine spray
 # --- what tapers cost the job and save: the figures of the points ---
 both tapers sweep clos:gpus=256,radix=16 --job model=gpt-18.4b,tp=8 --vary taper=2,1,3 --engine spray --engine ecmp --quiet || fail "what tapers cost"
 python3 - <<'PYTHON' || fail "what tapers cost: $(<tapers.txt)"

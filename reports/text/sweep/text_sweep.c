@@ -375,7 +375,7 @@ static bool sweep_look(fab_page *page, const fab_sweep *s, size_t e, names *phas
     }
     weigh(s, e, phases);
     const bool serves = fab_text_first_built(s)->engines[e].has_serving;
-    size_t others = (iterations ? 4 : serves ? 5 : 3) * A_TIME; /* with the mark of the front */
+    size_t others = (iterations ? 4U : serves ? 5U : 3U) * (size_t)A_TIME; /* with the mark of the front */
     others += same_tokens(s) ? 0 : A_TIME;
     others += iterations && shows_tokens(s) ? A_TIME : 0;
     keep_heaviest(phases, limit(sweep_room(page, s) > others ? (sweep_room(page, s) - others) / A_TIME : 0));

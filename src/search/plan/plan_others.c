@@ -62,7 +62,7 @@ fab_status fab_plan_set(const fab_design *design, const fab_fabric *fabric, cons
     FAB_PASS(plan_give_job(planned, err));
     fab_job_spec *job = &planned->jobs[0];
     if (job->model[0] == '\0') {
-        (void)snprintf(job->model, sizeof job->model, "%s", model);
+        FAB_FORMAT(job->model, "%s", model);
     }
     FAB_PASS(fab_job_space_new(planned, fabric, &space, err));
     *out_fits = (plan->order == 0 || !job->order_given) && has_keys(space, plan) &&
