@@ -59,7 +59,7 @@ fab_status fab_verdict_try_batches(const fab_replay *replay, const fab_result *r
     const double given = result->serving[verdict->engine].most_requests_per_s;
     out->is_tried = true;
     uint64_t low = (job->batch + unit - 1) / unit; /* too few */
-    uint64_t high = 0;                /* enough, or too many for the memory; 0: not known */
+    uint64_t high = 0;                             /* enough, or too many for the memory; 0: not known */
     FAB_PASS(FAB_NEW(design, 1, err));
     fab_design_copy(what->design, design);
     while (high == 0 || high - low > 1) {
