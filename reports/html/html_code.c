@@ -3,7 +3,6 @@
 #include "fab/order.h"
 
 #include <math.h>
-#include <stdio.h>
 
 #define DIGIT_BITS  5
 #define DIGIT_MASK  31U

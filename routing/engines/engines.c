@@ -8,7 +8,6 @@
 #include "tables/tables_read.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 
 /* clang-format off */
 const fab_engine *const fab_engines[] = {

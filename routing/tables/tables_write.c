@@ -1,15 +1,12 @@
 /* Forwarding tables as text. */
 #include "engines/engines.h"
 #include "fab/memory.h"
-#include "fab/offer.h"
 #include "split/split_rule.h"
-#include "fab/str.h"
 #include "fab/tables.h"
 #include "hop_order.h"
 
 #include <errno.h>
 #include <inttypes.h>
-#include <math.h>
 
 typedef struct writer {
     const fab_router *router;

@@ -3,7 +3,6 @@
 #include "scenarios/scenarios_internal.h"
 #include "study_scene.h"
 
-#include "fab/analysis.h"
 #include "fab/iterate.h"
 #include "fab/memory.h"
 #include "fab/summarise.h"

@@ -1,8 +1,6 @@
 /* The search from request to result, and the check that the winner is what the search believed it to be. */
-#include "fab/optimize.h"
 #include "fab/prices.h"
 #include "fab/design.h"
-#include "fab/str.h"
 #include "optimize_internal.h"
 
 #include "fab/analysis.h"
@@ -12,7 +10,6 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
 
 #define CLOSE        1e-6 /* relative difference of two ways to the same figure */
 #define SEARCH_BYTES 8e6  /* structures that a catalog allows, at least */

@@ -1,11 +1,9 @@
 /* The best of all candidates under limits: each is priced already, so that it is looked for among all. */
 #include "optimize_internal.h"
 
-#include "fab/str.h"
 #include "fab/units.h"
 
 #include <math.h>
-#include <stdio.h>
 
 #define SLACK      1e-9 /* a limit counts as kept within this share of it */
 #define FRONT_STEP 1e-7 /* points of a front differ by more than this share */

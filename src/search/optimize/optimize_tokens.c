@@ -10,18 +10,11 @@
  */
 #include "tokens_internal.h"
 
-#include "fab/analysis.h"
-#include "fab/design.h"
-#include "fab/goodput_run.h"
 #include "fab/memory.h"
-#include "fab/ownership.h"
 #include "fab/sweep_run.h"
 #include "fab/verdict.h"
 
 #include <inttypes.h>
-
-#include <math.h>
-#include <stdio.h>
 
 static void tokens_close(token_search *t) {
     for (size_t i = 0; i < t->n; i++) {

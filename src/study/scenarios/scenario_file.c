@@ -7,7 +7,6 @@
 #include "fab/xml_reader.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 
 #define MOST_BYTES ((size_t)1 << 28)
 

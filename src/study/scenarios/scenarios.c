@@ -9,7 +9,6 @@
 #include "fab/units.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 
 static const struct {
     const char *name;
