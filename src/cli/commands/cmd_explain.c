@@ -5,7 +5,6 @@
 #include "fab/server_shape.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 
 #define WIDTH        80
 #define SERVER_WIDTH 100
