@@ -105,9 +105,7 @@ static fab_status order_ports(fab_fabric *f, fab_node_id v, uint64_t **scratch, 
             (*scratch)[i] = (uint64_t)f->port[links[i]] << 32 | links[i];
         }
         qsort(*scratch, n, sizeof **scratch, fab_order_u64);
-        for (uint32_t i = 0; i < n; i++) {
-            links[i] = (uint32_t)(*scratch)[i];
-        }
+        FAB_FILL(links, n, (uint32_t)(*scratch)[fab_at]);
     }
     for (uint32_t i = 0; i < n; i++) {
         uint32_t port = f->port[links[i]];

@@ -39,9 +39,7 @@ static fab_status list_neighbours(uint32_t n, const fab_edges *edges, neighbours
     FAB_PASS(FAB_NEW(out->first, (size_t)n + 2, err));
     FAB_PASS(FAB_NEW(out->other, 2 * edges->n + 1, err));
     fab_sort_by_key(edges->ends, NULL, (uint32_t)(2 * edges->n), n, out->first, out->other);
-    for (size_t i = 0; i < 2 * edges->n; i++) {
-        out->other[i] = edges->ends[out->other[i] ^ 1];
-    }
+    FAB_FILL(out->other, 2 * edges->n, edges->ends[out->other[fab_at] ^ 1]);
     for (uint32_t v = 0; v < n; v++) {
         size_t count = out->first[v + 1] - out->first[v];
         if (count > 1) {

@@ -270,9 +270,7 @@ fab_status fab_study_summarise(const fab_study_results *r, size_t top, bool keep
     FAB_OWNED_NEW(const char *, policies, plan->n_variants, err);
     FAB_OWNED_NEW(fab_outcome, healthy, plan->n_variants, err);
     FAB_PASS(split_variants(plan, labels, policies, &request, err));
-    for (size_t v = 0; v < plan->n_variants; v++) {
-        healthy[v] = plan->variants[v].healthy;
-    }
+    FAB_FILL(healthy, plan->n_variants, plan->variants[fab_at].healthy);
     request.healthy = healthy;
     FAB_PASS(results_sum_up(r, &request, out, err));
     FAB_EACH(fab_study_variant, x, (*out)->variants, plan->n_variants) {

@@ -167,8 +167,7 @@ static double usd_of(const structure *x) {
 /* The cheapest choice behind those that stand before it; the first of equals. NULL: none is left. */
 static const structure *next_best(const search *s, const structure *last) {
     const structure *best = NULL;
-    for (size_t i = 0; i < s->n_structures; i++) {
-        const structure *x = &s->structures[i];
+    FAB_EACH(const structure, x, s->structures, s->n_structures) {
         bool is_behind = last == NULL || usd_of(x) > usd_of(last) || (usd_of(x) == usd_of(last) && x > last);
         if (x->best != NULL && is_behind && (best == NULL || usd_of(x) < usd_of(best))) {
             best = x;
@@ -240,8 +239,7 @@ static fab_optimum_loser describe_loser(const structure *x, const fab_optimum *o
 static fab_status add_losers(const search *s, fab_optimum *o, fab_error *err) {
     const structure *winner = o->objective == FAB_OBJECTIVE_TOKENS ? s->winner : next_best(s, NULL);
     FAB_PASS(FAB_NEW(o->rejected, s->n_structures, err));
-    for (size_t i = 0; i < s->n_structures; i++) {
-        const structure *x = &s->structures[i];
+    FAB_EACH(const structure, x, s->structures, s->n_structures) {
         if (x != winner) {
             o->rejected[o->n_rejected++] = describe_loser(x, o);
         }
