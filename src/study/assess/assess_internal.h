@@ -181,6 +181,10 @@ uint64_t assess_shrink_replicas(const fab_assessment *assessment);
 /* Replicas that have a rank on a server that `to` finds no place for. */
 void assess_shrink_find(const fab_assessor *a, const fab_relocation *to, uint8_t *is_out, uint64_t *out_n);
 
+/* fab_failures_run() under the seed of a context, which is that of the request or has it as base. */
+FAB_STATUS failures_run_draw(const fab_failures_request *request, const fab_context *context, fab_failures **out,
+                             fab_error *err);
+
 /* Name and ranks of a server. */
 FAB_STATUS failures_name_ranks(const fab_fabric *fabric, const fab_traffic *traffic, uint32_t server,
                                fab_lost_server *out, fab_error *err);

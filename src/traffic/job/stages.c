@@ -1,7 +1,7 @@
 /* What a pipeline stage holds. */
 #include "fab/stages.h"
 
-#include "traffic_internal.h"
+#include "stages_internal.h"
 
 #include <inttypes.h>
 #include <math.h>
