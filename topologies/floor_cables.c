@@ -106,9 +106,7 @@ fab_status fab_floor_apply(const fab_fabric_spec *spec, const fab_floor *floor, 
         used[f->cable_class[cable]] = true;
     }
     FAB_PASS(make_classes(spec, f, &l, used, &classes, number, &n_classes, err));
-    for (uint32_t cable = 0; cable < f->n_cables; cable++) {
-        f->cable_class[cable] = number[f->cable_class[cable]];
-    }
+    FAB_FILL(f->cable_class, f->n_cables, number[f->cable_class[fab_at]]);
     free(f->classes);
     f->classes = classes;
     f->n_classes = n_classes;

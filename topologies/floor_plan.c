@@ -8,7 +8,6 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
 
 #define IN_SERVER_RACK FAB_NONE /* as a group */
 

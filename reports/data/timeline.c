@@ -8,7 +8,6 @@
 
 #include "fab/memory.h"
 #include "fab/order.h"
-#include "result_walk.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -325,39 +325,41 @@ static const fab_fields FAILURE_ROW = TABLE("failure_class", FAILURE_ROWS, MODEL
 
 #undef T
 #define T fab_failure_model
-GIVES(bool, has_rma, here->rma_part > 0);
-GIVES(bool, has_slow_gpus, isfinite(here->row[FAB_STUDY_CAUSES - 2].mtbf_s));
-GIVES(bool, has_slow_links, isfinite(here->row[FAB_STUDY_CAUSES - 1].mtbf_s));
-GIVES(bool, has_slow,
-      isfinite(here->row[FAB_STUDY_CAUSES - 2].mtbf_s) || isfinite(here->row[FAB_STUDY_CAUSES - 1].mtbf_s));
-GIVES(bool, has_infants, here->infant_factor > 1);
-GIVES(bool, has_throttle, here->throttle > 0);
-GIVES(bool, has_hot_halls, here->throttle > 0 && here->throttle_halls[0] != '\0');
+GIVES(bool, has_rma, here->rates.rma_part > 0);
+GIVES(bool, has_slow_gpus, isfinite(here->row[FAB_FAILURE_SLOW].mtbf_s));
+GIVES(bool, has_slow_links, isfinite(here->row[FAB_FAILURE_FLAP].mtbf_s));
+GIVES(bool, has_slow, isfinite(here->row[FAB_FAILURE_SLOW].mtbf_s) || isfinite(here->row[FAB_FAILURE_FLAP].mtbf_s));
+GIVES(bool, has_infants, here->rates.infant_factor > 1);
+GIVES(bool, has_throttle, here->rates.throttle > 0);
+GIVES(bool, has_hot_halls, here->rates.throttle > 0 && here->throttle_halls[0] != '\0');
 GIVES(bool, has_shrinking, here->shrinks);
 static const fab_field MODELS[] = {
-    FIGURE(checkpoint_s, "s", "Useful time between two checkpoints.",
-           .formula = "auto: the tau with (lambda tau - 1) exp(lambda (tau + pause_s)) + 1 = 0, lambda the stops per "
-                      "second of this job",
-           .source = "Daly, A higher order estimate of the optimum checkpoint interval, 2006; " MODEL),
+    FIGURE_OF(checkpoint_s, rates.checkpoint_s, "s", "Useful time between two checkpoints.",
+              .formula =
+                  "auto: the tau with (lambda tau - 1) exp(lambda (tau + pause_s)) + 1 = 0, lambda the stops per "
+                  "second of this job",
+              .source = "Daly, A higher order estimate of the optimum checkpoint interval, 2006; " MODEL),
     FIELD_OF(checkpoint_auto, is_auto, "Whether that was found for this job; else the design says it."),
-    FIGURE(pause_s, "s", "The job stands for a checkpoint."),
-    FIGURE(lag_s, "s", "From the beginning of a checkpoint until it counts."),
-    FIGURE(restart_s, "s", "From a failure until the job runs again."),
-    FIGURE(join_s, "s", "A restart takes longer by this where ranks move."),
-    FIELD_OF(rma_ratio, rma_part, "Part of the failures of hardware that go back to the maker.", .only = has_rma),
-    FIGURE(rma_s, "s", "These are back after.", .only = has_rma),
-    FIELD(infant_factor, "At the beginning of a history hardware fails so many times as often.", .only = has_infants),
-    FIGURE(infant_s, "s", "That excess falls to 1/e of it in this time.", .only = has_infants),
-    FIELD_OF(slow_speed_ratio, slow_speed, "Speed that is left of a GPU that slows down.", .only = has_slow_gpus),
-    FIELD_OF(slow_link_ratio, flap_speed, "Capacity that is left of a cable that flaps or is degraded.",
+    FIGURE_OF(pause_s, rates.pause_s, "s", "The job stands for a checkpoint."),
+    FIGURE_OF(lag_s, rates.lag_s, "s", "From the beginning of a checkpoint until it counts."),
+    FIGURE_OF(restart_s, rates.restart_s, "s", "From a failure until the job runs again."),
+    FIGURE_OF(join_s, rates.join_s, "s", "A restart takes longer by this where ranks move."),
+    FIELD_OF(rma_ratio, rates.rma_part, "Part of the failures of hardware that go back to the maker.", .only = has_rma),
+    FIGURE_OF(rma_s, rates.rma_s, "s", "These are back after.", .only = has_rma),
+    FIELD_OF(infant_factor, rates.infant_factor, "At the beginning of a history hardware fails so many times as often.",
+             .only = has_infants),
+    FIGURE_OF(infant_s, rates.infant_s, "s", "That excess falls to 1/e of it in this time.", .only = has_infants),
+    FIELD_OF(slow_speed_ratio, rates.slow_speed, "Speed that is left of a GPU that slows down.", .only = has_slow_gpus),
+    FIELD_OF(slow_link_ratio, rates.flap_speed, "Capacity that is left of a cable that flaps or is degraded.",
              .only = has_slow_links),
-    FIELD_OF(throttle_ratio, throttle, "Part of their speed that GPUs lose at noon.", .only = has_throttle),
+    FIELD_OF(throttle_ratio, rates.throttle, "Part of their speed that GPUs lose at noon.", .only = has_throttle),
     FIELD(throttle_halls, "Halls of the floor plan where they do, from 0; missing: all.", .only = has_hot_halls),
-    FIELD_OF(detect_loss_ratio, detect_loss, "A GPU or cable that loses so much of its speed is noticed.",
+    FIELD_OF(detect_loss_ratio, rates.detect_loss, "A GPU or cable that loses so much of its speed is noticed.",
              .only = has_slow),
-    FIGURE(detect_s, "s", "After this time, and is dead from then on.", .only = has_slow),
-    FIGURE(reform_s, "s", "In place of restart_s where the number of replicas changes.", .only = has_shrinking),
-    FIELD_OF(regrow_ratio, regrow, "The job stops to take back as large a part of its replicas.",
+    FIGURE_OF(detect_s, rates.detect_s, "s", "After this time, and is dead from then on.", .only = has_slow),
+    FIGURE_OF(reform_s, rates.reform_s, "s", "In place of restart_s where the number of replicas changes.",
+              .only = has_shrinking),
+    FIELD_OF(regrow_ratio, rates.regrow, "The job stops to take back as large a part of its replicas.",
              .only = has_shrinking),
     FIELD_OF(keep_batch, keeps_batch,
              "Replicas that are left do all of the batch; else an iteration has a smaller one.", .only = has_shrinking),

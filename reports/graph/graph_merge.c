@@ -2,6 +2,7 @@
  * level by group, those without a group last; edges in the order in which their first cables stand in the fabric. */
 #include "graph_view.h"
 #include "fab/memory.h"
+#include "fab/ranked.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -193,21 +194,9 @@ static fab_status number_edges(fab_graph_merge *m, const fab_fabric *f, uint32_t
     FAB_PASS(FAB_NEW(end, (size_t)m->n_nodes + 2, err));
     FAB_OWNED_NEW(uint32_t, listed, f->n_cables, err);
     FAB_PASS(FAB_NEW(first, m->n_nodes, err));
-    for (uint32_t c = 0; c < f->n_cables; c++) { /* places are shifted by two while they are filled */
-        const uint32_t source = joint_of(m, f, c).source;
-        out[c] = FAB_NONE;
-        end[source != FAB_NONE ? source + 2 : 0] += source != FAB_NONE;
-    }
-    for (uint32_t v = 0; v < m->n_nodes; v++) {
-        end[v + 2] += end[v + 1];
-        first[v] = FAB_NONE;
-    }
-    for (uint32_t c = 0; c < f->n_cables; c++) {
-        const uint32_t source = joint_of(m, f, c).source;
-        if (source != FAB_NONE) {
-            listed[end[source + 1]++] = c;
-        }
-    }
+    FAB_FILL(first, m->n_nodes, FAB_NONE);
+    FAB_FILL(out, f->n_cables, joint_of(m, f, (uint32_t)fab_at).source);
+    fab_sort_by_key(out, NULL, f->n_cables, m->n_nodes, end, listed);
     for (uint32_t v = 0, i = 0; v < m->n_nodes; v++) {
         for (; i < end[v + 1]; i++) { /* every cable has the number of the first one of its edge */
             uint32_t *of = &first[joint_of(m, f, listed[i]).target];

@@ -243,9 +243,7 @@ static void shift(const fab_graph_view *view, fab_graph_layout *out) {
         least = fmin(least, (double)out->x[id] - half);
         most = fmax(most, (double)out->x[id] + half);
     }
-    for (uint32_t id = 0; id < out->n_nodes; id++) {
-        out->x[id] = (float)floor((double)out->x[id] - least + 0.5);
-    }
+    FAB_FILL(out->x, out->n_nodes, (float)floor((double)out->x[fab_at] - least + 0.5));
     out->width = (float)ceil(most - least + 1);
 }
 

@@ -6,7 +6,6 @@
 #include "fab/memory.h"
 #include "fab/order.h"
 
-#include <ctype.h>
 #include <inttypes.h>
 #include <math.h>
 

@@ -1,5 +1,6 @@
 /* The result as one HTML file that needs nothing else: the built asset (web/), and in it a block of data. */
 #include "fab/builtin.h"
+#include "fab/difference.h"
 #include "fab/memory.h"
 #include "fab/save.h"
 #include "fab/sweep.h"
@@ -8,6 +9,8 @@
 #include "data/json_text.h"
 #include "graph/svg.h"
 #include "report_formats.h"
+
+#include <inttypes.h>
 
 #define MARK "@FABRISCOPE_" /* TITLE@, CORE@, DATA@ */
 
@@ -71,6 +74,70 @@ static fab_status put_audit(const fab_result *result, fab_str *out, fab_error *e
     return FAB_OK;
 }
 
+/* --- how full links are where the loads of each are not kept: of the points of a sweep, and of two states ----------
+ */
+
+#define MOST_HEATS 4096 /* rows of heat: some 200 kB */
+
+typedef struct heat_rows {
+    size_t n, n_left; /* rows, and of how many figures there are none */
+} heat_rows;
+
+static void put_heat(const fab_heat *heat, size_t point, size_t phase, size_t engine, heat_rows *rows, fab_str *out) {
+    if (heat->n > 0 && (rows->n_left > 0 || rows->n + heat->n > MOST_HEATS)) { /* all of a figure or nothing */
+        rows->n_left++;
+        return;
+    }
+    for (uint32_t b = 0; b < heat->n; b++, rows->n++) {
+        fab_str_printf(out, "%s[%zu,%zu,%zu,\"%s\"", rows->n > 0 ? "," : "", point, phase, engine,
+                       fab_boundary_name(heat->wiring, b + 1));
+        for (size_t bin = 0; bin < FAB_HISTOGRAM; bin++) {
+            fab_str_printf(out, ",%" PRIu32, heat->links[b][bin]);
+        }
+        fab_str_add(out, "]");
+    }
+}
+
+static void put_sweep(const fab_sweep *s, heat_rows *rows, fab_str *out) {
+    for (size_t i = 0; i < s->n_points; i++) {
+        const fab_sweep_point *point = &s->points[i];
+        for (size_t p = 0; p < point->n_phases; p++) {
+            for (size_t e = 0; e < point->n_engines; e++) {
+                put_heat(&point->phases[p].times[e].heat, i, p, e, rows, out);
+            }
+        }
+    }
+}
+
+static void put_difference(const fab_difference *d, heat_rows *rows, fab_str *out) {
+    for (size_t e = 0; e < d->n_engines; e++) {
+        for (size_t p = 0; p < d->engines[e].n_phases; p++) {
+            put_heat(&d->engines[e].phases[p].before_heat, 0, p, e, rows, out);
+            put_heat(&d->engines[e].phases[p].after_heat, 1, p, e, rows, out);
+        }
+    }
+}
+
+/* `"heat"`: of compared designs, points of a sweep, or two states: links of every boundary by utilisation, as
+ * [point, phase, engine, boundary, links of each bin], MOST_HEATS at most; `"heat_left_out"`: of how many points,
+ * phases and engines there are none for that. */
+static fab_status put_heats(const fab_result *result, fab_str *out, fab_error *err) {
+    heat_rows rows = {0};
+    if (result->sweep == NULL && result->difference == NULL) {
+        return FAB_OK;
+    }
+    fab_str_add(out, ",\"heat\":[");
+    if (result->sweep != NULL) {
+        put_sweep(result->sweep, &rows, out);
+    } else {
+        put_difference(result->difference, &rows, out);
+    }
+    fab_str_printf(out, "],\"heat_left_out\":%zu", rows.n_left);
+    return fab_str_status(out, err);
+}
+
+/* --- the page ----------------------------------------------------------------------------------------------------- */
+
 static fab_status make_data(const fab_result *result, fab_str *out, fab_error *err) {
     fab_str_add(out, "{\"report\":");
     fab_json_result(out, result);
@@ -91,7 +158,7 @@ static fab_status make_data(const fab_result *result, fab_str *out, fab_error *e
     FAB_PASS(fab_html_loads(result, out, err));
     FAB_PASS(fab_html_criticality(result, out, err));
     FAB_PASS(fab_html_blocks(result, out, err));
-    FAB_PASS(fab_html_heat(result, out, err));
+    FAB_PASS(put_heats(result, out, err));
     FAB_PASS(fab_html_schedules(result, out, err));
     FAB_PASS(fab_html_ranks(result, out, err));
     fab_str_add(out, "}");

@@ -3,7 +3,6 @@
 #include "fab/order.h"
 
 #include <math.h>
-#include <stdio.h>
 
 #define DIGIT_BITS  5
 #define DIGIT_MASK  31U
@@ -92,15 +91,11 @@ fab_status fab_code_table_init(double *values, size_t n, fab_code_table *out, fa
     n = drop_seen(values, n);
     FAB_SORT(values, n, fab_order_double);
     size_t kept = unique(values, n);
-    for (size_t i = 0; i < kept; i++) {
-        values[i] = six_digits(values[i]);
-    }
+    FAB_FILL(values, kept, six_digits(values[fab_at]));
     kept = unique(values, kept);
     if (kept > FAB_CODE_VALUES) {
         out->step = values[kept - 1] / (FAB_CODE_VALUES - 1);
-        for (size_t i = 0; i < kept; i++) {
-            values[i] = round(values[i] / out->step) * out->step;
-        }
+        FAB_FILL(values, kept, round(values[fab_at] / out->step) * out->step);
         kept = unique(values, kept);
     }
     FAB_PASS(FAB_NEW(out->value, kept, err));

@@ -12,8 +12,6 @@
 
 #define FAB_HTML_OPS (UINT32_C(1) << 15) /**< operations of schedules, of all engines together: some 400 kB */
 
-#define FAB_HTML_HEATS 4096 /**< rows of heat: some 200 kB */
-
 /** `"graph"`: nodes, cables and where they are plugged in. Nothing where the result has no graph, or too large a one.
  */
 FAB_STATUS fab_html_graph(const fab_result *result, fab_str *out, fab_error *err);
@@ -33,11 +31,6 @@ FAB_STATUS fab_html_schedules(const fab_result *result, fab_str *out, fab_error 
 
 /** `"ranks"`: the GPU of every rank. */
 FAB_STATUS fab_html_ranks(const fab_result *result, fab_str *out, fab_error *err);
-
-/** `"heat"`: of compared designs, points of a sweep, or two states: links of every boundary by utilisation, as
- * [point, phase, engine, boundary, links of each bin], FAB_HTML_HEATS at most; `"heat_left_out"`: of how many points,
- * phases and engines there are none for that. */
-FAB_STATUS fab_html_heat(const fab_result *result, fab_str *out, fab_error *err);
 
 /** `"blocks"`: bytes between blocks of servers, by phase. */
 FAB_STATUS fab_html_blocks(const fab_result *result, fab_str *out, fab_error *err);

@@ -1,10 +1,7 @@
 /* The optimum between a routing and a certificate: what the methods share, and which one is used. */
 #include "bound_internal.h"
-#include "next_hops/next_hop_rows.h"
 
 #include "fab/memory.h"
-
-#include <math.h>
 
 #define BITS 8.0
 

@@ -15,8 +15,6 @@
 #include "fab/memory.h"
 #include "fab/solve.h"
 
-#include <math.h>
-
 #define MOST_STEPS 30000 /* of the simplex method, before the approximation is asked instead */
 
 typedef struct program {

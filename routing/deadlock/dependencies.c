@@ -166,9 +166,7 @@ fab_status fab_dependencies_core(const fab_dependencies *d, uint8_t *out_core, f
     }
     FAB_PASS(FAB_NEW_ALL(most, err, t.out, t.met));
     FAB_PASS(FAB_NEW_ALL(n_switches, err, t.queue, t.queued));
-    for (uint32_t l = 0; l < d->fabric->n_links; l++) {
-        out_core[l] = d->place[l] != FAB_NONE;
-    }
+    FAB_FILL(out_core, d->fabric->n_links, d->place[fab_at] != FAB_NONE);
     for (uint32_t s = 0; s < n_switches; s++) {
         dependencies_look_at(&t, d->fabric->first[FAB_NODE_SWITCH] + s);
     }

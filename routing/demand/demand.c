@@ -5,6 +5,7 @@
 #include "demand.h"
 #include "next_hops/next_hop_rows.h"
 #include "fab/memory.h"
+#include "fab/ranked.h"
 #include "walk/host_segments.h"
 
 FAB_RELEASES(fab_demand_release, fab_demand, first, src, rate, bytes, squares, parts, pair_of, segment_rate,
@@ -128,29 +129,6 @@ fab_status fab_demand_ends(const fab_fabric *f, const fab_ports *ports, const fa
     return FAB_OK;
 }
 
-/* Stable: parts of equal key keep their order. `from` NULL: all parts that have a key, in their order. */
-static void sort_parts(const uint32_t *key, const uint32_t *from, uint32_t n, uint32_t n_keys, uint32_t *first,
-                       uint32_t *out) {
-    for (uint32_t i = 0; i <= n_keys + 1; i++) {
-        first[i] = 0;
-    }
-    for (uint32_t i = 0; i < n; i++) {
-        uint32_t k = key[from != NULL ? from[i] : i];
-        if (k != FAB_NONE) {
-            first[k + 2]++;
-        }
-    }
-    for (uint32_t k = 0; k < n_keys; k++) {
-        first[k + 2] += first[k + 1];
-    }
-    for (uint32_t i = 0; i < n; i++) {
-        uint32_t part = from != NULL ? from[i] : i;
-        if (key[part] != FAB_NONE) {
-            out[first[key[part] + 1]++] = part;
-        }
-    }
-}
-
 /* Parts `order`, by destination and source, to pairs. d->pair_of holds the sources. */
 static fab_status demand_add_pairs(const fab_demand_source *s, const uint32_t *order, uint32_t n, const uint32_t *dst,
                                    fab_demand *d, fab_error *err) {
@@ -196,8 +174,8 @@ static fab_status add_listed(const fab_demand_source *s, fab_demand *d, fab_erro
     FAB_OWNED_NEW(uint32_t, by_src, crossing, err);
     FAB_OWNED_NEW(uint32_t, order, crossing, err);
     FAB_OWNED_NEW(uint32_t, first, (size_t)d->n_leaves + 2, err);
-    sort_parts(d->pair_of, NULL, n, d->n_leaves, first, by_src);
-    sort_parts(dst, by_src, crossing, d->n_leaves, first, order);
+    fab_sort_by_key(d->pair_of, NULL, n, d->n_leaves, first, by_src);
+    fab_sort_by_key(dst, by_src, crossing, d->n_leaves, first, order);
     return demand_add_pairs(s, order, crossing, dst, d, err);
 }
 

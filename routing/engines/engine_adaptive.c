@@ -11,7 +11,6 @@
 #include "demand/demand.h"
 #include "engines.h"
 #include "fab/memory.h"
-#include "fab/offer.h"
 #include "fab/rng.h"
 #include "walk/host_segments.h"
 

@@ -3,8 +3,6 @@
  * the parents of a switch of tier i - 1; the same digit selects the cable of a trunk on the way down. */
 #include "engines.h"
 
-#include <stdio.h>
-
 static uint32_t dmodk_pick(const fab_router *router, FAB_UNUSED uint64_t seed, const fab_hop *hop,
                            const fab_hop_key *key) {
     return (uint32_t)(key->destination / router->divisor[hop->tier] % hop->count);

@@ -11,8 +11,6 @@
 #include "fab/rng.h"
 #include "fab/units.h"
 
-#include <stdio.h>
-
 /* Options, as in the table. */
 enum {
     ECMP_HASH,

@@ -5,8 +5,6 @@
 #include "split/split_rule.h"
 #include "tables/tables_read.h"
 
-#include <math.h>
-
 enum { FILE_PATH }; /* options, as in the table */
 
 /* The engine's state: tables, without entries where the file has groups. */

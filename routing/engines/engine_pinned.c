@@ -8,8 +8,6 @@
 #include "engines.h"
 #include "fab/memory.h"
 
-#include <stdio.h>
-
 typedef struct place {
     uint32_t slice;
     uint32_t index; /* among the ports of the slice on the leaf */

@@ -8,7 +8,6 @@
 #include "tables/tables_read.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 
 /* clang-format off */
 const fab_engine *const fab_engines[] = {
@@ -316,9 +315,7 @@ static fab_status pack_steps(fab_router *router, fab_error *err) {
         router->step_group[i] = t->group[i].first << FAB_STEP_COUNT_BITS | count;
         router->divides = router->divides || (count & (count - 1)) != 0;
     }
-    for (size_t i = 0; i < t->n_slots; i++) {
-        router->step_slot[i] = t->slot[i];
-    }
+    FAB_FILL(router->step_slot, t->n_slots, t->slot[fab_at]);
     for (uint32_t i = 0; i < n; i++) { /* those to a NIC are never taken */
         fab_link_id link = f->out_link[first + i];
         router->step[i] = (fab_step){link, fab_head(f, link) - base};

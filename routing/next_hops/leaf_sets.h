@@ -5,7 +5,6 @@
 #pragma once
 
 #include "fab/fabric.h"
-#include "fab/status.h"
 #include "fab/id_table.h"
 
 #define FAB_SET_WORDS 8 /**< of 64 leaves each: a cache line */

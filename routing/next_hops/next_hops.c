@@ -152,9 +152,7 @@ static fab_status make_chunk(maker *m, uint32_t v, fab_port_pattern *pattern, ui
         number_of[c + 1] = list->number;
     }
     if (!same) {
-        for (size_t i = 0; i < FAB_CHUNK_LEAVES; i++) {
-            groups[i] = number_of[pattern->class_of[i]];
-        }
+        FAB_FILL(groups, FAB_CHUNK_LEAVES, number_of[pattern->class_of[fab_at]]);
         FAB_PASS(fab_chunk_share(m->t, &m->chunks, groups, &pattern->chunk, err));
     }
     *out = pattern->chunk;

@@ -7,9 +7,6 @@
  */
 #pragma once
 
-#include "fab/fabric.h"
-#include "fab/status.h"
-#include "fab/id_table.h"
 #include "leaf_sets.h"
 
 /** What the ports of a switch serve of a block of leaves. Ports that serve none are left out. */

@@ -98,9 +98,7 @@ static bool refine(search *s) {
 
 /* Returns whether a partition was found that does not split any more and is worth it. */
 static bool find_colours(search *s) {
-    for (uint32_t v = 0; v < s->n_switches; v++) {
-        s->colour[v] = s->leaf_index[v] != FAB_NONE ? s->leaf_index[v] : s->n_leaves;
-    }
+    FAB_FILL(s->colour, s->n_switches, s->leaf_index[fab_at] != FAB_NONE ? s->leaf_index[fab_at] : s->n_leaves);
     s->n_colours = s->n_leaves + (s->n_leaves < s->n_switches ? 1 : 0);
     for (uint32_t round = 0; round < MOST_ROUNDS && !little_to_share(s); round++) {
         if (!refine(s)) {

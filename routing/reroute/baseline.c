@@ -120,19 +120,9 @@ static fab_status index_leaves(fab_baseline *b, fab_error *err) {
     const uint32_t n_leaves = b->router->next_hops->n_leaves;
     FAB_PASS(FAB_NEW(b->to_first, (size_t)n_leaves + 2, err));
     FAB_PASS(FAB_NEW(b->to, b->n_paths, err));
-    for (uint32_t path = 0; path < b->n_paths; path++) {
-        if (b->record[path].column != FAB_NONE) {
-            b->to_first[b->record[path].column + 2]++;
-        }
-    }
-    for (uint32_t leaf = 0; leaf < n_leaves; leaf++) {
-        b->to_first[leaf + 2] += b->to_first[leaf + 1];
-    }
-    for (uint32_t path = 0; path < b->n_paths; path++) {
-        if (b->record[path].column != FAB_NONE) {
-            b->to[b->to_first[b->record[path].column + 1]++] = path;
-        }
-    }
+    FAB_OWNED_NEW(uint32_t, column, b->n_paths, err);
+    FAB_FILL(column, b->n_paths, b->record[fab_at].column);
+    fab_sort_by_key(column, NULL, b->n_paths, n_leaves, b->to_first, b->to);
     return FAB_OK;
 }
 

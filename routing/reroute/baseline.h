@@ -78,7 +78,7 @@ struct fab_baseline {
     size_t *first;           /**< shape [n_links + 1]: paths over the link at place p of the fabric's out_link are
                                 crossing[first[p] ... ), so that those of neighbouring ports lie side by side */
     fab_crossing *crossing;
-    size_t *to_first;    /**< shape [n_leaves + 1] */
+    uint32_t *to_first;  /**< shape [n_leaves + 1] */
     uint32_t *to;        /**< paths by destination leaf */
     bool is_exact;       /**< sums of rates of paths are the same in any order: multiples of one unit that fit */
     double *load;        /**< shape [n_links] */

@@ -1,6 +1,5 @@
 /* Which paths a mask touches, and from which hop on: found from the links, by an index of who crosses them. */
 #include "baseline.h"
-#include "next_hops/next_hop_rows.h"
 
 #include <string.h>
 

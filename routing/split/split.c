@@ -1,10 +1,7 @@
 /* Loads and folds of a demand: block by block of 64 destination leaves, the pairs into rows of a value per leaf, a pass
  * over the block's runs, and the result back to links or pairs. See src/doc/adr/0018-splitting.md. */
 #include "split_pass.h"
-#include "next_hops/next_hop_rows.h"
 #include "fab/memory.h"
-
-#include <math.h>
 
 #define SOURCES 256 /* at a time, so that their rows stay in a cache while they are filled */
 

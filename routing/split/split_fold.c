@@ -4,8 +4,6 @@
  * have equal values (and weights) share it. */
 #include "split_rows.h"
 
-#include <math.h>
-
 /* One more next hop, whose link has x. */
 FAB_INLINE double fold_in(fab_fold fold, double so_far, double x, double beyond) {
     double value = fold == FAB_FOLD_MAX ? (x > beyond ? x : beyond) : x + beyond;

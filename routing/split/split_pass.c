@@ -9,7 +9,6 @@
 #include "split_rows.h"
 
 #include <float.h>
-#include <math.h>
 
 /* Z is kept in this range by scaling the switches at one distance from a destination together; among them it may not
  * spread by more than the second. */

@@ -3,9 +3,6 @@
 
 #include "fab/memory.h"
 
-#include <limits.h>
-#include <math.h>
-
 /* Shares of the next hops of an entry towards destination k of the block. */
 static const double *shares_of(const fab_pass *p, uint64_t k) {
     return p->share + k * p->dag->fabric->n_links;

@@ -2,7 +2,6 @@
 #pragma once
 
 #include "engines/router.h"
-#include "fab/routing.h"
 
 typedef struct fab_forwarding {
     uint32_t n_destinations; /**< leaves * port_stride */

@@ -1,11 +1,8 @@
 /** Forwarding tables from a file (format: src/doc/manual/forwarding-tables.md). */
 #pragma once
 
-#include "engines/router.h"
 #include "forwarding.h"
 
-#include "fab/id_table.h"
-#include "fab/routing.h"
 #include "fab/text.h"
 
 typedef struct fab_group_builder {

@@ -1,15 +1,12 @@
 /* Forwarding tables as text. */
 #include "engines/engines.h"
 #include "fab/memory.h"
-#include "fab/offer.h"
 #include "split/split_rule.h"
-#include "fab/str.h"
 #include "fab/tables.h"
 #include "hop_order.h"
 
 #include <errno.h>
 #include <inttypes.h>
-#include <math.h>
 
 typedef struct writer {
     const fab_router *router;
@@ -123,9 +120,7 @@ static bool weigh(const writer *w, const entry *e, uint32_t leaf) {
     }
     const double *read = fab_read_weights(router, &e->next);
     if (router->facts.splits && read != NULL) { /* engine file: as it was read */
-        for (uint32_t i = 0; i < e->count; i++) {
-            w->weight[i] = read[i];
-        }
+        FAB_FILL(w->weight, e->count, read[fab_at]);
         return w->weight[0] > 0;
     }
     if (router->facts.splits) {

@@ -1,7 +1,6 @@
 /* Walks many paths a hop at a time through the next-hop tables; the engine decides at each switch. */
 #include "walk.h"
 #include "engines/engines.h"
-#include "fab/multiversion.h"
 
 #include <string.h>
 

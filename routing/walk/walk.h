@@ -2,7 +2,6 @@
 #pragma once
 
 #include "engines/router.h"
-#include "fab/routing.h"
 #include "host_segments.h"
 
 #define FAB_WALK_PATHS 64

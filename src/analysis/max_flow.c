@@ -154,9 +154,7 @@ static fab_status flow_prove(network *g, const uint64_t (*edges)[2], size_t n, i
             out->carries[out->n++] = (fab_flow_edge){tail, head, false, ldexp((double)sent, -shift)};
         }
     }
-    for (uint32_t v = 0; v < g->n; v++) {
-        out->is_near[v] = g->level[v] != NO_LEVEL;
-    }
+    FAB_FILL(out->is_near, g->n, g->level[fab_at] != NO_LEVEL);
     return FAB_OK;
 }
 

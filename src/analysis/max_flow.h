@@ -3,7 +3,6 @@
 
 #include "fab/status.h"
 
-#include <stdbool.h>
 #include <stdint.h>
 
 typedef struct fab_flow_edge {

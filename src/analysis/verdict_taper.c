@@ -20,8 +20,7 @@ static bool is_held_by_hosts(const fab_phase_result *p, const fab_engine_result 
 
 const fab_phase_result *verdict_most_tapered(const fab_result *r, size_t engine) {
     const fab_phase_result *most = NULL;
-    for (size_t i = 0; i < r->n_phases; i++) {
-        const fab_phase_result *p = &r->phases[i];
+    FAB_EACH(const fab_phase_result, p, r->phases, r->n_phases) {
         const int order = most == NULL ? 1
                                        : (int)is_held_by_hosts(most, &most->engines[engine]) -
                                              (int)is_held_by_hosts(p, &p->engines[engine]);

@@ -1,7 +1,6 @@
 #include "fab/builtin.h"
 #include "fab/status.h"
 
-#include <stdio.h>
 #include <string.h>
 
 const fab_builtin *fab_builtin_find(const fab_builtin *table, const char *name) {

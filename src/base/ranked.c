@@ -53,3 +53,24 @@ fab_status fab_ranked_sort(fab_ranked *list, size_t n, fab_error *err) {
     }
     return FAB_OK;
 }
+
+/* Places are shifted by two while they are counted, by one while they are filled. */
+void fab_sort_by_key(const uint32_t *key, const uint32_t *numbers, uint32_t n, uint32_t n_keys, uint32_t *first,
+                     uint32_t *out) {
+    memset(first, 0, ((size_t)n_keys + 2) * sizeof *first);
+    for (uint32_t i = 0; i < n; i++) {
+        const uint32_t k = key[numbers != NULL ? numbers[i] : i];
+        if (k != UINT32_MAX) {
+            first[k + 2]++;
+        }
+    }
+    for (uint32_t k = 0; k < n_keys; k++) {
+        first[k + 2] += first[k + 1];
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        const uint32_t number = numbers != NULL ? numbers[i] : i;
+        if (key[number] != UINT32_MAX) {
+            out[first[key[number] + 1]++] = number;
+        }
+    }
+}

@@ -1,9 +1,7 @@
 #include "fab/source.h"
 
 #include <errno.h>
-#include <stdbool.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>

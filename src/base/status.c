@@ -1,7 +1,6 @@
 #include "fab/status.h"
 
 #include <stdarg.h>
-#include <stdio.h>
 
 fab_status fab_fail(fab_error *err, fab_status code, const char *where, const char *fmt, ...) {
     if (err != NULL && err->code == FAB_OK) {

@@ -7,7 +7,6 @@
 
 #include <inttypes.h>
 #include <stdarg.h>
-#include <stdio.h>
 #include <sys/resource.h>
 
 #define SMALL_FILE (1 << 20) /* bytes that every run may take */

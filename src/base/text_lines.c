@@ -4,7 +4,6 @@
 #include "fab/source.h"
 
 #include <stdarg.h>
-#include <stdio.h>
 
 #define MAX_BYTES ((size_t)1 << 31)
 #define MAX_LINE  ((size_t)1 << 26)

@@ -398,14 +398,6 @@ void cli_vary_release(cli_vary *vary);
 FAB_STATUS cli_sweep_and_report(const cli_options *options, const cli_vary *vary, size_t n_vary, fab_command command,
                                 FILE *out, fab_error *err);
 
-/* --- route_explain.c ---------------------------------------------------------------------------------------------- */
-
-/** Fails where --explain comes with options that it has no place for. */
-FAB_STATUS cli_check_explain(const cli_options *options, fab_error *err);
-
-/** Who contends for the link that --explain names, and why, instead of the report. */
-FAB_STATUS cli_explain(cli_session *session, FILE *out, fab_error *err);
-
 /* --- certify.c ---------------------------------------------------------------------------------------------------- */
 
 extern const cli_option cli_option_certificate;
@@ -592,7 +584,3 @@ bool cli_is_front_end(const char *traffic);
 FAB_STATUS cli_front_end_open(cli_session *session, fab_error *err);
 /** Makes the front-end the fabric that a report is about. */
 void cli_front_end_show(cli_session *session);
-
-/** The inside of a server from NCCL's topology, as text. */
-FAB_STATUS cli_explain_model(const char *text, FILE *out, fab_error *err);
-FAB_STATUS cli_explain_server(const char *path, FILE *out, fab_error *err);

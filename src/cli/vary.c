@@ -120,9 +120,7 @@ static fab_status read_point(const void *context, const char *const *overrides, 
     cli_options with = *options;
     with.overrides.items = NULL;
     FAB_TRY(FAB_NEW(with.overrides.items, options->overrides.n + n, err));
-    for (size_t i = 0; i < options->overrides.n; i++) {
-        with.overrides.items[i] = options->overrides.items[i];
-    }
+    FAB_FILL(with.overrides.items, options->overrides.n, options->overrides.items[fab_at]);
     for (size_t i = 0; i < n; i++) {
         with.overrides.items[with.overrides.n++] = overrides[i];
     }

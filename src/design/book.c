@@ -1,7 +1,6 @@
 #include "book.h"
 #include "field_schema.h"
 
-#include <stdio.h>
 #include <string.h>
 
 typedef struct book_reader {

@@ -2,8 +2,6 @@
 #include "book.h"
 #include "fab/memory.h"
 
-#include <stdio.h>
-
 /* A catalog while it is read: lists are texts first. */
 typedef struct reading_catalog {
     fab_catalog catalog;

@@ -4,7 +4,6 @@
 #include "fab/fnv.h"
 #include "fab/order.h"
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 /* The list form of a tier field, without the trailing items that reading it fills in. */

@@ -1,13 +1,46 @@
 #include "fab/memory.h"
+#include "fab/server_shape.h"
 #include "fab/xml_reader.h"
 #include "fields.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <sys/stat.h>
 
 #define MAX_ONE_LINE 4096
 #define MOST_GPUS    16777216
+
+/* --- server=FILE: the keys of a fabric that NCCL's topology of a server answers ----------------------------------- */
+
+static fab_status server_set(reading *r, const char *key, const char *value, const char *where, fab_error *err) {
+    target t;
+    fab_status status = reading_find(r, key, true, &t, where, err);
+    return status == FAB_OK ? reading_set(r, &t, value, where, err) : status;
+}
+
+static fab_status set_rate(reading *r, const char *key, double bps, const char *where, fab_error *err) {
+    char text[48];
+    return bps > 0 ? server_set(r, key, fab_server_rate(text, bps), where, err) : FAB_OK;
+}
+
+/*
+ * GPUs, NICs, the PCIe rate; rates of NICs and the scale-up network where the file knows them (server_shape.h). What is
+ * set later replaces it. GPUs that do not share NICs alike are none of a design.
+ */
+static fab_status set_server(reading *r, const char *path, const char *where, fab_error *err) {
+    char number[24];
+    FAB_REFUSE_IF(path[0] == '\0', err, FAB_EINPUT, where, "server: names no file");
+    FAB_OWNED_NEW(fab_server_shape, s, 1, err);
+    FAB_PASS(fab_server_read(path, s, err));
+    FAB_REFUSE_IF(!s->is_even, err, FAB_EUNSUPPORTED, where, "server %.60s: %s", path, s->uneven);
+    FAB_FORMAT(number, "%" PRIu32, s->n_gpus);
+    FAB_PASS(server_set(r, "gpus-per-server", number, where, err));
+    FAB_FORMAT(number, "%" PRIu32, s->n_nics);
+    FAB_PASS(server_set(r, "nics-per-server", number, where, err));
+    FAB_PASS(server_set(r, "domain", "auto", where, err));
+    FAB_PASS(set_rate(r, "pcie", s->pcie_bps, where, err));
+    FAB_PASS(set_rate(r, "nic", s->nic_bps, where, err));
+    return set_rate(r, "domain-rate", s->nvlink_bps, where, err);
+}
 
 /* --- one-line form: FAMILY:key=value,... -------------------------------------------------------------------------- */
 
@@ -84,7 +117,7 @@ static fab_status set_pair(reading *r, const char *line, const char *pair, size_
     FAB_FORMAT(key, "%.*s", (int)n_key, pair);
     FAB_FORMAT(value, "%.*s", (int)n_value, pair + n_key + 1);
     if (strcmp(key, "server") == 0) {
-        return reading_set_server(r, value, where, err);
+        return set_server(r, value, where, err);
     }
     FAB_PASS(refuse_servers(r, key, value, where, err));
     FAB_PASS(refuse_gpu(key, value, where, err));
@@ -149,7 +182,7 @@ static fab_status override(reading *r, const char *text, fab_error *err) {
                   text);
     FAB_FORMAT(path, "%.*s", (int)n, text);
     if (strcmp(path, "server") == 0 || strcmp(path, "fabric.server") == 0) {
-        return reading_set_server(r, text + n + 1, where, err);
+        return set_server(r, text + n + 1, where, err);
     }
     FAB_PASS(reading_find(r, path, false, &t, where, err));
     return reading_set(r, &t, text + n + 1, where, err);

@@ -2,8 +2,6 @@
 #include "fab/memory.h"
 #include "fields.h"
 
-#include <stdio.h>
-
 #define WHERE "design of the plan"
 
 /* "job.ID.KEY": ids may hold dots, keys do not. The id is a job's first line. */

@@ -4,8 +4,6 @@
 #include "fab/xml_reader.h"
 #include "fields.h"
 
-#include <stdio.h>
-
 typedef struct source {
     reading *reading;
     const char *file;

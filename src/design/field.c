@@ -3,7 +3,6 @@
 #include "fab/sizes.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 #define AUTO "auto"

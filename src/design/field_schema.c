@@ -1,8 +1,6 @@
 #include "field_schema.h"
 #include "fab/sizes.h"
 
-#include <stdio.h>
-
 #define NUMBER "([0-9]+\\.?[0-9]*|\\.[0-9]+)([eE][+\\-]?[0-9]+)?"
 
 static const char *unit_pattern(fab_unit unit) {

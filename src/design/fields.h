@@ -63,13 +63,6 @@ const char *reading_where(const reading *r, const char *first, const char *secon
 /** Sets one value; every way of setting one ends here. */
 FAB_STATUS reading_set(reading *r, const target *target, const char *value, const char *where, fab_error *err);
 
-/**
- * server=FILE: sets what a server of NCCL's topology has (server_shape.h): GPUs, NICs, the PCIe rate; rates of NICs and
- * the scale-up network where the file knows them. What is set later replaces it.
- * @retval FAB_EUNSUPPORTED  GPUs that do not share NICs alike
- */
-FAB_STATUS reading_set_server(reading *r, const char *path, const char *where, fab_error *err);
-
 /** Sets all fields of a scope that have a default, in the struct at `base`. */
 FAB_STATUS design_set_defaults(field_scope scope, void *base, fab_error *err);
 

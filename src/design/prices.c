@@ -2,8 +2,6 @@
 #include "fab/memory.h"
 #include "book.h"
 
-#include <stdio.h>
-
 /* clang-format off */
 #define TEXT(need, key, kind, type, member, summary) BOOK_TEXT(need, key, kind, type, member, NULL, summary)
 #define QUANTITY(need, key, unit, type, member, min, max, summary) \

@@ -4,7 +4,6 @@
 #include "book.h"
 
 #include <math.h>
-#include <stdio.h>
 
 typedef struct published_file {
     fab_published_source source;

@@ -10,7 +10,6 @@
 
 #include <ctype.h>
 #include <math.h>
-#include <stdio.h>
 
 #define MOST_LINKED 1024 /* GPUs and switches of a matrix */
 

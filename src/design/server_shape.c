@@ -7,7 +7,6 @@
 #include "fab/memory.h"
 
 #include <math.h>
-#include <stdio.h>
 
 fab_status server_wrong(const server_reader *r, uint32_t line, uint32_t column, fab_status code, const char *text,
                         fab_error *err) {

@@ -3,8 +3,6 @@
  */
 #include "fields.h"
 
-#include <stdio.h>
-
 #define MAX_PARTS 4
 #define MAX_PATH  128
 

@@ -2,7 +2,6 @@
 #include "fields.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 
 #define MAX_PORTS 100000000U
 

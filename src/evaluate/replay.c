@@ -6,11 +6,9 @@
 #include "fab/order.h"
 #include "fab/parallel.h"
 #include "fab/iterate.h"
-#include "fab/replay.h"
 #include "fab/replay_memory.h"
 #include "context/context_parts.h"
 #include "measure/measure_rates.h"
-#include "replay_items.h"
 
 #include <math.h>
 
@@ -26,13 +24,21 @@ typedef struct shared_draw {
     size_t n_links;
 } shared_draw;
 
+/* What a replay measures one by one: a phase under an engine with a draw. Those whose packets are alike go together. */
+typedef struct replay_item {
+    uint32_t phase, engine;
+    uint32_t like; /* the first phase whose packets are like its */
+    uint64_t draw; /* 0 ... n_seeds - 1 */
+    size_t place;  /* of its figures: by phase, engine, draw */
+} replay_item;
+
 typedef struct run {
     const fab_replay *replay;
     const fab_context_request *what; /* of the replay's context; the next two likewise */
     const fab_traffic *traffic;      /* of the first seed */
     const fab_router **routers;      /* [engine] */
     fab_workspace **workers;         /* [thread] */
-    fab_item *items;
+    replay_item *items;
     size_t n_items;
     fab_figures *figures; /* [place] */
     shared_draw *shared;  /* [engine][seed]; NULL: of no iteration */
@@ -110,7 +116,7 @@ static fab_status copy_links(const double *from, size_t n, double **out, fab_err
     return FAB_OK;
 }
 
-static fab_status keep_item(const run *c, const fab_item *it, const fab_evaluated *found, fab_error *err) {
+static fab_status keep_item(const run *c, const replay_item *it, const fab_evaluated *found, fab_error *err) {
     const size_t n_links = c->what->fabric->n_links;
     const fab_router *router = c->routers[it->engine];
     fab_engine_result *result = &c->phases[it->phase].engines[it->engine];
@@ -131,7 +137,7 @@ static fab_status keep_item(const run *c, const fab_item *it, const fab_evaluate
 }
 
 /* The last phase of a draw tells what they do to each other. */
-static fab_status share_item(run *c, const fab_item *it, const fab_evaluated *found, fab_error *err) {
+static fab_status share_item(run *c, const replay_item *it, const fab_evaluated *found, fab_error *err) {
     fab_status status = FAB_OK;
     shared_draw *draw = &c->shared[it->engine * c->replay->n_seeds + it->draw];
     draw->transfer_s[it->phase] = found->figures.transfer_s;
@@ -156,9 +162,16 @@ static fab_status share_item(run *c, const fab_item *it, const fab_evaluated *fo
     return status;
 }
 
+/* Whether item `index`, which may be n_items, is like the one before it. */
+static bool item_is_again(const replay_item *items, size_t n_items, size_t index) {
+    return index > 0 && index < n_items && items[index].like != items[index].phase &&
+           items[index - 1].like == items[index].like && items[index - 1].engine == items[index].engine &&
+           items[index - 1].draw == items[index].draw;
+}
+
 static fab_status run_alone(run *c, size_t index, size_t worker, fab_error *err) {
     const fab_replay *replay = c->replay;
-    const fab_item *it = &c->items[index];
+    const replay_item *it = &c->items[index];
     item_progress progress = {.all = c};
     fab_evaluated found;
     fab_dependencies *dependencies = &c->dependencies[it->phase * c->what->n_engines + it->engine];
@@ -171,7 +184,7 @@ static fab_status run_alone(run *c, size_t index, size_t worker, fab_error *err)
         .dependencies = replay->times_only ? NULL : dependencies,
         .kept_paths = replay->kept_paths,
         .fluid = replay->fluid,
-        .repeats = fab_item_is_again(c->items, c->n_items, index) || fab_item_is_again(c->items, c->n_items, index + 1),
+        .repeats = item_is_again(c->items, c->n_items, index) || item_is_again(c->items, c->n_items, index + 1),
         .n_threads = c->n_items < replay->n_threads ? replay->n_threads / c->n_items : 1,
         .advance = advance_item,
         .advance_context = &progress};
@@ -191,10 +204,10 @@ static fab_status run_alone(run *c, size_t index, size_t worker, fab_error *err)
 /* Those whose packets are alike one after the other, by the worker that comes to the first of them. */
 static fab_status run_item(void *argument, size_t index, size_t worker, fab_error *err) {
     run *c = argument;
-    bool goes_on = !fab_item_is_again(c->items, c->n_items, index);
+    bool goes_on = !item_is_again(c->items, c->n_items, index);
     for (size_t i = index; goes_on; i++) {
         FAB_PASS(run_alone(c, i, worker, err));
-        goes_on = fab_item_is_again(c->items, c->n_items, i + 1);
+        goes_on = item_is_again(c->items, c->n_items, i + 1);
     }
     return FAB_OK;
 }
@@ -206,21 +219,36 @@ static fab_status reserve_draws(const run *c, uint64_t n_draws, fab_engine_resul
     return FAB_OK;
 }
 
-/* One draw after the other, so that its loads are soon free. */
+/* The first phase with the flows of `phase`. */
+static uint32_t first_like(const fab_traffic *traffic, uint32_t phase) {
+    FAB_FIRST(like, phase, fab_phase_is_like(&traffic->phases[like], &traffic->phases[phase]));
+    return like;
+}
+
+/* One draw after the other, so that its loads are soon free; in it what is alike together. */
+static int item_order(const void *a, const void *b) {
+    const replay_item *x = a;
+    const replay_item *y = b;
+    int order = (x->draw > y->draw) - (x->draw < y->draw);
+    order = order != 0 ? order : (x->like > y->like) - (x->like < y->like);
+    order = order != 0 ? order : (x->engine > y->engine) - (x->engine < y->engine);
+    return order != 0 ? order : (x->place > y->place) - (x->place < y->place);
+}
+
 static fab_status list_items(run *c, fab_error *err) {
     size_t capacity = 0;
     for (uint32_t phase = 0; phase < c->traffic->n_phases; phase++) {
-        const uint32_t like = sends_packets(c) ? fab_first_like(c->traffic, phase) : phase;
+        const uint32_t like = sends_packets(c) ? first_like(c->traffic, phase) : phase;
         for (uint32_t engine = 0; engine < c->what->n_engines; engine++) {
             uint64_t n = draws_of(c, engine);
             FAB_PASS(reserve_draws(c, n, &c->phases[phase].engines[engine], err));
             FAB_PASS(FAB_GROW(c->items, capacity, c->n_items + n, err));
             for (uint64_t draw = 0; draw < n; draw++, c->n_items++) {
-                c->items[c->n_items] = (fab_item){phase, engine, like, draw, c->n_items};
+                c->items[c->n_items] = (replay_item){phase, engine, like, draw, c->n_items};
             }
         }
     }
-    FAB_SORT(c->items, c->n_items, fab_item_order);
+    FAB_SORT(c->items, c->n_items, item_order);
     return FAB_NEW(c->figures, c->n_items, err);
 }
 

@@ -93,9 +93,7 @@ static fab_status find_crossings(const fab_engine_run *run, const fab_split *spl
     const fab_demand *d = s->demand;
     const fab_trace *trace = run->trace;
     FAB_OWNED_NEW(double, x, s->fabric->n_links, err);
-    for (uint32_t l = 0; l < s->fabric->n_links; l++) {
-        x[l] = trace->marked[l] != 0;
-    }
+    FAB_FILL(x, s->fabric->n_links, trace->marked[fab_at] != 0);
     FAB_PASS(fab_split_fold(fab_router_dag(run->router, s->dag), split, FAB_FOLD_EXPECTED, x, d, share, err));
     for (uint64_t flow = 0; flow < s->phase->n_flows; flow++) {
         fab_flow about = fab_phase_flow(s->phase, flow);

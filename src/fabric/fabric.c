@@ -1,10 +1,7 @@
 /* Look-ups on a frozen fabric. Names are made when printed: storing them would cost more than the graph. Those of what
  * is installed are stored (names.c). */
-#include "fab/fabric.h"
 #include "fab/memory.h"
 #include "fab/names.h"
-
-#include <stdio.h>
 
 FAB_FREES_AFTER(fab_fabric_free, fab_fabric, fabric) {
     FAB_FREE_ALL(fabric->classes, fabric->cable_class, fabric->end, fabric->port, fabric->out_first, fabric->out_link,

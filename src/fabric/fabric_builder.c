@@ -2,6 +2,7 @@
 #include "fab/fabric_builder.h"
 #include "fab/memory.h"
 #include "fab/order.h"
+#include "fab/ranked.h"
 
 #include <inttypes.h>
 
@@ -104,9 +105,7 @@ static fab_status order_ports(fab_fabric *f, fab_node_id v, uint64_t **scratch, 
             (*scratch)[i] = (uint64_t)f->port[links[i]] << 32 | links[i];
         }
         qsort(*scratch, n, sizeof **scratch, fab_order_u64);
-        for (uint32_t i = 0; i < n; i++) {
-            links[i] = (uint32_t)(*scratch)[i];
-        }
+        FAB_FILL(links, n, (uint32_t)(*scratch)[fab_at]);
     }
     for (uint32_t i = 0; i < n; i++) {
         uint32_t port = f->port[links[i]];
@@ -123,21 +122,13 @@ static fab_status order_ports(fab_fabric *f, fab_node_id v, uint64_t **scratch, 
 static fab_status make_adjacency(fab_fabric *f, fab_error *err) {
     FAB_OWNED uint64_t *scratch = NULL;
     size_t capacity = 0;
-    FAB_PASS(FAB_NEW(f->out_first, (size_t)f->n_nodes + 1, err));
+    FAB_PASS(FAB_NEW(f->out_first, (size_t)f->n_nodes + 2, err));
     FAB_PASS(FAB_NEW(f->out_link, f->n_links, err));
-    FAB_OWNED_NEW(uint32_t, next, f->n_nodes, err);
     for (uint32_t l = 0; l < f->n_links; l++) {
         FAB_REFUSE_IF(f->end[l] >= f->n_nodes, err, FAB_EINTERNAL, NULL, "cable %u ends at node %u of %u", l / 2,
                       f->end[l], f->n_nodes);
-        f->out_first[f->end[l] + 1]++;
     }
-    for (uint32_t v = 0; v < f->n_nodes; v++) {
-        f->out_first[v + 1] += f->out_first[v];
-        next[v] = f->out_first[v];
-    }
-    for (uint32_t l = 0; l < f->n_links; l++) {
-        f->out_link[next[f->end[l]]++] = l;
-    }
+    fab_sort_by_key(f->end, NULL, f->n_links, f->n_nodes, f->out_first, f->out_link);
     for (uint32_t v = 0; v < f->n_nodes; v++) {
         FAB_PASS(order_ports(f, v, &scratch, &capacity, err));
     }

@@ -2,7 +2,6 @@
 #include "fab/names.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 /* Decimal number of n > 0 digits without a sign. */

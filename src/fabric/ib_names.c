@@ -5,7 +5,6 @@
 #include "fab/names.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 #define PREFIX     UINT64_C(0x02fab00000000000)

@@ -6,7 +6,6 @@
 #include "fab/str.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 
 const char *const fab_component_kinds[FAB_COMPONENT_N_KINDS] = {"link", "port",   "switch", "nic",
                                                                 "gpu",  "server", "rack",   "plane"};

@@ -63,9 +63,7 @@ static fab_status find_roots(uint32_t n_vertices, const fab_edges *edges, const 
     for (uint32_t v = n_vertices; v-- > 0;) {
         root[out_root[v]] = weight[v] > 0 ? v : root[out_root[v]];
     }
-    for (uint32_t v = 0; v < n_vertices; v++) {
-        out_root[v] = root[out_root[v]];
-    }
+    FAB_FILL(out_root, n_vertices, root[out_root[fab_at]]);
     return FAB_OK;
 }
 

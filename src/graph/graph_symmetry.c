@@ -4,6 +4,7 @@
 
 #include "fab/memory.h"
 #include "fab/order.h"
+#include "fab/ranked.h"
 #include "igraph_calls.h"
 
 FAB_RELEASES(fab_permutations_release, fab_permutations, first, moved, to);
@@ -30,22 +31,15 @@ fab_status fab_permutation_add(fab_permutations *p, uint32_t from, uint32_t to, 
 
 /* Edges in both directions, by their first end. */
 typedef struct neighbours {
-    size_t *first;
+    uint32_t *first;
     uint32_t *other; /* ascending within a vertex */
 } neighbours;
 
 static fab_status list_neighbours(uint32_t n, const fab_edges *edges, neighbours *out, fab_error *err) {
     FAB_PASS(FAB_NEW(out->first, (size_t)n + 2, err));
     FAB_PASS(FAB_NEW(out->other, 2 * edges->n + 1, err));
-    for (size_t i = 0; i < 2 * edges->n; i++) {
-        out->first[edges->ends[i] + 2]++;
-    }
-    for (uint32_t v = 0; v < n; v++) {
-        out->first[v + 2] += out->first[v + 1];
-    }
-    for (size_t i = 0; i < 2 * edges->n; i++) {
-        out->other[out->first[edges->ends[i] + 1]++] = edges->ends[i ^ 1];
-    }
+    fab_sort_by_key(edges->ends, NULL, (uint32_t)(2 * edges->n), n, out->first, out->other);
+    FAB_FILL(out->other, 2 * edges->n, edges->ends[out->other[fab_at] ^ 1]);
     for (uint32_t v = 0; v < n; v++) {
         size_t count = out->first[v + 1] - out->first[v];
         if (count > 1) {

@@ -4,7 +4,6 @@
 #include "fab/status.h"
 
 #include <igraph.h>
-#include <stdbool.h>
 #include <stdint.h>
 
 FAB_STATUS fab_igraph_status(igraph_error_t code, fab_error *err);

@@ -270,9 +270,7 @@ static fab_status open_shared(fab_lossless_state *s, fab_error *err) {
     FAB_PASS(s->n_queues > p->n_links ? FAB_NEW(s->lines, p->n_links, err) : FAB_OK);
     if (s->transport->alpha > 0) {
         FAB_PASS(FAB_NEW(s->left_bytes, (size_t)p->n_pools + 1, err));
-        for (uint32_t i = 0; i < p->n_pools; i++) {
-            s->left_bytes[i] = p->pool_bytes[i];
-        }
+        FAB_FILL(s->left_bytes, p->n_pools, p->pool_bytes[fab_at]);
     }
     return FAB_OK;
 }

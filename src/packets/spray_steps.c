@@ -175,9 +175,7 @@ static void take_turns(spray_steps *k, fab_spray_sender *x, double n_packets) {
         sum += sent[i];
     }
     const float more = (float)n_packets / (sum > 0 ? sum : (float)x->n);
-    for (uint32_t i = 0; i < x->n; i++) {
-        sent[i] = sum > 0 ? sent[i] * more : more;
-    }
+    FAB_FILL(sent, x->n, sum > 0 ? sent[fab_at] * more : more);
 }
 
 static void send_step(spray_steps *k, uint32_t number) {

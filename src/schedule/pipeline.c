@@ -1,6 +1,5 @@
 /* What a pipeline may be, and what its iteration consists of. Fixed orders make time grow with every duration, so that
  * what a kind of communication costs is the difference between a run with it and one without. */
-#include "fab/pipeline.h"
 #include "fab/memory.h"
 #include "pipeline_run.h"
 #include "fab/order.h"

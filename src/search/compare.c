@@ -1,11 +1,7 @@
 /* Designs side by side: which is best, by how much, what would turn it, and what differs between them. */
 #include "sweep_internal.h"
 
-#include "fab/design.h"
-
 #include "fab/memory.h"
-
-#include <math.h>
 
 /* --- verdict ------------------------------------------------------------------------------------------------------ */
 

@@ -4,8 +4,6 @@
 #include "fab/design.h"
 #include "fab/memory.h"
 
-#include <math.h>
-
 #define SAME 1e-9
 
 const fab_mix_unit fab_mix_units[FAB_MIX_JOBS] = {[FAB_JOB_TRAINING] = {"training", "tokens", "1e9 tokens", 1e9},

@@ -9,7 +9,6 @@
 #include <limits.h>
 #include <math.h>
 #include <setjmp.h>
-#include <stdio.h>
 
 /* What a call owns. It lives on the heap: automatic variables changed after setjmp are lost by the jump. */
 typedef struct call {

@@ -4,7 +4,6 @@
 #include "fab/str.h"
 
 #include <math.h>
-#include <stdio.h>
 
 /* --- which member stands where ------------------------------------------------------------------------------------ */
 

@@ -4,7 +4,6 @@
 #include "fab/status.h"
 
 #include <sqlite3.h>
-#include <stdbool.h>
 #include <stdint.h>
 
 #define STORE_PATH_SIZE      4096

@@ -6,8 +6,6 @@
 
 #include "fab/status.h"
 
-#include <stdbool.h>
-
 #define STORE_HOLDER_SIZE 160
 
 typedef struct store_lock {

@@ -1,6 +1,5 @@
 /* The file of a worker. It is written by transactions of whole blocks, in a write-ahead log: the end of the process
  * leaves the blocks that were committed. */
-#include "fab/shard.h"
 
 #include "schema.h"
 #include "shard_read.h"
@@ -8,7 +7,6 @@
 #include "fab/memory.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <time.h>
 
 #define TRIES 50 /* of 20 ms, where a writer comes or goes */

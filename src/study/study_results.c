@@ -3,7 +3,6 @@
 #include "scenarios/scenarios_internal.h"
 #include "study_scene.h"
 
-#include "fab/analysis.h"
 #include "fab/iterate.h"
 #include "fab/memory.h"
 #include "fab/summarise.h"
@@ -194,29 +193,14 @@ static void tell_model(const fab_study_results *r, fab_failure_model *out) {
     for (size_t c = 0; c < FAB_FAILURE_N; c++) {
         out->row[out->n_rows++] = (fab_failure_row){fab_failure_classes[c], 1 / rates.per_s[c], rates.repair_s[c]};
     }
-    out->checkpoint_s = rates.checkpoint_s;
-    out->pause_s = rates.pause_s;
-    out->lag_s = rates.lag_s;
-    out->restart_s = rates.restart_s;
-    out->join_s = rates.join_s;
-    out->rma_part = rates.rma_part;
-    out->rma_s = rates.rma_s;
-    out->infant_factor = rates.infant_factor;
-    out->infant_s = rates.infant_s;
-    out->slow_speed = rates.slow_speed;
-    out->flap_speed = rates.flap_speed;
-    out->throttle = rates.throttle;
+    out->rates = rates;
     memcpy(out->throttle_halls, spec->throttle_halls, sizeof out->throttle_halls);
-    out->detect_loss = rates.detect_loss;
-    out->detect_s = rates.detect_s;
     for (size_t v = 0; v < plan->n_variants; v++) {
         out->shrinks = out->shrinks || strcmp(plan->variants[v].policy, fab_policies[FAB_POLICY_SHRINK]) == 0;
     }
     out->serves = r->serves;
-    out->reform_s = rates.reform_s;
-    out->regrow = rates.regrow;
     out->keeps_batch = rates.shrunk_batch == 0;
-    out->is_auto = spec->checkpoint_s == 0;
+    out->is_auto = spec->rates.checkpoint_s == 0;
 }
 
 /* Classes of equal sets and updates leave ranks where they are; without a job nobody can move. */
@@ -286,9 +270,7 @@ fab_status fab_study_summarise(const fab_study_results *r, size_t top, bool keep
     FAB_OWNED_NEW(const char *, policies, plan->n_variants, err);
     FAB_OWNED_NEW(fab_outcome, healthy, plan->n_variants, err);
     FAB_PASS(split_variants(plan, labels, policies, &request, err));
-    for (size_t v = 0; v < plan->n_variants; v++) {
-        healthy[v] = plan->variants[v].healthy;
-    }
+    FAB_FILL(healthy, plan->n_variants, plan->variants[fab_at].healthy);
     request.healthy = healthy;
     FAB_PASS(results_sum_up(r, &request, out, err));
     FAB_EACH(fab_study_variant, x, (*out)->variants, plan->n_variants) {

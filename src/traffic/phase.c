@@ -2,6 +2,7 @@
 
 #include "fab/collective.h"
 #include "fab/memory.h"
+#include "fab/ranked.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -35,11 +36,11 @@ fab_status fab_phase_reserve(fab_phase_builder *builder, uint64_t capacity, fab_
     return FAB_OK;
 }
 
-/* Copies an array to where its elements belong, and back. */
-#define REORDER(array, scratch, place, n)                                                                              \
+/* Copies an array in another order, and back. */
+#define REORDER(array, scratch, order, n)                                                                              \
     do {                                                                                                               \
         for (uint64_t k = 0; k < (n); k++) {                                                                           \
-            (scratch)[(place)[k]] = (array)[k];                                                                        \
+            (scratch)[k] = (array)[(order)[k]];                                                                        \
         }                                                                                                              \
         memcpy((array), (scratch), (size_t)(n) * sizeof *(array));                                                     \
     } while (0)
@@ -53,22 +54,14 @@ fab_status fab_phase_sort(fab_phase *phase, uint32_t n_gpus, fab_error *err) {
         return FAB_OK;
     }
     FAB_OWNED_NEW(uint64_t, scratch, phase->n_flows, err);
-    FAB_OWNED_NEW(uint32_t, place, phase->n_flows, err);
-    FAB_OWNED_NEW(uint32_t, next, (size_t)n_gpus + 1, err);
-    for (uint64_t i = 0; i < phase->n_flows; i++) {
-        next[phase->src[i] + 1]++;
-    }
-    for (uint32_t gpu = 0; gpu < n_gpus; gpu++) {
-        next[gpu + 1] += next[gpu];
-    }
-    for (uint64_t i = 0; i < phase->n_flows; i++) {
-        place[i] = next[phase->src[i]]++;
-    }
+    FAB_OWNED_NEW(uint32_t, order, phase->n_flows, err);
+    FAB_OWNED_NEW(uint32_t, first, (size_t)n_gpus + 2, err);
+    fab_sort_by_key(phase->src, NULL, (uint32_t)phase->n_flows, n_gpus, first, order);
     uint32_t *narrow = (uint32_t *)(void *)scratch;
-    REORDER(phase->bytes, scratch, place, phase->n_flows);
-    REORDER(phase->src, narrow, place, phase->n_flows);
-    REORDER(phase->dst, narrow, place, phase->n_flows);
-    REORDER(phase->comm, narrow, place, phase->n_flows);
+    REORDER(phase->bytes, scratch, order, phase->n_flows);
+    REORDER(phase->src, narrow, order, phase->n_flows);
+    REORDER(phase->dst, narrow, order, phase->n_flows);
+    REORDER(phase->comm, narrow, order, phase->n_flows);
     return FAB_OK;
 }
 
@@ -114,17 +107,9 @@ fab_status fab_phase_number(fab_phase *phase, fab_error *err) {
         n_gpus = larger >= n_gpus ? larger + 1 : n_gpus;
     }
     FAB_OWNED_NEW(pair_count, seen, n_gpus, err);
-    FAB_OWNED_NEW(uint32_t, first, (size_t)n_gpus + 1, err);
+    FAB_OWNED_NEW(uint32_t, first, (size_t)n_gpus + 2, err);
     FAB_PASS(FAB_NEW_ALL(phase->n_flows, err, by_src, phase->ordinal));
-    for (uint64_t i = 0; i < phase->n_flows; i++) {
-        first[phase->src[i] + 1]++;
-    }
-    for (uint32_t gpu = 0; gpu < n_gpus; gpu++) {
-        first[gpu + 1] += first[gpu];
-    }
-    for (uint64_t i = 0; i < phase->n_flows; i++) {
-        by_src[first[phase->src[i]]++] = (uint32_t)i;
-    }
+    fab_sort_by_key(phase->src, NULL, (uint32_t)phase->n_flows, n_gpus, first, by_src);
     for (uint64_t i = 0; i < phase->n_flows; i++) {
         const uint32_t flow = by_src[i];
         pair_count *of = &seen[phase->dst[flow]];

@@ -131,6 +131,11 @@ void fab_job_fill_replicas(fab_job *job);
 /* Which copies share a state (job->spec.shard_group), from shard-over and the strides. */
 FAB_STATUS fab_job_share(fab_job *job, const fab_fabric *fabric, fab_error *err);
 
+/* A size that is not given. */
+static inline void fab_job_default(uint64_t *size, uint64_t otherwise) {
+    *size = *size == 0 ? otherwise : *size;
+}
+
 /* The model and its sizes, checked by themselves. */
 FAB_STATUS fab_job_find_model(fab_job *job, fab_error *err);
 

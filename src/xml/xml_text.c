@@ -2,7 +2,6 @@
 #include "fab/utf8.h"
 #include "fab/xml_reader.h"
 
-#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 

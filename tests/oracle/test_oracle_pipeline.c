@@ -76,7 +76,7 @@ static fab_iteration timed(const drawn *d) {
     fab_iteration it;
     fab_error err = {.code = FAB_OK};
     fab_iteration_request request = {.job = &d->job, .times = &d->times};
-    cr_assert_eq(fab_iteration_time(&request, &it, &err), FAB_OK, "%s: %s", err.where, err.text);
+    cr_assert_eq(row_time(&request, &it, &err), FAB_OK, "%s: %s", err.where, err.text);
     return it;
 }
 

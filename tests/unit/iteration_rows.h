@@ -44,6 +44,38 @@ static inline fab_gpu row_gpu(const char *name) {
     return gpu;
 }
 
+/* The model of a resolved job; one of the user's own has the shape of a GPT. */
+static inline fab_model row_model(const fab_job_spec *job) {
+    const fab_model *found = fab_model_find(job->model);
+    fab_model model = {.name = job->model, .tied = true};
+    if (found != NULL) {
+        model = *found;
+        bool as_published =
+            job->hidden == found->hidden && job->heads == found->heads && job->kv_heads == found->kv_heads;
+        model.latent = as_published ? found->latent : NULL;
+    }
+    model.layers = job->layers;
+    model.hidden = job->hidden;
+    model.heads = job->heads;
+    model.kv_heads = job->kv_heads;
+    model.ffn = job->ffn;
+    model.seq = job->seq;
+    model.vocab = job->vocab;
+    model.batch = job->batch;
+    model.experts = job->experts;
+    model.top_k = job->top_k;
+    model.expert_ffn = job->expert_ffn;
+    return model;
+}
+
+/* fab_iteration_time() with the model of the job. */
+static inline fab_status row_time(const fab_iteration_request *request, fab_iteration *out, fab_error *err) {
+    fab_iteration_request whole = *request;
+    const fab_model model = row_model(request->job);
+    whole.model = &model;
+    return fab_iteration_time(&whole, out, err);
+}
+
 /* A resolved job; interleave and microbatch 1. */
 static inline fab_job_spec row_job(const fab_model *m, uint64_t tp, uint64_t pp, uint64_t dp, uint64_t batch) {
     fab_job_spec job = {.layers = m->layers,
@@ -127,5 +159,5 @@ static inline fab_status row_iteration(size_t i, const fab_compute_model *comput
     fab_job_times times = row_times(&job, model, ROW_NVLINK, ROW_NIC);
     fab_iteration_request request = {
         .job = &job, .times = &times, .compute = compute, .choose_microbatch = true, .choose_interleave = true};
-    return fab_iteration_time(&request, out, err);
+    return row_time(&request, out, err);
 }

@@ -12,8 +12,6 @@
 
 #include "fab/floor_plan.h"
 
-#include <stdio.h>
-
 typedef struct fab_prices fab_prices;
 
 typedef struct fab_patch {

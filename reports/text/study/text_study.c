@@ -475,10 +475,10 @@ static const char *study_show_time(fab_page *page, double s) {
 static void study_say_slow(fab_page *page, const fab_failure_model *m, size_t row, const char *who, const char *what,
                            double speed) {
     if (isfinite(m->row[row].mtbf_s)) {
-        bool is_noticed = 1 - speed >= m->detect_loss;
+        bool is_noticed = 1 - speed >= m->rates.detect_loss;
         fab_page_say(page, " Slow %s %s of their %s, which %s%s.", who, study_show_percent(page, speed), what,
                      is_noticed ? "is noticed after " : "nobody notices",
-                     is_noticed ? study_show_time(page, m->detect_s) : "");
+                     is_noticed ? study_show_time(page, m->rates.detect_s) : "");
     }
 }
 
@@ -486,6 +486,7 @@ static void study_put_model(fab_page *page, const fab_study_summary *s) {
     static const fab_column COLUMNS[] = {COLUMN("", text), SHOWN("of one, every", study_show_time),
                                          SHOWN("away for", study_show_time)};
     const fab_failure_model *m = &s->model;
+    const fab_failure_rates *r = &m->rates;
     if (m->n_rows == 0) {
         return;
     }
@@ -502,26 +503,26 @@ static void study_put_model(fab_page *page, const fab_study_summary *s) {
             "Replicas that serve go on without each other: goodput is the part of the requests that those left "
             "can serve (of pools: of the one that has lost most), beside flows of the lost ones, which still count; a "
             "replica restarts alone, in %s",
-            study_show_time(page, m->restart_s));
+            study_show_time(page, r->restart_s));
     } else {
         fab_page_say(
             page, "A checkpoint every %s%s, for which the job stands %s; it counts after %s. A restart takes %s",
-            study_show_time(page, m->checkpoint_s), m->is_auto ? " (found for this job)" : "",
-            study_show_time(page, m->pause_s), study_show_time(page, m->lag_s), study_show_time(page, m->restart_s));
+            study_show_time(page, r->checkpoint_s), m->is_auto ? " (found for this job)" : "",
+            study_show_time(page, r->pause_s), study_show_time(page, r->lag_s), study_show_time(page, r->restart_s));
     }
-    fab_page_say(page, m->join_s > 0 ? ", %s longer where ranks move." : ".", study_show_time(page, m->join_s));
-    if (m->rma_part > 0) {
-        fab_page_say(page, " %s of hardware is away for %s.", study_show_percent(page, m->rma_part),
-                     study_show_time(page, m->rma_s));
+    fab_page_say(page, r->join_s > 0 ? ", %s longer where ranks move." : ".", study_show_time(page, r->join_s));
+    if (r->rma_part > 0) {
+        fab_page_say(page, " %s of hardware is away for %s.", study_show_percent(page, r->rma_part),
+                     study_show_time(page, r->rma_s));
     }
-    if (m->infant_factor > 1) {
+    if (r->infant_factor > 1) {
         fab_page_say(page, " It fails %.3g times as often at first, an excess that falls to 1/e in %s.",
-                     m->infant_factor, study_show_time(page, m->infant_s));
+                     r->infant_factor, study_show_time(page, r->infant_s));
     }
-    study_say_slow(page, m, FAB_STUDY_CAUSES - 2, "GPUs keep", "speed", m->slow_speed);
-    study_say_slow(page, m, FAB_STUDY_CAUSES - 1, "cables keep", "capacity", m->flap_speed);
-    if (m->throttle > 0) {
-        fab_page_say(page, " At noon GPUs lose %s to heat%s%s.", study_show_percent(page, m->throttle),
+    study_say_slow(page, m, FAB_FAILURE_SLOW, "GPUs keep", "speed", r->slow_speed);
+    study_say_slow(page, m, FAB_FAILURE_FLAP, "cables keep", "capacity", r->flap_speed);
+    if (r->throttle > 0) {
+        fab_page_say(page, " At noon GPUs lose %s to heat%s%s.", study_show_percent(page, r->throttle),
                      m->throttle_halls[0] != '\0' ? " in halls " : "", m->throttle_halls);
     }
     if (m->shrinks && !m->serves) {
@@ -529,9 +530,9 @@ static void study_put_model(fab_page *page, const fab_study_summary *s) {
                      " shrink: another number of replicas takes %s in place of a restart; %s; the job stops to take "
                      "back %s of them. Its rings keep the rates that all replicas have: less exact where the job waits "
                      "for its network.",
-                     study_show_time(page, m->reform_s),
+                     study_show_time(page, r->reform_s),
                      m->keeps_batch ? "those left do all of the batch" : "the batch is smaller without them",
-                     study_show_percent(page, m->regrow));
+                     study_show_percent(page, r->regrow));
     }
     fab_page_paragraph(page, FAB_INK_PLAIN, 2, 2);
     if (m->source[0] != '\0') {

@@ -5,11 +5,7 @@
  */
 #pragma once
 
-#include "fab/fabric.h"
-#include "fab/next_hops.h"
 #include "fab/offer.h"
-#include "fab/routing.h"
-#include "fab/status.h"
 
 /**
  * A bit for every pair of a fabric link into a switch and one out of it. The matrix of switch s has as many rows as

@@ -4,9 +4,7 @@
  */
 #pragma once
 
-#include "fab/fabric.h"
 #include "fab/routing.h"
-#include "fab/status.h"
 
 #define FAB_REASON_SIZE 192
 

@@ -6,7 +6,6 @@
 
 #include "fab/mask.h"
 #include "fab/next_hops.h"
-#include "fab/status.h"
 
 /** A link that leaves a switch, and where it leads. */
 typedef struct fab_exit {

@@ -5,7 +5,6 @@
 #pragma once
 
 #include "fab/fabric.h"
-#include "fab/status.h"
 
 /**
  * A switch keeps its groups of equal-cost next hops, and per destination leaf which group serves it. Opaque; read-only

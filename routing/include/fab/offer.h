@@ -1,11 +1,7 @@
 /** What flows ask of the network: offered rates, and the demands between leaves that they add up to. */
 #pragma once
 
-#include "fab/fabric.h"
-#include "fab/next_hops.h"
 #include "fab/routing.h"
-#include "fab/status.h"
-#include "fab/traffic.h"
 
 /** Bytes that leave and enter every NIC in a phase: GPUs that share one, or relay for others, share its rate. */
 typedef struct fab_offer {

@@ -4,11 +4,8 @@
  */
 #pragma once
 
-#include "fab/mask.h"
 #include "fab/masked_hops.h"
 #include "fab/offer.h"
-#include "fab/routing.h"
-#include "fab/status.h"
 
 /** A phase as it is routed on the healthy fabric, and who crosses which link. Read-only once made: many threads may
  * route again from it. */

@@ -2,9 +2,7 @@
 #pragma once
 
 #include "fab/engine_spec.h"
-#include "fab/fabric.h"
 #include "fab/next_hops.h"
-#include "fab/status.h"
 #include "fab/traffic.h"
 
 /**

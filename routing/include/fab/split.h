@@ -4,10 +4,7 @@
  */
 #pragma once
 
-#include "fab/fabric.h"
-#include "fab/next_hops.h"
 #include "fab/offer.h"
-#include "fab/status.h"
 
 /** Shortest-path DAGs of all destination leaves, in blocks of 64, switches by distance; of switches that are alike
  * (switch_classes.h) only one. Read-only; free with fab_dag_free(). */

@@ -4,11 +4,7 @@
  */
 #pragma once
 
-#include "fab/routing.h"
 #include "fab/split.h"
-#include "fab/status.h"
-
-#include <stdio.h>
 
 /**
  * Writes the next-hop ports of every switch for every destination. Of an engine that looks at more than the

@@ -26,9 +26,7 @@ double observe_median(double *numbers, size_t n) {
 double observe_spread(double *numbers, size_t n) {
     const double at[] = {0.5, n < MANY ? FEW_TAIL : TAIL};
     double found[2] = {0, 0};
-    for (size_t i = 0; i < n; i++) {
-        numbers[i] = fabs(numbers[i]);
-    }
+    FAB_FILL(numbers, n, fabs(numbers[fab_at]));
     if (n == 0) {
         return NAN;
     }

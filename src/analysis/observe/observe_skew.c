@@ -77,9 +77,7 @@ static double dot(const double *a, const double *b, size_t n) {
 static void solve(const skew_system *s, double *x) {
     size_t n = s->n_boxes;
     multiply(s, x, s->product);
-    for (size_t i = 0; i < n; i++) {
-        s->residual[i] = -s->product[i];
-    }
+    FAB_FILL(s->residual, n, -s->product[fab_at]);
     double length = 0;
     FAB_EACH(const skew_pair, p, s->pairs, s->n_pairs) {
         s->residual[p->tail] += p->weight * p->difference;
@@ -97,9 +95,7 @@ static void solve(const skew_system *s, double *x) {
             s->residual[i] -= far * s->product[i];
         }
         double next = dot(s->residual, s->residual, n);
-        for (size_t i = 0; i < n; i++) {
-            s->way[i] = s->residual[i] + next / square * s->way[i];
-        }
+        FAB_FILL(s->way, n, s->residual[fab_at] + next / square * s->way[fab_at]);
         square = next;
     }
 }
@@ -110,9 +106,7 @@ static double left_at(const skew_pair *p, const double *skew) {
 
 /* Tukey's weights: none beyond some spreads. */
 static void weigh_pairs(skew_system *s, const double *skew) {
-    for (size_t i = 0; i < s->n_pairs; i++) {
-        s->numbers[i] = left_at(&s->pairs[i], skew);
-    }
+    FAB_FILL(s->numbers, s->n_pairs, left_at(&s->pairs[fab_at], skew));
     double spread = observe_spread(s->numbers, s->n_pairs);
     double wide = WIDE * (spread > EXACT ? spread : EXACT);
     for (size_t i = 0; i < s->n_pairs; i++) {

@@ -8,7 +8,6 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #define MOST_BYTES ((size_t)1 << 30) /* of a report, or of a list of servers */
 #define HEAD       4096              /* of a file that is looked at to tell what it is */

@@ -10,7 +10,6 @@
 #include <curses.h>
 #include <term.h>
 #include <locale.h>
-#include <unistd.h>
 
 #define WAIT_MS 200 /* how long a signal may wait */
 

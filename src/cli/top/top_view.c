@@ -105,9 +105,7 @@ bool top_view_part(const top_model *m, const top_view *v, size_t row, fab_compon
 
 static fab_status take_ranked(top_view *v, fab_ranked *list, size_t n, fab_error *err) {
     FAB_PASS(FAB_NEW(v->item, n, err));
-    for (size_t i = 0; i < n; i++) {
-        v->item[i] = list[i].item;
-    }
+    FAB_FILL(v->item, n, list[fab_at].item);
     v->n = n;
     return FAB_OK;
 }

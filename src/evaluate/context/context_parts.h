@@ -83,9 +83,6 @@ struct fab_context {
     context_parts *parts;
 };
 
-/** Ideal spray and what bounds the time. Release with fab_prepared_release(). In measure/subject.c. */
-FAB_STATUS fab_prepared_init(const fab_context *context, size_t phase, fab_prepared_phase *out, fab_error *err);
-
 /** What does not depend on the engine, of the healthy fabric. */
 FAB_STATUS fab_context_prepared(const fab_context *context, size_t phase, const fab_prepared_phase **out,
                                 fab_error *err);

@@ -3,6 +3,7 @@
 #include "measure/measure_rates.h"
 
 #include "fab/memory.h"
+#include "times/relay.h"
 
 #include <math.h>
 
@@ -18,10 +19,16 @@ fab_status context_phases_init(fab_context *c, fab_error *err) {
     return status;
 }
 
+static void prepared_release(fab_prepared_phase *prepared) {
+    fab_flow_classes_release(&prepared->classes);
+    FAB_FREE_ALL(prepared->spray, prepared->relay);
+    *prepared = (fab_prepared_phase){0};
+}
+
 void context_phases_release(fab_context *c) {
     context_parts *p = c->parts;
     FAB_EACH(context_phase, phase, p->phases, p->n_phases) {
-        fab_prepared_release(&phase->prepared);
+        prepared_release(&phase->prepared);
         fab_bound_release(&phase->bound);
         fab_demand_release(&phase->demand);
         fab_offer_release(&phase->offer);
@@ -77,8 +84,33 @@ fab_status fab_context_demand(const fab_context *context, size_t phase, const fa
     return FAB_OK;
 }
 
+/* Ideal spray and what bounds the time. */
+static fab_status prepared_init(const fab_context *context, size_t phase, fab_prepared_phase *out, fab_error *err) {
+    const fab_fabric *f = fab_context_what(context)->fabric;
+    FAB_OWNS(prepared_release) fab_prepared_phase s = {.fabric = f};
+    FAB_PASS(fab_context_traffic(context, &s.traffic, err));
+    FAB_PASS(fab_context_ports(context, &s.ports, err));
+    FAB_PASS(fab_context_next_hops(context, &s.next_hops, err));
+    FAB_PASS(fab_context_dag(context, &s.dag, err));
+    FAB_PASS(fab_context_offer(context, phase, &s.offer, err));
+    FAB_PASS(fab_context_demand(context, phase, &s.demand, err));
+    s.phase = &s.traffic->phases[phase];
+    s.bisection = strcmp(s.phase->collective, "bisection") == 0;
+    FAB_PASS(fab_flow_classes_init(&s, &s.classes, err));
+    FAB_PASS(FAB_NEW(s.spray, f->n_links, err));
+    memcpy(s.spray, s.demand->segment_rate, f->n_links * sizeof *s.spray);
+    FAB_PASS(fab_split_load(s.dag, fab_split_even(), s.demand, s.demand->rate, s.spray, err));
+    FAB_PASS(fab_check_conservation(f, s.spray, err));
+    fab_to_utilisation(f, s.spray);
+    FAB_PASS(fab_bound_cuts(f, s.dag, s.next_hops, s.demand, s.spray, &s.cuts, err));
+    FAB_PASS(fab_least_time(&s, err));
+    s.least_s = fmax(s.least_s, s.cuts.least_s);
+    FAB_PASS(fab_relay_find(&s, &s.relay, &s.relay_s, err));
+    return FAB_GIVE(*out, s);
+}
+
 static fab_status build_prepared(void *context, size_t phase, fab_error *err) {
-    return fab_prepared_init(context, phase, &((fab_context *)context)->parts->phases[phase].prepared, err);
+    return prepared_init(context, phase, &((fab_context *)context)->parts->phases[phase].prepared, err);
 }
 
 fab_status fab_context_prepared(const fab_context *context, size_t phase, const fab_prepared_phase **out,

@@ -101,15 +101,15 @@ static held_parameters parameters_of(const iteration_plan *p, uint64_t stage) {
     const fab_job_spec *job = p->job;
     double dense = 0;
     double experts = 0;
-    fab_stage_trained(job, &p->model, stage, &dense, &experts);
+    fab_stage_trained(job, p->model, stage, &dense, &experts);
     bool is_last = stage + 1 == job->pp;
-    bool has_copy = is_last && p->model.tied && stage > 0 && job->lora_rank == 0;
-    double copied = has_copy ? (double)p->model.vocab * (double)p->model.hidden : 0;
+    bool has_copy = is_last && p->model->tied && stage > 0 && job->lora_rank == 0;
+    double copied = has_copy ? (double)p->model->vocab * (double)p->model->hidden : 0;
     held_parameters found = {.updated = (dense + copied) / fab_job_shards(job, false) +
                                         experts / (double)job->ep / fab_job_shards(job, true)};
-    fab_stage_parameters(&p->model, job, stage, &dense, &experts);
-    found.input = stage == 0 ? fab_model_input_parameters(&p->model) : 0;
-    found.output = is_last ? fab_model_output_parameters(&p->model) : 0;
+    fab_stage_parameters(p->model, job, stage, &dense, &experts);
+    found.input = stage == 0 ? fab_model_input_parameters(p->model) : 0;
+    found.output = is_last ? fab_model_output_parameters(p->model) : 0;
     found.layers = dense + experts / (double)job->ep - found.input - found.output;
     return found;
 }

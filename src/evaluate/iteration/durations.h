@@ -9,7 +9,7 @@ typedef struct iteration_plan {
     const fab_job_spec *job;
     const fab_compute_model *compute;
     const fab_gpu *gpu;
-    fab_model model;
+    const fab_model *model;
     fab_layer_shape shape; /* its microbatch is that of the candidate */
     uint64_t most_layers;  /* of a stage */
     uint64_t most_chunks;  /* that the order allows and no stage has too few layers for */

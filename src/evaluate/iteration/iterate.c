@@ -81,6 +81,7 @@ static fab_status iterate_times(const fab_traffic *traffic, const fab_job_times 
     const memory_check check = {&traffic->job, &traffic->model, how->chosen};
     const fab_iteration_request request = {
         .job = &traffic->job,
+        .model = &traffic->model,
         .times = times,
         .compute = how->compute,
         .choose_microbatch = traffic->job.microbatch_auto,

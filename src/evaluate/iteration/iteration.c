@@ -9,30 +9,6 @@
 #include <inttypes.h>
 #include <math.h>
 
-/* The model of a resolved job; one of the user's own has the shape of a GPT. */
-static fab_model model_of(const fab_job_spec *job) {
-    const fab_model *found = fab_model_find(job->model);
-    fab_model model = {.name = job->model, .tied = true};
-    if (found != NULL) {
-        model = *found;
-        bool as_published =
-            job->hidden == found->hidden && job->heads == found->heads && job->kv_heads == found->kv_heads;
-        model.latent = as_published ? found->latent : NULL;
-    }
-    model.layers = job->layers;
-    model.hidden = job->hidden;
-    model.heads = job->heads;
-    model.kv_heads = job->kv_heads;
-    model.ffn = job->ffn;
-    model.seq = job->seq;
-    model.vocab = job->vocab;
-    model.batch = job->batch;
-    model.experts = job->experts;
-    model.top_k = job->top_k;
-    model.expert_ffn = job->expert_ffn;
-    return model;
-}
-
 /* Every layer of a model with experts is timed as one that has them, also the first few that have none. */
 fab_layer_shape iteration_shape(const fab_job_spec *job, const fab_model *model) {
     bool has_experts = job->experts > 1;
@@ -242,10 +218,10 @@ static fab_status open_plan(const fab_iteration_request *request, iteration_plan
                         .job = job,
                         .compute = request->compute != NULL ? request->compute : &fab_compute_default,
                         .gpu = &job->accelerator,
-                        .model = model_of(job)};
+                        .model = request->model};
     FAB_REFUSE_IF(p.gpu->name[0] == '\0', err, FAB_EINTERNAL, job->where,
                   "there is no GPU '%s': the job is not resolved", job->gpu);
-    p.shape = iteration_shape(job, &p.model);
+    p.shape = iteration_shape(job, p.model);
     FAB_PASS(fab_gpu_resolve(p.gpu, job->precision, job->where, &p.shape.precision, err));
     for (uint64_t stage = 0; stage < job->pp; stage++) {
         uint64_t layers = fab_stage_layers(job, stage);

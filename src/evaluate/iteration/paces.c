@@ -246,9 +246,7 @@ fab_status fab_iterate_link_use(const fab_fabric *fabric, const fab_traffic *tra
     FAB_OWNED_NEW(fab_link_use, use, n, err);
     FAB_OWNED_NEW(uint64_t, n_used, n, err);
     FAB_OWNED_NEW(fab_travel, travel, traffic->n_phases, err);
-    for (size_t p = 0; p < traffic->n_phases; p++) {
-        travel[p] = fab_iterate_travel(traffic->phases[p].name);
-    }
+    FAB_FILL(travel, traffic->n_phases, fab_iterate_travel(traffic->phases[fab_at].name));
     for (fab_link_id link = 0; link < fabric->n_links; link++) {
         const fab_link_class *class = fab_class_of(fabric, link);
         size_t place = class->kind == FAB_LINK_SCALEUP ? 0 : class->kind == FAB_LINK_PCIE ? 1 : class->tier + 1;

@@ -1,6 +1,5 @@
 /* Serving: a roofline of kernels, and what phases add to it. */
 
-#include "batches.h"
 #include "durations.h"
 #include "fab/iterate.h"
 #include "fab/memory.h"
@@ -10,8 +9,10 @@
 
 #include <math.h>
 
-#define REQUESTS     10000 /* of the queue that is simulated */
-#define PART_OF_MOST 0.7   /* of the requests that can be served, where nobody says how many come */
+#define REQUESTS     10000  /* of the queue that is simulated */
+#define PART_OF_MOST 0.7    /* of the requests that can be served, where nobody says how many come */
+#define TABLE_BYTES  4      /* of an element of a table of ranking */
+#define SIDE         1024.0 /* of the layers that dense parameters of ranking are taken for */
 
 /* What the phases of a name that begins with `part` take in all: transfers, which go by the sequences of a pass, and
  * latencies, which do not; hops between stages apart. Tensor-parallel all-reduces of NCCL are neither. */
@@ -269,6 +270,59 @@ void fab_serve_with(const fab_traffic *traffic, const fab_result *result, size_t
     serve_alone(&s, result, &p, out);
 }
 
+/* --- ranking: lookups and products of a batch on a roofline, and what its phases add ------------------------------ */
+
+/* Forward, and gradients of inputs and weights. */
+static double dense_s(const fab_job_spec *job) {
+    const double samples = (double)job->batch / (double)job->dp;
+    const double side = fmin(SIDE, sqrt((double)job->dense_parameters));
+    const double layers = (double)job->dense_parameters / (side * side);
+    const fab_compute_model *model = &fab_compute_default;
+    const fab_gpu *gpu = &job->accelerator;
+    return layers * (2 * fab_gemm_s(model, gpu, job->precision, samples, side, side, 1) +
+                     fab_gemm_s(model, gpu, job->precision, side, side, samples, 1)) +
+           fab_optimizer_s(model, gpu, (double)job->dense_parameters, job->gradient_bytes);
+}
+
+/* Rows are read once, and once more to be written. */
+static double lookup_s(const fab_job_spec *job) {
+    const double bytes = 3 * TABLE_BYTES * (double)job->batch / (double)job->dp * job->lookups * job->lookup_peak;
+    return fab_memory_s(&fab_compute_default, &job->accelerator, bytes);
+}
+
+static void rank(const fab_traffic *traffic, const fab_result *result, size_t engine, fab_ranking_batch *out) {
+    const fab_job_spec *job = &traffic->job;
+    out->dense_s = dense_s(job);
+    out->lookup_s = lookup_s(job);
+    FAB_EACH(const fab_phase_result, phase, result->phases, result->n_phases) {
+        const double s = phase->engines[engine].time_s.mean;
+        if (strncmp(phase->name, "embedding", strlen("embedding")) == 0) {
+            out->exchange_s += s;
+        } else if (strncmp(phase->name, "dp", 2) == 0) {
+            out->reduction_s += (1 - job->dp_overlap) * s;
+        }
+    }
+    out->batch_s = out->lookup_s + out->dense_s + out->exchange_s + out->reduction_s;
+    out->samples_per_s = (double)job->batch / out->batch_s;
+    out->usd_per_1e6_samples =
+        traffic->memory.fits
+            ? fab_usd_per_s(&result->fabrics[0], result->ranks, traffic->job.gpu_hour_usd) / out->samples_per_s * 1e6
+            : 0;
+}
+
+static fab_status rank_all(const fab_traffic *traffic, fab_result *result, fab_error *err) {
+    const size_t n = result->phases[0].n_engines;
+    FAB_PASS(FAB_NEW(result->ranking, n, err));
+    result->n_ranking = n;
+    for (size_t e = 0; e < n; e++) {
+        rank(traffic, result, e, &result->ranking[e]);
+        FAB_FORMAT(result->ranking[e].engine, "%s", result->phases[0].engines[e].engine);
+    }
+    return FAB_OK;
+}
+
+/* --- a result ----------------------------------------------------------------------------------------------------- */
+
 static bool is_timed(const fab_traffic *traffic, const fab_result *result, const char *text) {
     bool timed = traffic->has_job && strcmp(text, "job") == 0 && traffic->n_phases > 0 && result->n_fabrics > 0;
     for (size_t i = 0; timed && i < result->n_phases; i++) {
@@ -284,7 +338,7 @@ fab_status fab_serve(const fab_traffic *traffic, fab_result *result, const char 
         return FAB_OK;
     }
     if (traffic->job.kind == FAB_JOB_RANKING) {
-        return iteration_rank(traffic, result, err);
+        return rank_all(traffic, result, err);
     }
     const size_t n = result->phases[0].n_engines;
     const server s = server_of(traffic, result);

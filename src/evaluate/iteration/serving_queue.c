@@ -9,7 +9,6 @@
 #include "fab/rng.h"
 
 #include <math.h>
-#include <stdbool.h>
 
 #define SKIPPED 5 /* one request of so many, at the beginning */
 

@@ -1,5 +1,6 @@
 /* Classes of flows, and what a phase is whatever the engine. */
 #include "fab/memory.h"
+#include "fab/ranked.h"
 #include "measure.h"
 
 #include <math.h>
@@ -98,15 +99,7 @@ static fab_status classes_of_groups(const fab_prepared_phase *s, const fab_sent 
     FAB_OWNED_NEW(uint32_t, by_group, n, err);
     FAB_OWNED_NEW(uint32_t, first_of, (size_t)g->n_groups + 2, err);
     FAB_OWNED_NEW(uint64_t, own, g->n_groups, err);
-    for (uint32_t i = 0; i < n; i++) {
-        first_of[g->group[i] + 2]++;
-    }
-    for (uint32_t k = 0; k < g->n_groups; k++) {
-        first_of[k + 2] += first_of[k + 1];
-    }
-    for (uint32_t i = 0; i < n; i++) {
-        by_group[first_of[g->group[i] + 1]++] = i;
-    }
+    fab_sort_by_key(g->group, NULL, n, g->n_groups, first_of, by_group);
     for (uint32_t to = 0; to < g->n_groups; to++) {
         low = to < high ? low : to;
         for (high = to < high ? high : to; high < g->n_groups && g->apart[high] == g->apart[low];) {

@@ -44,8 +44,6 @@ typedef struct fab_prepared_phase {
     double relay_s; /**< what that takes */
 } fab_prepared_phase;
 
-void fab_prepared_release(fab_prepared_phase *prepared);
-
 /** Classes of the flows of prepared->phase, from its demand. */
 FAB_STATUS fab_flow_classes_init(const fab_prepared_phase *prepared, fab_flow_classes *out, fab_error *err);
 void fab_flow_classes_release(fab_flow_classes *classes);

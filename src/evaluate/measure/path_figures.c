@@ -1,5 +1,4 @@
 /* Lengths and latencies of paths, and the limit that a reorder window sets. */
-#include "fab/path_figures.h"
 #include "measure.h"
 #include "fab/memory.h"
 

@@ -42,9 +42,7 @@ static void add_bundles(const fab_stream *s, uint32_t gpu, fab_scratch *scratch,
     uint32_t nic = nic_of(prepared, gpu);
     uint32_t per_domain = prepared->ports->gpu_scaleup[gpu] != FAB_NONE ? prepared->fabric->gpus_per_domain : 1;
     uint32_t first = gpu / per_domain * per_domain;
-    for (uint32_t i = 0; i < s->n_sources; i++) {
-        members[i] = s->sources[i].count;
-    }
+    FAB_FILL(members, s->n_sources, s->sources[fab_at].count);
     for (uint32_t other = first; other < first + per_domain; other++) { /* its own domain does not need the network */
         if (other >= all->first && other < all->first + all->n) {
             members[s->source_of[other - all->first]]--;

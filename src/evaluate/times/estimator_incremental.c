@@ -131,9 +131,7 @@ static fab_status keep_touched(fab_incremental *m, const fab_rerouted *r, fab_er
         m->touched_at[m->touched[i]] = 0;
     }
     memcpy(m->touched_first, r->path_first, ((size_t)r->n_touched + 1) * sizeof *r->path_first);
-    for (size_t i = 0; i < n_links; i++) {
-        m->touched_link[i] = r->link[i];
-    }
+    FAB_FILL(m->touched_link, n_links, r->link[fab_at]);
     for (uint32_t i = 0; i < r->n_touched; i++) {
         m->touched_at[r->path[i]] = i + 1;
         m->touched[m->n_touched + i] = r->path[i]; /* behind those of before */
@@ -422,9 +420,7 @@ static fab_status read_heavy(fab_incremental *m, fab_estimator_reader *t, const 
 static fab_status open_servers(fab_incremental *m, fab_error *err) {
     FAB_OWNED const fab_estimator **estimators = NULL;
     FAB_PASS(fab_allocate(m->n_readers, sizeof(const fab_estimator *), &estimators, err));
-    for (size_t i = 0; i < m->n_readers; i++) {
-        estimators[i] = m->readers[i]->estimator;
-    }
+    FAB_FILL(estimators, m->n_readers, m->readers[fab_at]->estimator);
     return server_moves_new(estimators, m->n_readers, m->baseline, &m->servers, err);
 }
 

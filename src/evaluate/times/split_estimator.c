@@ -107,9 +107,7 @@ static fab_status most_s(attempt *a, double *out_s, fab_error *err) {
     double last_s = 0;
     FAB_PASS(FAB_NEW(a->shares, a->q->fabric->n_links, err));
     FAB_PASS(FAB_NEW(a->of_pair, d->n_pairs, err));
-    for (uint32_t i = 0; i < d->n_pairs; i++) {
-        a->of_pair[i] = d->n_left != NULL ? 0 : (double)d->parts[i] / d->n_parts;
-    }
+    FAB_FILL(a->of_pair, d->n_pairs, d->n_left != NULL ? 0 : (double)d->parts[fab_at] / d->n_parts);
     for (uint64_t i = 0; d->n_left != NULL && i < phase->n_flows * d->n_parts; i++) {
         if (d->pair_of[i] != FAB_NONE) {
             const uint64_t flow = i / d->n_parts;

@@ -41,9 +41,7 @@ static fab_status audit_cuts_number(const auditor *a, cuts *c, fab_error *err) {
 static fab_status find_cuts(const auditor *a, cuts *c, fab_error *err) {
     FAB_OWNS(fab_edges_release) fab_edges edges = {.n = 0};
     FAB_PASS(FAB_NEW_ALL(c->n_vertices, err, c->is_host, c->root, c->cut));
-    for (uint32_t v = 0; v < c->n_vertices; v++) {
-        c->is_host[v] = fab_network_is_host(a->net, c->node[v]);
-    }
+    FAB_FILL(c->is_host, c->n_vertices, fab_network_is_host(a->net, c->node[fab_at]));
     for (uint32_t i = 0; i < a->net->n_cables; i++) {
         uint32_t v = c->vertex[a->net->cables[i].end[0].node];
         uint32_t w = c->vertex[a->net->cables[i].end[1].node];

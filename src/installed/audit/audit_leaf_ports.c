@@ -6,8 +6,6 @@
 #include "fab/memory.h"
 #include "fab/str.h"
 
-#include <string.h>
-
 #define NONE     FAB_NETWORK_NONE
 #define LEAST    8    /* servers that make a rule, of LEAST_OF ports and more */
 #define LEAST_OF 3    /* ports, most of which say where the others belong */

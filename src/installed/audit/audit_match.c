@@ -225,9 +225,7 @@ static fab_status colour(const fab_shape *s, int rounds, keyed *out, fab_error *
         out[v] = (keyed){.key = fab_mix64((uint64_t)s->net->nodes[v].kind + 1), .label = "", .node = v};
     }
     for (int round = 0; round < rounds; round++) {
-        for (uint32_t v = 0; v < n; v++) {
-            old[v] = out[v].key;
-        }
+        FAB_FILL(old, n, out[fab_at].key);
         for (uint32_t v = 0; v < n; v++) {
             for (uint32_t k = s->first[v]; k < s->first[v + 1]; k++) {
                 const fab_network_end *far = fab_network_far(s->net, s->side[k]);

@@ -203,9 +203,7 @@ fab_status audit_ports_translate(audit_ports *p, uint32_t here, uint32_t planned
     for (port_key by = LETTERS_OFF; by < N_KEYS; by++) {
         uint32_t n = 0;
         FAB_PASS(FAB_NEW(place[by], n_two, err));
-        for (uint32_t i = 0; i < n_one; i++) {
-            keys[i] = key_of(p, 0, one[i], by);
-        }
+        FAB_FILL(keys, n_one, key_of(p, 0, one[fab_at], by));
         for (uint32_t k = 0; k < n_two; k++) {
             place[by][k] = find_key(keys, n_one, key_of(p, 1, two[k], by));
             n += place[by][k] < n_one;

@@ -2,8 +2,6 @@
  * PortXmitData, port_xmit_data and port-xmit-data are one. */
 #include "counters_internal.h"
 
-#include <stdio.h>
-
 const fab_counter_about fab_counter_abouts[FAB_COUNTER_N] = {
     [FAB_COUNTER_SENT] = {"sent", "bytes sent", false},
     [FAB_COUNTER_RECEIVED] = {"received", "bytes received", false},

@@ -2,7 +2,6 @@
  * maybe time_s. Commas, semicolons or tabs. */
 #include "counters_internal.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
 static const char *const NAMES[] = {[COLUMN_NODE] = " node switch host device ",

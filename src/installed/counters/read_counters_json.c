@@ -4,8 +4,6 @@
 
 #include "fab/json_read.h"
 
-#include <stdio.h>
-
 #define NANOSECOND 1e-9
 
 typedef struct counters_json {

@@ -3,7 +3,6 @@
  * host is the label instance or the name of the file). */
 #include "counters_internal.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
 #define VALUE 256

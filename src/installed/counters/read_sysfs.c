@@ -3,8 +3,6 @@
  * device; of lines without one the name of the file. */
 #include "counters_internal.h"
 
-#include <stdio.h>
-
 #define STEPS 64 /* of a path */
 
 /* A path of such a file, taken apart. */

@@ -1,6 +1,5 @@
 #include "fab/host_list.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #define NAME     256

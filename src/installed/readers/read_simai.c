@@ -11,6 +11,7 @@
 #include "network_internal.h"
 
 #include "fab/memory.h"
+#include "fab/ranked.h"
 
 #include <ctype.h>
 #include <inttypes.h>
@@ -261,23 +262,14 @@ static fab_status read_links(reader *r, fab_error *err) {
  */
 static fab_status add_groups(const reader *r, fab_error *err) {
     FAB_OWNED uint32_t *members = NULL;
-    FAB_OWNED uint32_t *first = NULL; /* of an NVSwitch, by counting sort */
+    FAB_OWNED uint32_t *first = NULL; /* of an NVSwitch */
     FAB_OWNED double *rate = NULL;
     FAB_PASS(FAB_NEW_ALL(r->nodes, err, members, rate));
     FAB_PASS(FAB_NEW(first, r->nodes + 2, err));
-    for (uint64_t id = 0; id < r->nodes; id++) {
-        if (r->nvswitch[id] != FAB_NETWORK_NONE) {
-            first[r->nvswitch[id] + 2]++;
-        }
-    }
-    for (uint64_t id = 0; id < r->nodes; id++) {
-        first[id + 2] += first[id + 1];
-    }
-    for (uint64_t id = 0; id < r->nodes; id++) {
-        if (r->nvswitch[id] != FAB_NETWORK_NONE) {
-            members[first[r->nvswitch[id] + 1]++] = r->node[id];
-            rate[r->nvswitch[id]] = r->nvlink_bps[id];
-        }
+    fab_sort_by_key(r->nvswitch, NULL, (uint32_t)r->nodes, (uint32_t)r->nodes, first, members);
+    for (uint32_t i = 0; i < first[r->nodes]; i++) {
+        rate[r->nvswitch[members[i]]] = r->nvlink_bps[members[i]];
+        members[i] = r->node[members[i]];
     }
     for (uint64_t id = 0; id < r->nodes; id++) {
         if (r->nvswitch[id] != FAB_NETWORK_NONE && r->nvlink_bps[id] != rate[r->nvswitch[id]]) {

@@ -271,9 +271,7 @@ static fab_status make_of_names(maker *m, fab_error *err) {
 /* A switch may be called what this file calls a unit of several. */
 static fab_status check_names(const maker *m, fab_error *err) {
     FAB_OWNED_NEW(const char *, names, m->tree.n, err);
-    for (uint32_t i = 0; i < m->tree.n; i++) {
-        names[i] = m->tree.unit[i].name;
-    }
+    FAB_FILL(names, m->tree.n, m->tree.unit[fab_at].name);
     return fab_names_check(names, m->tree.n, "switches", m->shape->net->path, err);
 }
 

@@ -47,9 +47,7 @@ static fab_status shape_join(fab_shape *s, fab_error *err) {
     for (uint32_t v = 0; v < net->n_nodes; v++) {
         qsort(sorted + s->first[v], s->first[v + 1] - s->first[v], sizeof *sorted, by_port);
     }
-    for (uint32_t i = 0; i < 2 * net->n_cables; i++) {
-        s->side[i] = sorted[i].side;
-    }
+    FAB_FILL(s->side, 2 * net->n_cables, sorted[fab_at].side);
     return FAB_OK;
 }
 

@@ -340,9 +340,7 @@ static fab_status fill_engine(const fab_busbw_request *r, size_t e, const busbw_
                        .scale_up_bps = b->scale_up_bps,
                        .nics_bps = b->nics_bps,
                        .host = fab_context_what(r->context)->fabric->host};
-    for (size_t a = 0; a < FAB_NCCL_N_ALGORITHMS; a++) {
-        c.network[a] = networks[a].network;
-    }
+    FAB_FILL(c.network, FAB_NCCL_N_ALGORITHMS, networks[fab_at].network);
     for (size_t i = 0; i < n_sizes; i++) {
         fab_busbw_row *row = &b->rows[e * n_sizes + i];
         row->engine = b->engines[e].label;

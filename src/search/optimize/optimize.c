@@ -1,8 +1,6 @@
 /* The search from request to result, and the check that the winner is what the search believed it to be. */
-#include "fab/optimize.h"
 #include "fab/prices.h"
 #include "fab/design.h"
-#include "fab/str.h"
 #include "optimize_internal.h"
 
 #include "fab/analysis.h"
@@ -12,7 +10,6 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
 
 #define CLOSE        1e-6 /* relative difference of two ways to the same figure */
 #define SEARCH_BYTES 8e6  /* structures that a catalog allows, at least */
@@ -170,8 +167,7 @@ static double usd_of(const structure *x) {
 /* The cheapest choice behind those that stand before it; the first of equals. NULL: none is left. */
 static const structure *next_best(const search *s, const structure *last) {
     const structure *best = NULL;
-    for (size_t i = 0; i < s->n_structures; i++) {
-        const structure *x = &s->structures[i];
+    FAB_EACH(const structure, x, s->structures, s->n_structures) {
         bool is_behind = last == NULL || usd_of(x) > usd_of(last) || (usd_of(x) == usd_of(last) && x > last);
         if (x->best != NULL && is_behind && (best == NULL || usd_of(x) < usd_of(best))) {
             best = x;
@@ -243,8 +239,7 @@ static fab_optimum_loser describe_loser(const structure *x, const fab_optimum *o
 static fab_status add_losers(const search *s, fab_optimum *o, fab_error *err) {
     const structure *winner = o->objective == FAB_OBJECTIVE_TOKENS ? s->winner : next_best(s, NULL);
     FAB_PASS(FAB_NEW(o->rejected, s->n_structures, err));
-    for (size_t i = 0; i < s->n_structures; i++) {
-        const structure *x = &s->structures[i];
+    FAB_EACH(const structure, x, s->structures, s->n_structures) {
         if (x != winner) {
             o->rejected[o->n_rejected++] = describe_loser(x, o);
         }

@@ -2,7 +2,6 @@
 #pragma once
 
 #include "fab/catalog.h"
-#include "fab/gpu.h"
 #include "fab/optimize.h"
 #include "fab/topologies.h"
 

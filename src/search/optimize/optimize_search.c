@@ -1,11 +1,9 @@
 /* The best of all candidates under limits: each is priced already, so that it is looked for among all. */
 #include "optimize_internal.h"
 
-#include "fab/str.h"
 #include "fab/units.h"
 
 #include <math.h>
-#include <stdio.h>
 
 #define SLACK      1e-9 /* a limit counts as kept within this share of it */
 #define FRONT_STEP 1e-7 /* points of a front differ by more than this share */
@@ -29,8 +27,7 @@ bool optimize_keeps_limits(const search *s, const candidate *c) {
 /* The first of equals; NULL: none keeps the limits. */
 static const candidate *best_of(const structure *x, const limits *l, goal g) {
     const candidate *best = NULL;
-    for (size_t i = 0; i < x->n_candidates; i++) {
-        const candidate *c = &x->candidates[i];
+    FAB_EACH(const candidate, c, x->candidates, x->n_candidates) {
         if (keeps_all(l, c) && (best == NULL || c->value[g] < best->value[g])) {
             best = c;
         }
@@ -82,8 +79,7 @@ static void explain_limit(structure *x, const limits *l) {
 }
 
 void optimize_rank(search *s) {
-    for (size_t i = 0; i < s->n_structures; i++) {
-        structure *x = &s->structures[i];
+    FAB_EACH(structure, x, s->structures, s->n_structures) {
         x->best = best_of(x, &s->limits, GOAL_COST);
         if (x->best == NULL && x->n_candidates > 0) {
             x->loss = FAB_LOSS_LIMIT;

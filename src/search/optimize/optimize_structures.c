@@ -3,7 +3,6 @@
 #include "optimize_internal.h"
 
 #include "fab/design.h"
-#include "fab/catalog.h"
 #include "fab/analysis.h"
 #include "fab/memory.h"
 #include "fab/ownership.h"
@@ -13,7 +12,6 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdatomic.h>
-#include <stdio.h>
 #include <time.h>
 
 #define MAX_TIERS_TRIED 4

@@ -10,18 +10,11 @@
  */
 #include "tokens_internal.h"
 
-#include "fab/analysis.h"
-#include "fab/design.h"
-#include "fab/goodput_run.h"
 #include "fab/memory.h"
-#include "fab/ownership.h"
 #include "fab/sweep_run.h"
 #include "fab/verdict.h"
 
 #include <inttypes.h>
-
-#include <math.h>
-#include <stdio.h>
 
 static void tokens_close(token_search *t) {
     for (size_t i = 0; i < t->n; i++) {
@@ -163,8 +156,7 @@ static ranked *find_equal(const token_search *t, const structure *x, const candi
 /* All that keep the limits, with their bounds. */
 static fab_status list_candidates(token_search *t, fab_error *err) {
     t->most = (size_t)t->s->request->most_replays;
-    for (size_t i = 0; i < t->s->n_structures; i++) {
-        structure *x = &t->s->structures[i];
+    FAB_EACH(structure, x, t->s->structures, t->s->n_structures) {
         for (size_t k = 0; k < x->n_candidates; k++) {
             size_t floor = 0;
             ranked added = {.structure = x, .candidate = &x->candidates[k], .order = t->n, .n = 1};
@@ -310,8 +302,7 @@ static void list_families(token_search *t) {
     for (;;) {
         ranked *added = NULL;
         size_t at = t->n_best - 1;
-        for (size_t i = 0; i < t->n; i++) {
-            ranked *r = &t->all[i];
+        FAB_EACH(ranked, r, t->all, t->n) {
             if (r->point != NULL && !lists_family(t, t->n_best, r->structure->family) &&
                 (added == NULL || tokens_by_price(r, added) < 0)) {
                 added = r;

@@ -5,13 +5,10 @@
 #include "tokens_internal.h"
 
 #include "fab/analysis.h"
-#include "fab/design.h"
-#include "fab/goodput_run.h"
 #include "fab/memory.h"
 #include "fab/verdict.h"
 
 #include <math.h>
-#include <stdio.h>
 
 static double planned_usd(const token_search *t, const ranked *r, const fab_planned *p) {
     const fab_iteration *it = &p->iteration;
@@ -145,8 +142,7 @@ static fab_status judge_again(token_search *t, ranked *r, fab_error *err) {
 
 static bool leads_family(const token_search *t, const ranked *r) {
     bool is_it = true;
-    for (size_t i = 0; i < t->n; i++) {
-        const ranked *other = &t->all[i];
+    FAB_EACH(const ranked, other, t->all, t->n) {
         is_it = is_it && !(other->point != NULL && other->structure->family == r->structure->family &&
                            tokens_by_price(other, r) < 0);
     }
@@ -156,8 +152,7 @@ static bool leads_family(const token_search *t, const ranked *r) {
 /* NULL: the best of each family has tried its own, and all have tried each other's. */
 static ranked *next_again(token_search *t) {
     ranked *next = NULL;
-    for (size_t i = 0; i < t->n; i++) {
-        ranked *r = &t->all[i];
+    FAB_EACH(ranked, r, t->all, t->n) {
         if (r->point != NULL && !r->is_leading && leads_family(t, r)) {
             r->is_leading = true;
             return r;

@@ -1,8 +1,6 @@
 /* Which design is replayed next in a search by tokens. */
 #include "tokens_internal.h"
 
-#include "fab/str.h"
-
 #include <math.h>
 
 double tokens_worst_listed(const token_search *t) {
@@ -32,8 +30,7 @@ static bool is_plain(const ranked *r) {
 /* The least bound of a family (NULL: of any) and tapers up to `taper`, of those that might enter the list. */
 static ranked *least_open(token_search *t, const char *family, double taper, bool plain_only) {
     ranked *least = NULL;
-    for (size_t i = 0; i < t->n; i++) {
-        ranked *r = &t->all[i];
+    FAB_EACH(ranked, r, t->all, t->n) {
         if (!r->is_tried && r->candidate->token_usd < tokens_worst_listed(t) &&
             (family == NULL || r->structure->family == family) && (!plain_only || is_plain(r)) &&
             r->candidate->value[GOAL_TAPER] <= taper * (1 + ROUNDING) &&
@@ -46,8 +43,7 @@ static ranked *least_open(token_search *t, const char *family, double taper, boo
 
 /* Nothing where one of the family, or of its plain ones, has been looked at. */
 static ranked *first_of_family(token_search *t, const char *family, bool plain_only) {
-    for (size_t i = 0; i < t->n; i++) {
-        const ranked *r = &t->all[i];
+    FAB_EACH(const ranked, r, t->all, t->n) {
         if (r->is_tried && r->structure->family == family && (!plain_only || is_plain(r))) {
             return NULL;
         }
@@ -77,8 +73,7 @@ double tokens_look_until(const token_search *t) {
 
 double tokens_least_of_family(const token_search *t, const char *family) {
     double least = INFINITY;
-    for (size_t i = 0; i < t->n; i++) {
-        const ranked *r = &t->all[i];
+    FAB_EACH(const ranked, r, t->all, t->n) {
         const double usd = r->open_usd > 0 ? r->open_usd : r->candidate->token_usd;
         least = r->structure->family == family ? fmin(least, usd) : least;
     }

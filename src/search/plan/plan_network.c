@@ -248,8 +248,10 @@ fab_status plan_bound(plan_network *n, const fab_job_plan *plan, plan_depth dept
         double v = (double)plan->interleave;
         times.pp.transfer_s = fmax(phases->times[PLAN_ENDS].pp.transfer_s, times.pp.transfer_s * v / (2 * v - 1));
     }
-    const fab_iteration_request request = {
-        .job = job, .times = &times, .max_bytes = n->request->design->fabric.max_bytes};
+    const fab_iteration_request request = {.job = job,
+                                           .model = fab_job_space_model(n->space),
+                                           .times = &times,
+                                           .max_bytes = n->request->design->fabric.max_bytes};
     n->n_steps +=
         how != FAB_BOUND_SCHEDULE ? 0 : 2 * plan->pp * plan->interleave * (job->batch / plan->dp / plan->microbatch);
     return fab_iteration_bound(&request, plan->microbatch, plan->interleave, how, out_s, err);

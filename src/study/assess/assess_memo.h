@@ -6,7 +6,6 @@
 
 #include "fab/status.h"
 
-#include <stdbool.h>
 #include <stdint.h>
 
 /** Words of 8 bytes. Zero-initialised is fine. */

@@ -2,7 +2,6 @@
 
 #include "assess_internal.h"
 
-#include "fab/memory.h"
 
 #include <math.h>
 

@@ -404,9 +404,7 @@ fab_status relocate_search_exactly(relocate_search *s, fab_error *err) {
     x.n_certain = rest.n_collisions;
     x.rest_worst = (double)rest.worst * RELOCATE_STEP;
     FAB_PASS(FAB_NEW(x.view_worst, x.n_views, err));
-    for (size_t v = 0; v < x.n_views; v++) {
-        x.view_worst[v] = fmax(relocate_view_worst(s->e, &s->e->views[v]), 1);
-    }
+    FAB_FILL(x.view_worst, x.n_views, fmax(relocate_view_worst(s->e, &s->e->views[fab_at]), 1));
     FAB_PASS(add_choices(&x, rest.n_cut, err));
     FAB_PASS(!x.is_too_large ? exact_add_pairs(&x, err) : FAB_OK);
     FAB_PASS(!x.is_too_large ? group_links(&x, err) : FAB_OK);

@@ -41,9 +41,7 @@ static fab_status search_evaluate(relocate_search *s, const relocate_change *cha
 /* Keeps what is set if it is the best so far. */
 static void search_keep(relocate_search *s) {
     fab_relocator *r = s->r;
-    for (uint32_t i = 0; i < r->n_lost; i++) {
-        r->to[i] = s->e->at[r->lost[i]];
-    }
+    FAB_FILL(r->to, r->n_lost, s->e->at[r->lost[fab_at]]);
     int order = s->has_best ? relocate_compare(&s->score, &s->best_score) : -1;
     if (order < 0 || (order == 0 && is_lower(r->to, s->best, r->n_lost))) {
         s->has_best = true;
@@ -388,9 +386,7 @@ fab_status relocate_by_search(fab_relocator *r, relocate_found *out, fab_error *
         FAB_PASS(relocate_search_set(&s, s.best, err));
         FAB_PASS(exchange(&s, err));
     }
-    for (uint32_t i = 0; i < r->n_lost; i++) {
-        r->to[i] = s.e->at[r->lost[i]];
-    }
+    FAB_FILL(r->to, r->n_lost, s.e->at[r->lost[fab_at]]);
     *out = (relocate_found){.n_collisions = s.score.n_collisions,
                             .worst_ratio = (double)s.score.worst * RELOCATE_STEP,
                             .n_tried = s.n_tried,

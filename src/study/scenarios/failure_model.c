@@ -51,29 +51,11 @@ const char *fab_failure_source(fab_rate_set set) {
 }
 
 fab_failure_rates fab_failure_rates_of(const fab_failure_spec *spec) {
-    const double mtbf_s[FAB_FAILURE_N] = {spec->link_mtbf_s,        spec->switch_mtbf_s, spec->nic_mtbf_s,
-                                          spec->gpu_mtbf_s,         spec->server_mtbf_s, spec->software_mtbf_s,
-                                          spec->maintenance_mtbf_s, spec->slow_mtbf_s,   spec->flap_mtbf_s};
-    fab_failure_rates r = {.repair_s = {spec->link_repair_s, spec->switch_repair_s, spec->nic_repair_s,
-                                        spec->gpu_repair_s, spec->server_repair_s, 0, spec->maintenance_s, spec->slow_s,
-                                        spec->flap_s},
-                           .slow_speed = spec->slow_speed,
-                           .flap_speed = spec->flap_speed,
-                           .throttle = spec->throttle,
-                           .detect_loss = spec->detect_loss,
-                           .detect_s = spec->detect_s,
-                           .rma_part = spec->rma_part,
-                           .rma_s = spec->rma_s,
-                           .infant_factor = spec->infant_factor,
-                           .infant_s = spec->infant_s,
-                           .checkpoint_s = spec->checkpoint_s,
-                           .restart_s = spec->restart_s,
-                           .join_s = spec->spare_join_s,
-                           .reform_s = spec->reform_s > 0 ? spec->reform_s : spec->restart_s,
-                           .regrow = spec->regrow,
-                           .shrunk_batch = spec->keep_batch ? 0 : 1};
+    fab_failure_rates r = spec->rates;
+    r.reform_s = r.reform_s > 0 ? r.reform_s : r.restart_s;
+    r.shrunk_batch = spec->keep_batch ? 0 : 1;
     for (size_t c = 0; c < FAB_FAILURE_N; c++) {
-        r.per_s[c] = mtbf_s[c] > 0 ? 1 / mtbf_s[c] : SETS[spec->set].per_s[c];
+        r.per_s[c] = spec->mtbf_s[c] > 0 ? 1 / spec->mtbf_s[c] : SETS[spec->set].per_s[c];
     }
     return r;
 }
@@ -86,15 +68,11 @@ double fab_infant_mean(const fab_failure_rates *r, double span_s) {
 
 fab_failure_rates fab_failure_rates_default(void) {
     const double hour = 3600;
-    const fab_failure_spec spec = {.link_repair_s = 4 * hour,
-                                   .switch_repair_s = 4 * hour,
-                                   .nic_repair_s = DAY,
-                                   .gpu_repair_s = DAY,
-                                   .server_repair_s = DAY,
-                                   .maintenance_s = 600,
-                                   .checkpoint_s = 3 * hour,
-                                   .restart_s = 600,
-                                   .keep_batch = true};
+    const fab_failure_spec spec = {
+        .rates = {.repair_s = {4 * hour, 4 * hour, DAY, DAY, DAY, [FAB_FAILURE_MAINTENANCE] = 600},
+                  .checkpoint_s = 3 * hour,
+                  .restart_s = 600},
+        .keep_batch = true};
     return fab_failure_rates_of(&spec);
 }
 

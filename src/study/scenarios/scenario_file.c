@@ -7,7 +7,6 @@
 #include "fab/xml_reader.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 
 #define MOST_BYTES ((size_t)1 << 28)
 
@@ -87,9 +86,7 @@ static fab_status scenario_read_line(fab_scenarios *s, uint32_t n_columns, char 
 /* A name that comes back later would be counted twice. */
 static fab_status check_names(const fab_scenarios *s, const char *path, fab_error *err) {
     FAB_OWNED_NEW(const char *, sorted, s->count, err);
-    for (uint64_t i = 0; i < s->count; i++) {
-        sorted[i] = s->name[i];
-    }
+    FAB_FILL(sorted, s->count, s->name[fab_at]);
     qsort(sorted, s->count, sizeof *sorted, fab_order_text);
     for (uint64_t i = 1; i < s->count; i++) {
         FAB_REFUSE_IF(strcmp(sorted[i], sorted[i - 1]) == 0, err, FAB_EINPUT, path,

@@ -9,7 +9,6 @@
 #include "fab/units.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 
 static const struct {
     const char *name;
@@ -114,9 +113,7 @@ static fab_status get_set(const fab_scenarios *s, uint64_t i, fab_scenario *out,
         fab_rng rng = fab_rng_make(s->seed, i);
         draw_set(&rng, s->n, s->k, member);
     }
-    for (uint32_t j = 0; j < s->k; j++) {
-        out->component[j] = scenario_component(s, s->kind, member[j]);
-    }
+    FAB_FILL(out->component, s->k, scenario_component(s, s->kind, member[fab_at]));
     out->n_components = s->k;
     return FAB_OK;
 }

@@ -193,9 +193,6 @@ void summary_find_causes(const cause_sums *sums, fab_study_variant *out);
 /** Rankings of components, for a variant whose mean impact is known. */
 FAB_STATUS summary_rank(const fab_summariser *s, size_t variant, fab_study_variant *out, fab_error *err);
 
-/** Ways to roll an update through, for a variant. */
-FAB_STATUS summary_rollouts(const fab_summariser *s, size_t variant, fab_study_variant *out, fab_error *err);
-
 /** Scenarios that stand out, for a variant. */
 FAB_STATUS summary_cases(fab_summariser *s, size_t variant, fab_study_variant *out, fab_error *err);
 

@@ -2,25 +2,10 @@
 #include "traffic_internal.h"
 
 #include "fab/memory.h"
+#include "fab/ranked.h"
 
 #include <errno.h>
 #include <inttypes.h>
-
-/* Stable counting sort of `in` (or of 0 ... n - 1 where in is NULL) by key[flow]; `first` has n_keys + 1 entries. */
-static void sort_by(const uint32_t *key, uint32_t n_keys, const uint32_t *in, uint32_t n, uint32_t *first,
-                    uint32_t *out) {
-    memset(first, 0, ((size_t)n_keys + 1) * sizeof *first);
-    for (uint32_t i = 0; i < n; i++) {
-        first[key[i] + 1]++;
-    }
-    for (uint32_t k = 0; k < n_keys; k++) {
-        first[k + 1] += first[k];
-    }
-    for (uint32_t i = 0; i < n; i++) {
-        uint32_t flow = in == NULL ? i : in[i];
-        out[first[key[flow]]++] = flow;
-    }
-}
 
 /* Index behind the flows that share the pair of flow order[i]; their sum. */
 static uint32_t pair_end(const fab_phase *phase, const uint32_t *order, uint32_t i, uint64_t *out_bytes) {
@@ -64,11 +49,11 @@ static fab_status write_listed(const fab_phase *phase, uint32_t n_gpus, fab_matr
                                fab_error *err) {
     uint32_t n_pairs = 0;
     uint64_t bytes = 0;
-    FAB_OWNED_NEW(uint32_t, first, (size_t)n_gpus + 1, err);
+    FAB_OWNED_NEW(uint32_t, first, (size_t)n_gpus + 2, err);
     FAB_OWNED_NEW(uint32_t, by_dst, phase->n_flows, err);
     FAB_OWNED_NEW(uint32_t, order, phase->n_flows, err);
-    sort_by(phase->dst, n_gpus, NULL, (uint32_t)phase->n_flows, first, by_dst);
-    sort_by(phase->src, n_gpus, by_dst, (uint32_t)phase->n_flows, first, order);
+    fab_sort_by_key(phase->dst, NULL, (uint32_t)phase->n_flows, n_gpus, first, by_dst);
+    fab_sort_by_key(phase->src, by_dst, (uint32_t)phase->n_flows, n_gpus, first, order);
     for (uint32_t i = 0; i < phase->n_flows; n_pairs++) {
         i = pair_end(phase, order, i, &bytes);
     }

@@ -9,57 +9,7 @@
 #include <inttypes.h>
 #include <math.h>
 
-/* Sizes beyond these are typing errors; they also keep every product below 2^63. */
-#define MAX_SIZE (UINT64_C(1) << 32)
-
 FAB_RELEASES(fab_job_release, fab_job, servers, storage);
-
-static void set_default(uint64_t *value, uint64_t fallback) {
-    if (*value == 0) {
-        *value = fallback;
-    }
-}
-
-static fab_status check_sizes(const fab_job *job, fab_error *err) {
-    const fab_job_spec *s = &job->spec;
-    const struct {
-        const char *key;
-        uint64_t value;
-    } SIZES[] = {
-        {"layers", s->layers},
-        {"experts", s->experts},
-        {"hidden", s->hidden},
-        {"heads", s->heads},
-        {"kv-heads", s->kv_heads},
-        {"ffn", s->ffn},
-        {"seq", s->seq},
-        {"vocab", s->vocab},
-        {"top-k", s->top_k},
-        {"expert-ffn", s->expert_ffn},
-        {"tables", s->tables},
-        {"embedding", s->embedding},
-        {"prompt", s->prompt},
-        {"tokens", s->tokens},
-        {"tp", s->tp},
-        {"cp", s->cp},
-        {"ep", s->ep},
-        {"pp", s->pp},
-        {"dp", s->dp},
-        {"microbatch", s->microbatch},
-        {"interleave", s->interleave},
-        {"batch", s->batch},
-        {"activation-bytes", s->activation_bytes},
-        {"gradient-bytes", s->gradient_bytes},
-        {"parameter-bytes", s->parameter_bytes},
-        {"dispatch-bytes", s->dispatch_bytes},
-        {"optimizer-bytes", s->optimizer_bytes},
-    };
-    for (size_t i = 0; i < sizeof SIZES / sizeof SIZES[0]; i++) {
-        FAB_REFUSE_IF(SIZES[i].value > MAX_SIZE, err, FAB_EINPUT, job->where,
-                      "%s %" PRIu64 " is above the limit of %" PRIu64, SIZES[i].key, SIZES[i].value, MAX_SIZE);
-    }
-    return FAB_OK;
-}
 
 /* --- parallelism -------------------------------------------------------------------------------------------------- */
 
@@ -168,8 +118,8 @@ static uint64_t default_ep(const fab_job *job) {
 
 static fab_status resolve_dimensions(fab_job *job, const fab_fabric *fabric, fab_error *err) {
     fab_job_spec *s = &job->spec;
-    set_default(&s->cp, 1);
-    set_default(&s->pp, 1);
+    fab_job_default(&s->cp, 1);
+    fab_job_default(&s->pp, 1);
     if (s->tp == 0) {
         s->tp = default_tp(job, fabric);
     }
@@ -198,13 +148,13 @@ static fab_status resolve_ranking(fab_job *job, fab_error *err) {
         uint64_t *value;
     } ONES[] = {{"tp", &s->tp}, {"cp", &s->cp}, {"pp", &s->pp}, {"ep", &s->ep}, {"interleave", &s->interleave}};
     for (size_t i = 0; i < sizeof ONES / sizeof ONES[0]; i++) {
-        set_default(ONES[i].value, 1);
+        fab_job_default(ONES[i].value, 1);
         FAB_REFUSE_IF(*ONES[i].value != 1, err, FAB_EINPUT, job->where,
                       "%s %" PRIu64 ": a ranking job spreads its tables over all GPUs and has no %s", ONES[i].key,
                       *ONES[i].value, ONES[i].key);
     }
-    set_default(&s->dp, job->n_gpus);
-    set_default(&s->table_group, job->n_gpus);
+    fab_job_default(&s->dp, job->n_gpus);
+    fab_job_default(&s->table_group, job->n_gpus);
     FAB_RETURN_IF(s->dp != job->n_gpus, fail_product(job, err));
     FAB_REFUSE_IF(s->dp % s->table_group != 0 || s->table_group < 2, err, FAB_EINPUT, job->where,
                   "table-group %" PRIu64 " is no divisor of the job's %" PRIu64 " GPUs, or a single one",
@@ -232,8 +182,8 @@ static fab_status resolve_batch(fab_job *job, uint64_t model_batch, fab_error *e
     fab_job_spec *s = &job->spec;
     s->microbatch_auto = s->microbatch == 0;
     s->interleave_auto = s->interleave == 0;
-    set_default(&s->microbatch, 1);
-    set_default(&s->interleave, 1);
+    fab_job_default(&s->microbatch, 1);
+    fab_job_default(&s->interleave, 1);
     FAB_PASS(fab_job_check_stages(s, job->where, err));
     const bool has_pools = s->kind == FAB_JOB_SERVING && s->prefill_replicas > 0 && s->prefill_replicas < s->dp;
     uint64_t group = has_pools ? share_of_pools(s) : s->microbatch * s->dp;
@@ -260,8 +210,8 @@ static fab_status resolve_batch(fab_job *job, uint64_t model_batch, fab_error *e
 /* A prompt takes the place of the training sequence; no context parallelism in the model of serving. */
 static fab_status resolve_serving(fab_job *job, fab_error *err) {
     fab_job_spec *s = &job->spec;
-    set_default(&s->prompt, 1024);
-    set_default(&s->tokens, 256);
+    fab_job_default(&s->prompt, 1024);
+    fab_job_default(&s->tokens, 256);
     FAB_REFUSE_IF(s->cp > 1, err, FAB_EUNSUPPORTED, job->where, "cp %" PRIu64 ": serving is modelled with cp 1 only",
                   s->cp);
     s->seq = s->prompt; /* the model keeps its own: a GPT has learned that many positions */
@@ -371,14 +321,14 @@ static fab_job_collective collective_of(const char *name) {
 
 static fab_status resolve_machine(fab_job *job, fab_error *err) {
     fab_job_spec *s = &job->spec;
-    set_default(&s->activation_bytes, 2);
-    set_default(&s->dispatch_bytes, s->activation_bytes);
-    set_default(&s->gradient_bytes, 4);
-    set_default(&s->parameter_bytes, 2);
-    set_default(&s->optimizer_bytes, 12);
+    fab_job_default(&s->activation_bytes, 2);
+    fab_job_default(&s->dispatch_bytes, s->activation_bytes);
+    fab_job_default(&s->gradient_bytes, 4);
+    fab_job_default(&s->parameter_bytes, 2);
+    fab_job_default(&s->optimizer_bytes, 12);
     s->offload_bps = s->offload_bps > 0 ? s->offload_bps : 55.4e9 * 8;
     s->host_memory_bps = s->host_memory_bps > 0 ? s->host_memory_bps : 60e9 * 8;
-    set_default(&s->sample_bytes, 4 * (job->spec.kind == FAB_JOB_RANKING ? s->tables : s->seq));
+    fab_job_default(&s->sample_bytes, 4 * (job->spec.kind == FAB_JOB_RANKING ? s->tables : s->seq));
     if (s->attention == FAB_ATTENTION_AUTO) {
         s->attention = job->model.gated ? FAB_ATTENTION_FLASH : FAB_ATTENTION_STANDARD;
     }
@@ -426,7 +376,6 @@ static fab_status resolve_sizes(fab_job *job, const fab_fabric *fabric, fab_erro
 }
 
 fab_status fab_job_open(fab_job *job, fab_error *err) {
-    FAB_PASS(check_sizes(job, err));
     FAB_PASS(fab_job_find_model(job, err));
     FAB_PASS(resolve_machine(job, err));
     return check_adapters(job, err);
@@ -515,7 +464,6 @@ fab_status fab_job_resolve(const fab_design *design, const fab_fabric *fabric, f
     }
     FAB_PASS(check_planned(&job, err));
     FAB_PASS(fab_job_find_servers(&job, design, fabric, err));
-    FAB_PASS(check_sizes(&job, err));
     FAB_PASS(choose_stages(&job, fabric, err));
     if (job.spec.interleave_auto && job.spec.routed_chunks > 0) {
         job.spec.interleave = job.spec.routed_chunks;

@@ -1,5 +1,4 @@
 /* Memory of a job, per GPU of its fullest stage; the formulas stand in the header. */
-#include "fab/job_memory.h"
 
 #include "fab/sharding.h"
 #include "traffic_internal.h"

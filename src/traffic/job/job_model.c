@@ -9,12 +9,6 @@
 
 #define MAX_PARAMETERS 1e18
 
-static void set_default(uint64_t *value, uint64_t fallback) {
-    if (*value == 0) {
-        *value = fallback;
-    }
-}
-
 static fab_status unknown_model(const fab_job *job, fab_error *err) {
     fab_choices near = fab_choices_of(job->spec.model);
     for (const fab_model *m = fab_models; m->name != NULL; m++) {
@@ -64,16 +58,16 @@ static void set_sizes(fab_job *job) {
     if (own_hidden || own_heads || (s->kv_heads != 0 && s->kv_heads != m->kv_heads)) {
         m->latent = NULL; /* of the published sizes only */
     }
-    set_default(&s->layers, m->layers);
-    set_default(&s->hidden, m->hidden);
-    set_default(&s->heads, m->heads);
-    set_default(&s->kv_heads, own_heads && !m->gated ? s->heads : m->kv_heads);
-    set_default(&s->ffn, own_hidden && !m->gated ? 4 * s->hidden : m->ffn);
-    set_default(&s->seq, m->seq);
+    fab_job_default(&s->layers, m->layers);
+    fab_job_default(&s->hidden, m->hidden);
+    fab_job_default(&s->heads, m->heads);
+    fab_job_default(&s->kv_heads, own_heads && !m->gated ? s->heads : m->kv_heads);
+    fab_job_default(&s->ffn, own_hidden && !m->gated ? 4 * s->hidden : m->ffn);
+    fab_job_default(&s->seq, m->seq);
     if (s->batch == 0 && s->kind == FAB_JOB_TRAINING) { /* a batch is so many tokens, whatever sequences they come in */
         m->batch = m->batch * m->seq > s->seq ? m->batch * m->seq / s->seq : 1;
     }
-    set_default(&s->vocab, m->vocab);
+    fab_job_default(&s->vocab, m->vocab);
     m->layers = s->layers;
     m->hidden = s->hidden;
     m->heads = s->heads;
@@ -88,16 +82,16 @@ static void set_experts(fab_job *job) {
     fab_job_spec *s = &job->spec;
     fab_model *m = &job->model;
     bool had_experts = m->experts > 1;
-    set_default(&s->experts, had_experts ? m->experts : 1);
+    fab_job_default(&s->experts, had_experts ? m->experts : 1);
     m->experts = s->experts;
     if (s->experts <= 1) {
         m->shared_experts = 0;
         m->dense_layers = 0;
-        set_default(&s->top_k, 1);
-        set_default(&s->expert_ffn, s->ffn);
+        fab_job_default(&s->top_k, 1);
+        fab_job_default(&s->expert_ffn, s->ffn);
     } else {
-        set_default(&s->top_k, had_experts ? m->top_k : 2);
-        set_default(&s->expert_ffn, had_experts ? m->expert_ffn : s->ffn);
+        fab_job_default(&s->top_k, had_experts ? m->top_k : 2);
+        fab_job_default(&s->expert_ffn, had_experts ? m->expert_ffn : s->ffn);
     }
     m->top_k = s->top_k;
     m->expert_ffn = s->expert_ffn;
@@ -170,10 +164,10 @@ static fab_status find_ranking_model(fab_job *job, fab_error *err) {
                   "there is no ranking model '%s'; known: %s", s->model, fab_ranking_models[0].name);
     found = found == NULL ? &fab_ranking_models[0] : found;
     FAB_FORMAT(s->model, "%s", found->name);
-    set_default(&s->tables, found->tables);
-    set_default(&s->rows, found->rows);
-    set_default(&s->embedding, found->embedding);
-    set_default(&s->dense_parameters, found->dense_parameters);
+    fab_job_default(&s->tables, found->tables);
+    fab_job_default(&s->rows, found->rows);
+    fab_job_default(&s->embedding, found->embedding);
+    fab_job_default(&s->dense_parameters, found->dense_parameters);
     job->model = (fab_model){.name = found->name, .batch = found->batch, .source = found->source};
     if (s->batch == 0) { /* as many whole shares as fit */
         uint64_t shares = found->batch / job->n_gpus;

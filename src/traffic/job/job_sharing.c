@@ -155,9 +155,7 @@ fab_status fab_jobs_place(const fab_design *design, const fab_fabric *fabric, fa
     memset(s.runs, UINT8_MAX, fabric->n_servers * sizeof *s.runs);
     memset(s.stores, UINT8_MAX, fabric->n_servers * sizeof *s.stores);
     fab_design_copy(design, s.design);
-    for (size_t job = 0; job < design->n_jobs; job++) {
-        is_open[job] = design->jobs[job].servers.length == 0;
-    }
+    FAB_FILL(is_open, design->n_jobs, design->jobs[fab_at].servers.length == 0);
     FAB_PASS(place_all(&s, is_open, err));
     fab_design_copy(s.design, out);
     return FAB_OK;

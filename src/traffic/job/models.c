@@ -1,7 +1,6 @@
 #include "traffic_internal.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 #define SC21 "Megatron-LM, Narayanan et al., SC'21, Table 1"

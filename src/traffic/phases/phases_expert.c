@@ -266,9 +266,7 @@ static fab_status find_columns(const training *t, double **out, fab_error *err) 
     FAB_OWNED_NEW(fab_table_share, shares, s.table_group, err);
     FAB_OWNED_NEW(double, columns, s.table_group, err);
     FAB_PASS(fab_job_table_shares(tables, n, (uint32_t)s.table_group, t->job->where, shares, err));
-    for (uint64_t i = 0; i < s.table_group; i++) {
-        columns[i] = shares[i].columns;
-    }
+    FAB_FILL(columns, s.table_group, shares[fab_at].columns);
     return FAB_GIVE(*out, columns);
 }
 

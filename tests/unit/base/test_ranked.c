@@ -74,3 +74,32 @@ Test(order, sort_is_stable) {
         cr_assert_eq(sum, 0);
     }
 }
+
+/* Of one key in the order that they came in; what has no key is left out. */
+Test(ranked, numbers_by_key) {
+    fab_rng rng = fab_rng_make(2, 0);
+    for (uint32_t round = 0; round < 200; round++) {
+        enum { MOST = 100 };
+        uint32_t key[MOST];
+        uint32_t order[MOST];
+        uint32_t first[MOST + 2];
+        uint32_t out[MOST];
+        const uint32_t n = (uint32_t)fab_rng_below(&rng, MOST + 1);
+        const uint32_t n_keys = 1 + (uint32_t)fab_rng_below(&rng, MOST);
+        uint32_t at = 0;
+        for (uint32_t i = 0; i < n; i++) {
+            key[i] = fab_rng_below(&rng, 5) == 0 ? UINT32_MAX : (uint32_t)fab_rng_below(&rng, n_keys);
+            order[i] = n - 1 - i;
+        }
+        const uint32_t *numbers = round % 2 == 0 ? NULL : order;
+        fab_sort_by_key(key, numbers, n, n_keys, first, out);
+        for (uint32_t k = 0; k < n_keys; k++) {
+            cr_assert_eq(first[k], at, "round %u, key %u", round, k);
+            for (uint32_t i = 0; i < n; i++) {
+                const uint32_t number = numbers != NULL ? numbers[i] : i;
+                cr_assert(key[number] != k || out[at++] == number, "round %u, key %u", round, k);
+            }
+            cr_assert_eq(first[k + 1], at, "round %u, key %u", round, k);
+        }
+    }
+}

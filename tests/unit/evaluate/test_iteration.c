@@ -17,7 +17,7 @@ static double draw_share(void) {
 static fab_iteration timed(const fab_iteration_request *request) {
     fab_iteration it;
     fab_error err = {.code = FAB_OK};
-    cr_assert_eq(fab_iteration_time(request, &it, &err), FAB_OK, "%s: %s", err.where, err.text);
+    cr_assert_eq(row_time(request, &it, &err), FAB_OK, "%s: %s", err.where, err.text);
     return it;
 }
 
@@ -417,7 +417,7 @@ Test(iteration, only_what_fits_is_chosen) {
     fab_iteration_request request = {.job = &job, .times = &times, .fits = fits_at_most, .fits_context = &nothing};
     fab_iteration it = {.microbatch = 77};
     fab_error err = {.code = FAB_OK};
-    cr_expect_eq(fab_iteration_time(&request, &it, &err), FAB_ENOSOLUTION);
+    cr_expect_eq(row_time(&request, &it, &err), FAB_ENOSOLUTION);
     cr_expect_eq(it.microbatch, 77, "output written by a failed call");
     cr_expect_not_null(strstr(err.text, "80 GB"), "%s", err.text);
 }
@@ -469,12 +469,12 @@ Test(iteration, refuses_unknown_kernels_and_jobs_with_gaps) {
     fab_job_spec job = row_job(model, 1, 1, 8, 64);
     fab_iteration_request request = {.job = &job, .times = &times};
     job.ffn = 0;
-    cr_expect_eq(fab_iteration_time(&request, &it, &err), FAB_EINTERNAL);
+    cr_expect_eq(row_time(&request, &it, &err), FAB_EINTERNAL);
     cr_expect_not_null(strstr(err.text, "ffn"), "%s", err.text);
     err = (fab_error){.code = FAB_OK};
     job.ffn = 9216;
     job.accelerator = (fab_gpu){.name = ""};
-    cr_expect_eq(fab_iteration_time(&request, &it, &err), FAB_EINTERNAL);
+    cr_expect_eq(row_time(&request, &it, &err), FAB_EINTERNAL);
 }
 
 /* --- dollars and days --------------------------------------------------------------------------------------------- */

@@ -406,7 +406,7 @@ Test(job, numbers_that_do_not_fit_are_refused) {
         {{SET(pp, 128)}, FAB_EINPUT, "pp 128 x interleave 1 needs as many layers, the model has 60"},
         {{SET(heads, 33)}, FAB_EINPUT, "hidden 10240 does not divide by heads 33"},
         {{SET(kv_heads, 160)}, FAB_EINPUT, "heads 80 does not divide by kv-heads 160"},
-        {{SET(hidden, 4294967297)}, FAB_EINPUT, "hidden 4294967297 is above the limit of 4294967296"},
+        {{SET(hidden, 4294967297)}, FAB_EINPUT, "hidden 4294967297 does not divide by heads 80"},
         {{SET(layers, 4294967296)}, FAB_EINPUT, "a model of 5.4e+18 parameters is above the limit of 1e+18"},
         {{SET(seq, 4294967296), SET(batch, 4294967296)},
          FAB_EINPUT,

@@ -16,6 +16,7 @@
 
 #include "fab/engine_spec.h"
 #include "fab/fabric.h"
+#include "fab/failure_spec.h"
 
 #define FAB_STUDY_TOP       10   /**< components and scenarios named, unless asked for otherwise */
 #define FAB_STUDY_TOP_MOST  1000 /**< likewise, at most */
@@ -24,7 +25,6 @@
 #define FAB_CASE_TEXT       512 /**< of all that failed in a scenario */
 #define FAB_POLICY_TEXT     32
 #define FAB_STUDY_CRITERIA  192
-#define FAB_STUDY_CAUSES    9    /**< classes of failures in histories */
 #define FAB_CLEAR_SCENARIOS 10   /**< a part that fails in fewer is never clear */
 #define FAB_CLEAR_ERRORS    5    /**< standard errors */
 #define FAB_SAME_FACTOR     1e-9 /**< impacts that differ by no more are equal where policies are compared */
@@ -152,7 +152,7 @@ typedef struct fab_study_variant {
     size_t n_stopped_shown;
     fab_ranking critical, links; /**< all components, of sets of several and histories those that are clear; the links
                                     among them */
-    fab_cause causes[FAB_STUDY_CAUSES]; /**< most failures x impact first */
+    fab_cause causes[FAB_FAILURE_N]; /**< most failures x impact first */
     size_t
         n_first_causes; /**< of them: not told apart from the first, by the intervals; 0: the first is not from none */
     uint64_t first_cause_histories; /**< where n_first_causes is 0: how many would tell the first from nothing, if it
@@ -204,18 +204,13 @@ typedef struct fab_failure_row {
 /** How things fail in histories, and what the job does about it. */
 typedef struct fab_failure_model {
     char source[256]; /**< of the rates that the design does not give */
-    fab_failure_row row[FAB_STUDY_CAUSES];
+    fab_failure_row row[FAB_FAILURE_N];
     size_t n_rows; /**< 0: scenarios are sets */
-    double checkpoint_s, pause_s, lag_s, restart_s, join_s;
-    double rma_part, rma_s, infant_factor, infant_s; /**< rma_part 0, infant_factor at most 1: none */
-    double slow_speed, flap_speed;                   /**< of GPUs and cables that slow down; of no meaning if none do */
-    double detect_loss, detect_s;                    /**< likewise */
-    double throttle;                                 /**< part of the speed that is lost at noon */
-    char throttle_halls[128];                        /**< where; empty: in all halls */
-    bool is_auto;                                    /**< checkpoint_s was found, not given */
-    bool serves;                                     /**< replicas that go on without each other; no checkpoints */
-    bool shrinks;                                    /**< a policy is shrink; of it are: */
-    double reform_s, regrow;
+    fab_failure_rates rates;
+    char throttle_halls[128]; /**< where; empty: in all halls */
+    bool is_auto;             /**< checkpoint_s was found, not given */
+    bool serves;              /**< replicas that go on without each other; no checkpoints */
+    bool shrinks;             /**< a policy is shrink; of it are reform_s, regrow and: */
     bool keeps_batch;
 } fab_failure_model;
 

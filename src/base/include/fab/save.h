@@ -4,7 +4,6 @@
 #include "fab/str.h"
 
 #include <dirent.h>
-#include <stdio.h>
 
 /** FAB_OWNS(fab_file_close) FILE *f: closes it, unless it is NULL. FAB_OWNS(fab_dir_close) DIR *d: likewise. */
 static inline void fab_file_close(FILE **file) {

@@ -6,7 +6,6 @@
 
 #include "fab/status.h"
 
-#include <stdbool.h>
 #include <stdint.h>
 
 typedef enum fab_unit {

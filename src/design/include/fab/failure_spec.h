@@ -23,26 +23,47 @@ typedef enum fab_checkpoint_mode {
     FAB_CHECKPOINT_MEMORY, /**< likewise, but the copy goes to the memory of another server */
 } fab_checkpoint_mode;
 
+/** What fails in a history. */
+typedef enum fab_failure_class {
+    FAB_FAILURE_LINK,
+    FAB_FAILURE_SWITCH,
+    FAB_FAILURE_NIC,
+    FAB_FAILURE_GPU,
+    FAB_FAILURE_SERVER,
+    FAB_FAILURE_SOFTWARE,    /**< stops the job; nothing is broken. Of a GPU: only where a rank is on it */
+    FAB_FAILURE_MAINTENANCE, /**< likewise, but planned */
+    FAB_FAILURE_SLOW,        /**< a GPU computes slower, until that is noticed or over; then it may be dead */
+    FAB_FAILURE_FLAP,        /**< a cable carries less, until that is noticed or over; then it may be dead */
+    FAB_FAILURE_N
+} fab_failure_class;
+
+/** How often things fail, and what that costs a job. Zero-initialised: nothing fails. */
+typedef struct fab_failure_rates {
+    double per_s[FAB_FAILURE_N];    /**< failures of one component per second; of software and maintenance of a GPU */
+    double repair_s[FAB_FAILURE_N]; /**< until it is back; of maintenance: how long the job stands before it restarts */
+    double rma_part, rma_s;         /**< part of the failures of hardware that takes rma_s in place of repair_s */
+    double slow_speed, flap_speed;  /**< that is left of GPUs and cables; repair_s: until that is over */
+    double detect_loss, detect_s;   /**< a loss of as much is noticed after detect_s: the part is dead from then on */
+    double throttle;                /**< part of the speed that GPUs lose at noon; of days that begin at midnight */
+    double infant_factor, infant_s; /**< hardware fails 1 + (infant_factor - 1) exp(-t / infant_s) times as often */
+    double checkpoint_s;            /**< useful time between two checkpoints; 0: auto, see fab_assessment_settle() */
+    double pause_s;                 /**< the job stands for a checkpoint */
+    double lag_s;                   /**< from its beginning until it counts; at least pause_s */
+    double restart_s;               /**< from a failure until the job runs again */
+    double join_s;                  /**< longer where ranks move */
+    double reform_s;                /**< in place of restart_s where the number of replicas changes; policy shrink */
+    double regrow;       /**< part of the replicas that must come back for the job to stop for them; settled */
+    double shrunk_batch; /**< 1: of fewer replicas the batch is smaller; 0: they do all of it */
+} fab_failure_rates;
+
 /** 0 is auto. Times between failures are of one part; of software and maintenance of one GPU of the job. */
 typedef struct fab_failure_spec {
     fab_rate_set set;
-    double link_mtbf_s, switch_mtbf_s, nic_mtbf_s, gpu_mtbf_s, server_mtbf_s, software_mtbf_s, maintenance_mtbf_s;
-    double link_repair_s, switch_repair_s, nic_repair_s, gpu_repair_s, server_repair_s, maintenance_s;
-    double slow_mtbf_s, slow_speed, slow_s; /**< GPUs that slow down: time between two of one GPU (0: never), the speed
-                                               that is left, how long it lasts unnoticed */
-    double flap_mtbf_s, flap_speed, flap_s; /**< the same of cables that flap or are degraded */
-    double throttle;                        /**< part of the speed that GPUs lose at noon */
-    char throttle_halls[128];               /**< "0,2-3": halls of the floor plan that are as hot; empty: all */
-    double detect_loss, detect_s;           /**< a loss of speed of so much is noticed, after this time */
-    double rma_part, rma_s;
-    double infant_factor, infant_s;
-    double checkpoint_s;
+    double mtbf_s[FAB_FAILURE_N];
+    fab_failure_rates rates;  /**< as far as the design says them: per_s, pause_s, lag_s and shrunk_batch are 0 */
+    char throttle_halls[128]; /**< "0,2-3": halls of the floor plan that are as hot; empty: all */
     fab_checkpoint_mode mode;
     double write_s;   /**< of a checkpoint; auto: its bytes at write_bps */
     double write_bps; /**< of one GPU */
-    double restart_s;
-    double spare_join_s;
-    double reform_s; /**< in place of restart_s where a job goes on with fewer replicas, or with more again */
-    double regrow;   /**< share of the replicas that must come back for the job to stop for them */
-    bool keep_batch; /**< replicas that are left do all of the batch; else an iteration has a smaller one */
+    bool keep_batch;  /**< replicas that are left do all of the batch; else an iteration has a smaller one */
 } fab_failure_spec;

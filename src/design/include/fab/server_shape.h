@@ -6,7 +6,6 @@
 
 #include "fab/status.h"
 
-#include <stdbool.h>
 #include <stdint.h>
 
 #define FAB_SERVER_GPUS 64

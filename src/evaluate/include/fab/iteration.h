@@ -40,6 +40,7 @@ typedef bool fab_fits(const void *context, uint64_t microbatch, uint64_t interle
 
 typedef struct fab_iteration_request {
     const fab_job_spec *job; /**< resolved: no zero left. `times` are those of its microbatch and interleave */
+    const fab_model *model;  /**< with the sizes of the job */
     const fab_job_times *times;
     const fab_compute_model *compute; /**< NULL: fab_compute_default */
     bool choose_microbatch;           /**< the fastest of 1, 2, 4, 8 that divides the batch, instead of the job's */

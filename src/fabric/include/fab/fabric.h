@@ -10,7 +10,6 @@
 #include "fab/host.h"
 #include "fab/status.h"
 
-#include <stdbool.h>
 #include <stdint.h>
 
 typedef uint32_t fab_node_id;

@@ -3,8 +3,6 @@
 
 #include "fab/status.h"
 
-#include <stdbool.h>
-
 #define FAB_FOLDER_DEPTH 12 /**< of folders within folders */
 
 bool fab_is_folder(const char *path);

@@ -3,8 +3,6 @@
 
 #include "fab/id_table.h"
 
-#include <stdbool.h>
-
 /** What is counted at a port. Names and units: fab_counter_abouts. */
 typedef enum fab_counter {
     FAB_COUNTER_SENT,

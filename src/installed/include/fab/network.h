@@ -7,9 +7,7 @@
 
 #include "fab/status.h"
 
-#include <stdbool.h>
 #include <stdint.h>
-#include <stdio.h>
 
 #define FAB_NETWORK_NONE UINT32_MAX
 

@@ -229,13 +229,57 @@ fab_status fab_graph_start(reader *r, const fab_xml_stream *at, const char *edge
 
 /* --- keys --------------------------------------------------------------------------------------------------------- */
 
+/* Our own names first; LinkSpeedRaw is the Internet Topology Zoo's. */
+static const struct {
+    const char *domain, *name;
+    fab_graphml_meaning meaning;
+} NAMES[] = {
+    {"graph", "program", FAB_GRAPHML_PROGRAM},
+    {"graph", "view", FAB_GRAPHML_VIEW},
+    {"node", "label", FAB_GRAPHML_LABEL},
+    {"node", "name", FAB_GRAPHML_LABEL},
+    {"node", "hostname", FAB_GRAPHML_LABEL},
+    {"node", "kind", FAB_GRAPHML_KIND},
+    {"node", "type", FAB_GRAPHML_KIND},
+    {"node", "role", FAB_GRAPHML_KIND},
+    {"node", "function", FAB_GRAPHML_KIND},
+    {"node", "server", FAB_GRAPHML_SERVER},
+    {"node", "host", FAB_GRAPHML_SERVER},
+    {"node", "tier", FAB_GRAPHML_TIER},
+    {"edge", "capacity_bps", FAB_GRAPHML_BPS},
+    {"edge", "rate_bps", FAB_GRAPHML_BPS},
+    {"edge", "bandwidth_bps", FAB_GRAPHML_BPS},
+    {"edge", "LinkSpeedRaw", FAB_GRAPHML_BPS},
+    {"edge", "rate", FAB_GRAPHML_RATE},
+    {"edge", "speed", FAB_GRAPHML_RATE},
+    {"edge", "bandwidth", FAB_GRAPHML_RATE},
+    {"edge", "capacity", FAB_GRAPHML_RATE},
+    {"edge", "length_m", FAB_GRAPHML_METRES},
+    {"edge", "length", FAB_GRAPHML_LENGTH},
+    {"edge", "src_port", FAB_GRAPHML_SOURCE_PORT},
+    {"edge", "source_port", FAB_GRAPHML_SOURCE_PORT},
+    {"edge", "dst_port", FAB_GRAPHML_TARGET_PORT},
+    {"edge", "target_port", FAB_GRAPHML_TARGET_PORT},
+    {"edge", "cables", FAB_GRAPHML_CABLES},
+};
+
+static bool is_key_for(const char *domain, const char *name) {
+    return domain[0] == '\0' || strcmp(domain, "all") == 0 || strcmp(domain, name) == 0;
+}
+
+/* By its attr.name; domain: "node", "edge", "graph", "all" or "". */
+static fab_graphml_meaning meaning_of_key(const char *domain, const char *name) {
+    FAB_FIRST(i, FAB_N_OF(NAMES), is_key_for(domain, NAMES[i].domain) && strcasecmp(NAMES[i].name, name) == 0);
+    return i < FAB_N_OF(NAMES) ? NAMES[i].meaning : FAB_GRAPHML_NOTHING;
+}
+
 fab_status fab_graph_add_key(reader *r, const fab_xml_stream *at, const char *domain, const char *id, const char *title,
                              fab_error *err) {
     FAB_RETURN_IF(r->n_keys == FAB_GRAPH_KEYS, fab_xml_stream_wrong(at, err, "more than %d keys", FAB_GRAPH_KEYS));
     FAB_RETURN_IF(fab_graph_find_key(r, id) != NULL, fab_xml_stream_wrong(at, err, "key '%.60s' is there already", id));
     FAB_PASS(FAB_GROW(r->keys, r->key_capacity, r->n_keys + 1, err));
     fab_graph_key *k = &r->keys[r->n_keys];
-    *k = (fab_graph_key){.meaning = fab_graphml_meaning_of(domain, title)};
+    *k = (fab_graph_key){.meaning = meaning_of_key(domain, title)};
     FAB_PASS(fab_network_text(r->net, domain, strlen(domain), &k->domain, err));
     FAB_PASS(fab_network_text(r->net, id, strlen(id), &k->id, err));
     r->n_keys++;
@@ -256,7 +300,7 @@ const fab_graph_key *fab_graph_find_key(reader *r, const char *id) {
 
 static fab_status set_defaults(reader *r, const fab_xml_stream *at, const char *name, fab_error *err) {
     for (size_t i = 0; i < r->n_keys; i++) {
-        if (r->keys[i].initial != NULL && fab_graphml_is_for(r->keys[i].domain, name)) {
+        if (r->keys[i].initial != NULL && is_key_for(r->keys[i].domain, name)) {
             FAB_PASS(fab_graph_set(r, at, r->keys[i].meaning, r->keys[i].initial, err));
         }
     }

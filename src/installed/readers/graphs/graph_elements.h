@@ -5,8 +5,7 @@
 
 #include "fab/xml_stream.h"
 
-/* --- graphml_keys.c: what the data of a GraphML file mean, by the names of its keys ------------------------------- */
-
+/** What the data of a GraphML file mean, by the names of its keys. */
 typedef enum fab_graphml_meaning {
     FAB_GRAPHML_NOTHING,
     FAB_GRAPHML_PROGRAM, /**< of the graph: who wrote it, and which view */
@@ -23,17 +22,6 @@ typedef enum fab_graphml_meaning {
     FAB_GRAPHML_TARGET_PORT,
     FAB_GRAPHML_CABLES,
 } fab_graphml_meaning;
-
-/**
- * Meaning of a key by its attr.name.
- * @param[in] domain  attr "for": "node", "edge", "graph"; "all" or NULL: any.
- */
-fab_graphml_meaning fab_graphml_meaning_of(const char *domain, const char *name);
-
-/** Whether a key for `domain` holds for an element of this name. */
-bool fab_graphml_is_for(const char *domain, const char *element);
-
-/* --- graph_elements.c -------------------------------------------------------------------------------------------- */
 
 #define FAB_GRAPH_ID   256
 #define FAB_GRAPH_KEYS 512

@@ -3,7 +3,6 @@
 
 #include "fab/status.h"
 
-#include <stdbool.h>
 #include <stdint.h>
 
 #define FAB_JSON_NONE UINT32_MAX

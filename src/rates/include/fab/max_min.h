@@ -3,7 +3,6 @@
 
 #include "fab/status.h"
 
-#include <stdbool.h>
 #include <stdint.h>
 
 #define FAB_NO_BOTTLENECK UINT32_MAX /**< bottlenecked at the flow's own limit */

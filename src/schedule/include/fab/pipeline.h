@@ -6,7 +6,6 @@
 
 #include "fab/status.h"
 
-#include <stdbool.h>
 #include <stdint.h>
 
 /** In which order a stage takes its operations. */

@@ -6,7 +6,6 @@
 
 #include "fab/status.h"
 
-#include <stdbool.h>
 #include <stdint.h>
 
 /** A variable: lower <= x <= upper. -INFINITY and INFINITY mean no bound. */

@@ -8,8 +8,6 @@
 #include "fab/outcome.h"
 #include "fab/status.h"
 
-#include <stdbool.h>
-
 /** Something that fails in the scenarios of a plan; `failed.component` is its index. */
 typedef struct fab_store_component {
     char *kind, *name;

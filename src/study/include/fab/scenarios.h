@@ -10,41 +10,8 @@
 #define FAB_SCENARIOS_MOST      UINT64_C(1000000000) /**< scenarios of a source */
 #define FAB_SCENARIO_COMPONENTS 64                   /**< of a set */
 
-/** What fails in a history. */
-typedef enum fab_failure_class {
-    FAB_FAILURE_LINK,
-    FAB_FAILURE_SWITCH,
-    FAB_FAILURE_NIC,
-    FAB_FAILURE_GPU,
-    FAB_FAILURE_SERVER,
-    FAB_FAILURE_SOFTWARE,    /**< stops the job; nothing is broken. Of a GPU: only where a rank is on it */
-    FAB_FAILURE_MAINTENANCE, /**< likewise, but planned */
-    FAB_FAILURE_SLOW,        /**< a GPU computes slower, until that is noticed or over; then it may be dead */
-    FAB_FAILURE_FLAP,        /**< a cable carries less, until that is noticed or over; then it may be dead */
-    FAB_FAILURE_N
-} fab_failure_class;
-
 /** "links", "switches", "nics", "gpus", "servers", "software", "maintenance", "slow gpus", "slow links". */
 extern const char *const fab_failure_classes[FAB_FAILURE_N];
-
-/** How often things fail, and what that costs a job. Zero-initialised: nothing fails. */
-typedef struct fab_failure_rates {
-    double per_s[FAB_FAILURE_N];    /**< failures of one component per second; of software and maintenance of a GPU */
-    double repair_s[FAB_FAILURE_N]; /**< until it is back; of maintenance: how long the job stands before it restarts */
-    double rma_part, rma_s;         /**< part of the failures of hardware that takes rma_s in place of repair_s */
-    double slow_speed, flap_speed;  /**< that is left of GPUs and cables; repair_s: until that is over */
-    double detect_loss, detect_s;   /**< a loss of as much is noticed after detect_s: the part is dead from then on */
-    double throttle;                /**< part of the speed that GPUs lose at noon; of days that begin at midnight */
-    double infant_factor, infant_s; /**< hardware fails 1 + (infant_factor - 1) exp(-t / infant_s) times as often */
-    double checkpoint_s;            /**< useful time between two checkpoints; 0: auto, see fab_assessment_settle() */
-    double pause_s;                 /**< the job stands for a checkpoint */
-    double lag_s;                   /**< from its beginning until it counts; at least pause_s */
-    double restart_s;               /**< from a failure until the job runs again */
-    double join_s;                  /**< longer where ranks move */
-    double reform_s;                /**< in place of restart_s where the number of replicas changes; policy shrink */
-    double regrow;       /**< part of the replicas that must come back for the job to stop for them; settled */
-    double shrunk_batch; /**< 1: of fewer replicas the batch is smaller; 0: they do all of it */
-} fab_failure_rates;
 
 /**
  * What a design says, with the figures of its set where it says nothing. checkpoint_s may still be 0 (auto), and

@@ -4,8 +4,6 @@
 #include "fab/store.h"
 #include "fab/study_summary.h"
 
-#include <stdio.h>
-
 typedef struct fab_design fab_design;
 
 typedef struct fab_study_results fab_study_results;

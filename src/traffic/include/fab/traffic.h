@@ -4,8 +4,6 @@
 #include "fab/fabric.h"
 #include "fab/job_memory.h"
 
-#include <stdio.h>
-
 typedef struct fab_design fab_design;
 
 /** GPUs first ... first + n - 1 in groups of so many in a row, all of which send to each other; flow i is from

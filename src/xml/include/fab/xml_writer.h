@@ -9,9 +9,7 @@
 
 #include "fab/status.h"
 
-#include <stdbool.h>
 #include <stdint.h>
-#include <stdio.h>
 
 #define FAB_XML_DEPTH 32
 
