@@ -232,6 +232,12 @@ static void floor_put_racks(fab_page *page, const fab_fabric_result *f) {
                    fab_show_counted(page, c->servers_per_rack, "server", "servers"), fab_show_power(page, c->server_w),
                    fab_show_counted(page, c->network_racks, "network rack", "network racks"),
                    fab_show_counted(page, c->rows, "row", "rows"));
+    if (f->spec.floor.is_power_assumed) {
+        fab_page_wrapf(page, FAB_INK_PLAIN, 2, 2,
+                       "The power of %s is not published: servers are taken to draw what those of H100 do "
+                       "(floor.server-power says it).",
+                       f->spec.host.gpu);
+    }
     if (!f->spec.floor.is_assumed) {
         fab_page_wrapf(page, FAB_INK_PLAIN, 2, 2, "Power of servers: %s per rack, %s per hall.",
                        floor_show_limit(page, f->spec.floor.rack_w), floor_show_limit(page, f->spec.floor.hall_w));

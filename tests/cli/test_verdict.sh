@@ -125,6 +125,15 @@ PYTHON
 says "leave GPUs idle: on 288 of 296, with batch 504 in place of 481, the job does x1.1 the tokens: --job n-servers=36,tp=" run clos:gpus=296,radix=64 --job model=llama3-70b --engine spray
 "$program" compare clos:gpus=296,radix=64 clos:gpus=320,radix=64 --job model=llama3-70b --engine spray --quiet >out
 grep -qF "[1] clos: leave GPUs idle: on 288 of 296" out && [[ $(grep -c "GPUs idle" out) -eq 1 ]] || fail "fewer GPUs of a compared design"
+# What the batch gains is not told as a gain of idle GPUs: all of them with as much for each come first.
+large=rail-spine:gpus=8192
+"$program" run $large --job model=llama3-8b --json --quiet >all.json
+jq -r .verdict.to_do all.json >out
+keys=$(grep -o 'batch=1024,tp=[^ ;]*' out)
+"$program" run $large --job "model=llama3-8b,$keys" --json --quiet >batch.json
+jq -se '(.[1].iteration[0].tokens_per_s / .[0].iteration[0].tokens_per_s) as $gain | $gain > 1.05 and $gain < 2 and
+  (.[2] | test("with 1,024 the job does x" + ($gain * 100 | round / 100 | tostring)))' all.json batch.json <(jq -R . out) >/dev/null ||
+  fail "another batch gains otherwise: $(<out) $(jq .iteration[0].tokens_per_s all.json batch.json)"
 # Of taper and hash the larger one bounds a phase, and an engine is named where none was tried.
 "$program" run clos:gpus=128,taper=3 --job kind=ranking --engine ecmp --json --quiet >hashed.json
 "$program" run clos:gpus=128,taper=3 --job kind=ranking --engine spray --json --quiet >sprayed.json

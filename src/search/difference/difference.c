@@ -437,7 +437,8 @@ static void diff_release(diff *d) {
         free(d->design[i]);
     }
     fab_difference_free(d->out);
-    FAB_FREE_ALL(d->same, d->back, d->node, (void *)d->undo, d->place, d->cycle, d->is_changed, d->group, d->moved, d);
+    FAB_FREE_ALL(d->same, d->back, d->node, (void *)d->undo, d->place, d->cycle, d->is_changed, d->group, d->moved,
+                 d->exchanged, d->n_below, d);
 }
 FAB_OWNER(diff, diff_release)
 

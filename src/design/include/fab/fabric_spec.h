@@ -66,9 +66,12 @@ typedef struct fab_floor_spec {
     bool given;      /**< false: there are no racks (front-ends; installed fabrics that say none) */
     bool is_assumed; /**< the design says nothing of it */
     fab_lengths lengths;
-    double server_w;            /**< power of one server, resolved */
-    double rack_w, hall_w;      /**< most power of the servers of a rack and of a hall; 0 = no limit */
-    uint64_t servers_per_rack;  /**< resolved: of the fullest rack */
+    double server_w;           /**< power of one server, resolved */
+    bool server_w_given;       /**< else it is that of its GPUs and what an H100's server adds to each */
+    bool is_power_assumed;     /**< that of the GPUs is not published: they are taken to draw what an H100 does */
+    double rack_w, hall_w;     /**< most power of the servers of a rack and of a hall; 0 = no limit */
+    uint64_t servers_per_rack; /**< resolved: of the fullest rack */
+    bool servers_per_rack_given;
     uint64_t racks;             /**< of servers, filled evenly; 0 = as many as servers_per_rack makes */
     bool limits_racks;          /**< power of a rack or number of racks is given */
     uint64_t racks_per_row;     /**< racks of servers */
@@ -76,6 +79,7 @@ typedef struct fab_floor_spec {
     double rack_pitch_m, row_pitch_m, hall_distance_m;
     double slack_m; /**< per end of a cable */
     fab_leaf_at leaf_at;
+    char rack_where[FAB_WHERE_SIZE], hall_where[FAB_WHERE_SIZE]; /**< of the limits, for errors */
 } fab_floor_spec;
 
 /** How flows that share a queue hold each other up. */
