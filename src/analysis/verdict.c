@@ -339,12 +339,23 @@ size_t fab_contention_most_slowed(const fab_contention *c, const fab_contention_
     double most = 0;
     *out_n = 0;
     for (size_t j = 0; j < c->n_jobs; j++) {
-        const double longer = fab_contended_factor(&e->jobs[j]);
+        const fab_contended_phase *job = &e->jobs[j];
+        const double by_chance = e->has_expected && job->has_iteration ? job->expected_s / job->iteration_alone_s : 0;
+        const double longer = fmax(fab_contended_factor(job), by_chance);
         *out_n += longer > 1 + FAB_VERDICT_LITTLE;
         if (longer > fmax(1, most) + FAB_VERDICT_LITTLE) {
             worst = j;
             most = longer;
         }
+    }
+    return worst;
+}
+
+size_t fab_contention_most_costly(const fab_contention *c, const fab_contention_engine *e) {
+    size_t worst = c->n_jobs;
+    for (size_t j = 0; j < c->n_jobs; j++) {
+        const double least = worst < c->n_jobs ? e->jobs[worst].costs_gpus : 0;
+        worst = e->jobs[j].costs_gpus > least + FAB_VERDICT_LITTLE * c->jobs[j].n_gpus ? j : worst;
     }
     return worst;
 }
@@ -383,11 +394,23 @@ static void bound_of_jobs(const fab_contention *c, size_t engine, char *out) {
     } else {
         const fab_contended_phase *job = &e->jobs[worst];
         fab_append(out, FAB_VERDICT_TEXT, "job %s of %zu loses most to the others: ", c->jobs[worst].id, c->n_jobs);
+        const double alone_s = fab_contended_s(job, false);
+        const double now_s = e->has_expected ? job->expected_s : fab_contended_s(job, true);
+        const size_t costly = fab_contention_most_costly(c, e);
         fab_append(out, FAB_VERDICT_TEXT, "%s %s instead of %s, x%.3f", job->has_iteration ? "iteration" : "phase",
-                   verdict_seconds(FAB_ROOM, fab_contended_s(job, true)),
-                   verdict_seconds(FAB_ROOM, fab_contended_s(job, false)), fab_contended_factor(job));
+                   verdict_seconds(FAB_ROOM, now_s), verdict_seconds(FAB_ROOM, alone_s), now_s / alone_s);
+        if (e->has_expected) {
+            fab_append(out, FAB_VERDICT_TEXT,
+                       ", where phases meet by chance; %s, x%.3f, while the longest fall together once",
+                       verdict_seconds(FAB_ROOM, fab_contended_s(job, true)), fab_contended_factor(job));
+        }
         bound_of_rival(c, e, job, out);
         fab_append(out, FAB_VERDICT_TEXT, "; %zu of %zu are slowed. ", n_slowed, c->n_jobs);
+        if (e->has_expected && costly < c->n_jobs) {
+            fab_append(out, FAB_VERDICT_TEXT,
+                       "Job %s costs the others most: by chance the time of %.3g of their GPUs. ", c->jobs[costly].id,
+                       e->jobs[costly].costs_gpus);
+        }
     }
     fab_append(out, FAB_VERDICT_TEXT, "Job %s alone: ", c->jobs[0].id);
 }
@@ -539,13 +562,16 @@ static void verdict_put_cost(const fab_result *r, fab_run_verdict *v) {
     fab_append(v->cost, FAB_VERDICT_TEXT, "network %s, %s per GPU, %s", fab_money_format(FAB_ROOM, f->cost.total_usd),
                fab_money_format(FAB_ROOM, f->cost.per_gpu_usd), FAB_SAY(f->cost.power_w, FAB_UNIT_POWER));
     if (r->contention != NULL && v->engine < r->contention->n_engines) {
-        const double lost = r->contention->engines[v->engine].lost_ratio;
-        fab_append(v->cost, FAB_VERDICT_TEXT,
-                   lost > VERDICT_SAME
-                       ? "; of the GPUs' time the jobs lose %.2g %% to each other while all their phases fall "
-                         "together"
-                       : "; the jobs lose no time to each other",
-                   100 * lost);
+        const fab_contention_engine *e = &r->contention->engines[v->engine];
+        const bool lose = fmax(e->lost_ratio, e->expected_lost_ratio) > VERDICT_SAME;
+        fab_append(v->cost, FAB_VERDICT_TEXT, "; %s to each other",
+                   lose ? "of the GPUs' time the jobs lose" : "the jobs lose no time");
+        if (lose && e->has_expected) {
+            fab_append(v->cost, FAB_VERDICT_TEXT, " %.2g %% where phases meet by chance,",
+                       100 * e->expected_lost_ratio);
+        }
+        fab_append(v->cost, FAB_VERDICT_TEXT, lose ? " %.2g %% while the longest fall together" : "",
+                   100 * e->lost_ratio);
     } else if (v->of_iteration && r->iterations[v->engine].usd_per_1e9_tokens > 0) {
         const fab_iteration *it = &r->iterations[v->engine];
         fab_append(v->cost, FAB_VERDICT_TEXT, "; 1e9 tokens: %s by GPU hours at $%.2f",

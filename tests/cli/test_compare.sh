@@ -471,7 +471,7 @@ assert found["space"] == found["evaluated"] + found["unfit"] + found["bounded"] 
 assert found["lower_bound_s"] >= 0.999 * least
 PYTHON
 # Of many GPUs with drawn paths two are searched, by means: the faster one leads, and nothing that is printed beats it.
-both many plan rail-only:gpus=5120,radix=64 --job model=llama3-70b --quiet || fail "orders of many GPUs"
+both many plan rail-only:gpus=5120,radix=64,down=32/64 --job model=llama3-70b --quiet || fail "orders of many GPUs"
 /usr/bin/python3 - <<'PYTHON' || fail "orders of many GPUs: $(<many.txt)"
 import json, re
 plan, text = json.load(open("many.json"))["plan"], re.sub(r"\s+", " ", open("many.txt").read())
