@@ -210,9 +210,7 @@ fab_status fab_html_criticality(const fab_result *result, fab_str *out, fab_erro
     }
     FAB_PASS(order_init(f, &o, err));
     FAB_OWNED_NEW(double, of_link, f->n_links, err);
-    for (uint32_t l = 0; l < f->n_links; l++) {
-        of_link[l] = isnan(of_cable[l >> 1]) ? 0 : of_cable[l >> 1];
-    }
+    FAB_FILL(of_link, f->n_links, isnan(of_cable[fab_at >> 1]) ? 0 : of_cable[fab_at >> 1]);
     fab_str_add(out, ",\"criticality\":{\"of\":");
     fab_json_string(out, what);
     fab_str_add(out, ",");

@@ -93,9 +93,7 @@ void fab_offer_chunk(const fab_offer *offer, const fab_phase *phase, uint64_t fi
         fill_rows(offer, &phase->all, first, n, out);
         return;
     }
-    for (uint32_t i = 0; i < n; i++) {
-        out[i] = fab_offer_rate(offer, phase, first + i);
-    }
+    FAB_FILL(out, n, fab_offer_rate(offer, phase, first + fab_at));
 }
 
 uint32_t fab_relay_rail(const fab_fabric *f, const fab_ports *ports, uint32_t gpu) {
@@ -220,9 +218,7 @@ fab_status fab_offer_init(const fab_fabric *fabric, const fab_ports *ports, cons
     }
     if (phase->all.n == 0) {
         FAB_PASS(FAB_NEW(rate, phase->n_flows, err));
-        for (uint64_t i = 0; i < phase->n_flows; i++) {
-            rate[i] = fab_offer_rate(&offer, phase, i);
-        }
+        FAB_FILL(rate, phase->n_flows, fab_offer_rate(&offer, phase, fab_at));
         offer.rate = rate;
         rate = NULL;
     }

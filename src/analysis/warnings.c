@@ -227,9 +227,7 @@ static fab_status look_at_job(fab_result *result, const fab_fabric_spec *spec, f
 
 static fab_status look_at_fabric(fab_result *result, const fab_fabric_result *f, fab_error *err) {
     double taper[FAB_MAX_TIERS];
-    for (size_t t = 0; t < FAB_MAX_TIERS; t++) {
-        taper[t] = f->spec.tier[t].taper;
-    }
+    FAB_FILL(taper, FAB_MAX_TIERS, f->spec.tier[fab_at].taper);
     FAB_PASS(look_at_rates(result, &f->counts, err));
     FAB_PASS(look_at_ports(result, f, err));
     FAB_PASS(look_at_tiers(result, "", &f->counts, taper, err));

@@ -141,11 +141,7 @@ static void account(const fab_pipeline *p, const double *span_s, fab_timeline *o
 FAB_ORDER_KEYS(op_order, fab_op, FAB_ORDER(a->start_s, b->start_s), FAB_ORDER(a->stage, b->stage),
                FAB_ORDER(a->kind, b->kind), (a->chunk > b->chunk) - (a->chunk < b->chunk));
 
-void fab_timeline_release(fab_timeline *timeline) {
-    free(timeline->use);
-    free(timeline->op);
-    *timeline = (fab_timeline){0};
-}
+FAB_RELEASES(fab_timeline_release, fab_timeline, use, op);
 
 fab_status fab_pipeline_run(const fab_pipeline *p, fab_pipeline_needs needs, fab_timeline *out, fab_error *err) {
     FAB_OWNS(fab_timeline_release) fab_timeline found = {0};

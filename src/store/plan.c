@@ -43,9 +43,7 @@ static uint64_t add_text(uint64_t hash, const char *text) {
 
 static uint64_t add_number(uint64_t hash, uint64_t value) {
     unsigned char bytes[8];
-    for (size_t i = 0; i < 8; i++) {
-        bytes[i] = (unsigned char)(value >> (8 * i));
-    }
+    FAB_FILL(bytes, 8, (unsigned char)(value >> (8 * fab_at)));
     return fab_fnv(hash, bytes, sizeof bytes);
 }
 

@@ -162,9 +162,7 @@ static fab_status keep_routes(search *s, const fab_router *router, size_t p, fab
     FAB_OWNS(fab_routes_release) fab_routes routes = {.n_flows = 0};
     FAB_PASS(fab_context_offer(context, p, &offer, err));
     FAB_OWNED_NEW(double, rate, phase->n_flows, err);
-    for (uint64_t i = 0; i < phase->n_flows; i++) {
-        rate[i] = fab_offer_rate(offer, phase, i);
-    }
+    FAB_FILL(rate, phase->n_flows, fab_offer_rate(offer, phase, fab_at));
     FAB_PASS(fab_route_flows(router, phase, 0, (uint32_t)phase->n_flows, rate, seed, &routes, err));
     for (uint32_t i = 0; i < routes.n_flows; i++) {
         fab_flow flow = fab_phase_flow(phase, i);

@@ -43,9 +43,7 @@ static fab_status ask(fab_what_if *of, const top_state *state, const fab_failure
     FAB_OWNED const char **failed = NULL;
     FAB_PASS(FAB_NEW(names, state->n, err));
     FAB_PASS(fab_allocate(state->n, sizeof(const char *), &failed, err));
-    for (size_t i = 0; i < state->n; i++) {
-        failed[i] = fab_component_name(fab_what_if_fabric(of), &state->part[i], names[i]);
-    }
+    FAB_FILL(failed, state->n, fab_component_name(fab_what_if_fabric(of), &state->part[fab_at], names[fab_at]));
     const fab_failures_request request = {
         .failed = failed, .n_failed = state->n, .policies = &state->policy, .n_policies = 1};
     return fab_what_if_ask(of, &request, out, err);

@@ -191,11 +191,7 @@ static void share_parameters(const iteration_plan *p, const iteration_candidate 
     out->pipeline.gathers_each_pass = gathers > 1;
 }
 
-void iteration_pipeline_release(iteration_pipeline *pipeline) {
-    free(pipeline->chunk);
-    free(pipeline->optimizer_s);
-    *pipeline = (iteration_pipeline){.chunk = NULL};
-}
+FAB_RELEASES(iteration_pipeline_release, iteration_pipeline, chunk, optimizer_s);
 
 fab_status iteration_pipeline_make(const iteration_plan *p, const iteration_candidate *c, iteration_pipeline *out,
                                    fab_error *err) {

@@ -184,9 +184,7 @@ static double *part_of(fab_iteration *it, size_t i) {
 /* What is a time, or the inverse of one, in every seed. */
 static void spread(double of_mean, const double *time_s, double mean_s, uint64_t n, bool inverse, double *values,
                    fab_stat *out) {
-    for (uint64_t i = 0; i < n; i++) {
-        values[i] = of_mean * (inverse ? mean_s / time_s[i] : time_s[i] / mean_s);
-    }
+    FAB_FILL(values, n, of_mean * (inverse ? mean_s / time_s[fab_at] : time_s[fab_at] / mean_s));
     fab_stat_of(values, n, out);
 }
 

@@ -153,9 +153,7 @@ static fab_status measure_waits(const fab_serving_queue *q, const request *of, f
     const uint32_t skipped = q->requests / SKIPPED;
     const uint32_t n = q->requests - skipped;
     FAB_OWNED_NEW(double, values, n, err);
-    for (uint32_t i = 0; i < n; i++) {
-        values[i] = of[skipped + i].first_s - of[skipped + i].arrival_s;
-    }
+    FAB_FILL(values, n, of[skipped + fab_at].first_s - of[skipped + fab_at].arrival_s);
     qsort(values, n, sizeof *values, fab_order_double);
     summarize_waits(values, n, out->first_token_s, &out->mean_first_s);
     for (uint32_t i = 0; i < n; i++) {

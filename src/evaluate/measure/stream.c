@@ -131,9 +131,7 @@ static fab_status stream_list_members(fab_stream *s, uint32_t n, fab_error *err)
     for (uint32_t i = n; i-- > 0;) { /* from behind: every end becomes the start of the next source */
         s->member[--s->member_first[s->source_of[i] + 1]] = i;
     }
-    for (uint32_t i = 0; i < s->n_sources; i++) {
-        s->member_first[i] = s->member_first[i + 1];
-    }
+    FAB_FILL(s->member_first, s->n_sources, s->member_first[fab_at + 1]);
     s->member_first[s->n_sources] = n;
     return FAB_OK;
 }

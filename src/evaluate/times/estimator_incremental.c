@@ -156,9 +156,7 @@ static fab_status incremental_mask(fab_incremental *m, const fab_mask *mask, fab
             FAB_PASS(incremental_home(m, m->touched[i], err));
         }
     }
-    for (uint32_t i = 0; i < r.n_touched; i++) {
-        m->touched[i] = m->touched[m->n_touched + i];
-    }
+    FAB_FILL(m->touched, r.n_touched, m->touched[m->n_touched + fab_at]);
     m->n_touched = r.n_touched;
     for (size_t i = 0; i < m->n_away; i++) {
         m->flow[m->away[i]].src = NOWHERE;

@@ -112,9 +112,7 @@ fab_status fab_audit_common_cables(auditor *a, fab_error *err) {
     FAB_PASS(FAB_NEW_ALL((size_t)a->shape->n_tiers + 2, err, a->least, a->most));
     for (uint32_t tier = 0; tier <= a->shape->n_tiers; tier++) {
         uint32_t n = a->tier_first[tier + 1] - a->tier_first[tier];
-        for (uint32_t i = 0; i < n; i++) {
-            list[i] = n_cables(a, a->in_tier[a->tier_first[tier] + i]);
-        }
+        FAB_FILL(list, n, n_cables(a, a->in_tier[a->tier_first[tier] + fab_at]));
         qsort(list, n, sizeof *list, fab_order_u32);
         a->least[tier] = a->most[tier] = UINT32_MAX;
         for (uint32_t i = 0, run = 0; i < n; i++) {

@@ -40,9 +40,7 @@ static fab_status shape_join(fab_shape *s, fab_error *err) {
         sorted[--s->first[v + 1]] = (order){port_number(fab_network_near(net, e)->port), e};
     }
     /* first[v + 1] was moved down to where v begins: shift back */
-    for (uint32_t v = 0; v < net->n_nodes; v++) {
-        s->first[v] = s->first[v + 1];
-    }
+    FAB_FILL(s->first, net->n_nodes, s->first[fab_at + 1]);
     s->first[net->n_nodes] = 2 * net->n_cables;
     for (uint32_t v = 0; v < net->n_nodes; v++) {
         qsort(sorted + s->first[v], s->first[v + 1] - s->first[v], sizeof *sorted, by_port);

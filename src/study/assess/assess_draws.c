@@ -145,7 +145,5 @@ static fab_outcome drawn_mean(fab_assessment *const *draw, const fab_outcome *of
 
 void fab_assessment_mean(fab_assessment *const *draw, const fab_outcome *of_draw, size_t n, uint64_t n_sets,
                          fab_outcome *out) {
-    for (size_t v = 0; v < fab_assessment_variants(draw[0]); v++) {
-        out[v] = drawn_mean(draw, of_draw, n, v, n_sets);
-    }
+    FAB_FILL(out, fab_assessment_variants(draw[0]), drawn_mean(draw, of_draw, n, fab_at, n_sets));
 }

@@ -2,7 +2,6 @@
 
 #include "assess_internal.h"
 
-
 #include <math.h>
 
 /* A part of a state more; of what is not known under a seed there is no mean. */

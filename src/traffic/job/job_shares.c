@@ -102,9 +102,7 @@ static bool limit_loads(double *loads, uint64_t n, double most) {
             }
         }
     }
-    for (uint64_t i = 0; i < n; i++) {
-        loads[i] = loads[i] < 0 ? most : sum > 0 ? loads[i] * (1 - kept) / sum : 0;
-    }
+    FAB_FILL(loads, n, loads[fab_at] < 0 ? most : sum > 0 ? loads[fab_at] * (1 - kept) / sum : 0);
     return sum > 0 || kept > 1 - 1e-9;
 }
 

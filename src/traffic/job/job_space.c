@@ -147,17 +147,13 @@ const fab_job_plan *fab_job_space_shapes(const fab_job_space *space, size_t *out
 
 size_t fab_job_space_microbatches(const fab_job_space *space, uint64_t out[FAB_PLAN_MICROBATCHES]) {
     bool open = is_open(space, FAB_PLAN_MICROBATCH);
-    for (size_t i = 0; i < FAB_PLAN_MICROBATCHES; i++) {
-        out[i] = open ? UINT64_C(1) << i : space->given.microbatch;
-    }
+    FAB_FILL(out, FAB_PLAN_MICROBATCHES, open ? UINT64_C(1) << fab_at : space->given.microbatch);
     return open ? FAB_PLAN_MICROBATCHES : 1;
 }
 
 size_t fab_job_space_recomputes(const fab_job_space *space, fab_recompute out[3]) {
     bool open = is_open(space, FAB_PLAN_RECOMPUTE);
-    for (size_t i = 0; i < 3; i++) {
-        out[i] = open ? (fab_recompute)(FAB_RECOMPUTE_FULL + i) : space->given.recompute;
-    }
+    FAB_FILL(out, 3, open ? (fab_recompute)(FAB_RECOMPUTE_FULL + fab_at) : space->given.recompute);
     return open ? 3 : 1;
 }
 
@@ -170,9 +166,7 @@ size_t fab_job_space_sequences(const fab_job_space *space, const fab_job_plan *s
 
 size_t fab_job_space_zeros(const fab_job_space *space, const fab_job_plan *shape, fab_zero out[4]) {
     bool open = is_open(space, FAB_PLAN_ZERO);
-    for (size_t i = 0; i < 4; i++) {
-        out[i] = open ? (fab_zero)(FAB_ZERO_0 + i) : space->given.zero;
-    }
+    FAB_FILL(out, 4, open ? (fab_zero)(FAB_ZERO_0 + fab_at) : space->given.zero);
     return open && shape->dp * shape->cp > 1 ? 4 : 1;
 }
 
