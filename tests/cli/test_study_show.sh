@@ -220,9 +220,9 @@ lost_hours() { # lost_hours STORE GPUS USD
 }
 lost_hours software 8 3
 lost_hours alone 64 12.5
-lost_hours spare 24 12.5
+lost_hours spare 64 12.5
 says alone "At this rate failures cost \$"
-says alone "worst  a quarter"
+says alone "worst a quarter"
 grep -E 'usd_per_quarter|gpu_hour_usd' folded.json && fail "sets cost dollars"
 
 # --- racks of the design's floor: one server and its leaf in each of eight, a job in four of them, and one of spines ---
