@@ -1,5 +1,6 @@
 #include "cli.h"
 #include "fab/advise.h"
+#include "fab/place_run.h"
 #include "fab/prices.h"
 
 #include "fab/memory.h"
@@ -172,12 +173,11 @@ fab_status cli_check_placement(const char *traffic, const char *option, fab_erro
 fab_status cli_read_design(const cli_options *options, const char *name, fab_design *out, fab_error *err) {
     FAB_PASS(read_with_overrides(options, name, out, err));
     for (size_t i = 0; i < options->jobs.n; i++) {
-        const char *text = options->jobs.items[i];
-        const char *key = strstr(text, "placement=");
-        const bool places = key != NULL && (key == text || key[-1] == ',');
-        FAB_PASS(places ? cli_check_placement(options->traffic, "job", err) : FAB_OK);
-        FAB_PASS(cli_set_job(out, job_named(out, text, i == 0), text, "--job", err));
+        FAB_PASS(
+            cli_set_job(out, job_named(out, options->jobs.items[i], i == 0), options->jobs.items[i], "--job", err));
     }
+    FAB_ANY(is_placed, i, out->n_jobs, out->jobs[i].placement_given);
+    FAB_PASS(is_placed ? cli_check_placement(options->traffic, "job", err) : FAB_OK);
     FAB_PASS(set_engines(options, out, err));
     if (options->prices != NULL) {
         FAB_REFUSE_IF(strlen(options->prices) >= sizeof out->prices, err, FAB_EINPUT, "--prices",
@@ -457,6 +457,19 @@ static fab_status look_for_plan(const cli_session *s, fab_run_verdict *verdict, 
                                &verdict->better, err);
 }
 
+/* Whether ranks in order, which cost nothing, would be faster. --advise has them among its changes. */
+static fab_status look_in_order(const cli_session *s, fab_run_verdict *verdict, fab_error *err) {
+    const cli_options *options = s->options;
+    double time_s = 0;
+    if (!verdict->has_time || options->advise.on || s->hosts != NULL) {
+        return FAB_OK;
+    }
+    FAB_PASS(fab_place_in_order(s->asked, verdict->engine, options->traffic, options->seed, s->result.n_seeds,
+                                (size_t)options->n_threads, &time_s, err));
+    verdict->in_order_s = time_s < verdict->time_s * (1 - FAB_VERDICT_PLAN) ? time_s : 0;
+    return FAB_OK;
+}
+
 /* Under plans of their own: of the fastest engine, and those that run alike. */
 static fab_status look_further(cli_session *s, fab_replay *replay, fab_run_verdict *verdict, fab_error *err) {
     size_t k = 0;
@@ -522,6 +535,7 @@ fab_status cli_session_report(cli_session *s, FILE *out, fab_error *err) {
             status = s->further.contention != NULL
                          ? fab_job_remedies_try(&replay, &s->result, verdict->engine, s->further.contention, err)
                          : try_others(s, &replay, verdict, err);
+            status = status == FAB_OK ? look_in_order(s, verdict, err) : status;
         }
     }
     status = status == FAB_OK ? look_for_plan(s, verdict, err) : status;
