@@ -111,6 +111,18 @@ row, = [c for c in advised["advice"]["candidates"] if c["change"] == "--job plac
 assert best["kinds"][0] == "placement" and row["gain_ratio"] > 0.05, (best, row)
 assert abs(best["iteration_s"] / time(followed) - 1) < 1e-12 and best["iteration_s"] < best["base_iteration_s"], (best, time(followed))
 PYTHON
+# Of engines with plans of their own each has what its own search proves.
+"$program" run "${random[@]}" --engine ecmp --engine spray --json --quiet >both && "$program" run "${random[@]}" --engine spray --json --quiet >spray || fail "two engines"
+"$program" run "${random[@]}" --engine ecmp --engine spray --quiet | tr -s ' \n' ' ' >out
+/usr/bin/python3 - <<'PYTHON' || fail "bounds of plans"
+import json
+both, *alone = (json.load(open(name)) for name in ("both", "told", "spray"))
+for it, r in zip(both["iteration"], alone):
+    assert it["plan_lower_bound_s"] == r["plan"]["lower_bound_s"] and it["plan_is_proven"] == r["plan"]["is_proven"], (it, r["plan"])
+ecmp, spray = both["iteration"]
+assert spray["plan_lower_bound_s"] < spray["time_s"] < ecmp["time_s"] < ecmp["plan_lower_bound_s"]
+assert f"817.6 ms; proven best: others take {1e3 * ecmp['plan_lower_bound_s']:.4g} ms at least." in open("out").read()
+PYTHON
 says "a better plan was not looked for with packets" run clos:gpus=64,radix=16 --transport pfc --job tp=8
 # Failures under a hash: histories are dealt to the seeds of times, so that no draw makes spares look bad.
 for seed in 1 2; do
