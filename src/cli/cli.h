@@ -217,15 +217,12 @@ FAB_STATUS cli_read_policies(const cli_options *options, fab_policy *out, size_t
 /** Of cli_option_histories and cli_option_history_policy: `policy` stays where none is given. */
 FAB_STATUS cli_read_histories(const cli_options *options, fab_policy *policy, fab_error *err);
 
-/** FAB_EUSAGE where the key job.placement, given by `option`, would move nothing of `traffic`: of a pattern or a file.
- */
+/** FAB_EUSAGE where the key job.placement, given by `option`, would move nothing of `traffic`: a pattern or a file. */
 FAB_STATUS cli_check_placement(const char *traffic, const char *option, fab_error *err);
-
 /** Lays "key=value,..." over a job of a design, which may be one more. */
 FAB_STATUS cli_set_job(fab_design *design, size_t job, const char *text, const char *option, fab_error *err);
 
-/** The same with all of --job, each of the job that its id names. FAB_EUSAGE also of a placement beside traffic that it
- * does not move. */
+/** The same with all of --job, each of the job that its id names, with cli_check_placement(). */
 FAB_STATUS cli_set_jobs(const cli_options *options, fab_design *out, fab_error *err);
 
 /* --- limits.c ----------------------------------------------------------------------------------------------------- */
