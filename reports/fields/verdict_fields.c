@@ -41,6 +41,7 @@ static const fab_field VERDICTS[] = {
              FILLED),
     FIGURE_OF(plan_s, better.time_s, "s", "Time with a plan that is faster by more than a twentieth.", FILLED),
     FIELD_OF(plan, better.keys, "That plan, as keys of the job.", FILLED),
+    FIGURE(in_order_s, "s", "Time with placement=order, where it is faster by more than a twentieth.", FILLED),
     FIELD_OF(larger_batch, larger.batch,
              "Of a service that is overloaded: the least batch that carries its requests, or that serves most of them.",
              FILLED),

@@ -255,6 +255,7 @@ static void add_needs(fab_advice_kind kind, const char *change, char *out) {
         [FAB_ADVICE_QUEUE_PAIRS] = " (a setting of the hosts)",
         [FAB_ADVICE_HASHING] = " (a setting of the switches' hash)",
         [FAB_ADVICE_PINNING] = " (a path set for each flow)",
+        [FAB_ADVICE_PLACEMENT] = " (it costs nothing)",
     };
     const bool is_tables = kind == FAB_ADVICE_PINNING && strstr(change, "dmodk") != NULL;
     const char *needs = is_tables ? " (forwarding tables by destination, as subnet managers write)" : NEEDS[kind];
@@ -319,8 +320,17 @@ static void add_rank(const fab_advice *a, char *out) {
     fab_append(out, FAB_VERDICT_TEXT, ", the most of %" PRIu64 " configurations", a->n_evaluated);
 }
 
+/* Ranks in order alone, where more is changed beside them. */
+static void add_order(const fab_advice *a, const char *of, char *out) {
+    FAB_FIRST(i, a->n_rows, strcmp(a->rows[i].change, "--job placement=order") == 0);
+    if (i < a->n_rows && a->best.n_changes > 1 && a->best.kinds[0] == FAB_ADVICE_PLACEMENT) {
+        fab_append(out, FAB_VERDICT_TEXT, "%s costs nothing and saves %.1f %% of %s; ", a->rows[i].change,
+                   100 * a->rows[i].gain.ratio, of);
+    }
+}
+
 /* Where changes were searched and ranked, the verdict is what came of that, by the same measure. */
-static void advice_of_search(const fab_advice *a, char *out) {
+static void advice_of_search(const fab_advice *a, bool is_planned, char *out) {
     const fab_advice_best *b = &a->best;
     const fab_advice_row *built = best_of_switches(a);
     const char *of = a->transport == FAB_TRANSPORT_FLUID ? "the time of the fullest links" : "the time of all packets";
@@ -338,11 +348,12 @@ static void advice_of_search(const fab_advice *a, char *out) {
         fab_append(out, FAB_VERDICT_TEXT, "nothing that is confirmed: other seeds do not have the gain of %s",
                    name_change(b->change));
     } else {
+        add_order(a, of, out);
         fab_append(out, FAB_VERDICT_TEXT, "%s", name_change(b->change));
         if (b->iteration_s > 0 && b->base_iteration_s > 0) {
-            fab_append(out, FAB_VERDICT_TEXT, " takes an iteration of %s instead of %s, %.1f %% %s, and",
+            fab_append(out, FAB_VERDICT_TEXT, " takes an iteration of %s instead of %s%s, %.1f %% %s, and",
                        verdict_seconds(FAB_ROOM, b->iteration_s), verdict_seconds(FAB_ROOM, b->base_iteration_s),
-                       100 * fabs(1 - b->iteration_s / b->base_iteration_s),
+                       is_planned ? " under this plan" : "", 100 * fabs(1 - b->iteration_s / b->base_iteration_s),
                        b->iteration_s <= b->base_iteration_s ? "less" : "more");
         }
         fab_append(out, FAB_VERDICT_TEXT, " saves %.1f %% of %s", 100 * b->gain.ratio, of);
@@ -445,6 +456,16 @@ static void advice_of_engines(const fab_result *r, const fab_run_verdict *v, cha
     }
 }
 
+/* Ranks in order, which ask for nothing: before all that does. */
+static void advice_of_order(const fab_result *r, const fab_run_verdict *v, char *out) {
+    char name[VERDICT_NAME];
+    const bool has_engines = v->slowest != v->engine;
+    fab_append(out, FAB_VERDICT_TEXT, "--job placement=order costs nothing and takes %s, %.0f %% less",
+               verdict_seconds(FAB_ROOM, v->in_order_s), 100 * (1 - v->in_order_s / v->time_s));
+    fab_append(out, FAB_VERDICT_TEXT, "%s%s%s; as it is placed: ", has_engines ? ", under " : "",
+               has_engines ? verdict_engine(r, v->engine, name) : "", r->plans != NULL ? ", by its own plan" : "");
+}
+
 static void advice_of_plan(const fab_result *r, const fab_run_verdict *v, char *out) {
     char draws[48] = ""; /* of which the report may have one */
     if (v->better.draws > 1 && v->better.draws != r->n_seeds) {
@@ -457,6 +478,9 @@ static void advice_of_plan(const fab_result *r, const fab_run_verdict *v, char *
 
 void verdict_put_advice(const fab_result *r, fab_run_verdict *v) {
     const size_t engine = fab_result_index(r, v->engine);
+    if (v->in_order_s > 0) {
+        advice_of_order(r, v, v->advice);
+    }
     if (r->failures != NULL && engine < r->failures->n_engines) {
         advice_of_failures(r->failures, engine, v->advice);
     }
@@ -478,7 +502,7 @@ void verdict_put_advice(const fab_result *r, fab_run_verdict *v) {
         advice_of_jobs(r->contention, r->n_seeds == 1 && r->phases[0].engines[v->engine].seeded,
                        worst != NULL && worst->engines[v->engine].max_hash_factor.mean > VERDICT_FULL, v->advice);
     } else if (r->advice != NULL) {
-        advice_of_search(r->advice, v->advice);
+        advice_of_search(r->advice, r->plans != NULL, v->advice);
     } else {
         advice_of_routing(r, v, v->advice);
         if (r->plans != NULL && v->n_alternatives > 0) { /* a command with another engine searches again */

@@ -168,6 +168,7 @@ fab_status fab_design_set_job(fab_design *design, size_t job, const char *key, c
     FAB_PASS(job == n_jobs ? reading_add_job(design, where, err) : FAB_OK);
     fab_status status = design_set_job_field(f, design, job, value, where, err);
     if (status == FAB_OK) {
+        design->jobs[job].placement_given = design->jobs[job].placement_given || strcmp(key, "placement") == 0;
         design_follow_gpu(design);
     } else {
         design->n_jobs = n_jobs;

@@ -41,7 +41,10 @@ unmoved place clos:gpus=32 --traffic file:servers.csv,rows=servers
 unmoved place clos:gpus=32 --traffic pattern:shift,placement=random
 unmoved route clos:gpus=32 --traffic file:servers.csv,rows=servers --job tp=1,placement=scattered
 unmoved sweep clos:gpus=32 --traffic pattern:shift --vary job.placement=order,random
+unmoved route clos:gpus=32 --traffic file:servers.csv,rows=servers --job tp=1 --job id=job,placement=order
 "$program" route clos:gpus=32 --traffic file:servers.csv,rows=servers --job tp=1 --quiet >out || fail "a job beside a file of traffic"
+echo '<design><fabric family="clos" gpus="32"/><job tp="1" placement="scattered"/></design>' >placed.xml
+"$program" route placed.xml --traffic file:servers.csv,rows=servers --job id=job --quiet >out || fail "a job whose design places it, beside a file of traffic"
 # A flow of four times the bytes, whose link others have left, ends on another rate than the first.
 printf 'src,dst,bytes\n0,16,4GB\n1,16,1GB\n' >unlike.csv
 "$program" route clos:gpus=32,gpus-per-server=1 --traffic file:unlike.csv --engine spray --quiet | grep -E 'Every flow runs at [0-9]+ Gb/s at first; ' >/dev/null || fail "rates at first"

@@ -90,6 +90,39 @@ PYTHON
 says "(a path set for each flow)" route clos:gpus=256,radix=32 --job pp=2 --engine ecmp --advise
 grep -qF "; by queue pairs or hashes alone, --engine ecmp,qp=" lines || fail "what run advises: $(<lines)"
 grep -qE '^ +slow x[0-9.]+ .*--job order=' out || fail "slower is no gain"
+# Ranks in order cost nothing: of a job that is placed otherwise they stand before all that costs something, and take what a run of them takes.
+random=(rail-spine:gpus=1024 --job model=llama3-8b,placement=random)
+says "--job placement=order costs nothing and takes 557.2 ms, 32 % less, by its own plan; as it is placed: --engine" run "${random[@]}"
+says "costs nothing and takes 4.722 s, 5 % less, under [2] spray; as it is placed: take [2] spray" run clos:gpus=256,radix=16,pod=64,tiers=3,taper=1/2 --job model=gpt-18.4b,tp=8,sharded=yes,placement=random --engine ecmp,qp=4 --engine spray
+grep -q "^to do       --job placement=order" out || fail "ranks in order are not the first"
+says "take [2] spray" run "${random[@]}" --engine ecmp --engine spray
+lacks "placement=order" # sprayed, it takes as long
+says "by queue pairs or hashes alone, --engine ecmp,qp=" route "${random[@]}" --advise
+grep -qE -- "--job placement=order costs nothing and saves [0-9.]+ % of the time of the fullest links; --engine \S+ --job placement=order takes an iteration of" lines || fail "the first change: $(<lines)"
+"$program" route "${random[@]}" --advise --json --quiet >advised && "$program" run "${random[@]}" --json --quiet >told && "$program" run "${random[@]}",placement=order --json --quiet >ordered || fail "placements"
+eval "\"$program\" $(/usr/bin/python3 -c 'import json; print(json.load(open("advised"))["advice"]["best"]["command"].removeprefix("fabriscope "))') --json --quiet" >followed || fail "what is advised does not run"
+/usr/bin/python3 - <<'PYTHON' || fail "ranks in order"
+import json
+advised, told, ordered, followed = (json.load(open(name)) for name in ("advised", "told", "ordered", "followed"))
+time = lambda r: r["iteration"][0]["time_s"]
+assert told["verdict"]["in_order_s"] == time(ordered) < 0.95 * time(told) and "in_order_s" not in ordered["verdict"], told["verdict"]
+best = advised["advice"]["best"]
+row, = [c for c in advised["advice"]["candidates"] if c["change"] == "--job placement=order"]
+assert best["kinds"][0] == "placement" and row["gain_ratio"] > 0.05, (best, row)
+assert abs(best["iteration_s"] / time(followed) - 1) < 1e-12 and best["iteration_s"] < best["base_iteration_s"], (best, time(followed))
+PYTHON
+# Of engines with plans of their own each has what its own search proves.
+"$program" run "${random[@]}" --engine ecmp --engine spray --json --quiet >both && "$program" run "${random[@]}" --engine spray --json --quiet >spray || fail "two engines"
+"$program" run "${random[@]}" --engine ecmp --engine spray --quiet | tr -s ' \n' ' ' >out
+/usr/bin/python3 - <<'PYTHON' || fail "bounds of plans"
+import json
+both, *alone = (json.load(open(name)) for name in ("both", "told", "spray"))
+for it, r in zip(both["iteration"], alone):
+    assert it["plan_lower_bound_s"] == r["plan"]["lower_bound_s"] and it["plan_is_proven"] == r["plan"]["is_proven"], (it, r["plan"])
+ecmp, spray = both["iteration"]
+assert spray["plan_lower_bound_s"] < spray["time_s"] < ecmp["time_s"] < ecmp["plan_lower_bound_s"]
+assert f"817.6 ms; proven best: others take {1e3 * ecmp['plan_lower_bound_s']:.4g} ms at least." in open("out").read()
+PYTHON
 says "a better plan was not looked for with packets" run clos:gpus=64,radix=16 --transport pfc --job tp=8
 # Failures under a hash: histories are dealt to the seeds of times, so that no draw makes spares look bad.
 for seed in 1 2; do

@@ -57,7 +57,7 @@ static bool changes_packets(const advise_packets *p) {
 static fab_status lay_over(advisor *a, const advise_config *config, const fab_design **out, fab_error *err) {
     *out = NULL;
     if (strcmp(config->order, a->base.order) == 0 && strcmp(config->servers, a->base.servers) == 0 &&
-        !changes_packets(&config->packets)) {
+        !config->in_order && !changes_packets(&config->packets)) {
         return FAB_OK;
     }
     *a->design = *a->what->design;
@@ -77,6 +77,9 @@ static fab_status lay_over(advisor *a, const advise_config *config, const fab_de
     }
     if (config->servers[0] != '\0') {
         FAB_PASS(fab_design_set_job(a->design, 0, "servers", config->servers, "--job", err));
+    }
+    if (config->in_order) {
+        FAB_PASS(fab_design_set_job(a->design, 0, "placement", "order", "--job", err));
     }
     *out = a->design;
     return FAB_OK;
@@ -171,11 +174,17 @@ static void describe_bytes(fab_str *text, const char *key, double bytes) {
     describe_key(text, key, bytes > 0 ? fab_quantity_exact(quantity, bytes, FAB_UNIT_BYTES) : NULL);
 }
 
+/* "": as the job has it. */
+static void describe_job(fab_str *text, const char *key, const char *value, bool *io_has_job) {
+    if (value[0] != '\0') {
+        fab_str_printf(text, "%s%s=%s", *io_has_job ? "," : text->length > 0 ? " --job " : "--job ", key, value);
+        *io_has_job = true;
+    }
+}
+
 /* The options that turn the base into a configuration. */
 static fab_status advise_describe(const advisor *a, const advise_config *config, char *out, fab_error *err) {
     FAB_OWNS(fab_str_release) fab_str text = FAB_STR_INIT;
-    bool order = strcmp(config->order, a->base.order) != 0;
-    bool servers = strcmp(config->servers, a->base.servers) != 0;
     const advise_packets *p = &config->packets;
     if (strcmp(config->engine, a->base.engine) != 0) {
         fab_str_printf(&text, "--engine %s", config->engine);
@@ -185,11 +194,10 @@ static fab_status advise_describe(const advisor *a, const advise_config *config,
     describe_bytes(&text, "queue", p->queue_bytes);
     describe_key(&text, "balancing", p->balancing);
     describe_key(&text, "priority", p->priority);
-    if (order || servers) {
-        fab_str_printf(&text, "%s--job %s%s%s%s%s", text.length > 0 ? " " : "", order ? "order=" : "",
-                       order ? config->order : "", order && servers ? "," : "", servers ? "servers=" : "",
-                       servers ? config->servers : "");
-    }
+    bool has_job = false;
+    describe_job(&text, "placement", config->in_order ? "order" : "", &has_job);
+    describe_job(&text, "order", strcmp(config->order, a->base.order) != 0 ? config->order : "", &has_job);
+    describe_job(&text, "servers", strcmp(config->servers, a->base.servers) != 0 ? config->servers : "", &has_job);
     FAB_PASS(fab_str_status(&text, err));
     FAB_REFUSE_IF(text.length >= FAB_ADVICE_TEXT, err, FAB_EINTERNAL, "advice", "options of %zu characters",
                   text.length);
@@ -269,10 +277,17 @@ typedef struct stack {
     size_t n;
 } stack;
 
-/* The best change alone, of those that take another engine or of the others; list->n: none is clearly faster. */
+/* The best change alone, of those that take another engine or of the others; list->n: none is clearly faster. Of both
+ * ranks in order, which costs nothing, where it saves enough. */
 static size_t find_first(const advisor *a, const advise_list *list, bool replaces) {
     fab_advice_figures best = a->at_base.figures;
     size_t found = list->n;
+    FAB_FIRST(order, list->n,
+              list->items[order].in_order && list->items[order].alone.verdict == FAB_ADVICE_FASTER &&
+                  list->items[order].alone.ratio > FAB_VERDICT_PLAN);
+    if (order < list->n) {
+        return replaces ? list->n : order;
+    }
     for (size_t i = 0; i < list->n; i++) {
         const advise_change *change = &list->items[i];
         if (change->replaces == replaces && !change->needs_switch_support &&
@@ -335,8 +350,8 @@ static fab_status spare_pairs(advisor *a, stack *s, const advise_list *list, siz
 static fab_status combine(advisor *a, stack *s, const advise_list *list, bool replaces, fab_error *err) {
     s->config = a->base;
     size_t next = find_first(a, list, replaces);
-    FAB_PASS(spare_pairs(a, s, list, &next, err));
     while (next < list->n) {
+        FAB_PASS(spare_pairs(a, s, list, &next, err));
         const advise_change *change = &list->items[next];
         advise_config config;
         (void)advise_apply(change, &s->config, s->engine_taken, s->engine_replaced, &config);

@@ -70,6 +70,7 @@ bool advise_apply(const advise_change *change, const advise_config *config, bool
     if (change->servers[0] != '\0') {
         FAB_FORMAT(out->servers, "%s", change->servers);
     }
+    out->in_order = change->in_order || out->in_order;
     const advise_packets *packets = &change->packets;
     out->packets.xoff_bytes = packets->xoff_bytes > 0 ? packets->xoff_bytes : out->packets.xoff_bytes;
     out->packets.queue_bytes = packets->queue_bytes > 0 ? packets->queue_bytes : out->packets.queue_bytes;

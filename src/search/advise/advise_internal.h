@@ -15,6 +15,7 @@ typedef struct advise_config {
     char engine[FAB_ENGINE_TEXT_SIZE];
     char order[FAB_NAME_SIZE];
     char servers[FAB_SERVERS_SIZE];
+    bool in_order; /**< placement=order in place of another */
     advise_packets packets;
 } advise_config;
 
@@ -27,6 +28,7 @@ typedef struct advise_change {
     char engine[160];
     char order[FAB_NAME_SIZE];
     char servers[FAB_SERVERS_SIZE];
+    bool in_order;
     advise_packets packets;
     char label[FAB_ENGINE_LABEL_SIZE]; /**< of the engine that comes out; filled with the next two */
     fab_advice_gain alone;             /**< filled when it was evaluated on the base; the next one too */
@@ -80,5 +82,6 @@ FAB_STATUS advise_list_changes(advisor *a, advise_list *list, fab_error *err);
 /** The value of an option in an engine's text; false where it is not given. */
 bool advise_engine_option(const char *engine, const char *key, char *out, size_t size);
 
-/** Searches for servers; *out_found says whether `out` is a change. Writes the note of the advice. */
+/** Searches for servers; of a job that is not placed in order that is the one change. *out_found says whether `out` is
+ * a change. Writes the note of the advice. */
 FAB_STATUS advise_search_servers(advisor *a, advise_change *out, bool *out_found, fab_error *err);
