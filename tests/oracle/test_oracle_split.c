@@ -434,7 +434,7 @@ Test(oracle_split, capacity_counts_missing_cables) {
     cr_assert_eq(fab_pair_walk_new(f, next, &split, &walk, &err), FAB_OK, "%s", err.text);
     for (uint32_t dst = 0; dst < 2; dst++) {
         cr_assert_eq(fab_pair_walk_get(walk, 1 - dst, dst, &links, &err), FAB_OK, "%s", err.text);
-        for (uint32_t i = 0; i < links.n_links; i++) {
+        for (uint32_t i = 0; i < links.n; i++) {
             load[1][links.link[i]] += 4 * links.share[i];
         }
     }
