@@ -73,8 +73,8 @@ static void fabric_add_tier(fab_table *table, const fab_fabric_result *f, size_t
                               : has_switches          ? NAN
                                                       : FAB_TABLE_BLANK,
                               has_switches && !is_top && !is_installed ? tier->taper
-                              : has_switches ? NAN
-                                                      : FAB_TABLE_BLANK,
+                              : has_switches                           ? NAN
+                                                                       : FAB_TABLE_BLANK,
                               (double)c->cables_by_tier[i],
                               FAB_TABLE_BLANK};
     uint32_t t = (uint32_t)i + 1;

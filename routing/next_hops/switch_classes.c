@@ -8,7 +8,7 @@
 #include "leaf_sets.h"
 
 #define MOST_TRUNKS 1000 /* capacities of trunks: of more there is little to share; below 2^14, see label_of() */
-#define MOST_ROUNDS 32 /* a fabric that needs more is no tree, and has little to share */
+#define MOST_ROUNDS 32   /* a fabric that needs more is no tree, and has little to share */
 
 typedef struct seen {
     uint64_t digest;

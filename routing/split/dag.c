@@ -40,9 +40,9 @@ typedef struct compiler {
 
 /* Where links lead and with which capacity and portion of their trunk, numbered: target = head * kinds + kind. */
 typedef struct targets {
-    uint32_t *of_port;    /* [links of switches], as fabric->out_link from the first switch; of those to switches */
-    uint64_t *digest;     /* [target] */
-    uint16_t *class_of;   /* [kind]: link class */
+    uint32_t *of_port;  /* [links of switches], as fabric->out_link from the first switch; of those to switches */
+    uint64_t *digest;   /* [target] */
+    uint16_t *class_of; /* [kind]: link class */
     uint32_t n_kinds;
     uint32_t *table; /* open addressing: list + 1 */
     size_t table_size, n_used, head_capacity, rank_capacity, first_capacity;
@@ -50,8 +50,7 @@ typedef struct targets {
 } targets;
 
 /* Kind of a link, a new one where none is like it. */
-static fab_status find_kind(fab_dag *dag, targets *t, fab_link_id link, double portion, uint16_t *out,
-                            fab_error *err) {
+static fab_status find_kind(fab_dag *dag, targets *t, fab_link_id link, double portion, uint16_t *out, fab_error *err) {
     const uint16_t link_class = dag->fabric->cable_class[link >> 1];
     const double bps = fab_class_of(dag->fabric, link)->capacity_bps;
     bool apart = dag->classes != NULL; /* links of a list that differ only in length may have different values */
@@ -437,6 +436,6 @@ void fab_dag_free(fab_dag *dag) { // NOLINT(misc-no-recursion)
     }
     fab_switch_classes_free(dag->classes);
     free_whole(dag->whole);
-    FAB_FREE_ALL(dag->alike, dag->list_first, dag->head, dag->rank, dag->capacity, dag->portion, dag->entry, dag->run, dag->block_run,
-                 dag->leaf, dag->reach, dag);
+    FAB_FREE_ALL(dag->alike, dag->list_first, dag->head, dag->rank, dag->capacity, dag->portion, dag->entry, dag->run,
+                 dag->block_run, dag->leaf, dag->reach, dag);
 }

@@ -40,9 +40,8 @@ fab_status fab_pair_walk_new(const fab_fabric *fabric, const fab_next_hops *next
     if (split->rule == FAB_SPLIT_CAPACITY || split->rule == FAB_SPLIT_WEIGHT) {
         FAB_PASS(FAB_NEW_ALL(n, err, w->seen, w->part));
     }
-    FAB_PASS(split->rule == FAB_SPLIT_CAPACITY
-                 ? fab_trunk_capacities(fabric, next_hops->dead_link, &w->trunk, err)
-                 : FAB_OK);
+    FAB_PASS(split->rule == FAB_SPLIT_CAPACITY ? fab_trunk_capacities(fabric, next_hops->dead_link, &w->trunk, err)
+                                               : FAB_OK);
     return FAB_GIVE(*out, w);
 }
 

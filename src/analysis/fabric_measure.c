@@ -33,7 +33,8 @@ static fab_status compare_trunks(const fab_fabric *f, bool *out, fab_error *err)
     for (fab_node_id v = f->first[FAB_NODE_SWITCH]; fab_is_tree(f) && v < f->n_nodes; v++) {
         double first_bps = 0;
         FAB_EACH_LINK(f, v, link) {
-            if (fab_class_of(f, link)->kind == FAB_LINK_FABRIC && fab_tier_of(f, fab_head(f, link)) > fab_tier_of(f, v)) {
+            if (fab_class_of(f, link)->kind == FAB_LINK_FABRIC &&
+                fab_tier_of(f, fab_head(f, link)) > fab_tier_of(f, v)) {
                 first_bps = first_bps > 0 ? first_bps : trunk_bps[link];
                 *out = *out || trunk_bps[link] != first_bps;
             }

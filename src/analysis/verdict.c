@@ -238,8 +238,9 @@ static void bound_of_phases(const fab_result *r, const fab_run_verdict *v, char 
         fab_append(out, FAB_VERDICT_TEXT, "nothing: no bytes travel");
         return;
     }
-    fab_append(out, FAB_VERDICT_TEXT, "%s, in %s: %s%s", limit_of_phase(r, longest, &longest->engines[v->engine], limit),
-               longest->name, v->has_time ? "" : "its fullest link needs ", verdict_seconds(FAB_ROOM, most));
+    fab_append(out, FAB_VERDICT_TEXT, "%s, in %s: %s%s",
+               limit_of_phase(r, longest, &longest->engines[v->engine], limit), longest->name,
+               v->has_time ? "" : "its fullest link needs ", verdict_seconds(FAB_ROOM, most));
     if (r->n_phases > 1 && !longest->alternative) {
         fab_append(out, FAB_VERDICT_TEXT, " of %s for all phases", verdict_seconds(FAB_ROOM, sum));
     }

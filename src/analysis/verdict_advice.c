@@ -420,16 +420,16 @@ static void advice_of_jobs(const fab_result *r, bool is_one_draw, bool collides,
         fab_append(out, FAB_VERDICT_TEXT, "; all of one draw, which --seeds %d tells from luck", FAB_VERDICT_SEEDS);
     }
     if (c->n_untried > 0) {
-        fab_append(
-            out, FAB_VERDICT_TEXT,
-            "changes were not tried: %s flows are too many; give --engine %sspray to compare them, move "
-            "jobs that share links apart (servers), or add uplinks",
-            FAB_SAY_COUNT(c->n_untried), takes_pairs(r) ? "ecmp,qp=16 or " : "");
+        fab_append(out, FAB_VERDICT_TEXT,
+                   "changes were not tried: %s flows are too many; give --engine %sspray to compare them, move "
+                   "jobs that share links apart (servers), or add uplinks",
+                   FAB_SAY_COUNT(c->n_untried), takes_pairs(r) ? "ecmp,qp=16 or " : "");
     } else if (!(c->engines[c->remedied].lost_ratio > FAB_VERDICT_LITTLE)) {
         fab_append(out, FAB_VERDICT_TEXT, "%snothing to move: the jobs hardly cost each other time",
                    most > 0 ? "; " : "");
         if (collides && c->n_remedies == 0) {
-            fab_append(out, FAB_VERDICT_TEXT, "; flows of each collide with its own: --engine %sspray where switches can",
+            fab_append(out, FAB_VERDICT_TEXT,
+                       "; flows of each collide with its own: --engine %sspray where switches can",
                        takes_pairs(r) ? "ecmp,qp=16, or " : "");
         }
     } else if (!(most > 0)) {

@@ -70,8 +70,9 @@ static void add_unequal(const fab_result *r, const fab_phase_result *p, const fa
     const bool splits_evenly = strncmp(e->label, "spray,weights=equal", 19) == 0;
     if (splits_evenly && r->fabrics[0].trunks_differ && p->max_taper_factor > VERDICT_FULL &&
         p->max_taper_factor > p->max_cut_factor * (1 + VERDICT_MARGIN)) {
-        fab_append(out, FAB_VERDICT_TEXT, "; trunks are unequal, to which --engine spray,weights=capacity shares in "
-                                          "proportion%s",
+        fab_append(out, FAB_VERDICT_TEXT,
+                   "; trunks are unequal, to which --engine spray,weights=capacity shares in "
+                   "proportion%s",
                    strcmp(r->fabrics[0].family, "installed") == 0 ? " (missing cables: fabriscope audit)" : "");
     }
 }

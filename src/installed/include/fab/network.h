@@ -88,7 +88,7 @@ typedef struct fab_network {
     bool tells_neighbors;      /**< while it is read: boxes tell their neighbors, and not all of them were asked */
     bool keeps_contradictions; /**< what is installed may contradict itself: the first report stays, others are notes */
     bool has_ports;            /**< ports are named */
-    bool is_infiniband;    /**< the format is one of its tools */
+    bool is_infiniband;        /**< the format is one of its tools */
     bool is_tree_of_names; /**< Slurm: which hosts are below which switches, no cables of hosts or switches as such */
     uint64_t n_left_out;   /**< cables that the reader has left out */
     const char *left_out;  /**< which these are: "neighbors on management ports"; NULL: none */
