@@ -64,6 +64,7 @@ static void fabric_add_tier(fab_table *table, const fab_fabric_result *f, size_t
     const fab_boundary_lengths *mixed = &c->floor.boundary[i]; /* FLOOR has them in full */
     bool has_switches = i < c->tiers;                          /* else more cables, no further switches */
     bool is_top = i + 1 >= c->tiers;
+    const bool is_installed = strcmp(f->family, "installed") == 0; /* nobody gave it a taper */
     const double figures[] = {has_switches ? (double)c->switches_by_tier[i] : FAB_TABLE_BLANK,
                               FAB_TABLE_BLANK,
                               has_switches ? tier->port_bps : FAB_TABLE_BLANK,
@@ -71,9 +72,9 @@ static void fabric_add_tier(fab_table *table, const fab_fabric_result *f, size_t
                               has_switches && !is_top ? c->built_taper[i]
                               : has_switches          ? NAN
                                                       : FAB_TABLE_BLANK,
-                              has_switches && !is_top ? tier->taper
-                              : has_switches          ? NAN
-                                                      : FAB_TABLE_BLANK,
+                              has_switches && !is_top && !is_installed ? tier->taper
+                              : has_switches                           ? NAN
+                                                                       : FAB_TABLE_BLANK,
                               (double)c->cables_by_tier[i],
                               FAB_TABLE_BLANK};
     uint32_t t = (uint32_t)i + 1;

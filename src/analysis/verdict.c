@@ -110,7 +110,10 @@ typedef struct part {
 FAB_ORDER_KEYS(longer_part, part, FAB_ORDER(b->seconds, a->seconds));
 
 /* What holds most flows of a phase; of taper and hash, which multiply, the larger factor. */
-static const char *limit_of_phase(const fab_phase_result *p, const fab_engine_result *e, char room[VERDICT_NAME]) {
+static const char *limit_of_phase(const fab_result *r, const fab_phase_result *p, const fab_engine_result *e,
+                                  char room[VERDICT_NAME]) {
+    const bool is_uneven = r->fabrics[0].trunks_differ && strncmp(e->label, "spray", 5) == 0;
+    const char *collisions = is_uneven ? "unequal trunks" : "hash collisions";
     const double hash = p->max_cut_factor > 0 ? e->max_collision_factor.mean / p->max_cut_factor : 0;
     double nic = 0;
     double fabric = 0;
@@ -120,8 +123,8 @@ static const char *limit_of_phase(const fab_phase_result *p, const fab_engine_re
     if (e->max_collision_factor.mean > VERDICT_FULL && p->fabric_flows > 0 && !verdict_is_of_hosts(p, e)) {
         if (p->max_cut_factor > VERDICT_FULL && hash > 1 + VERDICT_MARGIN) {
             const bool is_hash = hash > p->max_cut_factor;
-            (void)snprintf(room, VERDICT_NAME, "%s x%.2f (%s x%.2f)", is_hash ? "hash collisions" : "taper",
-                           is_hash ? hash : p->max_cut_factor, is_hash ? "taper" : "hash collisions",
+            (void)snprintf(room, VERDICT_NAME, "%s x%.2f (%s x%.2f)", is_hash ? collisions : "taper",
+                           is_hash ? hash : p->max_cut_factor, is_hash ? "taper" : collisions,
                            is_hash ? p->max_cut_factor : hash);
             return room;
         }
@@ -235,8 +238,9 @@ static void bound_of_phases(const fab_result *r, const fab_run_verdict *v, char 
         fab_append(out, FAB_VERDICT_TEXT, "nothing: no bytes travel");
         return;
     }
-    fab_append(out, FAB_VERDICT_TEXT, "%s, in %s: %s%s", limit_of_phase(longest, &longest->engines[v->engine], limit),
-               longest->name, v->has_time ? "" : "its fullest link needs ", verdict_seconds(FAB_ROOM, most));
+    fab_append(out, FAB_VERDICT_TEXT, "%s, in %s: %s%s",
+               limit_of_phase(r, longest, &longest->engines[v->engine], limit), longest->name,
+               v->has_time ? "" : "its fullest link needs ", verdict_seconds(FAB_ROOM, most));
     if (r->n_phases > 1 && !longest->alternative) {
         fab_append(out, FAB_VERDICT_TEXT, " of %s for all phases", verdict_seconds(FAB_ROOM, sum));
     }
@@ -506,7 +510,14 @@ static void collisions_of_engine(const fab_result *r, size_t engine, char *out) 
         fab_append(out, FAB_VERDICT_TEXT, " (mean of %" PRIu64 " seeds, x%.2f to x%.2f)", e->n_seeds,
                    e->max_collision_factor.min, e->max_collision_factor.max);
     } else if (e->n_hot > 0 && e->hot[0].taper_factor > 0) {
-        fab_append(out, FAB_VERDICT_TEXT, " = taper %.2f x hash %.2f", e->hot[0].taper_factor, e->hot[0].hash_factor);
+        const double taper = e->hot[0].taper_factor;
+        const double cut = fmin(fmax(p->max_cut_factor, 1), taper); /* that any routing has */
+        const bool is_uneven = r->fabrics[0].trunks_differ && taper > cut * (1 + VERDICT_MARGIN);
+        fab_append(out, FAB_VERDICT_TEXT, " = taper %.2f x ", is_uneven ? cut : taper);
+        if (is_uneven) {
+            fab_append(out, FAB_VERDICT_TEXT, "unequal trunks %.2f x ", taper / cut);
+        }
+        fab_append(out, FAB_VERDICT_TEXT, "hash %.2f", e->hot[0].hash_factor);
     }
     const double flows = e->collided_flows.mean;
     char few[16]; /* of a flow: some seeds have none */

@@ -141,6 +141,11 @@ static bool leaves_something(const fab_run_verdict *v, const fab_alternative *se
     return v->n_alternatives > 0 && v->compared_s - won_s - v->least_s > FAB_VERDICT_LITTLE * v->compared_s;
 }
 
+/* InfiniBand has no hash, so that queue pairs move nothing. */
+static bool takes_pairs(const fab_result *r) {
+    return r->n_fabrics == 0 || r->fabrics[0].spec.subnet == FAB_SUBNET_NONE;
+}
+
 #define KEEP "keep the routing: " /* where none is named before */
 
 /* Whether an engine of the run begins so and has the option, between commas. */
@@ -182,7 +187,7 @@ static void advice_of_trials(const fab_result *r, const fab_run_verdict *v, cons
     }
     if (v->n_untried > 0) {
         const bool sprays = has_engine(phase, "spray", "");
-        const bool has_pairs = has_engine(phase, "ecmp", ",qp=16,");
+        const bool has_pairs = !takes_pairs(r) || has_engine(phase, "ecmp", ",qp=16,");
         fab_append(out, FAB_VERDICT_TEXT, "; none was tried for %s flows: try %s%s%s, or route --advise",
                    FAB_SAY_COUNT(v->n_untried), sprays ? "another --engine" : "--engine spray where switches can",
                    sprays || has_pairs ? "" : ", or --engine ecmp,qp=16",
@@ -222,7 +227,8 @@ static void advice_of_routing(const fab_result *r, const fab_run_verdict *v, cha
         advice_of_trials(r, v, tapered, worst, sets || builds, leaves_something(v, set, built), out);
     } else if (worst != NULL && worst->engines[v->engine].max_collision_factor.mean > VERDICT_FULL) {
         const fab_engine_result *e = &worst->engines[v->engine];
-        fab_append(out, FAB_VERDICT_TEXT, "more queue pairs or spraying win at most x%.2f in %s",
+        fab_append(out, FAB_VERDICT_TEXT, "%s at most x%.2f in %s",
+                   takes_pairs(r) ? "more queue pairs or spraying win" : "spraying wins",
                    fmax(e->has_time ? e->lower_bound_ratio.mean : e->max_hash_factor.mean, 1), worst->name);
     } else {
         fab_append(out, FAB_VERDICT_TEXT, "%snothing collides", out[0] != '\0' ? "" : KEEP);
@@ -401,7 +407,8 @@ static void advice_of_failures(const fab_failures *f, size_t engine, char *out) 
 }
 
 /* What all jobs gain: of changes that save as much the easiest, then those that save more. */
-static void advice_of_jobs(const fab_contention *c, bool is_one_draw, bool collides, char *out) {
+static void advice_of_jobs(const fab_result *r, bool is_one_draw, bool collides, char *out) {
+    const fab_contention *c = r->contention;
     double most = 0;
     FAB_EACH(const fab_job_remedy, m, c->remedies, c->n_remedies) {
         if (m->saved_ratio > most + FAB_VERDICT_LITTLE) {
@@ -424,17 +431,18 @@ static void advice_of_jobs(const fab_contention *c, bool is_one_draw, bool colli
         fab_append(out, FAB_VERDICT_TEXT, "; all of one draw, which --seeds %d tells from luck", FAB_VERDICT_SEEDS);
     }
     if (c->n_untried > 0) {
-        fab_append(
-            out, FAB_VERDICT_TEXT,
-            "changes were not tried: %s flows are too many; give --engine ecmp,qp=16 or spray to compare them, move "
-            "jobs that share links apart (servers), or add uplinks",
-            FAB_SAY_COUNT(c->n_untried));
+        fab_append(out, FAB_VERDICT_TEXT,
+                   "changes were not tried: %s flows are too many; give --engine %sspray to compare them, move "
+                   "jobs that share links apart (servers), or add uplinks",
+                   FAB_SAY_COUNT(c->n_untried), takes_pairs(r) ? "ecmp,qp=16 or " : "");
     } else if (!(c->engines[c->remedied].lost_ratio > FAB_VERDICT_LITTLE)) {
-        fab_append(out, FAB_VERDICT_TEXT, "%snothing to move: the jobs hardly cost each other time%s",
-                   most > 0 ? "; " : "",
-                   collides && c->n_remedies == 0
-                       ? "; flows of each collide with its own: --engine ecmp,qp=16, or spray where switches can"
-                       : "");
+        fab_append(out, FAB_VERDICT_TEXT, "%snothing to move: the jobs hardly cost each other time",
+                   most > 0 ? "; " : "");
+        if (collides && c->n_remedies == 0) {
+            fab_append(out, FAB_VERDICT_TEXT,
+                       "; flows of each collide with its own: --engine %sspray where switches can",
+                       takes_pairs(r) ? "ecmp,qp=16, or " : "");
+        }
     } else if (!(most > 0)) {
         fab_append(out, FAB_VERDICT_TEXT, "%smove jobs that share links apart (servers), or add uplinks",
                    c->has_tried ? "nothing that was tried helps all jobs together: " : "");
@@ -499,7 +507,7 @@ void verdict_put_advice(const fab_result *r, fab_run_verdict *v) {
     }
     if (r->contention != NULL) {
         const fab_phase_result *worst = verdict_worst_phase(r, v->engine);
-        advice_of_jobs(r->contention, r->n_seeds == 1 && r->phases[0].engines[v->engine].seeded,
+        advice_of_jobs(r, r->n_seeds == 1 && r->phases[0].engines[v->engine].seeded,
                        worst != NULL && worst->engines[v->engine].max_hash_factor.mean > VERDICT_FULL, v->advice);
     } else if (r->advice != NULL) {
         advice_of_search(r->advice, r->plans != NULL, v->advice);

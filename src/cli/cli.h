@@ -293,6 +293,9 @@ void cli_tell_left_cables(const cli_options *options, const struct fab_network *
 /** Reads a design and lays --set, --job, --engine and --prices over it. */
 FAB_STATUS cli_read_design(const cli_options *options, const char *name, fab_design *out, fab_error *err);
 
+/** The engine of a design that names none: of a subnet of InfiniBand one by destination, else ecmp. */
+void cli_default_engine(fab_design *design);
+
 /** Says of an error of --set that it is of another option, whose value the override has behind `skip` bytes. */
 void cli_name_option(const char *option, size_t skip, const char *const *overrides, size_t n, fab_error *err);
 

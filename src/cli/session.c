@@ -98,6 +98,14 @@ static fab_status read_with_overrides(const cli_options *options, const char *te
     return status;
 }
 
+void cli_default_engine(fab_design *design) {
+    if (design->n_engines == 0 || strcmp(design->engines[0].where, FAB_DEFAULT_ENGINE) == 0) {
+        design->n_engines = 1;
+        design->engines[0] = (fab_engine_spec){.where = FAB_DEFAULT_ENGINE};
+        FAB_FORMAT(design->engines[0].text, "%s", fab_default_engine(design->fabric.subnet));
+    }
+}
+
 static fab_status set_engines(const cli_options *options, fab_design *design, fab_error *err) {
     for (size_t i = 0; i < options->engines.n; i++) {
         fab_engine_spec *engine = &design->engines[i];
@@ -108,10 +116,7 @@ static fab_status set_engines(const cli_options *options, fab_design *design, fa
         FAB_FORMAT(engine->where, "--engine");
     }
     design->n_engines = options->engines.n > 0 ? options->engines.n : design->n_engines;
-    if (design->n_engines == 0) {
-        design->n_engines = 1;
-        design->engines[0] = (fab_engine_spec){.text = "ecmp", .where = "default engine"};
-    }
+    cli_default_engine(design);
     return FAB_OK;
 }
 

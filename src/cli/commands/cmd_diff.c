@@ -266,14 +266,28 @@ static fab_diff_state state_of(const side *s) {
                             .report = s->bytes.data != NULL ? s->bytes.data : ""};
 }
 
+/* What is InfiniBand in one state is so in the other: a plan does not say it. */
+static void route_alike(fab_design *before, fab_design *after) {
+    fab_subnet *const a = &before->fabric.subnet;
+    fab_subnet *const b = &after->fabric.subnet;
+    *a = *b = *a > *b ? *a : *b;
+    cli_default_engine(before);
+    cli_default_engine(after);
+}
+
 static fab_status open_both(const cli_options *options, side *before, side *after, fab_error *err) {
     const cli_list *of = &options->operands;
     FAB_PASS(side_open(options, false, before, err));
     FAB_PASS(side_open(options, true, after, err));
-    if (before->design == NULL || after->design == NULL || before->is_imported == after->is_imported) {
+    if (before->design == NULL || after->design == NULL) {
         return FAB_OK;
     }
-    return before->is_imported ? install_plan(after, of->items[0], err) : install_plan(before, of->items[1], err);
+    if (before->is_imported != after->is_imported) {
+        FAB_PASS(before->is_imported ? install_plan(after, of->items[0], err)
+                                     : install_plan(before, of->items[1], err));
+    }
+    route_alike(before->design, after->design);
+    return FAB_OK;
 }
 
 static fab_status diff_run(const cli_options *options, FILE *out, fab_error *err) {

@@ -89,6 +89,12 @@ bool advise_apply(const advise_change *change, const advise_config *config, bool
     return change->replaces || set_options(change->engine, out->engine, sizeof out->engine);
 }
 
+bool advise_is_offered(const advise_change *change, const fab_fabric_spec *fabric) {
+    const bool is_hash = change->sets_engine && !change->replaces;
+    const bool is_by_flow = strncmp(change->engine, "pinned", 6) == 0 || strstr(change->engine, "=flow") != NULL;
+    return fabric->subnet == FAB_SUBNET_NONE || !(is_hash || is_by_flow);
+}
+
 /* --- changes of the engine ---------------------------------------------------------------------------------------- */
 
 static fab_status changes_add(advise_list *list, const advise_change *change, fab_error *err) {
@@ -278,5 +284,12 @@ fab_status advise_list_changes(advisor *a, advise_list *list, fab_error *err) {
     FAB_PASS(add_buffers(a, list, err));
     FAB_PASS(add_priorities(a, list, err));
     FAB_PASS(add_spraying(a, list, err));
+    size_t n = 0;
+    FAB_EACH(const advise_change, change, list->items, list->n) {
+        if (advise_is_offered(change, &a->what->design->fabric)) {
+            list->items[n++] = *change;
+        }
+    }
+    list->n = n;
     return a->is_whole_job ? add_orders(a, list, err) : FAB_OK;
 }

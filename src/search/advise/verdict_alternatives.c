@@ -323,7 +323,8 @@ static fab_status try_all(alternatives *t, fab_error *err) {
         advise_config config;
         bool has_pairs = !CHANGES[i].replaces && advise_engine_option(base.engine, "qp", given, sizeof given);
         bool is_more = !has_pairs || atoi(CHANGES[i].engine + 3) > atoi(given);
-        if (is_more && advise_apply(&CHANGES[i], &base, false, false, &config)) {
+        if (is_more && advise_is_offered(&CHANGES[i], &t->what->design->fabric) &&
+            advise_apply(&CHANGES[i], &base, false, false, &config)) {
             FAB_PASS(try_engine(t, config.engine, CHANGES[i].needs_switch_support, err));
         }
     }

@@ -145,6 +145,20 @@ typedef struct fab_gaps {
     uint64_t ports; /**< switches that do not say how many they have, nor does the design (radix) */
 } fab_gaps;
 
+/** Whether a subnet manager of InfiniBand routes: by tables of destinations, without a hash. */
+typedef enum fab_subnet {
+    FAB_SUBNET_NONE,
+    FAB_SUBNET_TREE,
+    FAB_SUBNET_GRAPH, /**< cables between switches that are no tree */
+} fab_subnet;
+
+/** The engine of a design that names none. OpenSM's default, min hop, takes a shortest path for each destination and
+ * deals destinations out over equal ones [linux-rdma/opensm, doc/current-routing.txt]: in a tree as dmodk. Where there
+ * is none its shortest paths may deadlock, and updn is what that text advises. */
+static inline const char *fab_default_engine(fab_subnet subnet) {
+    return subnet == FAB_SUBNET_NONE ? "ecmp" : subnet == FAB_SUBNET_TREE ? "dmodk" : "updn";
+}
+
 /** Whose software and NICs the hosts have. */
 typedef enum fab_host_kind {
     FAB_HOST_IDEAL,
@@ -191,6 +205,7 @@ typedef struct fab_fabric_spec {
     fab_host_order host_order;  /**< installed */
     uint64_t hosts_per_switch;  /**< installed: to add to a file without hosts */
     fab_gaps gaps;              /**< installed: derived */
+    fab_subnet subnet;          /**< derived: of the file that is installed, or of wire=infiniband */
     uint64_t cables;            /**< installed: between two switches of a file without cables; 0 = 1 */
     bool radix_given;           /**< else a torus, a dragonfly or what is installed takes fab_sold_radix() */
     fab_tier_spec tier[FAB_MAX_TIERS];
