@@ -323,9 +323,11 @@ static void add_rank(const fab_advice *a, char *out) {
 static void advice_of_search(const fab_advice *a, char *out) {
     const fab_advice_best *b = &a->best;
     const fab_advice_row *built = best_of_switches(a);
-    const char *of = a->transport == FAB_TRANSPORT_FLUID ? "the time of the fullest links" : "the time of all packets";
+    const char *of = a->by_links                           ? "the time of the fullest links"
+                     : a->transport == FAB_TRANSPORT_FLUID ? "the time of all phases"
+                                                           : "the time of all packets";
     bool is_checked = b->check.ci95_s > 0 || b->gain.ci95_s > 0;
-    if (!(a->base.time_s > 0)) {
+    if (!a->is_in_network) {
         fab_append(out, FAB_VERDICT_TEXT, "nothing: no traffic leaves the scale-up domains");
         return;
     }
