@@ -442,8 +442,9 @@ static void advice_of_engines(const fab_result *r, const fab_run_verdict *v, cha
     }
     fab_append(out, FAB_VERDICT_TEXT, "; ");
     if (e != v->engine) {
-        fab_append(out, FAB_VERDICT_TEXT, "more queue pairs save %.2g %% at most (%s); beside that one: ",
-                   100 * (1 - verdict_time(r, v->engine) / verdict_time(r, e)), verdict_engine(r, v->engine, name[1]));
+        fab_append(out, FAB_VERDICT_TEXT, "more queue pairs save %.2g %% at most%s (%s); beside that one: ",
+                   100 * (1 - verdict_time(r, v->engine) / verdict_time(r, e)), verdict_of_draw(r),
+                   verdict_engine(r, v->engine, name[1]));
     }
 }
 

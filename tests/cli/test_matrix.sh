@@ -117,7 +117,7 @@ rounded() { # rounded TEXT FILE: in the verdict, in what there is to know, and o
   "$program" route clos:gpus=32 --traffic "file:$2" --quiet | tr -s ' \n' ' ' >out
   "$program" traffic clos:gpus=32 --traffic "file:$2" --quiet >/dev/null 2>err || fail "traffic of $2"
   if [[ -z $1 ]]; then
-    grep -F 'rounded' out err && fail "$2: rounding is said that changes nothing"
+    ! grep -F 'rounded' out err || fail "$2: rounding is said that changes nothing"
   else
     [[ $(grep -oF "$1" out | wc -l) -eq 2 && $(<err) == "fabriscope: $1" ]] || fail "$2: rounding is not said: $(<out) $(<err)"
   fi
