@@ -274,7 +274,11 @@ static void bound_add_pairs(const fab_result *r, const fab_run_verdict *v, char 
         }
         is_told = fab_verdict_add_pairs(list, n, text, sizeof text);
         if (is_told) {
-            fab_append(out, FAB_VERDICT_TEXT, "; of %.*s %s", (int)strcspn(label, ","), label, text);
+            const char *draw = verdict_of_draw(r);
+            fab_append(out, FAB_VERDICT_TEXT, "; of %.*s %s%s", (int)strcspn(label, ","), label, text, draw);
+            if (draw[0] != '\0') {
+                fab_append(out, FAB_VERDICT_TEXT, " (--seeds %d has means)", FAB_VERDICT_SEEDS);
+            }
         }
     }
 }

@@ -339,9 +339,11 @@ static void add_order(const fab_advice *a, const char *of, char *out) {
 static void advice_of_search(const fab_advice *a, bool is_planned, char *out) {
     const fab_advice_best *b = &a->best;
     const fab_advice_row *built = best_of_switches(a);
-    const char *of = a->transport == FAB_TRANSPORT_FLUID ? "the time of the fullest links" : "the time of all packets";
+    const char *of = a->by_links                           ? "the time of the fullest links"
+                     : a->transport == FAB_TRANSPORT_FLUID ? "the time of all phases"
+                                                           : "the time of all packets";
     bool is_checked = b->check.ci95_s > 0 || b->gain.ci95_s > 0;
-    if (!(a->base.time_s > 0)) {
+    if (!a->is_in_network) {
         fab_append(out, FAB_VERDICT_TEXT, "nothing: no traffic leaves the scale-up domains");
         return;
     }
@@ -459,8 +461,9 @@ static void advice_of_engines(const fab_result *r, const fab_run_verdict *v, cha
     }
     fab_append(out, FAB_VERDICT_TEXT, "; ");
     if (e != v->engine) {
-        fab_append(out, FAB_VERDICT_TEXT, "more queue pairs save %.2g %% at most (%s); beside that one: ",
-                   100 * (1 - verdict_time(r, v->engine) / verdict_time(r, e)), verdict_engine(r, v->engine, name[1]));
+        fab_append(out, FAB_VERDICT_TEXT, "more queue pairs save %.2g %% at most%s (%s); beside that one: ",
+                   100 * (1 - verdict_time(r, v->engine) / verdict_time(r, e)), verdict_of_draw(r),
+                   verdict_engine(r, v->engine, name[1]));
     }
 }
 

@@ -114,6 +114,15 @@ for seed in $(some 1 2 3 4); do
   "$program" diff "${swap[@]}" --seed $seed --quiet >out || fail "seed $seed: chance is beyond the tolerance"
   grep -E '^(Not told apart|As fast as before) over 8 seeds: ' out >/dev/null || fail "seed $seed: chance is told apart"
   grep -F 'ause' out >/dev/null && fail "seed $seed: a cause of chance"
+  "$program" diff "${swap[@]}" --seed $seed --json --quiet >out.json
+  python3 - out out.json <<'PYTHON' || fail "seed $seed: how many seeds would tell: $(head -n 3 out)"
+import json, math, re, sys
+said = re.search(r"\(about --seeds (\d+) would tell\)", " ".join(open(sys.argv[1]).read().split()))
+e = json.load(open(sys.argv[2]))["diff"]["engines"][0]
+apart = abs(e["after_s"] * e["tokens_ratio"] - e["before_s"]) if "after_s" in e else e["before_s"] * abs(e["time_ratio"] - 1)
+wanted = math.ceil(e["draws"] * (e["interval_s"] / apart) ** 2 * (1 - 1e-9)) if apart > 1e-9 * e["before_s"] else 0
+assert (int(said[1]) if said else 0) == (wanted if wanted <= 10000 else 0), (said, wanted)
+PYTHON
   draw yes "${swap[@]:0:7}" --seed $seed --seeds 1
   grep -F 'Cause, verified' out >/dev/null && fail "seed $seed: one draw verifies a cause"
 done

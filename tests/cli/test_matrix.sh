@@ -115,6 +115,23 @@ likely='the matrix names GPUs 0 to 3 of 32, as many as there are servers: if its
 [[ $(grep -oF "$likely" out | wc -l) -eq 2 && $(<out) == *"how sure every seed gives the same; $likely clos:gpus=32"* ]] || fail "a matrix of servers: $(<out)"
 "$program" route clos:gpus=32 --traffic file:square.csv,rows=servers --quiet >out
 grep -F 'as many as' out >/dev/null && fail "rows=servers is doubted"
+# Parts of bytes are rounded, which is said: of small numbers that they are likely of a unit that the file leaves out.
+rounded() { # rounded TEXT FILE: in the verdict, in what there is to know, and of traffic on stderr; TEXT '': nowhere
+  "$program" route clos:gpus=32 --traffic "file:$2" --quiet | tr -s ' \n' ' ' >out
+  "$program" traffic clos:gpus=32 --traffic "file:$2" --quiet >/dev/null 2>err || fail "traffic of $2"
+  if [[ -z $1 ]]; then
+    ! grep -F 'rounded' out err || fail "$2: rounding is said that changes nothing"
+  else
+    [[ $(grep -oF "$1" out | wc -l) -eq 2 && $(<err) == "fabriscope: $1" ]] || fail "$2: rounding is not said: $(<out) $(<err)"
+  fi
+}
+unit='the matrix is read in bytes, and 3 entries of parts of one were rounded, by 100 % at most: no entry is above 7 B, so they are likely of a unit; write it behind each, 1.5GB'
+printf 'src,dst,bytes\n0,8,1.5\n1,9,2.25\n8,0,0.3\n2,3,7\n' >fractions.csv
+rounded "$unit" fractions.csv
+printf '%%%%MatrixMarket matrix coordinate real general\n32 32 2\n2 3 9999.6\n1 2 55.5\n' >fractions.mtx
+rounded 'the matrix is read in bytes, and 2 entries of parts of one were rounded, by 0.901 % at most: write bytes, or each with its unit, 1.5GB' fractions.mtx
+printf 'src,dst,bytes\n0,8,1.5GB\n1,9,2.25e9\n8,0,123456.7\n' >whole.csv
+rounded '' whole.csv
 # The traffic's line always says what the rows were taken for, zeros in the last of them or not.
 rows() { # rows TEXT FILE
   "$program" route clos:gpus=64,radix=16 --traffic "file:$2" --quiet | tr -s ' \n' ' ' | grep -F -- "TRAFFIC matrix ${2%%,*}: $1 phase" >/dev/null ||

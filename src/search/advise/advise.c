@@ -22,6 +22,21 @@ void advise_outcome_release(advise_outcome *outcome) {
     outcome->draws = NULL;
 }
 
+bool advise_counts_links(const fab_traffic *traffic) {
+    uint64_t n = 0;
+    FAB_EACH(const fab_phase, phase, traffic->phases, traffic->n_phases) {
+        bool is_even = true;
+        (void)fab_phase_largest(phase, &is_even);
+        n += is_even ? 0 : phase->n_flows;
+    }
+    return n > FAB_ADVICE_UNEQUAL_FLOWS;
+}
+
+double advise_phase_s(const fab_engine_result *e, uint64_t seed, bool by_links) {
+    const fab_seed_figures *draw = &e->draws[e->n_seeds > 1 ? seed : 0];
+    return by_links ? draw->busiest_link_s : draw->transfer_s + e->latency_s;
+}
+
 /* Sums over the phases; an engine that draws nothing has one draw, which holds for every seed. */
 static fab_status advise_add_up(const advisor *a, const fab_result *result, advise_outcome *out, fab_error *err) {
     fab_advice_figures sum = {0};
@@ -30,14 +45,16 @@ static fab_status advise_add_up(const advisor *a, const fab_result *result, advi
         for (size_t p = 0; p < result->n_phases; p++) {
             const fab_engine_result *e = &result->phases[p].engines[0];
             const fab_seed_figures *of_phase = &e->draws[e->n_seeds > 1 ? s : 0];
-            draw.busiest_link_s += a->has_packets ? of_phase->transfer_s : of_phase->busiest_link_s;
+            draw.transfer_s += advise_phase_s(e, s, a->advice->by_links);
+            out->is_in_network = out->is_in_network || of_phase->busiest_link_s > 0;
             draw.max_collision_factor = fmax(draw.max_collision_factor, of_phase->max_collision_factor);
             draw.collided_flows += of_phase->collided_flows;
         }
-        FAB_REFUSE_IF(isnan(draw.busiest_link_s), err, FAB_EUNSUPPORTED, "transport",
-                      "its packets end in a deadlock, or are too many");
+        FAB_REFUSE_IF(isnan(draw.transfer_s), err, FAB_EUNSUPPORTED, a->has_packets ? "transport" : "--engine",
+                      a->has_packets ? "its packets end in a deadlock, or are too many"
+                                     : "its flows are too many for their times to be found");
         out->draws[s] = draw;
-        sum.time_s += draw.busiest_link_s;
+        sum.time_s += draw.transfer_s;
         sum.max_collision_factor += draw.max_collision_factor;
         sum.collided_flows += draw.collided_flows;
     }
@@ -98,6 +115,7 @@ static fab_status replay_config(advisor *a, const advise_config *config, uint64_
                                .n_seeds = a->n_seeds,
                                .n_threads = a->request->n_threads,
                                .rates = rates,
+                               .last_alone = true,
                                .keep_draws = true};
     return fab_replay_run(&replay, out, err);
 }
@@ -106,7 +124,7 @@ fab_status advise_evaluate(advisor *a, const advise_config *config, uint64_t see
                            fab_error *err) {
     fab_error inner = {0};
     fab_result result = {0};
-    fab_status status = replay_config(a, config, seed, a->has_packets, &result, &inner);
+    fab_status status = replay_config(a, config, seed, !a->advice->by_links, &result, &inner);
     status = status == FAB_OK ? advise_add_up(a, &result, out, &inner) : status;
     out->is_possible = status == FAB_OK;
     if (fab_is_refusal(status)) {
@@ -132,7 +150,7 @@ static fab_status advise_compare(const advisor *a, const advise_outcome *before,
     double *differences = NULL;
     FAB_PASS(FAB_NEW(differences, a->n_seeds, err));
     for (uint64_t s = 0; s < a->n_seeds; s++) {
-        differences[s] = before->draws[s].busiest_link_s - after->draws[s].busiest_link_s;
+        differences[s] = before->draws[s].transfer_s - after->draws[s].transfer_s;
     }
     fab_stat stat;
     fab_stat_of(differences, a->n_seeds, &stat);
@@ -441,6 +459,7 @@ done:
 static fab_status evaluate_base(advisor *a, fab_error *err) {
     const fab_context_request *q = a->what;
     FAB_PASS(fab_context_traffic(a->request->context, &a->traffic, err));
+    a->advice->by_links = !a->has_packets && advise_counts_links(a->traffic);
     FAB_FORMAT(a->base.engine, "%s", q->engines[0].text);
     a->is_whole_job = a->traffic->n_ranks > 0 && strcmp(q->traffic, "job") == 0;
     if (a->traffic->n_ranks > 0) {
@@ -453,6 +472,7 @@ static fab_status evaluate_base(advisor *a, fab_error *err) {
     FAB_REFUSE_IF(!a->at_base.is_possible, err, a->advice->n_over_limit > 0 ? FAB_ELIMIT : FAB_EINPUT,
                   q->engines[0].where, "%s", a->at_base.reason);
     a->advice->base = a->at_base.figures;
+    a->advice->is_in_network = a->at_base.is_in_network;
     FAB_FORMAT(a->advice->engine, "%s", a->at_base.label);
     return FAB_OK;
 }
@@ -490,7 +510,7 @@ fab_status fab_advise(const fab_advise_request *request, fab_advice **out, fab_e
     a->advice->seed = a->what->seed;
     a->advice->n_seeds = a->n_seeds;
     FAB_TRY(evaluate_base(a, err));
-    if (a->advice->base.time_s > 0) { /* else nothing is in the network */
+    if (a->advice->is_in_network) {
         FAB_TRY(evaluate_changes(a, err));
     }
     *out = a->advice;

@@ -46,6 +46,7 @@ typedef struct advise_outcome {
     fab_advice_figures figures;
     char label[FAB_ENGINE_LABEL_SIZE]; /**< of the engine */
     bool is_possible;
+    bool is_in_network; /**< some bytes leave scale-up domains, under any seed */
     char reason[448];
 } advise_outcome;
 
@@ -56,12 +57,18 @@ typedef struct advisor {
     const fab_traffic *traffic;      /**< of the base, for the first seed */
     bool is_whole_job;               /**< all phases: what moves ranks moves them all */
     uint64_t n_seeds;
-    bool has_packets; /**< times are those of packets, not of the fullest link */
+    bool has_packets; /**< times are those of packets, not of fair shares */
     advise_config base;
     advise_outcome at_base;
     fab_advice *advice;
     size_t n_done, n_total; /**< for progress */
 } advisor;
+
+/** Whether so many flows of unequal bytes are under way that times of the fullest links are compared. */
+bool advise_counts_links(const fab_traffic *traffic);
+
+/** What a phase takes under a seed, of a replay that kept its draws; NAN: not known. */
+double advise_phase_s(const fab_engine_result *e, uint64_t seed, bool by_links);
 
 FAB_STATUS advise_outcome_init(const advisor *a, advise_outcome *out, fab_error *err);
 void advise_outcome_release(advise_outcome *outcome);

@@ -24,7 +24,7 @@ typedef struct fab_alternative {
     double max_collision_factor;   /**< largest of the phases that were routed anew, mean over the seeds */
     bool is_checked;    /**< it saves something here, and drew its paths: the next two are over several seeds */
     bool is_confirmed;  /**< faster there too: by more than its 95 % interval, or by some seeds and slower under none */
-    double seeds_ratio; /**< part of the time of the fullest links that it saves there */
+    double seeds_ratio; /**< part of the time of all phases that it saves there */
     char reason[256];   /**< of what is not possible */
 } fab_alternative;
 
