@@ -26,11 +26,13 @@ typedef struct fab_plan_request {
     const fab_fabric *fabric; /**< of the design */
     uint64_t seed;
     size_t n_threads;
-    bool is_of_first;     /**< of several jobs fab_plan_choose() plans the first alone; others stay as they are */
-    size_t n_best;        /**< plans of different sizes that are listed; 0 counts as 1 */
-    size_t n_orders;      /**< of fab_rank_orders that are searched where nobody said one; 0 counts as 1 */
-    bool wants_front;     /**< time against memory, by the first seed */
-    bool draws_leaders;   /**< where paths are drawn, the first of the list goes by means over FAB_VERDICT_SEEDS */
+    bool is_of_first;         /**< of several jobs fab_plan_choose() plans the first alone; others stay as they are */
+    const fab_job_spec *like; /**< fab_plan_choose() takes its plan for the first job, where one was chosen for as many
+                                 GPUs; NULL: none */
+    size_t n_best;            /**< plans of different sizes that are listed; 0 counts as 1 */
+    size_t n_orders;          /**< of fab_rank_orders that are searched where nobody said one; 0 counts as 1 */
+    bool wants_front;         /**< time against memory, by the first seed */
+    bool draws_leaders;       /**< where paths are drawn, the first of the list goes by means over FAB_VERDICT_SEEDS */
     uint64_t most_routed; /**< GPUs times plans that are routed; then the search ends without a proof; 0: no limit. Of
                              fab_plan_choose() where nobody asked for a plan; 0: what takes a second */
     bool (*is_late)(const void *context); /**< once true, the search ends with what it has, at least that of a run that
