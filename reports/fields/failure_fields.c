@@ -266,10 +266,10 @@ const fab_fields fab_degradation_fields =
 GIVES(const fab_contention *, contention_of, fab_at_result(at)->contention);
 
 GIVES(const fab_contending_job *, job_alone, at->up->row);
-GIVES(const char *, alone_phase, job_alone(at)->phases[at->index / contention_of(at)->n_engines]);
-GIVES(const char *, alone_engine, contention_of(at)->engines[at->index % contention_of(at)->n_engines].label);
+GIVES(const char *, alone_phase, job_alone(at)->phases[here->phase]);
+GIVES(const char *, alone_engine, contention_of(at)->engines[here->engine].label);
 
-GIVES(uint64_t, alone_flows, job_alone(at)->network_flows[at->index / contention_of(at)->n_engines]);
+GIVES(uint64_t, alone_flows, job_alone(at)->network_flows[here->phase]);
 
 static const fab_field ALONE[] = {
     TEXT_BY(phase, alone_phase, "Name of the phase."),
@@ -284,8 +284,6 @@ static const fab_fields PHASE_ALONE = TABLE("phase_alone", ALONE, JOBS);
 
 #undef T
 #define T fab_contending_job
-GIVES(size_t, count_alone, here->n_phases *contention_of(at)->n_engines);
-
 static const fab_field CONTENDING_JOBS[] = {
     FIELD_OF(job, id, "Name of the job."),
     FIELD(traffic, "What is replayed.", FILLED),
@@ -296,7 +294,9 @@ static const fab_field CONTENDING_JOBS[] = {
     FIELD_OF(gpus, n_gpus, "GPUs of the job."),
     FIELD_OF(servers, n_servers, "Servers of the job."),
     FIELD_OF(contends, phase, "Phase that overlaps with those of the others; missing where none does.", FILLED),
-    LIST_OF(alone, "phase", alone, count_alone, &PHASE_ALONE, "Its phases alone on the fabric."),
+    FIELD(engines, "Places of the engines that run it so, from 1, where not all have the same plans.", FILLED,
+          .source = "0120-plans-of-several-jobs.md"),
+    LIST(alone, "phase", alone, n_alone, &PHASE_ALONE, "Its phases alone on the fabric."),
 };
 static const fab_fields CONTENDING_JOB = TABLE("contending_job", CONTENDING_JOBS, JOBS);
 
@@ -305,8 +305,8 @@ static const fab_fields CONTENDING_JOB = TABLE("contending_job", CONTENDING_JOBS
 GIVES(const fab_contention_engine *, engine_of, at->up->row);
 GIVES(bool, is_of_engine_seeds, engine_of(at)->n_seeds > 1);
 GIVES(const char *, meeting_job, contention_of(at)->jobs[at->index].id);
-GIVES(const char *, meeting_phase, contention_of(at)->jobs[at->index].phase);
-GIVES(bool, contends_not, contention_of(at)->jobs[at->index].phase[0] == '\0');
+GIVES(const char *, meeting_phase, contention_of(at)->jobs[engine_of(at)->first_job + at->index].phase);
+GIVES(bool, contends_not, contention_of(at)->jobs[engine_of(at)->first_job + at->index].phase[0] == '\0');
 
 GIVES(const char *, meeting_rival, contention_of(at)->jobs[here->rival].id);
 
@@ -414,7 +414,7 @@ typedef struct cell {
 #define T cell
 static const fab_contending_job *jobs_of(const fab_at *at, bool is_other) { /* of a pair */
     const fab_interference *pair = at->row;
-    return &contention_of(at)->jobs[is_other ? pair->other : pair->job];
+    return fab_contending(contention_of(at), pair->engine, is_other ? pair->other : pair->job);
 }
 
 GIVES(const fab_interference *, pair_of, at->up->row);
@@ -466,11 +466,14 @@ static const fab_fields REMEDY = TABLE("job_remedy", REMEDIES, JOBS);
 
 #undef T
 #define T fab_contention
+GIVES(size_t, count_planned_jobs, here->n_plans * here->n_jobs);
+
 static const fab_field CONTENTION[] = {
     FIELD_OF(remedied_engine, remedied, "Place in `engines` of that which `remedies` are compared with, from 0.",
              IF(has_tried)),
     FIELD_OF(untried_flows, n_untried, "Flows, too many for remedies to be tried.", FILLED),
-    LIST(jobs, "job", jobs, n_jobs, &CONTENDING_JOB, "The jobs."),
+    LIST_OF(jobs, "job", jobs, count_planned_jobs, &CONTENDING_JOB,
+            "The jobs; where engines have plans of their own, again for each plan."),
     LIST(engines, "engine", engines, n_engines, &CONTENTION_ENGINE, "The jobs together under every engine."),
     LIST(interference, "pair", interference, n_interference, &PAIR,
          "With --interference: every network phase of a job against every one of another.", FILLED),

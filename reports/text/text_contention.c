@@ -23,36 +23,30 @@ static bool is_like(const fab_contending_job *a, const fab_contending_job *b) {
 }
 
 /* Jobs that are like this one, itself included; 0: one before it is. */
-static size_t count_like(const fab_contention *c, size_t job) {
-    size_t first = 0;
-    size_t n = 0;
-    while (!is_like(&c->jobs[first], &c->jobs[job])) {
-        first++;
-    }
-    for (size_t k = job; first == job && k < c->n_jobs; k++) {
-        n += is_like(&c->jobs[k], &c->jobs[job]);
-    }
+static size_t count_like(const fab_contending_job *jobs, size_t n_jobs, size_t job) {
+    FAB_FIRST(first, n_jobs, is_like(&jobs[first], &jobs[job]));
+    FAB_SUM(size_t, n, k, n_jobs, first == job && is_like(&jobs[k], &jobs[job]));
     return n;
 }
 
 /* "j0 and 4 more" */
-static const char *name_of_like(fab_page *page, const fab_contention *c, size_t job, size_t n_like) {
-    const char *name = name_in_column(page, c->jobs[job].id);
+static const char *name_of_like(fab_page *page, const fab_contending_job *job, size_t n_like) {
+    const char *name = name_in_column(page, job->id);
     return n_like > 1 ? fab_show(page, "%s and %zu more", name, n_like - 1) : name;
 }
 
 /* Jobs that are alike in one row. */
-static void contention_put_jobs(fab_page *page, const fab_contention *c) {
+static void contention_put_jobs(fab_page *page, const fab_contending_job *jobs, size_t n_jobs) {
     static const fab_column COLUMNS[] = {COLUMN("job", text), COLUMN("GPUs", whole), COLUMN("servers", whole),
                                          COLUMN("model", text), COLUMN("plan", text)};
     size_t n_rows = 0;
     fab_table table = fab_table_of(page, FAB_COLUMNS(COLUMNS));
-    for (size_t i = 0; i < c->n_jobs && n_rows <= MOST_ROWS; i++) {
-        const fab_contending_job *j = &c->jobs[i];
+    for (size_t i = 0; i < n_jobs && n_rows <= MOST_ROWS; i++) {
+        const fab_contending_job *j = &jobs[i];
         const double figures[] = {j->n_gpus, j->n_servers, NAN, NAN};
-        const size_t n_like = count_like(c, i);
+        const size_t n_like = count_like(jobs, n_jobs, i);
         if (n_like > 0 && ++n_rows <= MOST_ROWS) {
-            fab_table_row(&table, FAB_INK_PLAIN, name_of_like(page, c, i, n_like), figures);
+            fab_table_row(&table, FAB_INK_PLAIN, name_of_like(page, j, n_like), figures);
             fab_table_set(&table, 3, FAB_INK_PLAIN, "%.24s", j->model[0] != '\0' ? j->model : "-");
             fab_table_set(&table, 4, FAB_INK_PLAIN, "%s", j->plan);
         }
@@ -64,8 +58,7 @@ static void contention_put_jobs(fab_page *page, const fab_contention *c) {
 }
 
 static void contention_put_meeting(fab_table *table, fab_page *page, const fab_contention *c, size_t job,
-                                   const fab_contended_phase *m) {
-    const fab_contending_job *j = &c->jobs[job];
+                                   const fab_contending_job *j, const fab_contended_phase *m) {
     const double factor = fab_contended_factor(m);
     const double figures[] = {
         j->n_gpus, fab_contended_s(m, false), fab_contended_s(m, true), factor, NAN, m->slowdown.mean, NAN, NAN, NAN};
@@ -129,7 +122,7 @@ static void contention_put_meetings(fab_page *page, const fab_contention *c, siz
     for (size_t row = 0; row < c->n_jobs && row < MOST_ROWS; row++) {
         const size_t job = next_slowed(e, shown, c->n_jobs);
         shown[job] = true;
-        contention_put_meeting(&table, page, c, job, &e->jobs[job]);
+        contention_put_meeting(&table, page, c, job, fab_contending(c, engine, job), &e->jobs[job]);
     }
     fab_table_end(&table, 2, NULL, NULL);
     if (c->n_jobs > MOST_ROWS) {
@@ -170,8 +163,8 @@ static void contention_put_links(fab_page *page, const fab_contention *c, const 
 }
 
 static void contention_put_interference(fab_page *page, const fab_contention *c, const fab_interference *t) {
-    const fab_contending_job *job = &c->jobs[t->job];
-    const fab_contending_job *other = &c->jobs[t->other];
+    const fab_contending_job *job = fab_contending(c, t->engine, t->job);
+    const fab_contending_job *other = fab_contending(c, t->engine, t->other);
     size_t n_columns = t->n_columns + 1 < FAB_TABLE_COLUMNS ? t->n_columns : FAB_TABLE_COLUMNS - 1;
     fab_column columns[FAB_TABLE_COLUMNS] = {COLUMN("phase", text)};
     if (t->n_rows == 0 || t->n_columns == 0) {
@@ -229,20 +222,22 @@ static void contention_put_pairs(fab_page *page, const fab_contention *c, size_t
         const double figures[] = {NAN, NAN, NAN, t->worst, t->mean};
         limit = t->worst;
         last = best;
-        fab_table_row(&table, FAB_INK_PLAIN, name_in_column(page, c->jobs[t->job].id), figures);
-        fab_table_set(&table, 1, FAB_INK_PLAIN, "%.24s", c->jobs[t->job].phases[t->phase[t->worst_row]]);
-        fab_table_put(&table, 2, FAB_INK_PLAIN, name_in_column(page, c->jobs[t->other].id));
-        fab_table_set(&table, 3, FAB_INK_PLAIN, "%.24s", c->jobs[t->other].phases[t->other_phase[t->worst_column]]);
+        const fab_contending_job *job = fab_contending(c, engine, t->job);
+        const fab_contending_job *other = fab_contending(c, engine, t->other);
+        fab_table_row(&table, FAB_INK_PLAIN, name_in_column(page, job->id), figures);
+        fab_table_set(&table, 1, FAB_INK_PLAIN, "%.24s", job->phases[t->phase[t->worst_row]]);
+        fab_table_put(&table, 2, FAB_INK_PLAIN, name_in_column(page, other->id));
+        fab_table_set(&table, 3, FAB_INK_PLAIN, "%.24s", other->phases[t->other_phase[t->worst_column]]);
     }
     fab_table_end(&table, 4, NULL, NULL);
 }
 
-/* Keys of plans that were searched, those of jobs that are alike once. */
-static void contention_put_plans(fab_page *page, const fab_contention *c) {
+/* Keys of plans that were searched under an engine, those of jobs that are alike once. */
+static void contention_put_plans(fab_page *page, const fab_contention *c, size_t engine) {
     size_t n_rows = 0;
     for (size_t i = 0; i < c->n_jobs; i++) {
-        const fab_contending_job *j = &c->jobs[i];
-        const size_t n_like = j->plan_keys[0] != '\0' ? count_like(c, i) : 0;
+        const fab_contending_job *j = fab_contending(c, engine, i);
+        const size_t n_like = j->plan_keys[0] != '\0' ? count_like(j - i, c->n_jobs, i) : 0;
         if (n_like == 0 || ++n_rows > MOST_ROWS) {
             continue;
         }
@@ -251,31 +246,44 @@ static void contention_put_plans(fab_page *page, const fab_contention *c) {
             fab_page_wrapf(page, FAB_INK_PLAIN, 2, 4,
                            "Plans of jobs that do not say theirs: the fastest that a search of two orders of ranks "
                            "finds for each alone on its servers under %s; together others may be faster.",
-                           c->engines[0].label);
+                           c->engines[engine].label);
         }
-        fab_page_wrapf(page, FAB_INK_PLAIN, 4, 6, "%s: %s", name_of_like(page, c, i, n_like), j->plan_keys);
+        fab_page_wrapf(page, FAB_INK_PLAIN, 4, 6, "%s: %s", name_of_like(page, j, n_like), j->plan_keys);
     }
     if (n_rows > MOST_ROWS) {
         fab_page_line(page, FAB_INK_DIM, "    all in --json");
     }
 }
 
+static void contention_put_engine(fab_page *page, const fab_contention *c, size_t engine) {
+    fab_page_end_line(page);
+    fab_page_wrap(page, FAB_INK_BOLD, 2, 4, c->engines[engine].label);
+    contention_put_meetings(page, c, engine);
+    contention_put_links(page, c, &c->engines[engine]);
+    if (c->n_jobs > MOST_WITH_PHASES) {
+        contention_put_pairs(page, c, engine);
+        return;
+    }
+    for (size_t i = 0; i < c->n_interference; i++) {
+        if (c->interference[i].engine == engine) {
+            contention_put_interference(page, c, &c->interference[i]);
+        }
+    }
+}
+
+/* Engines that run all jobs by the same plans follow each other, behind these. */
 void fab_text_contention(fab_page *page, const fab_contention *c) {
     fab_text_heading(page, "SEVERAL JOBS", NULL);
-    contention_put_jobs(page, c);
-    contention_put_plans(page, c);
-    for (size_t e = 0; e < c->n_engines; e++) {
-        fab_page_end_line(page);
-        fab_page_wrap(page, FAB_INK_BOLD, 2, 4, c->engines[e].label);
-        contention_put_meetings(page, c, e);
-        contention_put_links(page, c, &c->engines[e]);
-        if (c->n_jobs > MOST_WITH_PHASES) {
-            contention_put_pairs(page, c, e);
-            continue;
+    for (size_t plan = 0; plan < c->n_plans; plan++) {
+        FAB_FIRST(first, c->n_engines, c->engines[first].first_job == plan * c->n_jobs);
+        if (plan > 0) {
+            fab_page_end_line(page);
         }
-        for (size_t i = 0; i < c->n_interference; i++) {
-            if (c->interference[i].engine == e) {
-                contention_put_interference(page, c, &c->interference[i]);
+        contention_put_jobs(page, fab_contending(c, first, 0), c->n_jobs);
+        contention_put_plans(page, c, first);
+        for (size_t e = first; e < c->n_engines; e++) {
+            if (c->engines[e].first_job == c->engines[first].first_job) {
+                contention_put_engine(page, c, e);
             }
         }
     }

@@ -170,6 +170,14 @@ void fab_text_plans(fab_page *page, const fab_plans *p, const char *see) {
         fab_show_bytes(page, fmin(p->room_bytes, p->capacity_bytes)));
     fab_text_heading(page, "BEST OF OTHER SIZES", NULL);
     plan_put_rows(page, p->plans, p->n_plans_listed, p->draws);
+    if (p->n_unlisted > 0) {
+        fab_page_wrapf(
+            page, FAB_INK_DIM, 2, 4,
+            "Not looked at: %s with exchanges of so many flows that a place behind the best is not worth the "
+            "simulation: %s and more.",
+            fab_show(page, p->n_unlisted > 1 ? "%s plans" : "%s plan", fab_show_count(page, p->n_unlisted)),
+            fab_show_time(page, p->unlisted_s));
+    }
     fab_text_note(page, "v: chunks per GPU; b: microbatch; r: recompute full, selective or none; z: zero; parts of the "
                         "time in percent; network: what computation does not hide; most: where most goes beside "
                         "computation");

@@ -12,8 +12,7 @@ bool verdict_is_drawn(const fab_result *r, size_t engine) {
         is_drawn = is_drawn || (r->phases[i].engines[engine].seeded && r->phases[i].fabric_flows > 0);
     }
     for (size_t j = 0; r->contention != NULL && !is_drawn && j < r->contention->n_jobs; j++) {
-        const fab_contending_job *job = &r->contention->jobs[j];
-        is_drawn = job->phase[0] != '\0' && r->phases[0].engines[engine].seeded;
+        is_drawn = fab_contending(r->contention, engine, j)->phase[0] != '\0' && r->phases[0].engines[engine].seeded;
     }
     return is_drawn;
 }

@@ -444,8 +444,10 @@ extern const cli_option cli_option_interference, cli_option_degrade, cli_option_
 
 void cli_further_release(cli_further *further);
 
-/** What goes beyond the first job on the healthy fabric: with several jobs what they do to each other (command run),
- * with --degrade what slower parts do, with --fail what failures do. What is in `out` already is not found again. */
+/** Of command run: what several jobs do to each other, under each engine by its own plans. Not found again. */
+FAB_STATUS cli_contend(cli_session *s, fab_replay *replay, fab_error *err);
+
+/** With --degrade what slower parts do, with --fail what failures do. What is in `out` already is not found again. */
 FAB_STATUS cli_look_further(const cli_options *options, const fab_replay *base, fab_result *result, cli_further *out,
                             fab_error *err);
 

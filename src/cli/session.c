@@ -421,6 +421,7 @@ static fab_status look_in_order(const cli_session *s, fab_run_verdict *verdict, 
 /* Under plans of their own: of the fastest engine, and those that run alike. */
 static fab_status look_further(cli_session *s, fab_replay *replay, fab_run_verdict *verdict, fab_error *err) {
     size_t k = 0;
+    FAB_PASS(cli_contend(s, replay, err));
     if (s->n_parts == 1) {
         return cli_look_further(s->options, replay, &s->result, &s->further, err);
     }
@@ -440,10 +441,13 @@ static fab_status try_others(cli_session *s, fab_replay *replay, fab_run_verdict
     size_t engine = 0;
     const fab_run_verdict whole = *verdict;
     const cli_part *part = part_of(s, verdict->engine, &engine);
+    replay->context = part->context;
+    if (s->further.contention != NULL) {
+        return fab_job_remedies_try(replay, &s->result, engine, verdict->engine, s->further.contention, err);
+    }
     if (s->n_parts == 1) {
         return fab_verdict_try(replay, &s->result, verdict, err);
     }
-    replay->context = part->context;
     verdict->engine = verdict->slowest = engine;
     FAB_PASS(fab_verdict_plan(replay, err));
     FAB_PASS(fab_verdict_try(replay, &part->of.result, verdict, err));
@@ -480,9 +484,7 @@ fab_status cli_session_report(cli_session *s, FILE *out, fab_error *err) {
         fab_verdict_begin(&s->result, verdict);
         tell_of(s, verdict->engine);
         if (options->command != &cli_command_explore) { /* whose reader turns the knobs himself, and waits */
-            status = s->further.contention != NULL
-                         ? fab_job_remedies_try(&replay, &s->result, verdict->engine, s->further.contention, err)
-                         : try_others(s, &replay, verdict, err);
+            status = try_others(s, &replay, verdict, err);
             status = status == FAB_OK ? look_in_order(s, verdict, err) : status;
         }
     }

@@ -257,7 +257,7 @@ fab_status fab_choose_each(const fab_plan_request *plan, const char *traffic, si
                            fab_error *err) {
     const fab_design *design = plan->design;
     const bool is_open = fab_plan_is_wanted(design, traffic) || fab_best_is_wanted(design, traffic);
-    const size_t n_alone = !is_open || design->n_jobs > 1 ? 1 : n;
+    const size_t n_alone = is_open ? n : 1;
     FAB_OWNS(fab_choice_list_release) fab_choice_list all = {.n = 0};
     FAB_PASS(FAB_NEW(all.at, design->n_engines, err));
     for (size_t e = 0; e < n_alone; e++) {

@@ -192,6 +192,42 @@ runs 3 plan open.xml
 grep 'this search is of one job, and the design has 5: run plans each' err >/dev/null || fail "plan: $(<err)"
 runs 3 run open.xml --max-memory 10MB
 
+# --- engines whose plans differ: each with its own, as if it were given alone; what is typed stays the same for all ---
+apart="clos:gpus=256,radix=16,pod=64,tiers=3,taper=1/2 --job id=a,model=gpt-18.4b,gpus=128,placement=random --job id=b,model=llama3-8b,gpus=64"
+for engines in ecmp spray ecmp,qp=2 "spray ecmp ecmp,qp=2"; do
+  runs 0 run $apart $(printf -- '--engine %s ' $engines) --interference --json
+  cp out "${engines// /+}.json"
+done
+python3 - <<'PYTHON' || fail "plans of several jobs, each engine by itself"
+import json
+read = lambda name: json.load(open(name + ".json"))
+engines = ["spray", "ecmp", "ecmp,qp=2"]
+plans = {}
+for number, engine in enumerate(engines, 1):
+    both, alone = (read(name)["contention"] for name in ("+".join(engines), engine))
+    found, = [e for e in both["engines"] if e["engine"] == alone["engines"][0]["engine"]]
+    jobs = [j for j in both["jobs"] if str(number) in j["engines"].split(", ")]
+    plans[engine] = [j["plan_keys"] for j in jobs]
+    for j in jobs + alone["jobs"]:  # engines of one plan stand together
+        j.pop("engines", None)
+        j["alone"] = [p for p in j["alone"] if p["engine"] == found["engine"]]
+    for job in found["jobs"] + alone["engines"][0]["jobs"]:
+        job.pop("to_do", None)  # of the best engine alone
+    assert jobs == alone["jobs"] and found == alone["engines"][0], (engine, jobs, alone["jobs"])
+    assert [p for p in both["interference"] if p["engine"] == found["engine"]] == alone["interference"]
+    iteration, = read(engine)["iteration"]
+    whole = read("+".join(engines))["iteration"][number - 1]
+    assert whole["plan"] == iteration["plan"] and whole["time_s"] == iteration["time_s"], (whole, iteration)
+assert len({str(p) for p in plans.values()}) > 1, plans
+PYTHON
+runs 0 run $apart --engine spray --engine ecmp
+tr -s ' \n' ' ' <out >text
+for engine in spray ecmp; do
+  grep "finds for each alone on its servers under $engine," text >/dev/null || fail "plans under $engine are not told"
+done
+runs 3 study $apart --engine spray --engine ecmp --scenarios switches:1@2 --store apart
+grep 'these engines have unlike fastest plans' err >/dev/null || fail "study: $(<err)"
+
 # --- jobs of options: an id is of the job that has it, or of one more; the same as in a file ---
 of_a=model=gpt-7.5b,tp=8,dp=4,batch=64,servers=0,2,4,6,memory-check=off of_b=model=gpt-7.5b,tp=8,pp=2,batch=64,memory-check=off
 runs 0 run "clos:gpus=64,gpus-per-server=8,taper.1=2,radix.1=24,radix.2=16" --job "id=a,$of_a" --job "id=b,$of_b" --job id=b,dp=2 --engine ecmp --json

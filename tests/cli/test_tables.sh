@@ -48,6 +48,7 @@ check cost clos:gpus=64,radix=16 --steps 32,64
 check traffic $small --job $job
 check traffic fat-tree:k=4 --traffic pattern:ring
 check run $small --job $job --engine ecmp --engine spray --degrade nic-3=0.5 --fail nic-5 --policy none
+check run "$root/tests/data/two_jobs.xml" --set job.a.tp=auto --set job.a.dp=auto --set job.b.tp=auto --set job.b.n-servers=4 --engine ecmp --engine spray
 check run $small --job $job,offload=optimizer --seeds 3
 check route fat-tree:k=4 --traffic pattern:permutation --engine ecmp --engine ecmp,qp=4 --bound
 check_printed route fat-tree:k=4 --traffic pattern:permutation --engine ecmp,qp=4 --explain 64

@@ -118,16 +118,37 @@ static fab_status fail(const cli_options *options, const fab_replay *base, fab_r
     return FAB_OK;
 }
 
+fab_status cli_contend(cli_session *s, fab_replay *replay, fab_error *err) {
+    const unsigned further = FAB_CONTEND_RIVALS | (s->options->interference ? FAB_CONTEND_PAIRS : 0U);
+    fab_contention *found[FAB_MAX_ENGINES] = {NULL};
+    const size_t *engine[FAB_MAX_ENGINES];
+    fab_status status = FAB_OK;
+    if (s->result.command != FAB_COMMAND_RUN || s->design->n_jobs < 2 || s->further.contention != NULL) {
+        return FAB_OK;
+    }
+    for (size_t i = 0; i < s->n_parts && status == FAB_OK; i++) {
+        replay->context = s->parts[i].context;
+        engine[i] = s->parts[i].of.engine;
+        status = fab_contend(replay, s->n_parts > 1 ? &s->parts[i].of.result : &s->result, further, &found[i], err);
+    }
+    if (status == FAB_OK && s->n_parts == 1) {
+        s->further.contention = found[0];
+        found[0] = NULL;
+    } else if (status == FAB_OK) {
+        status = fab_contention_join(found, engine, s->n_parts, &s->further.contention, err);
+    }
+    for (size_t i = 0; i < s->n_parts; i++) {
+        fab_contention_free(found[i]);
+    }
+    replay->context = s->context;
+    s->result.contention = s->further.contention;
+    return status;
+}
+
 fab_status cli_look_further(const cli_options *options, const fab_replay *base, fab_result *result, cli_further *out,
                             fab_error *err) {
     result->failures = NULL; /* those of the question before */
     result->overlay = out->degradation != NULL ? &out->overlay : NULL;
-    if (result->command == FAB_COMMAND_RUN && fab_context_what(base->context)->design->n_jobs > 1 &&
-        out->contention == NULL) {
-        FAB_PASS(fab_contend(base, result, FAB_CONTEND_RIVALS | (options->interference ? FAB_CONTEND_PAIRS : 0U),
-                             &out->contention, err));
-        result->contention = out->contention;
-    }
     FAB_PASS(options->weak_parts.n > 0 && out->degradation == NULL ? degrade(options, base, result, out, err) : FAB_OK);
     return options->failed_parts.n > 0 ? fail(options, base, result, out, err) : FAB_OK;
 }

@@ -303,6 +303,8 @@ static fab_status read_loads(fab_estimator_reader *t, const fab_mask *mask, cons
     FAB_PASS(!agree && !is_followed ? estimator_settle(t, mask, r, b.least_s, &agree, err) : FAB_OK);
     out->transfer_s = b.least_s;
     if (!agree) {
+        FAB_REFUSE_IF(c->request.most_simulated > 0 && c->n_paths > c->request.most_simulated, err, FAB_ETIME, NULL,
+                      "phase %s: only a simulation of %u paths tells its time", c->request.phase->name, c->n_paths);
         FAB_PASS(!t->is_renewed ? estimator_assemble(t, r, err) : FAB_OK);
         FAB_PASS(estimator_simulate(t, mask, b.least_s, &out->transfer_s, err));
         out->is_simulated = true;

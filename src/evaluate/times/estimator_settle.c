@@ -12,9 +12,10 @@
 
 #define MOST_TRIES 12
 #define MOST_LINKS 4096
-#define MOST_WORK  (UINT64_C(1) << 23) /* looks at a flow */
-#define DONE       1e-13               /* of a flow: rounding */
-#define OF_NOBODY  (FAB_NONE - 1)      /* a path that was not touched, and is in the run */
+#define MOST_WORK  (UINT64_C(1) << 23) /* looks at a flow; of many flows so many at each: rates take far longer */
+#define MOST_LOOKS 64
+#define DONE       1e-13          /* of a flow: rounding */
+#define OF_NOBODY  (FAB_NONE - 1) /* a path that was not touched, and is in the run */
 
 /* A path in the run. */
 typedef struct estimator_runner {
@@ -206,6 +207,7 @@ static bool add_late(run *s, double rest_s) {
 static bool run_down(run *s, bool *again) {
     estimator_runner *list = s->t->runner;
     const double end_s = s->least_s * (1 + ESTIMATOR_CLOSE);
+    const uint64_t of_many = (uint64_t)MOST_LOOKS * s->t->estimator->n_paths;
     double now_s = 0;
     *again = false;
     for (;;) {
@@ -220,7 +222,7 @@ static bool run_down(run *s, bool *again) {
             return true;
         }
         s->work += s->n;
-        if (s->work > MOST_WORK) {
+        if (s->work > MOST_WORK && s->work > of_many) {
             return false;
         }
         if (now_s + next_s > end_s) {

@@ -128,7 +128,8 @@ static fab_status estimate(const fab_estimator_request *request, double *bytes, 
 fab_status fab_phase_transfer(const fab_context *context, size_t engine, size_t phase, bool wants_time,
                               fab_transfer_scratch *scratch, double *bytes, fab_transfer *out, fab_error *err) {
     const fab_traffic *traffic = NULL;
-    fab_estimator_request request = {.fabric = fab_context_what(context)->fabric, .once = true};
+    fab_estimator_request request = {
+        .fabric = fab_context_what(context)->fabric, .once = true, .most_simulated = scratch->most_simulated};
     fab_transfer found = {.fullest_s = 0};
     FAB_PASS(fab_context_traffic(context, &traffic, err));
     FAB_PASS(fab_context_router(context, engine, &request.router, err));

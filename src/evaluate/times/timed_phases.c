@@ -119,6 +119,9 @@ fab_status fab_time_phases(fab_timed_memo *memo, const fab_context *context, siz
         FAB_TRY(FAB_NEW(memo->scratch, n_threads, err));
         memo->n_scratches = n_threads;
     }
+    for (size_t i = 0; i < n_threads; i++) {
+        memo->scratch[i].most_simulated = memo->most_simulated;
+    }
     FAB_TRY(FAB_NEW_ALL(traffic->n_phases + 1, err, p.timed, p.phase));
     forget(memo);
     for (size_t i = 0; i < traffic->n_phases; i++) {

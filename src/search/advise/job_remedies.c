@@ -83,7 +83,7 @@ static fab_status try_engines(job_trial *t, fab_error *err) {
         {.sets_engine = true, .engine = "spray", .replaces = true, .needs_switch_support = true}};
     const fab_context_request *what = fab_context_what(t->base->context);
     advise_config base = {.order = ""};
-    FAB_FORMAT(base.engine, "%s", what->engines[t->c->remedied].text);
+    FAB_FORMAT(base.engine, "%s", t->engine.text);
     for (size_t i = 0; i < sizeof CHANGES / sizeof *CHANGES; i++) {
         advise_config config;
         bool is_given = !advise_is_offered(&CHANGES[i], &what->design->fabric) ||
@@ -109,11 +109,11 @@ static uint64_t count_flows(const fab_contention *c) {
     return n;
 }
 
-fab_status fab_job_remedies_try(const fab_replay *base, const fab_result *first, size_t engine,
+fab_status fab_job_remedies_try(const fab_replay *base, const fab_result *first, size_t place, size_t engine,
                                 fab_contention *contention, fab_error *err) {
     const fab_context_request *what = fab_context_what(base->context);
     const uint64_t n_flows = count_flows(contention) * base->n_seeds;
-    job_trial t = {.base = base, .first = first, .c = contention, .engine = what->engines[engine]};
+    job_trial t = {.base = base, .first = first, .c = contention, .engine = what->engines[place]};
     FAB_OWNS_MEMBERS(t.changed);
     contention->remedied = engine;
     contention->has_tried = true;

@@ -59,6 +59,23 @@ static fab_status search_model(const fab_plan_request *request, fab_design *desi
     return status;
 }
 
+/* The plan of request->like, where one was chosen and the job that is alone in `design` has as many GPUs. */
+static fab_status take_plan(const fab_plan_request *request, fab_design *design, bool *out, fab_error *err) {
+    const fab_job_spec *like = request->like;
+    FAB_OWNS(fab_job_space_free_owned) fab_job_space *space = NULL;
+    *out = like != NULL && like->plan_chosen && fab_job_space_new(design, request->fabric, &space, NULL) == FAB_OK &&
+           fab_job_space_gpus(space) == like->tp * like->cp * like->pp * like->dp;
+    if (!*out) {
+        return FAB_OK;
+    }
+    FAB_PASS(plan_give_job(design, err));
+    fab_job_plan plan = fab_job_plan_of(like);
+    plan.order = design->jobs[0].order_given ? 0 : plan.order;
+    fab_job_plan_apply(space, &plan, &design->jobs[0]);
+    design->jobs[0].plan_is_short = like->plan_is_short;
+    return FAB_OK;
+}
+
 /* Of a job that is alone in its design. */
 static fab_status choose_alone(const fab_plan_request *request, fab_design *design, fab_plans **out, fab_error *err) {
     FAB_OWNS(fab_plans_free_owned) fab_plans *plans = NULL;
@@ -69,8 +86,10 @@ static fab_status choose_alone(const fab_plan_request *request, fab_design *desi
     fab_error why = {.code = FAB_OK};
     bool asked = request->design->n_jobs > 0 && fab_job_plan_open(&request->design->jobs[0]) != 0;
     within.most_routed = asked ? 0 : request->most_routed > 0 ? request->most_routed : FAB_PLAN_SHORT;
+    bool is_taken = false;
+    FAB_PASS(take_plan(request, design, &is_taken, err));
     FAB_PASS(plan_give_job(design, err));
-    if (!asked && design->jobs[0].batch > MOST_BATCH_UNASKED) {
+    if (is_taken || (!asked && design->jobs[0].batch > MOST_BATCH_UNASKED)) {
         return FAB_OK;
     }
     fab_status status = search_model(&within, design, &plans, &why);
@@ -89,23 +108,6 @@ static fab_status choose_alone(const fab_plan_request *request, fab_design *desi
     return FAB_OK;
 }
 
-/* The plan of `like`, where one was chosen and the job that is alone in `design` has as many GPUs. */
-static fab_status take_plan(const fab_job_spec *like, const fab_fabric *fabric, fab_design *design, bool *out,
-                            fab_error *err) {
-    FAB_OWNS(fab_job_space_free_owned) fab_job_space *space = NULL;
-    *out = like != NULL && like->plan_chosen && fab_job_space_new(design, fabric, &space, NULL) == FAB_OK &&
-           fab_job_space_gpus(space) == like->tp * like->cp * like->pp * like->dp;
-    if (!*out) {
-        return FAB_OK;
-    }
-    FAB_PASS(plan_give_job(design, err));
-    fab_job_plan plan = fab_job_plan_of(like);
-    plan.order = design->jobs[0].order_given ? 0 : plan.order;
-    fab_job_plan_apply(space, &plan, &design->jobs[0]);
-    design->jobs[0].plan_is_short = like->plan_is_short;
-    return FAB_OK;
-}
-
 /* --- several jobs ------------------------------------------------------------------------------------------------- */
 
 /* Jobs of a design, one after the other. */
@@ -120,12 +122,10 @@ static void tell_job(void *context, double done, size_t total) {
 }
 
 /* `alone` has the job on its servers; its plan goes to `job`, which keeps its place. */
-static fab_status choose_job(const fab_plan_request *request, const fab_job_spec *like, fab_design *alone,
-                             fab_job_spec *job, fab_plans **out, fab_error *err) {
-    bool is_taken = false;
+static fab_status choose_job(const fab_plan_request *request, fab_design *alone, fab_job_spec *job, fab_plans **out,
+                             fab_error *err) {
     fab_error why = {.code = FAB_OK};
-    FAB_PASS(take_plan(like, request->fabric, alone, &is_taken, err));
-    fab_status status = is_taken ? FAB_OK : choose_alone(request, alone, out, &why);
+    fab_status status = choose_alone(request, alone, out, &why);
     FAB_REFUSE_IF(status != FAB_OK, err, status, job->where, "job '%s': %s", job->id, why.text);
     const fab_job_spec before = *job;
     *job = alone->jobs[0];
@@ -136,8 +136,7 @@ static fab_status choose_job(const fab_plan_request *request, const fab_job_spec
     return FAB_OK;
 }
 
-static fab_status choose_each(const fab_plan_request *request, const fab_job_spec *like, fab_design *design,
-                              fab_plans **out, fab_error *err) {
+static fab_status choose_each(const fab_plan_request *request, fab_design *design, fab_plans **out, fab_error *err) {
     job_progress progress = {.of = request, .n = request->is_of_first ? 1 : design->n_jobs};
     fab_plan_request within = *request;
     within.progress = request->progress != NULL ? tell_job : NULL;
@@ -152,18 +151,15 @@ static fab_status choose_each(const fab_plan_request *request, const fab_job_spe
         progress.job = job;
         if (is_wanted(&placed->jobs[job])) {
             fab_design_copy_alone(placed, job, alone);
-            FAB_PASS(choose_job(&within,
-                                first[job] < job ? &design->jobs[first[job]]
-                                : job == 0       ? like
-                                                 : NULL,
-                                alone, &design->jobs[job], job == 0 ? out : NULL, err));
+            within.like = first[job] < job ? &design->jobs[first[job]] : job == 0 ? request->like : NULL;
+            FAB_PASS(choose_job(&within, alone, &design->jobs[job], job == 0 ? out : NULL, err));
         }
     }
     return FAB_OK;
 }
 
 fab_status fab_plan_choose(const fab_plan_request *request, fab_design *design, fab_plans **out, fab_error *err) {
-    return design->n_jobs > 1 ? choose_each(request, NULL, design, out, err) : choose_alone(request, design, out, err);
+    return design->n_jobs > 1 ? choose_each(request, design, out, err) : choose_alone(request, design, out, err);
 }
 
 /* One plan for all engines, which is that of each. */
@@ -197,13 +193,8 @@ fab_status fab_plan_settle(fab_design *design, const char *traffic, const fab_jo
     }
     FAB_PASS(fab_topology_build(&spec, &fabric, NULL, err));
     const fab_plan_request request = {
-        .design = design, .fabric = fabric, .seed = seed, .n_threads = n_threads, .is_of_first = true};
-    if (design->n_jobs > 1) {
-        return choose_each(&request, like, design, NULL, err);
-    }
-    bool is_taken = false;
-    FAB_PASS(take_plan(like, fabric, design, &is_taken, err));
-    return is_taken ? FAB_OK : settle_alike(&request, traffic, design, err);
+        .design = design, .fabric = fabric, .seed = seed, .n_threads = n_threads, .is_of_first = true, .like = like};
+    return settle_alike(&request, traffic, design, err);
 }
 
 fab_status fab_plan_beat(const fab_plan_request *request, const fab_job_spec *job, size_t engine, double time_s,

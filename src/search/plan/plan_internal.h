@@ -61,9 +61,10 @@ typedef struct plan_network {
     bool paths_are_fixed; /**< they depend on no other flow */
     bool is_too_large;    /**< for the memory that a run may take */
     uint64_t n_routed;
-    uint64_t n_rings; /**< that were routed without their exchanges of experts */
-    uint64_t routed;  /**< GPUs times plans, and what more flows of experts are worth */
-    uint64_t n_steps; /**< of the schedules that were run for bounds */
+    uint64_t n_rings;        /**< that were routed without their exchanges of experts */
+    uint64_t routed;         /**< GPUs times plans, and what more flows of experts are worth */
+    uint64_t n_steps;        /**< of the schedules that were run for bounds */
+    uint32_t most_simulated; /**< paths of a phase, under the first seed; 0: any number */
 } plan_network;
 
 /** @param[in] space  Borrowed. */
@@ -96,6 +97,7 @@ plan_depth plan_known(const plan_network *network, const fab_job_plan *plan);
  * Evaluates a plan as a run of the design does.
  * @param[in]  draw  Of the first seed 0, and below FAB_VERDICT_SEEDS.
  * @param[out] note  Of `size` bytes: why it has no time; empty where it has one.
+ * @retval FAB_ETIME  more than most_simulated paths have to be simulated
  */
 FAB_STATUS plan_evaluate(plan_network *network, const fab_job_plan *plan, uint64_t draw, fab_iteration *out, char *note,
                          size_t size, fab_error *err);
@@ -138,3 +140,41 @@ FAB_STATUS plan_heap_push(plan_heap *heap, const plan_node *added, fab_error *er
 
 /** The first of n > 0. */
 plan_node plan_heap_pop(plan_heap *heap);
+
+/** A search under way. */
+typedef struct plan_search {
+    const fab_plan_request *request;
+    fab_job_space *space;
+    plan_network network;
+    plan_node *groups; /* in the order of the space */
+    size_t n_groups, group_capacity;
+    plan_heap heap;
+    fab_planned *known; /* evaluated; times of INFINITY: cannot be timed */
+    size_t n_known, known_capacity;
+    double *best_s; /* [shape]; INFINITY: nothing evaluated */
+    size_t *best;   /* [shape]: of known */
+    double *order;  /* scratch: [shape] */
+    size_t n_shapes, n_best;
+    double below_s;       /* of the request */
+    bool is_floor_only;   /* bounds by NICs and scale-up links alone */
+    double most_bytes;    /* of memory; a plan has no more */
+    double limit_s;       /* sizes whose bound is not below have no place in the list */
+    fab_job_memory least; /* of all plans that were looked at, with the next */
+    fab_job_plan leanest;
+    fab_plans *found;
+    plan_node *later; /* what a short search leaves out */
+    size_t n_later, later_capacity;
+    plan_node *open;                      /* that have phases of which only a simulation of many paths tells the time */
+    size_t n_open, n_left, open_capacity; /* n_left: that were left out */
+    double simulated_s;                   /* those with a bound below this are simulated */
+    double drawn_s;                       /* under the first seed, what means may make the best; 0: not known */
+    bool is_front;
+    bool is_short; /* so far, though nobody limits it */
+} plan_search;
+
+/** Plans of a group, each given to `visit`. */
+typedef fab_status plan_visit(plan_search *s, const plan_node *group, const fab_job_plan *plan, fab_error *err);
+FAB_STATUS plan_each(plan_search *s, const plan_node *group, plan_visit *visit, fab_error *err);
+
+/** The groups of a search before, or for the next one. */
+FAB_STATUS plan_share_groups(plan_search *s, fab_plan_kept *kept, fab_error *err);

@@ -277,6 +277,7 @@ fab_status plan_evaluate(plan_network *n, const fab_job_plan *plan, uint64_t dra
     FAB_OWNS(fab_result_release_rest) fab_result result = {.n_fabrics = 1, .fabrics = n->about};
     bool is_known = false;
     note[0] = '\0';
+    n->memo[draw].most_simulated = draw == 0 ? n->most_simulated : 0;
     FAB_PASS(open_plan(n, plan, true, NULL, draw, &context, err));
     fab_status status = fab_transfer_is_known(context, 0, &is_known, &why);
     if (status == FAB_OK) {

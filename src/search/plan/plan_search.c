@@ -21,125 +21,19 @@
 
 FAB_FREES_WHOLE(fab_plans_free, fab_plans, plans, front, tight);
 
-typedef struct search {
-    const fab_plan_request *request;
-    fab_job_space *space;
-    plan_network network;
-    plan_node *groups; /* in the order of the space */
-    size_t n_groups, group_capacity;
-    plan_heap heap;
-    fab_planned *known; /* evaluated; times of INFINITY: cannot be timed */
-    size_t n_known, known_capacity;
-    double *best_s; /* [shape]; INFINITY: nothing evaluated */
-    size_t *best;   /* [shape]: of known */
-    double *order;  /* scratch: [shape] */
-    size_t n_shapes, n_best;
-    double below_s;       /* of the request */
-    bool is_floor_only;   /* bounds by NICs and scale-up links alone */
-    double most_bytes;    /* of memory; a plan has no more */
-    double limit_s;       /* sizes whose bound is not below have no place in the list */
-    fab_job_memory least; /* of all plans that were looked at, with the next */
-    fab_job_plan leanest;
-    fab_plans *found;
-    plan_node *later; /* what a short search leaves out */
-    size_t n_later, later_capacity;
-    bool is_short; /* so far, though nobody limits it */
-} search;
-
-/* --- groups ------------------------------------------------------------------------------------------------------- */
-
-/* Plans of a group, each given to `visit`. */
-typedef fab_status visit_plan(search *s, const plan_node *group, const fab_job_plan *plan, fab_error *err);
-
-static fab_status each_plan(search *s, const plan_node *group, visit_plan *visit, fab_error *err) {
-    fab_zero zero[4];
-    size_t n_zeros = fab_job_space_zeros(s->space, &group->plan, zero);
-    fab_job_plan plan = group->plan;
-    uint64_t microbatches = 0;
-    for (size_t i = 0; i < n_zeros; i++) {
-        plan.zero = zero[i];
-        for (plan.interleave = 0;
-             (plan.interleave = fab_job_space_next_interleave(s->space, &plan, plan.interleave)) > 0;) {
-            FAB_PASS(fab_job_space_take(s->space, &plan, &microbatches) != NULL ? visit(s, group, &plan, err) : FAB_OK);
-        }
-    }
-    return FAB_OK;
-}
-
-static fab_status count_plan(search *s, const plan_node *group, const fab_job_plan *plan, FAB_UNUSED fab_error *err) {
-    plan_node *counted = (plan_node *)group;
-    counted->plan.zero = counted->n == 0 ? plan->zero : counted->plan.zero; /* who shares may not do without */
-    counted->n++;
-    s->found->n_plans++;
-    return FAB_OK;
-}
-
-static fab_status add_group(search *s, plan_node *group, fab_error *err) {
-    FAB_PASS(each_plan(s, group, count_plan, err));
-    if (group->n == 0) {
-        return FAB_OK;
-    }
-    group->plan.interleave = 1;
-    FAB_PASS(plan_bound(&s->network, &group->plan, PLAN_FLOOR, FAB_BOUND_STAGE, &group->bound_s, err));
-    group->group = s->n_groups;
-    return FAB_APPEND(s->groups, s->n_groups, s->group_capacity, err, *group);
-}
-
-static fab_status list_groups(search *s, fab_error *err) {
-    uint64_t microbatch[FAB_PLAN_MICROBATCHES];
-    fab_recompute recompute[3];
-    const size_t n_microbatches = fab_job_space_microbatches(s->space, microbatch);
-    const size_t n_recomputes = fab_job_space_recomputes(s->space, recompute);
-    const fab_job_plan *shapes = fab_job_space_shapes(s->space, &s->n_shapes);
-    for (uint32_t i = 0; i < s->n_shapes; i++) {
-        bool sequence[2];
-        const size_t n_sequences = fab_job_space_sequences(s->space, &shapes[i], sequence);
-        for (size_t k = 0; k < n_microbatches * n_recomputes * n_sequences; k++) {
-            plan_node group = {.state = IS_GROUP, .shape = i, .plan = shapes[i]};
-            fab_zero zero[4];
-            group.plan.sequence_parallel = sequence[k % n_sequences];
-            group.plan.microbatch = microbatch[k / n_sequences / n_recomputes];
-            group.plan.recompute = recompute[k / n_sequences % n_recomputes];
-            (void)fab_job_space_zeros(s->space, &group.plan, zero);
-            group.plan.zero = zero[0];
-            FAB_PASS(add_group(s, &group, err));
-        }
-    }
-    return FAB_OK;
-}
-
-/* The groups of a search before, or for the next one. */
-static fab_status share_groups(search *s, fab_plan_kept *kept, fab_error *err) {
-    if (kept == NULL || kept->n_groups == 0) {
-        FAB_PASS(list_groups(s, err));
-        return kept != NULL ? plan_keep_groups(kept, &s->network.rates, s->groups, s->n_groups, err) : FAB_OK;
-    }
-    FAB_PASS(plan_kept_check(kept, &s->network.rates, err));
-    (void)fab_job_space_shapes(s->space, &s->n_shapes);
-    FAB_PASS(FAB_GROW(s->groups, s->group_capacity, kept->n_groups, err));
-    memcpy(s->groups, kept->group, kept->n_groups * sizeof *s->groups);
-    s->n_groups = kept->n_groups;
-    s->least = kept->least;
-    s->leanest = kept->leanest;
-    for (size_t i = 0; i < s->n_groups; i++) {
-        s->found->n_plans += s->groups[i].n;
-    }
-    return FAB_OK;
-}
-
 /* --- plans -------------------------------------------------------------------------------------------------------- */
 
-static bool has_place(const search *s, const plan_node *node) {
+static bool has_place(const plan_search *s, const plan_node *node) {
     return node->bound_s < s->limit_s && node->bound_s < s->best_s[node->shape];
 }
 
-static void leave_out(search *s, const plan_node *node) {
+static void leave_out(plan_search *s, const plan_node *node) {
     s->found->n_bounded += node->n;
     s->found->lower_bound_s = fmin(s->found->lower_bound_s, node->bound_s);
 }
 
 /* With all whose bounds are no less, where that has no place whatever its sizes are. */
-static void leave_rest_out(search *s, const plan_node *node) {
+static void leave_rest_out(plan_search *s, const plan_node *node) {
     leave_out(s, node);
     for (size_t i = 0; node->bound_s >= s->limit_s && i < s->heap.n; i++) {
         leave_out(s, &s->heap.node[i]);
@@ -147,7 +41,7 @@ static void leave_rest_out(search *s, const plan_node *node) {
     s->heap.n = node->bound_s >= s->limit_s ? 0 : s->heap.n;
 }
 
-static fab_status place_plan(search *s, const plan_node *added, fab_error *err) {
+static fab_status place_plan(plan_search *s, const plan_node *added, fab_error *err) {
     if (added->memory_bytes > s->most_bytes) {
         s->found->n_unfit++;
         return FAB_OK;
@@ -159,7 +53,7 @@ static fab_status place_plan(search *s, const plan_node *added, fab_error *err) 
     return plan_heap_push(&s->heap, added, err);
 }
 
-static fab_status add_plan(search *s, const plan_node *group, const fab_job_plan *plan, fab_error *err) {
+static fab_status add_plan(plan_search *s, const plan_node *group, const fab_job_plan *plan, fab_error *err) {
     fab_job_memory memory;
     fab_plan_kept *kept = s->request->kept;
     fab_job_space_memory(s->space, &memory);
@@ -181,15 +75,15 @@ static fab_status add_plan(search *s, const plan_node *group, const fab_job_plan
 }
 
 /* All plans of a group, from a search before where that has looked at them. */
-static fab_status add_plans(search *s, const plan_node *group, fab_error *err) {
+static fab_status add_plans(plan_search *s, const plan_node *group, fab_error *err) {
     fab_plan_kept *kept = s->request->kept;
     if (kept == NULL) {
-        return each_plan(s, group, add_plan, err);
+        return plan_each(s, group, add_plan, err);
     }
     const size_t at = group->group;
     if (kept->count[at] == 0) {
         kept->first[at] = kept->n;
-        FAB_PASS(each_plan(s, group, add_plan, err));
+        FAB_PASS(plan_each(s, group, add_plan, err));
         kept->count[at] = kept->n - kept->first[at];
         return FAB_OK;
     }
@@ -200,14 +94,14 @@ static fab_status add_plans(search *s, const plan_node *group, fab_error *err) {
 }
 
 /* Sizes that are slower than so many others need not be looked at. */
-static void set_limit(search *s) {
+static void set_limit(plan_search *s) {
     memcpy(s->order, s->best_s, s->n_shapes * sizeof *s->order);
     qsort(s->order, s->n_shapes, sizeof *s->order, fab_order_double);
     s->limit_s = fmin(s->n_best <= s->n_shapes ? s->order[s->n_best - 1] : INFINITY, s->below_s);
 }
 
-/* The place of a plan among those that are known; it is evaluated where it is not. */
-static fab_status know_plan(search *s, const plan_node *node, size_t *out, fab_error *err) {
+/* The place of a plan among those that are known; it is evaluated where it is not. SIZE_MAX: it stays open. */
+static fab_status know_plan(plan_search *s, const plan_node *node, size_t *out, fab_error *err) {
     char text[192];
     FAB_FIRST(i, s->n_known, fab_plan_is_same(&s->known[i].plan, &node->plan));
     *out = i;
@@ -218,7 +112,14 @@ static fab_status know_plan(search *s, const plan_node *node, size_t *out, fab_e
     fab_planned *added = &s->known[s->n_known++];
     char note[sizeof s->found->untimed_note];
     *added = (fab_planned){.plan = node->plan, .memory_bytes = node->memory_bytes};
-    FAB_PASS(plan_evaluate(&s->network, &node->plan, 0, &added->iteration, note, sizeof note, err));
+    fab_error why = {.code = FAB_OK};
+    const fab_status status = plan_evaluate(&s->network, &node->plan, 0, &added->iteration, note, sizeof note, &why);
+    if (status == FAB_ETIME) {
+        s->n_known--;
+        *out = SIZE_MAX;
+        return FAB_OK;
+    }
+    FAB_REFUSE_IF(status != FAB_OK, err, status, why.where, "%s", why.text);
     if (note[0] != '\0') {
         added->iteration.time_s = INFINITY;
         if (s->found->untimed_note[0] == '\0') {
@@ -233,19 +134,32 @@ static fab_status know_plan(search *s, const plan_node *node, size_t *out, fab_e
 }
 
 /* GPUs times plans; 0: no limit. */
-static uint64_t most_routed(const search *s) {
+static uint64_t most_routed(const plan_search *s) {
     return s->is_short ? FAB_PLAN_SHORT : s->request->most_routed;
 }
 
 /* Whether the search has routed so many times as much as it may. */
-static bool is_spent(const search *s, uint64_t times) {
+static bool is_spent(const plan_search *s, uint64_t times) {
     const uint64_t most = most_routed(s) * times;
     return most > 0 && (s->network.routed >= most || s->network.n_steps >= most * STEPS_OF_A_ROUTE);
 }
 
-static fab_status take_time(search *s, const plan_node *node, fab_error *err) {
+static double least_known_s(const plan_search *s) {
+    double least_s = s->below_s;
+    for (size_t i = 0; i < s->n_shapes; i++) {
+        least_s = fmin(least_s, s->best_s[i]);
+    }
+    return least_s;
+}
+
+static fab_status take_time(plan_search *s, const plan_node *node, fab_error *err) {
     size_t i = 0;
+    const uint32_t most = s->request->most_simulated;
+    s->network.most_simulated = node->bound_s < s->simulated_s ? 0 : most > 0 ? most : FAB_PLAN_SIMULATED;
     FAB_PASS(know_plan(s, node, &i, err));
+    if (i == SIZE_MAX) {
+        return FAB_APPEND(s->open, s->n_open, s->open_capacity, err, *node);
+    }
     double time_s = s->known[i].iteration.time_s;
     s->found->n_evaluated += isfinite(time_s) ? 1 : 0;
     s->found->n_untimed += isfinite(time_s) ? 0 : 1;
@@ -253,13 +167,14 @@ static fab_status take_time(search *s, const plan_node *node, fab_error *err) {
         s->best_s[node->shape] = time_s;
         s->best[node->shape] = i;
         set_limit(s);
+        s->simulated_s = s->simulated_s > 0 ? fmin(s->simulated_s, fmax(least_known_s(s), s->drawn_s)) : 0;
     }
     return FAB_OK;
 }
 
 /* Phases of sizes that another plan has had routed are taken as they are. Where exchanges of experts are routed apart,
  * the rest is at once: it is soon done. */
-static node_state first_unknown(const search *s, const plan_node *node, plan_depth known) {
+static node_state first_unknown(const plan_search *s, const plan_node *node, plan_depth known) {
     const bool has_parts = plan_has_parts(&s->network, node->plan.ep);
     node_state from = node->state;
     from = from < HAS_SCHEDULE && (known >= PLAN_RINGS || has_parts) ? HAS_SCHEDULE : from;
@@ -269,7 +184,7 @@ static node_state first_unknown(const search *s, const plan_node *node, plan_dep
 }
 
 /* What comes next of a plan: a tighter bound. */
-static fab_status tighten(search *s, plan_node *node, fab_error *err) {
+static fab_status tighten(plan_search *s, plan_node *node, fab_error *err) {
     static const struct {
         plan_depth depth;
         fab_iteration_bounds how;
@@ -301,7 +216,7 @@ static fab_status tighten(search *s, plan_node *node, fab_error *err) {
 }
 
 /* Of the search for the best: how long others take nobody knows. */
-static void tell_plans(const search *s) {
+static void tell_plans(const plan_search *s) {
     const fab_plans *f = s->found;
     double done = (double)(f->n_unfit + f->n_bounded + f->n_evaluated + f->n_untimed);
     if (s->request->progress != NULL && done <= (double)f->n_plans) {
@@ -310,13 +225,13 @@ static void tell_plans(const search *s) {
 }
 
 /* Nobody waits longer: the next plan is evaluated as it is, if none has been. */
-static bool is_over(const search *s) {
+static bool is_over(const plan_search *s) {
     return s->request->is_late != NULL && s->request->is_late(s->request->late_context);
 }
 
 /* A search that may route no more goes on with what is routed, for as long again, or ends with what it has. All but the
  * experts' exchanges it may route of more plans. */
-static bool is_too_late(const search *s, const plan_node *node) {
+static bool is_too_late(const plan_search *s, const plan_node *node) {
     const bool has_rings =
         node->state == IS_GROUP || node->state >= HAS_RINGS || !plan_has_parts(&s->network, node->plan.ep);
     if (!has_rings && most_routed(s) > 0 && s->network.n_rings * s->found->gpus >= RINGS_OF_A_ROUTE * most_routed(s) &&
@@ -332,7 +247,7 @@ static bool is_too_late(const search *s, const plan_node *node) {
 }
 
 /* After a short search, all of it: under a limit that leaves most of it out. False: there is none. */
-static fab_status take_later(search *s, bool *out, fab_error *err) {
+static fab_status take_later(plan_search *s, bool *out, fab_error *err) {
     *out = s->n_later > 0;
     s->is_short = false;
     for (size_t i = 0; i < s->n_later; i++) {
@@ -342,11 +257,37 @@ static fab_status take_later(search *s, bool *out, fab_error *err) {
     return FAB_OK;
 }
 
+/* At the end those that are open, where one may be the best, or seeds may make it that: without a limit. False: none
+ * may, and all are left out. */
+static fab_status take_open(plan_search *s, bool *out, fab_error *err) {
+    const size_t n = s->n_open;
+    const double least_s = fmax(least_known_s(s), s->drawn_s);
+    const bool is_late = is_over(s) && s->found->n_evaluated > 0;
+    *out = false;
+    s->n_open = s->n_left;
+    for (size_t i = s->n_left; i < n; i++) {
+        const plan_node node = s->open[i];
+        const bool may_be_best = !s->is_front && node.bound_s < least_s && has_place(s, &node);
+        if (may_be_best && !is_late) {
+            s->simulated_s = least_s;
+            *out = true;
+            FAB_PASS(plan_heap_push(&s->heap, &node, err));
+        } else {
+            s->found->is_proven = s->found->is_proven && !may_be_best;
+            s->open[s->n_left++] = node;
+            s->n_open = s->n_left;
+            leave_out(s, &node);
+        }
+    }
+    return FAB_OK;
+}
+
 /* Everything whose bound is below what the list has. */
-static fab_status run_search(search *s, fab_error *err) {
+static fab_status run_search(plan_search *s, fab_error *err) {
     FAB_FILL(s->best_s, s->n_shapes, INFINITY);
     s->limit_s = s->below_s;
-    s->heap.n = s->n_later = 0;
+    s->heap.n = s->n_later = s->n_open = s->n_left = 0;
+    s->simulated_s = 0;
     s->is_short = s->request->most_routed == 0 && !s->is_floor_only;
     for (size_t i = 0; i < s->n_groups; i++) {
         FAB_PASS(plan_heap_push(&s->heap, &s->groups[i], err));
@@ -375,6 +316,7 @@ static fab_status run_search(search *s, fab_error *err) {
         tell_plans(s);
         has_more = s->heap.n > 0;
         FAB_PASS(!has_more && s->is_short ? take_later(s, &has_more, err) : FAB_OK);
+        FAB_PASS(!has_more ? take_open(s, &has_more, err) : FAB_OK);
     }
     return FAB_OK;
 }
@@ -385,7 +327,7 @@ static int by_planned_time(const void *a, const void *b) {
     return fab_order_double(&((const fab_planned *)a)->iteration.time_s, &((const fab_planned *)b)->iteration.time_s);
 }
 
-static fab_status keep_best(search *s, fab_error *err) {
+static fab_status keep_best(plan_search *s, fab_error *err) {
     fab_plans *found = s->found;
     fab_planned *listed = NULL;
     FAB_PASS(FAB_NEW(listed, s->n_shapes, err));
@@ -406,11 +348,18 @@ static fab_status keep_best(search *s, fab_error *err) {
         found->plans[i].slower_ratio = found->plans[i].iteration.time_s / found->plans[0].iteration.time_s - 1;
     }
     found->lower_bound_s = isfinite(found->lower_bound_s) ? found->lower_bound_s : found->plans[0].iteration.time_s;
+    found->n_unlisted = 0;
+    for (size_t i = 0; i < s->n_left; i++) {
+        if (has_place(s, &s->open[i])) {
+            found->unlisted_s =
+                found->n_unlisted++ > 0 ? fmin(found->unlisted_s, s->open[i].bound_s) : s->open[i].bound_s;
+        }
+    }
     return FAB_OK;
 }
 
 /* Under the first seed. */
-static const fab_planned *fastest_known(const search *s) {
+static const fab_planned *fastest_known(const plan_search *s) {
     size_t least = 0;
     for (size_t i = 1; i < s->n_shapes; i++) {
         least = s->best_s[i] < s->best_s[least] ? i : least;
@@ -419,7 +368,7 @@ static const fab_planned *fastest_known(const search *s) {
 }
 
 /* The same search with less memory, again and again. */
-static fab_status find_front(search *s, fab_error *err) {
+static fab_status find_front(plan_search *s, fab_error *err) {
     fab_plans counted = *s->found;
     fab_status status = FAB_OK;
     fab_planned last = *fastest_known(s);
@@ -427,11 +376,13 @@ static fab_status find_front(search *s, fab_error *err) {
     counted.front = s->found->front;
     s->n_best = 1;
     s->below_s = INFINITY;
+    s->is_front = true;
     for (bool more = true; status == FAB_OK && more && counted.n_front < MOST_OF_FRONT && !is_over(s);) {
         counted.front[counted.n_front++] = last;
         s->most_bytes = FRONT_STEP * last.memory_bytes;
         status = run_search(s, err);
-        more = isfinite(s->limit_s);
+        FAB_ANY(is_open, i, s->n_left, s->open[i].bound_s < s->limit_s);
+        more = isfinite(s->limit_s) && !is_open;
         for (size_t i = 0; i < s->n_shapes; i++) {
             last = more && s->best_s[i] == s->limit_s ? s->known[s->best[i]] : last;
         }
@@ -443,7 +394,7 @@ static fab_status find_front(search *s, fab_error *err) {
 }
 
 /* The list again with more sizes. False: the search would end without a proof, and nothing has changed. */
-static fab_status widen(search *s, size_t n_best, bool *out, fab_error *err) {
+static fab_status widen(plan_search *s, size_t n_best, bool *out, fab_error *err) {
     const fab_plans before = *s->found;
     *out = false;
     if (is_spent(s, 1) || is_over(s)) {
@@ -462,7 +413,7 @@ static fab_status widen(search *s, size_t n_best, bool *out, fab_error *err) {
 }
 
 /* A longer list has them again. */
-static void keep_draws(search *s, const fab_plans *found) {
+static void keep_draws(plan_search *s, const fab_plans *found) {
     for (size_t i = 0; i < found->n_plans_listed; i++) {
         for (size_t k = 0; k < s->n_known; k++) {
             if (fab_plan_is_same(&s->known[k].plan, &found->plans[i].plan)) {
@@ -474,24 +425,30 @@ static void keep_draws(search *s, const fab_plans *found) {
 
 /* The first of the list by means; while all that are listed were faster under the first seed than the best mean is,
  * others may be as well. */
-static fab_status order_by_draws(search *s, size_t n_asked, fab_error *err) {
+static fab_status order_by_draws(plan_search *s, size_t n_asked, fab_error *err) {
     bool has_more = !is_over(s);
-    for (size_t n = s->n_best; has_more; n *= 2) {
+    for (size_t n = s->n_best; has_more;) {
         FAB_PASS(plan_draw_leaders(&s->network, s->found, err));
         const fab_plans *f = s->found;
+        const fab_stat *best = &f->plans[0].draws_s;
         keep_draws(s, f);
+        s->drawn_s = f->draws > 0 ? best->mean * best->max / best->min : 0;
+        const bool is_open = f->n_unlisted > 0 && f->unlisted_s < s->drawn_s;
         has_more = f->draws > 0 && f->n_plans_listed == n && n < MOST_LISTED;
         for (size_t i = 0; has_more && i < n; i++) {
-            has_more = f->plans[i].iteration.time_s < f->plans[0].draws_s.mean;
+            has_more = f->plans[i].iteration.time_s < best->mean;
         }
-        FAB_PASS(has_more ? widen(s, 2 * n, &has_more, err) : FAB_OK);
+        n = has_more ? 2 * n : n;
+        has_more = has_more || is_open;
+        FAB_PASS(has_more ? widen(s, n, &has_more, err) : FAB_OK);
     }
     n_asked = n_asked > 0 ? n_asked : 1;
+    s->found->n_unlisted = n_asked > 1 ? s->found->n_unlisted : 0;
     s->found->n_plans_listed = s->found->n_plans_listed < n_asked ? s->found->n_plans_listed : n_asked;
     return FAB_OK;
 }
 
-static fab_status fail_memory(const search *s, fab_error *err) {
+static fab_status fail_memory(const plan_search *s, fab_error *err) {
     char text[192];
     const fab_plans *f = s->found;
     FAB_REFUSE_IF(f->n_plans == 0, err, FAB_ENOSOLUTION, "plan",
@@ -507,7 +464,7 @@ static fab_status fail_memory(const search *s, fab_error *err) {
                     (f->capacity_bytes - f->room_bytes) * 1e-9, fab_job_plan_text(&s->leanest, text));
 }
 
-static fab_status open_search(search *s, fab_error *err) {
+static fab_status open_search(plan_search *s, fab_error *err) {
     uint64_t microbatches = 0;
     fab_job_memory memory;
     const fab_router *router = NULL;
@@ -520,7 +477,7 @@ static fab_status open_search(search *s, fab_error *err) {
     if (s->request->draws_leaders && s->found->is_drawn && s->n_best < LEADERS) {
         s->n_best = LEADERS;
     }
-    FAB_PASS(share_groups(s, s->request->kept, err));
+    FAB_PASS(plan_share_groups(s, s->request->kept, err));
     FAB_PASS(FAB_NEW_ALL(s->n_shapes, err, s->best_s, s->best, s->order));
     fab_plans *found = s->found;
     found->lower_bound_s = INFINITY;
@@ -546,18 +503,18 @@ static fab_status open_search(search *s, fab_error *err) {
     return FAB_OK;
 }
 
-static void close_search(search *s) {
+static void close_search(plan_search *s) {
     plan_network_close(&s->network);
     fab_job_space_free(s->space);
     fab_plans_free(s->found);
-    FAB_FREE_ALL(s->groups, s->heap.node, s->known, s->best_s, s->best, s->order, s->later);
+    FAB_FREE_ALL(s->groups, s->heap.node, s->known, s->best_s, s->best, s->order, s->later, s->open);
 }
 
 fab_status fab_plan_search(const fab_plan_request *request, fab_plans **out, fab_error *err) {
     FAB_OWNS(close_search)
-    search s = {.request = request,
-                .n_best = request->n_best > 0 ? request->n_best : 1,
-                .below_s = request->below_s > 0 ? request->below_s : INFINITY};
+    plan_search s = {.request = request,
+                     .n_best = request->n_best > 0 ? request->n_best : 1,
+                     .below_s = request->below_s > 0 ? request->below_s : INFINITY};
     FAB_PASS(open_search(&s, err));
     FAB_PASS(run_search(&s, err));
     FAB_PASS(keep_best(&s, err));
@@ -577,7 +534,8 @@ fab_status fab_plan_search(const fab_plan_request *request, fab_plans **out, fab
 }
 
 fab_status plan_floor_in_order(const fab_plan_request *request, fab_plans **out, fab_error *err) {
-    FAB_OWNS(close_search) search s = {.request = request, .n_best = 1, .below_s = INFINITY, .is_floor_only = true};
+    FAB_OWNS(close_search)
+    plan_search s = {.request = request, .n_best = 1, .below_s = INFINITY, .is_floor_only = true};
     FAB_PASS(open_search(&s, err));
     FAB_PASS(run_search(&s, err));
     FAB_PASS(isfinite(s.found->lower_bound_s) ? FAB_OK : fail_memory(&s, err));

@@ -152,13 +152,16 @@ static fab_status keep_phases(const fab_result *result, size_t n_engines, fab_co
     FAB_PASS(FAB_NEW_ALL(result->n_phases, err, out->phases, out->network_flows));
     FAB_PASS(FAB_NEW(out->alone, result->n_phases * n_engines, err));
     out->n_phases = result->n_phases;
+    out->n_alone = result->n_phases * n_engines;
     for (size_t p = 0; p < result->n_phases; p++) {
         const fab_phase_result *phase = &result->phases[p];
         FAB_FORMAT(out->phases[p], "%s", phase->name);
         out->network_flows[p] = phase->network_flows;
         for (size_t e = 0; e < n_engines; e++) {
             const fab_engine_result *r = &phase->engines[e];
-            out->alone[p * n_engines + e] = (fab_phase_alone){.has_time = r->has_time,
+            out->alone[p * n_engines + e] = (fab_phase_alone){.phase = (uint32_t)p,
+                                                              .engine = (uint32_t)e,
+                                                              .has_time = r->has_time,
                                                               .time_s = r->has_time ? r->time_s.mean : 0,
                                                               .latency_s = r->has_time ? r->latency_s : 0};
         }
@@ -342,7 +345,7 @@ static void release_pairs(fab_contention *c) {
 }
 
 FAB_FREES_AFTER(fab_contention_free, fab_contention, c) {
-    for (size_t i = 0; c->jobs != NULL && i < c->n_jobs; i++) {
+    for (size_t i = 0; c->jobs != NULL && i < c->n_plans * c->n_jobs; i++) {
         FAB_FREE_ALL(c->jobs[i].phases, c->jobs[i].network_flows, c->jobs[i].alone);
     }
     FAB_FREE_EACH_OF(free, c->engines, c->n_engines, .jobs);
@@ -359,6 +362,7 @@ static fab_status open_contention(contender *c, size_t n_jobs, fab_error *err) {
     c->out->wiring = c->what->fabric->wiring;
     FAB_PASS(FAB_NEW(c->out->jobs, n_jobs, err));
     c->out->n_jobs = n_jobs;
+    c->out->n_plans = 1;
     FAB_PASS(FAB_NEW(c->out->engines, n_engines, err));
     c->out->n_engines = n_engines;
     for (size_t e = 0; e < n_engines; e++) {
@@ -414,4 +418,51 @@ done:
     contended_release(&m);
     close_contention(&c, n_jobs);
     return status;
+}
+
+/* --- engines with plans of their own ------------------------------------------------------------------------------ */
+
+/* `found` is of the engines with these places among all. It is emptied. */
+static void join_found(fab_contention *found, const size_t *engine, fab_contention *all) {
+    const size_t n_pairs = found->n_interference / found->n_engines;
+    const size_t first = all->n_plans++ * all->n_jobs;
+    char of[sizeof found->jobs->engines] = "";
+    for (size_t k = 0; k < found->n_engines; k++) {
+        fab_append(of, sizeof of, "%s%zu", k > 0 ? ", " : "", engine[k] + 1);
+        found->engines[k].first_job = first;
+        all->engines[engine[k]] = found->engines[k];
+        for (size_t i = 0; i < n_pairs; i++) {
+            fab_interference *pair = &all->interference[engine[k] * n_pairs + i];
+            *pair = found->interference[k * n_pairs + i];
+            pair->engine = (uint32_t)engine[k];
+        }
+    }
+    for (size_t job = 0; job < all->n_jobs; job++) {
+        fab_contending_job *j = &all->jobs[first + job];
+        *j = found->jobs[job];
+        FAB_FORMAT(j->engines, "%s", of);
+        for (size_t i = 0; i < j->n_alone; i++) {
+            j->alone[i].engine = (uint32_t)engine[j->alone[i].engine];
+        }
+    }
+    FAB_FREE_ALL(found->jobs, found->engines, found->interference);
+    *found = (fab_contention){.n_jobs = 0};
+}
+
+fab_status fab_contention_join(fab_contention *const *parts, const size_t *const *engine, size_t n_parts,
+                               fab_contention **out, fab_error *err) {
+    FAB_OWNS_NEW(fab_contention_free_owned, fab_contention, all, 1, err);
+    FAB_SUM(size_t, n_engines, i, n_parts, parts[i]->n_engines);
+    FAB_SUM(size_t, n_pairs, i, n_parts, parts[i]->n_interference);
+    all->wiring = parts[0]->wiring;
+    all->n_jobs = parts[0]->n_jobs;
+    FAB_PASS(FAB_NEW(all->jobs, n_parts * all->n_jobs, err));
+    FAB_PASS(FAB_NEW(all->engines, n_engines, err));
+    FAB_PASS(FAB_NEW(all->interference, n_pairs, err));
+    all->n_engines = n_engines;
+    all->n_interference = n_pairs;
+    for (size_t i = 0; i < n_parts; i++) {
+        join_found(parts[i], engine[i], all);
+    }
+    return FAB_GIVE(*out, all);
 }

@@ -119,7 +119,7 @@ Test(plan, same_for_any_number_of_threads) {
     for (size_t k = 0; k < 4; k++) {
         const fab_planned *a = &plans[0]->plans[k];
         const fab_planned *b = &plans[1]->plans[k];
-        cr_expect(memcmp(&a->plan, &b->plan, sizeof a->plan) == 0);
+        cr_expect(fab_plan_is_same(&a->plan, &b->plan));
         cr_expect(a->iteration.time_s == b->iteration.time_s);
         cr_expect(k == 0 || a->iteration.time_s >= plans[0]->plans[k - 1].iteration.time_s);
     }
@@ -306,6 +306,51 @@ Test(plan, what_is_left_is_chosen) {
         fab_fabric_free(fabric);
         free(design);
     }
+}
+
+static size_t place_of(const fab_plans *plans, const fab_planned *plan) {
+    FAB_FIRST(i, plans->n_plans_listed, fab_plan_is_same(&plans->plans[i].plan, &plan->plan));
+    return i;
+}
+
+/* What takes a simulation has no place behind the best, and is counted; the best is the same. */
+Test(plan, places_behind_the_best) {
+    uint64_t n_unlisted = 0;
+    for (int layers = 9; layers < 15; layers++) {
+        char text[8];
+        (void)snprintf(text, sizeof text, "%d", layers);
+        fab_design *design = design_of("rail-spine:gpus=128,radix=16",
+                                       KEYS("model", "gpt-7.5b", "layers", text, "experts", "16", "plan", "auto"));
+        (void)snprintf(design->engines[0].text, sizeof design->engines[0].text, "ecmp");
+        fab_fabric *fabric = fabric_of(design);
+        fab_plans *plans[2] = {NULL};
+        for (uint32_t i = 0; i < 2; i++) {
+            const fab_plan_request request = {
+                .design = design, .fabric = fabric, .seed = 1, .n_threads = 1, .n_best = 8, .most_simulated = i};
+            cr_assert_eq(fab_plan_search(&request, &plans[i], NULL), FAB_OK);
+            cr_expect(plans[i]->is_proven);
+        }
+        const fab_plans *all = plans[0];
+        const fab_plans *few = plans[1];
+        size_t n_missed = 0;
+        cr_expect_eq(all->n_unlisted, 0);
+        cr_expect(place_of(few, &all->plans[0]) == 0 &&
+                  few->plans[0].iteration.time_s == all->plans[0].iteration.time_s);
+        for (size_t i = 0; i < all->n_plans_listed; i++) {
+            const bool is_missed = place_of(few, &all->plans[i]) == few->n_plans_listed;
+            n_missed += is_missed;
+            cr_expect(!is_missed || few->unlisted_s <= all->plans[i].iteration.time_s * (1 + 1e-9));
+        }
+        cr_expect(n_missed <= few->n_unlisted, "%d layers: %zu missed", layers, n_missed);
+        cr_expect(few->n_unlisted == 0 || few->unlisted_s >= few->plans[0].iteration.time_s * (1 - 1e-9));
+        cr_expect(few->n_plans == few->n_evaluated + few->n_unfit + few->n_bounded + few->n_untimed);
+        n_unlisted += few->n_unlisted;
+        fab_plans_free(plans[0]);
+        fab_plans_free(plans[1]);
+        fab_fabric_free(fabric);
+        free(design);
+    }
+    cr_expect(n_unlisted > 0);
 }
 
 /* A search that may route little ends with a plan of the space and a bound that is below it. */

@@ -239,7 +239,7 @@ Test(contention, remedies_are_runs_of_all_jobs) {
     fab_context *context = fixture_context(&what);
     const fab_replay replay = {.context = context, .n_seeds = 1, .n_threads = 2, .rates = true};
     outcome now = contended(design, fabric, "ecmp");
-    cr_assert_eq(fab_job_remedies_try(&replay, &now.first, 0, now.c, &err), FAB_OK, "%s", err.text);
+    cr_assert_eq(fab_job_remedies_try(&replay, &now.first, 0, 0, now.c, &err), FAB_OK, "%s", err.text);
     static const char *const WHAT[] = {"in order", "ecmp,qp=16", "spray"};
     cr_assert_eq(now.c->n_remedies, 3);
     for (size_t i = 0; i < 3; i++) {

@@ -12,7 +12,8 @@
 
 /** A phase of a job alone, under one engine. */
 typedef struct fab_phase_alone {
-    bool has_time; /**< the next two are known */
+    uint32_t phase, engine; /**< of the job, of the contention */
+    bool has_time;          /**< the next two are known */
     double time_s, latency_s;
 } fab_phase_alone;
 
@@ -23,10 +24,12 @@ typedef struct fab_contending_job {
     char plan[64];             /**< "tp 8 pp 2 dp 4" */
     char plan_keys[192];       /**< of a plan that was searched, for the job alone: what to type; else empty */
     uint32_t n_gpus, n_servers;
+    char engines[96];              /**< "1, 3": whose plans these are, where not all have the same; else empty */
     char phase[FAB_NAME_SIZE];     /**< that overlaps with those of the others; empty: none does */
     char (*phases)[FAB_NAME_SIZE]; /**< shape [n_phases]: names; owned */
     uint64_t *network_flows;       /**< shape [n_phases]: that leave a domain; owned */
-    fab_phase_alone *alone;        /**< shape [n_phases][n_engines]; owned */
+    fab_phase_alone *alone;        /**< shape [n_phases][engines that run it so]; owned */
+    size_t n_alone;                /**< of all phases and engines */
     size_t n_phases, phase_index;  /**< the latter of `phase` */
 } fab_contending_job;
 
@@ -82,6 +85,7 @@ typedef struct fab_shared_link {
 
 typedef struct fab_contention_engine {
     char label[FAB_ENGINE_LABEL_SIZE];
+    size_t first_job; /**< among those of the contention: how it runs them */
     uint64_t n_seeds;
     uint32_t n_contending;     /**< jobs that have a phase here */
     fab_contended_phase *jobs; /**< shape [n_jobs]; zero where a job has no phase here; owned */
@@ -119,8 +123,9 @@ typedef struct fab_job_remedy {
 
 typedef struct fab_contention {
     fab_wiring wiring;
-    fab_contending_job *jobs;
-    size_t n_jobs;
+    fab_contending_job
+        *jobs; /**< shape [n_plans][n_jobs]: once for all engines that run all of them by the same plans */
+    size_t n_jobs, n_plans;
     fab_contention_engine *engines;
     size_t n_engines;
     fab_interference *interference; /**< in the order engine, job, other; none unless asked for */
@@ -131,6 +136,11 @@ typedef struct fab_contention {
     bool has_tried;     /**< remedies were asked for */
     uint64_t n_untried; /**< flows, too many for remedies to be tried; 0: they were */
 } fab_contention;
+
+/** A job as an engine runs it. */
+static inline const fab_contending_job *fab_contending(const fab_contention *c, size_t engine, size_t job) {
+    return &c->jobs[c->engines[engine].first_job + job];
+}
 
 /**
  * The job whose iteration, else whose phase, the others make longest, of several the first; n_jobs: none is slowed.

@@ -26,6 +26,7 @@ typedef struct fab_estimator_request {
     const fab_transport_spec *transport; /**< NULL: of fair shares alone */
     uint64_t seed;                       /**< of the engine's run: which packets are marked */
     bool once;                           /**< read once: paths are not listed by link */
+    uint32_t most_simulated;             /**< paths: where more have to be, FAB_ETIME; 0: any number may */
 } fab_estimator_request;
 
 /**

@@ -14,6 +14,7 @@ typedef struct fab_transfer_scratch {
     fab_routed kept[2]; /**< of the phases that were routed last, the last one first */
     double *rate;
     size_t rate_capacity;
+    uint32_t most_simulated; /**< paths of a phase: where more have to be, it is FAB_ETIME; 0: any number may */
 } fab_transfer_scratch;
 
 void fab_transfer_scratch_release(fab_transfer_scratch *scratch);

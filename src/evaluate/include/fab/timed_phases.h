@@ -22,6 +22,7 @@ typedef struct fab_timed_memo {
     size_t n, capacity;
     fab_transfer_scratch *scratch; /**< shape [n_scratches]: of threads */
     size_t n_scratches;
+    uint32_t most_simulated; /**< that of the scratches */
 } fab_timed_memo;
 
 void fab_timed_memo_release(fab_timed_memo *memo);

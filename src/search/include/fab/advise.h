@@ -42,11 +42,12 @@ void fab_advice_free(fab_advice *advice);
  * Runs all jobs together with their servers in order, with 16 queue pairs, and sprayed, where they were given
  * otherwise and slow each other down.
  * @param[in]     first       As fab_contend() has it.
- * @param[in]     engine      That the jobs have now.
+ * @param[in]     place       Of the engine that the jobs have now, among those of the base.
+ * @param[in]     engine      The same among those of the contention.
  * @param[in,out] contention  Of fab_contend(); gets remedies, or n_untried.
  * Complexity: three times that of fab_contend() under one engine. The same for any number of threads.
  */
-FAB_STATUS fab_job_remedies_try(const fab_replay *base, const fab_result *first, size_t engine,
+FAB_STATUS fab_job_remedies_try(const fab_replay *base, const fab_result *first, size_t place, size_t engine,
                                 fab_contention *contention, fab_error *err);
 
 #define FAB_ALTERNATIVE_FLOWS 8192 /**< times seeds: of more nothing is tried, so that the answer comes as fast */

@@ -37,7 +37,7 @@ void fab_choice_list_release(fab_choice_list *choices);
 /**
  * Chooses what is open for each engine by itself: under the plan of another it would be judged by what nobody would
  * run. Engines that so come to the same are in one choice.
- * @param[in]  n    Engines that choose; the others do as the first. One of a design with several jobs.
+ * @param[in]  n    Engines that choose; the others do as the first.
  * @param[out] out  One where nothing is open; release with fab_choice_list_release().
  * Complexity: n x fab_choose_open().
  */

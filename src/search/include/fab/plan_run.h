@@ -8,6 +8,8 @@
  * seconds of one thread. */
 #define FAB_PLAN_SHORT 200000
 
+#define FAB_PLAN_SIMULATED 32768 /**< paths: some seconds, of twice as many half a minute */
+
 /** What searches of one job on fabrics with the same NICs, domains and servers keep for each other: bounds that know
  * no switch. Zero-initialised; release with fab_plan_kept_release(). */
 typedef struct fab_plan_kept {
@@ -26,13 +28,17 @@ typedef struct fab_plan_request {
     const fab_fabric *fabric; /**< of the design */
     uint64_t seed;
     size_t n_threads;
-    bool is_of_first;     /**< of several jobs fab_plan_choose() plans the first alone; others stay as they are */
-    size_t n_best;        /**< plans of different sizes that are listed; 0 counts as 1 */
-    size_t n_orders;      /**< of fab_rank_orders that are searched where nobody said one; 0 counts as 1 */
-    bool wants_front;     /**< time against memory, by the first seed */
-    bool draws_leaders;   /**< where paths are drawn, the first of the list goes by means over FAB_VERDICT_SEEDS */
+    bool is_of_first;         /**< of several jobs fab_plan_choose() plans the first alone; others stay as they are */
+    const fab_job_spec *like; /**< fab_plan_choose() takes its plan for the first job, where one was chosen for as many
+                                 GPUs; NULL: none */
+    size_t n_best;            /**< plans of different sizes that are listed; 0 counts as 1 */
+    size_t n_orders;          /**< of fab_rank_orders that are searched where nobody said one; 0 counts as 1 */
+    bool wants_front;         /**< time against memory, by the first seed */
+    bool draws_leaders;       /**< where paths are drawn, the first of the list goes by means over FAB_VERDICT_SEEDS */
     uint64_t most_routed; /**< GPUs times plans that are routed; then the search ends without a proof; 0: no limit. Of
                              fab_plan_choose() where nobody asked for a plan; 0: what takes a second */
+    uint32_t most_simulated; /**< paths of a phase, of a plan that bounds leave no more than a place behind the best; 0:
+                                FAB_PLAN_SIMULATED. One of more is not in the list, which says so */
     bool (*is_late)(const void *context); /**< once true, the search ends with what it has, at least that of a run that
                                              chooses the plan itself; or NULL */
     const void *late_context;

@@ -31,5 +31,13 @@ typedef enum fab_contend_further {
 FAB_STATUS fab_contend(const fab_replay *base, const fab_result *first, unsigned further, fab_contention **out,
                        fab_error *err);
 
+/**
+ * What engines with plans of their own make of the same jobs, as one.
+ * @param[in,out] parts   shape [n_parts]; emptied
+ * @param[in]     engine  shape [n_parts][engines of the part]: the place of each among all
+ */
+FAB_STATUS fab_contention_join(fab_contention *const *parts, const size_t *const *engine, size_t n_parts,
+                               fab_contention **out, fab_error *err);
+
 void fab_contention_free(fab_contention *contention);
 FAB_OWNER(fab_contention, fab_contention_free)
