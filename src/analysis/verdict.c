@@ -332,102 +332,11 @@ static uint64_t verdict_deadlocks(const fab_result *r, size_t engine, const char
     return 0;
 }
 
-size_t fab_contention_remedy(const fab_contention *c, size_t job) {
-    const double now_s = fab_contended_s(&c->engines[c->remedied].jobs[job], true);
-    size_t best = c->n_remedies;
-    for (size_t i = 0; i < c->n_remedies; i++) {
-        const double least_s = best < c->n_remedies ? c->remedies[best].time_s[job] : now_s;
-        best = c->remedies[i].time_s[job] < least_s - FAB_VERDICT_LITTLE * now_s ? i : best;
-    }
-    return best;
-}
-
-size_t fab_contention_most_slowed(const fab_contention *c, const fab_contention_engine *e, size_t *out_n) {
-    size_t worst = c->n_jobs;
-    double most = 0;
-    *out_n = 0;
-    for (size_t j = 0; j < c->n_jobs; j++) {
-        const fab_contended_phase *job = &e->jobs[j];
-        const double by_chance = e->has_expected && job->has_iteration ? job->expected_s / job->iteration_alone_s : 0;
-        const double longer = fmax(fab_contended_factor(job), by_chance);
-        *out_n += longer > 1 + FAB_VERDICT_LITTLE;
-        if (longer > fmax(1, most) + FAB_VERDICT_LITTLE) {
-            worst = j;
-            most = longer;
-        }
-    }
-    return worst;
-}
-
-size_t fab_contention_most_costly(const fab_contention *c, const fab_contention_engine *e) {
-    size_t worst = c->n_jobs;
-    for (size_t j = 0; j < c->n_jobs; j++) {
-        const double least = worst < c->n_jobs ? e->jobs[worst].costs_gpus : 0;
-        worst = e->jobs[j].costs_gpus > least + FAB_VERDICT_LITTLE * c->jobs[j].n_gpus ? j : worst;
-    }
-    return worst;
-}
-
-/* Who costs a job most: what it takes without that one. */
-static void bound_of_rival(const fab_contention *c, const fab_contention_engine *e, const fab_contended_phase *job,
-                           char *out) {
-    if (job->has_rival) {
-        fab_append(out, FAB_VERDICT_TEXT, "; without %s it takes %s, %s less", c->jobs[job->rival].id,
-                   verdict_seconds(FAB_ROOM, job->without_s),
-                   verdict_seconds(FAB_ROOM, fab_contended_s(job, true) - job->without_s));
-        if (job->n_rivals_even > 0) {
-            fab_append(out, FAB_VERDICT_TEXT, ", and as little without any of %" PRIu32 " more", job->n_rivals_even);
-        }
-        if (job->rival_link[0] != '\0') {
-            fab_append(out, FAB_VERDICT_TEXT, "; both use %s", job->rival_link);
-        }
-    } else if (job->n_tried > 0) {
-        fab_append(out, FAB_VERDICT_TEXT, "; no single job: without any one of %" PRIu32 " it takes as long%s",
-                   job->n_tried, e->n_seeds > 1 ? ", as far as the seeds tell" : "");
-    } else {
-        fab_append(out, FAB_VERDICT_TEXT, "; to whom was not tried: that takes a replay without each of the others");
-    }
-    if (job->n_tried > 0 && job->n_tried + 1 < e->n_contending) {
-        fab_append(out, FAB_VERDICT_TEXT, " (tried: the %" PRIu32 " that share its latest links)", job->n_tried);
-    }
-}
-
-/* Over all jobs: who loses most beside the others, and to whom. What follows is of the first alone. */
-static void bound_of_jobs(const fab_contention *c, size_t engine, char *out) {
-    const fab_contention_engine *e = &c->engines[engine];
-    size_t n_slowed = 0;
-    const size_t worst = fab_contention_most_slowed(c, e, &n_slowed);
-    if (worst == c->n_jobs) {
-        fab_append(out, FAB_VERDICT_TEXT, "the %zu jobs do not slow each other down. ", c->n_jobs);
-    } else {
-        const fab_contended_phase *job = &e->jobs[worst];
-        fab_append(out, FAB_VERDICT_TEXT, "job %s of %zu loses most to the others: ", c->jobs[worst].id, c->n_jobs);
-        const double alone_s = fab_contended_s(job, false);
-        const double now_s = e->has_expected ? job->expected_s : fab_contended_s(job, true);
-        const size_t costly = fab_contention_most_costly(c, e);
-        fab_append(out, FAB_VERDICT_TEXT, "%s %s instead of %s, x%.3f", job->has_iteration ? "iteration" : "phase",
-                   verdict_seconds(FAB_ROOM, now_s), verdict_seconds(FAB_ROOM, alone_s), now_s / alone_s);
-        if (e->has_expected) {
-            fab_append(out, FAB_VERDICT_TEXT,
-                       ", where phases meet by chance; %s, x%.3f, while the longest fall together once",
-                       verdict_seconds(FAB_ROOM, fab_contended_s(job, true)), fab_contended_factor(job));
-        }
-        bound_of_rival(c, e, job, out);
-        fab_append(out, FAB_VERDICT_TEXT, "; %zu of %zu are slowed. ", n_slowed, c->n_jobs);
-        if (e->has_expected && costly < c->n_jobs) {
-            fab_append(out, FAB_VERDICT_TEXT,
-                       "Job %s costs the others most: by chance the time of %.3g of their GPUs. ", c->jobs[costly].id,
-                       e->jobs[costly].costs_gpus);
-        }
-    }
-    fab_append(out, FAB_VERDICT_TEXT, "Job %s alone: ", c->jobs[0].id);
-}
-
 static void verdict_put_bound(const fab_result *r, fab_run_verdict *v) {
     const char *phase = "";
     const uint64_t deadlocked = verdict_deadlocks(r, v->engine, &phase);
     if (r->contention != NULL && v->engine < r->contention->n_engines) {
-        bound_of_jobs(r->contention, v->engine, v->bound);
+        verdict_add_jobs(r->contention, v->engine, v->bound);
     } else if (r->other_jobs > 0) {
         fab_append(v->bound, FAB_VERDICT_TEXT, "for job %s alone (%zu others left out): ", r->job.id, r->other_jobs);
     }
@@ -585,8 +494,9 @@ static void verdict_put_cost(const fab_result *r, fab_run_verdict *v) {
             fab_append(v->cost, FAB_VERDICT_TEXT, " %.2g %% where phases meet by chance,",
                        100 * e->expected_lost_ratio);
         }
-        fab_append(v->cost, FAB_VERDICT_TEXT, lose ? " %.2g %% while the longest fall together" : "",
-                   100 * e->lost_ratio);
+        if (lose) {
+            fab_append(v->cost, FAB_VERDICT_TEXT, " %.2g %% while the longest fall together", 100 * e->lost_ratio);
+        }
     } else if (v->of_iteration && r->iterations[v->engine].usd_per_1e9_tokens > 0) {
         const fab_iteration *it = &r->iterations[v->engine];
         fab_append(v->cost, FAB_VERDICT_TEXT, "; 1e9 tokens: %s by GPU hours at $%.2f",

@@ -50,7 +50,7 @@ for design in fat-tree:gpus=128,radix=64,taper=4 fat-tree:gpus=256,radix=64,tape
   "$program" build $design --format ibnet --quiet >filled.net
   [[ -z $(found filled.net | grep -v '^single-point') ]] || fail "$design: $(found filled.net | head -n 3)"
 done
-"$program" build fat-tree:gpus=256,radix=64,taper=1.5 --format cables --quiet | sed '/^server-2 HCA-3,/s/leaf-0,[0-9]*/leaf-5,63/' >moved.csv
+"$program" build fat-tree:gpus=256,radix=64,taper=1.5 --format cables --quiet | sed '/^server-2 HCA-3,/s/leaf-0,[0-9]*/leaf-5,99/' >moved.csv
 [[ $(found moved.csv) == *"wrong-leaf server-2 HCA-3 "* ]] || fail "an adapter on another leaf: $(found moved.csv)"
 
 # --- what cannot be read ---

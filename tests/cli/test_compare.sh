@@ -302,9 +302,9 @@ seeds=(compare clos:gpus=128,radix=16,taper=2 clos:gpus=128,radix=16 "${quick[@]
 printed_both seeds "${seeds[@]}"
 says 'Means of 4 seeds: they lie up to' "${seeds[@]}"
 silent 'seeds' sweep clos:gpus=256,radix=32 --vary taper.1=1,3 --job model=gpt-7.5b,tp=8 --engine spray --quiet
-sized=(sweep clos:gpus=64,radix=16 --vary taper=1,3 --job tp=8,pp=2 --quiet)
+sized=(sweep clos:gpus=64,radix=16/8 --vary taper=1,3 --job tp=8,pp=2 --quiet)
 taper3=(clos:gpus=64,radix=16 clos:gpus=64,radix=16,taper=3)
-swept=("${sized[@]}" --seed 9)
+swept=("${sized[@]}" --seed 23)
 printed_both one "${swept[@]}"
 printed_both first "${swept[@]}" --seeds 1
 says 'Under ecmp with 1 queue pair, over 8 seeds, taper=1 is fastest' "${swept[@]}"

@@ -127,6 +127,19 @@ for more in ([], ["--seeds", "8"]):
 text = " ".join(run(jobs).split())
 worst = re.search(r"job (j\d+) of 10 loses most to the others: .*?; (?:without (j\d+) it takes|no single job: without any one of 9)", text)
 assert worst and times(jobs)[worst[1]].get("loses_most_to") == worst[2], text[:400]
+# Who costs the others most is who does by the figures, and what all cost is what all lose; the verdict begins with what to expect.
+engine = json.loads(run(jobs, "--json"))["contention"]["engines"][0]
+costs = {j["job"]: j.get("costs_gpus", 0) for j in engine["jobs"]}
+said = re.search(r"Job (j\d+) costs the others most: by chance the time of ([\d.]+) of their GPUs", text)
+assert said and costs[said[1]] == max(costs.values()) > 0 and abs(float(said[2]) / costs[said[1]] - 1) < 0.01, (said, costs)
+lost = sum(40 * (1 - j["iteration_alone_s"] / j["expected_s"]) for j in engine["jobs"])
+assert abs(sum(costs.values()) / lost - 1) < 1e-9 and abs(engine["expected_lost_ratio"] / (lost / 400) - 1) < 1e-9, (costs, lost)
+by_chance = re.search(r"loses most to the others: iteration .*? instead of .*?, x([\d.]+), where phases meet by chance", text)
+job = next(j for j in engine["jobs"] if j["job"] == worst[1])
+assert by_chance and abs(float(by_chance[1]) - job["expected_s"] / job["iteration_alone_s"]) < 6e-4, (by_chance, job)
+assert 0 < engine["expected_lost_ratio"] < engine["lost_ratio"], engine
+# Without pairs of phases that are affordable there is no such figure, and what is said has none.
+assert not any("expected_s" in j for j in times(jobs, "--seeds", "600").values())
 one, two = (run(jobs, "--json", "--threads", n).replace(f'"threads": {n}', "") for n in "12")
 assert one == two
 # More replays than are affordable: of the one that loses most alone, and the text says how many were tried.

@@ -109,10 +109,10 @@ says 'are the same: ' compare c.xml d.xml --job model=llama3-8b --quiet
 
 # --- queue pairs that seeds do not tell apart: the fewest ---
 says '--engine ecmp,qp=16 saves 9.6 % of the time of the fullest links, and these seeds do not tell --engine ecmp,qp=32, 10.4 %, from it' \
-  route clos:gpus=64,radix=16,taper=3 --traffic pattern:all-to-all --engine ecmp --advise --advise-budget 0 --quiet
+  route clos:gpus=64,radix=16/8,taper=3 --traffic pattern:all-to-all --engine ecmp --advise --advise-budget 0 --quiet
 
 # --- leaves: those of a family with each other ---
-says 'than 32 (40 at 2, clos), which' sweep clos:gpus=256 --vary taper=1,2 --vary fabric.family=clos,rail-spine --job model=gpt-3.6b,tp=4 --engine spray --quiet
+says 'than 32 (48 at 3, clos), which' sweep clos:gpus=256 --vary taper=1,3 --vary fabric.family=clos,rail-spine --job model=gpt-3.6b,tp=4 --engine spray --quiet
 "$program" compare rail-spine:gpus=256,radix=32 clos:gpus=256,radix=64,taper=3 --job model=gpt-3.6b,tp=4 --engine spray --quiet >out
 ! grep 'Not the taper alone' out || fail "leaves of two families are compared"
 

@@ -5,8 +5,8 @@ study() { "$program" study "${@:2}" --store "$1" --json --quiet >"$1.json" 2>err
 
 # --- a set is the mean of its draws; where these do not tell it from none, its time is the healthy one ---
 small=(clos:gpus=64,radix=16,taper=3,spares=1 --job model=llama3-8b,tp=4,memory-check=off --scenarios fabric-links:1 --policy none)
-study mean "${small[@]}" --seeds 4 --seed 5
-for s in 5 6 7 8; do study "one-$s" "${small[@]}" --seeds 1 --seed "$s"; done
+study mean "${small[@]}" --seeds 4 --seed 1
+for s in 1 2 3 4; do study "one-$s" "${small[@]}" --seeds 1 --seed "$s"; done
 python3 - <<'PY' || fail "means of sets"
 import math, sqlite3
 def rows(store):
@@ -14,7 +14,7 @@ def rows(store):
     healthy = db.execute("SELECT whole_time_s FROM variant").fetchone()[0]
     return healthy, db.execute("SELECT time_s, slowdown, worst_ratio FROM outcome ORDER BY scenario").fetchall()
 mean_s, means = rows("mean")
-ones = [rows("one-%d" % s) for s in (5, 6, 7, 8)]
+ones = [rows("one-%d" % s) for s in (1, 2, 3, 4)]
 close = lambda a, b: math.isclose(a, b, rel_tol=1e-12)
 assert len({h for h, _ in ones}) > 1, "nothing is drawn"
 assert close(mean_s, sum(h for h, _ in ones) / 4)
