@@ -9,19 +9,6 @@ static double figure_of(const fab_sweep_point *p, const fab_verdict *v, size_t e
     return fab_verdict_figure(v, &p->engines[e]);
 }
 
-/* What designs are judged by: with failures where all that take part have them. */
-static fab_verdict choose_measure(const fab_sweep *sweep, size_t e) {
-    fab_verdict v = {.by_price = true, .has_failures = true};
-    for (size_t i = 0; i < sweep->n_points; i++) {
-        const fab_sweep_point *p = &sweep->points[i];
-        if (fab_sweep_has_time(p, e)) {
-            v.by_price = v.by_price && p->engines[e].iteration.usd_per_1e9_tokens > 0;
-            v.has_failures = v.has_failures && p->engines[e].has_goodput;
-        }
-    }
-    return v;
-}
-
 /* The part of its yearly costs that a network would have to save for its tokens to cost `usd`. */
 static double turning(const fab_sweep_point *p, const fab_verdict *v, size_t e, double usd) {
     const fab_iteration *it = &p->engines[e].iteration;
@@ -31,34 +18,36 @@ static double turning(const fab_sweep_point *p, const fab_verdict *v, size_t e, 
     return network > 0 ? excess / network : INFINITY;
 }
 
-/* The two that cost the least per token where the cluster is bought. */
-static void judge_ownership(const fab_sweep *sweep, size_t e, fab_verdict *v) {
+static double owned_figure(const fab_verdict *v, const fab_sweep_engine *engine) {
+    const double usd = engine->iteration.owned_usd_per_1e9_tokens;
+    return v->has_failures ? fab_with_failures(engine, usd) : usd;
+}
+
+static double compared_figure(const fab_verdict *v, const fab_sweep_engine *engine) {
+    return v->has_failures ? fab_with_failures(engine, engine->compared_s) : engine->compared_s;
+}
+
+/* The points with the least figure and the next; the same where only one has a figure. Returns by how much more that
+ * is. */
+static double find_two(const fab_sweep *sweep, size_t e, const fab_verdict *v,
+                       double (*figure)(const fab_verdict *v, const fab_sweep_engine *engine), size_t *best,
+                       size_t *next) {
     double least = INFINITY;
     double second = INFINITY;
-    v->is_owned = v->is_known;
     for (size_t i = 0; i < sweep->n_points; i++) {
-        const fab_sweep_point *p = &sweep->points[i];
-        if (!fab_sweep_has_time(p, e)) {
-            continue;
-        }
-        double usd = p->engines[e].iteration.owned_usd_per_1e9_tokens;
-        v->is_owned = v->is_owned && usd > 0;
-        usd = v->has_failures ? fab_with_failures(&p->engines[e], usd) : usd;
-        if (usd < least) {
+        const double mine =
+            fab_sweep_has_time(&sweep->points[i], e) ? figure(v, &sweep->points[i].engines[e]) : INFINITY;
+        if (mine < least) {
+            *next = isinf(least) ? i : *best;
             second = least;
-            v->owned_next = v->owned_best;
-            least = usd;
-            v->owned_best = i;
-        } else if (usd < second) {
-            second = usd;
-            v->owned_next = i;
+            *best = i;
+            least = mine;
+        } else if (mine < second) {
+            *next = i;
+            second = mine;
         }
     }
-    if (isinf(second)) {
-        v->owned_next = v->owned_best;
-    } else if (v->is_owned) {
-        v->owned_margin_ratio = second / least - 1;
-    }
+    return isfinite(second) && least > 0 ? second / least - 1 : 0;
 }
 
 /* Those that are even with the best, and beside them the first that is not. */
@@ -86,45 +75,39 @@ static void note_draws(const fab_sweep_engine *engine, fab_verdict *v) {
     v->n_draws = v->is_one_draw ? 0 : engine->is_drawn ? engine->n_seeds : v->n_draws;
 }
 
-static double compared_of(const fab_sweep *sweep, size_t i, const fab_verdict *v, size_t e) {
-    const fab_sweep_engine *engine = &sweep->points[i].engines[e];
-    return v->has_failures ? fab_with_failures(engine, engine->compared_s) : engine->compared_s;
-}
-
+/* By price, and with failures, where all that take part have them. */
 static fab_verdict judge(const fab_sweep *sweep, size_t e) {
-    fab_verdict v = choose_measure(sweep, e);
+    fab_verdict v = {.by_price = true, .has_failures = true, .is_owned = true};
+    size_t next = 0;
     for (size_t i = 0; i < sweep->n_points; i++) {
         const fab_sweep_point *p = &sweep->points[i];
-        if (!fab_sweep_has_time(p, e)) {
-            continue;
-        }
-        double mine = figure_of(p, &v, e);
-        if (!v.is_known) {
+        if (fab_sweep_has_time(p, e)) {
+            v.cheapest = !v.is_known || p->total_usd < sweep->points[v.cheapest].total_usd ? i : v.cheapest;
             v.is_known = true;
-            v.best = v.next = v.fastest = v.cheapest = i;
-        } else if (mine < figure_of(&sweep->points[v.best], &v, e)) {
-            v.next = v.best;
-            v.best = i;
-        } else if (v.next == v.best || mine < figure_of(&sweep->points[v.next], &v, e)) {
-            v.next = i;
+            v.by_price = v.by_price && p->engines[e].iteration.usd_per_1e9_tokens > 0;
+            v.is_owned = v.is_owned && p->engines[e].iteration.owned_usd_per_1e9_tokens > 0;
+            v.has_failures = v.has_failures && p->engines[e].has_goodput;
+            note_draws(&p->engines[e], &v);
         }
-        note_draws(&p->engines[e], &v);
-        v.fastest = compared_of(sweep, i, &v, e) < compared_of(sweep, v.fastest, &v, e) ? i : v.fastest;
-        v.cheapest = p->total_usd < sweep->points[v.cheapest].total_usd ? i : v.cheapest;
     }
+    if (!v.is_known) {
+        return (fab_verdict){.by_price = true};
+    }
+    (void)find_two(sweep, e, &v, compared_figure, &v.fastest, &next);
+    v.margin_ratio = find_two(sweep, e, &v, fab_verdict_figure, &v.best, &v.next);
+    const double owned_ratio = find_two(sweep, e, &v, owned_figure, &v.owned_best, &v.owned_next);
+    v.owned_margin_ratio = v.is_owned ? owned_ratio : 0;
     v.behind = v.best;
-    v.n_even = v.is_known;
-    if (v.is_known && v.next != v.best) {
-        const fab_sweep_point *next = &sweep->points[v.next];
-        double least = figure_of(&sweep->points[v.best], &v, e);
-        v.margin_ratio = least > 0 ? figure_of(next, &v, e) / least - 1 : 0;
-        v.uncertainty_ratio = fab_verdict_chance(&v, &sweep->points[v.best].engines[e], &next->engines[e]);
-        v.turning_ratio = v.by_price ? turning(next, &v, e, least) : 0;
-        if (least > 0) {
-            find_behind(sweep, e, &v);
-        }
+    v.n_even = 1;
+    const double least = figure_of(&sweep->points[v.best], &v, e);
+    if (v.next != v.best) {
+        const fab_sweep_point *other = &sweep->points[v.next];
+        v.uncertainty_ratio = fab_verdict_chance(&v, &sweep->points[v.best].engines[e], &other->engines[e]);
+        v.turning_ratio = v.by_price ? turning(other, &v, e, least) : 0;
     }
-    judge_ownership(sweep, e, &v);
+    if (least > 0) {
+        find_behind(sweep, e, &v);
+    }
     return v;
 }
 
