@@ -71,3 +71,8 @@ fab_status fab_report_write(const fab_report_format *format, const fab_result *r
                   errno != 0 ? strerror(errno) : "a write failed");
     return FAB_OK;
 }
+
+fab_status fab_report_save(const void *content, FILE *out, fab_error *err) {
+    const fab_report_content *c = content;
+    return fab_report_write(c->format, c->result, c->style, out, err);
+}

@@ -42,17 +42,6 @@ static void remove_folders(const char *folder, size_t first_new) {
     }
 }
 
-/* What one file holds. */
-typedef struct content {
-    const fab_report_format *format;
-    const fab_result *result;
-} content;
-
-static fab_status write_content(const void *context, FILE *out, fab_error *err) {
-    const content *c = context;
-    return fab_report_write(c->format, c->result, NULL, out, err);
-}
-
 typedef struct outputs {
     fab_saved_file file[MAX_FILES];
     const fab_report_format *format[MAX_FILES]; /* NULL: stale */
@@ -90,8 +79,8 @@ fab_status fab_reports_write_all(const fab_result *result, const char *folder, b
     FAB_TRY(force ? plan(result, folder, force, true, &out, err) : FAB_OK);
     FAB_TRY(make_folder(folder, &first_new, err));
     for (size_t i = 0; i < n_written; i++) {
-        const content what = {out.format[i], result};
-        FAB_TRY(fab_save_write(&out.file[i], write_content, &what, err));
+        const fab_report_content what = {out.format[i], result, NULL};
+        FAB_TRY(fab_save_write(&out.file[i], fab_report_save, &what, err));
     }
     FAB_TRY(fab_save_commit(out.file, out.n, folder, force, err));
 done:

@@ -1,6 +1,5 @@
-/* Sizes of a folded Clos. The rules are those of the manual: as many downlinks as the taper leaves room for, the
- * smallest number of uplinks that keeps the taper, the smallest number of parents that has the ports and divides the
- * uplinks. */
+/* Sizes of a folded Clos: of all splits of ports that keep the tapers, the one that takes the fewest ports of switches
+ * and cables. */
 #include "clos_plan.h"
 
 #include <inttypes.h>
@@ -33,41 +32,15 @@ static uint64_t most_downlinks(const fab_clos_tier *tier, bool top) {
     return low;
 }
 
-/* Smallest number of parents that divides `up` and leaves each with at most `radix` cables from `children` blocks. */
-static uint64_t fewest_parents(uint64_t up, uint64_t children, uint64_t radix) {
-    for (uint64_t parents = radix > 0 ? fab_ceil_div(children * up, radix) : up + 1; parents <= up; parents++) {
-        if (up % parents == 0 && children * (up / parents) <= radix) {
-            return parents;
-        }
-    }
-    return 0;
+/* The most even size of a block for `n` in so many blocks, in whole granules. */
+static uint64_t even_size(uint64_t n, uint64_t blocks, uint64_t granule) {
+    return blocks == 0 ? 0 : fab_ceil_div(fab_ceil_div(n, granule), blocks) * granule;
 }
 
-#define MOST_SIZES 7
-
-/* Sizes of equal blocks for `n` of which one holds `most`: as many blocks as need be and no more. The most even one,
- * which is built, comes first. Then larger ones for which uplinks may be laid, because their cables divide better, up
- * to the largest; a single block is the last then. All are whole granules. */
-static size_t clos_even_sizes(uint64_t n, uint64_t most, uint64_t granule, uint64_t out[MOST_SIZES]) {
-    uint64_t whole = fab_ceil_div(n, granule);
-    uint64_t blocks = most >= granule ? fab_ceil_div(whole, most / granule) : 0;
-    size_t n_out = 0;
-    for (uint64_t step = 1; blocks > 0 && step <= 32; step *= 2) {
-        uint64_t size = fab_ceil_div(fab_ceil_div(whole, blocks), step) * step;
-        bool has_room =
-            size > 0 && (blocks > 1 ? size * granule < most : size * granule <= most); /* of one, n is last */
-        if (has_room && fab_ceil_div(whole, size) == blocks && (n_out == 0 || size * granule > out[n_out - 1])) {
-            out[n_out++] = size * granule;
-        }
-    }
-    out[n_out++] = most < n ? most : n;
-    return n_out;
-}
-
-static fab_status size_leaf(fab_clos_plan *plan, uint32_t n_tiers, uint64_t sizes[MOST_SIZES], size_t *out_n,
-                            fab_error *err) {
+/* NICs that a leaf can hold, in whole granules. */
+static fab_status most_of_leaf(const fab_clos_plan *plan, uint32_t n_tiers, uint64_t *out, fab_error *err) {
     const fab_clos_attach *attach = &plan->attach;
-    fab_clos_tier *leaf = &plan->tier[1];
+    const fab_clos_tier *leaf = &plan->tier[1];
     uint64_t most = most_downlinks(leaf, n_tiers == 1);
     FAB_REFUSE_IF(most < attach->granule || most == 0, err, FAB_EINPUT, "leaf",
                   "a leaf needs %" PRIu64 " ports for %" PRIu64
@@ -78,21 +51,17 @@ static fab_status size_leaf(fab_clos_plan *plan, uint32_t n_tiers, uint64_t size
     FAB_REFUSE_IF(n_tiers == 1 && (attach->n_columns > 1 || most < attach->column_ports), err, FAB_EINPUT, "leaf",
                   "one tier needs a switch of %" PRIu64 " ports; its radix is %" PRIu64,
                   attach->n_columns * attach->column_ports, leaf->radix);
-    *out_n = clos_even_sizes(attach->column_ports, most, attach->granule, sizes);
-    if (leaf->most_down != 0) { /* is what was asked for */
-        sizes[0] = sizes[*out_n - 1];
-        *out_n = 1;
-    }
+    *out = most;
     return FAB_OK;
 }
 
-static void fill_leaf(fab_clos_plan *plan, uint32_t n_tiers, uint64_t down, uint64_t size) {
+static void fill_leaf(fab_clos_plan *plan, uint32_t n_tiers, uint64_t down) {
     const fab_clos_attach *attach = &plan->attach;
     fab_clos_tier *leaf = &plan->tier[1];
     leaf->down = leaf->children = down;
     leaf->blocks = attach->n_columns * fab_ceil_div(attach->column_ports, down);
     leaf->block_switches = 1;
-    leaf->up = n_tiers > 1 ? uplinks(leaf, size) : 0;
+    leaf->up = n_tiers > 1 ? uplinks(leaf, down) : 0;
 }
 
 /* Leaves of a pod, which is given in GPUs. */
@@ -113,66 +82,67 @@ static fab_status leaves_of_pod(const fab_fabric_spec *spec, const fab_clos_plan
     return FAB_OK;
 }
 
-/* Blocks below that one block of tier `t` may hold. */
+/* Blocks below that one block of tier `t` holds: as few blocks as the ports allow, and then even. */
 static fab_status size_block(const fab_fabric_spec *spec, const fab_clos_plan *plan, uint32_t t, uint32_t n_tiers,
-                             uint64_t sizes[MOST_SIZES], size_t *out_n, fab_error *err) {
+                             uint64_t *out, fab_error *err) {
     const fab_clos_tier *below = &plan->tier[t - 1];
-    bool top = t == n_tiers;
-    sizes[0] = below->blocks;
-    *out_n = 1;
+    const bool top = t == n_tiers;
+    const uint64_t most = most_downlinks(&plan->tier[t], top);
+    *out = below->blocks;
     if (t == 2 && spec->pod != 0) {
         uint64_t leaves = 0;
         FAB_PASS(leaves_of_pod(spec, plan, &leaves, err));
         FAB_REFUSE_IF(top && leaves < below->blocks, err, FAB_EINPUT, "spine",
                       "pods of %" PRIu64 " leaves need a tier above the spines", leaves);
-        sizes[0] = leaves < below->blocks ? leaves : below->blocks;
+        *out = leaves < below->blocks ? leaves : below->blocks;
     } else if (!top) {
-        *out_n = clos_even_sizes(below->blocks, most_downlinks(&plan->tier[t], top), 1, sizes);
+        *out = most == 0 ? 0 : even_size(below->blocks, fab_ceil_div(below->blocks, most), 1);
     }
-    return FAB_OK;
-}
-
-static fab_status fill_block(fab_clos_plan *plan, uint32_t t, uint32_t n_tiers, uint64_t children, uint64_t size,
-                             fab_error *err) {
-    fab_clos_tier *below = &plan->tier[t - 1];
-    fab_clos_tier *tier = &plan->tier[t];
-    bool top = t == n_tiers;
-    uint64_t most = most_downlinks(tier, top);
-    below->parents = children == 0 ? 0 : fewest_parents(below->up, children, most);
-    FAB_REFUSE_IF(below->parents == 0, err, FAB_EINPUT, fab_tier_name(FAB_WIRING_TREE, t),
+    FAB_REFUSE_IF(*out == 0 || *out > most, err, FAB_EINPUT, fab_tier_name(FAB_WIRING_TREE, t),
                   "radix %" PRIu64 " is too small: a %s has %" PRIu64
                   " ports for what is below, and must reach %" PRIu64 " %s",
-                  tier->radix, fab_tier_name(FAB_WIRING_TREE, t), most, children == 0 ? 1 : children,
+                  plan->tier[t].radix, fab_tier_name(FAB_WIRING_TREE, t), most, *out == 0 ? 1 : *out,
                   t == 2   ? "leaves"
                   : t == 3 ? "pods"
                            : "groups of pods");
-    below->trunk = below->up / below->parents;
-    tier->children = children;
-    tier->blocks = fab_ceil_div(below->blocks, children);
-    tier->block_switches = below->block_switches * below->parents;
-    tier->down = children * below->trunk;
-    uint64_t laid = size * below->trunk < most ? size * below->trunk : most;
-    tier->up = top ? 0 : uplinks(tier, laid > tier->down ? laid : tier->down);
     return FAB_OK;
 }
 
-/* Switches of tiers `first` and above of one network, and their cables below. */
-static uint64_t clos_switches(const fab_clos_plan *plan, uint32_t first, uint64_t *out_cables) {
+/* The switches below lay `trunk` cables to each of as few parents as keep their taper. False: they lack the ports. */
+static bool fill_block(fab_clos_plan *plan, uint32_t t, uint32_t n_tiers, uint64_t children, uint64_t trunk) {
+    fab_clos_tier *below = &plan->tier[t - 1];
+    fab_clos_tier *tier = &plan->tier[t];
+    below->parents = fab_ceil_div(below->up, trunk);
+    below->up = below->parents * trunk;
+    below->trunk = trunk;
+    tier->children = children;
+    tier->blocks = fab_ceil_div(below->blocks, children);
+    tier->block_switches = below->block_switches * below->parents;
+    tier->down = children * trunk;
+    tier->up = t == n_tiers ? 0 : uplinks(tier, tier->down);
+    return fab_tier_ports(below) <= below->radix;
+}
+
+/* Ports, used or not, of tiers `first` to `last` of one network, and the cables above them. */
+static uint64_t clos_ports(const fab_clos_plan *plan, uint32_t first, uint32_t last, uint64_t *out_cables) {
     uint64_t n = 0;
     *out_cables = 0;
-    for (uint32_t t = first; t <= plan->n_tiers; t++) {
-        n += plan->tier[t].blocks * plan->tier[t].block_switches;
-        *out_cables += plan->tier[t].blocks * plan->tier[t].block_switches * plan->tier[t].up;
+    for (uint32_t t = first; t <= last; t++) {
+        const uint64_t switches = plan->tier[t].blocks * plan->tier[t].block_switches;
+        n += switches * plan->tier[t].radix;
+        *out_cables += switches * plan->tier[t].up;
     }
     return n;
 }
 
-static bool takes_fewer(const fab_clos_plan *a, const fab_clos_plan *b) {
+/* Whether the tiers of `a` up to `t` take fewer ports than all of `b`, which has none without tiers, or as many and
+ * fewer cables. */
+static bool takes_less(const fab_clos_plan *a, uint32_t t, const fab_clos_plan *b) {
     uint64_t cables_a = 0;
     uint64_t cables_b = 0;
-    uint64_t n_a = clos_switches(a, 1, &cables_a);
-    uint64_t n_b = clos_switches(b, 1, &cables_b);
-    return n_a != n_b ? n_a < n_b : cables_a < cables_b;
+    uint64_t ports_a = clos_ports(a, 1, t, &cables_a);
+    uint64_t ports_b = clos_ports(b, 1, b->n_tiers, &cables_b);
+    return b->n_tiers == 0 || ports_a < ports_b || (ports_a == ports_b && cables_a < cables_b);
 }
 
 void fab_clos_rates(const fab_fabric_spec *spec, fab_clos_plan *plan, uint32_t n_tiers) {
@@ -194,31 +164,70 @@ void fab_clos_rates(const fab_fabric_spec *spec, fab_clos_plan *plan, uint32_t n
     plan->n_tiers = n_tiers;
 }
 
-/* The plan with the fewest switches, then cables, then the most even blocks, of those whose tiers below `t` are those
- * of `plan`. */
+/* The cheapest plan of those whose tiers below `t` are those of `plan`, up to the uplinks of the last. */
 static fab_status size_above(const fab_fabric_spec *spec, fab_clos_plan *plan, uint32_t t, uint32_t n_tiers,
                              fab_error *err) {
-    if (t > n_tiers) {
+    uint64_t children = 0;
+    uint64_t parents = 0;
+    fab_clos_plan best = {.n_tiers = 0};
+    if (t > n_tiers || t > FAB_MAX_TIERS) {
         return FAB_OK;
     }
-    uint64_t sizes[MOST_SIZES] = {0};
-    size_t n = 0;
-    fab_clos_plan best = {.n_tiers = 0};
-    FAB_PASS(t == 1 ? size_leaf(plan, n_tiers, sizes, &n, err) : size_block(spec, plan, t, n_tiers, sizes, &n, err));
-    for (size_t i = 0; i < n; i++) {
+    FAB_PASS(size_block(spec, plan, t, n_tiers, &children, err));
+    const uint64_t most = most_downlinks(&plan->tier[t], t == n_tiers) / children;
+    for (uint64_t trunk = 1; trunk <= most && parents != 1; trunk++) {
         fab_clos_plan next = *plan;
-        fab_error *kept = i + 1 == n && best.n_tiers == 0 ? err : NULL; /* of the largest */
-        fab_status status = FAB_OK;
-        if (t == 1) {
-            fill_leaf(&next, n_tiers, sizes[0], sizes[i]);
-        } else {
-            status = fill_block(&next, t, n_tiers, sizes[0], sizes[i], kept);
+        const bool has_ports = fill_block(&next, t, n_tiers, children, trunk);
+        const bool is_new = next.tier[t - 1].parents != parents; /* else it has more cables to as many */
+        parents = next.tier[t - 1].parents;
+        if (has_ports && is_new && takes_less(&next, t, &best)) {
+            fab_status status = size_above(spec, &next, t + 1, n_tiers, best.n_tiers == 0 ? err : NULL);
+            FAB_PASS(best.n_tiers == 0 ? status : FAB_OK);
+            if (status == FAB_OK && takes_less(&next, n_tiers, &best)) {
+                best = next;
+            }
         }
-        status = status == FAB_OK ? size_above(spec, &next, t + 1, n_tiers, kept) : status;
-        if (status == FAB_OK && (best.n_tiers == 0 || takes_fewer(&next, &best))) {
+    }
+    *plan = best;
+    return FAB_OK;
+}
+
+/* Ports that the tiers above the leaves have at least, whatever the number of those: what the cables take that the
+ * tapers want. */
+static double least_above(const fab_clos_plan *plan) {
+    double cables = (double)(plan->attach.n_columns * plan->attach.column_ports);
+    double ports = 0;
+    for (uint32_t t = 2; t <= plan->n_tiers; t++) {
+        const fab_clos_tier *below = &plan->tier[t - 1];
+        cables *= below->down_bps / (below->taper * below->up_bps);
+        ports += cables / (double)plan->tier[t].split_down + (t > 2 ? cables / (double)below->split_up : 0);
+    }
+    return ports;
+}
+
+/* The cheapest plan: as few leaves as the ports allow, or more where that spares more above them. */
+static fab_status size_tiers(const fab_fabric_spec *spec, fab_clos_plan *plan, uint32_t n_tiers, fab_error *err) {
+    const fab_clos_attach *attach = &plan->attach;
+    const fab_clos_tier *leaf = &plan->tier[1];
+    const uint64_t n = attach->column_ports;
+    uint64_t most = 0;
+    fab_clos_plan best = {.n_tiers = 0};
+    fab_clos_rates(spec, plan, n_tiers);
+    FAB_PASS(most_of_leaf(plan, n_tiers, &most, err));
+    const bool is_given = n_tiers == 1 || leaf->most_down != 0;
+    const double above = is_given ? 0 : least_above(plan);
+    for (uint64_t groups = fab_ceil_div(n, most);; groups++) {
+        const double least = (double)(groups * attach->n_columns * leaf->radix) + above;
+        uint64_t cables = 0;
+        if (best.n_tiers != 0 && (is_given || least > (double)clos_ports(&best, 1, n_tiers, &cables))) {
+            break;
+        }
+        fab_clos_plan next = *plan;
+        fill_leaf(&next, n_tiers, leaf->most_down == 0 ? even_size(n, groups, attach->granule) : most < n ? most : n);
+        fab_status status = size_above(spec, &next, 2, n_tiers, best.n_tiers == 0 ? err : NULL);
+        FAB_PASS(best.n_tiers == 0 ? status : FAB_OK);
+        if (status == FAB_OK && takes_less(&next, n_tiers, &best)) {
             best = next;
-        } else if (kept != NULL && best.n_tiers == 0) {
-            return status;
         }
     }
     *plan = best;
@@ -230,14 +239,12 @@ static fab_status size_alike(const fab_fabric_spec *spec, fab_clos_plan *plan, f
         FAB_REFUSE_IF(spec->tiers < plan->attach.min_tiers, err, FAB_EINPUT, NULL,
                       "%s has at least %" PRIu64 " tiers, not %" PRIu64, spec->family, plan->attach.min_tiers,
                       spec->tiers);
-        fab_clos_rates(spec, plan, (uint32_t)spec->tiers);
-        return size_above(spec, plan, 1, (uint32_t)spec->tiers, err);
+        return size_tiers(spec, plan, (uint32_t)spec->tiers, err);
     }
     fab_error last = {0};
     for (uint32_t n_tiers = (uint32_t)plan->attach.min_tiers; n_tiers <= 4; n_tiers++) {
         last = (fab_error){0};
-        fab_clos_rates(spec, plan, n_tiers);
-        if (size_above(spec, plan, 1, n_tiers, &last) == FAB_OK) {
+        if (size_tiers(spec, plan, n_tiers, &last) == FAB_OK) {
             return FAB_OK;
         }
     }
@@ -373,7 +380,8 @@ fab_status fab_clos_size(const fab_fabric_spec *spec, fab_clos_plan *plan, fab_e
     if (n_spares > 0 && !spec->full_spares) {
         few.attach.column_ports = few.attach.active_ports;
         if (size_alike(spec, &few, NULL) == FAB_OK &&
-            (status != FAB_OK || clos_switches(&few, 2, &cables) < clos_switches(plan, 2, &cables))) {
+            (status != FAB_OK ||
+             clos_ports(&few, 2, few.n_tiers, &cables) < clos_ports(plan, 2, plan->n_tiers, &cables))) {
             fab_clos_plan apart = few;
             bool is_dealt = deal_spares(&few, n_spares);
             bool is_apart = drop_cables(&apart, n_spares);

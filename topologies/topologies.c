@@ -52,6 +52,7 @@ static fab_status check_keys(const fab_fabric_spec *spec, const fab_family *fami
 static fab_status topologies_find(const fab_fabric_spec *spec, const fab_family **out, fab_error *err) {
     *out = fab_family_find(spec->family);
     if (*out != NULL) {
+        FAB_PASS(fab_floor_check(&spec->floor, err));
         return check_keys(spec, *out, err);
     }
     fab_choices near = fab_choices_of(spec->family);

@@ -337,6 +337,14 @@ static const fab_field MEETINGS[] = {
     FIGURE(iteration_alone_s, "s", "Iteration of the job alone.", IF(has_iteration)),
     FIGURE(iteration_together_s, "s", "Iteration of the job whose contending phase takes together_s.",
            IF(has_iteration)),
+    FIGURE(expected_s, "s",
+           "Iteration where phases meet by chance: clocks are the jobs' own, and every network phase meets those of "
+           "the others.",
+           FILLED,
+           .formula = "iteration_alone_s + sum over pairs of phases of (iteration, started at once - "
+                      "iteration_alone_s) * longer phase of the two / the other's iteration_alone_s"),
+    FIELD(costs_gpus, "GPUs of the other jobs whose time the job costs so.", FILLED,
+          .formula = "sum over the others of gpus * what they lose to it / expected_s"),
     FIGURE(alone_s, "s", "Time of the contending phase while its job is alone.", .labels = "alone"),
     FIGURE(together_s, "s", "Time of the contending phase while those of the other jobs start with it.",
            .labels = "together"),
@@ -390,6 +398,8 @@ static const fab_field CONTENTION_ENGINES[] = {
            .formula = "sum of gpus * together / sum of gpus"),
     FIELD(lost_ratio, "Part of the GPUs' time that jobs take longer beside each other.", SIGNED,
           .formula = "sum of gpus * (1 - alone / together) / sum of gpus"),
+    FIELD(expected_lost_ratio, "The same where phases meet by chance.", IF(has_expected),
+          .formula = "sum of costs_gpus / sum of gpus"),
     FIELD_OF(links_of_several_jobs, n_shared, "Network links that several jobs share, of the first seed."),
     LIST_OF(jobs, "job", jobs, count_jobs, &MEETING, "Jobs whose phase contends."),
     ARRAY(boundaries, "boundary", tiers, n_tiers, &SHARED_BOUNDARY, "Links by boundary and direction."),

@@ -196,6 +196,9 @@ static const fab_fields SCHEDULE_FIELDS = TABLE("schedule", SCHEDULES, SCHEDULE)
 static const fab_field ITERATIONS[] = {
     FIELD(engine, "Name of the routing engine."),
     FIELD(plan, "How the job is run under it, as keys of the job, where that was searched.", FILLED),
+    FIGURE_OF(plan_lower_bound_s, plan_bound_s, "s",
+              "Under the first seed no plan that the search did not evaluate takes less.", FILLED),
+    FIELD(plan_is_proven, "Whether that search went to its end.", IF(plan_bound_s)),
     FIELD(microbatch, "That of the job, or the fastest of 1, 2, 4 and 8 that fits."),
     FIELD(interleave, "That of the job, or the fastest that the schedule allows."),
     FIGURE(time_s, "s", "Time of an iteration: computation, bubble, exposed communication and optimizer.",

@@ -191,10 +191,9 @@ static const char *const VERDICTS[] = {[FAB_ADVICE_FASTER] = "faster",
 #undef T
 #define T fab_advice_figures
 static const fab_field ADVICE_FIGURES[] = {
-    FIGURE(
-        time_s, "s",
-        "Sum over the phases of what the fullest network link needs for its bytes, or with packets of what their last "
-        "byte needs; mean over the seeds."),
+    FIGURE(time_s, "s",
+           "Sum over the phases of what they take until the last byte is there, or with by_links of what the fullest "
+           "network link needs for its bytes; mean over the seeds."),
     FIELD(max_collision_factor, "Largest collision factor of a fabric link in any phase, mean over the seeds.",
           .source = COLLIDING),
     FIELD(collided_flows, "Flows with a path over a collided link, over the phases, mean over the seeds.",
@@ -205,10 +204,9 @@ static const fab_fields FIGURES = TABLE("advice_figures", ADVICE_FIGURES, ADVICE
 #undef T
 #define T fab_advice_gain
 static const fab_field GAINS[] = {
-    FIGURE(
-        gain_s, "s",
-        "What a change saves of the time that the fullest links need, mean over the seeds; both under the same seeds.",
-        SIGNED, .formula = "time_s of the base - time_s of the change", .labels = "gain"),
+    FIGURE(gain_s, "s",
+           "What a change saves of the time of all phases, mean over the seeds; both under the same seeds.", SIGNED,
+           .formula = "time_s of the base - time_s of the change", .labels = "gain"),
     FIGURE_OF(gain_ci95_s, ci95_s, "s", "Half width of the 95 % interval of gain_s over the seeds."),
     FIELD_OF(gain_ratio, ratio, "Gain as a part of the base.", SIGNED, .formula = "gain_s / time_s of the base"),
 };
@@ -273,6 +271,8 @@ static const fab_field ADVICES[] = {
     FIELD_OF(evaluated, n_evaluated, "Configurations that were evaluated, placements and combinations included."),
     FIELD_OF(placements, n_placements, "Configurations that the search for servers tried."),
     FIELD_OF(placement_budget, budget, "Most placements that the search may try."),
+    FIELD(by_links, "Whether times are those of the fullest links: more than 8,192 flows have unequal bytes.",
+          IF(by_links)),
     FIELD(order_note, "Why rank orders are missing.", FILLED),
     FIELD(placement_note, "What the search for servers did, or why there was none.", FILLED),
     SAME_ROW(base, &BASE_FIGURES, "The configuration that was asked for."),

@@ -19,8 +19,8 @@ static const fab_field ALTERNATIVES[] = {
     FIELD_OF(confirmed, is_confirmed,
              "Of one that saves something in one draw: whether it is clearly faster over several seeds.",
              IF(is_checked)),
-    FIELD(seeds_ratio, "Part of the time of the fullest links that it saves over these seeds, on average.",
-          IF(is_checked), SIGNED, .source = "0022-advice.md"),
+    FIELD(seeds_ratio, "Part of the time of all phases that it saves over these seeds, on average.", IF(is_checked),
+          SIGNED, .source = "0022-advice.md"),
     FIELD(reason, "Why it is refused.", FILLED),
 };
 static const fab_fields ALTERNATIVE = TABLE("alternative", ALTERNATIVES, VERDICT);
@@ -41,6 +41,7 @@ static const fab_field VERDICTS[] = {
              FILLED),
     FIGURE_OF(plan_s, better.time_s, "s", "Time with a plan that is faster by more than a twentieth.", FILLED),
     FIELD_OF(plan, better.keys, "That plan, as keys of the job.", FILLED),
+    FIGURE(in_order_s, "s", "Time with placement=order, where it is faster by more than a twentieth.", FILLED),
     FIELD_OF(larger_batch, larger.batch,
              "Of a service that is overloaded: the least batch that carries its requests, or that serves most of them.",
              FILLED),

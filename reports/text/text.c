@@ -5,6 +5,7 @@
 #include "fab/verdict.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 #define VERDICT_INDENT 12
 
@@ -79,13 +80,19 @@ static void put_offered(fab_page *page, const fab_result *result) {
     }
 }
 
-/* Of the other engines, where theirs is another. */
+/* Of the other engines, with what their own searches prove. */
 static void put_other_plans(fab_page *page, const fab_result *result) {
-    for (size_t e = 0; e < result->n_iterations && result->of_engine[0] != NULL; e++) {
+    const size_t best = result->verdict != NULL ? result->verdict->engine : result->n_iterations;
+    for (size_t e = 0; best < result->n_iterations && e < result->n_iterations; e++) {
         const fab_iteration *it = &result->iterations[e];
-        if (result->verdict != NULL && e != result->verdict->engine) {
-            fab_page_wrapf(page, FAB_INK_PLAIN, 2, 4, "[%zu] %s: %s: %s.", e + 1, it->engine, it->plan,
-                           fab_show_time(page, it->time_s));
+        char name[FAB_ENGINE_SHORT_SIZE];
+        const bool is_same = strcmp(it->plan, result->iterations[best].plan) == 0;
+        if (e != best && it->plan[0] != '\0') {
+            fab_page_wrapf(page, FAB_INK_PLAIN, 2, 4, "[%zu] %s: %s: %s; %s: others take %s at least%s.", e + 1,
+                           fab_engine_short(&result->phases[0], e, true, name), is_same ? "the same plan" : it->plan,
+                           fab_show_time(page, it->time_s),
+                           it->plan_is_proven ? "proven best" : "the best that a short search finds",
+                           fab_show_time(page, it->plan_bound_s), result->n_seeds > 1 ? " under the first seed" : "");
         }
     }
 }

@@ -57,7 +57,8 @@ static void advice_put_rows(fab_page *page, const fab_advice *a) {
                    "over the seeds, each compared with the base under the "
                    "same seed; time: of %s, summed over the phases; worst: largest collision factor; collided: flows "
                    "that cross a link with a factor above 1",
-                   a->transport == FAB_TRANSPORT_FLUID       ? "the fullest network link"
+                   a->by_links                               ? "the fullest network link (unequal flows are too many)"
+                   : a->transport == FAB_TRANSPORT_FLUID     ? "all bytes under fair shares"
                    : a->transport == FAB_TRANSPORT_SPRAY_ACK ? "all bytes as sprayed packets"
                                                              : "all bytes as packets in queues that lose nothing");
     if (is_unclear) {
@@ -117,14 +118,16 @@ static void advice_put_best(fab_page *page, const fab_advice *a) {
 
 void fab_text_advice(fab_page *page, const fab_advice *a) {
     fab_text_heading(page, "ADVICE", NULL);
-    if (!(a->base.time_s > 0)) {
+    if (!a->is_in_network) {
         fab_page_wrap(page, FAB_INK_PLAIN, 2, 2,
                       "Nothing leaves the scale-up domains: there is no network traffic that a change could help.");
         return;
     }
     fab_page_wrapf(page, FAB_INK_PLAIN, 2, 4,
                    "base %s: %s need %s, worst factor %.2f, %s flows collide; means over %" PRIu64 " seeds", a->engine,
-                   a->transport == FAB_TRANSPORT_FLUID ? "the fullest network links" : "the packets of all phases",
+                   a->by_links                           ? "the fullest network links"
+                   : a->transport == FAB_TRANSPORT_FLUID ? "all phases"
+                                                         : "the packets of all phases",
                    fab_show_time(page, a->base.time_s), a->base.max_collision_factor,
                    fab_show_mean_count(page, a->base.collided_flows), a->n_seeds);
     advice_put_rows(page, a);

@@ -67,7 +67,8 @@ static void audit_put_finding(fab_page *page, uint32_t number, const fab_finding
     }
 }
 
-static void audit_put_bisection(fab_page *page, const fab_audit_bisection *b) {
+static void audit_put_bisection(fab_page *page, const fab_audit *a) {
+    const fab_audit_bisection *b = &a->bisection;
     double lost_bps = fab_audit_bisection_lost(b);
     bool is_bad = b->is_known && b->knows_planned && lost_bps > 0;
     fab_page_say(page, "bisection: %s", b->is_known ? fab_show_rate(page, b->present_bps) : "not known");
@@ -83,8 +84,13 @@ static void audit_put_bisection(fab_page *page, const fab_audit_bisection *b) {
     }
     fab_page_say(page, "%s", b->is_known ? ", between the halves of all servers by name, incomplete ones too" : "");
     if (b->leaves_exchanged) {
-        fab_page_say(page,
-                     "; both with the exchanged hosts where they are (--against a plan has them where they belong)");
+        fab_page_say(page, a->has_plan ? "; the exchanged hosts count where they stand"
+                                       : "; both with the exchanged hosts where they are (--against a plan has them "
+                                         "where they belong)");
+    }
+    if (fab_audit_bisection_gains(b)) {
+        fab_page_say(page, "; more than planned: cables that are elsewhere than planned, or are not planned, carry "
+                           "more between these halves, which says nothing of others");
     }
     fab_page_paragraph(page, is_bad ? FAB_INK_BAD : FAB_INK_PLAIN, 2, 2);
 }
@@ -128,14 +134,19 @@ static void audit_put_structure(fab_page *page, const fab_audit *a) {
         uint32_t planned = a->boundary[i].planned;
         uint32_t present = a->boundary[i].present;
         const char *name = fab_boundary_name(FAB_WIRING_TREE, a->boundary[i].tier);
+        char more[48] = "";
+        if (a->has_plan && a->boundary[i].cables > present) {
+            FAB_FORMAT(more, ", and %" PRIu32 " that %s not planned", a->boundary[i].cables - present,
+                       a->boundary[i].cables - present == 1 ? "is" : "are");
+        }
         if (planned > 0 && a->boundary[i].with_rule == 0 && a->boundary[i].cables > 0) {
             fab_page_wrapf(page, FAB_INK_BOLD, 2, 2,
                            "%s: %" PRIu32 " cables; how many there should be no rule says: a plan does (--against)",
                            name, present);
         } else if (planned > 0) {
             fab_page_wrapf(page, present < planned ? FAB_INK_BAD : FAB_INK_PLAIN, 2, 2,
-                           "%s: %" PRIu32 " of %" PRIu32 " cables (%.4g %%)", name, present, planned,
-                           100.0 * present / planned);
+                           "%s: %" PRIu32 " of %" PRIu32 " cables (%.4g %%)%s", name, present, planned,
+                           100.0 * present / planned, more);
         }
     }
     if (a->n_absent > 0) {
@@ -199,7 +210,7 @@ void fab_text_audit(fab_page *page, const char *path, const fab_audit *a) {
     audit_put_structure(page, a);
     audit_put_coverage(page, a);
     audit_put_order(page, a);
-    audit_put_bisection(page, &a->bisection);
+    audit_put_bisection(page, a);
     if (n_faults == 0 && a->n_ruled > 0) {
         fab_page_wrap(page, FAB_INK_GOOD, 2, 2,
                       a->n_ruled < a->n_cables ? "Nothing departs from the rules, where there are rules."

@@ -79,7 +79,12 @@ static void contention_put_meeting(fab_table *table, fab_page *page, const fab_c
     if (factor <= FAB_FULL_LOAD) {
         fab_table_set(table, 4, FAB_INK_GOOD, "x%.3f", factor);
     }
-    fab_table_set(table, 7, FAB_INK_PLAIN, "%.3f-%.3f", m->slowdown.min, m->slowdown.max);
+    if (m->expected_s > 0) {
+        const double by_chance = m->expected_s / m->iteration_alone_s;
+        fab_table_set(table, 7, by_chance > FAB_FULL_LOAD ? FAB_INK_BAD : FAB_INK_GOOD, "x%.3f", by_chance);
+    } else {
+        fab_table_set(table, 7, FAB_INK_PLAIN, "%.3f-%.3f", m->slowdown.min, m->slowdown.max);
+    }
     if (m->has_rival) {
         fab_table_set(table, 8, FAB_INK_PLAIN, m->n_rivals_even > 0 ? "%s +%" PRIu32 : "%s",
                       name_in_column(page, c->jobs[m->rival].id), m->n_rivals_even);
@@ -117,7 +122,8 @@ static void contention_put_meetings(fab_page *page, const fab_contention *c, siz
                             COLUMN("loses to", text),
                             COLUMN("to do", text)};
     bool shown[FAB_MAX_JOBS] = {false};
-    columns[7].heading = e->n_seeds > 1 ? columns[7].heading : NULL;
+    columns[6].heading = e->has_expected ? NULL : columns[6].heading;
+    columns[7].heading = e->has_expected ? "chance" : e->n_seeds > 1 ? columns[7].heading : NULL;
     columns[9].heading = engine == c->remedied && c->n_remedies > 0 ? columns[9].heading : NULL;
     fab_table table = fab_table_of(page, FAB_COLUMNS(columns));
     for (size_t row = 0; row < c->n_jobs && row < MOST_ROWS; row++) {
@@ -273,9 +279,16 @@ void fab_text_contention(fab_page *page, const fab_contention *c) {
             }
         }
     }
-    fab_text_note(page, "alone, shared: an iteration, of jobs without one the phase; shared: all phases named start at "
-                        "once and share links max-min fairly until each has sent its bytes of one iteration; of it: "
-                        "how much longer the phase takes; loses to: without which job, the others staying, it takes "
-                        "least, and without how many as little; none: as long without any one; -: not tried; to do: "
-                        "the easiest that helps it most, done for all");
+    FAB_ANY(by_chance, e, c->n_engines, c->engines[e].has_expected);
+    fab_page_say(page,
+                 "alone, shared: an iteration, of jobs without one the phase; shared: all phases named start at once "
+                 "and share links max-min fairly until each has sent its bytes of one iteration; ");
+    fab_page_say(page, by_chance
+                           ? "chance: how much longer an iteration is where clocks are the jobs' own, by how often "
+                             "every two network phases meet; "
+                           : "of it: how much longer the phase takes; ");
+    fab_page_say(page,
+                 "loses to: without which job, the others staying, it takes least, and without how many as little; "
+                 "none: as long without any one; -: not tried; to do: the easiest that helps it most, done for all");
+    fab_page_paragraph(page, FAB_INK_DIM, 2, 2);
 }

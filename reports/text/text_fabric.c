@@ -64,6 +64,7 @@ static void fabric_add_tier(fab_table *table, const fab_fabric_result *f, size_t
     const fab_boundary_lengths *mixed = &c->floor.boundary[i]; /* FLOOR has them in full */
     bool has_switches = i < c->tiers;                          /* else more cables, no further switches */
     bool is_top = i + 1 >= c->tiers;
+    const bool is_installed = strcmp(f->family, "installed") == 0; /* nobody gave it a taper */
     const double figures[] = {has_switches ? (double)c->switches_by_tier[i] : FAB_TABLE_BLANK,
                               FAB_TABLE_BLANK,
                               has_switches ? tier->port_bps : FAB_TABLE_BLANK,
@@ -71,9 +72,9 @@ static void fabric_add_tier(fab_table *table, const fab_fabric_result *f, size_t
                               has_switches && !is_top ? c->built_taper[i]
                               : has_switches          ? NAN
                                                       : FAB_TABLE_BLANK,
-                              has_switches && !is_top ? tier->taper
-                              : has_switches          ? NAN
-                                                      : FAB_TABLE_BLANK,
+                              has_switches && !is_top && !is_installed ? tier->taper
+                              : has_switches                           ? NAN
+                                                                       : FAB_TABLE_BLANK,
                               (double)c->cables_by_tier[i],
                               FAB_TABLE_BLANK};
     uint32_t t = (uint32_t)i + 1;
@@ -232,6 +233,12 @@ static void floor_put_racks(fab_page *page, const fab_fabric_result *f) {
                    fab_show_counted(page, c->servers_per_rack, "server", "servers"), fab_show_power(page, c->server_w),
                    fab_show_counted(page, c->network_racks, "network rack", "network racks"),
                    fab_show_counted(page, c->rows, "row", "rows"));
+    if (f->spec.floor.is_power_assumed) {
+        fab_page_wrapf(page, FAB_INK_PLAIN, 2, 2,
+                       "The power of %s is not published: servers are taken to draw what those of H100 do "
+                       "(floor.server-power says it).",
+                       f->spec.host.gpu);
+    }
     if (!f->spec.floor.is_assumed) {
         fab_page_wrapf(page, FAB_INK_PLAIN, 2, 2, "Power of servers: %s per rack, %s per hall.",
                        floor_show_limit(page, f->spec.floor.rack_w), floor_show_limit(page, f->spec.floor.hall_w));

@@ -138,8 +138,8 @@ static void mix_put_answer(fab_page *page, const fab_mix *m, const fab_mix_desig
     for (size_t i = 0; i < m->n_designs; i++) {
         const fab_mix_design *d = &m->designs[i];
         if (i != best && e < d->n_engines && d->engines[e].has_time &&
-            1 - d->engines[e].speed_per_usd <
-                fmax(FAB_EVEN_RATIO, hypot(mix_uncertainty(m, d, e), mix_uncertainty(m, &m->designs[best], e)))) {
+            fab_is_even(1 - d->engines[e].speed_per_usd,
+                        hypot(mix_uncertainty(m, d, e), mix_uncertainty(m, &m->designs[best], e)))) {
             even = fab_show(page, "%s%s[%zu]", even,
                             even[0] != '\0' ? ", " : " Even with it, within 1 % or what seeds make: ", i + 1);
         }

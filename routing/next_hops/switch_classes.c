@@ -7,7 +7,8 @@
 #include "fab/rng.h"
 #include "leaf_sets.h"
 
-#define MOST_ROUNDS 32 /* a fabric that needs more is no tree, and has little to share */
+#define MOST_TRUNKS 1000 /* capacities of trunks: of more there is little to share; below 2^14, see label_of() */
+#define MOST_ROUNDS 32   /* a fabric that needs more is no tree, and has little to share */
 
 typedef struct seen {
     uint64_t digest;
@@ -32,6 +33,7 @@ typedef struct search {
     const uint64_t *dead;
     uint32_t base, n_switches, n_leaves, n_colours;
     const uint32_t *leaf_index;
+    uint32_t *trunk;  /* [link]: number of the capacity from its switch to the next */
     uint32_t *colour; /* [switch]: leaves 0 ... n_leaves - 1 */
     seen *order;      /* of the switches that are no leaves */
     fab_switch_classes *classes;
@@ -54,11 +56,57 @@ static uint32_t label_of(const search *s, fab_link_id link) {
         return 0;
     }
     uint32_t live = (fab_link_is_dead(s->dead, link) ? 0 : 1) | (fab_link_is_dead(s->dead, link ^ 1U) ? 0 : 2);
-    return live == 0 ? 0 : (uint32_t)s->f->cable_class[link >> 1] << 2 | live;
+    return live == 0 ? 0 : s->trunk[link] << 18 | (uint32_t)s->f->cable_class[link >> 1] << 2 | live;
 }
 
 static bool little_to_share(const search *s) {
     return (uint64_t)s->n_colours * 4 > (uint64_t)s->n_switches * 3;
+}
+
+/* --- trunks --- */
+
+fab_status fab_trunk_capacities(const fab_fabric *f, const uint64_t *dead_link, double **out, fab_error *err) {
+    const fab_node_id base = f->first[FAB_NODE_SWITCH];
+    FAB_OWNED_NEW(double, trunk, f->n_links, err);
+    FAB_OWNED_NEW(double, to, fab_n_switches(f), err); /* 0 between switches */
+    for (fab_node_id v = base; v < base + fab_n_switches(f); v++) {
+        FAB_EACH_LINK(f, v, added) {
+            const fab_link_class *k = fab_class_of(f, added);
+            if (k->kind == FAB_LINK_FABRIC) {
+                to[fab_head(f, added) - base] += fab_link_is_dead(dead_link, added) ? 0 : k->capacity_bps;
+            }
+        }
+        FAB_EACH_LINK(f, v, noted) {
+            trunk[noted] = fab_class_of(f, noted)->kind == FAB_LINK_FABRIC ? to[fab_head(f, noted) - base] : 0;
+        }
+        FAB_EACH_LINK(f, v, cleared) {
+            if (fab_class_of(f, cleared)->kind == FAB_LINK_FABRIC) {
+                to[fab_head(f, cleared) - base] = 0;
+            }
+        }
+    }
+    return FAB_GIVE(*out, trunk);
+}
+
+/* *out_few: there are no more than MOST_TRUNKS. */
+static fab_status number_trunks(search *s, bool *out_few, fab_error *err) {
+    double known[MOST_TRUNKS];
+    uint32_t n = 0;
+    FAB_OWNED double *trunk = NULL;
+    FAB_PASS(fab_trunk_capacities(s->f, s->dead, &trunk, err));
+    FAB_PASS(FAB_NEW(s->trunk, s->f->n_links, err));
+    for (uint32_t l = 0; l < s->f->n_links && n <= MOST_TRUNKS; l++) {
+        uint32_t i = l > 0 && trunk[l] == trunk[l - 1] ? s->trunk[l - 1] : 0;
+        while (i < n && known[i] != trunk[l]) {
+            i++;
+        }
+        if (i == n && n++ < MOST_TRUNKS) {
+            known[i] = trunk[l];
+        }
+        s->trunk[l] = i;
+    }
+    *out_few = n <= MOST_TRUNKS;
+    return FAB_OK;
 }
 
 /* --- colours ------------------------------------------------------------------------------------------------------ */
@@ -223,6 +271,7 @@ static fab_status classes_make(search *s, fab_switch_classes **out, fab_error *e
 fab_status fab_switch_classes_find(const fab_fabric *fabric, const fab_next_hops *next_hops, fab_switch_classes **out,
                                    fab_error *err) {
     fab_status status = FAB_OK;
+    bool has_few = false;
     search s = {.f = fabric,
                 .dead = next_hops->dead_link,
                 .base = fabric->first[FAB_NODE_SWITCH],
@@ -236,9 +285,10 @@ fab_status fab_switch_classes_find(const fab_fabric *fabric, const fab_next_hops
     }
     FAB_TRY(FAB_NEW(s.colour, s.n_switches, err));
     FAB_TRY(FAB_NEW(s.order, s.n_switches - s.n_leaves, err));
-    FAB_TRY(find_colours(&s) ? classes_make(&s, out, err) : FAB_OK);
+    FAB_TRY(number_trunks(&s, &has_few, err));
+    FAB_TRY(has_few && find_colours(&s) ? classes_make(&s, out, err) : FAB_OK);
 done:
-    FAB_FREE_ALL(s.colour, s.order, s.ends, s.bundle, s.first_bundle);
+    FAB_FREE_ALL(s.trunk, s.colour, s.order, s.ends, s.bundle, s.first_bundle);
     fab_switch_classes_free(s.classes);
     return status;
 }

@@ -8,6 +8,8 @@
 #include "fab/memory.h"
 #include "fab/rng.h"
 
+#include <math.h>
+
 _Static_assert(FAB_BLOCK_LEAVES == FAB_CHUNK_LEAVES, "a block is a chunk of the tables");
 
 /* Where the parts of a chunk of the tables stand, once they were read in this block. */
@@ -36,34 +38,57 @@ typedef struct compiler {
 
 /* --- groups that lead to the same switches ------------------------------------------------------------------------ */
 
-/* Where links lead and with which capacity, numbered: target = head * capacities + number of the capacity. */
+/* Where links lead and with which capacity and portion of their trunk, numbered: target = head * kinds + kind. */
 typedef struct targets {
-    uint32_t *of_port;    /* [links of switches], as fabric->out_link from the first switch; of those to switches */
-    uint64_t *digest;     /* [target] */
-    uint16_t *class_rank; /* [link class]: number of its capacity */
-    uint32_t n_capacities;
+    uint32_t *of_port;  /* [links of switches], as fabric->out_link from the first switch; of those to switches */
+    uint64_t *digest;   /* [target] */
+    uint16_t *class_of; /* [kind]: link class */
+    uint32_t n_kinds;
     uint32_t *table; /* open addressing: list + 1 */
     size_t table_size, n_used, head_capacity, rank_capacity, first_capacity;
+    size_t capacity_capacity, portion_capacity, class_capacity; /* of kinds */
 } targets;
+
+/* Kind of a link, a new one where none is like it. */
+static fab_status find_kind(fab_dag *dag, targets *t, fab_link_id link, double portion, uint16_t *out, fab_error *err) {
+    const uint16_t link_class = dag->fabric->cable_class[link >> 1];
+    const double bps = fab_class_of(dag->fabric, link)->capacity_bps;
+    bool apart = dag->classes != NULL; /* links of a list that differ only in length may have different values */
+    uint32_t kind = 0;
+    while (kind < t->n_kinds && (dag->capacity[kind] != bps || dag->portion[kind] != portion ||
+                                 (apart && t->class_of[kind] != link_class))) {
+        kind++;
+    }
+    FAB_REFUSE_IF(kind > UINT16_MAX, err, FAB_EUNSUPPORTED, NULL, "more than %u kinds of links", UINT16_MAX);
+    if (kind == t->n_kinds) {
+        FAB_PASS(FAB_GROW(dag->capacity, t->capacity_capacity, (size_t)kind + 1, err));
+        FAB_PASS(FAB_GROW(dag->portion, t->portion_capacity, (size_t)kind + 1, err));
+        FAB_PASS(FAB_GROW(t->class_of, t->class_capacity, (size_t)kind + 1, err));
+        dag->capacity[kind] = bps;
+        dag->portion[kind] = portion;
+        t->class_of[kind] = link_class;
+        t->n_kinds++;
+    }
+    *out = (uint16_t)kind;
+    return FAB_OK;
+}
 
 static fab_status number_targets(fab_dag *dag, targets *t, fab_error *err) {
     const fab_fabric *f = dag->fabric;
-    FAB_PASS(FAB_NEW_ALL(f->n_classes, err, dag->capacity, t->class_rank));
-    for (uint32_t c = 0; c < f->n_classes; c++) {
-        uint16_t rank = 0;
-        bool apart = dag->classes != NULL; /* links of a list that differ only in length may have different values */
-        while (rank < t->n_capacities && (apart || dag->capacity[rank] != f->classes[c].capacity_bps)) {
-            rank++;
-        }
-        dag->capacity[rank] = f->classes[c].capacity_bps;
-        t->n_capacities += rank == t->n_capacities;
-        t->class_rank[c] = rank;
-    }
-    FAB_REFUSE_IF((uint64_t)dag->n_switches * t->n_capacities > UINT32_MAX, err, FAB_EUNSUPPORTED, NULL,
-                  "%u switches and %u capacities are too many", dag->n_switches, t->n_capacities);
-    size_t n = (size_t)dag->n_switches * t->n_capacities;
     const fab_link_id *link = f->out_link + f->out_first[dag->base];
     uint32_t n_ports = f->out_first[f->n_nodes] - f->out_first[dag->base];
+    FAB_OWNED double *trunk = NULL;
+    FAB_PASS(fab_trunk_capacities(f, dag->next_hops->dead_link, &trunk, err));
+    FAB_OWNED_NEW(uint16_t, kind, n_ports, err);
+    for (uint32_t i = 0; i < n_ports; i++) {
+        if (fab_class_of(f, link[i])->kind == FAB_LINK_FABRIC) {
+            const double portion = fmin(fab_class_of(f, link[i])->capacity_bps / trunk[link[i]], 1); /* dead: any */
+            FAB_PASS(find_kind(dag, t, link[i], portion, &kind[i], err));
+        }
+    }
+    FAB_REFUSE_IF((uint64_t)dag->n_switches * t->n_kinds > UINT32_MAX, err, FAB_EUNSUPPORTED, NULL,
+                  "%u switches and %u kinds of links are too many", dag->n_switches, t->n_kinds);
+    size_t n = (size_t)dag->n_switches * t->n_kinds;
     FAB_PASS(FAB_NEW(t->of_port, n_ports, err));
     FAB_PASS(FAB_NEW(t->digest, n, err));
     for (uint32_t i = 0; i < n; i++) {
@@ -73,7 +98,7 @@ static fab_status number_targets(fab_dag *dag, targets *t, fab_error *err) {
         if (fab_class_of(f, link[i])->kind == FAB_LINK_FABRIC) {
             uint32_t head = fab_head(f, link[i]) - dag->base;
             head = dag->classes != NULL ? dag->classes->first[head] : head;
-            t->of_port[i] = head * t->n_capacities + t->class_rank[f->cable_class[link[i] >> 1]];
+            t->of_port[i] = head * t->n_kinds + kind[i];
         }
     }
     return FAB_OK;
@@ -86,7 +111,7 @@ static bool is_list(const fab_dag *dag, const targets *t, uint32_t list, const u
     if (dag->list_first[list + 1] - dag->list_first[list] != next->count) {
         return false;
     }
-    FAB_ANY(found, i, next->count, head[i] * t->n_capacities + rank[i] != target[next->slot[i]]);
+    FAB_ANY(found, i, next->count, head[i] * t->n_kinds + rank[i] != target[next->slot[i]]);
     return !found;
 }
 
@@ -98,8 +123,8 @@ static fab_status dag_add_list(fab_dag *dag, targets *t, const uint32_t *target,
     FAB_PASS(FAB_GROW(dag->list_first, t->first_capacity, (size_t)dag->n_lists + 2, err));
     for (uint32_t i = 0; i < n; i++) {
         uint32_t to = target[next->slot[i]];
-        dag->head[t->n_used] = to / t->n_capacities;
-        dag->rank[t->n_used++] = (uint16_t)(to % t->n_capacities);
+        dag->head[t->n_used] = to / t->n_kinds;
+        dag->rank[t->n_used++] = (uint16_t)(to % t->n_kinds);
     }
     dag->list_first[++dag->n_lists] = (uint32_t)t->n_used;
     dag->widest = n > dag->widest ? n : dag->widest;
@@ -164,7 +189,7 @@ static fab_status find_alike(fab_dag *dag, fab_error *err) {
 
 static fab_status find_lists(compiler *c, fab_error *err) {
     targets t = {0};
-    FAB_OWNS_MEMBERS(t.of_port, t.digest, t.class_rank, t.table);
+    FAB_OWNS_MEMBERS(t.of_port, t.digest, t.class_of, t.table);
     FAB_PASS(number_targets(c->dag, &t, err));
     FAB_PASS(number_lists(c, &t, err));
     return find_alike(c->dag, err);
@@ -411,6 +436,6 @@ void fab_dag_free(fab_dag *dag) { // NOLINT(misc-no-recursion)
     }
     fab_switch_classes_free(dag->classes);
     free_whole(dag->whole);
-    FAB_FREE_ALL(dag->alike, dag->list_first, dag->head, dag->rank, dag->capacity, dag->entry, dag->run, dag->block_run,
-                 dag->leaf, dag->reach, dag);
+    FAB_FREE_ALL(dag->alike, dag->list_first, dag->head, dag->rank, dag->capacity, dag->portion, dag->entry, dag->run,
+                 dag->block_run, dag->leaf, dag->reach, dag);
 }

@@ -46,9 +46,10 @@ struct fab_dag {
     uint32_t longest;     /* most runs of a block */
     uint32_t *list_first; /* [n_lists + 1] into head and rank: lists that groups share */
     uint32_t *head;       /* switch index at the end of a next hop */
-    uint16_t *rank;       /* its capacity's number; with classes its link class */
+    uint16_t *rank;       /* its capacity's and portion's number; with classes of its link class too */
     uint8_t *alike;       /* [n_lists]: all next hops are of one class of links */
     double *capacity;     /* [rank] */
+    double *portion;      /* [rank]: of the capacity of all cables to the same switch */
     fab_dag_entry *entry;
     fab_dag_run *run;    /* by block and level, [n_runs + 1] */
     uint32_t *block_run; /* [n_blocks + 1] */

@@ -11,6 +11,7 @@ struct fab_pair_walk {
     const fab_split *split;
     const fab_switch_classes *classes; /* NULL: every switch for itself */
     uint32_t base;
+    double *trunk;       /* [link]: capacity of all cables to the same switch */
     uint32_t dst;        /* of `seen` and `part` */
     uint32_t *seen;      /* [switch]: round in which part[] was found */
     fab_wide *part;      /* [switch]: W or Z of the split's rule */
@@ -39,10 +40,12 @@ fab_status fab_pair_walk_new(const fab_fabric *fabric, const fab_next_hops *next
     if (split->rule == FAB_SPLIT_CAPACITY || split->rule == FAB_SPLIT_WEIGHT) {
         FAB_PASS(FAB_NEW_ALL(n, err, w->seen, w->part));
     }
+    FAB_PASS(split->rule == FAB_SPLIT_CAPACITY ? fab_trunk_capacities(fabric, next_hops->dead_link, &w->trunk, err)
+                                               : FAB_OK);
     return FAB_GIVE(*out, w);
 }
 
-FAB_FREES_WHOLE(fab_pair_walk_free, fab_pair_walk, seen, part, reached, held, front, next, link, share, part_of);
+FAB_FREES_WHOLE(fab_pair_walk_free, fab_pair_walk, trunk, seen, part, reached, held, front, next, link, share, part_of);
 
 void fab_pair_walk_by_class(fab_pair_walk *walk, const fab_switch_classes *classes) {
     walk->classes = classes;
@@ -79,7 +82,7 @@ static fab_wide through(fab_pair_walk *w, fab_link_id link) {
         return fab_wide_of(behind.mantissa * w->split->weight[link], behind.exponent);
     }
     double capacity = fab_class_of(w->fabric, link)->capacity_bps;
-    double residual = ldexp(behind.mantissa, (int)behind.exponent);
+    double residual = ldexp(behind.mantissa, (int)behind.exponent) * (capacity / w->trunk[link]);
     return fab_wide_of(residual < capacity ? residual : capacity, 0);
 }
 

@@ -3,9 +3,9 @@
  * A row has a value per destination. Everything is done leaf by leaf, and sums over leaves have a fixed order, so that
  * the result does not depend on how wide the machine's vectors are. A switch that holds little is treated leaf by leaf.
  *
- * Weighted rules. Of what switch v holds, next hop i gets m(i) / sum of m, m(i) = min(capacity, W(head)) or weight *
- * Z(head). With q = held / sum of m a link carries the sum over leaves of q * m. Entries of a run have the same heads:
- * for every head, one loop over the entries finds their loads and what the head gets. */
+ * Weighted rules. Of what switch v holds, next hop i gets m(i) / sum of m, m(i) = min(capacity, portion * W(head)) or
+ * weight * Z(head). With q = held / sum of m a link carries the sum over leaves of q * m. Entries of a run have the
+ * same heads: for every head, one loop over the entries finds their loads and what the head gets. */
 #include "split_rows.h"
 
 #include <float.h>

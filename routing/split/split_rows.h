@@ -134,7 +134,7 @@ typedef struct hops {
     const fab_dag_entry *entry, *end;
     const uint32_t *head;
     const uint16_t *rank;
-    const double *capacity;
+    const double *capacity, *portion;
     uint32_t n;
     uint32_t level;
     uint32_t n_kinds; /* 1 where all next hops are of one class of links: the first says it all; else n */
@@ -148,6 +148,7 @@ FAB_INLINE hops hops_of(const fab_dag *dag, uint32_t run) {
                   .head = dag->head + first,
                   .rank = dag->rank + first,
                   .capacity = dag->capacity,
+                  .portion = dag->portion,
                   .n = n,
                   .level = dag->run[run].level,
                   .n_kinds = dag->alike[dag->run[run].list] != 0 ? 1 : n};
@@ -169,8 +170,10 @@ FAB_INLINE void find_rows(const fab_pass *p, const hops *h) {
         if (p->split->rule == FAB_SPLIT_CAPACITY) {
             double *out = scratch(p, HEADS + i);
             double capacity = h->capacity[h->rank[i]];
+            double portion = h->portion[h->rank[i]];
             for (int k = 0; k < FAB_BLOCK_LEAVES; k++) {
-                out[k] = part[k] < capacity ? part[k] : capacity;
+                double through = part[k] * portion;
+                out[k] = through < capacity ? through : capacity;
             }
             p->row[i] = out;
         }
@@ -184,7 +187,8 @@ FAB_INLINE void find_rows(const fab_pass *p, const hops *h) {
 FAB_INLINE double measure(const fab_pass *p, const hops *h, const fab_next_hop_list *next, uint32_t i, uint64_t k) {
     double part = part_of(p, h->head[i])[k];
     if (p->split->rule == FAB_SPLIT_CAPACITY) {
-        return part < h->capacity[h->rank[i]] ? part : h->capacity[h->rank[i]];
+        double through = part * h->portion[h->rank[i]];
+        return through < h->capacity[h->rank[i]] ? through : h->capacity[h->rank[i]];
     }
     return p->weight[fab_next_hop(next, i)] * part;
 }

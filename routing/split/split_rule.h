@@ -8,8 +8,9 @@
 /** How a switch splits what it holds for destination leaf d over its minimal next hops. */
 typedef enum fab_split_rule {
     FAB_SPLIT_EQUAL,    /**< evenly over links */
-    FAB_SPLIT_CAPACITY, /**< in proportion to W(l) = min(capacity of l, sum of W over the next hops behind l): what can
-                           still get through downstream */
+    FAB_SPLIT_CAPACITY, /**< in proportion to W(l) = min(capacity of l, its part of the sum of W over the next hops
+                           behind l): what can still get through downstream. Cables to the same switch share what is
+                           behind them by their capacities */
     FAB_SPLIT_WEIGHT,   /**< in proportion to weight[l] * Z(head of l), Z(v) = sum over its next hops of the same,
                            Z(d) = 1: a path's share is the product of the weights of its links. Weights may span 100
                            orders of magnitude, Z of the switches at one distance from a leaf 150 */

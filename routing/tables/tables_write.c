@@ -14,6 +14,7 @@ typedef struct writer {
     const fab_split *split; /* NULL: none is written */
     int scale;              /* exponent of the largest weight of a link */
     double *through;        /* shape [n_leaves][n_switches]: of sum_paths() */
+    double *trunk;          /* [link]: capacity of all cables to the same switch */
     double *weight;         /* of the group at hand */
     fab_str text;           /* of an entry */
     fab_next_hop_list last; /* group that it spells */
@@ -55,7 +56,8 @@ static double strength(const writer *w, fab_link_id link, uint32_t leaf) {
     const fab_fabric *f = w->f;
     uint32_t head = fab_head(f, link) - f->first[FAB_NODE_SWITCH];
     double through = w->through[(size_t)leaf * fab_n_switches(f) + head];
-    return w->split->rule == FAB_SPLIT_CAPACITY ? fmin(fab_class_of(f, link)->capacity_bps, through)
+    const double bps = fab_class_of(f, link)->capacity_bps;
+    return w->split->rule == FAB_SPLIT_CAPACITY ? fmin(bps, through * (bps / w->trunk[link]))
                                                 : ldexp(w->split->weight[link], -w->scale) * through;
 }
 
@@ -68,6 +70,7 @@ static fab_status sum_paths(writer *w, fab_error *err) {
     FAB_OWNS(fab_hop_order_release) fab_hop_order order = {0};
     FAB_PASS(FAB_NEW(w->through, n * t->n_leaves, err));
     FAB_PASS(fab_hop_order_init(f, &order, err));
+    FAB_PASS(fab_trunk_capacities(f, t->dead_link, &w->trunk, err));
     if (w->split->rule == FAB_SPLIT_WEIGHT) { /* products along a path stay in range */
         double most = 0;
         for (uint32_t l = 0; l < f->n_links; l++) {
@@ -226,7 +229,7 @@ fab_status fab_tables_write(const fab_router *router, const fab_split *split, FI
                 strerror(errno));
 done:
     fab_str_release(&w.text);
-    FAB_FREE_ALL(w.weight, w.through);
+    FAB_FREE_ALL(w.weight, w.through, w.trunk);
     return status;
 }
 

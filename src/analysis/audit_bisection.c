@@ -11,6 +11,8 @@
 #include "fab/str.h"
 
 #include <inttypes.h>
+#include <math.h>
+#include <string.h>
 
 typedef enum half { HALF_NONE, HALF_FIRST, HALF_SECOND } half;
 
@@ -241,6 +243,36 @@ static fab_status planned(const fab_structure *plan, const halves *h, fab_audit_
 
 FAB_FREES(bisection_release, halves, order, of);
 
+/* Hosts of both halves that are exchanged stand below each other's leaves, where what they send to those beside them
+ * takes no uplink: more crosses between these halves, and no more between others. Each then counts where it stands. */
+static fab_status by_place(const fab_structure *in, halves *h, uint32_t source, fab_audit *audit, fab_error *err) {
+    capacities c = {.lacks_rates = false};
+    FAB_OWNS_MEMBERS(c.edges.list);
+    double bps = 0;
+    bool any = false;
+    FAB_EACH(const fab_finding, f, audit->findings, audit->n_findings) {
+        uint32_t server[2] = {FAB_NETWORK_NONE, FAB_NETWORK_NONE};
+        for (uint32_t i = 0; f->kind == FAB_FINDING_SWAPPED_HOSTS && i < in->n_servers; i++) {
+            const char *name = planned_name(in, i, audit);
+            server[0] = name != NULL && strcmp(name, f->node) == 0 ? i : server[0];
+            server[1] = name != NULL && strcmp(name, f->other) == 0 ? i : server[1];
+        }
+        if (server[0] != FAB_NETWORK_NONE && server[1] != FAB_NETWORK_NONE) {
+            const uint8_t first = h->of[server[0]];
+            any = any || first != h->of[server[1]];
+            h->of[server[0]] = h->of[server[1]];
+            h->of[server[1]] = first;
+        }
+    }
+    if (any) {
+        FAB_PASS(add_present(in, h, NULL, source, &c, err));
+        FAB_PASS(fab_max_flow(&c.edges, source, &bps, NULL, err));
+        audit->bisection.leaves_exchanged = bps < audit->bisection.present_bps;
+        audit->bisection.present_bps = fmin(bps, audit->bisection.present_bps);
+    }
+    return FAB_OK;
+}
+
 fab_status fab_audit_bisect(fab_network **net, fab_network **plan, fab_audit *audit, fab_error *err) {
     fab_audit_bisection *b = &audit->bisection;
     FAB_OWNS(fab_structure_free_owned) fab_structure *in = NULL;
@@ -277,6 +309,7 @@ fab_status fab_audit_bisect(fab_network **net, fab_network **plan, fab_audit *au
     b->is_known = true;
     if (meant != NULL) {
         FAB_PASS(planned(meant, &there, b, err));
+        FAB_PASS(fab_audit_bisection_gains(b) ? by_place(in, &here, source, audit, err) : FAB_OK);
     } else if (!has_plan) {
         FAB_PASS(with_lacks(in, &here, source, &c, audit, err));
     }

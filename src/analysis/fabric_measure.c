@@ -3,6 +3,7 @@
 #include "fab/design.h"
 #include "fab/analysis.h"
 #include "fab/memory.h"
+#include "fab/next_hops.h"
 
 /* "design.xml:14:9", "--set", "pattern:ring" and the like say where a value was typed; "leaf 7" does not. */
 static bool says_where_typed(const char *where) {
@@ -61,6 +62,23 @@ fab_status fab_spares_measure(const fab_fabric_spec *spec, const fab_prices *pri
     return FAB_OK;
 }
 
+/* Switches that split evenly over next hops fill the trunk that lacks a cable first. */
+static fab_status compare_trunks(const fab_fabric *f, bool *out, fab_error *err) {
+    FAB_OWNED double *trunk_bps = NULL;
+    FAB_PASS(fab_trunk_capacities(f, NULL, &trunk_bps, err));
+    for (fab_node_id v = f->first[FAB_NODE_SWITCH]; fab_is_tree(f) && v < f->n_nodes; v++) {
+        double first_bps = 0;
+        FAB_EACH_LINK(f, v, link) {
+            if (fab_class_of(f, link)->kind == FAB_LINK_FABRIC &&
+                fab_tier_of(f, fab_head(f, link)) > fab_tier_of(f, v)) {
+                first_bps = first_bps > 0 ? first_bps : trunk_bps[link];
+                *out = *out || trunk_bps[link] != first_bps;
+            }
+        }
+    }
+    return FAB_OK;
+}
+
 /* Builds out->spec unless *graph is there, and fills counts, cost and bisection. */
 static fab_status measure_network(const fab_prices *prices, fab_fabric_result *out, fab_fabric **out_graph,
                                   fab_error *err) {
@@ -69,6 +87,7 @@ static fab_status measure_network(const fab_prices *prices, fab_fabric_result *o
     const fab_fabric *graph = built != NULL ? built : *out_graph;
     FAB_PASS(fab_cost_of(&out->spec, &out->counts, prices, &out->cost, err));
     FAB_PASS(fab_spares_measure(&out->spec, prices, &out->spares, err));
+    FAB_PASS(compare_trunks(graph, &out->trunks_differ, err));
     FAB_PASS(fab_bisection(graph, &out->bisection_bps, err));
     fab_cost_set_bisection(&out->cost, out->bisection_bps);
     out->bisection_ratio = fab_bisection_ratio(&out->spec, &out->counts, out->bisection_bps);

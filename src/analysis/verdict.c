@@ -110,7 +110,10 @@ typedef struct part {
 FAB_ORDER_KEYS(longer_part, part, FAB_ORDER(b->seconds, a->seconds));
 
 /* What holds most flows of a phase; of taper and hash, which multiply, the larger factor. */
-static const char *limit_of_phase(const fab_phase_result *p, const fab_engine_result *e, char room[VERDICT_NAME]) {
+static const char *limit_of_phase(const fab_result *r, const fab_phase_result *p, const fab_engine_result *e,
+                                  char room[VERDICT_NAME]) {
+    const bool is_uneven = r->fabrics[0].trunks_differ && strncmp(e->label, "spray", 5) == 0;
+    const char *collisions = is_uneven ? "unequal trunks" : "hash collisions";
     const double hash = p->max_cut_factor > 0 ? e->max_collision_factor.mean / p->max_cut_factor : 0;
     double nic = 0;
     double fabric = 0;
@@ -120,8 +123,8 @@ static const char *limit_of_phase(const fab_phase_result *p, const fab_engine_re
     if (e->max_collision_factor.mean > VERDICT_FULL && p->fabric_flows > 0 && !verdict_is_of_hosts(p, e)) {
         if (p->max_cut_factor > VERDICT_FULL && hash > 1 + VERDICT_MARGIN) {
             const bool is_hash = hash > p->max_cut_factor;
-            (void)snprintf(room, VERDICT_NAME, "%s x%.2f (%s x%.2f)", is_hash ? "hash collisions" : "taper",
-                           is_hash ? hash : p->max_cut_factor, is_hash ? "taper" : "hash collisions",
+            (void)snprintf(room, VERDICT_NAME, "%s x%.2f (%s x%.2f)", is_hash ? collisions : "taper",
+                           is_hash ? hash : p->max_cut_factor, is_hash ? "taper" : collisions,
                            is_hash ? p->max_cut_factor : hash);
             return room;
         }
@@ -235,8 +238,9 @@ static void bound_of_phases(const fab_result *r, const fab_run_verdict *v, char 
         fab_append(out, FAB_VERDICT_TEXT, "nothing: no bytes travel");
         return;
     }
-    fab_append(out, FAB_VERDICT_TEXT, "%s, in %s: %s%s", limit_of_phase(longest, &longest->engines[v->engine], limit),
-               longest->name, v->has_time ? "" : "its fullest link needs ", verdict_seconds(FAB_ROOM, most));
+    fab_append(out, FAB_VERDICT_TEXT, "%s, in %s: %s%s",
+               limit_of_phase(r, longest, &longest->engines[v->engine], limit), longest->name,
+               v->has_time ? "" : "its fullest link needs ", verdict_seconds(FAB_ROOM, most));
     if (r->n_phases > 1 && !longest->alternative) {
         fab_append(out, FAB_VERDICT_TEXT, " of %s for all phases", verdict_seconds(FAB_ROOM, sum));
     }
@@ -270,7 +274,11 @@ static void bound_add_pairs(const fab_result *r, const fab_run_verdict *v, char 
         }
         is_told = fab_verdict_add_pairs(list, n, text, sizeof text);
         if (is_told) {
-            fab_append(out, FAB_VERDICT_TEXT, "; of %.*s %s", (int)strcspn(label, ","), label, text);
+            const char *draw = verdict_of_draw(r);
+            fab_append(out, FAB_VERDICT_TEXT, "; of %.*s %s%s", (int)strcspn(label, ","), label, text, draw);
+            if (draw[0] != '\0') {
+                fab_append(out, FAB_VERDICT_TEXT, " (--seeds %d has means)", FAB_VERDICT_SEEDS);
+            }
         }
     }
 }
@@ -339,12 +347,23 @@ size_t fab_contention_most_slowed(const fab_contention *c, const fab_contention_
     double most = 0;
     *out_n = 0;
     for (size_t j = 0; j < c->n_jobs; j++) {
-        const double longer = fab_contended_factor(&e->jobs[j]);
+        const fab_contended_phase *job = &e->jobs[j];
+        const double by_chance = e->has_expected && job->has_iteration ? job->expected_s / job->iteration_alone_s : 0;
+        const double longer = fmax(fab_contended_factor(job), by_chance);
         *out_n += longer > 1 + FAB_VERDICT_LITTLE;
         if (longer > fmax(1, most) + FAB_VERDICT_LITTLE) {
             worst = j;
             most = longer;
         }
+    }
+    return worst;
+}
+
+size_t fab_contention_most_costly(const fab_contention *c, const fab_contention_engine *e) {
+    size_t worst = c->n_jobs;
+    for (size_t j = 0; j < c->n_jobs; j++) {
+        const double least = worst < c->n_jobs ? e->jobs[worst].costs_gpus : 0;
+        worst = e->jobs[j].costs_gpus > least + FAB_VERDICT_LITTLE * c->jobs[j].n_gpus ? j : worst;
     }
     return worst;
 }
@@ -383,11 +402,23 @@ static void bound_of_jobs(const fab_contention *c, size_t engine, char *out) {
     } else {
         const fab_contended_phase *job = &e->jobs[worst];
         fab_append(out, FAB_VERDICT_TEXT, "job %s of %zu loses most to the others: ", c->jobs[worst].id, c->n_jobs);
+        const double alone_s = fab_contended_s(job, false);
+        const double now_s = e->has_expected ? job->expected_s : fab_contended_s(job, true);
+        const size_t costly = fab_contention_most_costly(c, e);
         fab_append(out, FAB_VERDICT_TEXT, "%s %s instead of %s, x%.3f", job->has_iteration ? "iteration" : "phase",
-                   verdict_seconds(FAB_ROOM, fab_contended_s(job, true)),
-                   verdict_seconds(FAB_ROOM, fab_contended_s(job, false)), fab_contended_factor(job));
+                   verdict_seconds(FAB_ROOM, now_s), verdict_seconds(FAB_ROOM, alone_s), now_s / alone_s);
+        if (e->has_expected) {
+            fab_append(out, FAB_VERDICT_TEXT,
+                       ", where phases meet by chance; %s, x%.3f, while the longest fall together once",
+                       verdict_seconds(FAB_ROOM, fab_contended_s(job, true)), fab_contended_factor(job));
+        }
         bound_of_rival(c, e, job, out);
         fab_append(out, FAB_VERDICT_TEXT, "; %zu of %zu are slowed. ", n_slowed, c->n_jobs);
+        if (e->has_expected && costly < c->n_jobs) {
+            fab_append(out, FAB_VERDICT_TEXT,
+                       "Job %s costs the others most: by chance the time of %.3g of their GPUs. ", c->jobs[costly].id,
+                       e->jobs[costly].costs_gpus);
+        }
     }
     fab_append(out, FAB_VERDICT_TEXT, "Job %s alone: ", c->jobs[0].id);
 }
@@ -483,7 +514,14 @@ static void collisions_of_engine(const fab_result *r, size_t engine, char *out) 
         fab_append(out, FAB_VERDICT_TEXT, " (mean of %" PRIu64 " seeds, x%.2f to x%.2f)", e->n_seeds,
                    e->max_collision_factor.min, e->max_collision_factor.max);
     } else if (e->n_hot > 0 && e->hot[0].taper_factor > 0) {
-        fab_append(out, FAB_VERDICT_TEXT, " = taper %.2f x hash %.2f", e->hot[0].taper_factor, e->hot[0].hash_factor);
+        const double taper = e->hot[0].taper_factor;
+        const double cut = fmin(fmax(p->max_cut_factor, 1), taper); /* that any routing has */
+        const bool is_uneven = r->fabrics[0].trunks_differ && taper > cut * (1 + VERDICT_MARGIN);
+        fab_append(out, FAB_VERDICT_TEXT, " = taper %.2f x ", is_uneven ? cut : taper);
+        if (is_uneven) {
+            fab_append(out, FAB_VERDICT_TEXT, "unequal trunks %.2f x ", taper / cut);
+        }
+        fab_append(out, FAB_VERDICT_TEXT, "hash %.2f", e->hot[0].hash_factor);
     }
     const double flows = e->collided_flows.mean;
     char few[16]; /* of a flow: some seeds have none */
@@ -539,13 +577,16 @@ static void verdict_put_cost(const fab_result *r, fab_run_verdict *v) {
     fab_append(v->cost, FAB_VERDICT_TEXT, "network %s, %s per GPU, %s", fab_money_format(FAB_ROOM, f->cost.total_usd),
                fab_money_format(FAB_ROOM, f->cost.per_gpu_usd), FAB_SAY(f->cost.power_w, FAB_UNIT_POWER));
     if (r->contention != NULL && v->engine < r->contention->n_engines) {
-        const double lost = r->contention->engines[v->engine].lost_ratio;
-        fab_append(v->cost, FAB_VERDICT_TEXT,
-                   lost > VERDICT_SAME
-                       ? "; of the GPUs' time the jobs lose %.2g %% to each other while all their phases fall "
-                         "together"
-                       : "; the jobs lose no time to each other",
-                   100 * lost);
+        const fab_contention_engine *e = &r->contention->engines[v->engine];
+        const bool lose = fmax(e->lost_ratio, e->expected_lost_ratio) > VERDICT_SAME;
+        fab_append(v->cost, FAB_VERDICT_TEXT, "; %s to each other",
+                   lose ? "of the GPUs' time the jobs lose" : "the jobs lose no time");
+        if (lose && e->has_expected) {
+            fab_append(v->cost, FAB_VERDICT_TEXT, " %.2g %% where phases meet by chance,",
+                       100 * e->expected_lost_ratio);
+        }
+        fab_append(v->cost, FAB_VERDICT_TEXT, lose ? " %.2g %% while the longest fall together" : "",
+                   100 * e->lost_ratio);
     } else if (v->of_iteration && r->iterations[v->engine].usd_per_1e9_tokens > 0) {
         const fab_iteration *it = &r->iterations[v->engine];
         fab_append(v->cost, FAB_VERDICT_TEXT, "; 1e9 tokens: %s by GPU hours at $%.2f",

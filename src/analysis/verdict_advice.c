@@ -141,6 +141,11 @@ static bool leaves_something(const fab_run_verdict *v, const fab_alternative *se
     return v->n_alternatives > 0 && v->compared_s - won_s - v->least_s > FAB_VERDICT_LITTLE * v->compared_s;
 }
 
+/* InfiniBand has no hash, so that queue pairs move nothing. */
+static bool takes_pairs(const fab_result *r) {
+    return r->n_fabrics == 0 || r->fabrics[0].spec.subnet == FAB_SUBNET_NONE;
+}
+
 #define KEEP "keep the routing: " /* where none is named before */
 
 /* Whether an engine of the run begins so and has the option, between commas. */
@@ -182,7 +187,7 @@ static void advice_of_trials(const fab_result *r, const fab_run_verdict *v, cons
     }
     if (v->n_untried > 0) {
         const bool sprays = has_engine(phase, "spray", "");
-        const bool has_pairs = has_engine(phase, "ecmp", ",qp=16,");
+        const bool has_pairs = !takes_pairs(r) || has_engine(phase, "ecmp", ",qp=16,");
         fab_append(out, FAB_VERDICT_TEXT, "; none was tried for %s flows: try %s%s%s, or route --advise",
                    FAB_SAY_COUNT(v->n_untried), sprays ? "another --engine" : "--engine spray where switches can",
                    sprays || has_pairs ? "" : ", or --engine ecmp,qp=16",
@@ -222,7 +227,8 @@ static void advice_of_routing(const fab_result *r, const fab_run_verdict *v, cha
         advice_of_trials(r, v, tapered, worst, sets || builds, leaves_something(v, set, built), out);
     } else if (worst != NULL && worst->engines[v->engine].max_collision_factor.mean > VERDICT_FULL) {
         const fab_engine_result *e = &worst->engines[v->engine];
-        fab_append(out, FAB_VERDICT_TEXT, "more queue pairs or spraying win at most x%.2f in %s",
+        fab_append(out, FAB_VERDICT_TEXT, "%s at most x%.2f in %s",
+                   takes_pairs(r) ? "more queue pairs or spraying win" : "spraying wins",
                    fmax(e->has_time ? e->lower_bound_ratio.mean : e->max_hash_factor.mean, 1), worst->name);
     } else {
         fab_append(out, FAB_VERDICT_TEXT, "%snothing collides", out[0] != '\0' ? "" : KEEP);
@@ -255,6 +261,7 @@ static void add_needs(fab_advice_kind kind, const char *change, char *out) {
         [FAB_ADVICE_QUEUE_PAIRS] = " (a setting of the hosts)",
         [FAB_ADVICE_HASHING] = " (a setting of the switches' hash)",
         [FAB_ADVICE_PINNING] = " (a path set for each flow)",
+        [FAB_ADVICE_PLACEMENT] = " (it costs nothing)",
     };
     const bool is_tables = kind == FAB_ADVICE_PINNING && strstr(change, "dmodk") != NULL;
     const char *needs = is_tables ? " (forwarding tables by destination, as subnet managers write)" : NEEDS[kind];
@@ -319,13 +326,24 @@ static void add_rank(const fab_advice *a, char *out) {
     fab_append(out, FAB_VERDICT_TEXT, ", the most of %" PRIu64 " configurations", a->n_evaluated);
 }
 
+/* Ranks in order alone, where more is changed beside them. */
+static void add_order(const fab_advice *a, const char *of, char *out) {
+    FAB_FIRST(i, a->n_rows, strcmp(a->rows[i].change, "--job placement=order") == 0);
+    if (i < a->n_rows && a->best.n_changes > 1 && a->best.kinds[0] == FAB_ADVICE_PLACEMENT) {
+        fab_append(out, FAB_VERDICT_TEXT, "%s costs nothing and saves %.1f %% of %s; ", a->rows[i].change,
+                   100 * a->rows[i].gain.ratio, of);
+    }
+}
+
 /* Where changes were searched and ranked, the verdict is what came of that, by the same measure. */
-static void advice_of_search(const fab_advice *a, char *out) {
+static void advice_of_search(const fab_advice *a, bool is_planned, char *out) {
     const fab_advice_best *b = &a->best;
     const fab_advice_row *built = best_of_switches(a);
-    const char *of = a->transport == FAB_TRANSPORT_FLUID ? "the time of the fullest links" : "the time of all packets";
+    const char *of = a->by_links                           ? "the time of the fullest links"
+                     : a->transport == FAB_TRANSPORT_FLUID ? "the time of all phases"
+                                                           : "the time of all packets";
     bool is_checked = b->check.ci95_s > 0 || b->gain.ci95_s > 0;
-    if (!(a->base.time_s > 0)) {
+    if (!a->is_in_network) {
         fab_append(out, FAB_VERDICT_TEXT, "nothing: no traffic leaves the scale-up domains");
         return;
     }
@@ -338,11 +356,12 @@ static void advice_of_search(const fab_advice *a, char *out) {
         fab_append(out, FAB_VERDICT_TEXT, "nothing that is confirmed: other seeds do not have the gain of %s",
                    name_change(b->change));
     } else {
+        add_order(a, of, out);
         fab_append(out, FAB_VERDICT_TEXT, "%s", name_change(b->change));
         if (b->iteration_s > 0 && b->base_iteration_s > 0) {
-            fab_append(out, FAB_VERDICT_TEXT, " takes an iteration of %s instead of %s, %.1f %% %s, and",
+            fab_append(out, FAB_VERDICT_TEXT, " takes an iteration of %s instead of %s%s, %.1f %% %s, and",
                        verdict_seconds(FAB_ROOM, b->iteration_s), verdict_seconds(FAB_ROOM, b->base_iteration_s),
-                       100 * fabs(1 - b->iteration_s / b->base_iteration_s),
+                       is_planned ? " under this plan" : "", 100 * fabs(1 - b->iteration_s / b->base_iteration_s),
                        b->iteration_s <= b->base_iteration_s ? "less" : "more");
         }
         fab_append(out, FAB_VERDICT_TEXT, " saves %.1f %% of %s", 100 * b->gain.ratio, of);
@@ -390,7 +409,8 @@ static void advice_of_failures(const fab_failures *f, size_t engine, char *out) 
 }
 
 /* What all jobs gain: of changes that save as much the easiest, then those that save more. */
-static void advice_of_jobs(const fab_contention *c, bool is_one_draw, bool collides, char *out) {
+static void advice_of_jobs(const fab_result *r, bool is_one_draw, bool collides, char *out) {
+    const fab_contention *c = r->contention;
     double most = 0;
     FAB_EACH(const fab_job_remedy, m, c->remedies, c->n_remedies) {
         if (m->saved_ratio > most + FAB_VERDICT_LITTLE) {
@@ -413,17 +433,18 @@ static void advice_of_jobs(const fab_contention *c, bool is_one_draw, bool colli
         fab_append(out, FAB_VERDICT_TEXT, "; all of one draw, which --seeds %d tells from luck", FAB_VERDICT_SEEDS);
     }
     if (c->n_untried > 0) {
-        fab_append(
-            out, FAB_VERDICT_TEXT,
-            "changes were not tried: %s flows are too many; give --engine ecmp,qp=16 or spray to compare them, move "
-            "jobs that share links apart (servers), or add uplinks",
-            FAB_SAY_COUNT(c->n_untried));
+        fab_append(out, FAB_VERDICT_TEXT,
+                   "changes were not tried: %s flows are too many; give --engine %sspray to compare them, move "
+                   "jobs that share links apart (servers), or add uplinks",
+                   FAB_SAY_COUNT(c->n_untried), takes_pairs(r) ? "ecmp,qp=16 or " : "");
     } else if (!(c->engines[c->remedied].lost_ratio > FAB_VERDICT_LITTLE)) {
-        fab_append(out, FAB_VERDICT_TEXT, "%snothing to move: the jobs hardly cost each other time%s",
-                   most > 0 ? "; " : "",
-                   collides && c->n_remedies == 0
-                       ? "; flows of each collide with its own: --engine ecmp,qp=16, or spray where switches can"
-                       : "");
+        fab_append(out, FAB_VERDICT_TEXT, "%snothing to move: the jobs hardly cost each other time",
+                   most > 0 ? "; " : "");
+        if (collides && c->n_remedies == 0) {
+            fab_append(out, FAB_VERDICT_TEXT,
+                       "; flows of each collide with its own: --engine %sspray where switches can",
+                       takes_pairs(r) ? "ecmp,qp=16, or " : "");
+        }
     } else if (!(most > 0)) {
         fab_append(out, FAB_VERDICT_TEXT, "%smove jobs that share links apart (servers), or add uplinks",
                    c->has_tried ? "nothing that was tried helps all jobs together: " : "");
@@ -440,9 +461,20 @@ static void advice_of_engines(const fab_result *r, const fab_run_verdict *v, cha
     }
     fab_append(out, FAB_VERDICT_TEXT, "; ");
     if (e != v->engine) {
-        fab_append(out, FAB_VERDICT_TEXT, "more queue pairs save %.2g %% at most (%s); beside that one: ",
-                   100 * (1 - verdict_time(r, v->engine) / verdict_time(r, e)), verdict_engine(r, v->engine, name[1]));
+        fab_append(out, FAB_VERDICT_TEXT, "more queue pairs save %.2g %% at most%s (%s); beside that one: ",
+                   100 * (1 - verdict_time(r, v->engine) / verdict_time(r, e)), verdict_of_draw(r),
+                   verdict_engine(r, v->engine, name[1]));
     }
+}
+
+/* Ranks in order, which ask for nothing: before all that does. */
+static void advice_of_order(const fab_result *r, const fab_run_verdict *v, char *out) {
+    char name[VERDICT_NAME];
+    const bool has_engines = v->slowest != v->engine;
+    fab_append(out, FAB_VERDICT_TEXT, "--job placement=order costs nothing and takes %s, %.0f %% less",
+               verdict_seconds(FAB_ROOM, v->in_order_s), 100 * (1 - v->in_order_s / v->time_s));
+    fab_append(out, FAB_VERDICT_TEXT, "%s%s%s; as it is placed: ", has_engines ? ", under " : "",
+               has_engines ? verdict_engine(r, v->engine, name) : "", r->plans != NULL ? ", by its own plan" : "");
 }
 
 static void advice_of_plan(const fab_result *r, const fab_run_verdict *v, char *out) {
@@ -457,6 +489,9 @@ static void advice_of_plan(const fab_result *r, const fab_run_verdict *v, char *
 
 void verdict_put_advice(const fab_result *r, fab_run_verdict *v) {
     const size_t engine = fab_result_index(r, v->engine);
+    if (v->in_order_s > 0) {
+        advice_of_order(r, v, v->advice);
+    }
     if (r->failures != NULL && engine < r->failures->n_engines) {
         advice_of_failures(r->failures, engine, v->advice);
     }
@@ -475,10 +510,10 @@ void verdict_put_advice(const fab_result *r, fab_run_verdict *v) {
     }
     if (r->contention != NULL) {
         const fab_phase_result *worst = verdict_worst_phase(r, v->engine);
-        advice_of_jobs(r->contention, r->n_seeds == 1 && r->phases[0].engines[v->engine].seeded,
+        advice_of_jobs(r, r->n_seeds == 1 && r->phases[0].engines[v->engine].seeded,
                        worst != NULL && worst->engines[v->engine].max_hash_factor.mean > VERDICT_FULL, v->advice);
     } else if (r->advice != NULL) {
-        advice_of_search(r->advice, v->advice);
+        advice_of_search(r->advice, r->plans != NULL, v->advice);
     } else {
         advice_of_routing(r, v, v->advice);
         if (r->plans != NULL && v->n_alternatives > 0) { /* a command with another engine searches again */

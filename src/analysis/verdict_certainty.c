@@ -27,8 +27,7 @@ const char *verdict_of_draw(const fab_result *r) {
 }
 
 void verdict_add_draw(const fab_result *r, const fab_run_verdict *v, char *out) {
-    const fab_result *own = fab_result_of(r, v->engine);
-    const fab_stat *draws = own->plans != NULL ? &own->plans->plans[0].draws_s : NULL;
+    const fab_stat *draws = r->plans != NULL ? &r->plans->plans[0].draws_s : NULL;
     if (r->n_seeds > 1 || !verdict_is_drawn(r, v->engine)) {
         return;
     }
@@ -37,10 +36,10 @@ void verdict_add_draw(const fab_result *r, const fab_run_verdict *v, char *out) 
     } else if (draws->max > v->time_s * (1 + FAB_VERDICT_LITTLE)) {
         fab_append(out, FAB_VERDICT_TEXT,
                    " in this draw; over %" PRIu64 " seeds the mean is %s, the longest %s (--seeds %" PRIu64 ")",
-                   own->plans->draws, verdict_seconds(FAB_ROOM, draws->mean), verdict_seconds(FAB_ROOM, draws->max),
-                   own->plans->draws);
+                   r->plans->draws, verdict_seconds(FAB_ROOM, draws->mean), verdict_seconds(FAB_ROOM, draws->max),
+                   r->plans->draws);
     } else {
-        fab_append(out, FAB_VERDICT_TEXT, ", over %" PRIu64 " seeds too", own->plans->draws);
+        fab_append(out, FAB_VERDICT_TEXT, ", over %" PRIu64 " seeds too", r->plans->draws);
     }
 }
 
@@ -130,6 +129,24 @@ static void certainty_of_planes(const fab_result *r, size_t engine, char *out) {
     }
 }
 
+/* What routes where a subnet manager does, and nobody gave its tables; a hash is none of InfiniBand's. */
+static void certainty_of_subnet(const fab_result *r, char *out) {
+    const fab_subnet subnet = r->n_fabrics > 0 ? r->fabrics[0].spec.subnet : FAB_SUBNET_NONE;
+    FAB_ANY(hashes, e, r->phases[0].n_engines, strncmp(r->phases[0].engines[e].label, "ecmp", 4) == 0);
+    if (subnet == FAB_SUBNET_NONE) {
+        return;
+    }
+    if (hashes) {
+        fab_append(out, FAB_VERDICT_TEXT, "; InfiniBand does not hash flows as ecmp does: without --engine it is %s",
+                   fab_default_engine(subnet));
+    } else if (r->engine != NULL && strcmp(r->engine->where, FAB_DEFAULT_ENGINE) == 0) {
+        fab_append(out, FAB_VERDICT_TEXT,
+                   "; InfiniBand routes by destination: engine %s, %s; --engine file,path=LFTS has the subnet's tables",
+                   r->engine->text,
+                   subnet == FAB_SUBNET_TREE ? "as OpenSM by default in a tree" : "as OpenSM's where there is no tree");
+    }
+}
+
 void verdict_put_certainty(const fab_result *r, fab_run_verdict *v) {
     bool is_bound = false; /* times are those of lossless queues at least */
     const fab_transport transport = r->n_fabrics > 0 ? r->fabrics[0].spec.transport.kind : FAB_TRANSPORT_FLUID;
@@ -138,6 +155,7 @@ void verdict_put_certainty(const fab_result *r, fab_run_verdict *v) {
     }
     certainty_of_draws(r, v, verdict_is_drawn(r, v->engine), v->certainty);
     certainty_of_planes(r, v->engine, v->certainty);
+    certainty_of_subnet(r, v->certainty);
     if (r->n_serving > v->engine) {
         verdict_add_arrivals(&r->serving[v->engine], v->certainty);
     }

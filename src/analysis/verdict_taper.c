@@ -64,6 +64,18 @@ static const char *lifts_taper(const fab_fabric_result *f) {
     return f->spares.is_shared ? "--set full-spares=yes" : "";
 }
 
+/* What trunks that differ cost where switches share evenly among cables. */
+static void add_unequal(const fab_result *r, const fab_phase_result *p, const fab_engine_result *e, char *out) {
+    const bool splits_evenly = strncmp(e->label, "spray,weights=equal", 19) == 0;
+    if (splits_evenly && r->fabrics[0].trunks_differ && p->max_taper_factor > VERDICT_FULL &&
+        p->max_taper_factor > p->max_cut_factor * (1 + VERDICT_MARGIN)) {
+        fab_append(out, FAB_VERDICT_TEXT,
+                   "; trunks are unequal, to which --engine spray,weights=capacity shares in "
+                   "proportion%s",
+                   strcmp(r->fabrics[0].family, "installed") == 0 ? " (missing cables: fabriscope audit)" : "");
+    }
+}
+
 void verdict_add_taper(const fab_result *r, const fab_run_verdict *v, char *out) {
     const fab_phase_result *p = verdict_most_tapered(r, v->engine);
     const char *setting = lifts_taper(&r->fabrics[0]);
@@ -72,6 +84,7 @@ void verdict_add_taper(const fab_result *r, const fab_run_verdict *v, char *out)
         return;
     }
     const fab_engine_result *e = &p->engines[v->engine];
+    add_unequal(r, p, e, out);
     if (p->max_taper_factor > VERDICT_FULL && is_held_by_hosts(p, e)) {
         fab_append(out, FAB_VERDICT_TEXT, "; %smore uplinks win nothing: NICs take as long, in %s",
                    verdict_is_of_hosts(p, e) ? "" : "collisions apart, ", p->name);

@@ -127,14 +127,15 @@ bool fab_experts_keep_rails(const fab_job_spec *job, uint64_t domain) {
 void fab_gpu_sold_unlike(const fab_gpu *gpu, const fab_fabric_spec *spec, char out[FAB_SOLD_SIZE]) {
     const bool is_like = spec->gpus_per_server == gpu->server_gpus && spec->domain <= gpu->domain &&
                          (spec->domain > gpu->server_gpus || gpu->domain == gpu->server_gpus);
+    const uint64_t most = gpu->domain == 1 ? spec->gpus_per_server : gpu->domain; /* PCIe joins those of a server */
     out[0] = '\0';
-    if (gpu->server_gpus == 0 && gpu->domain > 0 && spec->domain > gpu->domain) {
+    if (gpu->server_gpus == 0 && most > 0 && spec->domain > most) {
         fab_append(out, FAB_SOLD_SIZE,
                    "%.40s is sold in scale-up domains of at most %" PRIu64
-                   " GPUs, and the design has domains of %" PRIu64
+                   " GPUs%s, and the design has domains of %" PRIu64
                    ": no price has what would join so many, neither of GPU hours nor of servers, and margins leave it "
                    "out",
-                   gpu->name, gpu->domain, spec->domain);
+                   gpu->name, most, gpu->domain == 1 ? ", those of a server, by PCIe" : "", spec->domain);
     } else if (gpu->server_gpus > 0 && !is_like) {
         fab_append(out, FAB_SOLD_SIZE,
                    "%.40s is sold in servers of %" PRIu64 " with scale-up domains of %" PRIu64

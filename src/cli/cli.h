@@ -217,6 +217,14 @@ FAB_STATUS cli_read_policies(const cli_options *options, fab_policy *out, size_t
 /** Of cli_option_histories and cli_option_history_policy: `policy` stays where none is given. */
 FAB_STATUS cli_read_histories(const cli_options *options, fab_policy *policy, fab_error *err);
 
+/** FAB_EUSAGE where the key job.placement, given by `option`, would move nothing of `traffic`: a pattern or a file. */
+FAB_STATUS cli_check_placement(const char *traffic, const char *option, fab_error *err);
+/** Lays "key=value,..." over a job of a design, which may be one more. */
+FAB_STATUS cli_set_job(fab_design *design, size_t job, const char *text, const char *option, fab_error *err);
+
+/** The same with all of --job, each of the job that its id names, with cli_check_placement(). */
+FAB_STATUS cli_set_jobs(const cli_options *options, fab_design *out, fab_error *err);
+
 /* --- limits.c ----------------------------------------------------------------------------------------------------- */
 
 #define CLI_EXIT_TIME 6 /**< exit code of a run that --max-time has ended */
@@ -282,20 +290,17 @@ void cli_tell_left_cables(const cli_options *options, const struct fab_network *
 
 /* --- session.c ---------------------------------------------------------------------------------------------------- */
 
-/** FAB_EUSAGE where the key job.placement, given by `option`, would move nothing of `traffic`: of a pattern or a file.
- */
-FAB_STATUS cli_check_placement(const char *traffic, const char *option, fab_error *err);
 /** Reads a design and lays --set, --job, --engine and --prices over it. */
 FAB_STATUS cli_read_design(const cli_options *options, const char *name, fab_design *out, fab_error *err);
+
+/** The engine of a design that names none: of a subnet of InfiniBand one by destination, else ecmp. */
+void cli_default_engine(fab_design *design);
 
 /** Says of an error of --set that it is of another option, whose value the override has behind `skip` bytes. */
 void cli_name_option(const char *option, size_t skip, const char *const *overrides, size_t n, fab_error *err);
 
 /** The same into memory of its own, for free(). */
 FAB_STATUS cli_open_design(const cli_options *options, const char *text, fab_design **out, fab_error *err);
-
-/** Lays "key=value,..." over a job of a design, which may be one more. */
-FAB_STATUS cli_set_job(fab_design *design, size_t job, const char *text, const char *option, fab_error *err);
 
 /** An empty result of `command` with room for n_fabrics. Release with fab_result_release(). */
 FAB_STATUS cli_result_init(const cli_options *options, fab_command command, size_t n_fabrics, fab_result *out,

@@ -170,18 +170,6 @@ bool cli_shows_loads(const cli_options *options) {
     return shown;
 }
 
-typedef struct export {
-    const fab_report_format *format;
-    const fab_result *result;
-    const fab_report_style *style;
-}
-export;
-
-static fab_status write_export(const void *context, FILE *out, fab_error *err) {
-    const export *e = context;
-    return fab_report_write(e->format, e->result, e->style, out, err);
-}
-
 void cli_tell_left_out(const cli_options *options, const fab_report_format *format, const fab_result *result) {
     if (format->leaves_out_hosts && !options->quiet && result->graph != NULL && fab_has_software(result->graph)) {
         (void)fprintf(
@@ -199,8 +187,8 @@ static fab_status export_to(const cli_options *options, const char *path, const 
                                     .picture = options->picture,
                                     .picture_phase = options->picture_phase,
                                     .table = options->table};
-    const export e = {format, result, &style};
-    FAB_PASS(fab_save_file(path, options->force, write_export, &e, err));
+    const fab_report_content what = {format, result, &style};
+    FAB_PASS(fab_save_file(path, options->force, fab_report_save, &what, err));
     if (!options->quiet) {
         (void)fprintf(stderr, "fabriscope: %s written to %s\n", format->name, path);
     }

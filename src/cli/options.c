@@ -365,3 +365,69 @@ fab_status cli_read_policies(const cli_options *options, fab_policy *out, size_t
     }
     return FAB_OK;
 }
+
+/* --- jobs --------------------------------------------------------------------------------------------------------- */
+
+/* One piece of --job. A piece without '=' continues the value before it: "servers=0-15,20". */
+static size_t piece_length(const char *text) {
+    size_t n = strcspn(text, ",");
+    while (text[n] == ',') {
+        size_t next = strcspn(text + n + 1, ",");
+        if (memchr(text + n + 1, '=', next) != NULL || next == 0) {
+            break;
+        }
+        n += 1 + next;
+    }
+    return n;
+}
+
+fab_status cli_set_job(fab_design *design, size_t job, const char *text, const char *option, fab_error *err) {
+    FAB_OWNED char *piece = NULL;
+    for (const char *at = text; *at != '\0';) {
+        size_t n = piece_length(at);
+        free(piece);
+        piece = NULL;
+        FAB_PASS(FAB_NEW(piece, n + 1, err));
+        memcpy(piece, at, n);
+        char *value = strchr(piece, '=');
+        FAB_REFUSE_IF(value == NULL || value == piece, err, FAB_EUSAGE, NULL,
+                      "option %s: '%.60s' is not key=value (such as model=llama3-70b,tp=8)", option, piece);
+        *value++ = '\0';
+        FAB_PASS(fab_design_set_job(design, job, piece, value, option, err));
+        at += n + (at[n] == ',' ? 1 : 0);
+    }
+    return FAB_OK;
+}
+
+/* The job that has the id which is given; of a new one the first --job names the first job, and others add one. */
+static size_t job_named(const fab_design *design, const char *text, bool is_first) {
+    while (*text != '\0' && strncmp(text, "id=", 3) != 0) {
+        text += piece_length(text);
+        text += *text == ',';
+    }
+    for (size_t job = 0; *text != '\0' && job < design->n_jobs; job++) {
+        if (strlen(design->jobs[job].id) == strcspn(text + 3, ",") &&
+            strncmp(design->jobs[job].id, text + 3, strcspn(text + 3, ",")) == 0) {
+            return job;
+        }
+    }
+    return *text == '\0' || is_first ? 0 : design->n_jobs;
+}
+
+fab_status cli_check_placement(const char *traffic, const char *option, fab_error *err) {
+    const bool is_file = traffic != NULL && strncmp(traffic, "file:", 5) == 0;
+    FAB_REFUSE_IF(is_file || (traffic != NULL && strncmp(traffic, "pattern:", 8) == 0), err, FAB_EUSAGE, NULL,
+                  "option --%s: job.placement moves no traffic of %s; %s", option, is_file ? "a file" : "a pattern",
+                  is_file ? "its rows name GPUs or servers: exchange rows and columns of the file"
+                          : "write --traffic pattern:NAME,placement=...");
+    return FAB_OK;
+}
+
+fab_status cli_set_jobs(const cli_options *options, fab_design *out, fab_error *err) {
+    for (size_t i = 0; i < options->jobs.n; i++) {
+        const char *text = options->jobs.items[i];
+        FAB_PASS(cli_set_job(out, job_named(out, text, i == 0), text, "--job", err));
+    }
+    FAB_ANY(is_placed, i, out->n_jobs, out->jobs[i].placement_given);
+    return is_placed ? cli_check_placement(options->traffic, "job", err) : FAB_OK;
+}

@@ -1,57 +1,12 @@
 #include "cli.h"
 #include "fab/advise.h"
+#include "fab/place_run.h"
 #include "fab/prices.h"
 
 #include "fab/memory.h"
 #include "fab/replay_memory.h"
 
 #include <inttypes.h>
-
-/* One piece of --job. A piece without '=' continues the value before it: "servers=0-15,20". */
-static size_t piece_length(const char *text) {
-    size_t n = strcspn(text, ",");
-    while (text[n] == ',') {
-        size_t next = strcspn(text + n + 1, ",");
-        if (memchr(text + n + 1, '=', next) != NULL || next == 0) {
-            break;
-        }
-        n += 1 + next;
-    }
-    return n;
-}
-
-fab_status cli_set_job(fab_design *design, size_t job, const char *text, const char *option, fab_error *err) {
-    FAB_OWNED char *piece = NULL;
-    for (const char *at = text; *at != '\0';) {
-        size_t n = piece_length(at);
-        free(piece);
-        piece = NULL;
-        FAB_PASS(FAB_NEW(piece, n + 1, err));
-        memcpy(piece, at, n);
-        char *value = strchr(piece, '=');
-        FAB_REFUSE_IF(value == NULL || value == piece, err, FAB_EUSAGE, NULL,
-                      "option %s: '%.60s' is not key=value (such as model=llama3-70b,tp=8)", option, piece);
-        *value++ = '\0';
-        FAB_PASS(fab_design_set_job(design, job, piece, value, option, err));
-        at += n + (at[n] == ',' ? 1 : 0);
-    }
-    return FAB_OK;
-}
-
-/* The job that has the id which is given; of a new one the first --job names the first job, and others add one. */
-static size_t job_named(const fab_design *design, const char *text, bool is_first) {
-    while (*text != '\0' && strncmp(text, "id=", 3) != 0) {
-        text += piece_length(text);
-        text += *text == ',';
-    }
-    for (size_t job = 0; *text != '\0' && job < design->n_jobs; job++) {
-        if (strlen(design->jobs[job].id) == strcspn(text + 3, ",") &&
-            strncmp(design->jobs[job].id, text + 3, strcspn(text + 3, ",")) == 0) {
-            return job;
-        }
-    }
-    return *text == '\0' || is_first ? 0 : design->n_jobs;
-}
 
 static const char *const TRANSPORTS[] = {"fluid", "pfc", "dcqcn", "spray-ack"};
 enum { ANY = 15, PACKETS = 14, LOSSLESS = 6, MARKED = 4, SPRAYED = 8 }; /* sets of them */
@@ -143,6 +98,14 @@ static fab_status read_with_overrides(const cli_options *options, const char *te
     return status;
 }
 
+void cli_default_engine(fab_design *design) {
+    if (design->n_engines == 0 || strcmp(design->engines[0].where, FAB_DEFAULT_ENGINE) == 0) {
+        design->n_engines = 1;
+        design->engines[0] = (fab_engine_spec){.where = FAB_DEFAULT_ENGINE};
+        FAB_FORMAT(design->engines[0].text, "%s", fab_default_engine(design->fabric.subnet));
+    }
+}
+
 static fab_status set_engines(const cli_options *options, fab_design *design, fab_error *err) {
     for (size_t i = 0; i < options->engines.n; i++) {
         fab_engine_spec *engine = &design->engines[i];
@@ -153,31 +116,13 @@ static fab_status set_engines(const cli_options *options, fab_design *design, fa
         FAB_FORMAT(engine->where, "--engine");
     }
     design->n_engines = options->engines.n > 0 ? options->engines.n : design->n_engines;
-    if (design->n_engines == 0) {
-        design->n_engines = 1;
-        design->engines[0] = (fab_engine_spec){.text = "ecmp", .where = "default engine"};
-    }
-    return FAB_OK;
-}
-
-fab_status cli_check_placement(const char *traffic, const char *option, fab_error *err) {
-    const bool is_file = traffic != NULL && strncmp(traffic, "file:", 5) == 0;
-    FAB_REFUSE_IF(is_file || (traffic != NULL && strncmp(traffic, "pattern:", 8) == 0), err, FAB_EUSAGE, NULL,
-                  "option --%s: job.placement moves no traffic of %s; %s", option, is_file ? "a file" : "a pattern",
-                  is_file ? "its rows name GPUs or servers: exchange rows and columns of the file"
-                          : "write --traffic pattern:NAME,placement=...");
+    cli_default_engine(design);
     return FAB_OK;
 }
 
 fab_status cli_read_design(const cli_options *options, const char *name, fab_design *out, fab_error *err) {
     FAB_PASS(read_with_overrides(options, name, out, err));
-    for (size_t i = 0; i < options->jobs.n; i++) {
-        const char *text = options->jobs.items[i];
-        const char *key = strstr(text, "placement=");
-        const bool places = key != NULL && (key == text || key[-1] == ',');
-        FAB_PASS(places ? cli_check_placement(options->traffic, "job", err) : FAB_OK);
-        FAB_PASS(cli_set_job(out, job_named(out, text, i == 0), text, "--job", err));
-    }
+    FAB_PASS(cli_set_jobs(options, out, err));
     FAB_PASS(set_engines(options, out, err));
     if (options->prices != NULL) {
         FAB_REFUSE_IF(strlen(options->prices) >= sizeof out->prices, err, FAB_EINPUT, "--prices",
@@ -390,6 +335,8 @@ static fab_status replay_part(cli_session *s, size_t i, fab_replay *replay, fab_
     FAB_PASS(fab_replay_run(replay, result, err));
     for (size_t k = 0; k < result->n_iterations && choice->plans[k] != NULL; k++) {
         (void)fab_job_plan_text(&choice->plans[k]->plans[0].plan, result->iterations[k].plan);
+        result->iterations[k].plan_bound_s = choice->plans[k]->lower_bound_s;
+        result->iterations[k].plan_is_proven = choice->plans[k]->is_proven;
     }
     return fab_context_traffic(replay->context, &result->placed, err);
 }
@@ -437,7 +384,8 @@ static cli_part *part_of(const cli_session *s, size_t engine, size_t *out_engine
 /* What is said of the job as a whole is of the fastest engine. */
 static void tell_of(cli_session *s, size_t engine) {
     size_t k = 0;
-    const fab_plans *plans = part_of(s, engine, &k)->choice.plans[k];
+    const cli_part *part = part_of(s, engine, &k);
+    const fab_plans *plans = part->choice.plans[k];
     fab_result_tell_of(&s->result, engine);
     s->result.plans = plans != NULL ? plans : s->result.plans;
 }
@@ -455,6 +403,19 @@ static fab_status look_for_plan(const cli_session *s, fab_run_verdict *verdict, 
                ? FAB_OK
                : fab_plan_beat(&request, &r->job, engine, it->seeds.n_seeds > 1 ? it->seeds.time_s.min : it->time_s,
                                &verdict->better, err);
+}
+
+/* Whether ranks in order, which cost nothing, would be faster. --advise has them among its changes. */
+static fab_status look_in_order(const cli_session *s, fab_run_verdict *verdict, fab_error *err) {
+    const cli_options *options = s->options;
+    double time_s = 0;
+    if (!verdict->has_time || options->advise.on || s->hosts != NULL) {
+        return FAB_OK;
+    }
+    FAB_PASS(fab_place_in_order(s->asked, verdict->engine, options->traffic, options->seed, s->result.n_seeds,
+                                (size_t)options->n_threads, &time_s, err));
+    verdict->in_order_s = time_s < verdict->time_s * (1 - FAB_VERDICT_PLAN) ? time_s : 0;
+    return FAB_OK;
 }
 
 /* Under plans of their own: of the fastest engine, and those that run alike. */
@@ -522,6 +483,7 @@ fab_status cli_session_report(cli_session *s, FILE *out, fab_error *err) {
             status = s->further.contention != NULL
                          ? fab_job_remedies_try(&replay, &s->result, verdict->engine, s->further.contention, err)
                          : try_others(s, &replay, verdict, err);
+            status = status == FAB_OK ? look_in_order(s, verdict, err) : status;
         }
     }
     status = status == FAB_OK ? look_for_plan(s, verdict, err) : status;

@@ -51,7 +51,6 @@ static void design_defaults_fill(fab_design *design) {
     if (fabric->domain == 0) {
         fabric->domain = fabric->gpus_per_server;
     }
-    design_follow_gpu(design);
     if (design->name[0] == '\0') {
         FAB_FORMAT(design->name, "%s", fabric->family);
     }
@@ -175,5 +174,6 @@ fab_status reading_finish(reading *r, fab_error *err) {
     FAB_PASS(check_fabric(r, err));
     FAB_PASS(check_front_end(r, err));
     FAB_PASS(reading_finish_floor(r, err));
+    design_follow_gpu(&r->design);
     return check_jobs(&r->design, r->where[design_field_index(id)], err);
 }

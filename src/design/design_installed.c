@@ -90,12 +90,18 @@ static fab_status take_radix(reading *r, const fab_structure *net, fab_error *er
     return FAB_OK;
 }
 
+static fab_subnet subnet_of(const fab_fabric_spec *f, bool is_told, bool is_tree) {
+    const bool is_infiniband = is_told || f->transport.wire == FAB_WIRE_INFINIBAND;
+    return !is_infiniband ? FAB_SUBNET_NONE : is_tree ? FAB_SUBNET_TREE : FAB_SUBNET_GRAPH;
+}
+
 static fab_status take_counts(reading *r, const fab_structure *net, fab_error *err) {
     fab_fabric_spec *f = &r->design.fabric;
     f->gaps = (fab_gaps){.cables = net->net->is_tree_of_names,
                          .hosts = net->n_added_hosts > 0,
                          .lengths = !net->knows_lengths,
                          .rates = fab_structure_unrated(net)};
+    f->subnet = subnet_of(f, net->net->is_infiniband, net->is_tree);
     f->nics_per_server = net->nics_per_server;
     f->gpus_per_server = f->gpus_per_server != 0 ? f->gpus_per_server : net->nics_per_server;
     FAB_PASS(check_rate(r, "nic", f->nic_bps, net->nic_bps, err));
@@ -136,6 +142,7 @@ fab_status reading_finish_installed(reading *r, fab_error *err) {
                       "file, format, digest, host-order, hosts-per-switch and cables are keys of " FAMILY
                       "; the family is %s",
                       f->family);
+        f->subnet = subnet_of(f, false, strcmp(f->family, "torus") != 0 && strcmp(f->family, "dragonfly") != 0);
         return FAB_OK;
     }
     FAB_REFUSE_IF(f->file[0] == '\0', err, FAB_EINPUT, r->origin_where,

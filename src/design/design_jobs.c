@@ -1,10 +1,7 @@
 /* Jobs of a design: their fields, their lists of servers, and copies of them. */
 #include "fields.h"
 
-#include <math.h>
 #include <stdio.h>
-
-#define DEFAULT_SCALE_UP_BPS 3.6e12 /* of the default of domain-rate, an H100's */
 
 /* --- lists of servers --------------------------------------------------------------------------------------------- */
 
@@ -138,14 +135,6 @@ fab_status design_set_job_field(const field *f, fab_design *design, size_t job, 
     return FAB_OK;
 }
 
-void design_follow_gpu(fab_design *design) {
-    fab_fabric_spec *f = &design->fabric;
-    double gpu_bps = design->n_jobs > 0 ? design->jobs[0].accelerator.scale_up_bps : DEFAULT_SCALE_UP_BPS;
-    f->domain_bps = f->domain_rate_given ? f->domain_bps : gpu_bps;
-    f->domain_rate_unlike = fabs(f->domain_bps - gpu_bps) > 1;
-    FAB_FORMAT(f->host.gpu, "%.*s", (int)sizeof f->host.gpu - 1, design->n_jobs > 0 ? design->jobs[0].gpu : "");
-}
-
 fab_status fab_design_default_job(fab_job_spec *out, fab_error *err) {
     fab_job_spec job;
     memset(&job, 0, sizeof job);
@@ -179,6 +168,7 @@ fab_status fab_design_set_job(fab_design *design, size_t job, const char *key, c
     FAB_PASS(job == n_jobs ? reading_add_job(design, where, err) : FAB_OK);
     fab_status status = design_set_job_field(f, design, job, value, where, err);
     if (status == FAB_OK) {
+        design->jobs[job].placement_given = design->jobs[job].placement_given || strcmp(key, "placement") == 0;
         design_follow_gpu(design);
     } else {
         design->n_jobs = n_jobs;

@@ -34,7 +34,8 @@ typedef struct reading {
     char where[MAX_FIELDS][192]; /**< by design_field_index; empty = default. Tier fields: the last one set */
 } reading;
 
-/** The rate of scale-up domains follows the GPU of the first job, unless it was given. */
+/** What was not given follows the GPU of the first job: the rate of scale-up domains, the power of a server and how
+ * many of them a rack holds. Without a job an H100. */
 void design_follow_gpu(fab_design *design);
 
 /** Everything at its default. */
@@ -73,7 +74,7 @@ FAB_STATUS design_set_job_field(const field *f, fab_design *design, size_t job, 
 /** Appends a job with defaults; its index is the old n_jobs. */
 FAB_STATUS reading_add_job(fab_design *design, const char *where, fab_error *err);
 
-/** Fills in the power of a server and the servers of a rack, and checks them against the limits; see design_floor.c. */
+/** Notes what is given of the floor, and fills in the servers of a rack where racks are. */
 FAB_STATUS reading_finish_floor(reading *r, fab_error *err);
 
 /** Fills derived defaults and checks values against each other. */

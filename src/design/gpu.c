@@ -26,7 +26,7 @@ static const book_field ROOT[] = {
     NUMBER(BOOK_OPTIONAL, "power", FIELD_QUANTITY, FAB_UNIT_POWER, gpu.power_w, 0, 1e6, "0W", "power; left out: not published"),
     NUMBER(BOOK_REQUIRED, "multiprocessors", FIELD_COUNT, FAB_UNIT_COUNT, gpu.multiprocessors, 1, 65535, NULL, "multiprocessors, compute units or matrix units: tiles of a product computed at once"),
     NUMBER(BOOK_OPTIONAL, "gpus-per-server", FIELD_COUNT, FAB_UNIT_COUNT, gpu.server_gpus, 0, 65535, "0", "GPUs of the only kind of server that it is sold in; left out: there are several [its data sheet]"),
-    NUMBER(BOOK_OPTIONAL, "domain", FIELD_COUNT, FAB_UNIT_COUNT, gpu.domain, 0, 65535, "0", "GPUs of the largest scale-up domain that it is sold in, with gpus-per-server in any case; left out: not known [its data sheet]"),
+    NUMBER(BOOK_OPTIONAL, "domain", FIELD_COUNT, FAB_UNIT_COUNT, gpu.domain, 0, 65535, "0", "GPUs of the largest scale-up domain that it is sold in, 1 where PCIe alone joins those of a server, with gpus-per-server in any case; left out: not known [its data sheet]"),
     NUMBER(BOOK_REQUIRED, "usd-per-hour", FIELD_DECIMAL, FAB_UNIT_COUNT, gpu.hour_usd, 0, 1e6, NULL, "price of one for an hour, its part of the server included"),
     BOOK_END,
 };

@@ -230,6 +230,7 @@ static fab_status find_figures(fab_workspace *w, const fab_case *at, const fab_n
                           .keep_flows = (needs->what & FAB_NEED_FLOWS) != 0,
                           .keep_routes = (needs->what & FAB_NEED_PATHS) != 0,
                           .links_alone = (needs->what & FAB_NEED_LINKS_ALONE) != 0,
+                          .last_alone = (needs->what & FAB_NEED_LAST_ALONE) != 0,
                           .kept_paths = needs->kept_paths,
                           .n_threads = needs->n_threads > 0 ? needs->n_threads : 1,
                           .advance = needs->advance,

@@ -169,6 +169,10 @@ static bool item_is_again(const replay_item *items, size_t n_items, size_t index
            items[index - 1].draw == items[index].draw;
 }
 
+static bool asks_for_deadlocks(const fab_replay *replay) {
+    return !replay->times_only && !replay->last_alone;
+}
+
 static fab_status run_alone(run *c, size_t index, size_t worker, fab_error *err) {
     const fab_replay *replay = c->replay;
     const replay_item *it = &c->items[index];
@@ -179,9 +183,9 @@ static fab_status run_alone(run *c, size_t index, size_t worker, fab_error *err)
     const fab_needs needs = {
         .what = FAB_NEED_FIGURES | (replay->rates ? FAB_NEED_RATES : 0U) | (replay->bound ? FAB_NEED_GAP : 0U) |
                 (replay->keep_flows ? FAB_NEED_FLOWS : 0U) | (replay->keep_routes ? FAB_NEED_PATHS : 0U) |
-                (replay->times_only ? FAB_NEED_LINKS_ALONE : 0U),
+                (replay->times_only ? FAB_NEED_LINKS_ALONE : 0U) | (replay->last_alone ? FAB_NEED_LAST_ALONE : 0U),
         .detail = it->draw == 0 ? &c->phases[it->phase].engines[it->engine] : NULL,
-        .dependencies = replay->times_only ? NULL : dependencies,
+        .dependencies = asks_for_deadlocks(replay) ? dependencies : NULL,
         .kept_paths = replay->kept_paths,
         .fluid = replay->fluid,
         .repeats = item_is_again(c->items, c->n_items, index) || item_is_again(c->items, c->n_items, index + 1),
@@ -189,7 +193,8 @@ static fab_status run_alone(run *c, size_t index, size_t worker, fab_error *err)
         .advance = advance_item,
         .advance_context = &progress};
     atomic_init(&progress.done, 0);
-    FAB_PASS(it->draw == 0 && !replay->times_only ? fab_dependencies_init(c->what->fabric, dependencies, err) : FAB_OK);
+    FAB_PASS(it->draw == 0 && asks_for_deadlocks(replay) ? fab_dependencies_init(c->what->fabric, dependencies, err)
+                                                         : FAB_OK);
     FAB_PASS(c->workers[worker] == NULL ? fab_workspace_new(replay->context, &c->workers[worker], err) : FAB_OK);
     FAB_PASS(fab_evaluate(c->workers[worker], &at, &needs, &found, err));
     c->figures[it->place] = found.figures;
@@ -301,7 +306,7 @@ static fab_status replay_prepare(run *c, fab_error *err) {
 
 /* On one thread: igraph decides. */
 static fab_status check_deadlocks(run *c, fab_error *err) {
-    for (size_t p = 0; p < c->traffic->n_phases && !c->replay->times_only; p++) {
+    for (size_t p = 0; p < c->traffic->n_phases && asks_for_deadlocks(c->replay); p++) {
         for (size_t e = 0; e < c->what->n_engines; e++) {
             fab_engine_result *out = &c->phases[p].engines[e];
             fab_deadlock found;

@@ -92,3 +92,8 @@ void fab_stat_of(double *samples, size_t n, fab_stat *out) {
         out->ci95 = 0;
     }
 }
+
+uint64_t fab_stat_needed(uint64_t n, double difference, double ci95) {
+    const double needed = ceil((double)n * (ci95 / difference) * (ci95 / difference));
+    return needed <= FAB_STAT_MOST ? (uint64_t)needed : 0;
+}

@@ -18,6 +18,7 @@
 #define SAME      1e-12
 #define MOST_RUNS 16
 #define MOST_WORK (UINT64_C(1) << 24) /* looks at a flow */
+#define MOST_EACH UINT64_C(16)        /* of so many at each the simulation is as fast */
 
 /* Whether the bounds of a link's flows are exact. */
 typedef enum is_it { NOT_ASKED, NOT_EXACT, EXACT } is_it;
@@ -301,7 +302,7 @@ static bool run_down(last_search *t, double *level) {
     for (size_t n = t->n_runners; n > 0;) {
         double next_s = INFINITY;
         t->work += n;
-        if (t->work > MOST_WORK) {
+        if (t->work > MOST_WORK || t->work > MOST_EACH * t->s->n_flows) {
             return false;
         }
         for (size_t i = 0; i < n; i++) {

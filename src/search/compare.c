@@ -5,52 +5,45 @@
 
 /* --- verdict ------------------------------------------------------------------------------------------------------ */
 
-/* What designs are judged by: with failures where all that take part have them. */
-typedef struct measure {
-    size_t engine;
-    bool by_price, has_failures;
-} measure;
-
-static double figure_of(const fab_sweep_point *p, const measure *m) {
-    const fab_sweep_engine *e = &p->engines[m->engine];
-    const double figure = m->by_price ? e->iteration.usd_per_1e9_tokens : e->compared_s;
-    return m->has_failures ? fab_with_failures(e, figure) : figure;
+static double figure_of(const fab_sweep_point *p, const fab_verdict *v, size_t e) {
+    return fab_verdict_figure(v, &p->engines[e]);
 }
 
-static measure choose_measure(const fab_sweep *sweep, size_t engine) {
-    measure m = {.engine = engine, .by_price = true, .has_failures = true};
+/* What designs are judged by: with failures where all that take part have them. */
+static fab_verdict choose_measure(const fab_sweep *sweep, size_t e) {
+    fab_verdict v = {.by_price = true, .has_failures = true};
     for (size_t i = 0; i < sweep->n_points; i++) {
         const fab_sweep_point *p = &sweep->points[i];
-        if (fab_sweep_has_time(p, engine)) {
-            m.by_price = m.by_price && p->engines[engine].iteration.usd_per_1e9_tokens > 0;
-            m.has_failures = m.has_failures && p->engines[engine].has_goodput;
+        if (fab_sweep_has_time(p, e)) {
+            v.by_price = v.by_price && p->engines[e].iteration.usd_per_1e9_tokens > 0;
+            v.has_failures = v.has_failures && p->engines[e].has_goodput;
         }
     }
-    return m;
+    return v;
 }
 
 /* The part of its yearly costs that a network would have to save for its tokens to cost `usd`. */
-static double turning(const fab_sweep_point *p, const measure *m, double usd) {
-    const fab_iteration *it = &p->engines[m->engine].iteration;
-    double goodput = m->has_failures ? p->engines[m->engine].goodput.mean : 1;
-    double excess = (figure_of(p, m) - usd) * it->tokens_per_s * goodput / 1e9 * FAB_SECONDS_PER_YEAR;
+static double turning(const fab_sweep_point *p, const fab_verdict *v, size_t e, double usd) {
+    const fab_iteration *it = &p->engines[e].iteration;
+    double goodput = v->has_failures ? p->engines[e].goodput.mean : 1;
+    double excess = (figure_of(p, v, e) - usd) * it->tokens_per_s * goodput / 1e9 * FAB_SECONDS_PER_YEAR;
     double network = it->network_share_ratio * (p->capital_usd_per_year + p->energy_usd_per_year);
     return network > 0 ? excess / network : INFINITY;
 }
 
 /* The two that cost the least per token where the cluster is bought. */
-static void judge_ownership(const fab_sweep *sweep, const measure *m, fab_verdict *v) {
+static void judge_ownership(const fab_sweep *sweep, size_t e, fab_verdict *v) {
     double least = INFINITY;
     double second = INFINITY;
     v->is_owned = v->is_known;
     for (size_t i = 0; i < sweep->n_points; i++) {
         const fab_sweep_point *p = &sweep->points[i];
-        if (!fab_sweep_has_time(p, m->engine)) {
+        if (!fab_sweep_has_time(p, e)) {
             continue;
         }
-        double usd = p->engines[m->engine].iteration.owned_usd_per_1e9_tokens;
+        double usd = p->engines[e].iteration.owned_usd_per_1e9_tokens;
         v->is_owned = v->is_owned && usd > 0;
-        usd = m->has_failures ? fab_with_failures(&p->engines[m->engine], usd) : usd;
+        usd = v->has_failures ? fab_with_failures(&p->engines[e], usd) : usd;
         if (usd < least) {
             second = least;
             v->owned_next = v->owned_best;
@@ -68,17 +61,18 @@ static void judge_ownership(const fab_sweep *sweep, const measure *m, fab_verdic
     }
 }
 
-static double uncertainty_of(const fab_sweep *sweep, const measure *m, size_t a, size_t b) {
-    return fab_sweep_uncertainty(&sweep->points[a].engines[m->engine], &sweep->points[b].engines[m->engine]);
-}
-
-/* Beside two that are even a reader wants the first that is not. */
-static void find_behind(const fab_sweep *sweep, const measure *m, double least, fab_verdict *v) {
-    for (size_t i = 0; least > 0 && i < sweep->n_points; i++) {
+/* Those that are even with the best, and beside them the first that is not. */
+static void find_behind(const fab_sweep *sweep, size_t e, fab_verdict *v) {
+    const fab_sweep_point *best = &sweep->points[v->best];
+    for (size_t i = 0; i < sweep->n_points; i++) {
         const fab_sweep_point *p = &sweep->points[i];
-        double ratio = fab_sweep_has_time(p, m->engine) ? figure_of(p, m) / least - 1 : 0;
-        double even_ratio = ratio > 0 ? uncertainty_of(sweep, m, v->best, i) : 0;
-        if (ratio >= fmax(FAB_EVEN_RATIO, even_ratio) && (v->behind == v->best || ratio < v->behind_ratio)) {
+        if (i == v->best || !fab_sweep_has_time(p, e)) {
+            continue;
+        }
+        const double ratio = figure_of(p, v, e) / figure_of(best, v, e) - 1;
+        const bool is_even = fab_verdict_is_even(v, &p->engines[e], &best->engines[e]);
+        v->n_even += is_even;
+        if (!is_even && (v->behind == v->best || ratio < v->behind_ratio)) {
             v->behind = i;
             v->behind_ratio = ratio;
         }
@@ -92,47 +86,45 @@ static void note_draws(const fab_sweep_engine *engine, fab_verdict *v) {
     v->n_draws = v->is_one_draw ? 0 : engine->is_drawn ? engine->n_seeds : v->n_draws;
 }
 
-static double compared_of(const fab_sweep *sweep, size_t i, const measure *m) {
-    const fab_sweep_engine *e = &sweep->points[i].engines[m->engine];
-    return m->has_failures ? fab_with_failures(e, e->compared_s) : e->compared_s;
+static double compared_of(const fab_sweep *sweep, size_t i, const fab_verdict *v, size_t e) {
+    const fab_sweep_engine *engine = &sweep->points[i].engines[e];
+    return v->has_failures ? fab_with_failures(engine, engine->compared_s) : engine->compared_s;
 }
 
 static fab_verdict judge(const fab_sweep *sweep, size_t e) {
-    const measure m = choose_measure(sweep, e);
-    fab_verdict v = {.by_price = m.by_price};
+    fab_verdict v = choose_measure(sweep, e);
     for (size_t i = 0; i < sweep->n_points; i++) {
         const fab_sweep_point *p = &sweep->points[i];
         if (!fab_sweep_has_time(p, e)) {
             continue;
         }
-        double mine = figure_of(p, &m);
+        double mine = figure_of(p, &v, e);
         if (!v.is_known) {
-            v = (fab_verdict){.is_known = true,
-                              .by_price = m.by_price,
-                              .has_failures = m.has_failures,
-                              .best = i,
-                              .next = i,
-                              .fastest = i,
-                              .cheapest = i};
-        } else if (mine < figure_of(&sweep->points[v.best], &m)) {
+            v.is_known = true;
+            v.best = v.next = v.fastest = v.cheapest = i;
+        } else if (mine < figure_of(&sweep->points[v.best], &v, e)) {
             v.next = v.best;
             v.best = i;
-        } else if (v.next == v.best || mine < figure_of(&sweep->points[v.next], &m)) {
+        } else if (v.next == v.best || mine < figure_of(&sweep->points[v.next], &v, e)) {
             v.next = i;
         }
         note_draws(&p->engines[e], &v);
-        v.fastest = compared_of(sweep, i, &m) < compared_of(sweep, v.fastest, &m) ? i : v.fastest;
+        v.fastest = compared_of(sweep, i, &v, e) < compared_of(sweep, v.fastest, &v, e) ? i : v.fastest;
         v.cheapest = p->total_usd < sweep->points[v.cheapest].total_usd ? i : v.cheapest;
     }
     v.behind = v.best;
+    v.n_even = v.is_known;
     if (v.is_known && v.next != v.best) {
-        double least = figure_of(&sweep->points[v.best], &m);
-        v.margin_ratio = least > 0 ? figure_of(&sweep->points[v.next], &m) / least - 1 : 0;
-        v.uncertainty_ratio = uncertainty_of(sweep, &m, v.best, v.next);
-        v.turning_ratio = v.by_price ? turning(&sweep->points[v.next], &m, least) : 0;
-        find_behind(sweep, &m, least, &v);
+        const fab_sweep_point *next = &sweep->points[v.next];
+        double least = figure_of(&sweep->points[v.best], &v, e);
+        v.margin_ratio = least > 0 ? figure_of(next, &v, e) / least - 1 : 0;
+        v.uncertainty_ratio = fab_verdict_chance(&v, &sweep->points[v.best].engines[e], &next->engines[e]);
+        v.turning_ratio = v.by_price ? turning(next, &v, e, least) : 0;
+        if (least > 0) {
+            find_behind(sweep, e, &v);
+        }
     }
-    judge_ownership(sweep, &m, &v);
+    judge_ownership(sweep, e, &v);
     return v;
 }
 
@@ -140,7 +132,6 @@ static fab_verdict judge(const fab_sweep *sweep, size_t e) {
  */
 static void judge_other_batch(fab_sweep *sweep, size_t e, fab_verdict *v) {
     fab_verdict other = {.is_known = false};
-    measure m = choose_measure(sweep, e);
     bool is_found = false;
     for (int pass = 0; pass < 2; pass++) { /* to and fro */
         for (size_t i = 0; i < sweep->n_points; i++) {
@@ -157,7 +148,7 @@ static void judge_other_batch(fab_sweep *sweep, size_t e, fab_verdict *v) {
             v->batch_best = other.best;
             v->batch_next = other.best == v->best ? v->next : v->best;
             v->batch_ratio =
-                figure_of(&sweep->points[v->batch_next], &m) / figure_of(&sweep->points[other.best], &m) - 1;
+                figure_of(&sweep->points[v->batch_next], v, e) / figure_of(&sweep->points[other.best], v, e) - 1;
         }
     }
     const double turned =
@@ -165,28 +156,18 @@ static void judge_other_batch(fab_sweep *sweep, size_t e, fab_verdict *v) {
     v->hangs_on_batch = is_found && v->has_failures && turned >= FAB_EVEN_RATIO;
 }
 
-/* What the verdict comes to under spray, which was replayed behind the one engine of the points; hides it again. */
-static void judge_sprayed(fab_sweep *sweep, fab_verdict *v) {
-    const fab_verdict sprayed = judge(sweep, 1);
-    const measure m = choose_measure(sweep, 1);
-    bool has_all = sprayed.is_known && v->next != v->best;
-    for (size_t i = 0; i < sweep->n_points; i++) {
-        const fab_sweep_point *p = &sweep->points[i];
-        has_all = has_all && (!fab_sweep_has_time(p, 0) || (p->is_sprayed && fab_sweep_has_time(p, 1)));
-    }
-    if (has_all) {
+/* What the verdict comes to under spray, which was replayed behind the one engine of the points. */
+static void judge_sprayed(const fab_sweep *sweep, fab_verdict *v, fab_verdict *sprayed) {
+    *sprayed = judge(sweep, 1);
+    FAB_ALL(has_all, i, sweep->n_points,
+            !fab_sweep_has_time(&sweep->points[i], 0) || fab_sweep_has_time(&sweep->points[i], 1));
+    if (has_all && sprayed->is_known && v->next != v->best) {
         v->is_sprayed = true;
-        v->sprayed_best = sprayed.best;
-        v->sprayed_next = sprayed.next;
-        double least = figure_of(&sweep->points[v->sprayed_best], &m);
-        v->sprayed_behind = sprayed.behind;
-        v->sprayed_behind_ratio = sprayed.behind_ratio;
-        for (size_t i = 0; sprayed.behind == sprayed.best && i < sweep->n_points; i++) {
-            const bool is_more = fab_sweep_has_time(&sweep->points[i], 1) &&
-                                 figure_of(&sweep->points[i], &m) > figure_of(&sweep->points[v->sprayed_next], &m);
-            v->sprayed_next = is_more ? i : v->sprayed_next;
-        }
-        v->sprayed_ratio = least > 0 ? figure_of(&sweep->points[v->sprayed_next], &m) / least - 1 : 0;
+        v->sprayed_best = sprayed->best;
+        v->sprayed_next = sprayed->next;
+        v->sprayed_ratio = sprayed->margin_ratio;
+        v->sprayed_behind = sprayed->behind;
+        v->sprayed_behind_ratio = sprayed->behind_ratio;
     }
 }
 
@@ -259,6 +240,9 @@ fab_status fab_sweep_compare(fab_sweep *sweep, fab_error *err) {
         sweep->points[i].settings = found[i];
         found[i] = NULL;
     }
+    for (size_t i = 0; n_engines > 1 && i < sweep->n_points; i++) { /* the second of another design is no spray */
+        sweep->points[i].is_sprayed = false;
+    }
     for (size_t e = 0; e < n_engines; e++) {
         fab_verdict *v = &sweep->verdicts[e];
         *v = judge(sweep, e);
@@ -266,12 +250,8 @@ fab_status fab_sweep_compare(fab_sweep *sweep, fab_error *err) {
             judge_other_batch(sweep, e, v);
         }
     }
-    if (is_sprayed) {
-        judge_sprayed(sweep, &sweep->verdicts[0]);
-        n_engines = 1;
-    }
-    for (size_t i = 0; i < sweep->n_points; i++) {
-        sweep->points[i].n_engines -= sweep->points[i].is_sprayed; /* reports show what was asked for */
+    if (is_sprayed && n_engines == 1) {
+        judge_sprayed(sweep, &sweep->verdicts[0], &sweep->verdicts[1]);
     }
     sweep->n_verdicts = n_engines;
 done:

@@ -78,7 +78,7 @@ static fab_status evaluate_sprayed(const fab_sweep_request *request, const fab_d
     }
     FAB_PASS(status == FAB_OK ? FAB_OK : fab_fail(err, status, why.where, "%s", why.text));
     FAB_PASS(FAB_GROW(point->engines, capacity, 2, err));
-    point->engines[point->n_engines++] = found.engines[0];
+    point->engines[point->n_engines] = found.engines[0];
     point->is_sprayed = true;
     return FAB_OK;
 }

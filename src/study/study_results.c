@@ -34,6 +34,8 @@ static fab_status open_histories(fab_study_results *r, fab_error *err) {
         r->shrinks = !r->serves && traffic.job.dp > 1 && fab_assess_shrinks(&traffic, r->fabric);
         r->rank_of_gpu = traffic.rank_of_gpu;
         traffic.rank_of_gpu = NULL;
+        r->gpus = traffic.n_ranks;
+        r->gpu_hour_usd = traffic.job.gpu_hour_usd;
         r->iteration_tokens = fab_is_whole_training(&traffic, plan->traffic) && traffic.model.layers > 0
                                   ? (double)traffic.job.batch * (double)traffic.job.seq
                                   : 0;
@@ -276,7 +278,10 @@ fab_status fab_study_summarise(const fab_study_results *r, size_t top, bool keep
     FAB_EACH(fab_study_variant, x, (*out)->variants, plan->n_variants) {
         bool is_known = x->healthy_time_s > 0 && x->goodput.n > 0;
         x->tokens_per_s = is_known ? r->iteration_tokens / x->healthy_time_s * x->goodput.mean : 0;
+        x->lost_usd_per_quarter =
+            is_known ? (1 - x->goodput.mean) * r->gpus * r->gpu_hour_usd * FAB_SECONDS_PER_YEAR / 4 / 3600 : 0;
     }
+    (*out)->gpu_hour_usd = r->gpu_hour_usd;
     tell_origin(plan, &r->design, *out);
     tell_model(r, &(*out)->model);
     tell_untried(r, *out);

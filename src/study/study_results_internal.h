@@ -9,14 +9,15 @@ struct fab_study_results {
     fab_store *store;
     fab_design design;
     fab_fabric *fabric;
-    fab_floor *floor;         /* NULL: none */
-    fab_component *component; /* shape [plan->n_components] */
-    fab_scenarios *histories; /* NULL: sets */
-    fab_scenarios *updates;   /* that are rolled through; NULL: none */
-    fab_scenarios *classes;   /* of equal sets; NULL: each stands for itself */
-    uint32_t *rank_of_gpu;    /* shape [n_gpus], of histories; NULL: no job */
-    bool serves, shrinks;     /* of histories: replicas go on without each other; policy shrink takes them out */
-    double iteration_tokens;  /* of a whole training job in histories, else 0 */
+    fab_floor *floor;          /* NULL: none */
+    fab_component *component;  /* shape [plan->n_components] */
+    fab_scenarios *histories;  /* NULL: sets */
+    fab_scenarios *updates;    /* that are rolled through; NULL: none */
+    fab_scenarios *classes;    /* of equal sets; NULL: each stands for itself */
+    uint32_t *rank_of_gpu;     /* shape [n_gpus], of histories; NULL: no job */
+    bool serves, shrinks;      /* of histories: replicas go on without each other; policy shrink takes them out */
+    double iteration_tokens;   /* of a whole training job in histories, else 0 */
+    double gpus, gpu_hour_usd; /* of a job in histories, else 0 */
 };
 
 /** The rows of a store, scenario by scenario. Zero-initialised; release with study_rows_release(). */

@@ -189,4 +189,29 @@ for change in 's/"server-/"SERVER-/' 's/"server-3 /"login /' 's/"server-(1?[0-9]
   [[ -z $(found now.net plan.net) ]] || fail "$change: $(found now.net plan.net | head -n 3)"
   grep -q '"lost_bisection_bps": 0\b' audit.json || fail "$change: a bisection is lost by names: $(grep bisection audit.json)"
 done
+
+# --- what is elsewhere gains no bisection: exchanged hosts count where they stand, and what is more says why ---
+bisection() { # bisection WHAT PRESENT PLANNED TEXT: of now.csv
+  "$program" audit now.csv --against $tapered --json --quiet >audit.json
+  jq -e --argjson is "$2" --argjson was "$3" '.audit | .bisection_bps == $is and .planned_bisection_bps == $was' audit.json >/dev/null ||
+    fail "$1: $(grep bisection audit.json)"
+  "$program" audit now.csv --against $tapered --quiet | tr -s ' \n' ' ' | grep -F -- "$4" >/dev/null || fail "$1 is not told"
+}
+tapered=clos:gpus=256,radix=32,taper=2
+"$program" build $tapered --patch patch.csv --force --quiet >/dev/null
+sed -E 's#server-3/#@/#; s#server-20/#server-3/#; s#@/#server-20/#' patch.csv >now.csv
+bisection "hosts of both halves that are exchanged" 25.6e12 25.6e12 "25.6 Tb/s of 25.6 Tb/s, between the halves of all servers by name, incomplete ones too; the exchanged hosts count where they stand"
+sed -i '/,leaf-3,\(17\|18\),/d' now.csv # of 8 uplinks that are as many as 16 NICs need two times over
+bisection "an exchange and two lost uplinks" 24.8e12 25.6e12 "lost 800 Gb/s"
+sed -E '/server-(0|24).nic-[0-3],/{s#,leaf-0,#,@,#; s#,leaf-12,#,leaf-0,#; s#,@,#,leaf-12,#}' patch.csv >now.csv
+bisection "half of the cables of two hosts" 28.8e12 25.6e12 "28.8 Tb/s of 25.6 Tb/s, between the halves of all servers by name, incomplete ones too; more than planned: cables that are elsewhere than planned"
+sed -E 's#,leaf-0,#,@,#; s#,leaf-12,#,leaf-0,#; s#,@,#,leaf-12,#' patch.csv >now.csv
+bisection "two leaves with their uplinks" 25.6e12 25.6e12 "they are exchanged: 48 of their cables, all 32 to hosts among them"
+# --- cables that are there are those that are planned and those that are not ---
+tapered=clos:gpus=256,radix=64,taper=2
+"$program" build $tapered --patch patch.csv --force --quiet >/dev/null
+{ cat patch.csv; echo "x1,,leaf-0,61,,spine-3,61,leaf-spine,400Gb/s,AOC,7"; } >now.csv
+"$program" audit now.csv --against $tapered --quiet >out
+grep -F 'leaf-spine: 140 of 140 cables (100 %), and 1 that is not planned' out >/dev/null && grep -F 'nic-leaf: 256 of 256 cables (100 %)' out >/dev/null &&
+  grep -F 'rules speak of 397 of 397 cables' out >/dev/null || fail "a cable that is not planned: $(head -6 out)"
 exit $((failures > 0))

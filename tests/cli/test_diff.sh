@@ -114,6 +114,15 @@ for seed in $(some 1 2 3 4); do
   "$program" diff "${swap[@]}" --seed $seed --quiet >out || fail "seed $seed: chance is beyond the tolerance"
   grep -E '^(Not told apart|As fast as before) over 8 seeds: ' out >/dev/null || fail "seed $seed: chance is told apart"
   grep -F 'ause' out >/dev/null && fail "seed $seed: a cause of chance"
+  "$program" diff "${swap[@]}" --seed $seed --json --quiet >out.json
+  python3 - out out.json <<'PYTHON' || fail "seed $seed: how many seeds would tell: $(head -n 3 out)"
+import json, math, re, sys
+said = re.search(r"\(about --seeds (\d+) would tell\)", " ".join(open(sys.argv[1]).read().split()))
+e = json.load(open(sys.argv[2]))["diff"]["engines"][0]
+apart = abs(e["after_s"] * e["tokens_ratio"] - e["before_s"]) if "after_s" in e else e["before_s"] * abs(e["time_ratio"] - 1)
+wanted = math.ceil(e["draws"] * (e["interval_s"] / apart) ** 2 * (1 - 1e-9)) if apart > 1e-9 * e["before_s"] else 0
+assert (int(said[1]) if said else 0) == (wanted if wanted <= 10000 else 0), (said, wanted)
+PYTHON
   draw yes "${swap[@]:0:7}" --seed $seed --seeds 1
   grep -F 'Cause, verified' out >/dev/null && fail "seed $seed: one draw verifies a cause"
 done
@@ -263,6 +272,27 @@ sed -E 's#server-3/#@/#; s#server-20/#server-3/#; s#@/#server-20/#' patch.csv >s
 grep -q '^Nothing differs' out || fail "a patch plan differs from its design: $(head -5 out)"
 "$program" diff $design swapped.csv --engine spray --job model=gpt-18.4b,tp=8,pp=1,zero=1 --quiet | tr -s ' \n' ' ' >out || fail "a patch plan"
 grep -q 'Cause, verified: server-3 and server-20 have exchanged places: 16 cables; undone' out || fail "who is exchanged: $(head -c 400 out)"
+# switches that were exchanged with all that is below them are one change, whatever their tier, and it is the cause
+swap() { sed -E "${3:-}{s#,$1,#,@,#; s#,$2,#,$1,#; s#,@,#,$2,#}" patch.csv >swapped.csv; }
+one_change() { # one_change CHANGE
+  "$program" diff patch.csv swapped.csv --engine spray --job model=gpt-18.4b,tp=8,pp=1,zero=1 --json --quiet >exchanged.json || fail "$1: exit code $?"
+  jq -e --arg what "$1" '.diff | (.changes | length == 1) and .changes[0].kind == "move" and .changes[0].what == $what' exchanged.json >/dev/null ||
+    fail "not '$1' alone: $(jq -c '.diff.changes[:2]' exchanged.json)"
+}
+swap leaf-0 leaf-5 /server-/
+one_change 'what is below leaf-0 and leaf-5 has exchanged places: 32 cables, 4 servers'
+jq -e '.diff | .is_verified and (.engines[0] | .after_s > 1.01 * .before_s) and
+  (.changes[0].undone_s / .engines[0].before_s - 1 | fabs < 1e-9) and .changes[0].before == "leaf-0 above server-0/nic-0, leaf-5 above server-10/nic-0"' \
+  exchanged.json >/dev/null || fail "an exchange is no cause: $(jq -c '.diff | .cause, .changes' exchanged.json)"
+swap leaf-0 leaf-5
+one_change 'leaf-0 and leaf-5 have exchanged places: 64 cables, 4 servers'
+swap spine-0 spine-9 /leaf-/
+"$program" diff patch.csv swapped.csv --engine spray --job model=gpt-18.4b,tp=8,pp=1,zero=1 --json --quiet |
+  jq -e '.diff.changes | length == 1 and (.[0].what | test("spine-0 and spine-9"))' >/dev/null || fail "spines that were exchanged are many changes"
+# not where one cable of theirs stays
+swap leaf-0 leaf-5 '/server-(0|1|10|11)\/nic-[0-6],/'
+"$program" diff patch.csv swapped.csv --job model=gpt-18.4b,tp=8,pp=1,zero=1 --json --quiet |
+  jq -e '[.diff.changes[] | select(.what | test("below|leaf-0 and"))] == []' >/dev/null || fail "half of an exchange is told as all of it"
 # what a slow cable costs is not told by flows that cross more for another change
 rails=rail-spine:gpus=256,radix=32
 "$program" build $rails --patch rails.csv --quiet >/dev/null

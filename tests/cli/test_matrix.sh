@@ -41,7 +41,10 @@ unmoved place clos:gpus=32 --traffic file:servers.csv,rows=servers
 unmoved place clos:gpus=32 --traffic pattern:shift,placement=random
 unmoved route clos:gpus=32 --traffic file:servers.csv,rows=servers --job tp=1,placement=scattered
 unmoved sweep clos:gpus=32 --traffic pattern:shift --vary job.placement=order,random
+unmoved route clos:gpus=32 --traffic file:servers.csv,rows=servers --job tp=1 --job id=job,placement=order
 "$program" route clos:gpus=32 --traffic file:servers.csv,rows=servers --job tp=1 --quiet >out || fail "a job beside a file of traffic"
+echo '<design><fabric family="clos" gpus="32"/><job tp="1" placement="scattered"/></design>' >placed.xml
+"$program" route placed.xml --traffic file:servers.csv,rows=servers --job id=job --quiet >out || fail "a job whose design places it, beside a file of traffic"
 # A flow of four times the bytes, whose link others have left, ends on another rate than the first.
 printf 'src,dst,bytes\n0,16,4GB\n1,16,1GB\n' >unlike.csv
 "$program" route clos:gpus=32,gpus-per-server=1 --traffic file:unlike.csv --engine spray --quiet | grep -E 'Every flow runs at [0-9]+ Gb/s at first; ' >/dev/null || fail "rates at first"
@@ -112,6 +115,23 @@ likely='the matrix names GPUs 0 to 3 of 32, as many as there are servers: if its
 [[ $(grep -oF "$likely" out | wc -l) -eq 2 && $(<out) == *"how sure every seed gives the same; $likely clos:gpus=32"* ]] || fail "a matrix of servers: $(<out)"
 "$program" route clos:gpus=32 --traffic file:square.csv,rows=servers --quiet >out
 grep -F 'as many as' out >/dev/null && fail "rows=servers is doubted"
+# Parts of bytes are rounded, which is said: of small numbers that they are likely of a unit that the file leaves out.
+rounded() { # rounded TEXT FILE: in the verdict, in what there is to know, and of traffic on stderr; TEXT '': nowhere
+  "$program" route clos:gpus=32 --traffic "file:$2" --quiet | tr -s ' \n' ' ' >out
+  "$program" traffic clos:gpus=32 --traffic "file:$2" --quiet >/dev/null 2>err || fail "traffic of $2"
+  if [[ -z $1 ]]; then
+    ! grep -F 'rounded' out err || fail "$2: rounding is said that changes nothing"
+  else
+    [[ $(grep -oF "$1" out | wc -l) -eq 2 && $(<err) == "fabriscope: $1" ]] || fail "$2: rounding is not said: $(<out) $(<err)"
+  fi
+}
+unit='the matrix is read in bytes, and 3 entries of parts of one were rounded, by 100 % at most: no entry is above 7 B, so they are likely of a unit; write it behind each, 1.5GB'
+printf 'src,dst,bytes\n0,8,1.5\n1,9,2.25\n8,0,0.3\n2,3,7\n' >fractions.csv
+rounded "$unit" fractions.csv
+printf '%%%%MatrixMarket matrix coordinate real general\n32 32 2\n2 3 9999.6\n1 2 55.5\n' >fractions.mtx
+rounded 'the matrix is read in bytes, and 2 entries of parts of one were rounded, by 0.901 % at most: write bytes, or each with its unit, 1.5GB' fractions.mtx
+printf 'src,dst,bytes\n0,8,1.5GB\n1,9,2.25e9\n8,0,123456.7\n' >whole.csv
+rounded '' whole.csv
 # The traffic's line always says what the rows were taken for, zeros in the last of them or not.
 rows() { # rows TEXT FILE
   "$program" route clos:gpus=64,radix=16 --traffic "file:$2" --quiet | tr -s ' \n' ' ' | grep -F -- "TRAFFIC matrix ${2%%,*}: $1 phase" >/dev/null ||

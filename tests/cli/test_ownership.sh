@@ -77,6 +77,15 @@ grep -E 'At \[1\] 50 % of the GPUs idle, .* If this job pays for all, the least 
 python3 check.py "$program" today.json '{"file": "today-400g", "gpu": 25000, "server": {"usd": 0, "per_gpu": 11250, "w": 0, "w_per_gpu": 550},
   "rack": [4, 16, 5000, 10000], "kwh": 0.1, "pue": 1.3, "years": 5, "job": 128}' || fail "today-400g does not add up"
 
+# Servers of the floor plan draw what those of the book do, their NICs beside them: one figure, told in two places.
+for gpu in h100-80gb a100-80gb gb200-186gb; do
+  "$program" compare clos:gpus=128 rail-only:gpus=128 --job model=gpt-7.5b,tp=4,gpu=$gpu --engine spray --json --quiet >today.json
+  "$program" build clos:gpus=128 --set job.gpu=$gpu --json --quiet >built.json
+  jq -se '.[0].sweep.points[0].ownership.power_w as $all | (.[1].fabric.floor.server_power_w * .[1].fabric.servers) as $floor
+    | ([.[1].cost.lines[] | select(.kind == "nic") | .power_w] | add) as $nics
+    | ($all - .[1].cost.power_w + $nics) / $floor - 1 | fabs < 1e-9' today.json built.json >/dev/null || fail "two powers of a server of $gpu"
+done
+
 # --- what a book lacks is said, and gives no figure ---
 lacks() { # lacks TEXT ARGUMENT...
   local text=$1

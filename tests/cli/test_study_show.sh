@@ -201,7 +201,7 @@ policies folded none
 
 # --- software fails where ranks are: spare GPUs, and those of nobody, have none ---
 study software clos:gpus=64,radix=32,spares=2 --set failures.set=none --set failures.software-mtbf=10d \
-  --job servers=0,tp=8 --scenarios time:30d@20
+  --job servers=0,tp=8,gpu-hour-usd=3 --scenarios time:30d@20
 show software --json >software.json
 "$python" - software.json <<'PY' || fail "software of GPUs without ranks is counted"
 import json, sys
@@ -211,6 +211,19 @@ assert [c["name"] for c in policy["causes"]] == ["software"], policy["causes"]
 assert policy["causes"][0]["failures"] == policy["failures"] == policy["stops"] > 15, policy["causes"]
 assert all(w["failed"] == f"{w['stops']} software" for w in policy["worst"]), policy["worst"]
 PY
+
+# --- what failures cost in a quarter of a year, 2,190 hours: GPU hours of the job that are lost, of nobody else's and of no set ---
+lost_hours() { # lost_hours STORE GPUS USD
+  jq -e --argjson gpus "$2" --argjson usd "$3" '.study | .gpu_hour_usd == $usd and
+    all(.policy[]; .lost_usd_per_quarter / ((1 - .goodput_ratio.mean) * $gpus * $usd * 2190) - 1 | fabs < 1e-9)' "$1.json" >/dev/null ||
+    fail "$1: lost hours cost otherwise: $(jq -c '.study | .gpu_hour_usd, [.policy[] | .lost_usd_per_quarter, .goodput_ratio.mean]' "$1.json")"
+}
+lost_hours software 8 3
+lost_hours alone 64 12.5
+lost_hours spare 64 12.5
+says alone "At this rate failures cost \$"
+says alone "worst a quarter"
+grep -E 'usd_per_quarter|gpu_hour_usd' folded.json && fail "sets cost dollars"
 
 # --- racks of the design's floor: one server and its leaf in each of eight, a job in four of them, and one of spines ---
 study racks clos:gpus=64,floor.rack-power=11kW --job model=llama3-8b,tp=8,gpus=32,memory-check=off --scenarios racks:1 --policy none

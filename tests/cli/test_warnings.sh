@@ -72,6 +72,11 @@ larger="h100-80gb is sold in scale-up domains of at most 8 GPUs, and the design 
 warns 1 "$larger" compare rail-only:gpus=256,radix=32 rail-only:gpus=256,radix=32,domain=64 --job model=llama3-70b --engine spray
 tr -s '\n ' ' ' <text | grep -q "least by GPU hours: .* more. Bought for 5" || fail "margins of a domain that has no price: $(<text)"
 warns 1 "$larger" plan rail-only:gpus=64,domain=64 --job model=llama3-8b
+warns 1 "a40-48gb is sold in scale-up domains of at most 2 GPUs, and the design has domains of 8" run clos:gpus=64 --job model=gpt-1.7b,gpu=a40-48gb
+warns 0 "" run clos:gpus=64,domain=2 --job model=gpt-1.7b,gpu=a40-48gb
+warns 0 "" run clos:gpus=64 --job model=gpt-1.7b,gpu=t4-16gb,precision=fp16,memory-check=off
+warns 1 "at most 8 GPUs, those of a server, by PCIe, and the design has domains of 16" run clos:gpus=64,domain=16 --job model=gpt-1.7b,gpu=t4-16gb,precision=fp16,memory-check=off
+warns 1 "trillium-32gb is sold in scale-up domains of at most 256 GPUs" run clos:gpus=512,domain=512 --job model=gpt-1.7b,gpu=trillium-32gb
 warns 0 "" compare rail-only:gpus=64 clos:gpus=64,gpus-per-server=4 --job model=llama3-8b --engine spray
 warns 1 "72 rails, one for each GPU of a scale-up domain, have leaves of their own, of whose 64 ports 4 hold NICs" build rail-spine:gpus=288,gpus-per-server=4,domain=72
 warns 1 "[2] 72 rails" compare clos:gpus=288,gpus-per-server=4,domain=72 rail-spine:gpus=288,gpus-per-server=4,domain=72 "${ring[@]}"

@@ -402,6 +402,64 @@ Test(oracle_split, potentials_change_nothing) {
     }
 }
 
+/* --- a cable that is missing --- */
+
+/* Two leaves and two spines with two cables each, one of them dead: 4 of a leaf's traffic cross three cables of the
+ * other one, 4/3 on each, and a spine with one cable left gets half of what the other gets. Evenly it is 2 and 1. */
+Test(oracle_split, capacity_counts_missing_cables) {
+    fab_error err = {0};
+    fab_design design;
+    fab_fabric *f = NULL;
+    fab_next_hops *next = NULL;
+    fab_dag *dag = NULL;
+    fab_pair_walk *walk = NULL;
+    fab_pair_links links;
+    const fab_split split = {.rule = FAB_SPLIT_CAPACITY};
+    cr_assert_eq(fab_design_read("clos:gpus=8,gpus-per-server=1,radix=8/4,tiers=2", NULL, 0, &design, &err), FAB_OK);
+    cr_assert_eq(fab_topology_build(&design.fabric, &f, NULL, &err), FAB_OK, "%s", err.text);
+    uint64_t *dead = calloc(f->n_links / 64 + 1, sizeof *dead);
+    double *load[2] = {calloc(f->n_links, sizeof **load), calloc(f->n_links, sizeof **load)};
+    uint32_t gone = 0;
+    while (fab_class_of(f, gone)->kind != FAB_LINK_FABRIC) {
+        gone += 2;
+    }
+    dead[gone / 64] |= UINT64_C(3) << (gone % 64);
+    cr_assert_eq(fab_next_hops_new(f, dead, &next, &err), FAB_OK, "%s", err.text);
+    cr_assert_eq(fab_dag_new(f, next, &dag, &err), FAB_OK, "%s", err.text);
+    uint32_t first[] = {0, 1, 2};
+    uint32_t src[] = {1, 0};
+    const double amount[] = {4, 4};
+    const fab_demand demand = {.n_leaves = 2, .n_pairs = 2, .first = first, .src = src};
+    cr_assert_eq(fab_split_load(dag, &split, &demand, amount, load[0], &err), FAB_OK, "%s", err.text);
+    cr_assert_eq(fab_pair_walk_new(f, next, &split, &walk, &err), FAB_OK, "%s", err.text);
+    for (uint32_t dst = 0; dst < 2; dst++) {
+        cr_assert_eq(fab_pair_walk_get(walk, 1 - dst, dst, &links, &err), FAB_OK, "%s", err.text);
+        for (uint32_t i = 0; i < links.n; i++) {
+            load[1][links.link[i]] += 4 * links.share[i];
+        }
+    }
+    const fab_node_id lost[2] = {fab_tail(f, gone), fab_head(f, gone)}; /* leaf, spine */
+    cr_assert_eq(next->n_leaves, 2);
+    cr_assert_eq(f->n_cables, 24, "8 to GPUs, 8 to NICs' leaves, 8 between switches");
+    for (uint32_t l = 0; l < f->n_links; l++) {
+        const fab_node_id ends[2] = {fab_tail(f, l), fab_head(f, l)};
+        const bool at_leaf = ends[0] == lost[0] || ends[1] == lost[0];
+        const bool at_spine = ends[0] == lost[1] || ends[1] == lost[1];
+        const double expected = (l | 1U) == (gone | 1U) ? 0 : at_leaf || !at_spine ? 4.0 / 3 : 2.0 / 3;
+        for (int k = 0; fab_class_of(f, l)->kind == FAB_LINK_FABRIC && k < 2; k++) {
+            cr_expect_float_eq(load[k][l], expected, 1e-12, "%s of link %u: %g", k == 0 ? "load" : "walk", l,
+                               load[k][l]);
+        }
+    }
+    fab_pair_walk_free(walk);
+    fab_dag_free(dag);
+    fab_next_hops_free(next);
+    fab_fabric_free(f);
+    free(dead);
+    free(load[0]);
+    free(load[1]);
+}
+
 /* --- refusals ----------------------------------------------------------------------------------------------------- */
 
 Test(oracle_split, unreachable_pairs_are_named) {

@@ -75,6 +75,16 @@ typedef struct fab_report_format {
 FAB_STATUS fab_report_write(const fab_report_format *format, const fab_result *result, const fab_report_style *style,
                             FILE *out, fab_error *err);
 
+/** What a file holds, for fab_save_file() and fab_save_write() with fab_report_save(). */
+typedef struct fab_report_content {
+    const fab_report_format *format;
+    const fab_result *result;
+    const fab_report_style *style; /**< may be NULL */
+} fab_report_content;
+
+/** fab_report_write() of a fab_report_content. */
+FAB_STATUS fab_report_save(const void *content, FILE *out, fab_error *err);
+
 /** The page of a report with the program's own core in it; and the same before anything was asked. */
 extern const fab_report_format fab_report_explore;
 FAB_STATUS fab_report_explore_empty(FILE *out, fab_error *err);

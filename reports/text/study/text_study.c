@@ -74,6 +74,10 @@ static void study_say_goodput(fab_page *page, const fab_study_summary *s, const 
                  study_show_span(page, s->span_s), study_show_goodput(page, v->goodput.mean),
                  study_show_goodput(page, v->goodput.p99), study_show_goodput(page, v->goodput.worst), v->failures,
                  v->stops);
+    if (v->lost_usd_per_quarter > 0) {
+        fab_page_say(page, " At this rate failures cost %s a quarter, by GPU hours of the job at $%.2f.",
+                     fab_show_money(page, v->lost_usd_per_quarter), s->gpu_hour_usd);
+    }
 }
 
 /* "x1.018 on average, x1.12 or more in 1 of 100, x1.31 at worst" */
@@ -263,13 +267,15 @@ static void study_put_outcomes(fab_page *page, const fab_study_summary *s) {
     const fab_column columns[] = {COLUMN("", text),         MARKED("stops", fab_show_whole, FAB_INK_BAD, 0),
                                   COLUMN("cut off", whole), SHOWN("mean", show),
                                   SHOWN("p50", show),       SHOWN("p99", show),
-                                  SHOWN("worst", show)};
-    fab_table table = fab_table_of(page, FAB_COLUMNS(columns));
+                                  SHOWN("worst", show),     COLUMN("a quarter", money)};
+    FAB_ANY(has_price, k, s->n_variants, s->variants[k].lost_usd_per_quarter > 0);
+    fab_table table = fab_table_of(page, columns, FAB_N_OF(columns) - !has_price);
     for (size_t i = 0; i < s->n_variants && i < MOST_ROWS; i++) {
         const fab_study_variant *v = &s->variants[i];
         const fab_spread *spread = study_spread(s, v);
         const double figures[] = {
-            (double)v->n_stopped, (double)v->n_disconnected, spread->mean, spread->p50, spread->p99, spread->worst};
+            (double)v->n_stopped, (double)v->n_disconnected, spread->mean, spread->p50, spread->p99,
+            spread->worst,        v->lost_usd_per_quarter};
         if (!study_has_line(s, i)) {
             continue;
         }
@@ -292,7 +298,9 @@ static void study_put_outcomes(fab_page *page, const fab_study_summary *s) {
                    "stops: scenarios in which the job %s; cut off: in which flows lose every path, before anybody "
                    "moves; p99: not exceeded by 99 %% of the scenarios%s",
                    s->span_s > 0 ? "stands at the end" : "stands",
-                   s->span_s > 0 ? " (goodput: reached)" : " that run, as all figures to the right");
+                   !(s->span_s > 0) ? " that run, as all figures to the right"
+                   : has_price      ? " (goodput: reached); a quarter: GPU hours that are lost in one"
+                                    : " (goodput: reached)");
 }
 
 /* "x1.01 - x1.02" */

@@ -5,27 +5,20 @@
 
 /* --- designs compared --------------------------------------------------------------------------------------------- */
 
-/* Closer than the model is exact, or than the seeds lie apart. */
-static bool is_even(const fab_verdict *v) {
-    return v->next == v->best || v->margin_ratio < FAB_EVEN_RATIO || v->margin_ratio <= v->uncertainty_ratio;
-}
-
 #define FLAT 5e-5 /* part of a figure that its digits do not show */
 
-static double verdict_figure(const fab_verdict *v, const fab_sweep_engine *engine) {
-    const double value = v->by_price ? engine->iteration.usd_per_1e9_tokens : engine->compared_s;
-    return v->has_failures ? fab_with_failures(engine, value) : value;
-}
-
-/* The next point in order of the figure behind point i, of those that count, up to `most`; n_points: there is none. */
-static size_t next_in_order(const fab_sweep *s, const fab_verdict *v, size_t e, size_t i, double most) {
-    const double mine = verdict_figure(v, &s->points[i].engines[e]);
+/* Of those that are even with the best the next behind point i in order of the figure; n_points: there is none. */
+static size_t next_even(const fab_sweep *s, const fab_verdict *v, size_t e, size_t i) {
+    const double mine = fab_verdict_figure(v, &s->points[i].engines[e]);
     double least = INFINITY;
     size_t next = s->n_points;
     for (size_t k = 0; k < s->n_points; k++) {
-        const double its =
-            fab_sweep_has_time(&s->points[k], e) ? verdict_figure(v, &s->points[k].engines[e]) : INFINITY;
-        if ((its > mine || (its == mine && k > i)) && k != v->behind && its < least && its <= most) {
+        if (!fab_sweep_has_time(&s->points[k], e) ||
+            !fab_verdict_is_even(v, &s->points[v->best].engines[e], &s->points[k].engines[e])) {
+            continue;
+        }
+        const double its = fab_verdict_figure(v, &s->points[k].engines[e]);
+        if ((its > mine || (its == mine && k > i)) && its < least) {
             least = its;
             next = k;
         }
@@ -33,35 +26,44 @@ static size_t next_in_order(const fab_sweep *s, const fab_verdict *v, size_t e, 
     return next;
 }
 
+/* "[3] 1.1 % more, even with [2]": the first that is not even with the best, though it may be with those that are. */
+static const char *behind_show(fab_page *page, const fab_sweep *s, const fab_verdict *v, size_t e) {
+    const fab_sweep_engine *behind = &s->points[v->behind].engines[e];
+    const char *with = "";
+    for (size_t k = v->best; (k = next_even(s, v, e, k)) < s->n_points;) {
+        if (fab_verdict_is_even(v, behind, &s->points[k].engines[e])) {
+            with = fab_show(page, "%s[%zu]", with[0] != '\0' ? fab_show(page, "%s, ", with) : ", even with ", k + 1);
+        }
+    }
+    return fab_show(page, "[%zu] %s%s", v->behind + 1, fab_show_more(page, v->behind_ratio), with);
+}
+
 /* "[1], [4] and [2] are even by GPU hours: $1,134 per 1e9 tokens, 0.52 % apart, less than the model is exact; [3] ...":
- * all before the first that is not even with the best, so that none in between is left out. */
+ * all that are even with the best, whoever stands in between. */
 static const char *even_show(fab_page *page, const fab_sweep *s, const fab_verdict *v, size_t e, const char *figure) {
     const fab_sweep_engine *best = &s->points[v->best].engines[e];
     const bool is_all = v->behind == v->best;
-    const double most = is_all ? INFINITY : verdict_figure(v, &s->points[v->behind].engines[e]);
     const char *which = "";
     size_t last = v->best;
-    size_t n = 1;
-    for (size_t k = last; (k = next_in_order(s, v, e, last, most)) < s->n_points; last = k, n++) {
+    for (size_t n = 1, k = last; (k = next_even(s, v, e, last)) < s->n_points; last = k, n++) {
         which = fab_show(page, "%s%s[%zu]", which, n > 1 ? ", " : "", last + 1);
     }
-    which = is_all && n > 2 ? fab_show(page, "all %zu", n) : fab_show(page, "%s and [%zu]", which, last + 1);
-    const double ratio = verdict_figure(v, &s->points[last].engines[e]) / verdict_figure(v, best) - 1;
-    const double chance =
-        fab_sweep_uncertainty(best, &s->points[last].engines[e]); /* of the two that are so far apart */
-    const char *apart =
-        ratio < FAB_EVEN_RATIO
-            ? fab_show(page, ", %.2g %% apart, less than the model is exact", 100 * ratio)
-            : fab_show(page, ", %.2g %% apart, less than seeds make, %.2g %%", 100 * ratio, 100 * chance);
-    const char *behind =
-        is_all ? "" : fab_show(page, "; [%zu] %s", v->behind + 1, fab_show_more(page, v->behind_ratio));
-    return fab_show(page, "%s are %s%s: %s%s%s.", which, ratio < FLAT ? "the same" : "even",
-                    v->by_price ? " by GPU hours" : "", figure, ratio < FLAT ? "" : apart, behind);
+    which = is_all && v->n_even > 2 ? fab_show(page, "all %zu", v->n_even)
+                                    : fab_show(page, "%s and [%zu]", which, last + 1);
+    const double ratio = fab_verdict_figure(v, &s->points[last].engines[e]) / fab_verdict_figure(v, best) - 1;
+    const double chance = fab_verdict_chance(v, best, &s->points[last].engines[e]); /* of the two so far apart */
+    const char *apart = ratio < FAB_EVEN_RATIO
+                            ? fab_show(page, ", %.2g %% apart, less than the model is exact", 100 * ratio)
+                            : fab_show(page, ", %.2g %% apart, less than seeds%s make, %.2g %%", 100 * ratio,
+                                       v->has_failures ? " and histories" : "", 100 * chance);
+    return fab_show(page, "%s are %s%s%s%s%s%s", which, ratio < FLAT ? "the same" : "even",
+                    figure[0] != '\0' && v->by_price ? " by GPU hours" : "", figure, ratio < FLAT ? "" : apart,
+                    is_all ? "" : "; ", is_all ? "" : behind_show(page, s, v, e));
 }
 
 static const char *verdict_show(fab_page *page, const fab_sweep *s, const fab_verdict *v, size_t e) {
     const fab_sweep_engine *best = &s->points[v->best].engines[e];
-    const double value = verdict_figure(v, best);
+    const double value = fab_verdict_figure(v, best);
     const char *figure = v->by_price         ? fab_show(page, "%s per 1e9 tokens", fab_show_price(page, value))
                          : best->has_serving ? fab_text_speed(page, best)
                                              : fab_show_time(page, value);
@@ -70,10 +72,10 @@ static const char *verdict_show(fab_page *page, const fab_sweep *s, const fab_ve
         return fab_show(page, "[%zu] is the only one with a figure: %s%s.", v->best + 1, figure,
                         v->by_price ? " by GPU hours" : "");
     }
-    return is_even(v) ? even_show(page, s, v, e, figure)
-                      : fab_show(page, "[%zu] %s: %s, [%zu] %s.", v->best + 1,
-                                 v->by_price ? "costs least by GPU hours" : "is fastest", figure, v->next + 1,
-                                 fab_show_more(page, v->margin_ratio));
+    return v->n_even > 1 ? fab_show(page, "%s.", even_show(page, s, v, e, fab_show(page, ": %s", figure)))
+                         : fab_show(page, "[%zu] %s: %s, [%zu] %s.", v->best + 1,
+                                    v->by_price ? "costs least by GPU hours" : "is fastest", figure, v->next + 1,
+                                    fab_show_more(page, v->margin_ratio));
 }
 
 /* "[2]"; "[2] and [3], even within 0.4 %" or "what the histories tell"; "all alike" where no time is another. */
@@ -93,9 +95,8 @@ static const char *fastest_show(fab_page *page, const fab_sweep *s, const fab_ve
             v->has_failures
                 ? fab_with_failures(engine, engine->compared_s) / fab_with_failures(best, best->compared_s) - 1
                 : engine->compared_s / best->compared_s - 1;
-        const double chance = v->has_failures ? fab_sweep_chance(engine, best) : fab_sweep_uncertainty(engine, best);
         n++;
-        if (above < FAB_EVEN_RATIO || above <= chance) {
+        if (fab_is_even(above, fab_verdict_chance(v, engine, best))) {
             names = fab_show(page, "%s%s%s", names, n_even > 1 ? ", " : "", last);
             last = fab_show(page, "[%zu]", i + 1);
             most = fmax(most, above);
@@ -119,11 +120,11 @@ static bool sprays(const fab_sweep *s, const fab_verdict *v, size_t e) {
 
 /* Whether another routing, which costs no network, leaves less between the two, or none knows. */
 static bool routing_may_turn(const fab_sweep *s, const fab_verdict *v, size_t e) {
-    return !sprays(s, v, e) && !(v->is_sprayed && v->sprayed_best == v->best && v->sprayed_ratio >= FAB_EVEN_RATIO);
+    return !sprays(s, v, e) && !(v->is_sprayed && v->sprayed_best == v->best && s->verdicts[1].n_even == 1);
 }
 
 static const char *turning_show(fab_page *page, const fab_sweep *s, const fab_verdict *v, size_t e) {
-    if (!v->by_price || is_even(v) || (v->hangs_on_batch && v->turning_ratio > 1) ||
+    if (!v->by_price || v->n_even > 1 || v->next == v->best || (v->hangs_on_batch && v->turning_ratio > 1) ||
         s->points[v->next].fewer.servers > 0 || fab_text_unlike_hours(s)) {
         return "";
     }
@@ -148,8 +149,7 @@ static const char *bought_show(fab_page *page, const fab_sweep *s, const fab_ver
     double usd = engine->iteration.owned_usd_per_1e9_tokens;
     usd = v->has_failures ? fab_with_failures(engine, usd) : usd;
     const char *figure = fab_show(page, "%s per 1e9 tokens", fab_show_price(page, usd));
-    const double seeds_ratio = fab_sweep_uncertainty(engine, &s->points[v->owned_next].engines[e]);
-    return v->owned_margin_ratio < fmax(FAB_EVEN_RATIO, seeds_ratio)
+    return fab_is_even(v->owned_margin_ratio, fab_verdict_chance(v, engine, &s->points[v->owned_next].engines[e]))
                ? fab_show(page, " Bought for %.3g years, [%zu] and [%zu] are even: %s.",
                           s->points[v->owned_best].ownership.years, v->owned_best + 1, v->owned_next + 1, figure)
                : fab_show(page, " Bought for %.3g years, [%zu] costs least: %s, [%zu] %s.",
@@ -202,24 +202,22 @@ static void compare_put_sprayed(fab_page *page, const fab_sweep *s, const fab_ve
                       "Spraying was not replayed, and routing may decide more than the designs (--engine spray).");
         return;
     }
-    const char *what = fab_show(page, "[%zu] is best%s, [%zu] %s", v->sprayed_best + 1, too, v->sprayed_next + 1,
-                                fab_show_more(page, v->sprayed_ratio));
-    if (v->sprayed_ratio < FAB_EVEN_RATIO) {
-        const bool is_all = v->sprayed_behind == v->sprayed_best && s->n_built > 2;
-        const char *behind =
-            v->sprayed_behind == v->sprayed_best
-                ? ""
-                : fab_show(page, ", [%zu] %s", v->sprayed_behind + 1, fab_show_more(page, v->sprayed_behind_ratio));
-        what = fab_show(page, "%s are %s%s%s",
-                        is_all ? fab_show(page, "all %zu", s->n_built)
-                               : fab_show(page, "[%zu] and [%zu]", v->sprayed_best + 1, v->sprayed_next + 1),
-                        v->sprayed_ratio < FLAT ? "the same"
-                                                : fab_show(page, "even, %.2g %% apart", 100 * v->sprayed_ratio),
-                        behind, is_even(v) ? "" : ": the routing decides more than the designs");
-    } else if (v->sprayed_best != v->best) {
-        what = fab_show(page, "[%zu] is best, [%zu] %s: the routing turns it", v->sprayed_best + 1, v->sprayed_next + 1,
-                        fab_show_more(page, v->sprayed_ratio));
+    const fab_verdict *w = &s->verdicts[1];
+    const bool turns = !fab_verdict_is_even(w, &s->points[w->best].engines[1], &s->points[v->best].engines[1]);
+    const bool decides = w->n_even > 1 && v->n_even == 1;
+    const char *winner = ""; /* of those before: it is named wherever it stands now */
+    if (turns && v->best != w->behind) {
+        const double ratio = fab_verdict_figure(w, &s->points[v->best].engines[1]) /
+                             fab_verdict_figure(w, &s->points[w->best].engines[1]);
+        winner = fab_show(page, ", [%zu] %s", v->best + 1, fab_show_more(page, ratio - 1));
     }
+    const char *what = w->n_even > 1 ? even_show(page, s, w, 1, "")
+                                     : fab_show(page, "[%zu] is best%s, %s", w->best + 1, w->best == v->best ? too : "",
+                                                behind_show(page, s, w, 1));
+    what = fab_show(page, "%s%s%s", what, winner,
+                    turns     ? ": the routing turns it"
+                    : decides ? ": the routing decides more than the designs"
+                              : "");
     fab_page_wrapf(page, FAB_INK_BOLD, 2, 2, "Under spray%s %s (--engine spray).", v->by_price ? ", by GPU hours," : "",
                    what);
 }

@@ -96,3 +96,11 @@ FAB_OWNER(fab_switch_classes, fab_switch_classes_free)
 
 /** Whether x is the same for all links of a class. Shape [n_links]. O(links). */
 bool fab_switch_classes_agree(const fab_switch_classes *classes, const double *x);
+
+/**
+ * Capacity from a switch to another over all cables between the two, for every link between switches.
+ * @param[in]  dead_link  Bit set over links whose capacity does not count, or NULL.
+ * @param[out] out        Shape [n_links]; for free().
+ * Complexity: O(links).
+ */
+FAB_STATUS fab_trunk_capacities(const fab_fabric *fabric, const uint64_t *dead_link, double **out, fab_error *err);

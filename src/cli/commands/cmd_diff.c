@@ -196,23 +196,13 @@ static fab_status side_open(const cli_options *options, bool is_after, side *s, 
 
 /* --- a plan beside what is installed ------------------------------------------------------------------------------ */
 
-typedef struct dumped {
-    const fab_result *result;
-    const char *format;
-} dumped;
-
-static fab_status dump_plan(const void *context, FILE *out, fab_error *err) {
-    const dumped *d = context;
-    return fab_report_write(fab_report_format_find(d->format), d->result, NULL, out, err);
-}
-
 /* The plan as a file in the format; *out_can is false where it cannot be one: InfiniBand has no such rate, say. A
  * signal that ends the process removes it, as it does whatever is being saved. */
 static fab_status write_dump(side *s, const char *format, bool *out_can, fab_error *err) {
     FAB_OWNS(fab_fabric_free_owned) fab_fabric *graph = NULL;
     fab_result result = {0};
     fab_error inner = {0};
-    const dumped what = {&result, format};
+    const fab_report_content what = {fab_report_format_find(format), &result, NULL};
     const char *folder = getenv("TMPDIR");
     fab_save_release(&s->dump, 1);
     s->dump = (fab_saved_file){.final = FAB_STR_INIT, .temporary = FAB_STR_INIT};
@@ -220,7 +210,7 @@ static fab_status write_dump(side *s, const char *format, bool *out_can, fab_err
     FAB_PASS(fab_str_status(&s->dump.final, err));
     FAB_PASS(fab_topology_build(&s->design->fabric, &graph, NULL, err));
     result.graph = graph;
-    const fab_status status = fab_save_write(&s->dump, dump_plan, &what, &inner);
+    const fab_status status = fab_save_write(&s->dump, fab_report_save, &what, &inner);
     *out_can = status == FAB_OK;
     return status == FAB_OK || fab_is_refusal(status) ? FAB_OK : fab_fail(err, status, inner.where, "%s", inner.text);
 }
@@ -276,14 +266,28 @@ static fab_diff_state state_of(const side *s) {
                             .report = s->bytes.data != NULL ? s->bytes.data : ""};
 }
 
+/* What is InfiniBand in one state is so in the other: a plan does not say it. */
+static void route_alike(fab_design *before, fab_design *after) {
+    fab_subnet *const a = &before->fabric.subnet;
+    fab_subnet *const b = &after->fabric.subnet;
+    *a = *b = *a > *b ? *a : *b;
+    cli_default_engine(before);
+    cli_default_engine(after);
+}
+
 static fab_status open_both(const cli_options *options, side *before, side *after, fab_error *err) {
     const cli_list *of = &options->operands;
     FAB_PASS(side_open(options, false, before, err));
     FAB_PASS(side_open(options, true, after, err));
-    if (before->design == NULL || after->design == NULL || before->is_imported == after->is_imported) {
+    if (before->design == NULL || after->design == NULL) {
         return FAB_OK;
     }
-    return before->is_imported ? install_plan(after, of->items[0], err) : install_plan(before, of->items[1], err);
+    if (before->is_imported != after->is_imported) {
+        FAB_PASS(before->is_imported ? install_plan(after, of->items[0], err)
+                                     : install_plan(before, of->items[1], err));
+    }
+    route_alike(before->design, after->design);
+    return FAB_OK;
 }
 
 static fab_status diff_run(const cli_options *options, FILE *out, fab_error *err) {

@@ -115,7 +115,7 @@ static fab_status read_with_job(const void *context, const char *line, fab_desig
     FAB_PASS(cli_read_design(options, line, out, err));
     FAB_PASS(fab_design_set_job(out, 0, "plan", "auto", "plan", err));
     if (options->engines.n == 0) {
-        out->engines[0] = (fab_engine_spec){.text = "spray", .where = "default engine"};
+        out->engines[0] = (fab_engine_spec){.text = "spray", .where = FAB_DEFAULT_ENGINE};
     }
     out->n_engines = 1;
     return FAB_OK;

@@ -74,6 +74,9 @@ static fab_status traffic_run(const cli_options *options, FILE *out, fab_error *
     FAB_PASS(cli_session_build(&session, err));
     session.design->fabric = session.result.fabrics[0].spec; /* the digest is of the fabric as it was built */
     FAB_PASS(fab_blame_design(session.design, fab_context_traffic(session.context, &traffic, err), err));
+    if (traffic->note[0] != '\0') {
+        (void)fprintf(stderr, "fabriscope: %s\n", traffic->note);
+    }
     if (options->export_path != NULL) {
         uint32_t n_ends = fab_n_gpus(fab_context_what(session.context)->fabric);
         FAB_PASS(export_phase(options, traffic, n_ends, format, out, err));

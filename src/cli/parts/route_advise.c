@@ -42,6 +42,10 @@ fab_status cli_advise(const cli_options *options, const fab_replay *base, fab_re
     }
     FAB_OWNS(fab_str_release) fab_str command = FAB_STR_INIT;
     cli_write_command(options, "route", options->operands.items[0], &command);
+    if (result->plans != NULL) { /* another engine would have another */
+        char plan[192];
+        fab_str_printf(&command, " --job %s", fab_job_plan_text(&result->plans->plans[0].plan, plan));
+    }
     fab_str_printf(&command, " --seeds %" PRIu64, base->n_seeds);
     FAB_PASS(fab_str_status(&command, err));
     const fab_advise_request request = {.context = base->context,

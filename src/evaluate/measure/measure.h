@@ -106,6 +106,7 @@ typedef struct fab_engine_run {
     bool keep_routes;       /**< with their paths */
     uint64_t seed;
     bool links_alone;    /**< FAB_NEED_LINKS_ALONE */
+    bool last_alone;     /**< FAB_NEED_LAST_ALONE */
     uint64_t kept_paths; /**< phases of more paths are routed a chunk at a time; 0: FAB_KEPT_PATHS */
     size_t n_threads;    /**< that this run may use */
     /** After each of `n` parts of equal work, by the thread that did it: others may call at the same time. May be NULL.

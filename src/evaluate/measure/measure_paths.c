@@ -392,6 +392,11 @@ static fab_status measure_rates(draw *d, fab_figures *out, fab_error *err) {
         return fab_rate_loads(d->run, bytes, out, err);
     }
     fab_chunk chunk;
+    bool is_known = false;
+    FAB_PASS(fab_rate_last(d->run, bytes, out, &is_known, err));
+    if (is_known) {
+        return FAB_OK;
+    }
     FAB_PASS(fab_stream_load(&d->stream, 0, FAB_PASS_LOADS, d->run->scratch, &chunk, err));
     fab_engine_run run = *d->run;
     run.detail = d->detail ? run.detail : NULL;

@@ -582,3 +582,12 @@ fab_status fab_rate_loads(const fab_engine_run *run, const double *bytes, fab_fi
     }
     return FAB_OK;
 }
+
+fab_status fab_rate_last(const fab_engine_run *run, const double *bytes, fab_figures *out, bool *out_known,
+                         fab_error *err) {
+    const bool may_be = run->last_alone && !fab_is_lossless(run->transport);
+    const bool is_asked = may_be && fab_latest_end(run->prepared->phase) <= 1;
+    FAB_PASS(is_asked ? fab_rate_loads(run, bytes, out, err) : FAB_OK);
+    *out_known = is_asked && !isnan(out->transfer_s);
+    return FAB_OK;
+}

@@ -103,6 +103,10 @@ FAB_STATUS fab_rate_split(const fab_engine_run *run, const fab_split *split, con
  * more, by fab_latest_end() at most. */
 FAB_STATUS fab_rate_loads(const fab_engine_run *run, const double *bytes, fab_figures *out, fab_error *err);
 
+/** The same of a run with last_alone, where that is when the last flow is done; else *out_known is false. */
+FAB_STATUS fab_rate_last(const fab_engine_run *run, const double *bytes, fab_figures *out, bool *out_known,
+                         fab_error *err);
+
 /** Empties what a trace wants of a phase. */
 void fab_trace_clear(const fab_trace *trace, const fab_fabric *fabric, const fab_phase *phase);
 

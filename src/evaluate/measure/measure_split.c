@@ -137,8 +137,11 @@ fab_status fab_measure_split(const fab_engine_run *run, fab_figures *out, fab_er
         fab_detail_loads(run, scratch->use, scratch->bytes);
     }
     if (run->rates) {
-        FAB_PASS(own != NULL ? fab_rate_split(run, split, scratch->bytes, out, err)
-                             : fab_rate_loads(run, scratch->bytes, out, err));
+        bool is_known = false;
+        FAB_PASS(fab_rate_last(run, scratch->bytes, out, &is_known, err));
+        FAB_PASS(is_known      ? FAB_OK
+                 : own != NULL ? fab_rate_split(run, split, scratch->bytes, out, err)
+                               : fab_rate_loads(run, scratch->bytes, out, err));
     }
     FAB_PASS(own == NULL ? fab_estimate_hash(run, dag, scratch->use, scratch->bytes, out, err) : FAB_OK);
     if (run->detail != NULL) {

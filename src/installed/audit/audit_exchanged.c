@@ -126,6 +126,13 @@ static fab_status report_switches(comparison *c, const exchange *x, uint32_t n, 
     f.cables = 2 * n;
     f.damage_bps = n * (c->plan->cables[x->cable[0]].rate_bps + c->plan->cables[x->cable[1]].rate_bps);
     f.line = fab_network_near(c->a.net, x->side[0])->line;
+    if (n > n_all) { /* uplinks went along */
+        return fab_audit_tell(&c->a, &f, err,
+                              "they are exchanged: %u of their cables, all %u to hosts among them, are each where one "
+                              "of the other belongs" FAB_AUDIT_WORK
+                              "Exchange the two boxes, or their names, or these %u cables.",
+                              f.cables, 2 * n_all, f.cables);
+    }
     return fab_audit_tell(&c->a, &f, err,
                           "%u of their %u cables to hosts are exchanged, each is where one of the other "
                           "belongs" FAB_AUDIT_WORK "Exchange these %u cables%s.",

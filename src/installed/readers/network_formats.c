@@ -216,6 +216,7 @@ static fab_status read_into(void *context, const char *path, fab_error *err) {
     FAB_PASS(formats_choose(path, r->format, &f, err));
     r->net->columns = r->format;
     r->net->format = r->net->format != NULL ? r->net->format : f->name;
+    r->net->is_infiniband = r->net->is_infiniband || f->is_infiniband;
     return say_truncated(path, read_file(f, path, r->net, err), err);
 }
 

@@ -147,6 +147,7 @@ static fab_status ufm_rows(const fab_network_json *r, fab_error *err) {
 
 const fab_network_format fab_network_ufm = {
     .name = "ufm",
+    .is_infiniband = true,
     .summary = "links or ports of UFM, JSON of /ufmRest/resources; a folder with systems beside",
     .words = "source_guid destination_guid|peer_node_description node_description|system_name ports",
     .json = ufm_rows};

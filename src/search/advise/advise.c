@@ -22,6 +22,21 @@ void advise_outcome_release(advise_outcome *outcome) {
     outcome->draws = NULL;
 }
 
+bool advise_counts_links(const fab_traffic *traffic) {
+    uint64_t n = 0;
+    FAB_EACH(const fab_phase, phase, traffic->phases, traffic->n_phases) {
+        bool is_even = true;
+        (void)fab_phase_largest(phase, &is_even);
+        n += is_even ? 0 : phase->n_flows;
+    }
+    return n > FAB_ADVICE_UNEQUAL_FLOWS;
+}
+
+double advise_phase_s(const fab_engine_result *e, uint64_t seed, bool by_links) {
+    const fab_seed_figures *draw = &e->draws[e->n_seeds > 1 ? seed : 0];
+    return by_links ? draw->busiest_link_s : draw->transfer_s + e->latency_s;
+}
+
 /* Sums over the phases; an engine that draws nothing has one draw, which holds for every seed. */
 static fab_status advise_add_up(const advisor *a, const fab_result *result, advise_outcome *out, fab_error *err) {
     fab_advice_figures sum = {0};
@@ -30,14 +45,16 @@ static fab_status advise_add_up(const advisor *a, const fab_result *result, advi
         for (size_t p = 0; p < result->n_phases; p++) {
             const fab_engine_result *e = &result->phases[p].engines[0];
             const fab_seed_figures *of_phase = &e->draws[e->n_seeds > 1 ? s : 0];
-            draw.busiest_link_s += a->has_packets ? of_phase->transfer_s : of_phase->busiest_link_s;
+            draw.transfer_s += advise_phase_s(e, s, a->advice->by_links);
+            out->is_in_network = out->is_in_network || of_phase->busiest_link_s > 0;
             draw.max_collision_factor = fmax(draw.max_collision_factor, of_phase->max_collision_factor);
             draw.collided_flows += of_phase->collided_flows;
         }
-        FAB_REFUSE_IF(isnan(draw.busiest_link_s), err, FAB_EUNSUPPORTED, "transport",
-                      "its packets end in a deadlock, or are too many");
+        FAB_REFUSE_IF(isnan(draw.transfer_s), err, FAB_EUNSUPPORTED, a->has_packets ? "transport" : "--engine",
+                      a->has_packets ? "its packets end in a deadlock, or are too many"
+                                     : "its flows are too many for their times to be found");
         out->draws[s] = draw;
-        sum.time_s += draw.busiest_link_s;
+        sum.time_s += draw.transfer_s;
         sum.max_collision_factor += draw.max_collision_factor;
         sum.collided_flows += draw.collided_flows;
     }
@@ -57,7 +74,7 @@ static bool changes_packets(const advise_packets *p) {
 static fab_status lay_over(advisor *a, const advise_config *config, const fab_design **out, fab_error *err) {
     *out = NULL;
     if (strcmp(config->order, a->base.order) == 0 && strcmp(config->servers, a->base.servers) == 0 &&
-        !changes_packets(&config->packets)) {
+        !config->in_order && !changes_packets(&config->packets)) {
         return FAB_OK;
     }
     *a->design = *a->what->design;
@@ -78,6 +95,9 @@ static fab_status lay_over(advisor *a, const advise_config *config, const fab_de
     if (config->servers[0] != '\0') {
         FAB_PASS(fab_design_set_job(a->design, 0, "servers", config->servers, "--job", err));
     }
+    if (config->in_order) {
+        FAB_PASS(fab_design_set_job(a->design, 0, "placement", "order", "--job", err));
+    }
     *out = a->design;
     return FAB_OK;
 }
@@ -95,6 +115,7 @@ static fab_status replay_config(advisor *a, const advise_config *config, uint64_
                                .n_seeds = a->n_seeds,
                                .n_threads = a->request->n_threads,
                                .rates = rates,
+                               .last_alone = true,
                                .keep_draws = true};
     return fab_replay_run(&replay, out, err);
 }
@@ -103,7 +124,7 @@ fab_status advise_evaluate(advisor *a, const advise_config *config, uint64_t see
                            fab_error *err) {
     fab_error inner = {0};
     fab_result result = {0};
-    fab_status status = replay_config(a, config, seed, a->has_packets, &result, &inner);
+    fab_status status = replay_config(a, config, seed, !a->advice->by_links, &result, &inner);
     status = status == FAB_OK ? advise_add_up(a, &result, out, &inner) : status;
     out->is_possible = status == FAB_OK;
     if (fab_is_refusal(status)) {
@@ -129,7 +150,7 @@ static fab_status advise_compare(const advisor *a, const advise_outcome *before,
     double *differences = NULL;
     FAB_PASS(FAB_NEW(differences, a->n_seeds, err));
     for (uint64_t s = 0; s < a->n_seeds; s++) {
-        differences[s] = before->draws[s].busiest_link_s - after->draws[s].busiest_link_s;
+        differences[s] = before->draws[s].transfer_s - after->draws[s].transfer_s;
     }
     fab_stat stat;
     fab_stat_of(differences, a->n_seeds, &stat);
@@ -171,11 +192,17 @@ static void describe_bytes(fab_str *text, const char *key, double bytes) {
     describe_key(text, key, bytes > 0 ? fab_quantity_exact(quantity, bytes, FAB_UNIT_BYTES) : NULL);
 }
 
+/* "": as the job has it. */
+static void describe_job(fab_str *text, const char *key, const char *value, bool *io_has_job) {
+    if (value[0] != '\0') {
+        fab_str_printf(text, "%s%s=%s", *io_has_job ? "," : text->length > 0 ? " --job " : "--job ", key, value);
+        *io_has_job = true;
+    }
+}
+
 /* The options that turn the base into a configuration. */
 static fab_status advise_describe(const advisor *a, const advise_config *config, char *out, fab_error *err) {
     FAB_OWNS(fab_str_release) fab_str text = FAB_STR_INIT;
-    bool order = strcmp(config->order, a->base.order) != 0;
-    bool servers = strcmp(config->servers, a->base.servers) != 0;
     const advise_packets *p = &config->packets;
     if (strcmp(config->engine, a->base.engine) != 0) {
         fab_str_printf(&text, "--engine %s", config->engine);
@@ -185,11 +212,10 @@ static fab_status advise_describe(const advisor *a, const advise_config *config,
     describe_bytes(&text, "queue", p->queue_bytes);
     describe_key(&text, "balancing", p->balancing);
     describe_key(&text, "priority", p->priority);
-    if (order || servers) {
-        fab_str_printf(&text, "%s--job %s%s%s%s%s", text.length > 0 ? " " : "", order ? "order=" : "",
-                       order ? config->order : "", order && servers ? "," : "", servers ? "servers=" : "",
-                       servers ? config->servers : "");
-    }
+    bool has_job = false;
+    describe_job(&text, "placement", config->in_order ? "order" : "", &has_job);
+    describe_job(&text, "order", strcmp(config->order, a->base.order) != 0 ? config->order : "", &has_job);
+    describe_job(&text, "servers", strcmp(config->servers, a->base.servers) != 0 ? config->servers : "", &has_job);
     FAB_PASS(fab_str_status(&text, err));
     FAB_REFUSE_IF(text.length >= FAB_ADVICE_TEXT, err, FAB_EINTERNAL, "advice", "options of %zu characters",
                   text.length);
@@ -269,10 +295,17 @@ typedef struct stack {
     size_t n;
 } stack;
 
-/* The best change alone, of those that take another engine or of the others; list->n: none is clearly faster. */
+/* The best change alone, of those that take another engine or of the others; list->n: none is clearly faster. Of both
+ * ranks in order, which costs nothing, where it saves enough. */
 static size_t find_first(const advisor *a, const advise_list *list, bool replaces) {
     fab_advice_figures best = a->at_base.figures;
     size_t found = list->n;
+    FAB_FIRST(order, list->n,
+              list->items[order].in_order && list->items[order].alone.verdict == FAB_ADVICE_FASTER &&
+                  list->items[order].alone.ratio > FAB_VERDICT_PLAN);
+    if (order < list->n) {
+        return replaces ? list->n : order;
+    }
     for (size_t i = 0; i < list->n; i++) {
         const advise_change *change = &list->items[i];
         if (change->replaces == replaces && !change->needs_switch_support &&
@@ -335,8 +368,8 @@ static fab_status spare_pairs(advisor *a, stack *s, const advise_list *list, siz
 static fab_status combine(advisor *a, stack *s, const advise_list *list, bool replaces, fab_error *err) {
     s->config = a->base;
     size_t next = find_first(a, list, replaces);
-    FAB_PASS(spare_pairs(a, s, list, &next, err));
     while (next < list->n) {
+        FAB_PASS(spare_pairs(a, s, list, &next, err));
         const advise_change *change = &list->items[next];
         advise_config config;
         (void)advise_apply(change, &s->config, s->engine_taken, s->engine_replaced, &config);
@@ -426,6 +459,7 @@ done:
 static fab_status evaluate_base(advisor *a, fab_error *err) {
     const fab_context_request *q = a->what;
     FAB_PASS(fab_context_traffic(a->request->context, &a->traffic, err));
+    a->advice->by_links = !a->has_packets && advise_counts_links(a->traffic);
     FAB_FORMAT(a->base.engine, "%s", q->engines[0].text);
     a->is_whole_job = a->traffic->n_ranks > 0 && strcmp(q->traffic, "job") == 0;
     if (a->traffic->n_ranks > 0) {
@@ -438,6 +472,7 @@ static fab_status evaluate_base(advisor *a, fab_error *err) {
     FAB_REFUSE_IF(!a->at_base.is_possible, err, a->advice->n_over_limit > 0 ? FAB_ELIMIT : FAB_EINPUT,
                   q->engines[0].where, "%s", a->at_base.reason);
     a->advice->base = a->at_base.figures;
+    a->advice->is_in_network = a->at_base.is_in_network;
     FAB_FORMAT(a->advice->engine, "%s", a->at_base.label);
     return FAB_OK;
 }
@@ -475,7 +510,7 @@ fab_status fab_advise(const fab_advise_request *request, fab_advice **out, fab_e
     a->advice->seed = a->what->seed;
     a->advice->n_seeds = a->n_seeds;
     FAB_TRY(evaluate_base(a, err));
-    if (a->advice->base.time_s > 0) { /* else nothing is in the network */
+    if (a->advice->is_in_network) {
         FAB_TRY(evaluate_changes(a, err));
     }
     *out = a->advice;

@@ -70,6 +70,7 @@ bool advise_apply(const advise_change *change, const advise_config *config, bool
     if (change->servers[0] != '\0') {
         FAB_FORMAT(out->servers, "%s", change->servers);
     }
+    out->in_order = change->in_order || out->in_order;
     const advise_packets *packets = &change->packets;
     out->packets.xoff_bytes = packets->xoff_bytes > 0 ? packets->xoff_bytes : out->packets.xoff_bytes;
     out->packets.queue_bytes = packets->queue_bytes > 0 ? packets->queue_bytes : out->packets.queue_bytes;
@@ -86,6 +87,12 @@ bool advise_apply(const advise_change *change, const advise_config *config, bool
         FAB_FORMAT(out->engine, "%s", change->replaces ? change->engine : "ecmp");
     }
     return change->replaces || set_options(change->engine, out->engine, sizeof out->engine);
+}
+
+bool advise_is_offered(const advise_change *change, const fab_fabric_spec *fabric) {
+    const bool is_hash = change->sets_engine && !change->replaces;
+    const bool is_by_flow = strncmp(change->engine, "pinned", 6) == 0 || strstr(change->engine, "=flow") != NULL;
+    return fabric->subnet == FAB_SUBNET_NONE || !(is_hash || is_by_flow);
 }
 
 /* --- changes of the engine ---------------------------------------------------------------------------------------- */
@@ -277,5 +284,12 @@ fab_status advise_list_changes(advisor *a, advise_list *list, fab_error *err) {
     FAB_PASS(add_buffers(a, list, err));
     FAB_PASS(add_priorities(a, list, err));
     FAB_PASS(add_spraying(a, list, err));
+    size_t n = 0;
+    FAB_EACH(const advise_change, change, list->items, list->n) {
+        if (advise_is_offered(change, &a->what->design->fabric)) {
+            list->items[n++] = *change;
+        }
+    }
+    list->n = n;
     return a->is_whole_job ? add_orders(a, list, err) : FAB_OK;
 }

@@ -15,6 +15,7 @@ typedef struct advise_config {
     char engine[FAB_ENGINE_TEXT_SIZE];
     char order[FAB_NAME_SIZE];
     char servers[FAB_SERVERS_SIZE];
+    bool in_order; /**< placement=order in place of another */
     advise_packets packets;
 } advise_config;
 
@@ -27,6 +28,7 @@ typedef struct advise_change {
     char engine[160];
     char order[FAB_NAME_SIZE];
     char servers[FAB_SERVERS_SIZE];
+    bool in_order;
     advise_packets packets;
     char label[FAB_ENGINE_LABEL_SIZE]; /**< of the engine that comes out; filled with the next two */
     fab_advice_gain alone;             /**< filled when it was evaluated on the base; the next one too */
@@ -44,6 +46,7 @@ typedef struct advise_outcome {
     fab_advice_figures figures;
     char label[FAB_ENGINE_LABEL_SIZE]; /**< of the engine */
     bool is_possible;
+    bool is_in_network; /**< some bytes leave scale-up domains, under any seed */
     char reason[448];
 } advise_outcome;
 
@@ -54,12 +57,18 @@ typedef struct advisor {
     const fab_traffic *traffic;      /**< of the base, for the first seed */
     bool is_whole_job;               /**< all phases: what moves ranks moves them all */
     uint64_t n_seeds;
-    bool has_packets; /**< times are those of packets, not of the fullest link */
+    bool has_packets; /**< times are those of packets, not of fair shares */
     advise_config base;
     advise_outcome at_base;
     fab_advice *advice;
     size_t n_done, n_total; /**< for progress */
 } advisor;
+
+/** Whether so many flows of unequal bytes are under way that times of the fullest links are compared. */
+bool advise_counts_links(const fab_traffic *traffic);
+
+/** What a phase takes under a seed, of a replay that kept its draws; NAN: not known. */
+double advise_phase_s(const fab_engine_result *e, uint64_t seed, bool by_links);
 
 FAB_STATUS advise_outcome_init(const advisor *a, advise_outcome *out, fab_error *err);
 void advise_outcome_release(advise_outcome *outcome);
@@ -74,11 +83,15 @@ bool advise_is_better(const fab_advice_figures *x, const fab_advice_figures *y);
 bool advise_apply(const advise_change *change, const advise_config *config, bool engine_taken, bool engine_replaced,
                   advise_config *out);
 
+/** Whether such a network has what the change asks for: InfiniBand sends by destination, or each packet on its own. */
+bool advise_is_offered(const advise_change *change, const fab_fabric_spec *fabric);
+
 /** Appends the changes of engine and rank order that make sense for the base. */
 FAB_STATUS advise_list_changes(advisor *a, advise_list *list, fab_error *err);
 
 /** The value of an option in an engine's text; false where it is not given. */
 bool advise_engine_option(const char *engine, const char *key, char *out, size_t size);
 
-/** Searches for servers; *out_found says whether `out` is a change. Writes the note of the advice. */
+/** Searches for servers; of a job that is not placed in order that is the one change. *out_found says whether `out` is
+ * a change. Writes the note of the advice. */
 FAB_STATUS advise_search_servers(advisor *a, advise_change *out, bool *out_found, fab_error *err);

@@ -273,6 +273,8 @@ fab_status advise_search_servers(advisor *a, advise_change *out, bool *out_found
     const fab_job_spec *job = &a->traffic->job;
     if (job->placement != FAB_PLACEMENT_ORDER || job->gpus != 0 ||
         job->n_servers != 0) { /* would move the list again */
+        *out = (advise_change){.kind = FAB_ADVICE_PLACEMENT, .in_order = true};
+        *out_found = job->placement != FAB_PLACEMENT_ORDER;
         FAB_FORMAT(advice->placement_note,
                    "placement not searched: it starts from a list of servers, and this job has placement=%s%s",
                    fab_placements[job->placement],

@@ -231,42 +231,32 @@ static fab_status try_engine(alternatives *t, const char *engine, bool needs_swi
 #define SEEDS FAB_VERDICT_SEEDS
 _Static_assert(FAB_VERDICT_SEEDS == FAB_ADVISE_MIN_SEEDS, "advice looks at the same draws");
 
-/* Whether times are to be compared, and not the fullest links alone: where windows of receivers may hold up more than
- * links do. Packets of so many seeds take minutes. */
-static fab_status compares_times(const alternatives *t, bool *out, fab_error *err) {
-    const fab_router *router = NULL;
-    FAB_PASS(fab_context_router(t->replay->context, t->verdict->engine, &router, err));
-    *out = fab_router_facts_of(router)->reorders;
-    return FAB_OK;
-}
-
-/* What all phases take under an engine, seed by seed, as advice counts it without packets: the time of the fullest
- * links. NAN: one of them is not known. */
+/* What all phases take under an engine, seed by seed, as advice counts it without packets. NAN: of one it is not known.
+ */
 static fab_status draw_times(const alternatives *t, const char *engine, double out_s[SEEDS], bool *out_draws,
                              fab_error *err) {
     FAB_OWNS(fab_context_free_owned) fab_context *context = NULL;
     FAB_OWNS(fab_result_release) fab_result found = {0};
     fab_engine_spec spec = {.where = "--engine"};
-    bool by_time = false;
+    const bool by_links = advise_counts_links(t->traffic);
     const fab_context_request what = {
         .base = t->replay->context, .engines = &spec, .n_engines = 1, .seed = t->what->seed};
     FAB_FORMAT(spec.text, "%s", engine);
-    FAB_PASS(compares_times(t, &by_time, err));
     FAB_PASS(fab_context_new(&what, &context, err));
     const fab_replay replay = {.context = context,
                                .n_seeds = SEEDS,
                                .n_threads = t->replay->n_threads,
-                               .rates = by_time,
+                               .rates = !by_links,
                                .fluid = true,
                                .times_only = true,
+                               .last_alone = true,
                                .keep_draws = true};
     FAB_PASS(fab_replay_run(&replay, &found, err));
     for (size_t s = 0; s < SEEDS; s++) {
         out_s[s] = 0;
         for (size_t p = 0; p < found.n_phases; p++) {
             const fab_engine_result *e = &found.phases[p].engines[0];
-            const fab_seed_figures *draw = &e->draws[e->n_seeds > 1 ? s : 0];
-            out_s[s] += by_time ? draw->transfer_s : draw->busiest_link_s;
+            out_s[s] += advise_phase_s(e, s, by_links);
             *out_draws = *out_draws || e->n_seeds > 1;
         }
     }
@@ -323,7 +313,8 @@ static fab_status try_all(alternatives *t, fab_error *err) {
         advise_config config;
         bool has_pairs = !CHANGES[i].replaces && advise_engine_option(base.engine, "qp", given, sizeof given);
         bool is_more = !has_pairs || atoi(CHANGES[i].engine + 3) > atoi(given);
-        if (is_more && advise_apply(&CHANGES[i], &base, false, false, &config)) {
+        if (is_more && advise_is_offered(&CHANGES[i], &t->what->design->fabric) &&
+            advise_apply(&CHANGES[i], &base, false, false, &config)) {
             FAB_PASS(try_engine(t, config.engine, CHANGES[i].needs_switch_support, err));
         }
     }

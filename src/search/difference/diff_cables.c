@@ -7,11 +7,6 @@
 
 #define BOXES_NAMED 3 /* of one change */
 
-static bool is_network(const fab_fabric *f, uint32_t cable) {
-    fab_link_kind kind = fab_class_of(f, 2 * cable)->kind;
-    return kind == FAB_LINK_ACCESS || kind == FAB_LINK_FABRIC;
-}
-
 static double rate_of(const fab_fabric *f, uint32_t cable) {
     return fab_class_of(f, 2 * cable)->capacity_bps;
 }
@@ -34,10 +29,11 @@ static fab_status group_cables(diff *d, fab_error *err) {
     FAB_PASS(FAB_NEW_ALL((size_t)a->n_cables + b->n_cables + 1, err, d->is_changed, d->group));
     for (uint32_t c = 0; c < a->n_cables + b->n_cables; c++) {
         d->group[c] = c;
-        d->is_changed[c] = c < b->n_cables ? is_network(b, c) && !is_same(d, c) : is_network(a, c - b->n_cables);
+        d->is_changed[c] =
+            c < b->n_cables ? diff_is_network(b, c) && !is_same(d, c) : diff_is_network(a, c - b->n_cables);
     }
     for (uint32_t c = 0; c < b->n_cables; c++) {
-        if (is_network(b, c) && !d->is_changed[c]) {
+        if (diff_is_network(b, c) && !d->is_changed[c]) {
             d->is_changed[b->n_cables + (d->same[2 * (size_t)c] >> 1)] = false;
         }
     }

@@ -59,9 +59,16 @@ typedef struct diff {
     bool *is_changed; /* [cables of the second state]: not as in the first */
     uint32_t *group;  /* [cables of the second, then of the first]: which change they belong to, or FAB_NONE */
     uint32_t *moved;  /* [servers of the second state]: the first of its cables where all are elsewhere, or FAB_NONE */
-    fab_link_id hot;  /* the worst link that collides now alone; FAB_NONE */
-    size_t hot_phase; /* of the second state */
+    fab_node_id *exchanged; /* [nodes of the first state]: the switch that one has exchanged places with; FAB_NONE */
+    uint32_t *n_below;      /* [nodes of the first state]: servers that have cables to it in the second */
+    fab_link_id hot;        /* the worst link that collides now alone; FAB_NONE */
+    size_t hot_phase;       /* of the second state */
 } diff;
+
+/* Not inside of a server or a scale-up domain. */
+static inline bool diff_is_network(const fab_fabric *f, uint32_t cable) {
+    return fab_is_network(fab_class_of(f, 2 * cable));
+}
 
 /* --- difference.c --- */
 
@@ -127,13 +134,14 @@ FAB_STATUS diff_recable(const diff *d, const bool *undone, fab_fabric **out, fab
 
 /* --- diff_moves.c --- */
 
-/* Which servers have moved: all their cables are elsewhere, and are one change. */
+/* Which servers have moved, all their cables are elsewhere, and which switches have exchanged what is below them: each
+ * is one change. */
 FAB_STATUS diff_find_moves(diff *d, fab_error *err);
 /* Makes two cables one change; the first cable of the change that one belongs to. */
 void diff_join_cables(diff *d, uint32_t i, uint32_t k);
 uint32_t diff_group_of(const diff *d, uint32_t cable);
-/* "server-3 and server-9 have exchanged places: 16 cables", where these are all that is in a group; and where they
- * stood and stand. Else what.length is 0. */
+/* "server-3 and server-9 have exchanged places: 16 cables", the same of switches, where these are all that is in a
+ * group; and where they stood and stand. Else what.length is 0. */
 void diff_name_moves(const diff *d, uint32_t group, fab_str *what, fab_str place[2]);
 
 /* --- diff_cause.c --- */

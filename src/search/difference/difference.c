@@ -280,7 +280,11 @@ static void say_times(const fab_difference *out, fab_str *text) {
         fab_str_printf(text, ", %s before", FAB_SAY(e->before_s, FAB_UNIT_TIME));
     }
     if (!is_same && diff_is_chance(e)) {
+        const uint64_t n = fab_stat_needed(e->n_draws, e->after_s * e->work_ratio - e->before_s, e->ci95_s);
         fab_str_printf(text, ", +- %s", FAB_SAY(e->ci95_s, FAB_UNIT_TIME));
+        if (n > 0) {
+            fab_str_printf(text, " (about --seeds %" PRIu64 " would tell)", n);
+        }
     } else if (!is_same) {
         fab_str_printf(text, " (x%.3f%s)", e->ratio, is_other ? " for as many tokens" : "");
     }
@@ -437,7 +441,8 @@ static void diff_release(diff *d) {
         free(d->design[i]);
     }
     fab_difference_free(d->out);
-    FAB_FREE_ALL(d->same, d->back, d->node, (void *)d->undo, d->place, d->cycle, d->is_changed, d->group, d->moved, d);
+    FAB_FREE_ALL(d->same, d->back, d->node, (void *)d->undo, d->place, d->cycle, d->is_changed, d->group, d->moved,
+                 d->exchanged, d->n_below, d);
 }
 FAB_OWNER(diff, diff_release)
 

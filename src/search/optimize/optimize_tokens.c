@@ -386,7 +386,7 @@ static fab_status evaluate_winner(token_search *t, const fab_engine_spec *engine
 /* The search and a run of what it found agree; under the engine that `run` and `compare` have by default it is another.
  */
 static fab_status check_tokens(token_search *t, const fab_optimum_point *p, fab_error *err) {
-    static const fab_engine_spec HASHED = {.text = "ecmp", .where = "default engine"};
+    static const fab_engine_spec HASHED = {.text = "ecmp", .where = FAB_DEFAULT_ENGINE};
     double usd = 0;
     FAB_PASS(evaluate_winner(t, NULL, p->draws > 0 ? p->draws : 1, &usd, err));
     FAB_REFUSE_IF(fabs(usd - p->usd_per_1e9_tokens) > 1e-6 * p->usd_per_1e9_tokens, err, FAB_EINTERNAL, p->design,

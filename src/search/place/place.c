@@ -514,3 +514,28 @@ fab_status fab_place_run(const fab_sweep_request *request, uint64_t budget, fab_
     }
     return FAB_OK;
 }
+
+fab_status fab_place_in_order(const fab_design *design, size_t engine, const char *traffic, uint64_t seed,
+                              uint64_t n_seeds, size_t n_threads, double *out_s, fab_error *err) {
+    const fab_sweep_request request = {.traffic = traffic != NULL ? traffic : "job",
+                                       .seed = seed,
+                                       .n_seeds = n_seeds,
+                                       .n_threads = n_threads,
+                                       .most_routed = FAB_PLAN_SHORT}; /* as a run */
+    FAB_OWNS(fab_sweep_point_release) fab_sweep_point point = {.n_phases = 0};
+    FAB_OWNED_NEW(fab_design, ordered, 1, err);
+    fab_error why = {.code = FAB_OK};
+    *out_s = 0;
+    if (design->n_jobs != 1 || design->jobs[0].placement == FAB_PLACEMENT_ORDER ||
+        design->fabric.transport.kind != FAB_TRANSPORT_FLUID || strncmp(request.traffic, "job", 3) != 0) {
+        return FAB_OK;
+    }
+    *ordered = *design;
+    ordered->engines[0] = design->engines[engine];
+    ordered->n_engines = 1;
+    FAB_PASS(fab_design_set_job(ordered, 0, "placement", "order", "--job", err));
+    const fab_status status = fab_sweep_evaluate(&request, ordered, &point, &why);
+    FAB_REFUSE_IF(status != FAB_OK && !fab_is_refusal(status), err, status, why.where, "%s", why.text);
+    *out_s = status == FAB_OK && fab_sweep_has_time(&point, 0) ? point.engines[0].time_s : 0;
+    return FAB_OK;
+}

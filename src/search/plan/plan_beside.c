@@ -60,7 +60,8 @@ static void write_advice(fab_fewer *io, const fab_plans *all) {
 }
 
 /* The job on so many servers, or with another batch: kept where it does more tokens than all that was tried, and than
- * the best plan by more than a twentieth. Bounds leave out what cannot. */
+ * the best plan by more than a twentieth; on all servers a twentieth less than on fewer does, for nothing is idle then.
+ * Bounds leave out what cannot. */
 static fab_status try_beside(fab_plan_request *request, fab_plans *plans, fab_error *err) {
     FAB_OWNS(fab_plans_free_owned) fab_plans *found = NULL;
     FAB_OWNS(fab_job_space_free_owned) fab_job_space *space = NULL;
@@ -69,7 +70,8 @@ static fab_status try_beside(fab_plan_request *request, fab_plans *plans, fab_er
         fab_job_space_new(request->design, request->fabric, &space, NULL) != FAB_OK) {
         return FAB_OK;
     }
-    const double least_gain = fmax(1 + FAB_VERDICT_PLAN, plans->fewer.gain);
+    const double handicap = job->n_servers > 0 ? 1 : 1 + FAB_VERDICT_PLAN;
+    const double least_gain = fmax(1 + FAB_VERDICT_PLAN, plans->fewer.gain / handicap);
     request->below_s =
         (double)fab_job_space_model(space)->batch / (double)plans->batch * fab_planned_s(&plans->plans[0]) / least_gain;
     FAB_PASS(fab_plan_try(request, &found, err));

@@ -232,8 +232,8 @@ static fab_status take_job(contender *c, const fab_design *placed, size_t job, f
 
 /* --- iterations --------------------------------------------------------------------------------------------------- */
 
-fab_status contend_iterate_at(const contender *c, size_t job, size_t engine, double phase_s, double *out_s,
-                              fab_error *err) {
+fab_status contend_iterate_at(const contender *c, size_t job, size_t phase, size_t engine, double phase_s,
+                              double *out_s, fab_error *err) {
     const fab_result *alone = &c->alone[job];
     fab_iteration changed;
     if (alone->n_iterations <= engine) {
@@ -244,7 +244,6 @@ fab_status contend_iterate_at(const contender *c, size_t job, size_t engine, dou
     for (size_t p = 0; p < alone->n_phases; p++) {
         transfer_s[p] = alone->phases[p].engines[engine].transfer_s.mean;
     }
-    size_t phase = c->out->jobs[job].phase_index;
     transfer_s[phase] = phase_s - alone->phases[phase].engines[engine].latency_s;
     FAB_PASS(
         fab_iterate_with(&c->traffic[job], alone, engine, transfer_s, NULL, &alone->iterations[engine], &changed, err));
@@ -257,7 +256,8 @@ static fab_status iterate_job(contender *c, size_t job, size_t engine, fab_error
     fab_contended_phase *m = &c->out->engines[engine].jobs[job];
     m->has_iteration = c->alone[job].n_iterations > engine;
     m->iteration_alone_s = m->has_iteration ? c->alone[job].iterations[engine].at_means_s : 0;
-    return m->has_iteration ? contend_iterate_at(c, job, engine, m->together_s.mean, &m->iteration_together_s, err)
+    return m->has_iteration ? contend_iterate_at(c, job, c->out->jobs[job].phase_index, engine, m->together_s.mean,
+                                                 &m->iteration_together_s, err)
                             : FAB_OK;
 }
 
@@ -332,16 +332,23 @@ static fab_status choose_phase(const contender *c, fab_contending_job *j, const 
 
 /* --- all together ------------------------------------------------------------------------------------------------- */
 
+static void release_pairs(fab_contention *c) {
+    for (size_t i = 0; c->interference != NULL && i < c->n_interference; i++) {
+        FAB_FREE_ALL(c->interference[i].phase, c->interference[i].other_phase, c->interference[i].slowdown);
+    }
+    free(c->interference);
+    c->interference = NULL;
+    c->n_interference = 0;
+}
+
 FAB_FREES_AFTER(fab_contention_free, fab_contention, c) {
     for (size_t i = 0; c->jobs != NULL && i < c->n_jobs; i++) {
         FAB_FREE_ALL(c->jobs[i].phases, c->jobs[i].network_flows, c->jobs[i].alone);
     }
     FAB_FREE_EACH_OF(free, c->engines, c->n_engines, .jobs);
-    for (size_t i = 0; c->interference != NULL && i < c->n_interference; i++) {
-        FAB_FREE_ALL(c->interference[i].phase, c->interference[i].other_phase, c->interference[i].slowdown);
-    }
+    release_pairs(c);
     FAB_FREE_EACH_OF(free, c->remedies, c->n_remedies, .time_s);
-    FAB_FREE_ALL(c->jobs, c->engines, c->interference);
+    FAB_FREE_ALL(c->jobs, c->engines);
 }
 
 static fab_status open_contention(contender *c, size_t n_jobs, fab_error *err) {
@@ -395,7 +402,12 @@ fab_status fab_contend(const fab_replay *base, const fab_result *first, unsigned
     FAB_TRY(contend_phases(&m, err));
     FAB_TRY(contend_iterate(&c, err));
     FAB_TRY(further & FAB_CONTEND_RIVALS ? contend_rivals(&m, err) : FAB_OK);
-    FAB_TRY(further & FAB_CONTEND_PAIRS ? contend_interfere(&c, err) : FAB_OK);
+    const bool expects = (further & FAB_CONTEND_RIVALS) && contend_can_expect(&c);
+    FAB_TRY(expects || (further & FAB_CONTEND_PAIRS) ? contend_interfere(&c, err) : FAB_OK);
+    FAB_TRY(expects ? contend_expect(&c, err) : FAB_OK);
+    if (!(further & FAB_CONTEND_PAIRS)) {
+        release_pairs(c.out);
+    }
     *out = c.out;
     c.out = NULL;
 done:

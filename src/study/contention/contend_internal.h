@@ -71,5 +71,12 @@ void contended_release(contended *m);
 FAB_STATUS contend_rivals(contended *m, fab_error *err);
 
 /** What the iteration of a job takes whose phase takes so long, latency included; without an iteration the phase. */
-FAB_STATUS contend_iterate_at(const contender *c, size_t job, size_t engine, double phase_s, double *out_s,
-                              fab_error *err);
+FAB_STATUS contend_iterate_at(const contender *c, size_t job, size_t phase, size_t engine, double phase_s,
+                              double *out_s, fab_error *err);
+
+/** Whether pairs of phases are few enough, and every job has a clock, under any engine: marks these. After
+ * contend_iterate(). */
+bool contend_can_expect(contender *c);
+
+/** What jobs lose where phases meet by chance, from every pair of phases: under the engines that are marked. */
+FAB_STATUS contend_expect(contender *c, fab_error *err);

@@ -89,7 +89,7 @@ static fab_status find_rival(const absences *a, uint32_t i, double *values, fab_
         return FAB_OK;
     }
     const double phase_s = without_mean_s(a, i, best, values) + latency_s;
-    FAB_PASS(contend_iterate_at(c, job, a->engine, phase_s, &out->without_s, err));
+    FAB_PASS(contend_iterate_at(c, job, c->out->jobs[job].phase_index, a->engine, phase_s, &out->without_s, err));
     out->has_rival = now_s - out->without_s > FAB_VERDICT_LITTLE * now_s; /* else what the phase gains is hidden */
     out->rival = m->member[a->out[best]];
     for (size_t k = 0; k < a->n; k++) {

@@ -19,6 +19,9 @@ typedef struct matrix_cursor {
     uint32_t n_named;         /* the largest that is named, and one */
     bool says_what;           /* "gpu-3", not "3" */
     char separator;           /* ',' or ';', as the first; NUL before */
+    uint64_t n_rounded;       /* entries of a part of a byte */
+    double most_rounded;      /* what it changed of one of them, at most: 1 is all of it */
+    uint64_t most_bytes;      /* of an entry */
 } matrix_cursor;
 
 /* Records "path:line:column" (the end of a long path) and the text. */

@@ -15,7 +15,11 @@
 
 #include <ctype.h>
 #include <inttypes.h>
+#include <math.h>
 #include <strings.h>
+
+#define LEAST_ROUNDED 1e-3 /* of an entry, that is said */
+#define MOST_OF_UNIT  1000 /* bytes of the largest entry of a matrix that is hardly in bytes */
 
 fab_status matrix_fail_at(const matrix_cursor *c, const char *at, fab_status code, fab_error *err, const char *what) {
     char where[192];
@@ -147,12 +151,16 @@ static fab_status read_amount(matrix_cursor *c, uint64_t *out, fab_error *err) {
     FAB_RETURN_IF(!(value < 9.2e18), matrix_fail_at(c, start, FAB_EINPUT, err, "bytes above the limit of 9.2e18"));
     c->at = stop;
     *out = (uint64_t)(value + 0.5);
+    const double change = value > 0 ? fabs((double)*out - value) / value : 0;
+    c->n_rounded += change > 0;
+    c->most_rounded = fmax(c->most_rounded, change);
     return FAB_OK;
 }
 
 fab_status matrix_read_bytes(matrix_cursor *c, uint64_t *out, fab_error *err) {
     const char *start = c->at;
     fab_status status = *start == '"' ? FAB_EINPUT : read_amount(c, out, err);
+    c->most_bytes = status == FAB_OK && *out > c->most_bytes ? *out : c->most_bytes;
     const char *unit = c->at + strspn(c->at, " \t");
     if (*start == '"' || (status == FAB_OK && unit > c->at && isalpha((unsigned char)*unit))) { /* "10 GB" */
         char text[192];
@@ -479,6 +487,22 @@ static size_t max_entries(const fab_str *text, bool square) {
     return square || n < text->length / 6 + 1 ? n : text->length / 6 + 1;
 }
 
+/* Numbers that are few and in parts are likely of a unit that the file leaves out. */
+static void note_rounding(const matrix_cursor *c, fab_traffic *traffic) {
+    const char *between = traffic->note[0] != '\0' ? "; " : "";
+    const char *entries = c->n_rounded == 1 ? "entry" : "entries";
+    fab_append(traffic->note, sizeof traffic->note,
+               "%sthe matrix is read in bytes, and %s %s of parts of one %s rounded, by %.3g %% at most", between,
+               FAB_SAY_COUNT(c->n_rounded), entries, c->n_rounded == 1 ? "was" : "were", 100 * c->most_rounded);
+    if (c->most_bytes <= MOST_OF_UNIT) {
+        fab_append(traffic->note, sizeof traffic->note,
+                   ": no entry is above %" PRIu64 " B, so they are likely of a unit; write it behind each, 1.5GB",
+                   c->most_bytes);
+    } else {
+        fab_append(traffic->note, sizeof traffic->note, ": write bytes, or each with its unit, 1.5GB");
+    }
+}
+
 /* What the rows are taken for, and where that is a guess, how they are taken for the other. */
 static void matrix_summarize(const matrix_cursor *c, const fab_fabric *f, const fab_phase *phase,
                              fab_traffic *traffic) {
@@ -496,6 +520,9 @@ static void matrix_summarize(const matrix_cursor *c, const fab_fabric *f, const 
                    "the matrix names GPUs 0 to %" PRIu32 " of %" PRIu32 ", as many as there are servers: if its "
                    "rows are servers, write ,rows=servers behind the file",
                    c->n_named - 1, c->n_gpus);
+    }
+    if (c->most_rounded > LEAST_ROUNDED) {
+        note_rounding(c, traffic);
     }
 }
 

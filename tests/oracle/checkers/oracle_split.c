@@ -73,14 +73,24 @@ int oracle_paths_length(const oracle_paths *p, fab_node_id from) {
 /* W or Z of a switch: of all its next hops. */
 static double measure_of(oracle_paths *p, const fab_split *split, uint32_t v);
 
+static double capacity_of(const oracle_paths *p, fab_link_id l) {
+    return p->f->classes[p->f->cable_class[l / 2]].capacity_bps;
+}
+
+/* Cables to the same switch take no more together than is behind it. */
 static double measure_over(oracle_paths *p, const fab_split *split, fab_link_id l) {
+    uint32_t tail = p->f->end[l] - p->base;
     uint32_t head = p->f->end[l ^ 1] - p->base;
     double beyond = measure_of(p, split, head);
     if (split->rule == FAB_SPLIT_WEIGHT) {
         return split->weight[l] * beyond;
     }
-    double capacity = p->f->classes[p->f->cable_class[l / 2]].capacity_bps;
-    return beyond < capacity ? beyond : capacity;
+    double trunk = 0;
+    for (uint32_t i = 0; i < p->n_next[tail]; i++) {
+        fab_link_id other = p->next[tail][i];
+        trunk += p->f->end[other ^ 1] == p->f->end[l ^ 1] ? capacity_of(p, other) : 0;
+    }
+    return (beyond < trunk ? beyond : trunk) * capacity_of(p, l) / trunk;
 }
 
 static double measure_of(oracle_paths *p, const fab_split *split, uint32_t v) {

@@ -136,6 +136,16 @@ Test(analysis, offered_rates) {
     fab_fabric_free(fabric);
 }
 
+/* Intervals shrink with the root of the number: four times the width takes sixteen times the seeds. */
+Test(analysis, seeds_that_tell) {
+    cr_expect_eq(fab_stat_needed(8, 1, 4), 128);
+    cr_expect_eq(fab_stat_needed(8, -1, 4), 128);
+    cr_expect_eq(fab_stat_needed(8, 3, 4), 15); /* 14.2 */
+    cr_expect_eq(fab_stat_needed(8, 0, 4), 0);
+    cr_expect_eq(fab_stat_needed(8, 1, 100), 0, "more than anybody runs");
+    cr_expect_eq(fab_stat_needed(8, 1, NAN), 0);
+}
+
 Test(analysis, conservation_is_checked) {
     fab_design design;
     fab_fabric *fabric = fixture_build("clos:gpus=64,gpus-per-server=4,radix=16,tiers=2", &design, NULL);

@@ -5,6 +5,19 @@
 
 #include <math.h>
 
+/* What a link can take of `rest`, which all cables to its head share by their capacities. */
+static double of_capacity(const setup *s, uint32_t v, uint32_t leaf, fab_link_id link, double rest) {
+    fab_next_hop_list next = fab_next_hops_get(s->next_hops, v, leaf);
+    double own = fab_class_of(s->fabric, link)->capacity_bps;
+    double trunk = 0;
+    for (uint32_t i = 0; i < next.count; i++) {
+        fab_link_id other = fab_next_hop(&next, i);
+        trunk +=
+            fab_head(s->fabric, other) == fab_head(s->fabric, link) ? fab_class_of(s->fabric, other)->capacity_bps : 0;
+    }
+    return fmin(own, rest * own / trunk);
+}
+
 /* What stands behind a switch on the way to a leaf, by the definitions of fab_split_rule. `known` [switch]: what was
  * found for the leaf before, else NAN. */
 static double behind(const setup *s, const fab_split *split, uint32_t v, uint32_t leaf, double *known) {
@@ -19,9 +32,8 @@ static double behind(const setup *s, const fab_split *split, uint32_t v, uint32_
     double sum = 0;
     for (uint32_t i = 0; i < next.count; i++) {
         double rest = behind(s, split, fab_head(s->fabric, fab_next_hop(&next, i)) - base, leaf, known);
-        sum += split->rule == FAB_SPLIT_CAPACITY
-                   ? fmin(fab_class_of(s->fabric, fab_next_hop(&next, i))->capacity_bps, rest)
-                   : split->weight[fab_next_hop(&next, i)] * rest;
+        sum += split->rule == FAB_SPLIT_CAPACITY ? of_capacity(s, v, leaf, fab_next_hop(&next, i), rest)
+                                                 : split->weight[fab_next_hop(&next, i)] * rest;
     }
     known[v] = sum;
     return sum;
@@ -34,8 +46,7 @@ static double expected_share(const setup *s, const fab_split *split, uint32_t v,
     switch (split->rule) {
     case FAB_SPLIT_EQUAL: return 1.0 / n;
     case FAB_SPLIT_CAPACITY:
-        return fmin(fab_class_of(s->fabric, link)->capacity_bps, behind(s, split, head, leaf, known)) /
-               behind(s, split, v, leaf, known);
+        return of_capacity(s, v, leaf, link, behind(s, split, head, leaf, known)) / behind(s, split, v, leaf, known);
     case FAB_SPLIT_WEIGHT:
         return split->weight[link] * behind(s, split, head, leaf, known) / behind(s, split, v, leaf, known);
     case FAB_SPLIT_SHARE: break;

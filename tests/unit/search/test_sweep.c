@@ -161,6 +161,48 @@ Test(compare, the_turning_ratio_makes_the_next_design_equal) {
     }
 }
 
+/* Of every list of these in either order: the first place has the least figure, and who is even with it is said by the
+ * two alone. The third stands between two that their spread makes even; the last two are even with each other, and one
+ * of them only with the first. */
+Test(compare, designs_are_even_whoever_is_listed) {
+    enum { DESIGNS = 5 };
+    static const double TIME_S[DESIGNS] = {1, 1.03, 1.015, 1.0095, 1.011};
+    static const double CI95[DESIGNS] = {0, 0.04, 0.001, 0, 0};
+    for (unsigned list = 1; list < 2U << DESIGNS;
+         list += 1 + (list + 1 == 1U << DESIGNS)) { /* the highest bit: backwards */
+        fab_sweep_engine engines[DESIGNS];
+        fab_sweep_point points[DESIGNS];
+        fab_sweep sweep = {.points = points, .compares_designs = true};
+        size_t least = 0;
+        size_t n_even = 0;
+        double behind_s = INFINITY;
+        for (size_t i = 0; i < DESIGNS; i++) {
+            const size_t k = list >> DESIGNS == 0 ? i : DESIGNS - 1 - i;
+            if ((list >> k & 1) != 0) {
+                engines[sweep.n_points] = (fab_sweep_engine){
+                    .has_time = true, .time_s = TIME_S[k], .compared_s = TIME_S[k], .ci95_ratio = CI95[k]};
+                points[sweep.n_points] =
+                    (fab_sweep_point){.is_built = true, .engines = &engines[sweep.n_points], .n_engines = 1};
+                least = engines[sweep.n_points].time_s < engines[least].time_s ? sweep.n_points : least;
+                sweep.n_points++;
+            }
+        }
+        cr_assert_eq(fab_sweep_compare(&sweep, NULL), FAB_OK);
+        const fab_verdict *v = &sweep.verdicts[0];
+        for (size_t i = 0; i < sweep.n_points; i++) {
+            const double more = engines[i].time_s / engines[least].time_s - 1;
+            const bool is_even = more < 0.01 || more <= hypot(engines[i].ci95_ratio, engines[least].ci95_ratio);
+            n_even += is_even;
+            behind_s = is_even ? behind_s : fmin(behind_s, engines[i].time_s);
+            cr_expect_eq(fab_verdict_is_even(v, &engines[i], &engines[least]), is_even);
+            cr_expect_eq(fab_verdict_is_even(v, &engines[least], &engines[i]), is_even);
+        }
+        cr_expect_eq(v->best, least, "list %u", list);
+        cr_expect_eq(v->n_even, n_even, "list %u", list);
+        cr_expect_eq(v->behind == v->best ? INFINITY : engines[v->behind].time_s, behind_s, "list %u", list);
+    }
+}
+
 Test(compare, settings_that_all_have_are_left_out) {
     fab_sweep_engine engines[3];
     fab_sweep_point points[3] = {compared_point(&engines[0], 1e6, 1e5, 1e5, 1, "name=a\ngpus=8\ntaper=2\n"),

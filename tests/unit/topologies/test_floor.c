@@ -360,6 +360,52 @@ Test(floor, power_of_a_server) {
     drop(b);
 }
 
+/* By hand: a GPU's power, and 575 W beside it, times the GPUs of a server; 40.8 kW a rack and at most 4. A rack of
+ * 18 x 7.1 kW stands for a GB200 NVL72, whose racks draw 120 kW and more. */
+Test(floor, power_follows_the_gpu) {
+    static const struct {
+        const char *design, *gpu;
+        double server_w;
+        uint64_t per_rack;
+    } ROWS[] = {
+        {"clos:gpus=64", NULL, 10200, 4},
+        {"clos:gpus=64", "h100-80gb", 10200, 4},
+        {"clos:gpus=64", "a40-48gb", 7000, 4},
+        {"clos:gpus=64", "t4-16gb", 5160, 4},
+        {"clos:gpus=64", "mi300x-192gb", 10600, 3},
+        {"clos:gpus=64", "mi355x-288gb", 15800, 2},
+        {"clos:gpus=64", "tpu-v5p-95gb", 10200, 4}, /* not published */
+        {"clos:gpus=64,gpus-per-server=4", "a100-80gb", 3900, 4},
+        {"clos:gpus=144,gpus-per-server=4,domain=72", "gb200-186gb", 7100, 18},
+        {"clos:gpus=144,gpus-per-server=4,domain=36", "gb200-186gb", 7100, 9},
+        {"clos:gpus=144,gpus-per-server=4,domain=144", "gb200-186gb", 7100, 18},
+        {"clos:gpus=144,gpus-per-server=4,domain=72,floor.rack-power=29kW", "gb200-186gb", 7100, 4},
+        {"clos:gpus=64,floor.rack-power=15kW", "a40-48gb", 7000, 2},
+        {"clos:gpus=64,floor.hall-power=8kW", "a40-48gb", 7000, 1}, /* an H100's would not fit */
+        {"clos:gpus=64,floor.server-power=9kW", "mi355x-288gb", 9000, 4},
+        {"clos:gpus=64,floor.servers-per-rack=3", "mi355x-288gb", 15800, 3},
+        {"clos:gpus=64,floor.racks=8", "a40-48gb", 7000, 1},
+    };
+    static fab_design d;
+    for (size_t i = 0; i < sizeof ROWS / sizeof ROWS[0]; i++) {
+        fab_error err = {0};
+        const fab_floor_spec *f = &d.fabric.floor;
+        cr_assert_eq(fab_design_read(ROWS[i].design, NULL, 0, &d, &err), FAB_OK, "%s", err.text);
+        cr_assert(ROWS[i].gpu == NULL || fab_design_set_job(&d, 0, "gpu", ROWS[i].gpu, "test", &err) == FAB_OK);
+        cr_expect_float_eq(f->server_w, ROWS[i].server_w, 1e-9, "row %zu: %g W", i, f->server_w);
+        cr_expect_eq(f->servers_per_rack, ROWS[i].per_rack, "row %zu: %" PRIu64, i, f->servers_per_rack);
+        cr_expect_eq(f->is_power_assumed, ROWS[i].gpu != NULL && strncmp(ROWS[i].gpu, "tpu", 3) == 0);
+        cr_expect_eq(fab_floor_check(f, &err), FAB_OK, "row %zu: %s", i, err.text);
+    }
+    fab_error err = {0};
+    cr_assert_eq(fab_design_read("clos:gpus=64,floor.rack-power=11kW", NULL, 0, &d, &err), FAB_OK);
+    cr_expect_eq(fab_floor_check(&d.fabric.floor, &err), FAB_OK);
+    cr_assert_eq(fab_design_set_job(&d, 0, "gpu", "b200-180gb", "test", &err), FAB_OK);
+    cr_expect_eq(fab_floor_check(&d.fabric.floor, &err), FAB_EINPUT);
+    cr_expect_str_eq(err.where, "clos:gpus=64,floor.rack-power=11kW:1:31");
+    cr_expect_str_eq(err.text, "rack-power: a server draws 12.6 kW, more than the limit of 11 kW");
+}
+
 Test(floor, errors_name_both_values) {
     static const char *const CASES[][3] = {
         {"clos:gpus=64,floor.rack-power=8kW", "10.2 kW", "8 kW"},

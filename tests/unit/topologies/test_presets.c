@@ -170,17 +170,6 @@ typedef struct slow {
     uint64_t tiers, leaves, spines, cores, leaf_up, spine_up;
 } slow;
 
-/* Fewest parents that take the same number of cables from every child and have the ports. */
-static uint64_t slow_parents(uint64_t up, uint64_t children, uint64_t ports) {
-    for (uint64_t parents = 1; parents <= up; parents++) {
-        uint64_t each = up / parents;
-        if (each * parents == up && each * children <= ports) {
-            return parents;
-        }
-    }
-    return 0;
-}
-
 static uint64_t slow_up(uint64_t down, double taper) {
     uint64_t up = 1;
     while ((double)down > taper * (double)up + 1e-9) {
@@ -205,69 +194,63 @@ static uint64_t slow_blocks(uint64_t n, uint64_t size) {
     return blocks;
 }
 
-/* The next size after `last` for which uplinks are laid, with as few blocks as `most` makes: the most even one, larger
- * ones that are multiples of 2, 4, ... 32, and of several blocks the largest. 0: none. */
-static uint64_t slow_next_size(uint64_t n, uint64_t most, uint64_t last) {
-    uint64_t even = 1;
-    bool is_one = most >= n;
-    uint64_t end = is_one ? most + 1 : most;
-    most = most > n ? n : most;
-    while (slow_blocks(n, even) > slow_blocks(n, most)) {
-        even++;
+/* The most even size of so many blocks; all blocks of that size may be fewer. */
+static uint64_t slow_even(uint64_t n, uint64_t blocks) {
+    uint64_t size = 1;
+    while (size * blocks < n) {
+        size++;
     }
-    for (uint64_t size = last == 0 ? even : last + 1; size < end; size++) {
-        for (uint64_t step = 1; step <= 32; step *= 2) {
-            uint64_t rounded = even;
-            while (rounded % step != 0) {
-                rounded++;
-            }
-            if (rounded == size) {
-                return size;
-            }
-        }
-    }
-    return !is_one && last < most ? most : 0;
+    return size;
 }
 
-static bool slow_is_fewer(const slow *a, const slow *b) {
+static void slow_keep_fewer(const slow *a, slow *best) {
     uint64_t n_a = a->leaves + a->spines + a->cores;
-    uint64_t n_b = b->leaves + b->spines + b->cores;
+    uint64_t n_b = best->leaves + best->spines + best->cores;
     uint64_t cables_a = a->leaves * a->leaf_up + a->spines * a->spine_up;
-    uint64_t cables_b = b->leaves * b->leaf_up + b->spines * b->spine_up;
-    return b->tiers == 0 || n_a < n_b || (n_a == n_b && cables_a < cables_b);
+    uint64_t cables_b = best->leaves * best->leaf_up + best->spines * best->spine_up;
+    if (best->tiers == 0 || n_a < n_b || (n_a == n_b && cables_a < cables_b)) {
+        *best = *a;
+    }
 }
 
-static void slow_three_tiers(slow s, uint64_t radix, double taper, slow *best) {
-    uint64_t down = slow_down(radix, taper);
-    uint64_t pod = slow_next_size(s.leaves, down, 0);
+/* `s` knows leaves and spines of a pod: every number of uplinks of a spine, and every number of cores. */
+static void slow_cores(slow s, uint64_t pod, uint64_t radix, double taper, slow *best) {
+    uint64_t per_pod = s.spines;
+    uint64_t down = pod * s.leaf_up / per_pod;
     uint64_t pods = slow_blocks(s.leaves, pod);
-    uint64_t per_pod = slow_parents(s.leaf_up, pod, down);
     s.tiers = 3;
-    s.spines = pods * per_pod;
-    for (uint64_t size = pod; size != 0 && per_pod != 0; size = slow_next_size(s.leaves, down, size)) {
-        uint64_t trunk = s.leaf_up / per_pod;
-        uint64_t laid = size * trunk > down ? down : size * trunk;
-        s.spine_up = slow_up(laid > pod * trunk ? laid : pod * trunk, taper);
-        s.cores = per_pod * slow_parents(s.spine_up, pods, radix);
-        if (s.cores != 0 && slow_is_fewer(&s, best)) {
-            *best = s;
+    s.spines *= pods;
+    for (s.spine_up = slow_up(down, taper); down + s.spine_up <= radix; s.spine_up++) {
+        for (uint64_t group = 1; group <= s.spine_up; group++) {
+            if (s.spine_up % group == 0 && pods * s.spine_up / group <= radix) {
+                s.cores = per_pod * group;
+                slow_keep_fewer(&s, best);
+            }
         }
     }
 }
 
-/* rail-spine with servers of 8 GPUs, which are the domains, and one radix and taper. */
+/* rail-spine with servers of 8 GPUs, which are the domains, and one radix and taper: every number of leaves, of their
+ * uplinks and of spines. */
 static slow slow_rail_spine(uint64_t gpus, uint64_t radix, double taper) {
     uint64_t servers = gpus / 8;
     uint64_t down = slow_down(radix, taper);
     slow best = {.tiers = 0};
     for (uint32_t tiers = 2; tiers <= 3 && best.tiers == 0; tiers++) {
-        for (uint64_t size = slow_next_size(servers, down, 0); size != 0; size = slow_next_size(servers, down, size)) {
-            slow s = {.tiers = 2, .leaves = 8 * slow_blocks(servers, size), .leaf_up = slow_up(size, taper)};
-            s.spines = slow_parents(s.leaf_up, s.leaves, radix);
-            if (tiers == 3) {
-                slow_three_tiers(s, radix, taper, &best);
-            } else if (s.spines != 0 && slow_is_fewer(&s, &best)) {
-                best = s;
+        for (uint64_t groups = slow_blocks(servers, down); groups <= servers; groups++) {
+            uint64_t size = slow_even(servers, groups);
+            slow s = {.tiers = 2, .leaves = 8 * slow_blocks(servers, size)};
+            uint64_t pod = tiers == 2 ? s.leaves : slow_even(s.leaves, slow_blocks(s.leaves, down));
+            uint64_t ports = tiers == 2 ? radix : down;
+            if (best.tiers != 0 && s.leaves > best.leaves + best.spines + best.cores) {
+                break;
+            }
+            for (s.leaf_up = slow_up(size, taper); size + s.leaf_up <= radix; s.leaf_up++) {
+                for (s.spines = 1; s.spines <= s.leaf_up; s.spines++) {
+                    if (s.leaf_up % s.spines == 0 && pod * s.leaf_up / s.spines <= ports) {
+                        tiers == 2 ? slow_keep_fewer(&s, &best) : slow_cores(s, pod, radix, taper, &best);
+                    }
+                }
             }
         }
     }
@@ -348,6 +331,7 @@ Test(presets, rules_hold_at_any_size_and_radix) {
         check_rules(8 * servers, 64, 1.7);
     }
     cr_expect_eq(slow_rail_spine(104, 64, 1).spines, 2);
+    check_rules(4096, 64, 1.75); /* 19 uplinks of a leaf would want 19 spines */
     fab_rng rng = fab_rng_make(7, 1);
     for (int draw = 0; draw < 200; draw++) {
         check_rules(8 * (1 + fab_rng_below(&rng, 900)), 24 + 2 * fab_rng_below(&rng, 80), 1);

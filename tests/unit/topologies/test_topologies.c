@@ -84,6 +84,57 @@ Test(topologies, closed_form_equals_graph_at_random) {
     }
 }
 
+/* Who asks for less capacity pays for no more switches, and has no less than he asked for: a prime number of uplinks
+ * per leaf, which no two spines can share, is not built where another is cheaper. */
+Test(topologies, more_taper_takes_no_more_switches) {
+    static const char *const FAMILIES[] = {"clos", "rail-spine", "rail-only"};
+    fab_rng rng = fab_rng_make(2026, 121);
+    uint32_t n_built = 0;
+    for (uint32_t draw = 0; draw < 300; draw++) {
+        const uint64_t gpus = 8 * random_between(&rng, 4, 1200);
+        const uint64_t radix = 16 * random_between(&rng, 2, 8);
+        const char *family = random_word(&rng, FAMILIES, 3);
+        uint64_t before = UINT64_MAX;
+        for (uint32_t twentieths = 20; twentieths <= 120; twentieths++) {
+            char text[120];
+            fab_design design;
+            fab_counts c = {0};
+            fab_error err = {0};
+            (void)snprintf(text, sizeof text, "%s:gpus=%" PRIu64 ",tiers=2,radix=%" PRIu64 ",taper=%.2f", family, gpus,
+                           radix, twentieths / 20.0);
+            cr_assert_eq(fab_design_read(text, NULL, 0, &design, &err), FAB_OK, "%s: %s", text, err.text);
+            if (fab_topology_predict(&design.fabric, &c, &err) == FAB_OK) {
+                cr_expect_leq(c.switches, before, "%s: %" PRIu64 " switches, %" PRIu64 " with less taper", text,
+                              c.switches, before);
+                cr_expect_leq(c.built_taper[0], twentieths / 20.0 * (1 + 1e-9), "%s: %g", text, c.built_taper[0]);
+                before = c.switches;
+                n_built++;
+            }
+        }
+    }
+    cr_assert_gt(n_built, 10000, "only %u designs could be built", n_built);
+}
+
+/* By hand: 128 servers on leaves of 32, of which 19 uplinks would keep 1.75 with 19 spines a rail, and 20 do with 2;
+ * 1,024 servers at 4:1, of which 13 uplinks would want 13 spines, and 15 want 5. */
+Test(topologies, primes_of_uplinks_are_not_built) {
+    static const struct {
+        const char *text;
+        uint64_t leaves, spines;
+    } CASES[] = {{"rail-only:gpus=1024,radix=64,taper=1.75", 32, 16},
+                 {"rail-only:gpus=1024,radix=64,taper=1.75,down=32/64", 32, 16},
+                 {"rail-only:gpus=1024,radix=64,taper=2", 32, 8},
+                 {"rail-only:gpus=8192,radix=64,taper=4", 168, 40}};
+    for (size_t i = 0; i < sizeof CASES / sizeof CASES[0]; i++) {
+        fab_counts c = {0};
+        fab_error err = {0};
+        cr_assert_eq(try_build(CASES[i].text, &c, &err), FAB_OK, "%s: %s", CASES[i].text, err.text);
+        cr_expect(c.switches_by_tier[0] == CASES[i].leaves && c.switches_by_tier[1] == CASES[i].spines,
+                  "%s: %" PRIu64 " leaves, %" PRIu64 " spines", CASES[i].text, c.switches_by_tier[0],
+                  c.switches_by_tier[1]);
+    }
+}
+
 Test(topologies, errors_name_the_part) {
     static const struct {
         const char *text, *expect;

@@ -7,7 +7,8 @@
 
 #define FAB_ADVICE_TEXT                                                                                                \
     (FAB_ENGINE_TEXT_SIZE + FAB_SERVERS_SIZE + 512) /**< an engine, a rank order and a list of servers fit */
-#define FAB_ADVICE_CHANGES 3                        /**< most changes of a combination */
+#define FAB_ADVICE_CHANGES       3                  /**< most changes of a combination */
+#define FAB_ADVICE_UNEQUAL_FLOWS 8192               /**< of more the times of links are compared */
 
 typedef enum fab_advice_kind {
     FAB_ADVICE_QUEUE_PAIRS,
@@ -31,8 +32,8 @@ typedef enum fab_advice_verdict {
 
 /** Means over the seeds. */
 typedef struct fab_advice_figures {
-    double time_s;               /**< sum over phases of what the fullest network link needs for its bytes; with
-                                    packets: of what their last byte needs */
+    double time_s;               /**< sum over phases, until their last byte is there; by_links: of what the fullest
+                                    network link needs for its bytes */
     double max_collision_factor; /**< largest of the phases */
     double collided_flows;       /**< sum over phases */
 } fab_advice_figures;
@@ -75,6 +76,8 @@ typedef struct fab_advice_tried {
 typedef struct fab_advice {
     char engine[FAB_ENGINE_LABEL_SIZE]; /**< of the base, with all options */
     fab_transport transport;            /**< whose times these are */
+    bool by_links;                      /**< of more than FAB_ADVICE_UNEQUAL_FLOWS of unequal bytes */
+    bool is_in_network;                 /**< else no byte of the base leaves scale-up domains, and nothing was tried */
     fab_advice_figures base;
     fab_advice_row *rows; /**< most gain first, impossible ones last */
     size_t n_rows;

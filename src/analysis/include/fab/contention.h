@@ -36,6 +36,8 @@ typedef struct fab_contended_phase {
     fab_stat slowdown;                              /**< together over alone, seed by seed */
     bool has_iteration;                             /**< the next two are known: of a training job */
     double iteration_alone_s, iteration_together_s; /**< the phase takes its mean time alone, or together */
+    double expected_s; /**< with has_expected: the iteration where all network phases meet those of others by chance */
+    double costs_gpus; /**< with has_expected: what the job costs the others then, as GPUs of theirs that stand still */
     uint64_t shared_links;  /**< network links that carry its phase and another one, first seed */
     uint32_t n_tried;       /**< others that were left out in turn, to see what it takes without each; 0: none */
     bool has_rival;         /**< the next four are known: it is faster without one of these, beyond luck */
@@ -85,9 +87,11 @@ typedef struct fab_contention_engine {
     fab_contended_phase *jobs; /**< shape [n_jobs]; zero where a job has no phase here; owned */
     fab_shared_tier tiers[2 * FAB_MAX_TIERS];
     size_t n_tiers;
-    double all_jobs_s;                       /**< iteration, else phase, of the jobs together: mean over their GPUs */
-    double lost_ratio;                       /**< part of the GPUs' time that jobs take longer beside each other */
-    uint64_t n_shared;                       /**< over the tiers */
+    double all_jobs_s;          /**< iteration, else phase, of the jobs together: mean over their GPUs */
+    double lost_ratio;          /**< part of the GPUs' time that jobs take longer beside each other */
+    bool has_expected;          /**< the next is known: of pairs of phases of training jobs, if few enough */
+    double expected_lost_ratio; /**< the same where phases meet by chance */
+    uint64_t n_shared;          /**< over the tiers */
     fab_shared_link worst[FAB_SHARED_LINKS]; /**< the shared links that need longest for their bytes */
     size_t n_worst;
 } fab_contention_engine;
@@ -100,7 +104,8 @@ typedef struct fab_interference {
     double *slowdown; /**< shape [n_rows][n_columns]: mean over the seeds; owned */
     double worst;
     size_t worst_row, worst_column;
-    double mean; /**< weighted by the times alone of both phases: of moments in which both jobs send */
+    double mean;   /**< weighted by the times alone of both phases: of moments in which both jobs send */
+    double lost_s; /**< what an iteration of the job loses to the other where phases meet by chance */
 } fab_interference;
 
 /** A change for all jobs at once, as computed: nothing is bought for it. */
@@ -132,6 +137,9 @@ typedef struct fab_contention {
  * @param[out] out_n  Jobs that are slowed.
  */
 size_t fab_contention_most_slowed(const fab_contention *contention, const fab_contention_engine *engine, size_t *out_n);
+
+/** The job that costs the others most where phases meet by chance, of several the first; n_jobs: none does. */
+size_t fab_contention_most_costly(const fab_contention *contention, const fab_contention_engine *engine);
 
 /** The easiest remedy of those that help a job most; n_remedies: none helps it. */
 size_t fab_contention_remedy(const fab_contention *contention, size_t job);

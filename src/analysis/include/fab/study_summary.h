@@ -142,7 +142,8 @@ typedef struct fab_study_variant {
     double restart_ratio, redo_ratio, slow_ratio, wait_ratio, write_ratio; /**< means; with that of the goodput they add
                                                                               up to 1 */
     double failures, stops;                                                /**< of a span, means */
-    double tokens_per_s; /**< of the span, a mean; of histories of a training job, else 0 */
+    double tokens_per_s;         /**< of the span, a mean; of histories of a training job, else 0 */
+    double lost_usd_per_quarter; /**< GPU hours of a job that failures take, a mean; 0: of no job, or no histories */
 
     fab_access_loss access;
     fab_study_case *worst; /**< shape [n_worst]: of those that run (of histories: all), highest impact first, then by
@@ -221,6 +222,7 @@ typedef struct fab_study_summary {
     uint64_t n_scenarios, n_done; /**< planned; looked at under every variant */
     uint64_t n_looked_at;         /**< of them, where one of each class of equal ones was; else 0 */
     double span_s;                /**< of a history; 0: sets */
+    double gpu_hour_usd;          /**< of histories of a job, else 0 */
     bool has_times;
     bool is_p99;    /**< times are those within which 99 % of the requests are answered */
     bool is_single; /**< every scenario is the loss of one component: impact in rankings is its own */

@@ -140,7 +140,7 @@ typedef struct fab_sweep_point {
     char gpu_hour_source[FAB_WHERE_SIZE]; /**< where that price is from */
     fab_better better;                    /**< of the first point */
     bool relays;                          /**< traffic between rails is passed on by GPUs as it comes */
-    bool is_sprayed; /**< of compared designs: behind the engines stands spray, until they are judged */
+    bool is_sprayed; /**< of compared designs: behind the one engine stands spray, which reports do not list */
     char
         *settings; /**< canonical text of the design; of compared designs what differs in it, "key=value; ..."; owned */
     fab_sweep_phase *phases;
@@ -153,7 +153,7 @@ typedef struct fab_sweep_point {
 
 /** Whether the point takes part in what is said of engine e. */
 static inline bool fab_sweep_has_time(const fab_sweep_point *p, size_t e) {
-    return p->is_built && e < p->n_engines && p->engines[e].has_time;
+    return p->is_built && e < p->n_engines + p->is_sprayed && p->engines[e].has_time;
 }
 
 /** What compared designs come to under an engine: by dollars per token where all have a price, else by time. */
@@ -166,23 +166,45 @@ typedef struct fab_verdict {
     size_t best, next;        /**< points; the same where only one has a figure */
     size_t fastest, cheapest; /**< least compared_s, with failures in it too; least price of the network */
     double margin_ratio;      /**< figure of `next` over that of `best`, less 1 */
-    double uncertainty_ratio; /**< what seeds alone make of it: fab_sweep_uncertainty() */
+    double uncertainty_ratio; /**< what seeds and histories make of it: fab_verdict_chance() */
+    size_t n_even;            /**< that are even with `best` (fab_verdict_is_even()), itself counted */
     size_t behind;            /**< the best of those that are not even with `best`; that one where all are */
     double behind_ratio;      /**< as margin_ratio, of it */
     double turning_ratio; /**< part by which the network of `next`, bought and run, would have to be cheaper for both to
                              be equal; above 1: not even for nothing; 0 unless by_price */
-    bool is_sprayed;      /**< all were replayed under spray too, with their best plans then: */
-    size_t sprayed_best, sprayed_next; /**< points: the best two then; where all are even, those most apart */
-    double sprayed_ratio;              /**< as margin_ratio, of these */
-    size_t sprayed_behind;             /**< as `behind`, under spray */
-    double sprayed_behind_ratio;
-    bool hangs_on_batch;           /**< failures.keep-batch makes much of it; with its other value: */
-    size_t batch_best, batch_next; /**< as of spray */
+    bool is_sprayed;      /**< all were replayed under spray too, with their best plans then: the next verdict of the
+                             sweep, hidden behind n_verdicts, is what they come to, and so are: */
+    size_t sprayed_best, sprayed_next, sprayed_behind;
+    double sprayed_ratio, sprayed_behind_ratio; /**< as margin_ratio */
+    bool hangs_on_batch;                        /**< failures.keep-batch makes much of it; with its other value: */
+    size_t batch_best, batch_next;              /**< as of spray */
     double batch_ratio;
     bool is_owned;                 /**< the cost of ownership of every design with a time is known */
     size_t owned_best, owned_next; /**< points: least and next dollars of ownership per token */
     double owned_margin_ratio;     /**< as margin_ratio */
 } fab_verdict;
+
+/** Of two figures: closer than the model is exact, or than chance makes them. */
+static inline bool fab_is_even(double ratio, double chance) {
+    return ratio < FAB_EVEN_RATIO || ratio <= chance;
+}
+
+/** What a verdict goes by. */
+static inline double fab_verdict_figure(const fab_verdict *v, const fab_sweep_engine *engine) {
+    const double figure = v->by_price ? engine->iteration.usd_per_1e9_tokens : engine->compared_s;
+    return v->has_failures ? fab_with_failures(engine, figure) : figure;
+}
+
+/** What seeds, and histories where it goes by them, leave open of the ratio of two figures. */
+static inline double fab_verdict_chance(const fab_verdict *v, const fab_sweep_engine *a, const fab_sweep_engine *b) {
+    return v->has_failures ? fab_sweep_chance(a, b) : fab_sweep_uncertainty(a, b);
+}
+
+/** Whether two designs are even: whatever others are compared with them. */
+static inline bool fab_verdict_is_even(const fab_verdict *v, const fab_sweep_engine *a, const fab_sweep_engine *b) {
+    const double ratio = fab_verdict_figure(v, a) / fab_verdict_figure(v, b);
+    return fab_is_even(fmax(ratio, 1 / ratio) - 1, fab_verdict_chance(v, a, b));
+}
 
 /** One placement that was found. */
 typedef struct fab_placed {

@@ -12,7 +12,7 @@
 #define FAB_VERDICT_ALTERNATIVES 3
 #define FAB_VERDICT_LITTLE       1e-3 /**< part of a time that is not worth a word */
 #define FAB_VERDICT_SEEDS        8    /**< over which a gain is no luck */
-#define FAB_VERDICT_PLAN         0.05 /**< part of its time that a job may lose to the best plan without a word */
+#define FAB_VERDICT_PLAN         0.05 /**< part of its time that a job may lose to another plan or order without a word */
 
 /** What another routing would make of the same traffic on the same fabric, as computed. */
 typedef struct fab_alternative {
@@ -24,7 +24,7 @@ typedef struct fab_alternative {
     double max_collision_factor;   /**< largest of the phases that were routed anew, mean over the seeds */
     bool is_checked;    /**< it saves something here, and drew its paths: the next two are over several seeds */
     bool is_confirmed;  /**< faster there too: by more than its 95 % interval, or by some seeds and slower under none */
-    double seeds_ratio; /**< part of the time of the fullest links that it saves there */
+    double seeds_ratio; /**< part of the time of all phases that it saves there */
     char reason[256];   /**< of what is not possible */
 } fab_alternative;
 
@@ -51,6 +51,8 @@ typedef struct fab_run_verdict {
     fab_alternative alternatives[FAB_VERDICT_ALTERNATIVES];
     size_t n_alternatives;
     fab_better better;
+    double in_order_s; /**< under the fastest engine with placement=order, where that is less by more than
+                          FAB_VERDICT_PLAN; 0: it is not, or not known */
     fab_larger_batch larger;
     char bound[FAB_VERDICT_TEXT], collisions[FAB_VERDICT_TEXT], cost[FAB_VERDICT_TEXT], advice[FAB_VERDICT_TEXT],
         certainty[FAB_VERDICT_TEXT];

@@ -82,6 +82,12 @@ fab_host fab_design_host(const fab_fabric_spec *spec);
  */
 FAB_STATUS fab_design_check_host(const fab_fabric_spec *spec, fab_error *err);
 
+/**
+ * Whether the servers of a rack draw no more than its limits; of a design whose jobs are known.
+ * @retval FAB_EINPUT  they draw more
+ */
+FAB_STATUS fab_floor_check(const fab_floor_spec *floor, fab_error *err);
+
 struct fab_structure_options; /* fab/installed.h */
 
 /** How the file of an installed fabric is read. Texts belong to the spec. */

@@ -5,6 +5,8 @@
 
 #define FAB_ENGINE_TEXT_SIZE 1024 /* file names among its options */
 
+#define FAB_DEFAULT_ENGINE "default engine" /**< where one comes from that nobody asked for */
+
 /** One requested routing engine, `name[,key=value...]` as on the command line; parsed by routing/. */
 typedef struct fab_engine_spec {
     char text[FAB_ENGINE_TEXT_SIZE];

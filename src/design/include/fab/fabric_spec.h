@@ -66,9 +66,12 @@ typedef struct fab_floor_spec {
     bool given;      /**< false: there are no racks (front-ends; installed fabrics that say none) */
     bool is_assumed; /**< the design says nothing of it */
     fab_lengths lengths;
-    double server_w;            /**< power of one server, resolved */
-    double rack_w, hall_w;      /**< most power of the servers of a rack and of a hall; 0 = no limit */
-    uint64_t servers_per_rack;  /**< resolved: of the fullest rack */
+    double server_w;           /**< power of one server, resolved */
+    bool server_w_given;       /**< else it is that of its GPUs and what an H100's server adds to each */
+    bool is_power_assumed;     /**< that of the GPUs is not published: they are taken to draw what an H100 does */
+    double rack_w, hall_w;     /**< most power of the servers of a rack and of a hall; 0 = no limit */
+    uint64_t servers_per_rack; /**< resolved: of the fullest rack */
+    bool servers_per_rack_given;
     uint64_t racks;             /**< of servers, filled evenly; 0 = as many as servers_per_rack makes */
     bool limits_racks;          /**< power of a rack or number of racks is given */
     uint64_t racks_per_row;     /**< racks of servers */
@@ -76,6 +79,7 @@ typedef struct fab_floor_spec {
     double rack_pitch_m, row_pitch_m, hall_distance_m;
     double slack_m; /**< per end of a cable */
     fab_leaf_at leaf_at;
+    char rack_where[FAB_WHERE_SIZE], hall_where[FAB_WHERE_SIZE]; /**< of the limits, for errors */
 } fab_floor_spec;
 
 /** How flows that share a queue hold each other up. */
@@ -141,6 +145,20 @@ typedef struct fab_gaps {
     uint64_t ports; /**< switches that do not say how many they have, nor does the design (radix) */
 } fab_gaps;
 
+/** Whether a subnet manager of InfiniBand routes: by tables of destinations, without a hash. */
+typedef enum fab_subnet {
+    FAB_SUBNET_NONE,
+    FAB_SUBNET_TREE,
+    FAB_SUBNET_GRAPH, /**< cables between switches that are no tree */
+} fab_subnet;
+
+/** The engine of a design that names none. OpenSM's default, min hop, takes a shortest path for each destination and
+ * deals destinations out over equal ones [linux-rdma/opensm, doc/current-routing.txt]: in a tree as dmodk. Where there
+ * is none its shortest paths may deadlock, and updn is what that text advises. */
+static inline const char *fab_default_engine(fab_subnet subnet) {
+    return subnet == FAB_SUBNET_NONE ? "ecmp" : subnet == FAB_SUBNET_TREE ? "dmodk" : "updn";
+}
+
 /** Whose software and NICs the hosts have. */
 typedef enum fab_host_kind {
     FAB_HOST_IDEAL,
@@ -187,6 +205,7 @@ typedef struct fab_fabric_spec {
     fab_host_order host_order;  /**< installed */
     uint64_t hosts_per_switch;  /**< installed: to add to a file without hosts */
     fab_gaps gaps;              /**< installed: derived */
+    fab_subnet subnet;          /**< derived: of the file that is installed, or of wire=infiniband */
     uint64_t cables;            /**< installed: between two switches of a file without cables; 0 = 1 */
     bool radix_given;           /**< else a torus, a dragonfly or what is installed takes fab_sold_radix() */
     fab_tier_spec tier[FAB_MAX_TIERS];

@@ -48,7 +48,7 @@ typedef struct fab_gpu {
     double hour_usd;
     uint64_t multiprocessors;
     uint64_t server_gpus; /**< that it is sold in, where that is one kind of server alone; else 0 */
-    uint64_t domain;      /**< largest scale-up domain that it is sold in; 0: not known */
+    uint64_t domain; /**< largest scale-up domain that it is sold in; 1: none but the PCIe of a server; 0: not known */
     char source[FAB_FILE_SIZE];
     char price_source[FAB_WHERE_SIZE];
     fab_gpu_library nccl;

@@ -21,16 +21,18 @@ typedef struct fab_case {
 
 /** What is wanted; may be combined. */
 typedef enum fab_need {
-    FAB_NEED_LOADS = 1 << 0,      /**< out->loads: what links are offered, and what the state changed */
-    FAB_NEED_TIME = 1 << 1,       /**< out->time: how long the phase takes; nothing is lost in this state */
-    FAB_NEED_FIGURES = 1 << 2,    /**< out->figures: collisions, utilisation; bytes and utilisation of links */
-    FAB_NEED_RATES = 1 << 3,      /**< with FIGURES: max-min fair rates, and the time that the flows take */
-    FAB_NEED_GAP = 1 << 4,        /**< with FIGURES: distance to the certified optimum */
-    FAB_NEED_FLOWS = 1 << 5,      /**< with RATES and a detail: rates of every flow there */
-    FAB_NEED_PATHS = 1 << 6,      /**< with FLOWS: and its links */
-    FAB_NEED_ENDS = 1 << 7,       /**< with TIME: when every flow ends, to needs->ends_s */
-    FAB_NEED_LINKS_ALONE = 1 << 8 /**< with FIGURES: phases in chunks are routed once, and figures of single flows
-                                     (mean_collision, collided_flows, whose flows are hot, use of next hops) left out */
+    FAB_NEED_LOADS = 1 << 0,       /**< out->loads: what links are offered, and what the state changed */
+    FAB_NEED_TIME = 1 << 1,        /**< out->time: how long the phase takes; nothing is lost in this state */
+    FAB_NEED_FIGURES = 1 << 2,     /**< out->figures: collisions, utilisation; bytes and utilisation of links */
+    FAB_NEED_RATES = 1 << 3,       /**< with FIGURES: max-min fair rates, and the time that the flows take */
+    FAB_NEED_GAP = 1 << 4,         /**< with FIGURES: distance to the certified optimum */
+    FAB_NEED_FLOWS = 1 << 5,       /**< with RATES and a detail: rates of every flow there */
+    FAB_NEED_PATHS = 1 << 6,       /**< with FLOWS: and its links */
+    FAB_NEED_ENDS = 1 << 7,        /**< with TIME: when every flow ends, to needs->ends_s */
+    FAB_NEED_LINKS_ALONE = 1 << 8, /**< with FIGURES: phases in chunks are routed once, and figures of single flows
+                                      (mean_collision, collided_flows, whose flows are hot, use of next hops) left out
+                                    */
+    FAB_NEED_LAST_ALONE = 1 << 9 /**< with RATES: when the last flow is done; of equal flows no rates, which are NAN */
 } fab_need;
 
 /** What is wanted, where to, and what it may take. */

@@ -73,6 +73,8 @@ typedef struct fab_iteration_seeds {
 typedef struct fab_iteration {
     char engine[FAB_NAME_SIZE]; /**< for the caller; left empty */
     char plan[192];             /**< filled by the caller: how the job is run, where that was searched; else empty */
+    double plan_bound_s;        /**< with it: lower_bound_s of that search, under this engine */
+    bool plan_is_proven;        /**< with it: nothing of the space is faster */
     uint64_t microbatch, interleave; /**< of the job, or chosen */
     double time_s;                   /**< of one iteration */
     double at_means_s;               /**< filled by the caller: with the mean transfer times of the seeds */

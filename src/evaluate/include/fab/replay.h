@@ -17,6 +17,7 @@ typedef struct fab_replay {
     bool rates;          /**< find rates and times */
     bool times_only;  /**< no deadlocks (deadlock_free and dependencies stay 0), and of phases in chunks no figures of
                          single flows: FAB_NEED_LINKS_ALONE */
+    bool last_alone;  /**< with rates: no deadlocks either, and no rates of equal flows: FAB_NEED_LAST_ALONE */
     bool fluid;       /**< by fair shares, whatever the design's transport is */
     bool keep_flows;  /**< with rates: fill flows of the first seed */
     bool keep_routes; /**< with keep_flows: fill route_first and route */

@@ -86,6 +86,7 @@ typedef struct fab_fabric_result {
     double
         bisection_ratio; /**< part of full that any traffic may count on, NAN: no two servers, fab_bisection_ratio() */
     double scaleup_bisection_bps; /**< sum over scale-up domains of the rate of half of their GPUs, one direction */
+    bool trunks_differ;           /**< some switch has more cables to one switch above it than to another */
     fab_cost cost;
     fab_spares spares;
     double reduction_ratio;              /**< 1 - total_usd / total_usd of the first design */

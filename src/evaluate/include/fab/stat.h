@@ -3,6 +3,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /** Distribution over seeds. With one seed all figures are that value and ci95 is 0. */
 typedef struct fab_stat {
@@ -13,6 +14,11 @@ typedef struct fab_stat {
 
 /** Distribution of n > 0 samples; sorts them. */
 void fab_stat_of(double *samples, size_t n, fab_stat *out);
+
+/** About how many samples tell a difference from 0 whose 95 % interval n of them leave this wide, as that shrinks with
+ * their root; 0: not known, or more than FAB_STAT_MOST. */
+#define FAB_STAT_MOST 10000
+uint64_t fab_stat_needed(uint64_t n, double difference, double ci95);
 
 /**
  * Quantiles of n > 0 samples, by nearest rank as those of fab_stat_of(): the smallest sample that at least the fraction

@@ -81,7 +81,8 @@ typedef struct fab_audit_lack {
 /** Minimum cut, one direction, between the NICs of the first and of the second half of the servers. */
 typedef struct fab_audit_bisection {
     bool is_known;         /**< present_bps */
-    bool leaves_exchanged; /**< planned_bps is without a plan, and has hosts that are exchanged where they are */
+    bool leaves_exchanged; /**< hosts that are exchanged count where they stand: in both figures without a plan, with
+                                one in present_bps */
     bool knows_planned;    /**< planned_bps */
     double present_bps;    /**< as it stands */
     double planned_bps;    /**< with what is missing in place and slow cables as fast as their peers, or of the plan */
@@ -91,6 +92,11 @@ typedef struct fab_audit_bisection {
 /** Below 0 where more is installed than planned. */
 static inline double fab_audit_bisection_lost(const fab_audit_bisection *b) {
     return b->planned_bps - b->present_bps;
+}
+
+/** More crosses than planned: hosts of both halves are below one leaf, where what they send takes no uplink. */
+static inline bool fab_audit_bisection_gains(const fab_audit_bisection *b) {
+    return b->knows_planned && b->present_bps > b->planned_bps * (1 + 1e-9);
 }
 
 /** A server by its name in the file, and in the plan where that has it; the same by name, GUID or what is plugged. */

@@ -86,6 +86,7 @@ typedef struct fab_network {
     bool tells_neighbors;      /**< while it is read: boxes tell their neighbors, and not all of them were asked */
     bool keeps_contradictions; /**< what is installed may contradict itself: the first report stays, others are notes */
     bool has_ports;            /**< ports are named */
+    bool is_infiniband;        /**< the format is one of its tools */
     bool is_tree_of_names; /**< Slurm: which hosts are below which switches, no cables of hosts or switches as such */
     uint64_t n_left_out;   /**< cables that the reader has left out */
     const char *left_out;  /**< which these are: "neighbors on management ports"; NULL: none */
@@ -149,6 +150,7 @@ typedef struct fab_network_format {
     /** How such a file begins, for certain enough to read it as such: an extended regular expression of POSIX. */
     const char *begins;
     bool ignores_case;                   /**< of `begins` */
+    bool is_infiniband;                  /**< no other network is told so */
     bool (*recognise)(const char *head); /**< instead of it */
     const char *words;                   /**< instead of both: JSON that has all these members, or these: "a b|c" */
     /** @retval FAB_EINPUT  file:line:column, what was expected */

@@ -224,6 +224,7 @@ static fab_status iblinkinfo_read(fab_text *in, fab_network *net, fab_error *err
 }
 
 const fab_network_format fab_network_iblinkinfo = {.name = "iblinkinfo",
+                                                   .is_infiniband = true,
                                                    .summary = "links of an InfiniBand subnet, iblinkinfo, also --line",
                                                    .begins = ".* ==\\(.*\\)==>",
                                                    .text = iblinkinfo_read};

@@ -204,6 +204,7 @@ static fab_status read_ibnet(fab_text *in, fab_network *net, fab_error *err) {
 /* A header, or the lines that come before one. */
 const fab_network_format fab_network_ibnet = {
     .name = "ibnetdiscover",
+    .is_infiniband = true,
     .summary = "InfiniBand subnet as ibnetdiscover prints it and ibsim reads it",
     .begins = "^((#[^\n]*|[^\n]*[#$%>] *(sudo "
               ")?ibnetdiscover[^\n]*|ibnetdiscover|(ibwarn|ibpanic|iberror|src/)[^\n]*)?\r?\n)*"

@@ -84,6 +84,7 @@ static fab_status read_ibports(fab_text *in, fab_network *net, fab_error *err) {
 
 const fab_network_format fab_network_ibports = {
     .name = "ibnetdiscover-ports",
+    .is_infiniband = true,
     .summary = "ports of an InfiniBand subnet, ibnetdiscover -p",
     .begins = "^(([^\n]*[#$%>] *(sudo )?ibnetdiscover[^\n]*|(ibwarn|ibpanic|iberror|src/)[^\n]*)?\r?\n)*(SW|CA|RT) "
               "+[0-9]+ +[0-9]+",

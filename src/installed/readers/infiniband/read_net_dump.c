@@ -169,6 +169,7 @@ static fab_status net_dump_read(fab_text *in, fab_network *net, fab_error *err) 
 }
 
 const fab_network_format fab_network_net_dump = {.name = "ibdiagnet",
+                                                 .is_infiniband = true,
                                                  .summary = "ports of all InfiniBand switches, ibdiagnet2.net_dump",
                                                  .begins = ".*IB#.*Neighbor Guid.*NLID",
                                                  .text = net_dump_read};

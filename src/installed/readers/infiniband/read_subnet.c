@@ -137,6 +137,7 @@ static fab_status read_subnet(fab_text *in, fab_network *net, fab_error *err) {
 }
 
 const fab_network_format fab_network_subnet = {.name = "opensm-subnet",
+                                               .is_infiniband = true,
                                                .summary = "InfiniBand subnet as OpenSM lists it: opensm-subnet.lst",
                                                .begins = "^\\{ .. Ports:",
                                                .text = read_subnet};

@@ -17,3 +17,14 @@
  * Complexity: engines x (budget + 3) replays. The same for any number of threads, and on any machine.
  */
 FAB_STATUS fab_place_run(const fab_sweep_request *request, uint64_t budget, fab_sweep *sweep, fab_error *err);
+
+/**
+ * What the job of a design that is placed otherwise takes with placement=order under an engine, as a run of the design
+ * with that key does: by its own plan, where that is open.
+ * @param[in]  traffic  NULL: all of the job.
+ * @param[out] out_s    0: it has no time or is refused; the design has not one job, it is in order already, the traffic
+ *                      is another, or its packets are followed, which takes minutes.
+ * Complexity: that of a run of the design under one engine.
+ */
+FAB_STATUS fab_place_in_order(const fab_design *design, size_t engine, const char *traffic, uint64_t seed,
+                              uint64_t n_seeds, size_t n_threads, double *out_s, fab_error *err);

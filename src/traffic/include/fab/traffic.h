@@ -138,7 +138,7 @@ typedef struct fab_traffic {
     uint64_t microbatches;   /**< per pipeline and iteration (serving: of the prompts) */
     double parameters;       /**< of the model, 0 without a job */
     double checkpoint_bytes; /**< of all ranks together; 0: a job that learns nothing */
-    char note[224];          /**< what a reader should know of a matrix before its figures, or empty */
+    char note[448];          /**< what a reader should know of a matrix before its figures, or empty */
     char summary[384];       /**< one line for people: "llama3-405b: tp 8, pp 16, dp 192, ..." */
 } fab_traffic;
 
