@@ -87,7 +87,7 @@ static const fab_field SEARCHED[] = {
     LIST(plans, "plan", plans, n_plans_listed, &PLAN,
          "The fastest plan of its sizes each, fastest first; before all others those with means."),
     FIELD_OF(unlisted, n_unlisted,
-             "Plans that may have a place there behind the best: only a simulation of more paths than one takes tells "
+             "Sizes that may have a place there behind the best: only a simulation of more paths than one takes tells "
              "their time.",
              FILLED, .source = "0124-places-behind-the-best.md"),
     FIGURE_OF(unlisted_least_s, unlisted_s, "s", "Under the first seed none of these takes less.", FILLED),

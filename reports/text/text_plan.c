@@ -173,9 +173,9 @@ void fab_text_plans(fab_page *page, const fab_plans *p, const char *see) {
     if (p->n_unlisted > 0) {
         fab_page_wrapf(
             page, FAB_INK_DIM, 2, 4,
-            "Not looked at: %s with exchanges of so many flows that a place behind the best is not worth the "
-            "simulation: %s and more.",
-            fab_show(page, p->n_unlisted > 1 ? "%s plans" : "%s plan", fab_show_count(page, p->n_unlisted)),
+            "Not among them: %s with so many flows that a place behind the best is not worth their "
+            "simulation; %s at least under the first seed.",
+            fab_show(page, "%s other size%s", fab_show_count(page, p->n_unlisted), p->n_unlisted > 1 ? "s" : ""),
             fab_show_time(page, p->unlisted_s));
     }
     fab_text_note(page, "v: chunks per GPU; b: microbatch; r: recompute full, selective or none; z: zero; parts of the "

@@ -26,6 +26,7 @@ typedef struct plan_node {
     uint64_t n;   /**< plans */
     fab_job_plan plan;
     double memory_bytes;
+    bool may_be_best; /**< as far as bounds say, when all others are known: it is simulated */
 } plan_node;
 
 /** What a job may use: all its NICs together, and the scale-up link of a GPU. */
@@ -166,7 +167,6 @@ typedef struct plan_search {
     size_t n_later, later_capacity;
     plan_node *open;                      /* that have phases of which only a simulation of many paths tells the time */
     size_t n_open, n_left, open_capacity; /* n_left: that were left out */
-    double simulated_s;                   /* those with a bound below this are simulated */
     double drawn_s;                       /* under the first seed, what means may make the best; 0: not known */
     bool is_front;
     bool is_short; /* so far, though nobody limits it */

@@ -144,19 +144,25 @@ static bool is_spent(const plan_search *s, uint64_t times) {
     return most > 0 && (s->network.routed >= most || s->network.n_steps >= most * STEPS_OF_A_ROUTE);
 }
 
+/* What bounds of those that may be the best are below: the least time, or what means may make the best. */
 static double least_known_s(const plan_search *s) {
     double least_s = s->below_s;
     for (size_t i = 0; i < s->n_shapes; i++) {
         least_s = fmin(least_s, s->best_s[i]);
     }
-    return least_s;
+    return fmax(least_s, s->drawn_s);
 }
 
 static fab_status take_time(plan_search *s, const plan_node *node, fab_error *err) {
-    size_t i = 0;
+    size_t i = SIZE_MAX;
     const uint32_t most = s->request->most_simulated;
-    s->network.most_simulated = node->bound_s < s->simulated_s ? 0 : most > 0 ? most : FAB_PLAN_SIMULATED;
-    FAB_PASS(know_plan(s, node, &i, err));
+    const bool is_simulated =
+        node->may_be_best && (node->bound_s < least_known_s(s) || isfinite(s->best_s[node->shape]));
+    FAB_ANY(is_open, k, s->n_open, s->open[k].shape == node->shape); /* a plan with the same exchanges is */
+    s->network.most_simulated = is_simulated ? 0 : most > 0 ? most : FAB_PLAN_SIMULATED;
+    if (is_simulated || !is_open) {
+        FAB_PASS(know_plan(s, node, &i, err));
+    }
     if (i == SIZE_MAX) {
         return FAB_APPEND(s->open, s->n_open, s->open_capacity, err, *node);
     }
@@ -167,7 +173,6 @@ static fab_status take_time(plan_search *s, const plan_node *node, fab_error *er
         s->best_s[node->shape] = time_s;
         s->best[node->shape] = i;
         set_limit(s);
-        s->simulated_s = s->simulated_s > 0 ? fmin(s->simulated_s, fmax(least_known_s(s), s->drawn_s)) : 0;
     }
     return FAB_OK;
 }
@@ -257,28 +262,31 @@ static fab_status take_later(plan_search *s, bool *out, fab_error *err) {
     return FAB_OK;
 }
 
-/* At the end those that are open, where one may be the best, or seeds may make it that: without a limit. False: none
- * may, and all are left out. */
+/* At the end those that are open, where one of their sizes may be the best, or seeds may make it that: without a limit.
+ * False: none may, and all are left out. */
 static fab_status take_open(plan_search *s, bool *out, fab_error *err) {
+    const size_t first = s->n_left;
     const size_t n = s->n_open;
-    const double least_s = fmax(least_known_s(s), s->drawn_s);
-    const bool is_late = is_over(s) && s->found->n_evaluated > 0;
+    const double least_s = least_known_s(s);
+    const bool is_late = s->is_front || (is_over(s) && s->found->n_evaluated > 0);
+    for (size_t i = first; i < n; i++) {
+        FAB_ANY_IN(may_be, k, first, n, s->open[k].shape == s->open[i].shape && s->open[k].bound_s < least_s);
+        s->open[i].may_be_best = may_be && has_place(s, &s->open[i]);
+    }
     *out = false;
-    s->n_open = s->n_left;
-    for (size_t i = s->n_left; i < n; i++) {
+    s->n_open = first;
+    for (size_t i = first; i < n; i++) {
         const plan_node node = s->open[i];
-        const bool may_be_best = !s->is_front && node.bound_s < least_s && has_place(s, &node);
-        if (may_be_best && !is_late) {
-            s->simulated_s = least_s;
+        if (node.may_be_best && !is_late) {
             *out = true;
             FAB_PASS(plan_heap_push(&s->heap, &node, err));
         } else {
-            s->found->is_proven = s->found->is_proven && !may_be_best;
-            s->open[s->n_left++] = node;
-            s->n_open = s->n_left;
+            s->found->is_proven = s->found->is_proven && (s->is_front || !node.may_be_best);
+            s->open[s->n_open++] = node;
             leave_out(s, &node);
         }
     }
+    s->n_left = s->n_open;
     return FAB_OK;
 }
 
@@ -287,7 +295,6 @@ static fab_status run_search(plan_search *s, fab_error *err) {
     FAB_FILL(s->best_s, s->n_shapes, INFINITY);
     s->limit_s = s->below_s;
     s->heap.n = s->n_later = s->n_open = s->n_left = 0;
-    s->simulated_s = 0;
     s->is_short = s->request->most_routed == 0 && !s->is_floor_only;
     for (size_t i = 0; i < s->n_groups; i++) {
         FAB_PASS(plan_heap_push(&s->heap, &s->groups[i], err));
@@ -349,8 +356,9 @@ static fab_status keep_best(plan_search *s, fab_error *err) {
     }
     found->lower_bound_s = isfinite(found->lower_bound_s) ? found->lower_bound_s : found->plans[0].iteration.time_s;
     found->n_unlisted = 0;
-    for (size_t i = 0; i < s->n_left; i++) {
-        if (has_place(s, &s->open[i])) {
+    for (size_t i = 0; i < s->n_left; i++) { /* by their bounds */
+        FAB_FIRST(k, i, s->open[k].shape == s->open[i].shape);
+        if (k == i && has_place(s, &s->open[i])) {
             found->unlisted_s =
                 found->n_unlisted++ > 0 ? fmin(found->unlisted_s, s->open[i].bound_s) : s->open[i].bound_s;
         }

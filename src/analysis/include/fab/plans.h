@@ -59,7 +59,7 @@ typedef struct fab_plans {
     bool is_drawn;            /**< the engine draws paths */
     fab_planned *plans;       /**< the fastest for its sizes each, fastest first: before others those with means */
     size_t n_plans_listed;
-    uint64_t n_unlisted; /**< plans that may have a place there: only a simulation of too many paths tells their time */
+    uint64_t n_unlisted; /**< sizes that may have a place there: only a simulation of too many paths tells their time */
     double unlisted_s;   /**< which is no less than this, under the first seed */
     fab_planned *front;  /**< fastest within less and less memory, each with at most seven tenths of the one before */
     size_t n_front;
