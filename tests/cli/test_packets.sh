@@ -218,7 +218,7 @@ for threads in 1 2; do
   "$program" route fat-tree:k=8,gpus-per-server=1 --traffic pattern:permutation,bytes=2MiB --engine adaptive,granularity=packet --transport pfc,wire=infiniband --fail core-0 --threads $threads --json --quiet >"adaptive-$threads" || fail "adaptive by packet"
 done
 cmp adaptive-1 adaptive-2 || fail "adaptive by packet depends on threads"
-"$program" route fat-tree:k=8,gpus-per-server=1 --traffic pattern:permutation,bytes=2MiB --transport pfc,wire=infiniband --json --quiet >hashed || fail "ecmp"
+"$program" route fat-tree:k=8,gpus-per-server=1 --traffic pattern:permutation,bytes=2MiB --engine ecmp --transport pfc,wire=infiniband --json --quiet >hashed || fail "ecmp"
 /usr/bin/python3 - <<'CHECK' || fail "adaptive by packet"
 import json
 chosen, hashed = (json.load(open(name, encoding="utf-8"))["phases"][0]["engines"][0] for name in ("adaptive-1", "hashed"))
