@@ -256,12 +256,14 @@ static const fab_sweep *sweep_around(const fab_at *at) { /* of a verdict */
 GIVES(uint64_t, best_point, here->best + 1);
 GIVES(uint64_t, next_point, here->next + 1);
 GIVES(uint64_t, behind_point, here->behind + 1);
-GIVES(uint64_t, sprayed_point, here->sprayed_best + 1);
-GIVES(uint64_t, sprayed_next_point, here->sprayed_next + 1);
-GIVES(uint64_t, sprayed_behind_point, here->sprayed_behind + 1);
+GIVES(uint64_t, sprayed_point, here[1].best + 1);
+GIVES(uint64_t, sprayed_next_point, here[1].next + 1);
+GIVES(uint64_t, sprayed_behind_point, here[1].behind + 1);
 GIVES(uint64_t, batch_point, here->batch_best + 1);
 GIVES(uint64_t, batch_next_point, here->batch_next + 1);
-GIVES(bool, is_sprayed_unlike, here->is_sprayed && here->sprayed_behind != here->sprayed_best);
+GIVES(bool, is_sprayed_unlike, here->is_sprayed &&here[1].behind != here[1].best);
+GIVES(double, sprayed_margin, here[1].margin_ratio);
+GIVES(double, sprayed_behind_margin, here[1].behind_ratio);
 GIVES(uint64_t, owned_point, here->owned_best + 1);
 GIVES(uint64_t, fastest_point, here->fastest + 1);
 GIVES(uint64_t, cheapest_point, here->cheapest + 1);
@@ -293,10 +295,11 @@ static const fab_field COMPARED[] = {
           IF(by_price)),
     COUNT_BY(sprayed_best, sprayed_point, "The number of the best under spray, by its own plans.", IF(is_sprayed)),
     COUNT_BY(sprayed_next, sprayed_next_point, "The number of the next one then.", IF(is_sprayed)),
-    FIELD_OF(sprayed_margin_ratio, sprayed_ratio, "How much more that one costs or takes then.", IF(is_sprayed)),
+    REAL_BY(sprayed_margin_ratio, sprayed_margin, NULL, "How much more that one costs or takes then.", IF(is_sprayed)),
     COUNT_BY(sprayed_behind, sprayed_behind_point, "The number of the next that is not even with the best then.",
              .only = is_sprayed_unlike),
-    FIELD(sprayed_behind_ratio, "How much more that one costs or takes.", .only = is_sprayed_unlike),
+    REAL_BY(sprayed_behind_ratio, sprayed_behind_margin, NULL, "How much more that one costs or takes.",
+            .only = is_sprayed_unlike),
     FIELD(hangs_on_batch, "Whether failures.keep-batch makes a hundredth and more of the margin, or turns it.",
           IF(has_failures)),
     COUNT_BY(batch_best, batch_point, "The number of the best with its other value.", IF(hangs_on_batch)),

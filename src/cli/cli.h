@@ -290,11 +290,6 @@ void cli_tell_left_cables(const cli_options *options, const struct fab_network *
 
 /* --- session.c ---------------------------------------------------------------------------------------------------- */
 
-<<<<<<< HEAD
-=======
-/** FAB_EUSAGE where the key job.placement, given by `option`, would move nothing of `traffic`: a pattern, a file. */
-FAB_STATUS cli_check_placement(const char *traffic, const char *option, fab_error *err);
->>>>>>> hg
 /** Reads a design and lays --set, --job, --engine and --prices over it. */
 FAB_STATUS cli_read_design(const cli_options *options, const char *name, fab_design *out, fab_error *err);
 

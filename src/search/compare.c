@@ -144,14 +144,7 @@ static void judge_sprayed(const fab_sweep *sweep, fab_verdict *v, fab_verdict *s
     *sprayed = judge(sweep, 1);
     FAB_ALL(has_all, i, sweep->n_points,
             !fab_sweep_has_time(&sweep->points[i], 0) || fab_sweep_has_time(&sweep->points[i], 1));
-    if (has_all && sprayed->is_known && v->next != v->best) {
-        v->is_sprayed = true;
-        v->sprayed_best = sprayed->best;
-        v->sprayed_next = sprayed->next;
-        v->sprayed_ratio = sprayed->margin_ratio;
-        v->sprayed_behind = sprayed->behind;
-        v->sprayed_behind_ratio = sprayed->behind_ratio;
-    }
+    v->is_sprayed = has_all && sprayed->is_known && v->next != v->best;
 }
 
 /* --- unlike jobs ------------------------------------------------------------------------------------------------- */

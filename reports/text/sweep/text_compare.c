@@ -120,7 +120,7 @@ static bool sprays(const fab_sweep *s, const fab_verdict *v, size_t e) {
 
 /* Whether another routing, which costs no network, leaves less between the two, or none knows. */
 static bool routing_may_turn(const fab_sweep *s, const fab_verdict *v, size_t e) {
-    return !sprays(s, v, e) && !(v->is_sprayed && v->sprayed_best == v->best && s->verdicts[1].n_even == 1);
+    return !sprays(s, v, e) && !(v->is_sprayed && s->verdicts[1].best == v->best && s->verdicts[1].n_even == 1);
 }
 
 static const char *turning_show(fab_page *page, const fab_sweep *s, const fab_verdict *v, size_t e) {

@@ -173,11 +173,9 @@ typedef struct fab_verdict {
     double turning_ratio; /**< part by which the network of `next`, bought and run, would have to be cheaper for both to
                              be equal; above 1: not even for nothing; 0 unless by_price */
     bool is_sprayed;      /**< all were replayed under spray too, with their best plans then: the next verdict of the
-                             sweep, hidden behind n_verdicts, is what they come to, and so are: */
-    size_t sprayed_best, sprayed_next, sprayed_behind;
-    double sprayed_ratio, sprayed_behind_ratio; /**< as margin_ratio */
-    bool hangs_on_batch;                        /**< failures.keep-batch makes much of it; with its other value: */
-    size_t batch_best, batch_next;              /**< as of spray */
+                             sweep, which n_verdicts does not count, is what they come to */
+    bool hangs_on_batch;  /**< failures.keep-batch makes much of it; with its other value: */
+    size_t batch_best, batch_next; /**< as of spray */
     double batch_ratio;
     bool is_owned;                 /**< the cost of ownership of every design with a time is known */
     size_t owned_best, owned_next; /**< points: least and next dollars of ownership per token */
