@@ -27,8 +27,8 @@ const char *verdict_of_draw(const fab_result *r) {
 }
 
 void verdict_add_draw(const fab_result *r, const fab_run_verdict *v, char *out) {
-    const fab_result *own = fab_result_of(r, v->engine);
-    const fab_stat *draws = own->plans != NULL ? &own->plans->plans[0].draws_s : NULL;
+    const fab_plans *plans = r->plans; /* of v->engine, where each engine has its own */
+    const fab_stat *draws = plans != NULL ? &plans->plans[0].draws_s : NULL;
     if (r->n_seeds > 1 || !verdict_is_drawn(r, v->engine)) {
         return;
     }
@@ -37,10 +37,10 @@ void verdict_add_draw(const fab_result *r, const fab_run_verdict *v, char *out) 
     } else if (draws->max > v->time_s * (1 + FAB_VERDICT_LITTLE)) {
         fab_append(out, FAB_VERDICT_TEXT,
                    " in this draw; over %" PRIu64 " seeds the mean is %s, the longest %s (--seeds %" PRIu64 ")",
-                   own->plans->draws, verdict_seconds(FAB_ROOM, draws->mean), verdict_seconds(FAB_ROOM, draws->max),
-                   own->plans->draws);
+                   plans->draws, verdict_seconds(FAB_ROOM, draws->mean), verdict_seconds(FAB_ROOM, draws->max),
+                   plans->draws);
     } else {
-        fab_append(out, FAB_VERDICT_TEXT, ", over %" PRIu64 " seeds too", own->plans->draws);
+        fab_append(out, FAB_VERDICT_TEXT, ", over %" PRIu64 " seeds too", plans->draws);
     }
 }
 
