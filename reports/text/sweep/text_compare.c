@@ -47,12 +47,11 @@ static const char *even_show(fab_page *page, const fab_sweep *s, const fab_verdi
     }
     which = is_all && n > 2 ? fab_show(page, "all %zu", n) : fab_show(page, "%s and [%zu]", which, last + 1);
     const double ratio = verdict_figure(v, &s->points[last].engines[e]) / verdict_figure(v, best) - 1;
-    const double chance =
-        fab_sweep_uncertainty(best, &s->points[last].engines[e]); /* of the two that are so far apart */
-    const char *apart =
-        ratio < FAB_EVEN_RATIO
-            ? fab_show(page, ", %.2g %% apart, less than the model is exact", 100 * ratio)
-            : fab_show(page, ", %.2g %% apart, less than seeds make, %.2g %%", 100 * ratio, 100 * chance);
+    const double chance = fab_sweep_chance(best, &s->points[last].engines[e]); /* of the two that are so far apart */
+    const char *apart = ratio < FAB_EVEN_RATIO
+                            ? fab_show(page, ", %.2g %% apart, less than the model is exact", 100 * ratio)
+                            : fab_show(page, ", %.2g %% apart, less than seeds%s make, %.2g %%", 100 * ratio,
+                                       v->has_failures ? " and histories" : "", 100 * chance);
     const char *behind =
         is_all ? "" : fab_show(page, "; [%zu] %s", v->behind + 1, fab_show_more(page, v->behind_ratio));
     return fab_show(page, "%s are %s%s: %s%s%s.", which, ratio < FLAT ? "the same" : "even",
@@ -93,7 +92,7 @@ static const char *fastest_show(fab_page *page, const fab_sweep *s, const fab_ve
             v->has_failures
                 ? fab_with_failures(engine, engine->compared_s) / fab_with_failures(best, best->compared_s) - 1
                 : engine->compared_s / best->compared_s - 1;
-        const double chance = v->has_failures ? fab_sweep_chance(engine, best) : fab_sweep_uncertainty(engine, best);
+        const double chance = fab_sweep_chance(engine, best);
         n++;
         if (above < FAB_EVEN_RATIO || above <= chance) {
             names = fab_show(page, "%s%s%s", names, n_even > 1 ? ", " : "", last);
@@ -107,8 +106,9 @@ static const char *fastest_show(fab_page *page, const fab_sweep *s, const fab_ve
     }
     names = n_even == n ? "all" : fab_show(page, "%s and %s", names, last);
     const char *within = most < FAB_EVEN_RATIO ? fab_show(page, "%.2g %%", 100 * most)
-                         : v->has_failures     ? "what the histories tell"
-                                               : "what seeds make";
+                         : v->has_failures
+                             ? v->n_draws > 0 ? "what seeds and histories tell" : "what the histories tell"
+                             : "what seeds make";
     return most <= FLAT ? fab_show(page, "%s alike", names)
                         : fab_show(page, "%s%s even within %s", names, n_even == n ? "" : ",", within);
 }
@@ -148,7 +148,7 @@ static const char *bought_show(fab_page *page, const fab_sweep *s, const fab_ver
     double usd = engine->iteration.owned_usd_per_1e9_tokens;
     usd = v->has_failures ? fab_with_failures(engine, usd) : usd;
     const char *figure = fab_show(page, "%s per 1e9 tokens", fab_show_price(page, usd));
-    const double seeds_ratio = fab_sweep_uncertainty(engine, &s->points[v->owned_next].engines[e]);
+    const double seeds_ratio = fab_sweep_chance(engine, &s->points[v->owned_next].engines[e]);
     return v->owned_margin_ratio < fmax(FAB_EVEN_RATIO, seeds_ratio)
                ? fab_show(page, " Bought for %.3g years, [%zu] and [%zu] are even: %s.",
                           s->points[v->owned_best].ownership.years, v->owned_best + 1, v->owned_next + 1, figure)
