@@ -109,7 +109,7 @@ static void csv_add_point(fab_str *out, const fab_sweep *s, const fab_sweep_poin
         {p->is_built && !isnan(p->bisection_ratio), p->bisection_ratio},
         {e->has_time, e->is_on_front},
         {e->is_drawn, (double)e->n_seeds},
-        {e->ci95_ratio > 0, e->ci95_ratio},
+        {e->seeds.ci95_ratio > 0, e->seeds.ci95_ratio},
         {e->estimated_ratio > 0, e->estimated_ratio},
     };
     const char *cells[FAB_SWEEP_PATHS + N_NUMBERS + 2];

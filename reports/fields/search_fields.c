@@ -46,7 +46,7 @@ static const fab_field POINTS[] = {
           IF(usd_per_1e9_tokens), SIGNED, .source = TOKENS),
     FIGURE(tokens_per_s, "1/s", "By tokens: of the job under its best plan.", FILLED, .source = ITERATION),
     FIELD(draws, "Seeds that times and tokens are means of, where the engine draws paths.", FILLED),
-    FIELD(ci95_ratio, "Half width of the 95 % interval of the mean time, over that mean.", FILLED),
+    FIELD_OF(ci95_ratio, seeds.ci95_ratio, "Half width of the 95 % interval of the mean time, over that mean.", FILLED),
     FIELD(estimated_ratio, "A phase of the plan takes at most this part longer than its estimate.", FILLED),
     FIGURE(iteration_s, "s", "By tokens: an iteration of that.", FILLED, .source = ITERATION),
     FIELD(goodput_ratio, "By tokens with failures: the part of the time that they leave.", FILLED,

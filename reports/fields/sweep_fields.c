@@ -144,8 +144,8 @@ static const fab_field SWEEP_ENGINES[] = {
            .source = JOBS, .formula = "sum of gpus x together / sum of gpus"),
     FIELD(is_drawn, "Whether another seed gives another time: some phase hashes.", IF(has_time)),
     FIELD_OF(draws, n_seeds, "Seeds that times, and what goes by them, are means of.", IF(is_drawn)),
-    FIELD(ci95_ratio, "Half width of the 95 % interval of the mean time, over that mean; of several phases at most.",
-          FILLED),
+    FIELD_OF(ci95_ratio, seeds.ci95_ratio,
+             "Half width of the 95 % interval of the mean time, over that mean; of several phases at most.", FILLED),
     FIELD(estimated_ratio,
           "Hashes are estimated: a phase takes at most this part longer, but in one draw in a thousand.", FILLED,
           .source = "0111-hashes-of-many-flows.md"),
@@ -283,9 +283,11 @@ static const fab_field COMPARED[] = {
           "How much more the next best costs or takes. Below 0.01, or uncertainty_ratio, the two are even.",
           IF(is_known), .formula = "figure of the next / figure of the best - 1"),
     FIELD(uncertainty_ratio,
-          "What seeds, and histories of failures, make of that margin, by the 95 % intervals of both means.", FILLED,
-          .formula = "root of the sum of the squares of ci95_ratio, with failures also of that of goodput, of the best "
-                     "and of the next"),
+          "What seeds, and histories of failures, alone make of that margin: a smaller one says nothing. Half width of "
+          "the 95 % interval of the mean difference of pairs, the same seed and histories of both designs.",
+          FILLED,
+          .formula = "t x standard error of (time - time of the best) - (goodput - goodput of the best), each over its "
+                     "mean, in up to 32 parts of the seeds, else of the histories"),
     FIELD_OF(even, n_even, "Designs that are even with the best by that, itself counted.", IF(is_known)),
     COUNT_BY(behind, behind_point, "The number of the first that is not even with the best.", IF(behind_ratio)),
     FIELD(behind_ratio, "How much more that one costs or takes.", FILLED),

@@ -237,12 +237,15 @@ static void add_title(const fab_svg *svg, const char *name, fab_str *out) {
 /* What bounds the engine of the picture; of another that is faster alone how fast both are. */
 static void add_bound(const fab_result *r, fab_str *out) {
     const fab_run_verdict *v = r->verdict;
-    if (v->engine == 0) {
+    size_t drawn = 0; /* of those that have the phases */
+    for (; r->of_engine[drawn] != r->of_engine[v->engine]; drawn++) {
+    }
+    if (v->engine == drawn) {
         fab_str_printf(out, "Bound by %s", v->bound);
     } else if (r->n_iterations > v->engine) {
         char time[2][32];
         fab_str_printf(out, "An iteration takes %s; under engine %zu, %s, which is not drawn, %s",
-                       fab_quantity_format(time[0], r->iterations[0].time_s, FAB_UNIT_TIME), v->engine + 1,
+                       fab_quantity_format(time[0], r->iterations[drawn].time_s, FAB_UNIT_TIME), v->engine + 1,
                        r->iterations[v->engine].engine,
                        fab_quantity_format(time[1], r->iterations[v->engine].time_s, FAB_UNIT_TIME));
     }

@@ -129,7 +129,7 @@ static extremes answer_find(const fab_sweep *s, size_t e, double figure(const fa
 }
 
 /* " (even with taper=2, within what seeds make)", or nothing */
-static const char *answer_even(fab_page *page, const fab_sweep *s, const extremes *x) {
+static const char *answer_even(fab_page *page, const fab_sweep *s, const extremes *x, size_t e) {
     if (x->n_even == 0) {
         return "";
     }
@@ -139,7 +139,8 @@ static const char *answer_even(fab_page *page, const fab_sweep *s, const extreme
                          x->n_even > 2 ? x->even[1]->value[0] : "", x->even[x->n_even - 1]->value[0]);
     }
     return s->scenarios[0] != '\0'
-               ? fab_show(page, " (not told apart from %s by these histories)", names)
+               ? fab_show(page, " (not told apart from %s by these %shistories)", names,
+                          x->best->engines[e].is_drawn ? "seeds and " : "")
                : fab_show(page, " (even with %s%s)", names, x->even_ratio < SAME ? "" : ", within what seeds make");
 }
 
@@ -176,7 +177,7 @@ static void answer_put_dollars(fab_page *page, const fab_sweep *s, size_t e, dou
         fab_page_say(page, "; dollars %s are even: %s per 1e9 tokens", counted, usd);
     } else {
         fab_page_say(page, "; %s has the fewest dollars %s%s: %s per 1e9 tokens", answer_point(page, s, x.best),
-                     counted, answer_even(page, s, &x), usd);
+                     counted, answer_even(page, s, &x, e), usd);
     }
 }
 
@@ -269,7 +270,7 @@ static double waiting_above(const fab_sweep_point *point, const fab_sweep_point 
     const fab_sweep_engine *a = &point->engines[e];
     const fab_sweep_engine *b = &than->engines[e];
     const double above = answer_waiting(a) / answer_waiting(b) - 1;
-    return above > hypot(a->waiting.ci95 / a->waiting.mean, b->waiting.ci95 / b->waiting.mean) ? above : 0;
+    return above > fab_pairs_ci95(&a->seeds, &a->waiting_kept, &b->seeds, &b->waiting_kept) ? above : 0;
 }
 
 /* " (first-spare: [2], [3])" where others go on with fewer replicas. */
@@ -470,7 +471,7 @@ static void answer_put_engine(fab_page *page, const fab_sweep *s, size_t e) {
                      100 * (margin - 1), answer_chance(page, s, &x, e, margin - 1));
     } else {
         fab_page_say(page, "%s is fastest%s: %s; %s is slowest: x%.3f as long%s", answer_point(page, s, x.best),
-                     answer_even(page, s, &x), fab_text_speed(page, fast), answer_point(page, s, x.worst), margin,
+                     answer_even(page, s, &x, e), fab_text_speed(page, fast), answer_point(page, s, x.worst), margin,
                      fast->has_iteration || fast->has_serving ? " per token" : "");
     }
     if (s->scenarios[0] == '\0') { /* hours of a job's GPUs leave out those of spares */

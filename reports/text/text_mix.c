@@ -106,7 +106,7 @@ static void put_units(fab_page *page, const fab_mix *m, size_t e) {
 
 /* What seeds make of a design's speed. */
 static double mix_uncertainty(const fab_mix *m, const fab_mix_design *d, size_t e) {
-    FAB_SUM(double, ratio, j, m->n_jobs, m->share[j] * d->job[j].engines[e].ci95_ratio);
+    FAB_SUM(double, ratio, j, m->n_jobs, m->share[j] * d->job[j].engines[e].seeds.ci95_ratio);
     return ratio;
 }
 

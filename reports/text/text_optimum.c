@@ -170,6 +170,11 @@ static void put_token_points(fab_page *page, const fab_optimum *o) {
     optimum_put_rows(page, FAB_COLUMNS(COLUMNS), figures_of_tokens, 2, &o->winner, o->runners_up, o->n_runners_up);
 }
 
+/* Of the ratio of what their tokens cost. */
+static double optimum_chance(const fab_optimum_point *a, const fab_optimum_point *b) {
+    return fab_pairs_ci95(&a->seeds, &a->kept, &b->seeds, &b->kept);
+}
+
 /* How sure the answer is, and what the cheapest network would be. */
 static void put_token_proof(fab_page *page, const fab_optimum *o) {
     const fab_token_search *t = &o->tokens;
@@ -215,7 +220,7 @@ static void put_token_proof(fab_page *page, const fab_optimum *o) {
     if (o->winner.draws > 0) {
         size_t n_even = 0;
         FAB_EACH(const fab_optimum_point, p, o->runners_up, o->n_runners_up) {
-            n_even += p->token_difference_ratio <= hypot(p->ci95_ratio, o->winner.ci95_ratio);
+            n_even += p->token_difference_ratio <= optimum_chance(p, &o->winner);
         }
         fab_page_wrapf(page, n_even > 0 ? FAB_INK_BAD : FAB_INK_PLAIN, 2, 4,
                        "The engine hashes: times are means over %s seeds; %s.", fab_show_count(page, o->winner.draws),
@@ -252,10 +257,10 @@ static void put_token_failures(fab_page *page, const fab_optimum *o) {
             break;
         }
     }
-    if (next != w && (w->goodput_ci95 + next->goodput_ci95) / w->goodput_ratio >= next->token_difference_ratio) {
+    if (next != w && optimum_chance(next, w) >= next->token_difference_ratio) {
         fab_page_wrap(page, FAB_INK_BAD, 2, 4,
-                      "The intervals of goodput are wider than the margin: the first two are even, or need more "
-                      "histories.");
+                      "Chance alone makes more than the margin of the same histories: the first two are even, or "
+                      "need more of them.");
     }
 }
 

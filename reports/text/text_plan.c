@@ -66,7 +66,8 @@ static const char *even_plans(fab_page *page, const fab_plans *p) {
     size_t n = 0;
     for (size_t i = 1; p->draws > 0 && i < p->n_plans_listed; i++) {
         const fab_stat *its = &p->plans[i].draws_s;
-        bool is_even = its->mean > 0 && its->mean - best->mean <= hypot(best->ci95, its->ci95);
+        bool is_even = its->mean > 0 &&
+                       its->mean / best->mean - 1 <= fab_pairs_ci95(&p->plans[i].seeds, NULL, &p->plans[0].seeds, NULL);
         first = is_even && n == 0 ? &p->plans[i] : first;
         n += is_even;
     }

@@ -76,6 +76,18 @@ static void add_unequal(const fab_result *r, const fab_phase_result *p, const fa
     }
 }
 
+/* Of a phase that NICs hold as long as any routing must, which yet takes longer under this one. */
+static void add_held(const fab_phase_result *p, const fab_engine_result *e, const char *setting, char *out) {
+    if (e->has_time && e->lower_bound_ratio.mean > 0) {
+        fab_append(out, FAB_VERDICT_TEXT, "; NICs alone take %s in %s: more uplinks save %.2g %% of it at most",
+                   verdict_seconds(FAB_ROOM, e->transfer_s.mean / e->lower_bound_ratio.mean), p->name,
+                   100 * (1 - 1 / e->lower_bound_ratio.mean));
+        if (setting[0] != '\0') {
+            fab_append(out, FAB_VERDICT_TEXT, " (%s tells)", setting);
+        }
+    }
+}
+
 void verdict_add_taper(const fab_result *r, const fab_run_verdict *v, char *out) {
     const fab_phase_result *p = verdict_most_tapered(r, v->engine);
     const char *setting = lifts_taper(&r->fabrics[0]);
@@ -85,9 +97,10 @@ void verdict_add_taper(const fab_result *r, const fab_run_verdict *v, char *out)
     }
     const fab_engine_result *e = &p->engines[v->engine];
     add_unequal(r, p, e, out);
-    if (p->max_taper_factor > VERDICT_FULL && is_held_by_hosts(p, e)) {
-        fab_append(out, FAB_VERDICT_TEXT, "; %smore uplinks win nothing: NICs take as long, in %s",
-                   verdict_is_of_hosts(p, e) ? "" : "collisions apart, ", p->name);
+    if (p->max_taper_factor > VERDICT_FULL && verdict_is_of_hosts(p, e)) {
+        fab_append(out, FAB_VERDICT_TEXT, "; more uplinks win nothing: NICs take as long, in %s", p->name);
+    } else if (p->max_taper_factor > VERDICT_FULL && is_held_by_hosts(p, e)) {
+        add_held(p, e, setting, out);
     } else if (p->max_cut_factor > VERDICT_FULL) {
         fab_append(out, FAB_VERDICT_TEXT, "; %smore uplinks win the taper, load x%.2f in %s",
                    is_same_anywhere(r, p) ? "only " : "", p->max_cut_factor, p->name);

@@ -97,3 +97,54 @@ uint64_t fab_stat_needed(uint64_t n, double difference, double ci95) {
     const double needed = ceil((double)n * (ci95 / difference) * (ci95 / difference));
     return needed <= FAB_STAT_MOST ? (uint64_t)needed : 0;
 }
+
+void fab_parts_of(const double *samples, size_t n, fab_parts *out) {
+    double of_part[FAB_STAT_PARTS] = {0};
+    double sum = 0;
+    double squares = 0;
+    *out = (fab_parts){.n = n < FAB_STAT_PARTS ? n : FAB_STAT_PARTS};
+    for (size_t i = 0; i < n; i++) {
+        sum += samples[i];
+        of_part[i % out->n] += samples[i];
+    }
+    const double mean = sum / (double)n;
+    for (size_t i = 0; i < n; i++) {
+        squares += (samples[i] - mean) * (samples[i] - mean);
+    }
+    for (size_t k = 0; k < out->n; k++) {
+        out->ratio[k] = of_part[k] / (double)((n - k - 1) / out->n + 1) / mean;
+    }
+    out->ci95_ratio = n > 1 ? fab_student_t(n - 1) * sqrt(squares / (double)(n - 1) / (double)n) / fabs(mean) : 0;
+}
+
+/* Part k of n, which divides those that there are. */
+static double coarser(const fab_parts *parts, size_t k, size_t n) {
+    double sum = 0;
+    for (size_t i = k; i < parts->n; i += n) {
+        sum += parts->ratio[i];
+    }
+    return sum / (double)(parts->n / n);
+}
+
+double fab_pairs_ci95(const fab_parts *a, const fab_parts *a_kept, const fab_parts *b, const fab_parts *b_kept) {
+    static const double SIGN[] = {1, -1, -1, 1};
+    const fab_parts *of[] = {a, a_kept, b, b_kept};
+    double difference[FAB_STAT_PARTS] = {0};
+    double alone = 0;
+    size_t n = FAB_STAT_PARTS;
+    bool has_pairs = true;
+    for (size_t i = 0; i < 4; i++) {
+        n = of[i] != NULL && of[i]->n > 1 && of[i]->n < n ? of[i]->n : n;
+        alone = hypot(alone, of[i] != NULL ? of[i]->ci95_ratio : 0);
+    }
+    for (size_t i = 0; i < 4; i++) {
+        const bool has_parts = of[i] != NULL && of[i]->n > 1;
+        has_pairs = has_pairs && (has_parts ? of[i]->n % n == 0 : of[i] == NULL || of[i]->ci95_ratio == 0);
+        for (size_t k = 0; has_pairs && has_parts && k < n; k++) {
+            difference[k] += SIGN[i] * coarser(of[i], k, n);
+        }
+    }
+    fab_stat stat;
+    fab_stat_of(difference, n, &stat);
+    return has_pairs ? stat.ci95 : alone;
+}

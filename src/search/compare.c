@@ -120,9 +120,11 @@ static void judge_other_batch(fab_sweep *sweep, size_t e, fab_verdict *v) {
         for (size_t i = 0; i < sweep->n_points; i++) {
             fab_sweep_engine *engine = e < sweep->points[i].n_engines ? &sweep->points[i].engines[e] : NULL;
             if (engine != NULL && engine->other_batch.mean > 0) {
-                const fab_stat was = engine->goodput;
-                engine->goodput = engine->other_batch;
-                engine->other_batch = was;
+                const fab_sweep_engine was = *engine;
+                engine->goodput = was.other_batch;
+                engine->kept = was.other_kept;
+                engine->other_batch = was.goodput;
+                engine->other_kept = was.kept;
                 is_found = true;
             }
         }

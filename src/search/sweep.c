@@ -321,7 +321,7 @@ static bool dominates(const fab_sweep_point *p, const fab_sweep_point *q, size_t
     const fab_sweep_engine *its = &q->engines[e];
     double p_s = fab_with_failures(mine, mine->compared_s);
     double q_s = fab_with_failures(its, its->compared_s);
-    double same = fmax(SAME, fab_goodput_uncertainty(mine, its));
+    double same = mine->has_goodput ? fmax(SAME, fab_sweep_chance(mine, its)) : SAME;
     bool no_worse = p->total_usd <= q->total_usd * (1 + SAME) && p_s <= q_s * (1 + same);
     return mine->has_goodput == its->has_goodput && no_worse &&
            (p->total_usd < q->total_usd * (1 - SAME) || p_s < q_s * (1 - same));

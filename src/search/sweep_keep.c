@@ -142,7 +142,7 @@ void fab_sweep_keep_engine(const fab_result *result, size_t e, fab_sweep_engine 
     out->estimated_ratio = fab_estimated_ratio(result, e);
     if (ci95_s > 0 && out->has_phases) {
         const fab_stat *only = &result->phases[0].engines[e].time_s;
-        out->ci95_ratio = ci95_s / out->phases_s;
+        out->seeds.ci95_ratio = ci95_s / out->phases_s;
         out->least_s = result->n_phases == 1 ? only->min : 0;
         out->most_s = result->n_phases == 1 ? only->max : 0;
     }
@@ -150,9 +150,9 @@ void fab_sweep_keep_engine(const fab_result *result, size_t e, fab_sweep_engine 
     if (out->has_iteration) {
         out->iteration = result->iterations[e];
         const fab_stat *time = &out->iteration.seeds.time_s;
-        out->ci95_ratio = out->iteration.seeds.n_seeds > 1 && time->mean > 0 ? time->ci95 / time->mean : 0;
-        out->least_s = out->iteration.seeds.time_s.min;
-        out->most_s = out->iteration.seeds.time_s.max;
+        out->seeds = out->iteration.seeds.parts;
+        out->least_s = time->min;
+        out->most_s = time->max;
     }
     out->has_serving = e < result->n_serving;
     if (out->has_serving) {
@@ -332,6 +332,7 @@ static fab_status keep_other_batch(const fab_goodput_request *taken, fab_sweep_p
     FAB_PASS(fab_goodput_find(&what, &found, err));
     for (size_t e = 0; e < out->n_engines; e++) {
         out->engines[e].other_batch = found.taken[e].mean > 0 ? found.taken[e] : (fab_stat){.mean = 0};
+        out->engines[e].other_kept = found.taken_parts[e];
     }
     return FAB_OK;
 }
@@ -363,7 +364,9 @@ fab_status fab_sweep_keep_goodput(const fab_sweep_request *request, const fab_de
     for (size_t e = 0; e < out->n_engines; e++) {
         out->engines[e].has_goodput = found.taken[e].mean > 0;
         out->engines[e].goodput = found.taken[e];
+        out->engines[e].kept = found.taken_parts[e];
         out->engines[e].waiting = found.waiting[e].mean > 0 ? found.waiting[e] : (fab_stat){.mean = 0};
+        out->engines[e].waiting_kept = found.waiting_parts[e];
     }
     return request->compares_designs && found.policy == FAB_POLICY_SHRINK ? keep_other_batch(&what, out, err) : FAB_OK;
 }

@@ -30,10 +30,9 @@ static fab_status assess_history(void *context, size_t item, size_t worker, fab_
     return study_worker_assess(&run->workers[worker], item, &run->rows[item * run->n_variants], &component, &n, err);
 }
 
-/* Half width of the interval of the mean, from the means of the draws. */
-static double spread_of_draws(const goodput_run *run, const double *sample, size_t n_histories) {
+/* From the means of the draws. */
+static void parts_of_draws(const goodput_run *run, const double *sample, size_t n_histories, fab_parts *out) {
     double means[FAB_ASSESS_DRAWS];
-    fab_stat stat;
     for (size_t k = 0; k < run->n_draws; k++) {
         double sum = 0;
         size_t n = 0;
@@ -42,15 +41,14 @@ static double spread_of_draws(const goodput_run *run, const double *sample, size
         }
         means[k] = sum / (double)n;
     }
-    fab_stat_of(means, run->n_draws, &stat);
-    return stat.ci95;
+    fab_parts_of(means, run->n_draws, out);
 }
 
 /* Of one of the policies, engine by engine. Where one history is not known, the mean is not. */
 static fab_status goodput_gather(const goodput_run *run, size_t n_histories, size_t policy, fab_stat *out,
-                                 fab_error *err) {
+                                 fab_parts *parts, fab_error *err) {
     FAB_OWNED_NEW(double, sample, n_histories, err);
-    for (size_t v = policy; v < run->n_variants; v += run->n_policies, out++) {
+    for (size_t v = policy; v < run->n_variants; v += run->n_policies, out++, parts++) {
         bool is_known = true;
         for (size_t i = 0; i < n_histories; i++) {
             sample[i] = run->rows[i * run->n_variants + v].goodput;
@@ -58,9 +56,13 @@ static fab_status goodput_gather(const goodput_run *run, size_t n_histories, siz
         }
         *out = (fab_stat){.mean = NAN};
         if (is_known) {
-            const double spread = run->n_draws > 1 ? spread_of_draws(run, sample, n_histories) : 0;
+            if (run->n_draws > 1) {
+                parts_of_draws(run, sample, n_histories, parts);
+            } else {
+                fab_parts_of(sample, n_histories, parts);
+            }
             fab_stat_of(sample, n_histories, out); /* which sorts them */
-            out->ci95 = run->n_draws > 1 ? spread : out->ci95;
+            out->ci95 = run->n_draws > 1 ? parts->ci95_ratio * out->mean : out->ci95;
         }
     }
     return FAB_OK;
@@ -132,9 +134,9 @@ fab_status fab_goodput_find(const fab_goodput_request *q, fab_goodput *out, fab_
     const fab_policy fitting = scene.request.policies[last];
     fab_goodput found = {.policy = fitting == FAB_POLICY_NONE && last == 0 ? FAB_POLICY_FIRST_SPARE : fitting};
     found.policy = q->policy != FAB_POLICY_FITTING ? q->policy : found.policy;
-    FAB_PASS(goodput_gather(&run, n_histories, last, found.taken, err));
+    FAB_PASS(goodput_gather(&run, n_histories, last, found.taken, found.taken_parts, err));
     if (last > 0 && fitting == FAB_POLICY_SHRINK) {
-        FAB_PASS(goodput_gather(&run, n_histories, last - 1, found.waiting, err));
+        FAB_PASS(goodput_gather(&run, n_histories, last - 1, found.waiting, found.waiting_parts, err));
     }
     *out = found;
     return FAB_OK;

@@ -63,6 +63,23 @@ for own, other, engine in (plans[0], plans[1], "ecmp"), (plans[1], plans[0], "sp
 PYTHON
 /usr/bin/env python3 check.py "$program" "${design[@]}" || fail "run: figures depend on the other engines"
 
+# --- what other seeds make of the plan that is taken is said of its engine ---
+rails=(rail-spine:gpus=1024 --job model=llama3-70b --quiet --json)
+"$program" route "${rails[@]}" --engine ecmp,qp=1 --engine ecmp,qp=16 >seeds.json || fail "route of queue pairs"
+"$program" route "${rails[@]}" --engine ecmp,qp=16 --engine ecmp,qp=1 >seeds.turned.json || fail "route of queue pairs, turned round"
+for pairs in 1 16; do
+  "$program" route "${rails[@]}" --engine ecmp,qp=$pairs >seeds.$pairs.json || fail "route of $pairs queue pairs"
+done
+/usr/bin/env python3 - <<'PYTHON' || fail "seeds of another engine's plan"
+import json, re
+both, turned, one, many = (json.load(open(f"seeds.{x}json")) for x in ("", "turned.", "1.", "16."))
+def seeds(report):
+    return re.search(r"over \d+ seeds[^;]*", report["verdict"]["to_do"]).group()
+fastest = {report["plan"]["plans"][0]["mean_s"] for report in (both, turned, many)}
+assert len(fastest) == 1 and fastest.pop() < one["plan"]["plans"][0]["mean_s"] * 0.99, "the test needs unlike means"
+assert seeds(both) == seeds(turned) == seeds(many), (seeds(both), seeds(turned), seeds(many))
+PYTHON
+
 # --- text, pictures, flows and what parts do ---
 "$program" run "${design[@]}" --engine ecmp --engine spray >text || fail "text"
 grep -q '^TRAFFIC  each engine in its own way' text || fail "the text does not say that plans differ"

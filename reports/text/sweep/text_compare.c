@@ -108,8 +108,9 @@ static const char *fastest_show(fab_page *page, const fab_sweep *s, const fab_ve
     }
     names = n_even == n ? "all" : fab_show(page, "%s and %s", names, last);
     const char *within = most < FAB_EVEN_RATIO ? fab_show(page, "%.2g %%", 100 * most)
-                         : v->has_failures     ? "what the histories tell"
-                                               : "what seeds make";
+                         : v->has_failures
+                             ? v->n_draws > 0 ? "what seeds and histories tell" : "what the histories tell"
+                             : "what seeds make";
     return most <= FLAT ? fab_show(page, "%s alike", names)
                         : fab_show(page, "%s%s even within %s", names, n_even == n ? "" : ",", within);
 }

@@ -202,6 +202,7 @@ static void iterate_settle(const fab_traffic *traffic, const double *time_s, dou
             fab_training_estimate(&traffic->job, it, fab_model_active_parameters(&traffic->model), it->training.tokens);
     }
     seeds->n_seeds = n;
+    fab_parts_of(time_s, n, &seeds->parts);
     spread(it->time_s, time_s, it->time_s, n, false, values, &seeds->time_s);
     spread(it->tflops_per_gpu, time_s, it->time_s, n, true, values, &seeds->tflops_per_gpu);
     spread(it->mfu_ratio, time_s, it->time_s, n, true, values, &seeds->mfu_ratio);

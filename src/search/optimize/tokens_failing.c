@@ -100,6 +100,7 @@ void tokens_keep_replay(const token_search *t, ranked *r, const token_judged *be
     if (t->s->request->scenarios != NULL) {
         point->goodput_ratio = best->goodput.taken[0].mean;
         point->goodput_ci95 = best->goodput.taken[0].ci95;
+        point->kept = best->goodput.taken_parts[0];
         r->policy = best->goodput.policy;
         (void)snprintf(point->policy, sizeof point->policy, "%s", fab_policies[r->policy]);
     }
@@ -108,7 +109,7 @@ void tokens_keep_replay(const token_search *t, ranked *r, const token_judged *be
     point->tokens_per_s = it->tokens_per_s * (it->time_s / fab_planned_s(planned));
     point->iteration_s = fab_planned_s(planned);
     point->draws = planned->draws_s.mean > 0 ? FAB_VERDICT_SEEDS : 0;
-    point->ci95_ratio = point->draws > 0 ? planned->draws_s.ci95 / planned->draws_s.mean : 0;
+    point->seeds = planned->seeds;
     point->estimated_ratio = it->estimated_ratio;
     (void)fab_job_plan_text(&planned->plan, point->plan);
     r->plan = planned->plan;

@@ -20,6 +20,7 @@ static fab_status draw_plan(plan_network *n, fab_planned *planned, fab_error *er
         }
         time_s[draw] = it.time_s;
     }
+    fab_parts_of(time_s, FAB_VERDICT_SEEDS, &planned->seeds);
     fab_stat_of(time_s, FAB_VERDICT_SEEDS, &planned->draws_s);
     return FAB_OK;
 }

@@ -426,6 +426,7 @@ static void keep_draws(plan_search *s, const fab_plans *found) {
         for (size_t k = 0; k < s->n_known; k++) {
             if (fab_plan_is_same(&s->known[k].plan, &found->plans[i].plan)) {
                 s->known[k].draws_s = found->plans[i].draws_s;
+                s->known[k].seeds = found->plans[i].seeds;
             }
         }
     }

@@ -24,6 +24,34 @@ Test(analysis, stat) {
     cr_expect(s.mean == 7 && s.ci95 == 0 && s.min == 7 && s.p99 == 7 && s.max == 7);
 }
 
+/* The same luck in both says nothing of their ratio; without parts that pair, the means are as good as apart. */
+Test(stat, pairs) {
+    const double a[] = {10, 12, 11, 15};
+    const double b[] = {20, 24, 22, 30};
+    const double c[] = {9, 11, 12, 16};
+    fab_parts of_a, of_b, of_c;
+    fab_parts_of(a, 4, &of_a);
+    fab_parts_of(b, 4, &of_b);
+    fab_parts_of(c, 4, &of_c);
+    cr_assert_float_eq(of_a.ci95_ratio, 3.182 * sqrt(14.0 / 3 / 4) / 12, 1e-12);
+    cr_assert_eq(fab_pairs_ci95(&of_a, NULL, &of_b, NULL), 0, "twice of each is twice of all");
+    /* differences -1, -1, 1, 1 over the mean 12 */
+    cr_assert_float_eq(fab_pairs_ci95(&of_c, NULL, &of_a, NULL), 3.182 * sqrt(4.0 / 3 / 4) / 12, 1e-12);
+    cr_assert_float_eq(fab_pairs_ci95(&of_a, &of_b, &of_a, &of_a), 0, 1e-15, "what is kept is divided by");
+    const fab_parts alone = {.ci95_ratio = 0.03};
+    cr_assert_float_eq(fab_pairs_ci95(&of_a, NULL, &alone, NULL), hypot(of_a.ci95_ratio, 0.03), 1e-15);
+    const fab_parts fixed = {.ci95_ratio = 0};
+    cr_assert_float_eq(fab_pairs_ci95(&of_a, NULL, &fixed, NULL), of_a.ci95_ratio, 1e-12);
+    double many[2 * FAB_STAT_PARTS + 1];
+    for (size_t i = 0; i < 2 * FAB_STAT_PARTS + 1; i++) {
+        many[i] = i % FAB_STAT_PARTS == 0 ? 4 : 1; /* three of them in the first part, two in each other */
+    }
+    fab_parts of_many;
+    fab_parts_of(many, 2 * FAB_STAT_PARTS + 1, &of_many);
+    cr_assert_eq(of_many.n, FAB_STAT_PARTS);
+    cr_assert_float_eq(of_many.ratio[0] / of_many.ratio[1], 4, 1e-12);
+}
+
 Test(analysis, up_to_which_number_queue_pairs_help) {
     static const struct {
         double time_s[4]; /* of 1, 2, 4, 16; 0: none */

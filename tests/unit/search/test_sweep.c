@@ -180,7 +180,7 @@ Test(compare, designs_are_even_whoever_is_listed) {
             const size_t k = list >> DESIGNS == 0 ? i : DESIGNS - 1 - i;
             if ((list >> k & 1) != 0) {
                 engines[sweep.n_points] = (fab_sweep_engine){
-                    .has_time = true, .time_s = TIME_S[k], .compared_s = TIME_S[k], .ci95_ratio = CI95[k]};
+                    .has_time = true, .time_s = TIME_S[k], .compared_s = TIME_S[k], .seeds.ci95_ratio = CI95[k]};
                 points[sweep.n_points] =
                     (fab_sweep_point){.is_built = true, .engines = &engines[sweep.n_points], .n_engines = 1};
                 least = engines[sweep.n_points].time_s < engines[least].time_s ? sweep.n_points : least;
@@ -191,7 +191,7 @@ Test(compare, designs_are_even_whoever_is_listed) {
         const fab_verdict *v = &sweep.verdicts[0];
         for (size_t i = 0; i < sweep.n_points; i++) {
             const double more = engines[i].time_s / engines[least].time_s - 1;
-            const bool is_even = more < 0.01 || more <= hypot(engines[i].ci95_ratio, engines[least].ci95_ratio);
+            const bool is_even = more < 0.01 || more <= hypot(engines[i].seeds.ci95_ratio, engines[least].seeds.ci95_ratio);
             n_even += is_even;
             behind_s = is_even ? behind_s : fmin(behind_s, engines[i].time_s);
             cr_expect_eq(fab_verdict_is_even(v, &engines[i], &engines[least]), is_even);

@@ -3,6 +3,7 @@
 
 #include "fab/job_space.h"
 #include "fab/routing.h"
+#include "fab/stat.h"
 
 #define FAB_RUNNERS_UP 5
 
@@ -37,7 +38,7 @@ typedef struct fab_optimum_point {
     double owned_usd, usd_per_1e9_tokens, tokens_per_s, iteration_s;
     uint64_t draws;                     /**< seeds that these are means of; 0: nothing is drawn */
     double estimated_ratio;             /**< by how much phases that are estimated may take longer; 0: none is */
-    double ci95_ratio;                  /**< 95 % interval of the mean time over that mean */
+    fab_parts seeds, kept;              /**< of the mean time, and of the next */
     double goodput_ratio, goodput_ci95; /**< with failures: the part of the time that they leave; 0: not asked for */
     uint64_t n_plans_tried;             /**< with them, of which this one's tokens are the cheapest */
     char policy[FAB_NAME_SIZE];         /**< of that; empty: not asked for */

@@ -15,6 +15,7 @@ typedef struct fab_planned {
     double memory_bytes;     /**< on a GPU of the fullest stage */
     double slower_ratio;     /**< time over that of the first, less 1; of means where both have one */
     fab_stat draws_s;        /**< its time over `draws` seeds; mean 0: not known */
+    fab_parts seeds;         /**< of that */
 } fab_planned;
 
 /** The time that a plan is judged by. */

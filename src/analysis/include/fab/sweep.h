@@ -54,13 +54,14 @@ typedef struct fab_sweep_engine {
     fab_serving serving;                  /**< meaningful with has_serving */
     bool has_goodput;                     /**< failures were asked for, and every history is known: */
     fab_stat goodput;                     /**< useful part of the time, over the histories */
-    fab_stat waiting;       /**< the same under first-spare, where shrink was taken unasked; mean 0: it was not */
-    fab_stat other_batch;   /**< of compared designs, where shrink was taken: goodput with the other value of
-                               failures.keep-batch; mean 0: not known */
+    fab_stat waiting;     /**< the same under first-spare, where shrink was taken unasked; mean 0: it was not */
+    fab_stat other_batch; /**< of compared designs, where shrink was taken: goodput with the other value of
+                             failures.keep-batch; mean 0: not known */
+    fab_parts kept, waiting_kept, other_kept; /**< of these three */
     double all_jobs_s;      /**< of a design with several jobs: that of fab_contention_engine; 0: not known */
     bool is_drawn;          /**< some phase hashes: another seed gives another time */
     uint64_t n_seeds;       /**< that times and prices are means of, where something is drawn */
-    double ci95_ratio;      /**< 95 % interval of the mean time over the seeds, over the mean; 0: one, or not known */
+    fab_parts seeds;        /**< of the mean time over the seeds; ci95_ratio 0: one, or not known */
     double estimated_ratio; /**< fab_estimated_ratio() */
     double least_s, most_s; /**< of an iteration, or the only phase, over the seeds; 0: one seed, or not known */
     bool has_time;          /**< false of a service that is overloaded, but in a mix */
@@ -82,26 +83,15 @@ static inline bool fab_sweep_is_one_draw(const fab_sweep_engine *engine) {
     return engine->is_drawn && engine->n_seeds == 1;
 }
 
-/** The 95 % interval of the ratio of two means: seeds of one say nothing of those of the other. */
-static inline double fab_sweep_uncertainty(const fab_sweep_engine *a, const fab_sweep_engine *b) {
-    return hypot(a->ci95_ratio, b->ci95_ratio);
-}
-
 /** What a price per token, or a time, is with failures in it; the same where they were not asked for. */
 static inline double fab_with_failures(const fab_sweep_engine *engine, double figure) {
     return engine->has_goodput ? figure / engine->goodput.mean : figure;
 }
 
-/** The 95 % interval of the ratio of what failures leave of two: so many histories tell no less apart. */
-static inline double fab_goodput_uncertainty(const fab_sweep_engine *a, const fab_sweep_engine *b) {
-    return a->has_goodput && b->has_goodput
-               ? hypot(a->goodput.ci95 / a->goodput.mean, b->goodput.ci95 / b->goodput.mean)
-               : 0;
-}
-
-/** What seeds and histories together leave open of the ratio of two times or prices, with failures in them. */
+/** What seeds, and where both have failures histories too, leave open of the ratio of two times or prices. */
 static inline double fab_sweep_chance(const fab_sweep_engine *a, const fab_sweep_engine *b) {
-    return hypot(fab_sweep_uncertainty(a, b), fab_goodput_uncertainty(a, b));
+    const bool has_both = a->has_goodput && b->has_goodput;
+    return fab_pairs_ci95(&a->seeds, has_both ? &a->kept : NULL, &b->seeds, has_both ? &b->kept : NULL);
 }
 
 typedef struct fab_sweep_point {
@@ -195,7 +185,7 @@ static inline double fab_verdict_figure(const fab_verdict *v, const fab_sweep_en
 
 /** What seeds, and histories where it goes by them, leave open of the ratio of two figures. */
 static inline double fab_verdict_chance(const fab_verdict *v, const fab_sweep_engine *a, const fab_sweep_engine *b) {
-    return v->has_failures ? fab_sweep_chance(a, b) : fab_sweep_uncertainty(a, b);
+    return v->has_failures ? fab_sweep_chance(a, b) : fab_pairs_ci95(&a->seeds, NULL, &b->seeds, NULL);
 }
 
 /** Whether two designs are even: whatever others are compared with them. */

@@ -64,6 +64,7 @@ typedef struct fab_training {
 /** One iteration of every seed. */
 typedef struct fab_iteration_seeds {
     uint64_t n_seeds; /**< 0: there is one, or no figure depends on it */
+    fab_parts parts;  /**< of time_s */
     fab_stat time_s, tflops_per_gpu, mfu_ratio, tokens_per_s;
     fab_stat usd_per_1e9_tokens; /**< all 0 where there is no price */
 } fab_iteration_seeds;

@@ -20,6 +20,27 @@ void fab_stat_of(double *samples, size_t n, fab_stat *out);
 #define FAB_STAT_MOST 10000
 uint64_t fab_stat_needed(uint64_t n, double difference, double ci95);
 
+#define FAB_STAT_PARTS 32 /**< most of fab_parts */
+
+/** A mean over seeds or histories, and how its samples lie about it. Those of two means are pairs: what the same seed
+ * or history does to both says nothing of which is less. */
+typedef struct fab_parts {
+    double ci95_ratio;            /**< half width of the 95 % interval of the mean, over the mean; 0: no chance in it */
+    size_t n;                     /**< below 2: no pairs are known */
+    double ratio[FAB_STAT_PARTS]; /**< [k]: mean of samples k, k + n, ... over that of all */
+} fab_parts;
+
+/** Parts of n > 0 samples in their order, with a mean that is not 0. */
+void fab_parts_of(const double *samples, size_t n, fab_parts *out);
+
+/**
+ * Half width of the 95 % interval of the ratio of two figures, each a time over the part of it that is kept: by the
+ * differences of pairs (Student's t), to first order; where one has chance in it and no parts that pair, by the
+ * intervals of the means as if these had no seed in common.
+ * @param[in] kept  Of each; both NULL: all is kept.
+ */
+double fab_pairs_ci95(const fab_parts *a, const fab_parts *a_kept, const fab_parts *b, const fab_parts *b_kept);
+
 /**
  * Quantiles of n > 0 samples, by nearest rank as those of fab_stat_of(): the smallest sample that at least the fraction
  * q of the samples do not exceed; `falling`: the largest that at least that fraction reach. Reorders the samples.

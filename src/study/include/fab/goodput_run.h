@@ -22,6 +22,8 @@ typedef struct fab_goodput {
     fab_policy policy; /**< asked for; or shrink where replicas can go on without each other, else first-spare */
     fab_stat taken[FAB_MAX_ENGINES];
     fab_stat waiting[FAB_MAX_ENGINES]; /**< under first-spare where shrink was taken unasked; else mean 0 */
+    fab_parts taken_parts[FAB_MAX_ENGINES], waiting_parts[FAB_MAX_ENGINES]; /**< of draws where there are several, else
+                                                                               of histories; where the mean is known */
 } fab_goodput;
 
 /** Whether a text asks for histories and not for sets of failures. */
