@@ -277,7 +277,7 @@ for list in rails rails-swapped; do
   "$program" build "installed:$list.csv" --format ibnet --quiet >$list.net
   sed -E 's/"server-([0-9]+)[^"]*(HCA-|nic-|mlx5_)([0-9]+)"/"node\1-ib\3"/' $list.net >$list-ib.net
 done
-"$program" diff rails-ib.net rails-swapped-ib.net --job model=llama3-8b --json --quiet >out || fail "adapters without servers"
+"$program" diff rails-ib.net rails-swapped-ib.net --engine ecmp --job model=llama3-8b --json --quiet >out || fail "adapters without servers"
 python3 - <<'PY' || fail "adapters without servers: $(grep '"cause"' out)"
 import json, re
 d = json.load(open("out"))["diff"]
