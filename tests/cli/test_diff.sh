@@ -41,8 +41,8 @@ for file in plan.net plan.csv; do
   exchange $file >now.${file#*.}
   TMPDIR=$PWD "$program" diff $plan $file --quiet >out || fail "a plan beside $file: exit code $?"
   [[ $(head -n 1 out) == "Nothing differs." ]] || fail "a plan and its own $file differ: $(<out)"
-  "$program" diff $plan now.${file#*.} --json --quiet >planned.json
-  "$program" diff $file now.${file#*.} --json --quiet >dumped.json
+  "$program" diff $plan now.${file#*.} --engine ecmp --json --quiet >planned.json
+  "$program" diff $file now.${file#*.} --engine ecmp --json --quiet >dumped.json
   python3 - <<'PYTHON' || fail "a plan beside now.${file#*.} is not told as its dump is"
 import json
 one, two = (json.load(open(f"{name}.json"))["diff"] for name in ("planned", "dumped"))
@@ -307,7 +307,7 @@ for list in rails rails-swapped; do
   "$program" build "installed:$list.csv" --format ibnet --quiet >$list.net
   sed -E 's/"server-([0-9]+)[^"]*(HCA-|nic-|mlx5_)([0-9]+)"/"node\1-ib\3"/' $list.net >$list-ib.net
 done
-"$program" diff rails-ib.net rails-swapped-ib.net --job model=llama3-8b --json --quiet >out || fail "adapters without servers"
+"$program" diff rails-ib.net rails-swapped-ib.net --engine ecmp --job model=llama3-8b --json --quiet >out || fail "adapters without servers"
 python3 - <<'PY' || fail "adapters without servers: $(grep '"cause"' out)"
 import json, re
 d = json.load(open("out"))["diff"]

@@ -19,8 +19,8 @@ works() { # works COMMAND...
 same() { # same DESIGN KEYS: lengths are by tier, since the file has none
   set -- "$1,floor.lengths=tier" "$2"
   "$program" build "$1" --format ibnet --quiet >trip.net || { fail "export of $1"; return; }
-  "$program" run "$1" --engine ecmp --engine updn --engine spray --json --quiet >a.json
-  "$program" run "installed:trip.net$2" --engine ecmp --engine updn --engine spray --json --quiet >b.json
+  "$program" run "$1" --engine ecmp --engine updn --engine spray --set fabric.wire=infiniband --json --quiet >a.json
+  "$program" run "installed:trip.net$2" --engine ecmp --engine updn --engine spray --set fabric.wire=infiniband --json --quiet >b.json
   $python "$root/tests/cli/import_same.py" a.json b.json >differ.txt || fail "$1: $(<differ.txt)"
 }
 same clos:gpus=128,radix=16,taper=2 ""
