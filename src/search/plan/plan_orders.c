@@ -94,6 +94,8 @@ fab_status plan_second_order(const fab_plan_request *request, fab_plans *usual, 
     within.progress = NULL;
     /* where means decide, one whose first seed is a little above may be faster */
     within.below_s = usual->is_drawn && request->draws_leaders ? most_s / (1 - FAB_VERDICT_PLAN) : most_s;
+    const fab_stat *draws = has_usual ? &usual->plans[0].draws_s : NULL;
+    within.simulated_below_s = has_usual && draws->mean > 0 ? most_s * draws->max / draws->min : 0;
     FAB_PASS(fab_plan_try(&within, &found, err));
     if (found == NULL) {
         return FAB_OK;

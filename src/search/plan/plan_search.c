@@ -146,7 +146,7 @@ static bool is_spent(const plan_search *s, uint64_t times) {
 
 /* What bounds of those that may be the best are below: the least time, or what means may make the best. */
 static double least_known_s(const plan_search *s) {
-    double least_s = s->below_s;
+    double least_s = s->request->simulated_below_s > 0 ? s->request->simulated_below_s : s->below_s;
     for (size_t i = 0; i < s->n_shapes; i++) {
         least_s = fmin(least_s, s->best_s[i]);
     }

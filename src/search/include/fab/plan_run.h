@@ -39,6 +39,7 @@ typedef struct fab_plan_request {
                              fab_plan_choose() where nobody asked for a plan; 0: what takes a second */
     uint32_t most_simulated; /**< paths of a phase, of a plan that bounds leave no more than a place behind the best; 0:
                                 FAB_PLAN_SIMULATED. One of more is not in the list, which says so */
+    double simulated_below_s;             /**< none of more is simulated whose bound is not below; 0: as below_s */
     bool (*is_late)(const void *context); /**< once true, the search ends with what it has, at least that of a run that
                                              chooses the plan itself; or NULL */
     const void *late_context;
