@@ -112,7 +112,8 @@ void fab_parts_of(const double *samples, size_t n, fab_parts *out) {
         squares += (samples[i] - mean) * (samples[i] - mean);
     }
     for (size_t k = 0; k < out->n; k++) {
-        out->ratio[k] = of_part[k] / (double)((n - k - 1) / out->n + 1) / mean;
+        const size_t n_of_part = (n - k - 1) / out->n + 1;
+        out->ratio[k] = of_part[k] / (double)n_of_part / mean;
     }
     out->ci95_ratio = n > 1 ? fab_student_t(n - 1) * sqrt(squares / (double)(n - 1) / (double)n) / fabs(mean) : 0;
 }
@@ -123,7 +124,7 @@ static double coarser(const fab_parts *parts, size_t k, size_t n) {
     for (size_t i = k; i < parts->n; i += n) {
         sum += parts->ratio[i];
     }
-    return sum / (double)(parts->n / n);
+    return sum / (double)parts->n * (double)n;
 }
 
 double fab_pairs_ci95(const fab_parts *a, const fab_parts *a_kept, const fab_parts *b, const fab_parts *b_kept) {

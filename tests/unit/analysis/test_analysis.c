@@ -25,7 +25,7 @@ Test(analysis, stat) {
 }
 
 /* The same luck in both says nothing of their ratio; without parts that pair, the means are as good as apart. */
-Test(stat, pairs) {
+Test(analysis, pairs) {
     const double a[] = {10, 12, 11, 15};
     const double b[] = {20, 24, 22, 30};
     const double c[] = {9, 11, 12, 16};

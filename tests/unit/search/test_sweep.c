@@ -73,8 +73,11 @@ Test(sweep, the_front_goes_by_times_with_failures) {
     fab_sweep_engine engines[4];
     fab_sweep_point points[4];
     for (size_t i = 0; i < 4; i++) {
-        engines[i] = (fab_sweep_engine){
-            .has_time = true, .time_s = 1, .has_goodput = true, .goodput = {.mean = goodput[i], .ci95 = ci95[i]}};
+        engines[i] = (fab_sweep_engine){.has_time = true,
+                                        .time_s = 1,
+                                        .has_goodput = true,
+                                        .goodput = {.mean = goodput[i], .ci95 = ci95[i]},
+                                        .kept = {.ci95_ratio = ci95[i] / goodput[i]}};
         points[i] =
             (fab_sweep_point){.is_built = true, .total_usd = 5 + (double)i, .engines = &engines[i], .n_engines = 1};
     }
