@@ -194,7 +194,8 @@ Test(compare, designs_are_even_whoever_is_listed) {
         const fab_verdict *v = &sweep.verdicts[0];
         for (size_t i = 0; i < sweep.n_points; i++) {
             const double more = engines[i].time_s / engines[least].time_s - 1;
-            const bool is_even = more < 0.01 || more <= hypot(engines[i].seeds.ci95_ratio, engines[least].seeds.ci95_ratio);
+            const bool is_even =
+                more < 0.01 || more <= hypot(engines[i].seeds.ci95_ratio, engines[least].seeds.ci95_ratio);
             n_even += is_even;
             behind_s = is_even ? behind_s : fmin(behind_s, engines[i].time_s);
             cr_expect_eq(fab_verdict_is_even(v, &engines[i], &engines[least]), is_even);
