@@ -115,6 +115,7 @@ static const fab_field DIFFERENCE[] = {
     FIELD(is_verified, "Whether what the cause names makes the difference from the first state, and undone brings its "
                        "time back, both as evaluated."),
     FIELD(keeps_plan, "Whether both states run the plan that was chosen for the first."),
+    FIELD(plan, "That plan, as keys of the job.", FILLED, .source = "0075-plans.md"),
     FIELD(is_large, "Whether several seeds were too many, so that what is drawn is drawn once."),
     FIELD_OF(changes_left_out, n_left_out, "Further changes, which are counted only.", FILLED),
     FIELD(gone_cables, "Cables that are gone, beside those of boxes that are.", FILLED),

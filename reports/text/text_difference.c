@@ -25,7 +25,8 @@ static void put_answer(fab_page *page, const fab_difference *d) {
     fab_page_wrapf(page, FAB_INK_DIM, 2, 4, "before: %s", d->before);
     fab_page_wrapf(page, FAB_INK_DIM, 2, 4, "after:  %s", d->after);
     if (d->keeps_plan) {
-        fab_page_wrap(page, FAB_INK_DIM, 2, 4, "Both run the plan that is fastest before; compare gives each its own.");
+        fab_page_wrapf(page, FAB_INK_DIM, 2, 4,
+                       "Both run the plan that is fastest before; compare gives each its own: --job %s", d->plan);
     }
 }
 

@@ -104,16 +104,16 @@ void fab_parts_of(const double *samples, size_t n, fab_parts *out) {
     double squares = 0;
     *out = (fab_parts){.n = n < FAB_STAT_PARTS ? n : FAB_STAT_PARTS};
     for (size_t i = 0; i < n; i++) {
-        sum += samples[i];
-        of_part[i % out->n] += samples[i];
+        sum += samples[i] - samples[0]; /* 0 of equal ones, without any rounding */
+        of_part[i % out->n] += samples[i] - samples[0];
     }
-    const double mean = sum / (double)n;
+    const double mean = samples[0] + sum / (double)n;
     for (size_t i = 0; i < n; i++) {
         squares += (samples[i] - mean) * (samples[i] - mean);
     }
     for (size_t k = 0; k < out->n; k++) {
         const size_t n_of_part = (n - k - 1) / out->n + 1;
-        out->ratio[k] = of_part[k] / (double)n_of_part / mean;
+        out->ratio[k] = (samples[0] + of_part[k] / (double)n_of_part) / mean;
     }
     out->ci95_ratio = n > 1 ? fab_student_t(n - 1) * sqrt(squares / (double)(n - 1) / (double)n) / fabs(mean) : 0;
 }

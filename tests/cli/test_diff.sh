@@ -348,8 +348,18 @@ before, after = (json.load(open(f"plan-{n}.json"))["meta"]["traffic"] for n in (
 [change] = json.load(open("plans.json"))["diff"]["changes"]
 assert before != after and (change["what"], change["before"], change["after"]) == ("traffic", before, after), change
 PYTHON
-"$program" diff clos:gpus=64 --after fabric.taper=2 --job model=llama3-8b --engine spray --quiet >plans || fail "a plan that is kept: $?"
-grep 'Both run the plan that is fastest before; compare gives each its own.' plans >/dev/null || fail "a plan that is kept is not said"
+kept=(diff clos:gpus=64 --after fabric.taper=2 --job model=llama3-8b --engine spray --quiet)
+"$program" "${kept[@]}" >plans || fail "a plan that is kept: $?"
+"$program" "${kept[@]}" --json >plans.json
+python3 - "$program" <<'PYTHON' || fail "a plan that is kept is not said, or is another"
+import json, subprocess, sys
+diff = json.load(open("plans.json"))["diff"]
+text = "".join(open("plans").read().split())
+assert diff["plan"].count("=") > 5 and "comparegiveseachitsown:--job" + diff["plan"] + "WHAT" in text, (diff["plan"], text[:600])
+pasted = [sys.argv[1], "run", "clos:gpus=64", "--job", "model=llama3-8b," + diff["plan"], "--engine", "spray", "--json", "--quiet"]
+took = json.loads(subprocess.run(pasted, capture_output=True, check=True).stdout)["iteration"][0]["time_s"]
+assert diff["verdict"].endswith("takes %.4g s" % took), (took, diff["verdict"])
+PYTHON
 "$program" diff clos:gpus=64 --after fabric.taper=2 --job model=llama3-8b,tp=8 --engine spray --quiet >plans
 ! grep 'Both run the plan' plans || fail "a plan that is given is called kept"
 exit $((failures > 0))

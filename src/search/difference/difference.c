@@ -423,6 +423,10 @@ static fab_status diff_prepare(diff *d, fab_error *err) {
     FAB_PASS(open_state(d, 0, err));
     FAB_PASS(open_state(d, 1, err));
     out->keeps_plan = d->design[0] != NULL && d->design[1] != NULL && d->design[1]->jobs[0].plan_chosen;
+    if (out->keeps_plan) {
+        const fab_job_plan plan = fab_job_plan_of(&d->design[1]->jobs[0]);
+        (void)fab_job_plan_text(&plan, out->plan);
+    }
     FAB_PASS(evaluate_both(d, err));
     FAB_REFUSE_IF(d->side[0].stopped.length > 0, err, FAB_EINPUT, d->q->before.name, "the job does not run before: %s",
                   d->side[0].stopped.data);

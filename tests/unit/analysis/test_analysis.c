@@ -42,6 +42,10 @@ Test(analysis, pairs) {
     cr_assert_float_eq(fab_pairs_ci95(&of_a, NULL, &alone, NULL), hypot(of_a.ci95_ratio, 0.03), 1e-15);
     const fab_parts fixed = {.ci95_ratio = 0};
     cr_assert_float_eq(fab_pairs_ci95(&of_a, NULL, &fixed, NULL), of_a.ci95_ratio, 1e-12);
+    const double same[] = {0.1, 0.1, 0.1};
+    fab_parts of_same;
+    fab_parts_of(same, 3, &of_same);
+    cr_assert(of_same.ci95_ratio == 0 && of_same.ratio[2] == 1, "no rounding makes chance");
     double many[2 * FAB_STAT_PARTS + 1];
     for (size_t i = 0; i < 2 * FAB_STAT_PARTS + 1; i++) {
         many[i] = i % FAB_STAT_PARTS == 0 ? 4 : 1; /* three of them in the first part, two in each other */

@@ -98,7 +98,8 @@ typedef struct fab_difference {
     bool is_beyond;
     bool is_open;    /**< some figure is above the tolerance, by no more than chance */
     bool is_large;   /**< several seeds were too many, so that what is drawn is drawn once */
-    bool keeps_plan; /**< that was chosen for the first state, of a job that leaves it open */
+    bool keeps_plan; /**< that was chosen for the first state, of a job that leaves it open: */
+    char plan[192];  /**< as keys of the job; empty: none is kept */
     char *stopped;   /**< why the job does not run in the second state; NULL: it does */
     fab_change *changes;
     size_t n_changes, change_capacity;
