@@ -178,7 +178,7 @@ GIVES(bool, has_policies, study_of(at)->n_policies > 1);
 GIVES(bool, has_span, study_of(at)->span_s > 0);
 GIVES(bool, interacts, here->n_interactions > 0);
 GIVES(bool, has_tokens, here->tokens_per_s > 0);
-GIVES(bool, has_price, here->lost_usd_per_quarter > 0);
+GIVES(bool, has_price, here->quarterly_lost_usd > 0);
 
 GIVES(bool, is_same, &study_of(at)->variants[here->same_as] != here);
 GIVES(const char *, same_policy, study_of(at)->variants[here->same_as].policy);
@@ -213,7 +213,7 @@ static const fab_field VARIANTS[] = {
     FIELD(write_ratio, "Part of the span in which the job stands for a checkpoint.", OF_HISTORIES),
     FIGURE(tokens_per_s, "1/s", "Tokens of a second of the span that stay, restarts, repairs and all.",
            .only = has_tokens, .formula = "goodput_ratio.mean x tokens of an iteration / healthy_time_s"),
-    FIGURE(lost_usd_per_quarter, "USD",
+    FIGURE(quarterly_lost_usd, "USD",
            "GPU hours of the job that failures take in a quarter of a year, at gpu_hour_usd.", .only = has_price,
            .formula = "(1 - goodput_ratio.mean) x GPUs of the job x gpu_hour_usd x 2,190"),
     FIELD(failures, "Failures in a history, mean over the histories; of software where ranks are.", OF_HISTORIES),

@@ -278,7 +278,7 @@ fab_status fab_study_summarise(const fab_study_results *r, size_t top, bool keep
     FAB_EACH(fab_study_variant, x, (*out)->variants, plan->n_variants) {
         bool is_known = x->healthy_time_s > 0 && x->goodput.n > 0;
         x->tokens_per_s = is_known ? r->iteration_tokens / x->healthy_time_s * x->goodput.mean : 0;
-        x->lost_usd_per_quarter =
+        x->quarterly_lost_usd =
             is_known ? (1 - x->goodput.mean) * r->gpus * r->gpu_hour_usd * FAB_SECONDS_PER_YEAR / 4 / 3600 : 0;
     }
     (*out)->gpu_hour_usd = r->gpu_hour_usd;

@@ -215,15 +215,15 @@ PY
 # --- what failures cost in a quarter of a year, 2,190 hours: GPU hours of the job that are lost, of nobody else's and of no set ---
 lost_hours() { # lost_hours STORE GPUS USD
   jq -e --argjson gpus "$2" --argjson usd "$3" '.study | .gpu_hour_usd == $usd and
-    all(.policy[]; .lost_usd_per_quarter / ((1 - .goodput_ratio.mean) * $gpus * $usd * 2190) - 1 | fabs < 1e-9)' "$1.json" >/dev/null ||
-    fail "$1: lost hours cost otherwise: $(jq -c '.study | .gpu_hour_usd, [.policy[] | .lost_usd_per_quarter, .goodput_ratio.mean]' "$1.json")"
+    all(.policy[]; .quarterly_lost_usd / ((1 - .goodput_ratio.mean) * $gpus * $usd * 2190) - 1 | fabs < 1e-9)' "$1.json" >/dev/null ||
+    fail "$1: lost hours cost otherwise: $(jq -c '.study | .gpu_hour_usd, [.policy[] | .quarterly_lost_usd, .goodput_ratio.mean]' "$1.json")"
 }
 lost_hours software 8 3
 lost_hours alone 64 12.5
 lost_hours spare 64 12.5
 says alone "At this rate failures cost \$"
 says alone "worst a quarter"
-grep -E 'usd_per_quarter|gpu_hour_usd' folded.json && fail "sets cost dollars"
+grep -E 'quarterly_lost_usd|gpu_hour_usd' folded.json && fail "sets cost dollars"
 
 # --- racks of the design's floor: one server and its leaf in each of eight, a job in four of them, and one of spines ---
 study racks clos:gpus=64,floor.rack-power=11kW --job model=llama3-8b,tp=8,gpus=32,memory-check=off --scenarios racks:1 --policy none

@@ -74,9 +74,9 @@ static void study_say_goodput(fab_page *page, const fab_study_summary *s, const 
                  study_show_span(page, s->span_s), study_show_goodput(page, v->goodput.mean),
                  study_show_goodput(page, v->goodput.p99), study_show_goodput(page, v->goodput.worst), v->failures,
                  v->stops);
-    if (v->lost_usd_per_quarter > 0) {
+    if (v->quarterly_lost_usd > 0) {
         fab_page_say(page, " At this rate failures cost %s a quarter, by GPU hours of the job at $%.2f.",
-                     fab_show_money(page, v->lost_usd_per_quarter), s->gpu_hour_usd);
+                     fab_show_money(page, v->quarterly_lost_usd), s->gpu_hour_usd);
     }
 }
 
@@ -268,14 +268,14 @@ static void study_put_outcomes(fab_page *page, const fab_study_summary *s) {
                                   COLUMN("cut off", whole), SHOWN("mean", show),
                                   SHOWN("p50", show),       SHOWN("p99", show),
                                   SHOWN("worst", show),     COLUMN("a quarter", money)};
-    FAB_ANY(has_price, k, s->n_variants, s->variants[k].lost_usd_per_quarter > 0);
+    FAB_ANY(has_price, k, s->n_variants, s->variants[k].quarterly_lost_usd > 0);
     fab_table table = fab_table_of(page, columns, FAB_N_OF(columns) - !has_price);
     for (size_t i = 0; i < s->n_variants && i < MOST_ROWS; i++) {
         const fab_study_variant *v = &s->variants[i];
         const fab_spread *spread = study_spread(s, v);
         const double figures[] = {
             (double)v->n_stopped, (double)v->n_disconnected, spread->mean, spread->p50, spread->p99,
-            spread->worst,        v->lost_usd_per_quarter};
+            spread->worst,        v->quarterly_lost_usd};
         if (!study_has_line(s, i)) {
             continue;
         }

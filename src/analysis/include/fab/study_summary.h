@@ -142,8 +142,8 @@ typedef struct fab_study_variant {
     double restart_ratio, redo_ratio, slow_ratio, wait_ratio, write_ratio; /**< means; with that of the goodput they add
                                                                               up to 1 */
     double failures, stops;                                                /**< of a span, means */
-    double tokens_per_s;         /**< of the span, a mean; of histories of a training job, else 0 */
-    double lost_usd_per_quarter; /**< GPU hours of a job that failures take, a mean; 0: of no job, or no histories */
+    double tokens_per_s;       /**< of the span, a mean; of histories of a training job, else 0 */
+    double quarterly_lost_usd; /**< GPU hours of a job that failures take, a mean; 0: of no job, or no histories */
 
     fab_access_loss access;
     fab_study_case *worst; /**< shape [n_worst]: of those that run (of histories: all), highest impact first, then by
