@@ -108,7 +108,7 @@ unlike 'its job 1 is serving llama3-8b, that of another design training gpt-3.6b
 says 'are the same: ' compare c.xml d.xml --job model=llama3-8b --quiet
 
 # --- queue pairs that seeds do not tell apart: the fewest ---
-says '--engine ecmp,qp=16 saves 9.6 % of the time of the fullest links, and these seeds do not tell --engine ecmp,qp=32, 10.4 %, from it' \
+says '--engine ecmp,qp=16 saves 9.5 % of the time of all phases, and these seeds do not tell --engine ecmp,qp=32, 10.4 %, from it' \
   route clos:gpus=64,radix=16/8,taper=3 --traffic pattern:all-to-all --engine ecmp --advise --advise-budget 0 --quiet
 
 # --- leaves: those of a family with each other ---
