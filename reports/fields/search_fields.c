@@ -64,6 +64,7 @@ static const fab_fields POINT = TABLE("optimum", POINTS, OPTIMISE);
 static const char *const LOSSES[] = {[FAB_LOSS_COST] = "cost",
                                      [FAB_LOSS_LIMIT] = "constraint",
                                      [FAB_LOSS_UNBUILDABLE] = "unbuildable",
+                                     [FAB_LOSS_BOUND] = "bounded",
                                      [FAB_LOSS_UNSEEN] = "unseen"};
 
 static const fab_field LOSERS[] = {
@@ -73,9 +74,11 @@ static const fab_field LOSERS[] = {
     FIELD(planes, "Parallel fabrics over which the ports of a NIC are split."),
     FIELD_OF(gpus_per_domain, domain, "GPUs of one scale-up domain."),
     FIGURE(nic_bps, "bit/s", "Rate of one NIC in one direction."),
-    NAMED(kind, loss, LOSSES,
-          "Why it lost: cost: it costs more; constraint: it cannot keep one; "
-          "unbuildable: there is no such fabric; unseen: the time limit struck first."),
+    NAMED(
+        kind, loss, LOSSES,
+        "Why it lost: cost: it costs more; constraint: it cannot keep one; "
+        "unbuildable: there is no such fabric; bounded: it was not tried, and by a bound its tokens cost no less than "
+        "the winner's; unseen: not tried, and they may cost less, or the time limit struck first."),
     FIELD(reason, "The same as a sentence."),
     FIGURE(total_usd, "USD", "Price of its best design.", FILLED),
     FIELD(difference_ratio, "How much more than the winner that is.", IF(total_usd), SIGNED,
@@ -108,6 +111,7 @@ static const fab_field TOKEN_SEARCH[] = {
     FIELD_OF(replayed, n_replayed, "Designs that were replayed under their best plan."),
     FIELD_OF(bounded, n_bounded, "Designs whose tokens cost no less than the winner's, by a lower bound."),
     FIELD_OF(open, n_open, "Designs that were not replayed, and whose bound is below the winner."),
+    FIELD_OF(open_beside, n_open_beside, "Those of them that differ from the winner in one taper alone.", FILLED),
     FIELD(unseen,
           "Families whose plain design (no taper, one plane, whole ports) was not replayed and might be better.",
           FILLED),

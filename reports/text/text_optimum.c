@@ -119,22 +119,38 @@ static double figure_of(const fab_optimum *o, const fab_optimum_loser *l) {
     return o->objective == FAB_OBJECTIVE_TOKENS ? l->least_usd_per_1e9_tokens : l->total_usd;
 }
 
-/* Of all choices with one family and number of tiers, the one that came closest. */
-static const fab_optimum_loser *closest(const fab_optimum *o, size_t first, size_t *count) {
-    const fab_optimum_loser *best = &o->rejected[first];
-    *count = 1;
-    for (size_t i = first + 1; i < o->n_rejected; i++) {
-        const fab_optimum_loser *l = &o->rejected[i];
-        if (l->tiers != o->rejected[first].tiers || strcmp(l->family, o->rejected[first].family) != 0) {
-            continue;
-        }
-        (*count)++;
-        const double usd = figure_of(o, l);
-        if (l->loss < best->loss || (l->loss == best->loss && usd > 0 && usd < figure_of(o, best))) {
-            best = l;
+/* Known by a bound alone. */
+static bool is_untried(const fab_optimum *o, const fab_optimum_loser *l) {
+    return o->objective == FAB_OBJECTIVE_TOKENS && (l->loss == FAB_LOSS_BOUND || l->loss == FAB_LOSS_UNSEEN);
+}
+
+/* Of all choices with one family and number of tiers. */
+typedef struct losers {
+    const fab_optimum_loser *closest;
+    size_t n, n_untried; /* in all */
+    double least_usd;    /* of what was not tried and is not the closest */
+} losers;
+
+static losers losers_like(const fab_optimum *o, const fab_optimum_loser *like) {
+    losers all = {.closest = like, .least_usd = INFINITY};
+    for (size_t pass = 0; pass < 2; pass++) {
+        FAB_EACH(const fab_optimum_loser, l, o->rejected, o->n_rejected) {
+            if (l->tiers != like->tiers || strcmp(l->family, like->family) != 0) {
+                continue;
+            }
+            const double usd = figure_of(o, l), best_usd = figure_of(o, all.closest);
+            const fab_loss loss = is_untried(o, l) ? FAB_LOSS_COST : l->loss;
+            const fab_loss best_loss = is_untried(o, all.closest) ? FAB_LOSS_COST : all.closest->loss;
+            if (pass == 1) {
+                all.n++;
+                all.n_untried += is_untried(o, l);
+                all.least_usd = is_untried(o, l) && l != all.closest ? fmin(all.least_usd, usd) : all.least_usd;
+            } else if (loss < best_loss || (loss == best_loss && usd > 0 && (best_usd <= 0 || usd < best_usd))) {
+                all.closest = l;
+            }
         }
     }
-    return best;
+    return all;
 }
 
 static bool is_first_of_group(const fab_optimum *o, size_t i) {
@@ -146,15 +162,22 @@ static bool is_first_of_group(const fab_optimum *o, size_t i) {
 static void optimum_put_losers(fab_page *page, const fab_optimum *o) {
     fab_text_heading(page, "WHY THE OTHERS LOST", "the closest choice of each family and number of tiers");
     for (size_t i = 0; i < o->n_rejected; i++) {
-        size_t count = 0;
         if (!is_first_of_group(o, i)) {
             continue;
         }
-        const fab_optimum_loser *l = closest(o, i, &count);
+        const losers all = losers_like(o, &o->rejected[i]);
+        const fab_optimum_loser *l = all.closest;
+        const size_t n_untried = all.n_untried - is_untried(o, l);
+        const size_t n_worse = all.n - 1 - n_untried;
         fab_page_say(page, "%s, %" PRIu64 " tier%s (%s, %" PRIu64 " plane%s): %s", l->family, l->tiers,
                      fab_plural(l->tiers), l->switches, l->planes, fab_plural(l->planes), l->reason);
-        if (count > 1) {
-            fab_page_say(page, "; %zu others did worse", count - 1);
+        if (n_untried > 0) {
+            fab_page_say(page, "; %s not tried: at least %s by a bound",
+                         fab_show_counted(page, n_untried, "other was", "others were"),
+                         fab_show_price(page, all.least_usd));
+        }
+        if (n_worse > 0) {
+            fab_page_say(page, "; %s did worse", fab_show_counted(page, n_worse, "other", "others"));
         }
         fab_page_paragraph(page, FAB_INK_PLAIN, 2, 6);
     }
@@ -205,6 +228,10 @@ static void put_token_proof(fab_page *page, const fab_optimum *o) {
                                   : fab_show(page, "%s looked at, the limit of --replays: more tell",
                                              fab_show_counted(page, t->most_replays, "design was", "designs were")),
                        fab_show_counted(page, t->n_replayed, "was", "were"));
+    }
+    if (t->n_open_beside > 0) {
+        fab_page_wrapf(page, FAB_INK_BAD, 2, 4, "%s of them: the winner with one other taper.",
+                       fab_show_count(page, t->n_open_beside));
     }
     if (t->unseen[0] != '\0') {
         fab_page_wrapf(page, FAB_INK_BAD, 2, 4,

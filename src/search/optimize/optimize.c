@@ -204,18 +204,16 @@ static fab_status add_front(const search *s, goal other, double winner_usd, fab_
 /* A choice that was not replayed loses by its bound, or it is not known whether it loses. */
 static void explain_tokens(const candidate *best, double winner_usd, fab_optimum_loser *l) {
     char money[32];
-    const bool is_open = !best->is_replayed && best->token_usd < winner_usd;
+    const bool is_tried = best->is_replayed || !isfinite(best->token_usd);
     l->least_usd_per_1e9_tokens = isfinite(best->token_usd) ? best->token_usd : 0;
-    l->loss = is_open ? FAB_LOSS_UNSEEN : FAB_LOSS_COST;
+    l->loss = is_tried ? FAB_LOSS_COST : best->token_usd < winner_usd ? FAB_LOSS_UNSEEN : FAB_LOSS_BOUND;
     if (!isfinite(best->token_usd)) {
         FAB_FORMAT(l->reason, "cannot be replayed");
         return;
     }
-    FAB_FORMAT(l->reason, "%s%s per 1e9 tokens (%+.2f %%)",
-               best->is_replayed ? ""
-               : is_open         ? "not replayed; at least "
-                                 : "at least ",
-               fab_price_format(money, best->token_usd), 100 * (best->token_usd / winner_usd - 1));
+    FAB_FORMAT(l->reason, "%s%s per 1e9 tokens%s (%+.2f %%)", is_tried ? "" : "not tried; at least ",
+               fab_price_format(money, best->token_usd), is_tried ? "" : " by a bound",
+               100 * (best->token_usd / winner_usd - 1));
 }
 
 static fab_optimum_loser describe_loser(const structure *x, const fab_optimum *o) {

@@ -3,10 +3,10 @@
  * costs is known in closed form; what it does is not, and building and replaying it takes seconds. So designs are taken
  * by a lower bound of their tokens: no network makes an iteration shorter than the schedule whose phases take what NICs
  * and scale-up links need. The bound is the same time for all designs with the same NICs and domains, so that their
- * order is that of their cost; the cheapest of every family and its plain design, without a taper, come first and share
- * what time there is. A replay looks only for plans that would bring the design into the list. Where it ends without a
- * route, by what NICs and leaves let through, that is a bound of all designs with the same leaves. Failures leave a
- * part of the time, so that bounds without them hold with them.
+ * order is that of their cost; every family's plain design, without a taper, and the other tapers of what is best come
+ * first; the first of them share what time there is. A replay looks only for plans that would bring the design into the
+ * list. Where it ends without a route, by what NICs and leaves let through, that is a bound of all designs with the
+ * same leaves. Failures leave a part of the time, so that bounds without them hold with them.
  */
 #include "tokens_internal.h"
 

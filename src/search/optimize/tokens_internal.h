@@ -99,8 +99,9 @@ double tokens_worst_listed(const token_search *t);
 /** The cheapest network that can be replayed. */
 ranked *tokens_cheapest_network(token_search *t);
 
-/** The cheapest network, the cheapest design of each family, its plain one and the cheapest within each taper: what the
- * bound knows nothing of. Then by bound. NULL: none might enter the list. */
+/** The cheapest network, the plain design of each family (or its cheapest), the other tapers of the best so far and of
+ * the best of each family, and the cheapest within each taper: what the bound knows nothing of. Then by bound. Whatever
+ * becomes the best has its other tapers looked at next. NULL: none might enter the list. */
 ranked *tokens_next(token_search *t, size_t *step);
 
 /** Until when it may be replayed: until the families have had theirs, none takes more of the time than its part. */
@@ -109,5 +110,5 @@ double tokens_look_until(const token_search *t);
 /** What the cheapest tokens of a family cost at least: by bounds where designs were not replayed to the end. */
 double tokens_least_of_family(const token_search *t, const char *family);
 
-/** Families of which not even a plain design was looked at that might be better than the winner. */
+/** Families of which not even a plain design was looked at, and other tapers of the winner, that might be better. */
 void tokens_name_unseen(token_search *t);

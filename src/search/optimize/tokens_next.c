@@ -51,14 +51,52 @@ static ranked *first_of_family(token_search *t, const char *family, bool plain_o
     return least_open(t, family, INFINITY, plain_only);
 }
 
+/* The cheapest within a taper; NULL: one that is no dearer has been looked at. */
+static ranked *first_of_taper(token_search *t, double taper) {
+    ranked *least = least_open(t, NULL, taper, false);
+    FAB_ANY(is_seen, i, least != NULL ? t->n : 0,
+            t->all[i].is_tried && t->all[i].floor == least->floor &&
+                t->all[i].candidate->value[GOAL_TAPER] <= taper * (1 + ROUNDING) &&
+                t->all[i].candidate->owned_usd <= least->candidate->owned_usd);
+    return is_seen ? NULL : least;
+}
+
+/* The same choice, with the taper of one boundary another. */
+static bool is_neighbour(const ranked *a, const ranked *b) {
+    FAB_SUM(size_t, n_other, i, FAB_MAX_TIERS, a->candidate->asked[i] != b->candidate->asked[i] ? 1 : 0);
+    return a->structure == b->structure && n_other == 1;
+}
+
+/* The least bound beside the cheapest that was replayed of a family (NULL: of any), of those that might win. */
+static ranked *next_beside(token_search *t, const char *family) {
+    const ranked *leader = NULL;
+    ranked *least = NULL;
+    FAB_EACH(const ranked, r, t->all, t->n) {
+        if (r->point != NULL && (family == NULL || r->structure->family == family) &&
+            (leader == NULL || tokens_by_price(r, leader) < 0)) {
+            leader = r;
+        }
+    }
+    FAB_EACH(ranked, r, t->all, leader != NULL ? t->n : 0) {
+        if (!r->is_tried && r->candidate->token_usd < t->best[0]->candidate->token_usd && is_neighbour(r, leader) &&
+            (least == NULL || tokens_by_price(r, least) < 0)) {
+            least = r;
+        }
+    }
+    return least;
+}
+
 ranked *tokens_next(token_search *t, size_t *step) {
     const fab_catalog *c = t->s->request->catalog;
     const size_t n = c->n_families;
-    ranked *next = NULL;
+    ranked *next = *step > n ? next_beside(t, NULL) : NULL;
+    for (size_t i = 0; next == NULL && *step > n && i < n; i++) {
+        next = next_beside(t, fab_family_find(c->families[i])->name);
+    }
     for (; next == NULL && *step <= 2 * n + c->n_tapers; (*step)++) {
         next = *step == 0       ? tokens_cheapest_network(t)
-               : *step <= 2 * n ? first_of_family(t, fab_family_find(c->families[(*step - 1) % n])->name, *step > n)
-                                : least_open(t, NULL, c->tapers[*step - 1 - 2 * n], false);
+               : *step <= 2 * n ? first_of_family(t, fab_family_find(c->families[(*step - 1) % n])->name, *step <= n)
+                                : first_of_taper(t, c->tapers[*step - 1 - 2 * n]);
     }
     return next != NULL ? next : least_open(t, NULL, INFINITY, false);
 }
@@ -84,6 +122,10 @@ void tokens_name_unseen(token_search *t) {
     fab_token_search *o = &t->out->tokens;
     const double winner_usd = t->best[0]->candidate->token_usd;
     const fab_catalog *c = t->s->request->catalog;
+    FAB_EACH(const ranked, r, t->all, t->n) {
+        const bool is_open = !r->candidate->is_replayed && r->candidate->token_usd < winner_usd;
+        o->n_open_beside += is_open && is_neighbour(r, t->best[0]) ? r->n : 0;
+    }
     for (size_t i = 0; i < c->n_families; i++) {
         const char *family = fab_family_find(c->families[i])->name;
         const ranked *plain = first_of_family(t, family, true);

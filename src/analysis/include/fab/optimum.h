@@ -51,7 +51,8 @@ typedef enum fab_loss {
     FAB_LOSS_COST,        /**< its best design costs more */
     FAB_LOSS_LIMIT,       /**< it cannot keep a limit */
     FAB_LOSS_UNBUILDABLE, /**< no such fabric, or no price for it */
-    FAB_LOSS_UNSEEN       /**< the time limit struck first */
+    FAB_LOSS_BOUND,       /**< by tokens: it was not tried, and its designs cost no less than the winner */
+    FAB_LOSS_UNSEEN       /**< the time limit struck first; by tokens: it was not tried, and may cost less */
 } fab_loss;
 
 /** A structural choice that lost, and why. */
@@ -77,6 +78,7 @@ typedef struct fab_token_search {
     uint64_t n_bounded;              /**< their tokens cost no less than the winner's, whatever their switches are */
     uint64_t n_refused;              /**< cannot be replayed */
     uint64_t n_open;                 /**< none of these: their tokens might cost less */
+    uint64_t n_open_beside;          /**< of these: the winner's choice with one other taper */
     uint64_t most_replays;           /**< that were allowed */
     char refused_note[256];          /**< why, of the first */
     char sold_unlike[FAB_SOLD_SIZE]; /**< fab_gpu_sold_unlike() of the winner, or empty */
