@@ -11,7 +11,7 @@
 /**
  * Fills without looking at the result. Unlike fab_max_min_solve(), a capacity may be 0, and the rates then too.
  * @param[out] out_holder  Shape [n_flows]: the link that stopped the flow, or FAB_NO_BOTTLENECK.
- * @retval FAB_EINPUT  a link that does not exist, or twice in a flow
+ * @retval FAB_EINPUT  a link twice in a flow
  */
 FAB_STATUS fill_rates(fab_max_min *solver, const fab_sharing *sharing, double *out_rate, uint32_t *out_holder,
                       fab_error *err);

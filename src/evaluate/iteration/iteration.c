@@ -190,8 +190,6 @@ static fab_status open_plan(const fab_iteration_request *request, iteration_plan
                         .compute = request->compute != NULL ? request->compute : &fab_compute_default,
                         .gpu = &job->accelerator,
                         .model = request->model};
-    FAB_REFUSE_IF(p.gpu->name[0] == '\0', err, FAB_EINTERNAL, job->where,
-                  "there is no GPU '%s': the job is not resolved", job->gpu);
     p.shape = iteration_shape(job, p.model);
     FAB_PASS(fab_gpu_resolve(p.gpu, job->precision, job->where, &p.shape.precision, err));
     for (uint64_t stage = 0; stage < job->pp; stage++) {
@@ -224,8 +222,6 @@ fab_status fab_iteration_bound(const fab_iteration_request *request, uint64_t mi
     FAB_PASS(open_plan(request, &p, err));
     const uint64_t chunks = how == FAB_BOUND_STAGE ? 1 : interleave;
     const iteration_candidate c = {microbatch, chunks, microbatches(&p, microbatch, chunks)};
-    FAB_REFUSE_IF(c.microbatches == 0, err, FAB_EINTERNAL, p.job->where,
-                  "batch %" PRIu64 " has no microbatches of %" PRIu64, p.job->batch, microbatch);
     FAB_PASS(iteration_pipeline_make(&p, &c, &run, err));
     if (how == FAB_BOUND_SCHEDULE) {
         run.pipeline.paces = NULL;
