@@ -1,6 +1,6 @@
 /* libxml2 as a SAX parser that reads through a callback. Places are found from its window when somebody asks: attribute
  * values hold no '<', so that the tag begins at the last one. */
-#include "xml_stream.h"
+#include "xml_stream_internal.h"
 #include "fab/xml_reader.h"
 
 #include <errno.h>
