@@ -231,14 +231,8 @@ static uint32_t first_like(const fab_traffic *traffic, uint32_t phase) {
 }
 
 /* One draw after the other, so that its loads are soon free; in it what is alike together. */
-static int item_order(const void *a, const void *b) {
-    const replay_item *x = a;
-    const replay_item *y = b;
-    int order = (x->draw > y->draw) - (x->draw < y->draw);
-    order = order != 0 ? order : (x->like > y->like) - (x->like < y->like);
-    order = order != 0 ? order : (x->engine > y->engine) - (x->engine < y->engine);
-    return order != 0 ? order : (x->place > y->place) - (x->place < y->place);
-}
+FAB_ORDER_KEYS(item_order, replay_item, FAB_ORDER(a->draw, b->draw), FAB_ORDER(a->like, b->like),
+               FAB_ORDER(a->engine, b->engine), FAB_ORDER(a->place, b->place));
 
 static fab_status list_items(run *c, fab_error *err) {
     size_t capacity = 0;

@@ -11,13 +11,10 @@
 /**
  * Fills without looking at the result. Unlike fab_max_min_solve(), a capacity may be 0, and the rates then too.
  * @param[out] out_holder  Shape [n_flows]: the link that stopped the flow, or FAB_NO_BOTTLENECK.
- * @retval FAB_EINPUT  a link that does not exist, or twice in a flow; the other values are the caller's to check.
+ * @retval FAB_EINPUT  a link twice in a flow
  */
 FAB_STATUS fill_rates(fab_max_min *solver, const fab_sharing *sharing, double *out_rate, uint32_t *out_holder,
                       fab_error *err);
 
 /** The same, leaving the rates in the records of the solver. out_holder: NULL if nobody asks. */
 FAB_STATUS fill_records(fab_max_min *solver, const fab_sharing *sharing, uint32_t *out_holder, fab_error *err);
-
-/** Checks the numbers of a sharing: everything but its links. */
-FAB_STATUS check_sharing(const fab_sharing *sharing, fab_error *err);

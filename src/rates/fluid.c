@@ -163,8 +163,6 @@ static void fluid_free(fab_fluid *fluid) {
 FAB_OWNER(fab_fluid, fluid_free)
 
 static fab_status fluid_new(const fab_sharing *sharing, fab_fluid **out, fab_error *err) {
-    FAB_PASS(check_sharing(sharing, err));
-    FAB_PASS(solver_check_links(sharing, err));
     FAB_OWNS_NEW(fluid_free_owned, fab_fluid, fluid, 1, err);
     fluid->sharing = sharing;
     FAB_PASS(FAB_NEW_ALL(sharing->n_flows, err, fluid->flows, fluid->events, fluid->fresh, fluid->ended));

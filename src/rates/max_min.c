@@ -1,4 +1,4 @@
-/* Whole solutions: the input is checked, filled, and the result held against the definition. */
+/* Whole solutions: links are filled, and the result held against the definition. */
 #include "fab/multiversion.h"
 #include "solver.h"
 
@@ -6,30 +6,6 @@
 
 #define TOLERANCE 1e-9 /* of the check */
 #define NAMED     256  /* flows whose links are named at once */
-
-static bool is_positive(double x) {
-    return x > 0 && isfinite(x);
-}
-
-fab_status check_sharing(const fab_sharing *s, fab_error *err) {
-    for (uint32_t l = 0; l < s->n_links; l++) {
-        FAB_REFUSE_IF(!(s->capacity[l] > 0), err, FAB_EINPUT, NULL, "link %u has the capacity %g; it must be above 0",
-                      l, s->capacity[l]);
-    }
-    for (uint32_t f = 0; f < s->n_flows; f++) {
-        FAB_REFUSE_IF(s->first[f] > s->first[f + 1], err, FAB_EINPUT, NULL,
-                      "the links of flow %u end before they begin", f);
-        FAB_REFUSE_IF(s->weight != NULL && !is_positive(s->weight[f]), err, FAB_EINPUT, NULL,
-                      "flow %u has the weight %g; it must be finite and above 0", f, s->weight[f]);
-        FAB_REFUSE_IF(s->limit != NULL && !(s->limit[f] > 0), err, FAB_EINPUT, NULL,
-                      "flow %u has the limit %g; it must be above 0", f, s->limit[f]);
-    }
-    for (uint64_t e = s->first[0]; s->share != NULL && e < s->first[s->n_flows]; e++) {
-        FAB_REFUSE_IF(!is_positive(s->share[e]), err, FAB_EINPUT, NULL,
-                      "entry %llu has the share %g; it must be finite and above 0", (unsigned long long)e, s->share[e]);
-    }
-    return FAB_OK;
-}
 
 /* --- the certificate -----------------------------------------------------------------------------------------------
  *
@@ -190,7 +166,6 @@ static fab_status certify(fab_max_min *m, const fab_sharing *s, double *out_rate
 
 fab_status fab_max_min_solve(fab_max_min *solver, const fab_sharing *sharing, double *out_rate,
                              uint32_t *out_bottleneck, fab_error *err) {
-    FAB_PASS(check_sharing(sharing, err));
     FAB_PASS(fill_records(solver, sharing, NULL, err));
     return certify(solver, sharing, out_rate, out_bottleneck, err);
 }

@@ -98,9 +98,6 @@ FAB_STATUS solver_reserve_check(fab_max_min *m, fab_error *err);
  * Flows by link in increasing order, with their number, shares and weight; records of all flows; limits as links.
  * Kept are the links that can hold a flow and be the lowest that does. The others are not crossed, have no end to their
  * capacity, or all of their flows cross another link that is full no later.
- * @retval FAB_EINPUT  a link that does not exist, or twice in a flow
+ * @retval FAB_EINPUT  a link twice in a flow
  */
 FAB_STATUS solver_index(fab_max_min *m, const fab_sharing *s, bool general, fab_error *err);
-
-/** Names the first link that does not exist: FAB_EINPUT. */
-FAB_STATUS solver_check_links(const fab_sharing *s, fab_error *err);

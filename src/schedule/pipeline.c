@@ -70,47 +70,6 @@ static fab_status check_memory(const fab_pipeline *p, fab_pipeline_needs needs, 
     return fab_memory_check(what, bytes, p->max_bytes, err);
 }
 
-static fab_status check_pipeline(const fab_pipeline *p, fab_pipeline_needs needs, fab_error *err) {
-    FAB_REFUSE_IF(p->n_stages == 0 || p->n_chunks == 0 || p->n_microbatches == 0 || p->n_chunks > UINT16_MAX, err,
-                  FAB_EINPUT, NULL, "a pipeline of %u stages, %u chunks and %u microbatches", p->n_stages, p->n_chunks,
-                  p->n_microbatches);
-    FAB_REFUSE_IF(p->order == FAB_ORDER_ZERO_BUBBLE && p->n_chunks > 1, err, FAB_EINPUT, NULL,
-                  "the order zero-bubble is of one chunk per stage, not of %u", p->n_chunks);
-    FAB_REFUSE_IF(p->n_chunks > 1 && p->n_microbatches % p->n_stages != 0, err, FAB_EINPUT, NULL,
-                  "%u microbatches over several chunks of %u stages do not divide", p->n_microbatches, p->n_stages);
-    FAB_REFUSE_IF(!(p->send_overlap >= 0 && p->send_overlap <= 1 && p->replica_overlap >= 0 && p->replica_overlap <= 1),
-                  err, FAB_EINPUT, NULL, "overlaps of %g and %g are outside 0 to 1", p->send_overlap,
-                  p->replica_overlap);
-    FAB_PASS(check_memory(p, needs, err)); /* before what would be looked at */
-    FAB_EACH(const fab_chunk_times, t, p->chunk, (size_t)p->n_stages * p->n_chunks) {
-        const double takes[] = {t->forward_s,
-                                t->recompute_s,
-                                t->backward_s,
-                                t->weights_s,
-                                t->forward_exchange_s[FAB_TRAVEL_TP],
-                                t->forward_exchange_s[FAB_TRAVEL_CP],
-                                t->forward_exchange_s[FAB_TRAVEL_EP],
-                                t->backward_exchange_s[FAB_TRAVEL_TP],
-                                t->backward_exchange_s[FAB_TRAVEL_CP],
-                                t->backward_exchange_s[FAB_TRAVEL_EP],
-                                t->send_forward_s,
-                                t->send_backward_s,
-                                t->gather_s,
-                                t->reduce_s,
-                                t->across_s,
-                                t->gather_s - t->gather_latency_s,
-                                t->reduce_s - t->reduce_latency_s,
-                                t->send_latency_s,
-                                t->gather_latency_s,
-                                t->reduce_latency_s};
-        for (size_t k = 0; k < sizeof takes / sizeof takes[0]; k++) {
-            FAB_REFUSE_IF(!(takes[k] >= 0) || isinf(takes[k]), err, FAB_EINPUT, NULL,
-                          "an operation of a pipeline takes %g s", takes[k]);
-        }
-    }
-    return FAB_OK;
-}
-
 /* Idle time by its cause, from the makespans without communication, with sends, and with all of it. */
 static void account(const fab_pipeline *p, const double *span_s, fab_timeline *out) {
     double most = -1;
@@ -139,7 +98,7 @@ static void account(const fab_pipeline *p, const double *span_s, fab_timeline *o
 }
 
 FAB_ORDER_KEYS(op_order, fab_op, FAB_ORDER(a->start_s, b->start_s), FAB_ORDER(a->stage, b->stage),
-               FAB_ORDER(a->kind, b->kind), (a->chunk > b->chunk) - (a->chunk < b->chunk));
+               FAB_ORDER(a->kind, b->kind), FAB_ORDER(a->chunk, b->chunk));
 
 FAB_RELEASES(fab_timeline_release, fab_timeline, use, op);
 
@@ -147,7 +106,9 @@ fab_status fab_pipeline_run(const fab_pipeline *p, fab_pipeline_needs needs, fab
     FAB_OWNS(fab_timeline_release) fab_timeline found = {0};
     FAB_OWNS(run_close) run r = {.p = NULL};
     double span_s[3];
-    FAB_PASS(check_pipeline(p, needs, err));
+    FAB_PASS(check_memory(p, needs, err));
+    const double least_s = fab_pipeline_lower_bound_s(p);
+    FAB_REFUSE_IF(!isfinite(least_s), err, FAB_EINPUT, NULL, "a pipeline takes %g s", least_s);
     FAB_PASS(run_open(&r, p, err));
     FAB_PASS(needs == FAB_PIPELINE_OPS ? FAB_NEW(found.op, (size_t)most_ops(p), err) : FAB_OK);
     FAB_PASS(run_once(&r, (run_with){true, true}, found.op, &span_s[2], err));

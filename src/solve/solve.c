@@ -1,9 +1,7 @@
 /* GLPK behind our own interface. Its errors arrive in a hook that must not return: the hook jumps back into fab_solve,
- * which throws the whole environment away, the only thing GLPK allows afterwards. Everything that GLPK would call an
- * error is checked before it is called, so that the jump is the second line of defence. */
+ * which throws the whole environment away, the only thing GLPK allows afterwards. */
 #include "fab/solve.h"
 #include "fab/memory.h"
-#include "fab/order.h"
 
 #include <glpk.h>
 #include <limits.h>
@@ -41,48 +39,7 @@ static int on_print(void *info, const char *text) {
     return 1;
 }
 
-/* --- is it a program at all? -------------------------------------------------------------------------------------- */
-
-static bool bad_bounds(double lower, double upper) {
-    return isnan(lower) || isnan(upper) || lower > upper || lower == INFINITY || upper == -INFINITY;
-}
-
-FAB_ORDER_TWO(by_place, fab_entry, row, column);
-
-static fab_status check_entries(const fab_program *p, fab_error *err) {
-    FAB_OWNED_NEW(fab_entry, sorted, p->n_entries, err);
-    for (size_t i = 0; i < p->n_entries; i++) {
-        const fab_entry *e = &p->entries[i];
-        FAB_REFUSE_IF(e->row >= p->n_rows || e->column >= p->n_columns, err, FAB_EINPUT, NULL,
-                      "entry %zu at row %u, column %u is outside %zu rows and %zu columns", i, e->row, e->column,
-                      p->n_rows, p->n_columns);
-        FAB_REFUSE_IF(!isfinite(e->value), err, FAB_EINPUT, NULL, "entry %zu at row %u, column %u is %g", i, e->row,
-                      e->column, e->value);
-        sorted[i] = *e;
-    }
-    qsort(sorted, p->n_entries, sizeof *sorted, by_place);
-    for (size_t i = 1; i < p->n_entries; i++) {
-        FAB_REFUSE_IF(by_place(&sorted[i - 1], &sorted[i]) == 0, err, FAB_EINPUT, NULL, "row %u has column %u twice",
-                      sorted[i].row, sorted[i].column);
-    }
-    return FAB_OK;
-}
-
-static fab_status solve_check(const fab_program *p, fab_error *err) {
-    FAB_REFUSE_IF(
-        p->n_columns == 0 || p->n_columns > INT_MAX / 4 || p->n_rows > INT_MAX / 4 || p->n_entries > INT_MAX / 4, err,
-        FAB_EINPUT, NULL, "a program of %zu columns, %zu rows and %zu entries", p->n_columns, p->n_rows, p->n_entries);
-    for (size_t i = 0; i < p->n_columns; i++) {
-        const fab_column *c = &p->columns[i];
-        FAB_REFUSE_IF(bad_bounds(c->lower, c->upper) || !isfinite(c->cost), err, FAB_EINPUT, NULL,
-                      "column %zu has the bounds %g and %g and the cost %g", i, c->lower, c->upper, c->cost);
-    }
-    for (size_t i = 0; i < p->n_rows; i++) {
-        FAB_REFUSE_IF(bad_bounds(p->rows[i].lower, p->rows[i].upper), err, FAB_EINPUT, NULL,
-                      "row %zu has the bounds %g and %g", i, p->rows[i].lower, p->rows[i].upper);
-    }
-    return check_entries(p, err);
-}
+/* --- inside GLPK -------------------------------------------------------------------------------------------------- */
 
 /* Integer bounds that are no whole numbers leave no integer between them, or fewer. */
 static bool no_integer_between(const fab_program *p) {
@@ -93,8 +50,6 @@ static bool no_integer_between(const fab_program *p) {
     }
     return false;
 }
-
-/* --- inside GLPK -------------------------------------------------------------------------------------------------- */
 
 static int bound_kind(double lower, double upper) {
     if (lower == upper) {
@@ -261,7 +216,10 @@ fab_status fab_solve(const fab_program *program, const fab_solve_limits *limits,
                      fab_solution *out, fab_error *err) {
     FAB_REFUSE_IF(row_dual != NULL && has_integers(program), err, FAB_EINPUT, NULL,
                   "a program with integer columns has no prices");
-    FAB_PASS(solve_check(program, err));
+    FAB_REFUSE_IF(program->n_columns == 0 || program->n_columns > INT_MAX / 4 || program->n_rows > INT_MAX / 4 ||
+                      program->n_entries > INT_MAX / 4,
+                  err, FAB_EINPUT, NULL, "a program of %zu columns, %zu rows and %zu entries", program->n_columns,
+                  program->n_rows, program->n_entries);
     FAB_OWNED_NEW(call, c, 1, err);
     FAB_OWNS_MEMBERS(c->row, c->column, c->value);
     c->program = program;

@@ -285,9 +285,6 @@ fab_status study_scene_describe(const study_scene *scene, fab_plan *plan, fab_er
     plan->n_scenarios = fab_scenarios_count(scene->scenarios);
     plan->block = fab_plan_block(plan->n_scenarios);
     plan->span_s = fab_scenarios_span_s(scene->scenarios);
-    FAB_REFUSE_IF(plan->n_variants != fab_assessment_variants(scene->assessment), err, FAB_EINTERNAL, NULL,
-                  "%zu variants are planned, %zu assessed", plan->n_variants,
-                  fab_assessment_variants(scene->assessment));
     FAB_PASS(describe_healthy(scene, plan, err));
     FAB_PASS(describe_components(scene, plan, err));
     return describe_scenarios(scene, plan, err);

@@ -1,47 +1,44 @@
 /* libxml2 as a SAX parser that reads through a callback. Places are found from its window when somebody asks: attribute
  * values hold no '<', so that the tag begins at the last one. */
-#include "fab/xml_stream.h"
-#include "fab/source.h"
-#include "fab/str.h"
+#include "xml_stream_internal.h"
 #include "fab/xml_reader.h"
 
 #include <errno.h>
-#include <libxml/parser.h>
 #include <libxml/parserInternals.h>
 #include <libxml/xmlerror.h>
 #include <stdarg.h>
 #include <string.h>
 #include <strings.h>
 
-struct fab_xml_stream {
-    const char *path;
-    fab_source *in;
-    xmlParserCtxtPtr context;
-    const fab_xml_visitor *visitor;
-    void *user;
-    const xmlChar **attributes; /* of the start tag at hand; NULL in other calls */
-    int n_attributes;
-    fab_str *text;  /* character data since the last tag */
-    fab_str *value; /* of an attribute that is asked for */
-    size_t depth;
-    bool has_begun, is_wide;
-    uint32_t lines; /* that were read */
-    fab_status status;
-    fab_error *err;
-};
-
-enum { NAME, PREFIX, URI, VALUE, VALUE_END, FIELDS }; /* what libxml2 passes for an attribute */
-
 /* --- places and errors -------------------------------------------------------------------------------------------- */
 
-typedef struct place {
-    uint32_t line, column;
-} place;
+/* Bytes of `data` that the parser has passed; 0 when it does not know. */
+static size_t consumed(const fab_xml_stream *s) {
+    const long n = s->context != NULL ? xmlByteConsumed(s->context) : 0;
+    return n < 0 ? 0 : (size_t)n > s->size ? s->size : (size_t)n;
+}
 
-static place stream_place_of(const fab_xml_stream *s) {
+/* Finds the '<' of the start tag of `data` that the parser has just passed, and moves the cursor past its name. */
+static void find_tag(fab_xml_stream *s) {
+    size_t at = consumed(s);
+    while (at > s->cursor.offset && s->data[at < s->size ? at : s->size - 1] != '<') {
+        at--;
+    }
+    xml_cursor_move(&s->cursor, s->data, at);
+    s->tag = s->cursor;
+    while (at < s->size && !xml_is_blank(s->data[at]) && s->data[at] != '>' && s->data[at] != '/') {
+        at++;
+    }
+    xml_cursor_move(&s->cursor, s->data, at);
+}
+
+static xml_cursor stream_place_of(const fab_xml_stream *s) {
+    if (s->data != NULL) {
+        return s->tag;
+    }
     const xmlParserInput *input = s->context->input;
     const xmlChar *tag = input->cur;
-    place at = {(uint32_t)input->line, 1};
+    xml_cursor at = {0, (uint32_t)input->line, 1};
     while (tag > input->base && *tag != '<') {
         tag--;
         at.line -= *tag == '\n' ? 1U : 0U;
@@ -68,7 +65,7 @@ static void stop(fab_xml_stream *s) {
 
 static fab_status stream_wrong(const fab_xml_stream *s, fab_error *err, const char *text) {
     char where[FAB_XML_PLACE_SIZE];
-    place at = stream_place_of(s);
+    const xml_cursor at = stream_place_of(s);
     return fab_fail(err, FAB_EINPUT, fab_xml_place(where, s->path, at.line, at.column), "%s", text);
 }
 
@@ -116,8 +113,13 @@ static void stream_on_error(void *user, xmlErrorPtr error) {
     }
     FAB_FORMAT(text, "%s", error->message != NULL ? error->message : "syntax error");
     text[strcspn(text, "\r\n")] = '\0';
-    (void)fab_xml_place(where, s->path, error->line > 0 ? (uint32_t)error->line : 1,
-                        error->int2 > 0 ? (uint32_t)error->int2 : 1);
+    xml_cursor at = XML_CURSOR_START;
+    if (s->data != NULL) {
+        xml_cursor_move(&at, s->data, consumed(s));
+    } else {
+        at = (xml_cursor){0, error->line > 0 ? (uint32_t)error->line : 1, error->int2 > 0 ? (uint32_t)error->int2 : 1};
+    }
+    (void)fab_xml_place(where, s->path, at.line, at.column);
     s->status = fab_fail(s->err, FAB_EINPUT, where, "not well-formed XML: %s", text);
 }
 
@@ -135,6 +137,22 @@ static void on_entity(void *user, FAB_UNUSED const xmlChar *name, FAB_UNUSED int
 
 static void on_reference(void *user, FAB_UNUSED const xmlChar *name) {
     refuse(user, "a reference to an entity that is not one of XML's own");
+}
+
+static void on_doctype(void *user, const xmlChar *name, FAB_UNUSED const xmlChar *external, const xmlChar *system) {
+    fab_xml_stream *s = user;
+    size_t at = consumed(s);
+    while (at > 0 && (at + 9 > s->size || memcmp(s->data + at, "<!DOCTYPE", 9) != 0)) {
+        at--;
+    }
+    FAB_FIRST_IN(behind, at, s->size, s->data[behind] == '>' || s->data[behind] == '[');
+    bool is_named =
+        xmlStrEqual(name, BAD_CAST "topology") && system != NULL && behind < s->size && s->data[behind] == '>';
+    if (!is_named) { /* hwloc names a file, which nobody opens */
+        s->tag = (xml_cursor)XML_CURSOR_START;
+        xml_cursor_move(&s->tag, s->data, at);
+        refuse(s, "a DOCTYPE is not allowed (no entities, no external files)");
+    }
 }
 
 /* Of the encodings that libraries convert, those that XML files have. */
@@ -158,12 +176,12 @@ static void on_document(void *user) {
 
 const char *fab_xml_stream_attribute(const fab_xml_stream *at, const char *name) {
     for (int i = 0; i < at->n_attributes; i++) {
-        const xmlChar **a = at->attributes + (ptrdiff_t)i * FIELDS;
-        if (strcmp((const char *)a[NAME], name) != 0) {
+        const xmlChar **a = at->attributes + (ptrdiff_t)i * XML_FIELDS;
+        if (strcmp((const char *)a[XML_NAME], name) != 0) {
             continue;
         }
-        const char *from = (const char *)a[VALUE];
-        size_t n = (size_t)(a[VALUE_END] - a[VALUE]);
+        const char *from = (const char *)a[XML_VALUE];
+        size_t n = (size_t)(a[XML_VALUE_END] - a[XML_VALUE]);
         at->value->length = 0;
         for (const char *amp; (amp = memchr(from, '&', n)) != NULL;) { /* libxml2 leaves "&#38;" for an ampersand */
             size_t skip = n - (size_t)(amp - from) >= 5 && memcmp(amp, "&#38;", 5) == 0 ? 5 : 1;
@@ -177,36 +195,37 @@ const char *fab_xml_stream_attribute(const fab_xml_stream *at, const char *name)
     return NULL;
 }
 
-static bool is_blank(char c) {
-    return c == ' ' || c == '\t' || c == '\r' || c == '\n';
-}
-
 const char *fab_xml_stream_text(const fab_xml_stream *at) {
     fab_str *text = at->text;
     if (text->length == 0) {
         return "";
     }
-    while (text->length > 0 && is_blank(text->data[text->length - 1])) {
+    while (text->length > 0 && xml_is_blank(text->data[text->length - 1])) {
         text->length--;
     }
     text->data[text->length] = '\0';
     return text->data + strspn(text->data, " \t\r\n");
 }
 
-static void stream_on_start(void *user, const xmlChar *name, FAB_UNUSED const xmlChar *prefix,
-                            FAB_UNUSED const xmlChar *uri, FAB_UNUSED int n_namespaces,
-                            FAB_UNUSED const xmlChar **namespaces, int n_attributes, FAB_UNUSED int n_defaulted,
-                            const xmlChar **attributes) {
+static void stream_on_start(void *user, const xmlChar *name, const xmlChar *prefix, const xmlChar *uri,
+                            int n_namespaces, FAB_UNUSED const xmlChar **namespaces, int n_attributes,
+                            FAB_UNUSED int n_defaulted, const xmlChar **attributes) {
     fab_xml_stream *s = user;
     if (!goes_on(s)) {
         return;
     }
-    if (++s->depth > FAB_XML_STREAM_DEPTH) {
+    if (s->data != NULL) {
+        find_tag(s);
+    }
+    if (++s->depth > FAB_XML_MAX_DEPTH) {
         refuse(s, "elements are nested too deep");
         return;
     }
+    s->prefix = prefix;
+    s->uri = uri;
     s->attributes = attributes;
     s->n_attributes = n_attributes;
+    s->n_namespaces = n_namespaces;
     fab_error inner = {0};
     fab_status status = s->visitor->start(s->user, s, (const char *)name, &inner);
     settle(s, fab_str_status(s->value, s->err)); /* an attribute that memory did not suffice for is not missing */
@@ -225,7 +244,7 @@ static void stream_on_end(void *user, const xmlChar *name, FAB_UNUSED const xmlC
     }
     s->depth--;
     settle(s, s->visitor->end(s->user, s, (const char *)name, fab_xml_stream_text(s), s->err));
-    s->text->length = 0;
+    s->text->length = s->data != NULL ? s->text->length : 0;
 }
 
 static void on_text(void *user, const xmlChar *text, int length) {
@@ -233,8 +252,8 @@ static void on_text(void *user, const xmlChar *text, int length) {
     if (!goes_on(s) || length <= 0) {
         return;
     }
-    if (s->text->length == 0 && is_blank((char)text[0])) { /* indents between tags are most of many files */
-        while (length > 0 && is_blank((char)*text)) {
+    if (s->text->length == 0 && xml_is_blank((char)text[0])) { /* indents between tags are most of many files */
+        while (length > 0 && xml_is_blank((char)*text)) {
             text++;
             length--;
         }
@@ -267,6 +286,12 @@ static bool refuse_zero_byte(fab_xml_stream *s, const char *bytes, size_t n) {
 static int read_bytes(void *user, char *to, int n) {
     fab_xml_stream *s = user;
     size_t got = 0;
+    if (s->data != NULL) {
+        got = s->size - s->n_read < (size_t)n ? s->size - s->n_read : (size_t)n;
+        memcpy(to, s->data + s->n_read, got);
+        s->n_read += got;
+        return (int)got;
+    }
     fab_error inner = {0};
     fab_status status = fab_source_read(s->in, to, (size_t)n, &got, &inner);
     if (status != FAB_OK && s->status == FAB_OK) {
@@ -293,12 +318,13 @@ static fab_status stream_run(fab_xml_stream *s) {
     handler.ignorableWhitespace = on_text;
     handler.cdataBlock = on_text;
     handler.serror = stream_on_error;
+    handler.internalSubset = s->data != NULL ? on_doctype : NULL;
     s->context = xmlCreateIOParserCtxt(&handler, s, read_bytes, NULL, s, XML_CHAR_ENCODING_NONE);
     if (s->context == NULL) {
         return s->status != FAB_OK ? s->status
                                    : fab_fail(s->err, FAB_ENOMEM, s->path, "cannot allocate memory for the XML text");
     }
-    (void)xmlCtxtUseOptions(s->context, XML_PARSE_NONET);
+    (void)xmlCtxtUseOptions(s->context, XML_PARSE_NONET | (s->data != NULL ? XML_PARSE_IGNORE_ENC : 0));
     errno = 0;
     int result = xmlParseDocument(s->context);
     if (s->status == FAB_OK && (result != 0 || !s->context->wellFormed)) {
@@ -310,27 +336,33 @@ static fab_status stream_run(fab_xml_stream *s) {
     return s->status;
 }
 
-fab_status fab_xml_stream_read(const char *path, const fab_xml_visitor *visitor, void *context, fab_error *err) {
-    fab_str text = FAB_STR_INIT;
-    fab_str value = FAB_STR_INIT;
+fab_status xml_stream_parse(fab_xml_stream *s, fab_error *err) {
+    FAB_OWNS(fab_str_release) fab_str text = FAB_STR_INIT;
+    FAB_OWNS(fab_str_release) fab_str value = FAB_STR_INIT;
     fab_error inner = {0};
-    fab_xml_stream s = {
-        .path = path, .visitor = visitor, .user = context, .text = &text, .value = &value, .err = &inner};
-    FAB_PASS(fab_source_open(path, &s.in, err));
+    s->text = &text;
+    s->value = &value;
+    s->err = &inner;
+    s->cursor = (xml_cursor)XML_CURSOR_START;
     /* Errors outside a context would be printed: catch them as well. These variables belong to the thread. */
     xmlStructuredErrorFunc old_handler = xmlStructuredError;
     void *old_user = xmlStructuredErrorContext;
-    xmlSetStructuredErrorFunc(&s, stream_on_error);
+    xmlSetStructuredErrorFunc(s, stream_on_error);
     xmlInitParser();
-    fab_status status = s.status == FAB_OK ? stream_run(&s) : s.status;
-    if (s.context != NULL) {
-        xmlFreeDoc(s.context->myDoc); /* it makes one for declarations, also where nobody asks for a tree */
-        s.context->myDoc = NULL;
-        xmlFreeParserCtxt(s.context);
+    fab_status status = s->status == FAB_OK ? stream_run(s) : s->status;
+    if (s->context != NULL) {
+        xmlFreeDoc(s->context->myDoc); /* it makes one for declarations, also where nobody asks for a tree */
+        s->context->myDoc = NULL;
+        xmlFreeParserCtxt(s->context);
     }
     xmlSetStructuredErrorFunc(old_user, old_handler);
-    fab_source_close(s.in);
-    fab_str_release(&text);
-    fab_str_release(&value);
     return status == FAB_OK ? FAB_OK : fab_fail(err, status, inner.where, "%s", inner.text);
+}
+
+fab_status fab_xml_stream_read(const char *path, const fab_xml_visitor *visitor, void *context, fab_error *err) {
+    fab_xml_stream s = {.path = path, .visitor = visitor, .user = context};
+    FAB_PASS(fab_source_open(path, &s.in, err));
+    fab_status status = xml_stream_parse(&s, err);
+    fab_source_close(s.in);
+    return status;
 }

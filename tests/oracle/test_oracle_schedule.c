@@ -264,21 +264,6 @@ Test(oracle_schedule, refuses_what_no_schedule_has) {
     double optimizer_s[4] = {0};
     fab_timeline t;
     fab_pipeline good = {.n_stages = 4, .n_chunks = 2, .n_microbatches = 8, .chunk = chunk, .optimizer_s = optimizer_s};
-    fab_pipeline bad[] = {good, good, good, good};
-    bad[0].n_microbatches = 6;
-    bad[1].order = FAB_ORDER_ZERO_BUBBLE;
-    bad[2].n_stages = 0;
-    bad[3].n_stages = UINT32_MAX / 4;
-    bad[3].n_microbatches = bad[3].n_stages;
-    bad[3].max_bytes = 1000000000;
-    const fab_status expected[] = {FAB_EINPUT, FAB_EINPUT, FAB_EINPUT, FAB_ELIMIT};
-    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
-        fab_error err = {0};
-        cr_assert_eq(fab_pipeline_run(&bad[i], FAB_PIPELINE_TIME, &t, &err), expected[i], "case %zu: %s", i, err.text);
-        cr_assert(err.text[0] != '\0', "case %zu says nothing", i);
-        cr_assert(i < 3 || strstr(err.text, "the schedule of 1073741823 stages, 2 chunks and 1073741823 microbatches"),
-                  "%s", err.text);
-    }
     /* One million microbatches: 8 bytes for a step and for its input. */
     fab_pipeline large = {.n_stages = 4,
                           .n_chunks = 1,
@@ -288,9 +273,12 @@ Test(oracle_schedule, refuses_what_no_schedule_has) {
                           .max_bytes = (uint64_t)FAB_PROGRAM_BYTES + 127999999};
     fab_error too_large = {0};
     cr_assert_eq(fab_pipeline_run(&large, FAB_PIPELINE_TIME, &t, &too_large), FAB_ELIMIT);
+    cr_assert_not_null(strstr(too_large.text, "the schedule of 4 stages, 1 chunks and 1000000 microbatches"), "%s",
+                       too_large.text);
     large.max_bytes++;
     cr_assert_eq(fab_pipeline_run(&large, FAB_PIPELINE_TIME, &t, &too_large), FAB_OK, "%s", too_large.text);
-    chunk[3].reduce_s = -1;
+    chunk[3].forward_s = INFINITY;
     fab_error err = {0};
-    cr_assert_eq(fab_pipeline_run(&good, FAB_PIPELINE_TIME, &t, &err), FAB_EINPUT, "%s", err.text);
+    cr_assert_eq(fab_pipeline_run(&good, FAB_PIPELINE_TIME, &t, &err), FAB_EINPUT);
+    cr_assert_str_eq(err.text, "a pipeline takes inf s");
 }

@@ -32,9 +32,6 @@ void context_baselines_release(fab_context *c) {
 static fab_status find_place(const fab_context *context, size_t engine, size_t phase, size_t *out, fab_error *err) {
     fab_context *c = (fab_context *)context;
     FAB_PASS(fab_once_run(&c->parts->once[PART_BASELINES], list_baselines, c, 0, err));
-    FAB_REFUSE_IF(engine >= c->what.n_engines || phase >= c->parts->traffic->n_phases, err, FAB_EINTERNAL, NULL,
-                  "phase %zu of %zu under engine %zu of %zu", phase, c->parts->traffic->n_phases, engine,
-                  c->what.n_engines);
     *out = engine * c->parts->traffic->n_phases + phase;
     return FAB_OK;
 }

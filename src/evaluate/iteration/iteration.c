@@ -38,34 +38,6 @@ fab_layer_shape iteration_shape(const fab_job_spec *job, const fab_model *model)
     return shape;
 }
 
-static fab_status check_job(const fab_job_spec *job, fab_error *err) {
-    const struct {
-        const char *key;
-        uint64_t value;
-    } SIZES[] = {
-        {"layers", job->layers},
-        {"hidden", job->hidden},
-        {"heads", job->heads},
-        {"kv-heads", job->kv_heads},
-        {"ffn", job->ffn},
-        {"seq", job->seq},
-        {"vocab", job->vocab},
-        {"batch", job->batch},
-        {"tp", job->tp},
-        {"cp", job->cp},
-        {"pp", job->pp},
-        {"dp", job->dp},
-        {"ep", job->ep},
-        {"microbatch", job->microbatch},
-        {"interleave", job->interleave},
-    };
-    for (size_t i = 0; i < sizeof SIZES / sizeof SIZES[0]; i++) {
-        FAB_REFUSE_IF(SIZES[i].value == 0, err, FAB_EINTERNAL, job->where, "%s is 0: the job is not resolved",
-                      SIZES[i].key);
-    }
-    return FAB_OK;
-}
-
 /* Microbatches per pipeline, or 0 where the schedule does not allow this candidate. */
 static uint64_t microbatches(const iteration_plan *p, uint64_t microbatch, uint64_t interleave) {
     const fab_job_spec *job = p->job;
@@ -213,14 +185,11 @@ static fab_status choose(const iteration_plan *p, bounded_candidate *candidate, 
 /* What holds for all candidates. */
 static fab_status open_plan(const fab_iteration_request *request, iteration_plan *out, fab_error *err) {
     const fab_job_spec *job = request->job;
-    FAB_PASS(check_job(job, err));
     iteration_plan p = {.request = request,
                         .job = job,
                         .compute = request->compute != NULL ? request->compute : &fab_compute_default,
                         .gpu = &job->accelerator,
                         .model = request->model};
-    FAB_REFUSE_IF(p.gpu->name[0] == '\0', err, FAB_EINTERNAL, job->where,
-                  "there is no GPU '%s': the job is not resolved", job->gpu);
     p.shape = iteration_shape(job, p.model);
     FAB_PASS(fab_gpu_resolve(p.gpu, job->precision, job->where, &p.shape.precision, err));
     for (uint64_t stage = 0; stage < job->pp; stage++) {
@@ -253,8 +222,6 @@ fab_status fab_iteration_bound(const fab_iteration_request *request, uint64_t mi
     FAB_PASS(open_plan(request, &p, err));
     const uint64_t chunks = how == FAB_BOUND_STAGE ? 1 : interleave;
     const iteration_candidate c = {microbatch, chunks, microbatches(&p, microbatch, chunks)};
-    FAB_REFUSE_IF(c.microbatches == 0, err, FAB_EINTERNAL, p.job->where,
-                  "batch %" PRIu64 " has no microbatches of %" PRIu64, p.job->batch, microbatch);
     FAB_PASS(iteration_pipeline_make(&p, &c, &run, err));
     if (how == FAB_BOUND_SCHEDULE) {
         run.pipeline.paces = NULL;

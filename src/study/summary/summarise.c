@@ -113,13 +113,6 @@ static double summary_impact(const fab_summariser *s, const fab_outcome *row) {
 
 /* --- life --------------------------------------------------------------------------------------------------------- */
 
-static fab_status summarise_check_request(const fab_summary_request *r, fab_error *err) {
-    FAB_REFUSE_IF(r->n_engines == 0 || r->n_policies == 0 || r->top == 0 || r->top > FAB_STUDY_TOP_MOST, err,
-                  FAB_EINTERNAL, NULL, "a summary of %zu engines, %zu policies and %zu names", r->n_engines,
-                  r->n_policies, r->top);
-    return FAB_OK;
-}
-
 static fab_status start_variants(fab_summariser *s, fab_error *err) {
     const fab_summary_request *r = &s->request;
     FAB_PASS(FAB_NEW(s->variants, s->n_variants, err));
@@ -152,7 +145,6 @@ static fab_status start_variants(fab_summariser *s, fab_error *err) {
 }
 
 fab_status fab_summariser_new(const fab_summary_request *request, fab_summariser **out, fab_error *err) {
-    FAB_PASS(summarise_check_request(request, err));
     FAB_OWNS_NEW(fab_summariser_free_owned, fab_summariser, s, 1, err);
     s->request = *request;
     s->n_variants = request->n_engines * request->n_policies;

@@ -66,24 +66,8 @@ static fab_status write_listed(const fab_phase *phase, uint32_t n_gpus, fab_matr
     return FAB_OK;
 }
 
-/* The highest GPU that the phase names: 0 if it has no flow. */
-static uint32_t highest_gpu(const fab_phase *phase) {
-    uint32_t highest = 0;
-    if (phase->all.n > 0) {
-        return phase->all.first + phase->all.n - 1;
-    }
-    for (uint64_t i = 0; i < phase->n_flows; i++) {
-        uint32_t most = phase->src[i] > phase->dst[i] ? phase->src[i] : phase->dst[i];
-        highest = most > highest ? most : highest;
-    }
-    return highest;
-}
-
 fab_status fab_matrix_write(const fab_phase *phase, uint32_t n_gpus, fab_matrix_format format, FILE *out,
                             fab_error *err) {
-    uint32_t highest = highest_gpu(phase);
-    FAB_REFUSE_IF(phase->n_flows > 0 && highest >= n_gpus, err, FAB_EINTERNAL, phase->name,
-                  "a flow names GPU %" PRIu32 " of %" PRIu32, highest, n_gpus);
     if (phase->all.n > 0) {
         write_all(phase, n_gpus, format, out);
     } else {

@@ -461,22 +461,6 @@ Test(iteration, flops_of_a_token_with_experts) {
     }
 }
 
-Test(iteration, refuses_unknown_kernels_and_jobs_with_gaps) {
-    const fab_model *model = fab_model_find("gpt-1.7b");
-    fab_job_times times = {.tp = {.transfer_s = 0}};
-    fab_iteration it;
-    fab_error err = {.code = FAB_OK};
-    fab_job_spec job = row_job(model, 1, 1, 8, 64);
-    fab_iteration_request request = {.job = &job, .times = &times};
-    job.ffn = 0;
-    cr_expect_eq(row_time(&request, &it, &err), FAB_EINTERNAL);
-    cr_expect_not_null(strstr(err.text, "ffn"), "%s", err.text);
-    err = (fab_error){.code = FAB_OK};
-    job.ffn = 9216;
-    job.accelerator = (fab_gpu){.name = ""};
-    cr_expect_eq(row_time(&request, &it, &err), FAB_EINTERNAL);
-}
-
 /* --- dollars and days --------------------------------------------------------------------------------------------- */
 
 Test(iteration, dollars_by_hand) {

@@ -326,8 +326,6 @@ Test(matrix, other_refusals) {
     cr_expect_eq(fab_matrix_write(&traffic.phases[0], 4, FAB_MATRIX_CSV, full, &err), FAB_EIO);
     cr_expect_str_eq(err.text, "cannot write the traffic matrix: No space left on device");
     (void)fclose(full);
-    err.code = FAB_OK;
-    cr_expect_eq(fab_matrix_write(&traffic.phases[0], 3, FAB_MATRIX_CSV, stderr, &err), FAB_EINTERNAL);
     fab_traffic_release(&traffic);
     fabric = traffic_fabric(1 << 20, 8, 8); /* 1.1e12 lines: the full disk must be noticed early */
     traffic = traffic_made("pattern:all-to-all,bytes=1B", NULL, &fabric, 1);
@@ -337,8 +335,5 @@ Test(matrix, other_refusals) {
     cr_expect_eq(fab_matrix_write(&traffic.phases[0], 1 << 20, FAB_MATRIX_MARKET, full, &err), FAB_EIO);
     cr_expect_str_eq(err.text, "cannot write the traffic matrix: No space left on device");
     (void)fclose(full);
-    err.code = FAB_OK;
-    cr_expect_eq(fab_matrix_write(&traffic.phases[0], (1 << 20) - 1, FAB_MATRIX_CSV, stderr, &err), FAB_EINTERNAL);
-    cr_expect_str_eq(err.text, "a flow names GPU 1048575 of 1048575");
     fab_traffic_release(&traffic);
 }

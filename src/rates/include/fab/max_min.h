@@ -46,8 +46,7 @@ double fab_max_min_bytes(const fab_sharing_size *size);
  * limit. Undefined after an error, as is out_bottleneck.
  * @param[out] out_bottleneck  Shape [n_flows]: such a link, the lowest number where several are, or FAB_NO_BOTTLENECK.
  *                             May be NULL.
- * @retval FAB_EINPUT        a capacity, weight, share or limit that is not above 0, or a link that does not exist or is
- *                           named twice by a flow; the message names it
+ * @retval FAB_EINPUT        a link that is named twice by a flow; the message names it
  * @retval FAB_EUNSUPPORTED  2^32 links and limits, or flow-links, or more
  * @retval FAB_EINTERNAL     the check fails
  * Complexity: O(flow-links + links log links) as measured: how often a link comes up before it is full has no proven

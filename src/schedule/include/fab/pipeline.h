@@ -139,8 +139,9 @@ typedef enum fab_pipeline_needs {
  * transfers or gathers and reductions are under way at its stage, x of it takes as long as the paces say, and these are
  * slowed down for as much of the time.
  * @param[in] needs  use is NULL where only the time is asked for.
- * @retval FAB_EINPUT        no stage, chunk or microbatch; several chunks, and microbatches that are no multiple of the
- *                           stages, or zero-bubble; a time that is negative
+ * @param[in] pipeline  Has a stage, chunk and microbatch at least, and no time below 0; of several chunks the
+ *                      microbatches are a multiple of the stages, and the order is not zero-bubble.
+ * @retval FAB_EINPUT        it takes for ever
  * @retval FAB_ELIMIT        more memory than max_bytes
  * Complexity: O(stages * chunks * microbatches * log(stages)).
  */

@@ -68,10 +68,9 @@ typedef struct fab_solution {
  * @param[out] x       Shape [n_columns]. Integer columns hold whole numbers. Written when out->has_point.
  * @param[out] row_dual  Prices of the rows, shape [n_rows]: what the objective gains per unit by which the binding
  * bound of the row grows. Written with `x`. NULL: not wanted, as it must be with integer columns.
- * @retval FAB_EINPUT     the program makes no sense: bounds that cross, NaN, an entry outside or given twice, an
- *                        infinite coefficient; err->text names the column, row or entry
+ * @retval FAB_EINPUT     no columns, or more than GLPK can number
  * @retval FAB_ENOMEM     memory ran out, or limits->memory_mb did
- * @retval FAB_EINTERNAL  the solver gave up; err->text has its own words
+ * @retval FAB_EINTERNAL  the solver gave up, as where an entry is outside or given twice; err->text has its own words
  * Threads: a thread at a time has its own solver environment; concurrent calls on several threads are safe with a GLPK
  * that was built reentrant, as Debian's is (tests/plain/test_solve_threads.c).
  */

@@ -6,8 +6,7 @@
 
 #include "fab/status.h"
 
-#define FAB_XML_STREAM_DEPTH 64
-#define FAB_XML_STREAM_TEXT  ((size_t)1 << 20) /**< bytes of character data of one element */
+#define FAB_XML_STREAM_TEXT ((size_t)1 << 20) /**< bytes of character data of one element */
 
 /** Where the file is read; valid during a call of the visitor. */
 typedef struct fab_xml_stream fab_xml_stream;
