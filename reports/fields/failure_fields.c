@@ -477,8 +477,8 @@ static const fab_field CONTENTION[] = {
     LIST(engines, "engine", engines, n_engines, &CONTENTION_ENGINE, "The jobs together under every engine."),
     LIST(interference, "pair", interference, n_interference, &PAIR,
          "With --interference: every network phase of a job against every one of another.", FILLED),
-    ARRAY(remedies, "remedy", remedies, n_remedies, &REMEDY, "Changes for all jobs at once, the easiest first.",
-          FILLED),
+    ARRAY(remedies, "remedy", remedies, n_remedies, &REMEDY,
+          "Changes for all jobs at once, the easiest first: what moves none.", FILLED),
 };
 const fab_fields fab_contention_fields = TABLE(
     "contention", CONTENTION, JOBS,

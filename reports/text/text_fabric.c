@@ -122,8 +122,8 @@ static void fabric_put_spares(fab_page *page, const fab_fabric_result *f) {
     const char *servers = fab_show_counted(page, s->servers, "spare server", "spare servers");
     if (s->is_shared) {
         fab_page_wrapf(page, FAB_INK_BAD, 2, 2,
-                       "%s hang%s where leaves give up uplinks, %s at the fullest, with %s. All uplinks "
-                       "(full-spares=yes) take %s, %s and %s more.",
+                       "%s hang%s where leaves give up uplinks, %s at the fullest, with %s. full-spares=yes keeps the "
+                       "taper with %s in %s, for %s more, but with other leaves: fabriscope compare tells the time.",
                        servers, s->servers == 1 ? "s" : "", fab_show_taper(page, s->leaf_taper),
                        s->more_switches == 0
                            ? "no switch more"

@@ -408,12 +408,14 @@ static void advice_of_failures(const fab_failures *f, size_t engine, char *out) 
     }
 }
 
-/* What all jobs gain: of changes that save as much the easiest, then those that save more. */
+/* What all jobs gain: of changes that save as much the easiest, then those that save more. What switches must be able
+ * to do hides nothing that they need not. */
 static void advice_of_jobs(const fab_result *r, bool is_one_draw, bool collides, char *out) {
     const fab_contention *c = r->contention;
     double most = 0;
+    double anywhere = 0; /* whatever switches can */
     FAB_EACH(const fab_job_remedy, m, c->remedies, c->n_remedies) {
-        if (m->saved_ratio > most + FAB_VERDICT_LITTLE) {
+        if (m->saved_ratio > anywhere + FAB_VERDICT_LITTLE) {
             fab_append(out, FAB_VERDICT_TEXT,
                        "%s%s%s%s saves %.2g %% of the jobs' GPU time, %" PRIu32 " of %zu are faster",
                        most > 0 ? "; " : "", m->needs_switch_support ? "where switches can, " : "",
@@ -421,8 +423,10 @@ static void advice_of_jobs(const fab_result *r, bool is_one_draw, bool collides,
             if (m->n_slower > 0) {
                 fab_append(out, FAB_VERDICT_TEXT, ", %" PRIu32 " slower", m->n_slower);
             }
-            fab_append(out, FAB_VERDICT_TEXT, "%s", m->is_engine ? "" : " (n-servers in place of servers)");
+            fab_append(out, FAB_VERDICT_TEXT, "%s",
+                       m->is_engine ? "" : ", but jobs that run must move (n-servers in place of servers)");
             most = m->saved_ratio;
+            anywhere = m->needs_switch_support ? anywhere : most;
         }
     }
     FAB_ANY(is_planned, j, c->n_jobs, c->jobs[j].plan_keys[0] != '\0');

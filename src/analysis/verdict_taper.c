@@ -54,14 +54,19 @@ static bool crosses_taper(const fab_result *r, size_t engine) {
     return crosses;
 }
 
-/* The setting that lifts the taper, or "": none does of what is installed, or where a pod or ports leave one. */
-static const char *lifts_taper(const fab_fabric_result *f) {
+/* What tells of it without the taper, or "": nothing of what is installed, or where a pod or ports leave one. */
+static const char *lifts_taper(const fab_fabric_result *f, char *out) {
     for (size_t t = 0; t + 1 < f->counts.tiers && t < FAB_MAX_TIERS; t++) {
         if (f->spec.tier[t].taper > 1) {
-            return "--set taper=1";
+            return "--set taper=1 tells";
         }
     }
-    return f->spares.is_shared ? "--set full-spares=yes" : "";
+    if (f->spares.is_shared) {
+        fab_append(out, 128,
+                   "full-spares=yes has no taper, for %s more and with other leaves: fabriscope compare tells",
+                   fab_money_format(FAB_ROOM, f->spares.full_usd));
+    }
+    return out;
 }
 
 /* What trunks that differ cost where switches share evenly among cables. */
@@ -83,14 +88,15 @@ static void add_held(const fab_phase_result *p, const fab_engine_result *e, cons
                    verdict_seconds(FAB_ROOM, e->transfer_s.mean / e->lower_bound_ratio.mean), p->name,
                    100 * (1 - 1 / e->lower_bound_ratio.mean));
         if (setting[0] != '\0') {
-            fab_append(out, FAB_VERDICT_TEXT, " (%s tells)", setting);
+            fab_append(out, FAB_VERDICT_TEXT, " (%s)", setting);
         }
     }
 }
 
 void verdict_add_taper(const fab_result *r, const fab_run_verdict *v, char *out) {
     const fab_phase_result *p = verdict_most_tapered(r, v->engine);
-    const char *setting = lifts_taper(&r->fabrics[0]);
+    char lifted[128] = "";
+    const char *setting = lifts_taper(&r->fabrics[0], lifted);
     char room[32];
     if (p == NULL) {
         return;
@@ -110,7 +116,7 @@ void verdict_add_taper(const fab_result *r, const fab_run_verdict *v, char *out)
                        100 * fmax(1 - v->uplinks_s / v->compared_s, 0));
         }
         if (setting[0] != '\0') {
-            fab_append(out, FAB_VERDICT_TEXT, " (%s tells%s)", setting, r->plans != NULL ? ", by its own plan" : "");
+            fab_append(out, FAB_VERDICT_TEXT, " (%s%s)", setting, r->plans != NULL ? ", by its own plan" : "");
         }
         if (!is_same_anywhere(r, p)) {
             fab_append(out, FAB_VERDICT_TEXT, ", as may %s",

@@ -13,6 +13,8 @@ write("20.xml", 20, 512)
 write("65.xml", 65, 2048)
 write("256.xml", 256, 1024, 2)
 write("257.xml", 257, 1028, 2)
+jobs = "".join(f'<job id="j{i}" model="llama3-8b" servers="{",".join(str(i + 20 * k) for k in range(4))}"/>' for i in range(20))
+open("strided.xml", "w").write(f'<design><fabric family="rail-spine" gpus="640"/>{jobs}</design>')
 for n in (32, 33):  # no two are alike, so that each has a row
     job = lambda i: (f'<job id="j{i}" model="gpt-1.7b" tp="8" dp="{i + 1}" batch="{64 * (i + 1)}" memory-check="off" '
                      f'servers="{i * (i + 1) // 2}-{(i + 1) * (i + 2) // 2 - 1}"/>')
@@ -80,6 +82,8 @@ grep 'taper costs nothing' out >/dev/null && fail "route: a taper that costs oth
 runs 0 run 20.xml
 grep 'left out' out >/dev/null && fail "run judges all jobs, and says that it leaves some out"
 
+runs 0 run strided.xml --json
+cp out 20.json
 runs 0 run 256.xml --out report --json
 cp out 256.json
 for threads in 1 2; do "$program" run 65.xml --json --quiet --threads $threads | grep -v '"threads"' >"threads-$threads"; done
@@ -98,7 +102,14 @@ for job in c["engines"][0]["jobs"]:
     assert job["left_out"] == 255 and job.get("loses_most_to") != job["job"], job
     assert ("loses_most_to" in job) == ("without_s" in job) and job.get("without_s", 0) < job["iteration_together_s"], job
 assert any("loses_most_to" in job for job in c["engines"][0]["jobs"])
-order = c["remedies"][0]
+told = json.load(open("20.json"))
+saved = [(m["what"], m["saved_ratio"]) for m in told["contention"]["remedies"]]
+assert [what for what, _ in saved] == ["ecmp,qp=16", "spray", "in order"] and saved[2][1] > saved[0][1] + 1e-3 and abs(saved[2][1] - saved[1][1]) < 1e-3, saved
+# What moves nothing stands first; what needs no switches stands beside what does and saves as much.
+words = ["--engine ecmp,qp=16", "; where switches can, --engine spray", "; servers in order"]
+begin = [told["verdict"]["to_do"].index(f"{w} saves {100 * m[1]:.2g} % of the jobs") for w, m in zip(words, saved)]
+assert begin[0] == 0 and begin == sorted(begin) and "must move (n-servers" in told["verdict"]["to_do"][begin[2]:], told["verdict"]["to_do"]
+order = c["remedies"][-1]  # behind all that moves no job
 assert order["what"] == "in order" and order["saved_ratio"] > 0 and order["jobs_slower"] == 0, order
 assert max(job["slowdown_ratio"] for job in c["engines"][0]["jobs"]) > 1.5
 PYTHON

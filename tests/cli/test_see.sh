@@ -63,11 +63,25 @@ for r in tapered:
     assert "2.695 s at least" in v["to_do"] and "--set taper=1 tells" in v["to_do"], v["to_do"]
 PYTHON
 
-# --- what lifts a taper is named, where a setting does: spares make it here, and full-spares=yes ends it ---
+# --- what lifts a taper is named, where a setting does: spares make it here, and full-spares=yes ends it, at its price and not always for the better ---
 spares=(run rail-spine:gpus=512,spares=2 --job model=llama3-8b --quiet)
-says 'this plan nothing (factor 0.03); without it another may be faster (--set full-spares=yes)' "${spares[@]}"
+says 'this plan nothing (factor 0.03); without it another may be faster (full-spares=yes has no taper, for $925.8k more and with other leaves: fabriscope compare tells)' "${spares[@]}"
+says 'full-spares=yes keeps the taper with 35 switches in 2 tiers, for $925.8k more, but with other leaves: fabriscope compare tells' "${spares[@]}"
+"$program" "${spares[@]}" --json >some.json
+"$program" "${spares[@]}" --set full-spares=yes --json >full.json
 "$program" "${spares[@]}" --set full-spares=yes >out
 ! grep 'taper costs' out || fail "full-spares=yes leaves a taper"
+held=(compare rail-spine:gpus=1024,spares=2 rail-spine:gpus=1024,spares=2,full-spares=yes --job model=llama3-70b,tp=2,cp=4,pp=4,interleave=4,microbatch=1,recompute=none,zero=1,sequence-parallel=yes --quiet)
+"$program" "${held[@]}" >out
+! grep 'holds it' out || fail "what is compared is told to be compared"
+"$program" "${held[@]}" --json >held.json
+python3 - <<'PYTHON' || fail "what full-spares=yes does"
+import json
+cost = [json.load(open(f"{n}.json"))["cost"]["total_usd"] for n in ("some", "full")]
+assert round((cost[1] - cost[0]) / 100) == 9258, cost
+few, full = json.load(open("held.json"))["sweep"]["points"]
+assert full["cost_usd"] > few["cost_usd"] and full["engines"][0]["time_s"] > 1.05 * few["engines"][0]["time_s"], (few, full)
+PYTHON
 "$program" build rail-spine:gpus=512,spares=2 --export spares.cables.csv --quiet >/dev/null
 "$program" run installed:spares.cables.csv,spares=2 "${spares[@]:2}" >out
 grep 'taper costs this plan nothing' out >/dev/null && ! grep -e '--set' out || fail "a setting for what is installed: $(<out)"

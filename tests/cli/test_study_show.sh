@@ -177,10 +177,18 @@ study alone clos:gpus=64,radix=32 "${replicas[@]}" --scenarios time:90d@40
 check alone
 policies alone "none shrink"
 says alone "[2] shrink does best of 2."
+says alone "It holds where replicas that are left do all of the batch (--set failures.keep-batch=no: a smaller batch). Where nobody moves"
 says alone "Not tried (--policy): first-spare, same-pod, same-slice, collision-aware; they take idle servers (spares=N)."
 show alone --variant 1 >alone.txt
 says alone "[1] none of 2."
 says alone "Under the best, [2] shrink, it does 9"
+grep 'It holds where' alone.txt && fail "without shrink no batch is kept"
+study fewer clos:gpus=64,radix=32 "${replicas[@]}" --scenarios time:90d@40 --set failures.keep-batch=no
+check fewer
+says fewer "It holds where the batch is smaller without lost replicas (--set failures.keep-batch=yes: those left do all of it)."
+"$python" -c 'import json
+kept, fewer = ([v["goodput_ratio"]["mean"] for v in json.load(open(n + ".json"))["study"]["policy"] if v["policy"] == "shrink"][0] for n in ("alone", "fewer"))
+assert 1 - fewer < 0.95 * (1 - kept), (kept, fewer)' || fail "the other batch keeps as much: nothing to be said of it"
 study whole clos:gpus=64,radix=32 --job model=gpt-1.7b,tp=8,pp=8,dp=1,memory-check=off --scenarios time:30d@10 # one replica
 check whole
 policies whole none

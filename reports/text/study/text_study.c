@@ -78,6 +78,14 @@ static void study_say_goodput(fab_page *page, const fab_study_summary *s, const 
         fab_page_say(page, " At this rate failures cost %s a quarter, by GPU hours of the job at $%.2f.",
                      fab_show_money(page, v->quarterly_lost_usd), s->gpu_hour_usd);
     }
+    if (s->model.shrinks && !s->model.serves && strcmp(v->policy, "shrink") == 0) {
+        fab_page_say(page,
+                     s->model.keeps_batch
+                         ? " It holds where replicas that are left do all of the batch (--set "
+                           "failures.keep-batch=no: a smaller batch)."
+                         : " It holds where the batch is smaller without lost replicas (--set failures.keep-batch=yes: "
+                           "those left do all of it).");
+    }
 }
 
 /* "x1.018 on average, x1.12 or more in 1 of 100, x1.31 at worst" */

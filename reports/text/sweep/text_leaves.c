@@ -139,11 +139,14 @@ static void leaves_put_spares(fab_page *page, const fab_sweep *s) {
     }
     leaf_list(page, s, LEAF_TAPER, more);
     if (more[0] != '\0') {
-        fab_page_wrapf(
-            page, FAB_INK_BOLD, 2, 2,
-            "Not the spares alone: leaves give up uplinks for them, and their taper as built is more than "
-            "%s (%s), used or not. --set full-spares=yes holds it, by more switches, if need be a tier more.",
-            least > 0 ? fab_show(page, "%.3g", least) : "with fewer spares", more);
+        fab_page_wrapf(page, FAB_INK_BOLD, 2, 2,
+                       "Not the spares alone: leaves give up uplinks for them, and their taper as built is more than "
+                       "%s (%s), used or not.%s",
+                       least > 0 ? fab_show(page, "%.3g", least) : "with fewer spares", more,
+                       differ_in(s, "full-spares")
+                           ? ""
+                           : " --set full-spares=yes holds it, by more switches or a tier more; its "
+                             "leaves are others, and jobs may take longer: compare that too.");
     }
     leaf_list(page, s, LEAF_TIERS, more);
     if (more[0] != '\0') {

@@ -1,4 +1,4 @@
-/* What all jobs on a fabric gain together by a change for which nothing is bought: the easiest first. */
+/* What all jobs on a fabric gain together by a change for which nothing is bought: what moves no job first. */
 #include "advise_internal.h"
 #include "fab/contend.h"
 #include "fab/design.h"
@@ -127,7 +127,7 @@ fab_status fab_job_remedies_try(const fab_replay *base, const fab_result *first,
     }
     FAB_PASS(FAB_NEW(t.changed, 1, err));
     fab_design_copy(what->design, t.changed);
-    FAB_PASS(is_lost && order_servers(&t) ? remedy_try(&t, "in order", false, false, err) : FAB_OK);
-    fab_design_copy(what->design, t.changed);
-    return try_engines(&t, err);
+    FAB_PASS(try_engines(&t, err));
+    t.engine = what->engines[place];
+    return is_lost && order_servers(&t) ? remedy_try(&t, "in order", false, false, err) : FAB_OK;
 }

@@ -131,7 +131,7 @@ typedef struct fab_contention {
     fab_interference *interference; /**< in the order engine, job, other; none unless asked for */
     size_t n_interference;
     size_t remedied;                           /**< engine that remedies are compared with */
-    fab_job_remedy remedies[FAB_JOB_REMEDIES]; /**< the easiest first */
+    fab_job_remedy remedies[FAB_JOB_REMEDIES]; /**< the easiest first: what moves no job */
     size_t n_remedies;
     bool has_tried;     /**< remedies were asked for */
     uint64_t n_untried; /**< flows, too many for remedies to be tried; 0: they were */

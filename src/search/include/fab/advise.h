@@ -39,7 +39,7 @@ void fab_advice_free(fab_advice *advice);
 #define FAB_JOB_REMEDY_FLOWS 32768 /**< of all jobs, times seeds: of more nothing is tried */
 
 /**
- * Runs all jobs together with their servers in order, with 16 queue pairs, and sprayed, where they were given
+ * Runs all jobs together with 16 queue pairs, sprayed, and with their servers in order, where they were given
  * otherwise and slow each other down.
  * @param[in]     first       As fab_contend() has it.
  * @param[in]     place       Of the engine that the jobs have now, among those of the base.
