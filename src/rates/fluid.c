@@ -255,14 +255,6 @@ static fab_status simulate(const fab_sharing *sharing, const double *bits, doubl
     return FAB_OK;
 }
 
-static fab_status check_bits(const fab_sharing *s, const double *bits, fab_error *err) {
-    for (uint32_t f = 0; f < s->n_flows; f++) {
-        FAB_REFUSE_IF(!(bits[f] >= 0) || !isfinite(bits[f]), err, FAB_EINPUT, NULL,
-                      "flow %u has %g bits; they must be finite and not below 0", f, bits[f]);
-    }
-    return FAB_OK;
-}
-
 /* Whether all sizes are the same multiple of the weights. */
 static bool is_proportional(const fab_sharing *s, const double *bits) {
     for (uint32_t f = 1; f < s->n_flows; f++) {
@@ -286,7 +278,6 @@ static fab_status solve_once(const fab_sharing *sharing, const double *bits, dou
 }
 
 fab_status fab_fluid_finish(const fab_sharing *sharing, const double *bits, double *out_finish_s, fab_error *err) {
-    FAB_PASS(check_bits(sharing, bits, err));
     return is_proportional(sharing, bits) ? solve_once(sharing, bits, out_finish_s, err)
                                           : simulate(sharing, bits, out_finish_s, err);
 }

@@ -352,9 +352,6 @@ fab_status fab_fluid_last(const fab_max_min *solver, const fab_sharing *sharing,
     double last_s = -1;
     *out = (fab_last_end){.is_known = false};
     for (uint32_t f = 0; f < sharing->n_flows; f++) {
-        if (!(bits[f] >= 0) || !isfinite(bits[f])) {
-            return FAB_OK; /* fab_fluid_finish() refuses it */
-        }
         t.most_bits = most_of(t.most_bits, bits[f]);
         t.most_after_s = most_of(t.most_after_s, after_of(&t, f));
         t.has_nothing = t.has_nothing || bits[f] <= 0;

@@ -160,7 +160,6 @@ static fab_status try_scenarios(const study_scene *scene, double sample_s, fab_s
 
 static fab_status plan_check_request(const fab_study_request *r, fab_error *err) {
     static const char FRONT_END[] = "front-end";
-    FAB_REFUSE_IF(r->design->n_engines == 0, err, FAB_EINPUT, NULL, "a study needs an engine");
     FAB_REFUSE_IF(strncmp(r->traffic, FRONT_END, sizeof FRONT_END - 1) == 0, err, FAB_EUNSUPPORTED, "--traffic",
                   "failures of the front-end are not studied");
     return FAB_OK;

@@ -248,22 +248,6 @@ static fab_status add_losers(const search *s, fab_optimum *o, fab_error *err) {
 
 /* --- request ------------------------------------------------------------------------------------------------------ */
 
-static bool is_positive(bool given, double value) {
-    return !given || (value > 0 && isfinite(value));
-}
-
-static fab_status optimize_check_request(const fab_optimize_request *q, fab_error *err) {
-    const fab_limits *l = &q->limits;
-    FAB_REFUSE_IF(q->gpus == 0 || q->catalog->n_switches == 0 || q->catalog->n_tapers == 0, err, FAB_EINPUT, "optimize",
-                  "GPUs, switches and tapers are needed");
-    FAB_REFUSE_IF(l->has_bisection && !(l->min_bisection_ratio >= 0 && l->min_bisection_ratio <= 1), err, FAB_EINPUT,
-                  "optimize", "a bisection of %g is not between 0 and 1", l->min_bisection_ratio);
-    FAB_REFUSE_IF(!is_positive(l->has_taper, l->max_taper) || !is_positive(l->has_power, l->max_power_w) ||
-                      !is_positive(l->has_budget, l->budget_usd) || !is_positive(q->nic_bps != 0, q->nic_bps),
-                  err, FAB_EINPUT, "optimize", "taper, power, budget and NIC rate must be above 0");
-    return FAB_OK;
-}
-
 /* The GPU that is bought, and whether the book has all that is. */
 static fab_status open_ownership(search *s, fab_error *err) {
     const fab_optimize_request *q = s->request;
@@ -327,7 +311,6 @@ fab_status fab_optimize(const fab_optimize_request *request, fab_optimum **out, 
     search s = {.request = request,
                 .limits = limits_of(&request->limits),
                 .deadline_s = request->time_limit_s > 0 ? optimize_now_s() + request->time_limit_s : INFINITY};
-    FAB_PASS(optimize_check_request(request, err));
     FAB_PASS(request->replayed != NULL ? open_ownership(&s, err) : FAB_OK);
     const double bytes = fmax(optimize_bytes(request), SEARCH_BYTES);
     FAB_PASS(fab_memory_check("the search of a catalog", bytes, request->max_bytes, err));

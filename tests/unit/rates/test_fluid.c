@@ -93,11 +93,8 @@ Test(fluid, refuses) {
     static const uint32_t twice[] = {0, 1, 1};
     double finish[4];
     fab_error err = {0};
-    cr_assert_eq(fab_fluid_finish(&SHARING, (const double[]){1, -1, 1, 1}, finish, &err), FAB_EINPUT);
-    cr_assert_str_eq(err.text, "flow 1 has -1 bits; they must be finite and not below 0");
     fab_sharing s = SHARING;
     s.link = twice;
-    err = (fab_error){0};
     cr_assert_eq(fab_fluid_finish(&s, (const double[]){1, 2, 3, 4}, finish, &err), FAB_EINPUT);
     cr_assert_str_eq(err.text, "flow 1 names link 1 twice; once is enough");
 }

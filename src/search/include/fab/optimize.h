@@ -41,7 +41,7 @@ typedef struct fab_optimize_request {
  * shortest iteration that their NICs and scale-up domains allow. It ends where no bound is below the best of the list,
  * or after most_replays. See src/doc/adr/0092-own-units.md.
  * @param[out] out  Written on success only; release with fab_optimum_free().
- * @retval FAB_EINPUT       the request or the catalog makes no sense
+ * @retval FAB_EINPUT       a price that is needed is missing
  * @retval FAB_ENOSOLUTION  nothing keeps the limits; err->text says which cannot be kept and what is the best value
  * @retval FAB_EUNSUPPORTED no design can be replayed
  * @retval FAB_EINTERNAL    closed form, bill of materials and graph of the winner disagree
