@@ -89,6 +89,7 @@ typedef struct extremes {
     const fab_sweep_point *best, *worst; /* NULL: there is none */
     const fab_sweep_point *even[MOST_NAMED];
     size_t n, n_even;
+    double margin;
     double even_ratio; /* by which those that are even lie above the best, at most */
 } extremes;
 
@@ -112,6 +113,7 @@ static extremes answer_find(const fab_sweep *s, size_t e, double figure(const fa
             x.worst = x.worst == NULL || figure(&p->engines[e]) > figure(&x.worst->engines[e]) ? p : x.worst;
         }
     }
+    x.margin = figure == answer_price || figure == answer_owned ? FAB_EVEN_RATIO : SAME; /* of dollars as compare's */
     for (size_t i = 0; x.n > 0 && i < s->n_points; i++) {
         const fab_sweep_point *p = &s->points[i];
         if (p == x.best || !answer_knows(s, p, e, figure)) {
@@ -119,7 +121,7 @@ static extremes answer_find(const fab_sweep *s, size_t e, double figure(const fa
         }
         double above = figure(&p->engines[e]) / figure(&x.best->engines[e]) - 1;
         double chance = fab_sweep_chance(&p->engines[e], &x.best->engines[e]);
-        if (above < fmax(SAME, chance)) {
+        if (above < fmax(x.margin, chance)) {
             x.even[x.n_even < MOST_NAMED ? x.n_even : 0] = p;
             x.n_even++;
             x.even_ratio = fmax(x.even_ratio, above);
@@ -138,10 +140,12 @@ static const char *answer_even(fab_page *page, const fab_sweep *s, const extreme
         names = fab_show(page, "%.160s%s%.160s and %.160s", x->even[0]->value[0], x->n_even > 2 ? ", " : "",
                          x->n_even > 2 ? x->even[1]->value[0] : "", x->even[x->n_even - 1]->value[0]);
     }
-    return s->scenarios[0] != '\0'
-               ? fab_show(page, " (not told apart from %s by these %shistories)", names,
-                          x->best->engines[e].is_drawn ? "seeds and " : "")
-               : fab_show(page, " (even with %s%s)", names, x->even_ratio < SAME ? "" : ", within what seeds make");
+    return s->scenarios[0] != '\0' ? fab_show(page, " (not told apart from %s by these %shistories)", names,
+                                              x->best->engines[e].is_drawn ? "seeds and " : "")
+                                   : fab_show(page, " (even with %s%s)", names,
+                                              x->even_ratio < SAME        ? ""
+                                              : x->even_ratio < x->margin ? ", less apart than the model is exact"
+                                                                          : ", within what seeds make");
 }
 
 /* "Under ecmp, over 8 seeds, ", or without what does not hold: one engine for all, paths that are drawn. */

@@ -3,6 +3,8 @@
 #include "fab/memory.h"
 #include "fab/parallel.h"
 
+#define MOST_NAMED 6 /* commands that have an option */
+
 static void options_push(cli_list *list, const char *text) {
     list->items[list->n++] = text;
 }
@@ -218,11 +220,12 @@ static const char *place_of_field(const cli_command *command, const char *word, 
 static const char *who_has(const char *name, char *text) {
     size_t n = 0;
     text[0] = '\0';
-    for (size_t i = 0; CLI_COMMANDS[i] != NULL && n < 4; i++) {
-        if (find_option(CLI_COMMANDS[i], name, strlen(name)) != NULL) {
-            fab_append(text, 128, "%s%s", n++ == 0 ? "; commands that have it: " : ", ", CLI_COMMANDS[i]->name);
+    for (size_t i = 0; CLI_COMMANDS[i] != NULL; i++) {
+        if (find_option(CLI_COMMANDS[i], name, strlen(name)) != NULL && ++n <= MOST_NAMED) {
+            fab_append(text, 128, "%s%s", n == 1 ? "; commands that have it: " : ", ", CLI_COMMANDS[i]->name);
         }
     }
+    fab_append(text, 128, "%s", n > MOST_NAMED ? " and others" : "");
     return text;
 }
 

@@ -104,6 +104,8 @@ says 'Fastest: [1] and [2], even within 0.00' compare rail-spine:gpus=1024 rail-
 trio=(rail-only:gpus=256 clos:gpus=256,taper=7 clos:gpus=256 --job model=llama3-8b --quiet) # [2] is next when sprayed, [3] when hashed
 pair=("${trio[@]:0:2}" "${trio[@]:3}")
 says 'Under spray, by GPU hours, [1] and [2] are even' compare "${pair[@]}"
+says '[2] is best too, [1] 2.07 % more (--engine spray). Bought for 5 years, [2] and [1] are even: $33.46 per 1e9 tokens.' \
+  compare clos:gpus=64,radix=16,taper=2 clos:gpus=64,radix=16 --job model=llama3-8b --quiet
 says 'the routing decides more than the designs' compare "${pair[@]}"
 silent 'Not even a network for nothing' compare "${pair[@]}" # another routing brings them level
 says "Not even a network for nothing" compare clos:gpus=256 clos:gpus=256,taper=7 --job model=gpt-7.5b,tp=8,placement=random --engine spray --quiet
@@ -201,6 +203,8 @@ experts=(--job model=mixtral-8x7b,tp=2,pp=2,ep=8,order=tp-cp-dp-pp,batch=512 --e
 says '[1]: GPUs pass traffic between rails on as it comes' compare rail-only:gpus=64 rail-spine:gpus=64,radix=16 "${experts[@]}"
 silent 'GPUs pass traffic' compare rail-only:gpus=64,forwarding=sequential rail-spine:gpus=64,radix=16 "${experts[@]}"
 silent 'GPUs pass traffic' compare rail-only:gpus=64 rail-spine:gpus=64,radix=16 "${quick[@]}"
+silent 'GPUs pass traffic' compare rail-only:gpus=64 rail-only:gpus=64,forwarding=sequential rail-spine:gpus=64,radix=16 "${experts[@]}"
+says '[1]: GPUs pass traffic between rails on as it comes' compare rail-only:gpus=64 rail-only:gpus=64,length=5,forwarding=sequential rail-spine:gpus=64,radix=16 "${experts[@]}"
 
 # Seeds that leave two points even say how many would tell, and twice as many do.
 even=(sweep clos:gpus=128,taper=2 --vary job.placement=random,scattered --job model=llama3-8b --engine ecmp --quiet)

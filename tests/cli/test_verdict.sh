@@ -165,6 +165,9 @@ grep -qF "[1] clos: leave GPUs idle: on 288 of 296" out && [[ $(grep -c "GPUs id
 large=rail-spine:gpus=8192
 "$program" run $large --job model=llama3-8b --json --quiet >all.json
 jq -r .verdict.to_do all.json >out
+# Where its plans have no means over the seeds, that is said; where they have, these are what it tells.
+grep -qF "the tokens (first seed alone): --job batch=1024," out || fail "the seeds of another batch: $(<out)"
+says "the tokens (means of 8 seeds): --job n-servers=36," run clos:gpus=296,radix=64 --job model=llama3-70b --engine ecmp
 keys=$(grep -o 'batch=1024,tp=[^ ;]*' out)
 "$program" run $large --job "model=llama3-8b,$keys" --json --quiet >batch.json
 jq -se '(.[1].iteration[0].tokens_per_s / .[0].iteration[0].tokens_per_s) as $gain | $gain > 1.05 and $gain < 2 and

@@ -219,8 +219,8 @@ static void compare_put_sprayed(fab_page *page, const fab_sweep *s, const fab_ve
                     turns     ? ": the routing turns it"
                     : decides ? ": the routing decides more than the designs"
                               : "");
-    fab_page_wrapf(page, FAB_INK_BOLD, 2, 2, "Under spray%s %s (--engine spray).", v->by_price ? ", by GPU hours," : "",
-                   what);
+    fab_page_wrapf(page, FAB_INK_BOLD, 2, 2, "Under spray%s %s (--engine spray).%s",
+                   v->by_price ? ", by GPU hours," : "", what, bought_show(page, s, w, 1));
 }
 
 /* "[1] dmodk, [2] ecmp with 1 queue pair" where designs have engines of their own; "": one is for all. */
@@ -352,11 +352,26 @@ static void compare_put_network(fab_page *page, const fab_sweep *s) {
     fab_page_paragraph(page, FAB_INK_PLAIN, 2, 2);
 }
 
-/* Where relays carry traffic the verdict rests on how they do. */
+/* Whether what a design differs in is that of another, but for forwarding=sequential. */
+static bool is_sequential_of(const char *settings, const char *other) {
+    static const char KEY[] = "fabric.forwarding=sequential";
+    const char *at = settings != NULL && other != NULL ? strstr(other, KEY) : NULL;
+    if (at == NULL) {
+        return false;
+    }
+    const size_t n = at > other + 2 ? (size_t)(at - other) - 2 : 0; /* without the "; " between two */
+    const char *rest = at + sizeof KEY - 1;
+    return strncmp(settings, other, n) == 0 && strcmp(settings + n, n == 0 && *rest == ';' ? rest + 2 : rest) == 0;
+}
+
+/* Where relays carry traffic the verdict rests on how they do, unless the other way stands beside it. */
 static void compare_put_relays(fab_page *page, const fab_sweep *s) {
     const char *which = "";
     for (size_t i = 0; i < s->n_points; i++) {
-        which = s->points[i].relays ? fab_show(page, "%s%s[%zu]", which, which[0] != '\0' ? ", " : "", i + 1) : which;
+        FAB_ANY(has_both, k, s->n_points, is_sequential_of(s->points[i].settings, s->points[k].settings));
+        which = s->points[i].relays && !has_both
+                    ? fab_show(page, "%s%s[%zu]", which, which[0] != '\0' ? ", " : "", i + 1)
+                    : which;
     }
     if (which[0] != '\0') {
         fab_page_wrapf(page, FAB_INK_BOLD, 2, 2,

@@ -55,6 +55,8 @@ static void write_advice(fab_fewer *io, const fab_plans *all) {
     fab_append(io->advice, sizeof io->advice, " the job does x%.3g the tokens", io->gain);
     if (io->draws > 0) {
         fab_append(io->advice, sizeof io->advice, " (means of %" PRIu64 " seeds)", io->draws);
+    } else if (all->is_drawn) {
+        fab_append(io->advice, sizeof io->advice, " (first seed alone)");
     }
     fab_append(io->advice, sizeof io->advice, ": --job %s", io->job);
 }
