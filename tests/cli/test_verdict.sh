@@ -101,7 +101,7 @@ grep -q "^to do       --job placement=order" out || fail "ranks in order are not
 says "take [2] spray" run "${random[@]}" --engine ecmp --engine spray
 lacks "placement=order" # sprayed, it takes as long
 says "by queue pairs or hashes alone, --engine ecmp,qp=" route "${random[@]}" --advise
-grep -qE -- "--job placement=order costs nothing and saves [0-9.]+ % of the time of the fullest links; --engine \S+ --job placement=order takes an iteration of" lines || fail "the first change: $(<lines)"
+grep -qE -- "--job placement=order costs nothing and saves [0-9.]+ % of the time of all phases; --engine \S+ --job placement=order takes an iteration of" lines || fail "the first change: $(<lines)"
 "$program" route "${random[@]}" --advise --json --quiet >advised && "$program" run "${random[@]}" --json --quiet >told && "$program" run "${random[@]}",placement=order --json --quiet >ordered || fail "placements"
 eval "\"$program\" $(/usr/bin/python3 -c 'import json; print(json.load(open("advised"))["advice"]["best"]["command"].removeprefix("fabriscope "))') --json --quiet" >followed || fail "what is advised does not run"
 /usr/bin/python3 - <<'PYTHON' || fail "ranks in order"
