@@ -7,9 +7,20 @@
 void fab_text_rail_only(fab_page *page, const char *family, const char *of) {
     if (strcmp(family, "rail-only") == 0) {
         fab_text_notef(
-            page, "%s has no link between rails: traffic between them is relayed inside the scale-up domains (PXN)",
+            page,
+            "%s has no link between rails: traffic between them is relayed inside the scale-up domains (PXN). Its "
+            "bisection is of traffic that servers spread over all rails: GPUs of a server that all send to one rail "
+            "share its NIC",
             of);
     }
+}
+
+/* The cut between halves of servers is of all their NICs together, and of any paths. */
+static const char *traffic_that_counts(const char *family) {
+    return strcmp(family, "rail-only") == 0 ? "traffic that servers spread over all rails"
+           : strcmp(family, "torus") == 0 || strcmp(family, "dragonfly") == 0
+               ? "traffic between these, by whatever paths,"
+               : "any traffic";
 }
 
 void fab_text_design(fab_page *page, const fab_fabric_result *fabric) {
@@ -177,9 +188,10 @@ static void fabric_put_structure(fab_page *page, const fab_fabric_result *f, boo
                              : fab_show(page, "%s servers that have all their cables (fabriscope audit halves all)",
                                         fab_show_count(page, n_complete));
         fab_page_wrapf(page, FAB_INK_PLAIN, 2, 2,
-                       "Bisection %s in one direction between the two halves of the %s; any traffic may count on %s of "
-                       "what its NICs can inject.",
-                       fab_show_rate(page, f->bisection_bps), of, fab_show_percent(page, f->bisection_ratio));
+                       "Bisection %s in one direction between the two halves of the %s; %s may count on %s of what its "
+                       "NICs can inject.",
+                       fab_show_rate(page, f->bisection_bps), of, traffic_that_counts(f->family),
+                       fab_show_percent(page, f->bisection_ratio));
     }
 }
 
@@ -187,8 +199,10 @@ void fab_text_fabric(fab_page *page, const fab_fabric_result *f, bool has_graph)
     fab_text_heading(page, "FABRIC", NULL);
     fabric_put_ends(page, f);
     if (strcmp(f->family, "rail-only") == 0) {
-        fab_page_wrap(page, FAB_INK_PLAIN, 2, 2,
-                      "No link between rails: traffic between them is relayed inside the scale-up domains (PXN).");
+        fab_page_wrap(
+            page, FAB_INK_PLAIN, 2, 2,
+            "No link between rails: traffic between them is relayed inside the scale-up domains (PXN); GPUs of a "
+            "server that all send to one rail share its NIC.");
     }
     fabric_put_structure(page, f, has_graph);
     fabric_put_scaleup(page, f);

@@ -390,8 +390,8 @@ says 'One draw of 1024: it has too many flows' sweep clos:gpus=64,gpus-per-serve
   --traffic pattern:all-to-all --engine ecmp --quiet
 says 'are even' compare rail-spine:gpus=256 rail-spine:gpus=256,taper=1.1 --job model=gpt-7.5b,tp=8 --engine ecmp --quiet
 even=(--job model=gpt-3.6b --engine ecmp --quiet)
-both even compare clos:gpus=64,radix=16,taper=1.2 clos:gpus=64,radix=16,taper=1.5 clos:gpus=64,radix=16,taper=2 "${even[@]}" || fail "even designs"
-"$program" compare clos:gpus=64,radix=16,taper=1.2 clos:gpus=64,radix=16,taper=2 "${even[@]}" --json >even2.json || fail "two even designs"
+both even compare clos:gpus=64,radix=16/8,taper=1.2 clos:gpus=64,radix=16/8,taper=1.5 clos:gpus=64,radix=16/8,taper=2 "${even[@]}" || fail "even designs"
+"$program" compare clos:gpus=64,radix=16/8,taper=1.2 clos:gpus=64,radix=16/8,taper=2 "${even[@]}" --json >even2.json || fail "two even designs"
 python3 - <<'PYTHON' || fail "how far designs are apart, and what seeds make of it, are not of the same two"
 import json, re
 apart, chance = map(float, re.search(r"all\s3\sare\seven.*?([\d.]+)\s%\sapart,\sless\sthan\sseeds\smake,\s([\d.]+)\s%", open("even.txt").read(), re.S).groups())

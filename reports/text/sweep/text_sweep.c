@@ -126,8 +126,11 @@ static void sweep_put_fabrics(fab_page *page, const fab_sweep *s) {
     }
     fab_text_heading(page, "FABRICS", NULL);
     fab_table_end(&table, 2, NULL, NULL);
-    fab_text_note(page,
-                  "built taper: oversubscription, leaf first; bisection: part of full that any traffic may count on");
+    FAB_ANY(has_rails, i, s->n_points, strcmp(s->points[i].family, "rail-only") == 0);
+    fab_text_notef(
+        page, "built taper: oversubscription, leaf first; bisection: part of full that any traffic may count on%s",
+        has_rails ? ", of rail-only traffic that servers spread over all rails (to one rail their GPUs share its NIC)"
+                  : "");
     FAB_EACH(const fab_sweep_point, p, s->points, s->n_points) {
         if (!p->is_built) {
             fab_page_wrapf(page, FAB_INK_BAD, 2, 4, "%s: %s", fab_text_sweep_point(page, s, p), p->error);
