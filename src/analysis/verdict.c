@@ -505,6 +505,10 @@ static void verdict_put_cost(const fab_result *r, fab_run_verdict *v) {
             fab_append(v->cost, FAB_VERDICT_TEXT, ", %s bought and run for %.3g years",
                        fab_price_format(FAB_ROOM, it->owned_usd_per_1e9_tokens), r->ownership->years);
         }
+        if (r->ranks < f->spec.gpus) {
+            fab_append(v->cost, FAB_VERDICT_TEXT, "; %s GPUs idle, which no price counts",
+                       FAB_SAY_COUNT(f->spec.gpus - r->ranks));
+        }
         fab_append(v->cost, FAB_VERDICT_TEXT, "; %s tokens/s of %s", FAB_SAY_COUNT((uint64_t)(it->tokens_per_s + 0.5)),
                    r->job.accelerator.name);
     }
