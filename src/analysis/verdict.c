@@ -501,7 +501,7 @@ static void verdict_put_cost(const fab_result *r, fab_run_verdict *v) {
             fab_append(v->cost, FAB_VERDICT_TEXT, " %.2g %% while the longest fall together", 100 * e->lost_ratio);
         }
         if (silent < r->contention->n_jobs) {
-            fab_append(v->cost, FAB_VERDICT_TEXT, "; %s%s not counted: without an iteration",
+            fab_append(v->cost, FAB_VERDICT_TEXT, "; %s%s not counted, without an iteration",
                        r->contention->jobs[silent].id,
                        e->n_contending - e->n_iterating > 1 ? " and others are" : " is");
         }
