@@ -303,7 +303,7 @@ void fab_text_contention(fab_page *page, const fab_contention *c) {
                            : "of it: how much longer the phase takes; ");
     fab_page_say(page,
                  "loses to: without which job, the others staying, it takes least, and without how many as little; "
-                 "none: as long without any one; -: not tried; to do: the easiest that helps it most, done for all%s",
-                 c->n_remedies > 0 && c->remedies[0].by_chance ? ", by chance" : "");
+                 "none: as long without any one; -: not tried; to do: the easiest that helps it most%s, done for all",
+                 c->n_remedies > 0 && c->remedies[0].by_chance ? " where phases meet by chance" : "");
     fab_page_paragraph(page, FAB_INK_DIM, 2, 2);
 }
