@@ -396,8 +396,9 @@ static const fab_field CONTENTION_ENGINES[] = {
     FIELD_OF(seeds, n_seeds, "Seeds that the figures are taken over."),
     FIGURE(all_jobs_s, "s", "Iteration, else phase, of all jobs together, mean over their GPUs.", FILLED,
            .formula = "sum of gpus * together / sum of gpus"),
-    FIELD(lost_ratio, "Part of the GPUs' time that jobs take longer beside each other.", SIGNED,
-          .formula = "sum of gpus * (1 - alone / together) / sum of gpus"),
+    FIELD(lost_ratio,
+          "Part of the GPUs' time that jobs with an iteration take longer beside each other; where none has one, all.",
+          SIGNED, .formula = "sum of gpus * (1 - alone / together) / sum of gpus"),
     FIELD(expected_lost_ratio, "The same where phases meet by chance.", IF(has_expected),
           .formula = "sum of costs_gpus / sum of gpus"),
     FIELD_OF(links_of_several_jobs, n_shared, "Network links that several jobs share, of the first seed."),
@@ -457,6 +458,9 @@ static const fab_fields PAIR = TABLE("interference", PAIRS, JOBS);
 static const fab_field REMEDIES[] = {
     FIELD(what, "An engine; `in order`: servers, one job after the other (n-servers in place of servers)."),
     FIELD(needs_switch_support, "True: switches must be able to do it."),
+    FIELD(
+        by_chance,
+        "True: what follows compares expected_s; else the longest phases start at once. Jobs count as in lost_ratio."),
     FIELD(saved_ratio, "Part of the jobs' time that it saves, a job weighs as its GPUs.", SIGNED,
           .formula = "sum of gpus * (1 - time under it / time together) / sum of gpus"),
     FIELD_OF(jobs_faster, n_faster, "Jobs that gain more than 0.1 %."),

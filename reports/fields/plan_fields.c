@@ -84,10 +84,11 @@ static const fab_field SEARCHED[] = {
     FIELD_OF(bounded, n_bounded, "Plans whose lower bound is not below what was found."),
     FIELD_OF(untimed, n_untimed, "Plans that have no time."),
     FIELD(untimed_note, "Why these have none.", FILLED),
-    FIELD_OF(unlisted, n_unlisted,
-             "Sizes that may have a place in the list behind the best: only a simulation of more paths than one takes tells "
-             "their time.",
-             FILLED, .source = "0124-places-behind-the-best.md"),
+    FIELD_OF(
+        unlisted, n_unlisted,
+        "Sizes that may have a place in the list behind the best: only a simulation of more paths than one takes tells "
+        "their time.",
+        FILLED, .source = "0124-places-behind-the-best.md"),
     FIGURE_OF(unlisted_least_s, unlisted_s, "s", "Under the first seed none of these takes less.", FILLED),
     LIST(plans, "plan", plans, n_plans_listed, &PLAN,
          "The fastest plan of its sizes each, fastest first; before all others those with means."),

@@ -58,7 +58,7 @@ static void contention_put_jobs(fab_page *page, const fab_contending_job *jobs, 
 }
 
 static void contention_put_meeting(fab_table *table, fab_page *page, const fab_contention *c, size_t job,
-                                   const fab_contending_job *j, const fab_contended_phase *m) {
+                                   const fab_contending_job *j, const fab_contended_phase *m, bool by_chance) {
     const double factor = fab_contended_factor(m);
     const double figures[] = {
         j->n_gpus, fab_contended_s(m, false), fab_contended_s(m, true), factor, NAN, m->slowdown.mean, NAN, NAN, NAN};
@@ -73,9 +73,9 @@ static void contention_put_meeting(fab_table *table, fab_page *page, const fab_c
         fab_table_set(table, 4, FAB_INK_GOOD, "x%.3f", factor);
     }
     if (m->expected_s > 0) {
-        const double by_chance = m->expected_s / m->iteration_alone_s;
-        fab_table_set(table, 7, by_chance > FAB_FULL_LOAD ? FAB_INK_BAD : FAB_INK_GOOD, "x%.3f", by_chance);
-    } else {
+        const double longer = fab_contended_longer(m);
+        fab_table_set(table, 7, longer > FAB_FULL_LOAD ? FAB_INK_BAD : FAB_INK_GOOD, "x%.3f", longer);
+    } else if (!by_chance) {
         fab_table_set(table, 7, FAB_INK_PLAIN, "%.3f-%.3f", m->slowdown.min, m->slowdown.max);
     }
     if (m->has_rival) {
@@ -86,16 +86,22 @@ static void contention_put_meeting(fab_table *table, fab_page *page, const fab_c
     }
     if (remedy < c->n_remedies) {
         fab_table_set(table, 9, FAB_INK_PLAIN, "%.24s -%.2g %%", c->remedies[remedy].what,
-                      100 * (1 - c->remedies[remedy].time_s[job] / fab_contended_s(m, true)));
+                      100 * c->remedies[remedy].saved[job]);
     }
+}
+
+/* Jobs of which it is known by chance come first. */
+static bool is_slower(const fab_contended_phase *a, const fab_contended_phase *b) {
+    const bool known = a->expected_s > 0;
+    return known != (b->expected_s > 0) ? known
+                                        : fab_contended_longer(a) > fab_contended_longer(b) + FAB_VERDICT_LITTLE;
 }
 
 /* The job that others slow down most after those that are `shown`; of those that lose hardly less the first. */
 static size_t next_slowed(const fab_contention_engine *e, const bool *shown, size_t n) {
     size_t worst = n;
     for (size_t j = 0; j < n; j++) {
-        if (!shown[j] && (worst == n || fab_contended_factor(&e->jobs[j]) >
-                                            fab_contended_factor(&e->jobs[worst]) + FAB_VERDICT_LITTLE)) {
+        if (!shown[j] && (worst == n || is_slower(&e->jobs[j], &e->jobs[worst]))) {
             worst = j;
         }
     }
@@ -122,12 +128,12 @@ static void contention_put_meetings(fab_page *page, const fab_contention *c, siz
     for (size_t row = 0; row < c->n_jobs && row < MOST_ROWS; row++) {
         const size_t job = next_slowed(e, shown, c->n_jobs);
         shown[job] = true;
-        contention_put_meeting(&table, page, c, job, fab_contending(c, engine, job), &e->jobs[job]);
+        contention_put_meeting(&table, page, c, job, fab_contending(c, engine, job), &e->jobs[job], e->has_expected);
     }
     fab_table_end(&table, 2, NULL, NULL);
     if (c->n_jobs > MOST_ROWS) {
         fab_page_line(page, FAB_INK_DIM, "  and %zu more, slowed by x%.3f at most: --json has all",
-                      c->n_jobs - MOST_ROWS, fab_contended_factor(&e->jobs[next_slowed(e, shown, c->n_jobs)]));
+                      c->n_jobs - MOST_ROWS, fab_contended_longer(&e->jobs[next_slowed(e, shown, c->n_jobs)]));
     }
 }
 
@@ -297,6 +303,7 @@ void fab_text_contention(fab_page *page, const fab_contention *c) {
                            : "of it: how much longer the phase takes; ");
     fab_page_say(page,
                  "loses to: without which job, the others staying, it takes least, and without how many as little; "
-                 "none: as long without any one; -: not tried; to do: the easiest that helps it most, done for all");
+                 "none: as long without any one; -: not tried; to do: the easiest that helps it most%s, done for all",
+                 c->n_remedies > 0 && c->remedies[0].by_chance ? " where phases meet by chance" : "");
     fab_page_paragraph(page, FAB_INK_DIM, 2, 2);
 }

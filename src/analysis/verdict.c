@@ -488,14 +488,22 @@ static void verdict_put_cost(const fab_result *r, fab_run_verdict *v) {
     if (r->contention != NULL && v->engine < r->contention->n_engines) {
         const fab_contention_engine *e = &r->contention->engines[v->engine];
         const bool lose = fmax(e->lost_ratio, e->expected_lost_ratio) > VERDICT_SAME;
+        FAB_FIRST(silent, r->contention->n_jobs, e->jobs[silent].alone_s.mean > 0 && !fab_contended_counts(e, silent));
         fab_append(v->cost, FAB_VERDICT_TEXT, "; %s to each other",
-                   lose ? "of the GPUs' time the jobs lose" : "the jobs lose no time");
+                   !lose                ? "the jobs lose no time"
+                   : e->n_iterating > 0 ? "of the GPUs' time the jobs lose"
+                                        : "of their phases' time the jobs lose");
         if (lose && e->has_expected) {
             fab_append(v->cost, FAB_VERDICT_TEXT, " %.2g %% where phases meet by chance,",
                        100 * e->expected_lost_ratio);
         }
         if (lose) {
             fab_append(v->cost, FAB_VERDICT_TEXT, " %.2g %% while the longest fall together", 100 * e->lost_ratio);
+        }
+        if (silent < r->contention->n_jobs) {
+            fab_append(v->cost, FAB_VERDICT_TEXT, "; %s%s not counted, without an iteration",
+                       r->contention->jobs[silent].id,
+                       e->n_contending - e->n_iterating > 1 ? " and others are" : " is");
         }
     } else if (v->of_iteration && r->iterations[v->engine].usd_per_1e9_tokens > 0) {
         const fab_iteration *it = &r->iterations[v->engine];

@@ -414,12 +414,16 @@ static void advice_of_jobs(const fab_result *r, bool is_one_draw, bool collides,
     const fab_contention *c = r->contention;
     double most = 0;
     double anywhere = 0; /* whatever switches can */
+    const char *basis = "";
     FAB_EACH(const fab_job_remedy, m, c->remedies, c->n_remedies) {
         if (m->saved_ratio > anywhere + FAB_VERDICT_LITTLE) {
+            const char *its = m->by_chance ? " where phases meet by chance" : " while the longest fall together";
             fab_append(out, FAB_VERDICT_TEXT,
-                       "%s%s%s%s saves %.2g %% of the jobs' GPU time, %" PRIu32 " of %zu are faster",
+                       "%s%s%s%s saves %.2g %% of the jobs' GPU time%s, %" PRIu32 " of %zu are faster",
                        most > 0 ? "; " : "", m->needs_switch_support ? "where switches can, " : "",
-                       m->is_engine ? "--engine " : "servers ", m->what, 100 * m->saved_ratio, m->n_faster, c->n_jobs);
+                       m->is_engine ? "--engine " : "servers ", m->what, 100 * m->saved_ratio, its != basis ? its : "",
+                       m->n_faster, c->n_jobs);
+            basis = its;
             if (m->n_slower > 0) {
                 fab_append(out, FAB_VERDICT_TEXT, ", %" PRIu32 " slower", m->n_slower);
             }
@@ -441,7 +445,7 @@ static void advice_of_jobs(const fab_result *r, bool is_one_draw, bool collides,
                    "changes were not tried: %s flows are too many; give --engine %sspray to compare them, move "
                    "jobs that share links apart (servers), or add uplinks",
                    FAB_SAY_COUNT(c->n_untried), takes_pairs(r) ? "ecmp,qp=16 or " : "");
-    } else if (!(c->engines[c->remedied].lost_ratio > FAB_VERDICT_LITTLE)) {
+    } else if (!(fab_contention_lost_ratio(&c->engines[c->remedied]) > FAB_VERDICT_LITTLE)) {
         fab_append(out, FAB_VERDICT_TEXT, "%snothing to move: the jobs hardly cost each other time",
                    most > 0 ? "; " : "");
         if (collides && c->n_remedies == 0) {

@@ -6,30 +6,28 @@
 #include <math.h>
 
 size_t fab_contention_remedy(const fab_contention *c, size_t job) {
-    const double now_s = fab_contended_s(&c->engines[c->remedied].jobs[job], true);
     size_t best = c->n_remedies;
     for (size_t i = 0; i < c->n_remedies; i++) {
-        const double least_s = best < c->n_remedies ? c->remedies[best].time_s[job] : now_s;
-        best = c->remedies[i].time_s[job] < least_s - FAB_VERDICT_LITTLE * now_s ? i : best;
+        const double most = best < c->n_remedies ? c->remedies[best].saved[job] : 0;
+        best = c->remedies[i].saved[job] > most + FAB_VERDICT_LITTLE ? i : best;
     }
     return best;
 }
 
 size_t fab_contention_most_slowed(const fab_contention *c, const fab_contention_engine *e, size_t *out_n) {
-    size_t worst = c->n_jobs;
-    double most = 0;
+    size_t worst[2] = {c->n_jobs, c->n_jobs}; /* at once, by chance */
+    double most[2] = {1, 1};
     *out_n = 0;
     for (size_t j = 0; j < c->n_jobs; j++) {
         const fab_contended_phase *job = &e->jobs[j];
-        const double by_chance = e->has_expected && job->has_iteration ? job->expected_s / job->iteration_alone_s : 0;
-        const double longer = fmax(fab_contended_factor(job), by_chance);
-        *out_n += longer > 1 + FAB_VERDICT_LITTLE;
-        if (longer > fmax(1, most) + FAB_VERDICT_LITTLE) {
-            worst = j;
-            most = longer;
+        const double longer[2] = {fab_contended_factor(job), job->expected_s > 0 ? fab_contended_longer(job) : 0};
+        *out_n += fmax(longer[0], longer[1]) > 1 + FAB_VERDICT_LITTLE;
+        for (int i = 0; i < 2; i++) {
+            worst[i] = longer[i] > most[i] + FAB_VERDICT_LITTLE ? j : worst[i];
+            most[i] = worst[i] == j ? longer[i] : most[i];
         }
     }
-    return worst;
+    return worst[worst[1] < c->n_jobs];
 }
 
 size_t fab_contention_most_costly(const fab_contention *c, const fab_contention_engine *e) {
@@ -76,13 +74,14 @@ void verdict_add_jobs(const fab_contention *c, size_t engine, char *out) {
         const fab_contended_phase *job = &e->jobs[worst];
         fab_append(out, FAB_VERDICT_TEXT, "job %s of %zu loses most to the others: ", c->jobs[worst].id, c->n_jobs);
         const double alone_s = fab_contended_s(job, false);
-        const double now_s = e->has_expected ? job->expected_s : fab_contended_s(job, true);
+        const double now_s = fab_contended_now_s(job);
         const size_t costly = fab_contention_most_costly(c, e);
         fab_append(out, FAB_VERDICT_TEXT, "%s %s instead of %s, x%.3f", job->has_iteration ? "iteration" : "phase",
                    verdict_seconds(FAB_ROOM, now_s), verdict_seconds(FAB_ROOM, alone_s), now_s / alone_s);
-        if (e->has_expected) {
+        if (job->expected_s > 0) {
             fab_append(out, FAB_VERDICT_TEXT,
-                       ", where phases meet by chance; %s, x%.3f, while the longest fall together once",
+                       ", where phases%s meet by chance; %s, x%.3f, while the longest fall together once",
+                       e->n_iterating < e->n_contending ? " of jobs with iterations" : "",
                        verdict_seconds(FAB_ROOM, fab_contended_s(job, true)), fab_contended_factor(job));
         }
         bound_of_rival(c, e, job, out);

@@ -149,6 +149,28 @@ by_chance = re.search(r"loses most to the others: iteration .*? instead of .*?, 
 job = next(j for j in engine["jobs"] if j["job"] == worst[1])
 assert by_chance and abs(float(by_chance[1]) - job["expected_s"] / job["iteration_alone_s"]) < 6e-4, (by_chance, job)
 assert 0 < engine["expected_lost_ratio"] < engine["lost_ratio"], engine
+# Who leads, in the line and the table, loses most by what is said first; what is saved is what a run of the change saves, by the same figure.
+longer = lambda j: j["expected_s"] / j["iteration_alone_s"]
+most = max(map(longer, engine["jobs"]))
+assert longer(job) > most - 1.001e-3 and max(engine["jobs"], key=lambda j: j["slowdown_ratio"])["job"] != job["job"], (job, most)
+rows = re.findall(r"^  (j\d+) .* x[\d.]+ .* x([\d.]+) ", run(jobs).split("spine down")[0], re.M)
+assert rows[0][0] == job["job"] and all(float(a[1]) > float(b[1]) - 2.1e-3 for a, b in zip(rows, rows[1:])) and len(rows) == 10, rows
+order, = [r for r in json.loads(run(jobs, "--json"))["contention"]["remedies"] if r["what"] == "in order"]
+then = times([re.sub(' servers="[^"]*"', ' n-servers="5"', j) for j in jobs])
+saved = lambda key: [1 - then[j["job"]][key] / j[key] for j in engine["jobs"]]  # of as many GPUs each
+by_chance, at_once = saved("expected_s"), saved("iteration_together_s")
+assert order["by_chance"] and abs(order["saved_ratio"] - sum(by_chance) / 10) < 1e-9 and order["jobs_faster"] == sum(s > 1e-3 for s in by_chance), (order, by_chance)
+assert abs(sum(at_once) / 10 - order["saved_ratio"]) > 0.01 and "of the jobs' GPU time where phases meet by chance" in text, (order, at_once)
+# A job without an iteration leaves the others their figures, and its phase is not counted as all that it does.
+more = json.loads(run(jobs + ['<job id="rank" kind="ranking" model="dlrm-dcnv2" n-servers="8"/>'], "--json"))["contention"]["engines"][0]
+assert [j["job"] for j in more["jobs"] if "expected_s" not in j] == ["rank"] and len(more["jobs"]) == 11
+for j, was in zip(more["jobs"], engine["jobs"]):
+    assert j["expected_s"] == was["expected_s"], (j, was)
+assert abs(more["expected_lost_ratio"] / engine["expected_lost_ratio"] - 1) < 1e-9
+lost = [1 - j["iteration_alone_s"] / j["iteration_together_s"] for j in more["jobs"] if "expected_s" in j]
+assert abs(more["lost_ratio"] - sum(lost) / 10) < 1e-9, (more["lost_ratio"], lost)
+said = " ".join(run(jobs + ['<job id="rank" kind="ranking" model="dlrm-dcnv2" n-servers="8"/>']).split())
+assert "where phases of jobs with iterations meet by chance" in said and "; rank is not counted, without an iteration" in said, said[:1500]
 # Without pairs of phases that are affordable there is no such figure, and what is said has none.
 assert not any("expected_s" in j for j in times(jobs, "--seeds", "600").values())
 one, two = (run(jobs, "--json", "--threads", n).replace(f'"threads": {n}', "") for n in "12")

@@ -12,18 +12,25 @@ typedef struct job_trial {
     fab_engine_spec engine;
 } job_trial;
 
+static double job_s(const fab_contended_phase *job, bool by_chance) {
+    const bool contends = job->alone_s.mean > 0; /* else it takes as long as alone */
+    return !contends ? job->iteration_alone_s : by_chance ? fab_contended_now_s(job) : fab_contended_s(job, true);
+}
+
 static void remedy_count(const fab_contention *c, const fab_contention *found, fab_job_remedy *out) {
+    const fab_contention_engine *before = &c->engines[c->remedied];
+    const fab_contention_engine *after = found->engines;
     double gpus = 0;
+    out->by_chance = before->has_expected && (after->has_expected || after->n_contending < 2);
     for (size_t job = 0; job < c->n_jobs; job++) {
-        const fab_contended_phase *before = &c->engines[c->remedied].jobs[job];
-        const double before_s = fab_contended_s(before, true);
-        out->time_s[job] = fab_contended_s(&found->engines[0].jobs[job], true);
-        if (before_s > 0) {
-            const double saved = 1 - out->time_s[job] / before_s;
+        const double before_s = job_s(&before->jobs[job], out->by_chance);
+        const double after_s = job_s(&after->jobs[job], out->by_chance);
+        out->saved[job] = before_s > 0 && after_s > 0 ? 1 - after_s / before_s : 0;
+        if (fab_contended_counts(before, job)) {
             gpus += c->jobs[job].n_gpus;
-            out->saved_ratio += c->jobs[job].n_gpus * saved;
-            out->n_faster += saved > FAB_VERDICT_LITTLE;
-            out->n_slower += saved < -FAB_VERDICT_LITTLE;
+            out->saved_ratio += c->jobs[job].n_gpus * out->saved[job];
+            out->n_faster += out->saved[job] > FAB_VERDICT_LITTLE;
+            out->n_slower += out->saved[job] < -FAB_VERDICT_LITTLE;
         }
     }
     out->saved_ratio /= gpus > 0 ? gpus : 1;
@@ -45,8 +52,8 @@ static fab_status remedy_run(const job_trial *t, fab_job_remedy *out, fab_error 
     const fab_replay replay = {
         .context = context, .n_seeds = t->base->n_seeds, .n_threads = t->base->n_threads, .rates = true};
     FAB_PASS(fab_replay_run(&replay, &first, err));
-    FAB_PASS(fab_contend(&replay, &first, 0, &found, err));
-    FAB_PASS(FAB_NEW(out->time_s, t->c->n_jobs, err));
+    FAB_PASS(fab_contend(&replay, &first, FAB_CONTEND_CHANCE, &found, err));
+    FAB_PASS(FAB_NEW(out->saved, t->c->n_jobs, err));
     remedy_count(t->c, found, out);
     return FAB_OK;
 }
@@ -117,7 +124,8 @@ fab_status fab_job_remedies_try(const fab_replay *base, const fab_result *first,
     FAB_OWNS_MEMBERS(t.changed);
     contention->remedied = engine;
     contention->has_tried = true;
-    const bool is_lost = contention->engines[engine].lost_ratio > FAB_VERDICT_LITTLE; /* to each other */
+    const bool is_lost =
+        fab_contention_lost_ratio(&contention->engines[engine]) > FAB_VERDICT_LITTLE; /* to each other */
     if (contention->n_remedies > 0) {
         return FAB_OK; /* they are known */
     }

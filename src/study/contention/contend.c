@@ -257,8 +257,9 @@ fab_status contend_iterate_at(const contender *c, size_t job, size_t phase, size
 /* One job under one engine: the phase takes as long as together with the others. */
 static fab_status iterate_job(contender *c, size_t job, size_t engine, fab_error *err) {
     fab_contended_phase *m = &c->out->engines[engine].jobs[job];
-    m->has_iteration = c->alone[job].n_iterations > engine;
-    m->iteration_alone_s = m->has_iteration ? c->alone[job].iterations[engine].at_means_s : 0;
+    const bool has = c->alone[job].n_iterations > engine;
+    m->has_iteration = has && c->out->jobs[job].phase[0] != '\0';
+    m->iteration_alone_s = has ? c->alone[job].iterations[engine].at_means_s : 0;
     return m->has_iteration ? contend_iterate_at(c, job, c->out->jobs[job].phase_index, engine, m->together_s.mean,
                                                  &m->iteration_together_s, err)
                             : FAB_OK;
@@ -269,16 +270,23 @@ static fab_status contend_iterate(contender *c, fab_error *err) {
     for (size_t e = 0; e < c->out->n_engines; e++) {
         fab_contention_engine *engine = &c->out->engines[e];
         double gpus = 0;
+        double counted = 0;
         for (size_t job = 0; job < c->out->n_jobs; job++) {
+            FAB_PASS(iterate_job(c, job, e, err));
             if (c->out->jobs[job].phase[0] != '\0') {
-                FAB_PASS(iterate_job(c, job, e, err));
                 engine->n_contending++;
+                engine->n_iterating += engine->jobs[job].has_iteration;
                 gpus += c->out->jobs[job].n_gpus;
                 engine->all_jobs_s += c->out->jobs[job].n_gpus * fab_contended_s(&engine->jobs[job], true);
+            }
+        }
+        for (size_t job = 0; job < c->out->n_jobs; job++) {
+            if (fab_contended_counts(engine, job)) {
+                counted += c->out->jobs[job].n_gpus;
                 engine->lost_ratio += c->out->jobs[job].n_gpus * (1 - 1 / fab_contended_factor(&engine->jobs[job]));
             }
         }
-        engine->lost_ratio /= gpus > 0 ? gpus : 1;
+        engine->lost_ratio /= counted > 0 ? counted : 1;
         engine->all_jobs_s /= gpus > 0 ? gpus : 1;
     }
     return FAB_OK;
@@ -350,7 +358,7 @@ FAB_FREES_AFTER(fab_contention_free, fab_contention, c) {
     }
     FAB_FREE_EACH_OF(free, c->engines, c->n_engines, .jobs);
     release_pairs(c);
-    FAB_FREE_EACH_OF(free, c->remedies, c->n_remedies, .time_s);
+    FAB_FREE_EACH_OF(free, c->remedies, c->n_remedies, .saved);
     FAB_FREE_ALL(c->jobs, c->engines);
 }
 
@@ -405,10 +413,10 @@ fab_status fab_contend(const fab_replay *base, const fab_result *first, unsigned
     }
     FAB_TRY(contend_phases(&m, err));
     FAB_TRY(contend_iterate(&c, err));
-    FAB_TRY(further & FAB_CONTEND_RIVALS ? contend_rivals(&m, err) : FAB_OK);
-    const bool expects = (further & FAB_CONTEND_RIVALS) && contend_can_expect(&c);
+    const bool expects = (further & (FAB_CONTEND_CHANCE | FAB_CONTEND_RIVALS)) && contend_can_expect(&c);
     FAB_TRY(expects || (further & FAB_CONTEND_PAIRS) ? contend_interfere(&c, err) : FAB_OK);
     FAB_TRY(expects ? contend_expect(&c, err) : FAB_OK);
+    FAB_TRY(further & FAB_CONTEND_RIVALS ? contend_rivals(&m, err) : FAB_OK);
     if (!(further & FAB_CONTEND_PAIRS)) {
         release_pairs(c.out);
     }

@@ -33,13 +33,12 @@ static fab_status lose(void *context, size_t index, FAB_UNUSED size_t worker, fa
     return FAB_OK;
 }
 
-/* Whether every network phase of the jobs that contend has a time, and each of them an iteration in which it recurs. */
+/* Whether several jobs that contend have an iteration in which phases recur, and their network phases times. */
 static bool has_clocks(const contender *c, size_t engine) {
-    bool has = c->out->engines[engine].n_contending > 1;
+    bool has = c->out->engines[engine].n_iterating > 1;
     for (size_t job = 0; job < c->out->n_jobs && has; job++) {
         const fab_contending_job *j = &c->out->jobs[job];
-        has = j->phase[0] == '\0' || c->out->engines[engine].jobs[job].has_iteration;
-        for (size_t p = 0; p < j->n_phases && has && j->phase[0] != '\0'; p++) {
+        for (size_t p = 0; p < j->n_phases && has && c->out->engines[engine].jobs[job].has_iteration; p++) {
             has = j->network_flows[p] == 0 || contend_alone(c, job, p, engine)->has_time;
         }
     }
@@ -72,7 +71,8 @@ fab_status contend_expect(contender *c, fab_error *err) {
         fab_contention_engine *engine = &c->out->engines[e];
         double gpus = 0;
         for (size_t job = 0; job < c->out->n_jobs; job++) {
-            engine->jobs[job].expected_s = engine->has_expected ? engine->jobs[job].iteration_alone_s : 0;
+            const fab_contended_phase *j = &engine->jobs[job];
+            engine->jobs[job].expected_s = engine->has_expected && j->has_iteration ? j->iteration_alone_s : 0;
         }
         FAB_EACH(const fab_interference, t, c->out->interference, c->out->n_interference) {
             engine->jobs[t->job].expected_s += t->engine == e ? t->lost_s : 0;
@@ -83,7 +83,7 @@ fab_status contend_expect(contender *c, fab_error *err) {
                 t->engine == e && expected_s > 0 ? c->out->jobs[t->job].n_gpus * t->lost_s / expected_s : 0;
         }
         for (size_t job = 0; job < c->out->n_jobs; job++) {
-            gpus += c->out->jobs[job].phase[0] != '\0' ? c->out->jobs[job].n_gpus : 0;
+            gpus += fab_contended_counts(engine, job) ? c->out->jobs[job].n_gpus : 0;
             engine->expected_lost_ratio += engine->jobs[job].costs_gpus;
         }
         engine->expected_lost_ratio /= gpus > 0 ? gpus : 1;

@@ -67,14 +67,14 @@ typedef struct contended {
 FAB_STATUS contend_phases(contended *m, fab_error *err);
 void contended_release(contended *m);
 
-/** Leaves jobs out in turn: who costs each most. After contend_iterate(). */
+/** Leaves jobs out in turn: who costs each most. After contend_iterate() and contend_expect(). */
 FAB_STATUS contend_rivals(contended *m, fab_error *err);
 
 /** What the iteration of a job takes whose phase takes so long, latency included; without an iteration the phase. */
 FAB_STATUS contend_iterate_at(const contender *c, size_t job, size_t phase, size_t engine, double phase_s,
                               double *out_s, fab_error *err);
 
-/** Whether pairs of phases are few enough, and every job has a clock, under any engine: marks these. After
+/** Whether pairs of phases are few enough, and several jobs have a clock, under any engine: marks these. After
  * contend_iterate(). */
 bool contend_can_expect(contender *c);
 

@@ -37,7 +37,7 @@ typedef struct fab_contending_job {
 typedef struct fab_contended_phase {
     fab_stat alone_s, together_s;                   /**< over the seeds, latency included */
     fab_stat slowdown;                              /**< together over alone, seed by seed */
-    bool has_iteration;                             /**< the next two are known: of a training job */
+    bool has_iteration;                             /**< the next two are known: a job with an iteration contends */
     double iteration_alone_s, iteration_together_s; /**< the phase takes its mean time alone, or together */
     double expected_s; /**< with has_expected: the iteration where all network phases meet those of others by chance */
     double costs_gpus; /**< with has_expected: what the job costs the others then, as GPUs of theirs that stand still */
@@ -59,6 +59,16 @@ static inline double fab_contended_s(const fab_contended_phase *phase, bool toge
 /** How much longer the job takes: its iteration, else its phase. */
 static inline double fab_contended_factor(const fab_contended_phase *phase) {
     return phase->has_iteration ? phase->iteration_together_s / phase->iteration_alone_s : phase->slowdown.mean;
+}
+
+/** What it takes beside the others as it is said first: by chance where that is known. */
+static inline double fab_contended_now_s(const fab_contended_phase *phase) {
+    return phase->expected_s > 0 ? phase->expected_s : fab_contended_s(phase, true);
+}
+
+/** How much longer that is. */
+static inline double fab_contended_longer(const fab_contended_phase *phase) {
+    return phase->expected_s > 0 ? phase->expected_s / phase->iteration_alone_s : fab_contended_factor(phase);
 }
 
 /** Network links of one boundary in one direction, first seed. */
@@ -88,17 +98,30 @@ typedef struct fab_contention_engine {
     size_t first_job; /**< among those of the contention: how it runs them */
     uint64_t n_seeds;
     uint32_t n_contending;     /**< jobs that have a phase here */
+    uint32_t n_iterating;      /**< of these, jobs with an iteration */
     fab_contended_phase *jobs; /**< shape [n_jobs]; zero where a job has no phase here; owned */
     fab_shared_tier tiers[2 * FAB_MAX_TIERS];
     size_t n_tiers;
     double all_jobs_s;          /**< iteration, else phase, of the jobs together: mean over their GPUs */
-    double lost_ratio;          /**< part of the GPUs' time that jobs take longer beside each other */
-    bool has_expected;          /**< the next is known: of pairs of phases of training jobs, if few enough */
+    double lost_ratio;          /**< part of the GPUs' time that jobs that count take longer beside each other */
+    bool has_expected;          /**< the next is known: of pairs of phases of jobs with iterations, if few enough */
     double expected_lost_ratio; /**< the same where phases meet by chance */
     uint64_t n_shared;          /**< over the tiers */
     fab_shared_link worst[FAB_SHARED_LINKS]; /**< the shared links that need longest for their bytes */
     size_t n_worst;
 } fab_contention_engine;
+
+/** Whether a job's time counts among what jobs lose: iterations do; phases, which are not all that a job does, where no
+ * job has an iteration. */
+static inline bool fab_contended_counts(const fab_contention_engine *engine, size_t job) {
+    return engine->n_iterating > 0 ? engine->jobs[job].has_iteration : engine->jobs[job].alone_s.mean > 0;
+}
+
+/** What jobs lose to each other: by chance, unless there are jobs of which it is not known how often they meet. */
+static inline double fab_contention_lost_ratio(const fab_contention_engine *engine) {
+    const double at_once = engine->has_expected && engine->n_iterating == engine->n_contending ? 0 : engine->lost_ratio;
+    return engine->expected_lost_ratio > at_once ? engine->expected_lost_ratio : at_once;
+}
 
 /** Every network phase of a job against every one of another: how much slower the first is. */
 typedef struct fab_interference {
@@ -116,9 +139,10 @@ typedef struct fab_interference {
 typedef struct fab_job_remedy {
     char what[FAB_ENGINE_TEXT_SIZE]; /**< "in order" (servers), or an engine */
     bool is_engine, needs_switch_support;
-    double *time_s;              /**< shape [n_jobs]: together, under it; owned */
-    double saved_ratio;          /**< part of the jobs' time that it saves, a job weighs as its GPUs */
-    uint32_t n_faster, n_slower; /**< jobs */
+    bool by_chance;     /**< what follows is where phases meet by chance; else while the longest start at once */
+    double *saved;      /**< shape [n_jobs]: part of its time that it saves each; owned */
+    double saved_ratio; /**< the same of the jobs that count, a job weighs as its GPUs */
+    uint32_t n_faster, n_slower; /**< jobs that count */
 } fab_job_remedy;
 
 typedef struct fab_contention {
@@ -143,7 +167,8 @@ static inline const fab_contending_job *fab_contending(const fab_contention *c, 
 }
 
 /**
- * The job whose iteration, else whose phase, the others make longest, of several the first; n_jobs: none is slowed.
+ * The job that the others make longest, of several the first: by chance where that is known, else, and where none is
+ * longer so, while the longest phases start at once; n_jobs: none is slowed.
  * @param[out] out_n  Jobs that are slowed.
  */
 size_t fab_contention_most_slowed(const fab_contention *contention, const fab_contention_engine *engine, size_t *out_n);

@@ -40,7 +40,7 @@ void fab_advice_free(fab_advice *advice);
 
 /**
  * Runs all jobs together with 16 queue pairs, sprayed, and with their servers in order, where they were given
- * otherwise and slow each other down.
+ * otherwise and slow each other down: by chance where that is known.
  * @param[in]     first       As fab_contend() has it.
  * @param[in]     place       Of the engine that the jobs have now, among those of the base.
  * @param[in]     engine      The same among those of the contention.
