@@ -431,6 +431,7 @@ static const fab_field STUDY[] = {
              "Whether times, and slowdowns, are those within which 99 % of the requests of serving and of "
              "all-to-alls are answered (request_p99_s), all exchanges one after the other.",
              FILLED),
+    FIELD(plan_keys, "What to type for the plan that the job has in histories (--job).", FILLED),
     FIELD_OF(impact, criterion, "What impact is here."),
     FIELD(untried, "Policies that were not tried and may do better, with what they want.", FILLED),
     FIELD_OF(components, n_components, "Different components that fail in some scenario."),

@@ -251,3 +251,39 @@ const fab_report_format fab_report_markdown = {
     .summary = "the text report as Markdown, for a document",
     .make = make_markdown,
 };
+
+const char *fab_text_routing(fab_page *page, const char *label) {
+    const char *pairs = strstr(label, ",qp=");
+    const char *name = fab_show(page, "%.*s", (int)strcspn(label, ","), label);
+    if (pairs == NULL) {
+        return name;
+    }
+    pairs += strlen(",qp=");
+    const int n = (int)strcspn(pairs, ",");
+    return fab_show(page, "%s with %.*s queue pair%s", name, n, pairs, n == 1 && *pairs == '1' ? "" : "s");
+}
+
+const char *fab_text_draws(fab_page *page, bool is_one_draw, uint64_t n_seeds, bool is_estimated) {
+    const char *draws = is_one_draw   ? ", by one draw"
+                        : n_seeds > 0 ? fab_show(page, ", over %" PRIu64 " seeds", n_seeds)
+                                      : "";
+    const char *joined = draws[0] != '\0' ? " and an estimate" : ", by an estimate";
+    return is_estimated ? fab_show(page, "%s%s", draws, joined) : draws;
+}
+
+void fab_text_see(fab_page *page, const char *command, bool has_failures) {
+    if (command != NULL) {
+        fab_page_line(page, FAB_INK_DIM, "  to see it%s:", has_failures ? ", without failures" : "");
+        fab_page_shell(page, FAB_INK_PLAIN, 4, command);
+    }
+}
+
+void fab_text_put_estimate(fab_page *page, double estimated_ratio) {
+    if (estimated_ratio > 0) {
+        fab_page_wrapf(
+            page, FAB_INK_BOLD, 2, 2,
+            "An estimate: so many flows are not followed one by one; no phase takes more than %.2g %% longer than "
+            "it says, but in one draw in a thousand.",
+            100 * estimated_ratio);
+    }
+}

@@ -12,42 +12,6 @@
 #define MOST_TAPERS     4    /* that are told one by one; of more the cheapest alone */
 #define MOST_PAIRS_GAIN 0.1  /* part of a time that more of them had better win */
 
-const char *fab_text_routing(fab_page *page, const char *label) {
-    const char *pairs = strstr(label, ",qp=");
-    const char *name = fab_show(page, "%.*s", (int)strcspn(label, ","), label);
-    if (pairs == NULL) {
-        return name;
-    }
-    pairs += strlen(",qp=");
-    const int n = (int)strcspn(pairs, ",");
-    return fab_show(page, "%s with %.*s queue pair%s", name, n, pairs, n == 1 && *pairs == '1' ? "" : "s");
-}
-
-const char *fab_text_draws(fab_page *page, bool is_one_draw, uint64_t n_seeds, bool is_estimated) {
-    const char *draws = is_one_draw   ? ", by one draw"
-                        : n_seeds > 0 ? fab_show(page, ", over %" PRIu64 " seeds", n_seeds)
-                                      : "";
-    const char *joined = draws[0] != '\0' ? " and an estimate" : ", by an estimate";
-    return is_estimated ? fab_show(page, "%s%s", draws, joined) : draws;
-}
-
-void fab_text_see(fab_page *page, const char *command, bool has_failures) {
-    if (command != NULL) {
-        fab_page_line(page, FAB_INK_DIM, "  to see it%s:", has_failures ? ", without failures" : "");
-        fab_page_shell(page, FAB_INK_PLAIN, 4, command);
-    }
-}
-
-void fab_text_put_estimate(fab_page *page, double estimated_ratio) {
-    if (estimated_ratio > 0) {
-        fab_page_wrapf(
-            page, FAB_INK_BOLD, 2, 2,
-            "An estimate: so many flows are not followed one by one; no phase takes more than %.2g %% longer than "
-            "it says, but in one draw in a thousand.",
-            100 * estimated_ratio);
-    }
-}
-
 /* "taper=2, gpus=512"; of placements the value alone. */
 static const char *answer_point(fab_page *page, const fab_sweep *s, const fab_sweep_point *p) {
     const char *first = fab_show(page, "%.60s%s%.160s", s->compares_placements ? "" : s->path[0],
@@ -264,17 +228,74 @@ void fab_text_gpu_hours(fab_page *page, const fab_sweep *s) {
     fab_page_paragraph(page, FAB_INK_BOLD, 2, 2);
 }
 
-static double answer_waiting(const fab_sweep_engine *e) {
+static double answer_with(const fab_sweep_engine *e, const fab_stat *goodput) {
     const double usd = e->iteration.owned_usd_per_1e9_tokens;
-    return e->has_iteration && usd > 0 && e->waiting.mean > 0 ? usd / e->waiting.mean : INFINITY;
+    return e->has_iteration && usd > 0 && goodput->mean > 0 ? usd / goodput->mean : INFINITY;
 }
 
-/* How much dearer a point is than another where ranks wait for the repair; 0: no more than histories leave open. */
-static double waiting_above(const fab_sweep_point *point, const fab_sweep_point *than, size_t e) {
+static double answer_waiting(const fab_sweep_engine *e) {
+    return answer_with(e, &e->waiting);
+}
+
+/* Points without shrink have what they have. */
+static double answer_other_batch(const fab_sweep_engine *e) {
+    return answer_with(e, e->other_batch.mean > 0 ? &e->other_batch : &e->goodput);
+}
+
+static const fab_parts *parts_of_other(const fab_sweep_engine *e, bool waits) {
+    return waits ? &e->waiting_kept : e->other_batch.mean > 0 ? &e->other_kept : &e->kept;
+}
+
+/* How much dearer a point is than another where ranks wait for the repair, else with the other batch; 0: no more than
+ * histories leave open. */
+static double other_above(const fab_sweep_point *point, const fab_sweep_point *than, size_t e, bool waits) {
     const fab_sweep_engine *a = &point->engines[e];
     const fab_sweep_engine *b = &than->engines[e];
-    const double above = answer_waiting(a) / answer_waiting(b) - 1;
-    return above > fab_pairs_ci95(&a->seeds, &a->waiting_kept, &b->seeds, &b->waiting_kept) ? above : 0;
+    const double above =
+        waits ? answer_waiting(a) / answer_waiting(b) - 1 : answer_other_batch(a) / answer_other_batch(b) - 1;
+    return above > fab_pairs_ci95(&a->seeds, parts_of_other(a, waits), &b->seeds, parts_of_other(b, waits)) ? above : 0;
+}
+
+/* Behind a clause that says what is otherwise: who has the fewest dollars then, if all are known. */
+static void put_other(fab_page *page, const fab_sweep *s, size_t e, const char *clause, bool waits) {
+    const extremes owned = answer_find(s, e, answer_owned);
+    const extremes x = answer_find(s, e, waits ? answer_waiting : answer_other_batch);
+    if (x.n < 2 || x.n != owned.n) {
+        return;
+    }
+    const double turned = other_above(owned.best, x.best, e, waits);
+    const double worst = other_above(x.worst, x.best, e, waits);
+    fab_page_say(page, " %s, ", clause);
+    if (worst == 0) {
+        fab_page_say(page, "these histories tell none apart, bought and run.");
+        return;
+    }
+    fab_page_say(page, "%s%s has the fewest dollars bought and run%s: %s per 1e9 tokens, %s %s.",
+                 turned > 0 ? "it is otherwise: " : "", jobs_point(page, s, x.best),
+                 turned > 0             ? ""
+                 : x.best == owned.best ? " too"
+                                        : fab_show(page, " (not told apart from %s)", jobs_point(page, s, owned.best)),
+                 fab_show_price(page, (waits ? answer_waiting : answer_other_batch)(&x.best->engines[e])),
+                 jobs_point(page, s, x.worst), fab_show_more(page, worst));
+}
+
+/* Whether fewer replicas do all of the batch may decide more than what is varied; compared designs say it by theirs. */
+static void put_batch(fab_page *page, const fab_sweep *s, size_t e) {
+    bool keeps = false;
+    bool leaves = false;
+    FAB_EACH(const fab_sweep_point, p, s->points, s->n_points) {
+        const bool shrinks = e < p->n_engines && p->engines[e].other_batch.mean > 0;
+        keeps = keeps || (shrinks && p->keeps_batch);
+        leaves = leaves || (shrinks && !p->keeps_batch);
+    }
+    if (!s->compares_designs && keeps != leaves) {
+        fab_page_say(page, " Of a job that has lost replicas the others %s (failures.keep-batch=%s).",
+                     fab_text_batch(keeps), keeps ? "yes, rounded up to what a pipeline takes" : "no");
+        put_other(page, s, e,
+                  fab_show(page, "With --set failures.keep-batch=%s, where they %s", keeps ? "no" : "yes",
+                           fab_text_batch(!keeps)),
+                  false);
+    }
 }
 
 /* " (first-spare: [2], [3])" where others go on with fewer replicas. */
@@ -309,8 +330,6 @@ static void put_plans_tried(fab_page *page, const fab_sweep *s, size_t e) {
 
 /* Whether spares pay turns with what becomes of ranks that have none. */
 void fab_text_policies(fab_page *page, const fab_sweep *s, size_t e) {
-    const extremes owned = answer_find(s, e, answer_owned);
-    const extremes x = answer_find(s, e, answer_waiting);
     if (s->scenarios[0] == '\0') {
         return;
     }
@@ -318,19 +337,8 @@ void fab_text_policies(fab_page *page, const fab_sweep *s, size_t e) {
     put_unlike_policies(page, s);
     fab_page_say(page, ".");
     put_plans_tried(page, s, e);
-    if (x.n > 1 && x.n == owned.n) {
-        const double turned = waiting_above(owned.best, x.best, e);
-        const double worst = waiting_above(x.worst, x.best, e);
-        fab_page_say(page, " Under first-spare, which waits for the repair where no spare is, ");
-        if (worst == 0) {
-            fab_page_say(page, "these histories tell none apart, bought and run.");
-        } else {
-            fab_page_say(page, "%s%s has the fewest dollars bought and run%s: %s per 1e9 tokens, %s %s.",
-                         turned > 0 ? "it is otherwise: " : "", jobs_point(page, s, x.best), turned > 0 ? "" : " too",
-                         fab_show_price(page, answer_waiting(&x.best->engines[e])), jobs_point(page, s, x.worst),
-                         fab_show_more(page, worst));
-        }
-    }
+    put_batch(page, s, e);
+    put_other(page, s, e, "Under first-spare, which waits for the repair where no spare is", true);
     fab_page_paragraph(page, FAB_INK_BOLD, 2, 2);
 }
 

@@ -28,6 +28,8 @@ void fab_text_floor(fab_page *page, const fab_fabric_result *fabric);
 void fab_text_cost(fab_page *page, const fab_fabric_result *fabric, const char *title);
 /** Profile, convention and source of every price book in use; belongs behind the last fab_text_cost(). */
 void fab_text_prices(fab_page *page, const fab_result *result);
+/** What replicas do that are left, with or without failures.keep-batch. */
+const char *fab_text_batch(bool keeps);
 /** Of points with failures: the policy, and what another one would answer. */
 void fab_text_policies(fab_page *page, const fab_sweep *sweep, size_t engine);
 /** "to see it: fabriscope run ..."; nothing where there is no such command (fab_result.see). */

@@ -368,5 +368,5 @@ fab_status fab_sweep_keep_goodput(const fab_sweep_request *request, const fab_de
         out->engines[e].waiting = found.waiting[e].mean > 0 ? found.waiting[e] : (fab_stat){.mean = 0};
         out->engines[e].waiting_kept = found.waiting_parts[e];
     }
-    return request->compares_designs && found.policy == FAB_POLICY_SHRINK ? keep_other_batch(&what, out, err) : FAB_OK;
+    return found.policy == FAB_POLICY_SHRINK ? keep_other_batch(&what, out, err) : FAB_OK;
 }

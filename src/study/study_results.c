@@ -4,6 +4,7 @@
 #include "study_scene.h"
 
 #include "fab/iterate.h"
+#include "fab/job_space.h"
 #include "fab/memory.h"
 #include "fab/summarise.h"
 
@@ -39,6 +40,10 @@ static fab_status open_histories(fab_study_results *r, fab_error *err) {
         r->iteration_tokens = fab_is_whole_training(&traffic, plan->traffic) && traffic.model.layers > 0
                                   ? (double)traffic.job.batch * (double)traffic.job.seq
                                   : 0;
+        if (traffic.job.kind == FAB_JOB_TRAINING) {
+            const fab_job_plan run = fab_job_plan_of(&traffic.job);
+            (void)fab_job_plan_text(&run, r->plan_keys);
+        }
         fab_traffic_release(&traffic);
     }
     FAB_PASS(fab_scenarios_new(plan->scenarios, r->fabric, r->floor, &rates, plan->seed, &r->histories, err));
@@ -282,6 +287,8 @@ fab_status fab_study_summarise(const fab_study_results *r, size_t top, bool keep
             is_known ? (1 - x->goodput.mean) * r->gpus * r->gpu_hour_usd * FAB_SECONDS_PER_YEAR / 4 / 3600 : 0;
     }
     (*out)->gpu_hour_usd = r->gpu_hour_usd;
+    FAB_FORMAT((*out)->plan_keys, "%s", r->plan_keys);
+    (*out)->has_spares = r->design.fabric.spares > 0;
     tell_origin(plan, &r->design, *out);
     tell_model(r, &(*out)->model);
     tell_untried(r, *out);

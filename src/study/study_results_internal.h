@@ -18,6 +18,7 @@ struct fab_study_results {
     bool serves, shrinks;      /* of histories: replicas go on without each other; policy shrink takes them out */
     double iteration_tokens;   /* of a whole training job in histories, else 0 */
     double gpus, gpu_hour_usd; /* of a job in histories, else 0 */
+    char plan_keys[192];       /* of one that trains, else empty */
 };
 
 /** The rows of a store, scenario by scenario. Zero-initialised; release with study_rows_release(). */

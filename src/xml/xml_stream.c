@@ -108,7 +108,7 @@ static void stream_on_error(void *user, xmlErrorPtr error) {
     }
     /* Where there is no memory for a namespace, libxml2 2.9 takes it for an empty one. */
     if (error->code == XML_ERR_NO_MEMORY || (error->code == XML_NS_ERR_XML_NAMESPACE && errno == ENOMEM)) {
-        s->status = fab_fail(s->err, FAB_ENOMEM, s->path, "cannot allocate memory for the XML text");
+        s->status = fab_fail(&s->err, FAB_ENOMEM, s->path, "cannot allocate memory for the XML text");
         return;
     }
     FAB_FORMAT(text, "%s", error->message != NULL ? error->message : "syntax error");
@@ -120,13 +120,13 @@ static void stream_on_error(void *user, xmlErrorPtr error) {
         at = (xml_cursor){0, error->line > 0 ? (uint32_t)error->line : 1, error->int2 > 0 ? (uint32_t)error->int2 : 1};
     }
     (void)fab_xml_place(where, s->path, at.line, at.column);
-    s->status = fab_fail(s->err, FAB_EINPUT, where, "not well-formed XML: %s", text);
+    s->status = fab_fail(&s->err, FAB_EINPUT, where, "not well-formed XML: %s", text);
 }
 
 /* --- what a file may not have ------------------------------------------------------------------------------------- */
 
 static void refuse(fab_xml_stream *s, const char *text) {
-    settle(s, s->status == FAB_OK ? stream_wrong(s, s->err, text) : s->status);
+    settle(s, s->status == FAB_OK ? stream_wrong(s, &s->err, text) : s->status);
 }
 
 static void on_entity(void *user, FAB_UNUSED const xmlChar *name, FAB_UNUSED int type,
@@ -167,7 +167,7 @@ static void on_document(void *user) {
     }
     if (!is_known) {
         char where[FAB_XML_PLACE_SIZE];
-        settle(s, fab_fail(s->err, FAB_EINPUT, fab_xml_place(where, s->path, 1, 1),
+        settle(s, fab_fail(&s->err, FAB_EINPUT, fab_xml_place(where, s->path, 1, 1),
                            "encoding '%.40s' is not read; expected UTF-8, UTF-16 or ISO-8859-1", encoding));
     }
 }
@@ -228,9 +228,9 @@ static void stream_on_start(void *user, const xmlChar *name, const xmlChar *pref
     s->n_namespaces = n_namespaces;
     fab_error inner = {0};
     fab_status status = s->visitor->start(s->user, s, (const char *)name, &inner);
-    settle(s, fab_str_status(s->value, s->err)); /* an attribute that memory did not suffice for is not missing */
+    settle(s, fab_str_status(&s->value, &s->err)); /* an attribute that memory did not suffice for is not missing */
     if (status != FAB_OK && s->status == FAB_OK) {
-        settle(s, fab_fail(s->err, status, inner.where, "%s", inner.text));
+        settle(s, fab_fail(&s->err, status, inner.where, "%s", inner.text));
     }
     s->n_attributes = 0;
     s->text->length = 0;
@@ -243,7 +243,7 @@ static void stream_on_end(void *user, const xmlChar *name, FAB_UNUSED const xmlC
         return;
     }
     s->depth--;
-    settle(s, s->visitor->end(s->user, s, (const char *)name, fab_xml_stream_text(s), s->err));
+    settle(s, s->visitor->end(s->user, s, (const char *)name, fab_xml_stream_text(s), &s->err));
     s->text->length = s->data != NULL ? s->text->length : 0;
 }
 
@@ -263,7 +263,7 @@ static void on_text(void *user, const xmlChar *text, int length) {
         return;
     }
     fab_str_append(s->text, (const char *)text, (size_t)length);
-    settle(s, fab_str_status(s->text, s->err));
+    settle(s, fab_str_status(s->text, &s->err));
 }
 
 /* --- the file ----------------------------------------------------------------------------------------------------- */
@@ -278,7 +278,7 @@ static bool refuse_zero_byte(fab_xml_stream *s, const char *bytes, size_t n) {
     }
     if (zero != NULL && s->status == FAB_OK) {
         FAB_FORMAT(where, "%.150s:%u", s->path, (unsigned)s->lines + 1);
-        s->status = fab_fail(s->err, FAB_EINPUT, where, "a zero byte: this is no text file");
+        s->status = fab_fail(&s->err, FAB_EINPUT, where, "a zero byte: this is no text file");
     }
     return zero != NULL;
 }
@@ -297,7 +297,7 @@ static int read_bytes(void *user, char *to, int n) {
     if (status != FAB_OK && s->status == FAB_OK) {
         char where[FAB_XML_PLACE_SIZE];
         (void)fab_xml_place(where, s->path, s->lines + 1, 1);
-        s->status = fab_fail(s->err, status, status == FAB_EINPUT ? where : inner.where, "%s", inner.text);
+        s->status = fab_fail(&s->err, status, status == FAB_EINPUT ? where : inner.where, "%s", inner.text);
     }
     if (!s->has_begun && got > 0) {
         s->has_begun = true;
@@ -322,7 +322,7 @@ static fab_status stream_run(fab_xml_stream *s) {
     s->context = xmlCreateIOParserCtxt(&handler, s, read_bytes, NULL, s, XML_CHAR_ENCODING_NONE);
     if (s->context == NULL) {
         return s->status != FAB_OK ? s->status
-                                   : fab_fail(s->err, FAB_ENOMEM, s->path, "cannot allocate memory for the XML text");
+                                   : fab_fail(&s->err, FAB_ENOMEM, s->path, "cannot allocate memory for the XML text");
     }
     (void)xmlCtxtUseOptions(s->context, XML_PARSE_NONET | (s->data != NULL ? XML_PARSE_IGNORE_ENC : 0));
     errno = 0;
@@ -330,19 +330,15 @@ static fab_status stream_run(fab_xml_stream *s) {
     if (s->status == FAB_OK && (result != 0 || !s->context->wellFormed)) {
         char where[FAB_XML_PLACE_SIZE];
         settle(s, s->context->errNo == XML_ERR_NO_MEMORY
-                      ? fab_fail(s->err, FAB_ENOMEM, s->path, "cannot allocate memory for the XML text")
-                      : fab_fail(s->err, FAB_EINPUT, fab_xml_place(where, s->path, 1, 1), "not well-formed XML"));
+                      ? fab_fail(&s->err, FAB_ENOMEM, s->path, "cannot allocate memory for the XML text")
+                      : fab_fail(&s->err, FAB_EINPUT, fab_xml_place(where, s->path, 1, 1), "not well-formed XML"));
     }
     return s->status;
 }
 
 fab_status xml_stream_parse(fab_xml_stream *s, fab_error *err) {
-    FAB_OWNS(fab_str_release) fab_str text = FAB_STR_INIT;
-    FAB_OWNS(fab_str_release) fab_str value = FAB_STR_INIT;
-    fab_error inner = {0};
-    s->text = &text;
-    s->value = &value;
-    s->err = &inner;
+    s->kept = s->value = (fab_str)FAB_STR_INIT;
+    s->text = &s->kept;
     s->cursor = (xml_cursor)XML_CURSOR_START;
     /* Errors outside a context would be printed: catch them as well. These variables belong to the thread. */
     xmlStructuredErrorFunc old_handler = xmlStructuredError;
@@ -356,7 +352,9 @@ fab_status xml_stream_parse(fab_xml_stream *s, fab_error *err) {
         xmlFreeParserCtxt(s->context);
     }
     xmlSetStructuredErrorFunc(old_user, old_handler);
-    return status == FAB_OK ? FAB_OK : fab_fail(err, status, inner.where, "%s", inner.text);
+    fab_str_release(&s->kept);
+    fab_str_release(&s->value);
+    return status == FAB_OK ? FAB_OK : fab_fail(err, status, s->err.where, "%s", s->err.text);
 }
 
 fab_status fab_xml_stream_read(const char *path, const fab_xml_visitor *visitor, void *context, fab_error *err) {

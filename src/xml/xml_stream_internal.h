@@ -22,12 +22,13 @@ struct fab_xml_stream {
     const xmlChar **attributes;
     int n_attributes, n_namespaces;
     fab_str *text;  /**< character data since the last tag; of `data` where the visitor wants it, and all of it */
-    fab_str *value; /**< of an attribute that is asked for */
+    fab_str kept;   /**< what `text` is where nobody puts another in its place */
+    fab_str value;  /**< of an attribute that is asked for */
     size_t depth;
     bool has_begun, is_wide;
     uint32_t lines; /**< that were read */
     fab_status status;
-    fab_error *err;
+    fab_error err;
 };
 
 /** What libxml2 passes for an attribute. */

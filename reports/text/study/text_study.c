@@ -75,8 +75,11 @@ static void study_say_goodput(fab_page *page, const fab_study_summary *s, const 
                  study_show_goodput(page, v->goodput.p99), study_show_goodput(page, v->goodput.worst), v->failures,
                  v->stops);
     if (v->quarterly_lost_usd > 0) {
-        fab_page_say(page, " At this rate failures cost %s a quarter, by GPU hours of the job at $%.2f.",
-                     fab_show_money(page, v->quarterly_lost_usd), s->gpu_hour_usd);
+        fab_page_say(page, " At this rate failures cost %s a quarter, by GPU hours of the job at $%.2f%s.",
+                     fab_show_money(page, v->quarterly_lost_usd), s->gpu_hour_usd,
+                     s->has_spares ? ", against this design without failures; compare tells what its fabric for spares "
+                                     "costs in time"
+                                   : "");
     }
     if (s->model.shrinks && !s->model.serves && strcmp(v->policy, "shrink") == 0) {
         fab_page_say(page,
@@ -242,6 +245,9 @@ static void study_put_state(fab_page *page, const fab_study_summary *s) {
                      s->traffic);
     } else {
         fab_page_say(page, "Engine %s, policy %s, traffic %s.", v->engine, v->policy, s->traffic);
+    }
+    if (s->plan_keys[0] != '\0') {
+        fab_page_say(page, " It runs by --job %s.", s->plan_keys);
     }
     if (s->n_seeds > 1 && s->span_s > 0) {
         fab_page_say(page, " Histories are dealt to %s of paths.", fab_show_counted(page, s->n_seeds, "seed", "seeds"));

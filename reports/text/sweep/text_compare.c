@@ -167,6 +167,10 @@ static const char *cheapest_show(fab_page *page, const fab_sweep *s, const fab_v
                  : fab_show(page, "cheapest network: [%zu], %s", v->cheapest + 1, usd);
 }
 
+const char *fab_text_batch(bool keeps) {
+    return keeps ? "do all of the batch" : "do what they did, of a smaller batch";
+}
+
 /* What the replicas that are left do may decide more than the designs. */
 static void compare_put_batch(fab_page *page, const fab_sweep *s, const fab_verdict *v) {
     if (!v->hangs_on_batch) {
@@ -185,8 +189,7 @@ static void compare_put_batch(fab_page *page, const fab_sweep *s, const fab_verd
     fab_page_wrapf(page, FAB_INK_BOLD, 2, 2,
                    "It rests on failures.keep-batch=%s: of a job that has lost replicas the others %s. With --set "
                    "failures.keep-batch=%s, where they %s, %s.",
-                   keeps ? "yes" : "no", keeps ? "do all of the batch" : "do what they did, of a smaller batch",
-                   keeps ? "no" : "yes", keeps ? "do what they did, of a smaller batch" : "do all of the batch", what);
+                   keeps ? "yes" : "no", fab_text_batch(keeps), keeps ? "no" : "yes", fab_text_batch(!keeps), what);
 }
 
 /* The engine may decide more than the designs: what becomes of the two where nothing collides. */

@@ -3,8 +3,12 @@
 #include "world.h"
 
 #include "fab/assess.h"
+#include "fab/goodput_run.h"
 #include "fab/memory.h"
+#include "fab/plan_run.h"
 #include "fab/study.h"
+#include "fab/sweep_run.h"
+#include "fab/topologies.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -86,6 +90,39 @@ static void print_planned(const cli_options *options, const fab_study_planned *p
     say_next("run", options, out);
 }
 
+/* The plan that histories leave most, as a sweep takes it; without them, or where several engines share one, the
+ * fastest. Chosen once, for the healthy fabric. */
+static fab_status settle_plan(const cli_options *options, const char *traffic, const fab_policy *policies,
+                              size_t n_policies, fab_design *design, fab_error *err) {
+    FAB_OWNS(fab_sweep_point_release) fab_sweep_point point = {.n_phases = 0};
+    FAB_OWNS(fab_fabric_free_owned) fab_fabric *fabric = NULL;
+    fab_error why = {.code = FAB_OK};
+    bool fits = false;
+    const fab_sweep_request request = {.traffic = traffic,
+                                       .seed = options->seed,
+                                       .n_threads = (size_t)options->n_threads,
+                                       .scenarios = options->scenarios,
+                                       .policy = n_policies > 0 ? policies[n_policies - 1] : FAB_POLICY_FITTING};
+    FAB_OWNED_NEW(fab_design, planned, 1, err);
+    *planned = *design;
+    if (design->n_jobs == 0 || design->jobs[0].model[0] == '\0') { /* it tells the model too */
+        FAB_PASS(fab_plan_settle(planned, traffic, NULL, options->seed, (size_t)options->n_threads, err));
+    }
+    if (design->n_engines == 1 && fab_goodput_has_time(options->scenarios) && fab_plan_is_wanted(design, traffic) &&
+        fab_sweep_evaluate(&request, design, &point, &why) == FAB_OK && point.n_engines == 1 &&
+        point.engines[0].has_plan && point.engines[0].n_plans_tried > 0) {
+        char model[sizeof planned->jobs[0].model];
+        memcpy(model, planned->jobs[0].model, sizeof model);
+        FAB_PASS(fab_topology_build(&design->fabric, &fabric, NULL, err));
+        FAB_PASS(fab_plan_set(design, fabric, &point.engines[0].plan, model, planned, &fits, err));
+        if (fits) {
+            *design = *planned;
+            return FAB_OK;
+        }
+    }
+    return fab_plan_settle(design, traffic, NULL, options->seed, (size_t)options->n_threads, err);
+}
+
 static fab_status run_plan(const cli_options *options, FILE *out, fab_error *err) {
     fab_status status = FAB_OK;
     FAB_OWNED fab_design *design = NULL;
@@ -98,8 +135,7 @@ static fab_status run_plan(const cli_options *options, FILE *out, fab_error *err
     FAB_TRY(FAB_NEW(design, 1, err));
     FAB_TRY(cli_read_design(options, options->operands.items[0], design, err));
     const char *traffic = options->traffic != NULL ? options->traffic : "job";
-    /* Chosen once, for the healthy fabric. */
-    FAB_TRY(fab_plan_settle(design, traffic, NULL, options->seed, (size_t)options->n_threads, err));
+    FAB_TRY(settle_plan(options, traffic, policies, n_policies, design, err));
     const fab_study_request request = {.design = design,
                                        .program = FAB_VERSION,
                                        .traffic = traffic,

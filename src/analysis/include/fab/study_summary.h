@@ -223,6 +223,8 @@ typedef struct fab_study_summary {
     uint64_t n_looked_at;         /**< of them, where one of each class of equal ones was; else 0 */
     double span_s;                /**< of a history; 0: sets */
     double gpu_hour_usd;          /**< of histories of a job, else 0 */
+    char plan_keys[192];          /**< of a training job in histories: how it is run; else empty */
+    bool has_spares;              /**< servers of the design without ranks, by spares */
     bool has_times;
     bool is_p99;    /**< times are those within which 99 % of the requests are answered */
     bool is_single; /**< every scenario is the loss of one component: impact in rankings is its own */

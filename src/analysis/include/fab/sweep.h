@@ -55,8 +55,8 @@ typedef struct fab_sweep_engine {
     bool has_goodput;                     /**< failures were asked for, and every history is known: */
     fab_stat goodput;                     /**< useful part of the time, over the histories */
     fab_stat waiting;     /**< the same under first-spare, where shrink was taken unasked; mean 0: it was not */
-    fab_stat other_batch; /**< of compared designs, where shrink was taken: goodput with the other value of
-                             failures.keep-batch; mean 0: not known */
+    fab_stat other_batch; /**< where shrink was taken: goodput with the other value of failures.keep-batch; mean 0:
+                             not known */
     fab_parts kept, waiting_kept, other_kept; /**< of these three */
     double all_jobs_s;      /**< of a design with several jobs: that of fab_contention_engine; 0: not known */
     bool is_drawn;          /**< some phase hashes: another seed gives another time */
