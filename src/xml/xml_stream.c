@@ -182,15 +182,15 @@ const char *fab_xml_stream_attribute(const fab_xml_stream *at, const char *name)
         }
         const char *from = (const char *)a[XML_VALUE];
         size_t n = (size_t)(a[XML_VALUE_END] - a[XML_VALUE]);
-        at->value->length = 0;
+        at->value.length = 0;
         for (const char *amp; (amp = memchr(from, '&', n)) != NULL;) { /* libxml2 leaves "&#38;" for an ampersand */
             size_t skip = n - (size_t)(amp - from) >= 5 && memcmp(amp, "&#38;", 5) == 0 ? 5 : 1;
-            fab_str_append(at->value, from, (size_t)(amp - from) + 1);
+            fab_str_append(&at->value, from, (size_t)(amp - from) + 1);
             n -= (size_t)(amp - from) + skip;
             from = amp + skip;
         }
-        fab_str_append(at->value, from, n);
-        return at->value->failed ? NULL : at->value->data;
+        fab_str_append(&at->value, from, n);
+        return at->value.failed ? NULL : at->value.data;
     }
     return NULL;
 }
