@@ -97,28 +97,36 @@ static fab_status settle_plan(const cli_options *options, const char *traffic, c
     FAB_OWNS(fab_sweep_point_release) fab_sweep_point point = {.n_phases = 0};
     FAB_OWNS(fab_fabric_free_owned) fab_fabric *fabric = NULL;
     fab_error why = {.code = FAB_OK};
-    bool fits = false;
+    bool is_found = false;
+    const bool shows = cli_progress_wanted(options);
+    cli_progress progress = {.unit = "plans"};
     const fab_sweep_request request = {.traffic = traffic,
                                        .seed = options->seed,
                                        .n_threads = (size_t)options->n_threads,
                                        .scenarios = options->scenarios,
+                                       .progress = shows ? cli_progress_step : NULL,
+                                       .progress_context = &progress,
                                        .policy = n_policies > 0 ? policies[n_policies - 1] : FAB_POLICY_FITTING};
     FAB_OWNED_NEW(fab_design, planned, 1, err);
     *planned = *design;
     if (design->n_jobs == 0 || design->jobs[0].model[0] == '\0') { /* it tells the model too */
         FAB_PASS(fab_plan_settle(planned, traffic, NULL, options->seed, (size_t)options->n_threads, err));
     }
-    if (design->n_engines == 1 && fab_goodput_has_time(options->scenarios) && fab_plan_is_wanted(design, traffic) &&
-        fab_sweep_evaluate(&request, design, &point, &why) == FAB_OK && point.n_engines == 1 &&
-        point.engines[0].has_plan && point.engines[0].n_plans_tried > 0) {
+    if (design->n_engines == 1 && fab_goodput_has_time(options->scenarios) && fab_plan_is_wanted(design, traffic)) {
+        cli_progress_start(&progress);
+        is_found = fab_sweep_evaluate(&request, design, &point, &why) == FAB_OK && point.n_engines == 1 &&
+                   point.engines[0].has_plan && point.engines[0].n_plans_tried > 0;
+        cli_progress_end(shows);
+    }
+    if (is_found) {
         char model[sizeof planned->jobs[0].model];
         memcpy(model, planned->jobs[0].model, sizeof model);
         FAB_PASS(fab_topology_build(&design->fabric, &fabric, NULL, err));
-        FAB_PASS(fab_plan_set(design, fabric, &point.engines[0].plan, model, planned, &fits, err));
-        if (fits) {
-            *design = *planned;
-            return FAB_OK;
-        }
+        FAB_PASS(fab_plan_set(design, fabric, &point.engines[0].plan, model, planned, &is_found, err));
+    }
+    if (is_found) {
+        *design = *planned;
+        return FAB_OK;
     }
     return fab_plan_settle(design, traffic, NULL, options->seed, (size_t)options->n_threads, err);
 }
