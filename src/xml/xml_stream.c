@@ -182,15 +182,15 @@ const char *fab_xml_stream_attribute(const fab_xml_stream *at, const char *name)
         }
         const char *from = (const char *)a[XML_VALUE];
         size_t n = (size_t)(a[XML_VALUE_END] - a[XML_VALUE]);
-        at->value.length = 0;
+        at->value->length = 0;
         for (const char *amp; (amp = memchr(from, '&', n)) != NULL;) { /* libxml2 leaves "&#38;" for an ampersand */
             size_t skip = n - (size_t)(amp - from) >= 5 && memcmp(amp, "&#38;", 5) == 0 ? 5 : 1;
-            fab_str_append(&at->value, from, (size_t)(amp - from) + 1);
+            fab_str_append(at->value, from, (size_t)(amp - from) + 1);
             n -= (size_t)(amp - from) + skip;
             from = amp + skip;
         }
-        fab_str_append(&at->value, from, n);
-        return at->value.failed ? NULL : at->value.data;
+        fab_str_append(at->value, from, n);
+        return at->value->failed ? NULL : at->value->data;
     }
     return NULL;
 }
@@ -228,7 +228,7 @@ static void stream_on_start(void *user, const xmlChar *name, const xmlChar *pref
     s->n_namespaces = n_namespaces;
     fab_error inner = {0};
     fab_status status = s->visitor->start(s->user, s, (const char *)name, &inner);
-    settle(s, fab_str_status(&s->value, &s->err)); /* an attribute that memory did not suffice for is not missing */
+    settle(s, fab_str_status(s->value, &s->err)); /* an attribute that memory did not suffice for is not missing */
     if (status != FAB_OK && s->status == FAB_OK) {
         settle(s, fab_fail(&s->err, status, inner.where, "%s", inner.text));
     }
@@ -337,8 +337,9 @@ static fab_status stream_run(fab_xml_stream *s) {
 }
 
 fab_status xml_stream_parse(fab_xml_stream *s, fab_error *err) {
-    s->kept = s->value = (fab_str)FAB_STR_INIT;
+    s->kept = s->attribute = (fab_str)FAB_STR_INIT;
     s->text = &s->kept;
+    s->value = &s->attribute;
     s->cursor = (xml_cursor)XML_CURSOR_START;
     /* Errors outside a context would be printed: catch them as well. These variables belong to the thread. */
     xmlStructuredErrorFunc old_handler = xmlStructuredError;
@@ -353,7 +354,7 @@ fab_status xml_stream_parse(fab_xml_stream *s, fab_error *err) {
     }
     xmlSetStructuredErrorFunc(old_user, old_handler);
     fab_str_release(&s->kept);
-    fab_str_release(&s->value);
+    fab_str_release(&s->attribute);
     return status == FAB_OK ? FAB_OK : fab_fail(err, status, s->err.where, "%s", s->err.text);
 }
 

@@ -21,9 +21,9 @@ struct fab_xml_stream {
     const xmlChar *prefix, *uri; /**< of the start tag at hand; of no meaning in other calls, as: */
     const xmlChar **attributes;
     int n_attributes, n_namespaces;
-    fab_str *text; /**< character data since the last tag; of `data` where the visitor wants it, and all of it */
-    fab_str kept;  /**< what `text` is where nobody puts another in its place */
-    fab_str value; /**< of an attribute that is asked for */
+    fab_str *text;  /**< character data since the last tag; of `data` where the visitor wants it, and all of it */
+    fab_str *value; /**< of an attribute that is asked for */
+    fab_str kept, attribute; /**< what these two are; another text may be put in the place of the first */
     size_t depth;
     bool has_begun, is_wide;
     uint32_t lines; /**< that were read */
