@@ -414,16 +414,16 @@ static void advice_of_jobs(const fab_result *r, bool is_one_draw, bool collides,
     const fab_contention *c = r->contention;
     double most = 0;
     double anywhere = 0; /* whatever switches can */
-    const char *basis = "";
+    bool by_chance = false;
     FAB_EACH(const fab_job_remedy, m, c->remedies, c->n_remedies) {
         if (m->saved_ratio > anywhere + FAB_VERDICT_LITTLE) {
-            const char *its = m->by_chance ? " where phases meet by chance" : " while the longest fall together";
+            const char *basis = m->by_chance ? " where phases meet by chance" : " while the longest fall together";
             fab_append(out, FAB_VERDICT_TEXT,
                        "%s%s%s%s saves %.2g %% of the jobs' GPU time%s, %" PRIu32 " of %zu are faster",
                        most > 0 ? "; " : "", m->needs_switch_support ? "where switches can, " : "",
-                       m->is_engine ? "--engine " : "servers ", m->what, 100 * m->saved_ratio, its != basis ? its : "",
-                       m->n_faster, c->n_jobs);
-            basis = its;
+                       m->is_engine ? "--engine " : "servers ", m->what, 100 * m->saved_ratio,
+                       most > 0 && m->by_chance == by_chance ? "" : basis, m->n_faster, c->n_jobs);
+            by_chance = m->by_chance;
             if (m->n_slower > 0) {
                 fab_append(out, FAB_VERDICT_TEXT, ", %" PRIu32 " slower", m->n_slower);
             }
