@@ -167,12 +167,12 @@ large=rail-spine:gpus=8192
 jq -r .verdict.to_do all.json >out
 # Where its plans have no means over the seeds, that is said; where they have, these are what it tells.
 grep -qF "the tokens (first seed alone): --job batch=1024," out || fail "the seeds of another batch: $(<out)"
-says "the tokens (means of 8 seeds): --job n-servers=36," run clos:gpus=296,radix=64 --job model=llama3-70b --engine ecmp
 keys=$(grep -o 'batch=1024,tp=[^ ;]*' out)
 "$program" run $large --job "model=llama3-8b,$keys" --json --quiet >batch.json
 jq -se '(.[1].iteration[0].tokens_per_s / .[0].iteration[0].tokens_per_s) as $gain | $gain > 1.05 and $gain < 2 and
   (.[2] | test("with 1,024 the job does x" + ($gain * 100 | round / 100 | tostring)))' all.json batch.json <(jq -R . out) >/dev/null ||
   fail "another batch gains otherwise: $(<out) $(jq .iteration[0].tokens_per_s all.json batch.json)"
+says "the tokens (means of 8 seeds): --job n-servers=36," run clos:gpus=296,radix=64 --job model=llama3-70b --engine ecmp
 # Of taper and hash the larger one bounds a phase, and an engine is named where none was tried.
 "$program" run clos:gpus=128,taper=3 --job kind=ranking --engine ecmp --json --quiet >hashed.json
 "$program" run clos:gpus=128,taper=3 --job kind=ranking --engine spray --json --quiet >sprayed.json
