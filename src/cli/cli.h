@@ -22,6 +22,7 @@
 #include "fab/save.h"
 #include "fab/sweep.h"
 #include "fab/units.h"
+#include "fab/place_run.h"
 #include "session_part.h"
 
 typedef struct fab_design fab_design;
@@ -166,6 +167,8 @@ extern const cli_command cli_command_run, cli_command_explore, cli_command_build
     cli_command_observe, cli_command_import, cli_command_help;
 extern const cli_command *const CLI_COMMANDS[]; /**< ended by NULL */
 extern const bool CLI_HOLDS;                    /**< main() is called again and again: explore keeps its job open */
+/** NULL in the core of a page, which does without the searches that it needs. */
+extern fab_place_ordered *const CLI_PLACE_IN_ORDER;
 
 const cli_command *cli_find_command(const char *name);
 /** FAB_EUSAGE, with a hint at what may have been meant. */

@@ -1,6 +1,5 @@
 #include "cli.h"
 #include "fab/advise.h"
-#include "fab/place_run.h"
 #include "fab/prices.h"
 
 #include "fab/memory.h"
@@ -409,10 +408,10 @@ static fab_status look_for_plan(const cli_session *s, fab_run_verdict *verdict, 
 static fab_status look_in_order(const cli_session *s, fab_run_verdict *verdict, fab_error *err) {
     const cli_options *options = s->options;
     double time_s = 0;
-    if (!verdict->has_time || options->advise.on || s->hosts != NULL) {
+    if (CLI_PLACE_IN_ORDER == NULL || !verdict->has_time || options->advise.on || s->hosts != NULL) {
         return FAB_OK;
     }
-    FAB_PASS(fab_place_in_order(s->asked, verdict->engine, options->traffic, options->seed, s->result.n_seeds,
+    FAB_PASS(CLI_PLACE_IN_ORDER(s->asked, verdict->engine, options->traffic, options->seed, s->result.n_seeds,
                                 (size_t)options->n_threads, &time_s, err));
     verdict->in_order_s = time_s < verdict->time_s * (1 - FAB_VERDICT_PLAN) ? time_s : 0;
     return FAB_OK;

@@ -16,3 +16,5 @@ const cli_command *const CLI_COMMANDS[] = {&cli_command_run,      &cli_command_b
                                            &cli_command_help,     NULL};
 
 const bool CLI_HOLDS = false;
+
+fab_place_ordered *const CLI_PLACE_IN_ORDER = fab_place_in_order;

@@ -16,3 +16,5 @@ const cli_command *const CLI_COMMANDS[] = {
     &cli_command_explore, &cli_command_list, &cli_command_run, &cli_command_build, &HOLD, NULL};
 
 const bool CLI_HOLDS = true;
+
+fab_place_ordered *const CLI_PLACE_IN_ORDER = NULL;

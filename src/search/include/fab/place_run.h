@@ -26,5 +26,6 @@ FAB_STATUS fab_place_run(const fab_sweep_request *request, uint64_t budget, fab_
  *                      is another, or its packets are followed, which takes minutes.
  * Complexity: that of a run of the design under one engine.
  */
-FAB_STATUS fab_place_in_order(const fab_design *design, size_t engine, const char *traffic, uint64_t seed,
-                              uint64_t n_seeds, size_t n_threads, double *out_s, fab_error *err);
+typedef fab_status fab_place_ordered(const fab_design *design, size_t engine, const char *traffic, uint64_t seed,
+                                     uint64_t n_seeds, size_t n_threads, double *out_s, fab_error *err);
+fab_place_ordered fab_place_in_order;
