@@ -1,6 +1,5 @@
 #include "cli.h"
 
-
 /* Every way to choose and order servers that the job's key `placement` has. */
 static const char PLACEMENTS[] = "job.placement=order,packed,scattered,random";
 
