@@ -43,8 +43,8 @@ size_t fab_contention_most_costly(const fab_contention *c, const fab_contention_
 static void bound_of_rival(const fab_contention *c, const fab_contention_engine *e, const fab_contended_phase *job,
                            char *out) {
     if (job->has_rival) {
-        fab_append(out, FAB_VERDICT_TEXT, "; without %s it takes %s, %s less", c->jobs[job->rival].id,
-                   verdict_seconds(FAB_ROOM, job->without_s),
+        fab_append(out, FAB_VERDICT_TEXT, "; without %s %s %s, %s less", c->jobs[job->rival].id,
+                   job->expected_s > 0 ? "that is" : "it takes", verdict_seconds(FAB_ROOM, job->without_s),
                    verdict_seconds(FAB_ROOM, fab_contended_s(job, true) - job->without_s));
         if (job->n_rivals_even > 0) {
             fab_append(out, FAB_VERDICT_TEXT, ", and as little without any of %" PRIu32 " more", job->n_rivals_even);
