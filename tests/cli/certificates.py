@@ -75,6 +75,8 @@ def certify(program, cases, folder):
         else:
             command += ["--export", graph]
         done = subprocess.run(command, cwd=cases, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        if "the fastest plans of these engines differ" in done.stderr:
+            continue  # a certificate is of one plan
         if done.returncode != 0:
             sys.exit(f"{name}: exit code {done.returncode}: {done.stderr}")
         made.append((name, name + ".cert", graph))

@@ -135,5 +135,5 @@ says_early designs optimize --gpus 1000000 --threads 1
 says_early designs optimize --gpus 4096 --family clos --domain 8 --max-taper 2 --job model=llama3-70b --threads 1
 says_early plans plan clos:gpus=16384 --job model=llama3-405b --threads 1
 says_early placements place clos:gpus=2048,radix=32,spares=20 --job model=llama3-70b,tp=8,pp=4 --threads 1
-says_early scenario study clos:gpus=1024,spares=2 --scenarios time:30d@200000 --store early
+says_early plans study clos:gpus=1024,spares=2 --scenarios time:30d@200000 --store early
 exit $((failures > 0))

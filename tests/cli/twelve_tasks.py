@@ -136,14 +136,17 @@ with open("jobs.xml", "w", encoding="utf-8") as file:
                    + (f' servers="{i},{i + 32}"' if i < 17 else "") + "/>" for i in range(20))
     file.write(f'<design name="many"><fabric family="clos" gpus="512"><tier level="1" taper="2"/></fabric>{jobs}'
                '<engine use="ecmp"/></design>')
-slower, lost = ask(TASK, "run jobs.xml", r"^bound by job j4 of 20 loses most to the others: iteration [\d.]+ ms instead of [\d.]+ ms, "
-              r"x1\.097; without j3 it takes 892\.6 ms, 41\.31 ms less; both use leaf-7:55 > spine-4:31; (\d+) of 20 are slowed", r"the jobs lose ([\d.]+) % to each other",
-              r"to do [\w -]+ saves 7\.8 % of the jobs' GPU time, 18 of 20 are faster, 1 slower")
+slower, lost = ask(TASK, "run jobs.xml", r"^bound by job j14 of 20 loses most to the others: iteration [\d.]+ ms instead of [\d.]+ ms, "
+                   r"x1\.014, where phases meet by chance; 913\.2 ms, x1\.073, while the longest fall together once; no single job: .*?; (\d+) of 20 are slowed\. "
+                   r"Job j11 costs the others most", r"the jobs lose to each other ([\d.]+) % where phases meet by chance",
+                   r"to do --engine ecmp,qp=16 saves 3\.3 % of the jobs' GPU time where phases meet by chance, 18 of 20 are faster; where switches can, ")
 table = subprocess.run([PROGRAM, "run", "jobs.xml", "--quiet"], capture_output=True, text=True, check=True).stdout
-rows = re.findall(r"^  j\d+ .* x([\d.]+) +dp +x[\d.]+(?: +(?:none|j\d+(?: \+\d+)?) +(?:in order|spray|ecmp,qp=16) -.*)?$", table, re.M)
-if len(rows) != 20 or sum(float(x) > 1 for x in rows) != int(slower) or rows != sorted(rows, reverse=True):
-    fail(TASK, f"{len(rows)} rows, {sum(float(x) > 1 for x in rows)} slower, not {slower}", table[:2000])
-close(TASK, "what jobs of one size lose", number(lost), 100 * sum(1 - 1 / float(x) for x in rows) / 20)
+rows = [float(x) for x in re.findall(r"^  j\d+ .* x[\d.]+ +dp +x([\d.]+)(?: +(?:none|j\d+(?: \+\d+)?) +(?:in order|spray|ecmp,qp=16) -.*)?$", table, re.M)]
+# Of those that lose hardly less, a thousandth and what is rounded, the first stands first.
+if len(rows) != 20 or sum(x > 1 for x in rows) != int(slower) or any(a < b - 0.002 for a, b in zip(rows, rows[1:])):
+    fail(TASK, f"{len(rows)} rows, {sum(x > 1 for x in rows)} slower, not {slower}", table[:2000])
+if abs(float(lost) - 100 * sum(1 - 1 / x for x in rows) / 20) > 0.05:
+    fail(TASK, f"what jobs of one size lose is not {lost} %", table[:2000])
 
 print(f"12 tasks, {time.monotonic() - begin:.0f} s")
 sys.exit(failures > 0)
