@@ -45,7 +45,7 @@ static fab_status shape_join(fab_shape *s, fab_error *err) {
     for (uint32_t v = 0; v < net->n_nodes; v++) {
         qsort(sorted + s->first[v], s->first[v + 1] - s->first[v], sizeof *sorted, by_port);
     }
-    FAB_FILL(s->side, 2 * net->n_cables, sorted[fab_at].side);
+    FAB_FILL(s->side, s->first[net->n_nodes], sorted[fab_at].side);
     return FAB_OK;
 }
 
