@@ -32,10 +32,8 @@ static const char *usual_port(const audit_plugs *p, uint32_t server) {
 
 /* Whether it is on the leaf of its peers, but not at the port of its siblings. */
 static bool is_elsewhere(const audit_plugs *p, const audit_plug *x, const char *const *usual) {
-    const uint32_t like = p->template_[x->server];
-    const audit_plug *peer = like != NONE ? audit_plug_of(p, like, x->column) : NULL;
-    return !x->is_told && usual[x->server] != NULL && strcmp(port_of(p, x), usual[x->server]) != 0 && peer != NULL &&
-           peer->leaf == x->leaf;
+    return !x->is_told && usual[x->server] != NULL && strcmp(port_of(p, x), usual[x->server]) != 0 &&
+           audit_home_leaf(p, p->home_of[x->server], x->column) == x->leaf;
 }
 
 /* The end of the leaf at a port, or NULL: nothing is there. */

@@ -397,7 +397,10 @@ static fab_status tell_pair(audit_plugs *p, const swapped *x, uint32_t n, fab_er
     for (uint32_t i = 0; i < n; i++) {
         p->plug[x[i].plug[0]].is_told = p->plug[x[i].plug[1]].is_told = true;
     }
-    return n > 1 ? audit_report_servers(p, &p->plug[x->plug[0]], &p->plug[x->plug[1]], is_whole, x->confidence, err)
+    for (uint32_t i = 0; is_whole && n > 1 && i < n_of[0] + n_of[1]; i++) { /* those that one lacks as well */
+        p->plug[i < n_of[0] ? p->first[x->server[0]] + i : p->first[x->server[1]] + i - n_of[0]].is_told = true;
+    }
+    return n > 1 ? audit_report_servers(p, x->server[0], x->server[1], x->confidence, err)
                  : audit_report_exchange(p->a, FAB_FINDING_SWAPPED_HOSTS, &p->plug[x->plug[0]], &p->plug[x->plug[1]],
                                          x->confidence, err);
 }
@@ -465,13 +468,11 @@ static uint32_t list_all(const audit_plugs *p, standing *all) {
     uint32_t n = 0;
     for (uint32_t i = 0; i < p->n; i++) {
         const audit_plug *x = &p->plug[i];
-        const char *port = fab_network_far(p->a->net, x->side)->port;
-        const char *digits = port != NULL ? strpbrk(port, "0123456789") : NULL;
         if (!x->is_told) {
             all[n++] = (standing){.kind = p->pattern[x->server] + x->column,
                                   .leaf = x->leaf,
                                   .rank = p->rank[x->server],
-                                  .port = digits != NULL ? (uint32_t)strtoul(digits, NULL, 10) : 0,
+                                  .port = audit_port_number(p, x),
                                   .plug = i};
         }
     }
