@@ -5,7 +5,8 @@
 
 #include "fab/memory.h"
 
-#define NONE FAB_NETWORK_NONE
+#define NONE   FAB_NETWORK_NONE
+#define EITHER 0.5 /* sure of a leaf where another may be it as well */
 
 /* --- adapters that are elsewhere ---------------------------------------------------------------------------------- */
 
@@ -125,6 +126,15 @@ fab_status audit_report_astray(audit_plugs *plugs, const audit_plug *p, double c
         return FAB_OK;
     }
     const char *leaf = fab_audit_label(a, p->should);
+    if (p->or_else != NONE) {
+        const char *other = fab_audit_label(a, p->or_else);
+        f.confidence = EITHER * confidence;
+        return fab_audit_tell(
+            a, &f, err,
+            "the names around it are on %.100s and on %.100s: it belongs on one of them" FAB_AUDIT_WORK
+            "Look which of %.100s and %.100s lacks it, and move the cable there.",
+            leaf, other, leaf, other);
+    }
     return is_rail ? fab_audit_tell(a, &f, err,
                                     "this adapter is number %u of its host, on a leaf of number %u" FAB_AUDIT_WORK
                                     "Move the cable to %s.",

@@ -8,8 +8,9 @@ typedef struct audit_plug {
     uint32_t server, column; /**< the same for the same port of the same adapter of every server */
     uint32_t node, side;     /**< adapter, and its cable end */
     uint32_t leaf;
-    uint32_t key;    /**< number of (leaf, column) */
-    uint32_t should; /**< the leaf where it belongs, by a rule; FAB_NETWORK_NONE: where it is, or there is none */
+    uint32_t key;     /**< number of (leaf, column) */
+    uint32_t should;  /**< the leaf where it belongs, by a rule; FAB_NETWORK_NONE: where it is, or there is none */
+    uint32_t or_else; /**< where it may belong as well, by its neighbours by name; FAB_NETWORK_NONE */
     bool is_told;
 } audit_plug;
 

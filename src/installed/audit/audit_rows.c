@@ -46,6 +46,15 @@ static bool is_half_at(const audit_plugs *p, uint32_t server, uint32_t home) {
     return n > 0 && 2 * n >= audit_n_ports(p, server);
 }
 
+/* The home of a server that has none for certain: that of its row, or another that half of its ports are at. */
+static uint32_t half_home(const audit_plugs *p, uint32_t server, uint32_t belongs) {
+    if (is_half_at(p, server, belongs)) {
+        return belongs;
+    }
+    FAB_FIRST(s, p->a->shape->n_servers, p->home_of[s] != NONE && is_half_at(p, server, p->home_of[s]));
+    return s < p->a->shape->n_servers ? p->home_of[s] : NONE;
+}
+
 /* Whether a server has the ports of another, at the same leaves. */
 static bool is_like(const audit_plugs *p, uint32_t server, uint32_t other) {
     const uint32_t n = audit_n_ports(p, server);
@@ -89,22 +98,21 @@ static fab_status rows_find(rows *r, fab_error *err) {
         n_all += n_homed >= LEAST ? n_homed : 0;
         r->n_ruled += home != NONE ? n_homed : 0;
         for (uint32_t j = i; home != NONE && j < next; j++) {
-            const uint32_t server = list[j].server;
-            r->belongs[server] = home;
-            if (list[j].home == NONE && is_half_at(p, server, home)) {
-                p->home_of[server] = home;
-            } else if (list[j].home != home && list[j].home != NONE) {
-                r->out[r->n_out++] = list[j];
-            }
+            r->belongs[list[j].server] = home;
+        }
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t *home = &p->home_of[list[i].server];
+        const uint32_t belongs = r->belongs[list[i].server];
+        *home = *home == NONE && belongs != NONE ? half_home(p, list[i].server, belongs) : *home;
+        if (*home != belongs && *home != NONE && belongs != NONE) {
+            r->out[r->n_out++] = (member){.rank = list[i].rank, .server = list[i].server};
         }
     }
     if (r->n_ruled < FAB_AUDIT_NEARLY * n_all || MOST_OUT * r->n_out > r->n_ruled || !show_homes(r)) {
         r->n_out = 0;
     }
-    for (uint32_t i = 0; i < r->n_out; i++) {
-        r->out[i].row = r->out[i].home = 0; /* by rank alone */
-    }
-    FAB_SORT(r->out, r->n_out, by_row_and_home);
+    FAB_SORT(r->out, r->n_out, by_row_and_home); /* by name: no row is given */
     return FAB_OK;
 }
 
@@ -136,8 +144,8 @@ static uint32_t find_instead(const rows *r, uint32_t server, bool is_pair) {
         }
         const uint32_t n = count_passed(r, server, other) + (is_pair ? count_passed(r, other, server) : 0);
         if (best == NONE || n < least ||
-            (n == least && audit_port_number(p, &p->plug[p->first[other]]) <
-                               audit_port_number(p, &p->plug[p->first[best]]))) {
+            (n == least &&
+             audit_port_number(p, &p->plug[p->first[other]]) < audit_port_number(p, &p->plug[p->first[best]]))) {
             best = other;
             least = n;
         }
@@ -181,9 +189,9 @@ static uint32_t mark_moved(rows *r, uint32_t first, uint32_t place, fab_finding 
     uint32_t n = 0;
     for (uint32_t i = p->first[server]; i < p->first[server + 1]; i++) {
         audit_plug *plug = &p->plug[i];
-        plug->is_told = has_moved(r, first, plug->column) ||
-                        (audit_plug_of(p, place, plug->column) == NULL &&
-                         plug->leaf == audit_home_leaf(p, p->home_of[server], plug->column));
+        plug->is_told =
+            has_moved(r, first, plug->column) || (audit_plug_of(p, place, plug->column) == NULL &&
+                                                  plug->leaf == audit_home_leaf(p, p->home_of[server], plug->column));
         if (plug->is_told) {
             f->line = f->cables == 0 ? fab_network_far(p->a->net, plug->side)->line : f->line;
             f->damage_bps += p->a->net->cables[plug->side >> 1].rate_bps;
