@@ -198,41 +198,6 @@ FAB_INLINE void prefetch(filling *q) {
     }
 }
 
-static void sift_down(queued *heap, size_t n, size_t at) {
-    queued item = heap[at];
-    for (size_t child = 2 * at + 1; child < n; child = 2 * at + 1) {
-        if (child + 1 < n && heap[child + 1].level < heap[child].level) {
-            child++;
-        }
-        if (item.level <= heap[child].level) {
-            break;
-        }
-        heap[at] = heap[child];
-        at = child;
-    }
-    heap[at] = item;
-}
-
-static void fill_push(filling *q, queued item) {
-    queued *heap = q->m->heap;
-    size_t at = q->n_heap++;
-    while (at > 0 && item.level < heap[(at - 1) / 2].level) {
-        heap[at] = heap[(at - 1) / 2];
-        at = (at - 1) / 2;
-    }
-    heap[at] = item;
-}
-
-static queued pop(filling *q) {
-    queued *heap = q->m->heap;
-    queued top = heap[0];
-    heap[0] = heap[--q->n_heap];
-    if (q->n_heap > 1) {
-        sift_down(heap, q->n_heap, 0);
-    }
-    return top;
-}
-
 /* The overflow of the last bucket, spread from its lowest level on. */
 FAB_INLINE void spread(filling *q, const bool general) {
     fab_max_min *m = q->m;
@@ -321,7 +286,7 @@ FAB_INLINE uint32_t next_full(filling *q, const bool general) {
                 prefetch(q);
                 item = m->turns[q->turn++];
             } else {
-                item = pop(q);
+                item = queue_pop(m->heap, &q->n_heap);
             }
             if (m->links[item.link].n == 0) {
                 continue;
@@ -337,7 +302,7 @@ FAB_INLINE uint32_t next_full(filling *q, const bool general) {
             if (bucket > q->bucket) {
                 fill_put(q, item.link, bucket);
             } else {
-                fill_push(q, (queued){level, item.link});
+                queue_push(m->heap, &q->n_heap, (queued){level, item.link});
             }
         }
         if (!load_bucket(q, general)) {

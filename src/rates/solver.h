@@ -2,6 +2,7 @@
 #pragma once
 
 #include "fill.h"
+#include "queue.h"
 
 #define NO_LINK UINT32_MAX
 
@@ -54,11 +55,6 @@ typedef struct chunk {
     uint32_t n, next;
     uint32_t link[CHUNK_LINKS];
 } chunk;
-
-typedef struct queued {
-    double level;
-    uint32_t link;
-} queued;
 
 struct fab_max_min {
     uint32_t n_kept;
