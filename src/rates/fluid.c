@@ -70,6 +70,7 @@ static void move_events(fab_fluid *fluid) {
 }
 
 #define SAME_SIZE 1e-15
+#define FEW_LINKS 512 /* buckets would take longer than they save */
 #define CHECKS    32 /* of the rates, while the flows end */
 
 /* Those of fluid_new(). */
@@ -103,8 +104,9 @@ static fab_status fluid_new(const fab_sharing *sharing, const double *bits, fab_
     FAB_PASS(fluid_route(fluid, sharing, err));
     const uint32_t n_links = fluid->routes.n_links;
     FAB_PASS(FAB_NEW_ALL(n_links, err, fluid->links, fluid->clocks, fluid->events, fluid->changed, fluid->heap));
-    FAB_PASS(FAB_NEW(fluid->head, FLUID_BUCKETS, err));
-    FAB_PASS(FAB_NEW(fluid->used, FLUID_BUCKETS / 64, err));
+    fluid->n_buckets = n_links > FEW_LINKS ? FLUID_BUCKETS : 1;
+    FAB_PASS(FAB_NEW(fluid->head, fluid->n_buckets, err));
+    FAB_PASS(FAB_NEW(fluid->used, (fluid->n_buckets + 63) / 64, err));
     for (uint32_t l = 0; l < n_links; l++) {
         settle_at(fluid, l, (fluid_event){INFINITY, l});
     }

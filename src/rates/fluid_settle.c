@@ -34,7 +34,7 @@ static uint64_t bits_of(double x) {
 static void fluid_wait(fab_fluid *fluid, uint32_t l, double level) {
     const uint64_t bits = level > 0 ? bits_of(level) : 0;
     const uint64_t above = bits > fluid->base ? (bits - fluid->base) >> FLUID_BUCKET_SHIFT : 0;
-    const uint32_t bucket = above < FLUID_BUCKETS ? (uint32_t)above : FLUID_BUCKETS - 1;
+    const uint32_t bucket = above < fluid->n_buckets ? (uint32_t)above : fluid->n_buckets - 1;
     if (bucket <= fluid->bucket) {
         fluid->links[l].next = FLUID_BUSY;
         queue_push(fluid->heap, &fluid->n_heap, (queued){level, l});
@@ -48,10 +48,10 @@ static void fluid_wait(fab_fluid *fluid, uint32_t l, double level) {
 /* The link of the lowest level that waits, or FLUID_NONE. */
 static uint32_t next_waiting(fab_fluid *fluid) {
     uint32_t word = fluid->bucket / 64;
-    while (fluid->n_heap == 0 && word < FLUID_BUCKETS / 64 && fluid->used[word] == 0) {
+    while (fluid->n_heap == 0 && word <= (fluid->n_buckets - 1) / 64 && fluid->used[word] == 0) {
         word++;
     }
-    if (fluid->n_heap == 0 && word < FLUID_BUCKETS / 64) {
+    if (fluid->n_heap == 0 && word <= (fluid->n_buckets - 1) / 64) {
         fluid->bucket = 64 * word + (uint32_t)__builtin_ctzll(fluid->used[word]);
         fluid->used[word] &= fluid->used[word] - 1;
         for (uint32_t l = fluid->head[fluid->bucket], next = 0; l != FLUID_WAITS_LAST; l = next) {
@@ -201,6 +201,10 @@ static void set_level(fab_fluid *fluid, uint32_t l, double level) {
     const double top = link->top;
     double first = INFINITY;
     for (uint32_t i = 0; i < link->n_bottlenecked; i++) {
+        __builtin_prefetch(&fluid->flows[places[i].flow]);
+        __builtin_prefetch(&fluid->link[fluid->first[places[i].flow]]);
+    }
+    for (uint32_t i = 0; i < link->n_bottlenecked; i++) {
         const uint32_t f = places[i].flow;
         first = fluid->flows[f].target < first ? fluid->flows[f].target : first;
         if (!is_same) {
@@ -304,7 +308,7 @@ fab_status fluid_begin(fab_fluid *fluid, fab_error *err) {
         }
     }
     fluid->base = bits_of(lowest / 16);
-    FAB_FILL(fluid->head, FLUID_BUCKETS, FLUID_WAITS_LAST);
+    FAB_FILL(fluid->head, fluid->n_buckets, FLUID_WAITS_LAST);
     for (uint32_t l = 0; l < s->n_links; l++) {
         fluid_link *link = &fluid->links[l];
         link->top = INFINITY; /* not known yet */

@@ -67,6 +67,7 @@ typedef struct fab_fluid {
     uint32_t n_changed;
     /* links that wait to be solved */
     uint64_t base;   /* bits of the level where bucket 0 begins */
+    uint32_t n_buckets;
     uint32_t bucket; /* those of it, and before, are in the heap */
     uint32_t *head;  /* by bucket: the newest that waits in it */
     uint64_t *used;  /* bit set of buckets */
