@@ -71,7 +71,8 @@ static void move_events(fab_fluid *fluid) {
 
 #define SAME_SIZE 1e-15
 #define FEW_LINKS 512 /* buckets would take longer than they save */
-#define CHECKS    32 /* of the rates, while the flows end */
+#define CHECKS    32   /* of the rates, while the flows end */
+#define TOLD      1000 /* parts of the work */
 
 /* Those of fluid_new(). */
 double fab_fluid_bytes(const fab_sharing_size *size) {
@@ -129,10 +130,21 @@ static void end_flows(fab_fluid *fluid, uint32_t l, double *out_finish_s) {
     }
 }
 
-static fab_status simulate(const fab_sharing *sharing, const double *bits, double *out_finish_s, fab_error *err) {
+/* An end takes work in proportion to the flows that run: all ends so much as the square of the flows. */
+static void tell_progress(const fab_fluid_progress *progress, double running, uint32_t *told) {
+    const uint32_t done = (uint32_t)((1 - running * running) * TOLD);
+    for (; progress != NULL && progress->advance != NULL && *told < done; ++*told) {
+        progress->advance(progress->context, TOLD);
+    }
+}
+
+static fab_status simulate(const fab_sharing *sharing, const double *bits, const fab_fluid_progress *progress,
+                           double *out_finish_s, fab_error *err) {
     FAB_OWNS(fluid_free_owned) fab_fluid *fluid = NULL;
     FAB_PASS(fluid_new(sharing, bits, &fluid, err));
-    uint32_t check_at = fluid->n_running;
+    const uint32_t n_running = fluid->n_running;
+    uint32_t check_at = n_running;
+    uint32_t told = 0;
     for (uint32_t f = 0; f < sharing->n_flows; f++) {
         out_finish_s[f] = 0; /* of those with nothing to send, or without a bottleneck */
     }
@@ -142,7 +154,7 @@ static fab_status simulate(const fab_sharing *sharing, const double *bits, doubl
                       fluid->n_running);
         if (fluid->n_running <= check_at) {
             FAB_PASS(fluid_check(fluid, err));
-            check_at = check_at - sharing->n_flows / CHECKS < check_at ? check_at - sharing->n_flows / CHECKS - 1 : 0;
+            check_at -= check_at > n_running / CHECKS ? n_running / CHECKS : check_at;
         }
         fluid->now = fmax(fluid->events[0].ends, fluid->now);
         while (fluid->events[0].ends <= fluid->now * (1 + FLUID_TIE)) {
@@ -151,6 +163,7 @@ static fab_status simulate(const fab_sharing *sharing, const double *bits, doubl
             sift_down(fluid, 0, (fluid_event){INFINITY, l});
         }
         FAB_PASS(fluid_settle(fluid, err));
+        tell_progress(progress, (double)fluid->n_running / n_running, &told);
     }
     return FAB_OK;
 }
@@ -177,7 +190,8 @@ static fab_status solve_once(const fab_sharing *sharing, const double *bits, dou
     return FAB_OK;
 }
 
-fab_status fab_fluid_finish(const fab_sharing *sharing, const double *bits, double *out_finish_s, fab_error *err) {
+fab_status fab_fluid_finish(const fab_sharing *sharing, const double *bits, const fab_fluid_progress *progress,
+                            double *out_finish_s, fab_error *err) {
     return is_proportional(sharing, bits) ? solve_once(sharing, bits, out_finish_s, err)
-                                          : simulate(sharing, bits, out_finish_s, err);
+                                          : simulate(sharing, bits, progress, out_finish_s, err);
 }

@@ -100,6 +100,8 @@ fab_status fluid_route(fab_fluid *fluid, const fab_sharing *s, fab_error *err) {
     }
     FAB_SUM(uint32_t, n_own, f, s->n_flows, own_limit(fluid, s, links, f) < INFINITY ? 1U : 0U);
     n_hops += n_own;
+    FAB_REFUSE_IF(n_hops >= FLUID_NONE, err, FAB_EUNSUPPORTED, NULL, "%llu links of flows; 2^32 - 2 is the most",
+                  (unsigned long long)n_hops);
     FAB_PASS(FAB_NEW_ALL((size_t)n_links + n_own + 1, err, fluid->capacity, fluid->listed));
     FAB_PASS(FAB_NEW(fluid->first, (size_t)s->n_flows + 1, err));
     FAB_PASS(FAB_NEW_ALL(n_hops, err, fluid->link, fluid->place, fluid->places));

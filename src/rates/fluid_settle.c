@@ -78,8 +78,9 @@ static void tell_change(fab_fluid *fluid, uint32_t l) {
 
 /* Takes a flow from one level to another, on all of its links. */
 static void shift(fab_fluid *fluid, uint32_t f, double from, double to) {
-    const double change = (to - from) * fluid_weight(fluid, f);
-    for (uint64_t h = fluid->first[f]; h < fluid->first[f + 1]; h++) {
+    const fluid_flow *flow = &fluid->flows[f];
+    const double change = (to - from) * flow->weight;
+    for (uint32_t h = flow->first; h < flow->end; h++) {
         fluid_link *link = &fluid->links[fluid->link[h]];
         link->residual -= change * fluid_share(fluid, h);
         link->top = to > link->top ? to : link->top;
@@ -90,46 +91,44 @@ static void shift(fab_fluid *fluid, uint32_t f, double from, double to) {
 }
 
 /* Puts a hop of a flow at another place of the list of its link, and who stood there at its place. */
-static void swap_place(fab_fluid *fluid, uint64_t hop, uint32_t to) {
+static void swap_place(fab_fluid *fluid, uint32_t hop, uint32_t to) {
     fluid_place *places = &fluid->places[fluid->listed[fluid->link[hop]]];
     const uint32_t from = fluid->place[hop];
     const fluid_place other = places[to];
     places[to] = places[from];
     places[from] = other;
     fluid->place[hop] = to;
-    fluid->place[fluid->first[other.flow] + other.hop] = from;
+    fluid->place[other.hop] = from;
 }
 
 static void hold(fab_fluid *fluid, uint32_t f, uint32_t hop) {
-    const uint64_t h = fluid->first[f] + hop;
-    const uint32_t l = fluid->link[h];
-    swap_place(fluid, h, fluid->links[l].n_bottlenecked++);
-    fluid->clocks[l].weight += fluid_weight(fluid, f) * fluid_share(fluid, h);
+    const uint32_t l = fluid->link[hop];
+    swap_place(fluid, hop, fluid->links[l].n_bottlenecked++);
+    fluid->clocks[l].weight += fluid->flows[f].weight * fluid_share(fluid, hop);
     fluid->flows[f].bottleneck = l;
     fluid->flows[f].hop = hop;
 }
 
 static void let_go(fab_fluid *fluid, uint32_t f) {
-    const uint64_t h = fluid->first[f] + fluid->flows[f].hop;
-    const uint32_t l = fluid->flows[f].bottleneck;
-    fluid_clock *clock = &fluid->clocks[l];
+    const uint32_t hop = fluid->flows[f].hop;
+    const uint32_t l = fluid->link[hop];
     fluid_link *link = &fluid->links[l];
-    swap_place(fluid, h, --link->n_bottlenecked);
-    clock->weight -= fluid_weight(fluid, f) * fluid_share(fluid, h);
+    swap_place(fluid, hop, --link->n_bottlenecked);
+    fluid->clocks[l].weight -= fluid->flows[f].weight * fluid_share(fluid, hop);
     if (link->n_bottlenecked == 0) {
-        clock->weight = 0;
+        fluid->clocks[l].weight = 0;
         link->level = -FULL * fluid->capacity[l];
     }
     tell_change(fluid, l);
 }
 
 void fluid_end(fab_fluid *fluid, uint32_t f) {
+    const fluid_flow *flow = &fluid->flows[f];
     shift(fluid, f, fluid_level(fluid, f), 0);
     let_go(fluid, f);
-    for (uint64_t h = fluid->first[f]; h < fluid->first[f + 1]; h++) {
+    for (uint32_t h = flow->first; h < flow->end; h++) {
         swap_place(fluid, h, --fluid->clocks[fluid->link[h]].n_on);
     }
-    fluid->flows[f].bottleneck = FLUID_NONE;
     fluid->n_running--;
 }
 
@@ -140,7 +139,7 @@ static double sum_again(const fab_fluid *fluid, uint32_t l, double *out_weight) 
     *out_weight = 0;
     for (uint32_t i = 0; i < fluid->clocks[l].n_on; i++) {
         const uint32_t f = places[i].flow;
-        const double weight = fluid_weight(fluid, f) * fluid_share(fluid, fluid->first[f] + places[i].hop);
+        const double weight = fluid->flows[f].weight * fluid_share(fluid, places[i].hop);
         residual -= weight * fluid_level(fluid, f);
         *out_weight += i < fluid->links[l].n_bottlenecked ? weight : 0;
     }
@@ -202,7 +201,9 @@ static void set_level(fab_fluid *fluid, uint32_t l, double level) {
     double first = INFINITY;
     for (uint32_t i = 0; i < link->n_bottlenecked; i++) {
         __builtin_prefetch(&fluid->flows[places[i].flow]);
-        __builtin_prefetch(&fluid->link[fluid->first[places[i].flow]]);
+    }
+    for (uint32_t i = 0; i < link->n_bottlenecked; i++) {
+        __builtin_prefetch(&fluid->link[fluid->flows[places[i].flow].first]);
     }
     for (uint32_t i = 0; i < link->n_bottlenecked; i++) {
         const uint32_t f = places[i].flow;
@@ -269,21 +270,22 @@ fab_status fluid_check(const fab_fluid *fluid, fab_error *err) {
 }
 
 static void enlist(fab_fluid *fluid, uint32_t f) {
-    for (uint64_t h = fluid->first[f]; h < fluid->first[f + 1]; h++) {
+    for (uint32_t h = fluid->flows[f].first; h < fluid->flows[f].end; h++) {
         const uint32_t l = fluid->link[h];
         fluid->place[h] = fluid->clocks[l].n_on++;
-        fluid->places[fluid->listed[l] + fluid->place[h]] = (fluid_place){f, (uint32_t)(h - fluid->first[f])};
+        fluid->places[fluid->listed[l] + fluid->place[h]] = (fluid_place){f, h};
     }
 }
 
 static void begin_flow(fab_fluid *fluid, uint32_t f, double rate, uint32_t bottleneck) {
-    uint32_t hop = 0;
-    while (fluid->link[fluid->first[f] + hop] != bottleneck) {
+    fluid_flow *flow = &fluid->flows[f];
+    uint32_t hop = flow->first;
+    while (fluid->link[hop] != bottleneck) {
         hop++;
     }
     hold(fluid, f, hop);
-    fluid->links[bottleneck].level = rate / fluid_weight(fluid, f);
-    fluid->flows[f].target /= fluid_weight(fluid, f);
+    fluid->links[bottleneck].level = rate / flow->weight;
+    flow->target /= flow->weight;
     fluid->n_running++;
 }
 
@@ -297,11 +299,14 @@ fab_status fluid_begin(fab_fluid *fluid, fab_error *err) {
     FAB_PASS(FAB_NEW(bottleneck, s->n_flows, err));
     FAB_PASS(fab_max_min_solve(solver, s, rate, bottleneck, err));
     for (uint32_t f = 0; f < s->n_flows; f++) {
+        fluid_flow *flow = &fluid->flows[f];
+        flow->weight = s->weight != NULL ? s->weight[f] : 1;
+        flow->first = (uint32_t)s->first[f];
+        flow->end = (uint32_t)s->first[f + 1];
         enlist(fluid, f);
     }
     double lowest = INFINITY;
     for (uint32_t f = 0; f < s->n_flows; f++) {
-        fluid->flows[f].bottleneck = FLUID_NONE;
         if (s->first[f] < s->first[f + 1]) {
             begin_flow(fluid, f, rate[f], bottleneck[f]);
             lowest = fmin(lowest, fluid_level(fluid, f));

@@ -14,9 +14,11 @@
 
 /* A flow that runs has the level, rate per weight, of the link that is its bottleneck. */
 typedef struct fluid_flow {
-    double target;       /* it is done when so much was served there per weight */
-    uint32_t bottleneck; /* FLUID_NONE: it does not run */
-    uint32_t hop;        /* which of its own that is */
+    double target; /* it is done when so much was served there per weight */
+    double weight;
+    uint32_t first, end; /* its hops */
+    uint32_t bottleneck;
+    uint32_t hop; /* at the bottleneck */
 } fluid_flow;
 
 /* What changes of a link when a flow that crosses it does. */
@@ -42,7 +44,7 @@ typedef struct fluid_clock {
 
 /* A flow on a link; those that are bottlenecked there come first in its list. */
 typedef struct fluid_place {
-    uint32_t flow, hop; /* hop: which of the flow */
+    uint32_t flow, hop;
 } fluid_place;
 
 typedef struct fluid_event {
@@ -74,10 +76,6 @@ typedef struct fab_fluid {
     queued *heap;
     size_t n_heap;
 } fab_fluid;
-
-static inline double fluid_weight(const fab_fluid *fluid, uint32_t flow) {
-    return fluid->routes.weight != NULL ? fluid->routes.weight[flow] : 1;
-}
 
 static inline double fluid_share(const fab_fluid *fluid, uint64_t hop) {
     return fluid->share != NULL ? fluid->share[hop] : 1;

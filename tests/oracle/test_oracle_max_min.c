@@ -130,7 +130,7 @@ Test(oracle_max_min, links_beside_narrower_ones) {
         if (seed % 4 == 0) {
             double *finish = calloc((size_t)r.sharing.n_flows + 1, sizeof *finish);
             oracle_finish(&r.sharing, r.bits, expected);
-            cr_assert_eq(fab_fluid_finish(&r.sharing, r.bits, finish, &err), FAB_OK, "seed %d: %s", (int)seed,
+            cr_assert_eq(fab_fluid_finish(&r.sharing, r.bits, NULL, finish, &err), FAB_OK, "seed %d: %s", (int)seed,
                          err.text);
             for (uint32_t f = 0; f < r.sharing.n_flows; f++) {
                 cr_assert(sharing_close(finish[f], expected[f], CLOSE), "seed %d: flow %u ends at %.17g, not %.17g",
@@ -196,8 +196,8 @@ static void check_finish(const random_sharing *r, uint64_t seed) {
     double *finish = calloc(r->sharing.n_flows, sizeof *finish);
     double *again = calloc(r->sharing.n_flows, sizeof *again);
     oracle_finish(&r->sharing, r->bits, expected);
-    cr_assert_eq(fab_fluid_finish(&r->sharing, r->bits, finish, &err), FAB_OK, "seed %d: %s", (int)seed, err.text);
-    cr_assert_eq(fab_fluid_finish(&r->sharing, r->bits, again, &err), FAB_OK);
+    cr_assert_eq(fab_fluid_finish(&r->sharing, r->bits, NULL, finish, &err), FAB_OK, "seed %d: %s", (int)seed, err.text);
+    cr_assert_eq(fab_fluid_finish(&r->sharing, r->bits, NULL, again, &err), FAB_OK);
     for (uint32_t f = 0; f < r->sharing.n_flows; f++) {
         cr_assert(sharing_close(finish[f], expected[f], CLOSE), "seed %d: flow %u ends at %.17g, not %.17g", (int)seed,
                   f, finish[f], expected[f]);
@@ -218,7 +218,7 @@ static bool check_last(const random_sharing *r, uint64_t seed) {
     double *after = calloc(2 * (size_t)n, sizeof *after); /* and rates */
     fab_max_min *solver = NULL;
     double last_s = 0;
-    cr_assert_eq(fab_fluid_finish(&r->sharing, r->bits, finish, &err), FAB_OK, "seed %d: %s", (int)seed, err.text);
+    cr_assert_eq(fab_fluid_finish(&r->sharing, r->bits, NULL, finish, &err), FAB_OK, "seed %d: %s", (int)seed, err.text);
     for (uint32_t f = 0; f < n; f++) {
         last_s = fmax(last_s, finish[f]);
     }
@@ -291,7 +291,7 @@ Test(oracle_max_min, last_ends_of_sizes_a_bit_apart) {
         cr_assert_eq(fab_max_min_new(&solver, &err), FAB_OK);
         cr_assert_eq(fab_max_min_solve(solver, &s, rate, NULL, &err), FAB_OK, "seed %d: %s", (int)seed, err.text);
         cr_assert_eq(fab_fluid_last(solver, &s, bits, after, &last, &err), FAB_OK);
-        cr_assert_eq(fab_fluid_finish(&s, bits, finish, &err), FAB_OK, "seed %d: %s", (int)seed, err.text);
+        cr_assert_eq(fab_fluid_finish(&s, bits, NULL, finish, &err), FAB_OK, "seed %d: %s", (int)seed, err.text);
         fab_max_min_free(solver);
         for (uint32_t f = 0; f < n; f++) {
             last_s = fmax(last_s, finish[f]);
