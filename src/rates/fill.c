@@ -35,7 +35,6 @@ typedef struct soon {
 typedef struct filling {
     fab_max_min *m;
     const fab_sharing *s;
-    uint32_t *bottleneck; /* NULL: nobody asks */
     double level;
     uint32_t step; /* how often the level has risen */
     uint64_t base; /* bits of the level where bucket 0 begins */
@@ -47,12 +46,6 @@ typedef struct filling {
     uint32_t head[N_BUCKETS]; /* newest chunk */
     uint64_t used[N_BUCKETS / 64];
 } filling;
-
-static uint64_t bits_of(double x) {
-    uint64_t bits = 0;
-    memcpy(&bits, &x, sizeof bits);
-    return bits;
-}
 
 /* --- the queue ---------------------------------------------------------------------------------------------------- */
 
@@ -94,7 +87,7 @@ FAB_INLINE double level_of(const filling *q, uint32_t l, const bool general) {
 }
 
 static uint32_t bucket_of(const filling *q, double level) {
-    uint64_t bits = bits_of(level);
+    uint64_t bits = queue_bits(level);
     uint64_t bucket = bits <= q->base ? 0 : (bits - q->base) >> BUCKET_SHIFT;
     return bucket < N_BUCKETS ? (uint32_t)bucket : N_BUCKETS - 1;
 }
@@ -207,7 +200,7 @@ FAB_INLINE void spread(filling *q, const bool general) {
         double level = m->links[m->waiting[i]].n > 0 ? level_of(q, m->waiting[i], general) : INFINITY;
         lowest = level < lowest ? level : lowest;
     }
-    q->base = bits_of(lowest);
+    q->base = queue_bits(lowest);
     for (size_t i = 0; i < n; i++) {
         if (m->links[m->waiting[i]].n > 0) {
             fill_put(q, m->waiting[i], bucket_of(q, level_of(q, m->waiting[i], general)));
@@ -347,8 +340,7 @@ FAB_INLINE void stop(filling *q, uint32_t f, double rate, const bool general) {
 
 /* Stops flows that are bottlenecked at a link. What they need is asked for before it is used, unless it was prefetched.
  */
-FAB_INLINE void stop_together(filling *q, const uint32_t *flow, uint32_t n, uint32_t l, bool is_prefetched,
-                              const bool general) {
+FAB_INLINE void stop_together(filling *q, const uint32_t *flow, uint32_t n, bool is_prefetched, const bool general) {
     const fab_sharing *s = q->s;
     for (uint32_t i = 0; i < n && !is_prefetched; i++) {
         prefetch_links(q->m, flow[i]);
@@ -356,9 +348,6 @@ FAB_INLINE void stop_together(filling *q, const uint32_t *flow, uint32_t n, uint
     for (uint32_t i = 0; i < n; i++) {
         uint32_t f = flow[i];
         double rate = general && s->weight != NULL ? s->weight[f] * q->level : q->level;
-        if (q->bottleneck != NULL) {
-            q->bottleneck[f] = q->m->number[l];
-        }
         stop(q, f, s->limit != NULL && rate > s->limit[f] ? s->limit[f] : rate, general);
     }
 }
@@ -387,11 +376,11 @@ FAB_INLINE void fill_up(filling *q, const bool general) {
             n += !is_stopped(m, f);
             set_stopped(m, f);
             if (n == AT_ONCE) {
-                stop_together(q, flow, n, l, is_prefetched, general);
+                stop_together(q, flow, n, is_prefetched, general);
                 n = 0;
             }
         }
-        stop_together(q, flow, n, l, is_prefetched, general);
+        stop_together(q, flow, n, is_prefetched, general);
     }
 }
 
@@ -408,7 +397,7 @@ FAB_INLINE void enqueue(filling *q, const bool general) {
             lowest = level < lowest ? level : lowest;
         }
     }
-    q->base = bits_of(lowest);
+    q->base = queue_bits(lowest);
     for (uint32_t l = 0; l < n_ids; l++) {
         if (m->links[l].n > 0 && isfinite(m->links[l].residual)) {
             fill_put(q, l, bucket_of(q, level_of(q, l, general)));
@@ -416,32 +405,20 @@ FAB_INLINE void enqueue(filling *q, const bool general) {
     }
 }
 
-fab_status fill_records(fab_max_min *solver, const fab_sharing *sharing, uint32_t *out_holder, fab_error *err) {
+fab_status fill_records(fab_max_min *solver, const fab_sharing *sharing, fab_error *err) {
     bool general = sharing->weight != NULL || sharing->share != NULL;
-    filling q = {.m = solver, .s = sharing, .bottleneck = out_holder, .free_chunk = NO_LINK};
+    filling q = {.m = solver, .s = sharing, .free_chunk = NO_LINK};
     FAB_PASS(solver_reserve(solver, sharing, general, N_BUCKETS, err));
     FAB_PASS(solver_index(solver, sharing, general, err));
     memset(solver->stopped, 0, ((size_t)sharing->n_flows / 64 + 1) * sizeof *solver->stopped);
     memset(q.head, 0xff, sizeof q.head);
     solver->levels[0] = 0;
-    for (uint32_t f = 0; out_holder != NULL && f < sharing->n_flows; f++) {
-        out_holder[f] = FAB_NO_BOTTLENECK;
-    }
     if (general) {
         enqueue(&q, true);
         fill_up(&q, true);
     } else {
         enqueue(&q, false);
         fill_up(&q, false);
-    }
-    return FAB_OK;
-}
-
-fab_status fill_rates(fab_max_min *solver, const fab_sharing *sharing, double *out_rate, uint32_t *out_holder,
-                      fab_error *err) {
-    FAB_PASS(fill_records(solver, sharing, out_holder, err));
-    for (uint32_t f = 0; f < sharing->n_flows; f++) {
-        out_rate[f] = solver->records[f].rate;
     }
     return FAB_OK;
 }

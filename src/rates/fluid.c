@@ -70,7 +70,7 @@ static void move_events(fab_fluid *fluid) {
 }
 
 #define SAME_SIZE 1e-15
-#define FEW_LINKS 512 /* buckets would take longer than they save */
+#define FEW_LINKS 512  /* buckets would take longer than they save */
 #define CHECKS    32   /* of the rates, while the flows end */
 #define TOLD      1000 /* parts of the work */
 

@@ -40,8 +40,9 @@ static fab_status cross(const fab_fluid *fluid, const fab_sharing *s, crossed *l
 /* Whether a link that several flows cross can hold them. */
 static bool holds(const fab_sharing *s, const crossed *links, uint32_t l) {
     const crossed *link = &links[l];
-    const bool is_behind = s->share == NULL && ((link->after != FLUID_NONE && s->capacity[link->after] <= s->capacity[l]) ||
-                                                (link->before != FLUID_NONE && s->capacity[link->before] < s->capacity[l]));
+    const bool is_behind =
+        s->share == NULL && ((link->after != FLUID_NONE && s->capacity[link->after] <= s->capacity[l]) ||
+                             (link->before != FLUID_NONE && s->capacity[link->before] < s->capacity[l]));
     return link->n_on > 1 && isfinite(s->capacity[l]) && !is_behind;
 }
 

@@ -10,10 +10,8 @@
  * follows lies above, so that most are solved once. When none waits, all levels are fair. */
 #include "fab/memory.h"
 #include "fluid_state.h"
-#include "queue.h"
 
 #include <math.h>
-#include <string.h>
 
 #define SAME_LEVEL  1e-12 /* relative: the level stays, and what is left is added to the next change */
 #define MORE        1e-11 /* relative: who has more than the level by less is not taken over */
@@ -24,15 +22,9 @@
 
 /* --- links that wait ---------------------------------------------------------------------------------------------- */
 
-static uint64_t bits_of(double x) {
-    uint64_t bits = 0;
-    memcpy(&bits, &x, sizeof bits);
-    return bits;
-}
-
 /* Until the lowest bucket that is not empty, all links that wait are in a heap. */
 static void fluid_wait(fab_fluid *fluid, uint32_t l, double level) {
-    const uint64_t bits = level > 0 ? bits_of(level) : 0;
+    const uint64_t bits = level > 0 ? queue_bits(level) : 0;
     const uint64_t above = bits > fluid->base ? (bits - fluid->base) >> FLUID_BUCKET_SHIFT : 0;
     const uint32_t bucket = above < fluid->n_buckets ? (uint32_t)above : fluid->n_buckets - 1;
     if (bucket <= fluid->bucket) {
@@ -312,7 +304,7 @@ fab_status fluid_begin(fab_fluid *fluid, fab_error *err) {
             lowest = fmin(lowest, fluid_level(fluid, f));
         }
     }
-    fluid->base = bits_of(lowest / 16);
+    fluid->base = queue_bits(lowest / 16);
     FAB_FILL(fluid->head, fluid->n_buckets, FLUID_WAITS_LAST);
     for (uint32_t l = 0; l < s->n_links; l++) {
         fluid_link *link = &fluid->links[l];

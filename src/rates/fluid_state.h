@@ -7,8 +7,8 @@
 #define FLUID_NONE UINT32_MAX
 #define FLUID_TIE  1e-12 /* of times, relative */
 
-#define FLUID_BUCKET_SHIFT 43       /* of the bits of a level: 512 buckets per octave */
-#define FLUID_BUCKETS      16384U   /* 32 octaves; what is outside goes to the last on its side */
+#define FLUID_BUCKET_SHIFT 43               /* of the bits of a level: 512 buckets per octave */
+#define FLUID_BUCKETS      16384U           /* 32 octaves; what is outside goes to the last on its side */
 #define FLUID_WAITS_LAST   (FLUID_NONE - 1) /* of fluid_link.next: the last of its bucket */
 #define FLUID_BUSY         (FLUID_NONE - 2) /* it is solved just now */
 
@@ -25,7 +25,7 @@ typedef struct fluid_flow {
 typedef struct fluid_link {
     double residual; /* capacity that nobody has */
     double top;      /* no flow that is bottlenecked elsewhere has a higher level */
-    double level;    /* of the flows bottlenecked here. Where none is: the residual, below 0, that is not mere rounding */
+    double level; /* of the flows bottlenecked here. Where none is: the residual, below 0, that is not mere rounding */
     uint32_t n_bottlenecked;
     uint32_t next; /* link that waits in the same bucket; FLUID_NONE: does not wait */
 } fluid_link;
@@ -35,8 +35,8 @@ typedef struct fluid_clock {
     double weight; /* of the flows bottlenecked here */
     double served; /* per weight, until `since`: the integral of the level */
     double since;
-    double first;  /* least target of the flows bottlenecked here */
-    uint32_t n_on; /* flows that run */
+    double first;   /* least target of the flows bottlenecked here */
+    uint32_t n_on;  /* flows that run */
     uint32_t event; /* place in the heap of ends */
     uint32_t n_solved;
     bool is_changed;
@@ -68,7 +68,7 @@ typedef struct fab_fluid {
     uint32_t *changed;   /* links whose next end is to be told again */
     uint32_t n_changed;
     /* links that wait to be solved */
-    uint64_t base;   /* bits of the level where bucket 0 begins */
+    uint64_t base; /* bits of the level where bucket 0 begins */
     uint32_t n_buckets;
     uint32_t bucket; /* those of it, and before, are in the heap */
     uint32_t *head;  /* by bucket: the newest that waits in it */

@@ -1,13 +1,20 @@
-/** A heap of links, the lowest level first. */
+/** A heap of links, the lowest level first; and the bits of a level, whose order is that of levels, for buckets. */
 #pragma once
 
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 typedef struct queued {
     double level;
     uint32_t link;
 } queued;
+
+static inline uint64_t queue_bits(double level) {
+    uint64_t bits = 0;
+    memcpy(&bits, &level, sizeof bits);
+    return bits;
+}
 
 static inline void queue_push(queued *heap, size_t *n, queued item) {
     size_t at = (*n)++;
