@@ -76,8 +76,8 @@ static void move_events(fab_fluid *fluid) {
 
 /* Those of fluid_new(). */
 double fab_fluid_bytes(const fab_sharing_size *size) {
-    double link = sizeof(fluid_link) + sizeof(fluid_clock) + sizeof(fluid_event) + sizeof(queued) + sizeof(uint32_t) +
-                  sizeof(uint64_t) + sizeof(double);
+    double link = sizeof(fluid_link) + sizeof(fluid_clock) + sizeof(fluid_event) + sizeof(queued) +
+                  6 * sizeof(uint32_t) + sizeof(uint64_t) + sizeof(double);
     double flow = sizeof(fluid_flow) + sizeof(uint64_t) + sizeof(double) + sizeof(uint32_t);
     double entry = sizeof(fluid_place) + 2 * sizeof(uint32_t) + (size->shares ? sizeof(double) : 0);
     double n_own = size->limits ? size->n_flows : 0;
