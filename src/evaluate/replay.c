@@ -66,8 +66,10 @@ static void tell_progress(run *c, uint64_t ticks) {
 
 static void advance_item(void *argument, uint64_t n) {
     item_progress *p = argument;
-    (void)atomic_fetch_add(&p->done, ITEM_TICKS / n);
-    tell_progress(p->all, ITEM_TICKS / n);
+    if (atomic_load(&p->done) + ITEM_TICKS / n <= ITEM_TICKS) { /* of steps after each other the first one tells */
+        (void)atomic_fetch_add(&p->done, ITEM_TICKS / n);
+        tell_progress(p->all, ITEM_TICKS / n);
+    }
 }
 
 static bool is_drawn_per_seed(const run *c) {

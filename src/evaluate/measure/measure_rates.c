@@ -159,7 +159,8 @@ static fab_status find_ends(const fab_engine_run *run, const fab_sharing *p, fab
             s->finish_s[i] *= s->bits[0] / s->ends_bits;
         }
     } else {
-        FAB_PASS(fab_fluid_finish(p, s->bits, s->finish_s, err));
+        FAB_PASS(
+            fab_fluid_finish(p, s->bits, &(fab_fluid_progress){run->advance, run->advance_context}, s->finish_s, err));
     }
     s->ends_bits = s->bits[0];
     return FAB_OK;

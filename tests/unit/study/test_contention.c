@@ -519,7 +519,7 @@ static double last_of_half(const random_sharing *r, uint32_t n_own, bool alone) 
     double last = 0;
     fab_error err = {0};
     p.n_flows = alone ? n_own : p.n_flows;
-    cr_assert_eq(fab_fluid_finish(&p, r->bits, finish_s, &err), FAB_OK, "%s", err.text);
+    cr_assert_eq(fab_fluid_finish(&p, r->bits, NULL, finish_s, &err), FAB_OK, "%s", err.text);
     for (uint32_t i = 0; i < n_own; i++) {
         last = fmax(last, finish_s[i]);
     }
