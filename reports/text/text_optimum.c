@@ -4,9 +4,9 @@
 #include <inttypes.h>
 #include <string.h>
 
-#define MAX_FRONT_ROWS 20
-#define MUCH_BY_PLACEMENT 0.05 /* that an iteration takes longer */
-#define LEVEL          0.0005 /* half of what a digit after the point tells of a percentage */
+#define MAX_FRONT_ROWS    20
+#define MUCH_BY_PLACEMENT 0.05   /* that an iteration takes longer */
+#define LEVEL             0.0005 /* half of what a digit after the point tells of a percentage */
 
 static void optimum_put_limits(fab_page *page, const fab_optimum *o) {
     const fab_limits *l = &o->limits;

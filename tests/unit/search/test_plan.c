@@ -285,8 +285,8 @@ Test(plan, no_time_is_no_worse_than_a_run) {
     }
 }
 
-/* The order is chosen by the figure that is printed: no other order's best has a mean below it. Under the first seed the
- * usual order is the fastest here. */
+/* The order is chosen by the figure that is printed: no other order's best has a mean below it. Under the first seed
+ * the usual order is the fastest here. */
 Test(plan, orders_go_by_means) {
     const char *const *keys = KEYS("model", "gpt-7.5b", "zero", "1", "recompute", "none", "cp", "1", "plan", "auto");
     double least_s = INFINITY;
